@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+#
+# The front door.  The work is done by CMake (CMakePresets.json) and by the
+# scripts in tools/; each target here works alone on a fresh machine.
+#
+#   make            build the library and the programs into build/
+#   make demo       the tour: each part at work, in a table
+#   make test       everything that must hold; what CI runs
+#   make bench      the benchmarks with the peers that Debian packages
+#   make prove      the models at their full sizes (long)
+#   make soak       the stress tests again and again (SOAK_ROUNDS=20)
+#   make install    DESTDIR= and PREFIX= (/usr/local)
+#   make format     let clang-format 14 have its way
+#   make clean
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+SOAK_ROUNDS ?= 20
+BENCH_ARGS ?=
+
+all: build/build.ninja
+	@cmake --build build
+
+# CMake runs itself again when its files change.  A half-configured tree, or
+# one that was made by hand, is configured once more.
+build/build.ninja: CMakePresets.json
+	@tools/install-deps build
+	@cmake --preset release
+
+demo:
+	@tools/install-deps build
+	@$(MAKE) --no-print-directory all
+	@build/programs/sley tour
+
+test:
+	@tools/install-deps test
+	@tools/run-tests
+
+bench:
+	@tools/install-deps bench
+	@cmake --preset release
+	@$(MAKE) --no-print-directory all
+	@build/bench/sley-bench all --peers $(BENCH_ARGS)
+
+prove:
+	@tools/install-deps test
+	@tools/run-tests prove
+
+soak:
+	@tools/install-deps test
+	@SOAK_ROUNDS=$(SOAK_ROUNDS) tools/run-tests soak
+
+install: all
+	DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
+
+format:
+	@python3 tools/check_format.py --fix
+
+clean:
+	@rm -rf build build-dev build-clang build-asan build-tsan
+
+.PHONY: all demo test bench prove soak install format clean

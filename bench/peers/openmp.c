@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * openmp.c - the peers libgomp (built with gcc) and libomp (with clang).
+ *
+ * spawn   one thread of the team makes a batch of tasks, then waits for them;
+ *         a team of one runs each task where it is made, in both libraries
+ */
+#include "../measure.h"
+#include "../sizes.h"
+#include "../tally.h"
+
+static void spawn_batches(uint64_t batches)
+{
+	for (uint64_t i = 0; i < batches; i++) {
+		for (int j = 0; j < SPAWN_BATCH; j++) {
+#pragma omp task
+			tally_one();
+		}
+#pragma omp taskwait
+	}
+}
+
+static void run_spawn(const struct measure *m)
+{
+	uint64_t batches = measure_size(m, SPAWN_BATCHES);
+	uint64_t warm = batches / 10, start = 0;
+
+#pragma omp parallel num_threads(m->workers)
+#pragma omp single
+	{
+		spawn_batches(warm);
+		start = measure_now();
+		spawn_batches(batches);
+		measure_report_each("ns", start, batches * SPAWN_BATCH);
+	}
+	MEASURE_CHECK(m, tally_sum() == (warm + batches) * SPAWN_BATCH);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct measure_row rows[] = {
+		{ "spawn", run_spawn },
+	};
+
+	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
+}

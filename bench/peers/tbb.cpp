@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tbb.cpp - the peer oneTBB.
+ *
+ * spawn   one task_group, used again and again: a batch of run(), then wait();
+ *         the caller is one of the workers, as TBB means it
+ */
+#include "../measure.h"
+#include "../sizes.h"
+#include "../tally.h"
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
+
+static void spawn_batches(uint64_t batches)
+{
+	oneapi::tbb::task_group group;
+
+	for (uint64_t i = 0; i < batches; i++) {
+		for (int j = 0; j < SPAWN_BATCH; j++)
+			group.run([] { tally_one(); });
+		group.wait();
+	}
+}
+
+static void run_spawn(const struct measure *m)
+{
+	uint64_t batches = measure_size(m, SPAWN_BATCHES);
+	uint64_t warm = batches / 10, start = 0;
+	oneapi::tbb::global_control limit(
+		oneapi::tbb::global_control::max_allowed_parallelism,
+		(size_t)m->workers);
+	oneapi::tbb::task_arena arena(m->workers);
+
+	arena.execute([&] {
+		spawn_batches(warm);
+		start = measure_now();
+		spawn_batches(batches);
+		measure_report_each("ns", start, batches * SPAWN_BATCH);
+	});
+	MEASURE_CHECK(m, tally_sum() == (warm + batches) * SPAWN_BATCH);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct measure_row rows[] = {
+		{ "spawn", run_spawn },
+	};
+
+	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
+}

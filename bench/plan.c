@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan.c - the table of rows.  bench/README.md says what each one measures.
+ */
+#include "plan.h"
+
+#include <string.h>
+
+/* The tables read better as they are. */
+/* clang-format off */
+#define SLEY { .name = "sley", .program = "sley" }
+#define BOOST_CONTEXT(as)                                                      \
+	{ .name = "boost.context", .program = "boost.context",                 \
+	  .package = "libboost-context-dev", .single = true, .row = (as) }
+#define BOOST_FIBER                                                            \
+	{ .name = "boost.fiber", .program = "boost.fiber",                     \
+	  .package = "libboost-fiber-dev", .single = true }
+#define TBB { .name = "tbb", .program = "tbb", .package = "libtbb-dev" }
+#define GO { .name = "go", .program = "go", .package = "golang-go" }
+#define LIBGOMP { .name = "libgomp", .program = "libgomp", .package = "gcc" }
+#define LIBOMP                                                                 \
+	{ .name = "libomp", .program = "libomp",                               \
+	  .package = "clang-14 libomp-14-dev" }
+#define FUTEX { .name = "futex", .program = "futex" }
+#define CACHELINE { .name = "cacheline", .program = "cacheline" }
+
+#define KIB 1024.0
+
+const struct plan_row plan_rows[] = {
+	{
+		.name = "switch",
+		.about = "raw switch between two stacks, one way",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 1,
+		.peers = {
+			{ .name = "sley", .program = "sley-switch" },
+			BOOST_CONTEXT(NULL),
+		},
+		.bars = { { "ns", "boost.context", 0.8, 0, 0 } },
+	},
+	{
+		.name = "yield",
+		.about = "switch through the scheduler, one way, two fibers",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 1,
+		.peers = {
+			SLEY, BOOST_CONTEXT("switch"), BOOST_FIBER, GO,
+		},
+		.bars = { { "ns", "boost.context", 2.5, 0, 0 } },
+	},
+	{
+		.name = "create",
+		.about = "create, run, block once, resume, end, destroy a fiber",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, BOOST_CONTEXT(NULL) },
+		.bars = { { "ns", "boost.context", 1.0, 0, 1 } },
+	},
+	{
+		.name = "spawn",
+		.about = "spawn and join empty tasks in batches of 1000, each",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, TBB, LIBGOMP, LIBOMP, GO },
+		.bars = {
+			{ "ns", "tbb", 0.5, 0, 1 },
+			{ "ns", "tbb", 0.8, 0, 2 },
+		},
+	},
+	{
+		.name = "chan",
+		.about = "round trip over two channels without a buffer",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, BOOST_FIBER, GO },
+		.bars = {
+			{ "ns", "boost.fiber", 0.2, 0, 1 },
+			{ "ns", "go", 0.2, 0, 1 },
+		},
+	},
+	{
+		.name = "chan-cross",
+		.about = "the same between two workers on two CPUs",
+		.workers = { 2 }, .workers_min = 2, .workers_max = 2,
+		.peers = { SLEY, CACHELINE },
+		.bars = { { "ns", "cacheline", 2.0, 300, 0 } },
+	},
+	{
+		.name = "fanin",
+		.about = "8 producers, one channel of 1024, each message",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, GO },
+		.bars = { { "ns", "go", 0.5, 0, 2 } },
+	},
+	{
+		.name = "mutex",
+		.about = "lock and unlock, uncontended",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, GO, BOOST_FIBER },
+		.bars = { { "ns", "go", 1.3, 0, 1 } },
+	},
+	{
+		.name = "cond",
+		.about = "round trip over a condition variable",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, BOOST_FIBER, GO },
+		.bars = { { "ns", "boost.fiber", 0.2, 0, 1 } },
+	},
+	{
+		.name = "blocked",
+		.about = "1,000,000 blocked fibers: memory and time of each",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, BOOST_CONTEXT(NULL) },
+		.bars = {
+			{ "bytes", NULL, 0, 4.6 * KIB, 0 },
+			{ "ns", "boost.context", 1.3, 0, 1 },
+		},
+	},
+	{
+		.name = "wake",
+		.about = "submit to a pool asleep for 2 ms until the task runs",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 1,
+		.peers = { SLEY, FUTEX },
+		.bars = { { "p50_ns", "futex", 1.3, 0, 0 } },
+	},
+	{
+		.name = "idle",
+		.about = "CPU of an idle pool, and at one empty task per ms",
+		.workers = { 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, FUTEX },
+		.bars = {
+			{ "cpu_ms", NULL, 0, 1.0, 0 },
+			{ "busy_pct", NULL, 0, 3.0, 0 },
+		},
+	},
+};
+/* clang-format on */
+
+const size_t plan_nr_rows = sizeof(plan_rows) / sizeof(plan_rows[0]);
+
+const struct plan_row *plan_find(const char *name)
+{
+	for (size_t i = 0; i < plan_nr_rows; i++) {
+		if (strcmp(plan_rows[i].name, name) == 0)
+			return &plan_rows[i];
+	}
+	return NULL;
+}
+
+const struct plan_bar *plan_bar(const struct plan_row *row, int workers,
+				const char *metric, const char *peer)
+{
+	for (int i = 0; i < PLAN_BARS_MAX; i++) {
+		const struct plan_bar *bar = &row->bars[i];
+
+		if (bar->metric == NULL)
+			break;
+		if (bar->workers != 0 && bar->workers != workers)
+			continue;
+		if (strcmp(bar->metric, metric) != 0)
+			continue;
+		if (peer == NULL
+			    ? bar->peer == NULL
+			    : bar->peer != NULL && strcmp(bar->peer, peer) == 0)
+			return bar;
+	}
+	return NULL;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * print.c - how results look.
+ *
+ * In the table a bar stands on the line of the peer it is measured against;
+ * one that is absolute stands on sley's own line.
+ */
+#include "print.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LINE "%-11s %3s  %-13s %-14s %11s %11s %11s %3s  %9s  %-16s %s\n"
+#define CELL 24
+
+static const char *const states[] = {
+	[ENTRY_OK] = "",
+	[ENTRY_MISSING] = "missing",
+	[ENTRY_SINGLE] = "one worker only",
+	[ENTRY_SKIPPED] = "skipped",
+	[ENTRY_FAILED] = "FAILED",
+};
+
+void print_head(void)
+{
+	printf(LINE, "row", "wrk", "metric", "peer", "median", "min", "max",
+	       "n", "sley/peer", "bar", "");
+}
+
+static void number(char *cell, double value)
+{
+	int digits = value < 100 ? 2 : value < 10000 ? 1 : 0;
+
+	snprintf(cell, CELL, "%.*f", digits, value);
+}
+
+/* One line of the table, filled in from left to right. */
+struct line {
+	char workers[CELL], median[CELL], min[CELL], max[CELL], nr[CELL];
+	char ratio[CELL], bar[CELL];
+	const char *verdict;
+};
+
+static void judge(struct line *line, const struct plan_bar *bar, double ours,
+		  double theirs, struct tally *tally)
+{
+	bool ok = ours <= bar->factor * theirs + bar->plus;
+
+	line->verdict = ok ? "ok" : "missed";
+	tally->ok += ok;
+	tally->missed += !ok;
+}
+
+static void describe(struct line *line, const struct plan_bar *bar)
+{
+	if (bar->peer == NULL)
+		snprintf(line->bar, CELL, "<= %.5g", bar->plus);
+	else if (bar->plus > 0)
+		snprintf(line->bar, CELL, "<= %.2fx + %.4g", bar->factor,
+			 bar->plus);
+	else
+		snprintf(line->bar, CELL, "<= %.2fx", bar->factor);
+}
+
+static void print_line(const struct results *r, const char *metric,
+		       const struct entry *entry, const struct line *line)
+{
+	printf(LINE, r->row->name, line->workers, metric, entry->peer->name,
+	       line->median, line->min, line->max, line->nr, line->ratio,
+	       line->bar, line->verdict);
+}
+
+static void print_entry(const struct results *r, const char *metric,
+			const struct entry *entry, struct tally *tally)
+{
+	const struct entry *sley = &r->entries[0];
+	const struct plan_bar *bar =
+		plan_bar(r->row, r->workers, metric,
+			 entry == sley ? NULL : entry->peer->name);
+	struct series_summary theirs, ours;
+	struct line line = { .verdict = states[entry->state] };
+	bool comparable;
+
+	if (!series_summary(&entry->series, metric, &theirs))
+		return;
+	comparable = series_summary(&sley->series, metric, &ours) &&
+		     sley->state == ENTRY_OK && entry->state == ENTRY_OK;
+	snprintf(line.workers, CELL, "%d", r->workers);
+	number(line.median, theirs.median);
+	number(line.min, theirs.min);
+	number(line.max, theirs.max);
+	snprintf(line.nr, CELL, "%zu", theirs.nr);
+	if (comparable && entry != sley && theirs.median > 0)
+		snprintf(line.ratio, CELL, "%.2f", ours.median / theirs.median);
+	if (bar != NULL)
+		describe(&line, bar);
+	if (bar != NULL && comparable)
+		judge(&line, bar, ours.median, theirs.median, tally);
+	print_line(r, metric, entry, &line);
+}
+
+/* Has somebody before entry @nr this metric? */
+static bool shown(const struct results *r, size_t nr, const char *metric)
+{
+	struct series_summary unused;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (series_summary(&r->entries[i].series, metric, &unused))
+			return true;
+	}
+	return false;
+}
+
+/* The metrics that entry @of is the first to have, all participants each. */
+static void print_metrics(const struct results *r, size_t of,
+			  struct tally *tally)
+{
+	const struct series *series = &r->entries[of].series;
+
+	for (size_t i = 0; i < series->nr; i++) {
+		const char *metric = series->metrics[i].name;
+
+		if (shown(r, of, metric))
+			continue;
+		for (size_t j = 0; j < r->nr; j++)
+			print_entry(r, metric, &r->entries[j], tally);
+	}
+}
+
+/* A participant that measured nothing is named once. */
+static void print_absent(const struct results *r, const struct entry *entry)
+{
+	struct line line = { .verdict = states[entry->state] };
+
+	snprintf(line.workers, CELL, "%d", r->workers);
+	print_line(r, "-", entry, &line);
+}
+
+static int count_bars(const struct results *r)
+{
+	int nr = 0;
+
+	for (int i = 0; i < PLAN_BARS_MAX; i++) {
+		const struct plan_bar *bar = &r->row->bars[i];
+
+		nr += bar->metric != NULL &&
+		      (bar->workers == 0 || bar->workers == r->workers);
+	}
+	return nr;
+}
+
+void print_table(const struct results *r, struct tally *tally)
+{
+	int judged = tally->ok + tally->missed;
+
+	for (size_t i = 0; i < r->nr; i++)
+		print_metrics(r, i, tally);
+	for (size_t i = 0; i < r->nr; i++) {
+		if (r->entries[i].series.nr == 0)
+			print_absent(r, &r->entries[i]);
+	}
+	tally->open += count_bars(r) - (tally->ok + tally->missed - judged);
+	fflush(stdout);
+}
+
+static void print_object(const struct results *r, const struct entry *entry,
+			 const char *metric)
+{
+	struct series_summary s;
+
+	if (!series_summary(&entry->series, metric, &s))
+		return;
+	printf("{\"row\":\"%s\",\"peer\":\"%s\",\"workers\":%d,"
+	       "\"metric\":\"%s\",\"value\":%.6g,\"n\":%zu,"
+	       "\"min\":%.6g,\"max\":%.6g}\n",
+	       r->row->name, entry->peer->name, r->workers, metric, s.median,
+	       s.nr, s.min, s.max);
+}
+
+void print_json(const struct results *r)
+{
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct entry *entry = &r->entries[i];
+
+		for (size_t j = 0; j < entry->series.nr; j++)
+			print_object(r, entry, entry->series.metrics[j].name);
+	}
+	fflush(stdout);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rows.h - our side of each row.
+ *
+ * The rows are ordinary users of <sley/sley.h>: what they measure is what a
+ * program gets.  The one exception is `switch`, a program of its own.
+ */
+#ifndef BENCH_ROWS_H
+#define BENCH_ROWS_H
+
+#include "../measure.h"
+#include "../sizes.h"
+
+#include <sley/sley.h>
+
+void row_yield(const struct measure *m);
+void row_create(const struct measure *m);
+void row_spawn(const struct measure *m);
+void row_chan(const struct measure *m);
+void row_chan_cross(const struct measure *m);
+void row_fanin(const struct measure *m);
+void row_mutex(const struct measure *m);
+void row_cond(const struct measure *m);
+void row_blocked(const struct measure *m);
+void row_wake(const struct measure *m);
+void row_idle(const struct measure *m);
+
+/* Runs @root as the first task of a runtime with m->workers workers. */
+static inline void row_run(const struct measure *m, sley_fn *root, void *arg)
+{
+	int err = sley_run(SLEY_CONFIG(.workers = m->workers), root, arg);
+
+	if (err != 0) {
+		fprintf(stderr, "sley_run: %s\n", sley_strerror(err));
+		exit(1);
+	}
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * yield.c - row `yield`: two fibers on one worker take turns.
+ *
+ * The time is one way: what lies between the call in one fiber and its return
+ * in the other.
+ */
+#include "rows.h"
+
+struct yielding {
+	const struct measure *m;
+	uint64_t turns;
+	uint64_t alternations;
+	const void *last;
+};
+
+struct yielder {
+	struct yielding *all;
+	struct sley_task task;
+};
+
+static void take_turns(void *arg)
+{
+	struct yielder *me = arg;
+	struct yielding *y = me->all;
+
+	for (uint64_t i = 0; i < y->turns; i++) {
+		y->alternations += y->last != me;
+		y->last = me;
+		sley_yield();
+	}
+}
+
+static void root(void *arg)
+{
+	struct yielding *y = arg;
+	struct yielder one = { .all = y }, two = { .all = y };
+	struct sley_group group = SLEY_GROUP_INIT;
+	uint64_t start = measure_now();
+
+	sley_spawn(&group, &one.task, take_turns, &one);
+	sley_spawn(&group, &two.task, take_turns, &two);
+	sley_join(&group);
+	measure_report_each("ns", start, 2 * y->turns);
+	/* Somebody else may come between now and then: a percent is given. */
+	MEASURE_CHECK(y->m, y->alternations >= 2 * y->turns - y->turns / 50);
+}
+
+void row_yield(const struct measure *m)
+{
+	struct yielding y = { .m = m, .turns = measure_size(m, YIELD_TURNS) };
+
+	row_run(m, root, &y);
+}

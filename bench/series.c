@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * series.c - collects the values of the rounds; the median speaks for them.
+ */
+#include "series.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct series_metric *find(const struct series *series, const char *name)
+{
+	for (size_t i = 0; i < series->nr; i++) {
+		if (strcmp(series->metrics[i].name, name) == 0)
+			return (struct series_metric *)&series->metrics[i];
+	}
+	return NULL;
+}
+
+bool series_add(struct series *series, const char *metric, double value)
+{
+	struct series_metric *m = find(series, metric);
+
+	if (m == NULL) {
+		if (series->nr == SERIES_METRICS_MAX)
+			return false;
+		m = &series->metrics[series->nr++];
+		snprintf(m->name, sizeof(m->name), "%s", metric);
+		m->nr = 0;
+	}
+	if (m->nr == SERIES_ROUNDS_MAX)
+		return false;
+	m->values[m->nr++] = value;
+	return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+bool series_summary(const struct series *series, const char *metric,
+		    struct series_summary *out)
+{
+	const struct series_metric *m = find(series, metric);
+	double sorted[SERIES_ROUNDS_MAX];
+
+	if (m == NULL || m->nr == 0)
+		return false;
+	memcpy(sorted, m->values, m->nr * sizeof(sorted[0]));
+	qsort(sorted, m->nr, sizeof(sorted[0]), compare);
+	out->nr = m->nr;
+	out->min = sorted[0];
+	out->max = sorted[m->nr - 1];
+	out->median = sorted[m->nr / 2];
+	if (m->nr % 2 == 0)
+		out->median = (out->median + sorted[m->nr / 2 - 1]) / 2;
+	return true;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sley-bench.c - measures sley, and its peers beside it.
+ *
+ *   sley-bench ROW|all [--workers N] [--peers] [--json] [--quick] [--rounds N]
+ *   sley-bench --list
+ *
+ * It measures nothing itself: each measurement is a run of one of the programs
+ * in the directory `programs` beside it.  With --peers the participants take
+ * turns, A B C A B C, so that what the machine does meanwhile hits all alike.
+ */
+#define _GNU_SOURCE
+#include "child.h"
+#include "plan.h"
+#include "print.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ROUNDS 7
+
+struct options {
+	const char *row;
+	int workers; /* 0: those of the plan */
+	int rounds;
+	bool json, peers, quick, list;
+	char directory[PATH_MAX];
+};
+
+static int usage(FILE *out)
+{
+	fprintf(out,
+		"usage: sley-bench ROW|all [options]\n"
+		"  --workers N  with N workers only (default: those of the row)\n"
+		"  --peers      measure the row's peers too, taking turns\n"
+		"  --json       one JSON object per line and measurement\n"
+		"  --rounds N   process runs of each (default: %d)\n"
+		"  --quick      tiny sizes, one round: checks counts only\n"
+		"  --list       name the rows\n",
+		ROUNDS);
+	return out == stdout ? 0 : 2;
+}
+
+static int list(void)
+{
+	for (size_t i = 0; i < plan_nr_rows; i++)
+		printf("%-11s %s\n", plan_rows[i].name, plan_rows[i].about);
+	return 0;
+}
+
+/* A number from @min to @max, or -1 after a complaint. */
+static int parse_number(const char *option, const char *text, int min, int max)
+{
+	char *end;
+	long value = strtol(text, &end, 10);
+
+	if (*text != '\0' && *end == '\0' && value >= min && value <= max)
+		return (int)value;
+	fprintf(stderr, "sley-bench: %s: from %d to %d\n", option, min, max);
+	return -1;
+}
+
+static bool parse(struct options *o, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "workers", required_argument, NULL, 'w' },
+		{ "rounds", required_argument, NULL, 'r' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "peers", no_argument, NULL, 'p' },
+		{ "quick", no_argument, NULL, 'q' },
+		{ "list", no_argument, NULL, 'l' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+		if (c == 'w')
+			o->workers = parse_number("--workers", optarg, 1, 4096);
+		else if (c == 'r')
+			o->rounds = parse_number("--rounds", optarg, 1,
+						 SERIES_ROUNDS_MAX);
+		else if (c == 'h')
+			exit(usage(stdout));
+		else if (c == '?')
+			return false;
+		o->json |= c == 'j';
+		o->peers |= c == 'p';
+		o->quick |= c == 'q';
+		o->list |= c == 'l';
+	}
+	if (o->workers < 0 || o->rounds < 0)
+		return false;
+	if (o->rounds == 0)
+		o->rounds = o->quick ? 1 : ROUNDS;
+	o->row = argv[optind];
+	return o->list || (o->row != NULL && optind + 1 == argc);
+}
+
+/* The programs live beside this one. */
+static bool find_directory(struct options *o)
+{
+	static const char programs[] = "/programs";
+	ssize_t got = readlink("/proc/self/exe", o->directory,
+			       sizeof(o->directory) - sizeof(programs));
+	char *slash;
+
+	if (got < 0)
+		return false;
+	o->directory[got] = '\0';
+	slash = strrchr(o->directory, '/');
+	if (slash == NULL)
+		return false;
+	memcpy(slash, programs, sizeof(programs));
+	return true;
+}
+
+static void program_path(const struct options *o, const struct plan_peer *peer,
+			 char *path, size_t size)
+{
+	if (snprintf(path, size, "%s/%s", o->directory, peer->program) >=
+	    (int)size)
+		path[0] = '\0';
+}
+
+/* Names a participant whose program was not built, the first time. */
+static void name_missing(const struct plan_peer *peer)
+{
+	static const char *named[64];
+	size_t i = 0;
+
+	while (named[i] != NULL && strcmp(named[i], peer->program) != 0)
+		i++;
+	if (named[i] != NULL)
+		return;
+	named[i] = peer->program;
+	fprintf(stderr, "sley-bench: %s: missing%s%s%s\n", peer->program,
+		peer->package ? " (Debian: " : "",
+		peer->package ? peer->package : "", peer->package ? ")" : "");
+}
+
+/* Fills in who takes part. */
+static void invite(const struct options *o, struct results *r)
+{
+	r->nr = 0;
+	while (r->nr < PLAN_PEERS_MAX && r->row->peers[r->nr].name != NULL) {
+		const struct plan_peer *peer = &r->row->peers[r->nr];
+		struct entry *entry = &r->entries[r->nr];
+		char path[PATH_MAX];
+
+		if (r->nr > 0 && !o->peers)
+			break;
+		program_path(o, peer, path, sizeof(path));
+		entry->peer = peer;
+		entry->series.nr = 0;
+		entry->state = ENTRY_OK;
+		if (peer->single && r->workers > 1)
+			entry->state = ENTRY_SINGLE;
+		if (access(path, X_OK) != 0) {
+			entry->state = ENTRY_MISSING;
+			name_missing(peer);
+		}
+		r->nr++;
+	}
+}
+
+static void measure(const struct options *o, const struct results *r,
+		    struct entry *entry)
+{
+	const struct plan_peer *peer = entry->peer;
+	const char *name = peer->row != NULL ? peer->row : r->row->name;
+	char path[PATH_MAX], count[16];
+	const char *argv[5] = { path, name, count, NULL, NULL };
+	enum child_result result;
+
+	program_path(o, peer, path, sizeof(path));
+	snprintf(count, sizeof(count), "%d", r->workers);
+	if (o->quick)
+		argv[3] = "quick";
+	result = child_run(argv, &entry->series);
+	if (result == CHILD_SKIPPED)
+		entry->state = ENTRY_SKIPPED;
+	if (result == CHILD_FAILED)
+		entry->state = ENTRY_FAILED;
+}
+
+/* One row at one number of workers.  False if somebody failed. */
+static bool run(const struct options *o, const struct plan_row *row,
+		int workers, struct tally *tally)
+{
+	static struct results r;
+	bool ok;
+
+	r.row = row;
+	r.workers = workers;
+	invite(o, &r);
+	ok = r.entries[0].state != ENTRY_MISSING;
+	for (int round = 0; round < o->rounds; round++) {
+		for (size_t i = 0; i < r.nr; i++) {
+			if (r.entries[i].state == ENTRY_OK)
+				measure(o, &r, &r.entries[i]);
+		}
+	}
+	for (size_t i = 0; i < r.nr; i++)
+		ok &= r.entries[i].state != ENTRY_FAILED;
+	if (o->json)
+		print_json(&r);
+	else
+		print_table(&r, tally);
+	return ok;
+}
+
+static bool run_row(const struct options *o, const struct plan_row *row,
+		    struct tally *tally)
+{
+	bool ok = true;
+
+	if (o->workers == 0) {
+		for (int i = 0; row->workers[i] != 0; i++)
+			ok &= run(o, row, row->workers[i], tally);
+		return ok;
+	}
+	if (o->workers < row->workers_min || o->workers > row->workers_max) {
+		fprintf(stderr, "sley-bench: %s: from %d to %d workers\n",
+			row->name, row->workers_min, row->workers_max);
+		return strcmp(o->row, "all") == 0;
+	}
+	return run(o, row, o->workers, tally);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { 0 };
+	struct tally tally = { 0, 0, 0 };
+	bool ok = true, all;
+
+	if (!parse(&o, argc, argv) || !find_directory(&o))
+		return usage(stderr);
+	if (o.list)
+		return list();
+	all = strcmp(o.row, "all") == 0;
+	if (!all && plan_find(o.row) == NULL) {
+		fprintf(stderr, "sley-bench: no row %s; these are:\n", o.row);
+		list();
+		return 2;
+	}
+	if (!o.json)
+		print_head();
+	for (size_t i = 0; i < plan_nr_rows; i++) {
+		if (all || strcmp(plan_rows[i].name, o.row) == 0)
+			ok &= run_row(&o, &plan_rows[i], &tally);
+	}
+	if (!o.json)
+		printf("bars: %d ok, %d missed, %d not judged%s\n", tally.ok,
+		       tally.missed, tally.open,
+		       o.peers ? "" : " (see --peers)");
+	return ok ? 0 : 1;
+}

@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# test-driver.sh - the driver with participants whose figures are known.
+#
+#   bench/test-driver.sh path/to/sley-bench
+set -eu
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+mkdir "$dir/programs"
+cp "$1" "$dir/sley-bench"
+bench=$dir/sley-bench
+
+fail()
+{
+	echo "FAILED: $*" >&2
+	exit 1
+}
+
+# program NAME BODY - a participant
+program()
+{
+	printf '#!/bin/sh\n%s\n' "$2" >"$dir/programs/$1"
+	chmod +x "$dir/programs/$1"
+}
+
+expect()
+{
+	grep -qF -- "$1" "$dir/out" || {
+		cat "$dir/out" >&2
+		fail "expected: $1"
+	}
+}
+
+run()
+{
+	"$bench" "$@" >"$dir/out" 2>&1
+}
+
+# Nothing is built: everybody is named, and the run does not pass.
+! run mutex --peers --rounds 1 || fail "passes without sley"
+expect "sley: missing"
+expect "go: missing (Debian: golang-go)"
+
+# Each round appends to one log, so that the order of the turns shows.
+log="echo \"\$0 \$*\" | sed 's,.*/,,' >>'$dir/log'"
+program sley "$log; wc -l <'$dir/log' | sed 's/^/ns /'"
+program go "$log; echo ns 10"
+program boost.fiber "$log; echo ns 100"
+run mutex --peers --rounds 3 --json || fail "a good run"
+expect '{"row":"mutex","peer":"sley","workers":1,"metric":"ns","value":4,"n":3,"min":1,"max":7}'
+expect '{"row":"mutex","peer":"go","workers":1,"metric":"ns","value":10,"n":3,"min":10,"max":10}'
+turns=$(sed 's/ .*//' "$dir/log" | tr '\n' ' ')
+[ "$turns" = "sley go boost.fiber sley go boost.fiber sley go boost.fiber " ] ||
+	fail "turns were: $turns"
+grep -qx 'sley mutex 1' "$dir/log" || fail "arguments of a participant"
+
+# Bars: 13 <= 1.3 * 10, 14 is not.
+program sley 'echo ns 13'
+run mutex --peers --rounds 1
+expect "bars: 1 ok, 0 missed, 0 not judged"
+program sley 'echo ns 14'
+run mutex --peers --rounds 1
+expect "bars: 0 ok, 1 missed, 0 not judged"
+run mutex --rounds 1
+expect "bars: 0 ok, 0 missed, 1 not judged (see --peers)"
+
+# A wrong count, a crash or nonsense fails the run, whoever it was.
+program go 'exit 1'
+! run mutex --peers --rounds 1 || fail "passes with a wrong count"
+expect FAILED
+program go 'kill -SEGV $$'
+! run mutex --peers --rounds 1 || fail "passes with a crash"
+program go 'echo hello'
+! run mutex --peers --rounds 1 || fail "passes with nonsense"
+expect "not \`metric value\` lines"
+
+# A machine that cannot run a row skips it.
+program go 'exit 77'
+run mutex --peers --rounds 1 || fail "a skipped peer"
+expect skipped
+
+# Arguments.
+! run nonsense || fail "takes an unknown row"
+expect "no row nonsense"
+! run mutex --workers 0 || fail "takes 0 workers"
+! run switch --workers 2 || fail "takes 2 workers where there is one"
+run --list || fail "--list"
+[ "$(wc -l <"$dir/out")" -eq 12 ] || fail "--list names the 12 rows"
+
+echo "the driver does what it says"

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+#
+# What "make install" puts where: headers, both libraries, the package for
+# find_package(sley) and the one for pkg-config.
+
+include(CMakePackageConfigHelpers)
+
+set(SLEY_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/sley)
+
+install(TARGETS sley sley_static EXPORT sley-targets
+	LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+	ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+	FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+install(EXPORT sley-targets NAMESPACE sley:: DESTINATION ${SLEY_CMAKE_DIR})
+
+configure_package_config_file(
+	${PROJECT_SOURCE_DIR}/cmake/sley-config.cmake.in
+	${PROJECT_BINARY_DIR}/sley-config.cmake
+	INSTALL_DESTINATION ${SLEY_CMAKE_DIR})
+# Before 1.0 a minor version may break the interface.
+write_basic_package_version_file(
+	${PROJECT_BINARY_DIR}/sley-config-version.cmake
+	COMPATIBILITY SameMinorVersion)
+install(FILES
+	${PROJECT_BINARY_DIR}/sley-config.cmake
+	${PROJECT_BINARY_DIR}/sley-config-version.cmake
+	DESTINATION ${SLEY_CMAKE_DIR})
+
+# Relative to the .pc file, so that a moved or staged tree works as it is.
+file(RELATIVE_PATH SLEY_PC_PREFIX
+	/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" SLEY_PC_PREFIX "${SLEY_PC_PREFIX}")
+configure_file(${PROJECT_SOURCE_DIR}/cmake/sley.pc.in
+	${PROJECT_BINARY_DIR}/sley.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/sley.pc
+	DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

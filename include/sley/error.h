@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sley/error.h - how calls report failure.
+ *
+ * A function that can fail returns 0 or a count on success and a negative
+ * value on failure: -errno where errno has the word, a SLEY_E* value (from
+ * -4096 down) otherwise.  errno itself is neither read nor set.  Misuse, such
+ * as unlocking a mutex that is not locked, is not an error value: it aborts
+ * with one line that names the broken rule.
+ */
+#ifndef SLEY_ERROR_H
+#define SLEY_ERROR_H
+
+#include <sley/compiler.h>
+
+SLEY_BEGIN_DECLS
+
+/* X(name, value, text): the one list of our own codes. */
+#define SLEY_ERRORS(X)                                                         \
+	X(SLEY_ENORUNTIME, -4096,                                              \
+	  "this thread belongs to no runtime: call sley_bind() first, or use " \
+	  "the form of the call that names one")                               \
+	X(SLEY_ENOWORKER, -4097,                                               \
+	  "a single-threaded runtime takes work only from its bound threads")  \
+	X(SLEY_EWORKERS, -4098, "more workers than a runtime can have (4096)") \
+	X(SLEY_EPRIORITY, -4099, "a priority lies between -32 and 31")         \
+	X(SLEY_ESTACK, -4100, "a stack has between 16 KiB and 1 GiB")          \
+	X(SLEY_EFORKED, -4101,                                                 \
+	  "a runtime does not survive fork(): the child must create its own")
+
+#define SLEY_ERROR_ENUM(name, value, text) name = value,
+enum { SLEY_ERRORS(SLEY_ERROR_ENUM) };
+#undef SLEY_ERROR_ENUM
+
+/*
+ * sley_strerror - the text for an error code returned by this library.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    the text is static.
+ * Errors:   none; an unknown code gives "unknown error".
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS const char *
+sley_strerror(int err);
+
+SLEY_END_DECLS
+#endif

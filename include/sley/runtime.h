@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sley/runtime.h - start a runtime, enter it, stop it.
+ *
+ * A runtime owns workers (OS threads) that run tasks.  Several runtimes may
+ * live in one process.  A thread that is not a worker may *bind* to a runtime;
+ * from then on sley_spawn() and sley_schedule() from that thread go there.
+ *
+ * In the single-threaded mode (.workers = SLEY_SINGLE) there are no worker
+ * threads: each bound thread runs its own tasks, on fibers, whenever it blocks
+ * in a sley call or unbinds.
+ */
+#ifndef SLEY_RUNTIME_H
+#define SLEY_RUNTIME_H
+
+#include <sley/compiler.h>
+
+SLEY_BEGIN_DECLS
+
+struct sley; /* a runtime */
+
+typedef void sley_fn(void *arg);
+
+/* For .workers: no worker threads, see above. */
+#define SLEY_SINGLE (-1)
+
+#define SLEY_WORKERS_MAX 4096
+
+/*
+ * Where the runtime's own bookkeeping memory comes from.  Stacks are mapped
+ * from the kernel and do not pass here.  alloc() returns memory aligned to
+ * @align (a power of two) or NULL.  Both may be called from any thread at any
+ * time.  All zero means the C library's allocator.
+ */
+struct sley_allocator {
+	void *(*alloc)(void *self, size_t size, size_t align);
+	void (*free)(void *self, void *memory, size_t size);
+	void *self;
+};
+
+/* Zero means the default in every field; set it up with SLEY_CONFIG(). */
+struct sley_config {
+	uint32_t size;        /* of this struct; SLEY_CONFIG sets it       */
+	int32_t workers;      /* 0: one per usable CPU; or SLEY_SINGLE     */
+	uint32_t stack_kib;   /* per fiber, default 256                    */
+	uint32_t stack_cache; /* idle stacks kept per worker, default 64   */
+	uint64_t seed;        /* of victim choice; 0: from the clock       */
+	const char *name;     /* of the worker threads, default "sley"     */
+	const char *trace;    /* file for all events; default $SLEY_TRACE  */
+	bool migratable;      /* fibers may resume on any worker           */
+	bool save_fpu;        /* floating-point control words per fiber    */
+	bool no_membarrier;   /* use the fallback, for tests               */
+	bool no_guard_advice; /* guard by mprotect, for tests              */
+	struct sley_allocator allocator;
+	/* Gets reports (survivors of a stop, warnings); default: stderr. */
+	void (*report)(void *self, const char *line);
+	void *report_self;
+	uint64_t reserved[4];
+};
+
+#ifndef __cplusplus
+#define SLEY_CONFIG(...)                                                       \
+	(&(const struct sley_config){ .size = sizeof(struct sley_config),      \
+				      __VA_ARGS__ })
+#endif
+
+/*
+ * sley_create - start a runtime.
+ *
+ * @config may be NULL for all defaults.  The number of workers follows the
+ * process's affinity mask and its cgroup's CPU quota unless given.
+ *
+ * Context:  any thread
+ * Blocks:   the thread, until all workers have started
+ * Owner:    the caller stops it with sley_destroy(); @config is borrowed for
+ *           the call, config->allocator.self until sley_destroy() returns.
+ * Errors:   -ENOMEM, -EAGAIN (no more threads)
+ *           -E2BIG          config->size is newer than this library and a
+ *                           field it does not know is set
+ *           -EINVAL         config->size is zero: use SLEY_CONFIG()
+ *           SLEY_EWORKERS, SLEY_ESTACK
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD SLEY_MUST_CHECK int
+sley_create(struct sley **out, const struct sley_config *config);
+
+/*
+ * sley_destroy - wait for all work and all bound threads, then stop.
+ *
+ * New work from outside is refused from the first moment; what live tasks
+ * spawn is still accepted and runs.  Does nothing with NULL.  Calling it from
+ * a task of @rt, or from a thread bound to it, is misuse: it could never end.
+ *
+ * Context:  any thread that is not part of @rt
+ * Blocks:   the thread
+ * Order:    everything in every task happens before the return.
+ * Errors:   -EBUSY   another thread is destroying it already
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD int
+sley_destroy(struct sley *rt);
+
+/*
+ * sley_destroy_until - like sley_destroy(), but give up at a deadline.
+ *
+ * At the deadline every task that has not ended and every thread that has not
+ * unbound is reported, one line each, through config->report.  The runtime
+ * goes on as it was, except that it refuses new work from outside; call again
+ * (after sley_cancel_all(), for instance) to go on waiting.
+ *
+ * Context:  any thread that is not part of @rt
+ * Blocks:   the thread
+ * Errors:   -ETIMEDOUT  still there; @rt is valid
+ *           -EBUSY      another thread is destroying it already
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD SLEY_MUST_CHECK int
+sley_destroy_until(struct sley *rt, uint64_t deadline_ns);
+
+/*
+ * sley_cancel_all - cancel every task of @rt, now and from now on.
+ *
+ * Blocked tasks wake with -ECANCELED, and so does every later wait.  Tasks
+ * that have not started never will; they count as ended with -ECANCELED.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_cancel_all(struct sley *rt);
+
+/*
+ * sley_bind - make @rt the runtime of the calling thread.
+ *
+ * Any number of threads may bind.  Binding a thread that is bound already, or
+ * that is a worker, is misuse.
+ *
+ * Context:  a plain thread
+ * Blocks:   never
+ * Errors:   -ENOMEM
+ *           -ESHUTDOWN   @rt is being destroyed
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_bind(struct sley *rt);
+
+/*
+ * sley_unbind - undo sley_bind().
+ *
+ * In the single-threaded mode it first runs what was spawned on this thread
+ * to its end, blocked tasks included.
+ *
+ * Context:  the bound thread
+ * Blocks:   the thread, in the single-threaded mode
+ * Errors:   none; unbinding a thread that is not bound to @rt is misuse
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD void
+sley_unbind(struct sley *rt);
+
+/*
+ * sley_run - a whole program: create, run @root as a task, destroy.
+ *
+ * Returns when @root and everything spawned from it has ended.
+ *
+ * Context:  a plain thread that is not bound
+ * Blocks:   the thread
+ * Errors:   as sley_create()
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD SLEY_MUST_CHECK int
+sley_run(const struct sley_config *config, sley_fn *root, void *arg);
+
+/*
+ * sley_current - the runtime of the calling thread, or NULL.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS struct sley *sley_current(void);
+
+/*
+ * sley_worker - the index of the worker that runs the caller, or -1.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int sley_worker(void);
+
+/*
+ * sley_nr_workers - how many worker threads @rt has; 0 if single-threaded.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
+sley_nr_workers(const struct sley *rt);
+
+/*
+ * sley_step - run one task of the calling thread until it ends or blocks.
+ *
+ * For tests that want to hold the order in their hands: a single-threaded
+ * runtime with a fixed .seed makes the same choices every time.
+ *
+ * Context:  a thread bound to a single-threaded runtime, outside of its tasks
+ * Blocks:   the thread, as long as that task runs
+ * Errors:   1 if something ran, 0 if nothing was ready
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD int sley_step(struct sley *rt);
+
+/* Counters of one runtime, summed over its workers at the time of the call. */
+struct sley_stats {
+	uint64_t spawned;       /* tasks handed to the runtime               */
+	uint64_t finished;      /* tasks that ended                          */
+	uint64_t switches;      /* fiber switches                            */
+	uint64_t steals;        /* successful ones                           */
+	uint64_t parks;         /* times a worker went to sleep              */
+	uint64_t fibers;        /* that exist now, idle ones included        */
+	uint64_t fibers_idle;   /* of them, waiting for a task               */
+	uint64_t trace_dropped; /* events that found no room                 */
+	uint64_t allocated;     /* bytes of bookkeeping memory in use        */
+	uint64_t reserved[7];
+};
+
+/*
+ * sley_get_stats - read the counters.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_get_stats(const struct sley *rt, struct sley_stats *out);
+
+/*
+ * sley_version - "major.minor.patch" of the library that is linked.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS const char *sley_version(void);
+
+SLEY_END_DECLS
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sley/sley.h - everything.
+ *
+ * Read in this order: runtime.h (start and stop), task.h (spawn and join),
+ * sync.h and chan.h (wait for each other), time.h, fork.h, error.h.
+ */
+#ifndef SLEY_SLEY_H
+#define SLEY_SLEY_H
+
+#include <sley/chan.h>
+#include <sley/compiler.h>
+#include <sley/error.h>
+#include <sley/fork.h>
+#include <sley/runtime.h>
+#include <sley/sync.h>
+#include <sley/task.h>
+#include <sley/time.h>
+#include <sley/version.h>
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sley/sync.h - event, wait group, mutex, condition variable.
+ *
+ * All of them live in memory of the caller, need no clean-up, and work between
+ * tasks and plain threads alike.  Waiters are served first come, first served.
+ * An object may be forgotten as soon as nobody waits for it and the call that
+ * released the last waiter has been *observed* by that waiter: it may stand on
+ * a stack that returns.
+ */
+#ifndef SLEY_SYNC_H
+#define SLEY_SYNC_H
+
+#include <sley/compiler.h>
+#include <sley/waitq.h>
+
+SLEY_BEGIN_DECLS
+
+/* ---- event ------------------------------------------------------------- */
+
+/*
+ * A manual event stays set until it is cleared and lets everybody pass.  An
+ * automatic event lets one waiter pass per set, present or future; setting it
+ * while it is set is absorbed.
+ */
+struct sley_event {
+	struct sley_waitq q;
+};
+
+/* Manual, not set. */
+#define SLEY_EVENT_INIT { SLEY_WAITQ_INIT }
+/* Automatic, not set. */
+#define SLEY_EVENT_AUTO_INIT { { SLEY_EVENT_AUTO, NULL } }
+#define SLEY_EVENT_SET 2u  /* in the word: private */
+#define SLEY_EVENT_AUTO 4u /* in the word: private */
+
+/*
+ * sley_event_init - an event that is not @set, or is.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_event_init(struct sley_event *event, bool automatic, bool set);
+
+/*
+ * sley_event_set - release all waiters (manual) or the first one (automatic).
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Order:    everything before it happens before the wait it releases returns.
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_event_set(struct sley_event *event);
+
+/*
+ * sley_event_clear - make it unset.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_event_clear(struct sley_event *event);
+
+/*
+ * sley_event_is_set - look, and consume nothing.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool
+sley_event_is_set(const struct sley_event *event);
+
+/*
+ * sley_event_try - pass if it is set; consumes an automatic one.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none; true if it passed
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool
+sley_event_try(struct sley_event *event);
+
+/*
+ * sley_event_wait - wait until it is set; consumes an automatic one.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -ECANCELED
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int
+sley_event_wait(struct sley_event *event);
+
+/*
+ * sley_event_wait_until - sley_event_wait() with a deadline.
+ *
+ * An event that is set wins over a deadline that has passed.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -ETIMEDOUT, -ECANCELED; neither consumes anything
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_event_wait_until(struct sley_event *event, uint64_t deadline_ns);
+
+/* How many events sley_event_wait_any() takes at most. */
+#define SLEY_EVENT_ANY_MAX 64
+
+/*
+ * sley_event_wait_any - wait until one of @nr events is set.
+ *
+ * Returns the index of the event that released it and consumes that one only.
+ * The same event may be listed more than once.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -ECANCELED
+ *           -EINVAL   @nr is 0 or above SLEY_EVENT_ANY_MAX
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_event_wait_any(struct sley_event *const *events, size_t nr);
+
+/*
+ * sley_event_wait_any_until - sley_event_wait_any() with a deadline.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -ETIMEDOUT, -ECANCELED, -EINVAL; none consumes anything
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_event_wait_any_until(struct sley_event *const *events, size_t nr,
+			  uint64_t deadline_ns);
+
+/* ---- wait group -------------------------------------------------------- */
+
+/* A counter that can be waited for until it is zero.  Starts at zero. */
+struct sley_waitgroup {
+	struct sley_waitq q;
+};
+
+#define SLEY_WAITGROUP_INIT { SLEY_WAITQ_INIT }
+
+/*
+ * sley_waitgroup_add - count @n more things to wait for.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_waitgroup_add(struct sley_waitgroup *wg, uint32_t n);
+
+/*
+ * sley_waitgroup_done - one thing less; true if it was the last.
+ *
+ * One call too many is misuse.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Order:    everything before it happens before the wait it releases returns.
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool
+sley_waitgroup_done(struct sley_waitgroup *wg);
+
+/*
+ * sley_waitgroup_wait - wait until the counter is zero.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -ECANCELED
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int
+sley_waitgroup_wait(struct sley_waitgroup *wg);
+
+/*
+ * sley_waitgroup_wait_until - sley_waitgroup_wait() with a deadline.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -ETIMEDOUT, -ECANCELED
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_waitgroup_wait_until(struct sley_waitgroup *wg, uint64_t deadline_ns);
+
+/* ---- mutex ------------------------------------------------------------- */
+
+/*
+ * Held by one task or thread at a time.  A release hands it to the waiter that
+ * came first.  Not recursive.
+ */
+struct sley_mutex {
+	struct sley_waitq q;
+};
+
+#define SLEY_MUTEX_INIT { SLEY_WAITQ_INIT }
+#define SLEY_MUTEX_HELD 2u    /* in the word: private */
+#define SLEY_MUTEX_WAITERS 4u /* in the word: private */
+
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
+sley_mutex_lock_slow(struct sley_mutex *mutex);
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_mutex_unlock_slow(struct sley_mutex *mutex);
+
+/*
+ * sley_mutex_try_lock - take the mutex if it is free.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none; true if it was taken
+ */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK static inline bool
+sley_mutex_try_lock(struct sley_mutex *mutex)
+{
+	uint64_t word = 0;
+
+	return __atomic_compare_exchange_n(&mutex->q.word, &word,
+					   SLEY_MUTEX_HELD, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/*
+ * sley_mutex_lock - take the mutex.
+ *
+ * Cancelling the caller does not cut the wait short; it shows in the next
+ * wait that can be cancelled.  Use sley_mutex_lock_until() for one that is.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   none
+ */
+SLEY_ANY_THREAD SLEY_BLOCKS_FIBER static inline void
+sley_mutex_lock(struct sley_mutex *mutex)
+{
+	if (!sley_mutex_try_lock(mutex))
+		sley_mutex_lock_slow(mutex);
+}
+
+/*
+ * sley_mutex_lock_until - take the mutex by a deadline.
+ *
+ * A mutex that is free is taken even if the deadline has passed.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -ETIMEDOUT, -ECANCELED; it is not held then
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_mutex_lock_until(struct sley_mutex *mutex, uint64_t deadline_ns);
+
+/*
+ * sley_mutex_unlock - release the mutex.
+ *
+ * Releasing one that nobody holds is misuse.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Order:    everything before it happens before the next lock returns.
+ * Errors:   none
+ */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline void
+sley_mutex_unlock(struct sley_mutex *mutex)
+{
+	uint64_t word = SLEY_MUTEX_HELD;
+
+	if (!__atomic_compare_exchange_n(&mutex->q.word, &word, 0, false,
+					 __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		sley_mutex_unlock_slow(mutex);
+}
+
+/* ---- condition variable ------------------------------------------------ */
+
+struct sley_cond {
+	struct sley_waitq q;
+};
+
+#define SLEY_COND_INIT { SLEY_WAITQ_INIT }
+
+/*
+ * sley_cond_wait - release @mutex, wait to be notified, take it again.
+ *
+ * The caller holds @mutex, and holds it again on return in every case.  There
+ * are no spurious wake-ups, but another task may have been faster: look at
+ * the condition again.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -ECANCELED
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int
+sley_cond_wait(struct sley_cond *cond, struct sley_mutex *mutex);
+
+/*
+ * sley_cond_wait_until - sley_cond_wait() with a deadline.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -ETIMEDOUT, -ECANCELED; no notification is consumed then
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_cond_wait_until(struct sley_cond *cond, struct sley_mutex *mutex,
+		     uint64_t deadline_ns);
+
+/*
+ * sley_cond_notify_one - wake the waiter that came first, if there is one.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_cond_notify_one(struct sley_cond *cond);
+
+/*
+ * sley_cond_notify_all - wake everybody who waits now.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_cond_notify_all(struct sley_cond *cond);
+
+SLEY_END_DECLS
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sley/task.h - tasks: spawn, join, schedule, cancel.
+ *
+ * One vocabulary: *spawn* into a group and *join* it; *schedule* what nobody
+ * waits for.  A spawned task lives in memory of the caller, so spawning cannot
+ * fail.  A task may block anywhere, at any call depth: its fiber is suspended
+ * and its worker goes on with other work.
+ *
+ * A task that has blocked resumes on the worker it blocked on, so that
+ * thread-locals stay valid, unless its runtime is migratable.
+ */
+#ifndef SLEY_TASK_H
+#define SLEY_TASK_H
+
+#include <sley/compiler.h>
+#include <sley/runtime.h>
+#include <sley/waitq.h>
+
+SLEY_BEGIN_DECLS
+
+#define SLEY_PRIORITY_MIN (-32) /* most urgent  */
+#define SLEY_PRIORITY_MAX 31    /* least urgent */
+
+struct sley_group;
+
+/*
+ * A task.  Caller-owned from sley_spawn() until the join of its group has
+ * returned.  The fields are private; needs no initialisation.
+ */
+struct sley_task {
+	struct sley_task *next; /* in whichever queue it is          */
+	struct sley_task *prev; /* in a levelled queue only          */
+	uint64_t state;         /* src/core/task_state.h             */
+	sley_fn *fn;
+	void *arg;
+	struct sley_group *group; /* NULL: detached                    */
+	void *fiber;              /* the one it runs on, once blocked  */
+	const char *name;         /* for reports                       */
+};
+
+/*
+ * Tasks that are waited for together.  Zeroed memory is an empty group.  It
+ * may be used again after a join, and is forgotten without a call.
+ */
+struct sley_group {
+	struct sley_waitq q; /* the word counts pending tasks */
+};
+
+#define SLEY_GROUP_INIT { SLEY_WAITQ_INIT }
+
+/* How a task differs from the usual.  Zero means the default everywhere. */
+struct sley_options {
+	uint32_t size;      /* of this struct; SLEY_OPTIONS sets it    */
+	int32_t priority;   /* SLEY_PRIORITY_MIN ... SLEY_PRIORITY_MAX */
+	const char *name;   /* static text for reports                 */
+	uint32_t stack_kib; /* a stack of its own size, from the start */
+	bool pinned;        /* runs on this worker, is never stolen    */
+	uint64_t reserved[3];
+};
+
+#ifndef __cplusplus
+#define SLEY_OPTIONS(...)                                                      \
+	(&(const struct sley_options){ .size = sizeof(struct sley_options),    \
+				       __VA_ARGS__ })
+#endif
+
+/*
+ * sley_spawn - make @fn(@arg) runnable as a member of @group.
+ *
+ * Context:  a task or a bound thread; elsewhere it is misuse
+ * Blocks:   never
+ * Owner:    @task and @group are borrowed until sley_join(@group) returns.
+ * Order:    everything before the call happens before @fn; everything in @fn
+ *           happens before the return of sley_join(@group).
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
+	   void *arg);
+
+/*
+ * sley_spawn_with - sley_spawn() with options.
+ *
+ * Context:  a task or a bound thread
+ * Blocks:   never
+ * Owner:    as sley_spawn(); @options is borrowed for the call, its name until
+ *           the task ends.
+ * Order:    as sley_spawn()
+ * Errors:   SLEY_EPRIORITY, SLEY_ESTACK, -EINVAL (options->size is zero),
+ *           -E2BIG (a newer field is set)
+ *           SLEY_ENORUNTIME  the thread is not bound
+ *           SLEY_ENOWORKER   .pinned from a thread that runs no tasks
+ *           -ENOMEM          no fiber of options->stack_kib to be had
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_spawn_with(struct sley_group *group, struct sley_task *task, sley_fn *fn,
+		void *arg, const struct sley_options *options);
+
+/*
+ * sley_spawn_on - sley_spawn() into a named runtime, from any thread.
+ *
+ * @options may be NULL.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    as sley_spawn_with()
+ * Order:    as sley_spawn()
+ * Errors:   as sley_spawn_with(), and
+ *           SLEY_ENOWORKER  @rt is single-threaded and this thread is not
+ *                           bound to it
+ *           -ESHUTDOWN      @rt is being destroyed and the caller is not one
+ *                           of its tasks
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_spawn_on(struct sley *rt, struct sley_group *group, struct sley_task *task,
+	      sley_fn *fn, void *arg, const struct sley_options *options);
+
+/*
+ * sley_schedule - run @fn(@arg) as a task that nobody waits for.
+ *
+ * Context:  a task or a bound thread
+ * Blocks:   never
+ * Order:    everything before the call happens before @fn; everything in @fn
+ *           happens before the return of sley_destroy().
+ * Errors:   -ENOMEM
+ *           SLEY_ENORUNTIME  the thread is not bound
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_schedule(sley_fn *fn, void *arg);
+
+/*
+ * sley_schedule_on - sley_schedule() into a named runtime, from any thread.
+ *
+ * @options may be NULL.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Order:    as sley_schedule()
+ * Errors:   -ENOMEM, and as sley_spawn_on()
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_schedule_on(struct sley *rt, sley_fn *fn, void *arg,
+		 const struct sley_options *options);
+
+/*
+ * sley_join - wait until every task of @group has ended.
+ *
+ * Cancelling the caller does not cut the wait short: the tasks may live in
+ * its frame.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Order:    everything in the tasks happens before the return.
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
+sley_join(struct sley_group *group);
+
+/*
+ * sley_join_until - sley_join() with a deadline, and cancellable.
+ *
+ * On failure the tasks go on, and the group must be joined again.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Order:    as sley_join(), on success
+ * Errors:   -ETIMEDOUT, -ECANCELED
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_join_until(struct sley_group *group, uint64_t deadline_ns);
+
+/*
+ * sley_cancel - ask @task to end.
+ *
+ * If it has not started it never will.  If it is blocked, its wait returns
+ * -ECANCELED, and so does every later wait.  If it runs, it may look at
+ * sley_cancelled().  Cancelling twice, or a task that has ended but is not
+ * joined yet, changes nothing.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Order:    everything before the call happens before the -ECANCELED.
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_cancel(struct sley_task *task);
+
+/*
+ * sley_cancelled - has the calling task been cancelled?
+ *
+ * Context:  any thread; false outside of tasks
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool sley_cancelled(void);
+
+/*
+ * sley_task_status - what became of @task.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   0             it ran to its end
+ *           -ECANCELED    it was cancelled before it started and never ran
+ *           -EINPROGRESS  it has not ended
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
+sley_task_status(const struct sley_task *task);
+
+/*
+ * sley_set_priority - change the priority of @task.
+ *
+ * A task that is queued moves at once if the caller belongs to the same runtime
+ * and the task neither has the default priority nor is pinned to another
+ * worker.  Otherwise, and when it runs or is blocked, the new priority counts
+ * from the next time it is queued.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   SLEY_EPRIORITY
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_set_priority(struct sley_task *task, int priority);
+
+/*
+ * sley_yield - let others run.
+ *
+ * The task goes behind everything of its own and higher priority that is
+ * ready on its worker.  A plain thread yields to the kernel.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void sley_yield(void);
+
+SLEY_END_DECLS
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sley/time.h - one monotonic clock, in nanoseconds.
+ *
+ * Every call that waits has a twin ending in _until that takes an absolute
+ * deadline on this clock.  A deadline in the past means "try once"; 0 is such
+ * a deadline; SLEY_FOREVER never comes.
+ */
+#ifndef SLEY_TIME_H
+#define SLEY_TIME_H
+
+#include <sley/compiler.h>
+
+SLEY_BEGIN_DECLS
+
+#define SLEY_USEC 1000ULL
+#define SLEY_MSEC 1000000ULL
+#define SLEY_SEC 1000000000ULL
+#define SLEY_FOREVER UINT64_MAX
+
+/*
+ * sley_now - nanoseconds of the monotonic clock.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint64_t sley_now(void);
+
+/*
+ * sley_sleep_until - wait until the clock reaches @deadline_ns.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -ECANCELED  the task was cancelled before or while it slept
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int
+sley_sleep_until(uint64_t deadline_ns);
+
+/*
+ * sley_sleep - wait for @duration_ns.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -ECANCELED  the task was cancelled before or while it slept
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int
+sley_sleep(uint64_t duration_ns);
+
+SLEY_END_DECLS
+#endif

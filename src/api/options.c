@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * options.c - see options.h.
+ */
+#include "api/options.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+int options_copy(void *out, size_t size, const void *given)
+{
+	uint32_t given_size;
+
+	memset(out, 0, size);
+	if (!given)
+		return 0;
+	memcpy(&given_size, given, sizeof(given_size));
+	if (given_size < sizeof(given_size))
+		return -EINVAL;
+	for (size_t i = size; i < given_size; i++) {
+		if (((const char *)given)[i])
+			return -E2BIG;
+	}
+	memcpy(out, given, given_size < size ? given_size : size);
+	return 0;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runtime.c - <sley/runtime.h>: checks what the user gave, and passes it on.
+ *
+ * Edges:
+ *
+ *   A1  one destroyer gives up -> the next one may begin
+ */
+#include <sley/runtime.h>
+
+#include "api/options.h"
+#include "core/drain.h"
+#include "core/runtime.h"
+#include "core/spawn.h"
+#include "os/clock.h"
+#include "os/env.h"
+#include "os/topo.h"
+
+#include <errno.h>
+#include <sley/error.h>
+#include <sley/version.h>
+
+#define STACK_KIB_DEFAULT 256
+#define STACK_KIB_MIN 16
+#define STACK_KIB_MAX (1u << 20)
+#define STACK_CACHE_DEFAULT 64
+
+static int complete_config(const struct sley_config *given,
+			   struct sley_config *config)
+{
+	int err = options_copy(config, sizeof(*config), given);
+
+	if (err)
+		return err;
+	if (config->workers == 0)
+		config->workers = os_nr_usable_cpus();
+	if (config->workers > SLEY_WORKERS_MAX || config->workers < SLEY_SINGLE)
+		return SLEY_EWORKERS;
+	if (config->stack_kib == 0)
+		config->stack_kib = STACK_KIB_DEFAULT;
+	if (config->stack_kib < STACK_KIB_MIN ||
+	    config->stack_kib > STACK_KIB_MAX)
+		return SLEY_ESTACK;
+	if (config->stack_cache == 0)
+		config->stack_cache = STACK_CACHE_DEFAULT;
+	if (config->seed == 0)
+		config->seed = os_now();
+	if (!config->name)
+		config->name = "sley";
+	if (!config->trace)
+		config->trace = os_env("SLEY_TRACE");
+	return 0;
+}
+
+int sley_create(struct sley **out, const struct sley_config *given)
+{
+	struct sley_config config;
+	int err = complete_config(given, &config);
+
+	return err ? err : runtime_create(out, &config);
+}
+
+int sley_destroy_until(struct sley *rt, uint64_t deadline_ns)
+{
+	uint32_t destroying = 0;
+	int err;
+
+	if (!rt)
+		return 0;
+	sley_check(sley__self.bound != rt,
+		   "destroy a runtime from a thread that is not part of it: "
+		   "it waits for its tasks and bound threads");
+	if (!cas_acq_rel(&rt->destroying, &destroying, 1)) /* A1 */
+		return -EBUSY;
+	gate_shut(rt);
+	err = drain_wait(rt, deadline_ns);
+	if (err) {
+		drain_report(rt);
+		store_release(&rt->destroying, 0); /* A1 */
+		return err;
+	}
+	runtime_free(rt);
+	return 0;
+}
+
+int sley_destroy(struct sley *rt)
+{
+	return sley_destroy_until(rt, UINT64_MAX);
+}
+
+void sley_cancel_all(struct sley *rt)
+{
+	runtime_cancel_all(rt);
+}
+
+int sley_bind(struct sley *rt)
+{
+	sley_check(!sley__self.bound,
+		   "a thread is bound to one runtime at a time");
+	return runtime_bind(rt);
+}
+
+void sley_unbind(struct sley *rt)
+{
+	struct worker *worker = worker_current();
+
+	sley_check(sley__self.bound == rt,
+		   "unbind a thread from the runtime it is bound to");
+	sley_check(!worker ||
+			   (!rt->nr_workers && worker->strand == &worker->base),
+		   "a task cannot unbind its worker");
+	runtime_unbind(rt);
+}
+
+struct root {
+	sley_fn *fn;
+	void *arg;
+};
+
+static int run_bound(struct sley *rt, sley_fn *root, void *arg)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task = { .fn = root, .arg = arg };
+	static const struct sley_options options = { .name = "root" };
+	int err = runtime_bind(rt);
+
+	if (err)
+		return err;
+	err = spawn_into(rt, &group, &task, &options);
+	if (!err)
+		(void)!countdown_wait(&group.q, UINT64_MAX, WAIT_SHIELDED);
+	runtime_unbind(rt);
+	return err;
+}
+
+int sley_run(const struct sley_config *config, sley_fn *root, void *arg)
+{
+	struct sley *rt;
+	int err;
+
+	sley_check(!sley__self.bound,
+		   "sley_run() starts a runtime of its own: call it from a "
+		   "thread that belongs to none");
+	err = sley_create(&rt, config);
+	if (err)
+		return err;
+	err = run_bound(rt, root, arg);
+	(void)sley_destroy(rt);
+	return err;
+}
+
+struct sley *sley_current(void)
+{
+	return sley__self.bound;
+}
+
+int sley_worker(void)
+{
+	struct worker *worker = worker_current();
+
+	return worker ? (int)worker->index : -1;
+}
+
+int sley_nr_workers(const struct sley *rt)
+{
+	return (int)rt->nr_workers;
+}
+
+int sley_step(struct sley *rt)
+{
+	struct worker *worker = worker_current();
+
+	sley_check(worker && worker->rt == rt && !rt->nr_workers &&
+			   worker->strand == &worker->base,
+		   "step a single-threaded runtime from its bound thread, "
+		   "outside of its tasks");
+	return worker_step(worker);
+}
+
+void sley_get_stats(const struct sley *rt, struct sley_stats *out)
+{
+	runtime_stats((struct sley *)rt, out);
+}
+
+const char *sley_version(void)
+{
+	return SLEY_VERSION;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * task.c - <sley/task.h>: checks what the user gave, and passes it on.
+ */
+#include <sley/task.h>
+
+#include "core/runtime.h"
+#include "core/spawn.h"
+#include "os/thread.h"
+
+#include <errno.h>
+#include <sley/error.h>
+
+#include "api/options.h"
+
+#define STACK_KIB_MIN 16
+#define STACK_KIB_MAX (1u << 20)
+
+static int check_options(const struct sley_options *given,
+			 struct sley_options *options)
+{
+	int err = options_copy(options, sizeof(*options), given);
+
+	if (err)
+		return err;
+	if (options->priority < SLEY_PRIORITY_MIN ||
+	    options->priority > SLEY_PRIORITY_MAX)
+		return SLEY_EPRIORITY;
+	if (options->stack_kib && (options->stack_kib < STACK_KIB_MIN ||
+				   options->stack_kib > STACK_KIB_MAX))
+		return SLEY_ESTACK;
+	return 0;
+}
+
+void sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
+		void *arg)
+{
+	static const struct sley_options defaults;
+	struct worker *worker = worker_current();
+	struct sley *rt;
+	int err;
+
+	if (likely(worker)) {
+		spawn_here(worker, group, task, fn, arg);
+		return;
+	}
+	rt = sley__self.bound;
+	sley_check(rt, "spawn from a task or a bound thread; elsewhere use "
+		       "sley_spawn_on()");
+	task->fn = fn;
+	task->arg = arg;
+	err = spawn_into(rt, group, task, &defaults);
+	/* A bound thread keeps its runtime from being destroyed. */
+	sley_check(!err || err == -ESHUTDOWN, "cannot fail here");
+	sley_check(!err, "a runtime that is being destroyed takes no new work "
+			 "from a bound thread");
+}
+
+int sley_spawn_on(struct sley *rt, struct sley_group *group,
+		  struct sley_task *task, sley_fn *fn, void *arg,
+		  const struct sley_options *options)
+{
+	struct sley_options checked;
+	int err = check_options(options, &checked);
+
+	if (err)
+		return err;
+	task->fn = fn;
+	task->arg = arg;
+	return spawn_into(rt, group, task, &checked);
+}
+
+int sley_spawn_with(struct sley_group *group, struct sley_task *task,
+		    sley_fn *fn, void *arg, const struct sley_options *options)
+{
+	struct sley *rt = sley__self.bound;
+
+	if (!rt)
+		return SLEY_ENORUNTIME;
+	return sley_spawn_on(rt, group, task, fn, arg, options);
+}
+
+int sley_schedule_on(struct sley *rt, sley_fn *fn, void *arg,
+		     const struct sley_options *options)
+{
+	struct sley_options checked;
+	int err = check_options(options, &checked);
+	struct sley_task *task;
+
+	if (err)
+		return err;
+	task = slab_alloc(&rt->tasks);
+	if (!task)
+		return -ENOMEM;
+	task->fn = fn;
+	task->arg = arg;
+	err = spawn_into(rt, NULL, task, &checked);
+	if (err)
+		slab_free(&rt->tasks, task);
+	return err;
+}
+
+int sley_schedule(sley_fn *fn, void *arg)
+{
+	struct sley *rt = sley__self.bound;
+
+	if (!rt)
+		return SLEY_ENORUNTIME;
+	return sley_schedule_on(rt, fn, arg, NULL);
+}
+
+void sley_join(struct sley_group *group)
+{
+	(void)!countdown_wait(&group->q, UINT64_MAX, WAIT_SHIELDED);
+}
+
+int sley_join_until(struct sley_group *group, uint64_t deadline_ns)
+{
+	return countdown_wait(&group->q, deadline_ns, 0);
+}
+
+void sley_cancel(struct sley_task *task)
+{
+	if (task_cancel(task))
+		task_enqueue(task);
+}
+
+bool sley_cancelled(void)
+{
+	return wait_cancelled();
+}
+
+int sley_task_status(const struct sley_task *task)
+{
+	uint64_t word = task_observe(task);
+
+	if (task_state_of(word) != TASK_COMPLETED)
+		return -EINPROGRESS;
+	return word & TASK_DROPPED ? -ECANCELED : 0;
+}
+
+int sley_set_priority(struct sley_task *task, int priority)
+{
+	struct sley *rt = sley__self.bound;
+	unsigned int level;
+
+	if (priority < SLEY_PRIORITY_MIN || priority > SLEY_PRIORITY_MAX)
+		return SLEY_EPRIORITY;
+	level = (unsigned int)(priority + LEVEL_DEFAULT);
+	if (rt)
+		place_anew(worker_current(), rt, task, level);
+	else
+		(void)task_set_level(task, level);
+	return 0;
+}
+
+void sley_yield(void)
+{
+	struct worker *worker = worker_current();
+
+	if (likely(worker))
+		worker_yield(worker);
+	else
+		os_thread_yield();
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * atomic.h - every atomic operation of the library, the order in its name.
+ *
+ * One seam for three builds: the release build, ThreadSanitizer, and the
+ * interleaving explorer (-DSLEY_MODEL, tests/model), which maps each name onto
+ * a scheduling point of its own.  Objects are plain integers and pointers, so
+ * that public structs stay valid C++.
+ *
+ * There is no default order and no fence: ThreadSanitizer does not understand
+ * fences, so the order is on the operation.  Where a store must be ordered
+ * before a later load (store, then look at what the other side did), use a
+ * read-modify-write on both sides or os_membarrier() on the rare side.
+ *
+ * How to write it down: a file that has ordered operations declares its edges
+ * at the top ("X1  who publishes what to whom"), each ordered operation names
+ * its edge in a comment, each relaxed one says why it may be.  tools/
+ * check_orders.py rejects an edge with one end.
+ *
+ * cas_* take a pointer to the expected value, store what they found there, and
+ * return whether they swapped.  They are strong.  On failure the order is
+ * relaxed, or acquire where the name says so.
+ */
+#ifndef SLEY_BASE_ATOMIC_H
+#define SLEY_BASE_ATOMIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef SLEY_MODEL
+#include "model_atomic.h" /* tests/model */
+#else
+
+#define load_relaxed(p) __atomic_load_n((p), __ATOMIC_RELAXED)
+#define load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+
+#define store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#define store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+
+#define xchg_relaxed(p, v) __atomic_exchange_n((p), (v), __ATOMIC_RELAXED)
+#define xchg_acquire(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQUIRE)
+#define xchg_release(p, v) __atomic_exchange_n((p), (v), __ATOMIC_RELEASE)
+#define xchg_acq_rel(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL)
+
+#define cas_relaxed(p, e, d)                                                   \
+	__atomic_compare_exchange_n((p), (e), (d), false, __ATOMIC_RELAXED,    \
+				    __ATOMIC_RELAXED)
+#define cas_acquire(p, e, d)                                                   \
+	__atomic_compare_exchange_n((p), (e), (d), false, __ATOMIC_ACQUIRE,    \
+				    __ATOMIC_RELAXED)
+#define cas_release(p, e, d)                                                   \
+	__atomic_compare_exchange_n((p), (e), (d), false, __ATOMIC_RELEASE,    \
+				    __ATOMIC_RELAXED)
+#define cas_acq_rel(p, e, d)                                                   \
+	__atomic_compare_exchange_n((p), (e), (d), false, __ATOMIC_ACQ_REL,    \
+				    __ATOMIC_RELAXED)
+/* Acquires on failure, too. */
+#define cas_acq_rel_acquire(p, e, d)                                           \
+	__atomic_compare_exchange_n((p), (e), (d), false, __ATOMIC_ACQ_REL,    \
+				    __ATOMIC_ACQUIRE)
+
+#define add_relaxed(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
+#define add_acquire(p, v) __atomic_fetch_add((p), (v), __ATOMIC_ACQUIRE)
+#define add_release(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELEASE)
+#define add_acq_rel(p, v) __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL)
+#define sub_relaxed(p, v) __atomic_fetch_sub((p), (v), __ATOMIC_RELAXED)
+#define sub_release(p, v) __atomic_fetch_sub((p), (v), __ATOMIC_RELEASE)
+#define sub_acq_rel(p, v) __atomic_fetch_sub((p), (v), __ATOMIC_ACQ_REL)
+#define or_relaxed(p, v) __atomic_fetch_or((p), (v), __ATOMIC_RELAXED)
+#define or_acquire(p, v) __atomic_fetch_or((p), (v), __ATOMIC_ACQUIRE)
+#define or_release(p, v) __atomic_fetch_or((p), (v), __ATOMIC_RELEASE)
+#define or_acq_rel(p, v) __atomic_fetch_or((p), (v), __ATOMIC_ACQ_REL)
+#define and_relaxed(p, v) __atomic_fetch_and((p), (v), __ATOMIC_RELAXED)
+#define and_release(p, v) __atomic_fetch_and((p), (v), __ATOMIC_RELEASE)
+#define and_acq_rel(p, v) __atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL)
+
+/*
+ * Keeps the compiler, and only the compiler, from moving memory accesses
+ * across.  The cheap side of an os_membarrier() protocol: the processor's half
+ * of the barrier comes from the other side's system call.
+ */
+#define compiler_barrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+/*
+ * The caller found @p unusable and is about to look again.  The explorer
+ * suspends the thread until another one has written to @p.
+ */
+#if defined(__x86_64__)
+#define spin_hint(p) ((void)(p), __builtin_ia32_pause())
+#else
+#define spin_hint(p) ((void)(p), compiler_barrier())
+#endif
+
+#endif /* SLEY_MODEL */
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rand.h - small, fast and replayable random numbers (splitmix64).
+ *
+ * A counter advanced by an odd constant, then scrambled.  The state is one
+ * word, every seed is good, zero included, and each of the 2^64 values comes
+ * exactly once per period.  It picks victims and drives tests; it is no secret
+ * to anybody who has seen one number.
+ */
+#ifndef SLEY_BASE_RAND_H
+#define SLEY_BASE_RAND_H
+
+#include "base/assert.h"
+
+#include <stdint.h>
+
+struct rand {
+	uint64_t s;
+};
+
+static inline void rand_seed(struct rand *rand, uint64_t seed)
+{
+	rand->s = seed;
+}
+
+static inline uint64_t rand_next(struct rand *rand)
+{
+	uint64_t x = rand->s += 0x9e3779b97f4a7c15u;
+
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+	return x ^ (x >> 31);
+}
+
+/*
+ * A number in [0, @n).  Scales the upper half instead of dividing; the bias is
+ * below n / 2^32, which nobody who picks one of 4096 victims can notice.
+ */
+static inline uint32_t rand_below(struct rand *rand, uint32_t n)
+{
+	sley_assert(n > 0);
+	return (uint32_t)(((rand_next(rand) >> 32) * n) >> 32);
+}
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * drain.c - see drain.h.
+ */
+#include "core/drain.h"
+
+#include "core/report.h"
+#include "os/clock.h"
+#include "os/futex.h"
+#include "os/membarrier.h"
+#include "os/thread.h"
+
+#include <errno.h>
+#include <limits.h>
+
+/* ---- the gate ---------------------------------------------------------------- */
+
+bool gate_enter(struct sley *rt)
+{
+	uint64_t gate = add_acq_rel(&rt->gate, GATE_ONE); /* D2 */
+
+	if (likely(!(gate & GATE_SHUT)))
+		return true;
+	gate_leave(rt);
+	return false;
+}
+
+void gate_leave(struct sley *rt)
+{
+	(void)sub_release(&rt->gate, GATE_ONE); /* D2 */
+}
+
+void gate_shut(struct sley *rt)
+{
+	(void)or_acq_rel(&rt->gate, GATE_SHUT);      /* D2 */
+	while (load_acquire(&rt->gate) != GATE_SHUT) /* D2 */
+		os_thread_yield();
+}
+
+/* ---- the sums ---------------------------------------------------------------- */
+
+struct sums {
+	uint64_t finished;
+	uint64_t spawned;
+};
+
+static void each_worker(struct sley *rt,
+			void (*fn)(struct worker *worker, struct sums *sums),
+			struct sums *sums)
+{
+	struct list *link;
+
+	for (unsigned int i = 0; i < rt->nr_workers; i++)
+		fn(rt->worker[i], sums);
+	spin_lock(&rt->bound_lock);
+	for (link = rt->bound.next; link != &rt->bound; link = link->next)
+		fn(container_of(link, struct worker, link), sums);
+	spin_unlock(&rt->bound_lock);
+}
+
+static void add_finished(struct worker *worker, struct sums *sums)
+{
+	sums->finished += load_acquire(&worker->counters.finished); /* D1 */
+}
+
+static void add_spawned(struct worker *worker, struct sums *sums)
+{
+	/* relaxed: ordered by D1 for all that has finished. */
+	sums->spawned += load_relaxed(&worker->counters.spawned);
+}
+
+static bool nothing_left(struct sley *rt)
+{
+	struct sums sums = { 0 };
+
+	each_worker(rt, add_finished, &sums);
+	each_worker(rt, add_spawned, &sums);
+	/* relaxed: D2 ordered it, the gate is shut. */
+	sums.spawned += load_relaxed(&rt->foreign_spawned);
+	return sums.finished == sums.spawned;
+}
+
+/* ---- waiting ------------------------------------------------------------------ */
+
+void drain_signal(struct sley *rt)
+{
+	(void)add_release(&rt->drain_events, 1); /* D1 */
+	os_futex_wake(&rt->drain_events, INT_MAX);
+}
+
+static bool drained(struct sley *rt)
+{
+	return load_acquire(&rt->nr_bound) == 0 && /* D1 */
+	       nothing_left(rt);
+}
+
+/* Without membarrier a signal may be missed: look now and then. */
+static uint64_t next_look(const struct sley *rt, uint64_t deadline_ns)
+{
+	uint64_t soon_ns;
+
+	if (rt->membarrier)
+		return deadline_ns;
+	soon_ns = os_now() + 1000000;
+	return soon_ns < deadline_ns ? soon_ns : deadline_ns;
+}
+
+int drain_wait(struct sley *rt, uint64_t deadline_ns)
+{
+	int err = 0;
+
+	/* relaxed: os_membarrier() orders it before the sums. */
+	store_relaxed(&rt->draining, 1);
+	if (rt->membarrier)
+		os_membarrier();
+	for (;;) {
+		uint32_t events = load_acquire(&rt->drain_events); /* D1 */
+
+		if (drained(rt))
+			break;
+		if (deadline_ns <= os_now()) {
+			err = -ETIMEDOUT;
+			break;
+		}
+		(void)os_futex_wait(&rt->drain_events, events,
+				    next_look(rt, deadline_ns));
+	}
+	/* relaxed: a signal too many does no harm. */
+	store_relaxed(&rt->draining, 0);
+	return err;
+}
+
+void drain_end_unbind(struct worker *worker)
+{
+	worker->draining = false;
+	if (task_decide(&worker->base_task, VERDICT_WOKEN, 0) == DECIDED_QUEUE)
+		task_enqueue(&worker->base_task);
+}
+
+/* ---- who is left ---------------------------------------------------------------- */
+
+static void report_strand(void *object, void *arg)
+{
+	struct strand *strand = object;
+	struct sley *rt = arg;
+	/* relaxed: a report; the strand may go on meanwhile. */
+	const char *name = load_relaxed(&strand->fiber.name);
+
+	/* relaxed: as above. */
+	if (!load_relaxed(&strand->task))
+		return;
+	/* relaxed: as above. */
+	report(rt, "still there: %s (function %p)", name ? name : "a task",
+	       (void *)(uintptr_t)load_relaxed(&strand->fn));
+}
+
+void drain_report(struct sley *rt)
+{
+	uint32_t bound = load_acquire(&rt->nr_bound); /* D1 */
+
+	if (bound)
+		report(rt,
+		       "still there: %u bound thread(s); each must call "
+		       "sley_unbind()",
+		       bound);
+	slab_for_each(&rt->strands, report_strand, rt);
+}

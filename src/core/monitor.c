@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * monitor.c - see monitor.h.
+ */
+#include "core/monitor.h"
+
+#include "core/worker.h"
+#include "os/clock.h"
+#include "os/futex.h"
+#include "os/thread.h"
+
+void monitor_wake(struct monitor *monitor)
+{
+	uint32_t word = MONITOR_ASLEEP;
+
+	if (cas_acq_rel(&monitor->word, &word, MONITOR_AWAKE)) /* M1 */
+		os_futex_wake(&monitor->word, 1);
+}
+
+/* Has @worker done nothing since the last look?  Then a task holds it. */
+static bool is_held(struct worker *worker)
+{
+	struct monitor_sight *sight = &worker->sight;
+	/* relaxed: a heuristic. */
+	uint64_t finished = load_relaxed(&worker->counters.finished);
+	/* relaxed: a heuristic. */
+	uint64_t switches = load_relaxed(&worker->counters.switches);
+	bool same = finished == sight->finished && switches == sight->switches;
+
+	*sight = (struct monitor_sight){ finished, switches };
+	/* relaxed: a heuristic. */
+	return same && load_relaxed(&worker->seat.word) == SEAT_AWAKE;
+}
+
+static void look_after(struct worker *worker, uint64_t now_ns)
+{
+	bool held = is_held(worker);
+
+	if (timers_next(&worker->timers) <= now_ns) {
+		/* relaxed: obeyed sooner or later. */
+		store_relaxed(&worker->poke, 1);
+		if (held)
+			task_enqueue_chain(
+				timers_fire(&worker->timers, now_ns));
+	}
+	if (held &&
+	    (ring_size(&worker->ring) || !push_list_empty(&worker->lane)))
+		idle_notify(&worker->rt->idle);
+}
+
+static bool all_parked(const struct sley *rt)
+{
+	return idle_parked(idle_counts(&rt->idle)) == rt->nr_workers;
+}
+
+/* All workers sleep: sleep, too, until one wakes up. */
+static void sleep_deeply(struct monitor *monitor, struct sley *rt)
+{
+	uint32_t word = MONITOR_AWAKE;
+
+	if (!cas_acq_rel(&monitor->word, &word, MONITOR_ASLEEP)) /* M1 */
+		return;
+	/* A worker that woke before this saw AWAKE and did not nudge. */
+	if (!all_parked(rt))
+		monitor_wake(monitor);
+	while (load_acquire(&monitor->word) == MONITOR_ASLEEP) /* M1 */
+		(void)os_futex_wait(&monitor->word, MONITOR_ASLEEP, UINT64_MAX);
+}
+
+static void *monitor_main(void *arg)
+{
+	struct sley *rt = arg;
+	struct monitor *monitor = &rt->monitor;
+
+	for (;;) {
+		uint64_t now_ns = os_now();
+
+		/* A period at least between two deep sleeps: being woken is dear. */
+		(void)os_futex_wait(&monitor->word, MONITOR_AWAKE,
+				    now_ns + MONITOR_PERIOD_NS);
+		if (load_acquire(&monitor->word) == MONITOR_STOPPED) /* M1 */
+			return NULL;
+		now_ns = os_now();
+		for (unsigned int i = 0; i < rt->nr_workers; i++)
+			look_after(rt->worker[i], now_ns);
+		if (all_parked(rt))
+			sleep_deeply(monitor, rt);
+	}
+}
+
+int monitor_start(struct sley *rt)
+{
+	int err = os_thread_start(&rt->monitor.pthread, "sley-monitor",
+				  monitor_main, rt);
+
+	rt->monitor.started = !err;
+	return err;
+}
+
+void monitor_stop(struct sley *rt)
+{
+	if (!rt->monitor.started)
+		return;
+	(void)xchg_acq_rel(&rt->monitor.word, MONITOR_STOPPED); /* M1 */
+	os_futex_wake(&rt->monitor.word, 1);
+	os_thread_join(rt->monitor.pthread);
+}

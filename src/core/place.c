@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * place.c - where a task goes that became ready.
+ *
+ *   new, default priority, by a worker      its ring; the overflow: half of
+ *                                           the ring to the shared queue
+ *   new, another priority                   the shared queue, by level
+ *   new, pinned                             the worker's own: its fresh list, or
+ *                                           its ready levels
+ *   new, by a foreign thread                the lane of a searching worker,
+ *                                           else the shared queue
+ *   woken, may move                         the waker's next slot (what was
+ *                                           there goes to the ring)
+ *   woken, may not                          home: the ready levels if the waker
+ *                                           is there, else the home list
+ *
+ * Whoever publishes work that anybody may take calls idle_notify(); whoever
+ * pushes to a home list, idle_notify_seat().
+ *
+ * Edges:
+ *
+ *   N1  a waker exchanges the next slot -> owner or thief exchanges it : the
+ *       task
+ */
+#include "core/worker.h"
+
+#include "os/futex.h"
+
+static struct push_node *task_node(struct sley_task *task)
+{
+	return (struct push_node *)(void *)task;
+}
+
+static struct sley_task *node_task(struct push_node *node)
+{
+	return (struct sley_task *)(void *)node;
+}
+_Static_assert(offsetof(struct sley_task, next) == 0,
+	       "a task is a push_node by its first member");
+
+/* The ring is full: its older half and @task go to the shared queue. */
+static noinline void overflow(struct worker *worker, struct sley_task *task)
+{
+	void *item[RING_CAPACITY / 2];
+	uint32_t nr = ring_take_half(&worker->ring, item, array_size(item));
+	struct sley_task *chain = NULL, **last = &chain;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		*last = item[i];
+		last = &((struct sley_task *)item[i])->next;
+	}
+	*last = task;
+	task->next = NULL;
+	runq_push_chain(&worker->rt->runq, chain);
+}
+
+static inline void push_ring(struct worker *worker, struct sley_task *task)
+{
+	if (unlikely(!ring_push(&worker->ring, task)))
+		overflow(worker, task);
+}
+
+/* Only workers with threads of their own share work. */
+static inline void notify(struct worker *worker)
+{
+	struct sley *rt = worker->rt;
+
+	if (rt->nr_workers > 1)
+		idle_notify(&rt->idle);
+}
+
+void place_spawned(struct worker *worker, struct sley_task *task)
+{
+	uint64_t word = task_load(task);
+	unsigned int level = task_level_of(word);
+
+	if (unlikely((word & TASK_PINNED) || !worker->rt->nr_workers)) {
+		if (level == LEVEL_DEFAULT)
+			fifo_push(&worker->fresh, task);
+		else
+			levels_push(&worker->ready, task, level);
+		return;
+	}
+	if (likely(level == LEVEL_DEFAULT))
+		push_ring(worker, task);
+	else
+		runq_push(&worker->rt->runq, task);
+	notify(worker);
+}
+
+void place_foreign(struct sley *rt, struct sley_task *task)
+{
+	/* relaxed: a hint; a lane can be emptied by anybody. */
+	uint32_t spinner = load_relaxed(&rt->spinner);
+
+	if (spinner && task_level(task) == LEVEL_DEFAULT)
+		push_list_push(&rt->worker[spinner - 1]->lane, task_node(task));
+	else
+		runq_push(&rt->runq, task);
+	idle_notify(&rt->idle);
+}
+
+static void place_next(struct worker *worker, struct sley_task *task)
+{
+	task = xchg_acq_rel(&worker->next, task); /* N1 */
+	if (task)
+		push_ring(worker, task);
+	notify(worker);
+}
+
+/* Might @home be gone as soon as the task is queued? */
+static bool is_guest(const struct worker *worker, const struct worker *home)
+{
+	return !worker || worker->rt != home->rt || !home->rt->nr_workers;
+}
+
+/* A woken task that only @home may resume; the caller is another thread. */
+static void place_home(struct worker *worker, struct worker *home,
+		       struct sley_task *task)
+{
+	bool guest = is_guest(worker, home);
+
+	if (guest)
+		guest_enter(home);
+	push_list_push(&home->home, task_node(task));
+	idle_notify_seat(&home->rt->idle, &home->seat);
+	if (guest)
+		guest_leave(home);
+}
+
+/* A woken task that any worker may resume. */
+static void place_movable(struct worker *worker, struct worker *home,
+			  struct sley_task *task)
+{
+	if (is_guest(worker, home)) {
+		guest_enter(home);
+		place_foreign(home->rt, task);
+		guest_leave(home);
+		return;
+	}
+	if (task_level(task) == LEVEL_DEFAULT)
+		place_next(worker, task);
+	else
+		place_spawned(worker, task);
+}
+
+static void release_thread(struct sley_task *task)
+{
+	const uint32_t *futex = task_futex(task);
+
+	task_release_thread(task);
+	/* The thread may be gone: the kernel does not mind a stale address. */
+	os_futex_wake(futex, 1);
+}
+
+void task_enqueue(struct sley_task *task)
+{
+	uint64_t word = task_load(task);
+	struct worker *worker = worker_current();
+	struct worker *home;
+
+	if (unlikely(word & TASK_THREAD)) {
+		release_thread(task);
+		return;
+	}
+	home = ((struct strand *)task->fiber)->home;
+	if (unlikely(home->rt->migratable && !(word & TASK_PINNED))) {
+		place_movable(worker, home, task);
+	} else if (likely(home == worker)) {
+		levels_push(&worker->ready, task, task_level_of(word));
+	} else {
+		place_home(worker, home, task);
+	}
+}
+
+void task_enqueue_chain(struct sley_task *chain)
+{
+	while (chain) {
+		struct sley_task *task = chain;
+
+		chain = chain->next;
+		task_enqueue(task);
+	}
+}
+
+void place_anew(struct worker *worker, struct sley *rt, struct sley_task *task,
+		unsigned int level)
+{
+	unsigned int old = task_level(task);
+
+	if (worker && old != LEVEL_DEFAULT &&
+	    levels_contain(&worker->ready, task, old)) {
+		levels_remove(&worker->ready, task, old);
+		(void)task_set_level(task, level);
+		levels_push(&worker->ready, task, level);
+	} else {
+		runq_set_level(&rt->runq, task, level);
+	}
+}
+
+void place_arrivals(struct worker *worker)
+{
+	struct push_node *node = push_list_take_all(&worker->home);
+
+	while (node) {
+		struct sley_task *task = node_task(node);
+
+		node = node->next;
+		levels_push(&worker->ready, task, task_level(task));
+	}
+}
+
+void place_chain(struct worker *worker, struct sley_task *chain)
+{
+	while (chain) {
+		struct sley_task *task = chain;
+
+		chain = chain->next;
+		push_ring(worker, task);
+	}
+}

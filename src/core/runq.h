@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runq.h - the ready tasks that any worker may take and that are not in a
+ * ring: all priorities but the default one, and the default one's overflow.
+ *
+ * One structure for the whole runtime under one small lock, so that the order
+ * between levels is exact and a queued task can change its level in O(1).  The
+ * bitmap is mirrored in a word of its own that dispatchers read without the
+ * lock: a program with one priority and small bursts never takes the lock.
+ *
+ * Edges:
+ *
+ *   Q1  a push stores the hint -> dispatchers load it : there is work.  Only a
+ *       hint: whoever follows it takes the lock and looks again.  That no task
+ *       is forgotten is the business of core/idle.h.
+ */
+#ifndef SLEY_CORE_RUNQ_H
+#define SLEY_CORE_RUNQ_H
+
+#include "core/levels.h"
+#include "lf/spin.h"
+
+struct runq {
+	uint64_t hint; /* the bitmap, readable without the lock */
+	struct spinlock lock;
+	struct levels levels; /* under lock */
+} cache_aligned;
+
+static inline uint64_t runq_hint(const struct runq *runq)
+{
+	/* relaxed: Q1 is a hint. */
+	return load_relaxed(&runq->hint);
+}
+
+void runq_push(struct runq *runq, struct sley_task *task);
+
+/* A chain linked by ->next, all of the default level, kept in order. */
+void runq_push_chain(struct runq *runq, struct sley_task *chain);
+
+/* The first task of @level, or NULL. */
+struct sley_task *runq_take(struct runq *runq, unsigned int level);
+
+/* Up to @max tasks of @level into @out; returns how many. */
+unsigned int runq_take_batch(struct runq *runq, unsigned int level,
+			     struct sley_task **out, unsigned int max);
+
+/* Change the level of @task; if it is queued here, it moves to the new tail. */
+void runq_set_level(struct runq *runq, struct sley_task *task,
+		    unsigned int level);
+
+#endif

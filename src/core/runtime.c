@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runtime.c - see runtime.h.
+ *
+ * Edges:
+ *
+ *   L1  a thread unbinds -> the destroyer sees nr_bound : its tasks have ended
+ *   L2  cancel_all sets cancelled -> workers see it : the canceller's data
+ */
+#include "core/runtime.h"
+
+#include "core/drain.h"
+#include "fiber/overflow.h"
+#include "os/clock.h"
+#include "os/env.h"
+#include "os/membarrier.h"
+#include "os/process.h"
+#include "os/thread.h"
+
+#include <errno.h>
+#include <sley/error.h>
+#include <stdio.h>
+
+/* ---- workers ---------------------------------------------------------------------- */
+
+static void *thread_main(void *arg)
+{
+	worker_main(arg);
+	return NULL;
+}
+
+static int worker_create(struct sley *rt, unsigned int index,
+			 struct worker **out)
+{
+	struct worker *worker = mem_alloc(&rt->mem, sizeof(*worker));
+	int err;
+
+	if (!worker)
+		return -ENOMEM;
+	err = worker_init(worker, rt, index);
+	if (err) {
+		worker_fini(worker);
+		mem_free(&rt->mem, worker, sizeof(*worker));
+		return err;
+	}
+	*out = worker;
+	return 0;
+}
+
+static void worker_destroy(struct worker *worker)
+{
+	struct sley *rt = worker->rt;
+
+	guests_wait(worker);
+	worker_fini(worker);
+	mem_free(&rt->mem, worker, sizeof(*worker));
+}
+
+static int worker_start(struct worker *worker)
+{
+	const char *prefix = worker->rt->config.name;
+	char name[16];
+
+	(void)snprintf(name, sizeof(name), "%.10s-%u", prefix, worker->index);
+	return os_thread_start(&worker->pthread, name, thread_main, worker);
+}
+
+static size_t table_size(unsigned int nr_workers)
+{
+	return nr_workers * sizeof(struct worker *);
+}
+
+/* All structures first: a worker that runs looks at all others. */
+static int create_workers(struct sley *rt, unsigned int nr)
+{
+	if (!nr)
+		return 0;
+	rt->worker = mem_alloc(&rt->mem, table_size(nr));
+	if (!rt->worker)
+		return -ENOMEM;
+	for (rt->nr_workers = 0; rt->nr_workers < nr; rt->nr_workers++) {
+		int err = worker_create(rt, rt->nr_workers,
+					&rt->worker[rt->nr_workers]);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static void stop_threads(struct sley *rt, unsigned int nr_started)
+{
+	/* relaxed: the wake-ups publish it. */
+	store_relaxed(&rt->phase, PHASE_STOPPING);
+	if (rt->membarrier)
+		os_membarrier();
+	for (unsigned int i = 0; i < nr_started; i++)
+		idle_notify_seat(&rt->idle, &rt->worker[i]->seat);
+	for (unsigned int i = 0; i < nr_started; i++)
+		os_thread_join(rt->worker[i]->pthread);
+}
+
+static int start_threads(struct sley *rt)
+{
+	for (unsigned int i = 0; i < rt->nr_workers; i++) {
+		int err = worker_start(rt->worker[i]);
+
+		if (err) {
+			stop_threads(rt, i);
+			return err;
+		}
+	}
+	return 0;
+}
+
+/* ---- the runtime ------------------------------------------------------------------- */
+
+static void free_parts(struct sley *rt)
+{
+	struct mem mem;
+
+	/* A guest of one may be looking at all of them. */
+	for (unsigned int i = 0; rt->worker && i < rt->nr_workers; i++)
+		guests_wait(rt->worker[i]);
+	for (unsigned int i = 0; rt->worker && i < rt->nr_workers; i++)
+		worker_destroy(rt->worker[i]);
+	trace_free_kept(&rt->trace, &rt->mem);
+	if (rt->worker)
+		mem_free(&rt->mem, rt->worker, table_size(rt->table_length));
+	slab_fini(&rt->tasks);
+	slab_fini(&rt->strands);
+	stack_pool_fini(&rt->stacks);
+	fiber_overflow_uninstall();
+	mem = rt->mem;
+	mem_free(&mem, rt, sizeof(*rt));
+}
+
+static int start(struct sley *rt, unsigned int nr_workers)
+{
+	int err = create_workers(rt, nr_workers);
+
+	if (err)
+		return err;
+	idle_init(&rt->idle, nr_workers, rt->membarrier);
+	err = start_threads(rt);
+	if (err || !nr_workers)
+		return err;
+	err = monitor_start(rt);
+	if (err)
+		stop_threads(rt, nr_workers);
+	return err;
+}
+
+int runtime_create(struct sley **out, const struct sley_config *config)
+{
+	unsigned int nr_workers =
+		config->workers > 0 ? (unsigned int)config->workers : 0;
+	struct sley *rt;
+	struct mem mem;
+	int err;
+
+	mem_init(&mem, &config->allocator);
+	rt = mem_alloc(&mem, sizeof(*rt));
+	if (!rt)
+		return -ENOMEM;
+	rt->mem = mem;
+	rt->config = *config;
+	rt->generation = os_fork_generation();
+	rt->migratable = config->migratable;
+	rt->membarrier = !config->no_membarrier && os_membarrier_setup();
+	rt->table_length = nr_workers;
+	list_init(&rt->bound);
+	slab_init(&rt->strands, &rt->mem, sizeof(struct strand));
+	slab_init(&rt->tasks, &rt->mem, sizeof(struct sley_task));
+	trace_init(&rt->trace, config->trace, nr_workers);
+	err = stack_pool_init(&rt->stacks, (size_t)config->stack_kib << 10,
+			      config->no_guard_advice);
+	if (!err)
+		err = fiber_overflow_install();
+	if (!err)
+		err = start(rt, nr_workers);
+	if (err) {
+		free_parts(rt);
+		return err;
+	}
+	*out = rt;
+	return 0;
+}
+
+void runtime_free(struct sley *rt)
+{
+	monitor_stop(rt);
+	stop_threads(rt, rt->nr_workers);
+	trace_write(rt);
+	free_parts(rt);
+}
+
+/* ---- bound threads -------------------------------------------------------------------- */
+
+static int bind_worker(struct sley *rt)
+{
+	struct worker *worker;
+	int err = worker_create(rt, rt->nr_workers, &worker);
+
+	if (err)
+		return err;
+	err = worker_bind(worker);
+	if (err) {
+		worker_destroy(worker);
+		return err;
+	}
+	spin_lock(&rt->bound_lock);
+	list_append(&rt->bound, &worker->link);
+	spin_unlock(&rt->bound_lock);
+	return 0;
+}
+
+int runtime_bind(struct sley *rt)
+{
+	int err = 0;
+
+	if (rt->generation != os_fork_generation())
+		return SLEY_EFORKED;
+	if (!gate_enter(rt))
+		return -ESHUTDOWN;
+	if (!rt->nr_workers)
+		err = bind_worker(rt);
+	else
+		sley__self.bound = rt;
+	if (!err)
+		(void)add_acq_rel(&rt->nr_bound, 1); /* L1 */
+	gate_leave(rt);
+	return err;
+}
+
+static void unbind_worker(struct worker *worker)
+{
+	struct sley *rt = worker->rt;
+
+	worker_unbind(worker);
+	spin_lock(&rt->bound_lock);
+	list_remove(&worker->link);
+	spin_unlock(&rt->bound_lock);
+	worker_destroy(worker);
+}
+
+void runtime_unbind(struct sley *rt)
+{
+	struct worker *worker = worker_current();
+
+	if (worker)
+		unbind_worker(worker);
+	sley__self.bound = NULL;
+	/* Who sees that nobody is bound takes the lock before it frees @rt. */
+	spin_lock(&rt->bound_lock);
+	(void)sub_acq_rel(&rt->nr_bound, 1); /* L1 */
+	drain_signal_if_wanted(rt);
+	spin_unlock(&rt->bound_lock);
+}
+
+/* ---- cancelling all ---------------------------------------------------------------------- */
+
+static void poke(struct worker *worker)
+{
+	/* relaxed: idle_notify_seat() orders it. */
+	store_relaxed(&worker->poke, 1);
+	idle_notify_seat(&worker->rt->idle, &worker->seat);
+}
+
+void runtime_cancel_all(struct sley *rt)
+{
+	struct list *link;
+
+	(void)xchg_acq_rel(&rt->cancelled, 1); /* L2 */
+	for (unsigned int i = 0; i < rt->nr_workers; i++)
+		poke(rt->worker[i]);
+	spin_lock(&rt->bound_lock);
+	for (link = rt->bound.next; link != &rt->bound; link = link->next)
+		poke(container_of(link, struct worker, link));
+	spin_unlock(&rt->bound_lock);
+}
+
+static void cancel_strand(void *object, void *arg)
+{
+	struct strand *strand = object;
+	struct worker *worker = arg;
+	struct sley_task *task;
+
+	/*
+	 * A strand of another worker is that worker's business.  The current
+	 * one is included: its task may have looked and be about to wait.
+	 */
+	/* relaxed: only this worker makes it, and keeps it, its own. */
+	if (load_relaxed(&strand->home) != worker)
+		return;
+	spin_lock(&strand->ending);
+	/* relaxed: under the lock that ends it, where it may end elsewhere. */
+	task = load_relaxed(&strand->task);
+	if (task && task_cancel(task))
+		task_enqueue(task);
+	spin_unlock(&strand->ending);
+}
+
+void runtime_cancel_strands(struct worker *worker)
+{
+	if (worker->cancelled || !load_acquire(&worker->rt->cancelled)) /* L2 */
+		return;
+	worker->cancelled = true;
+	slab_for_each(&worker->rt->strands, cancel_strand, worker);
+	if (worker->base.task)
+		cancel_strand(&worker->base, worker);
+}
+
+/* ---- counters ----------------------------------------------------------------------------- */
+
+static void add_counters(const struct worker *worker, struct sley_stats *out)
+{
+	const struct worker_counters *counters = &worker->counters;
+
+	/* relaxed: statistics. */
+	out->spawned += load_relaxed(&counters->spawned);
+	/* relaxed: statistics. */
+	out->finished += load_relaxed(&counters->finished);
+	/* relaxed: statistics. */
+	out->switches += load_relaxed(&counters->switches);
+	/* relaxed: statistics. */
+	out->steals += load_relaxed(&counters->steals);
+	/* relaxed: statistics. */
+	out->parks += load_relaxed(&counters->parks);
+	/* relaxed: statistics. */
+	out->fibers_idle += load_relaxed(&worker->nr_idle);
+	out->trace_dropped += trace_ring_dropped(&worker->trace);
+}
+
+void runtime_stats(struct sley *rt, struct sley_stats *out)
+{
+	struct list *link;
+
+	*out = (struct sley_stats){ 0 };
+	for (unsigned int i = 0; i < rt->nr_workers; i++)
+		add_counters(rt->worker[i], out);
+	spin_lock(&rt->bound_lock);
+	for (link = rt->bound.next; link != &rt->bound; link = link->next)
+		add_counters(container_of(link, struct worker, link), out);
+	spin_unlock(&rt->bound_lock);
+	/* relaxed: statistics. */
+	out->spawned += load_relaxed(&rt->foreign_spawned);
+	out->fibers = slab_nr_live(&rt->strands);
+	out->allocated = mem_allocated(&rt->mem);
+}

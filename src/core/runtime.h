@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runtime.h - a runtime's life: start, bind, cancel, stop.
+ *
+ * Stopping has phases.  The gate is shut: foreign threads are refused, what
+ * live tasks spawn is still taken.  Then everything is waited for.  Only when
+ * nothing is left anywhere do the workers leave, all together; none of them
+ * can be needed any more by then.
+ */
+#ifndef SLEY_CORE_RUNTIME_H
+#define SLEY_CORE_RUNTIME_H
+
+#include "core/worker.h"
+
+/* @config is complete and checked. */
+must_check int runtime_create(struct sley **out,
+			      const struct sley_config *config);
+
+/* Nothing is left: stop the workers and free everything. */
+void runtime_free(struct sley *rt);
+
+must_check int runtime_bind(struct sley *rt);
+void runtime_unbind(struct sley *rt);
+
+void runtime_cancel_all(struct sley *rt);
+
+/* On the worker, once: cancel what is blocked on it, if all is cancelled. */
+void runtime_cancel_strands(struct worker *worker);
+
+void runtime_stats(struct sley *rt, struct sley_stats *out);
+
+#endif

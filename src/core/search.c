@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * search.c - where a worker looks for work, in which order, and how it parks.
+ *
+ * Level first, source second.  Within the default level: tasks that may run
+ * here only (they are woken, and resuming goes before starting: each started
+ * task may need a stack), the next slot, the ring, the lane, children of forks
+ * whose parents are suspended here, the shared queue, and then the others.
+ *
+ * No source may starve another: every FAIR_TICK-th pick looks at the timers
+ * and then at the default level's sources in rotating order.  The next slot is
+ * passed over after NEXT_STREAK picks in a row.
+ *
+ * A search goes on for the price of a wake-up: looking for as long as being
+ * woken would take costs at most twice what the best choice would have cost.
+ * A search that was in vain halves the next one's time, one that was not
+ * restores it, so that a worker with one short task per millisecond sleeps.
+ *
+ * Edges:
+ *
+ *   N1  a waker exchanges the next slot -> owner or thief exchanges it : the
+ *       task (see place.c)
+ */
+#include "core/worker.h"
+
+#include "core/drain.h"
+#include "core/fork.h"
+#include "core/runtime.h"
+#include "os/clock.h"
+#include "os/thread.h"
+
+#define FAIR_TICK 61
+#define NEXT_STREAK 16
+#define SHARED_BATCH 16
+#define SPIN_NS_MIN 1000
+
+#define BIT_DEFAULT (1ull << LEVEL_DEFAULT)
+#define BITS_URGENT (BIT_DEFAULT - 1)
+#define BITS_LOW (~(BITS_URGENT | BIT_DEFAULT))
+
+static struct sley_task *take_next(struct worker *worker)
+{
+	/* relaxed: a glance; the exchange decides. */
+	if (!load_relaxed(&worker->next))
+		return NULL;
+	return xchg_acq_rel(&worker->next, NULL); /* N1 */
+}
+
+static struct sley_task *pick_next(struct worker *worker)
+{
+	struct sley_task *task;
+
+	if (worker->next_streak >= NEXT_STREAK) {
+		worker->next_streak = 0;
+		return NULL;
+	}
+	task = take_next(worker);
+	worker->next_streak = task ? worker->next_streak + 1 : 0;
+	return task;
+}
+
+static struct sley_task *pick_ready(struct worker *worker)
+{
+	if (!(worker->ready.bitmap & BIT_DEFAULT))
+		return NULL;
+	return levels_take(&worker->ready, LEVEL_DEFAULT);
+}
+
+static struct sley_task *pick_fresh(struct worker *worker)
+{
+	if (likely(!worker->fresh.first))
+		return NULL;
+	return fifo_take(&worker->fresh);
+}
+
+static struct sley_task *pick_ring(struct worker *worker)
+{
+	return ring_take(&worker->ring);
+}
+
+/* One from @lane; the rest goes to the worker's own ring. */
+static struct sley_task *take_lane(struct worker *worker,
+				   struct push_list *lane)
+{
+	struct push_node *node = push_list_take_all(lane);
+	struct sley_task *task = (struct sley_task *)(void *)node;
+
+	if (task)
+		place_chain(worker, task->next);
+	return task;
+}
+
+static struct sley_task *pick_lane(struct worker *worker)
+{
+	return take_lane(worker, &worker->lane);
+}
+
+/* A child of a parent that is suspended here. */
+static struct sley_task *pick_left_behind(struct worker *worker)
+{
+	/* relaxed: a glance; the lock comes later. */
+	if (likely(!load_relaxed(&worker->nr_parents)))
+		return NULL;
+	return fork_steal(worker, worker);
+}
+
+static struct sley_task *pick_shared(struct worker *worker)
+{
+	struct sley_task *task[1 + SHARED_BATCH];
+	struct runq *runq = &worker->rt->runq;
+	unsigned int nr;
+
+	if (!(runq_hint(runq) & BIT_DEFAULT))
+		return NULL;
+	nr = runq_take_batch(runq, LEVEL_DEFAULT, task, array_size(task));
+	for (unsigned int i = 1; i < nr; i++) {
+		task[i]->next = NULL;
+		place_chain(worker, task[i]);
+	}
+	return nr ? task[0] : NULL;
+}
+
+/* All levels at which there is something for @worker. */
+static uint64_t levels_waiting(const struct worker *worker)
+{
+	return worker->ready.bitmap | runq_hint(&worker->rt->runq);
+}
+
+/* From @level.  NULL: others were faster. */
+static struct sley_task *take_level(struct worker *worker, unsigned int level)
+{
+	if (worker->ready.bitmap & 1ull << level)
+		return levels_take(&worker->ready, level);
+	return runq_take(&worker->rt->runq, level);
+}
+
+/* The most urgent of the levels @bits; NULL: there is nothing. */
+static struct sley_task *take_most_urgent(struct worker *worker, uint64_t bits)
+{
+	for (; bits; bits &= bits - 1) {
+		unsigned int level = (unsigned int)bits_first(bits);
+		struct sley_task *task = take_level(worker, level);
+
+		if (task)
+			return task;
+	}
+	return NULL;
+}
+
+static struct sley_task *pick_urgent(struct worker *worker)
+{
+	return take_most_urgent(worker, levels_waiting(worker) & BITS_URGENT);
+}
+
+/* Less urgent than the default: only if there is nothing else anywhere. */
+struct sley_task *worker_pick_low(struct worker *worker)
+{
+	return take_most_urgent(worker, levels_waiting(worker) & BITS_LOW);
+}
+
+void worker_fire_timers(struct worker *worker)
+{
+	uint64_t next_ns = timers_next(&worker->timers);
+
+	if (next_ns != UINT64_MAX) {
+		uint64_t now_ns = os_now();
+
+		if (next_ns <= now_ns)
+			task_enqueue_chain(
+				timers_fire(&worker->timers, now_ns));
+	}
+}
+
+static noinline struct sley_task *pick_fair(struct worker *worker)
+{
+	static struct sley_task *(*const source[])(struct worker *) = {
+		pick_lane, pick_shared, pick_ring,
+		take_next, pick_fresh,  pick_ready,
+	};
+	struct sley_task *task;
+
+	worker->tick = 0;
+	/* relaxed: asks for no more than this. */
+	store_relaxed(&worker->poke, 0);
+	worker_fire_timers(worker);
+	runtime_cancel_strands(worker);
+	place_arrivals(worker);
+	task = pick_urgent(worker);
+	worker->fair++;
+	for (unsigned int i = 0; !task && i < array_size(source); i++)
+		task = source[(worker->fair + i) % array_size(source)](worker);
+	return task;
+}
+
+struct sley_task *worker_pick(struct worker *worker)
+{
+	struct sley_task *task;
+
+	if (unlikely(worker->step)) {
+		task = worker->step;
+		worker->step = NULL;
+		return task;
+	}
+	/* relaxed: a request, obeyed sooner or later. */
+	if (unlikely(++worker->tick >= FAIR_TICK ||
+		     load_relaxed(&worker->poke)))
+		return pick_fair(worker);
+	if (unlikely(!push_list_empty(&worker->home)))
+		place_arrivals(worker);
+	if (unlikely(levels_waiting(worker) & BITS_URGENT)) {
+		task = pick_urgent(worker);
+		if (task)
+			return task;
+	}
+	if ((task = pick_ready(worker)) || (task = pick_next(worker)) ||
+	    (task = pick_fresh(worker)) || (task = pick_ring(worker)) ||
+	    (task = pick_lane(worker)) || (task = pick_left_behind(worker)))
+		return task;
+	return pick_shared(worker);
+}
+
+/* ---- from others --------------------------------------------------------- */
+
+static struct sley_task *steal_from(struct worker *worker,
+				    struct worker *victim)
+{
+	struct sley_task *task = ring_steal_half(&victim->ring, &worker->ring);
+
+	if (!task)
+		task = take_lane(worker, &victim->lane);
+	if (!task)
+		task = take_next(victim);
+	if (!task)
+		task = fork_steal(worker, victim);
+	if (task) {
+		counter_add(&worker->counters.steals, 1);
+		trace_event(&worker->trace, TRACE_STEAL, victim->index);
+	}
+	return task;
+}
+
+static struct sley_task *steal(struct worker *worker)
+{
+	struct sley *rt = worker->rt;
+	unsigned int nr = rt->nr_workers;
+	unsigned int start;
+
+	if (nr < 2)
+		return NULL;
+	start = (unsigned int)rand_below(&worker->rand, nr);
+	for (unsigned int i = 0; i < nr; i++) {
+		unsigned int index = start + i < nr ? start + i
+						    : start + i - nr;
+		struct sley_task *task;
+
+		if (index == worker->index)
+			continue;
+		task = steal_from(worker, rt->worker[index]);
+		if (task)
+			return task;
+	}
+	return NULL;
+}
+
+/* ---- searching and parking ------------------------------------------------ */
+
+static bool has_stealable(struct worker *victim)
+{
+	/* relaxed: for the parker, os_membarrier() orders it; see idle.h. */
+	return ring_size(&victim->ring) || !push_list_empty(&victim->lane) ||
+	       load_relaxed(&victim->next) || fork_stealable(victim);
+}
+
+/* Is there anything for this worker to do?  Step 3 of core/idle.h. */
+static bool look_everywhere(void *arg)
+{
+	struct worker *worker = arg;
+	struct sley *rt = worker->rt;
+
+	/* relaxed: who sets these wakes everybody afterwards. */
+	if (load_relaxed(&rt->phase) == PHASE_STOPPING ||
+	    load_relaxed(&worker->poke))
+		return true;
+	drain_signal_if_wanted(rt);
+	if (!push_list_empty(&worker->home) || levels_waiting(worker) ||
+	    worker->fresh.first)
+		return true;
+	for (unsigned int i = 0; i < rt->nr_workers; i++) {
+		if (has_stealable(rt->worker[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Submitters relied on the search: is there more than what it found? */
+static void end_search(struct worker *worker)
+{
+	struct sley *rt = worker->rt;
+
+	/* relaxed: a hint. */
+	store_relaxed(&rt->spinner, 0);
+	if (idle_search_end(&rt->idle) && look_everywhere(worker))
+		idle_notify(&rt->idle);
+}
+
+static struct sley_task *look_once(struct worker *worker)
+{
+	struct sley_task *task = worker_pick(worker);
+
+	if (!task)
+		task = steal(worker);
+	return task ? task : worker_pick_low(worker);
+}
+
+static bool stopping(const struct worker *worker)
+{
+	/* relaxed: the stopper wakes everybody after setting it. */
+	return load_relaxed(&worker->rt->phase) == PHASE_STOPPING;
+}
+
+/* Rounds: first tight, then with a pause, until the time is up. */
+static struct sley_task *look_for_a_while(struct worker *worker)
+{
+	uint64_t until_ns = 0;
+	struct sley_task *task;
+
+	/* relaxed: a hint for place_foreign(). */
+	store_relaxed(&worker->rt->spinner, worker->index + 1);
+	for (unsigned int round = 0;; round++) {
+		task = look_once(worker);
+		if (task || stopping(worker))
+			return task;
+		if (round < 4)
+			continue;
+		if (round % 8 == 4) {
+			uint64_t now_ns = os_now();
+
+			if (!until_ns)
+				until_ns = now_ns + worker->spin_ns;
+			if (now_ns >= until_ns)
+				return NULL;
+		}
+		for (int i = 0; i < 8; i++)
+			spin_hint(&worker->home);
+	}
+}
+
+static void adapt_spin(struct worker *worker, bool found)
+{
+	if (found)
+		worker->spin_ns = WORKER_SPIN_NS_MAX;
+	else if (worker->spin_ns > SPIN_NS_MIN)
+		worker->spin_ns /= 2;
+}
+
+static bool park(struct worker *worker, bool searching)
+{
+	const struct idle_look look = { look_everywhere, worker };
+	struct sley *rt = worker->rt;
+	uint64_t deadline_ns = timers_next(&worker->timers);
+
+	counter_add(&worker->counters.parks, 1);
+	trace_event(&worker->trace, TRACE_PARK, 0);
+	if (searching)
+		/* relaxed: a hint. */
+		store_relaxed(&rt->spinner, 0);
+	searching = idle_park(&rt->idle, &worker->seat, searching, &look,
+			      deadline_ns);
+	trace_event(&worker->trace, TRACE_UNPARK, 0);
+	monitor_nudge(&rt->monitor);
+	worker_fire_timers(worker);
+	return searching;
+}
+
+struct sley_task *worker_search(struct worker *worker)
+{
+	struct sley_task *task = look_once(worker);
+	bool searching;
+
+	if (likely(task))
+		return task;
+	searching = idle_search_begin(&worker->rt->idle);
+	for (;;) {
+		worker_fire_timers(worker);
+		task = searching ? look_for_a_while(worker) : look_once(worker);
+		if (searching)
+			adapt_spin(worker, task != NULL);
+		if (task || stopping(worker))
+			break;
+		searching = park(worker, searching);
+	}
+	if (searching)
+		end_search(worker);
+	return task;
+}

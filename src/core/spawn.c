@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spawn.c - see spawn.h.
+ */
+#include "core/spawn.h"
+
+#include "core/loop.h"
+#include "os/process.h"
+
+#include <errno.h>
+#include <sley/error.h>
+
+/* @task->fn and ->arg are set. */
+static int build(struct sley *rt, struct sley_task *task,
+		 const struct sley_options *options)
+{
+	unsigned int level = (unsigned int)(options->priority + LEVEL_DEFAULT);
+
+	task->fiber = NULL;
+	task->name = options->name;
+	if (options->stack_kib) {
+		task->fiber = strand_create(rt,
+					    (size_t)options->stack_kib << 10,
+					    strand_main, task);
+		if (!task->fiber)
+			return -ENOMEM;
+	}
+	task_build(task, level, options->pinned ? TASK_PINNED : 0);
+	return 0;
+}
+
+static void spawn_foreign(struct sley *rt, struct sley_task *task)
+{
+	/* relaxed: D2, or D1 of the task's end, publishes it. */
+	(void)add_relaxed(&rt->foreign_spawned, 1);
+	place_foreign(rt, task);
+}
+
+int spawn_into(struct sley *rt, struct sley_group *group,
+	       struct sley_task *task, const struct sley_options *options)
+{
+	struct worker *worker = worker_current();
+	bool here = worker && worker->rt == rt;
+	int err;
+
+	if (unlikely(rt->generation != os_fork_generation()))
+		return SLEY_EFORKED;
+	if (!here && (!rt->nr_workers || options->pinned))
+		return SLEY_ENOWORKER;
+	if (!here && !gate_enter(rt))
+		return -ESHUTDOWN;
+	task->group = group;
+	err = build(rt, task, options);
+	if (!err && group)
+		group_add(group);
+	if (!err && here) {
+		drain_count_spawned(worker);
+		place_spawned(worker, task);
+	} else if (!err) {
+		spawn_foreign(rt, task);
+	}
+	if (!here)
+		gate_leave(rt);
+	return err;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spawn.h - from a function and its argument to a queued task.
+ */
+#ifndef SLEY_CORE_SPAWN_H
+#define SLEY_CORE_SPAWN_H
+
+#include "core/drain.h"
+#include "core/group.h"
+#include "core/worker.h"
+
+/* By a task or bound code of a single-threaded runtime; default options. */
+static inline void spawn_here(struct worker *worker, struct sley_group *group,
+			      struct sley_task *task, sley_fn *fn, void *arg)
+{
+	task->fn = fn;
+	task->arg = arg;
+	task->group = group;
+	task->fiber = NULL;
+	task->name = NULL;
+	task_build(task, LEVEL_DEFAULT, 0);
+	if (group)
+		group_add(group);
+	drain_count_spawned(worker);
+	place_spawned(worker, task);
+}
+
+/*
+ * Into @rt from any thread, with checked options.  0, -ENOMEM, -ESHUTDOWN or
+ * SLEY_ENOWORKER.  @group NULL: detached, @task is from the slab.
+ */
+must_check int spawn_into(struct sley *rt, struct sley_group *group,
+			  struct sley_task *task,
+			  const struct sley_options *options);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timer.c - see timer.h.
+ */
+#include "core/timer.h"
+
+static void publish_next(struct timers *timers)
+{
+	struct heap_node *min = heap_min(&timers->heap);
+
+	/* relaxed: a hint; firing looks again under the lock. */
+	store_relaxed(&timers->next_ns, min ? min->key : UINT64_MAX);
+}
+
+void timer_start(struct timers *timers, struct timer *timer,
+		 struct sley_task *task, uint64_t deadline_ns)
+{
+	*timer = (struct timer){ .task = task, .timers = timers };
+	spin_lock(&timers->lock);
+	heap_insert(&timers->heap, &timer->node, deadline_ns);
+	publish_next(timers);
+	spin_unlock(&timers->lock);
+}
+
+void timer_stop(struct timer *timer)
+{
+	struct timers *timers = timer->timers;
+
+	spin_lock(&timers->lock);
+	if (heap_contains(&timer->node)) {
+		heap_remove(&timers->heap, &timer->node);
+		publish_next(timers);
+	}
+	spin_unlock(&timers->lock);
+}
+
+struct sley_task *timers_fire(struct timers *timers, uint64_t now_ns)
+{
+	struct sley_task *first = NULL, **last = &first;
+	struct heap_node *min;
+
+	spin_lock(&timers->lock);
+	while ((min = heap_min(&timers->heap)) && min->key <= now_ns) {
+		struct timer *timer = container_of(min, struct timer, node);
+		struct sley_task *task = timer->task;
+
+		heap_remove(&timers->heap, min);
+		/* From here on the timer may be gone. */
+		if (task_decide(task, VERDICT_TIMED_OUT, 0) != DECIDED_QUEUE)
+			continue;
+		task->next = NULL;
+		*last = task;
+		last = &task->next;
+	}
+	publish_next(timers);
+	spin_unlock(&timers->lock);
+	return first;
+}

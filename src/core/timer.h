@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timer.h - the deadlines of the waits of one worker.
+ *
+ * A heap under a lock of its own: the worker's fibers put their timers in and
+ * take them out, the worker fires what is due, and if the worker is stuck in a
+ * long task the monitor fires for it.  A timer lives on the stack of the task
+ * that waits.  It is fired, that is, its task's wait is decided, under the
+ * lock; a waiter that was woken otherwise removes its timer under the same
+ * lock, so nobody ever touches the timer of a wait that has returned.
+ *
+ * The earliest deadline is mirrored in a word that is read without the lock,
+ * by the worker on its tick and by the monitor.
+ */
+#ifndef SLEY_CORE_TIMER_H
+#define SLEY_CORE_TIMER_H
+
+#include "base/heap.h"
+#include "core/task_state.h"
+#include "lf/spin.h"
+
+struct timer {
+	struct heap_node node; /* the key is the deadline */
+	struct sley_task *task;
+	struct timers *timers; /* the heap it was started in */
+};
+
+struct timers {
+	uint64_t next_ns; /* earliest deadline; UINT64_MAX: none */
+	struct spinlock lock;
+	struct heap heap; /* under lock */
+};
+
+static inline void timers_init(struct timers *timers)
+{
+	*timers = (struct timers){ .next_ns = UINT64_MAX };
+}
+
+static inline uint64_t timers_next(const struct timers *timers)
+{
+	/* relaxed: a hint; firing looks again under the lock. */
+	return load_relaxed(&timers->next_ns);
+}
+
+void timer_start(struct timers *timers, struct timer *timer,
+		 struct sley_task *task, uint64_t deadline_ns);
+
+/* Afterwards nobody touches @timer any more. */
+void timer_stop(struct timer *timer);
+
+/*
+ * Decide the waits whose deadline is @now_ns or earlier.  Returns the tasks to
+ * queue, chained by ->next, the earliest first.
+ */
+struct sley_task *timers_fire(struct timers *timers, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace_json.c - a full trace as a file for Perfetto or chrome://tracing.
+ *
+ * One process, one thread per track.  Each stretch in which a worker runs a
+ * task without a break is a slice; args.task tells which slices belong to one
+ * task, args.end why a slice ended.  Park, unpark and steal are instants.
+ * Times are those of the monotonic clock, in microseconds.
+ *
+ * A ring may have lost its oldest events, so an end without a beginning is
+ * passed over, and a beginning without an end lasts until the next event of
+ * its kind.  Everything is streamed: no event is looked at twice.
+ *
+ * A process that traces several runtimes into one file name gets several
+ * files: trace.json, trace.2.json, ...
+ */
+#include "core/trace.h"
+
+#include "base/atomic.h"
+#include "core/report.h"
+#include "core/worker.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <sley/version.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint32_t nr_written; /* by this process */
+
+struct writer {
+	FILE *file;
+	int pid;
+	uint32_t tid;                    /* of the current track      */
+	const struct trace_record *open; /* the slice it is in        */
+	uint64_t nr_dropped;             /* on all tracks             */
+	bool first;                      /* no comma in front of it   */
+};
+
+/* ---- text ------------------------------------------------------------------ */
+
+/* How long the UTF-8 sequence at @text is; 0: it is none. */
+static size_t utf8_length(const unsigned char *text, size_t size)
+{
+	size_t length = text[0] < 0x80                      ? 1
+			: text[0] >= 0xc2 && text[0] < 0xe0 ? 2
+			: text[0] >= 0xe0 && text[0] < 0xf0 ? 3
+			: text[0] >= 0xf0 && text[0] < 0xf5 ? 4
+							    : 0;
+
+	if (length > size)
+		return 0;
+	for (size_t i = 1; i < length; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	/* Too long for what it says, a surrogate, or beyond Unicode. */
+	if ((text[0] == 0xe0 && text[1] < 0xa0) ||
+	    (text[0] == 0xed && text[1] >= 0xa0) ||
+	    (text[0] == 0xf0 && text[1] < 0x90) ||
+	    (text[0] == 0xf4 && text[1] >= 0x90))
+		return 0;
+	return length;
+}
+
+/* Up to @size bytes; what is not text becomes a question mark. */
+static void put_text(FILE *file, const char *given, size_t size)
+{
+	const unsigned char *text = (const unsigned char *)given;
+
+	size = strnlen(given, size);
+	while (size) {
+		size_t length = utf8_length(text, size);
+
+		if (*text == '"' || *text == '\\')
+			(void)fprintf(file, "\\%c", *text);
+		else if (length == 0 || *text < 0x20)
+			(void)fputc('?', file);
+		else
+			(void)fwrite(text, 1, length, file);
+		length = length ? length : 1;
+		text += length;
+		size -= length;
+	}
+}
+
+/*
+ * The function's name if the dynamic linker knows it, else where it is in its
+ * file, as addr2line(1) takes it.
+ */
+static void put_function(FILE *file, uint64_t fn)
+{
+	void *address = (void *)(uintptr_t)fn;
+	const char *base;
+	Dl_info info;
+
+	if (!dladdr(address, &info) || !info.dli_fname) {
+		(void)fprintf(file, "0x%" PRIx64, fn);
+		return;
+	}
+	if (info.dli_sname && info.dli_saddr == address) {
+		put_text(file, info.dli_sname, SIZE_MAX);
+		return;
+	}
+	base = strrchr(info.dli_fname, '/');
+	base = base ? base + 1 : info.dli_fname;
+	put_text(file, base, SIZE_MAX);
+	(void)fprintf(file, "+0x%" PRIx64,
+		      fn - (uint64_t)(uintptr_t)info.dli_fbase);
+}
+
+/* ---- events ------------------------------------------------------------------ */
+
+static void begin_event(struct writer *writer, char phase)
+{
+	(void)fprintf(writer->file,
+		      "%s\n{\"ph\":\"%c\",\"pid\":%d,\"tid\":%" PRIu32,
+		      writer->first ? "" : ",", phase, writer->pid,
+		      writer->tid);
+	writer->first = false;
+}
+
+static void put_time(struct writer *writer, const char *key, uint64_t ns)
+{
+	(void)fprintf(writer->file, ",\"%s\":%" PRIu64 ".%03u", key, ns / 1000,
+		      (unsigned int)(ns % 1000));
+}
+
+static void put_instant(struct writer *writer, uint64_t time_ns,
+			const char *name)
+{
+	begin_event(writer, 'i');
+	put_time(writer, "ts", time_ns);
+	(void)fprintf(writer->file, ",\"s\":\"t\",\"name\":\"%s\"", name);
+}
+
+static void put_instant_of(struct writer *writer, uint64_t time_ns,
+			   const char *name, const char *key, uint64_t value)
+{
+	put_instant(writer, time_ns, name);
+	(void)fprintf(writer->file, ",\"args\":{\"%s\":%" PRIu64 "}}", key,
+		      value);
+}
+
+static void put_slice(struct writer *writer, uint64_t end_ns, const char *end)
+{
+	const struct trace_record *open = writer->open;
+	FILE *file = writer->file;
+
+	if (!open)
+		return;
+	writer->open = NULL;
+	begin_event(writer, 'X');
+	put_time(writer, "ts", open->time_ns);
+	put_time(writer, "dur", end_ns - open->time_ns);
+	(void)fputs(",\"name\":\"", file);
+	if (open->name[0])
+		put_text(file, open->name, TRACE_NAME_SIZE);
+	else
+		put_function(file, open->arg);
+	(void)fputs("\",\"args\":{\"fn\":\"", file);
+	put_function(file, open->arg);
+	(void)fprintf(file, "\",\"task\":\"0x%" PRIx64 "\",\"end\":\"%s\"}}",
+		      open->task, end);
+}
+
+static void put_record(struct writer *writer, const struct trace_record *record)
+{
+	uint64_t now_ns = record->time_ns;
+
+	switch ((enum trace_kind)record->kind) {
+	case TRACE_PARK:
+		put_instant(writer, now_ns, "park");
+		(void)fputc('}', writer->file);
+		break;
+	case TRACE_UNPARK:
+		put_instant(writer, now_ns, "unpark");
+		(void)fputc('}', writer->file);
+		break;
+	case TRACE_STEAL:
+		put_instant_of(writer, now_ns, "steal", "from", record->arg);
+		break;
+	case TRACE_TASK_BEGIN:
+	case TRACE_RESUME:
+		put_slice(writer, now_ns, "unknown");
+		writer->open = record;
+		break;
+	case TRACE_TASK_END:
+		put_slice(writer, now_ns, "done");
+		break;
+	case TRACE_BLOCK:
+		put_slice(writer, now_ns, "blocked");
+		break;
+	case TRACE_YIELD:
+		put_slice(writer, now_ns, "yielded");
+		break;
+	}
+}
+
+/* ---- the file ------------------------------------------------------------------ */
+
+static const struct trace_record *record_at(const struct trace_track *track,
+					    uint64_t index)
+{
+	return &track->record[index & (track->capacity - 1)];
+}
+
+static void put_track(struct writer *writer, const struct trace_track *track,
+		      const char *kind)
+{
+	uint64_t dropped = trace_track_dropped(track);
+
+	writer->tid = track->number + 1;
+	writer->open = NULL;
+	writer->nr_dropped += dropped;
+	begin_event(writer, 'M');
+	(void)fprintf(writer->file,
+		      ",\"name\":\"thread_name\",\"args\":{\"name\":"
+		      "\"%s %" PRIu32 "\"}}",
+		      kind, track->number);
+	if (dropped)
+		put_instant_of(writer, record_at(track, dropped)->time_ns,
+			       "dropped", "events", dropped);
+	for (uint64_t i = dropped; i < track->head; i++)
+		put_record(writer, record_at(track, i));
+	if (track->head)
+		put_slice(writer, record_at(track, track->head - 1)->time_ns,
+			  "unknown");
+}
+
+static void put_head(struct writer *writer)
+{
+	const char *program = program_invocation_short_name;
+
+	(void)fputs("{\"traceEvents\":[", writer->file);
+	writer->first = true;
+	begin_event(writer, 'M');
+	(void)fputs(",\"name\":\"process_name\",\"args\":{\"name\":\"",
+		    writer->file);
+	put_text(writer->file, program, SIZE_MAX);
+	(void)fputs("\"}}", writer->file);
+}
+
+static void put_tail(struct writer *writer)
+{
+	(void)fprintf(writer->file,
+		      "\n],\n\"displayTimeUnit\":\"ns\",\n"
+		      "\"otherData\":{\"producer\":\"sley " SLEY_VERSION
+		      "\",\"dropped\":%" PRIu64 "}}\n",
+		      writer->nr_dropped);
+}
+
+/* The second trace of a process does not overwrite the first. */
+static void number_path(char *path, uint32_t number)
+{
+	size_t length = strlen(path);
+	size_t stem = length;
+	char suffix[] = ".json";
+
+	if (number < 2)
+		return;
+	if (length > 5 && strcmp(path + length - 5, suffix) == 0)
+		stem = length - 5;
+	else
+		suffix[0] = '\0';
+	(void)snprintf(path + stem, TRACE_PATH_SIZE - stem, ".%" PRIu32 "%s",
+		       number, suffix);
+}
+
+static void put_all(struct writer *writer, const struct sley *rt)
+{
+	const struct trace_track *track;
+
+	put_head(writer);
+	for (unsigned int i = 0; i < rt->nr_workers; i++)
+		put_track(writer, rt->worker[i]->trace.track, "worker");
+	for (track = rt->trace.kept; track; track = track->next)
+		put_track(writer, track, "bound thread");
+	put_tail(writer);
+}
+
+void trace_write(struct sley *rt)
+{
+	struct trace *trace = &rt->trace;
+	struct writer writer = { .pid = (int)getpid() };
+	bool failed;
+
+	if (trace->too_long)
+		report(rt, "no trace: its file name has more than %d bytes",
+		       TRACE_PATH_SIZE - 1);
+	if (!trace->full)
+		return;
+	/* relaxed: a number that nobody else has. */
+	number_path(trace->path, add_relaxed(&nr_written, 1) + 1);
+	writer.file = fopen(trace->path, "we");
+	if (!writer.file) {
+		report(rt, "cannot write the trace to %s: %s", trace->path,
+		       strerror(errno));
+		return;
+	}
+	put_all(&writer, rt);
+	failed = ferror(writer.file);
+	if (fclose(writer.file) || failed)
+		report(rt, "the trace in %s is incomplete: %s", trace->path,
+		       strerror(errno));
+	if (writer.nr_dropped)
+		report(rt,
+		       "the trace in %s lacks the oldest %" PRIu64
+		       " events: they were overwritten",
+		       trace->path, writer.nr_dropped);
+}

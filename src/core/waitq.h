@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * waitq.h - the list of waiters of one object, and how a wait goes.
+ *
+ * A waiter is a node on the stack of whoever waits, linked in the queue of the
+ * object under the lock bit of the queue's word.  First come, first served.
+ *
+ *   waiter                              notifier
+ *   lock q, look at the object          lock q, change the object
+ *   link the node                       unlink the first node, read what it
+ *   (fiber) switch stacks               needs of it, decide its task: lost, if
+ *   park the task, unlock q             the deadline or a cancel was faster:
+ *   ... queued, resumed ...             try the next node
+ *   lost: lock q, unlink the node       unlock q, queue the task
+ *
+ * The lock is held until the waiter has left its stack and is BLOCKED, so a
+ * notifier never meets a half-parked waiter.  The notifier queues the task
+ * only after it has let go of the lock, so that the waiter, who may own the
+ * memory of the object, returns when nobody touches it any more.  A waiter
+ * that lost takes the lock to unlink itself, and so waits for any notifier
+ * that is still inside.
+ *
+ * Edges:
+ *
+ *   W1  unlock -> lock : the list, and the object under it
+ */
+#ifndef SLEY_CORE_WAITQ_H
+#define SLEY_CORE_WAITQ_H
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "core/task_state.h"
+#include "lf/spin.h"
+
+#include <sley/waitq.h>
+
+#define WAITQ_LOCK 1ull
+
+struct sley_waiter {
+	struct sley_waiter *next, *prev; /* a ring; under the lock        */
+	struct sley_waitq *q;
+	struct sley_task *task;
+	void *slot;         /* of the object: where a value goes          */
+	unsigned int index; /* which of several nodes of one wait it is   */
+	bool linked;        /* under the lock                             */
+};
+
+/* Returns the word without the lock bit. */
+static inline uint64_t waitq_lock(struct sley_waitq *q)
+{
+	for (unsigned int tries = 0;; tries++) {
+		uint64_t word = or_acquire(&q->word, WAITQ_LOCK); /* W1 */
+
+		if (likely(!(word & WAITQ_LOCK)))
+			return word;
+		/* relaxed: waiting for a chance, not for data. */
+		while (load_relaxed(&q->word) & WAITQ_LOCK) {
+			spin_hint(&q->word);
+			if (unlikely(++tries % 128 == 0))
+				spin_yield();
+		}
+	}
+}
+
+/* For objects whose other bits change under the lock only: a plain store. */
+static inline void waitq_unlock_as(struct sley_waitq *q, uint64_t word)
+{
+	store_release(&q->word, word); /* W1 */
+}
+
+static inline void waitq_unlock(struct sley_waitq *q)
+{
+	/* relaxed: under the lock. */
+	waitq_unlock_as(q, load_relaxed(&q->word) & ~WAITQ_LOCK);
+}
+
+/* For objects whose other bits change without it, too. */
+static inline void waitq_unlock_counted(struct sley_waitq *q)
+{
+	(void)and_release(&q->word, ~WAITQ_LOCK); /* W1 */
+}
+
+/* Under the lock. */
+static inline void waitq_link(struct sley_waitq *q, struct sley_waiter *node)
+{
+	struct sley_waiter *first = q->first;
+
+	node->q = q;
+	node->linked = true;
+	if (!first) {
+		node->next = node;
+		node->prev = node;
+		q->first = node;
+		return;
+	}
+	node->next = first;
+	node->prev = first->prev;
+	first->prev->next = node;
+	first->prev = node;
+}
+
+/* Under the lock; the node must be linked. */
+static inline void waitq_unlink(struct sley_waiter *node)
+{
+	struct sley_waitq *q = node->q;
+
+	node->linked = false;
+	if (node->next == node) {
+		q->first = NULL;
+		return;
+	}
+	node->prev->next = node->next;
+	node->next->prev = node->prev;
+	if (q->first == node)
+		q->first = node->next;
+}
+
+/*
+ * Under the lock: unlink waiters until one could be decided as WOKEN.  Its task
+ * is to be queued once the lock is gone; there is none to queue if the waiter,
+ * who waits for several objects, has not left its stack yet.
+ */
+struct waitq_woken {
+	struct sley_task *task; /* hand it to task_enqueue(); may be NULL */
+	bool any;               /* somebody was woken                     */
+};
+static inline struct waitq_woken waitq_wake_first(struct sley_waitq *q)
+{
+	struct sley_waiter *node;
+
+	while ((node = q->first)) {
+		struct sley_task *task = node->task;
+		unsigned int index = node->index;
+
+		waitq_unlink(node);
+		switch (task_decide(task, VERDICT_WOKEN, index)) {
+		case DECIDED_QUEUE:
+			return (struct waitq_woken){ task, true };
+		case DECIDED_EARLY:
+			return (struct waitq_woken){ NULL, true };
+		case DECIDED_LOST:
+			break;
+		}
+	}
+	return (struct waitq_woken){ NULL, false };
+}
+
+/* Under the lock: wake all; returns a chain for task_enqueue_chain(). */
+static inline struct sley_task *waitq_wake_all(struct sley_waitq *q)
+{
+	struct sley_task *chain = NULL, **last = &chain;
+	struct waitq_woken woken;
+
+	while ((woken = waitq_wake_first(q)).any) {
+		if (!woken.task)
+			continue;
+		woken.task->next = NULL;
+		*last = woken.task;
+		last = &woken.task->next;
+	}
+	return chain;
+}
+
+/* ---- the waiter's side: wait.c -------------------------------------------- */
+
+enum wait_flags {
+	WAIT_SHIELDED = 1, /* a cancel does not end this wait             */
+	WAIT_COUNTED = 2,  /* unlock with waitq_unlock_counted()          */
+};
+
+/* What the waiter does with the lock once it has left its stack. */
+static inline void waitq_unlock_for(struct sley_waitq *q, enum wait_flags flags)
+{
+	if (!q)
+		return;
+	if (flags & WAIT_COUNTED)
+		waitq_unlock_counted(q);
+	else
+		waitq_unlock(q);
+}
+
+/*
+ * Wait in @list, an object that @lock locks and the caller has locked, until
+ * woken.  Not below 0: woken, the index given by the waker, @lock is not
+ * locked.  -ETIMEDOUT, -ECANCELED: @lock is locked again, and @node is out.
+ */
+must_check int waitq_wait_in(struct sley_waitq *lock, struct sley_waitq *list,
+			     struct sley_waiter *node, uint64_t deadline_ns,
+			     enum wait_flags flags);
+
+/* The usual case: the lock of @q is that of its own list. */
+static inline must_check int waitq_wait(struct sley_waitq *q,
+					struct sley_waiter *node,
+					uint64_t deadline_ns,
+					enum wait_flags flags)
+{
+	return waitq_wait_in(q, q, node, deadline_ns, flags);
+}
+
+/*
+ * Wait for any of @nr nodes, of one task from wait_task(), that are linked in
+ * queues that are not locked, after task_announce_wait().  Returns the index of
+ * the node that was woken, -ETIMEDOUT or -ECANCELED.  In every case no node is
+ * linked afterwards.
+ */
+must_check int waitq_wait_any(struct sley_waiter *node, unsigned int nr,
+			      uint64_t deadline_ns);
+
+/* Take @nr nodes out of their queues, where they are still linked. */
+void waitq_unlink_any(struct sley_waiter *node, unsigned int nr);
+
+/* Wait for the deadline alone: 0 or -ECANCELED. */
+int wait_until(uint64_t deadline_ns);
+
+/*
+ * What waits on behalf of the caller: its task, or @thread built as one for a
+ * plain thread.
+ */
+struct sley_task *wait_task(struct sley_task *thread);
+
+bool wait_has_passed(uint64_t deadline_ns);
+
+/* Is the calling task cancelled?  False for plain threads. */
+bool wait_cancelled(void);
+
+#endif

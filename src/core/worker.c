@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * worker.c - the loop, and how a worker moves from strand to strand.
+ *
+ * A worker is always on one strand.  It leaves it when the task there blocks
+ * or yields, or when the loop there finds a task that has a strand of its own.
+ * What has to happen to the strand it left happens on the next one, as the
+ * first thing (finish_leaving): only then is nobody on that stack any more.
+ *
+ * Whatever can switch returns the worker it came back with: a strand of a
+ * migratable runtime may come back on another one.
+ *
+ * If there is no memory for another stack, a blocking task leaves to the base,
+ * the thread's own stack.  No task ever runs there; it resumes strands until
+ * one becomes idle.  So blocking cannot fail.
+ */
+#include "core/worker.h"
+
+#include "base/assert.h"
+#include "core/drain.h"
+#include "core/fork.h"
+#include "core/group.h"
+#include "core/loop.h"
+#include "core/waitq.h"
+#include "os/clock.h"
+
+#include <errno.h>
+
+#define LIMBO_STACK_SIZE ((size_t)64 << 10)
+
+_Thread_local struct self sley__self
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* ---- from strand to strand ------------------------------------------------ */
+
+static void finish_wait(struct worker *worker, const struct after *after)
+{
+	struct sley_task *task = after->strand->task;
+
+	uint64_t shield = after->flags & WAIT_SHIELDED ? TASK_SHIELDED : 0;
+
+	if (unlikely(!task_park(task, shield)))
+		levels_push(&worker->ready, task, task_level(task));
+	waitq_unlock_for(after->q, after->flags);
+}
+
+static void finish_yield(struct worker *worker, struct sley_task *task)
+{
+	/* It stays RUNNING: it is this worker's, in a queue of its own. */
+	levels_push(&worker->ready, task, task_level(task));
+}
+
+static inline void finish_leaving(struct worker *worker)
+{
+	struct after after = worker->after;
+
+	worker->after.kind = AFTER_NOTHING;
+	switch (after.kind) {
+	case AFTER_NOTHING:
+		break;
+	case AFTER_WAIT:
+		finish_wait(worker, &after);
+		break;
+	case AFTER_FORK:
+		fork_finish_wait(worker, &after);
+		break;
+	case AFTER_YIELD:
+		finish_yield(worker, after.strand->task);
+		break;
+	case AFTER_IDLE:
+		strand_put(worker, after.strand);
+		break;
+	}
+}
+
+static struct worker *switch_to(struct worker *worker, struct strand *to)
+{
+	struct strand *from = worker->strand;
+	struct fiber_thread *thread;
+
+	sley_assert(from != to);
+	worker->after.strand = from;
+	/* relaxed: thieves look for forked children there; a hint. */
+	store_relaxed(&worker->strand, to);
+	/* relaxed: its task goes with it; for others it is a hint. */
+	store_relaxed(&to->home, worker);
+	if (unlikely(worker->trace.full))
+		trace_switch(worker, from, to);
+	counter_add(&worker->counters.switches, 1);
+	thread = fiber_switch(&from->fiber, &to->fiber, &worker->thread);
+	worker = worker_of_thread(thread);
+	finish_leaving(worker);
+	return worker;
+}
+
+/* Claim @task, which has a strand, unless it only yielded. */
+static struct strand *resume(struct sley_task *task)
+{
+	struct strand *strand = task->fiber;
+
+	if (task_state_of(task_load(task)) == TASK_READY)
+		strand->claimed = task_claim(task);
+	return strand;
+}
+
+/* No stack for another loop: @task, if there is one, has to wait. */
+static noinline struct strand *out_of_stacks(struct worker *worker,
+					     struct sley_task *task)
+{
+	if (task)
+		place_spawned(worker, task);
+	return worker->limbo;
+}
+
+struct worker *worker_leave_for(struct worker *worker, struct sley_task *task)
+{
+	struct strand *to;
+
+	if (task && task->fiber) {
+		to = resume(task);
+	} else {
+		to = strand_get(worker);
+		if (unlikely(!to))
+			to = out_of_stacks(worker, task);
+		else
+			worker->handoff = task;
+	}
+	return switch_to(worker, to);
+}
+
+struct worker *worker_leave(struct worker *worker)
+{
+	return worker_leave_for(worker, worker_pick(worker));
+}
+
+void worker_yield(struct worker *worker)
+{
+	struct sley_task *task = worker->strand->task;
+	struct sley_task *next = worker_pick(worker);
+
+	if (!next)
+		return;
+	task->fiber = worker->strand;
+	worker->after.kind = AFTER_YIELD;
+	(void)worker_leave_for(worker, next);
+}
+
+/* ---- the loop -------------------------------------------------------------- */
+
+static void set_task(struct strand *strand, struct sley_task *task)
+{
+	/* relaxed: read by reports only, and by this strand. */
+	store_relaxed(&strand->fn, task->fn);
+	/* relaxed: as above. */
+	store_relaxed(&strand->fiber.name, task->name);
+	/* relaxed: as above. */
+	store_relaxed(&strand->task, task);
+}
+
+static void clear_task(struct worker *worker, struct strand *strand)
+{
+	bool elsewhere = unlikely(worker->rt->migratable);
+
+	/* Another worker may be about to cancel what it saw suspended. */
+	if (elsewhere)
+		spin_lock(&strand->ending);
+	/* relaxed: read by reports only, and by this strand. */
+	store_relaxed(&strand->task, NULL);
+	if (elsewhere)
+		spin_unlock(&strand->ending);
+}
+
+static bool dropped(const struct worker *worker, uint64_t claimed)
+{
+	/* relaxed: cancelling everything orders nothing. */
+	return unlikely((claimed & TASK_CANCELLED) ||
+			load_relaxed(&worker->rt->cancelled));
+}
+
+/* Its end: nothing of @task may be touched afterwards. */
+static void end_task(struct worker *worker, struct sley_task *task, bool ran)
+{
+	struct sley_group *group = task->group;
+
+	if (likely(ran))
+		task_finish(task);
+	else
+		task_drop(task);
+	if (group)
+		group_done(group);
+	else
+		slab_free(&worker->rt->tasks, task);
+	drain_count_finished(worker);
+}
+
+/* Run a task that is claimed, on @strand. */
+static struct worker *run(struct worker *worker, struct strand *strand,
+			  struct sley_task *task, uint64_t claimed)
+{
+	bool drop = dropped(worker, claimed);
+
+	if (likely(!drop)) {
+		set_task(strand, task);
+		trace_task(&worker->trace, TRACE_TASK_BEGIN, task);
+		task->fn(task->arg);
+		worker = strand->home;
+		trace_task(&worker->trace, TRACE_TASK_END, task);
+		sley_check(fork_stack_empty(&strand->forks),
+			   "a task joins all it forked before it ends");
+		clear_task(worker, strand);
+	}
+	end_task(worker, task, !drop);
+	return worker;
+}
+
+/* The next task for the loop; NULL: the worker stops. */
+static struct sley_task *next_task(struct worker *worker)
+{
+	struct sley_task *task = worker->handoff;
+
+	if (task) {
+		worker->handoff = NULL;
+		return task;
+	}
+	task = worker_pick(worker);
+	return likely(task) ? task : worker_search(worker);
+}
+
+static struct worker *loop_once(struct worker *worker, struct strand *strand,
+				struct sley_task *task)
+{
+	if (!task->fiber)
+		return run(worker, strand, task, task_claim(task));
+	worker->after.kind = AFTER_IDLE;
+	return switch_to(worker, resume(task));
+}
+
+void strand_main(void *arg, struct fiber_thread *thread)
+{
+	struct worker *worker = worker_of_thread(thread);
+	struct strand *strand = arg;
+	struct sley_task *task;
+
+	finish_leaving(worker);
+	if (strand->task) { /* it was made for this one, and ends with it */
+		worker = run(worker, strand, strand->task, strand->claimed);
+		worker->after.kind = AFTER_IDLE;
+		(void)worker_leave(worker);
+	}
+	while ((task = next_task(worker)))
+		worker = loop_once(worker, strand, task);
+	worker->after.kind = AFTER_IDLE;
+	(void)switch_to(worker, &worker->base);
+	sley_fatal("a strand was resumed after its end");
+}
+
+/* ---- below the loop --------------------------------------------------------- */
+
+/* Some task here that has a stack already, whatever its level; or NULL. */
+static struct sley_task *take_resumable(struct levels *ready)
+{
+	for (uint64_t bits = ready->bitmap; bits; bits &= bits - 1) {
+		unsigned int level = (unsigned int)bits_first(bits);
+		struct sley_task *task = ready->fifo[level].first;
+
+		for (; task; task = task->next) {
+			if (task->fiber) {
+				levels_remove(ready, task, level);
+				return task;
+			}
+		}
+	}
+	return NULL;
+}
+
+static bool look_for_arrivals(void *arg)
+{
+	struct worker *worker = arg;
+
+	return !push_list_empty(&worker->home);
+}
+
+/* No memory for a stack: wait a little for somebody to give one back. */
+static void wait_for_memory(struct worker *worker)
+{
+	const struct idle_look look = { look_for_arrivals, worker };
+	uint64_t deadline_ns = os_now() + 1000000;
+
+	if (timers_next(&worker->timers) < deadline_ns)
+		deadline_ns = timers_next(&worker->timers);
+	if (idle_park(&worker->rt->idle, &worker->seat, false, &look,
+		      deadline_ns) &&
+	    idle_search_end(&worker->rt->idle))
+		idle_notify(&worker->rt->idle);
+}
+
+/*
+ * On a stack where no task may run: go to a strand and stay there, or at least
+ * resume those that have one.  Returns when the runtime stops.
+ */
+static void run_strands(struct worker *worker)
+{
+	/* relaxed: the stopper wakes everybody after setting it. */
+	while (load_relaxed(&worker->rt->phase) != PHASE_STOPPING) {
+		struct strand *strand = strand_get(worker);
+		struct sley_task *task;
+
+		if (likely(strand)) {
+			(void)switch_to(worker, strand);
+			continue;
+		}
+		task_enqueue_chain(timers_fire(&worker->timers, os_now()));
+		place_arrivals(worker);
+		task = take_resumable(&worker->ready);
+		if (task)
+			(void)switch_to(worker, resume(task));
+		else
+			wait_for_memory(worker);
+	}
+}
+
+static void limbo_main(void *arg, struct fiber_thread *thread)
+{
+	struct worker *worker = worker_of_thread(thread);
+
+	(void)arg;
+	finish_leaving(worker);
+	run_strands(worker);
+	sley_fatal("a single-threaded runtime stopped under a bound thread");
+}
+
+/* ---- life -------------------------------------------------------------------- */
+
+int worker_init(struct worker *worker, struct sley *rt, unsigned int index)
+{
+	worker->rt = rt;
+	worker->index = index;
+	worker->spin_ns = WORKER_SPIN_NS_MAX;
+	rand_seed(&worker->rand, rt->config.seed + index + 1);
+	timers_init(&worker->timers);
+	idle_seat_init(&worker->seat);
+	list_init(&worker->parents);
+	list_init(&worker->link);
+	list_init(&worker->base.parents);
+	worker->idle_strands = strand_get(worker); /* the first one */
+	if (!worker->idle_strands)
+		return -ENOMEM;
+	worker->idle_strands->next = NULL;
+	worker->nr_idle = 1;
+	return trace_ring_init(&worker->trace, &rt->trace, &rt->mem);
+}
+
+void worker_fini(struct worker *worker)
+{
+	while (worker->idle_strands) {
+		struct strand *strand = worker->idle_strands;
+
+		worker->idle_strands = strand->next;
+		strand_free(worker->rt, strand);
+	}
+	trace_ring_fini(&worker->trace, &worker->rt->mem);
+}
+
+/* From now on the calling thread is @worker. */
+static void become(struct worker *worker)
+{
+	sley__self.worker = worker;
+	sley__self.bound = worker->rt;
+	fiber_thread_init(&worker->thread);
+	fiber_init_thread(&worker->base.fiber, &worker->thread);
+	worker->base.home = worker;
+	/* relaxed: thieves look for forked children there; a hint. */
+	store_relaxed(&worker->strand, &worker->base);
+	worker->limbo = &worker->base;
+}
+
+static void cease(struct worker *worker)
+{
+	fiber_fini(&worker->base.fiber);
+	fiber_thread_fini(&worker->thread);
+	sley__self.worker = NULL;
+	sley__self.bound = NULL;
+}
+
+void worker_main(struct worker *worker)
+{
+	become(worker);
+	run_strands(worker);
+	cease(worker);
+}
+
+int worker_bind(struct worker *worker)
+{
+	struct sley_task *task = &worker->base_task;
+
+	worker->limbo_strand =
+		strand_create(worker->rt, LIMBO_STACK_SIZE, limbo_main, NULL);
+	if (!worker->limbo_strand)
+		return -ENOMEM;
+	become(worker);
+	worker->limbo = worker->limbo_strand;
+	task_build_running(task, TASK_PINNED);
+	task->name = "bound thread";
+	task->fiber = &worker->base;
+	set_task(&worker->base, task);
+	return 0;
+}
+
+void worker_unbind(struct worker *worker)
+{
+	if (!drain_is_done(worker)) {
+		worker->draining = true;
+		worker->after.kind = AFTER_WAIT;
+		worker->after.q = NULL;
+		worker->after.flags = WAIT_SHIELDED;
+		(void)worker_leave(worker);
+	}
+	strand_free(worker->rt, worker->limbo_strand);
+	cease(worker);
+}
+
+bool worker_step(struct worker *worker)
+{
+	struct sley_task *task;
+
+	worker_fire_timers(worker);
+	task = worker_pick(worker);
+	if (!task)
+		task = worker_pick_low(worker);
+	if (!task)
+		return false;
+	worker->step = &worker->base_task;
+	worker->after.kind = AFTER_NOTHING;
+	(void)worker_leave_for(worker, task);
+	return true;
+}

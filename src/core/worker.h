@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * worker.h - the nouns of the engine: runtime, worker, strand.
+ *
+ * A *worker* is an OS thread of ours, or a bound thread of a single-threaded
+ * runtime.  It runs tasks on *strands*.  A strand is a fiber with the worker's
+ * loop at its bottom: the loop takes a task and calls it, on the same stack.
+ * Only if the task blocks does its strand become that task's own; the worker
+ * goes on with the loop of another strand.  So a task that never blocks never
+ * costs a stack.
+ *
+ *     strand A                     strand B
+ *     ┌──────────────┐             ┌──────────────┐
+ *     │ worker loop  │             │ worker loop  │  ◄── the worker is here
+ *     │  task 1      │             │  task 2      │
+ *     │   chan_recv  │ suspended   └──────────────┘
+ *     └──────────────┘
+ *
+ * Files: worker.c  the loop, blocking and yielding
+ *        search.c  where a worker looks for work, and how it parks
+ *        place.c   where a task goes that became ready
+ *        strand.c  strands, and the cache of idle ones
+ *
+ * Edges:
+ *
+ *   G1  a guest leaves -> the worker is freed : the guest is done with it
+ */
+#ifndef SLEY_CORE_WORKER_H
+#define SLEY_CORE_WORKER_H
+
+#include "base/list.h"
+#include "base/rand.h"
+#include "core/idle.h"
+#include "core/levels.h"
+#include "core/monitor.h"
+#include "core/runq.h"
+#include "core/timer.h"
+#include "core/trace.h"
+#include "core/waitq.h"
+#include "fiber/fiber.h"
+#include "lf/fork_stack.h"
+#include "lf/push_list.h"
+#include "lf/ring.h"
+#include "mem/alloc.h"
+#include "mem/slab.h"
+#include "mem/stack.h"
+
+#include <pthread.h>
+#include <sley/runtime.h>
+#include <sley/task.h>
+
+struct sley;
+struct worker;
+
+struct strand {
+	struct fiber fiber;
+	struct worker *home;     /* runs it, or ran it last                   */
+	struct sley_task *task;  /* on it; NULL: idle                         */
+	uint64_t claimed;        /* the task's word when it was last claimed  */
+	struct strand *next;     /* in the worker's cache of idle strands     */
+	struct spinlock ending;  /* migratable: between cancel and its end    */
+	struct fork_stack forks; /* children forked by the task               */
+	struct list parents;     /* in worker.parents while suspended         */
+	struct worker *parents_home; /* whose list that is; NULL: in none     */
+	size_t stack_size; /* 0: the runtime's own pool                 */
+	sley_fn *fn;       /* what it runs: for reports                 */
+};
+
+/*
+ * What the strand that was left behind asked the next one to do: only now has
+ * the worker left its stack.
+ */
+enum after_kind {
+	AFTER_NOTHING,
+	AFTER_WAIT,  /* park the task, release the lock of what it waits for */
+	AFTER_FORK,  /* park the task, unless its child has ended            */
+	AFTER_YIELD, /* queue the task again                                 */
+	AFTER_IDLE,  /* keep the strand for later, or free it                */
+};
+
+struct after {
+	enum after_kind kind;
+	struct strand *strand; /* the one that was left                      */
+	struct sley_waitq *q;  /* AFTER_WAIT: locked; may be NULL            */
+	enum wait_flags flags; /* AFTER_WAIT                                 */
+	struct sley_fork *child; /* AFTER_FORK                                */
+};
+
+/* Written by the worker, summed by anybody. */
+struct worker_counters {
+	uint64_t spawned;
+	uint64_t finished;
+	uint64_t switches;
+	uint64_t steals;
+	uint64_t parks;
+};
+
+struct worker {
+	/* Its own. */
+	struct fiber_thread thread;
+	struct sley *rt;
+	struct strand *strand; /* the one it is on                       */
+	struct after after;
+	struct sley_task *handoff; /* picked, to be started by the loop      */
+	uint32_t tick;             /* picks since the last fair one          */
+	uint32_t fair;             /* fair picks: whose turn it is           */
+	uint32_t spin_ns;          /* how long a search lasts                */
+	unsigned int nr_idle;
+	struct strand *idle_strands;
+	struct levels ready;    /* tasks that may run here only       */
+	struct task_fifo fresh; /* those of default level not started */
+	struct rand rand;
+	struct strand base;          /* the thread's own stack               */
+	struct strand *limbo;        /* where to go if there is no stack     */
+	struct strand *limbo_strand; /* single-threaded               */
+	struct sley_task base_task;  /* single-threaded: the bound code      */
+	struct sley_task *step;      /* single-threaded: back to it next     */
+	bool draining;               /* single-threaded: unbinding           */
+	unsigned int index;
+	pthread_t pthread;
+	struct trace_ring trace;
+	struct worker_counters counters;
+
+	/* Read and written by others. */
+	cache_aligned uint32_t poke; /* the monitor asks for a fair pick     */
+	struct push_list home;       /* woken tasks that may run here only   */
+	struct push_list lane;       /* new tasks from outside; stealable    */
+	struct sley_task *next;      /* woken last, may move; stealable      */
+	uint32_t next_streak;        /* picks from next in a row: owner only */
+	uint32_t guests;             /* threads not of ours, queueing here   */
+	struct spinlock parents_lock;
+	struct list parents; /* strands suspended with forked children */
+	uint32_t nr_parents; /* in that list: written under the lock   */
+	cache_aligned struct timers timers;
+	cache_aligned struct idle_seat seat;
+	cache_aligned struct ring ring;
+	struct list link;           /* single-threaded: in rt->bound          */
+	struct monitor_sight sight; /* the monitor's                */
+	bool cancelled; /* has seen sley_cancel_all()               */
+};
+
+enum runtime_phase {
+	PHASE_RUNNING,
+	PHASE_STOPPING, /* no work left: workers leave */
+};
+
+struct sley {
+	/* Constant once created. */
+	struct worker **worker;
+	unsigned int nr_workers; /* 0: single-threaded */
+	unsigned int table_length;
+	struct sley_config config;
+	bool migratable;
+	bool membarrier;
+	struct mem mem;
+
+	cache_aligned struct runq runq;
+	struct idle idle;
+
+	/* Rarely written. */
+	cache_aligned uint32_t phase; /* enum runtime_phase                 */
+	uint32_t cancelled;           /* sley_cancel_all() was called       */
+	uint32_t spinner;             /* 1 + index of a searching worker    */
+	uint32_t drain_events;        /* futex: something may have ended    */
+	uint32_t draining;            /* somebody waits for drain_events    */
+	uint32_t destroying;
+	uint64_t gate;            /* bit 0: closed; the rest counts     */
+	unsigned int generation;  /* see os/process.h                   */
+	uint64_t foreign_spawned; /* spawned by threads without worker  */
+	uint32_t nr_bound;
+	struct spinlock bound_lock;
+	struct list bound; /* single-threaded: workers, under bound_lock  */
+	struct monitor monitor;
+	struct trace trace;
+	struct stack_pool stacks;
+	struct slab strands;
+	struct slab tasks;
+};
+
+/* ---- who am I ----------------------------------------------------------- */
+
+struct self {
+	struct worker *worker; /* NULL: not a worker                     */
+	struct sley *bound;    /* NULL: belongs to no runtime            */
+};
+
+/*
+ * Never read it after a switch in the same function: the thread may be another
+ * one, and compilers keep the address.  What comes back from a switch tells.
+ */
+extern _Thread_local struct self sley__self
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static inline struct worker *worker_current(void)
+{
+	return sley__self.worker;
+}
+
+static inline struct worker *worker_of_thread(struct fiber_thread *thread)
+{
+	return container_of(thread, struct worker, thread);
+}
+
+/* A counter of this worker: others only read it. */
+static inline void counter_add(uint64_t *counter, uint64_t n)
+{
+	/* relaxed: one writer; see core/drain.h for the two that matter. */
+	store_relaxed(counter, *counter + n);
+}
+
+/*
+ * A thread that is no worker of the runtime and wakes a task of it touches the
+ * worker, and the runtime, after the task may have run and ended.  Such a guest
+ * announces itself while the task is still there; nothing is freed before the
+ * last guest has left.
+ */
+static inline void guest_enter(struct worker *worker)
+{
+	/* relaxed: queueing the task publishes it. */
+	(void)add_relaxed(&worker->guests, 1);
+}
+
+static inline void guest_leave(struct worker *worker)
+{
+	(void)sub_release(&worker->guests, 1); /* G1 */
+}
+
+static inline void guests_wait(struct worker *worker)
+{
+	while (load_acquire(&worker->guests)) /* G1 */
+		spin_yield();
+}
+
+/* ---- worker.c ------------------------------------------------------------ */
+
+int worker_init(struct worker *worker, struct sley *rt, unsigned int index);
+void worker_fini(struct worker *worker);
+
+/* The body of a worker thread: returns when the runtime has stopped. */
+void worker_main(struct worker *worker);
+
+/* Single-threaded: the calling thread becomes @worker, and ceases to be it. */
+must_check int worker_bind(struct worker *worker);
+void worker_unbind(struct worker *worker);
+
+/* Single-threaded: run one task until it ends or blocks.  False: none ready. */
+bool worker_step(struct worker *worker);
+
+/*
+ * Leave the current strand; worker->after says what becomes of it.  Returns
+ * when it is resumed, with the worker that resumed it.
+ */
+struct worker *worker_leave(struct worker *worker);
+
+/* Leave the current strand for @task, which is picked and claimable. */
+struct worker *worker_leave_for(struct worker *worker, struct sley_task *task);
+
+/* Let others run. */
+void worker_yield(struct worker *worker);
+
+/* ---- search.c ------------------------------------------------------------ */
+
+#define WORKER_SPIN_NS_MAX 20000
+
+/* Queue the tasks whose deadline has come. */
+void worker_fire_timers(struct worker *worker);
+
+/* A task of lower than default level that this worker may run, or NULL. */
+struct sley_task *worker_pick_low(struct worker *worker);
+
+/* The next task of default level or above, from this worker's own sources. */
+struct sley_task *worker_pick(struct worker *worker);
+
+/* The next task from anywhere; waits for one.  NULL: the runtime stops. */
+struct sley_task *worker_search(struct worker *worker);
+
+/* ---- place.c ------------------------------------------------------------- */
+
+/* Queue a new task from this worker. */
+void place_spawned(struct worker *worker, struct sley_task *task);
+
+/* Queue a new task from a thread that is no worker of @rt. */
+void place_foreign(struct sley *rt, struct sley_task *task);
+
+/* Queue a task whose wait was decided: DECIDED_QUEUE. */
+void task_enqueue(struct sley_task *task);
+
+/* The same for a chain linked by ->next. */
+void task_enqueue_chain(struct sley_task *chain);
+
+/* Change the level of a task, wherever it is, as seen by the caller. */
+void place_anew(struct worker *worker, struct sley *rt, struct sley_task *task,
+		unsigned int level);
+
+/* Take all from the home list into worker->ready. */
+void place_arrivals(struct worker *worker);
+
+/* Put a chain linked by ->next (all stealable) into the ring, or beyond. */
+void place_chain(struct worker *worker, struct sley_task *chain);
+
+/* ---- strand.c ------------------------------------------------------------ */
+
+/* An idle strand: from the cache, or new; NULL: no memory. */
+struct strand *strand_get(struct worker *worker);
+
+/* A strand with a stack of its own size, outside of any cache. */
+struct strand *strand_create(struct sley *rt, size_t stack_size,
+			     fiber_entry *entry, struct sley_task *task);
+
+/* The worker has left it: cache it or free it. */
+void strand_put(struct worker *worker, struct strand *strand);
+void strand_free(struct sley *rt, struct strand *strand);
+
+#endif

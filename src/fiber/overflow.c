@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * overflow.c - the report of a fiber that ran out of stack.
+ *
+ * Everything below overflow_report() runs in a signal handler: no stdio, no
+ * allocation, no locks.
+ */
+#include "fiber/overflow.h"
+
+#include "base/assert.h"
+#include "fiber/fiber.h"
+#include "os/map.h"
+#include "os/signal.h"
+
+#include <pthread.h>
+
+static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned int nr_installed; /* under install_lock */
+
+/* One line of output; what does not fit is cut off. */
+struct line {
+	char text[256];
+	size_t size;
+};
+
+static void line_add(struct line *line, const char *text)
+{
+	while (*text && line->size < sizeof(line->text))
+		line->text[line->size++] = *text++;
+}
+
+static void line_add_number(struct line *line, size_t number)
+{
+	char digits[24];
+	size_t first = sizeof(digits) - 1;
+
+	digits[first] = '\0';
+	do {
+		digits[--first] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	line_add(line, &digits[first]);
+}
+
+static size_t stack_kib_for(size_t needed)
+{
+	size_t kib = 16;
+
+	while (kib << 10 <= needed)
+		kib *= 2;
+	return kib;
+}
+
+static void overflow_print(const struct fiber *fiber, uintptr_t address)
+{
+	const struct stack *stack = &fiber->stack;
+	size_t needed = (uintptr_t)stack->low + stack->size - address;
+	size_t page_size = os_page_size();
+	/* Without the colour: the size that was asked for. */
+	size_t size = (stack->size + page_size - 1) / page_size * page_size;
+	struct line line = { .size = 0 };
+
+	line_add(&line, "sley: stack overflow in fiber \"");
+	line_add(&line, fiber->name ? fiber->name : "unnamed");
+	line_add(&line, "\": its stack has ");
+	line_add_number(&line, size >> 10);
+	line_add(&line, " KiB and it needs more than ");
+	line_add_number(&line, needed >> 10);
+	line_add(&line, " KiB: set .stack_kib to at least ");
+	line_add_number(&line, stack_kib_for(needed));
+	line_add(&line, "\n");
+	os_print_error(line.text, line.size);
+}
+
+static bool overflow_report(uintptr_t address)
+{
+	const struct fiber *fiber = fiber_current();
+	uintptr_t low;
+
+	if (!fiber || !fiber->stack.low)
+		return false;
+	low = (uintptr_t)fiber->stack.low;
+	if (address >= low || low - address > STACK_GUARD_SIZE)
+		return false;
+	overflow_print(fiber, address);
+	return true;
+}
+
+int fiber_overflow_install(void)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&install_lock);
+	if (nr_installed == 0)
+		err = os_fault_catch(overflow_report);
+	if (!err)
+		nr_installed++;
+	pthread_mutex_unlock(&install_lock);
+	return err;
+}
+
+void fiber_overflow_uninstall(void)
+{
+	pthread_mutex_lock(&install_lock);
+	sley_assert(nr_installed > 0);
+	if (--nr_installed == 0)
+		os_fault_release();
+	pthread_mutex_unlock(&install_lock);
+}

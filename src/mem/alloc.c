@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * alloc.c - the allocator hook, and the C library as the default one.
+ */
+#include "mem/alloc.h"
+
+#include "base/assert.h"
+#include "base/atomic.h"
+#include "base/bits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *libc_alloc(void *self, size_t size, size_t align)
+{
+	(void)self;
+	/* C11 wants a multiple of the alignment, and so do some libraries. */
+	if (size > SIZE_MAX - align)
+		return NULL;
+	return aligned_alloc(align, round_up(size, align));
+}
+
+static void libc_free(void *self, void *memory, size_t size)
+{
+	(void)self;
+	(void)size;
+	free(memory);
+}
+
+void mem_init(struct mem *mem, const struct sley_allocator *hook)
+{
+	mem->allocated = 0;
+	if (!hook || !hook->alloc) {
+		mem->hook = (struct sley_allocator){ .alloc = libc_alloc,
+						     .free = libc_free };
+		return;
+	}
+	sley_check(hook->free, "an allocator has both alloc and free");
+	mem->hook = *hook;
+}
+
+void *mem_alloc_aligned(struct mem *mem, size_t size, size_t align)
+{
+	void *memory;
+
+	sley_assert(size > 0);
+	sley_assert(is_pow2(align));
+	sley_assert(align >= CACHE_LINE);
+	memory = mem->hook.alloc(mem->hook.self, size, align);
+	if (!memory)
+		return NULL;
+	sley_check((uintptr_t)memory % align == 0,
+		   "an allocator's alloc returns memory aligned as asked");
+	/* relaxed: a statistic, it publishes nothing. */
+	add_relaxed(&mem->allocated, size);
+	return memset(memory, 0, size);
+}
+
+void *mem_alloc(struct mem *mem, size_t size)
+{
+	return mem_alloc_aligned(mem, size, CACHE_LINE);
+}
+
+void mem_free(struct mem *mem, void *memory, size_t size)
+{
+	if (!memory)
+		return;
+	/* relaxed: a statistic, it publishes nothing. */
+	sub_relaxed(&mem->allocated, size);
+	mem->hook.free(mem->hook.self, memory, size);
+}
+
+uint64_t mem_allocated(const struct mem *mem)
+{
+	/* relaxed: a statistic; who wants it exact has joined the threads. */
+	return load_relaxed(&mem->allocated);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * alloc.h - where the runtime's bookkeeping memory comes from.
+ *
+ * One struct mem per runtime: the user's hook, or the C library, and a count
+ * of the bytes that are out.  Memory comes zeroed and on its own cache lines,
+ * since what the runtime allocates is shared between workers as a rule.  The
+ * size is given back with the memory; nothing stores it in between.
+ *
+ * Any thread; how long it takes is the hook's affair, so nobody calls it with
+ * a spinlock held.
+ */
+#ifndef SLEY_MEM_ALLOC_H
+#define SLEY_MEM_ALLOC_H
+
+#include "base/compiler.h"
+
+#include <sley/runtime.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct mem {
+	struct sley_allocator hook;
+	uint64_t allocated; /* bytes that are out, by all threads */
+};
+
+/* @hook is copied; NULL or all zero: the C library's allocator. */
+void mem_init(struct mem *mem, const struct sley_allocator *hook);
+
+/* Zeroed and aligned to CACHE_LINE; NULL if there is none. */
+must_check void *mem_alloc(struct mem *mem, size_t size);
+
+/* The same, aligned to @align, a power of two not below CACHE_LINE. */
+must_check void *mem_alloc_aligned(struct mem *mem, size_t size, size_t align);
+
+/* @size must be what was asked for.  NULL is nothing to free. */
+void mem_free(struct mem *mem, void *memory, size_t size);
+
+/* Bytes asked for and not yet freed; exact once all threads are quiet. */
+uint64_t mem_allocated(const struct mem *mem);
+
+#endif

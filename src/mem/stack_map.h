@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stack_map.h - one stack of an unusual size, in a mapping of its own.
+ *
+ * Pools have one size each; a task that asks for another gets one of these.
+ */
+#ifndef SLEY_MEM_STACK_MAP_H
+#define SLEY_MEM_STACK_MAP_H
+
+#include "mem/stack.h"
+
+/* 0 or -ENOMEM.  @size is rounded up to whole pages. */
+must_check int stack_map(struct stack *out, size_t size, bool no_guard_advice);
+void stack_unmap(struct stack *stack);
+
+#endif

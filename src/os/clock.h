@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock.h - the time that all deadlines are on.
+ */
+#ifndef SLEY_OS_CLOCK_H
+#define SLEY_OS_CLOCK_H
+
+#include <stdint.h>
+
+/* CLOCK_MONOTONIC in nanoseconds: never goes back, stops in suspend. */
+uint64_t os_now(void);
+
+#endif

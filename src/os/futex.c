@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * futex.c - futex(2).
+ *
+ * FUTEX_WAIT would take a timeout relative to now; FUTEX_WAIT_BITSET takes a
+ * point in time of CLOCK_MONOTONIC, and with all bits set is the same wait.
+ */
+#include "os/futex.h"
+
+#include "base/assert.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_SEC 1000000000u
+
+/*
+ * The kernel keeps time in signed nanoseconds.  What does not fit there lies
+ * 292 years ahead and is as good as the last point in time that does.
+ */
+static struct timespec timespec_of(uint64_t ns)
+{
+	if (ns > INT64_MAX)
+		ns = INT64_MAX;
+	return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_SEC),
+				  .tv_nsec = (long)(ns % NS_PER_SEC) };
+}
+
+int os_futex_wait(const uint32_t *word, uint32_t expected, uint64_t deadline_ns)
+{
+	struct timespec until = timespec_of(deadline_ns);
+	int saved = errno, err = 0;
+
+	if (syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG,
+		    expected, deadline_ns == UINT64_MAX ? NULL : &until, NULL,
+		    FUTEX_BITSET_MATCH_ANY) < 0)
+		err = errno;
+	errno = saved;
+	switch (err) {
+	case 0:
+	case EAGAIN: /* the word is different */
+	case EINTR:
+		return 0;
+	case ETIMEDOUT:
+		return -ETIMEDOUT;
+	default:
+		sley_fatal("futex wait failed: %s", strerror(err));
+	}
+}
+
+void os_futex_wake(const uint32_t *word, int nr)
+{
+	int saved = errno;
+
+	sley_assert(nr > 0);
+	/*
+	 * A failure is not reported.  The waker may be the last one to know
+	 * the word: the sleeper saw the change and freed or unmapped it.
+	 */
+	syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, nr, NULL,
+		NULL, 0);
+	errno = saved;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * map.c - address space from the kernel, and guards in it.
+ */
+#include "os/map.h"
+
+#include "base/assert.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* Newer than the C library's headers. */
+#define OS_MADV_GUARD_INSTALL 102
+#define OS_PIDFD_SELF (-10001) /* this process; Linux 6.14 */
+
+#define GUARDS_PER_CALL 64
+
+size_t os_page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void *os_map(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+void os_unmap(void *memory, size_t size)
+{
+	if (munmap(memory, size))
+		sley_fatal("munmap of %zu bytes at %p failed: error %d", size,
+			   memory, errno);
+}
+
+void os_no_huge_pages(void *memory, size_t size)
+{
+	/* Fails only where the kernel has no huge pages at all. */
+	(void)madvise(memory, size, MADV_NOHUGEPAGE);
+}
+
+int os_guard_advise(void *memory, size_t size)
+{
+	return madvise(memory, size, OS_MADV_GUARD_INSTALL) ? -errno : 0;
+}
+
+int os_guard_protect(void *memory, size_t size)
+{
+	return mprotect(memory, size, PROT_NONE) ? -errno : 0;
+}
+
+static bool guard_advise_batch(char *first, size_t size, size_t stride, int nr)
+{
+	struct iovec ranges[GUARDS_PER_CALL];
+
+	if (nr < 2 || nr > GUARDS_PER_CALL)
+		return false;
+	for (int i = 0; i < nr; i++) {
+		ranges[i].iov_base = first + (size_t)i * stride;
+		ranges[i].iov_len = size;
+	}
+	return syscall(SYS_process_madvise, OS_PIDFD_SELF, ranges, (size_t)nr,
+		       OS_MADV_GUARD_INSTALL, 0) == (long)(size * (size_t)nr);
+}
+
+int os_guard_advise_many(void *first, size_t size, size_t stride, int nr)
+{
+	int saved_errno = errno;
+	int err = 0;
+
+	/* Installing a guard twice changes nothing. */
+	if (guard_advise_batch(first, size, stride, nr))
+		return 0;
+	errno = saved_errno;
+	for (int i = 0; i < nr && !err; i++)
+		err = os_guard_advise((char *)first + (size_t)i * stride, size);
+	return err;
+}
+
+void os_discard(void *memory, size_t size)
+{
+	if (madvise(memory, size, MADV_DONTNEED))
+		sley_fatal("discarding %zu bytes at %p failed: error %d", size,
+			   memory, errno);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * map.h - address space from the kernel, and guards in it.
+ *
+ * A guard is a range whose touch is a SIGSEGV.  There are two kinds:
+ *
+ *   advised    MADV_GUARD_INSTALL, Linux 6.13: marks in the page table, no
+ *              mapping of its own, survives os_discard(), any number of them
+ *   protected  mprotect(): a mapping of its own, and splits the one around it;
+ *              vm.max_map_count (65,530 by default) ends this at about 32,700
+ */
+#ifndef SLEY_OS_MAP_H
+#define SLEY_OS_MAP_H
+
+#include <stddef.h>
+
+size_t os_page_size(void);
+
+/* Zeroed, readable and writable, costs no memory until touched; or NULL. */
+void *os_map(size_t size);
+void os_unmap(void *memory, size_t size);
+
+/* Back it by small pages only: a touched byte must not cost 2 MiB. */
+void os_no_huge_pages(void *memory, size_t size);
+
+/* Both return 0 or a negative errno value. */
+int os_guard_advise(void *memory, size_t size);
+int os_guard_protect(void *memory, size_t size);
+
+/*
+ * os_guard_advise() for @nr ranges, each @stride bytes after the last, in one
+ * system call where the kernel can.  On failure some of them may be guards.
+ */
+int os_guard_advise_many(void *first, size_t size, size_t stride, int nr);
+
+/* Give the pages back; the range reads as zero from now on. */
+void os_discard(void *memory, size_t size);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * signal.c - catching SIGSEGV and SIGBUS, and the stack to do it on.
+ */
+#include "os/signal.h"
+
+#include "base/assert.h"
+#include "os/map.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+
+/* What handlers of others that we pass a fault on to may need. */
+#define ALT_STACK_ROOM (32u << 10)
+
+static const int fault_signals[] = { SIGSEGV, SIGBUS };
+
+/* Written while no handler of ours is installed, or by the dying. */
+static os_fault_fn *fault_fn;
+static struct sigaction previous_actions[array_size(fault_signals)];
+
+static void fault_die(int number, const siginfo_t *info)
+{
+	signal(number, SIG_DFL);
+	/* A fault happens again on return; a signal that was sent does not. */
+	if (info->si_code <= 0)
+		raise(number);
+}
+
+static void fault_pass_on(int number, siginfo_t *info, void *context)
+{
+	const struct sigaction *previous =
+		&previous_actions[number == SIGSEGV ? 0 : 1];
+
+	if (previous->sa_flags & SA_SIGINFO)
+		previous->sa_sigaction(number, info, context);
+	else if (previous->sa_handler == SIG_DFL)
+		fault_die(number, info);
+	else if (previous->sa_handler != SIG_IGN)
+		previous->sa_handler(number);
+	else if (info->si_code > 0)
+		fault_die(number, info); /* a fault cannot be ignored */
+}
+
+static void fault_handler(int number, siginfo_t *info, void *context)
+{
+	int saved_errno = errno;
+
+	if (info->si_code > 0 && fault_fn((uintptr_t)info->si_addr))
+		fault_die(number, info);
+	else
+		fault_pass_on(number, info, context);
+	errno = saved_errno;
+}
+
+int os_fault_catch(os_fault_fn *fn)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_sigaction = fault_handler;
+	action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+	sigemptyset(&action.sa_mask);
+	fault_fn = fn;
+	/* First learn whom to pass on to: a fault may come at any time. */
+	for (size_t i = 0; i < array_size(fault_signals); i++) {
+		if (sigaction(fault_signals[i], NULL, &previous_actions[i]))
+			return -errno;
+	}
+	for (size_t i = 0; i < array_size(fault_signals); i++) {
+		if (sigaction(fault_signals[i], &action, NULL))
+			return -errno;
+	}
+	return 0;
+}
+
+void os_fault_release(void)
+{
+	struct sigaction now;
+
+	for (size_t i = 0; i < array_size(fault_signals); i++) {
+		int number = fault_signals[i];
+
+		/* Somebody may have come after us and pass on to us. */
+		if (sigaction(number, NULL, &now) == 0 &&
+		    (now.sa_flags & SA_SIGINFO) &&
+		    now.sa_sigaction == fault_handler)
+			sigaction(number, &previous_actions[i], NULL);
+	}
+}
+
+void os_alt_stack_set(struct os_alt_stack *stack)
+{
+	size_t minimum = (size_t)getauxval(AT_MINSIGSTKSZ);
+	size_t page_size = os_page_size();
+	stack_t alt, old;
+
+	stack->memory = NULL;
+	stack->size = 0;
+	if (sigaltstack(NULL, &old) || !(old.ss_flags & SS_DISABLE))
+		return;
+	if (minimum < (size_t)MINSIGSTKSZ)
+		minimum = (size_t)MINSIGSTKSZ;
+	stack->size = minimum + ALT_STACK_ROOM;
+	stack->size = (stack->size + page_size - 1) & ~(page_size - 1);
+	stack->memory = os_map(stack->size);
+	if (!stack->memory)
+		return;
+	memset(&alt, 0, sizeof(alt));
+	alt.ss_sp = stack->memory;
+	alt.ss_size = stack->size;
+	if (sigaltstack(&alt, NULL)) {
+		os_unmap(stack->memory, stack->size);
+		stack->memory = NULL;
+	}
+}
+
+void os_alt_stack_unset(struct os_alt_stack *stack)
+{
+	stack_t now, off;
+
+	if (!stack->memory)
+		return;
+	memset(&off, 0, sizeof(off));
+	off.ss_flags = SS_DISABLE;
+	/* Somebody may have replaced it by a stack of their own. */
+	if (sigaltstack(NULL, &now) == 0 && now.ss_sp == stack->memory)
+		sigaltstack(&off, NULL);
+	os_unmap(stack->memory, stack->size);
+	stack->memory = NULL;
+}
+
+void os_print_error(const char *text, size_t size)
+{
+	/* Nobody is left to be told if this fails. */
+	while (size) {
+		ssize_t done = write(STDERR_FILENO, text, size);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return;
+		text += done;
+		size -= (size_t)done;
+	}
+}

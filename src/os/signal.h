@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * signal.h - catching SIGSEGV and SIGBUS, and the stack to do it on.
+ *
+ * One function of the process is asked about every fault.  If it knows the
+ * address it has said its last words and the process dies of the signal, with
+ * the faulting instruction in the core file.  If not, whoever had the signal
+ * before is asked.
+ *
+ * It runs where the fault happened, on the thread's alternate stack: only
+ * async-signal-safe calls, and os_print_error() for output.
+ */
+#ifndef SLEY_OS_SIGNAL_H
+#define SLEY_OS_SIGNAL_H
+
+#include "base/compiler.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef bool os_fault_fn(uintptr_t address);
+
+/* The caller pairs and serialises them. */
+must_check int os_fault_catch(os_fault_fn *fn);
+void os_fault_release(void);
+
+/* The alternate signal stack of the calling thread. */
+struct os_alt_stack {
+	void *memory; /* NULL: the thread had one, or there is no memory */
+	size_t size;
+};
+
+void os_alt_stack_set(struct os_alt_stack *stack);
+void os_alt_stack_unset(struct os_alt_stack *stack);
+
+void os_print_error(const char *text, size_t size);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread.c - pthreads, with a signal mask and a name.
+ *
+ * A new thread inherits its creator's mask, so the creator puts on the mask
+ * that the thread shall have and takes it off again.  Setting it in the thread
+ * would leave a window in which a signal for the process runs its handler
+ * there, possibly on a stack that is far too small for it.
+ */
+#include "os/thread.h"
+
+#include "base/assert.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define THREAD_NAME_SIZE 16 /* with the zero, says the kernel */
+
+/*
+ * Signals that an instruction of the thread itself raises.  Blocked, they
+ * would kill the process without running the handler that explains why.
+ */
+static const int synchronous[] = {
+	SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP,
+};
+
+static void block_signals(sigset_t *old)
+{
+	sigset_t mask;
+
+	sigfillset(&mask);
+	for (size_t i = 0; i < array_size(synchronous); i++)
+		sigdelset(&mask, synchronous[i]);
+	pthread_sigmask(SIG_SETMASK, &mask, old);
+}
+
+int os_thread_start(pthread_t *out, const char *name, void *(*fn)(void *),
+		    void *arg)
+{
+	char short_name[THREAD_NAME_SIZE];
+	int saved = errno, err;
+	pthread_t thread;
+	sigset_t old;
+
+	block_signals(&old);
+	err = pthread_create(&thread, NULL, fn, arg);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!err) {
+		/* Only for the eyes; without /proc it goes without a name. */
+		snprintf(short_name, sizeof(short_name), "%s", name);
+		pthread_setname_np(thread, short_name);
+		*out = thread;
+	}
+	errno = saved;
+	return -err;
+}
+
+void os_thread_join(pthread_t thread)
+{
+	int err = pthread_join(thread, NULL);
+
+	if (unlikely(err))
+		sley_fatal("cannot join a thread: %s", strerror(err));
+}
+
+void os_thread_yield(void)
+{
+	sched_yield(); /* cannot fail on Linux */
+}
+
+void spin_yield(void)
+{
+	os_thread_yield();
+}
+
+int os_thread_id(void)
+{
+	return (int)gettid();
+}

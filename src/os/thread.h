@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread.h - threads of the operating system.
+ */
+#ifndef SLEY_OS_THREAD_H
+#define SLEY_OS_THREAD_H
+
+#include "base/compiler.h"
+
+#include <pthread.h>
+
+/*
+ * Starts a thread that runs @fn(@arg).  It is called @name, cut after 15
+ * bytes, in ps and top.  Signals sent to the process are none of its business:
+ * it blocks all but those that its own instructions raise.  0 or -errno; *@out
+ * is set on success only.
+ */
+must_check int os_thread_start(pthread_t *out, const char *name,
+			       void *(*fn)(void *), void *arg);
+
+/* Waits until the thread has ended.  Once per thread, never by itself. */
+void os_thread_join(pthread_t thread);
+
+/* Lets another thread have this CPU, if one is waiting for it. */
+void os_thread_yield(void);
+
+/* The same, for lf/spin.h, which declares it and must not include this. */
+void spin_yield(void);
+
+/* The kernel's number of the calling thread, as in /proc. */
+int os_thread_id(void);
+
+#endif

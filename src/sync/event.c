@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event.c - set once for all, or once for one.
+ *
+ *   word:  AUTO | SET | lock of the list
+ *
+ * All bits change under the lock only.  A glance without it must see SET and
+ * no lock: then nobody is inside any more, and the caller may free the event.
+ *
+ * Waiting for any of several links one node in each.  Whichever is set first
+ * decides; setting an automatic event that finds a decided waiter goes on to
+ * the next, and stays set if there is none, so nothing is consumed in vain.
+ *
+ * Edges:
+ *
+ *   W1  see core/waitq.h
+ */
+#include "core/waitq.h"
+#include "core/worker.h"
+
+#include <sley/sync.h>
+
+#include <errno.h>
+
+void sley_event_init(struct sley_event *event, bool automatic, bool set)
+{
+	event->q = (struct sley_waitq){
+		.word = (automatic ? SLEY_EVENT_AUTO : 0) |
+			(set ? SLEY_EVENT_SET : 0),
+	};
+}
+
+void sley_event_set(struct sley_event *event)
+{
+	uint64_t word = waitq_lock(&event->q);
+	struct sley_task *chain;
+
+	if (word & SLEY_EVENT_AUTO) {
+		struct waitq_woken woken = waitq_wake_first(&event->q);
+
+		chain = woken.task;
+		if (chain)
+			chain->next = NULL;
+		if (!woken.any)
+			word |= SLEY_EVENT_SET;
+	} else {
+		chain = waitq_wake_all(&event->q);
+		word |= SLEY_EVENT_SET;
+	}
+	waitq_unlock_as(&event->q, word); /* W1 */
+	task_enqueue_chain(chain);
+}
+
+void sley_event_clear(struct sley_event *event)
+{
+	uint64_t word = waitq_lock(&event->q);
+
+	waitq_unlock_as(&event->q, word & ~(uint64_t)SLEY_EVENT_SET);
+}
+
+bool sley_event_is_set(const struct sley_event *event)
+{
+	return load_acquire(&event->q.word) & SLEY_EVENT_SET; /* W1 */
+}
+
+/* Under the lock: pass if it is set.  Returns the word to unlock with. */
+static bool pass(uint64_t *word)
+{
+	if (!(*word & SLEY_EVENT_SET))
+		return false;
+	if (*word & SLEY_EVENT_AUTO)
+		*word &= ~(uint64_t)SLEY_EVENT_SET;
+	return true;
+}
+
+bool sley_event_try(struct sley_event *event)
+{
+	uint64_t word = waitq_lock(&event->q);
+	bool passed = pass(&word);
+
+	waitq_unlock_as(&event->q, word);
+	return passed;
+}
+
+int sley_event_wait_until(struct sley_event *event, uint64_t deadline_ns)
+{
+	struct sley_waiter node;
+	uint64_t word = waitq_lock(&event->q);
+	int err;
+
+	if (pass(&word)) {
+		waitq_unlock_as(&event->q, word);
+		return 0;
+	}
+	err = waitq_wait(&event->q, &node, deadline_ns, 0);
+	if (err)
+		waitq_unlock(&event->q);
+	return err;
+}
+
+int sley_event_wait(struct sley_event *event)
+{
+	return sley_event_wait_until(event, UINT64_MAX);
+}
+
+/* ---- any of several ------------------------------------------------------- */
+
+/*
+ * Link node @i, unless its event is set: then that one is it, and what was
+ * linked before is unlinked.  But another event may have been set meanwhile and
+ * decided the wait; it must not be lost, so the wait goes on and finds it.
+ */
+static bool link_or_pass(struct sley_event *event, struct sley_waiter *node,
+			 struct sley_task *task, unsigned int index)
+{
+	uint64_t word = waitq_lock(&event->q);
+
+	*node = (struct sley_waiter){ .task = task,
+				      .q = &event->q,
+				      .index = index };
+	if ((word & SLEY_EVENT_SET) &&
+	    task_decide(task, VERDICT_WOKEN, index) == DECIDED_EARLY) {
+		(void)pass(&word);
+		waitq_unlock_as(&event->q, word);
+		return true;
+	}
+	waitq_link(&event->q, node);
+	waitq_unlock_as(&event->q, word);
+	return false;
+}
+
+int sley_event_wait_any_until(struct sley_event *const *events, size_t nr,
+			      uint64_t deadline_ns)
+{
+	struct sley_waiter node[SLEY_EVENT_ANY_MAX];
+	struct sley_task thread, *task;
+	unsigned int i;
+
+	if (nr == 0 || nr > SLEY_EVENT_ANY_MAX)
+		return -EINVAL;
+	for (i = 0; i < nr; i++) {
+		if (sley_event_try(events[i]))
+			return (int)i;
+	}
+	if (wait_cancelled())
+		return -ECANCELED;
+	if (wait_has_passed(deadline_ns))
+		return -ETIMEDOUT;
+	task = wait_task(&thread);
+	task_announce_wait(task);
+	for (i = 0; i < nr; i++) {
+		if (link_or_pass(events[i], &node[i], task, i)) {
+			i++;
+			break;
+		}
+	}
+	return waitq_wait_any(node, i, deadline_ns);
+}
+
+int sley_event_wait_any(struct sley_event *const *events, size_t nr)
+{
+	return sley_event_wait_any_until(events, nr, UINT64_MAX);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mutex.c - the slow paths; the fast ones are inline in <sley/sync.h>.
+ *
+ *   word:  WAITERS | HELD | lock of the list
+ *
+ * HELD alone may be set and cleared without the list's lock, and only while
+ * the rest of the word is zero: so with a waiter there, or somebody about to
+ * become one, every release comes through unlock_slow.  A release with waiters
+ * hands the mutex over: HELD stays set, and the first waiter is woken as its
+ * holder.  Nobody can come in between, so nobody starves.
+ *
+ * Edges:
+ *
+ *   W1  see core/waitq.h; the inline paths acquire and release the same word
+ */
+#include "core/waitq.h"
+#include "core/worker.h"
+
+#include <sley/sync.h>
+
+/*
+ * Under the list's lock: set HELD if it is clear, else WAITERS.  True: taken.
+ */
+static bool take_or_announce(struct sley_mutex *mutex)
+{
+	/* relaxed: the CAS checks it. */
+	uint64_t word = load_relaxed(&mutex->q.word);
+	uint64_t change;
+
+	do {
+		change = word & SLEY_MUTEX_HELD ? SLEY_MUTEX_WAITERS
+						: SLEY_MUTEX_HELD;
+	} while (!cas_acquire(&mutex->q.word, &word, word | change)); /* W1 */
+	return change == SLEY_MUTEX_HELD;
+}
+
+static int lock_until(struct sley_mutex *mutex, uint64_t deadline_ns,
+		      enum wait_flags flags)
+{
+	struct sley_waiter node;
+	int err;
+
+	(void)waitq_lock(&mutex->q);
+	if (take_or_announce(mutex)) {
+		waitq_unlock(&mutex->q);
+		return 0;
+	}
+	err = waitq_wait(&mutex->q, &node, deadline_ns, flags);
+	if (err) {
+		if (!mutex->q.first)
+			/* relaxed: under the list's lock. */
+			(void)and_relaxed(&mutex->q.word,
+					  ~(uint64_t)SLEY_MUTEX_WAITERS);
+		waitq_unlock(&mutex->q);
+	}
+	return err;
+}
+
+void sley_mutex_lock_slow(struct sley_mutex *mutex)
+{
+	(void)!lock_until(mutex, UINT64_MAX, WAIT_SHIELDED);
+}
+
+int sley_mutex_lock_until(struct sley_mutex *mutex, uint64_t deadline_ns)
+{
+	if (sley_mutex_try_lock(mutex))
+		return 0;
+	return lock_until(mutex, deadline_ns, 0);
+}
+
+void sley_mutex_unlock_slow(struct sley_mutex *mutex)
+{
+	uint64_t word = waitq_lock(&mutex->q);
+	struct waitq_woken woken;
+
+	sley_check(word & SLEY_MUTEX_HELD,
+		   "unlock a mutex only while it is held");
+	woken = waitq_wake_first(&mutex->q);
+	/* Under the list's lock and with HELD set, nobody else writes. */
+	if (!woken.any)
+		word = 0;
+	else
+		word = SLEY_MUTEX_HELD |
+		       (mutex->q.first ? SLEY_MUTEX_WAITERS : 0);
+	waitq_unlock_as(&mutex->q, word); /* W1 */
+	if (woken.task)
+		task_enqueue(woken.task);
+}

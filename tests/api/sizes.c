@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sizes.c - the layout of what callers own.
+ *
+ * Programs hold these by the thousand and were compiled with the sizes of
+ * their day: a change here is a change of the binary interface.
+ */
+#include <sley/sley.h>
+
+#define SIZE_IS(type, size) _Static_assert(sizeof(struct type) == (size), #type)
+
+SIZE_IS(sley_task, 64);
+SIZE_IS(sley_group, 16);
+SIZE_IS(sley_waitq, 16);
+SIZE_IS(sley_event, 16);
+SIZE_IS(sley_waitgroup, 16);
+SIZE_IS(sley_mutex, 16);
+SIZE_IS(sley_cond, 16);
+SIZE_IS(sley_fork, 24);
+
+/* The first field says how much of the struct the caller knows. */
+_Static_assert(offsetof(struct sley_config, size) == 0, "sley_config");
+_Static_assert(offsetof(struct sley_options, size) == 0, "sley_options");
+
+int sley_sizes;

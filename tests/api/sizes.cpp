@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sizes.cpp - the same layout, seen from C++, and the names in extern "C".
+ */
+#include <type_traits>
+
+#include <sley/sley.h>
+
+static_assert(sizeof(struct sley_task) == 64, "sley_task");
+static_assert(sizeof(struct sley_group) == 16, "sley_group");
+static_assert(sizeof(struct sley_mutex) == 16, "sley_mutex");
+static_assert(sizeof(struct sley_fork) == 24, "sley_fork");
+static_assert(std::is_trivial<struct sley_task>::value, "sley_task");
+
+struct sley_group sley_sizes_group = SLEY_GROUP_INIT;
+struct sley_event sley_sizes_event = SLEY_EVENT_AUTO_INIT;
+struct sley_mutex sley_sizes_mutex = SLEY_MUTEX_INIT;
+
+bool sley_sizes_lock(void)
+{
+	return sley_mutex_try_lock(&sley_sizes_mutex);
+}

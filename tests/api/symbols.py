@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""symbols - the built libraries export what src/libsley.map lists.
+
+libsley.so: exactly that.  libsley.a: nothing that does not start with sley_.
+"""
+import argparse
+import re
+import subprocess
+import sys
+
+
+def nm(tool, *args):
+    done = subprocess.run([tool, "-P", *args], text=True, check=True,
+                          stdout=subprocess.PIPE)
+    for line in done.stdout.splitlines():
+        fields = line.split()
+        if len(fields) >= 2:
+            yield fields[0], fields[1]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("nm", "map", "shared", "static"):
+        parser.add_argument("--" + name, required=True)
+    args = parser.parse_args()
+
+    with open(args.map, encoding="utf-8") as file:
+        text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+    nodes = set(re.findall(r"^(\w[\w.]*) \{", text, re.M))
+    listed = set(re.findall(r"\b(sley_\w+);", text))
+    exported = set()
+    for name, kind in nm(args.nm, "-D", "--defined-only", args.shared):
+        bare, _, version = name.partition("@")
+        if kind == "A" and bare in nodes:
+            continue
+        if version.lstrip("@") not in nodes:
+            print(f"{args.shared}: {name} belongs to no node of the map")
+            return 1
+        exported.add(bare)
+    failed = False
+    for name in sorted(listed - exported):
+        failed = True
+        print(f"{args.shared}: {name} is missing")
+    for name in sorted(exported - listed):
+        failed = True
+        print(f"{args.shared}: {name} should not be exported")
+    static = {name for name, kind in nm(args.nm, "-g", "--defined-only",
+                                        args.static) if kind != "U"}
+    for name in sorted(static):
+        if not re.match(r"sley_[a-z]", name):
+            failed = True
+            print(f"{args.static}: {name} may collide with a user's name")
+    for name in sorted(listed - static):
+        failed = True
+        print(f"{args.static}: {name} is missing")
+    print(f"{len(exported)} exported, {len(static)} global in the archive")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

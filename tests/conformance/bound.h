@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bound.h - what nearly every conformance test starts and ends with.
+ */
+#ifndef SLEY_TESTS_CONFORMANCE_BOUND_H
+#define SLEY_TESTS_CONFORMANCE_BOUND_H
+
+#include <errno.h>
+#include <sley/sley.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/test.h"
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* A runtime with the fixture's configuration, this thread bound to it. */
+static inline struct sley *start_with(const struct sley_config *config)
+{
+	struct sley *rt = NULL;
+
+	CHECK_EQ(sley_create(&rt, config), 0);
+	CHECK(rt != NULL);
+	CHECK_EQ(sley_bind(rt), 0);
+	return rt;
+}
+
+static inline struct sley *start(void)
+{
+	return start_with(test_config());
+}
+
+static inline void stop(struct sley *rt)
+{
+	sley_unbind(rt);
+	CHECK_EQ(sley_destroy(rt), 0);
+}
+
+/* The fixture's configuration with another number of workers. */
+static inline struct sley_config config_of(int workers)
+{
+	struct sley_config config = *test_config();
+
+	config.workers = workers;
+	return config;
+}
+
+static inline bool is_single(void)
+{
+	return test_config()->workers == SLEY_SINGLE;
+}
+
+/* How many threads run tasks. */
+static inline int nr_runners(void)
+{
+	return is_single() ? 1 : test_config()->workers;
+}
+
+/* Deadlines. */
+static inline uint64_t in_ms(unsigned int ms)
+{
+	return sley_now() + ms * SLEY_MSEC;
+}
+
+static inline int ms_since(uint64_t start_ns)
+{
+	return (int)((sley_now() - start_ns) / SLEY_MSEC);
+}
+
+/*
+ * A gate holds whole OS threads, as a task does that makes a system call: its
+ * worker can do nothing else meanwhile.
+ */
+struct gate {
+	atomic_int held; /* threads that came to the gate so far */
+	atomic_bool open;
+};
+
+static inline void gate_hold(struct gate *gate)
+{
+	atomic_fetch_add(&gate->held, 1);
+	while (!atomic_load(&gate->open))
+		test_nap_ms(1);
+}
+
+static inline void gate_task(void *arg)
+{
+	gate_hold(arg);
+}
+
+static inline void gate_open(struct gate *gate)
+{
+	atomic_store(&gate->open, true);
+}
+
+static inline void count_task(void *arg)
+{
+	atomic_fetch_add((atomic_int *)arg, 1);
+}
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * config.c - what a runtime may be asked for, and what it says when it cannot.
+ */
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "conformance/bound.h"
+
+static int create_and_destroy(const struct sley_config *config)
+{
+	struct sley *rt = NULL;
+	int err = sley_create(&rt, config);
+
+	if (err)
+		CHECK(rt == NULL);
+	else
+		CHECK_EQ(sley_destroy(rt), 0);
+	return err;
+}
+
+TEST_WORKERS(a_runtime_may_be_created_and_destroyed_again_and_again)
+{
+	int i;
+
+	for (i = 0; i < test_scale(40); i++)
+		CHECK_EQ(create_and_destroy(test_config()), 0);
+}
+
+/* marl dies of a null pointer at 300. */
+TEST(m11_any_number_of_workers_up_to_the_limit_works)
+{
+	struct sley_config config = config_of(300);
+	struct sley *rt = start_with(&config);
+	struct sley_group group = SLEY_GROUP_INIT;
+	static struct sley_task tasks[3000];
+	atomic_int ran = 0;
+	int i;
+
+	CHECK_EQ(sley_nr_workers(rt), 300);
+	for (i = 0; i < 3000; i++)
+		sley_spawn(&group, &tasks[i], count_task, &ran);
+	sley_join(&group);
+	CHECK_EQ(ran, 3000);
+	stop(rt);
+}
+
+TEST(m11_more_workers_than_the_limit_is_an_error)
+{
+	struct sley_config config = config_of(SLEY_WORKERS_MAX + 1);
+
+	CHECK_EQ(create_and_destroy(&config), SLEY_EWORKERS);
+	config.workers = INT32_MAX;
+	CHECK_EQ(create_and_destroy(&config), SLEY_EWORKERS);
+	config.workers = -2;
+	CHECK_EQ(create_and_destroy(&config), SLEY_EWORKERS);
+}
+
+TEST(a_stack_of_an_impossible_size_is_an_error)
+{
+	struct sley_config config = config_of(1);
+
+	config.stack_kib = 15;
+	CHECK_EQ(create_and_destroy(&config), SLEY_ESTACK);
+	config.stack_kib = 1024 * 1024 + 1;
+	CHECK_EQ(create_and_destroy(&config), SLEY_ESTACK);
+	config.stack_kib = UINT32_MAX;
+	CHECK_EQ(create_and_destroy(&config), SLEY_ESTACK);
+}
+
+TEST(a_config_without_its_size_is_an_error)
+{
+	struct sley_config config = config_of(1);
+
+	config.size = 0;
+	CHECK_EQ(create_and_destroy(&config), -EINVAL);
+}
+
+/* A program built against a later library: more fields at the end. */
+TEST(a_later_config_is_accepted_unless_it_uses_what_we_do_not_know)
+{
+	struct {
+		struct sley_config config;
+		uint64_t later;
+	} c = { .config = config_of(1), .later = 0 };
+
+	c.config.size = sizeof(c);
+	CHECK_EQ(create_and_destroy(&c.config), 0);
+	c.later = 1;
+	CHECK_EQ(create_and_destroy(&c.config), -E2BIG);
+}
+
+/* A program built against an earlier library: its config ends sooner. */
+TEST(an_earlier_shorter_config_is_accepted)
+{
+	struct sley_config config = config_of(1);
+
+	config.size = offsetof(struct sley_config, allocator);
+	CHECK_EQ(create_and_destroy(&config), 0);
+}
+
+TEST(destroying_nothing_does_nothing)
+{
+	CHECK_EQ(sley_destroy(NULL), 0);
+}
+
+TEST(every_error_has_a_text)
+{
+	static const int errors[] = { SLEY_ENORUNTIME, SLEY_ENOWORKER,
+				      SLEY_EWORKERS,   SLEY_EPRIORITY,
+				      SLEY_ESTACK,     SLEY_EFORKED,
+				      -ENOMEM,         -ETIMEDOUT };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(errors); i++) {
+		CHECK(sley_strerror(errors[i]));
+		CHECK(strcmp(sley_strerror(errors[i]), "unknown error") != 0);
+	}
+	CHECK_STR(sley_strerror(-9999), "unknown error");
+	CHECK_STR(sley_version(), SLEY_VERSION);
+}
+
+/* The sum over all allocations a creation makes: each of them may fail. */
+TEST(t30_every_failing_allocation_of_a_creation_is_reported)
+{
+	static const int workers[] = { SLEY_SINGLE, 1, 3 };
+	size_t w;
+	int n, err;
+
+	for (w = 0; w < ARRAY_SIZE(workers); w++) {
+		struct sley_config config = config_of(workers[w]);
+
+		for (n = 0, err = -ENOMEM; err; n++) {
+			CHECK_LT(n, 1000);
+			test_fail_allocation_after(n);
+			err = create_and_destroy(&config);
+			CHECK(err == 0 || err == -ENOMEM);
+			if (err)
+				CHECK_EQ(test_allocated(), 0);
+		}
+		test_fail_allocation_after(-1);
+		CHECK_GT(n, 1);
+	}
+}
+
+TEST(t29_the_default_number_of_workers_follows_the_affinity_mask)
+{
+	struct sley_config config = config_of(0);
+	struct sley *rt = NULL;
+	cpu_set_t all, one;
+	int cpu = 0, nr;
+
+	CHECK_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
+	CHECK_EQ(sley_create(&rt, &config), 0);
+	nr = sley_nr_workers(rt);
+	CHECK_GE(nr, 1);
+	CHECK_LE(nr, CPU_COUNT(&all));
+	CHECK_EQ(sley_destroy(rt), 0);
+
+	/* The last set bit: on most machines not CPU 0. */
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &all))
+			cpu = i;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	CHECK_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+	CHECK_EQ(sley_create(&rt, &config), 0);
+	CHECK_EQ(sley_nr_workers(rt), 1);
+	CHECK_EQ(sley_destroy(rt), 0);
+}
+
+/* ---- several runtimes -------------------------------------------------- */
+
+struct two {
+	struct sley *a, *b;
+	atomic_int in_a, in_b;
+};
+
+static void run_in_b(void *arg)
+{
+	struct two *two = arg;
+
+	CHECK(sley_current() == two->b);
+	atomic_fetch_add(&two->in_b, 1);
+}
+
+static void run_in_a(void *arg)
+{
+	struct two *two = arg;
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+
+	CHECK(sley_current() == two->a);
+	/* A task of one runtime waits for a task of the other. */
+	CHECK_EQ(sley_spawn_on(two->b, &group, &task, run_in_b, two, NULL), 0);
+	sley_join(&group);
+	CHECK(sley_current() == two->a);
+	atomic_fetch_add(&two->in_a, 1);
+}
+
+TEST_WORKERS(two_runtimes_live_in_one_process)
+{
+	static struct sley_task tasks[200];
+	struct sley_config config = config_of(2);
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct two two = { .a = start() };
+	int i;
+
+	CHECK_EQ(sley_create(&two.b, &config), 0);
+	for (i = 0; i < 200; i++)
+		sley_spawn(&group, &tasks[i], run_in_a, &two);
+	sley_join(&group);
+	CHECK_EQ(two.in_a, 200);
+	CHECK_EQ(two.in_b, 200);
+	stop(two.a);
+	CHECK_EQ(sley_destroy(two.b), 0);
+}
+
+TEST(a_forked_child_creates_its_own_runtime)
+{
+	struct sley *rt = NULL;
+	int status;
+	pid_t pid;
+
+	if (test_sanitizer())
+		test_skip("sanitizers do not survive fork() with threads");
+	CHECK_EQ(sley_create(&rt, test_config()), 0);
+	pid = fork();
+	CHECK_GE(pid, 0);
+	if (pid == 0) {
+		struct sley_group group = SLEY_GROUP_INIT;
+		struct sley_config config = { .size = sizeof(config),
+					      .workers = 2 };
+		struct sley_task task;
+		atomic_int ran = 0;
+		struct sley *own = start_with(&config);
+
+		sley_spawn(&group, &task, count_task, &ran);
+		sley_join(&group);
+		stop(own);
+		_exit(ran == 1 ? 0 : 1);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	CHECK_EQ(sley_destroy(rt), 0);
+}
+
+TEST(a_forked_child_is_told_that_the_runtime_did_not_come_along)
+{
+	struct sley *rt = NULL;
+	atomic_int ran = 0;
+	int status;
+	pid_t pid;
+
+	if (test_sanitizer())
+		test_skip("sanitizers do not survive fork() with threads");
+	CHECK_EQ(sley_create(&rt, test_config()), 0);
+	pid = fork();
+	CHECK_GE(pid, 0);
+	if (pid == 0) {
+		CHECK_EQ(sley_schedule_on(rt, count_task, &ran, NULL),
+			 SLEY_EFORKED);
+		CHECK_EQ(sley_bind(rt), SLEY_EFORKED);
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	CHECK_EQ(sley_destroy(rt), 0);
+}
+
+/* ---- sley_run, sley_step, statistics ----------------------------------- */
+
+static void grow(void *arg)
+{
+	atomic_int *left = arg;
+
+	if (atomic_fetch_sub(left, 1) > 0) {
+		CHECK_EQ(sley_schedule(grow, left), 0);
+		CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
+	}
+}
+
+TEST_WORKERS(run_returns_when_all_that_came_of_the_root_has_ended)
+{
+	atomic_int left = 20;
+
+	CHECK_EQ(sley_run(test_config(), grow, &left), 0);
+	CHECK_LE(left, 0);
+	CHECK(sley_current() == NULL);
+}
+
+TEST(run_reports_what_creating_reports)
+{
+	struct sley_config config = config_of(SLEY_WORKERS_MAX + 1);
+	atomic_int ran = 0;
+
+	CHECK_EQ(sley_run(&config, count_task, &ran), SLEY_EWORKERS);
+	CHECK_EQ(ran, 0);
+}
+
+TEST(step_runs_one_task_until_it_ends_or_blocks)
+{
+	struct sley_config config = config_of(SLEY_SINGLE);
+	struct sley *rt = start_with(&config);
+	atomic_int ran = 0;
+
+	CHECK_EQ(sley_step(rt), 0);
+	CHECK_EQ(sley_schedule(count_task, &ran), 0);
+	CHECK_EQ(sley_schedule(count_task, &ran), 0);
+	CHECK_EQ(sley_step(rt), 1);
+	CHECK_EQ(ran, 1);
+	CHECK_EQ(sley_step(rt), 1);
+	CHECK_EQ(ran, 2);
+	CHECK_EQ(sley_step(rt), 0);
+	stop(rt);
+}
+
+struct order {
+	struct sley_task task[40];
+	char seen[80];
+	atomic_int n;
+};
+
+struct ordered {
+	struct order *order;
+	char name;
+};
+
+static void note_twice(void *arg)
+{
+	struct ordered *o = arg;
+
+	o->order->seen[o->order->n++] = o->name;
+	sley_yield();
+	o->order->seen[o->order->n++] = o->name;
+}
+
+static void run_stepwise(struct order *order)
+{
+	struct sley_config config = config_of(SLEY_SINGLE);
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct ordered o[40];
+	struct sley *rt;
+	int i;
+
+	config.seed = 1234;
+	rt = start_with(&config);
+	for (i = 0; i < 40; i++) {
+		o[i] = (struct ordered){ order, (char)('0' + i) };
+		sley_spawn(&group, &order->task[i], note_twice, &o[i]);
+	}
+	while (sley_step(rt))
+		;
+	CHECK_EQ(order->n, 80);
+	sley_join(&group);
+	stop(rt);
+}
+
+TEST(step_with_one_seed_makes_the_same_choices_every_time)
+{
+	static struct order first, second;
+
+	run_stepwise(&first);
+	run_stepwise(&second);
+	CHECK(memcmp(first.seen, second.seen, sizeof(first.seen)) == 0);
+}
+
+TEST_WORKERS(statistics_count_what_happened)
+{
+	static struct sley_task tasks[500];
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_stats stats = { 0 };
+	atomic_int ran = 0;
+	int i;
+
+	for (i = 0; i < 500; i++)
+		sley_spawn(&group, &tasks[i], count_task, &ran);
+	sley_join(&group);
+	CHECK_EVENTUALLY((sley_get_stats(rt, &stats), stats.finished == 500));
+	CHECK_EQ(stats.spawned, 500);
+	CHECK_GT(stats.allocated, 0);
+	CHECK_LE(stats.allocated, test_allocated());
+	stop(rt);
+}

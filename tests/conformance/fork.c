@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fork.c - fork and join: a child runs once, inline or on a thief.
+ */
+#include "conformance/bound.h"
+
+struct fib {
+	long n, result;
+};
+
+static void fib(void *arg)
+{
+	struct fib *f = arg, a = { f->n - 1, 0 }, b = { f->n - 2, 0 };
+	struct sley_fork child;
+
+	if (f->n < 2) {
+		f->result = f->n;
+		return;
+	}
+	sley_fork(&child, fib, &a);
+	fib(&b);
+	sley_fork_join(&child);
+	f->result = a.result + b.result;
+}
+
+TEST_WORKERS(fork_fib_is_right)
+{
+	struct fib f = { test_sanitizer() ? 16 : 22, 0 };
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+
+	sley_spawn(&group, &task, fib, &f);
+	sley_join(&group);
+	CHECK_EQ(f.result, test_sanitizer() ? 987 : 17711);
+	stop(rt);
+}
+
+TEST_WORKERS(fork_several_parents_at_once)
+{
+	struct fib f[16];
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task tasks[16];
+	int i;
+
+	for (i = 0; i < 16; i++) {
+		f[i] = (struct fib){ 14, 0 };
+		sley_spawn(&group, &tasks[i], fib, &f[i]);
+	}
+	sley_join(&group);
+	for (i = 0; i < 16; i++)
+		CHECK_EQ(f[i].result, 377);
+	stop(rt);
+}
+
+/* ---- many children of one parent --------------------------------------- */
+
+enum { NR_CHILDREN = 500 };
+
+static void fork_many(void *arg)
+{
+	struct sley_fork children[NR_CHILDREN];
+	atomic_int *ran = arg;
+	int i, round;
+
+	for (round = 0; round < 20; round++) {
+		atomic_store(ran, 0);
+		for (i = 0; i < NR_CHILDREN; i++)
+			sley_fork(&children[i], count_task, ran);
+		for (i = NR_CHILDREN - 1; i >= 0; i--)
+			sley_fork_join(&children[i]);
+		CHECK_EQ(*ran, NR_CHILDREN);
+	}
+}
+
+TEST_WORKERS(fork_many_children_are_joined_in_reverse)
+{
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task tasks[8];
+	atomic_int ran[8];
+	int i;
+
+	for (i = 0; i < 8; i++)
+		sley_spawn(&group, &tasks[i], fork_many, &ran[i]);
+	sley_join(&group);
+	stop(rt);
+}
+
+/* ---- stolen children --------------------------------------------------- */
+
+struct helped {
+	atomic_bool child_ran;
+	pid_t parent, child;
+};
+
+static void note_child(void *arg)
+{
+	struct helped *h = arg;
+
+	h->child = gettid();
+	atomic_store(&h->child_ran, true);
+}
+
+/*
+ * Never calls sley between the fork and the join: a thief must find the child
+ * all the same.
+ */
+static void wait_for_a_thief(void *arg)
+{
+	struct helped *h = arg;
+	struct sley_fork child;
+
+	h->parent = gettid();
+	sley_fork(&child, note_child, h);
+	while (!atomic_load(&h->child_ran))
+		test_nap_ms(1);
+	sley_fork_join(&child);
+	CHECK_NE(h->child, h->parent);
+	CHECK_EQ(gettid(), h->parent);
+}
+
+TEST_WORKERS(fork_a_child_is_stolen_although_its_parent_never_calls_sley)
+{
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+	int round;
+
+	if (nr_runners() < 2)
+		test_skip("needs a thief");
+	for (round = 0; round < 5; round++) {
+		struct helped h = { .parent = 0 };
+
+		sley_spawn(&group, &task, wait_for_a_thief, &h);
+		sley_join(&group);
+	}
+	stop(rt);
+}
+
+/* ---- children that block ----------------------------------------------- */
+
+struct blocking {
+	struct sley_event event; /* automatic */
+	atomic_int others, ran;
+};
+
+static void sleep_in_child(void *arg)
+{
+	struct blocking *b = arg;
+
+	CHECK_EQ(sley_sleep(test_random(200) * SLEY_USEC), 0);
+	atomic_fetch_add(&b->ran, 1);
+}
+
+static void fork_sleepers(void *arg)
+{
+	struct blocking *b = arg;
+	struct sley_fork children[20];
+	int i;
+
+	for (i = 0; i < 20; i++)
+		sley_fork(&children[i], sleep_in_child, b);
+	sley_yield();
+	for (i = 19; i >= 0; i--)
+		sley_fork_join(&children[i]);
+}
+
+TEST_WORKERS(fork_children_may_block)
+{
+	struct blocking b = { SLEY_EVENT_INIT, 0, 0 };
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task tasks[16];
+	int i;
+
+	for (i = 0; i < 16; i++)
+		sley_spawn(&group, &tasks[i], fork_sleepers, &b);
+	sley_join(&group);
+	CHECK_EQ(b.ran, 320);
+	stop(rt);
+}
+
+static void set_in_child(void *arg)
+{
+	struct blocking *b = arg;
+
+	sley_event_set(&b->event);
+}
+
+/*
+ * The parent waits for its own child without joining it: whoever has time,
+ * the same worker if there is only one, must run the child meanwhile.
+ */
+static void suspend_with_a_child(void *arg)
+{
+	struct blocking b = { SLEY_EVENT_AUTO_INIT, 0, 0 };
+	struct sley_fork child;
+
+	sley_fork(&child, set_in_child, &b);
+	CHECK_EQ(sley_event_wait(&b.event), 0);
+	sley_fork_join(&child);
+	count_task(arg);
+}
+
+TEST_WORKERS(fork_a_suspended_parent_leaves_its_children_to_others)
+{
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task tasks[32];
+	atomic_int done = 0;
+	int i;
+
+	for (i = 0; i < 32; i++)
+		sley_spawn(&group, &tasks[i], suspend_with_a_child, &done);
+	sley_join(&group);
+	CHECK_EQ(done, 32);
+	stop(rt);
+}
+
+/* ---- misuse ------------------------------------------------------------ */
+
+static void join_the_older_one(void *arg)
+{
+	struct sley_fork older, newer;
+
+	sley_fork(&older, count_task, arg);
+	sley_fork(&newer, count_task, arg);
+	sley_fork_join(&older);
+	sley_fork_join(&newer);
+}
+
+TEST_ABORTS(fork_joining_any_but_the_newest_aborts,
+	    "sley: misuse in sley_fork_join")
+{
+	struct sley_config config = config_of(1);
+	struct sley *rt = start_with(&config);
+	atomic_int ran = 0;
+
+	CHECK_EQ(sley_schedule(join_the_older_one, &ran), 0);
+	stop(rt);
+}
+
+TEST_ABORTS(fork_from_a_plain_thread_aborts, "sley: misuse in sley_fork")
+{
+	struct sley_fork child;
+	atomic_int ran = 0;
+
+	sley_fork(&child, count_task, &ran);
+	sley_fork_join(&child);
+}

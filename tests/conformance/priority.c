@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * priority.c - which of the ready tasks runs: U01, U02, U03.
+ *
+ * The order is exact between levels, and first in, first out within a level
+ * other than the default one, whose queues are per worker.
+ */
+#include <limits.h>
+
+#include "conformance/bound.h"
+
+enum { NR_LEVELS = SLEY_PRIORITY_MAX - SLEY_PRIORITY_MIN + 1, PER_LEVEL = 3 };
+
+struct record {
+	int nr;
+	struct ranked *seen[NR_LEVELS * PER_LEVEL];
+};
+
+struct ranked {
+	struct sley_task task;
+	struct record *record;
+	int priority, serial;
+};
+
+static void note(void *arg)
+{
+	struct ranked *r = arg;
+
+	r->record->seen[r->record->nr++] = r;
+}
+
+static void spawn_ranked(struct sley_group *group, struct ranked *r)
+{
+	CHECK_EQ(sley_spawn_with(group, &r->task, note, r,
+				 SLEY_OPTIONS(.priority = r->priority)),
+		 0);
+}
+
+/* All levels, several tasks each, in random order. */
+static void spawn_all_levels(struct sley_group *group, struct ranked *ranked,
+			     struct record *record)
+{
+	int count[NR_LEVELS] = { 0 }, n = NR_LEVELS * PER_LEVEL, i;
+
+	for (i = 0; i < n; i++) {
+		int level = (int)test_random(NR_LEVELS);
+
+		while (count[level] == PER_LEVEL)
+			level = (level + 1) % NR_LEVELS;
+		ranked[i] =
+			(struct ranked){ .record = record,
+					 .priority = level + SLEY_PRIORITY_MIN,
+					 .serial = count[level]++ };
+		spawn_ranked(group, &ranked[i]);
+	}
+}
+
+static void check_order(const struct record *record)
+{
+	int i;
+
+	CHECK_EQ(record->nr, NR_LEVELS * PER_LEVEL);
+	for (i = 1; i < record->nr; i++) {
+		const struct ranked *a = record->seen[i - 1];
+		const struct ranked *b = record->seen[i];
+
+		CHECK_LE(a->priority, b->priority);
+		if (a->priority == b->priority && a->priority != 0)
+			CHECK_LT(a->serial, b->serial);
+	}
+}
+
+TEST(u01_lower_numbers_run_first_and_equals_in_order_single_threaded)
+{
+	static struct ranked ranked[NR_LEVELS * PER_LEVEL];
+	struct sley_config config = config_of(SLEY_SINGLE);
+	struct record record = { .nr = 0 };
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley *rt = start_with(&config);
+
+	spawn_all_levels(&group, ranked, &record);
+	sley_join(&group);
+	check_order(&record);
+	stop(rt);
+}
+
+TEST(u01_lower_numbers_run_first_and_equals_in_order_on_one_worker)
+{
+	static struct ranked ranked[NR_LEVELS * PER_LEVEL];
+	struct sley_config config = config_of(1);
+	struct record record = { .nr = 0 };
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct gate gate = { 0 };
+	struct sley *rt = start_with(&config);
+	struct sley_task holder;
+
+	sley_spawn(&group, &holder, gate_task, &gate);
+	CHECK_EVENTUALLY(atomic_load(&gate.held) == 1);
+	spawn_all_levels(&group, ranked, &record);
+	gate_open(&gate);
+	sley_join(&group);
+	check_order(&record);
+	stop(rt);
+}
+
+TEST_WORKERS(u01_a_priority_out_of_range_is_an_error)
+{
+	static const int bad[] = { SLEY_PRIORITY_MIN - 1, SLEY_PRIORITY_MAX + 1,
+				   INT32_MAX, INT32_MIN };
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley *rt = start();
+	struct sley_task task;
+	atomic_int ran = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		CHECK_EQ(sley_spawn_with(&group, &task, count_task, &ran,
+					 SLEY_OPTIONS(.priority = bad[i])),
+			 SLEY_EPRIORITY);
+		CHECK_EQ(sley_spawn_on(rt, &group, &task, count_task, &ran,
+				       SLEY_OPTIONS(.priority = bad[i])),
+			 SLEY_EPRIORITY);
+	}
+	/* The failed calls have left the group as it was. */
+	sley_join(&group);
+	CHECK_EQ(ran, 0);
+	sley_spawn(&group, &task, count_task, &ran);
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK_EQ(sley_set_priority(&task, bad[i]), SLEY_EPRIORITY);
+	sley_join(&group);
+	stop(rt);
+}
+
+TEST(u01_options_without_their_size_are_an_error)
+{
+	struct sley_options options = { .priority = 1 };
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley *rt = start();
+	struct sley_task task;
+	atomic_int ran = 0;
+
+	CHECK_EQ(sley_spawn_with(&group, &task, count_task, &ran, &options),
+		 -EINVAL);
+	sley_join(&group);
+	CHECK_EQ(ran, 0);
+	stop(rt);
+}
+
+/* ---- U02: levels and their bitmap under many hands --------------------- */
+
+enum { NR_MIXED = 4000 };
+
+struct mixed {
+	struct sley_task task;
+	atomic_int runs;
+};
+
+struct mix {
+	struct sley_group group;
+	struct mixed *items;
+	int from, to;
+};
+
+static void run_mixed(void *arg)
+{
+	struct mixed *m = arg;
+
+	atomic_fetch_add(&m->runs, 1);
+	if (test_random(8) == 0)
+		sley_yield();
+}
+
+/* Spawns at random levels, and moves and cancels what it has spawned. */
+static void mix_levels(void *arg)
+{
+	struct mix *mix = arg;
+	int i;
+
+	for (i = mix->from; i < mix->to; i++) {
+		int level = (int)test_random(NR_LEVELS) + SLEY_PRIORITY_MIN;
+		int other = mix->from +
+			    (int)test_random((uint64_t)(i - mix->from + 1));
+
+		CHECK_EQ(sley_spawn_with(&mix->group, &mix->items[i].task,
+					 run_mixed, &mix->items[i],
+					 SLEY_OPTIONS(.priority = level)),
+			 0);
+		if (i % 3 == 0)
+			CHECK_EQ(sley_set_priority(&mix->items[other].task,
+						   level),
+				 0);
+		if (i % 7 == 0)
+			sley_cancel(&mix->items[other].task);
+	}
+	sley_join(&mix->group);
+}
+
+TEST_WORKERS(u02_tasks_of_all_levels_run_once_while_they_are_moved_about)
+{
+	static struct mixed items[NR_MIXED];
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley *rt = start();
+	struct sley_task tasks[8];
+	struct mix mix[8];
+	int i, n = test_scale(NR_MIXED) / 8, status;
+
+	for (i = 0; i < 8; i++) {
+		mix[i] = (struct mix){ .items = items,
+				       .from = i * n,
+				       .to = (i + 1) * n };
+		sley_spawn(&group, &tasks[i], mix_levels, &mix[i]);
+	}
+	sley_join(&group);
+	for (i = 0; i < 8 * n; i++) {
+		status = sley_task_status(&items[i].task);
+		CHECK(status == 0 || status == -ECANCELED);
+		CHECK_EQ(items[i].runs, status == 0);
+	}
+	stop(rt);
+}
+
+/* ---- U03: a task is in at most one queue ------------------------------- */
+
+struct letters {
+	char text[32];
+	int n;
+	struct sley_event event;
+	struct sley_group group;
+	struct sley_task extra;
+};
+
+struct letter {
+	struct sley_task task;
+	struct letters *letters;
+	char name;
+};
+
+static void put(struct letters *l, char name)
+{
+	l->text[l->n++] = name;
+}
+
+static void put_letter(void *arg)
+{
+	struct letter *l = arg;
+
+	put(l->letters, l->name);
+}
+
+static void wait_and_put(void *arg)
+{
+	struct letter *l = arg;
+
+	CHECK_EQ(sley_event_wait(&l->letters->event), 0);
+	put(l->letters, l->name);
+}
+
+static void spawn_letter(struct letters *all, struct letter *l, char name,
+			 int priority, sley_fn *fn)
+{
+	*l = (struct letter){ .letters = all, .name = name };
+	CHECK_EQ(sley_spawn_with(&all->group, &l->task, fn, l,
+				 SLEY_OPTIONS(.priority = priority)),
+		 0);
+}
+
+static struct sley *start_single(void)
+{
+	struct sley_config config = config_of(SLEY_SINGLE);
+
+	return start_with(&config);
+}
+
+TEST(u03_a_queued_task_moves_at_once)
+{
+	struct sley *rt = start_single();
+	struct letters all = { .n = 0 };
+	struct letter l[4];
+
+	spawn_letter(&all, &l[0], 'a', 5, put_letter);
+	spawn_letter(&all, &l[1], 'b', 10, put_letter);
+	spawn_letter(&all, &l[2], 'c', 20, put_letter);
+	spawn_letter(&all, &l[3], 'd', 30, put_letter);
+	CHECK_EQ(sley_set_priority(&l[2].task, -5), 0);
+	CHECK_EQ(sley_set_priority(&l[3].task, 0), 0);
+	CHECK_EQ(sley_set_priority(&l[0].task, 31), 0);
+	sley_join(&all.group);
+	CHECK_STR(all.text, "cdba");
+	stop(rt);
+}
+
+TEST(u03_a_blocked_task_has_its_new_priority_when_it_wakes)
+{
+	struct sley *rt = start_single();
+	struct letters all = { .event = SLEY_EVENT_INIT };
+	struct letter l[3];
+
+	spawn_letter(&all, &l[0], 'a', 5, wait_and_put);
+	spawn_letter(&all, &l[1], 'b', 5, wait_and_put);
+	spawn_letter(&all, &l[2], 'c', 5, wait_and_put);
+	while (sley_step(rt))
+		;
+	CHECK_EQ(sley_set_priority(&l[1].task, 1), 0);
+	CHECK_EQ(sley_set_priority(&l[0].task, 9), 0);
+	sley_event_set(&all.event);
+	sley_join(&all.group);
+	CHECK_STR(all.text, "bca");
+	stop(rt);
+}
+
+static void spawn_and_yield(void *arg)
+{
+	static struct letter late, urgent;
+	struct letter *l = arg;
+
+	put(l->letters, l->name);
+	spawn_letter(l->letters, &late, 'y', -7, put_letter);
+	spawn_letter(l->letters, &urgent, 'z', -30, put_letter);
+	/* What is more urgent goes first, the rest behind this one. */
+	sley_yield();
+	put(l->letters, l->name);
+}
+
+/* Queued at the default level: it counts from the next time. */
+TEST(u03_a_task_in_the_default_queue_moves_the_next_time)
+{
+	struct sley *rt = start_single();
+	struct letters all = { .n = 0 };
+	struct letter l[2];
+
+	spawn_letter(&all, &l[0], 'd', 0, spawn_and_yield);
+	spawn_letter(&all, &l[1], 'e', -5, put_letter);
+	CHECK_EQ(sley_set_priority(&l[0].task, -10), 0);
+	sley_join(&all.group);
+	CHECK_STR(all.text, "edzdy");
+	stop(rt);
+}
+
+TEST(u03_what_has_ended_is_moved_and_cancelled_without_effect)
+{
+	struct sley *rt = start_single();
+	struct letters all = { .n = 0 };
+	struct letter l[1];
+
+	spawn_letter(&all, &l[0], 'a', 3, put_letter);
+	CHECK_EQ(sley_step(rt), 1);
+	CHECK_EQ(sley_set_priority(&l[0].task, -3), 0);
+	sley_cancel(&l[0].task);
+	CHECK_EQ(sley_task_status(&l[0].task), 0);
+	CHECK_EQ(sley_step(rt), 0);
+	sley_join(&all.group);
+	CHECK_STR(all.text, "a");
+	stop(rt);
+}
+
+static void wake_twice_and_spawn(void *arg)
+{
+	struct letter *l = arg;
+
+	/* The second set finds a task that is ready already. */
+	sley_event_set(&l->letters->event);
+	sley_event_set(&l->letters->event);
+	put(l->letters, l->name);
+}
+
+TEST(u03_a_wake_of_a_ready_task_does_not_queue_it_twice)
+{
+	struct sley *rt = start_single();
+	struct letters all = { .event = SLEY_EVENT_INIT };
+	struct letter l[3];
+
+	spawn_letter(&all, &l[0], 'w', 7, wait_and_put);
+	while (sley_step(rt))
+		;
+	spawn_letter(&all, &l[1], 's', 7, wake_twice_and_spawn);
+	spawn_letter(&all, &l[2], 't', 7, put_letter);
+	sley_join(&all.group);
+	/* Behind what was ready before it, first in, first out. */
+	CHECK_STR(all.text, "stw");
+	stop(rt);
+}
+
+TEST(u03_an_urgent_fiber_that_wakes_goes_before_what_is_ready)
+{
+	struct sley *rt = start_single();
+	struct letters all = { .event = SLEY_EVENT_INIT };
+	struct letter l[4];
+
+	spawn_letter(&all, &l[0], 'u', -20, wait_and_put);
+	while (sley_step(rt))
+		;
+	spawn_letter(&all, &l[1], 's', -1, wake_twice_and_spawn);
+	spawn_letter(&all, &l[2], 't', -1, put_letter);
+	spawn_letter(&all, &l[3], 'v', 0, put_letter);
+	sley_join(&all.group);
+	CHECK_STR(all.text, "sutv");
+	stop(rt);
+}

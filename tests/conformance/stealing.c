@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stealing.c - every task is found, once, by somebody who has time:
+ * W13 to W19, T1, T2, T6, T7, T19, T20.
+ */
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "conformance/bound.h"
+
+static void need_workers(int n)
+{
+	if (is_single() || nr_runners() < n)
+		test_skip("not enough workers");
+}
+
+/* ---- W13: every source is looked at ------------------------------------ */
+
+struct sources {
+	struct sley *rt;
+	struct sley_event event;
+	atomic_int local, pinned, woken, slept, foreign;
+};
+
+static void from_event(void *arg)
+{
+	struct sources *s = arg;
+
+	CHECK_EQ(sley_event_wait(&s->event), 0);
+	atomic_fetch_add(&s->woken, 1);
+}
+
+static void from_timer(void *arg)
+{
+	struct sources *s = arg;
+
+	CHECK_EQ(sley_sleep(test_random(3000) * SLEY_USEC), 0);
+	atomic_fetch_add(&s->slept, 1);
+}
+
+static void spawn_locally(void *arg)
+{
+	struct sources *s = arg;
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task tasks[20];
+	int i;
+
+	for (i = 0; i < 10; i++)
+		sley_spawn(&group, &tasks[i], count_task, &s->local);
+	for (; i < 20; i++)
+		CHECK_EQ(sley_spawn_with(&group, &tasks[i], count_task,
+					 &s->pinned,
+					 SLEY_OPTIONS(.pinned = true)),
+			 0);
+	sley_join(&group);
+}
+
+static void *spawn_foreign(void *arg)
+{
+	struct sources *s = arg;
+	int i;
+
+	for (i = 0; i < 100; i++)
+		CHECK_EQ(sley_schedule_on(s->rt, count_task, &s->foreign, NULL),
+			 0);
+	return NULL;
+}
+
+TEST_WORKERS(w13_work_is_found_wherever_it_comes_from)
+{
+	static struct sley_task tasks[300];
+	struct sources s = { .event = SLEY_EVENT_INIT };
+	struct sley_group group = SLEY_GROUP_INIT;
+	pthread_t thread = pthread_self();
+	int i;
+
+	s.rt = start();
+	for (i = 0; i < 100; i++) {
+		sley_spawn(&group, &tasks[i], from_event, &s);
+		sley_spawn(&group, &tasks[100 + i], from_timer, &s);
+		sley_spawn(&group, &tasks[200 + i], spawn_locally, &s);
+	}
+	if (!is_single())
+		thread = test_thread(spawn_foreign, &s);
+	CHECK_EQ(sley_sleep(2 * SLEY_MSEC), 0);
+	sley_event_set(&s.event);
+	sley_join(&group);
+	if (!is_single())
+		pthread_join(thread, NULL);
+	stop(s.rt);
+	CHECK_EQ(s.local, 1000);
+	CHECK_EQ(s.pinned, 1000);
+	CHECK_EQ(s.woken, 100);
+	CHECK_EQ(s.slept, 100);
+	CHECK_EQ(s.foreign, is_single() ? 0 : 100);
+}
+
+/* ---- W14, W15, T1, T2: exactly once ------------------------------------ */
+
+enum { NR_ITEMS = 20000 };
+
+struct item {
+	struct sley_task task;
+	atomic_int runs;
+};
+
+struct batch {
+	struct sley_group group;
+	struct item *items;
+	int nr;
+};
+
+static void run_item(void *arg)
+{
+	struct item *item = arg;
+
+	atomic_fetch_add(&item->runs, 1);
+	if (((uintptr_t)item / sizeof(*item)) % 64 == 0)
+		sley_yield();
+}
+
+static void spawn_batch(void *arg)
+{
+	struct batch *b = arg;
+	int i;
+
+	for (i = 0; i < b->nr; i++)
+		sley_spawn(&b->group, &b->items[i].task, run_item,
+			   &b->items[i]);
+}
+
+static void check_once(struct item *items, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		CHECK_EQ(items[i].runs, 1);
+}
+
+/* One task spawns far more than a ring holds. */
+TEST_WORKERS(w14_a_burst_from_one_worker_overflows_and_loses_nothing)
+{
+	static struct item items[NR_ITEMS];
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct batch b = { .items = items, .nr = test_scale(NR_ITEMS) };
+	struct sley_task task;
+
+	sley_spawn(&group, &task, spawn_batch, &b);
+	sley_join(&group);
+	sley_join(&b.group);
+	check_once(items, b.nr);
+	stop(rt);
+}
+
+/*
+ * Wippy's thieves take half of a deque whose owner takes from the same half:
+ * of four million items some ran twice and some never.  The explorer proves
+ * the ring; this looks at the whole.
+ */
+TEST_WORKERS(t01_each_task_runs_exactly_once_while_all_steal_from_all)
+{
+	static struct item items[NR_ITEMS];
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task spawners[16];
+	struct batch b[16];
+	int round, i, n = test_scale(NR_ITEMS) / 16;
+
+	for (round = 0; round < test_scale(16); round++) {
+		memset((void *)items, 0, sizeof(items));
+		for (i = 0; i < 16; i++) {
+			b[i] = (struct batch){ .items = items + i * n,
+					       .nr = n };
+			sley_spawn(&group, &spawners[i], spawn_batch, &b[i]);
+		}
+		sley_join(&group);
+		for (i = 0; i < 16; i++)
+			sley_join(&b[i].group);
+		check_once(items, 16 * n);
+	}
+	stop(rt);
+}
+
+/* ---- W16, W18: thieves find their victim, wakes find a sleeper --------- */
+
+struct nest {
+	struct sley_group group;
+	struct sley_task tasks[64];
+	struct gate gate;
+	int nr;
+};
+
+/* Puts n - 1 tasks beside itself and then holds its worker. */
+static void fill_and_hold(void *arg)
+{
+	struct nest *nest = arg;
+	int i;
+
+	for (i = 1; i < nest->nr; i++)
+		sley_spawn(&nest->group, &nest->tasks[i], gate_task,
+			   &nest->gate);
+	gate_hold(&nest->gate);
+}
+
+TEST_WORKERS(w16_idle_workers_find_the_one_victim_that_has_work)
+{
+	struct nest nest = { .nr = nr_runners() };
+	struct sley *rt = start();
+	int round;
+
+	need_workers(2);
+	for (round = 0; round < 10; round++) {
+		atomic_store(&nest.gate.held, 0);
+		atomic_store(&nest.gate.open, false);
+		sley_spawn(&nest.group, &nest.tasks[0], fill_and_hold, &nest);
+		CHECK_EVENTUALLY(atomic_load(&nest.gate.held) == nest.nr);
+		gate_open(&nest.gate);
+		sley_join(&nest.group);
+		test_nap_ms(test_random(3));
+	}
+	stop(rt);
+}
+
+TEST_WORKERS(w18_a_wake_is_not_spent_on_a_busy_worker)
+{
+	struct sley *rt = start();
+	struct sley_group held = SLEY_GROUP_INIT, group = SLEY_GROUP_INIT;
+	struct sley_task holders[64], task;
+	struct gate gate = { 0 };
+	atomic_int ran = 0;
+	int i, n = nr_runners();
+
+	need_workers(2);
+	for (i = 0; i < n - 1; i++)
+		sley_spawn(&held, &holders[i], gate_task, &gate);
+	CHECK_EVENTUALLY(atomic_load(&gate.held) == n - 1);
+	for (i = 0; i < 100; i++) {
+		if (i % 4 == 0)
+			test_nap_ms(1); /* the last one falls asleep */
+		sley_spawn(&group, &task, count_task, &ran);
+		CHECK_EQ(sley_join_until(&group, in_ms(5000)), 0);
+	}
+	CHECK_EQ(ran, 100);
+	gate_open(&gate);
+	sley_join(&held);
+	stop(rt);
+}
+
+/* ---- W17: idle workers sleep ------------------------------------------- */
+
+static uint64_t cpu_ns(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) *
+		       SLEY_SEC +
+	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) *
+		       SLEY_USEC;
+}
+
+TEST_WORKERS(w17_idle_workers_sleep)
+{
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_stats stats;
+	struct sley_task tasks[64];
+	atomic_int ran = 0;
+	uint64_t before;
+	int i;
+
+	need_workers(1);
+	for (i = 0; i < 64; i++)
+		sley_spawn(&group, &tasks[i], count_task, &ran);
+	sley_join(&group);
+	test_nap_ms(100);
+	before = cpu_ns();
+	test_nap_ms(500);
+	/* A single spinning worker would need most of 500 ms. */
+	CHECK_LT(cpu_ns() - before, 50 * SLEY_MSEC);
+	sley_get_stats(rt, &stats);
+	CHECK_GE(stats.parks, (uint64_t)nr_runners());
+	stop(rt);
+}
+
+/* ---- T6: no wake-up is lost -------------------------------------------- */
+
+static void submit_and_wait(struct sley_config *config, int rounds)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+	struct sley *rt = NULL;
+	atomic_int ran = 0;
+	int i;
+
+	CHECK_EQ(sley_create(&rt, config), 0);
+	for (i = 0; i < rounds; i++) {
+		/* Meets the workers at every step of falling asleep. */
+		uint64_t pause = sley_now() + test_random(100) * SLEY_USEC;
+
+		CHECK_EQ(sley_spawn_on(rt, &group, &task, count_task, &ran,
+				       NULL),
+			 0);
+		CHECK_EQ(sley_join_until(&group, in_ms(10000)), 0);
+		while (i % 2 && sley_now() < pause)
+			;
+	}
+	CHECK_EQ(ran, rounds);
+	CHECK_EQ(sley_destroy(rt), 0);
+}
+
+TEST_WORKERS(t06_work_from_outside_never_stalls_while_workers_fall_asleep)
+{
+	struct sley_config config = *test_config();
+
+	need_workers(1);
+	test_timeout(60);
+	submit_and_wait(&config, test_scale(8000));
+}
+
+TEST_WORKERS(t06_nor_without_membarrier)
+{
+	struct sley_config config = *test_config();
+
+	need_workers(1);
+	test_timeout(60);
+	config.no_membarrier = true;
+	submit_and_wait(&config, test_scale(8000));
+}
+
+/* ---- T7: makespan ------------------------------------------------------ */
+
+static void occupy_10_ms(void *arg)
+{
+	(void)arg;
+	test_nap_ms(10);
+}
+
+static int compare_ns(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The median of 15 makespans of k tasks on k workers. */
+static uint64_t median_makespan(int k)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task tasks[64];
+	uint64_t spans[15];
+	int round, i;
+
+	for (round = 0; round < 15; round++) {
+		uint64_t begin = sley_now();
+
+		for (i = 0; i < k; i++)
+			sley_spawn(&group, &tasks[i], occupy_10_ms, NULL);
+		sley_join(&group);
+		spans[round] = sley_now() - begin;
+		test_nap_ms((unsigned int)(round % 3));
+	}
+	qsort(spans, 15, sizeof(spans[0]), compare_ns);
+	return spans[7];
+}
+
+/*
+ * Each task holds its worker without using the CPU, so the ideal is 10 ms on
+ * any machine, and two tasks behind one another take 20.  A busy machine may
+ * spoil one attempt, but not three.
+ */
+TEST_WORKERS(t07_k_tasks_on_k_workers_take_the_time_of_one)
+{
+	bool slow = test_sanitizer() || nr_runners() > 8;
+	uint64_t limit = (slow ? 17 : 13) * SLEY_MSEC;
+	struct sley *rt = start();
+	uint64_t best = UINT64_MAX;
+	int attempt;
+
+	need_workers(1);
+	for (attempt = 0; attempt < 3 && best > limit; attempt++) {
+		uint64_t median = median_makespan(nr_runners());
+
+		best = median < best ? median : best;
+	}
+	CHECK_GE(best, 10 * SLEY_MSEC);
+	CHECK_LE(best, limit);
+	stop(rt);
+}
+
+/* ---- T19, W19: what waits behind a busy worker goes elsewhere ---------- */
+
+struct behind {
+	struct sley_group group;
+	struct sley_task task, holder;
+	struct sley_event event;
+	struct gate gate;
+};
+
+static void open_the_gate(void *arg)
+{
+	struct behind *b = arg;
+
+	CHECK_EQ(atomic_load(&b->gate.held), 1);
+	gate_open(&b->gate);
+}
+
+/* Its worker is held until the task it left behind has run elsewhere. */
+static void leave_behind_and_hold(void *arg)
+{
+	struct behind *b = arg;
+
+	atomic_store(&b->gate.held, 1);
+	sley_spawn(&b->group, &b->task, open_the_gate, b);
+	while (!atomic_load(&b->gate.open))
+		test_nap_ms(1);
+}
+
+TEST_WORKERS(t19_a_new_task_behind_a_busy_worker_is_taken_by_an_idle_one)
+{
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	int round;
+
+	need_workers(2);
+	for (round = 0; round < 20; round++) {
+		struct behind b = { .event = SLEY_EVENT_INIT };
+
+		sley_spawn(&group, &b.holder, leave_behind_and_hold, &b);
+		sley_join(&group);
+		sley_join(&b.group);
+	}
+	stop(rt);
+}
+
+/* Its worker is given to a task that holds it; then it is woken. */
+static void wake_behind_a_busy_worker(void *arg)
+{
+	struct behind *b = arg;
+
+	CHECK_EQ(sley_spawn_with(&b->group, &b->holder, gate_task, &b->gate,
+				 SLEY_OPTIONS(.pinned = true)),
+		 0);
+	CHECK_EQ(sley_event_wait(&b->event), 0);
+	gate_open(&b->gate);
+}
+
+/*
+ * Wippy: 99 ms, with the other worker idle.  A fiber of a runtime that is not
+ * migratable is at home on its worker, as marl guarantees.
+ */
+TEST_WORKERS(w19_a_woken_migratable_fiber_does_not_wait_for_its_busy_worker)
+{
+	struct sley_config config = *test_config();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley *rt;
+	int round;
+
+	need_workers(2);
+	config.migratable = true;
+	rt = start_with(&config);
+	for (round = 0; round < 20; round++) {
+		struct behind b = { .event = SLEY_EVENT_INIT };
+
+		sley_spawn(&group, &b.task, wake_behind_a_busy_worker, &b);
+		CHECK_EVENTUALLY(atomic_load(&b.gate.held) == 1);
+		sley_event_set(&b.event);
+		sley_join(&group);
+		sley_join(&b.group);
+	}
+	stop(rt);
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test.c - runs tests, each in a process of its own.
+ *
+ * The parent never has a second thread and does nothing but fork, wait and
+ * count.  What parent and child tell each other stands in one shared page.
+ * The child ends with _exit() in every case: 0 passed, 1 failed, 77 skipped.
+ */
+#include "harness/test.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness/fixture.h"
+
+enum { PASSED = 0, FAILED = 1, SKIPPED = 77 };
+
+static const int worker_counts[] = { SLEY_SINGLE, 1, 2, 4, 8, 64 };
+#define NR_WORKER_COUNTS (sizeof(worker_counts) / sizeof(worker_counts[0]))
+
+/* Shared between the parent and the child that runs a test. */
+struct board {
+	unsigned int timeout_s;
+	char message[256]; /* why it failed, if the child can still say so */
+};
+
+static struct test_case *first_test;
+static struct test_case **last_test = &first_test;
+static struct board *board;
+static uint64_t seed;
+static int nr_passed, nr_failed, nr_skipped;
+
+void test_register(struct test_case *test)
+{
+	*last_test = test;
+	last_test = &test->next;
+}
+
+uint64_t test_seed(void)
+{
+	return seed;
+}
+
+/* ---- checks, in the child ---------------------------------------------- */
+
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Writes one line at once: other threads may be writing too. */
+static void say(const char *format, ...)
+{
+	char line[1024];
+	va_list args;
+	ssize_t written;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	if (n > (int)sizeof(line) - 1)
+		n = sizeof(line) - 1;
+	written = write(STDERR_FILENO, line, (size_t)n);
+	(void)written;
+}
+
+void test_failed(const struct test_place *place, const char *detail)
+{
+	say("%s:%d: check failed: %s%s%s\n", place->file, place->line,
+	    place->text, detail ? ": " : "", detail ? detail : "");
+	_exit(FAILED);
+}
+
+void test_compare(const struct test_place *place, long long a, const char *op,
+		  long long b)
+{
+	char detail[96];
+	bool holds = op[0] == '='   ? a == b
+		     : op[0] == '!' ? a != b
+		     : op[0] == '<' ? (op[1] ? a <= b : a < b)
+				    : (op[1] ? a >= b : a > b);
+
+	if (holds)
+		return;
+	snprintf(detail, sizeof(detail), "%lld against %lld", a, b);
+	test_failed(place, detail);
+}
+
+void test_compare_text(const struct test_place *place, const char *a,
+		       const char *b)
+{
+	char detail[512];
+
+	if (a && b && strcmp(a, b) == 0)
+		return;
+	snprintf(detail, sizeof(detail), "\"%s\" against \"%s\"",
+		 a ? a : "(null)", b ? b : "(null)");
+	test_failed(place, detail);
+}
+
+void test_skip(const char *reason)
+{
+	snprintf(board->message, sizeof(board->message), "%s", reason);
+	_exit(SKIPPED);
+}
+
+void test_timeout(unsigned int seconds)
+{
+	if (!getenv("TEST_TIMEOUT"))
+		board->timeout_s = seconds * (test_sanitizer() ? 4 : 1);
+}
+
+/* ---- one run of one test ----------------------------------------------- */
+
+struct run {
+	const struct test_case *test;
+	int workers;
+	char name[160];
+	int output; /* TEST_DEATH: what it wrote to stderr; else -1 */
+};
+
+static void child_main(const struct run *run)
+{
+	struct rlimit no_core = { 0, 0 };
+
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (run->output >= 0) {
+		dup2(run->output, STDERR_FILENO);
+		setrlimit(RLIMIT_CORE, &no_core);
+	}
+	fixture_begin(run->workers, run->test->kind == TEST_PER_WORKERS);
+	run->test->body();
+	fixture_end();
+	fflush(NULL);
+	_exit(PASSED);
+}
+
+static void print_threads(pid_t pid)
+{
+	char command[200];
+	int rc;
+
+	/* The shell is the shortest way to say which thread sleeps where. */
+	snprintf(command, sizeof(command),
+		 "cd /proc/%d/task && for t in *; do echo \"  thread $t"
+		 " $(cat $t/comm) $(cut -d' ' -f3 $t/stat) $(cat $t/wchan)\";"
+		 " done 2>/dev/null | head -n 20",
+		 (int)pid);
+	rc = system(command);
+	(void)rc;
+}
+
+/* Waits until @pid has ended or the time is over; true if it has ended. */
+static bool wait_for_end(pid_t pid, int pidfd, int *status, unsigned int *limit)
+{
+	uint64_t start = test_now_ns();
+
+	for (;;) {
+		uint64_t ms = (test_now_ns() - start) / 1000000;
+		struct pollfd poll_end = { .fd = pidfd, .events = POLLIN };
+
+		if (waitpid(pid, status, WNOHANG) == pid)
+			return true;
+		if (ms >= *limit * 1000ULL)
+			return false;
+		/* The child may move its limit: look at least once a second. */
+		poll(&poll_end, 1, 1000);
+	}
+}
+
+static void kill_child(pid_t pid, int pidfd, int *status)
+{
+	unsigned int grace_s = 3;
+
+	print_threads(pid);
+	fflush(stdout);
+	/* SIGABRT first: it may leave a core or a backtrace. */
+	kill(pid, SIGABRT);
+	if (wait_for_end(pid, pidfd, status, &grace_s))
+		return;
+	kill(-pid, SIGKILL);
+	waitpid(pid, status, 0);
+}
+
+/* What TEST_DEATH wrote, as text. */
+static void read_output(int fd, char *out, size_t size)
+{
+	ssize_t n = pread(fd, out, size - 1, 0);
+
+	out[n < 0 ? 0 : n] = '\0';
+}
+
+static int judge_death(const struct run *run, int status)
+{
+	static char output[65536];
+
+	read_output(run->output, output, sizeof(output));
+	if (!WIFSIGNALED(status) ||
+	    (WTERMSIG(status) != SIGABRT && WTERMSIG(status) != SIGSEGV)) {
+		printf("FAIL %s: did not abort\n%s", run->name, output);
+		return FAILED;
+	}
+	if (!strstr(output, run->test->text)) {
+		printf("FAIL %s: aborted without saying \"%s\", but:\n%s\n",
+		       run->name, run->test->text, output);
+		return FAILED;
+	}
+	return PASSED;
+}
+
+static int judge(const struct run *run, int status)
+{
+	if (run->test->kind == TEST_DEATH)
+		return judge_death(run, status);
+	if (WIFSIGNALED(status)) {
+		printf("FAIL %s: died of signal %d (%s)\n", run->name,
+		       WTERMSIG(status), strsignal(WTERMSIG(status)));
+		return FAILED;
+	}
+	if (WEXITSTATUS(status) == SKIPPED) {
+		printf("skip %s: %s\n", run->name, board->message);
+		return SKIPPED;
+	}
+	if (WEXITSTATUS(status) == PASSED)
+		return PASSED;
+	printf("FAIL %s: exit status %d\n", run->name, WEXITSTATUS(status));
+	return FAILED;
+}
+
+static unsigned int default_timeout(void)
+{
+	const char *text = getenv("TEST_TIMEOUT");
+
+	return text ? (unsigned int)atoi(text) : test_sanitizer() ? 120 : 30;
+}
+
+static int run_in_child(struct run *run)
+{
+	int status = 0, pidfd, verdict;
+	pid_t pid;
+
+	memset(board, 0, sizeof(*board));
+	board->timeout_s = default_timeout();
+	run->output = run->test->kind == TEST_DEATH ? memfd_create("stderr", 0)
+						    : -1;
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		child_main(run);
+	if (pid < 0) {
+		printf("FAIL %s: cannot fork: %s\n", run->name,
+		       strerror(errno));
+		return FAILED;
+	}
+	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (wait_for_end(pid, pidfd, &status, &board->timeout_s)) {
+		verdict = judge(run, status);
+	} else {
+		printf("FAIL %s: timed out after %u s\n", run->name,
+		       board->timeout_s);
+		kill_child(pid, pidfd, &status);
+		verdict = FAILED;
+	}
+	/* Whatever the test started goes with it. */
+	kill(-pid, SIGKILL);
+	close(pidfd);
+	if (run->output >= 0)
+		close(run->output);
+	return verdict;
+}
+
+static void run_and_count(struct run *run, const char *program)
+{
+	uint64_t start = test_now_ns();
+	int verdict = run_in_child(run);
+
+	if (verdict == PASSED) {
+		nr_passed++;
+		printf("ok   %s (%d ms)\n", run->name,
+		       (int)((test_now_ns() - start) / 1000000));
+	} else if (verdict == SKIPPED) {
+		nr_skipped++;
+	} else {
+		nr_failed++;
+		printf("     again: TEST_SEED=%llu %s %s\n",
+		       (unsigned long long)seed, program, run->name);
+	}
+	fflush(stdout);
+}
+
+/* ---- all of them ------------------------------------------------------- */
+
+static bool wanted(const char *name, const char *filter)
+{
+	if (strncmp(name, "broken_", 7) == 0)
+		return filter && strcmp(name, filter) == 0;
+	return !filter || strstr(name, filter);
+}
+
+static void run_test(const struct test_case *test, const char *filter,
+		     const char *program)
+{
+	size_t i, n = test->kind == TEST_PER_WORKERS ? NR_WORKER_COUNTS : 1;
+	struct run run = { .test = test };
+
+	for (i = 0; i < n; i++) {
+		run.workers = test->kind == TEST_PER_WORKERS ? worker_counts[i]
+							     : 2;
+		if (test->kind != TEST_PER_WORKERS)
+			snprintf(run.name, sizeof(run.name), "%s", test->name);
+		else if (run.workers == SLEY_SINGLE)
+			snprintf(run.name, sizeof(run.name), "%s/single",
+				 test->name);
+		else
+			snprintf(run.name, sizeof(run.name), "%s/%d",
+				 test->name, run.workers);
+		if (!wanted(run.name, filter))
+			continue;
+		if (program)
+			run_and_count(&run, program);
+		else
+			puts(run.name);
+	}
+}
+
+static void choose_seed(void)
+{
+	const char *text = getenv("TEST_SEED");
+
+	seed = text ? strtoull(text, NULL, 0)
+		    : (test_now_ns() ^ ((uint64_t)getpid() << 20)) % 1000000007;
+	if (seed == 0)
+		seed = 1;
+}
+
+int main(int argc, char **argv)
+{
+	bool list = argc > 1 && strcmp(argv[1], "--list") == 0;
+	const char *filter = argc > 1 + list ? argv[1 + list] : NULL;
+	const struct test_case *test;
+
+	choose_seed();
+	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (board == MAP_FAILED) {
+		perror("mmap");
+		return FAILED;
+	}
+	if (!list)
+		printf("seed %llu\n", (unsigned long long)seed);
+	for (test = first_test; test; test = test->next)
+		run_test(test, filter, list ? NULL : argv[0]);
+	if (list)
+		return 0;
+	if (nr_skipped)
+		printf("%d skipped\n", nr_skipped);
+	printf("%d passed, %d failed\n", nr_passed, nr_failed);
+	if (nr_failed || (!nr_passed && !nr_skipped))
+		return FAILED;
+	return nr_passed ? PASSED : SKIPPED;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test.h - the test harness: a main(), tests, checks.
+ *
+ * Each tests/x.c together with test.c is one program:
+ *
+ *   ./x [--list] [filter]     run the tests whose name contains the filter
+ *
+ * Each test runs in a process of its own.  It passes if that process comes to
+ * the end of the body; it fails at the first failing check, when it dies, or
+ * when it is not done in time ("timed out").  The last line is
+ * "N passed, N failed"; the exit status is 0, 1, or 77 if all were skipped.
+ *
+ *   TEST(name)              runs once
+ *   TEST_WORKERS(name)      runs once for each worker count of the fixture
+ *   TEST_ABORTS(name, text) must die of SIGABRT or SIGSEGV with text on stderr
+ *
+ * The fixture is test_config(): a test that has called it, and every
+ * TEST_WORKERS, must give back all memory of its counting allocator and leave
+ * no thread and no file descriptor behind.
+ *
+ * Environment: TEST_SEED replays a run, TEST_TIMEOUT sets the seconds a test
+ * may take.  A test named broken_... runs only if the filter is its whole
+ * name: self_test.c proves with those that failures are seen.
+ */
+#ifndef SLEY_TESTS_HARNESS_TEST_H
+#define SLEY_TESTS_HARNESS_TEST_H
+
+#include <pthread.h>
+#include <sley/runtime.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum test_kind { TEST_PLAIN, TEST_PER_WORKERS, TEST_DEATH };
+
+struct test_case {
+	const char *name;
+	void (*body)(void);
+	enum test_kind kind;
+	const char *text; /* TEST_DEATH: expected on stderr */
+	struct test_case *next;
+};
+
+void test_register(struct test_case *test);
+
+#define TEST_DEFINE(name_, kind_, text_)                                       \
+	static void test_##name_(void);                                        \
+	static struct test_case test_case_##name_ = { .name = #name_,          \
+						      .body = test_##name_,    \
+						      .kind = (kind_),         \
+						      .text = (text_) };       \
+	__attribute__((constructor)) static void test_register_##name_(void)   \
+	{                                                                      \
+		test_register(&test_case_##name_);                             \
+	}                                                                      \
+	static void test_##name_(void)
+
+#define TEST(name) TEST_DEFINE(name, TEST_PLAIN, NULL)
+#define TEST_WORKERS(name) TEST_DEFINE(name, TEST_PER_WORKERS, NULL)
+#define TEST_ABORTS(name, text) TEST_DEFINE(name, TEST_DEATH, text)
+
+/* Where a check stands. */
+struct test_place {
+	const char *file;
+	int line;
+	const char *text;
+};
+
+#define TEST_PLACE(text_)                                                      \
+	(&(const struct test_place){ __FILE__, __LINE__, (text_) })
+
+/*
+ * Checks end the test's process at once, from any thread and any task.
+ * CHECK_EQ and the like compare as signed 64-bit numbers and print both.
+ */
+#define CHECK(expr) ((expr) ? (void)0 : test_failed(TEST_PLACE(#expr), NULL))
+#define CHECK_COMPARE(a, op, b)                                                \
+	test_compare(TEST_PLACE(#a " " #op " " #b), (long long)(a), #op,       \
+		     (long long)(b))
+#define CHECK_EQ(a, b) CHECK_COMPARE(a, ==, b)
+#define CHECK_NE(a, b) CHECK_COMPARE(a, !=, b)
+#define CHECK_LT(a, b) CHECK_COMPARE(a, <, b)
+#define CHECK_LE(a, b) CHECK_COMPARE(a, <=, b)
+#define CHECK_GT(a, b) CHECK_COMPARE(a, >, b)
+#define CHECK_GE(a, b) CHECK_COMPARE(a, >=, b)
+#define CHECK_STR(a, b) test_compare_text(TEST_PLACE(#a " == " #b), (a), (b))
+
+/* For what other threads will do soon: looks again for up to 10 seconds. */
+#define CHECK_EVENTUALLY(expr)                                                 \
+	do {                                                                   \
+		uint64_t test_end_ = test_now_ns() + 10000000000ULL;           \
+		while (!(expr)) {                                              \
+			if (test_now_ns() > test_end_)                         \
+				test_failed(TEST_PLACE(#expr),                 \
+					    "not even after 10 s");            \
+			test_nap_ms(1);                                        \
+		}                                                              \
+	} while (0)
+
+__attribute__((noreturn)) void test_failed(const struct test_place *place,
+					   const char *detail);
+void test_compare(const struct test_place *place, long long a, const char *op,
+		  long long b);
+void test_compare_text(const struct test_place *place, const char *a,
+		       const char *b);
+
+/* End the test here and count it as skipped. */
+__attribute__((noreturn)) void test_skip(const char *reason);
+
+/* The seed of this run, from $TEST_SEED or the clock. */
+uint64_t test_seed(void);
+/* Random numbers per thread, from the seed: below @n. */
+uint64_t test_random(uint64_t n);
+
+/*
+ * The configuration of the fixture: worker count of this run (2 outside of
+ * TEST_WORKERS), counting allocator, small stacks, the seed.
+ */
+const struct sley_config *test_config(void);
+/* What the counting allocator has given and not got back, in bytes. */
+int64_t test_allocated(void);
+/* Let the allocator fail once it has served @n more calls; -1: never. */
+void test_fail_allocation_after(int64_t n);
+
+/* True under AddressSanitizer or ThreadSanitizer. */
+bool test_sanitizer(void);
+/* @n, or an eighth of it (at least 1) under a sanitizer. */
+int test_scale(int n);
+/* Give this test @seconds from its start (more under a sanitizer). */
+void test_timeout(unsigned int seconds);
+
+/* The monotonic clock; sleep with the whole OS thread; burn CPU time. */
+uint64_t test_now_ns(void);
+void test_nap_ms(unsigned int ms);
+void test_burn_ms(unsigned int ms);
+
+/* A plain thread that must start. */
+pthread_t test_thread(void *(*fn)(void *), void *arg);
+
+#endif

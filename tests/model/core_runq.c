@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_runq.c - the levelled queue of src/core/runq.h and its bitmap: each task
+ * is taken exactly once, also while its level changes; bitmap and hint say
+ * what the lists hold; the most urgent task known goes first.
+ *
+ * Complete for three threads and three tasks.
+ */
+#include "explorer.h"
+
+#include "core/runq.h"
+
+#include <string.h>
+
+#define TASKS 3
+
+static struct runq runq;
+static struct sley_task tasks[TASKS];
+static int taken[TASKS];
+
+static void setup(void)
+{
+	memset(&runq, 0, sizeof(runq));
+	memset(tasks, 0, sizeof(tasks));
+	memset(taken, 0, sizeof(taken));
+	model_lock_word(&runq.lock.word);
+	model_name(&runq.lock.word, "lock");
+	model_name(&runq.hint, "hint");
+	for (int i = 0; i < TASKS; i++) {
+		task_build(&tasks[i], LEVEL_DEFAULT + 1 - (unsigned)i, 0);
+		model_name(&tasks[i].state, "task%d", i);
+	}
+}
+
+static bool take_by_hint(void)
+{
+	uint64_t hint = runq_hint(&runq);
+	struct sley_task *task;
+
+	if (!hint)
+		return false;
+	task = runq_take(&runq, (unsigned)bits_first(hint));
+	if (task)
+		taken[task - tasks]++;
+	return task;
+}
+
+static void setup_full(void)
+{
+	setup();
+	for (int i = 0; i < TASKS; i++)
+		runq_push(&runq, &tasks[i]);
+}
+
+/* Levels 33, 32, 31. */
+static void push_all(int id)
+{
+	(void)id;
+	for (int i = 0; i < TASKS; i++)
+		runq_push(&runq, &tasks[i]);
+}
+
+static void push_first(int id)
+{
+	(void)id;
+	runq_push(&runq, &tasks[0]);
+}
+
+static void push_others(int id)
+{
+	(void)id;
+	tasks[1].next = NULL;
+	runq_push_chain(&runq, &tasks[1]);
+	runq_push(&runq, &tasks[2]);
+}
+
+static void take_two(int id)
+{
+	(void)id;
+	(void)take_by_hint();
+	(void)take_by_hint();
+}
+
+static void take_batch(int id)
+{
+	struct sley_task *out[TASKS];
+	unsigned int nr;
+
+	(void)id;
+	nr = runq_take_batch(&runq, LEVEL_DEFAULT, out, TASKS);
+	for (unsigned int i = 0; i < nr; i++)
+		taken[out[i] - tasks]++;
+}
+
+/* Up past everything, then down to the default, where it cannot be moved. */
+static void change_levels(int id)
+{
+	(void)id;
+	runq_set_level(&runq, &tasks[0], 1);
+	runq_set_level(&runq, &tasks[2], LEVEL_DEFAULT);
+}
+
+static void bitmap_is_true(void)
+{
+	for (unsigned int i = 0; i < NR_LEVELS; i++) {
+		bool bit = runq.levels.bitmap >> i & 1;
+
+		MODEL_CHECK(bit == (runq.levels.fifo[i].first != NULL));
+		MODEL_CHECK(bit == (runq.levels.fifo[i].last != NULL));
+	}
+	MODEL_CHECK(runq.hint == runq.levels.bitmap);
+}
+
+static void each_once(void)
+{
+	bitmap_is_true();
+	while (take_by_hint())
+		;
+	bitmap_is_true();
+	for (int i = 0; i < TASKS; i++) {
+		MODEL_CHECK(taken[i] == 1);
+		MODEL_CHECK(!(tasks[i].state & TASK_LEVELLED));
+	}
+}
+
+MODEL(a_pusher_and_two_takers, .setup = setup,
+      .threads = { push_all, take_two, take_batch }, .finish = each_once);
+
+MODEL(two_pushers_and_a_taker, .setup = setup,
+      .threads = { push_first, push_others, take_two }, .finish = each_once);
+
+MODEL(levels_change_under_two_takers, .setup = setup_full,
+      .threads = { change_levels, take_two, take_batch }, .finish = each_once);

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_task_state.c - the state word of src/core/task_state.h: a task is queued
+ * exactly once for each time it becomes READY, a wait is decided once, and no
+ * cancel is lost.
+ *
+ * The task's side is one thread: it runs, parks as core/worker.c does after the
+ * switch, and is claimed again by whoever finds it queued.  Deciders and
+ * cancellers queue it when the word says that they must.  All complete.
+ */
+#include "explorer.h"
+
+#include "core/task_state.h"
+
+static struct sley_task task;
+static uint32_t queued;  /* a queue with room for one */
+static uint32_t decided; /* how many deciders won */
+static enum task_verdict verdict;
+static bool dropped;
+
+static void setup(void)
+{
+	task = (struct sley_task){ 0 };
+	task_build(&task, LEVEL_DEFAULT, 0);
+	queued = 1;
+	decided = 0;
+	verdict = VERDICT_NONE;
+	dropped = false;
+	model_name(&task.state, "state");
+	model_name(&queued, "queued");
+}
+
+static void enqueue(void)
+{
+	MODEL_CHECK(xchg_acq_rel(&queued, 1) == 0);
+}
+
+/* A worker that takes the task from the queue. */
+static uint64_t dequeue_and_claim(void)
+{
+	while (!xchg_acq_rel(&queued, 0))
+		spin_hint(&queued);
+	return task_claim(&task);
+}
+
+static void park(uint64_t shield)
+{
+	if (!task_park(&task, shield))
+		enqueue();
+}
+
+/* ---- wake, time-out and cancel against one wait -------------------------- */
+
+static void wait_once(uint64_t shield)
+{
+	(void)dequeue_and_claim();
+	task_announce_wait(&task);
+	park(shield);
+	verdict = task_verdict_of(dequeue_and_claim());
+	MODEL_CHECK(verdict != VERDICT_NONE);
+	task_finish(&task);
+}
+
+static void wait_open(int id)
+{
+	(void)id;
+	wait_once(0);
+}
+
+static void wait_shielded(int id)
+{
+	(void)id;
+	wait_once(TASK_SHIELDED);
+}
+
+/* Only who knows of the wait decides it: after it was announced. */
+static void decide(enum task_verdict with)
+{
+	while (!(task_observe(&task) & TASK_WAITING))
+		spin_hint(&task.state);
+	switch (task_decide(&task, with, 0)) {
+	case DECIDED_QUEUE:
+		enqueue();
+		/* fall through */
+	case DECIDED_EARLY:
+		(void)add_relaxed(&decided, 1);
+		break;
+	case DECIDED_LOST:
+		break;
+	}
+}
+
+static void waker(int id)
+{
+	(void)id;
+	decide(VERDICT_WOKEN);
+}
+
+static void canceller(int id)
+{
+	(void)id;
+	if (task_cancel(&task))
+		enqueue();
+}
+
+static void ended_once(void)
+{
+	MODEL_CHECK(task_state_of(task.state) == TASK_COMPLETED);
+	MODEL_CHECK(queued == 0);
+}
+
+MODEL(a_waker_ends_the_wait, .setup = setup, .threads = { wait_open, waker },
+      .finish = ended_once);
+
+MODEL(a_cancel_ends_the_wait, .setup = setup,
+      .threads = { wait_open, canceller }, .finish = ended_once);
+
+MODEL(two_cancels_end_the_wait_once, .setup = setup,
+      .threads = { wait_open, canceller, canceller }, .finish = ended_once);
+
+static void woken_in_spite_of_the_cancel(void)
+{
+	ended_once();
+	MODEL_CHECK(verdict == VERDICT_WOKEN);
+}
+
+MODEL(a_shielded_wait_is_woken_only, .setup = setup,
+      .threads = { wait_shielded, waker, canceller },
+      .finish = woken_in_spite_of_the_cancel);
+
+/* ---- cancel against the start -------------------------------------------- */
+
+static void start_or_drop(int id)
+{
+	(void)id;
+	if (dequeue_and_claim() & TASK_CANCELLED) {
+		dropped = true;
+		task_drop(&task);
+		return;
+	}
+	task_finish(&task);
+}
+
+static void dropped_if_said_so(void)
+{
+	ended_once();
+	MODEL_CHECK(dropped == !!(task.state & TASK_DROPPED));
+}
+
+MODEL(a_cancel_before_the_start_drops_the_task, .setup = setup,
+      .threads = { start_or_drop, canceller }, .finish = dropped_if_said_so);
+
+/* ---- the level changes meanwhile ----------------------------------------- */
+
+static void change_level(int id)
+{
+	(void)id;
+	(void)task_set_level(&task, 7);
+}
+
+MODEL(a_change_of_level_disturbs_nothing, .setup = setup,
+      .threads = { wait_open, canceller, change_level }, .finish = ended_once);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_waitq.c - the waiter list of src/core/waitq.h: wake against time-out
+ * against cancel.
+ *
+ * The object is a semaphore: a post gives one unit to the first waiter, or
+ * keeps it.  At the end no unit may be missing or too many, whoever won: a wake
+ * that hits a waiter who has given up would be a unit lost.
+ *
+ * A waiter of the model is one worker with one task.  It waits as core/wait.c
+ * does: links its node, leaves its stack, parks, unlocks; is queued by the
+ * decider, claimed, stops its timer, and if it was not woken unlinks its node
+ * under the lock.  All complete.
+ */
+#include "explorer.h"
+
+#include "core/timer.h"
+#include "core/waitq.h"
+
+#include <string.h>
+
+#define WAITERS 2
+
+static struct sley_waitq q;
+static int units; /* under the lock of q */
+static int got;
+static struct side {
+	struct sley_task task;
+	struct sley_waiter node;
+	struct timer timer;
+	uint32_t queued; /* 1: READY, to be claimed */
+} sides[WAITERS];
+static struct timers timers;
+
+static void setup(void)
+{
+	memset(&q, 0, sizeof(q));
+	memset(sides, 0, sizeof(sides));
+	timers_init(&timers);
+	units = got = 0;
+	model_lock_word(&q.word);
+	model_lock_word(&timers.lock.word);
+	model_name(&q.word, "q");
+	model_name(&timers.lock.word, "timers.lock");
+	for (int i = 0; i < WAITERS; i++) {
+		task_build_running(&sides[i].task, 0);
+		model_name(&sides[i].task.state, "task%d", i);
+		model_name(&sides[i].queued, "queued%d", i);
+	}
+}
+
+/* What core/place.c does with a task whose wait was decided. */
+static void enqueue(struct sley_task *task)
+{
+	struct side *side = container_of(task, struct side, task);
+
+	MODEL_CHECK(xchg_acq_rel(&side->queued, 1) == 0);
+}
+
+static enum task_verdict leave_stack_and_wait(struct side *side)
+{
+	bool blocked = task_park(&side->task, 0);
+
+	waitq_unlock(&q);
+	if (!blocked)
+		enqueue(&side->task);
+	while (!xchg_acq_rel(&side->queued, 0))
+		spin_hint(&side->queued);
+	return task_verdict_of(task_claim(&side->task));
+}
+
+/* True: it got a unit. */
+static bool acquire(struct side *side, bool timed)
+{
+	enum task_verdict verdict;
+
+	(void)waitq_lock(&q);
+	if (units > 0) {
+		units--;
+		waitq_unlock(&q);
+		return true;
+	}
+	side->node.task = &side->task;
+	side->node.index = 0;
+	waitq_link(&q, &side->node);
+	if (timed) {
+		task_announce_wait(&side->task);
+		timer_start(&timers, &side->timer, &side->task, 1);
+	}
+	verdict = leave_stack_and_wait(side);
+	if (timed)
+		timer_stop(&side->timer);
+	MODEL_CHECK(verdict != VERDICT_NONE);
+	if (verdict == VERDICT_WOKEN)
+		return true;
+	(void)waitq_lock(&q);
+	if (side->node.linked)
+		waitq_unlink(&side->node);
+	waitq_unlock(&q);
+	return false;
+}
+
+static void acquirer(int id)
+{
+	got += acquire(&sides[id], false);
+}
+
+static void acquirer_timed(int id)
+{
+	got += acquire(&sides[id], true);
+}
+
+static void post(int id)
+{
+	struct waitq_woken woken;
+
+	(void)id;
+	(void)waitq_lock(&q);
+	woken = waitq_wake_first(&q);
+	if (!woken.any)
+		units++;
+	waitq_unlock(&q);
+	if (woken.task)
+		enqueue(woken.task);
+}
+
+static void fire(void)
+{
+	struct sley_task *task = timers_fire(&timers, 1);
+
+	while (task) {
+		struct sley_task *next = task->next;
+
+		enqueue(task);
+		task = next;
+	}
+}
+
+/* Once, at any moment: a timer that is started later does not fire. */
+static void fire_timers(int id)
+{
+	(void)id;
+	fire();
+}
+
+static void cancel_first(int id)
+{
+	(void)id;
+	if (task_cancel(&sides[0].task))
+		enqueue(&sides[0].task);
+}
+
+/* So that the second waiter gets one in any case. */
+static void cancel_first_then_post(int id)
+{
+	cancel_first(id);
+	post(id);
+}
+
+static void check(int posted)
+{
+	MODEL_CHECK(got + units == posted);
+	MODEL_CHECK(q.first == NULL);
+	MODEL_CHECK(!(q.word & WAITQ_LOCK));
+	for (int i = 0; i < WAITERS; i++) {
+		uint64_t word = sides[i].task.state;
+
+		MODEL_CHECK(task_state_of(word) == TASK_RUNNING);
+		MODEL_CHECK(task_verdict_of(word) == VERDICT_NONE);
+	}
+}
+
+static void one_unit(void)
+{
+	check(1);
+}
+
+static void two_units(void)
+{
+	check(2);
+}
+
+MODEL(a_post_wakes_the_waiter, .setup = setup, .threads = { acquirer, post },
+      .finish = one_unit);
+
+MODEL(wake_against_cancel, .setup = setup,
+      .threads = { acquirer, post, cancel_first }, .finish = one_unit);
+
+MODEL(wake_against_timeout, .setup = setup,
+      .threads = { acquirer_timed, post, fire_timers }, .finish = one_unit);
+
+MODEL(two_waiters_one_post_one_cancel, .setup = setup,
+      .threads = { acquirer, acquirer, post, cancel_first_then_post },
+      .finish = two_units);

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine.h - the inside of the explorer, shared by its files.
+ *
+ *   strand.c   stacks and switches: one strand per model thread
+ *   machine.c  what operations do: memory, store buffers, barriers, time
+ *   futex.c    sleeping and waking
+ *   calls.c, model_os.c  what the threads call, as operations
+ *   order.c    which steps depend on each other; clocks, races, sleep sets
+ *   search.c   which step is taken next; backtracking
+ *   heap.c     model_alloc
+ *   report.c   the listing and the replay string
+ *   main.c     the command line
+ *
+ * An execution is a row of steps.  Each step is taken by a *process*: thread i
+ * is process i, and the store buffer of thread i is process i + BUFFER, whose
+ * steps write the oldest buffered store to memory.  A thread's next operation
+ * is always known before it is executed: a thread runs up to its operation,
+ * posts it, and carries it out when it is chosen.
+ */
+#ifndef SLEY_TESTS_MODEL_ENGINE_H
+#define SLEY_TESTS_MODEL_ENGINE_H
+
+#include "explorer.h"
+
+#include <setjmp.h>
+
+#define THREADS MODEL_THREADS_MAX
+#define BUFFER THREADS
+#define PROCESSES (2 * THREADS)
+#define STEPS_MAX 4096
+#define STORES_MAX 16
+#define LOCKS_MAX 8
+
+enum op_kind {
+	OP_LOAD,
+	OP_STORE, /* in TSO: into the buffer */
+	OP_FLUSH, /* from the buffer to memory */
+	OP_RMW,
+	OP_CAS,
+	OP_SPIN,
+	OP_FUTEX_WAIT,    /* compare, and queue */
+	OP_FUTEX_UNBLOCK, /* leave the queue: woken, or timed out */
+	OP_FUTEX_WAKE,
+	OP_BARRIER_START,
+	OP_BARRIER_END, /* every buffer was empty at some time since start */
+	OP_NOW,
+	OP_ADVANCE,
+	OP_YIELD,
+	OP_CHOOSE,
+	OP_ACCESS,
+	OP_FREE,
+	OP_EXIT, /* never enabled */
+};
+
+struct op {
+	char *addr;
+	const char *site; /* "file:line\0name\0expression" */
+	uint64_t value;   /* operand; futex: expected or number to wake */
+	uint64_t expected;
+	uint64_t deadline;
+	uint32_t size;
+	uint8_t kind;
+	uint8_t order; /* enum model_order; not used by SC and TSO */
+	uint8_t how;   /* enum model_rmw */
+	bool lock;     /* the location is a lock */
+};
+
+/* What a step touched, or may touch. */
+enum {
+	READS = 1,
+	WRITES = 2,
+	QUEUE_READS = 4, /* a futex queue: enters or leaves it */
+	QUEUE_WRITES = 8,
+	TIME_READS = 16,
+	TIME_WRITES = 32,
+	BARRIER_WATCHED = 64, /* a store while a membarrier is under way */
+	CHANGES = 128,        /* it wrote another value than it found */
+};
+
+enum lock_effect { LOCK_NONE, LOCK_ACQUIRED, LOCK_RELEASED };
+
+struct effect {
+	char *addr;
+	uint32_t size;
+	uint8_t process;
+	uint8_t kind;
+	uint8_t flags;
+	uint8_t lock; /* enum lock_effect */
+};
+
+struct clock {
+	uint16_t at[PROCESSES];
+};
+
+struct step {
+	/* The state it starts from. */
+	uint32_t enabled;
+	uint32_t sleep;     /* explored from a state before, no use here */
+	uint32_t backtrack; /* to be explored from here */
+	uint32_t done;      /* explored from here */
+	int16_t budget;     /* preemptions left */
+	int8_t last;        /* the thread that ran before, or -1 */
+	uint64_t hash;      /* of the steps before and their order */
+	/* The step taken. */
+	struct effect effect;
+	uint16_t index; /* among the steps of its process, from 1 */
+	uint16_t choice;
+	uint16_t choices;
+	int cause; /* a step that enabled this one, or -1 */
+	struct clock clock;
+};
+
+struct store {
+	char *addr;
+	const char *site;
+	uint64_t value;
+	uint32_t size;
+	int issued; /* the step */
+	bool lock;
+};
+
+struct thread {
+	struct op op;
+	uint64_t result;
+	char *sp; /* when it posted its operation */
+	bool finished;
+	bool queued; /* in a futex queue */
+	bool woken;
+	bool may_look; /* spin: the location changed since it looked */
+	int cause;     /* the step that enabled a blocked operation, or -1 */
+	/* Store buffer: [first, last), counted for ever. */
+	unsigned first, last;
+	struct store buffer[STORES_MAX];
+	int flushed[STORES_MAX]; /* the step that flushed store n */
+	/* Membarrier under way: whose buffer was not empty yet, and the steps
+	   that emptied the others. */
+	uint32_t unseen;
+	int seen[THREADS];
+};
+
+enum search_kind {
+	SEARCH_REDUCED, /* partial-order reduction; complete */
+	SEARCH_BOUNDED, /* all schedules within .bound preemptions */
+	SEARCH_NAIVE,   /* all schedules, to check the other two */
+};
+
+enum outcome { RUNNING, COMPLETE, REDUNDANT, FAILED };
+
+struct engine {
+	const struct model *model;
+	enum model_mode mode;
+	enum search_kind search;
+	int nr_threads;
+	int buffer;
+	int max_steps;
+	int bound;
+
+	/* The execution. */
+	enum outcome outcome;
+	int current; /* thread, or -1 */
+	int nr_started;
+	int depth;  /* steps taken */
+	int replay; /* steps given; the last one is new */
+	int barriers;
+	uint64_t now;
+	int nr_locks;
+	const char *locks[LOCKS_MAX];
+	uint16_t nr_by[PROCESSES];
+	int last_by[PROCESSES]; /* step, or -1 */
+	int last_thread;
+	bool executing; /* a step is being carried out */
+	bool tracing;
+	bool redo; /* follow a recorded schedule: no search */
+	struct thread threads[THREADS];
+	struct step steps[STEPS_MAX];
+
+	enum model_failure failure;
+	char message[512];
+
+	/* For self tests: called at the end of each execution that was not
+	   redundant, also after failures. */
+	void (*ended)(void);
+};
+
+extern struct engine engine;
+
+/* strand.c */
+void strands_init(int nr);
+__attribute__((noreturn)) void strand_run(int id); /* from its start */
+void strand_switch(int from, int to);
+void strand_start(int from, int next);             /* the first time */
+__attribute__((noreturn)) void strand_leave(void); /* ends the execution */
+int strand_of(const char *p);                      /* whose stack is it on? */
+void strand_guard(void (*body)(void)); /* runs it so that fail can leave */
+
+/* machine.c */
+void machine_reset(void);
+bool machine_enabled(int process);
+struct effect machine_effect(int process); /* of its next step, at most */
+void machine_flush(int thread);
+void machine_execute(int thread);
+void machine_wrote(const struct effect *effect);
+uint64_t machine_post(const struct op *op); /* by the running thread */
+
+int machine_pick(int choices); /* one of them; all are explored */
+
+/* futex.c */
+uint64_t futex_wake(const char *addr, uint64_t max); /* returns how many */
+uint64_t futex_unblock(struct thread *t, struct effect *effect);
+
+/* order.c */
+bool order_depends(const struct effect *a, const struct effect *b);
+void order_record(struct step *s); /* a new step, the last one */
+uint32_t order_sleep(const struct step *s);
+uint64_t order_hash(const struct step *s);
+
+/* search.c */
+struct search_stats {
+	uint64_t executions; /* complete ones */
+	uint64_t redundant;  /* abandoned: equivalent to others */
+	uint64_t steps;
+	int longest;
+	bool complete;
+	double seconds;
+};
+void search_schedule(int id); /* it posted; returns when it was carried out */
+void search_run_once(void);
+struct search_stats search_explore(const struct model *model,
+				   enum model_mode mode, enum search_kind kind,
+				   uint64_t limit);
+void search_prepare(const struct model *model, enum model_mode mode);
+
+/* heap.c */
+void heap_reset(void);
+int heap_live(void);
+void heap_check(const char *p);                   /* fails if it was freed */
+void heap_check_flush(const char *p, int thread); /* ... by another one */
+void heap_free(char *p, int thread);
+
+/* report.c: the execution that just ended */
+void report_step(const struct step *s, const struct op *op, uint64_t result);
+void report_names_reset(void);
+void report_failure(void);
+bool report_reproduces(void); /* silently, by its replay string */
+int report_replay(const struct model *models, const char *string);
+const char *report_kind(enum model_failure kind);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explorer.h - write a model: a few threads over shared state, and what must
+ * hold in every interleaving of them.
+ *
+ *	static struct spinlock lock;
+ *	static int count;
+ *
+ *	static void setup(void) { lock = (struct spinlock){ 0 }; count = 0; }
+ *	static void worker(int id) { spin_lock(&lock); ... }
+ *	static void finish(void) { MODEL_CHECK(count == 2); }
+ *
+ *	MODEL(lock_excludes, .setup = setup, .threads = { worker, worker },
+ *	      .finish = finish);
+ *
+ * setup runs before every execution and must set all shared state; finish runs
+ * after every complete one.  Threads must be deterministic: they depend only
+ * on shared state, on model_choose() and on virtual time.
+ *
+ * What is explored: every order of the operations of base/atomic.h, futex
+ * calls, membarrier and model_access(), up to swapping neighbours that cannot
+ * see each other; in TSO also every moment at which a buffered store reaches
+ * memory.  Plain shared data is plain memory.  Its order is explored only
+ * through the atomics around it, so it must be free of races, and bookkeeping
+ * of the model must commute (count, do not log); or mark it: model_access().
+ *
+ * Spin loops must call spin_hint().  Memory from model_alloc() must be freed
+ * by the end; freed memory is never handed out again within one execution, so
+ * touching it through an atomic is a failure (and re-use by the allocator, as
+ * in ABA, has to be modelled by hand).  An atomic access to a frame that has
+ * been left is a failure where it is met; but leaving a frame is no operation,
+ * so not every order of the two is tried.
+ */
+#ifndef SLEY_TESTS_MODEL_EXPLORER_H
+#define SLEY_TESTS_MODEL_EXPLORER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MODEL_THREADS_MAX 8 /* a power of two */
+
+enum model_mode {
+	MODEL_SC = 1,  /* one memory, one operation at a time */
+	MODEL_TSO = 2, /* stores wait in a buffer per thread, as on x86 */
+};
+
+enum model_failure {
+	MODEL_NONE,
+	MODEL_ASSERTION,
+	MODEL_DEADLOCK,
+	MODEL_LOST_WAKEUP, /* deadlock with a thread in futex wait */
+	MODEL_LIVELOCK,    /* more than .steps steps */
+	MODEL_LEAK,
+	MODEL_USE_AFTER_FREE,
+	MODEL_CRASH,    /* SIGSEGV and friends */
+	MODEL_UNSTABLE, /* the model itself is wrong: not deterministic, ... */
+};
+
+struct model {
+	const char *name;
+	void (*setup)(void);
+	void (*threads[MODEL_THREADS_MAX])(int id);
+	void (*finish)(void);
+	/* Zero means the default for everything below. */
+	int modes;                 /* MODEL_SC | MODEL_TSO */
+	int bound;                 /* at most that many preemptions; 0: any */
+	int steps;                 /* limit of one execution; 1000 */
+	int buffer;                /* stores a thread may have in flight; 8 */
+	enum model_failure expect; /* self tests: this must be found */
+	bool no_membarrier;        /* os_membarrier_setup() says false */
+	bool slow;                 /* only with --slow: "make prove" */
+	struct model *next;
+};
+
+#define MODEL(id, ...)                                                         \
+	static struct model model_##id = { .name = #id, __VA_ARGS__ };         \
+	__attribute__((constructor)) static void model_register_##id(void)     \
+	{                                                                      \
+		model_register(&model_##id);                                   \
+	}                                                                      \
+	struct model
+
+#define MODEL_STRING_(x) #x
+#define MODEL_STRING(x) MODEL_STRING_(x)
+
+#define MODEL_CHECK(x)                                                         \
+	((x) ? (void)0                                                         \
+	     : model_fail(MODEL_ASSERTION, "%s:%d: %s", __FILE__, __LINE__,    \
+			  #x))
+
+void model_register(struct model *model);
+
+__attribute__((noreturn, format(printf, 2, 3))) void
+model_fail(enum model_failure kind, const char *format, ...);
+
+/* The calling model thread; -1 in setup and finish. */
+int model_thread(void);
+
+/* Any of 0 .. n-1; each is explored. */
+int model_choose(int n);
+
+/* A scheduling point before a plain access to *@p, which may be a write. */
+#define model_access(p)                                                        \
+	model_access_at((p),                                                   \
+			__FILE__ ":" MODEL_STRING(__LINE__) "\0access\0" #p)
+void model_access_at(const volatile void *p, const char *site);
+
+/* Moves virtual time forward. */
+void model_advance(uint64_t ns);
+
+/*
+ * The word at @p is a lock, held while its bit 0 is set; call it in setup.  An
+ * exchange or "or" that would find it held waits instead of failing, so that
+ * attempts in vain are not explored.  Not for locks that are only tried, nor
+ * for the model of the lock itself.
+ */
+void model_lock_word(const volatile void *p);
+
+/* Zeroed memory, 64-byte aligned, the same addresses in every execution. */
+void *model_alloc(size_t size);
+void model_free(void *p);
+
+/* How listings call the object at @p, and pointers to it. */
+__attribute__((format(printf, 2, 3))) void model_name(const volatile void *p,
+						      const char *format, ...);
+
+#endif

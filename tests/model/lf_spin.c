@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lf_spin.c - src/lf/spin.h keeps others out, and never for ever.
+ *
+ * Complete for three threads that lock once and for two that lock twice.
+ */
+#include "explorer.h"
+
+#include "lf/spin.h"
+
+static struct spinlock lock;
+static int inside, count, refused;
+
+static void setup(void)
+{
+	lock = (struct spinlock){ 0 };
+	inside = count = refused = 0;
+	model_name(&lock.word, "lock");
+}
+
+/* Each access is a scheduling point: two inside would be seen. */
+static void work(void)
+{
+	model_access(&inside);
+	MODEL_CHECK(inside == 0);
+	inside = 1;
+	model_access(&inside);
+	MODEL_CHECK(inside == 1);
+	inside = 0;
+	count++;
+}
+
+static void lock_once(int id)
+{
+	(void)id;
+	spin_lock(&lock);
+	work();
+	spin_unlock(&lock);
+}
+
+static void lock_twice(int id)
+{
+	lock_once(id);
+	lock_once(id);
+}
+
+static void try_lock(int id)
+{
+	(void)id;
+	if (!spin_try_lock(&lock)) {
+		refused++;
+		return;
+	}
+	work();
+	spin_unlock(&lock);
+}
+
+static void nobody_is_missing(void)
+{
+	MODEL_CHECK(count + refused == 3);
+	MODEL_CHECK(lock.word == 0);
+}
+
+static void four_sections(void)
+{
+	MODEL_CHECK(count == 4);
+	MODEL_CHECK(lock.word == 0);
+}
+
+MODEL(three_threads_take_turns, .setup = setup,
+      .threads = { lock_once, lock_once, lock_once },
+      .finish = nobody_is_missing);
+
+MODEL(two_threads_lock_twice, .setup = setup,
+      .threads = { lock_twice, lock_twice }, .finish = four_sections);
+
+MODEL(try_lock_excludes_too, .setup = setup,
+      .threads = { lock_once, try_lock, try_lock },
+      .finish = nobody_is_missing);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * model_os.c - src/os for model builds: the calls of the operating system that
+ * the explored sources make, and the last words of base/assert.h.
+ *
+ * machine.c says what they mean.  Waits return only when woken, when the value
+ * differs, or at a deadline; spurious returns are not explored, since then no
+ * wake-up could be seen to be lost.
+ */
+#include "base/assert.h"
+#include "base/atomic.h"
+#include "engine.h"
+#include "lf/spin.h"
+#include "os/clock.h"
+#include "os/futex.h"
+#include "os/membarrier.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define HERE(name, what) "os call\0" name "\0" what
+
+int os_futex_wait(const uint32_t *word, uint32_t expected, uint64_t deadline_ns)
+{
+	struct op op = { .kind = OP_FUTEX_WAIT,
+			 .addr = (char *)(uintptr_t)word,
+			 .size = sizeof(*word),
+			 .value = expected,
+			 .deadline = deadline_ns,
+			 .site = HERE("futex_wait", "*word") };
+
+	if (!machine_post(&op))
+		return 0;
+	op.kind = OP_FUTEX_UNBLOCK;
+	return machine_post(&op) ? -ETIMEDOUT : 0;
+}
+
+void os_futex_wake(const uint32_t *word, int nr)
+{
+	struct op op = { .kind = OP_FUTEX_WAKE,
+			 .addr = (char *)(uintptr_t)word,
+			 .size = sizeof(*word),
+			 .value = nr > 0 ? (uint64_t)nr : 0,
+			 .site = HERE("futex_wake", "*word") };
+
+	machine_post(&op);
+}
+
+bool os_membarrier_setup(void)
+{
+	return !engine.model->no_membarrier;
+}
+
+void os_membarrier(void)
+{
+	struct op op = { .kind = OP_BARRIER_START,
+			 .site = HERE("membarrier", "") };
+
+	MODEL_CHECK(!engine.model->no_membarrier);
+	machine_post(&op);
+	op.kind = OP_BARRIER_END;
+	op.site = HERE("membarrier returns", "");
+	machine_post(&op);
+}
+
+uint64_t os_now(void)
+{
+	struct op op = { .kind = OP_NOW, .site = HERE("now", "") };
+
+	return machine_post(&op);
+}
+
+void spin_yield(void)
+{
+	struct op op = { .kind = OP_YIELD, .site = HERE("yield", "") };
+
+	machine_post(&op);
+}
+
+void sley__assert_failed(const char *expr, const char *file, int line)
+{
+	model_fail(MODEL_ASSERTION, "%s:%d: %s", file, line, expr);
+}
+
+void sley__misuse(const char *function, const char *rule)
+{
+	model_fail(MODEL_ASSERTION, "misuse in %s: %s", function, rule);
+}
+
+void sley__fatal(const char *format, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	model_fail(MODEL_ASSERTION, "fatal: %s", text);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os_thread.c - what a thread of ours starts with.
+ */
+#include "harness/test.h"
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "os/thread.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+struct probe {
+	uint32_t go;
+	int tid;
+	void *arg;
+	sigset_t mask;
+	char name[16];
+};
+
+static void *look_around(void *arg)
+{
+	struct probe *p = arg;
+
+	while (!load_acquire(&p->go))
+		os_thread_yield();
+	p->tid = os_thread_id();
+	p->arg = arg;
+	pthread_sigmask(SIG_SETMASK, NULL, &p->mask);
+	pthread_getname_np(pthread_self(), p->name, sizeof(p->name));
+	return NULL;
+}
+
+/* Runs a thread called @name that fills in @p. */
+static void run_probe(struct probe *p, const char *name)
+{
+	pthread_t thread;
+
+	memset(p, 0, sizeof(*p));
+	CHECK_EQ(os_thread_start(&thread, name, look_around, p), 0);
+	store_release(&p->go, 1); /* it has its name by now */
+	os_thread_join(thread);
+}
+
+TEST(a_thread_gets_its_argument_and_a_number_of_its_own)
+{
+	struct probe p;
+
+	run_probe(&p, "probe");
+	CHECK(p.arg == &p);
+	CHECK_GT(p.tid, 0);
+	CHECK_NE(p.tid, os_thread_id());
+	CHECK_EQ(os_thread_id(), getpid());
+}
+
+TEST(a_thread_has_its_name_and_a_long_one_is_cut)
+{
+	struct probe p;
+
+	run_probe(&p, "sley/3");
+	CHECK_STR(p.name, "sley/3");
+	run_probe(&p, "a name that is too long");
+	CHECK_STR(p.name, "a name that is ");
+}
+
+TEST(a_thread_blocks_all_signals_but_the_synchronous_ones)
+{
+	static const int open[] = { SIGSEGV, SIGBUS,  SIGFPE,
+				    SIGILL,  SIGABRT, SIGTRAP };
+	static const int blocked[] = { SIGINT,  SIGTERM, SIGUSR1, SIGALRM,
+				       SIGPROF, SIGCHLD, SIGPIPE };
+	struct probe p;
+
+	run_probe(&p, "probe");
+	for (size_t i = 0; i < array_size(open); i++)
+		CHECK_EQ(sigismember(&p.mask, open[i]), 0);
+	for (size_t i = 0; i < array_size(blocked); i++)
+		CHECK_EQ(sigismember(&p.mask, blocked[i]), 1);
+	CHECK_EQ(sigismember(&p.mask, SIGRTMIN), 1);
+	CHECK_EQ(sigismember(&p.mask, SIGRTMAX), 1);
+}
+
+TEST(the_creators_own_mask_is_as_before)
+{
+	struct probe p;
+	sigset_t mask, after;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR2);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	run_probe(&p, "probe");
+	pthread_sigmask(SIG_SETMASK, NULL, &after);
+	CHECK_EQ(sigismember(&after, SIGUSR2), 1);
+	CHECK_EQ(sigismember(&after, SIGUSR1), 0);
+	CHECK_EQ(sigismember(&after, SIGTERM), 0);
+}
+
+TEST(a_thread_that_cannot_start_is_an_error_and_changes_nothing)
+{
+	struct rlimit limit = { 0 };
+	pthread_t thread, before;
+	sigset_t after;
+
+	if (test_sanitizer())
+		test_skip("sanitizers need their address space");
+	memset(&before, 0x5a, sizeof(before));
+	thread = before;
+	CHECK_EQ(setrlimit(RLIMIT_AS, &limit), 0); /* no room for a stack */
+	errno = E2BIG;
+	CHECK_EQ(os_thread_start(&thread, "probe", look_around, NULL), -EAGAIN);
+	CHECK_EQ(errno, E2BIG);
+	CHECK(pthread_equal(thread, before));
+	pthread_sigmask(SIG_SETMASK, NULL, &after);
+	CHECK_EQ(sigismember(&after, SIGTERM), 0);
+}

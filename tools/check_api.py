@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""check_api - what every function of include/sley promises its callers.
+
+- It carries one word for who may call it and one for what it blocks.
+- The comment directly above opens with its name and has the lines Context,
+  Blocks and Errors, with Owner and Order between Blocks and Errors.
+- "Blocks: never" and SLEY_NEVER_BLOCKS say the same.
+- An int that can be an error is SLEY_MUST_CHECK, or listed here with a reason.
+- What waits has a twin with a deadline, or is listed here with a reason.
+- src/libsley.map lists the exported functions and no others, and each is
+  defined once in src/.
+"""
+import re
+
+import csource
+
+CONTEXTS = {"SLEY_ANY_THREAD", "SLEY_TASK_ONLY"}
+BLOCKS = {"SLEY_NEVER_BLOCKS", "SLEY_BLOCKS_FIBER", "SLEY_BLOCKS_THREAD"}
+LINES = ["Context", "Blocks", "Owner", "Order", "Errors"]
+REQUIRED = ["Context", "Blocks", "Errors"]
+
+# The slow half of an inline function: its contract is that of the function.
+PRIVATE = re.compile(r"_slow$")
+
+# Without a deadline these fail by cancellation only (or by misuse of the
+# object by its owner), and a task that does not care may go on.
+UNCHECKED = {
+    "sley_destroy": "fails only if two threads destroy it at once",
+    "sley_sleep": "only cancelled",
+    "sley_sleep_until": "only cancelled; the deadline is the success",
+    "sley_event_wait": "only cancelled",
+    "sley_waitgroup_wait": "only cancelled",
+    "sley_cond_wait": "only cancelled; the caller looks at its condition",
+    "sley_chan_send": "closed or cancelled; a sender may not care",
+    "sley_task_status": "the value is the answer, not a failure",
+    "sley_step": "the value is the answer, not a failure",
+}
+
+# Waits that have no deadline.
+NO_TWIN = {
+    "sley_yield": "waits for nothing",
+    "sley_fork_join": "the child lives in the caller's frame",
+}
+
+
+class Function:
+    def __init__(self, path, line, name, words, head, comment):
+        self.path, self.line, self.name = path, line, name
+        self.words, self.head, self.comment = words, head, comment
+        self.exported = "SLEY_EXPORT" in words
+
+
+def header_functions(root, path):
+    text = csource.read(root, path)
+    code = csource.blank_directives(csource.blank(text))
+    # The macros around declarations end nothing by themselves.
+    code = re.sub(r"\bSLEY_(BEGIN|END)_DECLS\b",
+                  lambda m: csource.spaces(m.group()), code)
+    for offset, head, body in csource.statements(code):
+        if re.search(r"\btypedef\b", head) or "(" not in head:
+            continue
+        name, _ = csource.outer_call(head)
+        if not name or (body and not re.search(r"\)\s*$", head)):
+            continue
+        start = offset + len(head) - len(head.lstrip())
+        above = re.search(r"/\*(?:(?!\*/).)*\*/\n\Z", text[:start], re.S)
+        yield Function(path, csource.line_of(code, start), name,
+                       re.findall(r"\w+", head.split(name)[0]),
+                       head, above.group() if above else "")
+
+
+def comment_fields(comment):
+    """The labelled lines of a comment, in order: (label, text)."""
+    fields = []
+    for line in comment.splitlines():
+        match = re.match(r" \* ([A-Z][a-z]+):(?:  +|\t)(\S.*)", line)
+        if match:
+            fields.append((match.group(1), match.group(2)))
+        elif fields and re.match(r" \*  +\S", line):
+            fields[-1] = (fields[-1][0],
+                          fields[-1][1] + " " + line[2:].strip())
+    return fields
+
+
+def check_words(function, report):
+    for words, what in ((CONTEXTS, "who may call it"),
+                        (BLOCKS, "what it blocks")):
+        found = [w for w in function.words if w in words]
+        if len(found) != 1:
+            report.add(function.path, function.line,
+                       f"{function.name}: {len(found)} words for {what}")
+    inline = "static" in function.words and "inline" in function.words
+    if function.exported == inline:
+        report.add(function.path, function.line,
+                   f"{function.name}: either SLEY_EXPORT or static inline")
+
+
+def check_comment(function, report):
+    def complain(text):
+        report.add(function.path, function.line, f"{function.name}: {text}")
+
+    if PRIVATE.search(function.name):
+        return
+    if not re.match(r"/\*\n \* " + function.name + r" - \S",
+                    function.comment):
+        complain(f"no comment '{function.name} - ...' directly above")
+        return
+    fields = comment_fields(function.comment)
+    labels = [label for label, _ in fields]
+    for label in REQUIRED:
+        if label not in labels:
+            complain(f"the comment has no line '{label}:'")
+    if labels != [label for label in LINES if label in labels]:
+        complain("comment lines are " + ", ".join(labels) + "; wanted once "
+                 "each, in the order " + ", ".join(LINES))
+    text = dict(fields)
+    never = text.get("Blocks", "").startswith("never")
+    if "Blocks" in text and never != ("SLEY_NEVER_BLOCKS" in function.words):
+        complain("'Blocks:' and the word on the prototype disagree")
+    fails = not text.get("Errors", "none").startswith("none")
+    is_int = re.search(r"\bint\s*$", function.head.split(function.name)[0])
+    checked = "SLEY_MUST_CHECK" in function.words
+    if is_int and fails and not checked and function.name not in UNCHECKED:
+        complain("can fail, but is not SLEY_MUST_CHECK")
+    if checked and function.name in UNCHECKED:
+        complain("is SLEY_MUST_CHECK and on the list of exceptions")
+
+
+def check_twins(functions, report):
+    names = {f.name for f in functions}
+    for function in functions:
+        if ("SLEY_BLOCKS_FIBER" in function.words
+                and not function.name.endswith(("_until", "_slow"))
+                and function.name + "_until" not in names
+                and function.name not in NO_TWIN):
+            report.add(function.path, function.line,
+                       f"{function.name}: waits, but has no _until twin")
+
+
+def check_map(root, functions, report):
+    path = "src/libsley.map"
+    text = csource.blank(csource.read(root, path))
+    listed = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        for name in re.findall(r"\b(\w+);", line.split("local:")[0]):
+            if name in listed:
+                report.add(path, number, f"{name} is listed twice")
+            listed[name] = number
+    if not re.search(r"local:\s*\*;", text):
+        report.add(path, 1, "has no 'local: *;'")
+    exported = {f.name: f for f in functions if f.exported}
+    for name in sorted(set(exported) - set(listed)):
+        report.add(exported[name].path, exported[name].line,
+                   f"{name} is exported, but not in {path}")
+    for name in sorted(set(listed) - set(exported)):
+        report.add(path, listed[name], f"{name} is in no public header")
+    defined = {}
+    for source in csource.files(root, "src/*.c"):
+        for name, line, _, _ in csource.functions(csource.read(root, source)):
+            defined.setdefault(name, []).append((source, line))
+    for name in sorted(exported):
+        if len(defined.get(name, [])) != 1:
+            report.add(exported[name].path, exported[name].line,
+                       f"{name} is defined {len(defined.get(name, []))} "
+                       f"times in src/")
+
+
+def main():
+    root = csource.root_argument(__doc__).parse_args().root
+    report = csource.Report("check_api")
+    paths = csource.files(root, "include/sley/*.h")
+    functions = []
+    for path in paths:
+        functions += header_functions(root, path)
+    for function in functions:
+        check_words(function, report)
+        check_comment(function, report)
+    check_twins(functions, report)
+    check_map(root, functions, report)
+    return report.finish(len(paths) if functions else 0)
+
+
+if __name__ == "__main__":
+    csource.run(main)

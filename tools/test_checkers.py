@@ -1,0 +1,472 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""test_checkers - each checker accepts a good tree and rejects each bad one.
+
+A tree is a dictionary of files written to a temporary directory.  GOOD passes
+all checkers; each test changes one thing in it and names the complaint that
+must come, and the checker must come back to silence without the change.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOLS = os.path.dirname(os.path.abspath(__file__))
+
+HEADER = """\
+/* SPDX-License-Identifier: MIT */
+/*
+ * sley/box.h - a box.
+ */
+#ifndef SLEY_BOX_H
+#define SLEY_BOX_H
+
+#include <sley/compiler.h>
+
+SLEY_BEGIN_DECLS
+
+struct sley_box {
+\tvoid (*report)(void *self, const char *line);
+\tint value;
+};
+
+#define SLEY_BOX_INIT { NULL, 0 }
+
+typedef void sley_fn(void *arg);
+
+/*
+ * sley_box_open - open it.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    the caller, until
+ *           the end
+ * Order:    none
+ * Errors:   -ENOMEM
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_box_open(struct sley_box *box, int value);
+
+/*
+ * sley_box_wait - wait for it.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
+sley_box_wait(struct sley_box *box);
+
+/*
+ * sley_box_wait_until - wait for it by a deadline.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber
+ * Errors:   -ETIMEDOUT
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_box_wait_until(struct sley_box *box, unsigned long deadline_ns);
+
+/*
+ * sley_box_peek - look into it.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline int
+sley_box_peek(struct sley_box *box)
+{
+\treturn box->value;
+}
+
+SLEY_END_DECLS
+#endif
+"""
+
+MAP = """\
+/* SPDX-License-Identifier: MIT */
+SLEY_0.1 {
+\tglobal:
+\t\tsley_box_open;
+\t\tsley_box_wait;
+\t\tsley_box_wait_until;
+\tlocal:
+\t\t*;
+};
+"""
+
+API = """\
+/* SPDX-License-Identifier: MIT */
+/*
+ * box.c - a box.  It does not call malloc() or futex: see "os/futex.h".
+ */
+#include "core/box.h"
+
+#include <sley/box.h>
+
+int sley_box_open(struct sley_box *box, int value)
+{
+\tbox->value = value;
+\treturn 0;
+}
+
+void sley_box_wait(struct sley_box *box)
+{
+\tbox->report(box, "free(this)");
+}
+
+int sley_box_wait_until(struct sley_box *box, unsigned long deadline_ns)
+{
+\treturn box->value + (int)deadline_ns;
+}
+"""
+
+CORE = """\
+/* SPDX-License-Identifier: MIT */
+/*
+ * box.h - one word.
+ *
+ * Edges:
+ *
+ *   B1  put stores word  ->  get loads word : the value is written
+ *   B2  leave  ->  the last leave           : everything before
+ */
+#include "base/atomic.h"
+
+static inline void box_put(int *word)
+{
+\tstore_release(word, 1); /* B1 */
+}
+
+static inline int box_get(int *word)
+{
+\t/* relaxed: a guess. */
+\tif (!load_relaxed(word))
+\t\treturn 0;
+\t/* B1: what was put is here now. */
+\treturn load_acquire(word);
+}
+
+static inline int box_leave(int *word)
+{
+\treturn sub_acq_rel(word, 1) == 1; /* B2 */
+}
+"""
+
+LAYERS = """\
+# comment
+base:
+os:   base
+core: base os
+api:  base os core
+"""
+
+GOOD = {
+    "include/sley/box.h": HEADER,
+    "src/libsley.map": MAP,
+    "src/api/box.c": API,
+    "src/core/box.h": CORE,
+    "src/base/atomic.h": "/* SPDX-License-Identifier: MIT */\n"
+                         "#define load_acquire(p) "
+                         "__atomic_load_n(p, __ATOMIC_ACQUIRE)\n",
+    "src/os/futex.c": "/* SPDX-License-Identifier: MIT */\n"
+                      "long f(long n)\n{\n\treturn syscall(n);\n}\n",
+    "tools/layers.txt": LAYERS,
+    "examples/one.c": "#include <sley/box.h>\n",
+    "examples/CMakeLists.txt": "sley_example(one)\n",
+    "src/CMakeLists.txt": "set(SOURCES\n\tapi/box.c\n\tos/futex.c\n)\n",
+}
+
+
+class Checkers(unittest.TestCase):
+    def check(self, checker, tree):
+        with tempfile.TemporaryDirectory() as root:
+            for path, text in tree.items():
+                full = os.path.join(root, path)
+                os.makedirs(os.path.dirname(full), exist_ok=True)
+                with open(full, "w", encoding="utf-8") as file:
+                    file.write(text)
+            shutil.copy(os.path.join(TOOLS, "..", ".clang-format"), root)
+            done = subprocess.run(
+                [sys.executable, os.path.join(TOOLS, checker + ".py"),
+                 "--root", root], text=True, check=False,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            return done.returncode, done.stdout
+
+    def accepts(self, checker, tree=None):
+        status, output = self.check(checker, GOOD | (tree or {}))
+        self.assertEqual(status, 0, output)
+
+    def rejects(self, checker, complaint, path, old, new):
+        """After replacing old by new in path (or adding it) it complains."""
+        text = GOOD.get(path, "")
+        self.assertIn(old, text)
+        bad = text.replace(old, new, 1) if old else text + new
+        status, output = self.check(checker, GOOD | {path: bad})
+        self.assertIn(complaint, output)
+        self.assertNotIn("Traceback", output)
+        self.assertEqual(status, 1, output)
+
+
+class Good(Checkers):
+    def test_a_good_tree_passes_every_checker(self):
+        for name in ("layers", "api", "orders", "size", "banned", "format",
+                     "listed"):
+            with self.subTest(name):
+                self.accepts("check_" + name)
+
+    def test_an_empty_tree_passes_no_checker(self):
+        for name in ("orders", "size", "banned", "format", "listed"):
+            with self.subTest(name):
+                status, output = self.check("check_" + name, {"x/y": ""})
+                self.assertEqual(status, 1, output)
+
+
+class Layers(Checkers):
+    def test_upward_include(self):
+        self.rejects("check_layers", "'core' may not include 'api'",
+                     "src/core/box.h", '"base/atomic.h"', '"api/box.h"')
+
+    def test_indented_include(self):
+        self.rejects("check_layers", "'core' may not include 'api'",
+                     "src/core/box.h", "", '#  include "api/box.h"\n')
+
+    def test_unknown_folder(self):
+        self.rejects("check_layers", "'misc' is not in",
+                     "src/misc/x.c", "", "int x;\n")
+
+    def test_include_without_folder(self):
+        self.rejects("check_layers", "include paths start in src/",
+                     "src/core/box.h", '"base/atomic.h"', '"atomic.h"')
+
+    def test_include_by_relative_path(self):
+        self.rejects("check_layers", "include paths start in src/",
+                     "src/core/box.h", '"base/atomic.h"', '"../api/a.h"')
+
+    def test_cycle_in_the_table(self):
+        self.rejects("check_layers", "'base' may include 'core'",
+                     "tools/layers.txt", "base:\n", "base: core\n")
+
+    def test_public_header_includes_a_system_header(self):
+        self.rejects("check_layers", "public header includes pthread.h",
+                     "include/sley/box.h", "<sley/compiler.h>", "<pthread.h>")
+
+    def test_example_looks_inside(self):
+        self.rejects("check_layers", "only installed headers",
+                     "examples/one.c", "<sley/box.h>", '"core/box.h"')
+
+
+class Api(Checkers):
+    def bad(self, complaint, old, new):
+        self.rejects("check_api", complaint, "include/sley/box.h", old, new)
+
+    def test_no_context_word(self):
+        self.bad("sley_box_wait: 0 words for who may call it",
+                 "SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void",
+                 "SLEY_BLOCKS_FIBER void")
+
+    def test_two_context_words(self):
+        self.bad("sley_box_wait: 2 words for who may call it",
+                 "SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void",
+                 "SLEY_ANY_THREAD SLEY_TASK_ONLY SLEY_BLOCKS_FIBER void")
+
+    def test_no_blocking_word(self):
+        self.bad("sley_box_peek: 0 words for what it blocks",
+                 "SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static",
+                 "SLEY_ANY_THREAD static")
+
+    def test_not_exported(self):
+        self.bad("either SLEY_EXPORT or static inline",
+                 "SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void",
+                 "SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void")
+
+    def test_comment_names_another_function(self):
+        self.bad("no comment 'sley_box_open", " * sley_box_open - open",
+                 " * sley_box_close - open")
+
+    def test_comment_is_not_directly_above(self):
+        self.bad("no comment 'sley_box_wait -",
+                 "none\n */\nSLEY_EXPORT", "none\n */\n\nSLEY_EXPORT")
+
+    def test_no_errors_line(self):
+        self.bad("no line 'Errors:'", " * Errors:   -ENOMEM\n", "")
+
+    def test_wrong_order_of_lines(self):
+        self.bad("wanted once", " * Context:  any thread\n * Blocks:   never",
+                 " * Blocks:   never\n * Context:  any thread")
+
+    def test_line_given_twice(self):
+        self.bad("wanted once", " * Order:    none\n",
+                 " * Order:    none\n * Order:    some\n")
+
+    def test_blocks_line_contradicts_the_word(self):
+        self.bad("disagree", " * Blocks:   never", " * Blocks:   the fiber")
+
+    def test_fallible_function_is_unchecked(self):
+        self.bad("can fail, but is not SLEY_MUST_CHECK",
+                 "SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int",
+                 "SLEY_NEVER_BLOCKS int")
+
+    def test_wait_without_twin(self):
+        self.bad("sley_box_wait: waits, but has no _until twin",
+                 "sley_box_wait_until(", "sley_box_later_until(")
+
+    def test_exported_but_not_in_the_map(self):
+        self.rejects("check_api", "is exported, but not in",
+                     "src/libsley.map", "\t\tsley_box_wait;\n", "")
+
+    def test_in_the_map_but_in_no_header(self):
+        self.rejects("check_api", "sley_box_old is in no public header",
+                     "src/libsley.map", "sley_box_wait;\n",
+                     "sley_box_wait;\n\t\tsley_box_old;\n")
+
+    def test_map_exports_everything(self):
+        self.rejects("check_api", "has no 'local: *;'",
+                     "src/libsley.map", "*;", "foo*;")
+
+    def test_not_defined(self):
+        self.rejects("check_api", "sley_box_wait is defined 0 times",
+                     "src/api/box.c", "void sley_box_wait(", "void wait(")
+
+
+class Orders(Checkers):
+    def bad(self, complaint, old, new):
+        self.rejects("check_orders", complaint, "src/core/box.h", old, new)
+
+    def test_ordered_operation_without_edge(self):
+        self.bad("store_release() names no edge", " /* B1 */", "")
+
+    def test_ordered_operation_with_an_undeclared_edge(self):
+        self.bad("store_release() names no edge", "/* B1 */", "/* B7 */")
+
+    def test_edge_without_operation(self):
+        self.bad("edge B3 has one end", " */\n#include",
+                 " *   B3  nobody  ->  nothing : nil\n */\n#include")
+
+    def test_edge_that_nothing_acquires(self):
+        self.bad("edge B1 has one end: nothing that acquires",
+                 "load_acquire(word)", "0")
+
+    def test_edge_that_nothing_releases(self):
+        self.bad("edge B1 has one end: nothing that releases",
+                 "store_release(word, 1); /* B1 */", "*word = 1;")
+
+    def test_relaxed_without_reason(self):
+        self.bad("does not say 'relaxed: why'", "relaxed: a", "a")
+
+    def test_comment_of_the_neighbour_does_not_count(self):
+        self.bad("store_release() names no edge",
+                 "\tstore_release(word, 1); /* B1 */",
+                 "\tstore_release(word, 1);\n\tfoo(); /* B1 */")
+
+    def test_split_statement_may_carry_it_on_its_last_line(self):
+        self.accepts("check_orders", {"src/core/box.h": CORE.replace(
+            "store_release(word, 1); /* B1 */",
+            "store_release(word,\n\t\t      1); /* B1 */")})
+
+    def test_edge_of_another_file(self):
+        other = ("/* SPDX-License-Identifier: MIT */\n"
+                 "/*\n * two.c - two.\n *\n *   B1  see core/box.h\n */\n"
+                 "int two(int *word)\n{\n"
+                 "\treturn load_acquire(word); /* B1 */\n}\n")
+        self.accepts("check_orders", {"src/core/two.c": other})
+        self.rejects("check_orders", "core/bag.h declares no B1",
+                     "src/core/two.c", "",
+                     other.replace("core/box.h", "core/bag.h"))
+
+
+class Size(Checkers):
+    def test_long_file(self):
+        self.rejects("check_size", "more than 800", "src/api/long.c", "",
+                     "int x;\n" * 801)
+
+    def test_long_function(self):
+        self.rejects("check_size", "f() has 71 lines", "src/api/f.c", "",
+                     "static __attribute__((cold)) int f(void)\n{\n"
+                     + "\tx();\n" * 68 + "}\n")
+        self.accepts("check_size", {
+            "src/api/f.c": "int f(void)\n{\n" + "\tx();\n" * 67 + "}\n"})
+
+    def test_many_parameters(self):
+        self.rejects("check_size", "g() has 7 parameters", "src/api/g.c", "",
+                     "int g(int a, int b, int c, int d, int e, int f,\n"
+                     "      int (*h)(int, int))\n{\n\treturn 0;\n}\n")
+
+    def test_long_example(self):
+        self.rejects("check_size", "more than 60", "examples/two.c", "",
+                     "int x;\n" * 61)
+
+
+class Banned(Checkers):
+    def bad(self, word, path="src/core/bad.c"):
+        banned = word.split("(")[0].split(" = ")[-1].split(" ")[0]
+        self.rejects("check_banned", banned, path, "",
+                     f"void f(void)\n{{\n\t{word};\n}}\n")
+
+    def test_each_rule(self):
+        for word in ("__atomic_load_n(p, 0)", "__sync_synchronize()",
+                     "x = memory_order_relaxed", "atomic_load(p)",
+                     "syscall(1)", "x = SYS_futex", "mmap(0)",
+                     "pthread_create(p)", "asm(\"nop\")",
+                     "__asm__ volatile(\"\")", "p = malloc(1)", "free(p)",
+                     "strcpy(a, b)", "sprintf(a, b)", "gets(a)",
+                     "p = alloca(4)", "printf(a)"):
+            with self.subTest(word):
+                self.bad(word)
+
+    def test_unbounded_copies_are_banned_in_tests_too(self):
+        self.bad("strcat(a, b)", "tests/unit/x.c")
+
+    def test_each_place_is_allowed(self):
+        for path, word in (("src/os/x.c", "mmap(0)"),
+                           ("src/arch/x.h", "__asm__(\"\")"),
+                           ("src/mem/x.c", "free(p)"),
+                           ("tests/unit/x.c", "free(p)"),
+                           ("src/core/x.c", "hook->free(p)"),
+                           ("src/core/x.c", "hook.free(p)")):
+            with self.subTest(path=path, word=word):
+                self.accepts("check_banned", {
+                    path: f"void f(void)\n{{\n\t{word};\n}}\n"})
+
+    def test_local_paths(self):
+        self.rejects("check_banned", "has no place", "docs/x.md", "",
+                     "see /wo" + "rk/notes\n")
+
+
+class Listed(Checkers):
+    def test_source_that_is_not_built(self):
+        self.rejects("check_listed", "src/os/futex.c:1: is not in",
+                     "src/CMakeLists.txt", "\tos/futex.c\n",
+                     "\t# os/futex.c\n\tos/futex.cc\n")
+
+    def test_test_that_is_not_run(self):
+        self.rejects("check_listed", "examples/two.c:1: is not in",
+                     "examples/two.c", "", "int x;\n")
+
+    def test_file_without_any_list(self):
+        self.rejects("check_listed", "lost/two.c:1: is not in",
+                     "lost/two.c", "", "int x;\n")
+
+
+class Format(Checkers):
+    def test_wrong_indentation(self):
+        self.rejects("check_format", "clang-format disagrees",
+                     "src/api/box.c", "\tbox->value = value",
+                     "    box->value = value")
+
+    def test_long_line(self):
+        self.rejects("check_format", "clang-format disagrees",
+                     "src/api/box.c", "\treturn 0;",
+                     "\treturn " + " + ".join(["value"] * 12) + ";")
+
+    def test_braced_macro_must_be_on_one_line_if_it_fits(self):
+        self.rejects("check_format", "clang-format disagrees",
+                     "include/sley/box.h", "#define SLEY_BOX_INIT { NULL, 0 }",
+                     "#define SLEY_BOX_INIT \\\n\t{ NULL, 0 }")
+
+
+if __name__ == "__main__":
+    unittest.main()
