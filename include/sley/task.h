@@ -31,7 +31,8 @@ struct sley_group;
 struct sley_task {
 	struct sley_task *next; /* in whichever queue it is          */
 	struct sley_task *prev; /* in a levelled queue only          */
-	uint64_t state;         /* src/core/task_state.h             */
+	uint32_t state;         /* src/core/task_state.h             */
+	uint32_t flags;         /* the same                          */
 	sley_fn *fn;
 	void *arg;
 	struct sley_group *group; /* NULL: detached                    */

@@ -79,6 +79,8 @@ int sley_destroy_until(struct sley *rt, uint64_t deadline_ns)
 		store_release(&rt->destroying, 0); /* A1 */
 		return err;
 	}
+	/* Somebody may still be on the way out of sley_cancel_all(). */
+	gate_shut(rt);
 	runtime_free(rt);
 	return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "core/runtime.h"
 #include "core/spawn.h"
+#include "core/wait.h"
 #include "os/thread.h"
 
 #include <errno.h>
@@ -132,11 +133,11 @@ bool sley_cancelled(void)
 
 int sley_task_status(const struct sley_task *task)
 {
-	uint64_t word = task_observe(task);
+	uint32_t state = task_observe(task);
 
-	if (task_state_of(word) != TASK_COMPLETED)
+	if (task_state_of(state) != TASK_COMPLETED)
 		return -EINPROGRESS;
-	return word & TASK_DROPPED ? -ECANCELED : 0;
+	return state & TASK_DROPPED ? -ECANCELED : 0;
 }
 
 int sley_set_priority(struct sley_task *task, int priority)

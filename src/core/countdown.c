@@ -3,7 +3,7 @@
  * countdown.c - see countdown.h.
  */
 #include "core/countdown.h"
-#include "core/worker.h"
+#include "core/wait.h"
 
 /* The count is zero, the lock is ours, and there are waiters. */
 static noinline void wake_waiters(struct sley_waitq *q)

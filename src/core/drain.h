@@ -57,6 +57,11 @@ static inline void drain_count_finished(struct worker *worker)
 /* A foreign thread wants to spawn.  False: too late. */
 must_check bool gate_enter(struct sley *rt);
 void gate_leave(struct sley *rt);
+
+/* In any case: for who does not spawn, but may bring about the end of @rt. */
+void gate_pass(struct sley *rt);
+
+/* Afterwards nobody gets in, and nobody is inside. */
 void gate_shut(struct sley *rt);
 
 /* A worker found nothing to do, or a thread unbound. */

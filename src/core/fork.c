@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fork.c - see fork.h.
+ *
+ * Edges:
+ *
+ *   S1  see core/worker.h
  */
 #include "core/fork.h"
 
@@ -97,8 +101,8 @@ static bool has_parents(const struct worker *victim)
 
 static struct strand *current_strand(const struct worker *victim)
 {
-	/* relaxed: strands are never unmapped; the CAS on its word decides. */
-	return load_relaxed(&victim->strand);
+	/* Strands are never unmapped; the CAS on its word decides. */
+	return load_acquire(&victim->strand); /* S1 */
 }
 
 bool fork_stealable(struct worker *victim)
@@ -130,7 +134,7 @@ struct sley_task *fork_steal(struct worker *worker, struct worker *victim)
 	}
 	*task = (struct sley_task){ .fn = run_stolen, .arg = child };
 	task->name = "forked child";
-	task_build(task, LEVEL_DEFAULT, 0);
+	task_build(task, LEVEL_DEFAULT, worker->task_flags);
 	drain_count_spawned(worker);
 	return task;
 }

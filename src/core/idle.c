@@ -100,7 +100,14 @@ bool idle_search_end(struct idle *idle)
 	uint64_t counts;
 
 	counts = add_acq_rel(&idle->counts, -IDLE_SEARCHING_ONE); /* I1 */
-	return idle_searching(counts) == 1 && idle_parked(counts);
+	if (idle_searching(counts) != 1 || !idle_parked(counts))
+		return false;
+	/* A submitter that saw the search may still have its work in a store
+	 * buffer: the caller's look would miss it.
+	 */
+	if (idle->membarrier)
+		os_membarrier();
+	return true;
 }
 
 /* Step 1: take the seat. */

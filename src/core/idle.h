@@ -29,8 +29,9 @@
  * pusher and that worker's seat word.
  *
  * The last searcher that finds something looks whether there is more, and
- * wakes the next one: submitters relied on it.  For the same reason a worker
- * that finds work in step 3 is a searcher again.
+ * wakes the next one: submitters relied on it.  It looks after a step 2 of its
+ * own, if somebody sleeps.  For the same reason a worker that finds work in
+ * step 3 is a searcher again.
  *
  * A seat:  AWAKE ──park──► PARKED ──wake──► WOKEN | WOKEN_SEARCHING ──► AWAKE
  *

@@ -38,10 +38,13 @@ static struct sley_task *node_task(struct push_node *node)
 _Static_assert(offsetof(struct sley_task, next) == 0,
 	       "a task is a push_node by its first member");
 
-/* The ring is full: its older half and @task go to the shared queue. */
+/* As many as fit a small frame: this may run on the last page of a stack. */
+#define OVERFLOW_BATCH 128
+
+/* The ring is full: a batch of the oldest and @task go to the shared queue. */
 static noinline void overflow(struct worker *worker, struct sley_task *task)
 {
-	void *item[RING_CAPACITY / 2];
+	void *item[OVERFLOW_BATCH];
 	uint32_t nr = ring_take_half(&worker->ring, item, array_size(item));
 	struct sley_task *chain = NULL, **last = &chain;
 
@@ -71,10 +74,10 @@ static inline void notify(struct worker *worker)
 
 void place_spawned(struct worker *worker, struct sley_task *task)
 {
-	uint64_t word = task_load(task);
-	unsigned int level = task_level_of(word);
+	uint32_t flags = task_flags(task);
+	unsigned int level = task_level_of(flags);
 
-	if (unlikely((word & TASK_PINNED) || !worker->rt->nr_workers)) {
+	if (unlikely((flags & TASK_PINNED) || !worker->rt->nr_workers)) {
 		if (level == LEVEL_DEFAULT)
 			fifo_push(&worker->fresh, task);
 		else
@@ -146,28 +149,28 @@ static void place_movable(struct worker *worker, struct worker *home,
 
 static void release_thread(struct sley_task *task)
 {
-	const uint32_t *futex = task_futex(task);
+	const uint32_t *futex = &task->state;
 
 	task_release_thread(task);
 	/* The thread may be gone: the kernel does not mind a stale address. */
 	os_futex_wake(futex, 1);
 }
 
-void task_enqueue(struct sley_task *task)
+void task_enqueue_elsewhere(struct sley_task *task)
 {
-	uint64_t word = task_load(task);
+	uint32_t flags = task_flags(task);
 	struct worker *worker = worker_current();
 	struct worker *home;
 
-	if (unlikely(word & TASK_THREAD)) {
+	if (unlikely(task_load(task) & TASK_THREAD)) {
 		release_thread(task);
 		return;
 	}
 	home = ((struct strand *)task->fiber)->home;
-	if (unlikely(home->rt->migratable && !(word & TASK_PINNED))) {
+	if (unlikely(home->migratable && !(flags & TASK_PINNED))) {
 		place_movable(worker, home, task);
 	} else if (likely(home == worker)) {
-		levels_push(&worker->ready, task, task_level_of(word));
+		levels_push(&worker->ready, task, task_level_of(flags));
 	} else {
 		place_home(worker, home, task);
 	}

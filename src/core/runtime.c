@@ -166,7 +166,8 @@ int runtime_create(struct sley **out, const struct sley_config *config)
 	rt->mem = mem;
 	rt->config = *config;
 	rt->generation = os_fork_generation();
-	rt->migratable = config->migratable;
+	/* Bound threads run what they spawned, and nobody else does. */
+	rt->migratable = config->migratable && nr_workers;
 	rt->membarrier = !config->no_membarrier && os_membarrier_setup();
 	rt->table_length = nr_workers;
 	list_init(&rt->bound);
@@ -271,6 +272,8 @@ void runtime_cancel_all(struct sley *rt)
 {
 	struct list *link;
 
+	/* The first task that ends may be the last one, and @rt be freed. */
+	gate_pass(rt);
 	(void)xchg_acq_rel(&rt->cancelled, 1); /* L2 */
 	for (unsigned int i = 0; i < rt->nr_workers; i++)
 		poke(rt->worker[i]);
@@ -278,6 +281,15 @@ void runtime_cancel_all(struct sley *rt)
 	for (link = rt->bound.next; link != &rt->bound; link = link->next)
 		poke(container_of(link, struct worker, link));
 	spin_unlock(&rt->bound_lock);
+	gate_leave(rt);
+}
+
+/* Where strands stay, who parked it was this very thread: no barrier. */
+static bool cancel_here(const struct worker *worker, struct sley_task *task)
+{
+	if (worker->migratable)
+		return task_cancel(task);
+	return task_cancel_parked(task);
 }
 
 static void cancel_strand(void *object, void *arg)
@@ -296,7 +308,7 @@ static void cancel_strand(void *object, void *arg)
 	spin_lock(&strand->ending);
 	/* relaxed: under the lock that ends it, where it may end elsewhere. */
 	task = load_relaxed(&strand->task);
-	if (task && task_cancel(task))
+	if (task && cancel_here(worker, task))
 		task_enqueue(task);
 	spin_unlock(&strand->ending);
 }

@@ -25,7 +25,9 @@ static int build(struct sley *rt, struct sley_task *task,
 		if (!task->fiber)
 			return -ENOMEM;
 	}
-	task_build(task, level, options->pinned ? TASK_PINNED : 0);
+	task_build(task, level,
+		   runtime_task_flags(rt) |
+			   (options->pinned ? TASK_PINNED : 0));
 	return 0;
 }
 

@@ -18,7 +18,7 @@ static inline void spawn_here(struct worker *worker, struct sley_group *group,
 	task->group = group;
 	task->fiber = NULL;
 	task->name = NULL;
-	task_build(task, LEVEL_DEFAULT, 0);
+	task_build(task, LEVEL_DEFAULT, worker->task_flags);
 	if (group)
 		group_add(group);
 	drain_count_spawned(worker);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task_state.h - the state word of a task, and every way it changes.
+ * task_state.h - the state of a task, and every way it changes.
  *
- * The word says who owns the task:
+ * The state says who owns the task:
  *
  *   FREE       nobody; memory of the caller
  *   READY      the queue that holds it (exactly one)
@@ -16,17 +16,16 @@
  *                        └──decide──── BLOCKED
  *                        └──── park finds a verdict: requeue ────┘
  *
- *   FREE    -> READY      [task_build]   plain store: nobody else knows it yet
+ *   FREE    -> READY      [task_build]   nobody else knows it yet
  *   READY   -> RUNNING    [task_claim]   by the worker that took it from a queue
  *   RUNNING -> BLOCKED    [task_park]    after the switch, on the next stack
  *   RUNNING -> READY      [task_park]    a verdict or a cancel came first: the
  *                                        parker queues it again
  *   BLOCKED -> READY      [task_decide]  the decider queues it
  *   RUNNING -> RUNNING    [task_decide]  the verdict waits for task_park
- *   any     -> any        [task_cancel]  sets CANCELLED; decides a wait that can
- *                                        be cancelled
+ *   BLOCKED -> READY      [task_cancel]  if the wait can be cancelled
  *   RUNNING -> COMPLETED  [task_finish]
- *   READY   -> COMPLETED  [task_drop]    cancelled before it started
+ *   RUNNING -> COMPLETED  [task_drop]    cancelled before it started
  *
  * A wait is decided once, by the compare-and-swap in task_decide() that changes
  * its verdict from NONE to WOKEN, TIMED_OUT or CANCELLED.  Everybody who may
@@ -40,24 +39,43 @@
  * takes that back.  From then on the verdict is out, though the waiter is
  * still linked here and there: whoever finds it there must lose.
  *
- * A plain thread waits with a task word of its own (TASK_THREAD), on its stack.
+ * Two words, because two kinds of people write them.  The state is written by
+ * its owner, with plain stores wherever nobody else can own it; the flags are
+ * written by anybody at any time, with read-modify-writes.  Only cancelling
+ * needs both:
+ *
+ *   parker                              canceller
+ *   1. state = BLOCKED                  1. flags |= CANCELLED
+ *   2. (os_membarrier's cheap half)     2. os_membarrier()
+ *   3. CANCELLED in flags: take the     3. state is BLOCKED: decide the wait
+ *      wait back
+ *
+ * The barrier falls before or after the parker's store.  If after, the
+ * canceller's step 3 sees BLOCKED; if before, the parker's step 3 comes later
+ * and sees CANCELLED; if both see it, the compare-and-swap decides.  So parking
+ * costs no locked instruction, and cancelling, which is rare, a system call.
+ * Where membarrier is denied (TASK_NO_BARRIER), step 1 of the parker is a
+ * read-modify-write, and so is step 1 of the canceller.
+ *
+ * A plain thread waits with a state of its own (TASK_THREAD), on its stack.
  * Its decision keeps it BLOCKED; task_release_thread() lets it go.  So neither
  * kind of waiter can return, and free the object it waited for, before the
  * decider has let go of that object's lock.
  *
  * Edges (who publishes what to whom):
  *
- *   T1  build/decide/park make it READY (and a queue hands it over) ->
- *       claim : the waker's data, the suspended stack
+ *   T1  decide makes it READY -> claim sees the verdict : the waker's data; the
+ *       queue in between orders it as well
  *   T2  park makes it BLOCKED -> decide finds it BLOCKED : the fiber has left
  *       its stack
- *   T3  cancel sets the flag -> park, claim see it : the canceller's data
+ *   T3  cancel sets the flag -> whoever looks at it sees the canceller's data
  *   T4  finish, drop -> status reads COMPLETED : what the task did
  *   T5  release_thread -> the thread sees READY : the decider's data
  *
  * Rejected: a verdict word of its own in each wait node.  It costs one more
  * read-modify-write and one more cache line per wake-up (2.3 ns and 80-280 ns),
- * and cancel would need a lock to find the node.
+ * and cancel would need a lock to find the node.  One word for state and
+ * flags: claim and park must then be read-modify-writes, 4.6 ns per wake-up.
  */
 #ifndef SLEY_CORE_TASK_STATE_H
 #define SLEY_CORE_TASK_STATE_H
@@ -65,6 +83,7 @@
 #include "base/assert.h"
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "os/membarrier.h"
 
 #include <sley/task.h>
 
@@ -83,136 +102,181 @@ enum task_verdict {
 	VERDICT_CANCELLED = 3,
 };
 
-/*
- *  63        32 31    24 23    16 15  13 12       8 7 6 5       4 3     0
- *  ┌───────────┬────────┬────────┬──────┬──────────┬───┬─────────┬───────┐
- *  │ (unused)  │ index  │ level  │      │  flags   │   │ verdict │ state │
- *  └───────────┴────────┴────────┴──────┴──────────┴───┴─────────┴───────┘
- * A plain thread sleeps on the low half.
- */
-#define TASK_STATE_MASK 0xfull
+/* In the state: */
+#define TASK_STATE_MASK 0xfu
 #define TASK_VERDICT_SHIFT 4
-#define TASK_VERDICT_MASK (3ull << TASK_VERDICT_SHIFT)
-#define TASK_CANCELLED (1ull << 8) /* asked to end                          */
-#define TASK_SHIELDED (1ull << 9)  /* this wait ignores CANCELLED           */
-#define TASK_PINNED (1ull << 10)   /* may run on its own worker only        */
-#define TASK_THREAD (1ull << 11)   /* a plain thread, not a task            */
-#define TASK_DROPPED (1ull << 12)  /* COMPLETED without having run          */
-#define TASK_LEVELLED (1ull << 13) /* queued in core/runq.h, and movable    */
-#define TASK_WAITING (1ull << 14)  /* can be decided before it is BLOCKED   */
-#define TASK_LEVEL_SHIFT 16
-#define TASK_LEVEL_MASK (0xffull << TASK_LEVEL_SHIFT)
-#define TASK_INDEX_SHIFT 24
-#define TASK_INDEX_MASK (0xffull << TASK_INDEX_SHIFT)
+#define TASK_VERDICT_MASK (3u << TASK_VERDICT_SHIFT)
+#define TASK_SHIELDED (1u << 8) /* this wait ignores CANCELLED             */
+#define TASK_WAITING (1u << 9)  /* can be decided before it is BLOCKED     */
+#define TASK_THREAD (1u << 10)  /* a plain thread, not a task              */
+#define TASK_DROPPED (1u << 11) /* COMPLETED without having run            */
+#define TASK_INDEX_SHIFT 24     /* which node of several was woken: 8 bits */
+
+/* In the flags: */
+#define TASK_CANCELLED (1u << 0)  /* asked to end                           */
+#define TASK_PINNED (1u << 1)     /* may run on its own worker only         */
+#define TASK_LEVELLED (1u << 2)   /* queued in core/runq.h, and movable     */
+#define TASK_NO_BARRIER (1u << 3) /* its runtime has no membarrier          */
+#define TASK_LEVEL_SHIFT 8
+#define TASK_LEVEL_MASK (0xffu << TASK_LEVEL_SHIFT)
 
 #define NR_LEVELS 64
 #define LEVEL_DEFAULT 32 /* level = priority + 32: 0 is the most urgent */
 
-static inline enum task_state task_state_of(uint64_t word)
+static inline enum task_state task_state_of(uint32_t state)
 {
-	return (enum task_state)(word & TASK_STATE_MASK);
+	return (enum task_state)(state & TASK_STATE_MASK);
 }
 
-static inline enum task_verdict task_verdict_of(uint64_t word)
+static inline enum task_verdict task_verdict_of(uint32_t state)
 {
-	return (enum task_verdict)((word & TASK_VERDICT_MASK) >>
+	return (enum task_verdict)((state & TASK_VERDICT_MASK) >>
 				   TASK_VERDICT_SHIFT);
 }
 
-static inline unsigned int task_level_of(uint64_t word)
+static inline unsigned int task_index_of(uint32_t state)
 {
-	return (unsigned int)((word & TASK_LEVEL_MASK) >> TASK_LEVEL_SHIFT);
+	return state >> TASK_INDEX_SHIFT;
 }
 
-static inline unsigned int task_index_of(uint64_t word)
+static inline uint32_t task_with_verdict(enum task_verdict verdict,
+					 unsigned int index)
 {
-	return (unsigned int)((word & TASK_INDEX_MASK) >> TASK_INDEX_SHIFT);
+	return (uint32_t)verdict << TASK_VERDICT_SHIFT |
+	       (uint32_t)index << TASK_INDEX_SHIFT;
 }
 
-static inline uint64_t task_load(const struct sley_task *task)
+static inline uint32_t task_load(const struct sley_task *task)
 {
-	/* relaxed: a hint; whoever acts on it does so by a CAS. */
+	/* relaxed: the owner's own, or a guess that a CAS checks. */
 	return load_relaxed(&task->state);
 }
 
-static inline unsigned int task_level(const struct sley_task *task)
+static inline uint32_t task_flags(const struct sley_task *task)
 {
-	return task_level_of(task_load(task));
+	/* relaxed: constant bits, or under a lock, or a hint. */
+	return load_relaxed(&task->flags);
 }
 
-/* FREE -> READY.  The queue it is pushed on publishes it. */
+static inline bool task_is_cancelled(const struct sley_task *task)
+{
+	return load_acquire(&task->flags) & TASK_CANCELLED; /* T3 */
+}
+
+/* ---- the owner ------------------------------------------------------------ */
+
+/* The queue it is pushed on publishes it. */
 static inline void task_build(struct sley_task *task, unsigned int level,
-			      uint64_t flags)
-{
-	/* relaxed: T1 by way of the queue. */
-	store_relaxed(&task->state,
-		      TASK_READY | flags | (uint64_t)level << TASK_LEVEL_SHIFT);
-}
-
-/* A plain thread, or the code of a bound thread, as something that waits. */
-static inline void task_build_running(struct sley_task *task, uint64_t flags)
+			      uint32_t flags)
 {
 	/* relaxed: nobody else knows it yet. */
-	store_relaxed(&task->state,
-		      TASK_RUNNING | flags |
-			      (uint64_t)LEVEL_DEFAULT << TASK_LEVEL_SHIFT);
+	store_relaxed(&task->state, TASK_READY);
+	/* relaxed: as above. */
+	store_relaxed(&task->flags, flags | level << TASK_LEVEL_SHIFT);
+}
+
+/* What runs already and was never queued: a plain thread, or a bound one. */
+static inline void task_build_running(struct sley_task *task, uint32_t thread,
+				      uint32_t flags)
+{
+	task_build(task, LEVEL_DEFAULT, flags);
+	/* relaxed: nobody else knows it yet. */
+	store_relaxed(&task->state, TASK_RUNNING | thread);
 }
 
 /*
- * READY -> RUNNING, by the worker that took it from its queue.  Returns the
- * word as it was: its verdict is that of the wait that ended, and is cleared;
- * CANCELLED means a task that has not started must be dropped.
+ * By the worker that took it from its queue.  Returns the state as it was: its
+ * verdict is that of the wait that ended.
  */
-static inline must_check uint64_t task_claim(struct sley_task *task)
+static inline uint32_t task_claim(struct sley_task *task)
 {
-	const uint64_t clear = TASK_VERDICT_MASK | TASK_INDEX_MASK |
-			       TASK_SHIELDED | TASK_WAITING;
-	uint64_t old = task_load(task);
+	uint32_t old = load_acquire(&task->state); /* T1 */
 
-	for (;;) {
-		uint64_t word = (old & ~(TASK_STATE_MASK | clear)) |
-				TASK_RUNNING;
-
-		sley_assert(task_state_of(old) == TASK_READY);
-		if (cas_acq_rel(&task->state, &old, word)) /* T1 T3 */
-			return old;
-	}
+	sley_assert(task_state_of(old) == TASK_READY);
+	/* relaxed: nobody else owns it; a late decider's CAS fails. */
+	store_relaxed(&task->state, TASK_RUNNING);
+	return old;
 }
 
 /* The wait that begins can be decided before the task is BLOCKED. */
 static inline void task_announce_wait(struct sley_task *task)
 {
 	/* relaxed: the locks it is then linked under publish it. */
-	(void)or_relaxed(&task->state, TASK_WAITING);
+	store_relaxed(&task->state, task_load(task) | TASK_WAITING);
+}
+
+/* BLOCKED, unless a verdict is there: then READY, and false. */
+static inline bool task_park_announced(struct sley_task *task, uint32_t shield)
+{
+	uint32_t old = task_load(task);
+	uint32_t state;
+
+	do {
+		bool decided = old & TASK_VERDICT_MASK;
+
+		state = (old & ~TASK_STATE_MASK) |
+			(decided ? TASK_READY : TASK_BLOCKED | shield);
+	} while (!cas_acq_rel_acquire(&task->state, &old, state)); /* T1 T2 */
+	return !(state & TASK_VERDICT_MASK);
+}
+
+/* Step 3 of the parker: true if the task took its own wait back. */
+static inline bool task_take_back(struct sley_task *task)
+{
+	uint32_t old = task_load(task);
+	uint32_t state;
+
+	do {
+		if (task_state_of(old) != TASK_BLOCKED ||
+		    (old & TASK_VERDICT_MASK))
+			return false;
+		state = (old & ~TASK_STATE_MASK) | TASK_READY |
+			task_with_verdict(VERDICT_CANCELLED, 0);
+	} while (!cas_acq_rel(&task->state, &old, state)); /* T1 T2 */
+	return true;
 }
 
 /*
- * RUNNING -> BLOCKED, on behalf of a task that has left its stack.  False: the
- * wait was decided meanwhile, or the task is cancelled and @shield does not
- * protect it; the task is READY and the caller must queue it.
+ * On behalf of a task that has left its stack.  @shield is TASK_SHIELDED or 0.
+ * False: the wait was decided meanwhile, or the task is cancelled; the task is
+ * READY and the caller must queue it.
  */
-static inline must_check bool task_park(struct sley_task *task, uint64_t shield)
+static inline must_check bool task_park(struct sley_task *task, uint32_t shield)
 {
-	uint64_t old = task_load(task);
+	uint32_t state = task_load(task);
 
-	for (;;) {
-		uint64_t word = old & ~TASK_STATE_MASK;
-		bool blocked = false;
-
-		sley_assert(task_state_of(old) == TASK_RUNNING);
-		if (old & TASK_VERDICT_MASK) {
-			word |= TASK_READY;
-		} else if ((old & TASK_CANCELLED) && !shield) {
-			word |= TASK_READY | (uint64_t)VERDICT_CANCELLED
-						     << TASK_VERDICT_SHIFT;
-		} else {
-			word |= TASK_BLOCKED | shield;
-			blocked = true;
-		}
-		if (cas_acq_rel(&task->state, &old, word)) /* T1 T2 T3 */
-			return blocked;
+	sley_assert(task_state_of(state) == TASK_RUNNING);
+	if (unlikely(state & TASK_WAITING)) {
+		if (!task_park_announced(task, shield))
+			return false;
+	} else {
+		state = (state & TASK_THREAD) | TASK_BLOCKED | shield;
+		if (unlikely(task_flags(task) & TASK_NO_BARRIER))
+			(void)xchg_acq_rel(&task->state, state); /* T2 */
+		else
+			store_release(&task->state, state); /* T2 */
 	}
+	compiler_barrier();
+	if (shield || likely(!task_is_cancelled(task)))
+		return true;
+	return !task_take_back(task);
 }
+
+/*
+ * A plain store: whoever else could decide or own it is done with it.
+ * Nothing of the task may be touched afterwards but its group.
+ */
+static inline void task_finish(struct sley_task *task)
+{
+	store_release(&task->state, TASK_COMPLETED); /* T4 */
+}
+
+static inline void task_drop(struct sley_task *task)
+{
+	store_release(&task->state, TASK_COMPLETED | TASK_DROPPED); /* T4 */
+}
+
+/* ---- others ----------------------------------------------------------------- */
 
 enum task_decision {
 	DECIDED_LOST,  /* somebody else was first                          */
@@ -228,22 +292,30 @@ static inline must_check enum task_decision
 task_decide(struct sley_task *task, enum task_verdict verdict,
 	    unsigned int index)
 {
-	uint64_t old = task_load(task);
+	uint32_t old = task_load(task);
 
 	for (;;) {
 		bool blocked = task_state_of(old) == TASK_BLOCKED;
-		bool undecided = blocked || (old & TASK_WAITING);
-		uint64_t word = old | (uint64_t)verdict << TASK_VERDICT_SHIFT |
-				(uint64_t)index << TASK_INDEX_SHIFT;
+		uint32_t state = old | task_with_verdict(verdict, index);
 
-		if (!undecided || (old & TASK_VERDICT_MASK))
+		if (!(blocked || (old & TASK_WAITING)) ||
+		    (old & TASK_VERDICT_MASK))
 			return DECIDED_LOST;
-		sley_assert(blocked || task_state_of(old) == TASK_RUNNING);
 		if (blocked && !(old & TASK_THREAD))
-			word = (word & ~TASK_STATE_MASK) | TASK_READY;
-		if (cas_acq_rel(&task->state, &old, word)) /* T1 T2 */
+			state = (state & ~TASK_STATE_MASK) | TASK_READY;
+		if (cas_acq_rel(&task->state, &old, state)) /* T1 T2 */
 			return blocked ? DECIDED_QUEUE : DECIDED_EARLY;
 	}
+}
+
+/* Step 3 of the canceller. */
+static inline bool task_cancel_wait(struct sley_task *task)
+{
+	uint32_t state = task_load(task);
+
+	if (task_state_of(state) != TASK_BLOCKED || (state & TASK_SHIELDED))
+		return false;
+	return task_decide(task, VERDICT_CANCELLED, 0) == DECIDED_QUEUE;
 }
 
 /*
@@ -252,55 +324,48 @@ task_decide(struct sley_task *task, enum task_verdict verdict,
  */
 static inline must_check bool task_cancel(struct sley_task *task)
 {
-	uint64_t old = task_load(task);
+	uint32_t flags = or_acq_rel(&task->flags, TASK_CANCELLED); /* T3 */
 
-	for (;;) {
-		uint64_t word = old | TASK_CANCELLED;
-		bool decides = task_state_of(old) == TASK_BLOCKED &&
-			       !(old & (TASK_SHIELDED | TASK_VERDICT_MASK));
-
-		if (decides)
-			word = (word & ~TASK_STATE_MASK) | TASK_READY |
-			       (uint64_t)VERDICT_CANCELLED
-				       << TASK_VERDICT_SHIFT;
-		/* Even if nothing changes it publishes: see T3. */
-		if (cas_acq_rel(&task->state, &old, word)) /* T1 T3 */
-			return decides;
-	}
+	if (!(flags & TASK_NO_BARRIER))
+		os_membarrier();
+	return task_cancel_wait(task);
 }
 
-/*
- * RUNNING -> COMPLETED.  A plain store: whatever flag it overwrites, cancel or
- * priority, is of no use to a task that has ended.
- */
-static inline void task_finish(struct sley_task *task)
+/* The same by the thread that parks it, when it parks at all: no barrier. */
+static inline must_check bool task_cancel_parked(struct sley_task *task)
 {
-	store_release(&task->state, TASK_COMPLETED); /* T4 */
+	(void)or_acq_rel(&task->flags, TASK_CANCELLED); /* T3 */
+	return task_cancel_wait(task);
 }
 
-/* RUNNING (just claimed) -> COMPLETED without having run. */
-static inline void task_drop(struct sley_task *task)
+static inline uint32_t task_observe(const struct sley_task *task)
 {
-	store_release(&task->state, TASK_COMPLETED | TASK_DROPPED); /* T4 */
+	return load_acquire(&task->state); /* T4 */
 }
 
-static inline uint64_t task_observe(const struct sley_task *task)
+/* ---- the level ---------------------------------------------------------------- */
+
+static inline unsigned int task_level_of(uint32_t flags)
 {
-	return load_acquire(&task->state); /* T4 T3 */
+	return (flags & TASK_LEVEL_MASK) >> TASK_LEVEL_SHIFT;
 }
 
-/* The level counts from the next time the task is queued.  Returns the old. */
-static inline uint64_t task_set_level(struct sley_task *task,
+static inline unsigned int task_level(const struct sley_task *task)
+{
+	return task_level_of(task_flags(task));
+}
+
+/* Counts from the next time the task is queued.  Returns the old flags. */
+static inline uint32_t task_set_level(struct sley_task *task,
 				      unsigned int level)
 {
-	uint64_t old = task_load(task);
-	uint64_t word;
+	uint32_t old = task_flags(task);
+	uint32_t flags;
 
 	do {
-		word = (old & ~TASK_LEVEL_MASK) | (uint64_t)level
-							  << TASK_LEVEL_SHIFT;
+		flags = (old & ~TASK_LEVEL_MASK) | level << TASK_LEVEL_SHIFT;
 		/* relaxed: the level orders nothing but queues. */
-	} while (!cas_relaxed(&task->state, &old, word));
+	} while (!cas_relaxed(&task->flags, &old, flags));
 	return old;
 }
 
@@ -308,31 +373,24 @@ static inline uint64_t task_set_level(struct sley_task *task,
 static inline void task_mark_levelled(struct sley_task *task)
 {
 	/* relaxed: read under the same lock. */
-	(void)or_relaxed(&task->state, TASK_LEVELLED);
+	(void)or_relaxed(&task->flags, TASK_LEVELLED);
 }
 
 static inline void task_clear_levelled(struct sley_task *task)
 {
 	/* relaxed: read under the same lock. */
-	(void)and_relaxed(&task->state, ~TASK_LEVELLED);
+	(void)and_relaxed(&task->flags, ~TASK_LEVELLED);
 }
 
-/* ---- plain threads ------------------------------------------------------ */
-
-static inline const uint32_t *task_futex(const struct sley_task *task)
-{
-	_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-		       "the low half comes first");
-	return (const uint32_t *)&task->state;
-}
+/* ---- plain threads ------------------------------------------------------------- */
 
 /* BLOCKED -> READY: nothing of the thread's may be touched afterwards. */
 static inline void task_release_thread(struct sley_task *task)
 {
-	uint64_t word = task_load(task);
+	uint32_t state = task_load(task);
 
-	word = (word & ~TASK_STATE_MASK) | TASK_READY;
-	store_release(&task->state, word); /* T5 */
+	state = (state & ~TASK_STATE_MASK) | TASK_READY;
+	store_release(&task->state, state); /* T5 */
 }
 
 /* True once the decider has let the thread go. */

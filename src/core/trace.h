@@ -79,12 +79,12 @@ struct trace_ring {
 #define TRACE_PATH_SIZE 1024
 
 struct trace {
-	bool full;
-	bool too_long;     /* the name of the file: nothing is traced       */
-	uint32_t capacity; /* of each track                      */
-	struct spinlock lock;
-	uint32_t nr_tracks;       /* under lock                         */
-	struct trace_track *kept; /* under lock: nobody writes to these */
+	bool full;                /* tasks, too                         */
+	bool too_long;            /* the name of the file: no trace     */
+	uint32_t capacity;        /* of each track                      */
+	struct spinlock lock;     /* of the next two                    */
+	uint32_t nr_tracks;       /* that exist                         */
+	struct trace_track *kept; /* those that nobody writes to        */
 	char path[TRACE_PATH_SIZE];
 };
 
@@ -120,8 +120,8 @@ struct trace_subject {
 
 void trace_record(struct trace_ring *ring, enum trace_kind kind,
 		  const struct trace_subject *subject);
-void trace_record_task(struct trace_ring *ring, enum trace_kind kind,
-		       const struct sley_task *task);
+cold void trace_record_task(struct trace_ring *ring, enum trace_kind kind,
+			    const struct sley_task *task);
 
 /* A rare event. */
 static inline void trace_event(struct trace_ring *ring, enum trace_kind kind,
@@ -139,7 +139,7 @@ static inline void trace_task(struct trace_ring *ring, enum trace_kind kind,
 }
 
 /* In a full trace: @worker is about to go from @from to @to. */
-void trace_switch(struct worker *worker, const struct strand *from,
-		  const struct strand *to);
+cold void trace_switch(struct worker *worker, const struct strand *from,
+		       const struct strand *to);
 
 #endif

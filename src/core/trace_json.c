@@ -16,9 +16,9 @@
  */
 #include "core/trace.h"
 
-#include "base/atomic.h"
 #include "core/report.h"
 #include "core/worker.h"
+#include "lf/spin.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,7 +28,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static uint32_t nr_written; /* by this process */
+/* The file names of the traces that this process has written, hashed. */
+#define NR_WRITTEN 64
+
+static struct {
+	struct spinlock lock;
+	unsigned int nr;
+	uint64_t hash[NR_WRITTEN];
+} written;
 
 struct writer {
 	FILE *file;
@@ -252,9 +259,37 @@ static void put_tail(struct writer *writer)
 		      writer->nr_dropped);
 }
 
-/* The second trace of a process does not overwrite the first. */
-static void number_path(char *path, uint32_t number)
+static uint64_t hash_of(const char *text)
 {
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+	return hash;
+}
+
+/* How many traces have had this name, with this one. */
+static unsigned int count_path(const char *path)
+{
+	uint64_t hash = hash_of(path);
+	unsigned int number = 1;
+
+	spin_lock(&written.lock);
+	for (unsigned int i = 0; i < written.nr && i < NR_WRITTEN; i++)
+		number += written.hash[i] == hash;
+	if (written.nr < NR_WRITTEN)
+		written.hash[written.nr] = hash;
+	else
+		number = written.nr + 1; /* not remembered: a number for all */
+	written.nr++;
+	spin_unlock(&written.lock);
+	return number;
+}
+
+/* The second trace of a process does not overwrite the first. */
+static void number_path(char *path)
+{
+	unsigned int number = count_path(path);
 	size_t length = strlen(path);
 	size_t stem = length;
 	char suffix[] = ".json";
@@ -265,8 +300,8 @@ static void number_path(char *path, uint32_t number)
 		stem = length - 5;
 	else
 		suffix[0] = '\0';
-	(void)snprintf(path + stem, TRACE_PATH_SIZE - stem, ".%" PRIu32 "%s",
-		       number, suffix);
+	(void)snprintf(path + stem, TRACE_PATH_SIZE - stem, ".%u%s", number,
+		       suffix);
 }
 
 static void put_all(struct writer *writer, const struct sley *rt)
@@ -292,8 +327,7 @@ void trace_write(struct sley *rt)
 		       TRACE_PATH_SIZE - 1);
 	if (!trace->full)
 		return;
-	/* relaxed: a number that nobody else has. */
-	number_path(trace->path, add_relaxed(&nr_written, 1) + 1);
+	number_path(trace->path);
 	writer.file = fopen(trace->path, "we");
 	if (!writer.file) {
 		report(rt, "cannot write the trace to %s: %s", trace->path,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait.c - the waiter's side of core/waitq.h, for tasks and plain threads.
+ * wait.c - the waiter's side of core/waitq.h: what is not inline in wait.h.
  *
  * A task parks after the switch and takes its verdict from the word it was
  * claimed with.  A thread parks by itself, sleeps on the word, and decides its
@@ -8,7 +8,7 @@
  * will release it in a moment.
  */
 #include "core/fork.h"
-#include "core/waitq.h"
+#include "core/wait.h"
 #include "core/worker.h"
 
 #include "os/clock.h"
@@ -22,7 +22,8 @@ struct sley_task *wait_task(struct sley_task *thread)
 
 	if (likely(worker))
 		return worker->strand->task;
-	task_build_running(thread, TASK_THREAD);
+	task_build_running(thread, TASK_THREAD, TASK_NO_BARRIER);
+	thread->fiber = NULL;
 	return thread;
 }
 
@@ -33,50 +34,31 @@ bool wait_cancelled(void)
 	if (!worker)
 		return false;
 	/* relaxed: cancelling everything orders nothing. */
-	return (task_observe(worker->strand->task) & TASK_CANCELLED) ||
+	return task_is_cancelled(worker->strand->task) ||
 	       load_relaxed(&worker->rt->cancelled);
 }
 
-static int verdict_result(uint64_t word)
+bool wait_has_passed(uint64_t deadline_ns)
 {
-	switch (task_verdict_of(word)) {
-	case VERDICT_WOKEN:
-		return (int)task_index_of(word);
-	case VERDICT_TIMED_OUT:
-		return -ETIMEDOUT;
-	case VERDICT_CANCELLED:
-		return -ECANCELED;
-	case VERDICT_NONE:
-		break;
-	}
-	sley_fatal("a wait ended without a verdict");
+	return deadline_ns != UINT64_MAX && deadline_ns <= os_now();
 }
 
 /* ---- tasks ------------------------------------------------------------------ */
 
-/* Leave the stack; @q, if there is one, is unlocked on the other side. */
-static uint64_t task_wait(struct sley_task *task, struct sley_waitq *q,
-			  uint64_t deadline_ns, enum wait_flags flags)
+static noinline uint32_t leave_until(struct worker *worker,
+				     struct sley_waitq *q,
+				     enum wait_flags flags,
+				     uint64_t deadline_ns)
 {
-	struct worker *worker = worker_current();
-	struct strand *strand = worker->strand;
+	struct sley_task *task = worker->strand->task;
 	struct timer timer;
+	uint32_t state;
 
-	task->fiber = strand;
-	fork_leave_behind(worker);
-	if (deadline_ns != UINT64_MAX) {
-		task_announce_wait(task);
-		timer_start(&worker->timers, &timer, task, deadline_ns);
-	}
-	worker->after.kind = AFTER_WAIT;
-	worker->after.q = q;
-	worker->after.flags = flags;
-	(void)worker_leave(worker);
-	if (unlikely(strand->parents_home))
-		fork_come_back(strand);
-	if (deadline_ns != UINT64_MAX)
-		timer_stop(&timer);
-	return strand->claimed;
+	task_announce_wait(task);
+	timer_start(&worker->timers, &timer, task, deadline_ns);
+	state = wait_leave(worker, q, flags);
+	timer_stop(&timer);
+	return state;
 }
 
 /* ---- plain threads ------------------------------------------------------------ */
@@ -88,58 +70,70 @@ static void thread_time_out(struct sley_task *task)
 		task_release_thread(task);
 }
 
-static uint64_t thread_wait(struct sley_task *task, struct sley_waitq *q,
-			    uint64_t deadline_ns, enum wait_flags flags)
+static noinline uint32_t sleep_until(struct sley_task *task,
+				     struct sley_waitq *q,
+				     enum wait_flags flags,
+				     uint64_t deadline_ns)
 {
 	bool blocked = task_park(task, TASK_SHIELDED);
 
 	waitq_unlock_for(q, flags);
 	while (blocked && !task_thread_released(task)) {
-		uint32_t word = (uint32_t)task_load(task);
+		uint32_t state = task_load(task);
 
-		if (task_state_of(word) != TASK_BLOCKED)
+		if (task_state_of(state) != TASK_BLOCKED)
 			continue;
-		if (os_futex_wait(task_futex(task), word, deadline_ns)) {
+		if (os_futex_wait(&task->state, state, deadline_ns)) {
 			thread_time_out(task);
 			deadline_ns = UINT64_MAX;
 		}
 	}
-	return task_observe(task);
+	return task_load(task);
 }
 
 /* ---- both ----------------------------------------------------------------------- */
 
-static uint64_t wait_for_verdict(struct sley_task *task, struct sley_waitq *q,
-				 uint64_t deadline_ns, enum wait_flags flags)
+static inline uint32_t wait_for_verdict(struct sley_task *task,
+					struct sley_waitq *q,
+					enum wait_flags flags,
+					uint64_t deadline_ns)
 {
-	if (unlikely(task_load(task) & TASK_THREAD))
-		return thread_wait(task, q, deadline_ns, flags);
-	return task_wait(task, q, deadline_ns, flags);
+	struct worker *worker = worker_current();
+
+	if (unlikely(!worker))
+		return sleep_until(task, q, flags, deadline_ns);
+	if (deadline_ns == UINT64_MAX)
+		return wait_leave(worker, q, flags);
+	return leave_until(worker, q, flags, deadline_ns);
 }
 
-bool wait_has_passed(uint64_t deadline_ns)
+/* Not worth waiting: 0, -ECANCELED or -ETIMEDOUT. */
+static noinline int refuse(uint64_t deadline_ns, enum wait_flags flags)
 {
-	return deadline_ns != UINT64_MAX && deadline_ns <= os_now();
-}
-
-int waitq_wait_in(struct sley_waitq *lock, struct sley_waitq *list,
-		  struct sley_waiter *node, uint64_t deadline_ns,
-		  enum wait_flags flags)
-{
-	struct sley_task thread;
-	int result;
-
 	if (!(flags & WAIT_SHIELDED) && wait_cancelled())
 		return -ECANCELED;
-	if (wait_has_passed(deadline_ns))
-		return -ETIMEDOUT;
+	return wait_has_passed(deadline_ns) ? -ETIMEDOUT : 0;
+}
+
+int waitq_wait_slow(struct sley_waitq *lock, struct sley_waitq *list,
+		    struct sley_waiter *node, uint64_t deadline_ns,
+		    enum wait_flags flags)
+{
+	struct sley_task thread;
+	int result = refuse(deadline_ns, flags);
+
+	if (result)
+		return result;
 	node->task = wait_task(&thread);
 	node->index = 0;
 	waitq_link(list, node);
-	result = verdict_result(
-		wait_for_verdict(node->task, lock, deadline_ns, flags));
-	if (likely(result >= 0))
-		return result;
+	result = wait_result(
+		wait_for_verdict(node->task, lock, flags, deadline_ns));
+	return result >= 0 ? result : waitq_give_up(lock, node, result);
+}
+
+int waitq_give_up(struct sley_waitq *lock, struct sley_waiter *node, int result)
+{
 	(void)waitq_lock(lock);
 	if (node->linked)
 		waitq_unlink(node);
@@ -159,8 +153,8 @@ void waitq_unlink_any(struct sley_waiter *node, unsigned int nr)
 int waitq_wait_any(struct sley_waiter *node, unsigned int nr,
 		   uint64_t deadline_ns)
 {
-	int result = verdict_result(
-		wait_for_verdict(node[0].task, NULL, deadline_ns, 0));
+	int result = wait_result(
+		wait_for_verdict(node[0].task, NULL, 0, deadline_ns));
 
 	/* Also waits for a notifier that still holds the lock of one. */
 	waitq_unlink_any(node, nr);
@@ -170,12 +164,10 @@ int waitq_wait_any(struct sley_waiter *node, unsigned int nr,
 int wait_until(uint64_t deadline_ns)
 {
 	struct sley_task thread, *task = wait_task(&thread);
-	int result;
+	int result = refuse(deadline_ns, 0);
 
-	if (wait_cancelled())
-		return -ECANCELED;
-	if (wait_has_passed(deadline_ns))
-		return 0;
-	result = verdict_result(wait_for_verdict(task, NULL, deadline_ns, 0));
+	if (!result)
+		result = wait_result(
+			wait_for_verdict(task, NULL, 0, deadline_ns));
 	return result == -ETIMEDOUT ? 0 : result;
 }

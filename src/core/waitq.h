@@ -161,7 +161,7 @@ static inline struct sley_task *waitq_wake_all(struct sley_waitq *q)
 	return chain;
 }
 
-/* ---- the waiter's side: wait.c -------------------------------------------- */
+/* ---- the waiter's side: wait.h -------------------------------------------- */
 
 enum wait_flags {
 	WAIT_SHIELDED = 1, /* a cancel does not end this wait             */
@@ -178,49 +178,5 @@ static inline void waitq_unlock_for(struct sley_waitq *q, enum wait_flags flags)
 	else
 		waitq_unlock(q);
 }
-
-/*
- * Wait in @list, an object that @lock locks and the caller has locked, until
- * woken.  Not below 0: woken, the index given by the waker, @lock is not
- * locked.  -ETIMEDOUT, -ECANCELED: @lock is locked again, and @node is out.
- */
-must_check int waitq_wait_in(struct sley_waitq *lock, struct sley_waitq *list,
-			     struct sley_waiter *node, uint64_t deadline_ns,
-			     enum wait_flags flags);
-
-/* The usual case: the lock of @q is that of its own list. */
-static inline must_check int waitq_wait(struct sley_waitq *q,
-					struct sley_waiter *node,
-					uint64_t deadline_ns,
-					enum wait_flags flags)
-{
-	return waitq_wait_in(q, q, node, deadline_ns, flags);
-}
-
-/*
- * Wait for any of @nr nodes, of one task from wait_task(), that are linked in
- * queues that are not locked, after task_announce_wait().  Returns the index of
- * the node that was woken, -ETIMEDOUT or -ECANCELED.  In every case no node is
- * linked afterwards.
- */
-must_check int waitq_wait_any(struct sley_waiter *node, unsigned int nr,
-			      uint64_t deadline_ns);
-
-/* Take @nr nodes out of their queues, where they are still linked. */
-void waitq_unlink_any(struct sley_waiter *node, unsigned int nr);
-
-/* Wait for the deadline alone: 0 or -ECANCELED. */
-int wait_until(uint64_t deadline_ns);
-
-/*
- * What waits on behalf of the caller: its task, or @thread built as one for a
- * plain thread.
- */
-struct sley_task *wait_task(struct sley_task *thread);
-
-bool wait_has_passed(uint64_t deadline_ns);
-
-/* Is the calling task cancelled?  False for plain threads. */
-bool wait_cancelled(void);
 
 #endif

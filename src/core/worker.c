@@ -5,7 +5,7 @@
  * A worker is always on one strand.  It leaves it when the task there blocks
  * or yields, or when the loop there finds a task that has a strand of its own.
  * What has to happen to the strand it left happens on the next one, as the
- * first thing (finish_leaving): only then is nobody on that stack any more.
+ * first thing (leave_finish): only then is nobody on that stack any more.
  *
  * Whatever can switch returns the worker it came back with: a strand of a
  * migratable runtime may come back on another one.
@@ -20,6 +20,7 @@
 #include "core/drain.h"
 #include "core/fork.h"
 #include "core/group.h"
+#include "core/leave.h"
 #include "core/loop.h"
 #include "core/waitq.h"
 #include "os/clock.h"
@@ -33,104 +34,41 @@ _Thread_local struct self sley__self
 
 /* ---- from strand to strand ------------------------------------------------ */
 
-static void finish_wait(struct worker *worker, const struct after *after)
+void leave_finish_rare(struct worker *worker)
 {
-	struct sley_task *task = after->strand->task;
+	const struct after *after = &worker->after;
 
-	uint64_t shield = after->flags & WAIT_SHIELDED ? TASK_SHIELDED : 0;
-
-	if (unlikely(!task_park(task, shield)))
-		levels_push(&worker->ready, task, task_level(task));
-	waitq_unlock_for(after->q, after->flags);
-}
-
-static void finish_yield(struct worker *worker, struct sley_task *task)
-{
-	/* It stays RUNNING: it is this worker's, in a queue of its own. */
-	levels_push(&worker->ready, task, task_level(task));
-}
-
-static inline void finish_leaving(struct worker *worker)
-{
-	struct after after = worker->after;
-
-	worker->after.kind = AFTER_NOTHING;
-	switch (after.kind) {
+	switch (after->kind) {
 	case AFTER_NOTHING:
-		break;
 	case AFTER_WAIT:
-		finish_wait(worker, &after);
 		break;
 	case AFTER_FORK:
-		fork_finish_wait(worker, &after);
+		fork_finish_wait(worker, after);
 		break;
 	case AFTER_YIELD:
-		finish_yield(worker, after.strand->task);
+		/* It stays RUNNING: it is this worker's, in its own queue. */
+		levels_push(&worker->ready, after->strand->task,
+			    task_level(after->strand->task));
 		break;
 	case AFTER_IDLE:
-		strand_put(worker, after.strand);
+		strand_put(worker, after->strand);
 		break;
 	}
 }
 
-static struct worker *switch_to(struct worker *worker, struct strand *to)
+struct strand *worker_spare_strand(struct worker *worker,
+				   struct sley_task *task)
 {
-	struct strand *from = worker->strand;
-	struct fiber_thread *thread;
+	struct strand *strand = strand_get(worker);
 
-	sley_assert(from != to);
-	worker->after.strand = from;
-	/* relaxed: thieves look for forked children there; a hint. */
-	store_relaxed(&worker->strand, to);
-	/* relaxed: its task goes with it; for others it is a hint. */
-	store_relaxed(&to->home, worker);
-	if (unlikely(worker->trace.full))
-		trace_switch(worker, from, to);
-	counter_add(&worker->counters.switches, 1);
-	thread = fiber_switch(&from->fiber, &to->fiber, &worker->thread);
-	worker = worker_of_thread(thread);
-	finish_leaving(worker);
-	return worker;
-}
-
-/* Claim @task, which has a strand, unless it only yielded. */
-static struct strand *resume(struct sley_task *task)
-{
-	struct strand *strand = task->fiber;
-
-	if (task_state_of(task_load(task)) == TASK_READY)
-		strand->claimed = task_claim(task);
-	return strand;
-}
-
-/* No stack for another loop: @task, if there is one, has to wait. */
-static noinline struct strand *out_of_stacks(struct worker *worker,
-					     struct sley_task *task)
-{
+	if (likely(strand)) {
+		worker->handoff = task;
+		return strand;
+	}
+	/* No stack for another loop: @task, if there is one, has to wait. */
 	if (task)
 		place_spawned(worker, task);
 	return worker->limbo;
-}
-
-struct worker *worker_leave_for(struct worker *worker, struct sley_task *task)
-{
-	struct strand *to;
-
-	if (task && task->fiber) {
-		to = resume(task);
-	} else {
-		to = strand_get(worker);
-		if (unlikely(!to))
-			to = out_of_stacks(worker, task);
-		else
-			worker->handoff = task;
-	}
-	return switch_to(worker, to);
-}
-
-struct worker *worker_leave(struct worker *worker)
-{
-	return worker_leave_for(worker, worker_pick(worker));
 }
 
 void worker_yield(struct worker *worker)
@@ -159,7 +97,7 @@ static void set_task(struct strand *strand, struct sley_task *task)
 
 static void clear_task(struct worker *worker, struct strand *strand)
 {
-	bool elsewhere = unlikely(worker->rt->migratable);
+	bool elsewhere = unlikely(worker->migratable);
 
 	/* Another worker may be about to cancel what it saw suspended. */
 	if (elsewhere)
@@ -170,15 +108,14 @@ static void clear_task(struct worker *worker, struct strand *strand)
 		spin_unlock(&strand->ending);
 }
 
-static bool dropped(const struct worker *worker, uint64_t claimed)
+static bool dropped(const struct worker *worker, const struct sley_task *task)
 {
-	/* relaxed: cancelling everything orders nothing. */
-	return unlikely((claimed & TASK_CANCELLED) ||
-			load_relaxed(&worker->rt->cancelled));
+	return unlikely(task_is_cancelled(task) || worker->cancelled);
 }
 
 /* Its end: nothing of @task may be touched afterwards. */
-static void end_task(struct worker *worker, struct sley_task *task, bool ran)
+static inline void end_task(struct worker *worker, struct sley_task *task,
+			    bool ran)
 {
 	struct sley_group *group = task->group;
 
@@ -194,10 +131,10 @@ static void end_task(struct worker *worker, struct sley_task *task, bool ran)
 }
 
 /* Run a task that is claimed, on @strand. */
-static struct worker *run(struct worker *worker, struct strand *strand,
-			  struct sley_task *task, uint64_t claimed)
+static inline struct worker *run(struct worker *worker, struct strand *strand,
+				 struct sley_task *task)
 {
-	bool drop = dropped(worker, claimed);
+	bool drop = dropped(worker, task);
 
 	if (likely(!drop)) {
 		set_task(strand, task);
@@ -226,13 +163,15 @@ static struct sley_task *next_task(struct worker *worker)
 	return likely(task) ? task : worker_search(worker);
 }
 
-static struct worker *loop_once(struct worker *worker, struct strand *strand,
-				struct sley_task *task)
+static inline struct worker *
+loop_once(struct worker *worker, struct strand *strand, struct sley_task *task)
 {
-	if (!task->fiber)
-		return run(worker, strand, task, task_claim(task));
+	if (!task->fiber) {
+		(void)task_claim(task);
+		return run(worker, strand, task);
+	}
 	worker->after.kind = AFTER_IDLE;
-	return switch_to(worker, resume(task));
+	return worker_switch(worker, strand_resume(task));
 }
 
 void strand_main(void *arg, struct fiber_thread *thread)
@@ -241,16 +180,16 @@ void strand_main(void *arg, struct fiber_thread *thread)
 	struct strand *strand = arg;
 	struct sley_task *task;
 
-	finish_leaving(worker);
+	leave_finish(worker);
 	if (strand->task) { /* it was made for this one, and ends with it */
-		worker = run(worker, strand, strand->task, strand->claimed);
+		worker = run(worker, strand, strand->task);
 		worker->after.kind = AFTER_IDLE;
 		(void)worker_leave(worker);
 	}
 	while ((task = next_task(worker)))
 		worker = loop_once(worker, strand, task);
 	worker->after.kind = AFTER_IDLE;
-	(void)switch_to(worker, &worker->base);
+	(void)worker_switch(worker, &worker->base);
 	sley_fatal("a strand was resumed after its end");
 }
 
@@ -306,14 +245,14 @@ static void run_strands(struct worker *worker)
 		struct sley_task *task;
 
 		if (likely(strand)) {
-			(void)switch_to(worker, strand);
+			(void)worker_switch(worker, strand);
 			continue;
 		}
 		task_enqueue_chain(timers_fire(&worker->timers, os_now()));
 		place_arrivals(worker);
 		task = take_resumable(&worker->ready);
 		if (task)
-			(void)switch_to(worker, resume(task));
+			(void)worker_switch(worker, strand_resume(task));
 		else
 			wait_for_memory(worker);
 	}
@@ -324,7 +263,7 @@ static void limbo_main(void *arg, struct fiber_thread *thread)
 	struct worker *worker = worker_of_thread(thread);
 
 	(void)arg;
-	finish_leaving(worker);
+	leave_finish(worker);
 	run_strands(worker);
 	sley_fatal("a single-threaded runtime stopped under a bound thread");
 }
@@ -336,6 +275,8 @@ int worker_init(struct worker *worker, struct sley *rt, unsigned int index)
 	worker->rt = rt;
 	worker->index = index;
 	worker->spin_ns = WORKER_SPIN_NS_MAX;
+	worker->migratable = rt->migratable;
+	worker->task_flags = runtime_task_flags(rt);
 	rand_seed(&worker->rand, rt->config.seed + index + 1);
 	timers_init(&worker->timers);
 	idle_seat_init(&worker->seat);
@@ -369,8 +310,7 @@ static void become(struct worker *worker)
 	fiber_thread_init(&worker->thread);
 	fiber_init_thread(&worker->base.fiber, &worker->thread);
 	worker->base.home = worker;
-	/* relaxed: thieves look for forked children there; a hint. */
-	store_relaxed(&worker->strand, &worker->base);
+	store_release(&worker->strand, &worker->base); /* S1 */
 	worker->limbo = &worker->base;
 }
 
@@ -399,7 +339,7 @@ int worker_bind(struct worker *worker)
 		return -ENOMEM;
 	become(worker);
 	worker->limbo = worker->limbo_strand;
-	task_build_running(task, TASK_PINNED);
+	task_build_running(task, 0, TASK_PINNED | worker->task_flags);
 	task->name = "bound thread";
 	task->fiber = &worker->base;
 	set_task(&worker->base, task);

@@ -23,6 +23,7 @@
  *
  * Edges:
  *
+ *   S1  a worker goes to a strand -> thieves look at its forks : it exists
  *   G1  a guest leaves -> the worker is freed : the guest is done with it
  */
 #ifndef SLEY_CORE_WORKER_H
@@ -56,7 +57,7 @@ struct strand {
 	struct fiber fiber;
 	struct worker *home;     /* runs it, or ran it last                   */
 	struct sley_task *task;  /* on it; NULL: idle                         */
-	uint64_t claimed;        /* the task's word when it was last claimed  */
+	uint32_t claimed;        /* the task's state when last claimed        */
 	struct strand *next;     /* in the worker's cache of idle strands     */
 	struct spinlock ending;  /* migratable: between cancel and its end    */
 	struct fork_stack forks; /* children forked by the task               */
@@ -105,6 +106,9 @@ struct worker {
 	uint32_t tick;             /* picks since the last fair one          */
 	uint32_t fair;             /* fair picks: whose turn it is           */
 	uint32_t spin_ns;          /* how long a search lasts                */
+	uint32_t task_flags;       /* of every task: TASK_NO_BARRIER or 0    */
+	bool migratable;
+	bool cancelled; /* has seen sley_cancel_all()               */
 	unsigned int nr_idle;
 	struct strand *idle_strands;
 	struct levels ready;    /* tasks that may run here only       */
@@ -136,7 +140,6 @@ struct worker {
 	cache_aligned struct ring ring;
 	struct list link;           /* single-threaded: in rt->bound          */
 	struct monitor_sight sight; /* the monitor's                */
-	bool cancelled; /* has seen sley_cancel_all()               */
 };
 
 enum runtime_phase {
@@ -201,11 +204,17 @@ static inline struct worker *worker_of_thread(struct fiber_thread *thread)
 	return container_of(thread, struct worker, thread);
 }
 
+/* What all tasks of @rt have in common. */
+static inline uint32_t runtime_task_flags(const struct sley *rt)
+{
+	return rt->membarrier ? 0 : TASK_NO_BARRIER;
+}
+
 /* A counter of this worker: others only read it. */
 static inline void counter_add(uint64_t *counter, uint64_t n)
 {
 	/* relaxed: one writer; see core/drain.h for the two that matter. */
-	store_relaxed(counter, *counter + n);
+	store_relaxed(counter, load_relaxed(counter) + n);
 }
 
 /*
@@ -246,14 +255,9 @@ void worker_unbind(struct worker *worker);
 /* Single-threaded: run one task until it ends or blocks.  False: none ready. */
 bool worker_step(struct worker *worker);
 
-/*
- * Leave the current strand; worker->after says what becomes of it.  Returns
- * when it is resumed, with the worker that resumed it.
- */
-struct worker *worker_leave(struct worker *worker);
-
-/* Leave the current strand for @task, which is picked and claimable. */
-struct worker *worker_leave_for(struct worker *worker, struct sley_task *task);
+/* An idle strand, which will start @task; or limbo, if there is no memory. */
+struct strand *worker_spare_strand(struct worker *worker,
+				   struct sley_task *task);
 
 /* Let others run. */
 void worker_yield(struct worker *worker);
@@ -282,8 +286,22 @@ void place_spawned(struct worker *worker, struct sley_task *task);
 /* Queue a new task from a thread that is no worker of @rt. */
 void place_foreign(struct sley *rt, struct sley_task *task);
 
+/* The same for a task that does not simply go to the caller's ready levels. */
+void task_enqueue_elsewhere(struct sley_task *task);
+
 /* Queue a task whose wait was decided: DECIDED_QUEUE. */
-void task_enqueue(struct sley_task *task);
+static inline void task_enqueue(struct sley_task *task)
+{
+	struct worker *worker = worker_current();
+	struct strand *strand = task->fiber;
+
+	/* A plain thread has no strand. */
+	if (likely(worker && strand && !worker->migratable) &&
+	    strand->home == worker)
+		levels_push(&worker->ready, task, task_level(task));
+	else
+		task_enqueue_elsewhere(task);
+}
 
 /* The same for a chain linked by ->next. */
 void task_enqueue_chain(struct sley_task *chain);

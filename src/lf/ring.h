@@ -62,7 +62,7 @@
 #include <stdint.h>
 
 #ifndef RING_CAPACITY
-#define RING_CAPACITY 256
+#define RING_CAPACITY 1024
 #endif
 _Static_assert(RING_CAPACITY >= 2, "half of it must be an item");
 _Static_assert((RING_CAPACITY & (RING_CAPACITY - 1)) == 0,

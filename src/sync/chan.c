@@ -10,8 +10,7 @@
  *
  * A close wakes everybody with index 1 instead of 0.
  */
-#include "core/waitq.h"
-#include "core/worker.h"
+#include "core/wait.h"
 
 #include <sley/chan.h>
 
@@ -71,7 +70,8 @@ static void get(struct sley_chan *chan, void *value)
 }
 
 /* The first waiter of @list that can still be woken: it is unlinked. */
-static struct sley_task *claim_first(struct sley_waitq *list, void **value)
+static inline struct sley_task *claim_first(struct sley_waitq *list,
+					    void **value)
 {
 	struct sley_waiter *node;
 
@@ -220,8 +220,11 @@ void sley_chan_destroy(struct sley_chan *chan)
 static int wait_in(struct sley_chan *chan, struct sley_waitq *list, void *value,
 		   uint64_t deadline_ns)
 {
-	struct sley_waiter node = { .slot = value };
-	int result = waitq_wait_in(&chan->recv, list, &node, deadline_ns, 0);
+	struct sley_waiter node;
+	int result;
+
+	node.slot = value;
+	result = waitq_wait_in(&chan->recv, list, &node, deadline_ns, 0);
 
 	if (result < 0)
 		unlock(chan);

@@ -6,8 +6,7 @@
  * lost.  A notification unlinks the waiter it wakes: two of them wake two.
  * Taking the mutex again cannot be cancelled: the caller relies on holding it.
  */
-#include "core/waitq.h"
-#include "core/worker.h"
+#include "core/wait.h"
 
 #include <sley/sync.h>
 

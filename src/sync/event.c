@@ -15,8 +15,7 @@
  *
  *   W1  see core/waitq.h
  */
-#include "core/waitq.h"
-#include "core/worker.h"
+#include "core/wait.h"
 
 #include <sley/sync.h>
 

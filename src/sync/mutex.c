@@ -14,8 +14,7 @@
  *
  *   W1  see core/waitq.h; the inline paths acquire and release the same word
  */
-#include "core/waitq.h"
-#include "core/worker.h"
+#include "core/wait.h"
 
 #include <sley/sync.h>
 

@@ -7,6 +7,7 @@
  * never call us again, and its child must not wait for that.
  */
 #include "core/fork.h"
+#include "core/leave.h"
 
 #include <sley/fork.h>
 

@@ -201,19 +201,55 @@ static void run_traced(const char *setting)
 	stop(rt);
 }
 
-TEST(a_second_runtime_writes_a_file_of_its_own)
+static void check_file(const char *name)
 {
-	char second[300];
+	char file[300];
+
+	(void)snprintf(file, sizeof(file), "%s/%s", directory, name);
+	read_trace(file);
+	CHECK_EQ(number("done"), 2 * NR_TASKS);
+	CHECK_EQ(unlink(file), 0);
+}
+
+TEST(a_second_runtime_does_not_overwrite_the_trace_of_the_first)
+{
+	char other[300];
 
 	begin();
-	(void)snprintf(second, sizeof(second), "%s/trace.2.json", directory);
+	(void)snprintf(other, sizeof(other), "%s/other", directory);
 	run_traced(path);
+	run_traced(other);
 	run_traced(path);
-	read_trace(path);
-	CHECK_EQ(number("done"), 2 * NR_TASKS);
-	read_trace(second);
-	CHECK_EQ(number("done"), 2 * NR_TASKS);
-	CHECK_EQ(unlink(second), 0);
+	run_traced(other);
+	check_file("trace.json");
+	check_file("trace.2.json");
+	check_file("other");
+	check_file("other.2");
+	end();
+}
+
+TEST(more_traces_than_are_remembered_have_files_of_their_own)
+{
+	struct sley_config config;
+	int nr_files = 0;
+
+	begin();
+	config = tracing(path);
+	config.workers = SLEY_SINGLE;
+	for (int i = 1; i <= 70; i++) {
+		struct sley *rt = NULL;
+
+		CHECK_EQ(sley_create(&rt, &config), 0);
+		CHECK_EQ(sley_destroy(rt), 0);
+	}
+	for (int i = 1; i <= 70; i++) {
+		char file[300];
+
+		(void)snprintf(file, sizeof(file), "%s/trace.%d.json",
+			       directory, i);
+		nr_files += unlink(file) == 0;
+	}
+	CHECK_EQ(nr_files, 69); /* and the first, which has no number */
 	end();
 }
 

@@ -119,7 +119,7 @@ static void each_once(void)
 	bitmap_is_true();
 	for (int i = 0; i < TASKS; i++) {
 		MODEL_CHECK(taken[i] == 1);
-		MODEL_CHECK(!(tasks[i].state & TASK_LEVELLED));
+		MODEL_CHECK(!(tasks[i].flags & TASK_LEVELLED));
 	}
 }
 

@@ -30,20 +30,26 @@ static void setup(void)
 	model_name(&queued, "queued");
 }
 
+static void setup_without_membarrier(void)
+{
+	setup();
+	task.flags |= TASK_NO_BARRIER;
+}
+
 static void enqueue(void)
 {
 	MODEL_CHECK(xchg_acq_rel(&queued, 1) == 0);
 }
 
 /* A worker that takes the task from the queue. */
-static uint64_t dequeue_and_claim(void)
+static uint32_t dequeue_and_claim(void)
 {
 	while (!xchg_acq_rel(&queued, 0))
 		spin_hint(&queued);
 	return task_claim(&task);
 }
 
-static void park(uint64_t shield)
+static void park(uint32_t shield)
 {
 	if (!task_park(&task, shield))
 		enqueue();
@@ -51,10 +57,11 @@ static void park(uint64_t shield)
 
 /* ---- wake, time-out and cancel against one wait -------------------------- */
 
-static void wait_once(uint64_t shield)
+static void wait_once(uint32_t shield, bool announced)
 {
 	(void)dequeue_and_claim();
-	task_announce_wait(&task);
+	if (announced)
+		task_announce_wait(&task);
 	park(shield);
 	verdict = task_verdict_of(dequeue_and_claim());
 	MODEL_CHECK(verdict != VERDICT_NONE);
@@ -64,13 +71,13 @@ static void wait_once(uint64_t shield)
 static void wait_open(int id)
 {
 	(void)id;
-	wait_once(0);
+	wait_once(0, true);
 }
 
 static void wait_shielded(int id)
 {
 	(void)id;
-	wait_once(TASK_SHIELDED);
+	wait_once(TASK_SHIELDED, true);
 }
 
 /* Only who knows of the wait decides it: after it was announced. */
@@ -103,6 +110,23 @@ static void canceller(int id)
 		enqueue();
 }
 
+/* For one object alone: nobody decides it before it is BLOCKED. */
+static void wait_alone(int id)
+{
+	(void)id;
+	wait_once(0, false);
+}
+
+/* Holds the lock of that object: the waiter is BLOCKED, or not there yet. */
+static void waker_of_blocked(int id)
+{
+	(void)id;
+	if (task_state_of(task_observe(&task)) != TASK_BLOCKED)
+		return;
+	if (task_decide(&task, VERDICT_WOKEN, 0) == DECIDED_QUEUE)
+		enqueue();
+}
+
 static void ended_once(void)
 {
 	MODEL_CHECK(task_state_of(task.state) == TASK_COMPLETED);
@@ -114,6 +138,22 @@ MODEL(a_waker_ends_the_wait, .setup = setup, .threads = { wait_open, waker },
 
 MODEL(a_cancel_ends_the_wait, .setup = setup,
       .threads = { wait_open, canceller }, .finish = ended_once);
+
+MODEL(a_cancel_ends_a_wait_for_one, .setup = setup,
+      .threads = { wait_alone, canceller }, .finish = ended_once);
+
+MODEL(a_cancel_ends_a_wait_for_one_without_membarrier,
+      .setup = setup_without_membarrier, .threads = { wait_alone, canceller },
+      .finish = ended_once);
+
+MODEL(a_waker_and_a_cancel_end_a_wait_for_one, .setup = setup,
+      .threads = { wait_alone, canceller, waker_of_blocked },
+      .finish = ended_once);
+
+MODEL(a_waker_and_a_cancel_end_a_wait_for_one_without_membarrier,
+      .setup = setup_without_membarrier,
+      .threads = { wait_alone, canceller, waker_of_blocked },
+      .finish = ended_once);
 
 MODEL(two_cancels_end_the_wait_once, .setup = setup,
       .threads = { wait_open, canceller, canceller }, .finish = ended_once);
@@ -133,7 +173,8 @@ MODEL(a_shielded_wait_is_woken_only, .setup = setup,
 static void start_or_drop(int id)
 {
 	(void)id;
-	if (dequeue_and_claim() & TASK_CANCELLED) {
+	(void)dequeue_and_claim();
+	if (task_is_cancelled(&task)) {
 		dropped = true;
 		task_drop(&task);
 		return;

@@ -10,9 +10,7 @@
  */
 #include "explorer.h"
 
-#include "core/fork.h"
-#include "core/waitq.h"
-#include "core/worker.h"
+#include "core/wait.h"
 
 #include <errno.h>
 
@@ -27,21 +25,61 @@ static struct object *object;
 static int got;
 
 /* Model threads are not workers: nothing of this may be called. */
-struct worker *worker_leave(struct worker *worker)
+static void never(void)
 {
 	MODEL_CHECK(!"a plain thread has no worker");
-	return worker;
+}
+
+struct sley_task *worker_pick(struct worker *worker)
+{
+	(void)worker;
+	never();
+	return NULL;
+}
+
+struct strand *worker_spare_strand(struct worker *worker,
+				   struct sley_task *task)
+{
+	(void)worker;
+	(void)task;
+	never();
+	return NULL;
+}
+
+void leave_finish_rare(struct worker *worker)
+{
+	(void)worker;
+	never();
+}
+
+void trace_switch(struct worker *worker, const struct strand *from,
+		  const struct strand *to)
+{
+	(void)worker;
+	(void)from;
+	(void)to;
+	never();
+}
+
+void fiber_swap_fpu(struct fiber *from, struct fiber *to,
+		    struct fiber_thread *thread)
+{
+	(void)from;
+	(void)to;
+	(void)thread;
+	never();
 }
 
 void fork_leave_behind(struct worker *worker)
 {
-	(void)worker_leave(worker);
+	(void)worker;
+	never();
 }
 
 void fork_come_back(struct strand *strand)
 {
 	(void)strand;
-	(void)worker_leave(NULL);
+	never();
 }
 
 static void setup(void)

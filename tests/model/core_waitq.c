@@ -43,7 +43,7 @@ static void setup(void)
 	model_name(&q.word, "q");
 	model_name(&timers.lock.word, "timers.lock");
 	for (int i = 0; i < WAITERS; i++) {
-		task_build_running(&sides[i].task, 0);
+		task_build_running(&sides[i].task, 0, 0);
 		model_name(&sides[i].task.state, "task%d", i);
 		model_name(&sides[i].queued, "queued%d", i);
 	}
@@ -163,7 +163,7 @@ static void check(int posted)
 	MODEL_CHECK(q.first == NULL);
 	MODEL_CHECK(!(q.word & WAITQ_LOCK));
 	for (int i = 0; i < WAITERS; i++) {
-		uint64_t word = sides[i].task.state;
+		uint32_t word = sides[i].task.state;
 
 		MODEL_CHECK(task_state_of(word) == TASK_RUNNING);
 		MODEL_CHECK(task_verdict_of(word) == VERDICT_NONE);

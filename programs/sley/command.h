@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command.h - what the file of a command offers to main.c.
+ *
+ * A command returns the exit status: 0, 1 if what it looked at is not well,
+ * 2 if it was called wrongly.
+ */
+#ifndef SLEY_PROGRAM_COMMAND_H
+#define SLEY_PROGRAM_COMMAND_H
+
+enum { STATUS_OK = 0, STATUS_TROUBLE = 1, STATUS_USAGE = 2 };
+
+struct command {
+	const char *name;
+	const char *arguments;             /* as the usage shows them        */
+	const char *summary;               /* one line, without a full stop  */
+	const char *help;                  /* what "sley help NAME" adds     */
+	int (*run)(int argc, char **argv); /* argv[0] is the name */
+};
+
+extern const struct command command_tour;
+extern const struct command command_doctor;
+extern const struct command command_version;
+
+/* Says how to call @command, on stderr; returns STATUS_USAGE. */
+int command_usage(const struct command *command);
+
+/* For commands without arguments: 0, or the status to return. */
+int command_no_arguments(const struct command *command, int argc, char **argv);
+
+#endif

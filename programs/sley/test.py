@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""test - the command line from outside: output, exit status, what it refuses."""
+import argparse
+import os
+import pty
+import re
+import subprocess
+import sys
+
+failures = 0
+
+
+def check(name, condition, detail=""):
+    global failures
+    print("ok  " if condition else "FAIL", name)
+    if not condition:
+        failures += 1
+        print(detail)
+
+
+def run(program, *words, **environment):
+    return subprocess.run([program, *words], text=True, check=False,
+                          encoding="utf-8", env=os.environ | environment,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def run_limited(mib, *command):
+    """With so much address space."""
+    return run("prlimit", f"--as={mib << 20}", *command)
+
+
+def run_on_terminal(program, *words, **environment):
+    """What it prints if its output is a terminal."""
+    leader, follower = pty.openpty()
+    child = subprocess.Popen([program, *words], stdout=follower,
+                             env=os.environ | environment)
+    os.close(follower)
+    output = b""
+    try:
+        while part := os.read(leader, 65536):
+            output += part
+    except OSError:  # the other end is closed
+        pass
+    os.close(leader)
+    child.wait()
+    return output.decode()
+
+
+def check_tour(program):
+    done = run(program, "tour", LC_ALL="C.UTF-8")
+    lines = done.stdout.splitlines()
+    stops = [line for line in lines
+             if line.startswith(("\u2713", "\u2717"))]
+    check("the tour is right at every stop",
+          done.returncode == 0 and len(stops) == 12
+          and all(line[0] == "\u2713" for line in stops),
+          done.stdout + done.stderr)
+    check("its lines have at most 80 columns",
+          all(len(line) <= 80 for line in lines), done.stdout)
+    done = run(program, "tour", "--workers", "1", LC_ALL="C")
+    check("it is right with one worker, too", done.returncode == 0,
+          done.stdout + done.stderr)
+    check("it is plain ASCII outside of UTF-8", done.stdout.isascii(),
+          done.stdout)
+    for words in (("--workers",), ("--workers", "0"), ("--workers", "x"),
+                  ("--workers", "4097"), ("--fast",),
+                  ("--workers", "1", "more")):
+        done = run(program, "tour", *words)
+        check(f"the tour refuses {' '.join(words)}",
+              done.returncode == 2 and "usage: sley tour" in done.stderr,
+              done.stderr)
+
+
+def check_doctor(program):
+    done = run(program, "doctor", LC_ALL="C.UTF-8")
+    lines = done.stdout.splitlines()
+    findings = [line for line in lines if
+                re.match(r"(ok|degraded|broken) ", line)]
+    fixes = [line for line in lines if re.match(r" +fix: \S", line)]
+    bad = [line for line in findings if not line.startswith("ok")]
+    check("the doctor finds nothing broken",
+          done.returncode == 0 and "0 broken." in lines[-1],
+          done.stdout + done.stderr)
+    check("each thing that is not ok has its fix", len(fixes) == len(bad),
+          done.stdout)
+    check("it looks at the kernel, the guards and the library",
+          {"kernel", "guards", "sley"} <= {line.split()[1] for line in
+                                           findings}, done.stdout)
+    # Enough for the program and a small runtime, not for a million stacks.
+    limited = run_limited(4096, program, "doctor")
+    check("a limit on the address space is seen, and no reason to fail",
+          limited.returncode == 0
+          and re.search(r"^degraded +address space", limited.stdout, re.M)
+          and re.search(r"^degraded +stacks", limited.stdout, re.M)
+          and "fix: ulimit -v unlimited" in limited.stdout, limited.stdout)
+    limited = run_limited(24, program, "doctor")
+    check("where not even threads can be had, the doctor fails",
+          limited.returncode == 1
+          and re.search(r"^broken +sley ", limited.stdout, re.M),
+          limited.stdout)
+    limited = run_limited(24, program, "tour")
+    check("and the tour sends its guests there", limited.returncode == 1
+          and "Run 'sley doctor'" in limited.stderr, limited.stderr)
+
+
+def check_colours(program):
+    colour = {"TERM": "xterm", "NO_COLOR": ""}
+    check("there are colours on a terminal",
+          "\033[" in run_on_terminal(program, "doctor", **colour))
+    check("there are none with NO_COLOR",
+          "\033[" not in run_on_terminal(program, "doctor", TERM="xterm",
+                                         NO_COLOR="1"))
+    check("there are none in a pipe",
+          "\033[" not in run(program, "doctor", **colour).stdout)
+
+
+def check_words(program, version):
+    done = run(program, "version")
+    check("the version is the project's", done.returncode == 0 and
+          done.stdout.startswith(f"sley {version}\n")
+          and f"headers   {version}\n" in done.stdout, done.stdout)
+    check("--version is the same",
+          run(program, "--version").stdout == done.stdout)
+    done = run(program, "version", "more")
+    check("it takes no argument",
+          done.returncode == 2 and "unexpected 'more'" in done.stderr)
+    done = run(program)
+    check("no command is a mistake, and all are listed", done.returncode == 2
+          and all(f"sley {name}" in done.stderr for name in
+                  ("tour", "doctor", "version", "help")), done.stderr)
+    done = run(program, "wander")
+    check("an unknown command is named, and all are listed",
+          done.returncode == 2 and "no command 'wander'" in done.stderr
+          and "usage: sley COMMAND" in done.stderr and not done.stdout,
+          done.stderr)
+    for name in ("tour", "doctor", "version", "help"):
+        done = run(program, "help", name)
+        check(f"there is help for {name}", done.returncode == 0
+              and f"usage: sley {name}" in done.stdout, done.stdout)
+        check(f"{name} --help is the same",
+              run(program, name, "--help").stdout == done.stdout)
+    check("there is none for what is no command",
+          run(program, "help", "wander").returncode == 2)
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run([program, "version"], stdout=full, check=False,
+                              stderr=subprocess.PIPE, text=True)
+    check("output that gets lost is an error", done.returncode == 1
+          and "No space left" in done.stderr, done.stderr)
+
+
+def check_manual(program, folder):
+    with open(os.path.join(folder, "sley.1"), encoding="utf-8") as file:
+        page = file.read()
+    listed = re.findall(r"^  sley (\w+)", run(program, "help").stdout, re.M)
+    check("each command is in the manual",
+          listed and all(re.search(rf"\b{name}\b", page) for name in listed))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("program", "version", "man"):
+        parser.add_argument("--" + name, required=True)
+    args = parser.parse_args()
+    os.environ.pop("SLEY_TRACE", None)
+    check_words(args.program, args.version)
+    check_manual(args.program, args.man)
+    check_tour(args.program)
+    check_doctor(args.program)
+    check_colours(args.program)
+    print(f"{failures} failed")
+    return failures != 0
+
+
+sys.exit(main())

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tour.c - sley tour: each model at work, in a table.
+ */
+#include "tour.h"
+
+#include "command.h"
+#include "screen.h"
+
+#include <sley/sley.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct stop stops[] = {
+	{ .model = "tasks",
+	  .did = "spawned and joined 100,000 tasks",
+	  .run = tour_tasks },
+	{ .model = "fork-join",
+	  .did = "fib(27), a fork in every call",
+	  .run = tour_fork_join },
+	{ .model = "stealing",
+	  .did = "512 tasks, spawned on one worker",
+	  .run = tour_stealing },
+	{ .model = "priorities",
+	  .did = "spawned as 31, 0, -10, -32",
+	  .run = tour_priorities,
+	  .workers = 1 },
+	{ .model = "blocking",
+	  .did = "10,000 fibers blocked and released",
+	  .run = tour_blocking },
+	{ .model = "channels",
+	  .did = "100,000 values through 3 stages",
+	  .run = tour_channels },
+	{ .model = "mutex",
+	  .did = "6 tasks, 2 threads, one counter",
+	  .run = tour_mutex },
+	{ .model = "condition",
+	  .did = "4 producers, 4 consumers, 8 places",
+	  .run = tour_condition },
+	{ .model = "timeouts",
+	  .did = "500 deadlines within 50 ms",
+	  .run = tour_timeouts },
+	{ .model = "cancelling",
+	  .did = "1,000 tasks that sleep for ever",
+	  .run = tour_cancel },
+	{ .model = "one thread",
+	  .did = "two tasks in steps, and again",
+	  .run = tour_single,
+	  .plain = true },
+	{ .model = "stopping",
+	  .did = "a deadline, a report, the end",
+	  .run = tour_shutdown,
+	  .plain = true },
+};
+
+#define NR_STOPS (sizeof(stops) / sizeof(stops[0]))
+
+/* Columns: the mark and a space, then these, two spaces apart. */
+#define MODEL_WIDTH 10
+#define DID_WIDTH 34
+#define RESULT_WIDTH 18
+#define TIME_WIDTH 7
+#define TABLE_WIDTH                                                            \
+	(2 + MODEL_WIDTH + DID_WIDTH + RESULT_WIDTH + TIME_WIDTH + 7)
+
+/* ---- what a stop says -------------------------------------------------------- */
+
+void outcome_start(struct outcome *out)
+{
+	out->start_ns = sley_now();
+}
+
+void outcome_stop(struct outcome *out)
+{
+	out->end_ns = sley_now();
+}
+
+double outcome_ns(const struct outcome *out)
+{
+	return (double)(out->end_ns - out->start_ns);
+}
+
+void outcome_result(struct outcome *out, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(out->result, sizeof(out->result), format, args);
+	va_end(args);
+}
+
+void outcome_trouble(struct outcome *out, const char *format, ...)
+{
+	va_list args;
+
+	if (out->trouble[0])
+		return;
+	va_start(args, format);
+	(void)vsnprintf(out->trouble, sizeof(out->trouble), format, args);
+	va_end(args);
+}
+
+void *tour_alloc(size_t nr, size_t size)
+{
+	void *memory = calloc(nr, size);
+
+	if (!memory) {
+		fprintf(stderr, "sley tour: out of memory (%zu bytes)\n",
+			nr * size);
+		exit(STATUS_TROUBLE);
+	}
+	return memory;
+}
+
+/* ---- the table ---------------------------------------------------------------- */
+
+static void print_row(enum screen_style style, const char *const column[4])
+{
+	putchar(' ');
+	screen_field(style, column[0], -MODEL_WIDTH);
+	fputs("  ", stdout);
+	screen_field(style, column[1], -DID_WIDTH);
+	fputs("  ", stdout);
+	screen_field(style, column[2], -RESULT_WIDTH);
+	fputs("  ", stdout);
+	screen_field(style, column[3], TIME_WIDTH);
+	putchar('\n');
+}
+
+static void print_head(int workers)
+{
+	static const char *const head[] = { "model", "what it did", "result",
+					    "time" };
+
+	printf("sley %s, %d worker%s\n\n%*s", sley_version(), workers,
+	       workers == 1 ? "" : "s", screen_mark_width(), "");
+	print_row(SCREEN_HEADING, head);
+	screen_rule(TABLE_WIDTH - 2 + screen_mark_width());
+}
+
+static void print_stop(const struct stop *stop, const struct outcome *out)
+{
+	bool good = !out->trouble[0];
+	char time[SCREEN_NUMBER_SIZE] = "";
+	const char *const row[] = { stop->model, stop->did,
+				    good ? out->result : "wrong", time };
+
+	if (out->end_ns)
+		(void)screen_time(time, outcome_ns(out));
+	screen_field(good ? SCREEN_GOOD : SCREEN_BAD, screen_mark(good),
+		     -screen_mark_width());
+	print_row(SCREEN_PLAIN, row);
+	if (!good) {
+		printf("%*s", screen_mark_width() + 1, "");
+		screen_field(SCREEN_BAD, out->trouble, 0);
+		putchar('\n');
+	}
+	(void)fflush(stdout);
+}
+
+/* ---- the walk -------------------------------------------------------------------- */
+
+struct visit {
+	const struct stop *stop;
+	struct outcome *out;
+};
+
+static void visit(void *arg)
+{
+	struct visit *it = arg;
+
+	it->stop->run(it->out);
+}
+
+static bool go_to(const struct stop *stop, int workers)
+{
+	struct outcome out = { 0 };
+	struct visit it = { stop, &out };
+	int err = 0;
+
+	if (stop->workers)
+		workers = stop->workers;
+	if (stop->plain)
+		stop->run(&out);
+	else
+		err = sley_run(SLEY_CONFIG(.workers = workers), visit, &it);
+	if (err)
+		outcome_trouble(&out, "cannot start: %s", sley_strerror(err));
+	if (!out.result[0])
+		outcome_trouble(&out, "it came to no result");
+	print_stop(stop, &out);
+	return !out.trouble[0];
+}
+
+/* How many workers a runtime would have. */
+static int count_workers(int workers, int *out)
+{
+	struct sley *rt;
+	int err = sley_create(&rt, SLEY_CONFIG(.workers = workers));
+
+	if (err)
+		return err;
+	*out = sley_nr_workers(rt);
+	return sley_destroy(rt);
+}
+
+static int walk(int workers)
+{
+	uint64_t start_ns = sley_now();
+	char time[SCREEN_NUMBER_SIZE];
+	size_t nr_good = 0;
+	int err = count_workers(workers, &workers);
+
+	if (err) {
+		fprintf(stderr,
+			"sley tour: cannot start: %s\n"
+			"Run 'sley doctor' to see what is missing.\n",
+			sley_strerror(err));
+		return STATUS_TROUBLE;
+	}
+	print_head(workers);
+	for (size_t i = 0; i < NR_STOPS; i++)
+		nr_good += go_to(&stops[i], workers);
+	printf("\n%zu of %zu right, in %s.\n", nr_good, NR_STOPS,
+	       screen_time(time, (double)(sley_now() - start_ns)));
+	if (nr_good == NR_STOPS)
+		return STATUS_OK;
+	printf("Run 'sley doctor'; if it finds nothing, please report this.\n");
+	return STATUS_TROUBLE;
+}
+
+/* A number of workers; 0: it is none. */
+static int parse_workers(const char *text)
+{
+	char *end;
+	long number = strtol(text, &end, 10);
+
+	return *end || number < 1 || number > SLEY_WORKERS_MAX ? 0
+							       : (int)number;
+}
+
+static int run(int argc, char **argv)
+{
+	int workers = 0;
+
+	if (argc == 1)
+		return walk(0);
+	if (strcmp(argv[1], "--workers") != 0 || argc > 3) {
+		fprintf(stderr, "sley tour: unexpected '%s'\n",
+			argc > 3 ? argv[3] : argv[1]);
+		return command_usage(&command_tour);
+	}
+	if (argc == 3)
+		workers = parse_workers(argv[2]);
+	if (!workers) {
+		fprintf(stderr,
+			"sley tour: --workers takes a number from 1 to %d\n",
+			SLEY_WORKERS_MAX);
+		return command_usage(&command_tour);
+	}
+	return walk(workers);
+}
+
+const struct command command_tour = {
+	.name = "tour",
+	.arguments = "[--workers N]",
+	.summary = "see each part at work, with timings",
+	.help = "Each line does real work and checks its own result; the exit "
+		"status is 1 if\none was wrong.  It takes about a second.  With "
+		"SLEY_TRACE=full in the environment\neach runtime leaves a "
+		"trace for https://ui.perfetto.dev in this directory.\n",
+	.run = run,
+};

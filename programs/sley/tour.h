@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tour.h - the stops of the tour.
+ *
+ * A stop does real work, checks what came out, and says it in a few words.
+ */
+#ifndef SLEY_PROGRAM_TOUR_H
+#define SLEY_PROGRAM_TOUR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct outcome {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	char result[64];   /* for the table                      */
+	char trouble[160]; /* what was wrong; empty: nothing was */
+};
+
+struct stop {
+	const char *model;
+	const char *did;
+	void (*run)(struct outcome *out);
+	int workers; /* 0: as many as usual             */
+	bool plain;  /* on a plain thread, not in a task */
+};
+
+/* What the clock shows between these two is the time of the stop. */
+void outcome_start(struct outcome *out);
+void outcome_stop(struct outcome *out);
+double outcome_ns(const struct outcome *out);
+
+/* Without it the stop has failed. */
+__attribute__((format(printf, 2, 3))) void
+outcome_result(struct outcome *out, const char *format, ...);
+
+/* The first trouble counts. */
+__attribute__((format(printf, 2, 3))) void
+outcome_trouble(struct outcome *out, const char *format, ...);
+
+/* Memory that must be there; the program ends if it is not. */
+void *tour_alloc(size_t nr, size_t size);
+
+/* tour_run.c: who runs, where, in which order. */
+void tour_tasks(struct outcome *out);
+void tour_fork_join(struct outcome *out);
+void tour_stealing(struct outcome *out);
+void tour_priorities(struct outcome *out);
+void tour_single(struct outcome *out);
+
+/* tour_wait.c: who waits, for what, how long. */
+void tour_blocking(struct outcome *out);
+void tour_channels(struct outcome *out);
+void tour_mutex(struct outcome *out);
+void tour_condition(struct outcome *out);
+void tour_timeouts(struct outcome *out);
+void tour_cancel(struct outcome *out);
+void tour_shutdown(struct outcome *out);
+
+#endif

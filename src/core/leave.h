@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * leave.h - how a worker goes from the strand it is on to the next one.
+ *
+ * All of it is inline, down to the switch, because of how processors predict
+ * returns: they remember the calls that were made, and those were made on
+ * another stack.  Every frame between the switch and the user's code is a
+ * mispredicted return, 4 to 5 ns each, unless the next strand was suspended in
+ * the same place.  (Out of line, the row `create` took 107 ns instead of 86.)
+ *
+ * Edges:
+ *
+ *   S1  see core/worker.h
+ */
+#ifndef SLEY_CORE_LEAVE_H
+#define SLEY_CORE_LEAVE_H
+
+#include "core/worker.h"
+
+/* What the strand that was left asked for, but for a plain wait. */
+void leave_finish_rare(struct worker *worker);
+
+static inline void leave_finish_wait(struct worker *worker)
+{
+	const struct after *after = &worker->after;
+	struct sley_task *task = after->strand->task;
+	uint32_t shield = after->flags & WAIT_SHIELDED ? TASK_SHIELDED : 0;
+
+	if (unlikely(!task_park(task, shield) ||
+		     (worker->cancelled && !shield && task_take_back(task))))
+		levels_push(&worker->ready, task, task_level(task));
+	waitq_unlock_for(after->q, after->flags);
+}
+
+/*
+ * The first thing on every stack that was switched to.  No copy of the request
+ * is taken: its fields were stored one by one just now, and a wider load would
+ * wait until they have left the store buffer.
+ */
+static inline void leave_finish(struct worker *worker)
+{
+	if (worker->after.kind == AFTER_WAIT)
+		leave_finish_wait(worker);
+	else
+		leave_finish_rare(worker);
+	worker->after.kind = AFTER_NOTHING;
+}
+
+/*
+ * From the current strand to @to; worker->after says what becomes of the one
+ * that is left.  Returns when that is resumed, with the worker that resumed it.
+ */
+static inline __attribute__((always_inline)) struct worker *
+worker_switch(struct worker *worker, struct strand *to)
+{
+	struct strand *from = worker->strand;
+	struct fiber_thread *thread;
+
+	sley_assert(from != to);
+	worker->after.strand = from;
+	store_release(&worker->strand, to); /* S1 */
+	/* relaxed: its task goes with it; for others it is a hint. */
+	store_relaxed(&to->home, worker);
+	if (unlikely(worker->trace.full))
+		trace_switch(worker, from, to);
+	counter_add(&worker->counters.switches, 1);
+	thread = fiber_switch(&from->fiber, &to->fiber, &worker->thread);
+	worker = worker_of_thread(thread);
+	leave_finish(worker);
+	return worker;
+}
+
+/* Claim @task, which has a strand, unless it only yielded. */
+static inline struct strand *strand_resume(struct sley_task *task)
+{
+	struct strand *strand = task->fiber;
+
+	if (task_state_of(task_load(task)) == TASK_READY)
+		strand->claimed = task_claim(task);
+	return strand;
+}
+
+/*
+ * Leave the current strand for @task, which was picked, or for an idle strand
+ * if there is none; worker->after says what becomes of the one that is left.
+ * Returns when that is resumed, with the worker that resumed it.
+ */
+static inline __attribute__((always_inline)) struct worker *
+worker_leave_for(struct worker *worker, struct sley_task *task)
+{
+	struct strand *to;
+
+	if (likely(task && task->fiber))
+		to = strand_resume(task);
+	else
+		to = worker_spare_strand(worker, task);
+	return worker_switch(worker, to);
+}
+
+static inline __attribute__((always_inline)) struct worker *
+worker_leave(struct worker *worker)
+{
+	return worker_leave_for(worker, worker_pick(worker));
+}
+
+#endif
