@@ -15,7 +15,7 @@ static noinline void wake_waiters(struct sley_waitq *q)
 	task_enqueue_chain(chain);
 }
 
-enum countdown_result countdown_done(struct sley_waitq *q)
+enum countdown_result countdown_done_slow(struct sley_waitq *q)
 {
 	/* relaxed: the CAS checks it. */
 	uint64_t word = load_relaxed(&q->word);

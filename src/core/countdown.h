@@ -35,7 +35,19 @@ enum countdown_result {
 	COUNTDOWN_BAD,  /* it was zero already; nothing was done  */
 };
 
-enum countdown_result countdown_done(struct sley_waitq *q);
+enum countdown_result countdown_done_slow(struct sley_waitq *q);
+
+static inline enum countdown_result countdown_done(struct sley_waitq *q)
+{
+	/* relaxed: the CAS checks it. */
+	uint64_t word = load_relaxed(&q->word);
+
+	/* More than one is left: nobody is to be woken. */
+	if (likely(word >= 2 * COUNTDOWN_ONE &&
+		   cas_acq_rel(&q->word, &word, word - COUNTDOWN_ONE))) /* C1 */
+		return COUNTDOWN_MORE;
+	return countdown_done_slow(q);
+}
 
 /* 0, -ETIMEDOUT or -ECANCELED. */
 must_check int countdown_wait_slow(struct sley_waitq *q, uint64_t deadline_ns,

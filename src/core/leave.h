@@ -17,18 +17,27 @@
 
 #include "core/worker.h"
 
-/* What the strand that was left asked for, but for a plain wait. */
+/*
+ * What the strand that was left asked for, but for a wait of a task that will
+ * be resumed here.
+ */
 void leave_finish_rare(struct worker *worker);
 
-static inline void leave_finish_wait(struct worker *worker)
+static inline void leave_park(struct worker *worker, struct sley_task *task)
 {
-	const struct after *after = &worker->after;
-	struct sley_task *task = after->strand->task;
-	uint32_t shield = after->flags & WAIT_SHIELDED ? TASK_SHIELDED : 0;
+	uint32_t shield = worker->after.flags & WAIT_SHIELDED ? TASK_SHIELDED
+							      : 0;
 
 	if (unlikely(!task_park(task, shield) ||
 		     (worker->cancelled && !shield && task_take_back(task))))
 		levels_push(&worker->ready, task, task_level(task));
+}
+
+static inline void leave_finish_wait(struct worker *worker)
+{
+	const struct after *after = &worker->after;
+
+	leave_park(worker, after->strand->task);
 	waitq_unlock_for(after->q, after->flags);
 }
 
@@ -39,7 +48,7 @@ static inline void leave_finish_wait(struct worker *worker)
  */
 static inline void leave_finish(struct worker *worker)
 {
-	if (worker->after.kind == AFTER_WAIT)
+	if (likely(worker->after.kind == AFTER_WAIT && !worker->migratable))
 		leave_finish_wait(worker);
 	else
 		leave_finish_rare(worker);

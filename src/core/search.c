@@ -9,7 +9,7 @@
  *
  * No source may starve another: every FAIR_TICK-th pick looks at the timers
  * and then at the default level's sources in rotating order.  The next slot is
- * passed over after NEXT_STREAK picks in a row.
+ * passed over every NEXT_STREAK-th time.
  *
  * A search goes on for the price of a wake-up: looking for as long as being
  * woken would take costs at most twice what the best choice would have cost.
@@ -33,6 +33,8 @@
 #define NEXT_STREAK 16
 #define SHARED_BATCH 16
 #define SPIN_NS_MIN 1000
+#define SPIN_ROUNDS_PER_LOOK 4
+#define SPIN_ROUNDS_PER_CLOCK 32
 
 #define BIT_DEFAULT (1ull << LEVEL_DEFAULT)
 #define BITS_URGENT (BIT_DEFAULT - 1)
@@ -48,15 +50,14 @@ static struct sley_task *take_next(struct worker *worker)
 
 static struct sley_task *pick_next(struct worker *worker)
 {
-	struct sley_task *task;
-
-	if (worker->next_streak >= NEXT_STREAK) {
+	/* relaxed: a glance; the exchange decides. */
+	if (likely(!load_relaxed(&worker->next)))
+		return NULL;
+	if (++worker->next_streak >= NEXT_STREAK) {
 		worker->next_streak = 0;
 		return NULL;
 	}
-	task = take_next(worker);
-	worker->next_streak = task ? worker->next_streak + 1 : 0;
-	return task;
+	return take_next(worker);
 }
 
 static struct sley_task *pick_ready(struct worker *worker)
@@ -318,39 +319,44 @@ static bool stopping(const struct worker *worker)
 	return load_relaxed(&worker->rt->phase) == PHASE_STOPPING;
 }
 
-/* Rounds: first tight, then with a pause, until the time is up. */
-static struct sley_task *look_for_a_while(struct worker *worker)
+/* Something has come for this worker in particular. */
+static bool is_called(const struct worker *worker)
 {
-	uint64_t until_ns = 0;
-	struct sley_task *task;
-
-	/* relaxed: a hint for place_foreign(). */
-	store_relaxed(&worker->rt->spinner, worker->index + 1);
-	for (unsigned int round = 0;; round++) {
-		task = look_once(worker);
-		if (task || stopping(worker))
-			return task;
-		if (round < 4)
-			continue;
-		if (round % 8 == 4) {
-			uint64_t now_ns = os_now();
-
-			if (!until_ns)
-				until_ns = now_ns + worker->spin_ns;
-			if (now_ns >= until_ns)
-				return NULL;
-		}
-		for (int i = 0; i < 8; i++)
-			spin_hint(&worker->home);
-	}
+	/* relaxed: a request, obeyed sooner or later. */
+	return !push_list_empty(&worker->home) || load_relaxed(&worker->poke);
 }
 
+/* A search that was in vain makes the next one shorter. */
 static void adapt_spin(struct worker *worker, bool found)
 {
 	if (found)
 		worker->spin_ns = WORKER_SPIN_NS_MAX;
 	else if (worker->spin_ns > SPIN_NS_MIN)
 		worker->spin_ns /= 2;
+}
+
+/*
+ * A searcher looks everywhere, now and then, since looking takes cache lines
+ * from those who work.  A worker that may not search, because others do, only
+ * watches for what is sent to it alone: a fiber that waits here for one that
+ * runs elsewhere comes back within a microsecond.
+ */
+static struct sley_task *spin(struct worker *worker, bool searching)
+{
+	uint64_t until_ns = os_now() + worker->spin_ns;
+	struct sley_task *task = NULL;
+
+	for (unsigned int round = 1; !task && !stopping(worker); round++) {
+		bool look = searching && round % SPIN_ROUNDS_PER_LOOK == 0;
+
+		if (round % SPIN_ROUNDS_PER_CLOCK == 0 && os_now() >= until_ns)
+			break;
+		spin_hint(&worker->home);
+		if (look || is_called(worker))
+			task = look_once(worker);
+	}
+	adapt_spin(worker, task != NULL);
+	return task;
 }
 
 static bool park(struct worker *worker, bool searching)
@@ -372,6 +378,17 @@ static bool park(struct worker *worker, bool searching)
 	return searching;
 }
 
+static struct sley_task *search(struct worker *worker, bool searching)
+{
+	struct sley_task *task;
+
+	if (searching)
+		/* relaxed: a hint for place_foreign(). */
+		store_relaxed(&worker->rt->spinner, worker->index + 1);
+	task = look_once(worker);
+	return task ? task : spin(worker, searching);
+}
+
 struct sley_task *worker_search(struct worker *worker)
 {
 	struct sley_task *task = look_once(worker);
@@ -382,9 +399,7 @@ struct sley_task *worker_search(struct worker *worker)
 	searching = idle_search_begin(&worker->rt->idle);
 	for (;;) {
 		worker_fire_timers(worker);
-		task = searching ? look_for_a_while(worker) : look_once(worker);
-		if (searching)
-			adapt_spin(worker, task != NULL);
+		task = search(worker, searching);
 		if (task || stopping(worker))
 			break;
 		searching = park(worker, searching);

@@ -227,8 +227,9 @@ static inline bool task_take_back(struct sley_task *task)
 	uint32_t state;
 
 	do {
+		/* SHIELDED: it has moved, and this is a later wait already. */
 		if (task_state_of(old) != TASK_BLOCKED ||
-		    (old & TASK_VERDICT_MASK))
+		    (old & (TASK_VERDICT_MASK | TASK_SHIELDED)))
 			return false;
 		state = (old & ~TASK_STATE_MASK) | TASK_READY |
 			task_with_verdict(VERDICT_CANCELLED, 0);

@@ -34,13 +34,33 @@ _Thread_local struct self sley__self
 
 /* ---- from strand to strand ------------------------------------------------ */
 
+/*
+ * Parking looks at the task once more after it is BLOCKED.  The lock of what
+ * it waits for keeps it from ending meanwhile; without one, the lock of its
+ * strand has to.
+ */
+static void finish_movable(struct worker *worker)
+{
+	const struct after *after = &worker->after;
+	struct strand *strand = after->strand;
+
+	if (!after->q)
+		spin_lock(&strand->ending);
+	leave_park(worker, strand->task);
+	if (!after->q)
+		spin_unlock(&strand->ending);
+	waitq_unlock_for(after->q, after->flags);
+}
+
 void leave_finish_rare(struct worker *worker)
 {
 	const struct after *after = &worker->after;
 
 	switch (after->kind) {
 	case AFTER_NOTHING:
+		break;
 	case AFTER_WAIT:
+		finish_movable(worker);
 		break;
 	case AFTER_FORK:
 		fork_finish_wait(worker, after);
@@ -131,8 +151,8 @@ static inline void end_task(struct worker *worker, struct sley_task *task,
 }
 
 /* Run a task that is claimed, on @strand. */
-static inline struct worker *run(struct worker *worker, struct strand *strand,
-				 struct sley_task *task)
+static inline __attribute__((always_inline)) struct worker *
+run(struct worker *worker, struct strand *strand, struct sley_task *task)
 {
 	bool drop = dropped(worker, task);
 

@@ -224,6 +224,53 @@ static void destroy_under_a_waker(const struct sley_config *config)
 	pthread_barrier_destroy(&wake.crowd.all_here);
 }
 
+/* ---- cancelling all against destroy ----------------------------------------------- */
+
+/* Nobody sets the event: only the cancel ends it, in whatever it is about. */
+static void wait_until_cancelled(void *arg)
+{
+	struct wake *wake = arg;
+	int err = 0;
+
+	while (err != -ECANCELED) {
+		for (uint64_t n = test_random(8); n; n--)
+			sley_yield();
+		err = one_in(2) ? sley_sleep(test_random(50 * SLEY_USEC))
+				: sley_event_wait(&wake->event);
+	}
+	atomic_fetch_add(&wake->crowd.ran, 1);
+}
+
+static void *cancel_them(void *arg)
+{
+	struct wake *wake = arg;
+
+	pthread_barrier_wait(&wake->crowd.all_here);
+	for (uint64_t n = test_random(200); n; n--)
+		sched_yield();
+	sley_cancel_all(wake->crowd.rt);
+	return NULL;
+}
+
+/* The cancel lets the destroy end, and may still be at it then. */
+static void destroy_under_a_canceller(const struct sley_config *config)
+{
+	struct wake wake = { .event = SLEY_EVENT_INIT };
+	struct sley *rt = start_with(config);
+	pthread_t canceller;
+
+	wake.crowd.rt = rt;
+	pthread_barrier_init(&wake.crowd.all_here, NULL, 2);
+	canceller = test_thread(cancel_them, &wake);
+	for (int i = 0; i < NR_TASKS; i++)
+		CHECK_EQ(sley_schedule(wait_until_cancelled, &wake), 0);
+	pthread_barrier_wait(&wake.crowd.all_here);
+	stop(rt);
+	CHECK_LE(atomic_load(&wake.crowd.ran), NR_TASKS);
+	pthread_join(canceller, NULL);
+	pthread_barrier_destroy(&wake.crowd.all_here);
+}
+
 static void run(void (*round)(const struct sley_config *),
 		const struct sley_config *config)
 {
@@ -260,4 +307,9 @@ TEST(strangers_are_served_or_refused)
 TEST(a_waker_may_be_the_last_to_leave)
 {
 	run_all(destroy_under_a_waker);
+}
+
+TEST(a_canceller_may_be_the_last_to_leave)
+{
+	run_all(destroy_under_a_canceller);
 }
