@@ -68,22 +68,6 @@ void idle_notify_seat(struct idle *idle, struct idle_seat *seat)
 		os_futex_wake(&seat->word, 1);
 }
 
-void idle_wake_all(struct idle *idle)
-{
-	struct list *link;
-
-	spin_lock(&idle->lock);
-	for (link = idle->parked.next; link != &idle->parked;
-	     link = link->next) {
-		struct idle_seat *seat =
-			container_of(link, struct idle_seat, link);
-
-		if (seat_wake(seat, SEAT_WOKEN))
-			os_futex_wake(&seat->word, 1);
-	}
-	spin_unlock(&idle->lock);
-}
-
 bool idle_search_begin(struct idle *idle)
 {
 	uint64_t counts = idle_counts(idle);

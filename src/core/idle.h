@@ -102,9 +102,6 @@ static inline void idle_notify(struct idle *idle)
 /* The same towards one worker whose home list was pushed to. */
 void idle_notify_seat(struct idle *idle, struct idle_seat *seat);
 
-/* Wake everybody: for stopping. */
-void idle_wake_all(struct idle *idle);
-
 /* May the caller search?  At most searching_max may at a time. */
 bool idle_search_begin(struct idle *idle);
 

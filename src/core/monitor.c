@@ -58,6 +58,8 @@ static void sleep_deeply(struct monitor *monitor, struct sley *rt)
 {
 	uint32_t word = MONITOR_AWAKE;
 
+	/* What a burst left behind; the workers keep their own stacks warm. */
+	stack_pool_trim(&rt->stacks);
 	if (!cas_acq_rel(&monitor->word, &word, MONITOR_ASLEEP)) /* M1 */
 		return;
 	/* A worker that woke before this saw AWAKE and did not nudge. */

@@ -175,7 +175,7 @@ void worker_fire_timers(struct worker *worker)
 static noinline struct sley_task *pick_fair(struct worker *worker)
 {
 	static struct sley_task *(*const source[])(struct worker *) = {
-		pick_lane, pick_shared, pick_ring,
+		pick_lane, pick_shared, pick_left_behind, pick_ring,
 		take_next, pick_fresh,  pick_ready,
 	};
 	struct sley_task *task;

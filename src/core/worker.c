@@ -93,14 +93,19 @@ struct strand *worker_spare_strand(struct worker *worker,
 
 void worker_yield(struct worker *worker)
 {
-	struct sley_task *task = worker->strand->task;
-	struct sley_task *next = worker_pick(worker);
+	struct strand *strand = worker->strand;
+	struct sley_task *next;
 
-	if (!next)
-		return;
-	task->fiber = worker->strand;
-	worker->after.kind = AFTER_YIELD;
-	(void)worker_leave_for(worker, next);
+	if (unlikely(!fork_stack_empty(&strand->forks)))
+		fork_leave_behind(worker);
+	next = worker_pick(worker);
+	if (next) {
+		strand->task->fiber = strand;
+		worker->after.kind = AFTER_YIELD;
+		(void)worker_leave_for(worker, next);
+	}
+	if (unlikely(strand->parents_home))
+		fork_come_back(strand);
 }
 
 /* ---- the loop -------------------------------------------------------------- */

@@ -219,6 +219,34 @@ TEST_WORKERS(fork_a_suspended_parent_leaves_its_children_to_others)
 	stop(rt);
 }
 
+/* The same with a parent that only yields until its child has run. */
+static void yield_to_a_child(void *arg)
+{
+	struct blocking b = { SLEY_EVENT_INIT, 0, 0 };
+	struct sley_fork child;
+
+	sley_fork(&child, set_in_child, &b);
+	while (!sley_event_is_set(&b.event))
+		sley_yield();
+	sley_fork_join(&child);
+	count_task(arg);
+}
+
+TEST_WORKERS(fork_a_yielding_parent_leaves_its_children_to_others)
+{
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task tasks[32];
+	atomic_int done = 0;
+	int i;
+
+	for (i = 0; i < 32; i++)
+		sley_spawn(&group, &tasks[i], yield_to_a_child, &done);
+	sley_join(&group);
+	CHECK_EQ(done, 32);
+	stop(rt);
+}
+
 /* ---- misuse ------------------------------------------------------------ */
 
 static void join_the_older_one(void *arg)

@@ -107,12 +107,19 @@ static bool search(int id)
 	return found;
 }
 
+/* As core/runtime.c stops its workers. */
+static void wake_all(void)
+{
+	for (int i = 0; i < WORKERS; i++)
+		idle_notify_seat(&idle, &seats[i]);
+}
+
 static void worker(int id)
 {
 	while (search(id)) {
 		if (add_acq_rel(&done, 1) + 1 == nr_pieces) {
 			store_relaxed(&stop, 1);
-			idle_wake_all(&idle);
+			wake_all();
 		}
 	}
 }
@@ -125,7 +132,7 @@ static void busy_worker(int id)
 
 		if (begun == nr_pieces) {
 			store_relaxed(&stop, 1);
-			idle_wake_all(&idle);
+			wake_all();
 		}
 		while (load_relaxed(&done) < nr_pieces)
 			spin_hint(&done);
