@@ -20,7 +20,7 @@ enum countdown_result countdown_done_slow(struct sley_waitq *q)
 	/* relaxed: the CAS checks it. */
 	uint64_t word = load_relaxed(&q->word);
 
-	for (;;) {
+	for (unsigned int tries = 0;; tries++) {
 		uint64_t less = word - COUNTDOWN_ONE;
 		bool wakes = word & COUNTDOWN_WAITERS && !countdown_of(less);
 
@@ -28,6 +28,9 @@ enum countdown_result countdown_done_slow(struct sley_waitq *q)
 			return COUNTDOWN_BAD;
 		if (unlikely(wakes && (word & WAITQ_LOCK))) {
 			spin_hint(&q->word);
+			/* Who holds the lock may need this very CPU. */
+			if (unlikely(tries % 128 == 127))
+				spin_yield();
 			/* relaxed: as above. */
 			word = load_relaxed(&q->word);
 			continue;

@@ -40,7 +40,6 @@ void idle_wake_one(struct idle *idle)
 		struct list *first = list_take_first(&idle->parked);
 
 		seat = container_of(first, struct idle_seat, link);
-		/* Still counted as parked: it takes itself off on waking. */
 		if (seat_wake(seat, SEAT_WOKEN_SEARCHING))
 			break;
 		seat = NULL;

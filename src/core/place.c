@@ -2,8 +2,8 @@
 /*
  * place.c - where a task goes that became ready.
  *
- *   new, default priority, by a worker      its ring; the overflow: half of
- *                                           the ring to the shared queue
+ *   new, default priority, by a worker      its ring; if full, a batch of the
+ *                                           oldest to the shared queue
  *   new, another priority                   the shared queue, by level
  *   new, pinned                             the worker's own: its fresh list, or
  *                                           its ready levels

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * wait.c - the waiter's side of core/waitq.h: what is not inline in wait.h.
- *
- * A task parks after the switch and takes its verdict from the word it was
- * claimed with.  A thread parks by itself, sleeps on the word, and decides its
- * own timeout; if it comes too late for that, somebody has decided for it and
- * will release it in a moment.
  */
 #include "core/fork.h"
 #include "core/wait.h"

@@ -40,11 +40,10 @@
  * the middle: top has not moved, the swap succeeds, and items are delivered
  * twice.  Here no item leaves but through head, so whatever the thief has not
  * seen makes its swap fail.  The price is one locked instruction for each take
- * by the owner, and that the owner gets the oldest item, not the newest; the
- * worker's next slot keeps the newest.
+ * by the owner, and that the owner gets the oldest item, not the newest.
  *
  * Rejected: growing (an old buffer cannot be freed while a thief may still be
- * reading it; the overflow goes to the global queue instead); 32-bit indices
+ * reading it; the overflow goes to the shared queue instead); 32-bit indices
  * (a thief that sleeps through 2^32 takes would succeed wrongly); a copy of
  * head for the owner on its own line (it takes by swap, so it has the line).
  *
