@@ -86,8 +86,8 @@ sley_create(struct sley **out, const struct sley_config *config);
 /*
  * sley_destroy - wait for all work and all bound threads, then stop.
  *
- * New work from outside is refused from the first moment; what live tasks
- * spawn is still accepted and runs.  Does nothing with NULL.  Calling it from
+ * New work from outside is refused from the first moment; what live tasks and
+ * bound threads spawn is still accepted and runs.  Does nothing with NULL.  Calling it from
  * a task of @rt, or from a thread bound to it, is misuse: it could never end.
  *
  * Context:  any thread that is not part of @rt

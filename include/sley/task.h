@@ -110,8 +110,9 @@ sley_spawn_with(struct sley_group *group, struct sley_task *task, sley_fn *fn,
  * Errors:   as sley_spawn_with(), and
  *           SLEY_ENOWORKER  @rt is single-threaded and this thread is not
  *                           bound to it
- *           -ESHUTDOWN      @rt is being destroyed and the caller is not one
- *                           of its tasks
+ *           -ESHUTDOWN      @rt is being destroyed and the caller is neither
+ *                           one of its tasks nor bound to it
+ *           SLEY_EFORKED    this process is a fork of the one that created @rt
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_spawn_on(struct sley *rt, struct sley_group *group, struct sley_task *task,

@@ -51,10 +51,10 @@ void sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
 	task->fn = fn;
 	task->arg = arg;
 	err = spawn_into(rt, group, task, &defaults);
-	/* A bound thread keeps its runtime from being destroyed. */
-	sley_check(!err || err == -ESHUTDOWN, "cannot fail here");
-	sley_check(!err, "a runtime that is being destroyed takes no new work "
-			 "from a bound thread");
+	sley_check(err != SLEY_EFORKED,
+		   "a runtime does not survive fork(): the child must create "
+		   "its own");
+	sley_assert(!err);
 }
 
 int sley_spawn_on(struct sley *rt, struct sley_group *group,

@@ -43,13 +43,15 @@ int spawn_into(struct sley *rt, struct sley_group *group,
 {
 	struct worker *worker = worker_current();
 	bool here = worker && worker->rt == rt;
+	/* A bound thread keeps the runtime alive; others pass the gate. */
+	bool inside = here || sley__self.bound == rt;
 	int err;
 
 	if (unlikely(rt->generation != os_fork_generation()))
 		return SLEY_EFORKED;
 	if (!here && (!rt->nr_workers || options->pinned))
 		return SLEY_ENOWORKER;
-	if (!here && !gate_enter(rt))
+	if (!inside && !gate_enter(rt))
 		return -ESHUTDOWN;
 	task->group = group;
 	err = build(rt, task, options);
@@ -61,7 +63,7 @@ int spawn_into(struct sley *rt, struct sley_group *group,
 	} else if (!err) {
 		spawn_foreign(rt, task);
 	}
-	if (!here)
+	if (!inside)
 		gate_leave(rt);
 	return err;
 }
