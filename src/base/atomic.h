@@ -81,15 +81,18 @@
  */
 #define compiler_barrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
+/* A moment's pause that looks at nothing. */
+#if defined(__x86_64__)
+#define spin_pause() __builtin_ia32_pause()
+#else
+#define spin_pause() compiler_barrier()
+#endif
+
 /*
  * The caller found @p unusable and is about to look again.  The explorer
  * suspends the thread until another one has written to @p.
  */
-#if defined(__x86_64__)
-#define spin_hint(p) ((void)(p), __builtin_ia32_pause())
-#else
-#define spin_hint(p) ((void)(p), compiler_barrier())
-#endif
+#define spin_hint(p) ((void)(p), spin_pause())
 
 #endif /* SLEY_MODEL */
 

@@ -74,7 +74,8 @@ static void add_spawned(struct worker *worker, struct sums *sums)
 	sums->spawned += load_relaxed(&worker->counters.spawned);
 }
 
-static bool nothing_left(struct sley *rt)
+/* Tasks that have not ended; 0 is exact. */
+static uint64_t nr_left(struct sley *rt)
 {
 	struct sums sums = { 0 };
 
@@ -82,7 +83,7 @@ static bool nothing_left(struct sley *rt)
 	each_worker(rt, add_spawned, &sums);
 	/* relaxed: D2 ordered it, the gate is shut. */
 	sums.spawned += load_relaxed(&rt->foreign_spawned);
-	return sums.finished == sums.spawned;
+	return sums.spawned - sums.finished;
 }
 
 /* ---- waiting ------------------------------------------------------------------ */
@@ -96,7 +97,7 @@ void drain_signal(struct sley *rt)
 static bool drained(struct sley *rt)
 {
 	return load_acquire(&rt->nr_bound) == 0 && /* D1 */
-	       nothing_left(rt);
+	       nr_left(rt) == 0;
 }
 
 /* Without membarrier a signal may be missed: look now and then. */
@@ -144,29 +145,78 @@ void drain_end_unbind(struct worker *worker)
 
 /* ---- who is left ---------------------------------------------------------------- */
 
-static void report_strand(void *object, void *arg)
-{
-	struct strand *strand = object;
-	struct sley *rt = arg;
-	/* relaxed: a report; the strand may go on meanwhile. */
-	const char *name = load_relaxed(&strand->fiber.name);
+struct survivor {
+	const char *name;
+	sley_fn *fn;
+};
 
-	/* relaxed: as above. */
+struct survivors {
+	struct survivor *list;
+	uint64_t room;
+	uint64_t nr; /* may be more than there was room for */
+};
+
+static void note_strand(void *object, void *arg)
+{
+	struct survivors *survivors = arg;
+	struct strand *strand = object;
+	struct survivor *survivor;
+
+	/* relaxed: a report; the strand may go on meanwhile. */
 	if (!load_relaxed(&strand->task))
 		return;
+	if (survivors->nr++ >= survivors->room)
+		return;
+	survivor = &survivors->list[survivors->nr - 1];
 	/* relaxed: as above. */
-	report(rt, "still there: %s (function %p)", name ? name : "a task",
-	       (void *)(uintptr_t)load_relaxed(&strand->fn));
+	survivor->name = load_relaxed(&strand->fiber.name);
+	/* relaxed: as above. */
+	survivor->fn = load_relaxed(&strand->fn);
+}
+
+/*
+ * Returns how many there are.  Reported without the lock: the user's function
+ * may take as long as it likes.
+ */
+static uint64_t report_strands(struct sley *rt)
+{
+	struct survivors survivors = {
+		.room = slab_nr_live(&rt->strands) + 1,
+	};
+	size_t size = survivors.room * sizeof(struct survivor);
+
+	survivors.list = mem_alloc(&rt->mem, size);
+	if (!survivors.list)
+		survivors.room = 0;
+	slab_for_each(&rt->strands, note_strand, &survivors);
+	for (uint64_t i = 0; i < survivors.nr && i < survivors.room; i++) {
+		const struct survivor *survivor = &survivors.list[i];
+
+		report(rt, "still there: %s (function %p)",
+		       survivor->name ? survivor->name : "a task",
+		       (void *)(uintptr_t)survivor->fn);
+	}
+	if (survivors.nr > survivors.room)
+		report(rt, "still there: %llu more task(s)",
+		       (unsigned long long)(survivors.nr - survivors.room));
+	mem_free(&rt->mem, survivors.list, size);
+	return survivors.nr;
 }
 
 void drain_report(struct sley *rt)
 {
 	uint32_t bound = load_acquire(&rt->nr_bound); /* D1 */
+	uint64_t left = nr_left(rt);
+	uint64_t started;
 
 	if (bound)
 		report(rt,
 		       "still there: %u bound thread(s); each must call "
 		       "sley_unbind()",
 		       bound);
-	slab_for_each(&rt->strands, report_strand, rt);
+	started = report_strands(rt);
+	/* No strand names them.  They, and threads, may go on meanwhile. */
+	if ((int64_t)(left - started) > 0)
+		report(rt, "still there: %llu task(s) that have not started",
+		       (unsigned long long)(left - started));
 }

@@ -1,8 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * runq.c - see runq.h.
+ *
+ * A task does not know its runtime, and whoever changes its level may belong to
+ * another one: so a queued task carries the tag of its queue.  There are 1023
+ * tags.  The tasks of a runtime that got none are never marked, and change
+ * their level when they are queued the next time.
  */
 #include "core/runq.h"
+
+static uint64_t tags_used[(RUNQ_NO_TAG + 1) / 64] = {
+	[RUNQ_NO_TAG / 64] = 1ull << RUNQ_NO_TAG % 64,
+};
+
+void runq_init(struct runq *runq)
+{
+	*runq = (struct runq){ .tag = RUNQ_NO_TAG };
+	for (unsigned int i = 0; i < array_size(tags_used); i++) {
+		/* relaxed: the CAS checks it. */
+		uint64_t used = load_relaxed(&tags_used[i]);
+
+		while (~used) {
+			unsigned int bit = (unsigned int)bits_first(~used);
+
+			/* relaxed: a number, it publishes nothing. */
+			if (cas_relaxed(&tags_used[i], &used,
+					used | 1ull << bit)) {
+				runq->tag = i * 64 + bit;
+				return;
+			}
+		}
+	}
+}
+
+void runq_fini(struct runq *runq)
+{
+	unsigned int tag = runq->tag;
+
+	if (tag != RUNQ_NO_TAG)
+		/* relaxed: as above. */
+		(void)and_relaxed(&tags_used[tag / 64], ~(1ull << tag % 64));
+}
 
 static void publish_hint(struct runq *runq)
 {
@@ -15,8 +53,8 @@ static void push_locked(struct runq *runq, struct sley_task *task)
 	unsigned int level = task_level(task);
 
 	levels_push(&runq->levels, task, level);
-	if (level != LEVEL_DEFAULT)
-		task_mark_levelled(task);
+	if (level != LEVEL_DEFAULT && runq->tag != RUNQ_NO_TAG)
+		task_mark_levelled(task, level, runq->tag);
 }
 
 static struct sley_task *take_locked(struct runq *runq, unsigned int level)
@@ -73,15 +111,16 @@ unsigned int runq_take_batch(struct runq *runq, unsigned int level,
 void runq_set_level(struct runq *runq, struct sley_task *task,
 		    unsigned int level)
 {
-	uint64_t old;
+	uint32_t old;
 
 	spin_lock(&runq->lock);
 	old = task_set_level(task, level);
-	if (old & TASK_LEVELLED) {
-		levels_remove(&runq->levels, task, task_level_of(old));
+	if (task_is_levelled_in(old, runq->tag)) {
+		levels_remove(&runq->levels, task, task_queued_level_of(old));
 		levels_push(&runq->levels, task, level);
-		if (level == LEVEL_DEFAULT)
-			task_clear_levelled(task);
+		task_clear_levelled(task);
+		if (level != LEVEL_DEFAULT)
+			task_mark_levelled(task, level, runq->tag);
 		publish_hint(runq);
 	}
 	spin_unlock(&runq->lock);

@@ -20,9 +20,13 @@
 #include "core/levels.h"
 #include "lf/spin.h"
 
+/* What is queued here carries the tag.  This one marks nothing, see runq.c. */
+#define RUNQ_NO_TAG 1023u
+
 struct runq {
 	uint64_t hint; /* the bitmap, readable without the lock */
 	struct spinlock lock;
+	unsigned int tag;     /* unlike that of any other queue */
 	struct levels levels; /* under lock */
 } cache_aligned;
 
@@ -31,6 +35,10 @@ static inline uint64_t runq_hint(const struct runq *runq)
 	/* relaxed: Q1 is a hint. */
 	return load_relaxed(&runq->hint);
 }
+
+/* All zero, but for a tag of its own; fini gives the tag back. */
+void runq_init(struct runq *runq);
+void runq_fini(struct runq *runq);
 
 void runq_push(struct runq *runq, struct sley_task *task);
 

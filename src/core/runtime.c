@@ -131,6 +131,7 @@ static void free_parts(struct sley *rt)
 	slab_fini(&rt->strands);
 	stack_pool_fini(&rt->stacks);
 	fiber_overflow_uninstall();
+	runq_fini(&rt->runq);
 	mem = rt->mem;
 	mem_free(&mem, rt, sizeof(*rt));
 }
@@ -171,6 +172,7 @@ int runtime_create(struct sley **out, const struct sley_config *config)
 	rt->membarrier = !config->no_membarrier && os_membarrier_setup();
 	rt->table_length = nr_workers;
 	list_init(&rt->bound);
+	runq_init(&rt->runq);
 	slab_init(&rt->strands, &rt->mem, sizeof(struct strand));
 	slab_init(&rt->tasks, &rt->mem, sizeof(struct sley_task));
 	trace_init(&rt->trace, config->trace, nr_workers);
@@ -212,6 +214,8 @@ static int bind_worker(struct sley *rt)
 	}
 	spin_lock(&rt->bound_lock);
 	list_append(&rt->bound, &worker->link);
+	/* Who cancels all from here on finds it in the list. */
+	worker->cancelled = load_acquire(&rt->cancelled); /* L2 */
 	spin_unlock(&rt->bound_lock);
 	return 0;
 }

@@ -282,6 +282,16 @@ static bool look_everywhere(void *arg)
 	if (load_relaxed(&rt->phase) == PHASE_STOPPING ||
 	    load_relaxed(&worker->poke))
 		return true;
+	/*
+	 * The poke that came with it may be lost: pick_fair() takes it back and
+	 * then looks, and its store may come later than its load.
+	 */
+	/* relaxed: as above. */
+	if (unlikely(load_relaxed(&rt->cancelled) && !worker->cancelled)) {
+		/* relaxed: its own request. */
+		store_relaxed(&worker->poke, 1);
+		return true;
+	}
 	drain_signal_if_wanted(rt);
 	if (!push_list_empty(&worker->home) || levels_waiting(worker) ||
 	    worker->fresh.first)

@@ -15,6 +15,7 @@ static int build(struct sley *rt, struct sley_task *task,
 		 const struct sley_options *options)
 {
 	unsigned int level = (unsigned int)(options->priority + LEVEL_DEFAULT);
+	uint32_t flags = runtime_task_flags(rt);
 
 	task->fiber = NULL;
 	task->name = options->name;
@@ -25,9 +26,12 @@ static int build(struct sley *rt, struct sley_task *task,
 		if (!task->fiber)
 			return -ENOMEM;
 	}
-	task_build(task, level,
-		   runtime_task_flags(rt) |
-			   (options->pinned ? TASK_PINNED : 0));
+	if (options->pinned)
+		flags |= TASK_PINNED;
+	/* relaxed: cancelling everything orders nothing. */
+	if (load_relaxed(&rt->cancelled))
+		flags |= TASK_CANCELLED;
+	task_build(task, level, flags);
 	return 0;
 }
 

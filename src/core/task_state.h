@@ -117,8 +117,13 @@ enum task_verdict {
 #define TASK_PINNED (1u << 1)     /* may run on its own worker only         */
 #define TASK_LEVELLED (1u << 2)   /* queued in core/runq.h, and movable     */
 #define TASK_NO_BARRIER (1u << 3) /* its runtime has no membarrier          */
+#define TASK_FORKED (1u << 4)     /* a stolen child: its parent waits       */
 #define TASK_LEVEL_SHIFT 8
 #define TASK_LEVEL_MASK (0xffu << TASK_LEVEL_SHIFT)
+/* With LEVELLED: where it is queued, whatever its level is by now. */
+#define TASK_QUEUED_LEVEL_SHIFT 16 /* 6 bits                          */
+#define TASK_QUEUED_TAG_SHIFT 22   /* 10 bits: which core/runq.h      */
+#define TASK_QUEUED_MASK (TASK_LEVELLED | 0xffffu << TASK_QUEUED_LEVEL_SHIFT)
 
 #define NR_LEVELS 64
 #define LEVEL_DEFAULT 32 /* level = priority + 32: 0 is the most urgent */
@@ -370,17 +375,34 @@ static inline uint32_t task_set_level(struct sley_task *task,
 	return old;
 }
 
-/* LEVELLED is set and cleared under the lock of core/runq.h only. */
-static inline void task_mark_levelled(struct sley_task *task)
+/*
+ * LEVELLED, and with it the queue's tag and level, is set and cleared under the
+ * lock of that queue only.  Anybody may change the level meanwhile, also from
+ * another runtime: it does not tell in which list the task is.
+ */
+static inline void task_mark_levelled(struct sley_task *task,
+				      unsigned int level, unsigned int tag)
 {
 	/* relaxed: read under the same lock. */
-	(void)or_relaxed(&task->flags, TASK_LEVELLED);
+	(void)or_relaxed(&task->flags,
+			 TASK_LEVELLED | level << TASK_QUEUED_LEVEL_SHIFT |
+				 tag << TASK_QUEUED_TAG_SHIFT);
+}
+
+static inline bool task_is_levelled_in(uint32_t flags, unsigned int tag)
+{
+	return (flags & TASK_LEVELLED) && flags >> TASK_QUEUED_TAG_SHIFT == tag;
+}
+
+static inline unsigned int task_queued_level_of(uint32_t flags)
+{
+	return flags >> TASK_QUEUED_LEVEL_SHIFT & (NR_LEVELS - 1);
 }
 
 static inline void task_clear_levelled(struct sley_task *task)
 {
 	/* relaxed: read under the same lock. */
-	(void)and_relaxed(&task->flags, ~TASK_LEVELLED);
+	(void)and_relaxed(&task->flags, ~TASK_QUEUED_MASK);
 }
 
 /* ---- plain threads ------------------------------------------------------------- */

@@ -45,6 +45,22 @@ struct sley_waiter {
 	bool linked;        /* under the lock                             */
 };
 
+/*
+ * Somebody has the lock.  Stay away from its line for a while, longer each
+ * time: who has it gets several operations done on the line it has, where two
+ * that insist would hand it to and fro for each.
+ */
+static noinline void waitq_stay_away(struct sley_waitq *q, unsigned int tries)
+{
+	for (unsigned int i = 0; i < 4u << (tries < 3 ? 2 * tries : 6); i++)
+		spin_pause();
+	if (tries >= 16)
+		spin_yield();
+	/* relaxed: waiting for a chance, not for data. */
+	if (load_relaxed(&q->word) & WAITQ_LOCK)
+		spin_hint(&q->word);
+}
+
 /* Returns the word without the lock bit. */
 static inline uint64_t waitq_lock(struct sley_waitq *q)
 {
@@ -53,12 +69,7 @@ static inline uint64_t waitq_lock(struct sley_waitq *q)
 
 		if (likely(!(word & WAITQ_LOCK)))
 			return word;
-		/* relaxed: waiting for a chance, not for data. */
-		while (load_relaxed(&q->word) & WAITQ_LOCK) {
-			spin_hint(&q->word);
-			if (unlikely(++tries % 128 == 0))
-				spin_yield();
-		}
+		waitq_stay_away(q, tries);
 	}
 }
 

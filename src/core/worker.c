@@ -12,7 +12,8 @@
  *
  * If there is no memory for another stack, a blocking task leaves to the base,
  * the thread's own stack.  No task ever runs there; it resumes strands until
- * one becomes idle.  So blocking cannot fail.
+ * one becomes idle.  So blocking cannot fail.  It does not take part in idle.h
+ * meanwhile: whoever is woken for new tasks must have a stack for them.
  */
 #include "core/worker.h"
 
@@ -24,10 +25,13 @@
 #include "core/loop.h"
 #include "core/waitq.h"
 #include "os/clock.h"
+#include "os/futex.h"
 
 #include <errno.h>
 
 #define LIMBO_STACK_SIZE ((size_t)64 << 10)
+#define LIMBO_PICKS 4096
+#define LIMBO_NAP_NS 1000000
 
 _Thread_local struct self sley__self
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -133,9 +137,11 @@ static void clear_task(struct worker *worker, struct strand *strand)
 		spin_unlock(&strand->ending);
 }
 
+/* Not so a stolen child: its parent relies on it. */
 static bool dropped(const struct worker *worker, const struct sley_task *task)
 {
-	return unlikely(task_is_cancelled(task) || worker->cancelled);
+	return unlikely(task_is_cancelled(task) || worker->cancelled) &&
+	       !(task_flags(task) & TASK_FORKED);
 }
 
 /* Its end: nothing of @task may be touched afterwards. */
@@ -169,8 +175,9 @@ run(struct worker *worker, struct strand *strand, struct sley_task *task)
 		trace_task(&worker->trace, TRACE_TASK_END, task);
 		sley_check(fork_stack_empty(&strand->forks),
 			   "a task joins all it forked before it ends");
-		clear_task(worker, strand);
 	}
+	/* A strand made for this task names it even if it was dropped. */
+	clear_task(worker, strand);
 	end_task(worker, task, !drop);
 	return worker;
 }
@@ -220,42 +227,39 @@ void strand_main(void *arg, struct fiber_thread *thread)
 
 /* ---- below the loop --------------------------------------------------------- */
 
-/* Some task here that has a stack already, whatever its level; or NULL. */
-static struct sley_task *take_resumable(struct levels *ready)
+/*
+ * Some task that has a stack already, whatever its level; or NULL.  In a
+ * migratable runtime it may be anywhere, and so may one that was spawned with
+ * a stack of its own.
+ */
+static struct sley_task *pick_resumable(struct worker *worker)
 {
-	for (uint64_t bits = ready->bitmap; bits; bits &= bits - 1) {
-		unsigned int level = (unsigned int)bits_first(bits);
-		struct sley_task *task = ready->fifo[level].first;
+	struct task_fifo rest = { 0 };
+	struct sley_task *task = NULL;
 
-		for (; task; task = task->next) {
-			if (task->fiber) {
-				levels_remove(ready, task, level);
-				return task;
-			}
-		}
+	for (unsigned int i = 0; i < LIMBO_PICKS; i++) {
+		task = worker_pick(worker);
+		if (!task)
+			task = worker_pick_low(worker);
+		if (!task || task->fiber)
+			break;
+		fifo_push(&rest, task);
+		task = NULL;
 	}
-	return NULL;
-}
-
-static bool look_for_arrivals(void *arg)
-{
-	struct worker *worker = arg;
-
-	return !push_list_empty(&worker->home);
+	while (rest.first)
+		place_spawned(worker, fifo_take(&rest));
+	return task;
 }
 
 /* No memory for a stack: wait a little for somebody to give one back. */
 static void wait_for_memory(struct worker *worker)
 {
-	const struct idle_look look = { look_for_arrivals, worker };
-	uint64_t deadline_ns = os_now() + 1000000;
+	uint64_t deadline_ns = os_now() + LIMBO_NAP_NS;
 
 	if (timers_next(&worker->timers) < deadline_ns)
 		deadline_ns = timers_next(&worker->timers);
-	if (idle_park(&worker->rt->idle, &worker->seat, false, &look,
-		      deadline_ns) &&
-	    idle_search_end(&worker->rt->idle))
-		idle_notify(&worker->rt->idle);
+	/* Nobody wakes a seat that is not taken. */
+	(void)os_futex_wait(&worker->seat.word, SEAT_AWAKE, deadline_ns);
 }
 
 /*
@@ -274,8 +278,7 @@ static void run_strands(struct worker *worker)
 			continue;
 		}
 		task_enqueue_chain(timers_fire(&worker->timers, os_now()));
-		place_arrivals(worker);
-		task = take_resumable(&worker->ready);
+		task = pick_resumable(worker);
 		if (task)
 			(void)worker_switch(worker, strand_resume(task));
 		else
@@ -324,6 +327,7 @@ void worker_fini(struct worker *worker)
 		worker->idle_strands = strand->next;
 		strand_free(worker->rt, strand);
 	}
+	fork_storage_free(worker->rt, &worker->base);
 	trace_ring_fini(&worker->trace, &worker->rt->mem);
 }
 
@@ -384,6 +388,16 @@ void worker_unbind(struct worker *worker)
 	cease(worker);
 }
 
+/* Sees to it that a step comes back: it must not end in limbo. */
+static bool has_spare_strand(struct worker *worker)
+{
+	struct strand *strand = strand_get(worker);
+
+	if (strand)
+		strand_put(worker, strand);
+	return strand;
+}
+
 bool worker_step(struct worker *worker)
 {
 	struct sley_task *task;
@@ -394,6 +408,10 @@ bool worker_step(struct worker *worker)
 		task = worker_pick_low(worker);
 	if (!task)
 		return false;
+	if (unlikely(!task->fiber && !has_spare_strand(worker))) {
+		place_spawned(worker, task);
+		return false;
+	}
 	worker->step = &worker->base_task;
 	worker->after.kind = AFTER_NOTHING;
 	(void)worker_leave_for(worker, task);

@@ -26,10 +26,14 @@ size_t os_page_size(void)
 
 void *os_map(size_t size)
 {
+	int saved_errno = errno;
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	return memory == MAP_FAILED ? NULL : memory;
+	if (memory != MAP_FAILED)
+		return memory;
+	errno = saved_errno;
+	return NULL;
 }
 
 void os_unmap(void *memory, size_t size)
@@ -85,7 +89,11 @@ int os_guard_advise_many(void *first, size_t size, size_t stride, int nr)
 
 void os_discard(void *memory, size_t size)
 {
-	if (madvise(memory, size, MADV_DONTNEED))
+	int saved_errno = errno;
+
+	/* Locked memory (EINVAL) stays: that is what locking is for. */
+	if (madvise(memory, size, MADV_DONTNEED) && errno != EINVAL)
 		sley_fatal("discarding %zu bytes at %p failed: error %d", size,
 			   memory, errno);
+	errno = saved_errno;
 }

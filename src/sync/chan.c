@@ -21,17 +21,22 @@
 #define WOKEN_BY_CLOSE 1
 
 struct sley_chan {
+	/* What every call writes, in one cache line. */
 	struct sley_waitq recv; /* its lock is the channel's        */
 	struct sley_waitq send; /* its word is not used             */
+	char *buffer;
+	size_t room;  /* slots of the buffer              */
+	size_t first; /* slot of the oldest value         */
+	size_t nr;    /* values in the buffer             */
+
+	/* What hardly changes. */
 	size_t value_size;
 	size_t capacity; /* what the user asked for          */
-	size_t room;     /* slots of the buffer              */
-	size_t first;    /* slot of the oldest value         */
-	size_t nr;       /* values in the buffer             */
-	char *buffer;
 	bool closed;
 	struct mem mem;
 };
+_Static_assert(offsetof(struct sley_chan, value_size) == CACHE_LINE,
+	       "one line");
 
 static void copy(const struct sley_chan *chan, void *to, const void *from)
 {
@@ -142,13 +147,15 @@ static void unlock(struct sley_chan *chan)
 /* Makes room, without the lock; somebody else may have been faster. */
 static noinline int grow(struct sley_chan *chan)
 {
-	size_t room, old_room;
+	size_t room, old_room, bytes;
 	char *buffer, *old;
 
 	(void)waitq_lock(&chan->recv);
 	room = chan->room ? 2 * chan->room : UNBOUNDED_FIRST;
 	unlock(chan);
-	buffer = mem_alloc(&chan->mem, room * chan->value_size);
+	if (__builtin_mul_overflow(room, chan->value_size, &bytes))
+		return -ENOMEM;
+	buffer = mem_alloc(&chan->mem, bytes);
 	if (!buffer)
 		return -ENOMEM;
 	(void)waitq_lock(&chan->recv);

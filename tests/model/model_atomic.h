@@ -100,6 +100,8 @@ void model_spin(struct model_at at);
 /* Model threads run on one processor thread: nothing to keep apart. */
 #define compiler_barrier() ((void)0)
 
+#define spin_pause() ((void)0)
+
 /* Waits until another thread has written to @p since this one looked. */
 #define spin_hint(p) model_spin(MODEL_AT(p, "spin_hint", RELAXED))
 
