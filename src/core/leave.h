@@ -29,7 +29,8 @@ static inline void leave_park(struct worker *worker, struct sley_task *task)
 							      : 0;
 
 	if (unlikely(!task_park(task, shield) ||
-		     (worker->cancelled && !shield && task_take_back(task))))
+		     (worker->cancelled && !shield &&
+		      task != &worker->base_task && task_take_back(task))))
 		levels_push(&worker->ready, task, task_level(task));
 }
 

@@ -323,8 +323,6 @@ void runtime_cancel_strands(struct worker *worker)
 		return;
 	worker->cancelled = true;
 	slab_for_each(&worker->rt->strands, cancel_strand, worker);
-	if (worker->base.task)
-		cancel_strand(&worker->base, worker);
 }
 
 /* ---- counters ----------------------------------------------------------------------------- */

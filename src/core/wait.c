@@ -28,6 +28,9 @@ bool wait_cancelled(void)
 
 	if (!worker)
 		return false;
+	/* The code of a bound thread is no task: it is never cancelled. */
+	if (worker->strand == &worker->base)
+		return false;
 	/* relaxed: cancelling everything orders nothing. */
 	return task_is_cancelled(worker->strand->task) ||
 	       load_relaxed(&worker->rt->cancelled);

@@ -428,3 +428,23 @@ TEST_WORKERS(cancel_all_reaches_the_blocked_the_queued_and_the_coming)
 	CHECK_EQ(p.ended, 100);
 	stop(rt);
 }
+
+/* ---- a bound thread is no task ------------------------------------------- */
+
+TEST(cancelling_all_leaves_the_bound_thread_alone)
+{
+	struct sley_config config = *test_config();
+	struct sley_event event = SLEY_EVENT_INIT;
+	struct sley *rt;
+
+	config.workers = SLEY_SINGLE;
+	CHECK_EQ(sley_create(&rt, &config), 0);
+	CHECK_EQ(sley_bind(rt), 0);
+	sley_cancel_all(rt);
+	CHECK(!sley_cancelled());
+	CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
+	CHECK_EQ(sley_event_wait_until(&event, sley_now() + SLEY_MSEC),
+		 -ETIMEDOUT);
+	sley_unbind(rt);
+	CHECK_EQ(sley_destroy(rt), 0);
+}
