@@ -28,8 +28,7 @@ void fiber_thread_init(struct fiber_thread *thread)
 	sley_assert(!this_thread);
 	*thread = (struct fiber_thread){
 		.errno_location = &errno,
-		.eh_globals = __cxa_get_globals ? __cxa_get_globals()
-						: thread->no_eh,
+		.eh_globals = __cxa_get_globals ? __cxa_get_globals() : NULL,
 	};
 	fpu_save(thread->fpu);
 	os_alt_stack_set(&thread->alt_stack);

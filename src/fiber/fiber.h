@@ -49,10 +49,9 @@
 
 struct fiber_thread {
 	int *errno_location;
-	void **eh_globals; /* two words */
+	void **eh_globals; /* two words; NULL: a program without C++ */
 	struct fiber *current;
 	uint32_t fpu[2]; /* for fibers that have none of their own */
-	void *no_eh[2];  /* for programs without C++ */
 	struct os_alt_stack alt_stack;
 };
 
@@ -109,10 +108,12 @@ fiber_swap_words(struct fiber *from, struct fiber *to,
 	thread->current = to;
 	from->saved_errno = *errno_location;
 	*errno_location = to->saved_errno;
-	from->saved_eh[0] = eh_globals[0];
-	from->saved_eh[1] = eh_globals[1];
-	eh_globals[0] = to->saved_eh[0];
-	eh_globals[1] = to->saved_eh[1];
+	if (eh_globals) {
+		from->saved_eh[0] = eh_globals[0];
+		from->saved_eh[1] = eh_globals[1];
+		eh_globals[0] = to->saved_eh[0];
+		eh_globals[1] = to->saved_eh[1];
+	}
 	if (unlikely(from->save_fpu | to->save_fpu))
 		fiber_swap_fpu(from, to, thread);
 }
