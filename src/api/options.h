@@ -7,7 +7,9 @@
 
 #include "base/compiler.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Copy @given, which starts with its size in 32 bits, to @out of @size bytes.
@@ -15,5 +17,11 @@
  * size is zero; -E2BIG: a newer caller has set something unknown here.
  */
 must_check int options_copy(void *out, size_t size, const void *given);
+
+/* Between 16 KiB and 1 GiB: see SLEY_ESTACK. */
+static inline bool options_stack_fits(uint32_t stack_kib)
+{
+	return stack_kib >= 16 && stack_kib <= 1u << 20;
+}
 
 #endif

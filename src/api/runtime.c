@@ -21,8 +21,6 @@
 #include <sley/version.h>
 
 #define STACK_KIB_DEFAULT 256
-#define STACK_KIB_MIN 16
-#define STACK_KIB_MAX (1u << 20)
 #define STACK_CACHE_DEFAULT 64
 
 static int complete_config(const struct sley_config *given,
@@ -38,8 +36,7 @@ static int complete_config(const struct sley_config *given,
 		return SLEY_EWORKERS;
 	if (config->stack_kib == 0)
 		config->stack_kib = STACK_KIB_DEFAULT;
-	if (config->stack_kib < STACK_KIB_MIN ||
-	    config->stack_kib > STACK_KIB_MAX)
+	if (!options_stack_fits(config->stack_kib))
 		return SLEY_ESTACK;
 	if (config->stack_cache == 0)
 		config->stack_cache = STACK_CACHE_DEFAULT;
@@ -113,11 +110,6 @@ void sley_unbind(struct sley *rt)
 		   "a task cannot unbind its worker");
 	runtime_unbind(rt);
 }
-
-struct root {
-	sley_fn *fn;
-	void *arg;
-};
 
 static int run_bound(struct sley *rt, sley_fn *root, void *arg)
 {

@@ -14,9 +14,6 @@
 
 #include "api/options.h"
 
-#define STACK_KIB_MIN 16
-#define STACK_KIB_MAX (1u << 20)
-
 static int check_options(const struct sley_options *given,
 			 struct sley_options *options)
 {
@@ -27,8 +24,7 @@ static int check_options(const struct sley_options *given,
 	if (options->priority < SLEY_PRIORITY_MIN ||
 	    options->priority > SLEY_PRIORITY_MAX)
 		return SLEY_EPRIORITY;
-	if (options->stack_kib && (options->stack_kib < STACK_KIB_MIN ||
-				   options->stack_kib > STACK_KIB_MAX))
+	if (options->stack_kib && !options_stack_fits(options->stack_kib))
 		return SLEY_ESTACK;
 	return 0;
 }

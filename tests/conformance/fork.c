@@ -204,7 +204,7 @@ static void suspend_with_a_child(void *arg)
 	count_task(arg);
 }
 
-TEST_WORKERS(fork_a_suspended_parent_leaves_its_children_to_others)
+static void run_parents(sley_fn *parent)
 {
 	struct sley *rt = start();
 	struct sley_group group = SLEY_GROUP_INIT;
@@ -213,10 +213,15 @@ TEST_WORKERS(fork_a_suspended_parent_leaves_its_children_to_others)
 	int i;
 
 	for (i = 0; i < 32; i++)
-		sley_spawn(&group, &tasks[i], suspend_with_a_child, &done);
+		sley_spawn(&group, &tasks[i], parent, &done);
 	sley_join(&group);
 	CHECK_EQ(done, 32);
 	stop(rt);
+}
+
+TEST_WORKERS(fork_a_suspended_parent_leaves_its_children_to_others)
+{
+	run_parents(suspend_with_a_child);
 }
 
 /* The same with a parent that only yields until its child has run. */
@@ -234,17 +239,7 @@ static void yield_to_a_child(void *arg)
 
 TEST_WORKERS(fork_a_yielding_parent_leaves_its_children_to_others)
 {
-	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task tasks[32];
-	atomic_int done = 0;
-	int i;
-
-	for (i = 0; i < 32; i++)
-		sley_spawn(&group, &tasks[i], yield_to_a_child, &done);
-	sley_join(&group);
-	CHECK_EQ(done, 32);
-	stop(rt);
+	run_parents(yield_to_a_child);
 }
 
 /* ---- misuse ------------------------------------------------------------ */
