@@ -37,7 +37,7 @@ struct sley_task {
 	void *arg;
 	struct sley_group *group; /* NULL: detached                    */
 	void *fiber;              /* the one it runs on, once blocked  */
-	const char *name;         /* for reports                       */
+	const void *name;         /* or spawn site: for reports        */
 };
 
 /*

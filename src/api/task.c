@@ -37,6 +37,7 @@ void sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
 	struct sley *rt;
 	int err;
 
+	task->name = __builtin_return_address(0);
 	if (likely(worker)) {
 		spawn_here(worker, group, task, fn, arg);
 		return;
@@ -53,18 +54,31 @@ void sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
 	sley_assert(!err);
 }
 
-int sley_spawn_on(struct sley *rt, struct sley_group *group,
-		  struct sley_task *task, sley_fn *fn, void *arg,
-		  const struct sley_options *options)
+/* @task->fn, ->arg and ->name, where it is spawned, are set. */
+static int spawn_checked(struct sley *rt, struct sley_group *group,
+			 struct sley_task *task,
+			 const struct sley_options *options)
 {
 	struct sley_options checked;
 	int err = check_options(options, &checked);
 
-	if (err)
-		return err;
+	return err ? err : spawn_into(rt, group, task, &checked);
+}
+
+static void set_up(struct sley_task *task, sley_fn *fn, void *arg,
+		   const void *site)
+{
 	task->fn = fn;
 	task->arg = arg;
-	return spawn_into(rt, group, task, &checked);
+	task->name = site;
+}
+
+int sley_spawn_on(struct sley *rt, struct sley_group *group,
+		  struct sley_task *task, sley_fn *fn, void *arg,
+		  const struct sley_options *options)
+{
+	set_up(task, fn, arg, __builtin_return_address(0));
+	return spawn_checked(rt, group, task, options);
 }
 
 int sley_spawn_with(struct sley_group *group, struct sley_task *task,
@@ -74,36 +88,43 @@ int sley_spawn_with(struct sley_group *group, struct sley_task *task,
 
 	if (!rt)
 		return SLEY_ENORUNTIME;
-	return sley_spawn_on(rt, group, task, fn, arg, options);
+	set_up(task, fn, arg, __builtin_return_address(0));
+	return spawn_checked(rt, group, task, options);
 }
 
-int sley_schedule_on(struct sley *rt, sley_fn *fn, void *arg,
-		     const struct sley_options *options)
+static int schedule(struct sley *rt, const struct sley_task *like,
+		    const struct sley_options *options)
 {
-	struct sley_options checked;
-	int err = check_options(options, &checked);
-	struct sley_task *task;
+	struct sley_task *task = slab_alloc(&rt->tasks);
+	int err;
 
-	if (err)
-		return err;
-	task = slab_alloc(&rt->tasks);
 	if (!task)
 		return -ENOMEM;
-	task->fn = fn;
-	task->arg = arg;
-	err = spawn_into(rt, NULL, task, &checked);
+	set_up(task, like->fn, like->arg, like->name);
+	err = spawn_checked(rt, NULL, task, options);
 	if (err)
 		slab_free(&rt->tasks, task);
 	return err;
 }
 
+int sley_schedule_on(struct sley *rt, sley_fn *fn, void *arg,
+		     const struct sley_options *options)
+{
+	struct sley_task task;
+
+	set_up(&task, fn, arg, __builtin_return_address(0));
+	return schedule(rt, &task, options);
+}
+
 int sley_schedule(sley_fn *fn, void *arg)
 {
 	struct sley *rt = sley__self.bound;
+	struct sley_task task;
 
 	if (!rt)
 		return SLEY_ENORUNTIME;
-	return sley_schedule_on(rt, fn, arg, NULL);
+	set_up(&task, fn, arg, __builtin_return_address(0));
+	return schedule(rt, &task, NULL);
 }
 
 void sley_join(struct sley_group *group)

@@ -8,6 +8,7 @@
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/membarrier.h"
+#include "os/symbol.h"
 #include "os/thread.h"
 
 #include <errno.h>
@@ -147,7 +148,8 @@ void drain_end_unbind(struct worker *worker)
 
 struct survivor {
 	const char *name;
-	sley_fn *fn;
+	const void *code;
+	const void *site;
 };
 
 struct survivors {
@@ -171,7 +173,25 @@ static void note_strand(void *object, void *arg)
 	/* relaxed: as above. */
 	survivor->name = load_relaxed(&strand->fiber.name);
 	/* relaxed: as above. */
-	survivor->fn = load_relaxed(&strand->fn);
+	survivor->code = load_relaxed(&strand->fiber.code);
+	/* relaxed: as above. */
+	survivor->site = load_relaxed(&strand->fiber.site);
+}
+
+/* Both may be missing: the strand went on while it was looked at. */
+static void report_survivor(struct sley *rt, const struct survivor *survivor)
+{
+	const char *name = survivor->name ? survivor->name : "a task";
+	char code[64], site[64];
+
+	os_symbol(code, sizeof(code), survivor->code);
+	if (!survivor->site) {
+		report(rt, "still there: %s (function %s)", name, code);
+		return;
+	}
+	os_symbol(site, sizeof(site), survivor->site);
+	report(rt, "still there: %s (function %s, spawned at %s)", name, code,
+	       site);
 }
 
 /*
@@ -189,13 +209,8 @@ static uint64_t report_strands(struct sley *rt)
 	if (!survivors.list)
 		survivors.room = 0;
 	slab_for_each(&rt->strands, note_strand, &survivors);
-	for (uint64_t i = 0; i < survivors.nr && i < survivors.room; i++) {
-		const struct survivor *survivor = &survivors.list[i];
-
-		report(rt, "still there: %s (function %p)",
-		       survivor->name ? survivor->name : "a task",
-		       (void *)(uintptr_t)survivor->fn);
-	}
+	for (uint64_t i = 0; i < survivors.nr && i < survivors.room; i++)
+		report_survivor(rt, &survivors.list[i]);
 	if (survivors.nr > survivors.room)
 		report(rt, "still there: %llu more task(s)",
 		       (unsigned long long)(survivors.nr - survivors.room));

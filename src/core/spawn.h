@@ -9,7 +9,10 @@
 #include "core/group.h"
 #include "core/worker.h"
 
-/* By a task or bound code of a single-threaded runtime; default options. */
+/*
+ * By a task or bound code of a single-threaded runtime; default options.
+ * @task->name is where it is spawned.
+ */
 static inline void spawn_here(struct worker *worker, struct sley_group *group,
 			      struct sley_task *task, sley_fn *fn, void *arg)
 {
@@ -17,7 +20,6 @@ static inline void spawn_here(struct worker *worker, struct sley_group *group,
 	task->arg = arg;
 	task->group = group;
 	task->fiber = NULL;
-	task->name = NULL;
 	task_build(task, LEVEL_DEFAULT, worker->task_flags);
 	if (group)
 		group_add(group);
@@ -26,7 +28,8 @@ static inline void spawn_here(struct worker *worker, struct sley_group *group,
 }
 
 /*
- * Into @rt from any thread, with checked options.  0, -ENOMEM, -ESHUTDOWN or
+ * Into @rt from any thread, with checked options; @task->fn, ->arg and ->name,
+ * where it is spawned, are set.  0, -ENOMEM, -ESHUTDOWN or
  * SLEY_ENOWORKER.  @group NULL: detached, @task is from the slab.
  */
 must_check int spawn_into(struct sley *rt, struct sley_group *group,

@@ -25,7 +25,7 @@ static void strand_reset(struct strand *strand, size_t stack_size)
 	/* relaxed: as above. */
 	store_relaxed(&strand->task, NULL);
 	/* relaxed: as above. */
-	store_relaxed(&strand->fn, NULL);
+	store_relaxed(&strand->fiber.code, NULL);
 	strand->claimed = 0;
 	strand->next = NULL;
 	strand->parents_home = NULL;

@@ -165,7 +165,7 @@ void trace_record_task(struct trace_ring *ring, enum trace_kind kind,
 		     &(const struct trace_subject){
 			     .arg = (uint64_t)(uintptr_t)task->fn,
 			     .task = task,
-			     .name = task->name,
+			     .name = task_name(task),
 		     });
 }
 
@@ -174,7 +174,7 @@ static void record_strand(struct worker *worker, enum trace_kind kind,
 {
 	trace_record(&worker->trace, kind,
 		     &(const struct trace_subject){
-			     .arg = (uint64_t)(uintptr_t)strand->fn,
+			     .arg = (uint64_t)(uintptr_t)strand->fiber.code,
 			     .task = strand->task,
 			     .name = strand->fiber.name,
 		     });
@@ -183,7 +183,7 @@ static void record_strand(struct worker *worker, enum trace_kind kind,
 /* In the middle of a task; not so if it is about to begin, or a bound thread. */
 static bool is_underway(const struct strand *strand)
 {
-	return strand->task && strand->fn;
+	return strand->task && strand->fiber.code;
 }
 
 void trace_switch(struct worker *worker, const struct strand *from,

@@ -20,7 +20,8 @@
 #include "core/worker.h"
 #include "lf/spin.h"
 
-#include <dlfcn.h>
+#include "os/symbol.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <sley/version.h>
@@ -93,29 +94,12 @@ static void put_text(FILE *file, const char *given, size_t size)
 	}
 }
 
-/*
- * The function's name if the dynamic linker knows it, else where it is in its
- * file, as addr2line(1) takes it.
- */
 static void put_function(FILE *file, uint64_t fn)
 {
-	void *address = (void *)(uintptr_t)fn;
-	const char *base;
-	Dl_info info;
+	char text[128];
 
-	if (!dladdr(address, &info) || !info.dli_fname) {
-		(void)fprintf(file, "0x%" PRIx64, fn);
-		return;
-	}
-	if (info.dli_sname && info.dli_saddr == address) {
-		put_text(file, info.dli_sname, SIZE_MAX);
-		return;
-	}
-	base = strrchr(info.dli_fname, '/');
-	base = base ? base + 1 : info.dli_fname;
-	put_text(file, base, SIZE_MAX);
-	(void)fprintf(file, "+0x%" PRIx64,
-		      fn - (uint64_t)(uintptr_t)info.dli_fbase);
+	os_symbol(text, sizeof(text), (const void *)(uintptr_t)fn);
+	put_text(file, text, SIZE_MAX);
 }
 
 /* ---- events ------------------------------------------------------------------ */

@@ -64,7 +64,6 @@ struct strand {
 	struct list parents;     /* in worker.parents while suspended         */
 	struct worker *parents_home; /* whose list that is; NULL: in none     */
 	size_t stack_size; /* 0: the runtime's own pool                 */
-	sley_fn *fn;       /* what it runs: for reports                 */
 };
 
 /*

@@ -67,7 +67,9 @@ struct fiber {
 	bool save_fpu; /* may be set before the first switch */
 
 	struct stack stack;
-	const char *name; /* for reports; NULL: none */
+	const char *name; /* for reports, NULL: none              */
+	const void *code; /* the same: the function that it runs  */
+	const void *site; /* the same: where that was asked for   */
 	fiber_entry *entry;
 	void *arg;
 	struct sanitize sanitize;

@@ -2,8 +2,8 @@
 /*
  * overflow.c - the report of a fiber that ran out of stack.
  *
- * Everything below overflow_report() runs in a signal handler: no stdio, no
- * allocation, no locks.
+ * What overflow_report() calls runs in a signal handler: no allocation, and no
+ * locks until the facts are out.
  */
 #include "fiber/overflow.h"
 
@@ -11,6 +11,7 @@
 #include "fiber/fiber.h"
 #include "os/map.h"
 #include "os/signal.h"
+#include "os/symbol.h"
 
 #include <pthread.h>
 
@@ -72,6 +73,29 @@ static void overflow_print(const struct fiber *fiber, uintptr_t address)
 	os_print_error(line.text, line.size);
 }
 
+/*
+ * What the fiber was doing.  After the facts: naming code takes a lock, and if
+ * the fault came while somebody held it, this is where it ends.
+ */
+static void overflow_print_code(const struct fiber *fiber)
+{
+	struct line line = { .size = 0 };
+	char text[96];
+
+	if (!fiber->code)
+		return;
+	line_add(&line, "sley: it ran ");
+	os_symbol(text, sizeof(text), fiber->code);
+	line_add(&line, text);
+	if (fiber->site) {
+		line_add(&line, ", spawned at ");
+		os_symbol(text, sizeof(text), fiber->site);
+		line_add(&line, text);
+	}
+	line_add(&line, "\n");
+	os_print_error(line.text, line.size);
+}
+
 static bool overflow_report(uintptr_t address)
 {
 	const struct fiber *fiber = fiber_current();
@@ -83,6 +107,7 @@ static bool overflow_report(uintptr_t address)
 	if (address >= low || low - address > STACK_GUARD_SIZE)
 		return false;
 	overflow_print(fiber, address);
+	overflow_print_code(fiber);
 	return true;
 }
 

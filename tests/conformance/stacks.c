@@ -63,6 +63,20 @@ TEST_ABORTS(m22_a_stack_overflow_says_what_it_is, "overflow")
 	overflow_in(&config);
 }
 
+/* A task without a name is found by where it was spawned. */
+TEST_ABORTS(m22_a_stack_overflow_says_where_the_task_was_spawned,
+	    ", spawned at ")
+{
+	struct sley_config config = config_of(1);
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley *rt = start_with(&config);
+	struct sley_task task;
+
+	sley_spawn(&group, &task, dig_task, NULL);
+	sley_join(&group);
+	stop(rt);
+}
+
 TEST_ABORTS(m22_the_fallback_guard_catches_it_too, "deep_digger")
 {
 	struct sley_config config = config_of(1);

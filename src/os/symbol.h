@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbol.h - addresses of code as people read them.
+ */
+#ifndef SLEY_OS_SYMBOL_H
+#define SLEY_OS_SYMBOL_H
+
+#include <stddef.h>
+
+/*
+ * Writes the function at @code if the dynamic linker knows its name, with the
+ * offset behind a plus sign if @code is inside of it; else where it is in its
+ * file, as addr2line(1) takes it.  Always ends with a zero byte.
+ *
+ * Takes the dynamic linker's lock: in a signal handler, only as a last act.
+ */
+void os_symbol(char *out, size_t size, const void *code);
+
+#endif
