@@ -46,7 +46,8 @@ struct sley_config {
 	uint32_t stack_cache; /* idle stacks kept per worker, default 64   */
 	uint64_t seed;        /* of victim choice; 0: from the clock       */
 	const char *name;     /* of the worker threads, default "sley"     */
-	const char *trace;    /* file for all events; default $SLEY_TRACE  */
+	/* "full", a file, or "full:FILE": every task; default $SLEY_TRACE. */
+	const char *trace;
 	bool migratable;      /* fibers may resume on any worker           */
 	bool save_fpu;        /* floating-point control words per fiber    */
 	bool no_membarrier;   /* use the fallback, for tests               */
