@@ -4,6 +4,7 @@
  */
 #include <sley/task.h>
 
+#include "base/label.h"
 #include "core/runtime.h"
 #include "core/spawn.h"
 #include "core/wait.h"
@@ -37,7 +38,7 @@ void sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
 	struct sley *rt;
 	int err;
 
-	task->name = __builtin_return_address(0);
+	task->name = label_of_place(__builtin_return_address(0));
 	if (likely(worker)) {
 		spawn_here(worker, group, task, fn, arg);
 		return;
@@ -70,7 +71,7 @@ static void set_up(struct sley_task *task, sley_fn *fn, void *arg,
 {
 	task->fn = fn;
 	task->arg = arg;
-	task->name = site;
+	task->name = label_of_place(site);
 }
 
 int sley_spawn_on(struct sley *rt, struct sley_group *group,
@@ -100,7 +101,9 @@ static int schedule(struct sley *rt, const struct sley_task *like,
 
 	if (!task)
 		return -ENOMEM;
-	set_up(task, like->fn, like->arg, like->name);
+	task->fn = like->fn;
+	task->arg = like->arg;
+	task->name = like->name;
 	err = spawn_checked(rt, NULL, task, options);
 	if (err)
 		slab_free(&rt->tasks, task);

@@ -147,9 +147,8 @@ void drain_end_unbind(struct worker *worker)
 /* ---- who is left ---------------------------------------------------------------- */
 
 struct survivor {
-	const char *name;
+	const void *label;
 	const void *code;
-	const void *site;
 };
 
 struct survivors {
@@ -171,26 +170,25 @@ static void note_strand(void *object, void *arg)
 		return;
 	survivor = &survivors->list[survivors->nr - 1];
 	/* relaxed: as above. */
-	survivor->name = load_relaxed(&strand->fiber.name);
+	survivor->label = load_relaxed(&strand->fiber.label);
 	/* relaxed: as above. */
 	survivor->code = load_relaxed(&strand->fiber.code);
-	/* relaxed: as above. */
-	survivor->site = load_relaxed(&strand->fiber.site);
 }
 
-/* Both may be missing: the strand went on while it was looked at. */
 static void report_survivor(struct sley *rt, const struct survivor *survivor)
 {
-	const char *name = survivor->name ? survivor->name : "a task";
+	const char *name = label_name(survivor->label);
+	const void *place = label_place(survivor->label);
 	char code[64], site[64];
 
 	os_symbol(code, sizeof(code), survivor->code);
-	if (!survivor->site) {
-		report(rt, "still there: %s (function %s)", name, code);
+	if (!place) {
+		report(rt, "still there: %s (function %s)",
+		       name ? name : "a task", code);
 		return;
 	}
-	os_symbol(site, sizeof(site), survivor->site);
-	report(rt, "still there: %s (function %s, spawned at %s)", name, code,
+	os_symbol(site, sizeof(site), place);
+	report(rt, "still there: a task (function %s, spawned at %s)", code,
 	       site);
 }
 

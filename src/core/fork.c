@@ -153,8 +153,7 @@ struct sley_task *fork_steal(struct worker *worker, struct worker *victim)
 	}
 	*task = (struct sley_task){ .fn = run_stolen, .arg = child };
 	task->name = "forked child";
-	task_build(task, LEVEL_DEFAULT,
-		   worker->task_flags | TASK_FORKED | TASK_NAMED);
+	task_build(task, LEVEL_DEFAULT, worker->task_flags | TASK_FORKED);
 	drain_count_spawned(worker);
 	return task;
 }

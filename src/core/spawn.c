@@ -18,10 +18,8 @@ static int build(struct sley *rt, struct sley_task *task,
 	uint32_t flags = runtime_task_flags(rt);
 
 	task->fiber = NULL;
-	if (options->name) {
+	if (options->name)
 		task->name = options->name;
-		flags |= TASK_NAMED;
-	}
 	if (options->stack_kib) {
 		task->fiber = strand_create(rt,
 					    (size_t)options->stack_kib << 10,

@@ -118,7 +118,6 @@ enum task_verdict {
 #define TASK_LEVELLED (1u << 2)   /* queued in core/runq.h, and movable     */
 #define TASK_NO_BARRIER (1u << 3) /* its runtime has no membarrier          */
 #define TASK_FORKED (1u << 4)     /* a stolen child: its parent waits       */
-#define TASK_NAMED (1u << 5)      /* ->name is one, not the spawn site      */
 #define TASK_LEVEL_SHIFT 8
 #define TASK_LEVEL_MASK (0xffu << TASK_LEVEL_SHIFT)
 /* With LEVELLED: where it is queued, whatever its level is by now. */
@@ -167,17 +166,6 @@ static inline uint32_t task_flags(const struct sley_task *task)
 static inline bool task_is_cancelled(const struct sley_task *task)
 {
 	return load_acquire(&task->flags) & TASK_CANCELLED; /* T3 */
-}
-
-/* For reports: its name, or NULL; where it was spawned, if it has no name. */
-static inline const char *task_name(const struct sley_task *task)
-{
-	return task_flags(task) & TASK_NAMED ? task->name : NULL;
-}
-
-static inline const void *task_site(const struct sley_task *task)
-{
-	return task_flags(task) & TASK_NAMED ? NULL : task->name;
 }
 
 /* ---- the owner ------------------------------------------------------------ */

@@ -165,7 +165,7 @@ void trace_record_task(struct trace_ring *ring, enum trace_kind kind,
 		     &(const struct trace_subject){
 			     .arg = (uint64_t)(uintptr_t)task->fn,
 			     .task = task,
-			     .name = task_name(task),
+			     .name = label_name(task->name),
 		     });
 }
 
@@ -176,7 +176,7 @@ static void record_strand(struct worker *worker, enum trace_kind kind,
 		     &(const struct trace_subject){
 			     .arg = (uint64_t)(uintptr_t)strand->fiber.code,
 			     .task = strand->task,
-			     .name = strand->fiber.name,
+			     .name = label_name(strand->fiber.label),
 		     });
 }
 

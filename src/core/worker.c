@@ -119,9 +119,7 @@ static void set_task(struct strand *strand, struct sley_task *task)
 	/* relaxed: read by reports only, and by this strand. */
 	store_relaxed(&strand->fiber.code, (const void *)(uintptr_t)task->fn);
 	/* relaxed: as above. */
-	store_relaxed(&strand->fiber.name, task_name(task));
-	/* relaxed: as above. */
-	store_relaxed(&strand->fiber.site, task_site(task));
+	store_relaxed(&strand->fiber.label, task->name);
 	/* relaxed: as above. */
 	store_relaxed(&strand->task, task);
 }
@@ -370,8 +368,7 @@ int worker_bind(struct worker *worker)
 		return -ENOMEM;
 	become(worker);
 	worker->limbo = worker->limbo_strand;
-	task_build_running(task, 0,
-			   TASK_PINNED | TASK_NAMED | worker->task_flags);
+	task_build_running(task, 0, TASK_PINNED | worker->task_flags);
 	task->name = "bound thread";
 	task->fiber = &worker->base;
 	set_task(&worker->base, task);

@@ -72,7 +72,7 @@ void fiber_init(struct fiber *fiber, const struct stack *stack,
 	fiber->save_fpu = false;
 	fiber->stack = *stack;
 	/* relaxed: read by reports only. */
-	store_relaxed(&fiber->name, NULL);
+	store_relaxed(&fiber->label, NULL);
 	fiber->entry = entry;
 	fiber->arg = arg;
 	fpu_init(fiber->fpu);
@@ -82,7 +82,7 @@ void fiber_init(struct fiber *fiber, const struct stack *stack,
 
 void fiber_init_thread(struct fiber *fiber, struct fiber_thread *thread)
 {
-	*fiber = (struct fiber){ .name = "thread" };
+	*fiber = (struct fiber){ .label = "thread" };
 	sanitize_begin_thread(&fiber->sanitize);
 	thread->current = fiber;
 }

@@ -40,6 +40,7 @@
 #include "arch/fpu.h"
 #include "base/assert.h"
 #include "base/compiler.h"
+#include "base/label.h"
 #include "fiber/sanitize.h"
 #include "mem/stack.h"
 #include "os/signal.h"
@@ -67,9 +68,8 @@ struct fiber {
 	bool save_fpu; /* may be set before the first switch */
 
 	struct stack stack;
-	const char *name; /* for reports, NULL: none              */
-	const void *code; /* the same: the function that it runs  */
-	const void *site; /* the same: where that was asked for   */
+	const void *label; /* see base/label.h; for reports       */
+	const void *code;  /* the function that it runs, the same */
 	fiber_entry *entry;
 	void *arg;
 	struct sanitize sanitize;

@@ -54,6 +54,7 @@ static size_t stack_kib_for(size_t needed)
 
 static void overflow_print(const struct fiber *fiber, uintptr_t address)
 {
+	const char *name = label_name(fiber->label);
 	const struct stack *stack = &fiber->stack;
 	size_t needed = (uintptr_t)stack->low + stack->size - address;
 	size_t page_size = os_page_size();
@@ -62,7 +63,7 @@ static void overflow_print(const struct fiber *fiber, uintptr_t address)
 	struct line line = { .size = 0 };
 
 	line_add(&line, "sley: stack overflow in fiber \"");
-	line_add(&line, fiber->name ? fiber->name : "unnamed");
+	line_add(&line, name ? name : "unnamed");
 	line_add(&line, "\": its stack has ");
 	line_add_number(&line, size >> 10);
 	line_add(&line, " KiB and it needs more than ");
@@ -79,6 +80,7 @@ static void overflow_print(const struct fiber *fiber, uintptr_t address)
  */
 static void overflow_print_code(const struct fiber *fiber)
 {
+	const void *place = label_place(fiber->label);
 	struct line line = { .size = 0 };
 	char text[96];
 
@@ -87,9 +89,9 @@ static void overflow_print_code(const struct fiber *fiber)
 	line_add(&line, "sley: it ran ");
 	os_symbol(text, sizeof(text), fiber->code);
 	line_add(&line, text);
-	if (fiber->site) {
+	if (place) {
 		line_add(&line, ", spawned at ");
-		os_symbol(text, sizeof(text), fiber->site);
+		os_symbol(text, sizeof(text), place);
 		line_add(&line, text);
 	}
 	line_add(&line, "\n");

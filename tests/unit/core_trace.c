@@ -4,7 +4,6 @@
  */
 #include "harness/test.h"
 
-#include "core/task_state.h"
 #include "core/trace.h"
 
 #include <stdio.h>
@@ -151,7 +150,7 @@ TEST(tasks_are_recorded_in_a_full_trace_only)
 TEST(a_record_has_its_own_copy_of_the_name)
 {
 	char name[] = "short";
-	struct sley_task task = { .fn = fn, .name = name, .flags = TASK_NAMED };
+	struct sley_task task = { .fn = fn, .name = name };
 
 	begin("full");
 	trace_task(&ring, TRACE_TASK_BEGIN, &task);

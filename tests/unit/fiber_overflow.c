@@ -73,7 +73,7 @@ static void overflow(fiber_entry *entry, const char *name, bool no_guard_advice)
 	fiber_thread_init(&main_thread);
 	fiber_init_thread(&main_fiber, &main_thread);
 	fiber_init(&fiber, &stack, entry, &fiber);
-	fiber.name = name;
+	fiber.label = name;
 	fiber_switch(&main_fiber, &fiber, &main_thread);
 }
 
