@@ -10,8 +10,6 @@
 
 #include "core/drain.h"
 
-#include <string.h>
-
 /* ---- storage ------------------------------------------------------------------ */
 
 static size_t storage_size(uint32_t capacity)
@@ -105,31 +103,12 @@ static struct strand *current_strand(const struct worker *victim)
 	return load_acquire(&victim->strand); /* S1 */
 }
 
-/* A parent may be there only because a child of its own was stolen. */
-static bool left_behind(struct worker *victim)
-{
-	bool found = false;
-	struct list *link;
-
-	spin_lock(&victim->parents_lock);
-	for (link = victim->parents.next; link != &victim->parents && !found;
-	     link = link->next) {
-		struct strand *strand =
-			container_of(link, struct strand, parents);
-
-		found = fork_stack_has_public(&strand->forks);
-	}
-	spin_unlock(&victim->parents_lock);
-	return found;
-}
-
 bool fork_stealable(struct worker *victim)
 {
 	struct strand *strand = current_strand(victim);
 
-	if (strand && fork_stack_has_public(&strand->forks))
-		return true;
-	return has_parents(victim) && left_behind(victim);
+	return has_parents(victim) ||
+	       (strand && fork_stack_has_public(&strand->forks));
 }
 
 struct sley_task *fork_steal(struct worker *worker, struct worker *victim)

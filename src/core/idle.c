@@ -85,7 +85,8 @@ bool idle_search_end(struct idle *idle)
 	counts = add_acq_rel(&idle->counts, -IDLE_SEARCHING_ONE); /* I1 */
 	if (idle_searching(counts) != 1 || !idle_parked(counts))
 		return false;
-	/* A submitter that saw the search may still have its work in a store
+	/*
+	 * A submitter that saw the search may still have its work in a store
 	 * buffer: the caller's look would miss it.
 	 */
 	if (idle->membarrier)
