@@ -271,11 +271,11 @@ static void block_many(struct sley *rt, struct sley_group *group,
 	CHECK_LT(stats.fibers, MANY);
 }
 
-TEST_WORKERS(t30_tasks_blocked_on_the_last_stacks_can_be_woken)
+static void wake_on_the_last_stacks(bool migratable)
 {
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_event event = SLEY_EVENT_INIT;
-	struct sley *rt = start_short_of_stacks(false);
+	struct sley *rt = start_short_of_stacks(migratable);
 
 	block_many(rt, &group, &event);
 	sley_event_set(&event);
@@ -283,16 +283,14 @@ TEST_WORKERS(t30_tasks_blocked_on_the_last_stacks_can_be_woken)
 	stop(rt);
 }
 
+TEST_WORKERS(t30_tasks_blocked_on_the_last_stacks_can_be_woken)
+{
+	wake_on_the_last_stacks(false);
+}
+
 TEST_WORKERS(t30_movable_tasks_blocked_on_the_last_stacks_can_be_woken)
 {
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_event event = SLEY_EVENT_INIT;
-	struct sley *rt = start_short_of_stacks(true);
-
-	block_many(rt, &group, &event);
-	sley_event_set(&event);
-	sley_join(&group);
-	stop(rt);
+	wake_on_the_last_stacks(true);
 }
 
 TEST_WORKERS(t30_tasks_blocked_on_the_last_stacks_can_be_cancelled)
