@@ -171,6 +171,8 @@ run(struct worker *worker, struct strand *strand, struct sley_task *task)
 		set_task(strand, task);
 		trace_task(&worker->trace, TRACE_TASK_BEGIN, task);
 		task->fn(task->arg);
+		if (unlikely(strand->endings))
+			endings_run(&strand->endings);
 		worker = strand->home;
 		trace_task(&worker->trace, TRACE_TASK_END, task);
 		sley_check(fork_stack_empty(&strand->forks),
@@ -377,6 +379,7 @@ int worker_bind(struct worker *worker)
 
 void worker_unbind(struct worker *worker)
 {
+	endings_run(&worker->base.endings);
 	if (!drain_is_done(worker)) {
 		worker->draining = true;
 		worker->after.kind = AFTER_WAIT;

@@ -31,6 +31,7 @@
 
 #include "base/list.h"
 #include "base/rand.h"
+#include "core/ending.h"
 #include "core/idle.h"
 #include "core/levels.h"
 #include "core/monitor.h"
@@ -61,6 +62,7 @@ struct strand {
 	struct strand *next;     /* in the worker's cache of idle strands     */
 	struct spinlock ending;  /* migratable: between cancel and its end    */
 	struct fork_stack forks; /* children forked by the task               */
+	struct ending *endings;  /* of the task, see core/ending.h            */
 	struct list parents;     /* in worker.parents while suspended         */
 	struct worker *parents_home; /* whose list that is; NULL: in none     */
 	size_t stack_size; /* 0: the runtime's own pool                 */
