@@ -85,6 +85,7 @@ static void *monitor_main(void *arg)
 		now_ns = os_now();
 		for (unsigned int i = 0; i < rt->nr_workers; i++)
 			look_after(rt->worker[i], now_ns);
+		stack_pool_age(&rt->stacks);
 		if (all_parked(rt))
 			sleep_deeply(monitor, rt);
 	}

@@ -6,7 +6,8 @@
  * sleeps when all are parked.  A worker that wakes up nudges it.  It asks a
  * worker whose timers are overdue for a fair pick, fires the timers of one that
  * is stuck in a long task, and sees to it that the work queued behind such a
- * task is taken by another worker.
+ * task is taken by another worker.  And it lets stacks go cold that nobody
+ * needs any more.
  *
  * Edges:
  *

@@ -178,6 +178,8 @@ int runtime_create(struct sley **out, const struct sley_config *config)
 	trace_init(&rt->trace, config->trace, nr_workers);
 	err = stack_pool_init(&rt->stacks, (size_t)config->stack_kib << 10,
 			      config->no_guard_advice);
+	if (nr_workers) /* then there is a monitor, which ages the pool */
+		rt->stacks.warm_max = STACK_WARM_ALL;
 	if (!err)
 		err = fiber_overflow_install();
 	if (!err)

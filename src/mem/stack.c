@@ -144,10 +144,12 @@ static struct stack_slot *stack_pool_take(struct stack_pool *pool)
 
 	spin_lock(&pool->lock);
 	link = list_take_first(&pool->warm_list);
-	if (link)
-		pool->nr_warm--;
-	else
+	if (link) {
+		if (--pool->nr_warm < pool->nr_unneeded)
+			pool->nr_unneeded = pool->nr_warm;
+	} else {
 		link = list_take_first(&pool->cold_list);
+	}
 	if (link)
 		pool->nr_out++;
 	spin_unlock(&pool->lock);
@@ -237,15 +239,35 @@ void stack_pool_put(struct stack_pool *pool, struct stack *stack)
 		stack_pool_discard(pool, coldest);
 }
 
-void stack_pool_trim(struct stack_pool *pool)
+/* The pages of up to @nr warm stacks, those idle longest. */
+static void stack_pool_cool(struct stack_pool *pool, uint32_t nr)
 {
 	struct stack_slot *slot;
 
-	do {
+	for (; nr; nr--) {
 		spin_lock(&pool->lock);
 		slot = stack_pool_coldest(pool);
 		spin_unlock(&pool->lock);
-		if (slot)
-			stack_pool_discard(pool, slot);
-	} while (slot);
+		if (!slot)
+			return;
+		stack_pool_discard(pool, slot);
+	}
+}
+
+void stack_pool_age(struct stack_pool *pool)
+{
+	uint32_t nr;
+
+	spin_lock(&pool->lock);
+	nr = pool->nr_unneeded / STACK_AGE_SHARE;
+	if (pool->nr_unneeded % STACK_AGE_SHARE)
+		nr++;
+	pool->nr_unneeded = pool->nr_warm - nr;
+	spin_unlock(&pool->lock);
+	stack_pool_cool(pool, nr);
+}
+
+void stack_pool_trim(struct stack_pool *pool)
+{
+	stack_pool_cool(pool, UINT32_MAX);
 }

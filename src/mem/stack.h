@@ -27,6 +27,11 @@
  * since its top is likely to be in the cache.  When there are more than
  * warm_max of them, the one that has been idle longest gives its pages back.
  *
+ * A bound alone is wrong for work that comes in waves: each wave would fault
+ * its pages in anew, 3.5 us a stack.  So where somebody ages the pool from time
+ * to time there is no bound: all that a wave needed stay warm, and those that
+ * were not needed since the last look go cold little by little.
+ *
  * The tops are coloured (co): all tops at the same offset in their page would
  * compete for the same few sets of the first-level cache.  So a stack is up to
  * STACK_COLOUR_MAX bytes smaller than the pool's size; one page still holds
@@ -58,7 +63,9 @@
 
 #define STACK_SIZE_MIN ((size_t)8 << 10)
 
-#define STACK_WARM_MAX 1024
+#define STACK_WARM_MAX 1024       /* where nobody ages the pool */
+#define STACK_WARM_ALL UINT32_MAX /* where somebody does        */
+#define STACK_AGE_SHARE 64 /* of what was not needed, this part goes cold */
 
 struct stack_slot;
 struct stack_chunk;
@@ -74,6 +81,7 @@ struct stack_pool {
 	struct spinlock lock; /* of the lists and counters */
 	uint32_t warm_max;    /* may be set after init, before use */
 	uint32_t nr_warm;
+	uint32_t nr_unneeded; /* the fewest there were since the last aging */
 	uint64_t nr_out;
 	struct list warm_list; /* put last comes first */
 	struct list cold_list;
@@ -93,6 +101,12 @@ void stack_pool_fini(struct stack_pool *pool);
 /* 0, or -ENOMEM: no address space, or no guard to be had. */
 must_check int stack_pool_get(struct stack_pool *pool, struct stack *out);
 void stack_pool_put(struct stack_pool *pool, struct stack *stack);
+
+/*
+ * To be called at regular times: gives the pages of some stacks back that were
+ * not needed since the last call.
+ */
+void stack_pool_age(struct stack_pool *pool);
 
 /* Give the pages of all warm stacks back; the stacks stay. */
 void stack_pool_trim(struct stack_pool *pool);

@@ -185,6 +185,30 @@ TEST(idle_stacks_keep_their_pages_up_to_the_bound)
 	stack_pool_fini(&pool);
 }
 
+TEST(aging_takes_from_those_that_were_not_needed_only)
+{
+	struct stack stacks[200];
+
+	CHECK_EQ(stack_pool_init(&pool, 32 * KIB, false), 0);
+	pool.warm_max = STACK_WARM_ALL;
+	get_marked(stacks, 200);
+	put_all(stacks, 200);
+	CHECK_EQ(pool.nr_warm, 200);
+	stack_pool_age(&pool); /* all were needed since the beginning */
+	CHECK_EQ(pool.nr_warm, 200);
+	for (int i = 0; i < 72; i++)
+		CHECK_EQ(stack_pool_get(&pool, &stacks[i]), 0);
+	put_all(stacks, 72);
+	stack_pool_age(&pool); /* 128 were not: two of them go cold */
+	CHECK_EQ(pool.nr_warm, 198);
+	stack_pool_age(&pool); /* now 198 */
+	CHECK_EQ(pool.nr_warm, 194);
+	for (int i = 0; i < 1000; i++)
+		stack_pool_age(&pool);
+	CHECK_EQ(pool.nr_warm, 0);
+	stack_pool_fini(&pool);
+}
+
 static void check_trim(bool no_guard_advice)
 {
 	struct stack stacks[20];
