@@ -30,7 +30,7 @@ static inline void leave_park(struct worker *worker, struct sley_task *task)
 
 	if (unlikely(!task_park(task, shield) ||
 		     (worker->cancelled && !shield &&
-		      task != &worker->base_task && task_take_back(task))))
+		      task != &worker->base_task && task_cancel_wait(task))))
 		levels_push(&worker->ready, task, task_level(task));
 }
 

@@ -28,10 +28,12 @@
  *   RUNNING -> COMPLETED  [task_drop]    cancelled before it started
  *
  * A wait is decided once, by the compare-and-swap in task_decide() that changes
- * its verdict from NONE to WOKEN, TIMED_OUT or CANCELLED.  Everybody who may
- * decide holds the lock of a structure the waiter is linked in, and the waiter
- * leaves all of them before it returns, so a decision never hits a later wait.
- * The exception is task_cancel(), which is meant to hit whatever wait there is.
+ * its verdict from NONE to WOKEN or TIMED_OUT, or the one in task_cancel_wait()
+ * that changes it to CANCELLED.  Everybody who may decide holds the lock of a
+ * structure the waiter is linked in, and the waiter leaves all of them before
+ * it returns, so a decision never hits a later wait.  The exception is
+ * task_cancel(), which is meant to hit whatever wait there is, unless that is
+ * shielded.
  *
  * Who waits for one object alone holds its lock until it is BLOCKED, so nobody
  * can decide earlier.  Who waits for several, or has a timer, can be decided
@@ -47,8 +49,8 @@
  *   parker                              canceller
  *   1. state = BLOCKED                  1. flags |= CANCELLED
  *   2. (os_membarrier's cheap half)     2. os_membarrier()
- *   3. CANCELLED in flags: take the     3. state is BLOCKED: decide the wait
- *      wait back
+ *   3. CANCELLED in flags: decide       3. state is BLOCKED: decide the wait
+ *      the wait
  *
  * The barrier falls before or after the parker's store.  If after, the
  * canceller's step 3 sees BLOCKED; if before, the parker's step 3 comes later
@@ -225,14 +227,17 @@ static inline bool task_park_announced(struct sley_task *task, uint32_t shield)
 	return !(state & TASK_VERDICT_MASK);
 }
 
-/* Step 3 of the parker: true if the task took its own wait back. */
-static inline bool task_take_back(struct sley_task *task)
+/*
+ * Step 3 of both: true if the wait is decided by this, as cancelled.  Each try
+ * looks at SHIELDED, not the first one alone: the task may have gone on to
+ * another wait since, as one that takes its mutex again after a condition.
+ */
+static inline bool task_cancel_wait(struct sley_task *task)
 {
 	uint32_t old = task_load(task);
 	uint32_t state;
 
 	do {
-		/* SHIELDED: it has moved, and this is a later wait already. */
 		if (task_state_of(old) != TASK_BLOCKED ||
 		    (old & (TASK_VERDICT_MASK | TASK_SHIELDED)))
 			return false;
@@ -265,7 +270,7 @@ static inline must_check bool task_park(struct sley_task *task, uint32_t shield)
 	compiler_barrier();
 	if (shield || likely(!task_is_cancelled(task)))
 		return true;
-	return !task_take_back(task);
+	return !task_cancel_wait(task);
 }
 
 /*
@@ -312,16 +317,6 @@ task_decide(struct sley_task *task, enum task_verdict verdict,
 		if (cas_acq_rel(&task->state, &old, state)) /* T1 T2 */
 			return blocked ? DECIDED_QUEUE : DECIDED_EARLY;
 	}
-}
-
-/* Step 3 of the canceller. */
-static inline bool task_cancel_wait(struct sley_task *task)
-{
-	uint32_t state = task_load(task);
-
-	if (task_state_of(state) != TASK_BLOCKED || (state & TASK_SHIELDED))
-		return false;
-	return task_decide(task, VERDICT_CANCELLED, 0) == DECIDED_QUEUE;
 }
 
 /*

@@ -57,15 +57,21 @@ static void park(uint32_t shield)
 
 /* ---- wake, time-out and cancel against one wait -------------------------- */
 
+/* RUNNING: wait, and end. */
+static void wait_and_end(uint32_t shield)
+{
+	park(shield);
+	verdict = task_verdict_of(dequeue_and_claim());
+	MODEL_CHECK(verdict != VERDICT_NONE);
+	task_finish(&task);
+}
+
 static void wait_once(uint32_t shield, bool announced)
 {
 	(void)dequeue_and_claim();
 	if (announced)
 		task_announce_wait(&task);
-	park(shield);
-	verdict = task_verdict_of(dequeue_and_claim());
-	MODEL_CHECK(verdict != VERDICT_NONE);
-	task_finish(&task);
+	wait_and_end(shield);
 }
 
 static void wait_open(int id)
@@ -166,6 +172,36 @@ static void woken_in_spite_of_the_cancel(void)
 
 MODEL(a_shielded_wait_is_woken_only, .setup = setup,
       .threads = { wait_shielded, waker, canceller },
+      .finish = woken_in_spite_of_the_cancel);
+
+/* As a condition variable does: it waits, and takes the mutex again. */
+static void wait_open_then_shielded(int id)
+{
+	(void)id;
+	(void)dequeue_and_claim();
+	park(0);
+	(void)dequeue_and_claim();
+	wait_and_end(TASK_SHIELDED);
+}
+
+/* Wakes from both waits, holding the lock of what each is for. */
+static void waker_of_two(int id)
+{
+	(void)id;
+	for (;;) {
+		enum task_state state = task_state_of(task_observe(&task));
+
+		if (state == TASK_COMPLETED)
+			return;
+		if (state != TASK_BLOCKED)
+			spin_hint(&task.state);
+		else if (task_decide(&task, VERDICT_WOKEN, 0) == DECIDED_QUEUE)
+			enqueue();
+	}
+}
+
+MODEL(a_cancel_of_one_wait_does_not_hit_the_next, .setup = setup,
+      .threads = { wait_open_then_shielded, canceller, waker_of_two },
       .finish = woken_in_spite_of_the_cancel);
 
 /* ---- cancel against the start -------------------------------------------- */
