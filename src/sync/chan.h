@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chan.h - a channel, and what can be done with it under its lock.
+ *
+ * A buffer, a list of receivers and a list of senders, one lock.  A send that
+ * finds a receiver copies the value straight into the receiver's variable; one
+ * that finds room copies it into the buffer; else the sender waits with the
+ * address of its value.  A receive that makes room lets the first sender's
+ * value in, so the order in which values went in is the order in which they
+ * come out.
+ *
+ * A close wakes everybody with WOKEN_BY_CLOSE in the index.
+ */
+#ifndef SLEY_SYNC_CHAN_H
+#define SLEY_SYNC_CHAN_H
+
+#include "core/wait.h"
+
+#include <sley/chan.h>
+
+#include <string.h>
+
+/* Above any index of a node. */
+#define WOKEN_BY_CLOSE 0x80u
+
+struct sley_chan {
+	/* What every call writes, in one cache line. */
+	struct sley_waitq recv; /* its lock is the channel's        */
+	struct sley_waitq send; /* its word is not used             */
+	char *buffer;
+	size_t room;  /* slots of the buffer              */
+	size_t first; /* slot of the oldest value         */
+	size_t nr;    /* values in the buffer             */
+
+	/* What hardly changes. */
+	size_t value_size;
+	size_t capacity; /* what the user asked for          */
+	bool closed;
+	struct mem mem;
+};
+_Static_assert(offsetof(struct sley_chan, value_size) == CACHE_LINE,
+	       "one line");
+
+static inline void chan_lock(struct sley_chan *chan)
+{
+	(void)waitq_lock(&chan->recv);
+}
+
+static inline void chan_unlock(struct sley_chan *chan)
+{
+	waitq_unlock_as(&chan->recv, 0);
+}
+
+static inline void chan_copy(const struct sley_chan *chan, void *to,
+			     const void *from)
+{
+	/* The usual sizes as single moves. */
+	if (chan->value_size == 8)
+		memcpy(to, from, 8);
+	else if (chan->value_size == 4)
+		memcpy(to, from, 4);
+	else
+		memcpy(to, from, chan->value_size);
+}
+
+/* ---- under the lock ------------------------------------------------------- */
+
+static inline char *chan_slot(const struct sley_chan *chan, size_t i)
+{
+	size_t at = chan->first + i;
+
+	if (at >= chan->room)
+		at -= chan->room;
+	return chan->buffer + at * chan->value_size;
+}
+
+static inline void chan_put(struct sley_chan *chan, const void *value)
+{
+	chan_copy(chan, chan_slot(chan, chan->nr), value);
+	chan->nr++;
+}
+
+static inline void chan_get(struct sley_chan *chan, void *value)
+{
+	chan_copy(chan, value, chan_slot(chan, 0));
+	if (++chan->first == chan->room)
+		chan->first = 0;
+	chan->nr--;
+}
+
+/* The first waiter of @list that can still be woken: it is unlinked. */
+static inline struct sley_task *chan_claim_first(struct sley_waitq *list,
+						 void **value)
+{
+	struct sley_waiter *node;
+
+	while ((node = list->first)) {
+		struct sley_task *task = node->task;
+
+		*value = node->slot;
+		waitq_unlink(node);
+		/* It cannot be early: it held the lock until it was parked. */
+		if (task_decide(task, VERDICT_WOKEN, 0) == DECIDED_QUEUE)
+			return task;
+	}
+	return NULL;
+}
+
+enum chan_progress {
+	CHAN_DONE, /* and *task, if any, is to be queued */
+	CHAN_CLOSED,
+	CHAN_WAIT,
+	CHAN_FULL, /* an unbounded buffer must grow      */
+};
+
+static inline enum chan_progress chan_send_locked(struct sley_chan *chan,
+						  const void *value,
+						  struct sley_task **task)
+{
+	void *where;
+
+	if (unlikely(chan->closed))
+		return CHAN_CLOSED;
+	*task = chan_claim_first(&chan->recv, &where);
+	if (*task) {
+		chan_copy(chan, where, value);
+		return CHAN_DONE;
+	}
+	if (chan->nr == chan->room)
+		return chan->capacity == SLEY_UNBOUNDED ? CHAN_FULL : CHAN_WAIT;
+	chan_put(chan, value);
+	return CHAN_DONE;
+}
+
+static inline enum chan_progress
+chan_recv_locked(struct sley_chan *chan, void *value, struct sley_task **task)
+{
+	void *where;
+
+	if (chan->nr) {
+		chan_get(chan, value);
+		*task = chan_claim_first(&chan->send, &where);
+		if (*task)
+			chan_put(chan, where);
+		return CHAN_DONE;
+	}
+	*task = chan_claim_first(&chan->send, &where);
+	if (*task) {
+		chan_copy(chan, value, where);
+		return CHAN_DONE;
+	}
+	return chan->closed ? CHAN_CLOSED : CHAN_WAIT;
+}
+
+/*
+ * After CHAN_FULL, without the lock: make room.  Somebody else may have been
+ * faster, so look again.  0 or -ENOMEM.
+ */
+must_check int chan_grow(struct sley_chan *chan);
+
+#endif
