@@ -205,11 +205,17 @@ static inline uint32_t task_claim(struct sley_task *task)
 	return old;
 }
 
-/* The wait that begins can be decided before the task is BLOCKED. */
+/*
+ * The wait that begins can be decided before the task is BLOCKED.  Once it was
+ * announced others may write the state, so the second time changes nothing.
+ */
 static inline void task_announce_wait(struct sley_task *task)
 {
+	uint32_t state = task_load(task);
+
 	/* relaxed: the locks it is then linked under publish it. */
-	store_relaxed(&task->state, task_load(task) | TASK_WAITING);
+	if (!(state & TASK_WAITING))
+		store_relaxed(&task->state, state | TASK_WAITING);
 }
 
 /* BLOCKED, unless a verdict is there: then READY, and false. */

@@ -86,6 +86,18 @@ static void wait_shielded(int id)
 	wait_once(TASK_SHIELDED, true);
 }
 
+/* For several objects, with a deadline: the timer announces it again. */
+static void wait_announced_twice(int id)
+{
+	(void)id;
+	(void)dequeue_and_claim();
+	task_announce_wait(&task);
+	task_announce_wait(&task);
+	park(0);
+	verdict = task_verdict_of(dequeue_and_claim());
+	task_finish(&task);
+}
+
 /* Only who knows of the wait decides it: after it was announced. */
 static void decide(enum task_verdict with)
 {
@@ -141,6 +153,9 @@ static void ended_once(void)
 
 MODEL(a_waker_ends_the_wait, .setup = setup, .threads = { wait_open, waker },
       .finish = ended_once);
+
+MODEL(a_waker_ends_the_wait_that_is_announced_again, .setup = setup,
+      .threads = { wait_announced_twice, waker }, .finish = ended_once);
 
 MODEL(a_cancel_ends_the_wait, .setup = setup,
       .threads = { wait_open, canceller }, .finish = ended_once);
