@@ -112,6 +112,7 @@ enum task_verdict {
 #define TASK_WAITING (1u << 9)  /* can be decided before it is BLOCKED     */
 #define TASK_THREAD (1u << 10)  /* a plain thread, not a task              */
 #define TASK_DROPPED (1u << 11) /* COMPLETED without having run            */
+#define TASK_EARLY (1u << 12)   /* decided before it was BLOCKED           */
 #define TASK_INDEX_SHIFT 24     /* which node of several was woken: 8 bits */
 
 /* In the flags: */
@@ -228,7 +229,8 @@ static inline bool task_park_announced(struct sley_task *task, uint32_t shield)
 		bool decided = old & TASK_VERDICT_MASK;
 
 		state = (old & ~TASK_STATE_MASK) |
-			(decided ? TASK_READY : TASK_BLOCKED | shield);
+			(decided ? TASK_READY | TASK_EARLY
+				 : TASK_BLOCKED | shield);
 	} while (!cas_acq_rel_acquire(&task->state, &old, state)); /* T1 T2 */
 	return !(state & TASK_VERDICT_MASK);
 }

@@ -11,12 +11,8 @@
 
 #include <errno.h>
 
-struct sley_task *wait_task(struct sley_task *thread)
+struct sley_task *wait_thread(struct sley_task *thread)
 {
-	struct worker *worker = worker_current();
-
-	if (likely(worker))
-		return worker->strand->task;
 	task_build_running(thread, TASK_THREAD, TASK_NO_BARRIER);
 	thread->fiber = NULL;
 	return thread;
@@ -36,9 +32,13 @@ bool wait_cancelled(void)
 	       load_relaxed(&worker->rt->cancelled);
 }
 
-bool wait_has_passed(uint64_t deadline_ns)
+int wait_refused_slow(uint64_t deadline_ns, enum wait_flags flags)
 {
-	return deadline_ns != UINT64_MAX && deadline_ns <= os_now();
+	if (!(flags & WAIT_SHIELDED) && wait_cancelled())
+		return -ECANCELED;
+	if (deadline_ns == UINT64_MAX || deadline_ns > os_now())
+		return 0;
+	return -ETIMEDOUT;
 }
 
 /* ---- tasks ------------------------------------------------------------------ */
@@ -105,20 +105,12 @@ static inline uint32_t wait_for_verdict(struct sley_task *task,
 	return leave_until(worker, q, flags, deadline_ns);
 }
 
-/* Not worth waiting: 0, -ECANCELED or -ETIMEDOUT. */
-static noinline int refuse(uint64_t deadline_ns, enum wait_flags flags)
-{
-	if (!(flags & WAIT_SHIELDED) && wait_cancelled())
-		return -ECANCELED;
-	return wait_has_passed(deadline_ns) ? -ETIMEDOUT : 0;
-}
-
 int waitq_wait_slow(struct sley_waitq *lock, struct sley_waitq *list,
 		    struct sley_waiter *node, uint64_t deadline_ns,
 		    enum wait_flags flags)
 {
 	struct sley_task thread;
-	int result = refuse(deadline_ns, flags);
+	int result = wait_refused_slow(deadline_ns, flags);
 
 	if (result)
 		return result;
@@ -148,11 +140,15 @@ void waitq_unlink_any(struct sley_waiter *node, unsigned int nr)
 	}
 }
 
+uint32_t wait_announced_slow(struct sley_task *task, uint64_t deadline_ns)
+{
+	return wait_for_verdict(task, NULL, 0, deadline_ns);
+}
+
 int waitq_wait_any(struct sley_waiter *node, unsigned int nr,
 		   uint64_t deadline_ns)
 {
-	int result = wait_result(
-		wait_for_verdict(node[0].task, NULL, 0, deadline_ns));
+	int result = wait_result(wait_announced(node[0].task, deadline_ns));
 
 	/* Also waits for a notifier that still holds the lock of one. */
 	waitq_unlink_any(node, nr);
@@ -162,7 +158,7 @@ int waitq_wait_any(struct sley_waiter *node, unsigned int nr,
 int wait_until(uint64_t deadline_ns)
 {
 	struct sley_task thread, *task = wait_task(&thread);
-	int result = refuse(deadline_ns, 0);
+	int result = wait_refused_slow(deadline_ns, 0);
 
 	if (!result)
 		result = wait_result(

@@ -88,6 +88,24 @@ static inline must_check int waitq_wait(struct sley_waitq *q,
 	return waitq_wait_in(q, q, node, deadline_ns, flags);
 }
 
+/* The same as wait_announced(), for plain threads and with deadlines. */
+uint32_t wait_announced_slow(struct sley_task *task, uint64_t deadline_ns);
+
+/*
+ * Wait, after task_announce_wait() and with nothing locked, until somebody
+ * decides.  Returns the state for wait_result(); with TASK_EARLY in it the
+ * decider may still be inside of what it found the task in.
+ */
+static inline __attribute__((always_inline)) uint32_t
+wait_announced(struct sley_task *task, uint64_t deadline_ns)
+{
+	struct worker *worker = worker_current();
+
+	if (unlikely(!worker || deadline_ns != UINT64_MAX))
+		return wait_announced_slow(task, deadline_ns);
+	return wait_leave(worker, NULL, 0);
+}
+
 /*
  * Wait for any of @nr nodes, of one task from wait_task(), that are linked in
  * queues that are not locked, after task_announce_wait().  Returns the index of
@@ -103,15 +121,29 @@ void waitq_unlink_any(struct sley_waiter *node, unsigned int nr);
 /* Wait for the deadline alone: 0 or -ECANCELED. */
 int wait_until(uint64_t deadline_ns);
 
-/*
- * What waits on behalf of the caller: its task, or @thread built as one for a
- * plain thread.
- */
-struct sley_task *wait_task(struct sley_task *thread);
+/* A plain thread waits as @thread, which is built as a task. */
+struct sley_task *wait_thread(struct sley_task *thread);
 
-bool wait_has_passed(uint64_t deadline_ns);
+/* What waits on behalf of the caller: its task, or @thread. */
+static inline struct sley_task *wait_task(struct sley_task *thread)
+{
+	struct worker *worker = worker_current();
+
+	return likely(worker) ? worker->strand->task : wait_thread(thread);
+}
 
 /* Is the calling task cancelled?  False for plain threads. */
 bool wait_cancelled(void);
+
+/* Not worth waiting: -ECANCELED or -ETIMEDOUT; else 0. */
+int wait_refused_slow(uint64_t deadline_ns, enum wait_flags flags);
+
+/* Without a deadline, whoever parks the task looks whether it is cancelled. */
+static inline int wait_refused(uint64_t deadline_ns)
+{
+	return likely(deadline_ns == UINT64_MAX)
+		       ? 0
+		       : wait_refused_slow(deadline_ns, 0);
+}
 
 #endif

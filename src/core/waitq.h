@@ -73,6 +73,16 @@ static inline uint64_t waitq_lock(struct sley_waitq *q)
 	}
 }
 
+/* For objects that use no other bit: an exchange needs no look before it. */
+static inline void waitq_lock_alone(struct sley_waitq *q)
+{
+	for (unsigned int tries = 0;; tries++) {
+		if (likely(!xchg_acquire(&q->word, WAITQ_LOCK))) /* W1 */
+			return;
+		waitq_stay_away(q, tries);
+	}
+}
+
 /* For objects whose other bits change under the lock only: a plain store. */
 static inline void waitq_unlock_as(struct sley_waitq *q, uint64_t word)
 {
@@ -133,6 +143,7 @@ static inline void waitq_unlink(struct sley_waiter *node)
  */
 struct waitq_woken {
 	struct sley_task *task; /* hand it to task_enqueue(); may be NULL */
+	void *slot;             /* of the node                            */
 	bool any;               /* somebody was woken                     */
 };
 static inline struct waitq_woken waitq_wake_first(struct sley_waitq *q)
@@ -142,18 +153,17 @@ static inline struct waitq_woken waitq_wake_first(struct sley_waitq *q)
 	while ((node = q->first)) {
 		struct sley_task *task = node->task;
 		unsigned int index = node->index;
+		void *slot = node->slot;
+		enum task_decision decision;
 
 		waitq_unlink(node);
-		switch (task_decide(task, VERDICT_WOKEN, index)) {
-		case DECIDED_QUEUE:
-			return (struct waitq_woken){ task, true };
-		case DECIDED_EARLY:
-			return (struct waitq_woken){ NULL, true };
-		case DECIDED_LOST:
-			break;
-		}
+		decision = task_decide(task, VERDICT_WOKEN, index);
+		if (likely(decision == DECIDED_QUEUE))
+			return (struct waitq_woken){ task, slot, true };
+		if (decision == DECIDED_EARLY)
+			return (struct waitq_woken){ NULL, slot, true };
 	}
-	return (struct waitq_woken){ NULL, false };
+	return (struct waitq_woken){ NULL, NULL, false };
 }
 
 /* Under the lock: wake all; returns a chain for task_enqueue_chain(). */

@@ -9,7 +9,10 @@
  * value in, so the order in which values went in is the order in which they
  * come out.
  *
- * A close wakes everybody with WOKEN_BY_CLOSE in the index.
+ * Who waits for one channel waits in one of its lists, with chan.c; who waits
+ * for several has a node in each, with select.c.  Somebody may be in both lists
+ * of one channel then, and in either be found to be decided elsewhere.  A close
+ * wakes everybody with WOKEN_BY_CLOSE in the index.
  */
 #ifndef SLEY_SYNC_CHAN_H
 #define SLEY_SYNC_CHAN_H
@@ -43,7 +46,7 @@ _Static_assert(offsetof(struct sley_chan, value_size) == CACHE_LINE,
 
 static inline void chan_lock(struct sley_chan *chan)
 {
-	(void)waitq_lock(&chan->recv);
+	waitq_lock_alone(&chan->recv);
 }
 
 static inline void chan_unlock(struct sley_chan *chan)
@@ -88,24 +91,6 @@ static inline void chan_get(struct sley_chan *chan, void *value)
 	chan->nr--;
 }
 
-/* The first waiter of @list that can still be woken: it is unlinked. */
-static inline struct sley_task *chan_claim_first(struct sley_waitq *list,
-						 void **value)
-{
-	struct sley_waiter *node;
-
-	while ((node = list->first)) {
-		struct sley_task *task = node->task;
-
-		*value = node->slot;
-		waitq_unlink(node);
-		/* It cannot be early: it held the lock until it was parked. */
-		if (task_decide(task, VERDICT_WOKEN, 0) == DECIDED_QUEUE)
-			return task;
-	}
-	return NULL;
-}
-
 enum chan_progress {
 	CHAN_DONE, /* and *task, if any, is to be queued */
 	CHAN_CLOSED,
@@ -117,13 +102,14 @@ static inline enum chan_progress chan_send_locked(struct sley_chan *chan,
 						  const void *value,
 						  struct sley_task **task)
 {
-	void *where;
+	struct waitq_woken receiver;
 
 	if (unlikely(chan->closed))
 		return CHAN_CLOSED;
-	*task = chan_claim_first(&chan->recv, &where);
-	if (*task) {
-		chan_copy(chan, where, value);
+	receiver = waitq_wake_first(&chan->recv);
+	*task = receiver.task;
+	if (receiver.any) {
+		chan_copy(chan, receiver.slot, value);
 		return CHAN_DONE;
 	}
 	if (chan->nr == chan->room)
@@ -135,18 +121,20 @@ static inline enum chan_progress chan_send_locked(struct sley_chan *chan,
 static inline enum chan_progress
 chan_recv_locked(struct sley_chan *chan, void *value, struct sley_task **task)
 {
-	void *where;
+	struct waitq_woken sender;
 
 	if (chan->nr) {
 		chan_get(chan, value);
-		*task = chan_claim_first(&chan->send, &where);
-		if (*task)
-			chan_put(chan, where);
+		sender = waitq_wake_first(&chan->send);
+		*task = sender.task;
+		if (sender.any)
+			chan_put(chan, sender.slot);
 		return CHAN_DONE;
 	}
-	*task = chan_claim_first(&chan->send, &where);
-	if (*task) {
-		chan_copy(chan, value, where);
+	sender = waitq_wake_first(&chan->send);
+	*task = sender.task;
+	if (sender.any) {
+		chan_copy(chan, value, sender.slot);
 		return CHAN_DONE;
 	}
 	return chan->closed ? CHAN_CLOSED : CHAN_WAIT;

@@ -134,6 +134,7 @@ int sley_event_wait_any_until(struct sley_event *const *events, size_t nr,
 	struct sley_waiter node[SLEY_EVENT_ANY_MAX];
 	struct sley_task thread, *task;
 	unsigned int i;
+	int err;
 
 	if (nr == 0 || nr > SLEY_EVENT_ANY_MAX)
 		return -EINVAL;
@@ -141,10 +142,9 @@ int sley_event_wait_any_until(struct sley_event *const *events, size_t nr,
 		if (sley_event_try(events[i]))
 			return (int)i;
 	}
-	if (wait_cancelled())
-		return -ECANCELED;
-	if (wait_has_passed(deadline_ns))
-		return -ETIMEDOUT;
+	err = wait_refused(deadline_ns);
+	if (err)
+		return err;
 	task = wait_task(&thread);
 	task_announce_wait(task);
 	for (i = 0; i < nr; i++) {
