@@ -13,6 +13,7 @@
 #include <sley/error.h>
 #include <sley/fork.h>
 #include <sley/runtime.h>
+#include <sley/select.h>
 #include <sley/sync.h>
 #include <sley/task.h>
 #include <sley/time.h>
