@@ -9,6 +9,9 @@
  *                                           its ready levels
  *   new, by a foreign thread                the lane of a searching worker,
  *                                           else the shared queue
+ *   new, accepted earlier                   as if it were spawned now; where
+ *                                           bound threads run their own tasks,
+ *                                           home to the one that accepted it
  *   woken, may move                         the waker's next slot (what was
  *                                           there goes to the ring)
  *   woken, may not                          home: the ready levels if the waker
@@ -131,18 +134,40 @@ static void place_home(struct worker *worker, struct worker *home,
 		guest_leave(home);
 }
 
+/* A task that any worker may run, by a thread that is none of them. */
+static void place_as_guest(struct worker *home, struct sley_task *task)
+{
+	guest_enter(home);
+	place_foreign(home->rt, task);
+	guest_leave(home);
+}
+
 /* A woken task that any worker may resume. */
 static void place_movable(struct worker *worker, struct worker *home,
 			  struct sley_task *task)
 {
 	if (is_guest(worker, home)) {
-		guest_enter(home);
-		place_foreign(home->rt, task);
-		guest_leave(home);
+		place_as_guest(home, task);
 		return;
 	}
 	if (task_level(task) == LEVEL_DEFAULT)
 		place_next(worker, task);
+	else
+		place_spawned(worker, task);
+}
+
+void place_accepted(struct sley_task *task)
+{
+	struct worker *worker = worker_current();
+	struct worker *home = task->fiber;
+
+	task->fiber = NULL;
+	if (worker == home)
+		place_spawned(worker, task);
+	else if (!home->rt->nr_workers)
+		place_home(worker, home, task);
+	else if (is_guest(worker, home))
+		place_as_guest(home, task);
 	else
 		place_spawned(worker, task);
 }

@@ -36,18 +36,38 @@ static int build(struct sley *rt, struct sley_task *task,
 	return 0;
 }
 
-static void spawn_foreign(struct sley *rt, struct sley_task *task)
+/* The caller, if it is a worker of @rt. */
+static struct worker *worker_in(const struct sley *rt)
 {
-	/* relaxed: D2, or D1 of the task's end, publishes it. */
-	(void)add_relaxed(&rt->foreign_spawned, 1);
-	place_foreign(rt, task);
+	struct worker *worker = worker_current();
+
+	return worker && worker->rt == rt ? worker : NULL;
+}
+
+/* From here on the group and the runtime wait for it. */
+static int accept(struct sley *rt, struct worker *here,
+		  struct sley_group *group, struct sley_task *task,
+		  const struct sley_options *options)
+{
+	int err = build(rt, task, options);
+
+	if (err)
+		return err;
+	task->group = group;
+	if (group)
+		group_add(group);
+	if (here)
+		drain_count_spawned(here);
+	else
+		/* relaxed: D2, or D1 of the task's end, publishes it. */
+		(void)add_relaxed(&rt->foreign_spawned, 1);
+	return 0;
 }
 
 int spawn_into(struct sley *rt, struct sley_group *group,
 	       struct sley_task *task, const struct sley_options *options)
 {
-	struct worker *worker = worker_current();
-	bool here = worker && worker->rt == rt;
+	struct worker *here = worker_in(rt);
 	/* A bound thread keeps the runtime alive; others pass the gate. */
 	bool inside = here || sley__self.bound == rt;
 	int err;
@@ -58,17 +78,26 @@ int spawn_into(struct sley *rt, struct sley_group *group,
 		return SLEY_ENOWORKER;
 	if (!inside && !gate_enter(rt))
 		return -ESHUTDOWN;
-	task->group = group;
-	err = build(rt, task, options);
-	if (!err && group)
-		group_add(group);
-	if (!err && here) {
-		drain_count_spawned(worker);
-		place_spawned(worker, task);
-	} else if (!err) {
-		spawn_foreign(rt, task);
-	}
+	err = accept(rt, here, group, task, options);
+	if (!err && here)
+		place_spawned(here, task);
+	else if (!err)
+		place_foreign(rt, task);
 	if (!inside)
 		gate_leave(rt);
+	return err;
+}
+
+int spawn_accept(struct sley *rt, struct sley_group *group,
+		 struct sley_task *task)
+{
+	static const struct sley_options defaults;
+	struct worker *here = worker_in(rt);
+	int err;
+
+	if (unlikely(rt->generation != os_fork_generation()))
+		return SLEY_EFORKED;
+	err = accept(rt, here, group, task, &defaults);
+	task->fiber = here ? here : rt->worker[0];
 	return err;
 }

@@ -36,4 +36,14 @@ must_check int spawn_into(struct sley *rt, struct sley_group *group,
 			  struct sley_task *task,
 			  const struct sley_options *options);
 
+/*
+ * The first half alone, by a task of @rt or a thread bound to it, with default
+ * options: the group and the runtime count @task and wait for it, but nobody
+ * has it yet.  place_accepted() queues it, from any thread.  Meanwhile it can
+ * be cancelled, and its priority be changed, as if it were queued.  0 or
+ * SLEY_EFORKED.
+ */
+must_check int spawn_accept(struct sley *rt, struct sley_group *group,
+			    struct sley_task *task);
+
 #endif

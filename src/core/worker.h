@@ -287,6 +287,9 @@ void place_spawned(struct worker *worker, struct sley_task *task);
 /* Queue a new task from a thread that is no worker of @rt. */
 void place_foreign(struct sley *rt, struct sley_task *task);
 
+/* Queue a new task that spawn_accept() took earlier; from any thread. */
+void place_accepted(struct sley_task *task);
+
 /* The same for a task that does not simply go to the caller's ready levels. */
 void task_enqueue_elsewhere(struct sley_task *task);
 
