@@ -347,6 +347,12 @@ static inline must_check bool task_cancel_parked(struct sley_task *task)
 	return task_cancel_wait(task);
 }
 
+/* The same before it is queued: it is dropped when its turn comes. */
+static inline void task_cancel_unqueued(struct sley_task *task)
+{
+	(void)or_acq_rel(&task->flags, TASK_CANCELLED); /* T3 */
+}
+
 static inline uint32_t task_observe(const struct sley_task *task)
 {
 	return load_acquire(&task->state); /* T4 */

@@ -182,6 +182,19 @@ static inline struct sley_task *waitq_wake_all(struct sley_waitq *q)
 	return chain;
 }
 
+/* Under the lock: what all who wait now are told, if they are woken. */
+static inline void waitq_mark_all(struct sley_waitq *q, unsigned int index)
+{
+	struct sley_waiter *node = q->first;
+
+	if (!node)
+		return;
+	do {
+		node->index = index;
+		node = node->next;
+	} while (node != q->first);
+}
+
 /* ---- the waiter's side: wait.h -------------------------------------------- */
 
 enum wait_flags {

@@ -19,6 +19,7 @@
 
 #include "base/assert.h"
 #include "core/drain.h"
+#include "core/follow.h"
 #include "core/fork.h"
 #include "core/group.h"
 #include "core/leave.h"
@@ -149,7 +150,10 @@ static inline void end_task(struct worker *worker, struct sley_task *task,
 			    bool ran)
 {
 	struct sley_group *group = task->group;
+	struct sley_task *next = follower_of(group);
 
+	if (unlikely(next))
+		group = follower_group(next);
 	if (likely(ran))
 		task_finish(task);
 	else
@@ -158,6 +162,8 @@ static inline void end_task(struct worker *worker, struct sley_task *task,
 		group_done(group);
 	else
 		slab_free(&worker->rt->tasks, task);
+	if (unlikely(next))
+		place_accepted(next);
 	drain_count_finished(worker);
 }
 
