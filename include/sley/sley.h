@@ -16,6 +16,7 @@
 #include <sley/select.h>
 #include <sley/sync.h>
 #include <sley/task.h>
+#include <sley/ticket.h>
 #include <sley/time.h>
 #include <sley/version.h>
 
