@@ -14,6 +14,7 @@
 #include <sley/fork.h>
 #include <sley/runtime.h>
 #include <sley/select.h>
+#include <sley/stock.h>
 #include <sley/sync.h>
 #include <sley/task.h>
 #include <sley/ticket.h>

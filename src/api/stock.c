@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stock.c - <sley/stock.h>: checks what the user gave, and passes it on.
+ */
+#include "sync/stock.h"
+
+#include "api/options.h"
+
+#include <errno.h>
+
+int sley_stock_create(struct sley_stock **out,
+		      const struct sley_stock_config *given)
+{
+	struct sley_stock_config config;
+	int err = options_copy(&config, sizeof(config), given);
+
+	if (err)
+		return err;
+	/* With a header in front, and room for rounding. */
+	if (config.object_size == 0 || config.object_size > SIZE_MAX / 2)
+		return -EINVAL;
+	return stock_create(out, &config);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stock.h - what src/api/stock.c hands a checked configuration to.
+ */
+#ifndef SLEY_SYNC_STOCK_H
+#define SLEY_SYNC_STOCK_H
+
+#include "base/compiler.h"
+
+#include <sley/stock.h>
+
+/* 0 or -ENOMEM. */
+must_check int stock_create(struct sley_stock **out,
+			    const struct sley_stock_config *config);
+
+#endif
