@@ -12,6 +12,7 @@
 #include <sley/compiler.h>
 #include <sley/error.h>
 #include <sley/fork.h>
+#include <sley/local.h>
 #include <sley/runtime.h>
 #include <sley/select.h>
 #include <sley/stock.h>

@@ -63,6 +63,7 @@ struct strand {
 	struct spinlock ending;  /* migratable: between cancel and its end    */
 	struct fork_stack forks; /* children forked by the task               */
 	struct ending *endings;  /* of the task, see core/ending.h            */
+	struct locals *locals;   /* of the task, see core/local.h             */
 	struct list parents;     /* in worker.parents while suspended         */
 	struct worker *parents_home; /* whose list that is; NULL: in none     */
 	size_t stack_size; /* 0: the runtime's own pool                 */

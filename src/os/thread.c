@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -75,6 +76,31 @@ void os_thread_yield(void)
 void spin_yield(void)
 {
 	os_thread_yield();
+}
+
+/* ---- its end -------------------------------------------------------------------- */
+
+static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
+static pthread_key_t exit_key;
+static int exit_err;
+
+/* POSIX lets a function pointer pass through a void pointer. */
+static void run_exit(void *fn)
+{
+	((void (*)(void))(uintptr_t)fn)();
+}
+
+static void create_exit_key(void)
+{
+	exit_err = pthread_key_create(&exit_key, run_exit);
+}
+
+int os_thread_at_exit(void (*fn)(void))
+{
+	(void)pthread_once(&exit_once, create_exit_key);
+	if (exit_err)
+		return -exit_err;
+	return -pthread_setspecific(exit_key, (void *)(uintptr_t)fn);
 }
 
 int os_thread_id(void)

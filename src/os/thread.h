@@ -27,6 +27,13 @@ void os_thread_yield(void);
 /* The same, for lf/spin.h, which declares it and must not include this. */
 void spin_yield(void);
 
+/*
+ * Has @fn called when the calling thread exits; the main thread does so by
+ * pthread_exit() only.  One function per thread, the last one given; once it
+ * was called it may be given again, for a few rounds.  0 or -errno.
+ */
+must_check int os_thread_at_exit(void (*fn)(void));
+
 /* The kernel's number of the calling thread, as in /proc. */
 int os_thread_id(void);
 

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * local.c - values that belong to a task.
+ */
+#include "conformance/bound.h"
+
+#define NR_KEYS 100
+
+static atomic_int nr_destroyed;
+static atomic_long order; /* the values destroyed, in base 10 */
+
+static void note(void *value)
+{
+	atomic_fetch_add(&nr_destroyed, 1);
+	atomic_store(&order, 10 * order + *(int *)value);
+}
+
+static struct sley_local plain;
+static struct sley_local noted[3] = {
+	SLEY_LOCAL_INIT(note),
+	SLEY_LOCAL_INIT(note),
+	SLEY_LOCAL_INIT(note),
+};
+static int digit[4] = { 0, 1, 2, 3 };
+
+/* ---- whose they are -------------------------------------------------------- */
+
+static void set_and_block(void *arg)
+{
+	CHECK(sley_local_get(&plain) == NULL);
+	CHECK_EQ(sley_local_set(&plain, arg), 0);
+	for (int i = 0; i < 10; i++) {
+		CHECK(sley_local_get(&plain) == arg);
+		if (i % 2)
+			sley_yield();
+		else
+			CHECK_EQ(sley_sleep(SLEY_USEC), 0);
+	}
+	CHECK(sley_local_get(&plain) == arg);
+	CHECK(sley_local_get(&noted[0]) == NULL);
+}
+
+static void many_with_their_own(const struct sley_config *config)
+{
+	static struct sley_task tasks[100];
+	struct sley *rt = start_with(config);
+	struct sley_group group = SLEY_GROUP_INIT;
+
+	for (int round = 0; round < 3; round++) {
+		for (size_t i = 0; i < ARRAY_SIZE(tasks); i++)
+			sley_spawn(&group, &tasks[i], set_and_block, &tasks[i]);
+		sley_join(&group);
+	}
+	stop(rt);
+}
+
+TEST_WORKERS(each_task_has_values_of_its_own)
+{
+	many_with_their_own(test_config());
+}
+
+TEST_WORKERS(values_go_with_a_task_that_migrates)
+{
+	struct sley_config config = *test_config();
+
+	config.migratable = true;
+	many_with_their_own(&config);
+}
+
+static void set_many(void *arg)
+{
+	static struct sley_local keys[NR_KEYS];
+	static char value[NR_KEYS];
+
+	(void)arg;
+	for (int i = 0; i < NR_KEYS; i++)
+		CHECK_EQ(sley_local_set(&keys[i], &value[i]), 0);
+	for (int i = 0; i < NR_KEYS; i++)
+		CHECK(sley_local_get(&keys[i]) == &value[i]);
+	for (int i = 0; i < NR_KEYS; i++)
+		CHECK_EQ(sley_local_set(&keys[i], NULL), 0);
+	for (int i = 0; i < NR_KEYS; i++)
+		CHECK(sley_local_get(&keys[i]) == NULL);
+}
+
+/* A task that runs @fn, by itself. */
+static void run_task(sley_fn *fn, void *arg)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+
+	sley_spawn(&group, &task, fn, arg);
+	sley_join(&group);
+}
+
+TEST_WORKERS(a_task_may_have_many_values)
+{
+	struct sley *rt = start();
+
+	run_task(set_many, NULL);
+	stop(rt);
+}
+
+static void look_at_parents(void *arg)
+{
+	void *value = sley_local_get(&plain);
+
+	CHECK(value == arg || value == NULL);
+	CHECK(sley_local_get(&noted[0]) == NULL);
+}
+
+static void fork_with_a_value(void *arg)
+{
+	struct sley_fork child;
+
+	CHECK_EQ(sley_local_set(&plain, arg), 0);
+	sley_fork(&child, look_at_parents, arg);
+	sley_fork_join(&child);
+	CHECK(sley_local_get(&plain) == arg);
+}
+
+TEST_WORKERS(a_forked_child_has_the_values_of_its_parent_or_none)
+{
+	struct sley *rt = start();
+
+	for (int i = 0; i < 100; i++)
+		run_task(fork_with_a_value, &digit[0]);
+	stop(rt);
+}
+
+/* ---- the end of a task ------------------------------------------------------- */
+
+static void set_three(void *arg)
+{
+	(void)arg;
+	CHECK_EQ(sley_local_set(&noted[0], &digit[3]), 0);
+	CHECK_EQ(sley_local_set(&plain, &digit[0]), 0);
+	CHECK_EQ(sley_local_set(&noted[1], &digit[2]), 0);
+	CHECK_EQ(sley_local_set(&noted[2], &digit[2]), 0);
+	/* What it was is not destroyed. */
+	CHECK_EQ(sley_local_set(&noted[0], &digit[1]), 0);
+	CHECK_EQ(sley_local_set(&noted[2], &digit[3]), 0);
+	CHECK_EQ(nr_destroyed, 0);
+}
+
+TEST_WORKERS(values_are_destroyed_at_the_end_of_the_task_the_newest_first)
+{
+	struct sley *rt = start();
+
+	run_task(set_three, NULL);
+	CHECK_EQ(nr_destroyed, 3);
+	CHECK_EQ(order, 321);
+	stop(rt);
+}
+
+static void set_and_unset(void *arg)
+{
+	(void)arg;
+	CHECK_EQ(sley_local_set(&noted[0], &digit[1]), 0);
+	CHECK_EQ(sley_local_set(&noted[0], NULL), 0);
+}
+
+TEST_WORKERS(what_is_null_at_the_end_is_not_destroyed)
+{
+	struct sley *rt = start();
+
+	run_task(set_and_unset, NULL);
+	CHECK_EQ(nr_destroyed, 0);
+	stop(rt);
+}
+
+static struct sley_event release;
+
+static void wait_and_note(void *value)
+{
+	CHECK_EQ(sley_event_wait(&release), 0);
+	/* It is out, the older one is still there. */
+	CHECK(sley_local_get(&noted[1]) == NULL);
+	CHECK(sley_local_get(&noted[0]) == &digit[1]);
+	note(value);
+}
+
+static void set_slow(void *arg)
+{
+	noted[1].destroy = wait_and_note;
+	CHECK_EQ(sley_local_set(&noted[0], &digit[1]), 0);
+	CHECK_EQ(sley_local_set(&noted[1], &digit[2]), 0);
+	count_task(arg);
+}
+
+TEST_WORKERS(a_destructor_may_block_and_the_join_waits_for_it)
+{
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+	atomic_int ended = 0;
+
+	sley_spawn(&group, &task, set_slow, &ended);
+	while (!atomic_load(&ended))
+		CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
+	CHECK_EQ(sley_join_until(&group, in_ms(5)), -ETIMEDOUT);
+	CHECK_EQ(nr_destroyed, 0);
+	sley_event_set(&release);
+	sley_join(&group);
+	CHECK_EQ(order, 21);
+	stop(rt);
+}
+
+/* Sets itself again, and, the first time, as many others as there are slots. */
+static void set_again(void *value)
+{
+	static struct sley_local others[20];
+
+	if (atomic_load(&nr_destroyed) == 0) {
+		for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+			others[i].destroy = note;
+			CHECK_EQ(sley_local_set(&others[i], &digit[0]), 0);
+		}
+	}
+	note(value);
+	CHECK_EQ(sley_local_set(&noted[0], value), 0);
+}
+
+static void set_stubborn(void *arg)
+{
+	(void)arg;
+	noted[0].destroy = set_again;
+	CHECK_EQ(sley_local_set(&noted[0], &digit[1]), 0);
+}
+
+TEST_WORKERS(a_destructor_may_set_values_for_four_rounds)
+{
+	struct sley *rt = start();
+
+	run_task(set_stubborn, NULL);
+	CHECK_EQ(nr_destroyed, 4 + 20);
+	stop(rt);
+}
+
+static void set_noted(void *arg)
+{
+	CHECK(sley_local_get(&noted[0]) == NULL);
+	CHECK_EQ(sley_local_set(&noted[0], arg), 0);
+	CHECK_EQ(sley_sleep(SLEY_FOREVER), -ECANCELED);
+	CHECK(sley_local_get(&noted[0]) == arg);
+}
+
+TEST_WORKERS(values_of_cancelled_tasks_are_destroyed_too)
+{
+	static struct sley_task tasks[50];
+	struct sley *rt = NULL;
+	struct sley_group group = SLEY_GROUP_INIT;
+
+	rt = start();
+	for (size_t i = 0; i < ARRAY_SIZE(tasks); i++)
+		sley_spawn(&group, &tasks[i], set_noted, &digit[0]);
+	CHECK_EQ(sley_join_until(&group, in_ms(5)), -ETIMEDOUT);
+	sley_cancel_all(rt);
+	sley_join(&group);
+	for (size_t i = 0; i < ARRAY_SIZE(tasks); i++)
+		nr_destroyed -= sley_task_status(&tasks[i]) == 0;
+	CHECK_EQ(nr_destroyed, 0);
+	stop(rt);
+}
+
+/* ---- threads ------------------------------------------------------------------- */
+
+static void *set_in_thread(void *arg)
+{
+	set_three(arg);
+	set_many(arg);
+	return NULL;
+}
+
+TEST(values_of_a_thread_are_destroyed_when_it_exits)
+{
+	pthread_join(test_thread(set_in_thread, NULL), NULL);
+	CHECK_EQ(order, 321);
+	CHECK(sley_local_get(&noted[0]) == NULL);
+}
+
+static void *set_stubborn_in_thread(void *arg)
+{
+	set_stubborn(arg);
+	return NULL;
+}
+
+TEST(a_thread_ends_though_its_values_are_set_again)
+{
+	pthread_join(test_thread(set_stubborn_in_thread, NULL), NULL);
+	CHECK_GE(nr_destroyed, 4);
+}
+
+TEST_WORKERS(a_bound_thread_keeps_its_own_values_apart)
+{
+	struct sley *rt;
+
+	CHECK_EQ(sley_local_set(&plain, &digit[0]), 0);
+	rt = start();
+	CHECK(sley_local_get(&plain) == (is_single() ? NULL : &digit[0]));
+	CHECK_EQ(sley_local_set(&noted[0], &digit[1]), 0);
+	run_task(set_and_block, &digit[2]);
+	CHECK(sley_local_get(&noted[0]) == &digit[1]);
+	stop(rt);
+	CHECK_EQ(nr_destroyed, is_single());
+	CHECK(sley_local_get(&plain) == &digit[0]);
+}
+
+/* ---- no memory ------------------------------------------------------------------- */
+
+static void set_without_memory(void *arg)
+{
+	static struct sley_local keys[6];
+
+	(void)arg;
+	test_fail_allocation_after(0);
+	CHECK_EQ(sley_local_set(&keys[0], &digit[0]), -ENOMEM);
+	CHECK(sley_local_get(&keys[0]) == NULL);
+	test_fail_allocation_after(1);
+	for (int i = 0; i < 5; i++)
+		CHECK_EQ(sley_local_set(&keys[i], &digit[0]), 0);
+	CHECK_EQ(sley_local_set(&keys[5], &digit[0]), -ENOMEM);
+	CHECK(sley_local_get(&keys[5]) == NULL);
+	/* The slot is there. */
+	CHECK_EQ(sley_local_set(&keys[4], &digit[1]), 0);
+	CHECK(sley_local_get(&keys[4]) == &digit[1]);
+	test_fail_allocation_after(-1);
+}
+
+TEST_WORKERS(a_value_that_finds_no_memory_is_refused)
+{
+	struct sley *rt = start();
+
+	run_task(set_without_memory, NULL);
+	stop(rt);
+}
