@@ -8,13 +8,9 @@
  * After its wait a thread destroys the object, so that a decider which still
  * touches it is seen.  Complete.
  */
-#include "explorer.h"
-
-#include "core/wait.h"
+#include "threads_only.h"
 
 #include <errno.h>
-
-_Thread_local struct self sley__self;
 
 struct object {
 	struct sley_waitq q;
@@ -23,64 +19,6 @@ struct object {
 
 static struct object *object;
 static int got;
-
-/* Model threads are not workers: nothing of this may be called. */
-static void never(void)
-{
-	MODEL_CHECK(!"a plain thread has no worker");
-}
-
-struct sley_task *worker_pick(struct worker *worker)
-{
-	(void)worker;
-	never();
-	return NULL;
-}
-
-struct strand *worker_spare_strand(struct worker *worker,
-				   struct sley_task *task)
-{
-	(void)worker;
-	(void)task;
-	never();
-	return NULL;
-}
-
-void leave_finish_rare(struct worker *worker)
-{
-	(void)worker;
-	never();
-}
-
-void trace_switch(struct worker *worker, const struct strand *from,
-		  const struct strand *to)
-{
-	(void)worker;
-	(void)from;
-	(void)to;
-	never();
-}
-
-void fiber_swap_fpu(struct fiber *from, struct fiber *to,
-		    struct fiber_thread *thread)
-{
-	(void)from;
-	(void)to;
-	(void)thread;
-	never();
-}
-
-void fork_leave_behind(struct worker *worker)
-{
-	(void)worker;
-	never();
-}
-
-void fork_come_back(struct strand *strand)
-{
-	(void)strand;
-	never();
-}
 
 static void setup(void)
 {
