@@ -16,6 +16,7 @@
 #include <sley/runtime.h>
 #include <sley/select.h>
 #include <sley/stock.h>
+#include <sley/semaphore.h>
 #include <sley/sync.h>
 #include <sley/task.h>
 #include <sley/ticket.h>
