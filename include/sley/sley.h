@@ -8,6 +8,7 @@
 #ifndef SLEY_SLEY_H
 #define SLEY_SLEY_H
 
+#include <sley/barrier.h>
 #include <sley/chan.h>
 #include <sley/compiler.h>
 #include <sley/error.h>

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sley/barrier.h - a place where a fixed number of parties wait for each other.
+ *
+ * Lives in memory of the caller, needs no clean-up, and works between tasks and
+ * plain threads alike.  It may be used again at once, also by a party that is
+ * out while others are still on their way.
+ */
+#ifndef SLEY_BARRIER_H
+#define SLEY_BARRIER_H
+
+#include <sley/compiler.h>
+#include <sley/waitq.h>
+
+SLEY_BEGIN_DECLS
+
+struct sley_barrier {
+	struct sley_waitq q;
+	uint32_t parties;
+	uint32_t arrived; /* and still there */
+};
+
+/* For @n parties, at least one. */
+#define SLEY_BARRIER_INIT(n) { SLEY_WAITQ_INIT, (n), 0 }
+
+/*
+ * sley_barrier_init - a barrier for @parties, at least one.
+ *
+ * Zero parties is misuse.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_barrier_init(struct sley_barrier *barrier, uint32_t parties);
+
+/*
+ * sley_barrier_wait - wait until as many have come as there are parties.
+ *
+ * Returns 1 to the one that came last, and 0 to the others.  Who returns with
+ * an error has left and counts as not having come: the others go on waiting for
+ * somebody in its place.  A barrier that was complete before the caller had
+ * left wins: it returns 0 then, and the cancel shows in the next wait.  A
+ * barrier for zero parties is misuse.
+ *
+ * The barrier may be forgotten when all parties have returned.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Order:    everything before each party's call happens before the return of
+ *           every other one's.
+ * Errors:   -ECANCELED
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_barrier_wait(struct sley_barrier *barrier);
+
+/*
+ * sley_barrier_wait_until - sley_barrier_wait() with a deadline.
+ *
+ * Who comes last passes even if its deadline has passed.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Order:    as sley_barrier_wait(), on success
+ * Errors:   -ETIMEDOUT, -ECANCELED; it has not come then
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_barrier_wait_until(struct sley_barrier *barrier, uint64_t deadline_ns);
+
+SLEY_END_DECLS
+#endif
