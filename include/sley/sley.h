@@ -14,6 +14,7 @@
 #include <sley/error.h>
 #include <sley/fork.h>
 #include <sley/local.h>
+#include <sley/once.h>
 #include <sley/runtime.h>
 #include <sley/select.h>
 #include <sley/stock.h>

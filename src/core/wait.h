@@ -132,6 +132,9 @@ static inline struct sley_task *wait_task(struct sley_task *thread)
 	return likely(worker) ? worker->strand->task : wait_thread(thread);
 }
 
+/* A number for who calls: its task, or a plain thread; never 0. */
+uint64_t wait_caller(void);
+
 /* Is the calling task cancelled?  False for plain threads. */
 bool wait_cancelled(void);
 

@@ -14,6 +14,7 @@
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/membarrier.h"
+#include "os/thread.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -45,6 +46,11 @@ void os_futex_wake(const uint32_t *word, int nr)
 			 .site = HERE("futex_wake", "*word") };
 
 	machine_post(&op);
+}
+
+int os_thread_id(void)
+{
+	return model_thread() + 1;
 }
 
 bool os_membarrier_setup(void)
