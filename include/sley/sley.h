@@ -11,6 +11,7 @@
 #include <sley/barrier.h>
 #include <sley/chan.h>
 #include <sley/compiler.h>
+#include <sley/cpus.h>
 #include <sley/error.h>
 #include <sley/fork.h>
 #include <sley/local.h>

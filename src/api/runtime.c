@@ -13,6 +13,7 @@
 #include "core/runtime.h"
 #include "core/spawn.h"
 #include "os/clock.h"
+#include "os/cpus.h"
 #include "os/env.h"
 #include "os/topo.h"
 
@@ -23,6 +24,14 @@
 #define STACK_KIB_DEFAULT 256
 #define STACK_CACHE_DEFAULT 64
 
+static int default_workers(void)
+{
+	struct sley_cpus cpus;
+
+	os_cpus_usable("", &cpus);
+	return os_nr_usable_cpus(&cpus);
+}
+
 static int complete_config(const struct sley_config *given,
 			   struct sley_config *config)
 {
@@ -31,7 +40,7 @@ static int complete_config(const struct sley_config *given,
 	if (err)
 		return err;
 	if (config->workers == 0)
-		config->workers = os_nr_usable_cpus();
+		config->workers = default_workers();
 	if (config->workers > SLEY_WORKERS_MAX || config->workers < SLEY_SINGLE)
 		return SLEY_EWORKERS;
 	if (config->stack_kib == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * topo.c - affinity mask and cgroup quota.
+ * topo.c - see topo.h.
  *
  * A quota may be set on the process's cgroup or on any above it, so the walk
  * goes from /proc/self/cgroup's path up to the root and keeps the smallest.
@@ -13,54 +13,23 @@
  */
 #include "os/topo.h"
 
-#include "base/bits.h"
 #include "base/compiler.h"
+#include "os/text.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/*
- * Twice the most that a kernel for x86-64 can be built for.  A mask larger
- * than the kernel's own is fine, a smaller one is an error, so one large mask
- * replaces growing one until it fits.
- */
-#define CPUS_MAX 16384
-#define CPU_WORDS (CPUS_MAX / 64)
 
 /* The caller may be a fiber: every frame here stays below a page. */
-#define PATH_SIZE 1024 /* of a cgroup; the names of containers are long */
-#define TEXT_SIZE 3840 /* of /proc/self/cgroup, 13 lines with such names */
+#define TEXT_SIZE 3840 /* of /proc/self/cgroup, 13 lines with long names */
 
 static int smaller_limit(int a, int b)
 {
 	if (!a || !b)
 		return a + b;
 	return a < b ? a : b;
-}
-
-/* A decimal number at *@text, which moves behind it; false: there is none. */
-static bool parse_number(const char **text, uint64_t *out)
-{
-	char *end;
-
-	while (**text == ' ' || **text == '\t')
-		(*text)++;
-	if (!isdigit((unsigned char)**text)) /* strtoull would take a sign */
-		return false;
-	errno = 0;
-	*out = strtoull(*text, &end, 10);
-	if (errno)
-		return false;
-	*text = end;
-	return true;
 }
 
 /* In whole CPUs, rounded up. */
@@ -78,7 +47,7 @@ int os_topo_parse_cpu_max(const char *text)
 {
 	uint64_t quota, period;
 
-	if (!parse_number(&text, &quota) || !parse_number(&text, &period))
+	if (!os_text_number(&text, &quota) || !os_text_number(&text, &period))
 		return 0;
 	return cpus_of(quota, period);
 }
@@ -87,8 +56,8 @@ int os_topo_parse_cfs(const char *quota_text, const char *period_text)
 {
 	uint64_t quota, period;
 
-	if (!parse_number(&quota_text, &quota) ||
-	    !parse_number(&period_text, &period))
+	if (!os_text_number(&quota_text, &quota) ||
+	    !os_text_number(&period_text, &period))
 		return 0;
 	return cpus_of(quota, period);
 }
@@ -136,41 +105,11 @@ bool os_topo_parse_cgroup(const char *text, const char *controller, char *path,
 	return false;
 }
 
-/* Reads what fits of a file into @text and ends it with a zero. */
-static bool read_file(const char *path, char *text, size_t size)
-{
-	size_t length = 0;
-	ssize_t nr = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return false;
-	while (length < size - 1) {
-		nr = read(fd, text + length, size - 1 - length);
-		if (nr == 0 || (nr < 0 && errno != EINTR))
-			break;
-		length += nr > 0 ? (size_t)nr : 0;
-	}
-	close(fd);
-	text[length] = '\0';
-	return nr >= 0;
-}
-
-static bool read_in(const char *dir, const char *name, char *text, size_t size)
-{
-	char path[PATH_SIZE + 32]; /* the longest name has 17 bytes */
-
-	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >=
-	    (int)sizeof(path))
-		return false;
-	return read_file(path, text, size);
-}
-
 static int quota_v2(const char *dir)
 {
 	char text[64];
 
-	if (!read_in(dir, "cpu.max", text, sizeof(text)))
+	if (!os_text_read(text, sizeof(text), "%s/cpu.max", dir))
 		return 0;
 	return os_topo_parse_cpu_max(text);
 }
@@ -179,8 +118,8 @@ static int quota_v1(const char *dir)
 {
 	char quota[64], period[64];
 
-	if (!read_in(dir, "cpu.cfs_quota_us", quota, sizeof(quota)) ||
-	    !read_in(dir, "cpu.cfs_period_us", period, sizeof(period)))
+	if (!os_text_read(quota, sizeof(quota), "%s/cpu.cfs_quota_us", dir) ||
+	    !os_text_read(period, sizeof(period), "%s/cpu.cfs_period_us", dir))
 		return 0;
 	return os_topo_parse_cfs(quota, period);
 }
@@ -201,7 +140,7 @@ static const struct mount {
 static noinline int quota_up(const char *root, const struct mount *mount,
 			     const char *text)
 {
-	char path[PATH_SIZE], dir[PATH_SIZE];
+	char path[OS_PATH_SIZE], dir[OS_PATH_SIZE];
 	int limit = 0;
 
 	if (!os_topo_parse_cgroup(text, mount->controller, path, sizeof(path)))
@@ -223,31 +162,17 @@ int os_topo_quota(const char *root)
 	char text[TEXT_SIZE];
 	int limit = 0;
 
-	if (!read_in(root, "proc/self/cgroup", text, sizeof(text)))
+	if (!os_text_read(text, sizeof(text), "%s/proc/self/cgroup", root))
 		return 0;
 	for (size_t i = 0; i < array_size(mounts); i++)
 		limit = smaller_limit(limit, quota_up(root, &mounts[i], text));
 	return limit;
 }
 
-/* Of the calling thread: the threads it starts inherit its mask. */
-static int nr_affine_cpus(void)
-{
-	uint64_t mask[CPU_WORDS];
-	int nr = 0;
-
-	memset(mask, 0, sizeof(mask));
-	if (sched_getaffinity(0, sizeof(mask), (cpu_set_t *)mask) < 0)
-		return (int)sysconf(_SC_NPROCESSORS_ONLN);
-	for (size_t i = 0; i < CPU_WORDS; i++)
-		nr += popcount(mask[i]);
-	return nr;
-}
-
-int os_nr_usable_cpus(void)
+int os_nr_usable_cpus(const struct sley_cpus *cpus)
 {
 	int saved = errno;
-	int nr = smaller_limit(nr_affine_cpus(), os_topo_quota(""));
+	int nr = smaller_limit(sley_cpus_count(cpus), os_topo_quota(""));
 
 	errno = saved;
 	return nr > 0 ? nr : 1;

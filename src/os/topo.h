@@ -2,9 +2,9 @@
 /*
  * topo.h - how many CPUs this process may use at the same time.
  *
- * Three things limit it: which CPUs are there, the affinity mask (taskset,
- * cpusets), and the quota of CPU time of the cgroup, which is how containers
- * are cut to size.  A quota of one and a half CPUs counts as two.
+ * Two things limit it: which CPUs it may use at all (os/cpus.h), and the quota
+ * of CPU time of the cgroup, which is how containers are cut to size.  A quota
+ * of one and a half CPUs counts as two.
  *
  * The parsers are pure and take the text of the files.  0 means "no limit", and
  * that is also the answer to a text they do not understand.
@@ -12,11 +12,10 @@
 #ifndef SLEY_OS_TOPO_H
 #define SLEY_OS_TOPO_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <sley/cpus.h>
 
-/* At least 1.  Looks each time: mask and quota may change while we run. */
-int os_nr_usable_cpus(void);
+/* How many of @cpus at the same time: at least 1.  Looks each time. */
+int os_nr_usable_cpus(const struct sley_cpus *cpus);
 
 /* cgroup v2, cpu.max: "150000 100000" is 2, "max 100000" is 0. */
 int os_topo_parse_cpu_max(const char *text);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text.h - the small texts that the kernel offers as files.
+ */
+#ifndef SLEY_OS_TEXT_H
+#define SLEY_OS_TEXT_H
+
+#include "base/compiler.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of a path; the names of containers are long. */
+#define OS_PATH_SIZE 1024
+
+/*
+ * Reads what fits of the file that @format names into @text and ends it with a
+ * zero.  False: there is no such file, or its path is too long.
+ */
+must_check printf_like(3, 4) bool os_text_read(char *text, size_t size,
+					       const char *format, ...);
+
+/* A decimal number at *@text, which moves behind it; false: there is none. */
+must_check bool os_text_number(const char **text, uint64_t *out);
+
+#endif
