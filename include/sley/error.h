@@ -26,7 +26,10 @@ SLEY_BEGIN_DECLS
 	X(SLEY_EPRIORITY, -4099, "a priority lies between -32 and 31")         \
 	X(SLEY_ESTACK, -4100, "a stack has between 16 KiB and 1 GiB")          \
 	X(SLEY_EFORKED, -4101,                                                 \
-	  "a runtime does not survive fork(): the child must create its own")
+	  "a runtime does not survive fork(): the child must create its own")  \
+	X(SLEY_ECPUS, -4110,                                                   \
+	  "no CPU is left for a worker: compare .cpus with "                   \
+	  "sley_cpus_usable(), taskset and the cgroup's cpuset")
 
 #define SLEY_ERROR_ENUM(name, value, text) name = value,
 enum { SLEY_ERRORS(SLEY_ERROR_ENUM) };

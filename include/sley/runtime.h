@@ -38,6 +38,24 @@ struct sley_allocator {
 	void *self;
 };
 
+struct sley_cpus; /* a set of CPUs: <sley/cpus.h> */
+
+/*
+ * On which CPUs worker threads run.  Whatever is asked for, they get only CPUs
+ * that the thread that calls sley_create() may use.  The single-threaded mode
+ * starts no threads and places none.
+ */
+enum sley_placement {
+	SLEY_PLACE_NONE,   /* where the kernel likes: the default            */
+	SLEY_PLACE_ANY_OF, /* each on all of .cpus; so it is with .cpus alone */
+	/*
+	 * Each on one of .cpus.  At first one worker per core, then one per
+	 * hyper-thread, then from the beginning.
+	 */
+	SLEY_PLACE_ONE_OF,
+	SLEY_PLACE_CUSTOM, /* each where .place() says                       */
+};
+
 /* Zero means the default in every field; set it up with SLEY_CONFIG(). */
 struct sley_config {
 	uint32_t size;        /* of this struct; SLEY_CONFIG sets it       */
@@ -56,6 +74,15 @@ struct sley_config {
 	/* Gets reports (survivors of a stop, warnings); default: stderr. */
 	void (*report)(void *self, const char *line);
 	void *report_self;
+	uint32_t placement; /* enum sley_placement                         */
+	/* What the workers may use; default: what the caller may use. */
+	const struct sley_cpus *cpus;
+	/*
+	 * SLEY_PLACE_CUSTOM: called in sley_create(), for one worker after the
+	 * other.  Finds in @cpus what may be used, and leaves what shall be.
+	 */
+	void (*place)(void *self, int worker, struct sley_cpus *cpus);
+	void *hook_self; /* for .place                                      */
 	uint64_t reserved[4];
 };
 
@@ -69,7 +96,7 @@ struct sley_config {
  * sley_create - start a runtime.
  *
  * @config may be NULL for all defaults.  The number of workers follows the
- * process's affinity mask and its cgroup's CPU quota unless given.
+ * process's affinity mask, or .cpus, and its cgroup's CPU quota unless given.
  *
  * Context:  any thread
  * Blocks:   the thread, until all workers have started
@@ -78,7 +105,9 @@ struct sley_config {
  * Errors:   -ENOMEM, -EAGAIN (no more threads)
  *           -E2BIG          config->size is newer than this library and a
  *                           field it does not know is set
- *           -EINVAL         config->size is zero: use SLEY_CONFIG()
+ *           -EINVAL         config->size is zero: use SLEY_CONFIG(); or
+ *                           .placement is unknown, or lacks its .place
+ *           SLEY_ECPUS      none of .cpus may be used, or .place() left none
  *           SLEY_EWORKERS, SLEY_ESTACK
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD SLEY_MUST_CHECK int
@@ -166,6 +195,22 @@ sley_unbind(struct sley *rt);
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD SLEY_MUST_CHECK int
 sley_run(const struct sley_config *config, sley_fn *root, void *arg);
+
+/*
+ * sley_get_config - the configuration that @rt works with.
+ *
+ * What was given, with all defaults filled in.  .name, .trace and .cpus point
+ * into @rt; .trace is NULL if nothing is recorded, .no_membarrier says what the
+ * kernel allowed.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    out->size must be set, to sizeof(*out); what @out points at is
+ *           valid until @rt is destroyed.
+ * Errors:   -EINVAL   out->size is zero
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_get_config(const struct sley *rt, struct sley_config *out);
 
 /*
  * sley_current - the runtime of the calling thread, or NULL.

@@ -25,3 +25,16 @@ int options_copy(void *out, size_t size, const void *given)
 	memcpy(out, given, given_size < size ? given_size : size);
 	return 0;
 }
+
+int options_give(void *out, const void *from, size_t size)
+{
+	uint32_t out_size;
+
+	memcpy(&out_size, out, sizeof(out_size));
+	if (out_size < sizeof(out_size))
+		return -EINVAL;
+	memset(out, 0, out_size);
+	memcpy(out, from, out_size < size ? out_size : size);
+	memcpy(out, &out_size, sizeof(out_size));
+	return 0;
+}

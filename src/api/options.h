@@ -18,6 +18,12 @@
  */
 must_check int options_copy(void *out, size_t size, const void *given);
 
+/*
+ * The other way round: @from of @size bytes to @out, which starts with its own
+ * size.  What only a newer caller has is zero; -EINVAL: its size is zero.
+ */
+must_check int options_give(void *out, const void *from, size_t size);
+
 /* Between 16 KiB and 1 GiB: see SLEY_ESTACK. */
 static inline bool options_stack_fits(uint32_t stack_kib)
 {

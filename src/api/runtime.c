@@ -24,23 +24,35 @@
 #define STACK_KIB_DEFAULT 256
 #define STACK_CACHE_DEFAULT 64
 
-static int default_workers(void)
+/* Puts into @cpus, and config->cpus, what the workers may use. */
+static int complete_placement(struct sley_config *config,
+			      struct sley_cpus *cpus)
 {
-	struct sley_cpus cpus;
-
-	os_cpus_usable("", &cpus);
-	return os_nr_usable_cpus(&cpus);
+	if (config->placement > SLEY_PLACE_CUSTOM ||
+	    (config->placement == SLEY_PLACE_CUSTOM && !config->place))
+		return -EINVAL;
+	os_cpus_usable("", cpus);
+	if (config->cpus) {
+		sley_cpus_intersect(cpus, config->cpus);
+		if (config->placement == SLEY_PLACE_NONE)
+			config->placement = SLEY_PLACE_ANY_OF;
+	}
+	config->cpus = cpus;
+	return sley_cpus_count(cpus) ? 0 : SLEY_ECPUS;
 }
 
 static int complete_config(const struct sley_config *given,
-			   struct sley_config *config)
+			   struct sley_config *config, struct sley_cpus *cpus)
 {
 	int err = options_copy(config, sizeof(*config), given);
 
+	if (!err)
+		err = complete_placement(config, cpus);
 	if (err)
 		return err;
+	config->size = sizeof(*config);
 	if (config->workers == 0)
-		config->workers = default_workers();
+		config->workers = os_nr_usable_cpus(cpus);
 	if (config->workers > SLEY_WORKERS_MAX || config->workers < SLEY_SINGLE)
 		return SLEY_EWORKERS;
 	if (config->stack_kib == 0)
@@ -61,9 +73,15 @@ static int complete_config(const struct sley_config *given,
 int sley_create(struct sley **out, const struct sley_config *given)
 {
 	struct sley_config config;
-	int err = complete_config(given, &config);
+	struct sley_cpus cpus;
+	int err = complete_config(given, &config, &cpus);
 
 	return err ? err : runtime_create(out, &config);
+}
+
+int sley_get_config(const struct sley *rt, struct sley_config *out)
+{
+	return options_give(out, &rt->config, sizeof(rt->config));
 }
 
 int sley_destroy_until(struct sley *rt, uint64_t deadline_ns)

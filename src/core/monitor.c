@@ -93,8 +93,11 @@ static void *monitor_main(void *arg)
 
 int monitor_start(struct sley *rt)
 {
-	int err = os_thread_start(&rt->monitor.pthread, "sley-monitor",
-				  monitor_main, rt);
+	/* Who keeps the workers off some CPUs wants it to stay off, too. */
+	bool placed = rt->config.placement != SLEY_PLACE_NONE;
+	int err = os_thread_start_on(&rt->monitor.pthread, "sley-monitor",
+				     monitor_main, rt,
+				     placed ? &rt->cpus : NULL);
 
 	rt->monitor.started = !err;
 	return err;

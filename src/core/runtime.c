@@ -9,6 +9,7 @@
  */
 #include "core/runtime.h"
 
+#include "core/affinity.h"
 #include "core/drain.h"
 #include "fiber/overflow.h"
 #include "os/clock.h"
@@ -56,13 +57,18 @@ static void worker_destroy(struct worker *worker)
 	mem_free(&rt->mem, worker, sizeof(*worker));
 }
 
-static int worker_start(struct worker *worker)
+/* @cpus NULL: wherever the kernel likes. */
+static int worker_start(struct worker *worker, const struct sley_cpus *cpus)
 {
 	const char *prefix = worker->rt->config.name;
 	char name[16];
+	int err;
 
 	(void)snprintf(name, sizeof(name), "%.10s-%u", prefix, worker->index);
-	return os_thread_start(&worker->pthread, name, thread_main, worker);
+	err = os_thread_start_on(&worker->pthread, name, thread_main, worker,
+				 cpus);
+	/* The kernel took the CPUs away since they were looked up. */
+	return cpus && err == -EINVAL ? SLEY_ECPUS : err;
 }
 
 static size_t table_size(unsigned int nr_workers)
@@ -102,9 +108,15 @@ static void stop_threads(struct sley *rt, unsigned int nr_started)
 
 static int start_threads(struct sley *rt)
 {
-	for (unsigned int i = 0; i < rt->nr_workers; i++) {
-		int err = worker_start(rt->worker[i]);
+	struct affinity affinity;
+	struct sley_cpus cpus;
 
+	affinity_init(&affinity, "", &rt->config);
+	for (unsigned int i = 0; i < rt->nr_workers; i++) {
+		int err = affinity_next(&affinity, i, &cpus);
+
+		if (err >= 0)
+			err = worker_start(rt->worker[i], err ? &cpus : NULL);
 		if (err) {
 			stop_threads(rt, i);
 			return err;
@@ -152,6 +164,24 @@ static int start(struct sley *rt, unsigned int nr_workers)
 	return err;
 }
 
+/* What the caller's pointers point at is borrowed for the call only. */
+static void keep_config(struct sley *rt, const struct sley_config *config)
+{
+	rt->config = *config;
+	rt->cpus = *config->cpus;
+	rt->config.cpus = &rt->cpus;
+	(void)snprintf(rt->name, sizeof(rt->name), "%s", config->name);
+	rt->config.name = rt->name;
+}
+
+/* What became of what was asked for. */
+static void note_config(struct sley *rt)
+{
+	rt->config.trace = rt->trace.full ? rt->trace.path : NULL;
+	rt->config.migratable = rt->migratable;
+	rt->config.no_membarrier = !rt->membarrier;
+}
+
 int runtime_create(struct sley **out, const struct sley_config *config)
 {
 	unsigned int nr_workers =
@@ -165,7 +195,7 @@ int runtime_create(struct sley **out, const struct sley_config *config)
 	if (!rt)
 		return -ENOMEM;
 	rt->mem = mem;
-	rt->config = *config;
+	keep_config(rt, config);
 	rt->generation = os_fork_generation();
 	/* Bound threads run what they spawned, and nobody else does. */
 	rt->migratable = config->migratable && nr_workers;
@@ -176,6 +206,7 @@ int runtime_create(struct sley **out, const struct sley_config *config)
 	slab_init(&rt->strands, &rt->mem, sizeof(struct strand));
 	slab_init(&rt->tasks, &rt->mem, sizeof(struct sley_task));
 	trace_init(&rt->trace, config->trace, nr_workers);
+	note_config(rt);
 	err = stack_pool_init(&rt->stacks, (size_t)config->stack_kib << 10,
 			      config->no_guard_advice);
 	if (nr_workers) /* then there is a monitor, which ages the pool */

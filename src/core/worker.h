@@ -48,6 +48,7 @@
 #include "mem/stack.h"
 
 #include <pthread.h>
+#include <sley/cpus.h>
 #include <sley/runtime.h>
 #include <sley/task.h>
 
@@ -155,6 +156,8 @@ struct sley {
 	unsigned int nr_workers; /* 0: single-threaded */
 	unsigned int table_length;
 	struct sley_config config;
+	char name[16];         /* what config.name points at      */
+	struct sley_cpus cpus; /* what config.cpus points at      */
 	bool migratable;
 	bool membarrier;
 	struct mem mem;

@@ -39,8 +39,28 @@ static void block_signals(sigset_t *old)
 	pthread_sigmask(SIG_SETMASK, &mask, old);
 }
 
-int os_thread_start(pthread_t *out, const char *name, void *(*fn)(void *),
-		    void *arg)
+/* The thread never runs anywhere else, and its creator learns of a failure. */
+static int create(pthread_t *out, void *(*fn)(void *), void *arg,
+		  const struct sley_cpus *cpus)
+{
+	pthread_attr_t attributes;
+	int err;
+
+	if (!cpus)
+		return pthread_create(out, NULL, fn, arg);
+	err = pthread_attr_init(&attributes);
+	if (err)
+		return err;
+	err = pthread_attr_setaffinity_np(&attributes, sizeof(*cpus),
+					  (const cpu_set_t *)cpus->word);
+	if (!err)
+		err = pthread_create(out, &attributes, fn, arg);
+	(void)pthread_attr_destroy(&attributes);
+	return err;
+}
+
+int os_thread_start_on(pthread_t *out, const char *name, void *(*fn)(void *),
+		       void *arg, const struct sley_cpus *cpus)
 {
 	char short_name[THREAD_NAME_SIZE];
 	int saved = errno, err;
@@ -48,7 +68,7 @@ int os_thread_start(pthread_t *out, const char *name, void *(*fn)(void *),
 	sigset_t old;
 
 	block_signals(&old);
-	err = pthread_create(&thread, NULL, fn, arg);
+	err = create(&thread, fn, arg, cpus);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!err) {
 		/* Only for the eyes; without /proc it goes without a name. */
@@ -58,6 +78,12 @@ int os_thread_start(pthread_t *out, const char *name, void *(*fn)(void *),
 	}
 	errno = saved;
 	return -err;
+}
+
+int os_thread_start(pthread_t *out, const char *name, void *(*fn)(void *),
+		    void *arg)
+{
+	return os_thread_start_on(out, name, fn, arg, NULL);
 }
 
 void os_thread_join(pthread_t thread)

@@ -8,6 +8,7 @@
 #include "base/compiler.h"
 
 #include <pthread.h>
+#include <sley/cpus.h>
 
 /*
  * Starts a thread that runs @fn(@arg).  It is called @name, cut after 15
@@ -17,6 +18,11 @@
  */
 must_check int os_thread_start(pthread_t *out, const char *name,
 			       void *(*fn)(void *), void *arg);
+
+/* The same on @cpus; NULL: on those of the caller.  -EINVAL: it may not. */
+must_check int os_thread_start_on(pthread_t *out, const char *name,
+				  void *(*fn)(void *), void *arg,
+				  const struct sley_cpus *cpus);
 
 /* Waits until the thread has ended.  Once per thread, never by itself. */
 void os_thread_join(pthread_t thread);
