@@ -9,6 +9,16 @@
  * In the single-threaded mode (.workers = SLEY_SINGLE) there are no worker
  * threads: each bound thread runs its own tasks, on fibers, whenever it blocks
  * in a sley call or unbinds.
+ *
+ * Hooks.  .on_start runs on each worker thread before any task does, and
+ * sley_create() returns when all have returned; .on_stop runs there after the
+ * last task.  Both are tasks, pinned to their worker: they may spawn, also
+ * pinned tasks, which stay on that worker, and may block.  While a hook is
+ * blocked its worker goes on with other work: tasks that hooks have spawned.
+ * They run even if all is cancelled, but their waits are cancelled then, like
+ * all others.  In the single-threaded mode they are called by sley_bind() and
+ * sley_unbind(), on the thread that is bound, which is worker 0.  Threads that
+ * are bound to a runtime with workers have no hooks.
  */
 #ifndef SLEY_RUNTIME_H
 #define SLEY_RUNTIME_H
@@ -82,7 +92,12 @@ struct sley_config {
 	 * other.  Finds in @cpus what may be used, and leaves what shall be.
 	 */
 	void (*place)(void *self, int worker, struct sley_cpus *cpus);
-	void *hook_self; /* for .place                                      */
+	/*
+	 * Run on each worker, first and last; see "Hooks" above.
+	 */
+	void (*on_start)(void *self, int worker);
+	void (*on_stop)(void *self, int worker);
+	void *hook_self; /* for .place, .on_start and .on_stop              */
 	uint64_t reserved[4];
 };
 
@@ -134,7 +149,8 @@ sley_destroy(struct sley *rt);
  * At the deadline every task that has not ended and every thread that has not
  * unbound is reported, one line each, through config->report.  The runtime
  * goes on as it was, except that it refuses new work from outside; call again
- * (after sley_cancel_all(), for instance) to go on waiting.
+ * (after sley_cancel_all(), for instance) to go on waiting.  Hooks on the way
+ * out count as tasks.
  *
  * Context:  any thread that is not part of @rt
  * Blocks:   the thread
@@ -164,7 +180,7 @@ sley_cancel_all(struct sley *rt);
  * that is a worker, is misuse.
  *
  * Context:  a plain thread
- * Blocks:   never
+ * Blocks:   never, but for .on_start in the single-threaded mode
  * Errors:   -ENOMEM
  *           -ESHUTDOWN   @rt is being destroyed
  */

@@ -10,6 +10,7 @@
 
 #include "api/options.h"
 #include "core/drain.h"
+#include "core/hooks.h"
 #include "core/runtime.h"
 #include "core/spawn.h"
 #include "os/clock.h"
@@ -98,6 +99,8 @@ int sley_destroy_until(struct sley *rt, uint64_t deadline_ns)
 		return -EBUSY;
 	gate_shut(rt);
 	err = drain_wait(rt, deadline_ns);
+	if (!err && hooks_queue_stop(rt))
+		err = drain_wait(rt, deadline_ns);
 	if (err) {
 		drain_report(rt);
 		store_release(&rt->destroying, 0); /* A1 */

@@ -132,7 +132,7 @@ struct sley_task *fork_steal(struct worker *worker, struct worker *victim)
 	}
 	*task = (struct sley_task){ .fn = run_stolen, .arg = child };
 	task->name = "forked child";
-	task_build(task, LEVEL_DEFAULT, worker->task_flags | TASK_FORKED);
+	task_build(task, LEVEL_DEFAULT, worker->task_flags | TASK_MUST_RUN);
 	drain_count_spawned(worker);
 	return task;
 }

@@ -12,6 +12,7 @@
  *   new, accepted earlier                   as if it were spawned now; where
  *                                           bound threads run their own tasks,
  *                                           home to the one that accepted it
+ *   new, a hook                             the home list of its worker
  *   woken, may move                         the waker's next slot (what was
  *                                           there goes to the ring)
  *   woken, may not                          home: the ready levels if the waker
@@ -120,7 +121,7 @@ static bool is_guest(const struct worker *worker, const struct worker *home)
 	return !worker || worker->rt != home->rt || !home->rt->nr_workers;
 }
 
-/* A woken task that only @home may resume; the caller is another thread. */
+/* A task that only @home may run; the caller is another thread. */
 static void place_home(struct worker *worker, struct worker *home,
 		       struct sley_task *task)
 {
@@ -140,6 +141,11 @@ static void place_as_guest(struct worker *home, struct sley_task *task)
 	guest_enter(home);
 	place_foreign(home->rt, task);
 	guest_leave(home);
+}
+
+void place_at(struct worker *home, struct sley_task *task)
+{
+	place_home(NULL, home, task);
 }
 
 /* A woken task that any worker may resume. */

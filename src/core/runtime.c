@@ -6,27 +6,39 @@
  *
  *   L1  a thread unbinds -> the destroyer sees nr_bound : its tasks have ended
  *   L2  cancel_all sets cancelled -> workers see it : the canceller's data
+ *   L3  the creator sets the phase -> workers begin : the runtime is complete
  */
 #include "core/runtime.h"
 
 #include "core/affinity.h"
 #include "core/drain.h"
+#include "core/hooks.h"
 #include "fiber/overflow.h"
-#include "os/clock.h"
-#include "os/env.h"
+#include "os/futex.h"
 #include "os/membarrier.h"
 #include "os/process.h"
 #include "os/thread.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sley/error.h>
 #include <stdio.h>
 
 /* ---- workers ---------------------------------------------------------------------- */
 
+/* All begin together, or none does: then there is nothing to undo. */
+static void await_others(struct sley *rt)
+{
+	while (load_acquire(&rt->phase) == PHASE_STARTING) /* L3 */
+		(void)os_futex_wait(&rt->phase, PHASE_STARTING, UINT64_MAX);
+}
+
 static void *thread_main(void *arg)
 {
-	worker_main(arg);
+	struct worker *worker = arg;
+
+	await_others(worker->rt);
+	worker_main(worker);
 	return NULL;
 }
 
@@ -94,10 +106,15 @@ static int create_workers(struct sley *rt, unsigned int nr)
 	return 0;
 }
 
+static void set_phase(struct sley *rt, enum runtime_phase phase)
+{
+	store_release(&rt->phase, phase); /* L3 */
+	os_futex_wake(&rt->phase, INT_MAX);
+}
+
 static void stop_threads(struct sley *rt, unsigned int nr_started)
 {
-	/* relaxed: the wake-ups publish it. */
-	store_relaxed(&rt->phase, PHASE_STOPPING);
+	set_phase(rt, PHASE_STOPPING);
 	if (rt->membarrier)
 		os_membarrier();
 	for (unsigned int i = 0; i < nr_started; i++)
@@ -115,6 +132,7 @@ static int start_threads(struct sley *rt)
 	for (unsigned int i = 0; i < rt->nr_workers; i++) {
 		int err = affinity_next(&affinity, i, &cpus);
 
+		hooks_hand_start(rt->worker[i]);
 		if (err >= 0)
 			err = worker_start(rt->worker[i], err ? &cpus : NULL);
 		if (err) {
@@ -159,9 +177,13 @@ static int start(struct sley *rt, unsigned int nr_workers)
 	if (err || !nr_workers)
 		return err;
 	err = monitor_start(rt);
-	if (err)
+	if (err) {
 		stop_threads(rt, nr_workers);
-	return err;
+		return err;
+	}
+	set_phase(rt, PHASE_RUNNING);
+	hooks_await_start(rt);
+	return 0;
 }
 
 /* What the caller's pointers point at is borrowed for the call only. */
@@ -268,6 +290,8 @@ int runtime_bind(struct sley *rt)
 	if (!err)
 		(void)add_acq_rel(&rt->nr_bound, 1); /* L1 */
 	gate_leave(rt);
+	if (!err && !rt->nr_workers)
+		hooks_call_start(rt);
 	return err;
 }
 

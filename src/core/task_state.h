@@ -120,7 +120,7 @@ enum task_verdict {
 #define TASK_PINNED (1u << 1)     /* may run on its own worker only         */
 #define TASK_LEVELLED (1u << 2)   /* queued in core/runq.h, and movable     */
 #define TASK_NO_BARRIER (1u << 3) /* its runtime has no membarrier          */
-#define TASK_FORKED (1u << 4)     /* a stolen child: its parent waits       */
+#define TASK_MUST_RUN (1u << 4)   /* even if cancelled: others rely on it   */
 #define TASK_LEVEL_SHIFT 8
 #define TASK_LEVEL_MASK (0xffu << TASK_LEVEL_SHIFT)
 /* With LEVELLED: where it is queued, whatever its level is by now. */

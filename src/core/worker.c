@@ -22,6 +22,7 @@
 #include "core/follow.h"
 #include "core/fork.h"
 #include "core/group.h"
+#include "core/hooks.h"
 #include "core/leave.h"
 #include "core/loop.h"
 #include "core/waitq.h"
@@ -138,11 +139,11 @@ static void clear_task(struct worker *worker, struct strand *strand)
 		spin_unlock(&strand->ending);
 }
 
-/* Not so a stolen child: its parent relies on it. */
+/* Not so a stolen child, on which its parent relies, or a hook. */
 static bool dropped(const struct worker *worker, const struct sley_task *task)
 {
 	return unlikely(task_is_cancelled(task) || worker->cancelled) &&
-	       !(task_flags(task) & TASK_FORKED);
+	       !(task_flags(task) & TASK_MUST_RUN);
 }
 
 /* Its end: nothing of @task may be touched afterwards. */
@@ -383,7 +384,8 @@ int worker_bind(struct worker *worker)
 	return 0;
 }
 
-void worker_unbind(struct worker *worker)
+/* The code of the bound thread has ended: so must all that it spawned. */
+static void end_base(struct worker *worker)
 {
 	endings_run(&worker->base.endings);
 	if (!drain_is_done(worker)) {
@@ -393,6 +395,13 @@ void worker_unbind(struct worker *worker)
 		worker->after.flags = WAIT_SHIELDED;
 		(void)worker_leave(worker);
 	}
+}
+
+void worker_unbind(struct worker *worker)
+{
+	end_base(worker);
+	hooks_call_stop(worker->rt);
+	end_base(worker);
 	strand_free(worker->rt, worker->limbo_strand);
 	cease(worker);
 }

@@ -122,6 +122,7 @@ struct worker {
 	struct strand *limbo_strand; /* single-threaded               */
 	struct sley_task base_task;  /* single-threaded: the bound code      */
 	struct sley_task *step;      /* single-threaded: back to it next     */
+	struct sley_task hook;       /* see core/hooks.h                     */
 	bool draining;               /* single-threaded: unbinding           */
 	unsigned int index;
 	pthread_t pthread;
@@ -146,6 +147,7 @@ struct worker {
 };
 
 enum runtime_phase {
+	PHASE_STARTING, /* workers wait for each other */
 	PHASE_RUNNING,
 	PHASE_STOPPING, /* no work left: workers leave */
 };
@@ -166,7 +168,7 @@ struct sley {
 	struct idle idle;
 
 	/* Rarely written. */
-	cache_aligned uint32_t phase; /* enum runtime_phase                 */
+	cache_aligned uint32_t phase; /* enum runtime_phase; a futex        */
 	uint32_t cancelled;           /* sley_cancel_all() was called       */
 	uint32_t spinner;             /* 1 + index of a searching worker    */
 	uint32_t drain_events;        /* futex: something may have ended    */
@@ -178,6 +180,8 @@ struct sley {
 	uint32_t nr_bound;
 	struct spinlock bound_lock;
 	struct list bound; /* single-threaded: workers, under bound_lock  */
+	struct sley_group hooks; /* those that have not ended             */
+	bool hooks_stopped;      /* stop hooks are queued, by the destroyer */
 	struct monitor monitor;
 	struct trace trace;
 	struct stack_pool stacks;
@@ -293,6 +297,9 @@ void place_foreign(struct sley *rt, struct sley_task *task);
 
 /* Queue a new task that spawn_accept() took earlier; from any thread. */
 void place_accepted(struct sley_task *task);
+
+/* Queue a new task that @home is to run, from a thread of no worker. */
+void place_at(struct worker *home, struct sley_task *task);
 
 /* The same for a task that does not simply go to the caller's ready levels. */
 void task_enqueue_elsewhere(struct sley_task *task);
