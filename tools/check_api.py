@@ -14,14 +14,12 @@
 import re
 
 import csource
+from header import PRIVATE, comment_fields, header_functions
 
 CONTEXTS = {"SLEY_ANY_THREAD", "SLEY_TASK_ONLY"}
 BLOCKS = {"SLEY_NEVER_BLOCKS", "SLEY_BLOCKS_FIBER", "SLEY_BLOCKS_THREAD"}
 LINES = ["Context", "Blocks", "Owner", "Order", "Errors"]
 REQUIRED = ["Context", "Blocks", "Errors"]
-
-# The slow half of an inline function: its contract is that of the function.
-PRIVATE = re.compile(r"_slow$")
 
 # Without a deadline these fail by cancellation only (or by misuse of the
 # object by its owner), and a task that does not care may go on.
@@ -42,45 +40,6 @@ NO_TWIN = {
     "sley_yield": "waits for nothing",
     "sley_fork_join": "the child lives in the caller's frame",
 }
-
-
-class Function:
-    def __init__(self, path, line, name, words, head, comment):
-        self.path, self.line, self.name = path, line, name
-        self.words, self.head, self.comment = words, head, comment
-        self.exported = "SLEY_EXPORT" in words
-
-
-def header_functions(root, path):
-    text = csource.read(root, path)
-    code = csource.blank_directives(csource.blank(text))
-    # The macros around declarations end nothing by themselves.
-    code = re.sub(r"\bSLEY_(BEGIN|END)_DECLS\b",
-                  lambda m: csource.spaces(m.group()), code)
-    for offset, head, body in csource.statements(code):
-        if re.search(r"\btypedef\b", head) or "(" not in head:
-            continue
-        name, _ = csource.outer_call(head)
-        if not name or (body and not re.search(r"\)\s*$", head)):
-            continue
-        start = offset + len(head) - len(head.lstrip())
-        above = re.search(r"/\*(?:(?!\*/).)*\*/\n\Z", text[:start], re.S)
-        yield Function(path, csource.line_of(code, start), name,
-                       re.findall(r"\w+", head.split(name)[0]),
-                       head, above.group() if above else "")
-
-
-def comment_fields(comment):
-    """The labelled lines of a comment, in order: (label, text)."""
-    fields = []
-    for line in comment.splitlines():
-        match = re.match(r" \* ([A-Z][a-z]+):(?:  +|\t)(\S.*)", line)
-        if match:
-            fields.append((match.group(1), match.group(2)))
-        elif fields and re.match(r" \*  +\S", line):
-            fields[-1] = (fields[-1][0],
-                          fields[-1][1] + " " + line[2:].strip())
-    return fields
 
 
 def check_words(function, report):

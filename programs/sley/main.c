@@ -10,14 +10,16 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int help(int argc, char **argv);
 
 static const struct command command_help = {
 	.name = "help",
-	.arguments = "[COMMAND]",
-	.summary = "explain a command",
-	.help = "Without a command it lists them all.\n",
+	.arguments = "[COMMAND|CALL]",
+	.summary = "explain a command, or a call of the library",
+	.help = "Without an argument it lists all commands.  For a call, such\n"
+		"as sley_spawn, it opens the page of the manual.\n",
 	.run = help,
 };
 
@@ -55,6 +57,14 @@ static int unknown(const char *name)
 	return STATUS_USAGE;
 }
 
+/* The manual page of a call of the library. */
+static int manual(const char *name)
+{
+	execlp("man", "man", "3", name, (char *)NULL);
+	perror("sley: cannot run man");
+	return STATUS_TROUBLE;
+}
+
 static int help(int argc, char **argv)
 {
 	const struct command *command;
@@ -66,6 +76,8 @@ static int help(int argc, char **argv)
 		return STATUS_OK;
 	}
 	command = find(argv[1]);
+	if (!command && strncmp(argv[1], "sley_", 5) == 0)
+		return manual(argv[1]);
 	if (!command)
 		return unknown(argv[1]);
 	printf("sley %s - %s\n\nusage: sley %s%s%s\n\n%s", command->name,

@@ -7,6 +7,7 @@ import pty
 import re
 import subprocess
 import sys
+import tempfile
 
 failures = 0
 
@@ -155,6 +156,17 @@ def check_manual(program, folder):
     listed = re.findall(r"^  sley (\w+)", run(program, "help").stdout, re.M)
     check("each command is in the manual",
           listed and all(re.search(rf"\b{name}\b", page) for name in listed))
+    with tempfile.TemporaryDirectory() as path:
+        man = os.path.join(path, "man")
+        with open(man, "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\necho man $*\n")
+        os.chmod(man, 0o755)
+        done = run(program, "help", "sley_spawn", PATH=path + ":/bin")
+        check("help for a call opens its manual page", done.returncode == 0
+              and done.stdout == "man 3 sley_spawn\n", done.stdout)
+    done = run(program, "help", "sley_spawn", PATH="/nowhere")
+    check("and says so where there is no man", done.returncode == 1
+          and "cannot run man" in done.stderr, done.stderr)
 
 
 def main():

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+#
+# The manual: section 3 is made from the headers, 1 and 7 are written by hand.
+# All of it is in build/man, where "man -M build/man sley_spawn" finds it.
+
+set(SLEY_MAN ${PROJECT_BINARY_DIR}/man)
+
+find_package(Python3 QUIET COMPONENTS Interpreter)
+if(Python3_Interpreter_FOUND)
+	get_target_property(headers sley HEADER_SET)
+	file(GLOB examples ${PROJECT_SOURCE_DIR}/examples/*.c)
+	set(tools ${PROJECT_SOURCE_DIR}/tools)
+	add_custom_command(OUTPUT ${SLEY_MAN}/man3.stamp
+		COMMAND Python3::Interpreter ${tools}/make_man.py
+			--out ${SLEY_MAN}/man3 --version ${PROJECT_VERSION}
+		COMMAND ${CMAKE_COMMAND} -E touch ${SLEY_MAN}/man3.stamp
+		DEPENDS ${headers} ${examples} ${PROJECT_SOURCE_DIR}/man/sley.7
+			${tools}/make_man.py ${tools}/errors_field.py
+			${tools}/header.py ${tools}/mdoc.py ${tools}/csource.py
+		VERBATIM COMMENT "Making the manual pages")
+	add_custom_target(sley_man ALL DEPENDS ${SLEY_MAN}/man3.stamp)
+	install(DIRECTORY ${SLEY_MAN}/man3
+		DESTINATION ${CMAKE_INSTALL_MANDIR})
+else()
+	message(STATUS "Manual pages of section 3: python3 is missing")
+endif()
+
+foreach(section 1 7)
+	configure_file(${PROJECT_SOURCE_DIR}/man/sley.${section}
+		${SLEY_MAN}/man${section}/sley.${section} COPYONLY)
+	install(FILES ${PROJECT_SOURCE_DIR}/man/sley.${section}
+		DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+endforeach()
+
+# The pages speak of them.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples
+	DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.c")
