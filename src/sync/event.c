@@ -15,9 +15,9 @@
  *
  *   W1  see core/waitq.h
  */
-#include "core/wait.h"
+#include "sync/event.h"
 
-#include <sley/sync.h>
+#include "core/wait.h"
 
 #include <errno.h>
 
@@ -29,9 +29,8 @@ void sley_event_init(struct sley_event *event, bool automatic, bool set)
 	};
 }
 
-void sley_event_set(struct sley_event *event)
+void event_set_locked(struct sley_event *event, uint64_t word)
 {
-	uint64_t word = waitq_lock(&event->q);
 	struct sley_task *chain;
 
 	if (word & SLEY_EVENT_AUTO) {
@@ -48,6 +47,11 @@ void sley_event_set(struct sley_event *event)
 	}
 	waitq_unlock_as(&event->q, word); /* W1 */
 	task_enqueue_chain(chain);
+}
+
+void sley_event_set(struct sley_event *event)
+{
+	event_set_locked(event, waitq_lock(&event->q));
 }
 
 void sley_event_clear(struct sley_event *event)

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event.h - for objects that have an event inside and complete with it.
+ */
+#ifndef SLEY_SYNC_EVENT_H
+#define SLEY_SYNC_EVENT_H
+
+#include <sley/sync.h>
+
+/*
+ * Set the event, which the caller has locked (waitq_lock() gave @word), unlock
+ * it and wake who waits.  Nothing of it is touched after the unlock.
+ */
+void event_set_locked(struct sley_event *event, uint64_t word);
+
+#endif
