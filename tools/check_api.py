@@ -31,6 +31,9 @@ UNCHECKED = {
     "sley_waitgroup_wait": "only cancelled",
     "sley_cond_wait": "only cancelled; the caller looks at its condition",
     "sley_chan_send": "closed or cancelled; a sender may not care",
+    "sley_future_set": "who is late may not care",
+    "sley_future_fail": "who is late may not care",
+    "sley_future_wait": "only cancelled",
     "sley_task_status": "the value is the answer, not a failure",
     "sley_step": "the value is the answer, not a failure",
 }

@@ -16,6 +16,7 @@
 #include <sley/fork.h>
 #include <sley/local.h>
 #include <sley/once.h>
+#include <sley/future.h>
 #include <sley/runtime.h>
 #include <sley/select.h>
 #include <sley/stock.h>

@@ -21,6 +21,8 @@ SIZE_IS(sley_local, 8);
 SIZE_IS(sley_sem, 16);
 SIZE_IS(sley_barrier, 24);
 SIZE_IS(sley_once, 24);
+SIZE_IS(sley_case, 24);
+SIZE_IS(sley_future, 32);
 
 /* The first field says how much of the struct the caller knows. */
 _Static_assert(offsetof(struct sley_config, size) == 0, "sley_config");

@@ -10,11 +10,20 @@ static_assert(sizeof(struct sley_task) == 64, "sley_task");
 static_assert(sizeof(struct sley_group) == 16, "sley_group");
 static_assert(sizeof(struct sley_mutex) == 16, "sley_mutex");
 static_assert(sizeof(struct sley_fork) == 24, "sley_fork");
+static_assert(sizeof(struct sley_case) == 24, "sley_case");
+static_assert(sizeof(struct sley_future) == 32, "sley_future");
 static_assert(std::is_trivial<struct sley_task>::value, "sley_task");
 
 struct sley_group sley_sizes_group = SLEY_GROUP_INIT;
 struct sley_event sley_sizes_event = SLEY_EVENT_AUTO_INIT;
 struct sley_mutex sley_sizes_mutex = SLEY_MUTEX_INIT;
+struct sley_future sley_sizes_future = SLEY_FUTURE_INIT;
+
+static const int sley_sizes_value = 1;
+struct sley_case sley_sizes_cases[] = {
+	SLEY_CASE_SEND(nullptr, &sley_sizes_value),
+	SLEY_CASE_RECV(nullptr, nullptr),
+};
 
 bool sley_sizes_lock(void)
 {
