@@ -137,33 +137,39 @@ static inline void waitq_unlink(struct sley_waiter *node)
 }
 
 /*
- * Under the lock: unlink waiters until one could be decided as WOKEN.  Its task
- * is to be queued once the lock is gone; there is none to queue if the waiter,
- * who waits for several objects, has not left its stack yet.
+ * Who was woken.  The task is to be queued once the lock is gone; there is none
+ * to queue if the waiter, who waits for several objects, has not left its stack
+ * yet.
  */
 struct waitq_woken {
 	struct sley_task *task; /* hand it to task_enqueue(); may be NULL */
 	void *slot;             /* of the node                            */
 	bool any;               /* somebody was woken                     */
 };
+
+/* Under the lock: unlink @node and decide it as WOKEN, if that is not late. */
+static inline struct waitq_woken waitq_wake_node(struct sley_waiter *node)
+{
+	struct sley_task *task = node->task;
+	unsigned int index = node->index;
+	void *slot = node->slot;
+	enum task_decision decision;
+
+	waitq_unlink(node);
+	decision = task_decide(task, VERDICT_WOKEN, index);
+	if (likely(decision == DECIDED_QUEUE))
+		return (struct waitq_woken){ task, slot, true };
+	return (struct waitq_woken){ NULL, slot, decision == DECIDED_EARLY };
+}
+
+/* Under the lock: unlink waiters until one could be decided as WOKEN. */
 static inline struct waitq_woken waitq_wake_first(struct sley_waitq *q)
 {
-	struct sley_waiter *node;
+	struct waitq_woken woken = { NULL, NULL, false };
 
-	while ((node = q->first)) {
-		struct sley_task *task = node->task;
-		unsigned int index = node->index;
-		void *slot = node->slot;
-		enum task_decision decision;
-
-		waitq_unlink(node);
-		decision = task_decide(task, VERDICT_WOKEN, index);
-		if (likely(decision == DECIDED_QUEUE))
-			return (struct waitq_woken){ task, slot, true };
-		if (decision == DECIDED_EARLY)
-			return (struct waitq_woken){ NULL, slot, true };
-	}
-	return (struct waitq_woken){ NULL, NULL, false };
+	while (q->first && !woken.any)
+		woken = waitq_wake_node(q->first);
+	return woken;
 }
 
 /* Under the lock: wake all; returns a chain for task_enqueue_chain(). */
