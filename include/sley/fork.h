@@ -21,7 +21,8 @@ SLEY_BEGIN_DECLS
 struct sley_fork {
 	sley_fn *fn;
 	void *arg;
-	uint64_t state; /* src/lf/fork_stack.h */
+	uint64_t state; /* src/lf/fork_stack.h            */
+	void *parent;   /* once stolen: src/core/fork.c   */
 };
 
 /*

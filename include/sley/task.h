@@ -45,10 +45,11 @@ struct sley_task {
  * may be used again after a join, and is forgotten without a call.
  */
 struct sley_group {
-	struct sley_waitq q; /* the word counts pending tasks */
+	struct sley_waitq q; /* the word counts pending tasks         */
+	uint64_t tree;       /* task tree; 0: each task is its own    */
 };
 
-#define SLEY_GROUP_INIT { SLEY_WAITQ_INIT }
+#define SLEY_GROUP_INIT { SLEY_WAITQ_INIT, 0 }
 
 /* How a task differs from the usual.  Zero means the default everywhere. */
 struct sley_options {
@@ -171,6 +172,24 @@ sley_join(struct sley_group *group);
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_join_until(struct sley_group *group, uint64_t deadline_ns);
+
+/*
+ * sley_group_in_tree - put the tasks of @group into the caller's task tree.
+ *
+ * A task tree counts as one where it is asked for: a lock that is re-entrant
+ * along a task tree may be held by a task and taken again by its sub-tasks
+ * (<sley/rwlock.h>).  It holds for every task that is spawned into @group from
+ * now on; without it each spawned task is the root of a tree of its own.
+ * Forked children are always in the tree of their parent.
+ *
+ * While tasks of @group are pending it is misuse.
+ *
+ * Context:  any thread; outside of tasks each thread is a tree
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_group_in_tree(struct sley_group *group);
 
 /*
  * sley_cancel - ask @task to end.

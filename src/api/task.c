@@ -140,6 +140,11 @@ int sley_join_until(struct sley_group *group, uint64_t deadline_ns)
 	return countdown_wait(&group->q, deadline_ns, 0);
 }
 
+void sley_group_in_tree(struct sley_group *group)
+{
+	group_set_tree(group, tree_current());
+}
+
 void sley_cancel(struct sley_task *task)
 {
 	if (task_cancel(task))

@@ -59,6 +59,16 @@ static void run_stolen(void *arg)
 		task_enqueue(parent);
 }
 
+/* The oldest child on @strand, which knows its parent from now on. */
+static struct sley_fork *steal_from(struct strand *strand)
+{
+	struct sley_fork *child = fork_stack_steal(&strand->forks);
+
+	if (child)
+		child->parent = strand;
+	return child;
+}
+
 /* Under the lock; it may be out already. */
 static void parents_remove(struct worker *worker, struct strand *strand)
 {
@@ -82,7 +92,7 @@ static struct sley_fork *steal_left_behind(struct worker *victim)
 			container_of(link, struct strand, parents);
 
 		next = link->next;
-		child = fork_stack_steal(&strand->forks);
+		child = steal_from(strand);
 		/* One without children only keeps others from sleeping. */
 		if (!fork_stack_has_public(&strand->forks))
 			parents_remove(victim, strand);
@@ -123,7 +133,7 @@ struct sley_task *fork_steal(struct worker *worker, struct worker *victim)
 	if (!task)
 		return NULL;
 	if (victim != worker && strand)
-		child = fork_stack_steal(&strand->forks);
+		child = steal_from(strand);
 	if (!child)
 		child = steal_left_behind(victim);
 	if (!child) {
@@ -132,7 +142,8 @@ struct sley_task *fork_steal(struct worker *worker, struct worker *victim)
 	}
 	*task = (struct sley_task){ .fn = run_stolen, .arg = child };
 	task->name = "forked child";
-	task_build(task, LEVEL_DEFAULT, worker->task_flags | TASK_MUST_RUN);
+	task_build(task, LEVEL_DEFAULT,
+		   worker->task_flags | TASK_FORKED | TASK_MUST_RUN);
 	drain_count_spawned(worker);
 	return task;
 }

@@ -14,6 +14,15 @@ static inline void group_add(struct sley_group *group)
 	countdown_add(&group->q, 1);
 }
 
+/* Tasks look at it as long as they run, so there must be none. */
+static inline void group_set_tree(struct sley_group *group, uint64_t tree)
+{
+	/* relaxed: spawning publishes it. */
+	sley_check(!countdown_of(load_relaxed(&group->q.word)),
+		   "a group is put into a tree while nothing runs in it");
+	group->tree = tree;
+}
+
 static inline void group_done(struct sley_group *group)
 {
 	sley_check(countdown_done(&group->q) != COUNTDOWN_BAD,

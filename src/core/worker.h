@@ -38,6 +38,7 @@
 #include "core/runq.h"
 #include "core/timer.h"
 #include "core/trace.h"
+#include "core/tree.h"
 #include "core/waitq.h"
 #include "fiber/fiber.h"
 #include "lf/fork_stack.h"
@@ -65,6 +66,7 @@ struct strand {
 	struct fork_stack forks; /* children forked by the task               */
 	struct ending *endings;  /* of the task, see core/ending.h            */
 	struct locals *locals;   /* of the task, see core/local.h             */
+	struct tree tree;        /* of the task, see core/tree.h              */
 	struct list parents;     /* in worker.parents while suspended         */
 	struct worker *parents_home; /* whose list that is; NULL: in none     */
 	size_t stack_size; /* 0: the runtime's own pool                 */
@@ -194,6 +196,7 @@ struct sley {
 struct self {
 	struct worker *worker; /* NULL: not a worker                     */
 	struct sley *bound;    /* NULL: belongs to no runtime            */
+	uint64_t tree;         /* of the thread, see core/tree.h         */
 };
 
 /*

@@ -47,6 +47,7 @@ static noinline void join_stolen(struct worker *worker, struct sley_fork *child)
 		if (strand->parents_home)
 			fork_come_back(strand);
 	}
+	tree_keep(strand);
 	fork_stack_forget(&strand->forks);
 }
 

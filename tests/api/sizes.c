@@ -10,7 +10,7 @@
 #define SIZE_IS(type, size) _Static_assert(sizeof(struct type) == (size), #type)
 
 SIZE_IS(sley_task, 64);
-SIZE_IS(sley_group, 16);
+SIZE_IS(sley_group, 24);
 SIZE_IS(sley_waitq, 16);
 SIZE_IS(sley_event, 16);
 SIZE_IS(sley_waitgroup, 16);
@@ -23,6 +23,7 @@ SIZE_IS(sley_barrier, 24);
 SIZE_IS(sley_once, 24);
 SIZE_IS(sley_case, 24);
 SIZE_IS(sley_future, 32);
+SIZE_IS(sley_fork, 32);
 
 /* The first field says how much of the struct the caller knows. */
 _Static_assert(offsetof(struct sley_config, size) == 0, "sley_config");

@@ -7,11 +7,12 @@
 #include <sley/sley.h>
 
 static_assert(sizeof(struct sley_task) == 64, "sley_task");
-static_assert(sizeof(struct sley_group) == 16, "sley_group");
+static_assert(sizeof(struct sley_group) == 24, "sley_group");
 static_assert(sizeof(struct sley_mutex) == 16, "sley_mutex");
 static_assert(sizeof(struct sley_fork) == 24, "sley_fork");
 static_assert(sizeof(struct sley_case) == 24, "sley_case");
 static_assert(sizeof(struct sley_future) == 32, "sley_future");
+static_assert(sizeof(struct sley_fork) == 32, "sley_fork");
 static_assert(std::is_trivial<struct sley_task>::value, "sley_task");
 
 struct sley_group sley_sizes_group = SLEY_GROUP_INIT;

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tree.c - see tree.h.
+ */
+#include "core/tree.h"
+
+#include "core/fork.h"
+#include "core/worker.h"
+
+#include <sley/fork.h>
+
+static uint64_t last_id;
+
+/* The number in *@id, which is made if there is none. */
+static uint64_t number(uint64_t *id)
+{
+	/* relaxed: a number says nothing about other memory. */
+	uint64_t old = load_relaxed(id), fresh;
+
+	if (old)
+		return old;
+	/* relaxed: as above. */
+	fresh = add_relaxed(&last_id, 1) + 1;
+	/* relaxed: as above. */
+	return cas_relaxed(id, &old, fresh) ? fresh : old;
+}
+
+static uint64_t tree_of(const struct worker *worker, struct strand *strand)
+{
+	for (;;) {
+		/* relaxed: a parent cannot end before its child. */
+		struct sley_task *task = load_relaxed(&strand->task);
+
+		/* The code of a bound thread; its children run there, too. */
+		if (strand == &worker->base)
+			return number(&sley__self.tree);
+		if (task->group && task->group->tree)
+			return task->group->tree;
+		if (!(task_flags(task) & TASK_FORKED))
+			return number(&strand->tree.id);
+		strand = ((struct sley_fork *)task->arg)->parent;
+	}
+}
+
+static void forget(struct ending *ending)
+{
+	struct tree *tree = container_of(ending, struct tree, ending);
+
+	/* relaxed: a number says nothing about other memory. */
+	store_relaxed(&tree->id, 0);
+	tree->kept = false;
+}
+
+void tree_keep(struct strand *strand)
+{
+	struct tree *tree = &strand->tree;
+
+	/* relaxed: made by this task, or by a child that it has joined. */
+	if (tree->kept || !load_relaxed(&tree->id))
+		return;
+	tree->kept = true;
+	ending_add(&strand->endings, &tree->ending, forget);
+}
+
+uint64_t tree_current(void)
+{
+	struct worker *worker = worker_current();
+	uint64_t id;
+
+	if (!worker)
+		return number(&sley__self.tree);
+	id = tree_of(worker, worker->strand);
+	tree_keep(worker->strand);
+	return id;
+}
