@@ -21,6 +21,7 @@
 #include <sley/select.h>
 #include <sley/stock.h>
 #include <sley/semaphore.h>
+#include <sley/rwlock.h>
 #include <sley/sync.h>
 #include <sley/task.h>
 #include <sley/ticket.h>

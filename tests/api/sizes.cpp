@@ -13,6 +13,7 @@ static_assert(sizeof(struct sley_fork) == 24, "sley_fork");
 static_assert(sizeof(struct sley_case) == 24, "sley_case");
 static_assert(sizeof(struct sley_future) == 32, "sley_future");
 static_assert(sizeof(struct sley_fork) == 32, "sley_fork");
+static_assert(sizeof(struct sley_rwlock) == 24, "sley_rwlock");
 static_assert(std::is_trivial<struct sley_task>::value, "sley_task");
 
 struct sley_group sley_sizes_group = SLEY_GROUP_INIT;
@@ -25,6 +26,10 @@ struct sley_case sley_sizes_cases[] = {
 	SLEY_CASE_SEND(nullptr, &sley_sizes_value),
 	SLEY_CASE_RECV(nullptr, nullptr),
 };
+struct sley_rwlock sley_sizes_rwlock = SLEY_RWLOCK_INIT;
+struct sley_rwlock_tree sley_sizes_tree;
+struct sley_rwlock sley_sizes_rwlock_tree =
+	SLEY_RWLOCK_TREE_INIT(&sley_sizes_tree);
 
 bool sley_sizes_lock(void)
 {

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sley/rwlock.h - reader-writer lock: many read, or one writes.
+ *
+ * First come, first served: a writer that waits goes before readers that come
+ * later, and readers before writers that come later.  A release hands the lock
+ * to the writer that has waited longest, or to all readers that came before
+ * the next writer.  So nobody starves, and a reader must not take the lock a
+ * second time: a writer may wait between the two.  (A lock with a task tree
+ * allows it, see below.)
+ *
+ * It lives in memory of the caller, needs no clean-up, and works between tasks
+ * and plain threads alike.  It may be held across a wait, and released by
+ * another task than the one that took it.  It may be forgotten as soon as
+ * somebody has it for writing and nobody else wants it: it may stand on a stack
+ * that returns.
+ */
+#ifndef SLEY_RWLOCK_H
+#define SLEY_RWLOCK_H
+
+#include <sley/compiler.h>
+#include <sley/waitq.h>
+
+SLEY_BEGIN_DECLS
+
+struct sley_rwlock_tree;
+
+/* The fields are private.  Zeroed memory is a lock that nobody holds. */
+struct sley_rwlock {
+	struct sley_waitq q;
+	union {
+		struct sley_rwlock_tree *tree; /* with SLEY_RWLOCK_TREE    */
+		int64_t balance;               /* src/sync/rwlock.c        */
+	};
+};
+
+#define SLEY_RWLOCK_INIT { SLEY_WAITQ_INIT, { NULL } }
+
+/* In the word, all private: */
+#define SLEY_RWLOCK_WRITER 2u  /* somebody writes                        */
+#define SLEY_RWLOCK_WAITERS 4u /* somebody waits                         */
+#define SLEY_RWLOCK_TREE 8u    /* re-entrant along a task tree: constant */
+#define SLEY_RWLOCK_STRAY 16u  /* a reader may still be on its way out   */
+#define SLEY_RWLOCK_READER 32u /* one reader                             */
+#define SLEY_RWLOCK_SHUT                                                       \
+	(SLEY_RWLOCK_WRITER | SLEY_RWLOCK_WAITERS | SLEY_RWLOCK_TREE)
+
+/* ---- along a task tree ------------------------------------------------- */
+
+/* How many task trees read at the same time at most; more of them wait. */
+#define SLEY_RWLOCK_HOLDS 8
+
+/* A task tree that reads. */
+struct sley_rwlock_hold {
+	uint64_t tree; /* 0: free */
+	uint64_t count;
+};
+
+/*
+ * What makes a lock re-entrant along a task tree.  A task tree is a task, what
+ * it forked, and the tasks of groups that it put into its tree with
+ * sley_group_in_tree().  Outside of tasks each thread is a tree of its own.
+ *
+ * - A tree that writes may lock again, to write and to read.  A read that was
+ *   taken meanwhile outlives the last write: the tree goes on as a reader.
+ * - A tree that reads may read again, past writers that wait.  Otherwise a task
+ *   that reads and waits for its sub-tasks would wait for ever.
+ * - A tree that reads cannot write: that is -EDEADLK, or misuse where there is
+ *   no error to return.
+ * - Only a tree that holds the lock may release it, any task of it.
+ *
+ * Tasks of one tree are not kept apart by the lock that their tree holds.
+ * Every operation costs a list's lock and a look at the holds.
+ *
+ * Caller-owned, one per lock.  Private; zeroed memory is valid.
+ */
+struct sley_rwlock_tree {
+	uint64_t writer; /* the tree that writes; 0: none            */
+	uint32_t writes; /* how often it holds the lock for writing  */
+	uint32_t reads;  /* and how often, under that, for reading   */
+	struct sley_rwlock_hold hold[SLEY_RWLOCK_HOLDS];
+};
+
+/* A lock that is re-entrant along a task tree; @tree_ is zeroed. */
+#define SLEY_RWLOCK_TREE_INIT(tree_) { { SLEY_RWLOCK_TREE, NULL }, { tree_ } }
+
+/* ---- to read ----------------------------------------------------------- */
+
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool
+sley_rwlock_try_read_lock_slow(struct sley_rwlock *lock);
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
+sley_rwlock_read_lock_slow(struct sley_rwlock *lock);
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_rwlock_read_unlock_slow(struct sley_rwlock *lock, uint64_t word);
+
+/*
+ * sley_rwlock_try_read_lock - take the lock to read, if nobody writes or waits.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none; true if it was taken
+ */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK static inline bool
+sley_rwlock_try_read_lock(struct sley_rwlock *lock)
+{
+	uint64_t word = 0;
+
+	do {
+		if (__atomic_compare_exchange_n(
+			    &lock->q.word, &word, word + SLEY_RWLOCK_READER,
+			    false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return true;
+	} while (!(word & SLEY_RWLOCK_SHUT));
+	return (word & SLEY_RWLOCK_TREE) &&
+	       sley_rwlock_try_read_lock_slow(lock);
+}
+
+/*
+ * sley_rwlock_read_lock - take the lock to read.
+ *
+ * Cancelling the caller does not cut the wait short; it shows in the next
+ * wait that can be cancelled.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   none
+ */
+SLEY_ANY_THREAD SLEY_BLOCKS_FIBER static inline void
+sley_rwlock_read_lock(struct sley_rwlock *lock)
+{
+	uint64_t word = __atomic_fetch_add(&lock->q.word, SLEY_RWLOCK_READER,
+					   __ATOMIC_ACQUIRE);
+
+	if (__builtin_expect(!!(word & SLEY_RWLOCK_SHUT), 0))
+		sley_rwlock_read_lock_slow(lock);
+}
+
+/*
+ * sley_rwlock_read_lock_until - take the lock to read, by a deadline.
+ *
+ * What can be had without waiting is taken even if the deadline has passed.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -ETIMEDOUT, -ECANCELED; it is not held then
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_rwlock_read_lock_until(struct sley_rwlock *lock, uint64_t deadline_ns);
+
+/*
+ * sley_rwlock_read_unlock - release what was taken to read.
+ *
+ * Releasing a lock that nobody reads is misuse.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Order:    everything before it happens before the next write lock returns.
+ * Errors:   none
+ */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline void
+sley_rwlock_read_unlock(struct sley_rwlock *lock)
+{
+	uint64_t word = __atomic_fetch_sub(&lock->q.word, SLEY_RWLOCK_READER,
+					   __ATOMIC_RELEASE);
+
+	if (__builtin_expect(
+		    (word & SLEY_RWLOCK_SHUT) || word < SLEY_RWLOCK_READER, 0))
+		sley_rwlock_read_unlock_slow(lock, word);
+}
+
+/* ---- to write ---------------------------------------------------------- */
+
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool
+sley_rwlock_try_write_lock_slow(struct sley_rwlock *lock);
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
+sley_rwlock_write_lock_slow(struct sley_rwlock *lock);
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_rwlock_write_unlock_slow(struct sley_rwlock *lock);
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_rwlock_downgrade_slow(struct sley_rwlock *lock);
+
+/*
+ * sley_rwlock_try_write_lock - take the lock to write, if it is free.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none; true if it was taken
+ */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK static inline bool
+sley_rwlock_try_write_lock(struct sley_rwlock *lock)
+{
+	uint64_t word = 0;
+
+	if (__atomic_compare_exchange_n(&lock->q.word, &word,
+					SLEY_RWLOCK_WRITER, false,
+					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return true;
+	return (word & (SLEY_RWLOCK_TREE | SLEY_RWLOCK_STRAY)) &&
+	       sley_rwlock_try_write_lock_slow(lock);
+}
+
+/*
+ * sley_rwlock_write_lock - take the lock to write.
+ *
+ * Cancelling the caller does not cut the wait short; it shows in the next
+ * wait that can be cancelled.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   none; a task tree that reads it already is misuse
+ */
+SLEY_ANY_THREAD SLEY_BLOCKS_FIBER static inline void
+sley_rwlock_write_lock(struct sley_rwlock *lock)
+{
+	uint64_t word = 0;
+
+	if (!__atomic_compare_exchange_n(&lock->q.word, &word,
+					 SLEY_RWLOCK_WRITER, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		sley_rwlock_write_lock_slow(lock);
+}
+
+/*
+ * sley_rwlock_write_lock_until - take the lock to write, by a deadline.
+ *
+ * A lock that is free is taken even if the deadline has passed.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -ETIMEDOUT, -ECANCELED; it is not held then, and who waited behind
+ *           the caller does so no longer
+ *           -EDEADLK  the caller's task tree reads it already
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_rwlock_write_lock_until(struct sley_rwlock *lock, uint64_t deadline_ns);
+
+/*
+ * sley_rwlock_write_unlock - release what was taken to write.
+ *
+ * Releasing a lock that nobody writes is misuse.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Order:    everything before it happens before the next lock returns.
+ * Errors:   none
+ */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline void
+sley_rwlock_write_unlock(struct sley_rwlock *lock)
+{
+	uint64_t word = SLEY_RWLOCK_WRITER;
+
+	if (!__atomic_compare_exchange_n(&lock->q.word, &word, 0, false,
+					 __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		sley_rwlock_write_unlock_slow(lock);
+}
+
+/*
+ * sley_rwlock_downgrade - go on reading what one writes.
+ *
+ * No other writer gets in between; readers that wait at the head of the queue
+ * come in, too.  To be released with sley_rwlock_read_unlock().  Along a task
+ * tree: misuse if the tree holds it for writing more than once.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Order:    everything before it happens before the next lock returns.
+ * Errors:   none
+ */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline void
+sley_rwlock_downgrade(struct sley_rwlock *lock)
+{
+	uint64_t word = SLEY_RWLOCK_WRITER;
+
+	if (!__atomic_compare_exchange_n(&lock->q.word, &word,
+					 SLEY_RWLOCK_READER, false,
+					 __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		sley_rwlock_downgrade_slow(lock);
+}
+
+SLEY_END_DECLS
+#endif
