@@ -155,7 +155,7 @@ static void wait_for_holder(void *arg)
 	sley_mutex_unlock(&h->mutex);
 }
 
-TEST_WORKERS(mutex_waiting_suspends_the_fiber_and_not_the_worker)
+TEST_WORKERS(m29_waiting_for_a_mutex_suspends_the_fiber_and_not_the_worker)
 {
 	struct holder h = { .others = 0 };
 	struct sley_task tasks[30];

@@ -14,5 +14,7 @@
 #define __atomic_load_n(p, order) load_acquire(p)
 #define __atomic_compare_exchange_n(p, e, d, weak, order, failure)             \
 	cas_acq_rel((p), (e), (d))
+#define __atomic_fetch_add(p, v, order) add_acq_rel((p), (v))
+#define __atomic_fetch_sub(p, v, order) sub_acq_rel((p), (v))
 
 #endif

@@ -14,16 +14,7 @@
  * for a reader and a writer that lock twice.  What it does not see: tasks, whose
  * waits are core_waitq.c's.
  */
-#include "explorer.h"
-
-#include "base/atomic.h"
-
-/* The inline paths use the compiler's names. */
-#define __atomic_compare_exchange_n(p, e, d, weak, success, failure)           \
-	cas_acq_rel(p, e, d)
-#define __atomic_fetch_add(p, v, order) add_acq_rel(p, v)
-#define __atomic_fetch_sub(p, v, order) sub_acq_rel(p, v)
-
+#include "inline_paths.h"
 #include "threads_only.h"
 
 #include <errno.h>
