@@ -10,13 +10,14 @@ if(Python3_Interpreter_FOUND)
 	get_target_property(headers sley HEADER_SET)
 	file(GLOB examples ${PROJECT_SOURCE_DIR}/examples/*.c)
 	set(tools ${PROJECT_SOURCE_DIR}/tools)
+	file(GLOB makers ${tools}/manual/*.py)
 	add_custom_command(OUTPUT ${SLEY_MAN}/man3.stamp
 		COMMAND Python3::Interpreter ${tools}/make_man.py
 			--out ${SLEY_MAN}/man3 --version ${PROJECT_VERSION}
 		COMMAND ${CMAKE_COMMAND} -E touch ${SLEY_MAN}/man3.stamp
 		DEPENDS ${headers} ${examples} ${PROJECT_SOURCE_DIR}/man/sley.7
-			${tools}/make_man.py ${tools}/errors_field.py
-			${tools}/header.py ${tools}/mdoc.py ${tools}/csource.py
+			${makers} ${tools}/make_man.py
+			${tools}/header.py ${tools}/csource.py
 		VERBATIM COMMENT "Making the manual pages")
 	add_custom_target(sley_man ALL DEPENDS ${SLEY_MAN}/man3.stamp)
 	install(DIRECTORY ${SLEY_MAN}/man3

@@ -38,10 +38,18 @@ class Type:
 
 
     def fields(self):
-        """[(declaration, comment)], or None if it is not that simple."""
+        """[(field or enumerator, comment)], or None if it is not so simple.
+
+        A comment stands beside what it explains, or on lines of its own
+        before it.
+        """
         body = self.text[self.text.index("{") + 1:self.text.rindex("}")]
+        mark = "," if self.name.startswith("enum") else ";"
+        bare = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
+        if mark == "," and not bare.rstrip().endswith(","):
+            body = re.sub(r"(\w)(\s*(?:/\*[^*]*\*/\s*)?)\Z", r"\1,\2", body)
         found, pending = [], ""
-        for match in re.finditer(r"\s*(?:/\*(.*?)\*/|([^;/]+);"
+        for match in re.finditer(rf"\s*(?:/\*(.*?)\*/|([^{mark}/]+){mark}"
                                  r"(?:[ \t]*/\*(.*?)\*/)?)", body, re.S):
             note, declaration, beside = match.groups()
             if note is not None:
@@ -50,8 +58,8 @@ class Type:
                 found.append((re.sub(r"\s+", " ", declaration.strip()),
                               clean(beside or pending)))
                 pending = ""
-        rest = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
-        return found if rest.count(";") == len(found) else None
+        bare = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
+        return found if bare.count(mark) == len(found) else None
 
 
 class Macro:

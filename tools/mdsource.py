@@ -102,6 +102,18 @@ def blocks(path, text):
         at = end + 1
 
 
+def manual_blocks(path, text):
+    """The programs in a manual page that is written by hand."""
+    for match in re.finditer(r"^\.Bd -literal[^\n]*\n(.*?)^\.Ed$", text,
+                             re.M | re.S):
+        code = re.sub(r"\\([e&-])", lambda m: {"e": "\\", "&": "", "-": "-"}[
+            m.group(1)], match.group(1))
+        block = Block(path, text.count("\n", 0, match.start(1)) + 1, "c", code,
+                      None)
+        if block.has_main:
+            yield block
+
+
 def prose(text):
     """text with fenced, indented and quoted code replaced by spaces."""
     out, fence = [], None

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run_docs - compile and run every block of C and C++ in the documents.
+"""run_docs - compile and run every block of C and C++ in the documents, and
+the programs in man/.
 
   tools/run_docs.py --library build/libsley.a [--cc cc] [--cxx c++]
                     [--work DIR] [DOCUMENT...]
@@ -32,7 +33,7 @@ LENIENT = ["-Wno-unused-variable", "-Wno-unused-parameter",
            "-Wno-unused-function", "-Wno-unused-but-set-variable",
            "-Wno-unused-value", "-Wno-uninitialized",
            "-Wno-maybe-uninitialized", "-Wno-unknown-warning-option"]
-FRAGMENT_HEADERS = ["errno.h", "stdio.h", "stdlib.h", "string.h",
+FRAGMENT_HEADERS = ["errno.h", "pthread.h", "stdio.h", "stdlib.h", "string.h",
                     "sley/sley.h"]
 
 
@@ -48,8 +49,8 @@ class Job:
         self.printed = None  # the block that shows the whole output
 
     def name(self):
-        return re.sub(r"\W+", "-", self.block.path.removesuffix(".md")) \
-            + f"-{self.block.line}"
+        path = self.block.path.removesuffix(".md")
+        return re.sub(r"\W+", "-", path) + f"-{self.block.line}"
 
     def source(self):
         text = ""
@@ -71,7 +72,8 @@ class Job:
 def jobs_of(path, text):
     """The jobs of a document; what is only shown gives none."""
     jobs, parts, last = [], {}, None
-    for block in mdsource.blocks(path, text):
+    read = mdsource.blocks if path.endswith(".md") else mdsource.manual_blocks
+    for block in read(path, text):
         if block.info == "output" and last:
             last.printed = block
         if not block.language:
@@ -178,7 +180,7 @@ def main():
     args = parser.parse_args()
     args.include = os.path.join(args.root, "include")
     args.library = os.path.abspath(args.library)
-    documents = args.documents or csource.files(args.root, "*.md")
+    documents = args.documents or csource.files(args.root, "*.md", "man/*")
     with tempfile.TemporaryDirectory() as scratch:
         args.work = args.work or scratch
         os.makedirs(args.work, exist_ok=True)

@@ -164,56 +164,6 @@ core: base os
 api:  base os core
 """
 
-README = """\
-# Box
-
-See [more](docs/MORE.md#more-of-it), [the start](#box) and `[this](nowhere)`.
-
-```c
-int main(void)
-{
-\treturn 0;
-}
-```
-
-<!-- test: output "one\\ntwo" -->
-```c
-#include <stdio.h>
-
-int main(void)
-{
-\tputs("one\\ntwo\\nthree");
-\treturn 0;
-}
-```
-```output
-one
-two
-three
-```
-
-<!-- test: part steps -->
-```c
-static int step(void) { return 0; }
-```
-<!-- test: part steps -->
-```c
-int main(void) { return step(); }
-```
-
-<!-- test: declarations struct pot { int lid; }; -->
-```c
-static int lid(struct pot *pot) { return pot->lid; }
-```
-
-<!-- test: peer libfoo (not packaged) -->
-```c
-foo(
-```
-
-    indented;  /* is no block */
-"""
-
 GOOD = {
     "include/sley/box.h": HEADER,
     "src/libsley.map": MAP,
@@ -228,13 +178,11 @@ GOOD = {
     "examples/one.c": "#include <sley/box.h>\n",
     "examples/CMakeLists.txt": "sley_example(one)\n",
     "src/CMakeLists.txt": "set(SOURCES\n\tapi/box.c\n\tos/futex.c\n)\n",
-    "README.md": README,
-    "docs/MORE.md": "# More of it\n\nBack to [the start](../README.md).\n",
 }
 
 
 class Checkers(unittest.TestCase):
-    def check(self, checker, tree, *options):
+    def check(self, checker, tree):
         with tempfile.TemporaryDirectory() as root:
             for path, text in tree.items():
                 full = os.path.join(root, path)
@@ -244,7 +192,7 @@ class Checkers(unittest.TestCase):
             shutil.copy(os.path.join(TOOLS, "..", ".clang-format"), root)
             done = subprocess.run(
                 [sys.executable, os.path.join(TOOLS, checker + ".py"),
-                 "--root", root, *options], text=True, check=False,
+                 "--root", root], text=True, check=False,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             return done.returncode, done.stdout
 
@@ -266,13 +214,12 @@ class Checkers(unittest.TestCase):
 class Good(Checkers):
     def test_a_good_tree_passes_every_checker(self):
         for name in ("layers", "api", "orders", "size", "banned", "format",
-                     "listed", "docs"):
+                     "listed"):
             with self.subTest(name):
                 self.accepts("check_" + name)
 
     def test_an_empty_tree_passes_no_checker(self):
-        for name in ("orders", "size", "banned", "format", "listed",
-                     "docs"):
+        for name in ("orders", "size", "banned", "format", "listed"):
             with self.subTest(name):
                 status, output = self.check("check_" + name, {"x/y": ""})
                 self.assertEqual(status, 1, output)
@@ -519,98 +466,6 @@ class Format(Checkers):
         self.rejects("check_format", "clang-format disagrees",
                      "include/sley/box.h", "#define SLEY_BOX_INIT { NULL, 0 }",
                      "#define SLEY_BOX_INIT \\\n\t{ NULL, 0 }")
-
-
-class Docs(Checkers):
-    def bad(self, complaint, old, new):
-        self.rejects("check_docs", complaint, "README.md", old, new)
-
-    def test_block_that_is_no_program(self):
-        self.bad("README.md:5: this block has no main()", "int main", "int f")
-
-    def test_marked_program_without_main(self):
-        self.bad("this program has no main()", "int main(void)\n{\n\tputs",
-                 "int f(void)\n{\n\tputs")
-
-    def test_upper_case_does_not_hide_a_block(self):
-        self.bad("this block has no main()", "```c\nint main",
-                 "``` C\nint f")
-
-    def test_no_language_does_not_hide_a_block(self):
-        self.bad("this looks like C", "```c\nint main", "```\nint main")
-
-    def test_unknown_mark(self):
-        self.bad("cannot read 'prat'", "test: part", "test: prat")
-
-    def test_peer_that_is_not_compiled_without_a_reason(self):
-        self.bad("say (why)", " (not packaged)", "")
-
-    def test_mark_that_stands_above_nothing(self):
-        self.bad("comments <!-- test: ... -->", "<!-- test: part steps -->\n",
-                 "<!-- test: part steps -->\n\nwords\n\n")
-
-    def test_parts_without_main(self):
-        self.bad("the parts 'steps' have no main()", "int main(void) {",
-                 "int other(void) {")
-
-    def test_link_to_a_file_that_is_not_there(self):
-        self.bad("README.md:3: docs/NO.md#more-of-it leads", "docs/MORE.md",
-                 "docs/NO.md")
-
-    def test_link_out_of_the_tree(self):
-        self.bad("leads nowhere", "docs/MORE.md", "../MORE.md")
-
-    def test_link_to_a_heading_that_is_not_there(self):
-        self.bad("docs/MORE.md has no heading #less", "#more-of-it", "#less")
-
-
-class DocsRun(Checkers):
-    """The same documents, compiled and run, with an empty library."""
-
-    def run_docs(self, old="", new=""):
-        self.assertIn(old, README)
-        text = README.replace(old, new, 1) if old else README
-        tree = GOOD | {"include/sley/sley.h": "", "README.md": text}
-        with tempfile.NamedTemporaryFile("w", suffix=".a") as library:
-            library.write("!<arch>\n")
-            library.flush()
-            return self.check("run_docs", tree, "--library", library.name)
-
-    def bad(self, complaint, old, new):
-        status, output = self.run_docs(old, new)
-        self.assertIn(complaint, output)
-        self.assertEqual(status, 1, output)
-
-    def test_good_documents(self):
-        status, output = self.run_docs()
-        self.assertEqual(status, 0, output)
-        self.assertIn("3 programs run, 1 fragments compiled", output)
-
-    def test_program_that_does_not_compile(self):
-        self.bad("README.md:8:", "return 0", "return no")
-
-    def test_warning(self):
-        self.bad("unused variable", "return 0", "int x; return 0")
-
-    def test_status(self):
-        self.bad("README.md:6: ended with status 3", "return 0", "return 3")
-
-    def test_output_that_does_not_come(self):
-        self.bad("should print:\none\nthree", '"one\\ntwo" -->',
-                 '"one\\nthree" -->')
-
-    def test_output_block_that_differs(self):
-        self.bad("should print:\none\n2", "```output\none\ntwo",
-                 "```output\none\n2")
-
-    def test_abort_that_does_not_come(self):
-        self.bad("should abort", "test: output", 'test: aborts "x" output')
-
-    def test_part_that_does_not_compile(self):
-        self.bad("does not compile", "static int step", "static int stop")
-
-    def test_fragment_that_does_not_compile(self):
-        self.bad("has no member named", "{ int lid; }", "{ int cap; }")
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ import tempfile
 import unittest
 
 import make_man
-import mdoc
-from errors_field import Errors
+from manual import mdoc
+from manual.errors_field import Errors
 
 HEADER = """\
 /* SPDX-License-Identifier: MIT */
@@ -32,6 +32,12 @@ struct sley_box {
 \t */
 \tint nr;
 \tint reserved[3];
+};
+
+enum sley_box_kind {
+\tSLEY_BOX_OPEN, /* has no lid */
+\t/* Has one. */
+\tSLEY_BOX_SHUT = 4
 };
 
 #define SLEY_BOX_INIT { 0, 0 }
@@ -65,6 +71,7 @@ sley_box_wait(struct sley_box *box);
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
+ * Owner:    as sley_box_wait()
  * Errors:   -ETIMEDOUT, -EINVAL; nothing is lost then
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
@@ -145,6 +152,10 @@ class Pages(unittest.TestCase):
         self.has("sley_box.h.3", ".It Dv SLEY_BOX_MAX\n7:\n"
                  "things in one box.\n")
 
+    def test_enumerators(self):
+        self.has("sley_box.h.3", '.It Dv "SLEY_BOX_OPEN"\nHas no lid.\n'
+                 '.It Dv "SLEY_BOX_SHUT = 4"\nHas one.\n.El\n')
+
     def test_code_in_a_comment_stays_code(self):
         self.has("sley_box.h.3", ".Bd -literal -offset indent\n"
                  "sley_box_open(&box);\n.Ed\n")
@@ -159,9 +170,12 @@ class Pages(unittest.TestCase):
         self.has("sley_box_wait.3", ".It Er \\-EINVAL\n.Fa box\n"
                  "has no lid, or no hinge.\n"
                  ".It Dv SLEY_EBOX\nA box is broken.\n"
-                 ".Pq Fn sley_box_wait only.\n")
+                 "Only\n.Fn sley_box_wait .\n")
         self.has("sley_box_wait.3", ".Fn sley_box_wait_until :\n"
                  "nothing is lost then.\n")
+
+    def test_what_is_said_once_is_said_once(self):
+        self.has("sley_box_wait.3", ".Sh OWNERSHIP\nThe caller.\n.Sh")
 
     def test_where_to_look_further(self):
         self.has("sley_box_open.3", ".It Pa 01_box.c\na box\n")
@@ -184,6 +198,12 @@ class Forms(unittest.TestCase):
         self.assertEqual(errors.entries, [("-EAGAIN", "no, room"),
                                           ("-EPIPE", "")])
         self.assertEqual(errors.notes, ["nothing is in"])
+
+    def test_a_remark_behind_a_colon(self):
+        errors = self.errors("-EIO, -EAGAIN (no thread): it did not run")
+        self.assertEqual(errors.entries, [("-EIO", ""),
+                                          ("-EAGAIN", "no thread")])
+        self.assertEqual(errors.notes, ["it did not run"])
 
     def test_another_function(self):
         errors = self.errors("as sley_a(), and", "-ENOMEM   short", "  of it")

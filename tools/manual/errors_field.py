@@ -6,6 +6,7 @@ It is written for people, in one of these forms, which may be mixed:
   none                              none; true if it was taken
   -EAGAIN (no room), -EPIPE         -ETIMEDOUT, -ECANCELED; it is not held then
   -EINVAL   @nr is 0                as sley_create()
+  -EAGAIN (no thread): nothing ran
 """
 import re
 
@@ -70,8 +71,9 @@ class Errors:
         if re.match(r"\d+ if ", parts[0]):
             self.value = text
             return
-        self.listed(parts[0])
-        self.notes += parts[1:]
+        first = split_outside(parts[0], ":")
+        self.listed(first[0])
+        self.notes += [": ".join(first[1:])] * (len(first) > 1) + parts[1:]
 
     def listed(self, text):
         for item in split_outside(text, ","):
