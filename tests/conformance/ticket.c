@@ -578,3 +578,48 @@ TEST_WORKERS(m30_a_task_calls_the_tasks_of_another_runtime)
 	stop(rt);
 	CHECK_EQ(sley_destroy(other), 0);
 }
+
+struct bound {
+	struct sley *rt;
+	pthread_t ran_on;
+	atomic_bool over;
+};
+
+static void note_thread(void *arg)
+{
+	struct bound *b = arg;
+
+	b->ran_on = pthread_self();
+}
+
+/* Whatever there is for this thread to run, it runs. */
+static void *done_while_bound(void *arg)
+{
+	struct bound *b = arg;
+
+	CHECK_EQ(sley_bind(b->rt), 0);
+	sley_ticket_done(&calls.ticket[0]);
+	while (sley_step(b->rt))
+		;
+	sley_unbind(b->rt);
+	atomic_store(&b->over, true);
+	return NULL;
+}
+
+TEST(m30_a_bound_thread_runs_what_it_hung_on_itself)
+{
+	struct sley_config config = config_of(SLEY_SINGLE);
+	struct bound b = { .rt = start_with(&config) };
+	pthread_t thread;
+
+	sley_ticket_take_n(&calls.queue, calls.ticket, 2);
+	sley_ticket_on_call(&calls.ticket[1], &calls.group, &calls.task[0],
+			    note_thread, &b);
+	thread = test_thread(done_while_bound, &b);
+	CHECK_EVENTUALLY(atomic_load(&b.over));
+	sley_join(&calls.group);
+	CHECK(pthread_equal(b.ran_on, pthread_self()));
+	pthread_join(thread, NULL);
+	sley_ticket_done(&calls.ticket[1]);
+	stop(b.rt);
+}
