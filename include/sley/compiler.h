@@ -25,9 +25,11 @@
 #ifdef __cplusplus
 #define SLEY_BEGIN_DECLS extern "C" {
 #define SLEY_END_DECLS }
+#define SLEY_ZEROED { }
 #else
 #define SLEY_BEGIN_DECLS
 #define SLEY_END_DECLS
+#define SLEY_ZEROED { 0 }
 #endif
 
 #define SLEY_EXPORT __attribute__((visibility("default")))

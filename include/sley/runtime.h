@@ -108,6 +108,25 @@ struct sley_config {
 #endif
 
 /*
+ * sley_config_default - a configuration to change field by field.
+ *
+ * For C++, which has no SLEY_CONFIG(), and where the fields are not known at
+ * once.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline struct sley_config
+sley_config_default(void)
+{
+	struct sley_config config = SLEY_ZEROED;
+
+	config.size = sizeof(config);
+	return config;
+}
+
+/*
  * sley_create - start a runtime.
  *
  * @config may be NULL for all defaults.  The number of workers follows the

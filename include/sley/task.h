@@ -68,6 +68,24 @@ struct sley_options {
 #endif
 
 /*
+ * sley_options_default - options to change field by field.
+ *
+ * As sley_config_default(), for a task.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline struct sley_options
+sley_options_default(void)
+{
+	struct sley_options options = SLEY_ZEROED;
+
+	options.size = sizeof(options);
+	return options;
+}
+
+/*
  * sley_spawn - make @fn(@arg) runnable as a member of @group.
  *
  * Context:  a task or a bound thread; elsewhere it is misuse
