@@ -10,6 +10,7 @@
 #   make prove      the models at their full sizes (long)
 #   make soak       the stress tests again and again (SOAK_ROUNDS=20)
 #   make install    DESTDIR= and PREFIX= (/usr/local)
+#   make uninstall  what the last install put down; the same DESTDIR=
 #   make format     let clang-format 14 have its way
 #   make clean
 
@@ -53,10 +54,13 @@ soak:
 install: all
 	DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
 
+uninstall:
+	@tools/uninstall build/install_manifest.txt "$(DESTDIR)"
+
 format:
 	@python3 tools/check_format.py --fix
 
 clean:
 	@rm -rf build build-dev build-clang build-asan build-tsan
 
-.PHONY: all demo test bench prove soak install format clean
+.PHONY: all demo test bench prove soak install uninstall format clean

@@ -1,25 +1,40 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""install - a staged installation is enough to build and run a program.
+"""install - a staged installation is enough, and can be taken back.
 
-Installs into a temporary tree, then builds the same program four times: with
-pkg-config and with find_package(), shared and static.
+Installs into a temporary tree.  From it, and from nothing else, a program in C
+and one in C++ are built with pkg-config and with find_package(), each shared
+and static, and run.  What they import carries the version of the interface.
+Then everything is uninstalled, and nothing may be left.
 """
 import argparse
+import glob
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 CMAKE_PROJECT = """\
 cmake_minimum_required(VERSION 3.25)
-project(outside C)
+project(outside C CXX)
+set(CMAKE_CXX_STANDARD 17)
 find_package(sley {version} REQUIRED)
-add_executable(shared {program})
-target_link_libraries(shared PRIVATE sley::sley)
-add_executable(static {program})
-target_link_libraries(static PRIVATE sley::static)
+foreach(language c cpp)
+	add_executable(shared-${{language}} {stem}.${{language}})
+	target_link_libraries(shared-${{language}} PRIVATE sley::sley)
+	add_executable(static-${{language}} {stem}.${{language}})
+	target_link_libraries(static-${{language}} PRIVATE sley::static)
+endforeach()
 """
+
+PREFIX = "/opt/sley"
+
+
+def fail(text):
+    print(f"install: {text}")
+    sys.exit(1)
 
 
 def run(*command, **environment):
@@ -29,8 +44,7 @@ def run(*command, **environment):
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
         print(done.stdout)
-        print(f"install: exit status {done.returncode}")
-        sys.exit(1)
+        fail(f"exit status {done.returncode}")
     return done.stdout.strip()
 
 
@@ -38,61 +52,164 @@ def find(tree, name):
     for folder, _, names in os.walk(tree):
         if name in names:
             return folder
-    print(f"install: {name} was not installed")
-    return sys.exit(1)
+    return fail(f"{name} was not installed")
 
 
-def check(program, libdir, expected):
-    output = run(program, LD_LIBRARY_PATH=libdir)
-    if output != expected:
-        print(f"install: printed '{output}', expected '{expected}'")
-        sys.exit(1)
+def check_imports(program, shared, node):
+    """A shared program imports versioned names; a static one imports none."""
+    table = run("readelf", "--dyn-syms", "-W", program)
+    names = re.findall(r" UND (sley_\S+)", table)
+    if bool(names) != shared:
+        fail(f"{program} imports {len(names)} names of ours")
+    for name in names:
+        if not name.endswith("@" + node):
+            fail(f"{program} imports {name} without @{node}")
+
+
+class Installed:
+    """The tree, and the programs that are built from it."""
+
+    def __init__(self, args, tree):
+        self.args, self.tree = args, tree
+        self.stage = os.path.join(tree, "stage")
+        self.prefix = self.stage + PREFIX
+        manifest = os.path.join(args.build, "install_manifest.txt")
+        kept = os.path.join(tree, "kept")
+        # The list of what is really installed from this build is not ours.
+        if os.path.exists(manifest):
+            shutil.copy2(manifest, kept)
+        run(args.cmake, "--install", args.build, "--prefix", PREFIX,
+            DESTDIR=self.stage)
+        self.manifest = shutil.copy(manifest, os.path.join(tree, "manifest"))
+        if os.path.exists(kept):
+            shutil.move(kept, manifest)
+        else:
+            os.remove(manifest)
+        self.libdir = find(self.prefix, "libsley.so")
+
+    def check_program(self, program, shared, libdir=""):
+        """It runs, and sees the library that was installed."""
+        expected = f"{self.args.version} 1 7"
+        output = run(program, LD_LIBRARY_PATH=libdir)
+        if output != expected:
+            fail(f"printed '{output}', expected '{expected}'")
+        check_imports(program, shared, self.args.node)
+
+    def pkg_config(self, *words):
+        return run("pkg-config", *words, "sley",
+                   PKG_CONFIG_PATH=find(self.prefix, "sley.pc")).split()
+
+    def build_with_pkg_config(self):
+        version = self.pkg_config("--modversion")
+        if version != [self.args.version]:
+            fail(f"sley.pc says {version}, not {self.args.version}")
+        for compiler, ending, standard in (
+                (self.args.cc, ".c", "-std=c11"),
+                (self.args.cxx, ".cpp", "-std=c++17")):
+            command = [compiler, standard, "-Wall", "-Wextra", "-Wpedantic",
+                       "-Werror", self.args.program + ending, "-o"]
+            program = os.path.join(self.tree, "shared" + ending + ".out")
+            run(*command, program, *self.pkg_config("--cflags", "--libs"))
+            self.check_program(program, True, self.libdir)
+            program = os.path.join(self.tree, "static" + ending + ".out")
+            run(*command, program, "-static",
+                *self.pkg_config("--cflags", "--libs", "--static"))
+            self.check_program(program, False)
+
+    def build_with_cmake(self):
+        project = os.path.join(self.tree, "project")
+        build = os.path.join(self.tree, "build")
+        os.mkdir(project)
+        with open(os.path.join(project, "CMakeLists.txt"), "w",
+                  encoding="utf-8") as file:
+            file.write(CMAKE_PROJECT.format(version=self.args.version,
+                                            stem=self.args.program))
+        run(self.args.cmake, "-S", project, "-B", build,
+            f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            f"-DCMAKE_C_COMPILER={self.args.cc}",
+            f"-DCMAKE_CXX_COMPILER={self.args.cxx}")
+        run(self.args.cmake, "--build", build)
+        for language in ("c", "cpp"):
+            # CMake writes where the library is into what it builds.
+            self.check_program(os.path.join(build, "shared-" + language),
+                               True)
+            self.check_program(os.path.join(build, "static-" + language),
+                               False)
+
+    def check_library(self):
+        table = run("readelf", "-d", "-W",
+                    os.path.join(self.libdir, "libsley.so"))
+        major = self.args.version.split(".", maxsplit=1)[0]
+        if f"Library soname: [libsley.so.{major}]" not in table:
+            fail(f"wrong SONAME:\n{table}")
+        needed = set(re.findall(r"Shared library: \[([^]]*)\]", table))
+        strange = {name for name in needed
+                   if not re.match(r"(libc|libpthread|ld-linux[\w-]*)\.so",
+                                   name)}
+        if strange:
+            fail(f"needs {strange}")
+        if re.search(r"\((RPATH|RUNPATH|TEXTREL)\)", table):
+            fail(f"has a path or text relocations:\n{table}")
+
+    def check_files(self):
+        source = os.path.join(self.args.source, "include/sley")
+        want = set(os.listdir(source))
+        have = set(os.listdir(os.path.join(self.prefix, "include/sley")))
+        if want != have:
+            fail(f"headers: {sorted(want ^ have)}")
+        for name in ("sley.1", "sley.7", "sley_spawn.3", "sley_config.3",
+                     "sley_event_wait_until.3"):
+            folder = find(self.prefix, name)
+            if not folder.endswith(f"share/man/man{name[-1]}"):
+                fail(f"{name} is in {folder}")
+        if shutil.which("man"):
+            for section, name in (("1", "sley"), ("7", "sley"),
+                                  ("3", "sley_spawn"), ("3", "sley_config"),
+                                  ("3", "sley_event_wait_until")):
+                run("man", "-M", os.path.join(self.prefix, "share/man"),
+                    "-w", section, name)
+        run(os.path.join(self.prefix, "bin/sley"), "version")
+        find(self.prefix, "01_hello.c")
+        for path in glob.glob(self.prefix + "/**/*.cmake", recursive=True) \
+                + glob.glob(self.prefix + "/**/*.pc", recursive=True):
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            for place in (self.args.source, self.args.build, self.tree):
+                if place in text:
+                    fail(f"{path} speaks of {place}")
+
+    def uninstall(self):
+        other = os.path.join(self.prefix, "share/man/man3/other.3")
+        with open(other, "w", encoding="utf-8"):
+            pass
+        run(os.path.join(self.args.source, "tools/uninstall"), self.manifest,
+            self.stage)
+        for folder, folders, names in os.walk(self.stage):
+            left = [n for n in names
+                    if os.path.join(folder, n) != other]
+            left += [n for n in folders if n == "sley"
+                     and os.path.join(folder, n) != self.prefix]
+            if left:
+                fail(f"left in {folder}: {left}")
+        if not os.path.exists(other):
+            fail("the page of somebody else is gone")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("cmake", "cc", "build", "program", "version"):
+    for name in ("cmake", "cc", "cxx", "source", "build", "program",
+                 "version", "node"):
         parser.add_argument("--" + name, required=True)
     args = parser.parse_args()
-    expected = f"{args.version} 1 7"
 
     with tempfile.TemporaryDirectory() as tree:
-        stage = os.path.join(tree, "stage")
-        run(args.cmake, "--install", args.build, "--prefix", "/opt/sley",
-            DESTDIR=stage)
-        prefix = os.path.join(stage, "opt/sley")
-        libdir = find(prefix, "libsley.so")
-        packages = find(prefix, "sley.pc")
-
-        version = run("pkg-config", "--modversion", "sley",
-                      PKG_CONFIG_PATH=packages)
-        if version != args.version:
-            print(f"install: sley.pc says {version}, not {args.version}")
-            return 1
-        flags = run("pkg-config", "--cflags", "--libs", "sley",
-                    PKG_CONFIG_PATH=packages).split()
-        shared = os.path.join(tree, "shared")
-        run(args.cc, "-o", shared, args.program, *flags)
-        check(shared, libdir, expected)
-        flags = run("pkg-config", "--cflags", "--libs", "--static", "sley",
-                    PKG_CONFIG_PATH=packages).split()
-        static = os.path.join(tree, "static")
-        run(args.cc, "-static", "-o", static, args.program, *flags)
-        check(static, "", expected)
-
-        project = os.path.join(tree, "project")
-        os.mkdir(project)
-        with open(os.path.join(project, "CMakeLists.txt"), "w",
-                  encoding="utf-8") as file:
-            file.write(CMAKE_PROJECT.format(version=args.version,
-                                            program=args.program))
-        build = os.path.join(tree, "build")
-        run(args.cmake, "-S", project, "-B", build,
-            f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={args.cc}")
-        run(args.cmake, "--build", build)
-        check(os.path.join(build, "shared"), libdir, expected)
-        check(os.path.join(build, "static"), "", expected)
-    print("install: four programs built and run")
+        installed = Installed(args, tree)
+        installed.check_library()
+        installed.check_files()
+        installed.build_with_pkg_config()
+        installed.build_with_cmake()
+        installed.uninstall()
+    print("install: eight programs built and run, nothing left")
     return 0
 
 
