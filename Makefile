@@ -11,6 +11,7 @@
 #   make soak       the stress tests again and again (SOAK_ROUNDS=20)
 #   make install    DESTDIR= and PREFIX= (/usr/local)
 #   make uninstall  what the last install put down; the same DESTDIR=
+#   make abi        write down the binary interface (docs/HACKING.md)
 #   make format     let clang-format 14 have its way
 #   make clean
 
@@ -57,10 +58,15 @@ install: all
 uninstall:
 	@tools/uninstall build/install_manifest.txt "$(DESTDIR)"
 
+abi: all
+	@tools/install-deps test
+	@python3 tools/abi.py write --library build/libsley.so
+
 format:
 	@python3 tools/check_format.py --fix
 
 clean:
 	@rm -rf build build-dev build-clang build-asan build-tsan
 
-.PHONY: all demo test bench prove soak install uninstall format clean
+.PHONY: all demo test bench prove soak install uninstall abi format \
+	clean
