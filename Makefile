@@ -6,7 +6,8 @@
 #   make            build the library and the programs into build/
 #   make demo       the tour: each part at work, in a table
 #   make test       everything that must hold; what CI runs
-#   make bench      the benchmarks with the peers that Debian packages
+#   make bench      the benchmarks with the peers that Debian packages, as a
+#                   table and as a picture, build/bench/bench.svg and .png
 #   make prove      the models at their full sizes (long)
 #   make soak       the stress tests again and again (SOAK_ROUNDS=20)
 #   make install    DESTDIR= and PREFIX= (/usr/local)
@@ -42,7 +43,10 @@ bench:
 	@tools/install-deps bench
 	@cmake --preset release
 	@$(MAKE) --no-print-directory all
-	@build/bench/sley-bench all --peers $(BENCH_ARGS)
+	@build/bench/sley-bench all --peers $(BENCH_ARGS) \
+		--results build/bench/results.jsonl
+	@python3 tools/plot_bench.py build/bench/results.jsonl \
+		build/bench/bench.svg
 
 prove:
 	@tools/install-deps test

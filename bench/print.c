@@ -41,14 +41,45 @@ struct line {
 	const char *verdict;
 };
 
-static void judge(struct line *line, const struct plan_bar *bar, double ours,
-		  double theirs, struct tally *tally)
-{
-	bool ok = ours <= bar->factor * theirs + bar->plus;
+/* How sley stands against a participant, or against a bar of its own. */
+struct standing {
+	struct series_summary ours, theirs;
+	const struct plan_bar *bar; /* or NULL                             */
+	double ratio;               /* of the medians; 0: not comparable   */
+	double limit;               /* what the bar allows, in the metric  */
+	bool judged, held;
+};
 
-	line->verdict = ok ? "ok" : "missed";
-	tally->ok += ok;
-	tally->missed += !ok;
+/* False if the participant has no such metric. */
+static bool compare(struct standing *s, const struct results *r,
+		    const char *metric, const struct entry *entry)
+{
+	const struct entry *sley = &r->entries[0];
+
+	*s = (struct standing){ 0 };
+	if (!series_summary(&entry->series, metric, &s->theirs))
+		return false;
+	s->bar = plan_bar(r->row, r->workers, metric,
+			  entry == sley ? NULL : entry->peer->name);
+	if (!series_summary(&sley->series, metric, &s->ours) ||
+	    sley->state != ENTRY_OK || entry->state != ENTRY_OK)
+		return true;
+	if (entry != sley && s->theirs.median > 0)
+		s->ratio = s->ours.median / s->theirs.median;
+	if (s->bar == NULL)
+		return true;
+	s->limit = s->bar->factor * s->theirs.median + s->bar->plus;
+	s->judged = true;
+	s->held = s->ours.median <= s->limit;
+	return true;
+}
+
+static void judge(struct line *line, const struct standing *s,
+		  struct tally *tally)
+{
+	line->verdict = s->held ? "ok" : "missed";
+	tally->ok += s->held;
+	tally->missed += !s->held;
 }
 
 static void describe(struct line *line, const struct plan_bar *bar)
@@ -73,29 +104,22 @@ static void print_line(const struct results *r, const char *metric,
 static void print_entry(const struct results *r, const char *metric,
 			const struct entry *entry, struct tally *tally)
 {
-	const struct entry *sley = &r->entries[0];
-	const struct plan_bar *bar =
-		plan_bar(r->row, r->workers, metric,
-			 entry == sley ? NULL : entry->peer->name);
-	struct series_summary theirs, ours;
 	struct line line = { .verdict = states[entry->state] };
-	bool comparable;
+	struct standing s;
 
-	if (!series_summary(&entry->series, metric, &theirs))
+	if (!compare(&s, r, metric, entry))
 		return;
-	comparable = series_summary(&sley->series, metric, &ours) &&
-		     sley->state == ENTRY_OK && entry->state == ENTRY_OK;
 	snprintf(line.workers, CELL, "%d", r->workers);
-	number(line.median, theirs.median);
-	number(line.min, theirs.min);
-	number(line.max, theirs.max);
-	snprintf(line.nr, CELL, "%zu", theirs.nr);
-	if (comparable && entry != sley && theirs.median > 0)
-		snprintf(line.ratio, CELL, "%.2f", ours.median / theirs.median);
-	if (bar != NULL)
-		describe(&line, bar);
-	if (bar != NULL && comparable)
-		judge(&line, bar, ours.median, theirs.median, tally);
+	number(line.median, s.theirs.median);
+	number(line.min, s.theirs.min);
+	number(line.max, s.theirs.max);
+	snprintf(line.nr, CELL, "%zu", s.theirs.nr);
+	if (s.ratio > 0)
+		snprintf(line.ratio, CELL, "%.2f", s.ratio);
+	if (s.bar != NULL)
+		describe(&line, s.bar);
+	if (s.judged)
+		judge(&line, &s, tally);
 	print_line(r, metric, entry, &line);
 }
 
@@ -163,27 +187,36 @@ void print_table(const struct results *r, struct tally *tally)
 	fflush(stdout);
 }
 
-static void print_object(const struct results *r, const struct entry *entry,
-			 const char *metric)
+static void print_object(FILE *file, const struct results *r,
+			 const struct entry *entry, const char *metric)
 {
-	struct series_summary s;
+	struct standing s;
 
-	if (!series_summary(&entry->series, metric, &s))
+	if (!compare(&s, r, metric, entry))
 		return;
-	printf("{\"row\":\"%s\",\"peer\":\"%s\",\"workers\":%d,"
-	       "\"metric\":\"%s\",\"value\":%.6g,\"n\":%zu,"
-	       "\"min\":%.6g,\"max\":%.6g}\n",
-	       r->row->name, entry->peer->name, r->workers, metric, s.median,
-	       s.nr, s.min, s.max);
+	fprintf(file,
+		"{\"row\":\"%s\",\"about\":\"%s\",\"peer\":\"%s\",\"workers\":%d,"
+		"\"metric\":\"%s\",\"value\":%.6g,\"n\":%zu,"
+		"\"min\":%.6g,\"max\":%.6g",
+		r->row->name, r->row->about, entry->peer->name, r->workers,
+		metric, s.theirs.median, s.theirs.nr, s.theirs.min,
+		s.theirs.max);
+	if (s.ratio > 0)
+		fprintf(file, ",\"ratio\":%.4g", s.ratio);
+	if (s.judged)
+		fprintf(file, ",\"limit\":%.6g,\"held\":%s", s.limit,
+			s.held ? "true" : "false");
+	fputs("}\n", file);
 }
 
-void print_json(const struct results *r)
+void print_json(FILE *file, const struct results *r)
 {
 	for (size_t i = 0; i < r->nr; i++) {
 		const struct entry *entry = &r->entries[i];
 
 		for (size_t j = 0; j < entry->series.nr; j++)
-			print_object(r, entry, entry->series.metrics[j].name);
+			print_object(file, r, entry,
+				     entry->series.metrics[j].name);
 	}
-	fflush(stdout);
+	fflush(file);
 }

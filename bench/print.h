@@ -8,6 +8,8 @@
 #include "plan.h"
 #include "series.h"
 
+#include <stdio.h>
+
 /* What became of a participant. */
 enum entry_state {
 	ENTRY_OK,
@@ -39,6 +41,6 @@ struct tally {
 
 void print_head(void);
 void print_table(const struct results *r, struct tally *tally);
-void print_json(const struct results *r);
+void print_json(FILE *file, const struct results *r);
 
 #endif

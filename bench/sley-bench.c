@@ -3,6 +3,7 @@
  * sley-bench.c - measures sley, and its peers beside it.
  *
  *   sley-bench ROW|all [--workers N] [--peers] [--json] [--quick] [--rounds N]
+ *                      [--results FILE]
  *   sley-bench --list
  *
  * It measures nothing itself: each measurement is a run of one of the programs
@@ -28,6 +29,8 @@ struct options {
 	int workers; /* 0: those of the plan */
 	int rounds;
 	bool json, peers, quick, list;
+	const char *results; /* where JSON goes beside the table, or NULL */
+	FILE *file;
 	char directory[PATH_MAX];
 };
 
@@ -38,6 +41,7 @@ static int usage(FILE *out)
 		"  --workers N  with N workers only (default: those of the row)\n"
 		"  --peers      measure the row's peers too, taking turns\n"
 		"  --json       one JSON object per line and measurement\n"
+		"  --results F  the same objects to file F, beside the table\n"
 		"  --rounds N   process runs of each (default: %d)\n"
 		"  --quick      tiny sizes, one round: checks counts only\n"
 		"  --list       name the rows\n",
@@ -69,6 +73,7 @@ static bool parse(struct options *o, int argc, char **argv)
 	static const struct option longs[] = {
 		{ "workers", required_argument, NULL, 'w' },
 		{ "rounds", required_argument, NULL, 'r' },
+		{ "results", required_argument, NULL, 'f' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "peers", no_argument, NULL, 'p' },
 		{ "quick", no_argument, NULL, 'q' },
@@ -84,6 +89,8 @@ static bool parse(struct options *o, int argc, char **argv)
 		else if (c == 'r')
 			o->rounds = parse_number("--rounds", optarg, 1,
 						 SERIES_ROUNDS_MAX);
+		else if (c == 'f')
+			o->results = optarg;
 		else if (c == 'h')
 			exit(usage(stdout));
 		else if (c == '?')
@@ -207,8 +214,10 @@ static bool run(const struct options *o, const struct plan_row *row,
 	}
 	for (size_t i = 0; i < r.nr; i++)
 		ok &= r.entries[i].state != ENTRY_FAILED;
+	if (o->file != NULL)
+		print_json(o->file, &r);
 	if (o->json)
-		print_json(&r);
+		print_json(stdout, &r);
 	else
 		print_table(&r, tally);
 	return ok;
@@ -232,31 +241,47 @@ static bool run_row(const struct options *o, const struct plan_row *row,
 	return run(o, row, o->workers, tally);
 }
 
+/* All rows that are asked for.  False if somebody failed. */
+static bool run_rows(const struct options *o)
+{
+	struct tally tally = { 0, 0, 0 };
+	bool ok = true, all = strcmp(o->row, "all") == 0;
+
+	if (!o->json)
+		print_head();
+	for (size_t i = 0; i < plan_nr_rows; i++) {
+		if (all || strcmp(plan_rows[i].name, o->row) == 0)
+			ok &= run_row(o, &plan_rows[i], &tally);
+	}
+	if (!o->json)
+		printf("bars: %d ok, %d missed, %d not judged%s\n", tally.ok,
+		       tally.missed, tally.open,
+		       o->peers ? "" : " (see --peers)");
+	return ok;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = { 0 };
-	struct tally tally = { 0, 0, 0 };
-	bool ok = true, all;
+	bool ok;
 
 	if (!parse(&o, argc, argv) || !find_directory(&o))
 		return usage(stderr);
 	if (o.list)
 		return list();
-	all = strcmp(o.row, "all") == 0;
-	if (!all && plan_find(o.row) == NULL) {
+	if (strcmp(o.row, "all") != 0 && plan_find(o.row) == NULL) {
 		fprintf(stderr, "sley-bench: no row %s; these are:\n", o.row);
 		list();
 		return 2;
 	}
-	if (!o.json)
-		print_head();
-	for (size_t i = 0; i < plan_nr_rows; i++) {
-		if (all || strcmp(plan_rows[i].name, o.row) == 0)
-			ok &= run_row(&o, &plan_rows[i], &tally);
+	if (o.results != NULL && (o.file = fopen(o.results, "w")) == NULL) {
+		perror(o.results);
+		return 2;
 	}
-	if (!o.json)
-		printf("bars: %d ok, %d missed, %d not judged%s\n", tally.ok,
-		       tally.missed, tally.open,
-		       o.peers ? "" : " (see --peers)");
+	ok = run_rows(&o);
+	if (o.file != NULL && fclose(o.file) != 0) {
+		perror(o.results);
+		return 2;
+	}
 	return ok ? 0 : 1;
 }

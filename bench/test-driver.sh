@@ -49,8 +49,8 @@ program sley "$log; wc -l <'$dir/log' | sed 's/^/ns /'"
 program go "$log; echo ns 10"
 program boost.fiber "$log; echo ns 100"
 run mutex --peers --rounds 3 --json || fail "a good run"
-expect '{"row":"mutex","peer":"sley","workers":1,"metric":"ns","value":4,"n":3,"min":1,"max":7}'
-expect '{"row":"mutex","peer":"go","workers":1,"metric":"ns","value":10,"n":3,"min":10,"max":10}'
+expect '{"row":"mutex","about":"lock and unlock, uncontended","peer":"sley","workers":1,"metric":"ns","value":4,"n":3,"min":1,"max":7}'
+expect '{"row":"mutex","about":"lock and unlock, uncontended","peer":"go","workers":1,"metric":"ns","value":10,"n":3,"min":10,"max":10,"ratio":0.4,"limit":13,"held":true}'
 turns=$(sed 's/ .*//' "$dir/log" | tr '\n' ' ')
 [ "$turns" = "sley go boost.fiber sley go boost.fiber sley go boost.fiber " ] ||
 	fail "turns were: $turns"
@@ -65,6 +65,13 @@ run mutex --peers --rounds 1
 expect "bars: 0 ok, 1 missed, 0 not judged"
 run mutex --rounds 1
 expect "bars: 0 ok, 0 missed, 1 not judged (see --peers)"
+
+# The objects go to a file while the table is printed.
+run mutex --peers --rounds 1 --results "$dir/results" || fail "--results"
+expect "bars: 0 ok, 1 missed"
+grep -q '"peer":"go".*"ratio":1.4,"limit":13,"held":false}' "$dir/results" ||
+	fail "results: $(cat "$dir/results")"
+! run mutex --rounds 1 --results "$dir/no/such" || fail "writes nowhere"
 
 # A wrong count, a crash or nonsense fails the run, whoever it was.
 program go 'exit 1'
