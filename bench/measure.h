@@ -95,6 +95,16 @@ static inline uint64_t measure_size(const struct measure *m, uint64_t full)
 	return quick < 10 ? 10 : quick;
 }
 
+/* A moment's pause of a loop that spins. */
+static inline void measure_pause(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("isb" : : : "memory");
+#endif
+}
+
 /* Waits for @counter, which others count up, to get to @value. */
 static inline void measure_await(const struct measure *m,
 				 const uint32_t *counter, uint64_t value)

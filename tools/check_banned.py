@@ -28,7 +28,7 @@ RULES = [
      SRC, ("src/os/*",),
      "calls into the operating system are in os/"),
     (r"\b(?:asm|__asm|__asm__)\b",
-     SRC, ("src/arch/*",),
+     SRC, ("src/arch/*", "src/base/atomic.h"),
      "assembly is in arch/"),
     (r"(?<![\w.>])(?:malloc|calloc|realloc|free|aligned_alloc"
      r"|posix_memalign|memalign|strdup)\s*\(",

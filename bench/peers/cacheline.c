@@ -25,7 +25,7 @@ struct trip {
 static void wait_for(uint64_t *word, uint64_t value)
 {
 	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value)
-		__builtin_ia32_pause();
+		measure_pause();
 }
 
 static void *echo(void *arg)

@@ -47,7 +47,7 @@ static void spin_for(uint64_t ns)
 	uint64_t start = measure_now();
 
 	while (measure_now() - start < ns)
-		__builtin_ia32_pause();
+		measure_pause();
 }
 
 static void run_wake(const struct measure *m)
@@ -67,7 +67,7 @@ static void run_wake(const struct measure *m)
 		start = measure_now();
 		sleeper_post(&s);
 		while (__atomic_load_n(&s.done, __ATOMIC_ACQUIRE) == i)
-			__builtin_ia32_pause();
+			measure_pause();
 		samples[i] = s.first - start;
 	}
 	MEASURE_CHECK(m, s.done == nr);

@@ -31,7 +31,7 @@ static void meet(struct trip *t, int me)
 	measure_pin(me);
 	__atomic_fetch_add(&t->arrived, 1, __ATOMIC_ACQ_REL);
 	while (__atomic_load_n(&t->arrived, __ATOMIC_ACQUIRE) < 2) {
-		__builtin_ia32_pause();
+		measure_pause();
 		MEASURE_CHECK(t->m, measure_now() - start < 10 * SLEY_SEC);
 	}
 }

@@ -27,7 +27,7 @@ static void spin_for(uint64_t ns)
 	uint64_t start = measure_now();
 
 	while (measure_now() - start < ns)
-		__builtin_ia32_pause();
+		measure_pause();
 }
 
 void row_wake(const struct measure *m)
@@ -50,7 +50,7 @@ void row_wake(const struct measure *m)
 		MEASURE_CHECK(m, sley_spawn_on(rt, &group, &task, arrive, &w,
 					       NULL) == 0);
 		while (__atomic_load_n(&w.ran, __ATOMIC_ACQUIRE) == i)
-			__builtin_ia32_pause();
+			measure_pause();
 		samples[i] = w.first - start;
 		sley_join(&group);
 	}
