@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #define GUARD_INSTALL 102               /* MADV_GUARD_INSTALL, Linux 6.13 */
+#define NONSENSE 0x5ee1                 /* an advice that there is not    */
 #define MANY_STACKS ((size_t)256 << 30) /* a million of 256 KiB */
 
 /* ---- what a probe says --------------------------------------------------- */
@@ -90,6 +91,12 @@ static int advise_page(int advice)
 	err = madvise(page, size, advice) ? errno : 0;
 	munmap(page, size);
 	return err;
+}
+
+/* Like the library, this does not believe an emulator that says yes to all. */
+static int advise_guard(void)
+{
+	return advise_page(NONSENSE) ? advise_page(GUARD_INSTALL) : ENOSYS;
 }
 
 /* ---- kernel ---------------------------------------------------------------- */
@@ -199,7 +206,7 @@ static void probe_cpus(struct finding *out)
 static void probe_guards(struct finding *out)
 {
 	long mappings = read_number("/proc/sys/vm/max_map_count");
-	int err = advise_page(GUARD_INSTALL);
+	int err = advise_guard();
 	char effect[120];
 
 	if (!err) {
@@ -218,7 +225,7 @@ static void probe_guards(struct finding *out)
 static void probe_mappings(struct finding *out)
 {
 	long mappings = read_number("/proc/sys/vm/max_map_count");
-	bool guards_are_mappings = advise_page(GUARD_INSTALL) != 0;
+	bool guards_are_mappings = advise_guard() != 0;
 
 	found(out, "vm.max_map_count = %ld%s", mappings,
 	      guards_are_mappings ? "" : ", and guards take none");

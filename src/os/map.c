@@ -5,6 +5,7 @@
 #include "os/map.h"
 
 #include "base/assert.h"
+#include "base/atomic.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -15,6 +16,7 @@
 
 /* Newer than the C library's headers. */
 #define OS_MADV_GUARD_INSTALL 102
+#define OS_MADV_NONSENSE 0x5ee1
 #define OS_PIDFD_SELF (-10001) /* this process; Linux 6.14 */
 
 #define GUARDS_PER_CALL 64
@@ -49,8 +51,30 @@ void os_no_huge_pages(void *memory, size_t size)
 	(void)madvise(memory, size, MADV_NOHUGEPAGE);
 }
 
+/*
+ * What stands between us and the kernel may take every advice and follow none:
+ * qemu-user does.  A yes to nonsense shows it; then no other yes counts.
+ */
+static bool advice_counts(void *memory, size_t size)
+{
+	enum { UNKNOWN, COUNTS, MEANS_NOTHING };
+	static uint32_t answer;
+	/* relaxed: whoever asks gets the same answer. */
+	uint32_t known = load_relaxed(&answer);
+
+	if (likely(known != UNKNOWN))
+		return known == COUNTS;
+	known = madvise(memory, size, OS_MADV_NONSENSE) ? COUNTS
+							: MEANS_NOTHING;
+	/* relaxed: as above. */
+	store_relaxed(&answer, known);
+	return known == COUNTS;
+}
+
 int os_guard_advise(void *memory, size_t size)
 {
+	if (!advice_counts(memory, size))
+		return -ENOSYS;
 	return madvise(memory, size, OS_MADV_GUARD_INSTALL) ? -errno : 0;
 }
 
@@ -63,7 +87,7 @@ static bool guard_advise_batch(char *first, size_t size, size_t stride, int nr)
 {
 	struct iovec ranges[GUARDS_PER_CALL];
 
-	if (nr < 2 || nr > GUARDS_PER_CALL)
+	if (nr < 2 || nr > GUARDS_PER_CALL || !advice_counts(first, size))
 		return false;
 	for (int i = 0; i < nr; i++) {
 		ranges[i].iov_base = first + (size_t)i * stride;

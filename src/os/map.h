@@ -8,6 +8,8 @@
  *              mapping of its own, survives os_discard(), any number of them
  *   protected  mprotect(): a mapping of its own, and splits the one around it;
  *              vm.max_map_count (65,530 by default) ends this at about 32,700
+ *
+ * Advising fails where the kernel cannot, and where it only says it can.
  */
 #ifndef SLEY_OS_MAP_H
 #define SLEY_OS_MAP_H
