@@ -70,7 +70,7 @@ format:
 	@python3 tools/check_format.py --fix
 
 clean:
-	@rm -rf build build-dev build-clang build-asan build-tsan
+	@rm -rf build build-dev build-clang build-asan build-tsan build-aarch64
 
 .PHONY: all demo test bench prove soak install uninstall abi format \
 	clean

@@ -20,6 +20,10 @@
  * assembly cannot change it, and does not know that other contexts run in the
  * meantime.  Reach what contexts share through pointers.
  *
+ * And a function that switches must not have locals of variable size beside
+ * ones that ask for more than the stack's own alignment: for those clang keeps
+ * a third pointer into the frame, in a register that it believes nobody takes.
+ *
  * Nothing else is carried over: errno, the floating-point control words and
  * what the sanitizers must know are the business of fiber/fiber.h.
  *
@@ -35,6 +39,8 @@ typedef void ctx_entry(void *arg, void *pass);
 
 #if defined(__x86_64__) && defined(__LP64__) && !defined(SLEY_PORTABLE_CTX)
 #include "arch/x86_64/ctx_switch.h"
+#elif defined(__aarch64__) && defined(__LP64__) && !defined(SLEY_PORTABLE_CTX)
+#include "arch/aarch64/ctx_switch.h"
 #else
 #include "arch/portable/ctx_switch.h"
 #endif

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#if defined(__x86_64__) && !defined(SLEY_PORTABLE_CTX)
+#ifndef SLEY_ARCH_PORTABLE_CTX_SWITCH_H /* there a context is large */
 _Static_assert(offsetof(struct fiber, stack) <= CACHE_LINE,
 	       "what a switch touches fits one cache line");
 #endif

@@ -60,7 +60,7 @@ struct fiber_thread {
 typedef void fiber_entry(void *arg, struct fiber_thread *thread);
 
 struct fiber {
-	/* What a switch touches, in one cache line on x86-64. */
+	/* What a switch touches, in one cache line. */
 	struct ctx ctx;
 	void *saved_eh[2];
 	uint32_t fpu[2];

@@ -213,9 +213,19 @@ bool test_sanitizer(void)
 	return SANITIZED;
 }
 
+bool test_emulated(void)
+{
+	return getenv("TEST_EMULATED") != NULL;
+}
+
+bool test_is_slow(void)
+{
+	return SANITIZED || test_emulated();
+}
+
 int test_scale(int n)
 {
-	if (!SANITIZED)
+	if (!test_is_slow())
 		return n;
 	return n < 8 ? 1 : n / 8;
 }

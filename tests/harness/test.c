@@ -117,7 +117,7 @@ void test_skip(const char *reason)
 void test_timeout(unsigned int seconds)
 {
 	if (!getenv("TEST_TIMEOUT"))
-		board->timeout_s = seconds * (test_sanitizer() ? 4 : 1);
+		board->timeout_s = seconds * (test_is_slow() ? 4 : 1);
 }
 
 /* ---- one run of one test ----------------------------------------------- */
@@ -242,7 +242,7 @@ static unsigned int default_timeout(void)
 {
 	const char *text = getenv("TEST_TIMEOUT");
 
-	return text ? (unsigned int)atoi(text) : test_sanitizer() ? 120 : 30;
+	return text ? (unsigned int)atoi(text) : test_is_slow() ? 120 : 30;
 }
 
 static int run_in_child(struct run *run)

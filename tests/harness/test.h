@@ -20,7 +20,7 @@
  * no thread and no file descriptor behind.
  *
  * Environment: TEST_SEED replays a run, TEST_TIMEOUT sets the seconds a test
- * may take.  A test named broken_... runs only if the filter is its whole
+ * may take, TEST_EMULATED is set by cmake/aarch64-linux-gnu.cmake.  A test named broken_... runs only if the filter is its whole
  * name: self_test.c proves with those that failures are seen.
  */
 #ifndef SLEY_TESTS_HARNESS_TEST_H
@@ -125,9 +125,13 @@ void test_fail_allocation_after(int64_t n);
 
 /* True under AddressSanitizer or ThreadSanitizer. */
 bool test_sanitizer(void);
-/* @n, or an eighth of it (at least 1) under a sanitizer. */
+/* True under an emulator of another processor: $TEST_EMULATED is set. */
+bool test_emulated(void);
+/* Either: everything takes several times as long. */
+bool test_is_slow(void);
+/* @n, or an eighth of it (at least 1) where it is slow. */
 int test_scale(int n);
-/* Give this test @seconds from its start (more under a sanitizer). */
+/* Give this test @seconds from its start (more where it is slow). */
 void test_timeout(unsigned int seconds);
 
 /* The monotonic clock; sleep with the whole OS thread; burn CPU time. */

@@ -156,6 +156,47 @@ TEST(live_values_survive_interleaved_switches)
 	tear_down();
 }
 
+/* A frame of a size known late: its locals hang on the frame pointer. */
+static noinline void keep_late_frame(struct routine *self, size_t size)
+{
+	volatile char *late = __builtin_alloca(size);
+	int sum = 0;
+
+	for (int round = 0; round < 100; round++) {
+		late[size - 1] = (char)round;
+		self->thread =
+			fiber_switch(&self->fiber, self->resumer, self->thread);
+		sum += late[size - 1];
+	}
+	CHECK_EQ(sum, 99 * 100 / 2);
+}
+
+static void keep_frame(struct routine *self)
+{
+	keep_late_frame(self, (size_t)self->count);
+}
+
+TEST(a_frame_of_a_size_known_late_survives_switches)
+{
+	struct routine a, b;
+
+	if (test_sanitizer())
+		test_skip("sanitizers align such frames, see arch/ctx.h");
+	set_up();
+	start(&a, keep_frame);
+	start(&b, keep_frame);
+	a.count = 100;
+	b.count = 3000;
+	while (!a.has_ended) {
+		resume(&a);
+		resume(&b);
+	}
+	CHECK(b.has_ended);
+	finish(&a);
+	finish(&b);
+	tear_down();
+}
+
 static void keep_errno(struct routine *self)
 {
 	CHECK_EQ(get_errno(), 0);
@@ -256,6 +297,7 @@ TEST(a_fiber_that_moves_between_threads_keeps_its_errno)
 #ifdef __x86_64__
 #define MXCSR_ROUND_UP 0x4000u
 #define X87_ROUND_UP 0x0800u
+#define ROUND_UP (MXCSR_ROUND_UP | X87_ROUND_UP)
 
 static unsigned int get_rounding(void)
 {
@@ -274,6 +316,22 @@ static void set_rounding_up(void)
 	x87 |= X87_ROUND_UP;
 	__asm__ volatile("fldcw %0" : : "m"(x87));
 }
+#elif defined(__aarch64__)
+#define ROUND_UP 0x400000u /* in FPCR */
+
+static unsigned int get_rounding(void)
+{
+	uint64_t fpcr;
+
+	__asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
+	return (unsigned int)fpcr & 0xc00000u;
+}
+
+static void set_rounding_up(void)
+{
+	__asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)ROUND_UP));
+}
+#endif
 
 static void round_up_always(struct routine *self)
 {
@@ -281,7 +339,7 @@ static void round_up_always(struct routine *self)
 	set_rounding_up();
 	for (int i = 0; i < 10; i++) {
 		pause_routine(self);
-		CHECK_EQ(get_rounding(), MXCSR_ROUND_UP | X87_ROUND_UP);
+		CHECK_EQ(get_rounding(), ROUND_UP);
 	}
 }
 
@@ -316,7 +374,6 @@ TEST(a_fiber_that_asked_keeps_its_rounding_mode_to_itself)
 	finish(&plain);
 	tear_down();
 }
-#endif
 
 static void end_deep_down(struct routine *self)
 {

@@ -291,6 +291,8 @@ TEST(without_address_space_the_pool_refuses)
 
 	if (test_sanitizer())
 		test_skip("the sanitizer needs the address space itself");
+	if (test_emulated())
+		test_skip("qemu-user ignores RLIMIT_AS");
 	CHECK_EQ(stack_pool_init(&pool, 4096 * KIB, false), 0);
 	CHECK_EQ(setrlimit(RLIMIT_AS, &small), 0);
 	while (nr < 200 && !stack_pool_get(&pool, &stacks[nr]))

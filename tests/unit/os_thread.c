@@ -81,6 +81,15 @@ TEST(a_thread_blocks_all_signals_but_the_synchronous_ones)
 	for (size_t i = 0; i < array_size(blocked); i++)
 		CHECK_EQ(sigismember(&p.mask, blocked[i]), 1);
 	CHECK_EQ(sigismember(&p.mask, SIGRTMIN), 1);
+}
+
+TEST(a_thread_blocks_the_last_of_all_signals)
+{
+	struct probe p;
+
+	if (test_emulated())
+		test_skip("qemu-user has no last real-time signal to give");
+	run_probe(&p, "probe");
 	CHECK_EQ(sigismember(&p.mask, SIGRTMAX), 1);
 }
 
@@ -107,6 +116,8 @@ TEST(a_thread_that_cannot_start_is_an_error_and_changes_nothing)
 
 	if (test_sanitizer())
 		test_skip("sanitizers need their address space");
+	if (test_emulated())
+		test_skip("qemu-user ignores RLIMIT_AS");
 	memset(&before, 0x5a, sizeof(before));
 	thread = before;
 	CHECK_EQ(setrlimit(RLIMIT_AS, &limit), 0); /* no room for a stack */
