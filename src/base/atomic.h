@@ -9,8 +9,11 @@
  *
  * There is no default order and no fence: ThreadSanitizer does not understand
  * fences, so the order is on the operation.  Where a store must be ordered
- * before a later load (store, then look at what the other side did), use a
- * read-modify-write on both sides or os_membarrier() on the rare side.
+ * before a later load (store, then look at what the other side did), let both
+ * sides read-modify-write one and the same word, or call os_membarrier() on the
+ * rare side.  A read-modify-write of another word is a full barrier on x86, and
+ * not elsewhere: acq_rel keeps neither an earlier store from moving behind its
+ * load nor a later load from moving before its store.
  *
  * How to write it down: a file that has ordered operations declares its edges
  * at the top ("X1  who publishes what to whom"), each ordered operation names

@@ -45,7 +45,7 @@ void idle_wake_one(struct idle *idle)
 		seat = NULL;
 	}
 	if (seat)
-		(void)add_acq_rel(&idle->counts, /* I1 */
+		(void)add_acq_rel(&idle->counts, /* I1 I4 */
 				  IDLE_SEARCHING_ONE - IDLE_PARKED_ONE);
 	spin_unlock(&idle->lock);
 	if (seat)
@@ -122,7 +122,7 @@ static bool stand_up(struct idle *idle, struct idle_seat *seat, bool found)
 	word = xchg_acq_rel(&seat->word, SEAT_AWAKE); /* I2 I3 */
 	if (word != SEAT_WOKEN_SEARCHING) {
 		list_remove(&seat->link);
-		(void)add_acq_rel(&idle->counts, /* I1 */
+		(void)add_acq_rel(&idle->counts, /* I1 I4 */
 				  change - IDLE_PARKED_ONE);
 	}
 	spin_unlock(&idle->lock);

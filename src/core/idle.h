@@ -40,6 +40,7 @@
  *   I1  submitter's work, then counts <-> parker's counts, then the sources
  *   I2  waker sets the seat WOKEN -> the worker sees it : what it was woken for
  *   I3  pusher's home list, then seat <-> parker's seat, then its home list
+ *   I4  monitor's word, then counts <-> counts of who wakes up, then that word
  *
  * Rejected: one condition variable per worker (a lock on every wake-up, also
  * of workers that are awake); one hot counter of queued tasks; waking on "was
@@ -125,6 +126,15 @@ static inline uint64_t idle_counts(const struct idle *idle)
 {
 	/* relaxed: for statistics and heuristics. */
 	return load_relaxed(&idle->counts);
+}
+
+/*
+ * The same for who goes to sleep when all are parked: whoever changes the
+ * counts from here on sees what the caller did before.
+ */
+static inline uint64_t idle_counts_settled(struct idle *idle)
+{
+	return add_acq_rel(&idle->counts, 0); /* I4 */
 }
 
 #endif

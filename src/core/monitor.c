@@ -48,9 +48,9 @@ static void look_after(struct worker *worker, uint64_t now_ns)
 		idle_notify(&worker->rt->idle);
 }
 
-static bool all_parked(const struct sley *rt)
+static bool all_parked(const struct sley *rt, uint64_t counts)
 {
-	return idle_parked(idle_counts(&rt->idle)) == rt->nr_workers;
+	return idle_parked(counts) == rt->nr_workers;
 }
 
 /* All workers sleep: sleep, too, until one wakes up. */
@@ -62,8 +62,12 @@ static void sleep_deeply(struct monitor *monitor, struct sley *rt)
 	stack_pool_trim(&rt->stacks);
 	if (!cas_acq_rel(&monitor->word, &word, MONITOR_ASLEEP)) /* M1 */
 		return;
-	/* A worker that woke before this saw AWAKE and did not nudge. */
-	if (!all_parked(rt))
+	/*
+	 * A worker that woke before this saw AWAKE and did not nudge; one that
+	 * wakes later acquires the counts, or the lock of who woke it, and
+	 * sees ASLEEP.
+	 */
+	if (!all_parked(rt, idle_counts_settled(&rt->idle)))
 		monitor_wake(monitor);
 	while (load_acquire(&monitor->word) == MONITOR_ASLEEP) /* M1 */
 		(void)os_futex_wait(&monitor->word, MONITOR_ASLEEP, UINT64_MAX);
@@ -86,7 +90,7 @@ static void *monitor_main(void *arg)
 		for (unsigned int i = 0; i < rt->nr_workers; i++)
 			look_after(rt->worker[i], now_ns);
 		stack_pool_age(&rt->stacks);
-		if (all_parked(rt))
+		if (all_parked(rt, idle_counts(&rt->idle)))
 			sleep_deeply(monitor, rt);
 	}
 }

@@ -53,7 +53,7 @@ void monitor_wake(struct monitor *monitor);
 /* A worker has work again. */
 static inline void monitor_nudge(struct monitor *monitor)
 {
-	/* relaxed: missed once, it is seen at the next unpark. */
+	/* relaxed: I4 of core/idle.h orders it. */
 	if (unlikely(load_relaxed(&monitor->word) == MONITOR_ASLEEP))
 		monitor_wake(monitor);
 }

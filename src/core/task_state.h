@@ -56,8 +56,12 @@
  * canceller's step 3 sees BLOCKED; if before, the parker's step 3 comes later
  * and sees CANCELLED; if both see it, the compare-and-swap decides.  So parking
  * costs no locked instruction, and cancelling, which is rare, a system call.
- * Where membarrier is denied (TASK_NO_BARRIER), step 1 of the parker is a
- * read-modify-write, and so is step 1 of the canceller.
+ * Where membarrier is denied (TASK_NO_BARRIER), step 3 of the parker reads the
+ * flags by a read-modify-write.  Step 1 of the canceller is one of the same
+ * word, so one comes first.  If it is the canceller's, the parker sees
+ * CANCELLED; if the parker's, the canceller acquires it and sees BLOCKED.  One
+ * of the state, in step 1, would do on x86 only: elsewhere the load of step 3
+ * may overtake its store.
  *
  * A plain thread waits with a state of its own (TASK_THREAD), on its stack.
  * Its decision keeps it BLOCKED; task_release_thread() lets it go.  So neither
@@ -73,6 +77,7 @@
  *   T3  cancel sets the flag -> whoever looks at it sees the canceller's data
  *   T4  finish, drop -> status reads COMPLETED : what the task did
  *   T5  release_thread -> the thread sees READY : the decider's data
+ *   T6  parker's state, then flags <-> canceller's flags, then state
  *
  * Rejected: a verdict word of its own in each wait node.  It costs one more
  * read-modify-write and one more cache line per wake-up (2.3 ns and 80-280 ns),
@@ -255,6 +260,20 @@ static inline bool task_cancel_wait(struct sley_task *task)
 	return true;
 }
 
+/* Step 2 and 3 of the parker: is the task cancelled? */
+static inline bool task_parked_cancelled(struct sley_task *task)
+{
+	uint32_t flags;
+
+	compiler_barrier();
+	flags = load_acquire(&task->flags); /* T3 */
+	if (likely(!(flags & (TASK_CANCELLED | TASK_NO_BARRIER))))
+		return false;
+	if (flags & TASK_NO_BARRIER)
+		flags = add_acq_rel(&task->flags, 0); /* T3 T6 */
+	return flags & TASK_CANCELLED;
+}
+
 /*
  * On behalf of a task that has left its stack.  @shield is TASK_SHIELDED or 0.
  * False: the wait was decided meanwhile, or the task is cancelled; the task is
@@ -270,13 +289,9 @@ static inline must_check bool task_park(struct sley_task *task, uint32_t shield)
 			return false;
 	} else {
 		state = (state & TASK_THREAD) | TASK_BLOCKED | shield;
-		if (unlikely(task_flags(task) & TASK_NO_BARRIER))
-			(void)xchg_acq_rel(&task->state, state); /* T2 */
-		else
-			store_release(&task->state, state); /* T2 */
+		store_release(&task->state, state); /* T2 */
 	}
-	compiler_barrier();
-	if (shield || likely(!task_is_cancelled(task)))
+	if (shield || likely(!task_parked_cancelled(task)))
 		return true;
 	return !task_cancel_wait(task);
 }
@@ -333,7 +348,7 @@ task_decide(struct sley_task *task, enum task_verdict verdict,
  */
 static inline must_check bool task_cancel(struct sley_task *task)
 {
-	uint32_t flags = or_acq_rel(&task->flags, TASK_CANCELLED); /* T3 */
+	uint32_t flags = or_acq_rel(&task->flags, TASK_CANCELLED); /* T3 T6 */
 
 	if (!(flags & TASK_NO_BARRIER))
 		os_membarrier();
