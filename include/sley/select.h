@@ -3,8 +3,8 @@
  * sley/select.h - wait for any of several channels.
  *
  * Each case is a send or a receive that the caller is ready for; one of them
- * is done, the others are as if they had never been tried.  If several can go,
- * each has the same chance.
+ * is done, the others are as if they had never been tried.  If several can go
+ * again and again, each gets its turn.
  *
  *	struct sley_case cases[] = {
  *		SLEY_CASE_RECV(requests, &request),

@@ -42,6 +42,30 @@ TEST(below_stays_below_and_reaches_every_number)
 	CHECK_LT(rand_below(&rand, UINT32_MAX), UINT32_MAX);
 }
 
+/* Who sees every number, every second or every third one. */
+TEST(spread_below_reaches_every_number_soon_and_again)
+{
+	for (int step = 1; step <= 3; step++) {
+		for (uint32_t n = 2; n <= 64; n++) {
+			int due = (step == 1 ? 2 : 3) * (int)n;
+			int last[64] = { 0 };
+			struct rand rand;
+			uint32_t x = 0;
+
+			rand_seed(&rand, test_seed());
+			for (int i = 1; i <= 4000; i++) {
+				for (int k = 0; k < step; k++)
+					x = rand_spread_below(&rand, n);
+				CHECK_LT(x, n);
+				CHECK_LE(i - last[x], due);
+				last[x] = i;
+			}
+			for (uint32_t k = 0; k < n; k++)
+				CHECK_LE(4000 - last[k], due);
+		}
+	}
+}
+
 /* Each bit of n numbers is set n/2 times, give or take 8 standard deviations. */
 TEST(every_bit_is_set_half_of_the_time_even_from_seed_zero)
 {
