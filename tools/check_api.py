@@ -24,7 +24,7 @@ REQUIRED = ["Context", "Blocks", "Errors"]
 # Without a deadline these fail by cancellation only (or by misuse of the
 # object by its owner), and a task that does not care may go on.
 UNCHECKED = {
-    "sley_destroy": "fails only if two threads destroy it at once",
+    "sley_destroy": "fails only if two threads destroy it, or after fork()",
     "sley_sleep": "only cancelled",
     "sley_sleep_until": "only cancelled; the deadline is the success",
     "sley_event_wait": "only cancelled",

@@ -19,6 +19,17 @@
  * all others.  In the single-threaded mode they are called by sley_bind() and
  * sley_unbind(), on the thread that is bound, which is worker 0.  Threads that
  * are bound to a runtime with workers have no hooks.
+ *
+ * fork().  A runtime does not survive it: the child has one thread, and that
+ * belongs to no runtime any more.  In the child, calls that name a runtime of
+ * the parent, or relied on belonging to it, return SLEY_EFORKED; those without
+ * an error abort.  Calls that block do so as on any plain thread, and everything
+ * that needs no runtime works, unless it waits for tasks of the parent, which
+ * never go on here.  The child may create a runtime of its own.  A child that
+ * was forked by a task must not return from it: it calls exec or _exit() there.
+ * It takes the signals that the creator of the runtime did; workers take none.
+ * The parent notices nothing.  _Fork() and vfork() are not seen: exec or _exit()
+ * is all that may follow them.
  */
 #ifndef SLEY_RUNTIME_H
 #define SLEY_RUNTIME_H
@@ -157,7 +168,8 @@ sley_create(struct sley **out, const struct sley_config *config);
  * Context:  any thread that is not part of @rt
  * Blocks:   the thread
  * Order:    everything in every task happens before the return.
- * Errors:   -EBUSY   another thread is destroying it already
+ * Errors:   -EBUSY        another thread is destroying it already
+ *           SLEY_EFORKED  this process is a fork of the one that created @rt
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD int
 sley_destroy(struct sley *rt);
@@ -175,6 +187,7 @@ sley_destroy(struct sley *rt);
  * Blocks:   the thread
  * Errors:   -ETIMEDOUT  still there; @rt is valid
  *           -EBUSY      another thread is destroying it already
+ *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD SLEY_MUST_CHECK int
 sley_destroy_until(struct sley *rt, uint64_t deadline_ns);
@@ -201,7 +214,8 @@ sley_cancel_all(struct sley *rt);
  * Context:  a plain thread
  * Blocks:   never, but for .on_start in the single-threaded mode
  * Errors:   -ENOMEM
- *           -ESHUTDOWN   @rt is being destroyed
+ *           -ESHUTDOWN    @rt is being destroyed
+ *           SLEY_EFORKED  this process is a fork of the one that created @rt
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_bind(struct sley *rt);
@@ -242,7 +256,8 @@ sley_run(const struct sley_config *config, sley_fn *root, void *arg);
  * Blocks:   never
  * Owner:    out->size must be set, to sizeof(*out); what @out points at is
  *           valid until @rt is destroyed.
- * Errors:   -EINVAL   out->size is zero
+ * Errors:   -EINVAL       out->size is zero
+ *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_get_config(const struct sley *rt, struct sley_config *out);
@@ -270,7 +285,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int sley_worker(void);
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   none
+ * Errors:   none, but SLEY_EFORKED in a child of fork()
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_nr_workers(const struct sley *rt);

@@ -110,6 +110,7 @@ sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
  * Errors:   SLEY_EPRIORITY, SLEY_ESTACK, -EINVAL (options->size is zero),
  *           -E2BIG (a newer field is set)
  *           SLEY_ENORUNTIME  the thread is not bound
+ *           SLEY_EFORKED     it was, before fork()
  *           SLEY_ENOWORKER   .pinned from a thread that runs no tasks
  *           -ENOMEM          no fiber of options->stack_kib to be had
  */
@@ -146,6 +147,7 @@ sley_spawn_on(struct sley *rt, struct sley_group *group, struct sley_task *task,
  *           happens before the return of sley_destroy().
  * Errors:   -ENOMEM
  *           SLEY_ENORUNTIME  the thread is not bound
+ *           SLEY_EFORKED     it was, before fork()
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_schedule(sley_fn *fn, void *arg);

@@ -10,6 +10,7 @@
 
 #include "api/options.h"
 #include "core/drain.h"
+#include "core/forked.h"
 #include "core/hooks.h"
 #include "core/runtime.h"
 #include "core/spawn.h"
@@ -82,6 +83,8 @@ int sley_create(struct sley **out, const struct sley_config *given)
 
 int sley_get_config(const struct sley *rt, struct sley_config *out)
 {
+	if (runtime_is_lost(rt))
+		return SLEY_EFORKED;
 	return options_give(out, &rt->config, sizeof(rt->config));
 }
 
@@ -92,6 +95,8 @@ int sley_destroy_until(struct sley *rt, uint64_t deadline_ns)
 
 	if (!rt)
 		return 0;
+	if (runtime_is_lost(rt))
+		return SLEY_EFORKED;
 	sley_check(sley__self.bound != rt,
 		   "destroy a runtime from a thread that is not part of it: "
 		   "it waits for its tasks and bound threads");
@@ -119,6 +124,7 @@ int sley_destroy(struct sley *rt)
 
 void sley_cancel_all(struct sley *rt)
 {
+	sley_check(!runtime_is_lost(rt), FORKED_RULE);
 	runtime_cancel_all(rt);
 }
 
@@ -133,6 +139,7 @@ void sley_unbind(struct sley *rt)
 {
 	struct worker *worker = worker_current();
 
+	sley_check(!runtime_is_lost(rt), FORKED_RULE);
 	sley_check(sley__self.bound == rt,
 		   "unbind a thread from the runtime it is bound to");
 	sley_check(!worker ||
@@ -187,13 +194,14 @@ int sley_worker(void)
 
 int sley_nr_workers(const struct sley *rt)
 {
-	return (int)rt->nr_workers;
+	return runtime_is_lost(rt) ? SLEY_EFORKED : (int)rt->nr_workers;
 }
 
 int sley_step(struct sley *rt)
 {
 	struct worker *worker = worker_current();
 
+	sley_check(!runtime_is_lost(rt), FORKED_RULE);
 	sley_check(worker && worker->rt == rt && !rt->nr_workers &&
 			   worker->strand == &worker->base,
 		   "step a single-threaded runtime from its bound thread, "
@@ -203,6 +211,7 @@ int sley_step(struct sley *rt)
 
 void sley_get_stats(const struct sley *rt, struct sley_stats *out)
 {
+	sley_check(!runtime_is_lost(rt), FORKED_RULE);
 	runtime_stats((struct sley *)rt, out);
 }
 

@@ -5,6 +5,7 @@
 #include <sley/task.h>
 
 #include "base/label.h"
+#include "core/forked.h"
 #include "core/runtime.h"
 #include "core/spawn.h"
 #include "core/wait.h"
@@ -44,14 +45,12 @@ void sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
 		return;
 	}
 	rt = sley__self.bound;
-	sley_check(rt, "spawn from a task or a bound thread; elsewhere use "
-		       "sley_spawn_on()");
+	sley_check(rt,
+		   forked_rule("spawn from a task or a bound thread; elsewhere "
+			       "use sley_spawn_on()"));
 	task->fn = fn;
 	task->arg = arg;
 	err = spawn_into(rt, group, task, &defaults);
-	sley_check(err != SLEY_EFORKED,
-		   "a runtime does not survive fork(): the child must create "
-		   "its own");
 	sley_assert(!err);
 }
 
@@ -61,7 +60,8 @@ static int spawn_checked(struct sley *rt, struct sley_group *group,
 			 const struct sley_options *options)
 {
 	struct sley_options checked;
-	int err = check_options(options, &checked);
+	int err = runtime_is_lost(rt) ? SLEY_EFORKED
+				      : check_options(options, &checked);
 
 	return err ? err : spawn_into(rt, group, task, &checked);
 }
@@ -88,7 +88,7 @@ int sley_spawn_with(struct sley_group *group, struct sley_task *task,
 	struct sley *rt = sley__self.bound;
 
 	if (!rt)
-		return SLEY_ENORUNTIME;
+		return forked_error();
 	set_up(task, fn, arg, __builtin_return_address(0));
 	return spawn_checked(rt, group, task, options);
 }
@@ -96,9 +96,12 @@ int sley_spawn_with(struct sley_group *group, struct sley_task *task,
 static int schedule(struct sley *rt, const struct sley_task *like,
 		    const struct sley_options *options)
 {
-	struct sley_task *task = slab_alloc(&rt->tasks);
+	struct sley_task *task;
 	int err;
 
+	if (runtime_is_lost(rt)) /* and its slab may be locked for ever */
+		return SLEY_EFORKED;
+	task = slab_alloc(&rt->tasks);
 	if (!task)
 		return -ENOMEM;
 	task->fn = like->fn;
@@ -125,7 +128,7 @@ int sley_schedule(sley_fn *fn, void *arg)
 	struct sley_task task;
 
 	if (!rt)
-		return SLEY_ENORUNTIME;
+		return forked_error();
 	set_up(&task, fn, arg, __builtin_return_address(0));
 	return schedule(rt, &task, NULL);
 }

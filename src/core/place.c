@@ -18,6 +18,8 @@
  *   woken, may not                          home: the ready levels if the waker
  *                                           is there, else the home list
  *
+ * A task of a runtime that was lost in a fork() goes nowhere.
+ *
  * Whoever publishes work that anybody may take calls idle_notify(); whoever
  * pushes to a home list, idle_notify_seat().
  *
@@ -26,8 +28,8 @@
  *   N1  a waker exchanges the next slot -> owner or thief exchanges it : the
  *       task
  */
+#include "core/forked.h"
 #include "core/worker.h"
-
 #include "os/futex.h"
 
 static struct push_node *task_node(struct sley_task *task)
@@ -127,6 +129,8 @@ static void place_home(struct worker *worker, struct worker *home,
 {
 	bool guest = is_guest(worker, home);
 
+	if (guest && runtime_is_lost(home->rt))
+		return;
 	if (guest)
 		guest_enter(home);
 	push_list_push(&home->home, task_node(task));
@@ -153,6 +157,8 @@ static void place_movable(struct worker *worker, struct worker *home,
 			  struct sley_task *task)
 {
 	if (is_guest(worker, home)) {
+		if (runtime_is_lost(home->rt))
+			return;
 		place_as_guest(home, task);
 		return;
 	}

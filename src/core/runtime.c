@@ -12,6 +12,7 @@
 
 #include "core/affinity.h"
 #include "core/drain.h"
+#include "core/forked.h"
 #include "core/hooks.h"
 #include "fiber/overflow.h"
 #include "os/futex.h"
@@ -219,6 +220,7 @@ int runtime_create(struct sley **out, const struct sley_config *config)
 	rt->mem = mem;
 	keep_config(rt, config);
 	rt->generation = os_fork_generation();
+	os_thread_get_signals(&rt->signals);
 	/* Bound threads run what they spawned, and nobody else does. */
 	rt->migratable = config->migratable && nr_workers;
 	rt->membarrier = !config->no_membarrier && os_membarrier_setup();
@@ -279,7 +281,7 @@ int runtime_bind(struct sley *rt)
 {
 	int err = 0;
 
-	if (rt->generation != os_fork_generation())
+	if (runtime_is_lost(rt))
 		return SLEY_EFORKED;
 	if (!gate_enter(rt))
 		return -ESHUTDOWN;
@@ -287,8 +289,10 @@ int runtime_bind(struct sley *rt)
 		err = bind_worker(rt);
 	else
 		sley__self.bound = rt;
-	if (!err)
+	if (!err) {
+		sley__self.forked = false;
 		(void)add_acq_rel(&rt->nr_bound, 1); /* L1 */
+	}
 	gate_leave(rt);
 	if (!err && !rt->nr_workers)
 		hooks_call_start(rt);

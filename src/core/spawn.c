@@ -4,8 +4,8 @@
  */
 #include "core/spawn.h"
 
+#include "core/forked.h"
 #include "core/loop.h"
-#include "os/process.h"
 
 #include <errno.h>
 #include <sley/error.h>
@@ -72,7 +72,7 @@ int spawn_into(struct sley *rt, struct sley_group *group,
 	bool inside = here || sley__self.bound == rt;
 	int err;
 
-	if (unlikely(rt->generation != os_fork_generation()))
+	if (unlikely(runtime_is_lost(rt)))
 		return SLEY_EFORKED;
 	if (!here && (!rt->nr_workers || options->pinned))
 		return SLEY_ENOWORKER;

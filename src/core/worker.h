@@ -47,6 +47,7 @@
 #include "mem/alloc.h"
 #include "mem/slab.h"
 #include "mem/stack.h"
+#include "os/thread.h"
 
 #include <pthread.h>
 #include <sley/cpus.h>
@@ -176,9 +177,10 @@ struct sley {
 	uint32_t drain_events;        /* futex: something may have ended    */
 	uint32_t draining;            /* somebody waits for drain_events    */
 	uint32_t destroying;
-	uint64_t gate;            /* bit 0: closed; the rest counts     */
-	unsigned int generation;  /* see os/process.h                   */
-	uint64_t foreign_spawned; /* spawned by threads without worker  */
+	uint64_t gate;             /* bit 0: closed; the rest counts     */
+	unsigned int generation;   /* see core/forked.h                  */
+	struct os_signals signals; /* of the creator                    */
+	uint64_t foreign_spawned;  /* spawned by threads without worker  */
 	uint32_t nr_bound;
 	struct spinlock bound_lock;
 	struct list bound; /* single-threaded: workers, under bound_lock  */
@@ -197,6 +199,7 @@ struct self {
 	struct worker *worker; /* NULL: not a worker                     */
 	struct sley *bound;    /* NULL: belongs to no runtime            */
 	uint64_t tree;         /* of the thread, see core/tree.h         */
+	bool forked;           /* it did, before fork(): core/forked.h   */
 };
 
 /*

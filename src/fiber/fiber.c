@@ -42,6 +42,11 @@ void fiber_thread_fini(struct fiber_thread *thread)
 	os_alt_stack_unset(&thread->alt_stack);
 }
 
+void fiber_thread_forget(void)
+{
+	this_thread = NULL;
+}
+
 /*
  * Not inlined and not pure to the compiler: the caller may run on another
  * thread at its next call.

@@ -82,6 +82,12 @@ struct fiber {
 void fiber_thread_init(struct fiber_thread *thread);
 void fiber_thread_fini(struct fiber_thread *thread);
 
+/*
+ * In a child of fork(): what this thread was belongs to the parent.  It stays
+ * on the stack it is on.
+ */
+void fiber_thread_forget(void);
+
 /* The first switch to @fiber calls entry(arg, thread) on @stack. */
 void fiber_init(struct fiber *fiber, const struct stack *stack,
 		fiber_entry *entry, void *arg);

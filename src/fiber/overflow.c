@@ -126,6 +126,16 @@ int fiber_overflow_install(void)
 	return err;
 }
 
+void fiber_overflow_lock(void)
+{
+	pthread_mutex_lock(&install_lock);
+}
+
+void fiber_overflow_unlock(void)
+{
+	pthread_mutex_unlock(&install_lock);
+}
+
 void fiber_overflow_uninstall(void)
 {
 	pthread_mutex_lock(&install_lock);

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * process.c - see process.h.
+ *
+ * Watching begins when the library is loaded.  Rejected: when the first runtime
+ * is created, by pthread_once().  Another thread may fork in the middle of it;
+ * the child would register its handlers a second time.
  */
 #include "os/process.h"
 
+#include "base/assert.h"
+
 #include <pthread.h>
+#include <stddef.h>
 
 static unsigned int generation;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* In the child, where there is one thread only. */
 static void count_fork(void)
@@ -15,13 +21,19 @@ static void count_fork(void)
 	generation++;
 }
 
-static void watch_forks(void)
+void os_fork_watch(void (*prepare)(void), void (*parent)(void),
+		   void (*child)(void))
 {
-	(void)pthread_atfork(NULL, NULL, count_fork);
+	if (pthread_atfork(prepare, parent, child))
+		sley_fatal("no memory to watch forks");
+}
+
+__attribute__((constructor)) static void count_forks(void)
+{
+	os_fork_watch(NULL, NULL, count_fork);
 }
 
 unsigned int os_fork_generation(void)
 {
-	(void)pthread_once(&once, watch_forks);
 	return generation;
 }

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * process.h - is this still the process that started it all?
- *
- * fork() copies memory, but only one thread: a runtime in the child has lost
- * its workers.  Each runtime remembers the generation it was created in.
  */
 #ifndef SLEY_OS_PROCESS_H
 #define SLEY_OS_PROCESS_H
 
-/* How many forks lie between the first caller and this process. */
+/* How many forks lie between the process that loaded the library and this. */
 unsigned int os_fork_generation(void);
+
+/*
+ * From now on each fork() calls @prepare before, and @parent or @child after;
+ * each in the thread that forks.  For constructors, which run once: there is no
+ * way back.
+ */
+void os_fork_watch(void (*prepare)(void), void (*parent)(void),
+		   void (*child)(void));
 
 #endif

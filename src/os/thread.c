@@ -86,6 +86,16 @@ int os_thread_start(pthread_t *out, const char *name, void *(*fn)(void *),
 	return os_thread_start_on(out, name, fn, arg, NULL);
 }
 
+void os_thread_get_signals(struct os_signals *out)
+{
+	pthread_sigmask(SIG_SETMASK, NULL, &out->blocked);
+}
+
+void os_thread_set_signals(const struct os_signals *signals)
+{
+	pthread_sigmask(SIG_SETMASK, &signals->blocked, NULL);
+}
+
 void os_thread_join(pthread_t thread)
 {
 	int err = pthread_join(thread, NULL);

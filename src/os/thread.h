@@ -8,6 +8,7 @@
 #include "base/compiler.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <sley/cpus.h>
 
 /*
@@ -23,6 +24,14 @@ must_check int os_thread_start(pthread_t *out, const char *name,
 must_check int os_thread_start_on(pthread_t *out, const char *name,
 				  void *(*fn)(void *), void *arg,
 				  const struct sley_cpus *cpus);
+
+/* Which signals a thread blocks. */
+struct os_signals {
+	sigset_t blocked;
+};
+
+void os_thread_get_signals(struct os_signals *out);
+void os_thread_set_signals(const struct os_signals *signals);
 
 /* Waits until the thread has ended.  Once per thread, never by itself. */
 void os_thread_join(pthread_t thread);

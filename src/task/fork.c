@@ -7,6 +7,7 @@
  * never call us again, and its child must not wait for that.
  */
 #include "core/fork.h"
+#include "core/forked.h"
 #include "core/leave.h"
 
 #include <sley/fork.h>
@@ -20,7 +21,7 @@ void sley_fork(struct sley_fork *child, sley_fn *fn, void *arg)
 	struct fork_stack *forks;
 
 	sley_check(worker && worker->strand->task,
-		   "only a task forks; elsewhere, spawn");
+		   forked_rule("only a task forks; elsewhere, spawn"));
 	forks = &worker->strand->forks;
 	child->fn = fn;
 	child->arg = arg;
@@ -57,7 +58,7 @@ void sley_fork_join(struct sley_fork *child)
 	struct fork_stack *forks;
 
 	sley_check(worker && worker->strand->task,
-		   "join a child in the task that forked it");
+		   forked_rule("join a child in the task that forked it"));
 	forks = &worker->strand->forks;
 	/* relaxed: only the owner ever sets it so. */
 	if (unlikely(load_relaxed(&child->state) == FORK_AT_JOIN)) {

@@ -3,8 +3,6 @@
  * config.c - what a runtime may be asked for, and what it says when it cannot.
  */
 #include <sched.h>
-#include <stdlib.h>
-#include <sys/wait.h>
 
 #include "conformance/bound.h"
 
@@ -110,7 +108,8 @@ TEST(every_error_has_a_text)
 	static const int errors[] = { SLEY_ENORUNTIME, SLEY_ENOWORKER,
 				      SLEY_EWORKERS,   SLEY_EPRIORITY,
 				      SLEY_ESTACK,     SLEY_EFORKED,
-				      -ENOMEM,         -ETIMEDOUT };
+				      SLEY_ECPUS,      -ENOMEM,
+				      -ETIMEDOUT };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(errors); i++) {
@@ -215,61 +214,6 @@ TEST_WORKERS(two_runtimes_live_in_one_process)
 	CHECK_EQ(two.in_b, 200);
 	stop(two.a);
 	CHECK_EQ(sley_destroy(two.b), 0);
-}
-
-TEST(a_forked_child_creates_its_own_runtime)
-{
-	struct sley *rt = NULL;
-	int status;
-	pid_t pid;
-
-	if (test_sanitizer())
-		test_skip("sanitizers do not survive fork() with threads");
-	if (test_emulated())
-		test_skip("qemu-user dies of threads in the forked child of a "
-			  "process with threads");
-	CHECK_EQ(sley_create(&rt, test_config()), 0);
-	pid = fork();
-	CHECK_GE(pid, 0);
-	if (pid == 0) {
-		struct sley_group group = SLEY_GROUP_INIT;
-		struct sley_config config = { .size = sizeof(config),
-					      .workers = 2 };
-		struct sley_task task;
-		atomic_int ran = 0;
-		struct sley *own = start_with(&config);
-
-		sley_spawn(&group, &task, count_task, &ran);
-		sley_join(&group);
-		stop(own);
-		_exit(ran == 1 ? 0 : 1);
-	}
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
-	CHECK_EQ(status, 0);
-	CHECK_EQ(sley_destroy(rt), 0);
-}
-
-TEST(a_forked_child_is_told_that_the_runtime_did_not_come_along)
-{
-	struct sley *rt = NULL;
-	atomic_int ran = 0;
-	int status;
-	pid_t pid;
-
-	if (test_sanitizer())
-		test_skip("sanitizers do not survive fork() with threads");
-	CHECK_EQ(sley_create(&rt, test_config()), 0);
-	pid = fork();
-	CHECK_GE(pid, 0);
-	if (pid == 0) {
-		CHECK_EQ(sley_schedule_on(rt, count_task, &ran, NULL),
-			 SLEY_EFORKED);
-		CHECK_EQ(sley_bind(rt), SLEY_EFORKED);
-		_exit(0);
-	}
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
-	CHECK_EQ(status, 0);
-	CHECK_EQ(sley_destroy(rt), 0);
 }
 
 /* ---- sley_run, sley_step, statistics ----------------------------------- */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * forked.h - what a child of fork() finds.
+ *
+ * fork() copies the memory, but only the thread that calls it.  A runtime in
+ * the child has no workers, and its locks are in whatever state they were.  So
+ * the child must not touch it: each runtime remembers how many forks lie behind
+ * it, and calls that name one compare that.
+ *
+ * The thread that forked goes on in the child as a plain thread of no runtime,
+ * and remembers that it belonged to one, for the error it gets.  If it was in
+ * a task, it must not return from it: below is the loop of a worker that is
+ * gone.  An ending (core/ending.h) on its strand says so.
+ *
+ * What is shared by all runtimes is made whole: the lock of the handler of
+ * overflows is taken over the fork.  The tags of core/runq.c have no lock; those
+ * of lost runtimes stay taken, since tasks that carry them are still there.
+ *
+ * Rejected: making the old runtime work in the child with new threads.  The
+ * stacks of tasks that ran elsewhere are in the middle of something.
+ */
+#ifndef SLEY_CORE_FORKED_H
+#define SLEY_CORE_FORKED_H
+
+#include "core/worker.h"
+
+#define FORKED_RULE                                                            \
+	"a runtime does not survive fork(): the child must create its own"
+
+/* Was @rt created before this process was forked off? */
+bool runtime_is_lost(const struct sley *rt);
+
+/* Why the calling thread has no runtime: SLEY_ENORUNTIME or SLEY_EFORKED. */
+int forked_error(void);
+
+/* The same for those who cannot return an error: @rule, or what fork() did. */
+const char *forked_rule(const char *rule);
+
+#endif
