@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
-#include <sched.h>
 #include <sley/sley.h>
 #include <stdatomic.h>
 #include <stdarg.h>
@@ -149,22 +148,6 @@ static void probe_membarrier(struct finding *out)
 
 /* ---- CPUs -------------------------------------------------------------------- */
 
-/* By the affinity mask; 0: unknown. */
-static int count_allowed_cpus(void)
-{
-	int nr = 16384;
-	cpu_set_t *set = CPU_ALLOC(nr);
-	size_t size = CPU_ALLOC_SIZE(nr);
-	int allowed = 0;
-
-	if (!set)
-		return 0;
-	if (sched_getaffinity(0, size, set) == 0)
-		allowed = CPU_COUNT_S(size, set);
-	CPU_FREE(set);
-	return allowed;
-}
-
 /* What the library makes of it: it also knows the cgroup's quota. */
 static int count_workers(void)
 {
@@ -181,7 +164,8 @@ static int count_workers(void)
 static void probe_cpus(struct finding *out)
 {
 	int online = (int)sysconf(_SC_NPROCESSORS_ONLN);
-	int allowed = count_allowed_cpus();
+	struct sley_cpus cpus;
+	int allowed = sley_cpus_usable(&cpus);
 	int workers = count_workers();
 	char quota[48] = "no cgroup quota";
 	char fix[96] = "echo max > /sys/fs/cgroup/PATH/cpu.max, or docker run "
@@ -199,6 +183,48 @@ static void probe_cpus(struct finding *out)
 			       "taskset --cpu-list 0-%d PROGRAM", online - 1);
 	not_ok(out, VERDICT_DEGRADED, "One worker: nothing runs in parallel.",
 	       fix);
+}
+
+/* How many different values @field has; all fields are int32_t. */
+static int count_distinct(const struct sley_cpu *cpu, int nr, size_t field)
+{
+	struct sley_cpus seen = { { 0 } };
+
+	for (int i = 0; i < nr; i++) {
+		int32_t value;
+
+		memcpy(&value, (const char *)&cpu[i] + field, sizeof(value));
+		(void)sley_cpus_add(&seen, value);
+	}
+	return sley_cpus_count(&seen);
+}
+
+/* Placing a worker on each is the only way to know that it may be done. */
+static int try_placement(void)
+{
+	struct sley *rt;
+	int err = sley_create(&rt, SLEY_CONFIG(.placement = SLEY_PLACE_ONE_OF));
+
+	if (!err)
+		(void)sley_destroy(rt);
+	return err;
+}
+
+static void probe_placement(struct finding *out)
+{
+	static struct sley_cpu cpu[SLEY_CPUS_MAX];
+	int nr = sley_cpus_topology(cpu, SLEY_CPUS_MAX);
+	int err = try_placement();
+
+	found(out, "usable: %d CPU(s), %d core(s), %d cache(s), %d node(s)", nr,
+	      count_distinct(cpu, nr, offsetof(struct sley_cpu, core)),
+	      count_distinct(cpu, nr, offsetof(struct sley_cpu, cache)),
+	      count_distinct(cpu, nr, offsetof(struct sley_cpu, node)));
+	if (!err)
+		return;
+	found(out, "refused: %s", sley_strerror(err));
+	not_ok(out, VERDICT_DEGRADED, "Workers cannot be kept on their CPUs.",
+	       "allow sched_setaffinity in the seccomp profile");
 }
 
 /* ---- memory ------------------------------------------------------------------ */
@@ -437,6 +463,7 @@ static void probe_sley(struct finding *out)
 const struct probe doctor_probes[] = {
 	{ "kernel", probe_kernel },
 	{ "CPUs", probe_cpus },
+	{ "placement", probe_placement },
 	{ "futex", probe_futex },
 	{ "membarrier", probe_membarrier },
 	{ "guards", probe_guards },

@@ -88,6 +88,14 @@ def check_doctor(program):
     check("it looks at the kernel, the guards and the library",
           {"kernel", "guards", "sley"} <= {line.split()[1] for line in
                                            findings}, done.stdout)
+    check("it counts cores, caches and nodes",
+          re.search(r"^ok +placement +usable: \d+ CPU\(s\), \d+ core\(s\)",
+                    done.stdout, re.M), done.stdout)
+    narrow = run("taskset", "-c", str(max(os.sched_getaffinity(0))), program,
+                 "doctor")
+    check("it keeps to the CPUs that it may use",
+          narrow.returncode == 0 and "1 in the affinity mask" in narrow.stdout
+          and "usable: 1 CPU(s), 1 core(s)" in narrow.stdout, narrow.stdout)
     # Enough for the program and a small runtime, not for a million stacks.
     limited = run_limited(4096, program, "doctor")
     check("a limit on the address space is seen, and no reason to fail",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pinned.c - tasks that stay where they were spawned: T20.
+ * pinned.c - tasks that stay where they were spawned: M10, T20.
  */
 #include "conformance/bound.h"
 
@@ -139,4 +139,50 @@ TEST_WORKERS(t20_a_pinned_task_stays_also_in_a_migratable_runtime)
 
 	config.migratable = true;
 	run_pinned_tests(&config);
+}
+
+/* Pinned, and something else at the same time. */
+static void spawn_every_kind(void *arg)
+{
+	const struct sley_options options[] = {
+		{ .size = sizeof(options[0]), .pinned = true },
+		{ .size = sizeof(options[0]), .pinned = true, .priority = -9 },
+		{ .size = sizeof(options[0]), .pinned = true, .priority = 9 },
+		{ .size = sizeof(options[0]), .pinned = true, .stack_kib = 512 },
+	};
+	struct stay *s = arg;
+	int i;
+
+	s->tid = gettid();
+	s->worker = sley_worker();
+	for (i = 0; i < 40; i++) {
+		const struct sley_options *o = &options[i % 4];
+
+		if (i < 20)
+			CHECK_EQ(sley_spawn_with(&s->group, &s->tasks[i],
+						 run_pinned, s, o),
+				 0);
+		else
+			CHECK_EQ(sley_schedule_on(sley_current(), run_pinned, s,
+						  o),
+				 0);
+	}
+	test_nap_ms(5); /* the others try to steal */
+	sley_join(&s->group);
+}
+
+TEST_WORKERS(m10_pinned_tasks_of_every_kind_stay)
+{
+	static struct stay stays[8];
+	struct sley_task tasks[8];
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley *rt = start();
+	int i;
+
+	for (i = 0; i < 8; i++)
+		sley_spawn(&group, &tasks[i], spawn_every_kind, &stays[i]);
+	sley_join(&group);
+	stop(rt); /* waits for those that were scheduled */
+	for (i = 0; i < 8; i++)
+		CHECK_EQ(stays[i].ran, 40);
 }
