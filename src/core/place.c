@@ -142,6 +142,8 @@ static void place_home(struct worker *worker, struct worker *home,
 /* A task that any worker may run, by a thread that is none of them. */
 static void place_as_guest(struct worker *home, struct sley_task *task)
 {
+	if (runtime_is_lost(home->rt))
+		return;
 	guest_enter(home);
 	place_foreign(home->rt, task);
 	guest_leave(home);
@@ -157,8 +159,6 @@ static void place_movable(struct worker *worker, struct worker *home,
 			  struct sley_task *task)
 {
 	if (is_guest(worker, home)) {
-		if (runtime_is_lost(home->rt))
-			return;
 		place_as_guest(home, task);
 		return;
 	}

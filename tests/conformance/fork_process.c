@@ -16,6 +16,9 @@ static void skip_sanitizers(void)
 {
 	if (test_sanitizer())
 		test_skip("sanitizers do not survive fork() with threads");
+	if (test_emulated())
+		test_skip("qemu-user dies of threads in the forked child of a "
+			  "process with threads");
 }
 
 static void read_words(int fd)
