@@ -251,13 +251,22 @@ sley_task_status(const struct sley_task *task);
 /*
  * sley_set_priority - change the priority of @task.
  *
- * A task that is queued moves at once if the caller belongs to the same runtime
- * and the task neither has the default priority nor is pinned to another
- * worker.  Otherwise, and when it runs or is blocked, the new priority counts
- * from the next time it is queued.
+ * A task that is ready goes to the end of its new level, before anybody takes
+ * a task again from the queue it is in.  If that queue is a worker's own, this
+ * worker moves it on its next pick: of several tasks changed meanwhile to the
+ * same level, the one that was queued first stays first.  A change at the very
+ * moment when another thread makes the task ready may count later, when it is
+ * taken from where that thread put it.
  *
- * Context:  any thread
+ * If the task runs or is blocked, the new priority counts from the next time it
+ * is queued.  If it has ended, nothing happens.
+ *
+ * It costs each worker of the process one look through its own queue if the
+ * task is, or may be, ready.
+ *
+ * Context:  any thread, also one that belongs to no runtime
  * Blocks:   never
+ * Owner:    @task must not have been joined.
  * Errors:   SLEY_EPRIORITY
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int

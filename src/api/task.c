@@ -170,16 +170,9 @@ int sley_task_status(const struct sley_task *task)
 
 int sley_set_priority(struct sley_task *task, int priority)
 {
-	struct sley *rt = sley__self.bound;
-	unsigned int level;
-
 	if (priority < SLEY_PRIORITY_MIN || priority > SLEY_PRIORITY_MAX)
 		return SLEY_EPRIORITY;
-	level = (unsigned int)(priority + LEVEL_DEFAULT);
-	if (rt)
-		place_anew(worker_current(), rt, task, level);
-	else
-		(void)task_set_level(task, level);
+	place_set_level(task, (unsigned int)(priority + LEVEL_DEFAULT));
 	return 0;
 }
 

@@ -93,16 +93,4 @@ static inline void levels_remove(struct levels *levels, struct sley_task *task,
 	levels_settle(levels, level);
 }
 
-/* Is @task there?  Takes as long as the list is. */
-static inline bool levels_contain(const struct levels *levels,
-				  const struct sley_task *task,
-				  unsigned int level)
-{
-	const struct sley_task *other = levels->fifo[level].first;
-
-	while (other && other != task)
-		other = other->next;
-	return other;
-}
-
 #endif

@@ -3,43 +3,39 @@
  * runq.c - see runq.h.
  *
  * A task does not know its runtime, and whoever changes its level may belong to
- * another one: so a queued task carries the tag of its queue.  There are 1023
- * tags.  The tasks of a runtime that got none are never marked, and change
- * their level when they are queued the next time.
+ * another one, or to none: so a queued task carries the tag of its queue, and
+ * the queues can be found by tag.  There are 255 tags.  The tasks of a runtime
+ * that got none change their level when they are queued the next time.
  */
 #include "core/runq.h"
 
-static uint64_t tags_used[(RUNQ_NO_TAG + 1) / 64] = {
-	[RUNQ_NO_TAG / 64] = 1ull << RUNQ_NO_TAG % 64,
-};
+struct runqs sley__runqs;
 
 void runq_init(struct runq *runq)
 {
+	struct runqs *all = &sley__runqs;
+
 	*runq = (struct runq){ .tag = RUNQ_NO_TAG };
-	for (unsigned int i = 0; i < array_size(tags_used); i++) {
-		/* relaxed: the CAS checks it. */
-		uint64_t used = load_relaxed(&tags_used[i]);
-
-		while (~used) {
-			unsigned int bit = (unsigned int)bits_first(~used);
-
-			/* relaxed: a number, it publishes nothing. */
-			if (cas_relaxed(&tags_used[i], &used,
-					used | 1ull << bit)) {
-				runq->tag = i * 64 + bit;
-				return;
-			}
-		}
+	spin_lock(&all->lock);
+	for (unsigned int tag = 1; tag < array_size(all->by_tag); tag++) {
+		if (all->by_tag[tag])
+			continue;
+		all->by_tag[tag] = runq;
+		runq->tag = tag;
+		break;
 	}
+	spin_unlock(&all->lock);
 }
 
 void runq_fini(struct runq *runq)
 {
-	unsigned int tag = runq->tag;
+	struct runqs *all = &sley__runqs;
 
-	if (tag != RUNQ_NO_TAG)
-		/* relaxed: as above. */
-		(void)and_relaxed(&tags_used[tag / 64], ~(1ull << tag % 64));
+	if (runq->tag == RUNQ_NO_TAG)
+		return;
+	spin_lock(&all->lock);
+	all->by_tag[runq->tag] = NULL;
+	spin_unlock(&all->lock);
 }
 
 static void publish_hint(struct runq *runq)
@@ -53,16 +49,14 @@ static void push_locked(struct runq *runq, struct sley_task *task)
 	unsigned int level = task_level(task);
 
 	levels_push(&runq->levels, task, level);
-	if (level != LEVEL_DEFAULT && runq->tag != RUNQ_NO_TAG)
-		task_mark_levelled(task, level, runq->tag);
+	task_mark_queued(task, level, runq->tag);
 }
 
 static struct sley_task *take_locked(struct runq *runq, unsigned int level)
 {
 	struct sley_task *task = levels_take(&runq->levels, level);
 
-	if (level != LEVEL_DEFAULT)
-		task_clear_levelled(task);
+	task_clear_queued(task);
 	return task;
 }
 
@@ -81,7 +75,7 @@ void runq_push_chain(struct runq *runq, struct sley_task *chain)
 		struct sley_task *task = chain;
 
 		chain = chain->next;
-		levels_push(&runq->levels, task, LEVEL_DEFAULT);
+		push_locked(runq, task);
 	}
 	publish_hint(runq);
 	spin_unlock(&runq->lock);
@@ -108,20 +102,36 @@ unsigned int runq_take_batch(struct runq *runq, unsigned int level,
 	return nr;
 }
 
-void runq_set_level(struct runq *runq, struct sley_task *task,
-		    unsigned int level)
+static bool move_locked(struct runq *runq, struct sley_task *task,
+			unsigned int level)
 {
-	uint32_t old;
+	if (task_queued_tag(task) != runq->tag)
+		return false;
+	levels_remove(&runq->levels, task, task_queued_level(task));
+	task_clear_queued(task);
+	task_set_level(task, level);
+	push_locked(runq, task);
+	publish_hint(runq);
+	return true;
+}
 
-	spin_lock(&runq->lock);
-	old = task_set_level(task, level);
-	if (task_is_levelled_in(old, runq->tag)) {
-		levels_remove(&runq->levels, task, task_queued_level_of(old));
-		levels_push(&runq->levels, task, level);
-		task_clear_levelled(task);
-		if (level != LEVEL_DEFAULT)
-			task_mark_levelled(task, level, runq->tag);
-		publish_hint(runq);
+bool runq_move(struct sley_task *task, unsigned int level)
+{
+	struct runqs *all = &sley__runqs;
+	unsigned int tag = task_queued_tag(task);
+	bool moved = false;
+	struct runq *runq;
+
+	if (tag == RUNQ_NO_TAG)
+		return false;
+	/* Nobody frees the queue meanwhile. */
+	spin_lock(&all->lock);
+	runq = all->by_tag[tag];
+	if (runq) {
+		spin_lock(&runq->lock);
+		moved = move_locked(runq, task, level);
+		spin_unlock(&runq->lock);
 	}
-	spin_unlock(&runq->lock);
+	spin_unlock(&all->lock);
+	return moved;
 }

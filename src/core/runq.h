@@ -20,15 +20,21 @@
 #include "core/levels.h"
 #include "lf/spin.h"
 
-/* What is queued here carries the tag.  This one marks nothing, see runq.c. */
-#define RUNQ_NO_TAG 1023u
+/* What is queued here carries the tag.  This one is nobody's, see runq.c. */
+#define RUNQ_NO_TAG 0u
 
 struct runq {
 	uint64_t hint; /* the bitmap, readable without the lock */
 	struct spinlock lock;
-	unsigned int tag;     /* unlike that of any other queue */
+	unsigned int tag;     /* unlike that of any other queue, or NO_TAG */
 	struct levels levels; /* under lock */
 } cache_aligned;
+
+/* All of the process. */
+extern struct runqs {
+	struct spinlock lock;
+	struct runq *by_tag[1u << TASK_QUEUED_TAG_BITS]; /* under lock */
+} sley__runqs;
 
 static inline uint64_t runq_hint(const struct runq *runq)
 {
@@ -42,7 +48,7 @@ void runq_fini(struct runq *runq);
 
 void runq_push(struct runq *runq, struct sley_task *task);
 
-/* A chain linked by ->next, all of the default level, kept in order. */
+/* A chain linked by ->next, kept in order. */
 void runq_push_chain(struct runq *runq, struct sley_task *chain);
 
 /* The first task of @level, or NULL. */
@@ -52,8 +58,10 @@ struct sley_task *runq_take(struct runq *runq, unsigned int level);
 unsigned int runq_take_batch(struct runq *runq, unsigned int level,
 			     struct sley_task **out, unsigned int max);
 
-/* Change the level of @task; if it is queued here, it moves to the new tail. */
-void runq_set_level(struct runq *runq, struct sley_task *task,
-		    unsigned int level);
+/*
+ * If @task is queued in one of these queues, change its level and move it to
+ * the tail there.  False: it is not, and nothing was done.  Any thread.
+ */
+bool runq_move(struct sley_task *task, unsigned int level);
 
 #endif

@@ -20,6 +20,7 @@
  *
  *   N1  a waker exchanges the next slot -> owner or thief exchanges it : the
  *       task (see place.c)
+ *   P2  see core/worker.h
  */
 #include "core/worker.h"
 
@@ -186,6 +187,7 @@ static noinline struct sley_task *pick_fair(struct worker *worker)
 	worker_fire_timers(worker);
 	runtime_cancel_strands(worker);
 	place_arrivals(worker);
+	place_resort(worker);
 	task = pick_urgent(worker);
 	worker->fair++;
 	for (unsigned int i = 0; !task && i < array_size(source); i++)
@@ -204,7 +206,7 @@ struct sley_task *worker_pick(struct worker *worker)
 	}
 	/* relaxed: a request, obeyed sooner or later. */
 	if (unlikely(++worker->tick >= FAIR_TICK ||
-		     load_relaxed(&worker->poke)))
+		     load_relaxed(&worker->poke) || place_has_changed(worker)))
 		return pick_fair(worker);
 	if (unlikely(!push_list_empty(&worker->home)))
 		place_arrivals(worker);
@@ -225,6 +227,7 @@ struct sley_task *worker_pick(struct worker *worker)
 static struct sley_task *steal_from(struct worker *worker,
 				    struct worker *victim)
 {
+	uint32_t changes = load_acquire(&victim->changes); /* P2 */
 	struct sley_task *task = ring_steal_half(&victim->ring, &worker->ring);
 
 	if (!task)
@@ -234,6 +237,9 @@ static struct sley_task *steal_from(struct worker *worker,
 	if (!task)
 		task = fork_steal(worker, victim);
 	if (task) {
+		/* What the victim has not put in order is ours to do. */
+		if (unlikely((int32_t)(changes - worker->changes) < 0))
+			store_release(&worker->changes, changes); /* P2 */
 		counter_add(&worker->counters.steals, 1);
 		trace_event(&worker->trace, TRACE_STEAL, victim->index);
 	}
@@ -318,8 +324,14 @@ static struct sley_task *look_once(struct worker *worker)
 {
 	struct sley_task *task = worker_pick(worker);
 
-	if (!task)
+	if (!task) {
 		task = steal(worker);
+		if (unlikely(task && task_level(task) != LEVEL_DEFAULT)) {
+			/* It has changed since it was queued there. */
+			runq_push(&worker->rt->runq, task);
+			task = worker_pick(worker);
+		}
+	}
 	return task ? task : worker_pick_low(worker);
 }
 

@@ -110,28 +110,30 @@ enum task_verdict {
 };
 
 /* In the state: */
-#define TASK_STATE_MASK 0xfu
+#define TASK_STATE_MASK 0x7u
+#define TASK_EARLY (1u << 3) /* decided before it was BLOCKED                */
 #define TASK_VERDICT_SHIFT 4
 #define TASK_VERDICT_MASK (3u << TASK_VERDICT_SHIFT)
-#define TASK_SHIELDED (1u << 8) /* this wait ignores CANCELLED             */
-#define TASK_WAITING (1u << 9)  /* can be decided before it is BLOCKED     */
-#define TASK_THREAD (1u << 10)  /* a plain thread, not a task              */
-#define TASK_DROPPED (1u << 11) /* COMPLETED without having run            */
-#define TASK_EARLY (1u << 12)   /* decided before it was BLOCKED           */
-#define TASK_INDEX_SHIFT 24     /* which node of several was woken: 8 bits */
+#define TASK_SHIELDED (1u << 6)    /* this wait ignores CANCELLED             */
+#define TASK_WAITING (1u << 7)     /* can be decided before it is BLOCKED     */
+#define TASK_THREAD (1u << 8)      /* a plain thread, not a task              */
+#define TASK_DROPPED (1u << 9)     /* COMPLETED without having run            */
+#define TASK_QUEUED_LEVEL_SHIFT 10 /* in core/runq.h: where, whatever its   */
+#define TASK_QUEUED_LEVEL_BITS 6   /* level is by now; and in which: the    */
+#define TASK_QUEUED_TAG_SHIFT 16   /* tag of that queue, 0 if in none       */
+#define TASK_QUEUED_TAG_BITS 8
+#define TASK_QUEUED_MASK                                                       \
+	(((1u << (TASK_QUEUED_LEVEL_BITS + TASK_QUEUED_TAG_BITS)) - 1)         \
+	 << TASK_QUEUED_LEVEL_SHIFT)
+#define TASK_INDEX_SHIFT 24 /* which node of several was woken: 8 bits      */
 
 /* In the flags: */
 #define TASK_CANCELLED (1u << 0)  /* asked to end                           */
 #define TASK_PINNED (1u << 1)     /* may run on its own worker only         */
-#define TASK_LEVELLED (1u << 2)   /* queued in core/runq.h, and movable     */
 #define TASK_NO_BARRIER (1u << 3) /* its runtime has no membarrier          */
 #define TASK_MUST_RUN (1u << 4)   /* even if cancelled: others rely on it   */
 #define TASK_LEVEL_SHIFT 8
 #define TASK_LEVEL_MASK (0xffu << TASK_LEVEL_SHIFT)
-/* With LEVELLED: where it is queued, whatever its level is by now. */
-#define TASK_QUEUED_LEVEL_SHIFT 16 /* 6 bits                          */
-#define TASK_QUEUED_TAG_SHIFT 22   /* 10 bits: which core/runq.h      */
-#define TASK_QUEUED_MASK (TASK_LEVELLED | 0xffffu << TASK_QUEUED_LEVEL_SHIFT)
 
 #define NR_LEVELS 64
 #define LEVEL_DEFAULT 32 /* level = priority + 32: 0 is the most urgent */
@@ -385,9 +387,8 @@ static inline unsigned int task_level(const struct sley_task *task)
 	return task_level_of(task_flags(task));
 }
 
-/* Counts from the next time the task is queued.  Returns the old flags. */
-static inline uint32_t task_set_level(struct sley_task *task,
-				      unsigned int level)
+/* Says nothing to the queue it may be in: see place_set_level(). */
+static inline void task_set_level(struct sley_task *task, unsigned int level)
 {
 	uint32_t old = task_flags(task);
 	uint32_t flags;
@@ -396,37 +397,38 @@ static inline uint32_t task_set_level(struct sley_task *task,
 		flags = (old & ~TASK_LEVEL_MASK) | level << TASK_LEVEL_SHIFT;
 		/* relaxed: the level orders nothing but queues. */
 	} while (!cas_relaxed(&task->flags, &old, flags));
-	return old;
 }
 
 /*
- * LEVELLED, and with it the queue's tag and level, is set and cleared under the
- * lock of that queue only.  Anybody may change the level meanwhile, also from
- * another runtime: it does not tell in which list the task is.
+ * A READY task belongs to its queue, and so does its state: that of core/runq.h
+ * writes there, under its lock and with plain stores, that it has the task.
+ * The level cannot tell, since anybody may change it at any time.
  */
-static inline void task_mark_levelled(struct sley_task *task,
-				      unsigned int level, unsigned int tag)
+static inline void task_mark_queued(struct sley_task *task, unsigned int level,
+				    unsigned int tag)
 {
-	/* relaxed: read under the same lock. */
-	(void)or_relaxed(&task->flags,
-			 TASK_LEVELLED | level << TASK_QUEUED_LEVEL_SHIFT |
-				 tag << TASK_QUEUED_TAG_SHIFT);
+	/* relaxed: read under the same lock, or as a hint. */
+	store_relaxed(&task->state, task_load(task) |
+					    level << TASK_QUEUED_LEVEL_SHIFT |
+					    tag << TASK_QUEUED_TAG_SHIFT);
 }
 
-static inline bool task_is_levelled_in(uint32_t flags, unsigned int tag)
+static inline void task_clear_queued(struct sley_task *task)
 {
-	return (flags & TASK_LEVELLED) && flags >> TASK_QUEUED_TAG_SHIFT == tag;
+	/* relaxed: as above. */
+	store_relaxed(&task->state, task_load(task) & ~TASK_QUEUED_MASK);
 }
 
-static inline unsigned int task_queued_level_of(uint32_t flags)
+/* 0: in none.  Exact under the lock of the queue, elsewhere a hint. */
+static inline unsigned int task_queued_tag(const struct sley_task *task)
 {
-	return flags >> TASK_QUEUED_LEVEL_SHIFT & (NR_LEVELS - 1);
+	return task_load(task) >> TASK_QUEUED_TAG_SHIFT &
+	       ((1u << TASK_QUEUED_TAG_BITS) - 1);
 }
 
-static inline void task_clear_levelled(struct sley_task *task)
+static inline unsigned int task_queued_level(const struct sley_task *task)
 {
-	/* relaxed: read under the same lock. */
-	(void)and_relaxed(&task->flags, ~TASK_QUEUED_MASK);
+	return task_load(task) >> TASK_QUEUED_LEVEL_SHIFT & (NR_LEVELS - 1);
 }
 
 /* ---- plain threads ------------------------------------------------------------- */

@@ -25,6 +25,8 @@
  *
  *   S1  a worker goes to a strand -> thieves look at its forks : it exists
  *   G1  a guest leaves -> the worker is freed : the guest is done with it
+ *   P2  a worker has looked through its queues -> a thief sees so : what it
+ *       then takes from there is in its place, see place.c
  */
 #ifndef SLEY_CORE_WORKER_H
 #define SLEY_CORE_WORKER_H
@@ -113,6 +115,7 @@ struct worker {
 	uint32_t fair;             /* fair picks: whose turn it is           */
 	uint32_t spin_ns;          /* how long a search lasts                */
 	uint32_t task_flags;       /* of every task: TASK_NO_BARRIER or 0    */
+	uint32_t changes;          /* of levels, that it has seen            */
 	bool migratable;
 	bool cancelled; /* has seen sley_cancel_all()               */
 	unsigned int nr_idle;
@@ -327,14 +330,26 @@ static inline void task_enqueue(struct sley_task *task)
 /* The same for a chain linked by ->next. */
 void task_enqueue_chain(struct sley_task *chain);
 
-/* Change the level of a task, wherever it is, as seen by the caller. */
-void place_anew(struct worker *worker, struct sley *rt, struct sley_task *task,
-		unsigned int level);
+/* Change the level of a task, wherever it is.  Any thread. */
+void place_set_level(struct sley_task *task, unsigned int level);
+
+/* How often the level of a task that may be queued was changed. */
+extern uint32_t sley__level_changes;
+
+/* Should it look through its queues? */
+static inline bool place_has_changed(const struct worker *worker)
+{
+	/* relaxed: a glance; place_resort() looks again. */
+	return load_relaxed(&sley__level_changes) != worker->changes;
+}
+
+/* If levels have changed: put what @worker has queued where it belongs. */
+void place_resort(struct worker *worker);
 
 /* Take all from the home list into worker->ready. */
 void place_arrivals(struct worker *worker);
 
-/* Put a chain linked by ->next (all stealable) into the ring, or beyond. */
+/* Queue a chain linked by ->next, all stealable, each by its level. */
 void place_chain(struct worker *worker, struct sley_task *chain);
 
 /* ---- strand.c ------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * priority.c - which of the ready tasks runs: U01, U02, U03.
+ * priority.c - which of the ready tasks runs: U01, U02, U03, U12.
  *
  * The order is exact between levels, and first in, first out within a level
  * other than the default one, whose queues are per worker.
@@ -321,8 +321,7 @@ static void spawn_and_yield(void *arg)
 	put(l->letters, l->name);
 }
 
-/* Queued at the default level: it counts from the next time. */
-TEST(u03_a_task_in_the_default_queue_moves_the_next_time)
+TEST(u03_a_task_in_the_default_queue_moves_at_once_too)
 {
 	struct sley *rt = start_single();
 	struct letters all = { .n = 0 };
@@ -332,7 +331,7 @@ TEST(u03_a_task_in_the_default_queue_moves_the_next_time)
 	spawn_letter(&all, &l[1], 'e', -5, put_letter);
 	CHECK_EQ(sley_set_priority(&l[0].task, -10), 0);
 	sley_join(&all.group);
-	CHECK_STR(all.text, "edzdy");
+	CHECK_STR(all.text, "dzdye");
 	stop(rt);
 }
 
@@ -394,5 +393,356 @@ TEST(u03_an_urgent_fiber_that_wakes_goes_before_what_is_ready)
 	spawn_letter(&all, &l[3], 'v', 0, put_letter);
 	sley_join(&all.group);
 	CHECK_STR(all.text, "sutv");
+	stop(rt);
+}
+
+/* ---- U12: set_priority in every state, from anywhere --------------------- */
+
+struct change {
+	struct sley_task *task;
+	int priority;
+};
+
+static void *change_in_thread(void *arg)
+{
+	struct change *c = arg;
+
+	CHECK_EQ(sley_set_priority(c->task, c->priority), 0);
+	return NULL;
+}
+
+/* By a thread that belongs to no runtime. */
+static void change_outside(struct sley_task *task, int priority)
+{
+	struct change c = { task, priority };
+
+	pthread_join(test_thread(change_in_thread, &c), NULL);
+}
+
+/* Tasks in the queue of one worker, which is held meanwhile. */
+struct bench {
+	struct letters all;
+	struct letter l[8];
+	struct gate gate[2];
+	int nr; /* letters to spawn */
+	sley_fn *fn;
+};
+
+static void spawn_bench(struct bench *b)
+{
+	for (int i = 0; i < b->nr; i++)
+		spawn_letter(&b->all, &b->l[i], (char)('a' + i), 0, b->fn);
+}
+
+/* From its worker, so that they are in its ring. */
+static void spawn_and_hold(void *arg)
+{
+	struct bench *b = arg;
+
+	spawn_bench(b);
+	gate_hold(&b->gate[0]);
+}
+
+static void wait_held(struct gate *gate)
+{
+	CHECK_EVENTUALLY(atomic_load(&gate->held) == 1);
+}
+
+static struct sley *start_bench(struct bench *b, struct sley_task *task)
+{
+	struct sley_config config = config_of(1);
+	struct sley *rt = start_with(&config);
+
+	sley_spawn(&b->all.group, task, spawn_and_hold, b);
+	wait_held(&b->gate[0]);
+	return rt;
+}
+
+TEST(u12_set_priority_of_a_ready_task_in_a_ring)
+{
+	struct bench b = { .nr = 5, .fn = put_letter };
+	struct sley_task spawner;
+	struct sley *rt = start_bench(&b, &spawner);
+
+	CHECK_EQ(sley_set_priority(&b.l[3].task, -4), 0);
+	change_outside(&b.l[4].task, -5);
+	change_outside(&b.l[0].task, 1);
+	CHECK_EQ(sley_set_priority(&b.l[1].task, -3), 0);
+	CHECK_EQ(sley_set_priority(&b.l[1].task, 0), 0);
+	gate_open(&b.gate[0]);
+	sley_join(&b.all.group);
+	CHECK_STR(b.all.text, "edbca");
+	stop(rt);
+}
+
+TEST(u12_set_priority_of_a_ready_task_in_a_lane_or_the_shared_queue)
+{
+	struct bench b = { .fn = put_letter };
+	struct sley_task spawner;
+	struct sley *rt = start_bench(&b, &spawner);
+
+	b.nr = 4;
+	spawn_bench(&b);
+	change_outside(&b.l[2].task, -5);
+	change_outside(&b.l[0].task, 1);
+	gate_open(&b.gate[0]);
+	sley_join(&b.all.group);
+	CHECK_STR(b.all.text, "cbda");
+	stop(rt);
+}
+
+enum { NR_MANY = 5000 };
+
+struct many {
+	struct sley_group group;
+	struct gate gate;
+	struct sley_task tasks[NR_MANY];
+	atomic_int ran;
+	int place; /* at which the one in question ran */
+};
+
+static struct many many;
+
+static void note_place(void *arg)
+{
+	(void)arg;
+	many.place = atomic_fetch_add(&many.ran, 1);
+}
+
+/* More than a ring holds: most go to the shared queue. */
+static void spawn_many_and_hold(void *arg)
+{
+	for (int i = 0; i < NR_MANY; i++)
+		sley_spawn(&many.group, &many.tasks[i],
+			   i == *(int *)arg ? note_place : count_task,
+			   &many.ran);
+	gate_hold(&many.gate);
+}
+
+static void change_one_of_many(int index, int priority, int expected)
+{
+	struct sley_config config = config_of(1);
+	struct sley_task spawner;
+	struct sley *rt = start_with(&config);
+
+	memset(&many, 0, sizeof(many));
+	sley_spawn(&many.group, &spawner, spawn_many_and_hold, &index);
+	wait_held(&many.gate);
+	change_outside(&many.tasks[index], priority);
+	gate_open(&many.gate);
+	sley_join(&many.group);
+	CHECK_EQ(many.place, expected);
+	stop(rt);
+}
+
+TEST(u12_set_priority_of_one_of_many_ready_tasks)
+{
+	static const int index[] = { 0,    100,  1000,        2000,
+				     3000, 4000, NR_MANY - 1, NR_MANY / 2 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(index); i++) {
+		change_one_of_many(index[i], -1, 0);
+		change_one_of_many(index[i], 1, NR_MANY - 1);
+	}
+}
+
+/* They have blocked on the held worker: sent there, or in its own levels. */
+static void wake_and_change(bool arrived)
+{
+	struct bench b = { .nr = 4, .fn = wait_and_put };
+	struct sley_task spawner, holder;
+	struct sley *rt = start_bench(&b, &spawner);
+	struct gate first = { 0 };
+
+	gate_open(&b.gate[0]);
+	CHECK_EQ(sley_spawn_with(&b.all.group, &holder, gate_task, &first,
+				 SLEY_OPTIONS(.priority = 20)),
+		 0);
+	wait_held(&first); /* everybody else is blocked now */
+	CHECK_EQ(sley_spawn_with(&b.all.group, &spawner, gate_task, &b.gate[1],
+				 SLEY_OPTIONS(.priority = -20)),
+		 0);
+	sley_event_set(&b.all.event);
+	if (arrived) {
+		gate_open(&first);
+		wait_held(&b.gate[1]); /* it went before the woken ones */
+	}
+	change_outside(&b.l[2].task, -5);
+	CHECK_EQ(sley_set_priority(&b.l[0].task, 3), 0);
+	gate_open(&first);
+	gate_open(&b.gate[1]);
+	sley_join(&b.all.group);
+	CHECK_STR(b.all.text, "cbda");
+	stop(rt);
+}
+
+TEST(u12_set_priority_of_a_woken_task_on_its_way_home)
+{
+	wake_and_change(false);
+}
+
+TEST(u12_set_priority_of_a_woken_task_in_the_levels_of_another_worker)
+{
+	wake_and_change(true);
+}
+
+/* Its worker is held, and another one takes its tasks. */
+TEST(u12_set_priority_of_a_ready_task_that_is_stolen_afterwards)
+{
+	struct bench b = { .nr = 6, .fn = put_letter };
+	struct sley_config config = config_of(2);
+	struct sley *rt = start_with(&config);
+	struct sley_task spawner, thief;
+	const char *at_a, *at_b, *at_c;
+
+	sley_spawn(&b.all.group, &thief, gate_task, &b.gate[1]);
+	wait_held(&b.gate[1]);
+	sley_spawn(&b.all.group, &spawner, spawn_and_hold, &b);
+	wait_held(&b.gate[0]);
+	change_outside(&b.l[0].task, 7); /* the first one that is stolen */
+	change_outside(&b.l[2].task, -7);
+	gate_open(&b.gate[1]);
+	CHECK_EVENTUALLY(sley_task_status(&b.l[0].task) == 0);
+	gate_open(&b.gate[0]);
+	sley_join(&b.all.group);
+	at_a = strchr(b.all.text, 'a');
+	at_b = strchr(b.all.text, 'b');
+	at_c = strchr(b.all.text, 'c');
+	CHECK_EQ(b.all.n, 6);
+	CHECK(at_c < at_b && at_b < at_a);
+	CHECK_EQ(at_a - b.all.text, 5);
+	stop(rt);
+}
+
+static void hold_and_yield(void *arg)
+{
+	struct bench *b = arg;
+
+	spawn_bench(b);
+	gate_hold(&b->gate[0]);
+	sley_yield();
+	put(&b->all, 'y');
+}
+
+TEST(u12_set_priority_of_a_running_task_counts_when_it_yields)
+{
+	struct bench b = { .nr = 2, .fn = put_letter };
+	struct sley_config config = config_of(1);
+	struct sley *rt = start_with(&config);
+	struct sley_task task;
+
+	sley_spawn(&b.all.group, &task, hold_and_yield, &b);
+	wait_held(&b.gate[0]);
+	change_outside(&task, 9);
+	gate_open(&b.gate[0]);
+	sley_join(&b.all.group);
+	CHECK_STR(b.all.text, "aby");
+	stop(rt);
+}
+
+static void hold_second(void *arg)
+{
+	struct bench *b = arg;
+
+	gate_hold(&b->gate[1]);
+}
+
+/* It is still RUNNING, and in the levels of its worker. */
+TEST(u12_set_priority_of_a_task_that_has_yielded)
+{
+	struct bench b = { .nr = 0 };
+	struct sley_config config = config_of(1);
+	struct sley *rt = start_with(&config);
+	struct sley_task task, holder;
+
+	sley_spawn(&b.all.group, &task, hold_and_yield, &b);
+	wait_held(&b.gate[0]);
+	CHECK_EQ(sley_spawn_with(&b.all.group, &holder, hold_second, &b,
+				 SLEY_OPTIONS(.priority = -9)),
+		 0);
+	gate_open(&b.gate[0]);
+	wait_held(&b.gate[1]);
+	b.nr = 2;
+	b.fn = put_letter;
+	spawn_bench(&b);
+	change_outside(&task, 9);
+	gate_open(&b.gate[1]);
+	sley_join(&b.all.group);
+	CHECK_STR(b.all.text, "aby");
+	stop(rt);
+}
+
+TEST_WORKERS(u12_set_priority_of_a_blocked_or_finished_task_from_outside)
+{
+	struct letters all = { .event = SLEY_EVENT_INIT };
+	struct sley *rt = start();
+	struct letter l;
+
+	spawn_letter(&all, &l, 'a', 0, wait_and_put);
+	while (is_single() && sley_step(rt))
+		;
+	change_outside(&l.task, -1);
+	sley_event_set(&all.event);
+	while (is_single() && sley_step(rt))
+		;
+	CHECK_EVENTUALLY(sley_task_status(&l.task) == 0);
+	change_outside(&l.task, 5);
+	CHECK_EQ(sley_task_status(&l.task), 0);
+	sley_join(&all.group);
+	CHECK_STR(all.text, "a");
+	stop(rt);
+}
+
+struct changers {
+	atomic_bool over;
+	struct mixed *items;
+	int nr;
+};
+
+static void *change_at_random(void *arg)
+{
+	struct changers *c = arg;
+
+	while (!atomic_load(&c->over)) {
+		struct sley_task *task =
+			&c->items[test_random((uint64_t)c->nr)].task;
+		int priority = (int)test_random(NR_LEVELS) + SLEY_PRIORITY_MIN;
+
+		CHECK_EQ(sley_set_priority(task, priority), 0);
+	}
+	return NULL;
+}
+
+static void block_and_run(void *arg)
+{
+	struct mixed *m = arg;
+
+	if (test_random(4) == 0)
+		CHECK_EQ(sley_sleep(test_random(20) * SLEY_USEC), 0);
+	run_mixed(m);
+}
+
+TEST_WORKERS(u12_set_priority_from_outside_loses_and_doubles_nothing)
+{
+	static struct mixed items[NR_MIXED];
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct changers c = { .items = items, .nr = test_scale(NR_MIXED) };
+	struct sley *rt = start();
+	pthread_t threads[2];
+	int i;
+
+	for (i = 0; i < c.nr; i++) {
+		atomic_store(&items[i].runs, 0);
+		sley_spawn(&group, &items[i].task, block_and_run, &items[i]);
+	}
+	for (i = 0; i < 2; i++)
+		threads[i] = test_thread(change_at_random, &c);
+	sley_join(&group);
+	atomic_store(&c.over, true);
+	for (i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	for (i = 0; i < c.nr; i++)
+		CHECK_EQ(atomic_load(&items[i].runs), 1);
 	stop(rt);
 }

@@ -20,10 +20,13 @@ static int taken[TASKS];
 
 static void setup(void)
 {
-	memset(&runq, 0, sizeof(runq));
+	runq = (struct runq){ .tag = 1 };
+	sley__runqs = (struct runqs){ .by_tag = { [1] = &runq } };
 	memset(tasks, 0, sizeof(tasks));
 	memset(taken, 0, sizeof(taken));
 	model_lock_word(&runq.lock.word);
+	model_lock_word(&sley__runqs.lock.word);
+	model_name(&sley__runqs.lock.word, "all");
 	model_name(&runq.lock.word, "lock");
 	model_name(&runq.hint, "hint");
 	for (int i = 0; i < TASKS; i++) {
@@ -92,12 +95,12 @@ static void take_batch(int id)
 		taken[out[i] - tasks]++;
 }
 
-/* Up past everything, then down to the default, where it cannot be moved. */
+/* Up past everything, then down to the default. */
 static void change_levels(int id)
 {
 	(void)id;
-	runq_set_level(&runq, &tasks[0], 1);
-	runq_set_level(&runq, &tasks[2], LEVEL_DEFAULT);
+	(void)runq_move(&tasks[0], 1);
+	(void)runq_move(&tasks[2], LEVEL_DEFAULT);
 }
 
 static void bitmap_is_true(void)
@@ -119,7 +122,7 @@ static void each_once(void)
 	bitmap_is_true();
 	for (int i = 0; i < TASKS; i++) {
 		MODEL_CHECK(taken[i] == 1);
-		MODEL_CHECK(!(tasks[i].flags & TASK_LEVELLED));
+		MODEL_CHECK(tasks[i].state == TASK_READY);
 	}
 }
 
