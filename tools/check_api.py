@@ -36,6 +36,10 @@ UNCHECKED = {
     "sley_future_wait": "only cancelled",
     "sley_task_status": "the value is the answer, not a failure",
     "sley_step": "the value is the answer, not a failure",
+    "sley_wake": "the task has ended; a waker may not care",
+    "sley_wake_id": "the task has ended; a waker may not care",
+    "sley_key_wake": "the key is gone; a waker may not care",
+    "sley_key_destroy": "it is gone either way",
 }
 
 # Waits that have no deadline.

@@ -27,5 +27,6 @@
 #include <sley/ticket.h>
 #include <sley/time.h>
 #include <sley/version.h>
+#include <sley/waker.h>
 
 #endif

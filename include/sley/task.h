@@ -23,6 +23,7 @@ SLEY_BEGIN_DECLS
 #define SLEY_PRIORITY_MAX 31    /* least urgent */
 
 struct sley_group;
+struct sley_waker; /* <sley/waker.h> */
 
 /*
  * A task.  Caller-owned from sley_spawn() until the join of its group has
@@ -53,12 +54,13 @@ struct sley_group {
 
 /* How a task differs from the usual.  Zero means the default everywhere. */
 struct sley_options {
-	uint32_t size;      /* of this struct; SLEY_OPTIONS sets it    */
-	int32_t priority;   /* SLEY_PRIORITY_MIN ... SLEY_PRIORITY_MAX */
-	const char *name;   /* static text for reports                 */
-	uint32_t stack_kib; /* a stack of its own size, from the start */
-	bool pinned;        /* runs on this worker, is never stolen    */
-	uint64_t reserved[3];
+	uint32_t size;            /* of this struct; SLEY_OPTIONS sets it    */
+	int32_t priority;         /* SLEY_PRIORITY_MIN ... SLEY_PRIORITY_MAX */
+	const char *name;         /* static text for reports                 */
+	uint32_t stack_kib;       /* a stack of its own size, from the start */
+	bool pinned;              /* runs on this worker, is never stolen    */
+	struct sley_waker *waker; /* filled in before the task can start */
+	uint64_t reserved[2];
 };
 
 #ifndef __cplusplus
@@ -104,15 +106,16 @@ sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
  *
  * Context:  a task or a bound thread
  * Blocks:   never
- * Owner:    as sley_spawn(); @options is borrowed for the call, its name until
- *           the task ends.
+ * Owner:    as sley_spawn(); @options and its waker are borrowed for the call,
+ *           its name until the task ends.
  * Order:    as sley_spawn()
  * Errors:   SLEY_EPRIORITY, SLEY_ESTACK, -EINVAL (options->size is zero),
  *           -E2BIG (a newer field is set)
  *           SLEY_ENORUNTIME  the thread is not bound
  *           SLEY_EFORKED     it was, before fork()
  *           SLEY_ENOWORKER   .pinned from a thread that runs no tasks
- *           -ENOMEM          no fiber of options->stack_kib to be had
+ *           -ENOMEM          no fiber of options->stack_kib to be had, or no
+ *                            waker
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_spawn_with(struct sley_group *group, struct sley_task *task, sley_fn *fn,

@@ -6,6 +6,7 @@
 
 #include "core/forked.h"
 #include "core/loop.h"
+#include "core/slot.h"
 
 #include <errno.h>
 #include <sley/error.h>
@@ -17,15 +18,25 @@ static int build(struct sley *rt, struct sley_task *task,
 	unsigned int level = (unsigned int)(options->priority + LEVEL_DEFAULT);
 	uint32_t flags = runtime_task_flags(rt);
 
+	struct slot *slot = NULL;
+
 	task->fiber = NULL;
 	if (options->name)
 		task->name = options->name;
+	if (options->waker) {
+		if (slot_give(task, &slot))
+			return -ENOMEM;
+		flags |= TASK_SLOT;
+	}
 	if (options->stack_kib) {
 		task->fiber = strand_create(rt,
 					    (size_t)options->stack_kib << 10,
 					    strand_main, task);
-		if (!task->fiber)
+		if (!task->fiber) {
+			if (slot)
+				slot_take_back(task);
 			return -ENOMEM;
+		}
 	}
 	if (options->pinned)
 		flags |= TASK_PINNED;
@@ -33,6 +44,8 @@ static int build(struct sley *rt, struct sley_task *task,
 	if (load_relaxed(&rt->cancelled))
 		flags |= TASK_CANCELLED;
 	task_build(task, level, flags);
+	if (slot)
+		slot_describe(slot, rt, options->waker);
 	return 0;
 }
 

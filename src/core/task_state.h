@@ -132,6 +132,7 @@ enum task_verdict {
 #define TASK_PINNED (1u << 1)     /* may run on its own worker only         */
 #define TASK_NO_BARRIER (1u << 3) /* its runtime has no membarrier          */
 #define TASK_MUST_RUN (1u << 4)   /* even if cancelled: others rely on it   */
+#define TASK_SLOT (1u << 7)       /* was spawned with a waker: core/slot.h  */
 #define TASK_LEVEL_SHIFT 8
 #define TASK_LEVEL_MASK (0xffu << TASK_LEVEL_SHIFT)
 

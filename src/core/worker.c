@@ -25,6 +25,7 @@
 #include "core/hooks.h"
 #include "core/leave.h"
 #include "core/loop.h"
+#include "core/slot.h"
 #include "core/waitq.h"
 #include "os/clock.h"
 #include "os/futex.h"
@@ -174,6 +175,8 @@ run(struct worker *worker, struct strand *strand, struct sley_task *task)
 {
 	bool drop = dropped(worker, task);
 
+	if (unlikely(task_flags(task) & TASK_SLOT))
+		slot_start(strand, task);
 	if (likely(!drop)) {
 		set_task(strand, task);
 		trace_task(&worker->trace, TRACE_TASK_BEGIN, task);
@@ -184,6 +187,8 @@ run(struct worker *worker, struct strand *strand, struct sley_task *task)
 		trace_task(&worker->trace, TRACE_TASK_END, task);
 		sley_check(fork_stack_empty(&strand->forks),
 			   "a task joins all it forked before it ends");
+	} else {
+		endings_run(&strand->endings);
 	}
 	/* A strand made for this task names it even if it was dropped. */
 	clear_task(worker, strand);

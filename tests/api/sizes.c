@@ -26,6 +26,7 @@ SIZE_IS(sley_future, 32);
 SIZE_IS(sley_fork, 32);
 SIZE_IS(sley_rwlock, 24);
 SIZE_IS(sley_rwlock_tree, 144);
+SIZE_IS(sley_waker, 16);
 
 /* The first field says how much of the struct the caller knows. */
 _Static_assert(offsetof(struct sley_config, size) == 0, "sley_config");

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sley/waker.h - wake by number: the waker of a task, and keys.
+ *
+ * Both are plain numbers that may be copied, stored and sent anywhere, and used
+ * at any time: one whose task has ended, or whose key was destroyed, is refused
+ * and never means somebody else.
+ */
+#ifndef SLEY_WAKER_H
+#define SLEY_WAKER_H
+
+#include <sley/compiler.h>
+
+SLEY_BEGIN_DECLS
+
+/* ---- wakers ------------------------------------------------------------- */
+
+/*
+ * The waker of one task.  The id alone finds the task; priority and queue, the
+ * number of its runtime, are as of the time when this was filled in.  A wake
+ * goes by the priority that the task has by then.
+ */
+struct sley_waker {
+	uint64_t id; /* never 0 */
+	int32_t priority;
+	uint32_t queue; /* 0: one of more than 255 runtimes */
+};
+
+/*
+ * sley_waker_self - the waker of the calling task.
+ *
+ * Made on the first call; its id is the same until the task ends.  To have it
+ * before the task starts, spawn with sley_options.waker.
+ *
+ * Context:  a task, or a thread bound to a single-threaded runtime; elsewhere
+ *           it is misuse
+ * Blocks:   never
+ * Errors:   -ENOMEM
+ */
+SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_waker_self(struct sley_waker *out);
+
+/*
+ * sley_wake - let the sley_suspend() of a task return.
+ *
+ * If the task is not suspended, its next sley_suspend() returns at once.  One
+ * wake is remembered: more of them are absorbed.  It ends no other wait.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Order:    everything before it happens before the return of the suspend that
+ *           it ends.
+ * Errors:   -ESRCH  the task has ended
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
+sley_wake(const struct sley_waker *waker);
+
+/*
+ * sley_wake_id - sley_wake() by the id of a waker alone.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Order:    as sley_wake()
+ * Errors:   -ESRCH  the task has ended, or there never was one
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int sley_wake_id(uint64_t id);
+
+/*
+ * sley_suspend - wait to be woken by sley_wake().
+ *
+ * Context:  as sley_waker_self()
+ * Blocks:   the fiber
+ * Errors:   -ECANCELED; a remembered wake wins over it
+ *           -ENOMEM  the task had no waker, and there is no memory for one
+ */
+SLEY_EXPORT SLEY_TASK_ONLY SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_suspend(void);
+
+/*
+ * sley_suspend_until - sley_suspend() with a deadline.
+ *
+ * Context:  as sley_waker_self()
+ * Blocks:   the fiber
+ * Errors:   -ETIMEDOUT, -ECANCELED; a remembered wake wins over both
+ *           -ENOMEM
+ */
+SLEY_EXPORT SLEY_TASK_ONLY SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_suspend_until(uint64_t deadline_ns);
+
+/*
+ * sley_set_priority_id - sley_set_priority() by the id of a task's waker.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   SLEY_EPRIORITY
+ *           -ESRCH  the task has ended, or there never was one
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_set_priority_id(uint64_t id, int priority);
+
+/* ---- keys ----------------------------------------------------------------- */
+
+/*
+ * A key is a number at which waiters and wakers meet, in whichever order they
+ * come.  It belongs to nobody; whoever knows it may wait, wake or destroy.
+ */
+
+/*
+ * sley_key_create - a key that no other key is, was or will be.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    somebody calls sley_key_destroy() in the end.
+ * Errors:   -ENOMEM
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_key_create(uint64_t *key);
+
+/*
+ * sley_key_destroy - end a key.
+ *
+ * Those who wait return -EIDRM.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   -ESRCH  there is no such key (any more)
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
+sley_key_destroy(uint64_t key);
+
+/*
+ * sley_key_wait - wait until the key is woken.
+ *
+ * Returns at once if a wake is remembered, and consumes it.  Each wake lets one
+ * waiter go, the one that came first.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -ECANCELED
+ *           -ESRCH  there is no such key (any more)
+ *           -EIDRM  it was destroyed meanwhile
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_key_wait(uint64_t key);
+
+/*
+ * sley_key_wait_until - sley_key_wait() with a deadline.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -ETIMEDOUT, -ECANCELED, -ESRCH, -EIDRM; none consumes a wake
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_key_wait_until(uint64_t key, uint64_t deadline_ns);
+
+/*
+ * sley_key_wake - let one waiter go, the present first one or the next to come.
+ *
+ * One wake is remembered: more of them are absorbed until it was consumed.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Order:    everything before it happens before the return of the wait that it
+ *           ends.
+ * Errors:   1 a waiter was woken, 0 the wake is remembered
+ *           -ESRCH  there is no such key (any more)
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int sley_key_wake(uint64_t key);
+
+/*
+ * sley_nr_wakers - how many wakers and keys there are in the process.
+ *
+ * There can be 2^32 - 64 at once, of 64 bytes each.  That memory is used again
+ * and never given back.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint64_t sley_nr_wakers(void);
+
+SLEY_END_DECLS
+#endif
