@@ -46,6 +46,9 @@ UNCHECKED = {
 NO_TWIN = {
     "sley_yield": "waits for nothing",
     "sley_fork_join": "the child lives in the caller's frame",
+    "sley_parallelize": "the tasks live in its own frame",
+    "sley_defer_run": "what the user gave to SLEY_DEFER()",
+    "sley_guard_lock": "half of SLEY_MUTEX_GUARD(), which cannot fail",
 }
 
 

@@ -19,6 +19,12 @@
 #include <sley/future.h>
 #include <sley/runtime.h>
 #include <sley/select.h>
+#include <sley/defer.h>
+#include <sley/error.h>
+#include <sley/fork.h>
+#include <sley/parallel.h>
+#include <sley/runtime.h>
+#include <sley/shared.h>
 #include <sley/stock.h>
 #include <sley/semaphore.h>
 #include <sley/rwlock.h>

@@ -27,9 +27,14 @@ SIZE_IS(sley_fork, 32);
 SIZE_IS(sley_rwlock, 24);
 SIZE_IS(sley_rwlock_tree, 144);
 SIZE_IS(sley_waker, 16);
+SIZE_IS(sley_ticket_queue, 32);
+SIZE_IS(sley_ticket, 56);
+SIZE_IS(sley_call, 16);
 
 /* The first field says how much of the struct the caller knows. */
 _Static_assert(offsetof(struct sley_config, size) == 0, "sley_config");
 _Static_assert(offsetof(struct sley_options, size) == 0, "sley_options");
+_Static_assert(offsetof(struct sley_stock_config, size) == 0,
+	       "sley_stock_config");
 
 int sley_sizes;

@@ -35,3 +35,15 @@ bool sley_sizes_lock(void)
 {
 	return sley_mutex_try_lock(&sley_sizes_mutex);
 }
+
+static void sley_sizes_set(void *event)
+{
+	sley_event_set(static_cast<struct sley_event *>(event));
+}
+
+bool sley_sizes_guard(void)
+{
+	SLEY_MUTEX_GUARD(&sley_sizes_mutex);
+	SLEY_DEFER(sley_sizes_set, &sley_sizes_event);
+	return sley_event_is_set(&sley_sizes_event);
+}

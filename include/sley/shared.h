@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sley/shared.h - reference-counted memory, for what has no single owner.
+ *
+ * Events, mutexes and all others are plain memory, and zeroed memory is a valid
+ * one.  Where nobody can say who uses it last, put it into shared memory:
+ *
+ *	struct sley_event *ready = SLEY_SHARED(struct sley_event);
+ *
+ *	sley_spawn(&group, &task, producer, sley_shared_ref(ready));
+ *	sley_event_wait(ready);
+ *	sley_shared_unref(ready);   // the producer may still be in its set
+ *
+ * Whoever calls a function on it must hold a reference until the call returns.
+ */
+#ifndef SLEY_SHARED_H
+#define SLEY_SHARED_H
+
+#include <sley/compiler.h>
+#include <sley/runtime.h>
+
+SLEY_BEGIN_DECLS
+
+/*
+ * sley_shared_create - @size bytes, zeroed, with one reference.
+ *
+ * @last, if not NULL, is called with the object when the last reference goes,
+ * by whoever drops it.  The memory is aligned to 16 bytes at least.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    whoever holds a reference
+ * Errors:   NULL if there is no memory, or @size is 0
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK void *
+sley_shared_create(size_t size, sley_fn *last);
+
+/* SLEY_SHARED(type) - a zeroed object of that type, or NULL. */
+#define SLEY_SHARED(type) ((type *)sley_shared_create(sizeof(type), NULL))
+
+/*
+ * sley_shared_ref - one more who must drop it.  Returns @object.
+ *
+ * Context:  any thread that may use @object
+ * Blocks:   never
+ * Errors:   none; @object without references is misuse
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void *
+sley_shared_ref(void *object);
+
+/*
+ * sley_shared_unref - drop a reference; the last one frees it.
+ *
+ * Does nothing with NULL.
+ *
+ * Context:  any thread
+ * Blocks:   never, unless the function given to sley_shared_create() does
+ * Order:    everything before it, by each who dropped one, happens before that
+ *           function is called.
+ * Errors:   none; dropping one too many is misuse, not always caught
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_shared_unref(void *object);
+
+SLEY_END_DECLS
+#endif
