@@ -12,9 +12,6 @@
 
 #include "core/worker.h"
 
-/* In the flags of a task: a stolen child. */
-#define TASK_FORKED (1u << 5)
-
 /* A public child of a task of @victim, as a task to be run; or NULL. */
 struct sley_task *fork_steal(struct worker *worker, struct worker *victim);
 

@@ -108,7 +108,7 @@ int spawn_accept(struct sley *rt, struct sley_group *group,
 	struct worker *here = worker_in(rt);
 	int err;
 
-	if (unlikely(rt->generation != os_fork_generation()))
+	if (unlikely(runtime_is_lost(rt)))
 		return SLEY_EFORKED;
 	err = accept(rt, here, group, task, &defaults);
 	task->fiber = here ? here : rt->worker[0];

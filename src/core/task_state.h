@@ -130,6 +130,7 @@ enum task_verdict {
 /* In the flags: */
 #define TASK_CANCELLED (1u << 0)  /* asked to end                           */
 #define TASK_PINNED (1u << 1)     /* may run on its own worker only         */
+#define TASK_FORKED (1u << 2)     /* a stolen child, see core/fork.h        */
 #define TASK_NO_BARRIER (1u << 3) /* its runtime has no membarrier          */
 #define TASK_MUST_RUN (1u << 4)   /* even if cancelled: others rely on it   */
 #define TASK_SLOT (1u << 7)       /* was spawned with a waker: core/slot.h  */

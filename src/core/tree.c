@@ -4,7 +4,6 @@
  */
 #include "core/tree.h"
 
-#include "core/fork.h"
 #include "core/worker.h"
 
 #include <sley/fork.h>

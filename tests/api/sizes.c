@@ -16,7 +16,6 @@ SIZE_IS(sley_event, 16);
 SIZE_IS(sley_waitgroup, 16);
 SIZE_IS(sley_mutex, 16);
 SIZE_IS(sley_cond, 16);
-SIZE_IS(sley_fork, 24);
 SIZE_IS(sley_local, 8);
 SIZE_IS(sley_sem, 16);
 SIZE_IS(sley_barrier, 24);

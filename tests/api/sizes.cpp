@@ -9,7 +9,6 @@
 static_assert(sizeof(struct sley_task) == 64, "sley_task");
 static_assert(sizeof(struct sley_group) == 24, "sley_group");
 static_assert(sizeof(struct sley_mutex) == 16, "sley_mutex");
-static_assert(sizeof(struct sley_fork) == 24, "sley_fork");
 static_assert(sizeof(struct sley_case) == 24, "sley_case");
 static_assert(sizeof(struct sley_future) == 32, "sley_future");
 static_assert(sizeof(struct sley_fork) == 32, "sley_fork");

@@ -10,6 +10,7 @@
 
 #include "explorer.h"
 
+#include "core/forked.h"
 #include "core/wait.h"
 
 _Thread_local struct self sley__self;
@@ -69,6 +70,13 @@ void fork_come_back(struct strand *strand)
 {
 	(void)strand;
 	never();
+}
+
+bool runtime_is_lost(const struct sley *rt)
+{
+	(void)rt;
+	never();
+	return false;
 }
 
 #endif
