@@ -16,6 +16,7 @@ static struct sley_task task;
 static uint32_t queued;  /* a queue with room for one */
 static uint32_t decided; /* how many deciders won */
 static enum task_verdict verdict;
+static bool early[2]; /* said the decision, said the state it led to */
 static bool dropped;
 
 static void setup(void)
@@ -25,6 +26,7 @@ static void setup(void)
 	queued = 1;
 	decided = 0;
 	verdict = VERDICT_NONE;
+	early[0] = early[1] = false;
 	dropped = false;
 	model_name(&task.state, "state");
 	model_name(&queued, "queued");
@@ -60,8 +62,12 @@ static void park(uint32_t shield)
 /* RUNNING: wait, and end. */
 static void wait_and_end(uint32_t shield)
 {
+	uint32_t state;
+
 	park(shield);
-	verdict = task_verdict_of(dequeue_and_claim());
+	state = dequeue_and_claim();
+	verdict = task_verdict_of(state);
+	early[1] = state & TASK_EARLY;
 	MODEL_CHECK(verdict != VERDICT_NONE);
 	task_finish(&task);
 }
@@ -93,9 +99,7 @@ static void wait_announced_twice(int id)
 	(void)dequeue_and_claim();
 	task_announce_wait(&task);
 	task_announce_wait(&task);
-	park(0);
-	verdict = task_verdict_of(dequeue_and_claim());
-	task_finish(&task);
+	wait_and_end(0);
 }
 
 /* Only who knows of the wait decides it: after it was announced. */
@@ -106,8 +110,10 @@ static void decide(enum task_verdict with)
 	switch (task_decide(&task, with, 0)) {
 	case DECIDED_QUEUE:
 		enqueue();
-		/* fall through */
+		(void)add_relaxed(&decided, 1);
+		break;
 	case DECIDED_EARLY:
+		early[0] = true;
 		(void)add_relaxed(&decided, 1);
 		break;
 	case DECIDED_LOST:
@@ -149,6 +155,7 @@ static void ended_once(void)
 {
 	MODEL_CHECK(task_state_of(task.state) == TASK_COMPLETED);
 	MODEL_CHECK(queued == 0);
+	MODEL_CHECK(early[0] == early[1]);
 }
 
 MODEL(a_waker_ends_the_wait, .setup = setup, .threads = { wait_open, waker },

@@ -106,6 +106,20 @@ MODEL(two_selecters_meet_once, .setup = setup, .threads = { dueller, dueller },
 MODEL(two_selecters_meet_or_time_out, .setup = setup,
       .threads = { dueller_timed, dueller_timed }, .finish = settled);
 
+/* Takes from channel 0 what thread 1 could have taken. */
+static void rival(int id)
+{
+	int in = 0;
+	int err = sley_chan_recv_until(chan[0], &in, LATER);
+
+	(void)id;
+	MODEL_CHECK(err == 0 ? in == 7 : err == -ETIMEDOUT && in == 0);
+	got[0] += err == 0;
+}
+
+MODEL(two_selecters_and_a_receiver_or_time_out, .setup = setup,
+      .threads = { dueller_timed, dueller_timed, rival }, .finish = settled);
+
 /* ---- a selecter and those who use one channel -------------------------------- */
 
 /* Until channel 0 has given its value and channel 1 is closed. */
