@@ -65,13 +65,16 @@ static noinline void channels_insert(struct channels *all,
 {
 	unsigned int at = all->nr;
 
-	while (at && (uintptr_t)all->chan[at - 1] > (uintptr_t)chan)
-		at--;
-	if (at && all->chan[at - 1] == chan)
+	for (; at && (uintptr_t)all->chan[at - 1] > (uintptr_t)chan; at--)
+		all->chan[at] = all->chan[at - 1];
+	if (at && all->chan[at - 1] == chan) {
+		/* It is there already: close the gap again. */
+		for (; at < all->nr; at++)
+			all->chan[at] = all->chan[at + 1];
 		return;
-	for (unsigned int i = all->nr++; i > at; i--)
-		all->chan[i] = all->chan[i - 1];
+	}
 	all->chan[at] = chan;
+	all->nr++;
 }
 
 /* Often they are listed as they were created, and so in order already. */
