@@ -27,7 +27,7 @@ SLEY_BEGIN_DECLS
 	X(SLEY_ESTACK, -4100, "a stack has between 16 KiB and 1 GiB")          \
 	X(SLEY_EFORKED, -4101,                                                 \
 	  "a runtime does not survive fork(): the child must create its own")  \
-	X(SLEY_ECPUS, -4110,                                                   \
+	X(SLEY_ECPUS, -4102,                                                   \
 	  "no CPU is left for a worker: compare .cpus with "                   \
 	  "sley_cpus_usable(), taskset and the cgroup's cpuset")
 

@@ -103,9 +103,7 @@ struct sley_config {
 	 * other.  Finds in @cpus what may be used, and leaves what shall be.
 	 */
 	void (*place)(void *self, int worker, struct sley_cpus *cpus);
-	/*
-	 * Run on each worker, first and last; see "Hooks" above.
-	 */
+	/* Run on each worker, first and last; see "Hooks" above. */
 	void (*on_start)(void *self, int worker);
 	void (*on_stop)(void *self, int worker);
 	void *hook_self; /* for .place, .on_start and .on_stop              */
@@ -146,7 +144,8 @@ sley_config_default(void)
  * Context:  any thread
  * Blocks:   the thread, until all workers have started
  * Owner:    the caller stops it with sley_destroy(); @config is borrowed for
- *           the call, config->allocator.self until sley_destroy() returns.
+ *           the call; allocator.self, report_self and hook_self until
+ *           sley_destroy() returns.
  * Errors:   -ENOMEM, -EAGAIN (no more threads)
  *           -E2BIG          config->size is newer than this library and a
  *                           field it does not know is set

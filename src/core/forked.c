@@ -6,14 +6,14 @@
 
 #include "base/assert.h"
 #include "fiber/overflow.h"
-#include "os/process.h"
 #include "os/thread.h"
 
 #include <sley/error.h>
 
-bool runtime_is_lost(const struct sley *rt)
+void forked_begin(struct sley *rt)
 {
-	return rt->generation != os_fork_generation();
+	rt->generation = os_fork_generation();
+	os_thread_get_signals(&rt->signals);
 }
 
 int forked_error(void)

@@ -23,12 +23,19 @@
 #define SLEY_CORE_FORKED_H
 
 #include "core/worker.h"
+#include "os/process.h"
 
 #define FORKED_RULE                                                            \
 	"a runtime does not survive fork(): the child must create its own"
 
+/* @rt is being created: it remembers where it belongs. */
+void forked_begin(struct sley *rt);
+
 /* Was @rt created before this process was forked off? */
-bool runtime_is_lost(const struct sley *rt);
+static inline bool runtime_is_lost(const struct sley *rt)
+{
+	return rt->generation != os_fork_generation();
+}
 
 /* Why the calling thread has no runtime: SLEY_ENORUNTIME or SLEY_EFORKED. */
 int forked_error(void);

@@ -262,9 +262,12 @@ static bool may_be_queued(const struct sley_task *task)
 
 void place_set_level(struct sley_task *task, unsigned int level)
 {
-	if (runq_move(task, level))
-		return;
-	task_set_level(task, level);
+	do {
+		if (runq_move(task, level))
+			return;
+		task_set_level(task, level);
+		/* Queued there meanwhile, perhaps by its old level? */
+	} while (task_queued_tag(task) != RUNQ_NO_TAG);
 	if (may_be_queued(task))
 		(void)add_release(&sley__level_changes, 1); /* P1 */
 }

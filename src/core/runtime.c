@@ -17,7 +17,6 @@
 #include "fiber/overflow.h"
 #include "os/futex.h"
 #include "os/membarrier.h"
-#include "os/process.h"
 #include "os/thread.h"
 
 #include <errno.h>
@@ -219,8 +218,7 @@ int runtime_create(struct sley **out, const struct sley_config *config)
 		return -ENOMEM;
 	rt->mem = mem;
 	keep_config(rt, config);
-	rt->generation = os_fork_generation();
-	os_thread_get_signals(&rt->signals);
+	forked_begin(rt);
 	/* Bound threads run what they spawned, and nobody else does. */
 	rt->migratable = config->migratable && nr_workers;
 	rt->membarrier = !config->no_membarrier && os_membarrier_setup();

@@ -29,6 +29,9 @@ SIZE_IS(sley_waker, 16);
 SIZE_IS(sley_ticket_queue, 32);
 SIZE_IS(sley_ticket, 56);
 SIZE_IS(sley_call, 16);
+SIZE_IS(sley_fork, 24);
+SIZE_IS(sley_cpus, 512);
+SIZE_IS(sley_cpu, 32);
 
 /* The first field says how much of the struct the caller knows. */
 _Static_assert(offsetof(struct sley_config, size) == 0, "sley_config");

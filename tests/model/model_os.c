@@ -14,6 +14,7 @@
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/membarrier.h"
+#include "os/process.h"
 #include "os/thread.h"
 
 #include <errno.h>
@@ -75,6 +76,11 @@ uint64_t os_now(void)
 	struct op op = { .kind = OP_NOW, .site = HERE("now", "") };
 
 	return machine_post(&op);
+}
+
+unsigned int os_fork_generation(void)
+{
+	return 0; /* nobody forks */
 }
 
 void spin_yield(void)

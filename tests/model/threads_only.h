@@ -10,7 +10,6 @@
 
 #include "explorer.h"
 
-#include "core/forked.h"
 #include "core/wait.h"
 
 _Thread_local struct self sley__self;
@@ -70,13 +69,6 @@ void fork_come_back(struct strand *strand)
 {
 	(void)strand;
 	never();
-}
-
-bool runtime_is_lost(const struct sley *rt)
-{
-	(void)rt;
-	never();
-	return false;
 }
 
 #endif
