@@ -12,9 +12,10 @@
  * a task, it must not return from it: below is the loop of a worker that is
  * gone.  An ending (core/ending.h) on its strand says so.
  *
- * What is shared by all runtimes is made whole: the lock of the handler of
- * overflows is taken over the fork.  The tags of core/runq.c have no lock; those
- * of lost runtimes stay taken, since tasks that carry them are still there.
+ * What is shared by all runtimes is made whole: the locks of the handler of
+ * overflows, of the slots and of the table of queues are taken over the fork.
+ * The tags of lost runtimes stay taken, since tasks that carry them are still
+ * there.
  *
  * Rejected: making the old runtime work in the child with new threads.  The
  * stacks of tasks that ran elsewhere are in the middle of something.

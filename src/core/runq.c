@@ -9,7 +9,24 @@
  */
 #include "core/runq.h"
 
+#include "os/process.h"
+
 struct runqs sley__runqs;
+
+static void before_fork(void)
+{
+	spin_lock(&sley__runqs.lock);
+}
+
+static void after_fork(void)
+{
+	spin_unlock(&sley__runqs.lock);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	os_fork_watch(before_fork, after_fork, after_fork);
+}
 
 void runq_init(struct runq *runq)
 {

@@ -7,6 +7,7 @@
 #include "core/wait.h"
 #include "core/worker.h"
 #include "os/map.h"
+#include "os/process.h"
 
 #include <errno.h>
 
@@ -81,6 +82,21 @@ static struct slot *take_free(void)
 	}
 	all->nr_live++;
 	return slot;
+}
+
+static void before_fork(void)
+{
+	spin_lock(&sley__slots.lock);
+}
+
+static void after_fork(void)
+{
+	spin_unlock(&sley__slots.lock);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	os_fork_watch(before_fork, after_fork, after_fork);
 }
 
 /* Room for more, unless somebody else was faster. */

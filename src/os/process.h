@@ -11,7 +11,8 @@ unsigned int os_fork_generation(void);
 /*
  * From now on each fork() calls @prepare before, and @parent or @child after;
  * each in the thread that forks.  For constructors, which run once: there is no
- * way back.
+ * way back.  A lock of the whole process must be taken over the fork, or it may
+ * never be free in the child.
  */
 void os_fork_watch(void (*prepare)(void), void (*parent)(void),
 		   void (*child)(void));

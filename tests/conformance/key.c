@@ -5,6 +5,8 @@
  * That no wake is lost between a waiter's look and its wait is shown by
  * tests/model/sync_waker.c.
  */
+#include <sys/wait.h>
+
 #include "conformance/bound.h"
 
 static uint64_t new_key(void)
@@ -262,4 +264,40 @@ TEST_WORKERS(u11_no_wake_is_lost_whoever_comes_first)
 	CHECK_EQ(sley_key_destroy(x.go), 0);
 	CHECK_EQ(sley_nr_wakers(), 0);
 	stop(rt);
+}
+
+/* ---- other processes ------------------------------------------------------------- */
+
+static void *make_keys(void *arg)
+{
+	atomic_bool *over = arg;
+
+	while (!atomic_load(over))
+		CHECK_EQ(sley_key_destroy(new_key()), 0);
+	return NULL;
+}
+
+/* The other thread has the lock of all slots more often than not. */
+TEST(u11_a_child_process_makes_keys_of_its_own)
+{
+	atomic_bool over = false;
+	pthread_t thread;
+	int status;
+
+	if (test_sanitizer())
+		test_skip("sanitizers do not survive fork() with threads");
+	thread = test_thread(make_keys, &over);
+	for (int i = 0; i < 200; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			(void)alarm(10);
+			_exit(sley_key_destroy(new_key()) != 0);
+		}
+		CHECK_GT(pid, 0);
+		CHECK_EQ(waitpid(pid, &status, 0), pid);
+		CHECK_EQ(status, 0);
+	}
+	atomic_store(&over, true);
+	pthread_join(thread, NULL);
 }

@@ -49,6 +49,15 @@ void os_futex_wake(const uint32_t *word, int nr)
 	machine_post(&op);
 }
 
+/* No model forks. */
+void os_fork_watch(void (*prepare)(void), void (*parent)(void),
+		   void (*child)(void))
+{
+	(void)prepare;
+	(void)parent;
+	(void)child;
+}
+
 int os_thread_id(void)
 {
 	return model_thread() + 1;
