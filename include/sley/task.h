@@ -95,7 +95,7 @@ sley_options_default(void)
  * Owner:    @task and @group are borrowed until sley_join(@group) returns.
  * Order:    everything before the call happens before @fn; everything in @fn
  *           happens before the return of sley_join(@group).
- * Errors:   none
+ * Errors:   none; spawning into no group (NULL) is misuse
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
@@ -109,8 +109,8 @@ sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
  * Owner:    as sley_spawn(); @options and its waker are borrowed for the call,
  *           its name until the task ends.
  * Order:    as sley_spawn()
- * Errors:   SLEY_EPRIORITY, SLEY_ESTACK, -EINVAL (options->size is zero),
- *           -E2BIG (a newer field is set)
+ * Errors:   SLEY_EPRIORITY, SLEY_ESTACK, -E2BIG (a newer field is set)
+ *           -EINVAL          options->size is zero, or @group is NULL
  *           SLEY_ENORUNTIME  the thread is not bound
  *           SLEY_EFORKED     it was, before fork()
  *           SLEY_ENOWORKER   .pinned from a thread that runs no tasks

@@ -39,6 +39,8 @@ void sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
 	struct sley *rt;
 	int err;
 
+	sley_check(group, "spawn into a group; sley_schedule() is for tasks "
+			  "that nobody waits for");
 	task->name = label_of_place(__builtin_return_address(0));
 	if (likely(worker)) {
 		spawn_here(worker, group, task, fn, arg);
@@ -78,6 +80,8 @@ int sley_spawn_on(struct sley *rt, struct sley_group *group,
 		  struct sley_task *task, sley_fn *fn, void *arg,
 		  const struct sley_options *options)
 {
+	if (!group)
+		return -EINVAL;
 	set_up(task, fn, arg, __builtin_return_address(0));
 	return spawn_checked(rt, group, task, options);
 }
@@ -89,6 +93,8 @@ int sley_spawn_with(struct sley_group *group, struct sley_task *task,
 
 	if (!rt)
 		return forked_error();
+	if (!group)
+		return -EINVAL;
 	set_up(task, fn, arg, __builtin_return_address(0));
 	return spawn_checked(rt, group, task, options);
 }

@@ -40,4 +40,12 @@ static inline struct sley_group *follower_group(const struct sley_task *next)
 	return (struct sley_group *)(void *)next->prev;
 }
 
+/* The group of @task, whether it is followed or not. */
+static inline struct sley_group *follow_group(const struct sley_task *task)
+{
+	const struct sley_task *next = follower_of(task->group);
+
+	return next ? follower_group(next) : task->group;
+}
+
 #endif

@@ -21,8 +21,7 @@ static inline void spawn_here(struct worker *worker, struct sley_group *group,
 	task->group = group;
 	task->fiber = NULL;
 	task_build(task, LEVEL_DEFAULT, worker->task_flags);
-	if (group)
-		group_add(group);
+	group_add(group);
 	drain_count_spawned(worker);
 	place_spawned(worker, task);
 }

@@ -4,6 +4,7 @@
  */
 #include "core/tree.h"
 
+#include "core/follow.h"
 #include "core/worker.h"
 
 #include <sley/fork.h>
@@ -26,6 +27,8 @@ static uint64_t number(uint64_t *id)
 
 static uint64_t tree_of(const struct worker *worker, struct strand *strand)
 {
+	struct sley_group *group;
+
 	for (;;) {
 		/* relaxed: a parent cannot end before its child. */
 		struct sley_task *task = load_relaxed(&strand->task);
@@ -33,8 +36,9 @@ static uint64_t tree_of(const struct worker *worker, struct strand *strand)
 		/* The code of a bound thread; its children run there, too. */
 		if (strand == &worker->base)
 			return number(&sley__self.tree);
-		if (task->group && task->group->tree)
-			return task->group->tree;
+		group = follow_group(task);
+		if (group && group->tree)
+			return group->tree;
 		if (!(task_flags(task) & TASK_FORKED))
 			return number(&strand->tree.id);
 		strand = ((struct sley_fork *)task->arg)->parent;

@@ -36,6 +36,7 @@
  */
 #include "base/label.h"
 #include "core/follow.h"
+#include "core/forked.h"
 #include "core/spawn.h"
 #include "core/wait.h"
 
@@ -256,14 +257,14 @@ void sley_ticket_on_call(struct sley_ticket *ticket, struct sley_group *group,
 	struct sley *rt = sley__self.bound;
 	int err;
 
-	sley_check(rt, "hang a task on a ticket from a task or a bound thread");
+	sley_check(rt, forked_rule("hang a task on a ticket from a task or a "
+				   "bound thread"));
 	sley_check(group, "a task that is hung on a ticket has a group");
 	task->fn = fn;
 	task->arg = arg;
 	task->name = label_of_place(__builtin_return_address(0));
 	err = spawn_accept(rt, group, task);
-	sley_check(!err, "a runtime does not survive fork(): the child must "
-			 "create its own");
+	sley_check(!err, FORKED_RULE);
 	switch (try_to_hang_on(ticket, task)) {
 	case PENDING:
 		return;

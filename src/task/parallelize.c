@@ -8,10 +8,10 @@
  * The innermost frame makes the first call and waits for all.
  */
 #include "base/label.h"
+#include "core/forked.h"
 #include "core/spawn.h"
 #include "core/wait.h"
 
-#include <sley/error.h>
 #include <sley/parallel.h>
 
 #include <errno.h>
@@ -85,7 +85,7 @@ int sley_parallelize(const struct sley_call *calls, size_t nr)
 	};
 
 	if (!p.rt)
-		return SLEY_ENORUNTIME;
+		return forked_error();
 	if (nr > SLEY_PARALLELIZE_MAX)
 		return -EINVAL;
 	if (nr == 0)

@@ -396,3 +396,28 @@ TEST_WORKERS(m09_giving_work_never_waits_for_a_busy_worker)
 	CHECK_EQ(ran, 1000);
 	stop(rt);
 }
+
+/* ---- no group -------------------------------------------------------------------- */
+
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
+TEST_ABORTS(spawning_into_no_group_aborts, "spawn into a group")
+{
+	struct sley_task task;
+
+	(void)start();
+	sley_spawn(NULL, &task, nothing, NULL);
+}
+
+TEST(spawning_into_no_group_is_an_error_where_there_are_errors)
+{
+	struct sley *rt = start();
+	struct sley_task task;
+
+	CHECK_EQ(sley_spawn_with(NULL, &task, nothing, NULL, NULL), -EINVAL);
+	CHECK_EQ(sley_spawn_on(rt, NULL, &task, nothing, NULL, NULL), -EINVAL);
+	stop(rt);
+}

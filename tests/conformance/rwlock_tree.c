@@ -763,3 +763,40 @@ TEST_WORKERS(c35_many_trees_take_turns)
 	CHECK(is_free(&m.scene));
 	stop(rt);
 }
+
+/* ---- tasks that wait for a ticket ------------------------------------------------- */
+
+static void re_enter(void *arg)
+{
+	struct scene *s = arg;
+
+	CHECK(sley_rwlock_try_write_lock(&s->lock));
+	s->inside++;
+	sley_rwlock_write_unlock(&s->lock);
+}
+
+static void hang_two_on_a_ticket(void *arg)
+{
+	struct scene *s = arg;
+	struct sley_ticket_queue queue = SLEY_TICKET_QUEUE_INIT;
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_ticket before, ticket;
+	struct sley_task task[2];
+
+	sley_group_in_tree(&group);
+	sley_ticket_take(&queue, &before);
+	sley_ticket_take(&queue, &ticket);
+	sley_ticket_on_call(&ticket, &group, &task[0], re_enter, s);
+	sley_ticket_on_call(&ticket, &group, &task[1], re_enter, s);
+	sley_rwlock_write_lock(&s->lock);
+	sley_ticket_done(&before);
+	sley_join(&group);
+	sley_rwlock_write_unlock(&s->lock);
+	sley_ticket_done(&ticket);
+	CHECK_EQ(s->inside, 2);
+}
+
+TEST_WORKERS(c35_tasks_that_follow_each_other_are_in_the_tree_of_their_group)
+{
+	start_in_task(hang_two_on_a_ticket);
+}

@@ -11,6 +11,7 @@
 #include "threads_only.h"
 
 #include "core/follow.h"
+#include "core/forked.h"
 #include "core/spawn.h"
 
 #include <sley/ticket.h>
@@ -39,6 +40,11 @@ int spawn_accept(struct sley *runtime, struct sley_group *of,
 	accepted->group = of;
 	accepted->fiber = &home;
 	return 0;
+}
+
+const char *forked_rule(const char *rule)
+{
+	return rule;
 }
 
 static void setup(void)
