@@ -106,7 +106,7 @@ static bool overflow_report(uintptr_t address)
 	if (!fiber || !fiber->stack.low)
 		return false;
 	low = (uintptr_t)fiber->stack.low;
-	if (address >= low || low - address > STACK_GUARD_SIZE)
+	if (address >= low || low - address > stack_guard_size())
 		return false;
 	overflow_print(fiber, address);
 	overflow_print_code(fiber);

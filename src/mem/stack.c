@@ -42,6 +42,11 @@ static size_t chunk_header_size(uint32_t nr_stacks)
 	       nr_stacks * sizeof(struct stack_slot);
 }
 
+size_t stack_guard_size(void)
+{
+	return round_up(STACK_GUARD_SIZE_MIN, os_page_size());
+}
+
 int stack_pool_init(struct stack_pool *pool, size_t stack_size,
 		    bool no_guard_advice)
 {
@@ -50,9 +55,10 @@ int stack_pool_init(struct stack_pool *pool, size_t stack_size,
 	*pool = (struct stack_pool){
 		.warm_max = STACK_WARM_MAX,
 		.size = round_up(stack_size, os_page_size()),
+		.guard = stack_guard_size(),
 		.no_guard_advice = no_guard_advice,
 	};
-	pool->stride = pool->size + STACK_GUARD_SIZE;
+	pool->stride = pool->size + pool->guard;
 	list_init(&pool->warm_list);
 	list_init(&pool->cold_list);
 	return -pthread_mutex_init(&pool->growing, NULL);
@@ -104,14 +110,14 @@ static struct stack_chunk *chunk_map(const struct stack_pool *pool)
 static uint32_t stack_guard(struct stack_pool *pool, char *first, uint32_t nr)
 {
 	if (!pool->no_guard_advice) {
-		if (!os_guard_advise_many(first, STACK_GUARD_SIZE, pool->stride,
+		if (!os_guard_advise_many(first, pool->guard, pool->stride,
 					  (int)nr))
 			return nr;
 		/* An older kernel: from now on the other way. */
 		pool->no_guard_advice = true;
 	}
 	/* Each costs two mappings of a bounded number: one at a time. */
-	return os_guard_protect(first, STACK_GUARD_SIZE) ? 0 : 1;
+	return os_guard_protect(first, pool->guard) ? 0 : 1;
 }
 
 /* Takes fresh stacks into use; returns the first of @nr_taken. */
@@ -130,7 +136,7 @@ static struct stack_slot *chunk_take(struct stack_pool *pool,
 		uint32_t index = chunk->nr_used + i;
 
 		list_init(&slots[i].link);
-		slots[i].low = first + i * pool->stride + STACK_GUARD_SIZE;
+		slots[i].low = first + i * pool->stride + pool->guard;
 		slots[i].colour = index % STACK_NR_COLOURS * CACHE_LINE;
 	}
 	chunk->nr_used += nr;

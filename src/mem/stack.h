@@ -56,7 +56,10 @@
  * compiled with -fstack-clash-protection.  Of the 2.3 us that a fresh stack
  * costs, 0.65 are its guard; 64 KiB would make it 0.85, 4 KiB 0.55.
  */
-#define STACK_GUARD_SIZE ((size_t)32 << 10)
+#define STACK_GUARD_SIZE_MIN ((size_t)32 << 10)
+
+/* The same in whole pages: some AArch64 kernels have pages of 64 KiB. */
+size_t stack_guard_size(void);
 
 #define STACK_NR_COLOURS 16
 #define STACK_COLOUR_MAX ((STACK_NR_COLOURS - 1) * CACHE_LINE)
@@ -89,6 +92,7 @@ struct stack_pool {
 	pthread_mutex_t growing; /* of what follows; held over system calls */
 	struct stack_chunk *chunks; /* the first may have fresh stacks */
 	size_t size;                /* of each stack, before colouring */
+	size_t guard;               /* below each */
 	size_t stride;
 	bool no_guard_advice;
 };

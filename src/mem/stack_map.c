@@ -12,24 +12,27 @@
 int stack_map(struct stack *out, size_t size, bool no_guard_advice)
 {
 	size_t whole = round_up(size, os_page_size());
-	char *map = os_map(STACK_GUARD_SIZE + whole);
+	size_t guard = stack_guard_size();
+	char *map = os_map(guard + whole);
 	int err = -ENOSYS;
 
 	if (!map)
 		return -ENOMEM;
 	if (!no_guard_advice)
-		err = os_guard_advise(map, STACK_GUARD_SIZE);
+		err = os_guard_advise(map, guard);
 	if (err)
-		err = os_guard_protect(map, STACK_GUARD_SIZE);
+		err = os_guard_protect(map, guard);
 	if (err) {
-		os_unmap(map, STACK_GUARD_SIZE + whole);
+		os_unmap(map, guard + whole);
 		return -ENOMEM;
 	}
-	*out = (struct stack){ .low = map + STACK_GUARD_SIZE, .size = whole };
+	*out = (struct stack){ .low = map + guard, .size = whole };
 	return 0;
 }
 
 void stack_unmap(struct stack *stack)
 {
-	os_unmap(stack->low - STACK_GUARD_SIZE, STACK_GUARD_SIZE + stack->size);
+	size_t guard = stack_guard_size();
+
+	os_unmap(stack->low - guard, guard + stack->size);
 }

@@ -37,8 +37,8 @@ static bool is_readable(const char *address)
 static void check_guard(const struct stack *stack)
 {
 	CHECK(!is_readable(stack->low - 1));
-	CHECK(!is_readable(stack->low - STACK_GUARD_SIZE / 2));
-	CHECK(!is_readable(stack->low - STACK_GUARD_SIZE));
+	CHECK(!is_readable(stack->low - stack_guard_size() / 2));
+	CHECK(!is_readable(stack->low - stack_guard_size()));
 	CHECK(is_readable(stack->low));
 	CHECK(is_readable(stack->low + stack->size - 1));
 }
