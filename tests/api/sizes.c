@@ -29,7 +29,6 @@ SIZE_IS(sley_waker, 16);
 SIZE_IS(sley_ticket_queue, 32);
 SIZE_IS(sley_ticket, 56);
 SIZE_IS(sley_call, 16);
-SIZE_IS(sley_fork, 24);
 SIZE_IS(sley_cpus, 512);
 SIZE_IS(sley_cpu, 32);
 

@@ -13,7 +13,6 @@ static_assert(sizeof(struct sley_case) == 24, "sley_case");
 static_assert(sizeof(struct sley_future) == 32, "sley_future");
 static_assert(sizeof(struct sley_fork) == 32, "sley_fork");
 static_assert(sizeof(struct sley_rwlock) == 24, "sley_rwlock");
-static_assert(sizeof(struct sley_fork) == 24, "sley_fork");
 static_assert(sizeof(struct sley_cpus) == 512, "sley_cpus");
 static_assert(std::is_trivial<struct sley_task>::value, "sley_task");
 
