@@ -7,12 +7,12 @@
 #define NR_KEYS 100
 
 static atomic_int nr_destroyed;
-static atomic_long order; /* the values destroyed, in base 10 */
+static atomic_long order; /* the last four values destroyed, in base 10 */
 
 static void note(void *value)
 {
 	atomic_fetch_add(&nr_destroyed, 1);
-	atomic_store(&order, 10 * order + *(int *)value);
+	atomic_store(&order, 10 * (order % 1000) + *(int *)value);
 }
 
 static struct sley_local plain;
