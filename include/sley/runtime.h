@@ -107,7 +107,8 @@ struct sley_config {
 	void (*on_start)(void *self, int worker);
 	void (*on_stop)(void *self, int worker);
 	void *hook_self; /* for .place, .on_start and .on_stop              */
-	uint64_t reserved[4];
+	uint64_t blocking_idle_ms; /* of a thread of sley/blocking.h; 10000 */
+	uint64_t reserved[3];
 };
 
 #ifndef __cplusplus
@@ -312,7 +313,10 @@ struct sley_stats {
 	uint64_t fibers_idle;   /* of them, waiting for a task               */
 	uint64_t trace_dropped; /* events that found no room                 */
 	uint64_t allocated;     /* bytes of bookkeeping memory in use        */
-	uint64_t reserved[7];
+	uint64_t blocking_threads; /* of sley/blocking.h, that exist now     */
+	uint64_t blocking_queued;  /* calls that have not started            */
+	uint64_t blocking_calls;   /* calls that have                        */
+	uint64_t reserved[4];
 };
 
 /*

@@ -9,6 +9,7 @@
 #define SLEY_SLEY_H
 
 #include <sley/barrier.h>
+#include <sley/blocking.h>
 #include <sley/chan.h>
 #include <sley/compiler.h>
 #include <sley/cpus.h>

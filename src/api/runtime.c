@@ -25,6 +25,7 @@
 
 #define STACK_KIB_DEFAULT 256
 #define STACK_CACHE_DEFAULT 64
+#define BLOCKING_IDLE_MS_DEFAULT 10000
 
 /* Puts into @cpus, and config->cpus, what the workers may use. */
 static int complete_placement(struct sley_config *config,
@@ -63,6 +64,8 @@ static int complete_config(const struct sley_config *given,
 		return SLEY_ESTACK;
 	if (config->stack_cache == 0)
 		config->stack_cache = STACK_CACHE_DEFAULT;
+	if (config->blocking_idle_ms == 0)
+		config->blocking_idle_ms = BLOCKING_IDLE_MS_DEFAULT;
 	if (config->seed == 0)
 		config->seed = os_now();
 	if (!config->name)
@@ -142,6 +145,9 @@ void sley_unbind(struct sley *rt)
 	sley_check(!runtime_is_lost(rt), FORKED_RULE);
 	sley_check(sley__self.bound == rt,
 		   "unbind a thread from the runtime it is bound to");
+	sley_check(
+		!sley__self.strand,
+		"only the bound thread itself unbinds, no call on its behalf");
 	sley_check(!worker ||
 			   (!rt->nr_workers && worker->strand == &worker->base),
 		   "a task cannot unbind its worker");

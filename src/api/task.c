@@ -53,6 +53,9 @@ void sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
 	task->fn = fn;
 	task->arg = arg;
 	err = spawn_into(rt, group, task, &defaults);
+	sley_check(err != SLEY_ENOWORKER,
+		   "what blocks on behalf of a single-threaded runtime cannot "
+		   "spawn: only its bound threads run tasks");
 	sley_assert(!err);
 }
 
@@ -162,7 +165,7 @@ void sley_cancel(struct sley_task *task)
 
 bool sley_cancelled(void)
 {
-	return wait_cancelled();
+	return wait_told_to_end();
 }
 
 int sley_task_status(const struct sley_task *task)

@@ -17,17 +17,23 @@ static _Thread_local struct {
 	struct mem mem;
 } thread;
 
-/* Whose values the caller means. */
-static inline struct locals **locals_here(void)
+/* The strand whose values the caller means; NULL: those of the thread. */
+static inline struct strand *strand_here(void)
 {
 	struct worker *worker = worker_current();
 
-	return likely(worker) ? &worker->strand->locals : &thread.head;
+	return likely(worker) ? worker->strand : sley__self.strand;
+}
+
+static inline struct locals *locals_of(const struct strand *strand)
+{
+	return likely(strand) ? strand->locals : thread.head;
 }
 
 void *sley_local_get(const struct sley_local *key)
 {
-	const struct local_slot *slot = locals_find(*locals_here(), key);
+	const struct local_slot *slot =
+		locals_find(locals_of(strand_here()), key);
 
 	return slot ? slot->value : NULL;
 }
@@ -93,8 +99,9 @@ static struct locals *chunk_create(struct mem *mem, struct locals **head)
 
 static struct locals *add_to_strand(struct strand *strand)
 {
-	struct locals *chunk =
-		chunk_create(&strand->home->rt->mem, &strand->locals);
+	/* relaxed: whichever it is, the runtime is the same. */
+	struct worker *home = load_relaxed(&strand->home);
+	struct locals *chunk = chunk_create(&home->rt->mem, &strand->locals);
 
 	if (!chunk)
 		return NULL;
@@ -121,8 +128,8 @@ static struct locals *add_to_thread(void)
 
 int sley_local_set(const struct sley_local *key, void *value)
 {
-	struct worker *worker = worker_current();
-	struct locals *chunk = *locals_here();
+	struct strand *strand = strand_here();
+	struct locals *chunk = locals_of(strand);
 	struct local_slot *slot = locals_find(chunk, key);
 
 	if (slot) {
@@ -130,8 +137,7 @@ int sley_local_set(const struct sley_local *key, void *value)
 		return 0;
 	}
 	if (!chunk || chunk->nr == LOCALS_SLOTS)
-		chunk = worker ? add_to_strand(worker->strand)
-			       : add_to_thread();
+		chunk = strand ? add_to_strand(strand) : add_to_thread();
 	if (!chunk)
 		return -ENOMEM;
 	chunk->slot[chunk->nr++] = (struct local_slot){ key, value };

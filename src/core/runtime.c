@@ -229,6 +229,7 @@ int runtime_create(struct sley **out, const struct sley_config *config)
 	slab_init(&rt->tasks, &rt->mem, sizeof(struct sley_task));
 	trace_init(&rt->trace, config->trace, nr_workers);
 	note_config(rt);
+	blocking_init(&rt->blocking, rt, &rt->mem);
 	err = stack_pool_init(&rt->stacks, (size_t)config->stack_kib << 10,
 			      config->no_guard_advice);
 	if (nr_workers) /* then there is a monitor, which ages the pool */
@@ -247,6 +248,7 @@ int runtime_create(struct sley **out, const struct sley_config *config)
 
 void runtime_free(struct sley *rt)
 {
+	blocking_stop(&rt->blocking);
 	monitor_stop(rt);
 	stop_threads(rt, rt->nr_workers);
 	trace_write(rt);
@@ -420,4 +422,5 @@ void runtime_stats(struct sley *rt, struct sley_stats *out)
 	out->spawned += load_relaxed(&rt->foreign_spawned);
 	out->fibers = slab_nr_live(&rt->strands);
 	out->allocated = mem_allocated(&rt->mem);
+	blocking_stats(&rt->blocking, out);
 }

@@ -29,18 +29,30 @@ uint64_t wait_caller(void)
 	return (uint64_t)os_thread_id() << 1 | 1;
 }
 
+static bool is_cancelled(const struct strand *strand)
+{
+	/* relaxed: whichever it is, the runtime is the same. */
+	struct worker *home = load_relaxed(&strand->home);
+
+	/* The code of a bound thread is no task: it is never cancelled. */
+	if (strand == &home->base)
+		return false;
+	/* relaxed: cancelling everything orders nothing. */
+	return task_is_cancelled(strand->task) ||
+	       load_relaxed(&home->rt->cancelled);
+}
+
 bool wait_cancelled(void)
 {
 	struct worker *worker = worker_current();
 
-	if (!worker)
-		return false;
-	/* The code of a bound thread is no task: it is never cancelled. */
-	if (worker->strand == &worker->base)
-		return false;
-	/* relaxed: cancelling everything orders nothing. */
-	return task_is_cancelled(worker->strand->task) ||
-	       load_relaxed(&worker->rt->cancelled);
+	return worker && is_cancelled(worker->strand);
+}
+
+bool wait_told_to_end(void)
+{
+	return wait_cancelled() ||
+	       (sley__self.strand && is_cancelled(sley__self.strand));
 }
 
 int wait_refused_slow(uint64_t deadline_ns, enum wait_flags flags)

@@ -138,6 +138,9 @@ uint64_t wait_caller(void);
 /* Is the calling task cancelled?  False for plain threads. */
 bool wait_cancelled(void);
 
+/* The same, and for threads that serve a task (core/blocking.h), whether that is. */
+bool wait_told_to_end(void);
+
 /* Not worth waiting: -ECANCELED or -ETIMEDOUT; else 0. */
 int wait_refused_slow(uint64_t deadline_ns, enum wait_flags flags);
 

@@ -33,6 +33,7 @@
 
 #include "base/list.h"
 #include "base/rand.h"
+#include "core/blocking.h"
 #include "core/ending.h"
 #include "core/idle.h"
 #include "core/levels.h"
@@ -190,6 +191,7 @@ struct sley {
 	struct sley_group hooks; /* those that have not ended             */
 	bool hooks_stopped;      /* stop hooks are queued, by the destroyer */
 	struct monitor monitor;
+	struct blocking blocking;
 	struct trace trace;
 	struct stack_pool stacks;
 	struct slab strands;
@@ -203,6 +205,7 @@ struct self {
 	struct sley *bound;    /* NULL: belongs to no runtime            */
 	uint64_t tree;         /* of the thread, see core/tree.h         */
 	bool forked;           /* it did, before fork(): core/forked.h   */
+	struct strand *strand; /* of core/blocking.h: whose task it serves */
 };
 
 /*

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sley/blocking.h - call what blocks the whole thread.
+ *
+ * A task that calls read() on a slow disk, getaddrinfo(), or a library that
+ * waits in its own way holds its worker: no other task runs there meanwhile.
+ * sley_blocking_call() has such a function run by a thread made for that, while
+ * the task is suspended like in any other wait.
+ *
+ * The threads are made when they are needed: one more whenever more calls wait
+ * than threads are idle, so that calls may wait for each other in any number.
+ * An idle one ends after .blocking_idle_ms (sley_config), 10 seconds by
+ * default.  A program that makes no such calls has no such threads.
+ *
+ * On such a thread sley_current() is the runtime of the caller, so the function
+ * may spawn (not in the single-threaded mode: SLEY_ENOWORKER).  It is no worker:
+ * sley calls that wait block that thread, as they do any plain thread, and are
+ * not cut short by a cancel; but sley_cancelled() tells whether the task was
+ * cancelled.  A call from within a call runs in place.  The values of
+ * <sley/local.h> are those of the calling task; errno stays on the thread.
+ */
+#ifndef SLEY_BLOCKING_H
+#define SLEY_BLOCKING_H
+
+#include <sley/compiler.h>
+#include <sley/runtime.h>
+
+SLEY_BEGIN_DECLS
+
+/*
+ * sley_blocking_call - have @fn(@arg) run where it may block, and wait for it.
+ *
+ * A plain thread that runs no tasks calls it in place.  If the task is
+ * cancelled before @fn has started, it never does; later, it is waited for.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread runs @fn itself
+ * Owner:    @arg is borrowed for the call.
+ * Order:    everything before the call happens before @fn; everything in @fn
+ *           happens before the return.
+ * Errors:   -ECANCELED, -EAGAIN (there is no thread, and none can be made):
+ *           @fn has not run
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_blocking_call(sley_fn *fn, void *arg);
+
+/*
+ * sley_blocking_call_until - sley_blocking_call(), if it starts in time.
+ *
+ * The deadline is for the start alone: once @fn runs, it is waited for.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread runs @fn itself
+ * Owner:    as sley_blocking_call()
+ * Order:    as sley_blocking_call()
+ * Errors:   -ETIMEDOUT, -ECANCELED, -EAGAIN: @fn has not run
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_blocking_call_until(sley_fn *fn, void *arg, uint64_t deadline_ns);
+
+SLEY_END_DECLS
+#endif
