@@ -35,6 +35,7 @@ UNCHECKED = {
     "sley_future_fail": "who is late may not care",
     "sley_future_wait": "only cancelled",
     "sley_task_status": "the value is the answer, not a failure",
+    "sley_blocking_begin": "where it fails the code runs on the worker",
     "sley_step": "the value is the answer, not a failure",
     "sley_wake": "the task has ended; a waker may not care",
     "sley_wake_id": "the task has ended; a waker may not care",
@@ -45,6 +46,8 @@ UNCHECKED = {
 # Waits that have no deadline.
 NO_TWIN = {
     "sley_yield": "waits for nothing",
+    "sley_blocking_begin": "waits for a thread that is there",
+    "sley_blocking_end": "waits for its own worker",
     "sley_fork_join": "the child lives in the caller's frame",
     "sley_parallelize": "the tasks live in its own frame",
     "sley_defer_run": "what the user gave to SLEY_DEFER()",

@@ -58,5 +58,51 @@ sley_blocking_call(sley_fn *fn, void *arg);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_blocking_call_until(sley_fn *fn, void *arg, uint64_t deadline_ns);
 
+/* ---- in place ---------------------------------------------------------- */
+
+/*
+ * Where a function of its own is too much: what stands between begin and end
+ * may block.
+ *
+ *	sley_blocking_begin();
+ *	n = read(fd, buffer, size);
+ *	sley_blocking_end();
+ *
+ * The task itself moves: its stack is continued by a thread as above, while its
+ * worker goes on with other tasks; the end brings it back to the worker it was
+ * on.  Between the two it is no worker that runs it: sley_worker() is -1, waits
+ * block the thread, and the task must neither fork nor return.
+ *
+ * Thread-locals are those of the other thread between the two.  errno goes with
+ * the task, but compilers keep the *address* of errno and of other thread-locals
+ * over calls: a function that uses them before or after a region must not use
+ * them inside; call another function there that is not inlined.
+ */
+
+/*
+ * sley_blocking_begin - what follows may block the thread.
+ *
+ * Regions may be nested: the outermost counts.  Does nothing on a thread that
+ * runs no tasks, and in the code of a bound thread, which is no task.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber, until another thread goes on with it
+ * Errors:   -EAGAIN   there is no thread: what follows runs on the worker, and
+ *                     blocks it.  It must be ended all the same.
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int sley_blocking_begin(void);
+
+/*
+ * sley_blocking_end - back to where it began.
+ *
+ * Ending a region that was not begun is misuse.  A task that was cancelled in
+ * between learns of it at its next wait that can be.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber, until its worker goes on with it
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void sley_blocking_end(void);
+
 SLEY_END_DECLS
 #endif

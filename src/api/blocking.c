@@ -5,6 +5,7 @@
 #include <sley/blocking.h>
 
 #include "core/blocking.h"
+#include "core/region.h"
 #include "core/wait.h"
 #include "core/worker.h"
 
@@ -33,4 +34,47 @@ int sley_blocking_call_until(sley_fn *fn, void *arg, uint64_t deadline_ns)
 int sley_blocking_call(sley_fn *fn, void *arg)
 {
 	return sley_blocking_call_until(fn, arg, UINT64_MAX);
+}
+
+/* ---- in place -------------------------------------------------------------------- */
+
+/* On a worker: the strand of the task, NULL for the code of a bound thread. */
+static struct strand *task_strand(struct worker *worker)
+{
+	return worker->strand == &worker->base ? NULL : worker->strand;
+}
+
+/* On another thread: the strand that is in a region here; NULL: none. */
+static struct strand *strand_in_region(void)
+{
+	struct strand *strand = sley__self.strand;
+
+	return strand && strand->region ? strand : NULL;
+}
+
+int sley_blocking_begin(void)
+{
+	struct worker *worker = worker_current();
+	struct strand *strand = worker ? task_strand(worker)
+				       : strand_in_region();
+
+	if (!strand)
+		return 0;
+	if (strand->regions++)
+		return worker ? -EAGAIN : 0; /* as the outermost */
+	/* On another thread from here on. */
+	return region_enter(worker);
+}
+
+void sley_blocking_end(void)
+{
+	struct worker *worker = worker_current();
+	struct strand *strand = worker ? task_strand(worker)
+				       : strand_in_region();
+
+	if (!strand)
+		return;
+	sley_check(strand->regions, "end a blocking region that was begun");
+	if (--strand->regions == 0 && !worker)
+		region_leave(strand);
 }

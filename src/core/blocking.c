@@ -101,7 +101,7 @@ static struct blocking_job *next_job(struct blocking_thread *thread)
 	}
 }
 
-/* Under the lock, which is given back.  Afterwards @thread may be freed. */
+/* Under the lock, which is given back: from here on it counts as gone. */
 static void leave(struct blocking_thread *thread)
 {
 	struct blocking *pool = thread->pool;
@@ -112,13 +112,22 @@ static void leave(struct blocking_thread *thread)
 	pool->nr_free--;
 	store_release(&pool->nr_threads, pool->nr_threads - 1); /* B2 */
 	spin_unlock(&pool->lock);
-	/* The pool is there until this thread is joined. */
+	/* The pool, and this thread, are there until it is joined. */
 	if (stopping)
 		os_futex_wake(&pool->nr_threads, 1);
 	if (before) {
 		os_thread_join(before->pthread);
 		mem_free(pool->mem, before, sizeof(*before));
 	}
+}
+
+void blocking_job_ends(struct blocking_thread *thread)
+{
+	struct blocking *pool = thread->pool;
+
+	spin_lock(&pool->lock);
+	pool->nr_free++;
+	spin_unlock(&pool->lock);
 }
 
 static void *thread_main(void *arg)
@@ -128,14 +137,17 @@ static void *thread_main(void *arg)
 	struct blocking_job *job;
 
 	sley__self.bound = pool->rt;
+	fiber_thread_init(&thread->fibers);
+	fiber_init_thread(&thread->base, &thread->fibers);
 	spin_lock(&pool->lock);
 	while ((job = next_job(thread))) {
 		spin_unlock(&pool->lock);
 		job->run(job, thread);
 		spin_lock(&pool->lock);
-		pool->nr_free++;
 	}
 	leave(thread);
+	fiber_fini(&thread->base);
+	fiber_thread_fini(&thread->fibers);
 	return NULL;
 }
 
@@ -261,10 +273,10 @@ static void run_call(struct blocking_job *job, struct blocking_thread *thread)
 {
 	struct call *call = container_of(job, struct call, job);
 
-	(void)thread;
 	sley__self.strand = call->work->strand;
 	call->work->fn(call->work->arg);
 	sley__self.strand = NULL;
+	blocking_job_ends(thread);
 	/* The call is gone as soon as its caller knows. */
 	(void)countdown_done(&call->done);
 }

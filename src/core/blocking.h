@@ -58,6 +58,7 @@
 #define SLEY_CORE_BLOCKING_H
 
 #include "base/list.h"
+#include "fiber/fiber.h"
 #include "lf/spin.h"
 #include "mem/alloc.h"
 
@@ -68,6 +69,7 @@ struct blocking_thread;
 
 struct blocking_job {
 	struct list link; /* under the lock; in no list: taken */
+	/* Calls blocking_job_ends() before it tells anybody of its end. */
 	void (*run)(struct blocking_job *job, struct blocking_thread *thread);
 };
 
@@ -82,6 +84,8 @@ struct blocking_thread {
 	uint32_t word;    /* enum blocking_state; the futex         */
 	bool known;       /* under the lock: pthread is set         */
 	pthread_t pthread;
+	struct fiber_thread fibers; /* for core/region.h            */
+	struct fiber base;          /* its own stack                */
 };
 
 struct blocking {
@@ -113,6 +117,12 @@ void blocking_stop(struct blocking *pool);
  */
 must_check int blocking_reserve(struct blocking *pool, bool patient);
 void blocking_post(struct blocking *pool, struct blocking_job *job);
+
+/*
+ * The thread is one of `free` again.  Whoever hears of the end of a job may
+ * have the next one at once, and shall find the thread that is still warm.
+ */
+void blocking_job_ends(struct blocking_thread *thread);
 
 /* True: @job was posted and has not started.  It never will. */
 must_check bool blocking_take_back(struct blocking *pool,

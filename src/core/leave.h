@@ -58,13 +58,14 @@ static inline void leave_finish(struct worker *worker)
 
 /*
  * From the current strand to @to; worker->after says what becomes of the one
- * that is left.  Returns when that is resumed, with the worker that resumed it.
+ * that is left.  Returns when that is resumed, with the thread that resumed it:
+ * it need not be a worker's (core/region.h), and leave_finish() is to be called
+ * if it is.
  */
-static inline __attribute__((always_inline)) struct worker *
-worker_switch(struct worker *worker, struct strand *to)
+static inline __attribute__((always_inline)) struct fiber_thread *
+worker_switch_raw(struct worker *worker, struct strand *to)
 {
 	struct strand *from = worker->strand;
-	struct fiber_thread *thread;
 
 	sley_assert(from != to);
 	worker->after.strand = from;
@@ -74,8 +75,14 @@ worker_switch(struct worker *worker, struct strand *to)
 	if (unlikely(worker->trace.full))
 		trace_switch(worker, from, to);
 	counter_add(&worker->counters.switches, 1);
-	thread = fiber_switch(&from->fiber, &to->fiber, &worker->thread);
-	worker = worker_of_thread(thread);
+	return fiber_switch(&from->fiber, &to->fiber, &worker->thread);
+}
+
+/* The same for what only workers resume: returns that worker. */
+static inline __attribute__((always_inline)) struct worker *
+worker_switch(struct worker *worker, struct strand *to)
+{
+	worker = worker_of_thread(worker_switch_raw(worker, to));
 	leave_finish(worker);
 	return worker;
 }
@@ -90,6 +97,15 @@ static inline struct strand *strand_resume(struct sley_task *task)
 	return strand;
 }
 
+/* The strand to go to for @task, which was picked; NULL: an idle one. */
+static inline __attribute__((always_inline)) struct strand *
+leave_target(struct worker *worker, struct sley_task *task)
+{
+	if (likely(task && task->fiber))
+		return strand_resume(task);
+	return worker_spare_strand(worker, task);
+}
+
 /*
  * Leave the current strand for @task, which was picked, or for an idle strand
  * if there is none; worker->after says what becomes of the one that is left.
@@ -98,13 +114,7 @@ static inline struct strand *strand_resume(struct sley_task *task)
 static inline __attribute__((always_inline)) struct worker *
 worker_leave_for(struct worker *worker, struct sley_task *task)
 {
-	struct strand *to;
-
-	if (likely(task && task->fiber))
-		to = strand_resume(task);
-	else
-		to = worker_spare_strand(worker, task);
-	return worker_switch(worker, to);
+	return worker_switch(worker, leave_target(worker, task));
 }
 
 static inline __attribute__((always_inline)) struct worker *

@@ -190,7 +190,8 @@ void trace_switch(struct worker *worker, const struct strand *from,
 		  const struct strand *to)
 {
 	bool blocks = worker->after.kind == AFTER_WAIT ||
-		      worker->after.kind == AFTER_FORK;
+		      worker->after.kind == AFTER_FORK ||
+		      worker->after.kind == AFTER_REGION;
 
 	if (is_underway(from))
 		record_strand(worker, blocks ? TRACE_BLOCK : TRACE_YIELD, from);

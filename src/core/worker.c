@@ -25,6 +25,7 @@
 #include "core/hooks.h"
 #include "core/leave.h"
 #include "core/loop.h"
+#include "core/region.h"
 #include "core/slot.h"
 #include "core/waitq.h"
 #include "os/clock.h"
@@ -76,6 +77,9 @@ void leave_finish_rare(struct worker *worker)
 		/* It stays RUNNING: it is this worker's, in its own queue. */
 		levels_push(&worker->ready, after->strand->task,
 			    task_level(after->strand->task));
+		break;
+	case AFTER_REGION:
+		region_finish_enter(worker, after->strand);
 		break;
 	case AFTER_IDLE:
 		strand_put(worker, after->strand);
@@ -183,6 +187,8 @@ run(struct worker *worker, struct strand *strand, struct sley_task *task)
 		task->fn(task->arg);
 		if (unlikely(strand->endings))
 			endings_run(&strand->endings);
+		sley_check(!strand->regions,
+			   "a task ends the blocking regions it has begun");
 		worker = strand->home;
 		trace_task(&worker->trace, TRACE_TASK_END, task);
 		sley_check(fork_stack_empty(&strand->forks),

@@ -65,12 +65,14 @@ struct strand {
 	struct worker *home;     /* runs it, or ran it last                   */
 	struct sley_task *task;  /* on it; NULL: idle                         */
 	uint32_t claimed;        /* the task's state when last claimed        */
+	uint32_t regions;        /* blocking ones the task is in, nested      */
 	struct strand *next;     /* in the worker's cache of idle strands     */
 	struct spinlock ending;  /* migratable: between cancel and its end    */
 	struct fork_stack forks; /* children forked by the task               */
 	struct ending *endings;  /* of the task, see core/ending.h            */
 	struct locals *locals;   /* of the task, see core/local.h             */
 	struct tree tree;        /* of the task, see core/tree.h              */
+	struct region *region;   /* core/region.h; NULL: on a worker          */
 	struct list parents;     /* in worker.parents while suspended         */
 	struct worker *parents_home; /* whose list that is; NULL: in none     */
 	size_t stack_size; /* 0: the runtime's own pool                 */
@@ -82,10 +84,11 @@ struct strand {
  */
 enum after_kind {
 	AFTER_NOTHING,
-	AFTER_WAIT,  /* park the task, release the lock of what it waits for */
-	AFTER_FORK,  /* park the task, unless its child has ended            */
-	AFTER_YIELD, /* queue the task again                                 */
-	AFTER_IDLE,  /* keep the strand for later, or free it                */
+	AFTER_WAIT,   /* park the task, release the lock of what it waits for */
+	AFTER_FORK,   /* park the task, unless its child has ended            */
+	AFTER_YIELD,  /* queue the task again                                 */
+	AFTER_REGION, /* let a thread of core/blocking.h go on with it       */
+	AFTER_IDLE,   /* keep the strand for later, or free it                */
 };
 
 struct after {

@@ -183,8 +183,7 @@ TEST_WORKERS(m31_one_caller_needs_one_thread_however_often_it_calls)
 
 	run_task(call_nothing, &ran);
 	CHECK_EQ(ran, 100);
-	/* A thread may be awake still when the next call comes: one more. */
-	CHECK_LE(stats_of(rt).blocking_threads, 2);
+	CHECK_EQ(stats_of(rt).blocking_threads, 1);
 	stop(rt);
 }
 

@@ -147,6 +147,27 @@ void fiber_swap_fpu(struct fiber *from, struct fiber *to,
 	never();
 }
 
+void fiber_thread_init(struct fiber_thread *thread)
+{
+	(void)thread;
+}
+
+void fiber_thread_fini(struct fiber_thread *thread)
+{
+	(void)thread;
+}
+
+void fiber_init_thread(struct fiber *fiber, struct fiber_thread *thread)
+{
+	(void)fiber;
+	(void)thread;
+}
+
+void fiber_fini(struct fiber *fiber)
+{
+	(void)fiber;
+}
+
 void fork_leave_behind(struct worker *worker)
 {
 	(void)worker;
@@ -293,7 +314,7 @@ static void run_late(struct blocking_job *job, struct blocking_thread *thread)
 	struct late_job *late = container_of(job, struct late_job, job);
 	uint32_t *done = &late->done;
 
-	(void)thread;
+	blocking_job_ends(thread);
 	store_release(done, 1);
 	os_futex_wake(done, 1);
 }
