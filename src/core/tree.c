@@ -25,7 +25,7 @@ static uint64_t number(uint64_t *id)
 	return cas_relaxed(id, &old, fresh) ? fresh : old;
 }
 
-static uint64_t tree_of(const struct worker *worker, struct strand *strand)
+static uint64_t tree_of(struct strand *strand)
 {
 	struct sley_group *group;
 
@@ -34,7 +34,7 @@ static uint64_t tree_of(const struct worker *worker, struct strand *strand)
 		struct sley_task *task = load_relaxed(&strand->task);
 
 		/* The code of a bound thread; its children run there, too. */
-		if (strand == &worker->base)
+		if (strand == &strand->home->base)
 			return number(&sley__self.tree);
 		group = follow_group(task);
 		if (group && group->tree)
@@ -68,11 +68,12 @@ void tree_keep(struct strand *strand)
 uint64_t tree_current(void)
 {
 	struct worker *worker = worker_current();
+	struct strand *strand = worker ? worker->strand : sley__self.strand;
 	uint64_t id;
 
-	if (!worker)
+	if (!strand)
 		return number(&sley__self.tree);
-	id = tree_of(worker, worker->strand);
-	tree_keep(worker->strand);
+	id = tree_of(strand);
+	tree_keep(strand);
 	return id;
 }
