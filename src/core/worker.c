@@ -173,6 +173,15 @@ static inline void end_task(struct worker *worker, struct sley_task *task,
 	drain_count_finished(worker);
 }
 
+/* The task owes something. */
+static cold void complain(const struct strand *strand)
+{
+	sley_check(!strand->regions,
+		   "a task ends the blocking regions it has begun");
+	sley_check(fork_stack_empty(&strand->forks),
+		   "a task joins all it forked before it ends");
+}
+
 /* Run a task that is claimed, on @strand. */
 static inline __attribute__((always_inline)) struct worker *
 run(struct worker *worker, struct strand *strand, struct sley_task *task)
@@ -187,12 +196,10 @@ run(struct worker *worker, struct strand *strand, struct sley_task *task)
 		task->fn(task->arg);
 		if (unlikely(strand->endings))
 			endings_run(&strand->endings);
-		sley_check(!strand->regions,
-			   "a task ends the blocking regions it has begun");
+		if (unlikely(strand->forks.head | strand->regions))
+			complain(strand);
 		worker = strand->home;
 		trace_task(&worker->trace, TRACE_TASK_END, task);
-		sley_check(fork_stack_empty(&strand->forks),
-			   "a task joins all it forked before it ends");
 	} else {
 		endings_run(&strand->endings);
 	}

@@ -2,6 +2,8 @@
 /*
  * blocking.c - calls that block a thread: M31, trap 22.
  */
+#include <sys/resource.h>
+
 #include "conformance/bound.h"
 
 static struct sley_stats stats_of(struct sley *rt)
@@ -346,6 +348,39 @@ TEST_WORKERS(m31_without_a_thread_a_call_fails_and_does_nothing)
 	run_task(call_in_vain, &ran);
 	test_fail_allocation_after(-1);
 	CHECK_EQ(ran, 0);
+	CHECK_EQ(stats_of(rt).blocking_queued, 0);
+	run_task(call_nothing, &ran);
+	CHECK_EQ(ran, 100);
+	stop(rt);
+}
+
+/* The system has no room for the stack of a thread. */
+static void call_without_room(void *arg)
+{
+	struct rlimit limit, none;
+
+	CHECK_EQ(getrlimit(RLIMIT_AS, &limit), 0);
+	none = limit;
+	none.rlim_cur = 1 << 20;
+	CHECK_EQ(setrlimit(RLIMIT_AS, &none), 0);
+	call_in_vain(arg);
+	CHECK_EQ(sley_blocking_begin(), -EAGAIN);
+	CHECK_GE(sley_worker(), 0);
+	sley_blocking_end();
+	CHECK_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+}
+
+TEST_WORKERS(m31_where_the_system_gives_no_thread_a_call_fails)
+{
+	struct sley *rt;
+	atomic_int ran = 0;
+
+	if (test_sanitizer())
+		test_skip("sanitizers need their address space");
+	rt = start();
+	run_task(call_without_room, &ran);
+	CHECK_EQ(ran, 0);
+	CHECK_EQ(stats_of(rt).blocking_threads, 0);
 	CHECK_EQ(stats_of(rt).blocking_queued, 0);
 	run_task(call_nothing, &ran);
 	CHECK_EQ(ran, 100);
