@@ -33,6 +33,7 @@
 #include <sley/task.h>
 #include <sley/ticket.h>
 #include <sley/time.h>
+#include <sley/trace.h>
 #include <sley/version.h>
 #include <sley/waker.h>
 

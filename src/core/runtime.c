@@ -420,6 +420,8 @@ void runtime_stats(struct sley *rt, struct sley_stats *out)
 	spin_unlock(&rt->bound_lock);
 	/* relaxed: statistics. */
 	out->spawned += load_relaxed(&rt->foreign_spawned);
+	/* relaxed: statistics. */
+	out->trace_dropped += load_relaxed(&rt->trace.nr_lost);
 	out->fibers = slab_nr_live(&rt->strands);
 	out->allocated = mem_allocated(&rt->mem);
 	blocking_stats(&rt->blocking, out);

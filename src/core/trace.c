@@ -5,6 +5,7 @@
 #include "core/trace.h"
 
 #include "base/atomic.h"
+#include "core/trace_scope.h"
 #include "core/worker.h"
 #include "os/clock.h"
 
@@ -147,7 +148,8 @@ void trace_record(struct trace_ring *ring, enum trace_kind kind,
 
 	record->time_ns = os_now();
 	record->arg = subject->arg;
-	record->task = (uint64_t)(uintptr_t)subject->task;
+	record->task = subject->task ? (uint64_t)(uintptr_t)subject->task
+				     : subject->id;
 	record->kind = (uint8_t)kind;
 	record->name[0] = '\0';
 	if (subject->name)
@@ -193,8 +195,10 @@ void trace_switch(struct worker *worker, const struct strand *from,
 		      worker->after.kind == AFTER_FORK ||
 		      worker->after.kind == AFTER_REGION;
 
+	trace_scopes_leave(worker, from);
 	if (is_underway(from))
 		record_strand(worker, blocks ? TRACE_BLOCK : TRACE_YIELD, from);
 	if (is_underway(to))
 		record_strand(worker, TRACE_RESUME, to);
+	trace_scopes_enter(worker, to);
 }

@@ -20,7 +20,8 @@
  * bound at once.
  *
  * A record keeps a copy of the task's name, cut to 15 bytes like the name of a
- * thread: by the time it is written, the task may be long gone.
+ * thread: by the time it is written, the task may be long gone.  What the user
+ * adds (trace_scope.h) is promised to stay, and is not copied.
  */
 #ifndef SLEY_CORE_TRACE_H
 #define SLEY_CORE_TRACE_H
@@ -49,6 +50,13 @@ enum trace_kind {
 	TRACE_BLOCK,
 	TRACE_YIELD,
 	TRACE_RESUME,
+
+	/* Only in a full trace; arg: the user's text, see trace_scope.h. */
+	TRACE_SCOPE_BEGIN,
+	TRACE_SCOPE_END,
+	TRACE_INSTANT,
+	TRACE_ASYNC_BEGIN, /* task: not that, but an id */
+	TRACE_ASYNC_END,
 };
 
 #define TRACE_NAME_SIZE 15 /* ends with a zero only if it is shorter */
@@ -66,6 +74,7 @@ struct trace_track {
 	uint32_t capacity;        /* a power of two                     */
 	uint32_t number;          /* of the track                       */
 	struct trace_track *next; /* in trace.kept                      */
+	const char *name;         /* by the user; NULL: none            */
 	struct trace_record record[];
 };
 
@@ -85,6 +94,7 @@ struct trace {
 	struct spinlock lock;     /* of the next two                    */
 	uint32_t nr_tracks;       /* that exist                         */
 	struct trace_track *kept; /* those that nobody writes to        */
+	uint64_t nr_lost;         /* events of who has no track         */
 	char path[TRACE_PATH_SIZE];
 };
 
@@ -116,6 +126,7 @@ struct trace_subject {
 	uint64_t arg;
 	const struct sley_task *task;
 	const char *name;
+	uint64_t id; /* instead of a task */
 };
 
 void trace_record(struct trace_ring *ring, enum trace_kind kind,

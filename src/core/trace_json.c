@@ -4,7 +4,8 @@
  *
  * One process, one thread per track.  Each stretch in which a worker runs a
  * task without a break is a slice; args.task tells which slices belong to one
- * task, args.end why a slice ended.  Park, unpark and steal are instants.
+ * task, args.end why a slice ended.  Park, unpark and steal are instants.  What
+ * the user adds has a category: scopes are slices within those of their task.
  * Times are those of the monotonic clock, in microseconds.
  *
  * A ring may have lost its oldest events, so an end without a beginning is
@@ -17,6 +18,7 @@
 #include "core/trace.h"
 
 #include "core/report.h"
+#include "core/trace_scope.h"
 #include "core/worker.h"
 #include "lf/spin.h"
 
@@ -43,8 +45,10 @@ struct writer {
 	int pid;
 	uint32_t tid;                    /* of the current track      */
 	const struct trace_record *open; /* the slice it is in        */
-	uint64_t nr_dropped;             /* on all tracks             */
-	bool first;                      /* no comma in front of it   */
+	const struct trace_record *scope[TRACE_SCOPES_MAX]; /* in it  */
+	unsigned int nr_scopes; /* that are open             */
+	uint64_t nr_dropped;    /* on all tracks             */
+	bool first;             /* no comma in front of it   */
 };
 
 /* ---- text ------------------------------------------------------------------ */
@@ -157,6 +161,77 @@ static void put_slice(struct writer *writer, uint64_t end_ns, const char *end)
 		      open->task, end);
 }
 
+/* ---- what the user added ----------------------------------------------------------- */
+
+static void put_user_name(struct writer *writer, const char *category,
+			  const struct trace_record *record)
+{
+	(void)fprintf(writer->file, ",\"cat\":\"%s\",\"name\":\"", category);
+	put_text(writer->file, (const char *)(uintptr_t)record->arg, SIZE_MAX);
+	(void)fputc('"', writer->file);
+}
+
+/* The ring may have lost its beginning: then there is none to end. */
+static void put_scope(struct writer *writer, uint64_t end_ns)
+{
+	const struct trace_record *begin;
+
+	if (!writer->nr_scopes)
+		return;
+	begin = writer->scope[--writer->nr_scopes];
+	begin_event(writer, 'X');
+	put_time(writer, "ts", begin->time_ns);
+	put_time(writer, "dur", end_ns - begin->time_ns);
+	put_user_name(writer, "scope", begin);
+	(void)fprintf(writer->file, ",\"args\":{\"task\":\"0x%" PRIx64 "\"}}",
+		      begin->task);
+}
+
+static void put_user_instant(struct writer *writer,
+			     const struct trace_record *record)
+{
+	begin_event(writer, 'i');
+	put_time(writer, "ts", record->time_ns);
+	put_user_name(writer, "user", record);
+	(void)fputs(",\"s\":\"t\"}", writer->file);
+}
+
+static void put_async(struct writer *writer, char phase,
+		      const struct trace_record *record)
+{
+	begin_event(writer, phase);
+	put_time(writer, "ts", record->time_ns);
+	put_user_name(writer, "user", record);
+	(void)fprintf(writer->file, ",\"id\":\"0x%" PRIx64 "\"}", record->task);
+}
+
+static void put_user_record(struct writer *writer,
+			    const struct trace_record *record)
+{
+	switch ((enum trace_kind)record->kind) {
+	case TRACE_SCOPE_BEGIN:
+		if (writer->nr_scopes < TRACE_SCOPES_MAX)
+			writer->scope[writer->nr_scopes++] = record;
+		break;
+	case TRACE_SCOPE_END:
+		put_scope(writer, record->time_ns);
+		break;
+	case TRACE_INSTANT:
+		put_user_instant(writer, record);
+		break;
+	case TRACE_ASYNC_BEGIN:
+		put_async(writer, 'b', record);
+		break;
+	case TRACE_ASYNC_END:
+		put_async(writer, 'e', record);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- events of one track ------------------------------------------------------------ */
+
 static void put_record(struct writer *writer, const struct trace_record *record)
 {
 	uint64_t now_ns = record->time_ns;
@@ -187,6 +262,8 @@ static void put_record(struct writer *writer, const struct trace_record *record)
 	case TRACE_YIELD:
 		put_slice(writer, now_ns, "yielded");
 		break;
+	default:
+		put_user_record(writer, record);
 	}
 }
 
@@ -198,6 +275,19 @@ static const struct trace_record *record_at(const struct trace_track *track,
 	return &track->record[index & (track->capacity - 1)];
 }
 
+static void put_track_name(struct writer *writer,
+			   const struct trace_track *track, const char *kind)
+{
+	begin_event(writer, 'M');
+	(void)fputs(",\"name\":\"thread_name\",\"args\":{\"name\":\"",
+		    writer->file);
+	if (track->name)
+		put_text(writer->file, track->name, SIZE_MAX);
+	else
+		(void)fprintf(writer->file, "%s %" PRIu32, kind, track->number);
+	(void)fputs("\"}}", writer->file);
+}
+
 static void put_track(struct writer *writer, const struct trace_track *track,
 		      const char *kind)
 {
@@ -205,20 +295,21 @@ static void put_track(struct writer *writer, const struct trace_track *track,
 
 	writer->tid = track->number + 1;
 	writer->open = NULL;
+	writer->nr_scopes = 0;
 	writer->nr_dropped += dropped;
-	begin_event(writer, 'M');
-	(void)fprintf(writer->file,
-		      ",\"name\":\"thread_name\",\"args\":{\"name\":"
-		      "\"%s %" PRIu32 "\"}}",
-		      kind, track->number);
+	put_track_name(writer, track, kind);
 	if (dropped)
 		put_instant_of(writer, record_at(track, dropped)->time_ns,
 			       "dropped", "events", dropped);
 	for (uint64_t i = dropped; i < track->head; i++)
 		put_record(writer, record_at(track, i));
-	if (track->head)
-		put_slice(writer, record_at(track, track->head - 1)->time_ns,
-			  "unknown");
+	if (track->head) {
+		uint64_t end_ns = record_at(track, track->head - 1)->time_ns;
+
+		while (writer->nr_scopes)
+			put_scope(writer, end_ns);
+		put_slice(writer, end_ns, "unknown");
+	}
 }
 
 static void put_head(struct writer *writer)
@@ -323,6 +414,12 @@ void trace_write(struct sley *rt)
 	if (fclose(writer.file) || failed)
 		report(rt, "the trace in %s is incomplete: %s", trace->path,
 		       strerror(errno));
+	if (trace->nr_lost)
+		report(rt,
+		       "the trace in %s lacks %" PRIu64
+		       " events: their threads have no track, or their scopes "
+		       "were nested too deep",
+		       trace->path, trace->nr_lost);
 	if (writer.nr_dropped)
 		report(rt,
 		       "the trace in %s lacks the oldest %" PRIu64

@@ -73,7 +73,8 @@ struct strand {
 	struct locals *locals;   /* of the task, see core/local.h             */
 	struct tree tree;        /* of the task, see core/tree.h              */
 	struct region *region;   /* core/region.h; NULL: on a worker          */
-	struct list parents;     /* in worker.parents while suspended         */
+	struct trace_scopes *scopes; /* core/trace_scope.h                    */
+	struct list parents; /* in worker.parents while suspended         */
 	struct worker *parents_home; /* whose list that is; NULL: in none     */
 	size_t stack_size; /* 0: the runtime's own pool                 */
 };

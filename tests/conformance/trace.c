@@ -288,3 +288,278 @@ TEST(without_being_asked_no_file_is_written)
 	CHECK_STR(lines, "");
 	end(); /* fails if anything is in the directory */
 }
+
+/* ---- M39: what the user adds ------------------------------------------------------ */
+
+#define NR_SCOPED 20
+
+static void step_inside(int i)
+{
+	SLEY_TRACE_SCOPE("inner");
+	if (i % 2)
+		sley_yield();
+	else
+		(void)sley_sleep(SLEY_USEC);
+	sley_trace_instant("here");
+}
+
+/* One scope around all of it, one around each step, one left open. */
+static void scoped(void *arg)
+{
+	sley_trace_begin("outer");
+	for (int i = 0; i < 4; i++)
+		step_inside(i);
+	sley_trace_end();
+	sley_trace_end(); /* none is open: no harm */
+	sley_trace_async_end("request", (uint64_t)(uintptr_t)arg);
+	sley_trace_begin("other");
+}
+
+static void spawn_scoped(void)
+{
+	static struct sley_task tasks[NR_SCOPED];
+	struct sley_group group = SLEY_GROUP_INIT;
+
+	for (int i = 0; i < NR_SCOPED; i++)
+		sley_spawn(&group, &tasks[i], scoped, &tasks[i]);
+	sley_join(&group);
+}
+
+static void begin_requests(void *arg)
+{
+	(void)arg;
+	sley_trace_thread_name("my \"thread\"");
+	for (int i = 0; i < NR_SCOPED; i++)
+		sley_trace_async_begin("request", (uint64_t)i);
+	for (int i = 0; i < NR_SCOPED; i++)
+		sley_trace_async_end("request", (uint64_t)i);
+	sley_trace_async_begin("request", 1000);
+}
+
+static void trace_scopes(struct sley_config *config)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+	struct sley *rt = start_with(config);
+
+	spawn_scoped();
+	sley_spawn(&group, &task, begin_requests, NULL);
+	sley_join(&group);
+	stop(rt);
+	read_trace(path);
+}
+
+static void check_scopes(void)
+{
+	CHECK_STR(lines, "");
+	CHECK_EQ(number("stray"), 0);
+	CHECK_EQ(number("crossed"), 0);
+	CHECK_EQ(number("overlaps"), 0);
+	CHECK_EQ(number("instants"), 4 * NR_SCOPED);
+	/* Those that were left open end with their tasks. */
+	CHECK_EQ(number("other"), NR_SCOPED);
+	/* A step that was suspended shows in two pieces, or more. */
+	CHECK_GT(number("inner"), 4 * NR_SCOPED);
+	CHECK_GT(number("outer"), NR_SCOPED);
+	CHECK_EQ(number("async"), 2 * NR_SCOPED);
+	CHECK_EQ(number("open"), NR_SCOPED + 1);
+	CHECK_EQ(number("renamed"), 1);
+}
+
+TEST_WORKERS(m39_scopes_nest_in_the_slices_of_their_task)
+{
+	struct sley_config config;
+
+	begin();
+	config = tracing(path);
+	trace_scopes(&config);
+	check_scopes();
+	end();
+}
+
+TEST_WORKERS(m39_scopes_go_with_a_task_that_migrates)
+{
+	struct sley_config config;
+
+	begin();
+	config = tracing(path);
+	config.migratable = true;
+	trace_scopes(&config);
+	check_scopes();
+	end();
+}
+
+/* Opened in a region, a scope shows once the task is back. */
+static void scope_over_region(void *arg)
+{
+	sley_trace_begin("outer");
+	CHECK_EQ(sley_blocking_begin(), 0);
+	sley_trace_end();
+	sley_trace_begin("inner");
+	sley_trace_begin("other");
+	sley_blocking_end();
+	sley_trace_end();
+	sley_trace_end();
+	CHECK_EQ(sley_blocking_call(yield_once, arg), 0);
+}
+
+TEST_WORKERS(m39_scopes_go_into_a_blocking_region_and_out_again)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_config config;
+	struct sley_stats stats;
+	struct sley_task task;
+	struct sley *rt;
+
+	begin();
+	config = tracing(path);
+	rt = start_with(&config);
+	sley_spawn(&group, &task, scope_over_region, NULL);
+	sley_join(&group);
+	sley_get_stats(rt, &stats);
+	CHECK_EQ(stats.trace_dropped, 2);
+	stop(rt);
+	read_trace(path);
+	CHECK_EQ(number("outer"), 1);
+	CHECK_EQ(number("inner"), 1);
+	CHECK_EQ(number("other"), 1);
+	CHECK_EQ(number("stray"), 0);
+	CHECK(strstr(lines, "lacks 2 events: their threads have no track"));
+	end();
+}
+
+static void *trace_as_bound_thread(void *arg)
+{
+	CHECK_EQ(sley_bind(arg), 0);
+	sley_trace_begin("outer");
+	sley_trace_instant("here");
+	sley_trace_async_begin("request", 1);
+	sley_trace_thread_name("lost");
+	sley_trace_end();
+	sley_unbind(arg);
+	/* Nobody is there to count it. */
+	sley_trace_instant("here");
+	return NULL;
+}
+
+TEST(m39_threads_without_a_track_are_counted)
+{
+	struct sley_config config;
+	struct sley_stats stats;
+	struct sley *rt = NULL;
+
+	begin();
+	config = tracing(path);
+	CHECK_EQ(sley_create(&rt, &config), 0);
+	pthread_join(test_thread(trace_as_bound_thread, rt), NULL);
+	sley_get_stats(rt, &stats);
+	CHECK_EQ(stats.trace_dropped, 4);
+	CHECK_EQ(sley_destroy(rt), 0);
+	read_trace(path);
+	CHECK_EQ(number("outer"), 0);
+	CHECK_EQ(number("instants"), 0);
+	end();
+}
+
+static void nest_deeply(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 100; i++)
+		sley_trace_begin("inner");
+	sley_yield();
+	for (int i = 0; i < 100; i++)
+		sley_trace_end();
+	sley_trace_begin("outer");
+	sley_trace_end();
+}
+
+TEST(m39_scopes_nested_too_deep_are_counted)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_config config;
+	struct sley_stats stats;
+	struct sley_task task;
+	struct sley *rt;
+
+	begin();
+	config = tracing(path);
+	rt = start_with(&config);
+	sley_spawn(&group, &task, nest_deeply, NULL);
+	sley_join(&group);
+	sley_get_stats(rt, &stats);
+	CHECK_EQ(stats.trace_dropped, 100 - 24);
+	stop(rt);
+	read_trace(path);
+	CHECK_EQ(number("stray"), 0);
+	CHECK_GE(number("inner"), 24);
+	CHECK_EQ(number("outer"), 1);
+	end();
+}
+
+/* Bound code has a track and no slices. */
+TEST(m39_bound_code_of_a_single_threaded_runtime_has_scopes_too)
+{
+	struct sley_config config;
+	struct sley *rt;
+
+	begin();
+	config = tracing(path);
+	config.workers = SLEY_SINGLE;
+	rt = start_with(&config);
+	sley_trace_begin("other");
+	work();
+	sley_trace_end();
+	sley_trace_begin("outer");
+	stop(rt);
+	read_trace(path);
+	CHECK_GE(number("other"), 2);
+	CHECK_EQ(number("outer"), 1);
+	CHECK_EQ(number("crossed"), 0);
+	CHECK_STR(lines, "");
+	end();
+}
+
+TEST_WORKERS(m39_without_a_full_trace_nothing_is_counted_or_kept)
+{
+	struct sley_stats stats;
+	struct sley *rt = start();
+
+	spawn_scoped();
+	sley_trace_instant("here");
+	sley_get_stats(rt, &stats);
+	CHECK_EQ(stats.trace_dropped, 0);
+	stop(rt);
+}
+
+static void scope_without_memory(void *arg)
+{
+	(void)arg;
+	test_fail_allocation_after(0);
+	sley_trace_begin("outer");
+	test_fail_allocation_after(-1);
+	sley_trace_end();
+	sley_trace_begin("inner");
+	sley_trace_end();
+}
+
+TEST(m39_a_scope_that_finds_no_memory_is_counted)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_config config;
+	struct sley_stats stats;
+	struct sley_task task;
+	struct sley *rt;
+
+	begin();
+	config = tracing(path);
+	rt = start_with(&config);
+	sley_spawn(&group, &task, scope_without_memory, NULL);
+	sley_join(&group);
+	sley_get_stats(rt, &stats);
+	CHECK_EQ(stats.trace_dropped, 1);
+	stop(rt);
+	read_trace(path);
+	CHECK_EQ(number("outer"), 0);
+	CHECK_EQ(number("inner"), 1);
+	end();
+}

@@ -9,6 +9,14 @@
   strangers   slices that belong to no task that ended
   overlaps    slices of one track that begin before the last one has ended
   dropped     events that the file says it lacks
+  outer inner other
+              scopes of these names in tests/conformance/trace.c
+  stray       scopes outside of a slice of their own task
+  crossed     scopes that begin in another one and do not end there
+  instants    events without duration that the user added
+  open        asynchronous things that began and did not end, or the reverse
+  async       those that did both
+  renamed     threads with the name given in tests/conformance/trace.c
 """
 import collections
 import json
@@ -24,10 +32,24 @@ ended = set()
 seen = set()
 last = {}
 dropped = 0
+slices = []
+scopes = []
+asynchronous = collections.Counter()
 for event in trace["traceEvents"]:
     track = event["pid"], event["tid"]
     if event["ph"] == "M":
         count["tracks"] += event["name"] == "thread_name"
+        count["renamed"] += event["args"]["name"] == 'my "thread"'
+        continue
+    if event["ph"] in "be":
+        assert event["cat"] == "user", event
+        key = event["name"], event["id"]
+        asynchronous[key] += 1 if event["ph"] == "b" else -1
+        count["async"] += event["ph"] == "e"
+        continue
+    if event["ph"] == "i" and event.get("cat") == "user":
+        assert event["name"] == "here", event
+        count["instants"] += 1
         continue
     if event["ph"] == "i":
         assert event["name"] in ("park", "unpark", "steal", "dropped"), event
@@ -36,6 +58,12 @@ for event in trace["traceEvents"]:
         continue
     assert event["ph"] == "X", event
     assert event["dur"] >= 0, event
+    if event.get("cat") == "scope":
+        assert event["name"] in ("outer", "inner", "other"), event
+        count[event["name"]] += 1
+        scopes.append(event)
+        continue
+    slices.append(event)
     end = event["args"]["end"]
     count[end] += 1
     count["named"] += event["name"] == NAME
@@ -46,9 +74,27 @@ for event in trace["traceEvents"]:
     if end == "done":
         ended.add(event["args"]["task"])
 
+def within(event, other):
+    """Is it inside, but for noise?"""
+    end = event["ts"] + event["dur"]
+    return (event["tid"] == other["tid"]
+            and event["args"]["task"] == other["args"]["task"]
+            and event["ts"] >= other["ts"] - 0.0005
+            and end <= other["ts"] + other["dur"] + 0.0005)
+
+
+for scope in scopes:
+    count["stray"] += not any(within(scope, slice_) for slice_ in slices)
+    count["crossed"] += any(
+        other["tid"] == scope["tid"]
+        and other["ts"] + 0.0005 < scope["ts"] < other["ts"] + other["dur"]
+        and not within(scope, other) for other in scopes)
+count["open"] = sum(map(bool, asynchronous.values()))
+
 assert trace["otherData"]["dropped"] == dropped
 count["dropped"] = dropped
 count["strangers"] = len(seen - ended)
 for key in ("tracks", "done", "blocked", "yielded", "unknown", "named",
-            "strangers", "overlaps", "dropped"):
+            "strangers", "overlaps", "dropped", "outer", "inner", "other",
+            "stray", "crossed", "instants", "open", "async", "renamed"):
     print(key, count[key])
