@@ -17,6 +17,8 @@
 #define _GNU_SOURCE 1
 #endif
 
+#include "sizes.h"
+
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -116,6 +118,44 @@ static inline void measure_await(const struct measure *m,
 		usleep(100);
 	}
 	MEASURE_CHECK(m, __atomic_load_n(counter, __ATOMIC_ACQUIRE) == value);
+}
+
+static inline void measure_sleep_until(uint64_t ns)
+{
+	struct timespec ts = { (time_t)(ns / 1000000000u),
+			       (long)(ns % 1000000000u) };
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+}
+
+/* Percent of a core at @ticks calls, @each ns apart; @tick NULL: none. */
+static inline double measure_ticks(uint64_t ticks, uint64_t each,
+				   void (*tick)(void *arg), void *arg)
+{
+	uint64_t cpu = measure_cpu_now(), start = measure_now();
+
+	for (uint64_t i = 1; i <= ticks; i++) {
+		measure_sleep_until(start + i * each);
+		if (tick != NULL)
+			tick(arg);
+	}
+	return (double)(measure_cpu_now() - cpu) * 100.0 /
+	       (double)(measure_now() - start);
+}
+
+/* Reports what one @tick per millisecond costs; returns how many there were. */
+static inline uint64_t measure_rate(const struct measure *m,
+				    void (*tick)(void *arg), void *arg)
+{
+	uint64_t ticks = (m->quick ? 50000000 : RATE_NS) / RATE_TASK_NS;
+	double bare, busy;
+
+	usleep(10000);
+	bare = measure_ticks(ticks, RATE_TASK_NS, NULL, NULL);
+	busy = measure_ticks(ticks, RATE_TASK_NS, tick, arg);
+	measure_report("busy_pct", busy - bare);
+	measure_report("raw_pct", busy);
+	return ticks;
 }
 
 /* Resident memory of the process in bytes. */

@@ -22,6 +22,7 @@
 	{ .name = "libomp", .program = "libomp",                               \
 	  .package = "clang-14 libomp-14-dev" }
 #define FUTEX { .name = "futex", .program = "futex" }
+#define PTHREAD { .name = "pthread", .program = "pthread" }
 #define CACHELINE { .name = "cacheline", .program = "cacheline" }
 
 #define KIB 1024.0
@@ -120,13 +121,82 @@ const struct plan_row plan_rows[] = {
 	},
 	{
 		.name = "idle",
-		.about = "CPU of an idle pool, and at one empty task per ms",
+		.about = "CPU of an idle pool in 5 s",
 		.workers = { 2 }, .workers_min = 1, .workers_max = 64,
 		.peers = { SLEY, FUTEX },
-		.bars = {
-			{ "cpu_ms", NULL, 0, 1.0, 0 },
-			{ "busy_pct", NULL, 0, 3.0, 0 },
-		},
+		.bars = { { "cpu_ms", NULL, 0, 1.0, 0 } },
+	},
+	{
+		.name = "rate",
+		.about = "CPU of a pool at one empty task per ms",
+		.workers = { 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, FUTEX, GO },
+		.bars = { { "busy_pct", NULL, 0, 3.0, 0 } },
+	},
+	{
+		.name = "rwlock",
+		.about = "read lock and unlock, a task per worker, no writer",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, GO, PTHREAD },
+		.bars = { { "ns", "go", 1.2, 0, 0 } },
+	},
+	{
+		.name = "sem",
+		.about = "acquire and release a unit, uncontended",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, GO, PTHREAD },
+	},
+	{
+		.name = "select",
+		.about = "round trip to a task that selects over two channels",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, GO },
+		.bars = { { "ns", "go", 0.3, 0, 0 } },
+	},
+	{
+		.name = "future",
+		.about = "spawn a task that completes a future, wait for it",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, GO, BOOST_FIBER },
+	},
+	{
+		.name = "waitgroup",
+		.about = "add and done, uncontended",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, GO },
+		.bars = { { "ns", "go", 1.2, 0, 0 } },
+	},
+	{
+		.name = "blocking",
+		.about = "call an empty function on a parked thread, and return",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, FUTEX, PTHREAD },
+		.bars = { { "p50_ns", "futex", 2.0, 0, 0 } },
+	},
+	{
+		.name = "once",
+		.about = "ask again for what has been done",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, GO, PTHREAD },
+	},
+	{
+		.name = "pool",
+		.about = "borrow an object of a stock and give it back",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, GO },
+	},
+	{
+		.name = "timers",
+		.about = "100,000 waits with a deadline, armed and cancelled, each",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, GO },
+		.bars = { { "ns", "go", 0.5, 0, 0 } },
+	},
+	{
+		.name = "event-chain",
+		.about = "512 tasks, each waits for the one before it: a chain",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, GO, BOOST_FIBER },
 	},
 };
 /* clang-format on */

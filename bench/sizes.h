@@ -26,6 +26,21 @@
 #define WAKE_SAMPLES 400
 #define WAKE_IDLE_NS 2000000 /* how long the pool sleeps before a wake */
 #define IDLE_NS 5000000000u
-#define IDLE_TASK_NS 1000000 /* one empty task each */
+#define RATE_NS 5000000000u
+#define RATE_TASK_NS 1000000  /* one empty task each */
+#define RWLOCK_TURNS 10000000 /* per task */
+#define SEM_TURNS 10000000
+#define SELECT_TRIPS 300000
+#define FUTURE_TURNS 1000000
+#define WAITGROUP_TURNS 20000000
+#define BLOCKING_SAMPLES 2000
+#define BLOCKING_PAUSE_NS 200000 /* long enough for everybody to park */
+#define ONCE_TURNS 100000000
+#define POOL_TURNS 5000000
+#define POOL_CAPACITY 16
+#define TIMERS 100000
+#define TIMERS_STACK_KIB 16
+#define CHAIN_LINKS 512
+#define CHAINS 500
 
 #endif

@@ -94,6 +94,6 @@ expect "no row nonsense"
 ! run mutex --workers 0 || fail "takes 0 workers"
 ! run switch --workers 2 || fail "takes 2 workers where there is one"
 run --list || fail "--list"
-[ "$(wc -l <"$dir/out")" -eq 12 ] || fail "--list names the 12 rows"
+[ "$(wc -l <"$dir/out")" -eq 23 ] || fail "--list names the 23 rows"
 
 echo "the driver does what it says"

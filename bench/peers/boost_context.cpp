@@ -8,7 +8,6 @@
  * blocked  fibers on stacks cut from one mapping, without guards
  */
 #include "../measure.h"
-#include "../sizes.h"
 
 #include <boost/context/detail/fcontext.hpp>
 #include <boost/context/fiber.hpp>

@@ -8,11 +8,13 @@
  *         smallest capacity, which is 2
  * mutex   uncontended
  * cond    a round trip between two fibers
+ * future  a fiber keeps a promise, and its value is waited for
+ * event-chain  512 fibers, a mutex, a flag and a condition variable for each
  */
 #include "../measure.h"
-#include "../sizes.h"
 
 #include <boost/fiber/all.hpp>
+#include <vector>
 
 namespace fib = boost::fibers;
 
@@ -121,13 +123,77 @@ static void run_cond(const struct measure *m)
 	MEASURE_CHECK(m, trips == 2 * nr);
 }
 
+static void run_future(const struct measure *m)
+{
+	uint64_t nr = measure_size(m, FUTURE_TURNS), sum = 0;
+	uint64_t start = measure_now();
+
+	for (uint64_t i = 0; i < nr; i++) {
+		fib::promise<uint64_t> promise;
+		fib::future<uint64_t> future = promise.get_future();
+		fib::fiber keeper([&] { promise.set_value(i); });
+
+		sum += future.get();
+		keeper.join();
+	}
+	measure_report_each("ns", start, nr);
+	MEASURE_CHECK(m, sum == nr * (nr - 1) / 2);
+}
+
+struct event {
+	fib::mutex mutex;
+	fib::condition_variable cond;
+	bool is_set = false;
+
+	void set()
+	{
+		std::unique_lock<fib::mutex> lock(mutex);
+
+		is_set = true;
+		cond.notify_all();
+	}
+	void wait()
+	{
+		std::unique_lock<fib::mutex> lock(mutex);
+
+		cond.wait(lock, [&] { return is_set; });
+	}
+};
+
+static void chain()
+{
+	std::vector<event> events(CHAIN_LINKS + 1);
+	std::vector<fib::fiber> fibers;
+
+	for (int i = CHAIN_LINKS; i-- > 0;)
+		fibers.emplace_back([&events, i] {
+			events[i].wait();
+			events[i + 1].set();
+		});
+	events[0].set();
+	events[CHAIN_LINKS].wait();
+	for (auto &fiber : fibers)
+		fiber.join();
+}
+
+static void run_event_chain(const struct measure *m)
+{
+	uint64_t nr = measure_size(m, CHAINS), start;
+
+	chain();
+	start = measure_now();
+	for (uint64_t i = 0; i < nr; i++)
+		chain();
+	measure_report("us",
+		       (double)(measure_now() - start) / 1e3 / (double)nr);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct measure_row rows[] = {
-		{ "yield", run_yield },
-		{ "chan", run_chan },
-		{ "mutex", run_mutex },
-		{ "cond", run_cond },
+		{ "yield", run_yield },   { "chan", run_chan },
+		{ "mutex", run_mutex },   { "cond", run_cond },
+		{ "future", run_future }, { "event-chain", run_event_chain },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));

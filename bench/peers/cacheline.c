@@ -7,7 +7,6 @@
  *              directions on one line, `two_lines_ns` with a line for each
  */
 #include "../measure.h"
-#include "../sizes.h"
 
 #include <pthread.h>
 

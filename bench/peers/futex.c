@@ -3,11 +3,12 @@
  * futex.c - the reference `futex`: what the kernel asks to wake a thread that
  * sleeps.  No pool can be faster unless its threads do not sleep.
  *
- * wake   one thread sleeps on CPU 1; the waker spins on CPU 0
- * idle   the same thread, asleep, and then woken once per millisecond
+ * wake      one thread sleeps on CPU 1; the waker spins on CPU 0
+ * idle      the same thread, asleep
+ * rate      the same thread, woken once per millisecond
+ * blocking  it is woken and wakes the waker, which sleeps meanwhile
  */
 #include "../measure.h"
-#include "../sizes.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -77,44 +78,94 @@ static void run_wake(const struct measure *m)
 	measure_report_percentiles(samples, nr);
 }
 
-/* Sleeps from millisecond to millisecond; posts a job each time, or not. */
-static double tick(struct sleeper *s, uint64_t ticks)
-{
-	uint64_t cpu = measure_cpu_now(), start = measure_now();
-
-	for (uint64_t i = 1; i <= ticks; i++) {
-		uint64_t at = start + i * IDLE_TASK_NS;
-		struct timespec ts = { (time_t)(at / 1000000000u),
-				       (long)(at % 1000000000u) };
-
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
-		if (s != NULL)
-			sleeper_post(s);
-	}
-	return (double)(measure_cpu_now() - cpu) * 100.0 /
-	       (double)(measure_now() - start);
-}
-
 static void run_idle(const struct measure *m)
 {
 	uint64_t ns = m->quick ? 50000000 : IDLE_NS, cpu;
 	struct sleeper s = { 0 };
 	pthread_t thread;
-	double bare, busy;
 
 	MEASURE_CHECK(m, pthread_create(&thread, NULL, sleeper_run, &s) == 0);
 	usleep(10000);
 	cpu = measure_cpu_now();
 	usleep((useconds_t)(ns / 1000));
 	measure_report("cpu_ms", (double)(measure_cpu_now() - cpu) / 1e6);
-	bare = tick(NULL, ns / IDLE_TASK_NS);
-	busy = tick(&s, ns / IDLE_TASK_NS);
-	measure_report("busy_pct", busy - bare);
-	measure_report("raw_pct", busy);
-	measure_await(m, &s.done, ns / IDLE_TASK_NS);
 	s.stop = true;
 	sleeper_post(&s);
 	pthread_join(thread, NULL);
+}
+
+static void tick(void *arg)
+{
+	sleeper_post((struct sleeper *)arg);
+}
+
+static void run_rate(const struct measure *m)
+{
+	struct sleeper s = { 0 };
+	pthread_t thread;
+
+	MEASURE_CHECK(m, pthread_create(&thread, NULL, sleeper_run, &s) == 0);
+	measure_await(m, &s.done, measure_rate(m, tick, &s));
+	s.stop = true;
+	sleeper_post(&s);
+	pthread_join(thread, NULL);
+}
+
+/* ---- there and back ------------------------------------------------------- */
+
+/* Two words, one to sleep on for each side. */
+struct trip {
+	uint32_t asked, answered;
+	bool stop;
+};
+
+static void trip_wait(uint32_t *word, uint32_t seen)
+{
+	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == seen)
+		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL,
+			0);
+}
+
+static void trip_post(uint32_t *word)
+{
+	__atomic_fetch_add(word, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void *answer_all(void *arg)
+{
+	struct trip *t = arg;
+
+	for (uint32_t seen = 0;; seen++) {
+		trip_wait(&t->asked, seen);
+		if (t->stop)
+			return NULL;
+		trip_post(&t->answered);
+	}
+}
+
+static void run_blocking(const struct measure *m)
+{
+	static uint64_t samples[BLOCKING_SAMPLES];
+	uint32_t nr = m->quick ? 10 : BLOCKING_SAMPLES;
+	struct trip t = { 0 };
+	pthread_t thread;
+
+	MEASURE_CHECK(m, pthread_create(&thread, NULL, answer_all, &t) == 0);
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t start;
+
+		measure_sleep_until(measure_now() + BLOCKING_PAUSE_NS);
+		start = measure_now();
+		trip_post(&t.asked);
+		trip_wait(&t.answered, i);
+		samples[i] = measure_now() - start;
+	}
+	MEASURE_CHECK(m, t.answered == nr);
+	t.stop = true;
+	trip_post(&t.asked);
+	pthread_join(thread, NULL);
+	measure_report_percentiles(samples, nr);
 }
 
 int main(int argc, char **argv)
@@ -122,6 +173,8 @@ int main(int argc, char **argv)
 	static const struct measure_row rows[] = {
 		{ "wake", run_wake },
 		{ "idle", run_idle },
+		{ "rate", run_rate },
+		{ "blocking", run_blocking },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));

@@ -6,7 +6,6 @@
  *         a team of one runs each task where it is made, in both libraries
  */
 #include "../measure.h"
-#include "../sizes.h"
 #include "../tally.h"
 
 static void spawn_batches(uint64_t batches)

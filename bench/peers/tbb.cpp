@@ -6,7 +6,6 @@
  *         the caller is one of the workers, as TBB means it
  */
 #include "../measure.h"
-#include "../sizes.h"
 #include "../tally.h"
 
 #include <oneapi/tbb/global_control.h>

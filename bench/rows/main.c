@@ -7,12 +7,28 @@
 int main(int argc, char **argv)
 {
 	static const struct measure_row rows[] = {
-		{ "yield", row_yield },     { "create", row_create },
-		{ "spawn", row_spawn },     { "chan", row_chan },
-		{ "fanin", row_fanin },     { "chan-cross", row_chan_cross },
-		{ "mutex", row_mutex },     { "cond", row_cond },
-		{ "blocked", row_blocked }, { "wake", row_wake },
+		{ "yield", row_yield },
+		{ "create", row_create },
+		{ "spawn", row_spawn },
+		{ "chan", row_chan },
+		{ "fanin", row_fanin },
+		{ "chan-cross", row_chan_cross },
+		{ "mutex", row_mutex },
+		{ "cond", row_cond },
+		{ "blocked", row_blocked },
+		{ "wake", row_wake },
 		{ "idle", row_idle },
+		{ "rate", row_rate },
+		{ "rwlock", row_rwlock },
+		{ "sem", row_sem },
+		{ "select", row_select },
+		{ "future", row_future },
+		{ "blocking", row_blocking },
+		{ "once", row_once },
+		{ "pool", row_pool },
+		{ "timers", row_timers },
+		{ "waitgroup", row_waitgroup },
+		{ "event-chain", row_event_chain },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));

@@ -9,7 +9,6 @@
 #define BENCH_ROWS_H
 
 #include "../measure.h"
-#include "../sizes.h"
 
 #include <sley/sley.h>
 
@@ -24,6 +23,17 @@ void row_cond(const struct measure *m);
 void row_blocked(const struct measure *m);
 void row_wake(const struct measure *m);
 void row_idle(const struct measure *m);
+void row_rate(const struct measure *m);
+void row_rwlock(const struct measure *m);
+void row_sem(const struct measure *m);
+void row_select(const struct measure *m);
+void row_future(const struct measure *m);
+void row_waitgroup(const struct measure *m);
+void row_blocking(const struct measure *m);
+void row_once(const struct measure *m);
+void row_pool(const struct measure *m);
+void row_timers(const struct measure *m);
+void row_event_chain(const struct measure *m);
 
 /* Runs @root as the first task of a runtime with m->workers workers. */
 static inline void row_run(const struct measure *m, sley_fn *root, void *arg)

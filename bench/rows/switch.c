@@ -7,7 +7,6 @@
  * globals included.  A program of its own, linked with the internal library.
  */
 #include "../measure.h"
-#include "../sizes.h"
 
 #include "fiber/fiber.h"
 #include "mem/stack.h"

@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -24,6 +26,18 @@ const (
 	faninEach      = 250000
 	mutexTurns     = 20000000
 	condTrips      = 500000
+	rateNs         = 5000000000
+	rateTaskNs     = 1000000
+	rwlockTurns    = 10000000
+	semTurns       = 10000000
+	selectTrips    = 300000
+	futureTurns    = 1000000
+	waitgroupTurns = 20000000
+	onceTurns      = 100000000
+	poolTurns      = 5000000
+	timersNr       = 100000
+	chainLinks     = 512
+	chains         = 500
 	skip           = 77
 )
 
@@ -183,10 +197,223 @@ func cond() {
 	check(trips == 2*nr, "trips")
 }
 
+func rwlock(workers int) {
+	var group sync.WaitGroup
+	var lock sync.RWMutex
+	nr := size(rwlockTurns)
+	start := time.Now()
+	for w := 0; w < workers; w++ {
+		group.Add(1)
+		go func() {
+			for i := 0; i < nr; i++ {
+				lock.RLock()
+				lock.RUnlock()
+			}
+			group.Done()
+		}()
+	}
+	group.Wait()
+	reportEach("ns", start, workers*nr)
+	check(lock.TryLock(), "everybody unlocked")
+}
+
+func sem() {
+	nr, right := size(semTurns), 0
+	units := make(chan struct{}, 1)
+	start := time.Now()
+	for i := 0; i < nr; i++ {
+		units <- struct{}{}
+		right++
+		<-units
+	}
+	reportEach("ns", start, nr)
+	check(right == nr && len(units) == 0, "turns")
+}
+
+func selecting() {
+	nr, right := size(selectTrips), 0
+	ask := [2]chan uint64{make(chan uint64), make(chan uint64)}
+	answer := make(chan uint64)
+	start := time.Now()
+	go func() {
+		for i := 0; i < nr; i++ {
+			select {
+			case a := <-ask[0]:
+				answer <- a + 1
+			case b := <-ask[1]:
+				answer <- b + 1
+			}
+		}
+	}()
+	for i := 0; i < nr; i++ {
+		ask[i&1] <- uint64(i)
+		if <-answer == uint64(i)+1 {
+			right++
+		}
+	}
+	reportEach("ns", start, nr)
+	check(right == nr, "answers")
+}
+
+func future() {
+	nr, sum := size(futureTurns), uint64(0)
+	start := time.Now()
+	for i := 0; i < nr; i++ {
+		promise := make(chan uint64, 1)
+		value := uint64(i)
+		go func() { promise <- value }()
+		sum += <-promise
+	}
+	reportEach("ns", start, nr)
+	check(sum == uint64(nr)*uint64(nr-1)/2, "sum of the values")
+}
+
+func waitgroup() {
+	var group sync.WaitGroup
+	nr := size(waitgroupTurns)
+	start := time.Now()
+	for i := 0; i < nr; i++ {
+		group.Add(1)
+		group.Done()
+	}
+	reportEach("ns", start, nr)
+	group.Wait()
+}
+
+func once() {
+	var one sync.Once
+	nr, times := size(onceTurns), 0
+	start := time.Now()
+	for i := 0; i < nr; i++ {
+		one.Do(func() { times++ })
+	}
+	reportEach("ns", start, nr)
+	check(times == 1, "times")
+}
+
+func pool() {
+	nr, right := size(poolTurns), 0
+	objects := sync.Pool{New: func() any { return new([64]byte) }}
+	start := time.Now()
+	for i := 0; i < nr; i++ {
+		object := objects.Get().(*[64]byte)
+		object[0]++
+		right++
+		objects.Put(object)
+	}
+	reportEach("ns", start, nr)
+	check(right == nr, "objects")
+}
+
+// Goroutines that wait for a channel to be closed, with a timer each.
+func armAndCancel(nr int) {
+	var group, armed sync.WaitGroup
+	var woken int64
+	done := make(chan struct{})
+	group.Add(nr)
+	armed.Add(nr)
+	for i := 0; i < nr; i++ {
+		nth := uint64(i)
+		go func() {
+			away := time.Hour + time.Duration(
+				nth*2654435761%1000003)*time.Millisecond
+			timer := time.NewTimer(away)
+			armed.Done()
+			select {
+			case <-done:
+				timer.Stop()
+				atomic.AddInt64(&woken, 1)
+			case <-timer.C:
+			}
+			group.Done()
+		}()
+	}
+	armed.Wait()
+	close(done)
+	group.Wait()
+	check(woken == int64(nr), "woken")
+}
+
+func timers() {
+	nr := size(timersNr)
+	armAndCancel(nr)
+	start := time.Now()
+	armAndCancel(nr)
+	reportEach("ns", start, nr)
+}
+
+func chain() {
+	var group sync.WaitGroup
+	var events [chainLinks + 1]chan struct{}
+	for i := range events {
+		events[i] = make(chan struct{})
+	}
+	group.Add(chainLinks)
+	for i := chainLinks - 1; i >= 0; i-- {
+		before, mine := events[i], events[i+1]
+		go func() {
+			<-before
+			close(mine)
+			group.Done()
+		}()
+	}
+	close(events[0])
+	<-events[chainLinks]
+	group.Wait()
+}
+
+func eventChain() {
+	nr := size(chains)
+	chain()
+	start := time.Now()
+	for i := 0; i < nr; i++ {
+		chain()
+	}
+	us := float64(time.Since(start).Nanoseconds()) / 1e3
+	fmt.Printf("us %.6g\n", us/float64(nr))
+}
+
+func cpuNow() int64 {
+	var usage syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
+	return usage.Utime.Nano() + usage.Stime.Nano()
+}
+
+// Percent of a core; without @ran, without the goroutines.
+func ticks(nr int, ran *int64) float64 {
+	cpu, start := cpuNow(), time.Now()
+	for i := 1; i <= nr; i++ {
+		time.Sleep(time.Until(start.Add(
+			time.Duration(i) * rateTaskNs)))
+		if ran != nil {
+			go func() { atomic.AddInt64(ran, 1) }()
+		}
+	}
+	return float64(cpuNow()-cpu) * 100 /
+		float64(time.Since(start).Nanoseconds())
+}
+
+func rate() {
+	var ran int64
+	nr := rateNs / rateTaskNs
+	if quick {
+		nr = 50
+	}
+	bare := ticks(nr, nil)
+	busy := ticks(nr, &ran)
+	time.Sleep(10 * time.Millisecond)
+	fmt.Printf("busy_pct %.6g\nraw_pct %.6g\n", busy-bare, busy)
+	check(atomic.LoadInt64(&ran) == int64(nr), "goroutines that ran")
+}
+
 func main() {
 	rows := map[string]func(){
 		"spawn": spawn, "yield": yield, "chan": channel,
-		"fanin": fanin, "mutex": mutex, "cond": cond,
+		"fanin": fanin, "mutex": mutex, "cond": cond, "sem": sem,
+		"select": selecting, "future": future, "once": once,
+		"waitgroup": waitgroup, "pool": pool, "timers": timers,
+		"event-chain": eventChain, "rate": rate,
+		"rwlock": func() { rwlock(runtime.GOMAXPROCS(0)) },
 	}
 	if len(os.Args) < 3 {
 		fmt.Fprintln(os.Stderr, "usage: go-peer ROW WORKERS [quick]")
