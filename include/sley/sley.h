@@ -3,7 +3,18 @@
  * sley/sley.h - everything.
  *
  * Read in this order: runtime.h (start and stop), task.h (spawn and join),
- * sync.h and chan.h (wait for each other), time.h, fork.h, error.h.
+ * time.h, error.h; sync.h (event, wait group, mutex, condition variable) and
+ * chan.h, select.h (wait for each other); then what you need of the others:
+ *
+ *   rwlock.h semaphore.h barrier.h once.h    more ways to wait
+ *   future.h ticket.h                        values and turns to come
+ *   waker.h                                  wake by a number
+ *   blocking.h                               calls that hold a thread
+ *   fork.h parallel.h                        side by side
+ *   stock.h shared.h defer.h                 objects that are lent, shared, cleared
+ *   local.h                                  variables of a task
+ *   cpus.h                                   where workers run
+ *   trace.h version.h
  */
 #ifndef SLEY_SLEY_H
 #define SLEY_SLEY_H
@@ -13,22 +24,19 @@
 #include <sley/chan.h>
 #include <sley/compiler.h>
 #include <sley/cpus.h>
-#include <sley/error.h>
-#include <sley/fork.h>
-#include <sley/local.h>
-#include <sley/once.h>
-#include <sley/future.h>
-#include <sley/runtime.h>
-#include <sley/select.h>
 #include <sley/defer.h>
 #include <sley/error.h>
 #include <sley/fork.h>
+#include <sley/future.h>
+#include <sley/local.h>
+#include <sley/once.h>
 #include <sley/parallel.h>
 #include <sley/runtime.h>
+#include <sley/rwlock.h>
+#include <sley/select.h>
+#include <sley/semaphore.h>
 #include <sley/shared.h>
 #include <sley/stock.h>
-#include <sley/semaphore.h>
-#include <sley/rwlock.h>
 #include <sley/sync.h>
 #include <sley/task.h>
 #include <sley/ticket.h>

@@ -764,8 +764,6 @@ TEST_WORKERS(c35_many_trees_take_turns)
 	stop(rt);
 }
 
-/* ---- tasks that wait for a ticket ------------------------------------------------- */
-
 static void re_enter(void *arg)
 {
 	struct scene *s = arg;
