@@ -29,6 +29,7 @@ static void run_task(sley_fn *fn, void *arg)
 struct question {
 	struct sley *rt;
 	pthread_t thread;
+	char name[16];
 	int answer;
 };
 
@@ -38,6 +39,8 @@ static void answer(void *arg)
 
 	CHECK(sley_current() == q->rt);
 	CHECK_EQ(sley_worker(), -1);
+	CHECK_EQ(pthread_getname_np(pthread_self(), q->name, sizeof(q->name)),
+		 0);
 	q->thread = pthread_self();
 	q->answer = 42;
 }
@@ -62,6 +65,7 @@ TEST_WORKERS(m31_a_call_runs_elsewhere_and_hands_back_its_value)
 
 	CHECK_EQ(stats_of(rt).blocking_threads, 0);
 	run_task(ask, &q);
+	CHECK_STR(q.name, "sley-b0");
 	CHECK_EQ(stats_of(rt).blocking_threads, 1);
 	CHECK_EQ(stats_of(rt).blocking_calls, 1);
 	CHECK_EQ(stats_of(rt).blocking_queued, 0);
