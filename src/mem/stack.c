@@ -214,7 +214,9 @@ static struct stack_slot *stack_pool_coldest(struct stack_pool *pool)
 		return NULL;
 	link = pool->warm_list.prev;
 	list_remove(link);
-	pool->nr_warm--;
+	/* What is not there any more is not what nobody needed. */
+	if (--pool->nr_warm < pool->nr_unneeded)
+		pool->nr_unneeded = pool->nr_warm;
 	return container_of(link, struct stack_slot, link);
 }
 

@@ -209,6 +209,26 @@ TEST(aging_takes_from_those_that_were_not_needed_only)
 	stack_pool_fini(&pool);
 }
 
+/* What went cold some other way was not there to be needed. */
+TEST(aging_after_a_trim_takes_nothing_of_the_next_wave)
+{
+	struct stack stacks[100];
+
+	CHECK_EQ(stack_pool_init(&pool, 32 * KIB, false), 0);
+	pool.warm_max = STACK_WARM_ALL;
+	get_marked(stacks, 100);
+	put_all(stacks, 100);
+	stack_pool_age(&pool);
+	stack_pool_trim(&pool);
+	stack_pool_age(&pool);
+	CHECK_EQ(pool.nr_warm, 0);
+	get_marked(stacks, 100);
+	put_all(stacks, 100);
+	stack_pool_age(&pool);
+	CHECK_EQ(pool.nr_warm, 100);
+	stack_pool_fini(&pool);
+}
+
 static void check_trim(bool no_guard_advice)
 {
 	struct stack stacks[20];
