@@ -47,13 +47,19 @@ void fork_storage_free(struct sley *rt, struct strand *strand)
 
 /* ---- the thief ------------------------------------------------------------------ */
 
-/* The child has ended: nothing of it may be touched after fork_finish(). */
+/*
+ * The child has ended: nothing of it may be touched after fork_finish().  What
+ * the child owns ends before that: its endings may ask for its tree, which is
+ * found through the child, and who joins it expects them to be over.
+ */
 static void run_stolen(void *arg)
 {
+	struct strand *strand = worker_current()->strand;
 	struct sley_fork *child = arg;
 	struct sley_task *parent;
 
 	child->fn(child->arg);
+	endings_run(&strand->endings);
 	parent = fork_finish(child);
 	if (parent && task_decide(parent, VERDICT_WOKEN, 0) == DECIDED_QUEUE)
 		task_enqueue(parent);

@@ -128,6 +128,56 @@ TEST_WORKERS(a_forked_child_has_the_values_of_its_parent_or_none)
 	stop(rt);
 }
 
+struct stolen {
+	struct sley_group group; /* as somebody who asks for its tree */
+	atomic_bool child_ran, destroyed;
+};
+
+/* As part of the child: it still has a parent, and that one's tree. */
+static void destroy_slowly(void *value)
+{
+	struct stolen *s = value;
+
+	sley_group_in_tree(&s->group);
+	CHECK_EQ(sley_sleep(2 * SLEY_MSEC), 0);
+	sley_group_in_tree(&s->group);
+	atomic_store(&s->destroyed, true);
+}
+
+static struct sley_local slow = SLEY_LOCAL_INIT(destroy_slowly);
+
+static void set_in_child(void *arg)
+{
+	struct stolen *s = arg;
+
+	CHECK_EQ(sley_local_set(&slow, s), 0);
+	atomic_store(&s->child_ran, true);
+}
+
+static void fork_and_wait_for_a_thief(void *arg)
+{
+	struct stolen *s = arg;
+	struct sley_fork child;
+
+	sley_fork(&child, set_in_child, s);
+	while (!atomic_load(&s->child_ran))
+		test_nap_ms(1);
+	sley_fork_join(&child);
+	CHECK(atomic_load(&s->destroyed));
+}
+
+TEST_WORKERS(the_values_of_a_stolen_child_are_destroyed_before_it_is_joined)
+{
+	struct stolen s = { .child_ran = false };
+	struct sley *rt;
+
+	if (nr_runners() < 2)
+		test_skip("needs a thief");
+	rt = start();
+	run_task(fork_and_wait_for_a_thief, &s);
+	stop(rt);
+}
+
 /* ---- the end of a task ------------------------------------------------------- */
 
 static void set_three(void *arg)
