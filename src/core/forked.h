@@ -15,7 +15,7 @@
  * What is shared by all runtimes is made whole: the locks of the handler of
  * overflows, of the slots and of the table of queues are taken over the fork.
  * The tags of lost runtimes stay taken, since tasks that carry them are still
- * there.
+ * there, but lead to no queue: its lock may be taken for ever.
  *
  * Rejected: making the old runtime work in the child with new threads.  The
  * stacks of tasks that ran elsewhere are in the middle of something.

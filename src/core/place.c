@@ -21,7 +21,7 @@
  * A task of a runtime that was lost in a fork() goes nowhere.
  *
  * A level that changes moves the task.  In the shared queue that is exact, and
- * at once.  What is queued elsewhere is in lists that one worker alone may
+ * at once; whoever is moving it there from somewhere else is waited for.  What is queued elsewhere is in lists that one worker alone may
  * touch, or behind others in a ring, and does not know where it is.  So the
  * change is counted, once for the whole process, and each worker that finds
  * another count on its next pick looks through its own queues and moves what
@@ -266,10 +266,12 @@ void place_set_level(struct sley_task *task, unsigned int level)
 		if (runq_move(task, level))
 			return;
 		task_set_level(task, level);
-		/* Queued there meanwhile, perhaps by its old level? */
+		if (!may_be_queued(task))
+			return;
+		/* Is it being queued there, perhaps by its old level? */
+		runq_settle();
 	} while (task_queued_tag(task) != RUNQ_NO_TAG);
-	if (may_be_queued(task))
-		(void)add_release(&sley__level_changes, 1); /* P1 */
+	(void)add_release(&sley__level_changes, 1); /* P1 */
 }
 
 void place_arrivals(struct worker *worker)

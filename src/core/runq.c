@@ -23,9 +23,23 @@ static void after_fork(void)
 	spin_unlock(&sley__runqs.lock);
 }
 
+/* Stands for queues whose locks may never be free. */
+static struct runq lost;
+
+static void enter_child(void)
+{
+	struct runqs *all = &sley__runqs;
+
+	for (unsigned int tag = 1; tag <= all->last; tag++) {
+		if (all->by_tag[tag])
+			all->by_tag[tag] = &lost;
+	}
+	after_fork();
+}
+
 __attribute__((constructor)) static void watch_forks(void)
 {
-	os_fork_watch(before_fork, after_fork, after_fork);
+	os_fork_watch(before_fork, after_fork, enter_child);
 }
 
 void runq_init(struct runq *runq)
@@ -39,6 +53,8 @@ void runq_init(struct runq *runq)
 			continue;
 		all->by_tag[tag] = runq;
 		runq->tag = tag;
+		if (tag > all->last)
+			all->last = tag;
 		break;
 	}
 	spin_unlock(&all->lock);
@@ -144,11 +160,29 @@ bool runq_move(struct sley_task *task, unsigned int level)
 	/* Nobody frees the queue meanwhile. */
 	spin_lock(&all->lock);
 	runq = all->by_tag[tag];
-	if (runq) {
+	if (runq == &lost) {
+		moved = true; /* nobody ever takes it */
+	} else if (runq) {
 		spin_lock(&runq->lock);
 		moved = move_locked(runq, task, level);
 		spin_unlock(&runq->lock);
 	}
 	spin_unlock(&all->lock);
 	return moved;
+}
+
+void runq_settle(void)
+{
+	struct runqs *all = &sley__runqs;
+
+	spin_lock(&all->lock);
+	for (unsigned int tag = 1; tag <= all->last; tag++) {
+		struct runq *runq = all->by_tag[tag];
+
+		if (!runq || runq == &lost)
+			continue;
+		spin_lock(&runq->lock);
+		spin_unlock(&runq->lock);
+	}
+	spin_unlock(&all->lock);
 }

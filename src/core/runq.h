@@ -33,6 +33,7 @@ struct runq {
 /* All of the process. */
 extern struct runqs {
 	struct spinlock lock;
+	unsigned int last; /* the highest tag that was ever given (lock) */
 	struct runq *by_tag[1u << TASK_QUEUED_TAG_BITS]; /* under lock */
 } sley__runqs;
 
@@ -63,5 +64,11 @@ unsigned int runq_take_batch(struct runq *runq, unsigned int level,
  * the tail there.  False: it is not, and nothing was done.  Any thread.
  */
 bool runq_move(struct sley_task *task, unsigned int level);
+
+/*
+ * Whoever is queueing a task in one of these queues has done it when this
+ * returns; who begins later sees what the caller wrote before.
+ */
+void runq_settle(void);
 
 #endif
