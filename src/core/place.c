@@ -100,6 +100,12 @@ static inline void notify(struct worker *worker)
 		idle_notify(&rt->idle);
 }
 
+void place_shared(struct worker *worker, struct sley_task *task)
+{
+	runq_push(&worker->rt->runq, task);
+	notify(worker);
+}
+
 void place_spawned(struct worker *worker, struct sley_task *task)
 {
 	uint32_t flags = task_flags(task);
@@ -286,13 +292,18 @@ void place_arrivals(struct worker *worker)
 	}
 }
 
-/* New or movable: by its level to the ring or to the shared queue. */
+/*
+ * New or movable: by its level to the ring or to the shared queue.  It was
+ * announced when it was queued first.  Who looked for it since, and went to
+ * sleep, may have missed it on its way: the monitor sees to what is left in a
+ * ring, but not to the shared queue.
+ */
 static void place_stealable(struct worker *worker, struct sley_task *task)
 {
 	if (likely(task_level(task) == LEVEL_DEFAULT))
 		push_ring(worker, task);
 	else
-		runq_push(&worker->rt->runq, task);
+		place_shared(worker, task);
 }
 
 void place_chain(struct worker *worker, struct sley_task *chain)

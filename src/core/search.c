@@ -328,7 +328,7 @@ static struct sley_task *look_once(struct worker *worker)
 		task = steal(worker);
 		if (unlikely(task && task_level(task) != LEVEL_DEFAULT)) {
 			/* It has changed since it was queued there. */
-			runq_push(&worker->rt->runq, task);
+			place_shared(worker, task);
 			task = worker_pick(worker);
 		}
 	}

@@ -308,6 +308,9 @@ struct sley_task *worker_search(struct worker *worker);
 /* Queue a new task from this worker. */
 void place_spawned(struct worker *worker, struct sley_task *task);
 
+/* Queue a task that any worker may run in the shared queue. */
+void place_shared(struct worker *worker, struct sley_task *task);
+
 /* Queue a new task from a thread that is no worker of @rt. */
 void place_foreign(struct sley *rt, struct sley_task *task);
 
