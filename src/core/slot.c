@@ -94,9 +94,25 @@ static void after_fork(void)
 	spin_unlock(&sley__slots.lock);
 }
 
+/* Nobody else is here: neither who waits, nor who has a lock. */
+static void enter_child(void)
+{
+	for (uint32_t i = 0; i < sley__slots.nr_used; i++) {
+		struct slot *slot = slot_at(i);
+
+		/* A page that is not written is not copied. */
+		if (slot->q.first)
+			slot->q.first = NULL;
+		/* relaxed: there is one thread. */
+		if (load_relaxed(&slot->q.word) & WAITQ_LOCK)
+			waitq_unlock(&slot->q);
+	}
+	after_fork();
+}
+
 __attribute__((constructor)) static void watch_forks(void)
 {
-	os_fork_watch(before_fork, after_fork, after_fork);
+	os_fork_watch(before_fork, after_fork, enter_child);
 }
 
 /* Room for more, unless somebody else was faster. */

@@ -19,7 +19,8 @@
  *
  * Slots are found by index in chunks that double in size and are never freed:
  * who has an old id may look, and even wait for the lock, at any time.  All of
- * them belong to the process, since ids go from one runtime to another.
+ * them belong to the process, since ids go from one runtime to another.  So
+ * they survive a fork(), but nobody waits at them in the child.
  *
  * A slot is a key, which anybody may wait at, or the waker of a task, where that
  * task waits.  The latter knows its task, which cannot end before it has given

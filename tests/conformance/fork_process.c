@@ -633,3 +633,61 @@ TEST_WORKERS(the_parent_notices_nothing)
 	CHECK_EQ(ran, 20);
 	stop(rt);
 }
+
+/* ---- keys, which belong to the process --------------------------------------- */
+
+static atomic_bool keys_over;
+
+static void *wait_at_key(void *key)
+{
+	CHECK_EQ(sley_key_wait(*(uint64_t *)key), 0);
+	return NULL;
+}
+
+static void *use_key(void *key)
+{
+	while (!atomic_load(&keys_over))
+		CHECK_EQ(sley_key_wake(*(uint64_t *)key), 0);
+	return NULL;
+}
+
+static void use_key_in_child(void *key)
+{
+	uint64_t id = *(uint64_t *)key;
+
+	alarm(20); /* a lock that is taken for ever */
+	CHECK_EQ(sley_key_wake(id), 0);
+	CHECK_EQ(sley_key_wait(id), 0);
+	CHECK_EQ(sley_key_wait_until(id, 0), -ETIMEDOUT);
+	CHECK_EQ(sley_key_destroy(id), 0);
+}
+
+TEST(who_waits_at_a_key_is_not_there_in_a_child)
+{
+	pthread_t thread;
+	uint64_t key;
+
+	skip_sanitizers();
+	CHECK_EQ(sley_key_create(&key), 0);
+	thread = test_thread(wait_at_key, &key);
+	test_nap_ms(20);
+	child_succeeds(use_key_in_child, &key);
+	(void)sley_key_wake(key);
+	pthread_join(thread, NULL);
+	CHECK_EQ(sley_key_destroy(key), 0);
+}
+
+TEST(a_key_that_is_in_use_is_free_in_a_child)
+{
+	pthread_t thread;
+	uint64_t key;
+
+	skip_sanitizers();
+	CHECK_EQ(sley_key_create(&key), 0);
+	thread = test_thread(use_key, &key);
+	for (int i = 0; i < 50; i++)
+		child_succeeds(use_key_in_child, &key);
+	atomic_store(&keys_over, true);
+	pthread_join(thread, NULL);
+	CHECK_EQ(sley_key_destroy(key), 0);
+}
