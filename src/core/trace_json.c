@@ -22,6 +22,7 @@
 #include "core/worker.h"
 #include "lf/spin.h"
 
+#include "os/process.h"
 #include "os/symbol.h"
 
 #include <errno.h>
@@ -341,6 +342,21 @@ static uint64_t hash_of(const char *text)
 	for (; *text; text++)
 		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
 	return hash;
+}
+
+static void before_fork(void)
+{
+	spin_lock(&written.lock);
+}
+
+static void after_fork(void)
+{
+	spin_unlock(&written.lock);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	os_fork_watch(before_fork, after_fork, after_fork);
 }
 
 /* How many traces have had this name, with this one. */
