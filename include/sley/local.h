@@ -17,9 +17,10 @@
  * The address of the struct is the key; there is nothing to register.
  *
  * When the task ends, destroy() is called for each value that is not NULL, the
- * key that was set last first.  It runs as part of the task, and may block.  It
- * may also set values: those are destroyed in a further round, of which there
- * are four; what is set even then is forgotten.
+ * key whose first value came last first.  It runs as part of the task, has its
+ * waker and is in its task tree, and may block.  It may also set values: those
+ * are destroyed in this or a further round, of which there are four; what is
+ * set even then is forgotten.
  *
  * A child forked with sley_fork() shares the values of its parent if it runs
  * in the parent's task, and has none if another worker took it.  Do not rely

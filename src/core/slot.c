@@ -316,7 +316,7 @@ void slot_start(struct strand *strand, struct sley_task *task)
 	struct slot *slot = task->arg;
 
 	task->arg = slot->arg;
-	ending_add(&strand->endings, &slot->ending, end_of_task);
+	ending_add_last(&strand->endings, &slot->ending, end_of_task);
 }
 
 struct slot *slot_of(struct strand *strand)
@@ -330,6 +330,6 @@ struct slot *slot_of(struct strand *strand)
 	}
 	if (slot_create(strand->task, &slot))
 		return NULL;
-	ending_add(&strand->endings, &slot->ending, end_of_task);
+	ending_add_last(&strand->endings, &slot->ending, end_of_task);
 	return slot;
 }

@@ -62,7 +62,7 @@ void tree_keep(struct strand *strand)
 	if (tree->kept || !load_relaxed(&tree->id))
 		return;
 	tree->kept = true;
-	ending_add(&strand->endings, &tree->ending, forget);
+	ending_add_last(&strand->endings, &tree->ending, forget);
 }
 
 uint64_t tree_current(void)

@@ -313,6 +313,72 @@ TEST_WORKERS(values_of_cancelled_tasks_are_destroyed_too)
 	stop(rt);
 }
 
+/* ---- what else the task has, still is there ------------------------------------- */
+
+static struct sley_rwlock_tree holds;
+static struct sley_rwlock tree_lock = SLEY_RWLOCK_TREE_INIT(&holds);
+
+static void write_unlock(void *lock)
+{
+	sley_rwlock_write_unlock(lock);
+}
+
+static struct sley_local held = SLEY_LOCAL_INIT(write_unlock);
+
+static void lock_after_set(void *arg)
+{
+	CHECK_EQ(sley_local_set(&held, arg), 0);
+	sley_rwlock_write_lock(arg);
+}
+
+TEST_WORKERS(a_destructor_is_in_the_tree_of_its_task)
+{
+	struct sley *rt = start();
+
+	run_task(lock_after_set, &tree_lock);
+	CHECK(sley_rwlock_try_write_lock(&tree_lock));
+	sley_rwlock_write_unlock(&tree_lock);
+	stop(rt);
+}
+
+static struct sley_waker published;
+static atomic_bool is_published;
+
+static void suspend_once_more(void *value)
+{
+	struct sley_waker waker;
+
+	CHECK_EQ(sley_waker_self(&waker), 0);
+	CHECK_EQ(waker.id, published.id);
+	atomic_store(&is_published, true);
+	CHECK_EQ(sley_suspend(), 0);
+	note(value);
+}
+
+static struct sley_local suspended = SLEY_LOCAL_INIT(suspend_once_more);
+
+static void publish_after_set(void *arg)
+{
+	CHECK_EQ(sley_local_set(&suspended, arg), 0);
+	CHECK_EQ(sley_waker_self(&published), 0);
+}
+
+TEST_WORKERS(a_destructor_has_the_waker_of_its_task)
+{
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+
+	sley_spawn(&group, &task, publish_after_set, &digit[1]);
+	while (!atomic_load(&is_published))
+		CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
+	CHECK_EQ(sley_wake(&published), 0);
+	sley_join(&group);
+	CHECK_EQ(order, 1);
+	CHECK_EQ(sley_wake(&published), -ESRCH);
+	stop(rt);
+}
+
 /* ---- threads ------------------------------------------------------------------- */
 
 static void *set_in_thread(void *arg)
