@@ -195,7 +195,8 @@ sley_rwlock_try_write_lock(struct sley_rwlock *lock)
 					SLEY_RWLOCK_WRITER, false,
 					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return true;
-	return (word & (SLEY_RWLOCK_TREE | SLEY_RWLOCK_STRAY)) &&
+	/* Who gives up may still be there, and is not in the way. */
+	return ((word & SLEY_RWLOCK_TREE) || !(word & SLEY_RWLOCK_SHUT)) &&
 	       sley_rwlock_try_write_lock_slow(lock);
 }
 

@@ -244,15 +244,28 @@ static int write_lock_until(struct sley_rwlock *lock, uint64_t deadline_ns,
 	return 0;
 }
 
+/*
+ * Not by shut(): others who only try would be sent away meanwhile, and nobody
+ * waits.
+ */
 bool sley_rwlock_try_write_lock_slow(struct sley_rwlock *lock)
 {
-	bool got;
+	uint64_t word;
 
 	if (has_tree(lock))
 		return rwlock_tree_try_lock(lock, true);
-	got = shut_and_look(lock);
-	leave(lock, got || (peek(lock) & SLEY_RWLOCK_WRITER));
-	return got;
+	word = waitq_lock(&lock->q) | WAITQ_LOCK;
+	do {
+		/* Open: who has arrived and is not inside is the balance. */
+		if (!is_open(word) || arrived(word) != lock->balance) {
+			waitq_unlock_counted(&lock->q);
+			return false;
+		}
+	} while (!cas_acquire(&lock->q.word, &word,
+			      word | SLEY_RWLOCK_WRITER)); /* W1 */
+	lock->balance = 0;
+	leave(lock, true);
+	return true;
 }
 
 void sley_rwlock_write_lock_slow(struct sley_rwlock *lock)

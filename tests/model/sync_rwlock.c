@@ -192,6 +192,33 @@ static void tries(int id)
 	}
 }
 
+/* The lock was this one's.  Only somebody who got it meanwhile may keep it. */
+static void try_write(void)
+{
+	if (sley_rwlock_try_write_lock(lock)) {
+		write_section();
+		sley_rwlock_write_unlock(lock);
+	}
+}
+
+static void write_and_try(int id)
+{
+	writer(id);
+	try_write();
+}
+
+static void read_and_try(int id)
+{
+	reader(id);
+	try_write();
+}
+
+static void finish_try(void)
+{
+	MODEL_CHECK(met >= 2);
+	finish();
+}
+
 /* The other one was in its section, and I write: nobody needs the lock. */
 static void write_and_free(int id)
 {
@@ -268,6 +295,15 @@ MODEL(a_writer_gives_up_and_another_comes, .setup = setup,
 
 MODEL(who_only_tries_is_kept_out_too, .setup = setup,
       .threads = { tries, reader, writer_timed }, .bound = 3, .finish = finish);
+
+MODEL(who_tries_gets_what_a_writer_gave_up, .setup = setup,
+      .threads = { write_and_try, writer_timed }, .finish = finish_try);
+
+MODEL(who_tries_gets_what_a_reader_gave_up, .setup = setup,
+      .threads = { write_and_try, reader_timed }, .finish = finish_try);
+
+MODEL(who_tries_gets_what_it_has_read, .setup = setup,
+      .threads = { read_and_try, writer_timed }, .finish = finish_try);
 
 MODEL(trees_exclude_each_other, .setup = setup_tree,
       .threads = { reader, writer_timed, writer }, .bound = 3,
