@@ -398,13 +398,13 @@ MODEL(two_calls_share_a_thread_or_give_up, .setup = setup_two, .bound = 2,
       .threads = { call_either, call_either_in_time, slot_first });
 MODEL(two_calls_have_two_threads, .setup = setup_two_with_two, .bound = 1,
       .threads = { call_either, call_either, slot_first, slot_second });
-MODEL(a_thread_takes_the_next_call_for_long, .setup = setup_one, .bound = 5,
+MODEL(a_thread_takes_the_next_call_for_long, .setup = setup_one, .bound = 4,
       .threads = { call_twice, slot_first }, .slow = true);
-MODEL(a_call_is_taken_back_for_long, .setup = setup_one, .bound = 5,
+MODEL(a_call_is_taken_back_for_long, .setup = setup_one, .bound = 4,
       .threads = { call_in_time, slot_first }, .slow = true);
-MODEL(a_reserved_thread_stays_for_long, .setup = setup_one, .bound = 5,
+MODEL(a_reserved_thread_stays_for_long, .setup = setup_one, .bound = 4,
       .threads = { reserve_and_post, slot_first }, .slow = true);
-MODEL(two_calls_share_a_thread_for_long, .setup = setup_two, .bound = 4,
+MODEL(two_calls_share_a_thread_for_long, .setup = setup_two, .bound = 3,
       .threads = { call_either, call_either, slot_first }, .finish = one_ran,
       .slow = true);
 MODEL(two_calls_have_two_threads_for_long, .setup = setup_two_with_two,
