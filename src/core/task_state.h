@@ -175,9 +175,15 @@ static inline uint32_t task_flags(const struct sley_task *task)
 	return load_relaxed(&task->flags);
 }
 
+/* For who asks for CANCELLED, and perhaps for more. */
+static inline uint32_t task_flags_acquire(const struct sley_task *task)
+{
+	return load_acquire(&task->flags); /* T3 */
+}
+
 static inline bool task_is_cancelled(const struct sley_task *task)
 {
-	return load_acquire(&task->flags) & TASK_CANCELLED; /* T3 */
+	return task_flags_acquire(task) & TASK_CANCELLED;
 }
 
 /* ---- the owner ------------------------------------------------------------ */

@@ -144,11 +144,46 @@ static void clear_task(struct worker *worker, struct strand *strand)
 		spin_unlock(&strand->ending);
 }
 
-/* Not so a stolen child, on which its parent relies, or a hook. */
-static bool dropped(const struct worker *worker, const struct sley_task *task)
+/*
+ * Before a task that is cancelled, or was spawned with a waker.  False: it is
+ * dropped.  Not so a stolen child, on which its parent relies, or a hook.
+ */
+static noinline bool start_rare(const struct worker *worker,
+				struct strand *strand, struct sley_task *task)
 {
-	return unlikely(task_is_cancelled(task) || worker->cancelled) &&
-	       !(task_flags(task) & TASK_MUST_RUN);
+	uint32_t flags = task_flags(task);
+
+	if (flags & TASK_SLOT)
+		slot_start(strand, task);
+	return (flags & TASK_MUST_RUN) ||
+	       !(task_is_cancelled(task) || worker->cancelled);
+}
+
+static inline bool starts(const struct worker *worker, struct strand *strand,
+			  struct sley_task *task)
+{
+	uint32_t flags = task_flags_acquire(task);
+
+	if (likely(!(flags & (TASK_CANCELLED | TASK_SLOT)) &&
+		   !worker->cancelled))
+		return true;
+	return start_rare(worker, strand, task);
+}
+
+/* As end_task(), for one that is followed. */
+static noinline void end_followed(struct worker *worker, struct sley_task *task,
+				  bool ran)
+{
+	struct sley_task *next = follower_of(task->group);
+	struct sley_group *group = follower_group(next);
+
+	if (ran)
+		task_finish(task);
+	else
+		task_drop(task);
+	group_done(group);
+	place_accepted(next);
+	drain_count_finished(worker);
 }
 
 /* Its end: nothing of @task may be touched afterwards. */
@@ -156,11 +191,12 @@ static inline void end_task(struct worker *worker, struct sley_task *task,
 			    bool ran)
 {
 	struct sley_group *group = task->group;
-	struct sley_task *next = follower_of(group);
 
-	if (unlikely(next))
-		group = follower_group(next);
-	if (likely(ran))
+	if (unlikely(follower_of(group))) {
+		end_followed(worker, task, ran);
+		return;
+	}
+	if (ran)
 		task_finish(task);
 	else
 		task_drop(task);
@@ -168,8 +204,6 @@ static inline void end_task(struct worker *worker, struct sley_task *task,
 		group_done(group);
 	else
 		slab_free(&worker->rt->tasks, task);
-	if (unlikely(next))
-		place_accepted(next);
 	drain_count_finished(worker);
 }
 
@@ -182,30 +216,34 @@ static cold void complain(const struct strand *strand)
 		   "a task joins all it forked before it ends");
 }
 
-/* Run a task that is claimed, on @strand. */
+/* A strand made for this task names it even if it is dropped. */
+static noinline void drop(struct worker *worker, struct strand *strand,
+			  struct sley_task *task)
+{
+	endings_run(&strand->endings);
+	clear_task(worker, strand);
+	end_task(worker, task, false);
+}
+
+/* Run a task that is claimed, on @strand.  What is rare is out of line. */
 static inline __attribute__((always_inline)) struct worker *
 run(struct worker *worker, struct strand *strand, struct sley_task *task)
 {
-	bool drop = dropped(worker, task);
-
-	if (unlikely(task_flags(task) & TASK_SLOT))
-		slot_start(strand, task);
-	if (likely(!drop)) {
-		set_task(strand, task);
-		trace_task(&worker->trace, TRACE_TASK_BEGIN, task);
-		task->fn(task->arg);
-		if (unlikely(strand->endings))
-			endings_run(&strand->endings);
-		if (unlikely(strand->forks.head | strand->regions))
-			complain(strand);
-		worker = strand->home;
-		trace_task(&worker->trace, TRACE_TASK_END, task);
-	} else {
-		endings_run(&strand->endings);
+	if (unlikely(!starts(worker, strand, task))) {
+		drop(worker, strand, task);
+		return worker;
 	}
-	/* A strand made for this task names it even if it was dropped. */
+	set_task(strand, task);
+	trace_task(&worker->trace, TRACE_TASK_BEGIN, task);
+	task->fn(task->arg);
+	if (unlikely(strand->endings))
+		endings_run(&strand->endings);
+	if (unlikely(strand->forks.head | strand->regions))
+		complain(strand);
+	worker = strand->home;
+	trace_task(&worker->trace, TRACE_TASK_END, task);
 	clear_task(worker, strand);
-	end_task(worker, task, !drop);
+	end_task(worker, task, true);
 	return worker;
 }
 
