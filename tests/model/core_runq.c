@@ -21,7 +21,7 @@ static int taken[TASKS];
 static void setup(void)
 {
 	runq = (struct runq){ .tag = 1 };
-	sley__runqs = (struct runqs){ .by_tag = { [1] = &runq } };
+	sley__runqs = (struct runqs){ .last = 1, .by_tag = { [1] = &runq } };
 	memset(tasks, 0, sizeof(tasks));
 	memset(taken, 0, sizeof(taken));
 	model_lock_word(&runq.lock.word);
@@ -32,6 +32,7 @@ static void setup(void)
 	for (int i = 0; i < TASKS; i++) {
 		task_build(&tasks[i], LEVEL_DEFAULT + 1 - (unsigned)i, 0);
 		model_name(&tasks[i].state, "task%d", i);
+		model_name(&tasks[i].flags, "flags%d", i);
 	}
 }
 
@@ -134,3 +135,26 @@ MODEL(two_pushers_and_a_taker, .setup = setup,
 
 MODEL(levels_change_under_two_takers, .setup = setup_full,
       .threads = { change_levels, take_two, take_batch }, .finish = each_once);
+
+/* As place_set_level() does it, of a task that is ready all the time. */
+static void set_level(int id)
+{
+	(void)id;
+	do {
+		if (runq_move(&tasks[0], 1))
+			return;
+		task_set_level(&tasks[0], 1);
+		runq_settle();
+	} while (task_queued_tag(&tasks[0]) != RUNQ_NO_TAG);
+}
+
+static void is_in_its_place(void)
+{
+	bitmap_is_true();
+	MODEL_CHECK(task_level(&tasks[0]) == 1);
+	MODEL_CHECK(runq_take(&runq, 1) == &tasks[0]);
+	MODEL_CHECK(runq.hint == 0);
+}
+
+MODEL(a_level_changes_while_its_task_is_being_pushed, .setup = setup,
+      .threads = { push_first, set_level }, .finish = is_in_its_place);
