@@ -21,7 +21,7 @@ struct sley_barrier {
 };
 
 /* For @n parties, at least one. */
-#define SLEY_BARRIER_INIT(n) { SLEY_WAITQ_INIT, (n), 0 }
+#define SLEY_BARRIER_INIT(n) { SLEY_WAITQ_INIT, (uint32_t)(n), 0 }
 
 /*
  * sley_barrier_init - a barrier for @parties, at least one.

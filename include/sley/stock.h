@@ -60,6 +60,24 @@ struct sley_stock_config {
 #endif
 
 /*
+ * sley_stock_config_default - a configuration to change field by field.
+ *
+ * As sley_config_default(), for a stock; .object_size must be set.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline struct sley_stock_config
+sley_stock_config_default(void)
+{
+	struct sley_stock_config config = SLEY_ZEROED;
+
+	config.size = sizeof(config);
+	return config;
+}
+
+/*
  * sley_stock_create - an empty stock; objects are made when they are borrowed.
  *
  * Context:  any thread

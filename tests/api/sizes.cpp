@@ -47,3 +47,30 @@ bool sley_sizes_guard(void)
 	SLEY_DEFER(sley_sizes_set, &sley_sizes_event);
 	return sley_event_is_set(&sley_sizes_event);
 }
+
+/* What initialises must take what is not constant, and warn of nothing. */
+int sley_sizes_init(int n, struct sley_chan *chan);
+int sley_sizes_init(int n, struct sley_chan *chan)
+{
+	static struct sley_rwlock_tree tree;
+	struct sley_sem sem = SLEY_SEM_INIT(n);
+	struct sley_barrier barrier = SLEY_BARRIER_INIT(n);
+	struct sley_once once = SLEY_ONCE_INIT;
+	struct sley_future future = SLEY_FUTURE_INIT;
+	struct sley_rwlock lock = SLEY_RWLOCK_INIT;
+	struct sley_rwlock tree_lock = SLEY_RWLOCK_TREE_INIT(&tree);
+	struct sley_ticket_queue queue = SLEY_TICKET_QUEUE_INIT;
+	struct sley_local key = SLEY_LOCAL_INIT(nullptr);
+	const int sent = 0;
+	struct sley_case cases[] = { SLEY_CASE_RECV(chan, &n),
+				     SLEY_CASE_SEND(chan, &sent) };
+	struct sley_stock_config config = sley_stock_config_default();
+
+	SLEY_DEFER([](void *) {}, &n);
+	sley_rwlock_read_lock(&lock);
+	sley_rwlock_read_unlock(&lock);
+	return sley_sem_try_acquire(&sem, 1) + (int)barrier.parties +
+	       sley_once_done(&once) + sley_future_is_done(&future) +
+	       (tree_lock.tree == &tree) + (queue.first == nullptr) +
+	       (key.destroy == nullptr) + cases[0].status + (int)config.size;
+}
