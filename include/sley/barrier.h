@@ -44,7 +44,7 @@ sley_barrier_init(struct sley_barrier *barrier, uint32_t parties);
  * left wins: it returns 0 then, and the cancel shows in the next wait.  A
  * barrier for zero parties is misuse.
  *
- * The barrier may be forgotten when all parties have returned.
+ * The barrier may be forgotten when all who came have returned.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps

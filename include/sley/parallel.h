@@ -22,10 +22,11 @@ struct sley_call {
 /*
  * sley_parallelize - make @nr calls beside each other, and wait for all.
  *
- * The first one is made in place, on the caller's own stack; each other one is
- * a task.  They may wait for each other.  The tasks live in the caller's frame:
- * about 80 bytes of stack for each call.  Cancelling the caller does not cut the wait
- * short.  Does nothing if @nr is 0.
+ * The first one is made in place, on the caller's own stack, as part of the
+ * caller; each other one is a task, and outside of the caller's task tree (see
+ * <sley/rwlock.h>).  They may wait for each other.  The tasks live in the
+ * caller's frame: about 80 bytes of stack for each call.  Cancelling the caller
+ * does not cut the wait short.  Does nothing if @nr is 0.
  *
  * Context:  a task or a bound thread
  * Blocks:   the fiber; a bound thread sleeps

@@ -16,7 +16,9 @@
  *
  * Queues and tickets live in memory of the caller, need no clean-up, and work
  * between tasks and plain threads alike.  A ticket may be forgotten when the
- * call that made it done has returned; a queue, when all its tickets may be.
+ * call that made it done has returned, and no other call for it is under way:
+ * one that waits with a deadline, or can be cancelled, may still have to leave.
+ * A queue may be forgotten when all its tickets may be.
  */
 #ifndef SLEY_TICKET_H
 #define SLEY_TICKET_H
@@ -166,7 +168,8 @@ sley_ticket_unref(struct sley_ticket *ticket);
  * runtime wait for it from now on.  Several that were hung on the same ticket
  * before its call run one after the other, in the order given.  They may wait,
  * take tickets, make this one done and hang on more.  None of them is done by
- * itself: call sley_ticket_done() where the work of the ticket ends.
+ * itself: call sley_ticket_done() where the work of the ticket ends, and see to
+ * it that somebody does if a cancel keeps the task from running.
  *
  * sley_cancel() and sley_set_priority() work as on a task that is queued; a
  * cancelled one ends when its turn would have come.
