@@ -313,8 +313,9 @@ static void hold_across_a_wait(bool write)
 		CHECK_EQ(sley_step(rt), 1);
 	CHECK_EVENTUALLY(atomic_load(&h.held));
 	sley_spawn(&group, &tasks[1], wait_to_write, &h);
-	if (is_single())
-		CHECK_EQ(sley_step(rt), 1);
+	/* A step may be that of the holder, who looks now and then. */
+	while (is_single() && can_read(&h.lock))
+		(void)sley_step(rt);
 	CHECK_EVENTUALLY(!can_read(&h.lock));
 	for (i = 2; i < 21; i++)
 		sley_spawn(&group, &tasks[i],
