@@ -71,9 +71,10 @@ def reached(corpus, types):
 
 def tidy(corpus, public):
     """Only what is public, and nothing of the place where it was built."""
-    types = {node.get("id"): node for unit in corpus.iter("abi-instr")
-             for node in unit if node.get("id")}
-    for node in types.values():
+    nodes = [node for unit in corpus.iter("abi-instr") for node in unit
+             if node.get("id")]
+    types = {node.get("id"): node for node in nodes}
+    for node in nodes:  # several files may describe one type
         if node.tag in ("class-decl", "union-decl", "enum-decl") \
                 and node.get("is-anonymous") != "yes" \
                 and node.get("name") not in public:

@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree as ElementTree
+
+import abi
 
 TOOLS = os.path.dirname(os.path.abspath(__file__))
 
@@ -145,6 +148,22 @@ class Abi(unittest.TestCase):
 
     def test_value_of_an_enumerator(self):
         self.rejects("SLEY_BLUE", {"SLEY_BLUE": "SLEY_BLUE = 7"})
+
+    def test_private_type_that_two_files_describe(self):
+        unit = ("<abi-instr path='{}.c'>"
+                "<class-decl name='sley_secret' id='1'><data-member>"
+                "<var-decl name='depth' type-id='2'/></data-member>"
+                "</class-decl><type-decl name='int' id='2'/>"
+                "<pointer-type-def type-id='1' id='3'/>"
+                "<function-decl name='f{}'><parameter type-id='3'/>"
+                "</function-decl></abi-instr>")
+        corpus = ElementTree.fromstring(
+            "<abi-corpus>" + unit.format(1, 1) + unit.format(2, 2)
+            + "</abi-corpus>")
+        text = ElementTree.tostring(abi.tidy(corpus, set()),
+                                    encoding="unicode")
+        self.assertEqual(text.count("is-declaration-only"), 2)
+        self.assertNotIn("depth", text)
 
     def test_without_debug_information(self):
         status, output = self.run_on("check", {}, "-g0")
