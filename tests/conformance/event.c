@@ -137,6 +137,34 @@ TEST_WORKERS(m25_one_set_releases_a_thousand_waits_on_a_manual_event)
 	stop(rt);
 }
 
+static void wait_an_hour(void *arg)
+{
+	struct waiters *w = arg;
+
+	atomic_fetch_add(&w->waiting, 1);
+	CHECK_EQ(sley_event_wait_until(&w->event, in_ms(3600000)), 0);
+	atomic_fetch_add(&w->passed, 1);
+}
+
+TEST_WORKERS(m25_one_set_releases_a_thousand_waits_with_a_deadline)
+{
+	static struct sley_task tasks[1000];
+	struct waiters w = { .event = SLEY_EVENT_INIT };
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	int n = test_scale(1000);
+
+	for (int i = 0; i < n; i++)
+		sley_spawn(&group, &tasks[i], wait_an_hour, &w);
+	while (atomic_load(&w.waiting) < n)
+		CHECK_EQ(sley_sleep(100 * SLEY_USEC), 0);
+	CHECK_EQ(w.passed, 0);
+	sley_event_set(&w.event);
+	sley_join(&group);
+	CHECK_EQ(w.passed, n);
+	stop(rt);
+}
+
 TEST_WORKERS(m25_one_set_of_an_automatic_event_releases_one_wait)
 {
 	static struct sley_task tasks[50];

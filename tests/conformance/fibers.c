@@ -131,13 +131,16 @@ TEST_WORKERS(m15_yields_and_sleeps_stay_on_their_thread)
 	stop(rt);
 }
 
+static pthread_barrier_t all_bound;
+
 static void *bound_with_fibers(void *rt)
 {
-	struct sley_task tasks[10];
+	struct sley_task tasks[2];
 	struct sley_group group = SLEY_GROUP_INIT;
 	size_t i;
 
 	CHECK_EQ(sley_bind(rt), 0);
+	pthread_barrier_wait(&all_bound);
 	for (i = 0; i < ARRAY_SIZE(tasks); i++)
 		sley_spawn(&group, &tasks[i], yield_at_home, NULL);
 	sley_join(&group);
@@ -145,17 +148,19 @@ static void *bound_with_fibers(void *rt)
 	return NULL;
 }
 
-TEST_WORKERS(m15_fibers_of_many_bound_threads_stay_apart)
+TEST_WORKERS(m15_fibers_of_a_thousand_bound_threads_stay_apart)
 {
-	static pthread_t threads[200];
+	static pthread_t threads[1000];
 	struct sley *rt = NULL;
-	int i, n = test_scale(200);
+	int i, n = test_scale(1000);
 
 	CHECK_EQ(sley_create(&rt, test_config()), 0);
+	pthread_barrier_init(&all_bound, NULL, (unsigned int)n);
 	for (i = 0; i < n; i++)
 		threads[i] = test_thread(bound_with_fibers, rt);
 	for (i = 0; i < n; i++)
 		pthread_join(threads[i], NULL);
+	pthread_barrier_destroy(&all_bound);
 	CHECK_EQ(sley_destroy(rt), 0);
 }
 
@@ -302,6 +307,57 @@ TEST_WORKERS(m17_the_lock_is_held_on_return_also_after_a_timeout)
 	sley_mutex_unlock(&g.mutex);
 	sley_join(&group);
 	CHECK_EQ(g.timed_out + g.passed, 100);
+	stop(rt);
+}
+
+struct bare {
+	struct sley_task task;
+	struct sley_waker waker;
+	atomic_bool is_known, is_there;
+	int nr_woken;
+};
+
+static void wait_bare(void *arg)
+{
+	struct bare *b = arg;
+
+	CHECK_EQ(sley_waker_self(&b->waker), 0);
+	/* Nobody wakes it yet: the deadline ends it, and takes nothing. */
+	CHECK_EQ(sley_suspend_until(in_ms(1)), -ETIMEDOUT);
+	atomic_store(&b->is_known, true);
+	while (!atomic_load(&b->is_there)) {
+		CHECK_EQ(sley_suspend(), 0);
+		b->nr_woken++;
+	}
+}
+
+static void *notify_bare(void *arg)
+{
+	struct bare *b = arg;
+
+	while (!atomic_load(&b->is_known))
+		test_nap_ms(1);
+	atomic_store(&b->is_there, true);
+	/* The task may have seen it already, and have ended. */
+	(void)sley_wake(&b->waker);
+	return NULL;
+}
+
+/* marl's wait without a lock may miss a notify from another thread. */
+TEST_WORKERS(m17_a_bare_wait_misses_no_notify_from_another_thread)
+{
+	struct sley *rt = start();
+
+	for (int round = 0; round < test_scale(40); round++) {
+		struct sley_group group = SLEY_GROUP_INIT;
+		struct bare b = { .nr_woken = 0 };
+		pthread_t thread = test_thread(notify_bare, &b);
+
+		sley_spawn(&group, &b.task, wait_bare, &b);
+		sley_join(&group);
+		CHECK_LE(b.nr_woken, 1);
+		pthread_join(thread, NULL);
+	}
 	stop(rt);
 }
 

@@ -40,7 +40,7 @@ static void run_many_workers(int workers)
 	CHECK_EQ(ran, 10000);
 	CHECK_LT(test_allocated(), workers * 64 << 10);
 	/* A thread of the kernel's making takes about 30 KiB by itself. */
-	if (!test_sanitizer())
+	if (!test_sanitizer() && !test_emulated())
 		CHECK_LT(rss_kib() - before, workers * 128);
 	stop(rt);
 }
@@ -518,6 +518,61 @@ TEST(t30_the_default_allocator_may_fail_as_well)
 	CHECK_GT(n, 3);
 }
 
+/* ---- M36: what needs no allocator -------------------------------------------------------- */
+
+static void use_primitives(void *arg)
+{
+	struct sley_event event = SLEY_EVENT_INIT;
+	struct sley_mutex mutex = SLEY_MUTEX_INIT;
+	struct sley_cond cond = SLEY_COND_INIT;
+	struct sley_waitgroup wg = SLEY_WAITGROUP_INIT;
+	struct sley_sem units = { 0 };
+	struct sley_rwlock lock = { 0 };
+
+	sley_mutex_lock(&mutex);
+	CHECK_EQ(sley_cond_wait_until(&cond, &mutex, in_ms(1)), -ETIMEDOUT);
+	sley_mutex_unlock(&mutex);
+	CHECK_EQ(sley_event_wait_until(&event, in_ms(1)), -ETIMEDOUT);
+	sley_waitgroup_add(&wg, 1);
+	CHECK_EQ(sley_waitgroup_wait_until(&wg, in_ms(1)), -ETIMEDOUT);
+	CHECK(sley_waitgroup_done(&wg));
+	CHECK_EQ(sley_sem_acquire_until(&units, 1, in_ms(1)), -ETIMEDOUT);
+	sley_rwlock_write_lock(&lock);
+	CHECK_EQ(sley_rwlock_read_lock_until(&lock, in_ms(1)), -ETIMEDOUT);
+	sley_rwlock_write_unlock(&lock);
+	count_task(arg);
+}
+
+static void use_primitives_without_memory(int workers)
+{
+	struct sley_config config = config_of(workers);
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley *rt = start_with(&config);
+	struct sley_task tasks[2];
+	atomic_int ran = 0;
+
+	/* Once, so that there is a fiber that can be used again. */
+	sley_spawn(&group, &tasks[0], use_primitives, &ran);
+	sley_join(&group);
+	test_fail_allocation_after(0);
+	atomic_store(&libc_until_failure, 0);
+	use_primitives(&ran); /* a bound thread */
+	sley_spawn(&group, &tasks[1], use_primitives, &ran);
+	sley_join(&group);
+	stop(rt);
+	use_primitives(&ran); /* a thread of no runtime */
+	atomic_store(&libc_until_failure, -1);
+	test_fail_allocation_after(-1);
+	CHECK_EQ(ran, 4);
+}
+
+/* marl takes the block of a WaitGroup from elsewhere than its allocator. */
+TEST(m36_primitives_take_no_memory)
+{
+	use_primitives_without_memory(SLEY_SINGLE);
+	use_primitives_without_memory(1);
+}
+
 /* ---- T30: no more threads, no more address space --------------------------------------------- */
 
 static int create_under(int resource, rlim_t value)
@@ -560,8 +615,8 @@ TEST(t30_every_shortage_of_address_space_is_reported)
 	long size = 0;
 	FILE *file;
 
-	if (test_sanitizer())
-		test_skip("sanitizers need their address space");
+	if (test_is_slow())
+		test_skip("sanitizers and emulators need address space");
 	/* So that libc has its own arenas already. */
 	CHECK_EQ(create_under(RLIMIT_AS, RLIM_INFINITY), 0);
 	file = fopen("/proc/self/statm", "r");

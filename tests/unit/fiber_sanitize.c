@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fiber_sanitize.c - the sanitizers are told of every switch.  That they find
- * nothing in the other tests proves little: they might see one stack.
+ * fiber_sanitize.c - the sanitizers are told of every switch: M40.  That they
+ * find nothing in the other tests proves little: they might see one stack.
  */
 #include "fiber_routine.h"
 
@@ -30,7 +30,7 @@ static void keep_identity(struct routine *self)
 	}
 }
 
-TEST(the_sanitizer_knows_which_fiber_runs)
+TEST(m40_the_sanitizer_knows_which_fiber_runs)
 {
 	void *identity = sanitizer_identity();
 	struct routine a, b;
@@ -70,7 +70,7 @@ static void leave_red_zones(struct routine *self)
 	end_with_red_zones(self, 100);
 }
 
-TEST(no_red_zones_are_left_on_the_stack_of_a_fiber_that_ended)
+TEST(m40_no_red_zones_are_left_on_the_stack_of_a_fiber_that_ended)
 {
 	struct routine a;
 
