@@ -172,11 +172,11 @@ class Report:
         self.count += 1
         print(f"{path}:{line}: {text}")
 
-    def finish(self, checked):
+    def finish(self, checked, what="files"):
         if not checked:
             print(f"{self.name}: found nothing to check")
             return 1
-        print(f"{self.name}: {checked} files, {self.count} complaints")
+        print(f"{self.name}: {checked} {what}, {self.count} complaints")
         return 1 if self.count else 0
 
 

@@ -184,6 +184,11 @@ GOOD = {
     "tools/layers.txt": LAYERS,
     "examples/one.c": "#include <sley/box.h>\n",
     "examples/CMakeLists.txt": "sley_example(one)\n",
+    "tests/unit/box.c": "TEST(m01_a_box_opens)\n{\n}\n\n"
+                        "TEST_ABORTS(m01_a_box_opens_once, \"misuse\")\n{\n}\n",
+    "tests/unit/CMakeLists.txt": "sley_test(unit box)\n",
+    "docs/CONFORMANCE.md": "| M1 | opens | `m01_*`, `unit.box` | |\n"
+                           "| M2 | is for later | not done | |\n",
     "src/CMakeLists.txt": "set(SOURCES\n\tapi/box.c\n\tos/futex.c\n)\n",
 }
 
@@ -229,7 +234,7 @@ class Checkers(unittest.TestCase):
 class Good(Checkers):
     def test_a_good_tree_passes_every_checker(self):
         for name in ("layers", "api", "orders", "size", "banned", "format",
-                     "listed"):
+                     "listed", "rows"):
             with self.subTest(name):
                 self.accepts("check_" + name)
 
@@ -242,7 +247,7 @@ class Good(Checkers):
 
     def test_each_is_a_program_with_a_status(self):
         for name in ("layers", "api", "orders", "size", "banned", "format",
-                     "listed"):
+                     "listed", "rows"):
             program = os.path.join(TOOLS, f"check_{name}.py")
             for tree, status in ((GOOD, 0), ({"x/y": ""}, 1)):
                 with self.subTest(name, status=status), \
@@ -478,6 +483,35 @@ class Listed(Checkers):
     def test_file_without_any_list(self):
         self.rejects("check_listed", "lost/two.c:1: is not in",
                      "lost/two.c", "", "int x;\n")
+
+
+class Rows(Checkers):
+    def bad(self, complaint, old, new):
+        self.rejects("check_rows", complaint, "docs/CONFORMANCE.md", old, new)
+
+    def test_test_that_does_not_exist(self):
+        self.bad("M1: there is no test m01_x", "`m01_*`", "`m01_x`, `m01_*`")
+
+    def test_name_of_ctest_that_does_not_exist(self):
+        self.bad("M1: there is no test unit.bag", "unit.box", "unit.bag")
+
+    def test_test_that_is_not_in_its_row(self):
+        self.bad("tests/unit/box.c:5: m01_a_box_opens_once is not in row M1",
+                 "`m01_*`", "`m01_a_box_opens`")
+
+    def test_test_of_a_row_that_is_not_there(self):
+        self.rejects("check_rows", "m03_x is not in row M3",
+                     "tests/unit/box.c", "", "TEST(m03_x)\n{\n}\n")
+
+    def test_test_of_a_row_that_is_not_done(self):
+        self.rejects("check_rows", "m02_x is not in row M2",
+                     "tests/unit/box.c", "", "TEST_WORKERS(m02_x)\n{\n}\n")
+
+    def test_row_without_a_test(self):
+        self.bad("M2: has no test", "not done", "")
+
+    def test_row_that_is_there_twice(self):
+        self.bad("M1 is there twice", "M2", "M1")
 
 
 class Format(Checkers):
