@@ -41,6 +41,8 @@ sley_shared_create(size_t size, sley_fn *last);
 /*
  * sley_shared_ref - one more who must drop it.  Returns @object.
  *
+ * Does nothing with NULL.
+ *
  * Context:  any thread that may use @object
  * Blocks:   never
  * Errors:   none; @object without references is misuse

@@ -203,8 +203,19 @@ struct sley_mutex {
 
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
 sley_mutex_lock_slow(struct sley_mutex *mutex);
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool
+sley_mutex_try_lock_slow(struct sley_mutex *mutex);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_mutex_unlock_slow(struct sley_mutex *mutex);
+
+/* Private: take it unless somebody has it or is busy with it, see @word. */
+static inline bool sley_mutex_take(struct sley_mutex *mutex, uint64_t *word)
+{
+	*word = 0;
+	return __atomic_compare_exchange_n(&mutex->q.word, word,
+					   SLEY_MUTEX_HELD, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
 
 /*
  * sley_mutex_try_lock - take the mutex if it is free.
@@ -216,11 +227,12 @@ sley_mutex_unlock_slow(struct sley_mutex *mutex);
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK static inline bool
 sley_mutex_try_lock(struct sley_mutex *mutex)
 {
-	uint64_t word = 0;
+	uint64_t word;
 
-	return __atomic_compare_exchange_n(&mutex->q.word, &word,
-					   SLEY_MUTEX_HELD, false,
-					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+	if (sley_mutex_take(mutex, &word))
+		return true;
+	/* Free, but somebody who waited for it is about to leave. */
+	return !(word & SLEY_MUTEX_HELD) && sley_mutex_try_lock_slow(mutex);
 }
 
 /*
@@ -236,7 +248,9 @@ sley_mutex_try_lock(struct sley_mutex *mutex)
 SLEY_ANY_THREAD SLEY_BLOCKS_FIBER static inline void
 sley_mutex_lock(struct sley_mutex *mutex)
 {
-	if (!sley_mutex_try_lock(mutex))
+	uint64_t word;
+
+	if (!sley_mutex_take(mutex, &word))
 		sley_mutex_lock_slow(mutex);
 }
 

@@ -52,7 +52,7 @@
 
 #include "os/futex.h"
 
-uint32_t sley__level_changes;
+struct level_changes sley__level_changes;
 
 static struct push_node *task_node(struct sley_task *task)
 {
@@ -277,7 +277,7 @@ void place_set_level(struct sley_task *task, unsigned int level)
 		/* Is it being queued there, perhaps by its old level? */
 		runq_settle();
 	} while (task_queued_tag(task) != RUNQ_NO_TAG);
-	(void)add_release(&sley__level_changes, 1); /* P1 */
+	(void)add_release(&sley__level_changes.nr, 1); /* P1 */
 }
 
 void place_arrivals(struct worker *worker)
@@ -363,7 +363,7 @@ static void resort_ring(struct worker *worker)
 
 void place_resort(struct worker *worker)
 {
-	uint32_t changes = load_acquire(&sley__level_changes); /* P1 */
+	uint32_t changes = load_acquire(&sley__level_changes.nr); /* P1 */
 	struct sley_task *task;
 
 	if (changes == worker->changes)

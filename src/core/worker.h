@@ -344,13 +344,16 @@ void task_enqueue_chain(struct sley_task *chain);
 void place_set_level(struct sley_task *task, unsigned int level);
 
 /* How often the level of a task that may be queued was changed. */
-extern uint32_t sley__level_changes;
+/* Read on every pick: alone in its cache line. */
+extern struct level_changes {
+	uint32_t nr;
+} cache_aligned sley__level_changes;
 
 /* Should it look through its queues? */
 static inline bool place_has_changed(const struct worker *worker)
 {
 	/* relaxed: a glance; place_resort() looks again. */
-	return load_relaxed(&sley__level_changes) != worker->changes;
+	return load_relaxed(&sley__level_changes.nr) != worker->changes;
 }
 
 /* If levels have changed: put what @worker has queued where it belongs. */

@@ -61,9 +61,20 @@ void sley_mutex_lock_slow(struct sley_mutex *mutex)
 	(void)!lock_until(mutex, UINT64_MAX, WAIT_SHIELDED);
 }
 
+/* Under the list's lock nobody sets HELD or clears it. */
+bool sley_mutex_try_lock_slow(struct sley_mutex *mutex)
+{
+	uint64_t word = waitq_lock(&mutex->q);
+
+	waitq_unlock_as(&mutex->q, word | SLEY_MUTEX_HELD);
+	return !(word & SLEY_MUTEX_HELD);
+}
+
 int sley_mutex_lock_until(struct sley_mutex *mutex, uint64_t deadline_ns)
 {
-	if (sley_mutex_try_lock(mutex))
+	uint64_t word = 0;
+
+	if (cas_acquire(&mutex->q.word, &word, SLEY_MUTEX_HELD)) /* W1 */
 		return 0;
 	return lock_until(mutex, deadline_ns, 0);
 }

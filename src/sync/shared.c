@@ -41,9 +41,12 @@ void *sley_shared_create(size_t size, sley_fn *last)
 
 void *sley_shared_ref(void *object)
 {
-	/* relaxed: the caller may use it, so somebody holds a reference. */
-	uint64_t refs = add_relaxed(&header_of(object)->refs, 1);
+	uint64_t refs;
 
+	if (!object)
+		return NULL;
+	/* relaxed: the caller may use it, so somebody holds a reference. */
+	refs = add_relaxed(&header_of(object)->refs, 1);
 	sley_check(refs, "hold shared memory only while somebody holds it");
 	return object;
 }

@@ -84,11 +84,11 @@ int sley_parallelize(const struct sley_call *calls, size_t nr)
 		.site = label_of_place(__builtin_return_address(0)),
 	};
 
+	if (nr == 0)
+		return 0;
 	if (!p.rt)
 		return forked_error();
 	if (nr > SLEY_PARALLELIZE_MAX)
 		return -EINVAL;
-	if (nr == 0)
-		return 0;
 	return spawn_and_wait(&p, calls + 1, nr - 1);
 }
