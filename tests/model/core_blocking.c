@@ -13,10 +13,9 @@
  * complete.  A cancel is not modelled: it takes the same path as
  * a deadline.  Nor is the pool's memory running out.
  */
-#include "explorer.h"
+#include "threads_only.h"
 
 #include "core/blocking.h"
-#include "core/wait.h"
 #include "os/futex.h"
 #include "os/thread.h"
 
@@ -27,8 +26,6 @@
 #define NR_SLOTS 2
 #define NR_CALLS 4
 #define START_NS 1000000000ull /* when virtual time begins */
-
-_Thread_local struct self sley__self;
 
 /* ---- a thread of the system --------------------------------------------------- */
 
@@ -100,52 +97,7 @@ void mem_free(struct mem *mem, void *memory, size_t size)
 	memset(memory, 0xdd, size);
 }
 
-/* ---- model threads are not workers: nothing of this is called ------------------- */
-
-static void never(void)
-{
-	MODEL_CHECK(!"a plain thread has no worker");
-}
-
-struct sley_task *worker_pick(struct worker *worker)
-{
-	(void)worker;
-	never();
-	return NULL;
-}
-
-struct strand *worker_spare_strand(struct worker *worker,
-				   struct sley_task *task)
-{
-	(void)worker;
-	(void)task;
-	never();
-	return NULL;
-}
-
-void leave_finish_rare(struct worker *worker)
-{
-	(void)worker;
-	never();
-}
-
-void trace_switch(struct worker *worker, const struct strand *from,
-		  const struct strand *to)
-{
-	(void)worker;
-	(void)from;
-	(void)to;
-	never();
-}
-
-void fiber_swap_fpu(struct fiber *from, struct fiber *to,
-		    struct fiber_thread *thread)
-{
-	(void)from;
-	(void)to;
-	(void)thread;
-	never();
-}
+/* ---- fibers: there are none ------------------------------------------------------ */
 
 void fiber_thread_init(struct fiber_thread *thread)
 {
@@ -166,18 +118,6 @@ void fiber_init_thread(struct fiber *fiber, struct fiber_thread *thread)
 void fiber_fini(struct fiber *fiber)
 {
 	(void)fiber;
-}
-
-void fork_leave_behind(struct worker *worker)
-{
-	(void)worker;
-	never();
-}
-
-void fork_come_back(struct strand *strand)
-{
-	(void)strand;
-	never();
 }
 
 /* ---- callers ---------------------------------------------------------------------- */
