@@ -10,8 +10,8 @@ import re
 
 import csource
 
-# The slow half of an inline function: its contract is that of the function.
-PRIVATE = re.compile(r"_slow$")
+# A half of an inline function: its contract is that of the function.
+PRIVATE = re.compile(r"_(slow|fast)$")
 
 PRIVATE_WORD = re.compile(r"\bprivate\b", re.I)
 COMMENT_ABOVE = re.compile(r"(?:\A|(?<=\n))/\*(?:(?!\*/).)*\*/\n\Z", re.S)

@@ -208,8 +208,9 @@ sley_mutex_try_lock_slow(struct sley_mutex *mutex);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_mutex_unlock_slow(struct sley_mutex *mutex);
 
-/* Private: take it unless somebody has it or is busy with it, see @word. */
-static inline bool sley_mutex_take(struct sley_mutex *mutex, uint64_t *word)
+/* Take it unless somebody has it or is busy with it: *@word tells. */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline bool
+sley_mutex_try_lock_fast(struct sley_mutex *mutex, uint64_t *word)
 {
 	*word = 0;
 	return __atomic_compare_exchange_n(&mutex->q.word, word,
@@ -229,7 +230,7 @@ sley_mutex_try_lock(struct sley_mutex *mutex)
 {
 	uint64_t word;
 
-	if (sley_mutex_take(mutex, &word))
+	if (sley_mutex_try_lock_fast(mutex, &word))
 		return true;
 	/* Free, but somebody who waited for it is about to leave. */
 	return !(word & SLEY_MUTEX_HELD) && sley_mutex_try_lock_slow(mutex);
@@ -250,7 +251,7 @@ sley_mutex_lock(struct sley_mutex *mutex)
 {
 	uint64_t word;
 
-	if (!sley_mutex_take(mutex, &word))
+	if (!sley_mutex_try_lock_fast(mutex, &word))
 		sley_mutex_lock_slow(mutex);
 }
 
