@@ -6,10 +6,8 @@
 
 static void publish_next(struct timers *timers)
 {
-	struct heap_node *min = heap_min(&timers->heap);
-
 	/* relaxed: a hint; firing looks again under the lock. */
-	store_relaxed(&timers->next_ns, min ? min->key : UINT64_MAX);
+	store_relaxed(&timers->next_ns, timers->heap.bound);
 }
 
 void timer_start(struct timers *timers, struct timer *timer,
@@ -17,7 +15,7 @@ void timer_start(struct timers *timers, struct timer *timer,
 {
 	*timer = (struct timer){ .task = task, .timers = timers };
 	spin_lock(&timers->lock);
-	heap_insert(&timers->heap, &timer->node, deadline_ns);
+	radix_heap_insert(&timers->heap, &timer->node, deadline_ns);
 	publish_next(timers);
 	spin_unlock(&timers->lock);
 }
@@ -27,8 +25,8 @@ void timer_stop(struct timer *timer)
 	struct timers *timers = timer->timers;
 
 	spin_lock(&timers->lock);
-	if (heap_contains(&timer->node)) {
-		heap_remove(&timers->heap, &timer->node);
+	if (radix_heap_contains(&timer->node)) {
+		radix_heap_remove(&timers->heap, &timer->node);
 		publish_next(timers);
 	}
 	spin_unlock(&timers->lock);
@@ -37,14 +35,13 @@ void timer_stop(struct timer *timer)
 struct sley_task *timers_fire(struct timers *timers, uint64_t now_ns)
 {
 	struct sley_task *first = NULL, **last = &first;
-	struct heap_node *min;
+	struct radix_node *node;
 
 	spin_lock(&timers->lock);
-	while ((min = heap_min(&timers->heap)) && min->key <= now_ns) {
-		struct timer *timer = container_of(min, struct timer, node);
+	while ((node = radix_heap_take(&timers->heap, now_ns))) {
+		struct timer *timer = container_of(node, struct timer, node);
 		struct sley_task *task = timer->task;
 
-		heap_remove(&timers->heap, min);
 		/* From here on the timer may be gone. */
 		if (task_decide(task, VERDICT_TIMED_OUT, 0) != DECIDED_QUEUE)
 			continue;

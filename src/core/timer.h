@@ -2,38 +2,41 @@
 /*
  * timer.h - the deadlines of the waits of one worker.
  *
- * A heap under a lock of its own: the worker's fibers put their timers in and
+ * A queue of deadlines under a lock of its own: the worker's fibers put their timers in and
  * take them out, the worker fires what is due, and if the worker is stuck in a
  * long task the monitor fires for it.  A timer lives on the stack of the task
  * that waits.  It is fired, that is, its task's wait is decided, under the
  * lock; a waiter that was woken otherwise removes its timer under the same
  * lock, so nobody ever touches the timer of a wait that has returned.
  *
- * The earliest deadline is mirrored in a word that is read without the lock,
- * by the worker on its tick and by the monitor.
+ * When to look again is mirrored in a word that is read without the lock, by the
+ * worker on its tick and when it parks, and by the monitor.  It is the earliest
+ * deadline, or a little earlier if that was taken out: then firing finds
+ * nothing due, and the word is right again.
  */
 #ifndef SLEY_CORE_TIMER_H
 #define SLEY_CORE_TIMER_H
 
-#include "base/heap.h"
+#include "base/radix_heap.h"
 #include "core/task_state.h"
 #include "lf/spin.h"
 
 struct timer {
-	struct heap_node node; /* the key is the deadline */
+	struct radix_node node; /* the key is the deadline */
 	struct sley_task *task;
-	struct timers *timers; /* the heap it was started in */
+	struct timers *timers; /* where it was started */
 };
 
 struct timers {
-	uint64_t next_ns; /* earliest deadline; UINT64_MAX: none */
+	uint64_t next_ns; /* no deadline is earlier; UINT64_MAX: none */
 	struct spinlock lock;
-	struct heap heap; /* under lock */
+	struct radix_heap heap; /* under lock */
 };
 
 static inline void timers_init(struct timers *timers)
 {
 	*timers = (struct timers){ .next_ns = UINT64_MAX };
+	radix_heap_init(&timers->heap);
 }
 
 static inline uint64_t timers_next(const struct timers *timers)

@@ -68,7 +68,7 @@ size_t stack_guard_size(void);
 
 #define STACK_WARM_MAX 1024       /* where nobody ages the pool */
 #define STACK_WARM_ALL UINT32_MAX /* where somebody does        */
-#define STACK_AGE_SHARE 64 /* of what was not needed, this part goes cold */
+#define STACK_AGE_SHARE 1024 /* of what was not needed, this part goes cold */
 
 struct stack_slot;
 struct stack_chunk;

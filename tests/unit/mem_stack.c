@@ -187,23 +187,24 @@ TEST(idle_stacks_keep_their_pages_up_to_the_bound)
 
 TEST(aging_takes_from_those_that_were_not_needed_only)
 {
-	struct stack stacks[200];
+	enum { NR = 2 * STACK_AGE_SHARE + 72 };
+	static struct stack stacks[NR];
 
 	CHECK_EQ(stack_pool_init(&pool, 32 * KIB, false), 0);
 	pool.warm_max = STACK_WARM_ALL;
-	get_marked(stacks, 200);
-	put_all(stacks, 200);
-	CHECK_EQ(pool.nr_warm, 200);
+	get_marked(stacks, NR);
+	put_all(stacks, NR);
+	CHECK_EQ(pool.nr_warm, NR);
 	stack_pool_age(&pool); /* all were needed since the beginning */
-	CHECK_EQ(pool.nr_warm, 200);
+	CHECK_EQ(pool.nr_warm, NR);
 	for (int i = 0; i < 72; i++)
 		CHECK_EQ(stack_pool_get(&pool, &stacks[i]), 0);
 	put_all(stacks, 72);
-	stack_pool_age(&pool); /* 128 were not: two of them go cold */
-	CHECK_EQ(pool.nr_warm, 198);
-	stack_pool_age(&pool); /* now 198 */
-	CHECK_EQ(pool.nr_warm, 194);
-	for (int i = 0; i < 1000; i++)
+	stack_pool_age(&pool); /* two shares were not: two go cold */
+	CHECK_EQ(pool.nr_warm, NR - 2);
+	stack_pool_age(&pool); /* now all, two shares and a rest */
+	CHECK_EQ(pool.nr_warm, NR - 5);
+	for (int i = 0; i < NR; i++)
 		stack_pool_age(&pool);
 	CHECK_EQ(pool.nr_warm, 0);
 	stack_pool_fini(&pool);
