@@ -3,7 +3,7 @@
 
 A header is its opening comment and then, in the order of the file, sections
 (the lines of dashes), types, macros and functions, each with the comment that
-stands directly above it.
+stands directly above it, and remarks: comments that stand alone.
 """
 import os
 import re
@@ -14,8 +14,11 @@ import csource
 PRIVATE = re.compile(r"_(slow|fast)$")
 
 PRIVATE_WORD = re.compile(r"\bprivate\b", re.I)
+# "Private: ...", or "sley_x - private: ...": it is there for the other ones.
+PRIVATE_FIRST = re.compile(r"/\*\s*(?:\* )?(?:\w+ - )?private:", re.I)
 COMMENT_ABOVE = re.compile(r"(?:\A|(?<=\n))/\*(?:(?!\*/).)*\*/\n\Z", re.S)
 SECTION = re.compile(r"^/\* -{4} (.*?) -+ \*/$", re.M)
+REMARK = re.compile(r"(?<=\n\n)/\*\n(?: \*.*\n)+? \*/\n(?=\n)")
 LABEL = re.compile(r"^(Context|Blocks|Owner|Order|Errors):([ \t]+)(\S.*)$")
 
 
@@ -24,7 +27,8 @@ class Function:
         self.path, self.line, self.name = path, line, name
         self.words, self.head, self.comment = words, head, comment
         self.exported = "SLEY_EXPORT" in words
-        self.private = bool(PRIVATE.search(name))
+        self.private = bool(PRIVATE.search(name)
+                            or PRIVATE_FIRST.match(comment))
 
 
 class Type:
@@ -32,6 +36,7 @@ class Type:
 
     def __init__(self, name, comment, text):
         self.name, self.comment, self.text = name, comment, text
+        self.private = bool(PRIVATE_FIRST.match(comment))
         # The caller may look inside.
         self.public = "{" in text and "struct sley_waitq" not in text \
             and not PRIVATE_WORD.search(comment + text)
@@ -49,8 +54,9 @@ class Type:
         if mark == "," and not bare.rstrip().endswith(","):
             body = re.sub(r"(\w)(\s*(?:/\*[^*]*\*/\s*)?)\Z", r"\1,\2", body)
         found, pending = [], ""
-        for match in re.finditer(rf"\s*(?:/\*(.*?)\*/|([^{mark}/]+){mark}"
-                                 r"(?:[ \t]*/\*(.*?)\*/)?)", body, re.S):
+        for match in re.finditer(rf"\s*(?:/\*(.*?)\*/|((?:[^{mark}/]|/(?!\*))+)"
+                                 rf"{mark}(?:[ \t]*/\*(.*?)\*/)?)",
+                                 body, re.S):
             note, declaration, beside = match.groups()
             if note is not None:
                 pending = note
@@ -72,6 +78,13 @@ class Macro:
 class Section:
     def __init__(self, title):
         self.title = title
+
+
+class Remark:
+    """A comment about what follows it, up to the next section."""
+
+    def __init__(self, comment):
+        self.lines = lines_of(comment)
 
 
 def lines_of(comment):
@@ -216,6 +229,8 @@ class Header:
     def read_items(self, root, text):
         found = [(match.start(), Section(match.group(1)))
                  for match in SECTION.finditer(text)]
+        found += [(match.start(), Remark(match.group()))
+                  for match in REMARK.finditer(text)]
         functions = {f.line: f for f in header_functions(root, self.path)}
         for start, head, body in header_statements(text):
             item = functions.get(csource.line_of(text, start))

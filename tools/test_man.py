@@ -31,6 +31,7 @@ struct sley_box {
 \t * SLEY_BOX_MAX.
 \t */
 \tint nr;
+\tint side[SLEY_BOX_MAX / 2];
 \tint reserved[3];
 };
 
@@ -42,6 +43,21 @@ enum sley_box_kind {
 
 #define SLEY_BOX_INIT { 0, 0 }
 #define SLEY_BOX_MAX 7 /* things in one box */
+
+/* A box with a hinge. */
+struct sley_box_hinge {
+\tstruct sley_waitq q;
+};
+
+#define SLEY_BOX_HINGE_INIT { 0 }
+
+/* Private: what a box keeps for itself. */
+struct sley_box_lock {
+\tlong key[64 / 8];
+};
+
+/* SLEY_BOX_TALL(n) - one that is high. */
+#define SLEY_BOX_TALL(n) { n, 0 }
 
 /* In the word: private. */
 #define SLEY_BOX_ONE 1
@@ -89,6 +105,35 @@ sley_box_open(struct sley_box *box)
 {
 \treturn box->lid;
 }
+
+/* ---- in stock ------------------------------------------------------------ */
+
+/*
+ * Boxes can be kept.
+ */
+
+/*
+ * sley_box_peek - private: look into it.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline bool
+sley_box_peek(struct sley_box *box)
+{
+\treturn box->lid;
+}
+
+/*
+ * sley_box_keep - keep it.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none; where there is no room, on the floor
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_box_keep(struct sley_box *box);
 #endif
 """
 
@@ -124,7 +169,8 @@ class Pages(unittest.TestCase):
     def test_a_twin_and_a_type_are_names_of_a_page(self):
         self.assertEqual(self.aliases, {
             "sley_box_wait_until.3": "sley_box_wait.3",
-            "sley_box.3": "sley_box.h.3"})
+            "sley_box.3": "sley_box.h.3",
+            "sley_box_hinge.3": "sley_box.h.3"})
         self.has("sley_box_wait.3",
                  ".Nm sley_box_wait ,\n.Nm sley_box_wait_until\n"
                  ".Nd wait until box is open\n")
@@ -132,6 +178,8 @@ class Pages(unittest.TestCase):
     def test_private_names_have_no_page(self):
         self.assertFalse([n for n in self.pages if "slow" in n])
         for page in self.pages.values():
+            self.assertNotIn("sley_box_peek", page)
+            self.assertNotIn("sley_box_lock", page)
             self.assertNotIn("SLEY_BOX_ONE", page)
             self.assertNotIn("SLEY_BOX_TWO", page)
 
@@ -147,10 +195,30 @@ class Pages(unittest.TestCase):
     def test_fields_of_a_struct(self):
         self.has("sley_box.h.3", '.It Vt "int lid"\nHow far it is open.\n'
                  '.It Vt "int nr"\nHow many things.\nAt most\n'
-                 ".Dv SLEY_BOX_MAX .\n")
+                 ".Dv SLEY_BOX_MAX .\n"
+                 '.It Vt "int side[SLEY_BOX_MAX / 2]"\n')
         self.assertNotIn("reserved", self.pages["sley_box.h.3"])
         self.has("sley_box.h.3", ".It Dv SLEY_BOX_MAX\n7:\n"
                  "things in one box.\n")
+
+    def test_an_initialiser_belongs_to_the_longest_name(self):
+        self.has("sley_box_open.3", ".It Dv SLEY_BOX_INIT\n")
+        self.assertNotIn("SLEY_BOX_HINGE_INIT", self.pages["sley_box_open.3"])
+
+    def test_a_macro_is_named_once(self):
+        self.has("sley_box.h.3", ".It Dv SLEY_BOX_TALL(n)\n"
+                 "One that is high.\n")
+
+    def test_a_remark_is_on_the_pages_of_its_section(self):
+        remark = ".Ss \\&In stock\nBoxes can be kept.\n"
+        self.has("sley_box.h.3", remark)
+        self.has("sley_box_keep.3", ".Sh NOTES\n" + remark)
+        self.assertNotIn(remark, self.pages["sley_box_open.3"])
+
+    def test_what_returns_nothing_has_no_return_value(self):
+        self.has("sley_box_keep.3", ".Sh ERRORS\n"
+                 "There are none; where there is no room, on the floor.\n")
+        self.assertNotIn("RETURN VALUES", self.pages["sley_box_keep.3"])
 
     def test_enumerators(self):
         self.has("sley_box.h.3", '.It Dv "SLEY_BOX_OPEN"\nHas no lid.\n'
@@ -204,6 +272,10 @@ class Forms(unittest.TestCase):
         self.assertEqual(errors.entries, [("-EIO", ""),
                                           ("-EAGAIN", "no thread")])
         self.assertEqual(errors.notes, ["it did not run"])
+
+    def test_a_null_is_one_sentence(self):
+        text = "NULL if there is no memory, or @size is 0"
+        self.assertEqual(self.errors(text).notes, [text])
 
     def test_another_function(self):
         errors = self.errors("as sley_a(), and", "-ENOMEM   short", "  of it")

@@ -32,7 +32,8 @@ def documented(source):
     names = set(re.findall(r"\b(sley_\w+);",
                            read(os.path.join(source, "src/libsley.map"))))
     for path in glob.glob(os.path.join(source, "include/sley/*.h")):
-        names |= set(re.findall(r"^ \* (sley_\w+) - ", read(path), re.M))
+        names |= set(re.findall(r"^ \* (sley_\w+) - (?!private:)", read(path),
+                                re.M))
     return {name for name in names if not name.endswith("_slow")}
 
 

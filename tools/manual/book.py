@@ -5,7 +5,8 @@ import os
 import re
 
 import csource
-from header import Function, Header, Macro, Section, Type, contract
+from header import (Function, Header, Macro, Remark, Section, Type,
+                    contract)
 from manual.errors_field import Errors
 
 ALL = "sley/sley.h"  # its page lists the others
@@ -58,19 +59,31 @@ class Book:
                        for m in header.of(Macro)))
 
     def section_of(self, entry):
-        """The groups that stand in the same section of the header."""
-        names, found = [], []
+        """(title, items) of the section of the header that it stands in."""
+        title, items = "", []
         for item in entry.header.items:
             if isinstance(item, Section):
-                if entry.name in names:
+                if entry.name in function_names(items):
                     break
-                names = []
-            elif isinstance(item, Function):
-                names.append(item.name)
-        for group in self.groups:
-            if group[0].name in names:
-                found.append(group)
-        return found
+                title, items = item.title, []
+            else:
+                items.append(item)
+        return title, items
+
+    def neighbours(self, entry):
+        """The groups that stand in the same section of the header."""
+        names = function_names(self.section_of(entry)[1])
+        return [group for group in self.groups if group[0].name in names]
+
+
+def function_names(items):
+    return {item.name for item in items if isinstance(item, Function)}
+
+
+def remark_lines(items):
+    """What the remarks among @items say, as one comment."""
+    return [line for item in items if isinstance(item, Remark)
+            for line in item.lines + [""]]
 
 
 def group_twins(header):

@@ -6,7 +6,7 @@ It is written for people, in one of these forms, which may be mixed:
   none                              none; true if it was taken
   -EAGAIN (no room), -EPIPE         -ETIMEDOUT, -ECANCELED; it is not held then
   -EINVAL   @nr is 0                as sley_create()
-  -EAGAIN (no thread): nothing ran
+  -EAGAIN (no thread): nothing ran  NULL if there is no memory
 """
 import re
 
@@ -76,6 +76,9 @@ class Errors:
         self.notes += [": ".join(first[1:])] * (len(first) > 1) + parts[1:]
 
     def listed(self, text):
+        if text.startswith("NULL if "):
+            self.notes.append(text)
+            return
         for item in split_outside(text, ","):
             item = re.sub(r"^and\b\s*|\s*\band$|:$", "", item).strip()
             match = ITEM.fullmatch(item)

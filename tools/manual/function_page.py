@@ -7,7 +7,7 @@ import re
 
 from header import lines_of
 from manual import mdoc
-from manual.book import page_name
+from manual.book import page_name, remark_lines
 from manual.parts import (declaration, macro_items, macros_for, page_head,
                           prototype, see_also)
 
@@ -78,13 +78,15 @@ class FunctionPage:
         return out
 
     def notes(self):
-        """What the header says of all its calls."""
+        """What the header says of the calls of a section, and of all."""
         header = self.entry.header
-        body = self.writer.lines(header.text)
-        if not body:
-            return []
-        title = header.summary[0].upper() + header.summary[1:]
-        return [".Sh NOTES", f".Ss {mdoc.strip(title)}"] + body
+        title, items = self.book.section_of(self.entry)
+        out = []
+        for heading, lines in ((title, remark_lines(items)),
+                               (header.summary, header.text)):
+            body = self.writer.lines(lines)
+            out += [f".Ss {mdoc.title(heading)}"] + body if body else []
+        return [".Sh NOTES"] + out if out else []
 
     def type_section(self, header, kind):
         body = self.writer.lines(lines_of(kind.comment))
@@ -186,9 +188,10 @@ class FunctionPage:
             for note in entry.errors.notes:
                 tail.append(mdoc.sentence(f"{entry.name}(): {note}"
                                           if named else note))
-            if entry.errors.misuse:
-                tail.append(mdoc.sentence("There are none; "
-                                          + entry.errors.misuse))
+            note = entry.errors.misuse or (entry.type == "void"
+                                           and entry.errors.value)
+            if note:
+                tail.append(mdoc.sentence("There are none; " + note))
         tail = list(dict.fromkeys(tail))
         for text in tail:
             out += ([".Pp"] if out else []) + self.writer.text(text)
@@ -210,7 +213,7 @@ class FunctionPage:
 
     def see_also(self):
         names = {group[0].name for group in
-                 self.book.section_of(self.entry)} - {self.entry.name}
+                 self.book.neighbours(self.entry)} - {self.entry.name}
         return see_also(names, [page_name(self.entry.header)])
 
     def text(self, version):
@@ -235,9 +238,11 @@ def split_returns(lines):
 def return_text(entry, base):
     """What RETURN VALUES says of a function, or an empty string."""
     errors = entry.errors
+    if entry.type == "void":
+        return ""
     if errors.value:
         return errors.value
-    if entry.type == "void" or errors.is_value:
+    if errors.is_value:
         return ""
     if not errors.entries and not errors.references:
         match = re.search(r"; (true if .*)$", entry.summary)

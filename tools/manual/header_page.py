@@ -5,7 +5,7 @@ import re
 
 from header import Function, Macro, Section, Type, lines_of
 from manual import mdoc
-from manual.book import ALL, page_name
+from manual.book import ALL, page_name, remark_lines
 from manual.parts import declaration, macro_items, page_head, see_also
 
 
@@ -27,14 +27,14 @@ class HeaderPage:
 
     def names(self):
         return [t.name.split()[-1] for t in self.header.of(Type)
-                if t.name.startswith("struct sley_")
+                if t.name.startswith("struct sley_") and not t.private
                 and t.name.split()[-1] not in self.book.known
                 and ("{" in t.text or self.book.types[t.name][1] is t)]
 
     def type_items(self, types):
         out = []
         for kind in types:
-            if self.book.types[kind.name][1] is not kind:
+            if self.book.types[kind.name][1] is not kind or kind.private:
                 continue
             text = self.writer.lines(lines_of(kind.comment))
             name = kind.name
@@ -68,9 +68,11 @@ class HeaderPage:
             calls = self.function_items(
                 [i for i in items if isinstance(i, Function)])
             if title:
-                out += [f".Ss {title[0].upper()}{title[1:]}"]
-                out += types + macros
-                out += ([".Pp"] if calls and (types or macros) else []) + calls
+                remarks = self.writer.lines(remark_lines(items))
+                out += [f".Ss {mdoc.title(title)}"]
+                out += remarks + types + macros
+                out += ([".Pp"] if calls and (remarks or types or macros)
+                        else []) + calls
             else:
                 for name, part in (("Types", types),
                                    ("Constants and macros", macros),

@@ -36,6 +36,12 @@ def strip(text):
     return escape(re.sub(r"\*(\w+)\*", r"\1", text.replace("@", "")))
 
 
+def title(text):
+    """A heading; a word in it that is a macro's name stays a word."""
+    text = strip(text[0].upper() + text[1:])
+    return re.sub(r"(?<!\S)(?=[A-Z][a-z](?!\S))", r"\\&", text)
+
+
 class Writer:
     """Marks up words.  @local are the functions the page itself is about."""
 

@@ -3,7 +3,7 @@
 """
 import re
 
-from header import Macro, lines_of
+from header import Macro, Type, lines_of
 from manual import mdoc
 
 
@@ -60,6 +60,7 @@ def macro_items(macros, writer):
         words = re.sub(r"\s+", " ", macro.parameters)
         out.append(f".It Dv {macro.name}{words}")
         text = " ".join(lines_of(macro.comment)) or usual_macro(macro)
+        text = text.removeprefix(f"{macro.name}{words} - ")
         number = re.fullmatch(r"\(?(-?\d+)[uUlL]*\)?", macro.value)
         if text:
             out += [f"{mdoc.escape(number.group(1))}:"] if number else []
@@ -73,8 +74,13 @@ def macro_items(macros, writer):
 def macros_for(header, kind, text):
     """The macros that set up a type, and those that @text speaks of."""
     stem = kind.name.split()[-1].upper()
+    longer = [s for t in header.of(Type)
+              if (s := t.name.split()[-1].upper()).startswith(stem + "_")]
     return [m for m in header.of(Macro) if not m.private
             and re.match(stem + r"(_|$)", m.name)
+            # SLEY_A_B_INIT is of sley_a_b unless its comment says what it is.
+            and (m.comment or not any(m.name.startswith(s + "_")
+                                      for s in longer))
             and (m.name == stem or m.name.endswith("_INIT")
                  or m.name in text)]
 
