@@ -24,7 +24,7 @@ struct sley_barrier {
 #define SLEY_BARRIER_INIT(n) { SLEY_WAITQ_INIT, (uint32_t)(n), 0 }
 
 /*
- * sley_barrier_init - a barrier for @parties, at least one.
+ * sley_barrier_init - set up a barrier for @parties, at least one.
  *
  * Zero parties is misuse.
  *
@@ -36,7 +36,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_barrier_init(struct sley_barrier *barrier, uint32_t parties);
 
 /*
- * sley_barrier_wait - wait until as many have come as there are parties.
+ * sley_barrier_wait - wait at a barrier until all parties have come.
  *
  * Returns 1 to the one that came last, and 0 to the others.  Who returns with
  * an error has left and counts as not having come: the others go on waiting for

@@ -80,7 +80,7 @@ sley_blocking_call_until(sley_fn *fn, void *arg, uint64_t deadline_ns);
  */
 
 /*
- * sley_blocking_begin - what follows may block the thread.
+ * sley_blocking_begin - begin a region of code that may block the thread.
  *
  * Regions may be nested: the outermost counts.  Does nothing on a thread that
  * runs no tasks, and in the code of a bound thread, which is no task.
@@ -93,7 +93,7 @@ sley_blocking_call_until(sley_fn *fn, void *arg, uint64_t deadline_ns);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int sley_blocking_begin(void);
 
 /*
- * sley_blocking_end - back to where it began.
+ * sley_blocking_end - end a region that may block; back to its worker.
  *
  * Ending a region that was not begun is misuse.  A task that was cancelled in
  * between learns of it at its next wait that can be.

@@ -19,7 +19,7 @@ struct sley_chan;
 #define SLEY_UNBOUNDED SIZE_MAX
 
 /*
- * sley_chan_create - a channel of values of @value_size bytes.
+ * sley_chan_create - make a channel of values of @value_size bytes.
  *
  * Context:  any thread
  * Blocks:   never
@@ -31,7 +31,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_chan_create(struct sley_chan **out, size_t value_size, size_t capacity);
 
 /*
- * sley_chan_destroy - free it with whatever it still holds.
+ * sley_chan_destroy - free a channel with whatever it still holds.
  *
  * Nobody may be using it any more; a waiter left behind is misuse.  Does
  * nothing with NULL.
@@ -44,7 +44,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_chan_destroy(struct sley_chan *chan);
 
 /*
- * sley_chan_send - put a copy of *@value in, waiting for room.
+ * sley_chan_send - put a copy of *@value into a channel, waiting for room.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -69,7 +69,7 @@ sley_chan_send_until(struct sley_chan *chan, const void *value,
 		     uint64_t deadline_ns);
 
 /*
- * sley_chan_try_send - put a copy of *@value in if there is room.
+ * sley_chan_try_send - put a copy of *@value into a channel if it has room.
  *
  * Context:  any thread
  * Blocks:   never
@@ -79,7 +79,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_chan_try_send(struct sley_chan *chan, const void *value);
 
 /*
- * sley_chan_recv - take the oldest value out, waiting for one.
+ * sley_chan_recv - take the oldest value out of a channel, waiting for one.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -100,7 +100,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_chan_recv_until(struct sley_chan *chan, void *value, uint64_t deadline_ns);
 
 /*
- * sley_chan_try_recv - take the oldest value out if there is one.
+ * sley_chan_try_recv - take the oldest value out of a channel, if any.
  *
  * Context:  any thread
  * Blocks:   never
@@ -110,7 +110,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_chan_try_recv(struct sley_chan *chan, void *value);
 
 /*
- * sley_chan_close - refuse values from now on; wake all who wait.
+ * sley_chan_close - let a channel refuse values from now on; wake all waiters.
  *
  * Closing twice changes nothing.
  *
@@ -122,7 +122,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_chan_close(struct sley_chan *chan);
 
 /*
- * sley_chan_length - how many values are in it at this moment.
+ * sley_chan_length - how many values are in a channel at this moment.
  *
  * Context:  any thread
  * Blocks:   never

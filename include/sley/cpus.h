@@ -34,7 +34,7 @@ struct sley_cpu {
 };
 
 /*
- * sley_cpus_has - is @cpu in the set?
+ * sley_cpus_has - is @cpu in the set @cpus?
  *
  * Context:  any thread
  * Blocks:   never
@@ -48,7 +48,7 @@ sley_cpus_has(const struct sley_cpus *cpus, int cpu)
 }
 
 /*
- * sley_cpus_add - put @cpu into the set.
+ * sley_cpus_add - put @cpu into the set @cpus.
  *
  * Context:  any thread
  * Blocks:   never
@@ -64,7 +64,7 @@ sley_cpus_add(struct sley_cpus *cpus, int cpu)
 }
 
 /*
- * sley_cpus_remove - take @cpu out of the set.
+ * sley_cpus_remove - take @cpu out of the set @cpus.
  *
  * Context:  any thread
  * Blocks:   never
@@ -80,7 +80,7 @@ sley_cpus_remove(struct sley_cpus *cpus, int cpu)
 }
 
 /*
- * sley_cpus_count - how many CPUs are in the set.
+ * sley_cpus_count - how many CPUs are in the set @cpus.
  *
  * Context:  any thread
  * Blocks:   never

@@ -33,7 +33,7 @@ struct sley_defer {
 };
 
 /*
- * sley_defer_run - what SLEY_DEFER() does at the end; not to be called.
+ * sley_defer_run - private: what SLEY_DEFER() does at the end.
  *
  * Context:  any thread
  * Blocks:   as the function given to SLEY_DEFER()
@@ -46,7 +46,7 @@ sley_defer_run(const struct sley_defer *defer)
 }
 
 /*
- * sley_guard_lock - what SLEY_MUTEX_GUARD() does first; not to be called.
+ * sley_guard_lock - private: what SLEY_MUTEX_GUARD() does first.
  *
  * Context:  any thread
  * Blocks:   as sley_mutex_lock()
@@ -60,8 +60,7 @@ sley_guard_lock(struct sley_mutex *mutex)
 }
 
 /*
- * sley_guard_unlock - what SLEY_MUTEX_GUARD() does at the end; not to be
- * called.
+ * sley_guard_unlock - private: what SLEY_MUTEX_GUARD() does at the end.
  *
  * Context:  any thread
  * Blocks:   never
@@ -73,7 +72,7 @@ sley_guard_unlock(struct sley_mutex *const *mutex)
 	sley_mutex_unlock(*mutex);
 }
 
-/* A name that nobody else has. */
+/* Private: a name that nobody else has. */
 #define SLEY_DEFER_PASTE_(a, b) a##b
 #define SLEY_DEFER_PASTE(a, b) SLEY_DEFER_PASTE_(a, b)
 #define SLEY_DEFER_NAME SLEY_DEFER_PASTE(sley_defer_, __COUNTER__)

@@ -39,7 +39,7 @@ SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS void
 sley_fork(struct sley_fork *child, sley_fn *fn, void *arg);
 
 /*
- * sley_fork_join - the newest forked child has run when this returns.
+ * sley_fork_join - wait for the child that was forked last, or call it.
  *
  * Context:  the task that forked @child
  * Blocks:   the fiber, if another worker runs @child

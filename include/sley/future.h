@@ -26,7 +26,7 @@ struct sley_future {
 #define SLEY_FUTURE_INIT { SLEY_EVENT_INIT, NULL, 0 }
 
 /*
- * sley_future_set - complete it with a value; wake all who wait.
+ * sley_future_set - complete a future with a value; wake all who wait.
  *
  * Context:  any thread
  * Blocks:   never
@@ -39,7 +39,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_future_set(struct sley_future *future, void *value);
 
 /*
- * sley_future_fail - complete it with an error; wake all who wait.
+ * sley_future_fail - complete a future with an error; wake all who wait.
  *
  * An @err that is not below 0 is misuse.
  *
@@ -52,7 +52,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_future_fail(struct sley_future *future, int err);
 
 /*
- * sley_future_is_done - is it complete, either way?
+ * sley_future_is_done - is a future complete, either way?
  *
  * Context:  any thread
  * Blocks:   never
@@ -66,7 +66,7 @@ sley_future_is_done(const struct sley_future *future)
 }
 
 /*
- * sley_future_get - what it was completed with.
+ * sley_future_get - what a future was completed with.
  *
  * *@value is written only if there is one; @value may be NULL.
  *
@@ -79,7 +79,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_future_get(const struct sley_future *future, void **value);
 
 /*
- * sley_future_wait - wait until it is complete, either way.
+ * sley_future_wait - wait until a future is complete, either way.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -148,7 +148,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_future_wait_all(struct sley_future *const *futures, size_t nr);
 
 /*
- * sley_future_wait_all_until - sley_future_wait_all() with one deadline for all.
+ * sley_future_wait_all_until - sley_future_wait_all() with one deadline.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps

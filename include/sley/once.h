@@ -73,7 +73,7 @@ sley_once_until(struct sley_once *once, sley_fn *fn, void *arg,
 }
 
 /*
- * sley_once_done - has the function returned?
+ * sley_once_done - has the function of a once returned?
  *
  * Context:  any thread
  * Blocks:   never

@@ -95,7 +95,7 @@ struct sley_config {
 	/* Gets reports (survivors of a stop, warnings); default: stderr. */
 	void (*report)(void *self, const char *line);
 	void *report_self;
-	uint32_t placement; /* enum sley_placement                         */
+	uint32_t placement; /* one of enum sley_placement                  */
 	/* What the workers may use; default: what the caller may use. */
 	const struct sley_cpus *cpus;
 	/*
@@ -103,7 +103,7 @@ struct sley_config {
 	 * other.  Finds in @cpus what may be used, and leaves what shall be.
 	 */
 	void (*place)(void *self, int worker, struct sley_cpus *cpus);
-	/* Run on each worker, first and last; see "Hooks" above. */
+	/* Run on each worker, first and last; see "Hooks" in this header. */
 	void (*on_start)(void *self, int worker);
 	void (*on_stop)(void *self, int worker);
 	void *hook_self; /* for .place, .on_start and .on_stop              */
@@ -118,7 +118,7 @@ struct sley_config {
 #endif
 
 /*
- * sley_config_default - a configuration to change field by field.
+ * sley_config_default - a default configuration, to change field by field.
  *
  * For C++, which has no SLEY_CONFIG(), and where the fields are not known at
  * once.
@@ -159,11 +159,12 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD SLEY_MUST_CHECK int
 sley_create(struct sley **out, const struct sley_config *config);
 
 /*
- * sley_destroy - wait for all work and all bound threads, then stop.
+ * sley_destroy - wait for all work and bound threads, then stop a runtime.
  *
  * New work from outside is refused from the first moment; what live tasks and
- * bound threads spawn is still accepted and runs.  Does nothing with NULL.  Calling it from
- * a task of @rt, or from a thread bound to it, is misuse: it could never end.
+ * bound threads spawn is still accepted and runs.  Does nothing with NULL.
+ * Calling it from a task of @rt, or from a thread bound to it, is misuse: it
+ * could never end.
  *
  * Context:  any thread that is not part of @rt
  * Blocks:   the thread
@@ -221,7 +222,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_bind(struct sley *rt);
 
 /*
- * sley_unbind - undo sley_bind().
+ * sley_unbind - take the calling thread out of its runtime again.
  *
  * In the single-threaded mode it first runs what was spawned on this thread
  * to its end, blocked tasks included.
@@ -246,7 +247,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD SLEY_MUST_CHECK int
 sley_run(const struct sley_config *config, sley_fn *root, void *arg);
 
 /*
- * sley_get_config - the configuration that @rt works with.
+ * sley_get_config - the configuration that a runtime works with.
  *
  * What was given, with all defaults filled in.  .name, .trace and .cpus point
  * into @rt; .trace is NULL if nothing is recorded, .no_membarrier says what the
@@ -285,7 +286,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int sley_worker(void);
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   none, but SLEY_EFORKED in a child of fork()
+ * Errors:   none; SLEY_EFORKED in a child of fork()
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_nr_workers(const struct sley *rt);
@@ -320,7 +321,7 @@ struct sley_stats {
 };
 
 /*
- * sley_get_stats - read the counters.
+ * sley_get_stats - read the counters of a runtime.
  *
  * Context:  any thread
  * Blocks:   never

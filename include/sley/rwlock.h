@@ -7,7 +7,7 @@
  * to the writer that has waited longest, or to all readers that came before
  * the next writer.  So nobody starves, and a reader must not take the lock a
  * second time: a writer may wait between the two.  (A lock with a task tree
- * allows it, see below.)
+ * allows it: SLEY_RWLOCK_TREE_INIT.)
  *
  * It lives in memory of the caller, needs no clean-up, and works between tasks
  * and plain threads alike.  It may be held across a wait, and released by
@@ -50,7 +50,7 @@ struct sley_rwlock {
 /* How many task trees read at the same time at most; more of them wait. */
 #define SLEY_RWLOCK_HOLDS 8
 
-/* A task tree that reads. */
+/* Private: a task tree that reads. */
 struct sley_rwlock_hold {
 	uint64_t tree; /* 0: free */
 	uint64_t count;
@@ -116,7 +116,7 @@ sley_rwlock_try_read_lock(struct sley_rwlock *lock)
 }
 
 /*
- * sley_rwlock_read_lock - take the lock to read.
+ * sley_rwlock_read_lock - take a reader-writer lock to read.
  *
  * Cancelling the caller does not cut the wait short; it shows in the next
  * wait that can be cancelled.
@@ -148,7 +148,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_rwlock_read_lock_until(struct sley_rwlock *lock, uint64_t deadline_ns);
 
 /*
- * sley_rwlock_read_unlock - release what was taken to read.
+ * sley_rwlock_read_unlock - release a lock that was taken to read.
  *
  * Releasing a lock that nobody reads is misuse.
  *
@@ -201,7 +201,7 @@ sley_rwlock_try_write_lock(struct sley_rwlock *lock)
 }
 
 /*
- * sley_rwlock_write_lock - take the lock to write.
+ * sley_rwlock_write_lock - take a reader-writer lock to write.
  *
  * Cancelling the caller does not cut the wait short; it shows in the next
  * wait that can be cancelled.
@@ -236,7 +236,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_rwlock_write_lock_until(struct sley_rwlock *lock, uint64_t deadline_ns);
 
 /*
- * sley_rwlock_write_unlock - release what was taken to write.
+ * sley_rwlock_write_unlock - release a lock that was taken to write.
  *
  * Releasing a lock that nobody writes is misuse.
  *
@@ -256,7 +256,7 @@ sley_rwlock_write_unlock(struct sley_rwlock *lock)
 }
 
 /*
- * sley_rwlock_downgrade - go on reading what one writes.
+ * sley_rwlock_downgrade - turn a lock taken to write into one to read.
  *
  * No other writer gets in between; readers that wait at the head of the queue
  * come in, too.  To be released with sley_rwlock_read_unlock().  Along a task

@@ -39,22 +39,23 @@ struct sley_case {
 	struct sley_chan *chan; /* NULL: this case never goes          */
 	void *value;            /* where it goes to, or comes from     */
 	enum sley_case_kind kind;
-	int status;
+	int status; /* of the case that went: 0 or -EPIPE  */
 };
 
-/* Initialisers: receive into *@value, send a copy of *@value. */
+/* Initialises a case: receive into *@value. */
 #define SLEY_CASE_RECV(chan, value) { (chan), (value), SLEY_RECV, 0 }
+/* Initialises a case: send a copy of *@value. */
 #define SLEY_CASE_SEND(chan, value) { (chan), (void *)(value), SLEY_SEND, 0 }
 
 /* How many cases there can be. */
 #define SLEY_SELECT_MAX 64
 
 /*
- * sley_select - wait until one of @nr cases can go, and do it.
+ * sley_select - wait until one of @nr sends and receives can go, and do it.
  *
- * Returns its index.  A closed channel can go, too: see its status.  The same
- * channel may be listed more than once; a send and a receive of one select
- * never meet each other.
+ * Returns the index of the case that went.  A closed channel can go, too: see
+ * the status of the case.  The same channel may be listed more than once; a
+ * send and a receive of one select never meet each other.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -81,7 +82,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_select_until(struct sley_case *cases, size_t nr, uint64_t deadline_ns);
 
 /*
- * sley_try_select - do one of @nr cases if one can go now.
+ * sley_try_select - do one of @nr sends and receives if one can go now.
  *
  * Context:  any thread
  * Blocks:   never

@@ -59,7 +59,7 @@ sley_sem_take(struct sley_sem *sem, uint32_t n)
 }
 
 /*
- * sley_sem_init - a semaphore with @n units.
+ * sley_sem_init - set up a semaphore with @n units.
  *
  * Context:  any thread
  * Blocks:   never
@@ -101,7 +101,7 @@ sley_sem_acquire_until(struct sley_sem *sem, uint32_t n, uint64_t deadline_ns)
 }
 
 /*
- * sley_sem_acquire - take @n units, all at once, when it is the caller's turn.
+ * sley_sem_acquire - take @n units of a semaphore, all at once, in turn.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -114,7 +114,7 @@ sley_sem_acquire(struct sley_sem *sem, uint32_t n)
 }
 
 /*
- * sley_sem_release - give @n units, to those who wait or to whoever comes.
+ * sley_sem_release - give @n units to a semaphore, and so to who waits.
  *
  * Anybody may give, also who has not taken.  More than SLEY_SEM_MAX units at
  * once is misuse.
@@ -143,7 +143,7 @@ sley_sem_release(struct sley_sem *sem, uint32_t n)
 }
 
 /*
- * sley_sem_value - how many units there are, at some time during the call.
+ * sley_sem_value - how many units a semaphore has at some time of the call.
  *
  * Not zero does not mean that they can be taken: somebody may wait for more.
  *

@@ -22,7 +22,7 @@
 SLEY_BEGIN_DECLS
 
 /*
- * sley_shared_create - @size bytes, zeroed, with one reference.
+ * sley_shared_create - allocate @size zeroed bytes, with one reference.
  *
  * @last, if not NULL, is called with the object when the last reference goes,
  * by whoever drops it.  The memory is aligned to 16 bytes at least.
@@ -39,9 +39,9 @@ sley_shared_create(size_t size, sley_fn *last);
 #define SLEY_SHARED(type) ((type *)sley_shared_create(sizeof(type), NULL))
 
 /*
- * sley_shared_ref - one more who must drop it.  Returns @object.
+ * sley_shared_ref - add a reference to @object.
  *
- * Does nothing with NULL.
+ * One more who must drop it.  Returns @object.  Does nothing with NULL.
  *
  * Context:  any thread that may use @object
  * Blocks:   never
@@ -51,7 +51,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void *
 sley_shared_ref(void *object);
 
 /*
- * sley_shared_unref - drop a reference; the last one frees it.
+ * sley_shared_unref - drop a reference to @object; the last one frees it.
  *
  * Does nothing with NULL.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley/sley.h - everything.
+ * sley/sley.h - all headers of the library at once.
  *
  * Read in this order: runtime.h (start and stop), task.h (spawn and join),
  * time.h, error.h; sync.h (event, wait group, mutex, condition variable) and

@@ -60,7 +60,7 @@ struct sley_stock_config {
 #endif
 
 /*
- * sley_stock_config_default - a configuration to change field by field.
+ * sley_stock_config_default - a default configuration of a stock, to change.
  *
  * As sley_config_default(), for a stock; .object_size must be set.
  *
@@ -78,7 +78,7 @@ sley_stock_config_default(void)
 }
 
 /*
- * sley_stock_create - an empty stock; objects are made when they are borrowed.
+ * sley_stock_create - make an empty stock; a borrow makes the objects.
  *
  * Context:  any thread
  * Blocks:   never
@@ -110,9 +110,10 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_stock_destroy(struct sley_stock *stock);
 
 /*
- * sley_stock_borrow - an object, in *@object, waiting for one.
+ * sley_stock_borrow - borrow an object from a stock, waiting for one.
  *
- * It is aligned to 16 bytes at least, and the caller has the one reference.
+ * It is in *@object, aligned to 16 bytes at least, and the caller has the one
+ * reference.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -138,7 +139,7 @@ sley_stock_borrow_until(struct sley_stock *stock, void **object,
 			uint64_t deadline_ns);
 
 /*
- * sley_stock_try_borrow - an object, if one can be had without waiting.
+ * sley_stock_try_borrow - borrow an object if it takes no waiting.
  *
  * Not ahead of those who wait.
  *
@@ -150,10 +151,11 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_stock_try_borrow(struct sley_stock *stock, void **object);
 
 /*
- * sley_stock_borrow_n - @n objects at once, in @objects, waiting for all.
+ * sley_stock_borrow_n - borrow @n objects at once, waiting for all.
  *
- * All or nothing: a request that waits holds none, so requests cannot block
- * each other for ever.  It is not overtaken by later and smaller ones.
+ * They are in @objects.  All or nothing: a request that waits holds none, so
+ * requests cannot block each other for ever.  It is not overtaken by later and
+ * smaller ones.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -176,7 +178,9 @@ sley_stock_borrow_n_until(struct sley_stock *stock, void **objects, size_t n,
 			  uint64_t deadline_ns);
 
 /*
- * sley_loan_ref - one more who must return @object.
+ * sley_loan_ref - add a reference to a borrowed @object.
+ *
+ * One more who must return it.
  *
  * Context:  any thread that may use @object
  * Blocks:   never
@@ -210,7 +214,7 @@ struct sley_stock_stats {
 };
 
 /*
- * sley_stock_get_stats - read the counters.
+ * sley_stock_get_stats - read the counters of a stock.
  *
  * Context:  any thread
  * Blocks:   never

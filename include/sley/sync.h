@@ -35,7 +35,7 @@ struct sley_event {
 #define SLEY_EVENT_AUTO 4u /* in the word: private */
 
 /*
- * sley_event_init - an event that is not @set, or is.
+ * sley_event_init - set up an event, manual or automatic, @set or not.
  *
  * Context:  any thread
  * Blocks:   never
@@ -45,7 +45,9 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_event_init(struct sley_event *event, bool automatic, bool set);
 
 /*
- * sley_event_set - release all waiters (manual) or the first one (automatic).
+ * sley_event_set - set an event, and let all who wait pass, or the first.
+ *
+ * All pass a manual event, one passes an automatic one.
  *
  * Context:  any thread
  * Blocks:   never
@@ -56,7 +58,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_event_set(struct sley_event *event);
 
 /*
- * sley_event_clear - make it unset.
+ * sley_event_clear - make an event unset.
  *
  * Context:  any thread
  * Blocks:   never
@@ -66,7 +68,9 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_event_clear(struct sley_event *event);
 
 /*
- * sley_event_is_set - look, and consume nothing.
+ * sley_event_is_set - is an event set?
+ *
+ * Consumes nothing.
  *
  * Context:  any thread
  * Blocks:   never
@@ -76,7 +80,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool
 sley_event_is_set(const struct sley_event *event);
 
 /*
- * sley_event_try - pass if it is set; consumes an automatic one.
+ * sley_event_try - pass an event if it is set; consumes an automatic one.
  *
  * Context:  any thread
  * Blocks:   never
@@ -86,7 +90,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool
 sley_event_try(struct sley_event *event);
 
 /*
- * sley_event_wait - wait until it is set; consumes an automatic one.
+ * sley_event_wait - wait until an event is set; consumes an automatic one.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -155,7 +159,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_waitgroup_add(struct sley_waitgroup *wg, uint32_t n);
 
 /*
- * sley_waitgroup_done - one thing less; true if it was the last.
+ * sley_waitgroup_done - count one thing less; true if it was the last.
  *
  * One call too many is misuse.
  *
@@ -168,7 +172,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool
 sley_waitgroup_done(struct sley_waitgroup *wg);
 
 /*
- * sley_waitgroup_wait - wait until the counter is zero.
+ * sley_waitgroup_wait - wait until the counter of a wait group is zero.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -321,7 +325,7 @@ sley_cond_wait_until(struct sley_cond *cond, struct sley_mutex *mutex,
 		     uint64_t deadline_ns);
 
 /*
- * sley_cond_notify_one - wake the waiter that came first, if there is one.
+ * sley_cond_notify_one - wake the first who waits for a condition, if any.
  *
  * Context:  any thread
  * Blocks:   never
@@ -331,7 +335,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_cond_notify_one(struct sley_cond *cond);
 
 /*
- * sley_cond_notify_all - wake everybody who waits now.
+ * sley_cond_notify_all - wake all who wait for a condition now.
  *
  * Context:  any thread
  * Blocks:   never

@@ -70,7 +70,7 @@ struct sley_options {
 #endif
 
 /*
- * sley_options_default - options to change field by field.
+ * sley_options_default - default options of a task, to change field by field.
  *
  * As sley_config_default(), for a task.
  *
@@ -88,7 +88,7 @@ sley_options_default(void)
 }
 
 /*
- * sley_spawn - make @fn(@arg) runnable as a member of @group.
+ * sley_spawn - run @fn(@arg) as a task of @group.
  *
  * Context:  a task or a bound thread; elsewhere it is misuse
  * Blocks:   never
@@ -276,7 +276,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_set_priority(struct sley_task *task, int priority);
 
 /*
- * sley_yield - let others run.
+ * sley_yield - let other tasks run.
  *
  * The task goes behind everything of its own and higher priority that is
  * ready on its worker.  A plain thread yields to the kernel.

@@ -105,7 +105,9 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_ticket_wait_until(struct sley_ticket *ticket, uint64_t deadline_ns);
 
 /*
- * sley_ticket_is_called - has it been called?  It stays so when it is done.
+ * sley_ticket_is_called - has a ticket been called?
+ *
+ * It stays so when the ticket is done.
  *
  * Context:  any thread
  * Blocks:   never
@@ -116,7 +118,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool
 sley_ticket_is_called(const struct sley_ticket *ticket);
 
 /*
- * sley_ticket_done - let the next one go.
+ * sley_ticket_done - end the turn of a ticket, and let the next one go.
  *
  * If it was called, the next ticket in the queue is called now.  If not, it
  * leaves the queue without ever having been called: nothing of it may then
@@ -137,7 +139,9 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_ticket_done(struct sley_ticket *ticket);
 
 /*
- * sley_ticket_ref - one more who must drop it before it is done by itself.
+ * sley_ticket_ref - add a reference to a ticket.
+ *
+ * One more who must drop it before the ticket is done by itself.
  *
  * Context:  any thread that may use a reference
  * Blocks:   never
@@ -147,7 +151,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_ticket_ref(struct sley_ticket *ticket);
 
 /*
- * sley_ticket_unref - drop a reference; the last one makes it done.
+ * sley_ticket_unref - drop a reference to a ticket; the last makes it done.
  *
  * True if it was the last: nobody else knows the ticket, and its memory may be
  * freed.  Dropping more than there are is misuse.

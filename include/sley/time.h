@@ -19,7 +19,7 @@ SLEY_BEGIN_DECLS
 #define SLEY_FOREVER UINT64_MAX
 
 /*
- * sley_now - nanoseconds of the monotonic clock.
+ * sley_now - the time of the monotonic clock, in nanoseconds.
  *
  * Context:  any thread
  * Blocks:   never
@@ -28,7 +28,7 @@ SLEY_BEGIN_DECLS
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint64_t sley_now(void);
 
 /*
- * sley_sleep_until - wait until the clock reaches @deadline_ns.
+ * sley_sleep_until - sleep until the clock reaches @deadline_ns.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -38,7 +38,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int
 sley_sleep_until(uint64_t deadline_ns);
 
 /*
- * sley_sleep - wait for @duration_ns.
+ * sley_sleep - sleep for @duration_ns.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps

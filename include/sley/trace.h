@@ -27,7 +27,7 @@
 SLEY_BEGIN_DECLS
 
 /*
- * sley_trace_begin - open a scope called @name.
+ * sley_trace_begin - open a scope called @name in the trace.
  *
  * Scopes that are nested more than 24 deep are dropped, and counted.
  *
@@ -40,7 +40,9 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_trace_begin(const char *name);
 
 /*
- * sley_trace_end - close the scope that was opened last; none is no harm.
+ * sley_trace_end - close the scope of the trace that was opened last.
+ *
+ * Where none is open, nothing happens.
  *
  * Context:  any thread
  * Blocks:   never
@@ -49,7 +51,7 @@ sley_trace_begin(const char *name);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void sley_trace_end(void);
 
 /*
- * sley_trace_scope_end - sley_trace_end(), for SLEY_TRACE_SCOPE() only.
+ * sley_trace_scope_end - private: sley_trace_end() for SLEY_TRACE_SCOPE().
  *
  * Context:  any thread
  * Blocks:   never
@@ -62,17 +64,18 @@ sley_trace_scope_end(const char *unused)
 	sley_trace_end();
 }
 
+/* Private: a name that nobody else has. */
 #define SLEY_TRACE_JOIN_(a, b) a##b
 #define SLEY_TRACE_JOIN(a, b) SLEY_TRACE_JOIN_(a, b)
 
-/* A scope from here to the end of the block, however that is left. */
+/* SLEY_TRACE_SCOPE(name) - a scope to the end of the block, however left. */
 #define SLEY_TRACE_SCOPE(name)                                                 \
 	__attribute__((cleanup(sley_trace_scope_end), unused)) const char      \
 	SLEY_TRACE_JOIN(sley_trace_scope_, __COUNTER__) =                      \
 		(sley_trace_begin(name), 0)
 
 /*
- * sley_trace_async_begin - something begins that is no scope of one task.
+ * sley_trace_async_begin - begin something in the trace that is no scope.
  *
  * A request, say, that several tasks work on one after the other.  It ends with
  * the same @name and @id, from wherever.
@@ -86,7 +89,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_trace_async_begin(const char *name, uint64_t id);
 
 /*
- * sley_trace_async_end - it ends.
+ * sley_trace_async_end - end what sley_trace_async_begin() began.
  *
  * Context:  any thread
  * Blocks:   never
@@ -97,7 +100,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_trace_async_end(const char *name, uint64_t id);
 
 /*
- * sley_trace_instant - something happens, and takes no time.
+ * sley_trace_instant - note in the trace that something happens now.
  *
  * Context:  any thread
  * Blocks:   never
@@ -108,7 +111,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_trace_instant(const char *name);
 
 /*
- * sley_trace_thread_name - call the track of the calling thread @name.
+ * sley_trace_thread_name - name the calling thread's track in the trace.
  *
  * In a task that is the track of its worker, where others run, too.  The last
  * name given counts.

@@ -41,7 +41,7 @@ SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_waker_self(struct sley_waker *out);
 
 /*
- * sley_wake - let the sley_suspend() of a task return.
+ * sley_wake - wake a task that is in sley_suspend().
  *
  * If the task is not suspended, its next sley_suspend() returns at once.  One
  * wake is remembered: more of them are absorbed.  It ends no other wait.
@@ -106,7 +106,7 @@ sley_set_priority_id(uint64_t id, int priority);
  */
 
 /*
- * sley_key_create - a key that no other key is, was or will be.
+ * sley_key_create - make a key that no other key is, was or will be.
  *
  * Context:  any thread
  * Blocks:   never
@@ -129,7 +129,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_key_destroy(uint64_t key);
 
 /*
- * sley_key_wait - wait until the key is woken.
+ * sley_key_wait - wait until a key is woken.
  *
  * Returns at once if a wake is remembered, and consumes it.  Each wake lets one
  * waiter go, the one that came first.
@@ -154,7 +154,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_key_wait_until(uint64_t key, uint64_t deadline_ns);
 
 /*
- * sley_key_wake - let one waiter go, the present first one or the next to come.
+ * sley_key_wake - wake the first who waits for a key, or the next to come.
  *
  * One wake is remembered: more of them are absorbed until it was consumed.
  *
