@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void sley__assert_failed(const char *expr, const char *file, int line)
 {
@@ -15,9 +16,21 @@ void sley__assert_failed(const char *expr, const char *file, int line)
 	abort();
 }
 
+/*
+ * Names the call as the user knows it: without the _slow of its outlined half.
+ * A name of our own would mislead, and is left out.
+ */
 void sley__misuse(const char *function, const char *rule)
 {
-	fprintf(stderr, "sley: misuse in %s: %s\n", function, rule);
+	size_t length = strlen(function);
+
+	if (length > 5 && strcmp(function + length - 5, "_slow") == 0)
+		length -= 5;
+	if (strncmp(function, "sley_", 5) == 0)
+		fprintf(stderr, "sley: misuse in %.*s: %s\n", (int)length,
+			function, rule);
+	else
+		fprintf(stderr, "sley: misuse: %s\n", rule);
 	abort();
 }
 

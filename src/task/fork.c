@@ -21,7 +21,8 @@ void sley_fork(struct sley_fork *child, sley_fn *fn, void *arg)
 	struct fork_stack *forks;
 
 	sley_check(worker && worker->strand->task,
-		   forked_rule("only a task forks; elsewhere, spawn"));
+		   forked_rule("only a task forks, outside of blocking "
+			       "regions; elsewhere, spawn"));
 	forks = &worker->strand->forks;
 	child->fn = fn;
 	child->arg = arg;

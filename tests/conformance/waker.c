@@ -215,7 +215,8 @@ TEST(u10_a_bound_thread_that_runs_tasks_has_a_waker_until_it_unbinds)
 	CHECK_EQ(sley_nr_wakers(), 0);
 }
 
-TEST_ABORTS(u10_a_plain_thread_has_no_waker, "only tasks have wakers")
+TEST_ABORTS(u10_a_plain_thread_has_no_waker,
+	    "sley: misuse: only tasks have wakers")
 {
 	int err = sley_suspend();
 
