@@ -22,7 +22,8 @@ SLEY_BEGIN_DECLS
 	  "the form of the call that names one")                               \
 	X(SLEY_ENOWORKER, -4097,                                               \
 	  "a single-threaded runtime takes work only from its bound threads")  \
-	X(SLEY_EWORKERS, -4098, "more workers than a runtime can have (4096)") \
+	X(SLEY_EWORKERS, -4098,                                                \
+	  "a runtime has 1 to 4096 workers, or SLEY_SINGLE")                   \
 	X(SLEY_EPRIORITY, -4099, "a priority lies between -32 and 31")         \
 	X(SLEY_ESTACK, -4100, "a stack has between 16 KiB and 1 GiB")          \
 	X(SLEY_EFORKED, -4101,                                                 \
