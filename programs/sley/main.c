@@ -9,6 +9,7 @@
 #include "screen.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,7 +20,8 @@ static const struct command command_help = {
 	.arguments = "[COMMAND|CALL]",
 	.summary = "explain a command, or a call of the library",
 	.help = "Without an argument it lists all commands.  For a call, such\n"
-		"as sley_spawn, it opens the page of the manual.\n",
+		"as sley_spawn, it opens the page of the manual; sley.h is\n"
+		"the page that lists all calls.\n",
 	.run = help,
 };
 
@@ -57,9 +59,39 @@ static int unknown(const char *name)
 	return STATUS_USAGE;
 }
 
-/* The manual page of a call of the library. */
+/*
+ * Let man look first at the pages that came with this program: it may have been
+ * installed where man does not look, or not at all.
+ */
+static void add_manpath(void)
+{
+	static const char *const places[] = { "/../share/man", "/../man" };
+	const char *others = getenv("MANPATH");
+	char program[1024], pages[2048], value[4096];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof(program));
+	const char *slash;
+
+	if (length <= 0)
+		return;
+	slash = memrchr(program, '/', (size_t)length);
+	for (size_t i = 0; slash && i < sizeof(places) / sizeof(*places); i++) {
+		snprintf(pages, sizeof(pages), "%.*s%s/man3/sley.h.3",
+			 (int)(slash - program), program, places[i]);
+		if (access(pages, R_OK))
+			continue;
+		/* An empty place means: where man looks by itself. */
+		snprintf(value, sizeof(value), "%.*s%s:%s",
+			 (int)(slash - program), program, places[i],
+			 others ? others : "");
+		setenv("MANPATH", value, 1);
+		return;
+	}
+}
+
+/* The manual page of a call of the library, or of a header. */
 static int manual(const char *name)
 {
+	add_manpath();
 	execlp("man", "man", "3", name, (char *)NULL);
 	perror("sley: cannot run man");
 	return STATUS_TROUBLE;
@@ -76,7 +108,8 @@ static int help(int argc, char **argv)
 		return STATUS_OK;
 	}
 	command = find(argv[1]);
-	if (!command && strncmp(argv[1], "sley_", 5) == 0)
+	if (!command && (strncmp(argv[1], "sley_", 5) == 0 ||
+			 strcmp(argv[1], "sley.h") == 0))
 		return manual(argv[1]);
 	if (!command)
 		return unknown(argv[1]);

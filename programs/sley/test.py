@@ -172,6 +172,14 @@ def check_manual(program, folder):
         done = run(program, "help", "sley_spawn", PATH=path + ":/bin")
         check("help for a call opens its manual page", done.returncode == 0
               and done.stdout == "man 3 sley_spawn\n", done.stdout)
+        with open(man, "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\necho $MANPATH\n")
+        done = run(program, "help", "sley.h", PATH=path + ":/bin",
+                   MANPATH="/others")
+        places = done.stdout.strip().split(":")
+        check("man looks first at the pages beside the program",
+              os.path.exists(os.path.join(places[0], "man3", "sley.h.3"))
+              and places[1:] == ["/others"], done.stdout)
     done = run(program, "help", "sley_spawn", PATH="/nowhere")
     check("and says so where there is no man", done.returncode == 1
           and "cannot run man" in done.stderr, done.stderr)
