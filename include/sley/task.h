@@ -218,9 +218,10 @@ sley_group_in_tree(struct sley_group *group);
  * sley_cancel - ask @task to end.
  *
  * If it has not started it never will.  If it is blocked, its wait returns
- * -ECANCELED, and so does every later wait.  If it runs, it may look at
- * sley_cancelled().  Cancelling twice, or a task that has ended but is not
- * joined yet, changes nothing.
+ * -ECANCELED, and so does every later wait.  A call that finds what it wants
+ * without waiting succeeds all the same: a loop that never has to wait must look
+ * at sley_cancelled(), as must a task that runs.  Cancelling twice, or a task
+ * that has ended but is not joined yet, changes nothing.
  *
  * Context:  any thread
  * Blocks:   never
