@@ -83,7 +83,7 @@ struct sley_config {
 	int32_t workers;      /* 0: one per usable CPU; or SLEY_SINGLE     */
 	uint32_t stack_kib;   /* per fiber, default 256                    */
 	uint32_t stack_cache; /* idle stacks kept per worker, default 64   */
-	uint64_t seed;        /* of victim choice; 0: from the clock       */
+	uint64_t seed;        /* of whom to steal from; 0: from the clock  */
 	const char *name;     /* of the worker threads, default "sley"     */
 	/* "full", a file, or "full:FILE": every task; default $SLEY_TRACE. */
 	const char *trace;
@@ -107,7 +107,8 @@ struct sley_config {
 	void (*on_start)(void *self, int worker);
 	void (*on_stop)(void *self, int worker);
 	void *hook_self; /* for .place, .on_start and .on_stop              */
-	uint64_t blocking_idle_ms; /* of a thread of sley/blocking.h; 10000 */
+	/* How long a thread of sley/blocking.h stays idle; default 10000. */
+	uint64_t blocking_idle_ms;
 	uint64_t reserved[3];
 };
 

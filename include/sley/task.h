@@ -55,7 +55,7 @@ struct sley_group {
 /* How a task differs from the usual.  Zero means the default everywhere. */
 struct sley_options {
 	uint32_t size;            /* of this struct; SLEY_OPTIONS sets it    */
-	int32_t priority;         /* SLEY_PRIORITY_MIN ... SLEY_PRIORITY_MAX */
+	int32_t priority;         /* SLEY_PRIORITY_MIN to SLEY_PRIORITY_MAX  */
 	const char *name;         /* static text for reports                 */
 	uint32_t stack_kib;       /* a stack of its own size, from the start */
 	bool pinned;              /* runs on this worker, is never stolen    */
@@ -102,7 +102,9 @@ sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
 	   void *arg);
 
 /*
- * sley_spawn_with - sley_spawn() with options.
+ * sley_spawn_with - sley_spawn() with options, such as a priority.
+ *
+ * On failure nothing was spawned.  @options may be NULL.
  *
  * Context:  a task or a bound thread
  * Blocks:   never
@@ -170,7 +172,7 @@ sley_schedule_on(struct sley *rt, sley_fn *fn, void *arg,
 		 const struct sley_options *options);
 
 /*
- * sley_join - wait until every task of @group has ended.
+ * sley_join - wait until every task of a group has ended.
  *
  * Cancelling the caller does not cut the wait short: the tasks may live in
  * its frame.
@@ -197,7 +199,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_join_until(struct sley_group *group, uint64_t deadline_ns);
 
 /*
- * sley_group_in_tree - put the tasks of @group into the caller's task tree.
+ * sley_group_in_tree - put the tasks of a group into the caller's task tree.
  *
  * A task tree counts as one where it is asked for: a lock that is re-entrant
  * along a task tree may be held by a task and taken again by its sub-tasks
@@ -215,7 +217,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_group_in_tree(struct sley_group *group);
 
 /*
- * sley_cancel - ask @task to end.
+ * sley_cancel - ask a task to end.
  *
  * If it has not started it never will.  If it is blocked, its wait returns
  * -ECANCELED, and so does every later wait.  A call that finds what it wants
@@ -241,7 +243,7 @@ sley_cancel(struct sley_task *task);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool sley_cancelled(void);
 
 /*
- * sley_task_status - what became of @task.
+ * sley_task_status - what became of a task.
  *
  * Context:  any thread
  * Blocks:   never
@@ -253,7 +255,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_task_status(const struct sley_task *task);
 
 /*
- * sley_set_priority - change the priority of @task.
+ * sley_set_priority - change the priority of a task.
  *
  * A task that is ready goes to the end of its new level, before anybody takes
  * a task again from the queue it is in.  If that queue is a worker's own, this

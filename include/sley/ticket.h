@@ -49,7 +49,7 @@ struct sley_ticket {
 };
 
 /*
- * sley_ticket_take - take the next ticket of @queue.
+ * sley_ticket_take - take the next ticket of a queue.
  *
  * It has one reference, the caller's.
  *
@@ -76,7 +76,7 @@ sley_ticket_take_n(struct sley_ticket_queue *queue, struct sley_ticket *tickets,
 		   size_t n);
 
 /*
- * sley_ticket_wait - wait until @ticket is called.
+ * sley_ticket_wait - wait until a ticket is called.
  *
  * Several may wait for one ticket.
  *
