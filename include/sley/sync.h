@@ -195,7 +195,8 @@ sley_waitgroup_wait_until(struct sley_waitgroup *wg, uint64_t deadline_ns);
 
 /*
  * Held by one task or thread at a time.  A release hands it to the waiter that
- * came first.  Not recursive.
+ * came first.  Not recursive.  It may be held across a wait, and released by
+ * another task or thread than the one that took it.
  */
 struct sley_mutex {
 	struct sley_waitq q;

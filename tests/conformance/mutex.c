@@ -301,3 +301,26 @@ TEST_WORKERS(mutex_may_stand_on_a_stack_that_returns)
 	}
 	stop(rt);
 }
+
+/* ---- who releases it --------------------------------------------------------------- */
+
+static void unlock_it(void *arg)
+{
+	sley_mutex_unlock(arg);
+}
+
+TEST_WORKERS(another_task_may_release_it)
+{
+	struct sley_mutex mutex = SLEY_MUTEX_INIT;
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+	struct sley *rt = start();
+
+	sley_mutex_lock(&mutex);
+	sley_spawn(&group, &task, unlock_it, &mutex);
+	sley_mutex_lock(&mutex);
+	sley_join(&group);
+	CHECK(!sley_mutex_try_lock(&mutex));
+	sley_mutex_unlock(&mutex);
+	stop(rt);
+}
