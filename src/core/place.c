@@ -202,6 +202,13 @@ void place_accepted(struct sley_task *task)
 	struct worker *home = task->fiber;
 
 	task->fiber = NULL;
+	/*
+	 * It was accepted before everything was cancelled, and the worker that
+	 * will take it may not have heard of that.
+	 */
+	/* relaxed: cancelling everything orders nothing. */
+	if (unlikely(load_relaxed(&home->rt->cancelled)))
+		task_cancel_unqueued(task);
 	if (worker == home)
 		place_spawned(worker, task);
 	else if (!home->rt->nr_workers)
