@@ -257,8 +257,8 @@ TEST_WORKERS(m36_the_allocator_sees_every_allocation_and_gets_all_back)
 		CHECK_EQ(sley_schedule(count_task, &ran), 0);
 	sley_join(&group);
 	CHECK_EVENTUALLY(stats_agree(rt));
-	CHECK_GT(book.nr, (size_t)nr_runners());
 	stop(rt);
+	CHECK_GT(book.nr, (size_t)nr_runners());
 	CHECK_EQ(ran, 600);
 	CHECK_EQ(book.bytes, 0);
 	CHECK_EQ(test_allocated(), 0); /* the other allocator saw nothing */
