@@ -58,4 +58,10 @@ void tour_timeouts(struct outcome *out);
 void tour_cancel(struct outcome *out);
 void tour_shutdown(struct outcome *out);
 
+/* tour_meet.c: select, readers and writers, turns, calls that hold a thread. */
+void tour_select(struct outcome *out);
+void tour_rwlock(struct outcome *out);
+void tour_tickets(struct outcome *out);
+void tour_calls(struct outcome *out);
+
 #endif
