@@ -99,27 +99,9 @@ static void hold_gate(void *arg)
 	CHECK_EQ(sley_blocking_call(gate_task, arg), 0);
 }
 
-static void open_when_held(void *arg)
-{
-	struct gate *gate = arg;
-
-	while (!atomic_load(&gate->held))
-		CHECK_EQ(sley_sleep(SLEY_MSEC / 10), 0);
-	gate_open(gate);
-}
-
-/* With one worker, only a worker that goes on can open the gate. */
 TEST_WORKERS(m31_the_worker_goes_on_meanwhile)
 {
-	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct gate gate = { 0 };
-	struct sley_task holder, opener;
-
-	sley_spawn(&group, &holder, hold_gate, &gate);
-	sley_spawn(&group, &opener, open_when_held, &gate);
-	sley_join(&group);
-	stop(rt);
+	check_worker_goes_on(hold_gate);
 }
 
 /* ---- any number -------------------------------------------------------------------- */

@@ -94,6 +94,48 @@ static inline void gate_open(struct gate *gate)
 	atomic_store(&gate->open, true);
 }
 
+static inline void gate_open_when_held(void *arg)
+{
+	struct gate *gate = arg;
+
+	while (!atomic_load(&gate->held))
+		CHECK_EQ(sley_sleep(SLEY_MSEC / 10), 0);
+	gate_open(gate);
+}
+
+/*
+ * @hold, a task, holds some thread at a gate that another task opens.  With one
+ * worker that ends only if the worker goes on meanwhile.
+ */
+static inline void check_worker_goes_on(sley_fn *hold)
+{
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct gate gate = { 0 };
+	struct sley_task holder, opener;
+
+	sley_spawn(&group, &holder, hold, &gate);
+	sley_spawn(&group, &opener, gate_open_when_held, &gate);
+	sley_join(&group);
+	stop(rt);
+}
+
+/* @task in eight tasks and @thread in four plain threads, until all end. */
+static inline void run_beside(sley_fn *task, void *(*thread)(void *), void *arg)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task tasks[8];
+	pthread_t threads[4];
+
+	for (int i = 0; i < 8; i++)
+		sley_spawn(&group, &tasks[i], task, arg);
+	for (int i = 0; i < 4; i++)
+		threads[i] = test_thread(thread, arg);
+	sley_join(&group);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+}
+
 static inline void count_task(void *arg)
 {
 	atomic_fetch_add((atomic_int *)arg, 1);

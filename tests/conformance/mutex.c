@@ -112,19 +112,9 @@ TEST(t05_plain_threads_use_it_without_any_runtime)
 TEST_WORKERS(t05_threads_and_fibers_share_one_mutex)
 {
 	struct counter c = { .rounds = test_scale(1000) };
-	struct sley_task tasks[8];
-	pthread_t threads[4];
 	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	int i;
 
-	for (i = 0; i < 8; i++)
-		sley_spawn(&group, &tasks[i], count_locked, &c);
-	for (i = 0; i < 4; i++)
-		threads[i] = test_thread(count_in_thread, &c);
-	sley_join(&group);
-	for (i = 0; i < 4; i++)
-		pthread_join(threads[i], NULL);
+	run_beside(count_locked, count_in_thread, &c);
 	CHECK_EQ(c.value, 12L * c.rounds);
 	stop(rt);
 }

@@ -119,26 +119,9 @@ static void hold_in_region(void *arg)
 	sley_blocking_end();
 }
 
-static void open_when_held(void *arg)
-{
-	struct gate *gate = arg;
-
-	while (!atomic_load(&gate->held))
-		CHECK_EQ(sley_sleep(SLEY_MSEC / 10), 0);
-	gate_open(gate);
-}
-
 TEST_WORKERS(m31_the_worker_goes_on_while_a_region_blocks)
 {
-	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct gate gate = { 0 };
-	struct sley_task holder, opener;
-
-	sley_spawn(&group, &holder, hold_in_region, &gate);
-	sley_spawn(&group, &opener, open_when_held, &gate);
-	sley_join(&group);
-	stop(rt);
+	check_worker_goes_on(hold_in_region);
 }
 
 /* ---- nested ---------------------------------------------------------------------------- */

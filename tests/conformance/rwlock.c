@@ -237,19 +237,9 @@ TEST(t05_rwlock_serves_plain_threads_without_any_runtime)
 TEST_WORKERS(t05_threads_and_fibers_share_one_rwlock)
 {
 	struct shared s = { .rounds = 4 * test_scale(200) };
-	struct sley_task tasks[8];
-	pthread_t threads[4];
 	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	int i;
 
-	for (i = 0; i < 8; i++)
-		sley_spawn(&group, &tasks[i], use_shared, &s);
-	for (i = 0; i < 4; i++)
-		threads[i] = test_thread(use_in_thread, &s);
-	sley_join(&group);
-	for (i = 0; i < 4; i++)
-		pthread_join(threads[i], NULL);
+	run_beside(use_shared, use_in_thread, &s);
 	CHECK_EQ(s.a, 3L * s.rounds);
 	stop(rt);
 }
