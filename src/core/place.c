@@ -21,11 +21,12 @@
  * A task of a runtime that was lost in a fork() goes nowhere.
  *
  * A level that changes moves the task.  In the shared queue that is exact, and
- * at once; whoever is moving it there from somewhere else is waited for.  What is queued elsewhere is in lists that one worker alone may
- * touch, or behind others in a ring, and does not know where it is.  So the
- * change is counted, once for the whole process, and each worker that finds
- * another count on its next pick looks through its own queues and moves what
- * has another level than its place.  That is a load per pick for everybody,
+ * at once; whoever is moving it there from somewhere else is waited for.  What
+ * is queued elsewhere is in lists that one worker alone may touch, or behind
+ * others in a ring, and does not know where it is.  So the change is counted,
+ * once for the whole process, and each worker that finds another count on its
+ * next pick looks through its own queues and moves what has another level than
+ * its place.  That is a load per pick for everybody,
  * and the work is done for those who change levels of ready tasks.  A thief
  * that robs a worker which has not looked yet has to look itself.
  *

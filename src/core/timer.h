@@ -2,12 +2,12 @@
 /*
  * timer.h - the deadlines of the waits of one worker.
  *
- * A queue of deadlines under a lock of its own: the worker's fibers put their timers in and
- * take them out, the worker fires what is due, and if the worker is stuck in a
- * long task the monitor fires for it.  A timer lives on the stack of the task
- * that waits.  It is fired, that is, its task's wait is decided, under the
- * lock; a waiter that was woken otherwise removes its timer under the same
- * lock, so nobody ever touches the timer of a wait that has returned.
+ * A queue of deadlines under a lock of its own: the worker's fibers put their
+ * timers in and take them out, the worker fires what is due, and if the worker
+ * is stuck in a long task the monitor fires for it.  A timer lives on the stack
+ * of the task that waits.  It is fired, that is, its task's wait is decided,
+ * under the lock; a waiter that was woken otherwise removes its timer under the
+ * same lock, so nobody ever touches the timer of a wait that has returned.
  *
  * When to look again is mirrored in a word that is read without the lock, by the
  * worker on its tick and when it parks, and by the monitor.  It is the earliest

@@ -343,8 +343,10 @@ void task_enqueue_chain(struct sley_task *chain);
 /* Change the level of a task, wherever it is.  Any thread. */
 void place_set_level(struct sley_task *task, unsigned int level);
 
-/* How often the level of a task that may be queued was changed. */
-/* Read on every pick: alone in its cache line. */
+/*
+ * How often the level of a task that may be queued was changed.  Read on every
+ * pick: alone in its cache line.
+ */
 extern struct level_changes {
 	uint32_t nr;
 } cache_aligned sley__level_changes;
