@@ -153,6 +153,8 @@ sley_spawn_on(struct sley *rt, struct sley_group *group, struct sley_task *task,
  * Errors:   -ENOMEM
  *           SLEY_ENORUNTIME  the thread is not bound
  *           SLEY_EFORKED     it was, before fork()
+ *           SLEY_ENOWORKER   from a blocking call or region of a
+ *                            single-threaded runtime
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_schedule(sley_fn *fn, void *arg);
