@@ -32,7 +32,9 @@
 #endif
 #endif
 
-#if defined(__SANITIZE_THREAD__)
+/* Sources of models are compiled as for it, and nothing else. */
+#if defined(SLEY_MODEL)
+#elif defined(__SANITIZE_THREAD__)
 #define SANITIZE_THREAD 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)

@@ -15,7 +15,8 @@ static struct op op_at(enum op_kind kind, const struct model_at *at)
 			    .addr = (char *)(uintptr_t)at->addr,
 			    .site = at->site,
 			    .size = at->size,
-			    .order = at->order };
+			    .order = at->order,
+			    .failure = at->failure };
 }
 
 uint64_t model_load(struct model_at at)

@@ -4,6 +4,8 @@
  *
  *   strand.c   stacks and switches: one strand per model thread
  *   machine.c  what operations do: memory, store buffers, barriers, time
+ *   history.c  memory in the mode RA: histories and views
+ *   shadow.c, instrument.c  races on plain data, in the mode RA
  *   futex.c    sleeping and waking
  *   calls.c, model_os.c  what the threads call, as operations
  *   order.c    which steps depend on each other; clocks, races, sleep sets
@@ -14,7 +16,8 @@
  *
  * An execution is a row of steps.  Each step is taken by a *process*: thread i
  * is process i, and the store buffer of thread i is process i + BUFFER, whose
- * steps write the oldest buffered store to memory.  A thread's next operation
+ * steps write the oldest buffered store to memory (in RA: interrupt the thread
+ * for somebody's membarrier).  A thread's next operation
  * is always known before it is executed: a thread runs up to its operation,
  * posts it, and carries it out when it is chosen.
  */
@@ -44,6 +47,7 @@ enum op_kind {
 	OP_FUTEX_WAKE,
 	OP_BARRIER_START,
 	OP_BARRIER_END, /* every buffer was empty at some time since start */
+	OP_INTERRUPT,   /* RA: a thread is interrupted for a barrier */
 	OP_NOW,
 	OP_ADVANCE,
 	OP_YIELD,
@@ -61,9 +65,10 @@ struct op {
 	uint64_t deadline;
 	uint32_t size;
 	uint8_t kind;
-	uint8_t order; /* enum model_order; not used by SC and TSO */
-	uint8_t how;   /* enum model_rmw */
-	bool lock;     /* the location is a lock */
+	uint8_t order;   /* enum model_order; used by RA only */
+	uint8_t failure; /* order of a CAS that fails */
+	uint8_t how;     /* enum model_rmw */
+	bool lock;       /* the location is a lock */
 };
 
 /* What a step touched, or may touch. */
@@ -76,6 +81,9 @@ enum {
 	TIME_WRITES = 32,
 	BARRIER_WATCHED = 64, /* a store while a membarrier is under way */
 	CHANGES = 128,        /* it wrote another value than it found */
+	FENCE_READS = 256,    /* sequentially consistent, in RA */
+	FENCE_WRITES = 512,
+	STALE = 1024, /* RA: it met another message than the newest */
 };
 
 enum lock_effect { LOCK_NONE, LOCK_ACQUIRED, LOCK_RELEASED };
@@ -83,9 +91,9 @@ enum lock_effect { LOCK_NONE, LOCK_ACQUIRED, LOCK_RELEASED };
 struct effect {
 	char *addr;
 	uint32_t size;
+	uint16_t flags;
 	uint8_t process;
 	uint8_t kind;
-	uint8_t flags;
 	uint8_t lock; /* enum lock_effect */
 };
 
@@ -102,12 +110,16 @@ struct step {
 	int16_t budget;     /* preemptions left */
 	int8_t last;        /* the thread that ran before, or -1 */
 	uint64_t hash;      /* of the steps before and their order */
+	/* RA, for a thread about to read: what it could have read before step
+	   since - 1 was explored from there; 0: nothing was. */
+	uint16_t since[THREADS];
 	/* The step taken. */
 	struct effect effect;
 	uint16_t index; /* among the steps of its process, from 1 */
 	uint16_t choice;
 	uint16_t choices;
-	int cause; /* a step that enabled this one, or -1 */
+	int cause;     /* a step that enabled this one, or -1 */
+	int read_from; /* RA: the step whose message it met, or -1 */
 	struct clock clock;
 };
 
@@ -198,12 +210,38 @@ void strand_guard(void (*body)(void)); /* runs it so that fail can leave */
 void machine_reset(void);
 bool machine_enabled(int process);
 struct effect machine_effect(int process); /* of its next step, at most */
-void machine_flush(int thread);
+void machine_background(int thread);       /* its buffer, or its interrupts */
 void machine_execute(int thread);
 void machine_wrote(const struct effect *effect);
 uint64_t machine_post(const struct op *op); /* by the running thread */
 
-int machine_pick(int choices); /* one of them; all are explored */
+int machine_pick(int choices);         /* one of them; all are explored */
+int machine_pick_of(uint64_t allowed); /* the number of one of these bits */
+bool machine_takes_lock(const struct op *op);
+uint64_t machine_rmw_value(const struct op *op, uint64_t old);
+void machine_write(struct effect *effect, uint64_t value, bool lock);
+void machine_check_alive(const char *addr);
+
+/* history.c */
+void history_reset(void);
+uint64_t history_access(int thread, const struct op *op, struct effect *effect);
+bool history_has_news(int thread, const struct op *op, int since);
+bool history_may_look(int thread, const struct op *op);
+int history_news_from(int thread, const struct op *op);
+void history_look(int thread, const struct op *op);
+void history_barrier_start(int thread);
+void history_interrupt(int thread, int caller);
+void history_barrier_end(int thread);
+void history_futex_wake(int thread, const char *addr);
+bool history_happened_before(int thread, uint16_t time, int observer);
+uint64_t history_hash(void); /* of the order of all messages */
+
+/* shadow.c */
+void shadow_reset(void);
+void shadow_forget_ledgers(void);
+uint8_t *shadow_location(const char *addr, uint32_t size); /* + 1; 0: none */
+void shadow_atomic(const struct op *op);
+void shadow_plain(const void *p, size_t size, bool write, const void *site);
 
 /* futex.c */
 uint64_t futex_wake(const char *addr, uint64_t max); /* returns how many */
@@ -212,7 +250,7 @@ uint64_t futex_unblock(struct thread *t, struct effect *effect);
 /* order.c */
 bool order_depends(const struct effect *a, const struct effect *b);
 void order_record(struct step *s); /* a new step, the last one */
-uint32_t order_sleep(const struct step *s);
+uint32_t order_sleep(const struct step *s, struct step *next);
 uint64_t order_hash(const struct step *s);
 
 /* search.c */
@@ -245,5 +283,7 @@ void report_failure(void);
 bool report_reproduces(void); /* silently, by its replay string */
 int report_replay(const struct model *models, const char *string);
 const char *report_kind(enum model_failure kind);
+const char *report_mode(enum model_mode mode);
+void report_where(uint32_t site, char *text, size_t size);
 
 #endif

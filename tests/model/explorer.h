@@ -20,9 +20,11 @@
  * What is explored: every order of the operations of base/atomic.h, futex
  * calls, membarrier and model_access(), up to swapping neighbours that cannot
  * see each other; in TSO also every moment at which a buffered store reaches
- * memory.  Plain shared data is plain memory.  Its order is explored only
- * through the atomics around it, so it must be free of races, and bookkeeping
- * of the model must commute (count, do not log); or mark it: model_access().
+ * memory; in RA also every value that C11 lets a load find.  Plain shared data
+ * is plain memory.  Its order is explored only through the atomics around it,
+ * so it must be free of races: RA finds them, in the sources and in the model.
+ * Bookkeeping of the model must commute (count, do not log); declare it with
+ * model_ledger(), or mark it: model_access().
  *
  * Spin loops must call spin_hint().  Memory from model_alloc() must be freed
  * by the end; freed memory is never handed out again within one execution, so
@@ -43,6 +45,8 @@
 enum model_mode {
 	MODEL_SC = 1,  /* one memory, one operation at a time */
 	MODEL_TSO = 2, /* stores wait in a buffer per thread, as on x86 */
+	MODEL_RA = 4,  /* C11: a load may find what was there before */
+	MODEL_ALL = 7,
 };
 
 enum model_failure {
@@ -53,6 +57,7 @@ enum model_failure {
 	MODEL_LIVELOCK,    /* more than .steps steps */
 	MODEL_LEAK,
 	MODEL_USE_AFTER_FREE,
+	MODEL_RACE,     /* on plain data; RA only */
 	MODEL_CRASH,    /* SIGSEGV and friends */
 	MODEL_UNSTABLE, /* the model itself is wrong: not deterministic, ... */
 };
@@ -63,7 +68,7 @@ struct model {
 	void (*threads[MODEL_THREADS_MAX])(int id);
 	void (*finish)(void);
 	/* Zero means the default for everything below. */
-	int modes;                 /* MODEL_SC | MODEL_TSO */
+	int modes;                 /* MODEL_ALL */
 	int bound;                 /* at most that many preemptions; 0: any */
 	int steps;                 /* limit of one execution; 1000 */
 	int buffer;                /* stores a thread may have in flight; 8 */
@@ -105,6 +110,12 @@ int model_choose(int n);
 	model_access_at((p),                                                   \
 			__FILE__ ":" MODEL_STRING(__LINE__) "\0access\0" #p)
 void model_access_at(const volatile void *p, const char *site);
+
+/*
+ * What is there is the model's own bookkeeping: the threads may touch it
+ * without any order.  Call it in setup.
+ */
+void model_ledger(const volatile void *p, size_t size);
 
 /* Moves virtual time forward. */
 void model_advance(uint64_t ns);

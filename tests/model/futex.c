@@ -58,7 +58,7 @@ uint64_t futex_unblock(struct thread *t, struct effect *effect)
 {
 	bool timed_out = !t->woken;
 
-	effect->flags &= (uint8_t)~TIME_WRITES;
+	effect->flags &= (uint16_t)~TIME_WRITES;
 	if (timed_out) {
 		effect->flags |= TIME_WRITES;
 		if (t->op.deadline > engine.now)

@@ -11,6 +11,8 @@
  * that drains its buffer.  So the call may return as soon as each buffer was
  * empty at some moment since it began; they need not all be empty together.
  *
+ * In RA, memory is histories of messages and views on them: history.c.
+ *
  * Once a step is enabled nothing disables it, but for taking a lock that was
  * declared with model_lock_word().  order.c relies on that.
  */
@@ -31,7 +33,7 @@ static uint64_t memory_read(const char *addr, uint32_t size)
 }
 
 /* Notes in @effect what it changed. */
-static void memory_write(struct effect *effect, uint64_t value, bool lock)
+void machine_write(struct effect *effect, uint64_t value, bool lock)
 {
 	uint64_t old = memory_read(effect->addr, effect->size);
 
@@ -59,11 +61,16 @@ void model_lock_word(const volatile void *p)
 	engine.locks[engine.nr_locks++] = (const char *)(uintptr_t)p;
 }
 
-/* Is it an attempt to take a lock that is held? */
+/* Is it an attempt to take a lock that was declared as one? */
+bool machine_takes_lock(const struct op *op)
+{
+	return op->lock && op->kind == OP_RMW &&
+	       (op->how == MODEL_XCHG || op->how == MODEL_OR) && op->value & 1;
+}
+
 static bool lock_blocks(const struct op *op)
 {
-	return op->lock && (op->how == MODEL_XCHG || op->how == MODEL_OR) &&
-	       op->value & 1 && memory_read(op->addr, op->size) & 1;
+	return machine_takes_lock(op) && memory_read(op->addr, op->size) & 1;
 }
 
 static uint64_t truncate_to(uint32_t size, uint64_t value)
@@ -86,6 +93,9 @@ void machine_reset(void)
 	engine.depth = 0;
 	memset(engine.nr_by, 0, sizeof(engine.nr_by));
 	memset(engine.last_by, -1, sizeof(engine.last_by));
+	shadow_forget_ledgers();
+	if (engine.mode == MODEL_RA)
+		history_reset();
 	for (int i = 0; i < engine.nr_threads; i++) {
 		struct thread *t = &engine.threads[i];
 
@@ -95,12 +105,28 @@ void machine_reset(void)
 	}
 }
 
+/* The threads whose membarrier has not interrupted @thread yet. */
+static uint32_t interrupts_for(int thread)
+{
+	uint32_t callers = 0;
+
+	if (!engine.barriers)
+		return 0;
+	for (int b = 0; b < engine.nr_threads; b++) {
+		if (engine.threads[b].unseen & 1u << thread)
+			callers |= 1u << b;
+	}
+	return callers;
+}
+
 bool machine_enabled(int process)
 {
 	const struct thread *t = &engine.threads[process & (BUFFER - 1)];
 
 	if (process >= BUFFER)
-		return !buffer_empty(t);
+		return engine.mode == MODEL_RA
+			       ? interrupts_for(process - BUFFER) != 0
+			       : !buffer_empty(t);
 	switch ((enum op_kind)t->op.kind) {
 	case OP_STORE:
 		return t->last - t->first < (unsigned)engine.buffer;
@@ -112,6 +138,8 @@ bool machine_enabled(int process)
 	case OP_BARRIER_START:
 		return buffer_empty(t);
 	case OP_SPIN:
+		if (engine.mode == MODEL_RA)
+			return history_may_look(process, &t->op);
 		return t->may_look;
 	case OP_FUTEX_UNBLOCK:
 		return t->woken || t->op.deadline != UINT64_MAX;
@@ -124,8 +152,34 @@ bool machine_enabled(int process)
 	}
 }
 
-static uint8_t pending_flags(const struct op *op)
+static uint16_t fence_flags(const struct op *op)
 {
+	return op->order == MODEL_ORDER_SEQ_CST ? FENCE_READS | FENCE_WRITES
+						: 0;
+}
+
+/* In RA, races are found without exploring both orders. */
+static uint16_t pending_flags_ra(const struct op *op)
+{
+	switch ((enum op_kind)op->kind) {
+	case OP_LOAD:
+		return READS | fence_flags(op);
+	case OP_STORE:
+		return WRITES | fence_flags(op);
+	case OP_RMW:
+	case OP_CAS:
+		return READS | WRITES | fence_flags(op);
+	default:
+		return 0;
+	}
+}
+
+static uint16_t pending_flags(const struct op *op)
+{
+	if (engine.mode == MODEL_RA &&
+	    (op->kind <= OP_CAS || op->kind == OP_ACCESS ||
+	     op->kind == OP_FREE))
+		return pending_flags_ra(op);
 	switch ((enum op_kind)op->kind) {
 	case OP_LOAD:
 		return READS;
@@ -164,7 +218,9 @@ struct effect machine_effect(int process)
 	struct thread *t = &engine.threads[process & (BUFFER - 1)];
 	struct effect effect = { .process = (uint8_t)process };
 
-	if (process >= BUFFER) {
+	if (process >= BUFFER && engine.mode == MODEL_RA) {
+		effect.kind = OP_INTERRUPT;
+	} else if (process >= BUFFER) {
 		const struct store *s = &t->buffer[t->first % STORES_MAX];
 
 		effect.kind = OP_FLUSH;
@@ -202,6 +258,13 @@ static bool frame_is_gone(const char *addr)
 	return owner >= 0 && addr < engine.threads[owner].sp;
 }
 
+void machine_check_alive(const char *addr)
+{
+	heap_check(addr);
+	if (strand_of(addr) != engine.current && frame_is_gone(addr))
+		model_fail(MODEL_USE_AFTER_FREE, "access to a dead frame");
+}
+
 static void check_alive(const struct op *op)
 {
 	if (!op->addr)
@@ -212,7 +275,7 @@ static void check_alive(const struct op *op)
 		model_fail(MODEL_USE_AFTER_FREE, "access to a dead frame");
 }
 
-void machine_flush(int thread)
+static void flush(int thread)
 {
 	struct thread *t = &engine.threads[thread];
 	struct store *s = &t->buffer[t->first % STORES_MAX];
@@ -221,11 +284,12 @@ void machine_flush(int thread)
 	engine.executing = true;
 	step->effect = machine_effect(thread + BUFFER);
 	step->cause = s->issued;
+	step->read_from = -1;
 	t->flushed[t->first % STORES_MAX] = engine.depth;
 	heap_check_flush(s->addr, thread);
 	/* Its own frame may be gone: the stack is plain data now. */
 	if (!frame_is_gone(s->addr))
-		memory_write(&step->effect, s->value, s->lock);
+		machine_write(&step->effect, s->value, s->lock);
 	else if (strand_of(s->addr) != thread)
 		model_fail(MODEL_USE_AFTER_FREE, "store to a dead frame");
 	t->first++;
@@ -272,25 +336,28 @@ static void buffer_append(struct thread *t, const struct op *op)
 	t->last++;
 }
 
+/* What @op leaves where it found @old. */
+uint64_t machine_rmw_value(const struct op *op, uint64_t old)
+{
+	if (op->kind != OP_RMW)
+		return op->value;
+	switch ((enum model_rmw)op->how) {
+	case MODEL_ADD:
+		return old + op->value;
+	case MODEL_OR:
+		return old | op->value;
+	case MODEL_AND:
+		return old & op->value;
+	default:
+		return op->value;
+	}
+}
+
 static uint64_t apply_rmw(const struct op *op, struct effect *effect)
 {
 	uint64_t old = memory_read(op->addr, op->size);
-	uint64_t value = op->value;
 
-	switch ((enum model_rmw)op->how) {
-	case MODEL_XCHG:
-		break;
-	case MODEL_ADD:
-		value += old;
-		break;
-	case MODEL_OR:
-		value |= old;
-		break;
-	case MODEL_AND:
-		value &= old;
-		break;
-	}
-	memory_write(effect, value, op->lock);
+	machine_write(effect, machine_rmw_value(op, old), op->lock);
 	return old;
 }
 
@@ -303,15 +370,65 @@ int machine_pick(int choices)
 	return s->choice;
 }
 
+int machine_pick_of(uint64_t allowed)
+{
+	struct step *s = &engine.steps[engine.depth];
+
+	if (!(allowed >> s->choice))
+		model_fail(MODEL_UNSTABLE, "the schedule does not fit");
+	while (!(allowed >> s->choice & 1))
+		s->choice++;
+	s->choices = (uint16_t)(64 - __builtin_clzll(allowed));
+	return s->choice;
+}
+
+/* @thread is interrupted for one of the membarriers that are under way. */
+static void interrupt(int thread)
+{
+	struct step *step = &engine.steps[engine.depth];
+	uint32_t callers = interrupts_for(thread);
+	struct op op = { .kind = OP_INTERRUPT,
+			 .site = "os\0interrupted by a membarrier\0" };
+	int caller;
+
+	engine.executing = true;
+	step->effect = machine_effect(thread + BUFFER);
+	for (int n = machine_pick(__builtin_popcount(callers)); n > 0; n--)
+		callers &= callers - 1;
+	caller = __builtin_ctz(callers);
+	step->cause = engine.last_by[caller];
+	step->read_from = -1;
+	engine.threads[caller].seen[thread] = engine.depth;
+	engine.threads[caller].unseen &= ~(1u << thread);
+	history_interrupt(thread, caller);
+	engine.executing = false;
+	if (engine.tracing)
+		report_step(step, &op, 0);
+}
+
+void machine_background(int thread)
+{
+	if (engine.mode == MODEL_RA)
+		interrupt(thread);
+	else
+		flush(thread);
+}
+
 static void barrier_start(struct thread *t)
 {
+	bool ra = engine.mode == MODEL_RA;
+
 	t->unseen = 0;
 	for (int i = 0; i < engine.nr_threads; i++) {
+		const struct thread *other = &engine.threads[i];
+
 		t->seen[i] = -1;
-		if (!buffer_empty(&engine.threads[i]))
+		if (ra ? other != t : !buffer_empty(other))
 			t->unseen |= 1u << i;
 	}
 	engine.barriers++;
+	if (ra)
+		history_barrier_start(engine.current);
 }
 
 /* A location has changed: threads that spin on it may look again. */
@@ -330,12 +447,54 @@ static void spinners_see(const struct effect *write)
 	}
 }
 
+/* What is different in RA.  False: nothing. */
+static bool execute_ra(struct thread *t, struct effect *effect,
+		       uint64_t *result)
+{
+	const struct op *op = &t->op;
+	int thread = engine.current;
+
+	switch ((enum op_kind)op->kind) {
+	case OP_LOAD:
+	case OP_STORE:
+	case OP_RMW:
+	case OP_CAS:
+		*result = history_access(thread, op, effect);
+		return true;
+	case OP_FUTEX_WAIT:
+		t->queued = history_access(thread, op, effect) == op->value;
+		t->woken = false;
+		if (!t->queued)
+			effect->flags &= (uint16_t)~QUEUE_READS;
+		*result = t->queued;
+		return true;
+	case OP_SPIN:
+		history_look(thread, op);
+		*result = 0;
+		return true;
+	case OP_FUTEX_WAKE:
+		history_futex_wake(thread, op->addr);
+		return false;
+	case OP_BARRIER_END:
+		history_barrier_end(thread);
+		return false;
+	case OP_ACCESS:
+	case OP_FREE:
+		shadow_plain(op->addr, op->size, true, NULL);
+		return false;
+	default:
+		return false;
+	}
+}
+
 /* The operation of @t, now.  Narrows @effect to what it really did. */
 static uint64_t execute(struct thread *t, struct effect *effect)
 {
 	struct op *op = &t->op;
 	uint64_t old;
 
+	if (engine.mode == MODEL_RA && execute_ra(t, effect, &old))
+		return old;
 	switch ((enum op_kind)op->kind) {
 	case OP_LOAD:
 		return read_through_buffer(t, op);
@@ -343,14 +502,14 @@ static uint64_t execute(struct thread *t, struct effect *effect)
 		if (engine.mode == MODEL_TSO)
 			buffer_append(t, op);
 		else
-			memory_write(effect, op->value, op->lock);
+			machine_write(effect, op->value, op->lock);
 		return op->value;
 	case OP_RMW:
 		return apply_rmw(op, effect);
 	case OP_CAS:
 		old = memory_read(op->addr, op->size);
 		if (old == op->expected)
-			memory_write(effect, op->value, op->lock);
+			machine_write(effect, op->value, op->lock);
 		return old;
 	case OP_FUTEX_WAIT:
 		t->queued = memory_read(op->addr, op->size) == op->value;
@@ -391,7 +550,7 @@ static int cause_of(const struct thread *t, int thread)
 	switch ((enum op_kind)t->op.kind) {
 	case OP_STORE:
 		before = t->last - (unsigned)engine.buffer;
-		if (engine.mode == MODEL_SC || (int)before < 0)
+		if (engine.mode != MODEL_TSO || (int)before < 0)
 			return -1;
 		return t->flushed[before % STORES_MAX];
 	case OP_RMW:
@@ -399,8 +558,12 @@ static int cause_of(const struct thread *t, int thread)
 	case OP_FUTEX_WAIT:
 	case OP_FUTEX_WAKE:
 	case OP_BARRIER_START:
+		if (engine.mode == MODEL_RA)
+			return -1;
 		return engine.last_by[thread + BUFFER];
 	case OP_SPIN:
+		if (engine.mode == MODEL_RA)
+			return history_news_from(thread, &t->op);
 		return t->cause;
 	case OP_FUTEX_UNBLOCK:
 		return t->op.deadline == UINT64_MAX ? t->cause : -1;
@@ -417,6 +580,7 @@ void machine_execute(int thread)
 	engine.executing = true;
 	step->effect = machine_effect(thread);
 	step->cause = cause_of(t, thread);
+	step->read_from = -1;
 	check_alive(&t->op);
 	t->result = execute(t, &step->effect);
 	engine.executing = false;
@@ -426,7 +590,7 @@ void machine_execute(int thread)
 
 void machine_wrote(const struct effect *effect)
 {
-	if (effect->flags & CHANGES)
+	if (effect->flags & CHANGES && engine.mode != MODEL_RA)
 		spinners_see(effect);
 }
 
@@ -485,7 +649,7 @@ uint64_t machine_post(const struct op *op)
 	t->op.lock = is_lock(op->addr);
 	t->sp = __builtin_frame_address(0);
 	t->cause = -1;
-	if (op->kind == OP_SPIN)
+	if (op->kind == OP_SPIN && engine.mode != MODEL_RA)
 		spin_post(id);
 	search_schedule(id);
 	return t->result;

@@ -2,7 +2,7 @@
 /*
  * main.c - explores the models of one executable.
  *
- *	model_x [FILTER] [--mode sc|tso] [--bound N] [--limit N] [--naive]
+ *	model_x [FILTER] [--mode sc|tso|ra] [--bound N] [--limit N] [--naive]
  *	        [--slow] [--stats] [--show] [--list] [--replay STRING]
  *
  *   FILTER    only models whose name contains it
@@ -61,7 +61,7 @@ static void print_result(const struct options *o, const char *verdict,
 			 const struct search_stats *s)
 {
 	printf("%-4s %s (%s", verdict, engine.model->name,
-	       engine.mode == MODEL_SC ? "sc" : "tso");
+	       report_mode(engine.mode));
 	if (engine.search == SEARCH_BOUNDED)
 		printf(", %d preemptions", engine.bound);
 	printf("): %llu executions, %s, %.2f s\n",
@@ -112,9 +112,17 @@ static bool explore(const struct options *o, const struct model *m,
 	return good;
 }
 
+/* Not yet: RA for all of them. */
+static int modes_of(const struct options *o, const struct model *m)
+{
+	if (!o->modes)
+		return m->modes ? m->modes : MODEL_SC | MODEL_TSO;
+	return o->modes & (m->modes ? m->modes : MODEL_ALL);
+}
+
 static void usage(void)
 {
-	fprintf(stderr, "usage: [FILTER] [--mode sc|tso] [--bound N] "
+	fprintf(stderr, "usage: [FILTER] [--mode sc|tso|ra] [--bound N] "
 			"[--limit N] [--naive]\n"
 			"       [--slow] [--stats] [--show] [--list] "
 			"[--replay STRING]\n");
@@ -146,6 +154,8 @@ static void parse(struct options *o, int argc, char **argv)
 				o->modes = MODEL_SC;
 			else if (!strcmp(value, "tso"))
 				o->modes = MODEL_TSO;
+			else if (!strcmp(value, "ra"))
+				o->modes = MODEL_RA;
 			else
 				usage();
 		} else if (!strcmp(a, "--bound")) {
@@ -162,9 +172,7 @@ static void parse(struct options *o, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .modes = MODEL_SC | MODEL_TSO,
-			     .bound = -1,
-			     .limit = UINT64_MAX };
+	struct options o = { .bound = -1, .limit = UINT64_MAX };
 	int passed = 0, failed = 0;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -173,7 +181,7 @@ int main(int argc, char **argv)
 	if (o.replay)
 		return report_replay(models, o.replay);
 	for (struct model *m = models; m; m = m->next) {
-		int modes = m->modes ? m->modes : MODEL_SC | MODEL_TSO;
+		int modes = modes_of(&o, m);
 
 		if (o.filter ? !strstr(m->name, o.filter) : m->slow != o.slow)
 			continue;
@@ -181,8 +189,8 @@ int main(int argc, char **argv)
 			printf("%s\n", m->name);
 			continue;
 		}
-		for (int mode = MODEL_SC; mode <= MODEL_TSO; mode <<= 1) {
-			if (!(modes & o.modes & mode))
+		for (int mode = MODEL_SC; mode <= MODEL_RA; mode <<= 1) {
+			if (!(modes & mode))
 				continue;
 			if (explore(&o, m, (enum model_mode)mode))
 				passed++;

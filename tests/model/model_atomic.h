@@ -17,10 +17,11 @@
 #include <stdint.h>
 
 enum model_order {
-	MODEL_ORDER_RELAXED,
-	MODEL_ORDER_ACQUIRE,
-	MODEL_ORDER_RELEASE,
-	MODEL_ORDER_ACQ_REL,
+	MODEL_ORDER_RELAXED = __ATOMIC_RELAXED,
+	MODEL_ORDER_ACQUIRE = __ATOMIC_ACQUIRE,
+	MODEL_ORDER_RELEASE = __ATOMIC_RELEASE,
+	MODEL_ORDER_ACQ_REL = __ATOMIC_ACQ_REL,
+	MODEL_ORDER_SEQ_CST = __ATOMIC_SEQ_CST, /* self tests only */
 };
 
 /* What an operation does to the value it finds. */
@@ -32,6 +33,7 @@ struct model_at {
 	const char *site;
 	uint8_t size;
 	uint8_t order;
+	uint8_t failure; /* order of a CAS that fails */
 };
 
 uint64_t model_load(struct model_at at);
@@ -42,24 +44,27 @@ void model_spin(struct model_at at);
 
 #define MODEL_TEXT_(x) #x
 #define MODEL_TEXT(x) MODEL_TEXT_(x)
-#define MODEL_AT(p, name, memory_order)                                        \
+#define MODEL_AT(p, name, success, fails)                                      \
 	((struct model_at){ .addr = (p),                                       \
 			    .site = __FILE__                                   \
 			    ":" MODEL_TEXT(__LINE__) "\0" name "\0" #p,        \
 			    .size = sizeof(*(p)),                              \
-			    .order = MODEL_ORDER_##memory_order })
+			    .order = (success),                                \
+			    .failure = (fails) })
+#define MODEL_HERE(p, name, o)                                                 \
+	MODEL_AT(p, name, MODEL_ORDER_##o, MODEL_ORDER_RELAXED)
 
 #define MODEL_LOAD(p, name, o)                                                 \
-	((__typeof__(*(p)))model_load(MODEL_AT(p, name, o)))
+	((__typeof__(*(p)))model_load(MODEL_HERE(p, name, o)))
 #define MODEL_STORE(p, v, name, o)                                             \
-	model_store(MODEL_AT(p, name, o), (uint64_t)(v))
+	model_store(MODEL_HERE(p, name, o), (uint64_t)(v))
 #define MODEL_RMW(p, how, v, name, o)                                          \
 	({                                                                     \
-		(__typeof__(*(p)))model_rmw(MODEL_AT(p, name, o), MODEL_##how, \
-					    (uint64_t)(v));                    \
+		(__typeof__(*(p)))model_rmw(MODEL_HERE(p, name, o),            \
+					    MODEL_##how, (uint64_t)(v));       \
 	})
 #define MODEL_CAS(p, e, d, name, o)                                            \
-	model_cas(MODEL_AT(p, name, o), (e), (uint64_t)(d))
+	model_cas(MODEL_HERE(p, name, o), (e), (uint64_t)(d))
 
 #define load_relaxed(p) MODEL_LOAD(p, "load_relaxed", RELAXED)
 #define load_acquire(p) MODEL_LOAD(p, "load_acquire", ACQUIRE)
@@ -77,7 +82,9 @@ void model_spin(struct model_at at);
 #define cas_release(p, e, d) MODEL_CAS(p, e, d, "cas_release", RELEASE)
 #define cas_acq_rel(p, e, d) MODEL_CAS(p, e, d, "cas_acq_rel", ACQ_REL)
 #define cas_acq_rel_acquire(p, e, d)                                           \
-	MODEL_CAS(p, e, d, "cas_acq_rel_acquire", ACQ_REL)
+	model_cas(MODEL_AT(p, "cas_acq_rel_acquire", MODEL_ORDER_ACQ_REL,      \
+			   MODEL_ORDER_ACQUIRE),                               \
+		  (e), (uint64_t)(d))
 
 #define add_relaxed(p, v) MODEL_RMW(p, ADD, v, "add_relaxed", RELAXED)
 #define add_acquire(p, v) MODEL_RMW(p, ADD, v, "add_acquire", ACQUIRE)
@@ -97,12 +104,17 @@ void model_spin(struct model_at at);
 #define and_release(p, v) MODEL_RMW(p, AND, v, "and_release", RELEASE)
 #define and_acq_rel(p, v) MODEL_RMW(p, AND, v, "and_acq_rel", ACQ_REL)
 
+/* For self tests of the explorer: no source of ours has these. */
+#define load_seq_cst(p) MODEL_LOAD(p, "load_seq_cst", SEQ_CST)
+#define store_seq_cst(p, v) MODEL_STORE(p, v, "store_seq_cst", SEQ_CST)
+#define add_seq_cst(p, v) MODEL_RMW(p, ADD, v, "add_seq_cst", SEQ_CST)
+
 /* Model threads run on one processor thread: nothing to keep apart. */
 #define compiler_barrier() ((void)0)
 
 #define spin_pause() ((void)0)
 
 /* Waits until another thread has written to @p since this one looked. */
-#define spin_hint(p) model_spin(MODEL_AT(p, "spin_hint", RELAXED))
+#define spin_hint(p) model_spin(MODEL_HERE(p, "spin_hint", RELAXED))
 
 #endif

@@ -32,6 +32,22 @@
  * read-modify-write, the wake-up for a waiter) are ordered but do not race:
  * the other order is impossible.  The same holds for the release of a lock and
  * the next time it is taken; there the race is between the two takings.
+ *
+ * RA is different.  Which message an access meets is a choice of its own, made
+ * among all that are there, old ones included.  So it makes no difference
+ * whether a store comes before a load that does not read it, nor in which order
+ * two stores come: each can go anywhere in the history.  Two accesses to memory
+ * are ordered only if one reads what the other wrote.  What must be tried in
+ * another order is a *read before a write*: had the write come first, there
+ * would have been one more message to choose.  Whether it could have come first
+ * is seen from the write's clock without what it read itself, which it need not
+ * read again.
+ *
+ * A reading thread that sleeps has explored all messages that were there then
+ * (step.since).  A write wakes it, for the new message only.
+ *
+ * Sequentially consistent operations depend on each other, and a thread's
+ * interrupts (by membarrier) on its operations.
  */
 #include "engine.h"
 
@@ -49,20 +65,22 @@ static bool barrier_depends(const struct effect *a, const struct effect *b)
 bool order_depends(const struct effect *a, const struct effect *b)
 {
 	/* Shift the "reads" bits of one onto the "writes" bits of the other. */
-	int both = READS | QUEUE_READS | TIME_READS;
-	int writes = WRITES | QUEUE_WRITES | TIME_WRITES;
+	int both = READS | QUEUE_READS | TIME_READS | FENCE_READS;
+	int writes = WRITES | QUEUE_WRITES | TIME_WRITES | FENCE_WRITES;
 	int a_writes = a->flags & writes, b_writes = b->flags & writes;
 	int a_any = a_writes | (a->flags & both) << 1;
 	int b_any = b_writes | (b->flags & both) << 1;
 	int conflict = (a_writes & b_any) | (b_writes & a_any);
 
 	if (((a->process ^ b->process) & (BUFFER - 1)) == 0) {
-		if (a->process == b->process)
+		if (a->process == b->process || engine.mode == MODEL_RA)
 			return true;
 		return ((a->flags | b->flags) & BARRIER_WATCHED) &&
 		       (a->kind == OP_FLUSH || b->kind == OP_FLUSH);
 	}
-	if (conflict & TIME_WRITES)
+	if (engine.mode == MODEL_RA)
+		conflict &= ~WRITES;
+	if (conflict & (TIME_WRITES | FENCE_WRITES))
 		return true;
 	if (conflict && overlap(a, b))
 		return true;
@@ -94,7 +112,9 @@ struct row {
 	uint32_t initials;
 };
 
-static void row_append(struct row *row, const struct step *s)
+/* @clock: what must come before @s. */
+static void row_append(struct row *row, const struct step *s,
+		       const struct clock *clock)
 {
 	int p = s->effect.process;
 
@@ -102,14 +122,14 @@ static void row_append(struct row *row, const struct step *s)
 		return;
 	row->first[p] = s->index;
 	for (int q = 0; q < PROCESSES; q++) {
-		if (q != p && row->first[q] && s->clock.at[q] >= row->first[q])
+		if (q != p && row->first[q] && clock->at[q] >= row->first[q])
 			return;
 	}
 	row->initials |= 1u << p;
 }
 
-/* The search must also try @s before step number @at. */
-static void reverse(int at, const struct step *s)
+/* The search must also try @s, which needs @clock, before step number @at. */
+static void reverse(int at, const struct step *s, const struct clock *clock)
 {
 	struct step *e = &engine.steps[at];
 	struct row row = { { 0 }, 0 };
@@ -117,9 +137,9 @@ static void reverse(int at, const struct step *s)
 
 	for (const struct step *k = e + 1; k < s; k++) {
 		if (!happened_before(e, &k->clock))
-			row_append(&row, k);
+			row_append(&row, k, &k->clock);
 	}
-	row_append(&row, s);
+	row_append(&row, s, clock);
 	if (row.initials & (e->backtrack | e->sleep))
 		return;
 	able = row.initials & e->enabled;
@@ -154,13 +174,30 @@ static void join_causes(struct clock *c, const struct step *s)
 	}
 }
 
+/* RA: every read before the write @s that it need not come after.  A CAS that
+   failed might have found what it wanted, but for a read-modify-write. */
+static void reverse_reads(const struct step *s, const struct clock *needs)
+{
+	int wanted = s->effect.flags & WRITES ? READS : READS | WRITES;
+
+	for (int i = engine.depth - 1; i >= 0; i--) {
+		const struct step *e = &engine.steps[i];
+
+		if ((e->effect.flags & wanted) == wanted &&
+		    overlap(&e->effect, &s->effect) &&
+		    !happened_before(e, needs))
+			reverse(i, s, needs);
+	}
+}
+
 void order_record(struct step *s)
 {
 	static int races[STEPS_MAX];
 	int nr_races = 0, race;
-	struct clock c = { { 0 } };
+	struct clock c = { { 0 } }, needs;
 
 	join_causes(&c, s);
+	needs = c;
 	for (int i = engine.depth - 1; i >= 0; i--) {
 		const struct step *e = &engine.steps[i];
 
@@ -175,24 +212,51 @@ void order_record(struct step *s)
 			races[nr_races++] = race;
 		clock_join(&c, &e->clock);
 	}
+	clock_join_step(&c, s->read_from);
 	c.at[s->effect.process] = s->index;
 	s->clock = c;
 	if (engine.search != SEARCH_REDUCED)
 		return;
 	for (int i = 0; i < nr_races; i++)
-		reverse(races[i], s);
+		reverse(races[i], s, &s->clock);
+	if (engine.mode == MODEL_RA &&
+	    (s->effect.flags & WRITES || s->effect.kind == OP_CAS))
+		reverse_reads(s, &needs);
 }
 
-/* Who sleeps after @s, the last step: what was explored and does not see it. */
-uint32_t order_sleep(const struct step *s)
+/* RA: is there something to read for @thread, which slept, since @s? */
+static bool has_news(const struct step *s, int thread,
+		     const struct effect *next, int since)
+{
+	return engine.mode == MODEL_RA && next->flags & READS &&
+	       s->effect.flags & WRITES && s->effect.addr == next->addr &&
+	       history_has_news(thread, &engine.threads[thread].op, since - 1);
+}
+
+/* Who sleeps after @s, the last step: what was explored and does not see it.
+   Sets also what woken readers have explored. */
+uint32_t order_sleep(const struct step *s, struct step *next)
 {
 	uint32_t sleep = (s->sleep | s->done) & ~(1u << s->effect.process);
 
-	for (uint32_t rest = sleep; rest; rest &= rest - 1) {
-		int q = __builtin_ctz(rest);
-		struct effect next = machine_effect(q);
+	for (int q = 0; q < PROCESSES; q++) {
+		struct effect effect;
+		uint16_t since = q < THREADS ? s->since[q] : 0;
 
-		if (order_depends(&next, &s->effect))
+		if (s->done & 1u << q)
+			since = (uint16_t)(engine.depth + 1);
+		if (q < THREADS)
+			next->since[q] = 0;
+		if (q == s->effect.process || (!(sleep & 1u << q) && !since))
+			continue;
+		effect = machine_effect(q);
+		if (order_depends(&effect, &s->effect)) {
+			sleep &= ~(1u << q);
+			continue;
+		}
+		if (q < THREADS)
+			next->since[q] = since;
+		if (has_news(s, q, &effect, since))
 			sleep &= ~(1u << q);
 	}
 	return sleep;
@@ -212,6 +276,15 @@ uint64_t order_hash(const struct step *s)
 {
 	uint64_t h = (uint64_t)s->effect.process << 32 | s->choice;
 
+	if (engine.mode == MODEL_RA && s->effect.flags & (READS | WRITES)) {
+		/* How many messages were newer depends on the order. */
+		h -= s->choice;
+		if (s->read_from >= 0) {
+			const struct step *e = &engine.steps[s->read_from];
+
+			h = mix(h) + e->effect.process * 4096u + e->index;
+		}
+	}
 	for (int i = 0; i < PROCESSES; i++)
 		h = mix(h * 31 + s->clock.at[i]);
 	return h;

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NAMES_MAX 64
 #define WIDTH_MAX 120
@@ -63,11 +64,41 @@ const char *report_kind(enum model_failure kind)
 		[MODEL_LIVELOCK] = "livelock",
 		[MODEL_LEAK] = "leak",
 		[MODEL_USE_AFTER_FREE] = "use after free",
+		[MODEL_RACE] = "race",
 		[MODEL_CRASH] = "crash",
 		[MODEL_UNSTABLE] = "unusable model",
 	};
 
 	return texts[kind];
+}
+
+const char *report_mode(enum model_mode mode)
+{
+	return mode == MODEL_SC ? "sc" : mode == MODEL_TSO ? "tso" : "ra";
+}
+
+/* Where in the source that place in the program is: " (file:line)". */
+void report_where(uint32_t site, char *text, size_t size)
+{
+	char line[256] = "";
+	const char *name;
+	FILE *pipe;
+
+	text[0] = 0;
+	if (!site || !engine.tracing)
+		return;
+	/* One back: it is where the call returns to. */
+	snprintf(line, sizeof(line), "addr2line -e /proc/%d/exe %#x",
+		 (int)getpid(), site - 1);
+	pipe = popen(line, "r");
+	if (!pipe)
+		return;
+	if (!fgets(line, sizeof(line), pipe))
+		line[0] = 0;
+	pclose(pipe);
+	line[strcspn(line, " \n")] = 0;
+	name = strrchr(line, '/');
+	snprintf(text, size, " (%s)", name ? name + 1 : line);
 }
 
 /* ---- the listing --------------------------------------------------------- */
@@ -124,14 +155,6 @@ static void append_location(struct text *t, const struct op *op)
 	append(t, "%s", name ? name : site_expression(op->site));
 }
 
-static uint64_t value_now(const struct op *op)
-{
-	uint64_t value = 0;
-
-	memcpy(&value, op->addr, op->size);
-	return value;
-}
-
 static void append_futex(struct text *t, const struct op *op, uint64_t result)
 {
 	append(t, " ");
@@ -145,7 +168,7 @@ static void append_futex(struct text *t, const struct op *op, uint64_t result)
 }
 
 static void append_operation(struct text *t, const struct op *op,
-			     uint64_t result)
+			     uint64_t result, bool stale)
 {
 	append(t, "%s", op->kind == OP_FLUSH ? "~" : site_name(op->site));
 	switch ((enum op_kind)op->kind) {
@@ -184,8 +207,10 @@ static void append_operation(struct text *t, const struct op *op,
 		append(t, ", fails");
 	} else if (op->kind == OP_CAS || op->kind == OP_RMW) {
 		append(t, " -> ");
-		append_value(t, value_now(op));
+		append_value(t, machine_rmw_value(op, result));
 	}
+	if (stale)
+		append(t, op->kind == OP_STORE ? " (not the last)" : " (old)");
 }
 
 void report_step(const struct step *s, const struct op *op, uint64_t result)
@@ -201,7 +226,7 @@ void report_step(const struct step *s, const struct op *op, uint64_t result)
 			printf("  ...\n");
 		return;
 	}
-	append_operation(&t, op, result);
+	append_operation(&t, op, result, s->effect.flags & STALE);
 	printf("%5d  %*s%-*s", engine.depth + 1, thread * column, "",
 	       (engine.nr_threads - thread) * column, t.s);
 	printf("  %s\n", op->site);
@@ -229,8 +254,7 @@ static void schedule_save(void)
 
 static void schedule_print(void)
 {
-	printf("%s/%s/", engine.model->name,
-	       engine.mode == MODEL_SC ? "sc" : "tso");
+	printf("%s/%s/", engine.model->name, report_mode(engine.mode));
 	for (int i = 0; i < schedule.nr; i++) {
 		int p = schedule.process[i];
 
@@ -332,7 +356,9 @@ int report_replay(const struct model *models, const char *string)
 		    strncmp(m->name, string, (size_t)(mode - string)) != 0)
 			continue;
 		engine.model = m;
-		engine.mode = mode[1] == 's' ? MODEL_SC : MODEL_TSO;
+		engine.mode = mode[1] == 's'   ? MODEL_SC
+			      : mode[1] == 't' ? MODEL_TSO
+					       : MODEL_RA;
 		schedule_run(true);
 		if (engine.failure)
 			printf("       %s: %s\n", report_kind(engine.failure),

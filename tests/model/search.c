@@ -172,7 +172,8 @@ static int enter(struct step *s)
 	if (!able)
 		leave_redundant();
 	if (engine.search == SEARCH_BOUNDED &&
-	    seen_before(s->hash ^ (uint64_t)(engine.last_thread + 1) << 60,
+	    seen_before((s->hash + history_hash()) ^
+				(uint64_t)(engine.last_thread + 1) << 60,
 			s->budget))
 		leave_redundant();
 	s->last = (int8_t)engine.last_thread;
@@ -240,8 +241,12 @@ static void after(void)
 
 		if (engine.search != SEARCH_NAIVE)
 			order_record(s);
-		next->sleep = engine.search == SEARCH_REDUCED ? order_sleep(s)
-							      : 0;
+		if (engine.search == SEARCH_REDUCED) {
+			next->sleep = order_sleep(s, next);
+		} else {
+			next->sleep = 0;
+			memset(next->since, 0, sizeof(next->since));
+		}
 		next->hash = engine.search == SEARCH_BOUNDED
 				     ? s->hash + order_hash(s)
 				     : 0;
@@ -262,7 +267,7 @@ void search_schedule(int id)
 		strand_start(id, engine.nr_started++);
 	} else {
 		while ((next = choose()) >= BUFFER) {
-			machine_flush(next - BUFFER);
+			machine_background(next - BUFFER);
 			after();
 		}
 		if (next != id)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * self_litmus.c - the explorer knows what the two memories allow.
+ * self_litmus.c - the explorer knows what two of its memories allow:
+ * one operation at a time, and store buffers.  The third is in self_weak.c.
  *
  *   store buffering   each stores, then reads the other's: both may read the
  *                     old value with store buffers, never in SC
@@ -63,8 +64,9 @@ MODEL(a_swap_on_one_side_is_not_enough, .modes = MODEL_TSO, .setup = setup,
       .threads = { store_then_load, swap_then_load }, .finish = somebody_saw,
       .expect = MODEL_ASSERTION);
 
-MODEL(swaps_forbid_store_buffering, .setup = setup,
-      .threads = { swap_then_load, swap_then_load }, .finish = somebody_saw);
+MODEL(swaps_forbid_store_buffering, .modes = MODEL_SC | MODEL_TSO,
+      .setup = setup, .threads = { swap_then_load, swap_then_load },
+      .finish = somebody_saw);
 
 MODEL(membarrier_on_one_side_is_enough, .setup = setup,
       .threads = { store_then_load, barrier_then_load },
@@ -162,8 +164,8 @@ static void readers_agree(void)
 		      !read_by[1][1]));
 }
 
-MODEL(readers_agree_on_the_order_of_writes, .setup = setup,
-      .threads = { write_x, write_y, read_both, read_both },
+MODEL(readers_agree_on_the_order_of_writes, .modes = MODEL_SC | MODEL_TSO,
+      .setup = setup, .threads = { write_x, write_y, read_both, read_both },
       .finish = readers_agree);
 
 /* ---- Peterson's lock ----------------------------------------------------- */
@@ -214,5 +216,6 @@ MODEL(peterson_without_barrier_is_found_in_tso, .modes = MODEL_TSO,
       .setup = setup, .threads = { peterson_plain, peterson_plain },
       .expect = MODEL_ASSERTION);
 
-MODEL(peterson_with_barrier_excludes, .setup = setup,
+MODEL(peterson_with_barrier_excludes, .modes = MODEL_SC | MODEL_TSO,
+      .setup = setup,
       .threads = { peterson_with_barrier, peterson_with_barrier });
