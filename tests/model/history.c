@@ -190,6 +190,8 @@ static void insert(struct location *l, int at, int message)
 	l->history[at] = (uint16_t)message;
 	position[message] = (uint16_t)(at + 1);
 	l->nr++;
+	if (engine.search != SEARCH_BOUNDED)
+		return;
 	modification_hash += neighbours_hash(l, left, message) +
 			     neighbours_hash(l, message, right) -
 			     neighbours_hash(l, left, right);
@@ -232,8 +234,8 @@ void history_reset(void)
 		view_clear(&k->now);
 		view_clear(&k->later);
 		view_clear(&k->before);
-		memset(k->read, 0, sizeof(k->read));
-		memset(k->fed_up, 0, sizeof(k->fed_up));
+		memset(k->read, 0, (size_t)nr_locations * sizeof(k->read[0]));
+		memset(k->fed_up, 0, (size_t)nr_locations);
 		k->now.clock[i] = 1;
 	}
 	view_clear(&consistent);

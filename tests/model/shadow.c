@@ -80,6 +80,17 @@ static bool in_ledger(const char *p)
 	return false;
 }
 
+/* What the threads there are can have left. */
+static void cell_clear(struct cell *c)
+{
+	size_t nr = (size_t)engine.nr_threads;
+
+	memset(c->location, 0, sizeof(c->location));
+	memset(c->latest, 0, sizeof(c->latest));
+	for (int i = 0; i < ACCESSES; i++)
+		memset(c->time[i], 0, nr * sizeof(c->time[i][0]));
+}
+
 static struct cell *cell_of(uintptr_t addr)
 {
 	uintptr_t key = addr / CELL_SIZE;
@@ -90,7 +101,7 @@ static struct cell *cell_of(uintptr_t addr)
 	if (cells[i].execution != execution) {
 		if (++nr_cells > CELLS / 2)
 			model_fail(MODEL_UNSTABLE, "too much memory in use");
-		memset(&cells[i], 0, sizeof(cells[i]));
+		cell_clear(&cells[i]);
 		cells[i].execution = execution;
 		cells[i].key = key;
 	}
