@@ -10,6 +10,8 @@
  *   calls.c, model_os.c  what the threads call, as operations
  *   order.c    which steps depend on each other; clocks, races, sleep sets
  *   search.c   which step is taken next; backtracking
+ *   delay.c    ... by a scheduler that is delayed a few times
+ *   priority.c ... at random, by priorities
  *   heap.c     model_alloc
  *   report.c   the listing and the replay string
  *   main.c     the command line
@@ -107,7 +109,8 @@ struct step {
 	uint32_t sleep;     /* explored from a state before, no use here */
 	uint32_t backtrack; /* to be explored from here */
 	uint32_t done;      /* explored from here */
-	int16_t budget;     /* preemptions left */
+	int16_t budget;     /* preemptions or delays left */
+	int16_t spent;      /* of them, by the step taken */
 	int8_t last;        /* the thread that ran before, or -1 */
 	uint64_t hash;      /* of the steps before and their order */
 	/* RA, for a thread about to read: what it could have read before step
@@ -154,7 +157,9 @@ struct thread {
 enum search_kind {
 	SEARCH_REDUCED, /* partial-order reduction; complete */
 	SEARCH_BOUNDED, /* all schedules within .bound preemptions */
-	SEARCH_NAIVE,   /* all schedules, to check the other two */
+	SEARCH_NAIVE,   /* all schedules, to check the others */
+	SEARCH_DELAYED, /* all schedules within .delays delays */
+	SEARCH_RANDOM,  /* .random of them, drawn by priorities */
 };
 
 enum outcome { RUNNING, COMPLETE, REDUNDANT, FAILED };
@@ -166,7 +171,8 @@ struct engine {
 	int nr_threads;
 	int buffer;
 	int max_steps;
-	int bound;
+	int bound; /* preemptions; delays; random: the depth of bugs */
+	uint64_t seed;
 
 	/* The execution. */
 	enum outcome outcome;
@@ -268,6 +274,25 @@ struct search_stats search_explore(const struct model *model,
 				   enum model_mode mode, enum search_kind kind,
 				   uint64_t limit);
 void search_prepare(const struct model *model, enum model_mode mode);
+
+/* delay.c: the state before the next step */
+int delay_first(uint32_t enabled);
+uint32_t delay_within(uint32_t enabled, int delays);
+int delay_cost(uint32_t enabled, int process);
+uint64_t delay_key(void); /* what a state is told apart by, also */
+
+/* priority.c */
+#define PRIORITY_DEPTH_MAX 16
+struct priority_odds {
+	int processes;
+	int length;    /* steps of the longest execution */
+	double one_in; /* executions that meet a bug of the depth */
+	bool chose;    /* ... if the machine's choices are right */
+};
+void priority_draw(uint64_t execution); /* the next one, from 0 */
+int priority_pick(uint32_t enabled);
+int priority_choice(int choices);
+struct priority_odds priority_odds(void);
 
 /* heap.c */
 void heap_reset(void);

@@ -70,6 +70,8 @@ struct model {
 	/* Zero means the default for everything below. */
 	int modes;                 /* MODEL_ALL */
 	int bound;                 /* at most that many preemptions; 0: any */
+	int delays;                /* at most that many delays; 0: any */
+	int random;                /* that many random executions instead */
 	int steps;                 /* limit of one execution; 1000 */
 	int buffer;                /* stores a thread may have in flight; 8 */
 	enum model_failure expect; /* self tests: this must be found */

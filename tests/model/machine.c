@@ -367,6 +367,8 @@ int machine_pick(int choices)
 	struct step *s = &engine.steps[engine.depth];
 
 	s->choices = (uint16_t)choices;
+	if (engine.search == SEARCH_RANDOM && engine.depth >= engine.replay)
+		s->choice = (uint16_t)priority_choice(choices);
 	return s->choice;
 }
 
@@ -374,6 +376,10 @@ int machine_pick_of(uint64_t allowed)
 {
 	struct step *s = &engine.steps[engine.depth];
 
+	/* At random nothing was explored before: all are allowed. */
+	if (engine.search == SEARCH_RANDOM && engine.depth >= engine.replay)
+		s->choice = (uint16_t)priority_choice(
+			__builtin_popcountll(allowed));
 	if (!(allowed >> s->choice))
 		model_fail(MODEL_UNSTABLE, "the schedule does not fit");
 	while (!(allowed >> s->choice & 1))

@@ -2,14 +2,17 @@
 /*
  * main.c - explores the models of one executable.
  *
- *	model_x [FILTER] [--mode sc|tso|ra] [--bound N] [--limit N] [--naive]
+ *	model_x [FILTER] [--mode sc|tso|ra] [--bound N] [--delays N]
+ *	        [--random N [--depth D] [--seed S]] [--naive] [--limit N]
  *	        [--slow] [--stats] [--show] [--list] [--replay STRING]
  *
  *   FILTER    only models whose name contains it
  *   --mode    only this memory
  *   --bound   at most N preemptions, in place of what the model says
- *   --limit   stop after N executions
+ *   --delays  at most N delays of a plain scheduler
+ *   --random  N random executions, for bugs of depth D (3), seed S (1)
  *   --naive   without any reduction
+ *   --limit   stop after N executions
  *   --slow    only the models that take too long for every day
  *   --stats   more figures per model
  *   --show    the listing also of failures that a self test expects
@@ -25,7 +28,8 @@ struct options {
 	const char *filter;
 	const char *replay;
 	int modes;
-	int bound;
+	int bound, delays, random, depth;
+	uint64_t seed;
 	uint64_t limit;
 	bool naive, slow, stats, show, list;
 };
@@ -57,6 +61,19 @@ static void catch_crashes(void)
 	sigaction(SIGFPE, &action, NULL);
 }
 
+static void print_random(const struct search_stats *s)
+{
+	struct priority_odds odds = priority_odds();
+
+	printf("): %llu random executions, seed %llu, %.2f s\n",
+	       (unsigned long long)s->executions,
+	       (unsigned long long)engine.seed, s->seconds);
+	printf("     each meets a bug of depth %d with a probability of 1/%.0f "
+	       "or more\n     (%d processes, %d steps%s)\n",
+	       engine.bound, odds.one_in, odds.processes, odds.length,
+	       odds.chose ? "; times that of choosing right" : "");
+}
+
 static void print_result(const struct options *o, const char *verdict,
 			 const struct search_stats *s)
 {
@@ -64,9 +81,14 @@ static void print_result(const struct options *o, const char *verdict,
 	       report_mode(engine.mode));
 	if (engine.search == SEARCH_BOUNDED)
 		printf(", %d preemptions", engine.bound);
-	printf("): %llu executions, %s, %.2f s\n",
-	       (unsigned long long)s->executions,
-	       s->complete ? "complete" : "not complete", s->seconds);
+	if (engine.search == SEARCH_DELAYED)
+		printf(", %d delays", engine.bound);
+	if (engine.search == SEARCH_RANDOM)
+		print_random(s);
+	else
+		printf("): %llu executions, %s, %.2f s\n",
+		       (unsigned long long)s->executions,
+		       s->complete ? "complete" : "not complete", s->seconds);
 	if (!o->stats)
 		return;
 	printf("     %llu cut short, %llu steps, longest %d, %.0f "
@@ -76,22 +98,43 @@ static void print_result(const struct options *o, const char *verdict,
 	       (double)(s->executions + s->redundant) / (s->seconds + 1e-9));
 }
 
+/* An option goes before what the model says. */
+static enum search_kind search_of(const struct options *o,
+				  const struct model *m)
+{
+	bool asked = o->bound >= 0 || o->delays >= 0 || o->random > 0;
+
+	engine.bound = 0;
+	if (o->naive)
+		return SEARCH_NAIVE;
+	if (o->random > 0 || (!asked && m->random > 0)) {
+		engine.bound = o->depth;
+		engine.seed = o->seed;
+		return SEARCH_RANDOM;
+	}
+	if (o->delays >= 0 || (!asked && m->delays > 0)) {
+		engine.bound = o->delays >= 0 ? o->delays : m->delays;
+		return SEARCH_DELAYED;
+	}
+	engine.bound = o->bound >= 0 ? o->bound : m->bound;
+	return engine.bound > 0 ? SEARCH_BOUNDED : SEARCH_REDUCED;
+}
+
 /* Returns whether it went as expected. */
 static bool explore(const struct options *o, const struct model *m,
 		    enum model_mode mode)
 {
-	enum search_kind kind = SEARCH_REDUCED;
+	enum search_kind kind = search_of(o, m);
+	uint64_t limit = o->limit;
 	struct search_stats stats;
 	bool good;
 
-	engine.bound = o->bound >= 0 ? o->bound : m->bound;
-	if (engine.bound > 0)
-		kind = SEARCH_BOUNDED;
-	if (o->naive)
-		kind = SEARCH_NAIVE;
-	stats = search_explore(m, mode, kind, o->limit);
+	if (kind == SEARCH_RANDOM && limit == UINT64_MAX)
+		limit = (uint64_t)(o->random > 0 ? o->random : m->random);
+	stats = search_explore(m, mode, kind, limit);
 	good = engine.failure == m->expect &&
-	       (stats.complete || engine.failure != MODEL_NONE);
+	       (stats.complete || kind == SEARCH_RANDOM ||
+		engine.failure != MODEL_NONE);
 	print_result(o, good ? "ok" : "FAIL", &stats);
 	if (engine.failure == MODEL_NONE) {
 		if (m->expect)
@@ -122,57 +165,93 @@ static int modes_of(const struct options *o, const struct model *m)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: [FILTER] [--mode sc|tso|ra] [--bound N] "
-			"[--limit N] [--naive]\n"
-			"       [--slow] [--stats] [--show] [--list] "
-			"[--replay STRING]\n");
+	fprintf(stderr,
+		"usage: [FILTER] [--mode sc|tso|ra] [--bound N] [--delays N]\n"
+		"       [--random N [--depth D] [--seed S]] [--naive] "
+		"[--limit N]\n"
+		"       [--slow] [--stats] [--show] [--list] "
+		"[--replay STRING]\n");
 	exit(2);
+}
+
+static void parse_mode(struct options *o, const char *value)
+{
+	if (!strcmp(value, "sc"))
+		o->modes = MODEL_SC;
+	else if (!strcmp(value, "tso"))
+		o->modes = MODEL_TSO;
+	else if (!strcmp(value, "ra"))
+		o->modes = MODEL_RA;
+	else
+		usage();
+}
+
+/* One without a value. */
+static bool parse_flag(struct options *o, const char *a)
+{
+	const struct {
+		const char *name;
+		bool *to;
+	} flags[] = {
+		{ "--stats", &o->stats }, { "--show", &o->show },
+		{ "--naive", &o->naive }, { "--slow", &o->slow },
+		{ "--list", &o->list },
+	};
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		if (strcmp(a, flags[i].name) != 0)
+			continue;
+		*flags[i].to = true;
+		return true;
+	}
+	return false;
+}
+
+static void parse_value(struct options *o, const char *a, const char *value)
+{
+	if (!strcmp(a, "--mode"))
+		parse_mode(o, value);
+	else if (!strcmp(a, "--bound"))
+		o->bound = atoi(value);
+	else if (!strcmp(a, "--delays"))
+		o->delays = atoi(value);
+	else if (!strcmp(a, "--random"))
+		o->random = atoi(value);
+	else if (!strcmp(a, "--depth"))
+		o->depth = atoi(value);
+	else if (!strcmp(a, "--seed"))
+		o->seed = strtoull(value, NULL, 0);
+	else if (!strcmp(a, "--limit"))
+		o->limit = strtoull(value, NULL, 10);
+	else if (!strcmp(a, "--replay"))
+		o->replay = value;
+	else
+		usage();
 }
 
 static void parse(struct options *o, int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
-		const char *a = argv[i];
-		const char *value = i + 1 < argc ? argv[i + 1] : NULL;
-
-		if (a[0] != '-') {
-			o->filter = a;
-		} else if (!strcmp(a, "--stats")) {
-			o->stats = true;
-		} else if (!strcmp(a, "--show")) {
-			o->show = true;
-		} else if (!strcmp(a, "--naive")) {
-			o->naive = true;
-		} else if (!strcmp(a, "--slow")) {
-			o->slow = true;
-		} else if (!strcmp(a, "--list")) {
-			o->list = true;
-		} else if (!value) {
-			usage();
-		} else if (i++, !strcmp(a, "--mode")) {
-			if (!strcmp(value, "sc"))
-				o->modes = MODEL_SC;
-			else if (!strcmp(value, "tso"))
-				o->modes = MODEL_TSO;
-			else if (!strcmp(value, "ra"))
-				o->modes = MODEL_RA;
-			else
+		if (argv[i][0] != '-') {
+			o->filter = argv[i];
+		} else if (!parse_flag(o, argv[i])) {
+			if (i + 1 == argc)
 				usage();
-		} else if (!strcmp(a, "--bound")) {
-			o->bound = atoi(value);
-		} else if (!strcmp(a, "--limit")) {
-			o->limit = strtoull(value, NULL, 10);
-		} else if (!strcmp(a, "--replay")) {
-			o->replay = value;
-		} else {
-			usage();
+			parse_value(o, argv[i], argv[i + 1]);
+			i++;
 		}
 	}
+	if (o->depth < 1 || o->depth > PRIORITY_DEPTH_MAX)
+		usage();
 }
 
 int main(int argc, char **argv)
 {
-	struct options o = { .bound = -1, .limit = UINT64_MAX };
+	struct options o = { .bound = -1,
+			     .delays = -1,
+			     .depth = 3,
+			     .seed = 1,
+			     .limit = UINT64_MAX };
 	int passed = 0, failed = 0;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);

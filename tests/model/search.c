@@ -13,7 +13,9 @@
  *             order lead to the same state.  (The reduction above would be
  *             wrong here: the equivalent execution it relies on may need more
  *             preemptions.)
+ *   delayed   the same with a bound of delays: delay.c
  *   naive     every enabled process
+ *   random    not depth first: each execution is drawn anew, by priority.c
  *
  * A preemption is a switch away from a thread that could go on.  Buffers may
  * write at any time without being one.
@@ -28,7 +30,7 @@
 
 struct engine engine;
 
-/* ---- states seen, for the bounded search --------------------------------- */
+/* ---- states seen, for the bounded searches ------------------------------- */
 
 #define SEEN_SLOTS (1u << 23)
 
@@ -156,6 +158,31 @@ static int prefer(uint32_t set)
 	return __builtin_ctz(set);
 }
 
+static bool has_budget(void)
+{
+	return engine.search == SEARCH_BOUNDED ||
+	       engine.search == SEARCH_DELAYED;
+}
+
+/* What it costs to let @p go on from here. */
+static int price(const struct step *s, int p)
+{
+	if (engine.search == SEARCH_DELAYED)
+		return delay_cost(s->enabled, p);
+	return p < BUFFER && p != engine.last_thread &&
+	       last_could_go_on(s->enabled);
+}
+
+/* The state, and whom the scheduler would run next. */
+static uint64_t state_key(const struct step *s)
+{
+	uint64_t key = s->hash ^ (uint64_t)(engine.last_thread + 1) << 60;
+
+	if (engine.mode == MODEL_RA)
+		key += history_hash();
+	return engine.search == SEARCH_DELAYED ? key ^ delay_key() : key;
+}
+
 static void leave_redundant(void)
 {
 	engine.outcome = REDUNDANT;
@@ -171,10 +198,7 @@ static int enter(struct step *s)
 
 	if (!able)
 		leave_redundant();
-	if (engine.search == SEARCH_BOUNDED &&
-	    seen_before((s->hash + history_hash()) ^
-				(uint64_t)(engine.last_thread + 1) << 60,
-			s->budget))
+	if (has_budget() && seen_before(state_key(s), s->budget))
 		leave_redundant();
 	s->last = (int8_t)engine.last_thread;
 	s->done = 0;
@@ -182,6 +206,12 @@ static int enter(struct step *s)
 	if (engine.search == SEARCH_REDUCED) {
 		p = prefer(able);
 		s->backtrack = 1u << p;
+	} else if (engine.search == SEARCH_DELAYED) {
+		s->backtrack = delay_within(s->enabled, s->budget);
+		p = delay_first(s->enabled);
+	} else if (engine.search == SEARCH_RANDOM) {
+		s->backtrack = 0;
+		p = priority_pick(s->enabled);
 	} else {
 		s->backtrack = within_budget(s);
 		p = prefer(s->backtrack);
@@ -224,6 +254,8 @@ static int choose(void)
 	else
 		s->effect.process = (uint8_t)enter(s);
 	s->choices = 1;
+	if (has_budget() && engine.depth + 1 >= engine.replay)
+		s->spent = (int16_t)price(s, s->effect.process);
 	return s->effect.process;
 }
 
@@ -236,10 +268,9 @@ static void after(void)
 	s->index = ++engine.nr_by[p];
 	if (engine.depth + 1 >= engine.replay && !engine.redo) {
 		struct step *next = s + 1;
-		bool preempts = p < BUFFER && p != engine.last_thread &&
-				last_could_go_on(s->enabled);
 
-		if (engine.search != SEARCH_NAIVE)
+		if (engine.search != SEARCH_NAIVE &&
+		    engine.search != SEARCH_RANDOM)
 			order_record(s);
 		if (engine.search == SEARCH_REDUCED) {
 			next->sleep = order_sleep(s, next);
@@ -247,10 +278,8 @@ static void after(void)
 			next->sleep = 0;
 			memset(next->since, 0, sizeof(next->since));
 		}
-		next->hash = engine.search == SEARCH_BOUNDED
-				     ? s->hash + order_hash(s)
-				     : 0;
-		next->budget = (int16_t)(s->budget - preempts);
+		next->hash = has_budget() ? s->hash + order_hash(s) : 0;
+		next->budget = (int16_t)(s->budget - s->spent);
 	}
 	engine.last_by[p] = engine.depth;
 	machine_wrote(&s->effect);
@@ -377,11 +406,13 @@ struct search_stats search_explore(const struct model *model,
 
 	search_prepare(model, mode);
 	engine.search = kind;
-	if (kind == SEARCH_BOUNDED)
+	if (has_budget())
 		seen_reset();
 	memset(&engine.steps[0], 0, sizeof(engine.steps[0]));
 	engine.steps[0].budget = (int16_t)engine.bound;
 	do {
+		if (kind == SEARCH_RANDOM)
+			priority_draw(stats.executions);
 		search_run_once();
 		stats.executions += engine.outcome != REDUNDANT;
 		stats.redundant += engine.outcome == REDUNDANT;
@@ -392,7 +423,7 @@ struct search_stats search_explore(const struct model *model,
 			engine.ended();
 		else if (engine.outcome == FAILED)
 			break;
-		stats.complete = !backtrack();
+		stats.complete = kind != SEARCH_RANDOM && !backtrack();
 	} while (!stats.complete && stats.executions < limit);
 	stats.seconds = seconds() - start;
 	return stats;

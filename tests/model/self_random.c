@@ -2,11 +2,13 @@
 /*
  * self_random.c - the reduction loses nothing.
  *
- * Small random programs of every kind of operation are explored three times:
- * naively, with partial-order reduction, and bounded with a bound that is
- * never reached.  All three must end in the same set of outcomes: what every
- * operation returned, final memory, and whether it hung.  With the seed of a
- * failure the program is printed.
+ * Small random programs of every kind of operation are explored several times:
+ * naively, with partial-order reduction, and bounded with bounds that are
+ * never reached.  All must end in the same set of outcomes: what every
+ * operation returned, final memory, and whether it hung.  With few delays they
+ * must end in a part of it, more delays in no smaller one; executions drawn at
+ * random in a part of it, and twice the same ones from one seed.  With the seed
+ * of a failure the program is printed.
  *
  *	self_random [SEED] [NUMBER OF PROGRAMS]
  */
@@ -25,6 +27,7 @@
 #define OPS_MAX 5
 #define OUTCOMES_MAX 65536
 #define NAIVE_LIMIT 100000
+#define DRAWN 100
 
 enum action {
 	LOAD,
@@ -60,7 +63,8 @@ static struct instruction program[MODEL_THREADS_MAX][OPS_MAX];
 static int nr_ops[MODEL_THREADS_MAX];
 static uint32_t memory[LOCATIONS], lock;
 static uint64_t returned[MODEL_THREADS_MAX][OPS_MAX];
-static struct outcomes sets[3], *collecting;
+static struct outcomes drawn, *collecting;
+static uint64_t in_order; /* over all executions, as they came */
 static uint64_t random_state;
 
 static uint64_t random_next(void)
@@ -168,10 +172,19 @@ static uint64_t outcome_hash(void)
 	return h;
 }
 
+static void collect_into(struct outcomes *set)
+{
+	collecting = set;
+	set->nr = 0;
+	in_order = 0;
+}
+
 static void collect(void)
 {
 	uint64_t h = outcome_hash();
 
+	in_order = (in_order ^ h ^ (unsigned int)engine.depth) *
+		   0x9e3779b97f4a7c15ull;
 	for (int i = 0; i < collecting->nr; i++) {
 		if (collecting->hash[i] == h)
 			return;
@@ -187,10 +200,13 @@ static int compare_hashes(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static bool same_outcomes(struct outcomes *a, struct outcomes *b)
+static void sort_outcomes(struct outcomes *set)
 {
-	qsort(a->hash, (size_t)a->nr, sizeof(a->hash[0]), compare_hashes);
-	qsort(b->hash, (size_t)b->nr, sizeof(b->hash[0]), compare_hashes);
+	qsort(set->hash, (size_t)set->nr, sizeof(set->hash[0]), compare_hashes);
+}
+
+static bool same_outcomes(const struct outcomes *a, const struct outcomes *b)
+{
 	return a->nr == b->nr &&
 	       memcmp(a->hash, b->hash, (size_t)a->nr * sizeof(a->hash[0])) ==
 		       0;
@@ -239,25 +255,87 @@ static void generate(struct model *m)
 	m->buffer = random_below(4) ? 8 : 1;
 }
 
-/* 1: the same; 0: not; -1: too big to explore naively. */
-static int check(struct model *m, enum model_mode mode, uint64_t *executions)
+static bool one_in_the_other(const struct outcomes *a, const struct outcomes *b)
 {
-	static const enum search_kind kinds[] = { SEARCH_NAIVE, SEARCH_REDUCED,
-						  SEARCH_BOUNDED };
+	for (int i = 0; i < a->nr; i++) {
+		if (!bsearch(&a->hash[i], b->hash, (size_t)b->nr,
+			     sizeof(b->hash[0]), compare_hashes))
+			return false;
+	}
+	return true;
+}
 
-	engine.bound = 1000;
-	for (int k = 0; k < 3; k++) {
+/* The last two must find a part of what the one before them finds, the others
+   what the first one finds. */
+static const struct way {
+	const char *name;
+	enum search_kind kind;
+	int bound;
+	bool all;
+} ways[] = {
+	{ "naive", SEARCH_NAIVE, 0, true },
+	{ "reduced", SEARCH_REDUCED, 0, true },
+	{ "bounded", SEARCH_BOUNDED, 1000, true },
+	{ "delayed", SEARCH_DELAYED, 1000, true },
+	{ "by 2 delays", SEARCH_DELAYED, 2, false },
+	{ "by 1 delay", SEARCH_DELAYED, 1, false },
+};
+#define WAYS ((int)(sizeof(ways) / sizeof(ways[0])))
+
+static struct outcomes sets[WAYS];
+
+static bool right(int way)
+{
+	if (way == 0)
+		return true;
+	if (ways[way].all)
+		return same_outcomes(&sets[0], &sets[way]);
+	return one_in_the_other(&sets[way], &sets[way - 1]);
+}
+
+/* Random executions end as others do, and as they did the last time. */
+static bool drawn_right(struct model *m, enum model_mode mode)
+{
+	uint64_t first;
+
+	engine.bound = 3;
+	collect_into(&drawn);
+	search_explore(m, mode, SEARCH_RANDOM, DRAWN);
+	first = in_order;
+	collect_into(&drawn);
+	search_explore(m, mode, SEARCH_RANDOM, DRAWN);
+	return in_order == first && one_in_the_other(&drawn, &sets[0]);
+}
+
+/* NULL: all is right.  *@too_big: it cannot be explored naively. */
+static const char *check(struct model *m, enum model_mode mode,
+			 uint64_t *executions, bool *too_big)
+{
+	for (int w = 0; w < WAYS; w++) {
 		struct search_stats s;
 
-		collecting = &sets[k];
-		collecting->nr = 0;
-		s = search_explore(m, mode, kinds[k], NAIVE_LIMIT);
-		if (k == 0 && !s.complete)
-			return -1;
-		executions[k] += s.executions;
+		engine.bound = ways[w].bound;
+		collect_into(&sets[w]);
+		s = search_explore(m, mode, ways[w].kind, NAIVE_LIMIT);
+		*too_big = w == 0 && !s.complete;
+		if (*too_big)
+			return NULL;
+		executions[w] += s.executions;
+		sort_outcomes(&sets[w]);
+		if (!right(w))
+			return ways[w].name;
 	}
-	return same_outcomes(&sets[0], &sets[1]) &&
-	       same_outcomes(&sets[0], &sets[2]);
+	return drawn_right(m, mode) ? NULL : "drawn";
+}
+
+static void print_failure(const struct model *m, uint64_t seed, const char *way)
+{
+	printf("FAIL seed %llu, %s: %s is not right; outcomes:",
+	       (unsigned long long)seed, report_mode(engine.mode), way);
+	for (int w = 0; w < WAYS; w++)
+		printf(" %d %s", sets[w].nr, ways[w].name);
+	printf("\n");
+	print_program(m);
 }
 
 int main(int argc, char **argv)
@@ -266,34 +344,30 @@ int main(int argc, char **argv)
 	int nr = argc > 2 ? atoi(argv[2]) : 120;
 	struct model m = { .name = "random", .setup = setup };
 	int passed = 0, failed = 0, skipped = 0;
-	uint64_t executions[3] = { 0 };
+	uint64_t executions[WAYS] = { 0 };
 
 	engine.ended = collect;
-	for (int i = 0; i < nr; i++) {
-		random_state = (seed + (uint64_t)i) * 0x9e3779b97f4a7c15ull;
+	for (uint64_t i = seed; i < seed + (uint64_t)nr; i++) {
+		engine.seed = i;
+		random_state = i * 0x9e3779b97f4a7c15ull;
 		generate(&m);
 		for (int mode = MODEL_SC; mode <= MODEL_RA; mode <<= 1) {
-			int same = check(&m, (enum model_mode)mode, executions);
+			bool too_big;
+			const char *wrong = check(&m, (enum model_mode)mode,
+						  executions, &too_big);
 
-			passed += same > 0;
-			failed += same == 0;
-			skipped += same < 0;
-			if (same)
-				continue;
-			printf("FAIL seed %llu, %s: %d outcomes naively, %d "
-			       "reduced, %d bounded\n",
-			       (unsigned long long)seed + (unsigned)i,
-			       report_mode((enum model_mode)mode), sets[0].nr,
-			       sets[1].nr, sets[2].nr);
-			print_program(&m);
+			skipped += too_big;
+			passed += !too_big && !wrong;
+			failed += wrong != NULL;
+			if (wrong)
+				print_failure(&m, i, wrong);
 		}
 	}
-	printf("seed %llu: %d programs, %d too big; executions: %llu naive, "
-	       "%llu reduced, %llu bounded\n",
-	       (unsigned long long)seed, nr, skipped,
-	       (unsigned long long)executions[0],
-	       (unsigned long long)executions[1],
-	       (unsigned long long)executions[2]);
-	printf("%d passed, %d failed\n", passed, failed);
+	printf("seed %llu: %d programs, %d too big; executions:",
+	       (unsigned long long)seed, nr, skipped);
+	for (int w = 0; w < WAYS; w++)
+		printf(" %llu %s", (unsigned long long)executions[w],
+		       ways[w].name);
+	printf("\n%d passed, %d failed\n", passed, failed);
 	return failed ? 1 : 0;
 }
