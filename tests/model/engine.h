@@ -14,6 +14,7 @@
  *   priority.c ... at random, by priorities
  *   heap.c     model_alloc
  *   report.c   the listing and the replay string
+ *   proof.c    one line per search for the page of numbers
  *   main.c     the command line
  *
  * An execution is a row of steps.  Each step is taken by a *process*: thread i
@@ -310,5 +311,8 @@ int report_replay(const struct model *models, const char *string);
 const char *report_kind(enum model_failure kind);
 const char *report_mode(enum model_mode mode);
 void report_where(uint32_t site, char *text, size_t size);
+
+/* proof.c */
+void proof_append(const char *argv0, const struct search_stats *stats);
 
 #endif

@@ -25,6 +25,7 @@
 #include <string.h>
 
 struct options {
+	const char *program;
 	const char *filter;
 	const char *replay;
 	int modes;
@@ -136,6 +137,7 @@ static bool explore(const struct options *o, const struct model *m,
 	       (stats.complete || kind == SEARCH_RANDOM ||
 		engine.failure != MODEL_NONE);
 	print_result(o, good ? "ok" : "FAIL", &stats);
+	proof_append(o->program, &stats);
 	if (engine.failure == MODEL_NONE) {
 		if (m->expect)
 			printf("     expected to find: %s\n",
@@ -247,7 +249,8 @@ static void parse(struct options *o, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .bound = -1,
+	struct options o = { .program = argv[0],
+			     .bound = -1,
 			     .delays = -1,
 			     .depth = 3,
 			     .seed = 1,
