@@ -12,6 +12,7 @@
  *   search.c   which step is taken next; backtracking
  *   delay.c    ... by a scheduler that is delayed a few times
  *   priority.c ... at random, by priorities
+ *   linear.c   histories of operations
  *   heap.c     model_alloc
  *   report.c   the listing and the replay string
  *   proof.c    one line per search for the page of numbers
@@ -189,6 +190,7 @@ struct engine {
 	int last_by[PROCESSES]; /* step, or -1 */
 	int last_thread;
 	bool executing; /* a step is being carried out */
+	bool clocked;   /* the model looks at the clocks of steps */
 	bool tracing;
 	bool redo; /* follow a recorded schedule: no search */
 	struct thread threads[THREADS];
@@ -259,6 +261,7 @@ bool order_depends(const struct effect *a, const struct effect *b);
 void order_record(struct step *s); /* a new step, the last one */
 uint32_t order_sleep(const struct step *s, struct step *next);
 uint64_t order_hash(const struct step *s);
+bool order_before(int e, int s); /* steps, whose clocks were recorded */
 
 /* search.c */
 struct search_stats {

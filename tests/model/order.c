@@ -106,6 +106,16 @@ static bool happened_before(const struct step *e, const struct clock *c)
 	return c->at[e->effect.process] >= e->index;
 }
 
+bool order_before(int e, int s)
+{
+	if (engine.steps[e].effect.process == engine.steps[s].effect.process)
+		return e <= s;
+	/* Elsewhere a load may come after a store and not see it. */
+	if (engine.mode != MODEL_SC && engine.mode != MODEL_TSO)
+		return false;
+	return happened_before(&engine.steps[e], &engine.steps[s].clock);
+}
+
 /* A row of steps, by the first one of each process; 0: none. */
 struct row {
 	uint16_t first[PROCESSES];

@@ -259,6 +259,16 @@ static int choose(void)
 	return s->effect.process;
 }
 
+static bool wants_clock(void)
+{
+	if (engine.redo)
+		return engine.clocked;
+	if (engine.depth + 1 < engine.replay)
+		return false; /* it has one */
+	return engine.clocked || (engine.search != SEARCH_NAIVE &&
+				  engine.search != SEARCH_RANDOM);
+}
+
 /* The step was taken.  A new one is put in order with the others. */
 static void after(void)
 {
@@ -266,12 +276,11 @@ static void after(void)
 	int p = s->effect.process;
 
 	s->index = ++engine.nr_by[p];
+	if (wants_clock())
+		order_record(s);
 	if (engine.depth + 1 >= engine.replay && !engine.redo) {
 		struct step *next = s + 1;
 
-		if (engine.search != SEARCH_NAIVE &&
-		    engine.search != SEARCH_RANDOM)
-			order_record(s);
 		if (engine.search == SEARCH_REDUCED) {
 			next->sleep = order_sleep(s, next);
 		} else {
@@ -335,6 +344,7 @@ void search_run_once(void)
 	engine.outcome = RUNNING;
 	engine.failure = MODEL_NONE;
 	engine.current = -1;
+	engine.clocked = false;
 	machine_reset();
 	heap_reset();
 	report_names_reset();
