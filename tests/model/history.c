@@ -190,8 +190,7 @@ static void insert(struct location *l, int at, int message)
 	l->history[at] = (uint16_t)message;
 	position[message] = (uint16_t)(at + 1);
 	l->nr++;
-	if (engine.search != SEARCH_BOUNDED &&
-	    engine.search != SEARCH_DELAYED)
+	if (engine.search != SEARCH_BOUNDED && engine.search != SEARCH_DELAYED)
 		return;
 	modification_hash += neighbours_hash(l, left, message) +
 			     neighbours_hash(l, message, right) -
