@@ -18,21 +18,8 @@
  *   woken, may not                          home: the ready levels if the waker
  *                                           is there, else the home list
  *
- * A task of a runtime that was lost in a fork() goes nowhere.
- *
- * A level that changes moves the task.  In the shared queue that is exact, and
- * at once; whoever is moving it there from somewhere else is waited for.  What
- * is queued elsewhere is in lists that one worker alone may touch, or behind
- * others in a ring, and does not know where it is.  So the change is counted,
- * once for the whole process, and each worker that finds another count on its
- * next pick looks through its own queues and moves what has another level than
- * its place.  That is a load per pick for everybody,
- * and the work is done for those who change levels of ready tasks.  A thief
- * that robs a worker which has not looked yet has to look itself.
- *
- * Not seen is a task that somebody queues with its old level just when it
- * changes, in the lane or by wake-up: the new level counts when it is taken
- * from there, or the next time.
+ * A task of a runtime that was lost in a fork() goes nowhere.  What becomes of
+ * one whose level changes while it is queued: place_level.c.
  *
  * Whoever publishes work that anybody may take calls idle_notify(); whoever
  * pushes to a home list, idle_notify_seat().
@@ -41,31 +28,11 @@
  *
  *   N1  a waker exchanges the next slot -> owner or thief exchanges it : the
  *       task
- *   P1  a setter counts its change -> a worker loads the count : the level
- *   P2  see core/worker.h
- *
- * Rejected: a task that names its queue, whatever it is.  Rings and push lists
- * let nobody take out of the middle, and each move from one to the next would
- * be a store.
  */
 #include "core/forked.h"
 #include "core/worker.h"
 
 #include "os/futex.h"
-
-struct level_changes sley__level_changes;
-
-static struct push_node *task_node(struct sley_task *task)
-{
-	return (struct push_node *)(void *)task;
-}
-
-static struct sley_task *node_task(struct push_node *node)
-{
-	return (struct sley_task *)(void *)node;
-}
-_Static_assert(offsetof(struct sley_task, next) == 0,
-	       "a task is a push_node by its first member");
 
 /* As many as fit a small frame: this may run on the last page of a stack. */
 #define OVERFLOW_BATCH 128
@@ -259,35 +226,6 @@ void task_enqueue_chain(struct sley_task *chain)
 	}
 }
 
-/* Could it be in a queue other than the shared one? */
-static bool may_be_queued(const struct sley_task *task)
-{
-	struct worker *worker = worker_current();
-
-	switch (task_state_of(task_load(task))) {
-	case TASK_READY:
-		return true;
-	case TASK_RUNNING: /* perhaps it has yielded */
-		return !worker || worker->strand->task != task;
-	default:
-		return false;
-	}
-}
-
-void place_set_level(struct sley_task *task, unsigned int level)
-{
-	do {
-		if (runq_move(task, level))
-			return;
-		task_set_level(task, level);
-		if (!may_be_queued(task))
-			return;
-		/* Is it being queued there, perhaps by its old level? */
-		runq_settle();
-	} while (task_queued_tag(task) != RUNQ_NO_TAG);
-	(void)add_release(&sley__level_changes.nr, 1); /* P1 */
-}
-
 void place_arrivals(struct worker *worker)
 {
 	struct push_node *node = push_list_take_all(&worker->home);
@@ -306,7 +244,7 @@ void place_arrivals(struct worker *worker)
  * sleep, may have missed it on its way: the monitor sees to what is left in a
  * ring, but not to the shared queue.
  */
-static void place_stealable(struct worker *worker, struct sley_task *task)
+void place_stealable(struct worker *worker, struct sley_task *task)
 {
 	if (likely(task_level(task) == LEVEL_DEFAULT))
 		push_ring(worker, task);
@@ -322,67 +260,4 @@ void place_chain(struct worker *worker, struct sley_task *chain)
 		chain = chain->next;
 		place_stealable(worker, task);
 	}
-}
-
-/* ---- after levels have changed ---------------------------------------------- */
-
-/* To a later list: it is looked at once more, in its place. */
-static void resort_ready(struct levels *ready)
-{
-	for (unsigned int level = 0; level < NR_LEVELS; level++) {
-		struct sley_task *task = ready->fifo[level].first, *next;
-
-		for (; task; task = next) {
-			unsigned int now = task_level(task);
-
-			next = task->next;
-			if (now == level)
-				continue;
-			levels_remove(ready, task, level);
-			levels_push(ready, task, now);
-		}
-	}
-}
-
-static void resort_fresh(struct worker *worker)
-{
-	struct sley_task *task = worker->fresh.first, *next;
-
-	for (; task; task = next) {
-		unsigned int level = task_level(task);
-
-		next = task->next;
-		if (level == LEVEL_DEFAULT)
-			continue;
-		fifo_remove(&worker->fresh, task);
-		levels_push(&worker->ready, task, level);
-	}
-}
-
-/* Once around: what stays keeps its order. */
-static void resort_ring(struct worker *worker)
-{
-	uint32_t nr = ring_size(&worker->ring);
-	struct sley_task *task;
-
-	while (nr-- && (task = ring_take(&worker->ring)))
-		place_stealable(worker, task);
-}
-
-void place_resort(struct worker *worker)
-{
-	uint32_t changes = load_acquire(&sley__level_changes.nr); /* P1 */
-	struct sley_task *task;
-
-	if (changes == worker->changes)
-		return;
-	resort_ready(&worker->ready);
-	resort_fresh(worker);
-	resort_ring(worker);
-	task = xchg_acq_rel(&worker->next, NULL); /* N1 */
-	if (task)
-		place_stealable(worker, task);
-	task = node_task(push_list_take_all(&worker->lane));
-	place_chain(worker, task);
-	store_release(&worker->changes, changes); /* P2 */
 }

@@ -84,8 +84,7 @@ static struct sley_task *pick_ring(struct worker *worker)
 static struct sley_task *take_lane(struct worker *worker,
 				   struct push_list *lane)
 {
-	struct push_node *node = push_list_take_all(lane);
-	struct sley_task *task = (struct sley_task *)(void *)node;
+	struct sley_task *task = node_task(push_list_take_all(lane));
 
 	if (task)
 		place_chain(worker, task->next);
@@ -115,10 +114,8 @@ static struct sley_task *pick_shared(struct worker *worker)
 	if (!(runq_hint(runq) & BIT_DEFAULT))
 		return NULL;
 	nr = runq_take_batch(runq, LEVEL_DEFAULT, task, array_size(task));
-	for (unsigned int i = 1; i < nr; i++) {
-		task[i]->next = NULL;
-		place_chain(worker, task[i]);
-	}
+	for (unsigned int i = 1; i < nr; i++)
+		place_stealable(worker, task[i]);
 	return nr ? task[0] : NULL;
 }
 

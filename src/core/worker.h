@@ -19,6 +19,7 @@
  * Files: worker.c  the loop, blocking and yielding
  *        search.c  where a worker looks for work, and how it parks
  *        place.c   where a task goes that became ready
+ *        place_level.c  and what a change of its level does
  *        strand.c  strands, and the cache of idle ones
  *
  * Edges:
@@ -26,7 +27,7 @@
  *   S1  a worker goes to a strand -> thieves look at its forks : it exists
  *   G1  a guest leaves -> the worker is freed : the guest is done with it
  *   P2  a worker has looked through its queues -> a thief sees so : what it
- *       then takes from there is in its place, see place.c
+ *       then takes from there is in its place, see place_level.c
  */
 #ifndef SLEY_CORE_WORKER_H
 #define SLEY_CORE_WORKER_H
@@ -305,6 +306,19 @@ struct sley_task *worker_search(struct worker *worker);
 
 /* ---- place.c ------------------------------------------------------------- */
 
+/* As push lists have it. */
+static inline struct push_node *task_node(struct sley_task *task)
+{
+	return (struct push_node *)(void *)task;
+}
+
+static inline struct sley_task *node_task(struct push_node *node)
+{
+	return (struct sley_task *)(void *)node;
+}
+_Static_assert(offsetof(struct sley_task, next) == 0,
+	       "a task is a push_node by its first member");
+
 /* Queue a new task from this worker. */
 void place_spawned(struct worker *worker, struct sley_task *task);
 
@@ -340,6 +354,17 @@ static inline void task_enqueue(struct sley_task *task)
 /* The same for a chain linked by ->next. */
 void task_enqueue_chain(struct sley_task *chain);
 
+/* Take all from the home list into worker->ready. */
+void place_arrivals(struct worker *worker);
+
+/* Queue a stealable task by its level.  It was announced before. */
+void place_stealable(struct worker *worker, struct sley_task *task);
+
+/* The same for a chain linked by ->next. */
+void place_chain(struct worker *worker, struct sley_task *chain);
+
+/* ---- place_level.c --------------------------------------------------------- */
+
 /* Change the level of a task, wherever it is.  Any thread. */
 void place_set_level(struct sley_task *task, unsigned int level);
 
@@ -360,12 +385,6 @@ static inline bool place_has_changed(const struct worker *worker)
 
 /* If levels have changed: put what @worker has queued where it belongs. */
 void place_resort(struct worker *worker);
-
-/* Take all from the home list into worker->ready. */
-void place_arrivals(struct worker *worker);
-
-/* Queue a chain linked by ->next, all stealable, each by its level. */
-void place_chain(struct worker *worker, struct sley_task *chain);
 
 /* ---- strand.c ------------------------------------------------------------ */
 
