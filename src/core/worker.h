@@ -217,8 +217,13 @@ struct self {
  * Never read it after a switch in the same function: the thread may be another
  * one, and compilers keep the address.  What comes back from a switch tells.
  */
+#ifndef SLEY_MODEL
 extern _Thread_local struct self sley__self
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+#else /* the threads of a model share one thread of the system */
+struct self *model_self(void);
+#define sley__self (*model_self())
+#endif
 
 static inline struct worker *worker_current(void)
 {

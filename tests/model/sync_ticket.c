@@ -56,7 +56,7 @@ static void setup(void)
 	home.rt = &rt;
 	idle_init(&rt.idle, 0, false);
 	idle_seat_init(&home.seat);
-	sley__self.bound = &rt;
+	selves_set(&(struct self){ .bound = &rt });
 	sley_ticket_take_n(&scene->queue, scene->ticket, TICKETS);
 	model_lock_word(&scene->queue.q.word);
 	model_name(&scene->queue.q.word, "queue");

@@ -8,11 +8,9 @@
 #ifndef SLEY_TESTS_MODEL_THREADS_ONLY_H
 #define SLEY_TESTS_MODEL_THREADS_ONLY_H
 
-#include "explorer.h"
+#include "selves.h"
 
 #include "core/wait.h"
-
-_Thread_local struct self sley__self;
 
 static void never(void)
 {

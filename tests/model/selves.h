@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * selves.h - what core/worker.h keeps per thread, for each model thread.
+ *
+ * Include it in one source of a model.  A model whose threads read or change
+ * it sets all of them in setup.
+ */
+#ifndef SLEY_TESTS_MODEL_SELVES_H
+#define SLEY_TESTS_MODEL_SELVES_H
+
+#include "explorer.h"
+
+#include "core/worker.h"
+
+/* The first one is that of setup and finish. */
+static struct self selves[1 + MODEL_THREADS_MAX];
+
+struct self *model_self(void)
+{
+	return &selves[1 + model_thread()];
+}
+
+static inline void selves_set(const struct self *self)
+{
+	for (size_t i = 0; i < array_size(selves); i++)
+		selves[i] = *self;
+}
+
+#endif
