@@ -4,8 +4,6 @@
  *
  * Edges:
  *
- *   L1  a thread unbinds -> the destroyer sees nr_bound : its tasks have ended
- *   L2  cancel_all sets cancelled -> workers see it : the canceller's data
  *   L3  the creator sets the phase -> workers begin : the runtime is complete
  */
 #include "core/runtime.h"
@@ -42,8 +40,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-static int worker_create(struct sley *rt, unsigned int index,
-			 struct worker **out)
+int worker_create(struct sley *rt, unsigned int index, struct worker **out)
 {
 	struct worker *worker = mem_alloc(&rt->mem, sizeof(*worker));
 	int err;
@@ -60,7 +57,7 @@ static int worker_create(struct sley *rt, unsigned int index,
 	return 0;
 }
 
-static void worker_destroy(struct worker *worker)
+void worker_destroy(struct worker *worker)
 {
 	struct sley *rt = worker->rt;
 
@@ -253,137 +250,6 @@ void runtime_free(struct sley *rt)
 	stop_threads(rt, rt->nr_workers);
 	trace_write(rt);
 	free_parts(rt);
-}
-
-/* ---- bound threads -------------------------------------------------------------------- */
-
-static int bind_worker(struct sley *rt)
-{
-	struct worker *worker;
-	int err = worker_create(rt, rt->nr_workers, &worker);
-
-	if (err)
-		return err;
-	err = worker_bind(worker);
-	if (err) {
-		worker_destroy(worker);
-		return err;
-	}
-	spin_lock(&rt->bound_lock);
-	list_append(&rt->bound, &worker->link);
-	/* Who cancels all from here on finds it in the list. */
-	worker->cancelled = load_acquire(&rt->cancelled); /* L2 */
-	spin_unlock(&rt->bound_lock);
-	return 0;
-}
-
-int runtime_bind(struct sley *rt)
-{
-	int err = 0;
-
-	if (runtime_is_lost(rt))
-		return SLEY_EFORKED;
-	if (!gate_enter(rt))
-		return -ESHUTDOWN;
-	if (!rt->nr_workers)
-		err = bind_worker(rt);
-	else
-		sley__self.bound = rt;
-	if (!err) {
-		sley__self.forked = false;
-		(void)add_acq_rel(&rt->nr_bound, 1); /* L1 */
-	}
-	gate_leave(rt);
-	if (!err && !rt->nr_workers)
-		hooks_call_start(rt);
-	return err;
-}
-
-static void unbind_worker(struct worker *worker)
-{
-	struct sley *rt = worker->rt;
-
-	worker_unbind(worker);
-	spin_lock(&rt->bound_lock);
-	list_remove(&worker->link);
-	spin_unlock(&rt->bound_lock);
-	worker_destroy(worker);
-}
-
-void runtime_unbind(struct sley *rt)
-{
-	struct worker *worker = worker_current();
-
-	if (worker)
-		unbind_worker(worker);
-	sley__self.bound = NULL;
-	/* Who sees that nobody is bound takes the lock before it frees @rt. */
-	spin_lock(&rt->bound_lock);
-	(void)sub_acq_rel(&rt->nr_bound, 1); /* L1 */
-	drain_signal_if_wanted(rt);
-	spin_unlock(&rt->bound_lock);
-}
-
-/* ---- cancelling all ---------------------------------------------------------------------- */
-
-static void poke(struct worker *worker)
-{
-	/* relaxed: idle_notify_seat() orders it. */
-	store_relaxed(&worker->poke, 1);
-	idle_notify_seat(&worker->rt->idle, &worker->seat);
-}
-
-void runtime_cancel_all(struct sley *rt)
-{
-	struct list *link;
-
-	/* The first task that ends may be the last one, and @rt be freed. */
-	gate_pass(rt);
-	(void)xchg_acq_rel(&rt->cancelled, 1); /* L2 */
-	for (unsigned int i = 0; i < rt->nr_workers; i++)
-		poke(rt->worker[i]);
-	spin_lock(&rt->bound_lock);
-	for (link = rt->bound.next; link != &rt->bound; link = link->next)
-		poke(container_of(link, struct worker, link));
-	spin_unlock(&rt->bound_lock);
-	gate_leave(rt);
-}
-
-/* Where strands stay, who parked it was this very thread: no barrier. */
-static bool cancel_here(const struct worker *worker, struct sley_task *task)
-{
-	if (worker->migratable)
-		return task_cancel(task);
-	return task_cancel_parked(task);
-}
-
-static void cancel_strand(void *object, void *arg)
-{
-	struct strand *strand = object;
-	struct worker *worker = arg;
-	struct sley_task *task;
-
-	/*
-	 * A strand of another worker is that worker's business.  The current
-	 * one is included: its task may have looked and be about to wait.
-	 */
-	/* relaxed: only this worker makes it, and keeps it, its own. */
-	if (load_relaxed(&strand->home) != worker)
-		return;
-	spin_lock(&strand->ending);
-	/* relaxed: under the lock that ends it, where it may end elsewhere. */
-	task = load_relaxed(&strand->task);
-	if (task && cancel_here(worker, task))
-		task_enqueue(task);
-	spin_unlock(&strand->ending);
-}
-
-void runtime_cancel_strands(struct worker *worker)
-{
-	if (worker->cancelled || !load_acquire(&worker->rt->cancelled)) /* L2 */
-		return;
-	worker->cancelled = true;
-	slab_for_each(&worker->rt->strands, cancel_strand, worker);
 }
 
 /* ---- counters ----------------------------------------------------------------------------- */

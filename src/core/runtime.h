@@ -6,6 +6,10 @@
  * live tasks spawn is still taken.  Then everything is waited for.  Only when
  * nothing is left anywhere do the workers leave, all together; none of them
  * can be needed any more by then.
+ *
+ * Edges:
+ *
+ *   L2  cancel_all sets cancelled -> workers see it : the canceller's data
  */
 #ifndef SLEY_CORE_RUNTIME_H
 #define SLEY_CORE_RUNTIME_H
@@ -19,14 +23,23 @@ must_check int runtime_create(struct sley **out,
 /* Nothing is left: stop the workers and free everything. */
 void runtime_free(struct sley *rt);
 
+/* The memory of one worker, that of its first strand included. */
+must_check int worker_create(struct sley *rt, unsigned int index,
+			     struct worker **out);
+void worker_destroy(struct worker *worker);
+
+void runtime_stats(struct sley *rt, struct sley_stats *out);
+
+/* ---- runtime_bind.c -------------------------------------------------------- */
+
 must_check int runtime_bind(struct sley *rt);
 void runtime_unbind(struct sley *rt);
+
+/* ---- runtime_cancel.c ------------------------------------------------------ */
 
 void runtime_cancel_all(struct sley *rt);
 
 /* On the worker, once: cancel what is blocked on it, if all is cancelled. */
 void runtime_cancel_strands(struct worker *worker);
-
-void runtime_stats(struct sley *rt, struct sley_stats *out);
 
 #endif
