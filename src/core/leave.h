@@ -43,6 +43,39 @@ static inline void leave_finish_wait(struct worker *worker)
 }
 
 /*
+ * The same where another worker may resume the task, and end it, at once.
+ * Parking looks at the task once more after it is BLOCKED.  The lock of what
+ * it waits for keeps it from ending meanwhile; without one, the lock of its
+ * strand has to.
+ */
+static inline void leave_finish_movable(struct worker *worker)
+{
+	const struct after *after = &worker->after;
+	struct strand *strand = after->strand;
+
+	if (!after->q)
+		spin_lock(&strand->ending);
+	leave_park(worker, strand->task);
+	if (!after->q)
+		spin_unlock(&strand->ending);
+	waitq_unlock_for(after->q, after->flags);
+}
+
+/* The task on @strand has ended. */
+static inline void leave_task(struct worker *worker, struct strand *strand)
+{
+	bool elsewhere = unlikely(worker->migratable);
+
+	/* Another worker may be about to cancel what it saw suspended. */
+	if (elsewhere)
+		spin_lock(&strand->ending);
+	/* relaxed: read by reports only, and by this strand. */
+	store_relaxed(&strand->task, NULL);
+	if (elsewhere)
+		spin_unlock(&strand->ending);
+}
+
+/*
  * The first thing on every stack that was switched to.  No copy of the request
  * is taken: its fields were stored one by one just now, and a wider load would
  * wait until they have left the store buffer.

@@ -36,6 +36,11 @@
 #define SPIN_NS_MIN 1000
 #define SPIN_ROUNDS_PER_LOOK 4
 #define SPIN_ROUNDS_PER_CLOCK 32
+#ifndef SLEY_MODEL
+#define SPINS true
+#else
+#define SPINS false /* there anything may come between two looks as it is */
+#endif
 
 #define BIT_DEFAULT (1ull << LEVEL_DEFAULT)
 #define BITS_URGENT (BIT_DEFAULT - 1)
@@ -405,7 +410,7 @@ static struct sley_task *search(struct worker *worker, bool searching)
 		/* relaxed: a hint for place_foreign(). */
 		store_relaxed(&worker->rt->spinner, worker->index + 1);
 	task = look_once(worker);
-	return task ? task : spin(worker, searching);
+	return task || !SPINS ? task : spin(worker, searching);
 }
 
 struct sley_task *worker_search(struct worker *worker)

@@ -42,24 +42,6 @@ _Thread_local struct self sley__self
 
 /* ---- from strand to strand ------------------------------------------------ */
 
-/*
- * Parking looks at the task once more after it is BLOCKED.  The lock of what
- * it waits for keeps it from ending meanwhile; without one, the lock of its
- * strand has to.
- */
-static void finish_movable(struct worker *worker)
-{
-	const struct after *after = &worker->after;
-	struct strand *strand = after->strand;
-
-	if (!after->q)
-		spin_lock(&strand->ending);
-	leave_park(worker, strand->task);
-	if (!after->q)
-		spin_unlock(&strand->ending);
-	waitq_unlock_for(after->q, after->flags);
-}
-
 void leave_finish_rare(struct worker *worker)
 {
 	const struct after *after = &worker->after;
@@ -68,7 +50,7 @@ void leave_finish_rare(struct worker *worker)
 	case AFTER_NOTHING:
 		break;
 	case AFTER_WAIT:
-		finish_movable(worker);
+		leave_finish_movable(worker);
 		break;
 	case AFTER_FORK:
 		fork_finish_wait(worker, after);
@@ -129,19 +111,6 @@ static void set_task(struct strand *strand, struct sley_task *task)
 	store_relaxed(&strand->fiber.label, task->name);
 	/* relaxed: as above. */
 	store_relaxed(&strand->task, task);
-}
-
-static void clear_task(struct worker *worker, struct strand *strand)
-{
-	bool elsewhere = unlikely(worker->migratable);
-
-	/* Another worker may be about to cancel what it saw suspended. */
-	if (elsewhere)
-		spin_lock(&strand->ending);
-	/* relaxed: read by reports only, and by this strand. */
-	store_relaxed(&strand->task, NULL);
-	if (elsewhere)
-		spin_unlock(&strand->ending);
 }
 
 /*
@@ -221,7 +190,7 @@ static noinline void drop(struct worker *worker, struct strand *strand,
 			  struct sley_task *task)
 {
 	endings_run(&strand->endings);
-	clear_task(worker, strand);
+	leave_task(worker, strand);
 	end_task(worker, task, false);
 }
 
@@ -242,7 +211,7 @@ run(struct worker *worker, struct strand *strand, struct sley_task *task)
 		complain(strand);
 	worker = strand->home;
 	trace_task(&worker->trace, TRACE_TASK_END, task);
-	clear_task(worker, strand);
+	leave_task(worker, strand);
 	end_task(worker, task, true);
 	return worker;
 }
