@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_place_level.c - src/core/place_level.c: a task whose level changes while
+ * it is queued is taken once, and by its new level by whoever knows of the
+ * change.
+ *
+ * Three tasks are queued, the second is made the most urgent by a foreign
+ * thread, which then tells so.  The worker takes all of them; before each pick
+ * it looks whether it was told.  One model for each queue the task can be in;
+ * in that of the shared queue the worker moves the tasks to its ring
+ * meanwhile.  A thief that takes the task away in its old place has to see to
+ * it, too.
+ *
+ * Complete for one change, one worker and, where said, one thief.  Not seen:
+ * two changes of one task at a time, a task that is queued just when it
+ * changes but in the shared queue (core_runq.c), and thieves that rob thieves.
+ * The levels of a worker's own ready list are touched by it alone.
+ */
+#include "crew.h"
+
+#define JOBS 3
+#define CHANGED 1
+#define URGENT 3u
+
+static struct job {
+	struct sley_task task;
+	int payload;
+} jobs[JOBS], less; /* less urgent, and of no account */
+static uint32_t told;
+static struct ledger {
+	int ran[JOBS];
+} ledger;
+
+static struct sley_task *job(int i)
+{
+	jobs[i].payload = 100 + i;
+	task_build(&jobs[i].task, LEVEL_DEFAULT, 0);
+	return &jobs[i].task;
+}
+
+static void setup(unsigned int workers)
+{
+	crew_set_up(workers);
+	sley__level_changes.nr = 0;
+	memset(jobs, 0, sizeof(jobs));
+	memset(&ledger, 0, sizeof(ledger));
+	told = 0;
+	rt.phase = PHASE_STOPPING; /* nobody sleeps */
+	model_name(&told, "told");
+	model_name(&sley__level_changes.nr, "changes");
+	for (int i = 0; i < JOBS; i++) {
+		(void)job(i);
+		model_name(&jobs[i].task.state, "job%d", i);
+		model_name(&jobs[i].task.flags, "flags%d", i);
+	}
+}
+
+/* ---- where it is queued ---------------------------------------------------------- */
+
+static void in_the_shared_queue(void)
+{
+	setup(1);
+	for (int i = 0; i < JOBS; i++)
+		runq_push(&rt.runq, job(i));
+}
+
+static void in_the_ring(void)
+{
+	setup(1);
+	for (int i = 0; i < JOBS; i++)
+		place_spawned(&crew[0], job(i));
+}
+
+static void in_the_lane(void)
+{
+	setup(1);
+	for (int i = 0; i < JOBS; i++)
+		push_list_push(&crew[0].lane, task_node(job(i)));
+}
+
+static void in_the_home_list(void)
+{
+	setup(1);
+	for (int i = 0; i < JOBS; i++)
+		place_at(&crew[0], job(i));
+}
+
+static void in_the_fresh_list(void)
+{
+	setup(1);
+	for (int i = 0; i < JOBS; i++)
+		fifo_push(&crew[0].fresh, job(i));
+}
+
+/* The next slot comes before the ring: here it is not the next. */
+static void in_the_next_slot(void)
+{
+	setup(1);
+	levels_push(&crew[0].ready, job(0), LEVEL_DEFAULT);
+	crew[0].next = job(1);
+	place_spawned(&crew[0], job(2));
+}
+
+/* One has yielded, and is RUNNING in its queue. */
+static void in_the_ready_levels(void)
+{
+	setup(1);
+	for (int i = 0; i < JOBS; i++) {
+		if (i == CHANGED)
+			task_build_running(&jobs[i].task, 0, 0);
+		levels_push(&crew[0].ready, &jobs[i].task, LEVEL_DEFAULT);
+	}
+}
+
+/* ---- threads ------------------------------------------------------------------------ */
+
+static void set_level(int id)
+{
+	(void)id;
+	place_set_level(&jobs[CHANGED].task, URGENT);
+	store_release(&told, 1);
+}
+
+static void run(struct sley_task *task)
+{
+	struct job *done = container_of(task, struct job, task);
+
+	if (task_state_of(task_load(task)) == TASK_READY)
+		(void)task_claim(task);
+	MODEL_CHECK(done->payload == 100 + (int)(done - jobs));
+	ledger.ran[done - jobs]++;
+}
+
+static bool pick(int id)
+{
+	bool knows = load_acquire(&told) && !ledger.ran[CHANGED];
+	struct sley_task *task = worker_pick(&crew[id]);
+
+	if (!task)
+		return false;
+	MODEL_CHECK(!knows || task == &jobs[CHANGED].task);
+	if (task != &less.task)
+		run(task);
+	return true;
+}
+
+static void worker(int id)
+{
+	while (pick(id))
+		;
+}
+
+static void each_once(void)
+{
+	for (unsigned int i = 0; i < rt.nr_workers; i++) {
+		while (pick((int)i))
+			;
+	}
+	for (int i = 0; i < JOBS; i++)
+		MODEL_CHECK(ledger.ran[i] == 1);
+	MODEL_CHECK(task_level(&jobs[CHANGED].task) == URGENT);
+	MODEL_CHECK(rt.runq.levels.bitmap == 0 && rt.runq.hint == 0);
+}
+
+#define CHANGES(where)                                                         \
+	MODEL(a_level_changes_##where, .setup = where,                         \
+	      .threads = { worker, set_level }, .finish = each_once)
+
+CHANGES(in_the_shared_queue);
+CHANGES(in_the_ring);
+CHANGES(in_the_lane);
+CHANGES(in_the_home_list);
+CHANGES(in_the_fresh_list);
+CHANGES(in_the_next_slot);
+CHANGES(in_the_ready_levels);
+
+/* ---- a thief ------------------------------------------------------------------------- */
+
+/*
+ * The level has changed.  The owner of the ring is about to find out; a thief
+ * that knows may be faster, and then has the task in its own ring, where it
+ * does not belong.  What is urgent, but less so, must not go before it.
+ */
+static void setup_thief(void)
+{
+	setup(2);
+	for (int i = 0; i < JOBS; i++)
+		place_spawned(&crew[0], job(i));
+	place_set_level(&jobs[CHANGED].task, URGENT);
+	crew[1].changes = sley__level_changes.nr;
+}
+
+/* The ring of the thief was empty: what it stole is in the first slot. */
+static bool has_it_in_its_ring(int id)
+{
+	struct ring *ring = &crew[id].ring;
+
+	return ring_size(ring) &&
+	       load_relaxed(ring_slot(ring, 0)) == &jobs[CHANGED].task;
+}
+
+static void rob_and_pick(int id)
+{
+	struct sley_task *task = worker_search(&crew[id]);
+
+	if (!task)
+		return;
+	run(task);
+	task_build(&less.task, URGENT + 1, 0);
+	place_spawned(&crew[id], &less.task);
+	task = worker_pick(&crew[id]);
+	/* The other one may have the changed task by now. */
+	MODEL_CHECK(task != &less.task || !has_it_in_its_ring(id));
+	if (task && task != &less.task)
+		run(task);
+}
+
+static void pick_once(int id)
+{
+	(void)pick(id);
+}
+
+MODEL(a_level_has_changed_under_a_thief, .setup = setup_thief,
+      .threads = { pick_once, rob_and_pick }, .finish = each_once);

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_search.c - src/core/search.c with src/core/place.c: what is queued is
+ * found, once, by a worker that looks or by one that sleeps.
+ *
+ * Workers search and park with the very sources, idle.c included.  A worker
+ * whose task never comes sleeps for ever, which is a lost wake-up; so each
+ * model has a search for each task, and needs no stop.  Where the task may be
+ * on its way from the shared queue to a ring, nobody sleeps: that one is left
+ * to the monitor, see place_stealable().
+ *
+ * Complete for one worker and one foreign thread, and for two workers of which
+ * one spawns or wakes two tasks and takes one, the other searches once; with
+ * membarrier and without.  In the shared queue: three tasks and two workers.
+ * They would not see what needs three workers (a thief that wakes a thief), a
+ * search by both workers at a time (core_idle.c has that, with less to look
+ * at), a second park of one worker, or timers (core_timer.c).
+ */
+#include "crew.h"
+
+#define JOBS 6
+
+struct job {
+	struct sley_task task;
+	int payload; /* written before it is queued, read by who got it */
+};
+
+static struct job jobs[JOBS];
+static uint32_t told;
+static struct ledger {
+	int ran[JOBS];
+} ledger;
+
+static void setup(unsigned int workers)
+{
+	crew_set_up(workers);
+	memset(jobs, 0, sizeof(jobs));
+	memset(&ledger, 0, sizeof(ledger));
+	told = 0;
+	model_name(&told, "told");
+	for (int i = 0; i < JOBS; i++)
+		model_name(&jobs[i].task.state, "job%d", i);
+}
+
+static void setup_one(void)
+{
+	setup(1);
+}
+
+static void setup_two(void)
+{
+	setup(2);
+}
+
+static struct sley_task *job(int i, unsigned int level)
+{
+	jobs[i].payload = 100 + i;
+	task_build(&jobs[i].task, level, 0);
+	return &jobs[i].task;
+}
+
+static int run(struct sley_task *task)
+{
+	struct job *done = container_of(task, struct job, task);
+	int i = (int)(done - jobs);
+
+	(void)task_claim(task);
+	MODEL_CHECK(done->payload == 100 + i);
+	ledger.ran[i]++;
+	return i;
+}
+
+static bool pick(int id)
+{
+	struct sley_task *task = worker_pick(&crew[id]);
+
+	if (task)
+		run(task);
+	return task;
+}
+
+static void pick_all(int id)
+{
+	while (pick(id))
+		;
+}
+
+/* With what the workers have left in their queues. */
+static void each_once(int nr)
+{
+	for (unsigned int i = 0; i < rt.nr_workers; i++)
+		pick_all((int)i);
+	for (int i = 0; i < JOBS; i++)
+		MODEL_CHECK(ledger.ran[i] == (i < nr));
+	MODEL_CHECK(rt.idle.counts == 0);
+	MODEL_CHECK(list_empty(&rt.idle.parked));
+}
+
+static void one(void)
+{
+	each_once(1);
+}
+
+static void two(void)
+{
+	each_once(2);
+}
+
+static void three(void)
+{
+	each_once(3);
+}
+
+static void five(void)
+{
+	each_once(5);
+}
+
+#define BOTH_VARIANTS(name, ...)                                               \
+	MODEL(name##_with_membarrier, __VA_ARGS__);                            \
+	MODEL(name##_without_membarrier, .no_membarrier = true, __VA_ARGS__)
+
+/* ---- searching ---------------------------------------------------------------- */
+
+static void search_once(int id)
+{
+	run(worker_search(&crew[id]));
+}
+
+static void spawn_first(int id)
+{
+	(void)id;
+	place_foreign(&rt, job(0, LEVEL_DEFAULT));
+}
+
+static void spawn_low(int id)
+{
+	(void)id;
+	place_foreign(&rt, job(0, LEVEL_DEFAULT + 1));
+}
+
+static void send_home(int id)
+{
+	(void)id;
+	place_at(&crew[0], job(0, LEVEL_DEFAULT));
+}
+
+BOTH_VARIANTS(a_worker_finds_what_is_spawned, .setup = setup_one,
+	      .threads = { search_once, spawn_first }, .finish = one);
+
+BOTH_VARIANTS(a_worker_finds_what_is_not_urgent, .setup = setup_one,
+	      .threads = { search_once, spawn_low }, .finish = one);
+
+BOTH_VARIANTS(a_worker_finds_what_comes_home, .setup = setup_one,
+	      .threads = { search_once, send_home }, .finish = one);
+
+static void spawn_two_and_take_one(int id)
+{
+	place_spawned(&crew[id], job(0, LEVEL_DEFAULT));
+	place_spawned(&crew[id], job(1, LEVEL_DEFAULT));
+	MODEL_CHECK(pick(id));
+}
+
+BOTH_VARIANTS(a_worker_finds_what_another_spawns, .setup = setup_two,
+	      .threads = { spawn_two_and_take_one, search_once },
+	      .finish = two);
+
+/* Woken, and movable: the second one pushes the first out of the next slot. */
+static struct strand strand;
+
+static void setup_movable(void)
+{
+	setup(2);
+	crew[0].migratable = crew[1].migratable = true;
+	strand = (struct strand){ .home = &crew[0] };
+}
+
+static void wake_two_and_take_one(int id)
+{
+	for (int i = 0; i < 2; i++) {
+		struct sley_task *task = job(i, LEVEL_DEFAULT);
+
+		task->fiber = &strand;
+		task_enqueue(task);
+	}
+	MODEL_CHECK(pick(id));
+}
+
+BOTH_VARIANTS(a_worker_finds_what_another_wakes, .setup = setup_movable,
+	      .threads = { wake_two_and_take_one, search_once }, .finish = two);
+
+/* ---- looking: nobody sleeps in a runtime that stops ----------------------------- */
+
+static void look(int id)
+{
+	struct sley_task *task = worker_search(&crew[id]);
+
+	if (task)
+		run(task);
+}
+
+static void setup_shared(void)
+{
+	setup(2);
+	rt.phase = PHASE_STOPPING;
+	for (int i = 0; i < 3; i++)
+		runq_push(&rt.runq, job(i, LEVEL_DEFAULT));
+}
+
+MODEL(a_batch_is_robbed, .setup = setup_shared, .threads = { pick_all, look },
+      .finish = three);
+
+MODEL(two_take_a_batch, .setup = setup_shared,
+      .threads = { pick_all, pick_all }, .finish = three);
+
+static void setup_full(void)
+{
+	setup(2);
+	rt.phase = PHASE_STOPPING;
+	for (int i = 0; i < RING_CAPACITY; i++)
+		place_spawned(&crew[0], job(i, LEVEL_DEFAULT));
+}
+
+static void spawn_one_more(int id)
+{
+	place_spawned(&crew[id], job(RING_CAPACITY, LEVEL_DEFAULT));
+	pick_all(id);
+}
+
+MODEL(an_overflow_is_robbed, .setup = setup_full,
+      .threads = { spawn_one_more, look }, .finish = five);
+
+/* Whoever knows that both are queued gets the urgent one. */
+static void spawn_both_and_tell(int id)
+{
+	(void)id;
+	place_foreign(&rt, job(0, LEVEL_DEFAULT));
+	place_foreign(&rt, job(1, 3));
+	store_release(&told, 1);
+}
+
+static void pick_what_is_urgent(int id)
+{
+	struct sley_task *task;
+	bool both = load_acquire(&told);
+	int i;
+
+	task = worker_pick(&crew[id]);
+	if (!task)
+		return;
+	i = run(task);
+	MODEL_CHECK(!both || i == 1);
+}
+
+MODEL(the_urgent_goes_first, .setup = setup_one,
+      .threads = { pick_what_is_urgent, spawn_both_and_tell }, .finish = two);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crew.h - for models whose threads are workers.
+ *
+ * A runtime of a few workers in static memory: queues, seats and timers, no
+ * stacks.  Model thread i is worker i, as many as there are; the others are
+ * foreign threads.  A task is run by the model that took it and never blocks.
+ *
+ * What a model does not link is not there: there are no forks, no trace and no
+ * monitor, nobody cancels and nobody drains.
+ */
+#ifndef SLEY_TESTS_MODEL_CREW_H
+#define SLEY_TESTS_MODEL_CREW_H
+
+#include "selves.h"
+
+#include "core/drain.h"
+#include "core/fork.h"
+#include "core/runtime.h"
+#include "os/membarrier.h"
+
+#include <string.h>
+
+#define CREW_MAX 2
+
+static struct sley rt;
+static struct worker crew[CREW_MAX];
+static struct worker *crew_table[CREW_MAX] = { &crew[0], &crew[1] };
+
+/* Every word that is a lock is declared as one: it is modelled elsewhere. */
+static void crew_name_worker(int i)
+{
+	model_lock_word(&crew[i].timers.lock.word);
+	model_name(&crew[i].home.head, "home%d", i);
+	model_name(&crew[i].lane.head, "lane%d", i);
+	model_name(&crew[i].next, "next%d", i);
+	model_name(&crew[i].seat.word, "seat%d", i);
+	model_name(&crew[i].poke, "poke%d", i);
+	model_name(&crew[i].ring.head, "head%d", i);
+	model_name(&crew[i].ring.tail, "tail%d", i);
+}
+
+static void crew_set_up(unsigned int nr)
+{
+	memset(&rt, 0, sizeof(rt));
+	memset(crew, 0, sizeof(crew));
+	rt.worker = crew_table;
+	rt.nr_workers = nr;
+	rt.phase = PHASE_RUNNING;
+	rt.membarrier = os_membarrier_setup();
+	list_init(&rt.bound);
+	sley__runqs = (struct runqs){ 0 };
+	runq_init(&rt.runq);
+	idle_init(&rt.idle, nr, rt.membarrier);
+	selves_set(&(struct self){ 0 });
+	for (unsigned int i = 0; i < nr; i++) {
+		crew[i].rt = &rt;
+		crew[i].index = i;
+		timers_init(&crew[i].timers);
+		idle_seat_init(&crew[i].seat);
+		list_init(&crew[i].parents);
+		rand_seed(&crew[i].rand, i + 1);
+		selves[1 + i] =
+			(struct self){ .worker = &crew[i], .bound = &rt };
+		crew_name_worker((int)i);
+	}
+	model_lock_word(&rt.runq.lock.word);
+	model_lock_word(&rt.idle.lock.word);
+	model_lock_word(&sley__runqs.lock.word);
+	model_name(&rt.runq.lock.word, "runq.lock");
+	model_name(&rt.runq.hint, "hint");
+	model_name(&rt.idle.lock.word, "idle.lock");
+	model_name(&rt.idle.counts, "counts");
+	model_name(&rt.spinner, "spinner");
+}
+
+/* ---- what is not there; a source that is linked comes first ---------------- */
+
+#define NOT_THERE __attribute__((weak))
+
+NOT_THERE struct sley_task *fork_steal(struct worker *worker,
+				       struct worker *victim)
+{
+	(void)worker;
+	(void)victim;
+	return NULL;
+}
+
+NOT_THERE bool fork_stealable(struct worker *victim)
+{
+	(void)victim;
+	return false;
+}
+
+NOT_THERE void drain_signal(struct sley *runtime)
+{
+	(void)runtime;
+	MODEL_CHECK(!"nobody drains");
+}
+
+NOT_THERE void runtime_cancel_strands(struct worker *worker)
+{
+	(void)worker;
+}
+
+NOT_THERE void monitor_wake(struct monitor *monitor)
+{
+	(void)monitor;
+	MODEL_CHECK(!"there is no monitor");
+}
+
+NOT_THERE void trace_record(struct trace_ring *ring, enum trace_kind kind,
+			    const struct trace_subject *subject)
+{
+	(void)ring;
+	(void)kind;
+	(void)subject;
+}
+
+#endif
