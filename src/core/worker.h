@@ -267,8 +267,10 @@ static inline void guest_leave(struct worker *worker)
 
 static inline void guests_wait(struct worker *worker)
 {
-	while (load_acquire(&worker->guests)) /* G1 */
+	while (load_acquire(&worker->guests)) { /* G1 */
+		spin_hint(&worker->guests);
 		spin_yield();
+	}
 }
 
 /* ---- worker.c ------------------------------------------------------------ */
