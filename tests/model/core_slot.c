@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_slot.c - where slots come from and go to, in src/core/slot.c: chunks are
+ * made as they are needed, a number names one use of a slot for ever, and one
+ * whose numbers are used up is not used again.
+ *
+ * Waiting and waking at a slot are in sync_waker.c.
+ *
+ * Complete for two that create at the end of a chunk, with a third that has the
+ * number of one of them, passed on without any order; and for an end against a
+ * stale number or a new use.  Not seen: memory that runs out.
+ */
+#include "threads_only.h"
+
+#include "core/slot.h"
+#include "os/map.h"
+
+#include <string.h>
+
+static struct slot chunk[3][2 * SLOT_CHUNK_FIRST];
+static uint32_t nr_mapped, nr_unmapped;
+static uint64_t told; /* the number of a new slot, 0: none yet */
+static uint64_t old_id;
+static struct slot *old;
+static struct ledger {
+	uint32_t index[2]; /* that was given; UINT32_MAX: none */
+	int found;
+} ledger;
+
+/* The chunk that chunk[0] is filled up: what comes next has twice the size. */
+void *os_map(size_t size)
+{
+	uint32_t i = 1 + add_relaxed(&nr_mapped, 1);
+
+	MODEL_CHECK(i < 3 && size == sizeof(chunk[i]));
+	return chunk[i];
+}
+
+void os_unmap(void *memory, size_t size)
+{
+	(void)memory;
+	(void)size;
+	(void)add_relaxed(&nr_unmapped, 1);
+}
+
+static void setup(void)
+{
+	memset(chunk, 0, sizeof(chunk));
+	sley__slots = (struct slots){ .chunk = { chunk[0] } };
+	ledger = (struct ledger){ .index = { UINT32_MAX, UINT32_MAX } };
+	nr_mapped = nr_unmapped = 0;
+	told = 0;
+	model_lock_word(&sley__slots.lock.word);
+	model_name(&sley__slots.lock.word, "slots");
+	model_name(&sley__slots.chunk[1], "chunk[1]");
+	model_name(&told, "told");
+	for (int i = 0; i < 3; i++)
+		model_lock_word(&chunk[i][0].q.word);
+	model_lock_word(&chunk[0][1].q.word);
+}
+
+static uint64_t create(int who)
+{
+	struct slot *slot;
+	uint64_t id;
+
+	MODEL_CHECK(slot_create(NULL, &slot) == 0);
+	id = slot_id(slot);
+	ledger.index[who] = (uint32_t)id;
+	return id;
+}
+
+/* ---- a new chunk -------------------------------------------------------------------- */
+
+static void setup_full(void)
+{
+	setup();
+	sley__slots.nr_used = SLOT_CHUNK_FIRST;
+}
+
+static void create_first(int id)
+{
+	(void)id;
+	store_relaxed(&told, create(0));
+}
+
+static void create_second(int id)
+{
+	(void)id;
+	(void)create(1);
+}
+
+/* Whoever has the number finds the slot, or does not know of it yet. */
+static void look_it_up(int id)
+{
+	uint64_t number = load_relaxed(&told);
+	struct slot *slot;
+
+	(void)id;
+	if (!number)
+		return;
+	slot = slot_lock_key(number);
+	if (!slot)
+		return;
+	MODEL_CHECK(slot->index == (uint32_t)number && !slot->q.first);
+	slot_unlock(slot);
+	ledger.found++;
+}
+
+static void one_chunk_two_slots(void)
+{
+	MODEL_CHECK(ledger.index[0] + ledger.index[1] ==
+		    2 * SLOT_CHUNK_FIRST + 1);
+	MODEL_CHECK(nr_mapped - nr_unmapped == 1);
+	MODEL_CHECK(slots_nr_live() == 2);
+}
+
+MODEL(two_need_the_next_chunk, .setup = setup_full,
+      .threads = { create_first, create_second },
+      .finish = one_chunk_two_slots);
+
+static void one_slot(void)
+{
+	MODEL_CHECK(ledger.index[0] == SLOT_CHUNK_FIRST);
+}
+
+MODEL(a_number_goes_ahead_of_its_chunk, .setup = setup_full,
+      .threads = { create_first, look_it_up }, .finish = one_slot);
+
+/* ---- generations ---------------------------------------------------------------------- */
+
+static void setup_used(void)
+{
+	setup();
+	MODEL_CHECK(slot_create(NULL, &old) == 0);
+	old_id = slot_id(old);
+}
+
+/* Its generation is the last one there is. */
+static void setup_used_up(void)
+{
+	setup();
+	MODEL_CHECK(slot_create(NULL, &old) == 0);
+	old->q.word = (uint64_t)UINT32_MAX << 32;
+	old_id = slot_id(old);
+}
+
+static void destroy_and_create(int id)
+{
+	(void)id;
+	slot_lock(old);
+	slot_destroy(old);
+	MODEL_CHECK(create(0) != old_id);
+}
+
+static void destroy(int id)
+{
+	(void)id;
+	slot_lock(old);
+	slot_destroy(old);
+}
+
+/* A signal it leaves must not be there for the next one. */
+static void wake_by_old_number(int id)
+{
+	struct slot *slot = slot_lock_key(old_id);
+
+	(void)id;
+	if (!slot)
+		return;
+	MODEL_CHECK(slot_id(slot) == old_id);
+	MODEL_CHECK(!slot_wake(slot));
+	ledger.found++;
+}
+
+static void new_use_is_clean(void)
+{
+	struct slot *slot = slot_lock_key(old_id);
+
+	MODEL_CHECK(!slot);
+	MODEL_CHECK(!(chunk[0][ledger.index[0]].q.word & SLOT_SIGNALLED));
+	MODEL_CHECK(slots_nr_live() == 1);
+}
+
+static void used_again(void)
+{
+	new_use_is_clean();
+	MODEL_CHECK(ledger.index[0] == 0);
+}
+
+static void not_used_again(void)
+{
+	new_use_is_clean();
+	MODEL_CHECK(ledger.index[0] == 1);
+}
+
+MODEL(an_old_number_does_not_find_the_next_use, .setup = setup_used,
+      .threads = { destroy_and_create, wake_by_old_number },
+      .finish = used_again);
+
+MODEL(a_slot_is_used_up, .setup = setup_used_up,
+      .threads = { destroy_and_create, wake_by_old_number },
+      .finish = not_used_again);
+
+MODEL(a_slot_ends_beside_a_new_one, .setup = setup_used,
+      .threads = { destroy, create_first, wake_by_old_number },
+      .finish = new_use_is_clean);
