@@ -18,7 +18,7 @@
 #include "crew.h"
 
 static struct strand strands[CREW_MAX];
-static struct sley_task parent, tasks[1];
+static struct sley_task parent, tasks[CREW_MAX]; /* one for each thief */
 static struct fork_storage *storage;
 static struct sley_fork *child; /* freed by the parent */
 static int payload;
@@ -30,8 +30,8 @@ static struct ledger {
 void *slab_alloc(struct slab *slab)
 {
 	(void)slab;
-	MODEL_CHECK(add_relaxed(&nr_tasks, 1) == 0);
-	return &tasks[0];
+	(void)add_relaxed(&nr_tasks, 1);
+	return &tasks[model_thread()];
 }
 
 void slab_free(struct slab *slab, void *object)
@@ -39,19 +39,6 @@ void slab_free(struct slab *slab, void *object)
 	(void)slab;
 	(void)object;
 	(void)sub_relaxed(&nr_tasks, 1);
-}
-
-void *mem_alloc(struct mem *mem, size_t size)
-{
-	(void)mem;
-	return model_alloc(size);
-}
-
-void mem_free(struct mem *mem, void *memory, size_t size)
-{
-	(void)mem;
-	(void)size;
-	model_free(memory);
 }
 
 static void setup(void)
@@ -71,7 +58,7 @@ static void setup(void)
 		model_name(&strands[i].forks.word, "forks%d", i);
 	}
 	parent = (struct sley_task){ .fiber = &strands[0] };
-	task_build_running(&parent, 0, rt.membarrier ? 0 : TASK_NO_BARRIER);
+	task_build_running(&parent, 0, rt->membarrier ? 0 : TASK_NO_BARRIER);
 	strands[0].task = &parent;
 	MODEL_CHECK(fork_make_room(&crew[0]));
 	storage = strands[0].forks.storage;
@@ -171,7 +158,7 @@ static void run_stolen(struct sley_task *task)
 	task->fn(task->arg);
 	strands[1].task = NULL;
 	task_finish(task);
-	slab_free(&rt.tasks, task);
+	slab_free(&rt->tasks, task);
 }
 
 static void steal(int id)

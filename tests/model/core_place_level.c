@@ -45,7 +45,7 @@ static void setup(unsigned int workers)
 	memset(jobs, 0, sizeof(jobs));
 	memset(&ledger, 0, sizeof(ledger));
 	told = 0;
-	rt.phase = PHASE_STOPPING; /* nobody sleeps */
+	rt->phase = PHASE_STOPPING; /* nobody sleeps */
 	model_name(&told, "told");
 	model_name(&sley__level_changes.nr, "changes");
 	for (int i = 0; i < JOBS; i++) {
@@ -61,7 +61,7 @@ static void in_the_shared_queue(void)
 {
 	setup(1);
 	for (int i = 0; i < JOBS; i++)
-		runq_push(&rt.runq, job(i));
+		runq_push(&rt->runq, job(i));
 }
 
 static void in_the_ring(void)
@@ -152,14 +152,14 @@ static void worker(int id)
 
 static void each_once(void)
 {
-	for (unsigned int i = 0; i < rt.nr_workers; i++) {
+	for (unsigned int i = 0; i < rt->nr_workers; i++) {
 		while (pick((int)i))
 			;
 	}
 	for (int i = 0; i < JOBS; i++)
 		MODEL_CHECK(ledger.ran[i] == 1);
 	MODEL_CHECK(task_level(&jobs[CHANGED].task) == URGENT);
-	MODEL_CHECK(rt.runq.levels.bitmap == 0 && rt.runq.hint == 0);
+	MODEL_CHECK(rt->runq.levels.bitmap == 0 && rt->runq.hint == 0);
 }
 
 #define CHANGES(where)                                                         \

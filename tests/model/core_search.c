@@ -88,12 +88,12 @@ static void pick_all(int id)
 /* With what the workers have left in their queues. */
 static void each_once(int nr)
 {
-	for (unsigned int i = 0; i < rt.nr_workers; i++)
+	for (unsigned int i = 0; i < rt->nr_workers; i++)
 		pick_all((int)i);
 	for (int i = 0; i < JOBS; i++)
 		MODEL_CHECK(ledger.ran[i] == (i < nr));
-	MODEL_CHECK(rt.idle.counts == 0);
-	MODEL_CHECK(list_empty(&rt.idle.parked));
+	MODEL_CHECK(rt->idle.counts == 0);
+	MODEL_CHECK(list_empty(&rt->idle.parked));
 }
 
 static void one(void)
@@ -130,13 +130,13 @@ static void search_once(int id)
 static void spawn_first(int id)
 {
 	(void)id;
-	place_foreign(&rt, job(0, LEVEL_DEFAULT));
+	place_foreign(rt, job(0, LEVEL_DEFAULT));
 }
 
 static void spawn_low(int id)
 {
 	(void)id;
-	place_foreign(&rt, job(0, LEVEL_DEFAULT + 1));
+	place_foreign(rt, job(0, LEVEL_DEFAULT + 1));
 }
 
 static void send_home(int id)
@@ -202,9 +202,9 @@ static void look(int id)
 static void setup_shared(void)
 {
 	setup(2);
-	rt.phase = PHASE_STOPPING;
+	rt->phase = PHASE_STOPPING;
 	for (int i = 0; i < 3; i++)
-		runq_push(&rt.runq, job(i, LEVEL_DEFAULT));
+		runq_push(&rt->runq, job(i, LEVEL_DEFAULT));
 }
 
 MODEL(a_batch_is_robbed, .setup = setup_shared, .threads = { pick_all, look },
@@ -216,7 +216,7 @@ MODEL(two_take_a_batch, .setup = setup_shared,
 static void setup_full(void)
 {
 	setup(2);
-	rt.phase = PHASE_STOPPING;
+	rt->phase = PHASE_STOPPING;
 	for (int i = 0; i < RING_CAPACITY; i++)
 		place_spawned(&crew[0], job(i, LEVEL_DEFAULT));
 }
@@ -234,8 +234,8 @@ MODEL(an_overflow_is_robbed, .setup = setup_full,
 static void spawn_both_and_tell(int id)
 {
 	(void)id;
-	place_foreign(&rt, job(0, LEVEL_DEFAULT));
-	place_foreign(&rt, job(1, 3));
+	place_foreign(rt, job(0, LEVEL_DEFAULT));
+	place_foreign(rt, job(1, 3));
 	store_release(&told, 1);
 }
 

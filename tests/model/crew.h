@@ -16,14 +16,17 @@
 
 #include "core/drain.h"
 #include "core/fork.h"
+#include "core/report.h"
 #include "core/runtime.h"
 #include "os/membarrier.h"
+#include "os/symbol.h"
+#include "os/thread.h"
 
 #include <string.h>
 
 #define CREW_MAX 2
 
-static struct sley rt;
+static struct sley *rt;
 static struct worker crew[CREW_MAX];
 static struct worker *crew_table[CREW_MAX] = { &crew[0], &crew[1] };
 
@@ -40,38 +43,47 @@ static void crew_name_worker(int i)
 	model_name(&crew[i].ring.tail, "tail%d", i);
 }
 
-static void crew_set_up(unsigned int nr)
+/* In zeroed memory of the caller. */
+static void crew_set_up_in(struct sley *memory, unsigned int nr)
 {
-	memset(&rt, 0, sizeof(rt));
+	rt = memory;
 	memset(crew, 0, sizeof(crew));
-	rt.worker = crew_table;
-	rt.nr_workers = nr;
-	rt.phase = PHASE_RUNNING;
-	rt.membarrier = os_membarrier_setup();
-	list_init(&rt.bound);
+	rt->worker = crew_table;
+	rt->nr_workers = nr;
+	rt->phase = PHASE_RUNNING;
+	rt->membarrier = os_membarrier_setup();
+	list_init(&rt->bound);
 	sley__runqs = (struct runqs){ 0 };
-	runq_init(&rt.runq);
-	idle_init(&rt.idle, nr, rt.membarrier);
+	runq_init(&rt->runq);
+	idle_init(&rt->idle, nr, rt->membarrier);
 	selves_set(&(struct self){ 0 });
 	for (unsigned int i = 0; i < nr; i++) {
-		crew[i].rt = &rt;
+		crew[i].rt = rt;
 		crew[i].index = i;
 		timers_init(&crew[i].timers);
 		idle_seat_init(&crew[i].seat);
 		list_init(&crew[i].parents);
 		rand_seed(&crew[i].rand, i + 1);
 		selves[1 + i] =
-			(struct self){ .worker = &crew[i], .bound = &rt };
+			(struct self){ .worker = &crew[i], .bound = rt };
 		crew_name_worker((int)i);
 	}
-	model_lock_word(&rt.runq.lock.word);
-	model_lock_word(&rt.idle.lock.word);
+	model_lock_word(&rt->runq.lock.word);
+	model_lock_word(&rt->idle.lock.word);
 	model_lock_word(&sley__runqs.lock.word);
-	model_name(&rt.runq.lock.word, "runq.lock");
-	model_name(&rt.runq.hint, "hint");
-	model_name(&rt.idle.lock.word, "idle.lock");
-	model_name(&rt.idle.counts, "counts");
-	model_name(&rt.spinner, "spinner");
+	model_name(&rt->runq.lock.word, "runq.lock");
+	model_name(&rt->runq.hint, "hint");
+	model_name(&rt->idle.lock.word, "idle.lock");
+	model_name(&rt->idle.counts, "counts");
+	model_name(&rt->spinner, "spinner");
+}
+
+static inline void crew_set_up(unsigned int nr)
+{
+	static struct sley memory;
+
+	memset(&memory, 0, sizeof(memory));
+	crew_set_up_in(&memory, nr);
 }
 
 /* ---- what is not there; a source that is linked comes first ---------------- */
@@ -107,6 +119,47 @@ NOT_THERE void monitor_wake(struct monitor *monitor)
 {
 	(void)monitor;
 	MODEL_CHECK(!"there is no monitor");
+}
+
+/* In a model that links the slab: one chunk, which is all there is. */
+NOT_THERE void *mem_alloc_aligned(struct mem *mem, size_t size, size_t align)
+{
+	static _Alignas(64 << 10) char chunk[64 << 10];
+
+	(void)mem;
+	MODEL_CHECK(size == sizeof(chunk) && align == sizeof(chunk));
+	return memset(chunk, 0, size);
+}
+
+NOT_THERE void *mem_alloc(struct mem *mem, size_t size)
+{
+	(void)mem;
+	return model_alloc(size);
+}
+
+NOT_THERE void mem_free(struct mem *mem, void *memory, size_t size)
+{
+	(void)mem;
+	(void)size;
+	model_free(memory);
+}
+
+NOT_THERE void os_thread_yield(void)
+{
+	spin_yield();
+}
+
+NOT_THERE void report(const struct sley *runtime, const char *format, ...)
+{
+	(void)runtime;
+	MODEL_CHECK(!format);
+}
+
+NOT_THERE void os_symbol(char *out, size_t size, const void *address)
+{
+	(void)address;
+	MODEL_CHECK(size == 0);
+	(void)out;
 }
 
 NOT_THERE void trace_record(struct trace_ring *ring, enum trace_kind kind,

@@ -37,7 +37,7 @@
 #define PROCESSES (2 * THREADS)
 #define STEPS_MAX 4096
 #define STORES_MAX 16
-#define LOCKS_MAX 8
+#define LOCKS_MAX 16
 
 enum op_kind {
 	OP_LOAD,

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_cancel.c - src/core/runtime_cancel.c: what is blocked when everything is
+ * cancelled is woken by the worker it is blocked on, and what ends meanwhile is
+ * not touched any more.
+ *
+ * A worker parks its task, with nobody to wake it but the cancel, and searches
+ * with the very search.c: it must find that task.  Its first pick is a fair
+ * one, which takes a poke back, or is not.
+ *
+ * In a migratable runtime the task is woken by another worker, which resumes
+ * and ends it there, and frees it; the worker that parked it is still looking
+ * at its state, or goes through its strands to cancel them.
+ *
+ * Complete for one task, one worker and one canceller, with membarrier and
+ * without; and for one task and two workers of a migratable runtime that is
+ * cancelled already.  Not seen: two strands of one worker, a task that changes
+ * workers twice, and a canceller beside both workers.
+ */
+#include "crew.h"
+
+#include "core/leave.h"
+
+static struct strand *strand;
+static struct sley_task *task; /* freed by who ends it */
+static struct object {
+	struct spinlock lock;
+	struct sley_task *waiter;
+} object;
+static struct ledger {
+	int ended;
+	enum task_verdict verdict;
+} ledger;
+
+/* leave.h names it; nobody switches here. */
+struct strand *worker_spare_strand(struct worker *worker,
+				   struct sley_task *next)
+{
+	(void)worker;
+	(void)next;
+	return NULL;
+}
+
+void leave_finish_rare(struct worker *worker)
+{
+	(void)worker;
+}
+
+static void setup(unsigned int workers)
+{
+	crew_set_up(workers);
+	memset(&ledger, 0, sizeof(ledger));
+	slab_init(&rt->strands, &rt->mem, sizeof(struct strand));
+	strand = slab_alloc(&rt->strands);
+	task = model_alloc(sizeof(*task));
+	task_build_running(task, 0, rt->membarrier ? 0 : TASK_NO_BARRIER);
+	task->fiber = strand;
+	strand->task = task;
+	strand->home = &crew[0];
+	crew[0].strand = strand;
+	object = (struct object){ .waiter = task };
+	model_lock_word(&object.lock.word);
+	model_lock_word(&rt->strands.lock.word);
+	model_lock_word(&strand->ending.word);
+	model_lock_word(&rt->bound_lock.word);
+	model_name(&rt->strands.lock.word, "slab.lock");
+	model_name(&object.lock.word, "object");
+	model_name(&strand->ending.word, "ending");
+	model_name(&strand->task, "strand.task");
+	model_name(&strand->home, "strand.home");
+	model_name(&rt->cancelled, "cancelled");
+	model_name(&rt->gate, "gate");
+	model_name(&task->state, "state");
+	model_name(&task->flags, "flags");
+}
+
+/*
+ * The end of the task, on whatever worker.  It leaves what it waited for first,
+ * as everybody does.
+ */
+static void resume_and_end(struct worker *worker, struct sley_task *found)
+{
+	MODEL_CHECK(found == task);
+	store_relaxed(&strand->home, worker);
+	ledger.verdict = task_verdict_of(task_claim(found));
+	spin_lock(&object.lock);
+	object.waiter = NULL;
+	spin_unlock(&object.lock);
+	leave_task(worker, strand);
+	task_finish(found);
+	model_free(found);
+	ledger.ended++;
+}
+
+/* ---- one worker ---------------------------------------------------------------------- */
+
+static void setup_one(void)
+{
+	setup(1);
+}
+
+static void setup_fair(void)
+{
+	setup(1);
+	crew[0].tick = 1000;
+}
+
+static void block_and_search(int id)
+{
+	struct worker *worker = &crew[id];
+
+	worker->after = (struct after){ .kind = AFTER_WAIT, .strand = strand };
+	leave_finish_wait(worker);
+	resume_and_end(worker, worker_search(worker));
+}
+
+static void cancel_all(int id)
+{
+	(void)id;
+	runtime_cancel_all(rt);
+}
+
+static void was_cancelled(void)
+{
+	MODEL_CHECK(ledger.ended == 1);
+	MODEL_CHECK(ledger.verdict == VERDICT_CANCELLED);
+	MODEL_CHECK(rt->gate == 0);
+}
+
+#define BOTH_VARIANTS(name, ...)                                               \
+	MODEL(name##_with_membarrier, __VA_ARGS__);                            \
+	MODEL(name##_without_membarrier, .no_membarrier = true, __VA_ARGS__)
+
+BOTH_VARIANTS(a_blocked_task_hears_of_the_cancel, .setup = setup_one,
+	      .threads = { block_and_search, cancel_all },
+	      .finish = was_cancelled);
+
+BOTH_VARIANTS(a_fair_pick_does_not_lose_the_poke, .setup = setup_fair,
+	      .threads = { block_and_search, cancel_all },
+	      .finish = was_cancelled);
+
+/* ---- a task that may move --------------------------------------------------------------- */
+
+static void setup_movable(void)
+{
+	setup(2);
+	crew[0].migratable = crew[1].migratable = true;
+	rt->cancelled = 1;
+	task_announce_wait(task);
+}
+
+static void resume_what_is_found(struct worker *worker)
+{
+	struct sley_task *found = worker_pick(worker);
+
+	if (found)
+		resume_and_end(worker, found);
+}
+
+/* Parks what waits for several things, so for no lock; then cancels. */
+static void park_and_cancel(int id)
+{
+	struct worker *worker = &crew[id];
+
+	worker->after = (struct after){ .kind = AFTER_WAIT, .strand = strand };
+	leave_finish_movable(worker);
+	runtime_cancel_strands(worker);
+	resume_what_is_found(worker);
+}
+
+static void wake_and_resume(int id)
+{
+	enum task_decision decision = DECIDED_LOST;
+	struct sley_task *waiter;
+
+	spin_lock(&object.lock);
+	waiter = object.waiter;
+	if (waiter)
+		decision = task_decide(waiter, VERDICT_WOKEN, 0);
+	spin_unlock(&object.lock);
+	if (decision == DECIDED_QUEUE) {
+		task_enqueue(waiter);
+		resume_what_is_found(&crew[id]);
+	}
+}
+
+static void ended_once(void)
+{
+	MODEL_CHECK(ledger.ended == 1);
+	MODEL_CHECK(!strand->task);
+}
+
+BOTH_VARIANTS(a_task_ends_elsewhere_while_it_is_cancelled,
+	      .setup = setup_movable,
+	      .threads = { park_and_cancel, wake_and_resume },
+	      .finish = ended_once);
