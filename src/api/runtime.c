@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * runtime.c - <sley/runtime.h>: checks what the user gave, and passes it on.
- *
- * Edges:
- *
- *   A1  one destroyer gives up -> the next one may begin
  */
 #include <sley/runtime.h>
 
 #include "api/options.h"
-#include "core/drain.h"
 #include "core/forked.h"
-#include "core/hooks.h"
 #include "core/runtime.h"
 #include "core/spawn.h"
 #include "os/clock.h"
@@ -93,9 +87,6 @@ int sley_get_config(const struct sley *rt, struct sley_config *out)
 
 int sley_destroy_until(struct sley *rt, uint64_t deadline_ns)
 {
-	uint32_t destroying = 0;
-	int err;
-
 	if (!rt)
 		return 0;
 	if (runtime_is_lost(rt))
@@ -103,21 +94,7 @@ int sley_destroy_until(struct sley *rt, uint64_t deadline_ns)
 	sley_check(sley__self.bound != rt,
 		   "destroy a runtime from a thread that is not part of it: "
 		   "it waits for its tasks and bound threads");
-	if (!cas_acq_rel(&rt->destroying, &destroying, 1)) /* A1 */
-		return -EBUSY;
-	gate_shut(rt);
-	err = drain_wait(rt, deadline_ns);
-	if (!err && hooks_queue_stop(rt))
-		err = drain_wait(rt, deadline_ns);
-	if (err) {
-		drain_report(rt);
-		store_release(&rt->destroying, 0); /* A1 */
-		return err;
-	}
-	/* Somebody may still be on the way out of sley_cancel_all(). */
-	gate_shut(rt);
-	runtime_free(rt);
-	return 0;
+	return runtime_destroy(rt, deadline_ns);
 }
 
 int sley_destroy(struct sley *rt)

@@ -38,7 +38,7 @@ void gate_leave(struct sley *rt)
 
 void gate_shut(struct sley *rt)
 {
-	(void)or_acq_rel(&rt->gate, GATE_SHUT);      /* D2 */
+	(void)or_acq_rel(&rt->gate, GATE_SHUT);        /* D2 */
 	while (load_acquire(&rt->gate) != GATE_SHUT) { /* D2 */
 		spin_hint(&rt->gate);
 		os_thread_yield();

@@ -30,6 +30,11 @@ void worker_destroy(struct worker *worker);
 
 void runtime_stats(struct sley *rt, struct sley_stats *out);
 
+/* ---- runtime_destroy.c ----------------------------------------------------- */
+
+/* 0, -EBUSY, or -ETIMEDOUT after having said who is left. */
+must_check int runtime_destroy(struct sley *rt, uint64_t deadline_ns);
+
 /* ---- runtime_bind.c -------------------------------------------------------- */
 
 must_check int runtime_bind(struct sley *rt);
