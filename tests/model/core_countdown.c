@@ -13,6 +13,7 @@
  * deadline, and a waiter of the first round that is still on its way out while
  * the second is counted down and a third is begun.
  */
+#include "payload.h"
 #include "threads_only.h"
 
 #include "core/countdown.h"
@@ -23,7 +24,8 @@
 #define THINGS 2
 
 static struct sley_waitq *q;
-static int payload[THINGS]; /* written before done, read after the wait */
+static struct payload
+	payload[THINGS]; /* written before done, read after the wait */
 static uint32_t second_round;
 static struct ledger {
 	int waited, timed_out, last;
@@ -55,7 +57,7 @@ static void done(int thing)
 {
 	enum countdown_result result;
 
-	payload[thing] = 7;
+	payload_write(&payload[thing]);
 	result = countdown_done(q);
 	MODEL_CHECK(result != COUNTDOWN_BAD);
 	ledger.last += result == COUNTDOWN_LAST;
@@ -77,7 +79,7 @@ static void waits(int things)
 {
 	MODEL_CHECK(countdown_wait(q, UINT64_MAX, 0) == 0);
 	for (int i = 0; i < things; i++)
-		MODEL_CHECK(payload[i] == 7);
+		payload_check(&payload[i]);
 	ledger.waited++;
 }
 
@@ -87,8 +89,8 @@ static void waiter_timed(int id)
 
 	(void)id;
 	MODEL_CHECK(err == 0 || err == -ETIMEDOUT);
-	if (!err)
-		MODEL_CHECK(payload[0] == 7 && payload[THINGS - 1] == 7);
+	for (int i = 0; !err && i < THINGS; i++)
+		payload_check(&payload[i]);
 	ledger.waited += !err;
 	ledger.timed_out += err != 0;
 }
@@ -171,7 +173,7 @@ static void wait_twice(int id)
 {
 	wait_and_begin_again(id);
 	MODEL_CHECK(countdown_wait(q, UINT64_MAX, 0) == 0);
-	MODEL_CHECK(payload[1] == 7);
+	payload_check(&payload[1]);
 	model_free(q);
 }
 
@@ -209,7 +211,7 @@ static void waits_for_either_round(int id)
 {
 	(void)id;
 	MODEL_CHECK(countdown_wait(q, UINT64_MAX, 0) == 0);
-	MODEL_CHECK(payload[0] == 7);
+	payload_check(&payload[0]);
 	ledger.waited++;
 }
 

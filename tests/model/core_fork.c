@@ -16,12 +16,13 @@
  * another worker.
  */
 #include "crew.h"
+#include "payload.h"
 
 static struct strand strands[CREW_MAX];
 static struct sley_task parent, tasks[CREW_MAX]; /* one for each thief */
 static struct fork_storage *storage;
 static struct sley_fork *child; /* freed by the parent */
-static int payload;
+static struct payload payload;
 static uint32_t nr_tasks;
 static struct ledger {
 	int ran, joined;
@@ -47,7 +48,7 @@ static void setup(void)
 	memset(strands, 0, sizeof(strands));
 	memset(&ledger, 0, sizeof(ledger));
 	nr_tasks = 0;
-	payload = 0;
+	payload.value = 0;
 	for (int i = 0; i < CREW_MAX; i++) {
 		strands[i].home = &crew[i];
 		list_init(&strands[i].parents);
@@ -70,7 +71,7 @@ static void setup(void)
 static void run_child(void *arg)
 {
 	MODEL_CHECK(arg == &payload);
-	payload = 7;
+	payload_write(&payload);
 	ledger.ran++;
 }
 
@@ -109,7 +110,7 @@ static void join_child(struct worker *worker)
 			leave_and_wait(worker);
 		fork_stack_forget(forks);
 	}
-	MODEL_CHECK(payload == 7);
+	payload_check(&payload);
 	model_free(child);
 	ledger.joined++;
 }
@@ -144,7 +145,7 @@ static void fork_and_work_on(int id)
 		spin_hint(&child->state);
 	MODEL_CHECK(fork_stack_pop(&strands[0].forks) == FORK_POP_STOLEN);
 	fork_stack_forget(&strands[0].forks);
-	MODEL_CHECK(payload == 7);
+	payload_check(&payload);
 	model_free(child);
 	ledger.joined++;
 }

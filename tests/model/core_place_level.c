@@ -17,6 +17,7 @@
  * The levels of a worker's own ready list are touched by it alone.
  */
 #include "crew.h"
+#include "payload.h"
 
 #define JOBS 3
 #define CHANGED 1
@@ -24,7 +25,7 @@
 
 static struct job {
 	struct sley_task task;
-	int payload;
+	struct payload payload;
 } jobs[JOBS], less; /* less urgent, and of no account */
 static uint32_t told;
 static struct ledger {
@@ -33,7 +34,7 @@ static struct ledger {
 
 static struct sley_task *job(int i)
 {
-	jobs[i].payload = 100 + i;
+	payload_write(&jobs[i].payload);
 	task_build(&jobs[i].task, LEVEL_DEFAULT, 0);
 	return &jobs[i].task;
 }
@@ -127,7 +128,7 @@ static void run(struct sley_task *task)
 
 	if (task_state_of(task_load(task)) == TASK_READY)
 		(void)task_claim(task);
-	MODEL_CHECK(done->payload == 100 + (int)(done - jobs));
+	payload_check(&done->payload);
 	ledger.ran[done - jobs]++;
 }
 

@@ -17,12 +17,13 @@
  * at), a second park of one worker, or timers (core_timer.c).
  */
 #include "crew.h"
+#include "payload.h"
 
 #define JOBS 6
 
 struct job {
 	struct sley_task task;
-	int payload; /* written before it is queued, read by who got it */
+	struct payload payload; /* written before it is queued */
 };
 
 static struct job jobs[JOBS];
@@ -54,7 +55,7 @@ static void setup_two(void)
 
 static struct sley_task *job(int i, unsigned int level)
 {
-	jobs[i].payload = 100 + i;
+	payload_write(&jobs[i].payload);
 	task_build(&jobs[i].task, level, 0);
 	return &jobs[i].task;
 }
@@ -65,7 +66,7 @@ static int run(struct sley_task *task)
 	int i = (int)(done - jobs);
 
 	(void)task_claim(task);
-	MODEL_CHECK(done->payload == 100 + i);
+	payload_check(&done->payload);
 	ledger.ran[i]++;
 	return i;
 }

@@ -54,6 +54,7 @@ static struct object *take(int id)
 {
 	struct object *object = slab_alloc(&slab);
 
+	model_access(object);
 	MODEL_CHECK(object && object->owner == 0);
 	object->owner = id + 1;
 	object->lives++;
@@ -62,6 +63,7 @@ static struct object *take(int id)
 
 static void give_back(struct object *object)
 {
+	model_access(object);
 	MODEL_CHECK(object->owner);
 	object->owner = 0;
 	slab_free(&slab, object);

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_drain.c - src/core/drain.c with src/core/runtime_destroy.c: a runtime
+ * that is destroyed while it is busy ends when everything it has accepted has
+ * ended, and not before; what comes too late is refused.
+ *
+ * The runtime is freed at its end, so that whoever still touches it is seen.
+ * Each task writes plain data, which the destroyer reads.
+ *
+ * Complete for two foreign threads at the gate; for a task that spawns one on
+ * another worker while the destroyer sums up; and for a worker that searches
+ * and sleeps with the very search.c, against a foreign thread that spawns and
+ * the destroyer.  All with membarrier: without it the destroyer looks again
+ * every millisecond, for ever, which has no end to be explored.  Not seen:
+ * three workers whose sums are read in between, stop hooks, and a deadline of
+ * the destroyer.
+ */
+#include "crew.h"
+#include "payload.h"
+
+#include "core/hooks.h"
+#include "core/loop.h"
+#include "core/slot.h"
+#include "core/spawn.h"
+#include "os/futex.h"
+
+#include <errno.h>
+
+#define JOBS 2
+
+static struct sley_task tasks[JOBS];
+static struct payload payload[JOBS];
+static uint32_t handed, returned, joined;
+static struct ledger {
+	int accepted, freed;
+	bool passed[JOBS]; /* the gate */
+} ledger;
+
+static void setup(unsigned int workers)
+{
+	struct sley *memory = model_alloc(sizeof(*memory));
+
+	crew_set_up_in(memory, workers);
+	memset(tasks, 0, sizeof(tasks));
+	memset(payload, 0, sizeof(payload));
+	memset(&ledger, 0, sizeof(ledger));
+	handed = returned = joined = 0;
+	model_lock_word(&rt->bound_lock.word);
+	model_name(&rt->gate, "gate");
+	model_name(&rt->draining, "draining");
+	model_name(&rt->drain_events, "events");
+	model_name(&rt->phase, "phase");
+	model_name(&rt->foreign_spawned, "foreign_spawned");
+	model_name(&handed, "handed");
+	model_name(&joined, "joined");
+}
+
+/* ---- what spawn.c and hooks.h name, and nobody uses here ------------------------ */
+
+int slot_give(struct sley_task *task, struct slot **out)
+{
+	(void)task;
+	(void)out;
+	return -ENOMEM;
+}
+
+void slot_take_back(struct sley_task *task)
+{
+	(void)task;
+}
+
+void slot_describe(const struct slot *slot, const struct sley *runtime,
+		   struct sley_waker *out)
+{
+	(void)slot;
+	(void)runtime;
+	(void)out;
+}
+
+struct strand *strand_create(struct sley *runtime, size_t stack_size,
+			     fiber_entry *entry, struct sley_task *task)
+{
+	(void)runtime;
+	(void)stack_size;
+	(void)entry;
+	(void)task;
+	return NULL;
+}
+
+void strand_main(void *arg, struct fiber_thread *thread)
+{
+	(void)arg;
+	(void)thread;
+}
+
+bool hooks_queue_stop(struct sley *runtime)
+{
+	(void)runtime;
+	return false;
+}
+
+/* ---- the destroyer ------------------------------------------------------------------ */
+
+/* As runtime.c does: the workers leave, and are joined. */
+static void stop_workers(void)
+{
+	store_release(&rt->phase, PHASE_STOPPING);
+	os_membarrier();
+	idle_notify_seat(&rt->idle, &crew[0].seat);
+	while (!load_acquire(&joined))
+		(void)os_futex_wait(&joined, 0, UINT64_MAX);
+}
+
+void runtime_free(struct sley *runtime)
+{
+	MODEL_CHECK(runtime == rt);
+	for (int i = 0; i < ledger.accepted; i++)
+		payload_check(&payload[i]);
+	if (handed)
+		stop_workers();
+	model_free(rt);
+	ledger.freed++;
+}
+
+static void destroyer(int id)
+{
+	(void)id;
+	MODEL_CHECK(runtime_destroy(rt, UINT64_MAX) == 0);
+}
+
+static void freed(void)
+{
+	MODEL_CHECK(ledger.freed == 1);
+}
+
+/* ---- the gate ------------------------------------------------------------------------- */
+
+/* No workers: what passes is counted as ended at once. */
+static void setup_gate(void)
+{
+	setup(0);
+}
+
+static void pass(int id)
+{
+	if (!gate_enter(rt))
+		return;
+	ledger.passed[id] = true;
+	payload_write(&payload[id]);
+	gate_leave(rt);
+}
+
+/* Who is refused has done nothing; who was let in has been waited for. */
+static void shut(int id)
+{
+	(void)id;
+	gate_shut(rt);
+	MODEL_CHECK(rt->gate == GATE_SHUT);
+	for (int i = 0; i < JOBS; i++) {
+		if (ledger.passed[i])
+			payload_check(&payload[i]);
+	}
+}
+
+static void gate_is_shut(void)
+{
+	MODEL_CHECK(rt->gate == GATE_SHUT);
+	model_free(rt);
+}
+
+MODEL(the_gate_is_shut, .setup = setup_gate, .threads = { pass, pass, shut },
+      .finish = gate_is_shut);
+
+/* ---- the sums -------------------------------------------------------------------------- */
+
+/* The first task runs on worker 0, and is counted there. */
+static void setup_sums(void)
+{
+	setup(2);
+	ledger.accepted = 2;
+	crew[0].counters.spawned = 1;
+	model_name(&crew[0].counters.spawned, "spawned0");
+	model_name(&crew[0].counters.finished, "finished0");
+	model_name(&crew[1].counters.spawned, "spawned1");
+	model_name(&crew[1].counters.finished, "finished1");
+}
+
+static void ends(struct worker *worker, int job)
+{
+	payload_write(&payload[job]);
+	drain_count_finished(worker);
+	/* It finds nothing more to do. */
+	drain_signal_if_wanted(rt);
+}
+
+static void spawn_and_end(int id)
+{
+	drain_count_spawned(&crew[id]);
+	store_release(&handed, 1);
+	ends(&crew[id], 0);
+	store_release(&joined, 1);
+}
+
+static void take_and_end(int id)
+{
+	while (!load_acquire(&handed))
+		spin_hint(&handed);
+	ends(&crew[id], 1);
+}
+
+static void drain(int id)
+{
+	(void)id;
+	MODEL_CHECK(drain_wait(rt, UINT64_MAX) == 0);
+	payload_check(&payload[0]);
+	payload_check(&payload[1]);
+}
+
+static void drained(void)
+{
+	model_free(rt);
+}
+
+MODEL(a_task_ends_where_it_was_not_spawned, .setup = setup_sums,
+      .threads = { spawn_and_end, take_and_end, drain }, .finish = drained);
+
+/* ---- all of it ---------------------------------------------------------------------------- */
+
+/*
+ * A task is there, and lives until the foreign thread has spawned or was
+ * refused: without it that thread could not know that there is a runtime.
+ */
+static void setup_busy(void)
+{
+	setup(1);
+	handed = 1;
+	ledger.accepted = 1;
+	task_build(&tasks[0], LEVEL_DEFAULT, 0);
+	crew[0].counters.spawned = 1;
+	place_spawned(&crew[0], &tasks[0]);
+}
+
+static void run(struct sley_task *task)
+{
+	(void)task_claim(task);
+	while (task == &tasks[0] && !load_acquire(&returned))
+		spin_hint(&returned);
+	payload_write(&payload[task - tasks]);
+	task_finish(task);
+}
+
+static void worker(int id)
+{
+	struct sley_task *task;
+
+	while ((task = worker_search(&crew[id]))) {
+		run(task);
+		drain_count_finished(&crew[id]);
+	}
+	store_release(&joined, 1);
+	os_futex_wake(&joined, 1);
+}
+
+static void spawn(int id)
+{
+	static const struct sley_options options;
+	int err = spawn_into(rt, NULL, &tasks[1], &options);
+
+	(void)id;
+	MODEL_CHECK(err == 0 || err == -ESHUTDOWN);
+	if (!err)
+		ledger.accepted++;
+	store_release(&returned, 1);
+}
+
+static void all_or_nothing(void)
+{
+	freed();
+	payload_check(&payload[0]);
+	MODEL_CHECK(payload[1].value == PAYLOAD * (ledger.accepted - 1));
+}
+
+MODEL(a_spawn_meets_the_end, .setup = setup_busy,
+      .threads = { worker, spawn, destroyer }, .finish = all_or_nothing,
+      .slow = true);
+
+/* The same without sleep: it picks what there is, and leaves. */
+static void worker_that_never_sleeps(int id)
+{
+	struct sley_task *task;
+
+	while ((task = worker_pick(&crew[id]))) {
+		run(task);
+		drain_count_finished(&crew[id]);
+	}
+	drain_signal_if_wanted(rt);
+	store_release(&joined, 1);
+	os_futex_wake(&joined, 1);
+}
+
+MODEL(a_spawn_meets_the_end_while_all_are_awake, .setup = setup_busy,
+      .threads = { worker_that_never_sleeps, spawn, destroyer },
+      .finish = all_or_nothing);
