@@ -2,26 +2,29 @@
 /*
  * inline_paths.h - lets the explorer see the inline paths of public headers.
  *
- * Those use the compiler's atomics, not base/atomic.h.  Include this before the
- * header.
+ * Those use the compiler's atomics, not base/atomic.h.  Each becomes the
+ * operation of the same order there; what is not listed does not compile.
+ * Include this before the header.
  */
 #ifndef SLEY_TESTS_MODEL_INLINE_PATHS_H
 #define SLEY_TESTS_MODEL_INLINE_PATHS_H
 
 #include "base/atomic.h"
 
-#define INLINE_AT(p, name, order) MODEL_AT(p, name, order, MODEL_ORDER_RELAXED)
+#define __atomic_load_n(p, order) INLINE_LOAD##order(p)
+#define INLINE_LOAD__ATOMIC_RELAXED(p) load_relaxed(p)
+#define INLINE_LOAD__ATOMIC_ACQUIRE(p) load_acquire(p)
 
-#define __atomic_load_n(p, order)                                              \
-	((__typeof__(*(p)))model_load(INLINE_AT(p, "load_n", order)))
-#define __atomic_compare_exchange_n(p, e, d, weak, order, otherwise)           \
-	model_cas(MODEL_AT(p, "compare_exchange_n", order, otherwise), (e),    \
-		  (uint64_t)(d))
-#define __atomic_fetch_add(p, v, order)                                        \
-	((__typeof__(*(p)))model_rmw(INLINE_AT(p, "fetch_add", order),         \
-				     MODEL_ADD, (uint64_t)(v)))
-#define __atomic_fetch_sub(p, v, order)                                        \
-	((__typeof__(*(p)))model_rmw(INLINE_AT(p, "fetch_sub", order),         \
-				     MODEL_ADD, -(uint64_t)(v)))
+/* When they fail all of them are relaxed. */
+#define __atomic_compare_exchange_n(p, e, d, weak, order, failure)             \
+	INLINE_CAS##order##failure(p, e, d)
+#define INLINE_CAS__ATOMIC_ACQUIRE__ATOMIC_RELAXED(p, e, d) cas_acquire(p, e, d)
+#define INLINE_CAS__ATOMIC_RELEASE__ATOMIC_RELAXED(p, e, d) cas_release(p, e, d)
+
+#define __atomic_fetch_add(p, v, order) INLINE_ADD##order(p, v)
+#define INLINE_ADD__ATOMIC_ACQUIRE(p, v) add_acquire(p, v)
+
+#define __atomic_fetch_sub(p, v, order) INLINE_SUB##order(p, v)
+#define INLINE_SUB__ATOMIC_RELEASE(p, v) sub_release(p, v)
 
 #endif

@@ -1,45 +1,72 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sync_mutex.c - src/sync/mutex.c and the inline paths of <sley/sync.h>, with
- * plain threads: one at a time, handed over, tried, and given up.
+ * plain threads and with tasks: one at a time, handed over, tried, given up.
  *
- * Two threads: complete; three: at most three preemptions.  Not seen: fibers; how
- * they park is in core_task_state.c.
+ * What the holders do to `sum` is plain memory, ordered by the mutex alone.
+ * Who has it last frees it, so an unlock that touches it once more is seen.
+ *
+ * Complete for two threads that lock once or lock and try, and for three that
+ * lock once each, one of them perhaps with a deadline or a cancel, or only
+ * trying.  It could miss what needs two waiters in front of a third, as the
+ * middle of the list; the order in which three waiters get it is in
+ * tests/conformance/sync.c.
  */
 #include "inline_paths.h"
-#include "threads_only.h"
+#include "tasks_only.h"
 
-#include <errno.h>
 #include <sley/sync.h>
 
-#define LATER 2000000000u
-
 static struct sley_mutex *mutex;
-static int inside, nr_locked;
-static bool tried, gave_up;
+static int sum; /* under the mutex */
+static struct ledger {
+	int locked;
+	bool tried, gave_up;
+	uint32_t inside, out;
+} ledger;
+
+static void setup_with(enum tasks_flags flags)
+{
+	tasks_setup(flags);
+	mutex = model_alloc(sizeof(*mutex));
+	sum = 0;
+	ledger = (struct ledger){ 0 };
+	model_lock_word(&mutex->q.word);
+	model_name(&mutex->q.word, "mutex");
+	model_name(&ledger.inside, "inside");
+	model_name(&ledger.out, "out");
+}
 
 static void setup(void)
 {
-	mutex = model_alloc(sizeof(*mutex));
-	inside = nr_locked = 0;
-	tried = gave_up = false;
-	model_lock_word(&mutex->q.word);
-	model_name(&mutex->q.word, "mutex");
+	setup_with(0);
+}
+
+static void setup_timed(void)
+{
+	setup_with(TASKS_TIMED);
 }
 
 static void settled(void)
 {
 	MODEL_CHECK(mutex->q.word == 0 && !mutex->q.first);
+	MODEL_CHECK(sum == ledger.locked);
 	model_free(mutex);
+}
+
+/* The scheduling point is where somebody else must not come in. */
+static void section(void)
+{
+	sum++;
+	ledger.locked++;
+	MODEL_CHECK(++ledger.inside == 1);
+	model_access(&ledger.inside);
+	MODEL_CHECK(ledger.inside-- == 1);
 }
 
 static void enter_and_leave(void)
 {
-	model_access(&inside);
-	MODEL_CHECK(++inside == 1);
-	nr_locked++;
-	model_access(&inside);
-	inside--;
+	section();
 	sley_mutex_unlock(mutex);
 }
 
@@ -52,11 +79,14 @@ static void lock(int id)
 
 static void lock_for_a_while(int id)
 {
+	int err = sley_mutex_lock_until(mutex, LATER);
+
 	(void)id;
-	if (sley_mutex_lock_until(mutex, LATER) == 0)
+	MODEL_CHECK(err == 0 || err == -ETIMEDOUT || err == -ECANCELED);
+	if (!err)
 		enter_and_leave();
 	else
-		gave_up = true;
+		ledger.gave_up = true;
 }
 
 static void try_once(int id)
@@ -70,14 +100,14 @@ static void try_once(int id)
 static void lock_and_try(int id)
 {
 	lock(id);
-	tried = sley_mutex_try_lock(mutex);
-	if (tried)
+	ledger.tried = sley_mutex_try_lock(mutex);
+	if (ledger.tried)
 		enter_and_leave();
 }
 
 static void free_was_taken(void)
 {
-	MODEL_CHECK(tried || !gave_up);
+	MODEL_CHECK(ledger.tried || !ledger.gave_up);
 	settled();
 }
 
@@ -88,7 +118,125 @@ MODEL(one_tries, .setup = setup, .threads = { lock, try_once },
 MODEL(one_gives_up, .setup = setup, .threads = { lock, lock_for_a_while },
       .finish = settled);
 MODEL(three_with_one_who_gives_up, .setup = setup,
-      .threads = { lock, lock_for_a_while, try_once }, .bound = 3,
+      .threads = { lock, lock_for_a_while, try_once }, .slow = true,
       .finish = settled);
 MODEL(a_free_mutex_is_got_by_trying, .setup = setup,
       .threads = { lock_and_try, lock_for_a_while }, .finish = free_was_taken);
+
+/* ---- three who want it -------------------------------------------------------- */
+
+/* One has it from the start: what is explored is the hand-over. */
+static void setup_held(void)
+{
+	setup();
+	sley_mutex_lock(mutex);
+}
+
+static void unlock(int id)
+{
+	(void)id;
+	enter_and_leave();
+}
+
+static void two_of_two(void)
+{
+	MODEL_CHECK(ledger.locked == 3);
+	settled();
+}
+
+MODEL(it_is_handed_to_both_who_wait, .setup = setup_held,
+      .threads = { unlock, lock, lock }, .finish = two_of_two);
+MODEL(three_at_once, .setup = setup, .threads = { lock, lock, lock },
+      .slow = true, .finish = two_of_two);
+
+/* ---- who has it last may free it -------------------------------------------------- */
+
+/* A flag under the mutex says so: the other one is out but for its unlock. */
+static void lock_and_free(int id)
+{
+	bool last;
+
+	(void)id;
+	sley_mutex_lock(mutex);
+	section();
+	last = sum == 2;
+	sley_mutex_unlock(mutex);
+	if (last)
+		model_free(mutex);
+}
+
+static void nothing(void)
+{
+}
+
+MODEL(the_last_holder_may_free_it, .setup = setup,
+      .threads = { lock_and_free, lock_and_free }, .finish = nothing);
+
+/* ---- tasks ------------------------------------------------------------------------ */
+
+static void task_lock(int id)
+{
+	task_begin(id);
+	lock(id);
+}
+
+static void task_lock_and_free(int id)
+{
+	task_begin(id);
+	lock_and_free(id);
+}
+
+static void task_lock_for_a_while(int id)
+{
+	task_begin(id);
+	lock_for_a_while(id);
+}
+
+/* For ever, but for a cancel. */
+static void task_lock_or_end(int id)
+{
+	int err;
+
+	task_begin(id);
+	err = sley_mutex_lock_until(mutex, UINT64_MAX);
+	MODEL_CHECK(err == 0 || err == -ECANCELED);
+	if (!err)
+		enter_and_leave();
+}
+
+static void task_unlock(int id)
+{
+	task_begin(id);
+	unlock(id);
+}
+
+static void cancel_second(int id)
+{
+	task_begin(id);
+	task_end_wait(1);
+}
+
+static void both_had_it(void)
+{
+	MODEL_CHECK(ledger.locked == 2);
+	settled();
+}
+
+MODEL(tasks_one_at_a_time, .setup = setup, .threads = { task_lock, task_lock },
+      .finish = both_had_it);
+MODEL(a_task_and_a_thread, .setup = setup, .threads = { task_lock, lock },
+      .finish = both_had_it);
+MODEL(a_task_may_free_it, .setup = setup,
+      .threads = { task_lock_and_free, task_lock_and_free }, .finish = nothing);
+MODEL(a_cancelled_task_gives_up, .setup = setup_held,
+      .threads = { task_unlock, task_lock_or_end, cancel_second },
+      .finish = settled);
+MODEL(a_plain_lock_is_not_cancelled, .setup = setup_held,
+      .threads = { task_unlock, task_lock, cancel_second },
+      .finish = both_had_it);
+MODEL(hand_over_and_deadline_and_cancel, .setup = setup_timed,
+      .threads = { task_lock, task_lock_for_a_while, cancel_second },
+      .finish = settled);
+MODEL(a_cancelled_one_leaves_it_to_the_next, .setup = setup_held,
+      .threads = { task_unlock, task_lock_or_end, cancel_second, task_lock },
+      .slow = true, .finish = settled);

@@ -1,35 +1,81 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sync_semaphore.c - src/sync/semaphore.c and its inline paths, with plain
- * threads: no unit is lost or doubled, whoever wins; nobody is left waiting for
- * units that are there; who takes the last unit may free the semaphore.
+ * threads and with tasks: no unit is lost or doubled, whoever wins; nobody is
+ * left waiting for units that are there; who takes the last unit may free the
+ * semaphore, and sees what was done before that unit was released.
  *
- * Complete, the inline paths included.  It does not see tasks: their side of the wait is core_waitq.c.
+ * Complete for two threads with one operation each, and for three: two who
+ * acquire and one who releases, or the other way round, with a deadline or a
+ * cancel for one of them.  What it could miss: mistakes that need a third
+ * waiter, such as a wrong link in the middle of the list (core/waitq.h has unit
+ * tests for that), and counts near SLEY_SEM_MAX.
  */
-#include "threads_only.h"
-
 #include "inline_paths.h"
+#include "tasks_only.h"
 
 #include <sley/semaphore.h>
 
-#define SOON 2000000000 /* a deadline in virtual time: at any moment */
-
 static struct sley_sem *sem;
-static uint32_t got;
+static int payload[MODEL_THREADS_MAX]; /* written before the release */
+static struct ledger {
+	uint32_t got, refused;
+} ledger;
 
-static void setup(void)
+static void setup_with(enum tasks_flags flags)
 {
+	tasks_setup(flags);
 	sem = model_alloc(sizeof(*sem));
-	got = 0;
+	ledger = (struct ledger){ 0 };
+	memset(payload, 0, sizeof(payload));
 	model_lock_word(&sem->q.word);
 	model_name(&sem->q.word, "sem");
 }
 
+static void setup(void)
+{
+	setup_with(0);
+}
+
+static void setup_timed(void)
+{
+	setup_with(TASKS_TIMED);
+}
+
+static void setup_barrier(void)
+{
+	setup_with(TASKS_BARRIER);
+}
+
+static void acquire(uint32_t n)
+{
+	MODEL_CHECK(sley_sem_acquire(sem, n) == 0);
+	ledger.got += n;
+}
+
+static void acquire_soon(uint32_t n)
+{
+	int err = sley_sem_acquire_until(sem, n, LATER);
+
+	MODEL_CHECK(err == 0 || err == -ETIMEDOUT || err == -ECANCELED);
+	ledger.got += err ? 0 : n;
+	ledger.refused += err != 0;
+}
+
+static void release(int id, uint32_t n)
+{
+	payload[id] = 7;
+	sley_sem_release(sem, n);
+}
+
+/* ---- plain threads ---------------------------------------------------------- */
+
+/* Thread 1 is the one that released. */
 static void acquire_and_free(int id)
 {
 	(void)id;
-	MODEL_CHECK(sley_sem_acquire(sem, 1) == 0);
-	got++;
+	acquire(1);
+	MODEL_CHECK(payload[1] == 7);
 	model_free(sem);
 	sem = NULL;
 }
@@ -37,56 +83,48 @@ static void acquire_and_free(int id)
 static void acquire_one(int id)
 {
 	(void)id;
-	MODEL_CHECK(sley_sem_acquire(sem, 1) == 0);
-	got++;
+	acquire(1);
 }
 
+/* Threads 1 and 2 have released one each. */
 static void acquire_two(int id)
 {
 	(void)id;
-	MODEL_CHECK(sley_sem_acquire(sem, 2) == 0);
-	got += 2;
+	acquire(2);
+	MODEL_CHECK(payload[1] == 7 && payload[2] == 7);
 }
 
 static void acquire_one_soon(int id)
 {
-	int err = sley_sem_acquire_until(sem, 1, SOON);
-
 	(void)id;
-	MODEL_CHECK(err == 0 || err == -ETIMEDOUT);
-	got += err == 0;
+	acquire_soon(1);
 }
 
 static void acquire_two_soon(int id)
 {
-	int err = sley_sem_acquire_until(sem, 2, SOON);
-
 	(void)id;
-	MODEL_CHECK(err == 0 || err == -ETIMEDOUT);
-	got += err == 0 ? 2 : 0;
+	acquire_soon(2);
 }
 
 static void try_one(int id)
 {
 	(void)id;
-	got += sley_sem_try_acquire(sem, 1);
+	ledger.got += sley_sem_try_acquire(sem, 1);
 }
 
 static void release_one(int id)
 {
-	(void)id;
-	sley_sem_release(sem, 1);
+	release(id, 1);
 }
 
 static void release_two(int id)
 {
-	(void)id;
-	sley_sem_release(sem, 2);
+	release(id, 2);
 }
 
 static void check(uint32_t released)
 {
-	MODEL_CHECK(got + sley_sem_value(sem) == released);
+	MODEL_CHECK(ledger.got + sley_sem_value(sem) == released);
 	MODEL_CHECK(!sem->q.first);
 	MODEL_CHECK(!(sem->q.word & SLEY_SEM_BUSY));
 	model_free(sem);
@@ -104,7 +142,7 @@ static void two_released(void)
 
 static void gone(void)
 {
-	MODEL_CHECK(got == 1 && !sem);
+	MODEL_CHECK(ledger.got == 1 && !sem);
 }
 
 MODEL(the_taker_of_the_last_unit_may_free_it, .setup = setup,
@@ -126,3 +164,104 @@ MODEL(two_releases_serve_one_large_request, .setup = setup,
 MODEL(one_release_serves_two_requests, .setup = setup,
       .threads = { acquire_one, acquire_one, release_two },
       .finish = two_released);
+
+/* ---- tasks -------------------------------------------------------------------- */
+
+static void task_acquire_and_free(int id)
+{
+	task_begin(id);
+	acquire_and_free(id);
+}
+
+static void task_acquire_one(int id)
+{
+	task_begin(id);
+	acquire_one(id);
+}
+
+static void task_acquire_soon(int id)
+{
+	task_begin(id);
+	acquire_soon(1);
+}
+
+/* It may be cancelled. */
+static void task_acquire(uint32_t n)
+{
+	int err = sley_sem_acquire(sem, n);
+
+	MODEL_CHECK(err == 0 || err == -ECANCELED);
+	ledger.got += err ? 0 : n;
+	ledger.refused += err != 0;
+}
+
+static void task_acquire_or_end(int id)
+{
+	task_begin(id);
+	task_acquire(1);
+}
+
+static void task_acquire_two_or_end(int id)
+{
+	task_begin(id);
+	task_acquire(2);
+}
+
+static void task_release_one(int id)
+{
+	task_begin(id);
+	release(id, 1);
+}
+
+static void cancel_first(int id)
+{
+	task_begin(id);
+	task_end_wait(0);
+}
+
+static void cancel_first_and_release(int id)
+{
+	cancel_first(id);
+	release(id, 1);
+}
+
+static void fire_first(int id)
+{
+	task_begin(id);
+	task_fire_timers(0);
+}
+
+static void small_one_was_served(void)
+{
+	MODEL_CHECK(ledger.refused == 1);
+	one_released();
+}
+
+MODEL(a_task_may_free_it_too, .setup = setup,
+      .threads = { task_acquire_and_free, release_one }, .finish = gone);
+
+MODEL(a_unit_is_taken_or_stays_when_a_cancel_comes, .setup = setup,
+      .threads = { task_acquire_or_end, task_release_one, cancel_first },
+      .finish = one_released);
+
+MODEL(a_unit_is_taken_or_stays_when_a_cancel_comes_by_membarrier,
+      .setup = setup_barrier,
+      .threads = { task_acquire_or_end, task_release_one, cancel_first },
+      .finish = one_released);
+
+MODEL(a_task_and_its_own_deadline, .setup = setup_timed,
+      .threads = { task_acquire_soon, task_release_one },
+      .finish = one_released);
+
+MODEL(a_deadline_that_the_monitor_sees, .setup = setup_timed,
+      .threads = { task_acquire_soon, task_release_one, fire_first },
+      .finish = one_released);
+
+MODEL(wake_and_deadline_and_cancel, .setup = setup_timed,
+      .threads = { task_acquire_soon, task_release_one, cancel_first },
+      .finish = one_released);
+
+MODEL(a_head_that_is_cancelled_lets_the_next_one_in, .setup = setup,
+      .threads = { task_acquire_two_or_end, task_acquire_one,
+		   cancel_first_and_release },
+      .finish = small_one_was_served);

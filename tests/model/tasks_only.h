@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tasks_only.h - for models whose threads may wait as tasks do.
+ *
+ * What threads_only.h is for plain threads: the rest of the runtime that
+ * src/core/wait.c with src/core/place.c needs.  A model thread that calls
+ * task_begin() is a worker with one task from then on.  When the task waits it
+ * leaves its stack for another one, by the very code of core/leave.h; there its
+ * worker parks it, lets go of the lock, and waits until somebody places it in
+ * the home list, or until a timer of it is due.  Then it claims the task and
+ * goes back to it.  So wake, deadline and cancel meet as they do in a runtime.
+ * A model thread that does not call it is a plain thread.
+ *
+ *	static void setup(void) { tasks_setup(0); ... }
+ *	static void waiter(int id) { task_begin(id); sley_sem_acquire(...); }
+ *	static void canceller(int id) { task_begin(id); task_end_wait(0); }
+ *
+ * Left out: how a worker looks for work and sleeps (core_idle.c), and that
+ * several tasks share one.  A worker that sleeps here waits for its home list,
+ * and only if there are deadlines (TASKS_TIMED) for a futex as well; that is a
+ * scheduling point more for whoever wakes it.  A cancel takes the way without
+ * membarrier unless TASKS_BARRIER says otherwise: both ways are in
+ * core_task_state.c, and a membarrier sees every buffered store of all threads,
+ * which multiplies the executions in TSO.
+ *
+ * Include it in one source of a model, in place of threads_only.h, and link
+ * ${task_waiting}.
+ */
+#ifndef SLEY_TESTS_MODEL_TASKS_ONLY_H
+#define SLEY_TESTS_MODEL_TASKS_ONLY_H
+
+#include "explorer.h"
+
+#include "core/wait.h"
+#include "os/clock.h"
+#include "os/futex.h"
+
+#include <string.h>
+
+#define TASKS_MAX 4 /* the first threads of a model */
+#define TASK_STACK_SIZE 32768
+#define LATER 2000000000u /* a deadline in virtual time: at any moment */
+
+_Thread_local struct self sley__self;
+
+static struct sley task_runtime;
+static struct task_thread {
+	struct worker worker;
+	struct strand strand; /* of the task                        */
+	struct strand idle;   /* where its worker waits meanwhile   */
+	struct sley_task task;
+	int saved_errno;
+} task_threads[TASKS_MAX];
+static _Alignas(64) char task_stacks[TASKS_MAX][TASK_STACK_SIZE];
+
+enum tasks_flags {
+	TASKS_TIMED = 1,   /* some wait with a deadline        */
+	TASKS_BARRIER = 2, /* they are cancelled by membarrier */
+};
+static enum tasks_flags tasks_flags;
+
+/* ---- the worker's side ------------------------------------------------------ */
+
+static struct sley_task *task_await(struct worker *worker)
+{
+	for (;;) {
+		/* Also empties the store buffer. */
+		(void)xchg_acq_rel(&worker->seat.word, 0);
+		place_arrivals(worker);
+		if (worker->ready.bitmap)
+			return levels_take(&worker->ready, LEVEL_DEFAULT);
+		if (!(tasks_flags & TASKS_TIMED))
+			spin_hint(&worker->home.head);
+		else if (os_futex_wait(&worker->seat.word, 0,
+				       timers_next(&worker->timers)))
+			task_enqueue_chain(
+				timers_fire(&worker->timers, os_now()));
+	}
+}
+
+/* On the other stack: what the worker's loop does, for one task. */
+static void task_idle(void *arg, void *pass)
+{
+	struct task_thread *own = arg;
+	struct worker *worker = &own->worker;
+
+	(void)pass;
+	for (;;) {
+		leave_finish(worker);
+		worker->strand = strand_resume(task_await(worker));
+		MODEL_CHECK(worker->strand == &own->strand);
+		(void)fiber_switch(&own->idle.fiber, &own->strand.fiber,
+				   &worker->thread);
+	}
+}
+
+static void task_thread_setup(struct task_thread *own, char *stack)
+{
+	struct worker *worker = &own->worker;
+
+	memset(own, 0, sizeof(*own));
+	task_build_running(&own->task, 0,
+			   tasks_flags & TASKS_BARRIER ? 0 : TASK_NO_BARRIER);
+	own->strand.home = own->idle.home = worker;
+	own->strand.task = &own->task;
+	own->task.fiber = &own->strand;
+	worker->rt = &task_runtime;
+	worker->strand = &own->strand;
+	worker->thread.errno_location = &own->saved_errno;
+	worker->thread.current = &own->strand.fiber;
+	timers_init(&worker->timers);
+	ctx_init(&own->idle.fiber.ctx, stack, TASK_STACK_SIZE, task_idle, own);
+}
+
+/* ---- for models ------------------------------------------------------------- */
+
+/* In setup. */
+static void tasks_setup(enum tasks_flags flags)
+{
+	tasks_flags = flags;
+	sley__self = (struct self){ 0 };
+	model_thread_local(&sley__self, sizeof(sley__self));
+	task_runtime.nr_workers = TASKS_MAX;
+	for (int i = 0; i < TASKS_MAX; i++) {
+		struct task_thread *own = &task_threads[i];
+
+		task_thread_setup(own, task_stacks[i]);
+		if (flags & TASKS_TIMED)
+			model_lock_word(&own->worker.timers.lock.word);
+		model_name(&own->task.state, "task%d.state", i);
+		model_name(&own->task.flags, "task%d.flags", i);
+		model_name(&own->worker.home.head, "home%d", i);
+		model_name(&own->worker.seat.word, "seat%d", i);
+	}
+}
+
+/* The calling model thread is a task from here on. */
+static void task_begin(int id)
+{
+	sley__self.worker = &task_threads[id].worker;
+	sley__self.bound = &task_runtime;
+}
+
+/* Cancel the task of thread @id. */
+__attribute__((unused)) static void task_end_wait(int id)
+{
+	struct sley_task *task = &task_threads[id].task;
+
+	if (task_cancel(task))
+		task_enqueue(task);
+}
+
+/* What the monitor does for a worker that is stuck: all that is due by LATER. */
+__attribute__((unused)) static void task_fire_timers(int id)
+{
+	struct timers *timers = &task_threads[id].worker.timers;
+
+	task_enqueue_chain(timers_fire(timers, LATER));
+}
+
+/* ---- the rest of the runtime ------------------------------------------------- */
+
+void idle_notify_seat(struct idle *idle, struct idle_seat *seat)
+{
+	(void)idle;
+	if (!(tasks_flags & TASKS_TIMED))
+		return;
+	(void)xchg_acq_rel(&seat->word, 1);
+	os_futex_wake(&seat->word, 1);
+}
+
+struct strand *worker_spare_strand(struct worker *worker,
+				   struct sley_task *task)
+{
+	MODEL_CHECK(!task);
+	return &container_of(worker, struct task_thread, worker)->idle;
+}
+
+struct sley_task *worker_pick(struct worker *worker)
+{
+	(void)worker;
+	return NULL;
+}
+
+/* Back on the stack of the task: everything was done before. */
+void leave_finish_rare(struct worker *worker)
+{
+	MODEL_CHECK(worker->after.kind == AFTER_NOTHING);
+}
+
+static void never(void)
+{
+	MODEL_CHECK(!"a task that only waits does not come here");
+}
+
+void idle_wake_one(struct idle *idle)
+{
+	(void)idle;
+	never();
+}
+
+void trace_switch(struct worker *worker, const struct strand *from,
+		  const struct strand *to)
+{
+	(void)worker;
+	(void)from;
+	(void)to;
+	never();
+}
+
+void fiber_swap_fpu(struct fiber *from, struct fiber *to,
+		    struct fiber_thread *thread)
+{
+	(void)from;
+	(void)to;
+	(void)thread;
+	never();
+}
+
+void fork_leave_behind(struct worker *worker)
+{
+	(void)worker;
+	never();
+}
+
+void fork_come_back(struct strand *strand)
+{
+	(void)strand;
+	never();
+}
+
+#endif
