@@ -6,7 +6,8 @@
  * Its memory is the explorer's: a stock or an object that is freed too early,
  * twice or never is seen.  Includes the source to look at who waits.  Complete.
  */
-#include "threads_only.h"
+#include "model_mem.h"
+#include "tasks_only.h"
 
 #include "sync/stock.c"
 
@@ -14,26 +15,6 @@ static struct sley_stock *stock;
 static void *mine; /* lent in setup */
 static int served;
 static bool destroyed;
-
-void mem_init(struct mem *mem, const struct sley_allocator *hook)
-{
-	(void)hook;
-	mem->allocated = 0;
-}
-
-void *mem_alloc(struct mem *mem, size_t size)
-{
-	(void)mem;
-	return model_alloc(size);
-}
-
-void mem_free(struct mem *mem, void *memory, size_t size)
-{
-	(void)mem;
-	(void)size;
-	if (memory)
-		model_free(memory);
-}
 
 static void setup_with(size_t capacity)
 {

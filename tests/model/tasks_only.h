@@ -135,7 +135,7 @@ static void tasks_setup(enum tasks_flags flags)
 }
 
 /* The calling model thread is a task from here on. */
-static void task_begin(int id)
+__attribute__((unused)) static void task_begin(int id)
 {
 	sley__self.worker = &task_threads[id].worker;
 	sley__self.bound = &task_runtime;

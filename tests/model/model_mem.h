@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * model_mem.h - src/mem/alloc.c over the explorer's heap, so that it sees what
+ * is freed too early, twice, or never.  Include it in one source of a model.
+ */
+#ifndef SLEY_TESTS_MODEL_MEM_H
+#define SLEY_TESTS_MODEL_MEM_H
+
+#include "explorer.h"
+
+#include "mem/alloc.h"
+
+void mem_init(struct mem *mem, const struct sley_allocator *hook)
+{
+	(void)hook;
+	mem->allocated = 0;
+}
+
+void *mem_alloc(struct mem *mem, size_t size)
+{
+	(void)mem;
+	return model_alloc(size);
+}
+
+void mem_free(struct mem *mem, void *memory, size_t size)
+{
+	(void)mem;
+	(void)size;
+	if (memory)
+		model_free(memory);
+}
+
+#endif
