@@ -130,12 +130,6 @@ void model_advance(uint64_t ns);
  */
 void model_lock_word(const volatile void *p);
 
-/*
- * The object at @p is a thread-local of the code: each model thread has its
- * own, at first as setup left it.  Call it in setup; there is one at most.
- */
-void model_thread_local(void *p, size_t size);
-
 /* Zeroed memory, 64-byte aligned, the same addresses in every execution. */
 void *model_alloc(size_t size);
 void model_free(void *p);

@@ -6,13 +6,10 @@
  * which makes no system call.  Its first frame sets `base`; an execution that
  * is abandoned leaves its strands where they are, and the next one jumps back
  * to their bases.  Main waits in strand_guard().
- *
- * Thread-locals of the code under test are swapped with the stacks.
  */
 #include "engine.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -26,43 +23,11 @@ static ucontext_t created_by;
 static int creating;
 static int nr_created;
 
-/* ---- thread-locals ---------------------------------------------------------- */
-
-#define LOCAL_MAX 256
-
-static char *local;
-static size_t local_size;
-static char local_of[THREADS][LOCAL_MAX];
-static char local_at_first[LOCAL_MAX]; /* as setup left it */
-
-void model_thread_local(void *p, size_t size)
-{
-	if (size > LOCAL_MAX)
-		model_fail(MODEL_UNSTABLE, "too large a thread-local");
-	local = p;
-	local_size = size;
-}
-
-static void local_save(char *to)
-{
-	if (local)
-		memcpy(to, local, local_size);
-}
-
-static void local_load(const char *from)
-{
-	if (local)
-		memcpy(local, from, local_size);
-}
-
-/* ---- strands ----------------------------------------------------------------- */
-
 static void strand_body(int id)
 {
 	struct op exit_op = { .kind = OP_EXIT, .site = "\0exit\0" };
 
 	engine.current = id;
-	local_load(local_at_first);
 	engine.model->threads[id](id);
 	engine.threads[id].finished = true;
 	machine_post(&exit_op);
@@ -104,31 +69,24 @@ void strands_init(int nr)
 
 void strand_run(int id)
 {
-	if (engine.current < 0)
-		local_save(local_at_first);
 	engine.current = id;
 	_longjmp(base[id], 1);
 }
 
 void strand_switch(int from, int to)
 {
-	local_save(local_of[from]);
 	if (_setjmp(saved[from]) == 0)
 		_longjmp(saved[to], 1);
-	local_load(local_of[from]);
 }
 
 void strand_start(int from, int next)
 {
-	local_save(local_of[from]);
 	if (_setjmp(saved[from]) == 0)
 		strand_run(next);
-	local_load(local_of[from]);
 }
 
 void strand_leave(void)
 {
-	local_load(local_at_first);
 	_longjmp(main_jmp, 1);
 }
 

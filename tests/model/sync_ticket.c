@@ -4,11 +4,18 @@
  * deadlines and tasks that are hung on.
  *
  * The queue and its tickets are gone as soon as the rules allow it: a ticket
- * when its done has returned, the queue with the last of them.  Tasks go to the
- * home list of a bound thread that never looks; what is in there at the end is
- * what was queued.  Complete.
+ * when its done has returned, the queue with the last of them.  What was done
+ * before a ticket was done is plain memory that those who are called later
+ * read.  Tasks that are hung on a ticket go to the home list of a bound thread
+ * that never looks; what is in there at the end is what was queued.
+ *
+ * Complete for three tickets, of which two are done or waited for at the same
+ * time, in and out of order, given up, dropped by reference, with a deadline or
+ * a cancel for one who waits; and for two tasks hung on one ticket.  It could
+ * miss what needs two waiters of one ticket, or a fourth ticket between two
+ * that are done at once.
  */
-#include "threads_only.h"
+#include "tasks_only.h"
 
 #include "core/follow.h"
 #include "core/forked.h"
@@ -24,10 +31,15 @@ static struct scene {
 	struct sley_ticket_queue queue;
 	struct sley_ticket ticket[TICKETS];
 } * scene;
-static int called; /* waits that returned 0 */
-static int told;   /* that the ticket was given up */
+static int payload[TICKETS]; /* of who has a ticket, before it is done */
+static struct ledger {
+	int called;    /* waits that returned 0             */
+	int told;      /* that the ticket was given up      */
+	int gave_up;   /* deadlines and cancels             */
+	int last_refs; /* who dropped the last of a ticket  */
+} ledger;
 
-static struct sley rt;
+static struct sley bound_runtime;
 static struct worker home;
 static struct sley_group group;
 static struct sley_task task[2];
@@ -47,16 +59,16 @@ const char *forked_rule(const char *rule)
 	return rule;
 }
 
-static void setup(void)
+static void setup_with(enum tasks_flags flags)
 {
+	tasks_setup(flags);
 	scene = model_alloc(sizeof(*scene));
-	called = told = 0;
+	ledger = (struct ledger){ 0 };
+	memset(payload, 0, sizeof(payload));
 	memset(&home, 0, sizeof(home));
 	memset(task, 0, sizeof(task));
-	home.rt = &rt;
-	idle_init(&rt.idle, 0, false);
-	idle_seat_init(&home.seat);
-	selves_set(&(struct self){ .bound = &rt });
+	home.rt = &bound_runtime;
+	selves_set(&(struct self){ .bound = &bound_runtime });
 	sley_ticket_take_n(&scene->queue, scene->ticket, TICKETS);
 	model_lock_word(&scene->queue.q.word);
 	model_name(&scene->queue.q.word, "queue");
@@ -64,61 +76,94 @@ static void setup(void)
 		model_name(&scene->ticket[i].q.word, "ticket%d", i);
 }
 
+static void setup(void)
+{
+	setup_with(0);
+}
+
+static void setup_timed(void)
+{
+	setup_with(TASKS_TIMED);
+}
+
+/* Done, after something was done. */
+static void finish_ticket(int which)
+{
+	payload[which] = 7;
+	sley_ticket_done(&scene->ticket[which]);
+}
+
 static void done_0(int id)
 {
 	(void)id;
-	sley_ticket_done(&scene->ticket[0]);
+	finish_ticket(0);
 }
 
 static void done_1(int id)
 {
 	(void)id;
-	sley_ticket_done(&scene->ticket[1]);
+	finish_ticket(1);
 }
 
-static void leave(struct sley_ticket *ticket, int result)
+/* The same by two, who have nothing else to say. */
+static void done_0_twice(int id)
 {
+	(void)id;
+	sley_ticket_done(&scene->ticket[0]);
+}
+
+/* Those before it were done, if it was called. */
+static int wait_for(int which, uint64_t deadline_ns)
+{
+	int result = sley_ticket_wait_until(&scene->ticket[which], deadline_ns);
+
 	MODEL_CHECK(result == 0 || result == -ECANCELED ||
 		    result == -ETIMEDOUT);
-	called += result == 0;
-	told += result == -ECANCELED;
-	sley_ticket_done(ticket);
+	ledger.called += result == 0;
+	ledger.gave_up += result != 0;
+	for (int i = 0; i < which && result == 0; i++)
+		MODEL_CHECK(payload[i] == 7);
+	return result;
 }
 
 static void wait_for_1(int id)
 {
 	(void)id;
-	leave(&scene->ticket[1], sley_ticket_wait(&scene->ticket[1]));
+	MODEL_CHECK(wait_for(1, UINT64_MAX) == 0);
+	finish_ticket(1);
 }
 
 static void wait_for_1_until(int id)
 {
 	(void)id;
-	leave(&scene->ticket[1],
-	      sley_ticket_wait_until(&scene->ticket[1], 2000000000));
+	(void)wait_for(1, LATER);
+	finish_ticket(1);
 }
 
+/* Ticket 1 belongs to somebody else, who may give it up. */
 static void wait_for_1_only(int id)
 {
 	int result = sley_ticket_wait(&scene->ticket[1]);
 
 	(void)id;
-	called += result == 0;
-	told += result == -ECANCELED;
+	MODEL_CHECK(result == 0 || result == -ECANCELED);
+	ledger.called += result == 0;
+	ledger.told += result == -ECANCELED;
 }
 
 /* The last ticket: nobody needs the queue afterwards. */
 static void wait_for_2_and_free(int id)
 {
 	(void)id;
-	leave(&scene->ticket[2], sley_ticket_wait(&scene->ticket[2]));
+	MODEL_CHECK(wait_for(2, UINT64_MAX) == 0);
+	finish_ticket(2);
 	model_free(scene);
 	scene = NULL;
 }
 
 static void all_were_called(void)
 {
-	MODEL_CHECK(!scene && !told);
+	MODEL_CHECK(!scene && !ledger.told);
 }
 
 MODEL(the_last_one_may_free_the_queue, .setup = setup,
@@ -133,6 +178,40 @@ MODEL(done_at_a_deadline_still_calls_the_next, .setup = setup,
       .threads = { done_0, wait_for_1_until, wait_for_2_and_free },
       .finish = all_were_called);
 
+/* ---- references --------------------------------------------------------------- */
+
+static void setup_shared(void)
+{
+	setup();
+	sley_ticket_ref(&scene->ticket[0]);
+}
+
+/* Each has its own; the last one makes the ticket done. */
+static void drop_0(int id)
+{
+	(void)id;
+	ledger.last_refs += sley_ticket_unref(&scene->ticket[0]);
+}
+
+static void second_is_first(void)
+{
+	MODEL_CHECK(ledger.last_refs == 1 && ledger.called == 1);
+	MODEL_CHECK(scene->queue.first == &scene->ticket[2]);
+	model_free(scene);
+}
+
+static void wait_for_1_and_done(int id)
+{
+	(void)id;
+	MODEL_CHECK(sley_ticket_wait(&scene->ticket[1]) == 0);
+	ledger.called++;
+	sley_ticket_done(&scene->ticket[1]);
+}
+
+MODEL(who_drops_it_last_calls_the_next, .setup = setup_shared,
+      .threads = { drop_0, drop_0, wait_for_1_and_done },
+      .finish = second_is_first);
+
 /* ---- twice ------------------------------------------------------------------ */
 
 static void third_is_first(void)
@@ -144,12 +223,13 @@ static void third_is_first(void)
 }
 
 MODEL(done_twice_at_once_calls_one, .setup = setup,
-      .threads = { done_0, done_0, wait_for_1 }, .finish = third_is_first);
+      .threads = { done_0_twice, done_0_twice, wait_for_1_and_done },
+      .finish = third_is_first);
 
 /* Called, or given up, or called and then given up: the waiter is told once. */
 static void the_waiter_was_told(void)
 {
-	MODEL_CHECK(called + told == 1);
+	MODEL_CHECK(ledger.called + ledger.told == 1);
 	third_is_first();
 }
 
@@ -157,7 +237,66 @@ MODEL(a_waiter_of_a_ticket_that_is_given_up, .setup = setup,
       .threads = { done_0, done_1, wait_for_1_only },
       .finish = the_waiter_was_told);
 
-/* ---- tasks ------------------------------------------------------------------ */
+/* ---- tasks that wait --------------------------------------------------------- */
+
+static void task_done_0(int id)
+{
+	task_begin(id);
+	done_0(id);
+}
+
+static void task_wait_for_1(int id)
+{
+	task_begin(id);
+	wait_for_1(id);
+}
+
+/* By a deadline, a cancel, or both; in any case it is done afterwards. */
+static void task_wait_for_1_until(int id)
+{
+	task_begin(id);
+	wait_for_1_until(id);
+}
+
+static void task_wait_for_1_or_end(int id)
+{
+	task_begin(id);
+	(void)wait_for(1, UINT64_MAX);
+	finish_ticket(1);
+}
+
+static void task_wait_for_2_and_free(int id)
+{
+	task_begin(id);
+	wait_for_2_and_free(id);
+}
+
+static void cancel_second(int id)
+{
+	task_begin(id);
+	task_end_wait(1);
+}
+
+static void cancel_second_and_done_0(int id)
+{
+	cancel_second(id);
+	finish_ticket(0);
+}
+
+MODEL(the_last_task_may_free_the_queue, .setup = setup,
+      .threads = { task_done_0, task_wait_for_1, task_wait_for_2_and_free },
+      .finish = all_were_called);
+
+MODEL(call_and_deadline_and_cancel, .setup = setup_timed,
+      .threads = { task_done_0, task_wait_for_1_until, cancel_second },
+      .finish = third_is_first);
+
+MODEL(a_cancelled_task_still_calls_the_next, .setup = setup,
+      .threads = { cancel_second_and_done_0, task_wait_for_1_or_end,
+		   task_wait_for_2_and_free },
+      .finish = all_were_called);
+
+/* ---- tasks that are hung on -------------------------------------------------- */
 
 static void hang_on_two(int id)
 {

@@ -1,26 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync_waker.c - src/core/slot.c and src/sync/key.c with plain threads: waiter
- * and waker meet in whichever order they come (R-U1), numbers go stale in time,
- * and a task does not end while somebody who found it by number touches it.
+ * sync_waker.c - src/core/slot.c, src/sync/key.c and src/sync/waker.c with plain
+ * threads and with tasks: waiter and waker meet in whichever order they come
+ * (R-U1), numbers go stale in time, and a task does not end while somebody who
+ * found it by number touches it.
  *
- * The last model is the map that loses a wake-up: look, and then insert.  It
- * must be seen to fail, in the window that the others do not have.
+ * What was written before a wake is plain memory that the woken one reads.  The
+ * last model is the map that loses a wake-up: look, and then insert.  It must be
+ * seen to fail, in the window that the others do not have.
  *
- * Complete.  Tasks that are suspended wait like any other: core_waitq.c.
+ * Complete for one or two waiters, one or two wakes, the end of a key or of a
+ * task against both, and a deadline, a cancel or both for one who waits.  It
+ * could miss what needs two slots, as the list of free ones under two that end
+ * at once, or a new chunk of them.
  */
-#include "threads_only.h"
+#include "tasks_only.h"
 
 #include "core/slot.h"
 #include "os/map.h"
 
 #include <string.h>
 
-#define SOON 2000000000 /* a deadline in virtual time: at any moment */
-
 static struct slot chunk[SLOT_CHUNK_FIRST];
 static uint64_t key, next_key;
-static int got, gone, woken, remembered, refused;
+static int payload; /* by the one who wakes */
+static struct ledger {
+	int got, gone, gave_up;         /* by those who wait  */
+	int woken, remembered, refused; /* by those who wake  */
+} ledger;
 
 /* The first chunk is enough, and is there already. */
 void *os_map(size_t size)
@@ -35,11 +42,16 @@ void os_unmap(void *memory, size_t size)
 	(void)size;
 }
 
-static void setup(void)
+static void setup_with(enum tasks_flags flags)
 {
+	tasks_setup(flags);
 	memset(chunk, 0, sizeof(chunk));
 	sley__slots = (struct slots){ .chunk = { chunk } };
-	got = gone = woken = remembered = refused = 0;
+	sley__runqs = (struct runqs){ 0 };
+	sley__level_changes.nr = 0;
+	model_lock_word(&sley__runqs.lock.word);
+	ledger = (struct ledger){ 0 };
+	payload = 0;
 	next_key = 0;
 	MODEL_CHECK(sley_key_create(&key) == 0);
 	model_lock_word(&sley__slots.lock.word);
@@ -48,10 +60,25 @@ static void setup(void)
 	model_name(&chunk[0].q.word, "slot0");
 }
 
+static void setup(void)
+{
+	setup_with(0);
+}
+
+static void setup_timed(void)
+{
+	setup_with(TASKS_TIMED);
+}
+
 static void note(int result)
 {
-	got += result == 0;
-	gone += result == -ESRCH || result == -EIDRM;
+	bool gone = result == -ESRCH || result == -EIDRM;
+
+	ledger.got += result == 0;
+	ledger.gone += gone;
+	ledger.gave_up += result == -ETIMEDOUT || result == -ECANCELED;
+	MODEL_CHECK(result == 0 || gone || result == -ETIMEDOUT ||
+		    result == -ECANCELED);
 }
 
 static void wait_for_key(int id)
@@ -60,10 +87,17 @@ static void wait_for_key(int id)
 	note(sley_key_wait(key));
 }
 
+/* There is one who wakes, and nobody who ends the key. */
+static void wait_and_read(int id)
+{
+	wait_for_key(id);
+	MODEL_CHECK(payload == 7);
+}
+
 static void wait_for_key_soon(int id)
 {
 	(void)id;
-	note(sley_key_wait_until(key, SOON));
+	note(sley_key_wait_until(key, LATER));
 }
 
 static void wake(int id)
@@ -71,9 +105,15 @@ static void wake(int id)
 	int result = sley_key_wake(key);
 
 	(void)id;
-	woken += result == 1;
-	remembered += result == 0;
-	refused += result == -ESRCH;
+	ledger.woken += result == 1;
+	ledger.remembered += result == 0;
+	ledger.refused += result == -ESRCH;
+}
+
+static void write_and_wake(int id)
+{
+	payload = 7;
+	wake(id);
 }
 
 static void wake_twice(int id)
@@ -108,30 +148,30 @@ static void all_is_quiet(void)
 static void one_wake_one_waiter(void)
 {
 	all_is_quiet();
-	MODEL_CHECK(got == 1 && woken + remembered == 1);
+	MODEL_CHECK(ledger.got == 1 && ledger.woken + ledger.remembered == 1);
 	MODEL_CHECK(!is_signalled());
 }
 
 static void one_wake_is_used_or_kept(void)
 {
 	all_is_quiet();
-	MODEL_CHECK(got + is_signalled() == 1);
+	MODEL_CHECK(ledger.got + is_signalled() == 1);
 }
 
 /* Each wake is used, kept, or absorbed by the one that is kept. */
 static void no_wake_is_used_twice(void)
 {
 	all_is_quiet();
-	MODEL_CHECK(woken + remembered == 2);
-	MODEL_CHECK(got + is_signalled() >= 1);
-	MODEL_CHECK(got + is_signalled() <= 2);
-	MODEL_CHECK(got >= woken);
+	MODEL_CHECK(ledger.woken + ledger.remembered == 2);
+	MODEL_CHECK(ledger.got + is_signalled() >= 1);
+	MODEL_CHECK(ledger.got + is_signalled() <= 2);
+	MODEL_CHECK(ledger.got >= ledger.woken);
 }
 
 static void waiter_is_not_forgotten(void)
 {
 	all_is_quiet();
-	MODEL_CHECK(got + gone == 1);
+	MODEL_CHECK(ledger.got + ledger.gone == 1);
 	MODEL_CHECK(sley_key_wake(key) == -ESRCH);
 }
 
@@ -139,7 +179,7 @@ static void waiter_is_not_forgotten(void)
 static void new_key_is_clean(void)
 {
 	all_is_quiet();
-	MODEL_CHECK(woken + remembered + refused == 1);
+	MODEL_CHECK(ledger.woken + ledger.remembered + ledger.refused == 1);
 	MODEL_CHECK((uint32_t)next_key == (uint32_t)key && next_key != key);
 	MODEL_CHECK(!is_signalled());
 	MODEL_CHECK(sley_key_wake(next_key) == 0);
@@ -147,7 +187,8 @@ static void new_key_is_clean(void)
 }
 
 MODEL(either_side_may_come_first, .setup = setup,
-      .threads = { wait_for_key, wake }, .finish = one_wake_one_waiter);
+      .threads = { wait_and_read, write_and_wake },
+      .finish = one_wake_one_waiter);
 
 MODEL(a_wake_is_not_lost_to_one_who_gives_up, .setup = setup,
       .threads = { wait_for_key_soon, wait_for_key_soon, wake },
@@ -164,6 +205,190 @@ MODEL(waiters_of_a_key_that_is_destroyed_return, .setup = setup,
 MODEL(a_stale_wake_does_not_hit_the_next_tenant, .setup = setup,
       .threads = { destroy_and_use_again, wake, wait_for_key_soon },
       .finish = new_key_is_clean);
+
+/* ---- tasks wait for a key -------------------------------------------------------- */
+
+static void task_wait_and_read(int id)
+{
+	task_begin(id);
+	wait_and_read(id);
+}
+
+static void task_wait_for_key(int id)
+{
+	task_begin(id);
+	wait_for_key(id);
+}
+
+static void task_wait_for_key_soon(int id)
+{
+	task_begin(id);
+	wait_for_key_soon(id);
+}
+
+static void task_write_and_wake(int id)
+{
+	task_begin(id);
+	write_and_wake(id);
+}
+
+static void task_wake(int id)
+{
+	task_begin(id);
+	wake(id);
+}
+
+static void task_destroy(int id)
+{
+	task_begin(id);
+	destroy(id);
+}
+
+static void cancel_first(int id)
+{
+	task_begin(id);
+	task_end_wait(0);
+}
+
+static void told_of_the_end_or_cancelled(void)
+{
+	all_is_quiet();
+	MODEL_CHECK(ledger.gone + ledger.gave_up == 1);
+}
+
+MODEL(a_task_waits_and_a_task_wakes, .setup = setup,
+      .threads = { task_wait_and_read, task_write_and_wake },
+      .finish = one_wake_one_waiter);
+
+MODEL(a_wake_is_not_lost_to_a_cancelled_task, .setup = setup,
+      .threads = { task_wait_for_key, task_wake, cancel_first },
+      .finish = one_wake_is_used_or_kept);
+
+MODEL(wake_and_deadline_and_cancel, .setup = setup_timed,
+      .threads = { task_wait_for_key_soon, task_wake, cancel_first },
+      .finish = one_wake_is_used_or_kept);
+
+MODEL(the_end_of_a_key_and_a_cancel, .setup = setup,
+      .threads = { task_wait_for_key, task_destroy, cancel_first },
+      .finish = told_of_the_end_or_cancelled);
+
+/* ---- a task is suspended ------------------------------------------------------------ */
+
+/* Thread 0 is a task that has asked for its waker. */
+static void setup_suspend_with(enum tasks_flags flags)
+{
+	struct strand *strand = &task_threads[0].strand;
+	struct sley_waker waker;
+
+	setup_with(flags);
+	MODEL_CHECK(sley_key_destroy(key) == 0);
+	sley__self.worker = &task_threads[0].worker;
+	MODEL_CHECK(sley_waker_self(&waker) == 0);
+	sley__self.worker = NULL;
+	key = waker.id;
+	MODEL_CHECK(strand->endings && sley_nr_wakers() == 1);
+}
+
+static void setup_suspend(void)
+{
+	setup_suspend_with(0);
+}
+
+static void setup_suspend_timed(void)
+{
+	setup_suspend_with(TASKS_TIMED);
+}
+
+static void suspend(int id)
+{
+	task_begin(id);
+	note(sley_suspend());
+}
+
+static void suspend_and_read(int id)
+{
+	suspend(id);
+	MODEL_CHECK(payload == 7);
+}
+
+/* And ends: its number means nothing from then on. */
+static void suspend_and_end(int id)
+{
+	suspend(id);
+	endings_run(&task_threads[0].strand.endings);
+}
+
+static void suspend_soon(int id)
+{
+	task_begin(id);
+	note(sley_suspend_until(LATER));
+}
+
+static void wake_by_id(int id)
+{
+	task_begin(id);
+	payload = 7;
+	MODEL_CHECK(sley_wake_id(key) == 0);
+}
+
+/* After the end it is told so; before, it has woken the task. */
+static void wake_late(int id)
+{
+	int result;
+
+	task_begin(id);
+	result = sley_wake_id(key);
+	MODEL_CHECK(result == 0 || result == -ESRCH);
+	ledger.refused += result != 0;
+}
+
+static void set_level(int id)
+{
+	int result;
+
+	task_begin(id);
+	result = sley_set_priority_id(key, 1);
+	MODEL_CHECK(result == 0 || result == -ESRCH);
+	ledger.refused += result != 0;
+}
+
+static void resumed(void)
+{
+	all_is_quiet();
+	MODEL_CHECK(ledger.got == 1 && !is_signalled());
+}
+
+static void resumed_or_kept(void)
+{
+	all_is_quiet();
+	MODEL_CHECK(ledger.got + ledger.gave_up == 1);
+	MODEL_CHECK(ledger.got + is_signalled() == 1);
+}
+
+static void ended(void)
+{
+	all_is_quiet();
+	MODEL_CHECK(ledger.got == 1 && ledger.refused <= 1);
+	MODEL_CHECK(sley_nr_wakers() == 0);
+	MODEL_CHECK(sley_wake_id(key) == -ESRCH && !is_signalled());
+}
+
+MODEL(a_wake_before_the_suspend_is_kept, .setup = setup_suspend,
+      .threads = { suspend_and_read, wake_by_id }, .finish = resumed);
+
+MODEL(a_suspended_task_is_woken_or_cancelled, .setup = setup_suspend,
+      .threads = { suspend, wake_by_id, cancel_first },
+      .finish = resumed_or_kept);
+
+MODEL(wake_and_deadline_and_cancel_of_a_suspend, .setup = setup_suspend_timed,
+      .threads = { suspend_soon, wake_by_id, cancel_first },
+      .finish = resumed_or_kept);
+
+MODEL(a_wake_at_the_end_hits_nobody, .setup = setup_suspend,
+      .threads = { suspend_and_end, wake_late, wake_late }, .finish = ended);
+
+MODEL(a_level_is_set_at_the_end, .setup = setup_suspend,
+      .threads = { suspend_and_end, wake_by_id, set_level }, .finish = ended);
 
 /* ---- the end of a task ------------------------------------------------------- */
 

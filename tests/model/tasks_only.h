@@ -29,7 +29,7 @@
 #ifndef SLEY_TESTS_MODEL_TASKS_ONLY_H
 #define SLEY_TESTS_MODEL_TASKS_ONLY_H
 
-#include "explorer.h"
+#include "selves.h"
 
 #include "core/wait.h"
 #include "os/clock.h"
@@ -40,8 +40,6 @@
 #define TASKS_MAX 4 /* the first threads of a model */
 #define TASK_STACK_SIZE 32768
 #define LATER 2000000000u /* a deadline in virtual time: at any moment */
-
-_Thread_local struct self sley__self;
 
 static struct sley task_runtime;
 static struct task_thread {
@@ -63,12 +61,15 @@ static enum tasks_flags tasks_flags;
 
 static struct sley_task *task_await(struct worker *worker)
 {
+	struct levels *ready = &worker->ready;
+
 	for (;;) {
 		/* Also empties the store buffer. */
 		(void)xchg_acq_rel(&worker->seat.word, 0);
 		place_arrivals(worker);
-		if (worker->ready.bitmap)
-			return levels_take(&worker->ready, LEVEL_DEFAULT);
+		if (ready->bitmap)
+			return levels_take(
+				ready, (unsigned int)bits_first(ready->bitmap));
 		if (!(tasks_flags & TASKS_TIMED))
 			spin_hint(&worker->home.head);
 		else if (os_futex_wait(&worker->seat.word, 0,
@@ -118,8 +119,7 @@ static void task_thread_setup(struct task_thread *own, char *stack)
 static void tasks_setup(enum tasks_flags flags)
 {
 	tasks_flags = flags;
-	sley__self = (struct self){ 0 };
-	model_thread_local(&sley__self, sizeof(sley__self));
+	selves_set(&(struct self){ 0 });
 	task_runtime.nr_workers = TASKS_MAX;
 	for (int i = 0; i < TASKS_MAX; i++) {
 		struct task_thread *own = &task_threads[i];
