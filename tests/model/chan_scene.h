@@ -35,6 +35,7 @@ static void setup_with(size_t capacity, enum tasks_flags flags)
 	tasks_setup(flags);
 	memset(items, 0, sizeof(items));
 	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
 	MODEL_CHECK(sley_chan_create(&chan, sizeof(struct item *), capacity) ==
 		    0);
 	if (chan->room)

@@ -36,6 +36,7 @@ static void setup(unsigned int workers)
 	crew_set_up_in(memory, workers);
 	memset(payload, 0, sizeof(payload));
 	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
 	selves_set(&(struct self){ 0 });
 	model_lock_word(&rt->bound_lock.word);
 	model_name(&rt->bound_lock.word, "bound_lock");

@@ -50,6 +50,7 @@ static void setup(unsigned int workers)
 {
 	crew_set_up(workers);
 	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
 	slab_init(&rt->strands, &rt->mem, sizeof(struct strand));
 	strand = slab_alloc(&rt->strands);
 	task = model_alloc(sizeof(*task));

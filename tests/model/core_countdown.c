@@ -36,6 +36,7 @@ static void setup(void)
 	q = model_alloc(sizeof(*q));
 	memset(payload, 0, sizeof(payload));
 	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
 	second_round = 0;
 	model_name(&q->word, "q");
 	model_name(&second_round, "second_round");

@@ -47,6 +47,7 @@ static void setup(void)
 	crew_set_up(2);
 	memset(strands, 0, sizeof(strands));
 	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
 	nr_tasks = 0;
 	payload.value = 0;
 	for (int i = 0; i < CREW_MAX; i++) {

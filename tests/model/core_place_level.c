@@ -45,6 +45,7 @@ static void setup(unsigned int workers)
 	sley__level_changes.nr = 0;
 	memset(jobs, 0, sizeof(jobs));
 	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
 	told = 0;
 	rt->phase = PHASE_STOPPING; /* nobody sleeps */
 	model_name(&told, "told");

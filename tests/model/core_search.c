@@ -37,6 +37,7 @@ static void setup(unsigned int workers)
 	crew_set_up(workers);
 	memset(jobs, 0, sizeof(jobs));
 	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
 	told = 0;
 	model_name(&told, "told");
 	for (int i = 0; i < JOBS; i++)

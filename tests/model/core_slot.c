@@ -48,6 +48,7 @@ static void setup(void)
 	memset(chunk, 0, sizeof(chunk));
 	sley__slots = (struct slots){ .chunk = { chunk[0] } };
 	ledger = (struct ledger){ .index = { UINT32_MAX, UINT32_MAX } };
+	model_ledger(&ledger, sizeof(ledger));
 	nr_mapped = nr_unmapped = 0;
 	told = 0;
 	model_lock_word(&sley__slots.lock.word);

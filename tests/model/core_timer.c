@@ -45,6 +45,7 @@ static void setup(void)
 	timers_init(&timers);
 	memset(sides, 0, sizeof(sides));
 	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
 	model_lock_word(&timers.lock.word);
 	model_name(&timers.lock.word, "lock");
 	model_name(&timers.next_ns, "next_ns");

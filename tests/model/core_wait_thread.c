@@ -24,6 +24,7 @@ static void setup(void)
 {
 	object = model_alloc(sizeof(*object));
 	got = 0;
+	model_ledger(&got, sizeof(got));
 	model_lock_word(&object->q.word);
 	model_name(&object->q.word, "q");
 }
@@ -96,6 +97,8 @@ static int posted_unseen; /* posts that met no waiter */
 static void setup_either(void)
 {
 	got = posted_unseen = 0;
+	model_ledger(&got, sizeof(got));
+	model_ledger(&posted_unseen, sizeof(posted_unseen));
 	object = NULL;
 	for (int i = 0; i < 2; i++) {
 		either[i] = (struct sley_waitq){ 0 };

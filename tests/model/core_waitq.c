@@ -38,6 +38,7 @@ static void setup(void)
 	memset(sides, 0, sizeof(sides));
 	timers_init(&timers);
 	units = got = 0;
+	model_ledger(&got, sizeof(got));
 	model_lock_word(&q.word);
 	model_lock_word(&timers.lock.word);
 	model_name(&q.word, "q");

@@ -305,6 +305,17 @@ static int oldest_position(int thread, const struct op *op, int location)
 	return first;
 }
 
+/* The position of the first message behind @m with another value. */
+static int next_change(int location, int m)
+{
+	const struct location *l = &locations[location];
+	int i = position[m];
+
+	while (i < l->nr && messages[l->history[i]].value == messages[m].value)
+		i++;
+	return i + 1;
+}
+
 /* The newest is number 0.  Returns how many there are. */
 static int candidates(int thread, const struct op *op,
 		      uint16_t found[CANDIDATES])
@@ -314,8 +325,8 @@ static int candidates(int thread, const struct op *op,
 	const struct knowledge *k = &threads[thread];
 	int first = oldest_position(thread, op, n);
 
-	if (k->fed_up[n] && first <= position[k->read[n]])
-		first = position[k->read[n]] + 1;
+	if (k->fed_up[n] && first < next_change(n, k->read[n]))
+		first = next_change(n, k->read[n]);
 	for (int i = l->nr; i > 0 && i >= first; i--) {
 		int m = l->history[i - 1];
 
@@ -448,25 +459,27 @@ uint64_t history_access(int thread, const struct op *op, struct effect *effect)
 bool history_may_look(int thread, const struct op *op)
 {
 	int n = location_of(op);
-	const struct knowledge *k = &threads[thread];
-	const struct location *l = &locations[n];
+	int m = threads[thread].read[n];
 
-	return !k->read[n] || position[k->read[n]] < l->nr;
+	return !m || next_change(n, m) <= locations[n].nr;
 }
 
-/* The step that sent something newer than it knows, or -1. */
+/* The step that first sent another value than it knows, or -1. */
 int history_news_from(int thread, const struct op *op)
 {
-	int n = location_of(op), first = -1;
+	int n = location_of(op), m = threads[thread].read[n], first = -1;
 	const struct location *l = &locations[n];
 
-	for (int i = position[threads[thread].read[n]]; i < l->nr; i++) {
-		int step = messages[l->history[i]].step;
+	if (!m)
+		return -1;
+	for (int i = next_change(n, m) - 1; i < l->nr; i++) {
+		const struct message *news = &messages[l->history[i]];
 
-		if (first < 0 || step < first)
-			first = step;
+		if (news->value != messages[m].value &&
+		    (first < 0 || news->step < first))
+			first = news->step;
 	}
-	return threads[thread].read[n] ? first : -1;
+	return first;
 }
 
 void history_look(int thread, const struct op *op)

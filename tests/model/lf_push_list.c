@@ -27,6 +27,8 @@ static void setup(void)
 	memset(nodes, 0, sizeof(nodes));
 	memset(taken, 0, sizeof(taken));
 	nr_first = nr_chains = 0;
+	model_ledger(&nr_first, sizeof(nr_first));
+	model_ledger(&nr_chains, sizeof(nr_chains));
 	model_name(&list.head, "head");
 	for (int i = 0; i < PUSHERS * EACH; i++)
 		model_name(&nodes[i / EACH][i % EACH], "node%d%d", i / EACH,

@@ -15,6 +15,7 @@ static void setup(void)
 {
 	lock = (struct spinlock){ 0 };
 	inside = count = refused = 0;
+	model_ledger(&refused, sizeof(refused));
 	model_name(&lock.word, "lock");
 }
 

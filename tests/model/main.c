@@ -157,14 +157,6 @@ static bool explore(const struct options *o, const struct model *m,
 	return good;
 }
 
-/* Not yet: RA for all of them. */
-static int modes_of(const struct options *o, const struct model *m)
-{
-	if (!o->modes)
-		return m->modes ? m->modes : MODEL_SC | MODEL_TSO;
-	return o->modes & (m->modes ? m->modes : MODEL_ALL);
-}
-
 static void usage(void)
 {
 	fprintf(stderr,
@@ -250,6 +242,7 @@ static void parse(struct options *o, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct options o = { .program = argv[0],
+			     .modes = MODEL_ALL,
 			     .bound = -1,
 			     .delays = -1,
 			     .depth = 3,
@@ -263,7 +256,7 @@ int main(int argc, char **argv)
 	if (o.replay)
 		return report_replay(models, o.replay);
 	for (struct model *m = models; m; m = m->next) {
-		int modes = modes_of(&o, m);
+		int modes = m->modes ? m->modes : MODEL_ALL;
 
 		if (o.filter ? !strstr(m->name, o.filter) : m->slow != o.slow)
 			continue;
@@ -272,7 +265,7 @@ int main(int argc, char **argv)
 			continue;
 		}
 		for (int mode = MODEL_SC; mode <= MODEL_RA; mode <<= 1) {
-			if (!(modes & mode))
+			if (!(modes & o.modes & mode))
 				continue;
 			if (explore(&o, m, (enum model_mode)mode))
 				passed++;

@@ -246,7 +246,8 @@ static void counted_both(void)
 	MODEL_CHECK(data == 2);
 }
 
-MODEL(two_locks_do_not_protect_one_counter, .setup = setup_locks,
+MODEL(two_locks_do_not_protect_one_counter, .modes = MODEL_SC | MODEL_TSO,
+      .setup = setup_locks,
       .threads = { count_under_own_lock, count_under_own_lock },
       .finish = counted_both, .expect = MODEL_ASSERTION);
 
@@ -366,6 +367,6 @@ static void depends_on_the_past(int id)
 	(void)load_acquire(&flag);
 }
 
-MODEL(state_that_setup_forgets_is_found, .setup = setup,
-      .threads = { depends_on_the_past, depends_on_the_past },
+MODEL(state_that_setup_forgets_is_found, .modes = MODEL_SC | MODEL_TSO,
+      .setup = setup, .threads = { depends_on_the_past, depends_on_the_past },
       .expect = MODEL_UNSTABLE);

@@ -28,6 +28,7 @@ static void setup(void)
 	for (int i = 0; i < ITEMS; i++)
 		slot[i] = i + 1;
 	bottom = ITEMS;
+	model_ledger(delivered, sizeof(delivered));
 	model_name(&top, "top");
 	model_name(&bottom, "bottom");
 }
@@ -118,9 +119,15 @@ static void each_once(void)
 		MODEL_CHECK(delivered[i] == 1);
 }
 
-MODEL(stealing_one_is_sound, .setup = setup,
+MODEL(stealing_one_is_sound, .modes = MODEL_SC | MODEL_TSO, .setup = setup,
       .threads = { owner_with_barrier, thief_of_one, thief_of_one },
       .finish = each_once);
+
+/* A read-modify-write is no barrier between other words: C11 allows the thief
+   to see the owner's old bottom, and the owner the old top. */
+MODEL(stealing_one_is_not_sound_in_c11, .modes = MODEL_RA, .setup = setup,
+      .threads = { owner_with_barrier, thief_of_one, thief_of_one },
+      .finish = each_once, .expect = MODEL_ASSERTION);
 
 MODEL(stealing_half_from_a_deque_delivers_twice, .setup = setup,
       .threads = { owner_with_barrier, thief_of_half }, .finish = each_once,

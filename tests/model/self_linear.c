@@ -117,7 +117,7 @@ MODEL(a_queue_is_one, .setup = setup_causal,
 MODEL(a_queue_is_one_in_real_time, .setup = setup_real_time,
       .threads = { in_and_out, in_and_out }, .finish = is_queue);
 
-MODEL(a_stack_is_no_queue, .setup = setup_causal,
+MODEL(a_stack_is_no_queue, .modes = MODEL_SC | MODEL_TSO, .setup = setup_causal,
       .threads = { in_and_out_wrong, in_and_out_wrong }, .finish = is_queue,
       .expect = MODEL_ASSERTION);
 

@@ -30,6 +30,7 @@ static void setup_with(uint32_t parties, enum tasks_flags flags)
 	sley_barrier_init(barrier, parties);
 	memset(payload, 0, sizeof(payload));
 	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
 	model_lock_word(&barrier->q.word);
 	model_name(&barrier->q.word, "barrier");
 	model_name(&ledger.out, "out");

@@ -35,6 +35,7 @@ static void setup_with(enum tasks_flags flags)
 	ready = false;
 	inside = 0;
 	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
 	model_lock_word(&scene->mutex.q.word);
 	model_lock_word(&scene->other.q.word);
 	model_lock_word(&scene->cond.q.word);

@@ -32,6 +32,7 @@ static void setup_with(bool automatic, enum tasks_flags flags)
 	tasks_setup(flags);
 	scene = model_alloc(sizeof(*scene));
 	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
 	memset(payload, 0, sizeof(payload));
 	for (int i = 0; i < 2; i++) {
 		sley_event_init(&scene->event[i], automatic, false);

@@ -33,6 +33,7 @@ static void setup_with(enum tasks_flags flags)
 	tasks_setup(flags);
 	scene = model_alloc(sizeof(*scene));
 	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
 	memset(payload, 0, sizeof(payload));
 	for (int i = 0; i < 2; i++) {
 		model_lock_word(&scene->future[i].done.q.word);

@@ -31,6 +31,7 @@ static void setup_with(enum tasks_flags flags)
 	mutex = model_alloc(sizeof(*mutex));
 	sum = 0;
 	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
 	model_lock_word(&mutex->q.word);
 	model_name(&mutex->q.word, "mutex");
 	model_name(&ledger.inside, "inside");

@@ -29,6 +29,7 @@ static void setup_with(enum tasks_flags flags)
 	once = model_alloc(sizeof(*once));
 	made = 0;
 	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
 	model_lock_word(&once->q.word);
 	model_name(&once->q.word, "once");
 	model_name(&ledger.out, "out");

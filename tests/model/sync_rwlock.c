@@ -43,6 +43,7 @@ static void setup_with(enum tasks_flags flags)
 	lock = model_alloc(sizeof(*lock));
 	data[0] = data[1] = 0;
 	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
 	model_lock_word(&lock->q.word);
 	model_name(&lock->q.word, "lock");
 	model_name(&ledger.writing, "writing");

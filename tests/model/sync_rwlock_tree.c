@@ -48,6 +48,7 @@ static void setup_with(uint64_t second, uint64_t third, enum tasks_flags flags)
 	tree_of[2] = third;
 	data[0] = data[1] = 0;
 	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
 	model_lock_word(&lock->q.word);
 	model_name(&lock->q.word, "lock");
 	model_name(&ledger.writer, "writer");

@@ -32,6 +32,7 @@ static void setup_with(enum tasks_flags flags)
 {
 	tasks_setup(flags);
 	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
 	for (int i = 0; i < 2; i++) {
 		payload[i] = 0;
 		chan[i] = model_alloc(sizeof(*chan[i]));

@@ -27,6 +27,7 @@ static void setup_with(enum tasks_flags flags)
 	tasks_setup(flags);
 	sem = model_alloc(sizeof(*sem));
 	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
 	memset(payload, 0, sizeof(payload));
 	model_lock_word(&sem->q.word);
 	model_name(&sem->q.word, "sem");

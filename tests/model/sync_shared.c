@@ -49,6 +49,7 @@ static void setup_with(int holders, int expected)
 	handed = NULL;
 	is_handed = 0;
 	ledger = (struct ledger){ .expected = expected };
+	model_ledger(&ledger, sizeof(ledger));
 	model_name(&is_handed, "is_handed");
 }
 

@@ -61,6 +61,7 @@ static void setup_with(size_t capacity, enum tasks_flags flags)
 
 	tasks_setup(flags);
 	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
 	MODEL_CHECK(stock_create(&stock, &config) == 0);
 	MODEL_CHECK(sley_stock_borrow(stock, &mine) == 0);
 	model_lock_word(&stock->q.word);

@@ -64,6 +64,7 @@ static void setup_with(enum tasks_flags flags)
 	tasks_setup(flags);
 	scene = model_alloc(sizeof(*scene));
 	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
 	memset(payload, 0, sizeof(payload));
 	memset(&home, 0, sizeof(home));
 	memset(task, 0, sizeof(task));

@@ -31,6 +31,7 @@ static void setup_with(uint32_t n, enum tasks_flags flags)
 	tasks_setup(flags);
 	wg = model_alloc(sizeof(*wg));
 	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
 	memset(payload, 0, sizeof(payload));
 	second = 0;
 	sley_waitgroup_add(wg, n);

@@ -51,6 +51,7 @@ static void setup_with(enum tasks_flags flags)
 	sley__level_changes.nr = 0;
 	model_lock_word(&sley__runqs.lock.word);
 	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
 	payload = 0;
 	next_key = 0;
 	MODEL_CHECK(sley_key_create(&key) == 0);
