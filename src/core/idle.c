@@ -129,18 +129,22 @@ static bool stand_up(struct idle *idle, struct idle_seat *seat, bool found)
 	return found || word == SEAT_WOKEN_SEARCHING;
 }
 
-bool idle_park(struct idle *idle, struct idle_seat *seat, bool searching,
-	       const struct idle_look *look, uint64_t deadline_ns)
+/* Step 4: until woken or at the deadline, unless it has @found some. */
+static bool rest(struct idle *idle, struct idle_seat *seat, bool found,
+		 uint64_t deadline_ns)
 {
-	bool found;
-
-	sit_down(idle, seat, searching);
-	if (idle->membarrier)
-		os_membarrier();
-	found = look->look(look->arg);
 	while (!found && load_acquire(&seat->word) == SEAT_PARKED) { /* I2 */
 		if (os_futex_wait(&seat->word, SEAT_PARKED, deadline_ns))
 			break;
 	}
 	return stand_up(idle, seat, found);
+}
+
+bool idle_park(struct idle *idle, struct idle_seat *seat, bool searching,
+	       const struct idle_look *look, uint64_t deadline_ns)
+{
+	sit_down(idle, seat, searching);
+	if (idle->membarrier)
+		os_membarrier();
+	return rest(idle, seat, look->look(look->arg), deadline_ns);
 }
