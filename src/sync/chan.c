@@ -6,7 +6,9 @@
 
 #include <errno.h>
 
+#ifndef UNBOUNDED_FIRST /* models have smaller ones */
 #define UNBOUNDED_FIRST 16
+#endif
 
 /* ---- growing ---------------------------------------------------------------- */
 

@@ -131,6 +131,7 @@ static void conserved(void)
 
 	MODEL_CHECK(!chan->recv.first && !chan->send.first);
 	MODEL_CHECK(!chan->recv.word);
+	tasks_check();
 	while (sley_chan_try_recv(chan, &item) == 0)
 		note_received(TASKS_MAX - 1, item);
 	MODEL_CHECK(ledger.sent == ledger.got);

@@ -11,9 +11,10 @@
  *
  * Complete for one sender and one receiver with up to three values, two of one
  * and one of the other with one or two values, a close or a deadline against
- * both, and two who grow an unbounded channel at once.  sync_chan_task.c has
- * the same with tasks, and cancels; sync_select.c waits for several.  It could
- * miss what needs three values in the buffer, or growing one that has wrapped.
+ * both, and two who grow an unbounded channel at once, which begins with one
+ * slot here.  sync_chan_task.c has the same with tasks, and cancels;
+ * sync_select.c waits for several.  It could miss what needs more than two
+ * values in a bounded buffer.
  */
 #include "chan_scene.h"
 
@@ -178,3 +179,7 @@ MODEL(a_close_ends_senders_of_a_full_one, .setup = setup_1,
 
 MODEL(two_grow_it_at_once, .setup = setup_unbounded,
       .threads = { send_one, send_one, recv_soon }, .finish = conserved);
+MODEL(who_grows_it_slowly_does_not_shrink_it, .setup = setup_unbounded,
+      .threads = { send_one, send_three }, .finish = conserved);
+MODEL(it_grows_while_it_is_wrapped, .setup = setup_unbounded,
+      .threads = { send_three, recv_two }, .finish = conserved);

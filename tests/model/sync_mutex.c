@@ -51,6 +51,7 @@ static void setup_timed(void)
 static void settled(void)
 {
 	MODEL_CHECK(mutex->q.word == 0 && !mutex->q.first);
+	tasks_check();
 	MODEL_CHECK(sum == ledger.locked);
 	model_free(mutex);
 }

@@ -18,7 +18,7 @@
 #include "inline_paths.h"
 #include "tasks_only.h"
 
-#include <sley/rwlock.h>
+#include "sync/rwlock_tree.h"
 
 enum { A = 1, B = 2, C = 3 };
 
@@ -385,4 +385,51 @@ static void write_and_wait_for_child(int id)
 
 MODEL(a_child_waits_with_its_parent, .setup = setup_siblings,
       .threads = { unwrite, write_and_wait_for_child, child_writes },
+      .finish = all_met);
+
+/*
+ * A stranger may stand between them: the child is met behind it.  Four of them,
+ * so they go without the inline paths, which only look.
+ */
+static void setup_siblings_and_stranger(void)
+{
+	setup_siblings();
+	tree_of[3] = C;
+}
+
+static void lock_tree(void)
+{
+	MODEL_CHECK(rwlock_tree_lock(lock, true, UINT64_MAX, 0) == 0);
+	ledger.met++;
+}
+
+static void unlock_tree(int id)
+{
+	task_begin(id);
+	MODEL_CHECK(rwlock_tree_unlock(lock, true));
+}
+
+static void bare_writer(int id)
+{
+	task_begin(id);
+	lock_tree();
+	unlock_tree(id);
+}
+
+static void bare_parent(int id)
+{
+	task_begin(id);
+	lock_tree();
+	wait_for_child();
+	unlock_tree(id);
+}
+
+static void bare_child(int id)
+{
+	bare_writer(id);
+	store_release(&ledger.child_done, 1);
+}
+
+MODEL(a_child_is_met_behind_a_stranger, .setup = setup_siblings_and_stranger,
+      .threads = { unlock_tree, bare_parent, bare_child, bare_writer },
       .finish = all_met);

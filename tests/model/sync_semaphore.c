@@ -127,6 +127,7 @@ static void check(uint32_t released)
 {
 	MODEL_CHECK(ledger.got + sley_sem_value(sem) == released);
 	MODEL_CHECK(!sem->q.first);
+	tasks_check();
 	MODEL_CHECK(!(sem->q.word & SLEY_SEM_BUSY));
 	model_free(sem);
 }

@@ -24,6 +24,7 @@ static int payload[MODEL_THREADS_MAX]; /* by the thread that is done */
 static int second;                     /* of the second round        */
 static struct ledger {
 	int waits, gave_up, last;
+	uint32_t begun; /* the second round */
 } ledger;
 
 static void setup_with(uint32_t n, enum tasks_flags flags)
@@ -288,3 +289,55 @@ MODEL(it_is_counted_up_under_who_leaves, .setup = setup_one,
 MODEL(it_is_counted_up_under_a_task_that_leaves, .setup = setup_one,
       .threads = { task_wait_once, task_done_and_again },
       .finish = returned_from_one_of_two);
+
+/* ---- a second round while the first is still being woken ------------------------ */
+
+/* Comes with a round of its own, whatever the others are at. */
+static void add_and_done(int id)
+{
+	task_begin(id);
+	sley_waitgroup_add(wg, 1);
+	ledger.last += sley_waitgroup_done(wg);
+}
+
+static void all_was_counted(void)
+{
+	MODEL_CHECK(ledger.waits == 1 && ledger.last >= 1 && ledger.last <= 2);
+	settled();
+}
+
+MODEL(it_is_counted_up_under_who_wakes, .setup = setup_one,
+      .threads = { task_wait_once, task_done, add_and_done },
+      .finish = all_was_counted);
+
+/* Whether the first round is over or not, it waits for its own. */
+static void begin_second_round(int id)
+{
+	task_begin(id);
+	sley_waitgroup_add(wg, 1);
+	store_release(&ledger.begun, 1);
+	MODEL_CHECK(sley_waitgroup_wait(wg) == 0);
+	MODEL_CHECK(second == 7);
+	ledger.waits++;
+}
+
+static void end_both_rounds(int id)
+{
+	task_begin(id);
+	done(id);
+	while (!load_acquire(&ledger.begun))
+		spin_hint(&ledger.begun);
+	second = 7;
+	ledger.last += sley_waitgroup_done(wg);
+}
+
+static void both_waits_returned(void)
+{
+	MODEL_CHECK(ledger.waits == 2);
+	settled();
+}
+
+MODEL(who_waits_in_the_second_round_is_not_woken_by_the_first,
+      .setup = setup_one,
+      .threads = { task_wait_once, end_both_rounds, begin_second_round },
+      .slow = true, .finish = both_waits_returned);

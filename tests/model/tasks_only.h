@@ -150,6 +150,16 @@ __attribute__((unused)) static void task_end_wait(int id)
 		task_enqueue(task);
 }
 
+/* In finish: no wait has left its timer behind. */
+__attribute__((unused)) static void tasks_check(void)
+{
+	for (int i = 0; i < TASKS_MAX; i++) {
+		const struct timers *timers = &task_threads[i].worker.timers;
+
+		MODEL_CHECK(!timers->heap.filled && !timers->heap.bucket[0]);
+	}
+}
+
 /* What the monitor does for a worker that is stuck: all that is due by LATER. */
 __attribute__((unused)) static void task_fire_timers(int id)
 {
