@@ -46,6 +46,7 @@ static void setup(void)
 	memset(pieces, 0, sizeof(pieces));
 	at_home = (struct payload){ 0 };
 	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
 	idle_init(&idle, WORKERS, os_membarrier_setup());
 	for (int i = 0; i < WORKERS; i++) {
 		idle_seat_init(&seats[i]);
