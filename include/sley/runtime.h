@@ -92,7 +92,10 @@ struct sley_config {
 	bool no_membarrier;   /* use the fallback, for tests               */
 	bool no_guard_advice; /* guard by mprotect, for tests              */
 	struct sley_allocator allocator;
-	/* Gets reports (survivors of a stop, warnings); default: stderr. */
+	/*
+	 * Gets reports (survivors of a stop, warnings), from any thread;
+	 * default: stderr.
+	 */
 	void (*report)(void *self, const char *line);
 	void *report_self;
 	uint32_t placement; /* one of enum sley_placement                  */
@@ -301,6 +304,7 @@ sley_nr_workers(const struct sley *rt);
  * Context:  a thread bound to a single-threaded runtime, outside of its tasks
  * Blocks:   the thread, as long as that task runs
  * Errors:   1 if something ran, 0 if nothing was ready
+ *           -ENOMEM   something is ready, and there is no memory for its stack
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD int sley_step(struct sley *rt);
 

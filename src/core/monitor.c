@@ -9,6 +9,9 @@
 #include "os/futex.h"
 #include "os/thread.h"
 
+#include <errno.h>
+#include <sley/error.h>
+
 void monitor_wake(struct monitor *monitor)
 {
 	uint32_t word = MONITOR_ASLEEP;
@@ -104,7 +107,8 @@ int monitor_start(struct sley *rt)
 				     placed ? &rt->cpus : NULL);
 
 	rt->monitor.started = !err;
-	return err;
+	/* As for a worker: they were taken away. */
+	return placed && err == -EINVAL ? SLEY_ECPUS : err;
 }
 
 void monitor_stop(struct sley *rt)

@@ -26,6 +26,7 @@
 #include "core/leave.h"
 #include "core/loop.h"
 #include "core/region.h"
+#include "core/shortage.h"
 #include "core/slot.h"
 #include "core/waitq.h"
 #include "os/clock.h"
@@ -79,8 +80,10 @@ struct strand *worker_spare_strand(struct worker *worker,
 		return strand;
 	}
 	/* No stack for another loop: @task, if there is one, has to wait. */
-	if (task)
+	if (task) {
 		place_spawned(worker, task);
+		shortage_note(worker);
+	}
 	return worker->limbo;
 }
 
@@ -280,6 +283,8 @@ static struct sley_task *pick_resumable(struct worker *worker)
 		fifo_push(&rest, task);
 		task = NULL;
 	}
+	if (rest.first)
+		shortage_note(worker);
 	while (rest.first)
 		place_spawned(worker, fifo_take(&rest));
 	return task;
@@ -313,6 +318,7 @@ static void run_strands(struct worker *worker)
 		}
 		task_enqueue_chain(timers_fire(&worker->timers, os_now()));
 		task = pick_resumable(worker);
+		shortage_report(worker);
 		if (task)
 			(void)worker_switch(worker, strand_resume(task));
 		else
@@ -441,7 +447,7 @@ static bool has_spare_strand(struct worker *worker)
 	return strand;
 }
 
-bool worker_step(struct worker *worker)
+int worker_step(struct worker *worker)
 {
 	struct sley_task *task;
 
@@ -450,13 +456,13 @@ bool worker_step(struct worker *worker)
 	if (!task)
 		task = worker_pick_low(worker);
 	if (!task)
-		return false;
+		return 0;
 	if (unlikely(!task->fiber && !has_spare_strand(worker))) {
 		place_spawned(worker, task);
-		return false;
+		return -ENOMEM;
 	}
 	worker->step = &worker->base_task;
 	worker->after.kind = AFTER_NOTHING;
 	(void)worker_leave_for(worker, task);
-	return true;
+	return 1;
 }

@@ -101,6 +101,12 @@ struct after {
 	struct sley_fork *child; /* AFTER_FORK                                */
 };
 
+/* When a task could not be started for want of a stack. */
+struct shortage {
+	uint64_t first_ns; /* of this shortage */
+	uint64_t last_ns;
+};
+
 /* Written by the worker, summed by anybody. */
 struct worker_counters {
 	uint64_t spawned;
@@ -156,6 +162,7 @@ struct worker {
 	cache_aligned struct ring ring;
 	struct list link;           /* single-threaded: in rt->bound          */
 	struct monitor_sight sight; /* the monitor's                */
+	struct shortage shortage;   /* see core/shortage.h          */
 };
 
 enum runtime_phase {
@@ -186,10 +193,11 @@ struct sley {
 	uint32_t drain_events;        /* futex: something may have ended    */
 	uint32_t draining;            /* somebody waits for drain_events    */
 	uint32_t destroying;
-	uint64_t gate;             /* bit 0: closed; the rest counts     */
-	unsigned int generation;   /* see core/forked.h                  */
-	struct os_signals signals; /* of the creator                    */
-	uint64_t foreign_spawned;  /* spawned by threads without worker  */
+	uint32_t shortage_reported; /* see core/shortage.h               */
+	uint64_t gate;              /* bit 0: closed; the rest counts     */
+	unsigned int generation;    /* see core/forked.h                  */
+	struct os_signals signals;  /* of the creator                    */
+	uint64_t foreign_spawned;   /* spawned by threads without worker  */
 	uint32_t nr_bound;
 	struct spinlock bound_lock;
 	struct list bound; /* single-threaded: workers, under bound_lock  */
@@ -285,8 +293,11 @@ void worker_main(struct worker *worker);
 must_check int worker_bind(struct worker *worker);
 void worker_unbind(struct worker *worker);
 
-/* Single-threaded: run one task until it ends or blocks.  False: none ready. */
-bool worker_step(struct worker *worker);
+/*
+ * Single-threaded: run one task until it ends or blocks.  1, or 0: none is
+ * ready, or -ENOMEM: there is no stack for it.
+ */
+must_check int worker_step(struct worker *worker);
 
 /* An idle strand, which will start @task; or limbo, if there is no memory. */
 struct strand *worker_spare_strand(struct worker *worker,
