@@ -180,7 +180,8 @@ GOOD = {
                          "#define load_acquire(p) "
                          "__atomic_load_n(p, __ATOMIC_ACQUIRE)\n",
     "src/os/futex.c": "/* SPDX-License-Identifier: MIT */\n"
-                      "long f(long n)\n{\n\treturn syscall(n);\n}\n",
+                      "long f(long n)\n{\n"
+                      "\treturn fault_errno(\"x\") ? -1 : syscall(n);\n}\n",
     "tools/layers.txt": LAYERS,
     "examples/one.c": "#include <sley/box.h>\n",
     "examples/CMakeLists.txt": "sley_example(one)\n",
@@ -234,12 +235,13 @@ class Checkers(unittest.TestCase):
 class Good(Checkers):
     def test_a_good_tree_passes_every_checker(self):
         for name in ("layers", "api", "orders", "size", "banned", "format",
-                     "listed", "rows"):
+                     "listed", "rows", "faults"):
             with self.subTest(name):
                 self.accepts("check_" + name)
 
     def test_an_empty_tree_passes_no_checker(self):
-        for name in ("orders", "size", "banned", "format", "listed"):
+        for name in ("orders", "size", "banned", "format", "listed",
+                     "faults"):
             with self.subTest(name):
                 status, output = self.check("check_" + name, {"x/y": ""})
                 self.assertEqual(status, 1, output)
@@ -247,7 +249,7 @@ class Good(Checkers):
 
     def test_each_is_a_program_with_a_status(self):
         for name in ("layers", "api", "orders", "size", "banned", "format",
-                     "listed", "rows"):
+                     "listed", "rows", "faults"):
             program = os.path.join(TOOLS, f"check_{name}.py")
             for tree, status in ((GOOD, 0), ({"x/y": ""}, 1)):
                 with self.subTest(name, status=status), \
@@ -468,6 +470,27 @@ class Banned(Checkers):
     def test_local_paths(self):
         self.rejects("check_banned", "has no place", "docs/x.md", "",
                      "see /wo" + "rk/notes\n")
+
+
+class Faults(Checkers):
+    def test_a_call_that_is_no_site(self):
+        self.rejects("check_faults", "is no site", "src/os/futex.c",
+                     "fault_errno(\"x\") ? -1 : ", "")
+
+    def test_a_call_outside_of_os_and_mem(self):
+        self.rejects("check_faults", "fopen(): what can fail",
+                     "src/core/bad.c", "",
+                     "void f(void)\n{\n\tfopen(a, b);\n}\n")
+
+    def test_the_site_of_the_neighbour_does_not_count(self):
+        self.rejects("check_faults", "read() can fail", "src/os/bad.c", "",
+                     "void f(void)\n{\n\tfault_errno(\"x\");\n}\n\n\n\n\n"
+                     "void g(void)\n{\n\tread(a);\n}\n")
+
+    def test_a_reason_will_do(self):
+        self.accepts("check_faults", {
+            "src/os/x.c": "void f(void)\n{\n\t/* fault: none. */\n"
+                          "\tread(a);\n}\n"})
 
 
 class Listed(Checkers):

@@ -154,6 +154,8 @@ static void free_parts(struct sley *rt)
 	trace_free_kept(&rt->trace, &rt->mem);
 	if (rt->worker)
 		mem_free(&rt->mem, rt->worker, table_size(rt->table_length));
+	sley_assert(slab_nr_live(&rt->tasks) == 0);
+	sley_assert(slab_nr_live(&rt->strands) == 0);
 	slab_fini(&rt->tasks);
 	slab_fini(&rt->strands);
 	stack_pool_fini(&rt->stacks);
@@ -213,6 +215,12 @@ int runtime_create(struct sley **out, const struct sley_config *config)
 	rt = mem_alloc(&mem, sizeof(*rt));
 	if (!rt)
 		return -ENOMEM;
+	err = stack_pool_init(&rt->stacks, (size_t)config->stack_kib << 10,
+			      config->no_guard_advice);
+	if (err) {
+		mem_free(&mem, rt, sizeof(*rt));
+		return err;
+	}
 	rt->mem = mem;
 	keep_config(rt, config);
 	forked_begin(rt);
@@ -227,14 +235,10 @@ int runtime_create(struct sley **out, const struct sley_config *config)
 	trace_init(&rt->trace, config->trace, nr_workers);
 	note_config(rt);
 	blocking_init(&rt->blocking, rt, &rt->mem);
-	err = stack_pool_init(&rt->stacks, (size_t)config->stack_kib << 10,
-			      config->no_guard_advice);
 	if (nr_workers) /* then there is a monitor, which ages the pool */
 		rt->stacks.warm_max = STACK_WARM_ALL;
-	if (!err)
-		err = fiber_overflow_install();
-	if (!err)
-		err = start(rt, nr_workers);
+	fiber_overflow_install();
+	err = start(rt, nr_workers);
 	if (err) {
 		free_parts(rt);
 		return err;

@@ -22,6 +22,7 @@
 #include "core/worker.h"
 #include "lf/spin.h"
 
+#include "os/file.h"
 #include "os/process.h"
 #include "os/symbol.h"
 
@@ -411,7 +412,7 @@ void trace_write(struct sley *rt)
 {
 	struct trace *trace = &rt->trace;
 	struct writer writer = { .pid = (int)getpid() };
-	bool failed;
+	int err;
 
 	if (trace->too_long)
 		report(rt, "no trace: its file name has more than %d bytes",
@@ -419,17 +420,17 @@ void trace_write(struct sley *rt)
 	if (!trace->full)
 		return;
 	number_path(trace->path);
-	writer.file = fopen(trace->path, "we");
-	if (!writer.file) {
+	err = os_file_create(&writer.file, trace->path);
+	if (err) {
 		report(rt, "cannot write the trace to %s: %s", trace->path,
-		       strerror(errno));
+		       strerror(-err));
 		return;
 	}
 	put_all(&writer, rt);
-	failed = ferror(writer.file);
-	if (fclose(writer.file) || failed)
+	err = os_file_close(writer.file);
+	if (err)
 		report(rt, "the trace in %s is incomplete: %s", trace->path,
-		       strerror(errno));
+		       strerror(-err));
 	if (trace->nr_lost)
 		report(rt,
 		       "the trace in %s lacks %" PRIu64

@@ -113,17 +113,12 @@ static bool overflow_report(uintptr_t address)
 	return true;
 }
 
-int fiber_overflow_install(void)
+void fiber_overflow_install(void)
 {
-	int err = 0;
-
 	pthread_mutex_lock(&install_lock);
-	if (nr_installed == 0)
-		err = os_fault_catch(overflow_report);
-	if (!err)
-		nr_installed++;
+	if (nr_installed++ == 0)
+		os_fault_catch(overflow_report);
 	pthread_mutex_unlock(&install_lock);
-	return err;
 }
 
 void fiber_overflow_lock(void)

@@ -11,10 +11,11 @@
 #ifndef SLEY_FIBER_OVERFLOW_H
 #define SLEY_FIBER_OVERFLOW_H
 
-#include "base/compiler.h"
-
-/* Counted: the last uninstall of a process undoes the first install. */
-must_check int fiber_overflow_install(void);
+/*
+ * Counted: the last uninstall of a process undoes the first install.  Where
+ * signals cannot be caught, overflows kill without a word.
+ */
+void fiber_overflow_install(void);
 void fiber_overflow_uninstall(void);
 
 /* Nobody installs or uninstalls in between: for the time of a fork(). */

@@ -17,6 +17,7 @@ static void *libc_alloc(void *self, size_t size, size_t align)
 	/* C11 wants a multiple of the alignment, and so do some libraries. */
 	if (size > SIZE_MAX - align)
 		return NULL;
+	/* fault: in alloc.h, for each caller. */
 	return aligned_alloc(align, round_up(size, align));
 }
 
@@ -39,7 +40,7 @@ void mem_init(struct mem *mem, const struct sley_allocator *hook)
 	mem->hook = *hook;
 }
 
-void *mem_alloc_aligned(struct mem *mem, size_t size, size_t align)
+void *(mem_alloc_aligned)(struct mem *mem, size_t size, size_t align)
 {
 	void *memory;
 
@@ -56,9 +57,9 @@ void *mem_alloc_aligned(struct mem *mem, size_t size, size_t align)
 	return memset(memory, 0, size);
 }
 
-void *mem_alloc(struct mem *mem, size_t size)
+void *(mem_alloc)(struct mem *mem, size_t size)
 {
-	return mem_alloc_aligned(mem, size, CACHE_LINE);
+	return (mem_alloc_aligned)(mem, size, CACHE_LINE);
 }
 
 void mem_free(struct mem *mem, void *memory, size_t size)

@@ -14,6 +14,7 @@
 #define SLEY_MEM_ALLOC_H
 
 #include "base/compiler.h"
+#include "os/fault.h"
 
 #include <sley/runtime.h>
 
@@ -30,9 +31,19 @@ void mem_init(struct mem *mem, const struct sley_allocator *hook);
 
 /* Zeroed and aligned to CACHE_LINE; NULL if there is none. */
 must_check void *mem_alloc(struct mem *mem, size_t size);
+#ifdef SLEY_FAULTS
+#define mem_alloc(mem, size)                                                   \
+	(fault_error("mem_alloc", ENOMEM) ? NULL : (mem_alloc)(mem, size))
+#endif
 
 /* The same, aligned to @align, a power of two not below CACHE_LINE. */
 must_check void *mem_alloc_aligned(struct mem *mem, size_t size, size_t align);
+#ifdef SLEY_FAULTS
+#define mem_alloc_aligned(mem, size, align)                                    \
+	(fault_error("mem_alloc_aligned", ENOMEM)                              \
+		 ? NULL                                                        \
+		 : (mem_alloc_aligned)(mem, size, align))
+#endif
 
 /* @size must be what was asked for.  NULL is nothing to free. */
 void mem_free(struct mem *mem, void *memory, size_t size);

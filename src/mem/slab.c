@@ -98,7 +98,7 @@ static struct slab_chunk *chunk_create(struct slab *slab)
 	return chunk;
 }
 
-void *slab_alloc(struct slab *slab)
+void *(slab_alloc)(struct slab *slab)
 {
 	struct slab_chunk *chunk;
 	void *object = NULL;

@@ -59,6 +59,10 @@ void slab_fini(struct slab *slab);
 
 /* Any thread.  Aligned to CACHE_LINE; what is in it: see above.  NULL: none. */
 must_check void *slab_alloc(struct slab *slab);
+#ifdef SLEY_FAULTS
+#define slab_alloc(slab)                                                       \
+	(fault_error("slab_alloc", ENOMEM) ? NULL : (slab_alloc)(slab))
+#endif
 
 /* Any thread.  @object must be a live object of @slab. */
 void slab_free(struct slab *slab, void *object);

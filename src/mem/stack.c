@@ -61,7 +61,8 @@ int stack_pool_init(struct stack_pool *pool, size_t stack_size,
 	pool->stride = pool->size + pool->guard;
 	list_init(&pool->warm_list);
 	list_init(&pool->cold_list);
-	return -pthread_mutex_init(&pool->growing, NULL);
+	return -(fault_error("pthread_mutex_init", ENOMEM)
+			 ?: pthread_mutex_init(&pool->growing, NULL));
 }
 
 void stack_pool_fini(struct stack_pool *pool)
@@ -186,7 +187,7 @@ static struct stack_slot *stack_pool_grow(struct stack_pool *pool)
 	return &slots[0];
 }
 
-int stack_pool_get(struct stack_pool *pool, struct stack *out)
+int(stack_pool_get)(struct stack_pool *pool, struct stack *out)
 {
 	struct stack_slot *slot = stack_pool_take(pool);
 

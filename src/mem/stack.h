@@ -45,6 +45,7 @@
 #include "base/compiler.h"
 #include "base/list.h"
 #include "lf/spin.h"
+#include "os/fault.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -104,6 +105,10 @@ void stack_pool_fini(struct stack_pool *pool);
 
 /* 0, or -ENOMEM: no address space, or no guard to be had. */
 must_check int stack_pool_get(struct stack_pool *pool, struct stack *out);
+#ifdef SLEY_FAULTS
+#define stack_pool_get(pool, out)                                              \
+	(-fault_error("stack_pool_get", ENOMEM) ?: (stack_pool_get)(pool, out))
+#endif
 void stack_pool_put(struct stack_pool *pool, struct stack *stack);
 
 /*

@@ -14,6 +14,7 @@
  */
 #include "os/cpus.h"
 
+#include "os/fault.h"
 #include "os/text.h"
 
 #include <errno.h>
@@ -91,7 +92,8 @@ static bool read_affinity(struct sley_cpus *out)
 {
 	uint64_t mask[KERNEL_CPUS_MAX / 64] = { 0 };
 
-	if (sched_getaffinity(0, sizeof(mask), (cpu_set_t *)mask) < 0)
+	if (fault_errno("sched_getaffinity", EPERM, EINVAL) ||
+	    sched_getaffinity(0, sizeof(mask), (cpu_set_t *)mask) < 0)
 		return false;
 	memcpy(out->word, mask, sizeof(out->word));
 	return sley_cpus_count(out) > 0;
@@ -104,7 +106,9 @@ void os_cpus_usable(const char *root, struct sley_cpus *out)
 
 	*out = (struct sley_cpus){ 0 };
 	if (!read_affinity(out)) {
-		nr = sysconf(_SC_NPROCESSORS_ONLN);
+		nr = fault_errno("sysconf", EINVAL)
+			     ? -1
+			     : sysconf(_SC_NPROCESSORS_ONLN);
 		add_range(out, 0, nr > 1 ? (uint64_t)nr - 1 : 0);
 	}
 	os_cpus_drop_offline(root, out);
@@ -171,7 +175,8 @@ static int node_of(const char *root, int cpu)
 	     i = sley_cpus_next(&nodes, i + 1)) {
 		(void)snprintf(path, sizeof(path), "%s" CPU_DIR "/cpu%d/node%d",
 			       root, cpu, i);
-		if (access(path, F_OK) == 0)
+		if (!fault_errno("access", ENOENT, EACCES) &&
+		    access(path, F_OK) == 0)
 			return i;
 	}
 	return 0;

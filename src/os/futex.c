@@ -8,6 +8,8 @@
 #include "os/futex.h"
 
 #include "base/assert.h"
+#include "os/clock.h"
+#include "os/fault.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -36,7 +38,9 @@ int os_futex_wait(const uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 	struct timespec until = timespec_of(deadline_ns);
 	int saved = errno, err = 0;
 
-	if (syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG,
+	if ((fault_spurious("futex", EINTR, EAGAIN) &&
+	     os_now() < deadline_ns) ||
+	    syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG,
 		    expected, deadline_ns == UINT64_MAX ? NULL : &until, NULL,
 		    FUTEX_BITSET_MATCH_ANY) < 0)
 		err = errno;
@@ -61,6 +65,7 @@ void os_futex_wake(const uint32_t *word, int nr)
 	/*
 	 * A failure is not reported.  The waker may be the last one to know
 	 * the word: the sleeper saw the change and freed or unmapped it.
+	 * fault: in no other case.
 	 */
 	syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, nr, NULL,
 		NULL, 0);

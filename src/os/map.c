@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/atomic.h"
+#include "os/fault.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -23,32 +24,47 @@
 
 size_t os_page_size(void)
 {
-	return (size_t)sysconf(_SC_PAGESIZE);
+	return (size_t)sysconf(_SC_PAGESIZE); /* fault: none, it is known */
 }
 
-void *os_map(size_t size)
+void *(os_map)(size_t size)
 {
 	int saved_errno = errno;
+	/* fault: in map.h, for each caller. */
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (memory != MAP_FAILED)
+	if (memory != MAP_FAILED) {
+		fault_count_mapped((ptrdiff_t)size);
 		return memory;
+	}
 	errno = saved_errno;
 	return NULL;
 }
 
 void os_unmap(void *memory, size_t size)
 {
-	if (munmap(memory, size))
+	int saved_errno = errno;
+
+	fault_count_mapped(-(ptrdiff_t)size);
+	if (likely(!fault_errno("munmap", ENOMEM) && !munmap(memory, size)))
+		return;
+	/*
+	 * The kernel has made one mapping of this and its neighbours, and may
+	 * not have two: vm.max_map_count.  At least the pages go back.
+	 */
+	if (errno != ENOMEM)
 		sley_fatal("munmap of %zu bytes at %p failed: error %d", size,
 			   memory, errno);
+	errno = saved_errno;
+	os_discard(memory, size);
 }
 
 void os_no_huge_pages(void *memory, size_t size)
 {
 	/* Fails only where the kernel has no huge pages at all. */
-	(void)madvise(memory, size, MADV_NOHUGEPAGE);
+	(void)(fault_errno("madvise", EINVAL) ||
+	       madvise(memory, size, MADV_NOHUGEPAGE));
 }
 
 /*
@@ -64,6 +80,7 @@ static bool advice_counts(void *memory, size_t size)
 
 	if (likely(known != UNKNOWN))
 		return known == COUNTS;
+	/* fault: that it fails is the good case. */
 	known = madvise(memory, size, OS_MADV_NONSENSE) ? COUNTS
 							: MEANS_NOTHING;
 	/* relaxed: as above. */
@@ -75,12 +92,18 @@ int os_guard_advise(void *memory, size_t size)
 {
 	if (!advice_counts(memory, size))
 		return -ENOSYS;
-	return madvise(memory, size, OS_MADV_GUARD_INSTALL) ? -errno : 0;
+	if (fault_errno("madvise", EINVAL, ENOMEM) ||
+	    madvise(memory, size, OS_MADV_GUARD_INSTALL))
+		return -errno;
+	return 0;
 }
 
 int os_guard_protect(void *memory, size_t size)
 {
-	return mprotect(memory, size, PROT_NONE) ? -errno : 0;
+	if (fault_errno("mprotect", ENOMEM) ||
+	    mprotect(memory, size, PROT_NONE))
+		return -errno;
+	return 0;
 }
 
 static bool guard_advise_batch(char *first, size_t size, size_t stride, int nr)
@@ -93,6 +116,8 @@ static bool guard_advise_batch(char *first, size_t size, size_t stride, int nr)
 		ranges[i].iov_base = first + (size_t)i * stride;
 		ranges[i].iov_len = size;
 	}
+	if (fault_errno("process_madvise", EINVAL, EPERM))
+		return false;
 	return syscall(SYS_process_madvise, OS_PIDFD_SELF, ranges, (size_t)nr,
 		       OS_MADV_GUARD_INSTALL, 0) == (long)(size * (size_t)nr);
 }
@@ -116,7 +141,9 @@ void os_discard(void *memory, size_t size)
 	int saved_errno = errno;
 
 	/* Locked memory (EINVAL) stays: that is what locking is for. */
-	if (madvise(memory, size, MADV_DONTNEED) && errno != EINVAL)
+	if ((fault_errno("madvise", EINVAL) ||
+	     madvise(memory, size, MADV_DONTNEED)) &&
+	    errno != EINVAL)
 		sley_fatal("discarding %zu bytes at %p failed: error %d", size,
 			   memory, errno);
 	errno = saved_errno;

@@ -14,12 +14,17 @@
 #ifndef SLEY_OS_MAP_H
 #define SLEY_OS_MAP_H
 
+#include "os/fault.h"
+
 #include <stddef.h>
 
 size_t os_page_size(void);
 
 /* Zeroed, readable and writable, costs no memory until touched; or NULL. */
 void *os_map(size_t size);
+#ifdef SLEY_FAULTS
+#define os_map(size) (fault_error("os_map", ENOMEM) ? NULL : (os_map)(size))
+#endif
 void os_unmap(void *memory, size_t size);
 
 /* Back it by small pages only: a touched byte must not cost 2 MiB. */

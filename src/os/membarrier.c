@@ -9,6 +9,7 @@
 #include "os/membarrier.h"
 
 #include "base/assert.h"
+#include "os/fault.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -16,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* 0 or an errno value; errno itself stays. */
+/* 0 or an errno value; errno itself stays.  fault: by the callers. */
 static int membarrier(int command)
 {
 	int saved = errno, err = 0;
@@ -29,13 +30,22 @@ static int membarrier(int command)
 
 bool os_membarrier_setup(void)
 {
-	return !membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+	return !(fault_error("membarrier", ENOSYS, EPERM)
+			 ?: membarrier(
+				    MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED));
 }
 
 void os_membarrier(void)
 {
-	int err = membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+	int err = fault_error("membarrier", ENOMEM)
+			  ?: membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 
+	/*
+	 * The kernel needs memory for a set of CPUs.  The other kind does
+	 * without, and waits for all CPUs in turn.
+	 */
+	if (unlikely(err))
+		err = membarrier(MEMBARRIER_CMD_GLOBAL);
 	if (unlikely(err))
 		sley_fatal("membarrier failed: %s", strerror(err));
 }

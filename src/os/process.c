@@ -9,6 +9,7 @@
 #include "os/process.h"
 
 #include "base/assert.h"
+#include "os/fault.h"
 
 #include <pthread.h>
 #include <stddef.h>
@@ -24,7 +25,8 @@ static void count_fork(void)
 void os_fork_watch(void (*prepare)(void), void (*parent)(void),
 		   void (*child)(void))
 {
-	if (pthread_atfork(prepare, parent, child))
+	if (fault_error("pthread_atfork", ENOMEM) ||
+	    pthread_atfork(prepare, parent, child))
 		sley_fatal("no memory to watch forks");
 }
 

@@ -5,6 +5,7 @@
 #include "os/signal.h"
 
 #include "base/assert.h"
+#include "os/fault.h"
 #include "os/map.h"
 
 #include <errno.h>
@@ -25,6 +26,8 @@ static const int fault_signals[] = { SIGSEGV, SIGBUS };
 /* Written while no handler of ours is installed, or by the dying. */
 static os_fault_fn *fault_fn;
 static struct sigaction previous_actions[array_size(fault_signals)];
+/* Also after the release, if others came after us and may pass on to us. */
+static bool is_in_chain[array_size(fault_signals)];
 
 static void fault_die(int number, const siginfo_t *info)
 {
@@ -60,7 +63,19 @@ static void fault_handler(int number, siginfo_t *info, void *context)
 	errno = saved_errno;
 }
 
-int os_fault_catch(os_fault_fn *fn)
+/* First learn whom to pass on to: a fault may come at any time. */
+static bool fault_catch_one(size_t i, const struct sigaction *action)
+{
+	int number = fault_signals[i];
+
+	if (fault_errno("sigaction", EPERM) ||
+	    sigaction(number, NULL, &previous_actions[i]))
+		return false;
+	return !fault_errno("sigaction", EPERM) &&
+	       !sigaction(number, action, NULL);
+}
+
+void os_fault_catch(os_fault_fn *fn)
 {
 	struct sigaction action;
 
@@ -69,30 +84,31 @@ int os_fault_catch(os_fault_fn *fn)
 	action.sa_flags = SA_SIGINFO | SA_ONSTACK;
 	sigemptyset(&action.sa_mask);
 	fault_fn = fn;
-	/* First learn whom to pass on to: a fault may come at any time. */
 	for (size_t i = 0; i < array_size(fault_signals); i++) {
-		if (sigaction(fault_signals[i], NULL, &previous_actions[i]))
-			return -errno;
+		/* Twice, we and those above us would pass on in a circle. */
+		if (!is_in_chain[i])
+			is_in_chain[i] = fault_catch_one(i, &action);
 	}
-	for (size_t i = 0; i < array_size(fault_signals); i++) {
-		if (sigaction(fault_signals[i], &action, NULL))
-			return -errno;
-	}
-	return 0;
+}
+
+/* False: somebody came after us, or it cannot be undone. */
+static bool fault_release_one(size_t i)
+{
+	int number = fault_signals[i];
+	struct sigaction now;
+
+	if (fault_errno("sigaction", EPERM) || sigaction(number, NULL, &now) ||
+	    !(now.sa_flags & SA_SIGINFO) || now.sa_sigaction != fault_handler)
+		return false;
+	return !fault_errno("sigaction", EPERM) &&
+	       !sigaction(number, &previous_actions[i], NULL);
 }
 
 void os_fault_release(void)
 {
-	struct sigaction now;
-
 	for (size_t i = 0; i < array_size(fault_signals); i++) {
-		int number = fault_signals[i];
-
-		/* Somebody may have come after us and pass on to us. */
-		if (sigaction(number, NULL, &now) == 0 &&
-		    (now.sa_flags & SA_SIGINFO) &&
-		    now.sa_sigaction == fault_handler)
-			sigaction(number, &previous_actions[i], NULL);
+		if (is_in_chain[i] && fault_release_one(i))
+			is_in_chain[i] = false;
 	}
 }
 
@@ -104,7 +120,8 @@ void os_alt_stack_set(struct os_alt_stack *stack)
 
 	stack->memory = NULL;
 	stack->size = 0;
-	if (sigaltstack(NULL, &old) || !(old.ss_flags & SS_DISABLE))
+	if (fault_errno("sigaltstack", EPERM) || sigaltstack(NULL, &old) ||
+	    !(old.ss_flags & SS_DISABLE))
 		return;
 	if (minimum < (size_t)MINSIGSTKSZ)
 		minimum = (size_t)MINSIGSTKSZ;
@@ -116,7 +133,7 @@ void os_alt_stack_set(struct os_alt_stack *stack)
 	memset(&alt, 0, sizeof(alt));
 	alt.ss_sp = stack->memory;
 	alt.ss_size = stack->size;
-	if (sigaltstack(&alt, NULL)) {
+	if (fault_errno("sigaltstack", ENOMEM) || sigaltstack(&alt, NULL)) {
 		os_unmap(stack->memory, stack->size);
 		stack->memory = NULL;
 	}
@@ -124,6 +141,7 @@ void os_alt_stack_set(struct os_alt_stack *stack)
 
 void os_alt_stack_unset(struct os_alt_stack *stack)
 {
+	bool off_now;
 	stack_t now, off;
 
 	if (!stack->memory)
@@ -131,9 +149,14 @@ void os_alt_stack_unset(struct os_alt_stack *stack)
 	memset(&off, 0, sizeof(off));
 	off.ss_flags = SS_DISABLE;
 	/* Somebody may have replaced it by a stack of their own. */
-	if (sigaltstack(NULL, &now) == 0 && now.ss_sp == stack->memory)
-		sigaltstack(&off, NULL);
-	os_unmap(stack->memory, stack->size);
+	off_now = !fault_errno("sigaltstack", EPERM) &&
+		  !sigaltstack(NULL, &now) &&
+		  (now.ss_sp != stack->memory ||
+		   !(fault_errno("sigaltstack", EPERM) ||
+		     sigaltstack(&off, NULL)));
+	/* What the kernel may still use is lost. */
+	if (off_now)
+		os_unmap(stack->memory, stack->size);
 	stack->memory = NULL;
 }
 
@@ -141,7 +164,9 @@ void os_print_error(const char *text, size_t size)
 {
 	/* Nobody is left to be told if this fails. */
 	while (size) {
-		ssize_t done = write(STDERR_FILENO, text, size);
+		ssize_t done = fault_errno("write", EIO, EINTR)
+				       ? -1
+				       : write(STDERR_FILENO, text, size);
 
 		if (done < 0 && errno == EINTR)
 			continue;

@@ -21,8 +21,11 @@
 
 typedef bool os_fault_fn(uintptr_t address);
 
-/* The caller pairs and serialises them. */
-must_check int os_fault_catch(os_fault_fn *fn);
+/*
+ * The caller pairs and serialises them.  What cannot be caught (a filter of
+ * system calls may refuse) is not.
+ */
+void os_fault_catch(os_fault_fn *fn);
 void os_fault_release(void);
 
 /* The alternate signal stack of the calling thread. */

@@ -4,6 +4,8 @@
  */
 #include "os/symbol.h"
 
+#include "os/fault.h"
+
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,7 +25,8 @@ void os_symbol(char *out, size_t size, const void *code)
 	const char *base;
 	Dl_info info;
 
-	if (!dladdr(code, &info) || !info.dli_fname) {
+	if (fault_error("dladdr", ENOENT) || !dladdr(code, &info) ||
+	    !info.dli_fname) {
 		(void)snprintf(out, size, "0x%zx", (size_t)address);
 		return;
 	}

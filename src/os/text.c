@@ -4,6 +4,8 @@
  */
 #include "os/text.h"
 
+#include "os/fault.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,12 +18,16 @@ static bool read_file(const char *path, char *text, size_t size)
 {
 	size_t length = 0;
 	ssize_t nr = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = fault_errno("open", ENOENT, EMFILE, EACCES)
+			 ? -1
+			 : open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return false;
 	while (length < size - 1) {
-		nr = read(fd, text + length, size - 1 - length);
+		nr = fault_errno("read", EIO, EINTR)
+			     ? -1
+			     : read(fd, text + length, size - 1 - length);
 		if (nr == 0 || (nr < 0 && errno != EINTR))
 			break;
 		length += nr > 0 ? (size_t)nr : 0;

@@ -10,10 +10,12 @@
 #include "os/thread.h"
 
 #include "base/assert.h"
+#include "os/fault.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,21 +48,26 @@ static int create(pthread_t *out, void *(*fn)(void *), void *arg,
 	pthread_attr_t attributes;
 	int err;
 
+	/* fault: in thread.h, for each caller. */
 	if (!cpus)
 		return pthread_create(out, NULL, fn, arg);
-	err = pthread_attr_init(&attributes);
+	err = fault_error("pthread_attr_init", ENOMEM)
+		      ?: pthread_attr_init(&attributes);
 	if (err)
 		return err;
-	err = pthread_attr_setaffinity_np(&attributes, sizeof(*cpus),
-					  (const cpu_set_t *)cpus->word);
+	err = fault_error("pthread_attr_setaffinity_np", ENOMEM)
+		      ?: pthread_attr_setaffinity_np(
+				 &attributes, sizeof(*cpus),
+				 (const cpu_set_t *)cpus->word);
 	if (!err)
-		err = pthread_create(out, &attributes, fn, arg);
+		err = fault_error("pthread_create", EINVAL)
+			      ?: pthread_create(out, &attributes, fn, arg);
 	(void)pthread_attr_destroy(&attributes);
 	return err;
 }
 
-int os_thread_start_on(pthread_t *out, const char *name, void *(*fn)(void *),
-		       void *arg, const struct sley_cpus *cpus)
+int(os_thread_start_on)(pthread_t *out, const char *name, void *(*fn)(void *),
+			void *arg, const struct sley_cpus *cpus)
 {
 	char short_name[THREAD_NAME_SIZE];
 	int saved = errno, err;
@@ -73,17 +80,18 @@ int os_thread_start_on(pthread_t *out, const char *name, void *(*fn)(void *),
 	if (!err) {
 		/* Only for the eyes; without /proc it goes without a name. */
 		snprintf(short_name, sizeof(short_name), "%s", name);
-		pthread_setname_np(thread, short_name);
+		(void)(fault_error("pthread_setname_np", ENOENT)
+			       ?: pthread_setname_np(thread, short_name));
 		*out = thread;
 	}
 	errno = saved;
 	return -err;
 }
 
-int os_thread_start(pthread_t *out, const char *name, void *(*fn)(void *),
-		    void *arg)
+int(os_thread_start)(pthread_t *out, const char *name, void *(*fn)(void *),
+		     void *arg)
 {
-	return os_thread_start_on(out, name, fn, arg, NULL);
+	return (os_thread_start_on)(out, name, fn, arg, NULL);
 }
 
 void os_thread_get_signals(struct os_signals *out)
@@ -116,9 +124,9 @@ void spin_yield(void)
 
 /* ---- its end -------------------------------------------------------------------- */
 
-static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t exit_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t exit_key;
-static int exit_err;
+static bool has_exit_key; /* under the lock: the next one may have more luck */
 
 /* POSIX lets a function pointer pass through a void pointer. */
 static void run_exit(void *fn)
@@ -126,17 +134,29 @@ static void run_exit(void *fn)
 	((void (*)(void))(uintptr_t)fn)();
 }
 
-static void create_exit_key(void)
+static int create_exit_key(void)
 {
-	exit_err = pthread_key_create(&exit_key, run_exit);
+	int err = 0;
+
+	pthread_mutex_lock(&exit_lock);
+	if (!has_exit_key)
+		err = fault_error("pthread_key_create", EAGAIN, ENOMEM)
+			      ?: pthread_key_create(&exit_key, run_exit);
+	if (!err)
+		has_exit_key = true;
+	pthread_mutex_unlock(&exit_lock);
+	return err;
 }
 
 int os_thread_at_exit(void (*fn)(void))
 {
-	(void)pthread_once(&exit_once, create_exit_key);
-	if (exit_err)
-		return -exit_err;
-	return -pthread_setspecific(exit_key, (void *)(uintptr_t)fn);
+	int err = create_exit_key();
+
+	if (!err)
+		err = fault_error("pthread_setspecific", ENOMEM)
+			      ?: pthread_setspecific(exit_key,
+						     (void *)(uintptr_t)fn);
+	return -err;
 }
 
 int os_thread_id(void)

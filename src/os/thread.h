@@ -6,6 +6,7 @@
 #define SLEY_OS_THREAD_H
 
 #include "base/compiler.h"
+#include "os/fault.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -19,11 +20,21 @@
  */
 must_check int os_thread_start(pthread_t *out, const char *name,
 			       void *(*fn)(void *), void *arg);
+#ifdef SLEY_FAULTS
+#define os_thread_start(out, name, fn, arg)                                    \
+	(-fault_error("os_thread_start", EAGAIN)                               \
+		 ?: (os_thread_start)(out, name, fn, arg))
+#endif
 
 /* The same on @cpus; NULL: on those of the caller.  -EINVAL: it may not. */
 must_check int os_thread_start_on(pthread_t *out, const char *name,
 				  void *(*fn)(void *), void *arg,
 				  const struct sley_cpus *cpus);
+#ifdef SLEY_FAULTS
+#define os_thread_start_on(out, name, fn, arg, cpus)                           \
+	(-fault_error("os_thread_start_on", EAGAIN)                            \
+		 ?: (os_thread_start_on)(out, name, fn, arg, cpus))
+#endif
 
 /* Which signals a thread blocks. */
 struct os_signals {

@@ -69,7 +69,7 @@ static void overflow(fiber_entry *entry, const char *name, bool no_guard_advice)
 
 	CHECK_EQ(stack_pool_init(&pool, STACK_SIZE, no_guard_advice), 0);
 	CHECK_EQ(stack_pool_get(&pool, &stack), 0);
-	CHECK_EQ(fiber_overflow_install(), 0);
+	fiber_overflow_install();
 	fiber_thread_init(&main_thread);
 	fiber_init_thread(&main_fiber, &main_thread);
 	fiber_init(&fiber, &stack, entry, &fiber);
@@ -147,7 +147,7 @@ TEST(a_fault_elsewhere_goes_to_the_handler_before_us)
 	CHECK(page);
 	CHECK_EQ(os_guard_protect((void *)page, page_size), 0);
 	CHECK_EQ(sigaction(SIGSEGV, &action, NULL), 0);
-	CHECK_EQ(fiber_overflow_install(), 0);
+	fiber_overflow_install();
 	fiber_thread_init(&main_thread);
 	fiber_init_thread(&main_fiber, &main_thread);
 	if (sigsetjmp(after_fault, 1) == 0) {
@@ -166,7 +166,7 @@ TEST(a_signal_that_was_sent_goes_to_the_handler_before_us)
 				    .sa_flags = SA_SIGINFO };
 
 	CHECK_EQ(sigaction(SIGBUS, &action, NULL), 0);
-	CHECK_EQ(fiber_overflow_install(), 0);
+	fiber_overflow_install();
 	raise(SIGBUS);
 	CHECK_EQ(nr_seen, 1);
 	fiber_overflow_uninstall();
@@ -177,8 +177,8 @@ TEST(the_last_uninstall_restores_the_handler)
 	struct sigaction before, between, after;
 
 	CHECK_EQ(sigaction(SIGSEGV, NULL, &before), 0);
-	CHECK_EQ(fiber_overflow_install(), 0);
-	CHECK_EQ(fiber_overflow_install(), 0);
+	fiber_overflow_install();
+	fiber_overflow_install();
 	fiber_overflow_uninstall();
 	CHECK_EQ(sigaction(SIGSEGV, NULL, &between), 0);
 	CHECK(between.sa_sigaction != before.sa_sigaction);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fault.c - see fault.h; built with SLEY_FAULTS only.
+ *
+ * Edges:
+ *
+ *   P1  the test sets the plan -> a site finds it : what the plan reads
+ */
+#include "os/fault.h"
+
+#include "base/atomic.h"
+
+static fault_plan_fn *the_plan;
+static int64_t mapped;
+
+void fault_set_plan(fault_plan_fn *plan)
+{
+	store_release(&the_plan, plan); /* P1 */
+}
+
+int fault_reached(const struct fault_site *site)
+{
+	fault_plan_fn *plan = load_acquire(&the_plan); /* P1 */
+
+	return plan ? plan(site) : 0;
+}
+
+int fault_reached_errno(const struct fault_site *site)
+{
+	int err = fault_reached(site);
+
+	if (err)
+		errno = err;
+	return err;
+}
+
+void fault_count_mapped(ptrdiff_t bytes)
+{
+	/* relaxed: a statistic; who wants it exact has joined the threads. */
+	(void)add_relaxed(&mapped, bytes);
+}
+
+int64_t fault_mapped(void)
+{
+	/* relaxed: as above. */
+	return load_relaxed(&mapped);
+}
