@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tolerated.c - see tolerated.h.
+ *
+ * A row holds for all sites of this call in this function.
+ */
+#include "fault/tolerated.h"
+
+#include <errno.h>
+#include <sley/error.h>
+#include <string.h>
+
+/* clang-format off: one row, one site */
+static const struct tolerated table[] = {
+	{ "os/text.c", "read_file", "open", .rule = ABSORBED,
+	  .reason = "what /sys does not tell is taken to be usual" },
+	{ "os/text.c", "read_file", "read", .rule = ABSORBED,
+	  .reason = "as above" },
+	{ "os/cpus.c", "read_affinity", "sched_getaffinity", .rule = ABSORBED,
+	  .reason = "then all CPUs that are online count as usable" },
+	{ "os/cpus.c", "os_cpus_usable", "sysconf", .rule = ABSORBED,
+	  .second = true, .reason = "then there is one CPU" },
+	{ "os/cpus.c", "node_of", "access", .rule = ABSORBED,
+	  .reason = "then the CPU is of node 0" },
+	{ "os/map.c", "os_no_huge_pages", "madvise", .rule = ABSORBED,
+	  .reason = "advice: costs memory where it is not followed" },
+	{ "os/map.c", "os_guard_advise", "madvise", .rule = ABSORBED,
+	  .reason = "then mprotect() makes the guard" },
+	{ "os/map.c", "guard_advise_batch", "process_madvise", .rule = ABSORBED,
+	  .reason = "then one guard at a time" },
+	{ "os/map.c", "os_discard", "madvise", .rule = ABSORBED,
+	  .reason = "locked memory stays" },
+	{ "os/map.c", "os_unmap", "munmap", .rule = ABSORBED, .loses_map = true,
+	  .reason = "address space is lost, its pages are not" },
+	{ "os/membarrier.c", "os_membarrier_setup", "membarrier",
+	  .rule = ABSORBED,
+	  .reason = "then waiting is guarded by fences; doctor says so" },
+	{ "os/membarrier.c", "os_membarrier", "membarrier", .rule = ABSORBED,
+	  .reason = "the global kind needs no memory, and takes longer" },
+	{ "os/symbol.c", "os_symbol", "dladdr", .rule = ABSORBED,
+	  .reason = "then the report has an address" },
+	{ "os/thread.c", "os_thread_start_on", "pthread_setname_np",
+	  .rule = ABSORBED, .reason = "only for the eyes" },
+	{ "os/signal.c", "fault_release_one", "sigaction", .rule = ABSORBED,
+	  .reason = "our handler stays, knows no fiber and passes on" },
+	{ "os/signal.c", "fault_catch_one", "sigaction", .rule = ABSORBED,
+	  .reason = "an overflow dies without a report" },
+	{ "os/signal.c", "os_alt_stack_set", "os_map", .rule = ABSORBED,
+	  .not_sanitized = true,
+	  .reason = "an overflow on this thread dies without a report" },
+	{ "os/signal.c", "os_alt_stack_set", "sigaltstack", .rule = ABSORBED,
+	  .not_sanitized = true, .reason = "as above" },
+	{ "os/signal.c", "os_alt_stack_unset", "sigaltstack", .rule = ABSORBED,
+	  .loses_map = true, .not_sanitized = true,
+	  .reason = "what the kernel may still use is not unmapped" },
+	{ "os/signal.c", "os_print_error", "write", .rule = ABSORBED,
+	  .not_sanitized = true,
+	  .reason = "last words; nobody is left to be told" },
+	{ "os/process.c", "os_fork_watch", "pthread_atfork", .rule = NO_SWEEP,
+	  .reason = "runs before main(), when the library is loaded; aborts "
+		    "with a line, as the loader does when it has no memory" },
+
+	/* No stack: who creates is told, who runs waits for one. */
+	{ "mem/stack.c", "chunk_map", "os_map", .rule = EITHER,
+	  .reason = "a smaller chunk may do; else see strand_new" },
+	{ "os/map.c", "os_guard_protect", "mprotect", .rule = EITHER,
+	  .reason = "only asked where advice failed; else see strand_new" },
+	{ "mem/slab.c", "chunk_create", "mem_alloc_aligned", .rule = EITHER,
+	  .reason = "see strand_new and fork_steal" },
+	{ "core/strand.c", "strand_new", "slab_alloc", .rule = EITHER,
+	  .reason = "creating reports it; a blocked task waits for a stack" },
+	{ "core/strand.c", "strand_new", "stack_pool_get", .rule = EITHER,
+	  .reason = "as above" },
+
+	{ "core/blocking.c", "start_thread", "os_thread_start", .rule = EITHER,
+	  .reason = "waits for a thread that is there; none: -EAGAIN" },
+	{ "os/thread.c", "create", "pthread_create", .as = SLEY_ECPUS,
+	  .reason = "the kernel took the CPUs away" },
+	{ "os/thread.c", "create_exit_key", "pthread_key_create", .as = -ENOMEM,
+	  .reason = "the one error of sley_local_set()" },
+	{ "core/fork.c", "fork_steal", "slab_alloc", .rule = ABSORBED,
+	  .reason = "the child stays with its parent, which runs it" },
+	{ "core/fork.c", "fork_make_room", "mem_alloc", .rule = ABSORBED,
+	  .reason = "the child runs when it is joined" },
+	{ "core/trace_scope.c", "scopes_of", "mem_alloc", .rule = EITHER,
+	  .reason = "the scope is counted as lost, which the report of the "
+		    "trace says" },
+	{ "core/drain.c", "report_strands", "mem_alloc", .rule = EITHER,
+	  .reason = "the report has a number instead of names" },
+	{ "core/blocking.c", "start_thread", "mem_alloc", .rule = EITHER,
+	  .as = -EAGAIN,
+	  .reason = "waits for a thread that is there; none: -EAGAIN" },
+	{ "core/region.c", "region_create", "mem_alloc", .as = -EAGAIN,
+	  .reason = "-EAGAIN: there is no thread" },
+};
+/* clang-format on */
+
+const struct tolerated *tolerated_find(const struct fault_site *site)
+{
+	const char *file = strstr(site->file, "src/");
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		const struct tolerated *row = &table[i];
+
+		if (file && strcmp(file + 4, row->file) == 0 &&
+		    strcmp(site->function, row->function) == 0 &&
+		    strcmp(site->call, row->call) == 0)
+			return row;
+	}
+	return NULL;
+}
