@@ -223,6 +223,35 @@ TEST(a_skipped_test_is_not_a_passed_one)
 	CHECK(strstr(output, "0 passed, 0 failed\n"));
 }
 
+TEST_PROOF("self")
+
+TEST(proving_adds_a_line_for_each_test)
+{
+	char output[4096], path[] = "/tmp/sley-proof-XXXXXX", line[256];
+	FILE *file;
+	int fd = mkstemp(path);
+
+	CHECK_GE(fd, 0);
+	CHECK_EQ(setenv("SLEY_PROOF", path, 1), 0);
+	CHECK_EQ(run_self("broken_skip", output, sizeof(output)), 77);
+	CHECK_EQ(run_self("broken_result", output, sizeof(output)), 0);
+	file = fdopen(fd, "r");
+	CHECK(file && fgets(line, sizeof(line), file));
+	CHECK_STR(line, "{\"kind\":\"self\",\"name\":\"broken_skip\","
+			"\"verdict\":\"skipped\"}\n");
+	CHECK(fgets(line, sizeof(line), file));
+	CHECK_STR(line, "{\"kind\":\"self\",\"name\":\"broken_result\","
+			"\"verdict\":\"passed\",\"result\":\"says why\"}\n");
+	CHECK(!fgets(line, sizeof(line), file));
+	fclose(file);
+	unlink(path);
+}
+
+TEST(broken_result)
+{
+	test_result("says why");
+}
+
 TEST(a_filter_that_matches_nothing_is_a_failure)
 {
 	char output[4096];

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "harness/fixture.h"
+#include "harness/proof.h"
 
 enum { PASSED = 0, FAILED = 1, SKIPPED = 77 };
 
@@ -34,6 +35,7 @@ static const int worker_counts[] = { SLEY_SINGLE, 1, 2, 4, 8, 64 };
 struct board {
 	unsigned int timeout_s;
 	char message[256]; /* why it failed, if the child can still say so */
+	char result[64];   /* for $SLEY_PROOF; empty: nothing to add       */
 };
 
 static struct test_case *first_test;
@@ -114,6 +116,11 @@ void test_skip(const char *reason)
 	_exit(SKIPPED);
 }
 
+void test_result(const char *result)
+{
+	snprintf(board->result, sizeof(board->result), "%s", result);
+}
+
 void test_timeout(unsigned int seconds)
 {
 	if (!getenv("TEST_TIMEOUT"))
@@ -174,8 +181,11 @@ static bool wait_for_end(pid_t pid, int pidfd, int *status, unsigned int *limit)
 			return true;
 		if (ms >= *limit * 1000ULL)
 			return false;
-		/* The child may move its limit: look at least once a second. */
-		poll(&poll_end, 1, 1000);
+		/*
+		 * The child may move its limit: look at least once a second;
+		 * more often where an emulator has no descriptors of processes.
+		 */
+		poll(&poll_end, 1, pidfd < 0 ? 5 : 1000);
 	}
 }
 
@@ -280,11 +290,19 @@ static int run_in_child(struct run *run)
 	return verdict;
 }
 
+static const char *word_for(int verdict)
+{
+	return verdict == PASSED    ? "passed"
+	       : verdict == SKIPPED ? "skipped"
+				    : "failed";
+}
+
 static void run_and_count(struct run *run, const char *program)
 {
 	uint64_t start = test_now_ns();
 	int verdict = run_in_child(run);
 
+	proof_test(run->name, word_for(verdict), board->result);
 	if (verdict == PASSED) {
 		nr_passed++;
 		printf("ok   %s (%d ms)\n", run->name,

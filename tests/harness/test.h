@@ -108,6 +108,20 @@ void test_compare_text(const struct test_place *place, const char *a,
 /* End the test here and count it as skipped. */
 __attribute__((noreturn)) void test_skip(const char *reason);
 
+/*
+ * At file level: each test of the file adds a line of this @kind to the file
+ * that $SLEY_PROOF names, if it names one: {"kind":..,"name":..,"verdict":..}
+ * with "result" if the test has called test_result().
+ */
+#define TEST_PROOF(kind)                                                       \
+	__attribute__((constructor)) static void test_prove_(void)             \
+	{                                                                      \
+		test_prove(kind);                                              \
+	}
+
+void test_prove(const char *kind);
+void test_result(const char *result);
+
 /* The seed of this run, from $TEST_SEED or the clock. */
 uint64_t test_seed(void);
 /* Random numbers per thread, from the seed: below @n. */
