@@ -5,15 +5,32 @@
 #include <sley/blocking.h>
 
 #include "core/blocking.h"
+#include "core/forked.h"
 #include "core/region.h"
 #include "core/wait.h"
 #include "core/worker.h"
 
 #include <errno.h>
 
+struct user_call {
+	sley_fn *fn;
+	void *arg;
+};
+
+/* On a thread of the pool, which has no place in a child of fork(). */
+static void call_user(void *arg)
+{
+	const struct user_call *call = arg;
+
+	call->fn(call->arg);
+	if (unlikely(sley__self.forked))
+		forked_returns();
+}
+
 int sley_blocking_call_until(sley_fn *fn, void *arg, uint64_t deadline_ns)
 {
 	struct worker *worker = worker_current();
+	struct user_call call = { fn, arg };
 
 	if (!worker) {
 		int err = wait_refused(deadline_ns);
@@ -24,8 +41,8 @@ int sley_blocking_call_until(sley_fn *fn, void *arg, uint64_t deadline_ns)
 	}
 	return blocking_call(&worker->rt->blocking,
 			     &(const struct blocking_work){
-				     .fn = fn,
-				     .arg = arg,
+				     .fn = call_user,
+				     .arg = &call,
 				     .strand = worker->strand,
 			     },
 			     deadline_ns);

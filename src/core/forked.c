@@ -26,35 +26,53 @@ const char *forked_rule(const char *rule)
 	return sley__self.forked ? FORKED_RULE : rule;
 }
 
+void forked_returns(void)
+{
+	sley_fatal("a child of fork() returned from the task that forked it: "
+		   "let it call exec or _exit() there");
+}
+
 static void forbid_return(struct ending *ending)
 {
 	(void)ending;
-	sley_fatal("a child of fork() returned from the task that forked it: "
-		   "let it call exec or _exit() there");
+	forked_returns();
 }
 
 /* One at a time: only the task that forked last can return. */
 static struct ending return_of_child;
 
-static void leave_worker(struct worker *worker)
+/* The strand of the task that forked; NULL: it was the code of a thread. */
+static struct strand *strand_of(struct worker *worker)
 {
-	struct strand *strand = worker->strand;
+	if (!worker)
+		return sley__self.strand;
+	return worker->strand != &worker->base ? worker->strand : NULL;
+}
 
-	if (strand != &worker->base)
+/* On a worker, or on a thread for blocking calls, which is none. */
+static void leave_thread(const struct sley *rt, struct worker *worker)
+{
+	struct strand *strand = strand_of(worker);
+
+	if (strand)
 		ending_add(&strand->endings, &return_of_child, forbid_return);
-	fiber_thread_forget();
-	/* Workers take no signals; what is alone in its process should. */
-	if (worker->rt->nr_workers)
-		os_thread_set_signals(&worker->rt->signals);
+	/*
+	 * Threads of ours take no signals; what is alone in its process should.
+	 * Who is bound to a single-threaded runtime is not one of ours.
+	 */
+	if (!worker || rt->nr_workers)
+		os_thread_set_signals(&rt->signals);
 }
 
 static void enter_child(void)
 {
+	const struct sley *rt = sley__self.bound;
+
 	fiber_overflow_unlock();
-	if (!sley__self.bound)
+	if (!rt)
 		return;
-	if (sley__self.worker)
-		leave_worker(sley__self.worker);
+	if (fiber_thread_forget())
+		leave_thread(rt, sley__self.worker);
 	sley__self = (struct self){ .forked = true };
 }
 

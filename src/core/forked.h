@@ -10,7 +10,8 @@
  * The thread that forked goes on in the child as a plain thread of no runtime,
  * and remembers that it belonged to one, for the error it gets.  If it was in
  * a task, it must not return from it: below is the loop of a worker that is
- * gone.  An ending (core/ending.h) on its strand says so.
+ * gone.  An ending (core/ending.h) on its strand says so; a blocking call that
+ * returns is told at once.
  *
  * What is shared by all runtimes is made whole: the locks of the handler of
  * overflows, of the slots, of the table of queues and of the names of traces are
@@ -38,6 +39,9 @@ static inline bool runtime_is_lost(const struct sley *rt)
 {
 	return rt->generation != os_fork_generation();
 }
+
+/* A task, or a blocking call, has returned in the child: says so and aborts. */
+cold noreturn_fn void forked_returns(void);
 
 /* Why the calling thread has no runtime: SLEY_ENORUNTIME or SLEY_EFORKED. */
 int forked_error(void);

@@ -23,6 +23,23 @@ extern void *__cxa_get_globals(void) __attribute__((weak));
 static __thread struct fiber_thread *this_thread
 	__attribute__((tls_model("initial-exec")));
 
+/*
+ * pthread_exit() on the stack of a fiber unwinds to its first frame and jumps
+ * to the thread's own stack from there: the thread ends, and nobody notices.
+ */
+static void thread_lost(void)
+{
+	const struct fiber *fiber = fiber_current();
+	const char *name = fiber ? label_name(fiber->label) : NULL;
+
+	if (fiber && fiber->stack.low)
+		sley_fatal("the thread of task \"%s\" ended: a task must not "
+			   "call pthread_exit()",
+			   name ? name : "unnamed");
+	sley_fatal("a thread that serves a runtime ended: pthread_exit() is "
+		   "not for blocking calls, nor before sley_unbind()");
+}
+
 void fiber_thread_init(struct fiber_thread *thread)
 {
 	sley_assert(!this_thread);
@@ -33,18 +50,25 @@ void fiber_thread_init(struct fiber_thread *thread)
 	fpu_save(thread->fpu);
 	os_alt_stack_set(&thread->alt_stack);
 	this_thread = thread;
+	os_thread_guard(&thread->guarded, thread_lost);
 }
 
 void fiber_thread_fini(struct fiber_thread *thread)
 {
 	sley_assert(this_thread == thread);
 	this_thread = NULL;
+	os_thread_unguard(&thread->guarded);
 	os_alt_stack_unset(&thread->alt_stack);
 }
 
-void fiber_thread_forget(void)
+bool fiber_thread_forget(void)
 {
+	struct fiber_thread *thread = this_thread;
+
 	this_thread = NULL;
+	if (thread)
+		os_thread_unguard(&thread->guarded);
+	return thread;
 }
 
 /*

@@ -44,6 +44,7 @@
 #include "fiber/sanitize.h"
 #include "mem/stack.h"
 #include "os/signal.h"
+#include "os/thread.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,6 +55,7 @@ struct fiber_thread {
 	struct fiber *current;
 	uint32_t fpu[2]; /* for fibers that have none of their own */
 	struct os_alt_stack alt_stack;
+	struct os_guarded guarded; /* it must not end while it runs fibers */
 };
 
 /* Must end with fiber_switch_last(). */
@@ -77,16 +79,17 @@ struct fiber {
 
 /*
  * Once for each OS thread that switches, on that thread.  C++ exceptions are
- * kept apart if the C++ library is there by then.
+ * kept apart if the C++ library is there by then.  Until its fini the thread is
+ * not cancelled, and pthread_exit() is fatal: the stacks of others depend on it.
  */
 void fiber_thread_init(struct fiber_thread *thread);
 void fiber_thread_fini(struct fiber_thread *thread);
 
 /*
  * In a child of fork(): what this thread was belongs to the parent.  It stays
- * on the stack it is on.
+ * on the stack it is on.  False: it was nothing.
  */
-void fiber_thread_forget(void);
+bool fiber_thread_forget(void);
 
 /* The first switch to @fiber calls entry(arg, thread) on @stack. */
 void fiber_init(struct fiber *fiber, const struct stack *stack,

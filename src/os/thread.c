@@ -124,9 +124,13 @@ void spin_yield(void)
 
 /* ---- its end -------------------------------------------------------------------- */
 
-static pthread_mutex_t exit_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_key_t exit_key;
-static bool has_exit_key; /* under the lock: the next one may have more luck */
+static pthread_mutex_t keys_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Under the lock: where one could not be made, the next call may have luck. */
+static struct exit_key {
+	pthread_key_t key;
+	bool made;
+} exit_key, guard_key;
 
 /* POSIX lets a function pointer pass through a void pointer. */
 static void run_exit(void *fn)
@@ -134,29 +138,51 @@ static void run_exit(void *fn)
 	((void (*)(void))(uintptr_t)fn)();
 }
 
-static int create_exit_key(void)
+static int exit_key_make(struct exit_key *k)
 {
-	int err = 0;
+	/* fault: where it is called */
+	int err = pthread_key_create(&k->key, run_exit);
 
-	pthread_mutex_lock(&exit_lock);
-	if (!has_exit_key)
-		err = fault_error("pthread_key_create", EAGAIN, ENOMEM)
-			      ?: pthread_key_create(&exit_key, run_exit);
-	if (!err)
-		has_exit_key = true;
-	pthread_mutex_unlock(&exit_lock);
+	k->made = !err;
 	return err;
 }
 
 int os_thread_at_exit(void (*fn)(void))
 {
-	int err = create_exit_key();
+	int err = 0;
 
+	pthread_mutex_lock(&keys_lock);
+	if (!exit_key.made)
+		err = fault_error("pthread_key_create", EAGAIN, ENOMEM)
+			      ?: exit_key_make(&exit_key);
+	pthread_mutex_unlock(&keys_lock);
 	if (!err)
 		err = fault_error("pthread_setspecific", ENOMEM)
-			      ?: pthread_setspecific(exit_key,
+			      ?: pthread_setspecific(exit_key.key,
 						     (void *)(uintptr_t)fn);
 	return -err;
+}
+
+void os_thread_guard(struct os_guarded *out, void (*fn)(void))
+{
+	int err = 0;
+
+	pthread_mutex_lock(&keys_lock);
+	if (!guard_key.made)
+		err = exit_key_make(&guard_key);
+	pthread_mutex_unlock(&keys_lock);
+	/* fault: best effort, whoever ends the thread is not told then */
+	if (!err)
+		(void)pthread_setspecific(guard_key.key, (void *)(uintptr_t)fn);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &out->cancel_state);
+}
+
+void os_thread_unguard(const struct os_guarded *guarded)
+{
+	/* fault: best effort, as above */
+	if (guard_key.made)
+		(void)pthread_setspecific(guard_key.key, NULL);
+	pthread_setcancelstate(guarded->cancel_state, NULL);
 }
 
 int os_thread_id(void)

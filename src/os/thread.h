@@ -60,6 +60,18 @@ void spin_yield(void);
  */
 must_check int os_thread_at_exit(void (*fn)(void));
 
+/*
+ * Until os_thread_unguard() the calling thread has to live.  Nobody cancels it
+ * meanwhile, and @fn, which should not return, is called if it exits all the
+ * same; without memory for that, it is not.
+ */
+struct os_guarded {
+	int cancel_state; /* what it was before */
+};
+
+void os_thread_guard(struct os_guarded *out, void (*fn)(void));
+void os_thread_unguard(const struct os_guarded *guarded);
+
 /* The kernel's number of the calling thread, as in /proc. */
 int os_thread_id(void);
 
