@@ -231,16 +231,16 @@ static int judge_death(const struct run *run, int status)
 
 static int judge(const struct run *run, int status)
 {
+	if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED) {
+		printf("skip %s: %s\n", run->name, board->message);
+		return SKIPPED;
+	}
 	if (run->test->kind == TEST_DEATH)
 		return judge_death(run, status);
 	if (WIFSIGNALED(status)) {
 		printf("FAIL %s: died of signal %d (%s)\n", run->name,
 		       WTERMSIG(status), strsignal(WTERMSIG(status)));
 		return FAILED;
-	}
-	if (WEXITSTATUS(status) == SKIPPED) {
-		printf("skip %s: %s\n", run->name, board->message);
-		return SKIPPED;
 	}
 	if (WEXITSTATUS(status) == PASSED)
 		return PASSED;
