@@ -60,12 +60,12 @@ static volatile int index_beyond = 64;
 
 static void write_beyond(void *arg)
 {
-	volatile char frame[64];
+	volatile char frame[64], *bytes = frame;
 
 	(void)arg;
 	sley_yield();
-	frame[index_beyond] = 1;
-	CHECK_EQ(frame[index_beyond], 1);
+	bytes[index_beyond] = 1;
+	CHECK_EQ(bytes[index_beyond], 1);
 }
 
 TEST_ABORTS(asan_overflow_of_an_array_in_a_task_is_seen,

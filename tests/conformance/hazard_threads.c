@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "conformance/bound.h"
+#include "fiber/sanitize.h"
 
 TEST_PROOF("hazard")
 
@@ -34,12 +35,21 @@ static void exit_thread(void *arg)
 	pthread_exit(NULL);
 }
 
+/* ThreadSanitizer asserts that a thread ends on its own stack. */
+static void skip_thread_sanitizer(void)
+{
+#ifdef SANITIZE_THREAD
+	test_skip("ThreadSanitizer notices first");
+#endif
+}
+
 #define EXIT_SAID "the thread of task \"quitter\" ended"
 
 TEST_ABORTS(threads_pthread_exit_in_a_task_is_reported, EXIT_SAID)
 {
 	struct sley_config config = config_of(2);
 
+	skip_thread_sanitizer();
 	run_in_task(&config, exit_thread);
 }
 
@@ -48,6 +58,7 @@ TEST_ABORTS(threads_pthread_exit_in_a_single_threaded_runtime_is_reported,
 {
 	struct sley_config config = config_of(SLEY_SINGLE);
 
+	skip_thread_sanitizer();
 	run_in_task(&config, exit_thread);
 }
 
@@ -74,6 +85,7 @@ TEST_ABORTS(threads_pthread_exit_in_a_blocking_region_is_reported, EXIT_SAID)
 {
 	struct sley_config config = config_of(2);
 
+	skip_thread_sanitizer();
 	run_in_task(&config, exit_in_region);
 }
 
