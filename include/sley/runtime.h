@@ -93,8 +93,8 @@ struct sley_config {
 	bool no_guard_advice; /* guard by mprotect, for tests              */
 	struct sley_allocator allocator;
 	/*
-	 * Gets reports (survivors of a stop, warnings), from any thread;
-	 * default: stderr.
+	 * Gets reports (survivors of a stop, warnings); default: stderr.  On any
+	 * thread, perhaps a worker: it must not wait for tasks.
 	 */
 	void (*report)(void *self, const char *line);
 	void *report_self;

@@ -30,5 +30,6 @@ void shortage_report(struct worker *worker)
 	if (!xchg_relaxed(&worker->rt->shortage_reported, 1))
 		report(worker->rt,
 		       "no memory for another stack: tasks wait until there is "
-		       "some, or until others end");
+		       "some, or until others end; \"sley doctor\" shows the "
+		       "limits");
 }

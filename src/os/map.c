@@ -42,6 +42,10 @@ void *(os_map)(size_t size)
 	return NULL;
 }
 
+/*
+ * The kernel may have merged the range with its neighbours.  To cut it out then
+ * takes a mapping more, which it may refuse (ENOMEM) at vm.max_map_count.
+ */
 void os_unmap(void *memory, size_t size)
 {
 	int saved_errno = errno;
@@ -140,10 +144,13 @@ void os_discard(void *memory, size_t size)
 {
 	int saved_errno = errno;
 
-	/* Locked memory (EINVAL) stays: that is what locking is for. */
-	if ((fault_errno("madvise", EINVAL) ||
+	/*
+	 * Locked memory (EINVAL) stays: that is what locking is for.  And where
+	 * a sandbox forbids advice, all of it does.
+	 */
+	if ((fault_errno("madvise", EINVAL, EPERM) ||
 	     madvise(memory, size, MADV_DONTNEED)) &&
-	    errno != EINVAL)
+	    errno == ENOMEM)
 		sley_fatal("discarding %zu bytes at %p failed: error %d", size,
 			   memory, errno);
 	errno = saved_errno;

@@ -22,6 +22,7 @@ size_t os_page_size(void);
 
 /* Zeroed, readable and writable, costs no memory until touched; or NULL. */
 void *os_map(size_t size);
+/* At the limit of mappings the addresses stay taken; the memory does not. */
 #ifdef SLEY_FAULTS
 #define os_map(size) (fault_error("os_map", ENOMEM) ? NULL : (os_map)(size))
 #endif
@@ -40,7 +41,7 @@ int os_guard_protect(void *memory, size_t size);
  */
 int os_guard_advise_many(void *first, size_t size, size_t stride, int nr);
 
-/* Give the pages back; the range reads as zero from now on. */
+/* Give the pages back, where that is allowed; what was in them is gone. */
 void os_discard(void *memory, size_t size);
 
 #endif

@@ -47,5 +47,7 @@ void os_membarrier(void)
 	if (unlikely(err))
 		err = membarrier(MEMBARRIER_CMD_GLOBAL);
 	if (unlikely(err))
-		sley_fatal("membarrier failed: %s", strerror(err));
+		sley_fatal("membarrier failed: %s; create the runtime "
+			   "afterwards, or with .no_membarrier",
+			   strerror(err));
 }
