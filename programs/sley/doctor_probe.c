@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor_probe.c - the probes of the doctor.
+ * doctor_probe.c - the list of probes, and those of the kernel, of time and of
+ * the library itself.
  */
 #include "doctor.h"
 
@@ -11,92 +12,14 @@
 #include <linux/membarrier.h>
 #include <sley/sley.h>
 #include <stdatomic.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-
-#define GUARD_INSTALL 102               /* MADV_GUARD_INSTALL, Linux 6.13 */
-#define NONSENSE 0x5ee1                 /* an advice that there is not    */
-#define MANY_STACKS ((size_t)256 << 30) /* a million of 256 KiB */
-
-/* ---- what a probe says --------------------------------------------------- */
-
-__attribute__((format(printf, 2, 3))) static void found(struct finding *out,
-							const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	(void)vsnprintf(out->value, sizeof(out->value), format, args);
-	va_end(args);
-}
-
-static void not_ok(struct finding *out, enum verdict verdict,
-		   const char *effect, const char *fix)
-{
-	out->verdict = verdict;
-	(void)snprintf(out->effect, sizeof(out->effect), "%s", effect);
-	(void)snprintf(out->fix, sizeof(out->fix), "%s", fix);
-}
-
-/* The first line of a file; false: it cannot be read. */
-static bool read_line(const char *path, char *line, int size)
-{
-	FILE *file = fopen(path, "re");
-	bool good;
-
-	if (!file)
-		return false;
-	good = fgets(line, size, file) != NULL;
-	fclose(file);
-	if (good)
-		line[strcspn(line, "\n")] = '\0';
-	return good;
-}
-
-/* The number in a file; -1: there is none. */
-static long read_number(const char *path)
-{
-	char line[64];
-
-	return read_line(path, line, sizeof(line)) ? strtol(line, NULL, 10)
-						   : -1;
-}
-
-static void *map(size_t size)
-{
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return memory == MAP_FAILED ? NULL : memory;
-}
-
-/* What madvise() says to a page; 0 or an errno value. */
-static int advise_page(int advice)
-{
-	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	void *page = map(size);
-	int err;
-
-	if (!page)
-		return ENOMEM;
-	err = madvise(page, size, advice) ? errno : 0;
-	munmap(page, size);
-	return err;
-}
-
-/* Like the library, this does not believe an emulator that says yes to all. */
-static int advise_guard(void)
-{
-	return advise_page(NONSENSE) ? advise_page(GUARD_INSTALL) : ENOSYS;
-}
 
 /* ---- kernel ---------------------------------------------------------------- */
 
@@ -146,213 +69,43 @@ static void probe_membarrier(struct finding *out)
 	       "run Linux 4.14 or newer; allow it in the seccomp profile");
 }
 
-/* ---- CPUs -------------------------------------------------------------------- */
-
-/* What the library makes of it: it also knows the cgroup's quota. */
-static int count_workers(void)
+/* Not used yet; whoever plans for it wants to know. */
+static void probe_io_uring(struct finding *out)
 {
-	struct sley *rt;
-	int nr;
-
-	if (sley_create(&rt, NULL))
-		return 0;
-	nr = sley_nr_workers(rt);
-	(void)sley_destroy(rt);
-	return nr;
-}
-
-static void probe_cpus(struct finding *out)
-{
-	int online = (int)sysconf(_SC_NPROCESSORS_ONLN);
-	struct sley_cpus cpus;
-	int allowed = sley_cpus_usable(&cpus);
-	int workers = count_workers();
-	char quota[48] = "no cgroup quota";
-	char fix[96] = "echo max > /sys/fs/cgroup/PATH/cpu.max, or docker run "
-		       "--cpus N";
-
-	if (workers && workers < allowed)
-		(void)snprintf(quota, sizeof(quota), "cgroup quota of %d",
-			       workers);
-	found(out, "%d online, %d in the affinity mask, %s", online, allowed,
-	      quota);
-	if (workers != 1 || online == 1)
-		return;
-	if (allowed == 1)
-		(void)snprintf(fix, sizeof(fix),
-			       "taskset --cpu-list 0-%d PROGRAM", online - 1);
-	not_ok(out, VERDICT_DEGRADED, "One worker: nothing runs in parallel.",
-	       fix);
-}
-
-/* How many different values @field has; all fields are int32_t. */
-static int count_distinct(const struct sley_cpu *cpu, int nr, size_t field)
-{
-	struct sley_cpus seen = { { 0 } };
-
-	for (int i = 0; i < nr; i++) {
-		int32_t value;
-
-		memcpy(&value, (const char *)&cpu[i] + field, sizeof(value));
-		(void)sley_cpus_add(&seen, value);
-	}
-	return sley_cpus_count(&seen);
-}
-
-/* Placing a worker on each is the only way to know that it may be done. */
-static int try_placement(void)
-{
-	struct sley *rt;
-	int err = sley_create(&rt, SLEY_CONFIG(.placement = SLEY_PLACE_ONE_OF));
-
-	if (!err)
-		(void)sley_destroy(rt);
-	return err;
-}
-
-static void probe_placement(struct finding *out)
-{
-	static struct sley_cpu cpu[SLEY_CPUS_MAX];
-	int nr = sley_cpus_topology(cpu, SLEY_CPUS_MAX);
-	int err = try_placement();
-
-	found(out, "usable: %d CPU(s), %d core(s), %d cache(s), %d node(s)", nr,
-	      count_distinct(cpu, nr, offsetof(struct sley_cpu, core)),
-	      count_distinct(cpu, nr, offsetof(struct sley_cpu, cache)),
-	      count_distinct(cpu, nr, offsetof(struct sley_cpu, node)));
-	if (!err)
-		return;
-	found(out, "refused: %s", sley_strerror(err));
-	not_ok(out, VERDICT_DEGRADED, "Workers cannot be kept on their CPUs.",
-	       "allow sched_setaffinity in the seccomp profile");
-}
-
-/* ---- memory ------------------------------------------------------------------ */
-
-static void probe_guards(struct finding *out)
-{
-	long mappings = read_number("/proc/sys/vm/max_map_count");
-	int err = advise_guard();
-	char effect[120];
-
-	if (!err) {
-		found(out, "MADV_GUARD_INSTALL");
-		return;
-	}
-	found(out, "MADV_GUARD_INSTALL: %s", strerror(err));
-	(void)snprintf(effect, sizeof(effect),
-		       "A guard costs two mappings: about %ld fibers at most.",
-		       mappings / 2);
-	not_ok(out, VERDICT_DEGRADED, effect,
-	       "run Linux 6.13 or newer, or: "
-	       "sysctl -w vm.max_map_count=1048576");
-}
-
-static void probe_mappings(struct finding *out)
-{
-	long mappings = read_number("/proc/sys/vm/max_map_count");
-	bool guards_are_mappings = advise_guard() != 0;
-
-	found(out, "vm.max_map_count = %ld%s", mappings,
-	      guards_are_mappings ? "" : ", and guards take none");
-	if (guards_are_mappings && mappings >= 0 && mappings < 262144)
-		not_ok(out, VERDICT_DEGRADED,
-		       "Few fibers can be blocked at once: see guards.",
-		       "sysctl -w vm.max_map_count=1048576");
-}
-
-static void probe_overcommit(struct finding *out)
-{
-	long mode = read_number("/proc/sys/vm/overcommit_memory");
-
-	found(out, "vm.overcommit_memory = %ld", mode);
-	if (mode == 2)
-		not_ok(out, VERDICT_DEGRADED,
-		       "Each fiber counts with its whole stack, touched or not.",
-		       "sysctl -w vm.overcommit_memory=0");
-}
-
-static void probe_stacks(struct finding *out)
-{
-	void *memory = map(MANY_STACKS);
-
-	if (memory) {
-		munmap(memory, MANY_STACKS);
-		found(out, "there is room for a million of 256 KiB");
-		return;
-	}
-	found(out, "no room for a million of 256 KiB: %s", strerror(errno));
-	not_ok(out, VERDICT_DEGRADED, "Fewer fibers can be blocked at once.",
-	       "ulimit -v unlimited; sysctl -w vm.overcommit_memory=0");
-}
-
-static void probe_huge_pages(struct finding *out)
-{
-	char mode[64] = "unknown";
-	int err = advise_page(MADV_NOHUGEPAGE);
-	bool always;
-
-	(void)read_line("/sys/kernel/mm/transparent_hugepage/enabled", mode,
-			sizeof(mode));
-	always = strstr(mode, "[always]") != NULL;
-	found(out, "%s%s", mode, err ? "" : "; not for stacks");
-	if (always && err)
-		not_ok(out, VERDICT_DEGRADED,
-		       "A stack may take 2 MiB of memory instead of 4 KiB.",
-		       "echo madvise > "
-		       "/sys/kernel/mm/transparent_hugepage/enabled");
-}
-
-/* ---- limits ------------------------------------------------------------------- */
-
-static rlim_t limit_of(struct finding *out, int resource, const char *name,
-		       rlim_t unit)
-{
-	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
-	char number[SCREEN_NUMBER_SIZE];
-
-	(void)getrlimit((__rlimit_resource_t)resource, &limit);
-	if (limit.rlim_cur == RLIM_INFINITY)
-		found(out, "%s unlimited", name);
+	/* There is nothing at NULL to read: a kernel that could, says so. */
+	(void)syscall(SYS_io_uring_setup, 1, NULL);
+	if (errno == EFAULT || errno == EINVAL)
+		found(out, "there is (not used yet)");
 	else
-		found(out, "%s %s%s", name,
-		      screen_count(number, limit.rlim_cur / unit),
-		      unit == 1 ? "" : " KiB");
-	return limit.rlim_cur;
+		found(out, "not available: %s (not used yet)", strerror(errno));
 }
 
-static void probe_address_space(struct finding *out)
+static void probe_mounts(struct finding *out)
 {
-	rlim_t limit = limit_of(out, RLIMIT_AS, "RLIMIT_AS", 1024);
-	char effect[120];
+	bool proc = access("/proc/self/cgroup", R_OK) == 0;
+	bool sys = access("/sys/devices/system/cpu", R_OK) == 0;
 
-	if (limit == RLIM_INFINITY)
+	if (proc && sys) {
+		found(out, "/proc and /sys are there");
 		return;
-	(void)snprintf(effect, sizeof(effect),
-		       "At most %llu fibers of 256 KiB fit in.",
-		       (unsigned long long)(limit >> 18));
-	not_ok(out, VERDICT_DEGRADED, effect, "ulimit -v unlimited");
+	}
+	found(out, "%s not mounted",
+	      proc  ? "/sys is"
+	      : sys ? "/proc is"
+		    : "/proc and /sys are");
+	not_ok(out, VERDICT_DEGRADED,
+	       "Quotas of cgroups, cores and caches are not seen: there may be "
+	       "too many workers.",
+	       "mount -t proc proc /proc; mount -t sysfs sysfs /sys");
 }
 
-static void probe_processes(struct finding *out)
+static void probe_files(struct finding *out)
 {
-	rlim_t limit = limit_of(out, RLIMIT_NPROC, "RLIMIT_NPROC", 1);
+	char number[SCREEN_NUMBER_SIZE];
+	uint64_t limit = read_limit(out, RLIMIT_NOFILE, "RLIMIT_NOFILE", 1);
 
-	if (limit != RLIM_INFINITY &&
-	    limit < 4 * (rlim_t)sysconf(_SC_NPROCESSORS_ONLN))
-		not_ok(out, VERDICT_DEGRADED,
-		       "A runtime may not get all its worker threads.",
-		       "ulimit -u 4096");
-}
-
-static void probe_thread_stack(struct finding *out)
-{
-	rlim_t limit = limit_of(out, RLIMIT_STACK, "RLIMIT_STACK", 1024);
-
-	if (limit < 65536)
-		not_ok(out, VERDICT_DEGRADED,
-		       "Threads get small stacks (fibers have their own).",
-		       "ulimit -s 8192");
+	found(out, "RLIMIT_NOFILE %s; a runtime keeps none open",
+	      limit == NO_LIMIT ? "unlimited" : screen_count(number, limit));
 }
 
 /* ---- time ----------------------------------------------------------------------- */
@@ -440,6 +193,9 @@ static const char *fix_for(int err)
 		return "ulimit -u 4096; ulimit -v unlimited; raise pids.max";
 	if (err == -ENOMEM)
 		return "ulimit -v unlimited";
+	if (err == -EPERM) /* the C library asks for nothing else then */
+		return "let clone3 fail with ENOSYS, not EPERM, in the seccomp "
+		       "profile";
 	return "see above; if all is ok there, please report this";
 }
 
@@ -462,18 +218,23 @@ static void probe_sley(struct finding *out)
 
 const struct probe doctor_probes[] = {
 	{ "kernel", probe_kernel },
+	{ "mounts", probe_mounts },
 	{ "CPUs", probe_cpus },
 	{ "placement", probe_placement },
+	{ "priority", probe_priority },
 	{ "futex", probe_futex },
 	{ "membarrier", probe_membarrier },
+	{ "io_uring", probe_io_uring },
 	{ "guards", probe_guards },
 	{ "mappings", probe_mappings },
 	{ "overcommit", probe_overcommit },
 	{ "stacks", probe_stacks },
 	{ "huge pages", probe_huge_pages },
+	{ "memory", probe_memory },
 	{ "address space", probe_address_space },
-	{ "threads", probe_processes },
+	{ "threads", probe_threads },
 	{ "thread stack", probe_thread_stack },
+	{ "files", probe_files },
 	{ "clock", probe_clock },
 	{ "timers", probe_timers },
 	{ "sley", probe_sley },
