@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * seccomp.c - system calls that a sandbox forbids, or that an old kernel does
+ * not have.
+ */
+#include "hostile/filter.h"
+#include "hostile/surrounding.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+TEST_PROOF("limit")
+
+#define GUARD_INSTALL 102 /* MADV_GUARD_INSTALL, Linux 6.13 */
+
+static void forbid(int number, int err)
+{
+	need(filter_forbid(number, err) == 0, "seccomp is not to be had");
+}
+
+/* ---- membarrier ------------------------------------------------------------- */
+
+static void no_membarrier(void)
+{
+	forbid(SYS_membarrier, EPERM);
+}
+
+static void no_membarrier_yet(void)
+{
+	forbid(SYS_membarrier, ENOSYS);
+}
+
+/* Linux 4.3 to 4.13: there is the call, but not the quick kind. */
+static void no_quick_membarrier(void)
+{
+	forbid(SYS_membarrier, EINVAL);
+}
+
+TEST(membarrier_forbidden)
+{
+	check_works(no_membarrier, NULL);
+	check_works(no_membarrier, "4");
+	check_doctor(no_membarrier, "degraded membarrier not available: "
+				    "Operation not permitted");
+}
+
+TEST(membarrier_of_an_old_kernel)
+{
+	check_works(no_membarrier_yet, NULL);
+	check_works(no_quick_membarrier, "3");
+	check_doctor(no_membarrier_yet,
+		     "Each spawn and each wake-up pays for a memory fence");
+}
+
+/* A program that locks itself in when it has started. */
+TEST(membarrier_forbidden_too_late)
+{
+	char options[64];
+
+	snprintf(options, sizeof(options), "2 forbid-late=%d", SYS_membarrier);
+	check_dies(NULL, options,
+		   "sley: membarrier failed: Operation not "
+		   "permitted; create the runtime afterwards");
+}
+
+/* ---- guards and other advice --------------------------------------------------- */
+
+static void no_guards(void)
+{
+	need(filter_forbid_argument(SYS_madvise, 2, GUARD_INSTALL, EINVAL) == 0,
+	     "seccomp is not to be had");
+	forbid(SYS_process_madvise, ENOSYS);
+}
+
+TEST(guards_of_an_old_kernel)
+{
+	check_works(no_guards, NULL);
+	check_works(no_guards, "2 block=1000");
+	check_doctor(no_guards, "degraded guards MADV_GUARD_INSTALL: Invalid");
+	check_doctor(no_guards, "fibers at most");
+	check_dies(no_guards, "2 overflow",
+		   "stack overflow in fiber \"culprit\"");
+}
+
+static void no_batches(void)
+{
+	forbid(SYS_process_madvise, EBADF);
+}
+
+TEST(guards_one_by_one)
+{
+	check_works(no_batches, NULL);
+}
+
+static void no_madvise(void)
+{
+	forbid(SYS_madvise, EPERM);
+	forbid(SYS_process_madvise, EPERM);
+}
+
+TEST(advice_forbidden)
+{
+	check_works(no_madvise, NULL);
+	check_works(no_madvise, "2 block=5000");
+	check_doctor(no_madvise,
+		     "degraded guards MADV_GUARD_INSTALL: Operation");
+}
+
+/* ---- CPUs ------------------------------------------------------------------------ */
+
+static void no_affinity(void)
+{
+	forbid(SYS_sched_getaffinity, EPERM);
+	forbid(SYS_sched_setaffinity, EPERM);
+}
+
+TEST(affinity_forbidden)
+{
+	check_works(no_affinity, NULL);
+	check_says(no_affinity, "2 placed",
+		   "no runtime: Operation not permitted");
+	check_doctor(no_affinity, "degraded placement refused");
+	test_result("works, and says why where placed");
+}
+
+static void no_getcpu(void)
+{
+	forbid(SYS_getcpu, ENOSYS);
+	forbid(SYS_sched_yield, EPERM);
+	forbid(SYS_rseq, ENOSYS);
+}
+
+TEST(small_calls_forbidden)
+{
+	check_works(no_getcpu, NULL);
+}
+
+/* ---- threads ----------------------------------------------------------------------- */
+
+static void no_clone3_yet(void)
+{
+	forbid(SYS_clone3, ENOSYS);
+}
+
+TEST(clone3_of_an_old_kernel)
+{
+	check_works(no_clone3_yet, NULL);
+}
+
+static void no_clone3(void)
+{
+	forbid(SYS_clone3, EPERM);
+}
+
+/* As old container engines did; the C library takes it for a no. */
+TEST(clone3_forbidden)
+{
+	check_says(no_clone3, NULL, "no runtime: Operation not permitted");
+	check_doctor(no_clone3, "let clone3 fail with ENOSYS");
+}
+
+static void no_threads(void)
+{
+	forbid(SYS_clone3, EAGAIN);
+	forbid(SYS_clone, EAGAIN);
+}
+
+TEST(threads_forbidden)
+{
+	check_says(no_threads, NULL,
+		   "no runtime: Resource temporarily unavailable");
+	check_doctor(no_threads, "broken sley does not start");
+	/* The single-threaded mode needs none, but for blocking calls. */
+	check_works(no_threads, "-1");
+}
+
+/* ---- signals ------------------------------------------------------------------------ */
+
+static void no_alternate_stacks(void)
+{
+	forbid(SYS_sigaltstack, EPERM);
+}
+
+TEST(alternate_stacks_forbidden)
+{
+	check_works(no_alternate_stacks, NULL);
+}
+
+/* ---- files, futexes, rings ------------------------------------------------------------ */
+
+static void no_io_uring(void)
+{
+	forbid(SYS_io_uring_setup, EPERM);
+	forbid(SYS_io_uring_enter, EPERM);
+	forbid(SYS_io_uring_register, EPERM);
+}
+
+TEST(io_uring_forbidden)
+{
+	check_works(no_io_uring, NULL);
+	check_doctor(no_io_uring, "io_uring not available: Operation not");
+}
+
+static void no_new_futexes(void)
+{
+	forbid(449, ENOSYS); /* futex_waitv, Linux 5.16 */
+}
+
+TEST(futex_of_an_old_kernel)
+{
+	check_works(no_new_futexes, NULL);
+}
+
+/* glibc cannot live without, either: somebody says so. */
+TEST(futex_forbidden_too_late)
+{
+	char options[64];
+	struct ending e;
+
+	snprintf(options, sizeof(options), "2 forbid-late=%d", SYS_futex);
+	run_scene(NULL, options, &e);
+	CHECK_NE(e.status, 0);
+	CHECK(strstr(e.text, "futex"));
+	test_result("says why");
+}
