@@ -152,6 +152,7 @@ sley_config_default(void)
  *           the call; allocator.self, report_self and hook_self until
  *           sley_destroy() returns.
  * Errors:   -ENOMEM, -EAGAIN (no more threads)
+ *           -EPERM          a sandbox forbids to start or to place threads
  *           -E2BIG          config->size is newer than this library and a
  *                           field it does not know is set
  *           -EINVAL         config->size is zero: use SLEY_CONFIG(); or

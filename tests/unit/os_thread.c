@@ -128,3 +128,61 @@ TEST(a_thread_that_cannot_start_is_an_error_and_changes_nothing)
 	pthread_sigmask(SIG_SETMASK, NULL, &after);
 	CHECK_EQ(sigismember(&after, SIGTERM), 0);
 }
+
+/* ---- threads that have to live ----------------------------------------------- */
+
+static int nr_lost;
+
+static void count_lost(void)
+{
+	nr_lost++;
+}
+
+static void *exit_guarded(void *arg)
+{
+	struct os_guarded guarded;
+
+	os_thread_guard(&guarded, count_lost);
+	pthread_exit(arg);
+}
+
+static void *exit_after_guard(void *arg)
+{
+	struct os_guarded guarded;
+
+	os_thread_guard(&guarded, count_lost);
+	os_thread_unguard(&guarded);
+	pthread_exit(arg);
+}
+
+TEST(a_thread_that_exits_while_guarded_is_noticed)
+{
+	pthread_join(test_thread(exit_after_guard, NULL), NULL);
+	CHECK_EQ(nr_lost, 0);
+	pthread_join(test_thread(exit_guarded, NULL), NULL);
+	CHECK_EQ(nr_lost, 1);
+}
+
+static void *be_cancelled(void *arg)
+{
+	struct os_guarded guarded;
+
+	os_thread_guard(&guarded, count_lost);
+	pthread_cancel(pthread_self());
+	pthread_testcancel();
+	*(bool *)arg = true; /* it is still there */
+	os_thread_unguard(&guarded);
+	pthread_testcancel();
+	return NULL;
+}
+
+TEST(a_guarded_thread_is_cancelled_when_it_is_no_longer)
+{
+	bool went_on = false;
+	void *result;
+
+	pthread_join(test_thread(be_cancelled, &went_on), &result);
+	CHECK(went_on);
+	CHECK(result == PTHREAD_CANCELED);
+	CHECK_EQ(nr_lost, 0);
+}
