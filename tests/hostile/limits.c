@@ -117,8 +117,10 @@ static rlim_t nr_threads;
 /* Root is not limited; and of this user there is nobody else. */
 static void few_threads(void)
 {
+	unsigned int nobody = 100000 + (unsigned int)getpid();
+
 	if (getuid() == 0)
-		need(setgid(54321) == 0 && setuid(54321) == 0, "no setuid()");
+		need(setgid(nobody) == 0 && setuid(nobody) == 0, "no setuid()");
 	limit(RLIMIT_NPROC, nr_threads);
 }
 

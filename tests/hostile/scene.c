@@ -204,7 +204,7 @@ static void block_many(int nr)
 static void leave_maps(int nr)
 {
 	long size = sysconf(_SC_PAGESIZE);
-	char *last[4096] = { NULL };
+	static char *last[4096]; /* stacks may be small */
 	int i = 0;
 
 	for (;; i++) {
