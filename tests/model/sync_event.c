@@ -127,6 +127,14 @@ static void try_event(int id)
 	ledger.passed += sley_event_try(&scene->event[0]);
 }
 
+/* Thread 1 sets. */
+static void glance(int id)
+{
+	(void)id;
+	if (sley_event_is_set(&scene->event[0]))
+		MODEL_CHECK(payload[1] == 7);
+}
+
 static void gone(void)
 {
 	MODEL_CHECK(ledger.passed == 1 && !scene);
@@ -164,6 +172,8 @@ MODEL(who_passed_may_free_it, .setup = setup, .threads = { wait_and_free, set },
       .finish = gone);
 MODEL(who_passed_an_automatic_one_may_free_it, .setup = setup_auto,
       .threads = { wait_and_free, set }, .finish = gone);
+MODEL(who_sees_it_set_sees_what_was_before, .setup = setup,
+      .threads = { glance, set }, .finish = one_unit);
 MODEL(everybody_passes_what_stays_set, .setup = setup,
       .threads = { wait_event, wait_event, set }, .finish = both_passed);
 MODEL(one_passes_an_automatic_one, .setup = setup_auto,

@@ -72,6 +72,13 @@ static void setup_written(void)
 	sley_rwlock_write_lock(lock);
 }
 
+/* Free, but a writer that gave up has left its mark: no inline path. */
+static void setup_stray(void)
+{
+	setup();
+	lock->q.word = SLEY_RWLOCK_STRAY;
+}
+
 static void setup_read_timed(void)
 {
 	setup_timed();
@@ -272,6 +279,12 @@ MODEL(who_tries_gets_what_a_reader_gave_up, .setup = setup,
 
 MODEL(who_tries_gets_what_it_has_read, .setup = setup,
       .threads = { read_and_try, writer_timed }, .finish = finish_try);
+
+MODEL(who_tries_sees_what_a_reader_is_done_with, .setup = setup_stray,
+      .threads = { try_write, reader }, .finish = finish);
+
+MODEL(who_writes_sees_what_a_reader_is_done_with, .setup = setup_stray,
+      .threads = { writer, reader }, .finish = finish);
 
 /* ---- three threads, one of which has it ---------------------------------------- */
 

@@ -148,6 +148,8 @@ static void wait_for_1_only(int id)
 
 	(void)id;
 	MODEL_CHECK(result == 0 || result == -ECANCELED);
+	if (result)
+		MODEL_CHECK(payload[1] == 7);
 	ledger.called += result == 0;
 	ledger.told += result == -ECANCELED;
 }
@@ -187,11 +189,14 @@ static void setup_shared(void)
 	sley_ticket_ref(&scene->ticket[0]);
 }
 
-/* Each has its own; the last one makes the ticket done. */
+/* Each has its own; the last one makes the ticket done, and sees both. */
 static void drop_0(int id)
 {
-	(void)id;
-	ledger.last_refs += sley_ticket_unref(&scene->ticket[0]);
+	payload[id] = 7;
+	if (!sley_ticket_unref(&scene->ticket[0]))
+		return;
+	ledger.last_refs++;
+	MODEL_CHECK(payload[0] == 7 && payload[1] == 7);
 }
 
 static void second_is_first(void)

@@ -29,11 +29,10 @@ static struct ledger {
 	int woken, remembered, refused; /* by those who wake  */
 } ledger;
 
-/* The first chunk is enough, and is there already. */
+/* The first chunk is enough, and is there already; but see setup_unmapped(). */
 void *os_map(size_t size)
 {
-	(void)size;
-	return NULL;
+	return size <= sizeof(chunk) ? memset(chunk, 0, size) : NULL;
 }
 
 void os_unmap(void *memory, size_t size)
@@ -206,6 +205,40 @@ MODEL(waiters_of_a_key_that_is_destroyed_return, .setup = setup,
 MODEL(a_stale_wake_does_not_hit_the_next_tenant, .setup = setup,
       .threads = { destroy_and_use_again, wake, wait_for_key_soon },
       .finish = new_key_is_clean);
+
+/* ---- the first chunk is made ------------------------------------------------------- */
+
+static void setup_unmapped(void)
+{
+	setup();
+	sley__slots = (struct slots){ 0 };
+}
+
+static void create(int id)
+{
+	(void)id;
+	MODEL_CHECK(sley_key_create(&next_key) == 0);
+}
+
+/* A number that nobody gave it, or an old one: it may be in use, or not. */
+static void wake_by_guess(int id)
+{
+	int result = sley_key_wake(1ull << 32);
+
+	(void)id;
+	MODEL_CHECK(result == 0 || result == -ESRCH);
+	ledger.remembered += result == 0;
+}
+
+static void first_key_is_there(void)
+{
+	all_is_quiet();
+	MODEL_CHECK(next_key == 1ull << 32 && slots_nr_live() == 1);
+	MODEL_CHECK(is_signalled() == (ledger.remembered == 1));
+}
+
+MODEL(who_finds_a_new_slot_finds_it_clean, .setup = setup_unmapped,
+      .threads = { create, wake_by_guess }, .finish = first_key_is_there);
 
 /* ---- tasks wait for a key -------------------------------------------------------- */
 
