@@ -54,17 +54,12 @@ static void wake(struct blocking_thread *thread)
 		os_futex_wake(&thread->word, 1);
 }
 
-/* Under the lock, which is dropped meanwhile.  False: it shall leave. */
-static bool park(struct blocking_thread *thread)
+/* Asleep, without the lock; returns with it.  False: it shall leave. */
+static bool rest(struct blocking_thread *thread)
 {
 	struct blocking *pool = thread->pool;
-	uint64_t deadline_ns;
+	uint64_t deadline_ns = os_now() + pool->idle_ns;
 
-	/* relaxed: under the lock. */
-	store_relaxed(&thread->word, BLOCKING_PARKED);
-	list_prepend(&pool->parked, &thread->link);
-	spin_unlock(&pool->lock);
-	deadline_ns = os_now() + pool->idle_ns;
 	while (load_acquire(&thread->word) == BLOCKING_PARKED) { /* B1 */
 		if (os_futex_wait(&thread->word, BLOCKING_PARKED, deadline_ns))
 			break;
@@ -80,6 +75,18 @@ static bool park(struct blocking_thread *thread)
 	spin_hint(&pool->lock.word);
 	spin_lock(&pool->lock);
 	return true;
+}
+
+/* Under the lock, which is dropped meanwhile.  False: it shall leave. */
+static bool park(struct blocking_thread *thread)
+{
+	struct blocking *pool = thread->pool;
+
+	/* relaxed: under the lock. */
+	store_relaxed(&thread->word, BLOCKING_PARKED);
+	list_prepend(&pool->parked, &thread->link);
+	spin_unlock(&pool->lock);
+	return rest(thread);
 }
 
 /* The caller is one of `free`.  NULL: it shall leave. */
