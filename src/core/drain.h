@@ -49,7 +49,8 @@ static inline void drain_count_finished(struct worker *worker)
 {
 	uint64_t *finished = &worker->counters.finished;
 
-	store_release(finished, *finished + 1); /* D1 */
+	/* relaxed: only this worker writes it. */
+	store_release(finished, load_relaxed(finished) + 1); /* D1 */
 	if (unlikely(worker->draining && drain_is_done(worker)))
 		drain_end_unbind(worker);
 }

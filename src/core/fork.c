@@ -21,7 +21,7 @@ static size_t storage_size(uint32_t capacity)
 bool fork_make_room(struct worker *worker)
 {
 	struct fork_stack *forks = &worker->strand->forks;
-	struct fork_storage *storage = forks->storage;
+	struct fork_storage *storage = fork_storage(forks);
 	uint32_t capacity = storage ? 2 * storage->capacity : FORK_STACK_FIRST;
 
 	storage = mem_alloc(&worker->rt->mem, storage_size(capacity));

@@ -108,7 +108,8 @@ void place_resort(struct worker *worker)
 	uint32_t changes = load_acquire(&sley__level_changes.nr); /* P1 */
 	struct sley_task *task;
 
-	if (changes == worker->changes)
+	/* relaxed: only this worker writes it. */
+	if (changes == load_relaxed(&worker->changes))
 		return;
 	resort_ready(&worker->ready);
 	resort_fresh(worker);

@@ -239,8 +239,11 @@ static struct sley_task *steal_from(struct worker *worker,
 	if (!task)
 		task = fork_steal(worker, victim);
 	if (task) {
+		/* relaxed: only this worker writes it. */
+		uint32_t seen = load_relaxed(&worker->changes);
+
 		/* What the victim has not put in order is ours to do. */
-		if (unlikely((int32_t)(changes - worker->changes) < 0))
+		if (unlikely((int32_t)(changes - seen) < 0))
 			store_release(&worker->changes, changes); /* P2 */
 		counter_add(&worker->counters.steals, 1);
 		trace_event(&worker->trace, TRACE_STEAL, victim->index);

@@ -397,8 +397,9 @@ extern struct level_changes {
 /* Should it look through its queues? */
 static inline bool place_has_changed(const struct worker *worker)
 {
-	/* relaxed: a glance; place_resort() looks again. */
-	return load_relaxed(&sley__level_changes.nr) != worker->changes;
+	/* relaxed: a glance, place_resort() looks again; and the worker's own. */
+	return load_relaxed(&sley__level_changes.nr) !=
+	       load_relaxed(&worker->changes);
 }
 
 /* If levels have changed: put what @worker has queued where it belongs. */

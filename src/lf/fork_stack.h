@@ -91,21 +91,31 @@ static inline bool fork_stack_empty(const struct fork_stack *forks)
 	return forks->head == 0;
 }
 
+/* Owner: where its children are. */
+static inline struct fork_storage *fork_storage(const struct fork_stack *forks)
+{
+	/* relaxed: only the owner, the caller, writes it. */
+	return load_relaxed(&forks->storage);
+}
+
 /* Owner: the storage must be replaced before the next push. */
 static inline bool fork_stack_full(const struct fork_stack *forks)
 {
-	return !forks->storage || forks->head == forks->storage->capacity;
+	const struct fork_storage *storage = fork_storage(forks);
+
+	return !storage || forks->head == storage->capacity;
 }
 
 /* Owner: go on in @storage, which is larger.  The old one hangs below it. */
 static inline void fork_stack_grow(struct fork_stack *forks,
 				   struct fork_storage *storage)
 {
-	struct fork_storage *older = forks->storage;
+	struct fork_storage *older = fork_storage(forks);
 
 	storage->older = older;
 	for (uint32_t i = 0; i < forks->head; i++)
-		storage->slot[i] = older->slot[i];
+		/* relaxed: the owner's own, both; F4 publishes the copy. */
+		store_relaxed(&storage->slot[i], load_relaxed(&older->slot[i]));
 	store_release(&forks->storage, storage); /* F4 */
 }
 
@@ -117,7 +127,7 @@ static inline void fork_stack_push(struct fork_stack *forks,
 	/* relaxed: F1 publishes it. */
 	store_relaxed(&child->state, FORK_PENDING);
 	/* relaxed: F1 publishes it. */
-	store_relaxed(&forks->storage->slot[forks->head], child);
+	store_relaxed(&fork_storage(forks)->slot[forks->head], child);
 	forks->head++;
 }
 

@@ -67,7 +67,7 @@ void sley_fork_join(struct sley_fork *child)
 		return;
 	}
 	sley_check(!fork_stack_empty(forks) &&
-			   forks->storage->slot[forks->head - 1] == child,
+			   fork_storage(forks)->slot[forks->head - 1] == child,
 		   "join the newest child first");
 	if (likely(fork_stack_pop(forks) == FORK_POP_OWN))
 		child->fn(child->arg);
