@@ -6,9 +6,14 @@
  * The owner forks two children and joins them in reverse; it publishes before
  * the second one, after it, or not at all.  A child that was stolen is waited
  * for as core/fork.c does: the parent leaves its address, and the finisher
- * wakes it.  Complete for one owner and two thieves; the storage does not grow.
+ * wakes it.  What a child reads and writes is plain data.
+ *
+ * Complete for one owner, two children and two thieves; also where the storage
+ * grows between them.  They would not see what needs three children: the oldest
+ * stolen, the newest the owner's, and one in the middle that both want; nor
+ * children of children, which are in stacks of their own.
  */
-#include "explorer.h"
+#include "payload.h"
 
 #include "lf/fork_stack.h"
 
@@ -19,7 +24,10 @@
 static struct fork_stack forks;
 static struct sley_fork children[CHILDREN];
 static uint32_t resumed; /* the parent's wake-up */
-static int ran[CHILDREN], joined;
+static struct payload given[CHILDREN], result[CHILDREN];
+static struct ledger {
+	int ran[CHILDREN], joined;
+} ledger;
 
 static void setup(void)
 {
@@ -28,9 +36,10 @@ static void setup(void)
 
 	memset(&forks, 0, sizeof(forks));
 	memset(children, 0, sizeof(children));
-	memset(ran, 0, sizeof(ran));
+	memset(given, 0, sizeof(given));
+	memset(result, 0, sizeof(result));
+	memset(&ledger, 0, sizeof(ledger));
 	resumed = 0;
-	joined = 0;
 	storage->capacity = CHILDREN;
 	fork_stack_grow(&forks, storage);
 	model_name(&forks.word, "word");
@@ -41,14 +50,20 @@ static void setup(void)
 	}
 }
 
-/* A scheduling point inside, so that two runs at once would be seen. */
 static void run(const struct sley_fork *child)
 {
-	int *count = &ran[child - children];
+	long i = child - children;
 
-	model_access(count);
-	MODEL_CHECK(*count == 0);
-	++*count;
+	payload_check(&given[i]);
+	MODEL_CHECK(ledger.ran[i] == 0);
+	ledger.ran[i]++;
+	payload_write(&result[i]);
+}
+
+static void push(int i)
+{
+	payload_write(&given[i]);
+	fork_stack_push(&forks, &children[i]);
 }
 
 static void join(struct sley_fork *child)
@@ -63,15 +78,15 @@ static void join(struct sley_fork *child)
 		MODEL_CHECK(fork_is_done(child));
 		fork_stack_forget(&forks);
 	}
-	MODEL_CHECK(ran[child - children] == 1);
-	joined++;
+	payload_check(&result[child - children]);
+	ledger.joined++;
 }
 
 static void owner_publishes_late(int id)
 {
 	(void)id;
-	fork_stack_push(&forks, &children[0]);
-	fork_stack_push(&forks, &children[1]);
+	push(0);
+	push(1);
 	(void)fork_stack_publish(&forks);
 	join(&children[1]);
 	join(&children[0]);
@@ -80,9 +95,9 @@ static void owner_publishes_late(int id)
 static void owner_publishes_early(int id)
 {
 	(void)id;
-	fork_stack_push(&forks, &children[0]);
+	push(0);
 	(void)fork_stack_publish(&forks);
-	fork_stack_push(&forks, &children[1]);
+	push(1);
 	join(&children[1]);
 	join(&children[0]);
 }
@@ -92,10 +107,27 @@ static void owner_forks_again(int id)
 {
 	(void)id;
 	for (int i = 0; i < CHILDREN; i++) {
-		fork_stack_push(&forks, &children[i]);
+		push(i);
 		(void)fork_stack_publish(&forks);
 		join(&children[i]);
 	}
+}
+
+/* The second child needs more room than there is. */
+static void owner_grows(int id)
+{
+	struct fork_storage *storage =
+		model_alloc(sizeof(*storage) + CHILDREN * sizeof(void *));
+
+	(void)id;
+	storage->capacity = CHILDREN;
+	push(0);
+	(void)fork_stack_publish(&forks);
+	fork_stack_grow(&forks, storage);
+	push(1);
+	(void)fork_stack_publish(&forks);
+	join(&children[1]);
+	join(&children[0]);
 }
 
 static void steal(void)
@@ -124,10 +156,15 @@ static void thief_twice(int id)
 
 static void all_joined(void)
 {
-	MODEL_CHECK(joined == CHILDREN);
+	MODEL_CHECK(ledger.joined == CHILDREN);
 	MODEL_CHECK(fork_stack_empty(&forks));
 	MODEL_CHECK(resumed == 0);
-	model_free(forks.storage);
+	while (forks.storage) {
+		struct fork_storage *storage = forks.storage;
+
+		forks.storage = storage->older;
+		model_free(storage);
+	}
 }
 
 MODEL(published_late_one_thief, .setup = setup,
@@ -147,3 +184,9 @@ MODEL(a_slot_is_used_again_one_thief, .setup = setup,
 
 MODEL(a_slot_is_used_again_two_thieves, .setup = setup,
       .threads = { owner_forks_again, thief, thief }, .finish = all_joined);
+
+MODEL(the_storage_grows_under_one_thief, .setup = setup,
+      .threads = { owner_grows, thief_twice }, .finish = all_joined);
+
+MODEL(the_storage_grows_under_two_thieves, .setup = setup,
+      .threads = { owner_grows, thief, thief }, .finish = all_joined);
