@@ -56,11 +56,13 @@ static bool all_parked(const struct sley *rt, uint64_t counts)
 	return idle_parked(counts) == rt->nr_workers;
 }
 
-/* All workers sleep: sleep, too, until one wakes up. */
-static void sleep_deeply(struct monitor *monitor, struct sley *rt)
+void monitor_sleep(struct sley *rt)
 {
+	struct monitor *monitor = &rt->monitor;
 	uint32_t word = MONITOR_AWAKE;
 
+	if (!all_parked(rt, idle_counts(&rt->idle)))
+		return;
 	/* What a burst left behind; the workers keep their own stacks warm. */
 	stack_pool_trim(&rt->stacks);
 	if (!cas_acq_rel(&monitor->word, &word, MONITOR_ASLEEP)) /* M1 */
@@ -93,8 +95,7 @@ static void *monitor_main(void *arg)
 		for (unsigned int i = 0; i < rt->nr_workers; i++)
 			look_after(rt->worker[i], now_ns);
 		stack_pool_age(&rt->stacks);
-		if (all_parked(rt, idle_counts(&rt->idle)))
-			sleep_deeply(monitor, rt);
+		monitor_sleep(rt);
 	}
 }
 

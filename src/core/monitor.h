@@ -48,6 +48,9 @@ struct monitor {
 must_check int monitor_start(struct sley *rt);
 void monitor_stop(struct sley *rt);
 
+/* Its own thread: if all workers sleep, sleep, too, until one wakes up. */
+void monitor_sleep(struct sley *rt);
+
 void monitor_wake(struct monitor *monitor);
 
 /* A worker has work again. */

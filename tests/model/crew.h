@@ -162,6 +162,33 @@ NOT_THERE void os_symbol(char *out, size_t size, const void *address)
 	(void)out;
 }
 
+NOT_THERE int os_thread_start_on(pthread_t *out, const char *name,
+				 void *(*fn)(void *), void *arg,
+				 const struct sley_cpus *cpus)
+{
+	(void)out;
+	(void)name;
+	(void)fn;
+	(void)arg;
+	(void)cpus;
+	return -1;
+}
+
+NOT_THERE void os_thread_join(pthread_t thread)
+{
+	(void)thread;
+}
+
+NOT_THERE void stack_pool_trim(struct stack_pool *pool)
+{
+	(void)pool;
+}
+
+NOT_THERE void stack_pool_age(struct stack_pool *pool)
+{
+	(void)pool;
+}
+
 NOT_THERE void trace_record(struct trace_ring *ring, enum trace_kind kind,
 			    const struct trace_subject *subject)
 {

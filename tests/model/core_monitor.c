@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_monitor.c - the deep sleep of src/core/monitor.c: the monitor does not
+ * sleep while a worker works, and wakes up to stop.
+ *
+ * A worker searches with the very search.c, sleeps, and is woken for work that
+ * may come from anybody or is for it alone; having found it, it works for ever.
+ * The monitor looks whether all sleep, once, and sleeps, too.  If it is not
+ * woken then, that is a lost wake-up.
+ *
+ * Complete for one worker, and for one of two while the other sleeps; with
+ * membarrier and without.  Not seen: a second sleep of the monitor, before
+ * which there is a period of its own; and what it does when awake, which is
+ * advice: timers that it fires are in core_timer.c.
+ */
+#include "crew.h"
+#include "payload.h"
+
+static struct sley_task task;
+static struct payload payload;
+static struct ledger {
+	int worked, watched;
+} ledger;
+
+static void setup(unsigned int workers)
+{
+	crew_set_up(workers);
+	task = (struct sley_task){ 0 };
+	payload = (struct payload){ 0 };
+	memset(&ledger, 0, sizeof(ledger));
+	rt->monitor.started = true;
+	model_name(&rt->monitor.word, "monitor");
+	model_name(&task.state, "task");
+}
+
+static void setup_one(void)
+{
+	setup(1);
+}
+
+/* Worker 1 is asleep, and stays it. */
+static void setup_two(void)
+{
+	setup(2);
+	crew[1].seat.word = SEAT_PARKED;
+	list_prepend(&rt->idle.parked, &crew[1].seat.link);
+	rt->idle.counts += IDLE_PARKED_ONE;
+}
+
+static void worker(int id)
+{
+	MODEL_CHECK(worker_search(&crew[id]) == &task);
+	(void)task_claim(&task);
+	payload_check(&payload);
+	ledger.worked++;
+}
+
+static void monitor(int id)
+{
+	(void)id;
+	monitor_sleep(rt);
+	ledger.watched++;
+}
+
+static void spawn(int id)
+{
+	(void)id;
+	payload_write(&payload);
+	task_build(&task, LEVEL_DEFAULT, 0);
+	place_foreign(rt, &task);
+}
+
+static void send_home(int id)
+{
+	(void)id;
+	payload_write(&payload);
+	task_build(&task, LEVEL_DEFAULT, TASK_PINNED);
+	place_at(&crew[0], &task);
+}
+
+static void stop(int id)
+{
+	(void)id;
+	monitor_stop(rt);
+}
+
+static void both_are_awake(void)
+{
+	MODEL_CHECK(ledger.worked == 1 && ledger.watched == 1);
+	MODEL_CHECK(rt->monitor.word == MONITOR_AWAKE);
+}
+
+static void is_stopped(void)
+{
+	MODEL_CHECK(ledger.watched == 1);
+	MODEL_CHECK(rt->monitor.word == MONITOR_STOPPED);
+}
+
+#define BOTH_VARIANTS(name, ...)                                               \
+	MODEL(name##_with_membarrier, .finish = both_are_awake, __VA_ARGS__);  \
+	MODEL(name##_without_membarrier, .finish = both_are_awake,             \
+	      .no_membarrier = true, __VA_ARGS__)
+
+BOTH_VARIANTS(it_hears_of_a_worker_with_work, .setup = setup_one,
+	      .threads = { worker, monitor, spawn });
+
+BOTH_VARIANTS(it_hears_of_a_worker_with_its_own_work, .setup = setup_one,
+	      .threads = { worker, monitor, send_home });
+
+/* The sleeper must not be the one that is woken. */
+BOTH_VARIANTS(it_hears_of_one_of_two, .setup = setup_two,
+	      .threads = { worker, monitor, send_home });
+
+static void setup_all_asleep(void)
+{
+	setup_two();
+	rt->nr_workers = 1;
+}
+
+MODEL(it_stops_in_its_sleep, .setup = setup_all_asleep,
+      .threads = { stop, monitor }, .finish = is_stopped);
