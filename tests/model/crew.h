@@ -104,6 +104,16 @@ NOT_THERE bool fork_stealable(struct worker *victim)
 	return false;
 }
 
+NOT_THERE void fork_leave_behind(struct worker *worker)
+{
+	(void)worker;
+}
+
+NOT_THERE void fork_come_back(struct strand *strand)
+{
+	(void)strand;
+}
+
 NOT_THERE void drain_signal(struct sley *runtime)
 {
 	(void)runtime;
@@ -160,6 +170,16 @@ NOT_THERE void os_symbol(char *out, size_t size, const void *address)
 	(void)address;
 	MODEL_CHECK(size == 0);
 	(void)out;
+}
+
+NOT_THERE int os_thread_start(pthread_t *out, const char *name,
+			      void *(*fn)(void *), void *arg)
+{
+	(void)out;
+	(void)name;
+	(void)fn;
+	(void)arg;
+	return -1;
 }
 
 NOT_THERE int os_thread_start_on(pthread_t *out, const char *name,
