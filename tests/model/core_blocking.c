@@ -180,6 +180,7 @@ static void setup(uint32_t startable, uint32_t callers, bool patient_threads)
 	memset(slots, 0, sizeof(slots));
 	memset(jobs, 0, sizeof(jobs));
 	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
 	nr_slots = startable;
 	nr_callers = callers;
 	nr_taken = nr_allocated = nr_freed = 0;

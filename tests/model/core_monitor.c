@@ -28,6 +28,7 @@ static void setup(unsigned int workers)
 	task = (struct sley_task){ 0 };
 	payload = (struct payload){ 0 };
 	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
 	rt->monitor.started = true;
 	model_name(&rt->monitor.word, "monitor");
 	model_name(&task.state, "task");

@@ -130,6 +130,7 @@ static void setup(void)
 	memset(&strand, 0, sizeof(strand));
 	memset(&helper, 0, sizeof(helper));
 	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
 	task = (struct sley_task){ .fiber = &strand };
 	task_build_running(&task, 0, rt->membarrier ? 0 : TASK_NO_BARRIER);
 	list_init(&strand.parents);

@@ -39,6 +39,7 @@ static void setup(void)
 	memset(given, 0, sizeof(given));
 	memset(result, 0, sizeof(result));
 	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
 	resumed = 0;
 	storage->capacity = CHILDREN;
 	fork_stack_grow(&forks, storage);

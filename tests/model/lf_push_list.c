@@ -33,6 +33,7 @@ static void setup(void)
 	memset(&list, 0, sizeof(list));
 	memset(items, 0, sizeof(items));
 	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
 	model_name(&list.head, "head");
 	for (int i = 0; i < PUSHERS * EACH; i++)
 		model_name(&items[i / EACH][i % EACH], "node%d%d", i / EACH,

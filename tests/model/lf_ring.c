@@ -36,6 +36,7 @@ static void setup_at(uint64_t index, int nr)
 	memset(loot, 0, sizeof(loot));
 	memset(items, 0, sizeof(items));
 	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
 	ring.head = ring.tail = index;
 	nr_pushed = 0;
 	for (int i = 0; i < nr; i++) {

@@ -22,6 +22,7 @@ static void setup(void)
 	lock = (struct spinlock){ 0 };
 	inside = 0;
 	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
 	model_name(&lock.word, "lock");
 }
 

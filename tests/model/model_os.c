@@ -58,6 +58,18 @@ void os_fork_watch(void (*prepare)(void), void (*parent)(void),
 	(void)child;
 }
 
+/* No model thread ends early. */
+void os_thread_guard(struct os_guarded *out, void (*fn)(void))
+{
+	(void)out;
+	(void)fn;
+}
+
+void os_thread_unguard(const struct os_guarded *guarded)
+{
+	(void)guarded;
+}
+
 int os_thread_id(void)
 {
 	return model_thread() + 1;
