@@ -13,6 +13,7 @@
  *   delay.c    ... by a scheduler that is delayed a few times
  *   priority.c ... at random, by priorities
  *   linear.c   histories of operations
+ *   mutate.c   one operation made wrong, to see who notices
  *   heap.c     model_alloc
  *   report.c   the listing and the replay string
  *   proof.c    one line per search for the page of numbers
@@ -192,7 +193,9 @@ struct engine {
 	bool executing; /* a step is being carried out */
 	bool clocked;   /* the model looks at the clocks of steps */
 	bool tracing;
-	bool redo; /* follow a recorded schedule: no search */
+	bool redo;     /* follow a recorded schedule: no search */
+	bool mutating; /* mutate.c sees each operation first */
+	bool no_locks; /* model_lock_word() means nothing */
 	struct thread threads[THREADS];
 	struct step steps[STEPS_MAX];
 
@@ -223,6 +226,8 @@ void machine_background(int thread);       /* its buffer, or its interrupts */
 void machine_execute(int thread);
 void machine_wrote(const struct effect *effect);
 uint64_t machine_post(const struct op *op); /* by the running thread */
+uint64_t machine_take(const struct op *op); /* ... as it is: not mutated */
+bool machine_is_lock(const char *addr);
 
 int machine_pick(int choices);         /* one of them; all are explored */
 int machine_pick_of(uint64_t allowed); /* the number of one of these bits */
@@ -304,6 +309,22 @@ int heap_live(void);
 void heap_check(const char *p);                   /* fails if it was freed */
 void heap_check_flush(const char *p, int thread); /* ... by another one */
 void heap_free(char *p, int thread);
+
+/* mutate.c */
+struct mutate_result {
+	const char *verdict; /* killed, lives, limit, unreached, ... */
+	uint64_t reached;    /* times that the operation was met */
+	uint64_t wrong;      /* ... and was not what it should have been */
+};
+bool mutate_parse(const char *text); /* SITE:KIND; false: that is none */
+void mutate_list(void);              /* collect sites, do not mutate */
+void mutate_print_sites(void);
+void mutate_reset(void); /* a new execution */
+uint64_t mutate_post(const struct op *op);
+struct search_stats mutate_explore(const struct model *model,
+				   enum model_mode mode, enum search_kind kind,
+				   uint64_t limit);
+struct mutate_result mutate_result(const struct search_stats *stats);
 
 /* report.c: the execution that just ended */
 void report_step(const struct step *s, const struct op *op, uint64_t result);

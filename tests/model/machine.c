@@ -45,8 +45,10 @@ void machine_write(struct effect *effect, uint64_t value, bool lock)
 		effect->lock = value & 1 ? LOCK_ACQUIRED : LOCK_RELEASED;
 }
 
-static bool is_lock(const char *addr)
+bool machine_is_lock(const char *addr)
 {
+	if (engine.no_locks)
+		return false;
 	for (int i = 0; i < engine.nr_locks; i++) {
 		if (engine.locks[i] == addr)
 			return true;
@@ -91,6 +93,7 @@ void machine_reset(void)
 	engine.now = START_OF_TIME;
 	engine.last_thread = -1;
 	engine.depth = 0;
+	mutate_reset();
 	memset(engine.nr_by, 0, sizeof(engine.nr_by));
 	memset(engine.last_by, -1, sizeof(engine.last_by));
 	shadow_forget_ledgers();
@@ -643,7 +646,7 @@ static uint64_t execute_alone(const struct op *op)
 	return result;
 }
 
-uint64_t machine_post(const struct op *op)
+uint64_t machine_take(const struct op *op)
 {
 	int id = engine.current;
 	struct thread *t;
@@ -652,11 +655,16 @@ uint64_t machine_post(const struct op *op)
 		return execute_alone(op);
 	t = &engine.threads[id];
 	t->op = *op;
-	t->op.lock = is_lock(op->addr);
+	t->op.lock = machine_is_lock(op->addr);
 	t->sp = __builtin_frame_address(0);
 	t->cause = -1;
 	if (op->kind == OP_SPIN && engine.mode != MODEL_RA)
 		spin_post(id);
 	search_schedule(id);
 	return t->result;
+}
+
+uint64_t machine_post(const struct op *op)
+{
+	return engine.mutating ? mutate_post(op) : machine_take(op);
 }

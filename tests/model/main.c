@@ -5,8 +5,9 @@
  *	model_x [FILTER] [--mode sc|tso|ra] [--bound N] [--delays N]
  *	        [--random N [--depth D] [--seed S]] [--naive] [--limit N]
  *	        [--slow] [--stats] [--show] [--list] [--replay STRING]
+ *	        [--mutate SITE:KIND] [--sites]
  *
- *   FILTER    only models whose name contains it
+ *   FILTER    only models whose name contains it, or is it: "=name"
  *   --mode    only this memory
  *   --bound   at most N preemptions, in place of what the model says
  *   --delays  at most N delays of a plain scheduler
@@ -16,6 +17,9 @@
  *   --slow    only the models that take too long for every day
  *   --stats   more figures per model
  *   --show    the listing also of failures that a self test expects
+ *   --mutate  with one operation made wrong (mutate.c) until a model fails,
+ *             and then the status is 1; with --show, how it does
+ *   --sites   the operations that each model comes by, up to the limit
  */
 #include "engine.h"
 
@@ -32,7 +36,7 @@ struct options {
 	int bound, delays, random, depth;
 	uint64_t seed;
 	uint64_t limit;
-	bool naive, slow, stats, show, list;
+	bool naive, slow, stats, show, list, mutate, sites;
 };
 
 static struct model *models, **models_end = &models;
@@ -121,6 +125,24 @@ static enum search_kind search_of(const struct options *o,
 	return engine.bound > 0 ? SEARCH_BOUNDED : SEARCH_REDUCED;
 }
 
+/* Returns whether the model is as happy with the mutant as without. */
+static bool explore_mutant(const struct options *o, const struct model *m,
+			   enum model_mode mode, enum search_kind kind,
+			   uint64_t limit)
+{
+	struct search_stats stats = mutate_explore(m, mode, kind, limit);
+	struct mutate_result r = mutate_result(&stats);
+
+	printf("mutant\t%s\t%s\t%s\t%llu\t%llu\t%llu\t%s\t%s\n", r.verdict,
+	       m->name, report_mode(mode), (unsigned long long)stats.executions,
+	       (unsigned long long)r.reached, (unsigned long long)r.wrong,
+	       report_kind(engine.failure),
+	       engine.failure ? engine.message : "");
+	if (engine.failure && o->show)
+		report_failure();
+	return !engine.failure;
+}
+
 /* Returns whether it went as expected. */
 static bool explore(const struct options *o, const struct model *m,
 		    enum model_mode mode)
@@ -132,7 +154,15 @@ static bool explore(const struct options *o, const struct model *m,
 
 	if (kind == SEARCH_RANDOM && limit == UINT64_MAX)
 		limit = (uint64_t)(o->random > 0 ? o->random : m->random);
+	if (o->mutate)
+		return explore_mutant(o, m, mode, kind, limit);
 	stats = search_explore(m, mode, kind, limit);
+	if (o->sites) {
+		printf("model\t%s\t%s\t%llu\t%.3f\t%s\n", m->name,
+		       report_mode(mode), (unsigned long long)stats.executions,
+		       stats.seconds, report_kind(engine.failure));
+		return true;
+	}
 	good = engine.failure == m->expect &&
 	       (stats.complete || kind == SEARCH_RANDOM ||
 		engine.failure != MODEL_NONE);
@@ -164,7 +194,8 @@ static void usage(void)
 		"       [--random N [--depth D] [--seed S]] [--naive] "
 		"[--limit N]\n"
 		"       [--slow] [--stats] [--show] [--list] "
-		"[--replay STRING]\n");
+		"[--replay STRING]\n"
+		"       [--mutate SITE:KIND] [--sites]\n");
 	exit(2);
 }
 
@@ -189,7 +220,7 @@ static bool parse_flag(struct options *o, const char *a)
 	} flags[] = {
 		{ "--stats", &o->stats }, { "--show", &o->show },
 		{ "--naive", &o->naive }, { "--slow", &o->slow },
-		{ "--list", &o->list },
+		{ "--list", &o->list },   { "--sites", &o->sites },
 	};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
@@ -219,6 +250,8 @@ static void parse_value(struct options *o, const char *a, const char *value)
 		o->limit = strtoull(value, NULL, 10);
 	else if (!strcmp(a, "--replay"))
 		o->replay = value;
+	else if (!strcmp(a, "--mutate") && mutate_parse(value))
+		o->mutate = true;
 	else
 		usage();
 }
@@ -235,8 +268,22 @@ static void parse(struct options *o, int argc, char **argv)
 			i++;
 		}
 	}
+	if (o->sites)
+		mutate_list();
 	if (o->depth < 1 || o->depth > PRIORITY_DEPTH_MAX)
 		usage();
+}
+
+static bool wanted(const struct options *o, const struct model *m)
+{
+	/* What is wrong by itself has nothing to say about mutants. */
+	if ((o->mutate || o->sites) && m->expect)
+		return false;
+	if (!o->filter)
+		return m->slow == o->slow;
+	if (o->filter[0] == '=')
+		return !strcmp(m->name, o->filter + 1);
+	return strstr(m->name, o->filter);
 }
 
 int main(int argc, char **argv)
@@ -258,21 +305,25 @@ int main(int argc, char **argv)
 	for (struct model *m = models; m; m = m->next) {
 		int modes = m->modes ? m->modes : MODEL_ALL;
 
-		if (o.filter ? !strstr(m->name, o.filter) : m->slow != o.slow)
+		if (!wanted(&o, m) || (o.mutate && failed))
 			continue;
 		if (o.list) {
 			printf("%s\n", m->name);
 			continue;
 		}
 		for (int mode = MODEL_SC; mode <= MODEL_RA; mode <<= 1) {
-			if (!(modes & o.modes & mode))
+			if (!(modes & o.modes & mode) || (o.mutate && failed))
 				continue;
 			if (explore(&o, m, (enum model_mode)mode))
 				passed++;
 			else
 				failed++;
 		}
+		if (o.sites)
+			mutate_print_sites();
 	}
+	if (o.sites || o.mutate)
+		return failed ? 1 : 0;
 	printf("%d passed, %d failed\n", passed, failed);
 	return failed ? 1 : 0;
 }

@@ -117,4 +117,6 @@ void model_spin(struct model_at at);
 /* Waits until another thread has written to @p since this one looked. */
 #define spin_hint(p) model_spin(MODEL_HERE(p, "spin_hint", RELAXED))
 
+#include "model_calls.h"
+
 #endif

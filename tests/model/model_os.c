@@ -23,6 +23,26 @@
 
 #define HERE(name, what) "os call\0" name "\0" what
 
+#undef os_futex_wait
+#undef os_futex_wake
+#undef os_membarrier
+
+static const char *here; /* where the call is made that comes next */
+
+void model_here(const char *site)
+{
+	here = site;
+}
+
+/* A caller that did not say it has the name only. */
+static const char *site_of_call(const char *name)
+{
+	const char *site = here ? here : name;
+
+	here = NULL;
+	return site;
+}
+
 int os_futex_wait(const uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 {
 	struct op op = { .kind = OP_FUTEX_WAIT,
@@ -30,7 +50,7 @@ int os_futex_wait(const uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 			 .size = sizeof(*word),
 			 .value = expected,
 			 .deadline = deadline_ns,
-			 .site = HERE("futex_wait", "*word") };
+			 .site = site_of_call(HERE("futex_wait", "*word")) };
 
 	if (!machine_post(&op))
 		return 0;
@@ -44,7 +64,7 @@ void os_futex_wake(const uint32_t *word, int nr)
 			 .addr = (char *)(uintptr_t)word,
 			 .size = sizeof(*word),
 			 .value = nr > 0 ? (uint64_t)nr : 0,
-			 .site = HERE("futex_wake", "*word") };
+			 .site = site_of_call(HERE("futex_wake", "*word")) };
 
 	machine_post(&op);
 }
@@ -83,7 +103,7 @@ bool os_membarrier_setup(void)
 void os_membarrier(void)
 {
 	struct op op = { .kind = OP_BARRIER_START,
-			 .site = HERE("membarrier", "") };
+			 .site = site_of_call(HERE("membarrier", "")) };
 
 	MODEL_CHECK(!engine.model->no_membarrier);
 	machine_post(&op);
