@@ -91,7 +91,12 @@ enum {
 	STALE = 1024, /* RA: it met another message than the newest */
 };
 
-enum lock_effect { LOCK_NONE, LOCK_ACQUIRED, LOCK_RELEASED };
+enum lock_effect {
+	LOCK_NONE,
+	LOCK_ACQUIRED, /* by a step that would have waited for it */
+	LOCK_SEIZED,   /* by another one, that might have failed  */
+	LOCK_RELEASED,
+};
 
 struct effect {
 	char *addr;

@@ -41,8 +41,13 @@ void machine_write(struct effect *effect, uint64_t value, bool lock)
 	value = memory_read(effect->addr, effect->size);
 	if (old != value)
 		effect->flags |= CHANGES;
-	if (lock && (old ^ value) & 1)
-		effect->lock = value & 1 ? LOCK_ACQUIRED : LOCK_RELEASED;
+	if (!lock || !((old ^ value) & 1))
+		return;
+	if (!(value & 1))
+		effect->lock = LOCK_RELEASED;
+	else
+		effect->lock = effect->kind == OP_RMW ? LOCK_ACQUIRED
+						      : LOCK_SEIZED;
 }
 
 bool machine_is_lock(const char *addr)

@@ -26,9 +26,9 @@
  * the thread waits for another one, and before it ends.  If that always comes
  * first, the mutant has no effect.
  *
- * A lock word that is mutated may be taken by two, against all the search knows
- * about locks (order.c).  The first time that this comes up, the search begins
- * anew without that knowledge.
+ * A compare-and-swap of a lock word that always succeeds takes locks that are
+ * held, against all the search knows about locks (order.c).  The first time that
+ * this comes up, the search begins anew without that knowledge.
  *
  * setup and finish are left alone.  With no mutant given it notes the places
  * that come by, for --sites.
@@ -344,16 +344,13 @@ static uint64_t post_mutated(struct op op, struct pending *p)
 	return machine_take(&op);
 }
 
-/* Is a lock about to be broken that the search believes in? */
+/* A lock is about to be broken that the search believes in. */
 static void check_lock(const struct op *op)
 {
-	if (engine.no_locks || !machine_is_lock(op->addr))
+	if (mutant.what != MUTATE_SUCCEED || !machine_is_lock(op->addr))
 		return;
-	if (mutant.what == MUTATE_SPLIT || mutant.what == MUTATE_SUCCEED ||
-	    mutant.what == MUTATE_LATE) {
-		again = engine.no_locks = true;
-		model_fail(MODEL_UNSTABLE, "a lock word is mutated");
-	}
+	again = engine.no_locks = true;
+	model_fail(MODEL_UNSTABLE, "a lock word is mutated");
 }
 
 static uint64_t post(const struct op *op, struct pending *p)

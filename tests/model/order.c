@@ -31,7 +31,9 @@
  * Steps that one waits for (the store for its flush, the flushes for a
  * read-modify-write, the wake-up for a waiter) are ordered but do not race:
  * the other order is impossible.  The same holds for the release of a lock and
- * the next time it is taken; there the race is between the two takings.
+ * the next time it is taken, if that is a step that waits for it; there the race
+ * is between the two takings.  A compare-and-swap, or a store, does not wait:
+ * it may come while the lock is held, and fail.
  *
  * RA is different.  Which message an access meets is a choice of its own, made
  * among all that are there, old ones included.  So it makes no difference
@@ -165,8 +167,10 @@ static int lock_taken_at(int at)
 	const char *addr = engine.steps[at].effect.addr;
 
 	while (--at >= 0) {
-		if (engine.steps[at].effect.addr == addr &&
-		    engine.steps[at].effect.lock == LOCK_ACQUIRED)
+		const struct effect *e = &engine.steps[at].effect;
+
+		if (e->addr == addr &&
+		    (e->lock == LOCK_ACQUIRED || e->lock == LOCK_SEIZED))
 			break;
 	}
 	return at;

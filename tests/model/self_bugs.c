@@ -356,6 +356,34 @@ static void follow(int id)
 MODEL(a_crash_is_a_failure, .setup = setup, .threads = { follow, set_and_wake },
       .expect = MODEL_CRASH);
 
+/* ---- a declared lock that somebody only tries ------------------------------ */
+
+static void setup_lock(void)
+{
+	setup();
+	model_lock_word(&flag);
+}
+
+static void take_and_release(int id)
+{
+	(void)id;
+	while (xchg_acquire(&flag, 1))
+		spin_hint(&flag);
+	store_release(&flag, 0);
+}
+
+static void try_by_cas(int id)
+{
+	uint32_t free = 0;
+
+	(void)id;
+	MODEL_CHECK(cas_acquire(&flag, &free, 1));
+	store_release(&flag, 0);
+}
+
+MODEL(a_try_may_come_while_it_is_held, .setup = setup_lock,
+      .threads = { take_and_release, try_by_cas }, .expect = MODEL_ASSERTION);
+
 /* ---- a model that is wrong itself ---------------------------------------- */
 
 static int never_reset;

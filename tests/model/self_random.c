@@ -44,6 +44,7 @@ enum action {
 	BARRIER,
 	NOW,
 	LOCKED,
+	TRIED,
 	NR_ACTIONS
 };
 
@@ -87,6 +88,21 @@ static uint64_t count_locked(uint32_t *p, uint32_t value)
 
 	while (xchg_acquire(&lock, 1))
 		spin_hint(&lock);
+	old = load_relaxed(p);
+	if (value)
+		store_relaxed(p, (uint32_t)old + 1);
+	store_release(&lock, 0);
+	return old;
+}
+
+/* The same for one that does not wait. */
+static uint64_t count_if_free(uint32_t *p, uint32_t value)
+{
+	uint32_t free = 0;
+	uint64_t old;
+
+	if (!cas_acquire(&lock, &free, 1))
+		return UINT32_MAX;
 	old = load_relaxed(p);
 	if (value)
 		store_relaxed(p, (uint32_t)old + 1);
@@ -139,6 +155,8 @@ static uint64_t perform(const struct instruction *i)
 		return 0;
 	case LOCKED:
 		return count_locked(p, i->value);
+	case TRIED:
+		return count_if_free(p, i->value);
 	default:
 		return os_now();
 	}
@@ -214,11 +232,11 @@ static bool same_outcomes(const struct outcomes *a, const struct outcomes *b)
 
 static void print_program(const struct model *m)
 {
-	static const char *const names[] = { "load",       "store", "xchg",
-					     "add",        "cas",   "sc_load",
-					     "sc_add",     "await", "wait",
-					     "timed_wait", "wake",  "barrier",
-					     "now",        "locked" };
+	static const char *const names[] = { "load",       "store",  "xchg",
+					     "add",        "cas",    "sc_load",
+					     "sc_add",     "await",  "wait",
+					     "timed_wait", "wake",   "barrier",
+					     "now",        "locked", "tried" };
 
 	for (int t = 0; m->threads[t]; t++) {
 		printf("     thread %d:", t);
