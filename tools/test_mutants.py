@@ -65,7 +65,8 @@ class Mutants(unittest.TestCase):
         self.write("include/sley/box.h", HEADER)
         os.chmod(self.write("b/tests/model/model_box", ""), 0o700)
         self.killed = []
-        self.baseline = "nothing"
+        self.baseline = "nothing"  # what it fails with by itself, at once
+        self.deep = "nothing"      # ... and in the search of the mutant
         self.sites = SITES
         self.run_model, mutants.run_model = mutants.run_model, self.answer
 
@@ -91,8 +92,9 @@ class Mutants(unittest.TestCase):
         if "--sites" in arguments and "--slow" in arguments:
             return "", 0
         if "--sites" in arguments:
+            failure = self.deep if "=first" in arguments else self.baseline
             return "".join(
-                [f"model\tfirst\t{mode}\t2\t0.001\t{self.baseline}\n"] +
+                [f"model\tfirst\t{mode}\t2\t0.001\t{failure}\n"] +
                 [f"site\tfirst\t../src/box.c:{line}\t{name}\t{expression}\t"
                  f"{shape}\t7\n"
                  for line, name, expression, shape in self.sites]), 0
@@ -166,6 +168,14 @@ class Mutants(unittest.TestCase):
         status, text = self.run_tool("--only", "src/box.c:13")
         self.assertEqual(status, 1)
         self.assertIn("fails without a mutant: race (sc)", text)
+        self.assertIn("relaxed survives", text)
+
+    def test_so_is_one_that_fails_by_itself_if_one_looks_longer(self):
+        self.deep = "race"
+        self.kill("src/box.c")
+        status, text = self.run_tool("--only", "src/box.c:13")
+        self.assertEqual(status, 1)
+        self.assertIn("fails without a mutant: race (ra)", text)
         self.assertIn("relaxed survives", text)
 
     # ---- judging --------------------------------------------------------------

@@ -28,7 +28,8 @@
  *
  * A compare-and-swap of a lock word that always succeeds takes locks that are
  * held, against all the search knows about locks (order.c).  The first time that
- * this comes up, the search begins anew without that knowledge.
+ * this comes up, the search begins anew without that knowledge; two that want
+ * the lock can then keep each other busy for ever, which proves nothing.
  *
  * setup and finish are left alone.  With no mutant given it notes the places
  * that come by, for --sites.
@@ -409,7 +410,8 @@ struct mutate_result mutate_result(const struct search_stats *stats)
 {
 	struct mutate_result r = { .reached = nr_reached, .wrong = nr_wrong };
 
-	if (engine.failure == MODEL_UNSTABLE)
+	if (engine.failure == MODEL_UNSTABLE ||
+	    (engine.failure == MODEL_LIVELOCK && engine.no_locks))
 		r.verdict = "unstable";
 	else if (engine.failure)
 		r.verdict = "killed";
