@@ -27,6 +27,8 @@
 #ifndef SLEY_BASE_ATOMIC_H
 #define SLEY_BASE_ATOMIC_H
 
+#include "base/chaos.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,54 +37,69 @@
 #else
 
 #define load_relaxed(p) __atomic_load_n((p), __ATOMIC_RELAXED)
-#define load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define load_acquire(p) chaos_around(__atomic_load_n((p), __ATOMIC_ACQUIRE))
 
 #define store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
-#define store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define store_release(p, v)                                                    \
+	chaos_around_store(__atomic_store_n((p), (v), __ATOMIC_RELEASE))
 
 #define xchg_relaxed(p, v) __atomic_exchange_n((p), (v), __ATOMIC_RELAXED)
-#define xchg_acquire(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQUIRE)
-#define xchg_release(p, v) __atomic_exchange_n((p), (v), __ATOMIC_RELEASE)
-#define xchg_acq_rel(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL)
+#define xchg_acquire(p, v)                                                     \
+	chaos_around(__atomic_exchange_n((p), (v), __ATOMIC_ACQUIRE))
+#define xchg_release(p, v)                                                     \
+	chaos_around(__atomic_exchange_n((p), (v), __ATOMIC_RELEASE))
+#define xchg_acq_rel(p, v)                                                     \
+	chaos_around(__atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL))
 
 #define cas_relaxed(p, e, d)                                                   \
 	__atomic_compare_exchange_n((p), (e), (d), false, __ATOMIC_RELAXED,    \
 				    __ATOMIC_RELAXED)
 #define cas_acquire(p, e, d)                                                   \
-	__atomic_compare_exchange_n((p), (e), (d), false, __ATOMIC_ACQUIRE,    \
-				    __ATOMIC_RELAXED)
+	chaos_around(__atomic_compare_exchange_n(                              \
+		(p), (e), (d), false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 #define cas_release(p, e, d)                                                   \
-	__atomic_compare_exchange_n((p), (e), (d), false, __ATOMIC_RELEASE,    \
-				    __ATOMIC_RELAXED)
+	chaos_around(__atomic_compare_exchange_n(                              \
+		(p), (e), (d), false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 #define cas_acq_rel(p, e, d)                                                   \
-	__atomic_compare_exchange_n((p), (e), (d), false, __ATOMIC_ACQ_REL,    \
-				    __ATOMIC_RELAXED)
+	chaos_around(__atomic_compare_exchange_n(                              \
+		(p), (e), (d), false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 /* Acquires on failure, too. */
 #define cas_acq_rel_acquire(p, e, d)                                           \
-	__atomic_compare_exchange_n((p), (e), (d), false, __ATOMIC_ACQ_REL,    \
-				    __ATOMIC_ACQUIRE)
+	chaos_around(__atomic_compare_exchange_n(                              \
+		(p), (e), (d), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 
 #define add_relaxed(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
-#define add_acquire(p, v) __atomic_fetch_add((p), (v), __ATOMIC_ACQUIRE)
-#define add_release(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELEASE)
-#define add_acq_rel(p, v) __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL)
+#define add_acquire(p, v)                                                      \
+	chaos_around(__atomic_fetch_add((p), (v), __ATOMIC_ACQUIRE))
+#define add_release(p, v)                                                      \
+	chaos_around(__atomic_fetch_add((p), (v), __ATOMIC_RELEASE))
+#define add_acq_rel(p, v)                                                      \
+	chaos_around(__atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL))
 #define sub_relaxed(p, v) __atomic_fetch_sub((p), (v), __ATOMIC_RELAXED)
-#define sub_release(p, v) __atomic_fetch_sub((p), (v), __ATOMIC_RELEASE)
-#define sub_acq_rel(p, v) __atomic_fetch_sub((p), (v), __ATOMIC_ACQ_REL)
+#define sub_release(p, v)                                                      \
+	chaos_around(__atomic_fetch_sub((p), (v), __ATOMIC_RELEASE))
+#define sub_acq_rel(p, v)                                                      \
+	chaos_around(__atomic_fetch_sub((p), (v), __ATOMIC_ACQ_REL))
 #define or_relaxed(p, v) __atomic_fetch_or((p), (v), __ATOMIC_RELAXED)
-#define or_acquire(p, v) __atomic_fetch_or((p), (v), __ATOMIC_ACQUIRE)
-#define or_release(p, v) __atomic_fetch_or((p), (v), __ATOMIC_RELEASE)
-#define or_acq_rel(p, v) __atomic_fetch_or((p), (v), __ATOMIC_ACQ_REL)
+#define or_acquire(p, v)                                                       \
+	chaos_around(__atomic_fetch_or((p), (v), __ATOMIC_ACQUIRE))
+#define or_release(p, v)                                                       \
+	chaos_around(__atomic_fetch_or((p), (v), __ATOMIC_RELEASE))
+#define or_acq_rel(p, v)                                                       \
+	chaos_around(__atomic_fetch_or((p), (v), __ATOMIC_ACQ_REL))
 #define and_relaxed(p, v) __atomic_fetch_and((p), (v), __ATOMIC_RELAXED)
-#define and_release(p, v) __atomic_fetch_and((p), (v), __ATOMIC_RELEASE)
-#define and_acq_rel(p, v) __atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL)
+#define and_release(p, v)                                                      \
+	chaos_around(__atomic_fetch_and((p), (v), __ATOMIC_RELEASE))
+#define and_acq_rel(p, v)                                                      \
+	chaos_around(__atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL))
 
 /*
  * Keeps the compiler, and only the compiler, from moving memory accesses
  * across.  The cheap side of an os_membarrier() protocol: the processor's half
  * of the barrier comes from the other side's system call.
  */
-#define compiler_barrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+#define compiler_barrier()                                                     \
+	chaos_around_store(__atomic_signal_fence(__ATOMIC_SEQ_CST))
 
 /*
  * A moment's pause that looks at nothing.  The one instruction outside of

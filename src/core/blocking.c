@@ -25,8 +25,10 @@ void blocking_init(struct blocking *pool, struct sley *rt, struct mem *mem)
 		.rt = rt,
 		.mem = mem,
 		.name = rt->config.name,
-		.idle_ns = (idle_ms < IDLE_MS_MAX ? idle_ms : IDLE_MS_MAX) *
-			   NS_PER_MS,
+		.idle_ns = chaos_few((idle_ms < IDLE_MS_MAX ? idle_ms
+							    : IDLE_MS_MAX) *
+					     NS_PER_MS,
+				     1000),
 	};
 	list_init(&pool->queue);
 	list_init(&pool->parked);

@@ -22,7 +22,8 @@ bool fork_make_room(struct worker *worker)
 {
 	struct fork_stack *forks = &worker->strand->forks;
 	struct fork_storage *storage = fork_storage(forks);
-	uint32_t capacity = storage ? 2 * storage->capacity : FORK_STACK_FIRST;
+	uint32_t capacity = storage ? 2 * storage->capacity
+				    : (uint32_t)chaos_few(FORK_STACK_FIRST, 1);
 
 	storage = mem_alloc(&worker->rt->mem, storage_size(capacity));
 	if (!storage)

@@ -83,6 +83,7 @@ static void *monitor_main(void *arg)
 	struct sley *rt = arg;
 	struct monitor *monitor = &rt->monitor;
 
+	chaos_thread(CHAOS_STREAM_MONITOR);
 	for (;;) {
 		uint64_t now_ns = os_now();
 

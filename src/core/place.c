@@ -41,7 +41,8 @@
 static noinline void overflow(struct worker *worker, struct sley_task *task)
 {
 	void *item[OVERFLOW_BATCH];
-	uint32_t nr = ring_take_half(&worker->ring, item, array_size(item));
+	uint32_t nr = ring_take_half(&worker->ring, item,
+				     (uint32_t)chaos_few(array_size(item), 1));
 	struct sley_task *chain = NULL, **last = &chain;
 
 	for (uint32_t i = 0; i < nr; i++) {
@@ -68,6 +69,16 @@ static inline void notify(struct worker *worker)
 		idle_notify(&rt->idle);
 }
 
+/* Any worker, if chaos wants it elsewhere; it is still to be announced. */
+static bool place_anywhere(struct sley *rt, struct sley_task *task)
+{
+	if (!chaos_says(CHAOS_MOVE) || rt->nr_workers < 2)
+		return false;
+	push_list_push(&rt->worker[chaos_below(rt->nr_workers)]->lane,
+		       task_node(task));
+	return true;
+}
+
 void place_shared(struct worker *worker, struct sley_task *task)
 {
 	runq_push(&worker->rt->runq, task);
@@ -86,10 +97,10 @@ void place_spawned(struct worker *worker, struct sley_task *task)
 			levels_push(&worker->ready, task, level);
 		return;
 	}
-	if (likely(level == LEVEL_DEFAULT))
-		push_ring(worker, task);
-	else
+	if (unlikely(level != LEVEL_DEFAULT))
 		runq_push(&worker->rt->runq, task);
+	else if (!place_anywhere(worker->rt, task))
+		push_ring(worker, task);
 	notify(worker);
 }
 
@@ -107,9 +118,11 @@ void place_foreign(struct sley *rt, struct sley_task *task)
 
 static void place_next(struct worker *worker, struct sley_task *task)
 {
-	task = xchg_acq_rel(&worker->next, task); /* N1 */
-	if (task)
-		push_ring(worker, task);
+	if (!place_anywhere(worker->rt, task)) {
+		task = xchg_acq_rel(&worker->next, task); /* N1 */
+		if (task)
+			push_ring(worker, task);
+	}
 	notify(worker);
 }
 

@@ -35,6 +35,7 @@ static void *thread_main(void *arg)
 {
 	struct worker *worker = arg;
 
+	chaos_thread(worker->index);
 	await_others(worker->rt);
 	worker_main(worker);
 	return NULL;
@@ -211,6 +212,7 @@ int runtime_create(struct sley **out, const struct sley_config *config)
 	struct mem mem;
 	int err;
 
+	chaos_announce();
 	mem_init(&mem, &config->allocator);
 	rt = mem_alloc(&mem, sizeof(*rt));
 	if (!rt)
@@ -236,7 +238,7 @@ int runtime_create(struct sley **out, const struct sley_config *config)
 	note_config(rt);
 	blocking_init(&rt->blocking, rt, &rt->mem);
 	if (nr_workers) /* then there is a monitor, which ages the pool */
-		rt->stacks.warm_max = STACK_WARM_ALL;
+		rt->stacks.warm_max = (uint32_t)chaos_few(STACK_WARM_ALL, 1);
 	fiber_overflow_install();
 	err = start(rt, nr_workers);
 	if (err) {

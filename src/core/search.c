@@ -59,7 +59,7 @@ static struct sley_task *pick_next(struct worker *worker)
 	/* relaxed: a glance; the exchange decides. */
 	if (likely(!load_relaxed(&worker->next)))
 		return NULL;
-	if (++worker->next_streak >= NEXT_STREAK) {
+	if (++worker->next_streak >= chaos_few(NEXT_STREAK, 2)) {
 		worker->next_streak = 0;
 		return NULL;
 	}
@@ -118,7 +118,8 @@ static struct sley_task *pick_shared(struct worker *worker)
 
 	if (!(runq_hint(runq) & BIT_DEFAULT))
 		return NULL;
-	nr = runq_take_batch(runq, LEVEL_DEFAULT, task, array_size(task));
+	nr = runq_take_batch(runq, LEVEL_DEFAULT, task,
+			     1 + (unsigned int)chaos_few(SHARED_BATCH, 1));
 	for (unsigned int i = 1; i < nr; i++)
 		place_stealable(worker, task[i]);
 	return nr ? task[0] : NULL;
@@ -197,6 +198,8 @@ static noinline struct sley_task *pick_fair(struct worker *worker)
 	return task;
 }
 
+static struct sley_task *steal_needlessly(struct worker *worker);
+
 struct sley_task *worker_pick(struct worker *worker)
 {
 	struct sley_task *task;
@@ -207,7 +210,7 @@ struct sley_task *worker_pick(struct worker *worker)
 		return task;
 	}
 	/* relaxed: a request, obeyed sooner or later. */
-	if (unlikely(++worker->tick >= FAIR_TICK ||
+	if (unlikely(++worker->tick >= chaos_few(FAIR_TICK, 3) ||
 		     load_relaxed(&worker->poke) || place_has_changed(worker)))
 		return pick_fair(worker);
 	if (unlikely(!push_list_empty(&worker->home)))
@@ -217,6 +220,8 @@ struct sley_task *worker_pick(struct worker *worker)
 		if (task)
 			return task;
 	}
+	if (chaos_says(CHAOS_STEAL) && (task = steal_needlessly(worker)))
+		return task;
 	if ((task = pick_ready(worker)) || (task = pick_next(worker)) ||
 	    (task = pick_fresh(worker)) || (task = pick_ring(worker)) ||
 	    (task = pick_lane(worker)) || (task = pick_left_behind(worker)))
@@ -271,6 +276,18 @@ static struct sley_task *steal(struct worker *worker)
 		if (task)
 			return task;
 	}
+	return NULL;
+}
+
+/* Chaos: although there is work here. */
+static struct sley_task *steal_needlessly(struct worker *worker)
+{
+	struct sley_task *task = steal(worker);
+
+	if (!task || task_level(task) == LEVEL_DEFAULT)
+		return task;
+	/* It has changed since it was queued there. */
+	place_shared(worker, task);
 	return NULL;
 }
 
@@ -370,7 +387,7 @@ static void adapt_spin(struct worker *worker, bool found)
  */
 static struct sley_task *spin(struct worker *worker, bool searching)
 {
-	uint64_t until_ns = os_now() + worker->spin_ns;
+	uint64_t until_ns = os_now() + chaos_few(worker->spin_ns, 0);
 	struct sley_task *task = NULL;
 
 	for (unsigned int round = 1; !task && !stopping(worker); round++) {

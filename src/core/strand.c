@@ -82,7 +82,8 @@ struct strand *strand_create(struct sley *rt, size_t stack_size,
 
 void strand_put(struct worker *worker, struct strand *strand)
 {
-	if (unlikely(worker->nr_idle >= worker->rt->config.stack_cache ||
+	if (unlikely(worker->nr_idle >=
+			     chaos_few(worker->rt->config.stack_cache, 1) ||
 		     strand->stack_size)) {
 		strand_free(worker->rt, strand);
 		return;

@@ -246,7 +246,8 @@ static inline bool task_park_announced(struct sley_task *task, uint32_t shield)
 		state = (old & ~TASK_STATE_MASK) |
 			(decided ? TASK_READY | TASK_EARLY
 				 : TASK_BLOCKED | shield);
-	} while (!cas_acq_rel_acquire(&task->state, &old, state)); /* T1 T2 */
+	} while (chaos_says(CHAOS_LOSE) ||
+		 !cas_acq_rel_acquire(&task->state, &old, state)); /* T1 T2 */
 	return !(state & TASK_VERDICT_MASK);
 }
 
@@ -266,7 +267,8 @@ static inline bool task_cancel_wait(struct sley_task *task)
 			return false;
 		state = (old & ~TASK_STATE_MASK) | TASK_READY |
 			task_with_verdict(VERDICT_CANCELLED, 0);
-	} while (!cas_acq_rel(&task->state, &old, state)); /* T1 T2 */
+	} while (chaos_says(CHAOS_LOSE) ||
+		 !cas_acq_rel(&task->state, &old, state)); /* T1 T2 */
 	return true;
 }
 
@@ -347,7 +349,8 @@ task_decide(struct sley_task *task, enum task_verdict verdict,
 			return DECIDED_LOST;
 		if (blocked && !(old & TASK_THREAD))
 			state = (state & ~TASK_STATE_MASK) | TASK_READY;
-		if (cas_acq_rel(&task->state, &old, state)) /* T1 T2 */
+		if (!chaos_says(CHAOS_LOSE) &&
+		    cas_acq_rel(&task->state, &old, state)) /* T1 T2 */
 			return blocked ? DECIDED_QUEUE : DECIDED_EARLY;
 	}
 }

@@ -139,7 +139,8 @@ static inline bool fork_stack_publish(struct fork_stack *forks)
 
 	if (fork_split(word) == forks->head)
 		return false;
-	while (!cas_release(&forks->word, &word, /* F1 */
+	while (chaos_says(CHAOS_LOSE) ||
+	       !cas_release(&forks->word, &word, /* F1 */
 			    fork_word(fork_tail(word), forks->head)))
 		;
 	return true;
@@ -197,6 +198,7 @@ static inline struct sley_fork *fork_stack_steal(struct fork_stack *forks)
 		if (fork_tail(word) >= fork_split(word))
 			return NULL;
 	} while (
+		chaos_says(CHAOS_LOSE) ||
 		!cas_acquire(&forks->word, &word, /* F1 */
 			     fork_word(fork_tail(word) + 1, fork_split(word))));
 	storage = load_acquire(&forks->storage); /* F4 */

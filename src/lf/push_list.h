@@ -62,7 +62,8 @@ static inline bool push_list_push(struct push_list *list,
 	do {
 		sley_assert(top != node);
 		node->next = top;
-	} while (!cas_release(&list->head, &top, node)); /* P1 */
+	} while (chaos_says(CHAOS_LOSE) ||
+		 !cas_release(&list->head, &top, node)); /* P1 */
 	return top == NULL;
 }
 

@@ -54,6 +54,7 @@
 
 #include "base/assert.h"
 #include "base/atomic.h"
+#include "base/chaos.h"
 #include "base/compiler.h"
 
 #include <stdbool.h>
@@ -77,6 +78,12 @@ _Static_assert(offsetof(struct ring, tail) >= CACHE_LINE, "own cache line");
 static inline void **ring_slot(struct ring *ring, uint64_t index)
 {
 	return &ring->slot[index & (RING_CAPACITY - 1)];
+}
+
+/* How many items may be in it. */
+static inline uint64_t ring_capacity(void)
+{
+	return chaos_few(RING_CAPACITY, 4);
 }
 
 /* Half of @nr, rounded up: a single item can be stolen, too. */
@@ -111,7 +118,7 @@ static inline must_check bool ring_push(struct ring *ring, void *item)
 
 	sley_assert(item);
 	sley_assert(tail - head <= RING_CAPACITY);
-	if (tail - head == RING_CAPACITY)
+	if (tail - head >= ring_capacity())
 		return false;
 	/* relaxed: R1 publishes it. */
 	store_relaxed(ring_slot(ring, tail), item);
@@ -131,7 +138,8 @@ static inline void *ring_take(struct ring *ring)
 		/* relaxed: the caller wrote it; worthless if the swap fails. */
 		void *item = load_relaxed(ring_slot(ring, head));
 
-		if (cas_release(&ring->head, &head, head + 1)) /* R2 R3 */
+		if (!chaos_says(CHAOS_LOSE) &&
+		    cas_release(&ring->head, &head, head + 1)) /* R2 R3 */
 			return item;
 	}
 	return NULL;
@@ -160,7 +168,8 @@ static inline uint32_t ring_take_half(struct ring *ring, void **out,
 			/* relaxed: the caller wrote it itself. */
 			out[i] = load_relaxed(ring_slot(ring, head + i));
 		}
-		if (cas_release(&ring->head, &head, head + nr)) /* R2 R3 */
+		if (!chaos_says(CHAOS_LOSE) &&
+		    cas_release(&ring->head, &head, head + nr)) /* R2 R3 */
 			return (uint32_t)nr;
 	}
 }
@@ -195,7 +204,7 @@ static inline void *ring_steal_half(struct ring *from, struct ring *into)
 	/* relaxed: only the owner of @into, the caller, writes its tail. */
 	uint64_t into_tail = load_relaxed(&into->tail);
 	uint64_t into_head = load_acquire(&into->head); /* R2 */
-	uint64_t room = RING_CAPACITY - (into_tail - into_head);
+	uint64_t room = ring_capacity() - (into_tail - into_head);
 
 	sley_assert(from != into);
 	sley_assert(room <= RING_CAPACITY);
@@ -213,7 +222,8 @@ static inline void *ring_steal_half(struct ring *from, struct ring *into)
 		/* relaxed: R1 published it; worthless if the swap fails. */
 		first = load_relaxed(ring_slot(from, head));
 		ring_copy(from, head + 1, into, into_tail, nr - 1);
-		if (!cas_release(&from->head, &head, head + nr)) /* R2 R3 */
+		if (chaos_says(CHAOS_LOSE) ||
+		    !cas_release(&from->head, &head, head + nr)) /* R2 R3 */
 			continue;
 		if (nr > 1)
 			store_release(&into->tail, into_tail + nr - 1); /* R1 */

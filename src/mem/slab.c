@@ -31,11 +31,12 @@ struct slab_chunk {
 
 void slab_init(struct slab *slab, struct mem *mem, size_t object_size)
 {
-	size_t nr, chunk_size = CHUNK_SIZE_MIN;
+	size_t nr, chunk_size = chaos_few(CHUNK_SIZE_MIN, 256);
 
 	sley_assert(object_size > 0);
 	object_size = round_up(object_size, CACHE_LINE);
-	while ((chunk_size - HEADER_SIZE) / object_size < CHUNK_OBJECTS_MIN)
+	while ((chunk_size - HEADER_SIZE) / object_size <
+	       chaos_few(CHUNK_OBJECTS_MIN, 1))
 		chunk_size *= 2;
 	nr = (chunk_size - HEADER_SIZE) / object_size;
 	sley_assert(nr <= CHUNK_OBJECTS_MAX);

@@ -53,7 +53,7 @@ int stack_pool_init(struct stack_pool *pool, size_t stack_size,
 	if (stack_size < STACK_SIZE_MIN || stack_size > CHUNK_SIZE_MAX)
 		return -EINVAL;
 	*pool = (struct stack_pool){
-		.warm_max = STACK_WARM_MAX,
+		.warm_max = (uint32_t)chaos_few(STACK_WARM_MAX, 1),
 		.size = round_up(stack_size, os_page_size()),
 		.guard = stack_guard_size(),
 		.no_guard_advice = no_guard_advice,
@@ -84,7 +84,7 @@ void stack_pool_fini(struct stack_pool *pool)
 /* Maps a chunk; a smaller one where a large one is refused. */
 static struct stack_chunk *chunk_map(const struct stack_pool *pool)
 {
-	uint32_t nr_stacks = STACKS_PER_CHUNK;
+	uint32_t nr_stacks = (uint32_t)chaos_few(STACKS_PER_CHUNK, 4);
 
 	while (nr_stacks > 1 && nr_stacks * pool->stride > CHUNK_SIZE_MAX)
 		nr_stacks /= 2;
@@ -130,8 +130,8 @@ static struct stack_slot *chunk_take(struct stack_pool *pool,
 	char *first = chunk->memory + chunk->nr_used * pool->stride;
 	uint32_t nr = chunk->nr_stacks - chunk->nr_used;
 
-	if (nr > STACKS_PER_BATCH)
-		nr = STACKS_PER_BATCH;
+	if (nr > chaos_few(STACKS_PER_BATCH, 1))
+		nr = (uint32_t)chaos_few(STACKS_PER_BATCH, 1);
 	nr = stack_guard(pool, first, nr);
 	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t index = chunk->nr_used + i;

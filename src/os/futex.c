@@ -8,6 +8,7 @@
 #include "os/futex.h"
 
 #include "base/assert.h"
+#include "base/chaos.h"
 #include "os/clock.h"
 #include "os/fault.h"
 
@@ -52,6 +53,8 @@ int os_futex_wait(const uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 	struct timespec until = timespec_of(deadline_ns);
 	int saved = errno, err = 0;
 
+	if (chaos_says(CHAOS_WAKE))
+		return 0;
 	if ((fault_spurious("futex", EINTR, EAGAIN) &&
 	     os_now() < deadline_ns) ||
 	    syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG,

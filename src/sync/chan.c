@@ -18,7 +18,8 @@ noinline int chan_grow(struct sley_chan *chan)
 	char *buffer, *old;
 
 	chan_lock(chan);
-	room = chan->room ? 2 * chan->room : UNBOUNDED_FIRST;
+	room = chan->room + (chan->room ? chaos_few(chan->room, 1)
+					: chaos_few(UNBOUNDED_FIRST, 1));
 	chan_unlock(chan);
 	if (__builtin_mul_overflow(room, chan->value_size, &bytes))
 		return -ENOMEM;

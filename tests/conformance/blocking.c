@@ -45,6 +45,13 @@ static void answer(void *arg)
 	q->answer = 42;
 }
 
+/* How many are kept; chaos sends those that are idle away at once. */
+static void check_threads(struct sley *rt, uint64_t nr)
+{
+	if (!test_is_chaotic())
+		CHECK_EQ(stats_of(rt).blocking_threads, nr);
+}
+
 static void ask(void *arg)
 {
 	struct question *q = arg;
@@ -66,7 +73,7 @@ TEST_WORKERS(m31_a_call_runs_elsewhere_and_hands_back_its_value)
 	CHECK_EQ(stats_of(rt).blocking_threads, 0);
 	run_task(ask, &q);
 	CHECK_STR(q.name, "sley-b0");
-	CHECK_EQ(stats_of(rt).blocking_threads, 1);
+	check_threads(rt, 1);
 	CHECK_EQ(stats_of(rt).blocking_calls, 1);
 	CHECK_EQ(stats_of(rt).blocking_queued, 0);
 	stop(rt);
@@ -140,7 +147,7 @@ static void meet_in_numbers(const struct sley_config *config)
 		sley_spawn(&group, &tasks[i], go_to_meeting, &m);
 	sley_join(&group);
 	CHECK_EQ(stats_of(rt).blocking_calls, m.expected);
-	CHECK_EQ(stats_of(rt).blocking_threads, m.expected);
+	check_threads(rt, (uint64_t)m.expected);
 	stop(rt);
 }
 
@@ -171,7 +178,7 @@ TEST_WORKERS(m31_one_caller_needs_one_thread_however_often_it_calls)
 
 	run_task(call_nothing, &ran);
 	CHECK_EQ(ran, 100);
-	CHECK_EQ(stats_of(rt).blocking_threads, 1);
+	check_threads(rt, 1);
 	stop(rt);
 }
 

@@ -333,7 +333,7 @@ TEST_WORKERS(m38_one_empty_task_per_millisecond_costs_little)
 	uint64_t start_ns, start_cpu_ns, percent;
 	atomic_int ran = 0;
 
-	if (is_single() || test_sanitizer())
+	if (is_single() || test_sanitizer() || test_is_chaotic())
 		test_skip("about workers, at full speed");
 	CHECK_EQ(sley_create(&rt, test_config()), 0);
 	start_ns = sley_now();

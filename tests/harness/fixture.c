@@ -218,9 +218,20 @@ bool test_emulated(void)
 	return getenv("TEST_EMULATED") != NULL;
 }
 
+bool test_is_chaotic(void)
+{
+#ifdef SLEY_CHAOS
+	const char *seed = getenv("SLEY_CHAOS");
+
+	return seed && *seed;
+#else
+	return false;
+#endif
+}
+
 bool test_is_slow(void)
 {
-	return SANITIZED || test_emulated();
+	return SANITIZED || test_emulated() || test_is_chaotic();
 }
 
 int test_scale(int n)

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proof.c - see proof.h and TEST_PROOF in test.h.
+ * proof.c - lines of JSON, for tests and for runs that count for something:
  *
- * A line is written at once to a file opened for appending, so that programs
- * that run side by side may share it.
+ *   {"kind":"hazard","name":"signals_on_fibers","verdict":"ok"}
+ *   {"kind":"chaos","program":"chan","build":"dev","seed":7,"tests":48}
+ *   {"kind":"stress","program":"chan_stress","build":"tsan","seconds":1.9,...}
+ *
+ * A stress program is one that has counted operations.  Names and results are
+ * plain words: nothing to escape.
  */
 #include "harness/proof.h"
 
@@ -22,23 +26,64 @@ void test_prove(const char *kind)
 	proof_kind = kind;
 }
 
-void proof_test(const char *name, const char *verdict, const char *result)
+/* NULL: nobody counts. */
+static const char *proof_path(void)
 {
 	const char *path = getenv("SLEY_PROOF");
-	char line[512];
-	int fd, n;
 
-	if (!proof_kind || !path || !path[0])
-		return;
-	/* Names and results are plain words: nothing to escape. */
-	n = snprintf(
-		line, sizeof(line),
-		"{\"kind\":\"%s\",\"name\":\"%s\",\"verdict\":\"%s\"%s%s%s}\n",
-		proof_kind, name, verdict, result[0] ? ",\"result\":\"" : "",
-		result, result[0] ? "\"" : "");
-	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-	if (fd < 0 || write(fd, line, (size_t)n) != n)
+	return path && path[0] ? path : NULL;
+}
+
+/* One write, so that programs that run side by side do not mix. */
+static void append(const char *line)
+{
+	const char *path = proof_path();
+	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+
+	if (fd < 0 || write(fd, line, strlen(line)) < 0)
 		perror(path);
 	if (fd >= 0)
 		close(fd);
+}
+
+void proof_test(const char *name, const char *verdict, const char *result)
+{
+	char line[512];
+
+	if (!proof_kind || !proof_path())
+		return;
+	snprintf(line, sizeof(line),
+		 "{\"kind\":\"%s\",\"name\":\"%s\",\"verdict\":\"%s\"%s%s%s}\n",
+		 proof_kind, name, verdict,
+		 result[0] ? ",\"result\":\"" : "", result,
+		 result[0] ? "\"" : "");
+	append(line);
+}
+
+void proof_run(const struct proof *proof)
+{
+	const char *slash = strrchr(proof->program, '/');
+	const char *program = slash ? slash + 1 : proof->program;
+	char line[256];
+
+	if (!proof_path())
+		return;
+	if (test_is_chaotic()) {
+		snprintf(line, sizeof(line),
+			 "{\"kind\":\"chaos\",\"program\":\"%s\","
+			 "\"build\":\"" TEST_BUILD "\",\"seed\":%llu,"
+			 "\"tests\":%d}\n",
+			 program, strtoull(getenv("SLEY_CHAOS"), NULL, 0),
+			 proof->nr_tests);
+		append(line);
+	}
+	if (proof->nr_operations) {
+		snprintf(line, sizeof(line),
+			 "{\"kind\":\"stress\",\"program\":\"%s\","
+			 "\"build\":\"" TEST_BUILD "\",\"seconds\":%.1f,"
+			 "\"operations\":%llu}\n",
+			 program, proof->seconds,
+			 (unsigned long long)proof->nr_operations);
+		append(line);
+	}
 }

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,7 @@ static const int worker_counts[] = { SLEY_SINGLE, 1, 2, 4, 8, 64 };
 /* Shared between the parent and the child that runs a test. */
 struct board {
 	unsigned int timeout_s;
+	atomic_uint_least64_t nr_operations; /* test_count()              */
 	char message[256]; /* why it failed, if the child can still say so */
 	char result[64];   /* for $SLEY_PROOF; empty: nothing to add       */
 };
@@ -43,6 +45,7 @@ static struct test_case **last_test = &first_test;
 static struct board *board;
 static uint64_t seed;
 static int nr_passed, nr_failed, nr_skipped;
+static uint64_t nr_operations;
 
 void test_register(struct test_case *test)
 {
@@ -125,6 +128,11 @@ void test_timeout(unsigned int seconds)
 {
 	if (!getenv("TEST_TIMEOUT"))
 		board->timeout_s = seconds * (test_is_slow() ? 4 : 1);
+}
+
+void test_count(uint64_t n)
+{
+	atomic_fetch_add(&board->nr_operations, n);
 }
 
 /* ---- one run of one test ----------------------------------------------- */
@@ -284,6 +292,7 @@ static int run_in_child(struct run *run)
 	}
 	/* Whatever the test started goes with it. */
 	kill(-pid, SIGKILL);
+	nr_operations += atomic_load(&board->nr_operations);
 	close(pidfd);
 	if (run->output >= 0)
 		close(run->output);
@@ -368,6 +377,8 @@ int main(int argc, char **argv)
 	const char *filter = argc > 1 + list ? argv[1 + list] : NULL;
 	const struct test_case *test;
 
+	uint64_t start = test_now_ns();
+
 	choose_seed();
 	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -384,6 +395,13 @@ int main(int argc, char **argv)
 	if (nr_skipped)
 		printf("%d skipped\n", nr_skipped);
 	printf("%d passed, %d failed\n", nr_passed, nr_failed);
+	if (!nr_failed)
+		proof_run(&(struct proof){
+			.program = argv[0],
+			.nr_tests = nr_passed,
+			.nr_operations = nr_operations,
+			.seconds = (double)(test_now_ns() - start) / 1e9,
+		});
 	if (nr_failed || (!nr_passed && !nr_skipped))
 		return FAILED;
 	return nr_passed ? PASSED : SKIPPED;

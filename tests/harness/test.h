@@ -20,8 +20,10 @@
  * no thread and no file descriptor behind.
  *
  * Environment: TEST_SEED replays a run, TEST_TIMEOUT sets the seconds a test
- * may take, TEST_EMULATED is set by cmake/aarch64-linux-gnu.cmake.  A test named broken_... runs only if the filter is its whole
- * name: self_test.c proves with those that failures are seen.
+ * may take, TEST_EMULATED is set by cmake/aarch64-linux-gnu.cmake.  SLEY_PROOF
+ * names a file that gets a line of JSON about the run, see proof.c.  A test named
+ * broken_... runs only if the filter is its whole name: self_test.c proves with
+ * those that failures are seen.
  */
 #ifndef SLEY_TESTS_HARNESS_TEST_H
 #define SLEY_TESTS_HARNESS_TEST_H
@@ -141,12 +143,20 @@ void test_fail_allocation_after(int64_t n);
 bool test_sanitizer(void);
 /* True under an emulator of another processor: $TEST_EMULATED is set. */
 bool test_emulated(void);
-/* Either: everything takes several times as long. */
+/*
+ * True under $SLEY_CHAOS, where the build knows it: which worker runs what, in
+ * which order, and how much is kept for later, is a matter of chance then.
+ */
+bool test_is_chaotic(void);
+/* Any of these: everything takes several times as long. */
 bool test_is_slow(void);
 /* @n, or an eighth of it (at least 1) where it is slow. */
 int test_scale(int n);
 /* Give this test @seconds from its start (more where it is slow). */
 void test_timeout(unsigned int seconds);
+
+/* So many operations more of what a stress test counts. */
+void test_count(uint64_t n);
 
 /* The monotonic clock; sleep with the whole OS thread; burn CPU time. */
 uint64_t test_now_ns(void);
