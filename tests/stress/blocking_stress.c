@@ -102,12 +102,13 @@ static void play(bool migratable)
 	atomic_store(&s.over, true);
 	pthread_join(canceller, NULL);
 	CHECK_EQ(s.called, s.ran);
+	test_count((uint64_t)s.ran);
 }
 
 static void run(struct sley_config config)
 {
 	struct sley *rt;
-	uint64_t end = in_ms(STRESS_MS);
+	uint64_t end = stress_end();
 
 	config.blocking_idle_ms = 1;
 	rt = start_with(&config);

@@ -7,7 +7,7 @@
  * refused, for whatever reason, must not.  Plain threads cannot be cancelled,
  * so there is always somebody left at both ends.
  */
-#include "stress/stress.h"
+#include "stress/crowd.h"
 
 #define NR_TASKS 6   /* at each end */
 #define NR_THREADS 2 /* at each end */
@@ -21,9 +21,8 @@ struct value {
 };
 
 struct end {
-	struct traffic *traffic;
-	uint32_t index;
-	uint64_t nr; /* values that it sent or received        */
+	uint32_t number; /* sender: of its next value              */
+	uint64_t nr;     /* values that it sent or received        */
 	uint64_t sum;
 	uint32_t next[NR_ENDS]; /* receiver: the least number due */
 };
@@ -31,8 +30,6 @@ struct end {
 struct traffic {
 	struct sley_chan *chan;
 	struct end producers[NR_ENDS], consumers[NR_ENDS];
-	struct sley_task producing[NR_TASKS], consuming[NR_TASKS];
-	atomic_bool over;
 };
 
 static uint64_t check_of(const struct value *value)
@@ -52,26 +49,21 @@ static int send(struct sley_chan *chan, const struct value *value)
 	}
 }
 
-static void produce(void *arg)
+static int produce(void *scene, unsigned int index)
 {
-	struct end *end = arg;
-	uint32_t i;
+	struct traffic *t = scene;
+	struct end *end = &t->producers[index];
+	struct value value = { index, end->number++, 0 };
+	int err;
 
-	for (i = 0; i < NR_VALUES; i++) {
-		struct value value = { end->index, i, 0 };
-		int err;
-
-		value.check = check_of(&value);
-		err = send(end->traffic->chan, &value);
-		if (err == -ECANCELED)
-			return;
-		CHECK(err == 0 || err == -ETIMEDOUT || err == -EAGAIN);
-		if (!err) {
-			end->nr++;
-			end->sum += value.check;
-		}
-		dawdle();
+	value.check = check_of(&value);
+	err = send(t->chan, &value);
+	if (!err) {
+		end->nr++;
+		end->sum += value.check;
 	}
+	dawdle();
+	return err;
 }
 
 static int receive(struct sley_chan *chan, struct value *value)
@@ -86,53 +78,25 @@ static int receive(struct sley_chan *chan, struct value *value)
 	}
 }
 
-static void consume(void *arg)
+static int consume(void *scene, unsigned int index)
 {
-	struct end *end = arg;
+	struct traffic *t = scene;
+	struct end *end = &t->consumers[index];
+	struct value value = { UINT32_MAX, 0, 0 };
+	int err = receive(t->chan, &value);
 
-	for (;;) {
-		struct value value = { UINT32_MAX, 0, 0 };
-		int err = receive(end->traffic->chan, &value);
-
-		if (err == -EPIPE || err == -ECANCELED)
-			return;
-		if (err) {
-			CHECK(err == -ETIMEDOUT || err == -EAGAIN);
-			CHECK_EQ(value.producer, UINT32_MAX);
-			dawdle();
-			continue;
-		}
-		CHECK_LT(value.producer, NR_ENDS);
-		CHECK(value.check == check_of(&value));
-		CHECK_GE(value.number, end->next[value.producer]);
-		end->next[value.producer] = value.number + 1;
-		end->nr++;
-		end->sum += value.check;
+	if (err) {
+		CHECK_EQ(value.producer, UINT32_MAX);
+		dawdle();
+		return err;
 	}
-}
-
-static void *produce_in_thread(void *arg)
-{
-	produce(arg);
-	return NULL;
-}
-
-static void *consume_in_thread(void *arg)
-{
-	consume(arg);
-	return NULL;
-}
-
-static void *cancel_some(void *arg)
-{
-	struct traffic *t = arg;
-
-	while (!atomic_load(&t->over)) {
-		test_nap_ms(1);
-		sley_cancel(one_in(2) ? &t->producing[test_random(NR_TASKS)]
-				      : &t->consuming[test_random(NR_TASKS)]);
-	}
-	return NULL;
+	CHECK_LT(value.producer, NR_ENDS);
+	CHECK(value.check == check_of(&value));
+	CHECK_GE(value.number, end->next[value.producer]);
+	end->next[value.producer] = value.number + 1;
+	end->nr++;
+	end->sum += value.check;
+	return 0;
 }
 
 static void check_conservation(const struct traffic *t)
@@ -152,73 +116,34 @@ static void check_conservation(const struct traffic *t)
 static void run_traffic(size_t capacity)
 {
 	static struct traffic t;
-	struct sley_group producing = SLEY_GROUP_INIT;
-	struct sley_group consuming = SLEY_GROUP_INIT;
-	pthread_t producer[NR_THREADS], consumer[NR_THREADS], canceller;
+	struct crowd producers = { .act = produce,
+				   .scene = &t,
+				   .nr_tasks = NR_TASKS,
+				   .nr_threads = NR_THREADS,
+				   .rounds = NR_VALUES,
+				   .cancels = true };
+	struct crowd consumers = producers;
 
+	consumers.act = consume;
+	consumers.rounds = 0;
 	memset(&t, 0, sizeof(t));
 	CHECK_EQ(sley_chan_create(&t.chan, sizeof(struct value), capacity), 0);
-	for (uint32_t i = 0; i < NR_ENDS; i++) {
-		t.producers[i] = (struct end){ .traffic = &t, .index = i };
-		t.consumers[i] = (struct end){ .traffic = &t, .index = i };
-	}
-	for (int i = 0; i < NR_TASKS; i++) {
-		sley_spawn(&consuming, &t.consuming[i], consume,
-			   &t.consumers[i]);
-		sley_spawn(&producing, &t.producing[i], produce,
-			   &t.producers[i]);
-	}
-	for (int i = 0; i < NR_THREADS; i++) {
-		consumer[i] = test_thread(consume_in_thread,
-					  &t.consumers[NR_TASKS + i]);
-		producer[i] = test_thread(produce_in_thread,
-					  &t.producers[NR_TASKS + i]);
-	}
-	canceller = test_thread(cancel_some, &t);
-	sley_join(&producing);
-	for (int i = 0; i < NR_THREADS; i++)
-		pthread_join(producer[i], NULL);
+	crowd_begin(&consumers);
+	crowd_begin(&producers);
+	crowd_end(&producers);
 	sley_chan_close(t.chan);
-	for (int i = 0; i < NR_THREADS; i++)
-		pthread_join(consumer[i], NULL);
-	sley_join(&consuming);
-	atomic_store(&t.over, true);
-	pthread_join(canceller, NULL);
+	crowd_end(&consumers);
 	check_conservation(&t);
 	CHECK_EQ(sley_chan_length(t.chan), 0);
 	sley_chan_destroy(t.chan);
 }
 
-static void run(const struct sley_config *config)
+static void play(void)
 {
 	static const size_t capacities[] = { 0, 1, 7, SLEY_UNBOUNDED };
-	struct sley *rt = start_with(config);
-	uint64_t end = in_ms(STRESS_MS);
 
-	do {
-		for (size_t i = 0; i < ARRAY_SIZE(capacities); i++)
-			run_traffic(capacities[i]);
-	} while (sley_now() < end);
-	stop(rt);
+	for (size_t i = 0; i < ARRAY_SIZE(capacities); i++)
+		run_traffic(capacities[i]);
 }
 
-TEST(nothing_is_lost_doubled_or_reordered)
-{
-	struct sley_config config = stress_config();
-
-	run(&config);
-}
-
-TEST(nothing_is_lost_without_membarrier)
-{
-	struct sley_config config = stress_config_no_membarrier();
-
-	run(&config);
-}
-
-TEST(nothing_is_lost_where_fibers_move)
-{
-	struct sley_config config = stress_config_migratable();
-
-	run(&config);
-}
+STRESS(nothing_is_lost_doubled_or_reordered, play);

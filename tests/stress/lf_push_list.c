@@ -94,4 +94,5 @@ TEST(each_node_is_taken_once_and_in_its_pushers_order)
 		free(letters[p]);
 	}
 	CHECK_EQ(nr_found_empty, nr_takes);
+	test_count((uint64_t)nr_each * NR_PUSHERS);
 }

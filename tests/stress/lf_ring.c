@@ -142,5 +142,6 @@ TEST(each_item_is_delivered_exactly_once)
 	CHECK_EQ(nr_lost, 0);
 	CHECK_EQ(nr_twice, 0);
 	CHECK_GT(nr_stolen, 0);
+	test_count(nr_items);
 	free(items);
 }

@@ -167,7 +167,7 @@ TEST(a_task_that_moved_is_forgotten_when_it_is_joined)
 {
 	struct sley_config config = stress_config_migratable();
 	struct sley *rt = start_with(&config);
-	uint64_t end = in_ms(STRESS_MS);
+	uint64_t end = stress_end();
 
 	do {
 		struct sley_group group = SLEY_GROUP_INIT;
@@ -183,7 +183,7 @@ TEST(a_task_that_moved_is_forgotten_when_it_is_joined)
 static void run(const struct sley_config *config)
 {
 	struct sley *rt = start_with(config);
-	uint64_t end = in_ms(STRESS_MS);
+	uint64_t end = stress_end();
 	struct sley_chan *chan;
 	int moves = 0;
 
@@ -193,6 +193,7 @@ static void run(const struct sley_config *config)
 	while (sley_now() < end);
 	/* Or there was nothing to see. */
 	CHECK_GT(moves, 0);
+	test_count((uint64_t)moves);
 	CHECK_EQ(sley_chan_length(chan), 0);
 	sley_chan_destroy(chan);
 	stop(rt);

@@ -118,7 +118,7 @@ TEST(stress_tasks_that_overflow_a_ring_run_by_their_last_priority)
 {
 	struct sley_config config = config_of(1);
 	struct sley *rt = start_with(&config);
-	uint64_t end_ns = in_ms(STRESS_MS);
+	uint64_t end_ns = stress_end();
 	static struct contest c;
 	struct sley_task task;
 
@@ -130,6 +130,7 @@ TEST(stress_tasks_that_overflow_a_ring_run_by_their_last_priority)
 		sley_spawn(&c.group, &task, hold_contest, &c);
 		sley_join(&c.group);
 		check_contest(&c);
+		test_count((uint64_t)c.nr);
 	}
 	stop(rt);
 }
@@ -230,6 +231,7 @@ static void run_crowd(struct sley *other, struct crowd *c)
 	pthread_join(thread, NULL);
 	for (int i = 0; i < NR_ONCE; i++)
 		CHECK_EQ(atomic_load(&c->once[i].runs), 1);
+	test_count(NR_ONCE);
 }
 
 static void check_crowds(struct sley_config config)
@@ -237,7 +239,7 @@ static void check_crowds(struct sley_config config)
 	static struct crowd c;
 	struct sley_config config_of_other = config_of(2);
 	struct sley *rt = start_with(&config), *other;
-	uint64_t end_ns = in_ms(STRESS_MS);
+	uint64_t end_ns = stress_end();
 
 	CHECK_EQ(sley_create(&other, &config_of_other), 0);
 	while (sley_now() < end_ns)

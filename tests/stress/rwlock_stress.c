@@ -7,7 +7,7 @@
  * goes to somebody who has given up is a lock that nobody releases, and the
  * test times out.  In the end the lock must be as it was in the beginning.
  */
-#include "stress/stress.h"
+#include "stress/crowd.h"
 
 #define NR_TASKS 16
 #define NR_THREADS 3
@@ -20,8 +20,6 @@ struct scene {
 	uint64_t written;
 	atomic_uint_least64_t nr_written;
 	atomic_int readers, writers;
-	struct sley_task tasks[NR_TASKS];
-	atomic_bool over;
 };
 
 static void read_section(struct scene *s)
@@ -102,36 +100,10 @@ static int write_once(struct scene *s)
 	return 0;
 }
 
-static void live(void *arg)
+static int use_once(void *scene, unsigned int index)
 {
-	struct scene *s = arg;
-
-	for (int i = 0; i < NR_LOOPS; i++) {
-		int err = one_in(3) ? write_once(s) : read_once(s);
-
-		if (err == -ECANCELED) {
-			CHECK(sley_cancelled());
-			return;
-		}
-		CHECK(err == 0 || err == -ETIMEDOUT);
-	}
-}
-
-static void *live_in_thread(void *arg)
-{
-	live(arg);
-	return NULL;
-}
-
-static void *cancel_some(void *arg)
-{
-	struct scene *s = arg;
-
-	while (!atomic_load(&s->over)) {
-		test_nap_ms(2);
-		sley_cancel(&s->tasks[test_random(NR_TASKS)]);
-	}
-	return NULL;
+	(void)index;
+	return one_in(3) ? write_once(scene) : read_once(scene);
 }
 
 static void check_scene(struct scene *s, bool with_tree)
@@ -150,64 +122,33 @@ static void check_scene(struct scene *s, bool with_tree)
 	}
 }
 
-static void play(bool with_tree)
+static void play_with(bool with_tree)
 {
 	static struct scene s;
 	struct sley_rwlock tree_lock = SLEY_RWLOCK_TREE_INIT(&s.tree);
-	struct sley_group group = SLEY_GROUP_INIT;
-	pthread_t threads[NR_THREADS], canceller;
+	struct crowd crowd = { .act = use_once,
+			       .scene = &s,
+			       .nr_tasks = NR_TASKS,
+			       .nr_threads = NR_THREADS,
+			       .rounds = NR_LOOPS,
+			       .cancels = true };
 
 	memset((void *)&s, 0, sizeof(s));
 	if (with_tree)
 		s.lock = tree_lock;
-	for (int i = 0; i < NR_TASKS; i++)
-		sley_spawn(&group, &s.tasks[i], live, &s);
-	for (int i = 0; i < NR_THREADS; i++)
-		threads[i] = test_thread(live_in_thread, &s);
-	canceller = test_thread(cancel_some, &s);
-	sley_join(&group);
-	for (int i = 0; i < NR_THREADS; i++)
-		pthread_join(threads[i], NULL);
-	atomic_store(&s.over, true);
-	pthread_join(canceller, NULL);
+	crowd_run(&crowd);
 	check_scene(&s, with_tree);
 }
 
-static void run(const struct sley_config *config, bool with_tree)
+static void play(void)
 {
-	struct sley *rt = start_with(config);
-	uint64_t end = in_ms(STRESS_MS);
-
-	do
-		play(with_tree);
-	while (sley_now() < end);
-	stop(rt);
+	play_with(false);
 }
 
-TEST(rwlock_keeps_apart_whom_it_must)
+static void play_with_trees(void)
 {
-	struct sley_config config = stress_config();
-
-	run(&config, false);
+	play_with(true);
 }
 
-TEST(rwlock_keeps_apart_where_fibers_move)
-{
-	struct sley_config config = stress_config_migratable();
-
-	run(&config, false);
-}
-
-TEST(rwlock_keeps_trees_apart)
-{
-	struct sley_config config = stress_config();
-
-	run(&config, true);
-}
-
-TEST(rwlock_keeps_trees_apart_where_fibers_move)
-{
-	struct sley_config config = stress_config_migratable();
-
-	run(&config, true);
-}
+STRESS(rwlock_keeps_apart_whom_it_must, play);
+STRESS(rwlock_keeps_trees_apart, play_with_trees);

@@ -236,13 +236,15 @@ static void open_traffic(struct traffic *t)
 
 static void close_traffic(struct traffic *t)
 {
+	uint64_t sum = 0, nr_sent = 0;
 	int64_t nr = 0;
-	uint64_t sum = 0;
 
 	for (int i = 0; i < NR_ENDS; i++) {
 		nr += t->ends[i].nr;
 		sum += t->ends[i].sum;
+		nr_sent += t->ends[i].number;
 	}
+	test_count(nr_sent);
 	CHECK_EQ(nr, 0);
 	CHECK_EQ(sum, 0);
 	for (int i = 0; i < NR_CHANS; i++) {
@@ -280,34 +282,4 @@ static void run_traffic(void)
 	close_traffic(&t);
 }
 
-static void run(const struct sley_config *config)
-{
-	struct sley *rt = start_with(config);
-	uint64_t end = in_ms(STRESS_MS);
-
-	do {
-		run_traffic();
-	} while (sley_now() < end);
-	stop(rt);
-}
-
-TEST(selects_lose_double_and_reorder_nothing)
-{
-	struct sley_config config = stress_config();
-
-	run(&config);
-}
-
-TEST(selects_lose_nothing_without_membarrier)
-{
-	struct sley_config config = stress_config_no_membarrier();
-
-	run(&config);
-}
-
-TEST(selects_lose_nothing_where_fibers_move)
-{
-	struct sley_config config = stress_config_migratable();
-
-	run(&config);
-}
+STRESS(selects_lose_double_and_reorder_nothing, run_traffic);

@@ -274,11 +274,12 @@ static void destroy_under_a_canceller(const struct sley_config *config)
 static void run(void (*round)(const struct sley_config *),
 		const struct sley_config *config)
 {
-	uint64_t end = in_ms(STRESS_MS / 3);
+	uint64_t end = stress_end() - STRESS_MS * SLEY_MSEC * 2 / 3;
 
-	do
+	do {
 		round(config);
-	while (sley_now() < end);
+		test_count(1);
+	} while (sley_now() < end);
 }
 
 static void run_all(void (*round)(const struct sley_config *))

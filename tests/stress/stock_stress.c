@@ -115,6 +115,7 @@ static void stress(const struct sley_config *config, bool preserve, size_t keep)
 	struct scene s = { .stock = NULL };
 	pthread_t threads[NR_THREADS];
 	struct sley_stock_stats stats;
+	uint64_t end = stress_end();
 
 	make_stock(&s, preserve, keep);
 	for (int i = 0; i < NR_TASKS; i++)
@@ -125,7 +126,7 @@ static void stress(const struct sley_config *config, bool preserve, size_t keep)
 		(void)sley_sleep(STRESS_MS * SLEY_MSEC / NR_TASKS);
 		sley_cancel(&s.tasks[i]);
 	}
-	(void)sley_sleep(STRESS_MS * SLEY_MSEC / 2);
+	(void)sley_sleep_until(end);
 	atomic_store(&s.over, true);
 	sley_join(&group);
 	for (int i = 0; i < NR_THREADS; i++)
@@ -134,6 +135,7 @@ static void stress(const struct sley_config *config, bool preserve, size_t keep)
 	CHECK_EQ(stats.lent, 0);
 	CHECK_EQ(stats.waiting, 0);
 	CHECK_GT(stats.borrows, 0);
+	test_count(stats.borrows);
 	CHECK_EQ(stats.constructed, s.constructed);
 	sley_stock_destroy(s.stock);
 	CHECK_EQ(s.constructed, 0);
@@ -200,13 +202,14 @@ static void destroy_under_holders(void)
 	sley_stock_destroy(s.stock);
 	sley_join(&group);
 	CHECK_EQ(s.constructed, 0);
+	test_count(NR_OBJECTS);
 }
 
 TEST(stock_destroyed_under_loans_and_requests)
 {
 	struct sley_config config = stress_config();
 	struct sley *rt = start_with(&config);
-	uint64_t end = sley_now() + STRESS_MS * SLEY_MSEC;
+	uint64_t end = stress_end();
 
 	while (sley_now() < end)
 		destroy_under_holders();

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync_stress.c - a semaphore and a barrier whose waiters give up, by deadline
- * and by cancel, while others come and go.
+ * sync_stress.c - a semaphore, a barrier and a once whose waiters give up, by
+ * deadline and by cancel, while others come and go.
  *
  * A unit that goes to a waiter who has given up is a unit lost: then somebody
  * without a deadline waits for ever, and the test times out.
  */
-#include "stress/stress.h"
+#include "stress/crowd.h"
+
+#define NR_LOOPS 200
 
 /* ---- semaphore ------------------------------------------------------------------ */
 
@@ -15,101 +17,144 @@ enum { UNITS = 4 };
 struct room {
 	struct sley_sem sem;
 	atomic_uint inside;
-	uint64_t end_ns;
 };
 
-static void visit(void *arg)
+static int visit(void *scene, unsigned int index)
 {
-	struct room *r = arg;
+	struct room *r = scene;
+	uint32_t n = 1 + (uint32_t)test_random(UNITS);
+	int err;
 
-	while (sley_now() < r->end_ns) {
-		uint32_t n = 1 + (uint32_t)test_random(UNITS);
-		int err = 0;
-
-		if (one_in(8))
-			err = sley_sem_try_acquire(&r->sem, n) ? 0 : -ETIMEDOUT;
-		else
-			err = sley_sem_acquire_until(
-				&r->sem, n, one_in(4) ? SLEY_FOREVER : soon());
-		if (err == -ECANCELED)
-			return;
-		if (err)
-			continue;
-		CHECK_LE(atomic_fetch_add(&r->inside, n) + n, UNITS);
-		dawdle();
-		atomic_fetch_sub(&r->inside, n);
-		sley_sem_release(&r->sem, n);
-	}
+	(void)index;
+	if (one_in(8))
+		err = sley_sem_try_acquire(&r->sem, n) ? 0 : -EAGAIN;
+	else
+		err = sley_sem_acquire_until(&r->sem, n,
+					     one_in(4) ? SLEY_FOREVER : soon());
+	if (err)
+		return err;
+	CHECK_LE(atomic_fetch_add(&r->inside, n) + n, UNITS);
+	dawdle();
+	atomic_fetch_sub(&r->inside, n);
+	sley_sem_release(&r->sem, n);
+	return 0;
 }
 
-static void *visit_in_thread(void *arg)
+static void visit_all(void)
 {
-	visit(arg);
-	return NULL;
-}
+	struct room r = { .sem = SLEY_SEM_INIT(UNITS) };
+	struct crowd crowd = { .act = visit,
+			       .scene = &r,
+			       .nr_tasks = 16,
+			       .nr_threads = 2,
+			       .rounds = NR_LOOPS,
+			       .cancels = true };
 
-TEST(stress_a_semaphore_with_deadlines_and_cancels)
-{
-	struct sley_config config = stress_config();
-	struct room r = { .sem = SLEY_SEM_INIT(UNITS),
-			  .end_ns = in_ms(STRESS_MS) };
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley *rt = start_with(&config);
-	struct sley_task tasks[16];
-	pthread_t threads[2];
-
-	for (size_t i = 0; i < ARRAY_SIZE(tasks); i++)
-		sley_spawn(&group, &tasks[i], visit, &r);
-	for (int i = 0; i < 2; i++)
-		threads[i] = test_thread(visit_in_thread, &r);
-	for (int i = 0; i < 6; i++) {
-		CHECK_EQ(sley_sleep(STRESS_MS / 8 * SLEY_MSEC), 0);
-		sley_cancel(&tasks[i]);
-	}
-	sley_join(&group);
-	for (int i = 0; i < 2; i++)
-		pthread_join(threads[i], NULL);
+	crowd_run(&crowd);
 	CHECK_EQ(sley_sem_value(&r.sem), UNITS);
 	CHECK(sley_sem_try_acquire(&r.sem, UNITS));
-	stop(rt);
 }
 
+STRESS(a_semaphore_loses_no_unit, visit_all);
+
 /* ---- barrier --------------------------------------------------------------------- */
+
+enum { PARTIES = 3 };
 
 struct meeting {
 	struct sley_barrier barrier;
 	atomic_int last, passed;
-	uint64_t end_ns;
 };
 
-static void meet(void *arg)
+static int meet(void *scene, unsigned int index)
 {
-	struct meeting *m = arg;
+	struct meeting *m = scene;
+	int result = sley_barrier_wait_until(&m->barrier, soon());
 
-	while (sley_now() < m->end_ns) {
-		int result = sley_barrier_wait_until(&m->barrier, soon());
-
-		CHECK(result == 1 || result == 0 || result == -ETIMEDOUT);
-		atomic_fetch_add(&m->last, result == 1);
-		atomic_fetch_add(&m->passed, result == 0);
-	}
+	(void)index;
+	atomic_fetch_add(&m->last, result == 1);
+	atomic_fetch_add(&m->passed, result == 0);
+	return result == 1 ? 0 : result;
 }
 
-TEST(stress_a_barrier_whose_parties_give_up)
+static void meet_all(void)
 {
-	enum { PARTIES = 3 };
-	struct sley_config config = stress_config();
-	struct meeting m = { .barrier = SLEY_BARRIER_INIT(PARTIES),
-			     .end_ns = in_ms(STRESS_MS) };
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley *rt = start_with(&config);
-	struct sley_task tasks[8];
+	struct meeting m = { .barrier = SLEY_BARRIER_INIT(PARTIES) };
+	struct crowd crowd = { .act = meet,
+			       .scene = &m,
+			       .nr_tasks = 8,
+			       .nr_threads = 2,
+			       .rounds = NR_LOOPS,
+			       .cancels = true };
 
-	for (size_t i = 0; i < ARRAY_SIZE(tasks); i++)
-		sley_spawn(&group, &tasks[i], meet, &m);
-	sley_join(&group);
+	crowd_run(&crowd);
 	/* Nobody passes but in threes. */
 	CHECK_GT(atomic_load(&m.last), 0);
 	CHECK_EQ(atomic_load(&m.passed), (PARTIES - 1) * atomic_load(&m.last));
-	stop(rt);
 }
+
+STRESS(a_barrier_lets_pass_by_threes, meet_all);
+
+/* ---- once ------------------------------------------------------------------------- */
+
+enum { NR_ONCES = NR_LOOPS };
+
+struct first_times {
+	struct sley_once once[NR_ONCES];
+	uint64_t made[NR_ONCES]; /* plain: by the one who is first */
+	atomic_uint nr_begun[NR_ONCES];
+	uint64_t next[CROWD_MAX];
+};
+
+struct first_time {
+	struct first_times *all;
+	uint64_t i;
+};
+
+static void make(void *arg)
+{
+	struct first_time *first = arg;
+
+	CHECK_EQ(atomic_fetch_add(&first->all->nr_begun[first->i], 1), 0);
+	dawdle();
+	first->all->made[first->i]++;
+}
+
+/* All of them come to the same ones, one after the other. */
+static int be_first(void *scene, unsigned int index)
+{
+	struct first_times *all = scene;
+	struct first_time first = { all, all->next[index] };
+	struct sley_once *once = &all->once[first.i];
+	int err = 0;
+
+	if (one_in(2))
+		sley_once(once, make, &first);
+	else
+		err = sley_once_until(once, make, &first, soon());
+	if (err)
+		return err;
+	CHECK(sley_once_done(once));
+	CHECK_EQ(all->made[first.i], 1);
+	if (++all->next[index] == NR_ONCES)
+		return -EPIPE;
+	return 0;
+}
+
+static void be_first_all(void)
+{
+	static struct first_times all;
+	struct crowd crowd = { .act = be_first,
+			       .scene = &all,
+			       .nr_tasks = 12,
+			       .nr_threads = 3,
+			       .cancels = true };
+
+	memset((void *)&all, 0, sizeof(all));
+	crowd_run(&crowd);
+	/* The threads came to all of them. */
+	for (int i = 0; i < NR_ONCES; i++)
+		CHECK_EQ(all.made[i], 1);
+}
+
+STRESS(a_once_is_made_once, be_first_all);

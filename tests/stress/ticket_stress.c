@@ -175,7 +175,7 @@ static void stress(const struct sley_config *config)
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_task tasks[NR_TASKS];
 	pthread_t threads[NR_THREADS];
-	uint64_t end = sley_now() + STRESS_MS * SLEY_MSEC;
+	uint64_t end = stress_end();
 
 	CHECK(s.queue != NULL);
 	for (int i = 0; i < NR_TASKS; i++)
@@ -189,6 +189,7 @@ static void stress(const struct sley_config *config)
 		pthread_join(threads[i], NULL);
 	CHECK_EQ(s.turns, s.nr_turns);
 	CHECK_GT(s.turns, 0);
+	test_count(s.turns);
 	CHECK(!s.queue->first);
 	free(s.queue);
 	stop(rt);

@@ -7,7 +7,7 @@
  * without a deadline waits for ever, and the test times out.  A wake that
  * counts twice lets two into a section for one.
  */
-#include "stress/stress.h"
+#include "stress/crowd.h"
 
 #include <sched.h>
 
@@ -24,9 +24,7 @@ struct scene {
 	uint64_t tokens, given; /* plain: under the mutex         */
 	uint64_t taken;         /* plain: under the mutex         */
 	atomic_uint_least64_t nr_locked, nr_inside[2];
-	struct sley_task tasks[NR_TASKS];
 	atomic_int takers; /* that have not got their tokens yet   */
-	atomic_bool over;
 };
 
 /* ---- what there is to wait for ------------------------------------------- */
@@ -133,8 +131,11 @@ static int wait_for_others(void)
 
 /* ---- those who wait --------------------------------------------------------- */
 
-static int do_one(struct scene *s)
+static int do_one(void *scene, unsigned int index)
 {
+	struct scene *s = scene;
+
+	(void)index;
 	switch (test_random(4)) {
 	case 0:
 		return use_mutex(s);
@@ -145,25 +146,6 @@ static int do_one(struct scene *s)
 	default:
 		return sley_current() ? wait_for_others() : use_mutex(s);
 	}
-}
-
-static void live(void *arg)
-{
-	for (int i = 0; i < NR_LOOPS; i++) {
-		int err = do_one(arg);
-
-		if (err == -ECANCELED) {
-			CHECK(sley_cancelled());
-			return;
-		}
-		CHECK(err == 0 || err == -ETIMEDOUT);
-	}
-}
-
-static void *live_in_thread(void *arg)
-{
-	live(arg);
-	return NULL;
 }
 
 /* Is not cancelled, and waits for ever. */
@@ -194,17 +176,6 @@ static void *give(void *arg)
 	return NULL;
 }
 
-static void *cancel_some(void *arg)
-{
-	struct scene *s = arg;
-
-	while (!atomic_load(&s->over)) {
-		test_nap_ms(2);
-		sley_cancel(&s->tasks[test_random(NR_TASKS)]);
-	}
-	return NULL;
-}
-
 static void check_scene(struct scene *s)
 {
 	CHECK(sley_mutex_try_lock(&s->mutex));
@@ -219,9 +190,15 @@ static void check_scene(struct scene *s)
 static void play(void)
 {
 	static struct scene s;
+	struct crowd crowd = { .act = do_one,
+			       .scene = &s,
+			       .nr_tasks = NR_TASKS,
+			       .nr_threads = NR_THREADS,
+			       .rounds = NR_LOOPS,
+			       .cancels = true };
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_task patient[2];
-	pthread_t threads[NR_THREADS], taker, giver, canceller;
+	pthread_t taker, giver;
 
 	memset(&s, 0, sizeof(s));
 	sley_event_init(&s.turn[0], true, true);
@@ -229,51 +206,13 @@ static void play(void)
 	atomic_store(&s.takers, 3);
 	for (size_t i = 0; i < ARRAY_SIZE(patient); i++)
 		sley_spawn(&group, &patient[i], take_patiently, &s);
-	for (int i = 0; i < NR_TASKS; i++)
-		sley_spawn(&group, &s.tasks[i], live, &s);
-	for (int i = 0; i < NR_THREADS; i++)
-		threads[i] = test_thread(live_in_thread, &s);
 	taker = test_thread(take_in_thread, &s);
 	giver = test_thread(give, &s);
-	canceller = test_thread(cancel_some, &s);
+	crowd_run(&crowd);
 	sley_join(&group);
-	for (int i = 0; i < NR_THREADS; i++)
-		pthread_join(threads[i], NULL);
 	pthread_join(taker, NULL);
 	pthread_join(giver, NULL);
-	atomic_store(&s.over, true);
-	pthread_join(canceller, NULL);
 	check_scene(&s);
 }
 
-static void run(const struct sley_config *config)
-{
-	struct sley *rt = start_with(config);
-	uint64_t end = in_ms(STRESS_MS);
-
-	do
-		play();
-	while (sley_now() < end);
-	stop(rt);
-}
-
-TEST(no_wake_is_lost_or_counts_twice)
-{
-	struct sley_config config = stress_config();
-
-	run(&config);
-}
-
-TEST(no_wake_is_lost_without_membarrier)
-{
-	struct sley_config config = stress_config_no_membarrier();
-
-	run(&config);
-}
-
-TEST(no_wake_is_lost_where_fibers_move)
-{
-	struct sley_config config = stress_config_migratable();
-
-	run(&config);
-}
+STRESS(no_wake_is_lost_or_counts_twice, play);

@@ -83,7 +83,7 @@ static void wake_against_end(struct sley_config config)
 {
 	struct board b = { .over = false };
 	struct sley *rt = start_with(&config);
-	uint64_t end_ns = in_ms(STRESS_MS);
+	uint64_t end_ns = stress_end();
 	pthread_t threads[2];
 
 	for (int i = 0; i < 2; i++)
@@ -94,6 +94,7 @@ static void wake_against_end(struct sley_config config)
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	CHECK_GT(atomic_load(&b.nr_woken), 0);
+	test_count(atomic_load(&b.nr_woken));
 	CHECK_EQ(sley_nr_wakers(), 0);
 	stop(rt);
 }
@@ -172,13 +173,14 @@ TEST(stress_keys_are_destroyed_while_they_are_woken_and_waited_for)
 		sley_spawn(&group, &tasks[i], keep_waiting, &r);
 	for (int i = 0; i < 2; i++)
 		threads[i] = test_thread(keep_waking, &r);
-	CHECK_EQ(sley_sleep(STRESS_MS * SLEY_MSEC), 0);
+	CHECK_EQ(sley_sleep_until(stress_end()), 0);
 	atomic_store(&r.over, true);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	sley_join(&group);
 	/* Each wake that said so has let one go, the others one at most. */
 	CHECK_GE(atomic_load(&r.got), atomic_load(&r.woken));
+	test_count((uint64_t)atomic_load(&r.got));
 	for (int i = 0; i < 4; i++)
 		CHECK_EQ(sley_key_destroy(atomic_load(&r.key[i])), 0);
 	CHECK_EQ(sley_nr_wakers(), 0);

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lf_fork_stack.c - an owner that forks and joins, and thieves that take its
+ * oldest children: each child is run once, and joined after that.
+ *
+ * The thieves run what they took for a moment, so that the owner often has to
+ * wait for the newest child: it spins until that is done.
+ */
+#include "harness/test.h"
+
+#include "lf/fork_stack.h"
+#include "os/thread.h"
+
+#include <stdlib.h>
+
+#define NR_THIEVES 3
+#define NR_ROUNDS 8000
+#define DEPTH_MAX 12
+
+struct child {
+	struct sley_fork fork;
+	uint32_t nr_runs; /* plain: by one, before the join */
+};
+
+static struct fork_stack forks;
+static uint32_t is_finished;
+static uint64_t nr_stolen;
+
+static void run_child(struct child *child)
+{
+	child->nr_runs++;
+}
+
+static void *steal(void *arg)
+{
+	uint64_t nr = 0;
+
+	while (!load_acquire(&is_finished)) {
+		struct sley_fork *fork = fork_stack_steal(&forks);
+
+		if (!fork) {
+			os_thread_yield();
+			continue;
+		}
+		nr++;
+		if (test_random(4) == 0)
+			os_thread_yield();
+		run_child((struct child *)(void *)fork);
+		CHECK(!fork_finish(fork));
+	}
+	/* relaxed: a count; the threads are joined before it is read. */
+	(void)add_relaxed(&nr_stolen, nr);
+	return arg;
+}
+
+static void make_room(void)
+{
+	struct fork_storage *storage = forks.storage;
+	uint32_t capacity = storage ? 2 * storage->capacity : 2;
+
+	storage = malloc(sizeof(*storage) + capacity * sizeof(void *));
+	CHECK(storage);
+	storage->capacity = capacity;
+	fork_stack_grow(&forks, storage);
+}
+
+static void push(struct child *child)
+{
+	child->nr_runs = 0;
+	if (fork_stack_full(&forks))
+		make_room();
+	fork_stack_push(&forks, &child->fork);
+}
+
+static void join(struct child *child)
+{
+	if (fork_stack_pop(&forks) == FORK_POP_OWN) {
+		run_child(child);
+	} else {
+		while (!fork_is_done(&child->fork))
+			os_thread_yield();
+		fork_stack_forget(&forks);
+	}
+	CHECK_EQ(child->nr_runs, 1);
+}
+
+/* Up, with some made public on the way, and down again. */
+static uint64_t fork_and_join(void)
+{
+	struct child child[DEPTH_MAX];
+	uint32_t nr = 1 + (uint32_t)test_random(DEPTH_MAX);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		push(&child[i]);
+		if (test_random(2))
+			(void)fork_stack_publish(&forks);
+		if (test_random(8) == 0)
+			os_thread_yield();
+	}
+	for (uint32_t i = nr; i-- > 0;)
+		join(&child[i]);
+	CHECK(fork_stack_empty(&forks));
+	return nr;
+}
+
+TEST(each_child_is_run_once_by_owner_or_thief)
+{
+	pthread_t thief[NR_THIEVES];
+	uint64_t nr = 0;
+
+	for (int i = 0; i < NR_THIEVES; i++)
+		thief[i] = test_thread(steal, NULL);
+	for (int round = test_scale(NR_ROUNDS); round; round--)
+		nr += fork_and_join();
+	store_release(&is_finished, 1);
+	for (int i = 0; i < NR_THIEVES; i++)
+		pthread_join(thief[i], NULL);
+	/* Or there was nothing to see. */
+	CHECK_GT(nr_stolen, 0);
+	CHECK_LT(nr_stolen, nr);
+	for (struct fork_storage *s = forks.storage, *older; s; s = older) {
+		older = s->older;
+		free(s);
+	}
+	test_count(nr);
+}
