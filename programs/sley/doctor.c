@@ -9,6 +9,7 @@
 
 #include <sley/sley.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define VERDICT_WIDTH 9
 #define NAME_WIDTH 13
@@ -36,6 +37,21 @@ static void print_finding(const char *name, const struct finding *finding)
 	printf(" %s\n", finding->fix);
 }
 
+/* What was asked for in the environment, and this build cannot or will do. */
+static void print_chaos(void)
+{
+	const char *seed = getenv("SLEY_CHAOS");
+
+	if (!seed || !*seed)
+		return;
+#ifdef SLEY_CHAOS
+	printf("\nSLEY_CHAOS=%s disturbs this build on purpose.\n", seed);
+#else
+	printf("\nSLEY_CHAOS=%s is ignored: only debug builds know it.\n",
+	       seed);
+#endif
+}
+
 static int run(int argc, char **argv)
 {
 	int status = command_no_arguments(&command_doctor, argc, argv);
@@ -52,6 +68,7 @@ static int run(int argc, char **argv)
 		count[finding.verdict]++;
 		(void)fflush(stdout);
 	}
+	print_chaos();
 	printf("\n%d ok, %d degraded, %d broken.\n", count[VERDICT_OK],
 	       count[VERDICT_DEGRADED], count[VERDICT_BROKEN]);
 	return count[VERDICT_BROKEN] ? STATUS_TROUBLE : STATUS_OK;

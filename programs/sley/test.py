@@ -96,6 +96,10 @@ def check_doctor(program):
     check("it keeps to the CPUs that it may use",
           narrow.returncode == 0 and "1 in the affinity mask" in narrow.stdout
           and "usable: 1 CPU(s), 1 core(s)" in narrow.stdout, narrow.stdout)
+    chaos = run(program, "doctor", SLEY_CHAOS="7").stdout
+    check("it says whether SLEY_CHAOS does anything",
+          re.search(r"^SLEY_CHAOS=7 (is ignored|disturbs)", chaos, re.M)
+          and "SLEY_CHAOS" not in done.stdout, chaos)
     # Enough for the program and a small runtime, not for a million stacks.
     limited = run_limited(4096, program, "doctor")
     check("a limit on the address space is seen, and no reason to fail",

@@ -3,6 +3,7 @@
 """symbols - the built libraries export what src/libsley.map lists.
 
 libsley.so: exactly that.  libsley.a: nothing that does not start with sley_.
+And src/base/chaos.h has left nothing behind, unless the build is made for it.
 """
 import argparse
 import re
@@ -21,6 +22,7 @@ def nm(tool, *args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--chaos", action="store_true")
     for name in ("nm", "map", "shared", "static"):
         parser.add_argument("--" + name, required=True)
     args = parser.parse_args()
@@ -54,6 +56,10 @@ def main():
     for name in sorted(listed - static):
         failed = True
         print(f"{args.static}: {name} is missing")
+    chaos = {name for name, kind in nm(args.nm, args.static) if "chaos" in name}
+    if bool(chaos) != args.chaos:
+        failed = True
+        print(f"{args.static}: {len(chaos)} names of chaos: {sorted(chaos)}")
     print(f"{len(exported)} exported, {len(static)} global in the archive")
     return failed
 
