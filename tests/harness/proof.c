@@ -54,9 +54,8 @@ void proof_test(const char *name, const char *verdict, const char *result)
 		return;
 	snprintf(line, sizeof(line),
 		 "{\"kind\":\"%s\",\"name\":\"%s\",\"verdict\":\"%s\"%s%s%s}\n",
-		 proof_kind, name, verdict,
-		 result[0] ? ",\"result\":\"" : "", result,
-		 result[0] ? "\"" : "");
+		 proof_kind, name, verdict, result[0] ? ",\"result\":\"" : "",
+		 result, result[0] ? "\"" : "");
 	append(line);
 }
 
