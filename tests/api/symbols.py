@@ -22,7 +22,7 @@ def nm(tool, *args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--chaos", action="store_true")
+    parser.add_argument("--chaos", type=int, choices=(0, 1), default=0)
     for name in ("nm", "map", "shared", "static"):
         parser.add_argument("--" + name, required=True)
     args = parser.parse_args()
@@ -57,7 +57,7 @@ def main():
         failed = True
         print(f"{args.static}: {name} is missing")
     chaos = {name for name, kind in nm(args.nm, args.static) if "chaos" in name}
-    if bool(chaos) != args.chaos:
+    if bool(chaos) != bool(args.chaos):
         failed = True
         print(f"{args.static}: {len(chaos)} names of chaos: {sorted(chaos)}")
     print(f"{len(exported)} exported, {len(static)} global in the archive")
