@@ -4,9 +4,13 @@
  * is taken exactly once, also while its level changes; bitmap and hint say
  * what the lists hold; the most urgent task known goes first.
  *
- * Complete for three threads and three tasks.
+ * Complete for three threads and three tasks of three levels; for a change of
+ * level against the push and against the end of the queue.  All of it is under
+ * one lock, so more tasks add nothing but length.  Not seen: two changes of
+ * one task at a time, more queues than one, and a process with more than 255
+ * of them.
  */
-#include "explorer.h"
+#include "payload.h"
 
 #include "core/runq.h"
 
@@ -16,14 +20,18 @@
 
 static struct runq runq;
 static struct sley_task tasks[TASKS];
-static int taken[TASKS];
+static struct payload payload[TASKS]; /* written before the push */
+static struct ledger {
+	int taken[TASKS];
+} ledger;
 
 static void setup(void)
 {
 	runq = (struct runq){ .tag = 1 };
 	sley__runqs = (struct runqs){ .last = 1, .by_tag = { [1] = &runq } };
 	memset(tasks, 0, sizeof(tasks));
-	memset(taken, 0, sizeof(taken));
+	memset(payload, 0, sizeof(payload));
+	memset(&ledger, 0, sizeof(ledger));
 	model_lock_word(&runq.lock.word);
 	model_lock_word(&sley__runqs.lock.word);
 	model_name(&sley__runqs.lock.word, "all");
@@ -36,6 +44,18 @@ static void setup(void)
 	}
 }
 
+static void note(const struct sley_task *task)
+{
+	payload_check(&payload[task - tasks]);
+	ledger.taken[task - tasks]++;
+}
+
+static void push(int i)
+{
+	payload_write(&payload[i]);
+	runq_push(&runq, &tasks[i]);
+}
+
 static bool take_by_hint(void)
 {
 	uint64_t hint = runq_hint(&runq);
@@ -45,7 +65,7 @@ static bool take_by_hint(void)
 		return false;
 	task = runq_take(&runq, (unsigned)bits_first(hint));
 	if (task)
-		taken[task - tasks]++;
+		note(task);
 	return task;
 }
 
@@ -53,7 +73,7 @@ static void setup_full(void)
 {
 	setup();
 	for (int i = 0; i < TASKS; i++)
-		runq_push(&runq, &tasks[i]);
+		push(i);
 }
 
 /* Levels 33, 32, 31. */
@@ -61,21 +81,22 @@ static void push_all(int id)
 {
 	(void)id;
 	for (int i = 0; i < TASKS; i++)
-		runq_push(&runq, &tasks[i]);
+		push(i);
 }
 
 static void push_first(int id)
 {
 	(void)id;
-	runq_push(&runq, &tasks[0]);
+	push(0);
 }
 
 static void push_others(int id)
 {
 	(void)id;
 	tasks[1].next = NULL;
+	payload_write(&payload[1]);
 	runq_push_chain(&runq, &tasks[1]);
-	runq_push(&runq, &tasks[2]);
+	push(2);
 }
 
 static void take_two(int id)
@@ -93,7 +114,7 @@ static void take_batch(int id)
 	(void)id;
 	nr = runq_take_batch(&runq, LEVEL_DEFAULT, out, TASKS);
 	for (unsigned int i = 0; i < nr; i++)
-		taken[out[i] - tasks]++;
+		note(out[i]);
 }
 
 /* Up past everything, then down to the default. */
@@ -122,7 +143,7 @@ static void each_once(void)
 		;
 	bitmap_is_true();
 	for (int i = 0; i < TASKS; i++) {
-		MODEL_CHECK(taken[i] == 1);
+		MODEL_CHECK(ledger.taken[i] == 1);
 		MODEL_CHECK(tasks[i].state == TASK_READY);
 	}
 }
@@ -158,3 +179,49 @@ static void is_in_its_place(void)
 
 MODEL(a_level_changes_while_its_task_is_being_pushed, .setup = setup,
       .threads = { push_first, set_level }, .finish = is_in_its_place);
+
+/* ---- the queue ends ------------------------------------------------------------- */
+
+/* A queue that is freed at its end, when it is empty. */
+static struct runq *ending;
+
+static void setup_ending(void)
+{
+	setup();
+	ending = model_alloc(sizeof(*ending));
+	sley__runqs = (struct runqs){ 0 };
+	runq_init(ending);
+	model_lock_word(&ending->lock.word);
+	runq_push(ending, &tasks[0]);
+}
+
+static void take_and_end(int id)
+{
+	struct sley_task *task = runq_take(ending, LEVEL_DEFAULT + 1);
+
+	(void)id;
+	if (!task)
+		task = runq_take(ending, 1);
+	ledger.taken[0] += task == &tasks[0];
+	runq_fini(ending);
+	model_free(ending);
+}
+
+/* Whoever has the task may change its level at any time. */
+static void change_level(int id)
+{
+	(void)id;
+	if (!runq_move(&tasks[0], 1))
+		task_set_level(&tasks[0], 1);
+	runq_settle();
+}
+
+static void is_taken_once(void)
+{
+	MODEL_CHECK(ledger.taken[0] == 1);
+	MODEL_CHECK(task_level(&tasks[0]) == 1);
+	MODEL_CHECK(!sley__runqs.by_tag[1]);
+}
+
+MODEL(a_level_changes_while_its_queue_ends, .setup = setup_ending,
+      .threads = { take_and_end, change_level }, .finish = is_taken_once);

@@ -6,28 +6,39 @@
  *
  * The task's side is one thread: it runs, parks as core/worker.c does after the
  * switch, and is claimed again by whoever finds it queued.  Deciders and
- * cancellers queue it when the word says that they must.  All complete.
+ * cancellers queue it when the word says that they must.  Everybody leaves plain
+ * data for whoever comes next.
+ *
+ * Complete for one wait against two that decide or cancel, for two waits in a
+ * row against a canceller and a waker, and for plain threads.  They would not
+ * see what needs three deciders at a time; the word lets one win, whoever else
+ * is there.
  */
-#include "explorer.h"
+#include "payload.h"
 
 #include "core/task_state.h"
 
 static struct sley_task task;
-static uint32_t queued;  /* a queue with room for one */
-static uint32_t decided; /* how many deciders won */
-static enum task_verdict verdict;
-static bool early[2]; /* said the decision, said the state it led to */
-static bool dropped;
+static uint32_t queued;       /* a queue with room for one          */
+static struct payload stack;  /* written before it parks: T2        */
+static struct payload gift;   /* written before it is woken: T1     */
+static struct payload reason; /* written before it is cancelled: T3 */
+static struct payload result; /* written before it ends: T4         */
+static bool two_cancel; /* nobody knows by whom                          */
+static struct ledger {
+	enum task_verdict verdict;
+	bool early[2]; /* said the decision, said the state it led to */
+	bool dropped;
+} ledger;
 
 static void setup(void)
 {
 	task = (struct sley_task){ 0 };
 	task_build(&task, LEVEL_DEFAULT, 0);
 	queued = 1;
-	decided = 0;
-	verdict = VERDICT_NONE;
-	early[0] = early[1] = false;
-	dropped = false;
+	stack = gift = reason = result = (struct payload){ 0 };
+	two_cancel = false;
+	ledger = (struct ledger){ 0 };
 	model_name(&task.state, "state");
 	model_name(&queued, "queued");
 }
@@ -53,8 +64,16 @@ static uint32_t dequeue_and_claim(void)
 
 static void park(uint32_t shield)
 {
+	payload_write(&stack);
 	if (!task_park(&task, shield))
 		enqueue();
+}
+
+/* Whoever decided it may go where it was, and sees what it left. */
+static void enqueue_decided(void)
+{
+	payload_check(&stack);
+	enqueue();
 }
 
 /* ---- wake, time-out and cancel against one wait -------------------------- */
@@ -66,9 +85,14 @@ static void wait_and_end(uint32_t shield)
 
 	park(shield);
 	state = dequeue_and_claim();
-	verdict = task_verdict_of(state);
-	early[1] = state & TASK_EARLY;
-	MODEL_CHECK(verdict != VERDICT_NONE);
+	ledger.verdict = task_verdict_of(state);
+	ledger.early[1] = state & TASK_EARLY;
+	MODEL_CHECK(ledger.verdict != VERDICT_NONE);
+	if (ledger.verdict == VERDICT_WOKEN)
+		payload_check(&gift);
+	if (ledger.verdict == VERDICT_CANCELLED && !two_cancel)
+		payload_check(&reason);
+	payload_write(&result);
 	task_finish(&task);
 }
 
@@ -107,14 +131,13 @@ static void decide(enum task_verdict with)
 {
 	while (!(task_observe(&task) & TASK_WAITING))
 		spin_hint(&task.state);
+	payload_write(&gift);
 	switch (task_decide(&task, with, 0)) {
 	case DECIDED_QUEUE:
-		enqueue();
-		(void)add_relaxed(&decided, 1);
+		enqueue_decided();
 		break;
 	case DECIDED_EARLY:
-		early[0] = true;
-		(void)add_relaxed(&decided, 1);
+		ledger.early[0] = true;
 		break;
 	case DECIDED_LOST:
 		break;
@@ -130,8 +153,10 @@ static void waker(int id)
 static void canceller(int id)
 {
 	(void)id;
+	if (!two_cancel)
+		payload_write(&reason);
 	if (task_cancel(&task))
-		enqueue();
+		enqueue_decided();
 }
 
 /* For one object alone: nobody decides it before it is BLOCKED. */
@@ -147,15 +172,16 @@ static void waker_of_blocked(int id)
 	(void)id;
 	if (task_state_of(task_observe(&task)) != TASK_BLOCKED)
 		return;
+	payload_write(&gift);
 	if (task_decide(&task, VERDICT_WOKEN, 0) == DECIDED_QUEUE)
-		enqueue();
+		enqueue_decided();
 }
 
 static void ended_once(void)
 {
 	MODEL_CHECK(task_state_of(task.state) == TASK_COMPLETED);
 	MODEL_CHECK(queued == 0);
-	MODEL_CHECK(early[0] == early[1]);
+	MODEL_CHECK(ledger.early[0] == ledger.early[1]);
 }
 
 MODEL(a_waker_ends_the_wait, .setup = setup, .threads = { wait_open, waker },
@@ -183,13 +209,19 @@ MODEL(a_waker_and_a_cancel_end_a_wait_for_one_without_membarrier,
       .threads = { wait_alone, canceller, waker_of_blocked },
       .finish = ended_once);
 
-MODEL(two_cancels_end_the_wait_once, .setup = setup,
+static void setup_two_cancels(void)
+{
+	setup();
+	two_cancel = true;
+}
+
+MODEL(two_cancels_end_the_wait_once, .setup = setup_two_cancels,
       .threads = { wait_open, canceller, canceller }, .finish = ended_once);
 
 static void woken_in_spite_of_the_cancel(void)
 {
 	ended_once();
-	MODEL_CHECK(verdict == VERDICT_WOKEN);
+	MODEL_CHECK(ledger.verdict == VERDICT_WOKEN);
 }
 
 MODEL(a_shielded_wait_is_woken_only, .setup = setup,
@@ -215,10 +247,13 @@ static void waker_of_two(int id)
 
 		if (state == TASK_COMPLETED)
 			return;
-		if (state != TASK_BLOCKED)
+		if (state != TASK_BLOCKED) {
 			spin_hint(&task.state);
-		else if (task_decide(&task, VERDICT_WOKEN, 0) == DECIDED_QUEUE)
-			enqueue();
+			continue;
+		}
+		payload_write(&gift);
+		if (task_decide(&task, VERDICT_WOKEN, 0) == DECIDED_QUEUE)
+			enqueue_decided();
 	}
 }
 
@@ -233,7 +268,8 @@ static void start_or_drop(int id)
 	(void)id;
 	(void)dequeue_and_claim();
 	if (task_is_cancelled(&task)) {
-		dropped = true;
+		payload_check(&reason);
+		ledger.dropped = true;
 		task_drop(&task);
 		return;
 	}
@@ -243,7 +279,7 @@ static void start_or_drop(int id)
 static void dropped_if_said_so(void)
 {
 	ended_once();
-	MODEL_CHECK(dropped == !!(task.state & TASK_DROPPED));
+	MODEL_CHECK(ledger.dropped == !!(task.state & TASK_DROPPED));
 }
 
 MODEL(a_cancel_before_the_start_drops_the_task, .setup = setup,
@@ -259,3 +295,56 @@ static void change_level(int id)
 
 MODEL(a_change_of_level_disturbs_nothing, .setup = setup,
       .threads = { wait_open, canceller, change_level }, .finish = ended_once);
+
+/* ---- its end is seen ------------------------------------------------------ */
+
+static void run_and_end(int id)
+{
+	(void)id;
+	(void)dequeue_and_claim();
+	payload_write(&result);
+	task_finish(&task);
+}
+
+static void observer(int id)
+{
+	(void)id;
+	if (task_state_of(task_observe(&task)) == TASK_COMPLETED)
+		payload_check(&result);
+}
+
+MODEL(who_sees_the_end_sees_the_result, .setup = setup,
+      .threads = { run_and_end, observer }, .finish = ended_once);
+
+/* ---- a plain thread ------------------------------------------------------- */
+
+static void setup_thread(void)
+{
+	setup();
+	task = (struct sley_task){ 0 };
+	task_build_running(&task, TASK_THREAD, TASK_NO_BARRIER);
+	queued = 0;
+}
+
+/* It is let go only after the decider is done with what it found it in. */
+static void thread_waits(int id)
+{
+	(void)id;
+	MODEL_CHECK(task_park(&task, TASK_SHIELDED));
+	while (!task_thread_released(&task))
+		spin_hint(&task.state);
+	payload_check(&gift);
+}
+
+static void thread_is_woken(int id)
+{
+	(void)id;
+	while (task_state_of(task_observe(&task)) != TASK_BLOCKED)
+		spin_hint(&task.state);
+	MODEL_CHECK(task_decide(&task, VERDICT_WOKEN, 0) == DECIDED_QUEUE);
+	payload_write(&gift);
+	task_release_thread(&task);
+}
+
+MODEL(a_thread_is_let_go_last, .setup = setup_thread,
+      .threads = { thread_waits, thread_is_woken });

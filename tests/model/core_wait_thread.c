@@ -6,8 +6,14 @@
  * The object is a semaphore, as in core_waitq.c; the waiter's side here is the
  * very source, with its state word on the stack and its sleep on the futex.
  * After its wait a thread destroys the object, so that a decider which still
- * touches it is seen.  Complete.
+ * touches it is seen.  What it is woken with is plain data in its frame.
+ *
+ * Complete for two threads and a post, and for one that waits for either of two
+ * objects.  They would not see what needs three waiters, or a thread whose next
+ * wait begins while the decider of the last one is still under way: its state
+ * word is in a frame that is gone, or the same one again.
  */
+#include "payload.h"
 #include "threads_only.h"
 
 #include <errno.h>
@@ -18,20 +24,23 @@ struct object {
 };
 
 static struct object *object;
-static int got;
+static struct ledger {
+	int got;
+	int unseen; /* posts that met no waiter */
+} ledger;
 
 static void setup(void)
 {
 	object = model_alloc(sizeof(*object));
-	got = 0;
-	model_ledger(&got, sizeof(got));
+	ledger = (struct ledger){ 0 };
 	model_lock_word(&object->q.word);
 	model_name(&object->q.word, "q");
 }
 
 static int acquire(uint64_t deadline_ns)
 {
-	struct sley_waiter node;
+	struct payload unit = { 0 }; /* where a waker puts it */
+	struct sley_waiter node = { .slot = &unit };
 	int err;
 
 	(void)waitq_lock(&object->q);
@@ -43,6 +52,8 @@ static int acquire(uint64_t deadline_ns)
 	err = waitq_wait(&object->q, &node, deadline_ns, 0);
 	if (err)
 		waitq_unlock(&object->q);
+	else
+		payload_check(&unit);
 	return err;
 }
 
@@ -53,7 +64,9 @@ static void post(int id)
 	(void)id;
 	(void)waitq_lock(&object->q);
 	woken = waitq_wake_first(&object->q);
-	if (!woken.any)
+	if (woken.any)
+		payload_write(woken.slot);
+	else
 		object->units++;
 	waitq_unlock(&object->q);
 	if (woken.task)
@@ -65,7 +78,7 @@ static void acquirer(int id)
 {
 	(void)id;
 	MODEL_CHECK(acquire(UINT64_MAX) == 0);
-	got++;
+	ledger.got++;
 	model_free(object);
 	object = NULL;
 }
@@ -76,14 +89,14 @@ static void acquirer_timed(int id)
 
 	(void)id;
 	MODEL_CHECK(err == 0 || err == -ETIMEDOUT);
-	got += err == 0;
+	ledger.got += err == 0;
 }
 
 /* Nobody but it waits: what it got is the last that is done. */
 static void acquirer_timed_alone(int id)
 {
 	acquirer_timed(id);
-	if (got) {
+	if (ledger.got) {
 		model_free(object);
 		object = NULL;
 	}
@@ -92,13 +105,10 @@ static void acquirer_timed_alone(int id)
 /* ---- any of two objects -------------------------------------------------- */
 
 static struct sley_waitq either[2];
-static int posted_unseen; /* posts that met no waiter */
 
 static void setup_either(void)
 {
-	got = posted_unseen = 0;
-	model_ledger(&got, sizeof(got));
-	model_ledger(&posted_unseen, sizeof(posted_unseen));
+	ledger = (struct ledger){ 0 };
 	object = NULL;
 	for (int i = 0; i < 2; i++) {
 		either[i] = (struct sley_waitq){ 0 };
@@ -109,6 +119,7 @@ static void setup_either(void)
 
 static void wait_for_either(int id)
 {
+	struct payload unit[2] = { { 0 } };
 	struct sley_waiter node[2];
 	struct sley_task thread, *task = wait_task(&thread);
 	int index;
@@ -118,13 +129,16 @@ static void wait_for_either(int id)
 	for (unsigned int i = 0; i < 2; i++) {
 		node[i].task = task;
 		node[i].index = i;
+		node[i].slot = &unit[i];
 		(void)waitq_lock(&either[i]);
 		waitq_link(&either[i], &node[i]);
 		waitq_unlock(&either[i]);
 	}
 	index = waitq_wait_any(node, 2, 2000000000);
 	MODEL_CHECK(index == 0 || index == 1 || index == -ETIMEDOUT);
-	got += index >= 0;
+	if (index >= 0)
+		payload_check(&unit[index]);
+	ledger.got += index >= 0;
 }
 
 static void post_either(int id)
@@ -134,17 +148,19 @@ static void post_either(int id)
 
 	(void)waitq_lock(q);
 	woken = waitq_wake_first(q);
+	if (woken.any)
+		payload_write(woken.slot);
 	waitq_unlock(q);
 	if (woken.task)
 		task_enqueue(woken.task);
 	if (!woken.any)
-		posted_unseen++;
+		ledger.unseen++;
 }
 
 /* The waiter saw exactly the posts that claim to have woken somebody. */
 static void both_sides_agree(void)
 {
-	MODEL_CHECK(got + posted_unseen == 2);
+	MODEL_CHECK(ledger.got + ledger.unseen == 2);
 	MODEL_CHECK(!either[0].first && !either[1].first);
 }
 
@@ -156,12 +172,12 @@ MODEL(a_thread_waits_for_either, .setup = setup_either,
 
 static void gone(void)
 {
-	MODEL_CHECK(got == 1);
+	MODEL_CHECK(ledger.got == 1);
 }
 
 static void one_unit(void)
 {
-	MODEL_CHECK(got + (object ? object->units : 0) == 1);
+	MODEL_CHECK(ledger.got + (object ? object->units : 0) == 1);
 	MODEL_CHECK(!object || !object->q.first);
 	model_free(object);
 }
