@@ -19,8 +19,6 @@
  */
 #include "crew.h"
 
-#include "core/leave.h"
-
 static struct strand *strand;
 static struct sley_task *task; /* freed by who ends it */
 static struct object {
@@ -31,20 +29,6 @@ static struct ledger {
 	int ended;
 	enum task_verdict verdict;
 } ledger;
-
-/* leave.h names it; nobody switches here. */
-struct strand *worker_spare_strand(struct worker *worker,
-				   struct sley_task *next)
-{
-	(void)worker;
-	(void)next;
-	return NULL;
-}
-
-void leave_finish_rare(struct worker *worker)
-{
-	(void)worker;
-}
 
 static void setup(unsigned int workers)
 {

@@ -8,11 +8,12 @@
  * Each task writes plain data, which the destroyer reads.
  *
  * Complete for two foreign threads at the gate; for a task that spawns one on
- * another worker while the destroyer sums up; and for a worker that searches
- * and sleeps with the very search.c, against a foreign thread that spawns and
- * the destroyer.  All with membarrier: without it the destroyer looks again
- * every millisecond, for ever, which has no end to be explored.  Not seen:
- * three workers whose sums are read in between, stop hooks, and a deadline of
+ * another worker while the destroyer sums up; for a worker and a foreign thread
+ * that spawns, against the destroyer, and for a stop hook.  There the worker is
+ * awake; with --slow it searches and sleeps with the very search.c.  All with
+ * membarrier: without it the destroyer looks again every millisecond, for ever,
+ * which has no end to be explored.  Not seen: three workers whose sums are read
+ * in between, start hooks (a countdown, see core_countdown.c), and a deadline of
  * the destroyer.
  */
 #include "crew.h"
@@ -56,7 +57,7 @@ static void setup(unsigned int workers)
 	model_name(&joined, "joined");
 }
 
-/* ---- what spawn.c and hooks.h name, and nobody uses here ------------------------ */
+/* ---- what spawn.c names, and nobody uses here ------------------------ */
 
 int slot_give(struct sley_task *task, struct slot **out)
 {
@@ -92,12 +93,6 @@ void strand_main(void *arg, struct fiber_thread *thread)
 {
 	(void)arg;
 	(void)thread;
-}
-
-bool hooks_queue_stop(struct sley *runtime)
-{
-	(void)runtime;
-	return false;
 }
 
 /* ---- the destroyer ------------------------------------------------------------------ */
@@ -251,12 +246,26 @@ static void run(struct sley_task *task)
 	task_finish(task);
 }
 
+/* As worker.c ends a task; a hook has a group. */
+static void run_hook(struct sley_task *task)
+{
+	struct sley_group *group = task->group;
+
+	(void)task_claim(task);
+	task->fn(task->arg);
+	task_finish(task);
+	group_done(group);
+}
+
 static void worker(int id)
 {
 	struct sley_task *task;
 
 	while ((task = worker_search(&crew[id]))) {
-		run(task);
+		if (task == &crew[id].hook)
+			run_hook(task);
+		else
+			run(task);
 		drain_count_finished(&crew[id]);
 	}
 	store_release(&joined, 1);
@@ -303,3 +312,47 @@ static void worker_that_never_sleeps(int id)
 MODEL(a_spawn_meets_the_end_while_all_are_awake, .setup = setup_busy,
       .threads = { worker_that_never_sleeps, spawn, destroyer },
       .finish = all_or_nothing);
+
+/* ---- stop hooks ---------------------------------------------------------------------------- */
+
+static void on_stop(void *self, int index)
+{
+	(void)self;
+	MODEL_CHECK(index == 0);
+	payload_write(&payload[1]);
+}
+
+/* Nothing is left when the hook is queued; then it is waited for, too. */
+static void setup_hook(void)
+{
+	setup(1);
+	handed = 1;
+	rt->config.on_stop = on_stop;
+	model_name(&rt->hooks.q.word, "hooks");
+}
+
+static void hook_ran(void)
+{
+	freed();
+	payload_check(&payload[1]);
+}
+
+/* Complete in TSO, too, with 3.3 million executions: the next one is enough. */
+MODEL(a_stop_hook_is_waited_for, .setup = setup_hook, .modes = MODEL_SC,
+      .threads = { worker, destroyer }, .finish = hook_ran, .slow = true);
+
+static void worker_that_watches(int id)
+{
+	struct worker *self = &crew[id];
+
+	while (push_list_empty(&self->home))
+		spin_hint(&self->home.head);
+	run_hook(worker_pick(self));
+	drain_count_finished(self);
+	drain_signal_if_wanted(rt);
+	store_release(&joined, 1);
+	os_futex_wake(&joined, 1);
+}
+
+MODEL(a_stop_hook_is_waited_for_while_all_are_awake, .setup = setup_hook,
+      .threads = { worker_that_watches, destroyer }, .finish = hook_ran);

@@ -18,6 +18,7 @@
 #include "core/leave.h"
 #include "core/region.h"
 
+#define CREW_LEAVES_STACKS
 #include "crew.h"
 #include "payload.h"
 
@@ -45,14 +46,6 @@ struct strand *worker_spare_strand(struct worker *worker,
 {
 	MODEL_CHECK(!next);
 	return &worker->base;
-}
-
-void trace_switch(struct worker *worker, const struct strand *from,
-		  const struct strand *to)
-{
-	(void)worker;
-	(void)from;
-	(void)to;
 }
 
 void os_alt_stack_set(struct os_alt_stack *alt_stack)

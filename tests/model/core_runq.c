@@ -32,6 +32,7 @@ static void setup(void)
 	memset(tasks, 0, sizeof(tasks));
 	memset(payload, 0, sizeof(payload));
 	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
 	model_lock_word(&runq.lock.word);
 	model_lock_word(&sley__runqs.lock.word);
 	model_name(&sley__runqs.lock.word, "all");

@@ -39,6 +39,7 @@ static void setup(void)
 	stack = gift = reason = result = (struct payload){ 0 };
 	two_cancel = false;
 	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
 	model_name(&task.state, "state");
 	model_name(&queued, "queued");
 }

@@ -33,6 +33,7 @@ static void setup(void)
 {
 	object = model_alloc(sizeof(*object));
 	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
 	model_lock_word(&object->q.word);
 	model_name(&object->q.word, "q");
 }
@@ -109,6 +110,7 @@ static struct sley_waitq either[2];
 static void setup_either(void)
 {
 	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
 	object = NULL;
 	for (int i = 0; i < 2; i++) {
 		either[i] = (struct sley_waitq){ 0 };

@@ -16,6 +16,7 @@
 
 #include "core/drain.h"
 #include "core/fork.h"
+#include "core/leave.h"
 #include "core/report.h"
 #include "core/runtime.h"
 #include "os/membarrier.h"
@@ -89,6 +90,38 @@ static inline void crew_set_up(unsigned int nr)
 /* ---- what is not there; a source that is linked comes first ---------------- */
 
 #define NOT_THERE __attribute__((weak))
+
+/* leave.h names these; nobody leaves a stack unless the model says how. */
+#ifndef CREW_LEAVES_STACKS
+NOT_THERE struct strand *worker_spare_strand(struct worker *worker,
+					     struct sley_task *task)
+{
+	(void)worker;
+	(void)task;
+	return NULL;
+}
+
+NOT_THERE void leave_finish_rare(struct worker *worker)
+{
+	(void)worker;
+}
+#endif
+
+NOT_THERE void trace_switch(struct worker *worker, const struct strand *from,
+			    const struct strand *to)
+{
+	(void)worker;
+	(void)from;
+	(void)to;
+}
+
+NOT_THERE void fiber_swap_fpu(struct fiber *from, struct fiber *to,
+			      struct fiber_thread *thread)
+{
+	(void)from;
+	(void)to;
+	(void)thread;
+}
 
 NOT_THERE struct sley_task *fork_steal(struct worker *worker,
 				       struct worker *victim)
