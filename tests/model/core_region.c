@@ -27,6 +27,7 @@
 static struct strand strand;
 static struct sley_task task;
 static struct blocking_thread helper;
+static int errors[2]; /* errno of both threads */
 static _Alignas(64) char stack_memory[64 << 10];
 static struct ledger {
 	int inside, ended;
@@ -105,11 +106,10 @@ static void task_main(void *arg, struct fiber_thread *thread)
 
 /* ---- the worker ------------------------------------------------------------------------ */
 
-static void setup_thread(struct fiber_thread *thread, struct fiber *base)
+static void setup_thread(struct fiber_thread *thread, struct fiber *base,
+			 int *error)
 {
-	static int error;
-
-	*thread = (struct fiber_thread){ .errno_location = &error };
+	*thread = (struct fiber_thread){ .errno_location = error };
 	fiber_init_thread(base, thread);
 }
 
@@ -130,7 +130,7 @@ static void setup(void)
 	strand.task = &task;
 	strand.home = worker;
 	fiber_init(&strand.fiber, &stack, task_main, NULL);
-	setup_thread(&worker->thread, &worker->base.fiber);
+	setup_thread(&worker->thread, &worker->base.fiber, &errors[0]);
 	worker->base.home = worker;
 	worker->strand = &worker->base;
 	rt->config.name = "model";
@@ -161,7 +161,7 @@ static void worker(int id)
 static void setup_helper(void)
 {
 	setup();
-	setup_thread(&helper.fibers, &helper.base);
+	setup_thread(&helper.fibers, &helper.base, &errors[1]);
 	helper.pool = &rt->blocking;
 	helper.known = true;
 	list_init(&helper.link);
