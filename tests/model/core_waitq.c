@@ -48,6 +48,7 @@ static void setup(void)
 	timers_init(&timers);
 	units = 0;
 	ledger.got = 0;
+	model_ledger(&ledger, sizeof(ledger));
 	model_lock_word(&q.word);
 	model_lock_word(&timers.lock.word);
 	model_name(&q.word, "q");
