@@ -492,7 +492,6 @@ static bool execute_ra(struct thread *t, struct effect *effect,
 	case OP_BARRIER_END:
 		history_barrier_end(thread);
 		return false;
-	case OP_ACCESS:
 	case OP_FREE:
 		shadow_plain(op->addr, op->size, true, NULL);
 		return false;
