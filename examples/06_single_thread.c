@@ -33,7 +33,7 @@ int main(void)
 	sley_spawn(&group, &a, count_to_three, "warp");
 	sley_spawn(&group, &b, count_to_three, "weft");
 	printf("nothing has run yet\n");
-	while (sley_step(rt))
+	while (sley_step(rt) > 0)
 		printf("step %d\n", ++steps);
 	/* Or all at once: */
 	sley_spawn(&group, &a, count_to_three, "beat");

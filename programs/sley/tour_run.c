@@ -243,7 +243,7 @@ static int step_through(struct order *order, struct outcome *out)
 	for (int i = 0; i < 2; i++)
 		sley_spawn(&group, &walker[i].task, take_three_steps,
 			   &walker[i]);
-	while (sley_step(rt))
+	while (sley_step(rt) > 0)
 		nr_steps++;
 	sley_join(&group);
 	sley_unbind(rt);

@@ -336,7 +336,7 @@ TEST_WORKERS(m28_a_cancelled_wait_holds_the_mutex_and_consumes_nothing)
 		for (i = 0; i < 3; i++)
 			sley_spawn(&group, &tasks[i], wait_once, &s);
 		if (is_single())
-			while (sley_step(rt))
+			while (sley_step(rt) > 0)
 				;
 		while (atomic_load(&s.waiting) < 3)
 			CHECK_EQ(sley_sleep(10 * SLEY_USEC), 0);

@@ -297,7 +297,7 @@ static void run_stepwise(struct order *order)
 		o[i] = (struct ordered){ order, (char)('0' + i) };
 		sley_spawn(&group, &order->task[i], note_twice, &o[i]);
 	}
-	while (sley_step(rt))
+	while (sley_step(rt) > 0)
 		;
 	CHECK_EQ(order->n, 80);
 	sley_join(&group);

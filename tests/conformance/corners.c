@@ -337,7 +337,7 @@ TEST(t30_a_step_without_a_stack_runs_nothing)
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_event event = SLEY_EVENT_INIT;
 	struct sley_config config = config_of(SLEY_SINGLE);
-	int i, steps = 0;
+	int i, err, steps = 0;
 	struct sley *rt;
 
 	if (test_sanitizer())
@@ -346,8 +346,9 @@ TEST(t30_a_step_without_a_stack_runs_nothing)
 	no_more_memory();
 	for (i = 0; i < MANY; i++)
 		sley_spawn(&group, &many[i], wait_for_event, &event);
-	while (sley_step(rt))
+	while ((err = sley_step(rt)) > 0)
 		steps++;
+	CHECK_EQ(err, -ENOMEM);
 	CHECK_GT(steps, 0);
 	CHECK_LT(steps, MANY);
 	sley_event_set(&event);

@@ -97,7 +97,7 @@ static void run_late(int workers)
 	sley_spawn(&group, &tasks[2], wait_waitgroup, &l);
 	sley_spawn(&group, &tasks[3], wait_chan, &l);
 	if (workers == SLEY_SINGLE)
-		while (sley_step(rt))
+		while (sley_step(rt) > 0)
 			;
 	CHECK_EVENTUALLY(atomic_load(&l.waiting) == 4);
 	/* The last one has counted itself, but may not be waiting yet. */

@@ -116,7 +116,7 @@ static void spawn_waiters(struct sley *rt, struct sley_group *group,
 	for (i = 0; i < n; i++)
 		sley_spawn(group, &tasks[i], wait_in_task, w);
 	if (is_single())
-		while (sley_step(rt))
+		while (sley_step(rt) > 0)
 			;
 	CHECK_EVENTUALLY(atomic_load(&w->waiting) == n);
 }

@@ -162,15 +162,15 @@ TEST(once_a_cancel_ends_the_wait_of_once_until_and_not_that_of_once)
 
 	sley_spawn(&group, &first, go_first, &s);
 	sley_spawn(&group, &second, go_second, &s);
-	while (sley_step(rt))
+	while (sley_step(rt) > 0)
 		;
 	s.shielded = false;
 	sley_spawn(&group, &third, go_second, &s);
-	while (sley_step(rt))
+	while (sley_step(rt) > 0)
 		;
 	sley_cancel(&second);
 	sley_cancel(&third);
-	while (sley_step(rt))
+	while (sley_step(rt) > 0)
 		;
 	CHECK_EQ(s.result, -ECANCELED);
 	CHECK_EQ(sley_task_status(&second), -EINPROGRESS);
@@ -192,7 +192,7 @@ TEST(once_a_function_that_has_returned_wins_over_a_cancel)
 
 	sley_spawn(&group, &first, go_first, &s);
 	sley_spawn(&group, &second, go_second, &s);
-	while (sley_step(rt))
+	while (sley_step(rt) > 0)
 		;
 	sley_event_set(&s.leave);
 	sley_cancel(&second);

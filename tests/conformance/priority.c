@@ -298,7 +298,7 @@ TEST(u03_a_blocked_task_has_its_new_priority_when_it_wakes)
 	spawn_letter(&all, &l[0], 'a', 5, wait_and_put);
 	spawn_letter(&all, &l[1], 'b', 5, wait_and_put);
 	spawn_letter(&all, &l[2], 'c', 5, wait_and_put);
-	while (sley_step(rt))
+	while (sley_step(rt) > 0)
 		;
 	CHECK_EQ(sley_set_priority(&l[1].task, 1), 0);
 	CHECK_EQ(sley_set_priority(&l[0].task, 9), 0);
@@ -369,7 +369,7 @@ TEST(u03_a_wake_of_a_ready_task_does_not_queue_it_twice)
 	struct letter l[3];
 
 	spawn_letter(&all, &l[0], 'w', 7, wait_and_put);
-	while (sley_step(rt))
+	while (sley_step(rt) > 0)
 		;
 	spawn_letter(&all, &l[1], 's', 7, wake_twice_and_spawn);
 	spawn_letter(&all, &l[2], 't', 7, put_letter);
@@ -386,7 +386,7 @@ TEST(u03_an_urgent_fiber_that_wakes_goes_before_what_is_ready)
 	struct letter l[4];
 
 	spawn_letter(&all, &l[0], 'u', -20, wait_and_put);
-	while (sley_step(rt))
+	while (sley_step(rt) > 0)
 		;
 	spawn_letter(&all, &l[1], 's', -1, wake_twice_and_spawn);
 	spawn_letter(&all, &l[2], 't', -1, put_letter);

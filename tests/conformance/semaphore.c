@@ -102,7 +102,7 @@ static struct sley *start_single(void)
 
 static void step_all(struct sley *rt)
 {
-	while (sley_step(rt))
+	while (sley_step(rt) > 0)
 		;
 }
 

@@ -177,7 +177,7 @@ static void block_and_release(struct sley *rt, struct sley_task *tasks, int n,
 	for (i = 0; i < n; i++)
 		sley_spawn(&group, &tasks[i], block, &b);
 	if (is_single())
-		while (sley_step(rt))
+		while (sley_step(rt) > 0)
 			;
 	CHECK_EVENTUALLY(atomic_load(&b.waiting) == n);
 	if (look)

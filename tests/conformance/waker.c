@@ -414,7 +414,7 @@ TEST(u12_set_priority_by_number_ready_blocked_and_finished)
 	}
 	/* Ready, not started. */
 	CHECK_EQ(sley_set_priority_id(l[3].waker.id, -9), 0);
-	while (sley_step(rt))
+	while (sley_step(rt) > 0)
 		;
 	/* Blocked. */
 	CHECK_EQ(sley_set_priority_id(l[0].waker.id, 9), 0);
