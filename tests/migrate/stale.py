@@ -46,8 +46,9 @@ READ_ONLY = ("cmp", "test", "push", "bt", "ucomis", "comis", "prefetch", "nop")
 FRESH, STALE = "fresh", "stale"
 
 # Whose calls through pointers lead to nothing that could block: a handler of
-# signals, and functions of os/ that call their own.
-PLAIN = {"fault_handler", "quota_up", "os_topo_quota", "os_nr_usable_cpus"}
+# signals, functions of os/ that call their own, and the plan of a fault sweep.
+PLAIN = {"fault_handler", "fault_reached", "quota_up", "os_topo_quota",
+         "os_nr_usable_cpus"}
 
 
 class Instruction:

@@ -283,13 +283,15 @@ BOTH_VARIANTS(two_sleepers_are_woken, .setup = setup_both_asleep,
 
 /* Who relied on the search relies on its end. */
 BOTH_VARIANTS(a_searcher_wakes_the_sleeper, .setup = setup_one_searches,
+	      .slow_modes = MODEL_RA,
 	      .threads = { searcher, sleeper, submit_both }, .finish = two);
 
 BOTH_VARIANTS(a_search_ends_while_another_parks, .setup = setup_one_ends,
 	      .threads = { ender, parker, submit_one }, .finish = two);
 
 BOTH_VARIANTS(two_workers_stop, .setup = setup_one_asleep,
-	      .threads = { parker, sleeper, stop_all }, .finish = two_stopped);
+	      .slow_modes = MODEL_RA, .threads = { parker, sleeper, stop_all },
+	      .finish = two_stopped);
 
 /* ---- both from the beginning ------------------------------------------------------------ */
 

@@ -230,7 +230,7 @@ BOTH_VARIANTS(a_thread_finds_a_task, .setup = setup_helper,
 	      .threads = { worker, looks });
 
 BOTH_VARIANTS(a_task_is_cancelled_meanwhile, .setup = setup_sleeping,
-	      .threads = { worker, sleeps, cancel });
+	      .slow_modes = MODEL_RA, .threads = { worker, sleeps, cancel });
 
 MODEL(without_a_thread_a_task_stays, .setup = setup, .threads = { worker },
       .finish = stayed);

@@ -217,7 +217,8 @@ static void setup_two_cancels(void)
 }
 
 MODEL(two_cancels_end_the_wait_once, .setup = setup_two_cancels,
-      .threads = { wait_open, canceller, canceller }, .finish = ended_once);
+      .slow_modes = MODEL_RA, .threads = { wait_open, canceller, canceller },
+      .finish = ended_once);
 
 static void woken_in_spite_of_the_cancel(void)
 {
@@ -259,6 +260,7 @@ static void waker_of_two(int id)
 }
 
 MODEL(a_cancel_of_one_wait_does_not_hit_the_next, .setup = setup,
+      .slow_modes = MODEL_RA,
       .threads = { wait_open_then_shielded, canceller, waker_of_two },
       .finish = woken_in_spite_of_the_cancel);
 

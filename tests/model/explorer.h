@@ -77,6 +77,7 @@ struct model {
 	enum model_failure expect; /* self tests: this must be found */
 	bool no_membarrier;        /* os_membarrier_setup() says false */
 	bool slow;                 /* only with --slow: "make prove" */
+	int slow_modes;            /* the same for these modes only */
 	struct model *next;
 };
 

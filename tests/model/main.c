@@ -274,13 +274,24 @@ static void parse(struct options *o, int argc, char **argv)
 		usage();
 }
 
+/* Those that are asked for: a filter takes all of what it names. */
+static int modes_of(const struct options *o, const struct model *m)
+{
+	int modes = m->modes ? m->modes : MODEL_ALL;
+	int slow = m->slow ? modes : m->slow_modes;
+
+	if (!o->filter)
+		modes &= o->slow ? slow : ~slow;
+	return modes & o->modes;
+}
+
 static bool wanted(const struct options *o, const struct model *m)
 {
 	/* What is wrong by itself has nothing to say about mutants. */
 	if ((o->mutate || o->sites) && m->expect)
 		return false;
 	if (!o->filter)
-		return m->slow == o->slow;
+		return true;
 	if (o->filter[0] == '=')
 		return !strcmp(m->name, o->filter + 1);
 	return strstr(m->name, o->filter);
@@ -303,16 +314,16 @@ int main(int argc, char **argv)
 	if (o.replay)
 		return report_replay(models, o.replay);
 	for (struct model *m = models; m; m = m->next) {
-		int modes = m->modes ? m->modes : MODEL_ALL;
+		int modes = modes_of(&o, m);
 
-		if (!wanted(&o, m) || (o.mutate && failed))
+		if (!modes || !wanted(&o, m) || (o.mutate && failed))
 			continue;
 		if (o.list) {
 			printf("%s\n", m->name);
 			continue;
 		}
 		for (int mode = MODEL_SC; mode <= MODEL_RA; mode <<= 1) {
-			if (!(modes & o.modes & mode) || (o.mutate && failed))
+			if (!(modes & mode) || (o.mutate && failed))
 				continue;
 			if (explore(&o, m, (enum model_mode)mode))
 				passed++;

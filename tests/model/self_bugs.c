@@ -313,7 +313,7 @@ static void use(int id)
 		store_relaxed(theirs, 1);
 }
 
-MODEL(use_after_free_is_found, .setup = setup,
+MODEL(use_after_free_is_found, .modes = MODEL_SC | MODEL_TSO, .setup = setup,
       .threads = { allocate_and_free, use }, .expect = MODEL_USE_AFTER_FREE);
 
 /* A word on the stack of a thread that returns before it is used. */
