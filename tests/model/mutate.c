@@ -278,6 +278,8 @@ static bool comes_first(const struct op *store, const struct op *op)
 	if (op->kind != OP_FUTEX_WAKE && op->addr < store->addr + store->size &&
 	    store->addr < op->addr + op->size)
 		return true;
+	if (op->kind == OP_RMW && machine_is_lock(op->addr))
+		return true;
 	return op->kind == OP_EXIT || op->kind == OP_FREE ||
 	       op->kind == OP_SPIN || op->kind == OP_YIELD ||
 	       op->kind == OP_FUTEX_WAIT || site_of(op)->mutated;
