@@ -499,7 +499,7 @@ def arguments():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=20,
                         help="for one mutant in one model and mode")
-    parser.add_argument("--limit", type=int, default=20000, metavar="N",
+    parser.add_argument("--limit", type=int, default=5000, metavar="N",
                         help="executions of one mutant in one model and mode")
     parser.add_argument("--survey", type=int, default=2000, metavar="N",
                         help="executions to look for operations in")
@@ -536,7 +536,8 @@ def main():
         mutants = judge_sample(mutants, entries, args)
     else:
         judge_all(mutants, entries, args)
-    judge_models(operations, report)
+    if not args.sample:
+        judge_models(operations, report)
     judge_entries(mutants, uncovered, operations, entries, args, report)
     summary(mutants, len(uncovered), time.monotonic() - start)
     return 1 if report.count else 0
