@@ -101,4 +101,4 @@ MODEL(a_call_starts_a_thread, .setup = none_but_one_can_start,
 
 MODEL(a_call_wakes_a_thread_or_is_taken_back, .setup = one_sleeps,
       .threads = { call_in_time_and_stop, first_sleeps },
-      .finish = all_is_quiet, .slow = true);
+      .finish = all_is_quiet, .slow = true, .ra_delays = 3);

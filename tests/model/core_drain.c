@@ -293,7 +293,7 @@ static void all_or_nothing(void)
 
 MODEL(a_spawn_meets_the_end, .setup = setup_busy,
       .threads = { worker, spawn, destroyer }, .finish = all_or_nothing,
-      .slow = true);
+      .slow = true, .ra_delays = 3);
 
 /* The same without sleep: it picks what there is, and leaves. */
 static void worker_that_never_sleeps(int id)

@@ -14,7 +14,9 @@
  * to sit down; that is the business of the models of one), searching, or about
  * to end its search.  With --slow both sit down by themselves, 5 million
  * executions in TSO, and both search first; that one only in SC where there is
- * a membarrier, 650,000 executions.
+ * a membarrier, 650,000 executions.  RA is explored within three or four delays for
+ * those, and for the search with membarrier, where each thread may be
+ * interrupted anywhere.
  *
  * They would not see what needs three workers (so that one may search while a
  * second is woken and a third sits down), or two pieces that two submitters
@@ -282,9 +284,12 @@ BOTH_VARIANTS(two_sleepers_are_woken, .setup = setup_both_asleep,
 	      .threads = { sleeper, sleeper, submit_both }, .finish = two);
 
 /* Who relied on the search relies on its end. */
-BOTH_VARIANTS(a_searcher_wakes_the_sleeper, .setup = setup_one_searches,
-	      .slow_modes = MODEL_RA,
-	      .threads = { searcher, sleeper, submit_both }, .finish = two);
+MODEL(a_searcher_wakes_the_sleeper_with_membarrier, .ra_delays = 4,
+      .setup = setup_one_searches,
+      .threads = { searcher, sleeper, submit_both }, .finish = two);
+MODEL(a_searcher_wakes_the_sleeper_without_membarrier, .no_membarrier = true,
+      .setup = setup_one_searches,
+      .threads = { searcher, sleeper, submit_both }, .finish = two);
 
 BOTH_VARIANTS(a_search_ends_while_another_parks, .setup = setup_one_ends,
 	      .threads = { ender, parker, submit_one }, .finish = two);
@@ -297,11 +302,11 @@ BOTH_VARIANTS(two_workers_stop, .setup = setup_one_asleep,
 
 BOTH_VARIANTS(a_worker_wakes_the_sleeper, .setup = setup_one_asleep,
 	      .threads = { worker, sleeper, submit_both }, .finish = two,
-	      .slow = true);
+	      .slow = true, .ra_delays = 4);
 
 BOTH_VARIANTS(two_workers_park, .setup = setup,
 	      .threads = { parker, parker, submit_both }, .finish = two,
-	      .slow = true);
+	      .slow = true, .ra_delays = 3);
 
 MODEL(two_workers_search_with_membarrier, .setup = setup, .slow = true,
       .modes = MODEL_SC, .threads = { worker, worker, submit_both },
@@ -309,4 +314,4 @@ MODEL(two_workers_search_with_membarrier, .setup = setup, .slow = true,
 
 MODEL(two_workers_search_without_membarrier, .setup = setup, .slow = true,
       .no_membarrier = true, .threads = { worker, worker, submit_both },
-      .finish = two);
+      .finish = two, .ra_delays = 3);
