@@ -134,7 +134,7 @@ static inline uint64_t idle_counts(const struct idle *idle)
  */
 static inline uint64_t idle_counts_settled(struct idle *idle)
 {
-	return add_acq_rel(&idle->counts, 0); /* I4 */
+	return add_release(&idle->counts, 0); /* I4 */
 }
 
 #endif

@@ -16,7 +16,8 @@ void monitor_wake(struct monitor *monitor)
 {
 	uint32_t word = MONITOR_ASLEEP;
 
-	if (cas_acq_rel(&monitor->word, &word, MONITOR_AWAKE)) /* M1 */
+	/* relaxed: it tells nothing but itself. */
+	if (cas_relaxed(&monitor->word, &word, MONITOR_AWAKE))
 		os_futex_wake(&monitor->word, 1);
 }
 
@@ -65,7 +66,8 @@ void monitor_sleep(struct sley *rt)
 		return;
 	/* What a burst left behind; the workers keep their own stacks warm. */
 	stack_pool_trim(&rt->stacks);
-	if (!cas_acq_rel(&monitor->word, &word, MONITOR_ASLEEP)) /* M1 */
+	/* relaxed: I4, below, publishes it. */
+	if (!cas_relaxed(&monitor->word, &word, MONITOR_ASLEEP))
 		return;
 	/*
 	 * A worker that woke before this saw AWAKE and did not nudge; one that
@@ -74,7 +76,8 @@ void monitor_sleep(struct sley *rt)
 	 */
 	if (!all_parked(rt, idle_counts_settled(&rt->idle)))
 		monitor_wake(monitor);
-	while (load_acquire(&monitor->word) == MONITOR_ASLEEP) /* M1 */
+	/* relaxed: it tells nothing but itself. */
+	while (load_relaxed(&monitor->word) == MONITOR_ASLEEP)
 		(void)os_futex_wait(&monitor->word, MONITOR_ASLEEP, UINT64_MAX);
 }
 
@@ -90,7 +93,8 @@ static void *monitor_main(void *arg)
 		/* A period at least between two deep sleeps: being woken is dear. */
 		(void)os_futex_wait(&monitor->word, MONITOR_AWAKE,
 				    now_ns + MONITOR_PERIOD_NS);
-		if (load_acquire(&monitor->word) == MONITOR_STOPPED) /* M1 */
+		/* relaxed: it tells nothing but itself. */
+		if (load_relaxed(&monitor->word) == MONITOR_STOPPED)
 			return NULL;
 		now_ns = os_now();
 		for (unsigned int i = 0; i < rt->nr_workers; i++)
@@ -117,7 +121,8 @@ void monitor_stop(struct sley *rt)
 {
 	if (!rt->monitor.started)
 		return;
-	(void)xchg_acq_rel(&rt->monitor.word, MONITOR_STOPPED); /* M1 */
+	/* relaxed: it tells nothing but itself, and the wake-up comes after. */
+	store_relaxed(&rt->monitor.word, MONITOR_STOPPED);
 	os_futex_wake(&rt->monitor.word, 1);
 	os_thread_join(rt->monitor.pthread);
 }

@@ -9,9 +9,8 @@
  * task is taken by another worker.  And it lets stacks go cold that nobody
  * needs any more.
  *
- * Edges:
- *
- *   M1  a worker nudges -> the monitor wakes : nothing but that
+ * Its word tells nothing but itself: what it looks at has orders of its own, or
+ * is advice.  That a worker with work sees it asleep is I4 of core/idle.h.
  */
 #ifndef SLEY_CORE_MONITOR_H
 #define SLEY_CORE_MONITOR_H

@@ -6,7 +6,8 @@
  * A worker searches with the very search.c, sleeps, and is woken for work that
  * may come from anybody or is for it alone; having found it, it works for ever.
  * The monitor looks whether all sleep, once, and sleeps, too.  If it is not
- * woken then, that is a lost wake-up.
+ * woken then, that is a lost wake-up.  At the end it is stopped, while a worker
+ * may be about to nudge it once more.
  *
  * Complete for one worker, and for one of two while the other sleeps; with
  * membarrier and without.  Not seen: a second sleep of the monitor, before
@@ -120,3 +121,13 @@ static void setup_all_asleep(void)
 
 MODEL(it_stops_in_its_sleep, .setup = setup_all_asleep,
       .threads = { stop, monitor }, .finish = is_stopped);
+
+static void nudge(int id)
+{
+	(void)id;
+	monitor_nudge(&rt->monitor);
+}
+
+/* That it was stopped is not undone by a nudge. */
+MODEL(it_stops_beside_a_nudge, .setup = setup_all_asleep,
+      .threads = { stop, monitor, nudge }, .finish = is_stopped);
