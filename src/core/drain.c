@@ -134,7 +134,10 @@ int drain_wait(struct sley *rt, uint64_t deadline_ns)
 		(void)os_futex_wait(&rt->drain_events, events,
 				    next_look(rt, deadline_ns));
 	}
-	/* relaxed: a signal too many does no harm. */
+	/*
+	 * relaxed: a signal too many does no harm; and A1 of
+	 * runtime_destroy.c orders it before the next drainer's.
+	 */
 	store_relaxed(&rt->draining, 0);
 	return err;
 }

@@ -7,7 +7,8 @@
  *
  * Edges:
  *
- *   A1  one destroyer gives up -> the next one may begin : what it did
+ *   A1  one destroyer gives up -> the next one may begin : what it did, its
+ *       messages, and that it no longer listens
  */
 #include "core/drain.h"
 #include "core/hooks.h"
@@ -20,7 +21,7 @@ int runtime_destroy(struct sley *rt, uint64_t deadline_ns)
 	uint32_t destroying = 0;
 	int err;
 
-	if (!cas_acq_rel(&rt->destroying, &destroying, 1)) /* A1 */
+	if (!cas_acquire(&rt->destroying, &destroying, 1)) /* A1 */
 		return -EBUSY;
 	gate_shut(rt);
 	err = drain_wait(rt, deadline_ns);

@@ -9,12 +9,15 @@
  * bound thread did is plain data, which the destroyer reads.
  *
  * Complete for a thread that binds and unbinds against the destroyer, with one
- * more that cancels everything, or with two threads; and for a guest, who sends
- * a task to a bound thread that then leaves.  All with membarrier: without it
+ * more that cancels everything, or with two threads; for two threads that come
+ * and go; for two destroyers of which one or both give up, while a thread stays
+ * bound or then leaves; for a guest, who sends a task to a bound thread that
+ * then leaves, and for two of them.  All with membarrier: without it
  * the destroyer looks again for ever.  Not seen: tasks that keep a thread from
  * unbinding (they are its own business), hooks, and a bind that fails for want
  * of memory.
  */
+#define CREW_REPORTS
 #include "crew.h"
 #include "payload.h"
 
@@ -25,8 +28,9 @@
 static struct payload payload[2];
 static struct sley_task task;
 static struct worker *home; /* of the guest's task */
+static uint32_t sent[2];    /* by guests */
 static struct ledger {
-	int bound, refused, freed;
+	int bound, refused, freed, gave_up;
 } ledger;
 
 static void setup(unsigned int workers)
@@ -37,6 +41,8 @@ static void setup(unsigned int workers)
 	memset(payload, 0, sizeof(payload));
 	memset(&ledger, 0, sizeof(ledger));
 	model_ledger(&ledger, sizeof(ledger));
+	slab_init(&rt->strands, &rt->mem, sizeof(struct strand));
+	model_lock_word(&rt->strands.lock.word);
 	selves_set(&(struct self){ 0 });
 	model_lock_word(&rt->bound_lock.word);
 	model_name(&rt->bound_lock.word, "bound_lock");
@@ -45,6 +51,7 @@ static void setup(unsigned int workers)
 	model_name(&rt->draining, "draining");
 	model_name(&rt->drain_events, "events");
 	model_name(&rt->cancelled, "cancelled");
+	model_name(&rt->destroying, "destroying");
 }
 
 /* Their own threads are none of this model: they are idle. */
@@ -222,6 +229,73 @@ MODEL(a_second_thread_is_counted_or_refused_alone, .setup = setup_two,
       .threads = { unbind_last, bind_and_unbind, destroyer },
       .finish = freed_once, .slow = true);
 
+/* The number of those that are bound is changed by both at once. */
+static void come_and_go(int id)
+{
+	MODEL_CHECK(runtime_bind(rt) == 0);
+	unbind(id);
+}
+
+static void nobody_is_bound(void)
+{
+	MODEL_CHECK(rt->nr_bound == 0 && list_empty(&rt->bound));
+	model_free(rt);
+}
+
+MODEL(two_threads_come_and_go, .setup = setup_with_workers,
+      .threads = { come_and_go, come_and_go }, .finish = nobody_is_bound);
+
+/* ---- a destroyer that gives up ---------------------------------------------------------- */
+
+/* What the user does with a message: one destroyer at a time says some. */
+void report(const struct sley *runtime, const char *format, ...)
+{
+	(void)format;
+	MODEL_CHECK(runtime == rt);
+	payload_write(&payload[0]);
+}
+
+static void give_up(int id)
+{
+	int err = runtime_destroy(rt, 0);
+
+	(void)id;
+	MODEL_CHECK(err == -ETIMEDOUT || err == -EBUSY);
+	if (err == -ETIMEDOUT)
+		ledger.gave_up++;
+}
+
+static void somebody_gave_up(void)
+{
+	MODEL_CHECK(ledger.gave_up > 0);
+	MODEL_CHECK(!rt->destroying && rt->gate == GATE_SHUT);
+	model_free(rt);
+}
+
+MODEL(two_destroyers_give_up, .setup = setup_bound_with_workers,
+      .threads = { give_up, give_up }, .finish = somebody_gave_up);
+
+static void give_up_and_unbind(int id)
+{
+	give_up(id);
+	unbind(id);
+}
+
+static void destroyer_that_insists(int id)
+{
+	int err;
+
+	(void)id;
+	while ((err = runtime_destroy(rt, UINT64_MAX)) == -EBUSY)
+		spin_hint(&rt->destroying);
+	MODEL_CHECK(err == 0);
+}
+
+/* The first one no longer listens; the second one must be told of the end. */
+MODEL(a_destroyer_gives_up_before_another, .setup = setup_bound_with_workers,
+      .threads = { give_up_and_unbind, destroyer_that_insists },
+      .finish = freed_once);
+
 /* ---- a guest ------------------------------------------------------------------------- */
 
 static void setup_guest(void)
@@ -253,3 +327,38 @@ static void guest(int id)
 
 MODEL(a_guest_is_waited_for, .setup = setup_guest,
       .threads = { run_and_unbind, guest });
+
+static void setup_guests(void)
+{
+	setup_guest();
+	memset(sent, 0, sizeof(sent));
+	model_name(&sent[0], "sent0");
+	model_name(&sent[1], "sent1");
+}
+
+/* As place_at(), with no more than it takes: the worker is there meanwhile. */
+static void brief_guest(int id)
+{
+	guest_enter(home);
+	store_release(&sent[id], 1);
+	MODEL_CHECK(home->rt == rt);
+	guest_leave(home);
+}
+
+static void unbind_after_both(int id)
+{
+	(void)id;
+	for (int i = 0; i < 2; i++)
+		while (!load_acquire(&sent[i]))
+			spin_hint(&sent[i]);
+	worker_destroy(home);
+}
+
+static void home_is_gone(void)
+{
+	model_free(rt);
+}
+
+MODEL(two_guests_are_waited_for, .setup = setup_guests,
+      .threads = { brief_guest, brief_guest, unbind_after_both },
+      .finish = home_is_gone);

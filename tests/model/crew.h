@@ -192,11 +192,13 @@ NOT_THERE void os_thread_yield(void)
 	spin_yield();
 }
 
+#ifndef CREW_REPORTS
 NOT_THERE void report(const struct sley *runtime, const char *format, ...)
 {
 	(void)runtime;
 	MODEL_CHECK(!format);
 }
+#endif
 
 NOT_THERE void os_symbol(char *out, size_t size, const void *address)
 {
