@@ -7,7 +7,8 @@
  * The runtime is freed at its end, so that whoever still touches it is seen.
  * Each task writes plain data, which the destroyer reads.
  *
- * Complete for two foreign threads at the gate; for a task that spawns one on
+ * Complete for two foreign threads at the gate, and for two that spawn; for a
+ * task that spawns one on
  * another worker while the destroyer sums up; for a worker and a foreign thread
  * that spawns, against the destroyer, and for a stop hook.  There the worker is
  * awake; with --slow it searches and sleeps with the very search.c.  All with
@@ -290,6 +291,33 @@ static void all_or_nothing(void)
 	payload_check(&payload[0]);
 	MODEL_CHECK(payload[1].value == PAYLOAD * (ledger.accepted - 1));
 }
+
+/* Both count in one word; the worker is busy elsewhere. */
+static void setup_spawns(void)
+{
+	setup(1);
+}
+
+static void spawn_own(int id)
+{
+	static const struct sley_options options;
+
+	MODEL_CHECK(!spawn_into(rt, NULL, &tasks[id - 1], &options));
+}
+
+static void idle(int id)
+{
+	(void)id;
+}
+
+static void both_are_counted(void)
+{
+	MODEL_CHECK(rt->foreign_spawned == 2 && rt->gate == 0);
+	model_free(rt);
+}
+
+MODEL(two_foreign_threads_spawn, .setup = setup_spawns,
+      .threads = { idle, spawn_own, spawn_own }, .finish = both_are_counted);
 
 MODEL(a_spawn_meets_the_end, .setup = setup_busy,
       .threads = { worker, spawn, destroyer }, .finish = all_or_nothing,
