@@ -45,7 +45,8 @@ static struct blocking_thread *unseat(struct blocking *pool)
 	if (!first)
 		return NULL;
 	thread = container_of(first, struct blocking_thread, link);
-	store_release(&thread->word, BLOCKING_AWAKE); /* B1 */
+	/* relaxed: who sees it takes the lock before anything else. */
+	store_relaxed(&thread->word, BLOCKING_AWAKE);
 	return thread;
 }
 
@@ -62,7 +63,8 @@ static bool rest(struct blocking_thread *thread)
 	struct blocking *pool = thread->pool;
 	uint64_t deadline_ns = os_now() + pool->idle_ns;
 
-	while (load_acquire(&thread->word) == BLOCKING_PARKED) { /* B1 */
+	/* relaxed: nothing is read before the lock is taken. */
+	while (load_relaxed(&thread->word) == BLOCKING_PARKED) {
 		if (os_futex_wait(&thread->word, BLOCKING_PARKED, deadline_ns))
 			break;
 	}
@@ -119,7 +121,7 @@ static void leave(struct blocking_thread *thread)
 
 	pool->ended = thread;
 	pool->nr_free--;
-	store_release(&pool->nr_threads, pool->nr_threads - 1); /* B2 */
+	store_release(&pool->nr_threads, pool->nr_threads - 1); /* B1 */
 	spin_unlock(&pool->lock);
 	/* The pool, and this thread, are there until it is joined. */
 	if (stopping)
@@ -251,7 +253,7 @@ void blocking_stop(struct blocking *pool)
 		spin_unlock(&pool->lock);
 		wake(thread);
 	} while (thread);
-	while ((nr = load_acquire(&pool->nr_threads))) /* B2 */
+	while ((nr = load_acquire(&pool->nr_threads))) /* B1 */
 		(void)os_futex_wait(&pool->nr_threads, nr, UINT64_MAX);
 	/* It has joined all others. */
 	thread = pool->ended;

@@ -44,9 +44,7 @@
  *
  * Edges:
  *
- *   B1  a poster wakes a thread -> the thread sees AWAKE : nothing but that,
- *       the job is under the lock
- *   B2  a thread leaves -> the stopper sees nr_threads : it is the last in
+ *   B1  a thread leaves -> the stopper sees nr_threads : it is the last in
  *       `ended`
  *
  * Rejected: a thread per call (30 to 120 us, and no bound on their number at
