@@ -112,9 +112,8 @@ static void set_phase(struct sley *rt, enum runtime_phase phase)
 
 static void stop_threads(struct sley *rt, unsigned int nr_started)
 {
+	/* As work for each of them: who is about to sleep sees it, by I3. */
 	set_phase(rt, PHASE_STOPPING);
-	if (rt->membarrier)
-		os_membarrier();
 	for (unsigned int i = 0; i < nr_started; i++)
 		idle_notify_seat(&rt->idle, &rt->worker[i]->seat);
 	for (unsigned int i = 0; i < nr_started; i++)

@@ -102,7 +102,6 @@ void strand_main(void *arg, struct fiber_thread *thread)
 static void stop_workers(void)
 {
 	store_release(&rt->phase, PHASE_STOPPING);
-	os_membarrier();
 	idle_notify_seat(&rt->idle, &crew[0].seat);
 	while (!load_acquire(&joined))
 		(void)os_futex_wait(&joined, 0, UINT64_MAX);

@@ -174,6 +174,7 @@ NOT_THERE void *mem_alloc_aligned(struct mem *mem, size_t size, size_t align)
 	return memset(chunk, 0, size);
 }
 
+#ifndef CREW_STARTS_THREADS
 NOT_THERE void *mem_alloc(struct mem *mem, size_t size)
 {
 	(void)mem;
@@ -186,6 +187,7 @@ NOT_THERE void mem_free(struct mem *mem, void *memory, size_t size)
 	(void)size;
 	model_free(memory);
 }
+#endif
 
 NOT_THERE void os_thread_yield(void)
 {
@@ -217,6 +219,7 @@ NOT_THERE int os_thread_start(pthread_t *out, const char *name,
 	return -1;
 }
 
+#ifndef CREW_STARTS_THREADS
 NOT_THERE int os_thread_start_on(pthread_t *out, const char *name,
 				 void *(*fn)(void *), void *arg,
 				 const struct sley_cpus *cpus)
@@ -233,6 +236,7 @@ NOT_THERE void os_thread_join(pthread_t thread)
 {
 	(void)thread;
 }
+#endif
 
 NOT_THERE void stack_pool_trim(struct stack_pool *pool)
 {
