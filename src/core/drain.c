@@ -18,7 +18,8 @@
 
 bool gate_enter(struct sley *rt)
 {
-	uint64_t gate = add_acq_rel(&rt->gate, GATE_ONE); /* D2 */
+	/* relaxed: before or after it is shut, in one word; leaving releases. */
+	uint64_t gate = add_relaxed(&rt->gate, GATE_ONE);
 
 	if (likely(!(gate & GATE_SHUT)))
 		return true;
@@ -28,7 +29,7 @@ bool gate_enter(struct sley *rt)
 
 void gate_pass(struct sley *rt)
 {
-	(void)add_acq_rel(&rt->gate, GATE_ONE); /* D2 */
+	(void)add_acq_rel(&rt->gate, GATE_ONE); /* D3 */
 }
 
 void gate_leave(struct sley *rt)
@@ -38,7 +39,7 @@ void gate_leave(struct sley *rt)
 
 void gate_shut(struct sley *rt)
 {
-	(void)or_acq_rel(&rt->gate, GATE_SHUT);        /* D2 */
+	(void)or_acq_rel(&rt->gate, GATE_SHUT);        /* D3 */
 	while (load_acquire(&rt->gate) != GATE_SHUT) { /* D2 */
 		spin_hint(&rt->gate);
 		os_thread_yield();
@@ -99,8 +100,8 @@ void drain_signal(struct sley *rt)
 
 static bool drained(struct sley *rt)
 {
-	return load_acquire(&rt->nr_bound) == 0 && /* D1 */
-	       nr_left(rt) == 0;
+	/* relaxed: the sums take the lock under which the last one left. */
+	return load_relaxed(&rt->nr_bound) == 0 && nr_left(rt) == 0;
 }
 
 /* Without membarrier a signal may be missed: look now and then. */
@@ -223,7 +224,8 @@ static uint64_t report_strands(struct sley *rt)
 
 void drain_report(struct sley *rt)
 {
-	uint32_t bound = load_acquire(&rt->nr_bound); /* D1 */
+	/* relaxed: a number in a message. */
+	uint32_t bound = load_relaxed(&rt->nr_bound);
 	uint64_t left = nr_left(rt);
 	uint64_t started;
 

@@ -18,7 +18,9 @@
  *   D1  a worker counts finished -> the sum reads it : what the task did, and
  *       what was counted as spawned before
  *   D2  a foreign thread leaves the gate -> the drainer sees it empty : its
- *       task is counted
+ *       task is counted, or that it is bound
+ *   D3  the gate is shut -> who passes it anyway : so that nothing brought
+ *       about by who passes later can have been what let it be shut
  *
  * Rejected: one shared counter of live tasks.  It is a cache line that every
  * spawn and every end of a task on every worker would write.
@@ -70,6 +72,8 @@ void drain_signal(struct sley *rt);
 
 static inline void drain_signal_if_wanted(struct sley *rt)
 {
+	/* What was counted is not moved behind the look. */
+	compiler_barrier();
 	/* relaxed: the drainer's os_membarrier() orders it, or it polls. */
 	if (unlikely(load_relaxed(&rt->draining)))
 		drain_signal(rt);

@@ -8,7 +8,6 @@
  *
  * Edges:
  *
- *   L1  a thread unbinds -> the destroyer sees nr_bound : its tasks have ended
  *   L2  see core/runtime.h
  */
 #include "core/drain.h"
@@ -53,7 +52,8 @@ int runtime_bind(struct sley *rt)
 		sley__self.bound = rt;
 	if (!err) {
 		sley__self.forked = false;
-		(void)add_acq_rel(&rt->nr_bound, 1); /* L1 */
+		/* relaxed: D2 of the gate publishes it. */
+		(void)add_relaxed(&rt->nr_bound, 1);
 	}
 	gate_leave(rt);
 	if (!err && !rt->nr_workers)
@@ -81,7 +81,8 @@ void runtime_unbind(struct sley *rt)
 	sley__self.bound = NULL;
 	/* Who sees that nobody is bound takes the lock before it frees @rt. */
 	spin_lock(&rt->bound_lock);
-	(void)sub_acq_rel(&rt->nr_bound, 1); /* L1 */
+	/* relaxed: under that lock. */
+	(void)sub_relaxed(&rt->nr_bound, 1);
 	drain_signal_if_wanted(rt);
 	spin_unlock(&rt->bound_lock);
 }
