@@ -79,6 +79,13 @@ static void setup_stray(void)
 	lock->q.word = SLEY_RWLOCK_STRAY;
 }
 
+/* A reader has taken its first step, and is still to come to the list. */
+static void setup_written_and_arrived(void)
+{
+	setup_written();
+	lock->q.word += SLEY_RWLOCK_READER;
+}
+
 static void setup_read_timed(void)
 {
 	setup_timed();
@@ -341,6 +348,14 @@ static void task_writer(int id)
 	writer(id);
 }
 
+/* The one that has arrived. */
+static void task_reader_arrived(int id)
+{
+	task_begin(id);
+	sley_rwlock_read_lock_slow(lock);
+	unread(id);
+}
+
 static void task_downgrade(int id)
 {
 	task_begin(id);
@@ -437,6 +452,11 @@ MODEL(a_downgrade_between_a_writer_and_a_reader, .setup = setup_written,
       .threads = { task_downgrade, task_writer, task_reader }, .slow = true,
       .finish = finish);
 
+MODEL(a_downgrade_with_one_that_has_arrived_and_one_that_does,
+      .setup = setup_written_and_arrived,
+      .threads = { task_downgrade, task_reader_arrived, task_reader },
+      .finish = finish);
+
 MODEL(a_cancelled_writer_and_a_reader_that_goes, .setup = setup_read,
       .threads = { task_unread, task_writer_or_end, cancel_second },
       .finish = two_met_or_gave_up);
@@ -444,6 +464,17 @@ MODEL(a_cancelled_writer_and_a_reader_that_goes, .setup = setup_read,
 MODEL(a_cancelled_reader_and_a_writer_that_goes, .setup = setup_written,
       .threads = { task_unwrite, task_reader_or_end, cancel_second },
       .finish = two_met_or_gave_up);
+
+/* It is written all the time: both must give up, and leave nothing behind. */
+static void both_gave_up(void)
+{
+	MODEL_CHECK(ledger.gave_up == 2);
+	sley_rwlock_write_unlock(lock);
+	finish();
+}
+
+MODEL(a_reader_gives_up_while_another_comes, .setup = setup_written,
+      .threads = { reader_timed, reader_timed }, .finish = both_gave_up);
 
 /* It is read all the time: the writer could but give up, the reader not. */
 static void a_reader_met(void)

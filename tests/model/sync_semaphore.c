@@ -113,6 +113,14 @@ static void try_one(int id)
 	ledger.got += sley_sem_try_acquire(sem, 1);
 }
 
+/* Thread 1 releases. */
+static void glance(int id)
+{
+	(void)id;
+	if (sley_sem_value(sem) == 1)
+		MODEL_CHECK(payload[1] == 7);
+}
+
 static void release_one(int id)
 {
 	release(id, 1);
@@ -149,6 +157,9 @@ static void gone(void)
 
 MODEL(the_taker_of_the_last_unit_may_free_it, .setup = setup,
       .threads = { acquire_and_free, release_one }, .finish = gone);
+
+MODEL(who_counts_a_unit_sees_what_was_before, .setup = setup,
+      .threads = { glance, release_one }, .finish = one_released);
 
 MODEL(a_unit_is_taken_or_stays_when_the_deadline_comes, .setup = setup,
       .threads = { acquire_one_soon, try_one, release_one },

@@ -11,8 +11,9 @@
  *
  * Complete for one loan that is out and one or two requests for one or two
  * objects, with a deadline or a cancel for one of them, and for a destroy under
- * one or two who wait.  It could miss what needs a third request, and what a
- * constructor that fails leaves behind (tests/unit, and the fault sweep).
+ * one or two who wait, and for two objects that are made or scrapped at the
+ * same time.  It could miss what needs a third request, and what a constructor
+ * that fails leaves behind (tests/unit, and the fault sweep).
  */
 #include "model_mem.h"
 #include "tasks_only.h"
@@ -25,10 +26,11 @@ struct object {
 };
 
 static struct sley_stock *stock;
-static void *mine; /* lent in setup */
+static void *mine;    /* lent in setup */
+static void *more[2]; /* as well, for some */
 static struct ledger {
 	int served, refused;
-	int destructed;
+	int constructed, destructed;
 	bool destroyed;
 } ledger;
 
@@ -36,6 +38,7 @@ static int construct_object(void *object, void *self)
 {
 	(void)self;
 	*(struct object *)object = (struct object){ 0 };
+	ledger.constructed++;
 	return 0;
 }
 
@@ -76,6 +79,11 @@ static void setup_one(void)
 static void setup_two(void)
 {
 	setup_with(2, 0);
+}
+
+static void setup_three(void)
+{
+	setup_with(3, 0);
 }
 
 static void setup_one_timed(void)
@@ -142,9 +150,14 @@ static void borrow_one_until(int id)
 	borrow(1, LATER);
 }
 
-/* Everything is back. */
+/* Everything is back, and counted. */
 static void end(void)
 {
+	struct sley_stock_stats stats;
+
+	sley_stock_get_stats(stock, &stats);
+	MODEL_CHECK(stats.constructed ==
+		    (uint64_t)(ledger.constructed - ledger.destructed));
 	MODEL_CHECK(!stock->q.first && !stock->waiting && !stock->lent);
 	MODEL_CHECK(stock->units == stock->config.capacity);
 	sley_stock_destroy(stock);
@@ -175,6 +188,44 @@ static void the_small_one_was_served(void)
 MODEL(who_gives_up_lets_the_next_one_in, .setup = setup_two,
       .threads = { borrow_two_until, borrow_one },
       .finish = the_small_one_was_served);
+
+/* ---- objects that are made and unmade at the same time ---------------------- */
+
+/* Three are out, and there is room for one on the shelf. */
+static void setup_little_room(void)
+{
+	setup_with(3, 0);
+	stock->config.keep = 1;
+	MODEL_CHECK(sley_stock_borrow_n(stock, more, 2) == 0);
+}
+
+static void return_more(int id)
+{
+	use(more[id]);
+	sley_stock_return(more[id]);
+}
+
+/* Two that find nothing on the shelf. */
+static void two_were_made(void)
+{
+	MODEL_CHECK(ledger.served == 2);
+	sley_stock_return(mine);
+	end();
+}
+
+/* One is kept. */
+static void two_were_unmade(void)
+{
+	MODEL_CHECK(ledger.destructed == 2);
+	end();
+}
+
+MODEL(two_are_constructed_at_once, .setup = setup_three,
+      .threads = { borrow_one, borrow_one }, .finish = two_were_made);
+
+MODEL(two_are_destructed_at_once, .setup = setup_little_room,
+      .threads = { return_more, return_more, return_mine },
+      .finish = two_were_unmade);
 
 /* ---- tasks -------------------------------------------------------------------- */
 
