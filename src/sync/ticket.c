@@ -26,8 +26,10 @@
  *
  *   K1  done sets CALLED of the next -> who sees it called : what was before
  *       each earlier ticket was done, since each done locked the queue before
- *   K2  done sets DONE, unref drops a reference -> a later done or unref : all
- *       that the earlier one did before
+ *   K2  done sets DONE, unref drops a reference -> who sees it given up, the
+ *       last unref : all that the earlier one did before.  Done itself need not
+ *       acquire: it looks at the word again under the lock, and who comes
+ *       second is told nothing
  *   W1  see core/waitq.h
  *
  * Rejected: an event per ticket and a shared record for each, counted.  Two
@@ -189,7 +191,7 @@ void sley_ticket_done(struct sley_ticket *ticket)
 	struct sley_ticket_queue *queue = ticket->queue;
 	struct released released = { NULL, NULL };
 
-	if (or_acq_rel(&ticket->q.word, DONE) & DONE) /* K2 */
+	if (or_release(&ticket->q.word, DONE) & DONE) /* K2 */
 		return;
 	(void)waitq_lock(&queue->q);
 	remove_ticket(ticket);

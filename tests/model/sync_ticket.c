@@ -10,10 +10,10 @@
  * that never looks; what is in there at the end is what was queued.
  *
  * Complete for three tickets, of which two are done or waited for at the same
- * time, in and out of order, given up, dropped by reference, with a deadline or
- * a cancel for one who waits; and for two tasks hung on one ticket.  It could
- * miss what needs two waiters of one ticket, or a fourth ticket between two
- * that are done at once.
+ * time, in and out of order, given up, dropped by reference (also when it is
+ * called meanwhile, or done before), with a deadline or a cancel for one who
+ * waits; and for two tasks hung on one ticket.  It could miss what needs two
+ * waiters of one ticket, or a fourth ticket between two that are done at once.
  */
 #include "tasks_only.h"
 
@@ -181,6 +181,14 @@ MODEL(done_at_a_deadline_still_calls_the_next, .setup = setup,
       .threads = { done_0, wait_for_1_until, wait_for_2_and_free },
       .finish = all_were_called);
 
+static void third_is_first(void)
+{
+	MODEL_CHECK(scene->queue.first == &scene->ticket[2]);
+	MODEL_CHECK(scene->queue.last == &scene->ticket[2]);
+	MODEL_CHECK(sley_ticket_is_called(&scene->ticket[2]));
+	model_free(scene);
+}
+
 /* ---- references --------------------------------------------------------------- */
 
 static void setup_shared(void)
@@ -206,6 +214,14 @@ static void second_is_first(void)
 	model_free(scene);
 }
 
+static void second_is_called(void)
+{
+	MODEL_CHECK(ledger.last_refs == 1);
+	MODEL_CHECK(scene->queue.first == &scene->ticket[1]);
+	MODEL_CHECK(sley_ticket_is_called(&scene->ticket[1]));
+	model_free(scene);
+}
+
 static void wait_for_1_and_done(int id)
 {
 	(void)id;
@@ -218,15 +234,36 @@ MODEL(who_drops_it_last_calls_the_next, .setup = setup_shared,
       .threads = { drop_0, drop_0, wait_for_1_and_done },
       .finish = second_is_first);
 
-/* ---- twice ------------------------------------------------------------------ */
-
-static void third_is_first(void)
+/* It is called meanwhile, by who has the ticket before it. */
+static void hold_1_twice(int id)
 {
-	MODEL_CHECK(scene->queue.first == &scene->ticket[2]);
-	MODEL_CHECK(scene->queue.last == &scene->ticket[2]);
-	MODEL_CHECK(sley_ticket_is_called(&scene->ticket[2]));
-	model_free(scene);
+	(void)id;
+	sley_ticket_ref(&scene->ticket[1]);
+	MODEL_CHECK(!sley_ticket_unref(&scene->ticket[1]));
+	MODEL_CHECK(sley_ticket_unref(&scene->ticket[1]));
+	ledger.last_refs++;
 }
+
+static void dropped_once(void)
+{
+	MODEL_CHECK(ledger.last_refs == 1);
+	third_is_first();
+}
+
+MODEL(a_call_between_references, .setup = setup,
+      .threads = { done_0, hold_1_twice }, .finish = dropped_once);
+
+/* Done before it is dropped: the last one still sees what the others did. */
+static void done_and_drop_0(int id)
+{
+	sley_ticket_done(&scene->ticket[0]);
+	drop_0(id);
+}
+
+MODEL(who_drops_it_last_when_it_is_done, .setup = setup_shared,
+      .threads = { drop_0, done_and_drop_0 }, .finish = second_is_called);
+
+/* ---- twice ------------------------------------------------------------------ */
 
 MODEL(done_twice_at_once_calls_one, .setup = setup,
       .threads = { done_0_twice, done_0_twice, wait_for_1_and_done },
