@@ -10,6 +10,9 @@
  * hands the mutex over: HELD stays set, and the first waiter is woken as its
  * holder.  Nobody can come in between, so nobody starves.
  *
+ * So whoever has the list's lock is alone with the word.  Others who want that
+ * lock set a bit that is set, which changes nothing: a store will do.
+ *
  * Edges:
  *
  *   W1  see core/waitq.h; the inline paths acquire and release the same word
@@ -18,40 +21,26 @@
 
 #include <sley/sync.h>
 
-/*
- * Under the list's lock: set HELD if it is clear, else WAITERS.  True: taken.
- */
-static bool take_or_announce(struct sley_mutex *mutex)
-{
-	/* relaxed: the CAS checks it. */
-	uint64_t word = load_relaxed(&mutex->q.word);
-	uint64_t change;
-
-	do {
-		change = word & SLEY_MUTEX_HELD ? SLEY_MUTEX_WAITERS
-						: SLEY_MUTEX_HELD;
-	} while (!cas_acquire(&mutex->q.word, &word, word | change)); /* W1 */
-	return change == SLEY_MUTEX_HELD;
-}
-
 static int lock_until(struct sley_mutex *mutex, uint64_t deadline_ns,
 		      enum wait_flags flags)
 {
 	struct sley_waiter node;
+	uint64_t word = waitq_lock(&mutex->q);
 	int err;
 
-	(void)waitq_lock(&mutex->q);
-	if (take_or_announce(mutex)) {
-		waitq_unlock(&mutex->q);
+	if (!(word & SLEY_MUTEX_HELD)) {
+		waitq_unlock_as(&mutex->q, word | SLEY_MUTEX_HELD);
 		return 0;
 	}
+	/* relaxed: under the list's lock; unlocking publishes it. */
+	store_relaxed(&mutex->q.word, word | SLEY_MUTEX_WAITERS | WAITQ_LOCK);
 	err = waitq_wait(&mutex->q, &node, deadline_ns, flags);
 	if (err) {
+		/* relaxed: under the list's lock. */
+		word = load_relaxed(&mutex->q.word) & ~WAITQ_LOCK;
 		if (!mutex->q.first)
-			/* relaxed: under the list's lock. */
-			(void)and_relaxed(&mutex->q.word,
-					  ~(uint64_t)SLEY_MUTEX_WAITERS);
-		waitq_unlock(&mutex->q);
+			word &= ~(uint64_t)SLEY_MUTEX_WAITERS;
+		waitq_unlock_as(&mutex->q, word); /* W1 */
 	}
 	return err;
 }
@@ -61,7 +50,6 @@ void sley_mutex_lock_slow(struct sley_mutex *mutex)
 	(void)!lock_until(mutex, UINT64_MAX, WAIT_SHIELDED);
 }
 
-/* Under the list's lock nobody sets HELD or clears it. */
 bool sley_mutex_try_lock_slow(struct sley_mutex *mutex)
 {
 	uint64_t word = waitq_lock(&mutex->q);
@@ -87,7 +75,6 @@ void sley_mutex_unlock_slow(struct sley_mutex *mutex)
 	sley_check(word & SLEY_MUTEX_HELD,
 		   "unlock a mutex only while it is held");
 	woken = waitq_wake_first(&mutex->q);
-	/* Under the list's lock and with HELD set, nobody else writes. */
 	if (!woken.any)
 		word = 0;
 	else
