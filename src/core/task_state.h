@@ -247,7 +247,7 @@ static inline bool task_park_announced(struct sley_task *task, uint32_t shield)
 			(decided ? TASK_READY | TASK_EARLY
 				 : TASK_BLOCKED | shield);
 	} while (chaos_says(CHAOS_LOSE) ||
-		 !cas_acq_rel_acquire(&task->state, &old, state)); /* T1 T2 */
+		 !cas_acq_rel(&task->state, &old, state)); /* T1 T2 */
 	return !(state & TASK_VERDICT_MASK);
 }
 
@@ -371,14 +371,14 @@ static inline must_check bool task_cancel(struct sley_task *task)
 /* The same by the thread that parks it, when it parks at all: no barrier. */
 static inline must_check bool task_cancel_parked(struct sley_task *task)
 {
-	(void)or_acq_rel(&task->flags, TASK_CANCELLED); /* T3 */
+	(void)or_release(&task->flags, TASK_CANCELLED); /* T3 */
 	return task_cancel_wait(task);
 }
 
 /* The same before it is queued: it is dropped when its turn comes. */
 static inline void task_cancel_unqueued(struct sley_task *task)
 {
-	(void)or_acq_rel(&task->flags, TASK_CANCELLED); /* T3 */
+	(void)or_release(&task->flags, TASK_CANCELLED); /* T3 */
 }
 
 static inline uint32_t task_observe(const struct sley_task *task)

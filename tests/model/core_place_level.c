@@ -224,3 +224,60 @@ static void pick_once(int id)
 
 MODEL(a_level_has_changed_under_a_thief, .setup = setup_thief,
       .threads = { pick_once, rob_and_pick }, .finish = each_once);
+
+/* The other takes what is next while the worker puts its queues in order. */
+static void setup_thief_of_next(void)
+{
+	setup(2);
+	levels_push(&crew[0].ready, job(0), LEVEL_DEFAULT);
+	levels_push(&crew[0].ready, job(2), LEVEL_DEFAULT);
+	crew[0].next = job(CHANGED);
+	place_set_level(&jobs[CHANGED].task, URGENT);
+}
+
+static void rob(int id)
+{
+	struct sley_task *task = worker_search(&crew[id]);
+
+	if (task)
+		run(task);
+}
+
+MODEL(a_thief_takes_what_is_next_from_under_the_order,
+      .setup = setup_thief_of_next, .threads = { pick_once, rob },
+      .finish = each_once);
+
+/* ---- two changes -------------------------------------------------------------------- */
+
+static uint32_t told_of[JOBS];
+
+static void setup_two_changes(void)
+{
+	in_the_fresh_list();
+	memset(told_of, 0, sizeof(told_of));
+}
+
+/* Jobs 1 and 2, for threads 1 and 2. */
+static void set_level_of_own(int id)
+{
+	place_set_level(&jobs[id].task, URGENT);
+	store_release(&told_of[id], 1);
+}
+
+static void pick_by_both(int id)
+{
+	for (int i = 0; i < 2; i++) {
+		bool knows = false;
+		struct sley_task *task;
+
+		for (int j = 1; j < JOBS; j++)
+			knows |= load_acquire(&told_of[j]) && !ledger.ran[j];
+		task = worker_pick(&crew[id]);
+		MODEL_CHECK(!knows || task_level(task) == URGENT);
+		run(task);
+	}
+}
+
+MODEL(two_levels_change_at_a_time, .setup = setup_two_changes,
+      .threads = { pick_by_both, set_level_of_own, set_level_of_own },
+      .finish = each_once);

@@ -24,6 +24,7 @@ static struct payload stack;  /* written before it parks: T2        */
 static struct payload gift;   /* written before it is woken: T1     */
 static struct payload reason; /* written before it is cancelled: T3 */
 static struct payload result; /* written before it ends: T4         */
+static uint32_t counted_down; /* the group of the task              */
 static bool two_cancel; /* nobody knows by whom                          */
 static struct ledger {
 	enum task_verdict verdict;
@@ -37,6 +38,7 @@ static void setup(void)
 	task_build(&task, LEVEL_DEFAULT, 0);
 	queued = 1;
 	stack = gift = reason = result = (struct payload){ 0 };
+	counted_down = 0;
 	two_cancel = false;
 	ledger = (struct ledger){ 0 };
 	model_ledger(&ledger, sizeof(ledger));
@@ -288,6 +290,45 @@ static void dropped_if_said_so(void)
 MODEL(a_cancel_before_the_start_drops_the_task, .setup = setup,
       .threads = { start_or_drop, canceller }, .finish = dropped_if_said_so);
 
+/* What was built by another thread; its level and flags come with it. */
+static void setup_unbuilt(void)
+{
+	setup();
+	task = (struct sley_task){ 0 };
+	queued = 0;
+}
+
+static void build_and_queue(int id)
+{
+	(void)id;
+	task_build(&task, 7, TASK_PINNED);
+	enqueue();
+}
+
+static void start_what_was_built(int id)
+{
+	(void)id;
+	(void)dequeue_and_claim();
+	MODEL_CHECK(task_flags(&task) == (TASK_PINNED | 7 << TASK_LEVEL_SHIFT));
+	task_finish(&task);
+}
+
+MODEL(who_takes_a_task_finds_it_built, .setup = setup_unbuilt,
+      .threads = { build_and_queue, start_what_was_built },
+      .finish = ended_once);
+
+/* Who sees that it was dropped may ask why. */
+static void observer_of_drop(int id)
+{
+	(void)id;
+	if (task_observe(&task) & TASK_DROPPED)
+		payload_check(&reason);
+}
+
+MODEL(who_sees_the_drop_sees_the_reason, .setup = setup,
+      .threads = { start_or_drop, canceller, observer_of_drop },
+      .finish = dropped_if_said_so);
+
 /* ---- the level changes meanwhile ----------------------------------------- */
 
 static void change_level(int id)
@@ -298,6 +339,42 @@ static void change_level(int id)
 
 MODEL(a_change_of_level_disturbs_nothing, .setup = setup,
       .threads = { wait_open, canceller, change_level }, .finish = ended_once);
+
+/* By the thread that parks it, and by the one that is about to queue it. */
+static void canceller_of_parked(int id)
+{
+	(void)id;
+	payload_write(&reason);
+	MODEL_CHECK(!task_cancel_parked(&task));
+}
+
+static void canceller_of_unqueued(int id)
+{
+	(void)id;
+	payload_write(&reason);
+	task_cancel_unqueued(&task);
+}
+
+static void onlooker(int id)
+{
+	(void)id;
+	if (task_is_cancelled(&task))
+		payload_check(&reason);
+}
+
+static void cancelled_and_changed(void)
+{
+	MODEL_CHECK(task_is_cancelled(&task));
+	MODEL_CHECK(task_level(&task) == 7);
+}
+
+MODEL(a_cancel_by_who_parks_it_is_seen, .setup = setup,
+      .threads = { canceller_of_parked, onlooker, change_level },
+      .finish = cancelled_and_changed);
+
+MODEL(a_cancel_before_it_is_queued_is_seen, .setup = setup,
+      .threads = { canceller_of_unqueued, onlooker, change_level },
+      .finish = cancelled_and_changed);
 
 /* ---- its end is seen ------------------------------------------------------ */
 
@@ -318,6 +395,25 @@ static void observer(int id)
 
 MODEL(who_sees_the_end_sees_the_result, .setup = setup,
       .threads = { run_and_end, observer }, .finish = ended_once);
+
+/* Its group is counted down afterwards, and then the caller has it back. */
+static void end_and_count_down(int id)
+{
+	run_and_end(id);
+	store_release(&counted_down, 1);
+}
+
+static void join(int id)
+{
+	(void)id;
+	while (!load_acquire(&counted_down))
+		spin_hint(&counted_down);
+	MODEL_CHECK(task_state_of(task_observe(&task)) == TASK_COMPLETED);
+	task = (struct sley_task){ .state = TASK_COMPLETED };
+}
+
+MODEL(who_joins_it_has_it_back, .setup = setup,
+      .threads = { end_and_count_down, join }, .finish = ended_once);
 
 /* ---- a plain thread ------------------------------------------------------- */
 
@@ -351,3 +447,28 @@ static void thread_is_woken(int id)
 
 MODEL(a_thread_is_let_go_last, .setup = setup_thread,
       .threads = { thread_waits, thread_is_woken });
+
+/* It waits for several: decided early, it goes on without being let go. */
+static void thread_waits_for_several(int id)
+{
+	(void)id;
+	task_announce_wait(&task);
+	if (task_park(&task, TASK_SHIELDED)) {
+		while (!task_thread_released(&task))
+			spin_hint(&task.state);
+	}
+	payload_check(&gift);
+}
+
+static void thread_is_woken_early(int id)
+{
+	(void)id;
+	while (!(task_observe(&task) & TASK_WAITING))
+		spin_hint(&task.state);
+	payload_write(&gift);
+	if (task_decide(&task, VERDICT_WOKEN, 0) == DECIDED_QUEUE)
+		task_release_thread(&task);
+}
+
+MODEL(a_thread_is_woken_before_it_blocks, .setup = setup_thread,
+      .threads = { thread_waits_for_several, thread_is_woken_early });

@@ -211,3 +211,43 @@ MODEL(overflow_against_two_thieves, .setup = setup_full,
 MODEL(a_thief_is_robbed, .setup = setup_full,
       .threads = { push_two_take_all, thief, thief_of_thief },
       .finish = each_once);
+
+/* ---- news of the loot ------------------------------------------------------ */
+
+static uint32_t told;
+
+static void setup_news(void)
+{
+	setup_full();
+	told = 0;
+	model_name(&told, "told");
+}
+
+/* Takes two, keeps one, and says so. */
+static void steal_and_tell(int id)
+{
+	int last = 0;
+
+	deliver(ring_steal_half(&ring, &loot[id]), &last);
+	store_release(&told, 1);
+}
+
+static void hear_and_steal(int id)
+{
+	int last = 0;
+
+	if (!load_acquire(&told))
+		return;
+	MODEL_CHECK(ring_size(&loot[0]) == 1);
+	steal_from(&loot[0], &loot[id], &last);
+}
+
+static void two_left(void)
+{
+	MODEL_CHECK(ledger.delivered[1] == 1);
+	MODEL_CHECK(ring_size(&ring) == 2);
+	MODEL_CHECK(ring_size(&loot[0]) == !ledger.delivered[2]);
+}
+
+MODEL(who_hears_of_the_loot_finds_it, .setup = setup_news,
+      .threads = { steal_and_tell, hear_and_steal }, .finish = two_left);
