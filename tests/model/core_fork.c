@@ -10,6 +10,9 @@
  * list of those suspended there.  The child writes plain data, which the
  * parent reads; it is in the parent's frame, and gone as soon as that returns.
  *
+ * In one model the worker goes to that strand, with a stack of its own, just
+ * before; the thief must find it whole.
+ *
  * Complete for one child, one thief, with membarrier and without.  More
  * children and thieves are in lf_fork_stack.c, where the stack itself is; not
  * seen are two suspended parents in one list, and a parent that comes back on
@@ -151,6 +154,56 @@ static void fork_and_work_on(int id)
 	ledger.joined++;
 }
 
+/* ---- on a strand that is new ---------------------------------------------------- */
+
+static _Alignas(64) char stack_memory[64 << 10];
+static int error; /* errno of the worker */
+
+static void setup_base(void)
+{
+	struct worker *worker = &crew[0];
+
+	setup();
+	worker->thread = (struct fiber_thread){ .errno_location = &error };
+	fiber_init_thread(&worker->base.fiber, &worker->thread);
+	worker->strand = &worker->base;
+}
+
+/*
+ * A worker reads the strand it is on, which it writes for thieves, as plain
+ * data; the explorer's store buffers do not answer that.
+ */
+static void empty_buffer(void)
+{
+	static uint32_t word;
+
+	(void)or_relaxed(&word, 0);
+}
+
+static void strand_main(void *arg, struct fiber_thread *thread)
+{
+	struct worker *worker = arg;
+
+	(void)thread;
+	empty_buffer();
+	fork_child();
+	fork_publish(worker);
+	join_child(worker);
+	(void)worker_switch_raw(worker, &worker->base);
+	MODEL_CHECK(!"it has ended");
+}
+
+/* As strand_create() makes it; a thief may look there at once. */
+static void fork_and_join_on_a_new_strand(int id)
+{
+	const struct stack stack = { .low = stack_memory,
+				     .size = sizeof(stack_memory) };
+
+	strands[0].forks = (struct fork_stack){ .storage = storage };
+	fiber_init(&strands[0].fiber, &stack, strand_main, &crew[id]);
+	(void)worker_switch_raw(&crew[id], &strands[0]);
+}
+
 /* ---- the thief --------------------------------------------------------------------- */
 
 static void run_stolen(struct sley_task *task)
@@ -199,3 +252,7 @@ BOTH_VARIANTS(a_child_is_left_behind,
 
 BOTH_VARIANTS(a_sleeper_hears_of_a_child,
 	      .threads = { fork_and_work_on, search });
+
+MODEL(a_thief_looks_at_a_new_strand, .setup = setup_base,
+      .threads = { fork_and_join_on_a_new_strand, steal },
+      .finish = joined_once);

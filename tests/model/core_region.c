@@ -50,16 +50,6 @@ struct strand *worker_spare_strand(struct worker *worker,
 	return &worker->base;
 }
 
-void os_alt_stack_set(struct os_alt_stack *alt_stack)
-{
-	(void)alt_stack;
-}
-
-void os_alt_stack_unset(struct os_alt_stack *alt_stack)
-{
-	(void)alt_stack;
-}
-
 /* ---- the task ------------------------------------------------------------------------- */
 
 static void inside(const struct payload *given, struct payload *result)

@@ -123,6 +123,16 @@ NOT_THERE void fiber_swap_fpu(struct fiber *from, struct fiber *to,
 	(void)thread;
 }
 
+NOT_THERE void os_alt_stack_set(struct os_alt_stack *alt_stack)
+{
+	(void)alt_stack;
+}
+
+NOT_THERE void os_alt_stack_unset(struct os_alt_stack *alt_stack)
+{
+	(void)alt_stack;
+}
+
 NOT_THERE struct sley_task *fork_steal(struct worker *worker,
 				       struct worker *victim)
 {
