@@ -13,7 +13,9 @@
  *
  * Not seen is a task that somebody queues with its old level just when it
  * changes, in the lane or by wake-up: the new level counts when it is taken
- * from there, or the next time.
+ * from there, or the next time.  Nor is one that is stolen twice: a thief says
+ * only after it has filled its ring that what is there may be out of order, and
+ * who robs it before that believes it is in order.
  *
  * Edges:
  *
