@@ -13,10 +13,11 @@
 #include "core/drain.h"
 #include "core/hooks.h"
 #include "core/runtime.h"
+#include "os/thread.h"
 
 #include <errno.h>
 
-int runtime_destroy(struct sley *rt, uint64_t deadline_ns)
+static int destroy(struct sley *rt, uint64_t deadline_ns)
 {
 	uint32_t destroying = 0;
 	int err;
@@ -36,4 +37,14 @@ int runtime_destroy(struct sley *rt, uint64_t deadline_ns)
 	gate_shut(rt);
 	runtime_free(rt);
 	return 0;
+}
+
+/* pthread_join() would be a place to be cancelled at, halfway. */
+int runtime_destroy(struct sley *rt, uint64_t deadline_ns)
+{
+	int state = os_thread_no_cancel();
+	int err = destroy(rt, deadline_ns);
+
+	os_thread_cancel_again(state);
+	return err;
 }

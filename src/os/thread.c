@@ -163,6 +163,19 @@ int os_thread_at_exit(void (*fn)(void))
 	return -err;
 }
 
+int os_thread_no_cancel(void)
+{
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	return state;
+}
+
+void os_thread_cancel_again(int state)
+{
+	pthread_setcancelstate(state, NULL);
+}
+
 void os_thread_guard(struct os_guarded *out, void (*fn)(void))
 {
 	int err = 0;
@@ -174,7 +187,7 @@ void os_thread_guard(struct os_guarded *out, void (*fn)(void))
 	/* fault: best effort, whoever ends the thread is not told then */
 	if (!err)
 		(void)pthread_setspecific(guard_key.key, (void *)(uintptr_t)fn);
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &out->cancel_state);
+	out->cancel_state = os_thread_no_cancel();
 }
 
 void os_thread_unguard(const struct os_guarded *guarded)
@@ -182,7 +195,7 @@ void os_thread_unguard(const struct os_guarded *guarded)
 	/* fault: best effort, as above */
 	if (guard_key.made)
 		(void)pthread_setspecific(guard_key.key, NULL);
-	pthread_setcancelstate(guarded->cancel_state, NULL);
+	os_thread_cancel_again(guarded->cancel_state);
 }
 
 int os_thread_id(void)

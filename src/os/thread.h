@@ -60,6 +60,10 @@ void spin_yield(void);
  */
 must_check int os_thread_at_exit(void (*fn)(void));
 
+/* Nobody cancels the calling thread until it gives back what this returned. */
+must_check int os_thread_no_cancel(void);
+void os_thread_cancel_again(int state);
+
 /*
  * Until os_thread_unguard() the calling thread has to live.  Nobody cancels it
  * meanwhile, and @fn, which should not return, is called if it exits all the

@@ -131,6 +131,29 @@ TEST_WORKERS(threads_that_run_tasks_are_not_cancelled)
 	CHECK(result == (is_single() ? PTHREAD_CANCELED : NULL));
 }
 
+/* Somebody has cancelled it, and it takes down its runtime. */
+static void *destroy_when_cancelled(void *arg)
+{
+	struct sley *rt = start();
+
+	CHECK_EQ(pthread_cancel(pthread_self()), 0);
+	stop(rt);
+	atomic_store((atomic_int *)arg, 1);
+	pthread_testcancel();
+	return NULL;
+}
+
+TEST_WORKERS(threads_that_destroy_a_runtime_are_not_cancelled)
+{
+	atomic_int destroyed = 0;
+	pthread_t thread = test_thread(destroy_when_cancelled, &destroyed);
+	void *result;
+
+	CHECK_EQ(pthread_join(thread, &result), 0);
+	CHECK_EQ(destroyed, 1);
+	CHECK(result == PTHREAD_CANCELED);
+}
+
 /* ---- mutexes of pthread over a wait -------------------------------------------- */
 
 struct held {

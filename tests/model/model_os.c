@@ -79,6 +79,16 @@ void os_fork_watch(void (*prepare)(void), void (*parent)(void),
 }
 
 /* No model thread ends early. */
+int os_thread_no_cancel(void)
+{
+	return 0;
+}
+
+void os_thread_cancel_again(int state)
+{
+	(void)state;
+}
+
 void os_thread_guard(struct os_guarded *out, void (*fn)(void))
 {
 	(void)out;
