@@ -29,6 +29,7 @@
 #ifndef SLEY_TESTS_MODEL_TASKS_ONLY_H
 #define SLEY_TESTS_MODEL_TASKS_ONLY_H
 
+#include "never.h"
 #include "selves.h"
 
 #include "core/wait.h"
@@ -198,44 +199,9 @@ void leave_finish_rare(struct worker *worker)
 	MODEL_CHECK(worker->after.kind == AFTER_NOTHING);
 }
 
-static void never(void)
-{
-	MODEL_CHECK(!"a task that only waits does not come here");
-}
-
 void idle_wake_one(struct idle *idle)
 {
 	(void)idle;
-	never();
-}
-
-void trace_switch(struct worker *worker, const struct strand *from,
-		  const struct strand *to)
-{
-	(void)worker;
-	(void)from;
-	(void)to;
-	never();
-}
-
-void fiber_swap_fpu(struct fiber *from, struct fiber *to,
-		    struct fiber_thread *thread)
-{
-	(void)from;
-	(void)to;
-	(void)thread;
-	never();
-}
-
-void fork_leave_behind(struct worker *worker)
-{
-	(void)worker;
-	never();
-}
-
-void fork_come_back(struct strand *strand)
-{
-	(void)strand;
 	never();
 }
 

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * never.h - names that src/core/leave.h needs and no model comes to: nothing is
+ * traced, no task changes its floating-point control words, none has children.
+ */
+#ifndef SLEY_TESTS_MODEL_NEVER_H
+#define SLEY_TESTS_MODEL_NEVER_H
+
+#include "explorer.h"
+
+#include "core/fork.h"
+#include "core/leave.h"
+
+static void never(void)
+{
+	MODEL_CHECK(!"something that this model does not have");
+}
+
+void trace_switch(struct worker *worker, const struct strand *from,
+		  const struct strand *to)
+{
+	(void)worker;
+	(void)from;
+	(void)to;
+	never();
+}
+
+void fiber_swap_fpu(struct fiber *from, struct fiber *to,
+		    struct fiber_thread *thread)
+{
+	(void)from;
+	(void)to;
+	(void)thread;
+	never();
+}
+
+void fork_leave_behind(struct worker *worker)
+{
+	(void)worker;
+	never();
+}
+
+void fork_come_back(struct strand *strand)
+{
+	(void)strand;
+	never();
+}
+
+#endif
