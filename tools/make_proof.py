@@ -87,8 +87,9 @@ class Models:
         self.lines = [line for line in lines if not is_self_test(line)]
 
     def summary(self):
-        complete = [line for line in self.lines if line["complete"] or
-                    line["expect"] != "nothing"]
+        complete = [line for line in self.lines
+                    if line["search"] == "complete" and
+                    (line["complete"] or line["expect"] != "nothing")]
         scenes = len({(line["program"], line["model"])
                       for line in self.lines})
         return [("models", f"{len(by(self.lines, 'program'))} files, "
@@ -204,7 +205,8 @@ class Faults:
         rows = [("faults injected", f"{total(self.trials, 'trials'):,} in "
                  f"{len(by(self.trials, 'scenario'))} scenarios")]
         if self.sites:
-            last = self.sites[-1]
+            # Some sites do not exist in all builds.
+            last = max(self.sites, key=lambda line: line["hit"])
             rows.append(("fallible call sites",
                          f"{last['registered']}: {last['hit']} failed at "
                          f"least once, {last['unreachable']} argued "

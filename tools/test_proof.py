@@ -76,6 +76,7 @@ class Proof(unittest.TestCase):
     def test_self_tests_are_not_models(self):
         text = self.page()
         self.assertIn("| models | 2 files, 3 scenarios |", text)
+        self.assertIn("| searches that were complete | 3 of 4 |", text)
         self.assertIn("1 self tests in 1 file, 7 executions", text)
 
     def test_what_is_not_complete_is_marked_and_listed(self):
