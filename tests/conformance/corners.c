@@ -439,6 +439,10 @@ TEST_WORKERS(t30_forks_are_right_whichever_allocation_fails)
 {
 	int n, sum;
 
+	/* No memory comes while it joins: parents that wait must find a strand
+	   in the slab's first chunk. */
+	if (test_is_chaotic())
+		test_skip("chaos has slabs of one object");
 	for (n = 0; n < 12; n++) {
 		struct sley_group group = SLEY_GROUP_INIT;
 		struct sley_task task;
