@@ -357,9 +357,10 @@ def page(lines, when, version):
              for part in PARTS]
     yield "# Proof, in numbers"
     yield ""
-    yield (f"Written by `make prove` on {when}, for commit {version}. Nothing "
-           "here was typed by hand; `make prove` writes it again. How each "
-           "method works is in [HACKING.md](HACKING.md).")
+    yield (f"Added up on {when}, for commit {version}, from what the programs "
+           "of `make prove` counted. Nothing here was typed by hand; `make "
+           "prove` writes it again. How each method works is in "
+           "[HACKING.md](HACKING.md).")
     yield ""
     yield from table(["what", "how much"],
                      [row for part in parts for row in part.summary()])
