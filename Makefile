@@ -9,7 +9,7 @@
 #   make bench      the benchmarks with the peers that Debian packages, as a
 #                   table and as a picture, build/bench/bench.svg and .png
 #   make prove      models and mutants in full, failing calls, chaos, memcheck;
-#                   writes docs/PROOF.md (40 minutes)
+#                   writes docs/PROOF.md (long)
 #   make soak       the stress tests again and again (SOAK_ROUNDS=20)
 #   make install    DESTDIR= and PREFIX= (/usr/local)
 #   make uninstall  what the last install put down; the same DESTDIR=
