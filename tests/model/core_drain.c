@@ -8,10 +8,10 @@
  * Each task writes plain data, which the destroyer reads.
  *
  * Complete for two foreign threads at the gate, and for two that spawn; for a
- * task that spawns one on
- * another worker while the destroyer sums up; for a worker and a foreign thread
- * that spawns, against the destroyer, and for a stop hook.  There the worker is
- * awake; with --slow it searches and sleeps with the very search.c.  All with
+ * task that spawns one on another worker while the destroyer sums up; for a
+ * worker and a foreign thread that spawns, against the destroyer, and for a stop
+ * hook.  There the worker is awake; with --slow it searches and sleeps with the
+ * very search.c, complete but in RA, which has three delays.  All with
  * membarrier: without it the destroyer looks again every millisecond, for ever,
  * which has no end to be explored.  Not seen: three workers whose sums are read
  * in between, start hooks (a countdown, see core_countdown.c), and a deadline of
