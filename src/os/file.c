@@ -7,7 +7,6 @@
 #include "os/fault.h"
 
 #include <errno.h>
-#include <stdbool.h>
 
 int os_file_create(FILE **out, const char *path)
 {
@@ -17,13 +16,25 @@ int os_file_create(FILE **out, const char *path)
 	return *out ? 0 : -errno;
 }
 
-/* stdio forgets the reason of a write that failed before the last one. */
+/*
+ * stdio forgets why a write failed that was not the last one. One more byte,
+ * and the reason is there again; if that can be written, there is none.
+ */
+static int write_error(FILE *file)
+{
+	if (fault_error("ferror", EIO))
+		return -EIO;
+	if (!ferror(file))
+		return 0;
+	return fputc('\n', file) == EOF || fflush(file) ? -errno : -EIO;
+}
+
 int os_file_close(FILE *file)
 {
-	bool wrote = !fault_error("ferror", EIO) && !ferror(file);
-	int err = fclose(file) ? -errno : 0;
+	int err = write_error(file);
+	int injected = fault_error("fclose", ENOSPC, EIO);
 
-	if (!err)
-		err = -fault_error("fclose", ENOSPC, EIO);
-	return err || wrote ? err : -EIO;
+	if (fclose(file) && !err)
+		err = -errno;
+	return err ? err : -injected;
 }
