@@ -96,8 +96,10 @@ static void meet(atomic_int *count)
 		;
 }
 
-/* Both hold their workers until both are there, and through: of a task that has
-   ended the sanitizer may know no stack, and says nothing then. */
+/*
+ * Both hold their workers until both are there, and through: of a task that has
+ * ended the sanitizer may know no stack, and says nothing then.
+ */
 static void write_at_once(void *arg)
 {
 	struct race *r = arg;
@@ -108,20 +110,23 @@ static void write_at_once(void *arg)
 	meet(&r->through);
 }
 
+/* It keeps silent, too, where the other task's steps are being written down. */
 static void race_in_tasks(void *arg)
 {
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task[2];
+	(void)arg;
+	for (int i = 0; i < 200; i++) {
+		struct sley_group group = SLEY_GROUP_INIT;
+		struct sley_task task[2];
+		struct race r = { 0 };
 
-	sley_spawn(&group, &task[0], write_at_once, arg);
-	sley_spawn(&group, &task[1], write_at_once, arg);
-	sley_join(&group);
+		sley_spawn(&group, &task[0], write_at_once, &r);
+		sley_spawn(&group, &task[1], write_at_once, &r);
+		sley_join(&group);
+	}
 }
 
 TEST_ABORTS(tsan_a_race_of_two_tasks_is_seen, "data race")
 {
-	struct race r = { 0 };
-
 	only_thread();
-	run_in_task(race_in_tasks, &r);
+	run_in_task(race_in_tasks, NULL);
 }
