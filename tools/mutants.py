@@ -45,8 +45,9 @@ OPERATION = re.compile(
     r"\b(load|store|xchg|cas|add|sub|or|and)_"
     r"(relaxed|acquire|release|acq_rel_acquire|acq_rel)\s*\("
     r"|\b__atomic_(load|store|exchange|compare_exchange|fetch_\w+?)(?:_n)?\s*\("
-    r"|\bos_(futex_wake|membarrier)\s*\(")
-SHAPES = {"load": "load", "store": "store", "cas": "cas",
+    r"|\bos_(futex_wake|membarrier)\s*\("
+    r"|\bSLEY_(LOAD_OWN)\s*\(")
+SHAPES = {"load": "load", "LOAD_OWN": "load", "store": "store", "cas": "cas",
           "compare_exchange": "cas", "futex_wake": "wake",
           "membarrier": "barrier"}
 ORDERED = {"acquire": ["relaxed"], "release": ["relaxed"],
@@ -77,7 +78,7 @@ class Operation:
         self.name = match.group().rstrip("( \t\n")
         arguments = csource.split_parameters(code[match.end():end])
         self.place = squeeze(arguments[0]) if arguments else ""
-        word = match.group(1) or match.group(3) or match.group(4)
+        word = match[1] or match[3] or match[4] or match[5]
         self.shape = SHAPES.get(word, "rmw")
         self.order = match.group(2) or ""
         if match.group(3):

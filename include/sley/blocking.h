@@ -71,7 +71,7 @@ sley_blocking_call_until(sley_fn *fn, void *arg, uint64_t deadline_ns);
  * The task itself moves: its stack is continued by a thread as above, while its
  * worker goes on with other tasks; the end brings it back to the worker it was
  * on.  Between the two it is no worker that runs it: sley_worker() is -1, waits
- * block the thread, and the task must neither fork nor return.
+ * block the thread, and the task must not return.
  *
  * Thread-locals are those of the other thread between the two.  errno goes with
  * the task, but compilers keep the *address* of errno and of other thread-locals

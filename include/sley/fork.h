@@ -2,52 +2,77 @@
 /*
  * sley/fork.h - fork and join at the price of a call.
  *
- * The plain form.  A forked child waits on its parent's own stack of forks: an
- * idle worker may take it; if none does, the join simply calls it.  If one
- * did, the join suspends the parent, and its worker goes on with other work.
+ * A task forks a child, does something else meanwhile, and joins the child:
  *
- * A child must be joined by the task that forked it, in the opposite order of
- * the forks, before the function that holds it returns.
+ *	struct half left = { .n = n / 2 };
+ *	struct sley_fork child;
+ *
+ *	sley_fork(&child, sum, &left);
+ *	...the other half...
+ *	sley_fork_join(&child);
+ *
+ * A forked child waits in its parent's own stack of forks, which costs a few
+ * stores.  An idle worker may take it from there, the oldest first, also while
+ * its parent computes and never calls sley.  If none does, the join is a plain
+ * call.  If one did and the child has not ended, the parent is suspended, and
+ * its worker goes on with other work.  A child may block in anything, fork and
+ * open scopes itself, at any depth.
+ *
+ * Every child is joined once, by the task that forked it, before the function
+ * that holds it returns.  The newest first is the fast order; others are
+ * allowed.  A child has the priority of its parent, and is cancelled with it.
+ *
+ * Who is no task may fork, too.  On a plain thread that is bound to a runtime
+ * each child becomes a task of that runtime, which costs about what a
+ * sley_spawn() does; likewise in a blocking region.  On a thread without a
+ * runtime the child is called at the join.
+ *
+ * This is the plain form, for functions of one pointer.  For functions of any
+ * type, and faster still, see <sley/forkable.h>.
  */
 #ifndef SLEY_FORK_H
 #define SLEY_FORK_H
 
-#include <sley/compiler.h>
+#include <sley/fork_stack.h>
 #include <sley/runtime.h>
 
 SLEY_BEGIN_DECLS
 
-/* A forked child.  The fields are private; needs no initialisation. */
-struct sley_fork {
-	sley_fn *fn;
-	void *arg;
-	uint64_t state; /* src/lf/fork_stack.h            */
-	void *parent;   /* once stolen: src/core/fork.c   */
-};
-
 /*
  * sley_fork - let @fn(@arg) run beside the caller.
  *
- * Context:  a task
+ * Context:  any thread
  * Blocks:   never
  * Owner:    @child is borrowed until sley_fork_join() returns.
  * Order:    everything before the call happens before @fn.
  * Errors:   none; where memory for the stack of forks is short, @fn runs at
  *           the join
  */
-SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS void
-sley_fork(struct sley_fork *child, sley_fn *fn, void *arg);
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline void
+sley_fork(struct sley_fork *child, sley_fn *fn, void *arg)
+{
+	(void)sley_fork_fast(child, fn, arg);
+}
 
 /*
- * sley_fork_join - wait for the child that was forked last, or call it.
+ * sley_fork_join - wait for a child, or call it.
  *
- * Context:  the task that forked @child
- * Blocks:   the fiber, if another worker runs @child
+ * Cancelling the caller does not cut the wait short: the child may live in its
+ * frame.
+ *
+ * Context:  the task or thread that forked @child
+ * Blocks:   the fiber, if another worker runs @child; a plain thread sleeps
  * Order:    everything in the child happens before the return.
- * Errors:   none; joining any but the newest unjoined child is misuse
+ * Errors:   none; joining a child twice, or one of another task, is misuse
  */
-SLEY_EXPORT SLEY_TASK_ONLY SLEY_BLOCKS_FIBER void
-sley_fork_join(struct sley_fork *child);
+SLEY_ANY_THREAD SLEY_BLOCKS_FIBER static inline void
+sley_fork_join(struct sley_fork *child)
+{
+	if (sley_fork_pop_fast(sley_forks_fast(), child))
+		sley_fork_call_fast(child);
+	else
+		sley_fork_join_slow(child);
+}
 
 SLEY_END_DECLS
 #endif

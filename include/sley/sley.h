@@ -10,7 +10,7 @@
  *   future.h ticket.h                        values and turns to come
  *   waker.h                                  wake by a number
  *   blocking.h                               calls that hold a thread
- *   fork.h parallel.h                        side by side
+ *   fork.h forkable.h parallel.h             side by side
  *   stock.h shared.h defer.h                 objects that are lent, shared, cleared
  *   local.h                                  variables of a task
  *   cpus.h                                   where workers run
@@ -27,6 +27,7 @@
 #include <sley/defer.h>
 #include <sley/error.h>
 #include <sley/fork.h>
+#include <sley/forkable.h>
 #include <sley/future.h>
 #include <sley/local.h>
 #include <sley/once.h>

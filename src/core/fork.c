@@ -9,8 +9,11 @@
 #include "core/fork.h"
 
 #include "core/drain.h"
+#include "os/membarrier.h"
 
 /* ---- storage ------------------------------------------------------------------ */
+
+#define FORK_STORAGE 64 /* children, at first */
 
 static size_t storage_size(uint32_t capacity)
 {
@@ -20,10 +23,11 @@ static size_t storage_size(uint32_t capacity)
 
 bool fork_make_room(struct worker *worker)
 {
-	struct fork_stack *forks = &worker->strand->forks;
-	struct fork_storage *storage = fork_storage(forks);
-	uint32_t capacity = storage ? 2 * storage->capacity
-				    : (uint32_t)chaos_few(FORK_STACK_FIRST, 1);
+	struct sley_forks *forks = &worker->strand->forks;
+	uint32_t capacity = fork_storage(forks)
+				    ? 2 * fork_capacity(forks)
+				    : (uint32_t)chaos_few(FORK_STORAGE, 4);
+	struct fork_storage *storage;
 
 	storage = mem_alloc(&worker->rt->mem, storage_size(capacity));
 	if (!storage)
@@ -35,7 +39,7 @@ bool fork_make_room(struct worker *worker)
 
 void fork_storage_free(struct sley *rt, struct strand *strand)
 {
-	struct fork_storage *storage = strand->forks.storage;
+	struct fork_storage *storage = fork_storage(&strand->forks);
 
 	while (storage) {
 		struct fork_storage *older = storage->older;
@@ -43,38 +47,63 @@ void fork_storage_free(struct sley *rt, struct strand *strand)
 		mem_free(&rt->mem, storage, storage_size(storage->capacity));
 		storage = older;
 	}
-	strand->forks.storage = NULL;
+	/* relaxed: nobody takes a child from a stack without any. */
+	store_relaxed(&strand->forks.slot, strand->forks.first);
 }
 
-/* ---- the thief ------------------------------------------------------------------ */
+/* ---- a child as a task ---------------------------------------------------------- */
 
 /*
  * The child has ended: nothing of it may be touched after fork_finish().  What
  * the child owns ends before that: its endings may ask for its tree, which is
  * found through the child, and who joins it expects them to be over.
  */
-static void run_stolen(void *arg)
+static void run_child(void *arg)
 {
 	struct strand *strand = worker_current()->strand;
 	struct sley_fork *child = arg;
 	struct sley_task *parent;
 
-	child->fn(child->arg);
+	fork_call(child);
 	endings_run(&strand->endings);
 	parent = fork_finish(child);
 	if (parent && task_decide(parent, VERDICT_WOKEN, 0) == DECIDED_QUEUE)
 		task_enqueue(parent);
 }
 
-/* The oldest child on @strand, which knows its parent from now on. */
-static struct sley_fork *steal_from(struct strand *strand)
+static void build_task(struct sley_task *task, struct sley_fork *child,
+		       unsigned int level, uint32_t flags)
 {
-	struct sley_fork *child = fork_stack_steal(&strand->forks);
-
-	if (child)
-		child->parent = strand;
-	return child;
+	*task = (struct sley_task){ .fn = run_child, .arg = child };
+	task->name = "forked child";
+	/* Its parent relies on it. */
+	task_build(task, level, flags | TASK_MUST_RUN);
 }
+
+bool fork_give(struct sley *rt, struct sley_fork *child)
+{
+	struct sley_task *task;
+
+	if (!rt || !rt->nr_workers)
+		return false;
+	task = slab_alloc(&rt->tasks);
+	if (!task)
+		return false;
+	fork_mark(child, FORK_GIVEN);
+	build_task(task, child, LEVEL_DEFAULT, runtime_task_flags(rt));
+	/* relaxed: D1 of the task's end publishes it. */
+	(void)add_relaxed(&rt->foreign_spawned, 1);
+	place_foreign(rt, task);
+	return true;
+}
+
+/* ---- the thief ------------------------------------------------------------------ */
+
+/* A stolen child, and whose. */
+struct prey {
+	struct strand *parent;
+	struct sley_fork *child; /* NULL: none */
+};
 
 /* Under the lock; it may be out already. */
 static void parents_remove(struct worker *worker, struct strand *strand)
@@ -86,26 +115,31 @@ static void parents_remove(struct worker *worker, struct strand *strand)
 	store_relaxed(&worker->nr_parents, worker->nr_parents - 1);
 }
 
-/* Among the strands that were suspended with children. */
-static struct sley_fork *steal_left_behind(struct worker *victim)
+static struct prey steal_from(struct strand *strand)
 {
-	struct sley_fork *child = NULL;
+	return (struct prey){ strand, fork_stack_steal(&strand->forks) };
+}
+
+/* Among the strands that were suspended with children. */
+static struct prey steal_left_behind(struct worker *victim)
+{
+	struct prey prey = { 0 };
 	struct list *link, *next;
 
 	spin_lock(&victim->parents_lock);
-	for (link = victim->parents.next; link != &victim->parents && !child;
-	     link = next) {
+	for (link = victim->parents.next;
+	     link != &victim->parents && !prey.child; link = next) {
 		struct strand *strand =
 			container_of(link, struct strand, parents);
 
 		next = link->next;
-		child = steal_from(strand);
+		prey = steal_from(strand);
 		/* One without children only keeps others from sleeping. */
 		if (!fork_stack_has_public(&strand->forks))
 			parents_remove(victim, strand);
 	}
 	spin_unlock(&victim->parents_lock);
-	return child;
+	return prey;
 }
 
 static bool has_parents(const struct worker *victim)
@@ -114,6 +148,7 @@ static bool has_parents(const struct worker *victim)
 	return load_relaxed(&victim->nr_parents);
 }
 
+/* The forks of the strand it is on; NULL: it has not started. */
 static struct strand *current_strand(const struct worker *victim)
 {
 	/* Strands are never unmapped; the CAS on its word decides. */
@@ -128,39 +163,124 @@ bool fork_stealable(struct worker *victim)
 	       (strand && fork_stack_has_public(&strand->forks));
 }
 
-struct sley_task *fork_steal(struct worker *worker, struct worker *victim)
+/* A task for what was stolen: @task, which goes back if that is nothing. */
+static struct sley_task *task_for(struct worker *worker, struct sley_task *task,
+				  const struct prey *prey)
 {
-	struct strand *strand = current_strand(victim);
-	struct sley_fork *child = NULL;
-	struct sley_task *task;
+	struct sley_task *parent;
 
-	if (!fork_stealable(victim))
-		return NULL;
-	task = slab_alloc(&worker->rt->tasks);
-	if (!task)
-		return NULL;
-	if (victim != worker && strand)
-		child = steal_from(strand);
-	if (!child)
-		child = steal_left_behind(victim);
-	if (!child) {
+	if (!prey->child) {
 		slab_free(&worker->rt->tasks, task);
 		return NULL;
 	}
-	*task = (struct sley_task){ .fn = run_stolen, .arg = child };
-	task->name = "forked child";
-	task_build(task, LEVEL_DEFAULT,
-		   worker->task_flags | TASK_FORKED | TASK_MUST_RUN);
+	/* relaxed: stealing acquired it; the parent waits for its child. */
+	parent = load_relaxed(&prey->parent->task);
+	prey->child->parent = prey->parent;
+	build_task(task, prey->child, task_level(parent),
+		   worker->task_flags | TASK_FORKED);
 	drain_count_spawned(worker);
 	return task;
 }
 
+struct sley_task *fork_steal(struct worker *worker, struct worker *victim)
+{
+	struct strand *strand = current_strand(victim);
+	struct prey prey = { 0 };
+	struct sley_task *task;
+
+	if (!fork_stealable(victim)) {
+		if (victim != worker && strand)
+			(void)fork_stack_ask(&strand->forks);
+		return NULL;
+	}
+	task = slab_alloc(&worker->rt->tasks);
+	if (!task)
+		return NULL;
+	if (victim != worker && strand)
+		prey = steal_from(strand);
+	if (!prey.child)
+		prey = steal_left_behind(victim);
+	return task_for(worker, task, &prey);
+}
+
+/* ---- what is private --------------------------------------------------------------- */
+
+bool fork_ask_all(struct sley *rt)
+{
+	bool news = false;
+
+	for (unsigned int i = 0; i < rt->nr_workers; i++) {
+		struct strand *strand = current_strand(rt->worker[i]);
+
+		if (strand && fork_stack_ask(&strand->forks))
+			news = true;
+	}
+	return news;
+}
+
+bool fork_is_private(struct worker *victim)
+{
+	struct strand *strand = current_strand(victim);
+
+	/* Without membarrier its parent is about to make it public. */
+	return strand && victim->rt->membarrier &&
+	       fork_stack_has_private(&strand->forks);
+}
+
+/* One thief at a time: see lf/fork_stack.h. */
+static struct sley_fork *seize_from(struct sley *rt, struct strand *strand)
+{
+	struct sley_fork *child = NULL;
+	uint64_t seized;
+
+	if (!spin_try_lock(&rt->seizing))
+		return NULL;
+	seized = fork_stack_seize_begin(&strand->forks);
+	if (seized) {
+		os_membarrier();
+		child = fork_stack_seize(&strand->forks, seized);
+	}
+	spin_unlock(&rt->seizing);
+	return child;
+}
+
+struct sley_task *fork_seize(struct worker *worker, struct worker *victim)
+{
+	struct prey prey = { .parent = current_strand(victim) };
+	struct sley_task *task;
+
+	if (!fork_is_private(victim))
+		return NULL;
+	task = slab_alloc(&worker->rt->tasks);
+	if (!task)
+		return NULL;
+	prey.child = seize_from(worker->rt, prey.parent);
+	return task_for(worker, task, &prey);
+}
+
 /* ---- the parent ------------------------------------------------------------------- */
 
-void fork_publish(struct worker *worker)
+/*
+ * Raised first and then looked: who goes to sleep asks first and then looks.
+ * See F6, and look_everywhere() of search.c.
+ */
+void fork_answer(struct worker *worker)
 {
-	if (fork_stack_publish(&worker->strand->forks))
-		idle_notify(&worker->rt->idle);
+	struct sley_forks *forks = &worker->strand->forks;
+	struct idle *idle = &worker->rt->idle;
+	bool alone = worker->rt->nr_workers < 2;
+	uint64_t counts = 0;
+
+	if (likely(alone || idle->membarrier)) {
+		fork_stack_raise_limit(forks);
+		counts = idle_counts(idle);
+		if (alone || !counts)
+			return;
+	}
+	if (fork_stack_share(forks))
+		idle_notify(idle);
+	if (idle_parked(counts))
+		fork_stack_drop_limit(forks);
 }
 
 void fork_leave_behind(struct worker *worker)

@@ -5,7 +5,14 @@
  * The children of a task are in the fork stack of its strand (lf/fork_stack.h).
  * Thieves look at the strand a worker is on, and at the list of strands that
  * were suspended there with children still to be had.  A stolen child becomes
- * a task like any other, so that it may block.
+ * a task like any other, of its parent's level, so that it may block.
+ *
+ * A child is private at first: forking tells nobody.  Who finds nothing asks the
+ * strands that workers are on, so that their next fork takes the slow path and
+ * answers.  If that does not come within the time of a search, it seizes a child.
+ * Who goes to sleep asks before it looks around for the last time: whoever forks
+ * later answers, and wakes it; what was forked before, private or not, keeps it
+ * awake.  Where the kernel has no membarrier every fork is public at once.
  */
 #ifndef SLEY_CORE_FORK_H
 #define SLEY_CORE_FORK_H
@@ -18,8 +25,18 @@ struct sley_task *fork_steal(struct worker *worker, struct worker *victim);
 /* Could there be one? */
 bool fork_stealable(struct worker *victim);
 
-/* Let others have the children of the calling task. */
-void fork_publish(struct worker *worker);
+/* The same for a child that its parent has not shared. */
+struct sley_task *fork_seize(struct worker *worker, struct worker *victim);
+bool fork_is_private(struct worker *victim);
+
+/* Let every parent share with its next fork.  True: some did not yet. */
+bool fork_ask_all(struct sley *rt);
+
+/* A parent has forked the slow way: somebody may have asked. */
+void fork_answer(struct worker *worker);
+
+/* Let a task of @rt run @child, which no task has forked.  False: it cannot. */
+must_check bool fork_give(struct sley *rt, struct sley_fork *child);
 
 /* The calling task is about to block: its children must not wait for it. */
 void fork_leave_behind(struct worker *worker);

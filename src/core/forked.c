@@ -74,6 +74,7 @@ static void enter_child(void)
 	if (fiber_thread_forget())
 		leave_thread(rt, sley__self.worker);
 	sley__self = (struct self){ .forked = true };
+	sley_forks_current = &sley__no_forks;
 }
 
 __attribute__((constructor)) static void watch_forks(void)

@@ -144,6 +144,8 @@ bool idle_park(struct idle *idle, struct idle_seat *seat, bool searching,
 	       const struct idle_look *look, uint64_t deadline_ns)
 {
 	sit_down(idle, seat, searching);
+	if (look->ask)
+		look->ask(look->arg);
 	if (idle->membarrier)
 		os_membarrier();
 	return rest(idle, seat, look->look(look->arg), deadline_ns);

@@ -8,6 +8,7 @@
  *
  *   submitter                          worker about to sleep
  *   1. publish the work                1. counts: searching - 1, parked + 1  (I1)
+ *                                         and asks for what is kept private
  *   2. os_membarrier's cheap half      2. os_membarrier()
  *   3. read counts              (I1)   3. look at every source once more;
  *      nobody searches and               found some: leave the seat, search
@@ -110,13 +111,14 @@ bool idle_search_begin(struct idle *idle);
 must_check bool idle_search_end(struct idle *idle);
 
 /*
- * Park: step 1 and 2, then @look(@arg), step 3.  If that returns true, or after
+ * Park: step 1 with @ask(@arg), and 2, then @look(@arg), step 3.  If that returns true, or after
  * a wake-up or at the deadline, the seat is left again.  @searching says
  * whether the caller was counted as a searcher.  Returns whether it is one on
  * return.
  */
 struct idle_look {
-	bool (*look)(void *arg); /* is there work anywhere? */
+	bool (*look)(void *arg); /* is there work anywhere?            */
+	void (*ask)(void *arg);  /* let work be published; may be NULL */
 	void *arg;
 };
 bool idle_park(struct idle *idle, struct idle_seat *seat, bool searching,

@@ -103,6 +103,9 @@ worker_switch_raw(struct worker *worker, struct strand *to)
 	sley_assert(from != to);
 	worker->after.strand = from;
 	store_release(&worker->strand, to); /* S1 */
+	*worker->forks = &to->forks;
+	/* Thieves ask the strand that a worker is on. */
+	fork_stack_drop_limit(&from->forks);
 	/* relaxed: its task goes with it; for others it is a hint. */
 	store_relaxed(&to->home, worker);
 	if (unlikely(worker->trace.full))

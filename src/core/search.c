@@ -101,13 +101,26 @@ static struct sley_task *pick_lane(struct worker *worker)
 	return take_lane(worker, &worker->lane);
 }
 
+/*
+ * A task that was taken by itself, where all are of default level; if it is of
+ * another one, because that has changed or is its parent's, it takes its turn.
+ */
+static struct sley_task *only_default(struct worker *worker,
+				      struct sley_task *task)
+{
+	if (likely(!task || task_level(task) == LEVEL_DEFAULT))
+		return task;
+	place_shared(worker, task);
+	return NULL;
+}
+
 /* A child of a parent that is suspended here. */
 static struct sley_task *pick_left_behind(struct worker *worker)
 {
 	/* relaxed: a glance; the lock comes later. */
 	if (likely(!load_relaxed(&worker->nr_parents)))
 		return NULL;
-	return fork_steal(worker, worker);
+	return only_default(worker, fork_steal(worker, worker));
 }
 
 static struct sley_task *pick_shared(struct worker *worker)
@@ -279,16 +292,26 @@ static struct sley_task *steal(struct worker *worker)
 	return NULL;
 }
 
+/* From who has children, and does not share them although it was asked. */
+static struct sley_task *seize(struct worker *worker)
+{
+	struct sley *rt = worker->rt;
+
+	for (unsigned int i = 0; i < rt->nr_workers; i++) {
+		struct sley_task *task =
+			i == worker->index ? NULL
+					   : fork_seize(worker, rt->worker[i]);
+
+		if (task)
+			return only_default(worker, task);
+	}
+	return NULL;
+}
+
 /* Chaos: although there is work here. */
 static struct sley_task *steal_needlessly(struct worker *worker)
 {
-	struct sley_task *task = steal(worker);
-
-	if (!task || task_level(task) == LEVEL_DEFAULT)
-		return task;
-	/* It has changed since it was queued there. */
-	place_shared(worker, task);
-	return NULL;
+	return only_default(worker, steal(worker));
 }
 
 /* ---- searching and parking ------------------------------------------------ */
@@ -297,7 +320,16 @@ static bool has_stealable(struct worker *victim)
 {
 	/* relaxed: for the parker, os_membarrier() orders it; see idle.h. */
 	return ring_size(&victim->ring) || !push_list_empty(&victim->lane) ||
-	       load_relaxed(&victim->next) || fork_stealable(victim);
+	       load_relaxed(&victim->next) || fork_stealable(victim) ||
+	       fork_is_private(victim);
+}
+
+/* Of step 1 of core/idle.h: who forks from now on tells us. */
+static void ask_everybody(void *arg)
+{
+	struct worker *worker = arg;
+
+	(void)fork_ask_all(worker->rt);
 }
 
 /* Is there anything for this worker to do?  Step 3 of core/idle.h. */
@@ -329,6 +361,14 @@ static bool look_everywhere(void *arg)
 			return true;
 	}
 	return false;
+}
+
+/* The same before sleeping: who took our request need not have seen us. */
+static bool look_and_ask(void *arg)
+{
+	struct worker *worker = arg;
+
+	return look_everywhere(worker) || fork_ask_all(worker->rt);
 }
 
 /* Submitters relied on the search: is there more than what it found? */
@@ -405,7 +445,7 @@ static struct sley_task *spin(struct worker *worker, bool searching)
 
 static bool park(struct worker *worker, bool searching)
 {
-	const struct idle_look look = { look_everywhere, worker };
+	const struct idle_look look = { look_and_ask, ask_everybody, worker };
 	struct sley *rt = worker->rt;
 	uint64_t deadline_ns = timers_next(&worker->timers);
 
@@ -444,6 +484,8 @@ struct sley_task *worker_search(struct worker *worker)
 	for (;;) {
 		worker_fire_timers(worker);
 		task = search(worker, searching);
+		if (!task)
+			task = seize(worker);
 		if (task || stopping(worker))
 			break;
 		searching = park(worker, searching);

@@ -52,6 +52,8 @@ static struct strand *strand_new(struct sley *rt, size_t stack_size,
 		return NULL;
 	}
 	strand_reset(strand, stack_size);
+	if (!strand->forks.slot)
+		fork_stack_init(&strand->forks);
 	fiber_init(&strand->fiber, &stack, entry, strand);
 	strand->fiber.save_fpu = rt->config.save_fpu;
 	return strand;

@@ -41,6 +41,17 @@
 _Thread_local struct self sley__self
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+#define NO_SLOTS 65536 /* threads between two instructions, at worst */
+
+static struct sley_fork *no_slots[NO_SLOTS];
+
+/*
+ * Of all threads that run no tasks and have not forked yet.  They push here, one
+ * after the other or some at once, before they know; see sley_fork_slow().
+ */
+struct sley_forks sley__no_forks = { .slot = no_slots };
+_Thread_local struct sley_forks *sley_forks_current = &sley__no_forks;
+
 /* ---- from strand to strand ------------------------------------------------ */
 
 void leave_finish_rare(struct worker *worker)
@@ -179,11 +190,12 @@ static inline void end_task(struct worker *worker, struct sley_task *task,
 	drain_count_finished(worker);
 }
 
-/* The task owes something. */
-static cold void complain(const struct strand *strand)
+/* The task owes something, or has joined its children in another order. */
+static cold void complain(struct strand *strand)
 {
 	sley_check(!strand->regions,
 		   "a task ends the blocking regions it has begun");
+	fork_stack_trim(&strand->forks);
 	sley_check(fork_stack_empty(&strand->forks),
 		   "a task joins all it forked before it ends");
 }
@@ -210,7 +222,7 @@ run(struct worker *worker, struct strand *strand, struct sley_task *task)
 	task->fn(task->arg);
 	if (unlikely(strand->endings))
 		endings_run(&strand->endings);
-	if (unlikely(strand->forks.head | strand->regions))
+	if (unlikely(fork_head(&strand->forks) || strand->regions))
 		complain(strand);
 	worker = strand->home;
 	trace_task(&worker->trace, TRACE_TASK_END, task);
@@ -351,6 +363,7 @@ int worker_init(struct worker *worker, struct sley *rt, unsigned int index)
 	list_init(&worker->parents);
 	list_init(&worker->link);
 	list_init(&worker->base.parents);
+	fork_stack_init(&worker->base.forks);
 	worker->idle_strands = strand_get(worker); /* the first one */
 	if (!worker->idle_strands)
 		return -ENOMEM;
@@ -376,6 +389,8 @@ static void become(struct worker *worker)
 {
 	sley__self.worker = worker;
 	sley__self.bound = worker->rt;
+	sley_forks_current = &worker->base.forks;
+	worker->forks = &sley_forks_current;
 	fiber_thread_init(&worker->thread);
 	fiber_init_thread(&worker->base.fiber, &worker->thread);
 	worker->base.home = worker;
@@ -389,6 +404,7 @@ static void cease(struct worker *worker)
 	fiber_thread_fini(&worker->thread);
 	sley__self.worker = NULL;
 	sley__self.bound = NULL;
+	sley_forks_current = &sley__no_forks;
 }
 
 void worker_main(struct worker *worker)

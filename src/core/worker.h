@@ -62,18 +62,18 @@ struct sley;
 struct worker;
 
 struct strand {
+	cache_aligned struct sley_forks forks; /* children forked by the task */
 	struct fiber fiber;
-	struct worker *home;     /* runs it, or ran it last                   */
-	struct sley_task *task;  /* on it; NULL: idle                         */
-	uint32_t claimed;        /* the task's state when last claimed        */
-	uint32_t regions;        /* blocking ones the task is in, nested      */
-	struct strand *next;     /* in the worker's cache of idle strands     */
-	struct spinlock ending;  /* migratable: between cancel and its end    */
-	struct fork_stack forks; /* children forked by the task               */
-	struct ending *endings;  /* of the task, see core/ending.h            */
-	struct locals *locals;   /* of the task, see core/local.h             */
-	struct tree tree;        /* of the task, see core/tree.h              */
-	struct region *region;   /* core/region.h; NULL: on a worker          */
+	struct worker *home;    /* runs it, or ran it last                   */
+	struct sley_task *task; /* on it; NULL: idle                         */
+	uint32_t claimed;       /* the task's state when last claimed        */
+	uint32_t regions;       /* blocking ones the task is in, nested      */
+	struct strand *next;    /* in the worker's cache of idle strands     */
+	struct spinlock ending; /* migratable: between cancel and its end    */
+	struct ending *endings; /* of the task, see core/ending.h            */
+	struct locals *locals;  /* of the task, see core/local.h             */
+	struct tree tree;       /* of the task, see core/tree.h              */
+	struct region *region;  /* core/region.h; NULL: on a worker          */
 	struct trace_scopes *scopes; /* core/trace_scope.h                    */
 	struct list parents; /* in worker.parents while suspended         */
 	struct worker *parents_home; /* whose list that is; NULL: in none     */
@@ -118,6 +118,8 @@ struct worker_counters {
 
 struct worker {
 	/* Its own. */
+	struct sley_forks *
+		*forks; /* the thread's sley_forks_current              */
 	struct fiber_thread thread;
 	struct sley *rt;
 	struct strand *strand; /* the one it is on                       */
@@ -194,6 +196,7 @@ struct sley {
 	uint32_t draining;            /* somebody waits for drain_events    */
 	uint32_t destroying;
 	uint32_t shortage_reported; /* see core/shortage.h               */
+	struct spinlock seizing;    /* held by the worker that seizes    */
 	uint64_t gate;              /* bit 0: closed; the rest counts     */
 	unsigned int generation;    /* see core/forked.h                  */
 	struct os_signals signals;  /* of the creator                    */
@@ -232,6 +235,9 @@ extern _Thread_local struct self sley__self
 struct self *model_self(void);
 #define sley__self (*model_self())
 #endif
+
+/* Those of threads that run no tasks: every fork is slow there. */
+extern struct sley_forks sley__no_forks __attribute__((visibility("hidden")));
 
 static inline struct worker *worker_current(void)
 {

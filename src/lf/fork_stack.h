@@ -10,28 +10,72 @@
  *      thieves ─►                   ◄─ owner pushes and joins here
  *
  * One owner, the task that forks.  It pushes a child with plain stores and, in
- * the usual case, joins it with plain loads: what lies above the split is its
- * alone.  {tail, split} is one word, changed by read-modify-write only.  A
- * thief takes the child at the tail, the oldest and largest, by moving the
- * tail; it reads the slot after it has won, which is safe because the owner
- * cannot reuse a slot before it has joined the child in it.  The owner takes
- * its newest public child back by moving the split down.
+ * the usual case, joins it with plain loads and stores: what lies above the
+ * split is its alone.  Both are inline in <sley/fork_stack.h>.  {tail, split} is one
+ * word.  A thief takes the child at the tail, the oldest and largest, by moving
+ * the tail with a compare-and-swap; it reads the slot after it has won, which is
+ * safe because the owner cannot reuse a slot before it has joined the child in
+ * it.  The owner takes its newest public child back by moving the split down.
  *
- * A child's own word says how it ends: PENDING, DONE, or the address of the
- * parent that waits for it.  The finisher exchanges it for DONE and touches the
- * child no more; if it found a parent there, it wakes it.
+ * How private children become public:
+ *
+ *   - A thief that finds nothing asks: it sets the limit to 0.  The next fork
+ *     gets to the limit, as one does that fills the storage, and goes on with
+ *     the slow path, which moves the split up to the middle of what is private.
+ *     The owner moves the head and then reads the limit; a thief that is about
+ *     to sleep writes the limit, lets os_membarrier() pass and reads the head.
+ *   - The owner is suspended: it makes everything public.
+ *   - The owner does neither for long: the thief *seizes*.  It moves the split up
+ *     by itself and marks the word SEIZED, which keeps other thieves off; lets
+ *     os_membarrier() pass; and reads the head.
+ *
+ *       owner's pop                     thief
+ *       1. head - 1                     1. split := head it saw, SEIZED
+ *       2. (compiler barrier)           2. os_membarrier()
+ *       3. read the split:              3. read the head: what lies below it is
+ *          below the head: call it         still there.  Take the tail, leave
+ *          else: compare-and-swap          the rest public: compare-and-swap
+ *
+ *     The barrier falls somewhere between the steps of each pop.  If after its
+ *     step 1, the thief's step 3 sees the smaller head.  If before, the owner's
+ *     step 3 sees the new split and goes the slow way, which takes SEIZED away:
+ *     then the thief's compare-and-swap fails.  So if that succeeds, no child
+ *     below the head it read was popped.  Some may have been pushed since other
+ *     ones were popped; reading the head acquired them.
+ *
+ *     One thief at a time (the caller sees to it): the word it left is then
+ *     either there or was changed by the owner, and never there again.
+ *
+ * Where the kernel has no membarrier nobody seizes: the limit stays 0, so that
+ * each fork makes its child public.
+ *
+ * A child's own word, its state, is the address of its function until it ends:
+ * one store less in each fork.  Then it is DONE.  A parent that waits moves the
+ * function elsewhere and puts its own address in, AWAITED; the finisher exchanges
+ * the word for DONE, touches the child no more, and wakes whom it found there.  A
+ * child in no stack is LOOSE, and is called at the join; or GIVEN, if a task of
+ * its own runs it.
+ *
+ * Joins in another order: a child in the middle that is not stolen is taken out
+ * and those above it move down; one that was stolen leaves a hole, NULL, that
+ * goes when the head comes down to it.
  *
  * The storage grows; what it grows out of is kept until the end, since a thief
- * may still read there.
+ * may still read there.  There is always room for one more: the slow path sees
+ * to it, so that a fork needs no look before it pushes.
  *
  * Edges:
  *
- *   F1  owner publishes by moving the split up -> thief moves the tail : the
+ *   F1  owner, or who seized, moves the split up -> thief moves the tail : the
  *       child and its slot are written
  *   F2  finisher stores DONE -> owner's join sees it : what the child did
  *   F3  parent puts its address in -> finisher takes it out : it has left its
  *       stack
  *   F4  owner replaces the storage -> thief reads it : the slots are copied
+ *   F5  owner moves the head (also in <sley/fork_stack.h>) -> who seizes reads it : the
+ *       children below it and their slots are written
+ *   F6  thief asks, after it was counted as asleep -> owner takes the request :
+ *       that it sleeps
  */
 #ifndef SLEY_LF_FORK_STACK_H
 #define SLEY_LF_FORK_STACK_H
@@ -40,30 +84,30 @@
 #include "base/atomic.h"
 #include "base/compiler.h"
 
-#include <sley/fork.h>
+#include <sley/fork_stack.h>
 
-#define FORK_PENDING 0u
 #define FORK_DONE 1u
+#define FORK_LOOSE 2u
+#define FORK_GIVEN 3u
+#define FORK_AWAITED (1ull << 63)
 
-#ifndef FORK_STACK_FIRST
-#define FORK_STACK_FIRST 64
-#endif
-
+/* What follows the first few slots, which are in the stack itself. */
 struct fork_storage {
 	struct fork_storage *older; /* grown out of, freed with this one */
 	uint32_t capacity;
 	struct sley_fork *slot[];
 };
 
-struct fork_stack {
-	uint64_t word; /* tail | split << 32            */
-	uint32_t head; /* owner only                    */
-	struct fork_storage *storage;
-};
+_Static_assert(offsetof(struct sley_forks, word) == CACHE_LINE,
+	       "what the owner writes is not where thieves look");
+
+/* ---- the word ------------------------------------------------------------- */
+
+#define FORK_SEIZED (1ull << 31)
 
 static inline uint32_t fork_tail(uint64_t word)
 {
-	return (uint32_t)word;
+	return (uint32_t)(word & (FORK_SEIZED - 1));
 }
 
 static inline uint32_t fork_split(uint64_t word)
@@ -76,74 +120,178 @@ static inline uint64_t fork_word(uint32_t tail, uint32_t split)
 	return tail | (uint64_t)split << 32;
 }
 
+/* What a thief may take; nothing while another one seizes. */
+static inline bool fork_has_public(uint64_t word)
+{
+	return !(word & FORK_SEIZED) && fork_tail(word) < fork_split(word);
+}
+
 /* Anybody: is there something to steal?  A glance. */
-static inline bool fork_stack_has_public(const struct fork_stack *forks)
+static inline bool fork_stack_has_public(const struct sley_forks *forks)
 {
 	/* relaxed: a hint; the thief's CAS decides. */
-	uint64_t word = load_relaxed(&forks->word);
+	return fork_has_public(load_relaxed(&forks->word));
+}
 
-	return fork_tail(word) < fork_split(word);
+/* Anybody: is there something to seize?  A glance. */
+static inline bool fork_stack_has_private(const struct sley_forks *forks)
+{
+	/* relaxed: a hint; what is seized is looked at again. */
+	return load_relaxed(&forks->head) >
+	       fork_split(load_relaxed(&forks->word));
+}
+
+/* ---- the owner: storage ------------------------------------------------------ */
+
+static inline uint32_t fork_head(const struct sley_forks *forks)
+{
+	/* relaxed: only the owner, the caller, writes it. */
+	return (uint32_t)load_relaxed(&forks->head);
 }
 
 /* Owner: forked and not joined. */
-static inline bool fork_stack_empty(const struct fork_stack *forks)
+static inline bool fork_stack_empty(const struct sley_forks *forks)
 {
-	return forks->head == 0;
+	return fork_head(forks) == 0;
 }
 
-/* Owner: where its children are. */
-static inline struct fork_storage *fork_storage(const struct fork_stack *forks)
+/* Nobody knows it yet; the rest is zero. */
+static inline void fork_stack_init(struct sley_forks *forks)
+{
+	forks->slot = forks->first;
+}
+
+/* Owner: where its children are; NULL: in the first few slots. */
+static inline struct fork_storage *fork_storage(const struct sley_forks *forks)
 {
 	/* relaxed: only the owner, the caller, writes it. */
-	return load_relaxed(&forks->storage);
+	struct sley_fork **slot = load_relaxed(&forks->slot);
+
+	return slot == forks->first
+		       ? NULL
+		       : container_of(slot, struct fork_storage, slot);
 }
 
-/* Owner: the storage must be replaced before the next push. */
-static inline bool fork_stack_full(const struct fork_stack *forks)
+static inline uint32_t fork_capacity(const struct sley_forks *forks)
 {
 	const struct fork_storage *storage = fork_storage(forks);
 
-	return !storage || forks->head == storage->capacity;
+	return storage ? storage->capacity
+		       : (uint32_t)chaos_few(SLEY_FORKS_FIRST, 2);
+}
+
+/* Owner: it should grow; a few slots are left for those who cannot. */
+static inline uint32_t fork_fill(const struct sley_forks *forks)
+{
+	uint32_t capacity = fork_capacity(forks);
+
+	return capacity - (capacity + 3) / 4;
+}
+
+static inline bool fork_stack_full(const struct sley_forks *forks)
+{
+	return fork_head(forks) >= fork_fill(forks);
+}
+
+static inline struct sley_fork *fork_slot(const struct sley_forks *forks,
+					  uint32_t i)
+{
+	/* relaxed: the owner's own. */
+	return load_relaxed(&load_relaxed(&forks->slot)[i]);
+}
+
+static inline void fork_set_slot(struct sley_forks *forks, uint32_t i,
+				 struct sley_fork *child)
+{
+	/* relaxed: F1 or F5 publishes it. */
+	store_relaxed(&load_relaxed(&forks->slot)[i], child);
 }
 
 /* Owner: go on in @storage, which is larger.  The old one hangs below it. */
-static inline void fork_stack_grow(struct fork_stack *forks,
+static inline void fork_stack_grow(struct sley_forks *forks,
 				   struct fork_storage *storage)
 {
 	struct fork_storage *older = fork_storage(forks);
+	uint32_t head = fork_head(forks);
 
 	storage->older = older;
-	for (uint32_t i = 0; i < forks->head; i++)
-		/* relaxed: the owner's own, both; F4 publishes the copy. */
-		store_relaxed(&storage->slot[i], load_relaxed(&older->slot[i]));
-	store_release(&forks->storage, storage); /* F4 */
+	for (uint32_t i = 0; i < head; i++)
+		/* relaxed: F4 publishes the copy. */
+		store_relaxed(&storage->slot[i], fork_slot(forks, i));
+	store_release(&forks->slot, storage->slot); /* F4 */
 }
 
-/* Owner.  The stack must not be full. */
-static inline void fork_stack_push(struct fork_stack *forks,
+/* ---- the owner: the limit ------------------------------------------------------ */
+
+/* Owner: from now on a fork is slow only if somebody asks, or it is full. */
+static inline void fork_stack_raise_limit(struct sley_forks *forks)
+{
+	(void)xchg_acquire(&forks->limit, fork_fill(forks)); /* F6 */
+}
+
+/* Owner: every fork is slow, as it is at first. */
+static inline void fork_stack_drop_limit(struct sley_forks *forks)
+{
+	/* relaxed: the owner's own wish; a thief's is the same. */
+	if (unlikely(load_relaxed(&forks->limit)))
+		store_relaxed(&forks->limit, 0);
+}
+
+/* Thief: let the next fork be slow.  False: it is already. */
+static inline bool fork_stack_ask(struct sley_forks *forks)
+{
+	/* relaxed: a thief that sleeps looks again after os_membarrier(). */
+	if (!load_relaxed(&forks->limit))
+		return false;
+	store_release(&forks->limit, 0); /* F6 */
+	return true;
+}
+
+/* ---- the owner: push and pop ---------------------------------------------------- */
+
+/* Owner: @child is written.  As sley_fork_push_fast() does. */
+static inline void fork_stack_push(struct sley_forks *forks,
 				   struct sley_fork *child)
 {
-	sley_assert(!fork_stack_full(forks));
-	/* relaxed: F1 publishes it. */
-	store_relaxed(&child->state, FORK_PENDING);
-	/* relaxed: F1 publishes it. */
-	store_relaxed(&fork_storage(forks)->slot[forks->head], child);
-	forks->head++;
+	uint32_t head = fork_head(forks);
+
+	sley_assert(head < fork_capacity(forks));
+	fork_set_slot(forks, head, child);
+	store_release(&forks->head, head + 1); /* F5 */
 }
 
-/* Owner: let everything be stolen.  True if that is news. */
-static inline bool fork_stack_publish(struct fork_stack *forks)
+/* Owner: let all below @split be stolen.  True if that is news. */
+static inline bool fork_stack_publish_to(struct sley_forks *forks,
+					 uint32_t split)
 {
-	/* relaxed: the split is the owner's; the CAS checks the tail. */
+	/* relaxed: the CAS checks it. */
 	uint64_t word = load_relaxed(&forks->word);
 
-	if (fork_split(word) == forks->head)
+	if (fork_split(word) >= split && !(word & FORK_SEIZED))
 		return false;
 	while (chaos_says(CHAOS_LOSE) ||
 	       !cas_release(&forks->word, &word, /* F1 */
-			    fork_word(fork_tail(word), forks->head)))
+			    fork_word(fork_tail(word), split)))
 		;
 	return true;
+}
+
+/* Owner: let everything be stolen. */
+static inline bool fork_stack_publish(struct sley_forks *forks)
+{
+	return fork_stack_publish_to(forks, fork_head(forks));
+}
+
+/* Owner: let the older half of what is private be stolen. */
+static inline bool fork_stack_share(struct sley_forks *forks)
+{
+	/* relaxed: only the owner moves the split down. */
+	uint32_t split = fork_split(load_relaxed(&forks->word));
+	uint32_t head = fork_head(forks);
+
+	if (split >= head) /* all is, or somebody seizes */
+		return fork_stack_publish(forks);
+	return fork_stack_publish_to(forks, split + (head - split + 1) / 2);
 }
 
 enum fork_pop {
@@ -151,83 +299,208 @@ enum fork_pop {
 	FORK_POP_STOLEN, /* wait for it, then fork_stack_forget()      */
 };
 
-/* Owner: take the newest child back, if nobody has it. */
-static inline must_check enum fork_pop fork_stack_pop(struct fork_stack *forks)
+/*
+ * Owner: make child @i and all above it private, if @i is not stolen: the head
+ * is @i then.
+ */
+static inline must_check enum fork_pop
+fork_stack_take_from(struct sley_forks *forks, uint32_t i)
 {
-	/* relaxed: the split is the owner's; the CAS checks the tail. */
-	uint64_t word = load_relaxed(&forks->word);
+	uint32_t head = fork_head(forks);
+	uint64_t word;
 
-	sley_assert(forks->head > 0);
-	if (likely(fork_split(word) < forks->head)) {
-		forks->head--;
+	store_release(&forks->head, i); /* F5 */
+	compiler_barrier();
+	/* relaxed: ordered by the barrier of who seizes, or the CAS checks it. */
+	word = load_relaxed(&forks->word);
+	if (fork_split(word) <= i)
 		return FORK_POP_OWN;
-	}
-	while (fork_tail(word) < fork_split(word)) {
-		/* relaxed: the owner wrote what it takes back. */
-		if (cas_relaxed(&forks->word, &word,
-				fork_word(fork_tail(word),
-					  fork_split(word) - 1))) {
-			forks->head--;
+	while (fork_tail(word) <= i) {
+		if (chaos_says(CHAOS_LOSE))
+			continue;
+		/* What was seized becomes public without its seizer. */
+		if (cas_release(&forks->word, &word, /* F1 */
+				fork_word(fork_tail(word), i)))
 			return FORK_POP_OWN;
-		}
 	}
+	store_release(&forks->head, head); /* F5 */
 	return FORK_POP_STOLEN;
 }
 
-/* Owner: the newest child was stolen and has ended. */
-static inline void fork_stack_forget(struct fork_stack *forks)
+/* Owner: take child @i back, and out, if nobody has it. */
+static inline must_check enum fork_pop fork_stack_pop(struct sley_forks *forks,
+						      uint32_t i)
 {
-	/* relaxed: nothing is public, so no thief changes the word. */
-	uint64_t word = load_relaxed(&forks->word);
+	uint32_t head = fork_head(forks);
 
-	sley_assert(fork_tail(word) == fork_split(word));
-	sley_assert(fork_tail(word) == forks->head);
-	forks->head--;
-	/* relaxed: as above. */
-	store_relaxed(&forks->word, fork_word(forks->head, forks->head));
+	sley_assert(i < head);
+	if (fork_stack_take_from(forks, i) == FORK_POP_STOLEN)
+		return FORK_POP_STOLEN;
+	for (uint32_t above = i + 1; above < head; above++)
+		fork_set_slot(forks, above - 1, fork_slot(forks, above));
+	store_release(&forks->head, head - 1); /* F5 */
+	return FORK_POP_OWN;
+}
+
+/* Owner: holes on top go. */
+static inline void fork_stack_trim(struct sley_forks *forks)
+{
+	uint32_t head = fork_head(forks);
+
+	if (!head || fork_slot(forks, head - 1))
+		return;
+	while (head > 0 && !fork_slot(forks, head - 1))
+		head--;
+	store_release(&forks->head, head); /* F5 */
+	/* relaxed: all below were stolen; who seizes saw a head that was. */
+	store_relaxed(&forks->word, fork_word(head, head));
+}
+
+/* Owner: child @i was stolen and has ended. */
+static inline void fork_stack_forget(struct sley_forks *forks, uint32_t i)
+{
+	fork_set_slot(forks, i, NULL);
+	fork_stack_trim(forks);
+}
+
+/* Owner: where @child is; or -1. */
+static inline int64_t fork_stack_find(const struct sley_forks *forks,
+				      const struct sley_fork *child)
+{
+	int64_t i = fork_head(forks);
+
+	while (--i >= 0 && fork_slot(forks, (uint32_t)i) != child)
+		;
+	return i;
+}
+
+/* ---- the thief ---------------------------------------------------------------------- */
+
+/* It has won child @i. */
+static inline struct sley_fork *fork_stolen(const struct sley_forks *forks,
+					    uint32_t i)
+{
+	struct sley_fork **slot = load_acquire(&forks->slot); /* F4 */
+
+	/* relaxed: F1 or F5 published it. */
+	return load_relaxed(&slot[i]);
 }
 
 /* Thief: the oldest public child, or NULL. */
-static inline struct sley_fork *fork_stack_steal(struct fork_stack *forks)
+static inline struct sley_fork *fork_stack_steal(struct sley_forks *forks)
 {
 	/* relaxed: a guess; the CAS checks it. */
 	uint64_t word = load_relaxed(&forks->word);
-	struct fork_storage *storage;
 
 	do {
-		if (fork_tail(word) >= fork_split(word))
+		if (!fork_has_public(word))
 			return NULL;
 	} while (
 		chaos_says(CHAOS_LOSE) ||
 		!cas_acquire(&forks->word, &word, /* F1 */
 			     fork_word(fork_tail(word) + 1, fork_split(word))));
-	storage = load_acquire(&forks->storage); /* F4 */
-	/* relaxed: F1 published it. */
-	return load_relaxed(&storage->slot[fork_tail(word)]);
+	return fork_stolen(forks, fork_tail(word));
+}
+
+/*
+ * Thief: step 1 of seizing; 0: there is nothing private, or something public.
+ * os_membarrier() has to follow, and then fork_stack_seize() with the result.
+ */
+static inline must_check uint64_t
+fork_stack_seize_begin(struct sley_forks *forks)
+{
+	/* relaxed: a guess; the CAS checks it. */
+	uint64_t word = load_relaxed(&forks->word), seized;
+	/* relaxed: as above; it is read again. */
+	uint32_t head = (uint32_t)load_relaxed(&forks->head);
+
+	if (word & FORK_SEIZED || fork_tail(word) != fork_split(word) ||
+	    head <= fork_split(word))
+		return 0;
+	seized = fork_word(fork_tail(word), head) | FORK_SEIZED;
+	/* relaxed: it publishes nothing yet. */
+	return cas_relaxed(&forks->word, &word, seized) ? seized : 0;
+}
+
+/* Thief: step 3.  The oldest child, which was private; or NULL. */
+static inline struct sley_fork *fork_stack_seize(struct sley_forks *forks,
+						 uint64_t seized)
+{
+	uint32_t head = (uint32_t)load_acquire(&forks->head); /* F5 */
+	uint32_t tail = fork_tail(seized), split = fork_split(seized);
+	uint64_t word = seized;
+
+	if (split > head)
+		split = head;
+	if (split <= tail) {
+		/* relaxed: it publishes nothing. */
+		(void)cas_relaxed(&forks->word, &word, fork_word(tail, tail));
+		return NULL;
+	}
+	if (!cas_release(&forks->word, &word, /* F1 */
+			 fork_word(tail + 1, split)))
+		return NULL;
+	return fork_stolen(forks, tail);
 }
 
 /* ---- the child's own word ------------------------------------------------ */
+
+static inline uint64_t fork_state(const struct sley_fork *child)
+{
+	return load_acquire(&child->state); /* F2 F3 */
+}
+
+static inline bool fork_is_done(const struct sley_fork *child)
+{
+	return fork_state(child) == FORK_DONE;
+}
+
+/* Is it in a stack, and nobody waits for it?  Then @state is its function. */
+static inline bool fork_is_plain(uint64_t state)
+{
+	return state > FORK_GIVEN && !(state & FORK_AWAITED);
+}
+
+/* Who runs it: call it. */
+static inline void fork_call(const struct sley_fork *child)
+{
+	uint64_t state = fork_state(child);
+
+	if (likely(fork_is_plain(state)))
+		((sley_fn *)(uintptr_t)state)(child->arg);
+	else
+		child->fn(child->arg);
+}
+
+/* Owner, instead of a push: it is in no stack, but LOOSE or GIVEN. */
+static inline void fork_mark(struct sley_fork *child, uint64_t mark)
+{
+	/* relaxed: the owner's own. */
+	child->fn = (sley_fn *)(uintptr_t)load_relaxed(&child->state);
+	/* relaxed: the owner's own; queueing its task publishes it. */
+	store_relaxed(&child->state, mark);
+}
 
 /* Finisher.  Returns the parent that waits, or NULL; touches nothing after. */
 static inline must_check void *fork_finish(struct sley_fork *child)
 {
 	uint64_t old = xchg_acq_rel(&child->state, FORK_DONE); /* F2 F3 */
 
-	return old == FORK_PENDING ? NULL : (void *)(uintptr_t)old;
-}
-
-static inline bool fork_is_done(const struct sley_fork *child)
-{
-	return load_acquire(&child->state) == FORK_DONE; /* F2 */
+	if (!(old & FORK_AWAITED))
+		return NULL;
+	return (void *)(uintptr_t)(old & ~FORK_AWAITED);
 }
 
 /* On behalf of a parent that has left its stack.  False: it is done already. */
 static inline must_check bool fork_await(struct sley_fork *child, void *parent)
 {
-	uint64_t old = FORK_PENDING;
+	uint64_t old = fork_state(child);
 
-	return cas_acq_rel_acquire(&child->state, &old, /* F2 F3 */
-				   (uint64_t)(uintptr_t)parent);
+	if (fork_is_plain(old))
+		child->fn = (sley_fn *)(uintptr_t)old;
+	return old != FORK_DONE &&
+	       cas_acq_rel_acquire(&child->state, &old, /* F2 F3 */
+				   (uint64_t)(uintptr_t)parent | FORK_AWAITED);
 }
 
 #endif

@@ -1,76 +1,147 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork.c - fork and join of one child: the plain form.
+ * fork.c - fork and join: what is rare.
  *
- * Forking is a few stores into the fork stack of the current strand.  Where
- * there is another worker, the child is made public at once: the parent may
- * never call us again, and its child must not wait for that.
+ * The usual case is inline in <sley/fork_stack.h>: a few stores into the fork
+ * stack of the current strand, and a call at the join.
  */
 #include "core/fork.h"
 #include "core/forked.h"
 #include "core/leave.h"
+#include "core/wait.h"
 
-#include <sley/fork.h>
+#include <sley/fork_stack.h>
 
-/* Marks a child that never got into the fork stack: no memory. */
-#define FORK_AT_JOIN 2u
-
-void sley_fork(struct sley_fork *child, sley_fn *fn, void *arg)
+struct sley_forks *sley_forks_slow(void)
 {
-	struct worker *worker = worker_current();
-	struct fork_stack *forks;
-
-	sley_check(worker && worker->strand->task,
-		   forked_rule("only a task forks, outside of blocking "
-			       "regions; elsewhere, spawn"));
-	forks = &worker->strand->forks;
-	child->fn = fn;
-	child->arg = arg;
-	if (unlikely(fork_stack_full(forks) && !fork_make_room(worker))) {
-		child->state = FORK_AT_JOIN;
-		return;
-	}
-	fork_stack_push(forks, child);
-	if (worker->rt->nr_workers > 1)
-		fork_publish(worker);
+	return sley_forks_current;
 }
 
-/* Somebody else has it: wait until it has ended. */
-static noinline void join_stolen(struct worker *worker, struct sley_fork *child)
+/* ---- fork ------------------------------------------------------------------------- */
+
+/*
+ * A thread that runs no tasks has a stack of its own from its first fork on,
+ * from which each child is taken again at once.  That first one is on a stack
+ * that all such threads share: whoever pushes there takes everything away.
+ */
+static struct sley_forks *forks_of_thread(void)
+{
+	static _Thread_local struct sley_forks forks;
+
+	/* relaxed: thieves know none of them. */
+	store_relaxed(&sley_forks_current->head, 0);
+	if (!forks.slot)
+		fork_stack_init(&forks);
+	sley_forks_current = &forks;
+	return &forks;
+}
+
+static struct sley_forks *fork_in_thread(struct sley_fork *child)
+{
+	struct sley_forks *forks = forks_of_thread();
+
+	if (!fork_give(sley__self.bound, child))
+		fork_mark(child, FORK_LOOSE);
+	return forks;
+}
+
+/* There is no memory for more: the newest child must not stay, if it can go. */
+static void take_out(struct sley_forks *forks, struct sley_fork *child)
+{
+	uint32_t i = fork_head(forks) - 1;
+
+	if (fork_stack_pop(forks, i) == FORK_POP_OWN)
+		fork_mark(child, FORK_LOOSE);
+	else if (i + 1 == fork_capacity(forks))
+		sley_fatal("no memory for a forked child");
+}
+
+noinline struct sley_forks *sley_fork_slow(struct sley_fork *child)
+{
+	struct worker *worker = worker_current();
+	struct sley_forks *forks;
+
+	if (!worker)
+		return fork_in_thread(child);
+	forks = &worker->strand->forks;
+	if (unlikely(fork_stack_full(forks) && !fork_make_room(worker)))
+		take_out(forks, child);
+	fork_answer(worker);
+	return forks;
+}
+
+/* ---- join ------------------------------------------------------------------------- */
+
+/* As a task: its worker goes on with other work. */
+static void wait_as_task(struct worker *worker, struct sley_fork *child)
 {
 	struct strand *strand = worker->strand;
 
-	if (!fork_is_done(child)) {
-		strand->task->fiber = strand;
-		fork_leave_behind(worker);
-		worker->after.kind = AFTER_FORK;
-		worker->after.child = child;
-		(void)worker_leave(worker);
-		if (strand->parents_home)
-			fork_come_back(strand);
-	}
-	tree_keep(strand);
-	fork_stack_forget(&strand->forks);
+	strand->task->fiber = strand;
+	fork_leave_behind(worker);
+	worker->after.kind = AFTER_FORK;
+	worker->after.child = child;
+	(void)worker_leave(worker);
+	if (strand->parents_home)
+		fork_come_back(strand);
 }
 
-void sley_fork_join(struct sley_fork *child)
+static void wait_as_thread(struct sley_fork *child)
+{
+	struct sley_task thread, *task = wait_thread(&thread);
+
+	task_announce_wait(task);
+	if (fork_await(child, task))
+		(void)wait_announced(task, UINT64_MAX);
+}
+
+/* Somebody else has it: wait until it has ended. */
+static void wait_for(struct sley_fork *child)
 {
 	struct worker *worker = worker_current();
-	struct fork_stack *forks;
 
-	sley_check(worker && worker->strand->task,
-		   forked_rule("join a child in the task that forked it"));
-	forks = &worker->strand->forks;
-	/* relaxed: only the owner ever sets it so. */
-	if (unlikely(load_relaxed(&child->state) == FORK_AT_JOIN)) {
-		child->fn(child->arg);
+	if (fork_is_done(child))
+		return;
+	if (worker)
+		wait_as_task(worker, child);
+	else
+		wait_as_thread(child);
+}
+
+/* Child @i of the task on @strand. */
+static void join_nth(struct strand *strand, struct sley_fork *child, uint32_t i)
+{
+	if (fork_stack_pop(&strand->forks, i) == FORK_POP_OWN) {
+		fork_call(child);
 		return;
 	}
-	sley_check(!fork_stack_empty(forks) &&
-			   fork_storage(forks)->slot[forks->head - 1] == child,
-		   "join the newest child first");
-	if (likely(fork_stack_pop(forks) == FORK_POP_OWN))
-		child->fn(child->arg);
-	else
-		join_stolen(worker, child);
+	wait_for(child);
+	tree_keep(strand);
+	fork_stack_forget(&strand->forks, i);
+}
+
+/* The task that the caller is, or serves in a blocking region; NULL: none. */
+static struct strand *own_strand(void)
+{
+	struct worker *worker = worker_current();
+
+	return worker ? worker->strand : sley__self.strand;
+}
+
+noinline void sley_fork_join_slow(struct sley_fork *child)
+{
+	struct strand *strand = own_strand();
+	uint64_t state = fork_state(child);
+	int64_t i = strand ? fork_stack_find(&strand->forks, child) : -1;
+
+	if (i >= 0) {
+		join_nth(strand, child, (uint32_t)i);
+	} else if (state == FORK_LOOSE) {
+		fork_call(child);
+	} else {
+		sley_check(!fork_is_plain(state),
+			   forked_rule("join a child once, in the task that "
+				       "forked it"));
+		wait_for(child);
+	}
 }

@@ -253,13 +253,6 @@ static void stats_in_child(void *rt)
 	sley_get_stats(rt, &stats);
 }
 
-static void fork_task_in_child(void *arg)
-{
-	struct sley_fork child;
-
-	sley_fork(&child, count_task, arg);
-}
-
 static void fork_aborting(void *rt)
 {
 	static const char text[] = "a runtime does not survive fork()";
@@ -269,7 +262,6 @@ static void fork_aborting(void *rt)
 	child_aborts(unbind_in_child, rt, text);
 	child_aborts(step_in_child, rt, text);
 	child_aborts(stats_in_child, rt, text);
-	child_aborts(fork_task_in_child, rt, text);
 }
 
 TEST_WORKERS(a_child_of_a_bound_thread_aborts_with_the_rule)

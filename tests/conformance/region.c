@@ -589,17 +589,3 @@ TEST_ABORTS(m31_ending_a_region_that_was_not_begun_is_misuse,
 	(void)start();
 	run_task(never_begin, NULL);
 }
-
-static void fork_inside(void *arg)
-{
-	struct sley_fork child;
-
-	(void)sley_blocking_begin();
-	sley_fork(&child, count_child, arg);
-}
-
-TEST_ABORTS(m31_forking_in_a_region_is_misuse, "only a task forks")
-{
-	(void)start();
-	run_task(fork_inside, NULL);
-}

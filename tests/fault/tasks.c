@@ -153,15 +153,47 @@ static void forks(void *arg)
 #define NR_CHILDREN 200 /* more than the first storage has room for */
 
 /* Gives others the time to steal it; if they cannot, the parent runs it. */
+static void wait_and_join(struct sley_fork *child, int before)
+{
+	for (int i = 0; i < 100 && atomic_load(&nr_ran) == before; i++)
+		test_nap_ms(1);
+	sley_fork_join(child);
+}
+
 static void fork_and_wait(void)
 {
 	struct sley_fork child;
 	int before = atomic_load(&nr_ran);
 
 	sley_fork(&child, count, NULL);
-	for (int i = 0; i < 20 && atomic_load(&nr_ran) == before; i++)
+	wait_and_join(&child, before);
+}
+
+static void hold_a_worker(void *arg)
+{
+	atomic_int *held = arg;
+
+	atomic_store(held, 1);
+	while (atomic_load(held) == 1)
+		;
+}
+
+/* The other worker is busy while the child is forked: it is kept private. */
+static void fork_in_private_and_wait(void)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+	struct sley_fork child;
+	atomic_int held = 0;
+	int before = atomic_load(&nr_ran);
+
+	sley_spawn(&group, &task, hold_a_worker, &held);
+	for (int i = 0; i < 100 && !atomic_load(&held); i++)
 		test_nap_ms(1);
-	sley_fork_join(&child);
+	sley_fork(&child, count, NULL);
+	atomic_store(&held, 2);
+	wait_and_join(&child, before);
+	sley_join(&group);
 }
 
 static void fork_many(void *arg)
@@ -171,6 +203,10 @@ static void fork_many(void *arg)
 
 	(void)arg;
 	fork_and_wait();
+	if (sley_nr_workers(sley_current()) > 1) {
+		fork_in_private_and_wait();
+		expected++;
+	}
 	forks(&depth);
 	for (int i = 0; i < NR_CHILDREN; i++)
 		sley_fork(&children[i], count, NULL);
@@ -182,6 +218,32 @@ static void fork_many(void *arg)
 SCENARIO(forks_and_joins)
 {
 	as_task(2, fork_many);
+}
+
+/* Its own worker takes what a parent has left behind. */
+static void fork_and_sleep(void *arg)
+{
+	struct sley_fork child;
+
+	sley_fork(&child, count, arg);
+	CHECK_EQ(sley_sleep(100000), 0);
+	sley_fork_join(&child);
+	CHECK_EQ(atomic_load(&nr_ran), 1);
+}
+
+SCENARIO(forks_left_behind)
+{
+	as_task(1, fork_and_sleep);
+}
+
+SCENARIO(forks_and_joins_of_a_bound_thread)
+{
+	struct sley *rt = start_bound(2);
+
+	if (!rt)
+		return;
+	fork_many(NULL);
+	stop_bound(rt);
 }
 
 SCENARIO(forks_and_joins_without_workers)

@@ -23,8 +23,7 @@
 
 static struct strand strands[CREW_MAX];
 static struct sley_task parent, tasks[CREW_MAX]; /* one for each thief */
-static struct fork_storage *storage;
-static struct sley_fork *child; /* freed by the parent */
+static struct sley_fork *child;                  /* freed by the parent */
 static struct payload payload;
 static uint32_t nr_tasks;
 static struct ledger {
@@ -56,20 +55,35 @@ static void setup(void)
 	for (int i = 0; i < CREW_MAX; i++) {
 		strands[i].home = &crew[i];
 		list_init(&strands[i].parents);
+		fork_stack_init(&strands[i].forks);
 		crew[i].strand = &strands[i];
 		model_lock_word(&crew[i].parents_lock.word);
 		model_name(&crew[i].nr_parents, "nr_parents%d", i);
 		model_name(&crew[i].strand, "strand%d", i);
 		model_name(&strands[i].forks.word, "forks%d", i);
+		model_name(&strands[i].forks.head, "head%d", i);
+		model_name(&strands[i].forks.limit, "limit%d", i);
 	}
 	parent = (struct sley_task){ .fiber = &strands[0] };
 	task_build_running(&parent, 0, rt->membarrier ? 0 : TASK_NO_BARRIER);
 	strands[0].task = &parent;
-	MODEL_CHECK(fork_make_room(&crew[0]));
-	storage = strands[0].forks.storage;
 	child = model_alloc(sizeof(*child));
 	model_name(&parent.state, "parent");
 	model_name(&child->state, "child");
+}
+
+/* Somebody searches: who forks shares. */
+static void setup_searched(void)
+{
+	setup();
+	rt->idle.counts = IDLE_SEARCHING_ONE;
+}
+
+/* The parent has forked before, and nobody asked: it keeps the child. */
+static void setup_raised(void)
+{
+	setup();
+	fork_stack_raise_limit(&strands[0].forks);
 }
 
 static void run_child(void *arg)
@@ -81,11 +95,13 @@ static void run_child(void *arg)
 
 /* ---- the parent ------------------------------------------------------------------ */
 
-static void fork_child(void)
+/* As sley_fork() does. */
+static void fork_child(struct worker *worker)
 {
-	child->fn = run_child;
-	child->arg = &payload;
-	fork_stack_push(&strands[0].forks, child);
+	struct sley_forks *forks = &strands[0].forks;
+
+	if (!sley_fork_push_fast(forks, child, run_child, &payload))
+		fork_answer(worker);
 }
 
 /* On the next stack, and then in the worker's loop. */
@@ -105,14 +121,16 @@ static void leave_and_wait(struct worker *worker)
 
 static void join_child(struct worker *worker)
 {
-	struct fork_stack *forks = &strands[0].forks;
+	struct sley_forks *forks = &strands[0].forks;
 
-	if (fork_stack_pop(forks) == FORK_POP_OWN) {
-		child->fn(child->arg);
+	if (sley_fork_pop_fast(forks, child)) {
+		sley_fork_call_fast(child);
+	} else if (fork_stack_pop(forks, 0) == FORK_POP_OWN) {
+		fork_call(child);
 	} else {
 		if (!fork_is_done(child))
 			leave_and_wait(worker);
-		fork_stack_forget(forks);
+		fork_stack_forget(forks, 0);
 	}
 	payload_check(&payload);
 	model_free(child);
@@ -121,8 +139,7 @@ static void join_child(struct worker *worker)
 
 static void fork_and_join(int id)
 {
-	fork_child();
-	fork_publish(&crew[id]);
+	fork_child(&crew[id]);
 	join_child(&crew[id]);
 }
 
@@ -131,7 +148,7 @@ static void fork_block_and_join(int id)
 {
 	struct worker *worker = &crew[id];
 
-	fork_child();
+	fork_child(worker);
 	fork_leave_behind(worker);
 	store_release(&worker->strand, &worker->base); /* S1 */
 	store_release(&worker->strand, &strands[0]);
@@ -143,12 +160,11 @@ static void fork_block_and_join(int id)
 /* It never comes to join: only a thief can run the child. */
 static void fork_and_work_on(int id)
 {
-	fork_child();
-	fork_publish(&crew[id]);
+	fork_child(&crew[id]);
 	while (!fork_is_done(child))
 		spin_hint(&child->state);
-	MODEL_CHECK(fork_stack_pop(&strands[0].forks) == FORK_POP_STOLEN);
-	fork_stack_forget(&strands[0].forks);
+	MODEL_CHECK(fork_stack_pop(&strands[0].forks, 0) == FORK_POP_STOLEN);
+	fork_stack_forget(&strands[0].forks, 0);
 	payload_check(&payload);
 	model_free(child);
 	ledger.joined++;
@@ -163,7 +179,7 @@ static void setup_base(void)
 {
 	struct worker *worker = &crew[0];
 
-	setup();
+	setup_searched();
 	worker->thread = (struct fiber_thread){ .errno_location = &error };
 	fiber_init_thread(&worker->base.fiber, &worker->thread);
 	worker->strand = &worker->base;
@@ -186,8 +202,7 @@ static void strand_main(void *arg, struct fiber_thread *thread)
 
 	(void)thread;
 	empty_buffer();
-	fork_child();
-	fork_publish(worker);
+	fork_child(worker);
 	join_child(worker);
 	(void)worker_switch_raw(worker, &worker->base);
 	MODEL_CHECK(!"it has ended");
@@ -199,7 +214,8 @@ static void fork_and_join_on_a_new_strand(int id)
 	const struct stack stack = { .low = stack_memory,
 				     .size = sizeof(stack_memory) };
 
-	strands[0].forks = (struct fork_stack){ .storage = storage };
+	strands[0].forks = (struct sley_forks){ 0 };
+	fork_stack_init(&strands[0].forks);
 	fiber_init(&strands[0].fiber, &stack, strand_main, &crew[id]);
 	(void)worker_switch_raw(&crew[id], &strands[0]);
 }
@@ -224,6 +240,14 @@ static void steal(int id)
 		run_stolen(task);
 }
 
+static void seize(int id)
+{
+	struct sley_task *task = fork_seize(&crew[id], &crew[0]);
+
+	if (task)
+		run_stolen(task);
+}
+
 static void search(int id)
 {
 	run_stolen(worker_search(&crew[id]));
@@ -235,23 +259,28 @@ static void joined_once(void)
 	MODEL_CHECK(fork_stack_empty(&strands[0].forks));
 	MODEL_CHECK(list_empty(&crew[0].parents) && !crew[0].nr_parents);
 	MODEL_CHECK(nr_tasks == 0);
-	model_free(storage);
 }
 
 #define BOTH_VARIANTS(name, ...)                                               \
-	MODEL(name##_with_membarrier, .setup = setup, .finish = joined_once,   \
-	      __VA_ARGS__);                                                    \
-	MODEL(name##_without_membarrier, .setup = setup,                       \
-	      .finish = joined_once, .no_membarrier = true, __VA_ARGS__)
+	MODEL(name##_with_membarrier, .finish = joined_once, __VA_ARGS__);     \
+	MODEL(name##_without_membarrier, .finish = joined_once,                \
+	      .no_membarrier = true, __VA_ARGS__)
 
-BOTH_VARIANTS(a_stolen_child_wakes_its_parent,
+BOTH_VARIANTS(a_stolen_child_wakes_its_parent, .setup = setup_searched,
 	      .threads = { fork_and_join, steal });
 
-BOTH_VARIANTS(a_child_is_left_behind,
+BOTH_VARIANTS(a_child_is_left_behind, .setup = setup,
 	      .threads = { fork_block_and_join, steal });
 
-BOTH_VARIANTS(a_sleeper_hears_of_a_child,
-	      .threads = { fork_and_work_on, search });
+BOTH_VARIANTS(a_sleeper_hears_of_a_child, .setup = setup,
+	      .slow_modes = MODEL_RA, .threads = { fork_and_work_on, search });
+
+MODEL(a_sleeper_hears_of_a_private_child, .setup = setup_raised,
+      .slow_modes = MODEL_RA, .threads = { fork_and_work_on, search },
+      .finish = joined_once);
+
+MODEL(a_seized_child_wakes_its_parent, .setup = setup_raised,
+      .threads = { fork_and_join, seize }, .finish = joined_once);
 
 MODEL(a_thief_looks_at_a_new_strand, .setup = setup_base,
       .threads = { fork_and_join_on_a_new_strand, steal },

@@ -101,7 +101,7 @@ static bool take(int id)
 
 static bool park(int id, bool searching, uint64_t deadline_ns)
 {
-	const struct idle_look look_again = { look, &id };
+	const struct idle_look look_again = { .look = look, .arg = &id };
 
 	return idle_park(&idle, &seats[id], searching, &look_again,
 			 deadline_ns);

@@ -30,6 +30,7 @@
 static struct sley *rt;
 static struct worker crew[CREW_MAX];
 static struct worker *crew_table[CREW_MAX] = { &crew[0], &crew[1] };
+static struct sley_forks *crew_forks[CREW_MAX]; /* of each thread */
 
 /* Every word that is a lock is declared as one: it is modelled elsewhere. */
 static void crew_name_worker(int i)
@@ -60,6 +61,7 @@ static void crew_set_up_in(struct sley *memory, unsigned int nr)
 	selves_set(&(struct self){ 0 });
 	for (unsigned int i = 0; i < nr; i++) {
 		crew[i].rt = rt;
+		crew[i].forks = &crew_forks[i];
 		crew[i].index = i;
 		timers_init(&crew[i].timers);
 		idle_seat_init(&crew[i].seat);
@@ -144,6 +146,26 @@ NOT_THERE struct sley_task *fork_steal(struct worker *worker,
 NOT_THERE bool fork_stealable(struct worker *victim)
 {
 	(void)victim;
+	return false;
+}
+
+NOT_THERE struct sley_task *fork_seize(struct worker *worker,
+				       struct worker *victim)
+{
+	(void)worker;
+	(void)victim;
+	return NULL;
+}
+
+NOT_THERE bool fork_is_private(struct worker *victim)
+{
+	(void)victim;
+	return false;
+}
+
+NOT_THERE bool fork_ask_all(struct sley *runtime)
+{
+	(void)runtime;
 	return false;
 }
 

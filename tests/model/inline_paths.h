@@ -15,6 +15,16 @@
 #define INLINE_LOAD__ATOMIC_RELAXED(p) load_relaxed(p)
 #define INLINE_LOAD__ATOMIC_ACQUIRE(p) load_acquire(p)
 
+#define __atomic_store_n(p, v, order) INLINE_STORE##order(p, v)
+#define INLINE_STORE__ATOMIC_RELAXED(p, v) store_relaxed(p, v)
+#define INLINE_STORE__ATOMIC_RELEASE(p, v) store_release(p, v)
+
+#define __atomic_signal_fence(order) INLINE_FENCE##order()
+#define INLINE_FENCE__ATOMIC_SEQ_CST() compiler_barrier()
+
+/* It may still be in the reader's store buffer. */
+#define SLEY_LOAD_OWN(p) load_relaxed(p)
+
 /* When they fail all of them are relaxed. */
 #define __atomic_compare_exchange_n(p, e, d, weak, order, failure)             \
 	INLINE_CAS##order##failure(p, e, d)

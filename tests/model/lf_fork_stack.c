@@ -1,27 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lf_fork_stack.c - src/lf/fork_stack.h: every forked child runs exactly once,
- * by its parent or by a thief, and its parent goes on only after it has ended.
+ * lf_fork_stack.c - src/lf/fork_stack.h with <sley/fork_stack.h>: every forked
+ * child runs exactly once, by its parent or by a thief, and its parent goes on
+ * only after it has ended.
  *
- * The owner forks two children and joins them in reverse; it publishes before
- * the second one, after it, or not at all.  A child that was stolen is waited
- * for as core/fork.c does: the parent leaves its address, and the finisher
- * wakes it.  What a child reads and writes is plain data.
+ * The owner forks two children and joins them; it publishes before the second
+ * one, after it, or not at all.  A child that was stolen is waited for as
+ * core/fork.c does: the parent leaves its address, and the finisher wakes it.
+ * Joins take the inline path first, as users do.  Thieves steal what is public,
+ * ask, or seize what is not.  What a child reads and writes is plain data.
  *
- * Complete for one owner, two children and two thieves; also where the storage
- * grows between them.  They would not see what needs three children: the oldest
- * stolen, the newest the owner's, and one in the middle that both want; nor
- * children of children, which are in stacks of their own.
+ * Complete for one owner, two children and two thieves; with a seizer, for one
+ * owner, two children and one thief, and two where the owner forks one.  They
+ * would not see what needs three children: the oldest stolen, the newest the
+ * owner's, and one in the middle that both want; nor children of children, which
+ * are in stacks of their own.  That one thief at a time seizes is the caller's
+ * lock, and not in question here.
  */
 #include "payload.h"
 
 #include "lf/fork_stack.h"
+#include "os/membarrier.h"
 
 #include <string.h>
 
 #define CHILDREN 2
 
-static struct fork_stack forks;
+static struct sley_forks forks;
 static struct sley_fork children[CHILDREN];
 static uint32_t resumed; /* the parent's wake-up */
 static struct payload given[CHILDREN], result[CHILDREN];
@@ -29,31 +34,9 @@ static struct ledger {
 	int ran[CHILDREN], joined;
 } ledger;
 
-static void setup(void)
+static void run_child(void *arg)
 {
-	struct fork_storage *storage =
-		model_alloc(sizeof(*storage) + CHILDREN * sizeof(void *));
-
-	memset(&forks, 0, sizeof(forks));
-	memset(children, 0, sizeof(children));
-	memset(given, 0, sizeof(given));
-	memset(result, 0, sizeof(result));
-	memset(&ledger, 0, sizeof(ledger));
-	model_ledger(&ledger, sizeof(ledger));
-	resumed = 0;
-	storage->capacity = CHILDREN;
-	fork_stack_grow(&forks, storage);
-	model_name(&forks.word, "word");
-	model_name(&forks.storage, "storage");
-	for (int i = 0; i < CHILDREN; i++) {
-		model_name(&children[i].state, "child%d", i);
-		model_name(&storage->slot[i], "slot%d", i);
-	}
-}
-
-static void run(const struct sley_fork *child)
-{
-	long i = child - children;
+	long i = (struct sley_fork *)arg - children;
 
 	payload_check(&given[i]);
 	MODEL_CHECK(ledger.ran[i] == 0);
@@ -61,25 +44,70 @@ static void run(const struct sley_fork *child)
 	payload_write(&result[i]);
 }
 
+static struct fork_storage *new_storage(void)
+{
+	struct fork_storage *storage =
+		model_alloc(sizeof(*storage) + CHILDREN * sizeof(void *));
+
+	storage->capacity = CHILDREN;
+	for (int i = 0; i < CHILDREN; i++)
+		model_name(&storage->slot[i], "slot%d", i);
+	return storage;
+}
+
+static void setup(void)
+{
+	memset(&forks, 0, sizeof(forks));
+	memset(children, 0, sizeof(children));
+	memset(given, 0, sizeof(given));
+	memset(result, 0, sizeof(result));
+	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
+	resumed = 0;
+	fork_stack_init(&forks);
+	MODEL_CHECK(os_membarrier_setup());
+	model_name(&forks.word, "word");
+	model_name(&forks.head, "head");
+	model_name(&forks.slot, "slots");
+	for (int i = 0; i < CHILDREN; i++)
+		model_name(&children[i].state, "child%d", i);
+}
+
+/* ---- the owner ------------------------------------------------------------------- */
+
 static void push(int i)
 {
 	payload_write(&given[i]);
-	fork_stack_push(&forks, &children[i]);
+	(void)!sley_fork_push_fast(&forks, &children[i], run_child,
+				   &children[i]);
 }
 
-static void join(struct sley_fork *child)
+static void wait_for(struct sley_fork *child)
 {
-	if (fork_stack_pop(&forks) == FORK_POP_OWN) {
-		run(child);
-	} else {
-		if (!fork_is_done(child) && fork_await(child, &forks)) {
-			while (!xchg_acquire(&resumed, 0))
-				spin_hint(&resumed);
-		}
-		MODEL_CHECK(fork_is_done(child));
-		fork_stack_forget(&forks);
+	if (!fork_is_done(child) && fork_await(child, &forks)) {
+		while (!xchg_acquire(&resumed, 0))
+			spin_hint(&resumed);
 	}
-	payload_check(&result[child - children]);
+	MODEL_CHECK(fork_is_done(child));
+}
+
+static void join(int i)
+{
+	struct sley_fork *child = &children[i];
+
+	if (sley_fork_pop_fast(&forks, child)) {
+		sley_fork_call_fast(child);
+	} else {
+		uint32_t index = (uint32_t)fork_stack_find(&forks, child);
+
+		if (fork_stack_pop(&forks, index) == FORK_POP_OWN) {
+			fork_call(child);
+		} else {
+			wait_for(child);
+			fork_stack_forget(&forks, index);
+		}
+	}
+	payload_check(&result[i]);
 	ledger.joined++;
 }
 
@@ -89,8 +117,8 @@ static void owner_publishes_late(int id)
 	push(0);
 	push(1);
 	(void)fork_stack_publish(&forks);
-	join(&children[1]);
-	join(&children[0]);
+	join(1);
+	join(0);
 }
 
 static void owner_publishes_early(int id)
@@ -99,8 +127,19 @@ static void owner_publishes_early(int id)
 	push(0);
 	(void)fork_stack_publish(&forks);
 	push(1);
-	join(&children[1]);
-	join(&children[0]);
+	join(1);
+	join(0);
+}
+
+/* The oldest first. */
+static void owner_joins_in_order(int id)
+{
+	(void)id;
+	push(0);
+	push(1);
+	(void)fork_stack_publish(&forks);
+	join(0);
+	join(1);
 }
 
 /* The same slot again, for another child. */
@@ -110,34 +149,77 @@ static void owner_forks_again(int id)
 	for (int i = 0; i < CHILDREN; i++) {
 		push(i);
 		(void)fork_stack_publish(&forks);
-		join(&children[i]);
+		join(i);
 	}
 }
 
 /* The second child needs more room than there is. */
 static void owner_grows(int id)
 {
-	struct fork_storage *storage =
-		model_alloc(sizeof(*storage) + CHILDREN * sizeof(void *));
-
 	(void)id;
-	storage->capacity = CHILDREN;
 	push(0);
 	(void)fork_stack_publish(&forks);
-	fork_stack_grow(&forks, storage);
+	fork_stack_grow(&forks, new_storage());
 	push(1);
 	(void)fork_stack_publish(&forks);
-	join(&children[1]);
-	join(&children[0]);
+	join(1);
+	join(0);
 }
 
-static void steal(void)
+/* It keeps them to itself. */
+static void owner_keeps_both(int id)
 {
-	struct sley_fork *child = fork_stack_steal(&forks);
+	(void)id;
+	push(0);
+	push(1);
+	join(1);
+	join(0);
+}
 
+static void owner_keeps_one(int id)
+{
+	(void)id;
+	push(0);
+	join(0);
+	ledger.joined++; /* the other one is not forked */
+	ledger.ran[1]++;
+}
+
+static void owner_keeps_one_after_another(int id)
+{
+	(void)id;
+	for (int i = 0; i < CHILDREN; i++) {
+		push(i);
+		join(i);
+	}
+}
+
+static void owner_keeps_both_in_order(int id)
+{
+	(void)id;
+	push(0);
+	push(1);
+	join(0);
+	join(1);
+}
+
+static void owner_shares_when_asked(int id)
+{
+	(void)id;
+	push(0);
+	push(1);
+	(void)fork_stack_share(&forks);
+	join(1);
+	join(0);
+}
+
+/* ---- thieves ---------------------------------------------------------------------- */
+
+static void run(struct sley_fork *child)
+{
 	if (!child)
 		return;
-	run(child);
+	fork_call(child);
 	if (fork_finish(child))
 		store_release(&resumed, 1);
 }
@@ -145,49 +227,69 @@ static void steal(void)
 static void thief(int id)
 {
 	(void)id;
-	steal();
+	run(fork_stack_steal(&forks));
 }
 
 static void thief_twice(int id)
 {
+	thief(id);
+	thief(id);
+}
+
+static void seizer(int id)
+{
+	uint64_t seized = fork_stack_seize_begin(&forks);
+
 	(void)id;
-	steal();
-	steal();
+	if (!seized)
+		return;
+	os_membarrier();
+	run(fork_stack_seize(&forks, seized));
+}
+
+static void seizer_then_thief(int id)
+{
+	seizer(id);
+	thief(id);
 }
 
 static void all_joined(void)
 {
+	struct fork_storage *storage = fork_storage(&forks);
+
+	fork_stack_trim(&forks);
 	MODEL_CHECK(ledger.joined == CHILDREN);
+	MODEL_CHECK(ledger.ran[0] == 1 && ledger.ran[1] == 1);
 	MODEL_CHECK(fork_stack_empty(&forks));
 	MODEL_CHECK(resumed == 0);
-	while (forks.storage) {
-		struct fork_storage *storage = forks.storage;
+	while (storage) {
+		struct fork_storage *older = storage->older;
 
-		forks.storage = storage->older;
 		model_free(storage);
+		storage = older;
 	}
 }
 
-MODEL(published_late_one_thief, .setup = setup,
-      .threads = { owner_publishes_late, thief_twice }, .finish = all_joined);
+#define SCENE(name, ...)                                                       \
+	MODEL(name, .setup = setup, .threads = { __VA_ARGS__ },                \
+	      .finish = all_joined)
 
-MODEL(published_late_two_thieves, .setup = setup,
-      .threads = { owner_publishes_late, thief, thief }, .finish = all_joined);
+SCENE(published_late_one_thief, owner_publishes_late, thief_twice);
+SCENE(published_late_two_thieves, owner_publishes_late, thief, thief);
+SCENE(published_early_one_thief, owner_publishes_early, thief_twice);
+SCENE(published_early_two_thieves, owner_publishes_early, thief, thief);
+SCENE(joined_in_order_one_thief, owner_joins_in_order, thief_twice);
+SCENE(joined_in_order_two_thieves, owner_joins_in_order, thief, thief);
+SCENE(a_slot_is_used_again_one_thief, owner_forks_again, thief_twice);
+SCENE(a_slot_is_used_again_two_thieves, owner_forks_again, thief, thief);
+SCENE(the_storage_grows_under_one_thief, owner_grows, thief_twice);
+SCENE(the_storage_grows_under_two_thieves, owner_grows, thief, thief);
+SCENE(shared_one_thief, owner_shares_when_asked, thief_twice);
 
-MODEL(published_early_one_thief, .setup = setup,
-      .threads = { owner_publishes_early, thief_twice }, .finish = all_joined);
-
-MODEL(published_early_two_thieves, .setup = setup,
-      .threads = { owner_publishes_early, thief, thief }, .finish = all_joined);
-
-MODEL(a_slot_is_used_again_one_thief, .setup = setup,
-      .threads = { owner_forks_again, thief_twice }, .finish = all_joined);
-
-MODEL(a_slot_is_used_again_two_thieves, .setup = setup,
-      .threads = { owner_forks_again, thief, thief }, .finish = all_joined);
-
-MODEL(the_storage_grows_under_one_thief, .setup = setup,
-      .threads = { owner_grows, thief_twice }, .finish = all_joined);
-
-MODEL(the_storage_grows_under_two_thieves, .setup = setup,
-      .threads = { owner_grows, thief, thief }, .finish = all_joined);
+SCENE(one_is_seized, owner_keeps_one, seizer);
+SCENE(the_older_one_is_seized, owner_keeps_both, seizer_then_thief);
+SCENE(one_after_another_is_seized, owner_keeps_one_after_another, seizer);
+SCENE(seized_and_joined_in_order, owner_keeps_both_in_order, seizer);
+SCENE(shared_and_seized, owner_shares_when_asked, seizer);
+SCENE(one_is_seized_beside_a_thief, owner_keeps_one, seizer, thief);
+SCENE(the_rest_of_what_is_seized_is_stolen, owner_keeps_both, seizer, thief);

@@ -48,6 +48,7 @@ static struct task_thread {
 	struct strand strand; /* of the task                        */
 	struct strand idle;   /* where its worker waits meanwhile   */
 	struct sley_task task;
+	struct sley_forks *forks; /* the thread's */
 	int saved_errno;
 } task_threads[TASKS_MAX];
 static _Alignas(64) char task_stacks[TASKS_MAX][TASK_STACK_SIZE];
@@ -108,6 +109,7 @@ static void task_thread_setup(struct task_thread *own, char *stack)
 	own->task.fiber = &own->strand;
 	worker->rt = &task_runtime;
 	worker->strand = &own->strand;
+	worker->forks = &own->forks;
 	worker->thread.errno_location = &own->saved_errno;
 	worker->thread.current = &own->strand.fiber;
 	timers_init(&worker->timers);

@@ -9,6 +9,8 @@
 #include "harness/test.h"
 
 #include "lf/fork_stack.h"
+#include "lf/spin.h"
+#include "os/membarrier.h"
 #include "os/thread.h"
 
 #include <stdlib.h>
@@ -22,13 +24,33 @@ struct child {
 	uint32_t nr_runs; /* plain: by one, before the join */
 };
 
-static struct fork_stack forks;
+static struct sley_forks forks;
 static uint32_t is_finished;
 static uint64_t nr_stolen;
 
-static void run_child(struct child *child)
+static void run_child(void *arg)
 {
+	struct child *child = arg;
+
 	child->nr_runs++;
+}
+
+/* What the owner keeps to itself; one thief at a time. */
+static struct sley_fork *seize(void)
+{
+	static struct spinlock seizing;
+	struct sley_fork *child = NULL;
+	uint64_t seized;
+
+	if (!spin_try_lock(&seizing))
+		return NULL;
+	seized = fork_stack_seize_begin(&forks);
+	if (seized) {
+		os_membarrier();
+		child = fork_stack_seize(&forks, seized);
+	}
+	spin_unlock(&seizing);
+	return child;
 }
 
 static void *steal(void *arg)
@@ -36,7 +58,8 @@ static void *steal(void *arg)
 	uint64_t nr = 0;
 
 	while (!load_acquire(&is_finished)) {
-		struct sley_fork *fork = fork_stack_steal(&forks);
+		struct sley_fork *fork =
+			test_random(8) ? fork_stack_steal(&forks) : seize();
 
 		if (!fork) {
 			os_thread_yield();
@@ -45,7 +68,7 @@ static void *steal(void *arg)
 		nr++;
 		if (test_random(4) == 0)
 			os_thread_yield();
-		run_child((struct child *)(void *)fork);
+		fork_call(fork);
 		CHECK(!fork_finish(fork));
 	}
 	/* relaxed: a count; the threads are joined before it is read. */
@@ -55,8 +78,8 @@ static void *steal(void *arg)
 
 static void make_room(void)
 {
-	struct fork_storage *storage = forks.storage;
-	uint32_t capacity = storage ? 2 * storage->capacity : 2;
+	uint32_t capacity = 2 * fork_capacity(&forks);
+	struct fork_storage *storage;
 
 	storage = malloc(sizeof(*storage) + capacity * sizeof(void *));
 	CHECK(storage);
@@ -67,21 +90,37 @@ static void make_room(void)
 static void push(struct child *child)
 {
 	child->nr_runs = 0;
+	(void)!sley_fork_push_fast(&forks, &child->fork, run_child, child);
 	if (fork_stack_full(&forks))
 		make_room();
-	fork_stack_push(&forks, &child->fork);
 }
 
 static void join(struct child *child)
 {
-	if (fork_stack_pop(&forks) == FORK_POP_OWN) {
-		run_child(child);
+	uint32_t i;
+
+	if (sley_fork_pop_fast(&forks, &child->fork)) {
+		sley_fork_call_fast(&child->fork);
+		CHECK_EQ(child->nr_runs, 1);
+		return;
+	}
+	i = (uint32_t)fork_stack_find(&forks, &child->fork);
+	if (fork_stack_pop(&forks, i) == FORK_POP_OWN) {
+		fork_call(&child->fork);
 	} else {
 		while (!fork_is_done(&child->fork))
 			os_thread_yield();
-		fork_stack_forget(&forks);
+		fork_stack_forget(&forks, i);
 	}
 	CHECK_EQ(child->nr_runs, 1);
+}
+
+static void swap(uint32_t *a, uint32_t *b)
+{
+	uint32_t c = *a;
+
+	*a = *b;
+	*b = c;
 }
 
 /* Up, with some made public on the way, and down again. */
@@ -89,16 +128,22 @@ static uint64_t fork_and_join(void)
 {
 	struct child child[DEPTH_MAX];
 	uint32_t nr = 1 + (uint32_t)test_random(DEPTH_MAX);
+	uint32_t order[DEPTH_MAX];
 
 	for (uint32_t i = 0; i < nr; i++) {
+		order[i] = i;
 		push(&child[i]);
 		if (test_random(2))
 			(void)fork_stack_publish(&forks);
 		if (test_random(8) == 0)
 			os_thread_yield();
 	}
+	/* Mostly the newest first. */
+	if (test_random(8) == 0)
+		swap(&order[0], &order[test_random(nr)]);
 	for (uint32_t i = nr; i-- > 0;)
-		join(&child[i]);
+		join(&child[order[i]]);
+	fork_stack_trim(&forks);
 	CHECK(fork_stack_empty(&forks));
 	return nr;
 }
@@ -108,6 +153,9 @@ TEST(each_child_is_run_once_by_owner_or_thief)
 	pthread_t thief[NR_THIEVES];
 	uint64_t nr = 0;
 
+	fork_stack_init(&forks);
+	if (!os_membarrier_setup())
+		test_skip("needs membarrier");
 	for (int i = 0; i < NR_THIEVES; i++)
 		thief[i] = test_thread(steal, NULL);
 	for (int round = test_scale(NR_ROUNDS); round; round--)
@@ -118,7 +166,8 @@ TEST(each_child_is_run_once_by_owner_or_thief)
 	/* Or there was nothing to see. */
 	CHECK_GT(nr_stolen, 0);
 	CHECK_LT(nr_stolen, nr);
-	for (struct fork_storage *s = forks.storage, *older; s; s = older) {
+	for (struct fork_storage *s = fork_storage(&forks), *older; s;
+	     s = older) {
 		older = s->older;
 		free(s);
 	}
