@@ -142,29 +142,67 @@ int os_cpu_core(const char *root, int cpu)
 	return core < SLEY_CPUS_MAX ? core : cpu;
 }
 
-/* Of the cache of the highest level. */
-static int lowest_of_cache(const char *root, int cpu)
+/* A list about @cpu.  False: there is none, or it is too long. */
+static bool read_cpu_list(struct sley_cpus *out, const char *root, int cpu,
+			  const char *name)
 {
-	int highest = 0, lowest = cpu;
+	char path[96];
+
+	(void)snprintf(path, sizeof(path), CPU_DIR "/cpu%d/%s", cpu, name);
+	return read_list(out, root, path);
+}
+
+/* The name of the list of who shares the cache of the highest level. */
+static bool name_last_cache(const char *root, int cpu, char *out, size_t size)
+{
+	int highest = 0;
 	char name[48];
 
+	*out = '\0';
 	for (int i = 0;; i++) {
 		int level;
 
 		(void)snprintf(name, sizeof(name), "cache/index%d/level", i);
 		level = read_number(root, cpu, name, -1);
 		if (level < 0)
-			return lowest;
-		(void)snprintf(name, sizeof(name),
-			       "cache/index%d/shared_cpu_list", i);
+			return *out;
 		if (level >= highest) {
-			lowest = read_number(root, cpu, name, lowest);
+			(void)snprintf(out, size,
+				       "cache/index%d/shared_cpu_list", i);
 			highest = level;
 		}
 	}
 }
 
-static int node_of(const char *root, int cpu)
+static int lowest_of_cache(const char *root, int cpu)
+{
+	char name[48];
+
+	if (!name_last_cache(root, cpu, name, sizeof(name)))
+		return cpu;
+	return read_number(root, cpu, name, cpu);
+}
+
+bool os_cpu_core_cpus(const char *root, int cpu, struct sley_cpus *out)
+{
+	return read_cpu_list(out, root, cpu, "topology/core_cpus_list") ||
+	       read_cpu_list(out, root, cpu, "topology/thread_siblings_list");
+}
+
+bool os_cpu_cache_cpus(const char *root, int cpu, struct sley_cpus *out)
+{
+	char name[48];
+
+	return name_last_cache(root, cpu, name, sizeof(name)) &&
+	       read_cpu_list(out, root, cpu, name);
+}
+
+int os_cpu_current(void)
+{
+	return sched_getcpu();
+}
+
+int os_cpu_node(const char *root, int cpu)
 {
 	struct sley_cpus nodes; /* numbers like those of CPUs */
 	char path[OS_PATH_SIZE];
@@ -190,7 +228,7 @@ void os_cpu_describe(const char *root, int cpu, struct sley_cpu *out)
 		.cpu = cpu,
 		.core = os_cpu_core(root, cpu),
 		.cache = lowest_of_cache(root, cpu),
-		.node = node_of(root, cpu),
+		.node = os_cpu_node(root, cpu),
 		.package = read_number(root, cpu,
 				       "topology/physical_package_id", 0),
 	};

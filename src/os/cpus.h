@@ -27,6 +27,18 @@ void os_cpus_usable(const char *root, struct sley_cpus *out);
 /* The lowest CPU of the core of @cpu. */
 int os_cpu_core(const char *root, int cpu);
 
+/* All of the core of @cpu, and all that share its last-level cache. */
+must_check bool os_cpu_core_cpus(const char *root, int cpu,
+				 struct sley_cpus *out);
+must_check bool os_cpu_cache_cpus(const char *root, int cpu,
+				  struct sley_cpus *out);
+
+/* Its memory node; 0 if the kernel has none. */
+int os_cpu_node(const char *root, int cpu);
+
+/* Where the calling thread is, this very moment; negative: unknown. */
+int os_cpu_current(void);
+
 /* All about @cpu. */
 void os_cpu_describe(const char *root, int cpu, struct sley_cpu *out);
 

@@ -20,7 +20,7 @@ static const struct tolerated table[] = {
 	  .reason = "then all CPUs that are online count as usable" },
 	{ "os/cpus.c", "os_cpus_usable", "sysconf", .rule = ABSORBED,
 	  .second = true, .reason = "then there is one CPU" },
-	{ "os/cpus.c", "node_of", "access", .rule = ABSORBED,
+	{ "os/cpus.c", "os_cpu_node", "access", .rule = ABSORBED,
 	  .reason = "then the CPU is of node 0" },
 	{ "os/map.c", "os_no_huge_pages", "madvise", .rule = ABSORBED,
 	  .reason = "advice: costs memory where it is not followed" },
