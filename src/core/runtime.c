@@ -67,7 +67,6 @@ void worker_destroy(struct worker *worker)
 	mem_free(&rt->mem, worker, sizeof(*worker));
 }
 
-/* @cpus NULL: wherever the kernel likes. */
 static int worker_start(struct worker *worker, const struct sley_cpus *cpus)
 {
 	const char *prefix = worker->rt->config.name;
@@ -101,7 +100,8 @@ static int create_workers(struct sley *rt, unsigned int nr)
 		if (err)
 			return err;
 	}
-	return 0;
+	return victims_init(&rt->victims, &rt->mem, "", rt->nr_workers,
+			    &rt->cpus);
 }
 
 static void set_phase(struct sley *rt, enum runtime_phase phase)
@@ -120,6 +120,15 @@ static void stop_threads(struct sley *rt, unsigned int nr_started)
 		os_thread_join(rt->worker[i]->pthread);
 }
 
+/* @cpus NULL: wherever the kernel likes. */
+static int start_thread(struct worker *worker, const struct sley_cpus *cpus)
+{
+	worker->wanders =
+		victims_place(&worker->rt->victims, worker->index, cpus);
+	hooks_hand_start(worker);
+	return worker_start(worker, cpus);
+}
+
 static int start_threads(struct sley *rt)
 {
 	struct affinity affinity;
@@ -129,9 +138,8 @@ static int start_threads(struct sley *rt)
 	for (unsigned int i = 0; i < rt->nr_workers; i++) {
 		int err = affinity_next(&affinity, i, &cpus);
 
-		hooks_hand_start(rt->worker[i]);
 		if (err >= 0)
-			err = worker_start(rt->worker[i], err ? &cpus : NULL);
+			err = start_thread(rt->worker[i], err ? &cpus : NULL);
 		if (err) {
 			stop_threads(rt, i);
 			return err;
@@ -152,6 +160,7 @@ static void free_parts(struct sley *rt)
 	for (unsigned int i = 0; rt->worker && i < rt->nr_workers; i++)
 		worker_destroy(rt->worker[i]);
 	trace_free_kept(&rt->trace, &rt->mem);
+	victims_fini(&rt->victims, &rt->mem);
 	if (rt->worker)
 		mem_free(&rt->mem, rt->worker, table_size(rt->table_length));
 	sley_assert(slab_nr_live(&rt->tasks) == 0);

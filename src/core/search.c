@@ -269,23 +269,20 @@ static struct sley_task *steal_from(struct worker *worker,
 	return task;
 }
 
+/* From the nearest that has something: see core/victims.h. */
 static struct sley_task *steal(struct worker *worker)
 {
 	struct sley *rt = worker->rt;
-	unsigned int nr = rt->nr_workers;
-	unsigned int start;
+	struct victim_walk walk;
+	int index;
 
-	if (nr < 2)
+	if (rt->nr_workers < 2)
 		return NULL;
-	start = (unsigned int)rand_below(&worker->rand, nr);
-	for (unsigned int i = 0; i < nr; i++) {
-		unsigned int index = start + i < nr ? start + i
-						    : start + i - nr;
-		struct sley_task *task;
+	walk = victims_walk(&rt->victims, worker->index, rt->nr_workers,
+			    &worker->rand);
+	while ((index = victims_next(&walk)) >= 0) {
+		struct sley_task *task = steal_from(worker, rt->worker[index]);
 
-		if (index == worker->index)
-			continue;
-		task = steal_from(worker, rt->worker[index]);
 		if (task)
 			return task;
 	}
@@ -482,6 +479,9 @@ struct sley_task *worker_search(struct worker *worker)
 		return task;
 	searching = idle_search_begin(&worker->rt->idle);
 	for (;;) {
+		if (unlikely(worker->wanders))
+			victims_look_around(&worker->rt->victims,
+					    worker->index);
 		worker_fire_timers(worker);
 		task = search(worker, searching);
 		if (!task)

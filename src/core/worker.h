@@ -43,6 +43,7 @@
 #include "core/timer.h"
 #include "core/trace.h"
 #include "core/tree.h"
+#include "core/victims.h"
 #include "core/waitq.h"
 #include "fiber/fiber.h"
 #include "lf/fork_stack.h"
@@ -132,6 +133,7 @@ struct worker {
 	uint32_t changes;          /* of levels, that it has seen            */
 	bool migratable;
 	bool cancelled; /* has seen sley_cancel_all()               */
+	bool wanders;   /* and tells where it is, see core/victims.h */
 	unsigned int nr_idle;
 	struct strand *idle_strands;
 	struct levels ready;    /* tasks that may run here only       */
@@ -184,6 +186,7 @@ struct sley {
 	bool migratable;
 	bool membarrier;
 	struct mem mem;
+	struct victims victims; /* places change, rarely           */
 
 	cache_aligned struct runq runq;
 	struct idle idle;

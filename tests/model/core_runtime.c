@@ -165,6 +165,32 @@ int affinity_next(struct affinity *affinity, unsigned int worker,
 	return 0;
 }
 
+int victims_init(struct victims *victims, struct mem *mem, const char *root,
+		 unsigned int nr_workers, const struct sley_cpus *cpus)
+{
+	(void)victims;
+	(void)mem;
+	(void)root;
+	(void)nr_workers;
+	(void)cpus;
+	return 0;
+}
+
+void victims_fini(struct victims *victims, struct mem *mem)
+{
+	(void)victims;
+	(void)mem;
+}
+
+bool victims_place(struct victims *victims, unsigned int worker,
+		   const struct sley_cpus *cpus)
+{
+	(void)victims;
+	(void)worker;
+	(void)cpus;
+	return false;
+}
+
 void hooks_hand_start(struct worker *worker)
 {
 	(void)worker;

@@ -143,6 +143,12 @@ NOT_THERE struct sley_task *fork_steal(struct worker *worker,
 	return NULL;
 }
 
+NOT_THERE void victims_look_around(struct victims *victims, unsigned int worker)
+{
+	(void)victims;
+	(void)worker;
+}
+
 NOT_THERE bool fork_stealable(struct worker *victim)
 {
 	(void)victim;
