@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fork_stress.c - trees of forked children that block, yield and are stolen
- * while their parents wait, beside others that are cancelled.
+ * while their parents wait, beside others that are cancelled; and random trees
+ * that block in every way there is, in runtimes of each size and kind.
  *
  * Each child runs once, and its parent sees what it did: the results are plain.
  */
+#include "conformance/ways.h"
 #include "stress/crowd.h"
 
 #define NR_LOOPS 4
@@ -71,3 +73,97 @@ static void play(void)
 }
 
 STRESS(each_forked_child_runs_once, play);
+
+/* ---- every way, every size ------------------------------------------------ */
+
+#define WILD_MAX 6 /* children */
+
+struct wild {
+	struct ways *ways;
+	unsigned int left; /* nodes below it, at most */
+	unsigned int nr;   /* plain: that there were  */
+	unsigned int runs; /* plain                   */
+};
+
+/* Some go deep, some are broad, and any of them blocks anywhere. */
+static void run_wild(void *arg)
+{
+	struct wild *node = arg, child[WILD_MAX];
+	struct sley_fork forks[WILD_MAX];
+	unsigned int nr = 0, left = node->left;
+
+	node->runs++;
+	if (one_in(4))
+		way_block(node->ways, WAY_ANY);
+	while (left && nr < WILD_MAX && !one_in(5)) {
+		unsigned int share = 1 + (unsigned int)test_random(left);
+
+		child[nr] =
+			(struct wild){ .ways = node->ways, .left = share - 1 };
+		sley_fork(&forks[nr], run_wild, &child[nr]);
+		nr++;
+		left -= share;
+		if (one_in(6))
+			way_block(node->ways, WAY_ANY);
+	}
+	if (one_in(4))
+		way_block(node->ways, WAY_ANY);
+	node->nr = 1;
+	while (nr-- > 0) {
+		sley_fork_join(&forks[nr]);
+		CHECK_EQ(child[nr].runs, 1);
+		CHECK_LE(child[nr].nr, child[nr].left + 1);
+		node->nr += child[nr].nr;
+		if (one_in(16))
+			way_block(node->ways, WAY_ANY);
+	}
+}
+
+#define NR_WILD 8
+#define WILD_NODES 200
+
+static void play_wild(void)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task[NR_WILD];
+	struct wild wild[NR_WILD];
+	struct ways ways;
+
+	ways_begin(&ways, false);
+	for (int i = 0; i < NR_WILD; i++) {
+		wild[i] = (struct wild){ .ways = &ways, .left = WILD_NODES };
+		sley_spawn(&group, &task[i], run_wild, &wild[i]);
+	}
+	sley_join(&group);
+	for (int i = 0; i < NR_WILD; i++) {
+		CHECK_EQ(wild[i].runs, 1);
+		test_count(wild[i].nr);
+	}
+	ways_end(&ways);
+}
+
+static void stress_in_each_size(bool migratable, bool no_membarrier)
+{
+	struct sley_config config = *test_config();
+
+	config.migratable = migratable;
+	config.no_membarrier = no_membarrier;
+	if (config.workers == 4)
+		config.workers = 3;
+	stress_play(&config, play_wild);
+}
+
+TEST_WORKERS(wild_trees_block_in_any_way)
+{
+	stress_in_each_size(false, false);
+}
+
+TEST_WORKERS(wild_trees_block_without_membarrier)
+{
+	stress_in_each_size(false, true);
+}
+
+TEST_WORKERS(wild_trees_block_and_migrate)
+{
+	stress_in_each_size(true, false);
+}
