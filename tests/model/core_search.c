@@ -11,7 +11,8 @@
  *
  * Complete for one worker and one foreign thread, and for two workers of which
  * one spawns or wakes two tasks and takes one, the other searches once; with
- * membarrier and without.  In the shared queue: three tasks and two workers.
+ * membarrier and without, and while the victim moves from one ring of
+ * core/victims.h to another.  In the shared queue: three tasks and two workers.
  * They would not see what needs three workers (a thief that wakes a thief), a
  * search by both workers at a time (core_idle.c has that, with less to look
  * at), a second park of one worker, or timers (core_timer.c).
@@ -166,6 +167,35 @@ static void spawn_two_and_take_one(int id)
 BOTH_VARIANTS(a_worker_finds_what_another_spawns, .setup = setup_two,
 	      .threads = { spawn_two_and_take_one, search_once },
 	      .finish = two);
+
+/*
+ * The victim comes near while the thief looks around: it is in neither of the
+ * rings of that walk.  Nobody relies on walks.
+ */
+static uint64_t places[2];
+
+static void setup_moving(void)
+{
+	setup(2);
+	places[0] = place_of(0, 1, 1);
+	places[1] = place_of(0, 0, 0);
+	model_name(&places[0], "place0");
+	model_name(&places[1], "place1");
+	rt->victims.place = places;
+	rt->victims.borders = 1u << RING_CACHE;
+}
+
+static void come_near_and_spawn(int id)
+{
+	place_spawned(&crew[id], job(0, LEVEL_DEFAULT));
+	place_spawned(&crew[id], job(1, LEVEL_DEFAULT));
+	/* relaxed: as victims_see() does. */
+	store_relaxed(&places[id], place_of(0, 0, 1));
+	MODEL_CHECK(pick(id));
+}
+
+BOTH_VARIANTS(a_worker_finds_a_victim_that_moves, .setup = setup_moving,
+	      .threads = { come_near_and_spawn, search_once }, .finish = two);
 
 /* Woken, and movable: the second one pushes the first out of the next slot. */
 static struct strand strand;
