@@ -283,6 +283,25 @@ void fork_answer(struct worker *worker)
 		fork_stack_drop_limit(forks);
 }
 
+/*
+ * The children of a parent of another level take their turn there; whoever looks
+ * through the list of parents looks for default level.
+ */
+static void queue_children(struct worker *worker, struct strand *strand)
+{
+	while (fork_stack_has_public(&strand->forks)) {
+		struct sley_task *task = slab_alloc(&worker->rt->tasks);
+		struct prey prey;
+
+		if (!task)
+			return;
+		prey = steal_from(strand);
+		task = task_for(worker, task, &prey);
+		if (task)
+			place_spawned(worker, task);
+	}
+}
+
 void fork_leave_behind(struct worker *worker)
 {
 	struct strand *strand = worker->strand;
@@ -290,6 +309,8 @@ void fork_leave_behind(struct worker *worker)
 	if (likely(fork_stack_empty(&strand->forks)))
 		return;
 	(void)fork_stack_publish(&strand->forks);
+	if (unlikely(task_level(strand->task) != LEVEL_DEFAULT))
+		queue_children(worker, strand);
 	if (!fork_stack_has_public(&strand->forks))
 		return;
 	spin_lock(&worker->parents_lock);

@@ -110,7 +110,7 @@ static struct sley_task *only_default(struct worker *worker,
 {
 	if (likely(!task || task_level(task) == LEVEL_DEFAULT))
 		return task;
-	place_shared(worker, task);
+	place_spawned(worker, task);
 	return NULL;
 }
 
