@@ -50,6 +50,7 @@ NO_TWIN = {
     "sley_blocking_end": "waits for its own worker",
     "sley_fork_join": "the child lives in the caller's frame",
     "sley_fork_call_fast": "the child itself",
+    "sley_scope_close": "the members live in the caller's frame",
     "sley_parallelize": "the tasks live in its own frame",
     "sley_defer_run": "what the user gave to SLEY_DEFER()",
     "sley_guard_lock": "half of SLEY_MUTEX_GUARD(), which cannot fail",

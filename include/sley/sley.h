@@ -10,6 +10,7 @@
  *   future.h ticket.h                        values and turns to come
  *   waker.h                                  wake by a number
  *   blocking.h                               calls that hold a thread
+ *   scope.h                                  tasks that fail and end together
  *   fork.h forkable.h parallel.h             side by side
  *   stock.h shared.h defer.h                 objects that are lent, shared, cleared
  *   local.h                                  variables of a task
@@ -34,6 +35,7 @@
 #include <sley/parallel.h>
 #include <sley/runtime.h>
 #include <sley/rwlock.h>
+#include <sley/scope.h>
 #include <sley/select.h>
 #include <sley/semaphore.h>
 #include <sley/shared.h>

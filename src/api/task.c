@@ -15,6 +15,7 @@
 #include <sley/error.h>
 
 #include "api/options.h"
+#include "api/task.h"
 
 static int check_options(const struct sley_options *given,
 			 struct sley_options *options)
@@ -31,13 +32,27 @@ static int check_options(const struct sley_options *given,
 	return 0;
 }
 
+void task_spawn_bound(struct sley_group *group, struct sley_task *task,
+		      uint32_t flags)
+{
+	static const struct sley_options defaults;
+	struct sley *rt = sley__self.bound;
+	int err;
+
+	sley_check(rt,
+		   forked_rule("spawn from a task or a bound thread; elsewhere "
+			       "use sley_spawn_on()"));
+	err = spawn_into_as(rt, group, task, &defaults, flags);
+	sley_check(err != SLEY_ENOWORKER,
+		   "what blocks on behalf of a single-threaded runtime cannot "
+		   "spawn: only its bound threads run tasks");
+	sley_assert(!err);
+}
+
 void sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
 		void *arg)
 {
-	static const struct sley_options defaults;
 	struct worker *worker = worker_current();
-	struct sley *rt;
-	int err;
 
 	sley_check(group, "spawn into a group; sley_schedule() is for tasks "
 			  "that nobody waits for");
@@ -46,29 +61,20 @@ void sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
 		spawn_here(worker, group, task, fn, arg);
 		return;
 	}
-	rt = sley__self.bound;
-	sley_check(rt,
-		   forked_rule("spawn from a task or a bound thread; elsewhere "
-			       "use sley_spawn_on()"));
 	task->fn = fn;
 	task->arg = arg;
-	err = spawn_into(rt, group, task, &defaults);
-	sley_check(err != SLEY_ENOWORKER,
-		   "what blocks on behalf of a single-threaded runtime cannot "
-		   "spawn: only its bound threads run tasks");
-	sley_assert(!err);
+	task_spawn_bound(group, task, 0);
 }
 
-/* @task->fn, ->arg and ->name, where it is spawned, are set. */
-static int spawn_checked(struct sley *rt, struct sley_group *group,
-			 struct sley_task *task,
-			 const struct sley_options *options)
+int task_spawn_checked(struct sley *rt, struct sley_group *group,
+		       struct sley_task *task,
+		       const struct sley_options *options, uint32_t flags)
 {
 	struct sley_options checked;
 	int err = runtime_is_lost(rt) ? SLEY_EFORKED
 				      : check_options(options, &checked);
 
-	return err ? err : spawn_into(rt, group, task, &checked);
+	return err ? err : spawn_into_as(rt, group, task, &checked, flags);
 }
 
 static void set_up(struct sley_task *task, sley_fn *fn, void *arg,
@@ -86,7 +92,7 @@ int sley_spawn_on(struct sley *rt, struct sley_group *group,
 	if (!group)
 		return -EINVAL;
 	set_up(task, fn, arg, __builtin_return_address(0));
-	return spawn_checked(rt, group, task, options);
+	return task_spawn_checked(rt, group, task, options, 0);
 }
 
 int sley_spawn_with(struct sley_group *group, struct sley_task *task,
@@ -99,7 +105,7 @@ int sley_spawn_with(struct sley_group *group, struct sley_task *task,
 	if (!group)
 		return -EINVAL;
 	set_up(task, fn, arg, __builtin_return_address(0));
-	return spawn_checked(rt, group, task, options);
+	return task_spawn_checked(rt, group, task, options, 0);
 }
 
 static int schedule(struct sley *rt, const struct sley_task *like,
@@ -116,7 +122,7 @@ static int schedule(struct sley *rt, const struct sley_task *like,
 	task->fn = like->fn;
 	task->arg = like->arg;
 	task->name = like->name;
-	err = spawn_checked(rt, NULL, task, options);
+	err = task_spawn_checked(rt, NULL, task, options, 0);
 	if (err)
 		slab_free(&rt->tasks, task);
 	return err;
@@ -159,7 +165,11 @@ void sley_group_in_tree(struct sley_group *group)
 
 void sley_cancel(struct sley_task *task)
 {
-	if (task_cancel(task))
+	bool woken = task_cancel(task);
+
+	/* Before it can go on: @task itself may be forgotten then. */
+	scope_cancel_task(task);
+	if (woken)
 		task_enqueue(task);
 }
 

@@ -64,8 +64,10 @@ static void run_child(void *arg)
 	struct sley_fork *child = arg;
 	struct sley_task *parent;
 
+	scope_child_starts(strand, child->parent);
 	fork_call(child);
 	endings_run(&strand->endings);
+	scope_child_ends(strand);
 	parent = fork_finish(child);
 	if (parent && task_decide(parent, VERDICT_WOKEN, 0) == DECIDED_QUEUE)
 		task_enqueue(parent);

@@ -13,13 +13,12 @@
 
 /* @task->fn and ->arg are set. */
 static int build(struct sley *rt, struct sley_task *task,
-		 const struct sley_options *options)
+		 const struct sley_options *options, uint32_t flags)
 {
 	unsigned int level = (unsigned int)(options->priority + LEVEL_DEFAULT);
-	uint32_t flags = runtime_task_flags(rt);
-
 	struct slot *slot = NULL;
 
+	flags |= runtime_task_flags(rt);
 	task->fiber = NULL;
 	if (options->name)
 		task->name = options->name;
@@ -42,7 +41,7 @@ static int build(struct sley *rt, struct sley_task *task,
 		flags |= TASK_PINNED;
 	/* relaxed: cancelling everything orders nothing. */
 	if (load_relaxed(&rt->cancelled))
-		flags |= TASK_CANCELLED;
+		flags |= TASK_CANCEL;
 	task_build(task, level, flags);
 	if (slot)
 		slot_describe(slot, rt, options->waker);
@@ -60,9 +59,9 @@ static struct worker *worker_in(const struct sley *rt)
 /* From here on the group and the runtime wait for it. */
 static int accept(struct sley *rt, struct worker *here,
 		  struct sley_group *group, struct sley_task *task,
-		  const struct sley_options *options)
+		  const struct sley_options *options, uint32_t flags)
 {
-	int err = build(rt, task, options);
+	int err = build(rt, task, options, flags);
 
 	if (err)
 		return err;
@@ -77,8 +76,9 @@ static int accept(struct sley *rt, struct worker *here,
 	return 0;
 }
 
-int spawn_into(struct sley *rt, struct sley_group *group,
-	       struct sley_task *task, const struct sley_options *options)
+int spawn_into_as(struct sley *rt, struct sley_group *group,
+		  struct sley_task *task, const struct sley_options *options,
+		  uint32_t flags)
 {
 	struct worker *here = worker_in(rt);
 	/* A bound thread keeps the runtime alive; others pass the gate. */
@@ -91,7 +91,7 @@ int spawn_into(struct sley *rt, struct sley_group *group,
 		return SLEY_ENOWORKER;
 	if (!inside && !gate_enter(rt))
 		return -ESHUTDOWN;
-	err = accept(rt, here, group, task, options);
+	err = accept(rt, here, group, task, options, flags);
 	if (!err && here)
 		place_spawned(here, task);
 	else if (!err)
@@ -110,7 +110,7 @@ int spawn_accept(struct sley *rt, struct sley_group *group,
 
 	if (unlikely(runtime_is_lost(rt)))
 		return SLEY_EFORKED;
-	err = accept(rt, here, group, task, &defaults);
+	err = accept(rt, here, group, task, &defaults, 0);
 	task->fiber = here ? here : rt->worker[0];
 	return err;
 }

@@ -10,30 +10,49 @@
 #include "core/worker.h"
 
 /*
- * By a task or bound code of a single-threaded runtime; default options.
- * @task->name is where it is spawned.
+ * By a task or bound code of a single-threaded runtime, with default options but
+ * for @flags, such as TASK_MEMBER.  @task->fn, ->arg and ->name, where it is
+ * spawned, are set.
  */
-static inline void spawn_here(struct worker *worker, struct sley_group *group,
-			      struct sley_task *task, sley_fn *fn, void *arg)
+static inline void spawn_here_as(struct worker *worker,
+				 struct sley_group *group,
+				 struct sley_task *task, uint32_t flags)
 {
-	task->fn = fn;
-	task->arg = arg;
 	task->group = group;
 	task->fiber = NULL;
-	task_build(task, LEVEL_DEFAULT, worker->task_flags);
+	task_build(task, LEVEL_DEFAULT, worker->task_flags | flags);
 	group_add(group);
 	drain_count_spawned(worker);
 	place_spawned(worker, task);
 }
 
+/* The same without flags; @task->name is set. */
+static inline void spawn_here(struct worker *worker, struct sley_group *group,
+			      struct sley_task *task, sley_fn *fn, void *arg)
+{
+	task->fn = fn;
+	task->arg = arg;
+	spawn_here_as(worker, group, task, 0);
+}
+
 /*
  * Into @rt from any thread, with checked options; @task->fn, ->arg and ->name,
  * where it is spawned, are set.  0, -ENOMEM, -ESHUTDOWN or
- * SLEY_ENOWORKER.  @group NULL: detached, @task is from the slab.
+ * SLEY_ENOWORKER.  @group NULL: detached, @task is from the slab.  @flags are
+ * added to those of the runtime.
  */
-must_check int spawn_into(struct sley *rt, struct sley_group *group,
-			  struct sley_task *task,
-			  const struct sley_options *options);
+must_check int spawn_into_as(struct sley *rt, struct sley_group *group,
+			     struct sley_task *task,
+			     const struct sley_options *options,
+			     uint32_t flags);
+
+static inline must_check int spawn_into(struct sley *rt,
+					struct sley_group *group,
+					struct sley_task *task,
+					const struct sley_options *options)
+{
+	return spawn_into_as(rt, group, task, options, 0);
+}
 
 /*
  * The first half alone, by a task of @rt or a thread bound to it, with default

@@ -133,9 +133,13 @@ enum task_verdict {
 #define TASK_FORKED (1u << 2)     /* a stolen child, see core/fork.h        */
 #define TASK_NO_BARRIER (1u << 3) /* its runtime has no membarrier          */
 #define TASK_MUST_RUN (1u << 4)   /* even if cancelled: others rely on it   */
+#define TASK_MEMBER (1u << 5)     /* of a scope: core/scope.h               */
+#define TASK_FOR_GOOD (1u << 6)   /* CANCELLED, not by its own scope only   */
 #define TASK_SLOT (1u << 7)       /* was spawned with a waker: core/slot.h  */
 #define TASK_LEVEL_SHIFT 8
 #define TASK_LEVEL_MASK (0xffu << TASK_LEVEL_SHIFT)
+
+#define TASK_CANCEL (TASK_CANCELLED | TASK_FOR_GOOD)
 
 #define NR_LEVELS 64
 #define LEVEL_DEFAULT 32 /* level = priority + 32: 0 is the most urgent */
@@ -355,13 +359,36 @@ task_decide(struct sley_task *task, enum task_verdict verdict,
 	}
 }
 
+/* Step 1 of the canceller alone: @bits are TASK_CANCEL or TASK_CANCELLED. */
+static inline uint32_t task_mark_cancelled(struct sley_task *task,
+					   uint32_t bits)
+{
+	return or_acq_rel(&task->flags, bits); /* T3 T6 */
+}
+
+/*
+ * Take TASK_CANCELLED back, unless it is for good.  Whoever may set that flag
+ * alone is kept out by the caller.
+ */
+static inline void task_uncancel(struct sley_task *task)
+{
+	uint32_t old = task_flags(task);
+
+	do {
+		if (old & TASK_FOR_GOOD)
+			return;
+		/* relaxed: it tells nobody anything. */
+	} while (chaos_says(CHAOS_LOSE) ||
+		 !cas_relaxed(&task->flags, &old, old & ~TASK_CANCELLED));
+}
+
 /*
  * Ask @task to end.  True: its wait was decided by this, and the caller must
  * hand it to task_enqueue().
  */
 static inline must_check bool task_cancel(struct sley_task *task)
 {
-	uint32_t flags = or_acq_rel(&task->flags, TASK_CANCELLED); /* T3 T6 */
+	uint32_t flags = task_mark_cancelled(task, TASK_CANCEL);
 
 	if (!(flags & TASK_NO_BARRIER))
 		os_membarrier();
@@ -371,14 +398,14 @@ static inline must_check bool task_cancel(struct sley_task *task)
 /* The same by the thread that parks it, when it parks at all: no barrier. */
 static inline must_check bool task_cancel_parked(struct sley_task *task)
 {
-	(void)or_release(&task->flags, TASK_CANCELLED); /* T3 */
+	(void)or_release(&task->flags, TASK_CANCEL); /* T3 */
 	return task_cancel_wait(task);
 }
 
 /* The same before it is queued: it is dropped when its turn comes. */
 static inline void task_cancel_unqueued(struct sley_task *task)
 {
-	(void)or_release(&task->flags, TASK_CANCELLED); /* T3 */
+	(void)or_release(&task->flags, TASK_CANCEL); /* T3 */
 }
 
 static inline uint32_t task_observe(const struct sley_task *task)

@@ -32,9 +32,20 @@ void timer_stop(struct timer *timer)
 	spin_unlock(&timers->lock);
 }
 
+static void ring_all(struct alarm *alarm)
+{
+	while (alarm) {
+		struct alarm *next = alarm->next;
+
+		alarm->ring(alarm);
+		alarm = next;
+	}
+}
+
 struct sley_task *timers_fire(struct timers *timers, uint64_t now_ns)
 {
 	struct sley_task *first = NULL, **last = &first;
+	struct alarm *alarms = NULL;
 	struct radix_node *node;
 
 	spin_lock(&timers->lock);
@@ -42,6 +53,15 @@ struct sley_task *timers_fire(struct timers *timers, uint64_t now_ns)
 		struct timer *timer = container_of(node, struct timer, node);
 		struct sley_task *task = timer->task;
 
+		if (unlikely(!task)) {
+			struct alarm *alarm =
+				container_of(timer, struct alarm, timer);
+
+			alarm->hold(alarm);
+			alarm->next = alarms;
+			alarms = alarm;
+			continue;
+		}
 		/* From here on the timer may be gone. */
 		if (task_decide(task, VERDICT_TIMED_OUT, 0) != DECIDED_QUEUE)
 			continue;
@@ -51,5 +71,6 @@ struct sley_task *timers_fire(struct timers *timers, uint64_t now_ns)
 	}
 	publish_next(timers);
 	spin_unlock(&timers->lock);
+	ring_all(alarms);
 	return first;
 }

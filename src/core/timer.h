@@ -48,12 +48,30 @@ static inline uint64_t timers_next(const struct timers *timers)
 void timer_start(struct timers *timers, struct timer *timer,
 		 struct sley_task *task, uint64_t deadline_ns);
 
+/*
+ * A timer without a task: @ring is called by whoever fires it, without the lock.
+ * Under the lock it calls @hold, which keeps the alarm alive until @ring is done
+ * with it, although timer_stop() may return meanwhile.
+ */
+struct alarm {
+	struct timer timer;
+	void (*hold)(struct alarm *alarm);
+	void (*ring)(struct alarm *alarm); /* may be its end */
+	struct alarm *next;                /* of those that ring */
+};
+
+static inline void alarm_start(struct timers *timers, struct alarm *alarm,
+			       uint64_t deadline_ns)
+{
+	timer_start(timers, &alarm->timer, NULL, deadline_ns);
+}
+
 /* Afterwards nobody touches @timer any more. */
 void timer_stop(struct timer *timer);
 
 /*
- * Decide the waits whose deadline is @now_ns or earlier.  Returns the tasks to
- * queue, chained by ->next, the earliest first.
+ * Decide the waits whose deadline is @now_ns or earlier, and let the alarms
+ * ring.  Returns the tasks to queue, chained by ->next, the earliest first.
  */
 struct sley_task *timers_fire(struct timers *timers, uint64_t now_ns);
 

@@ -11,6 +11,7 @@
 #include "os/thread.h"
 
 #include <errno.h>
+#include <sley/fork.h>
 
 struct sley_task *wait_thread(struct sley_task *thread)
 {
@@ -29,35 +30,63 @@ uint64_t wait_caller(void)
 	return (uint64_t)os_thread_id() << 1 | 1;
 }
 
-static bool is_cancelled(const struct strand *strand)
+bool wait_is_cancelled(const struct strand *strand)
 {
 	/* relaxed: whichever it is, the runtime is the same. */
 	struct worker *home = load_relaxed(&strand->home);
 
-	/* The code of a bound thread is no task: it is never cancelled. */
-	if (strand == &home->base)
-		return false;
-	/* relaxed: cancelling everything orders nothing. */
-	return task_is_cancelled(strand->task) ||
-	       load_relaxed(&home->rt->cancelled);
+	if (task_is_cancelled(strand->task))
+		return true;
+	/* relaxed: cancelling everything orders nothing; and not bound code. */
+	return strand != &home->base && load_relaxed(&home->rt->cancelled);
 }
 
-bool wait_cancelled(void)
+static bool is_cancelled_above(const struct strand *strand)
 {
-	struct worker *worker = worker_current();
+	/* relaxed: its own, or a parent, which cannot end before its child. */
+	struct sley_task *task = load_relaxed(&strand->task);
 
-	return worker && is_cancelled(worker->strand);
+	while (task_flags(task) & TASK_FORKED) {
+		strand = ((struct sley_fork *)task->arg)->parent;
+		/* relaxed: as above. */
+		task = load_relaxed(&strand->task);
+		if (task_flags_acquire(task) & TASK_FOR_GOOD)
+			return true;
+	}
+	return false;
+}
+
+/* Without a monitor nobody else looks at the deadlines of scopes. */
+static bool is_late(struct worker *worker)
+{
+	uint64_t now_ns;
+
+	if (worker->rt->nr_workers ||
+	    timers_next(&worker->timers) == UINT64_MAX)
+		return false;
+	now_ns = os_now();
+	if (timers_next(&worker->timers) > now_ns)
+		return false;
+	task_enqueue_chain(timers_fire(&worker->timers, now_ns));
+	return wait_is_cancelled(worker->strand);
 }
 
 bool wait_told_to_end(void)
 {
-	return wait_cancelled() ||
-	       (sley__self.strand && is_cancelled(sley__self.strand));
+	struct worker *worker = worker_current();
+	struct strand *strand = worker ? worker->strand : sley__self.strand;
+
+	return strand &&
+	       (wait_is_cancelled(strand) || is_cancelled_above(strand) ||
+		(worker && is_late(worker)));
 }
 
 int wait_refused_slow(uint64_t deadline_ns, enum wait_flags flags)
 {
-	if (!(flags & WAIT_SHIELDED) && wait_cancelled())
+	struct worker *worker = worker_current();
+
+	if (!(flags & WAIT_SHIELDED) && worker &&
+	    wait_is_cancelled(worker->strand))
 		return -ECANCELED;
 	if (deadline_ns == UINT64_MAX || deadline_ns > os_now())
 		return 0;

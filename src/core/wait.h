@@ -135,10 +135,14 @@ static inline struct sley_task *wait_task(struct sley_task *thread)
 /* A number for who calls: its task, or a plain thread; never 0. */
 uint64_t wait_caller(void);
 
-/* Is the calling task cancelled?  False for plain threads. */
-bool wait_cancelled(void);
+/* Is the task on @strand cancelled?  Bound code is as far as its scopes are. */
+bool wait_is_cancelled(const struct strand *strand);
 
-/* The same, and for threads that serve a task (core/blocking.h), whether that is. */
+/*
+ * The same for the calling task, or the one that the thread serves
+ * (core/blocking.h).  A stolen child is told by the cancel of its parent, too.
+ * False for other threads.
+ */
 bool wait_told_to_end(void);
 
 /* Not worth waiting: -ECANCELED or -ETIMEDOUT; else 0. */

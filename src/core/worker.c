@@ -127,9 +127,16 @@ static void set_task(struct strand *strand, struct sley_task *task)
 	store_relaxed(&strand->task, task);
 }
 
+static bool is_cancelled(const struct worker *worker,
+			 const struct sley_task *task)
+{
+	return task_is_cancelled(task) || worker->cancelled;
+}
+
 /*
- * Before a task that is cancelled, or was spawned with a waker.  False: it is
- * dropped.  Not so a stolen child, on which its parent relies, or a hook.
+ * Before a task that is cancelled, was spawned with a waker, or into a scope.
+ * False: it is dropped, if it is no member.  Not so a stolen child, on which its
+ * parent relies, or a hook.
  */
 static noinline bool start_rare(const struct worker *worker,
 				struct strand *strand, struct sley_task *task)
@@ -138,8 +145,9 @@ static noinline bool start_rare(const struct worker *worker,
 
 	if (flags & TASK_SLOT)
 		slot_start(strand, task);
-	return (flags & TASK_MUST_RUN) ||
-	       !(task_is_cancelled(task) || worker->cancelled);
+	if (flags & TASK_MEMBER)
+		return false;
+	return (flags & TASK_MUST_RUN) || !is_cancelled(worker, task);
 }
 
 static inline bool starts(const struct worker *worker, struct strand *strand,
@@ -147,7 +155,7 @@ static inline bool starts(const struct worker *worker, struct strand *strand,
 {
 	uint32_t flags = task_flags_acquire(task);
 
-	if (likely(!(flags & (TASK_CANCELLED | TASK_SLOT)) &&
+	if (likely(!(flags & (TASK_CANCELLED | TASK_SLOT | TASK_MEMBER)) &&
 		   !worker->cancelled))
 		return true;
 	return start_rare(worker, strand, task);
@@ -209,17 +217,19 @@ static noinline void drop(struct worker *worker, struct strand *strand,
 	end_task(worker, task, false);
 }
 
-/* Run a task that is claimed, on @strand.  What is rare is out of line. */
-static inline __attribute__((always_inline)) struct worker *
-run(struct worker *worker, struct strand *strand, struct sley_task *task)
+static inline __attribute__((always_inline)) void
+begin(struct worker *worker, struct strand *strand, struct sley_task *task)
 {
-	if (unlikely(!starts(worker, strand, task))) {
-		drop(worker, strand, task);
-		return worker;
-	}
 	set_task(strand, task);
 	trace_task(&worker->trace, TRACE_TASK_BEGIN, task);
-	task->fn(task->arg);
+}
+
+/* It has returned. */
+static inline __attribute__((always_inline)) struct worker *
+finish(struct strand *strand, struct sley_task *task)
+{
+	struct worker *worker;
+
 	if (unlikely(strand->endings))
 		endings_run(&strand->endings);
 	if (unlikely(fork_head(&strand->forks) || strand->regions))
@@ -229,6 +239,31 @@ run(struct worker *worker, struct strand *strand, struct sley_task *task)
 	leave_task(worker, strand);
 	end_task(worker, task, true);
 	return worker;
+}
+
+/* A member of a scope, or a task that does not start. */
+static noinline struct worker *
+run_rare(struct worker *worker, struct strand *strand, struct sley_task *task)
+{
+	if ((task_flags(task) & TASK_MEMBER) &&
+	    scope_start(strand, task, is_cancelled(worker, task))) {
+		begin(worker, strand, task);
+		scope_run(strand, task);
+		return finish(strand, task);
+	}
+	drop(worker, strand, task);
+	return worker;
+}
+
+/* Run a task that is claimed, on @strand.  What is rare is out of line. */
+static inline __attribute__((always_inline)) struct worker *
+run(struct worker *worker, struct strand *strand, struct sley_task *task)
+{
+	if (unlikely(!starts(worker, strand, task)))
+		return run_rare(worker, strand, task);
+	begin(worker, strand, task);
+	task->fn(task->arg);
+	return finish(strand, task);
 }
 
 /* The next task for the loop; NULL: the worker stops. */

@@ -40,6 +40,7 @@
 #include "core/levels.h"
 #include "core/monitor.h"
 #include "core/runq.h"
+#include "core/scope.h"
 #include "core/timer.h"
 #include "core/trace.h"
 #include "core/tree.h"
@@ -78,7 +79,9 @@ struct strand {
 	struct trace_scopes *scopes; /* core/trace_scope.h                    */
 	struct list parents; /* in worker.parents while suspended         */
 	struct worker *parents_home; /* whose list that is; NULL: in none     */
-	size_t stack_size; /* 0: the runtime's own pool                 */
+	size_t stack_size;    /* 0: the runtime's own pool                 */
+	struct opener opener; /* core/scope.h                            */
+	struct member member; /* the same                                */
 };
 
 /*
@@ -225,6 +228,7 @@ struct self {
 	uint64_t tree;         /* of the thread, see core/tree.h         */
 	bool forked;           /* it did, before fork(): core/forked.h   */
 	struct strand *strand; /* of core/blocking.h: whose task it serves */
+	struct opener opener;  /* of a thread that serves none           */
 };
 
 /*
