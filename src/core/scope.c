@@ -34,6 +34,13 @@ static struct sley_scope *scope_of_alarm(struct alarm *alarm)
 	return container_of((void *)alarm, struct sley_scope, alarm);
 }
 
+/* Under its lock, or in its own task. */
+static struct sley_scope *innermost_of(const struct opener *opener)
+{
+	/* relaxed: written under the lock, by the task itself. */
+	return load_relaxed(&opener->innermost);
+}
+
 /* Under the lock of the opener, or in its own task. */
 static int cause_of(const struct sley_scope *scope)
 {
@@ -151,7 +158,7 @@ static void clear(struct opener *opener, struct sley_task *task,
 {
 	const struct sley_task *parent = NULL;
 
-	if (opener->innermost && cause_of(opener->innermost))
+	if (innermost_of(opener) && cause_of(innermost_of(opener)))
 		return;
 	if (member->above && !member->scope)
 		/* relaxed: a parent cannot end before its child. */
@@ -196,7 +203,7 @@ static struct member *visit_scope(struct walk *walk, struct opener *opener,
 static struct sley_scope *first_scope(const struct walk *walk,
 				      const struct opener *opener)
 {
-	return walk->pass == PASS_CLEAR ? NULL : opener->innermost;
+	return walk->pass == PASS_CLEAR ? NULL : innermost_of(opener);
 }
 
 /* Each scope from the innermost on, then (scope is NULL) the children. */
@@ -361,7 +368,7 @@ static void complain(struct ending *ending)
 	struct opener *opener = container_of(ending, struct opener, ending);
 
 	opener->watched = false;
-	sley_check(!opener->innermost,
+	sley_check(!innermost_of(opener),
 		   "a task closes the scopes it has opened before it ends");
 }
 
@@ -379,7 +386,7 @@ void scope_open(struct sley_scope *scope, uint64_t deadline_ns)
 {
 	struct strand *strand = current_strand();
 	struct opener *opener = strand ? &strand->opener : &sley__self.opener;
-	struct sley_scope *outer = opener->innermost;
+	struct sley_scope *outer = innermost_of(opener);
 
 	*scope = (struct sley_scope){
 		.outer = outer,
@@ -409,7 +416,7 @@ static noinline void check_innermost(const struct sley_scope *scope)
 	const struct opener *opener = strand ? &strand->opener
 					     : &sley__self.opener;
 
-	sley_check(scope->opener == opener && opener->innermost == scope,
+	sley_check(scope->opener == opener && innermost_of(opener) == scope,
 		   "who opened a scope closes it, the last one first");
 }
 
@@ -440,6 +447,9 @@ int scope_close(struct sley_scope *scope)
 	/* relaxed: a hint to thieves; all others have the lock. */
 	store_relaxed(&opener->innermost, scope->outer);
 	cause = cause_of(scope);
+	/* Who cancelled the task may not have come to its scope yet. */
+	if (!cause && opener->task && wait_is_cancelled(strand_of(opener)))
+		cause = -ECANCELED;
 	if (cause && opener->task) {
 		clear(opener, opener->task, &strand_of(opener)->member);
 		walk_below(&walk);
