@@ -65,7 +65,7 @@ struct sley_scope {
 	void *members;            /* those that run                        */
 	uint64_t deadline_ns;
 	int32_t cause;     /* why it is cancelled; 0: it is not     */
-	uint32_t alarmed;  /* the alarm is set                      */
+	uint32_t alarmed;  /* the state of the alarm                */
 	uint64_t alarm[8]; /* src/core/timer.h                      */
 };
 

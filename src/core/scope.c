@@ -4,7 +4,7 @@
  *
  * Edges:
  *
- *   X1  see scope.h
+ *   X1, X2  see scope.h
  */
 #include "core/scope.h"
 
@@ -304,9 +304,12 @@ bool scope_is_cancelled(const struct sley_scope *scope)
 
 /* ---- the deadline ------------------------------------------------------------ */
 
+enum { ALARM_NONE, ALARM_SET, ALARM_RINGS, ALARM_OVER };
+
 static void hold(struct alarm *alarm)
 {
-	group_add(&scope_of_alarm(alarm)->group);
+	/* relaxed: under the lock of the timers. */
+	store_relaxed(&scope_of_alarm(alarm)->alarmed, ALARM_RINGS);
 }
 
 static void ring(struct alarm *alarm)
@@ -314,7 +317,17 @@ static void ring(struct alarm *alarm)
 	struct sley_scope *scope = scope_of_alarm(alarm);
 
 	scope_cancel(scope, -ETIMEDOUT);
-	group_done(&scope->group);
+	store_release(&scope->alarmed, ALARM_OVER); /* X2 */
+}
+
+/* Afterwards nobody rings. */
+static void stop_alarm(struct sley_scope *scope)
+{
+	timer_stop(&((struct alarm *)(void *)scope->alarm)->timer);
+	while (load_acquire(&scope->alarmed) == ALARM_RINGS) { /* X2 */
+		spin_hint(&scope->alarmed);
+		spin_yield();
+	}
 }
 
 /* Some worker that fires its timers; NULL: there is none. */
@@ -334,8 +347,9 @@ static void set_alarm(struct sley_scope *scope, struct worker *worker)
 
 	alarm->hold = hold;
 	alarm->ring = ring;
+	/* relaxed: the lock of the timers publishes it. */
+	store_relaxed(&scope->alarmed, ALARM_SET);
 	alarm_start(&worker->timers, alarm, scope->deadline_ns);
-	scope->alarmed = true;
 	if (worker == worker_current())
 		return;
 	/* It may sleep until a later time. */
@@ -422,17 +436,16 @@ static noinline void check_innermost(const struct sley_scope *scope)
 
 static void wait_for_members(struct sley_scope *scope)
 {
-	uint64_t deadline_ns = scope->alarmed ? UINT64_MAX : scope->deadline_ns;
+	/* relaxed: none is set but by the caller. */
+	bool alarmed = load_relaxed(&scope->alarmed) != ALARM_NONE;
+	uint64_t deadline_ns = alarmed ? UINT64_MAX : scope->deadline_ns;
 
 	while (countdown_wait(&scope->group.q, deadline_ns, WAIT_SHIELDED)) {
 		scope_cancel(scope, -ETIMEDOUT);
 		deadline_ns = UINT64_MAX;
 	}
-	if (!scope->alarmed)
-		return;
-	timer_stop(&((struct alarm *)(void *)scope->alarm)->timer);
-	/* Whoever fired it before may be at it still. */
-	(void)!countdown_wait(&scope->group.q, UINT64_MAX, WAIT_SHIELDED);
+	if (alarmed)
+		stop_alarm(scope);
 }
 
 int scope_close(struct sley_scope *scope)

@@ -42,9 +42,11 @@
  * looks into the bucket afterwards: one of them sees the other.
  *
  * A deadline is an alarm among the timers of a worker: whoever fires timers
- * cancels the scope.  It counts as one more in the group meanwhile, so that
- * closing waits for it.  Nothing is added to waits, and they need no second
- * deadline.
+ * cancels the scope, and closing waits until that is over.  It spins: timers are
+ * fired in the middle of a wait, too, by a task that has yet to leave its stack
+ * and holds the lock of what it waits for; it may be the group of this scope,
+ * and so cannot be what the close waits for.  Nothing is added to waits, and they
+ * need no second deadline.
  *
  * Locks: bucket, then openers from above to below; below them those that
  * task_enqueue() takes.  The lock of timers is never held with any of them.
@@ -52,6 +54,7 @@
  * Edges:
  *
  *   X1  a scope gets its cause -> who sees it : what the canceller did
+ *   X2  an alarm is over -> the close sees so : nobody touches the scope
  *
  * Rejected: a deadline that each wait looks for (the usual wait is inline and
  * has none; it would have to look at its scope first).  Passing a cancel on when

@@ -476,6 +476,36 @@ static void fire(int id)
 MODEL(an_alarm_against_the_close, .setup = setup_alarm,
       .threads = { close_maybe_late, fire }, .finish = all_ended);
 
+/* The closing task fires it, while it holds the lock of the group. */
+static void fire_own(struct worker *worker)
+{
+	task_enqueue_chain(timers_fire(&worker->timers, LATER));
+}
+
+static void setup_alarm_at_close(void)
+{
+	setup_alarm();
+	enlist(1, scope);
+	task_of(1)->arg = (void *)(intptr_t)-EIO; /* and does not wait */
+	task_picks = fire_own;
+}
+
+static void close_late(int id)
+{
+	int cause;
+
+	task_begin(id);
+	cause = scope_close(scope);
+	MODEL_CHECK(cause == -EIO || cause == -ETIMEDOUT);
+	model_free(scope);
+	MODEL_CHECK(!cancelled_bits(id));
+	ledger.closed++;
+	ledger.cut += !ledger.refused;
+}
+
+MODEL(an_alarm_is_fired_by_the_closing_task, .setup = setup_alarm_at_close,
+      .threads = { close_late, member }, .finish = all_ended);
+
 static void cut_by_alarm(int id)
 {
 	task_begin(id);

@@ -59,6 +59,12 @@ enum tasks_flags {
 };
 static enum tasks_flags tasks_flags;
 
+/*
+ * What a worker does when it looks for the next task: the one it runs is about
+ * to leave its stack, with what it waits for locked.  NULL: nothing.
+ */
+static void (*task_picks)(struct worker *worker);
+
 /* ---- the worker's side ------------------------------------------------------ */
 
 static struct sley_task *task_await(struct worker *worker)
@@ -122,6 +128,7 @@ static void task_thread_setup(struct task_thread *own, char *stack)
 static void tasks_setup(enum tasks_flags flags)
 {
 	tasks_flags = flags;
+	task_picks = NULL;
 	selves_set(&(struct self){ 0 });
 	task_runtime.nr_workers = TASKS_MAX;
 	for (int i = 0; i < TASKS_MAX; i++) {
@@ -191,7 +198,8 @@ struct strand *worker_spare_strand(struct worker *worker,
 
 struct sley_task *worker_pick(struct worker *worker)
 {
-	(void)worker;
+	if (task_picks)
+		task_picks(worker);
 	return NULL;
 }
 
