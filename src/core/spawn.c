@@ -101,6 +101,12 @@ int spawn_into_as(struct sley *rt, struct sley_group *group,
 	return err;
 }
 
+int spawn_into(struct sley *rt, struct sley_group *group,
+	       struct sley_task *task, const struct sley_options *options)
+{
+	return spawn_into_as(rt, group, task, options, 0);
+}
+
 int spawn_accept(struct sley *rt, struct sley_group *group,
 		 struct sley_task *task)
 {

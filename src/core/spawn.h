@@ -46,13 +46,10 @@ must_check int spawn_into_as(struct sley *rt, struct sley_group *group,
 			     const struct sley_options *options,
 			     uint32_t flags);
 
-static inline must_check int spawn_into(struct sley *rt,
-					struct sley_group *group,
-					struct sley_task *task,
-					const struct sley_options *options)
-{
-	return spawn_into_as(rt, group, task, options, 0);
-}
+/* The same without. */
+must_check int spawn_into(struct sley *rt, struct sley_group *group,
+			  struct sley_task *task,
+			  const struct sley_options *options);
 
 /*
  * The first half alone, by a task of @rt or a thread bound to it, with default
