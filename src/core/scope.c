@@ -438,7 +438,9 @@ static void wait_for_members(struct sley_scope *scope)
 {
 	/* relaxed: none is set but by the caller. */
 	bool alarmed = load_relaxed(&scope->alarmed) != ALARM_NONE;
-	uint64_t deadline_ns = alarmed ? UINT64_MAX : scope->deadline_ns;
+	/* A thread need not rely on the worker that was poked: see search.c. */
+	bool relies = alarmed && worker_current();
+	uint64_t deadline_ns = relies ? UINT64_MAX : scope->deadline_ns;
 
 	while (countdown_wait(&scope->group.q, deadline_ns, WAIT_SHIELDED)) {
 		scope_cancel(scope, -ETIMEDOUT);

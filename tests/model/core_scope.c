@@ -476,6 +476,28 @@ static void fire(int id)
 MODEL(an_alarm_against_the_close, .setup = setup_alarm,
       .threads = { close_maybe_late, fire }, .finish = all_ended);
 
+static void open_and_close_late(int id)
+{
+	struct sley_scope *own = model_alloc(sizeof(*own));
+	int cause;
+
+	task_begin(id);
+	scope_open(own, LATER);
+	cause = scope_close(own);
+	MODEL_CHECK(cause == 0 || cause == -ETIMEDOUT);
+	model_free(own);
+	ledger.cut++;
+	close_it(scope, 0);
+}
+
+static void setup_timed(void)
+{
+	setup_with(UINT64_MAX, TASKS_TIMED);
+}
+
+MODEL(an_alarm_against_the_open, .setup = setup_timed,
+      .threads = { open_and_close_late, fire }, .finish = all_ended);
+
 /* The closing task fires it, while it holds the lock of the group. */
 static void fire_own(struct worker *worker)
 {
