@@ -185,7 +185,7 @@ sley_scope_cancelled(const struct sley_scope *scope);
  *
  * Scopes are closed by the task or thread that opened them, the one that was
  * opened last first; anything else is misuse, as is a task that ends with an
- * open scope.
+ * open scope, and a thread that unbinds with one.
  *
  * Context:  any thread: the one that opened it
  * Blocks:   the fiber; a plain thread sleeps
