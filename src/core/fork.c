@@ -64,7 +64,8 @@ static void run_child(void *arg)
 	struct sley_fork *child = arg;
 	struct sley_task *parent;
 
-	scope_child_starts(strand, child->parent);
+	if (likely(child->parent)) /* a task, not a thread that gave it */
+		scope_child_starts(strand, child->parent);
 	fork_call(child);
 	endings_run(&strand->endings);
 	scope_child_ends(strand);
@@ -92,6 +93,7 @@ bool fork_give(struct sley *rt, struct sley_fork *child)
 	if (!task)
 		return false;
 	fork_mark(child, FORK_GIVEN);
+	child->parent = NULL;
 	build_task(task, child, LEVEL_DEFAULT, runtime_task_flags(rt));
 	/* relaxed: D1 of the task's end publishes it. */
 	(void)add_relaxed(&rt->foreign_spawned, 1);
