@@ -4,7 +4,7 @@
  */
 #include <sley/runtime.h>
 
-#include "api/options.h"
+#include "base/options.h"
 #include "core/forked.h"
 #include "core/runtime.h"
 #include "core/spawn.h"

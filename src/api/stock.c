@@ -4,7 +4,7 @@
  */
 #include "sync/stock.h"
 
-#include "api/options.h"
+#include "base/options.h"
 
 #include <errno.h>
 

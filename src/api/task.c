@@ -5,6 +5,7 @@
 #include <sley/task.h>
 
 #include "base/label.h"
+#include "base/options.h"
 #include "core/forked.h"
 #include "core/runtime.h"
 #include "core/spawn.h"
@@ -14,7 +15,6 @@
 #include <errno.h>
 #include <sley/error.h>
 
-#include "api/options.h"
 #include "api/task.h"
 
 static int check_options(const struct sley_options *given,

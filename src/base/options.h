@@ -2,8 +2,8 @@
 /*
  * options.h - structs of options that may come from an older or newer caller.
  */
-#ifndef SLEY_API_OPTIONS_H
-#define SLEY_API_OPTIONS_H
+#ifndef SLEY_BASE_OPTIONS_H
+#define SLEY_BASE_OPTIONS_H
 
 #include "base/compiler.h"
 

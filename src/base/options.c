@@ -2,7 +2,7 @@
 /*
  * options.c - see options.h.
  */
-#include "api/options.h"
+#include "base/options.h"
 
 #include <errno.h>
 #include <stdint.h>
