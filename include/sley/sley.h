@@ -12,6 +12,8 @@
  *   blocking.h                               calls that hold a thread
  *   scope.h                                  tasks that fail and end together
  *   fork.h forkable.h parallel.h             side by side
+ *   fork.h parallel.h                        side by side
+ *   how.h                                    how parallel algorithms run
  *   stock.h shared.h defer.h                 objects that are lent, shared, cleared
  *   local.h                                  variables of a task
  *   cpus.h                                   where workers run
@@ -30,6 +32,7 @@
 #include <sley/fork.h>
 #include <sley/forkable.h>
 #include <sley/future.h>
+#include <sley/how.h>
 #include <sley/local.h>
 #include <sley/once.h>
 #include <sley/parallel.h>

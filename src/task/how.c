@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * how.c - see how.h.
+ */
+#include "task/how.h"
+
+#include "base/options.h"
+#include "core/spawn.h"
+#include "core/wait.h"
+
+#include <sley/error.h>
+
+void how_default(struct how *how)
+{
+	*how = (struct how){
+		.rt = sley__self.bound,
+		.own_level = true,
+	};
+}
+
+/* The task whose code calls, also from a thread that blocks on its behalf. */
+static const struct sley_task *calling_task(void)
+{
+	struct worker *worker = worker_current();
+	struct strand *strand = worker ? worker->strand : sley__self.strand;
+
+	/* The code of a bound thread is no task: it is never cancelled. */
+	if (!strand || (worker && strand == &worker->base))
+		return NULL;
+	return strand->task;
+}
+
+int how_read(struct how *how, const struct sley_how *given)
+{
+	struct sley_how copy;
+	int err = options_copy(&copy, sizeof(copy), given);
+
+	if (err)
+		return err;
+	if (copy.priority < SLEY_PRIORITY_MIN ||
+	    copy.priority > SLEY_PRIORITY_MAX)
+		return SLEY_EPRIORITY;
+	how_default(how);
+	how->caller = calling_task();
+	how->scope = copy.scope;
+	how->grain = copy.grain;
+	how->own_level = copy.priority == 0;
+	how->level = (unsigned int)(copy.priority + LEVEL_DEFAULT);
+	how->ordered = copy.ordered;
+	how->stoppable = true;
+	return 0;
+}
+
+bool how_in_place(const struct how *how)
+{
+	struct worker *worker = worker_current();
+
+	return worker && (how->own_level ||
+			  task_level(worker->strand->task) == how->level);
+}
+
+/* Of a task that does it for the caller. */
+static int priority(const struct how *how)
+{
+	const struct sley_task *caller = calling_task();
+
+	if (!how->own_level)
+		return (int)how->level - LEVEL_DEFAULT;
+	return caller ? (int)task_level(caller) - LEVEL_DEFAULT : 0;
+}
+
+/* As a task, in the caller's tree.  False: it has not run. */
+static bool run_as_task(const struct how *how, sley_fn *fn, void *arg)
+{
+	struct sley_options options = { .priority = priority(how) };
+	struct sley_task task = { .fn = fn,
+				  .arg = arg,
+				  .name = "parallel algorithm" };
+	struct sley_group group = SLEY_GROUP_INIT;
+
+	group_set_tree(&group, tree_current());
+	/* A region of a single-threaded runtime has nobody to give it to. */
+	if (spawn_into(how->rt, &group, &task, &options))
+		return false;
+	(void)!countdown_wait(&group.q, UINT64_MAX, WAIT_SHIELDED);
+	/* Once everything is cancelled a runtime takes no new tasks. */
+	return !(task_observe(&task) & TASK_DROPPED);
+}
+
+void how_run(struct how *how, sley_fn *fn, void *arg)
+{
+	if (likely(how_in_place(how))) {
+		fn(arg);
+		return;
+	}
+	if (how->rt && run_as_task(how, fn, arg))
+		return;
+	how->serial = !worker_current();
+	fn(arg);
+}
+
+bool how_stopped_slow(const struct how *how)
+{
+	/* relaxed: cancelling everything orders nothing. */
+	if (how->rt && load_relaxed(&how->rt->cancelled))
+		return true;
+	return how->caller && task_is_cancelled(how->caller);
+}
