@@ -7,7 +7,8 @@
   Blocks and Errors, with Owner and Order between Blocks and Errors.
 - "Blocks: never" and SLEY_NEVER_BLOCKS say the same.
 - An int that can be an error is SLEY_MUST_CHECK, or listed here with a reason.
-- What waits has a twin with a deadline, or is listed here with a reason.
+- What waits has a twin with a deadline, or takes a struct sley_how, or has a
+  _with twin that does, or is listed here with a reason.
 - src/libsley.map lists the exported functions and no others, and each is
   defined once in src/.
 """
@@ -101,13 +102,21 @@ def check_comment(function, report):
         complain("is SLEY_MUST_CHECK and on the list of exceptions")
 
 
+def algorithms(functions):
+    """Those that end with their scope, which has the deadline."""
+    ended = {f.name for f in functions
+             if f.name.endswith("_with") and "struct sley_how" in f.head}
+    return ended | {name[:-len("_with")] for name in ended}
+
+
 def check_twins(functions, report):
     names = {f.name for f in functions}
+    exempt = algorithms(functions) | set(NO_TWIN)
     for function in functions:
         if ("SLEY_BLOCKS_FIBER" in function.words
                 and not function.name.endswith(("_until", "_slow"))
                 and function.name + "_until" not in names
-                and function.name not in NO_TWIN):
+                and function.name not in exempt):
             report.add(function.path, function.line,
                        f"{function.name}: waits, but has no _until twin")
 

@@ -6,6 +6,7 @@
 #define SLEY_PARALLEL_H
 
 #include <sley/compiler.h>
+#include <sley/how.h>
 #include <sley/runtime.h>
 
 SLEY_BEGIN_DECLS
@@ -49,6 +50,49 @@ sley_parallelize(const struct sley_call *calls, size_t nr);
 	sley_parallelize((const struct sley_call[]){ __VA_ARGS__ },            \
 			 sizeof((const struct sley_call[]){ __VA_ARGS__ }) /   \
 				 sizeof(struct sley_call))
+#endif
+
+/*
+ * sley_invoke - make @nr calls, some of them beside each other.
+ *
+ * Made of forks, so it costs little more than the calls themselves, and there
+ * may be any number.  In return they must not wait for each other: no two of
+ * them are promised to run at the same time.  All are in the caller's task tree.
+ * Cancelling the caller does not cut it short.
+ *
+ * Context:  any thread; without a runtime they are made one after the other
+ * Blocks:   the fiber; a plain thread sleeps
+ * Owner:    @calls is borrowed for the call.
+ * Order:    as sley_parallelize()
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
+sley_invoke(const struct sley_call *calls, size_t nr);
+
+/*
+ * sley_invoke_with - sley_invoke() with a priority, a grain, or cancellable.
+ *
+ * A grain is the number of calls that are made one after the other, at least.
+ * @how may be NULL.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Owner:    @calls and @how are borrowed for the call.
+ * Order:    as sley_parallelize(), for the calls that were made
+ * Errors:   -ECANCELED  some were not made; those that were have returned
+ *           SLEY_EPRIORITY, -E2BIG (a newer field is set)
+ *           -EINVAL     how->size is zero; none was made
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_invoke_with(const struct sley_call *calls, size_t nr,
+		 const struct sley_how *how);
+
+#ifndef __cplusplus
+/* SLEY_INVOKE({ f, a }, { g, b }) - the same with the calls in place. */
+#define SLEY_INVOKE(...)                                                       \
+	sley_invoke((const struct sley_call[]){ __VA_ARGS__ },                 \
+		    sizeof((const struct sley_call[]){ __VA_ARGS__ }) /        \
+			    sizeof(struct sley_call))
 #endif
 
 SLEY_END_DECLS

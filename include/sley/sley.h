@@ -13,7 +13,7 @@
  *   scope.h                                  tasks that fail and end together
  *   fork.h forkable.h parallel.h             side by side
  *   fork.h parallel.h                        side by side
- *   how.h                                    how parallel algorithms run
+ *   for.h reduce.h find.h how.h              loops, sums and searches
  *   stock.h shared.h defer.h                 objects that are lent, shared, cleared
  *   local.h                                  variables of a task
  *   cpus.h                                   where workers run
@@ -29,6 +29,8 @@
 #include <sley/cpus.h>
 #include <sley/defer.h>
 #include <sley/error.h>
+#include <sley/find.h>
+#include <sley/for.h>
 #include <sley/fork.h>
 #include <sley/forkable.h>
 #include <sley/future.h>
@@ -36,6 +38,7 @@
 #include <sley/local.h>
 #include <sley/once.h>
 #include <sley/parallel.h>
+#include <sley/reduce.h>
 #include <sley/runtime.h>
 #include <sley/rwlock.h>
 #include <sley/scope.h>

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * invoke.c - the calls of a list, by fork and join.
+ *
+ * A range of calls (task/split.h), shared at once: each of them may be long, and
+ * the first says nothing about the others.
+ */
+#include "task/split.h"
+
+#include <sley/parallel.h>
+
+struct invoke {
+	struct split split;
+	const struct sley_call *calls;
+};
+
+static void invoke_piece(struct split *split, size_t begin, size_t end,
+			 void *value)
+{
+	struct invoke *invoke = container_of(split, struct invoke, split);
+
+	(void)value;
+	for (size_t i = begin; i < end; i++)
+		invoke->calls[i].fn(invoke->calls[i].arg);
+}
+
+static int invoke_run(struct invoke *invoke, size_t nr)
+{
+	/* Not the automatic one: a call is worth a fork. */
+	if (!invoke->split.how.grain)
+		invoke->split.how.grain = 1;
+	return split_run(&invoke->split, 0, nr, NULL);
+}
+
+void sley_invoke(const struct sley_call *calls, size_t nr)
+{
+	struct invoke invoke = {
+		.split = { .piece = invoke_piece, .at_once = true },
+		.calls = calls,
+	};
+
+	how_default(&invoke.split.how);
+	(void)!invoke_run(&invoke, nr);
+}
+
+int sley_invoke_with(const struct sley_call *calls, size_t nr,
+		     const struct sley_how *how)
+{
+	struct invoke invoke = {
+		.split = { .piece = invoke_piece, .at_once = true },
+		.calls = calls,
+	};
+	int err = how_read(&invoke.split.how, how);
+
+	return err ? err : invoke_run(&invoke, nr);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * split.c - see split.h.
+ */
+#include "task/split.h"
+
+#include <errno.h>
+#include <sley/time.h>
+
+/* A part of the range; it lives in the frame of who cut it off. */
+struct part {
+	struct split *split;
+	size_t begin, end;
+	void *value;
+};
+
+bool split_lower_limit(struct split *split, size_t at)
+{
+	/* relaxed: a hint to others; the join publishes it. */
+	size_t limit = load_relaxed(&split->limit);
+
+	do {
+		if (limit <= at)
+			return false;
+	} while (chaos_says(CHAOS_LOSE) ||
+		 /* relaxed: as above. */
+		 !cas_relaxed(&split->limit, &limit, at));
+	return true;
+}
+
+/* Shall what begins at @at be left out? */
+static bool leave_out(struct split *split, size_t at)
+{
+	if (split_beyond(split, at))
+		return true;
+	if (likely(!how_stopped(&split->how)))
+		return false;
+	/* relaxed: read after all joins. */
+	store_relaxed(&split->skipped, 1);
+	return true;
+}
+
+/* ---- halves -------------------------------------------------------------- */
+
+static void run_part(void *arg);
+
+static void run_child_with_value(void *arg)
+{
+	struct part *part = arg;
+	struct split *split = part->split;
+
+	split->sum->init(part->value, split->arg);
+	run_part(part);
+}
+
+static noinline void halve(struct part *part, size_t middle)
+{
+	struct split *split = part->split;
+	struct part right = { split, middle, part->end, NULL };
+	struct sley_fork child;
+
+	how_fork(&split->how, &child, run_part, &right);
+	part->end = middle;
+	run_part(part);
+	how_join(&split->how, &child);
+}
+
+/* A function of its own, since not everybody needs such a frame. */
+static noinline void halve_with_value(struct part *part, size_t middle)
+{
+	_Alignas(16) unsigned char value[SLEY_REDUCTION_MAX];
+	struct split *split = part->split;
+	struct part right = { split, middle, part->end, value };
+	struct sley_fork child;
+
+	how_fork(&split->how, &child, run_child_with_value, &right);
+	part->end = middle;
+	run_part(part);
+	how_join(&split->how, &child);
+	split->sum->combine(part->value, value, split->arg);
+}
+
+static void run_part(void *arg)
+{
+	struct part *part = arg;
+	struct split *split = part->split;
+	size_t half = (part->end - part->begin) / 2;
+
+	if (leave_out(split, part->begin))
+		return;
+	if (half < split->grain)
+		split->piece(split, part->begin, part->end, part->value);
+	else if (!split->sum)
+		halve(part, part->begin + half);
+	else
+		halve_with_value(part, part->begin + half);
+}
+
+/* ---- how small -------------------------------------------------------------- */
+
+static size_t at_least_one(size_t n)
+{
+	return n ? n : 1;
+}
+
+/* The automatic grain of a part of which nothing is known but its length. */
+static size_t grain_for(const struct how *how, size_t nr)
+{
+	if (how->ordered)
+		return at_least_one(nr / SPLIT_PIECES_ORDERED);
+	return at_least_one(nr / ((size_t)SPLIT_PIECES * how_workers(how)));
+}
+
+/* The same once @done elements have taken @ns: a microsecond at least. */
+static size_t grain_for_rate(const struct how *how, size_t nr, size_t done,
+			     uint64_t ns)
+{
+	size_t grain = grain_for(how, nr);
+	/* More than SPLIT_WORTH_NS, so this is less than @done. */
+	size_t paying = done / (size_t)(ns / 1000);
+
+	return grain > paying ? grain : at_least_one(paying);
+}
+
+/* ---- first pieces -------------------------------------------------------------- */
+
+/* How many elements come first; 0: it is shared at once. */
+static size_t first_length(const struct split *split, size_t nr)
+{
+	const struct how *how = &split->how;
+	size_t unit = at_least_one(how->grain);
+	size_t shares = (size_t)32 * how_workers(how);
+	size_t units = nr / unit / shares;
+
+	if (how->ordered || split->at_once)
+		return 0;
+	return (units < SPLIT_FIRST ? units : SPLIT_FIRST) * unit;
+}
+
+/* What comes next: at most @length, but nothing too small stays behind. */
+static size_t next_length(const struct split *split, size_t nr, size_t length)
+{
+	return length < nr && nr - length >= split->how.grain ? length : nr;
+}
+
+/* Run the first pieces of @part, and cut them off.  True: that was all. */
+static bool run_first(struct part *part)
+{
+	struct split *split = part->split;
+	size_t begin = part->begin, nr = part->end - begin;
+	size_t length = first_length(split, nr), most = nr / 8;
+	uint64_t start_ns, ns = 0;
+
+	split->grain = split->how.grain ? split->how.grain
+					: grain_for(&split->how, nr);
+	if (!length)
+		return false;
+	start_ns = sley_now();
+	while (ns < SPLIT_WORTH_NS) {
+		size_t now;
+
+		if (leave_out(split, part->begin))
+			return true;
+		now = next_length(split, part->end - part->begin, length);
+		split->piece(split, part->begin, part->begin + now,
+			     part->value);
+		part->begin += now;
+		if (part->begin == part->end)
+			return true;
+		length = length < most / 2 ? 2 * length : most;
+		ns = sley_now() - start_ns;
+	}
+	if (!split->how.grain)
+		split->grain = grain_for_rate(&split->how,
+					      part->end - part->begin,
+					      part->begin - begin, ns);
+	return false;
+}
+
+static void run_all(void *arg)
+{
+	if (!run_first(arg))
+		run_part(arg);
+}
+
+int split_run(struct split *split, size_t begin, size_t end, void *value)
+{
+	struct part all = { split, begin, end, value };
+
+	if (begin >= end)
+		return 0;
+	split->limit = end;
+	split->skipped = 0;
+	if (!split->how.own_level || how_in_place(&split->how))
+		how_run(&split->how, run_all, &all);
+	else if (!run_first(&all)) /* a thread may do little by itself */
+		how_run(&split->how, run_part, &all);
+	/* relaxed: all that wrote it is joined. */
+	return load_relaxed(&split->skipped) ? -ECANCELED : 0;
+}
