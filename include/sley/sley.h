@@ -13,7 +13,7 @@
  *   scope.h                                  tasks that fail and end together
  *   fork.h forkable.h parallel.h             side by side
  *   fork.h parallel.h                        side by side
- *   for.h reduce.h find.h how.h              loops, sums and searches
+ *   for.h reduce.h scan.h find.h how.h       loops, sums and searches
  *   stock.h shared.h defer.h                 objects that are lent, shared, cleared
  *   local.h                                  variables of a task
  *   cpus.h                                   where workers run
@@ -42,6 +42,7 @@
 #include <sley/runtime.h>
 #include <sley/rwlock.h>
 #include <sley/scope.h>
+#include <sley/scan.h>
 #include <sley/select.h>
 #include <sley/semaphore.h>
 #include <sley/shared.h>

@@ -28,8 +28,7 @@ bool split_lower_limit(struct split *split, size_t at)
 	return true;
 }
 
-/* Shall what begins at @at be left out? */
-static bool leave_out(struct split *split, size_t at)
+bool split_leave_out(struct split *split, size_t at)
 {
 	if (split_beyond(split, at))
 		return true;
@@ -86,7 +85,7 @@ static void run_part(void *arg)
 	struct split *split = part->split;
 	size_t half = (part->end - part->begin) / 2;
 
-	if (leave_out(split, part->begin))
+	if (split_leave_out(split, part->begin))
 		return;
 	if (half < split->grain)
 		split->piece(split, part->begin, part->end, part->value);
@@ -143,44 +142,59 @@ static size_t next_length(const struct split *split, size_t nr, size_t length)
 	return length < nr && nr - length >= split->how.grain ? length : nr;
 }
 
-/* Run the first pieces of @part, and cut them off.  True: that was all. */
-static bool run_first(struct part *part)
+/* What comes after a piece of @length: ever more, but never most of it. */
+static size_t grown_length(size_t length, size_t most)
 {
-	struct split *split = part->split;
-	size_t begin = part->begin, nr = part->end - begin;
-	size_t length = first_length(split, nr), most = nr / 8;
+	return length < most / 4 ? 4 * length : most;
+}
+
+/* Run the first pieces of @all, and cut them off.  True: nothing is left. */
+static bool run_first(struct part *all)
+{
+	struct split *split = all->split;
+	const struct how *how = &split->how;
+	size_t begin = all->begin, nr = all->end - begin;
+	size_t length = first_length(split, nr);
 	uint64_t start_ns, ns = 0;
 
-	split->grain = split->how.grain ? split->how.grain
-					: grain_for(&split->how, nr);
+	split->grain = how->grain ? how->grain : grain_for(how, nr);
 	if (!length)
 		return false;
 	start_ns = sley_now();
 	while (ns < SPLIT_WORTH_NS) {
-		size_t now;
+		size_t left = all->end - all->begin;
+		size_t now = next_length(split, left, length);
 
-		if (leave_out(split, part->begin))
+		if (split_leave_out(split, all->begin))
 			return true;
-		now = next_length(split, part->end - part->begin, length);
-		split->piece(split, part->begin, part->begin + now,
-			     part->value);
-		part->begin += now;
-		if (part->begin == part->end)
+		split->piece(split, all->begin, all->begin + now, all->value);
+		if (now == left)
 			return true;
-		length = length < most / 2 ? 2 * length : most;
+		all->begin += now;
+		length = grown_length(length, nr / 4);
 		ns = sley_now() - start_ns;
 	}
-	if (!split->how.grain)
-		split->grain = grain_for_rate(&split->how,
-					      part->end - part->begin,
-					      part->begin - begin, ns);
+	if (!how->grain)
+		split->grain = grain_for_rate(how, all->end - all->begin,
+					      all->begin - begin, ns);
 	return false;
+}
+
+static void run_rest(void *arg)
+{
+	struct part *all = arg;
+	struct split *split = all->split;
+
+	if (split->rest)
+		split->rest(split, all->begin, all->end, all->value);
+	else
+		run_part(all);
 }
 
 static void run_all(void *arg)
 {
 	if (!run_first(arg))
-		run_part(arg);
+		run_rest(arg);
 }
 
 int split_run(struct split *split, size_t begin, size_t end, void *value)
@@ -194,7 +208,7 @@ int split_run(struct split *split, size_t begin, size_t end, void *value)
 	if (!split->how.own_level || how_in_place(&split->how))
 		how_run(&split->how, run_all, &all);
 	else if (!run_first(&all)) /* a thread may do little by itself */
-		how_run(&split->how, run_part, &all);
+		how_run(&split->how, run_rest, &all);
 	/* relaxed: all that wrote it is joined. */
 	return load_relaxed(&split->skipped) ? -ECANCELED : 0;
 }

@@ -52,7 +52,7 @@
 /* So many pieces for each worker are enough. */
 #define SPLIT_PIECES 16
 
-/* And so many, at least half of them, if the workers must not matter. */
+/* So many, at least half of them, if the workers must not matter. */
 #define SPLIT_PIECES_ORDERED 128
 
 struct split;
@@ -61,9 +61,13 @@ struct split;
 typedef void split_piece(struct split *split, size_t begin, size_t end,
 			 void *value);
 
+/* All of [@begin, @end), where it may fork, in pieces of @split->grain. */
+typedef split_piece split_rest;
+
 struct split {
 	struct how how;
 	split_piece *piece;
+	split_rest *rest;                 /* NULL: halves of halves          */
 	const struct sley_reduction *sum; /* NULL: there are no values       */
 	void *arg;                        /* of the sum                      */
 	bool at_once;                     /* no first pieces in place        */
@@ -78,6 +82,9 @@ struct split {
  */
 must_check int split_run(struct split *split, size_t begin, size_t end,
 			 void *value);
+
+/* Shall what begins at @at be left out?  Asked before each piece. */
+bool split_leave_out(struct split *split, size_t at);
 
 /* Is what begins at @at not needed any more? */
 static inline bool split_beyond(const struct split *split, size_t at)
