@@ -38,10 +38,12 @@
  * answers it gives the first one.  Which piece runs when, and where, is as open
  * as without.  It costs a little: short work is cut up, too.
  *
- * .scope: the call ends soon after this scope is cancelled (<sley/scope.h>), as
- * it does after the calling task is, or after sley_cancel_all().  Pieces that
- * have begun are finished, no other one begins, and the call returns -ECANCELED.
- * If all had begun it returns 0.  Which ones did not run is not told.
+ * .scope: the call ends soon after this scope is cancelled, by its deadline, too
+ * (<sley/scope.h>); as it does, without being told, after the calling task is, or
+ * a scope that it has open, or everything (sley_cancel_all()).  Pieces that have
+ * begun are finished, no other one begins, and the call returns -ECANCELED.  If
+ * all had begun it returns 0.  Which ones did not run is not told.  A thread is
+ * in no scope, not even in its own: it names the one that is meant.
  */
 #ifndef SLEY_HOW_H
 #define SLEY_HOW_H

@@ -41,6 +41,7 @@ bool wait_is_cancelled(const struct strand *strand)
 	return strand != &home->base && load_relaxed(&home->rt->cancelled);
 }
 
+/* A stolen child: is what it is a part of? */
 static bool is_cancelled_above(const struct strand *strand)
 {
 	/* relaxed: its own, or a parent, which cannot end before its child. */
@@ -54,6 +55,11 @@ static bool is_cancelled_above(const struct strand *strand)
 			return true;
 	}
 	return false;
+}
+
+bool wait_is_told(const struct strand *strand)
+{
+	return wait_is_cancelled(strand) || is_cancelled_above(strand);
 }
 
 /* Without a monitor nobody else looks at the deadlines of scopes. */
@@ -76,9 +82,7 @@ bool wait_told_to_end(void)
 	struct worker *worker = worker_current();
 	struct strand *strand = worker ? worker->strand : sley__self.strand;
 
-	return strand &&
-	       (wait_is_cancelled(strand) || is_cancelled_above(strand) ||
-		(worker && is_late(worker)));
+	return strand && (wait_is_told(strand) || (worker && is_late(worker)));
 }
 
 int wait_refused_slow(uint64_t deadline_ns, enum wait_flags flags)

@@ -5,6 +5,7 @@
 #include "task/how.h"
 
 #include "base/options.h"
+#include "core/scope.h"
 #include "core/spawn.h"
 #include "core/wait.h"
 
@@ -18,16 +19,12 @@ void how_default(struct how *how)
 	};
 }
 
-/* The task whose code calls, also from a thread that blocks on its behalf. */
-static const struct sley_task *calling_task(void)
+/* Where the code that calls belongs to, also if it blocks on another thread. */
+static struct strand *calling_strand(void)
 {
 	struct worker *worker = worker_current();
-	struct strand *strand = worker ? worker->strand : sley__self.strand;
 
-	/* The code of a bound thread is no task: it is never cancelled. */
-	if (!strand || (worker && strand == &worker->base))
-		return NULL;
-	return strand->task;
+	return worker ? worker->strand : sley__self.strand;
 }
 
 int how_read(struct how *how, const struct sley_how *given)
@@ -41,7 +38,7 @@ int how_read(struct how *how, const struct sley_how *given)
 	    copy.priority > SLEY_PRIORITY_MAX)
 		return SLEY_EPRIORITY;
 	how_default(how);
-	how->caller = calling_task();
+	how->caller = calling_strand();
 	how->scope = copy.scope;
 	how->grain = copy.grain;
 	how->own_level = copy.priority == 0;
@@ -62,11 +59,11 @@ bool how_in_place(const struct how *how)
 /* Of a task that does it for the caller. */
 static int priority(const struct how *how)
 {
-	const struct sley_task *caller = calling_task();
+	const struct strand *caller = calling_strand();
 
 	if (!how->own_level)
 		return (int)how->level - LEVEL_DEFAULT;
-	return caller ? (int)task_level(caller) - LEVEL_DEFAULT : 0;
+	return caller ? (int)task_level(caller->task) - LEVEL_DEFAULT : 0;
 }
 
 /* As a task, in the caller's tree.  False: it has not run. */
@@ -101,8 +98,11 @@ void how_run(struct how *how, sley_fn *fn, void *arg)
 
 bool how_stopped_slow(const struct how *how)
 {
+	if (how->scope && scope_is_cancelled(how->scope))
+		return true;
 	/* relaxed: cancelling everything orders nothing. */
 	if (how->rt && load_relaxed(&how->rt->cancelled))
 		return true;
-	return how->caller && task_is_cancelled(how->caller);
+	/* Who runs the piece may be another task, and has to look at deadlines. */
+	return wait_told_to_end() || (how->caller && wait_is_told(how->caller));
 }

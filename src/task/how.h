@@ -22,7 +22,7 @@
  *
  * The pieces run as all kinds of tasks: that of the caller, one that was spawned
  * for it, children that were stolen.  Only the caller's own can be known to who
- * cancels, so that is the one they look at, wherever they are.
+ * cancels, and be in a scope, so that is the one they look at, wherever they are.
  */
 #ifndef SLEY_TASK_HOW_H
 #define SLEY_TASK_HOW_H
@@ -34,8 +34,8 @@
 #include <sley/how.h>
 
 struct how {
-	struct sley *rt;                /* the caller's; NULL: it has none    */
-	const struct sley_task *caller; /* NULL: it is no task                */
+	struct sley *rt;             /* the caller's; NULL: it has none    */
+	const struct strand *caller; /* its code's; NULL: a plain thread     */
 	struct sley_scope *scope;
 	size_t grain;       /* 0: automatic                                 */
 	unsigned int level; /* of the tasks, unless own_level               */

@@ -130,7 +130,7 @@ static void visit_from_a_task(void *arg)
 	check_visit(&v);
 	CHECK(v.task == self);
 	CHECK_EQ(how_read(&v.how, NULL), 0);
-	CHECK(v.how.caller == self);
+	CHECK(v.how.caller == worker_current()->strand);
 	check_visit(&v);
 	CHECK(v.task == self);
 	CHECK_EQ(how_read(&v.how, SLEY_HOW(.priority = -4)), 0);
