@@ -98,8 +98,9 @@ sley_reduce_int64_with(int64_t *result, size_t begin, size_t end,
 #define SLEY_REDUCTION_MAX 128
 
 /*
- * What a sum is.  Values have .size bytes, and are aligned to 16; they are not
- * moved, and forgotten without a call.  The functions get the @arg of the call.
+ * What a sum is.  Values have .size bytes, and are aligned to 16, those of up to
+ * 8 bytes perhaps to 8.  They are not moved, and forgotten without a call.  The
+ * functions get the @arg of the call.
  */
 struct sley_reduction {
 	size_t size; /* 1 to SLEY_REDUCTION_MAX */

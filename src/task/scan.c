@@ -45,7 +45,10 @@
 #define BLOCK_MOST 16384
 
 #define TABLE_BYTES 2048
-#define TABLE_BLOCKS 128
+#define TABLE_BLOCKS 255
+
+_Static_assert(TABLE_BLOCKS == TABLE_BYTES / 8 - 1,
+	       "there is a mark for each block");
 
 struct scan {
 	struct split split; /* its pieces are those written in place */
@@ -80,9 +83,15 @@ struct stretch {
 	bool moving;          /* a lane moves the front                */
 	bool stopped;
 	unsigned char state[TABLE_BLOCKS];
-	size_t stride; /* bytes from value to value */
+	size_t stride; /* see stride_of() */
 	_Alignas(16) unsigned char value[TABLE_BYTES];
 };
+
+/* Bytes from value to value: aligned to 16, small ones to 8. */
+static size_t stride_of(const struct sley_reduction *sum)
+{
+	return sum->size <= 8 ? 8 : (sum->size + 15) / 16 * 16;
+}
 
 static void *value_at(struct stretch *s, unsigned int i)
 {
@@ -279,7 +288,7 @@ static void run_stretch(struct scan *scan, size_t begin, size_t end,
 		.end = end,
 		.block = block,
 		.nr = (unsigned int)(length / block + (length % block != 0)),
-		.stride = (size + 15) / 16 * 16,
+		.stride = stride_of(scan->split.sum),
 	};
 
 	memcpy(s.value, value, size);
@@ -294,12 +303,10 @@ static size_t block_length(const struct split *split)
 	return BLOCK_MOST;
 }
 
-/* Values are aligned, and there is one more than blocks. */
+/* There is one value more than blocks. */
 static size_t blocks_in_table(const struct sley_reduction *sum)
 {
-	size_t nr = TABLE_BYTES / ((sum->size + 15) / 16 * 16) - 1;
-
-	return nr < TABLE_BLOCKS ? nr : TABLE_BLOCKS;
+	return TABLE_BYTES / stride_of(sum) - 1;
 }
 
 static void scan_rest(struct split *split, size_t begin, size_t end,
