@@ -86,13 +86,16 @@ static bool run_as_task(const struct how *how, sley_fn *fn, void *arg)
 
 void how_run(struct how *how, sley_fn *fn, void *arg)
 {
+	/* Looked at before any switch: see sley__self. */
+	bool is_task = worker_current();
+
 	if (likely(how_in_place(how))) {
 		fn(arg);
 		return;
 	}
 	if (how->rt && run_as_task(how, fn, arg))
 		return;
-	how->serial = !worker_current();
+	how->serial = !is_task;
 	fn(arg);
 }
 
