@@ -302,6 +302,12 @@ bool scope_is_cancelled(const struct sley_scope *scope)
 		scope->deadline_ns <= os_now());
 }
 
+struct sley_scope *scope_innermost(const struct strand *strand)
+{
+	/* relaxed: only the task itself, the caller, writes it. */
+	return load_relaxed(&strand->opener.innermost);
+}
+
 /* ---- the deadline ------------------------------------------------------------ */
 
 enum { ALARM_NONE, ALARM_SET, ALARM_RINGS, ALARM_OVER };

@@ -100,6 +100,9 @@ must_check int scope_close(struct sley_scope *scope);
 void scope_cancel(struct sley_scope *scope, int cause);
 bool scope_is_cancelled(const struct sley_scope *scope);
 
+/* What the calling task, on @strand, has opened last; NULL: nothing. */
+struct sley_scope *scope_innermost(const struct strand *strand);
+
 /* Pass the cancel of @task on to the scopes that it has open. */
 void scope_cancel_task(struct sley_task *task);
 

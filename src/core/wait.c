@@ -57,9 +57,13 @@ static bool is_cancelled_above(const struct strand *strand)
 	return false;
 }
 
-bool wait_is_told(const struct strand *strand)
+bool wait_ends_for_good(const struct strand *strand)
 {
-	return wait_is_cancelled(strand) || is_cancelled_above(strand);
+	/* relaxed: the caller knows that it stays there. */
+	struct sley_task *task = load_relaxed(&strand->task);
+
+	return (task_flags_acquire(task) & TASK_FOR_GOOD) ||
+	       is_cancelled_above(strand);
 }
 
 /* Without a monitor nobody else looks at the deadlines of scopes. */
@@ -82,7 +86,9 @@ bool wait_told_to_end(void)
 	struct worker *worker = worker_current();
 	struct strand *strand = worker ? worker->strand : sley__self.strand;
 
-	return strand && (wait_is_told(strand) || (worker && is_late(worker)));
+	return strand &&
+	       (wait_is_cancelled(strand) || is_cancelled_above(strand) ||
+		(worker && is_late(worker)));
 }
 
 int wait_refused_slow(uint64_t deadline_ns, enum wait_flags flags)

@@ -138,13 +138,16 @@ uint64_t wait_caller(void);
 /* Is the task on @strand cancelled?  Bound code is as far as its scopes are. */
 bool wait_is_cancelled(const struct strand *strand);
 
-/* The same; a stolen child is told by the cancel of its parent, too. */
-bool wait_is_told(const struct strand *strand);
+/*
+ * Is the task on @strand, which cannot end now, cancelled by more than a scope
+ * that it will close?  So is a stolen child whose parent is.
+ */
+bool wait_ends_for_good(const struct strand *strand);
 
 /*
- * The same for the calling task, or the one that the thread serves
- * (core/blocking.h); false for other threads.  Looks at deadlines if nobody else
- * does.
+ * Is the calling task cancelled, or the one that the thread serves
+ * (core/blocking.h)?  A stolen child is told by the cancel of its parent, too.
+ * False for other threads.  Looks at deadlines if nobody else does.
  */
 bool wait_told_to_end(void);
 

@@ -40,6 +40,7 @@ int how_read(struct how *how, const struct sley_how *given)
 	how_default(how);
 	how->caller = calling_strand();
 	how->scope = copy.scope;
+	how->around = how->caller ? scope_innermost(how->caller) : NULL;
 	how->grain = copy.grain;
 	how->own_level = copy.priority == 0;
 	how->level = (unsigned int)(copy.priority + LEVEL_DEFAULT);
@@ -99,13 +100,18 @@ void how_run(struct how *how, sley_fn *fn, void *arg)
 	fn(arg);
 }
 
+static bool is_cancelled(const struct sley_scope *scope)
+{
+	return scope && scope_is_cancelled(scope);
+}
+
 bool how_stopped_slow(const struct how *how)
 {
-	if (how->scope && scope_is_cancelled(how->scope))
-		return true;
+	/* Where there is no monitor who works has to look at deadlines. */
+	if (how->rt && !how->rt->nr_workers)
+		(void)wait_told_to_end();
 	/* relaxed: cancelling everything orders nothing. */
-	if (how->rt && load_relaxed(&how->rt->cancelled))
-		return true;
-	/* Who runs the piece may be another task, and has to look at deadlines. */
-	return wait_told_to_end() || (how->caller && wait_is_told(how->caller));
+	return (how->rt && load_relaxed(&how->rt->cancelled)) ||
+	       is_cancelled(how->scope) || is_cancelled(how->around) ||
+	       (how->caller && wait_ends_for_good(how->caller));
 }

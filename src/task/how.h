@@ -23,6 +23,10 @@
  * The pieces run as all kinds of tasks: that of the caller, one that was spawned
  * for it, children that were stolen.  Only the caller's own can be known to who
  * cancels, and be in a scope, so that is the one they look at, wherever they are.
+ * But a piece may open a scope, and that may be cancelled; and if it runs in
+ * place the caller's task is, until the scope is closed.  That must not end the
+ * algorithm.  So what counts is what the caller was in when it called: the scope
+ * that it had open, and whether it is cancelled for good.
  */
 #ifndef SLEY_TASK_HOW_H
 #define SLEY_TASK_HOW_H
@@ -36,7 +40,8 @@
 struct how {
 	struct sley *rt;             /* the caller's; NULL: it has none    */
 	const struct strand *caller; /* its code's; NULL: a plain thread     */
-	struct sley_scope *scope;
+	struct sley_scope *scope;    /* that was named                 */
+	struct sley_scope *around;   /* that the caller has open       */
 	size_t grain;       /* 0: automatic                                 */
 	unsigned int level; /* of the tasks, unless own_level               */
 	bool own_level;     /* that of the caller                           */

@@ -81,7 +81,6 @@ struct stretch {
 	unsigned int lanes;   /* that have something to do             */
 	unsigned int forked;  /* lanes that were ever forked           */
 	bool moving;          /* a lane moves the front                */
-	bool stopped;
 	unsigned char state[TABLE_BLOCKS];
 	size_t stride; /* see stride_of() */
 	_Alignas(16) unsigned char value[TABLE_BYTES];
@@ -155,8 +154,6 @@ static struct job take_fresh(struct stretch *s)
 
 static struct job next_job(struct stretch *s, unsigned int last)
 {
-	if (s->stopped)
-		return (struct job){ JOB_NONE, 0 };
 	if (s->waiting)
 		return take_waiting(s, last);
 	if (s->fresh < s->nr)
@@ -235,7 +232,6 @@ static void work(struct stretch *s)
 		spin_unlock(&s->lock);
 		if (split_leave_out(&s->scan->split, s->begin)) {
 			spin_lock(&s->lock);
-			s->stopped = true;
 			return;
 		}
 		if (job.kind == JOB_SUM)
@@ -247,7 +243,7 @@ static void work(struct stretch *s)
 
 static bool wants_a_lane(const struct stretch *s)
 {
-	return !s->stopped && s->fresh + 1 < s->nr &&
+	return s->fresh + 1 < s->nr &&
 	       s->forked + 1 < how_workers(&s->scan->split.how);
 }
 

@@ -241,3 +241,41 @@ TEST(find_with_reads_what_it_is_given)
 		 SLEY_EPRIORITY);
 	CHECK_EQ(hay.looked, 0);
 }
+
+/* What is right of the middle matches; what is left of it waits for that. */
+static bool match_right_first(size_t index, void *arg)
+{
+	struct victim *v = arg;
+
+	if (index >= 10) {
+		sley_cancel(&v->task);
+		atomic_fetch_add(&v->looked, 1);
+		return true;
+	}
+	while (!atomic_load(&v->looked))
+		test_nap_ms(1);
+	return false;
+}
+
+static void search_for_the_first(void *arg)
+{
+	size_t found = 77;
+
+	CHECK_EQ(sley_find_any_with(0, 20, match_right_first, arg, &found,
+				    SLEY_HOW(.ordered = true, .grain = 1)),
+		 -ECANCELED);
+	CHECK_EQ(found, 77);
+}
+
+TEST_WORKERS(find_what_may_not_be_the_first_is_not_given_out_as_it)
+{
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	static struct victim v;
+
+	if (nr_runners() != 2)
+		test_skip("needs a thief, and not one for each element");
+	sley_spawn(&group, &v.task, search_for_the_first, &v);
+	sley_join(&group);
+	stop(rt);
+}

@@ -191,6 +191,31 @@ TEST_ABORTS(for_tiles_more_elements_than_can_be_counted_abort,
 		       visit, NULL);
 }
 
+static void meet(const struct sley_tile *tile, void *arg)
+{
+	atomic_int *here = arg;
+
+	(void)tile;
+	atomic_fetch_add(here, 1);
+	while (atomic_load(here) < 2)
+		test_nap_ms(1);
+}
+
+TEST_WORKERS(for_tiles_are_shared)
+{
+	struct sley *rt = start();
+	struct sley_tile whole = { 0, 100, 0, 100 };
+	atomic_int here = 0;
+
+	if (nr_runners() < 2)
+		test_skip("needs a thief");
+	CHECK_EQ(sley_for_tiles_with(&whole, meet, &here,
+				     SLEY_HOW(.grain = 2500)),
+		 0);
+	CHECK_EQ(here, 4);
+	stop(rt);
+}
+
 static void cancelled_at_once(void *arg)
 {
 	sley_cancel(arg);

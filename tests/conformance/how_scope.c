@@ -250,3 +250,82 @@ TEST_WORKERS(how_loops_in_loops_end_too)
 	CHECK_EQ(sley_scope_close(&m.scope), -ECANCELED);
 	stop(rt);
 }
+
+/* Nobody but the loop itself comes to look at the deadline, perhaps. */
+static int loop_until_late(void *arg)
+{
+	CHECK_EQ(sley_for_with(0, (size_t)1 << 50, count_each, arg,
+			       SLEY_HOW(.grain = 1)),
+		 -ECANCELED);
+	return 0;
+}
+
+TEST_WORKERS(how_a_member_ends_at_the_deadline)
+{
+	struct sley *rt = start();
+	struct sley_scope scope;
+	struct sley_task task;
+	atomic_size_t done = 0;
+
+	sley_scope_open_until(&scope, in_ms(5));
+	sley_scope_spawn(&scope, &task, loop_until_late, &done);
+	CHECK_EQ(sley_scope_close(&scope), -ETIMEDOUT);
+	stop(rt);
+}
+
+/* ---- scopes in pieces ------------------------------------------------------------ */
+
+static void fail_inside(size_t begin, size_t end, void *arg)
+{
+	struct sley_scope scope;
+
+	sley_scope_open(&scope);
+	sley_scope_cancel(&scope);
+	count(begin, end, arg);
+	for (int i = 0; i < 3; i++)
+		sley_yield(); /* others look meanwhile */
+	CHECK_EQ(sley_scope_close(&scope), -ECANCELED);
+}
+
+static void check_inside(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 20; i++) {
+		atomic_size_t done = 0;
+
+		CHECK_EQ(sley_for_with(0, 50, fail_inside, &done,
+				       SLEY_HOW(.grain = 1)),
+			 0);
+		CHECK_EQ(done, 50);
+	}
+}
+
+static void check_inside_twice(size_t begin, size_t end, void *arg)
+{
+	check_inside(arg);
+	count(begin, end, arg);
+}
+
+static void check_nested(void *arg)
+{
+	atomic_size_t done = 0;
+
+	(void)arg;
+	CHECK_EQ(sley_for_with(0, 4, check_inside_twice, &done,
+			       SLEY_HOW(.grain = 1)),
+		 0);
+	CHECK_EQ(done, 4);
+}
+
+TEST_WORKERS(how_a_scope_that_is_cancelled_in_a_piece_ends_nothing_else)
+{
+	from_everywhere(check_inside, NULL);
+}
+
+TEST_WORKERS(how_the_same_in_loops_in_loops)
+{
+	struct sley *rt = start();
+
+	in_task(check_nested, NULL);
+	stop(rt);
+}
