@@ -154,6 +154,12 @@ static void check_early(void *arg)
 	hay.first = 1000;
 	CHECK(sley_find_any(0, (size_t)1 << 40, match, &hay, &found));
 	CHECK_LE(1000, found);
+	/* And after it was shared, in very many pieces. */
+	hay.first = 50000;
+	CHECK_EQ(sley_find_any_with(0, (size_t)1 << 40, match, &hay, &found,
+				    SLEY_HOW(.grain = 1)),
+		 1);
+	CHECK_LE(50000, found);
 }
 
 TEST_WORKERS(find_ends_soon_after_it_was_found)

@@ -186,6 +186,24 @@ TEST_WORKERS(for_no_piece_is_smaller_than_the_grain)
 	from_everywhere(check_grain, NULL);
 }
 
+static void note_only(size_t begin, size_t end, void *arg)
+{
+	(void)arg;
+	note_length(end - begin);
+}
+
+/* Whatever the first pieces, which grow, leave to the last one. */
+TEST(for_what_is_left_is_no_smaller_than_the_grain)
+{
+	for (size_t nr = 13000; nr < 14000; nr++) {
+		visits_clear(0, 0);
+		CHECK_EQ(sley_for_with(0, nr, note_only, NULL,
+				       SLEY_HOW(.grain = 5)),
+			 0);
+		CHECK_LE(5, visits.shortest);
+	}
+}
+
 TEST(for_with_reads_what_it_is_given)
 {
 	struct sley_how none = { .grain = 1 };
