@@ -19,8 +19,10 @@
  * .value[i] is the sum of all before block i, once the front is there; before
  * that, the sum of block i - 1, once it is SUMMED.
  *
- * A lane that is alone at the front writes without adding up first: the sum
- * comes out of the writing.  Not if ordered: the sums would have other bits.
+ * Who finds a fresh block at the front writes it without adding it up first: the
+ * sum comes out of the writing.  That is the cheapest, and lets the front move,
+ * so it comes first; meanwhile the others add up what lies ahead.  Not if
+ * ordered: the sums would have other bits.
  *
  * A lane forks the next one before it begins, so there are as many as workers
  * have time.  The functions of the user may block, so they are called without
@@ -78,7 +80,6 @@ struct stretch {
 	unsigned int fresh;   /* blocks that were taken                */
 	unsigned int front;   /* its value, and all before, are final  */
 	unsigned int waiting; /* SUMMED behind the front               */
-	unsigned int lanes;   /* that have something to do             */
 	unsigned int forked;  /* lanes that were ever forked           */
 	bool moving;          /* a lane moves the front                */
 	unsigned char state[TABLE_BLOCKS];
@@ -141,23 +142,21 @@ static struct job take_waiting(struct stretch *s, unsigned int last)
 	return begin_writing(s, i);
 }
 
-static struct job take_fresh(struct stretch *s)
+static struct job take_fresh(struct stretch *s, enum job_kind kind)
 {
-	struct job job = { JOB_SUM, s->fresh++ };
-
-	s->state[job.block] = BLOCK_SUMMING;
-	if (s->lanes == 1 && job.block == s->front &&
-	    !s->scan->split.how.ordered)
-		job.kind = JOB_BOTH;
-	return job;
+	s->state[s->fresh] = BLOCK_SUMMING;
+	return (struct job){ kind, s->fresh++ };
 }
 
 static struct job next_job(struct stretch *s, unsigned int last)
 {
+	if (s->fresh < s->nr && s->fresh == s->front &&
+	    !s->scan->split.how.ordered)
+		return take_fresh(s, JOB_BOTH);
 	if (s->waiting)
 		return take_waiting(s, last);
 	if (s->fresh < s->nr)
-		return take_fresh(s);
+		return take_fresh(s, JOB_SUM);
 	return (struct job){ JOB_NONE, 0 };
 }
 
@@ -262,9 +261,7 @@ static void lane(void *arg)
 		how_fork(how, &next, lane, s);
 		spin_lock(&s->lock);
 	}
-	s->lanes++;
 	work(s);
-	s->lanes--;
 	spin_unlock(&s->lock);
 	if (forks)
 		how_join(how, &next);
