@@ -50,7 +50,7 @@
 #define SPLIT_FIRST 32
 
 /* So many pieces for each worker are enough. */
-#define SPLIT_PIECES 16
+#define SPLIT_PIECES 32
 
 /* So many, at least half of them, if the workers must not matter. */
 #define SPLIT_PIECES_ORDERED 128
