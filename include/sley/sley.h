@@ -46,6 +46,7 @@
 #include <sley/select.h>
 #include <sley/semaphore.h>
 #include <sley/shared.h>
+#include <sley/sort.h>
 #include <sley/stock.h>
 #include <sley/sync.h>
 #include <sley/task.h>
