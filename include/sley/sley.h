@@ -39,6 +39,7 @@
 #include <sley/once.h>
 #include <sley/parallel.h>
 #include <sley/reduce.h>
+#include <sley/pipeline.h>
 #include <sley/runtime.h>
 #include <sley/rwlock.h>
 #include <sley/scope.h>

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pipeline.c - items go through stages, several of them at a time.
+ *
+ * Two things are apart: *tokens*, each of which holds an item that is under
+ * way, and *runners*, tasks that carry them.  So back-pressure is the number of
+ * tokens, and a token that must wait costs no fiber: its runner puts it down
+ * and takes something else.
+ *
+ * Runner.  Takes a token that is ready, or else makes an item with a free one,
+ * and carries it stage by stage, until the item is through or has to wait.  It
+ * ends when there is nothing to take.  Whoever leaves something to take sees to
+ * it that one more runner is *pending*: spawned, not yet started.  It starts when
+ * a worker is idle, or when the one that spawned it blocks in a stage; not
+ * earlier.  So on busy workers nobody is spawned, woken or switched to.
+ *
+ * Before each ordered and each serial stage is a turnstile (turnstile.h).  Who
+ * leaves the stage admits the next token and makes it ready.  An item that
+ * ended early, or was dropped, still passes all ordered stages: those behind it
+ * wait for it.
+ *
+ * That nobody waits for ever: the token with the smallest number that is put
+ * down waits for one that is carried or ready.  Who carries one looks for more
+ * before it ends.  So this also holds where no runner can be spawned.
+ *
+ * All state is under spinlocks, which are held for a few instructions and never
+ * while a stage runs; there is no order here to prove, and no wait but the join.
+ *
+ * A runner's task is spawned again and again, but only when its last run has
+ * COMPLETED.  Those that have ended and not come so far are each on a worker of
+ * its own, so with a spare for each worker there is always one to be had.
+ *
+ * Rejected: a fiber for each token, which waits for its turn.  With items of a
+ * microsecond each wait and its wake-up on another worker cost as much again.
+ * A task for each item and stage: a spawn each, and memory for them.
+ */
+#include "core/countdown.h"
+#include "core/spawn.h"
+#include "core/wait.h"
+#include "task/how.h"
+#include "task/turnstile.h"
+
+#include <sley/pipeline.h>
+
+#include <errno.h>
+
+struct runner {
+	struct sley_task task;
+	struct list list; /* of those that have ended, or never ran */
+	struct pipeline *pipeline;
+};
+
+struct pipeline {
+	const struct sley_stage *stages;
+	size_t nr_stages;
+	uint32_t nr_tokens;
+	struct turnstile *turnstiles; /* of each stage; NULL: one token */
+	struct sley_group group;      /* of all runners but the caller     */
+	struct sley_options options;  /* of them                           */
+	struct how how;
+	int32_t error; /* the first one, or 0                             */
+
+	struct spinlock lock; /* for the rest */
+	struct list free, ready, idle;
+	uint64_t nr_items;
+	uint32_t nr_running; /* runners, with the pending one */
+	bool pending;
+	bool making; /* somebody is in the first stage */
+	bool ended;  /* there are no more items        */
+};
+
+#define runner_of(node) container_of(node, struct runner, list)
+
+/* ---- errors ---------------------------------------------------------------- */
+
+static void keep_error(struct pipeline *p, int err)
+{
+	int32_t none = 0;
+
+	/* relaxed: a number; who returns it has joined all runners. */
+	(void)cas_relaxed(&p->error, &none, err);
+}
+
+/* Shall what has not begun be left out?  Then it must be. */
+static bool is_stopped(struct pipeline *p)
+{
+	/* relaxed: sooner or later; what is dropped does not depend on it. */
+	if (load_relaxed(&p->error))
+		return true;
+	if (likely(!how_stopped(&p->how)))
+		return false;
+	keep_error(p, -ECANCELED);
+	return true;
+}
+
+/* ---- runners --------------------------------------------------------------- */
+
+static void run(void *arg);
+
+/* Under the lock. */
+static bool can_make(const struct pipeline *p)
+{
+	return !p->ended && !p->making && !list_empty(&p->free);
+}
+
+/* One whose last run is over altogether. */
+static struct runner *idle_runner(struct pipeline *p)
+{
+	struct list *node = list_first(&p->idle);
+
+	for (; node && node != &p->idle; node = node->next) {
+		struct runner *runner = runner_of(node);
+		enum task_state state =
+			task_state_of(task_observe(&runner->task));
+
+		if (likely(state == TASK_FREE || state == TASK_COMPLETED)) {
+			list_remove(node);
+			return runner;
+		}
+	}
+	return NULL;
+}
+
+/* Under the lock: who is to be spawned after it, if anybody. */
+static struct runner *want_runner(struct pipeline *p)
+{
+	struct runner *runner;
+
+	if (p->pending || p->nr_running >= p->nr_tokens)
+		return NULL;
+	if (list_empty(&p->ready) && !can_make(p))
+		return NULL;
+	runner = idle_runner(p);
+	if (runner) {
+		p->pending = true;
+		p->nr_running++;
+	}
+	return runner;
+}
+
+static void unlock_and_start(struct pipeline *p)
+{
+	struct runner *runner = want_runner(p);
+
+	spin_unlock(&p->lock);
+	if (likely(!runner))
+		return;
+	runner->task.fn = run;
+	runner->task.arg = runner;
+	runner->task.name = "pipeline";
+	/* Where the runtime takes none any more, those that run are enough. */
+	(void)!spawn_into(p->how.rt, &p->group, &runner->task, &p->options);
+}
+
+static void make_ready(struct pipeline *p, struct token *token)
+{
+	token->admitted = true;
+	spin_lock(&p->lock);
+	list_append(&p->ready, &token->list);
+	unlock_and_start(p);
+}
+
+/* ---- turnstiles ------------------------------------------------------------ */
+
+static bool enter(struct pipeline *p, struct token *token)
+{
+	struct turnstile *at = &p->turnstiles[token->stage];
+
+	if (token->admitted) {
+		token->admitted = false;
+		return true;
+	}
+	if (p->stages[token->stage].mode == SLEY_STAGE_ORDERED)
+		return turnstile_enter_ordered(at, token);
+	return turnstile_enter_serial(at, token);
+}
+
+static void leave(struct pipeline *p, size_t stage)
+{
+	struct turnstile *at = &p->turnstiles[stage];
+	struct token *next;
+
+	if (p->stages[stage].mode == SLEY_STAGE_ORDERED)
+		next = turnstile_leave_ordered(at);
+	else
+		next = turnstile_leave_serial(at);
+	if (next)
+		make_ready(p, next);
+}
+
+/* ---- stages ---------------------------------------------------------------- */
+
+/* What its next stage did not take, and so no other one will. */
+static void drop(struct pipeline *p, struct token *token)
+{
+	const struct sley_stage *maker = &p->stages[token->stage - 1];
+
+	if (token->item && maker->drop)
+		maker->drop(token->item, maker->arg);
+	token->item = NULL;
+}
+
+static void call_stage(struct pipeline *p, struct token *token)
+{
+	const struct sley_stage *stage = &p->stages[token->stage];
+	int err;
+
+	if (!token->item)
+		return;
+	if (is_stopped(p)) {
+		drop(p, token);
+		return;
+	}
+	err = stage->fn(&token->item, stage->arg);
+	if (unlikely(err)) {
+		keep_error(p, err);
+		drop(p, token);
+	}
+}
+
+/* Is its next stage entered one by one?  An ordered one counts all items. */
+static bool one_by_one(const struct pipeline *p, const struct token *token)
+{
+	enum sley_stage_mode mode = p->stages[token->stage].mode;
+
+	if (mode == SLEY_STAGE_PARALLEL || p->nr_tokens == 1)
+		return false;
+	return mode == SLEY_STAGE_ORDERED || token->item;
+}
+
+/* True: through all stages.  False: put down, and no longer the caller's. */
+static bool carry(struct pipeline *p, struct token *token)
+{
+	for (; token->stage < p->nr_stages; token->stage++) {
+		bool alone = one_by_one(p, token);
+
+		if (alone && !enter(p, token))
+			return false;
+		call_stage(p, token);
+		if (alone)
+			leave(p, token->stage);
+	}
+	return true;
+}
+
+/* ---- what there is to carry ------------------------------------------------ */
+
+/* By the only one in the first stage. */
+static bool make_item(struct pipeline *p, struct token *token)
+{
+	const struct sley_stage *stage = &p->stages[0];
+	int err;
+
+	token->item = NULL;
+	token->stage = 1;
+	if (is_stopped(p))
+		return false;
+	err = stage->fn(&token->item, stage->arg);
+	if (unlikely(err))
+		keep_error(p, err);
+	return !err && token->item;
+}
+
+/* With the lock held, which is given back. */
+static struct token *take_made(struct pipeline *p)
+{
+	struct token *token = token_of(list_take_first(&p->free));
+	bool made;
+
+	p->making = true;
+	spin_unlock(&p->lock);
+	made = make_item(p, token);
+	spin_lock(&p->lock);
+	p->making = false;
+	if (made) {
+		token->number = p->nr_items++;
+		unlock_and_start(p);
+		return token;
+	}
+	p->ended = true;
+	list_append(&p->free, &token->list);
+	spin_unlock(&p->lock);
+	return NULL;
+}
+
+/* NULL: nothing, and @runner has to end; it is NULL for the caller. */
+static struct token *take(struct pipeline *p, struct runner *runner)
+{
+	struct token *token = NULL;
+
+	spin_lock(&p->lock);
+	if (list_empty(&p->ready) && can_make(p)) {
+		token = take_made(p);
+		if (token)
+			return token;
+		spin_lock(&p->lock);
+	}
+	if (!list_empty(&p->ready)) {
+		token = token_of(list_take_first(&p->ready));
+		unlock_and_start(p);
+		return token;
+	}
+	p->nr_running--;
+	if (runner)
+		list_append(&p->idle, &runner->list);
+	spin_unlock(&p->lock);
+	return NULL;
+}
+
+static void run_all(struct pipeline *p, struct runner *runner)
+{
+	struct token *token;
+
+	while ((token = take(p, runner))) {
+		if (!carry(p, token))
+			continue;
+		spin_lock(&p->lock);
+		list_prepend(&p->free, &token->list);
+		spin_unlock(&p->lock);
+	}
+}
+
+static void run(void *arg)
+{
+	struct runner *runner = arg;
+	struct pipeline *p = runner->pipeline;
+
+	spin_lock(&p->lock);
+	p->pending = false;
+	spin_unlock(&p->lock);
+	run_all(p, runner);
+}
+
+/* By the caller, or for it; the other runners are to be as urgent. */
+static void run_first(void *arg)
+{
+	struct pipeline *p = arg;
+	struct worker *worker = worker_current();
+
+	if (worker)
+		p->options.priority =
+			(int)task_level(worker->strand->task) - LEVEL_DEFAULT;
+	else
+		p->nr_tokens = 1; /* there is nobody to spawn for */
+	group_set_tree(&p->group, tree_current());
+	p->nr_running = 1;
+	run_all(p, NULL);
+}
+
+/* ---- the calls ------------------------------------------------------------- */
+
+/* Of one allocation, in this order. */
+struct parts {
+	size_t nr_runners, nr_waiting;
+	size_t bytes;
+};
+
+static struct parts parts_of(const struct pipeline *p)
+{
+	struct parts parts = {
+		.nr_runners = p->nr_tokens + how_workers(&p->how),
+		.nr_waiting = p->nr_tokens * p->nr_stages,
+	};
+
+	parts.bytes = parts.nr_runners * sizeof(struct runner) +
+		      p->nr_stages * sizeof(struct turnstile) +
+		      p->nr_tokens * sizeof(struct token) +
+		      parts.nr_waiting * sizeof(struct token *);
+	return parts;
+}
+
+/* @memory is zeroed. */
+static void set_up(struct pipeline *p, const struct parts *parts, void *memory)
+{
+	struct runner *runner = memory;
+	struct token *token;
+	struct token **waiting;
+
+	p->turnstiles = (void *)(runner + parts->nr_runners);
+	token = (void *)(p->turnstiles + p->nr_stages);
+	waiting = (void *)(token + p->nr_tokens);
+	for (size_t i = 0; i < parts->nr_runners; i++) {
+		runner[i].pipeline = p;
+		list_init(&runner[i].list);
+		list_append(&p->idle, &runner[i].list);
+	}
+	for (size_t i = 0; i < p->nr_stages; i++) {
+		turnstile_init(&p->turnstiles[i], waiting, p->nr_tokens);
+		waiting += p->nr_tokens;
+	}
+	for (size_t i = 0; i < p->nr_tokens; i++) {
+		list_init(&token[i].list);
+		list_append(&p->free, &token[i].list);
+	}
+}
+
+/* ->how is set. */
+static int run_pipeline(struct pipeline *p)
+{
+	struct parts parts = parts_of(p);
+	struct token only = { .item = NULL };
+	void *memory = NULL;
+
+	list_init(&p->free);
+	list_init(&p->ready);
+	list_init(&p->idle);
+	if (p->nr_tokens > 1)
+		memory = mem_alloc(&p->how.rt->mem, parts.bytes);
+	if (memory) {
+		set_up(p, &parts, memory);
+	} else {
+		p->nr_tokens = 1;
+		list_init(&only.list);
+		list_append(&p->free, &only.list);
+	}
+	how_run(&p->how, run_first, p);
+	(void)!countdown_wait(&p->group.q, UINT64_MAX, WAIT_SHIELDED);
+	if (memory)
+		mem_free(&p->how.rt->mem, memory, parts.bytes);
+	/* relaxed: all runners have been joined. */
+	return load_relaxed(&p->error);
+}
+
+static bool is_sound(const struct sley_stage *stages, size_t nr,
+		     uint32_t tokens)
+{
+	if (nr == 0 || nr > SLEY_PIPELINE_STAGES_MAX ||
+	    tokens > SLEY_PIPELINE_TOKENS_MAX ||
+	    stages[0].mode == SLEY_STAGE_PARALLEL)
+		return false;
+	for (size_t i = 0; i < nr; i++) {
+		if (!stages[i].fn ||
+		    (unsigned int)stages[i].mode > SLEY_STAGE_PARALLEL)
+			return false;
+	}
+	return true;
+}
+
+static uint32_t nr_tokens(const struct how *how, uint32_t tokens)
+{
+	if (!how->rt)
+		return 1;
+	return tokens ? tokens : 4 * how_workers(how);
+}
+
+int sley_pipeline(const struct sley_stage *stages, size_t nr, uint32_t tokens)
+{
+	struct pipeline p = { .stages = stages, .nr_stages = nr };
+
+	if (!is_sound(stages, nr, tokens))
+		return -EINVAL;
+	how_default(&p.how);
+	p.nr_tokens = nr_tokens(&p.how, tokens);
+	return run_pipeline(&p);
+}
+
+int sley_pipeline_with(const struct sley_stage *stages, size_t nr,
+		       uint32_t tokens, const struct sley_how *how)
+{
+	struct pipeline p = { .stages = stages, .nr_stages = nr };
+	int err = how_read(&p.how, how);
+
+	if (err)
+		return err;
+	if (!is_sound(stages, nr, tokens))
+		return -EINVAL;
+	p.nr_tokens = nr_tokens(&p.how, tokens);
+	return run_pipeline(&p);
+}
