@@ -2,8 +2,10 @@
 /*
  * sort_any.c - elements of any size, by a comparison that is called.
  *
- * The calls are most of the cost, so each cut compares every element once
- * and moves only those on the wrong side.
+ * The calls are most of the cost, so a cut compares every element once, and
+ * moves only those on the wrong side.  Mispredicted branches are most of the
+ * rest: so it first looks at a block of elements at each end and writes down
+ * which belong to the other end, then swaps those in pairs.
  */
 #include "task/sort.h"
 
@@ -11,6 +13,9 @@
 
 /* Elements up to here are kept aside in a frame; longer ones are swapped. */
 #define ASIDE 256
+/* Long ranges are looked at in blocks. */
+#define BLOCK 32
+#define BLOCKWISE (16 * BLOCK)
 
 static bool before(const struct sort *sort, const void *a, const void *b)
 {
@@ -20,12 +25,22 @@ static bool before(const struct sort *sort, const void *a, const void *b)
 static void swap_words(char *a, char *b, size_t size)
 {
 	uint64_t x, y;
+	uint32_t u, v;
 
 	for (; size >= 8; size -= 8, a += 8, b += 8) {
 		memcpy(&x, a, 8);
 		memcpy(&y, b, 8);
 		memcpy(a, &y, 8);
 		memcpy(b, &x, 8);
+	}
+	if (size >= 4) {
+		memcpy(&u, a, 4);
+		memcpy(&v, b, 4);
+		memcpy(a, &v, 4);
+		memcpy(b, &u, 4);
+		size -= 4;
+		a += 4;
+		b += 4;
 	}
 	for (; size; size--, a++, b++) {
 		char c = *a;
@@ -88,6 +103,66 @@ static char *middle(const struct sort *sort, char *base, size_t nr,
 	return median(sort, at[0], at[1], at[2]);
 }
 
+/* Elements of one side that belong to the other, by their place in a block. */
+struct strays {
+	unsigned char at[BLOCK];
+	unsigned int from, end;
+};
+
+/* Of the block that begins at @block.  No branch depends on the answers. */
+static void find_low(const struct sort *sort, struct strays *strays,
+		     const char *base, const char *block)
+{
+	unsigned int end = 0;
+
+	for (unsigned int i = 0; i < BLOCK; i++) {
+		strays->at[end] = (unsigned char)i;
+		end += !before(sort, block + i * sort->size, base);
+	}
+	strays->from = 0;
+	strays->end = end;
+}
+
+/* Of the block that ends at @end_of_block; the last element is number 0. */
+static void find_high(const struct sort *sort, struct strays *strays,
+		      const char *base, const char *end_of_block)
+{
+	unsigned int end = 0;
+
+	for (unsigned int i = 0; i < BLOCK; i++) {
+		strays->at[end] = (unsigned char)i;
+		end += before(sort, end_of_block - (i + 1) * sort->size, base);
+	}
+	strays->from = 0;
+	strays->end = end;
+}
+
+/*
+ * Narrow [*@low, *@high) from both ends, block by block, until two do not fit.
+ * A block that is not done in the end stays inside, and is looked at again.
+ */
+static void split_blocks(const struct sort *sort, const char *base, char **low,
+			 char **high)
+{
+	size_t size = sort->size;
+	struct strays left = { .from = 0 }, right = { .from = 0 };
+
+	while ((size_t)(*high - *low) >= 2 * BLOCK * size) {
+		if (left.from == left.end)
+			find_low(sort, &left, base, *low);
+		if (right.from == right.end)
+			find_high(sort, &right, base, *high);
+		while (left.from < left.end && right.from < right.end)
+			swap_words(*low + left.at[left.from++] * size,
+				   *high - (right.at[right.from++] + 1) * size,
+				   size);
+		if (left.from == left.end)
+			*low += BLOCK * size;
+		if (right.from == right.end)
+			*high -= BLOCK * size;
+	}
+}
+
 /*
  * The first element is the middle one.  Those that come before it go to the
  * front, it follows, and all others come last.  Returns where it is now.
@@ -97,6 +172,8 @@ static size_t split(const struct sort *sort, char *base, size_t nr)
 	size_t size = sort->size;
 	char *low = base + size, *high = base + nr * size;
 
+	if (nr >= BLOCKWISE)
+		split_blocks(sort, base, &low, &high);
 	for (;;) {
 		while (low < high && before(sort, low, base))
 			low += size;

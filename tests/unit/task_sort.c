@@ -67,7 +67,7 @@ static void check_cut(const struct sort_kind *kind, size_t nr, size_t kinds)
 	struct sort sort = { .size = 4, .compare = compare_int32 };
 	struct rand rand = { nr };
 	struct sort_cut cut;
-	int32_t a[300];
+	int32_t a[1000];
 
 	for (size_t i = 0; i < nr; i++)
 		a[i] = (int32_t)test_random(kinds);
@@ -85,8 +85,8 @@ static void check_cut(const struct sort_kind *kind, size_t nr, size_t kinds)
 
 TEST(sort_cuts_make_both_sides_smaller)
 {
-	for (size_t nr = SORT_SHORT + 1; nr <= 300; nr++) {
-		for (size_t kinds = 1; kinds < 1000; kinds *= 3) {
+	for (size_t nr = SORT_SHORT + 1; nr <= 1000; nr += 1 + nr / 50) {
+		for (size_t kinds = 1; kinds < 3000; kinds *= 3) {
 			check_cut(&kind_int32, nr, kinds);
 			check_cut(&sort_any, nr, kinds);
 		}
