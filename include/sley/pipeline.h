@@ -21,7 +21,8 @@
  * A stage that fails ends it all: no item is made any more, stages that run
  * are finished, and every item under way is given to the drop function of the
  * stage that made it.  So none is lost: each was taken by a later stage, or
- * dropped.
+ * dropped.  Where stages may block for ever without each other, use
+ * sley_pipeline_with(): there a failure cuts their waits short.
  */
 #ifndef SLEY_PIPELINE_H
 #define SLEY_PIPELINE_H
@@ -87,8 +88,11 @@ sley_pipeline(const struct sley_stage *stages, size_t nr, uint32_t tokens);
 /*
  * sley_pipeline_with - sley_pipeline() with options; NULL for none.
  *
- * Cancelling the caller, or the scope of @how, ends it as a stage does that
- * fails.  The grain and the order of @how mean nothing here.
+ * Cancelling the caller, or a scope that it is in, ends it as a stage does that
+ * fails; so does the scope of @how, which is looked at between stages.  In each
+ * of these cases, stages that block are told: their waits return -ECANCELED, as
+ * do those in drop functions from then on (see <sley/scope.h>).  The grain and
+ * the order of @how mean nothing here.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps, or runs the stages itself without

@@ -23,6 +23,10 @@
  * down waits for one that is carried or ready.  Who carries one looks for more
  * before it ends.  So this also holds where no runner can be spawned.
  *
+ * Runners are members of a scope that the caller opens, so a cancel that comes
+ * to the caller from anywhere cuts short what blocks in a stage, and so does a
+ * stage that fails.  The short form, which no cancel ends, has none.
+ *
  * All state is under spinlocks, which are held for a few instructions and never
  * while a stage runs; there is no order here to prove, and no wait but the join.
  *
@@ -55,8 +59,9 @@ struct pipeline {
 	size_t nr_stages;
 	uint32_t nr_tokens;
 	struct turnstile *turnstiles; /* of each stage; NULL: one token */
-	struct sley_group group;      /* of all runners but the caller     */
-	struct sley_options options;  /* of them                           */
+	struct sley_scope scope;      /* of all runners but the caller   */
+	bool scoped; /* it is open; of a short form only its group is used */
+	struct sley_options options; /* of them                           */
 	struct how how;
 	int32_t error; /* the first one, or 0                             */
 
@@ -78,7 +83,8 @@ static void keep_error(struct pipeline *p, int err)
 	int32_t none = 0;
 
 	/* relaxed: a number; who returns it has joined all runners. */
-	(void)cas_relaxed(&p->error, &none, err);
+	if (cas_relaxed(&p->error, &none, err) && p->scoped)
+		scope_cancel(&p->scope, -ECANCELED);
 }
 
 /* Shall what has not begun be left out?  Then it must be. */
@@ -96,6 +102,7 @@ static bool is_stopped(struct pipeline *p)
 /* ---- runners --------------------------------------------------------------- */
 
 static void run(void *arg);
+static int run_member(void *arg);
 
 /* Under the lock. */
 static bool can_make(const struct pipeline *p)
@@ -145,11 +152,13 @@ static void unlock_and_start(struct pipeline *p)
 	spin_unlock(&p->lock);
 	if (likely(!runner))
 		return;
-	runner->task.fn = run;
+	runner->task.fn = p->scoped ? (sley_fn *)(void (*)(void))run_member
+				    : run;
 	runner->task.arg = runner;
 	runner->task.name = "pipeline";
 	/* Where the runtime takes none any more, those that run are enough. */
-	(void)!spawn_into(p->how.rt, &p->group, &runner->task, &p->options);
+	(void)!spawn_into_as(p->how.rt, &p->scope.group, &runner->task,
+			     &p->options, p->scoped ? TASK_MEMBER : 0);
 }
 
 static void make_ready(struct pipeline *p, struct token *token)
@@ -331,6 +340,13 @@ static void run(void *arg)
 	run_all(p, runner);
 }
 
+/* As a sley_job; errors are kept elsewhere. */
+static int run_member(void *arg)
+{
+	run(arg);
+	return 0;
+}
+
 /* By the caller, or for it; the other runners are to be as urgent. */
 static void run_first(void *arg)
 {
@@ -342,7 +358,7 @@ static void run_first(void *arg)
 			(int)task_level(worker->strand->task) - LEVEL_DEFAULT;
 	else
 		p->nr_tokens = 1; /* there is nobody to spawn for */
-	group_set_tree(&p->group, tree_current());
+	group_set_tree(&p->scope.group, tree_current());
 	p->nr_running = 1;
 	run_all(p, NULL);
 }
@@ -394,6 +410,19 @@ static void set_up(struct pipeline *p, const struct parts *parts, void *memory)
 	}
 }
 
+/* Nothing cuts this short: the runners are in the caller's frame. */
+static void run_and_join(struct pipeline *p)
+{
+	if (p->scoped)
+		scope_open(&p->scope, UINT64_MAX);
+	how_run(&p->how, run_first, p);
+	if (p->scoped)
+		(void)!scope_close(&p->scope);
+	else
+		(void)!countdown_wait(&p->scope.group.q, UINT64_MAX,
+				      WAIT_SHIELDED);
+}
+
 /* ->how is set. */
 static int run_pipeline(struct pipeline *p)
 {
@@ -413,8 +442,7 @@ static int run_pipeline(struct pipeline *p)
 		list_init(&only.list);
 		list_append(&p->free, &only.list);
 	}
-	how_run(&p->how, run_first, p);
-	(void)!countdown_wait(&p->group.q, UINT64_MAX, WAIT_SHIELDED);
+	run_and_join(p);
 	if (memory)
 		mem_free(&p->how.rt->mem, memory, parts.bytes);
 	/* relaxed: all runners have been joined. */
@@ -465,5 +493,6 @@ int sley_pipeline_with(const struct sley_stage *stages, size_t nr,
 	if (!is_sound(stages, nr, tokens))
 		return -EINVAL;
 	p.nr_tokens = nr_tokens(&p.how, tokens);
+	p.scoped = p.how.rt;
 	return run_pipeline(&p);
 }

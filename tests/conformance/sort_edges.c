@@ -126,6 +126,44 @@ TEST_WORKERS(sort_that_is_cancelled_leaves_the_elements_in_some_order)
 	stop(rt);
 }
 
+/* A scope that the caller names. */
+struct scoped {
+	struct sley_scope scope;
+	atomic_long left;
+};
+
+static int compare_and_cancel_scope(const void *a, const void *b, void *arg)
+{
+	struct scoped *scoped = arg;
+
+	if (atomic_fetch_sub(&scoped->left, 1) == 1)
+		sley_scope_cancel(&scoped->scope);
+	return compare_int64(a, b, NULL);
+}
+
+TEST_WORKERS(sort_ends_when_the_scope_it_was_given_does)
+{
+	enum { NR = 6000 };
+	static int64_t in[NR], a[NR];
+	struct sley *rt = start();
+	struct scoped scoped;
+
+	fill(in, NR, random_at);
+	for (long after = 100; after < 60000; after *= 8) {
+		memcpy(a, in, sizeof(a));
+		atomic_store(&scoped.left, after);
+		sley_scope_open(&scoped.scope);
+		CHECK_EQ(sley_sort_with(a, NR, sizeof(*a),
+					compare_and_cancel_scope, &scoped,
+					SLEY_HOW(.scope = &scoped.scope,
+						 .grain = 50)),
+			 -ECANCELED);
+		CHECK_EQ(sley_scope_close(&scoped.scope), -ECANCELED);
+		check_permutation(a, in, NR);
+	}
+	stop(rt);
+}
+
 static void cancelled_numbers(void *arg)
 {
 	struct cut *cut = arg;
