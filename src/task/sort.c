@@ -4,8 +4,8 @@
  *
  * A range is cut in two by an element near its middle; one side is forked,
  * and the caller goes on with the other.  A side that nobody steals costs a
- * call.  Cutting is serial: with w workers at least 1 / log2(n) of the time is
- * spent before all have work.
+ * call.  Cutting is serial, so the work is at most log2(n) / 2 times as fast on
+ * many workers as on one: some 10 times for 10^7 elements.
  *
  * The cut looks at elements picked at random, so that patterns (sorted,
  * organ pipe, saw teeth) do no harm; at random from a seed that is always the

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * algorithms.c - what sorts and pipelines do without memory.
+ */
+#include "fault/sweep.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Run @root as a task of a runtime with two workers. */
+static void as_task(sley_fn *root)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley *rt = trial_start(2);
+	struct sley_task task;
+
+	if (!rt)
+		return;
+	trial_mark();
+	if (TRY(sley_spawn_on(rt, &group, &task, root, NULL, NULL), -ENOMEM))
+		sley_join(&group);
+	trial_stop(rt);
+}
+
+/* ---- sorts ----------------------------------------------------------------- */
+
+#define NR 5000
+
+static int compare(const void *a, const void *b, void *arg)
+{
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+	(void)arg;
+	return (x > y) - (x < y);
+}
+
+static void check_sorted(const int32_t *a)
+{
+	for (int i = 1; i < NR; i++)
+		CHECK_LE(a[i - 1], a[i]);
+}
+
+static void use_sorts(void *arg)
+{
+	static int32_t in[NR], a[NR];
+
+	(void)arg;
+	for (int i = 0; i < NR; i++)
+		in[i] = i * 7919 % NR;
+	memcpy(a, in, sizeof(a));
+	if (TRY(sley_sort_stable(a, NR, sizeof(*a), compare, NULL), -ENOMEM))
+		check_sorted(a);
+	else
+		CHECK_EQ(memcmp(a, in, sizeof(a)), 0);
+	/* This one cannot fail. */
+	memcpy(a, in, sizeof(a));
+	sley_sort(a, NR, sizeof(*a), compare, NULL);
+	check_sorted(a);
+}
+
+SCENARIO(sorts)
+{
+	as_task(use_sorts);
+}
+
+/* ---- pipelines ------------------------------------------------------------- */
+
+static int make(void **item, void *arg)
+{
+	int *nr = arg;
+
+	if (*nr < 100)
+		*item = nr + ++*nr;
+	return 0;
+}
+
+static int nap(void **item, void *arg)
+{
+	(void)item;
+	(void)arg;
+	return sley_sleep(SLEY_USEC);
+}
+
+static int count(void **item, void *arg)
+{
+	(void)item;
+	++*(int *)arg;
+	return 0;
+}
+
+static void use_pipelines(void *arg)
+{
+	int numbers[101] = { 0 }, counted = 0;
+	const struct sley_stage stages[] = {
+		{ make, numbers, SLEY_STAGE_ORDERED, NULL },
+		{ nap, NULL, SLEY_STAGE_PARALLEL, NULL },
+		{ count, &counted, SLEY_STAGE_ORDERED, NULL },
+	};
+
+	(void)arg;
+	CHECK_EQ(sley_pipeline_with(stages, 3, 6, NULL), 0);
+	CHECK_EQ(counted, 100);
+}
+
+SCENARIO(pipelines)
+{
+	as_task(use_pipelines);
+}
