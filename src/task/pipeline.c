@@ -358,7 +358,6 @@ static void run_first(void *arg)
 			(int)task_level(worker->strand->task) - LEVEL_DEFAULT;
 	else
 		p->nr_tokens = 1; /* there is nobody to spawn for */
-	group_set_tree(&p->scope.group, tree_current());
 	p->nr_running = 1;
 	run_all(p, NULL);
 }
@@ -410,17 +409,46 @@ static void set_up(struct pipeline *p, const struct parts *parts, void *memory)
 	}
 }
 
+static int run_first_member(void *arg)
+{
+	run_first(arg);
+	return 0;
+}
+
+/* The caller cannot be the first runner, so a member is.  False: nobody is. */
+static bool spawn_first(struct pipeline *p, struct sley_task *first)
+{
+	const struct strand *caller = p->how.caller;
+	unsigned int level = p->how.level;
+
+	if (p->how.own_level)
+		level = caller ? task_level(caller->task) : LEVEL_DEFAULT;
+	p->options.priority = (int)level - LEVEL_DEFAULT;
+	first->fn = (sley_fn *)(void (*)(void))run_first_member;
+	first->arg = p;
+	first->name = "pipeline";
+	return !spawn_into_as(p->how.rt, &p->scope.group, first, &p->options,
+			      TASK_MEMBER);
+}
+
 /* Nothing cuts this short: the runners are in the caller's frame. */
 static void run_and_join(struct pipeline *p)
 {
+	struct sley_task first;
+
 	if (p->scoped)
 		scope_open(&p->scope, UINT64_MAX);
-	how_run(&p->how, run_first, p);
+	group_set_tree(&p->scope.group, tree_current());
+	if (!p->scoped || how_in_place(&p->how) || !spawn_first(p, &first))
+		how_run(&p->how, run_first, p);
 	if (p->scoped)
 		(void)!scope_close(&p->scope);
 	else
 		(void)!countdown_wait(&p->scope.group.q, UINT64_MAX,
 				      WAIT_SHIELDED);
+	/* The first runner was cancelled before it started. */
+	if (!p->ended)
+		keep_error(p, -ECANCELED);
 }
 
 /* ->how is set. */
@@ -449,14 +477,15 @@ static int run_pipeline(struct pipeline *p)
 	return load_relaxed(&p->error);
 }
 
-static bool is_sound(const struct sley_stage *stages, size_t nr,
-		     uint32_t tokens)
+static bool is_sound(const struct pipeline *p, uint32_t tokens)
 {
-	if (nr == 0 || nr > SLEY_PIPELINE_STAGES_MAX ||
+	const struct sley_stage *stages = p->stages;
+
+	if (p->nr_stages == 0 || p->nr_stages > SLEY_PIPELINE_STAGES_MAX ||
 	    tokens > SLEY_PIPELINE_TOKENS_MAX ||
 	    stages[0].mode == SLEY_STAGE_PARALLEL)
 		return false;
-	for (size_t i = 0; i < nr; i++) {
+	for (size_t i = 0; i < p->nr_stages; i++) {
 		if (!stages[i].fn ||
 		    (unsigned int)stages[i].mode > SLEY_STAGE_PARALLEL)
 			return false;
@@ -464,22 +493,22 @@ static bool is_sound(const struct sley_stage *stages, size_t nr,
 	return true;
 }
 
-static uint32_t nr_tokens(const struct how *how, uint32_t tokens)
+static int check_and_run(struct pipeline *p, uint32_t tokens)
 {
-	if (!how->rt)
-		return 1;
-	return tokens ? tokens : 4 * how_workers(how);
+	if (!is_sound(p, tokens))
+		return -EINVAL;
+	p->nr_tokens = tokens ? tokens : 4 * how_workers(&p->how);
+	if (!p->how.rt)
+		p->nr_tokens = 1;
+	return run_pipeline(p);
 }
 
 int sley_pipeline(const struct sley_stage *stages, size_t nr, uint32_t tokens)
 {
 	struct pipeline p = { .stages = stages, .nr_stages = nr };
 
-	if (!is_sound(stages, nr, tokens))
-		return -EINVAL;
 	how_default(&p.how);
-	p.nr_tokens = nr_tokens(&p.how, tokens);
-	return run_pipeline(&p);
+	return check_and_run(&p, tokens);
 }
 
 int sley_pipeline_with(const struct sley_stage *stages, size_t nr,
@@ -490,9 +519,6 @@ int sley_pipeline_with(const struct sley_stage *stages, size_t nr,
 
 	if (err)
 		return err;
-	if (!is_sound(stages, nr, tokens))
-		return -EINVAL;
-	p.nr_tokens = nr_tokens(&p.how, tokens);
 	p.scoped = p.how.rt;
-	return run_pipeline(&p);
+	return check_and_run(&p, tokens);
 }

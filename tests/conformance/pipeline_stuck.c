@@ -11,7 +11,7 @@ struct stuck {
 	atomic_int made, inside, told, dropped;
 	int tokens;
 	bool fails;
-	int result;
+	int priority, result;
 };
 
 static int make_one(void **slot, void *arg)
@@ -75,8 +75,23 @@ TEST_WORKERS(pipeline_a_failure_cuts_short_what_blocks_in_a_stage)
 		struct stuck stuck = { .tokens = tokens, .fails = true };
 		struct sley_group group = SLEY_GROUP_INIT;
 
+		stuck.priority = tokens % 3 ? 0 : -5;
 		sley_spawn(&group, &stuck.task, run_stuck, &stuck);
 		sley_join(&group);
+		check_stuck(&stuck, -EIO);
+	}
+	stop(rt);
+}
+
+TEST_WORKERS(pipeline_a_failure_does_so_too_for_a_bound_thread)
+{
+	struct sley *rt = start();
+
+	for (int tokens = 1; tokens < 12; tokens++) {
+		struct stuck stuck = { .tokens = tokens, .fails = true };
+
+		stuck.priority = tokens % 3 ? 0 : -5;
+		run_stuck(&stuck);
 		check_stuck(&stuck, -EIO);
 	}
 	stop(rt);
@@ -90,6 +105,8 @@ TEST_WORKERS(pipeline_a_cancel_cuts_short_what_blocks_in_a_stage)
 		struct stuck stuck = { .tokens = tokens };
 		struct sley_group group = SLEY_GROUP_INIT;
 
+		/* Of another priority: the caller runs nothing itself. */
+		stuck.priority = tokens % 2 ? 0 : 5;
 		sley_spawn(&group, &stuck.task, run_stuck, &stuck);
 		while (atomic_load(&stuck.inside) < tokens)
 			CHECK_EQ(sley_sleep(SLEY_USEC), 0);
@@ -148,5 +165,29 @@ TEST_WORKERS(pipeline_ends_when_the_scope_it_was_given_does)
 		 -ECANCELED);
 	CHECK_EQ(sley_scope_close(&scope), -ECANCELED);
 	CHECK_EQ(stuck.inside + stuck.dropped, stuck.made);
+	stop(rt);
+}
+
+static void run_cancelled(void *arg)
+{
+	struct stuck *stuck = arg;
+
+	sley_cancel(&stuck->task);
+	run_stuck(arg);
+	CHECK_EQ(stuck->result, -ECANCELED);
+	CHECK_EQ(stuck->made, 0);
+}
+
+TEST_WORKERS(pipeline_of_a_cancelled_task_makes_nothing)
+{
+	struct sley *rt = start();
+
+	for (int priority = -1; priority <= 1; priority++) {
+		struct stuck stuck = { .tokens = 3, .priority = priority };
+		struct sley_group group = SLEY_GROUP_INIT;
+
+		sley_spawn(&group, &stuck.task, run_cancelled, &stuck);
+		sley_join(&group);
+	}
 	stop(rt);
 }
