@@ -12,8 +12,8 @@
  *   blocking.h                               calls that hold a thread
  *   scope.h                                  tasks that fail and end together
  *   fork.h forkable.h parallel.h             side by side
- *   fork.h parallel.h                        side by side
- *   for.h reduce.h scan.h find.h how.h       loops, sums and searches
+ *   for.h reduce.h scan.h find.h sort.h      loops, sums, searches and order
+ *   pipeline.h how.h                         stages; how all of these run
  *   stock.h shared.h defer.h                 objects that are lent, shared, cleared
  *   local.h                                  variables of a task
  *   cpus.h                                   where workers run
@@ -38,12 +38,12 @@
 #include <sley/local.h>
 #include <sley/once.h>
 #include <sley/parallel.h>
-#include <sley/reduce.h>
 #include <sley/pipeline.h>
+#include <sley/reduce.h>
 #include <sley/runtime.h>
 #include <sley/rwlock.h>
-#include <sley/scope.h>
 #include <sley/scan.h>
+#include <sley/scope.h>
 #include <sley/select.h>
 #include <sley/semaphore.h>
 #include <sley/shared.h>
