@@ -211,7 +211,6 @@ void order_record(struct step *s)
 	struct clock c = { { 0 } }, needs;
 
 	join_causes(&c, s);
-	needs = c;
 	for (int i = engine.depth - 1; i >= 0; i--) {
 		const struct step *e = &engine.steps[i];
 
@@ -226,6 +225,7 @@ void order_record(struct step *s)
 			races[nr_races++] = race;
 		clock_join(&c, &e->clock);
 	}
+	needs = c; /* another message would do, too */
 	clock_join_step(&c, s->read_from);
 	c.at[s->effect.process] = s->index;
 	s->clock = c;
