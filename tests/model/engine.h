@@ -227,7 +227,7 @@ void strand_guard(void (*body)(void)); /* runs it so that fail can leave */
 void machine_reset(void);
 bool machine_enabled(int process);
 struct effect machine_effect(int process); /* of its next step, at most */
-void machine_background(int thread);       /* its buffer, or its interrupts */
+bool machine_background(int thread);       /* its buffer, or its interrupts */
 void machine_execute(int thread);
 void machine_wrote(const struct effect *effect);
 uint64_t machine_post(const struct op *op); /* by the running thread */
@@ -249,7 +249,9 @@ bool history_may_look(int thread, const struct op *op);
 int history_news_from(int thread, const struct op *op);
 void history_look(int thread, const struct op *op);
 void history_barrier_start(int thread);
+void history_step(int thread);
 void history_interrupt(int thread, int caller);
+bool history_is_late(int thread, int caller);
 void history_barrier_end(int thread);
 void history_futex_wake(int thread, const char *addr);
 bool history_happened_before(int thread, uint16_t time, int observer);
@@ -271,6 +273,7 @@ bool order_depends(const struct effect *a, const struct effect *b);
 void order_record(struct step *s); /* a new step, the last one */
 uint32_t order_sleep(const struct step *s, struct step *next);
 uint64_t order_hash(const struct step *s);
+bool order_needs(int s, int e);  /* must step e come before s? */
 bool order_before(int e, int s); /* steps, whose clocks were recorded */
 
 /* search.c */

@@ -29,8 +29,9 @@
  * some moment of the call, what the thread did so far is in the caller's view
  * at the end, and what the caller did before is in the thread's.  That moment
  * is a step of its own, by the process that in TSO is the thread's store
- * buffer.  (Linux orders the interrupted threads among each other as well; the
- * less a model relies on, the better.)
+ * buffer.  (Linux orders the interrupted threads among each other as well, and
+ * what an interrupted thread has read with relaxed loads is ordered before its
+ * plain accesses; the less a model relies on, the better.)
  *
  * The kernel looks at a futex word while it holds a lock of that futex: who
  * waits after somebody has woken knows what the waker knew.  Nothing else is
@@ -78,7 +79,12 @@ static int nr_locations;
 
 static struct knowledge {
 	struct view now, later, before;
-	struct view barrier;      /* of its membarrier, under way */
+	struct view barrier; /* of its membarrier, under way */
+	/* Its last step: what it knew before, with `later`; what that step
+	   told others, or NULL; the message it met, or 0, and where. */
+	struct view knew;
+	const struct view *told;
+	int location, met;
 	uint16_t read[LOCATIONS]; /* the message it met last */
 	bool fed_up[LOCATIONS];   /* spins: wants a newer one */
 } threads[THREADS];
@@ -234,6 +240,7 @@ void history_reset(void)
 		view_clear(&k->now);
 		view_clear(&k->later);
 		view_clear(&k->before);
+		view_clear(&k->knew);
 		memset(k->read, 0, (size_t)nr_locations * sizeof(k->read[0]));
 		memset(k->fed_up, 0, (size_t)nr_locations);
 		k->now.clock[i] = 1;
@@ -415,6 +422,7 @@ static void write_message(int thread, const struct op *op,
 		messages[behind].claimed = true;
 		view_add(&messages[m].view, &messages[behind].view);
 	}
+	k->told = &messages[m].view;
 	if (l->history[l->nr - 1] == m)
 		machine_write(effect, value, op->lock);
 }
@@ -427,8 +435,10 @@ static void consistent_before(int thread, const struct op *op)
 
 static void consistent_after(int thread, const struct op *op)
 {
-	if (op->order == MODEL_ORDER_SEQ_CST)
-		view_add_locations(&consistent, &threads[thread].now);
+	if (op->order != MODEL_ORDER_SEQ_CST)
+		return;
+	view_add_locations(&consistent, &threads[thread].now);
+	threads[thread].told = &threads[thread].now;
 }
 
 uint64_t history_access(int thread, const struct op *op, struct effect *effect)
@@ -443,6 +453,8 @@ uint64_t history_access(int thread, const struct op *op, struct effect *effect)
 		view_add_locations(&threads[thread].now, wakes_of(op->addr));
 	m = choose(thread, op, effect);
 	old = messages[m].value;
+	threads[thread].location = n;
+	threads[thread].met = m;
 	if (op->kind != OP_STORE)
 		read_message(thread, op, n, m);
 	if (!writes_behind(op, &messages[m]))
@@ -507,6 +519,53 @@ void history_barrier_start(int thread)
 	full_barrier(thread);
 	view_clear(&k->barrier);
 	view_add_locations(&k->barrier, &k->now);
+	k->told = &k->barrier;
+}
+
+/* @thread is about to take a step that is no interrupt. */
+void history_step(int thread)
+{
+	struct knowledge *k = &threads[thread];
+
+	view_clear(&k->knew);
+	view_add_locations(&k->knew, &k->now);
+	view_add_locations(&k->knew, &k->later);
+	k->told = NULL;
+	k->met = 0;
+}
+
+static bool view_has(const struct view *v, const struct view *other)
+{
+	for (int i = 0; i < other->nr; i++) {
+		int has = i < v->nr ? position[v->oldest[i]] : 0;
+
+		if (has < position[other->oldest[i]])
+			return false;
+	}
+	return true;
+}
+
+static bool is_older(int message, int location, const struct view *v)
+{
+	return location < v->nr &&
+	       position[message] < position[v->oldest[location]];
+}
+
+/*
+ * Could @thread have been interrupted before its last step, too, and nobody
+ * would have known more for it?  Then that step would have met the same message
+ * and told others the same, and the caller would have learnt less.
+ */
+bool history_is_late(int thread, int caller)
+{
+	const struct knowledge *k = &threads[thread];
+	const struct view *barrier = &threads[caller].barrier;
+
+	if (k->met && (is_older(k->met, k->location, barrier) ||
+		       is_older(k->met, k->location, &k->knew)))
+		return false;
+	return !k->told ||
+	       (view_has(k->told, barrier) && view_has(k->told, &k->knew));
 }
 
 /* @thread is interrupted for the membarrier of @caller. */
@@ -514,7 +573,9 @@ void history_interrupt(int thread, int caller)
 {
 	struct knowledge *k = &threads[thread];
 
-	full_barrier(thread);
+	tick(thread);
+	view_add_locations(&k->now, &k->later);
+	view_add_locations(&k->before, &k->now);
 	view_add_locations(&threads[caller].later, &k->now);
 	view_add_locations(&k->now, &threads[caller].barrier);
 	view_add_locations(&k->later, &threads[caller].barrier);
@@ -533,4 +594,5 @@ void history_futex_wake(int thread, const char *addr)
 	tick(thread);
 	view_add_locations(&threads[thread].now, v);
 	view_add_locations(v, &threads[thread].now);
+	threads[thread].told = &threads[thread].now;
 }

@@ -396,13 +396,26 @@ int machine_pick_of(uint64_t allowed)
 	return s->choice;
 }
 
-/* @thread is interrupted for one of the membarriers that are under way. */
-static void interrupt(int thread)
+/* Could the interrupt have come before the last step of @thread, to no effect
+   but that less is known?  See order.c. */
+static bool came_late(int thread, int caller)
+{
+	int last = engine.last_by[thread];
+
+	return last >= 0 && last > engine.last_by[thread + BUFFER] &&
+	       !order_needs(engine.last_by[caller], last) &&
+	       history_is_late(thread, caller);
+}
+
+/* @thread is interrupted for one of the membarriers that are under way.  True:
+   it came too late to be of interest. */
+static bool interrupt(int thread)
 {
 	struct step *step = &engine.steps[engine.depth];
 	uint32_t callers = interrupts_for(thread);
 	struct op op = { .kind = OP_INTERRUPT,
 			 .site = "os\0interrupted by a membarrier\0" };
+	bool late;
 	int caller;
 
 	engine.executing = true;
@@ -414,18 +427,20 @@ static void interrupt(int thread)
 	step->read_from = -1;
 	engine.threads[caller].seen[thread] = engine.depth;
 	engine.threads[caller].unseen &= ~(1u << thread);
+	late = came_late(thread, caller);
 	history_interrupt(thread, caller);
 	engine.executing = false;
 	if (engine.tracing)
 		report_step(step, &op, 0);
+	return late;
 }
 
-void machine_background(int thread)
+bool machine_background(int thread)
 {
 	if (engine.mode == MODEL_RA)
-		interrupt(thread);
-	else
-		flush(thread);
+		return interrupt(thread);
+	flush(thread);
+	return false;
 }
 
 static void barrier_start(struct thread *t)
@@ -595,6 +610,8 @@ void machine_execute(int thread)
 	step->cause = cause_of(t, thread);
 	step->read_from = -1;
 	check_alive(&t->op);
+	if (engine.mode == MODEL_RA)
+		history_step(thread);
 	t->result = execute(t, &step->effect);
 	engine.executing = false;
 	if (engine.tracing)

@@ -50,6 +50,18 @@
  *
  * Sequentially consistent operations depend on each other, and a thread's
  * interrupts (by membarrier) on its operations.
+ *
+ * An interrupt may come between any two steps of a thread, but few of these
+ * moments are of interest.  Where it comes *late*, it could as well have come
+ * before the thread's last step, and all that follows would still be possible:
+ * the membarrier did not need that step, the message that it met is no older
+ * than what the caller knew, and what it told others had all that the interrupt
+ * would have added (history.c).  Then the caller would only have known less.  So
+ * such an execution ends there: whatever it could show, one with an earlier
+ * interrupt shows.  It ends when its races are recorded, which leads to that
+ * one; and since the races of what follows are not seen any more, everybody else
+ * is tried in the interrupt's place.  self_random.c has no program that ends in
+ * fewer ways for it.
  */
 #include "engine.h"
 
@@ -106,6 +118,11 @@ static void clock_join_step(struct clock *c, int step)
 static bool happened_before(const struct step *e, const struct clock *c)
 {
 	return c->at[e->effect.process] >= e->index;
+}
+
+bool order_needs(int s, int e)
+{
+	return happened_before(&engine.steps[e], &engine.steps[s].clock);
 }
 
 bool order_before(int e, int s)

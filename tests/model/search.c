@@ -189,6 +189,16 @@ static void leave_redundant(void)
 	strand_leave();
 }
 
+/* The last step was an interrupt that should have come earlier.  What it would
+   race with is not seen any more: all others must be tried before it. */
+static void leave_late(void)
+{
+	struct step *s = &engine.steps[engine.depth - 1];
+
+	s->backtrack |= s->enabled;
+	leave_redundant();
+}
+
 /* A state the search has not been in (sleep, budget and hash are set). */
 static int enter(struct step *s)
 {
@@ -305,8 +315,12 @@ void search_schedule(int id)
 		strand_start(id, engine.nr_started++);
 	} else {
 		while ((next = choose()) >= BUFFER) {
-			machine_background(next - BUFFER);
+			bool late = machine_background(next - BUFFER);
+
 			after();
+			if (late && engine.search == SEARCH_REDUCED &&
+			    !engine.redo)
+				leave_late();
 		}
 		if (next != id)
 			strand_switch(id, next);
