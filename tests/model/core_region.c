@@ -10,8 +10,7 @@
  *
  * Complete for one region, with a thread that sleeps or is about to look for a
  * job, with a cancel beside it, and for one that finds no thread; with
- * membarrier and without.  With both, membarrier and cancel, RA is explored
- * within three delays only.  Not seen: two tasks in regions, a region of a
+ * membarrier and without.  Not seen: two tasks in regions, a region of a
  * migratable runtime (where the task comes back to any worker, as in
  * core_search.c), and a thread that is started for it (core_blocking.c).
  */
@@ -220,12 +219,8 @@ BOTH_VARIANTS(a_task_wakes_a_thread, .setup = setup_sleeping,
 BOTH_VARIANTS(a_thread_finds_a_task, .setup = setup_helper,
 	      .threads = { worker, looks });
 
-MODEL(a_task_is_cancelled_meanwhile_with_membarrier, .ra_delays = 3,
-      .setup = setup_sleeping, .threads = { worker, sleeps, cancel },
-      .finish = came_back);
-MODEL(a_task_is_cancelled_meanwhile_without_membarrier, .no_membarrier = true,
-      .setup = setup_sleeping, .threads = { worker, sleeps, cancel },
-      .finish = came_back);
+BOTH_VARIANTS(a_task_is_cancelled_meanwhile, .setup = setup_sleeping,
+	      .threads = { worker, sleeps, cancel }, .slow_modes = MODEL_RA);
 
 MODEL(without_a_thread_a_task_stays, .setup = setup, .threads = { worker },
       .finish = stayed);
