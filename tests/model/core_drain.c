@@ -11,9 +11,8 @@
  * task that spawns one on another worker while the destroyer sums up; for a
  * worker and a foreign thread that spawns, against the destroyer, and for a stop
  * hook.  There the worker is awake; with --slow it searches and sleeps with the
- * very search.c, complete but in RA, which has three delays.  All with
- * membarrier: without it the destroyer looks again every millisecond, for ever,
- * which has no end to be explored.  Not seen: three workers whose sums are read
+ * very search.c.  All with membarrier: without it the destroyer looks again
+ * every millisecond, for ever, which has no end to be explored.  Not seen: three workers whose sums are read
  * in between, start hooks (a countdown, see core_countdown.c), and a deadline of
  * the destroyer.
  */
@@ -320,7 +319,7 @@ MODEL(two_foreign_threads_spawn, .setup = setup_spawns,
 
 MODEL(a_spawn_meets_the_end, .setup = setup_busy,
       .threads = { worker, spawn, destroyer }, .finish = all_or_nothing,
-      .slow = true, .ra_delays = 3);
+      .slow = true);
 
 /* The same without sleep: it picks what there is, and leaves. */
 static void worker_that_never_sleeps(int id)
