@@ -9,8 +9,8 @@
  *
  * All complete: a thread that is started for a job, from nothing to the end of
  * the pool; one that sits down, sleeps, or leaves, against one who posts and
- * against the stopper; two that leave; two who post to one thread, or to two; a
- * thread that is started for one job and takes another.
+ * against the stopper; one that looks in vain; two that leave; two who post to
+ * one thread, or to two; a thread that is started for one job and takes another.
  *
  * What they could miss are three parties at one moment: a post, a thread that
  * leaves and another one that sits down; and more than two jobs.  The pool's
@@ -180,6 +180,10 @@ MODEL(a_thread_leaves_or_takes_the_job, .setup = one_sleeps_impatiently,
 MODEL(a_reserved_thread_does_not_leave, .setup = one_sleeps_impatiently,
       .threads = { reserve_and_post_late, first_sleeps },
       .finish = one_ran_or_was_refused);
+
+/* As after a call that was taken back. */
+MODEL(a_thread_looks_in_vain_beside_the_stopper, .setup = one_looks,
+      .threads = { stopper, looks_for_a_job }, .finish = all_is_quiet);
 
 MODEL(a_thread_leaves_beside_the_stopper, .setup = one_sleeps_impatiently,
       .threads = { stopper, first_sleeps }, .finish = all_is_quiet);
