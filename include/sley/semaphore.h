@@ -149,6 +149,8 @@ sley_sem_release(struct sley_sem *sem, uint32_t n)
  *
  * Context:  any thread
  * Blocks:   never
+ * Order:    everything before each sley_sem_release() that it counts happens
+ *           before the return.
  * Errors:   none
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint32_t

@@ -74,6 +74,8 @@ sley_event_clear(struct sley_event *event);
  *
  * Context:  any thread
  * Blocks:   never
+ * Order:    if it is true, everything before the sley_event_set() that made it
+ *           so happens before the return.
  * Errors:   none
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool
