@@ -62,15 +62,22 @@ bool split_leave_out(struct split *split, size_t at)
 	return false;
 }
 
-void sley_fork(struct sley_fork *child, sley_fn *fn, void *arg)
+__thread struct sley_forks *sley_forks_current;
+
+struct sley_forks *sley_forks_slow(void)
 {
-	(void)child;
-	(void)fn;
-	(void)arg;
 	never();
+	return NULL;
 }
 
-void sley_fork_join(struct sley_fork *child)
+struct sley_forks *sley_fork_slow(struct sley_fork *child)
+{
+	(void)child;
+	never();
+	return NULL;
+}
+
+void sley_fork_join_slow(struct sley_fork *child)
 {
 	(void)child;
 	never();
