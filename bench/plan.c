@@ -15,15 +15,30 @@
 #define BOOST_FIBER                                                            \
 	{ .name = "boost.fiber", .program = "boost.fiber",                     \
 	  .package = "libboost-fiber-dev", .single = true }
-#define TBB { .name = "tbb", .program = "tbb", .package = "libtbb-dev" }
-#define GO { .name = "go", .program = "go", .package = "golang-go" }
-#define LIBGOMP { .name = "libgomp", .program = "libgomp", .package = "gcc" }
-#define LIBOMP                                                                 \
+#define TBB_AS(as)                                                             \
+	{ .name = "tbb", .program = "tbb", .package = "libtbb-dev",            \
+	  .row = (as) }
+#define GO_AS(as)                                                              \
+	{ .name = "go", .program = "go", .package = "golang-go", .row = (as) }
+#define LIBGOMP_AS(as)                                                         \
+	{ .name = "libgomp", .program = "libgomp", .package = "gcc",           \
+	  .row = (as) }
+#define LIBOMP_AS(as)                                                          \
 	{ .name = "libomp", .program = "libomp",                               \
-	  .package = "clang-14 libomp-14-dev" }
+	  .package = "clang-14 libomp-14-dev", .row = (as) }
+#define TBB TBB_AS(NULL)
+#define GO GO_AS(NULL)
+#define LIBGOMP LIBGOMP_AS(NULL)
+#define LIBOMP LIBOMP_AS(NULL)
 #define FUTEX { .name = "futex", .program = "futex" }
 #define PTHREAD { .name = "pthread", .program = "pthread" }
 #define CACHELINE { .name = "cacheline", .program = "cacheline" }
+
+#define SERIAL { .name = "serial", .program = "serial", .workers = 1 }
+
+/* What two workers have to beat: ourselves with one, in the same rounds. */
+#define SLEY_1 { .name = "sley-1", .program = "sley", .workers = 1 }
+#define FASTER(metric, times) { (metric), "sley-1", 1.0 / (times), 0, 2 }
 
 #define KIB 1024.0
 
@@ -197,6 +212,82 @@ const struct plan_row plan_rows[] = {
 		.about = "512 tasks, each waits for the one before it: a chain",
 		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
 		.peers = { SLEY, GO, BOOST_FIBER },
+	},
+	{
+		.name = "fib",
+		.about = "fork one half, call the other, join: each fork",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.calibrated = true, .form = "plain_ns",
+		.peers = { SLEY, SLEY_1, SERIAL, TBB, LIBGOMP, LIBOMP, GO },
+		.bars = {
+			{ "ns", "serial", 3.5, 0, 1 },
+			{ "ns", "tbb", 0.05, 0, 1 },
+			{ "plain_ns", "serial", 5.0, 0, 1 },
+			FASTER("ns", 1.6), FASTER("plain_ns", 1.6),
+		},
+	},
+	{
+		.name = "coarse",
+		.about = "two halves of a second, nobody calls sley meanwhile",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.calibrated = true,
+		.peers = { SLEY, SLEY_1, SERIAL, TBB, LIBGOMP, LIBOMP, GO },
+		.bars = { FASTER("ms", 1.9) },
+	},
+	{
+		.name = "skynet",
+		.about = "a tree of ten ways, a million leaves: each child",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.calibrated = true, .form = "plain_ns",
+		.peers = { SLEY, SLEY_1, SERIAL, TBB, LIBGOMP, LIBOMP, GO },
+		.bars = {
+			{ "ns", "serial", 2.5, 0, 1 },
+			FASTER("ns", 1.6),
+		},
+	},
+	{
+		.name = "nqueens",
+		.about = "13 queens, a child for each safe square: each child",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.calibrated = true, .form = "plain_ns",
+		.peers = { SLEY, SLEY_1, SERIAL, TBB, LIBGOMP, LIBOMP, GO },
+		.bars = {
+			{ "ns", "serial", 1.1, 0, 1 },
+			FASTER("ns", 1.8),
+		},
+	},
+	{
+		.name = "uts",
+		.about = "an unbalanced tree 1596 deep: each node",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.calibrated = true, .form = "plain_ns",
+		.peers = { SLEY, SLEY_1, SERIAL, TBB, LIBGOMP, LIBOMP, GO },
+		.bars = {
+			{ "ns", "serial", 1.5, 0, 1 },
+			FASTER("ns", 1.6),
+		},
+	},
+	{
+		.name = "spawn-batch",
+		.about = "fork and join empty children in batches of 1000, each",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.calibrated = true, .form = "plain_ns",
+		.peers = {
+			SLEY, SERIAL, TBB_AS("spawn"), LIBGOMP_AS("spawn"),
+			LIBOMP_AS("spawn"), GO_AS("spawn"),
+		},
+		.bars = {
+			{ "ns", "tbb", 0.15, 0, 1 },
+			{ "ns", "tbb", 0.15, 0, 2 },
+		},
+	},
+	{
+		.name = "matmul",
+		.about = "product of two matrices of 1024 x 1024, by quarters",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.calibrated = true,
+		.peers = { SLEY, SLEY_1, SERIAL, TBB, LIBGOMP, LIBOMP, GO },
+		.bars = { { "ms", "tbb", 1.05, 0, 2 } },
 	},
 };
 /* clang-format on */

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PLAN_PEERS_MAX 6
-#define PLAN_BARS_MAX 4
+#define PLAN_PEERS_MAX 8
+#define PLAN_BARS_MAX 6
 
 /* Somebody who takes part in a row; the first of a row is sley. */
 struct plan_peer {
@@ -18,6 +18,7 @@ struct plan_peer {
 	const char *row;     /* which of its rows; NULL: the same         */
 	const char *package; /* what Debian calls it; NULL: nothing       */
 	bool single;         /* knows one worker only                     */
+	int workers;         /* always so many; 0: as many as the row     */
 };
 
 /*
@@ -38,6 +39,8 @@ struct plan_row {
 	int workers[3]; /* the counts that are measured, ended by 0 */
 	int workers_min;
 	int workers_max;
+	bool calibrated;  /* more workers than one need as many cores */
+	const char *form; /* our metric that the peers call `ns`      */
 	struct plan_peer peers[PLAN_PEERS_MAX]; /* ended by a NULL name   */
 	struct plan_bar bars[PLAN_BARS_MAX];    /* ended by a NULL metric */
 };

@@ -47,8 +47,24 @@ struct standing {
 	const struct plan_bar *bar; /* or NULL                             */
 	double ratio;               /* of the medians; 0: not comparable   */
 	double limit;               /* what the bar allows, in the metric  */
+	bool ourselves; /* with another number of workers              */
 	bool judged, held;
 };
+
+/*
+ * What the participant calls this metric of sley's: a row that shows another
+ * form of our interface compares it with the one figure that the peers have.
+ */
+static const char *their_name(const struct results *r, const char *metric,
+			      const struct entry *entry)
+{
+	struct series_summary unused;
+
+	if (r->row->form != NULL && strcmp(r->row->form, metric) == 0 &&
+	    !series_summary(&entry->series, metric, &unused))
+		return "ns";
+	return metric;
+}
 
 /* False if the participant has no such metric. */
 static bool compare(struct standing *s, const struct results *r,
@@ -57,8 +73,11 @@ static bool compare(struct standing *s, const struct results *r,
 	const struct entry *sley = &r->entries[0];
 
 	*s = (struct standing){ 0 };
-	if (!series_summary(&entry->series, metric, &s->theirs))
+	if (!series_summary(&entry->series, their_name(r, metric, entry),
+			    &s->theirs))
 		return false;
+	s->ourselves = entry != sley &&
+		       strcmp(entry->peer->program, sley->peer->program) == 0;
 	s->bar = plan_bar(r->row, r->workers, metric,
 			  entry == sley ? NULL : entry->peer->name);
 	if (!series_summary(&sley->series, metric, &s->ours) ||
@@ -82,29 +101,34 @@ static void judge(struct line *line, const struct standing *s,
 	tally->missed += !s->held;
 }
 
-static void describe(struct line *line, const struct plan_bar *bar)
+static void describe(struct line *line, const struct standing *s)
 {
+	const struct plan_bar *bar = s->bar;
+
 	if (bar->peer == NULL)
 		snprintf(line->bar, CELL, "<= %.5g", bar->plus);
 	else if (bar->plus > 0)
 		snprintf(line->bar, CELL, "<= %.2fx + %.4g", bar->factor,
 			 bar->plus);
+	else if (s->ourselves)
+		snprintf(line->bar, CELL, ">= %.2fx faster", 1 / bar->factor);
 	else
 		snprintf(line->bar, CELL, "<= %.2fx", bar->factor);
 }
 
 static void print_line(const struct results *r, const char *metric,
-		       const struct entry *entry, const struct line *line)
+		       const char *who, const struct line *line)
 {
-	printf(LINE, r->row->name, line->workers, metric, entry->peer->name,
-	       line->median, line->min, line->max, line->nr, line->ratio,
-	       line->bar, line->verdict);
+	printf(LINE, r->row->name, line->workers, metric, who, line->median,
+	       line->min, line->max, line->nr, line->ratio, line->bar,
+	       line->verdict);
 }
 
 static void print_entry(const struct results *r, const char *metric,
-			const struct entry *entry, struct tally *tally)
+			const struct entry *entry, void *arg)
 {
 	struct line line = { .verdict = states[entry->state] };
+	struct tally *tally = arg;
 	struct standing s;
 
 	if (!compare(&s, r, metric, entry))
@@ -117,10 +141,10 @@ static void print_entry(const struct results *r, const char *metric,
 	if (s.ratio > 0)
 		snprintf(line.ratio, CELL, "%.2f", s.ratio);
 	if (s.bar != NULL)
-		describe(&line, s.bar);
+		describe(&line, &s);
 	if (s.judged)
 		judge(&line, &s, tally);
-	print_line(r, metric, entry, &line);
+	print_line(r, metric, entry->peer->name, &line);
 }
 
 /* Has somebody before entry @nr this metric? */
@@ -135,9 +159,13 @@ static bool shown(const struct results *r, size_t nr, const char *metric)
 	return false;
 }
 
+/* Shows one metric of one participant. */
+typedef void show_fn(const struct results *r, const char *metric,
+		     const struct entry *entry, void *arg);
+
 /* The metrics that entry @of is the first to have, all participants each. */
-static void print_metrics(const struct results *r, size_t of,
-			  struct tally *tally)
+static void show_metrics(const struct results *r, size_t of, show_fn *show,
+			 void *arg)
 {
 	const struct series *series = &r->entries[of].series;
 
@@ -147,7 +175,7 @@ static void print_metrics(const struct results *r, size_t of,
 		if (shown(r, of, metric))
 			continue;
 		for (size_t j = 0; j < r->nr; j++)
-			print_entry(r, metric, &r->entries[j], tally);
+			show(r, metric, &r->entries[j], arg);
 	}
 }
 
@@ -157,7 +185,28 @@ static void print_absent(const struct results *r, const struct entry *entry)
 	struct line line = { .verdict = states[entry->state] };
 
 	snprintf(line.workers, CELL, "%d", r->workers);
-	print_line(r, "-", entry, &line);
+	print_line(r, "-", entry->peer->name, &line);
+}
+
+/* How many cores the rounds had that count. */
+static void print_calibration(const struct results *r)
+{
+	const struct calibration *c = &r->calibration;
+	struct line line = { .verdict = "" };
+	struct series_summary s;
+	char repeated[CELL];
+
+	if (!series_summary(&c->series, CALIBRATION_METRIC, &s))
+		return;
+	snprintf(line.workers, CELL, "%d", r->workers);
+	number(line.median, s.median);
+	number(line.min, s.min);
+	number(line.max, s.max);
+	snprintf(line.nr, CELL, "%zu", s.nr);
+	snprintf(line.bar, CELL, "(%.2f wanted)", calibration_least(c));
+	snprintf(repeated, CELL, "%d repeated", c->repeated);
+	line.verdict = repeated;
+	print_line(r, CALIBRATION_METRIC, "calibration", &line);
 }
 
 static int count_bars(const struct results *r)
@@ -178,19 +227,21 @@ void print_table(const struct results *r, struct tally *tally)
 	int judged = tally->ok + tally->missed;
 
 	for (size_t i = 0; i < r->nr; i++)
-		print_metrics(r, i, tally);
+		show_metrics(r, i, print_entry, tally);
 	for (size_t i = 0; i < r->nr; i++) {
 		if (r->entries[i].series.nr == 0)
 			print_absent(r, &r->entries[i]);
 	}
+	print_calibration(r);
 	tally->open += count_bars(r) - (tally->ok + tally->missed - judged);
 	fflush(stdout);
 }
 
-static void print_object(FILE *file, const struct results *r,
-			 const struct entry *entry, const char *metric)
+static void print_object(const struct results *r, const char *metric,
+			 const struct entry *entry, void *arg)
 {
 	struct standing s;
+	FILE *file = arg;
 
 	if (!compare(&s, r, metric, entry))
 		return;
@@ -209,14 +260,26 @@ static void print_object(FILE *file, const struct results *r,
 	fputs("}\n", file);
 }
 
+static void print_json_calibration(FILE *file, const struct results *r)
+{
+	const struct calibration *c = &r->calibration;
+	struct series_summary s;
+
+	if (!series_summary(&c->series, CALIBRATION_METRIC, &s))
+		return;
+	fprintf(file,
+		"{\"row\":\"%s\",\"peer\":\"calibration\",\"workers\":%d,"
+		"\"metric\":\"" CALIBRATION_METRIC "\",\"value\":%.4g,"
+		"\"n\":%zu,\"min\":%.4g,\"max\":%.4g,\"least\":%.4g,"
+		"\"repeated\":%d}\n",
+		r->row->name, r->workers, s.median, s.nr, s.min, s.max,
+		calibration_least(c), c->repeated);
+}
+
 void print_json(FILE *file, const struct results *r)
 {
-	for (size_t i = 0; i < r->nr; i++) {
-		const struct entry *entry = &r->entries[i];
-
-		for (size_t j = 0; j < entry->series.nr; j++)
-			print_object(file, r, entry,
-				     entry->series.metrics[j].name);
-	}
+	for (size_t i = 0; i < r->nr; i++)
+		show_metrics(r, i, print_object, file);
+	print_json_calibration(file, r);
 	fflush(file);
 }

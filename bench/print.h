@@ -5,6 +5,7 @@
 #ifndef BENCH_PRINT_H
 #define BENCH_PRINT_H
 
+#include "calibration.h"
 #include "plan.h"
 #include "series.h"
 
@@ -32,6 +33,7 @@ struct results {
 	int workers;
 	size_t nr;
 	struct entry entries[PLAN_PEERS_MAX];
+	struct calibration calibration;
 };
 
 /* The bars that were judged, and those that could not be. */

@@ -34,6 +34,12 @@ bool series_add(struct series *series, const char *metric, double value)
 	return true;
 }
 
+void series_undo(struct series *series)
+{
+	for (size_t i = 0; i < series->nr; i++)
+		series->metrics[i].nr -= series->metrics[i].nr > 0;
+}
+
 static int compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;

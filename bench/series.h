@@ -31,6 +31,9 @@ struct series_summary {
 /* False if there are more metrics or rounds than fit. */
 bool series_add(struct series *series, const char *metric, double value);
 
+/* Takes back the newest value of each metric. */
+void series_undo(struct series *series);
+
 /* False if the series has no such metric. */
 bool series_summary(const struct series *series, const char *metric,
 		    struct series_summary *out);

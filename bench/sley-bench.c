@@ -9,6 +9,7 @@
  * It measures nothing itself: each measurement is a run of one of the programs
  * in the directory `programs` beside it.  With --peers the participants take
  * turns, A B C A B C, so that what the machine does meanwhile hits all alike.
+ * Where a row needs a core for each worker, calibration.h looks after that.
  */
 #define _GNU_SOURCE
 #include "child.h"
@@ -150,17 +151,29 @@ static void name_missing(const struct plan_peer *peer)
 		peer->package ? peer->package : "", peer->package ? ")" : "");
 }
 
+/* Does sley take part with this number of workers already? */
+static bool is_ourselves(const struct results *r, const struct plan_peer *peer)
+{
+	const struct plan_peer *sley = &r->row->peers[0];
+
+	return peer != sley && peer->workers == r->workers &&
+	       strcmp(peer->program, sley->program) == 0;
+}
+
 /* Fills in who takes part. */
 static void invite(const struct options *o, struct results *r)
 {
+	const struct plan_peer *sley = &r->row->peers[0], *peer;
+
 	r->nr = 0;
-	while (r->nr < PLAN_PEERS_MAX && r->row->peers[r->nr].name != NULL) {
-		const struct plan_peer *peer = &r->row->peers[r->nr];
+	for (peer = sley; peer < sley + PLAN_PEERS_MAX; peer++) {
 		struct entry *entry = &r->entries[r->nr];
 		char path[PATH_MAX];
 
-		if (r->nr > 0 && !o->peers)
+		if (peer->name == NULL || (peer != sley && !o->peers))
 			break;
+		if (is_ourselves(r, peer))
+			continue;
 		program_path(o, peer, path, sizeof(path));
 		entry->peer = peer;
 		entry->series.nr = 0;
@@ -185,7 +198,8 @@ static void measure(const struct options *o, const struct results *r,
 	enum child_result result;
 
 	program_path(o, peer, path, sizeof(path));
-	snprintf(count, sizeof(count), "%d", r->workers);
+	snprintf(count, sizeof(count), "%d",
+		 peer->workers != 0 ? peer->workers : r->workers);
 	if (o->quick)
 		argv[3] = "quick";
 	result = child_run(argv, &entry->series);
@@ -193,6 +207,35 @@ static void measure(const struct options *o, const struct results *r,
 		entry->state = ENTRY_SKIPPED;
 	if (result == CHILD_FAILED)
 		entry->state = ENTRY_FAILED;
+}
+
+/* Everybody once. */
+static void run_round(const struct options *o, struct results *r)
+{
+	for (size_t i = 0; i < r->nr; i++) {
+		if (r->entries[i].state == ENTRY_OK)
+			measure(o, r, &r->entries[i]);
+	}
+}
+
+/* All rounds, those again for which there were too few cores. */
+static void run_rounds(const struct options *o, struct results *r)
+{
+	int round = 0;
+
+	calibration_init(&r->calibration, o->directory, r->workers, o->quick,
+			 r->row->calibrated ? o->rounds : -1);
+	while (round < o->rounds) {
+		run_round(o, r);
+		if (calibration_holds(&r->calibration)) {
+			round++;
+			continue;
+		}
+		for (size_t i = 0; i < r->nr; i++) {
+			if (r->entries[i].state == ENTRY_OK)
+				series_undo(&r->entries[i].series);
+		}
+	}
 }
 
 /* One row at one number of workers.  False if somebody failed. */
@@ -206,12 +249,7 @@ static bool run(const struct options *o, const struct plan_row *row,
 	r.workers = workers;
 	invite(o, &r);
 	ok = r.entries[0].state != ENTRY_MISSING;
-	for (int round = 0; round < o->rounds; round++) {
-		for (size_t i = 0; i < r.nr; i++) {
-			if (r.entries[i].state == ENTRY_OK)
-				measure(o, &r, &r.entries[i]);
-		}
-	}
+	run_rounds(o, &r);
 	for (size_t i = 0; i < r.nr; i++)
 		ok &= r.entries[i].state != ENTRY_FAILED;
 	if (o->file != NULL)

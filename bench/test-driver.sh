@@ -66,6 +66,56 @@ expect "bars: 0 ok, 1 missed, 0 not judged"
 run mutex --rounds 1
 expect "bars: 0 ok, 0 missed, 1 not judged (see --peers)"
 
+# Against ourselves with one worker, which takes part in the same rounds: 100
+# is 1.6 times faster than 160, 101 is not.
+program go 'exit 77'
+program sley 'case $2 in 1) echo ns 160 ;; *) echo ns 100 ;; esac'
+run skynet --peers --rounds 1 --workers 2
+expect ">= 1.60x faster  ok"
+expect "bars: 1 ok, 0 missed, 0 not judged"
+run skynet --peers --rounds 1 --workers 1
+! grep -q sley-1 "$dir/out" || fail "is measured against itself"
+program sley 'case $2 in 1) echo ns 160 ;; *) echo ns 101 ;; esac'
+run skynet --peers --rounds 1 --workers 2
+expect "bars: 0 ok, 1 missed, 0 not judged"
+
+# Another form of our interface is held against the one figure of the peer,
+# and two peers may have a bar each.
+program sley 'echo ns 35; echo plain_ns 50'
+program serial 'echo ns 10'
+program tbb 'echo ns 699'
+run fib --peers --rounds 1 --workers 1 --results "$dir/results"
+expect "bars: 2 ok, 1 missed, 0 not judged"
+grep -q '"serial".*"plain_ns".*"ratio":5,"limit":50,"held":true' \
+	"$dir/results" || fail "results: $(cat "$dir/results")"
+
+# Short of cores at the end of the second round: that one, and the third, for
+# which it was the beginning, are repeated.
+rm "$dir/log"
+program sley "$log; wc -l <'$dir/log' | sed 's/^/ms /'"
+program calibrate "echo >>'$dir/asked'
+	[ \$(wc -l <'$dir/asked') -eq 3 ] && echo cores 1.7 || echo cores 1.9"
+run coarse --rounds 3 --workers 2 --results "$dir/results" || fail "calibrates"
+expect "(1.80 wanted)    2 repeated"
+grep -q '"peer":"sley".*"value":4,"n":3,"min":1,"max":5' "$dir/results" ||
+	fail "results: $(cat "$dir/results")"
+grep -q '"calibration".*"value":1.9,.*"least":1.8,"repeated":2}' \
+	"$dir/results" || fail "results: $(cat "$dir/results")"
+
+# It does not go on for ever.
+rm "$dir/log"
+program calibrate 'echo cores 1.1'
+run coarse --rounds 3 --workers 2 || fail "gives up on cores"
+expect "3 repeated"
+[ "$(wc -l <"$dir/log")" -eq 6 ] || fail "rounds: $(cat "$dir/log")"
+run coarse --rounds 3 --workers 1
+! grep -q calibration "$dir/out" || fail "calibrates one worker"
+program calibrate 'exit 77'
+run coarse --rounds 3 --workers 2 || fail "cannot calibrate"
+! grep -q calibration "$dir/out" || fail "calibration out of nothing"
+program go 'echo ns 10'
+program sley 'echo ns 14'
+
 # The objects go to a file while the table is printed.
 run mutex --peers --rounds 1 --results "$dir/results" || fail "--results"
 expect "bars: 0 ok, 1 missed"
@@ -94,6 +144,6 @@ expect "no row nonsense"
 ! run mutex --workers 0 || fail "takes 0 workers"
 ! run switch --workers 2 || fail "takes 2 workers where there is one"
 run --list || fail "--list"
-[ "$(wc -l <"$dir/out")" -eq 23 ] || fail "--list names the 23 rows"
+[ "$(wc -l <"$dir/out")" -eq 30 ] || fail "--list names the 30 rows"
 
 echo "the driver does what it says"

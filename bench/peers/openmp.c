@@ -4,9 +4,14 @@
  *
  * spawn   one thread of the team makes a batch of tasks, then waits for them;
  *         a team of one runs each task where it is made, in both libraries
+ *
+ * The rows that fork and join are in openmp_fork.c.
  */
-#include "../measure.h"
+#include "openmp.h"
+
 #include "../tally.h"
+
+#include <sys/resource.h>
 
 static void spawn_batches(uint64_t batches)
 {
@@ -35,11 +40,33 @@ static void run_spawn(const struct measure *m)
 	MEASURE_CHECK(m, tally_sum() == (warm + batches) * SPAWN_BATCH);
 }
 
+/*
+ * Some rows recurse deeply.  The libraries read how large a stack is to be
+ * when they are loaded, and the kernel when the program starts: once more.
+ */
+static void enlarge_stacks(char **argv)
+{
+	struct rlimit limit;
+
+	if (getenv("OMP_STACKSIZE") != NULL ||
+	    getrlimit(RLIMIT_STACK, &limit) != 0)
+		return;
+	if (limit.rlim_max > 256u << 20)
+		limit.rlim_cur = 256u << 20;
+	setrlimit(RLIMIT_STACK, &limit);
+	setenv("OMP_STACKSIZE", "256M", 1);
+	execv("/proc/self/exe", argv);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct measure_row rows[] = {
-		{ "spawn", run_spawn },
+		{ "spawn", run_spawn },        { "fib", openmp_fib },
+		{ "coarse", openmp_coarse },   { "skynet", openmp_skynet },
+		{ "nqueens", openmp_nqueens }, { "uts", openmp_uts },
+		{ "matmul", openmp_matmul },
 	};
 
+	enlarge_stacks(argv);
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
 }

@@ -4,12 +4,13 @@
  *
  * spawn   one task_group, used again and again: a batch of run(), then wait();
  *         the caller is one of the workers, as TBB means it
+ *
+ * The rows that fork and join are in tbb_fork.cpp.
  */
-#include "../measure.h"
+#include "tbb.h"
+
 #include "../tally.h"
 
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
 
 static void spawn_batches(uint64_t batches)
@@ -27,12 +28,8 @@ static void run_spawn(const struct measure *m)
 {
 	uint64_t batches = measure_size(m, SPAWN_BATCHES);
 	uint64_t warm = batches / 10, start = 0;
-	oneapi::tbb::global_control limit(
-		oneapi::tbb::global_control::max_allowed_parallelism,
-		(size_t)m->workers);
-	oneapi::tbb::task_arena arena(m->workers);
 
-	arena.execute([&] {
+	tbb_run(m, [&] {
 		spawn_batches(warm);
 		start = measure_now();
 		spawn_batches(batches);
@@ -44,7 +41,10 @@ static void run_spawn(const struct measure *m)
 int main(int argc, char **argv)
 {
 	static const struct measure_row rows[] = {
-		{ "spawn", run_spawn },
+		{ "spawn", run_spawn },     { "fib", tbb_fib },
+		{ "coarse", tbb_coarse },   { "skynet", tbb_skynet },
+		{ "nqueens", tbb_nqueens }, { "uts", tbb_uts },
+		{ "matmul", tbb_matmul },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));

@@ -29,6 +29,13 @@ int main(int argc, char **argv)
 		{ "timers", row_timers },
 		{ "waitgroup", row_waitgroup },
 		{ "event-chain", row_event_chain },
+		{ "fib", row_fib },
+		{ "coarse", row_coarse },
+		{ "skynet", row_skynet },
+		{ "nqueens", row_nqueens },
+		{ "uts", row_uts },
+		{ "spawn-batch", row_spawn_batch },
+		{ "matmul", row_matmul },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));

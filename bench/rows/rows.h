@@ -34,16 +34,30 @@ void row_once(const struct measure *m);
 void row_pool(const struct measure *m);
 void row_timers(const struct measure *m);
 void row_event_chain(const struct measure *m);
+void row_fib(const struct measure *m);
+void row_coarse(const struct measure *m);
+void row_skynet(const struct measure *m);
+void row_nqueens(const struct measure *m);
+void row_uts(const struct measure *m);
+void row_spawn_batch(const struct measure *m);
+void row_matmul(const struct measure *m);
 
-/* Runs @root as the first task of a runtime with m->workers workers. */
-static inline void row_run(const struct measure *m, sley_fn *root, void *arg)
+/* Runs @root as the first task of a runtime. */
+static inline void row_run_config(const struct sley_config *config,
+				  sley_fn *root, void *arg)
 {
-	int err = sley_run(SLEY_CONFIG(.workers = m->workers), root, arg);
+	int err = sley_run(config, root, arg);
 
 	if (err != 0) {
 		fprintf(stderr, "sley_run: %s\n", sley_strerror(err));
 		exit(1);
 	}
+}
+
+/* The same, with m->workers workers. */
+static inline void row_run(const struct measure *m, sley_fn *root, void *arg)
+{
+	row_run_config(SLEY_CONFIG(.workers = m->workers), root, arg);
 }
 
 #endif

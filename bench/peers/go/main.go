@@ -413,6 +413,8 @@ func main() {
 		"select": selecting, "future": future, "once": once,
 		"waitgroup": waitgroup, "pool": pool, "timers": timers,
 		"event-chain": eventChain, "rate": rate,
+		"fib": fibRow, "coarse": coarse, "skynet": skynetRow,
+		"nqueens": nqueens, "uts": uts, "matmul": matmul,
 		"rwlock": func() { rwlock(runtime.GOMAXPROCS(0)) },
 	}
 	if len(os.Args) < 3 {

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * openmp.h - the rows of the peers libgomp and libomp.
+ */
+#ifndef BENCH_OPENMP_H
+#define BENCH_OPENMP_H
+
+#include "../measure.h"
+
+void openmp_fib(const struct measure *m);
+void openmp_coarse(const struct measure *m);
+void openmp_skynet(const struct measure *m);
+void openmp_nqueens(const struct measure *m);
+void openmp_uts(const struct measure *m);
+void openmp_matmul(const struct measure *m);
+
+#endif

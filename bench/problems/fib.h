@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fib.h - the problem `fib`: Fibonacci numbers, the slow way.
+ *
+ * A call that is not a leaf is one fork, one call and one join; the time is
+ * given per such call, so how often it is computed does not matter, and slow
+ * peers compute it once.
+ */
+#ifndef BENCH_FIB_H
+#define BENCH_FIB_H
+
+#include "../measure.h"
+
+#define FIB_N 32
+#define FIB_QUICK 15
+#define FIB_TURNS 20
+#define FIB_TURNS_SLOW 1
+
+/* How deep; not a constant the compiler might compute with. */
+static inline int fib_n(const struct measure *m)
+{
+	volatile int n = m->quick ? FIB_QUICK : FIB_N;
+
+	return n;
+}
+
+/* The right answer. */
+static inline long fib_value(int n)
+{
+	long a = 0, b = 1;
+
+	while (n-- > 0) {
+		long next = a + b;
+
+		a = b;
+		b = next;
+	}
+	return a;
+}
+
+/* Calls that fork, in one turn. */
+static inline uint64_t fib_forks(int n)
+{
+	return (uint64_t)fib_value(n + 1) - 1;
+}
+
+/* Recursion, as anybody would write it. */
+static __attribute__((noinline, unused)) long fib_serial(int n)
+{
+	return n < 2 ? n : fib_serial(n - 1) + fib_serial(n - 2);
+}
+
+/* Times @turns of @fib and checks them. */
+static inline void fib_measure(const struct measure *m, const char *metric,
+			       int turns, long (*fib)(int n))
+{
+	uint64_t start = measure_now();
+	int n = fib_n(m);
+
+	for (int i = 0; i < turns; i++)
+		MEASURE_CHECK(m, fib(fib_n(m)) == fib_value(n));
+	measure_report_each(metric, start, (uint64_t)turns * fib_forks(n));
+}
+
+#endif

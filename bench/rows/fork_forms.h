@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fork_forms.h - the problems that are solved with both forms of fork and
+ * join, as far as the program `sley-count` needs them, too.
+ */
+#ifndef BENCH_FORK_FORMS_H
+#define BENCH_FORK_FORMS_H
+
+#include "rows.h"
+
+struct queens_board;
+
+long fib_plain(int n);
+long queens_plain(const struct queens_board *board, int row);
+
+#endif
