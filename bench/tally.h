@@ -25,7 +25,7 @@ static struct tally_line tally_lines[TALLY_THREADS_MAX];
 static uint32_t tally_threads;
 static __thread struct tally_line *tally_mine;
 
-static inline void tally_one(void)
+static inline void tally_add(uint64_t count)
 {
 	if (tally_mine == NULL) {
 		uint32_t nth =
@@ -37,7 +37,12 @@ static inline void tally_one(void)
 		}
 		tally_mine = &tally_lines[nth];
 	}
-	tally_mine->count++;
+	tally_mine->count += count;
+}
+
+static inline void tally_one(void)
+{
+	tally_add(1);
 }
 
 static inline uint64_t tally_sum(void)

@@ -5,7 +5,8 @@
  * spawn   one thread of the team makes a batch of tasks, then waits for them;
  *         a team of one runs each task where it is made, in both libraries
  *
- * The rows that fork and join are in openmp_fork.c.
+ * The rows that fork and join are in openmp_fork.c, those about loops in
+ * openmp_range.c.
  */
 #include "openmp.h"
 
@@ -61,10 +62,17 @@ static void enlarge_stacks(char **argv)
 int main(int argc, char **argv)
 {
 	static const struct measure_row rows[] = {
-		{ "spawn", run_spawn },        { "fib", openmp_fib },
-		{ "coarse", openmp_coarse },   { "skynet", openmp_skynet },
-		{ "nqueens", openmp_nqueens }, { "uts", openmp_uts },
+		{ "spawn", run_spawn },
+		{ "fib", openmp_fib },
+		{ "coarse", openmp_coarse },
+		{ "skynet", openmp_skynet },
+		{ "nqueens", openmp_nqueens },
+		{ "uts", openmp_uts },
 		{ "matmul", openmp_matmul },
+		{ "for-tiny", openmp_for_tiny },
+		{ "for-saxpy", openmp_for_saxpy },
+		{ "reduce", openmp_reduce },
+		{ "scan", openmp_scan },
 	};
 
 	enlarge_stacks(argv);

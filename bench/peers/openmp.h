@@ -13,5 +13,9 @@ void openmp_skynet(const struct measure *m);
 void openmp_nqueens(const struct measure *m);
 void openmp_uts(const struct measure *m);
 void openmp_matmul(const struct measure *m);
+void openmp_for_tiny(const struct measure *m);
+void openmp_for_saxpy(const struct measure *m);
+void openmp_reduce(const struct measure *m);
+void openmp_scan(const struct measure *m);
 
 #endif

@@ -3,6 +3,7 @@
  * serial.c - the participant `serial`: the same problems in plain C, on one
  * thread, with calls in place of forks.  Compiled with the flags of our rows.
  */
+#include "../problems/array.h"
 #include "../problems/coarse.h"
 #include "../problems/fib.h"
 #include "../problems/matrix.h"
@@ -104,13 +105,78 @@ static void run_matmul(const struct measure *m)
 	matrix_measure(m, "ms", multiply);
 }
 
+static __attribute__((noinline)) void tiny(void)
+{
+	tally_add(TINY_NR);
+}
+
+static void run_for_tiny(const struct measure *m)
+{
+	array_measure_tiny(m, tiny);
+}
+
+static void saxpy(float *y, const float *x, size_t nr)
+{
+	kernel_saxpy(y, x, SAXPY_FACTOR, 0, nr);
+}
+
+static void run_for_saxpy(const struct measure *m)
+{
+	array_measure_saxpy(m, saxpy);
+}
+
+static double sum(const double *x, size_t nr)
+{
+	return kernel_sum(x, 0, nr);
+}
+
+static void run_reduce(const struct measure *m)
+{
+	array_measure_reduce(m, sum);
+}
+
+static void scan(int64_t *out, const int64_t *x, size_t nr)
+{
+	kernel_scan_int64(out, x, 0, nr, 0);
+}
+
+static void run_scan(const struct measure *m)
+{
+	array_measure_scan(m, scan);
+}
+
+static int compare(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void sort(int64_t *x, size_t nr)
+{
+	qsort(x, nr, sizeof(x[0]), compare);
+}
+
+static void run_sort(const struct measure *m)
+{
+	array_measure_sort(m, "ns", sort);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct measure_row rows[] = {
-		{ "fib", run_fib },       { "coarse", run_coarse },
-		{ "skynet", run_skynet }, { "nqueens", run_nqueens },
-		{ "uts", run_uts },       { "spawn-batch", run_spawn_batch },
+		{ "fib", run_fib },
+		{ "coarse", run_coarse },
+		{ "skynet", run_skynet },
+		{ "nqueens", run_nqueens },
+		{ "uts", run_uts },
+		{ "spawn-batch", run_spawn_batch },
 		{ "matmul", run_matmul },
+		{ "for-tiny", run_for_tiny },
+		{ "for-saxpy", run_for_saxpy },
+		{ "reduce", run_reduce },
+		{ "scan", run_scan },
+		{ "sort", run_sort },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));

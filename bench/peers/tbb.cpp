@@ -5,7 +5,8 @@
  * spawn   one task_group, used again and again: a batch of run(), then wait();
  *         the caller is one of the workers, as TBB means it
  *
- * The rows that fork and join are in tbb_fork.cpp.
+ * The rows that fork and join are in tbb_fork.cpp, those about loops in
+ * tbb_range.cpp.
  */
 #include "tbb.h"
 
@@ -41,10 +42,12 @@ static void run_spawn(const struct measure *m)
 int main(int argc, char **argv)
 {
 	static const struct measure_row rows[] = {
-		{ "spawn", run_spawn },     { "fib", tbb_fib },
-		{ "coarse", tbb_coarse },   { "skynet", tbb_skynet },
-		{ "nqueens", tbb_nqueens }, { "uts", tbb_uts },
-		{ "matmul", tbb_matmul },
+		{ "spawn", run_spawn },         { "fib", tbb_fib },
+		{ "coarse", tbb_coarse },       { "skynet", tbb_skynet },
+		{ "nqueens", tbb_nqueens },     { "uts", tbb_uts },
+		{ "matmul", tbb_matmul },       { "for-tiny", tbb_for_tiny },
+		{ "for-saxpy", tbb_for_saxpy }, { "reduce", tbb_reduce },
+		{ "scan", tbb_scan },           { "sort", tbb_sort },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));

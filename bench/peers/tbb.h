@@ -30,5 +30,10 @@ void tbb_skynet(const struct measure *m);
 void tbb_nqueens(const struct measure *m);
 void tbb_uts(const struct measure *m);
 void tbb_matmul(const struct measure *m);
+void tbb_for_tiny(const struct measure *m);
+void tbb_for_saxpy(const struct measure *m);
+void tbb_reduce(const struct measure *m);
+void tbb_scan(const struct measure *m);
+void tbb_sort(const struct measure *m);
 
 #endif

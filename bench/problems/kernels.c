@@ -30,3 +30,37 @@ void kernel_multiply(double *c, const double *a, const double *b, size_t n,
 		}
 	}
 }
+
+void kernel_saxpy(float *y, const float *x, float a, size_t begin, size_t end)
+{
+	for (size_t i = begin; i < end; i++)
+		y[i] += a * x[i];
+}
+
+double kernel_sum(const double *x, size_t begin, size_t end)
+{
+	double sum = 0;
+
+	for (size_t i = begin; i < end; i++)
+		sum += x[i];
+	return sum;
+}
+
+int64_t kernel_sum_int64(const int64_t *x, size_t begin, size_t end)
+{
+	int64_t sum = 0;
+
+	for (size_t i = begin; i < end; i++)
+		sum += x[i];
+	return sum;
+}
+
+int64_t kernel_scan_int64(int64_t *out, const int64_t *x, size_t begin,
+			  size_t end, int64_t before)
+{
+	for (size_t i = begin; i < end; i++) {
+		before += x[i];
+		out[i] = before;
+	}
+	return before;
+}

@@ -415,6 +415,8 @@ func main() {
 		"event-chain": eventChain, "rate": rate,
 		"fib": fibRow, "coarse": coarse, "skynet": skynetRow,
 		"nqueens": nqueens, "uts": uts, "matmul": matmul,
+		"for-tiny": forTiny, "for-saxpy": forSaxpy,
+		"reduce": reduce, "scan": scan,
 		"rwlock": func() { rwlock(runtime.GOMAXPROCS(0)) },
 	}
 	if len(os.Args) < 3 {
