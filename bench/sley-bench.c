@@ -2,8 +2,8 @@
 /*
  * sley-bench.c - measures sley, and its peers beside it.
  *
- *   sley-bench ROW|all [--workers N] [--peers] [--json] [--quick] [--rounds N]
- *                      [--results FILE]
+ *   sley-bench ROW...|all [--workers N] [--peers] [--json] [--quick]
+ *                         [--rounds N] [--results FILE]
  *   sley-bench --list
  *
  * It measures nothing itself: each measurement is a run of one of the programs
@@ -26,7 +26,8 @@
 #define ROUNDS 7
 
 struct options {
-	const char *row;
+	char **rows; /* those asked for, ended by NULL */
+	bool all;
 	int workers; /* 0: those of the plan */
 	int rounds;
 	bool json, peers, quick, list;
@@ -38,7 +39,7 @@ struct options {
 static int usage(FILE *out)
 {
 	fprintf(out,
-		"usage: sley-bench ROW|all [options]\n"
+		"usage: sley-bench ROW...|all [options]\n"
 		"  --workers N  with N workers only (default: those of the row)\n"
 		"  --peers      measure the row's peers too, taking turns\n"
 		"  --json       one JSON object per line and measurement\n"
@@ -105,8 +106,9 @@ static bool parse(struct options *o, int argc, char **argv)
 		return false;
 	if (o->rounds == 0)
 		o->rounds = o->quick ? 1 : ROUNDS;
-	o->row = argv[optind];
-	return o->list || (o->row != NULL && optind + 1 == argc);
+	o->rows = argv + optind;
+	o->all = optind + 1 == argc && strcmp(*o->rows, "all") == 0;
+	return o->list || optind < argc;
 }
 
 /* The programs live beside this one. */
@@ -274,7 +276,7 @@ static bool run_row(const struct options *o, const struct plan_row *row,
 	if (o->workers < row->workers_min || o->workers > row->workers_max) {
 		fprintf(stderr, "sley-bench: %s: from %d to %d workers\n",
 			row->name, row->workers_min, row->workers_max);
-		return strcmp(o->row, "all") == 0;
+		return o->all;
 	}
 	return run(o, row, o->workers, tally);
 }
@@ -283,19 +285,32 @@ static bool run_row(const struct options *o, const struct plan_row *row,
 static bool run_rows(const struct options *o)
 {
 	struct tally tally = { 0, 0, 0 };
-	bool ok = true, all = strcmp(o->row, "all") == 0;
+	bool ok = true;
 
 	if (!o->json)
 		print_head();
-	for (size_t i = 0; i < plan_nr_rows; i++) {
-		if (all || strcmp(plan_rows[i].name, o->row) == 0)
-			ok &= run_row(o, &plan_rows[i], &tally);
-	}
+	for (size_t i = 0; o->all && i < plan_nr_rows; i++)
+		ok &= run_row(o, &plan_rows[i], &tally);
+	for (char **name = o->rows; !o->all && *name != NULL; name++)
+		ok &= run_row(o, plan_find(*name), &tally);
 	if (!o->json)
 		printf("bars: %d ok, %d missed, %d not judged%s\n", tally.ok,
 		       tally.missed, tally.open,
 		       o->peers ? "" : " (see --peers)");
 	return ok;
+}
+
+/* False after a complaint if there is no row of such a name. */
+static bool know_rows(const struct options *o)
+{
+	for (char **name = o->rows; !o->all && *name != NULL; name++) {
+		if (plan_find(*name) == NULL) {
+			fprintf(stderr, "sley-bench: no row %s; these are:\n",
+				*name);
+			return false;
+		}
+	}
+	return true;
 }
 
 int main(int argc, char **argv)
@@ -307,8 +322,7 @@ int main(int argc, char **argv)
 		return usage(stderr);
 	if (o.list)
 		return list();
-	if (strcmp(o.row, "all") != 0 && plan_find(o.row) == NULL) {
-		fprintf(stderr, "sley-bench: no row %s; these are:\n", o.row);
+	if (!know_rows(&o)) {
 		list();
 		return 2;
 	}

@@ -141,6 +141,10 @@ expect skipped
 # Arguments.
 ! run nonsense || fail "takes an unknown row"
 expect "no row nonsense"
+! run mutex nonsense || fail "takes an unknown second row"
+run mutex coarse --rounds 1 --workers 1 || fail "takes two rows"
+expect "mutex         1"
+expect "coarse        1"
 ! run mutex --workers 0 || fail "takes 0 workers"
 ! run switch --workers 2 || fail "takes 2 workers where there is one"
 run --list || fail "--list"

@@ -36,7 +36,8 @@ LINE, GAP, BAR_HEIGHT = 24, 20, 13
 TOP, BOTTOM = 132, 84
 
 METRICS = {"ns": "", "p50_ns": "median", "p99_ns": "99th percentile",
-           "buffered_ns": "buffered", "bytes": "memory",
+           "buffered_ns": "buffered", "plain_ns": "plain form",
+           "generic_ns": "by a comparison", "ms": "", "bytes": "memory",
            "cpu_ms": "CPU time", "busy_pct": "CPU beyond the loop itself",
            "raw_pct": "CPU in all"}
 
