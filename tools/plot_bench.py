@@ -33,6 +33,7 @@ LABEL, PEER = 32, 392          # left edge; right edge
 PLOT_LEFT, PLOT_RIGHT = 408, 838
 OURS, THEIRS, RATIO, BAR = 918, 996, 1056, 1072
 LINE, GAP, BAR_HEIGHT = 24, 20, 13
+TICKS_MAX = 11
 TOP, BOTTOM = 132, 84
 
 METRICS = {"ns": "", "p50_ns": "median", "p99_ns": "99th percentile",
@@ -139,9 +140,15 @@ class Axis:
         return min(m for m in marks if m >= value)
 
     def ticks(self):
-        marks = [float(f"{m}e{e}") for e in range(-6, 7) for m in (1, 2, 5)]
-        return [m for m in marks
-                if self.low * 0.999 <= m <= self.high * 1.001]
+        """Round numbers; where they would get in each other's way, the
+        powers of ten."""
+        for steps in ((1, 2, 5), (1,)):
+            marks = [float(f"{m}e{e}") for e in range(-6, 7) for m in steps]
+            ticks = [m for m in marks
+                     if self.low * 0.999 <= m <= self.high * 1.001]
+            if len(ticks) <= TICKS_MAX:
+                break
+        return ticks
 
     def place(self, ratio):
         share = (math.log(ratio) - math.log(self.low)) / (

@@ -75,6 +75,10 @@ class Plot(unittest.TestCase):
         self.assertEqual(places[-1], plot_bench.PLOT_RIGHT)
         self.assertEqual(axis.place(1e-5), plot_bench.PLOT_LEFT)
 
+    def test_a_long_axis_has_powers_of_ten(self):
+        axis = plot_bench.Axis([0.0011, 30.0])
+        self.assertEqual(axis.ticks(), [0.001, 0.01, 0.1, 1.0, 10.0])
+
     def test_units(self):
         for metric, value, text in (("ns", 1.8997, "1.90 ns"),
                                     ("p50_ns", 34025, "34.0 \u00b5s"),
