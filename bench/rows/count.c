@@ -3,7 +3,7 @@
  * count.c - the program `sley-count`: one problem, of any size, for somebody
  * who counts instructions.  tools/count_fork.py does, under valgrind.
  *
- *   sley-count fib|nqueens serial|plain N
+ *   sley-count fib|nqueens serial|inline|plain N
  *
  * It prints the answer.  There is one worker, so that nobody steals.
  */
@@ -35,8 +35,10 @@ static bool find(struct problem *p, const char *name, const char *form)
 		struct problem problem;
 	} all[] = {
 		{ "fib", "serial", { .fib = fib_serial } },
+		{ "fib", "inline", { .fib = fib_inline } },
 		{ "fib", "plain", { .fib = fib_plain } },
 		{ "nqueens", "serial", { .queens = queens_serial } },
+		{ "nqueens", "inline", { .queens = queens_inline } },
 		{ "nqueens", "plain", { .queens = queens_plain } },
 	};
 

@@ -1,10 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fib.c - row `fib`: fork one half, call the other, join.
+ * fib.c - row `fib`: fork one half, call the other, join; typed and plain.
  */
 #include "fork_forms.h"
 
 #include "../problems/fib.h"
+
+SLEY_FORKABLE(long, fib_inline, int, n)
+
+long fib_inline(int n)
+{
+	long right;
+
+	if (n < 2)
+		return n;
+	SLEY_FORK(fib_inline, left, n - 1);
+	right = fib_inline(n - 2);
+	return SLEY_JOIN(fib_inline, left) + right;
+}
 
 struct plain {
 	int n;
@@ -39,6 +52,7 @@ static void root(void *arg)
 {
 	const struct measure *m = arg;
 
+	fib_measure(m, "ns", FIB_TURNS, fib_inline);
 	fib_measure(m, "plain_ns", FIB_TURNS, fib_plain);
 }
 

@@ -10,7 +10,9 @@
 
 struct queens_board;
 
+long fib_inline(int n);
 long fib_plain(int n);
+long queens_inline(const struct queens_board *board, int row);
 long queens_plain(const struct queens_board *board, int row);
 
 #endif

@@ -1,10 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * skynet.c - row `skynet`: fork nine children, call the tenth, join them.
+ * skynet.c - row `skynet`: fork nine children, call the tenth, join them; typed
+ * and plain.
  */
 #include "rows.h"
 
 #include "../problems/skynet.h"
+
+static long skynet(long first, long leaves);
+SLEY_FORKABLE(long, skynet, long, first, long, leaves)
+
+static long skynet(long first, long leaves)
+{
+	struct skynet_fork child[SKYNET_WAYS - 1];
+	long each = leaves / SKYNET_WAYS, sum;
+	int last = SKYNET_WAYS - 1;
+
+	if (leaves == 1)
+		return first;
+	for (int i = 0; i < last; i++)
+		skynet_fork(&child[i], first + i * each, each);
+	sum = skynet(first + last * each, each);
+	for (int i = last; i-- > 0;)
+		sum += skynet_join(&child[i]);
+	return sum;
+}
 
 struct plain {
 	long first, leaves, sum;
@@ -48,6 +68,7 @@ static void root(void *arg)
 {
 	const struct measure *m = arg;
 
+	skynet_measure(m, "ns", SKYNET_TURNS, skynet);
 	skynet_measure(m, "plain_ns", SKYNET_TURNS, skynet_plain);
 }
 

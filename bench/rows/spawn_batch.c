@@ -1,11 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * spawn_batch.c - row `spawn-batch`: one task forks empty children in batches
- * and joins them.
+ * and joins them; typed and plain.
  */
 #include "rows.h"
 
 #include "../tally.h"
+
+static void empty(int nth);
+SLEY_FORKABLE_VOID(empty, int, nth)
+
+static void empty(int nth)
+{
+	(void)nth;
+	tally_one();
+}
+
+static void inline_batches(uint64_t batches)
+{
+	static struct empty_fork child[SPAWN_BATCH];
+
+	for (uint64_t i = 0; i < batches; i++) {
+		for (int j = 0; j < SPAWN_BATCH; j++)
+			empty_fork(&child[j], j);
+		for (int j = SPAWN_BATCH; j-- > 0;)
+			empty_join(&child[j]);
+	}
+}
 
 static void plain_empty(void *arg)
 {
@@ -43,6 +64,7 @@ static void root(void *arg)
 {
 	const struct measure *m = arg;
 
+	measure_form(m, "ns", inline_batches);
 	measure_form(m, "plain_ns", plain_batches);
 }
 

@@ -1,10 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uts.c - row `uts`: walk an unbalanced tree that is 1596 nodes deep.
+ * uts.c - row `uts`: walk an unbalanced tree that is 1596 nodes deep;
+ * typed and plain.
  */
 #include "rows.h"
 
 #include "../problems/uts.h"
+
+static long walk(uint64_t node);
+SLEY_FORKABLE(long, walk, uint64_t, node)
+
+static long walk(uint64_t node)
+{
+	struct walk_fork child[UTS_WAYS - 1];
+	int last = UTS_WAYS - 1;
+	long nodes;
+
+	if (!uts_inner(node))
+		return 1;
+	for (int i = 0; i < last; i++)
+		walk_fork(&child[i], uts_child(node, i));
+	nodes = 1 + walk(uts_child(node, last));
+	for (int i = last; i-- > 0;)
+		nodes += walk_join(&child[i]);
+	return nodes;
+}
+
+static long uts(int root)
+{
+	static struct walk_fork child[UTS_ROOT];
+	long nodes = 1;
+
+	for (int i = 0; i < root; i++)
+		walk_fork(&child[i], uts_child(UTS_SEED, i));
+	for (int i = root; i-- > 0;)
+		nodes += walk_join(&child[i]);
+	return nodes;
+}
 
 struct plain {
 	uint64_t node;
@@ -55,6 +87,7 @@ static void root(void *arg)
 {
 	const struct measure *m = arg;
 
+	uts_measure(m, "ns", UTS_TURNS, uts);
 	uts_measure(m, "plain_ns", UTS_TURNS, uts_plain);
 }
 
