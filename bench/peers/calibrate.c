@@ -28,7 +28,7 @@ static void *compute(void *arg)
 {
 	struct turn *turn = arg;
 	int nth = __atomic_fetch_add(&turn->next, 1, __ATOMIC_RELAXED);
-	volatile int n = turn->m->quick ? 20 : 34;
+	volatile long n = turn->m->quick ? 20 : 34;
 	uint64_t start;
 	long result;
 

@@ -14,7 +14,7 @@
 #include "../problems/skynet.h"
 #include "../problems/uts.h"
 
-static long fib(int n)
+static long fib(long n)
 {
 	long left, right;
 

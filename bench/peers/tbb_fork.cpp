@@ -18,7 +18,7 @@
 
 using oneapi::tbb::task_group;
 
-static long fib(int n)
+static long fib(long n)
 {
 	long left, right;
 	task_group group;

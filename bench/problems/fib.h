@@ -17,15 +17,15 @@
 #define FIB_TURNS_SLOW 1
 
 /* How deep; not a constant the compiler might compute with. */
-static inline int fib_n(const struct measure *m)
+static inline long fib_n(const struct measure *m)
 {
-	volatile int n = m->quick ? FIB_QUICK : FIB_N;
+	volatile long n = m->quick ? FIB_QUICK : FIB_N;
 
 	return n;
 }
 
 /* The right answer. */
-static inline long fib_value(int n)
+static inline long fib_value(long n)
 {
 	long a = 0, b = 1;
 
@@ -39,23 +39,23 @@ static inline long fib_value(int n)
 }
 
 /* Calls that fork, in one turn. */
-static inline uint64_t fib_forks(int n)
+static inline uint64_t fib_forks(long n)
 {
 	return (uint64_t)fib_value(n + 1) - 1;
 }
 
 /* Recursion, as anybody would write it. */
-static __attribute__((noinline, unused)) long fib_serial(int n)
+static __attribute__((noinline, unused)) long fib_serial(long n)
 {
 	return n < 2 ? n : fib_serial(n - 1) + fib_serial(n - 2);
 }
 
 /* Times @turns of @fib and checks them. */
 static inline void fib_measure(const struct measure *m, const char *metric,
-			       int turns, long (*fib)(int n))
+			       int turns, long (*fib)(long n))
 {
 	uint64_t start = measure_now();
-	int n = fib_n(m);
+	long n = fib_n(m);
 
 	for (int i = 0; i < turns; i++)
 		MEASURE_CHECK(m, fib(fib_n(m)) == fib_value(n));

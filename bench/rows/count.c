@@ -13,7 +13,7 @@
 #include "../problems/queens.h"
 
 struct problem {
-	long (*fib)(int n);
+	long (*fib)(long n);
 	long (*queens)(const struct queens_board *board, int row);
 	int n;
 	long answer;

@@ -6,9 +6,9 @@
 
 #include "../problems/fib.h"
 
-SLEY_FORKABLE(long, fib_inline, int, n)
+SLEY_FORKABLE(long, fib_inline, long, n)
 
-long fib_inline(int n)
+long fib_inline(long n)
 {
 	long right;
 
@@ -20,32 +20,30 @@ long fib_inline(int n)
 }
 
 struct plain {
-	int n;
+	long n;
 	long result;
 };
 
-static void plain_fib(void *arg)
+static void plain_child(void *arg)
 {
 	struct plain *self = arg;
-	struct plain left = { .n = self->n - 1 }, right = { .n = self->n - 2 };
-	struct sley_fork child;
 
-	if (self->n < 2) {
-		self->result = self->n;
-		return;
-	}
-	sley_fork(&child, plain_fib, &left);
-	plain_fib(&right);
-	sley_fork_join(&child);
-	self->result = left.result + right.result;
+	self->result = fib_plain(self->n);
 }
 
-long fib_plain(int n)
+long fib_plain(long n)
 {
-	struct plain whole = { .n = n };
+	struct sley_fork child;
+	struct plain left;
+	long right;
 
-	plain_fib(&whole);
-	return whole.result;
+	if (n < 2)
+		return n;
+	left.n = n - 1;
+	sley_fork(&child, plain_child, &left);
+	right = fib_plain(n - 2);
+	sley_fork_join(&child);
+	return left.result + right;
 }
 
 static void root(void *arg)

@@ -10,8 +10,8 @@
 
 struct queens_board;
 
-long fib_inline(int n);
-long fib_plain(int n);
+long fib_inline(long n);
+long fib_plain(long n);
 long queens_inline(const struct queens_board *board, int row);
 long queens_plain(const struct queens_board *board, int row);
 
