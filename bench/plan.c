@@ -289,6 +289,41 @@ const struct plan_row plan_rows[] = {
 		.peers = { SLEY, SLEY_1, SERIAL, TBB, LIBGOMP, LIBOMP, GO },
 		.bars = { { "ms", "tbb", 1.05, 0, 2 } },
 	},
+	{
+		.name = "for-tiny",
+		.about = "a loop over 1,000 elements, nothing to do: each loop",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.calibrated = true,
+		.peers = { SLEY, SLEY_1, SERIAL, TBB, LIBGOMP, LIBOMP, GO },
+		.bars = { 
+			{ "ns", "tbb", 0.3, 0, 2 },
+			{ "ns", "libgomp", 1.0, 0, 2 },
+		 },
+	},
+	{
+		.name = "for-saxpy",
+		.about = "y += a * x, 10,000,000 floats: each element",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.calibrated = true,
+		.peers = { SLEY, SLEY_1, SERIAL, TBB, LIBGOMP, LIBOMP, GO },
+		.bars = { { "ns", "tbb", 1.05, 0, 2 } },
+	},
+	{
+		.name = "reduce",
+		.about = "sum of 10,000,000 doubles: each element",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.calibrated = true,
+		.peers = { SLEY, SLEY_1, SERIAL, TBB, LIBGOMP, LIBOMP, GO },
+		.bars = { { "ns", "tbb", 1.05, 0, 2 } },
+	},
+	{
+		.name = "scan",
+		.about = "running sums of 10,000,000 integers: each element",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.calibrated = true,
+		.peers = { SLEY, SLEY_1, SERIAL, TBB, LIBGOMP, LIBOMP, GO },
+		.bars = { { "ns", "tbb", 1.05, 0, 2 } },
+	},
 };
 /* clang-format on */
 

@@ -36,6 +36,10 @@ int main(int argc, char **argv)
 		{ "uts", row_uts },
 		{ "spawn-batch", row_spawn_batch },
 		{ "matmul", row_matmul },
+		{ "for-tiny", row_for_tiny },
+		{ "for-saxpy", row_for_saxpy },
+		{ "reduce", row_reduce },
+		{ "scan", row_scan },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
