@@ -324,6 +324,14 @@ const struct plan_row plan_rows[] = {
 		.peers = { SLEY, SLEY_1, SERIAL, TBB, LIBGOMP, LIBOMP, GO },
 		.bars = { { "ns", "tbb", 1.05, 0, 2 } },
 	},
+	{
+		.name = "sort",
+		.about = "sort 10,000,000 random integers: each element",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.calibrated = true, .form = "generic_ns",
+		.peers = { SLEY, SLEY_1, SERIAL, TBB },
+		.bars = { { "ns", "tbb", 1.05, 0, 2 } },
+	},
 };
 /* clang-format on */
 

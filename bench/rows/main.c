@@ -40,6 +40,7 @@ int main(int argc, char **argv)
 		{ "for-saxpy", row_for_saxpy },
 		{ "reduce", row_reduce },
 		{ "scan", row_scan },
+		{ "sort", row_sort },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));

@@ -45,6 +45,7 @@ void row_for_tiny(const struct measure *m);
 void row_for_saxpy(const struct measure *m);
 void row_reduce(const struct measure *m);
 void row_scan(const struct measure *m);
+void row_sort(const struct measure *m);
 
 /* Runs @root as the first task of a runtime. */
 static inline void row_run_config(const struct sley_config *config,
