@@ -78,7 +78,6 @@ struct model {
 	bool no_membarrier;        /* os_membarrier_setup() says false */
 	bool slow;                 /* only with --slow: "make prove" */
 	int slow_modes;            /* the same for these modes only */
-	int ra_delays;             /* .delays in RA, complete elsewhere */
 	struct model *next;
 };
 

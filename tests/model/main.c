@@ -105,11 +105,9 @@ static void print_result(const struct options *o, const char *verdict,
 
 /* An option goes before what the model says. */
 static enum search_kind search_of(const struct options *o,
-				  const struct model *m, enum model_mode mode)
+				  const struct model *m)
 {
 	bool asked = o->bound >= 0 || o->delays >= 0 || o->random > 0;
-	int delays = mode == MODEL_RA && m->ra_delays ? m->ra_delays
-						      : m->delays;
 
 	engine.bound = 0;
 	if (o->naive)
@@ -119,8 +117,8 @@ static enum search_kind search_of(const struct options *o,
 		engine.seed = o->seed;
 		return SEARCH_RANDOM;
 	}
-	if (o->delays >= 0 || (!asked && delays > 0)) {
-		engine.bound = o->delays >= 0 ? o->delays : delays;
+	if (o->delays >= 0 || (!asked && m->delays > 0)) {
+		engine.bound = o->delays >= 0 ? o->delays : m->delays;
 		return SEARCH_DELAYED;
 	}
 	engine.bound = o->bound >= 0 ? o->bound : m->bound;
@@ -149,7 +147,7 @@ static bool explore_mutant(const struct options *o, const struct model *m,
 static bool explore(const struct options *o, const struct model *m,
 		    enum model_mode mode)
 {
-	enum search_kind kind = search_of(o, m, mode);
+	enum search_kind kind = search_of(o, m);
 	uint64_t limit = o->limit;
 	struct search_stats stats;
 	bool good;
