@@ -33,7 +33,7 @@
  * scope, its waits return -ECANCELED and sley_cancelled() is true.  A scope that
  * it opened within, or opens then, is cancelled.  After sley_scope_close() it
  * goes on as before.  A plain thread can open a scope; its own waits are not cut
- * short.
+ * short.  (Who is bound to a single-threaded runtime counts as a task here.)
  *
  * A forked child counts as a part of what its parent is doing.  If another worker
  * took it while the parent was in a scope, it is cancelled whenever the parent
