@@ -4,7 +4,7 @@
  *
  * Edges:
  *
- *   X1, X2  see scope.h
+ *   X1  see scope.h
  */
 #include "core/scope.h"
 
@@ -15,10 +15,6 @@
 
 #include <errno.h>
 
-_Static_assert(sizeof(struct alarm) <=
-		       sizeof(((struct sley_scope *)NULL)->alarm),
-	       "a scope has room for its alarm");
-
 static struct strand *strand_of(struct opener *opener)
 {
 	return container_of(opener, struct strand, opener);
@@ -27,11 +23,6 @@ static struct strand *strand_of(struct opener *opener)
 static struct strand *strand_of_member(struct member *member)
 {
 	return container_of(member, struct strand, member);
-}
-
-static struct sley_scope *scope_of_alarm(struct alarm *alarm)
-{
-	return container_of((void *)alarm, struct sley_scope, alarm);
 }
 
 /* Under its lock, or in its own task. */
@@ -308,72 +299,6 @@ struct sley_scope *scope_innermost(const struct strand *strand)
 	return load_relaxed(&strand->opener.innermost);
 }
 
-/* ---- the deadline ------------------------------------------------------------ */
-
-enum { ALARM_NONE, ALARM_SET, ALARM_RINGS, ALARM_OVER };
-
-static void hold(struct alarm *alarm)
-{
-	/* relaxed: under the lock of the timers. */
-	store_relaxed(&scope_of_alarm(alarm)->alarmed, ALARM_RINGS);
-}
-
-static void ring(struct alarm *alarm)
-{
-	struct sley_scope *scope = scope_of_alarm(alarm);
-
-	scope_cancel(scope, -ETIMEDOUT);
-	store_release(&scope->alarmed, ALARM_OVER); /* X2 */
-}
-
-/* Afterwards nobody rings. */
-static void stop_alarm(struct sley_scope *scope)
-{
-	timer_stop(&((struct alarm *)(void *)scope->alarm)->timer);
-	while (load_acquire(&scope->alarmed) == ALARM_RINGS) { /* X2 */
-		spin_hint(&scope->alarmed);
-		spin_yield();
-	}
-}
-
-/* Some worker that fires its timers; NULL: there is none. */
-static struct worker *timekeeper(const struct strand *strand)
-{
-	struct sley *rt = sley__self.bound;
-
-	if (strand)
-		/* relaxed: any worker of the runtime would do. */
-		return load_relaxed(&strand->home);
-	return rt && rt->nr_workers ? rt->worker[0] : NULL;
-}
-
-static void set_alarm(struct sley_scope *scope, struct worker *worker)
-{
-	struct alarm *alarm = (struct alarm *)(void *)scope->alarm;
-
-	alarm->hold = hold;
-	alarm->ring = ring;
-	/* relaxed: the lock of the timers publishes it. */
-	store_relaxed(&scope->alarmed, ALARM_SET);
-	alarm_start(&worker->timers, alarm, scope->deadline_ns);
-	if (worker == worker_current())
-		return;
-	/* It may sleep until a later time. */
-	/* relaxed: idle_notify_seat() orders it. */
-	store_relaxed(&worker->poke, 1);
-	idle_notify_seat(&worker->rt->idle, &worker->seat);
-}
-
-static void set_deadline(struct sley_scope *scope, const struct strand *strand)
-{
-	struct worker *worker = timekeeper(strand);
-
-	if (scope->deadline_ns <= os_now())
-		scope_cancel(scope, -ETIMEDOUT);
-	else if (worker)
-		set_alarm(scope, worker);
-}
-
 /* ---- open and close ------------------------------------------------------------ */
 
 static struct strand *current_strand(void)
@@ -426,7 +351,7 @@ void scope_open(struct sley_scope *scope, uint64_t deadline_ns)
 	store_relaxed(&opener->innermost, scope);
 	spin_unlock(&opener->lock);
 	if (deadline_ns != UINT64_MAX && !cause_of(scope))
-		set_deadline(scope, strand);
+		scope_deadline_set(scope, strand);
 }
 
 /* Never inlined: who waits must not keep an address of the thread. */
@@ -443,7 +368,7 @@ static noinline void check_innermost(const struct sley_scope *scope)
 static void wait_for_members(struct sley_scope *scope)
 {
 	/* relaxed: none is set but by the caller. */
-	bool alarmed = load_relaxed(&scope->alarmed) != ALARM_NONE;
+	bool alarmed = load_relaxed(&scope->alarmed);
 	/* A thread need not rely on the worker that was poked: see search.c. */
 	bool relies = alarmed && worker_current();
 	uint64_t deadline_ns = relies ? UINT64_MAX : scope->deadline_ns;
@@ -453,7 +378,7 @@ static void wait_for_members(struct sley_scope *scope)
 		deadline_ns = UINT64_MAX;
 	}
 	if (alarmed)
-		stop_alarm(scope);
+		scope_deadline_stop(scope);
 }
 
 int scope_close(struct sley_scope *scope)

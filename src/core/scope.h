@@ -54,7 +54,6 @@
  * Edges:
  *
  *   X1  a scope gets its cause -> who sees it : what the canceller did
- *   X2  an alarm is over -> the close sees so : nobody touches the scope
  *
  * Rejected: a deadline that each wait looks for (the usual wait is inline and
  * has none; it would have to look at its scope first).  Passing a cancel on when
@@ -102,6 +101,16 @@ bool scope_is_cancelled(const struct sley_scope *scope);
 
 /* What the calling task, on @strand, has opened last; NULL: nothing. */
 struct sley_scope *scope_innermost(const struct strand *strand);
+
+/* ---- scope_deadline.c ------------------------------------------------------ */
+
+/* By who opens @scope: cancel it at its deadline; @strand may be NULL. */
+void scope_deadline_set(struct sley_scope *scope, const struct strand *strand);
+
+/* ->alarmed is set.  Afterwards nobody cancels it for that. */
+void scope_deadline_stop(struct sley_scope *scope);
+
+/* ---- tasks ----------------------------------------------------------------- */
 
 /* Pass the cancel of @task on to the scopes that it has open. */
 void scope_cancel_task(struct sley_task *task);
