@@ -265,8 +265,9 @@ struct sley_task *fork_seize(struct worker *worker, struct worker *victim)
 /* ---- the parent ------------------------------------------------------------------- */
 
 /*
- * Raised first and then looked: who goes to sleep asks first and then looks.
- * See F6, and look_everywhere() of search.c.
+ * The limit is raised, then the counts are read; who goes to sleep is counted,
+ * then asks, lets os_membarrier() pass, and looks at the limit again.  So if the
+ * owner took its request away, one of the two notices.
  */
 void fork_answer(struct worker *worker)
 {

@@ -74,8 +74,6 @@
  *   F4  owner replaces the storage -> thief reads it : the slots are copied
  *   F5  owner moves the head (also in <sley/fork_stack.h>) -> who seizes reads it : the
  *       children below it and their slots are written
- *   F6  thief asks, after it was counted as asleep -> owner takes the request :
- *       that it sleeps
  */
 #ifndef SLEY_LF_FORK_STACK_H
 #define SLEY_LF_FORK_STACK_H
@@ -223,10 +221,15 @@ static inline void fork_stack_grow(struct sley_forks *forks,
 
 /* ---- the owner: the limit ------------------------------------------------------ */
 
-/* Owner: from now on a fork is slow only if somebody asks, or it is full. */
+/*
+ * Owner: from now on a fork is slow only if somebody asks, or it is full.  It may
+ * take a request away: look for sleepers after it.
+ */
 static inline void fork_stack_raise_limit(struct sley_forks *forks)
 {
-	(void)xchg_acquire(&forks->limit, fork_fill(forks)); /* F6 */
+	/* relaxed: who sleeps looks again after os_membarrier(). */
+	store_relaxed(&forks->limit, fork_fill(forks));
+	compiler_barrier();
 }
 
 /* Owner: every fork is slow, as it is at first. */
@@ -240,39 +243,34 @@ static inline void fork_stack_drop_limit(struct sley_forks *forks)
 /* Thief: let the next fork be slow.  False: it is already. */
 static inline bool fork_stack_ask(struct sley_forks *forks)
 {
-	/* relaxed: a thief that sleeps looks again after os_membarrier(). */
+	/* relaxed: a wish; who sleeps looks again after os_membarrier(). */
 	if (!load_relaxed(&forks->limit))
 		return false;
-	store_release(&forks->limit, 0); /* F6 */
+	/* relaxed: as above. */
+	store_relaxed(&forks->limit, 0);
 	return true;
 }
 
 /* ---- the owner: push and pop ---------------------------------------------------- */
 
-/* Owner: @child is written.  As sley_fork_push_fast() does. */
-static inline void fork_stack_push(struct sley_forks *forks,
-				   struct sley_fork *child)
-{
-	uint32_t head = fork_head(forks);
-
-	sley_assert(head < fork_capacity(forks));
-	fork_set_slot(forks, head, child);
-	store_release(&forks->head, head + 1); /* F5 */
-}
-
-/* Owner: let all below @split be stolen.  True if that is news. */
+/*
+ * Owner: let all below @split be stolen.  True if that is news.  Others may have
+ * come further meanwhile.
+ */
 static inline bool fork_stack_publish_to(struct sley_forks *forks,
 					 uint32_t split)
 {
 	/* relaxed: the CAS checks it. */
 	uint64_t word = load_relaxed(&forks->word);
+	uint32_t tail;
 
-	if (fork_split(word) >= split && !(word & FORK_SEIZED))
-		return false;
-	while (chaos_says(CHAOS_LOSE) ||
-	       !cas_release(&forks->word, &word, /* F1 */
-			    fork_word(fork_tail(word), split)))
-		;
+	do {
+		tail = fork_tail(word);
+		if (!(word & FORK_SEIZED) && fork_split(word) >= split)
+			return false;
+	} while (chaos_says(CHAOS_LOSE) ||
+		 !cas_release(&forks->word, &word, /* F1 */
+			      fork_word(tail, split > tail ? split : tail)));
 	return true;
 }
 
@@ -351,8 +349,9 @@ static inline void fork_stack_trim(struct sley_forks *forks)
 		return;
 	while (head > 0 && !fork_slot(forks, head - 1))
 		head--;
-	store_release(&forks->head, head); /* F5 */
-	/* relaxed: all below were stolen; who seizes saw a head that was. */
+	/* relaxed: all below are stolen, there is nothing to be had. */
+	store_relaxed(&forks->head, head);
+	/* relaxed: as above; who seizes saw a head that was. */
 	store_relaxed(&forks->word, fork_word(head, head));
 }
 

@@ -112,6 +112,9 @@ static void wait_for(struct sley_fork *child)
 static void join_nth(struct strand *strand, struct sley_fork *child, uint32_t i)
 {
 	if (fork_stack_pop(&strand->forks, i) == FORK_POP_OWN) {
+		/* Who looked meanwhile has not seen those above it. */
+		if (i < fork_head(&strand->forks) && worker_current())
+			fork_answer(worker_current());
 		fork_call(child);
 		return;
 	}

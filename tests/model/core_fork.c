@@ -28,6 +28,7 @@ static struct payload payload;
 static uint32_t nr_tasks;
 static struct ledger {
 	int ran, joined;
+	bool asleep;
 } ledger;
 
 void *slab_alloc(struct slab *slab)
@@ -158,9 +159,8 @@ static void fork_block_and_join(int id)
 }
 
 /* It never comes to join: only a thief can run the child. */
-static void fork_and_work_on(int id)
+static void work_on(void)
 {
-	fork_child(&crew[id]);
 	while (!fork_is_done(child))
 		spin_hint(&child->state);
 	MODEL_CHECK(fork_stack_pop(&strands[0].forks, 0) == FORK_POP_STOLEN);
@@ -168,6 +168,23 @@ static void fork_and_work_on(int id)
 	payload_check(&payload);
 	model_free(child);
 	ledger.joined++;
+}
+
+static void fork_and_work_on(int id)
+{
+	fork_child(&crew[id]);
+	work_on();
+}
+
+/* The first one it takes back, the second one it leaves. */
+static void fork_twice(int id)
+{
+	struct sley_forks *forks = &strands[0].forks;
+
+	fork_child(&crew[id]);
+	if (!sley_fork_pop_fast(forks, child))
+		MODEL_CHECK(fork_stack_pop(forks, 0) == FORK_POP_OWN);
+	fork_child(&crew[id]);
 }
 
 /* ---- on a strand that is new ---------------------------------------------------- */
@@ -253,6 +270,26 @@ static void search(int id)
 	run_stolen(worker_search(&crew[id]));
 }
 
+/* What a worker does about forks before it sleeps: search.c and idle.c. */
+static void look_and_sleep(int id)
+{
+	(void)id;
+	(void)add_acq_rel(&rt->idle.counts, IDLE_PARKED_ONE);
+	(void)fork_ask_all(rt);
+	os_membarrier();
+	ledger.asleep = !fork_stealable(&crew[0]) &&
+			!fork_is_private(&crew[0]) && !fork_ask_all(rt);
+}
+
+/* Whoever sleeps was woken for a child that is public. */
+static void was_told(void)
+{
+	struct sley_forks *forks = &strands[0].forks;
+
+	MODEL_CHECK(!ledger.asleep || fork_stack_has_public(forks));
+	model_free(child);
+}
+
 static void joined_once(void)
 {
 	MODEL_CHECK(ledger.ran == 1 && ledger.joined == 1);
@@ -278,6 +315,9 @@ BOTH_VARIANTS(a_sleeper_hears_of_a_child, .setup = setup,
 MODEL(a_sleeper_hears_of_a_private_child, .setup = setup_raised,
       .slow_modes = MODEL_RA, .threads = { fork_and_work_on, search },
       .finish = joined_once);
+
+MODEL(a_sleeper_is_told_of_a_second_child, .setup = setup,
+      .threads = { fork_twice, look_and_sleep }, .finish = was_told);
 
 MODEL(a_seized_child_wakes_its_parent, .setup = setup_raised,
       .threads = { fork_and_join, seize }, .finish = joined_once);

@@ -10,11 +10,11 @@
  * Joins take the inline path first, as users do.  Thieves steal what is public,
  * ask, or seize what is not.  What a child reads and writes is plain data.
  *
- * Complete for one owner, two children and two thieves; with a seizer, for one
- * owner, two children and one thief, and two where the owner forks one.  They
- * would not see what needs three children: the oldest stolen, the newest the
- * owner's, and one in the middle that both want; nor children of children, which
- * are in stacks of their own.  That one thief at a time seizes is the caller's
+ * Complete for one owner, two children, and two thieves of which one may seize;
+ * and for three children and one that seizes.  They would not see what needs
+ * three children and two thieves: the oldest stolen, the newest the owner's, and
+ * one in the middle that all want; nor children of children, which are in stacks
+ * of their own.  That one thief at a time seizes is the caller's
  * lock, and not in question here.
  */
 #include "payload.h"
@@ -24,14 +24,14 @@
 
 #include <string.h>
 
-#define CHILDREN 2
+#define CHILDREN 3
 
 static struct sley_forks forks;
 static struct sley_fork children[CHILDREN];
 static uint32_t resumed; /* the parent's wake-up */
 static struct payload given[CHILDREN], result[CHILDREN];
 static struct ledger {
-	int ran[CHILDREN], joined;
+	int forked, joined, ran[CHILDREN];
 } ledger;
 
 static void run_child(void *arg)
@@ -77,6 +77,7 @@ static void setup(void)
 
 static void push(int i)
 {
+	ledger.forked++;
 	payload_write(&given[i]);
 	(void)!sley_fork_push_fast(&forks, &children[i], run_child,
 				   &children[i]);
@@ -146,7 +147,7 @@ static void owner_joins_in_order(int id)
 static void owner_forks_again(int id)
 {
 	(void)id;
-	for (int i = 0; i < CHILDREN; i++) {
+	for (int i = 0; i < 2; i++) {
 		push(i);
 		(void)fork_stack_publish(&forks);
 		join(i);
@@ -181,14 +182,12 @@ static void owner_keeps_one(int id)
 	(void)id;
 	push(0);
 	join(0);
-	ledger.joined++; /* the other one is not forked */
-	ledger.ran[1]++;
 }
 
 static void owner_keeps_one_after_another(int id)
 {
 	(void)id;
-	for (int i = 0; i < CHILDREN; i++) {
+	for (int i = 0; i < 2; i++) {
 		push(i);
 		join(i);
 	}
@@ -211,6 +210,39 @@ static void owner_shares_when_asked(int id)
 	(void)fork_stack_share(&forks);
 	join(1);
 	join(0);
+}
+
+/* First it keeps one, then it shares another in the same slot. */
+static void owner_keeps_one_and_shares_one(int id)
+{
+	(void)id;
+	push(0);
+	join(0);
+	push(1);
+	(void)fork_stack_share(&forks);
+	join(1);
+}
+
+static void owner_keeps_three_and_joins_the_middle(int id)
+{
+	(void)id;
+	push(0);
+	push(1);
+	push(2);
+	join(1);
+	join(2);
+	join(0);
+}
+
+/* The one that others may have comes first. */
+static void owner_joins_the_public_one_first(int id)
+{
+	(void)id;
+	push(0);
+	(void)fork_stack_publish(&forks);
+	push(1);
+	join(0);
+	join(1);
 }
 
 /* ---- thieves ---------------------------------------------------------------------- */
@@ -258,8 +290,9 @@ static void all_joined(void)
 	struct fork_storage *storage = fork_storage(&forks);
 
 	fork_stack_trim(&forks);
-	MODEL_CHECK(ledger.joined == CHILDREN);
-	MODEL_CHECK(ledger.ran[0] == 1 && ledger.ran[1] == 1);
+	MODEL_CHECK(ledger.joined == ledger.forked);
+	for (int i = 0; i < ledger.forked; i++)
+		MODEL_CHECK(ledger.ran[i] == 1);
 	MODEL_CHECK(fork_stack_empty(&forks));
 	MODEL_CHECK(resumed == 0);
 	while (storage) {
@@ -293,3 +326,10 @@ SCENE(seized_and_joined_in_order, owner_keeps_both_in_order, seizer);
 SCENE(shared_and_seized, owner_shares_when_asked, seizer);
 SCENE(one_is_seized_beside_a_thief, owner_keeps_one, seizer, thief);
 SCENE(the_rest_of_what_is_seized_is_stolen, owner_keeps_both, seizer, thief);
+SCENE(shared_and_seized_beside_a_thief, owner_shares_when_asked, seizer, thief);
+SCENE(seized_in_vain_beside_a_thief, owner_keeps_one_and_shares_one, seizer,
+      thief);
+SCENE(the_middle_one_is_joined_beside_a_seizer,
+      owner_keeps_three_and_joins_the_middle, seizer);
+SCENE(one_is_stolen_and_one_is_seized, owner_joins_the_public_one_first, thief,
+      seizer);
