@@ -43,7 +43,7 @@ void sley_scope_spawn(struct sley_scope *scope, struct sley_task *task,
 	if (likely(worker))
 		spawn_here_as(worker, &scope->group, task, TASK_MEMBER);
 	else
-		task_spawn_bound(&scope->group, task, TASK_MEMBER);
+		task_spawn_bound(__func__, &scope->group, task, TASK_MEMBER);
 }
 
 int sley_scope_spawn_with(struct sley_scope *scope, struct sley_task *task,

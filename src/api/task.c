@@ -32,20 +32,23 @@ static int check_options(const struct sley_options *given,
 	return 0;
 }
 
-void task_spawn_bound(struct sley_group *group, struct sley_task *task,
-		      uint32_t flags)
+void task_spawn_bound(const char *caller, struct sley_group *group,
+		      struct sley_task *task, uint32_t flags)
 {
 	static const struct sley_options defaults;
 	struct sley *rt = sley__self.bound;
 	int err;
 
-	sley_check(rt,
-		   forked_rule("spawn from a task or a bound thread; elsewhere "
-			       "use sley_spawn_on()"));
+	if (!rt)
+		sley__misuse(caller, forked_rule("spawn from a task or a bound "
+						 "thread; elsewhere use "
+						 "sley_spawn_on()"));
 	err = spawn_into_as(rt, group, task, &defaults, flags);
-	sley_check(err != SLEY_ENOWORKER,
-		   "what blocks on behalf of a single-threaded runtime cannot "
-		   "spawn: only its bound threads run tasks");
+	if (err == SLEY_ENOWORKER)
+		sley__misuse(caller,
+			     "what blocks on behalf of a single-threaded "
+			     "runtime cannot spawn: only its bound threads run "
+			     "tasks");
 	sley_assert(!err);
 }
 
@@ -63,7 +66,7 @@ void sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
 	}
 	task->fn = fn;
 	task->arg = arg;
-	task_spawn_bound(group, task, 0);
+	task_spawn_bound(__func__, group, task, 0);
 }
 
 int task_spawn_checked(struct sley *rt, struct sley_group *group,

@@ -11,10 +11,11 @@
 
 /*
  * From a thread that is no worker, with default options but for @flags.
- * @task->fn, ->arg and ->name, where it is spawned, are set.
+ * @task->fn, ->arg and ->name, where it is spawned, are set.  Misuse is that of
+ * @caller.
  */
-void task_spawn_bound(struct sley_group *group, struct sley_task *task,
-		      uint32_t flags);
+void task_spawn_bound(const char *caller, struct sley_group *group,
+		      struct sley_task *task, uint32_t flags);
 
 /* Into @rt, with options of the user; the same are set. */
 must_check int task_spawn_checked(struct sley *rt, struct sley_group *group,

@@ -270,7 +270,10 @@ static struct sley_task *steal_from(struct worker *worker,
 }
 
 /* From the nearest that has something: see core/victims.h. */
-static struct sley_task *steal(struct worker *worker)
+/* What @take finds, near first. */
+static struct sley_task *take_from_others(
+	struct worker *worker,
+	struct sley_task *(*take)(struct worker *worker, struct worker *victim))
 {
 	struct sley *rt = worker->rt;
 	struct victim_walk walk;
@@ -281,7 +284,7 @@ static struct sley_task *steal(struct worker *worker)
 	walk = victims_walk(&rt->victims, worker->index, rt->nr_workers,
 			    &worker->rand);
 	while ((index = victims_next(&walk)) >= 0) {
-		struct sley_task *task = steal_from(worker, rt->worker[index]);
+		struct sley_task *task = take(worker, rt->worker[index]);
 
 		if (task)
 			return task;
@@ -289,20 +292,15 @@ static struct sley_task *steal(struct worker *worker)
 	return NULL;
 }
 
+static struct sley_task *steal(struct worker *worker)
+{
+	return take_from_others(worker, steal_from);
+}
+
 /* From who has children, and does not share them although it was asked. */
 static struct sley_task *seize(struct worker *worker)
 {
-	struct sley *rt = worker->rt;
-
-	for (unsigned int i = 0; i < rt->nr_workers; i++) {
-		struct sley_task *task =
-			i == worker->index ? NULL
-					   : fork_seize(worker, rt->worker[i]);
-
-		if (task)
-			return only_default(worker, task);
-	}
-	return NULL;
+	return only_default(worker, take_from_others(worker, fork_seize));
 }
 
 /* Chaos: although there is work here. */

@@ -48,7 +48,7 @@ FRESH, STALE = "fresh", "stale"
 # Whose calls through pointers lead to nothing that could block: a handler of
 # signals, functions of os/ that call their own, and the plan of a fault sweep.
 PLAIN = {"fault_handler", "fault_reached", "quota_up", "os_topo_quota",
-         "os_nr_usable_cpus"}
+         "os_nr_usable_cpus", "put_shared", "os_places_read"}
 
 
 class Instruction:
