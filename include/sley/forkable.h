@@ -55,9 +55,10 @@
 /* SLEY_FORK(name, child, arg_1, ...) - declare @child, and fork it. */
 #define SLEY_FORK(name, child, ...)                                            \
 	struct name##_fork child;                                              \
-	__attribute__((cleanup(name##_join_forgotten))) struct name##_forked   \
-		child##_forked = { &child,                                     \
-				   name##_fork_private(&child, __VA_ARGS__) }
+	__attribute__((cleanup(name##_join_forgotten),                         \
+		       unused)) struct name##_forked child##_forked = {        \
+		&child, name##_fork_private(&child, __VA_ARGS__)               \
+	}
 
 /* SLEY_JOIN(name, child) - its result, when it has ended. */
 #define SLEY_JOIN(name, child) name##_join_forked(&child##_forked)

@@ -419,6 +419,8 @@ static int percent_near(bool near)
 	config.workers = NR_COMPLEXES * PER_COMPLEX;
 	/* So that they do not see where they really are. */
 	config.placement = SLEY_PLACE_ONE_OF;
+	/* So that children are public at once, and not for who asks first. */
+	config.no_membarrier = true;
 	CHECK_EQ(sley_create(&rt, &config), 0);
 	pretend(rt, near);
 	atomic_store(&nr_near, 0);
