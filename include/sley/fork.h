@@ -20,7 +20,8 @@
  *
  * Every child is joined once, by the task that forked it, before the function
  * that holds it returns.  The newest first is the fast order; others are
- * allowed.  A child has the priority of its parent, and is cancelled with it.
+ * allowed.  A child has the priority of its parent, and sley_cancelled() is true
+ * in it if its parent is cancelled; <sley/scope.h> says what else travels down.
  *
  * Who is no task may fork, too.  On a plain thread that is bound to a runtime
  * each child becomes a task of that runtime, which costs about what a
