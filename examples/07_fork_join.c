@@ -46,16 +46,14 @@ static void sum(void *arg)
 
 static void root(void *arg)
 {
-	printf("fib(25) = %ld\n", fib(25));
 	sum(arg);
+	printf("fib(25) = %ld, sum %ld\n", fib(25),
+	       ((struct sum *)arg)->result);
 }
 
 int main(void)
 {
 	struct sum s = { 0, 1000000, 0 };
 
-	if (sley_run(NULL, root, &s))
-		return 1;
-	printf("0 + ... + 999999 = %ld\n", s.result);
-	return s.result != 499999500000;
+	return sley_run(NULL, root, &s) || s.result != 499999500000;
 }
