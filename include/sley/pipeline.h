@@ -67,8 +67,9 @@ struct sley_stage {
  * sley_pipeline - let items through @nr stages, @tokens at a time at most.
  *
  * Returns when all are through and all stages have returned: 0, or what the
- * first stage that failed gave.  0 tokens: four for each worker.  Where memory for the tokens is short, or there is no
- * runtime, there is one.  Cancelling the caller does not end it.
+ * first stage that failed gave.  0 tokens: four for each worker.  Where memory for
+ * the tokens is short, or there is no runtime, there is one.  Cancelling the
+ * caller does not end it.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps, or runs the stages itself without

@@ -64,4 +64,10 @@ void tour_rwlock(struct outcome *out);
 void tour_tickets(struct outcome *out);
 void tour_calls(struct outcome *out);
 
+/* tour_parallel.c: scopes, loops, sorting, a pipeline. */
+void tour_scope(struct outcome *out);
+void tour_loops(struct outcome *out);
+void tour_sort(struct outcome *out);
+void tour_pipeline(struct outcome *out);
+
 #endif
