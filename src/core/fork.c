@@ -282,7 +282,9 @@ void fork_answer(struct worker *worker)
 		if (alone || !counts)
 			return;
 	}
-	if (fork_stack_share(forks))
+	/* Where nobody can seize the rest, there must be none. */
+	if (idle->membarrier ? fork_stack_share(forks)
+			     : fork_stack_publish(forks))
 		idle_notify(idle);
 	if (idle_parked(counts))
 		fork_stack_drop_limit(forks);

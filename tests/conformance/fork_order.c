@@ -281,3 +281,65 @@ TEST_WORKERS(fork_a_child_outlives_the_call_that_forked_it)
 	CHECK_EQ(done, 16);
 	stop(rt);
 }
+
+/* ---- what is left ---------------------------------------------------------------- */
+
+enum { NR_LEFT = 4 };
+
+struct left {
+	struct gate gate;
+	atomic_int begun;
+};
+
+/* The oldest, called at its join: the others are there for whoever is free. */
+static void leave_the_others(void *arg)
+{
+	struct left *left = arg;
+
+	gate_open(&left->gate);
+	let_steal(&left->begun, NR_LEFT);
+}
+
+static void join_the_oldest_while_nobody_is_free(void *arg)
+{
+	struct left *left = arg;
+	struct part part[NR_LEFT];
+	struct sley_fork oldest, child[NR_LEFT];
+
+	while (atomic_load(&left->gate.held) < nr_runners() - 1)
+		test_nap_ms(1);
+	sley_fork(&oldest, leave_the_others, left);
+	for (int i = 0; i < NR_LEFT; i++) {
+		part[i] = (struct part){ &left->begun, false, 0 };
+		sley_fork(&child[i], run_part, &part[i]);
+	}
+	sley_fork_join(&oldest);
+	for (int i = NR_LEFT; i-- > 0;)
+		sley_fork_join(&child[i]);
+}
+
+static void leave_children_to_others(bool no_membarrier)
+{
+	struct sley_config config = *test_config();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task parent, task[64];
+	struct left left = { 0 };
+	struct sley *rt;
+
+	config.no_membarrier = no_membarrier;
+	rt = start_with(&config);
+	for (int i = 0; i < nr_runners() - 1; i++)
+		sley_spawn(&group, &task[i], gate_task, &left.gate);
+	sley_spawn(&group, &parent, join_the_oldest_while_nobody_is_free,
+		   &left);
+	sley_join(&group);
+	stop(rt);
+}
+
+TEST_WORKERS(fork_who_joins_the_oldest_leaves_all_others_to_thieves)
+{
+	if (nr_runners() < 2 || nr_runners() > 64)
+		test_skip("needs a thief");
+	leave_children_to_others(false);
+	leave_children_to_others(true);
+}
