@@ -309,6 +309,16 @@ static void queue_children(struct worker *worker, struct strand *strand)
 	}
 }
 
+/* Under the lock of its home. */
+static void parents_append(struct strand *strand)
+{
+	struct worker *home = strand->parents_home;
+
+	list_append(&home->parents, &strand->parents);
+	/* relaxed: written under the lock; for others a hint. */
+	store_relaxed(&home->nr_parents, home->nr_parents + 1);
+}
+
 void fork_leave_behind(struct worker *worker)
 {
 	struct strand *strand = worker->strand;
@@ -322,12 +332,25 @@ void fork_leave_behind(struct worker *worker)
 		return;
 	spin_lock(&worker->parents_lock);
 	sley_assert(list_empty(&strand->parents));
-	list_append(&worker->parents, &strand->parents);
-	/* relaxed: written under the lock; for others a hint. */
-	store_relaxed(&worker->nr_parents, worker->nr_parents + 1);
 	strand->parents_home = worker;
+	parents_append(strand);
 	spin_unlock(&worker->parents_lock);
 	idle_notify(&worker->rt->idle);
+}
+
+void fork_leave_again(struct strand *strand)
+{
+	struct worker *home = strand->parents_home;
+
+	if (!fork_stack_publish(&strand->forks))
+		return;
+	sley_assert(home);
+	spin_lock(&home->parents_lock);
+	/* A thief that saw none of them has taken it out. */
+	if (list_empty(&strand->parents))
+		parents_append(strand);
+	spin_unlock(&home->parents_lock);
+	idle_notify(&home->rt->idle);
 }
 
 void fork_come_back(struct strand *strand)

@@ -41,6 +41,9 @@ must_check bool fork_give(struct sley *rt, struct sley_fork *child);
 /* The calling task is about to block: its children must not wait for it. */
 void fork_leave_behind(struct worker *worker);
 
+/* In a blocking region it has taken some back, by a join in another order. */
+void fork_leave_again(struct strand *strand);
+
 /* It goes on: thieves find its children through its worker again. */
 void fork_come_back(struct strand *strand);
 

@@ -108,13 +108,23 @@ static void wait_for(struct sley_fork *child)
 		wait_as_thread(child);
 }
 
+/* Who looked during a join has not seen those above the child. */
+static void show_the_others(struct strand *strand)
+{
+	struct worker *worker = worker_current();
+
+	if (worker)
+		fork_answer(worker);
+	else
+		fork_leave_again(strand);
+}
+
 /* Child @i of the task on @strand. */
 static void join_nth(struct strand *strand, struct sley_fork *child, uint32_t i)
 {
 	if (fork_stack_pop(&strand->forks, i) == FORK_POP_OWN) {
-		/* Who looked meanwhile has not seen those above it. */
-		if (i < fork_head(&strand->forks) && worker_current())
-			fork_answer(worker_current());
+		if (i < fork_head(&strand->forks))
+			show_the_others(strand);
 		fork_call(child);
 		return;
 	}

@@ -275,3 +275,59 @@ TEST_WORKERS(fork_a_blocking_call_forks)
 	CHECK_EQ(done, 8);
 	stop(rt);
 }
+
+/* ---- in a region, and in another order ----------------------------------------------- */
+
+struct left {
+	struct gate gate;
+	atomic_int ran;
+};
+
+/* The oldest, called at its join: the others are there for whoever is free. */
+static void leave_the_others(void *arg)
+{
+	uint64_t end_ns = test_now_ns() + 10 * SLEY_SEC;
+	struct left *left = arg;
+
+	gate_open(&left->gate);
+	while (atomic_load(&left->ran) < 3)
+		CHECK_LT(test_now_ns(), end_ns);
+}
+
+/* All workers are held when it joins. */
+static void join_the_oldest_in_a_region(void *arg)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_fork oldest, child[3];
+	struct sley_task task[64];
+	struct left *left = arg;
+
+	sley_fork(&oldest, leave_the_others, left);
+	for (int i = 0; i < 3; i++)
+		sley_fork(&child[i], count_task, &left->ran);
+	for (int i = 0; i < nr_runners(); i++)
+		sley_spawn(&group, &task[i], gate_task, &left->gate);
+	CHECK_EQ(sley_blocking_begin(), 0);
+	while (atomic_load(&left->gate.held) < nr_runners())
+		test_nap_ms(1);
+	sley_fork_join(&oldest);
+	sley_blocking_end();
+	for (int i = 3; i-- > 0;)
+		sley_fork_join(&child[i]);
+	sley_join(&group);
+}
+
+TEST_WORKERS(fork_who_joins_the_oldest_in_a_region_leaves_the_others)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct left left = { 0 };
+	struct sley_task task;
+	struct sley *rt;
+
+	if (is_single() || nr_runners() > 64)
+		test_skip("needs a worker");
+	rt = start();
+	sley_spawn(&group, &task, join_the_oldest_in_a_region, &left);
+	sley_join(&group);
+	stop(rt);
+}
