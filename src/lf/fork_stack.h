@@ -131,11 +131,20 @@ static inline bool fork_stack_has_public(const struct sley_forks *forks)
 	return fork_has_public(load_relaxed(&forks->word));
 }
 
+/*
+ * What others read as the head.  A join lowers it before it looks, and one of a
+ * child that is in no stack may find an empty one: then it is below 0.
+ */
+static inline uint32_t fork_head_seen(uint64_t head)
+{
+	return (int64_t)head < 0 ? 0 : (uint32_t)head;
+}
+
 /* Anybody: is there something to seize?  A glance. */
 static inline bool fork_stack_has_private(const struct sley_forks *forks)
 {
 	/* relaxed: a hint; what is seized is looked at again. */
-	return load_relaxed(&forks->head) >
+	return fork_head_seen(load_relaxed(&forks->head)) >
 	       fork_split(load_relaxed(&forks->word));
 }
 
@@ -411,7 +420,7 @@ fork_stack_seize_begin(struct sley_forks *forks)
 	/* relaxed: a guess; the CAS checks it. */
 	uint64_t word = load_relaxed(&forks->word), seized;
 	/* relaxed: as above; it is read again. */
-	uint32_t head = (uint32_t)load_relaxed(&forks->head);
+	uint32_t head = fork_head_seen(load_relaxed(&forks->head));
 
 	if (word & FORK_SEIZED || fork_tail(word) != fork_split(word) ||
 	    head <= fork_split(word))
@@ -425,7 +434,7 @@ fork_stack_seize_begin(struct sley_forks *forks)
 static inline struct sley_fork *fork_stack_seize(struct sley_forks *forks,
 						 uint64_t seized)
 {
-	uint32_t head = (uint32_t)load_acquire(&forks->head); /* F5 */
+	uint32_t head = fork_head_seen(load_acquire(&forks->head)); /* F5 */
 	uint32_t tail = fork_tail(seized), split = fork_split(seized);
 	uint64_t word = seized;
 

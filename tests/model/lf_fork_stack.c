@@ -245,6 +245,15 @@ static void owner_joins_the_public_one_first(int id)
 	join(1);
 }
 
+/* What it joins then is in no stack. */
+static void owner_keeps_one_and_joins_a_loose_one(int id)
+{
+	(void)id;
+	push(0);
+	join(0);
+	MODEL_CHECK(!sley_fork_pop_fast(&forks, &children[1]));
+}
+
 /* ---- thieves ---------------------------------------------------------------------- */
 
 static void run(struct sley_fork *child)
@@ -333,3 +342,5 @@ SCENE(the_middle_one_is_joined_beside_a_seizer,
       owner_keeps_three_and_joins_the_middle, seizer);
 SCENE(one_is_stolen_and_one_is_seized, owner_joins_the_public_one_first, thief,
       seizer);
+SCENE(a_child_in_no_stack_is_joined_beside_a_seizer,
+      owner_keeps_one_and_joins_a_loose_one, seizer);
