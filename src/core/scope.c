@@ -464,6 +464,9 @@ void scope_child_starts(struct strand *strand, struct strand *parent)
 	/* relaxed: a scope that is opened from here on is none of its. */
 	if (likely(!load_relaxed(&above->innermost) && !parent->member.above))
 		return;
+	/* Who cancels the parent finds the child also if that opened nothing. */
+	/* relaxed: a parent cannot end before its child. */
+	enroll(above, load_relaxed(&parent->task));
 	spin_lock(&above->lock);
 	member->above = above;
 	member->scope = NULL;
@@ -477,6 +480,10 @@ void scope_child_starts(struct strand *strand, struct strand *parent)
 
 void scope_child_ends(struct strand *strand)
 {
-	if (unlikely(strand->member.above))
-		leave(&strand->member);
+	struct opener *above = strand->member.above;
+
+	if (likely(!above))
+		return;
+	leave(&strand->member);
+	strike_out(above);
 }

@@ -35,8 +35,8 @@
  * close is shielded.
  *
  * sley_cancel() has a task, not a strand, and the task may end at any time.  So
- * openers with open scopes are registered under their task, in buckets with a
- * lock each.  While the canceller has the lock of a bucket, no opener that it
+ * openers with open scopes or children are registered under their task, in buckets
+ * with a lock each.  While the canceller has the lock of a bucket, no opener that it
  * finds there can forget its scopes.  A task that opens a scope registers first
  * and looks at its flags afterwards; who cancels it sets the flag first and
  * looks into the bucket afterwards: one of them sees the other.
@@ -82,7 +82,7 @@ struct opener {
 	struct ending ending;    /* complains of open scopes              */
 	struct opener *next;     /* in its bucket                         */
 	struct sley_task *task;  /* NULL: a plain thread                  */
-	unsigned int nr_open;    /* under the lock of the bucket          */
+	unsigned int nr_open;    /* and children; under the bucket's lock */
 };
 
 /* In a strand: what the task on it is a part of. */

@@ -397,6 +397,28 @@ TEST_WORKERS(a_stolen_child_of_a_member_is_cut_short)
 	run_as_task(cancel_the_forking);
 }
 
+/* The member itself is cancelled, and has no scope of its own. */
+static void cancel_who_forked(void *arg)
+{
+	struct scene s = { 0 };
+	struct sley_task task;
+
+	(void)arg;
+	sley_scope_open(&s.scope);
+	sley_scope_spawn(&s.scope, &task, fork_one, &s);
+	await(&s.ended, 1);
+	sley_cancel(&task);
+	CHECK_EQ(sley_scope_close(&s.scope), 0);
+	CHECK_EQ(s.cut, 1);
+}
+
+TEST_WORKERS(a_stolen_child_of_a_member_that_is_cancelled_is_cut_short)
+{
+	if (nr_runners() < 2)
+		test_skip("nobody steals");
+	run_as_task(cancel_who_forked);
+}
+
 static void forked_wait_again(void *arg)
 {
 	struct scene *s = arg;

@@ -609,6 +609,7 @@ static void child_stays(int id)
 static void child_is_cleared(void)
 {
 	MODEL_CHECK(!cancelled_bits(1));
+	scope_child_ends(strand_at(1));
 	all_ended();
 }
 
