@@ -83,8 +83,10 @@ static void build_task(struct sley_task *task, struct sley_fork *child,
 	task_build(task, level, flags | TASK_MUST_RUN);
 }
 
-bool fork_give(struct sley *rt, struct sley_fork *child)
+bool fork_give(struct sley *rt, struct strand *parent, struct sley_fork *child)
 {
+	unsigned int level = LEVEL_DEFAULT;
+	uint32_t flags = 0;
 	struct sley_task *task;
 
 	if (!rt || !rt->nr_workers)
@@ -93,8 +95,12 @@ bool fork_give(struct sley *rt, struct sley_fork *child)
 	if (!task)
 		return false;
 	fork_mark(child, FORK_GIVEN);
-	child->parent = NULL;
-	build_task(task, child, LEVEL_DEFAULT, runtime_task_flags(rt));
+	child->parent = parent;
+	if (parent) {
+		level = task_level(parent->task);
+		flags = TASK_FORKED;
+	}
+	build_task(task, child, level, flags | runtime_task_flags(rt));
 	/* relaxed: D1 of the task's end publishes it. */
 	(void)add_relaxed(&rt->foreign_spawned, 1);
 	place_foreign(rt, task);

@@ -35,8 +35,12 @@ bool fork_ask_all(struct sley *rt);
 /* A parent has forked the slow way: somebody may have asked. */
 void fork_answer(struct worker *worker);
 
-/* Let a task of @rt run @child, which no task has forked.  False: it cannot. */
-must_check bool fork_give(struct sley *rt, struct sley_fork *child);
+/*
+ * Let a task of @rt run @child, which was forked by a thread, or in a blocking
+ * region by the task on @parent.  False: it cannot.
+ */
+must_check bool fork_give(struct sley *rt, struct strand *parent,
+			  struct sley_fork *child);
 
 /* The calling task is about to block: its children must not wait for it. */
 void fork_leave_behind(struct worker *worker);

@@ -40,7 +40,7 @@ static struct sley_forks *fork_in_thread(struct sley_fork *child)
 {
 	struct sley_forks *forks = forks_of_thread();
 
-	if (!fork_give(sley__self.bound, child))
+	if (!fork_give(sley__self.bound, sley__self.strand, child))
 		fork_mark(child, FORK_LOOSE);
 	return forks;
 }
@@ -156,5 +156,7 @@ noinline void sley_fork_join_slow(struct sley_fork *child)
 			   forked_rule("join a child once, in the task that "
 				       "forked it"));
 		wait_for(child);
+		if (strand)
+			tree_keep(strand);
 	}
 }

@@ -331,3 +331,48 @@ TEST_WORKERS(fork_who_joins_the_oldest_in_a_region_leaves_the_others)
 	sley_join(&group);
 	stop(rt);
 }
+
+/* ---- what a child of a region has of its parent ----------------------------------------- */
+
+struct told {
+	struct sley_task task;
+	atomic_bool saw;
+};
+
+static void see_the_cancel(void *arg)
+{
+	uint64_t end_ns = test_now_ns() + 10 * SLEY_SEC;
+	struct told *told = arg;
+
+	while (!sley_cancelled() && test_now_ns() < end_ns)
+		sley_yield();
+	atomic_store(&told->saw, sley_cancelled());
+}
+
+static void be_cancelled_in_a_region(void *arg)
+{
+	struct told *told = arg;
+	struct sley_fork child;
+
+	CHECK_EQ(sley_blocking_begin(), 0);
+	sley_cancel(&told->task);
+	CHECK(sley_cancelled());
+	sley_fork(&child, see_the_cancel, told);
+	sley_fork_join(&child);
+	sley_blocking_end();
+}
+
+TEST_WORKERS(fork_a_child_of_a_region_sees_the_cancel_of_its_parent)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct told told = { .saw = false };
+	struct sley *rt;
+
+	if (is_single())
+		test_skip("needs a worker");
+	rt = start();
+	sley_spawn(&group, &told.task, be_cancelled_in_a_region, &told);
+	sley_join(&group);
+	CHECK(told.saw);
+	stop(rt);
+}
