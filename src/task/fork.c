@@ -36,13 +36,15 @@ static struct sley_forks *forks_of_thread(void)
 	return &forks;
 }
 
+/* A task may join it when it has left the region, and this thread. */
 static struct sley_forks *fork_in_thread(struct sley_fork *child)
 {
 	struct sley_forks *forks = forks_of_thread();
+	struct strand *strand = sley__self.strand;
 
-	if (!fork_give(sley__self.bound, sley__self.strand, child))
+	if (!fork_give(sley__self.bound, strand, child))
 		fork_mark(child, FORK_LOOSE);
-	return forks;
+	return strand ? &strand->forks : forks;
 }
 
 /* There is no memory for more: the newest child must not stay, if it can go. */

@@ -376,3 +376,70 @@ TEST_WORKERS(fork_a_child_of_a_region_sees_the_cancel_of_its_parent)
 	CHECK(told.saw);
 	stop(rt);
 }
+
+/* ---- forked in a region, joined after it ---------------------------------------------- */
+
+static long twice(long n);
+SLEY_FORKABLE(long, twice, long, n)
+
+static long twice(long n)
+{
+	return 2 * n;
+}
+
+static void *do_nothing(void *arg)
+{
+	return arg;
+}
+
+/* The C library keeps the memory of threads that ended, but not so much. */
+static void unmap_ended_threads(void)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	CHECK_EQ(pthread_attr_init(&attr), 0);
+	CHECK_EQ(pthread_attr_setstacksize(&attr, (size_t)256 << 20), 0);
+	CHECK_EQ(pthread_create(&thread, &attr, do_nothing, NULL), 0);
+	pthread_join(thread, NULL);
+	pthread_attr_destroy(&attr);
+}
+
+static void join_after_the_region(void *arg)
+{
+	struct sley_fork plain;
+	atomic_int ran = 0;
+	int err = sley_blocking_begin();
+
+	CHECK(err == 0 || err == -EAGAIN);
+	SLEY_FORK(twice, typed, 21);
+	sley_fork(&plain, count_task, &ran);
+	sley_blocking_end();
+	/* The thread that served the region goes; the next one buries it. */
+	test_nap_ms(30);
+	err = sley_blocking_begin();
+	CHECK(err == 0 || err == -EAGAIN);
+	sley_blocking_end();
+	test_nap_ms(30);
+	unmap_ended_threads();
+	sley_fork_join(&plain);
+	CHECK_EQ(ran, 1);
+	CHECK_EQ(SLEY_JOIN(twice, typed), 42);
+	count_task(arg);
+}
+
+TEST_WORKERS(fork_a_child_of_a_region_is_joined_after_it)
+{
+	struct sley_config config = *test_config();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+	atomic_int done = 0;
+	struct sley *rt;
+
+	config.blocking_idle_ms = 1;
+	rt = start_with(&config);
+	sley_spawn(&group, &task, join_after_the_region, &done);
+	sley_join(&group);
+	CHECK_EQ(done, 1);
+	stop(rt);
+}
