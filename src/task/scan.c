@@ -73,7 +73,7 @@ struct value {
 struct stretch {
 	struct scan *scan;
 	size_t begin, end;
-	size_t block; /* elements in each but the last */
+	size_t block; /* elements in each; the last has what is left, too */
 	unsigned int nr;
 
 	struct spinlock lock; /* for what follows                      */
@@ -269,18 +269,23 @@ static void lane(void *arg)
 
 /* ---- stretches ----------------------------------------------------------------- */
 
+/* No block is shorter than that, unless it is the only one. */
+static unsigned int nr_blocks(size_t length, size_t block)
+{
+	return length < block ? 1 : (unsigned int)(length / block);
+}
+
 /* The sum before @begin is in @value, that before @end will be. */
 static void run_stretch(struct scan *scan, size_t begin, size_t end,
 			size_t block, void *value)
 {
 	size_t size = scan->split.sum->size;
-	size_t length = end - begin;
 	struct stretch s = {
 		.scan = scan,
 		.begin = begin,
 		.end = end,
 		.block = block,
-		.nr = (unsigned int)(length / block + (length % block != 0)),
+		.nr = nr_blocks(end - begin, block),
 		.stride = stride_of(scan->split.sum),
 	};
 
@@ -312,7 +317,9 @@ static void scan_rest(struct split *split, size_t begin, size_t end,
 
 	while (begin < end && !split_leave_out(split, begin)) {
 		size_t left = end - begin;
-		size_t length = left < most ? left : most;
+		/* Nothing shorter than a block stays behind. */
+		size_t length = left < most || left - most < block ? left
+								   : most;
 
 		run_stretch(scan, begin, begin + length, block, value);
 		begin += length;

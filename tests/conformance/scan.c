@@ -337,6 +337,67 @@ TEST_WORKERS(scan_functions_may_block)
 	stop(rt);
 }
 
+/* ---- grains --------------------------------------------------------------------- */
+
+static atomic_size_t shortest;
+
+static void note_length(size_t length)
+{
+	size_t known = shortest;
+
+	while (length < known &&
+	       !atomic_compare_exchange_weak(&shortest, &known, length))
+		;
+}
+
+static void note_nothing(void *of, void *arg)
+{
+	(void)of;
+	(void)arg;
+}
+
+static void note_pair(void *of, const void *next, void *arg)
+{
+	(void)of;
+	(void)next;
+	(void)arg;
+}
+
+static void note_piece(void *of, size_t begin, size_t end, void *arg)
+{
+	(void)of;
+	(void)arg;
+	note_length(end - begin);
+}
+
+/* Also at the end of a stretch: there are more blocks than in a table. */
+static void check_grain(void *arg)
+{
+	static const struct sley_reduction note = {
+		.size = SLEY_REDUCTION_MAX,
+		.init = note_nothing,
+		.add = note_piece,
+		.combine = note_pair,
+	};
+
+	(void)arg;
+	for (size_t nr = 1; nr < 1000; nr += 11) {
+		for (size_t grain = 1; grain < 100; grain += 7) {
+			shortest = SIZE_MAX;
+			CHECK_EQ(sley_scan_with(0, nr, &note, note_piece, NULL,
+						SLEY_HOW(.grain = grain,
+							 .ordered = grain & 1)),
+				 0);
+			CHECK_LE(grain < nr ? grain : nr, shortest);
+		}
+	}
+}
+
+TEST_WORKERS(scan_no_piece_is_smaller_than_the_grain)
+{
+	from_everywhere(check_grain, NULL);
+}
+
 /* ---- refused, cancelled ------------------------------------------------------- */
 
 TEST(scan_with_reads_what_it_is_given)
