@@ -3,9 +3,9 @@
  * sley/pipeline.h - items go through stages, several of them at a time.
  *
  *     const struct sley_stage stages[] = {
- *             { read_block, file },
- *             { compress, NULL, SLEY_STAGE_PARALLEL },
- *             { write_block, out },
+ *             { .fn = read_block, .arg = file },
+ *             { .fn = compress, .mode = SLEY_STAGE_PARALLEL },
+ *             { .fn = write_block, .arg = out },
  *     };
  *     int err = sley_pipeline(stages, 3, 0);
  *
@@ -44,8 +44,10 @@ enum sley_stage_mode {
  * here.  In the first stage *@item is NULL, and leaving it so is the end of the
  * input.  What the last stage leaves there is ignored.
  *
- * Returns 0, or what went wrong: negative.  Then what is left in *@item counts
- * as not taken, and is dropped; of the first stage it is ignored.
+ * Returns 0, or what went wrong: negative, and anything but 0 counts as that.
+ * Then what is left in *@item counts as not taken, and goes to the drop function
+ * of the stage before; a stage that has freed its item and fails leaves NULL.  Of
+ * the first stage it is ignored.
  */
 typedef int sley_stage_fn(void **item, void *arg);
 
@@ -67,8 +69,8 @@ struct sley_stage {
  * sley_pipeline - let items through @nr stages, @tokens at a time at most.
  *
  * Returns when all are through and all stages have returned: 0, or what the
- * first stage that failed gave.  0 tokens: four for each worker.  Where memory for
- * the tokens is short, or there is no runtime, there is one.  Cancelling the
+ * first stage that failed gave.  0 tokens: four for each worker.  Where memory
+ * for the tokens is short, or there is no runtime, there is one.  Cancelling the
  * caller does not end it.
  *
  * Context:  any thread
