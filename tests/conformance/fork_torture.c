@@ -5,6 +5,7 @@
  * runtimes that stop meanwhile, and stacks and memory that do not suffice.
  */
 #include "conformance/ways.h"
+#include "fiber/sanitize.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -461,6 +462,9 @@ static void overflow_on(int workers, sley_fn *fn)
 	struct sley_config config = config_of(workers);
 	unsigned int depth = 0;
 
+#ifdef SANITIZE_THREAD
+	test_skip("it may come inside of the sanitizer, which has locks");
+#endif
 	config.stack_kib = test_sanitizer() ? 128 : 32;
 	run_one(&config, fn, &depth);
 }
