@@ -338,8 +338,10 @@ SCENE(the_rest_of_what_is_seized_is_stolen, owner_keeps_both, seizer, thief);
 SCENE(shared_and_seized_beside_a_thief, owner_shares_when_asked, seizer, thief);
 SCENE(seized_in_vain_beside_a_thief, owner_keeps_one_and_shares_one, seizer,
       thief);
-SCENE(the_middle_one_is_joined_beside_a_seizer,
-      owner_keeps_three_and_joins_the_middle, seizer);
+MODEL(the_middle_one_is_joined_beside_a_seizer, .setup = setup,
+      .slow_modes = MODEL_TSO,
+      .threads = { owner_keeps_three_and_joins_the_middle, seizer },
+      .finish = all_joined);
 SCENE(one_is_stolen_and_one_is_seized, owner_joins_the_public_one_first, thief,
       seizer);
 SCENE(a_child_in_no_stack_is_joined_beside_a_seizer,
