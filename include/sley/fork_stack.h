@@ -47,7 +47,7 @@ SLEY_EXPORT extern __thread struct sley_forks *sley_forks_current
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS struct sley_forks *
 sley_forks_slow(void);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS struct sley_forks *
-sley_fork_slow(struct sley_fork *child);
+sley_fork_slow(struct sley_fork *child) __attribute__((returns_nonnull));
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
 sley_fork_join_slow(struct sley_fork *child);
 

@@ -329,3 +329,21 @@ TEST_ABORTS(fork_joining_twice_aborts, "sley: misuse in sley_fork_join")
 	CHECK_EQ(sley_schedule(join_twice, &ran), 0);
 	stop(rt);
 }
+
+static void join_typed_twice(void *arg)
+{
+	(void)arg;
+	SLEY_FORK(typed_fib, child, 5);
+	CHECK_EQ(SLEY_JOIN(typed_fib, child), 5);
+	(void)SLEY_JOIN(typed_fib, child);
+}
+
+TEST_ABORTS(fork_joining_a_typed_child_twice_aborts,
+	    "join a child once, in the task that forked it")
+{
+	struct sley_config config = config_of(1);
+	struct sley *rt = start_with(&config);
+
+	CHECK_EQ(sley_schedule(join_typed_twice, NULL), 0);
+	stop(rt);
+}
