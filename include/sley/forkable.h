@@ -153,9 +153,9 @@
                                                                                \
 		sley_forked->forks = NULL;                                     \
 		/* Joined before: sley_fork_join_slow() says so. */            \
-		give name##_join_private(                                      \
-			sley_forked->child,                                    \
-			sley_forks ? sley_forks : sley_forks_slow());          \
+		give name##_join_private(sley_forked->child,                   \
+					 sley_forks ? sley_forks               \
+						    : sley_forks_slow());      \
 	}                                                                      \
 	SLEY_MAYBE_UNUSED static inline void name##_join_forgotten(            \
 		struct name##_forked *sley_forked)                             \

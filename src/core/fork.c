@@ -344,7 +344,8 @@ void fork_leave_behind(struct worker *worker)
 	idle_notify(&worker->rt->idle);
 }
 
-void fork_leave_again(struct strand *strand)
+/* In a blocking region it has taken some back, by a join in another order. */
+static void leave_again(struct strand *strand)
 {
 	struct worker *home = strand->parents_home;
 
@@ -357,6 +358,25 @@ void fork_leave_again(struct strand *strand)
 		parents_append(strand);
 	spin_unlock(&home->parents_lock);
 	idle_notify(&home->rt->idle);
+}
+
+void fork_show(struct strand *strand, struct worker *worker, uint32_t first)
+{
+	if (first >= fork_head(&strand->forks))
+		return;
+	if (worker)
+		fork_answer(worker);
+	else
+		leave_again(strand);
+}
+
+enum fork_pop fork_take_back(struct strand *strand, struct worker *worker,
+			     uint32_t i)
+{
+	enum fork_pop pop = fork_stack_pop(&strand->forks, i);
+
+	fork_show(strand, worker, pop == FORK_POP_OWN ? i : i + 1);
+	return pop;
 }
 
 void fork_come_back(struct strand *strand)

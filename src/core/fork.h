@@ -42,11 +42,21 @@ void fork_answer(struct worker *worker);
 must_check bool fork_give(struct sley *rt, struct strand *parent,
 			  struct sley_fork *child);
 
+/*
+ * The parent on @strand joins its child @i: take it back, if nobody has it.
+ * @worker is NULL in a blocking region.
+ */
+must_check enum fork_pop fork_take_back(struct strand *strand,
+					struct worker *worker, uint32_t i);
+
+/*
+ * A join has lowered the head for a moment: who looked then, and sleeps, has not
+ * seen the children from @first on.
+ */
+void fork_show(struct strand *strand, struct worker *worker, uint32_t first);
+
 /* The calling task is about to block: its children must not wait for it. */
 void fork_leave_behind(struct worker *worker);
-
-/* In a blocking region it has taken some back, by a join in another order. */
-void fork_leave_again(struct strand *strand);
 
 /* It goes on: thieves find its children through its worker again. */
 void fork_come_back(struct strand *strand);

@@ -110,23 +110,10 @@ static void wait_for(struct sley_fork *child)
 		wait_as_thread(child);
 }
 
-/* Who looked during a join has not seen those above the child. */
-static void show_the_others(struct strand *strand)
-{
-	struct worker *worker = worker_current();
-
-	if (worker)
-		fork_answer(worker);
-	else
-		fork_leave_again(strand);
-}
-
 /* Child @i of the task on @strand. */
 static void join_nth(struct strand *strand, struct sley_fork *child, uint32_t i)
 {
-	if (fork_stack_pop(&strand->forks, i) == FORK_POP_OWN) {
-		if (i < fork_head(&strand->forks))
-			show_the_others(strand);
+	if (fork_take_back(strand, worker_current(), i) == FORK_POP_OWN) {
 		fork_call(child);
 		return;
 	}
@@ -151,7 +138,11 @@ noinline void sley_fork_join_slow(struct sley_fork *child)
 
 	if (i >= 0) {
 		join_nth(strand, child, (uint32_t)i);
-	} else if (state == FORK_LOOSE) {
+		return;
+	}
+	if (strand)
+		fork_show(strand, worker_current(), 0);
+	if (state == FORK_LOOSE) {
 		fork_call(child);
 	} else {
 		sley_check(!fork_is_plain(state),

@@ -187,6 +187,33 @@ static void fork_twice(int id)
 	fork_child(&crew[id]);
 }
 
+/* It has two, of which the older one was stolen and has ended. */
+static struct sley_fork newer;
+
+static void setup_two(void)
+{
+	struct sley_forks *forks;
+
+	setup_raised();
+	forks = &strands[0].forks;
+	(void)sley_fork_push_fast(forks, child, run_child, &payload);
+	(void)fork_stack_publish(forks);
+	MODEL_CHECK(fork_stack_steal(forks) == child);
+	MODEL_CHECK(!fork_finish(child));
+	(void)sley_fork_push_fast(forks, &newer, run_child, &payload);
+}
+
+/* The older one, and then it computes. */
+static void join_older(int id)
+{
+	struct sley_forks *forks = &strands[0].forks;
+
+	MODEL_CHECK(!sley_fork_pop_fast(forks, child));
+	MODEL_CHECK(fork_take_back(&strands[0], &crew[id], 0) ==
+		    FORK_POP_STOLEN);
+	fork_stack_forget(forks, 0);
+}
+
 /* ---- on a strand that is new ---------------------------------------------------- */
 
 static _Alignas(64) char stack_memory[64 << 10];
@@ -318,6 +345,9 @@ MODEL(a_sleeper_hears_of_a_private_child, .setup = setup_raised,
 
 MODEL(a_sleeper_is_told_of_a_second_child, .setup = setup,
       .threads = { fork_twice, look_and_sleep }, .finish = was_told);
+
+MODEL(a_sleeper_is_told_of_what_a_join_hid, .setup = setup_two,
+      .threads = { join_older, look_and_sleep }, .finish = was_told);
 
 MODEL(a_seized_child_wakes_its_parent, .setup = setup_raised,
       .threads = { fork_and_join, seize }, .finish = joined_once);
