@@ -145,7 +145,7 @@ noinline void sley_fork_join_slow(struct sley_fork *child)
 	if (state == FORK_LOOSE) {
 		fork_call(child);
 	} else {
-		sley_check(!fork_is_plain(state),
+		sley_check(state <= FORK_GIVEN,
 			   forked_rule("join a child once, in the task that "
 				       "forked it"));
 		wait_for(child);

@@ -347,3 +347,52 @@ TEST_ABORTS(fork_joining_a_typed_child_twice_aborts,
 	CHECK_EQ(sley_schedule(join_typed_twice, NULL), 0);
 	stop(rt);
 }
+
+struct taken {
+	struct sley_fork child;
+	struct sley_event go;
+	atomic_bool begun;
+};
+
+static void wait_to_go(void *arg)
+{
+	struct taken *taken = arg;
+
+	atomic_store(&taken->begun, true);
+	CHECK_EQ(sley_event_wait(&taken->go), 0);
+}
+
+static void join_own(void *arg)
+{
+	struct taken *taken = arg;
+
+	sley_fork(&taken->child, wait_to_go, taken);
+	while (!atomic_load(&taken->begun))
+		sley_yield();
+	sley_fork_join(&taken->child);
+}
+
+/* While its parent waits for it. */
+static void join_that_of_another(void *arg)
+{
+	struct taken *taken = arg;
+
+	while (!atomic_load(&taken->begun))
+		sley_yield();
+	CHECK_EQ(sley_sleep(20 * SLEY_MSEC), 0);
+	sley_fork_join(&taken->child);
+}
+
+TEST_ABORTS(fork_joining_the_child_of_another_task_aborts,
+	    "join a child once, in the task that forked it")
+{
+	struct taken taken = { .begun = false };
+	struct sley_config config = config_of(2);
+	struct sley *rt = start_with(&config);
+
+	CHECK_EQ(sley_schedule(join_own, &taken), 0);
+	CHECK_EQ(sley_schedule(join_that_of_another, &taken), 0);
+	CHECK_EQ(sley_sleep(200 * SLEY_MSEC), 0);
+	sley_event_set(&taken.go);
+	stop(rt);
+}
