@@ -40,7 +40,8 @@
  *
  * .scope: the call ends soon after this scope is cancelled, by its deadline, too
  * (<sley/scope.h>); as it does, without being told, after the calling task is, or
- * a scope that it has open, or everything (sley_cancel_all()).  Pieces that have
+ * a scope that it has open, or everything (sley_cancel_all()); and, if it is in a
+ * piece of another algorithm, after the caller of that one is.  Pieces that have
  * begun are finished, no other one begins, and the call returns -ECANCELED.  If
  * all had begun it returns 0.  Which ones did not run is not told.  A thread is
  * in no scope, not even in its own: it names the one that is meant.

@@ -82,6 +82,7 @@ struct strand {
 	size_t stack_size;    /* 0: the runtime's own pool                 */
 	struct opener opener; /* core/scope.h                            */
 	struct member member; /* the same                                */
+	const struct how *within; /* task/how.h: whose piece it runs          */
 };
 
 /*

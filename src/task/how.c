@@ -11,20 +11,25 @@
 
 #include <sley/error.h>
 
-void how_default(struct how *how)
-{
-	*how = (struct how){
-		.rt = sley__self.bound,
-		.own_level = true,
-	};
-}
-
 /* Where the code that calls belongs to, also if it blocks on another thread. */
 static struct strand *calling_strand(void)
 {
 	struct worker *worker = worker_current();
 
 	return worker ? worker->strand : sley__self.strand;
+}
+
+void how_default(struct how *how)
+{
+	const struct strand *caller = calling_strand();
+
+	*how = (struct how){
+		.rt = sley__self.bound,
+		.caller = caller,
+		.around = caller ? scope_innermost(caller) : NULL,
+		.outer = caller ? caller->within : NULL,
+		.own_level = true,
+	};
 }
 
 int how_read(struct how *how, const struct sley_how *given)
@@ -38,9 +43,7 @@ int how_read(struct how *how, const struct sley_how *given)
 	    copy.priority > SLEY_PRIORITY_MAX)
 		return SLEY_EPRIORITY;
 	how_default(how);
-	how->caller = calling_strand();
 	how->scope = copy.scope;
-	how->around = how->caller ? scope_innermost(how->caller) : NULL;
 	how->grain = copy.grain;
 	how->own_level = copy.priority == 0;
 	how->level = (unsigned int)(copy.priority + LEVEL_DEFAULT);
@@ -67,12 +70,28 @@ static int priority(const struct how *how)
 	return caller ? (int)task_level(caller->task) - LEVEL_DEFAULT : 0;
 }
 
+struct work {
+	const struct how *how;
+	sley_fn *fn;
+	void *arg;
+};
+
+static void run_work(void *arg)
+{
+	const struct work *work = arg;
+	struct how_before before = how_enter(work->how);
+
+	work->fn(work->arg);
+	how_leave(before);
+}
+
 /* As a task, in the caller's tree.  False: it has not run. */
 static bool run_as_task(const struct how *how, sley_fn *fn, void *arg)
 {
 	struct sley_options options = { .priority = priority(how) };
-	struct sley_task task = { .fn = fn,
-				  .arg = arg,
+	struct work work = { how, fn, arg };
+	struct sley_task task = { .fn = run_work,
+				  .arg = &work,
 				  .name = "parallel algorithm" };
 	struct sley_group group = SLEY_GROUP_INIT;
 
@@ -105,13 +124,25 @@ static bool is_cancelled(const struct sley_scope *scope)
 	return scope && scope_is_cancelled(scope);
 }
 
+/* The caller is, and stays so as long as it is in the call. */
+static bool caller_is_cancelled(const struct how *how)
+{
+	return is_cancelled(how->around) ||
+	       (how->caller && wait_ends_for_good(how->caller));
+}
+
 bool how_stopped_slow(const struct how *how)
 {
+	const struct how *outer = how->outer;
+
 	/* Where there is no monitor who works has to look at deadlines. */
 	if (how->rt && !how->rt->nr_workers)
 		(void)wait_told_to_end();
 	/* relaxed: cancelling everything orders nothing. */
-	return (how->rt && load_relaxed(&how->rt->cancelled)) ||
-	       is_cancelled(how->scope) || is_cancelled(how->around) ||
-	       (how->caller && wait_ends_for_good(how->caller));
+	if ((how->rt && load_relaxed(&how->rt->cancelled)) ||
+	    is_cancelled(how->scope) || caller_is_cancelled(how))
+		return true;
+	while (outer && !caller_is_cancelled(outer))
+		outer = outer->outer;
+	return outer;
 }

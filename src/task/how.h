@@ -27,6 +27,11 @@
  * place the caller's task is, until the scope is closed.  That must not end the
  * algorithm.  So what counts is what the caller was in when it called: the scope
  * that it had open, and whether it is cancelled for good.
+ *
+ * A caller may itself be a piece, and run elsewhere than who opened the scope.
+ * Then its strand says within which algorithm (how_enter()), and what that one's
+ * caller was in counts, too.  Not the scope that was named there: of a piece that
+ * has begun the rest is done.
  */
 #ifndef SLEY_TASK_HOW_H
 #define SLEY_TASK_HOW_H
@@ -42,6 +47,7 @@ struct how {
 	const struct strand *caller; /* its code's; NULL: a plain thread     */
 	struct sley_scope *scope;    /* that was named                 */
 	struct sley_scope *around;   /* that the caller has open       */
+	const struct how *outer;     /* whose piece the caller is; or NULL   */
 	size_t grain;       /* 0: automatic                                 */
 	unsigned int level; /* of the tasks, unless own_level               */
 	bool own_level;     /* that of the caller                           */
@@ -77,6 +83,31 @@ static inline bool how_stopped(const struct how *how)
 static inline unsigned int how_workers(const struct how *how)
 {
 	return how->rt && how->rt->nr_workers > 1 ? how->rt->nr_workers : 1;
+}
+
+/* How it was before how_enter(). */
+struct how_before {
+	struct strand *strand;
+	const struct how *within;
+};
+
+/* First in a forked child whose functions may call algorithms. */
+static inline must_check struct how_before how_enter(const struct how *how)
+{
+	struct worker *worker = worker_current();
+	struct how_before before = { worker ? worker->strand : NULL, NULL };
+
+	if (likely(before.strand)) {
+		before.within = before.strand->within;
+		before.strand->within = how;
+	}
+	return before;
+}
+
+static inline void how_leave(struct how_before before)
+{
+	if (likely(before.strand))
+		before.strand->within = before.within;
 }
 
 static inline void how_fork(const struct how *how, struct sley_fork *child,

@@ -246,6 +246,17 @@ static bool wants_a_lane(const struct stretch *s)
 	       s->forked + 1 < how_workers(&s->scan->split.how);
 }
 
+static void lane(void *arg);
+
+static void forked_lane(void *arg)
+{
+	struct stretch *s = arg;
+	struct how_before before = how_enter(&s->scan->split.how);
+
+	lane(s);
+	how_leave(before);
+}
+
 static void lane(void *arg)
 {
 	struct stretch *s = arg;
@@ -258,7 +269,7 @@ static void lane(void *arg)
 	if (forks) {
 		s->forked++;
 		spin_unlock(&s->lock);
-		how_fork(how, &next, lane, s);
+		how_fork(how, &next, forked_lane, s);
 		spin_lock(&s->lock);
 	}
 	work(s);

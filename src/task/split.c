@@ -43,13 +43,24 @@ bool split_leave_out(struct split *split, size_t at)
 
 static void run_part(void *arg);
 
+static void run_child(void *arg)
+{
+	struct part *part = arg;
+	struct how_before before = how_enter(&part->split->how);
+
+	run_part(part);
+	how_leave(before);
+}
+
 static void run_child_with_value(void *arg)
 {
 	struct part *part = arg;
 	struct split *split = part->split;
+	struct how_before before = how_enter(&split->how);
 
 	split->sum->init(part->value, split->arg);
 	run_part(part);
+	how_leave(before);
 }
 
 static noinline void halve(struct part *part, size_t middle)
@@ -58,7 +69,7 @@ static noinline void halve(struct part *part, size_t middle)
 	struct part right = { split, middle, part->end, NULL };
 	struct sley_fork child;
 
-	how_fork(&split->how, &child, run_part, &right);
+	how_fork(&split->how, &child, run_child, &right);
 	part->end = middle;
 	run_part(part);
 	how_join(&split->how, &child);

@@ -251,6 +251,46 @@ TEST_WORKERS(how_loops_in_loops_end_too)
 	stop(rt);
 }
 
+/* The first piece cancels what its caller has open; others are in loops. */
+static void cancel_or_loop(size_t begin, size_t end, void *arg)
+{
+	struct midway *m = arg;
+
+	(void)end;
+	if (begin > 0) {
+		CHECK_EQ(sley_for_with(0, (size_t)1 << 50, count_each, &m->done,
+				       SLEY_HOW(.grain = 1, .ordered = true)),
+			 -ECANCELED);
+		return;
+	}
+	/* One more worker at least has taken a piece. */
+	while (m->at && m->done < 100)
+		;
+	sley_scope_cancel(&m->scope);
+}
+
+static void nested_opener(void *arg)
+{
+	struct midway *m = arg;
+
+	sley_scope_open(&m->scope);
+	(void)!sley_for_with(0, 4, cancel_or_loop, m, SLEY_HOW(.grain = 1));
+	CHECK_EQ(sley_scope_close(&m->scope), -ECANCELED);
+	sley_scope_open(&m->scope);
+	m->done = 0;
+	sley_for(0, 4, cancel_or_loop, m); /* not cancelled, but those within */
+	CHECK_EQ(sley_scope_close(&m->scope), -ECANCELED);
+}
+
+TEST_WORKERS(how_loops_in_stolen_pieces_end_with_the_callers_scope)
+{
+	struct sley *rt = start();
+	struct midway m = { .at = sley_nr_workers(rt) > 1 };
+
+	in_task(nested_opener, &m);
+	stop(rt);
+}
+
 /* Nobody but the loop itself comes to look at the deadline, perhaps. */
 static int loop_until_late(void *arg)
 {
