@@ -37,8 +37,9 @@
  *
  * A forked child counts as a part of what its parent is doing.  If another worker
  * took it while the parent was in a scope, it is cancelled whenever the parent
- * is, and as long.  Elsewhere a sley_cancel() of the parent shows in the child's
- * sley_cancelled(), but does not cut its waits short.
+ * is, and as long; but not by a scope that the parent opens later.  Elsewhere a
+ * sley_cancel() of the parent shows in the child's sley_cancelled(), but does not
+ * cut its waits short.
  *
  * What must outlive the frame is not for scopes: sley_schedule() is for tasks
  * that nobody waits for.

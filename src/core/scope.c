@@ -63,6 +63,16 @@ static void member_unlink(struct member *member)
 		member->next->slot = member->slot;
 }
 
+/* How many are open, from @scope on outwards: under the lock of the opener. */
+static unsigned int depth_of(const struct sley_scope *scope)
+{
+	unsigned int depth = 0;
+
+	for (; scope; scope = scope->outer)
+		depth++;
+	return depth;
+}
+
 /* Those of a scope; NULL: the stolen children. */
 static struct member **members_of(struct opener *opener,
 				  struct sley_scope *scope)
@@ -136,7 +146,8 @@ struct walk {
 	enum pass pass;
 	struct opener *root;       /* the caller has its lock                 */
 	struct sley_scope *target; /* of the root, and those within; NULL: all */
-	int cause;                 /* of the target                           */
+	unsigned int depth;        /* of the target                           */
+	int cause;                 /* the same                                */
 	bool barrier;              /* somebody who was marked relies on one   */
 };
 
@@ -197,6 +208,19 @@ static struct sley_scope *first_scope(const struct walk *walk,
 	return walk->pass == PASS_CLEAR ? NULL : innermost_of(opener);
 }
 
+/* From @member on: one that knows the target, if it is a child of the root. */
+static struct member *within(const struct walk *walk,
+			     const struct opener *opener,
+			     const struct sley_scope *scope,
+			     struct member *member)
+{
+	if (opener == walk->root && !scope) {
+		while (member && member->depth < walk->depth)
+			member = member->next;
+	}
+	return member;
+}
+
 /* Each scope from the innermost on, then (scope is NULL) the children. */
 static void walk_below(struct walk *walk)
 {
@@ -205,6 +229,7 @@ static void walk_below(struct walk *walk)
 	struct member *member = visit_scope(walk, opener, scope);
 
 	for (;;) {
+		member = within(walk, opener, scope, member);
 		if (member) {
 			opener = &strand_of_member(member)->opener;
 			spin_lock(&opener->lock);
@@ -243,6 +268,7 @@ void scope_cancel(struct sley_scope *scope, int cause)
 
 	spin_lock(&opener->lock);
 	first = !cause_of(scope);
+	walk.depth = depth_of(scope);
 	if (first)
 		walk_from_target(&walk);
 	spin_unlock(&opener->lock);
@@ -381,6 +407,18 @@ static void wait_for_members(struct sley_scope *scope)
 		scope_deadline_stop(scope);
 }
 
+/* Under the lock: @scope ends, and with it what its children know of it. */
+static void forget(struct opener *opener, const struct sley_scope *scope)
+{
+	struct member *member = opener->children;
+	unsigned int depth = depth_of(scope);
+
+	for (; member; member = member->next) {
+		if (member->depth >= depth)
+			member->depth = depth - 1;
+	}
+}
+
 int scope_close(struct sley_scope *scope)
 {
 	struct opener *opener = scope->opener;
@@ -390,6 +428,8 @@ int scope_close(struct sley_scope *scope)
 	check_innermost(scope);
 	wait_for_members(scope);
 	spin_lock(&opener->lock);
+	if (unlikely(opener->children))
+		forget(opener, scope);
 	/* relaxed: a hint to thieves; all others have the lock. */
 	store_relaxed(&opener->innermost, scope->outer);
 	cause = cause_of(scope);
@@ -471,6 +511,7 @@ void scope_child_starts(struct strand *strand, struct strand *parent)
 	member->above = above;
 	member->scope = NULL;
 	member->task = strand->task;
+	member->depth = depth_of(innermost_of(above));
 	member_link(&above->children, member);
 	/* relaxed: a parent cannot end before its child. */
 	if (task_is_cancelled(load_relaxed(&parent->task)))

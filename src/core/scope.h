@@ -34,6 +34,11 @@
  * is another reason, of which each can be seen under the lock.  The wait of a
  * close is shielded.
  *
+ * A scope that a task opens when a child of its was stolen already is none of that
+ * child's.  So a child remembers how many scopes were open, nested, and a
+ * canceller passes over the children of who opened the scope that know fewer.
+ * Closing a scope lowers the number of those that knew it.
+ *
  * sley_cancel() has a task, not a strand, and the task may end at any time.  So
  * openers with open scopes or children are registered under their task, in buckets
  * with a lock each.  While the canceller has the lock of a bucket, no opener that it
@@ -91,6 +96,7 @@ struct member {
 	struct opener *above;        /* NULL: of nothing                      */
 	struct sley_scope *scope;    /* NULL: a stolen child                  */
 	struct sley_task *task;
+	unsigned int depth; /* of a child: under the lock, see above          */
 };
 
 /* For <sley/scope.h>. */

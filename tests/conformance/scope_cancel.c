@@ -419,6 +419,47 @@ TEST_WORKERS(a_stolen_child_of_a_member_that_is_cancelled_is_cut_short)
 	run_as_task(cancel_who_forked);
 }
 
+/* A child that was there before a scope within is none of that one's. */
+static void forked_wait_for_go(void *arg)
+{
+	struct scene *s = arg;
+
+	atomic_store(&s->begun, 1);
+	CHECK_EQ(sley_event_wait(&s->go), 0);
+	CHECK(!sley_cancelled());
+	atomic_store(&s->ended, 1);
+}
+
+static void cancel_within(void *arg)
+{
+	struct scene s = { 0 };
+	struct sley_scope within;
+	struct sley_fork child;
+
+	(void)arg;
+	sley_scope_open(&s.scope);
+	sley_fork(&child, forked_wait_for_go, &s);
+	await(&s.begun, 1);
+	for (int i = 0; i < 2; i++) {
+		sley_scope_open(&within);
+		sley_scope_cancel(&within);
+		CHECK_EQ(sley_scope_close(&within), -ECANCELED);
+	}
+	CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
+	CHECK_EQ(s.ended, 0);
+	sley_event_set(&s.go);
+	sley_fork_join(&child);
+	CHECK_EQ(s.ended, 1);
+	CHECK_EQ(sley_scope_close(&s.scope), 0);
+}
+
+TEST_WORKERS(a_scope_leaves_children_alone_that_were_stolen_before_it)
+{
+	if (nr_runners() < 2)
+		test_skip("nobody steals");
+	run_as_task(cancel_within);
+}
+
 static void forked_wait_again(void *arg)
 {
 	struct scene *s = arg;
