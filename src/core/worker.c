@@ -41,15 +41,17 @@
 _Thread_local struct self sley__self
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-#define NO_SLOTS 65536 /* threads between two instructions, at worst */
+#define NO_SLOTS 65536 /* threads between two instructions, twice at worst */
 
 static struct sley_fork *no_slots[NO_SLOTS];
 
 /*
  * Of all threads that run no tasks and have not forked yet.  They push here, one
- * after the other or some at once, before they know; see sley_fork_slow().
+ * after the other or some at once, before they know; see sley_fork_slow().  Who
+ * joins here, after it was bound and forked before that, lowers the head for a
+ * moment, also below 0: so there are slots there, too.
  */
-struct sley_forks sley__no_forks = { .slot = no_slots };
+struct sley_forks sley__no_forks = { .slot = no_slots + NO_SLOTS / 2 };
 _Thread_local struct sley_forks *sley_forks_current = &sley__no_forks;
 
 /* ---- from strand to strand ------------------------------------------------ */
