@@ -128,6 +128,9 @@ void sley_unbind(struct sley *rt)
 	sley_check(!worker ||
 			   (!rt->nr_workers && worker->strand == &worker->base),
 		   "a task cannot unbind its worker");
+	sley_check(
+		!sley__self.opener.innermost,
+		"a thread closes the scopes it has opened before it unbinds");
 	runtime_unbind(rt);
 }
 

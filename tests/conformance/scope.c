@@ -359,6 +359,19 @@ TEST_ABORTS(a_task_that_ends_with_an_open_scope_is_misuse,
 	run_as_task(forget);
 }
 
+/* Its deadline is among the timers of a worker, which may be gone then. */
+TEST_ABORTS(a_thread_that_unbinds_with_an_open_scope_is_misuse,
+	    "closes the scopes it has opened before it unbinds")
+{
+	struct sley_config config = config_of(1);
+	struct sley *rt = start_with(&config);
+	struct sley_scope scope;
+
+	sley_scope_open_until(&scope, in_ms(60000));
+	stop(rt);
+	(void)!sley_scope_close(&scope);
+}
+
 TEST_ABORTS(closing_the_outer_scope_first_is_misuse, "the last one first")
 {
 	struct sley_scope outer, inner;
