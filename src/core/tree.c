@@ -33,8 +33,11 @@ static uint64_t tree_of(struct strand *strand)
 		/* relaxed: a parent cannot end before its child. */
 		struct sley_task *task = load_relaxed(&strand->task);
 
+		/* relaxed: a parent may move; the code of a thread does not. */
+		struct worker *home = load_relaxed(&strand->home);
+
 		/* The code of a bound thread; its children run there, too. */
-		if (strand == &strand->home->base)
+		if (strand == &home->base)
 			return number(&sley__self.tree);
 		group = follow_group(task);
 		if (group && group->tree)

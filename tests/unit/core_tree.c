@@ -105,3 +105,34 @@ TEST_WORKERS(forked_children_are_in_the_tree_of_their_parent)
 	}
 	stop(rt);
 }
+
+static void ask_often(void *arg)
+{
+	for (int i = 0; i < 100; i++)
+		CHECK(tree_current() == *(uint64_t *)arg);
+}
+
+/* For TSan: a stolen child asks for its parent's tree while that moves. */
+static void fork_and_nap(void *arg)
+{
+	struct sley_fork child;
+	uint64_t id = tree_current();
+
+	(void)arg;
+	for (int i = 0; i < 100; i++) {
+		sley_fork(&child, ask_often, &id);
+		CHECK_EQ(sley_sleep(SLEY_USEC), 0);
+		sley_fork_join(&child);
+	}
+}
+
+TEST_WORKERS(stolen_children_ask_while_their_parent_comes_and_goes)
+{
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+
+	sley_spawn(&group, &task, fork_and_nap, NULL);
+	sley_join(&group);
+	stop(rt);
+}
