@@ -37,7 +37,8 @@
  *
  * where the last three are what SLEY_FORK() and SLEY_JOIN() use; call them for
  * children in an array, each of which must be joined.  The function has one to
- * six arguments.  If it is static, declare it so before.
+ * six arguments, none of them const itself.  If it is static, declare it so
+ * before.  No semicolon follows: compilers warn of one outside of functions.
  */
 #define SLEY_FORKABLE(type, name, ...)                                         \
 	SLEY_FORKABLE_PARTS(type, name, SLEY_PAIRS(PARAMETER, __VA_ARGS__),    \
