@@ -108,13 +108,14 @@ static void tiles_piece(struct split *split, size_t begin, size_t end,
 /* The smallest number whose square is @n or more. */
 static size_t root_above(size_t n)
 {
-	size_t root = 1;
+	size_t below = 0;
 
-	while (root * root < n && root < (size_t)1 << 31)
-		root *= 2;
-	while (root > 1 && (root - 1) * (root - 1) >= n)
-		root--;
-	return root;
+	/* Bit by bit: the largest whose square is less. */
+	for (size_t bit = (size_t)1 << 31; bit; bit /= 2) {
+		if ((below | bit) * (below | bit) < n)
+			below |= bit;
+	}
+	return below + 1;
 }
 
 static size_t divide_up(size_t a, size_t b)
