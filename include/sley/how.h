@@ -10,7 +10,8 @@
  * Pieces.  An algorithm cuts its work into pieces, and runs some of them beside
  * the others.  A piece may block, and others go on meanwhile.  But no two of
  * them are promised to run at the same time: they must not wait for each other
- * (sley_parallelize() is for that).
+ * (sley_parallelize() is for that).  It returns: a longjmp() or an exception must
+ * not leave it, for others may be under way in the frames below.
  *
  * Who runs them.  A task runs pieces itself, and idle workers take some from
  * it.  For a bound thread, and for a task in a blocking region, a task of their
