@@ -337,7 +337,7 @@ BOTH_VARIANTS(a_child_is_left_behind, .setup = setup,
 	      .threads = { fork_block_and_join, steal });
 
 BOTH_VARIANTS(a_sleeper_hears_of_a_child, .setup = setup,
-	      .slow_modes = MODEL_RA, .threads = { fork_and_work_on, search });
+	      .threads = { fork_and_work_on, search });
 
 MODEL(a_sleeper_hears_of_a_private_child, .setup = setup_raised,
       .slow_modes = MODEL_RA, .threads = { fork_and_work_on, search },

@@ -12,11 +12,10 @@
  *
  * Complete for one owner, two children, and two thieves of which one may seize;
  * and for three children and one that seizes, not in TSO: that did not end in
- * seven minutes.  They would not see what needs
- * three children and two thieves: the oldest stolen, the newest the owner's, and
- * one in the middle that all want; nor children of children, which are in stacks
- * of their own.  That one thief at a time seizes is the caller's
- * lock, and not in question here.
+ * seven minutes.  They would not see what needs three children and two thieves:
+ * the oldest stolen, the newest the owner's, and one in the middle that all want;
+ * nor children of children, which are in stacks of their own.  That one thief at
+ * a time seizes is the caller's lock, and not in question here.
  */
 #include "payload.h"
 
