@@ -128,7 +128,7 @@ static uint64_t fork_and_join(void)
 {
 	struct child child[DEPTH_MAX];
 	uint32_t nr = 1 + (uint32_t)test_random(DEPTH_MAX);
-	uint32_t order[DEPTH_MAX];
+	uint32_t order[DEPTH_MAX] = { 0 };
 
 	for (uint32_t i = 0; i < nr; i++) {
 		order[i] = i;
