@@ -158,7 +158,7 @@ static bool has_parents(const struct worker *victim)
 	return load_relaxed(&victim->nr_parents);
 }
 
-/* The forks of the strand it is on; NULL: it has not started. */
+/* The strand it is on; NULL: it has not started. */
 static struct strand *current_strand(const struct worker *victim)
 {
 	/* Strands are never unmapped; the CAS on its word decides. */

@@ -17,14 +17,6 @@ static _Thread_local struct {
 	struct mem mem;
 } thread;
 
-/* The strand whose values the caller means; NULL: those of the thread. */
-static inline struct strand *strand_here(void)
-{
-	struct worker *worker = worker_current();
-
-	return likely(worker) ? worker->strand : sley__self.strand;
-}
-
 static inline struct locals *locals_of(const struct strand *strand)
 {
 	return likely(strand) ? strand->locals : thread.head;
@@ -33,7 +25,7 @@ static inline struct locals *locals_of(const struct strand *strand)
 void *sley_local_get(const struct sley_local *key)
 {
 	const struct local_slot *slot =
-		locals_find(locals_of(strand_here()), key);
+		locals_find(locals_of(strand_current()), key);
 
 	return slot ? slot->value : NULL;
 }
@@ -128,7 +120,7 @@ static struct locals *add_to_thread(void)
 
 int sley_local_set(const struct sley_local *key, void *value)
 {
-	struct strand *strand = strand_here();
+	struct strand *strand = strand_current();
 	struct locals *chunk = locals_of(strand);
 	struct local_slot *slot = locals_find(chunk, key);
 

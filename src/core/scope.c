@@ -327,13 +327,6 @@ struct sley_scope *scope_innermost(const struct strand *strand)
 
 /* ---- open and close ------------------------------------------------------------ */
 
-static struct strand *current_strand(void)
-{
-	struct worker *worker = worker_current();
-
-	return worker ? worker->strand : sley__self.strand;
-}
-
 static void complain(struct ending *ending)
 {
 	struct opener *opener = container_of(ending, struct opener, ending);
@@ -355,7 +348,7 @@ static void watch(struct strand *strand)
 
 void scope_open(struct sley_scope *scope, uint64_t deadline_ns)
 {
-	struct strand *strand = current_strand();
+	struct strand *strand = strand_current();
 	struct opener *opener = strand ? &strand->opener : &sley__self.opener;
 	struct sley_scope *outer = innermost_of(opener);
 
@@ -383,7 +376,7 @@ void scope_open(struct sley_scope *scope, uint64_t deadline_ns)
 /* Never inlined: who waits must not keep an address of the thread. */
 static noinline void check_innermost(const struct sley_scope *scope)
 {
-	struct strand *strand = current_strand();
+	struct strand *strand = strand_current();
 	const struct opener *opener = strand ? &strand->opener
 					     : &sley__self.opener;
 

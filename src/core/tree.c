@@ -70,8 +70,7 @@ void tree_keep(struct strand *strand)
 
 uint64_t tree_current(void)
 {
-	struct worker *worker = worker_current();
-	struct strand *strand = worker ? worker->strand : sley__self.strand;
+	struct strand *strand = strand_current();
 	uint64_t id;
 
 	if (!strand)

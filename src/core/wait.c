@@ -84,7 +84,7 @@ static bool is_late(struct worker *worker)
 bool wait_told_to_end(void)
 {
 	struct worker *worker = worker_current();
-	struct strand *strand = worker ? worker->strand : sley__self.strand;
+	struct strand *strand = strand_current();
 
 	return strand &&
 	       (wait_is_cancelled(strand) || is_cancelled_above(strand) ||

@@ -252,6 +252,17 @@ static inline struct worker *worker_current(void)
 	return sley__self.worker;
 }
 
+/*
+ * The strand of the calling task, also if a thread serves it in a blocking call
+ * or region; NULL: the caller is a plain thread.
+ */
+static inline struct strand *strand_current(void)
+{
+	struct worker *worker = worker_current();
+
+	return likely(worker) ? worker->strand : sley__self.strand;
+}
+
 static inline struct worker *worker_of_thread(struct fiber_thread *thread)
 {
 	return container_of(thread, struct worker, thread);

@@ -122,17 +122,9 @@ static void join_nth(struct strand *strand, struct sley_fork *child, uint32_t i)
 	fork_stack_forget(&strand->forks, i);
 }
 
-/* The task that the caller is, or serves in a blocking region; NULL: none. */
-static struct strand *own_strand(void)
-{
-	struct worker *worker = worker_current();
-
-	return worker ? worker->strand : sley__self.strand;
-}
-
 noinline void sley_fork_join_slow(struct sley_fork *child)
 {
-	struct strand *strand = own_strand();
+	struct strand *strand = strand_current();
 	uint64_t state = fork_state(child);
 	int64_t i = strand ? fork_stack_find(&strand->forks, child) : -1;
 

@@ -11,17 +11,9 @@
 
 #include <sley/error.h>
 
-/* Where the code that calls belongs to, also if it blocks on another thread. */
-static struct strand *calling_strand(void)
-{
-	struct worker *worker = worker_current();
-
-	return worker ? worker->strand : sley__self.strand;
-}
-
 void how_default(struct how *how)
 {
-	const struct strand *caller = calling_strand();
+	const struct strand *caller = strand_current();
 
 	*how = (struct how){
 		.rt = sley__self.bound,
@@ -63,7 +55,7 @@ bool how_in_place(const struct how *how)
 /* Of a task that does it for the caller. */
 static int priority(const struct how *how)
 {
-	const struct strand *caller = calling_strand();
+	const struct strand *caller = strand_current();
 
 	if (!how->own_level)
 		return (int)how->level - LEVEL_DEFAULT;
