@@ -30,7 +30,8 @@ SLEY_BEGIN_DECLS
 	  "a runtime does not survive fork(): the child must create its own")  \
 	X(SLEY_ECPUS, -4102,                                                   \
 	  "no CPU is left for a worker: compare .cpus with "                   \
-	  "sley_cpus_usable(), taskset and the cgroup's cpuset")
+	  "sley_cpus_usable(), taskset and the cgroup's cpuset")               \
+	X(SLEY_EKILLED, -4103, "the process was killed")
 
 #define SLEY_ERROR_ENUM(name, value, text) name = value,
 enum { SLEY_ERRORS(SLEY_ERROR_ENUM) };

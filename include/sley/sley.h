@@ -17,11 +17,15 @@
  *   stock.h shared.h defer.h                 objects that are lent, shared, cleared
  *   local.h                                  variables of a task
  *   cpus.h                                   where workers run
+ *   process.h message.h                      things that live and are sent to
+ *   actor.h step.h                           as functions, as state machines
+ *   supervisor.h topic.h post.h              started again, told together, later
  *   trace.h version.h
  */
 #ifndef SLEY_SLEY_H
 #define SLEY_SLEY_H
 
+#include <sley/actor.h>
 #include <sley/barrier.h>
 #include <sley/blocking.h>
 #include <sley/chan.h>
@@ -36,9 +40,12 @@
 #include <sley/future.h>
 #include <sley/how.h>
 #include <sley/local.h>
+#include <sley/message.h>
 #include <sley/once.h>
 #include <sley/parallel.h>
 #include <sley/pipeline.h>
+#include <sley/post.h>
+#include <sley/process.h>
 #include <sley/reduce.h>
 #include <sley/runtime.h>
 #include <sley/rwlock.h>
@@ -48,11 +55,14 @@
 #include <sley/semaphore.h>
 #include <sley/shared.h>
 #include <sley/sort.h>
+#include <sley/step.h>
 #include <sley/stock.h>
+#include <sley/supervisor.h>
 #include <sley/sync.h>
 #include <sley/task.h>
 #include <sley/ticket.h>
 #include <sley/time.h>
+#include <sley/topic.h>
 #include <sley/trace.h>
 #include <sley/version.h>
 #include <sley/waker.h>

@@ -29,9 +29,12 @@ static bool is_held(struct worker *worker)
 	uint64_t finished = load_relaxed(&worker->counters.finished);
 	/* relaxed: a heuristic. */
 	uint64_t switches = load_relaxed(&worker->counters.switches);
-	bool same = finished == sight->finished && switches == sight->switches;
+	/* relaxed: a heuristic. */
+	uint64_t turns = load_relaxed(&worker->counters.turns);
+	bool same = finished == sight->finished &&
+		    switches == sight->switches && turns == sight->turns;
 
-	*sight = (struct monitor_sight){ finished, switches };
+	*sight = (struct monitor_sight){ finished, switches, turns };
 	/* relaxed: a heuristic. */
 	return same && load_relaxed(&worker->seat.word) == SEAT_AWAKE;
 }
@@ -47,8 +50,8 @@ static void look_after(struct worker *worker, uint64_t now_ns)
 			task_enqueue_chain(
 				timers_fire(&worker->timers, now_ns));
 	}
-	if (held &&
-	    (ring_size(&worker->ring) || !push_list_empty(&worker->lane)))
+	if (held && (next_open(&worker->next) || ring_size(&worker->ring) ||
+		     !push_list_empty(&worker->lane)))
 		idle_notify(&worker->rt->idle);
 }
 

@@ -36,6 +36,7 @@ enum monitor_state {
 struct monitor_sight {
 	uint64_t finished;
 	uint64_t switches;
+	uint64_t turns;
 };
 
 struct monitor {

@@ -15,6 +15,7 @@
  *   new, a hook                             the home list of its worker
  *   woken, may move                         the waker's next slot (what was
  *                                           there goes to the ring)
+ *   woken, runs in turns (core/turn.h)      the same, as the worker's own
  *   woken, may not                          home: the ready levels if the waker
  *                                           is there, else the home list
  *
@@ -23,13 +24,9 @@
  *
  * Whoever publishes work that anybody may take calls idle_notify(); whoever
  * pushes to a home list, idle_notify_seat().
- *
- * Edges:
- *
- *   N1  a waker exchanges the next slot -> owner or thief exchanges it : the
- *       task
  */
 #include "core/forked.h"
+#include "core/turn.h"
 #include "core/worker.h"
 
 #include "os/futex.h"
@@ -119,7 +116,7 @@ void place_foreign(struct sley *rt, struct sley_task *task)
 static void place_next(struct worker *worker, struct sley_task *task)
 {
 	if (!place_anywhere(worker->rt, task)) {
-		task = xchg_acq_rel(&worker->next, task); /* N1 */
+		task = next_put(&worker->next, task, 0);
 		if (task)
 			push_ring(worker, task);
 	}
@@ -175,6 +172,54 @@ static void place_movable(struct worker *worker, struct worker *home,
 		place_next(worker, task);
 	else
 		place_spawned(worker, task);
+}
+
+/* Behind what is queued here; if that is nothing, nobody else is woken for it. */
+void turn_again(struct worker *worker, struct sley_task *task)
+{
+	uint32_t flags = task_flags(task);
+
+	turn_ready(task);
+	if (task_level_of(flags) == LEVEL_DEFAULT && !(flags & TASK_PINNED) &&
+	    worker->rt->nr_workers && next_empty(&worker->next) &&
+	    !ring_size(&worker->ring) && !worker->ready.bitmap)
+		(void)next_put(&worker->next, task, NEXT_OWN);
+	else
+		place_spawned(worker, task);
+}
+
+/* To the next slot, as the worker's own: see core/turn.h. */
+static void place_own(struct worker *worker, struct sley_task *task)
+{
+	if (place_anywhere(worker->rt, task)) {
+		notify(worker);
+		return;
+	}
+	task = next_put(&worker->next, task, NEXT_OWN);
+	if (task) {
+		push_ring(worker, task);
+		notify(worker);
+	}
+}
+
+void turn_wake(struct worker *home, struct sley_task *task)
+{
+	uint32_t flags = task_flags(task);
+	struct worker *worker = worker_current();
+
+	turn_ready(task);
+	if (unlikely((flags & TASK_PINNED) || !home->rt->nr_workers)) {
+		if (home == worker)
+			levels_push(&worker->ready, task, task_level_of(flags));
+		else
+			place_home(worker, home, task);
+	} else if (unlikely(is_guest(worker, home))) {
+		place_as_guest(home, task);
+	} else if (likely(task_level_of(flags) == LEVEL_DEFAULT)) {
+		place_own(worker, task);
+	} else {
+		place_spawned(worker, task);
+	}
 }
 
 void place_accepted(struct sley_task *task)

@@ -21,7 +21,6 @@
  *
  *   P1  a setter counts its change -> a worker loads the count : the level
  *   P2  see core/worker.h
- *   N1  see place.c
  *
  * Rejected: a task that names its queue, whatever it is.  Rings and push lists
  * let nobody take out of the middle, and each move from one to the next would
@@ -116,7 +115,7 @@ void place_resort(struct worker *worker)
 	resort_ready(&worker->ready);
 	resort_fresh(worker);
 	resort_ring(worker);
-	task = xchg_acq_rel(&worker->next, NULL); /* N1 */
+	task = next_take(&worker->next);
 	if (task)
 		place_stealable(worker, task);
 	task = node_task(push_list_take_all(&worker->lane));

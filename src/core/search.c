@@ -18,8 +18,6 @@
  *
  * Edges:
  *
- *   N1  a waker exchanges the next slot -> owner or thief exchanges it : the
- *       task (see place.c)
  *   P2  see core/worker.h
  */
 #include "core/worker.h"
@@ -48,16 +46,12 @@
 
 static struct sley_task *take_next(struct worker *worker)
 {
-	/* relaxed: a glance; the exchange decides. */
-	if (!load_relaxed(&worker->next))
-		return NULL;
-	return xchg_acq_rel(&worker->next, NULL); /* N1 */
+	return next_take(&worker->next);
 }
 
 static struct sley_task *pick_next(struct worker *worker)
 {
-	/* relaxed: a glance; the exchange decides. */
-	if (likely(!load_relaxed(&worker->next)))
+	if (likely(next_empty(&worker->next)))
 		return NULL;
 	if (++worker->next_streak >= chaos_few(NEXT_STREAK, 2)) {
 		worker->next_streak = 0;
@@ -253,7 +247,7 @@ static struct sley_task *steal_from(struct worker *worker,
 	if (!task)
 		task = take_lane(worker, &victim->lane);
 	if (!task)
-		task = take_next(victim);
+		task = next_steal(&victim->next);
 	if (!task)
 		task = fork_steal(worker, victim);
 	if (task) {
@@ -315,7 +309,7 @@ static bool has_stealable(struct worker *victim)
 {
 	/* relaxed: for the parker, os_membarrier() orders it; see idle.h. */
 	return ring_size(&victim->ring) || !push_list_empty(&victim->lane) ||
-	       load_relaxed(&victim->next) || fork_stealable(victim) ||
+	       next_stealable(&victim->next) || fork_stealable(victim) ||
 	       fork_is_private(victim);
 }
 

@@ -66,7 +66,7 @@ static int accept(struct sley *rt, struct worker *here,
 	if (err)
 		return err;
 	task->group = group;
-	if (group)
+	if (group && !(flags & TASK_TURNS))
 		group_add(group);
 	if (here)
 		drain_count_spawned(here);

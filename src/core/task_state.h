@@ -136,6 +136,8 @@ enum task_verdict {
 #define TASK_MEMBER (1u << 5)     /* of a scope: core/scope.h               */
 #define TASK_FOR_GOOD (1u << 6)   /* CANCELLED, not by its own scope only   */
 #define TASK_SLOT (1u << 7)       /* was spawned with a waker: core/slot.h  */
+#define TASK_PROCESS (1u << 16)   /* of a process: actor/process.h          */
+#define TASK_TURNS (1u << 17)     /* its function returns many times: turn.h */
 #define TASK_LEVEL_SHIFT 8
 #define TASK_LEVEL_MASK (0xffu << TASK_LEVEL_SHIFT)
 

@@ -46,6 +46,22 @@ wait_leave(struct worker *worker, struct sley_waitq *q, enum wait_flags flags)
 	return strand->claimed;
 }
 
+/* Until something is in @inbox, which the caller has found empty. */
+static inline __attribute__((always_inline)) void
+wait_inbox(struct worker *worker, struct inbox *inbox)
+{
+	struct strand *strand = worker->strand;
+
+	strand->task->fiber = strand;
+	if (unlikely(!fork_stack_empty(&strand->forks)))
+		fork_leave_behind(worker);
+	worker->after.kind = AFTER_INBOX;
+	worker->after.inbox = inbox;
+	(void)worker_leave(worker);
+	if (unlikely(strand->parents_home))
+		fork_come_back(strand);
+}
+
 /* The same as waitq_wait_in(), for plain threads and with deadlines. */
 must_check int waitq_wait_slow(struct sley_waitq *lock, struct sley_waitq *list,
 			       struct sley_waiter *node, uint64_t deadline_ns,

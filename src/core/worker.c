@@ -28,6 +28,7 @@
 #include "core/region.h"
 #include "core/shortage.h"
 #include "core/slot.h"
+#include "core/turn.h"
 #include "core/waitq.h"
 #include "os/clock.h"
 #include "os/futex.h"
@@ -68,6 +69,9 @@ void leave_finish_rare(struct worker *worker)
 		break;
 	case AFTER_FORK:
 		fork_finish_wait(worker, after);
+		break;
+	case AFTER_INBOX:
+		turn_finish_wait(worker, after);
 		break;
 	case AFTER_YIELD:
 		/* It stays RUNNING: it is this worker's, in its own queue. */
@@ -147,7 +151,7 @@ static noinline bool start_rare(const struct worker *worker,
 
 	if (flags & TASK_SLOT)
 		slot_start(strand, task);
-	if (flags & TASK_MEMBER)
+	if (flags & (TASK_MEMBER | TASK_TURNS))
 		return false;
 	return (flags & TASK_MUST_RUN) || !is_cancelled(worker, task);
 }
@@ -157,7 +161,8 @@ static inline bool starts(const struct worker *worker, struct strand *strand,
 {
 	uint32_t flags = task_flags_acquire(task);
 
-	if (likely(!(flags & (TASK_CANCELLED | TASK_SLOT | TASK_MEMBER)) &&
+	if (likely(!(flags &
+		     (TASK_CANCELLED | TASK_SLOT | TASK_MEMBER | TASK_TURNS)) &&
 		   !worker->cancelled))
 		return true;
 	return start_rare(worker, strand, task);
@@ -226,9 +231,9 @@ begin(struct worker *worker, struct strand *strand, struct sley_task *task)
 	trace_task(&worker->trace, TRACE_TASK_BEGIN, task);
 }
 
-/* It has returned. */
+/* It has returned, and the strand is free of it. */
 static inline __attribute__((always_inline)) struct worker *
-finish(struct strand *strand, struct sley_task *task)
+settle(struct strand *strand, struct sley_task *task)
 {
 	struct worker *worker;
 
@@ -239,14 +244,37 @@ finish(struct strand *strand, struct sley_task *task)
 	worker = strand->home;
 	trace_task(&worker->trace, TRACE_TASK_END, task);
 	leave_task(worker, strand);
+	return worker;
+}
+
+static inline __attribute__((always_inline)) struct worker *
+finish(struct strand *strand, struct sley_task *task)
+{
+	struct worker *worker = settle(strand, task);
+
 	end_task(worker, task, true);
 	return worker;
 }
 
-/* A member of a scope, or a task that does not start. */
+/* One turn: what becomes of @task, which may have blocked in it, see turn.h. */
+static inline struct worker *
+run_turn(struct worker *worker, struct strand *strand, struct sley_task *task)
+{
+	begin(worker, strand, task);
+	task->fn(task->arg);
+	worker = settle(strand, task);
+	task->fiber = NULL;
+	counter_add(&worker->counters.turns, 1);
+	turns_of(task)->after(worker, task);
+	return worker;
+}
+
+/* One with turns, a member of a scope, or a task that does not start. */
 static noinline struct worker *
 run_rare(struct worker *worker, struct strand *strand, struct sley_task *task)
 {
+	if (likely(task_flags(task) & TASK_TURNS))
+		return run_turn(worker, strand, task);
 	if ((task_flags(task) & TASK_MEMBER) &&
 	    scope_start(strand, task, is_cancelled(worker, task))) {
 		begin(worker, strand, task);
@@ -418,6 +446,8 @@ void worker_fini(struct worker *worker)
 		strand_free(worker->rt, strand);
 	}
 	fork_storage_free(worker->rt, &worker->base);
+	pool_flush(&worker->messages);
+	pool_flush(&worker->processes);
 	trace_ring_fini(&worker->trace, &worker->rt->mem);
 }
 

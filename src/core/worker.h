@@ -39,6 +39,7 @@
 #include "core/idle.h"
 #include "core/levels.h"
 #include "core/monitor.h"
+#include "core/next.h"
 #include "core/runq.h"
 #include "core/scope.h"
 #include "core/timer.h"
@@ -48,9 +49,11 @@
 #include "core/waitq.h"
 #include "fiber/fiber.h"
 #include "lf/fork_stack.h"
+#include "lf/inbox.h"
 #include "lf/push_list.h"
 #include "lf/ring.h"
 #include "mem/alloc.h"
+#include "mem/pool.h"
 #include "mem/slab.h"
 #include "mem/stack.h"
 #include "os/thread.h"
@@ -93,6 +96,7 @@ enum after_kind {
 	AFTER_NOTHING,
 	AFTER_WAIT,   /* park the task, release the lock of what it waits for */
 	AFTER_FORK,   /* park the task, unless its child has ended            */
+	AFTER_INBOX,  /* park the task, unless something is in its inbox      */
 	AFTER_YIELD,  /* queue the task again                                 */
 	AFTER_REGION, /* let a thread of core/blocking.h go on with it       */
 	AFTER_IDLE,   /* keep the strand for later, or free it                */
@@ -104,6 +108,7 @@ struct after {
 	struct sley_waitq *q;  /* AFTER_WAIT: locked; may be NULL            */
 	enum wait_flags flags; /* AFTER_WAIT                                 */
 	struct sley_fork *child; /* AFTER_FORK                                */
+	struct inbox *inbox;     /* AFTER_INBOX                               */
 };
 
 /* When a task could not be started for want of a stack. */
@@ -119,6 +124,7 @@ struct worker_counters {
 	uint64_t switches;
 	uint64_t steals;
 	uint64_t parks;
+	uint64_t turns; /* see core/turn.h */
 };
 
 struct worker {
@@ -154,12 +160,14 @@ struct worker {
 	pthread_t pthread;
 	struct trace_ring trace;
 	struct worker_counters counters;
+	struct pool_cache messages;  /* of the pool in actor/mail.c       */
+	struct pool_cache processes; /* of that in actor/table.c          */
 
 	/* Read and written by others. */
 	cache_aligned uint32_t poke; /* the monitor asks for a fair pick     */
 	struct push_list home;       /* woken tasks that may run here only   */
 	struct push_list lane;       /* new tasks from outside; stealable    */
-	struct sley_task *next;      /* woken last, may move; stealable      */
+	struct next next;            /* woken last, may move; stealable      */
 	uint32_t next_streak;        /* picks from next in a row: owner only */
 	uint32_t guests;             /* threads not of ours, queueing here   */
 	struct spinlock parents_lock;
@@ -198,6 +206,7 @@ struct sley {
 	/* Rarely written. */
 	cache_aligned uint32_t phase; /* enum runtime_phase; a futex        */
 	uint32_t cancelled;           /* sley_cancel_all() was called       */
+	uint32_t stopping;            /* processes end: actor/stop.h        */
 	uint32_t spinner;             /* 1 + index of a searching worker    */
 	uint32_t drain_events;        /* futex: something may have ended    */
 	uint32_t draining;            /* somebody waits for drain_events    */

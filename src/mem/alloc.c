@@ -28,6 +28,10 @@ static void libc_free(void *self, void *memory, size_t size)
 	free(memory);
 }
 
+struct mem sley__program_mem = {
+	.hook = { .alloc = libc_alloc, .free = libc_free },
+};
+
 void mem_init(struct mem *mem, const struct sley_allocator *hook)
 {
 	mem->allocated = 0;

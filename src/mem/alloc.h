@@ -26,6 +26,9 @@ struct mem {
 	uint64_t allocated; /* bytes that are out, by all threads */
 };
 
+/* Of what belongs to no runtime: that of the C library. */
+extern struct mem sley__program_mem;
+
 /* @hook is copied; NULL or all zero: the C library's allocator. */
 void mem_init(struct mem *mem, const struct sley_allocator *hook);
 

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * actor.c - processes that are functions: their beginning and their end.
+ *
+ * The task of an actor has one turn, its whole life, and may block in it.
+ */
+#include "actor/process.h"
+#include "base/options.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <sley/actor.h>
+#include <sley/error.h>
+
+/* Where sley_actor_exit() goes, in the frame of its turn. */
+struct exit_place {
+	jmp_buf jump;
+	int reason;
+};
+
+static int run(struct process *process)
+{
+	struct exit_place place;
+
+	process->place = &place;
+	if (_setjmp(place.jump))
+		return place.reason;
+	return process->fn(process->self);
+}
+
+static void turn(void *arg)
+{
+	struct process *process = arg;
+	int reason = 0;
+
+	mail_sort(process);
+	if (!(process->flags & PROCESS_ENDING))
+		reason = run(process);
+	sley_check(reason <= 0, "an actor ends for 0 or an error below 0");
+	mail_sort(process);
+	if (process->flags & PROCESS_ENDING)
+		reason = process->reason;
+	process_end(process, reason);
+}
+
+void sley_actor_exit(int reason)
+{
+	struct process *process = process_current();
+	struct exit_place *place;
+
+	sley_check(process && (process->flags & PROCESS_ACTOR),
+		   "only an actor exits");
+	place = process->place;
+	place->reason = reason;
+	_longjmp(place->jump, 1);
+}
+
+static int check(struct sley_process_options *options, sley_actor_fn *fn,
+		 const struct sley_process_options *given)
+{
+	int err = options_copy(options, sizeof(*options), given);
+
+	if (err)
+		return err;
+	if (!fn)
+		return -EINVAL;
+	if (options->priority < SLEY_PRIORITY_MIN ||
+	    options->priority > SLEY_PRIORITY_MAX)
+		return SLEY_EPRIORITY;
+	if (options->stack_kib && !options_stack_fits(options->stack_kib))
+		return SLEY_ESTACK;
+	return 0;
+}
+
+int sley_actor_spawn(sley_pid *pid, sley_actor_fn *fn, void *arg,
+		     const struct sley_process_options *given)
+{
+	struct sley_process_options options;
+	struct process *process;
+	int err = check(&options, fn, given)
+			  ?: process_create(&process, &options);
+
+	if (err)
+		return err;
+	process->fn = fn;
+	process->self = arg;
+	process->flags |= PROCESS_ACTOR;
+	process->signals |= SIGNAL_ACTOR;
+	return process_start(process, turn, &options, pid);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * later.c - stands in for what is not there yet.
+ */
+#include "actor/bound.h"
+#include "actor/call.h"
+#include "actor/command.h"
+#include "actor/name.h"
+#include "actor/relation.h"
+#include <errno.h>
+struct relations *relations_take(struct process *p)
+{
+	(void)p;
+	return NULL;
+}
+void relations_tell(struct relations *r, sley_pid pid, int reason)
+{
+	(void)r;
+	(void)pid;
+	(void)reason;
+}
+bool relation_arrived(struct process *p, struct sley_msg *m)
+{
+	(void)p;
+	(void)m;
+	return true;
+}
+void relation_free(struct sley_msg *m)
+{
+	(void)m;
+}
+int relation_link_new(struct process *p)
+{
+	(void)p;
+	return -ENOSYS;
+}
+int relation_monitor_new(struct process *p, uint64_t *n)
+{
+	(void)p;
+	(void)n;
+	return -ENOSYS;
+}
+void relations_count(const struct process *p, uint32_t *l, uint32_t *m)
+{
+	(void)p;
+	*l = *m = 0;
+}
+int sley_link(sley_pid p)
+{
+	(void)p;
+	return -ENOSYS;
+}
+void sley_unlink(sley_pid p)
+{
+	(void)p;
+}
+int sley_monitor(sley_pid p, uint64_t *n)
+{
+	(void)p;
+	(void)n;
+	return -ENOSYS;
+}
+void sley_unmonitor(uint64_t n)
+{
+	(void)n;
+}
+/* command */
+void yields_dispatch(struct process *p)
+{
+	(void)p;
+}
+bool yields_complete(struct process *p, uint64_t t)
+{
+	(void)p;
+	(void)t;
+	return false;
+}
+void yields_drop(struct process *p)
+{
+	(void)p;
+}
+uint32_t yields_count(const struct process *p, uint32_t *c)
+{
+	(void)p;
+	*c = 0;
+	return 0;
+}
+int sley_out_yield(struct sley_out *o, uint32_t c, uint64_t t, void *p)
+{
+	(void)o;
+	(void)c;
+	(void)t;
+	(void)p;
+	return -ENOSYS;
+}
+enum sley_step sley_out_done(struct sley_out *o, int r)
+{
+	o->reason = r;
+	return SLEY_END;
+}
+enum sley_step sley_out_upgrade(struct sley_out *o,
+				const struct sley_behaviour *t, const void *i,
+				size_t s)
+{
+	o->to = t;
+	o->input = i;
+	o->input_size = s;
+	return SLEY_END;
+}
+/* bound */
+int bound_create(struct process *p, uint32_t l, unsigned int o)
+{
+	(void)p;
+	(void)l;
+	(void)o;
+	return -ENOSYS;
+}
+int bound_send(struct process *p, sley_pid to, struct sley_msg *m, uint64_t d)
+{
+	(void)p;
+	(void)to;
+	(void)d;
+	mail_free(m);
+	return -ENOSYS;
+}
+struct sley_msg *bound_take(struct process *p)
+{
+	(void)p;
+	return NULL;
+}
+uint32_t bound_length(const struct process *p, uint64_t *d)
+{
+	(void)p;
+	(void)d;
+	return 0;
+}
+void bound_close(struct process *p)
+{
+	(void)p;
+}
+/* name */
+void names_forget(struct process *p, sley_pid pid)
+{
+	(void)p;
+	(void)pid;
+}
+void topics_forget(struct process *p, sley_pid pid)
+{
+	(void)p;
+	(void)pid;
+}
+void name_of(sley_pid pid, char name[SLEY_NAME_MAX + 1])
+{
+	(void)pid;
+	name[0] = 0;
+}
+int name_register(const char *name, sley_pid pid, sley_pid *owner)
+{
+	(void)name;
+	(void)pid;
+	(void)owner;
+	return -ENOSYS;
+}
+/* call */
+int port_deliver(struct process *port, sley_pid pid, struct sley_msg *msg)
+{
+	(void)port;
+	(void)pid;
+	mail_free(msg);
+	return -ESRCH;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mail.c - see mail.h.
+ */
+#include "actor/mail.h"
+
+#include "actor/blob.h"
+#include "actor/call.h"
+#include "actor/command.h"
+#include "actor/process.h"
+#include "actor/receive.h"
+#include "actor/relation.h"
+#include "core/turn.h"
+
+#include <errno.h>
+#include <sley/error.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct sley_msg) == CACHE_LINE,
+	       "a message is one cache line");
+_Static_assert(offsetof(struct sley_msg, next) == 0,
+	       "a message is a push_node by its first member");
+
+static struct pool messages = {
+	.object_size = sizeof(struct sley_msg),
+	.chunk_objects = 1024,
+};
+
+static struct pool_cache *cache(void)
+{
+	struct worker *worker = worker_current();
+
+	return likely(worker) ? &worker->messages : NULL;
+}
+
+static struct push_node *msg_node(struct sley_msg *msg)
+{
+	return (struct push_node *)(void *)msg;
+}
+
+static struct sley_msg *node_msg(struct push_node *node)
+{
+	return (struct sley_msg *)(void *)node;
+}
+
+/* ---- what they are -------------------------------------------------------------- */
+
+struct sley_msg *mail_create(unsigned int kind, uint64_t tag)
+{
+	struct sley_msg *msg = pool_get(&messages, cache());
+
+	if (unlikely(!msg))
+		return NULL;
+	msg->from = SLEY_NO_PID;
+	msg->tag = tag;
+	msg->size = 0;
+	msg->error = 0;
+	msg->kind = (uint8_t)kind;
+	msg->storage = MAIL_INLINE;
+	msg->flags = 0;
+	return msg;
+}
+
+static noinline int copy_outside(struct sley_msg *msg, const void *data,
+				 size_t size)
+{
+	void *copy = mem_alloc(&sley__program_mem, size);
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, data, size);
+	msg->storage = MAIL_COPY;
+	msg->space[0] = (uintptr_t)copy;
+	return 0;
+}
+
+int mail_create_copy(struct sley_msg **out, unsigned int kind, uint64_t tag,
+		     const void *data, size_t size)
+{
+	struct sley_msg *msg;
+
+	if (unlikely(size > UINT32_MAX))
+		return -EMSGSIZE;
+	msg = mail_create(kind, tag);
+	if (unlikely(!msg))
+		return -ENOMEM;
+	msg->size = (uint32_t)size;
+	if (likely(size <= SLEY_MSG_INLINE)) {
+		if (size)
+			memcpy(msg->space, data, size);
+	} else if (copy_outside(msg, data, size)) {
+		mail_free(msg);
+		return -ENOMEM;
+	}
+	*out = msg;
+	return 0;
+}
+
+static noinline void free_storage(struct sley_msg *msg)
+{
+	void *data = (void *)(uintptr_t)msg->space[0];
+	sley_free_fn *free_fn = (sley_free_fn *)(uintptr_t)msg->space[1];
+
+	switch (msg->storage) {
+	case MAIL_COPY:
+		mem_free(&sley__program_mem, data, msg->size);
+		break;
+	case MAIL_OWNED:
+		free_fn(data);
+		break;
+	case MAIL_BLOB:
+		sley_blob_put(data);
+		break;
+	case MAIL_RELATION:
+		relation_free(msg);
+		break;
+	}
+}
+
+void mail_free(struct sley_msg *msg)
+{
+	uint8_t storage = msg->storage;
+
+	if (unlikely(storage != MAIL_INLINE))
+		free_storage(msg);
+	if (likely(storage < MAIL_RELATION))
+		pool_put(&messages, cache(), msg);
+}
+
+void mail_free_all(struct mail_queue *queue)
+{
+	struct sley_msg *msg;
+
+	while ((msg = mail_take(queue)))
+		mail_free(msg);
+}
+
+/* ---- on their way ----------------------------------------------------------------- */
+
+void process_wake(struct process *process)
+{
+	struct sley_task *task = &process->task;
+
+	if (task->fiber) {
+		turn_ready(task);
+		task_enqueue(task);
+	} else {
+		turn_wake(process->home, task);
+	}
+}
+
+int mail_put(struct process *process, struct push_node *node)
+{
+	enum inbox_answer answer = inbox_put(&process->inbox, node);
+
+	if (answer == INBOX_WAKE)
+		process_wake(process);
+	return unlikely(answer == INBOX_REFUSED) ? -ESRCH : 0;
+}
+
+int mail_send_to(struct process *process, sley_pid to, struct sley_msg *msg)
+{
+	if (unlikely(to & PID_PORT) && process)
+		return port_deliver(process, to, msg);
+	/* Whom it is for, until it is taken out. */
+	msg->data = (const void *)(uintptr_t)to;
+	if (likely(process && !mail_put(process, msg_node(msg))))
+		return 0;
+	mail_free(msg);
+	return -ESRCH;
+}
+
+int mail_send(sley_pid to, struct sley_msg *msg)
+{
+	return mail_send_to(process_find(to), to, msg);
+}
+
+/* ---- taken out --------------------------------------------------------------------- */
+
+/* It concerns whether the process lives on. */
+static void sort_signal(struct process *process, struct sley_msg *msg)
+{
+	bool ends = msg->flags & MAIL_ENDS;
+	int reason = msg->error;
+
+	if (ends)
+		mail_free(msg);
+	else if (msg->kind != SLEY_EXIT || relation_arrived(process, msg))
+		mail_append(&process->control, msg);
+	if (ends)
+		process_condemn(process, reason);
+}
+
+static noinline void sort_control(struct process *process, struct sley_msg *msg)
+{
+	switch (msg->kind) {
+	case SLEY_CANCEL:
+	case SLEY_EXIT:
+		sort_signal(process, msg);
+		break;
+	case SLEY_DOWN:
+		if (relation_arrived(process, msg))
+			mail_append(&process->control, msg);
+		break;
+	case SLEY_DONE:
+		if (!(process->flags & PROCESS_ACTOR) &&
+		    yields_complete(process, msg->tag)) {
+			mail_append(&process->control, msg);
+		} else {
+			process->stray++;
+			mail_free(msg);
+		}
+		break;
+	case MAIL_TIMEOUT:
+		receive_timed_out(msg);
+		break;
+	case MAIL_BOUND: /* bound_take() looks for itself */
+		break;
+	}
+}
+
+/* The runtime stops: as if it were cancelled. */
+static void sort_stop(struct process *process)
+{
+	struct sley_msg *msg = NULL;
+	bool traps;
+
+	spin_lock(&process->lock);
+	traps = process->signals & SIGNAL_TRAPS;
+	spin_unlock(&process->lock);
+	if (traps)
+		msg = mail_create(SLEY_CANCEL, 0);
+	if (msg) {
+		msg->error = -ECANCELED;
+		mail_append(&process->control, msg);
+	} else {
+		process_condemn(process, -ECANCELED);
+	}
+}
+
+/* The two nodes that are no messages. */
+static bool sort_order(struct process *process, const struct push_node *node)
+{
+	if (node == &process->kill)
+		process_condemn(process, SLEY_EKILLED);
+	else if (node == &process->stop)
+		sort_stop(process);
+	else
+		return false;
+	return true;
+}
+
+void mail_sort_some(struct process *process)
+{
+	struct push_node *node = inbox_take(&process->inbox);
+	/* relaxed: its own. */
+	sley_pid pid = load_relaxed(&process->pid);
+
+	while (node) {
+		struct sley_msg *msg = node_msg(node);
+		struct push_node *this = node;
+
+		node = node->next;
+		if (unlikely(sort_order(process, this)))
+			continue;
+		if (unlikely((uintptr_t)msg->data != pid)) {
+			mail_free(msg); /* for an earlier tenant */
+		} else if (likely(msg->kind == SLEY_MESSAGE)) {
+			mail_append(&process->user, msg);
+			process->nr_user++;
+		} else {
+			sort_control(process, msg);
+		}
+	}
+}
+
+void mail_deliver(struct sley_msg *msg)
+{
+	switch (msg->storage) {
+	case MAIL_COPY:
+	case MAIL_OWNED:
+		msg->data = (const void *)(uintptr_t)msg->space[0];
+		break;
+	case MAIL_BLOB:
+		msg->data = sley_blob_data((void *)(uintptr_t)msg->space[0]);
+		break;
+	default:
+		msg->data = msg->size ? msg->space : NULL;
+	}
+}
+
+void mail_done(struct sley_msg *msg)
+{
+	if (!(msg->flags & MAIL_KEPT))
+		mail_free(msg);
+}

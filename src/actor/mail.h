@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mail.h - messages: where they come from, how they are put into an inbox, and
+ * what a process does with those it takes out.
+ *
+ * A message is in one of these, in turn:
+ *
+ *   its sender's hands   mail_create(), mail_send()
+ *   an inbox             of the process it is for, or of a later tenant of its
+ *                        place, who drops it: until it is taken out, ->data is
+ *                        the pid it is for
+ *   a queue              control or user, of the process: mail_sort()
+ *   the receiver's       delivered: freed after the step, or at the next receive,
+ *                        unless MAIL_KEPT
+ *
+ * What the runtime tells a process has a kind of its own.  Some kinds are never
+ * seen by its code:
+ *
+ *   MAIL_TIMEOUT  the deadline of a receive
+ *   MAIL_BOUND    there is something in the bounded mailbox (actor/bound.h)
+ *
+ * A SLEY_CANCEL or SLEY_EXIT with MAIL_ENDS ends it instead (actor/signal.c).  And
+ * two nodes of an inbox are no messages: process->kill and ->stop.
+ *
+ * SLEY_EXIT and SLEY_DOWN are parts of relations (actor/relation.h), which
+ * exist from the beginning, so that telling of an end needs no memory.
+ */
+#ifndef SLEY_ACTOR_MAIL_H
+#define SLEY_ACTOR_MAIL_H
+
+#include "base/compiler.h"
+#include "lf/push_list.h"
+
+#include <sley/message.h>
+
+struct process;
+
+enum mail_kind {
+	MAIL_TIMEOUT = 16,
+	MAIL_BOUND,
+};
+
+/* Where the bytes are, and what goes with the message. */
+enum mail_storage {
+	MAIL_INLINE,   /* in ->space                                        */
+	MAIL_COPY,     /* space[0]: where                                   */
+	MAIL_OWNED,    /* space[0]: where, space[1]: the function that frees */
+	MAIL_BLOB,     /* space[0]: the blob                                */
+	MAIL_RELATION, /* the message is part of a relation                 */
+	MAIL_EMBEDDED, /* the message is part of something else: not freed  */
+};
+
+#define MAIL_KEPT (1u << 0) /* flags: the receiver's own               */
+#define MAIL_ENDS (1u << 1) /* whoever takes it out ends               */
+
+/* First in, first out. */
+struct mail_queue {
+	struct sley_msg *first;
+	struct sley_msg *last; /* only if first is there */
+};
+
+static inline void mail_append(struct mail_queue *queue, struct sley_msg *msg)
+{
+	msg->next = NULL;
+	if (queue->first)
+		queue->last->next = msg;
+	else
+		queue->first = msg;
+	queue->last = msg;
+}
+
+static inline struct sley_msg *mail_take(struct mail_queue *queue)
+{
+	struct sley_msg *msg = queue->first;
+
+	if (msg)
+		queue->first = msg->next;
+	return msg;
+}
+
+/* A message of @kind without bytes; NULL: no memory. */
+must_check struct sley_msg *mail_create(unsigned int kind, uint64_t tag);
+
+/* The same with a copy of @size bytes.  0, -ENOMEM or -EMSGSIZE. */
+must_check int mail_create_copy(struct sley_msg **out, unsigned int kind,
+				uint64_t tag, const void *data, size_t size);
+
+/* Whatever it is and has: also what belongs to a relation. */
+void mail_free(struct sley_msg *msg);
+void mail_free_all(struct mail_queue *queue);
+
+/*
+ * Put @msg into the inbox of @to, and wake that.  ->from is set by the caller.
+ * 0, or -ESRCH: then @msg was freed.  Never waits, and knows no limits.
+ */
+int mail_send(sley_pid to, struct sley_msg *msg);
+
+/* The same where process_find() has found @process, or NULL. */
+int mail_send_to(struct process *process, sley_pid to, struct sley_msg *msg);
+
+/* The same for what is no message, too: 0, or -ESRCH. */
+must_check int mail_put(struct process *process, struct push_node *node);
+
+/* It was parked, and whoever calls this may wake it. */
+void process_wake(struct process *process);
+
+/*
+ * By the process: take what is in its inbox, do what has to be done, and queue
+ * what its code is to see.
+ */
+void mail_sort_some(struct process *process);
+
+/* From now on @msg is being looked at by the user's code. */
+void mail_deliver(struct sley_msg *msg);
+
+/* The user's code is done with it, unless it was kept. */
+void mail_done(struct sley_msg *msg);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process.c - see process.h: the beginning and the end of a process.
+ */
+#include "actor/process.h"
+
+#include "actor/bound.h"
+#include "actor/command.h"
+#include "actor/name.h"
+#include "actor/relation.h"
+#include "actor/stop.h"
+#include "core/drain.h"
+#include "core/forked.h"
+#include "core/spawn.h"
+#include "core/turn.h"
+#include "os/clock.h"
+
+#include <errno.h>
+#include <sley/error.h>
+
+#define BUDGET_DEFAULT 64
+
+/* ---- turns --------------------------------------------------------------------- */
+
+/* Nothing of it is known to anybody: the last of its end. */
+static void release(struct worker *worker, struct process *process)
+{
+	struct sley *rt = process_runtime(process);
+
+	if (!(process->flags & PROCESS_ACTOR) && process->self)
+		mem_free(&rt->mem, process->self, process->behaviour->size);
+	table_put(process);
+	drain_count_finished(worker);
+}
+
+static bool has_more(const struct process *process)
+{
+	return process->user.first || process->control.first ||
+	       (process->flags & PROCESS_AGAIN) ||
+	       (process->bound && bound_length(process, NULL));
+}
+
+static void after_turn(struct worker *worker, struct sley_task *task)
+{
+	struct process *process = container_of(task, struct process, task);
+
+	if (unlikely(process->flags & PROCESS_ENDED)) {
+		release(worker, process);
+		return;
+	}
+	if (likely(!has_more(process))) {
+		turn_park(task);
+		if (likely(inbox_rest(&process->inbox)))
+			return;
+	}
+	turn_again(worker, task);
+}
+
+static const struct turns turns = { after_turn };
+
+/* ---- the beginning --------------------------------------------------------------- */
+
+static int runtime_for(struct sley **out, struct sley *given)
+{
+	struct worker *worker = worker_current();
+	struct sley *rt = given;
+
+	if (!rt)
+		rt = worker ? worker->rt : sley__self.bound;
+	if (!rt)
+		return SLEY_ENORUNTIME;
+	if (runtime_is_lost(rt))
+		return SLEY_EFORKED;
+	if (!rt->nr_workers && (!worker || worker->rt != rt))
+		return SLEY_ENOWORKER;
+	*out = rt;
+	return 0;
+}
+
+static struct worker *home_in(struct sley *rt)
+{
+	struct worker *worker = worker_current();
+
+	return worker && worker->rt == rt ? worker : rt->worker[0];
+}
+
+static void fill(struct process *process, struct sley *rt,
+		 const struct sley_process_options *options)
+{
+	const struct process *parent = process_current();
+	uint32_t budget = options->budget ? options->budget : BUDGET_DEFAULT;
+
+	process->control.first = process->user.first = NULL;
+	process->home = home_in(rt);
+	process->self = NULL;
+	process->behaviour = NULL;
+	process->relations = NULL;
+	process->yields = NULL;
+	process->flags = 0;
+	process->reason = 0;
+	process->budget = (uint16_t)(budget < UINT16_MAX ? budget : UINT16_MAX);
+	process->signals = options->traps ? SIGNAL_TRAPS : 0;
+	process->start_ns = os_now();
+	/* relaxed: its own. */
+	process->parent = parent ? load_relaxed(&parent->pid) : SLEY_NO_PID;
+	process->stray = process->nr_user = 0;
+	process->names = NULL;
+	/* relaxed: statistics. */
+	store_relaxed(&process->handled, 0);
+	/* relaxed: statistics. */
+	store_relaxed(&process->steps, 0);
+	/* relaxed: the pid publishes it. */
+	store_relaxed(&process->bound, NULL);
+}
+
+int process_create(struct process **out,
+		   const struct sley_process_options *options)
+{
+	struct process *process;
+	struct sley *rt;
+	int err = runtime_for(&rt, options->runtime);
+
+	if (err)
+		return err;
+	if ((options->link || options->monitor) && !process_current())
+		return -EINVAL;
+	process = table_get();
+	if (!process)
+		return -ENOMEM;
+	fill(process, rt, options);
+	if (options->mailbox)
+		err = bound_create(process, options->mailbox,
+				   options->overflow);
+	if (err)
+		table_put(process);
+	*out = process;
+	return err;
+}
+
+void process_forget(struct process *process)
+{
+	if (process->bound)
+		bound_close(process);
+	table_put(process);
+}
+
+/* From here on it can be found. */
+static sley_pid publish(struct process *process)
+{
+	sley_pid pid = pid_make(0, process->index, process->generation);
+
+	inbox_open(&process->inbox);
+	spin_lock(&process->lock);
+	store_release(&process->pid, pid); /* A1 */
+	spin_unlock(&process->lock);
+	return pid;
+}
+
+/* Before anybody but the caller knows it. */
+static int introduce(struct process *process, sley_pid *pid,
+		     const struct sley_process_options *options)
+{
+	int err = 0;
+
+	*pid = publish(process);
+	if (options->name)
+		err = name_register(options->name, *pid, pid);
+	if (!err && options->link)
+		err = relation_link_new(process);
+	if (!err && options->monitor)
+		err = relation_monitor_new(process, options->monitor);
+	return err;
+}
+
+static int queue(struct process *process, sley_fn *fn,
+		 const struct sley_process_options *options)
+{
+	const struct sley_options task = {
+		.priority = options->priority,
+		.stack_kib = options->stack_kib,
+		.pinned = options->pinned,
+	};
+	struct sley_group *group = (struct sley_group *)(uintptr_t)&turns;
+
+	process->task.fn = fn;
+	process->task.arg = process;
+	process->task.name = options->label ? options->label : options->name;
+	return spawn_into_as(process_runtime(process), group, &process->task,
+			     &task, TASK_PROCESS | TASK_TURNS);
+}
+
+int process_start(struct process *process, sley_fn *fn,
+		  const struct sley_process_options *options, sley_pid *pid)
+{
+	sley_pid made = SLEY_NO_PID;
+	int err = introduce(process, &made, options);
+
+	if (!err) {
+		stop_newcomer(process);
+		err = queue(process, fn, options);
+		if (err && options->monitor)
+			sley_unmonitor(*options->monitor);
+	}
+	if (err && err != -EEXIST)
+		made = SLEY_NO_PID;
+	if (pid)
+		*pid = made;
+	if (err) {
+		process_end(process, 0);
+		table_put(process);
+	}
+	return err;
+}
+
+/* ---- the end ----------------------------------------------------------------------- */
+
+static struct relations *withdraw(struct process *process, sley_pid *pid)
+{
+	struct relations *relations;
+
+	spin_lock(&process->lock);
+	/* relaxed: its own. */
+	*pid = load_relaxed(&process->pid);
+	/* relaxed: written under the lock, by which it is also believed. */
+	store_relaxed(&process->pid, SLEY_NO_PID);
+	relations = relations_take(process);
+	spin_unlock(&process->lock);
+	return relations;
+}
+
+static void free_mail(struct process *process)
+{
+	struct push_node *node = inbox_close(&process->inbox);
+
+	while (node) {
+		struct push_node *this = node;
+
+		node = node->next;
+		if (this != &process->kill && this != &process->stop)
+			mail_free((struct sley_msg *)(void *)this);
+	}
+	mail_free_all(&process->control);
+	mail_free_all(&process->user);
+}
+
+void process_end(struct process *process, int reason)
+{
+	sley_pid pid;
+	struct relations *relations = withdraw(process, &pid);
+
+	names_forget(process, pid);
+	topics_forget(process, pid);
+	free_mail(process);
+	if (process->bound)
+		bound_close(process);
+	if (!(process->flags & PROCESS_ACTOR))
+		yields_drop(process);
+	else if (process->current)
+		mail_done(process->current);
+	if (relations)
+		relations_tell(relations, pid, reason);
+	process->flags |= PROCESS_ENDED;
+}
+
+/* ---- about oneself ------------------------------------------------------------------- */
+
+sley_pid sley_self(void)
+{
+	const struct process *process = process_current();
+
+	/* relaxed: its own. */
+	return process ? load_relaxed(&process->pid) : SLEY_NO_PID;
+}

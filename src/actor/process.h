@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process.h - a process: what it is, how it lives and how it ends.
+ *
+ * A process is a task with an inbox.  Two kinds share this struct: a step process,
+ * whose task runs in turns (core/turn.h) on whatever stack its worker is on, and
+ * an actor, whose task is a function that receives.
+ *
+ * Everything that concerns a process reaches it as a message, through its inbox:
+ * what others send, completions, the ends of others, a deadline, and the order to
+ * end.  It takes them out itself, when it runs (actor/mail.h).  So whatever is not
+ * marked below belongs to the process alone, and needs no lock.
+ *
+ * Identity.  Processes live in a table that is never freed (actor/table.c).  The
+ * pid is {node, generation, index}; process->pid is the pid while it lives, and 0
+ * otherwise.  A look is a hint: the process may end right after it.  Then a
+ * message put into its inbox is refused; or, if the place has a new tenant, gets
+ * there, and is dropped by that one, since messages say whom they are for.
+ *
+ * The lock is for what others change: relations (actor/relation.h), and to cancel
+ * its task.  Who holds it and finds process->pid right knows that the process does
+ * not end meanwhile.
+ *
+ * End, in its last turn (process_end):
+ *   1. behaviour->close, by who calls it
+ *   2. under the lock: pid = 0, relations are taken out
+ *   3. names and topics are left
+ *   4. the inbox is closed, what is in it freed; senders that wait are refused
+ *   5. those it was related with are told, with the reason
+ *   6. when the turn is over: memory goes back, the runtime counts one task less
+ *
+ * Edges:
+ *
+ *   A1  the pid is stored, at the start -> who finds it there : what the process is
+ */
+#ifndef SLEY_ACTOR_PROCESS_H
+#define SLEY_ACTOR_PROCESS_H
+
+#include "actor/mail.h"
+#include "base/compiler.h"
+#include "core/worker.h"
+#include "lf/inbox.h"
+#include "lf/spin.h"
+
+#include <sley/actor.h>
+#include <sley/process.h>
+#include <sley/step.h>
+
+struct relations; /* actor/relation.h  */
+struct yields;    /* actor/command.h   */
+struct bound;     /* actor/bound.h     */
+
+/* In ->flags: */
+#define PROCESS_ACTOR (1u << 0)  /* it has a function, not steps            */
+#define PROCESS_ENDING (1u << 1) /* ->reason is why; no more steps          */
+#define PROCESS_AGAIN (1u << 2)  /* a step is due, whatever has come        */
+#define PROCESS_ENDED (1u << 3)  /* its turn was the last one               */
+
+/* In ->signals: */
+#define SIGNAL_TRAPS (1u << 0)   /* CANCEL and EXIT are messages            */
+#define SIGNAL_KILLED (1u << 1)  /* ->kill is under way, or was             */
+#define SIGNAL_STOPPED (1u << 2) /* ->stop is under way, or was             */
+#define SIGNAL_ACTOR (1u << 3)   /* PROCESS_ACTOR, for others               */
+#define SIGNAL_SUPERVISED (1u << 4) /* a supervisor asks it to end          */
+
+struct process {
+	struct sley_task task;
+
+	struct inbox inbox; /* anybody puts                                */
+	sley_pid pid;       /* 0: free; written under the lock             */
+	struct mail_queue control; /* taken out, not yet delivered         */
+	struct mail_queue user;    /* the same, sent by others             */
+	struct worker *home;       /* pinned to, or any of its runtime     */
+	void *self;                /* of a step process; an actor's arg    */
+
+	union {
+		const struct sley_behaviour *behaviour;
+		sley_actor_fn *fn;
+	};
+	struct relations *relations; /* NULL: none so far (lock)           */
+	union {
+		struct yields *yields;    /* NULL: none so far             */
+		struct sley_msg *current; /* an actor's: its last one      */
+	};
+	struct bound *bound;   /* NULL: no limit                           */
+	struct push_node kill; /* in the inbox when it is killed           */
+	uint64_t handled;    /* messages; read by others                      */
+	uint64_t steps;      /* the same                                      */
+	uint32_t index;      /* in the table: constant                        */
+	uint32_t generation; /* of its pid, or of the last one             */
+
+	struct spinlock lock;
+	uint32_t flags;   /* PROCESS_*                                     */
+	int32_t reason;   /* PROCESS_ENDING                                */
+	uint16_t budget;  /* messages in one turn                          */
+	uint16_t signals; /* SIGNAL_* (lock)                               */
+	uint64_t start_ns;
+	sley_pid parent;
+	uint32_t stray;   /* completions nobody waits for; read by others    */
+	uint32_t nr_user; /* in ->user; read by others                     */
+	void *place;      /* in the frame of an actor: sley_actor_exit()   */
+	struct push_node stop; /* in the inbox when the runtime stops      */
+	void *names;           /* what it is known by: actor/name.h        */
+} cache_aligned;
+
+_Static_assert(sizeof(struct process) == 256, "a million cost 256 MB");
+
+/* ---- pid -------------------------------------------------------------------- */
+
+#define PID_INDEX_BITS 26
+#define PID_GENERATION_BITS 26
+#define PID_NODE_BITS 11
+#define PID_PORT                                                               \
+	(1ull << 63) /* no process, but who waits for a reply: call.h */
+
+static inline uint32_t pid_index(sley_pid pid)
+{
+	return (uint32_t)(pid & ((1u << PID_INDEX_BITS) - 1));
+}
+
+static inline uint32_t pid_generation(sley_pid pid)
+{
+	return (uint32_t)(pid >> PID_INDEX_BITS) &
+	       ((1u << PID_GENERATION_BITS) - 1);
+}
+
+static inline uint32_t pid_node(sley_pid pid)
+{
+	return (uint32_t)((pid & ~PID_PORT) >>
+			  (PID_INDEX_BITS + PID_GENERATION_BITS));
+}
+
+static inline sley_pid pid_make(uint32_t node, uint32_t index,
+				uint32_t generation)
+{
+	return (uint64_t)node << (PID_INDEX_BITS + PID_GENERATION_BITS) |
+	       (uint64_t)generation << PID_INDEX_BITS | index;
+}
+
+/* ---- table.c ------------------------------------------------------------------ */
+
+#define TABLE_CHUNK_BITS 8
+#define TABLE_CHUNKS (1u << (PID_INDEX_BITS - TABLE_CHUNK_BITS))
+
+/* Processes are found by index in chunks that are never freed. */
+extern struct process *sley__table[TABLE_CHUNKS];
+
+/* A place in the table, with its index and generation; NULL: no memory. */
+must_check struct process *table_get(void);
+void table_put(struct process *process);
+
+/* How many places were ever used: indices below this may be looked at. */
+uint32_t table_length(void);
+
+/* The place of @index; NULL: it was never used. */
+static inline struct process *table_at(uint32_t index)
+{
+	/* T2: a chunk is made -> somebody finds it : it is zero */
+	struct process *chunk =
+		load_acquire(&sley__table[index >> TABLE_CHUNK_BITS]); /* T2 */
+
+	return likely(chunk) ? &chunk[index & ((1u << TABLE_CHUNK_BITS) - 1)]
+			     : NULL;
+}
+
+/* A hint: it may end at any time.  NULL: there is none (any more). */
+static inline struct process *process_find(sley_pid pid)
+{
+	struct process *process = table_at(pid_index(pid));
+
+	if (likely(process && pid &&
+		   load_acquire(&process->pid) == pid)) /* A1 */
+		return process;
+	return NULL;
+}
+
+/* The same, locked: it does not end until it is unlocked. */
+must_check struct process *process_lock(sley_pid pid);
+void process_unlock(struct process *process);
+
+/* ---- process.c ------------------------------------------------------------------ */
+
+/* The calling process; NULL: the caller is none. */
+static inline struct process *process_current(void)
+{
+	struct strand *strand = strand_current();
+	struct sley_task *task = strand ? strand->task : NULL;
+
+	if (!task || !(task_flags(task) & TASK_PROCESS))
+		return NULL;
+	return container_of(task, struct process, task);
+}
+
+static inline struct sley *process_runtime(const struct process *process)
+{
+	return process->home->rt;
+}
+
+/* By the process: its mail is in its queues. */
+static inline void mail_sort(struct process *process)
+{
+	if (!inbox_quiet(&process->inbox))
+		mail_sort_some(process);
+}
+
+/* For sums that others read. */
+static inline void process_count(uint64_t *counter, uint64_t n)
+{
+	/* relaxed: one writer at a time; a statistic. */
+	store_relaxed(counter, load_relaxed(counter) + n);
+}
+
+/*
+ * A new process, with what @options (checked, not NULL) say; not started, and
+ * unknown.  What is special to its kind is the caller's to fill in.  0 or an error.
+ */
+must_check int process_create(struct process **out,
+			      const struct sley_process_options *options);
+
+/* Undo that. */
+void process_forget(struct process *process);
+
+/*
+ * Start it: @fn is its turn.  On failure it is gone; ->self is not freed.
+ */
+must_check int process_start(struct process *process, sley_fn *fn,
+			     const struct sley_process_options *options,
+			     sley_pid *pid);
+
+/* Its end, in its last turn: steps 2 to 5 above.  after() does the rest. */
+void process_end(struct process *process, int reason);
+
+/*
+ * @process, which is locked and alive, is asked to end, or told so if it traps:
+ * by SLEY_CANCEL or SLEY_EXIT, with the reason in its ->error.  Puts @msg into its
+ * inbox, and cuts the waits of an actor short.  signal.c
+ */
+void process_signal(struct process *process, struct sley_msg *msg);
+
+/* The same with @node, its ->kill or ->stop, unless that is under way. */
+void process_order(struct process *process, struct push_node *node,
+		   unsigned int signal);
+
+/* By the process itself, from its mail: it ends for @reason, unless it does. */
+void process_condemn(struct process *process, int reason);
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * receive.c - an actor takes its messages.
+ *
+ * An actor without messages waits for its inbox, and only for that (core/turn.h):
+ * its deadline is a message, too, MAIL_TIMEOUT, embedded in the frame of the
+ * receive and sent by an alarm.  If the alarm has begun to ring when the receive is
+ * over, the frame is left only after the message has come out of the inbox.
+ *
+ * A selective receive remembers how far it has looked: what it did not want stays
+ * in the queues, and is not asked for again in the same receive.
+ */
+#include "actor/receive.h"
+
+#include "actor/bound.h"
+#include "actor/process.h"
+#include "core/timer.h"
+#include "core/wait.h"
+#include "os/clock.h"
+
+#include <errno.h>
+#include <sley/actor.h>
+
+/* Of one receive, in its frame. */
+struct deadline {
+	struct alarm alarm;
+	struct sley_msg msg; /* MAIL_TIMEOUT */
+	sley_pid pid;
+	bool started;
+	bool rings;   /* under the lock of the timers: the message comes */
+	bool arrived; /* it has come                                    */
+};
+
+/* What is asked for. */
+struct wish {
+	sley_wants *wants; /* NULL: anything */
+	void *arg;
+	struct sley_msg *control; /* the last one that was not wanted */
+	struct sley_msg *user;
+};
+
+/* ---- the deadline --------------------------------------------------------------- */
+
+static void deadline_hold(struct alarm *alarm)
+{
+	container_of(alarm, struct deadline, alarm)->rings = true;
+}
+
+static void deadline_ring(struct alarm *alarm)
+{
+	struct deadline *deadline = container_of(alarm, struct deadline, alarm);
+
+	(void)mail_send(deadline->pid, &deadline->msg);
+}
+
+void receive_timed_out(struct sley_msg *msg)
+{
+	container_of(msg, struct deadline, msg)->arrived = true;
+}
+
+static void deadline_start(struct deadline *deadline, struct worker *worker,
+			   sley_pid pid, uint64_t deadline_ns)
+{
+	*deadline = (struct deadline){
+		.alarm = { .hold = deadline_hold, .ring = deadline_ring },
+		.msg = { .kind = MAIL_TIMEOUT, .storage = MAIL_EMBEDDED },
+		.pid = pid,
+		.started = true,
+	};
+	alarm_start(&worker->timers, &deadline->alarm, deadline_ns);
+}
+
+static void deadline_stop(struct deadline *deadline, struct process *process)
+{
+	if (!deadline->started)
+		return;
+	timer_stop(&deadline->alarm.timer);
+	while (deadline->rings && !deadline->arrived) {
+		wait_inbox(worker_current(), &process->inbox);
+		mail_sort(process);
+	}
+}
+
+/* ---- taking ----------------------------------------------------------------------- */
+
+/* The first one after *@seen that is wanted; takes it out. */
+static struct sley_msg *take_wanted(struct mail_queue *queue,
+				    struct sley_msg **seen,
+				    const struct wish *wish)
+{
+	struct sley_msg *before = *seen;
+	struct sley_msg *msg = before ? before->next : queue->first;
+
+	while (msg && !wish->wants(msg, wish->arg)) {
+		before = msg;
+		msg = msg->next;
+	}
+	*seen = before;
+	if (!msg)
+		return NULL;
+	if (before)
+		before->next = msg->next;
+	else
+		queue->first = msg->next;
+	if (queue->last == msg)
+		queue->last = before;
+	return msg;
+}
+
+/* What a mailbox with a limit has goes where it can be looked through. */
+static bool fetch(struct process *process)
+{
+	struct sley_msg *msg = process->bound ? bound_take(process) : NULL;
+
+	if (!msg)
+		return false;
+	mail_append(&process->user, msg);
+	process->nr_user++;
+	return true;
+}
+
+static struct sley_msg *take(struct process *process, struct wish *wish)
+{
+	struct sley_msg *msg;
+
+	if (likely(!wish->wants)) {
+		msg = mail_take(&process->control);
+		if (msg)
+			return msg;
+		if (!process->user.first && !fetch(process))
+			return NULL;
+		process->nr_user--;
+		return mail_take(&process->user);
+	}
+	msg = take_wanted(&process->control, &wish->control, wish);
+	while (!msg) {
+		msg = take_wanted(&process->user, &wish->user, wish);
+		if (msg)
+			process->nr_user--;
+		else if (!fetch(process))
+			return NULL;
+	}
+	return msg;
+}
+
+/* ---- receiving ---------------------------------------------------------------------- */
+
+static struct process *actor_current(void)
+{
+	struct process *process = process_current();
+
+	return process && (process->flags & PROCESS_ACTOR) && worker_current()
+		       ? process
+		       : NULL;
+}
+
+static void wait_for_mail(struct process *process, struct deadline *deadline,
+			  uint64_t deadline_ns)
+{
+	struct worker *worker = worker_current();
+
+	if (deadline_ns != UINT64_MAX && !deadline->started)
+		deadline_start(deadline, worker, process->pid, deadline_ns);
+	wait_inbox(worker, &process->inbox);
+}
+
+/* Until there is something wanted: 0, with *@msg, or why not. */
+static int await(struct process *process, struct wish *wish,
+		 uint64_t deadline_ns, struct sley_msg **msg)
+{
+	struct deadline deadline;
+	int err = 0;
+
+	deadline.started = false;
+	for (;;) {
+		mail_sort(process);
+		if (unlikely(process->flags & PROCESS_ENDING)) {
+			err = -ECANCELED;
+			break;
+		}
+		*msg = take(process, wish);
+		if (*msg)
+			break;
+		if (deadline_ns != UINT64_MAX &&
+		    (deadline.started ? deadline.arrived
+				      : deadline_ns <= os_now())) {
+			err = -ETIMEDOUT;
+			break;
+		}
+		wait_for_mail(process, &deadline, deadline_ns);
+	}
+	deadline_stop(&deadline, process);
+	return err;
+}
+
+static int receive(struct sley_msg **out, struct wish *wish,
+		   uint64_t deadline_ns)
+{
+	struct process *process = actor_current();
+	struct sley_msg *msg;
+	int err;
+
+	if (unlikely(!process))
+		return -EINVAL;
+	if (process->current)
+		mail_done(process->current);
+	process->current = NULL;
+	err = await(process, wish, deadline_ns, &msg);
+	if (unlikely(err))
+		return err;
+	mail_deliver(msg);
+	process_count(&process->handled, 1);
+	process->current = msg;
+	*out = msg;
+	return 0;
+}
+
+int sley_receive_until(struct sley_msg **msg, uint64_t deadline_ns)
+{
+	struct wish wish = { NULL };
+
+	return receive(msg, &wish, deadline_ns);
+}
+
+int sley_receive(struct sley_msg **msg)
+{
+	return sley_receive_until(msg, UINT64_MAX);
+}
+
+int sley_receive_where(struct sley_msg **msg, sley_wants *wants, void *arg,
+		       uint64_t deadline_ns)
+{
+	struct wish wish = { .wants = wants, .arg = arg };
+
+	return receive(msg, &wish, deadline_ns);
+}
+
+static bool has_tag(const struct sley_msg *msg, void *arg)
+{
+	const uint64_t *tag = arg;
+
+	return msg->kind == SLEY_MESSAGE && msg->tag == *tag;
+}
+
+int sley_receive_tag(struct sley_msg **msg, uint64_t tag, uint64_t deadline_ns)
+{
+	return sley_receive_where(msg, has_tag, &tag, deadline_ns);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * send.c - what users send.
+ */
+#include "actor/blob.h"
+#include "actor/bound.h"
+#include "actor/process.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* From whomever; @msg is gone in any case. */
+static inline int send_msg(sley_pid to, struct sley_msg *msg,
+			   uint64_t deadline_ns)
+{
+	struct process *process = process_find(to);
+
+	/* relaxed: A1 published it; and that of a later one is never freed. */
+	if (unlikely(process && !(to & PID_PORT) &&
+		     load_relaxed(&process->bound)))
+		return bound_send(process, to, msg, deadline_ns);
+	return mail_send_to(process, to, msg);
+}
+
+static inline void sign(struct sley_msg *msg)
+{
+	const struct process *process = process_current();
+
+	/* relaxed: its own. */
+	msg->from = process ? load_relaxed(&process->pid) : SLEY_NO_PID;
+}
+
+int sley_send_until(sley_pid to, uint64_t tag, const void *data, size_t size,
+		    uint64_t deadline_ns)
+{
+	struct sley_msg *msg;
+	int err = mail_create_copy(&msg, SLEY_MESSAGE, tag, data, size);
+
+	if (unlikely(err))
+		return err;
+	sign(msg);
+	return send_msg(to, msg, deadline_ns);
+}
+
+int sley_send(sley_pid to, uint64_t tag, const void *data, size_t size)
+{
+	return sley_send_until(to, tag, data, size, UINT64_MAX);
+}
+
+/* A message with @size bytes elsewhere; they are the caller's if it fails. */
+static int create_outside(struct sley_msg **out, uint64_t tag, size_t size,
+			  enum mail_storage storage, void *what)
+{
+	struct sley_msg *msg;
+
+	if (size > UINT32_MAX)
+		return -EMSGSIZE;
+	msg = mail_create(SLEY_MESSAGE, tag);
+	if (!msg)
+		return -ENOMEM;
+	msg->size = (uint32_t)size;
+	msg->storage = (uint8_t)storage;
+	msg->space[0] = (uintptr_t)what;
+	*out = msg;
+	return 0;
+}
+
+int sley_send_owned(sley_pid to, uint64_t tag, void *data, size_t size,
+		    sley_free_fn *free_fn)
+{
+	struct sley_msg *msg;
+	int err = create_outside(&msg, tag, size, MAIL_OWNED, data);
+
+	if (!free_fn)
+		free_fn = free;
+	if (err) {
+		free_fn(data);
+		return err;
+	}
+	msg->space[1] = (uintptr_t)free_fn;
+	sign(msg);
+	return send_msg(to, msg, UINT64_MAX);
+}
+
+int sley_send_blob(sley_pid to, uint64_t tag, struct sley_blob *blob)
+{
+	struct sley_msg *msg;
+	int err = create_outside(&msg, tag, blob->size, MAIL_BLOB, blob);
+
+	if (err)
+		return err;
+	blob_get(blob);
+	sign(msg);
+	return send_msg(to, msg, UINT64_MAX);
+}
+
+void sley_msg_keep(struct sley_msg *msg)
+{
+	msg->flags |= MAIL_KEPT;
+}
+
+static void check_kept(const struct sley_msg *msg)
+{
+	sley_check(msg->flags & MAIL_KEPT,
+		   "free or forward only messages that were kept");
+}
+
+void sley_msg_free(struct sley_msg *msg)
+{
+	if (!msg)
+		return;
+	check_kept(msg);
+	mail_free(msg);
+}
+
+int sley_msg_forward(sley_pid to, struct sley_msg *msg)
+{
+	check_kept(msg);
+	sley_check(msg->kind == SLEY_MESSAGE,
+		   "only what somebody sent can be sent on");
+	msg->flags &= (uint16_t)~MAIL_KEPT;
+	return send_msg(to, msg, UINT64_MAX);
+}

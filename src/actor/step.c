@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * step.c - step processes: the turn.
+ *
+ * A turn takes out what has come, and calls the step with up to STEP_MESSAGES of
+ * it, control before what users sent, until nothing is left or the budget is used
+ * up: then others have their turn first.  A step is called without messages in
+ * three cases: it is the first one, the last one said SLEY_CONTINUE, or the
+ * process was upgraded.
+ */
+#include "actor/bound.h"
+#include "actor/command.h"
+#include "actor/process.h"
+#include "base/options.h"
+
+#include <errno.h>
+#include <sley/error.h>
+#include <sley/step.h>
+
+#define STEP_MESSAGES 16
+
+/* ---- what the step gets ---------------------------------------------------------- */
+
+static struct sley_msg *take_user(struct process *process)
+{
+	struct sley_msg *msg = mail_take(&process->user);
+
+	if (likely(msg))
+		process->nr_user--;
+	else if (unlikely(process->bound))
+		msg = bound_take(process);
+	return msg;
+}
+
+static uint32_t gather(struct process *process, struct sley_msg **msg,
+		       uint32_t max)
+{
+	uint32_t nr = 0;
+
+	for (; nr < max; nr++) {
+		msg[nr] = mail_take(&process->control);
+		if (likely(!msg[nr]))
+			msg[nr] = take_user(process);
+		if (!msg[nr])
+			break;
+		mail_deliver(msg[nr]);
+	}
+	return nr;
+}
+
+/* ---- what it says ---------------------------------------------------------------- */
+
+static void end(struct process *process, int reason)
+{
+	const struct sley_behaviour *behaviour = process->behaviour;
+
+	if (behaviour->close)
+		behaviour->close(process->self, reason);
+	process_end(process, reason);
+}
+
+static int create_self(struct sley *rt, const struct sley_behaviour *behaviour,
+		       void **self)
+{
+	*self = NULL;
+	if (!behaviour->size)
+		return 0;
+	*self = mem_alloc(&rt->mem, behaviour->size);
+	return *self ? 0 : -ENOMEM;
+}
+
+/* The old one is closed in any case, once: here, or by end(). */
+static int upgrade(struct process *process, const struct sley_out *out)
+{
+	const struct sley_behaviour *from = process->behaviour;
+	struct sley *rt = process_runtime(process);
+	void *self;
+	int err = create_self(rt, out->to, &self);
+
+	if (!err && out->to->init)
+		err = out->to->init(self, "upgrade", out->input,
+				    out->input_size);
+	if (err) {
+		if (self)
+			mem_free(&rt->mem, self, out->to->size);
+		return err;
+	}
+	if (from->close)
+		from->close(process->self, 0);
+	if (process->self)
+		mem_free(&rt->mem, process->self, from->size);
+	yields_drop(process);
+	process->self = self;
+	process->behaviour = out->to;
+	process->flags |= PROCESS_AGAIN;
+	return 0;
+}
+
+/* False: it has come to its end. */
+static bool obey(struct process *process, enum sley_step said,
+		 const struct sley_out *out)
+{
+	int reason = out->reason;
+
+	if (unlikely(said == SLEY_END)) {
+		if (out->to)
+			reason = upgrade(process, out);
+		if (!out->to || reason) {
+			end(process, reason);
+			return false;
+		}
+		return true;
+	}
+	if (said == SLEY_CONTINUE)
+		process->flags |= PROCESS_AGAIN;
+	if (unlikely(process->yields))
+		yields_dispatch(process);
+	return true;
+}
+
+static bool step(struct process *process, struct sley_msg **msg, uint32_t nr)
+{
+	struct sley_out out = { .process = process };
+	enum sley_step said;
+
+	process->flags &= ~PROCESS_AGAIN;
+	said = process->behaviour->step(process->self, msg, nr, &out);
+	process_count(&process->handled, nr);
+	process_count(&process->steps, 1);
+	for (uint32_t i = 0; i < nr; i++)
+		mail_done(msg[i]);
+	return obey(process, said, &out);
+}
+
+/* ---- the turn --------------------------------------------------------------------- */
+
+static void turn(void *arg)
+{
+	struct sley_msg *msg[STEP_MESSAGES];
+	struct process *process = arg;
+	uint32_t left = process->budget;
+
+	do {
+		uint32_t max = left < STEP_MESSAGES ? left : STEP_MESSAGES;
+		uint32_t nr;
+
+		mail_sort(process);
+		if (unlikely(process->flags & PROCESS_ENDING)) {
+			end(process, process->reason);
+			return;
+		}
+		nr = gather(process, msg, max);
+		if (!nr && !(process->flags & PROCESS_AGAIN))
+			return;
+		if (!step(process, msg, nr))
+			return;
+		left -= nr;
+	} while (left && !(process->flags & PROCESS_AGAIN));
+}
+
+/* ---- the beginning ------------------------------------------------------------------ */
+
+static int start(struct process *process,
+		 const struct sley_behaviour *behaviour, const void *input,
+		 size_t size, const struct sley_process_options *options)
+{
+	const char *method = options->method ? options->method : "main";
+	int err = create_self(process_runtime(process), behaviour,
+			      &process->self);
+
+	process->behaviour = behaviour;
+	process->flags |= PROCESS_AGAIN;
+	if (!err && behaviour->init)
+		err = behaviour->init(process->self, method, input, size);
+	return err;
+}
+
+static int check(struct sley_process_options *options,
+		 const struct sley_behaviour *behaviour,
+		 const struct sley_process_options *given)
+{
+	int err = options_copy(options, sizeof(*options), given);
+
+	if (err)
+		return err;
+	if (!behaviour || !behaviour->step)
+		return -EINVAL;
+	if (options->priority < SLEY_PRIORITY_MIN ||
+	    options->priority > SLEY_PRIORITY_MAX)
+		return SLEY_EPRIORITY;
+	options->stack_kib = 0;
+	if (!options->label && !options->name)
+		options->label = behaviour->name;
+	return 0;
+}
+
+int sley_process_spawn(sley_pid *pid, const struct sley_behaviour *behaviour,
+		       const void *input, size_t size,
+		       const struct sley_process_options *given)
+{
+	struct sley_process_options options;
+	struct process *process;
+	struct sley *rt;
+	void *self;
+	int err = check(&options, behaviour, given)
+			  ?: process_create(&process, &options);
+
+	if (err)
+		return err;
+	rt = process_runtime(process);
+	err = start(process, behaviour, input, size, &options);
+	self = process->self;
+	if (err) {
+		process_forget(process);
+	} else {
+		err = process_start(process, turn, &options, pid);
+		if (err && behaviour->close)
+			behaviour->close(self, err);
+	}
+	if (err && self)
+		mem_free(&rt->mem, self, behaviour->size);
+	return err;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stop.c - see stop.h.
+ *
+ * Edges:
+ *
+ *   Z1  the runtime is marked, then the table is walked <-> a process is in the
+ *       table, then it looks for the mark: the lock of its place decides.  Who
+ *       walks later finds it there; who walked earlier has published the mark
+ */
+#include "actor/stop.h"
+
+/* Locked. */
+static void ask(struct process *process)
+{
+	if (!(process->signals & SIGNAL_SUPERVISED))
+		process_order(process, &process->stop, SIGNAL_STOPPED);
+}
+
+static bool concerns(const struct process *process, const struct sley *rt,
+		     const struct worker *worker)
+{
+	return process->home->rt == rt && (!worker || process->home == worker);
+}
+
+static void look_at(struct process *process, const struct sley *rt,
+		    const struct worker *worker)
+{
+	spin_lock(&process->lock);
+	/* relaxed: written under the lock. */
+	if (load_relaxed(&process->pid) &&
+	    !(load_relaxed(&process->pid) & PID_PORT) &&
+	    concerns(process, rt, worker))
+		ask(process);
+	spin_unlock(&process->lock);
+}
+
+void actors_stop(struct sley *rt, const struct worker *worker)
+{
+	uint32_t length;
+
+	if (!worker)
+		/* relaxed: Z1. */
+		store_relaxed(&rt->stopping, 1);
+	length = table_length();
+	for (uint32_t i = 0; i < length; i++)
+		look_at(table_at(i), rt, worker);
+}
+
+void stop_newcomer(struct process *process)
+{
+	spin_lock(&process->lock);
+	/* relaxed: Z1. */
+	if (load_relaxed(&process_runtime(process)->stopping))
+		ask(process);
+	spin_unlock(&process->lock);
+}
+
+void stop_leave_to_supervisor(struct process *process)
+{
+	spin_lock(&process->lock);
+	process->signals |= SIGNAL_SUPERVISED;
+	spin_unlock(&process->lock);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stop.h - all processes of a runtime are asked to end.
+ */
+#ifndef SLEY_ACTOR_STOP_H
+#define SLEY_ACTOR_STOP_H
+
+#include "actor/process.h"
+
+/*
+ * Ask all processes of @rt to end, now and those to come; but for those that have
+ * a supervisor, who sees to it.  @worker: only those that live there, where each
+ * bound thread has its own; or NULL.
+ */
+void actors_stop(struct sley *rt, const struct worker *worker);
+
+/* @process is about to start: does that apply to it? */
+void stop_newcomer(struct process *process);
+
+/* It has a supervisor, which asks it to end in its order. */
+void stop_leave_to_supervisor(struct process *process);
+
+#endif

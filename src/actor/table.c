@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table.c - the places of processes.
+ *
+ * A pool of them (mem/pool.h) whose chunks are found by number.  A place that is
+ * given back counts its generation when it is used again; one whose generations
+ * are used up is not, so that no pid ever comes back.
+ *
+ * Edges:
+ *
+ *   T2  a chunk is made -> somebody finds it by index : its places know theirs
+ */
+#include "actor/process.h"
+
+#define CHUNK_PLACES (1u << TABLE_CHUNK_BITS)
+#define LAST_GENERATION ((1u << PID_GENERATION_BITS) - 1)
+
+struct process *sley__table[TABLE_CHUNKS];
+
+static uint32_t nr_chunks; /* written under the lock of the pool */
+
+/* Index 0 is nobody's: no pid is 0, whatever its generation. */
+static bool adopt(struct pool *pool, void *memory)
+{
+	struct process *chunk = memory;
+
+	(void)pool;
+	if (nr_chunks == TABLE_CHUNKS)
+		return false;
+	for (uint32_t i = 0; i < CHUNK_PLACES; i++) {
+		chunk[i].index = nr_chunks * CHUNK_PLACES + i;
+		chunk[i].inbox.word = INBOX_CLOSED;
+	}
+	store_release(&sley__table[nr_chunks], chunk); /* T2 */
+	/* relaxed: a bound for who looks at all of them. */
+	store_relaxed(&nr_chunks, nr_chunks + 1);
+	return true;
+}
+
+static struct pool places = {
+	.object_size = sizeof(struct process),
+	.chunk_objects = CHUNK_PLACES,
+	.adopt = adopt,
+};
+
+static struct pool_cache *cache(void)
+{
+	struct worker *worker = worker_current();
+
+	return likely(worker) ? &worker->processes : NULL;
+}
+
+struct process *table_get(void)
+{
+	struct process *process;
+
+	do {
+		process = pool_get(&places, cache());
+	} while (process && process->generation == LAST_GENERATION);
+	if (process)
+		process->generation++;
+	return process;
+}
+
+void table_put(struct process *process)
+{
+	pool_put(&places, cache(), process);
+}
+
+uint32_t table_length(void)
+{
+	/* relaxed: table_at() acquires each chunk. */
+	return load_relaxed(&nr_chunks) * CHUNK_PLACES;
+}
+
+struct process *process_lock(sley_pid pid)
+{
+	struct process *process = process_find(pid);
+
+	if (!process)
+		return NULL;
+	spin_lock(&process->lock);
+	/* relaxed: it is written under the lock. */
+	if (likely(load_relaxed(&process->pid) == pid))
+		return process;
+	spin_unlock(&process->lock);
+	return NULL;
+}
+
+void process_unlock(struct process *process)
+{
+	spin_unlock(&process->lock);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * turn.h - tasks that run in turns, without a stack in between.
+ *
+ * Such a task (TASK_TURNS) is queued, claimed and run as any other, but its
+ * function returns at the end of a turn, not of its life.  What becomes of it then
+ * is decided by after(), which the worker calls as the last thing, when it is done
+ * with the task: after() parks it (turn_park), queues it again (turn_again), or
+ * ends it (turn_end).  A parked one is queued by turn_wake().
+ *
+ *   RUNNING -> BLOCKED  [turn_park]   after() has to see to it that whoever wakes
+ *                                     it knows that it has parked
+ *   BLOCKED -> READY    [turn_ready]  by the only one who may wake it, or by
+ *                                     after(), if nobody was told
+ *   RUNNING -> READY    [turn_ready]  by after()
+ *
+ * Nobody else decides its state: there is no cancelling, and no deadline, but by
+ * way of who wakes it.  A task with a stack can wait in the same way, for its inbox
+ * (AFTER_INBOX): it parks after the switch, on the next stack.  Between claim and the end of the turn it is a task as any
+ * other, and may wait: then it has a strand, until that wait is over.
+ *
+ * A task that was woken goes to the next slot of its waker's worker as the
+ * worker's own (NEXT_OWN): it is the one whose data is in the cache, and for one
+ * task nobody else is woken.  Thieves leave it alone; if the worker is held by
+ * another task for long the monitor lets them have it.
+ *
+ * Edges: T1, T2 of core/task_state.h; whoever wakes it has been told by another
+ * edge that it is parked.
+ */
+#ifndef SLEY_CORE_TURN_H
+#define SLEY_CORE_TURN_H
+
+#include "core/worker.h"
+
+/* In place of a task's group. */
+struct turns {
+	void (*after)(struct worker *worker, struct sley_task *task);
+};
+
+static inline const struct turns *turns_of(const struct sley_task *task)
+{
+	return (const struct turns *)(const void *)task->group;
+}
+
+/* From here on whoever is told so may wake it. */
+static inline void turn_park(struct sley_task *task)
+{
+	store_release(&task->state, TASK_BLOCKED | TASK_SHIELDED); /* T2 */
+}
+
+/* Before it is queued by who may wake it. */
+static inline void turn_ready(struct sley_task *task)
+{
+	/* relaxed: the queue publishes it. */
+	store_relaxed(&task->state, TASK_READY);
+}
+
+/*
+ * AFTER_INBOX: a task that has left its stack for want of something in an inbox;
+ * whoever puts the next thing in wakes it.
+ */
+static inline void turn_finish_wait(struct worker *worker,
+				    const struct after *after)
+{
+	struct sley_task *task = after->strand->task;
+	unsigned int level = task_level(task);
+
+	turn_park(task);
+	if (!inbox_rest(after->inbox)) {
+		turn_ready(task);
+		levels_push(&worker->ready, task, level);
+	}
+}
+
+/* Its turn is over, but it has more to do: behind all that is queued here. */
+void turn_again(struct worker *worker, struct sley_task *task);
+
+/* It is parked.  Any thread, the only one that may. */
+void turn_wake(struct worker *home, struct sley_task *task);
+
+#endif

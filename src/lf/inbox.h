@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inbox.h - many threads put nodes in, one owner takes them all, and sleeps.
+ *
+ *      put ──► word ──► newest ──► ... ──► oldest ──► NULL
+ *
+ * The word is the newest node, or one of three marks:
+ *
+ *   EMPTY   nothing is there; the owner is awake and will look
+ *   IDLE    nothing is there; the owner has parked
+ *   CLOSED  nobody takes anything any more
+ *
+ *   EMPTY, node -> node    [inbox_put]    the owner will see it
+ *   IDLE        -> node    [inbox_put]    the caller, and nobody else, wakes the
+ *                                         owner
+ *   CLOSED                 [inbox_put]    refused
+ *   node        -> EMPTY   [inbox_take]   by the owner: all of them
+ *   EMPTY       -> IDLE    [inbox_rest]   by the owner, or for it, once it may be
+ *                                         woken; fails if something came
+ *   EMPTY, node -> CLOSED  [inbox_close]  by the owner
+ *   CLOSED      -> EMPTY   [inbox_open]   by the next owner
+ *
+ * So a wake-up is neither lost nor given twice: whoever replaces IDLE has it, and
+ * only the owner, awake, brings IDLE back.  That is why waking is no
+ * compare-and-swap of the owner's state, and why everything that may wake the
+ * owner, a deadline included, has to be a node.
+ *
+ * A putter that is late, who knew an earlier owner, puts its node into the inbox
+ * of the next one, since inboxes are never freed.  The nodes say whom they are
+ * for.
+ *
+ * Edges:
+ *
+ *   B1  put swaps the word -> take, close exchange it : the node, and what it is
+ *       in.  All puts since the last take are one release sequence
+ *   B2  rest makes it IDLE -> put replaces that : the owner has parked
+ *   B3  open -> put, take : what the owner is
+ *
+ * Rejected: a queue whose putters exchange its tail and link afterwards (the
+ * owner has to wait for a putter that was preempted in between, and cannot tell
+ * "empty" from "almost there" when it is about to sleep); a flag beside the list
+ * (two read-modify-writes for each message instead of one).
+ */
+#ifndef SLEY_LF_INBOX_H
+#define SLEY_LF_INBOX_H
+
+#include "base/assert.h"
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "lf/push_list.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define INBOX_EMPTY ((uintptr_t)0)
+#define INBOX_IDLE ((uintptr_t)1)
+#define INBOX_CLOSED ((uintptr_t)2)
+
+struct inbox {
+	uintptr_t word;
+};
+
+enum inbox_answer {
+	INBOX_TAKEN,   /* the owner will see it      */
+	INBOX_WAKE,    /* the caller wakes the owner */
+	INBOX_REFUSED, /* it is closed               */
+};
+
+/* A glance: is there nothing to take? */
+static inline bool inbox_quiet(const struct inbox *inbox)
+{
+	/* relaxed: a hint; take and rest look again. */
+	return load_relaxed(&inbox->word) <= INBOX_CLOSED;
+}
+
+/* Any thread. */
+static inline must_check enum inbox_answer inbox_put(struct inbox *inbox,
+						     struct push_node *node)
+{
+	/* relaxed: a guess, checked by the swap and never followed. */
+	uintptr_t old = load_relaxed(&inbox->word);
+
+	do {
+		if (unlikely(old == INBOX_CLOSED))
+			return INBOX_REFUSED;
+		node->next = old <= INBOX_CLOSED ? NULL
+						 : (struct push_node *)old;
+	} while (chaos_says(CHAOS_LOSE) ||
+		 !cas_acq_rel(&inbox->word, &old,
+			      (uintptr_t)node)); /* B1 B2 B3 */
+	return old == INBOX_IDLE ? INBOX_WAKE : INBOX_TAKEN;
+}
+
+/* Turned round: oldest first. */
+static inline struct push_node *inbox_chain(uintptr_t word)
+{
+	struct push_node *node =
+		word <= INBOX_CLOSED ? NULL : (struct push_node *)word;
+	struct push_node *chain = NULL;
+
+	while (node) {
+		struct push_node *older = node->next;
+
+		node->next = chain;
+		chain = node;
+		node = older;
+	}
+	return chain;
+}
+
+/* The owner, awake: all that is there, oldest first; NULL: nothing. */
+static inline struct push_node *inbox_take(struct inbox *inbox)
+{
+	if (inbox_quiet(inbox))
+		return NULL;
+	return inbox_chain(xchg_acquire(&inbox->word, INBOX_EMPTY)); /* B1 */
+}
+
+/* False: something came, and the owner must not sleep. */
+static inline must_check bool inbox_rest(struct inbox *inbox)
+{
+	uintptr_t old = INBOX_EMPTY;
+
+	return cas_release(&inbox->word, &old, INBOX_IDLE); /* B2 */
+}
+
+/* The owner, awake: all that is there.  Nothing comes any more. */
+static inline struct push_node *inbox_close(struct inbox *inbox)
+{
+	return inbox_chain(xchg_acquire(&inbox->word, INBOX_CLOSED)); /* B1 */
+}
+
+/* The next owner, before anybody knows it. */
+static inline void inbox_open(struct inbox *inbox)
+{
+	store_release(&inbox->word, INBOX_EMPTY); /* B3 */
+}
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool.c - see pool.h.
+ */
+#include "mem/pool.h"
+
+#include "os/map.h"
+
+static uint32_t chunk_objects(const struct pool *pool)
+{
+	return pool->chunk_objects ? pool->chunk_objects : POOL_MAGAZINE;
+}
+
+static size_t chunk_size(const struct pool *pool)
+{
+	return (size_t)chunk_objects(pool) * pool->object_size;
+}
+
+/* What is taken under the lock, and linked when that is let go. */
+struct haul {
+	struct pool_magazine magazine;
+	char *fresh; /* objects of the newest chunk, not touched yet */
+	uint32_t nr_fresh;
+};
+
+/* Locked.  Single objects, up to @max. */
+static struct pool_magazine take_rest(struct pool *pool, uint32_t max)
+{
+	struct pool_magazine magazine = { NULL, 0 };
+
+	while (magazine.nr < max && pool->rest) {
+		struct pool_node *node = pool->rest;
+
+		pool->rest = node->next;
+		node->next = magazine.first;
+		magazine.first = node;
+		magazine.nr++;
+	}
+	return magazine;
+}
+
+/* Up to @max objects from wherever there are some. */
+static struct haul take(struct pool *pool, uint32_t max)
+{
+	struct haul haul = { .magazine = { NULL, 0 } };
+
+	spin_lock(&pool->lock);
+	if (pool->full && max == POOL_MAGAZINE) {
+		haul.magazine.first = pool->full;
+		haul.magazine.nr = POOL_MAGAZINE;
+		pool->full = pool->full->more;
+	} else if (pool->rest) {
+		haul.magazine = take_rest(pool, max);
+	} else {
+		haul.fresh = pool->fresh;
+		haul.nr_fresh = pool->nr_fresh < max ? pool->nr_fresh : max;
+		pool->fresh += (size_t)haul.nr_fresh * pool->object_size;
+		pool->nr_fresh -= haul.nr_fresh;
+	}
+	spin_unlock(&pool->lock);
+	return haul;
+}
+
+/* Touches new memory: not under the lock. */
+static struct pool_magazine unpack(const struct pool *pool, struct haul *haul)
+{
+	struct pool_magazine magazine = haul->magazine;
+
+	for (uint32_t i = haul->nr_fresh; i-- > 0;) {
+		char *object = haul->fresh + (size_t)i * pool->object_size;
+		struct pool_node *node = (struct pool_node *)(void *)object;
+
+		node->next = magazine.first;
+		magazine.first = node;
+		magazine.nr++;
+	}
+	return magazine;
+}
+
+/* Not locked: of two threads that run dry together one maps in vain. */
+static bool grow(struct pool *pool)
+{
+	char *chunk = os_map(chunk_size(pool));
+	bool used = false, grown;
+
+	if (!chunk)
+		return false;
+	spin_lock(&pool->lock);
+	if (!pool->nr_fresh)
+		used = !pool->adopt || pool->adopt(pool, chunk);
+	if (used) {
+		pool->fresh = chunk;
+		pool->nr_fresh = chunk_objects(pool);
+	}
+	grown = pool->nr_fresh;
+	spin_unlock(&pool->lock);
+	if (!used)
+		os_unmap(chunk, chunk_size(pool));
+	return grown;
+}
+
+/* A magazine is broken up for who wants one object. */
+static void break_up(struct pool *pool)
+{
+	spin_lock(&pool->lock);
+	if (!pool->rest && pool->full) {
+		pool->rest = pool->full;
+		pool->full = pool->full->more;
+	}
+	spin_unlock(&pool->lock);
+}
+
+static void *get_without_cache(struct pool *pool)
+{
+	struct pool_magazine magazine;
+
+	do {
+		struct haul haul;
+
+		break_up(pool);
+		haul = take(pool, 1);
+		magazine = unpack(pool, &haul);
+	} while (!magazine.nr && grow(pool));
+	return magazine.nr ? magazine.first : NULL;
+}
+
+void *pool_get_slow(struct pool *pool, struct pool_cache *cache)
+{
+	if (!cache)
+		return get_without_cache(pool);
+	cache->pool = pool;
+	if (cache->previous.nr) {
+		cache->loaded = cache->previous;
+		cache->previous.nr = 0;
+	}
+	while (!cache->loaded.nr) {
+		struct haul haul = take(pool, POOL_MAGAZINE);
+
+		cache->loaded = unpack(pool, &haul);
+		if (!cache->loaded.nr && !grow(pool))
+			return NULL;
+	}
+	return pool_get(pool, cache);
+}
+
+/* Locked. */
+static void give_rest(struct pool *pool, struct pool_magazine *magazine)
+{
+	while (magazine->nr) {
+		struct pool_node *node = magazine->first;
+
+		magazine->first = node->next;
+		magazine->nr--;
+		node->next = pool->rest;
+		pool->rest = node;
+	}
+}
+
+static void give(struct pool *pool, struct pool_magazine *magazine)
+{
+	spin_lock(&pool->lock);
+	if (magazine->nr == POOL_MAGAZINE) {
+		magazine->first->more = pool->full;
+		pool->full = magazine->first;
+		magazine->nr = 0;
+	} else {
+		give_rest(pool, magazine);
+	}
+	spin_unlock(&pool->lock);
+}
+
+void pool_put_slow(struct pool *pool, struct pool_cache *cache, void *object)
+{
+	struct pool_magazine single = { object, 1 };
+
+	if (!cache) {
+		((struct pool_node *)object)->next = NULL;
+		give(pool, &single);
+		return;
+	}
+	cache->pool = pool;
+	if (cache->loaded.nr == POOL_MAGAZINE) {
+		if (cache->previous.nr)
+			give(pool, &cache->previous);
+		cache->previous = cache->loaded;
+		cache->loaded.nr = 0;
+	}
+	pool_put(pool, cache, object);
+}
+
+void pool_flush(struct pool_cache *cache)
+{
+	if (!cache->pool)
+		return;
+	give(cache->pool, &cache->loaded);
+	give(cache->pool, &cache->previous);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool.h - objects of one size that come and go on all threads, fast.
+ *
+ * A thread that is in a hurry has a cache: two magazines, each a chain of up to
+ * POOL_MAGAZINE free objects.  It takes from one and gives to one, with a few
+ * plain instructions.  Only when both are empty, or both full, is a whole
+ * magazine exchanged with the pool, under its lock.  So objects that are made on
+ * one thread and freed on another wander back by the dozen.
+ *
+ *      cache                          pool
+ *      ┌────────┬──────────┐   get    ┌───────────────────────────┐
+ *      │ loaded │ previous │ ◄─────── │ full magazines, a list    │
+ *      └────────┴──────────┘ ───────► │ and chunks, carved at last│
+ *                              put    └───────────────────────────┘
+ *
+ * A pool belongs to the program, not to a runtime, and gives nothing back: a stale
+ * pointer reads an old or a new object, never something else.  A free object is
+ * linked by its first two words; the others stay as its last user left them, and
+ * are zero in the first life.
+ *
+ * Edges: those of the lock.
+ *
+ * Rejected: the slab (mem/slab.h): a lock for each object.
+ */
+#ifndef SLEY_MEM_POOL_H
+#define SLEY_MEM_POOL_H
+
+#include "base/compiler.h"
+#include "lf/spin.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define POOL_MAGAZINE 64
+
+struct pool_node {
+	struct pool_node *next; /* in its magazine                          */
+	struct pool_node *more; /* of the first of a magazine: the next one */
+};
+
+struct pool_magazine {
+	struct pool_node *first;
+	uint32_t nr;
+};
+
+/* Of one thread and one pool; all zero is an empty one. */
+struct pool_cache {
+	struct pool *pool; /* NULL: not used so far */
+	struct pool_magazine loaded;
+	struct pool_magazine previous; /* empty or full */
+};
+
+struct pool {
+	struct spinlock lock;
+	uint32_t object_size;   /* a multiple of 64                       */
+	uint32_t chunk_objects; /* in each chunk; 0: POOL_MAGAZINE        */
+	struct pool_node *full; /* magazines (lock)                       */
+	struct pool_node *rest; /* single objects (lock)                  */
+	char *fresh;            /* what is left of the newest chunk (lock) */
+	uint32_t nr_fresh;      /* objects there (lock)                   */
+	/* Called with the lock held for a new chunk; may refuse: NULL. */
+	bool (*adopt)(struct pool *pool, void *chunk);
+};
+
+/* The slow ways. */
+must_check void *pool_get_slow(struct pool *pool, struct pool_cache *cache);
+void pool_put_slow(struct pool *pool, struct pool_cache *cache, void *object);
+
+/* Any thread, with its own cache or NULL.  NULL: no memory. */
+static inline must_check void *pool_get(struct pool *pool,
+					struct pool_cache *cache)
+{
+	struct pool_node *node;
+
+	if (unlikely(!cache || !cache->loaded.nr))
+		return pool_get_slow(pool, cache);
+	node = cache->loaded.first;
+	cache->loaded.first = node->next;
+	cache->loaded.nr--;
+	return node;
+}
+
+static inline void pool_put(struct pool *pool, struct pool_cache *cache,
+			    void *object)
+{
+	struct pool_node *node = object;
+
+	if (unlikely(!cache || !cache->pool ||
+		     cache->loaded.nr == POOL_MAGAZINE)) {
+		pool_put_slow(pool, cache, object);
+		return;
+	}
+	node->next = cache->loaded.first;
+	cache->loaded.first = node;
+	cache->loaded.nr++;
+}
+
+/* The thread ends: its pool gets all that is in @cache. */
+void pool_flush(struct pool_cache *cache);
+
+#endif
