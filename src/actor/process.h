@@ -32,6 +32,7 @@
  * Edges:
  *
  *   A1  the pid is stored, at the start -> who finds it there : what the process is
+ *   A2  a chunk of the table is made -> somebody finds it by index : its places
  */
 #ifndef SLEY_ACTOR_PROCESS_H
 #define SLEY_ACTOR_PROCESS_H
@@ -155,9 +156,8 @@ uint32_t table_length(void);
 /* The place of @index; NULL: it was never used. */
 static inline struct process *table_at(uint32_t index)
 {
-	/* T2: a chunk is made -> somebody finds it : it is zero */
 	struct process *chunk =
-		load_acquire(&sley__table[index >> TABLE_CHUNK_BITS]); /* T2 */
+		load_acquire(&sley__table[index >> TABLE_CHUNK_BITS]); /* A2 */
 
 	return likely(chunk) ? &chunk[index & ((1u << TABLE_CHUNK_BITS) - 1)]
 			     : NULL;

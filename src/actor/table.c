@@ -8,7 +8,7 @@
  *
  * Edges:
  *
- *   T2  a chunk is made -> somebody finds it by index : its places know theirs
+ *   A2  see process.h
  */
 #include "actor/process.h"
 
@@ -19,7 +19,7 @@ struct process *sley__table[TABLE_CHUNKS];
 
 static uint32_t nr_chunks; /* written under the lock of the pool */
 
-/* Index 0 is nobody's: no pid is 0, whatever its generation. */
+/* Generations begin at 1: no pid is 0. */
 static bool adopt(struct pool *pool, void *memory)
 {
 	struct process *chunk = memory;
@@ -31,7 +31,7 @@ static bool adopt(struct pool *pool, void *memory)
 		chunk[i].index = nr_chunks * CHUNK_PLACES + i;
 		chunk[i].inbox.word = INBOX_CLOSED;
 	}
-	store_release(&sley__table[nr_chunks], chunk); /* T2 */
+	store_release(&sley__table[nr_chunks], chunk); /* A2 */
 	/* relaxed: a bound for who looks at all of them. */
 	store_relaxed(&nr_chunks, nr_chunks + 1);
 	return true;

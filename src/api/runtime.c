@@ -4,6 +4,7 @@
  */
 #include <sley/runtime.h>
 
+#include "actor/stop.h"
 #include "base/options.h"
 #include "core/forked.h"
 #include "core/runtime.h"
@@ -94,6 +95,7 @@ int sley_destroy_until(struct sley *rt, uint64_t deadline_ns)
 	sley_check(sley__self.bound != rt,
 		   "destroy a runtime from a thread that is not part of it: "
 		   "it waits for its tasks and bound threads");
+	actors_stop(rt, NULL);
 	return runtime_destroy(rt, deadline_ns);
 }
 
@@ -106,6 +108,7 @@ void sley_cancel_all(struct sley *rt)
 {
 	sley_check(!runtime_is_lost(rt), FORKED_RULE);
 	runtime_cancel_all(rt);
+	actors_stop(rt, NULL);
 }
 
 int sley_bind(struct sley *rt)
@@ -113,6 +116,14 @@ int sley_bind(struct sley *rt)
 	sley_check(!sley__self.bound,
 		   "a thread is bound to one runtime at a time");
 	return runtime_bind(rt);
+}
+
+/* Where bound threads run the tasks, their processes end with them. */
+static void unbind(struct sley *rt)
+{
+	if (!rt->nr_workers)
+		actors_stop(rt, worker_current());
+	runtime_unbind(rt);
 }
 
 void sley_unbind(struct sley *rt)
@@ -131,7 +142,7 @@ void sley_unbind(struct sley *rt)
 	sley_check(
 		!sley__self.opener.innermost,
 		"a thread closes the scopes it has opened before it unbinds");
-	runtime_unbind(rt);
+	unbind(rt);
 }
 
 static int run_bound(struct sley *rt, sley_fn *root, void *arg)
@@ -146,7 +157,7 @@ static int run_bound(struct sley *rt, sley_fn *root, void *arg)
 	err = spawn_into(rt, &group, &task, &options);
 	if (!err)
 		(void)!countdown_wait(&group.q, UINT64_MAX, WAIT_SHIELDED);
-	runtime_unbind(rt);
+	unbind(rt);
 	return err;
 }
 

@@ -24,8 +24,10 @@
  * task nobody else is woken.  Thieves leave it alone; if the worker is held by
  * another task for long the monitor lets them have it.
  *
- * Edges: T1, T2 of core/task_state.h; whoever wakes it has been told by another
- * edge that it is parked.
+ * Edges:
+ *
+ *   T2  of core/task_state.h; whoever wakes it has been told by another edge, B2 of
+ *       lf/inbox.h, that it is parked
  */
 #ifndef SLEY_CORE_TURN_H
 #define SLEY_CORE_TURN_H
