@@ -21,17 +21,10 @@ _Static_assert(sizeof(struct sley_msg) == CACHE_LINE,
 _Static_assert(offsetof(struct sley_msg, next) == 0,
 	       "a message is a push_node by its first member");
 
-static struct pool messages = {
+struct pool sley__messages = {
 	.object_size = sizeof(struct sley_msg),
 	.chunk_objects = 1024,
 };
-
-static struct pool_cache *cache(void)
-{
-	struct worker *worker = worker_current();
-
-	return likely(worker) ? &worker->messages : NULL;
-}
 
 static struct push_node *msg_node(struct sley_msg *msg)
 {
@@ -47,18 +40,7 @@ static struct sley_msg *node_msg(struct push_node *node)
 
 struct sley_msg *mail_create(unsigned int kind, uint64_t tag)
 {
-	struct sley_msg *msg = pool_get(&messages, cache());
-
-	if (unlikely(!msg))
-		return NULL;
-	msg->from = SLEY_NO_PID;
-	msg->tag = tag;
-	msg->size = 0;
-	msg->error = 0;
-	msg->kind = (uint8_t)kind;
-	msg->storage = MAIL_INLINE;
-	msg->flags = 0;
-	return msg;
+	return mail_create_by(worker_current(), kind, tag);
 }
 
 static noinline int copy_outside(struct sley_msg *msg, const void *data,
@@ -124,7 +106,7 @@ void mail_free(struct sley_msg *msg)
 	if (unlikely(storage != MAIL_INLINE))
 		free_storage(msg);
 	if (likely(storage < MAIL_RELATION))
-		pool_put(&messages, cache(), msg);
+		pool_put(&sley__messages, mail_cache(worker_current()), msg);
 }
 
 void mail_free_all(struct mail_queue *queue)
@@ -238,21 +220,18 @@ static void sort_stop(struct process *process)
 	}
 }
 
-/* The two nodes that are no messages. */
-static bool sort_order(struct process *process, const struct push_node *node)
+
+
+static void sort_order(struct process *process, const struct push_node *node)
 {
 	if (node == &process->kill)
 		process_condemn(process, SLEY_EKILLED);
-	else if (node == &process->stop)
-		sort_stop(process);
 	else
-		return false;
-	return true;
+		sort_stop(process);
 }
 
-void mail_sort_some(struct process *process)
+void mail_sort_chain(struct process *process, struct push_node *node)
 {
-	struct push_node *node = inbox_take(&process->inbox);
 	/* relaxed: its own. */
 	sley_pid pid = load_relaxed(&process->pid);
 
@@ -261,9 +240,9 @@ void mail_sort_some(struct process *process)
 		struct push_node *this = node;
 
 		node = node->next;
-		if (unlikely(sort_order(process, this)))
-			continue;
-		if (unlikely((uintptr_t)msg->data != pid)) {
+		if (unlikely(mail_is_order(process, this))) {
+			sort_order(process, this);
+		} else if (unlikely((uintptr_t)msg->data != pid)) {
 			mail_free(msg); /* for an earlier tenant */
 		} else if (likely(msg->kind == SLEY_MESSAGE)) {
 			mail_append(&process->user, msg);
@@ -274,23 +253,19 @@ void mail_sort_some(struct process *process)
 	}
 }
 
-void mail_deliver(struct sley_msg *msg)
+void mail_deliver_outside(struct sley_msg *msg)
 {
+	void *what = (void *)(uintptr_t)msg->space[0];
+
 	switch (msg->storage) {
 	case MAIL_COPY:
 	case MAIL_OWNED:
-		msg->data = (const void *)(uintptr_t)msg->space[0];
+		msg->data = what;
 		break;
 	case MAIL_BLOB:
-		msg->data = sley_blob_data((void *)(uintptr_t)msg->space[0]);
+		msg->data = sley_blob_data(what);
 		break;
 	default:
-		msg->data = msg->size ? msg->space : NULL;
+		msg->data = NULL;
 	}
-}
-
-void mail_done(struct sley_msg *msg)
-{
-	if (!(msg->flags & MAIL_KEPT))
-		mail_free(msg);
 }

@@ -29,7 +29,9 @@
 #define SLEY_ACTOR_MAIL_H
 
 #include "base/compiler.h"
+#include "core/worker.h"
 #include "lf/push_list.h"
+#include "mem/pool.h"
 
 #include <sley/message.h>
 
@@ -78,7 +80,32 @@ static inline struct sley_msg *mail_take(struct mail_queue *queue)
 	return msg;
 }
 
+extern struct pool sley__messages;
+
+/* Of the calling thread; NULL: it has none. */
+static inline struct pool_cache *mail_cache(struct worker *worker)
+{
+	return likely(worker) ? &worker->messages : NULL;
+}
+
 /* A message of @kind without bytes; NULL: no memory. */
+static inline must_check struct sley_msg *
+mail_create_by(struct worker *worker, unsigned int kind, uint64_t tag)
+{
+	struct sley_msg *msg = pool_get(&sley__messages, mail_cache(worker));
+
+	if (unlikely(!msg))
+		return NULL;
+	msg->from = SLEY_NO_PID;
+	msg->tag = tag;
+	msg->size = 0;
+	msg->error = 0;
+	msg->kind = (uint8_t)kind;
+	msg->storage = MAIL_INLINE;
+	msg->flags = 0;
+	return msg;
+}
+
 must_check struct sley_msg *mail_create(unsigned int kind, uint64_t tag);
 
 /* The same with a copy of @size bytes.  0, -ENOMEM or -EMSGSIZE. */
@@ -87,6 +114,17 @@ must_check int mail_create_copy(struct sley_msg **out, unsigned int kind,
 
 /* Whatever it is and has: also what belongs to a relation. */
 void mail_free(struct sley_msg *msg);
+
+/* The user's code is done with it, unless it was kept. */
+static inline void mail_done(struct worker *worker, struct sley_msg *msg)
+{
+	if (unlikely(msg->flags & MAIL_KEPT))
+		return;
+	if (likely(msg->storage == MAIL_INLINE))
+		pool_put(&sley__messages, mail_cache(worker), msg);
+	else
+		mail_free(msg);
+}
 void mail_free_all(struct mail_queue *queue);
 
 /*
@@ -105,15 +143,20 @@ must_check int mail_put(struct process *process, struct push_node *node);
 void process_wake(struct process *process);
 
 /*
- * By the process: take what is in its inbox, do what has to be done, and queue
- * what its code is to see.
+ * By the process: @chain has come out of its inbox.  Do what has to be done, and
+ * queue what its code is to see.
  */
-void mail_sort_some(struct process *process);
+void mail_sort_chain(struct process *process, struct push_node *chain);
+
+void mail_deliver_outside(struct sley_msg *msg);
 
 /* From now on @msg is being looked at by the user's code. */
-void mail_deliver(struct sley_msg *msg);
-
-/* The user's code is done with it, unless it was kept. */
-void mail_done(struct sley_msg *msg);
+static inline void mail_deliver(struct sley_msg *msg)
+{
+	if (likely(msg->storage == MAIL_INLINE))
+		msg->data = msg->size ? msg->space : NULL;
+	else
+		mail_deliver_outside(msg);
+}
 
 #endif

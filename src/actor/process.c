@@ -256,7 +256,7 @@ void process_end(struct process *process, int reason)
 	if (!(process->flags & PROCESS_ACTOR))
 		yields_drop(process);
 	else if (process->current)
-		mail_done(process->current);
+		mail_done(worker_current(), process->current);
 	if (relations)
 		relations_tell(relations, pid, reason);
 	process->flags |= PROCESS_ENDED;

@@ -196,11 +196,51 @@ static inline struct sley *process_runtime(const struct process *process)
 	return process->home->rt;
 }
 
+/* The two nodes that are no messages lie in the process. */
+static inline bool mail_is_order(const struct process *process,
+				 const struct push_node *node)
+{
+	return (uintptr_t)node - (uintptr_t)process < sizeof(*process);
+}
+
 /* By the process: its mail is in its queues. */
 static inline void mail_sort(struct process *process)
 {
 	if (!inbox_quiet(&process->inbox))
-		mail_sort_some(process);
+		mail_sort_chain(process, inbox_take(&process->inbox));
+}
+
+/*
+ * By the process: if one message is all there is, and somebody sent it, that one;
+ * else NULL, and its mail is in its queues.
+ */
+static inline struct sley_msg *mail_take_single(struct process *process)
+{
+	struct push_node *node;
+	struct sley_msg *msg;
+
+	if (unlikely(process->user.first || process->control.first))
+		goto several;
+	node = inbox_take(&process->inbox);
+	if (!node)
+		return NULL;
+	msg = (struct sley_msg *)(void *)node;
+	/* relaxed: its own. */
+	if (likely(!node->next && !mail_is_order(process, node) &&
+		   (uintptr_t)msg->data == load_relaxed(&process->pid) &&
+		   msg->kind == SLEY_MESSAGE))
+		return msg;
+	mail_sort_chain(process, node);
+several:
+	mail_sort(process);
+	return NULL;
+}
+
+/* In its queues or in its inbox, but for a mailbox with a limit. */
+static inline bool process_has_mail(const struct process *process)
+{
+	return process->user.first || process->control.first ||
+	       !inbox_quiet(&process->inbox) || unlikely(process->bound);
 }
 
 /* For sums that others read. */

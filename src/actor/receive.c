@@ -203,7 +203,7 @@ static int receive(struct sley_msg **out, struct wish *wish,
 	if (unlikely(!process))
 		return -EINVAL;
 	if (process->current)
-		mail_done(process->current);
+		mail_done(worker_current(), process->current);
 	process->current = NULL;
 	err = await(process, wish, deadline_ns, &msg);
 	if (unlikely(err))

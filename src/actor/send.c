@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* From whomever; @msg is gone in any case. */
 static inline int send_msg(sley_pid to, struct sley_msg *msg,
@@ -16,35 +17,65 @@ static inline int send_msg(sley_pid to, struct sley_msg *msg,
 	struct process *process = process_find(to);
 
 	/* relaxed: A1 published it; and that of a later one is never freed. */
-	if (unlikely(process && !(to & PID_PORT) &&
-		     load_relaxed(&process->bound)))
+	if (unlikely(process && load_relaxed(&process->bound) &&
+		     !(to & PID_PORT)))
 		return bound_send(process, to, msg, deadline_ns);
 	return mail_send_to(process, to, msg);
 }
 
-static inline void sign(struct sley_msg *msg)
+static inline sley_pid sender(struct worker *worker)
 {
-	const struct process *process = process_current();
+	struct sley_task *task;
 
+	if (unlikely(!worker))
+		return sley_self();
+	task = worker->strand->task;
+	if (!task || !(task_flags(task) & TASK_PROCESS))
+		return SLEY_NO_PID;
 	/* relaxed: its own. */
-	msg->from = process ? load_relaxed(&process->pid) : SLEY_NO_PID;
+	return load_relaxed(&container_of(task, struct process, task)->pid);
+}
+
+static noinline int send_copy(sley_pid to, uint64_t tag, const void *data,
+			      size_t size, uint64_t deadline_ns)
+{
+	struct sley_msg *msg;
+	int err = mail_create_copy(&msg, SLEY_MESSAGE, tag, data, size);
+
+	if (err)
+		return err;
+	msg->from = sley_self();
+	return send_msg(to, msg, deadline_ns);
+}
+
+static inline __attribute__((always_inline)) int
+send_until(sley_pid to, uint64_t tag, const void *data, size_t size,
+	   uint64_t deadline_ns)
+{
+	struct worker *worker = worker_current();
+	struct sley_msg *msg;
+
+	if (unlikely(size > SLEY_MSG_INLINE))
+		return send_copy(to, tag, data, size, deadline_ns);
+	msg = mail_create_by(worker, SLEY_MESSAGE, tag);
+	if (unlikely(!msg))
+		return -ENOMEM;
+	msg->from = sender(worker);
+	msg->size = (uint32_t)size;
+	if (size)
+		memcpy(msg->space, data, size);
+	return send_msg(to, msg, deadline_ns);
 }
 
 int sley_send_until(sley_pid to, uint64_t tag, const void *data, size_t size,
 		    uint64_t deadline_ns)
 {
-	struct sley_msg *msg;
-	int err = mail_create_copy(&msg, SLEY_MESSAGE, tag, data, size);
-
-	if (unlikely(err))
-		return err;
-	sign(msg);
-	return send_msg(to, msg, deadline_ns);
+	return send_until(to, tag, data, size, deadline_ns);
 }
 
 int sley_send(sley_pid to, uint64_t tag, const void *data, size_t size)
 {
-	return sley_send_until(to, tag, data, size, UINT64_MAX);
+	return send_until(to, tag, data, size, UINT64_MAX);
 }
 
 /* A message with @size bytes elsewhere; they are the caller's if it fails. */
@@ -78,7 +109,7 @@ int sley_send_owned(sley_pid to, uint64_t tag, void *data, size_t size,
 		return err;
 	}
 	msg->space[1] = (uintptr_t)free_fn;
-	sign(msg);
+	msg->from = sley_self();
 	return send_msg(to, msg, UINT64_MAX);
 }
 
@@ -90,7 +121,7 @@ int sley_send_blob(sley_pid to, uint64_t tag, struct sley_blob *blob)
 	if (err)
 		return err;
 	blob_get(blob);
-	sign(msg);
+	msg->from = sley_self();
 	return send_msg(to, msg, UINT64_MAX);
 }
 

@@ -118,6 +118,12 @@ static bool obey(struct process *process, enum sley_step said,
 	return true;
 }
 
+/* A step may have blocked, and have come back on another thread. */
+static noinline struct worker *worker_now(void)
+{
+	return worker_current();
+}
+
 static bool step(struct process *process, struct sley_msg **msg, uint32_t nr)
 {
 	struct sley_out out = { .process = process };
@@ -128,7 +134,7 @@ static bool step(struct process *process, struct sley_msg **msg, uint32_t nr)
 	process_count(&process->handled, nr);
 	process_count(&process->steps, 1);
 	for (uint32_t i = 0; i < nr; i++)
-		mail_done(msg[i]);
+		mail_done(worker_now(), msg[i]);
 	return obey(process, said, &out);
 }
 
@@ -144,18 +150,24 @@ static void turn(void *arg)
 		uint32_t max = left < STEP_MESSAGES ? left : STEP_MESSAGES;
 		uint32_t nr;
 
-		mail_sort(process);
+				msg[0] = mail_take_single(process);
 		if (unlikely(process->flags & PROCESS_ENDING)) {
 			end(process, process->reason);
 			return;
 		}
-		nr = gather(process, msg, max);
+		if (likely(msg[0])) {
+			mail_deliver(msg[0]);
+			nr = 1;
+		} else {
+			nr = gather(process, msg, max);
+		}
 		if (!nr && !(process->flags & PROCESS_AGAIN))
 			return;
 		if (!step(process, msg, nr))
 			return;
 		left -= nr;
-	} while (left && !(process->flags & PROCESS_AGAIN));
+	} while (left && !(process->flags & PROCESS_AGAIN) &&
+		 process_has_mail(process));
 }
 
 /* ---- the beginning ------------------------------------------------------------------ */

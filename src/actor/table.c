@@ -8,7 +8,7 @@
  *
  * Edges:
  *
- *   A2  see process.h
+ *   A2  see actor/process.h
  */
 #include "actor/process.h"
 

@@ -26,8 +26,10 @@
  *
  * Edges:
  *
- *   T2  of core/task_state.h; whoever wakes it has been told by another edge, B2 of
- *       lf/inbox.h, that it is parked
+ *   T2  see core/task_state.h
+ *
+ * Whoever wakes it has been told by another edge (B2 of lf/inbox.h) that it is
+ * parked.
  */
 #ifndef SLEY_CORE_TURN_H
 #define SLEY_CORE_TURN_H

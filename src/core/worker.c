@@ -140,32 +140,26 @@ static bool is_cancelled(const struct worker *worker,
 }
 
 /*
- * Before a task that is cancelled, was spawned with a waker, or into a scope.
- * False: it is dropped, if it is no member.  Not so a stolen child, on which its
- * parent relies, or a hook.
+ * Before a task that is cancelled, or was spawned with a waker.  False: it is
+ * dropped.  Not so a stolen child, on which its parent relies, or a hook.
  */
-static noinline bool start_rare(const struct worker *worker,
-				struct strand *strand, struct sley_task *task)
+static bool starts(const struct worker *worker, struct strand *strand,
+		   struct sley_task *task)
 {
 	uint32_t flags = task_flags(task);
 
 	if (flags & TASK_SLOT)
 		slot_start(strand, task);
-	if (flags & (TASK_MEMBER | TASK_TURNS))
-		return false;
 	return (flags & TASK_MUST_RUN) || !is_cancelled(worker, task);
 }
 
-static inline bool starts(const struct worker *worker, struct strand *strand,
-			  struct sley_task *task)
+/* Is there more to do than to call its function? */
+static inline bool is_special(const struct worker *worker,
+			      const struct sley_task *task)
 {
-	uint32_t flags = task_flags_acquire(task);
-
-	if (likely(!(flags &
-		     (TASK_CANCELLED | TASK_SLOT | TASK_MEMBER | TASK_TURNS)) &&
-		   !worker->cancelled))
-		return true;
-	return start_rare(worker, strand, task);
+	return (task_flags_acquire(task) &
+		(TASK_CANCELLED | TASK_SLOT | TASK_MEMBER | TASK_TURNS)) ||
+	       worker->cancelled;
 }
 
 /* As end_task(), for one that is followed. */
@@ -269,16 +263,23 @@ run_turn(struct worker *worker, struct strand *strand, struct sley_task *task)
 	return worker;
 }
 
-/* One with turns, a member of a scope, or a task that does not start. */
+/* One with turns or a waker, a member of a scope, or one that is cancelled. */
 static noinline struct worker *
 run_rare(struct worker *worker, struct strand *strand, struct sley_task *task)
 {
 	if (likely(task_flags(task) & TASK_TURNS))
 		return run_turn(worker, strand, task);
-	if ((task_flags(task) & TASK_MEMBER) &&
-	    scope_start(strand, task, is_cancelled(worker, task))) {
+	if (task_flags(task) & TASK_MEMBER) {
+		if (task_flags(task) & TASK_SLOT)
+			slot_start(strand, task);
+		if (scope_start(strand, task, is_cancelled(worker, task))) {
+			begin(worker, strand, task);
+			scope_run(strand, task);
+			return finish(strand, task);
+		}
+	} else if (starts(worker, strand, task)) {
 		begin(worker, strand, task);
-		scope_run(strand, task);
+		task->fn(task->arg);
 		return finish(strand, task);
 	}
 	drop(worker, strand, task);
@@ -289,7 +290,7 @@ run_rare(struct worker *worker, struct strand *strand, struct sley_task *task)
 static inline __attribute__((always_inline)) struct worker *
 run(struct worker *worker, struct strand *strand, struct sley_task *task)
 {
-	if (unlikely(!starts(worker, strand, task)))
+	if (unlikely(is_special(worker, task)))
 		return run_rare(worker, strand, task);
 	begin(worker, strand, task);
 	task->fn(task->arg);
