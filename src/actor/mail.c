@@ -220,8 +220,6 @@ static void sort_stop(struct process *process)
 	}
 }
 
-
-
 static void sort_order(struct process *process, const struct push_node *node)
 {
 	if (node == &process->kill)

@@ -40,6 +40,29 @@ static bool has_more(const struct process *process)
 	       (process->bound && bound_length(process, NULL));
 }
 
+/*
+ * What it was looking at is freed after it has parked, and may run elsewhere: as
+ * long as that is in the inbox, its memory must not be used again.
+ */
+static bool park(struct worker *worker, struct process *process)
+{
+	struct sley_msg *msg = process->current;
+	struct push_node *seen = process_seen(process);
+
+	process->current = NULL;
+	process->flags &= ~PROCESS_SEEN;
+	turn_park(&process->task);
+	if (likely(inbox_rest(&process->inbox, seen))) {
+		if (msg)
+			mail_done(worker, msg);
+		return true;
+	}
+	process->current = msg;
+	if (seen)
+		process->flags |= PROCESS_SEEN;
+	return false;
+}
+
 static void after_turn(struct worker *worker, struct sley_task *task)
 {
 	struct process *process = container_of(task, struct process, task);
@@ -48,12 +71,8 @@ static void after_turn(struct worker *worker, struct sley_task *task)
 		release(worker, process);
 		return;
 	}
-	if (likely(!has_more(process))) {
-		turn_park(task);
-		if (likely(inbox_rest(&process->inbox)))
-			return;
-	}
-	turn_again(worker, task);
+	if (unlikely(has_more(process)) || unlikely(!park(worker, process)))
+		turn_again(worker, task);
 }
 
 static const struct turns turns = { after_turn };
@@ -96,6 +115,7 @@ static void fill(struct process *process, struct sley *rt,
 	process->behaviour = NULL;
 	process->relations = NULL;
 	process->yields = NULL;
+	process->current = NULL;
 	process->flags = 0;
 	process->reason = 0;
 	process->budget = (uint16_t)(budget < UINT16_MAX ? budget : UINT16_MAX);
@@ -230,7 +250,8 @@ static struct relations *withdraw(struct process *process, sley_pid *pid)
 
 static void free_mail(struct process *process)
 {
-	struct push_node *node = inbox_close(&process->inbox);
+	struct push_node *node =
+		inbox_close(&process->inbox, process_seen(process));
 
 	while (node) {
 		struct push_node *this = node;
@@ -241,6 +262,9 @@ static void free_mail(struct process *process)
 	}
 	mail_free_all(&process->control);
 	mail_free_all(&process->user);
+	process->flags &= ~PROCESS_SEEN;
+	if (process->current)
+		mail_done(worker_current(), process->current);
 }
 
 void process_end(struct process *process, int reason)
@@ -255,8 +279,6 @@ void process_end(struct process *process, int reason)
 		bound_close(process);
 	if (!(process->flags & PROCESS_ACTOR))
 		yields_drop(process);
-	else if (process->current)
-		mail_done(worker_current(), process->current);
 	if (relations)
 		relations_tell(relations, pid, reason);
 	process->flags |= PROCESS_ENDED;

@@ -56,6 +56,7 @@ struct bound;     /* actor/bound.h     */
 #define PROCESS_ENDING (1u << 1) /* ->reason is why; no more steps          */
 #define PROCESS_AGAIN (1u << 2)  /* a step is due, whatever has come        */
 #define PROCESS_ENDED (1u << 3)  /* its turn was the last one               */
+#define PROCESS_SEEN (1u << 4)   /* ->current is still in the inbox         */
 
 /* In ->signals: */
 #define SIGNAL_TRAPS (1u << 0)   /* CANCEL and EXIT are messages            */
@@ -80,11 +81,12 @@ struct process {
 	};
 	struct relations *relations; /* NULL: none so far (lock)           */
 	union {
-		struct yields *yields;    /* NULL: none so far             */
-		struct sley_msg *current; /* an actor's: its last one      */
+		struct yields *yields; /* of a step process: NULL: none so far */
+		void *place;           /* in an actor's frame: its way out */
 	};
-	struct bound *bound;   /* NULL: no limit                           */
-	struct push_node kill; /* in the inbox when it is killed           */
+	struct sley_msg *current; /* being looked at; NULL: none, or many  */
+	struct bound *bound;      /* NULL: no limit                           */
+	struct push_node kill;    /* in the inbox when it is killed           */
 	uint64_t handled;    /* messages; read by others                      */
 	uint64_t steps;      /* the same                                      */
 	uint32_t index;      /* in the table: constant                        */
@@ -99,7 +101,6 @@ struct process {
 	sley_pid parent;
 	uint32_t stray;   /* completions nobody waits for; read by others    */
 	uint32_t nr_user; /* in ->user; read by others                     */
-	void *place;      /* in the frame of an actor: sley_actor_exit()   */
 	struct push_node stop; /* in the inbox when the runtime stops      */
 	void *names;           /* what it is known by: actor/name.h        */
 } cache_aligned;
@@ -203,44 +204,69 @@ static inline bool mail_is_order(const struct process *process,
 	return (uintptr_t)node - (uintptr_t)process < sizeof(*process);
 }
 
-/* By the process: its mail is in its queues. */
+/* What it has looked at, and not taken out of its inbox; or NULL. */
+static inline struct push_node *process_seen(const struct process *process)
+{
+	return process->flags & PROCESS_SEEN
+		       ? (struct push_node *)(void *)process->current
+		       : NULL;
+}
+
+/* A glance: is there anything that it has not looked at? */
+static inline bool process_has_mail(const struct process *process)
+{
+	return process->user.first || process->control.first ||
+	       inbox_has_more(&process->inbox, process_seen(process)) ||
+	       unlikely(process->bound);
+}
+
+/* By the process: all its mail is in its queues. */
 static inline void mail_sort(struct process *process)
 {
-	if (!inbox_quiet(&process->inbox))
-		mail_sort_chain(process, inbox_take(&process->inbox));
+	struct push_node *seen = process_seen(process);
+
+	if (!seen && inbox_quiet(&process->inbox))
+		return;
+	process->flags &= ~PROCESS_SEEN;
+	mail_sort_chain(process, inbox_take(&process->inbox, seen));
 }
 
 /*
- * By the process: if one message is all there is, and somebody sent it, that one;
- * else NULL, and its mail is in its queues.
+ * By the process, which is looking at nothing: if one message is all there is, and
+ * somebody sent it, that one, to look at; it stays in the inbox.  Else NULL.
  */
-static inline struct sley_msg *mail_take_single(struct process *process)
+static inline struct sley_msg *mail_peek(struct process *process)
 {
 	struct push_node *node;
 	struct sley_msg *msg;
 
 	if (unlikely(process->user.first || process->control.first))
-		goto several;
-	node = inbox_take(&process->inbox);
-	if (!node)
+		return NULL;
+	node = inbox_peek(&process->inbox);
+	if (!node || unlikely(mail_is_order(process, node)))
 		return NULL;
 	msg = (struct sley_msg *)(void *)node;
 	/* relaxed: its own. */
-	if (likely(!node->next && !mail_is_order(process, node) &&
-		   (uintptr_t)msg->data == load_relaxed(&process->pid) &&
-		   msg->kind == SLEY_MESSAGE))
-		return msg;
-	mail_sort_chain(process, node);
-several:
-	mail_sort(process);
-	return NULL;
+	if (unlikely((uintptr_t)msg->data != load_relaxed(&process->pid) ||
+		     msg->kind != SLEY_MESSAGE))
+		return NULL;
+	process->current = msg;
+	process->flags |= PROCESS_SEEN;
+	mail_deliver(msg);
+	return msg;
 }
 
-/* In its queues or in its inbox, but for a mailbox with a limit. */
-static inline bool process_has_mail(const struct process *process)
+/* By the process, which does not look at ->current any more. */
+static inline void mail_put_away(struct worker *worker, struct process *process)
 {
-	return process->user.first || process->control.first ||
-	       !inbox_quiet(&process->inbox) || unlikely(process->bound);
+	struct sley_msg *msg = process->current;
+
+	if (!msg)
+		return;
+	if (process->flags & PROCESS_SEEN)
+		mail_sort(process);
+	process->current = NULL;
+	mail_done(worker, msg);
 }
 
 /* For sums that others read. */

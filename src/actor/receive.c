@@ -76,8 +76,10 @@ static void deadline_stop(struct deadline *deadline, struct process *process)
 		return;
 	timer_stop(&deadline->alarm.timer);
 	while (deadline->rings && !deadline->arrived) {
-		wait_inbox(worker_current(), &process->inbox);
 		mail_sort(process);
+		if (!deadline->arrived)
+			(void)wait_inbox(worker_current(), &process->inbox,
+					 NULL);
 	}
 }
 
@@ -154,14 +156,43 @@ static struct process *actor_current(void)
 		       : NULL;
 }
 
+/* Until there is something that it has not looked at. */
 static void wait_for_mail(struct process *process, struct deadline *deadline,
 			  uint64_t deadline_ns)
 {
 	struct worker *worker = worker_current();
+	struct sley_msg *msg = process->current;
 
 	if (deadline_ns != UINT64_MAX && !deadline->started)
 		deadline_start(deadline, worker, process->pid, deadline_ns);
-	wait_inbox(worker, &process->inbox);
+	if (!wait_inbox(worker, &process->inbox, process_seen(process)) || !msg)
+		return;
+	process->flags &= ~PROCESS_SEEN;
+	process->current = NULL;
+	mail_done(worker_current(), msg);
+}
+
+static bool is_late(const struct deadline *deadline, uint64_t deadline_ns)
+{
+	if (deadline_ns == UINT64_MAX)
+		return false;
+	return deadline->started ? deadline->arrived : deadline_ns <= os_now();
+}
+
+/* All that has come is looked through: 0, with *@msg, or 1: nothing is wanted. */
+static int look(struct process *process, struct wish *wish,
+		struct sley_msg **msg)
+{
+	mail_put_away(worker_current(), process);
+	mail_sort(process);
+	if (unlikely(process->flags & PROCESS_ENDING))
+		return -ECANCELED;
+	*msg = take(process, wish);
+	if (!*msg)
+		return 1;
+	mail_deliver(*msg);
+	process->current = *msg;
+	return 0;
 }
 
 /* Until there is something wanted: 0, with *@msg, or why not. */
@@ -169,21 +200,14 @@ static int await(struct process *process, struct wish *wish,
 		 uint64_t deadline_ns, struct sley_msg **msg)
 {
 	struct deadline deadline;
-	int err = 0;
+	int err;
 
 	deadline.started = false;
 	for (;;) {
-		mail_sort(process);
-		if (unlikely(process->flags & PROCESS_ENDING)) {
-			err = -ECANCELED;
+		err = look(process, wish, msg);
+		if (err <= 0)
 			break;
-		}
-		*msg = take(process, wish);
-		if (*msg)
-			break;
-		if (deadline_ns != UINT64_MAX &&
-		    (deadline.started ? deadline.arrived
-				      : deadline_ns <= os_now())) {
+		if (is_late(&deadline, deadline_ns)) {
 			err = -ETIMEDOUT;
 			break;
 		}
@@ -193,24 +217,37 @@ static int await(struct process *process, struct wish *wish,
 	return err;
 }
 
+/* The usual case: anything, at any time.  NULL: it is not that simple. */
+static struct sley_msg *receive_next(struct process *process)
+{
+	static struct deadline never;
+
+	if (unlikely(process->flags & PROCESS_ENDING))
+		return NULL;
+	if (process->current && !(process->flags & PROCESS_SEEN))
+		mail_put_away(worker_current(), process);
+	if (!process_has_mail(process))
+		wait_for_mail(process, &never, UINT64_MAX);
+	return likely(!process->current) ? mail_peek(process) : NULL;
+}
+
 static int receive(struct sley_msg **out, struct wish *wish,
 		   uint64_t deadline_ns)
 {
 	struct process *process = actor_current();
-	struct sley_msg *msg;
+	struct sley_msg *msg = NULL;
 	int err;
 
 	if (unlikely(!process))
 		return -EINVAL;
-	if (process->current)
-		mail_done(worker_current(), process->current);
-	process->current = NULL;
-	err = await(process, wish, deadline_ns, &msg);
-	if (unlikely(err))
-		return err;
-	mail_deliver(msg);
+	if (likely(!wish->wants && deadline_ns == UINT64_MAX))
+		msg = receive_next(process);
+	if (unlikely(!msg)) {
+		err = await(process, wish, deadline_ns, &msg);
+		if (err)
+			return err;
+	}
 	process_count(&process->handled, 1);
-	process->current = msg;
 	*out = msg;
 	return 0;
 }

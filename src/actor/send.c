@@ -125,9 +125,15 @@ int sley_send_blob(sley_pid to, uint64_t tag, struct sley_blob *blob)
 	return send_msg(to, msg, UINT64_MAX);
 }
 
+/* What is kept may be freed at any time, and must not be in an inbox then. */
 void sley_msg_keep(struct sley_msg *msg)
 {
+	struct process *process = process_current();
+
 	msg->flags |= MAIL_KEPT;
+	if (process && process->current == msg &&
+	    (process->flags & PROCESS_SEEN))
+		mail_sort(process);
 }
 
 static void check_kept(const struct sley_msg *msg)

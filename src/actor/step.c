@@ -32,11 +32,13 @@ static struct sley_msg *take_user(struct process *process)
 	return msg;
 }
 
+/* Up to @max messages that it has not looked at. */
 static uint32_t gather(struct process *process, struct sley_msg **msg,
 		       uint32_t max)
 {
 	uint32_t nr = 0;
 
+	mail_sort(process);
 	for (; nr < max; nr++) {
 		msg[nr] = mail_take(&process->control);
 		if (likely(!msg[nr]))
@@ -124,6 +126,7 @@ static noinline struct worker *worker_now(void)
 	return worker_current();
 }
 
+/* False: it has come to its end. */
 static bool step(struct process *process, struct sley_msg **msg, uint32_t nr)
 {
 	struct sley_out out = { .process = process };
@@ -133,41 +136,55 @@ static bool step(struct process *process, struct sley_msg **msg, uint32_t nr)
 	said = process->behaviour->step(process->self, msg, nr, &out);
 	process_count(&process->handled, nr);
 	process_count(&process->steps, 1);
-	for (uint32_t i = 0; i < nr; i++)
-		mail_done(worker_now(), msg[i]);
+	if (!process->current)
+		for (uint32_t i = 0; i < nr; i++)
+			mail_done(worker_now(), msg[i]);
+	if (likely(said == SLEY_WAIT && !process->yields))
+		return true;
 	return obey(process, said, &out);
 }
 
 /* ---- the turn --------------------------------------------------------------------- */
 
-static void turn(void *arg)
+/* One step with several messages, or with none if one is due. */
+static noinline bool step_many(struct process *process, uint32_t *left)
 {
 	struct sley_msg *msg[STEP_MESSAGES];
+	uint32_t max = *left < STEP_MESSAGES ? *left : STEP_MESSAGES;
+	uint32_t nr = gather(process, msg, max);
+
+	if (unlikely(process->flags & PROCESS_ENDING)) {
+		for (uint32_t i = 0; i < nr; i++)
+			mail_done(worker_current(), msg[i]);
+		end(process, process->reason);
+		return false;
+	}
+	*left -= nr;
+	if (!nr && !(process->flags & PROCESS_AGAIN))
+		return true;
+	return step(process, msg, nr);
+}
+
+static void turn(void *arg)
+{
 	struct process *process = arg;
 	uint32_t left = process->budget;
 
-	do {
-		uint32_t max = left < STEP_MESSAGES ? left : STEP_MESSAGES;
-		uint32_t nr;
+	for (;;) {
+		struct sley_msg *msg;
+		bool lives;
 
-				msg[0] = mail_take_single(process);
-		if (unlikely(process->flags & PROCESS_ENDING)) {
-			end(process, process->reason);
+		if (unlikely(process->current))
+			mail_put_away(worker_now(), process);
+		msg = mail_peek(process);
+		if (likely(msg))
+			lives = step(process, &msg, 1);
+		else
+			lives = step_many(process, &left);
+		if (unlikely(!lives || (process->flags & PROCESS_AGAIN)) ||
+		    likely(!process_has_mail(process)) || !--left)
 			return;
-		}
-		if (likely(msg[0])) {
-			mail_deliver(msg[0]);
-			nr = 1;
-		} else {
-			nr = gather(process, msg, max);
-		}
-		if (!nr && !(process->flags & PROCESS_AGAIN))
-			return;
-		if (!step(process, msg, nr))
-			return;
-		left -= nr;
-	} while (left && !(process->flags & PROCESS_AGAIN) &&
-		 process_has_mail(process));
+	}
 }
 
 /* ---- the beginning ------------------------------------------------------------------ */

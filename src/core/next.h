@@ -32,19 +32,24 @@ static inline struct sley_task *next_task_of(uintptr_t word)
 	return (struct sley_task *)(word & ~NEXT_OWN);
 }
 
+static inline bool next_empty(const struct next *next)
+{
+	/* relaxed: a glance; the exchange decides. */
+	return !load_relaxed(&next->word);
+}
+
 /* The worker puts @task in; returns what was there. */
 static inline struct sley_task *next_put(struct next *next,
 					 struct sley_task *task, uintptr_t own)
 {
 	uintptr_t word = (uintptr_t)task | own;
 
+	/* Into an empty slot nobody else puts anything. */
+	if (likely(next_empty(next))) {
+		store_release(&next->word, word); /* N1 */
+		return NULL;
+	}
 	return next_task_of(xchg_release(&next->word, word)); /* N1 */
-}
-
-static inline bool next_empty(const struct next *next)
-{
-	/* relaxed: a glance; the exchange decides. */
-	return !load_relaxed(&next->word);
 }
 
 /* By the worker. */

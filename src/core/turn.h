@@ -70,8 +70,9 @@ static inline void turn_finish_wait(struct worker *worker,
 	unsigned int level = task_level(task);
 
 	turn_park(task);
-	if (!inbox_rest(after->inbox)) {
-		turn_ready(task);
+	if (!inbox_rest(after->inbox, after->seen)) {
+		/* relaxed: nobody else may touch it. */
+		store_relaxed(&task->state, TASK_READY | TASK_EARLY);
 		levels_push(&worker->ready, task, level);
 	}
 }

@@ -46,9 +46,12 @@ wait_leave(struct worker *worker, struct sley_waitq *q, enum wait_flags flags)
 	return strand->claimed;
 }
 
-/* Until something is in @inbox, which the caller has found empty. */
-static inline __attribute__((always_inline)) void
-wait_inbox(struct worker *worker, struct inbox *inbox)
+/*
+ * Until something is in @inbox but @seen, which may be NULL.  True: it waited, and
+ * @seen is out; false: something came, and @seen is still there.
+ */
+static inline __attribute__((always_inline)) bool
+wait_inbox(struct worker *worker, struct inbox *inbox, struct push_node *seen)
 {
 	struct strand *strand = worker->strand;
 
@@ -57,9 +60,11 @@ wait_inbox(struct worker *worker, struct inbox *inbox)
 		fork_leave_behind(worker);
 	worker->after.kind = AFTER_INBOX;
 	worker->after.inbox = inbox;
+	worker->after.seen = seen;
 	(void)worker_leave(worker);
 	if (unlikely(strand->parents_home))
 		fork_come_back(strand);
+	return !(strand->claimed & TASK_EARLY);
 }
 
 /* The same as waitq_wait_in(), for plain threads and with deadlines. */

@@ -109,6 +109,7 @@ struct after {
 	enum wait_flags flags; /* AFTER_WAIT                                 */
 	struct sley_fork *child; /* AFTER_FORK                                */
 	struct inbox *inbox;     /* AFTER_INBOX                               */
+	struct push_node *seen;  /* AFTER_INBOX: may be in it                 */
 };
 
 /* When a task could not be started for want of a stack. */

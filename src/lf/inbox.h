@@ -15,7 +15,7 @@
  *                                         owner
  *   CLOSED                 [inbox_put]    refused
  *   node        -> EMPTY   [inbox_take]   by the owner: all of them
- *   EMPTY       -> IDLE    [inbox_rest]   by the owner, or for it, once it may be
+ *   EMPTY, seen -> IDLE    [inbox_rest]   by the owner, or for it, once it may be
  *                                         woken; fails if something came
  *   EMPTY, node -> CLOSED  [inbox_close]  by the owner
  *   CLOSED      -> EMPTY   [inbox_open]   by the next owner
@@ -24,6 +24,12 @@
  * only the owner, awake, brings IDLE back.  That is why waking is no
  * compare-and-swap of the owner's state, and why everything that may wake the
  * owner, a deadline included, has to be a node.
+ *
+ * The owner can look at a single node without taking it out (inbox_peek): one
+ * read-modify-write less for who gets one thing at a time.  What it has *seen* in
+ * that way stays in the word until it takes, rests or closes, and must stay what
+ * it is until then: if its memory were used again for a node that is put in here,
+ * the one could not be told from the other.
  *
  * A putter that is late, who knew an earlier owner, puts its node into the inbox
  * of the next one, since inboxes are never freed.  The nodes say whom they are
@@ -91,14 +97,15 @@ static inline must_check enum inbox_answer inbox_put(struct inbox *inbox,
 	return old == INBOX_IDLE ? INBOX_WAKE : INBOX_TAKEN;
 }
 
-/* Turned round: oldest first. */
-static inline struct push_node *inbox_chain(uintptr_t word)
+/* Turned round: oldest first, and without @seen, which is the oldest. */
+static inline struct push_node *inbox_chain(uintptr_t word,
+					    const struct push_node *seen)
 {
 	struct push_node *node =
 		word <= INBOX_CLOSED ? NULL : (struct push_node *)word;
 	struct push_node *chain = NULL;
 
-	while (node) {
+	while (node != seen) {
 		struct push_node *older = node->next;
 
 		node->next = chain;
@@ -108,26 +115,54 @@ static inline struct push_node *inbox_chain(uintptr_t word)
 	return chain;
 }
 
-/* The owner, awake: all that is there, oldest first; NULL: nothing. */
-static inline struct push_node *inbox_take(struct inbox *inbox)
+/* The owner, awake: the only node that is there; NULL: there is none, or more. */
+static inline struct push_node *inbox_peek(const struct inbox *inbox)
 {
-	if (inbox_quiet(inbox))
+	uintptr_t word = load_acquire(&inbox->word); /* B1 */
+
+	if (word <= INBOX_CLOSED || ((struct push_node *)word)->next)
 		return NULL;
-	return inbox_chain(xchg_acquire(&inbox->word, INBOX_EMPTY)); /* B1 */
+	return (struct push_node *)word;
 }
 
-/* False: something came, and the owner must not sleep. */
-static inline must_check bool inbox_rest(struct inbox *inbox)
+/* A glance: has anything come but @seen, which may be NULL? */
+static inline bool inbox_has_more(const struct inbox *inbox,
+				  const struct push_node *seen)
 {
-	uintptr_t old = INBOX_EMPTY;
+	/* relaxed: a hint; take and rest look again. */
+	uintptr_t word = load_relaxed(&inbox->word);
+
+	return word > INBOX_CLOSED && word != (uintptr_t)seen;
+}
+
+/*
+ * The owner, awake: all that is there but @seen, which may be NULL, oldest first;
+ * @seen is out, too.
+ */
+static inline struct push_node *inbox_take(struct inbox *inbox,
+					   const struct push_node *seen)
+{
+	if (!seen && inbox_quiet(inbox))
+		return NULL;
+	return inbox_chain(xchg_acquire(&inbox->word, INBOX_EMPTY), /* B1 */
+			   seen);
+}
+
+/* False: something has come since @seen, and the owner must not sleep. */
+static inline must_check bool inbox_rest(struct inbox *inbox,
+					 const struct push_node *seen)
+{
+	uintptr_t old = (uintptr_t)seen;
 
 	return cas_release(&inbox->word, &old, INBOX_IDLE); /* B2 */
 }
 
-/* The owner, awake: all that is there.  Nothing comes any more. */
-static inline struct push_node *inbox_close(struct inbox *inbox)
+/* The owner, awake: as inbox_take().  Nothing comes any more. */
+static inline struct push_node *inbox_close(struct inbox *inbox,
+					    const struct push_node *seen)
 {
-	return inbox_chain(xchg_acquire(&inbox->word, INBOX_CLOSED)); /* B1 */
+	return inbox_chain(xchg_acquire(&inbox->word, INBOX_CLOSED), /* B1 */
+			   seen);
 }
 
 /* The next owner, before anybody knows it. */
