@@ -33,8 +33,11 @@ static void release(struct worker *worker, struct process *process)
 	drain_count_finished(worker);
 }
 
-static bool has_more(const struct process *process)
+static inline bool has_more(const struct process *process)
 {
+	/* What it has seen was all there was. */
+	if (likely(process->flags == PROCESS_SEEN && !process->bound))
+		return false;
 	return process->user.first || process->control.first ||
 	       (process->flags & PROCESS_AGAIN) ||
 	       (process->bound && bound_length(process, NULL));
@@ -71,7 +74,7 @@ static void after_turn(struct worker *worker, struct sley_task *task)
 		release(worker, process);
 		return;
 	}
-	if (unlikely(has_more(process)) || unlikely(!park(worker, process)))
+	if (unlikely(has_more(process) || !park(worker, process)))
 		turn_again(worker, task);
 }
 
@@ -201,12 +204,14 @@ static int queue(struct process *process, sley_fn *fn,
 		.pinned = options->pinned,
 	};
 	struct sley_group *group = (struct sley_group *)(uintptr_t)&turns;
+	struct sley *rt = process_runtime(process);
 
 	process->task.fn = fn;
 	process->task.arg = process;
 	process->task.name = options->label ? options->label : options->name;
-	return spawn_into_as(process_runtime(process), group, &process->task,
-			     &task, TASK_PROCESS | TASK_TURNS);
+	return spawn_into_as(rt, group, &process->task, &task,
+			     TASK_PROCESS | TASK_TURNS |
+				     (rt->nr_workers ? 0 : TASK_PINNED));
 }
 
 int process_start(struct process *process, sley_fn *fn,

@@ -5,6 +5,7 @@
 #include "actor/blob.h"
 #include "actor/bound.h"
 #include "actor/process.h"
+#include "core/turn.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,21 +24,8 @@ static inline int send_msg(sley_pid to, struct sley_msg *msg,
 	return mail_send_to(process, to, msg);
 }
 
-static inline sley_pid sender(struct worker *worker)
-{
-	struct sley_task *task;
-
-	if (unlikely(!worker))
-		return sley_self();
-	task = worker->strand->task;
-	if (!task || !(task_flags(task) & TASK_PROCESS))
-		return SLEY_NO_PID;
-	/* relaxed: its own. */
-	return load_relaxed(&container_of(task, struct process, task)->pid);
-}
-
-static noinline int send_copy(sley_pid to, uint64_t tag, const void *data,
-			      size_t size, uint64_t deadline_ns)
+static int send_copy(sley_pid to, uint64_t tag, const void *data, size_t size,
+		     uint64_t deadline_ns)
 {
 	struct sley_msg *msg;
 	int err = mail_create_copy(&msg, SLEY_MESSAGE, tag, data, size);
@@ -48,34 +36,86 @@ static noinline int send_copy(sley_pid to, uint64_t tag, const void *data,
 	return send_msg(to, msg, deadline_ns);
 }
 
-static inline __attribute__((always_inline)) int
-send_until(sley_pid to, uint64_t tag, const void *data, size_t size,
-	   uint64_t deadline_ns)
+static noinline int send_slow(sley_pid to, uint64_t tag, const void *data,
+			      size_t size)
+{
+	return send_copy(to, tag, data, size, UINT64_MAX);
+}
+
+static noinline int refused(struct sley_msg *msg)
+{
+	mail_free(msg);
+	return -ESRCH;
+}
+
+static noinline int wake_slow(struct process *process)
+{
+	process_wake(process);
+	return 0;
+}
+
+/* Up to 16 bytes, without a call. */
+static inline void copy_inline(void *to, const void *from, size_t size)
+{
+	if (size >= 8) {
+		memcpy(to, from, 8);
+		memcpy((char *)to + size - 8, (const char *)from + size - 8, 8);
+	} else if (size >= 4) {
+		memcpy(to, from, 4);
+		memcpy((char *)to + size - 4, (const char *)from + size - 4, 4);
+	} else {
+		for (size_t i = 0; i < size; i++)
+			((char *)to)[i] = ((const char *)from)[i];
+	}
+}
+
+static inline sley_pid sender(const struct worker *worker)
+{
+	struct sley_task *task = worker->strand->task;
+
+	if (!task || !(task_flags(task) & TASK_PROCESS))
+		return SLEY_NO_PID;
+	/* relaxed: its own. */
+	return load_relaxed(&container_of(task, struct process, task)->pid);
+}
+
+/*
+ * The usual case in one piece, without a frame: what is not usual is left to
+ * functions that it ends with.
+ */
+int sley_send(sley_pid to, uint64_t tag, const void *data, size_t size)
 {
 	struct worker *worker = worker_current();
+	struct process *process = process_find(to);
+	enum inbox_answer answer;
 	struct sley_msg *msg;
 
-	if (unlikely(size > SLEY_MSG_INLINE))
-		return send_copy(to, tag, data, size, deadline_ns);
+	/* relaxed: A1 published it; and that of a later one is never freed. */
+	if (unlikely(!worker || !process || load_relaxed(&process->bound) ||
+		     (to & PID_PORT) || size > SLEY_MSG_INLINE ||
+		     !worker->messages.loaded.nr))
+		return send_slow(to, tag, data, size);
 	msg = mail_create_by(worker, SLEY_MESSAGE, tag);
-	if (unlikely(!msg))
-		return -ENOMEM;
+	msg->data = (const void *)(uintptr_t)to;
 	msg->from = sender(worker);
 	msg->size = (uint32_t)size;
-	if (size)
-		memcpy(msg->space, data, size);
-	return send_msg(to, msg, deadline_ns);
+	copy_inline(msg->space, data, size);
+	answer = inbox_put(&process->inbox, (struct push_node *)(void *)msg);
+	if (likely(answer == INBOX_TAKEN))
+		return 0;
+	if (likely(answer == INBOX_WAKE)) {
+		if (likely(turn_wake_own(worker, process->home,
+					 &process->task)))
+			return 0;
+		return wake_slow(process);
+	}
+	return refused(msg);
 }
 
 int sley_send_until(sley_pid to, uint64_t tag, const void *data, size_t size,
 		    uint64_t deadline_ns)
 {
-	return send_until(to, tag, data, size, deadline_ns);
-}
-
-int sley_send(sley_pid to, uint64_t tag, const void *data, size_t size)
-{
-	return send_until(to, tag, data, size, UINT64_MAX);
+	return send_copy(to, tag, data, size, deadline_ns);
 }
 
 /* A message with @size bytes elsewhere; they are the caller's if it fails. */

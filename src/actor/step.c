@@ -136,18 +136,15 @@ static bool step(struct process *process, struct sley_msg **msg, uint32_t nr)
 	said = process->behaviour->step(process->self, msg, nr, &out);
 	process_count(&process->handled, nr);
 	process_count(&process->steps, 1);
-	if (!process->current)
-		for (uint32_t i = 0; i < nr; i++)
-			mail_done(worker_now(), msg[i]);
-	if (likely(said == SLEY_WAIT && !process->yields))
-		return true;
+	for (uint32_t i = 0; i < nr; i++)
+		mail_done(worker_now(), msg[i]);
 	return obey(process, said, &out);
 }
 
 /* ---- the turn --------------------------------------------------------------------- */
 
 /* One step with several messages, or with none if one is due. */
-static noinline bool step_many(struct process *process, uint32_t *left)
+static bool step_many(struct process *process, uint32_t *left)
 {
 	struct sley_msg *msg[STEP_MESSAGES];
 	uint32_t max = *left < STEP_MESSAGES ? *left : STEP_MESSAGES;
@@ -165,26 +162,47 @@ static noinline bool step_many(struct process *process, uint32_t *left)
 	return step(process, msg, nr);
 }
 
+static noinline void turn_many(struct process *process)
+{
+	uint32_t left = process->budget;
+
+	mail_put_away(worker_now(), process);
+	while (step_many(process, &left) && left &&
+	       !(process->flags & PROCESS_AGAIN) && process_has_mail(process))
+		;
+}
+
+/* More than that: @said is not SLEY_WAIT, or there are commands. */
+static noinline void turn_rest(struct process *process, enum sley_step said,
+			       const struct sley_out *out)
+{
+	if (obey(process, said, out) && !(process->flags & PROCESS_AGAIN) &&
+	    process_has_mail(process))
+		turn_many(process);
+}
+
+/* The usual case: one message, and then it waits for the next. */
 static void turn(void *arg)
 {
 	struct process *process = arg;
-	uint32_t left = process->budget;
+	struct sley_out out;
+	struct sley_msg *msg;
+	enum sley_step said;
 
-	for (;;) {
-		struct sley_msg *msg;
-		bool lives;
-
-		if (unlikely(process->current))
-			mail_put_away(worker_now(), process);
-		msg = mail_peek(process);
-		if (likely(msg))
-			lives = step(process, &msg, 1);
-		else
-			lives = step_many(process, &left);
-		if (unlikely(!lives || (process->flags & PROCESS_AGAIN)) ||
-		    likely(!process_has_mail(process)) || !--left)
-			return;
+	if (unlikely(process->flags & (PROCESS_AGAIN | PROCESS_SEEN)) ||
+	    unlikely(!(msg = mail_peek(process)))) {
+		turn_many(process);
+		return;
 	}
+	out.process = process;
+	out.reason = 0;
+	out.to = NULL;
+	said = process->behaviour->step(process->self, &msg, 1, &out);
+	process_count(&process->handled, 1);
+	process_count(&process->steps, 1);
+	if (unlikely(said != SLEY_WAIT || process->yields ||
+		     process_has_mail(process)))
+		turn_rest(process, said, &out);
 }
 
 /* ---- the beginning ------------------------------------------------------------------ */

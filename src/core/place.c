@@ -208,7 +208,7 @@ void turn_wake(struct worker *home, struct sley_task *task)
 	struct worker *worker = worker_current();
 
 	turn_ready(task);
-	if (unlikely((flags & TASK_PINNED) || !home->rt->nr_workers)) {
+	if (unlikely(flags & TASK_PINNED)) {
 		if (home == worker)
 			levels_push(&worker->ready, task, task_level_of(flags));
 		else

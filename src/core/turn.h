@@ -14,6 +14,9 @@
  *                                     after(), if nobody was told
  *   RUNNING -> READY    [turn_ready]  by after()
  *
+  * Where bound threads run the tasks, one with turns has TASK_PINNED: it stays with
+ * the thread that spawned it.
+ *
  * Nobody else decides its state: there is no cancelling, and no deadline, but by
  * way of who wakes it.  A task with a stack can wait in the same way, for its inbox
  * (AFTER_INBOX): it parks after the switch, on the next stack.  Between claim and the end of the turn it is a task as any
@@ -82,5 +85,24 @@ void turn_again(struct worker *worker, struct sley_task *task);
 
 /* It is parked.  Any thread, the only one that may. */
 void turn_wake(struct worker *home, struct sley_task *task);
+
+/*
+ * The same in the usual case: by a worker of its runtime, which has nothing to run
+ * next, with a task that may run anywhere.  False: nothing was done.
+ */
+static inline bool turn_wake_own(struct worker *worker,
+				 const struct worker *home,
+				 struct sley_task *task)
+{
+	uint32_t rules = task_flags(task) & (TASK_LEVEL_MASK | TASK_PINNED);
+
+	if (unlikely(rules != LEVEL_DEFAULT << TASK_LEVEL_SHIFT ||
+		     worker->rt != home->rt || task->fiber ||
+		     !next_empty(&worker->next) || chaos_says(CHAOS_MOVE)))
+		return false;
+	turn_ready(task);
+	(void)next_put(&worker->next, task, NEXT_OWN);
+	return true;
+}
 
 #endif
