@@ -131,7 +131,7 @@ void *pool_get_slow(struct pool *pool, struct pool_cache *cache)
 	cache->pool = pool;
 	if (cache->previous.nr) {
 		cache->loaded = cache->previous;
-		cache->previous.nr = 0;
+		cache->previous = (struct pool_magazine){ NULL, 0 };
 	}
 	while (!cache->loaded.nr) {
 		struct haul haul = take(pool, POOL_MAGAZINE);
@@ -162,7 +162,7 @@ static void give(struct pool *pool, struct pool_magazine *magazine)
 	if (magazine->nr == POOL_MAGAZINE) {
 		magazine->first->more = pool->full;
 		pool->full = magazine->first;
-		magazine->nr = 0;
+		*magazine = (struct pool_magazine){ NULL, 0 };
 	} else {
 		give_rest(pool, magazine);
 	}
@@ -183,7 +183,7 @@ void pool_put_slow(struct pool *pool, struct pool_cache *cache, void *object)
 		if (cache->previous.nr)
 			give(pool, &cache->previous);
 		cache->previous = cache->loaded;
-		cache->loaded.nr = 0;
+		cache->loaded = (struct pool_magazine){ NULL, 0 };
 	}
 	pool_put(pool, cache, object);
 }

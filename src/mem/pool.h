@@ -40,6 +40,7 @@ struct pool_node {
 	struct pool_node *more; /* of the first of a magazine: the next one */
 };
 
+/* A chain that ends with NULL, also where it is empty. */
 struct pool_magazine {
 	struct pool_node *first;
 	uint32_t nr;
