@@ -39,7 +39,7 @@ static bool is_held(struct worker *worker)
 	return same && load_relaxed(&worker->seat.word) == SEAT_AWAKE;
 }
 
-static void look_after(struct worker *worker, uint64_t now_ns)
+void monitor_look_after(struct worker *worker, uint64_t now_ns)
 {
 	bool held = is_held(worker);
 
@@ -101,7 +101,7 @@ static void *monitor_main(void *arg)
 			return NULL;
 		now_ns = os_now();
 		for (unsigned int i = 0; i < rt->nr_workers; i++)
-			look_after(rt->worker[i], now_ns);
+			monitor_look_after(rt->worker[i], now_ns);
 		stack_pool_age(&rt->stacks);
 		monitor_sleep(rt);
 	}

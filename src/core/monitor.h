@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 struct sley;
+struct worker;
 
 #define MONITOR_PERIOD_NS 10000000ull
 
@@ -47,6 +48,9 @@ struct monitor {
 
 must_check int monitor_start(struct sley *rt);
 void monitor_stop(struct sley *rt);
+
+/* Its own thread: see to what waits behind a task that does not end. */
+void monitor_look_after(struct worker *worker, uint64_t now_ns);
 
 /* Its own thread: if all workers sleep, sleep, too, until one wakes up. */
 void monitor_sleep(struct sley *rt);

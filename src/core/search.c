@@ -352,12 +352,16 @@ static bool look_everywhere(void *arg)
 	return false;
 }
 
-/* The same before sleeping: who took our request need not have seen us. */
+/*
+ * The same before sleeping: who took our request need not have seen us, and what
+ * is in the next slot as our own nobody else comes for.
+ */
 static bool look_and_ask(void *arg)
 {
 	struct worker *worker = arg;
 
-	return look_everywhere(worker) || fork_ask_all(worker->rt);
+	return look_everywhere(worker) || !next_empty(&worker->next) ||
+	       fork_ask_all(worker->rt);
 }
 
 /* Submitters relied on the search: is there more than what it found? */

@@ -12,13 +12,18 @@
  * Complete for one worker, and for one of two while the other sleeps; with
  * membarrier and without.  Not seen: a second sleep of the monitor, before
  * which there is a period of its own; and what it does when awake, which is
- * advice: timers that it fires are in core_timer.c.
+ * advice: timers that it fires are in core_timer.c.  But that it gives the next
+ * slot of a worker free that is held is no advice, since nobody else was told of
+ * what is in it: complete for one task there, and one other worker, with
+ * membarrier and without.
  */
 #include "crew.h"
 #include "payload.h"
 
-static struct sley_task task;
-static struct payload payload;
+#include "core/turn.h"
+
+static struct sley_task task, second;
+static struct payload payload, of_second;
 static struct ledger {
 	int worked, watched;
 } ledger;
@@ -27,7 +32,8 @@ static void setup(unsigned int workers)
 {
 	crew_set_up(workers);
 	task = (struct sley_task){ 0 };
-	payload = (struct payload){ 0 };
+	payload = of_second = (struct payload){ 0 };
+	second = (struct sley_task){ 0 };
 	memset(&ledger, 0, sizeof(ledger));
 	model_ledger(&ledger, sizeof(ledger));
 	rt->monitor.started = true;
@@ -131,3 +137,90 @@ static void nudge(int id)
 /* That it was stopped is not undone by a nudge. */
 MODEL(it_stops_beside_a_nudge, .setup = setup_all_asleep,
       .threads = { stop, monitor, nudge }, .finish = is_stopped);
+
+/* ---- the next slot of a worker that is held ------------------------------------------ */
+
+/* Worker 0 has woken the task for itself, in a step that goes on. */
+static void setup_held(void)
+{
+	setup(2);
+	payload_write(&payload);
+	task_build(&task, LEVEL_DEFAULT, 0);
+	MODEL_CHECK(!next_put(&crew[0].next, &task, NEXT_OWN));
+}
+
+static void is_held_for_ever(int id)
+{
+	(void)id;
+}
+
+static void look_after_first(int id)
+{
+	(void)id;
+	monitor_look_after(&crew[0], 0);
+}
+
+static void stolen_and_run(void)
+{
+	MODEL_CHECK(ledger.worked == 1);
+	MODEL_CHECK(next_empty(&crew[0].next));
+}
+
+#define HELD_VARIANTS(name, ...)                                               \
+	MODEL(name##_with_membarrier, .finish = stolen_and_run, __VA_ARGS__);  \
+	MODEL(name##_without_membarrier, .finish = stolen_and_run,             \
+	      .no_membarrier = true, __VA_ARGS__)
+
+HELD_VARIANTS(what_a_held_worker_has_is_found, .setup = setup_held,
+	      .threads = { is_held_for_ever, worker, look_after_first });
+
+/* The worker was not held after all: it takes the task, or the other one does. */
+static void setup_not_held(void)
+{
+	setup_held();
+	rt->phase = PHASE_STOPPING; /* nobody sleeps */
+}
+
+static void take_if_any(int id)
+{
+	struct sley_task *found = id ? worker_search(&crew[id])
+				     : worker_pick(&crew[id]);
+
+	if (!found)
+		return;
+	MODEL_CHECK(found == &task);
+	(void)task_claim(&task);
+	payload_check(&payload);
+	ledger.worked++;
+}
+
+HELD_VARIANTS(what_is_opened_is_run_once, .setup = setup_not_held,
+	      .threads = { take_if_any, take_if_any, look_after_first });
+
+/* It comes by when the slot was looked at, and has another one by then. */
+static void wake_another(int id)
+{
+	payload_write(&of_second);
+	task_build(&second, LEVEL_DEFAULT, 0);
+	turn_wake(&crew[id], &second);
+}
+
+static void take_one(int id)
+{
+	struct sley_task *found = worker_search(&crew[id]);
+
+	MODEL_CHECK(found == &task || found == &second);
+	(void)task_claim(found);
+	payload_check(found == &task ? &payload : &of_second);
+	ledger.worked++;
+}
+
+static void one_is_left_or_open(void)
+{
+	MODEL_CHECK(ledger.worked == 1);
+	MODEL_CHECK(!next_empty(&crew[0].next) || ring_size(&crew[0].ring));
+}
+
+MODEL(what_is_pushed_out_is_found, .setup = setup_held,
+      .threads = { wake_another, take_one, look_after_first },
+      .finish = one_is_left_or_open);

@@ -15,10 +15,13 @@
  * core/victims.h to another.  In the shared queue: three tasks and two workers.
  * They would not see what needs three workers (a thief that wakes a thief), a
  * search by both workers at a time (core_idle.c has that, with less to look
- * at), a second park of one worker, or timers (core_timer.c).
+ * at), a second park of one worker, or timers (core_timer.c), but for one that
+ * gives the worker a task of its own.
  */
 #include "crew.h"
 #include "payload.h"
+
+#include "core/turn.h"
 
 #define JOBS 6
 
@@ -220,6 +223,35 @@ static void wake_two_and_take_one(int id)
 
 BOTH_VARIANTS(a_worker_finds_what_another_wakes, .setup = setup_movable,
 	      .threads = { wake_two_and_take_one, search_once }, .finish = two);
+
+/*
+ * A step process that a timer wakes, while its worker is about to sleep: it is
+ * the worker's own, and nobody else will come for it.  This is the pick that
+ * passes the next slot over.
+ */
+static struct alarm due;
+
+static void hold(struct alarm *held)
+{
+	(void)held;
+}
+
+static void wake_first(struct alarm *rung)
+{
+	(void)rung;
+	turn_wake(&crew[0], job(0, LEVEL_DEFAULT));
+}
+
+static void setup_alarm(void)
+{
+	setup(1);
+	due = (struct alarm){ .hold = hold, .ring = wake_first };
+	alarm_start(&crew[0].timers, &due, 0);
+	crew[0].next_streak = 15;
+}
+
+BOTH_VARIANTS(a_worker_finds_what_a_timer_wakes, .setup = setup_alarm,
+	      .threads = { search_once }, .finish = one);
 
 /* ---- looking: nobody sleeps in a runtime that stops ----------------------------- */
 
