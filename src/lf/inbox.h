@@ -40,7 +40,6 @@
  *   B1  put swaps the word -> take, close exchange it : the node, and what it is
  *       in.  All puts since the last take are one release sequence
  *   B2  rest makes it IDLE -> put replaces that : the owner has parked
- *   B3  open -> put, take : what the owner is
  *
  * Rejected: a queue whose putters exchange its tail and link afterwards (the
  * owner has to wait for a putter that was preempted in between, and cannot tell
@@ -92,8 +91,7 @@ static inline must_check enum inbox_answer inbox_put(struct inbox *inbox,
 		node->next = old <= INBOX_CLOSED ? NULL
 						 : (struct push_node *)old;
 	} while (chaos_says(CHAOS_LOSE) ||
-		 !cas_acq_rel(&inbox->word, &old,
-			      (uintptr_t)node)); /* B1 B2 B3 */
+		 !cas_acq_rel(&inbox->word, &old, (uintptr_t)node)); /* B1 B2 */
 	return old == INBOX_IDLE ? INBOX_WAKE : INBOX_TAKEN;
 }
 
@@ -168,7 +166,9 @@ static inline struct push_node *inbox_close(struct inbox *inbox,
 /* The next owner, before anybody knows it. */
 static inline void inbox_open(struct inbox *inbox)
 {
-	store_release(&inbox->word, INBOX_EMPTY); /* B3 */
+	/* relaxed: who tells of the new owner publishes it; to who is late it
+	 * says nothing of that one. */
+	store_relaxed(&inbox->word, INBOX_EMPTY);
 }
 
 #endif

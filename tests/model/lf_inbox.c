@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lf_inbox.c - src/lf/inbox.h: each node is taken exactly once, those of one
+ * putter in their order; whoever is told to wake the owner is the only one, and
+ * finds it parked; and nothing waits while the owner sleeps.
+ *
+ * The owner is what a process is: it takes, and when there is nothing parks,
+ * that is, writes plain data that its waker reads; then it rests, or goes on.  A
+ * waker hands it over by a word of its own.  It lives until it has seen all that
+ * it expects, or it closes, and what was refused and what it got make up all.
+ * Then the place has a next owner, who opens it; a putter that knew the first
+ * one may be late, and its node comes to the second one.
+ *
+ * Complete for two putters, of two nodes and of one, against an owner that rests
+ * as often as it likes; for two putters against one that closes; and for a putter
+ * against an owner that closes and a next one that opens, rests and closes.  Not
+ * seen: three putters; a swap has one word and one guess, whoever changed it.
+ */
+#include "payload.h"
+
+#include "lf/inbox.h"
+
+#include <string.h>
+
+#define PUTTERS 2
+#define EACH 2
+
+static struct inbox inbox;
+static uint32_t ready; /* 1: the owner was woken */
+static struct payload parked;
+static struct item {
+	struct push_node node;
+	struct payload payload; /* written before it is put */
+} items[PUTTERS][EACH];
+static struct ledger {
+	int taken[PUTTERS][EACH];
+	int last[PUTTERS];
+	int nr_taken, nr_refused, nr_rests, nr_wakes;
+} ledger;
+
+static void setup(void)
+{
+	inbox = (struct inbox){ INBOX_EMPTY };
+	ready = 0;
+	parked = (struct payload){ 0 };
+	memset(items, 0, sizeof(items));
+	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
+	model_name(&inbox.word, "inbox");
+	model_name(&ready, "ready");
+	for (int i = 0; i < PUTTERS; i++) {
+		ledger.last[i] = -1;
+		for (int k = 0; k < EACH; k++)
+			model_name(&items[i][k], "node%d%d", i, k);
+	}
+}
+
+/* ---- putters ------------------------------------------------------------------- */
+
+static void put(struct item *item)
+{
+	payload_write(&item->payload);
+	switch (inbox_put(&inbox, &item->node)) {
+	case INBOX_TAKEN:
+		break;
+	case INBOX_WAKE:
+		payload_check(&parked);
+		ledger.nr_wakes++;
+		MODEL_CHECK(xchg_acq_rel(&ready, 1) == 0);
+		break;
+	case INBOX_REFUSED:
+		payload_check(&item->payload); /* still its own */
+		ledger.nr_refused++;
+	}
+}
+
+static void put_one(int id)
+{
+	put(&items[id][0]);
+}
+
+static void put_two(int id)
+{
+	put(&items[id][0]);
+	put(&items[id][1]);
+}
+
+/* ---- the owner ------------------------------------------------------------------- */
+
+static void got(const struct push_node *node)
+{
+	for (; node; node = node->next) {
+		const struct item *item = container_of(node, struct item, node);
+		int nr = (int)(item - &items[0][0]);
+
+		MODEL_CHECK(nr / EACH < PUTTERS);
+		MODEL_CHECK(nr % EACH > ledger.last[nr / EACH]);
+		ledger.last[nr / EACH] = nr % EACH;
+		payload_check(&item->payload);
+		ledger.taken[nr / EACH][nr % EACH]++;
+		ledger.nr_taken++;
+	}
+}
+
+/* False: something came. */
+static bool sleep_once(void)
+{
+	payload_write(&parked);
+	if (!inbox_rest(&inbox))
+		return false;
+	ledger.nr_rests++;
+	while (!xchg_acq_rel(&ready, 0))
+		spin_hint(&ready);
+	parked.value = 0;
+	return true;
+}
+
+static void take_all(int nr)
+{
+	while (ledger.nr_taken < nr) {
+		got(inbox_take(&inbox));
+		if (ledger.nr_taken < nr && inbox_quiet(&inbox))
+			(void)sleep_once();
+	}
+}
+
+static void owner_of_three(int id)
+{
+	(void)id;
+	take_all(3);
+}
+
+static void owner_of_two(int id)
+{
+	(void)id;
+	take_all(2);
+}
+
+static void owner_closes(int id)
+{
+	(void)id;
+	got(inbox_take(&inbox));
+	got(inbox_close(&inbox));
+}
+
+/* ---- what must be true --------------------------------------------------------------- */
+
+static void each_wake_for_a_rest(int nr)
+{
+	int sum = 0;
+
+	for (int i = 0; i < PUTTERS * EACH; i++) {
+		MODEL_CHECK(ledger.taken[i / EACH][i % EACH] <= 1);
+		sum += ledger.taken[i / EACH][i % EACH];
+	}
+	MODEL_CHECK(sum + ledger.nr_refused == nr);
+	MODEL_CHECK(ledger.nr_wakes == ledger.nr_rests);
+	MODEL_CHECK(ready == 0);
+}
+
+static void all_three(void)
+{
+	MODEL_CHECK(ledger.nr_refused == 0);
+	MODEL_CHECK(inbox.word == INBOX_EMPTY);
+	each_wake_for_a_rest(3);
+}
+
+static void all_two(void)
+{
+	MODEL_CHECK(ledger.nr_refused == 0);
+	MODEL_CHECK(inbox.word == INBOX_EMPTY);
+	each_wake_for_a_rest(2);
+}
+
+static void closed_with_two(void)
+{
+	MODEL_CHECK(inbox.word == INBOX_CLOSED);
+	each_wake_for_a_rest(2);
+}
+
+MODEL(two_put_and_the_owner_sleeps, .setup = setup,
+      .threads = { put_one, put_one, owner_of_two }, .finish = all_two);
+
+MODEL(one_puts_two_and_the_owner_sleeps, .setup = setup,
+      .threads = { put_two, owner_of_two }, .finish = all_two);
+
+MODEL(three_are_put_in_order, .setup = setup,
+      .threads = { put_two, put_one, owner_of_three }, .finish = all_three);
+
+MODEL(two_put_and_the_owner_closes, .setup = setup,
+      .threads = { put_one, put_one, owner_closes }, .finish = closed_with_two);
+
+MODEL(one_puts_two_and_the_owner_closes, .setup = setup,
+      .threads = { put_two, owner_closes }, .finish = closed_with_two);
+
+/* ---- the next owner ------------------------------------------------------------------- */
+
+/*
+ * The first owner goes and the second one comes, in one thread: the place is the
+ * same.  Another thread hears of the second one, and sends it the last node; so
+ * it sleeps, and may be woken by who is late.
+ */
+static uint32_t known;
+
+static void setup_next(void)
+{
+	setup();
+	known = 0;
+	model_name(&known, "known");
+}
+
+static void two_owners(int id)
+{
+	(void)id;
+	got(inbox_take(&inbox));
+	got(inbox_close(&inbox));
+	inbox_open(&inbox);
+	store_release(&known, 1); /* as its pid */
+	while (!ledger.taken[1][1]) {
+		got(inbox_take(&inbox));
+		if (!ledger.taken[1][1])
+			(void)sleep_once();
+	}
+	got(inbox_close(&inbox));
+}
+
+static void put_last(int id)
+{
+	while (!load_acquire(&known))
+		spin_hint(&known);
+	put(&items[id][1]);
+}
+
+static void the_last_came(void)
+{
+	MODEL_CHECK(ledger.taken[1][1] == 1);
+	MODEL_CHECK(inbox.word == INBOX_CLOSED);
+	each_wake_for_a_rest(2);
+}
+
+MODEL(a_late_putter_meets_the_next_owner, .setup = setup_next,
+      .threads = { put_one, put_last, two_owners }, .finish = the_last_came);
