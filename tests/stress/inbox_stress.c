@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inbox_stress.c - many threads put nodes from a pool into one inbox, and its
+ * owner takes them, parks and is woken; now and then it closes, and another one
+ * comes to its place.
+ *
+ * Nothing is lost: all that was accepted comes out, once, in the order of each
+ * putter, but for what a late putter gave to the next owner, who is told whom it
+ * is for.  Whoever is told to wake is the only one, and the owner sleeps then.
+ * The nodes come from a pool, are freed by another thread than the one that got
+ * them, and are out once at a time.
+ */
+#include "harness/test.h"
+
+#include "base/atomic.h"
+#include "lf/inbox.h"
+#include "mem/pool.h"
+#include "os/thread.h"
+#include "stress/stress.h"
+
+#include <semaphore.h>
+
+#define NR_PUTTERS 4
+
+struct letter {
+	struct push_node node; /* where the pool has its links, too */
+	struct push_node unused;
+	uint32_t from;
+	uint32_t owner; /* whom it is for: a generation */
+	uint64_t number;
+	uint64_t out; /* 1: somebody has it */
+	uint64_t rest[3];
+} __attribute__((aligned(64)));
+
+static struct pool letters = { .object_size = sizeof(struct letter) };
+static struct scene {
+	struct inbox inbox;
+	uint32_t owner;   /* the generation; 0: nobody            */
+	uint32_t parked;  /* 1: the owner has written it, resting */
+	uint32_t stopped; /* nobody puts any more                 */
+	sem_t woken;
+	uint64_t nr_rests, nr_taken, nr_stray;
+} scene;
+static struct putter {
+	pthread_t thread;
+	uint32_t id;
+	uint64_t nr_accepted, nr_refused, nr_wakes;
+} putters[NR_PUTTERS];
+
+/* ---- putters -------------------------------------------------------------------- */
+
+static struct letter *write_letter(struct putter *own, struct pool_cache *cache)
+{
+	struct letter *letter = pool_get(&letters, cache);
+
+	CHECK(letter);
+	CHECK_EQ(letter->out, 0);
+	letter->out = 1;
+	letter->from = own->id;
+	letter->number = own->nr_accepted + 1;
+	return letter;
+}
+
+static void drop(struct letter *letter, struct pool_cache *cache)
+{
+	CHECK_EQ(letter->out, 1);
+	letter->out = 0;
+	pool_put(&letters, cache, letter);
+}
+
+static void send(struct putter *own, struct pool_cache *cache)
+{
+	uint32_t owner = load_acquire(&scene.owner);
+	struct letter *letter;
+
+	if (!owner)
+		return;
+	letter = write_letter(own, cache);
+	letter->owner = owner;
+	switch (inbox_put(&scene.inbox, &letter->node)) {
+	case INBOX_WAKE:
+		/* Nobody else does, and it has parked. */
+		CHECK_EQ(scene.parked, 1);
+		scene.parked = 0;
+		own->nr_wakes++;
+		own->nr_accepted++;
+		sem_post(&scene.woken);
+		break;
+	case INBOX_TAKEN:
+		own->nr_accepted++;
+		break;
+	case INBOX_REFUSED:
+		own->nr_refused++;
+		drop(letter, cache);
+		break;
+	}
+}
+
+static void *put(void *arg)
+{
+	/* One of them has no cache. */
+	struct pool_cache memory = { 0 };
+	struct putter *own = arg;
+	struct pool_cache *cache = own->id ? &memory : NULL;
+
+	while (!load_acquire(&scene.stopped)) {
+		for (uint64_t i = test_random(30); i > 0; i--)
+			send(own, cache);
+		if (test_random(4) == 0)
+			os_thread_yield();
+	}
+	pool_flush(&memory);
+	return NULL;
+}
+
+/* ---- the owner ---------------------------------------------------------------------- */
+
+static void read_all(struct push_node *node, uint64_t last[NR_PUTTERS],
+		     uint32_t owner, struct pool_cache *cache)
+{
+	while (node) {
+		struct letter *letter = container_of(node, struct letter, node);
+
+		node = node->next;
+		CHECK_LT(letter->from, NR_PUTTERS);
+		CHECK(letter->number > last[letter->from]);
+		last[letter->from] = letter->number;
+		CHECK_LE(letter->owner, owner);
+		scene.nr_taken++;
+		scene.nr_stray += letter->owner != owner;
+		drop(letter, cache);
+	}
+}
+
+static void rest(void)
+{
+	scene.parked = 1;
+	if (inbox_rest(&scene.inbox)) {
+		scene.nr_rests++;
+		while (sem_wait(&scene.woken))
+			;
+	} else {
+		scene.parked = 0;
+	}
+}
+
+static void live(uint32_t owner, uint64_t last[NR_PUTTERS],
+		 struct pool_cache *cache)
+{
+	uint64_t lives = 1 + test_random(200);
+
+	inbox_open(&scene.inbox);
+	store_release(&scene.owner, owner);
+	while (lives--) {
+		read_all(inbox_take(&scene.inbox), last, owner, cache);
+		if (!load_acquire(&scene.stopped))
+			rest();
+	}
+	/* relaxed: who is late is refused. */
+	store_relaxed(&scene.owner, 0);
+	read_all(inbox_close(&scene.inbox), last, owner, cache);
+}
+
+TEST(nothing_is_lost_and_each_rest_has_one_waker)
+{
+	uint64_t last[NR_PUTTERS] = { 0 }, end = stress_end();
+	uint64_t nr_accepted = 0, nr_wakes = 0;
+	struct pool_cache cache = { 0 };
+	uint32_t owner = 0;
+
+	scene.inbox.word = INBOX_CLOSED;
+	CHECK_EQ(sem_init(&scene.woken, 0, 0), 0);
+	for (uint32_t i = 0; i < NR_PUTTERS; i++) {
+		putters[i].id = i;
+		putters[i].thread = test_thread(put, &putters[i]);
+	}
+	while (sley_now() < end)
+		live(++owner, last, &cache);
+	/* Not while it rests: nobody would wake it. */
+	store_release(&scene.stopped, 1);
+	for (int i = 0; i < NR_PUTTERS; i++) {
+		pthread_join(putters[i].thread, NULL);
+		nr_accepted += putters[i].nr_accepted;
+		nr_wakes += putters[i].nr_wakes;
+	}
+	CHECK_EQ(scene.inbox.word, INBOX_CLOSED);
+	CHECK_EQ(scene.nr_taken, nr_accepted);
+	CHECK_EQ(scene.nr_rests, nr_wakes);
+	CHECK(nr_accepted > 0);
+	pool_flush(&cache);
+	sem_destroy(&scene.woken);
+	test_count(nr_accepted);
+}
+
+/* ---- the pool alone -------------------------------------------------------------------- */
+
+#define NR_SHELVES 256
+
+static struct letter *shelf[NR_SHELVES];
+
+/* Objects go from cache to cache over a shelf; half of the time in bursts. */
+static void *trade(void *arg)
+{
+	struct pool_cache cache = { 0 };
+	uint64_t nr = 0;
+
+	while (!load_acquire(&scene.stopped)) {
+		uint64_t burst = 1 + test_random(3 * POOL_MAGAZINE);
+		bool fills = test_random(2);
+
+		for (uint64_t i = 0; i < burst; i++) {
+			struct pool_cache *use = one_in(16) ? NULL : &cache;
+			struct letter *letter = NULL;
+
+			if (fills) {
+				letter = pool_get(&letters, use);
+				CHECK(letter);
+				CHECK_EQ(letter->out, 0);
+				letter->out = 1;
+			}
+			letter = xchg_acq_rel(&shelf[test_random(NR_SHELVES)],
+					      letter);
+			if (letter)
+				drop(letter, use);
+			nr++;
+		}
+		if (one_in(8))
+			pool_flush(&cache);
+	}
+	pool_flush(&cache);
+	*(uint64_t *)arg = nr;
+	return NULL;
+}
+
+TEST(objects_of_a_pool_are_out_once_at_a_time)
+{
+	uint64_t end = stress_end(), sum = 0, nr[NR_PUTTERS];
+	pthread_t thread[NR_PUTTERS];
+
+	for (int i = 0; i < NR_PUTTERS; i++)
+		thread[i] = test_thread(trade, &nr[i]);
+	while (sley_now() < end)
+		os_thread_yield();
+	store_release(&scene.stopped, 1);
+	for (int i = 0; i < NR_PUTTERS; i++) {
+		pthread_join(thread[i], NULL);
+		sum += nr[i];
+	}
+	for (int i = 0; i < NR_SHELVES; i++) {
+		if (shelf[i])
+			drop(shelf[i], NULL);
+	}
+	test_count(sum);
+}
