@@ -57,6 +57,7 @@ struct bound;     /* actor/bound.h     */
 #define PROCESS_AGAIN (1u << 2)  /* a step is due, whatever has come        */
 #define PROCESS_ENDED (1u << 3)  /* its turn was the last one               */
 #define PROCESS_SEEN (1u << 4)   /* ->current is still in the inbox         */
+#define PROCESS_FRESH (1u << 5)  /* its behaviour has had no step           */
 
 /* In ->signals: */
 #define SIGNAL_TRAPS (1u << 0)   /* CANCEL and EXIT are messages            */

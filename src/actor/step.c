@@ -82,7 +82,7 @@ static int upgrade(struct process *process, const struct sley_out *out)
 	if (!err && out->to->init)
 		err = out->to->init(self, "upgrade", out->input,
 				    out->input_size);
-	if (err) {
+	if (err < 0) {
 		if (self)
 			mem_free(&rt->mem, self, out->to->size);
 		return err;
@@ -94,7 +94,7 @@ static int upgrade(struct process *process, const struct sley_out *out)
 	yields_drop(process);
 	process->self = self;
 	process->behaviour = out->to;
-	process->flags |= PROCESS_AGAIN;
+	process->flags |= PROCESS_AGAIN | PROCESS_FRESH;
 	return 0;
 }
 
@@ -162,11 +162,25 @@ static bool step_many(struct process *process, uint32_t *left)
 	return step(process, msg, nr);
 }
 
+/* Whatever has come: it is for the next one. */
+static bool first_step(struct process *process)
+{
+	mail_sort(process);
+	if (process->flags & PROCESS_ENDING) {
+		end(process, process->reason);
+		return false;
+	}
+	process->flags &= ~PROCESS_FRESH;
+	return step(process, NULL, 0) && !(process->flags & PROCESS_AGAIN);
+}
+
 static noinline void turn_many(struct process *process)
 {
 	uint32_t left = process->budget;
 
 	mail_put_away(worker_now(), process);
+	if (unlikely(process->flags & PROCESS_FRESH) && !first_step(process))
+		return;
 	while (step_many(process, &left) && left &&
 	       !(process->flags & PROCESS_AGAIN) && process_has_mail(process))
 		;
@@ -216,10 +230,10 @@ static int start(struct process *process,
 			      &process->self);
 
 	process->behaviour = behaviour;
-	process->flags |= PROCESS_AGAIN;
+	process->flags |= PROCESS_AGAIN | PROCESS_FRESH;
 	if (!err && behaviour->init)
 		err = behaviour->init(process->self, method, input, size);
-	return err;
+	return err < 0 ? err : 0;
 }
 
 static int check(struct sley_process_options *options,
