@@ -10,8 +10,8 @@
  *                        place, who drops it: until it is taken out, ->data is
  *                        the pid it is for
  *   a queue              control or user, of the process: mail_sort()
- *   the receiver's       delivered: freed after the step, or at the next receive,
- *                        unless MAIL_KEPT
+ *   the receiver's       delivered: freed after the step, or at the next receive;
+ *                        unless it is kept: then the process forgets it
  *
  * What the runtime tells a process has a kind of its own.  Some kinds are never
  * seen by its code:
@@ -115,11 +115,9 @@ must_check int mail_create_copy(struct sley_msg **out, unsigned int kind,
 /* Whatever it is and has: also what belongs to a relation. */
 void mail_free(struct sley_msg *msg);
 
-/* The user's code is done with it, unless it was kept. */
+/* The user's code is done with it, and has not kept it. */
 static inline void mail_done(struct worker *worker, struct sley_msg *msg)
 {
-	if (unlikely(msg->flags & MAIL_KEPT))
-		return;
 	if (likely(msg->storage == MAIL_INLINE))
 		pool_put(&sley__messages, mail_cache(worker), msg);
 	else

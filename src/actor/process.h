@@ -57,7 +57,8 @@ struct bound;     /* actor/bound.h     */
 #define PROCESS_AGAIN (1u << 2)  /* a step is due, whatever has come        */
 #define PROCESS_ENDED (1u << 3)  /* its turn was the last one               */
 #define PROCESS_SEEN (1u << 4)   /* ->current is still in the inbox         */
-#define PROCESS_FRESH (1u << 5)  /* its behaviour has had no step           */
+#define PROCESS_MANY (1u << 5)   /* ->delivery, not ->current               */
+#define PROCESS_FRESH (1u << 6)  /* its behaviour has had no step           */
 
 /* In ->signals: */
 #define SIGNAL_TRAPS (1u << 0)   /* CANCEL and EXIT are messages            */
@@ -65,6 +66,13 @@ struct bound;     /* actor/bound.h     */
 #define SIGNAL_STOPPED (1u << 2) /* ->stop is under way, or was             */
 #define SIGNAL_ACTOR (1u << 3)   /* PROCESS_ACTOR, for others               */
 #define SIGNAL_SUPERVISED (1u << 4) /* a supervisor asks it to end          */
+
+/* What a step is looking at. */
+struct delivery {
+	struct sley_msg *const *msg;
+	uint32_t nr;
+	uint32_t kept; /* bit i: msg[i] is not the process's any more */
+};
 
 struct process {
 	struct sley_task task;
@@ -85,7 +93,10 @@ struct process {
 		struct yields *yields; /* of a step process: NULL: none so far */
 		void *place;           /* in an actor's frame: its way out */
 	};
-	struct sley_msg *current; /* being looked at; NULL: none, or many  */
+	union { /* what its code is looking at */
+		struct sley_msg *current;  /* NULL: nothing                */
+		struct delivery *delivery; /* PROCESS_MANY                 */
+	};
 	struct bound *bound;      /* NULL: no limit                           */
 	struct push_node kill;    /* in the inbox when it is killed           */
 	uint64_t handled;    /* messages; read by others                      */

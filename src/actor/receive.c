@@ -93,9 +93,11 @@ static struct sley_msg *take_wanted(struct mail_queue *queue,
 	struct sley_msg *before = *seen;
 	struct sley_msg *msg = before ? before->next : queue->first;
 
-	while (msg && !wish->wants(msg, wish->arg)) {
+	for (; msg; msg = msg->next) {
+		mail_deliver(msg); /* it may look at the bytes */
+		if (wish->wants(msg, wish->arg))
+			break;
 		before = msg;
-		msg = msg->next;
 	}
 	*seen = before;
 	if (!msg)

@@ -165,15 +165,42 @@ int sley_send_blob(sley_pid to, uint64_t tag, struct sley_blob *blob)
 	return send_msg(to, msg, UINT64_MAX);
 }
 
+static bool keep_of_many(struct delivery *delivery, const struct sley_msg *msg)
+{
+	for (uint32_t i = 0; i < delivery->nr; i++) {
+		if (delivery->msg[i] == msg) {
+			delivery->kept |= 1u << i;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* What is kept may be freed at any time, and must not be in an inbox then. */
+static bool keep_single(struct process *process, const struct sley_msg *msg)
+{
+	if (process->current != msg)
+		return false;
+	mail_sort(process);
+	process->current = NULL;
+	return true;
+}
+
+/*
+ * The process forgets it now: by the time it would be done with it, the message
+ * may be gone, or be another one.
+ */
 void sley_msg_keep(struct sley_msg *msg)
 {
 	struct process *process = process_current();
 
+	if (msg->flags & MAIL_KEPT)
+		return;
+	sley_check(process && ((process->flags & PROCESS_MANY)
+				       ? keep_of_many(process->delivery, msg)
+				       : keep_single(process, msg)),
+		   "a process keeps a message that it is looking at");
 	msg->flags |= MAIL_KEPT;
-	if (process && process->current == msg &&
-	    (process->flags & PROCESS_SEEN))
-		mail_sort(process);
 }
 
 static void check_kept(const struct sley_msg *msg)

@@ -129,15 +129,22 @@ static noinline struct worker *worker_now(void)
 /* False: it has come to its end. */
 static bool step(struct process *process, struct sley_msg **msg, uint32_t nr)
 {
+	struct delivery delivery = { .msg = msg, .nr = nr };
 	struct sley_out out = { .process = process };
 	enum sley_step said;
 
+	process->delivery = &delivery;
 	process->flags &= ~PROCESS_AGAIN;
+	process->flags |= PROCESS_MANY;
 	said = process->behaviour->step(process->self, msg, nr, &out);
+	process->flags &= ~PROCESS_MANY;
+	process->current = NULL;
 	process_count(&process->handled, nr);
 	process_count(&process->steps, 1);
-	for (uint32_t i = 0; i < nr; i++)
-		mail_done(worker_now(), msg[i]);
+	for (uint32_t i = 0; i < nr; i++) {
+		if (likely(!(delivery.kept & 1u << i)))
+			mail_done(worker_now(), msg[i]);
+	}
 	return obey(process, said, &out);
 }
 

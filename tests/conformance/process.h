@@ -129,6 +129,12 @@ static inline sley_pid actor(sley_actor_fn *fn, void *arg)
 	return pid;
 }
 
+/* Not by a look: what is about to end is still there. */
+static inline bool is_gone(sley_pid pid)
+{
+	return sley_send(pid, UINT64_MAX, NULL, 0) == -ESRCH;
+}
+
 /* For runtimes that have something to complain about. */
 static inline void hear_nothing(void *self, const char *line)
 {
