@@ -1,6 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * command.h - commands that a step process has yielded, and their handlers.
+ * command.h - what becomes of the commands that a step yields.
+ *
+ *   sley_out_yield()     in the step: it is noted, by its tag (actor/yield.h), with
+ *                        the message that will say that it failed, if it does
+ *   yields_dispatch()    after the step: its handler is called (actor/handler.h)
+ *   SLEY_DONE            comes into the inbox: from sley_complete(); or the message
+ *                        that was made, because there is no handler, or it said no,
+ *                        or time is up (actor/command_timeout.h)
+ *   yields_complete()    the process takes it out: if the tag is noted, the command
+ *                        is complete, and the step is told; else it is a stray
+ *
+ * So all completions meet in one place, the inbox, and in one order: the first one
+ * counts, the others are strays.  It does not matter whether they come before the
+ * handler has returned, during the step or after it, since nobody but the process
+ * itself, between two steps, decides.  One for a process that has ended does not get
+ * there, since it is sent by pid.
+ *
+ * A command that was noted completes even if there is no memory: what can fail
+ * fails in sley_out_yield().
  */
 #ifndef SLEY_ACTOR_COMMAND_H
 #define SLEY_ACTOR_COMMAND_H
@@ -16,7 +34,10 @@ struct sley_out {
 	size_t input_size;
 };
 
-/* Hand what the step yielded to the handlers, in order. */
+/*
+ * Hand what the step yielded to the handlers, in order.  By the process, between
+ * two steps, on a worker.
+ */
 void yields_dispatch(struct process *process);
 
 /*

@@ -4,7 +4,6 @@
  */
 #include "actor/bound.h"
 #include "actor/call.h"
-#include "actor/command.h"
 #include "actor/name.h"
 #include "actor/relation.h"
 #include <errno.h>
@@ -63,49 +62,6 @@ int sley_monitor(sley_pid p, uint64_t *n)
 void sley_unmonitor(uint64_t n)
 {
 	(void)n;
-}
-/* command */
-void yields_dispatch(struct process *p)
-{
-	(void)p;
-}
-bool yields_complete(struct process *p, uint64_t t)
-{
-	(void)p;
-	(void)t;
-	return false;
-}
-void yields_drop(struct process *p)
-{
-	(void)p;
-}
-uint32_t yields_count(const struct process *p, uint32_t *c)
-{
-	(void)p;
-	*c = 0;
-	return 0;
-}
-int sley_out_yield(struct sley_out *o, uint32_t c, uint64_t t, void *p)
-{
-	(void)o;
-	(void)c;
-	(void)t;
-	(void)p;
-	return -ENOSYS;
-}
-enum sley_step sley_out_done(struct sley_out *o, int r)
-{
-	o->reason = r;
-	return SLEY_END;
-}
-enum sley_step sley_out_upgrade(struct sley_out *o,
-				const struct sley_behaviour *t, const void *i,
-				size_t s)
-{
-	o->to = t;
-	o->input = i;
-	o->input_size = s;
-	return SLEY_END;
 }
 /* bound */
 int bound_create(struct process *p, uint32_t l, unsigned int o)

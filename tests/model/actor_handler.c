@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * actor_handler.c - src/actor/handler.c: who looks for a handler while it is
+ * replaced finds the old one, the new one, or none; never a part of each.
+ *
+ * Complete for one who looks and one who takes a handler away and registers
+ * another; for two who register in a chunk that is not there yet, and one who
+ * looks.  What it could miss: a reader that is held up over two replacements, in
+ * which the version would have to come back to where it was after 2^63 of them.
+ */
+#include "explorer.h"
+
+#include "actor/handler.c"
+
+#define COMMAND 3u
+#define OLD 1
+#define NEW 2
+
+static int payload[3]; /* of the handlers, written before they are registered */
+static struct ledger {
+	int found, registered, existed;
+} ledger;
+
+void *(os_map)(size_t size)
+{
+	return model_alloc(size);
+}
+
+void os_unmap(void *memory, size_t size)
+{
+	(void)size;
+	model_free(memory);
+}
+
+static int old_handler(const struct sley_command *command, void *arg)
+{
+	(void)command;
+	(void)arg;
+	return OLD;
+}
+
+static int new_handler(const struct sley_command *command, void *arg)
+{
+	(void)command;
+	(void)arg;
+	return NEW;
+}
+
+static sley_handler *const handlers[] = { NULL, old_handler, new_handler };
+
+static void setup_empty(void)
+{
+	memset(&all, 0, sizeof(all));
+	memset(payload, 0, sizeof(payload));
+	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
+	model_lock_word(&all.lock.word);
+	model_name(&all.chunk[0], "chunk");
+}
+
+static void handle(int which)
+{
+	struct sley_handler_options options = { .size = sizeof(options),
+						.timeout_ns = (uint64_t)which };
+	int err;
+
+	payload[which] = which;
+	err = sley_handle(COMMAND, handlers[which], &payload[which], &options);
+	MODEL_CHECK(err == 0 || err == -EEXIST);
+	ledger.registered += err == 0;
+	ledger.existed += err == -EEXIST;
+}
+
+static void setup(void)
+{
+	setup_empty();
+	handle(OLD);
+}
+
+static void look(int id)
+{
+	struct handler handler;
+	int which;
+
+	(void)id;
+	if (!handler_find(COMMAND, &handler))
+		return;
+	ledger.found++;
+	which = handler.fn(NULL, NULL);
+	MODEL_CHECK(handler.arg == &payload[which]);
+	MODEL_CHECK(handler.timeout_ns == (uint64_t)which);
+	MODEL_CHECK(*(int *)handler.arg == which);
+}
+
+static void replace(int id)
+{
+	(void)id;
+	MODEL_CHECK(sley_unhandle(COMMAND) == 0);
+	handle(NEW);
+}
+
+static void handle_old(int id)
+{
+	(void)id;
+	handle(OLD);
+}
+
+static void handle_new(int id)
+{
+	(void)id;
+	handle(NEW);
+}
+
+static void is_there(void)
+{
+	int found = ledger.found;
+
+	look(-1);
+	MODEL_CHECK(ledger.found == found + 1);
+	model_free(all.chunk[0]);
+}
+
+static void one_was_first(void)
+{
+	MODEL_CHECK(ledger.registered == 1 && ledger.existed == 1);
+	is_there();
+}
+
+MODEL(a_handler_is_found_whole, .setup = setup, .threads = { look, replace },
+      .finish = is_there);
+
+MODEL(two_readers, .setup = setup, .threads = { look, look, replace },
+      .finish = is_there);
+
+MODEL(one_of_two_registers, .setup = setup_empty,
+      .threads = { handle_old, handle_new }, .finish = one_was_first);
+
+MODEL(looking_while_the_first_is_registered, .setup = setup_empty,
+      .threads = { look, handle_old }, .finish = is_there);
