@@ -8,7 +8,7 @@
  */
 #include "core/scope.h"
 
-#include "core/worker.h"
+#include "core/alarm.h"
 #include "os/clock.h"
 
 #include <errno.h>
@@ -40,22 +40,11 @@ static void ring(struct alarm *alarm)
 
 void scope_deadline_stop(struct sley_scope *scope)
 {
-	timer_stop(&((struct alarm *)(void *)scope->alarm)->timer);
+	(void)timer_stop(&((struct alarm *)(void *)scope->alarm)->timer);
 	while (load_acquire(&scope->alarmed) == ALARM_RINGS) { /* X2 */
 		spin_hint(&scope->alarmed);
 		spin_yield();
 	}
-}
-
-/* Some worker that fires its timers; NULL: there is none. */
-static struct worker *timekeeper(const struct strand *strand)
-{
-	struct sley *rt = sley__self.bound;
-
-	if (strand)
-		/* relaxed: any worker of the runtime would do. */
-		return load_relaxed(&strand->home);
-	return rt && rt->nr_workers ? rt->worker[0] : NULL;
 }
 
 static void set_alarm(struct sley_scope *scope, struct worker *worker)
@@ -67,17 +56,12 @@ static void set_alarm(struct sley_scope *scope, struct worker *worker)
 	/* relaxed: the lock of the timers publishes it. */
 	store_relaxed(&scope->alarmed, ALARM_SET);
 	alarm_start(&worker->timers, alarm, scope->deadline_ns);
-	if (worker == worker_current())
-		return;
-	/* It may sleep until a later time. */
-	/* relaxed: idle_notify_seat() orders it. */
-	store_relaxed(&worker->poke, 1);
-	idle_notify_seat(&worker->rt->idle, &worker->seat);
+	alarm_announce(worker);
 }
 
 void scope_deadline_set(struct sley_scope *scope, const struct strand *strand)
 {
-	struct worker *worker = timekeeper(strand);
+	struct worker *worker = alarm_keeper(strand);
 
 	if (scope->deadline_ns <= os_now())
 		scope_cancel(scope, -ETIMEDOUT);

@@ -20,16 +20,19 @@ void timer_start(struct timers *timers, struct timer *timer,
 	spin_unlock(&timers->lock);
 }
 
-void timer_stop(struct timer *timer)
+bool timer_stop(struct timer *timer)
 {
 	struct timers *timers = timer->timers;
+	bool started;
 
 	spin_lock(&timers->lock);
-	if (radix_heap_contains(&timer->node)) {
+	started = radix_heap_contains(&timer->node);
+	if (started) {
 		radix_heap_remove(&timers->heap, &timer->node);
 		publish_next(timers);
 	}
 	spin_unlock(&timers->lock);
+	return started;
 }
 
 static void ring_all(struct alarm *alarm)
@@ -45,7 +48,7 @@ static void ring_all(struct alarm *alarm)
 struct sley_task *timers_fire(struct timers *timers, uint64_t now_ns)
 {
 	struct sley_task *first = NULL, **last = &first;
-	struct alarm *alarms = NULL;
+	struct alarm *alarms = NULL, **last_alarm = &alarms;
 	struct radix_node *node;
 
 	spin_lock(&timers->lock);
@@ -58,8 +61,9 @@ struct sley_task *timers_fire(struct timers *timers, uint64_t now_ns)
 				container_of(timer, struct alarm, timer);
 
 			alarm->hold(alarm);
-			alarm->next = alarms;
-			alarms = alarm;
+			alarm->next = NULL;
+			*last_alarm = alarm;
+			last_alarm = &alarm->next;
 			continue;
 		}
 		/* From here on the timer may be gone. */
@@ -73,4 +77,14 @@ struct sley_task *timers_fire(struct timers *timers, uint64_t now_ns)
 	spin_unlock(&timers->lock);
 	ring_all(alarms);
 	return first;
+}
+
+void timers_end(struct timers *timers)
+{
+	struct sley_task *waiting;
+
+	timers->ended = true;
+	waiting = timers_fire(timers, UINT64_MAX);
+	sley_assert(!waiting);
+	(void)waiting;
 }

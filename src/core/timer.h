@@ -30,6 +30,7 @@ struct timer {
 struct timers {
 	uint64_t next_ns; /* no deadline is earlier; UINT64_MAX: none */
 	struct spinlock lock;
+	bool ended;             /* see timers_end() */
 	struct radix_heap heap; /* under lock */
 };
 
@@ -66,13 +67,22 @@ static inline void alarm_start(struct timers *timers, struct alarm *alarm,
 	timer_start(timers, &alarm->timer, NULL, deadline_ns);
 }
 
-/* Afterwards nobody touches @timer any more. */
-void timer_stop(struct timer *timer);
+/*
+ * Afterwards nobody touches @timer any more; unless it is that of an alarm, and has
+ * begun to ring.  True: it was started, and does not fire.
+ */
+bool timer_stop(struct timer *timer);
 
 /*
  * Decide the waits whose deadline is @now_ns or earlier, and let the alarms
- * ring.  Returns the tasks to queue, chained by ->next, the earliest first.
+ * ring; the earliest first.  Returns the tasks to queue, chained by ->next.
  */
 struct sley_task *timers_fire(struct timers *timers, uint64_t now_ns);
+
+/*
+ * The worker ends, and nobody fires or waits any more: the alarms that are left
+ * ring now, and see by timers->ended that it is for the last time.
+ */
+void timers_end(struct timers *timers);
 
 #endif

@@ -117,7 +117,7 @@ static noinline uint32_t leave_until(struct worker *worker,
 	task_announce_wait(task);
 	timer_start(&worker->timers, &timer, task, deadline_ns);
 	state = wait_leave(worker, q, flags);
-	timer_stop(&timer);
+	(void)timer_stop(&timer);
 	return state;
 }
 

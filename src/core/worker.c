@@ -440,6 +440,7 @@ int worker_init(struct worker *worker, struct sley *rt, unsigned int index)
 
 void worker_fini(struct worker *worker)
 {
+	timers_end(&worker->timers);
 	while (worker->idle_strands) {
 		struct strand *strand = worker->idle_strands;
 

@@ -101,7 +101,7 @@ static bool acquire(struct side *side, bool timed)
 	}
 	verdict = leave_stack_and_wait(side);
 	if (timed)
-		timer_stop(&side->timer);
+		(void)timer_stop(&side->timer);
 	MODEL_CHECK(verdict != VERDICT_NONE);
 	if (verdict == VERDICT_WOKEN) {
 		payload_check(&side->unit);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * alarm.c - see alarm.h.
+ */
+#include "core/alarm.h"
+
+struct worker *alarm_keeper(const struct strand *strand)
+{
+	struct sley *rt = sley__self.bound;
+
+	if (strand)
+		/* relaxed: any worker of the runtime would do. */
+		return load_relaxed(&strand->home);
+	return rt && rt->nr_workers ? rt->worker[0] : NULL;
+}
+
+void alarm_announce(struct worker *worker)
+{
+	if (worker == worker_current())
+		return;
+	/* relaxed: idle_notify_seat() orders it. */
+	store_relaxed(&worker->poke, 1);
+	idle_notify_seat(&worker->rt->idle, &worker->seat);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_timer.c - alarms, alone: one thread starts, stops and fires them.
+ */
+#include "core/timer.h"
+#include "harness/test.h"
+
+static struct timers timers;
+
+struct bell {
+	struct alarm alarm;
+	int held, rung; /* which it was; 0: not yet */
+	bool ended;     /* it saw that */
+};
+
+static int nr_held, nr_rung;
+
+static struct bell *bell_of(struct alarm *alarm)
+{
+	return container_of(alarm, struct bell, alarm);
+}
+
+static void hold(struct alarm *alarm)
+{
+	bell_of(alarm)->held = ++nr_held;
+}
+
+static void ring(struct alarm *alarm)
+{
+	bell_of(alarm)->rung = ++nr_rung;
+	bell_of(alarm)->ended = alarm->timer.timers->ended;
+}
+
+static void bell_start(struct bell *bell, uint64_t deadline_ns)
+{
+	*bell = (struct bell){ .alarm = { .hold = hold, .ring = ring } };
+	alarm_start(&timers, &bell->alarm, deadline_ns);
+}
+
+TEST(alarms_ring_in_the_order_of_their_times)
+{
+	struct bell bell[3];
+
+	timers_init(&timers);
+	bell_start(&bell[0], 30);
+	bell_start(&bell[1], 10);
+	bell_start(&bell[2], 20);
+	CHECK(!timers_fire(&timers, 5));
+	CHECK_EQ(nr_held, 0);
+	CHECK(!timers_fire(&timers, 100));
+	CHECK_EQ(bell[0].rung, 3);
+	CHECK_EQ(bell[1].rung, 1);
+	CHECK_EQ(bell[2].rung, 2);
+	CHECK_EQ(nr_held, 3);
+	CHECK(!bell[0].ended);
+}
+
+TEST(stopping_says_whether_there_was_something_to_stop)
+{
+	struct bell bell;
+
+	timers_init(&timers);
+	bell_start(&bell, 10);
+	CHECK(timer_stop(&bell.alarm.timer));
+	CHECK(!timer_stop(&bell.alarm.timer));
+	CHECK(!timers_fire(&timers, 100));
+	CHECK_EQ(bell.rung, 0);
+	bell_start(&bell, 10);
+	CHECK(!timers_fire(&timers, 100));
+	CHECK(!timer_stop(&bell.alarm.timer));
+}
+
+TEST(at_the_end_all_ring_whenever_they_would_have)
+{
+	struct bell bell[3];
+
+	timers_init(&timers);
+	bell_start(&bell[0], UINT64_MAX);
+	bell_start(&bell[1], 1);
+	bell_start(&bell[2], 1ull << 62);
+	timers_end(&timers);
+	for (int i = 0; i < 3; i++) {
+		CHECK(bell[i].rung);
+		CHECK(bell[i].ended);
+	}
+	CHECK_EQ(bell[1].rung, 1);
+}
+
+TEST(timers_that_were_never_started_end_as_well)
+{
+	static struct timers zeroed;
+
+	timers_end(&zeroed);
+	CHECK_EQ(nr_rung, 0);
+}
