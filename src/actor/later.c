@@ -94,28 +94,10 @@ void bound_close(struct process *p)
 {
 	(void)p;
 }
-/* name */
-void names_forget(struct process *p, sley_pid pid)
+/* topic */
+void topics_forget(struct process *p)
 {
 	(void)p;
-	(void)pid;
-}
-void topics_forget(struct process *p, sley_pid pid)
-{
-	(void)p;
-	(void)pid;
-}
-void name_of(sley_pid pid, char name[SLEY_NAME_MAX + 1])
-{
-	(void)pid;
-	name[0] = 0;
-}
-int name_register(const char *name, sley_pid pid, sley_pid *owner)
-{
-	(void)name;
-	(void)pid;
-	(void)owner;
-	return -ENOSYS;
 }
 /* call */
 int port_deliver(struct process *port, sley_pid pid, struct sley_msg *msg)

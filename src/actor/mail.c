@@ -189,7 +189,7 @@ static noinline void sort_control(struct process *process, struct sley_msg *msg)
 		    yields_complete(process, msg->tag)) {
 			mail_append(&process->control, msg);
 		} else {
-			process->stray++;
+			process_adjust(&process->stray, 1);
 			mail_free(msg);
 		}
 		break;
@@ -244,7 +244,7 @@ void mail_sort_chain(struct process *process, struct push_node *node)
 			mail_free(msg); /* for an earlier tenant */
 		} else if (likely(msg->kind == SLEY_MESSAGE)) {
 			mail_append(&process->user, msg);
-			process->nr_user++;
+			process_adjust(&process->nr_user, 1);
 		} else {
 			sort_control(process, msg);
 		}

@@ -114,6 +114,7 @@ static void fill(struct process *process, struct sley *rt,
 
 	process->control.first = process->user.first = NULL;
 	process->home = home_in(rt);
+	process->task.name = options->label ? options->label : options->name;
 	process->self = NULL;
 	process->behaviour = NULL;
 	process->relations = NULL;
@@ -127,7 +128,7 @@ static void fill(struct process *process, struct sley *rt,
 	/* relaxed: its own. */
 	process->parent = parent ? load_relaxed(&parent->pid) : SLEY_NO_PID;
 	process->stray = process->nr_user = 0;
-	process->names = NULL;
+	process->holdings = NULL;
 	/* relaxed: statistics. */
 	store_relaxed(&process->handled, 0);
 	/* relaxed: statistics. */
@@ -208,7 +209,6 @@ static int queue(struct process *process, sley_fn *fn,
 
 	process->task.fn = fn;
 	process->task.arg = process;
-	process->task.name = options->label ? options->label : options->name;
 	return spawn_into_as(rt, group, &process->task, &task,
 			     TASK_PROCESS | TASK_TURNS |
 				     (rt->nr_workers ? 0 : TASK_PINNED));
@@ -277,8 +277,8 @@ void process_end(struct process *process, int reason)
 	sley_pid pid;
 	struct relations *relations = withdraw(process, &pid);
 
-	names_forget(process, pid);
-	topics_forget(process, pid);
+	names_forget(process);
+	topics_forget(process);
 	free_mail(process);
 	if (process->bound)
 		bound_close(process);

@@ -48,6 +48,7 @@
 #include <sley/step.h>
 
 struct relations; /* actor/relation.h  */
+struct holding;   /* actor/holding.h   */
 struct yields;    /* actor/command.h   */
 struct bound;     /* actor/bound.h     */
 
@@ -113,8 +114,8 @@ struct process {
 	sley_pid parent;
 	uint32_t stray;   /* completions nobody waits for; read by others    */
 	uint32_t nr_user; /* in ->user; read by others                     */
-	struct push_node stop; /* in the inbox when the runtime stops      */
-	void *names;           /* what it is known by: actor/name.h        */
+	struct push_node stop;    /* in the inbox when the runtime stops   */
+	struct holding *holdings; /* names and topics (lock)               */
 } cache_aligned;
 
 _Static_assert(sizeof(struct process) == 256, "a million cost 256 MB");
@@ -282,6 +283,12 @@ static inline void mail_put_away(struct worker *worker, struct process *process)
 }
 
 /* For sums that others read. */
+static inline void process_adjust(uint32_t *number, int by)
+{
+	/* relaxed: one writer at a time; a statistic. */
+	store_relaxed(number, load_relaxed(number) + (uint32_t)by);
+}
+
 static inline void process_count(uint64_t *counter, uint64_t n)
 {
 	/* relaxed: one writer at a time; a statistic. */

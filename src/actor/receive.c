@@ -119,7 +119,7 @@ static bool fetch(struct process *process)
 	if (!msg)
 		return false;
 	mail_append(&process->user, msg);
-	process->nr_user++;
+	process_adjust(&process->nr_user, 1);
 	return true;
 }
 
@@ -133,14 +133,14 @@ static struct sley_msg *take(struct process *process, struct wish *wish)
 			return msg;
 		if (!process->user.first && !fetch(process))
 			return NULL;
-		process->nr_user--;
+		process_adjust(&process->nr_user, -1);
 		return mail_take(&process->user);
 	}
 	msg = take_wanted(&process->control, &wish->control, wish);
 	while (!msg) {
 		msg = take_wanted(&process->user, &wish->user, wish);
 		if (msg)
-			process->nr_user--;
+			process_adjust(&process->nr_user, -1);
 		else if (!fetch(process))
 			return NULL;
 	}

@@ -26,7 +26,7 @@ static struct sley_msg *take_user(struct process *process)
 	struct sley_msg *msg = mail_take(&process->user);
 
 	if (likely(msg))
-		process->nr_user--;
+		process_adjust(&process->nr_user, -1);
 	else if (unlikely(process->bound))
 		msg = bound_take(process);
 	return msg;

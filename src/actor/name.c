@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * name.c - names of processes.
+ *
+ * A name is in two places: in the directory, where others find it, under the lock
+ * of its shard; and in the list of what its process holds, under the lock of the
+ * process.  Who registers takes both, the process's first, and finds the process
+ * alive; so it does not end in between, and a dying one gets no more names.
+ *
+ *   register     process, shard: in both places
+ *   unregister   looks whose it is, then process, shard: out of both
+ *   the end      pid = 0, under the lock of the process.  From here on the name
+ *                counts as free, although it is still there: nobody finds it, and
+ *                who registers takes it over
+ *                then, name by name, shard: out of the directory, unless it was
+ *                taken over; the list is the dying process's alone
+ *                then links and monitors are told
+ *
+ * Edges: those of the locks; and A1 of actor/process.h, for is the owner alive.
+ *
+ * Rejected: to refuse the name of a process that is about to end.  Who got -ESRCH
+ * from it and starts another one in its place would have to try again.
+ */
+#include "actor/name.h"
+
+#include "actor/directory.h"
+#include "actor/holding.h"
+#include "mem/pool.h"
+#include "os/process.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct name {
+	struct holding holding;
+	struct entry entry;
+	sley_pid pid;    /* whose it is: constant                      */
+	bool taken_over; /* it is not in the directory any more (shard) */
+};
+
+#define NAME_SIZE 128
+_Static_assert(sizeof(struct name) <= NAME_SIZE, "names come from a pool");
+
+static struct directory names;
+static struct pool pool = { .object_size = NAME_SIZE };
+
+/* ---- fork() ------------------------------------------------------------------- */
+
+static void before_fork(void)
+{
+	directory_before_fork(&names);
+	spin_lock(&pool.lock);
+}
+
+static void after_fork(void)
+{
+	spin_unlock(&pool.lock);
+	directory_after_fork(&names);
+}
+
+static void enter_child(void)
+{
+	spin_unlock(&pool.lock);
+	directory_enter_child(&names);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	os_fork_watch(before_fork, after_fork, enter_child);
+}
+
+/* ---- register, unregister, whereis ---------------------------------------------- */
+
+/* Locked. */
+static struct name *find(struct shard *shard, const struct key *key)
+{
+	struct entry *entry = shard_find(shard, key);
+
+	return entry ? container_of(entry, struct name, entry) : NULL;
+}
+
+/* Locked, both.  NULL: @name is registered; else who has it. */
+static struct name *add(struct process *process, struct shard *shard,
+			const struct key *key, struct name *name)
+{
+	struct name *old = find(shard, key);
+
+	if (old && process_find(old->pid))
+		return old;
+	if (old) {
+		old->taken_over = true;
+		shard_remove(shard, &old->entry);
+	}
+	shard_add(shard, &name->entry);
+	holding_add(process, &name->holding);
+	return NULL;
+}
+
+/* SLEY_NO_PID: @name is registered; else who has it; -ESRCH. */
+static int enter(struct name *name, const struct key *key, sley_pid *owner)
+{
+	struct process *process = process_lock(name->pid);
+	struct shard *shard;
+	struct name *old;
+
+	if (!process)
+		return -ESRCH;
+	shard = directory_lock(&names, key->hash);
+	old = add(process, shard, key, name);
+	*owner = old ? old->pid : SLEY_NO_PID;
+	shard_unlock(shard);
+	process_unlock(process);
+	return 0;
+}
+
+int name_register(const char *text, sley_pid pid, sley_pid *owner)
+{
+	sley_pid other = SLEY_NO_PID;
+	struct name *name;
+	struct key key;
+	int err;
+
+	if (!key_init(&key, text))
+		return -EINVAL;
+	if (pid & PID_PORT)
+		return -ESRCH;
+	name = pool_get(&pool, NULL);
+	if (!name)
+		return -ENOMEM;
+	entry_init(&name->entry, &key);
+	name->holding.kind = HOLDS_NAME;
+	name->pid = pid;
+	name->taken_over = false;
+	err = enter(name, &key, &other);
+	if (err || other)
+		pool_put(&pool, NULL, name);
+	if (err || !other || other == pid)
+		return err;
+	if (owner)
+		*owner = other;
+	return -EEXIST;
+}
+
+int sley_register(const char *name, sley_pid pid, sley_pid *owner)
+{
+	return name_register(name, pid, owner);
+}
+
+/* Of @process, which is locked; NULL: it is not, or not any more. */
+static struct name *take(const struct process *process, const struct key *key)
+{
+	struct shard *shard = directory_lock(&names, key->hash);
+	struct name *name = find(shard, key);
+
+	/* relaxed: written under the lock of the process. */
+	if (name && name->pid != load_relaxed(&process->pid))
+		name = NULL;
+	if (name) {
+		shard_remove(shard, &name->entry);
+		holding_remove(&name->holding);
+	}
+	shard_unlock(shard);
+	return name;
+}
+
+static sley_pid whereis(const struct key *key)
+{
+	struct shard *shard = directory_lock(&names, key->hash);
+	struct name *name = find(shard, key);
+	sley_pid pid = name ? name->pid : SLEY_NO_PID;
+
+	shard_unlock(shard);
+	return process_find(pid) ? pid : SLEY_NO_PID;
+}
+
+int sley_unregister(const char *text)
+{
+	struct key key;
+	sley_pid pid;
+
+	if (!key_init(&key, text))
+		return -ENOENT;
+	while ((pid = whereis(&key))) {
+		struct process *process = process_lock(pid);
+		struct name *name;
+
+		if (!process)
+			continue;
+		name = take(process, &key);
+		process_unlock(process);
+		if (name) {
+			pool_put(&pool, NULL, name);
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+sley_pid sley_whereis(const char *name)
+{
+	struct key key;
+
+	return key_init(&key, name) ? whereis(&key) : SLEY_NO_PID;
+}
+
+/* ---- what the process asks for ------------------------------------------------------ */
+
+void names_forget(struct process *process)
+{
+	struct holding *holding;
+
+	while ((holding = holding_take(process, HOLDS_NAME))) {
+		struct name *name = container_of(holding, struct name, holding);
+		struct shard *shard = directory_lock(&names, name->entry.hash);
+
+		if (!name->taken_over)
+			shard_remove(shard, &name->entry);
+		shard_unlock(shard);
+		pool_put(&pool, NULL, name);
+	}
+}
+
+/* The first it got: that of its options, if there is one. */
+void name_of(sley_pid pid, char text[SLEY_NAME_MAX + 1])
+{
+	struct process *process = process_lock(pid);
+	struct holding *holding;
+
+	text[0] = '\0';
+	if (!process)
+		return;
+	for (holding = process->holdings; holding; holding = holding->next) {
+		if (holding->kind == HOLDS_NAME)
+			memcpy(text,
+			       container_of(holding, struct name, holding)
+				       ->entry.text,
+			       SLEY_NAME_MAX + 1);
+	}
+	process_unlock(process);
+}
