@@ -25,7 +25,7 @@ static int run(struct process *process)
 	process->place = &place;
 	if (_setjmp(place.jump))
 		return place.reason;
-	return process->fn(process->self);
+	return process->fn(process_self(process));
 }
 
 static void turn(void *arg)
@@ -83,8 +83,11 @@ int sley_actor_spawn(sley_pid *pid, sley_actor_fn *fn, void *arg,
 	if (err)
 		return err;
 	process->fn = fn;
-	process->self = arg;
+	process->task.arg = arg;
 	process->flags |= PROCESS_ACTOR;
 	process->signals |= SIGNAL_ACTOR;
-	return process_start(process, turn, &options, pid);
+	err = process_start(process, turn, &options, pid);
+	if (err)
+		process_forget(process);
+	return err;
 }

@@ -202,30 +202,34 @@ static noinline void sort_control(struct process *process, struct sley_msg *msg)
 }
 
 /* The runtime stops: as if it were cancelled. */
-static void sort_stop(struct process *process)
+static void sort_stop(struct process *process, bool traps)
 {
 	struct sley_msg *msg = NULL;
-	bool traps;
 
-	spin_lock(&process->lock);
-	traps = process->signals & SIGNAL_TRAPS;
-	spin_unlock(&process->lock);
 	if (traps)
 		msg = mail_create(SLEY_CANCEL, 0);
-	if (msg) {
-		msg->error = -ECANCELED;
-		mail_append(&process->control, msg);
-	} else {
+	if (!msg) {
 		process_condemn(process, -ECANCELED);
+		return;
 	}
+	msg->error = -ECANCELED;
+	mail_deliver(msg);
+	mail_append(&process->control, msg);
 }
 
-static void sort_order(struct process *process, const struct push_node *node)
+/* What was ordered by now: the node may be put again. */
+static noinline void sort_order(struct process *process)
 {
-	if (node == &process->kill)
+	unsigned int signals;
+
+	spin_lock(&process->lock);
+	signals = process->signals;
+	process->signals &= (uint16_t) ~(SIGNAL_ORDER | SIGNAL_STOP);
+	spin_unlock(&process->lock);
+	if (signals & SIGNAL_KILLED)
 		process_condemn(process, SLEY_EKILLED);
-	else
-		sort_stop(process);
+	else if (signals & SIGNAL_STOP)
+		sort_stop(process, signals & SIGNAL_TRAPS);
 }
 
 void mail_sort_chain(struct process *process, struct push_node *node)
@@ -239,7 +243,7 @@ void mail_sort_chain(struct process *process, struct push_node *node)
 
 		node = node->next;
 		if (unlikely(mail_is_order(process, this))) {
-			sort_order(process, this);
+			sort_order(process);
 		} else if (unlikely((uintptr_t)msg->data != pid)) {
 			mail_free(msg); /* for an earlier tenant */
 		} else if (likely(msg->kind == SLEY_MESSAGE)) {

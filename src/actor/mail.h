@@ -19,8 +19,8 @@
  *   MAIL_TIMEOUT  the deadline of a receive
  *   MAIL_BOUND    there is something in the bounded mailbox (actor/bound.h)
  *
- * A SLEY_CANCEL or SLEY_EXIT with MAIL_ENDS ends it instead (actor/signal.c).  And
- * two nodes of an inbox are no messages: process->kill and ->stop.
+ * A SLEY_CANCEL or SLEY_EXIT with MAIL_ENDS ends it instead (actor/signal.c).  And one
+ * node of an inbox is no message: process->order.
  *
  * SLEY_EXIT and SLEY_DOWN are parts of relations (actor/relation.h), which
  * exist from the beginning, so that telling of an end needs no memory.
@@ -55,29 +55,44 @@ enum mail_storage {
 #define MAIL_KEPT (1u << 0) /* flags: the receiver's own               */
 #define MAIL_ENDS (1u << 1) /* whoever takes it out ends               */
 
-/* First in, first out. */
+/* First in, first out: a ring, of which the last one leads to the first. */
 struct mail_queue {
-	struct sley_msg *first;
-	struct sley_msg *last; /* only if first is there */
+	struct sley_msg *last; /* NULL: empty */
 };
+
+static inline bool mail_empty(const struct mail_queue *queue)
+{
+	return !queue->last;
+}
 
 static inline void mail_append(struct mail_queue *queue, struct sley_msg *msg)
 {
-	msg->next = NULL;
-	if (queue->first)
+	if (queue->last) {
+		msg->next = queue->last->next;
 		queue->last->next = msg;
-	else
-		queue->first = msg;
+	} else {
+		msg->next = msg;
+	}
 	queue->last = msg;
+}
+
+/* Take out the one after @before, which is in the queue. */
+static inline struct sley_msg *mail_take_after(struct mail_queue *queue,
+					       struct sley_msg *before)
+{
+	struct sley_msg *msg = before->next;
+
+	if (msg == before)
+		queue->last = NULL;
+	else if (msg == queue->last)
+		queue->last = before;
+	before->next = msg->next;
+	return msg;
 }
 
 static inline struct sley_msg *mail_take(struct mail_queue *queue)
 {
-	struct sley_msg *msg = queue->first;
-
-	if (msg)
-		queue->first = msg->next;
-	return msg;
+	return mail_empty(queue) ? NULL : mail_take_after(queue, queue->last);
 }
 
 extern struct pool sley__messages;

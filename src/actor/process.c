@@ -25,10 +25,9 @@
 /* Nothing of it is known to anybody: the last of its end. */
 static void release(struct worker *worker, struct process *process)
 {
-	struct sley *rt = process_runtime(process);
-
-	if (!(process->flags & PROCESS_ACTOR) && process->self)
-		mem_free(&rt->mem, process->self, process->behaviour->size);
+	if (!(process->flags & PROCESS_ACTOR))
+		process_free_self(process, process_self(process),
+				  process->behaviour);
 	table_put(process);
 	drain_count_finished(worker);
 }
@@ -38,7 +37,7 @@ static inline bool has_more(const struct process *process)
 	/* What it has seen was all there was. */
 	if (likely(process->flags == PROCESS_SEEN && !process->bound))
 		return false;
-	return process->user.first || process->control.first ||
+	return !mail_empty(&process->user) || !mail_empty(&process->control) ||
 	       (process->flags & PROCESS_AGAIN) ||
 	       (process->bound && bound_length(process, NULL));
 }
@@ -112,10 +111,10 @@ static void fill(struct process *process, struct sley *rt,
 	const struct process *parent = process_current();
 	uint32_t budget = options->budget ? options->budget : BUDGET_DEFAULT;
 
-	process->control.first = process->user.first = NULL;
+	process->control.last = process->user.last = NULL;
 	process->home = home_in(rt);
 	process->task.name = options->label ? options->label : options->name;
-	process->self = NULL;
+	process->task.arg = NULL;
 	process->behaviour = NULL;
 	process->relations = NULL;
 	process->yields = NULL;
@@ -161,10 +160,18 @@ int process_create(struct process **out,
 	return err;
 }
 
+static void drop_bound(struct process *process)
+{
+	if (!process->bound)
+		return;
+	bound_close(process);
+	/* relaxed: a late sender's look is a hint. */
+	store_relaxed(&process->bound, NULL);
+}
+
 void process_forget(struct process *process)
 {
-	if (process->bound)
-		bound_close(process);
+	drop_bound(process);
 	table_put(process);
 }
 
@@ -208,7 +215,6 @@ static int queue(struct process *process, sley_fn *fn,
 	struct sley *rt = process_runtime(process);
 
 	process->task.fn = fn;
-	process->task.arg = process;
 	return spawn_into_as(rt, group, &process->task, &task,
 			     TASK_PROCESS | TASK_TURNS |
 				     (rt->nr_workers ? 0 : TASK_PINNED));
@@ -230,10 +236,8 @@ int process_start(struct process *process, sley_fn *fn,
 		made = SLEY_NO_PID;
 	if (pid)
 		*pid = made;
-	if (err) {
+	if (err)
 		process_end(process, 0);
-		table_put(process);
-	}
 	return err;
 }
 
@@ -262,7 +266,7 @@ static void free_mail(struct process *process)
 		struct push_node *this = node;
 
 		node = node->next;
-		if (this != &process->kill && this != &process->stop)
+		if (!mail_is_order(process, this))
 			mail_free((struct sley_msg *)(void *)this);
 	}
 	mail_free_all(&process->control);
@@ -280,8 +284,7 @@ void process_end(struct process *process, int reason)
 	names_forget(process);
 	topics_forget(process);
 	free_mail(process);
-	if (process->bound)
-		bound_close(process);
+	drop_bound(process);
 	if (!(process->flags & PROCESS_ACTOR))
 		yields_drop(process);
 	if (relations)

@@ -63,10 +63,14 @@ struct bound;     /* actor/bound.h     */
 
 /* In ->signals: */
 #define SIGNAL_TRAPS (1u << 0)   /* CANCEL and EXIT are messages            */
-#define SIGNAL_KILLED (1u << 1)  /* ->kill is under way, or was             */
-#define SIGNAL_STOPPED (1u << 2) /* ->stop is under way, or was             */
+#define SIGNAL_KILLED (1u << 1)  /* it was killed                           */
+#define SIGNAL_STOPPED (1u << 2) /* its runtime stops                       */
+#define SIGNAL_STOP (1u << 5)    /* the same, and it has not heard of it    */
+#define SIGNAL_ORDER (1u << 6)   /* ->order is in the inbox                 */
 #define SIGNAL_ACTOR (1u << 3)   /* PROCESS_ACTOR, for others               */
 #define SIGNAL_SUPERVISED (1u << 4) /* a supervisor asks it to end          */
+
+#define PROCESS_STATE 32 /* bytes of a step process that need no memory */
 
 /* What a step is looking at. */
 struct delivery {
@@ -83,23 +87,22 @@ struct process {
 	struct mail_queue control; /* taken out, not yet delivered         */
 	struct mail_queue user;    /* the same, sent by others             */
 	struct worker *home;       /* pinned to, or any of its runtime     */
-	void *self;                /* of a step process; an actor's arg    */
 
 	union {
 		const struct sley_behaviour *behaviour;
 		sley_actor_fn *fn;
 	};
-	struct relations *relations; /* NULL: none so far (lock)           */
+	struct bound *bound; /* NULL: no limit                             */
 	union {
 		struct yields *yields; /* of a step process: NULL: none so far */
 		void *place;           /* in an actor's frame: its way out */
 	};
-	union { /* what its code is looking at */
+	union {                            /* what its code is looking at */
 		struct sley_msg *current;  /* NULL: nothing                */
 		struct delivery *delivery; /* PROCESS_MANY                 */
 	};
-	struct bound *bound;      /* NULL: no limit                           */
-	struct push_node kill;    /* in the inbox when it is killed           */
+	struct relations *relations; /* NULL: none so far (lock)           */
+	struct push_node order; /* in the inbox: SIGNAL_ORDER              */
 	uint64_t handled;    /* messages; read by others                      */
 	uint64_t steps;      /* the same                                      */
 	uint32_t index;      /* in the table: constant                        */
@@ -114,8 +117,8 @@ struct process {
 	sley_pid parent;
 	uint32_t stray;   /* completions nobody waits for; read by others    */
 	uint32_t nr_user; /* in ->user; read by others                     */
-	struct push_node stop;    /* in the inbox when the runtime stops   */
 	struct holding *holdings; /* names and topics (lock)               */
+	uint64_t state[PROCESS_STATE / 8]; /* of a step process: small ones */
 } cache_aligned;
 
 _Static_assert(sizeof(struct process) == 256, "a million cost 256 MB");
@@ -194,6 +197,12 @@ void process_unlock(struct process *process);
 
 /* ---- process.c ------------------------------------------------------------------ */
 
+/* Of a step process; of an actor: its argument. */
+static inline void *process_self(const struct process *process)
+{
+	return process->task.arg;
+}
+
 /* The calling process; NULL: the caller is none. */
 static inline struct process *process_current(void)
 {
@@ -210,11 +219,10 @@ static inline struct sley *process_runtime(const struct process *process)
 	return process->home->rt;
 }
 
-/* The two nodes that are no messages lie in the process. */
 static inline bool mail_is_order(const struct process *process,
 				 const struct push_node *node)
 {
-	return (uintptr_t)node - (uintptr_t)process < sizeof(*process);
+	return node == &process->order;
 }
 
 /* What it has looked at, and not taken out of its inbox; or NULL. */
@@ -228,7 +236,7 @@ static inline struct push_node *process_seen(const struct process *process)
 /* A glance: is there anything that it has not looked at? */
 static inline bool process_has_mail(const struct process *process)
 {
-	return process->user.first || process->control.first ||
+	return !mail_empty(&process->user) || !mail_empty(&process->control) ||
 	       inbox_has_more(&process->inbox, process_seen(process)) ||
 	       unlikely(process->bound);
 }
@@ -253,7 +261,8 @@ static inline struct sley_msg *mail_peek(struct process *process)
 	struct push_node *node;
 	struct sley_msg *msg;
 
-	if (unlikely(process->user.first || process->control.first))
+	if (unlikely(!mail_empty(&process->user) ||
+		     !mail_empty(&process->control)))
 		return NULL;
 	node = inbox_peek(&process->inbox);
 	if (!node || unlikely(mail_is_order(process, node)))
@@ -305,9 +314,13 @@ must_check int process_create(struct process **out,
 /* Undo that. */
 void process_forget(struct process *process);
 
-/*
- * Start it: @fn is its turn.  On failure it is gone; ->self is not freed.
- */
+/* The state of a step process, zeroed.  0 or -ENOMEM. */
+must_check int process_create_self(struct process *process, void **self,
+				   const struct sley_behaviour *behaviour);
+void process_free_self(struct process *process, void *self,
+		       const struct sley_behaviour *behaviour);
+
+/* Start it: @fn is its turn.  On failure it is as before, but for process_forget(). */
 must_check int process_start(struct process *process, sley_fn *fn,
 			     const struct sley_process_options *options,
 			     sley_pid *pid);
@@ -322,9 +335,8 @@ void process_end(struct process *process, int reason);
  */
 void process_signal(struct process *process, struct sley_msg *msg);
 
-/* The same with @node, its ->kill or ->stop, unless that is under way. */
-void process_order(struct process *process, struct push_node *node,
-		   unsigned int signal);
+/* The same by its ->order: @signal is SIGNAL_KILLED or SIGNAL_STOPPED. */
+void process_order(struct process *process, unsigned int signal);
 
 /* By the process itself, from its mail: it ends for @reason, unless it does. */
 void process_condemn(struct process *process, int reason);

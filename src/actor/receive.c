@@ -85,30 +85,19 @@ static void deadline_stop(struct deadline *deadline, struct process *process)
 
 /* ---- taking ----------------------------------------------------------------------- */
 
-/* The first one after *@seen that is wanted; takes it out. */
+/* The first one after *@seen, NULL: of all, that is wanted; takes it out. */
 static struct sley_msg *take_wanted(struct mail_queue *queue,
 				    struct sley_msg **seen,
 				    const struct wish *wish)
 {
-	struct sley_msg *before = *seen;
-	struct sley_msg *msg = before ? before->next : queue->first;
+	struct sley_msg *before = *seen ? *seen : queue->last;
 
-	for (; msg; msg = msg->next) {
-		mail_deliver(msg); /* it may look at the bytes */
-		if (wish->wants(msg, wish->arg))
-			break;
-		before = msg;
+	while (before && *seen != queue->last) {
+		if (wish->wants(before->next, wish->arg))
+			return mail_take_after(queue, before);
+		*seen = before = before->next;
 	}
-	*seen = before;
-	if (!msg)
-		return NULL;
-	if (before)
-		before->next = msg->next;
-	else
-		queue->first = msg->next;
-	if (queue->last == msg)
-		queue->last = before;
-	return msg;
+	return NULL;
 }
 
 /* What a mailbox with a limit has goes where it can be looked through. */
@@ -131,7 +120,7 @@ static struct sley_msg *take(struct process *process, struct wish *wish)
 		msg = mail_take(&process->control);
 		if (msg)
 			return msg;
-		if (!process->user.first && !fetch(process))
+		if (mail_empty(&process->user) && !fetch(process))
 			return NULL;
 		process_adjust(&process->nr_user, -1);
 		return mail_take(&process->user);

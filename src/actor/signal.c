@@ -45,17 +45,20 @@ void process_signal(struct process *process, struct sley_msg *msg)
 		interrupt(process);
 }
 
-void process_order(struct process *process, struct push_node *node,
-		   unsigned int signal)
+void process_order(struct process *process, unsigned int signal)
 {
-	bool ends = node == &process->kill ||
-		    !(process->signals & SIGNAL_TRAPS);
+	bool kill = signal == SIGNAL_KILLED;
 
 	if (process->signals & signal)
 		return;
 	process->signals |= (uint16_t)signal;
-	put(process, node);
-	if (ends)
+	if (!kill)
+		process->signals |= SIGNAL_STOP;
+	if (!(process->signals & SIGNAL_ORDER)) {
+		process->signals |= SIGNAL_ORDER;
+		put(process, &process->order);
+	}
+	if (kill || !(process->signals & SIGNAL_TRAPS))
 		interrupt(process);
 }
 
@@ -94,7 +97,7 @@ int sley_process_kill(sley_pid pid)
 
 	if (!process)
 		return -ESRCH;
-	process_order(process, &process->kill, SIGNAL_KILLED);
+	process_order(process, SIGNAL_KILLED);
 	process_unlock(process);
 	return 0;
 }

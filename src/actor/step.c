@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <sley/error.h>
 #include <sley/step.h>
+#include <string.h>
 
 #define STEP_MESSAGES 16
 
@@ -57,42 +58,51 @@ static void end(struct process *process, int reason)
 	const struct sley_behaviour *behaviour = process->behaviour;
 
 	if (behaviour->close)
-		behaviour->close(process->self, reason);
+		behaviour->close(process_self(process), reason);
 	process_end(process, reason);
 }
 
-static int create_self(struct sley *rt, const struct sley_behaviour *behaviour,
-		       void **self)
+int process_create_self(struct process *process, void **self,
+			const struct sley_behaviour *behaviour)
 {
 	*self = NULL;
 	if (!behaviour->size)
 		return 0;
-	*self = mem_alloc(&rt->mem, behaviour->size);
+	/* That of an upgrade is made while the old one is there. */
+	if (behaviour->size <= sizeof(process->state) && !process_self(process))
+		*self = memset(process->state, 0, sizeof(process->state));
+	else
+		*self = mem_alloc(&process_runtime(process)->mem,
+				  behaviour->size);
 	return *self ? 0 : -ENOMEM;
+}
+
+void process_free_self(struct process *process, void *self,
+		       const struct sley_behaviour *behaviour)
+{
+	if (self && self != process->state)
+		mem_free(&process_runtime(process)->mem, self, behaviour->size);
 }
 
 /* The old one is closed in any case, once: here, or by end(). */
 static int upgrade(struct process *process, const struct sley_out *out)
 {
 	const struct sley_behaviour *from = process->behaviour;
-	struct sley *rt = process_runtime(process);
 	void *self;
-	int err = create_self(rt, out->to, &self);
+	int err = process_create_self(process, &self, out->to);
 
 	if (!err && out->to->init)
 		err = out->to->init(self, "upgrade", out->input,
 				    out->input_size);
 	if (err < 0) {
-		if (self)
-			mem_free(&rt->mem, self, out->to->size);
+		process_free_self(process, self, out->to);
 		return err;
 	}
 	if (from->close)
-		from->close(process->self, 0);
-	if (process->self)
-		mem_free(&rt->mem, process->self, from->size);
+		from->close(process_self(process), 0);
+	process_free_self(process, process_self(process), from);
 	yields_drop(process);
-	process->self = self;
+	process->task.arg = self;
 	process->behaviour = out->to;
 	process->flags |= PROCESS_AGAIN | PROCESS_FRESH;
 	return 0;
@@ -136,7 +146,7 @@ static bool step(struct process *process, struct sley_msg **msg, uint32_t nr)
 	process->delivery = &delivery;
 	process->flags &= ~PROCESS_AGAIN;
 	process->flags |= PROCESS_MANY;
-	said = process->behaviour->step(process->self, msg, nr, &out);
+	said = process->behaviour->step(process_self(process), msg, nr, &out);
 	process->flags &= ~PROCESS_MANY;
 	process->current = NULL;
 	process_count(&process->handled, nr);
@@ -218,7 +228,7 @@ static void turn(void *arg)
 	out.process = process;
 	out.reason = 0;
 	out.to = NULL;
-	said = process->behaviour->step(process->self, &msg, 1, &out);
+	said = process->behaviour->step(process_self(process), &msg, 1, &out);
 	process_count(&process->handled, 1);
 	process_count(&process->steps, 1);
 	if (unlikely(said != SLEY_WAIT || process->yields ||
@@ -233,13 +243,14 @@ static int start(struct process *process,
 		 size_t size, const struct sley_process_options *options)
 {
 	const char *method = options->method ? options->method : "main";
-	int err = create_self(process_runtime(process), behaviour,
-			      &process->self);
+	void *self;
+	int err = process_create_self(process, &self, behaviour);
 
+	process->task.arg = self;
 	process->behaviour = behaviour;
 	process->flags |= PROCESS_AGAIN | PROCESS_FRESH;
 	if (!err && behaviour->init)
-		err = behaviour->init(process->self, method, input, size);
+		err = behaviour->init(self, method, input, size);
 	return err < 0 ? err : 0;
 }
 
@@ -268,24 +279,20 @@ int sley_process_spawn(sley_pid *pid, const struct sley_behaviour *behaviour,
 {
 	struct sley_process_options options;
 	struct process *process;
-	struct sley *rt;
-	void *self;
 	int err = check(&options, behaviour, given)
 			  ?: process_create(&process, &options);
 
 	if (err)
 		return err;
-	rt = process_runtime(process);
 	err = start(process, behaviour, input, size, &options);
-	self = process->self;
-	if (err) {
-		process_forget(process);
-	} else {
+	if (!err) {
 		err = process_start(process, turn, &options, pid);
 		if (err && behaviour->close)
-			behaviour->close(self, err);
+			behaviour->close(process_self(process), err);
 	}
-	if (err && self)
-		mem_free(&rt->mem, self, behaviour->size);
+	if (err) {
+		process_free_self(process, process_self(process), behaviour);
+		process_forget(process);
+	}
 	return err;
 }

@@ -14,7 +14,7 @@
 static void ask(struct process *process)
 {
 	if (!(process->signals & SIGNAL_SUPERVISED))
-		process_order(process, &process->stop, SIGNAL_STOPPED);
+		process_order(process, SIGNAL_STOPPED);
 }
 
 static bool concerns(const struct process *process, const struct sley *rt,

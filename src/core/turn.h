@@ -3,7 +3,8 @@
  * turn.h - tasks that run in turns, without a stack in between.
  *
  * Such a task (TASK_TURNS) is queued, claimed and run as any other, but its
- * function returns at the end of a turn, not of its life.  What becomes of it then
+  * function, which gets the task itself, returns at the end of a turn, not of its
+ * life.  What becomes of it then
  * is decided by after(), which the worker calls as the last thing, when it is done
  * with the task: after() parks it (turn_park), queues it again (turn_again), or
  * ends it (turn_end).  A parked one is queued by turn_wake().

@@ -255,7 +255,7 @@ static inline struct worker *
 run_turn(struct worker *worker, struct strand *strand, struct sley_task *task)
 {
 	begin(worker, strand, task);
-	task->fn(task->arg);
+	task->fn(task);
 	worker = settle(strand, task);
 	task->fiber = NULL;
 	counter_add(&worker->counters.turns, 1);
