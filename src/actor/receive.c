@@ -93,6 +93,7 @@ static struct sley_msg *take_wanted(struct mail_queue *queue,
 	struct sley_msg *before = *seen ? *seen : queue->last;
 
 	while (before && *seen != queue->last) {
+		mail_deliver(before->next); /* it may look at the bytes */
 		if (wish->wants(before->next, wish->arg))
 			return mail_take_after(queue, before);
 		*seen = before = before->next;
