@@ -246,7 +246,7 @@ static int receive(struct sley_msg **out, struct wish *wish,
 
 int sley_receive_until(struct sley_msg **msg, uint64_t deadline_ns)
 {
-	struct wish wish = { NULL };
+	struct wish wish = { .wants = NULL };
 
 	return receive(msg, &wish, deadline_ns);
 }

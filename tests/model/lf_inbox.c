@@ -4,17 +4,19 @@
  * putter in their order; whoever is told to wake the owner is the only one, and
  * finds it parked; and nothing waits while the owner sleeps.
  *
- * The owner is what a process is: it takes, and when there is nothing parks,
- * that is, writes plain data that its waker reads; then it rests, or goes on.  A
- * waker hands it over by a word of its own.  It lives until it has seen all that
+ * The owner is what a process is: it looks at a single node, and takes several;
+ * when there is nothing more it parks, that is, writes plain data that its waker
+ * reads; then it rests, or goes on.  What it looked at it writes to when that is
+ * out.  A waker hands it over by a word of its own.  It lives until it has seen all that
  * it expects, or it closes, and what was refused and what it got make up all.
  * Then the place has a next owner, who opens it; a putter that knew the first
  * one may be late, and its node comes to the second one.
  *
  * Complete for two putters, of two nodes and of one, against an owner that rests
  * as often as it likes; for two putters against one that closes; and for a putter
- * against an owner that closes and a next one that opens, rests and closes.  Not
- * seen: three putters; a swap has one word and one guess, whoever changed it.
+ * against an owner that closes and a next one that opens, rests and closes; and
+ * for a node that is put in again as soon as it was put away.  Not seen: three
+ * putters; a swap has one word and one guess, whoever changed it.
  */
 #include "payload.h"
 
@@ -28,6 +30,9 @@
 static struct inbox inbox;
 static uint32_t ready; /* 1: the owner was woken */
 static struct payload parked;
+static struct push_node *seen; /* by the owner, and still in the inbox */
+static uint32_t spare;         /* 1: what was seen is out */
+static bool is_used_again;
 static struct item {
 	struct push_node node;
 	struct payload payload; /* written before it is put */
@@ -42,6 +47,10 @@ static void setup(void)
 {
 	inbox = (struct inbox){ INBOX_EMPTY };
 	ready = 0;
+	seen = NULL;
+	spare = 0;
+	is_used_again = false;
+	model_name(&spare, "spare");
 	parked = (struct payload){ 0 };
 	memset(items, 0, sizeof(items));
 	memset(&ledger, 0, sizeof(ledger));
@@ -102,25 +111,60 @@ static void got(const struct push_node *node)
 	}
 }
 
-/* False: something came. */
-static bool sleep_once(void)
+/*
+ * What a single look finds stays in the inbox until the owner rests, takes or
+ * closes; only then is it put away, and its memory used again.
+ */
+static void put_away(void)
+{
+	if (!seen)
+		return;
+	container_of(seen, struct item, node)->payload.value = 0;
+	seen = NULL;
+	if (is_used_again)
+		store_release(&spare, 1);
+}
+
+static void take(void)
+{
+	struct push_node *rest;
+
+	if (!seen && (seen = inbox_peek(&inbox))) {
+		got(seen);
+		return;
+	}
+	rest = inbox_take(&inbox, seen);
+	put_away();
+	got(rest);
+}
+
+static void close(void)
+{
+	struct push_node *rest = inbox_close(&inbox, seen);
+
+	put_away();
+	got(rest);
+}
+
+/* Unless something came. */
+static void sleep_once(void)
 {
 	payload_write(&parked);
-	if (!inbox_rest(&inbox))
-		return false;
+	if (!inbox_rest(&inbox, seen))
+		return;
+	put_away();
 	ledger.nr_rests++;
 	while (!xchg_acq_rel(&ready, 0))
 		spin_hint(&ready);
 	parked.value = 0;
-	return true;
 }
 
 static void take_all(int nr)
 {
 	while (ledger.nr_taken < nr) {
-		got(inbox_take(&inbox));
-		if (ledger.nr_taken < nr && inbox_quiet(&inbox))
-			(void)sleep_once();
+		take();
+		if (ledger.nr_taken < nr && !inbox_has_more(&inbox, seen))
+			sleep_once();
 	}
 }
 
@@ -139,8 +183,8 @@ static void owner_of_two(int id)
 static void owner_closes(int id)
 {
 	(void)id;
-	got(inbox_take(&inbox));
-	got(inbox_close(&inbox));
+	take();
+	close();
 }
 
 /* ---- what must be true --------------------------------------------------------------- */
@@ -161,6 +205,7 @@ static void each_wake_for_a_rest(int nr)
 static void all_three(void)
 {
 	MODEL_CHECK(ledger.nr_refused == 0);
+	(void)inbox_take(&inbox, seen);
 	MODEL_CHECK(inbox.word == INBOX_EMPTY);
 	each_wake_for_a_rest(3);
 }
@@ -168,6 +213,7 @@ static void all_three(void)
 static void all_two(void)
 {
 	MODEL_CHECK(ledger.nr_refused == 0);
+	(void)inbox_take(&inbox, seen);
 	MODEL_CHECK(inbox.word == INBOX_EMPTY);
 	each_wake_for_a_rest(2);
 }
@@ -212,16 +258,16 @@ static void setup_next(void)
 static void two_owners(int id)
 {
 	(void)id;
-	got(inbox_take(&inbox));
-	got(inbox_close(&inbox));
+	take();
+	close();
 	inbox_open(&inbox);
 	store_release(&known, 1); /* as its pid */
 	while (!ledger.taken[1][1]) {
-		got(inbox_take(&inbox));
+		take();
 		if (!ledger.taken[1][1])
-			(void)sleep_once();
+			sleep_once();
 	}
-	got(inbox_close(&inbox));
+	close();
 }
 
 static void put_last(int id)
@@ -240,3 +286,46 @@ static void the_last_came(void)
 
 MODEL(a_late_putter_meets_the_next_owner, .setup = setup_next,
       .threads = { put_one, put_last, two_owners }, .finish = the_last_came);
+
+/* ---- memory is used again ------------------------------------------------------------- */
+
+/*
+ * One node is there already.  As soon as the owner has put it away it comes back,
+ * by another thread, while a putter may still have it as its guess of the word.
+ */
+static void setup_there(void)
+{
+	setup();
+	is_used_again = true;
+	payload_write(&items[0][0].payload);
+	MODEL_CHECK(inbox_put(&inbox, &items[0][0].node) == INBOX_TAKEN);
+}
+
+static void use_again(int id)
+{
+	(void)id;
+	while (!load_acquire(&spare))
+		spin_hint(&spare);
+	put(&items[0][0]);
+}
+
+static void owner_frees(int id)
+{
+	(void)id;
+	take();
+	ledger.last[0] = -1;
+	if (!seen)
+		store_release(&spare, 1);
+	take_all(3);
+}
+
+static void came_twice(void)
+{
+	MODEL_CHECK(ledger.taken[0][0] == 2 && ledger.taken[1][0] == 1);
+	MODEL_CHECK(ledger.nr_wakes == ledger.nr_rests);
+	(void)inbox_take(&inbox, seen);
+	MODEL_CHECK(inbox.word == INBOX_EMPTY);
+}
+
+MODEL(what_was_put_away_comes_back, .setup = setup_there,
+      .threads = { use_again, put_one, owner_frees }, .finish = came_twice);
