@@ -167,7 +167,8 @@ sley_link(sley_pid peer);
  * sley_unlink - undo it.  Not linked: nothing happens.
  *
  * After it has returned, the end of @peer neither ends the caller nor sends it
- * SLEY_EXIT.
+ * SLEY_EXIT.  If @peer has failed before, and the caller does not trap, the caller
+ * is ending already.
  *
  * Context:  a process
  * Blocks:   never

@@ -7,62 +7,6 @@
 #include "actor/name.h"
 #include "actor/relation.h"
 #include <errno.h>
-struct relations *relations_take(struct process *p)
-{
-	(void)p;
-	return NULL;
-}
-void relations_tell(struct relations *r, sley_pid pid, int reason)
-{
-	(void)r;
-	(void)pid;
-	(void)reason;
-}
-bool relation_arrived(struct process *p, struct sley_msg *m)
-{
-	(void)p;
-	(void)m;
-	return true;
-}
-void relation_free(struct sley_msg *m)
-{
-	(void)m;
-}
-int relation_link_new(struct process *p)
-{
-	(void)p;
-	return -ENOSYS;
-}
-int relation_monitor_new(struct process *p, uint64_t *n)
-{
-	(void)p;
-	(void)n;
-	return -ENOSYS;
-}
-void relations_count(const struct process *p, uint32_t *l, uint32_t *m)
-{
-	(void)p;
-	*l = *m = 0;
-}
-int sley_link(sley_pid p)
-{
-	(void)p;
-	return -ENOSYS;
-}
-void sley_unlink(sley_pid p)
-{
-	(void)p;
-}
-int sley_monitor(sley_pid p, uint64_t *n)
-{
-	(void)p;
-	(void)n;
-	return -ENOSYS;
-}
-void sley_unmonitor(uint64_t n)
-{
-	(void)n;
-}
 /* bound */
 int bound_create(struct process *p, uint32_t l, unsigned int o)
 {
@@ -106,4 +50,10 @@ int port_deliver(struct process *port, sley_pid pid, struct sley_msg *msg)
 	(void)pid;
 	mail_free(msg);
 	return -ESRCH;
+}
+void port_ended(sley_pid port, sley_pid target, int reason)
+{
+	(void)port;
+	(void)target;
+	(void)reason;
 }

@@ -197,9 +197,9 @@ static int introduce(struct process *process, sley_pid *pid,
 	if (options->name)
 		err = name_register(options->name, *pid, pid);
 	if (!err && options->link)
-		err = relation_link_new(process);
+		err = sley_link(*pid);
 	if (!err && options->monitor)
-		err = relation_monitor_new(process, options->monitor);
+		err = sley_monitor(*pid, options->monitor);
 	return err;
 }
 

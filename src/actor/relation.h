@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * relation.h - links and monitors.
+ * relation.h - who is told of the end of a process: links, monitors, calls.
+ *
+ *   link     both ends are processes; told by SLEY_EXIT (actor/link.c)
+ *   monitor  a process is told by SLEY_DOWN (actor/observer.c)
+ *   watch    a port (actor/call.h) is told by port_ended() (actor/watch.c)
+ *
+ * Links and monitors contain the message that tells, so that an end needs no
+ * memory.  They come from pools of the program, not from the memory of a runtime:
+ * both ends may be of different runtimes, and the last one to let go may be the
+ * runtime that still exists.
  */
 #ifndef SLEY_ACTOR_RELATION_H
 #define SLEY_ACTOR_RELATION_H
 
 #include "actor/process.h"
+#include "base/list.h"
+
+/* ---- for the engine ----------------------------------------------------------- */
 
 /*
  * Step 2 of process_end(), under the lock: @process has none any more.  Returns
@@ -13,7 +25,7 @@
  */
 struct relations *relations_take(struct process *process);
 
-/* Step 5: tell everybody of the end of @pid, and free @relations. */
+/* Step 5: tell everybody of the end of @pid, and free @relations, or NULL. */
 void relations_tell(struct relations *relations, sley_pid pid, int reason);
 
 /*
@@ -25,15 +37,94 @@ must_check bool relation_arrived(struct process *process, struct sley_msg *msg);
 /* Free @msg, of storage MAIL_RELATION, delivered or not. */
 void relation_free(struct sley_msg *msg);
 
-/*
- * Between @process, which is not running yet and which nobody knows, and the
- * calling process: .link and .monitor of the options.  0 or -ENOMEM.
- */
-must_check int relation_link_new(struct process *process);
-must_check int relation_monitor_new(struct process *process, uint64_t *number);
-
 /* For sley_process_inspect(), with @process locked. */
 void relations_count(const struct process *process, uint32_t *links,
 		     uint32_t *monitors);
+
+/* ---- for calls ------------------------------------------------------------------ */
+
+/*
+ * A port waits for a process, and wants to know if that ends.  Lives in the frame
+ * of the call.  No message is under way at any time: the process that ends takes
+ * the watch out under its lock, notes the port's pid, and then calls port_ended().
+ */
+struct watch {
+	struct list node; /* of the target: under the lock of its place */
+	sley_pid target;
+	sley_pid port;
+};
+
+/*
+ * From now on port_ended(@port, @target, reason) is called once, when @target ends,
+ * unless relation_unwatch() comes first.  0; -ESRCH: there is no such process (any
+ * more); -ENOMEM.  After an error there is nothing to unwatch.
+ */
+must_check int relation_watch(struct watch *watch, sley_pid target,
+			      sley_pid port);
+
+/*
+ * Nobody looks at @watch any more when it returns.  Never waits.  A port_ended()
+ * may still be on its way: it has the pid alone.  Also after port_ended().
+ */
+void relation_unwatch(struct watch *watch);
+
+/*
+ * In actor/call.c: @target, which @port watched, has ended.  Called by any worker,
+ * with no lock held.  As with any pid, the port may be nobody's by now, or its place
+ * somebody else's; then it does nothing.
+ */
+void port_ended(sley_pid port, sley_pid target, int reason);
+
+/* ---- of one process ------------------------------------------------------------- */
+
+/*
+ * Made when it is first needed, and there until the process ends.  Whatever others
+ * find here is under the lock of the process: of its place, since watches are taken
+ * out one by one after the end.
+ */
+struct relations {
+	struct list links;    /* its sides of them (lock)                   */
+	struct list watchers; /* monitors that others have (lock)           */
+	struct list watches;  /* calls that wait for it (lock)              */
+	struct list watching; /* monitors that it has: its own              */
+	uint32_t nr_links;    /* (lock)                                     */
+	uint32_t nr_watchers; /* (lock)                                     */
+};
+
+/* process_lock() for what can have relations: ports cannot. */
+static inline must_check struct process *related_lock(sley_pid pid)
+{
+	return pid & PID_PORT ? NULL : process_lock(pid);
+}
+
+/*
+ * The same for a process that has a struct relations, if need be from now
+ * on.  0, -ESRCH or -ENOMEM: then nothing is locked.
+ */
+must_check int relations_lock(sley_pid pid, struct process **process);
+
+/* The calling process has one from now on.  0 or -ENOMEM. */
+must_check int relations_own(struct process *process);
+
+/*
+ * By @process: free what is queued of @kind, SLEY_EXIT from @key, or SLEY_DOWN with
+ * that number.
+ */
+void relations_withdraw(struct process *process, unsigned int kind,
+			uint64_t key);
+
+/* ---- link.c, observer.c, watch.c -------------------------------------------------- */
+
+/* @pid, which had @relations, has ended. */
+void links_tell(struct relations *relations, int reason);
+void observers_tell(struct relations *relations, int reason);
+void observers_leave(struct relations *relations);
+void watches_tell(struct relations *relations, sley_pid pid, int reason);
+
+/* relation_arrived() and relation_free(), by the kind of @msg. */
+must_check bool link_arrived(struct process *process, struct sley_msg *msg);
+must_check bool observer_arrived(struct sley_msg *msg);
+void link_free(struct sley_msg *msg);
+void observer_free(struct sley_msg *msg);
 
 #endif
