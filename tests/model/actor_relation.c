@@ -88,13 +88,15 @@ int mail_send(sley_pid to, struct sley_msg *msg)
 	return -ESRCH;
 }
 
-/* All of them trap. */
+/* All of them trap; one that did not would be ended by it. */
 void process_signal(struct process *process, struct sley_msg *msg)
 {
 	/* relaxed: it is locked. */
 	int refused = put(process, load_relaxed(&process->pid), msg);
 
 	MODEL_CHECK(!refused);
+	MODEL_CHECK(process != at(0) || msg->from != pid_of(1) ||
+		    !ledger.undone);
 }
 
 void port_ended(sley_pid port, sley_pid target, int reason)
@@ -124,7 +126,7 @@ static void receive(int i)
 	}
 }
 
-static void end(int i)
+static void end_for(int i, int reason)
 {
 	struct process *process = at(i);
 	struct relations *relations;
@@ -143,7 +145,12 @@ static void end(int i)
 	}
 	while ((msg = mail_take(&process->control)))
 		mail_free(msg);
-	relations_tell(relations, pid_of(i), REASON(i));
+	relations_tell(relations, pid_of(i), reason);
+}
+
+static void end(int i)
+{
+	end_for(i, REASON(i));
 }
 
 /* ---- models ------------------------------------------------------------------------ */
@@ -206,6 +213,11 @@ static void dies(int id)
 	end(id);
 }
 
+static void dies_in_peace(int id)
+{
+	end_for(id, 0);
+}
+
 /* -- monitors -- */
 
 static void monitors(int id)
@@ -259,12 +271,17 @@ static void told_at_most_once(void)
 }
 
 /* One that lives for long does not keep the monitors of those who do not. */
-static void nobody_watches(void)
+static void nobody_watches_or_links(int i)
 {
 	uint32_t links, watchers;
 
-	relations_count(at(1), &links, &watchers);
+	relations_count(at(i), &links, &watchers);
 	MODEL_CHECK(watchers == 0 && links == 0);
+}
+
+static void forgotten(void)
+{
+	nobody_watches_or_links(1);
 	wind_up();
 }
 
@@ -284,6 +301,14 @@ static void told_if_linked(void)
 		check_told(0, 1);
 	else
 		MODEL_CHECK(!ledger.told[0]);
+	wind_up();
+}
+
+static void not_told(void)
+{
+	settle();
+	MODEL_CHECK(!ledger.told[0]);
+	nobody_watches_or_links(0);
 	wind_up();
 }
 
@@ -422,11 +447,17 @@ MODEL(unmonitor_against_the_end, .setup = begin_monitored,
 MODEL(watcher_and_target_end_at_once, .setup = begin_monitored,
       .threads = { dies, dies }, .finish = quietly);
 MODEL(a_watcher_that_ends_is_forgotten, .setup = begin_monitored,
-      .threads = { dies }, .finish = nobody_watches);
+      .threads = { dies }, .finish = forgotten);
 MODEL(a_link_against_the_end, .setup = begin, .threads = { links, dies },
       .finish = told_if_linked);
 MODEL(unlink_against_the_end, .setup = begin_linked,
       .threads = { unlinks, dies }, .finish = told_at_most_once);
+MODEL(a_link_against_an_end_in_peace, .setup = begin,
+      .threads = { links, dies_in_peace }, .finish = not_told);
+MODEL(unlink_against_an_end_in_peace, .setup = begin_linked,
+      .threads = { unlinks, dies_in_peace }, .finish = not_told);
+MODEL(one_fails_and_the_other_one_ends_in_peace, .setup = begin_linked,
+      .threads = { dies, dies_in_peace }, .finish = quietly);
 MODEL(both_ends_of_a_link_fail_at_once, .setup = begin_linked,
       .threads = { dies, dies }, .finish = quietly);
 MODEL(two_that_link_each_other_are_linked_once, .setup = begin,
