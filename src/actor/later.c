@@ -4,7 +4,6 @@
  */
 #include "actor/bound.h"
 #include "actor/call.h"
-#include "actor/name.h"
 #include "actor/relation.h"
 #include <errno.h>
 /* bound */
@@ -35,11 +34,6 @@ uint32_t bound_length(const struct process *p, uint64_t *d)
 	return 0;
 }
 void bound_close(struct process *p)
-{
-	(void)p;
-}
-/* topic */
-void topics_forget(struct process *p)
 {
 	(void)p;
 }
