@@ -4,7 +4,11 @@
  *
  *	sley_post_at(pid, TICK, NULL, 0, sley_now() + SLEY_SEC, &post);
  *
- * What the sender of such a message is: who asked for it.
+ * What the sender of such a message is: who asked for it.  The time is kept by the
+ * runtime of that one.  It is not held up by what is still to be sent: when it is
+ * destroyed, or the thread leaves a single-threaded one, that is dropped.
+ *
+ * A mailbox that is full does not get them, whatever it does about other messages.
  */
 #ifndef SLEY_POST_H
 #define SLEY_POST_H
@@ -20,8 +24,8 @@ typedef uint64_t sley_post;
 /*
  * sley_post_at - send a message at @when_ns, a time as of sley_now().
  *
- * A time that has passed: now.  It is gone if the process is, by then.  @post may
- * be NULL.
+ * A time that has passed: now, and there is nothing to cancel: *@post is 0.
+ * UINT64_MAX: never.  It is gone if the process is, by then.  @post may be NULL.
  *
  * Context:  a task or a bound thread
  * Blocks:   never
@@ -40,7 +44,8 @@ sley_post_at(sley_pid to, uint64_t tag, const void *data, size_t size,
  * sley_post_every - send a message every @interval_ns, for the first time then.
  *
  * It ends with the process.  Times are counted from the first one, not from when
- * each was sent; those that were missed are not made up for.
+ * each was sent; those that were missed, or for which there was no memory, are not
+ * made up for.
  *
  * Context:  a task or a bound thread
  * Blocks:   never
@@ -56,7 +61,8 @@ sley_post_every(sley_pid to, uint64_t tag, const void *data, size_t size,
 /*
  * sley_post_cancel - do not send it (again).
  *
- * What was sent is not taken back.
+ * What was sent is not taken back.  After it has returned nothing is sent any more:
+ * of two outcomes there is one, "cancelled" or "sent".
  *
  * Context:  any thread
  * Blocks:   never
