@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inspect.c - what can be seen of processes from outside: W12.
+ */
+#include <sys/wait.h>
+
+#include "conformance/listener.h"
+
+static struct sley_process_info inspect(sley_pid pid)
+{
+	struct sley_process_info info;
+
+	CHECK_EQ(sley_process_inspect(pid, &info), 0);
+	CHECK_EQ(info.pid, pid);
+	return info;
+}
+
+static bool is_in(sley_pid pid, enum sley_process_state state)
+{
+	return inspect(pid).state == state;
+}
+
+TEST_WORKERS(w12_what_a_process_is_called_and_since_when_it_is_there)
+{
+	struct sley *rt = start();
+	uint64_t before = sley_now();
+	struct listener listener = { 0 };
+	const struct listener_self self = { &listener };
+	struct sley_process_info info;
+
+	CHECK_EQ(sley_actor_spawn(&listener.pid, listener_actor, &listener,
+				  SLEY_PROCESS(.label = "the label",
+					       .name = "the name")),
+		 0);
+	info = inspect(listener.pid);
+	CHECK_STR(info.label, "the label");
+	CHECK_STR(info.name, "the name");
+	CHECK(info.actor);
+	CHECK_EQ(info.parent, SLEY_NO_PID);
+	CHECK_GE(info.start_ns, before);
+	CHECK_LE(info.start_ns, sley_now());
+	/* The first of its names; and none when that is taken back. */
+	CHECK_EQ(sley_register("another", listener.pid, NULL), 0);
+	CHECK_STR(inspect(listener.pid).name, "the name");
+	CHECK_EQ(sley_unregister("the name"), 0);
+	CHECK_STR(inspect(listener.pid).name, "another");
+	CHECK_EQ(sley_unregister("another"), 0);
+	CHECK_STR(inspect(listener.pid).name, "");
+	hush(&listener);
+	CHECK_EQ(sley_process_spawn(&listener.pid, &listener_behaviour, &self,
+				    sizeof(self), NULL),
+		 0);
+	info = inspect(listener.pid);
+	CHECK_STR(info.label, "listener");
+	CHECK(!info.actor);
+	hush(&listener);
+	CHECK_EQ(sley_actor_spawn(&listener.pid, listener_actor, &listener,
+				  NULL),
+		 0);
+	CHECK(inspect(listener.pid).label == NULL);
+	hush(&listener);
+	stop(rt);
+}
+
+TEST_WORKERS(w12_who_is_gone_cannot_be_inspected)
+{
+	struct sley *rt = start();
+	struct sley_process_info info;
+	struct listener listener;
+
+	CHECK(!sley_process_alive(SLEY_NO_PID));
+	CHECK_EQ(sley_process_inspect(SLEY_NO_PID, &info), -ESRCH);
+	CHECK(sley_process_alive(listen(&listener)));
+	/* Neither one that is not there yet, nor one of another kind. */
+	CHECK(!sley_process_alive(listener.pid + (1ull << 26)));
+	CHECK(!sley_process_alive(listener.pid | 1ull << 63));
+	CHECK_EQ(sley_process_inspect(listener.pid | 1ull << 63, &info),
+		 -ESRCH);
+	hush(&listener);
+	CHECK_EQ(sley_process_inspect(listener.pid, &info), -ESRCH);
+	CHECK(!sley_process_alive(listener.pid));
+	stop(rt);
+}
+
+TEST_WORKERS(w12_messages_are_counted)
+{
+	struct sley *rt = start();
+	struct listener listener;
+
+	for (int k = 0; k < 2; k++) {
+		(void)listen(&listener);
+		for (uint64_t i = 1; i <= 100; i++)
+			CHECK_EQ(sley_send(listener.pid, i, NULL, 0), 0);
+		AWAIT(inspect(listener.pid).handled == 100);
+		AWAIT(is_in(listener.pid, SLEY_PROCESS_IDLE));
+		CHECK_EQ(inspect(listener.pid).mailbox, 0);
+		CHECK_EQ(inspect(listener.pid).stray, 0);
+		CHECK_EQ(inspect(listener.pid).yields, 0);
+		CHECK_EQ(inspect(listener.pid).dropped, 0);
+		if (!inspect(listener.pid).actor) {
+			/* The first step had no messages. */
+			CHECK_GE(inspect(listener.pid).steps, 2);
+			CHECK_LE(inspect(listener.pid).steps, 101);
+		}
+		hush(&listener);
+	}
+	stop(rt);
+}
+
+/* ---- states ----------------------------------------------------------------------- */
+
+static struct sley_event gate;
+
+static int waits_for_the_gate(void *arg)
+{
+	struct sley_msg *msg;
+
+	(void)arg;
+	CHECK(is_in(sley_self(), SLEY_PROCESS_RUNNING));
+	sley_event_wait(&gate);
+	while (!sley_receive(&msg) && msg->tag != TAG_END)
+		;
+	return 0;
+}
+
+static void open_gate(sley_pid pid)
+{
+	sley_event_set(&gate);
+	AWAIT(is_in(pid, SLEY_PROCESS_IDLE));
+	CHECK_EQ(inspect(pid).mailbox, 0);
+	CHECK_EQ(sley_send(pid, TAG_END, NULL, 0), 0);
+	AWAIT(!sley_process_alive(pid));
+}
+
+TEST_WORKERS(w12_an_actor_runs_or_is_blocked_or_idle)
+{
+	struct sley *rt = start();
+	sley_pid pid;
+
+	sley_event_init(&gate, false, false);
+	CHECK_EQ(sley_actor_spawn(&pid, waits_for_the_gate, NULL, NULL), 0);
+	AWAIT(is_in(pid, SLEY_PROCESS_BLOCKED));
+	CHECK_EQ(inspect(pid).mailbox, 0);
+	/* It does not look at its mail meanwhile. */
+	for (int i = 0; i < 5; i++)
+		CHECK_EQ(sley_send(pid, 1, NULL, 0), 0);
+	CHECK_GE(inspect(pid).mailbox, 1);
+	CHECK(is_in(pid, SLEY_PROCESS_BLOCKED));
+	open_gate(pid);
+	stop(rt);
+}
+
+static int waits_for_a_tag(void *arg)
+{
+	struct sley_msg *msg;
+
+	(void)arg;
+	CHECK_EQ(sley_receive_tag(&msg, 77, UINT64_MAX), 0);
+	while (!sley_receive(&msg) && msg->tag != TAG_END)
+		;
+	return 0;
+}
+
+TEST_WORKERS(w12_messages_that_are_not_wanted_now_are_counted)
+{
+	struct sley *rt = start();
+	sley_pid pid;
+
+	CHECK_EQ(sley_actor_spawn(&pid, waits_for_a_tag, NULL, NULL), 0);
+	for (int i = 0; i < 5; i++)
+		CHECK_EQ(sley_send(pid, 1, NULL, 0), 0);
+	AWAIT(inspect(pid).mailbox == 5);
+	CHECK_EQ(inspect(pid).handled, 0);
+	CHECK_EQ(sley_send(pid, 77, NULL, 0), 0);
+	AWAIT(inspect(pid).handled == 6);
+	AWAIT(inspect(pid).mailbox == 0);
+	CHECK_EQ(sley_send(pid, TAG_END, NULL, 0), 0);
+	AWAIT(!sley_process_alive(pid));
+	stop(rt);
+}
+
+static enum sley_step step_at_the_gate(void *self, struct sley_msg *const *msg,
+				       size_t nr, struct sley_out *out)
+{
+	(void)self;
+	if (!nr) {
+		CHECK(is_in(sley_self(), SLEY_PROCESS_RUNNING));
+		sley_event_wait(&gate);
+	}
+	for (size_t i = 0; i < nr; i++) {
+		if (msg[i]->tag == TAG_END)
+			return sley_out_done(out, 0);
+	}
+	return SLEY_WAIT;
+}
+
+TEST_WORKERS(w12_a_step_that_waits_is_blocked)
+{
+	static const struct sley_behaviour behaviour = {
+		.step = step_at_the_gate
+	};
+	struct sley *rt = start();
+	sley_pid pid;
+
+	sley_event_init(&gate, false, false);
+	CHECK_EQ(sley_process_spawn(&pid, &behaviour, NULL, 0, NULL), 0);
+	AWAIT(is_in(pid, SLEY_PROCESS_BLOCKED));
+	CHECK_EQ(sley_send(pid, 1, NULL, 0), 0);
+	CHECK_GE(inspect(pid).mailbox, 1);
+	open_gate(pid);
+	stop(rt);
+}
+
+/* ---- parents, and all of them -------------------------------------------------------- */
+
+static int spawns_another(void *arg)
+{
+	struct listener *child = arg;
+
+	CHECK_EQ(sley_actor_spawn(&child->pid, listener_actor, child, NULL), 0);
+	CHECK_EQ(inspect(child->pid).parent, sley_self());
+	return 0;
+}
+
+TEST_WORKERS(w12_a_process_knows_its_parent)
+{
+	struct sley *rt = start();
+	struct listener child = { 0 };
+	sley_pid parent;
+
+	CHECK_EQ(sley_actor_spawn(&parent, spawns_another, &child, NULL), 0);
+	AWAIT(!sley_process_alive(parent));
+	/* Also when that one is gone. */
+	CHECK_EQ(inspect(child.pid).parent, parent);
+	hush(&child);
+	stop(rt);
+}
+
+TEST_WORKERS(w12_a_walk_meets_each_process_once)
+{
+	enum { N = 1000 };
+	static struct listener listener[N];
+	struct sley *rt = start();
+	int n = test_scale(N), met = 0;
+	sley_pid pid;
+
+	CHECK_EQ(sley_process_next(SLEY_NO_PID), SLEY_NO_PID);
+	CHECK_EQ(sley_process_count(), 0);
+	for (int i = 0; i < n; i++)
+		(void)listen(&listener[i]);
+	CHECK_EQ(sley_process_count(), n);
+	for (pid = sley_process_next(SLEY_NO_PID); pid;
+	     pid = sley_process_next(pid)) {
+		int i = 0;
+
+		while (i < n && listener[i].pid != pid)
+			i++;
+		CHECK_LT(i, n);
+		CHECK_EQ(listener[i].nr, 0);
+		listener[i].nr = 1;
+		met++;
+	}
+	CHECK_EQ(met, n);
+	for (int i = 0; i < n; i += 2)
+		hush(&listener[i]);
+	CHECK_EQ(sley_process_count(), n / 2);
+	/* From a place whose tenant is gone it goes on all the same. */
+	pid = sley_process_next(listener[0].pid);
+	CHECK(pid == SLEY_NO_PID || sley_process_alive(pid));
+	for (int i = 1; i < n; i += 2)
+		hush(&listener[i]);
+	CHECK_EQ(sley_process_count(), 0);
+	stop(rt);
+}
