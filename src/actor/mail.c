@@ -196,7 +196,8 @@ static noinline void sort_control(struct process *process, struct sley_msg *msg)
 	case MAIL_TIMEOUT:
 		receive_timed_out(msg);
 		break;
-	case MAIL_BOUND: /* bound_take() looks for itself */
+	case MAIL_BOUND:
+		process->flags |= PROCESS_NEWS;
 		break;
 	}
 }

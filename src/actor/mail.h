@@ -52,8 +52,9 @@ enum mail_storage {
 	MAIL_EMBEDDED, /* the message is part of something else: not freed  */
 };
 
-#define MAIL_KEPT (1u << 0) /* flags: the receiver's own               */
-#define MAIL_ENDS (1u << 1) /* whoever takes it out ends               */
+#define MAIL_KEPT (1u << 0)    /* flags: the receiver's own               */
+#define MAIL_ENDS (1u << 1)    /* whoever takes it out ends               */
+#define MAIL_COUNTED (1u << 2) /* put aside: see actor/bound.h         */
 
 /* First in, first out: a ring, of which the last one leads to the first. */
 struct mail_queue {

@@ -35,11 +35,10 @@ static void release(struct worker *worker, struct process *process)
 static inline bool has_more(const struct process *process)
 {
 	/* What it has seen was all there was. */
-	if (likely(process->flags == PROCESS_SEEN && !process->bound))
+	if (likely(process->flags == PROCESS_SEEN))
 		return false;
 	return !mail_empty(&process->user) || !mail_empty(&process->control) ||
-	       (process->flags & PROCESS_AGAIN) ||
-	       (process->bound && bound_length(process, NULL));
+	       (process->flags & (PROCESS_AGAIN | PROCESS_NEWS));
 }
 
 /*

@@ -60,6 +60,7 @@ struct bound;     /* actor/bound.h     */
 #define PROCESS_SEEN (1u << 4)   /* ->current is still in the inbox         */
 #define PROCESS_MANY (1u << 5)   /* ->delivery, not ->current               */
 #define PROCESS_FRESH (1u << 6)  /* its behaviour has had no step           */
+#define PROCESS_NEWS (1u << 7)   /* ->bound may have something: bound.h     */
 
 /* In ->signals: */
 #define SIGNAL_TRAPS (1u << 0)   /* CANCEL and EXIT are messages            */
@@ -238,7 +239,7 @@ static inline bool process_has_mail(const struct process *process)
 {
 	return !mail_empty(&process->user) || !mail_empty(&process->control) ||
 	       inbox_has_more(&process->inbox, process_seen(process)) ||
-	       unlikely(process->bound);
+	       unlikely(process->flags & PROCESS_NEWS);
 }
 
 /* By the process: all its mail is in its queues. */

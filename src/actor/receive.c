@@ -101,11 +101,37 @@ static struct sley_msg *take_wanted(struct mail_queue *queue,
 	return NULL;
 }
 
-/* What a mailbox with a limit has goes where it can be looked through. */
-static bool fetch(struct process *process)
+/* The oldest @nr that count: a full mailbox has dropped them. */
+static void drop(struct process *process, struct wish *wish, uint32_t nr)
 {
-	struct sley_msg *msg = process->bound ? bound_take(process) : NULL;
+	struct sley_msg *before = process->user.last, *passed = NULL;
 
+	while (nr > 0) {
+		struct sley_msg *msg = before->next;
+
+		if (!(msg->flags & MAIL_COUNTED)) {
+			before = passed = msg;
+			continue;
+		}
+		(void)mail_take_after(&process->user, before);
+		if (wish->user == msg)
+			wish->user = passed;
+		process_adjust(&process->nr_user, -1);
+		mail_free(msg);
+		nr--;
+	}
+}
+
+/* What a mailbox with a limit has goes where it can be looked through. */
+static bool fetch(struct process *process, struct wish *wish)
+{
+	struct sley_msg *msg;
+	uint32_t owed;
+
+	if (likely(!(process->flags & PROCESS_NEWS)))
+		return false;
+	msg = bound_take_aside(process, &owed);
+	drop(process, wish, owed);
 	if (!msg)
 		return false;
 	mail_append(&process->user, msg);
@@ -113,25 +139,32 @@ static bool fetch(struct process *process)
 	return true;
 }
 
+static struct sley_msg *take_any(struct process *process)
+{
+	struct sley_msg *msg = mail_take(&process->control);
+
+	if (msg)
+		return msg;
+	msg = mail_take(&process->user);
+	if (msg)
+		process_adjust(&process->nr_user, -1);
+	else if (process->flags & PROCESS_NEWS)
+		msg = bound_take(process);
+	return msg;
+}
+
 static struct sley_msg *take(struct process *process, struct wish *wish)
 {
 	struct sley_msg *msg;
 
-	if (likely(!wish->wants)) {
-		msg = mail_take(&process->control);
-		if (msg)
-			return msg;
-		if (mail_empty(&process->user) && !fetch(process))
-			return NULL;
-		process_adjust(&process->nr_user, -1);
-		return mail_take(&process->user);
-	}
+	if (likely(!wish->wants))
+		return take_any(process);
 	msg = take_wanted(&process->control, &wish->control, wish);
 	while (!msg) {
 		msg = take_wanted(&process->user, &wish->user, wish);
 		if (msg)
 			process_adjust(&process->nr_user, -1);
-		else if (!fetch(process))
+		else if (!fetch(process, wish))
 			return NULL;
 	}
 	return msg;
@@ -182,6 +215,8 @@ static int look(struct process *process, struct wish *wish,
 	*msg = take(process, wish);
 	if (!*msg)
 		return 1;
+	if (unlikely((*msg)->flags & MAIL_COUNTED))
+		bound_delivered(process, *msg);
 	mail_deliver(*msg);
 	process->current = *msg;
 	return 0;

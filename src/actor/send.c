@@ -2,9 +2,10 @@
 /*
  * send.c - what users send.
  */
+#include "actor/send.h"
+
 #include "actor/blob.h"
 #include "actor/bound.h"
-#include "actor/process.h"
 #include "core/turn.h"
 
 #include <errno.h>
@@ -22,6 +23,11 @@ static inline int send_msg(sley_pid to, struct sley_msg *msg,
 		     !(to & PID_PORT)))
 		return bound_send(process, to, msg, deadline_ns);
 	return mail_send_to(process, to, msg);
+}
+
+int send_message(sley_pid to, struct sley_msg *msg, uint64_t deadline_ns)
+{
+	return send_msg(to, msg, deadline_ns);
 }
 
 static int send_copy(sley_pid to, uint64_t tag, const void *data, size_t size,
@@ -115,7 +121,10 @@ int sley_send(sley_pid to, uint64_t tag, const void *data, size_t size)
 int sley_send_until(sley_pid to, uint64_t tag, const void *data, size_t size,
 		    uint64_t deadline_ns)
 {
-	return send_copy(to, tag, data, size, deadline_ns);
+	/* Plain threads wait, too; and a deadline that has passed is one. */
+	if (deadline_ns == UINT64_MAX)
+		deadline_ns = SEND_AT_LENGTH;
+	return send_copy(to, tag, data, size, deadline_ns ? deadline_ns : 1);
 }
 
 /* A message with @size bytes elsewhere; they are the caller's if it fails. */

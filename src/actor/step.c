@@ -28,7 +28,7 @@ static struct sley_msg *take_user(struct process *process)
 
 	if (likely(msg))
 		process_adjust(&process->nr_user, -1);
-	else if (unlikely(process->bound))
+	else if (unlikely(process->flags & PROCESS_NEWS))
 		msg = bound_take(process);
 	return msg;
 }

@@ -75,7 +75,7 @@ uint32_t table_length(void)
 
 struct process *process_lock(sley_pid pid)
 {
-	struct process *process = process_find(pid);
+	struct process *process = pid & PID_PORT ? NULL : process_find(pid);
 
 	if (!process)
 		return NULL;
