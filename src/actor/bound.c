@@ -82,7 +82,7 @@ int bound_create(struct process *process, uint32_t limit, unsigned int overflow)
 	bound->overflow = overflow;
 	bound->aside = bound->owed = 0;
 	bound->told = false;
-	bound->fifo.first = NULL;
+	bound->fifo.last = NULL;
 	/* relaxed: hints for others. */
 	store_relaxed(&bound->nr, 0);
 	/* relaxed: as above. */
@@ -305,7 +305,7 @@ void bound_close(struct process *process)
 		return;
 	(void)waitq_lock(&bound->q);
 	fifo = bound->fifo;
-	bound->fifo.first = NULL;
+	bound->fifo.last = NULL;
 	bound->owner = NULL;
 	waitq_mark_all(&bound->q, WOKEN_BY_END);
 	chain = waitq_wake_all(&bound->q);

@@ -142,7 +142,7 @@ static bool concerns(const struct sley_msg *msg, unsigned int kind,
 void relations_withdraw(struct process *process, unsigned int kind,
 			uint64_t key)
 {
-	struct mail_queue rest = { NULL, NULL };
+	struct mail_queue rest = { NULL };
 	struct sley_msg *msg;
 
 	while ((msg = mail_take(&process->control)))
