@@ -2,8 +2,8 @@
 /*
  * sizes.h - the sizes that our rows and the peers' have in common.
  *
- * They are here once so that nobody is measured at another size.  The Go peer
- * repeats those it needs, with the same names.
+ * They are here once so that nobody is measured at another size.  The peers in
+ * Go and Erlang repeat those they need, with the same names.
  */
 #ifndef BENCH_SIZES_H
 #define BENCH_SIZES_H
@@ -42,5 +42,39 @@
 #define TIMERS_STACK_KIB 16
 #define CHAIN_LINKS 512
 #define CHAINS 500
+
+/* ---- processes and their messages --------------------------------------------- */
+
+#define PINGPONG_TRIPS 500000
+#define PINGPONG_CROSS_SLOW 10000 /* for those who sleep in between */
+#define COUNT_MESSAGES 2000000
+#define SPAWN_ACTORS_BATCHES 500 /* of SPAWN_BATCH */
+#define RING_PROCESSES 1000
+#define RING_HOPS 1000000
+#define BIG_PROCESSES 120
+#define BIG_PINGS 5000 /* per process */
+#define CHAMENEOS 100
+#define CHAMENEOS_MEETINGS 200000
+#define IDLE_ACTORS 1000000
+#define IDLE_ACTORS_QUICK 1000
+#define IDLE_ACTORS_MANY 10000000
+#define PHILOSOPHERS 20
+#define PHILOSOPHERS_MEALS 10000 /* each */
+#define BANK_ACCOUNTS 1000
+#define BANK_TRANSFERS 100000
+#define SIEVE_NUMBERS 100000
+#define SIEVE_PRIMES 100 /* of one process */
+#define BUFFER_ENDS 40   /* producers, and as many consumers */
+#define BUFFER_SLOTS 50
+#define BUFFER_ITEMS 5000 /* per producer */
+#define SMOKERS 200
+#define SMOKERS_ROUNDS 500000
+#define DICTIONARY_WORKERS 20
+#define DICTIONARY_ASKS 20000 /* per worker */
+#define DICTIONARY_KEYS 4096
+#define RADIX_BITS 20
+#define RADIX_NUMBERS 50000
+#define LOGMAP_SERIES 10
+#define LOGMAP_TERMS 25000 /* each */
 
 #endif

@@ -406,19 +406,21 @@ func rate() {
 	check(atomic.LoadInt64(&ran) == int64(nr), "goroutines that ran")
 }
 
+// Other files add theirs.
+var rows = map[string]func(){
+	"spawn": spawn, "yield": yield, "chan": channel,
+	"fanin": fanin, "mutex": mutex, "cond": cond, "sem": sem,
+	"select": selecting, "future": future, "once": once,
+	"waitgroup": waitgroup, "pool": pool, "timers": timers,
+	"event-chain": eventChain, "rate": rate,
+	"fib": fibRow, "coarse": coarse, "skynet": skynetRow,
+	"nqueens": nqueens, "uts": uts, "matmul": matmul,
+	"for-tiny": forTiny, "for-saxpy": forSaxpy,
+	"reduce": reduce, "scan": scan,
+	"rwlock": func() { rwlock(runtime.GOMAXPROCS(0)) },
+}
+
 func main() {
-	rows := map[string]func(){
-		"spawn": spawn, "yield": yield, "chan": channel,
-		"fanin": fanin, "mutex": mutex, "cond": cond, "sem": sem,
-		"select": selecting, "future": future, "once": once,
-		"waitgroup": waitgroup, "pool": pool, "timers": timers,
-		"event-chain": eventChain, "rate": rate,
-		"fib": fibRow, "coarse": coarse, "skynet": skynetRow,
-		"nqueens": nqueens, "uts": uts, "matmul": matmul,
-		"for-tiny": forTiny, "for-saxpy": forSaxpy,
-		"reduce": reduce, "scan": scan,
-		"rwlock": func() { rwlock(runtime.GOMAXPROCS(0)) },
-	}
 	if len(os.Args) < 3 {
 		fmt.Fprintln(os.Stderr, "usage: go-peer ROW WORKERS [quick]")
 		os.Exit(2)
