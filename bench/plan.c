@@ -32,7 +32,12 @@
 #define LIBOMP LIBOMP_AS(NULL)
 #define FUTEX { .name = "futex", .program = "futex" }
 #define PTHREAD { .name = "pthread", .program = "pthread" }
-#define CACHELINE { .name = "cacheline", .program = "cacheline" }
+#define CACHELINE_AS(as)                                                       \
+	{ .name = "cacheline", .program = "cacheline", .row = (as) }
+#define CACHELINE CACHELINE_AS(NULL)
+#define ERLANG                                                                 \
+	{ .name = "erlang", .program = "erlang", .package = "erlang-base" }
+#define CAF { .name = "caf", .program = "caf", .package = "libcaf-dev" }
 
 #define SERIAL { .name = "serial", .program = "serial", .workers = 1 }
 
@@ -295,10 +300,10 @@ const struct plan_row plan_rows[] = {
 		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
 		.calibrated = true,
 		.peers = { SLEY, SLEY_1, SERIAL, TBB, LIBGOMP, LIBOMP, GO },
-		.bars = { 
+		.bars = {
 			{ "ns", "tbb", 0.3, 0, 2 },
 			{ "ns", "libgomp", 1.0, 0, 2 },
-		 },
+		},
 	},
 	{
 		.name = "for-saxpy",
@@ -331,6 +336,26 @@ const struct plan_row plan_rows[] = {
 		.calibrated = true, .form = "generic_ns",
 		.peers = { SLEY, SLEY_1, SERIAL, TBB },
 		.bars = { { "ns", "tbb", 1.05, 0, 2 } },
+	},
+	{
+		.name = "pingpong",
+		.about = "a message to a process, and one back: both",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.form = "actor_ns",
+		.peers = { SLEY, ERLANG, CAF, GO },
+		.bars = {
+			{ "ns", "erlang", 0.08, 0, 1 },
+			{ "ns", "go", 0.2, 0, 1 },
+		},
+	},
+	{
+		.name = "pingpong-cross",
+		.about = "the same between two workers on two CPUs",
+		.workers = { 2 }, .workers_min = 2, .workers_max = 2,
+		.peers = {
+			SLEY, CACHELINE_AS("chan-cross"), ERLANG, CAF, GO,
+		},
+		.bars = { { "ns", "cacheline", 2.0, 300, 0 } },
 	},
 };
 /* clang-format on */

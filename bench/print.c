@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINE "%-14s %3s  %-13s %-14s %11s %11s %11s %3s  %9s  %-16s %s\n"
+#define LINE "%-15s %3s  %-13s %-14s %11s %11s %11s %3s  %9s  %-16s %s\n"
 #define CELL 24
 
 static const char *const states[] = {

@@ -54,7 +54,7 @@ static int usage(FILE *out)
 static int list(void)
 {
 	for (size_t i = 0; i < plan_nr_rows; i++)
-		printf("%-14s %s\n", plan_rows[i].name, plan_rows[i].about);
+		printf("%-15s %s\n", plan_rows[i].name, plan_rows[i].about);
 	return 0;
 }
 

@@ -41,6 +41,8 @@ int main(int argc, char **argv)
 		{ "reduce", row_reduce },
 		{ "scan", row_scan },
 		{ "sort", row_sort },
+		{ "pingpong", row_pingpong },
+		{ "pingpong-cross", row_pingpong_cross },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
