@@ -357,6 +357,12 @@ const struct plan_row plan_rows[] = {
 		},
 		.bars = { { "ns", "cacheline", 2.0, 300, 0 } },
 	},
+	{
+		.name = "count",
+		.about = "messages to a process that counts, each",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, ERLANG, CAF, GO },
+	},
 };
 /* clang-format on */
 

@@ -43,6 +43,7 @@ int main(int argc, char **argv)
 		{ "sort", row_sort },
 		{ "pingpong", row_pingpong },
 		{ "pingpong-cross", row_pingpong_cross },
+		{ "count", row_count },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
