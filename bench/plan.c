@@ -363,6 +363,14 @@ const struct plan_row plan_rows[] = {
 		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
 		.peers = { SLEY, ERLANG, CAF, GO },
 	},
+	{
+		.name = "spawn-actors",
+		.about = "a process begins, gets a message and ends, each",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.form = "actor_ns",
+		.peers = { SLEY, ERLANG, CAF, GO },
+		.bars = { { "ns", "erlang", 0.15, 0, 0 } },
+	},
 };
 /* clang-format on */
 

@@ -44,6 +44,7 @@ int main(int argc, char **argv)
 		{ "pingpong", row_pingpong },
 		{ "pingpong-cross", row_pingpong_cross },
 		{ "count", row_count },
+		{ "spawn-actors", row_spawn_actors },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
