@@ -45,6 +45,7 @@ int main(int argc, char **argv)
 		{ "pingpong-cross", row_pingpong_cross },
 		{ "count", row_count },
 		{ "spawn-actors", row_spawn_actors },
+		{ "ring", row_ring },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
