@@ -383,6 +383,13 @@ const struct plan_row plan_rows[] = {
 		.peers = { SLEY, ERLANG, CAF, GO },
 		.bars = { AHEAD },
 	},
+	{
+		.name = "big",
+		.about = "120 processes ask each other: each question",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, ERLANG, CAF, GO },
+		.bars = { AHEAD },
+	},
 };
 /* clang-format on */
 

@@ -46,6 +46,7 @@ int main(int argc, char **argv)
 		{ "count", row_count },
 		{ "spawn-actors", row_spawn_actors },
 		{ "ring", row_ring },
+		{ "big", row_big },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
