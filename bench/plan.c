@@ -390,6 +390,13 @@ const struct plan_row plan_rows[] = {
 		.peers = { SLEY, ERLANG, CAF, GO },
 		.bars = { AHEAD },
 	},
+	{
+		.name = "chameneos",
+		.about = "100 creatures meet in pairs: each meeting",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, ERLANG, CAF, GO },
+		.bars = { AHEAD },
+	},
 };
 /* clang-format on */
 

@@ -47,6 +47,7 @@ int main(int argc, char **argv)
 		{ "spawn-actors", row_spawn_actors },
 		{ "ring", row_ring },
 		{ "big", row_big },
+		{ "chameneos", row_chameneos },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
