@@ -397,6 +397,20 @@ const struct plan_row plan_rows[] = {
 		.peers = { SLEY, ERLANG, CAF, GO },
 		.bars = { AHEAD },
 	},
+	{
+		.name = "idle-actors",
+		.about = "1,000,000 processes that wait: memory of each",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, ERLANG, CAF, GO },
+		.bars = { { "bytes", NULL, 0, 320, 0 } },
+	},
+	{
+		.name = "idle-actors-10m",
+		.about = "10,000,000 processes that wait: memory of all",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY },
+		.bars = { { "gib", NULL, 0, 8, 0 } },
+	},
 };
 /* clang-format on */
 

@@ -48,6 +48,8 @@ int main(int argc, char **argv)
 		{ "ring", row_ring },
 		{ "big", row_big },
 		{ "chameneos", row_chameneos },
+		{ "idle-actors", row_idle_actors },
+		{ "idle-actors-10m", row_idle_actors_10m },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));

@@ -53,6 +53,8 @@ void row_spawn_actors(const struct measure *m);
 void row_ring(const struct measure *m);
 void row_big(const struct measure *m);
 void row_chameneos(const struct measure *m);
+void row_idle_actors(const struct measure *m);
+void row_idle_actors_10m(const struct measure *m);
 
 /* Runs @root as the first task of a runtime. */
 static inline void row_run_config(const struct sley_config *config,
