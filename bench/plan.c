@@ -411,6 +411,12 @@ const struct plan_row plan_rows[] = {
 		.peers = { SLEY },
 		.bars = { { "gib", NULL, 0, 8, 0 } },
 	},
+	{
+		.name = "philosophers",
+		.about = "20 philosophers ask for forks: each meal",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, ERLANG, GO },
+	},
 };
 /* clang-format on */
 

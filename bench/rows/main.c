@@ -50,6 +50,7 @@ int main(int argc, char **argv)
 		{ "chameneos", row_chameneos },
 		{ "idle-actors", row_idle_actors },
 		{ "idle-actors-10m", row_idle_actors_10m },
+		{ "philosophers", row_philosophers },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
