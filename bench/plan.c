@@ -417,6 +417,12 @@ const struct plan_row plan_rows[] = {
 		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
 		.peers = { SLEY, ERLANG, GO },
 	},
+	{
+		.name = "sieve",
+		.about = "primes below 100,000 by a chain of processes: a number",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, ERLANG, GO },
+	},
 };
 /* clang-format on */
 

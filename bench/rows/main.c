@@ -51,6 +51,7 @@ int main(int argc, char **argv)
 		{ "idle-actors", row_idle_actors },
 		{ "idle-actors-10m", row_idle_actors_10m },
 		{ "philosophers", row_philosophers },
+		{ "sieve", row_sieve },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
