@@ -423,6 +423,12 @@ const struct plan_row plan_rows[] = {
 		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
 		.peers = { SLEY, ERLANG, GO },
 	},
+	{
+		.name = "buffer",
+		.about = "40 producers, 40 consumers, 50 places: each item",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, ERLANG, GO },
+	},
 };
 /* clang-format on */
 

@@ -52,6 +52,7 @@ int main(int argc, char **argv)
 		{ "idle-actors-10m", row_idle_actors_10m },
 		{ "philosophers", row_philosophers },
 		{ "sieve", row_sieve },
+		{ "buffer", row_buffer },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
