@@ -429,6 +429,12 @@ const struct plan_row plan_rows[] = {
 		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
 		.peers = { SLEY, ERLANG, GO },
 	},
+	{
+		.name = "smokers",
+		.about = "200 smokers, one told after the other: each round",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, ERLANG, GO },
+	},
 };
 /* clang-format on */
 

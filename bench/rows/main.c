@@ -53,6 +53,7 @@ int main(int argc, char **argv)
 		{ "philosophers", row_philosophers },
 		{ "sieve", row_sieve },
 		{ "buffer", row_buffer },
+		{ "smokers", row_smokers },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
