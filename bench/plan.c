@@ -435,6 +435,12 @@ const struct plan_row plan_rows[] = {
 		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
 		.peers = { SLEY, ERLANG, GO },
 	},
+	{
+		.name = "radix",
+		.about = "50,000 numbers sorted bit by bit: each hop",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, ERLANG, GO },
+	},
 };
 /* clang-format on */
 

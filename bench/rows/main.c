@@ -54,6 +54,7 @@ int main(int argc, char **argv)
 		{ "sieve", row_sieve },
 		{ "buffer", row_buffer },
 		{ "smokers", row_smokers },
+		{ "radix", row_radix },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
