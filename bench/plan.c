@@ -369,6 +369,17 @@ const struct plan_row plan_rows[] = {
 		.peers = { SLEY, ERLANG, CAF, GO },
 	},
 	{
+		.name = "fanin-actors",
+		.about = "8 processes send to one, each message",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.form = "bounded_ns",
+		.peers = { SLEY, ERLANG, CAF, GO },
+		.bars = {
+			{ "ns", "go", 0.4, 0, 2 },
+			{ "ns", "erlang", 0.15, 0, 2 },
+		},
+	},
+	{
 		.name = "spawn-actors",
 		.about = "a process begins, gets a message and ends, each",
 		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,

@@ -44,6 +44,7 @@ int main(int argc, char **argv)
 		{ "pingpong", row_pingpong },
 		{ "pingpong-cross", row_pingpong_cross },
 		{ "count", row_count },
+		{ "fanin-actors", row_fanin_actors },
 		{ "spawn-actors", row_spawn_actors },
 		{ "ring", row_ring },
 		{ "big", row_big },

@@ -49,6 +49,7 @@ void row_sort(const struct measure *m);
 void row_pingpong(const struct measure *m);
 void row_pingpong_cross(const struct measure *m);
 void row_count(const struct measure *m);
+void row_fanin_actors(const struct measure *m);
 void row_spawn_actors(const struct measure *m);
 void row_ring(const struct measure *m);
 void row_big(const struct measure *m);
