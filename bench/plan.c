@@ -429,6 +429,12 @@ const struct plan_row plan_rows[] = {
 		.peers = { SLEY, ERLANG, GO },
 	},
 	{
+		.name = "bank",
+		.about = "transfers among 1,000 accounts, each calls the other",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, ERLANG, GO },
+	},
+	{
 		.name = "sieve",
 		.about = "primes below 100,000 by a chain of processes: a number",
 		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,

@@ -52,6 +52,7 @@ int main(int argc, char **argv)
 		{ "idle-actors", row_idle_actors },
 		{ "idle-actors-10m", row_idle_actors_10m },
 		{ "philosophers", row_philosophers },
+		{ "bank", row_bank },
 		{ "sieve", row_sieve },
 		{ "buffer", row_buffer },
 		{ "smokers", row_smokers },

@@ -57,6 +57,7 @@ void row_chameneos(const struct measure *m);
 void row_idle_actors(const struct measure *m);
 void row_idle_actors_10m(const struct measure *m);
 void row_philosophers(const struct measure *m);
+void row_bank(const struct measure *m);
 void row_sieve(const struct measure *m);
 void row_buffer(const struct measure *m);
 void row_smokers(const struct measure *m);
