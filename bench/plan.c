@@ -453,6 +453,12 @@ const struct plan_row plan_rows[] = {
 		.peers = { SLEY, ERLANG, GO },
 	},
 	{
+		.name = "dictionary",
+		.about = "20 processes ask one, a tenth writes: each answer",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, ERLANG, GO },
+	},
+	{
 		.name = "radix",
 		.about = "50,000 numbers sorted bit by bit: each hop",
 		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,

@@ -56,6 +56,7 @@ int main(int argc, char **argv)
 		{ "sieve", row_sieve },
 		{ "buffer", row_buffer },
 		{ "smokers", row_smokers },
+		{ "dictionary", row_dictionary },
 		{ "radix", row_radix },
 	};
 

@@ -61,6 +61,7 @@ void row_bank(const struct measure *m);
 void row_sieve(const struct measure *m);
 void row_buffer(const struct measure *m);
 void row_smokers(const struct measure *m);
+void row_dictionary(const struct measure *m);
 void row_radix(const struct measure *m);
 
 /* Runs @root as the first task of a runtime. */
