@@ -464,6 +464,12 @@ const struct plan_row plan_rows[] = {
 		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
 		.peers = { SLEY, ERLANG, GO },
 	},
+	{
+		.name = "logmap",
+		.about = "ten series, each with a computer: each term",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, ERLANG, GO },
+	},
 };
 /* clang-format on */
 

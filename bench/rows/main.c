@@ -58,6 +58,7 @@ int main(int argc, char **argv)
 		{ "smokers", row_smokers },
 		{ "dictionary", row_dictionary },
 		{ "radix", row_radix },
+		{ "logmap", row_logmap },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
