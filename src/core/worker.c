@@ -263,12 +263,33 @@ run_turn(struct worker *worker, struct strand *strand, struct sley_task *task)
 	return worker;
 }
 
+/*
+ * Those who talk to each other: turn after turn, without going back to the loop.
+ * A strand that was made for one task is for no other.
+ */
+static struct worker *run_turns(struct worker *worker, struct strand *strand,
+				struct sley_task *task)
+{
+	for (;;) {
+		worker = run_turn(worker, strand, task);
+		if (unlikely(strand->stack_size))
+			return worker;
+		task = worker_pick(worker);
+		if (unlikely(!task || task->fiber ||
+			     !(task_flags(task) & TASK_TURNS)))
+			break;
+		(void)task_claim(task);
+	}
+	worker->handoff = task;
+	return worker;
+}
+
 /* One with turns or a waker, a member of a scope, or one that is cancelled. */
 static noinline struct worker *
 run_rare(struct worker *worker, struct strand *strand, struct sley_task *task)
 {
 	if (likely(task_flags(task) & TASK_TURNS))
-		return run_turn(worker, strand, task);
+		return run_turns(worker, strand, task);
 	if (task_flags(task) & TASK_MEMBER) {
 		if (task_flags(task) & TASK_SLOT)
 			slot_start(strand, task);
