@@ -124,7 +124,9 @@ sley_receive_where(struct sley_msg **msg, sley_wants *wants, void *arg,
  * sley_call - send a request, and wait for the reply to it.
  *
  * Any thread can call, and any process can be called.  @reply may be NULL: then
- * the reply is freed.
+ * the reply is freed.  The first reply counts, whoever sends it: a request that
+ * @to sends on (sley_msg_forward()) is answered by another process, but @to has to
+ * live until then.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -134,6 +136,7 @@ sley_receive_where(struct sley_msg **msg, sley_wants *wants, void *arg,
  *           -ESRCH      there is no such process (any more), or it ended for
  *                       reason 0 without a reply
  *           -ECANCELED  the caller was cancelled, or the process ended so
+ *           -EDEADLK    the caller is @to
  *           the reason  of its end, if it ended without a reply
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
@@ -143,7 +146,8 @@ sley_call(sley_pid to, uint64_t tag, const void *data, size_t size,
 /*
  * sley_call_until - sley_call() with a deadline.
  *
- * A reply that comes too late is freed.
+ * A reply that comes too late is freed.  If @deadline_ns has passed already, nothing
+ * is sent.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -166,6 +170,7 @@ sley_call_until(sley_pid to, uint64_t tag, const void *data, size_t size,
  * Errors:   -ESRCH     nobody waits for it (any more)
  *           -ENOMEM    nothing was sent
  *           -EMSGSIZE  more than 4 GiB
+ *           -EAGAIN    it was a message, and the mailbox of its sender is full
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_reply(const struct sley_msg *request, uint64_t tag, const void *data,

@@ -97,7 +97,9 @@ sley_process_spawn(sley_pid *pid, const struct sley_behaviour *behaviour,
  * SLEY_CONTINUE, in the order of the yields.  Then SLEY_DONE comes, with @tag, and
  * either what the handler completed it with or the error; -ENOSYS if the command
  * has no handler.  Several can be under way.  Those that are not complete when the
- * process ends are forgotten, as are those of a step that ends the process.
+ * process ends are forgotten, as are those of a step that ends the process.  A tag
+ * may be used again when it is complete; who completes it twice then completes the
+ * next one.
  *
  * Context:  a step
  * Blocks:   never
@@ -163,7 +165,8 @@ typedef int sley_handler(const struct sley_command *command, void *arg);
 /* How a handler differs from the usual. */
 struct sley_handler_options {
 	uint32_t size;       /* of this struct; SLEY_HANDLER sets it         */
-	uint64_t timeout_ns; /* then it is complete, with -ETIMEDOUT; 0: never */
+	uint64_t timeout_ns; /* then it is complete, with -ETIMEDOUT, and the
+				handler must not use the payload; 0: never   */
 	uint64_t reserved[2];
 };
 
@@ -213,8 +216,9 @@ sley_unhandle(uint32_t command);
  * Blocks:   never
  * Owner:    @data is copied.
  * Order:    everything before the call happens before the process gets it.
- * Errors:   -ESRCH   there is no such process (any more)
- *           -ENOMEM  it is not complete
+ * Errors:   -ESRCH     there is no such process (any more)
+ *           -ENOMEM    it is not complete
+ *           -EMSGSIZE  more than 4 GiB
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_complete(sley_pid pid, uint64_t tag, const void *data, size_t size);

@@ -51,6 +51,7 @@ struct relations; /* actor/relation.h  */
 struct holding;   /* actor/holding.h   */
 struct yields;    /* actor/command.h   */
 struct bound;     /* actor/bound.h     */
+struct call;      /* actor/call.c      */
 
 /* In ->flags: */
 #define PROCESS_ACTOR (1u << 0)  /* it has a function, not steps            */
@@ -97,6 +98,7 @@ struct process {
 	union {
 		struct yields *yields; /* of a step process: NULL: none so far */
 		void *place;           /* in an actor's frame: its way out */
+		struct call *call;     /* of a port: actor/call.h (lock)   */
 	};
 	union {                            /* what its code is looking at */
 		struct sley_msg *current;  /* NULL: nothing                */

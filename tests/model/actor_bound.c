@@ -91,6 +91,11 @@ static void send(int id)
 	note(bound_send(&place[0], PID, message((uint64_t)id), UINT64_MAX));
 }
 
+static void send_now(int id)
+{
+	note(bound_send(&place[0], PID, message((uint64_t)id), 0));
+}
+
 static void send_soon(int id)
 {
 	note(bound_send(&place[0], PID, message((uint64_t)id), LATER));
@@ -342,6 +347,16 @@ static void got_or_there(void)
 	MODEL_CHECK(ledger.got + ledger.freed == 2);
 }
 
+static void both_were_refused(void)
+{
+	uint64_t dropped;
+
+	MODEL_CHECK(bound_length(&place[0], &dropped) == 1 && dropped == 2);
+	MODEL_CHECK(ledger.full == 2);
+	empty(&place[0]);
+	MODEL_CHECK(ledger.freed == 3);
+}
+
 static void newest_is_there(void)
 {
 	uint64_t dropped;
@@ -415,6 +430,9 @@ MODEL(what_was_put_aside_is_delivered_or_dropped, .setup = setup_aside,
       .threads = { send, deliver_aside }, .finish = both_got);
 MODEL(one_drops_the_other, .setup = setup_dropping, .threads = { send, send },
       .finish = newest_is_there);
+
+MODEL(two_are_refused, .setup = setup_full, .threads = { send_now, send_now },
+      .finish = both_were_refused);
 
 /* ---- giving up ---------------------------------------------------------------------------- */
 

@@ -18,7 +18,7 @@
 
 static int payload[3]; /* of the handlers, written before they are registered */
 static struct ledger {
-	int found, registered, existed;
+	int found, registered, existed, taken;
 } ledger;
 
 void *(os_map)(size_t size)
@@ -99,6 +99,12 @@ static void replace(int id)
 	handle(NEW);
 }
 
+static void take_away(int id)
+{
+	(void)id;
+	ledger.taken += sley_unhandle(COMMAND) == 0;
+}
+
 static void handle_old(int id)
 {
 	(void)id;
@@ -126,6 +132,15 @@ static void one_was_first(void)
 	is_there();
 }
 
+static void one_took_it(void)
+{
+	struct handler handler;
+
+	MODEL_CHECK(ledger.taken == 1);
+	MODEL_CHECK(!handler_find(COMMAND, &handler));
+	model_free(all.chunk[0]);
+}
+
 MODEL(a_handler_is_found_whole, .setup = setup, .threads = { look, replace },
       .finish = is_there);
 
@@ -137,3 +152,6 @@ MODEL(one_of_two_registers, .setup = setup_empty,
 
 MODEL(looking_while_the_first_is_registered, .setup = setup_empty,
       .threads = { look, handle_old }, .finish = is_there);
+
+MODEL(a_handler_is_taken_away_once, .setup = setup,
+      .threads = { take_away, take_away }, .finish = one_took_it);

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * call.c - see call.h.
+ */
+#include "actor/call.h"
+
+#include "actor/relation.h"
+#include "actor/send.h"
+#include "core/wait.h"
+
+#include <errno.h>
+
+struct call {
+	struct process *port;
+	sley_pid pid; /* of the port */
+	struct watch watch;
+	struct sley_task *task; /* waits; NULL: not yet (lock)              */
+	bool over;              /* somebody has closed the port (lock)      */
+	int error;              /* and this came of it; 0:                  */
+	struct sley_msg *reply;
+};
+
+/* ---- the port ---------------------------------------------------------------- */
+
+static int open_port(struct call *call)
+{
+	struct process *port = table_get();
+
+	if (unlikely(!port))
+		return -ENOMEM;
+	call->port = port;
+	call->pid = PID_PORT | pid_make(0, port->index, port->generation);
+	call->task = NULL;
+	call->over = false;
+	/* Somebody with an old pid may be looking. */
+	spin_lock(&port->lock);
+	port->call = call;
+	/* relaxed: a hint for who looks; believed under the lock. */
+	store_relaxed(&port->pid, call->pid);
+	spin_unlock(&port->lock);
+	return 0;
+}
+
+/* Locked. */
+static void close_port(struct process *port)
+{
+	/* relaxed: believed under the lock only. */
+	store_relaxed(&port->pid, SLEY_NO_PID);
+}
+
+/* False: it is not open (any more). */
+static bool lock_port(struct process *port, sley_pid pid)
+{
+	spin_lock(&port->lock);
+	/* relaxed: written under the lock. */
+	if (likely(load_relaxed(&port->pid) == pid))
+		return true;
+	spin_unlock(&port->lock);
+	return false;
+}
+
+/* Locked, and unlocks: the first outcome. */
+static void conclude(struct process *port, struct sley_msg *reply, int error)
+{
+	struct call *call = port->call;
+	struct sley_task *task = call->task;
+
+	call->reply = reply;
+	call->error = error;
+	call->over = true;
+	close_port(port);
+	if (task && task_decide(task, VERDICT_WOKEN, 0) != DECIDED_QUEUE)
+		task = NULL;
+	spin_unlock(&port->lock);
+	if (task)
+		task_enqueue(task);
+}
+
+int port_deliver(struct process *port, sley_pid pid, struct sley_msg *msg)
+{
+	if (msg->kind != SLEY_MESSAGE || !lock_port(port, pid)) {
+		mail_free(msg);
+		return -ESRCH;
+	}
+	conclude(port, msg, 0);
+	return 0;
+}
+
+void port_ended(sley_pid pid, sley_pid target, int reason)
+{
+	struct process *port = process_find(pid);
+
+	(void)target;
+	if (port && lock_port(port, pid))
+		conclude(port, NULL, reason ? reason : -ESRCH);
+}
+
+/* ---- the caller ---------------------------------------------------------------- */
+
+/* @error is what came of it, unless somebody was faster. */
+static int give_up(struct call *call, int error)
+{
+	struct process *port = call->port;
+
+	spin_lock(&port->lock);
+	if (call->over)
+		error = call->error;
+	else
+		close_port(port);
+	spin_unlock(&port->lock);
+	return error;
+}
+
+static int wait_for_reply(struct call *call, uint64_t deadline_ns)
+{
+	struct sley_task thread, *task = wait_task(&thread);
+	struct process *port = call->port;
+	int result;
+
+	spin_lock(&port->lock);
+	if (call->over) {
+		spin_unlock(&port->lock);
+		return call->error;
+	}
+	task_announce_wait(task);
+	call->task = task;
+	spin_unlock(&port->lock);
+	result = wait_result(wait_announced(task, deadline_ns));
+	return likely(result >= 0) ? call->error : give_up(call, result);
+}
+
+/* The port is open; it is closed when this returns. */
+static int ask(struct call *call, sley_pid to, struct sley_msg *request,
+	       uint64_t deadline_ns)
+{
+	int err = relation_watch(&call->watch, to, call->pid);
+
+	if (unlikely(err)) {
+		mail_free(request);
+		return give_up(call, err);
+	}
+	request->from = call->pid;
+	err = send_message(to, request,
+			   deadline_ns == UINT64_MAX ? SEND_AT_LENGTH
+						     : deadline_ns);
+	if (likely(!err))
+		err = wait_for_reply(call, deadline_ns);
+	else
+		err = give_up(call, err);
+	relation_unwatch(&call->watch);
+	return err;
+}
+
+/* The reply belongs to the caller now. */
+static void take_reply(struct sley_msg *msg, struct sley_msg **reply)
+{
+	if (!reply) {
+		mail_free(msg);
+		return;
+	}
+	mail_deliver(msg);
+	msg->flags |= MAIL_KEPT;
+	*reply = msg;
+}
+
+int sley_call_until(sley_pid to, uint64_t tag, const void *data, size_t size,
+		    struct sley_msg **reply, uint64_t deadline_ns)
+{
+	struct sley_msg *request;
+	struct call call;
+	int err;
+
+	if (unlikely((to & PID_PORT) || !process_find(to)))
+		return -ESRCH;
+	if (unlikely(to == sley_self()))
+		return -EDEADLK;
+	err = wait_refused_slow(deadline_ns, 0)
+		      ?: mail_create_copy(&request, SLEY_MESSAGE, tag, data,
+					  size);
+	if (unlikely(err))
+		return err;
+	err = open_port(&call);
+	if (unlikely(err)) {
+		mail_free(request);
+		return err;
+	}
+	err = ask(&call, to, request, deadline_ns);
+	table_put(call.port);
+	if (likely(!err))
+		take_reply(call.reply, reply);
+	return err;
+}
+
+int sley_call(sley_pid to, uint64_t tag, const void *data, size_t size,
+	      struct sley_msg **reply)
+{
+	return sley_call_until(to, tag, data, size, reply, UINT64_MAX);
+}
+
+int sley_reply(const struct sley_msg *request, uint64_t tag, const void *data,
+	       size_t size)
+{
+	struct sley_msg *msg;
+	int err = mail_create_copy(&msg, SLEY_MESSAGE, tag, data, size);
+
+	if (unlikely(err))
+		return err;
+	msg->from = sley_self();
+	return send_message(request->from, msg, 0);
+}

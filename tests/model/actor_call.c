@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * actor_call.c - src/actor/call.c: a call has one outcome, of the reply, the end of
+ * who was called, the deadline and a cancel; who replies knows whether its reply was
+ * it; no message is lost or freed twice; and a late reply does not reach the next
+ * call in the same place.
+ *
+ * The caller is a task or a plain thread.  Who was called is two threads of the
+ * model: one that has the request, and replies, and one that lets the process end,
+ * as actor/watch.c does.  The mailbox between them is one word.
+ *
+ * Complete for a caller and one or two of: a replier, another one, the end, a
+ * cancel, the deadline.  What it could miss: two callers (they share nothing but the
+ * table), and what a place is used for next, but for another port.
+ */
+#include "inline_paths.h"
+#include "tasks_only.h"
+
+#include "actor/call.c"
+
+#define PORT 4   /* its place */
+#define SERVER 5 /* its place, and its pid */
+
+struct process *sley__table[TABLE_CHUNKS];
+
+static struct process places[SERVER + 1];
+static struct spinlock watching; /* what the lock of the server is */
+static struct watch *watch;
+static bool ended;
+static struct sley_msg *mailbox; /* a word: the request */
+static uint32_t requested;       /* there was one       */
+static sley_pid first_port;
+static int payload[MODEL_THREADS_MAX];
+static struct ledger {
+	int got, gave_up, ended, refused; /* calls                */
+	int replied, late;                /* what repliers got    */
+	int messages;                     /* that are not freed   */
+	int in_use;                       /* places               */
+} ledger;
+
+/* ---- the rest of the engine ------------------------------------------------------ */
+
+struct process *table_get(void)
+{
+	MODEL_CHECK(ledger.in_use++ == 0);
+	places[PORT].generation++;
+	return &places[PORT];
+}
+
+void table_put(struct process *process)
+{
+	MODEL_CHECK(process == &places[PORT]);
+	ledger.in_use--;
+}
+
+sley_pid sley_self(void)
+{
+	return SLEY_NO_PID;
+}
+
+int mail_create_copy(struct sley_msg **out, unsigned int kind, uint64_t tag,
+		     const void *data, size_t size)
+{
+	(void)data;
+	(void)size;
+	*out = model_alloc(sizeof(**out));
+	(*out)->kind = (uint8_t)kind;
+	(*out)->tag = tag;
+	ledger.messages++;
+	return 0;
+}
+
+void mail_free(struct sley_msg *msg)
+{
+	ledger.messages--;
+	model_free(msg);
+}
+
+void mail_deliver_outside(struct sley_msg *msg)
+{
+	(void)msg;
+	never();
+}
+
+int send_message(sley_pid to, struct sley_msg *msg, uint64_t deadline_ns)
+{
+	struct sley_msg *old;
+
+	(void)deadline_ns;
+	if (to & PID_PORT) {
+		struct process *port = process_find(to);
+
+		if (port)
+			return port_deliver(port, to, msg);
+		mail_free(msg);
+		return -ESRCH;
+	}
+	MODEL_CHECK(to == SERVER);
+	if (!first_port)
+		first_port = msg->from;
+	old = xchg_acq_rel(&mailbox, msg);
+	if (old)
+		mail_free(old);
+	store_release(&requested, 1);
+	return 0;
+}
+
+int relation_watch(struct watch *own, sley_pid target, sley_pid port)
+{
+	int err = 0;
+
+	own->target = target;
+	own->port = port;
+	spin_lock(&watching);
+	if (ended)
+		err = -ESRCH;
+	else
+		watch = own;
+	spin_unlock(&watching);
+	return err;
+}
+
+void relation_unwatch(struct watch *own)
+{
+	spin_lock(&watching);
+	MODEL_CHECK(!watch || watch == own);
+	watch = NULL;
+	spin_unlock(&watching);
+}
+
+/* ---- the scene -------------------------------------------------------------------- */
+
+static void setup_with(enum tasks_flags flags)
+{
+	tasks_setup(flags);
+	memset(places, 0, sizeof(places));
+	places[PORT].index = PORT;
+	sley__table[0] = places;
+	places[SERVER].pid = SERVER;
+	watching = (struct spinlock){ 0 };
+	watch = NULL;
+	ended = false;
+	mailbox = NULL;
+	requested = 0;
+	first_port = 0;
+	memset(payload, 0, sizeof(payload));
+	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
+	model_lock_word(&places[PORT].lock.word);
+	model_lock_word(&watching.word);
+	model_name(&places[PORT].lock.word, "port.lock");
+	model_name(&places[PORT].pid, "port.pid");
+	model_name(&mailbox, "mailbox");
+	model_name(&requested, "requested");
+}
+
+static void setup(void)
+{
+	setup_with(0);
+}
+
+static void setup_timed(void)
+{
+	setup_with(TASKS_TIMED);
+}
+
+static void setup_barrier(void)
+{
+	setup_with(TASKS_BARRIER);
+}
+
+/* ---- the caller --------------------------------------------------------------------- */
+
+static void call_it(uint64_t deadline_ns)
+{
+	struct sley_msg *reply = NULL;
+	int err = sley_call_until(SERVER, 1, NULL, 0, &reply, deadline_ns);
+
+	MODEL_CHECK((err == 0) == (reply != NULL));
+	ledger.got += err == 0;
+	ledger.ended += err == -EIO;
+	ledger.refused += err == -ESRCH;
+	ledger.gave_up += err == -ETIMEDOUT || err == -ECANCELED;
+	if (!reply)
+		return;
+	/* The tag is the thread that has replied. */
+	MODEL_CHECK(payload[reply->tag] == 7);
+	mail_free(reply);
+}
+
+static void call(int id)
+{
+	(void)id;
+	call_it(UINT64_MAX);
+}
+
+static void call_soon(int id)
+{
+	(void)id;
+	call_it(LATER);
+}
+
+static void task_call(int id)
+{
+	task_begin(id);
+	call_it(UINT64_MAX);
+}
+
+static void task_call_soon(int id)
+{
+	task_begin(id);
+	call_it(LATER);
+}
+
+static void task_call_twice(int id)
+{
+	task_begin(id);
+	call_it(LATER);
+	call_it(LATER);
+}
+
+/* ---- who was called ------------------------------------------------------------------ */
+
+static void reply_to(sley_pid port, int id)
+{
+	const struct sley_msg request = { .from = port };
+	int err;
+
+	payload[id] = 7;
+	err = sley_reply(&request, (uint64_t)id, NULL, 0);
+	MODEL_CHECK(err == 0 || err == -ESRCH);
+	ledger.replied += err == 0;
+	ledger.late += err != 0;
+}
+
+static void await_request(void)
+{
+	while (!load_acquire(&requested))
+		spin_hint(&requested);
+}
+
+/* Who is cancelled earlier asks nobody. */
+static void cancel_first(int id)
+{
+	await_request();
+	task_begin(id);
+	task_end_wait(0);
+}
+
+/* Any number of threads may have the request: only its sender counts. */
+static void reply(int id)
+{
+	await_request();
+	reply_to(first_port, id);
+}
+
+static void task_reply(int id)
+{
+	task_begin(id);
+	reply(id);
+}
+
+/* Ends for -EIO; who calls later finds nobody. */
+static void end(int id)
+{
+	sley_pid port = SLEY_NO_PID;
+
+	(void)id;
+	spin_lock(&watching);
+	ended = true;
+	if (watch)
+		port = watch->port;
+	watch = NULL;
+	spin_unlock(&watching);
+	if (port)
+		port_ended(port, SERVER, -EIO);
+}
+
+static void task_end(int id)
+{
+	task_begin(id);
+	end(id);
+}
+
+/* ---- what holds at the end -------------------------------------------------------------- */
+
+static int outcomes(void)
+{
+	return ledger.got + ledger.ended + ledger.refused + ledger.gave_up;
+}
+
+static void settled(int calls)
+{
+	struct sley_msg *rest = mailbox;
+
+	MODEL_CHECK(outcomes() == calls);
+	MODEL_CHECK(ledger.got == ledger.replied);
+	MODEL_CHECK(!ledger.in_use && !places[PORT].pid && !watch);
+	if (rest)
+		mail_free(rest);
+	MODEL_CHECK(ledger.messages == 0);
+	tasks_check();
+}
+
+static void one_outcome(void)
+{
+	settled(1);
+}
+
+static void answered(void)
+{
+	MODEL_CHECK(ledger.got == 1);
+	settled(1);
+}
+
+static void two_outcomes(void)
+{
+	settled(2);
+}
+
+/* ---- plain threads ------------------------------------------------------------------------ */
+
+MODEL(a_thread_gets_the_reply, .setup = setup, .threads = { call, reply },
+      .finish = answered);
+MODEL(a_thread_gets_one_of_two_replies, .setup = setup,
+      .threads = { call, reply, reply }, .finish = answered);
+MODEL(a_thread_is_told_of_the_end, .setup = setup, .threads = { call, end },
+      .finish = one_outcome);
+MODEL(a_thread_gets_the_reply_or_is_late, .setup = setup,
+      .threads = { call_soon, reply }, .finish = one_outcome);
+MODEL(a_thread_is_told_of_the_end_or_is_late, .setup = setup,
+      .threads = { call_soon, end }, .finish = one_outcome);
+
+/* ---- tasks ---------------------------------------------------------------------------------- */
+
+/* If it ends first nobody is asked. */
+static void end_after_request(int id)
+{
+	await_request();
+	task_end(id);
+}
+
+MODEL(a_task_gets_the_reply, .setup = setup,
+      .threads = { task_call, task_reply }, .finish = answered);
+MODEL(a_task_gets_the_reply_of_a_thread, .setup = setup,
+      .threads = { task_call, reply }, .finish = answered);
+MODEL(a_task_gets_the_reply_or_is_told_of_the_end, .setup = setup,
+      .threads = { task_call, task_reply, end_after_request },
+      .finish = one_outcome);
+MODEL(a_task_gets_the_reply_or_is_cancelled, .setup = setup,
+      .threads = { task_call, task_reply, cancel_first },
+      .finish = one_outcome);
+MODEL(a_task_gets_the_reply_or_is_cancelled_by_membarrier,
+      .setup = setup_barrier,
+      .threads = { task_call, task_reply, cancel_first },
+      .finish = one_outcome);
+MODEL(a_task_gets_the_reply_or_is_late, .setup = setup_timed,
+      .threads = { task_call_soon, task_reply }, .finish = one_outcome);
+MODEL(a_task_is_told_of_the_end_or_is_late, .setup = setup_timed,
+      .threads = { task_call_soon, task_end }, .finish = one_outcome);
+MODEL(a_late_reply_is_not_for_the_next_call, .setup = setup_timed,
+      .threads = { task_call_twice, task_reply }, .finish = two_outcomes);
