@@ -94,7 +94,9 @@ static bool grow(struct pool *pool)
 	}
 	grown = pool->nr_fresh;
 	spin_unlock(&pool->lock);
-	if (!used)
+	if (used) /* for good: it is not to be missed by who counts */
+		fault_count_mapped(-(ptrdiff_t)chunk_size(pool));
+	else
 		os_unmap(chunk, chunk_size(pool));
 	return grown;
 }
