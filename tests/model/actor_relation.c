@@ -168,7 +168,7 @@ static void begin(void)
 		process->relations = NULL;
 		process->inbox.word = INBOX_EMPTY;
 		process->lock.word = 0;
-		process->control.first = NULL;
+		process->control.last = NULL;
 		process->task.flags = TASK_PROCESS;
 		strands[i].task = &process->task;
 		selves[1 + i] = (struct self){ .strand = &strands[i] };
@@ -259,7 +259,7 @@ static void unmonitors(int id)
 		receive(id);
 	sley_unmonitor(ledger.number);
 	ledger.undone = true;
-	MODEL_CHECK(!at(id)->control.first);
+	MODEL_CHECK(mail_empty(&at(id)->control));
 	receive(id);
 }
 
@@ -324,7 +324,7 @@ static void unlinks(int id)
 		receive(id);
 	sley_unlink(pid_of(1));
 	ledger.undone = true;
-	MODEL_CHECK(!at(id)->control.first);
+	MODEL_CHECK(mail_empty(&at(id)->control));
 	receive(id);
 }
 
