@@ -51,7 +51,7 @@ static struct haul take(struct pool *pool, uint32_t max)
 		pool->full = pool->full->more;
 	} else if (pool->rest) {
 		haul.magazine = take_rest(pool, max);
-	} else {
+	} else if (pool->nr_fresh) {
 		haul.fresh = pool->fresh;
 		haul.nr_fresh = pool->nr_fresh < max ? pool->nr_fresh : max;
 		pool->fresh += (size_t)haul.nr_fresh * pool->object_size;
