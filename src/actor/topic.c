@@ -439,9 +439,13 @@ size_t sley_topic_members(const char *topic, sley_pid *pid, size_t max)
 	if (!walk_begin(&walk, topic))
 		return 0;
 	while (walk_next(&walk)) {
-		for (unsigned int i = 0; i < walk.nr; i++, nr++) {
+		for (unsigned int i = 0; i < walk.nr; i++) {
+			/* Who has ended may not have come to leaving. */
+			if (!process_find(walk.pid[i]))
+				continue;
 			if (nr < max)
 				pid[nr] = walk.pid[i];
+			nr++;
 		}
 	}
 	walk_end(&walk);
