@@ -38,7 +38,7 @@
  *
  * Edges:
  *
- *   O1  a chunk is made -> a post is found there : it is zero, and knows its index
+ *   O1  a post is freed -> who cancels and waits for that sees so : it was sent
  *
  * Rejected: a list of posts in each runtime, for its end (the timers know them
  * already); to let a cancelled one stay in the timers until its time comes (which
@@ -67,9 +67,8 @@ enum post_state {
 struct post {
 	struct alarm alarm;
 	struct spinlock lock;
-	uint32_t state;      /* enum post_state                    */
-	uint32_t generation; /* counts when it is freed            */
-	uint32_t index;      /* constant                           */
+	uint32_t index; /* constant                           */
+	uint64_t word;  /* generation, enum post_state        */
 	sley_pid to;
 	uint64_t interval_ns;  /* 0: once                            */
 	struct sley_msg *msg;  /* to be sent; or its pattern         */
@@ -85,6 +84,33 @@ _Static_assert(sizeof(struct post) <= POST_SIZE, "posts come from a pool");
 static char *chunks[CHUNKS];
 static uint32_t nr_chunks; /* under the lock of the pool */
 
+/* ---- the word: written under the lock ---------------------------------------------- */
+
+static uint64_t word_of(uint32_t generation, enum post_state state)
+{
+	return (uint64_t)generation << 32 | (uint32_t)state;
+}
+
+static enum post_state state_of(const struct post *post)
+{
+	/* relaxed: it is locked. */
+	return (enum post_state)(uint32_t)load_relaxed(&post->word);
+}
+
+static uint32_t generation_of(const struct post *post)
+{
+	/* relaxed: it is locked. */
+	return (uint32_t)(load_relaxed(&post->word) >> 32);
+}
+
+static void set_state(struct post *post, enum post_state state)
+{
+	/* relaxed: it is locked; who waits does so for the next generation. */
+	store_relaxed(&post->word, word_of(generation_of(post), state));
+}
+
+/* ---- where they are ------------------------------------------------------------------ */
+
 static struct post *post_in(char *chunk, uint32_t i)
 {
 	return (struct post *)(void *)(chunk + (size_t)i * POST_SIZE);
@@ -97,7 +123,8 @@ static bool adopt(struct pool *pool, void *chunk)
 		return false;
 	for (uint32_t i = 0; i < CHUNK_POSTS; i++)
 		post_in(chunk, i)->index = nr_chunks * CHUNK_POSTS + i;
-	store_release(&chunks[nr_chunks++], chunk); /* O1 */
+	/* relaxed: what others look at there is zero, or under a lock of it. */
+	store_relaxed(&chunks[nr_chunks++], chunk);
 	return true;
 }
 
@@ -127,10 +154,9 @@ static void enter_child(void)
 			post_in(chunks[i / CHUNK_POSTS], i % CHUNK_POSTS);
 
 		/* A page that is not written is not copied. */
-		if (post->state != POST_FREE) {
-			post->state = POST_FREE;
-			post->generation++;
-		}
+		if (state_of(post) != POST_FREE)
+			post->word =
+				word_of(generation_of(post) + 1, POST_FREE);
 		/* relaxed: there is one thread. */
 		if (load_relaxed(&post->lock.word))
 			spin_unlock(&post->lock);
@@ -148,7 +174,7 @@ __attribute__((constructor)) static void watch_forks(void)
 /* Locked, or its own. */
 static sley_post id_of(const struct post *post)
 {
-	return (uint64_t)post->generation << 32 | (post->index + 1);
+	return (uint64_t)generation_of(post) << 32 | (post->index + 1);
 }
 
 static struct post *post_at(sley_post id)
@@ -156,23 +182,23 @@ static struct post *post_at(sley_post id)
 	uint32_t index = (uint32_t)id - 1;
 	char *chunk = NULL;
 
-	if ((uint32_t)id && index / CHUNK_POSTS < CHUNKS)
-		chunk = load_acquire(&chunks[index / CHUNK_POSTS]); /* O1 */
+	if (index / CHUNK_POSTS < CHUNKS)
+		/* relaxed: as above. */
+		chunk = load_relaxed(&chunks[index / CHUNK_POSTS]);
 	return chunk ? post_in(chunk, index % CHUNK_POSTS) : NULL;
 }
 
 /* Locked, and not in the timers; unlocks it.  What is left of it is freed. */
 static void post_free(struct post *post)
 {
+	uint32_t generation = generation_of(post) + 1;
 	struct sley_msg *msg = post->msg;
-	bool used_up;
 
-	post->state = POST_FREE;
-	used_up = ++post->generation == 0;
+	store_release(&post->word, word_of(generation, POST_FREE)); /* O1 */
 	spin_unlock(&post->lock);
 	if (msg)
 		mail_free(msg);
-	if (!used_up)
+	if (generation)
 		pool_put(&pool, NULL, post);
 }
 
@@ -223,20 +249,20 @@ static void ring(struct alarm *alarm)
 	bool again;
 
 	spin_lock(&post->lock);
-	if (post->state == POST_STOPPED || keeper->timers.ended) {
+	if (state_of(post) == POST_STOPPED || keeper->timers.ended) {
 		post_free(post);
 		return;
 	}
-	post->state = POST_SENDING;
+	set_state(post, POST_SENDING);
 	post->by = &sley__self;
 	spin_unlock(&post->lock);
 	again = send(post);
 	spin_lock(&post->lock);
-	if (!again || post->state == POST_LAST) {
+	if (!again || state_of(post) == POST_LAST) {
 		post_free(post);
 		return;
 	}
-	post->state = POST_SET;
+	set_state(post, POST_SET);
 	alarm_start(&keeper->timers, alarm,
 		    next_time(alarm->timer.node.key, post->interval_ns));
 	spin_unlock(&post->lock);
@@ -262,7 +288,7 @@ static int start(struct worker *keeper, sley_pid to, struct sley_msg *msg,
 	post->to = to;
 	post->interval_ns = interval_ns;
 	post->msg = msg;
-	post->state = POST_SET;
+	set_state(post, POST_SET);
 	*id = id_of(post);
 	alarm_start(&keeper->timers, &post->alarm, when_ns);
 	spin_unlock(&post->lock);
@@ -322,41 +348,59 @@ int sley_post_every(sley_pid to, uint64_t tag, const void *data, size_t size,
 
 /* ---- cancelling ------------------------------------------------------------------------ */
 
-/* Until it has been sent.  Locked, before and after. */
-static void await_sent(struct post *post, sley_post id)
+static bool is_sending(enum post_state state)
 {
-	while (id_of(post) == id && post->by != &sley__self &&
-	       (post->state == POST_SENDING || post->state == POST_LAST)) {
-		spin_unlock(&post->lock);
-		spin_hint(&post->lock.word);
+	return state == POST_SENDING || state == POST_LAST;
+}
+
+/* What is being sent for the last time has been sent, and is freed. */
+static void await_sent(const struct post *post, uint32_t generation)
+{
+	while (load_acquire(&post->word) >> 32 == generation) { /* O1 */
+		spin_hint(&post->word);
 		spin_yield();
-		spin_lock(&post->lock);
+	}
+}
+
+/* Locked.  Returns 0 if it was cancelled by this. */
+static int cancel_locked(struct post *post)
+{
+	switch (state_of(post)) {
+	case POST_SET:
+		set_state(post, POST_STOPPED);
+		return 0;
+	case POST_SENDING:
+		if (!post->interval_ns)
+			return -ENOENT;
+		set_state(post, POST_LAST);
+		return 0;
+	default:
+		return -ENOENT;
 	}
 }
 
 int sley_post_cancel(sley_post id)
 {
+	uint32_t generation = (uint32_t)(id >> 32);
 	struct post *post = post_at(id);
-	int err = 0;
+	bool wait;
+	int err;
 
 	if (!post)
 		return -ENOENT;
 	spin_lock(&post->lock);
-	if (id_of(post) != id || post->state == POST_FREE) {
-		err = -ENOENT;
-	} else if (post->state == POST_SET) {
-		if (timer_stop(&post->alarm.timer)) {
-			post_free(post);
-			return 0;
-		}
-		post->state = POST_STOPPED;
-	} else if (post->state == POST_SENDING && post->interval_ns) {
-		post->state = POST_LAST;
-		await_sent(post, id);
-	} else {
-		err = -ENOENT;
-		await_sent(post, id);
+	if (generation_of(post) != generation) {
+		spin_unlock(&post->lock);
+		return -ENOENT;
 	}
+	if (state_of(post) == POST_SET && timer_stop(&post->alarm.timer)) {
+		post_free(post);
+		return 0;
+	}
+	err = cancel_locked(post);
+	wait = is_sending(state_of(post)) && post->by != &sley__self;
 	spin_unlock(&post->lock);
+	if (wait)
+		await_sent(post, generation);
 	return err;
 }

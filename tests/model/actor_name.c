@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * actor_name.c - src/actor/name.c against the end of a process: a name leads to
+ * one process that is alive; when others hear of the end the name is free, and it
+ * is free before that for who has found the process gone; a dying process gets no
+ * name that would be left behind; and each name is given back once.
+ *
+ * The end is that of process_end(), as far as it concerns names: the pid goes under
+ * the lock, then the names, then others are told.  Beside it another process wants
+ * the name, somebody takes it back, and somebody gives the dying one another.
+ *
+ * Complete for the end of a process with one name against one that registers it for
+ * another, with or without one that takes it back; against one that has been told,
+ * or has found it gone; and against one that names the dying one.  Not seen: several
+ * names, and shards; both are a matter of the stress test.
+ */
+#include "selves.h"
+
+#include "actor/name.c"
+#include "os/map.h"
+
+#define OLD 0
+#define NEW 1
+#define PROCESSES 2
+
+static struct process processes[PROCESSES];
+static struct {
+	_Alignas(64) char memory[POOL_MAGAZINE * NAME_SIZE];
+} chunk;
+static uint32_t told; /* that the old one has ended */
+static struct ledger {
+	int registered, existed, gone, taken_back;
+} ledger;
+
+void *(os_map)(size_t size)
+{
+	MODEL_CHECK(size == sizeof(chunk.memory));
+	return chunk.memory;
+}
+
+void os_unmap(void *memory, size_t size)
+{
+	(void)memory;
+	(void)size;
+	MODEL_CHECK(false);
+}
+
+/* ---- the scene ------------------------------------------------------------------- */
+
+static sley_pid pid_of(uint32_t i)
+{
+	return pid_make(0, i, 1);
+}
+
+static void setup_nameless(void)
+{
+	memset(&names, 0, sizeof(names));
+	memset(&chunk, 0, sizeof(chunk));
+	pool = (struct pool){ .object_size = NAME_SIZE };
+	sley__table[0] = processes;
+	for (uint32_t i = 0; i < PROCESSES; i++) {
+		memset(&processes[i], 0, sizeof(processes[i]));
+		processes[i].index = i;
+		processes[i].pid = pid_of(i);
+		model_lock_word(&processes[i].lock.word);
+		model_name(&processes[i].lock.word, "lock%d", (int)i);
+		model_name(&processes[i].pid, "pid%d", (int)i);
+	}
+	told = 0;
+	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
+	model_lock_word(&pool.lock.word);
+	model_lock_word(&names.shard[0].lock.word);
+	model_name(&pool.lock.word, "pool");
+	model_name(&names.shard[0].lock.word, "shard");
+	model_name(&told, "told");
+}
+
+static void setup(void)
+{
+	setup_nameless();
+	MODEL_CHECK(name_register("x", pid_of(OLD), NULL) == 0);
+}
+
+/* As process_end() does. */
+static void end(int thread)
+{
+	struct process *process = &processes[OLD];
+
+	(void)thread;
+	spin_lock(&process->lock);
+	store_relaxed(&process->pid, SLEY_NO_PID);
+	spin_unlock(&process->lock);
+	names_forget(process);
+	store_release(&told, 1);
+}
+
+static void inherit(int thread)
+{
+	sley_pid owner = SLEY_NO_PID;
+	int err = name_register("x", pid_of(NEW), &owner);
+
+	(void)thread;
+	MODEL_CHECK(err == 0 || err == -EEXIST);
+	MODEL_CHECK(!err == !owner);
+	if (err) {
+		MODEL_CHECK(owner == pid_of(OLD));
+		ledger.existed++;
+	} else {
+		ledger.registered++;
+	}
+}
+
+static void take_back(int thread)
+{
+	(void)thread;
+	if (!sley_unregister("x"))
+		ledger.taken_back++;
+}
+
+/* Whatever is left of the old one: nothing. */
+static void finish(void)
+{
+	int left = ledger.registered;
+	sley_pid pid = sley_whereis("x");
+
+	/* What was taken back was the new one's, or the old one's before. */
+	MODEL_CHECK(!processes[OLD].holdings);
+	MODEL_CHECK((uint32_t)(pid != SLEY_NO_PID) == names.shard[0].nr);
+	MODEL_CHECK(!pid || pid == pid_of(NEW));
+	MODEL_CHECK(!pid == !processes[NEW].holdings);
+	if (!ledger.taken_back)
+		MODEL_CHECK(names.shard[0].nr == (uint32_t)left);
+}
+
+MODEL(an_heir_gets_it_when_the_owner_is_gone, .setup = setup,
+      .threads = { end, inherit }, .finish = finish);
+
+MODEL(somebody_takes_it_back, .setup = setup,
+      .threads = { end, inherit, take_back }, .finish = finish);
+
+MODEL(two_take_it_back, .setup = setup,
+      .threads = { end, take_back, take_back }, .finish = finish);
+
+/* ---- who knows that it is gone ------------------------------------------------------ */
+
+static void inherit_when_told(int thread)
+{
+	if (!load_acquire(&told))
+		return;
+	inherit(thread);
+	MODEL_CHECK(ledger.registered == 1);
+}
+
+MODEL(who_was_told_gets_it, .setup = setup,
+      .threads = { end, inherit_when_told }, .finish = finish);
+
+static void inherit_when_gone(int thread)
+{
+	if (process_find(pid_of(OLD)))
+		return;
+	MODEL_CHECK(sley_whereis("x") == SLEY_NO_PID);
+	inherit(thread);
+	MODEL_CHECK(ledger.registered == 1);
+}
+
+MODEL(who_has_found_it_gone_gets_it, .setup = setup,
+      .threads = { end, inherit_when_gone }, .finish = finish);
+
+/* ---- a name for the dying ------------------------------------------------------------ */
+
+static void name_it(int thread)
+{
+	int err = name_register("x", pid_of(OLD), NULL);
+
+	(void)thread;
+	MODEL_CHECK(err == 0 || err == -ESRCH);
+	ledger.gone += err == -ESRCH;
+}
+
+static void finish_nameless(void)
+{
+	MODEL_CHECK(sley_whereis("x") == SLEY_NO_PID);
+	MODEL_CHECK(names.shard[0].nr == 0);
+	MODEL_CHECK(!processes[OLD].holdings);
+}
+
+MODEL(the_dying_get_no_name, .setup = setup_nameless,
+      .threads = { end, name_it }, .finish = finish_nameless);
