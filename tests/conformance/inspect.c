@@ -236,6 +236,111 @@ TEST_WORKERS(w12_a_process_knows_its_parent)
 	stop(rt);
 }
 
+/* ---- relations, commands, limits -------------------------------------------------------- */
+
+static int has_relations(void *arg)
+{
+	struct listener *child = arg;
+	uint64_t monitor[2];
+
+	CHECK_EQ(sley_actor_spawn(&child->pid, listener_actor, child, NULL), 0);
+	CHECK_EQ(sley_link(child->pid), 0);
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(sley_monitor(child->pid, &monitor[i]), 0);
+	CHECK_EQ(inspect(child->pid).links, 1);
+	CHECK_EQ(inspect(sley_self()).links, 1);
+	CHECK_EQ(inspect(child->pid).monitors, 2);
+	CHECK_EQ(inspect(sley_self()).monitors, 0);
+	sley_unmonitor(monitor[0]);
+	sley_unlink(child->pid);
+	CHECK_EQ(inspect(child->pid).links, 0);
+	CHECK_EQ(inspect(sley_self()).links, 0);
+	CHECK_EQ(inspect(child->pid).monitors, 1);
+	return 0;
+}
+
+TEST_WORKERS(w12_links_and_monitors_are_counted)
+{
+	struct sley *rt = start();
+	struct listener child = { 0 };
+	sley_pid pid;
+
+	CHECK_EQ(sley_actor_spawn(&pid, has_relations, &child, NULL), 0);
+	AWAIT(!sley_process_alive(pid));
+	AWAIT(inspect(child.pid).monitors == 0);
+	hush(&child);
+	stop(rt);
+}
+
+enum { COMMAND = 1200 };
+
+static int later(const struct sley_command *command, void *arg)
+{
+	(void)command;
+	(void)arg;
+	return 0;
+}
+
+static enum sley_step yields_two(void *self, struct sley_msg *const *msg,
+				 size_t nr, struct sley_out *out)
+{
+	int *left = self;
+
+	(void)msg;
+	if (!nr) {
+		*left = 2;
+		CHECK_EQ(sley_out_yield(out, COMMAND, 1, NULL), 0);
+		CHECK_EQ(sley_out_yield(out, COMMAND + 1, 2, NULL), 0);
+	}
+	*left -= (int)nr;
+	return *left ? SLEY_WAIT : sley_out_done(out, 0);
+}
+
+TEST_WORKERS(w12_commands_that_are_not_complete_are_shown)
+{
+	static const struct sley_behaviour behaviour = {
+		.size = sizeof(int),
+		.step = yields_two,
+	};
+	struct sley *rt = start();
+	sley_pid pid;
+
+	CHECK_EQ(sley_handle(COMMAND, later, NULL, NULL), 0);
+	CHECK_EQ(sley_handle(COMMAND + 1, later, NULL, NULL), 0);
+	CHECK_EQ(sley_process_spawn(&pid, &behaviour, NULL, 0, NULL), 0);
+	AWAIT(inspect(pid).yields == 2);
+	AWAIT(is_in(pid, SLEY_PROCESS_BLOCKED));
+	CHECK_EQ(inspect(pid).command, COMMAND);
+	CHECK_EQ(sley_complete(pid, 77, NULL, 0), 0);
+	AWAIT(inspect(pid).stray == 1);
+	CHECK_EQ(sley_complete(pid, 1, NULL, 0), 0);
+	AWAIT(inspect(pid).yields == 1);
+	CHECK_EQ(inspect(pid).command, COMMAND + 1);
+	CHECK_EQ(sley_complete(pid, 2, NULL, 0), 0);
+	AWAIT(!sley_process_alive(pid));
+	CHECK_EQ(sley_unhandle(COMMAND), 0);
+	CHECK_EQ(sley_unhandle(COMMAND + 1), 0);
+	stop(rt);
+}
+
+TEST_WORKERS(w12_what_a_full_mailbox_refused_is_counted)
+{
+	struct sley *rt = start();
+	sley_pid pid;
+
+	sley_event_init(&gate, false, false);
+	CHECK_EQ(sley_actor_spawn(&pid, waits_for_the_gate, NULL,
+				  SLEY_PROCESS(.mailbox = 2)),
+		 0);
+	for (int i = 0; i < 5; i++)
+		CHECK_EQ(sley_send(pid, 1, NULL, 0), i < 2 ? 0 : -EAGAIN);
+	CHECK_GE(inspect(pid).mailbox, 2);
+	CHECK_LE(inspect(pid).mailbox, 3);
+	CHECK_EQ(inspect(pid).dropped, 3);
+	open_gate(pid);
+	stop(rt);
+}
+
 TEST_WORKERS(w12_a_walk_meets_each_process_once)
 {
 	enum { N = 1000 };

@@ -190,6 +190,46 @@ TEST_WORKERS(t13_the_name_of_a_dying_process_is_free)
 	stop(rt);
 }
 
+/* Two watch it: one by a monitor, one by a link. */
+static int heir(void *arg)
+{
+	const bool linked = *(const bool *)arg;
+	struct sley_msg *msg;
+	struct listener dead = { 0 };
+	uint64_t monitor;
+	sley_pid pid;
+
+	(void)sley_process_trap(true);
+	CHECK_EQ(sley_actor_spawn(&pid, listener_actor, &dead,
+				  SLEY_PROCESS(.name = "crown", .link = linked,
+					       .monitor = linked ? NULL
+								 : &monitor)),
+		 0);
+	CHECK_EQ(sley_process_kill(pid), 0);
+	CHECK_EQ(sley_receive(&msg), 0);
+	CHECK_EQ(msg->kind, linked ? SLEY_EXIT : SLEY_DOWN);
+	CHECK_EQ(msg->from, pid);
+	CHECK_EQ(sley_whereis("crown"), SLEY_NO_PID);
+	CHECK_EQ(sley_register("crown", sley_self(), NULL), 0);
+	return 0;
+}
+
+TEST_WORKERS(t13_a_name_is_free_when_others_hear_of_the_end)
+{
+	struct sley *rt = start();
+	int n = test_scale(100);
+
+	for (int i = 0; i < n; i++) {
+		static bool linked;
+		sley_pid pid;
+
+		linked = i % 2;
+		CHECK_EQ(sley_actor_spawn(&pid, heir, &linked, NULL), 0);
+		AWAIT(!sley_process_alive(pid));
+	}
+	stop(rt);
+}
+
 static _Atomic int nr_closed;
 
 /* The process has its name until after its last word. */

@@ -352,6 +352,53 @@ TEST_WORKERS(w25_what_cannot_be_posted)
 	stop(rt);
 }
 
+/* ---- who is full --------------------------------------------------------------------- */
+
+static struct sley_event gate;
+
+static int looks_away(void *arg)
+{
+	struct sley_msg *msg;
+
+	sley_event_wait(&gate);
+	while (!sley_receive(&msg) && msg->tag != TAG_END)
+		listener_hear(arg, msg);
+	return 0;
+}
+
+TEST_WORKERS(w25_a_post_does_not_wait_for_room)
+{
+	struct sley *rt = start();
+	struct sley_process_info info;
+	struct listener full = { 0 };
+	sley_post post;
+
+	sley_event_init(&gate, false, false);
+	CHECK_EQ(sley_actor_spawn(&full.pid, looks_away, &full,
+				  SLEY_PROCESS(.mailbox = 1,
+					       .overflow = SLEY_BLOCK)),
+		 0);
+	CHECK_EQ(sley_send(full.pid, 1, NULL, 0), 0);
+	/* One that is due now, and one that is due again and again. */
+	CHECK_EQ(sley_post_at(full.pid, 2, NULL, 0, 0, NULL), 0);
+	CHECK_EQ(sley_post_every(full.pid, 3, NULL, 0, 100 * SLEY_USEC, &post),
+		 0);
+	do {
+		(void)sley_sleep(100 * SLEY_USEC);
+		CHECK_EQ(sley_process_inspect(full.pid, &info), 0);
+	} while (info.dropped < 3);
+	/* It goes on when there is room. */
+	sley_event_set(&gate);
+	AWAIT(full.nr >= 3);
+	CHECK_EQ(full.last, 3);
+	CHECK_EQ((full.sum - 1) % 3, 0); /* no 2 among them */
+	CHECK_EQ(sley_post_cancel(post), 0);
+	while (sley_send(full.pid, TAG_END, NULL, 0) == -EAGAIN)
+		(void)sley_sleep(10 * SLEY_USEC);
+	AWAIT(!sley_process_alive(full.pid));
+	stop(rt);
+}
+
 /* ---- the end ------------------------------------------------------------------------- */
 
 TEST_WORKERS(w25_posts_end_with_the_runtime_of_who_posted)

@@ -257,6 +257,67 @@ TEST_WORKERS(w39_a_member_can_publish_to_itself)
 	stop(rt);
 }
 
+/* ---- members that are full --------------------------------------------------------- */
+
+static struct sley_event gate;
+
+/* Has room for two, and does not look. */
+static int looks_away(void *arg)
+{
+	struct listener *listener = arg;
+	struct sley_msg *msg;
+
+	sley_event_wait(&gate);
+	while (!sley_receive(&msg) && msg->tag != TAG_END)
+		listener_hear(listener, msg);
+	return 0;
+}
+
+static void publish_five(void *arg)
+{
+	(void)arg;
+	CHECK_EQ(sley_publish("t", 1, NULL, 0), 2);
+	CHECK_EQ(sley_publish("t", 2, NULL, 0), 2);
+	for (uint64_t i = 3; i <= 5; i++)
+		CHECK_EQ(sley_publish("t", i, NULL, 0), 1);
+}
+
+static void publish_to_full(enum sley_overflow overflow)
+{
+	struct sley *rt = start();
+	struct listener full = { 0 }, other;
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+
+	sley_event_init(&gate, false, false);
+	CHECK_EQ(sley_actor_spawn(&full.pid, looks_away, &full,
+				  SLEY_PROCESS(.mailbox = 2,
+					       .overflow = overflow)),
+		 0);
+	CHECK_EQ(sley_topic_join("t", full.pid), 0);
+	CHECK_EQ(sley_topic_join("t", listen(&other)), 0);
+	/* Not even a task, which could, waits for room. */
+	sley_spawn(&group, &task, publish_five, NULL);
+	sley_join(&group);
+	AWAIT(other.nr == 5);
+	sley_event_set(&gate);
+	AWAIT(full.nr == 2);
+	CHECK_EQ(full.sum, 3);
+	hush(&full);
+	hush(&other);
+	stop(rt);
+}
+
+TEST_WORKERS(w39_members_that_are_full_do_not_get_it)
+{
+	publish_to_full(SLEY_REFUSE);
+}
+
+TEST_WORKERS(w39_nobody_waits_for_members_that_are_full)
+{
+	publish_to_full(SLEY_BLOCK);
+}
+
 TEST(w39_a_child_of_fork_has_no_topics)
 {
 	struct sley *rt = start();
