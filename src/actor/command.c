@@ -130,12 +130,11 @@ void yields_drop(struct process *process)
 
 uint32_t yields_count(const struct process *process, uint32_t *command)
 {
-	/* relaxed: hints, see actor/yield.h. */
-	const struct yields *yields = load_relaxed(&process->yields);
+	const struct yields *yields = process->yields;
 
 	if (!yields)
 		return 0;
-	/* relaxed: as above. */
+	/* relaxed: hints, see actor/yield.h. */
 	*command = load_relaxed(&yields->oldest);
 	/* relaxed: as above. */
 	return load_relaxed(&yields->nr);

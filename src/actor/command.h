@@ -49,7 +49,7 @@ must_check bool yields_complete(struct process *process, uint64_t tag);
 /* Forget all that is under way. */
 void yields_drop(struct process *process);
 
-/* How many are under way, and the command of the oldest.  Any thread: a hint. */
+/* How many are under way, and the command of the oldest.  @process is locked. */
 uint32_t yields_count(const struct process *process, uint32_t *command);
 
 #endif

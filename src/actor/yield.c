@@ -24,6 +24,14 @@ static void publish(struct yields *yields, uint32_t nr)
 		store_relaxed(&yields->oldest, yields->record[first].command);
 }
 
+/* Whoever looks has the lock: it finds one that is made, and not yet freed. */
+static void show(struct process *process, struct yields *yields)
+{
+	spin_lock(&process->lock);
+	process->yields = yields;
+	spin_unlock(&process->lock);
+}
+
 /* ---- memory ------------------------------------------------------------------ */
 
 static size_t size_of(uint32_t capacity)
@@ -143,8 +151,7 @@ int yields_add(struct process *process, uint32_t command, uint64_t tag,
 
 	if (!yields) {
 		yields = create();
-		/* relaxed: whoever looks reads hints, see yield.h. */
-		store_relaxed(&process->yields, yields);
+		show(process, yields);
 	}
 	if (!yields)
 		return -ENOMEM;
@@ -220,9 +227,6 @@ void yields_free(struct process *process)
 	struct yields *yields = process->yields;
 
 	free_arrays(process);
-	/* relaxed: hints, see yield.h. */
-	store_relaxed(&yields->nr, 0);
-	/* relaxed: as above. */
-	store_relaxed(&process->yields, NULL);
+	show(process, NULL);
 	pool_put(&pool, NULL, yields);
 }

@@ -7,10 +7,8 @@
  *      first .. last:  all of them in the order they were yielded
  *      fresh:   the first that was not given to its handler
  *
- * All of it belongs to the process, but two words that others read: how many there
- * are, and the command of the oldest.  For their sake the struct is from a pool,
- * whose memory stays what it is, so that who looks at a process that ends reads an
- * old number, or that of another process, and nothing worse.
+ * All of it belongs to the process, but two words that others read, with the process
+ * locked: how many there are, and the command of the oldest.
  *
  * Rejected: tags that we make up, the index of the record in them (faster, but
  * then the process cannot choose its tags, and who completes has to be told).
