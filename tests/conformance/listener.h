@@ -111,6 +111,14 @@ static inline sley_pid listen(struct listener *listener)
 		}                                                              \
 	} while (0)
 
+static inline void skip_where_nobody_forks(void)
+{
+	if (test_sanitizer())
+		test_skip("sanitizers do not survive fork() with threads");
+	if (test_emulated())
+		test_skip("qemu-user dies of threads in the forked child");
+}
+
 static inline void hush(struct listener *listener)
 {
 	CHECK_EQ(sley_send(listener->pid, TAG_END, NULL, 0), 0);

@@ -479,12 +479,14 @@ TEST_WORKERS(t17_a_hundred_thousand_posts_are_cancelled)
 
 TEST(w25_a_child_of_fork_has_no_posts)
 {
-	struct sley *rt = start();
+	struct sley *rt;
 	struct listener listener;
 	sley_post post;
 	int status;
 	pid_t child;
 
+	skip_where_nobody_forks();
+	rt = start();
 	(void)listen(&listener);
 	CHECK_EQ(sley_post_at(listener.pid, 1, NULL, 0, sley_now() + LONG,
 			      &post),
