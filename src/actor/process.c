@@ -38,7 +38,8 @@ static inline bool has_more(const struct process *process)
 	if (likely(process->flags == PROCESS_SEEN))
 		return false;
 	return !mail_empty(&process->user) || !mail_empty(&process->control) ||
-	       (process->flags & (PROCESS_AGAIN | PROCESS_NEWS));
+	       (process->flags &
+		(PROCESS_AGAIN | PROCESS_NEWS | PROCESS_ENDING));
 }
 
 /*

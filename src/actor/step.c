@@ -220,7 +220,8 @@ static void turn(void *arg)
 	struct sley_msg *msg;
 	enum sley_step said;
 
-	if (unlikely(process->flags & (PROCESS_AGAIN | PROCESS_SEEN)) ||
+	if (unlikely(process->flags &
+		     (PROCESS_AGAIN | PROCESS_SEEN | PROCESS_ENDING)) ||
 	    unlikely(!(msg = mail_peek(process)))) {
 		turn_many(process);
 		return;

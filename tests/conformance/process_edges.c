@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process_edges.c - messages that are kept and sent on or freed at once, and ends
+ * that meet something else.
+ */
+#include "conformance/bound.h"
+
+#define ROUNDS 200
+
+static atomic_int nr_got, nr_sum;
+static sley_pid sink, source;
+
+/* ---- processes ---------------------------------------------------------------------- */
+
+/* Counts what comes. */
+static enum sley_step sink_step(void *self, struct sley_msg *const *msg,
+				size_t nr, struct sley_out *out)
+{
+	(void)self;
+	(void)out;
+	for (size_t i = 0; i < nr; i++) {
+		CHECK_EQ(msg[i]->size, sizeof(int));
+		atomic_fetch_add(&nr_sum, *(const int *)msg[i]->data);
+		atomic_fetch_add(&nr_got, 1);
+	}
+	return SLEY_WAIT;
+}
+
+static const struct sley_behaviour sink_behaviour = { .step = sink_step };
+
+/* Sends everything on, within the step. */
+static enum sley_step forward_step(void *self, struct sley_msg *const *msg,
+				   size_t nr, struct sley_out *out)
+{
+	(void)self;
+	(void)out;
+	for (size_t i = 0; i < nr; i++) {
+		sley_msg_keep(msg[i]);
+		CHECK_EQ(sley_msg_forward(sink, msg[i]), 0);
+	}
+	return SLEY_WAIT;
+}
+
+static const struct sley_behaviour forwarder = { .step = forward_step };
+
+/* Frees everything, and sends as much of its own. */
+static enum sley_step free_step(void *self, struct sley_msg *const *msg,
+				size_t nr, struct sley_out *out)
+{
+	(void)self;
+	(void)out;
+	for (size_t i = 0; i < nr; i++) {
+		int n = *(const int *)msg[i]->data;
+
+		sley_msg_keep(msg[i]);
+		sley_msg_free(msg[i]);
+		/* In the same memory, most likely. */
+		CHECK_EQ(sley_send(sink, 0, &n, sizeof(n)), 0);
+	}
+	return SLEY_WAIT;
+}
+
+static const struct sley_behaviour freer = { .step = free_step };
+
+static int forward_actor(void *arg)
+{
+	struct sley_msg *msg;
+
+	while (!sley_receive(&msg)) {
+		sley_msg_keep(msg);
+		CHECK_EQ(sley_msg_forward(sink, msg), 0);
+	}
+	(void)arg;
+	return 0;
+}
+
+static int free_actor(void *arg)
+{
+	struct sley_msg *msg;
+
+	while (!sley_receive(&msg)) {
+		int n = *(const int *)msg->data;
+
+		sley_msg_keep(msg);
+		sley_msg_free(msg);
+		CHECK_EQ(sley_send(sink, 0, &n, sizeof(n)), 0);
+	}
+	(void)arg;
+	return 0;
+}
+
+/* ---- kept, and gone at once --------------------------------------------------------- */
+
+/* One by one, and many at a time. */
+static void send_all(void)
+{
+	for (int i = 1; i <= ROUNDS; i++)
+		CHECK_EQ(sley_send(source, 0, &i, sizeof(i)), 0);
+	while (atomic_load(&nr_got) < ROUNDS)
+		sley_yield();
+	for (int i = 1; i <= ROUNDS; i++) {
+		CHECK_EQ(sley_send(source, 0, &i, sizeof(i)), 0);
+		while (atomic_load(&nr_got) < ROUNDS + i)
+			sley_yield();
+	}
+	CHECK_EQ(nr_sum, ROUNDS * (ROUNDS + 1));
+}
+
+static void through(const struct sley_behaviour *behaviour, sley_actor_fn *fn)
+{
+	struct sley *rt = start();
+
+	atomic_store(&nr_got, 0);
+	atomic_store(&nr_sum, 0);
+	CHECK_EQ(sley_process_spawn(&sink, &sink_behaviour, NULL, 0, NULL), 0);
+	CHECK_EQ(behaviour
+			 ? sley_process_spawn(&source, behaviour, NULL, 0, NULL)
+			 : sley_actor_spawn(&source, fn, NULL, NULL),
+		 0);
+	send_all();
+	stop(rt);
+}
+
+TEST_WORKERS(a_step_sends_on_what_it_got)
+{
+	through(&forwarder, NULL);
+}
+
+TEST_WORKERS(a_step_frees_what_it_kept)
+{
+	through(&freer, NULL);
+}
+
+TEST_WORKERS(an_actor_sends_on_what_it_got)
+{
+	through(NULL, forward_actor);
+}
+
+TEST_WORKERS(an_actor_frees_what_it_kept)
+{
+	through(NULL, free_actor);
+}
+
+/* ---- ends ------------------------------------------------------------------------------ */
+
+static atomic_int closed;
+static atomic_bool holds, is_in;
+
+static void note_close(void *self, int reason)
+{
+	(void)self;
+	CHECK_EQ(reason, SLEY_EKILLED);
+	atomic_fetch_add(&closed, 1);
+}
+
+/* Killed during the step; then it keeps its message, and waits for more. */
+static enum sley_step keep_step(void *self, struct sley_msg *const *msg,
+				size_t nr, struct sley_out *out)
+{
+	(void)self;
+	(void)out;
+	if (!nr)
+		return SLEY_WAIT;
+	atomic_store(&is_in, true);
+	while (atomic_load(&holds))
+		sley_yield();
+	for (size_t i = 0; i < nr; i++) {
+		sley_msg_keep(msg[i]);
+		sley_msg_free(msg[i]);
+	}
+	return SLEY_WAIT;
+}
+
+static const struct sley_behaviour keeper = { .step = keep_step,
+					      .close = note_close };
+
+TEST_WORKERS(a_kill_is_not_lost_when_a_message_is_kept)
+{
+	struct sley *rt = start();
+	sley_pid pid;
+
+	atomic_store(&closed, 0);
+	atomic_store(&holds, true);
+	atomic_store(&is_in, false);
+	CHECK_EQ(sley_process_spawn(&pid, &keeper, NULL, 0, NULL), 0);
+	/* Its first step is over: the next one finds one message. */
+	for (int i = 0; i < 100; i++)
+		sley_yield();
+	CHECK_EQ(sley_send(pid, 0, NULL, 0), 0);
+	while (!atomic_load(&is_in))
+		sley_yield();
+	CHECK_EQ(sley_process_kill(pid), 0);
+	atomic_store(&holds, false);
+	for (uint64_t end = in_ms(10000); !atomic_load(&closed);) {
+		CHECK(sley_now() < end);
+		sley_yield();
+	}
+	stop(rt);
+}
