@@ -203,11 +203,11 @@ static noinline void sort_control(struct process *process, struct sley_msg *msg)
 }
 
 /* The runtime stops: as if it were cancelled. */
-static void sort_stop(struct process *process, bool traps)
+static void sort_stop(struct process *process, bool is_told)
 {
 	struct sley_msg *msg = NULL;
 
-	if (traps)
+	if (is_told)
 		msg = mail_create(SLEY_CANCEL, 0);
 	if (!msg) {
 		process_condemn(process, -ECANCELED);
@@ -230,7 +230,7 @@ static noinline void sort_order(struct process *process)
 	if (signals & SIGNAL_KILLED)
 		process_condemn(process, SLEY_EKILLED);
 	else if (signals & SIGNAL_STOP)
-		sort_stop(process, signals & SIGNAL_TRAPS);
+		sort_stop(process, !(signals & SIGNAL_ENDS));
 }
 
 void mail_sort_chain(struct process *process, struct push_node *node)

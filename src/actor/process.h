@@ -71,6 +71,7 @@ struct call;      /* actor/call.c      */
 #define SIGNAL_ORDER (1u << 6)   /* ->order is in the inbox                 */
 #define SIGNAL_ACTOR (1u << 3)   /* PROCESS_ACTOR, for others               */
 #define SIGNAL_SUPERVISED (1u << 4) /* a supervisor asks it to end          */
+#define SIGNAL_ENDS (1u << 7) /* of STOP: it did not trap then           */
 
 #define PROCESS_STATE 32 /* bytes of a step process that need no memory */
 

@@ -47,6 +47,7 @@ void process_signal(struct process *process, struct sley_msg *msg)
 
 void process_order(struct process *process, unsigned int signal)
 {
+	bool traps = process->signals & SIGNAL_TRAPS;
 	bool kill = signal == SIGNAL_KILLED;
 
 	if (process->signals & signal)
@@ -54,11 +55,13 @@ void process_order(struct process *process, unsigned int signal)
 	process->signals |= (uint16_t)signal;
 	if (!kill)
 		process->signals |= SIGNAL_STOP;
+	if (!traps)
+		process->signals |= SIGNAL_ENDS;
 	if (!(process->signals & SIGNAL_ORDER)) {
 		process->signals |= SIGNAL_ORDER;
 		put(process, &process->order);
 	}
-	if (kill || !(process->signals & SIGNAL_TRAPS))
+	if (kill || !traps)
 		interrupt(process);
 }
 

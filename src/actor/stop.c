@@ -6,7 +6,10 @@
  *
  *   Z1  the runtime is marked, then the table is walked <-> a process is in the
  *       table, then it looks for the mark: the lock of its place decides.  Who
- *       walks later finds it there; who walked earlier has published the mark
+ *       walks later finds it there; who walked earlier has published the mark.
+ *       That there is such a place at all is decided by the lock of the table, in
+ *       the same way: whoever got a place that the walk did not know has taken
+ *       that lock since
  */
 #include "actor/stop.h"
 
@@ -35,11 +38,13 @@ static void look_at(struct process *process, const struct sley *rt,
 	spin_unlock(&process->lock);
 }
 
-void actors_stop(struct sley *rt, const struct worker *worker)
+void actors_stop(struct sley *rt, struct worker *worker)
 {
 	uint32_t length;
 
-	if (!worker)
+	if (worker)
+		worker->stopping = true;
+	else
 		/* relaxed: Z1. */
 		store_relaxed(&rt->stopping, 1);
 	length = table_length();
@@ -51,7 +56,8 @@ void stop_newcomer(struct process *process)
 {
 	spin_lock(&process->lock);
 	/* relaxed: Z1. */
-	if (load_relaxed(&process_runtime(process)->stopping))
+	if (load_relaxed(&process_runtime(process)->stopping) ||
+	    process->home->stopping)
 		ask(process);
 	spin_unlock(&process->lock);
 }

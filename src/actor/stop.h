@@ -10,9 +10,9 @@
 /*
  * Ask all processes of @rt to end, now and those to come; but for those that have
  * a supervisor, who sees to it.  @worker: only those that live there, where each
- * bound thread has its own; or NULL.
+ * bound thread has its own, and is the caller; or NULL.
  */
-void actors_stop(struct sley *rt, const struct worker *worker);
+void actors_stop(struct sley *rt, struct worker *worker);
 
 /* @process is about to start: does that apply to it? */
 void stop_newcomer(struct process *process);

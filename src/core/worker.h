@@ -144,6 +144,7 @@ struct worker {
 	uint32_t changes;          /* of levels, that it has seen            */
 	bool migratable;
 	bool cancelled; /* has seen sley_cancel_all()               */
+	bool stopping;  /* its processes end: actor/stop.h          */
 	bool wanders;   /* and tells where it is, see core/victims.h */
 	unsigned int nr_idle;
 	struct strand *idle_strands;

@@ -197,3 +197,73 @@ TEST_WORKERS(a_kill_is_not_lost_when_a_message_is_kept)
 	}
 	stop(rt);
 }
+
+/* ---- the runtime stops --------------------------------------------------------------- */
+
+static atomic_int nr_late;
+
+static void note_late(void *self, int reason)
+{
+	(void)self;
+	CHECK_EQ(reason, -ECANCELED);
+	atomic_fetch_add(&nr_late, 1);
+}
+
+/* Nobody ends it but the runtime. */
+static const struct sley_behaviour latecomer = { .step = sink_step,
+						 .close = note_late };
+
+/* Asked to end, it leaves a successor. */
+static enum sley_step leave_successor(void *self, struct sley_msg *const *msg,
+				      size_t nr, struct sley_out *out)
+{
+	(void)self;
+	if (!nr)
+		return SLEY_WAIT;
+	CHECK_EQ(msg[0]->kind, SLEY_CANCEL);
+	CHECK_EQ(sley_process_spawn(NULL, &latecomer, NULL, 0, NULL), 0);
+	return sley_out_done(out, 0);
+}
+
+static const struct sley_behaviour predecessor = { .step = leave_successor };
+
+TEST_WORKERS(a_process_spawned_by_one_that_is_stopped_ends_too)
+{
+	struct sley *rt = start();
+
+	atomic_store(&nr_late, 0);
+	for (int i = 0; i < 10; i++)
+		CHECK_EQ(sley_process_spawn(NULL, &predecessor, NULL, 0,
+					    SLEY_PROCESS(.traps = true)),
+			 0);
+	stop(rt);
+	CHECK_EQ(nr_late, 10);
+}
+
+/* What was decided when it did not trap stays so. */
+static int trap_too_late(void *arg)
+{
+	struct sley_msg *msg;
+
+	atomic_store(&is_in, true);
+	while (!sley_sleep(10 * SLEY_MSEC))
+		;
+	CHECK(!sley_process_trap(true));
+	CHECK_EQ(sley_receive(&msg), -ECANCELED);
+	atomic_fetch_add(&nr_late, 1);
+	(void)arg;
+	return 0;
+}
+
+TEST_WORKERS(who_traps_when_its_waits_are_cut_short_is_too_late)
+{
+	struct sley *rt = start();
+
+	atomic_store(&nr_late, 0);
+	atomic_store(&is_in, false);
+	CHECK_EQ(sley_actor_spawn(NULL, trap_too_late, NULL, NULL), 0);
+	while (!atomic_load(&is_in))
+		sley_yield();
+	stop(rt);
+	CHECK_EQ(nr_late, 1);
+}
