@@ -161,7 +161,9 @@ static inline sley_pid pid_make(uint32_t node, uint32_t index,
 
 /* ---- table.c ------------------------------------------------------------------ */
 
+#ifndef TABLE_CHUNK_BITS
 #define TABLE_CHUNK_BITS 8
+#endif
 #define TABLE_CHUNKS (1u << (PID_INDEX_BITS - TABLE_CHUNK_BITS))
 
 /* Processes are found by index in chunks that are never freed. */

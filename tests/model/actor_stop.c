@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * actor_stop.c - src/actor/stop.c with the table, its pool and src/actor/process.c:
+ * a process that begins while its runtime stops is asked to end, by who walks or by
+ * itself.
+ *
+ * The newcomer gets a place from the real pool: one of a chunk that is there, or
+ * of one that it makes.  Then it is published, looks for the mark and is queued,
+ * by process_start().  The stopper marks the runtime and walks.
+ *
+ * Complete for one newcomer and one stopper, with a chunk and without; for two
+ * newcomers that need a chunk; and for one that ends while the walk is on.
+ */
+#include "crew.h"
+#include "processes_only.h"
+
+#include "actor/stop.h"
+#include "actor/table.c"
+#include "os/map.h"
+
+#define MAPS 3
+
+static struct process memory[MAPS][CHUNK_PLACES];
+static uint32_t nr_maps; /* some of them in vain */
+static struct process *born[2];
+static struct ledger {
+	int nr_queued;
+} ledger;
+
+/* ---- the rest of the runtime -------------------------------------------------------- */
+
+void *(os_map)(size_t size)
+{
+	uint32_t i = add_relaxed(&nr_maps, 1);
+
+	MODEL_CHECK(size == sizeof(memory[0]) && i < array_size(memory));
+	return memory[i];
+}
+
+void os_unmap(void *chunk, size_t size)
+{
+	(void)chunk;
+	(void)size;
+}
+
+int spawn_into_as(struct sley *into, struct sley_group *group,
+		  struct sley_task *task, const struct sley_options *options,
+		  uint32_t flags)
+{
+	(void)into;
+	(void)options;
+	task->group = group;
+	task_build(task, LEVEL_DEFAULT, flags);
+	ledger.nr_queued++;
+	return 0;
+}
+
+void drain_end_unbind(struct worker *worker)
+{
+	(void)worker;
+}
+
+void process_free_self(struct process *process, void *self,
+		       const struct sley_behaviour *behaviour)
+{
+	(void)process;
+	(void)self;
+	(void)behaviour;
+}
+
+/* ---- threads -------------------------------------------------------------------------- */
+
+static void setup(void)
+{
+	crew_set_up(1);
+	memset(memory, 0, sizeof(memory));
+	for (uint32_t i = 0; i < MAPS * CHUNK_PLACES; i++) {
+		struct process *process =
+			&memory[i / CHUNK_PLACES][i % CHUNK_PLACES];
+
+		/* The others are nobody's. */
+		if (i % CHUNK_PLACES < 2)
+			model_lock_word(&process->lock.word);
+		model_name(&process->lock.word, "lock%u", i);
+		model_name(&process->pid, "pid%u", i);
+		model_name(&process->inbox.word, "inbox%u", i);
+	}
+	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
+	nr_maps = nr_chunks = 0;
+	memset(sley__table, 0, MAPS * sizeof(sley__table[0]));
+	places.lock = (struct spinlock){ 0 };
+	places.full = places.rest = NULL;
+	places.fresh = NULL;
+	places.nr_fresh = 0;
+	born[0] = born[1] = NULL;
+	model_lock_word(&places.lock.word);
+	model_name(&places.lock.word, "table.lock");
+	model_name(&rt->stopping, "stopping");
+	model_name(&nr_maps, "nr_maps");
+}
+
+static struct process *create(void)
+{
+	const struct sley_process_options options = { .runtime = rt };
+	struct process *process;
+
+	MODEL_CHECK(!process_create(&process, &options));
+	return process;
+}
+
+/* A chunk is there, and one place of it taken. */
+static void setup_chunk(void)
+{
+	setup();
+	(void)create();
+}
+
+static void turn(void *arg)
+{
+	(void)arg;
+	MODEL_CHECK(!"nobody runs it");
+}
+
+static void newcomer(int id)
+{
+	const struct sley_process_options options = { .runtime = rt };
+
+	born[id] = create();
+	MODEL_CHECK(!process_start(born[id], turn, &options, NULL));
+}
+
+static void come_and_go(int id)
+{
+	newcomer(id);
+	process_end(born[id], 0);
+}
+
+static void stopper(int id)
+{
+	(void)id;
+	actors_stop(rt, NULL);
+}
+
+/* ---- what must be true ------------------------------------------------------------------- */
+
+static void check_asked(const struct process *process)
+{
+	MODEL_CHECK(process->signals & SIGNAL_STOPPED);
+	MODEL_CHECK(process->inbox.word == (uintptr_t)&process->order);
+	MODEL_CHECK(!process->order.next);
+}
+
+static void one_is_asked(void)
+{
+	check_asked(born[0]);
+	MODEL_CHECK(ledger.nr_queued == 1);
+}
+
+static void both_are_asked(void)
+{
+	check_asked(born[0]);
+	check_asked(born[1]);
+	MODEL_CHECK(born[0] != born[1]);
+}
+
+static void is_gone(void)
+{
+	MODEL_CHECK(born[0]->inbox.word == INBOX_CLOSED);
+	MODEL_CHECK(born[0]->pid == 0);
+}
+
+MODEL(a_newcomer_meets_a_stop, .setup = setup_chunk,
+      .threads = { newcomer, stopper }, .finish = one_is_asked);
+
+MODEL(a_newcomer_makes_a_chunk, .setup = setup,
+      .threads = { newcomer, stopper }, .finish = one_is_asked);
+
+MODEL(two_newcomers_make_a_chunk, .setup = setup,
+      .threads = { newcomer, newcomer, stopper }, .finish = both_are_asked);
+
+MODEL(one_ends_while_it_is_walked, .setup = setup_chunk,
+      .threads = { come_and_go, stopper }, .finish = is_gone);

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * processes_only.h - for models of processes: what src/actor/{process,mail,signal,
+ * step,receive,stop,table}.c need, and no model of theirs comes to.
+ *
+ * Nobody has a name, a link, a command or a limit.  Messages are on the explorer's
+ * heap, so that what is freed too early, twice or never is seen; the places of
+ * processes are an array, and are given out as often as they are given back.
+ *
+ * Include it in one source of a model, behind crew.h or tasks_only.h.
+ */
+#ifndef SLEY_TESTS_MODEL_PROCESSES_ONLY_H
+#define SLEY_TESTS_MODEL_PROCESSES_ONLY_H
+
+#include "explorer.h"
+
+#include "actor/blob.h"
+#include "actor/bound.h"
+#include "actor/call.h"
+#include "actor/command.h"
+#include "actor/name.h"
+#include "actor/process.h"
+#include "actor/relation.h"
+#include "actor/receive.h"
+#include "base/options.h"
+#include "core/spawn.h"
+
+#include <errno.h>
+#include <string.h>
+
+static struct process process_places[1 << TABLE_CHUNK_BITS];
+static uint32_t nr_places; /* given out so far */
+
+/* In setup. */
+__attribute__((unused)) static void processes_setup(void)
+{
+	memset(process_places, 0, 2 * sizeof(process_places[0]));
+	nr_places = 0;
+	sley__table[0] = process_places;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct process *process = &process_places[i];
+
+		process->index = i;
+		process->inbox.word = INBOX_CLOSED;
+		model_lock_word(&process->lock.word);
+		model_name(&process->lock.word, "lock%u", i);
+		model_name(&process->pid, "pid%u", i);
+		model_name(&process->inbox.word, "inbox%u", i);
+		model_name(&process->task.state, "state%u", i);
+		model_name(&process->task.flags, "flags%u", i);
+	}
+}
+
+/* ---- memory ------------------------------------------------------------------------ */
+
+__attribute__((weak)) struct mem sley__program_mem;
+
+__attribute__((weak)) void *pool_get_slow(struct pool *pool,
+					  struct pool_cache *cache)
+{
+	(void)cache;
+	if (pool->object_size == sizeof(struct process)) {
+		MODEL_CHECK(nr_places < 2);
+		return &process_places[nr_places++];
+	}
+	return model_alloc(pool->object_size);
+}
+
+__attribute__((weak)) void pool_put_slow(struct pool *pool,
+					 struct pool_cache *cache, void *object)
+{
+	(void)cache;
+	if (pool->object_size == sizeof(struct process))
+		nr_places--;
+	else
+		model_free(object);
+}
+
+/* ---- what is not there ---------------------------------------------------------------- */
+
+#define NOBODY __attribute__((weak))
+
+NOBODY int options_copy(void *options, size_t size, const void *given)
+{
+	if (given)
+		memcpy(options, given, size);
+	else
+		memset(options, 0, size);
+	return 0;
+}
+
+NOBODY struct relations *relations_take(struct process *process)
+{
+	(void)process;
+	return NULL;
+}
+
+NOBODY void relations_tell(struct relations *relations, sley_pid pid,
+			   int reason)
+{
+	(void)relations;
+	(void)pid;
+	(void)reason;
+}
+
+NOBODY bool relation_arrived(struct process *process, struct sley_msg *msg)
+{
+	(void)process;
+	(void)msg;
+	return true;
+}
+
+NOBODY void relation_free(struct sley_msg *msg)
+{
+	MODEL_CHECK(!msg);
+}
+
+NOBODY int sley_link(sley_pid peer)
+{
+	MODEL_CHECK(!peer);
+	return -ENOSYS;
+}
+
+NOBODY int sley_monitor(sley_pid target, uint64_t *number)
+{
+	(void)number;
+	MODEL_CHECK(!target);
+	return -ENOSYS;
+}
+
+NOBODY void sley_unmonitor(uint64_t number)
+{
+	(void)number;
+}
+
+NOBODY void names_forget(struct process *process)
+{
+	(void)process;
+}
+
+NOBODY void topics_forget(struct process *process)
+{
+	(void)process;
+}
+
+NOBODY int name_register(const char *name, sley_pid pid, sley_pid *owner)
+{
+	(void)name;
+	(void)pid;
+	(void)owner;
+	return -ENOSYS;
+}
+
+NOBODY void yields_dispatch(struct process *process)
+{
+	(void)process;
+}
+
+NOBODY bool yields_complete(struct process *process, uint64_t tag)
+{
+	(void)process;
+	(void)tag;
+	return false;
+}
+
+NOBODY void yields_drop(struct process *process)
+{
+	(void)process;
+}
+
+NOBODY int bound_create(struct process *process, uint32_t limit,
+			unsigned int overflow)
+{
+	(void)process;
+	(void)limit;
+	(void)overflow;
+	return -ENOSYS;
+}
+
+NOBODY int bound_send(struct process *process, sley_pid to,
+		      struct sley_msg *msg, uint64_t deadline_ns)
+{
+	(void)process;
+	(void)to;
+	(void)deadline_ns;
+	MODEL_CHECK(!msg);
+	return -ENOSYS;
+}
+
+NOBODY void bound_close(struct process *process)
+{
+	(void)process;
+}
+
+NOBODY struct sley_msg *bound_take(struct process *process)
+{
+	(void)process;
+	return NULL;
+}
+
+NOBODY int port_deliver(struct process *port, sley_pid pid,
+			struct sley_msg *msg)
+{
+	(void)port;
+	(void)pid;
+	MODEL_CHECK(!msg);
+	return -ESRCH;
+}
+
+NOBODY void receive_timed_out(struct sley_msg *msg)
+{
+	MODEL_CHECK(!msg);
+}
+
+NOBODY void *sley_blob_data(struct sley_blob *blob)
+{
+	return blob;
+}
+
+NOBODY void blob_get(struct sley_blob *blob)
+{
+	(void)blob;
+}
+
+NOBODY void sley_blob_put(struct sley_blob *blob)
+{
+	(void)blob;
+}
+
+#endif
