@@ -13,6 +13,9 @@
  */
 #include "actor/stop.h"
 
+#include "actor/name.h"
+#include "core/report.h"
+
 /* Locked. */
 static void ask(struct process *process)
 {
@@ -67,4 +70,53 @@ void stop_leave_to_supervisor(struct process *process)
 	spin_lock(&process->lock);
 	process->signals |= SIGNAL_SUPERVISED;
 	spin_unlock(&process->lock);
+}
+
+/* ---- who is left ---------------------------------------------------------------- */
+
+/* Locked.  A step process between two turns: nobody but who wakes it has it. */
+static bool is_stackless(const struct process *process)
+{
+	/* relaxed: a hint. */
+	return !(process->signals & SIGNAL_ACTOR) &&
+	       load_relaxed(&process->inbox.word) == INBOX_IDLE;
+}
+
+/* Its pid, and how it is called; SLEY_NO_PID: it is not one of those. */
+static sley_pid survivor(struct process *process, const struct sley *rt,
+			 const char **label)
+{
+	sley_pid pid;
+
+	spin_lock(&process->lock);
+	/* relaxed: written under the lock. */
+	pid = load_relaxed(&process->pid);
+	if (pid && (pid & PID_PORT || !concerns(process, rt, NULL) ||
+		    !is_stackless(process)))
+		pid = SLEY_NO_PID;
+	*label = pid ? process->task.name : NULL;
+	spin_unlock(&process->lock);
+	return pid;
+}
+
+/* Without the lock: the user's function may take as long as it likes. */
+uint64_t actors_report(struct sley *rt)
+{
+	uint32_t length = table_length();
+	uint64_t nr = 0;
+
+	for (uint32_t i = 0; i < length; i++) {
+		char text[SLEY_PID_TEXT], name[SLEY_NAME_MAX + 1];
+		const char *label;
+		sley_pid pid = survivor(table_at(i), rt, &label);
+
+		if (!pid)
+			continue;
+		nr++;
+		sley_pid_format(pid, text);
+		name_of(pid, name);
+		report(rt, "still there: process %s %s (waits for messages)",
+		       text, label ? label : name);
+	}
+	return nr;
 }

@@ -14,6 +14,12 @@
  */
 void actors_stop(struct sley *rt, struct worker *worker);
 
+/*
+ * Report the processes of @rt that wait for messages, and have no stack by which
+ * they would be found.  Returns how many.
+ */
+uint64_t actors_report(struct sley *rt);
+
 /* @process is about to start: does that apply to it? */
 void stop_newcomer(struct process *process);
 

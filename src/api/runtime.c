@@ -74,9 +74,12 @@ int sley_create(struct sley **out, const struct sley_config *given)
 {
 	struct sley_config config;
 	struct sley_cpus cpus;
-	int err = complete_config(given, &config, &cpus);
+	int err = complete_config(given, &config, &cpus)
+			  ?: runtime_create(out, &config);
 
-	return err ? err : runtime_create(out, &config);
+	if (!err)
+		(*out)->report_more = actors_report;
+	return err;
 }
 
 int sley_get_config(const struct sley *rt, struct sley_config *out)

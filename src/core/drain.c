@@ -235,6 +235,8 @@ void drain_report(struct sley *rt)
 		       "sley_unbind()",
 		       bound);
 	started = report_strands(rt);
+	if (rt->report_more)
+		started += rt->report_more(rt);
 	/* No strand names them.  They, and threads, may go on meanwhile. */
 	if ((int64_t)(left - started) > 0)
 		report(rt, "still there: %llu task(s) that have not started",

@@ -158,6 +158,7 @@ struct worker {
 	struct sley_task *step;      /* single-threaded: back to it next     */
 	struct sley_task hook;       /* see core/hooks.h                     */
 	bool draining;               /* single-threaded: unbinding           */
+	bool stopping;               /* the same, for its processes          */
 	unsigned int index;
 	pthread_t pthread;
 	struct trace_ring trace;
@@ -224,6 +225,8 @@ struct sley {
 	struct list bound; /* single-threaded: workers, under bound_lock  */
 	struct sley_group hooks; /* those that have not ended             */
 	bool hooks_stopped;      /* stop hooks are queued, by the destroyer */
+	/* Report what has not ended and has no strand: so many.  Or NULL. */
+	uint64_t (*report_more)(struct sley *rt);
 	struct monitor monitor;
 	struct blocking blocking;
 	struct trace trace;
