@@ -88,13 +88,13 @@ static int runtime_for(struct sley **out, struct sley *given)
 
 	if (!rt)
 		rt = worker ? worker->rt : sley__self.bound;
+	*out = rt;
 	if (!rt)
-		return SLEY_ENORUNTIME;
+		return forked_error();
 	if (runtime_is_lost(rt))
 		return SLEY_EFORKED;
 	if (!rt->nr_workers && (!worker || worker->rt != rt))
 		return SLEY_ENOWORKER;
-	*out = rt;
 	return 0;
 }
 

@@ -176,7 +176,7 @@ void table_put(struct process *process);
 /* How many places were ever used: indices below this may be looked at. */
 uint32_t table_length(void);
 
-/* The place of @index; NULL: it was never used. */
+/* The place of @index; NULL: it was never used, or before a fork(). */
 static inline struct process *table_at(uint32_t index)
 {
 	struct process *chunk =

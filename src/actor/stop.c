@@ -51,8 +51,12 @@ void actors_stop(struct sley *rt, struct worker *worker)
 		/* relaxed: Z1. */
 		store_relaxed(&rt->stopping, 1);
 	length = table_length();
-	for (uint32_t i = 0; i < length; i++)
-		look_at(table_at(i), rt, worker);
+	for (uint32_t i = 0; i < length; i++) {
+		struct process *process = table_at(i);
+
+		if (process)
+			look_at(process, rt, worker);
+	}
 }
 
 void stop_newcomer(struct process *process)
@@ -88,13 +92,17 @@ static sley_pid survivor(struct process *process, const struct sley *rt,
 {
 	sley_pid pid;
 
+	*label = NULL;
+	if (!process)
+		return SLEY_NO_PID;
 	spin_lock(&process->lock);
 	/* relaxed: written under the lock. */
 	pid = load_relaxed(&process->pid);
 	if (pid && (pid & PID_PORT || !concerns(process, rt, NULL) ||
 		    !is_stackless(process)))
 		pid = SLEY_NO_PID;
-	*label = pid ? process->task.name : NULL;
+	if (pid)
+		*label = process->task.name;
 	spin_unlock(&process->lock);
 	return pid;
 }

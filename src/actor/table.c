@@ -6,11 +6,17 @@
  * given back counts its generation when it is used again; one whose generations
  * are used up is not, so that no pid ever comes back.
  *
+ * In a child of fork() the table begins anew, behind all indices that were used:
+ * nobody is there, no pid of the parent is given out again, and locks that others
+ * held are out of reach.
+ *
  * Edges:
  *
  *   A2  see actor/process.h
  */
 #include "actor/process.h"
+
+#include "os/process.h"
 
 #define CHUNK_PLACES (1u << TABLE_CHUNK_BITS)
 #define LAST_GENERATION ((1u << PID_GENERATION_BITS) - 1)
@@ -41,6 +47,19 @@ static struct pool places = {
 	.chunk_objects = CHUNK_PLACES,
 	.adopt = adopt,
 };
+
+/* The pool is empty, too. */
+static void enter_child(void)
+{
+	for (uint32_t i = 0; i <= nr_chunks && i < TABLE_CHUNKS; i++)
+		/* relaxed: there is one thread. */
+		store_relaxed(&sley__table[i], NULL);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	os_fork_watch(NULL, NULL, enter_child);
+}
 
 static struct pool_cache *cache(void)
 {

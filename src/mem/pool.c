@@ -5,6 +5,7 @@
 #include "mem/pool.h"
 
 #include "os/map.h"
+#include "os/process.h"
 
 static uint32_t chunk_objects(const struct pool *pool)
 {
@@ -77,6 +78,51 @@ static struct pool_magazine unpack(const struct pool *pool, struct haul *haul)
 	return magazine;
 }
 
+/* ---- fork() ------------------------------------------------------------------- */
+
+static struct spinlock known_lock;
+static struct pool *known; /* that have memory (known_lock) */
+
+static void know(struct pool *pool)
+{
+	spin_lock(&known_lock);
+	if (!pool->known) {
+		pool->known = true;
+		pool->next_known = known;
+		known = pool;
+	}
+	spin_unlock(&known_lock);
+}
+
+static void before_fork(void)
+{
+	spin_lock(&known_lock);
+}
+
+static void after_fork(void)
+{
+	spin_unlock(&known_lock);
+}
+
+/* Others may have been at work in any of them. */
+static void enter_child(void)
+{
+	for (struct pool *pool = known; pool; pool = pool->next_known) {
+		pool->lock = (struct spinlock){ 0 };
+		pool->full = pool->rest = NULL;
+		pool->fresh = NULL;
+		pool->nr_fresh = 0;
+	}
+	after_fork();
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	os_fork_watch(before_fork, after_fork, enter_child);
+}
+
+/* ---- the slow ways ------------------------------------------------------------- */
+
 /* Not locked: of two threads that run dry together one maps in vain. */
 static bool grow(struct pool *pool)
 {
@@ -85,6 +131,7 @@ static bool grow(struct pool *pool)
 
 	if (!chunk)
 		return false;
+	know(pool);
 	spin_lock(&pool->lock);
 	if (!pool->nr_fresh)
 		used = !pool->adopt || pool->adopt(pool, chunk);

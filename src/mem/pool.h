@@ -19,6 +19,9 @@
  * linked by its first two words; the others stay as its last user left them, and
  * are zero in the first life.
  *
+ * In a child of fork() all pools are empty: what their lists were in the middle of
+ * is lost, as are the caches.
+ *
  * Edges: those of the lock.
  *
  * Rejected: the slab (mem/slab.h): a lock for each object.
@@ -63,6 +66,8 @@ struct pool {
 	uint32_t nr_fresh;      /* objects there (lock)                   */
 	/* Called with the lock held for a new chunk; may refuse: NULL. */
 	bool (*adopt)(struct pool *pool, void *chunk);
+	bool known; /* it is in the list of all pools      */
+	struct pool *next_known;
 };
 
 /* The slow ways. */
