@@ -112,7 +112,9 @@ struct sley_config {
 	void *hook_self; /* for .place, .on_start and .on_stop              */
 	/* How long a thread of sley/blocking.h stays idle; default 10000. */
 	uint64_t blocking_idle_ms;
-	uint64_t reserved[3];
+	uint32_t max_processes; /* at a time (sley/process.h); 0: no limit */
+	uint32_t reserved_half;
+	uint64_t reserved[2];
 };
 
 #ifndef __cplusplus

@@ -136,18 +136,38 @@ static void fill(struct process *process, struct sley *rt,
 	store_relaxed(&process->bound, NULL);
 }
 
-int process_create(struct process **out,
-		   const struct sley_process_options *options)
+/* One more, if that is not one too many.  Exact: nobody is refused in vain. */
+static int admit(struct sley *rt)
 {
-	struct process *process;
-	struct sley *rt;
-	int err = runtime_for(&rt, options->runtime);
+	uint32_t max = rt->config.max_processes;
+	/* relaxed: a number, checked by the swap. */
+	uint32_t nr = max ? load_relaxed(&rt->nr_processes) : 0;
 
-	if (err)
-		return err;
-	if ((options->link || options->monitor) && !process_current())
-		return -EINVAL;
-	process = table_get();
+	if (likely(!max))
+		return 0;
+	do {
+		if (nr >= max)
+			return -EAGAIN;
+		/* relaxed: it publishes nothing. */
+	} while (chaos_says(CHAOS_LOSE) ||
+		 !cas_relaxed(&rt->nr_processes, &nr, nr + 1));
+	return 0;
+}
+
+/* Before others are told of its end: they may want to replace it. */
+static void dismiss(struct sley *rt)
+{
+	if (unlikely(rt->config.max_processes))
+		/* relaxed: it publishes nothing. */
+		(void)sub_relaxed(&rt->nr_processes, 1);
+}
+
+static int create(struct process **out, struct sley *rt,
+		  const struct sley_process_options *options)
+{
+	struct process *process = table_get();
+	int err = 0;
+
 	if (!process)
 		return -ENOMEM;
 	fill(process, rt, options);
@@ -157,6 +177,25 @@ int process_create(struct process **out,
 	if (err)
 		table_put(process);
 	*out = process;
+	return err;
+}
+
+int process_create(struct process **out,
+		   const struct sley_process_options *options)
+{
+	struct sley *rt;
+	int err = runtime_for(&rt, options->runtime);
+
+	if (err)
+		return err;
+	if ((options->link || options->monitor) && !process_current())
+		return -EINVAL;
+	err = admit(rt);
+	if (err)
+		return err;
+	err = create(out, rt, options);
+	if (err)
+		dismiss(rt);
 	return err;
 }
 
@@ -172,6 +211,8 @@ static void drop_bound(struct process *process)
 void process_forget(struct process *process)
 {
 	drop_bound(process);
+	if (!(process->flags & PROCESS_ENDED))
+		dismiss(process_runtime(process));
 	table_put(process);
 }
 
@@ -226,16 +267,18 @@ int process_start(struct process *process, sley_fn *fn,
 	sley_pid made = SLEY_NO_PID;
 	int err = introduce(process, &made, options);
 
+	if (err && err != -EEXIST)
+		made = SLEY_NO_PID;
+	if (pid)
+		*pid = made; /* before it runs: it may look there */
 	if (!err) {
 		stop_newcomer(process);
 		err = queue(process, fn, options);
 		if (err && options->monitor)
 			sley_unmonitor(*options->monitor);
+		if (err && pid)
+			*pid = SLEY_NO_PID;
 	}
-	if (err && err != -EEXIST)
-		made = SLEY_NO_PID;
-	if (pid)
-		*pid = made;
 	if (err)
 		process_end(process, 0);
 	return err;
@@ -281,6 +324,7 @@ void process_end(struct process *process, int reason)
 	sley_pid pid;
 	struct relations *relations = withdraw(process, &pid);
 
+	dismiss(process_runtime(process));
 	names_forget(process);
 	topics_forget(process);
 	free_mail(process);

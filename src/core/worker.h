@@ -210,6 +210,7 @@ struct sley {
 	cache_aligned uint32_t phase; /* enum runtime_phase; a futex        */
 	uint32_t cancelled;           /* sley_cancel_all() was called       */
 	uint32_t stopping;            /* processes end: actor/stop.h        */
+	uint32_t nr_processes;        /* if there is a limit                */
 	uint32_t spinner;             /* 1 + index of a searching worker    */
 	uint32_t drain_events;        /* futex: something may have ended    */
 	uint32_t draining;            /* somebody waits for drain_events    */

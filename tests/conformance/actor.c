@@ -81,6 +81,27 @@ TEST_WORKERS(an_actor_may_send_to_itself)
 	stop(rt);
 }
 
+static int looks_where_its_parent_looks(void *arg)
+{
+	CHECK_EQ(*(sley_pid *)arg, sley_self());
+	return 0;
+}
+
+TEST_WORKERS(an_actor_finds_its_pid_where_its_parent_does)
+{
+	struct sley *rt = start();
+
+	for (int i = 0; i < test_scale(1000); i++) {
+		sley_pid pid = SLEY_NO_PID;
+
+		CHECK_EQ(sley_actor_spawn(&pid, looks_where_its_parent_looks,
+					  &pid, NULL),
+			 0);
+		CHECK_SOON(!sley_process_alive(pid));
+	}
+	stop(rt);
+}
+
 static void receives(void *arg)
 {
 	struct sley_msg *msg;

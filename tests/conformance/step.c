@@ -430,6 +430,22 @@ TEST_WORKERS(w08_a_runtime_that_is_being_destroyed_takes_no_new_processes)
 	CHECK_EQ(sley_destroy(rt), 0);
 }
 
+TEST_WORKERS(w08_a_name_that_is_taken_closes_once_and_says_by_whom)
+{
+	const struct sley_process_options *named =
+		SLEY_PROCESS(.name = "only one");
+	struct sley *rt = start();
+	struct life life[2] = { { 0 } };
+	sley_pid first = live_as(&life[0], named), pid;
+
+	CHECK_EQ(sley_process_spawn(&pid, &living, &life[1], sizeof(life[1]),
+				    named),
+		 -EEXIST);
+	CHECK_EQ(pid, first);
+	check_taken_back(&life[1], -EEXIST);
+	stop(rt);
+}
+
 TEST_WORKERS(w08_options_that_make_no_sense_are_errors_and_run_nothing)
 {
 	static const struct sley_behaviour no_step = { .name = "no step" };
