@@ -158,7 +158,6 @@ struct worker {
 	struct sley_task *step;      /* single-threaded: back to it next     */
 	struct sley_task hook;       /* see core/hooks.h                     */
 	bool draining;               /* single-threaded: unbinding           */
-	bool stopping;               /* the same, for its processes          */
 	unsigned int index;
 	pthread_t pthread;
 	struct trace_ring trace;
