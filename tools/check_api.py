@@ -42,6 +42,21 @@ UNCHECKED = {
     "sley_wake_id": "the task has ended; a waker may not care",
     "sley_key_wake": "the key is gone; a waker may not care",
     "sley_key_destroy": "it is gone either way",
+    "sley_send": "the process is gone; a sender may not care",
+    "sley_send_owned": "as sley_send()",
+    "sley_send_blob": "as sley_send()",
+    "sley_msg_forward": "as sley_send()",
+    "sley_reply": "who asked is gone; who answers may not care",
+    "sley_publish": "how many got it",
+    "sley_complete": "the process is gone; a handler may not care",
+    "sley_complete_error": "as sley_complete()",
+    "sley_out_yield": "a command that is not taken is not done",
+    "sley_unhandle": "it has no handler either way",
+    "sley_process_cancel": "it is gone either way",
+    "sley_process_kill": "it is gone either way",
+    "sley_unregister": "nobody has the name either way",
+    "sley_topic_leave": "it is no member either way",
+    "sley_post_cancel": "it is not sent again either way",
 }
 
 # Waits that have no deadline.
@@ -54,6 +69,8 @@ NO_TWIN = {
     "sley_scope_close": "the members live in the caller's frame",
     "sley_parallelize": "the tasks live in its own frame",
     "sley_defer_run": "what the user gave to SLEY_DEFER()",
+    "sley_receive_tag": "takes a deadline",
+    "sley_receive_where": "takes a deadline",
     "sley_guard_lock": "half of SLEY_MUTEX_GUARD(), which cannot fail",
 }
 

@@ -88,7 +88,7 @@ sley_send(sley_pid to, uint64_t tag, const void *data, size_t size);
  * also if the message cannot be sent.  NULL: free() of the C library.
  *
  * Context:  any thread
- * Blocks:   as sley_send()
+ * Blocks:   never, or as sley_send()
  * Owner:    @data belongs to the message, in any case.
  * Order:    as sley_send()
  * Errors:   as sley_send()
@@ -156,7 +156,7 @@ sley_blob_put(struct sley_blob *blob);
  * sley_send_blob - send a blob, which others may be sent, too.
  *
  * Context:  any thread
- * Blocks:   as sley_send()
+ * Blocks:   never, or as sley_send()
  * Owner:    the message has a reference of its own; the caller keeps its own.
  * Order:    as sley_send()
  * Errors:   as sley_send()
@@ -193,7 +193,7 @@ sley_msg_free(struct sley_msg *msg);
  * It keeps its sender: a reply goes to who sent it first.
  *
  * Context:  any thread
- * Blocks:   as sley_send()
+ * Blocks:   never, or as sley_send()
  * Owner:    @msg is not the caller's any more, in any case.
  * Order:    as sley_send()
  * Errors:   as sley_send()

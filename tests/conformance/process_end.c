@@ -244,7 +244,7 @@ static sley_pid begin_as(const struct sley_behaviour *old)
 	sley_pid pid;
 
 	versions->old.then = upgrades;
-	strcpy(versions->input, "state");
+	memcpy(versions->input, "state", sizeof("state"));
 	CHECK_EQ(sley_process_spawn(&pid, old, &versions->old,
 				    sizeof(struct life), NULL),
 		 0);
