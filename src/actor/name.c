@@ -49,18 +49,15 @@ static struct pool pool = { .object_size = NAME_SIZE };
 static void before_fork(void)
 {
 	directory_before_fork(&names);
-	spin_lock(&pool.lock);
 }
 
 static void after_fork(void)
 {
-	spin_unlock(&pool.lock);
 	directory_after_fork(&names);
 }
 
 static void enter_child(void)
 {
-	spin_unlock(&pool.lock);
 	directory_enter_child(&names);
 }
 

@@ -136,16 +136,6 @@ static struct pool pool = {
 
 /* ---- fork() ------------------------------------------------------------------- */
 
-static void before_fork(void)
-{
-	spin_lock(&pool.lock);
-}
-
-static void after_fork(void)
-{
-	spin_unlock(&pool.lock);
-}
-
 /* The timers they are in are lost; and a lock may be, whose owner is not here. */
 static void enter_child(void)
 {
@@ -161,12 +151,11 @@ static void enter_child(void)
 		if (load_relaxed(&post->lock.word))
 			spin_unlock(&post->lock);
 	}
-	after_fork();
 }
 
 __attribute__((constructor)) static void watch_forks(void)
 {
-	os_fork_watch(before_fork, after_fork, enter_child);
+	os_fork_watch(NULL, NULL, enter_child);
 }
 
 /* ---- ids ------------------------------------------------------------------------ */

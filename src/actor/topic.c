@@ -88,27 +88,15 @@ static struct pool room_pool = { .object_size = ROOM_SIZE };
 static void before_fork(void)
 {
 	directory_before_fork(&topics);
-	spin_lock(&member_pool.lock);
-	spin_lock(&topic_pool.lock);
-	spin_lock(&room_pool.lock);
-}
-
-static void unlock_pools(void)
-{
-	spin_unlock(&member_pool.lock);
-	spin_unlock(&topic_pool.lock);
-	spin_unlock(&room_pool.lock);
 }
 
 static void after_fork(void)
 {
-	unlock_pools();
 	directory_after_fork(&topics);
 }
 
 static void enter_child(void)
 {
-	unlock_pools();
 	directory_enter_child(&topics);
 }
 
