@@ -7,8 +7,11 @@
  */
 #include "actors.h"
 
-/* Messages in a row: what all producers send in a round, and more. */
-#define BUDGET (2 * FANIN_PRODUCERS * ACTORS_CHUNK)
+/*
+ * Messages in a row: all there are.  With fewer the mailbox grows while it waits
+ * for its turn, until it does not fit into the cache any more.
+ */
+#define BUDGET 16384
 
 struct consumer {
 	struct answer *answer;
