@@ -31,7 +31,9 @@ SLEY_BEGIN_DECLS
 	X(SLEY_ECPUS, -4102,                                                   \
 	  "no CPU is left for a worker: compare .cpus with "                   \
 	  "sley_cpus_usable(), taskset and the cgroup's cpuset")               \
-	X(SLEY_EKILLED, -4103, "the process was killed")
+	X(SLEY_EKILLED, -4103, "the process was killed")                       \
+	X(SLEY_ERESTARTS, -4104,                                               \
+	  "children of a supervisor failed more often than it tolerates")
 
 #define SLEY_ERROR_ENUM(name, value, text) name = value,
 enum { SLEY_ERRORS(SLEY_ERROR_ENUM) };

@@ -157,6 +157,23 @@ int mail_send(sley_pid to, struct sley_msg *msg)
 	return mail_send_to(process_find(to), to, msg);
 }
 
+int mail_send_back(struct sley_msg *msg, const void *data, size_t size)
+{
+	sley_pid to = msg->from;
+
+	sley_assert(size <= SLEY_MSG_INLINE && (msg->flags & MAIL_KEPT));
+	if (msg->storage != MAIL_INLINE)
+		free_storage(msg);
+	msg->storage = MAIL_INLINE;
+	msg->size = (uint32_t)size;
+	if (size)
+		memcpy(msg->space, data, size);
+	msg->flags = 0;
+	/* relaxed: its own. */
+	msg->from = load_relaxed(&process_current()->pid);
+	return mail_send(to, msg);
+}
+
 /* ---- taken out --------------------------------------------------------------------- */
 
 /* It concerns whether the process lives on. */

@@ -153,6 +153,12 @@ int mail_send_to(struct process *process, sley_pid to, struct sley_msg *msg);
 /* The same for what is no message, too: 0, or -ESRCH. */
 must_check int mail_put(struct process *process, struct push_node *node);
 
+/*
+ * Send @msg, which is kept, back to where it came from, with up to SLEY_MSG_INLINE
+ * other bytes: an answer that needs no memory.  As mail_send().
+ */
+int mail_send_back(struct sley_msg *msg, const void *data, size_t size);
+
 /* It was parked, and whoever calls this may wake it. */
 void process_wake(struct process *process);
 

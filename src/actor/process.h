@@ -62,6 +62,8 @@ struct call;      /* actor/call.c      */
 #define PROCESS_MANY (1u << 5)   /* ->delivery, not ->current               */
 #define PROCESS_FRESH (1u << 6)  /* its behaviour has had no step           */
 #define PROCESS_NEWS (1u << 7)   /* ->bound may have something: bound.h     */
+#define PROCESS_SUPERVISES                                                     \
+	(1u << 8) /* those linked with it, as it starts them */
 
 /* In ->signals: */
 #define SIGNAL_TRAPS (1u << 0)   /* CANCEL and EXIT are messages            */

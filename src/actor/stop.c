@@ -59,21 +59,31 @@ void actors_stop(struct sley *rt, struct worker *worker)
 	}
 }
 
-void stop_newcomer(struct process *process)
+/* Locked. */
+static void ask_if_stopping(struct process *process)
 {
-	spin_lock(&process->lock);
 	/* relaxed: Z1. */
 	if (load_relaxed(&process_runtime(process)->stopping) ||
 	    process->home->stopping)
 		ask(process);
+}
+
+void stop_newcomer(struct process *process)
+{
+	spin_lock(&process->lock);
+	ask_if_stopping(process);
 	spin_unlock(&process->lock);
 }
 
-void stop_leave_to_supervisor(struct process *process)
+void stop_orphan(sley_pid pid)
 {
-	spin_lock(&process->lock);
-	process->signals |= SIGNAL_SUPERVISED;
-	spin_unlock(&process->lock);
+	struct process *process = process_lock(pid);
+
+	if (!process)
+		return;
+	process->signals &= (uint16_t)~SIGNAL_SUPERVISED;
+	ask_if_stopping(process);
+	process_unlock(process);
 }
 
 /* ---- who is left ---------------------------------------------------------------- */

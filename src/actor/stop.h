@@ -23,7 +23,7 @@ uint64_t actors_report(struct sley *rt);
 /* @process is about to start: does that apply to it? */
 void stop_newcomer(struct process *process);
 
-/* It has a supervisor, which asks it to end in its order. */
-void stop_leave_to_supervisor(struct process *process);
+/* @pid had a supervisor (SIGNAL_SUPERVISED), which is gone before it. */
+void stop_orphan(sley_pid pid);
 
 #endif
