@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * 22_actor_counter.c - an actor owns a number; others send it what to add.
+ *
+ * Nobody else can touch the number, so it needs no lock.  A call is a message
+ * that is waited for: it comes after all that the caller has sent before.
+ *
+ *   cc 22_actor_counter.c $(pkg-config --cflags --libs sley)
+ */
+#include <sley/sley.h>
+#include <stdio.h>
+
+#define NR 1000
+
+enum { ADD, GET };
+
+static int counter(void *arg)
+{
+	struct sley_msg *msg;
+	long sum = 0;
+
+	(void)arg;
+	while (sley_receive(&msg) == 0) {
+		if (msg->tag == ADD)
+			sum += *(const long *)msg->data;
+		else
+			sley_reply(msg, GET, &sum, sizeof(sum));
+	}
+	return 0; /* it was asked to end */
+}
+
+int main(void)
+{
+	struct sley_msg *reply;
+	struct sley *rt;
+	long sum = 0;
+	sley_pid pid;
+
+	if (sley_create(&rt, NULL) || sley_bind(rt))
+		return 1;
+	if (sley_actor_spawn(&pid, counter, NULL, NULL))
+		return 1;
+	for (long i = 1; i <= NR; i++)
+		sley_send(pid, ADD, &i, sizeof(i));
+	if (sley_call(pid, GET, NULL, 0, &reply) == 0) {
+		sum = *(const long *)reply->data;
+		sley_msg_free(reply);
+	}
+	printf("the sum is %ld\n", sum);
+	sley_unbind(rt);
+	return sley_destroy(rt) != 0 || sum != NR * (NR + 1) / 2;
+}
