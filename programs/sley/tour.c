@@ -69,6 +69,15 @@ static const struct stop stops[] = {
 	{ .model = "cancelling",
 	  .did = "1,000 tasks that sleep for ever",
 	  .run = tour_cancel },
+	{ .model = "actors",
+	  .did = "100,000 pings, and pongs",
+	  .run = tour_actors },
+	{ .model = "supervisor",
+	  .did = "1,000 workers killed under load",
+	  .run = tour_service },
+	{ .model = "processes",
+	  .did = "a tree, and what can be seen of it",
+	  .run = tour_inspect },
 	{ .model = "one thread",
 	  .did = "two tasks in steps, and again",
 	  .run = tour_single,
@@ -126,6 +135,20 @@ void outcome_trouble(struct outcome *out, const char *format, ...)
 	va_end(args);
 }
 
+void outcome_note(struct outcome *out, const char *format, ...)
+{
+	size_t length = strlen(out->notes);
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(out->notes + length, sizeof(out->notes) - length,
+			format, args);
+	va_end(args);
+	length = strlen(out->notes);
+	if (length + 1 < sizeof(out->notes))
+		out->notes[length] = '\n';
+}
+
 void *tour_alloc(size_t nr, size_t size)
 {
 	void *memory = calloc(nr, size);
@@ -164,7 +187,18 @@ static void print_head(int workers)
 	screen_rule(TABLE_WIDTH - 2 + screen_mark_width());
 }
 
-static void print_stop(const struct stop *stop, const struct outcome *out)
+static void print_notes(char *notes)
+{
+	char *line;
+
+	while ((line = strsep(&notes, "\n")) && *line) {
+		printf("%*s", screen_mark_width() + 1, "");
+		screen_field(SCREEN_QUIET, line, 0);
+		putchar('\n');
+	}
+}
+
+static void print_stop(const struct stop *stop, struct outcome *out)
 {
 	bool good = !out->trouble[0];
 	char time[SCREEN_NUMBER_SIZE] = "";
@@ -181,6 +215,7 @@ static void print_stop(const struct stop *stop, const struct outcome *out)
 		screen_field(SCREEN_BAD, out->trouble, 0);
 		putchar('\n');
 	}
+	print_notes(out->notes);
 	(void)fflush(stdout);
 }
 

@@ -16,6 +16,7 @@ struct outcome {
 	uint64_t end_ns;
 	char result[64];   /* for the table                      */
 	char trouble[160]; /* what was wrong; empty: nothing was */
+	char notes[1024];  /* lines below that in the table      */
 };
 
 struct stop {
@@ -38,6 +39,10 @@ outcome_result(struct outcome *out, const char *format, ...);
 /* The first trouble counts. */
 __attribute__((format(printf, 2, 3))) void
 outcome_trouble(struct outcome *out, const char *format, ...);
+
+/* One more line below. */
+__attribute__((format(printf, 2, 3))) void
+outcome_note(struct outcome *out, const char *format, ...);
 
 /* Memory that must be there; the program ends if it is not. */
 void *tour_alloc(size_t nr, size_t size);
@@ -69,5 +74,10 @@ void tour_scope(struct outcome *out);
 void tour_loops(struct outcome *out);
 void tour_sort(struct outcome *out);
 void tour_pipeline(struct outcome *out);
+
+/* tour_actors.c, tour_service.c: processes that send each other messages. */
+void tour_actors(struct outcome *out);
+void tour_service(struct outcome *out);
+void tour_inspect(struct outcome *out);
 
 #endif
