@@ -114,6 +114,8 @@ sley_out_yield(struct sley_out *out, uint32_t command, uint64_t tag,
 /*
  * sley_out_done - the process has come to its end, for @reason: 0, or an error.
  *
+ * The last thing that a step does:
+ *
  *	return sley_out_done(out, 0);
  *
  * Context:  a step
@@ -125,6 +127,8 @@ sley_out_done(struct sley_out *out, int reason);
 
 /*
  * sley_out_upgrade - go on as another behaviour: same pid, links and mailbox.
+ *
+ * The last thing that a step does:
  *
  *	return sley_out_upgrade(out, &version_2, &state, sizeof(state));
  *

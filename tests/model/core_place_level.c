@@ -99,7 +99,7 @@ static void in_the_next_slot(void)
 {
 	setup(1);
 	levels_push(&crew[0].ready, job(0), LEVEL_DEFAULT);
-	crew[0].next = job(1);
+	(void)next_put(&crew[0].next, job(1), 0);
 	place_spawned(&crew[0], job(2));
 }
 
@@ -231,7 +231,7 @@ static void setup_thief_of_next(void)
 	setup(2);
 	levels_push(&crew[0].ready, job(0), LEVEL_DEFAULT);
 	levels_push(&crew[0].ready, job(2), LEVEL_DEFAULT);
-	crew[0].next = job(CHANGED);
+	(void)next_put(&crew[0].next, job(CHANGED), 0);
 	place_set_level(&jobs[CHANGED].task, URGENT);
 }
 
