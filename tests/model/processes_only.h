@@ -198,6 +198,20 @@ NOBODY struct sley_msg *bound_take(struct process *process)
 	return NULL;
 }
 
+NOBODY struct sley_msg *bound_take_aside(struct process *process,
+					 uint32_t *owed)
+{
+	(void)process;
+	(void)owed;
+	return NULL;
+}
+
+NOBODY void bound_delivered(struct process *process, struct sley_msg *msg)
+{
+	(void)process;
+	(void)msg;
+}
+
 NOBODY int port_deliver(struct process *port, sley_pid pid,
 			struct sley_msg *msg)
 {

@@ -32,6 +32,7 @@
 #include "never.h"
 #include "selves.h"
 
+#include "core/turn.h"
 #include "core/wait.h"
 #include "os/clock.h"
 #include "os/futex.h"
@@ -203,10 +204,13 @@ struct sley_task *worker_pick(struct worker *worker)
 	return NULL;
 }
 
-/* Back on the stack of the task: everything was done before. */
+/* Back on the stack of the task everything was done before. */
 void leave_finish_rare(struct worker *worker)
 {
-	MODEL_CHECK(worker->after.kind == AFTER_NOTHING);
+	if (worker->after.kind == AFTER_INBOX)
+		turn_finish_wait(worker, &worker->after);
+	else
+		MODEL_CHECK(worker->after.kind == AFTER_NOTHING);
 }
 
 void idle_wake_one(struct idle *idle)

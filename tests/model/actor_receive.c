@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * actor_receive.c - src/actor/receive.c, with mail.c, signal.c, process.c and the
+ * AFTER_INBOX of core/turn.h: an actor gets its messages, its deadline or its end,
+ * sleeps beside none of them, and leaves nothing behind in the frame it returns
+ * from.
+ *
+ * The actor is the task of thread 0 (tasks_only.h): it leaves its stack, parks on
+ * the next one, and is placed and resumed by the very code.  Its deadline is fired
+ * by its own worker, when virtual time has come, or by the monitor at any time.
+ * Others send to it, kill it, and cancel it.  After each receive it writes over
+ * the stack below it, where the deadline was.  In the end it ends as a process
+ * does; messages are on the explorer's heap, so none may be left.
+ *
+ * Complete for one receive with a deadline against a message, a kill, and the
+ * monitor; for two receives, of which the second one only looks, and the deadline of the
+ * first one may ring late; for two messages of two senders without a deadline; and for a wait in something
+ * else, with a kill or a cancel against it.
+ */
+#include "model_mem.h"
+#include "payload.h"
+#include "tasks_only.h"
+
+#include "processes_only.h"
+
+#include "actor/stop.h"
+#include "core/drain.h"
+
+#include <sley/actor.h>
+#include <sley/error.h>
+
+static struct process *const actor = &process_places[0];
+static sley_pid pid;
+static struct payload bodies[2]; /* what a message is about */
+static struct ledger {
+	int received[2];
+	int nr_received, nr_timed_out, nr_cancelled, nr_refused;
+	int kill, cancel; /* what they said */
+} ledger;
+
+/* ---- the rest of the runtime ------------------------------------------------------ */
+
+int spawn_into_as(struct sley *into, struct sley_group *group,
+		  struct sley_task *task, const struct sley_options *options,
+		  uint32_t flags)
+{
+	(void)into;
+	(void)group;
+	(void)task;
+	(void)options;
+	(void)flags;
+	never();
+	return -ENOSYS;
+}
+
+void process_free_self(struct process *process, void *self,
+		       const struct sley_behaviour *behaviour)
+{
+	(void)process;
+	(void)self;
+	(void)behaviour;
+	never();
+}
+
+void drain_end_unbind(struct worker *worker)
+{
+	(void)worker;
+	never();
+}
+
+void stop_newcomer(struct process *process)
+{
+	(void)process;
+	never();
+}
+
+/* ---- the actor ------------------------------------------------------------------------ */
+
+static void setup_with(enum tasks_flags flags)
+{
+	struct task_thread *own = &task_threads[0];
+
+	tasks_setup(flags);
+	processes_setup();
+	memset(bodies, 0, sizeof(bodies));
+	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
+	actor->generation = 1;
+	pid = actor->pid = pid_make(0, actor->index, 1);
+	actor->inbox.word = INBOX_EMPTY;
+	actor->flags = PROCESS_ACTOR;
+	actor->signals = SIGNAL_ACTOR;
+	actor->home = &own->worker;
+	task_build_running(&actor->task, 0, TASK_PROCESS | TASK_NO_BARRIER);
+	actor->task.fiber = &own->strand;
+	own->strand.task = &actor->task;
+}
+
+static void setup(void)
+{
+	setup_with(0);
+}
+
+static void setup_timed(void)
+{
+	setup_with(TASKS_TIMED);
+}
+
+/* The frames of a receive are used for something else. */
+static noinline void scribble(void)
+{
+	char frame[1024];
+
+	memset(frame, 0xff, sizeof(frame));
+	__asm__ volatile("" : : "r"(frame) : "memory");
+}
+
+static int receive(uint64_t deadline_ns)
+{
+	struct sley_msg *msg;
+	int err = sley_receive_until(&msg, deadline_ns);
+
+	scribble();
+	switch (err) {
+	case 0:
+		MODEL_CHECK(msg->kind == SLEY_MESSAGE && msg->tag < 2);
+		payload_check(&bodies[msg->tag]);
+		ledger.received[msg->tag]++;
+		ledger.nr_received++;
+		break;
+	case -ETIMEDOUT:
+		ledger.nr_timed_out++;
+		break;
+	case -ECANCELED:
+		ledger.nr_cancelled++;
+		MODEL_CHECK(actor->flags & PROCESS_ENDING);
+		break;
+	default:
+		MODEL_CHECK(!"nothing else");
+	}
+	return err;
+}
+
+static void end(void)
+{
+	mail_sort(actor);
+	process_end(actor, 0);
+}
+
+static void receive_once(int id)
+{
+	task_begin(id);
+	(void)receive(LATER);
+	end();
+}
+
+static void receive_twice(int id)
+{
+	task_begin(id);
+	(void)receive(LATER);
+	(void)receive(0);
+	end();
+}
+
+static void receive_for_ever(int id)
+{
+	task_begin(id);
+	while (ledger.nr_received < 2 && !receive(UINT64_MAX))
+		;
+	end();
+}
+
+/* ---- the others --------------------------------------------------------------------------- */
+
+static void send(uint64_t tag)
+{
+	struct sley_msg *msg = mail_create(SLEY_MESSAGE, tag);
+
+	payload_write(&bodies[tag]);
+	ledger.nr_refused += mail_send(pid, msg) != 0;
+}
+
+static void send_first(int id)
+{
+	(void)id;
+	send(0);
+}
+
+static void send_second(int id)
+{
+	(void)id;
+	send(1);
+}
+
+static void send_both(int id)
+{
+	(void)id;
+	send(0);
+	send(1);
+}
+
+static void monitor(int id)
+{
+	(void)id;
+	task_fire_timers(0);
+}
+
+static void kill_it(int id)
+{
+	(void)id;
+	ledger.kill = sley_process_kill(pid);
+}
+
+static void cancel_it(int id)
+{
+	(void)id;
+	ledger.cancel = sley_process_cancel(pid, -EPERM);
+}
+
+/* ---- what must be true ---------------------------------------------------------------------- */
+
+static void is_gone(void)
+{
+	tasks_check();
+	MODEL_CHECK(actor->inbox.word == INBOX_CLOSED);
+	MODEL_CHECK(actor->pid == 0);
+	for (int i = 0; i < 2; i++)
+		MODEL_CHECK(ledger.received[i] <= 1);
+}
+
+static void got_or_timed_out(void)
+{
+	is_gone();
+	MODEL_CHECK(ledger.nr_received + ledger.nr_timed_out == 1);
+}
+
+static void one_or_none(void)
+{
+	is_gone();
+	/* The message may come too late for both. */
+	MODEL_CHECK(ledger.nr_received + ledger.nr_timed_out == 2);
+	MODEL_CHECK(ledger.nr_received <= 1);
+}
+
+static void got_both(void)
+{
+	is_gone();
+	MODEL_CHECK(ledger.received[0] == 1 && ledger.received[1] == 1);
+}
+
+static void ended_or_timed_out(void)
+{
+	is_gone();
+	MODEL_CHECK(ledger.nr_cancelled + ledger.nr_timed_out == 1);
+	MODEL_CHECK(ledger.kill == 0 || ledger.nr_timed_out);
+}
+
+static void ended_or_got(void)
+{
+	is_gone();
+	MODEL_CHECK(ledger.nr_cancelled + ledger.nr_received >= 1);
+	MODEL_CHECK(ledger.kill == 0 || ledger.received[0]);
+}
+
+MODEL(a_message_meets_the_deadline, .setup = setup_timed,
+      .threads = { receive_once, send_first }, .finish = got_or_timed_out);
+
+MODEL(the_monitor_rings_beside_a_message, .setup = setup_timed,
+      .threads = { receive_once, send_first, monitor },
+      .finish = got_or_timed_out);
+
+MODEL(a_late_alarm_meets_the_next_receive, .setup = setup_timed,
+      .threads = { receive_twice, send_first, monitor }, .finish = one_or_none);
+
+MODEL(two_messages_without_a_deadline, .setup = setup,
+      .threads = { receive_for_ever, send_both }, .finish = got_both);
+
+MODEL(two_senders_without_a_deadline, .setup = setup,
+      .threads = { receive_for_ever, send_first, send_second },
+      .finish = got_both);
+
+MODEL(a_kill_meets_the_deadline, .setup = setup_timed,
+      .threads = { receive_once, kill_it, monitor },
+      .finish = ended_or_timed_out);
+
+static void receive_one_for_ever(int id)
+{
+	task_begin(id);
+	(void)receive(UINT64_MAX);
+	end();
+}
+
+MODEL(a_kill_meets_a_message, .setup = setup,
+      .threads = { receive_one_for_ever, send_first, kill_it },
+      .finish = ended_or_got);
+
+static void got_or_cancelled(void)
+{
+	is_gone();
+	MODEL_CHECK(ledger.cancel == 0 || ledger.received[0]);
+	MODEL_CHECK(ledger.nr_cancelled + ledger.nr_received == 1);
+}
+
+MODEL(a_cancel_meets_a_message, .setup = setup,
+      .threads = { receive_one_for_ever, send_first, cancel_it },
+      .finish = got_or_cancelled);
+
+/* ---- it waits in something else ------------------------------------------------------------ */
+
+static struct sley_waitq q;
+
+static void setup_elsewhere(void)
+{
+	setup();
+	q = (struct sley_waitq){ 0 };
+	model_lock_word(&q);
+}
+
+/* Nobody but the end wakes it: the flag alone, or the wait that is cut short. */
+static void wait_elsewhere(int id)
+{
+	struct sley_waiter node;
+	int err;
+
+	task_begin(id);
+	waitq_lock(&q);
+	err = waitq_wait(&q, &node, UINT64_MAX, 0);
+	MODEL_CHECK(err == -ECANCELED);
+	/* And ever after; the order is in the inbox by now. */
+	MODEL_CHECK(receive(UINT64_MAX) == -ECANCELED);
+	MODEL_CHECK(actor->reason == SLEY_EKILLED);
+	end();
+}
+
+MODEL(a_kill_cuts_a_wait_short, .setup = setup_elsewhere,
+      .threads = { wait_elsewhere, kill_it }, .finish = is_gone);
