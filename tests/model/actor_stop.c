@@ -11,11 +11,18 @@
  * Complete for one newcomer and one stopper, with a chunk and without; for two
  * newcomers that need a chunk; and for one that ends while the walk is on.
  */
+#define PROCESSES_IN_A_POOL
 #include "crew.h"
 #include "processes_only.h"
 
 #include "actor/stop.h"
 #include "actor/table.c"
+
+/* Both are included, for what is static in them; these names they share. */
+#define enter_child pool_enter_child
+#define watch_forks pool_watch_forks
+#include "mem/pool.c"
+
 #include "os/map.h"
 
 #define MAPS 3
@@ -89,7 +96,10 @@ static void setup(void)
 	model_ledger(&ledger, sizeof(ledger));
 	nr_maps = nr_chunks = 0;
 	memset(sley__table, 0, MAPS * sizeof(sley__table[0]));
-	places.lock = (struct spinlock){ 0 };
+	places.lock = known_lock = (struct spinlock){ 0 };
+	places.known = false;
+	known = NULL;
+	model_lock_word(&known_lock.word);
 	places.full = places.rest = NULL;
 	places.fresh = NULL;
 	places.nr_fresh = 0;

@@ -55,8 +55,8 @@ __attribute__((unused)) static void processes_setup(void)
 
 __attribute__((weak)) struct mem sley__program_mem;
 
-__attribute__((weak)) void *pool_get_slow(struct pool *pool,
-					  struct pool_cache *cache)
+#ifndef PROCESSES_IN_A_POOL
+void *pool_get_slow(struct pool *pool, struct pool_cache *cache)
 {
 	(void)cache;
 	if (pool->object_size == sizeof(struct process)) {
@@ -66,8 +66,7 @@ __attribute__((weak)) void *pool_get_slow(struct pool *pool,
 	return model_alloc(pool->object_size);
 }
 
-__attribute__((weak)) void pool_put_slow(struct pool *pool,
-					 struct pool_cache *cache, void *object)
+void pool_put_slow(struct pool *pool, struct pool_cache *cache, void *object)
 {
 	(void)cache;
 	if (pool->object_size == sizeof(struct process))
@@ -75,6 +74,7 @@ __attribute__((weak)) void pool_put_slow(struct pool *pool,
 	else
 		model_free(object);
 }
+#endif
 
 /* ---- what is not there ---------------------------------------------------------------- */
 
@@ -148,6 +148,26 @@ NOBODY int name_register(const char *name, sley_pid pid, sley_pid *owner)
 	(void)name;
 	(void)pid;
 	(void)owner;
+	return -ENOSYS;
+}
+
+NOBODY void name_of(sley_pid pid, char text[SLEY_NAME_MAX + 1])
+{
+	(void)pid;
+	text[0] = 0;
+}
+
+NOBODY void sley_pid_format(sley_pid pid, char text[SLEY_PID_TEXT])
+{
+	(void)pid;
+	text[0] = 0;
+}
+
+int forked_error(void); /* core/forked.h */
+
+NOBODY int forked_error(void)
+{
+	MODEL_CHECK(!"nobody forks");
 	return -ENOSYS;
 }
 
