@@ -340,6 +340,16 @@ TEST_WORKERS(w35_who_ends_leaves_no_links_and_no_monitors_behind)
 
 /* ---- no memory ---------------------------------------------------------------------- */
 
+/* From now on, or no longer; stacks are needed, too. */
+static void starve(bool starved)
+{
+	struct rlimit limit;
+
+	CHECK_EQ(getrlimit(RLIMIT_AS, &limit), 0);
+	limit.rlim_cur = starved ? 1 << 20 : limit.rlim_max;
+	CHECK_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+}
+
 static int monitor_all_there_is(void *arg)
 {
 	sley_pid pid = spawn_mortal();
@@ -349,13 +359,14 @@ static int monitor_all_there_is(void *arg)
 
 	(void)arg;
 	CHECK_EQ(sley_monitor(pid, &number), 0);
-	CHECK_EQ(setrlimit(RLIMIT_AS, &(struct rlimit){ 1 << 20, 1 << 20 }), 0);
+	starve(true);
 	do {
 		err = sley_monitor(pid, &number);
 		nr++;
 	} while (!err);
+	starve(false);
 	CHECK_EQ(err, -ENOMEM);
-	/* As many are told as there are, and that takes no memory. */
+	/* As many are told as there are. */
 	CHECK_EQ(sley_process_kill(pid), 0);
 	for (int i = 0; i < nr; i++) {
 		CHECK_EQ(sley_receive(&msg), 0);
@@ -363,8 +374,10 @@ static int monitor_all_there_is(void *arg)
 		CHECK_EQ(msg->error, SLEY_EKILLED);
 	}
 	CHECK_EQ(sley_receive_until(&msg, 0), -ETIMEDOUT);
-	/* And they are there for the next. */
+	/* And what they had is there for the next. */
+	starve(true);
 	CHECK_EQ(sley_monitor(pid, &number), 0);
+	starve(false);
 	expect_down(pid, number, -ESRCH);
 	return 0;
 }
@@ -384,9 +397,10 @@ static int link_all_there_is(void *arg)
 	(void)arg;
 	for (int i = 0; i < MANY; i++)
 		pid[i] = spawn_mortal_with(false, NULL);
-	CHECK_EQ(setrlimit(RLIMIT_AS, &(struct rlimit){ 1 << 20, 1 << 20 }), 0);
+	starve(true);
 	while (nr < MANY && !err)
 		err = sley_link(pid[nr++]);
+	starve(false);
 	CHECK_EQ(err, -ENOMEM);
 	sley_unlink(pid[nr - 1]);
 	for (int i = 0; i < MANY; i++)
