@@ -178,10 +178,12 @@ static int join(struct process *self, sley_pid pid, struct link *link)
 int sley_link(sley_pid pid)
 {
 	struct process *self = process_current(), *peer;
+	sley_pid own = sley_self();
 	struct link *link;
 	int error;
 
-	if (!self || pid == sley_self())
+	if (!own ||
+	    pid == own) /* none: also who has ended, and frees its mail */
 		return -EINVAL;
 	error = relations_own(self);
 	if (error)
@@ -190,7 +192,7 @@ int sley_link(sley_pid pid)
 	if (error)
 		return error;
 	process_unlock(peer);
-	link = create(sley_self(), pid);
+	link = create(own, pid);
 	return link ? join(self, pid, link) : -ENOMEM;
 }
 

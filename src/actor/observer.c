@@ -115,16 +115,18 @@ static int observe(struct observer *observer)
 int sley_monitor(sley_pid pid, uint64_t *number)
 {
 	struct process *self = process_current();
+	sley_pid own = sley_self();
 	struct observer *observer;
 	uint64_t tag;
 	int error;
 
-	if (!self || pid == sley_self())
+	if (!own ||
+	    pid == own) /* none: also who has ended, and frees its mail */
 		return -EINVAL;
 	error = relations_own(self);
 	if (error)
 		return error;
-	observer = create(pid, sley_self());
+	observer = create(pid, own);
 	if (!observer)
 		return -ENOMEM;
 	tag = observer->msg.tag;

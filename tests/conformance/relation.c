@@ -168,6 +168,46 @@ TEST_WORKERS(w32_tasks_and_threads_have_no_relations)
 	stop(rt);
 }
 
+static void relate_too_late(void *data)
+{
+	uint64_t number;
+
+	*(int *)data = 1;
+	if (sley_self() == test_pid) /* it had ended before it was sent */
+		return;
+	CHECK_EQ(sley_self(), SLEY_NO_PID);
+	CHECK_EQ(sley_link(test_pid), -EINVAL);
+	CHECK_EQ(sley_monitor(test_pid, &number), -EINVAL);
+	sley_unlink(test_pid);
+	sley_unmonitor(1);
+}
+
+/* What is left in its mailbox is freed by the process, which is gone. */
+static int end_with_mail(void *arg)
+{
+	uint64_t number;
+
+	(void)arg;
+	for (int kind = 0; kind < 2; kind++) {
+		sley_pid pid = spawn_mortal_with(
+			kind, SLEY_PROCESS(.monitor = &number));
+		int freed[2] = { 0, 0 };
+
+		CHECK_EQ(sley_process_kill(pid), 0);
+		for (int i = 0; i < 2; i++)
+			(void)sley_send_owned(pid, 0, &freed[i], sizeof(int),
+					      relate_too_late);
+		expect_down(pid, number, SLEY_EKILLED);
+		CHECK(freed[0] && freed[1]);
+	}
+	return 0;
+}
+
+TEST_WORKERS(w32_who_has_ended_has_no_relations_any_more)
+{
+	run_actor(end_with_mail, NULL, false);
+}
+
 TEST_ABORTS(w34_unlink_outside_of_a_process_is_misuse, "unlink in a process")
 {
 	sley_unlink(1);
