@@ -14,6 +14,7 @@
 #include "actor/name.h"
 #include "actor/process.h"
 #include "actor/relation.h"
+#include "base/label.h"
 
 #include <errno.h>
 
@@ -69,7 +70,7 @@ static void look_at(const struct process *process,
 		    struct sley_process_info *info)
 {
 	info->parent = process->parent;
-	info->label = process->task.name;
+	info->label = label_name(process->task.name);
 	info->start_ns = process->start_ns;
 	info->actor = is_actor(process);
 	if (!info->actor)

@@ -34,8 +34,9 @@
 struct name {
 	struct holding holding;
 	struct entry entry;
-	sley_pid pid;    /* whose it is: constant                      */
-	bool taken_over; /* it is not in the directory any more (shard) */
+	sley_pid pid; /* whose it is: constant                       */
+	bool labels;  /* it is also the label of its process         */
+	bool loose;   /* it is not in the directory any more (shard) */
 };
 
 #define NAME_SIZE 128
@@ -76,6 +77,15 @@ static struct name *find(struct shard *shard, const struct key *key)
 	return entry ? container_of(entry, struct name, entry) : NULL;
 }
 
+/* Locked.  A process without a label has its first name for one. */
+static void label(struct process *process, struct name *name)
+{
+	if (name->labels && !process->task.name)
+		process->task.name = name->entry.text;
+	else
+		name->labels = false;
+}
+
 /* Locked, both.  NULL: @name is registered; else who has it. */
 static struct name *add(struct process *process, struct shard *shard,
 			const struct key *key, struct name *name)
@@ -85,11 +95,12 @@ static struct name *add(struct process *process, struct shard *shard,
 	if (old && process_find(old->pid))
 		return old;
 	if (old) {
-		old->taken_over = true;
+		old->loose = true;
 		shard_remove(shard, &old->entry);
 	}
 	shard_add(shard, &name->entry);
 	holding_add(process, &name->holding);
+	label(process, name);
 	return NULL;
 }
 
@@ -110,7 +121,8 @@ static int enter(struct name *name, const struct key *key, sley_pid *owner)
 	return 0;
 }
 
-int name_register(const char *text, sley_pid pid, sley_pid *owner)
+static int register_as(const char *text, sley_pid pid, sley_pid *owner,
+		       bool labels)
 {
 	sley_pid other = SLEY_NO_PID;
 	struct name *name;
@@ -127,7 +139,8 @@ int name_register(const char *text, sley_pid pid, sley_pid *owner)
 	entry_init(&name->entry, &key);
 	name->holding.kind = HOLDS_NAME;
 	name->pid = pid;
-	name->taken_over = false;
+	name->labels = labels;
+	name->loose = false;
 	err = enter(name, &key, &other);
 	if (err || other)
 		pool_put(&pool, NULL, name);
@@ -138,26 +151,39 @@ int name_register(const char *text, sley_pid pid, sley_pid *owner)
 	return -EEXIST;
 }
 
-int sley_register(const char *name, sley_pid pid, sley_pid *owner)
+int name_register(const char *text, sley_pid pid, sley_pid *owner)
 {
-	return name_register(name, pid, owner);
+	return register_as(text, pid, owner, true);
 }
 
-/* Of @process, which is locked; NULL: it is not, or not any more. */
-static struct name *take(const struct process *process, const struct key *key)
+int sley_register(const char *name, sley_pid pid, sley_pid *owner)
+{
+	return register_as(name, pid, owner, false);
+}
+
+/*
+ * Of @process, which is locked: false if it is not, or not any more.  *@gone is to
+ * be freed; a label is not, before the process ends.
+ */
+static bool take(const struct process *process, const struct key *key,
+		 struct name **gone)
 {
 	struct shard *shard = directory_lock(&names, key->hash);
 	struct name *name = find(shard, key);
-
 	/* relaxed: written under the lock of the process. */
-	if (name && name->pid != load_relaxed(&process->pid))
-		name = NULL;
-	if (name) {
+	bool ours = name && name->pid == load_relaxed(&process->pid);
+
+	*gone = NULL;
+	if (ours) {
 		shard_remove(shard, &name->entry);
-		holding_remove(&name->holding);
+		name->loose = name->labels;
+		if (!name->labels) {
+			holding_remove(&name->holding);
+			*gone = name;
+		}
 	}
 	shard_unlock(shard);
-	return name;
+	return ours;
 }
 
 static sley_pid whereis(const struct key *key)
@@ -179,16 +205,17 @@ int sley_unregister(const char *text)
 		return -ENOENT;
 	while ((pid = whereis(&key))) {
 		struct process *process = process_lock(pid);
-		struct name *name;
+		struct name *gone;
+		bool taken;
 
 		if (!process)
 			continue;
-		name = take(process, &key);
+		taken = take(process, &key, &gone);
 		process_unlock(process);
-		if (name) {
-			pool_put(&pool, NULL, name);
+		if (gone)
+			pool_put(&pool, NULL, gone);
+		if (taken)
 			return 0;
-		}
 	}
 	return -ENOENT;
 }
@@ -210,7 +237,7 @@ void names_forget(struct process *process)
 		struct name *name = container_of(holding, struct name, holding);
 		struct shard *shard = directory_lock(&names, name->entry.hash);
 
-		if (!name->taken_over)
+		if (!name->loose)
 			shard_remove(shard, &name->entry);
 		shard_unlock(shard);
 		pool_put(&pool, NULL, name);
@@ -221,17 +248,18 @@ void names_forget(struct process *process)
 void name_of(sley_pid pid, char text[SLEY_NAME_MAX + 1])
 {
 	struct process *process = process_lock(pid);
-	struct holding *holding;
+	const struct holding *holding;
 
 	text[0] = '\0';
 	if (!process)
 		return;
 	for (holding = process->holdings; holding; holding = holding->next) {
-		if (holding->kind == HOLDS_NAME)
-			memcpy(text,
-			       container_of(holding, struct name, holding)
-				       ->entry.text,
-			       SLEY_NAME_MAX + 1);
+		const struct name *name =
+			container_of(holding, struct name, holding);
+
+		if (holding->kind == HOLDS_NAME && !name->loose)
+			memcpy(text, name->entry.text,
+			       sizeof(name->entry.text));
 	}
 	process_unlock(process);
 }

@@ -7,7 +7,10 @@
 
 #include "actor/process.h"
 
-/* sley_register(), for who has options with a name in them. */
+/*
+ * sley_register(), for who has options with a name in them.  If the process has no
+ * label, its name is that as well, for all its life.
+ */
 must_check int name_register(const char *text, sley_pid pid, sley_pid *owner);
 
 /*

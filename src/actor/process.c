@@ -113,7 +113,7 @@ static void fill(struct process *process, struct sley *rt,
 
 	process->control.last = process->user.last = NULL;
 	process->home = home_in(rt);
-	process->task.name = options->label ? options->label : options->name;
+	process->task.name = options->label;
 	process->task.arg = NULL;
 	process->behaviour = NULL;
 	process->relations = NULL;

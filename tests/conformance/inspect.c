@@ -62,6 +62,32 @@ TEST_WORKERS(w12_what_a_process_is_called_and_since_when_it_is_there)
 	stop(rt);
 }
 
+/* The text of the options need not live as long as the process. */
+TEST_WORKERS(w12_a_name_that_was_copied_is_the_label)
+{
+	struct sley *rt = start();
+	struct listener listener = { 0 };
+	char name[] = "short-lived";
+
+	CHECK_EQ(sley_actor_spawn(&listener.pid, listener_actor, &listener,
+				  SLEY_PROCESS(.name = name)),
+		 0);
+	memset(name, '?', sizeof(name));
+	CHECK_STR(inspect(listener.pid).label, "short-lived");
+	/* Also when it has the name no longer, and somebody else has. */
+	CHECK_EQ(sley_unregister("short-lived"), 0);
+	CHECK_EQ(sley_unregister("short-lived"), -ENOENT);
+	CHECK_EQ(sley_register("another", listener.pid, NULL), 0);
+	CHECK_STR(inspect(listener.pid).label, "short-lived");
+	CHECK_STR(inspect(listener.pid).name, "another");
+	CHECK_EQ(sley_register("short-lived", listener.pid, NULL), 0);
+	CHECK_EQ(sley_unregister("another"), 0);
+	CHECK_STR(inspect(listener.pid).name, "short-lived");
+	hush(&listener);
+	CHECK_EQ(sley_whereis("short-lived"), SLEY_NO_PID);
+	stop(rt);
+}
+
 TEST_WORKERS(w12_who_is_gone_cannot_be_inspected)
 {
 	struct sley *rt = start();

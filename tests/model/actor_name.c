@@ -79,7 +79,7 @@ static void setup_nameless(void)
 static void setup(void)
 {
 	setup_nameless();
-	MODEL_CHECK(name_register("x", pid_of(OLD), NULL) == 0);
+	MODEL_CHECK(sley_register("x", pid_of(OLD), NULL) == 0);
 }
 
 /* As process_end() does. */
@@ -98,7 +98,7 @@ static void end(int thread)
 static void inherit(int thread)
 {
 	sley_pid owner = SLEY_NO_PID;
-	int err = name_register("x", pid_of(NEW), &owner);
+	int err = sley_register("x", pid_of(NEW), &owner);
 
 	(void)thread;
 	MODEL_CHECK(err == 0 || err == -EEXIST);
@@ -171,7 +171,7 @@ MODEL(who_has_found_it_gone_gets_it, .setup = setup,
 
 static void name_it(int thread)
 {
-	int err = name_register("x", pid_of(OLD), NULL);
+	int err = sley_register("x", pid_of(OLD), NULL);
 
 	(void)thread;
 	MODEL_CHECK(err == 0 || err == -ESRCH);
