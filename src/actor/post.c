@@ -235,7 +235,7 @@ static void ring(struct alarm *alarm)
 {
 	struct post *post = container_of(alarm, struct post, alarm);
 	struct worker *keeper = keeper_of(post);
-	bool again;
+	bool again, earliest;
 
 	spin_lock(&post->lock);
 	if (state_of(post) == POST_STOPPED || keeper->timers.ended) {
@@ -252,10 +252,12 @@ static void ring(struct alarm *alarm)
 		return;
 	}
 	set_state(post, POST_SET);
-	alarm_start(&keeper->timers, alarm,
-		    next_time(alarm->timer.node.key, post->interval_ns));
+	earliest = alarm_start(&keeper->timers, alarm,
+			       next_time(alarm->timer.node.key,
+					 post->interval_ns));
 	spin_unlock(&post->lock);
-	alarm_announce(keeper);
+	if (earliest)
+		alarm_announce(keeper);
 }
 
 /* ---- posting ------------------------------------------------------------------------ */
@@ -265,6 +267,7 @@ static int start(struct worker *keeper, sley_pid to, struct sley_msg *msg,
 		 uint64_t when_ns, uint64_t interval_ns, sley_post *id)
 {
 	struct post *post = pool_get(&pool, NULL);
+	bool earliest;
 
 	if (!post) {
 		mail_free(msg);
@@ -279,9 +282,10 @@ static int start(struct worker *keeper, sley_pid to, struct sley_msg *msg,
 	post->msg = msg;
 	set_state(post, POST_SET);
 	*id = id_of(post);
-	alarm_start(&keeper->timers, &post->alarm, when_ns);
+	earliest = alarm_start(&keeper->timers, &post->alarm, when_ns);
 	spin_unlock(&post->lock);
-	alarm_announce(keeper);
+	if (earliest)
+		alarm_announce(keeper);
 	return 0;
 }
 

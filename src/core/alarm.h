@@ -13,7 +13,10 @@
  */
 struct worker *alarm_keeper(const struct strand *strand);
 
-/* An alarm was started there: it may sleep until a later time. */
+/*
+ * The earliest alarm there was started, see alarm_start(): @worker may sleep until a
+ * later time.  For one that is not the earliest whoever started that has said so.
+ */
 void alarm_announce(struct worker *worker);
 
 #endif

@@ -55,8 +55,8 @@ static void set_alarm(struct sley_scope *scope, struct worker *worker)
 	alarm->ring = ring;
 	/* relaxed: the lock of the timers publishes it. */
 	store_relaxed(&scope->alarmed, ALARM_SET);
-	alarm_start(&worker->timers, alarm, scope->deadline_ns);
-	alarm_announce(worker);
+	if (alarm_start(&worker->timers, alarm, scope->deadline_ns))
+		alarm_announce(worker);
 }
 
 void scope_deadline_set(struct sley_scope *scope, const struct strand *strand)

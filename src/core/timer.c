@@ -10,14 +10,18 @@ static void publish_next(struct timers *timers)
 	store_relaxed(&timers->next_ns, timers->heap.bound);
 }
 
-void timer_start(struct timers *timers, struct timer *timer,
+bool timer_start(struct timers *timers, struct timer *timer,
 		 struct sley_task *task, uint64_t deadline_ns)
 {
+	bool earliest;
+
 	*timer = (struct timer){ .task = task, .timers = timers };
 	spin_lock(&timers->lock);
+	earliest = deadline_ns < timers->heap.bound;
 	radix_heap_insert(&timers->heap, &timer->node, deadline_ns);
 	publish_next(timers);
 	spin_unlock(&timers->lock);
+	return earliest;
 }
 
 bool timer_stop(struct timer *timer)

@@ -46,7 +46,8 @@ static inline uint64_t timers_next(const struct timers *timers)
 	return load_relaxed(&timers->next_ns);
 }
 
-void timer_start(struct timers *timers, struct timer *timer,
+/* True: none is earlier. */
+bool timer_start(struct timers *timers, struct timer *timer,
 		 struct sley_task *task, uint64_t deadline_ns);
 
 /*
@@ -61,10 +62,11 @@ struct alarm {
 	struct alarm *next;                /* of those that ring */
 };
 
-static inline void alarm_start(struct timers *timers, struct alarm *alarm,
+/* True: none is earlier; who keeps it may sleep too long, see core/alarm.h. */
+static inline bool alarm_start(struct timers *timers, struct alarm *alarm,
 			       uint64_t deadline_ns)
 {
-	timer_start(timers, &alarm->timer, NULL, deadline_ns);
+	return timer_start(timers, &alarm->timer, NULL, deadline_ns);
 }
 
 /*

@@ -399,6 +399,46 @@ TEST_WORKERS(w25_a_post_does_not_wait_for_room)
 	stop(rt);
 }
 
+/* Who drops a message frees it, and that may be who sends a post. */
+static _Atomic sley_post dropping;
+static _Atomic int nr_dropped, cancelled;
+
+static void cancel_what_drops(void *data)
+{
+	(void)data;
+	while (!dropping)
+		;
+	cancelled = sley_post_cancel(dropping);
+	nr_dropped++;
+}
+
+TEST_WORKERS(w25_a_post_can_be_cancelled_by_what_it_does)
+{
+	struct sley *rt = start();
+	struct listener full = { 0 };
+	sley_post post;
+
+	nr_dropped = 0;
+	dropping = 0;
+	sley_event_init(&gate, false, false);
+	CHECK_EQ(sley_actor_spawn(&full.pid, looks_away, &full,
+				  SLEY_PROCESS(.mailbox = 1,
+					       .overflow = SLEY_DROP_OLDEST)),
+		 0);
+	CHECK_EQ(sley_send_owned(full.pid, 1, NULL, 0, cancel_what_drops), 0);
+	CHECK_EQ(sley_post_every(full.pid, 3, NULL, 0, 100 * SLEY_USEC, &post),
+		 0);
+	dropping = post;
+	AWAIT(nr_dropped == 1);
+	CHECK_EQ(cancelled, 0);
+	CHECK_EQ(sley_post_cancel(post), -ENOENT);
+	sley_event_set(&gate);
+	AWAIT(full.nr == 1);
+	CHECK_EQ(full.last, 3);
+	hush(&full);
+	stop(rt);
+}
+
 /* ---- the end ------------------------------------------------------------------------- */
 
 TEST_WORKERS(w25_posts_end_with_the_runtime_of_who_posted)

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #define START_NS 1000000000ull /* when virtual time begins */
-#define PID 77
+#define PID 1
 
 static struct worker *keeper;
 static struct {
@@ -32,7 +32,9 @@ static sley_post id;   /* of the post that is there from the beginning */
 static sley_post told; /* of one that is made; passed on without order */
 static struct sley_msg message;
 static struct payload sent;
+static struct process places[PID + 1];
 static struct ledger {
+	int no_memory; /* so many copies fail */
 	int nr_sent, nr_cancelled, nr_late, nr_freed, nr_puts;
 	bool quiet; /* nothing may be sent any more */
 } ledger;
@@ -67,7 +69,10 @@ int parcel_create(struct sley_msg **pattern, uint64_t tag, const void *data,
 struct sley_msg *parcel_copy(const struct sley_msg *pattern)
 {
 	MODEL_CHECK(pattern == &message);
-	return &message;
+	if (!ledger.no_memory)
+		return &message;
+	ledger.no_memory--;
+	return NULL;
 }
 
 int parcel_send(sley_pid to, struct sley_msg *msg)
@@ -122,6 +127,8 @@ static void setup_nothing(void)
 	model_ledger(&ledger, sizeof(ledger));
 	sent = (struct payload){ 0 };
 	id = told = 0;
+	sley__table[0] = places;
+	places[PID].pid = PID;
 	model_lock_word(&pool.lock.word);
 	model_lock_word(&keeper->timers.lock.word);
 	model_lock_word(&first()->lock.word);
@@ -229,6 +236,31 @@ static void finish_again(void)
 
 MODEL(an_interval_is_over_when_it_is_cancelled, .setup = setup_again,
       .threads = { fire_twice, cancel_for_good }, .finish = finish_again);
+
+/* ---- no memory for one of many, and nobody who would get it ----------------------------- */
+
+static void fire_without_memory(int thread)
+{
+	ledger.no_memory = 1;
+	fire(thread);
+	MODEL_CHECK(ledger.nr_sent == 0 && state_of(first()) == POST_SET);
+	fire(thread);
+	MODEL_CHECK(ledger.nr_sent == 1 && state_of(first()) == POST_SET);
+	store_relaxed(&places[PID].pid, SLEY_NO_PID);
+	ledger.no_memory = 1;
+	fire(thread);
+	MODEL_CHECK(ledger.nr_sent == 1);
+}
+
+static void finish_gone(void)
+{
+	MODEL_CHECK(ledger.nr_freed == 1);
+	is_free();
+	model_free(keeper);
+}
+
+MODEL(a_time_without_memory_is_left_out, .setup = setup_again,
+      .threads = { fire_without_memory }, .finish = finish_gone);
 
 /* ---- the end of the worker -------------------------------------------------------------- */
 

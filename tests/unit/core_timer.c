@@ -31,10 +31,10 @@ static void ring(struct alarm *alarm)
 	bell_of(alarm)->ended = alarm->timer.timers->ended;
 }
 
-static void bell_start(struct bell *bell, uint64_t deadline_ns)
+static bool bell_start(struct bell *bell, uint64_t deadline_ns)
 {
 	*bell = (struct bell){ .alarm = { .hold = hold, .ring = ring } };
-	alarm_start(&timers, &bell->alarm, deadline_ns);
+	return alarm_start(&timers, &bell->alarm, deadline_ns);
 }
 
 TEST(alarms_ring_in_the_order_of_their_times)
@@ -68,6 +68,25 @@ TEST(stopping_says_whether_there_was_something_to_stop)
 	bell_start(&bell, 10);
 	CHECK(!timers_fire(&timers, 100));
 	CHECK(!timer_stop(&bell.alarm.timer));
+}
+
+/* Who sleeps until the earliest has to be told of an earlier one, and no other. */
+TEST(starting_says_whether_it_is_the_earliest)
+{
+	struct bell bell[6];
+
+	timers_init(&timers);
+	CHECK(bell_start(&bell[0], 100));
+	CHECK(!bell_start(&bell[1], 200));
+	CHECK(!bell_start(&bell[2], 100));
+	CHECK(bell_start(&bell[3], 50));
+	CHECK(!timers_fire(&timers, 150));
+	CHECK_EQ(nr_rung, 3);
+	CHECK(bell_start(&bell[4], 160));
+	CHECK(timer_stop(&bell[4].alarm.timer));
+	/* Never later than it has been said. */
+	CHECK_LE(timers_next(&timers), 200);
+	CHECK(!bell_start(&bell[5], UINT64_MAX));
 }
 
 TEST(at_the_end_all_ring_whenever_they_would_have)
