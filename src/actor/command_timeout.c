@@ -14,7 +14,7 @@ struct command_timeout {
 	struct alarm alarm;
 	sley_pid pid;
 	struct sley_msg *done;
-	bool rings; /* under the lock of the timers, or after it */
+	uint32_t left; /* by one of the two */
 };
 
 /* Room in lines of the cache, as pools want it. */
@@ -30,9 +30,16 @@ static struct command_timeout *of_alarm(struct alarm *alarm)
 	return container_of(alarm, struct command_timeout, alarm);
 }
 
+/* It is there until it was left twice. */
 static void hold(struct alarm *alarm)
 {
-	of_alarm(alarm)->rings = true;
+	(void)alarm;
+}
+
+static void leave(struct command_timeout *timeout)
+{
+	if (xchg_acq_rel(&timeout->left, 1)) /* C1 */
+		command_timeout_free(timeout);
 }
 
 static void ring(struct alarm *alarm)
@@ -40,7 +47,7 @@ static void ring(struct alarm *alarm)
 	struct command_timeout *timeout = of_alarm(alarm);
 
 	(void)mail_send(timeout->pid, timeout->done);
-	command_timeout_free(timeout);
+	leave(timeout);
 }
 
 struct command_timeout *command_timeout_create(void)
@@ -72,9 +79,10 @@ void command_timeout_start(struct command_timeout *timeout, sley_pid pid,
 
 void command_timeout_stop(struct command_timeout *timeout)
 {
-	timer_stop(&timeout->alarm.timer);
-	if (timeout->rings)
+	if (!timer_stop(&timeout->alarm.timer)) {
+		leave(timeout);
 		return;
+	}
 	mail_free(timeout->done);
 	command_timeout_free(timeout);
 }

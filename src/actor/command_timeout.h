@@ -8,9 +8,14 @@
  * completion.  It is made before the handler is called, so that a command for which
  * there is no memory is not under way.
  *
- * A command that is complete stops its alarm, so that none is left behind.  Either
- * it had not rung: then the process frees it; or it rings at this moment: then who
- * lets it ring does.  The lock of the timers decides which, and orders `rings`.
+ * A command that is complete stops its alarm, so that none is left behind.  If it
+ * has not rung, the process frees it, with the message.  Otherwise two may still
+ * need it, the process and whoever lets it ring: each of them leaves it, and the
+ * second one frees it.
+ *
+ * Edges:
+ *
+ *   C1  one leaves it -> the other one leaves it and finds that : it may be freed
  */
 #ifndef SLEY_ACTOR_COMMAND_TIMEOUT_H
 #define SLEY_ACTOR_COMMAND_TIMEOUT_H
@@ -30,7 +35,7 @@ void command_timeout_free(struct command_timeout *timeout);
 void command_timeout_start(struct command_timeout *timeout, sley_pid pid,
 			   struct sley_msg *done, uint64_t timeout_ns);
 
-/* Nobody needs it, or what it was given, any more: the end of both. */
+/* The caller does not need it, or what it was given, any more. */
 void command_timeout_stop(struct command_timeout *timeout);
 
 #endif
