@@ -351,6 +351,8 @@ TEST_WORKERS(w23_commands_leave_no_memory_behind)
 
 /* ---- T3: when a completion comes ---------------------------------------------------- */
 
+static int nr_rounds;
+
 /*
  * @handler is given one command after the other.  Each of them completes once; if
  * one is lost the process never ends.  @go_on: the step says SLEY_CONTINUE while
@@ -363,7 +365,7 @@ static enum sley_step one_by_one(struct stepper *s, struct sley_msg *const *msg,
 	if (nr)
 		CHECK(is_done(msg[0], (uint64_t)s->value));
 	if (nr || s->steps == 1) {
-		if (s->value == test_scale(2000))
+		if (s->value == nr_rounds)
 			return sley_out_done(out, 0);
 		s->value++;
 		CHECK_EQ(sley_out_yield(out, CMD, (uint64_t)s->value, s), 0);
@@ -371,11 +373,12 @@ static enum sley_step one_by_one(struct stepper *s, struct sley_msg *const *msg,
 	return s->arg ? SLEY_CONTINUE : SLEY_WAIT;
 }
 
-static void check_when(sley_handler *handler, void *arg, bool go_on)
+static void check_when(sley_handler *handler, void *arg, int rounds, bool go_on)
 {
 	struct stepper s = { .step = one_by_one, .arg = go_on ? &s : NULL };
 	struct sley *rt = start();
 
+	nr_rounds = test_scale(rounds);
 	handle(handler, arg);
 	CHECK_EQ(stepper_run(&s), 0);
 	CHECK_EQ(sley_unhandle(CMD), 0);
@@ -384,12 +387,12 @@ static void check_when(sley_handler *handler, void *arg, bool go_on)
 
 TEST_WORKERS(t03_a_completion_inside_the_handler_then_wait)
 {
-	check_when(complete_now, NULL, false);
+	check_when(complete_now, NULL, 2000, false);
 }
 
 TEST_WORKERS(t03_a_completion_inside_the_handler_then_continue)
 {
-	check_when(complete_now, NULL, true);
+	check_when(complete_now, NULL, 2000, true);
 }
 
 /* A thread that completes what it is given, at once or a little later. */
@@ -433,7 +436,7 @@ static void check_completer(bool late, bool go_on)
 	struct completer c = { .late = late };
 	pthread_t thread = test_thread(complete_what_is_given, &c);
 
-	check_when(give, &c, go_on);
+	check_when(give, &c, 200, go_on);
 	atomic_store(&c.over, true);
 	pthread_join(thread, NULL);
 }

@@ -18,8 +18,8 @@
 
 #include "actor/call.c"
 
-#define PORT 4   /* its place */
-#define SERVER 5 /* its place, and its pid */
+#define PORT 2   /* its place */
+#define SERVER 3 /* its place, and its pid */
 
 struct process *sley__table[TABLE_CHUNKS];
 
