@@ -229,14 +229,14 @@ static int call_itself(void *arg)
 
 	/* And nothing was sent. */
 	CHECK_EQ(sley_receive_until(&msg, 0), -ETIMEDOUT);
-	*(int *)arg = err;
+	atomic_store((atomic_int *)arg, err);
 	return 0;
 }
 
 TEST_WORKERS(w45_a_process_that_calls_itself_is_told)
 {
 	struct sley *rt = start();
-	int err = 0;
+	atomic_int err = 0;
 	sley_pid pid;
 
 	CHECK_EQ(sley_actor_spawn(&pid, call_itself, &err, NULL), 0);
@@ -330,23 +330,23 @@ static int answer_nobody(void *arg)
 	struct sley_msg *msg;
 
 	CHECK_EQ(sley_receive(&msg), 0);
-	*(int *)arg = sley_reply(msg, ADD, NULL, 0);
+	atomic_store((atomic_int *)arg, sley_reply(msg, ADD, NULL, 0));
 	return 0;
 }
 
 TEST_WORKERS(w45_any_message_can_be_answered)
 {
 	struct sley *rt = start();
-	sley_pid pid = start_server(), asker;
-	int err = 0;
+	sley_pid pid = start_server(), asker, other;
+	atomic_int err = 0;
 
 	CHECK_EQ(sley_actor_spawn(&asker, ask_by_message, &pid, NULL), 0);
 	AWAIT(!sley_process_alive(asker));
 	stop_server(pid);
 	/* But for those of who is no process. */
-	CHECK_EQ(sley_actor_spawn(&pid, answer_nobody, &err, NULL), 0);
-	CHECK_EQ(sley_send(pid, ASK, NULL, 0), 0);
-	AWAIT(!sley_process_alive(pid));
+	CHECK_EQ(sley_actor_spawn(&other, answer_nobody, &err, NULL), 0);
+	CHECK_EQ(sley_send(other, ASK, NULL, 0), 0);
+	AWAIT(!sley_process_alive(other));
 	CHECK_EQ(err, -ESRCH);
 	stop(rt);
 }
