@@ -100,6 +100,40 @@ TEST_WORKERS(w40_a_kill_does_not_interrupt_a_step)
 	stop(rt);
 }
 
+static enum sley_step waits_and_keeps(struct life *life,
+				      struct sley_msg *const *msg, size_t nr,
+				      struct sley_out *out)
+{
+	(void)out;
+	if (nr) {
+		CHECK_EQ(sley_event_wait(life->arg), 0);
+		sley_msg_keep(msg[0]);
+		sley_msg_free(msg[0]);
+	}
+	return SLEY_WAIT;
+}
+
+/* Keeping takes all that has come out of the inbox. */
+TEST_WORKERS(w40_a_kill_is_not_missed_by_a_step_that_keeps_its_message)
+{
+	for (int i = 0; i < 2; i++) {
+		struct sley_event event = SLEY_EVENT_INIT;
+		struct life life = { .then = waits_and_keeps, .arg = &event };
+		struct sley *rt = start();
+		sley_pid pid = live(&life);
+
+		CHECK_SOON(life.steps == 1);
+		CHECK_EQ(sley_send(pid, 1, NULL, 0), 0);
+		CHECK_SOON(life.inside == 1);
+		CHECK_EQ(i ? sley_process_kill(pid)
+			   : sley_process_cancel(pid, 0),
+			 0);
+		sley_event_set(&event);
+		check_end(&life, i ? SLEY_EKILLED : -ECANCELED);
+		stop(rt);
+	}
+}
+
 struct killers {
 	atomic_ullong pid;
 	atomic_bool done;
