@@ -90,6 +90,8 @@ static struct place *make_place(uint32_t command)
 	spin_unlock(&all.lock);
 	if (memory)
 		os_unmap(memory, size);
+	else /* for good: it is not to be missed by who counts */
+		fault_count_mapped(-(ptrdiff_t)size);
 	return place_of(command);
 }
 
