@@ -41,7 +41,9 @@ static const struct sley_child inner[] = {
 static const struct sley_child children[] = {
 	{ "named", obey, .restart = SLEY_PERMANENT, .shutdown_ns = SLEY_SEC },
 	{ .behaviour = &waiter, .count = 4 },
-	{ .children = inner, .nr_children = 1 },
+	{ .children = inner,
+	  .nr_children = 1,
+	  .supervisor = SLEY_SUPERVISOR(.intensity = 1000) },
 };
 
 /* All of them once; what becomes of them is the supervisor's business. */

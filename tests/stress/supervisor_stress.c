@@ -266,7 +266,8 @@ static void play(void)
 		.intensity = 1000000,
 	};
 
-	memset(scene.place, 0, sizeof(scene.place));
+	for (int i = 0; i < NR_PLACES; i++)
+		scene.place[i] = SLEY_NO_PID;
 	CHECK_EQ(sley_supervise(&scene.supervisor, &options, children,
 				ARRAY_SIZE(children)),
 		 0);
