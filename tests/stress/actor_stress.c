@@ -165,7 +165,7 @@ static bool wants_some(const struct sley_msg *msg, void *arg)
 static int picky(void *arg)
 {
 	struct sley_msg *msg;
-	bool patient = *(bool *)arg;
+	bool patient = arg;
 
 	for (;;) {
 		int err = one_in(2) ? sley_receive_where(&msg, wants_some, NULL,
@@ -225,7 +225,9 @@ static void play_bounded(bool patient, enum sley_overflow overflow)
 	atomic_store(&received, 0);
 	options.mailbox = 1 + (uint32_t)test_random(5);
 	options.overflow = overflow;
-	CHECK_EQ(sley_actor_spawn(&pid, picky, &patient, &options), 0);
+	CHECK_EQ(sley_actor_spawn(&pid, picky, patient ? &freed : NULL,
+				  &options),
+		 0);
 	crowd(pid, send_some, send_in_thread);
 	if (patient)
 		CHECK_EQ(sley_process_inspect(pid, &info), 0);
