@@ -248,10 +248,12 @@ static enum sley_step feeds_itself(struct life *life,
 
 TEST_WORKERS(one_that_always_has_mail_does_not_starve_others)
 {
-	static const uint32_t budget[] = { 0, 1, 1000, UINT32_MAX };
+	const uint32_t budget[] = { 0, 1, test_is_slow() ? 100 : UINT32_MAX };
 	static struct life busy[200];
 	int n = 2 * nr_runners();
 
+	if (test_is_slow() && nr_runners() > 8)
+		test_skip("too many that never rest for a slow machine");
 	for (size_t b = 0; b < ARRAY_SIZE(budget); b++) {
 		struct sley *rt = start();
 		atomic_bool done = false;
@@ -330,7 +332,9 @@ static enum sley_step lines_up(struct life *life, struct sley_msg *const *msg,
 	(void)msg;
 	(void)out;
 	if (nr)
-		n->line->order[n->line->nr++] = n->name;
+		n->line->order[n->line->nr] = n->name;
+	if (nr)
+		n->line->nr++;
 	return SLEY_WAIT;
 }
 
