@@ -246,6 +246,31 @@ TEST_WORKERS(t24_one_for_all_waits_as_long_as_the_one_that_failed)
 	stop(rt);
 }
 
+TEST_WORKERS(t24_another_failure_makes_no_pause_shorter)
+{
+	static const struct sley_child children[] = {
+		MEMBER(&a),
+		MEMBER(&b, .backoff_ns = 20 * SLEY_MSEC),
+	};
+	struct sley *rt = start_quiet();
+	sley_pid pid = supervise(SLEY_REST_FOR_ONE, children, 2);
+	uint64_t start_ns;
+
+	(void)pid_of(&a);
+	(void)pid_of(&b);
+	clear_record();
+	start_ns = sley_now();
+	fail(&b, -EIO);
+	AWAIT(record_has("-b"));
+	/* A call is answered after what came before it. */
+	CHECK_EQ(sley_supervisor_remove(pid, SLEY_NO_PID), -ENOENT);
+	fail(&a, -EIO);
+	AWAIT(record_has("+b"));
+	CHECK_GE(b.born_ns - start_ns, 18 * SLEY_MSEC);
+	cancel_and_wait(pid);
+	stop(rt);
+}
+
 /* ---- the start -------------------------------------------------------------------- */
 
 TEST_WORKERS(t24_what_cannot_be_started_ends_those_that_are)
@@ -366,7 +391,7 @@ TEST_WORKERS(w43_without_an_optional_child_the_others_start)
 				children, 2),
 		 0);
 	(void)pid_of(&b);
-	AWAIT(record_has("!a+b!a"));
+	AWAIT(record_has("!a+b!a!a"));
 	a.init_error = 0;
 	(void)pid_of(&a);
 	CHECK_EQ(b.lives, 1);
