@@ -311,6 +311,66 @@ TEST_WORKERS(w45_a_second_reply_finds_nobody)
 	stop(rt);
 }
 
+/* It has a pid, but is no process, whatever is tried with it. */
+static int look_at_caller(void *arg)
+{
+	struct sley_process_info info;
+	struct sley_msg *msg;
+	uint64_t number;
+	sley_pid port;
+
+	CHECK_EQ(sley_receive(&msg), 0);
+	port = msg->from;
+	CHECK_EQ(sley_link(port), -ESRCH);
+	CHECK_EQ(sley_register("somebody", port, NULL), -ESRCH);
+	CHECK_EQ(sley_process_inspect(port, &info), -ESRCH);
+	CHECK_EQ(sley_process_cancel(port, -EIO), -ESRCH);
+	for (sley_pid pid = sley_process_next(0); pid;
+	     pid = sley_process_next(pid))
+		CHECK_NE(pid, port);
+	CHECK_EQ(sley_monitor(port, &number), 0);
+	CHECK_EQ(sley_reply(msg, ADD, NULL, 0), 0);
+	CHECK_EQ(sley_receive(&msg), 0);
+	CHECK_EQ(msg->kind, SLEY_DOWN);
+	CHECK_EQ(msg->error, -ESRCH);
+	CHECK_EQ(msg->tag, number);
+	atomic_store((atomic_bool *)arg, true);
+	return 0;
+}
+
+TEST_WORKERS(w45_who_waits_for_a_reply_is_no_process)
+{
+	struct sley *rt = start();
+	atomic_bool seen = false;
+	sley_pid pid;
+
+	CHECK_EQ(sley_actor_spawn(&pid, look_at_caller, &seen, NULL), 0);
+	CHECK_EQ(sley_call(pid, ASK, NULL, 0, NULL), 0);
+	AWAIT(atomic_load(&seen));
+	AWAIT(!sley_process_alive(pid));
+	stop(rt);
+}
+
+/* Who is called may live in another runtime. */
+TEST(w45_a_call_from_one_runtime_into_another)
+{
+	struct sley_config config = config_of(2);
+	struct sley *other = NULL, *rt;
+	sley_pid pid;
+
+	CHECK_EQ(sley_create(&other, &config), 0);
+	CHECK_EQ(sley_actor_spawn(&pid, server, NULL,
+				  SLEY_PROCESS(.runtime = other)),
+		 0);
+	rt = start_with(&config);
+	call_from_many(pid);
+	stop(rt);
+	/* It ends with its own runtime. */
+	CHECK(sley_process_alive(pid));
+	CHECK_EQ(sley_destroy(other), 0);
+	CHECK_EQ(sley_call(pid, ASK, NULL, 0, NULL), -ESRCH);
+}
+
 /* A message that nobody waits for a reply to is answered by a message. */
 static int ask_by_message(void *arg)
 {
