@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process_options.c - how processes are started: W37, W38; and where: W46.
+ */
+#include "conformance/listener.h"
+
+/* Counts what it gets, until it is told to stop. */
+struct tally {
+	atomic_int got;
+	atomic_int downs;
+	sley_pid child;
+	uint64_t number;
+};
+
+static int count(void *arg)
+{
+	struct tally *tally = arg;
+	struct sley_msg *msg;
+
+	while (sley_receive(&msg) == 0)
+		atomic_fetch_add(&tally->got, 1);
+	return 0;
+}
+
+/* ---- W37 ---------------------------------------------------------------------- */
+
+/* Spawn it, or tell who has its name. */
+static sley_pid spawn_or_signal(struct tally *tally)
+{
+	sley_pid pid;
+	int err = sley_actor_spawn(&pid, count, tally,
+				   SLEY_PROCESS(.name = "the one"));
+
+	CHECK(err == 0 || err == -EEXIST);
+	CHECK_EQ(sley_send(pid, 0, NULL, 0), 0);
+	return pid;
+}
+
+TEST_WORKERS(w37_a_name_that_is_taken_leads_to_its_owner)
+{
+	struct sley *rt = start();
+	struct tally tally = { 0 }, unused = { 0 };
+	sley_pid first = spawn_or_signal(&tally);
+
+	CHECK_EQ(spawn_or_signal(&unused), first);
+	while (atomic_load(&tally.got) < 2)
+		(void)!sley_sleep(SLEY_MSEC / 5);
+	CHECK_EQ(atomic_load(&unused.got), 0);
+	CHECK_EQ(sley_process_kill(first), 0);
+	while (sley_process_alive(first))
+		(void)!sley_sleep(SLEY_MSEC / 5);
+	CHECK(sley_whereis("the one") == SLEY_NO_PID);
+	stop(rt);
+}
+
+/* ---- W38 ---------------------------------------------------------------------- */
+
+/* Spawns one that it is linked with and watches; traps; and has it killed. */
+static int parent(void *arg)
+{
+	struct tally *tally = arg;
+	struct sley_process_info info;
+	struct sley_msg *msg;
+	bool exit = false;
+
+	CHECK_EQ(sley_actor_spawn(&tally->child, count, tally,
+				  SLEY_PROCESS(.link = true, .label = "child",
+					       .monitor = &tally->number)),
+		 0);
+	CHECK_EQ(sley_process_inspect(tally->child, &info), 0);
+	CHECK_EQ(info.parent, sley_self());
+	CHECK_EQ(info.links, 1);
+	CHECK_EQ(info.monitors, 1);
+	CHECK_EQ(sley_process_kill(tally->child), 0);
+	while (!exit || !atomic_load(&tally->downs)) {
+		CHECK_EQ(sley_receive(&msg), 0);
+		CHECK_EQ(msg->from, tally->child);
+		CHECK_EQ(msg->error, SLEY_EKILLED);
+		if (msg->kind == SLEY_DOWN) {
+			CHECK_EQ(msg->tag, tally->number);
+			atomic_fetch_add(&tally->downs, 1);
+		} else {
+			CHECK_EQ(msg->kind, SLEY_EXIT);
+			exit = true;
+		}
+	}
+	return 0;
+}
+
+TEST_WORKERS(w38_a_child_is_linked_and_watched_from_the_start)
+{
+	struct sley *rt = start();
+	struct tally tally = { 0 };
+	sley_pid pid;
+
+	CHECK_EQ(sley_actor_spawn(&pid, parent, &tally,
+				  SLEY_PROCESS(.traps = true)),
+		 0);
+	while (sley_process_alive(pid))
+		(void)!sley_sleep(SLEY_MSEC / 5);
+	CHECK_EQ(atomic_load(&tally.downs), 1);
+	stop(rt);
+}
+
+TEST_WORKERS(w38_only_a_process_has_children_that_it_is_linked_with)
+{
+	struct sley *rt = start();
+	struct tally tally = { 0 };
+	uint64_t number;
+	sley_pid pid;
+
+	CHECK_EQ(sley_actor_spawn(&pid, count, &tally,
+				  SLEY_PROCESS(.link = true)),
+		 -EINVAL);
+	CHECK_EQ(sley_actor_spawn(&pid, count, &tally,
+				  SLEY_PROCESS(.monitor = &number)),
+		 -EINVAL);
+	stop(rt);
+}
+
+/* ---- W46 ---------------------------------------------------------------------- */
+
+TEST(w46_runtimes_have_processes_of_their_own_and_talk)
+{
+	struct sley_config config = sley_config_default();
+	struct tally tally[2] = { { 0 }, { 0 } };
+	struct sley *host[2];
+	sley_pid pid[2];
+
+	config.workers = 1;
+	for (int i = 0; i < 2; i++) {
+		config.max_processes = i == 0 ? 1 : 0;
+		CHECK_EQ(sley_create(&host[i], &config), 0);
+		CHECK_EQ(sley_actor_spawn(&pid[i], count, &tally[i],
+					  SLEY_PROCESS(.runtime = host[i])),
+			 0);
+	}
+	/* Each has its own limit. */
+	CHECK_EQ(sley_actor_spawn(&pid[0], count, &tally[0],
+				  SLEY_PROCESS(.runtime = host[0])),
+		 -EAGAIN);
+	CHECK_EQ(sley_actor_spawn(NULL, count, &tally[1],
+				  SLEY_PROCESS(.runtime = host[1])),
+		 0);
+	CHECK_EQ(sley_destroy(host[0]), 0);
+	CHECK_EQ(sley_send(pid[1], 0, NULL, 0), 0);
+	CHECK_EVENTUALLY(atomic_load(&tally[1].got) == 1);
+	CHECK_EQ(sley_destroy(host[1]), 0);
+	CHECK(!sley_process_alive(pid[1]));
+}
