@@ -66,7 +66,7 @@ SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS void sley_actor_exit(int reason)
  * Blocks:   the fiber
  * Owner:    *@msg is the actor's until its next receive; see sley_msg_keep().
  * Order:    everything before it was sent happens before the return.
- * Errors:   -ECANCELED  the actor is to end
+ * Errors:   -ECANCELED  the actor is to end, or in a scope that was cancelled
  *           -EINVAL     the caller is no actor
  */
 SLEY_EXPORT SLEY_TASK_ONLY SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int

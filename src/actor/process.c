@@ -77,7 +77,7 @@ static void after_turn(struct worker *worker, struct sley_task *task)
 		turn_again(worker, task);
 }
 
-static const struct turns turns = { after_turn };
+static const struct turns turns = { after_turn, process_poke };
 
 /* ---- the beginning --------------------------------------------------------------- */
 

@@ -346,6 +346,9 @@ void process_signal(struct process *process, struct sley_msg *msg);
 /* The same by its ->order: @signal is SIGNAL_KILLED or SIGNAL_STOPPED. */
 void process_order(struct process *process, unsigned int signal);
 
+/* Its task is in a scope that was cancelled: a receive looks up.  Any thread. */
+void process_poke(struct sley_task *task);
+
 /* By the process itself, from its mail: it ends for @reason, unless it does. */
 void process_condemn(struct process *process, int reason);
 

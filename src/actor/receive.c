@@ -14,6 +14,7 @@
 
 #include "actor/bound.h"
 #include "actor/process.h"
+#include "core/scope.h"
 #include "core/timer.h"
 #include "core/wait.h"
 #include "os/clock.h"
@@ -222,6 +223,15 @@ static int look(struct process *process, struct wish *wish,
 	return 0;
 }
 
+/* Has it opened a scope that was cancelled?  process_poke() tells who waits. */
+static bool is_cut(void)
+{
+	const struct sley_scope *scope =
+		scope_innermost(worker_current()->strand);
+
+	return unlikely(scope) && scope_is_cancelled(scope);
+}
+
 /* Until there is something wanted: 0, with *@msg, or why not. */
 static int await(struct process *process, struct wish *wish,
 		 uint64_t deadline_ns, struct sley_msg **msg)
@@ -236,6 +246,10 @@ static int await(struct process *process, struct wish *wish,
 			break;
 		if (is_late(&deadline, deadline_ns)) {
 			err = -ETIMEDOUT;
+			break;
+		}
+		if (is_cut()) {
+			err = -ECANCELED;
 			break;
 		}
 		wait_for_mail(process, &deadline, deadline_ns);
@@ -253,8 +267,11 @@ static struct sley_msg *receive_next(struct process *process)
 		return NULL;
 	if (process->current && !(process->flags & PROCESS_SEEN))
 		mail_put_away(worker_current(), process);
-	if (!process_has_mail(process))
+	if (!process_has_mail(process)) {
+		if (is_cut())
+			return NULL;
 		wait_for_mail(process, &never, UINT64_MAX);
+	}
 	return likely(!process->current) ? mail_peek(process) : NULL;
 }
 

@@ -12,6 +12,7 @@
  * in is cut short, as are those that come.
  */
 #include "actor/process.h"
+#include "core/scope.h"
 
 #include <errno.h>
 #include <sley/error.h>
@@ -19,8 +20,15 @@
 /* Locked.  An actor does not wait any more. */
 static void interrupt(struct process *process)
 {
-	if ((process->signals & SIGNAL_ACTOR) && task_cancel(&process->task))
-		task_enqueue(&process->task);
+	struct sley_task *task = &process->task;
+	bool woken;
+
+	if (!(process->signals & SIGNAL_ACTOR))
+		return;
+	woken = task_cancel(task);
+	scope_cancel_task(task);
+	if (woken)
+		task_enqueue(task);
 }
 
 /* Locked, and alive: its inbox is open. */
@@ -45,6 +53,27 @@ void process_signal(struct process *process, struct sley_msg *msg)
 		interrupt(process);
 }
 
+/* Locked. */
+static void put_order(struct process *process)
+{
+	if (process->signals & SIGNAL_ORDER)
+		return;
+	process->signals |= SIGNAL_ORDER;
+	put(process, &process->order);
+}
+
+/* If its place has a new tenant, that one looks up in vain. */
+void process_poke(struct sley_task *task)
+{
+	struct process *process = container_of(task, struct process, task);
+
+	spin_lock(&process->lock);
+	/* relaxed: written under the lock. */
+	if (load_relaxed(&process->pid) && (process->signals & SIGNAL_ACTOR))
+		put_order(process);
+	spin_unlock(&process->lock);
+}
+
 void process_order(struct process *process, unsigned int signal)
 {
 	bool traps = process->signals & SIGNAL_TRAPS;
@@ -57,10 +86,7 @@ void process_order(struct process *process, unsigned int signal)
 		process->signals |= SIGNAL_STOP;
 	if (!traps)
 		process->signals |= SIGNAL_ENDS;
-	if (!(process->signals & SIGNAL_ORDER)) {
-		process->signals |= SIGNAL_ORDER;
-		put(process, &process->order);
-	}
+	put_order(process);
 	if (kill || !traps)
 		interrupt(process);
 }

@@ -9,6 +9,7 @@
 #include "core/scope.h"
 
 #include "core/group.h"
+#include "core/turn.h"
 #include "core/wait.h"
 #include "core/worker.h"
 #include "os/clock.h"
@@ -260,10 +261,18 @@ static void walk_from_target(struct walk *walk)
 	walk_below(walk);
 }
 
+/* Without a lock: it takes that of a process, whose owner may want ours. */
+static void poke(struct sley_task *task)
+{
+	if (task && (task_flags(task) & TASK_TURNS))
+		turns_of(task)->poke(task);
+}
+
 void scope_cancel(struct sley_scope *scope, int cause)
 {
 	struct opener *opener = scope->opener;
 	struct walk walk = { .root = opener, .target = scope, .cause = cause };
+	struct sley_task *task;
 	bool first;
 
 	spin_lock(&opener->lock);
@@ -279,7 +288,9 @@ void scope_cancel(struct sley_scope *scope, int cause)
 	walk.pass = PASS_CUT;
 	spin_lock(&opener->lock);
 	walk_from_target(&walk);
+	task = opener->task;
 	spin_unlock(&opener->lock);
+	poke(task);
 }
 
 /* False: @task has no open scope. */

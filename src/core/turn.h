@@ -43,6 +43,8 @@
 /* In place of a task's group. */
 struct turns {
 	void (*after)(struct worker *worker, struct sley_task *task);
+	/* It looks up if it waits for its inbox, where no cancel reaches it. */
+	void (*poke)(struct sley_task *task);
 };
 
 static inline const struct turns *turns_of(const struct sley_task *task)

@@ -15,12 +15,14 @@
  * Complete for one receive with a deadline against a message, a kill, and the
  * monitor; for two receives, of which the second one only looks, and the deadline of the
  * first one may ring late; for two messages of two senders without a deadline; and for a wait in something
- * else, with a kill or a cancel against it.
+ * else, with a kill or a cancel against it; and for a receive in a scope that is
+ * cancelled, with a message or a kill against that.
  */
 #include "model_mem.h"
 #include "payload.h"
 #include "tasks_only.h"
 
+#define PROCESSES_WITH_SCOPES
 #include "processes_only.h"
 
 #include "actor/stop.h"
@@ -37,6 +39,10 @@ static struct ledger {
 	int nr_received, nr_timed_out, nr_cancelled, nr_refused;
 	int kill, cancel; /* what they said */
 } ledger;
+
+/* What it has opened; not open in most models. */
+static struct sley_scope scope;
+static bool scope_is_open;
 
 /* ---- the rest of the runtime ------------------------------------------------------ */
 
@@ -85,6 +91,9 @@ static void setup_with(enum tasks_flags flags)
 	memset(bodies, 0, sizeof(bodies));
 	memset(&ledger, 0, sizeof(ledger));
 	model_ledger(&ledger, sizeof(ledger));
+	scope = (struct sley_scope){ .cause = 0 };
+	scope_is_open = false;
+	model_name(&scope.cause, "cause");
 	actor->generation = 1;
 	pid = actor->pid = pid_make(0, actor->index, 1);
 	actor->inbox.word = INBOX_EMPTY;
@@ -133,7 +142,9 @@ static int receive(uint64_t deadline_ns)
 		break;
 	case -ECANCELED:
 		ledger.nr_cancelled++;
-		MODEL_CHECK(actor->flags & PROCESS_ENDING);
+		/* relaxed: it has been seen. */
+		MODEL_CHECK((actor->flags & PROCESS_ENDING) ||
+			    load_relaxed(&scope.cause));
 		break;
 	default:
 		MODEL_CHECK(!"nothing else");
@@ -334,3 +345,53 @@ static void wait_elsewhere(int id)
 
 MODEL(a_kill_cuts_a_wait_short, .setup = setup_elsewhere,
       .threads = { wait_elsewhere, kill_it }, .finish = is_gone);
+
+/* ---- it has opened a scope, which is cancelled --------------------------------------------- */
+
+struct sley_scope *scope_innermost(const struct strand *strand)
+{
+	(void)strand;
+	return scope_is_open ? &scope : NULL;
+}
+
+bool scope_is_cancelled(const struct sley_scope *asked)
+{
+	return load_acquire(&asked->cause);
+}
+
+static void setup_in_scope(void)
+{
+	setup();
+	scope_is_open = true;
+}
+
+/* As scope_cancel() does: the cause, then those who would not see it. */
+static void cancel_scope(int id)
+{
+	(void)id;
+	store_release(&scope.cause, -ECANCELED);
+	process_poke(&actor->task);
+}
+
+static void was_cut(void)
+{
+	is_gone();
+	MODEL_CHECK(ledger.nr_cancelled == 1);
+}
+
+static void was_cut_or_got(void)
+{
+	is_gone();
+	MODEL_CHECK(ledger.nr_cancelled + ledger.nr_received == 1);
+}
+
+MODEL(a_scope_that_is_cancelled_cuts_a_receive_short, .setup = setup_in_scope,
+      .threads = { receive_one_for_ever, cancel_scope }, .finish = was_cut);
+
+MODEL(a_message_meets_the_cancel_of_a_scope, .setup = setup_in_scope,
+      .threads = { receive_one_for_ever, send_first, cancel_scope },
+      .finish = was_cut_or_got);
+
+MODEL(a_kill_meets_the_cancel_of_a_scope, .setup = setup_in_scope,
+      .threads = { receive_one_for_ever, kill_it, cancel_scope },
+      .finish = was_cut);

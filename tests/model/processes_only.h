@@ -3,7 +3,7 @@
  * processes_only.h - for models of processes: what src/actor/{process,mail,signal,
  * step,receive,stop,table}.c need, and no model of theirs comes to.
  *
- * Nobody has a name, a link, a command or a limit.  Messages are on the explorer's
+ * Nobody has a name, a link, a command, a scope or a limit.  Messages are on the explorer's
  * heap, so that what is freed too early, twice or never is seen; the places of
  * processes are an array, and are given out as often as they are given back.
  *
@@ -23,6 +23,7 @@
 #include "actor/relation.h"
 #include "actor/receive.h"
 #include "base/options.h"
+#include "core/scope.h"
 #include "core/spawn.h"
 
 #include <errno.h>
@@ -170,6 +171,25 @@ NOBODY int forked_error(void)
 	MODEL_CHECK(!"nobody forks");
 	return -ENOSYS;
 }
+
+NOBODY void scope_cancel_task(struct sley_task *task)
+{
+	(void)task;
+}
+
+#ifndef PROCESSES_WITH_SCOPES
+NOBODY struct sley_scope *scope_innermost(const struct strand *strand)
+{
+	(void)strand;
+	return NULL;
+}
+
+NOBODY bool scope_is_cancelled(const struct sley_scope *scope)
+{
+	MODEL_CHECK(!scope);
+	return false;
+}
+#endif
 
 NOBODY void yields_dispatch(struct process *process)
 {
