@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * overflow.c - the report of a fiber that ran out of stack.
+ * overflow.c - the report of a fiber that ran out of stack, or crashed otherwise
+ * where nobody else has a say in that: which one it was.
  *
  * What overflow_report() calls runs in a signal handler: no allocation, and no
  * locks until the facts are out.
@@ -98,16 +99,39 @@ static void overflow_print_code(const struct fiber *fiber)
 	os_print_error(line.text, line.size);
 }
 
-static bool overflow_report(uintptr_t address)
+/* What it runs, or has run last. */
+static void crash_print(const struct fiber *fiber)
+{
+	const char *name = label_name(fiber->label);
+	struct line line = { .size = 0 };
+
+	if (!fiber->code)
+		return;
+	line_add(&line, "sley: crash in fiber \"");
+	line_add(&line, name ? name : "unnamed");
+	line_add(&line, "\"\n");
+	os_print_error(line.text, line.size);
+	overflow_print_code(fiber);
+}
+
+static bool is_overflow(const struct fiber *fiber, uintptr_t address)
+{
+	uintptr_t low = (uintptr_t)fiber->stack.low;
+
+	return low && address < low && low - address <= stack_guard_size();
+}
+
+static bool overflow_report(uintptr_t address, bool last)
 {
 	const struct fiber *fiber = fiber_current();
-	uintptr_t low;
 
-	if (!fiber || !fiber->stack.low)
+	if (!fiber)
 		return false;
-	low = (uintptr_t)fiber->stack.low;
-	if (address >= low || low - address > stack_guard_size())
+	if (!is_overflow(fiber, address)) {
+		if (last)
+			crash_print(fiber);
 		return false;
+	}
 	overflow_print(fiber, address);
 	overflow_print_code(fiber);
 	return true;

@@ -37,10 +37,20 @@ static void fault_die(int number, const siginfo_t *info)
 		raise(number);
 }
 
+static const struct sigaction *previous_of(int number)
+{
+	return &previous_actions[number == SIGSEGV ? 0 : 1];
+}
+
+static bool is_default(const struct sigaction *action)
+{
+	return !(action->sa_flags & SA_SIGINFO) &&
+	       action->sa_handler == SIG_DFL;
+}
+
 static void fault_pass_on(int number, siginfo_t *info, void *context)
 {
-	const struct sigaction *previous =
-		&previous_actions[number == SIGSEGV ? 0 : 1];
+	const struct sigaction *previous = previous_of(number);
 
 	if (previous->sa_flags & SA_SIGINFO)
 		previous->sa_sigaction(number, info, context);
@@ -56,7 +66,8 @@ static void fault_handler(int number, siginfo_t *info, void *context)
 {
 	int saved_errno = errno;
 
-	if (info->si_code > 0 && fault_fn((uintptr_t)info->si_addr))
+	if (info->si_code > 0 &&
+	    fault_fn((uintptr_t)info->si_addr, is_default(previous_of(number))))
 		fault_die(number, info);
 	else
 		fault_pass_on(number, info, context);

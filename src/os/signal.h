@@ -5,7 +5,8 @@
  * One function of the process is asked about every fault.  If it knows the
  * address it has said its last words and the process dies of the signal, with
  * the faulting instruction in the core file.  If not, whoever had the signal
- * before is asked.
+ * before is asked.  If there was nobody, the function knows: what it says then are
+ * last words, too.
  *
  * It runs where the fault happened, on the thread's alternate stack: only
  * async-signal-safe calls, and os_print_error() for output.
@@ -19,7 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef bool os_fault_fn(uintptr_t address);
+/* @last: nobody else is asked.  True: it knows the address. */
+typedef bool os_fault_fn(uintptr_t address, bool last);
 
 /*
  * The caller pairs and serialises them.  What cannot be caught (a filter of

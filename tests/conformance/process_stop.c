@@ -418,3 +418,36 @@ TEST_WORKERS(t09_destroy_until_gives_up_and_names_who_did_not_end)
 	CHECK_EQ(held.reason, -ECANCELED);
 	CHECK_EQ(deaf.reason, 0);
 }
+
+static int destroys(void *rt)
+{
+	return sley_destroy(rt);
+}
+
+TEST_ABORTS(t09_destroying_from_inside_an_actor_aborts,
+	    "sley: misuse in sley_destroy")
+{
+	struct sley *rt = start();
+
+	(void)actor(destroys, rt);
+	CHECK_SOON(rt == NULL);
+}
+
+static enum sley_step step_destroys(struct life *life,
+				    struct sley_msg *const *msg, size_t nr,
+				    struct sley_out *out)
+{
+	(void)msg;
+	(void)nr;
+	return sley_out_done(out, sley_destroy(life->arg));
+}
+
+TEST_ABORTS(t09_destroying_from_inside_a_step_aborts,
+	    "sley: misuse in sley_destroy")
+{
+	struct sley *rt = start();
+	struct life life = { .then = step_destroys, .arg = rt };
+
+	(void)live(&life);
+	CHECK_SOON(rt == NULL);
+}
