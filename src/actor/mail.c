@@ -250,7 +250,8 @@ static noinline void sort_order(struct process *process)
 		sort_stop(process, !(signals & SIGNAL_ENDS));
 }
 
-void mail_sort_chain(struct process *process, struct push_node *node)
+/* One by one, oldest first. */
+static noinline void sort_each(struct process *process, struct push_node *node)
 {
 	/* relaxed: its own. */
 	sley_pid pid = load_relaxed(&process->pid);
@@ -270,6 +271,46 @@ void mail_sort_chain(struct process *process, struct push_node *node)
 		} else {
 			sort_control(process, msg);
 		}
+	}
+}
+
+/* Is it what nearly everything is: a message that somebody sent to @pid? */
+static inline bool is_plain(const struct process *process,
+			    const struct push_node *node, sley_pid pid)
+{
+	const struct sley_msg *msg = (const void *)node;
+
+	return !mail_is_order(process, node) && (uintptr_t)msg->data == pid &&
+	       msg->kind == SLEY_MESSAGE;
+}
+
+/*
+ * Much may have come, from other cores: each message is looked at once, while it
+ * is turned round, and if all are plain they are queued as they are.
+ */
+void mail_sort_new(struct process *process, struct push_node *newest,
+		   const struct push_node *seen)
+{
+	/* relaxed: its own. */
+	sley_pid pid = load_relaxed(&process->pid);
+	struct push_node *node = newest, *chain = NULL;
+	bool plain = true;
+	int nr = 0;
+
+	for (; node != seen; nr++) {
+		struct push_node *older = node->next;
+
+		plain &= is_plain(process, node, pid);
+		node->next = chain;
+		chain = node;
+		node = older;
+	}
+	if (unlikely(!plain)) {
+		sort_each(process, chain);
+	} else if (chain) {
+		mail_append_chain(&process->user, node_msg(chain),
+				  node_msg(newest));
+		process_adjust(&process->nr_user, nr);
 	}
 }
 

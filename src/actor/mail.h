@@ -77,6 +77,20 @@ static inline void mail_append(struct mail_queue *queue, struct sley_msg *msg)
 	queue->last = msg;
 }
 
+/* All from @first to @last, which are linked. */
+static inline void mail_append_chain(struct mail_queue *queue,
+				     struct sley_msg *first,
+				     struct sley_msg *last)
+{
+	if (queue->last) {
+		last->next = queue->last->next;
+		queue->last->next = first;
+	} else {
+		last->next = first;
+	}
+	queue->last = last;
+}
+
 /* Take out the one after @before, which is in the queue. */
 static inline struct sley_msg *mail_take_after(struct mail_queue *queue,
 					       struct sley_msg *before)
@@ -163,10 +177,11 @@ int mail_send_back(struct sley_msg *msg, const void *data, size_t size);
 void process_wake(struct process *process);
 
 /*
- * By the process: @chain has come out of its inbox.  Do what has to be done, and
- * queue what its code is to see.
+ * By the process: what has come out of its inbox, newest first, down to @seen.  Do
+ * what has to be done, and queue what its code is to see.
  */
-void mail_sort_chain(struct process *process, struct push_node *chain);
+void mail_sort_new(struct process *process, struct push_node *newest,
+		   const struct push_node *seen);
 
 void mail_deliver_outside(struct sley_msg *msg);
 

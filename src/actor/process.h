@@ -257,7 +257,7 @@ static inline void mail_sort(struct process *process)
 	if (!seen && inbox_quiet(&process->inbox))
 		return;
 	process->flags &= ~PROCESS_SEEN;
-	mail_sort_chain(process, inbox_take(&process->inbox, seen));
+	mail_sort_new(process, inbox_grab(&process->inbox, seen), seen);
 }
 
 /*

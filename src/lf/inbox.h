@@ -95,12 +95,16 @@ static inline must_check enum inbox_answer inbox_put(struct inbox *inbox,
 	return old == INBOX_IDLE ? INBOX_WAKE : INBOX_TAKEN;
 }
 
+/* The newest node, or NULL for a mark. */
+static inline struct push_node *inbox_newest(uintptr_t word)
+{
+	return word <= INBOX_CLOSED ? NULL : (struct push_node *)word;
+}
+
 /* Turned round: oldest first, and without @seen, which is the oldest. */
-static inline struct push_node *inbox_chain(uintptr_t word,
+static inline struct push_node *inbox_chain(struct push_node *node,
 					    const struct push_node *seen)
 {
-	struct push_node *node =
-		word <= INBOX_CLOSED ? NULL : (struct push_node *)word;
 	struct push_node *chain = NULL;
 
 	while (node != seen) {
@@ -134,16 +138,22 @@ static inline bool inbox_has_more(const struct inbox *inbox,
 }
 
 /*
- * The owner, awake: all that is there but @seen, which may be NULL, oldest first;
- * @seen is out, too.
+ * The owner, awake: all that is there, newest first, down to @seen, which may be
+ * NULL.  For who turns it round as he looks at it.
  */
-static inline struct push_node *inbox_take(struct inbox *inbox,
+static inline struct push_node *inbox_grab(struct inbox *inbox,
 					   const struct push_node *seen)
 {
 	if (!seen && inbox_quiet(inbox))
 		return NULL;
-	return inbox_chain(xchg_acquire(&inbox->word, INBOX_EMPTY), /* B1 */
-			   seen);
+	return inbox_newest(xchg_acquire(&inbox->word, INBOX_EMPTY)); /* B1 */
+}
+
+/* The same, oldest first and without @seen. */
+static inline struct push_node *inbox_take(struct inbox *inbox,
+					   const struct push_node *seen)
+{
+	return inbox_chain(inbox_grab(inbox, seen), seen);
 }
 
 /* False: something has come since @seen, and the owner must not sleep. */
@@ -159,8 +169,9 @@ static inline must_check bool inbox_rest(struct inbox *inbox,
 static inline struct push_node *inbox_close(struct inbox *inbox,
 					    const struct push_node *seen)
 {
-	return inbox_chain(xchg_acquire(&inbox->word, INBOX_CLOSED), /* B1 */
-			   seen);
+	uintptr_t word = xchg_acquire(&inbox->word, INBOX_CLOSED); /* B1 */
+
+	return inbox_chain(inbox_newest(word), seen);
 }
 
 /* The next owner, before anybody knows it. */
