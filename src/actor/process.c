@@ -319,7 +319,7 @@ static void free_mail(struct process *process)
 	mail_free_all(&process->user);
 	process->flags &= ~PROCESS_SEEN;
 	if (process->current)
-		mail_done(worker_current(), process->current);
+		mail_done(worker_now(), process->current);
 }
 
 void process_end(struct process *process, int reason)

@@ -79,8 +79,7 @@ static void deadline_stop(struct deadline *deadline, struct process *process)
 	while (deadline->rings && !deadline->arrived) {
 		mail_sort(process);
 		if (!deadline->arrived)
-			(void)wait_inbox(worker_current(), &process->inbox,
-					 NULL);
+			(void)wait_inbox(worker_now(), &process->inbox, NULL);
 	}
 }
 
@@ -186,7 +185,7 @@ static struct process *actor_current(void)
 static void wait_for_mail(struct process *process, struct deadline *deadline,
 			  uint64_t deadline_ns)
 {
-	struct worker *worker = worker_current();
+	struct worker *worker = worker_now();
 	struct sley_msg *msg = process->current;
 
 	if (deadline_ns != UINT64_MAX && !deadline->started)
@@ -195,7 +194,7 @@ static void wait_for_mail(struct process *process, struct deadline *deadline,
 		return;
 	process->flags &= ~PROCESS_SEEN;
 	process->current = NULL;
-	mail_done(worker_current(), msg);
+	mail_done(worker_now(), msg);
 }
 
 static bool is_late(const struct deadline *deadline, uint64_t deadline_ns)
@@ -209,7 +208,7 @@ static bool is_late(const struct deadline *deadline, uint64_t deadline_ns)
 static int look(struct process *process, struct wish *wish,
 		struct sley_msg **msg)
 {
-	mail_put_away(worker_current(), process);
+	mail_put_away(worker_now(), process);
 	mail_sort(process);
 	if (unlikely(process->flags & PROCESS_ENDING))
 		return -ECANCELED;
@@ -226,8 +225,7 @@ static int look(struct process *process, struct wish *wish,
 /* Has it opened a scope that was cancelled?  process_poke() tells who waits. */
 static bool is_cut(void)
 {
-	const struct sley_scope *scope =
-		scope_innermost(worker_current()->strand);
+	const struct sley_scope *scope = scope_innermost(worker_now()->strand);
 
 	return unlikely(scope) && scope_is_cancelled(scope);
 }
@@ -266,7 +264,7 @@ static struct sley_msg *receive_next(struct process *process)
 	if (unlikely(process->flags & PROCESS_ENDING))
 		return NULL;
 	if (process->current && !(process->flags & PROCESS_SEEN))
-		mail_put_away(worker_current(), process);
+		mail_put_away(worker_now(), process);
 	if (!process_has_mail(process)) {
 		if (is_cut())
 			return NULL;

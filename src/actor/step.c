@@ -130,12 +130,6 @@ static bool obey(struct process *process, enum sley_step said,
 	return true;
 }
 
-/* A step may have blocked, and have come back on another thread. */
-static noinline struct worker *worker_now(void)
-{
-	return worker_current();
-}
-
 /* False: it has come to its end. */
 static bool step(struct process *process, struct sley_msg **msg, uint32_t nr)
 {
@@ -169,7 +163,7 @@ static bool step_many(struct process *process, uint32_t *left)
 
 	if (unlikely(process->flags & PROCESS_ENDING)) {
 		for (uint32_t i = 0; i < nr; i++)
-			mail_done(worker_current(), msg[i]);
+			mail_done(worker_now(), msg[i]);
 		end(process, process->reason);
 		return false;
 	}

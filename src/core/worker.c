@@ -55,6 +55,13 @@ static struct sley_fork *no_slots[NO_SLOTS];
 struct sley_forks sley__no_forks = { .slot = no_slots + NO_SLOTS / 2 };
 _Thread_local struct sley_forks *sley_forks_current = &sley__no_forks;
 
+#ifndef SLEY_MODEL
+noinline struct worker *worker_now(void)
+{
+	return worker_current();
+}
+#endif
+
 /* ---- from strand to strand ------------------------------------------------ */
 
 void leave_finish_rare(struct worker *worker)

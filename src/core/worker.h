@@ -266,6 +266,13 @@ static inline struct worker *worker_current(void)
 	return sley__self.worker;
 }
 
+/* The same where a switch may lie behind: a call that nothing is kept across. */
+#ifndef SLEY_MODEL
+struct worker *worker_now(void);
+#else
+#define worker_now() worker_current()
+#endif
+
 /*
  * The strand of the calling task, also if a thread serves it in a blocking call
  * or region; NULL: the caller is a plain thread.
