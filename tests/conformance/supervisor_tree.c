@@ -296,7 +296,7 @@ static bool add_in_a_hurry(sley_pid supervisor)
 	lives = a.lives;
 	clear_record();
 	fail(&a, -EIO);
-	AWAIT(!a.pid);
+	AWAIT(record_has("-a"));
 	err = sley_supervisor_add_until(supervisor, more, &added, in_ms(1));
 	AWAIT(a.lives > lives);
 	/* A call is answered after what came before it. */
