@@ -28,12 +28,8 @@
  * task nobody else is woken.  Thieves leave it alone; if the worker is held by
  * another task for long the monitor lets them have it.
  *
- * Edges:
- *
- *   T2  see core/task_state.h
- *
- * Whoever wakes it has been told by another edge (B2 of lf/inbox.h) that it is
- * parked.
+ * It has no edges of its own: whoever wakes it has been told by another one (B2 of
+ * lf/inbox.h) that it is parked.
  */
 #ifndef SLEY_CORE_TURN_H
 #define SLEY_CORE_TURN_H
@@ -55,7 +51,8 @@ static inline const struct turns *turns_of(const struct sley_task *task)
 /* From here on whoever is told so may wake it. */
 static inline void turn_park(struct sley_task *task)
 {
-	store_release(&task->state, TASK_BLOCKED | TASK_SHIELDED); /* T2 */
+	/* relaxed: what tells of it publishes it; a cancel leaves it alone. */
+	store_relaxed(&task->state, TASK_BLOCKED | TASK_SHIELDED);
 }
 
 /* Before it is queued by who may wake it. */

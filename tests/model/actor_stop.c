@@ -10,6 +10,9 @@
  *
  * Complete for one newcomer and one stopper, with a chunk and without; for two
  * newcomers that need a chunk; and for one that ends while the walk is on.
+ *
+ * And how many there may be (.max_processes of the configuration): two come and go,
+ * where there is room for both, and for one.
  */
 #define PROCESSES_IN_A_POOL
 #include "crew.h"
@@ -77,16 +80,17 @@ void process_free_self(struct process *process, void *self,
 
 /* ---- threads -------------------------------------------------------------------------- */
 
-static void setup(void)
+/* @locked: of how many chunks the locks are known as such; there is a limit. */
+static void setup_with(unsigned int workers, uint32_t locked)
 {
-	crew_set_up(1);
+	crew_set_up(workers);
 	memset(memory, 0, sizeof(memory));
 	for (uint32_t i = 0; i < MAPS * CHUNK_PLACES; i++) {
 		struct process *process =
 			&memory[i / CHUNK_PLACES][i % CHUNK_PLACES];
 
 		/* The others are nobody's. */
-		if (i % CHUNK_PLACES < 2)
+		if (i % CHUNK_PLACES < 2 && i / CHUNK_PLACES < locked)
 			model_lock_word(&process->lock.word);
 		model_name(&process->lock.word, "lock%u", i);
 		model_name(&process->pid, "pid%u", i);
@@ -108,6 +112,11 @@ static void setup(void)
 	model_name(&places.lock.word, "table.lock");
 	model_name(&rt->stopping, "stopping");
 	model_name(&nr_maps, "nr_maps");
+}
+
+static void setup(void)
+{
+	setup_with(1, MAPS);
 }
 
 static struct process *create(void)
@@ -191,3 +200,73 @@ MODEL(two_newcomers_make_a_chunk, .setup = setup,
 
 MODEL(one_ends_while_it_is_walked, .setup = setup_chunk,
       .threads = { come_and_go, stopper }, .finish = is_gone);
+
+/* ---- as many as there may be --------------------------------------------------------------- */
+
+static uint32_t alive, nr_refused;
+
+static void setup_limit(uint32_t max)
+{
+	setup_with(2, 1);
+	rt->config.max_processes = max;
+	alive = nr_refused = 0;
+	model_name(&rt->nr_processes, "nr_processes");
+	model_name(&alive, "alive");
+	/* Both have a place without a look at the pool. */
+	for (int i = 0; i < 2; i++) {
+		memory[0][i].index = (uint32_t)i;
+		memory[0][i].inbox.word = INBOX_CLOSED;
+		crew[i].processes.pool = &places;
+		crew[i].processes.loaded.first = (void *)&memory[0][i];
+		crew[i].processes.loaded.nr = 1;
+	}
+}
+
+static void setup_room_for_one(void)
+{
+	setup_limit(1);
+}
+
+static void setup_room_for_two(void)
+{
+	setup_limit(2);
+}
+
+static void come_and_go_if_there_is_room(int id)
+{
+	const struct sley_process_options options = { .runtime = rt };
+	int err = process_create(&born[id], &options);
+
+	MODEL_CHECK(err == 0 || err == -EAGAIN);
+	if (err) {
+		/* relaxed: a number. */
+		(void)add_relaxed(&nr_refused, 1);
+		return;
+	}
+	/* relaxed: as above. */
+	MODEL_CHECK(add_relaxed(&alive, 1) < rt->config.max_processes);
+	MODEL_CHECK(!process_start(born[id], turn, &options, NULL));
+	/* relaxed: as above. */
+	(void)sub_relaxed(&alive, 1);
+	process_end(born[id], 0);
+}
+
+static void nobody_is_left(void)
+{
+	MODEL_CHECK(rt->nr_processes == 0);
+	MODEL_CHECK(nr_refused <= 1);
+}
+
+static void nobody_was_refused(void)
+{
+	nobody_is_left();
+	MODEL_CHECK(nr_refused == 0);
+}
+
+MODEL(one_at_a_time, .setup = setup_room_for_one,
+      .threads = { come_and_go_if_there_is_room, come_and_go_if_there_is_room },
+      .finish = nobody_is_left);
+
+MODEL(both_at_a_time, .setup = setup_room_for_two,
+      .threads = { come_and_go_if_there_is_room, come_and_go_if_there_is_room },
+      .finish = nobody_was_refused);

@@ -393,3 +393,47 @@ MODEL(a_late_sender_meets_the_next_process, .setup = setup_late,
 
 MODEL(a_late_kill_does_not_meet_the_next_process, .setup = setup_late,
       .threads = { end_and_follow, kill_it }, .finish = the_next_got_nothing);
+
+/* ---- a pid that somebody guessed ---------------------------------------------------------- */
+
+/*
+ * Nobody has told it to who sends, by whatever edge: it looks until the process is
+ * there.  Whoever finds the pid finds all of the process: its inbox is open.
+ */
+static void setup_unborn(void)
+{
+	setup_parked(1);
+	/* The one before has ended. */
+	MODEL_CHECK(!sley_process_kill(pid));
+	selves[0] = selves[1];
+	run(&crew[0], worker_pick(&crew[0]));
+	selves[0] = (struct self){ 0 };
+	ledger.nr_closed = 0;
+	ledger.reason = 0;
+	pid = pid_make(0, pid_index(pid), pid_generation(pid) + 1);
+}
+
+static void spawn_and_run(int id)
+{
+	sley_pid made;
+
+	MODEL_CHECK(!sley_process_spawn(&made, &counter, NULL, 0, NULL));
+	MODEL_CHECK(made == pid);
+	run_own(id);
+}
+
+static void find_and_send(int id)
+{
+	struct sley_msg *msg = mail_create(SLEY_MESSAGE, 0);
+	struct process *found;
+
+	(void)id;
+	payload_write(&bodies[0]);
+	while (!(found = process_find(pid)))
+		spin_hint(&process_places[0].pid);
+	MODEL_CHECK(!mail_send_to(found, pid, msg));
+}
+
+MODEL(a_pid_is_enough_to_send, .setup = setup_unborn,
+      .threads = { spawn_and_run, find_and_send },
+      .finish = all_came_in_the_end);

@@ -224,6 +224,19 @@ static void wake_two_and_take_one(int id)
 BOTH_VARIANTS(a_worker_finds_what_another_wakes, .setup = setup_movable,
 	      .threads = { wake_two_and_take_one, search_once }, .finish = two);
 
+/* One alone stays in the slot, and its waker goes on with something else. */
+static void wake_one(int id)
+{
+	struct sley_task *task = job(0, LEVEL_DEFAULT);
+
+	(void)id;
+	task->fiber = &strand;
+	task_enqueue(task);
+}
+
+BOTH_VARIANTS(a_worker_finds_what_is_next_elsewhere, .setup = setup_movable,
+	      .threads = { wake_one, search_once }, .finish = one);
+
 /*
  * A step process that a timer wakes, while its worker is about to sleep: it is
  * the worker's own, and nobody else will come for it.  This is the pick that
