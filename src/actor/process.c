@@ -268,8 +268,11 @@ int process_start(struct process *process, sley_fn *fn,
 		  const struct sley_process_options *options, sley_pid *pid)
 {
 	sley_pid made = SLEY_NO_PID;
-	int err = introduce(process, &made, options);
+	int err;
 
+	/* Its init may have waited, and come back on another worker. */
+	process->home = home_in(process_runtime(process));
+	err = introduce(process, &made, options);
 	if (err && err != -EEXIST)
 		made = SLEY_NO_PID;
 	if (pid)

@@ -267,3 +267,163 @@ TEST_WORKERS(who_traps_when_its_waits_are_cut_short_is_too_late)
 	stop(rt);
 	CHECK_EQ(nr_late, 1);
 }
+
+/* ---- what a worker has woken for itself, and does not come to ----------------------- */
+
+static atomic_bool has_run;
+
+static enum sley_step note_run(void *self, struct sley_msg *const *msg,
+			       size_t nr, struct sley_out *out)
+{
+	(void)self;
+	(void)msg;
+	(void)out;
+	if (nr)
+		atomic_store(&has_run, true);
+	return SLEY_WAIT;
+}
+
+static const struct sley_behaviour runner = { .step = note_run };
+
+static void wait_for_run(void)
+{
+	for (uint64_t end = in_ms(10000); !atomic_load(&has_run);)
+		CHECK(sley_now() < end);
+}
+
+/* Does not return, yield or wait until the other one has run. */
+static enum sley_step hold_step(void *self, struct sley_msg *const *msg,
+				size_t nr, struct sley_out *out)
+{
+	(void)self;
+	(void)msg;
+	if (!nr)
+		return SLEY_WAIT;
+	CHECK_EQ(sley_send(sink, 0, NULL, 0), 0);
+	wait_for_run();
+	return sley_out_done(out, 0);
+}
+
+static const struct sley_behaviour holder = { .step = hold_step };
+
+/* The same in a region in which its thread may block. */
+static enum sley_step block_step(void *self, struct sley_msg *const *msg,
+				 size_t nr, struct sley_out *out)
+{
+	(void)self;
+	(void)msg;
+	if (!nr)
+		return SLEY_WAIT;
+	CHECK_EQ(sley_send(sink, 0, NULL, 0), 0);
+	sley_blocking_begin();
+	wait_for_run();
+	sley_blocking_end();
+	return sley_out_done(out, 0);
+}
+
+static const struct sley_behaviour blocker = { .step = block_step };
+
+static void hold_with(const struct sley_behaviour *behaviour)
+{
+	struct sley *rt = start();
+
+	atomic_store(&has_run, false);
+	CHECK_EQ(sley_process_spawn(&sink, &runner, NULL, 0, NULL), 0);
+	CHECK_EQ(sley_process_spawn(&source, behaviour, NULL, 0, NULL), 0);
+	/* Both have had their first step, and have parked. */
+	for (int i = 0; i < 100; i++)
+		sley_yield();
+	test_nap_ms(5);
+	CHECK_EQ(sley_send(source, 0, NULL, 0), 0);
+	for (uint64_t end = in_ms(20000); sley_process_alive(source);) {
+		CHECK(sley_now() < end);
+		sley_yield();
+	}
+	stop(rt);
+}
+
+TEST_WORKERS(what_a_held_worker_has_woken_is_run_by_another)
+{
+	if (nr_runners() < 2)
+		test_skip("one worker has nobody to take it over");
+	hold_with(&holder);
+}
+
+TEST_WORKERS(what_was_woken_before_a_blocking_region_is_run)
+{
+	hold_with(&blocker);
+}
+
+/* ---- pinned, by who has moved ----------------------------------------------------------- */
+
+#define NR_PINNED 60
+
+struct pinned {
+	int worker; /* of its first step */
+	int steps;
+};
+
+static sley_pid pinned[NR_PINNED];
+static atomic_int nr_steps;
+
+/* Whoever spawns it goes on elsewhere, perhaps. */
+static int wander_init(void *self, const char *method, const void *input,
+		       size_t size)
+{
+	int worker = sley_worker(), err = 0;
+
+	(void)self;
+	(void)method;
+	(void)input;
+	(void)size;
+	for (int i = 0; i < 20 && !err && sley_worker() == worker; i++)
+		err = sley_sleep(50 * SLEY_USEC);
+	return err;
+}
+
+static enum sley_step stay_step(void *self, struct sley_msg *const *msg,
+				size_t nr, struct sley_out *out)
+{
+	struct pinned *p = self;
+
+	(void)msg;
+	(void)nr;
+	(void)out;
+	if (!p->steps++)
+		p->worker = sley_worker();
+	CHECK_EQ(sley_worker(), p->worker);
+	atomic_fetch_add(&nr_steps, 1);
+	return SLEY_WAIT;
+}
+
+static const struct sley_behaviour stayer = { .size = sizeof(struct pinned),
+					      .init = wander_init,
+					      .step = stay_step };
+
+static void spawn_pinned(void *arg)
+{
+	CHECK_EQ(sley_process_spawn(arg, &stayer, NULL, 0,
+				    SLEY_PROCESS(.pinned = true)),
+		 0);
+}
+
+TEST(a_pinned_process_stays_where_its_first_step_is)
+{
+	struct sley_config config = config_of(4);
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task tasks[NR_PINNED];
+	struct sley *rt;
+
+	config.migratable = true;
+	rt = start_with(&config);
+	for (int i = 0; i < NR_PINNED; i++)
+		sley_spawn(&group, &tasks[i], spawn_pinned, &pinned[i]);
+	sley_join(&group);
+	for (int round = 1; round <= 5; round++) {
+		while (atomic_load(&nr_steps) < round * NR_PINNED)
+			sley_yield();
+		for (int i = 0; i < NR_PINNED; i++)
+			CHECK_EQ(sley_send(pinned[i], 0, NULL, 0), 0);
+	}
+	stop(rt);
+}
