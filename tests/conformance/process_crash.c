@@ -120,7 +120,7 @@ static int crashes_and_goes_on(void *arg)
 	return 0;
 }
 
-/* No line is printed: the program lives on. */
+/* Nobody says that it was one: the program lives on. */
 TEST(a_fault_that_somebody_handles_is_no_crash)
 {
 	struct sigaction action = { .sa_handler = jump_back,
@@ -128,7 +128,7 @@ TEST(a_fault_that_somebody_handles_is_no_crash)
 	atomic_int done = 0;
 	struct sley *rt;
 	int out[2];
-	char text[16];
+	char text[4096] = "";
 
 	skip_sanitizers();
 	CHECK_EQ(sigaction(SIGSEGV, &action, NULL), 0);
@@ -138,7 +138,8 @@ TEST(a_fault_that_somebody_handles_is_no_crash)
 	(void)actor(crashes_and_goes_on, &done);
 	CHECK_SOON(done);
 	stop(rt);
-	CHECK_EQ(read(out[0], text, sizeof(text)), -1);
+	(void)!read(out[0], text, sizeof(text) - 1);
+	CHECK(!strstr(text, "crash"));
 	close(out[0]);
 	close(out[1]);
 }
