@@ -395,12 +395,13 @@ static void take_report(void *self, const char *line)
 
 static void stay(void *arg)
 {
-	(void)arg;
+	sley_event_set(arg);
 	sley_sleep_until(SLEY_FOREVER);
 }
 
 void tour_shutdown(struct outcome *out)
 {
+	struct sley_event started = SLEY_EVENT_INIT;
 	struct reports reports = { 0, false };
 	struct sley *rt;
 	int err;
@@ -412,10 +413,12 @@ void tour_shutdown(struct outcome *out)
 		outcome_trouble(out, "cannot start: %s", sley_strerror(err));
 		return;
 	}
-	err = sley_schedule_on(rt, stay, NULL,
+	err = sley_schedule_on(rt, stay, &started,
 			       SLEY_OPTIONS(.name = "the stubborn one"));
 	if (err)
 		outcome_trouble(out, "schedule: %s", sley_strerror(err));
+	else
+		(void)sley_event_wait(&started);
 	err = sley_destroy_until(rt, sley_now() + 10 * SLEY_MSEC);
 	if (err != -ETIMEDOUT) {
 		outcome_trouble(out, "destroyed around a live task (%d)", err);
