@@ -228,13 +228,16 @@ bool fork_ask_all(struct sley *rt)
 	return news;
 }
 
+static bool has_private(const struct sley *rt, const struct strand *strand)
+{
+	/* Without membarrier its parent is about to make it public. */
+	return strand && rt->membarrier &&
+	       fork_stack_has_private(&strand->forks);
+}
+
 bool fork_is_private(struct worker *victim)
 {
-	struct strand *strand = current_strand(victim);
-
-	/* Without membarrier its parent is about to make it public. */
-	return strand && victim->rt->membarrier &&
-	       fork_stack_has_private(&strand->forks);
+	return has_private(victim->rt, current_strand(victim));
 }
 
 /* One thief at a time: see lf/fork_stack.h. */
@@ -256,10 +259,11 @@ static struct sley_fork *seize_from(struct sley *rt, struct strand *strand)
 
 struct sley_task *fork_seize(struct worker *worker, struct worker *victim)
 {
+	/* Read once: a victim that had none may have one a moment later. */
 	struct prey prey = { .parent = current_strand(victim) };
 	struct sley_task *task;
 
-	if (!fork_is_private(victim))
+	if (!has_private(worker->rt, prey.parent))
 		return NULL;
 	task = slab_alloc(&worker->rt->tasks);
 	if (!task)
