@@ -36,7 +36,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifndef POOL_MAGAZINE
 #define POOL_MAGAZINE 64
+#endif
 
 struct pool_node {
 	struct pool_node *next; /* in its magazine                          */

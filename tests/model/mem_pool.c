@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mem_pool.c - src/mem/pool.c: what two threads get from one pool, with caches of
+ * their own or without, and give back, is out once at a time; and what was written
+ * to it before is seen by who gets it next.
+ *
+ * Magazines of two objects, chunks of two or of three: so caches exchange whole
+ * magazines, two run dry together, and a magazine is broken up for who has no cache.
+ *
+ * Complete for two threads of a few calls each.  All that is shared is under one
+ * lock, so a third thread adds orders and no states.  Not seen: no memory, which is
+ * for the unit test.
+ */
+#define POOL_MAGAZINE 2
+
+#include "explorer.h"
+
+#include "mem/pool.c"
+
+#include "base/compiler.h"
+
+#include <string.h>
+
+#define CHUNKS 8
+#define CHUNK_MAX 3
+
+struct object {
+	struct pool_node node;
+	int owner; /* 1 + the thread that has it; 0: nobody */
+	int lives;
+} __attribute__((aligned(64)));
+
+static struct object memory[CHUNKS][CHUNK_MAX];
+static uint32_t nr_maps;
+static struct pool pool;
+static struct pool_cache caches[2];
+static struct object *first[4]; /* those taken in setup */
+
+void *(os_map)(size_t size)
+{
+	uint32_t i = add_relaxed(&nr_maps, 1);
+
+	MODEL_CHECK(i < CHUNKS && size <= sizeof(memory[0]));
+	return memory[i];
+}
+
+void os_unmap(void *chunk, size_t size)
+{
+	(void)chunk;
+	(void)size;
+}
+
+static struct object *get_one(int id, struct pool_cache *cache)
+{
+	struct object *object = pool_get(&pool, cache);
+
+	MODEL_CHECK(object && object->owner == 0);
+	object->owner = id + 1;
+	object->lives++;
+	return object;
+}
+
+static void put_one(struct object *object, struct pool_cache *cache)
+{
+	MODEL_CHECK(object->owner);
+	object->owner = 0;
+	pool_put(&pool, cache, object);
+}
+
+static void setup_with(uint32_t chunk, int nr)
+{
+	memset(memory, 0, sizeof(memory));
+	memset(caches, 0, sizeof(caches));
+	nr_maps = 0;
+	pool = (struct pool){ .object_size = sizeof(struct object),
+			      .chunk_objects = chunk };
+	known_lock = (struct spinlock){ 0 };
+	known = NULL;
+	model_lock_word(&pool.lock.word);
+	model_lock_word(&known_lock.word);
+	model_name(&pool.lock.word, "lock");
+	model_name(&nr_maps, "nr_maps");
+	for (int i = 0; i < nr; i++)
+		first[i] = get_one(7, NULL);
+}
+
+static void setup_empty(void)
+{
+	setup_with(3, 0);
+}
+
+static void setup_some(void)
+{
+	setup_with(2, 4);
+}
+
+/* ---- threads ------------------------------------------------------------------------ */
+
+static void take_and_give(int id)
+{
+	struct object *a = get_one(id, &caches[id]),
+		      *b = get_one(id, &caches[id]);
+
+	MODEL_CHECK(a != b && a->owner == id + 1 && b->owner == id + 1);
+	put_one(a, &caches[id]);
+	put_one(b, &caches[id]);
+	pool_flush(&caches[id]);
+}
+
+/* A whole magazine goes to the pool, and the rest by the flush. */
+static void give_four(int id)
+{
+	for (int i = 0; i < 4; i++)
+		put_one(first[i], &caches[id]);
+	pool_flush(&caches[id]);
+}
+
+static void take_without_a_cache(int id)
+{
+	struct object *a = get_one(id, NULL), *b = get_one(id, NULL);
+
+	MODEL_CHECK(a != b && a->owner == id + 1 && b->owner == id + 1);
+	put_one(b, NULL);
+	put_one(a, NULL);
+}
+
+/* ---- what must be true ----------------------------------------------------------------- */
+
+/* All that was mapped and kept can be had, each object once. */
+static void all_are_there(void)
+{
+	uint32_t nr = 0;
+
+	while (pool.full || pool.rest || pool.nr_fresh) {
+		(void)get_one(0, NULL);
+		nr++;
+	}
+	MODEL_CHECK(nr % pool.chunk_objects == 0 && nr > 0);
+	MODEL_CHECK(nr <= nr_maps * pool.chunk_objects);
+}
+
+MODEL(two_run_dry_together, .setup = setup_empty,
+      .threads = { take_and_give, take_and_give }, .finish = all_are_there);
+
+MODEL(a_magazine_goes_over, .setup = setup_some,
+      .threads = { give_four, take_and_give }, .finish = all_are_there);
+
+MODEL(a_magazine_is_broken_up, .setup = setup_some,
+      .threads = { give_four, take_without_a_cache }, .finish = all_are_there);
