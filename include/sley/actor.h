@@ -106,7 +106,7 @@ sley_receive_tag(struct sley_msg **msg, uint64_t tag, uint64_t deadline_ns);
  * sley_receive_where - the oldest message, of any kind, that @wants says yes to.
  *
  * @wants is asked once for each message, the oldest first, and must not send,
- * receive or wait.
+ * receive, wait or exit.
  *
  * Context:  an actor
  * Blocks:   the fiber

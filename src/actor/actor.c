@@ -50,6 +50,8 @@ void sley_actor_exit(int reason)
 
 	sley_check(process && (process->flags & PROCESS_ACTOR),
 		   "only an actor exits");
+	sley_check(!(process->flags & PROCESS_ASKS),
+		   "who is asked whether it wants a message does not exit");
 	place = process->place;
 	place->reason = reason;
 	_longjmp(place->jump, 1);

@@ -62,6 +62,7 @@ struct call;      /* actor/call.c      */
 #define PROCESS_MANY (1u << 5)   /* ->delivery, not ->current               */
 #define PROCESS_FRESH (1u << 6)  /* its behaviour has had no step           */
 #define PROCESS_NEWS (1u << 7)   /* ->bound may have something: bound.h     */
+#define PROCESS_ASKS (1u << 9)   /* in the function of a selective receive */
 #define PROCESS_SUPERVISES                                                     \
 	(1u << 8) /* those linked with it, as it starts them */
 

@@ -34,6 +34,7 @@ struct deadline {
 
 /* What is asked for. */
 struct wish {
+	struct process *process;
 	sley_wants *wants; /* NULL: anything */
 	void *arg;
 	struct sley_msg *control; /* the last one that was not wanted */
@@ -85,6 +86,18 @@ static void deadline_stop(struct deadline *deadline, struct process *process)
 
 /* ---- taking ----------------------------------------------------------------------- */
 
+/* While it is asked, the receive and its deadline are on the stack below. */
+static bool is_wanted(const struct wish *wish, struct sley_msg *msg)
+{
+	bool wanted;
+
+	mail_deliver(msg); /* it may look at the bytes */
+	wish->process->flags |= PROCESS_ASKS;
+	wanted = wish->wants(msg, wish->arg);
+	wish->process->flags &= ~PROCESS_ASKS;
+	return wanted;
+}
+
 /* The first one after *@seen, NULL: of all, that is wanted; takes it out. */
 static struct sley_msg *take_wanted(struct mail_queue *queue,
 				    struct sley_msg **seen,
@@ -93,8 +106,7 @@ static struct sley_msg *take_wanted(struct mail_queue *queue,
 	struct sley_msg *before = *seen ? *seen : queue->last;
 
 	while (before && *seen != queue->last) {
-		mail_deliver(before->next); /* it may look at the bytes */
-		if (wish->wants(before->next, wish->arg))
+		if (is_wanted(wish, before->next))
 			return mail_take_after(queue, before);
 		*seen = before = before->next;
 	}
@@ -282,6 +294,12 @@ static int receive(struct sley_msg **out, struct wish *wish,
 
 	if (unlikely(!process))
 		return -EINVAL;
+	if (unlikely(wish->wants)) {
+		sley_check(!(process->flags & PROCESS_ASKS),
+			   "who is asked whether it wants a message does not "
+			   "receive");
+		wish->process = process;
+	}
 	if (likely(!wish->wants && deadline_ns == UINT64_MAX))
 		msg = receive_next(process);
 	if (unlikely(!msg)) {

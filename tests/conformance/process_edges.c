@@ -427,3 +427,33 @@ TEST(a_pinned_process_stays_where_its_first_step_is)
 	}
 	stop(rt);
 }
+
+/* ---- misuse ------------------------------------------------------------------------------ */
+
+static bool exit_instead(const struct sley_msg *msg, void *arg)
+{
+	(void)msg;
+	(void)arg;
+	sley_actor_exit(0);
+}
+
+static int ask_who_exits(void *arg)
+{
+	struct sley_msg *msg;
+
+	(void)arg;
+	CHECK_EQ(sley_send(sley_self(), 0, NULL, 0), 0);
+	return sley_receive_where(&msg, exit_instead, NULL, in_ms(1000));
+}
+
+/* Its deadline would ring in a frame that is gone. */
+TEST_ABORTS(who_is_asked_does_not_exit, "does not exit")
+{
+	struct sley *rt = start();
+	sley_pid pid;
+
+	CHECK_EQ(sley_actor_spawn(&pid, ask_who_exits, NULL, NULL), 0);
+	while (sley_process_alive(pid))
+		sley_yield();
+	stop(rt);
+}
