@@ -224,6 +224,8 @@ static sley_pid publish(struct process *process)
 {
 	sley_pid pid = pid_make(0, process->index, process->generation);
 
+	/* Its init may have waited, and come back on another worker. */
+	process->home = home_in(process_runtime(process));
 	inbox_open(&process->inbox);
 	spin_lock(&process->lock);
 	store_release(&process->pid, pid); /* A1 */

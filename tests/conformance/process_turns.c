@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process_turns.c - when and where processes run: T15, T16, T19, budgets,
- * priorities, pinned ones, several runtimes.
+ * process_turns.c - when processes run: T15, T16, T19, budgets, priorities; several
+ * runtimes.
  *
  * Whoever keeps a worker busy ends only when the others have had their turn: a
  * runtime that starves them makes the test time out.
@@ -365,55 +365,6 @@ TEST(processes_run_in_the_order_of_their_priorities)
 	gate_open(&gate);
 	CHECK_EVENTUALLY(line.nr == 5);
 	CHECK_STR(line.order, "ecbad");
-	stop(rt);
-}
-
-/* ---- pinned ---------------------------------------------------------------------------------------------- */
-
-struct pinned {
-	struct life life;
-	pthread_t thread;
-	sley_pid pid;
-	atomic_bool spawned;
-};
-
-static enum sley_step stays(struct life *life, struct sley_msg *const *msg,
-			    size_t nr, struct sley_out *out)
-{
-	struct pinned *p = life->arg;
-
-	(void)msg;
-	(void)nr;
-	(void)out;
-	CHECK(pthread_equal(pthread_self(), p->thread));
-	sley_yield();
-	CHECK(pthread_equal(pthread_self(), p->thread));
-	return SLEY_WAIT;
-}
-
-static void spawn_pinned(void *arg)
-{
-	struct pinned *p = arg;
-
-	p->thread = pthread_self();
-	p->life = (struct life){ .then = stays, .arg = p };
-	p->pid = live_as(&p->life, SLEY_PROCESS(.pinned = true));
-	atomic_store(&p->spawned, true);
-}
-
-TEST_WORKERS(a_pinned_process_stays_on_its_worker)
-{
-	static struct pinned p[20];
-	struct sley *rt = start();
-
-	for (int i = 0; i < 20; i++)
-		CHECK_EQ(sley_schedule(spawn_pinned, &p[i]), 0);
-	for (int i = 0; i < 20; i++)
-		CHECK_SOON(p[i].spawned);
-	for (int i = 0; i < 2000; i++)
-		CHECK_EQ(sley_send(p[i % 20].pid, 1, NULL, 0), 0);
-	for (int i = 0; i < 20; i++)
-		CHECK_SOON(p[i].life.messages == 100);
 	stop(rt);
 }
 
