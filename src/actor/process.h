@@ -287,6 +287,15 @@ static inline struct sley_msg *mail_peek(struct process *process)
 	return msg;
 }
 
+/* The same before it waits: the message itself stays until it has parked. */
+static inline void mail_unload(struct process *process)
+{
+	struct sley_msg *msg = process->current;
+
+	if (unlikely(msg && msg->storage != MAIL_INLINE))
+		mail_strip(msg);
+}
+
 /* By the process, which does not look at ->current any more. */
 static inline void mail_put_away(struct worker *worker, struct process *process)
 {

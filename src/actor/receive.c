@@ -197,9 +197,11 @@ static struct process *actor_current(void)
 static void wait_for_mail(struct process *process, struct deadline *deadline,
 			  uint64_t deadline_ns)
 {
-	struct worker *worker = worker_now();
 	struct sley_msg *msg = process->current;
+	struct worker *worker;
 
+	mail_unload(process);
+	worker = worker_now();
 	if (deadline_ns != UINT64_MAX && !deadline->started)
 		deadline_start(deadline, worker, process->pid, deadline_ns);
 	if (!wait_inbox(worker, &process->inbox, process_seen(process)) || !msg)
