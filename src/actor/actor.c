@@ -23,9 +23,10 @@ static int run(struct process *process)
 	struct exit_place place;
 
 	process->place = &place;
-	if (_setjmp(place.jump))
-		return place.reason;
-	return process->fn(process_self(process));
+	if (!_setjmp(place.jump))
+		place.reason = process->fn(process_self(process));
+	process->place = NULL;
+	return place.reason;
 }
 
 static void turn(void *arg)
@@ -53,6 +54,7 @@ void sley_actor_exit(int reason)
 	sley_check(!(process->flags & PROCESS_ASKS),
 		   "who is asked whether it wants a message does not exit");
 	place = process->place;
+	sley_check(place, "an actor exits once");
 	place->reason = reason;
 	_longjmp(place->jump, 1);
 }

@@ -109,15 +109,6 @@ void mail_free(struct sley_msg *msg)
 		pool_put(&sley__messages, mail_cache(worker_current()), msg);
 }
 
-void mail_strip(struct sley_msg *msg)
-{
-	struct sley_msg copy = *msg;
-
-	/* Before: whatever is called may end the process, and free its mail. */
-	msg->storage = MAIL_INLINE;
-	free_storage(&copy);
-}
-
 void mail_free_all(struct mail_queue *queue)
 {
 	struct sley_msg *msg;

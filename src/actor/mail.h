@@ -153,11 +153,7 @@ static inline void mail_done(struct worker *worker, struct sley_msg *msg)
 	else
 		mail_free(msg);
 }
-/*
- * Free what @msg has outside of itself, which its receiver is done with.  Where
- * that may wait: it may be a function of the user.
- */
-void mail_strip(struct sley_msg *msg);
+
 void mail_free_all(struct mail_queue *queue);
 
 /*

@@ -312,7 +312,12 @@ static void free_mail(struct process *process)
 {
 	struct push_node *node =
 		inbox_close(&process->inbox, process_seen(process));
+	struct sley_msg *msg = process->current;
 
+	/* The user's functions that free may receive, and are told no. */
+	process->flags &= ~PROCESS_SEEN;
+	process->flags |= PROCESS_ENDING;
+	process->current = NULL;
 	while (node) {
 		struct push_node *this = node;
 
@@ -322,9 +327,8 @@ static void free_mail(struct process *process)
 	}
 	mail_free_all(&process->control);
 	mail_free_all(&process->user);
-	process->flags &= ~PROCESS_SEEN;
-	if (process->current)
-		mail_done(worker_now(), process->current);
+	if (msg)
+		mail_free(msg);
 }
 
 void process_end(struct process *process, int reason)

@@ -264,6 +264,9 @@ static inline void mail_sort(struct process *process)
 /*
  * By the process, which is looking at nothing: if one message is all there is, and
  * somebody sent it, that one, to look at; it stays in the inbox.  Else NULL.
+ *
+ * Only one that has nothing outside is left there: what is in the inbox is freed
+ * late, by an actor when it is woken, of a step process by nobody that could wait.
  */
 static inline struct sley_msg *mail_peek(struct process *process)
 {
@@ -279,21 +282,12 @@ static inline struct sley_msg *mail_peek(struct process *process)
 	msg = (struct sley_msg *)(void *)node;
 	/* relaxed: its own. */
 	if (unlikely((uintptr_t)msg->data != load_relaxed(&process->pid) ||
-		     msg->kind != SLEY_MESSAGE))
+		     msg->kind != SLEY_MESSAGE || msg->storage != MAIL_INLINE))
 		return NULL;
 	process->current = msg;
 	process->flags |= PROCESS_SEEN;
 	mail_deliver(msg);
 	return msg;
-}
-
-/* The same before it waits: the message itself stays until it has parked. */
-static inline void mail_unload(struct process *process)
-{
-	struct sley_msg *msg = process->current;
-
-	if (unlikely(msg && msg->storage != MAIL_INLINE))
-		mail_strip(msg);
 }
 
 /* By the process, which does not look at ->current any more. */

@@ -86,7 +86,10 @@ static void deadline_stop(struct deadline *deadline, struct process *process)
 
 /* ---- taking ----------------------------------------------------------------------- */
 
-/* While it is asked, the receive and its deadline are on the stack below. */
+/*
+ * While it is asked, it neither receives nor exits: the receive and its deadline are
+ * on the stack below.
+ */
 static bool is_wanted(const struct wish *wish, struct sley_msg *msg)
 {
 	bool wanted;
@@ -165,19 +168,17 @@ static struct sley_msg *take_any(struct process *process)
 	return msg;
 }
 
-static struct sley_msg *take(struct process *process, struct wish *wish)
+static struct sley_msg *take_asked(struct process *process, struct wish *wish)
 {
 	struct sley_msg *msg;
 
-	if (likely(!wish->wants))
-		return take_any(process);
 	msg = take_wanted(&process->control, &wish->control, wish);
 	while (!msg) {
 		msg = take_wanted(&process->user, &wish->user, wish);
 		if (msg)
 			process_adjust(&process->nr_user, -1);
 		else if (!fetch(process, wish))
-			return NULL;
+			break;
 	}
 	return msg;
 }
@@ -197,11 +198,9 @@ static struct process *actor_current(void)
 static void wait_for_mail(struct process *process, struct deadline *deadline,
 			  uint64_t deadline_ns)
 {
+	struct worker *worker = worker_now();
 	struct sley_msg *msg = process->current;
-	struct worker *worker;
 
-	mail_unload(process);
-	worker = worker_now();
 	if (deadline_ns != UINT64_MAX && !deadline->started)
 		deadline_start(deadline, worker, process->pid, deadline_ns);
 	if (!wait_inbox(worker, &process->inbox, process_seen(process)) || !msg)
@@ -226,7 +225,7 @@ static int look(struct process *process, struct wish *wish,
 	mail_sort(process);
 	if (unlikely(process->flags & PROCESS_ENDING))
 		return -ECANCELED;
-	*msg = take(process, wish);
+	*msg = wish->wants ? take_asked(process, wish) : take_any(process);
 	if (!*msg)
 		return 1;
 	if (unlikely((*msg)->flags & MAIL_COUNTED))
@@ -251,6 +250,8 @@ static int await(struct process *process, struct wish *wish,
 	struct deadline deadline;
 	int err;
 
+	sley_check(!(process->flags & PROCESS_ASKS),
+		   "who is asked whether it wants a message does not receive");
 	deadline.started = false;
 	for (;;) {
 		err = look(process, wish, msg);
@@ -275,7 +276,7 @@ static struct sley_msg *receive_next(struct process *process)
 {
 	static struct deadline never;
 
-	if (unlikely(process->flags & PROCESS_ENDING))
+	if (unlikely(process->flags & (PROCESS_ENDING | PROCESS_ASKS)))
 		return NULL;
 	if (process->current && !(process->flags & PROCESS_SEEN))
 		mail_put_away(worker_now(), process);
@@ -296,12 +297,7 @@ static int receive(struct sley_msg **out, struct wish *wish,
 
 	if (unlikely(!process))
 		return -EINVAL;
-	if (unlikely(wish->wants)) {
-		sley_check(!(process->flags & PROCESS_ASKS),
-			   "who is asked whether it wants a message does not "
-			   "receive");
-		wish->process = process;
-	}
+	wish->process = process;
 	if (likely(!wish->wants && deadline_ns == UINT64_MAX))
 		msg = receive_next(process);
 	if (unlikely(!msg)) {

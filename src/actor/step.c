@@ -201,12 +201,9 @@ static noinline void turn_many(struct process *process)
 static noinline void turn_rest(struct process *process, enum sley_step said,
 			       const struct sley_out *out)
 {
-	if (!obey(process, said, out))
-		return;
-	if (!(process->flags & PROCESS_AGAIN) && process_has_mail(process))
+	if (obey(process, said, out) && !(process->flags & PROCESS_AGAIN) &&
+	    process_has_mail(process))
 		turn_many(process);
-	else
-		mail_unload(process);
 }
 
 /* The usual case: one message, and then it waits for the next. */
@@ -232,8 +229,6 @@ static void turn(void *arg)
 	if (unlikely(said != SLEY_WAIT || process->yields ||
 		     process_has_mail(process)))
 		turn_rest(process, said, &out);
-	else
-		mail_unload(process);
 }
 
 /* ---- the beginning ------------------------------------------------------------------ */
