@@ -117,12 +117,30 @@ bool yields_complete(struct process *process, uint64_t tag)
 	return true;
 }
 
+/* Complete, but the step was not told: strays, as if they came now. */
+static void drop_done(struct process *process)
+{
+	struct mail_queue rest = { NULL };
+	struct sley_msg *msg;
+
+	while ((msg = mail_take(&process->control))) {
+		if (msg->kind != SLEY_DONE) {
+			mail_append(&rest, msg);
+			continue;
+		}
+		process_adjust(&process->stray, 1);
+		mail_free(msg);
+	}
+	process->control = rest;
+}
+
 void yields_drop(struct process *process)
 {
 	struct yields *yields = process->yields;
 
 	if (!yields)
 		return;
+	drop_done(process);
 	while (yields->first != YIELD_NONE)
 		forget(process, &yields->record[yields->first]);
 	yields_free(process);

@@ -46,7 +46,7 @@ void yields_dispatch(struct process *process);
  */
 must_check bool yields_complete(struct process *process, uint64_t tag);
 
-/* Forget all that is under way. */
+/* Forget all that is under way, and what the step has not been told. */
 void yields_drop(struct process *process);
 
 /* How many are under way, and the command of the oldest.  @process is locked. */

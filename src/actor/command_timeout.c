@@ -63,8 +63,11 @@ void command_timeout_free(struct command_timeout *timeout)
 void command_timeout_start(struct command_timeout *timeout, sley_pid pid,
 			   struct sley_msg *done, uint64_t timeout_ns)
 {
+	struct worker *worker = worker_current();
 	uint64_t now_ns = os_now();
 
+	sley_check(worker, "steps and handlers end the blocking regions that "
+			   "they have begun");
 	done->error = -ETIMEDOUT;
 	*timeout = (struct command_timeout){
 		.alarm = { .hold = hold, .ring = ring },
@@ -73,8 +76,7 @@ void command_timeout_start(struct command_timeout *timeout, sley_pid pid,
 	};
 	if (timeout_ns > UINT64_MAX - now_ns)
 		timeout_ns = UINT64_MAX - now_ns;
-	alarm_start(&worker_current()->timers, &timeout->alarm,
-		    now_ns + timeout_ns);
+	alarm_start(&worker->timers, &timeout->alarm, now_ns + timeout_ns);
 }
 
 void command_timeout_stop(struct command_timeout *timeout)

@@ -286,3 +286,83 @@ TEST_WORKERS(t33_steps_without_messages_change_nothing)
 	CHECK_EQ(stepper_join(&s), 0);
 	stop(rt);
 }
+
+/* ---- what the process was before ---------------------------------------------- */
+
+static atomic_int nr_told;
+
+static enum sley_step told_nothing(void *self, struct sley_msg *const *msg,
+				   size_t nr, struct sley_out *out)
+{
+	(void)self;
+	for (size_t i = 0; i < nr; i++) {
+		if (msg[i]->kind == SLEY_MESSAGE)
+			return sley_out_done(out, 0);
+		atomic_fetch_add(&nr_told, 1);
+	}
+	return SLEY_WAIT;
+}
+
+static enum sley_step upgrades_when_told(void *self,
+					 struct sley_msg *const *msg, size_t nr,
+					 struct sley_out *out)
+{
+	static const struct sley_behaviour next = { .step = told_nothing };
+
+	(void)self;
+	(void)msg;
+	if (nr)
+		return sley_out_upgrade(out, &next, NULL, 0);
+	for (uint64_t i = 0; i < 40; i++)
+		CHECK_EQ(sley_out_yield(out, CMD, i, NULL), 0);
+	return SLEY_WAIT;
+}
+
+static int complete_at_once(const struct sley_command *command, void *arg)
+{
+	(void)arg;
+	return sley_complete(command->pid, command->tag, NULL, 0);
+}
+
+/* All are complete, but only some of them fit into the step that upgrades. */
+TEST_WORKERS(t14_what_came_before_an_upgrade_is_a_stray_after_it)
+{
+	static const struct sley_behaviour first = {
+		.step = upgrades_when_told
+	};
+	struct sley *rt = start();
+	sley_pid pid;
+
+	handle(complete_at_once, NULL);
+	CHECK_EQ(sley_process_spawn(&pid, &first, NULL, 0,
+				    SLEY_PROCESS(.budget = 1)),
+		 0);
+	AWAIT(info_of(pid).stray == 39);
+	CHECK_EQ(nr_told, 0);
+	CHECK_EQ(sley_send(pid, STOP, NULL, 0), 0);
+	stop(rt);
+}
+
+static int begin_region(const struct sley_command *command, void *arg)
+{
+	(void)command;
+	(void)arg;
+	CHECK_EQ(sley_blocking_begin(), 0);
+	return 0;
+}
+
+TEST_ABORTS(a_handler_that_does_not_end_its_region_aborts,
+	    "end the blocking regions")
+{
+	static const struct sley_behaviour first = {
+		.step = upgrades_when_told
+	};
+	sley_pid pid;
+
+	(void)!start();
+	CHECK_EQ(sley_handle(CMD, begin_region, NULL,
+			     SLEY_HANDLER(.timeout_ns = SLEY_SEC)),
+		 0);
+	CHECK_EQ(sley_process_spawn(&pid, &first, NULL, 0, NULL), 0);
+	AWAIT(!sley_process_alive(pid));
+}
