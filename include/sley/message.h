@@ -59,7 +59,10 @@ struct sley_msg {
 	uint64_t space[SLEY_MSG_INLINE / 8]; /* private                    */
 };
 
-/* How what was sent by sley_send_owned() is freed. */
+/*
+ * How what was sent by sley_send_owned() is freed.  It may wait, but for one case:
+ * where a post (sley/post.h) makes a full mailbox drop it there is no task.
+ */
 typedef void sley_free_fn(void *data);
 
 /*

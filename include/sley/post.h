@@ -8,7 +8,7 @@
  * runtime of that one.  It is not held up by what is still to be sent: when it is
  * destroyed, or the thread leaves a single-threaded one, that is dropped.
  *
- * A mailbox that is full does not get them, whatever it does about other messages.
+ * A mailbox that is full, and would let a sender wait, refuses them.
  */
 #ifndef SLEY_POST_H
 #define SLEY_POST_H

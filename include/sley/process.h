@@ -86,7 +86,8 @@ sley_process_options_default(void)
 /*
  * sley_self - the pid of the calling process.
  *
- * Tasks that a process spawns or forks are not the process.
+ * Tasks that a process spawns are not the process.  A child that it forks
+ * (sley/fork.h) is, if nobody took it, and the join calls it.
  *
  * Context:  any thread
  * Blocks:   never

@@ -45,8 +45,8 @@ sley_topic_leave(const char *topic, sley_pid pid);
  * sley_publish - send a message to each member of a topic.
  *
  * More than a few words are copied once for all.  It goes to those that had joined
- * before, and have not left when their turn comes.  Members whose mailbox is full do
- * not get it.
+ * before, and have not left when their turn comes.  Members whose mailbox is full,
+ * and does not drop its oldest message for it, do not get it.
  *
  * Context:  any thread
  * Blocks:   never
