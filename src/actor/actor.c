@@ -23,6 +23,9 @@ static int run(struct process *process)
 	struct exit_place place;
 
 	process->place = &place;
+	/* relaxed: read by reports, to which turn() says nothing. */
+	store_relaxed(&strand_current()->fiber.code,
+		      (const void *)(uintptr_t)process->fn);
 	if (!_setjmp(place.jump))
 		place.reason = process->fn(process_self(process));
 	process->place = NULL;

@@ -387,6 +387,37 @@ static int waits_for_gate(void *arg)
 	return 0;
 }
 
+static int waits_for_gate_too(void *arg)
+{
+	return waits_for_gate(arg);
+}
+
+TEST_WORKERS(t09_actors_without_a_name_are_told_by_their_functions)
+{
+	struct report report = { "" };
+	struct gate gate = { 0 };
+	struct sley *rt;
+	char *second;
+
+	if (is_single())
+		test_skip("only bound threads spawn here");
+	rt = start_reporting(&report);
+	CHECK_EQ(sley_actor_spawn(NULL, waits_for_gate, &gate,
+				  SLEY_PROCESS(.runtime = rt)),
+		 0);
+	CHECK_EQ(sley_actor_spawn(NULL, waits_for_gate_too, &gate,
+				  SLEY_PROCESS(.runtime = rt)),
+		 0);
+	CHECK_EVENTUALLY(gate.held == 2);
+	CHECK_EQ(sley_destroy_until(rt, in_ms(30)), -ETIMEDOUT);
+	second = strchr(report.text, '\n');
+	CHECK(second != NULL);
+	*second++ = 0;
+	CHECK(strncmp(report.text, second, strlen(report.text)) != 0);
+	gate_open(&gate);
+	CHECK_EQ(sley_destroy(rt), 0);
+}
+
 TEST_WORKERS(t09_destroy_until_gives_up_and_names_who_did_not_end)
 {
 	struct report report = { "" };
