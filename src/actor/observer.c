@@ -137,7 +137,8 @@ int sley_monitor(sley_pid pid, uint64_t *number)
 		drop(observer, 2);
 		return error;
 	}
-	*number = tag;
+	if (number)
+		*number = tag;
 	return 0;
 }
 

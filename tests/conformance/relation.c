@@ -78,6 +78,25 @@ TEST_WORKERS(w32_a_process_can_be_monitored_several_times)
 	run_actor(monitor_thrice, NULL, false);
 }
 
+static int monitor_without_number(void *arg)
+{
+	sley_pid pid = spawn_mortal();
+	struct sley_msg *msg;
+
+	(void)arg;
+	CHECK_EQ(sley_monitor(pid, NULL), 0);
+	end_mortal(pid, REASON);
+	CHECK_EQ(sley_receive(&msg), 0);
+	CHECK_EQ(msg->kind, SLEY_DOWN);
+	CHECK_EQ(msg->from, pid);
+	return 0;
+}
+
+TEST_WORKERS(w32_nobody_has_to_know_the_number_of_a_monitor)
+{
+	run_actor(monitor_without_number, NULL, false);
+}
+
 static int monitor_nobody(void *arg)
 {
 	sley_pid nobody[] = { SLEY_NO_PID, 1, ~0ull, 0x123456789abcdef,
