@@ -193,6 +193,8 @@ int process_create(struct process **out,
 		return err;
 	if ((options->link || options->monitor) && !process_current())
 		return -EINVAL;
+	if (options->overflow > SLEY_DROP_OLDEST)
+		return -EINVAL;
 	err = admit(rt);
 	if (err)
 		return err;

@@ -441,3 +441,16 @@ TEST_WORKERS(a_process_does_not_wait_for_its_own_mailbox)
 	check_order(&r, 0, 2);
 	stop(rt);
 }
+
+TEST_WORKERS(what_a_full_mailbox_does_is_one_of_three)
+{
+	struct sley_process_options options = sley_process_options_default();
+	struct sley *rt = start();
+
+	options.overflow = SLEY_DROP_OLDEST + 1;
+	for (options.mailbox = 0; options.mailbox < 2; options.mailbox++)
+		CHECK_EQ(sley_actor_spawn(NULL, read_as_allowed, NULL,
+					  &options),
+			 -EINVAL);
+	stop(rt);
+}
