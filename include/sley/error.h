@@ -21,7 +21,8 @@ SLEY_BEGIN_DECLS
 	  "this thread belongs to no runtime: call sley_bind() first, or use " \
 	  "the form of the call that names one")                               \
 	X(SLEY_ENOWORKER, -4097,                                               \
-	  "a single-threaded runtime takes work only from its bound threads")  \
+	  "this thread runs no tasks: pinned ones, and all of a "              \
+	  "single-threaded runtime, are spawned by threads that do")           \
 	X(SLEY_EWORKERS, -4098,                                                \
 	  "a runtime has 1 to 4096 workers, or SLEY_SINGLE")                   \
 	X(SLEY_EPRIORITY, -4099, "a priority lies between -32 and 31")         \
