@@ -34,11 +34,14 @@ typedef int sley_actor_fn(void *arg);
 /*
  * sley_actor_spawn - a new process that runs @fn(@arg).
  *
- * @options may be NULL.
+ * @pid and @options may be NULL.  One that is ended before it has begun does not
+ * run @fn at all.
  *
  * Context:  any thread
  * Blocks:   never
- * Owner:    @arg is the actor's; @options is borrowed for the call.
+ * Owner:    @arg must be there as long as the actor is.  If @fn is to free it, see
+ *           to those that never begin: a monitor tells of their end.
+ *           @options is borrowed for the call.
  * Order:    everything before the call happens before @fn.
  * Errors:   as sley_process_spawn(), without init; SLEY_ESTACK
  */
@@ -126,11 +129,13 @@ sley_receive_where(struct sley_msg **msg, sley_wants *wants, void *arg,
  * Any thread can call, and any process can be called.  @reply may be NULL: then
  * the reply is freed.  The first reply counts, whoever sends it: a request that
  * @to sends on (sley_msg_forward()) is answered by another process, but @to has to
- * live until then.
+ * live until then.  The request does not say who calls: if @to is to know, put
+ * sley_self() into @data.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Owner:    @data is borrowed for the call; *@reply is the caller's, who frees it.
+ * Owner:    @data is borrowed for the call; *@reply is the caller's, who frees it
+ *           (sley_msg_free()).  If the call fails it is not written.
  * Order:    everything before the reply happens before the return.
  * Errors:   as sley_send()
  *           -ESRCH      there is no such process (any more), or it ended for
@@ -167,7 +172,7 @@ sley_call_until(sley_pid to, uint64_t tag, const void *data, size_t size,
  * Blocks:   never
  * Owner:    @data is copied; @request stays whose it is.
  * Order:    everything before the call happens before the reply is received.
- * Errors:   -ESRCH     nobody waits for it (any more)
+ * Errors:   -ESRCH     nobody waits for it (any more), or no process sent it
  *           -ENOMEM    nothing was sent
  *           -EMSGSIZE  more than 4 GiB
  *           -EAGAIN    it was a message, and the mailbox of its sender is full

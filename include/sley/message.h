@@ -19,6 +19,10 @@
  *
  * A process that is gone is not an error of the program: sends to it return
  * -ESRCH, and what was to be sent is freed.
+ *
+ * A tag means something only together with the kind of the message: that of a
+ * SLEY_DOWN can be any number.  So a process that monitors, traps or yields looks
+ * at the kind first.
  */
 #ifndef SLEY_MESSAGE_H
 #define SLEY_MESSAGE_H
@@ -45,11 +49,17 @@ enum sley_msg_kind {
 
 #define SLEY_MSG_INLINE 16 /* bytes that travel in the message itself */
 
+/*
+ * Data that was copied, or is in a blob, is aligned as that of malloc(); without
+ * any it is NULL.  The sender of a request (sley_call()) is not who called, but the
+ * call: it is good for replies only.
+ */
 struct sley_msg {
 	struct sley_msg *next; /* private: in a mailbox                    */
 	const void *data;      /* private until it is received             */
 	sley_pid from;   /* who sent it, has ended, or completed it; or 0  */
-	uint64_t tag;    /* the sender's; of DOWN: the monitor's number    */
+	uint64_t tag;    /* the sender's, or of the command; of DOWN: the
+			    monitor's number                               */
 	uint32_t size;   /* of data, in bytes                              */
 	int32_t error;   /* why: of DONE, CANCEL, EXIT and DOWN            */
 	uint8_t kind;    /* enum sley_msg_kind                             */
@@ -78,7 +88,9 @@ typedef void sley_free_fn(void *data);
  * Errors:   -ESRCH      there is no such process (any more)
  *           -ENOMEM     nothing was sent
  *           -EMSGSIZE   more than 4 GiB
- *           -EAGAIN     its mailbox is full, and refuses
+ *           -EAGAIN     its mailbox is full, and refuses; or says SLEY_BLOCK, and
+ *                       the caller is no task (sley_send_until() waits then), or
+ *                       is @to
  *           -ECANCELED  the sender was cancelled while the mailbox was full
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int

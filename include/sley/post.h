@@ -2,10 +2,10 @@
 /*
  * sley/post.h - messages that are sent later, or again and again.
  *
- *	sley_post_at(pid, TICK, NULL, 0, sley_now() + SLEY_SEC, &post);
+ *	err = sley_post_at(pid, TICK, NULL, 0, sley_now() + SLEY_SEC, &post);
  *
- * What the sender of such a message is: who asked for it.  The time is kept by the
- * runtime of that one.  It is not held up by what is still to be sent: when it is
+ * The sender of such a message is who asked for it.  The time is kept by the runtime
+ * of that one, which does not wait for what is still to be sent: when it is
  * destroyed, or the thread leaves a single-threaded one, that is dropped.
  *
  * A mailbox that is full, and would let a sender wait, refuses them.

@@ -113,7 +113,8 @@ sley_process_alive(sley_pid pid);
  * sley_process_cancel - ask a process to end, with -ECANCELED.
  *
  * One that traps gets SLEY_CANCEL, with @reason in its error, and does as it
- * likes.
+ * likes; for others @reason means nothing.  sley_destroy() asks all processes in
+ * this way, with -ECANCELED.
  *
  * Context:  any thread
  * Blocks:   never
@@ -183,6 +184,7 @@ SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS void sley_unlink(sley_pid peer);
  * One SLEY_DOWN comes, with the number of the monitor in its tag, @target in its
  * from, and the reason in its error.  If there is no such process (any more), it
  * comes at once, with -ESRCH.  A process may monitor another one several times.
+ * @number may be NULL.
  *
  * Context:  a process
  * Blocks:   never
@@ -310,7 +312,8 @@ sley_process_inspect(sley_pid pid, struct sley_process_info *info);
 /*
  * sley_process_next - walk over all processes: the one after @pid.
  *
- * Begin with SLEY_NO_PID.  One that is there all the time is seen once.
+ * Begin with SLEY_NO_PID.  One that is there all the time is seen once.  They are
+ * those of the whole program, whatever their runtime.
  *
  * Context:  any thread
  * Blocks:   never
@@ -320,7 +323,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS sley_pid
 sley_process_next(sley_pid pid);
 
 /*
- * sley_process_count - how many processes there are.
+ * sley_process_count - how many processes there are in the whole program.
  *
  * Context:  any thread
  * Blocks:   never

@@ -169,7 +169,8 @@ sley_create(struct sley **out, const struct sley_config *config);
  * sley_destroy - wait for all work and bound threads, then stop a runtime.
  *
  * New work from outside is refused from the first moment; what live tasks and
- * bound threads spawn is still accepted and runs.  Does nothing with NULL.
+ * bound threads spawn is still accepted and runs.  Processes are asked to end
+ * (sley_process_cancel()), those of a supervisor by it.  Does nothing with NULL.
  * Calling it from a task of @rt, or from a thread bound to it, is misuse: it
  * could never end.
  *

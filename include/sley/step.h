@@ -33,7 +33,8 @@ SLEY_BEGIN_DECLS
 /* What becomes of a process after its step. */
 enum sley_step {
 	SLEY_WAIT,     /* until something comes                              */
-	SLEY_CONTINUE, /* call the step again, after others had their turn   */
+	SLEY_CONTINUE, /* call the step again, after others had their turn,
+			  with what has come, if anything                    */
 	SLEY_END,      /* by sley_out_done() and sley_out_upgrade()          */
 };
 
@@ -47,7 +48,9 @@ struct sley_out;
  * not called, and who spawned it gets that number; -ENOENT for a method that it
  * does not have.
  *
- * close: once, by a worker, after the last step, however the process ended.
+ * close: once, by a worker, after the last step, however the process ended.  If
+ * init went well and then nothing could be spawned, as when the name is taken: by the
+ * thread that tried, with that error.
  */
 struct sley_behaviour {
 	const char *name; /* static text for reports */
@@ -62,8 +65,8 @@ struct sley_behaviour {
 /*
  * sley_process_spawn - a new process that does as @behaviour says.
  *
- * Its first step comes without messages, as soon as a worker is free.  @options
- * may be NULL.
+ * Its first step comes without messages, as soon as a worker is free.  @pid and
+ * @options may be NULL.
  *
  * Context:  any thread
  * Blocks:   never
@@ -73,8 +76,9 @@ struct sley_behaviour {
  * Errors:   what init said
  *           -ENOMEM          nothing was spawned
  *           -EEXIST          another process has options->name; @pid is that
- *           -EINVAL          options->size is zero, there is no step, or .link or
- *                            .monitor where the caller is no process
+ *           -EINVAL          options->size is zero, there is no step, .name is
+ *                            empty or too long, .overflow is unknown, or .link
+ *                            or .monitor where the caller is no process
  *           -E2BIG           a newer field is set
  *           -EAGAIN          there are as many processes as the runtime may have
  *           SLEY_EPRIORITY   see sley_spawn_with()

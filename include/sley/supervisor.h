@@ -104,7 +104,7 @@ struct sley_child {
 	uint64_t backoff_ns;     /* before it is started again; 0: at once  */
 	uint64_t backoff_max_ns; /* doubled each time up to this; 0: 90 s   */
 	uint32_t intensity;      /* restarts of this one; 0: no own limit   */
-	int32_t fatal;           /* ended so: give up at once; 0: nothing is */
+	int32_t fatal;           /* a reason to give up at once; 0: none is  */
 	bool optional;           /* cannot be started: go on, and try again */
 	uint64_t reserved[4];
 };

@@ -2,7 +2,7 @@
 /*
  * sley/topic.h - groups of processes that a message goes to.
  *
- *	sley_topic_join("prices", sley_self());
+ *	err = sley_topic_join("prices", sley_self());
  *	sley_publish("prices", PRICE, &price, sizeof(price));
  *
  * A topic is there as long as somebody has joined it.  Topics are those of the
@@ -45,8 +45,9 @@ sley_topic_leave(const char *topic, sley_pid pid);
  * sley_publish - send a message to each member of a topic.
  *
  * More than a few words are copied once for all.  It goes to those that had joined
- * before, and have not left when their turn comes.  Members whose mailbox is full,
- * and does not drop its oldest message for it, do not get it.
+ * before, and have not left when their turn comes; to the caller, too, if it is one
+ * of them.  Members whose mailbox is full, and does not drop its oldest message for
+ * it, do not get it, also if that says SLEY_BLOCK.
  *
  * Context:  any thread
  * Blocks:   never
