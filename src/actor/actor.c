@@ -90,6 +90,7 @@ int sley_actor_spawn(sley_pid *pid, sley_actor_fn *fn, void *arg,
 	if (err)
 		return err;
 	process->fn = fn;
+	process->left = process->budget;
 	process->task.arg = arg;
 	process->flags |= PROCESS_ACTOR;
 	process->signals |= SIGNAL_ACTOR;

@@ -125,7 +125,10 @@ struct process {
 	uint32_t stray;   /* completions nobody waits for; read by others    */
 	uint32_t nr_user; /* in ->user; read by others                     */
 	struct holding *holdings; /* names and topics (lock)               */
-	uint64_t state[PROCESS_STATE / 8]; /* of a step process: small ones */
+	union {
+		uint64_t state[PROCESS_STATE / 8]; /* of a step process: small */
+		uint32_t left; /* of an actor: messages before it yields   */
+	};
 } cache_aligned;
 
 _Static_assert(sizeof(struct process) == 256, "a million cost 256 MB");

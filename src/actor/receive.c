@@ -201,6 +201,7 @@ static void wait_for_mail(struct process *process, struct deadline *deadline,
 	struct worker *worker = worker_now();
 	struct sley_msg *msg = process->current;
 
+	process->left = process->budget;
 	if (deadline_ns != UINT64_MAX && !deadline->started)
 		deadline_start(deadline, worker, process->pid, deadline_ns);
 	if (!wait_inbox(worker, &process->inbox, process_seen(process)) || !msg)
@@ -288,6 +289,13 @@ static struct sley_msg *receive_next(struct process *process)
 	return likely(!process->current) ? mail_peek(process) : NULL;
 }
 
+/* It has had so many in a row that it is the turn of others. */
+static noinline void let_others(struct process *process)
+{
+	process->left = process->budget;
+	worker_yield(worker_current());
+}
+
 static int receive(struct sley_msg **out, struct wish *wish,
 		   uint64_t deadline_ns)
 {
@@ -298,6 +306,8 @@ static int receive(struct sley_msg **out, struct wish *wish,
 	if (unlikely(!process))
 		return -EINVAL;
 	wish->process = process;
+	if (unlikely(!process->left))
+		let_others(process);
 	if (likely(!wish->wants && deadline_ns == UINT64_MAX))
 		msg = receive_next(process);
 	if (unlikely(!msg)) {
@@ -306,6 +316,7 @@ static int receive(struct sley_msg **out, struct wish *wish,
 			return err;
 	}
 	process_count(&process->handled, 1);
+	process->left--;
 	*out = msg;
 	return 0;
 }

@@ -312,6 +312,47 @@ TEST(a_flooded_process_lets_others_run_after_its_budget)
 	stop(rt);
 }
 
+struct talker {
+	atomic_int nr;
+	atomic_bool enough;
+};
+
+/* There is always something for it. */
+static int talks_to_itself(void *arg)
+{
+	struct talker *t = arg;
+	struct sley_msg *msg;
+
+	do
+		CHECK_EQ(sley_send(sley_self(), 1, NULL, 0), 0);
+	while (sley_receive(&msg) == 0 && !t->enough &&
+	       atomic_fetch_add(&t->nr, 1) < 10000000);
+	return 0;
+}
+
+static int has_had_enough(void *arg)
+{
+	struct talker *t = arg;
+
+	t->enough = true;
+	return 0;
+}
+
+TEST(an_actor_that_always_has_messages_lets_others_run)
+{
+	struct sley_config config = config_of(1);
+	struct sley *rt = start_with(&config);
+	struct talker t = { 0 };
+	sley_pid pid[2];
+
+	pid[0] = actor(talks_to_itself, &t);
+	CHECK_EVENTUALLY(t.nr > 1000);
+	pid[1] = actor(has_had_enough, &t);
+	CHECK_EVENTUALLY(is_gone(pid[0]) && is_gone(pid[1]));
+	CHECK(t.nr < 10000000);
+	stop(rt);
+}
+
 /* ---- priorities --------------------------------------------------------------------------------------- */
 
 struct line_up {

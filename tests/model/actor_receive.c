@@ -74,6 +74,12 @@ void drain_end_unbind(struct worker *worker)
 	never();
 }
 
+void worker_yield(struct worker *worker)
+{
+	(void)worker;
+	never();
+}
+
 void stop_newcomer(struct process *process)
 {
 	(void)process;
@@ -98,6 +104,8 @@ static void setup_with(enum tasks_flags flags)
 	pid = actor->pid = pid_make(0, actor->index, 1);
 	actor->inbox.word = INBOX_EMPTY;
 	actor->flags = PROCESS_ACTOR;
+	actor->budget = 64;
+	actor->left = 64;
 	actor->signals = SIGNAL_ACTOR;
 	actor->home = &own->worker;
 	task_build_running(&actor->task, 0, TASK_PROCESS | TASK_NO_BARRIER);
