@@ -183,6 +183,18 @@ void worker_fire_timers(struct worker *worker)
 	}
 }
 
+/*
+ * Alarms ring, and may take locks.  Who picks for a task that is about to wait has
+ * the lock of what it waits for until that has left its stack: not before.
+ */
+static void fire_timers_unlocked(struct worker *worker)
+{
+	if (worker->after.kind == AFTER_WAIT && worker->after.q)
+		worker->after.kind = AFTER_WAIT_TIMERS;
+	else
+		worker_fire_timers(worker);
+}
+
 static noinline struct sley_task *pick_fair(struct worker *worker)
 {
 	static struct sley_task *(*const source[])(struct worker *) = {
@@ -194,7 +206,7 @@ static noinline struct sley_task *pick_fair(struct worker *worker)
 	worker->tick = 0;
 	/* relaxed: asks for no more than this. */
 	store_relaxed(&worker->poke, 0);
-	worker_fire_timers(worker);
+	fire_timers_unlocked(worker);
 	runtime_cancel_strands(worker);
 	place_arrivals(worker);
 	place_resort(worker);

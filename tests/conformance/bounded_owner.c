@@ -290,3 +290,59 @@ TEST_WORKERS(what_was_refused_or_dropped_is_counted)
 	}
 	stop(rt);
 }
+
+/* ---- posts meanwhile ------------------------------------------------------------ */
+
+static struct sley_event gate;
+static atomic_int nr_late;
+
+static int looks_away(void *arg)
+{
+	(void)arg;
+	return sley_event_wait(&gate);
+}
+
+static void sends_in_vain(void *arg)
+{
+	sley_pid to = *(sley_pid *)arg;
+
+	for (int i = 0; i < test_scale(300); i++) {
+		int err = sley_send_until(to, 1, NULL, 0,
+					  sley_now() + 20 * SLEY_USEC);
+
+		CHECK_EQ(err, -ETIMEDOUT);
+		atomic_fetch_add(&nr_late, 1);
+	}
+}
+
+/*
+ * Who is about to wait for room has the lock of the mailbox until it has left its
+ * stack; posts to the same mailbox that are due meanwhile must not want it.
+ */
+TEST_WORKERS(posts_to_a_full_mailbox_let_those_who_wait_for_it_wait)
+{
+	enum { SENDERS = 8 };
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task[SENDERS];
+	struct sley *rt = start();
+	sley_post post[8];
+	sley_pid pid;
+
+	CHECK_EQ(sley_actor_spawn(&pid, looks_away, NULL,
+				  SLEY_PROCESS(.mailbox = 1,
+					       .overflow = SLEY_BLOCK)),
+		 0);
+	CHECK_EQ(sley_send(pid, 1, NULL, 0), 0);
+	for (int i = 0; i < 8; i++)
+		CHECK_EQ(sley_post_every(pid, 2, NULL, 0, 10 * SLEY_USEC,
+					 &post[i]),
+			 0);
+	for (int i = 0; i < SENDERS; i++)
+		sley_spawn(&group, &task[i], sends_in_vain, &pid);
+	sley_join(&group);
+	CHECK_EQ(nr_late, SENDERS * test_scale(300));
+	for (int i = 0; i < 8; i++)
+		CHECK_EQ(sley_post_cancel(post[i]), 0);
+	sley_event_set(&gate);
+	stop(rt);
+}
