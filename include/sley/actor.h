@@ -34,8 +34,8 @@ typedef int sley_actor_fn(void *arg);
 /*
  * sley_actor_spawn - a new process that runs @fn(@arg).
  *
- * @pid and @options may be NULL.  One that is ended before it has begun does not
- * run @fn at all.
+ * @pid and @options may be NULL.  If it fails *@pid is SLEY_NO_PID, but for -EEXIST.
+ * An actor that is ended before it has begun does not run @fn at all.
  *
  * Context:  any thread
  * Blocks:   never

@@ -66,7 +66,7 @@ struct sley_behaviour {
  * sley_process_spawn - a new process that does as @behaviour says.
  *
  * Its first step comes without messages, as soon as a worker is free.  @pid and
- * @options may be NULL.
+ * @options may be NULL.  If it fails *@pid is SLEY_NO_PID, but for -EEXIST.
  *
  * Context:  any thread
  * Blocks:   never

@@ -113,7 +113,8 @@ struct sley_child {
  * sley_supervise - a new supervisor, with its first children.
  *
  * Returns when all of them are started; if one cannot be, those that are end
- * again, in their time.  @options may be NULL, and so may @children if @nr is 0.
+ * again, in their time.  @pid and @options may be NULL, and so may @children if @nr
+ * is 0.
  * With .link in options->process the caller, a process, is its parent: when that
  * fails, the supervisor ends its children and itself for the same reason.  Its
  * mailbox has no limit, and it traps, whatever the options say.

@@ -87,6 +87,8 @@ int sley_actor_spawn(sley_pid *pid, sley_actor_fn *fn, void *arg,
 	int err = check(&options, fn, given)
 			  ?: process_create(&process, &options);
 
+	if (pid)
+		*pid = SLEY_NO_PID;
 	if (err)
 		return err;
 	process->fn = fn;

@@ -277,6 +277,8 @@ int sley_process_spawn(sley_pid *pid, const struct sley_behaviour *behaviour,
 	int err = check(&options, behaviour, given)
 			  ?: process_create(&process, &options);
 
+	if (pid)
+		*pid = SLEY_NO_PID;
 	if (err)
 		return err;
 	err = start(process, behaviour, input, size, &options);

@@ -60,7 +60,11 @@ int sley_supervise_until(sley_pid *pid,
 	struct supervisor_input input = { .parent = SLEY_NO_PID };
 	struct sley_process_options process;
 	int err = check(options, &input.options, children, nr);
+	sley_pid own;
 
+	if (!pid)
+		pid = &own;
+	*pid = SLEY_NO_PID;
 	if (!err)
 		err = options_copy(&process, sizeof(process),
 				   input.options.process);

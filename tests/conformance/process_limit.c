@@ -32,11 +32,15 @@ TEST_WORKERS(w09_one_too_many_is_refused_before_init)
 	for (int i = 0; i < MAX; i++)
 		pid[i] = i % 2 ? live(&life[i]) : actor(waits, NULL);
 	for (int i = 0; i < 100; i++) {
+		pid[MAX] = 1;
 		CHECK_EQ(sley_process_spawn(&pid[MAX], &living, &life[MAX],
 					    sizeof(life[MAX]), NULL),
 			 -EAGAIN);
+		CHECK_EQ(pid[MAX], SLEY_NO_PID);
+		pid[MAX] = 1;
 		CHECK_EQ(sley_actor_spawn(&pid[MAX], waits, NULL, NULL),
 			 -EAGAIN);
+		CHECK_EQ(pid[MAX], SLEY_NO_PID);
 	}
 	CHECK_EQ(life[MAX].inits, 0);
 	for (int i = 0; i < MAX; i++) {

@@ -236,8 +236,12 @@ TEST_WORKERS(w43_what_cannot_be_started_is_not_added)
 	CHECK_EQ(sley_supervisor_add(pid, both, &out), -EINVAL);
 	CHECK_EQ(sley_supervisor_add(pid_of(&b), more, &out), -EINVAL);
 	CHECK_EQ(sley_supervise(&out, NULL, neither, 1), -EINVAL);
+	out = 1;
 	CHECK_EQ(sley_supervise(&out, SLEY_SUPERVISOR(.strategy = 3), NULL, 0),
 		 -EINVAL);
+	CHECK_EQ(out, SLEY_NO_PID);
+	CHECK_EQ(sley_supervise(NULL, NULL, NULL, 0), 0);
+	CHECK_EQ(sley_supervise(NULL, NULL, neither, 1), -EINVAL);
 	CHECK(sley_process_alive(pid));
 	cancel_and_wait(pid);
 	CHECK_EQ(sley_supervisor_add(pid, more, &out), -ESRCH);
