@@ -76,7 +76,7 @@ struct sley_msg {
 typedef void sley_free_fn(void *data);
 
 /*
- * sley_send - send @size bytes of @data to @to.
+ * sley_send - send @size bytes of @data to the process @to.
  *
  * They are copied.  @data may be NULL if @size is 0.
  *
