@@ -185,6 +185,22 @@ struct sley_handler_options {
 #endif
 
 /*
+ * sley_handler_options_default - default options, to change field by field.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline struct sley_handler_options
+sley_handler_options_default(void)
+{
+	struct sley_handler_options options = SLEY_ZEROED;
+
+	options.size = sizeof(options);
+	return options;
+}
+
+/*
  * sley_handle - @handler sees to @command from now on.
  *
  * Commands are those of the whole program.  @options may be NULL.

@@ -74,6 +74,22 @@ struct sley_supervisor_options {
 #endif
 
 /*
+ * sley_supervisor_options_default - default options, to change field by field.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline struct sley_supervisor_options
+sley_supervisor_options_default(void)
+{
+	struct sley_supervisor_options options = SLEY_ZEROED;
+
+	options.size = sizeof(options);
+	return options;
+}
+
+/*
  * What a supervisor starts: one of .fn, .behaviour and .children (or .supervisor
  * alone, for one that gets its children later).
  *

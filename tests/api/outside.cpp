@@ -15,6 +15,36 @@ extern "C" int os_now(void)
 	return 7;
 }
 
+static int waits(void *)
+{
+	sley_msg *msg;
+
+	while (sley_receive(&msg) == 0)
+		;
+	return 0;
+}
+
+// It ends when the runtime does.
+static int supervise()
+{
+	sley_supervisor_options often = sley_supervisor_options_default();
+	sley_child child = {};
+
+	often.intensity = 5;
+	child.fn = waits;
+	return sley_supervise(nullptr, &often, &child, 1);
+}
+
+static int handle()
+{
+	sley_handler_options slow = sley_handler_options_default();
+
+	slow.timeout_ns = SLEY_SEC;
+	return sley_handle(
+		1, [](const sley_command *, void *) { return -1; }, nullptr,
+		&slow);
+}
+
 static void root(void *arg)
 {
 	sley_group group = SLEY_GROUP_INIT;
@@ -29,6 +59,8 @@ static void root(void *arg)
 	if (sley_spawn_with(&group, &task[1], count, arg, &urgent) != 0)
 		std::puts("sley_spawn_with");
 	sley_join(&group);
+	if (supervise() != 0 || handle() != 0)
+		*static_cast<int *>(arg) = -1;
 }
 
 int main()
