@@ -9,16 +9,6 @@
 
 enum { STOP = 1000000 };
 
-/* In a runtime without workers others run while this sleeps. */
-#define AWAIT(expr)                                                            \
-	do {                                                                   \
-		uint64_t end_ns_ = in_ms(20000);                               \
-		while (!(expr)) {                                              \
-			CHECK(sley_now() < end_ns_);                           \
-			CHECK_EQ(sley_sleep(SLEY_MSEC / 10), 0);               \
-		}                                                              \
-	} while (0)
-
 /*
  * A reader takes messages when the test says so: as many as it has allowed.  An
  * actor, or a step process that blocks in its steps.
@@ -131,7 +121,7 @@ static void take_some(struct reader *r, int nr)
 	int before = atomic_load(&r->nr);
 
 	sley_sem_release(&r->allowed, (uint32_t)nr);
-	AWAIT(atomic_load(&r->nr) == before + nr);
+	CHECK_SOON(atomic_load(&r->nr) == before + nr);
 }
 
 static void check_order(const struct reader *r, int first, int nr)
@@ -183,7 +173,7 @@ static void check_dropping(bool actor)
 	for (uint64_t i = 0; i < 10; i++)
 		CHECK_EQ(sley_send(r.pid, i, NULL, 0), 0);
 	sley_sem_release(&r.allowed, 3);
-	AWAIT(atomic_load(&r.nr) == 3);
+	CHECK_SOON(atomic_load(&r.nr) == 3);
 	end_reader(&r);
 	check_order(&r, 7, 3);
 	stop(rt);
@@ -241,7 +231,7 @@ static void start_sender(struct sender *s, struct reader *r, uint64_t tag)
 {
 	*s = (struct sender){ .reader = r, .tag = tag, .nr = 1 };
 	CHECK_EQ(sley_actor_spawn(&s->pid, send_in_actor, s, NULL), 0);
-	AWAIT(atomic_load(&s->begun) && is_blocked(s->pid));
+	CHECK_SOON(atomic_load(&s->begun) && is_blocked(s->pid));
 }
 
 static void check_blocking(bool actor)
@@ -260,7 +250,7 @@ static void check_blocking(bool actor)
 	/* One at a time, in the order they came. */
 	for (int i = 0; i < 5; i++) {
 		take_some(&r, 1);
-		AWAIT(atomic_load(&s[i].over));
+		CHECK_SOON(atomic_load(&s[i].over));
 		CHECK_EQ(s[i].err, 0);
 		if (i < 4)
 			CHECK(!atomic_load(&s[i + 1].over));
@@ -329,10 +319,10 @@ TEST_WORKERS(a_sender_that_is_cancelled_sends_nothing)
 	start_sender(&s[1], &r, 77);
 	start_sender(&s[2], &r, 2);
 	CHECK_EQ(sley_process_cancel(s[1].pid, 0), 0);
-	AWAIT(atomic_load(&s[1].over));
+	CHECK_SOON(atomic_load(&s[1].over));
 	CHECK_EQ(s[1].err, -ECANCELED);
 	end_reader(&r);
-	AWAIT(atomic_load(&s[0].over) && atomic_load(&s[2].over));
+	CHECK_SOON(atomic_load(&s[0].over) && atomic_load(&s[2].over));
 	CHECK_EQ(s[0].err, 0);
 	CHECK_EQ(s[2].err, 0);
 	check_order(&r, 0, 3);
@@ -395,11 +385,11 @@ TEST_WORKERS(a_plain_thread_waits_if_it_says_how_long)
 	start_reader(&r, true, 1, SLEY_BLOCK);
 	CHECK_EQ(sley_send_until(r.pid, 0, NULL, 0, 1), 0);
 	thread = test_thread(send_from_thread, &s);
-	AWAIT(atomic_load(&s.begun));
+	CHECK_SOON(atomic_load(&s.begun));
 	CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
 	CHECK(!atomic_load(&s.over));
 	take_some(&r, 1);
-	AWAIT(atomic_load(&s.over));
+	CHECK_SOON(atomic_load(&s.over));
 	pthread_join(thread, NULL);
 	CHECK_EQ(s.err, 0);
 	end_reader(&r);

@@ -7,16 +7,6 @@
 
 enum { LIMIT = 4, WANTED = 100, GO, STOP };
 
-/* In a runtime without workers others run while this sleeps. */
-#define AWAIT(expr)                                                            \
-	do {                                                                   \
-		uint64_t end_ns_ = in_ms(20000);                               \
-		while (!(expr)) {                                              \
-			CHECK(sley_now() < end_ns_);                           \
-			CHECK_EQ(sley_sleep(SLEY_MSEC / 10), 0);               \
-		}                                                              \
-	} while (0)
-
 struct owner {
 	struct sley_event go, ended;
 	sley_pid pid;
@@ -111,18 +101,18 @@ static void check_end(bool killed)
 	for (int i = 0; i < 8; i++) {
 		s[i] = (struct sender){ .to = o->pid };
 		sley_spawn(&group, &s[i].task, send_owned, &s[i]);
-		AWAIT(atomic_load(&s[i].begun));
+		CHECK_SOON(atomic_load(&s[i].begun));
 	}
 	t = (struct sender){ .to = o->pid };
 	thread = test_thread(send_from_thread, &t);
-	AWAIT(atomic_load(&t.begun));
+	CHECK_SOON(atomic_load(&t.begun));
 	CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
 	if (killed)
 		CHECK_EQ(sley_process_kill(o->pid), 0);
 	else
 		sley_event_set(&o->go);
 	sley_join(&group);
-	AWAIT(!sley_process_alive(o->pid));
+	CHECK_SOON(!sley_process_alive(o->pid));
 	pthread_join(thread, NULL);
 	for (int i = 0; i < 8; i++)
 		CHECK_EQ(s[i].err, -ESRCH);
@@ -210,10 +200,10 @@ TEST_WORKERS(what_was_put_aside_still_counts)
 	struct owner *o = start_owner(pick, SLEY_REFUSE);
 
 	send_some(o, 0, LIMIT - 1);
-	AWAIT(info_of(o->pid).mailbox == LIMIT - 1);
+	CHECK_SOON(info_of(o->pid).mailbox == LIMIT - 1);
 	CHECK_EQ(sley_send(o->pid, WANTED, NULL, 0), 0);
 	/* That one has been taken; three are put aside. */
-	AWAIT(atomic_load(&o->nr) == 1);
+	CHECK_SOON(atomic_load(&o->nr) == 1);
 	CHECK_EQ(sley_send(o->pid, 3, NULL, 0), 0);
 	CHECK_EQ(sley_send(o->pid, 77, NULL, 0), -EAGAIN);
 	check_got(o, tags, 5);
@@ -228,15 +218,15 @@ TEST_WORKERS(of_what_was_put_aside_the_oldest_is_dropped)
 
 	/* Looked through, and put aside, as far as it has come by then. */
 	send_some(o, 0, 2);
-	AWAIT(info_of(o->pid).state == SLEY_PROCESS_IDLE);
+	CHECK_SOON(info_of(o->pid).state == SLEY_PROCESS_IDLE);
 	send_some(o, 2, 2);
-	AWAIT(info_of(o->pid).state == SLEY_PROCESS_IDLE);
+	CHECK_SOON(info_of(o->pid).state == SLEY_PROCESS_IDLE);
 	send_some(o, 4, 6);
-	AWAIT(info_of(o->pid).state == SLEY_PROCESS_IDLE);
+	CHECK_SOON(info_of(o->pid).state == SLEY_PROCESS_IDLE);
 	CHECK_EQ(info_of(o->pid).dropped, 6);
 	/* It gets what it waits for, although it is full of other things. */
 	CHECK_EQ(sley_send(o->pid, WANTED, NULL, 0), 0);
-	AWAIT(atomic_load(&o->nr) == 1);
+	CHECK_SOON(atomic_load(&o->nr) == 1);
 	CHECK_EQ(info_of(o->pid).dropped, 7);
 	check_got(o, tags, 4);
 	stop(rt);
@@ -263,7 +253,7 @@ TEST_WORKERS(who_waits_for_a_picky_process_may_be_late)
 	sley_join(&group);
 	CHECK_EQ(s.err, -ETIMEDOUT);
 	CHECK_EQ(sley_process_kill(o->pid), 0);
-	AWAIT(!sley_process_alive(o->pid));
+	CHECK_SOON(!sley_process_alive(o->pid));
 	stop(rt);
 }
 
@@ -278,7 +268,7 @@ TEST_WORKERS(what_was_refused_or_dropped_is_counted)
 			wait_and_end, drop ? SLEY_DROP_OLDEST : SLEY_REFUSE);
 
 		send_some(o, 0, LIMIT);
-		AWAIT(info_of(o->pid).state == SLEY_PROCESS_BLOCKED);
+		CHECK_SOON(info_of(o->pid).state == SLEY_PROCESS_BLOCKED);
 		CHECK_EQ(info_of(o->pid).dropped, 0);
 		for (int i = 0; i < 10; i++)
 			CHECK_EQ(sley_send(o->pid, 77, NULL, 0),
@@ -286,7 +276,7 @@ TEST_WORKERS(what_was_refused_or_dropped_is_counted)
 		CHECK_EQ(info_of(o->pid).dropped, 10);
 		CHECK_GE(info_of(o->pid).mailbox, LIMIT);
 		sley_event_set(&o->go);
-		AWAIT(!sley_process_alive(o->pid));
+		CHECK_SOON(!sley_process_alive(o->pid));
 	}
 	stop(rt);
 }

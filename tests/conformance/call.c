@@ -7,16 +7,6 @@
 
 enum { ADD = 1, ASK, LATER, DIE, FORWARD, STOP };
 
-/* In a runtime without workers others run while this sleeps. */
-#define AWAIT(expr)                                                            \
-	do {                                                                   \
-		uint64_t end_ns_ = in_ms(20000);                               \
-		while (!(expr)) {                                              \
-			CHECK(sley_now() < end_ns_);                           \
-			CHECK_EQ(sley_sleep(SLEY_MSEC / 10), 0);               \
-		}                                                              \
-	} while (0)
-
 /* What is kept by a server, to be answered later or never. */
 static struct sley_msg *_Atomic kept;
 
@@ -61,7 +51,7 @@ static void stop_server(sley_pid pid)
 	int err = sley_send(pid, STOP, NULL, 0);
 
 	CHECK(err == 0 || err == -ESRCH);
-	AWAIT(!sley_process_alive(pid));
+	CHECK_SOON(!sley_process_alive(pid));
 }
 
 static int ask(sley_pid pid, int n)
@@ -123,7 +113,7 @@ static void call_from_many(sley_pid pid)
 	for (int i = 0; i < 8; i++)
 		sley_spawn(&group, &tasks[i], call_in_task, &pid);
 	sley_join(&group);
-	AWAIT(atomic_load(&over) == 4);
+	CHECK_SOON(atomic_load(&over) == 4);
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
 }
@@ -240,7 +230,7 @@ TEST_WORKERS(w45_a_process_that_calls_itself_is_told)
 	sley_pid pid;
 
 	CHECK_EQ(sley_actor_spawn(&pid, call_itself, &err, NULL), 0);
-	AWAIT(!sley_process_alive(pid));
+	CHECK_SOON(!sley_process_alive(pid));
 	CHECK_EQ(err, -EDEADLK);
 	stop(rt);
 }
@@ -346,8 +336,8 @@ TEST_WORKERS(w45_who_waits_for_a_reply_is_no_process)
 
 	CHECK_EQ(sley_actor_spawn(&pid, look_at_caller, &seen, NULL), 0);
 	CHECK_EQ(sley_call(pid, ASK, NULL, 0, NULL), 0);
-	AWAIT(atomic_load(&seen));
-	AWAIT(!sley_process_alive(pid));
+	CHECK_SOON(atomic_load(&seen));
+	CHECK_SOON(!sley_process_alive(pid));
 	stop(rt);
 }
 
@@ -401,12 +391,12 @@ TEST_WORKERS(w45_any_message_can_be_answered)
 	atomic_int err = 0;
 
 	CHECK_EQ(sley_actor_spawn(&asker, ask_by_message, &pid, NULL), 0);
-	AWAIT(!sley_process_alive(asker));
+	CHECK_SOON(!sley_process_alive(asker));
 	stop_server(pid);
 	/* But for those of who is no process. */
 	CHECK_EQ(sley_actor_spawn(&other, answer_nobody, &err, NULL), 0);
 	CHECK_EQ(sley_send(other, ASK, NULL, 0), 0);
-	AWAIT(!sley_process_alive(other));
+	CHECK_SOON(!sley_process_alive(other));
 	CHECK_EQ(err, -ESRCH);
 	stop(rt);
 }

@@ -7,16 +7,6 @@
 
 enum { ASK = 1, KEEP, DIE };
 
-/* In a runtime without workers others run while this sleeps. */
-#define AWAIT(expr)                                                            \
-	do {                                                                   \
-		uint64_t end_ns_ = in_ms(20000);                               \
-		while (!(expr)) {                                              \
-			CHECK(sley_now() < end_ns_);                           \
-			CHECK_EQ(sley_sleep(SLEY_MSEC / 10), 0);               \
-		}                                                              \
-	} while (0)
-
 static struct sley_msg *_Atomic kept;
 static atomic_int answered, late;
 
@@ -62,7 +52,7 @@ static void stop_server(sley_pid pid)
 	int err = sley_send(pid, DIE, &reason, sizeof(reason));
 
 	CHECK(err == 0 || err == -ESRCH);
-	AWAIT(!sley_process_alive(pid));
+	CHECK_SOON(!sley_process_alive(pid));
 	sley_msg_free(atomic_exchange(&kept, NULL));
 }
 
@@ -134,13 +124,13 @@ TEST_WORKERS(w45_all_who_wait_for_a_process_are_told_when_it_is_killed)
 					.deadline_ns = UINT64_MAX };
 		sley_spawn(&group, &c[i].task, call_in_task, &c[i]);
 	}
-	AWAIT(atomic_load(&kept) != NULL);
+	CHECK_SOON(atomic_load(&kept) != NULL);
 	CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
 	CHECK_EQ(sley_process_kill(pid), 0);
 	sley_join(&group);
 	for (int i = 0; i < 10; i++)
 		CHECK(c[i].err == SLEY_EKILLED || c[i].err == -ESRCH);
-	AWAIT(atomic_load(&t.over));
+	CHECK_SOON(atomic_load(&t.over));
 	pthread_join(thread, NULL);
 	CHECK(t.err == SLEY_EKILLED || t.err == -ESRCH);
 	stop_server(pid);
@@ -186,7 +176,7 @@ TEST_WORKERS(w45_a_call_that_takes_too_long)
 	CHECK_EQ(sley_call_until(pid, ASK, NULL, 0, NULL, 0), -ETIMEDOUT);
 	CHECK_EQ(sley_call_until(pid, ASK, NULL, 0, NULL, 1), -ETIMEDOUT);
 	CHECK_EQ(sley_call_until(pid, ASK, NULL, 0, NULL, in_ms(20000)), 0);
-	AWAIT(atomic_load(&answered) == 1);
+	CHECK_SOON(atomic_load(&answered) == 1);
 	CHECK_EQ(late, 0);
 	stop_server(pid);
 	stop(rt);
@@ -199,7 +189,7 @@ TEST_WORKERS(w45_a_thread_whose_call_takes_too_long)
 	struct caller c = { .to = pid, .tag = KEEP, .deadline_ns = in_ms(20) };
 	pthread_t thread = test_thread(call_in_thread, &c);
 
-	AWAIT(atomic_load(&c.over));
+	CHECK_SOON(atomic_load(&c.over));
 	pthread_join(thread, NULL);
 	CHECK_EQ(c.err, -ETIMEDOUT);
 	stop_server(pid);
@@ -217,7 +207,7 @@ TEST_WORKERS(t12_a_late_reply_does_not_reach_the_next_call)
 
 		CHECK_EQ(sley_call_until(pid, KEEP, NULL, 0, NULL, in_ms(1)),
 			 -ETIMEDOUT);
-		AWAIT(atomic_load(&kept) != NULL);
+		CHECK_SOON(atomic_load(&kept) != NULL);
 		request = atomic_exchange(&kept, NULL);
 		CHECK_EQ(sley_reply(request, 66, NULL, 0), -ESRCH);
 		err = sley_call_until(pid, KEEP, NULL, 0, NULL, in_ms(1));
@@ -247,7 +237,7 @@ TEST_WORKERS(w45_reply_and_deadline_come_together)
 	}
 	CHECK_EQ(sley_call(pid, ASK, NULL, 0, NULL), 0);
 	got++;
-	AWAIT(atomic_load(&answered) == got);
+	CHECK_SOON(atomic_load(&answered) == got);
 	CHECK_LE(late, gave_up);
 	stop_server(pid);
 	stop(rt);
@@ -263,14 +253,14 @@ TEST_WORKERS(w45_a_caller_that_is_cancelled)
 	struct caller c = { .to = pid, .tag = KEEP, .deadline_ns = UINT64_MAX };
 
 	sley_spawn(&group, &c.task, call_in_task, &c);
-	AWAIT(atomic_load(&kept) != NULL);
+	CHECK_SOON(atomic_load(&kept) != NULL);
 	CHECK_EQ(sley_reply(atomic_load(&kept), 1, NULL, 0), 0);
 	sley_join(&group);
 	CHECK_EQ(c.err, 0);
 	sley_msg_free(atomic_exchange(&kept, NULL));
 
 	sley_spawn(&group, &c.task, call_in_task, &c);
-	AWAIT(atomic_load(&kept) != NULL);
+	CHECK_SOON(atomic_load(&kept) != NULL);
 	sley_cancel(&c.task);
 	sley_join(&group);
 	CHECK_EQ(c.err, -ECANCELED);
@@ -295,9 +285,9 @@ TEST_WORKERS(w24_a_process_that_calls_is_cancelled_and_the_other_lives_on)
 	struct caller c = { .to = pid, .tag = KEEP, .deadline_ns = UINT64_MAX };
 
 	CHECK_EQ(sley_actor_spawn(&caller, call_and_end, &c, NULL), 0);
-	AWAIT(atomic_load(&kept) != NULL);
+	CHECK_SOON(atomic_load(&kept) != NULL);
 	CHECK_EQ(sley_process_cancel(caller, -ECANCELED), 0);
-	AWAIT(!sley_process_alive(caller));
+	CHECK_SOON(!sley_process_alive(caller));
 	CHECK_EQ(c.err, -ECANCELED);
 	CHECK_EQ(sley_call(pid, ASK, NULL, 0, NULL), 0);
 	stop_server(pid);
@@ -335,7 +325,7 @@ TEST_WORKERS(w45_a_call_waits_for_room_in_a_full_mailbox)
 	sley_join(&group);
 	/* Told by either of the two it waited for. */
 	CHECK(c.err == -EIO || c.err == -ESRCH);
-	AWAIT(!sley_process_alive(pid));
+	CHECK_SOON(!sley_process_alive(pid));
 
 	options.overflow = SLEY_REFUSE;
 	sley_event_clear(&over);
@@ -343,6 +333,6 @@ TEST_WORKERS(w45_a_call_waits_for_room_in_a_full_mailbox)
 	CHECK_EQ(sley_send(pid, ASK, NULL, 0), 0);
 	CHECK_EQ(sley_call(pid, ASK, NULL, 0, NULL), -EAGAIN);
 	sley_event_set(&over);
-	AWAIT(!sley_process_alive(pid));
+	CHECK_SOON(!sley_process_alive(pid));
 	stop(rt);
 }

@@ -20,16 +20,6 @@ static struct sley_process_info info_of(sley_pid pid)
 	return info;
 }
 
-/* In a runtime without workers others run while this sleeps. */
-#define AWAIT(expr)                                                            \
-	do {                                                                   \
-		uint64_t end_ns_ = in_ms(10000);                               \
-		while (!(expr)) {                                              \
-			CHECK(sley_now() < end_ns_);                           \
-			CHECK_EQ(sley_sleep(SLEY_MSEC / 10), 0);               \
-		}                                                              \
-	} while (0)
-
 /*
  * Yields CMD with tags 1 to ->value; counts what comes back in ->arg, an array by
  * tag; ends when it is sent STOP.
@@ -76,11 +66,11 @@ TEST_WORKERS(t14_a_second_completion_is_a_stray)
 
 	handle(keep, &command);
 	pid = stepper_spawn(&s);
-	AWAIT(info_of(pid).yields == 2);
+	CHECK_SOON(info_of(pid).yields == 2);
 	for (int i = 0; i < 3; i++)
 		CHECK_EQ(sley_complete(pid, 1, NULL, 0), 0);
 	CHECK_EQ(sley_complete_error(pid, 1, -EIO), 0);
-	AWAIT(info_of(pid).stray == 3);
+	CHECK_SOON(info_of(pid).stray == 3);
 	CHECK_EQ(info_of(pid).yields, 1);
 	stop_stepper(&s, pid);
 	CHECK_EQ(done[1], 1);
@@ -97,7 +87,7 @@ TEST_WORKERS(t14_a_completion_of_what_was_never_yielded_is_a_stray)
 
 	CHECK_EQ(sley_complete(pid, 3, "text", 4), 0);
 	CHECK_EQ(sley_complete(pid, UINT64_MAX, NULL, 0), 0);
-	AWAIT(info_of(pid).stray == 2);
+	CHECK_SOON(info_of(pid).stray == 2);
 	stop_stepper(&s, pid);
 	CHECK_EQ(done[3], 0);
 	stop(rt);
@@ -113,9 +103,9 @@ TEST_WORKERS(t14_a_completion_after_the_end_finds_nobody)
 
 	handle(keep, &command);
 	pid = stepper_spawn(&s);
-	AWAIT(info_of(pid).yields == 1);
+	CHECK_SOON(info_of(pid).yields == 1);
 	stop_stepper(&s, pid);
-	AWAIT(!sley_process_alive(pid));
+	CHECK_SOON(!sley_process_alive(pid));
 	CHECK_EQ(sley_complete(pid, 1, NULL, 0), -ESRCH);
 	CHECK_EQ(sley_complete_error(pid, 1, -EIO), -ESRCH);
 	CHECK_EQ(sley_complete(SLEY_NO_PID, 1, NULL, 0), -ESRCH);
@@ -143,9 +133,9 @@ TEST_WORKERS(t14_a_completion_for_an_actor_is_a_stray)
 
 	CHECK_EQ(sley_actor_spawn(&pid, receive_until_stop, NULL, NULL), 0);
 	CHECK_EQ(sley_complete(pid, 3, NULL, 0), 0);
-	AWAIT(info_of(pid).stray == 1);
+	CHECK_SOON(info_of(pid).stray == 1);
 	CHECK_EQ(sley_send(pid, STOP, NULL, 0), 0);
-	AWAIT(!sley_process_alive(pid));
+	CHECK_SOON(!sley_process_alive(pid));
 	stop(rt);
 }
 
@@ -164,13 +154,13 @@ TEST_WORKERS(t12_a_late_completion_does_not_reach_the_next_tenant)
 		struct sley_command first;
 		sley_pid pid = stepper_spawn(&s);
 
-		AWAIT(info_of(pid).yields == 1);
+		CHECK_SOON(info_of(pid).yields == 1);
 		first = command;
 		stop_stepper(&s, pid);
-		AWAIT(!sley_process_alive(pid));
+		CHECK_SOON(!sley_process_alive(pid));
 		pid = stepper_spawn(&t);
 		CHECK_EQ(sley_complete(first.pid, first.tag, NULL, 0), -ESRCH);
-		AWAIT(info_of(pid).yields == 1);
+		CHECK_SOON(info_of(pid).yields == 1);
 		CHECK_EQ(sley_complete(first.pid, first.tag, NULL, 0), -ESRCH);
 		CHECK_EQ(info_of(pid).stray, 0);
 		stop_stepper(&t, pid);
@@ -197,7 +187,7 @@ TEST_WORKERS(w21_of_a_completion_and_an_error_the_first_one_counts)
 
 	handle(complete_and_fail, NULL);
 	pid = stepper_spawn(&s);
-	AWAIT(info_of(pid).stray == 1);
+	CHECK_SOON(info_of(pid).stray == 1);
 	stop_stepper(&s, pid);
 	CHECK_EQ(done[1], 1);
 	stop(rt);
@@ -213,15 +203,15 @@ TEST_WORKERS(w22_a_command_that_nobody_completes_is_seen)
 
 	handle(keep, &command);
 	pid = stepper_spawn(&s);
-	AWAIT(info_of(pid).yields == 3);
+	CHECK_SOON(info_of(pid).yields == 3);
 	CHECK_EQ(info_of(pid).command, CMD);
-	AWAIT(info_of(pid).state == SLEY_PROCESS_BLOCKED);
+	CHECK_SOON(info_of(pid).state == SLEY_PROCESS_BLOCKED);
 	CHECK_EQ(sley_complete(pid, 2, NULL, 0), 0);
-	AWAIT(info_of(pid).yields == 2);
+	CHECK_SOON(info_of(pid).yields == 2);
 	CHECK_EQ(sley_complete(pid, 1, NULL, 0), 0);
 	CHECK_EQ(sley_complete(pid, 3, NULL, 0), 0);
-	AWAIT(info_of(pid).yields == 0);
-	AWAIT(info_of(pid).state == SLEY_PROCESS_IDLE);
+	CHECK_SOON(info_of(pid).yields == 0);
+	CHECK_SOON(info_of(pid).state == SLEY_PROCESS_IDLE);
 	stop_stepper(&s, pid);
 	stop(rt);
 }
@@ -247,11 +237,11 @@ TEST_WORKERS(w22_the_oldest_command_is_the_one_that_is_seen)
 	for (uint32_t i = 0; i < 5; i++)
 		CHECK_EQ(sley_handle(CMD + i, keep, &command, NULL), 0);
 	pid = stepper_spawn(&s);
-	AWAIT(info_of(pid).yields == 5);
+	CHECK_SOON(info_of(pid).yields == 5);
 	for (uint32_t i = 0; i < 4; i++) {
 		CHECK_EQ(info_of(pid).command, CMD + i);
 		CHECK_EQ(sley_complete(pid, i, NULL, 0), 0);
-		AWAIT(info_of(pid).yields == 4 - i);
+		CHECK_SOON(info_of(pid).yields == 4 - i);
 	}
 	stop_stepper(&s, pid);
 	stop(rt);
@@ -280,7 +270,7 @@ TEST_WORKERS(t33_steps_without_messages_change_nothing)
 
 	handle(keep, &command);
 	pid = stepper_spawn(&s);
-	AWAIT(info_of(pid).steps >= 100);
+	CHECK_SOON(info_of(pid).steps >= 100);
 	CHECK_EQ(info_of(pid).yields, 1);
 	CHECK_EQ(sley_complete(pid, 1, NULL, 0), 0);
 	CHECK_EQ(stepper_join(&s), 0);
@@ -337,7 +327,7 @@ TEST_WORKERS(t14_what_came_before_an_upgrade_is_a_stray_after_it)
 	CHECK_EQ(sley_process_spawn(&pid, &first, NULL, 0,
 				    SLEY_PROCESS(.budget = 1)),
 		 0);
-	AWAIT(info_of(pid).stray == 39);
+	CHECK_SOON(info_of(pid).stray == 39);
 	CHECK_EQ(nr_told, 0);
 	CHECK_EQ(sley_send(pid, STOP, NULL, 0), 0);
 	stop(rt);
@@ -364,5 +354,5 @@ TEST_ABORTS(a_handler_that_does_not_end_its_region_aborts,
 			     SLEY_HANDLER(.timeout_ns = SLEY_SEC)),
 		 0);
 	CHECK_EQ(sley_process_spawn(&pid, &first, NULL, 0, NULL), 0);
-	AWAIT(!sley_process_alive(pid));
+	CHECK_SOON(!sley_process_alive(pid));
 }

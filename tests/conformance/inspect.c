@@ -117,8 +117,8 @@ TEST_WORKERS(w12_messages_are_counted)
 		(void)listen(&listener);
 		for (uint64_t i = 1; i <= 100; i++)
 			CHECK_EQ(sley_send(listener.pid, i, NULL, 0), 0);
-		AWAIT(inspect(listener.pid).handled == 100);
-		AWAIT(is_in(listener.pid, SLEY_PROCESS_IDLE));
+		CHECK_SOON(inspect(listener.pid).handled == 100);
+		CHECK_SOON(is_in(listener.pid, SLEY_PROCESS_IDLE));
 		CHECK_EQ(inspect(listener.pid).mailbox, 0);
 		CHECK_EQ(inspect(listener.pid).stray, 0);
 		CHECK_EQ(inspect(listener.pid).yields, 0);
@@ -152,10 +152,10 @@ static int waits_for_the_gate(void *arg)
 static void open_gate(sley_pid pid)
 {
 	sley_event_set(&gate);
-	AWAIT(is_in(pid, SLEY_PROCESS_IDLE));
+	CHECK_SOON(is_in(pid, SLEY_PROCESS_IDLE));
 	CHECK_EQ(inspect(pid).mailbox, 0);
 	CHECK_EQ(sley_send(pid, TAG_END, NULL, 0), 0);
-	AWAIT(!sley_process_alive(pid));
+	CHECK_SOON(!sley_process_alive(pid));
 }
 
 TEST_WORKERS(w12_an_actor_runs_or_is_blocked_or_idle)
@@ -165,7 +165,7 @@ TEST_WORKERS(w12_an_actor_runs_or_is_blocked_or_idle)
 
 	sley_event_init(&gate, false, false);
 	CHECK_EQ(sley_actor_spawn(&pid, waits_for_the_gate, NULL, NULL), 0);
-	AWAIT(is_in(pid, SLEY_PROCESS_BLOCKED));
+	CHECK_SOON(is_in(pid, SLEY_PROCESS_BLOCKED));
 	CHECK_EQ(inspect(pid).mailbox, 0);
 	/* It does not look at its mail meanwhile. */
 	for (int i = 0; i < 5; i++)
@@ -195,13 +195,13 @@ TEST_WORKERS(w12_messages_that_are_not_wanted_now_are_counted)
 	CHECK_EQ(sley_actor_spawn(&pid, waits_for_a_tag, NULL, NULL), 0);
 	for (int i = 0; i < 5; i++)
 		CHECK_EQ(sley_send(pid, 1, NULL, 0), 0);
-	AWAIT(inspect(pid).mailbox == 5);
+	CHECK_SOON(inspect(pid).mailbox == 5);
 	CHECK_EQ(inspect(pid).handled, 0);
 	CHECK_EQ(sley_send(pid, 77, NULL, 0), 0);
-	AWAIT(inspect(pid).handled == 6);
-	AWAIT(inspect(pid).mailbox == 0);
+	CHECK_SOON(inspect(pid).handled == 6);
+	CHECK_SOON(inspect(pid).mailbox == 0);
 	CHECK_EQ(sley_send(pid, TAG_END, NULL, 0), 0);
-	AWAIT(!sley_process_alive(pid));
+	CHECK_SOON(!sley_process_alive(pid));
 	stop(rt);
 }
 
@@ -230,7 +230,7 @@ TEST_WORKERS(w12_a_step_that_waits_is_blocked)
 
 	sley_event_init(&gate, false, false);
 	CHECK_EQ(sley_process_spawn(&pid, &behaviour, NULL, 0, NULL), 0);
-	AWAIT(is_in(pid, SLEY_PROCESS_BLOCKED));
+	CHECK_SOON(is_in(pid, SLEY_PROCESS_BLOCKED));
 	CHECK_EQ(sley_send(pid, 1, NULL, 0), 0);
 	CHECK_GE(inspect(pid).mailbox, 1);
 	open_gate(pid);
@@ -255,7 +255,7 @@ TEST_WORKERS(w12_a_process_knows_its_parent)
 	sley_pid parent;
 
 	CHECK_EQ(sley_actor_spawn(&parent, spawns_another, &child, NULL), 0);
-	AWAIT(!sley_process_alive(parent));
+	CHECK_SOON(!sley_process_alive(parent));
 	/* Also when that one is gone. */
 	CHECK_EQ(inspect(child.pid).parent, parent);
 	hush(&child);
@@ -292,8 +292,8 @@ TEST_WORKERS(w12_links_and_monitors_are_counted)
 	sley_pid pid;
 
 	CHECK_EQ(sley_actor_spawn(&pid, has_relations, &child, NULL), 0);
-	AWAIT(!sley_process_alive(pid));
-	AWAIT(inspect(child.pid).monitors == 0);
+	CHECK_SOON(!sley_process_alive(pid));
+	CHECK_SOON(inspect(child.pid).monitors == 0);
 	hush(&child);
 	stop(rt);
 }
@@ -334,16 +334,16 @@ TEST_WORKERS(w12_commands_that_are_not_complete_are_shown)
 	CHECK_EQ(sley_handle(COMMAND, later, NULL, NULL), 0);
 	CHECK_EQ(sley_handle(COMMAND + 1, later, NULL, NULL), 0);
 	CHECK_EQ(sley_process_spawn(&pid, &behaviour, NULL, 0, NULL), 0);
-	AWAIT(inspect(pid).yields == 2);
-	AWAIT(is_in(pid, SLEY_PROCESS_BLOCKED));
+	CHECK_SOON(inspect(pid).yields == 2);
+	CHECK_SOON(is_in(pid, SLEY_PROCESS_BLOCKED));
 	CHECK_EQ(inspect(pid).command, COMMAND);
 	CHECK_EQ(sley_complete(pid, 77, NULL, 0), 0);
-	AWAIT(inspect(pid).stray == 1);
+	CHECK_SOON(inspect(pid).stray == 1);
 	CHECK_EQ(sley_complete(pid, 1, NULL, 0), 0);
-	AWAIT(inspect(pid).yields == 1);
+	CHECK_SOON(inspect(pid).yields == 1);
 	CHECK_EQ(inspect(pid).command, COMMAND + 1);
 	CHECK_EQ(sley_complete(pid, 2, NULL, 0), 0);
-	AWAIT(!sley_process_alive(pid));
+	CHECK_SOON(!sley_process_alive(pid));
 	CHECK_EQ(sley_unhandle(COMMAND), 0);
 	CHECK_EQ(sley_unhandle(COMMAND + 1), 0);
 	stop(rt);

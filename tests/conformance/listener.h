@@ -100,17 +100,6 @@ static inline sley_pid listen(struct listener *listener)
 }
 
 /* For what processes will do; those of this thread can only while it waits. */
-#define AWAIT(expr)                                                            \
-	do {                                                                   \
-		uint64_t await_end_ = test_now_ns() + 20 * SLEY_SEC;           \
-		while (!(expr)) {                                              \
-			if (test_now_ns() > await_end_)                        \
-				test_failed(TEST_PLACE(#expr),                 \
-					    "not even after 20 s");            \
-			(void)sley_sleep(50 * SLEY_USEC);                      \
-		}                                                              \
-	} while (0)
-
 static inline void skip_where_nobody_forks(void)
 {
 	if (test_sanitizer())
@@ -122,7 +111,7 @@ static inline void skip_where_nobody_forks(void)
 static inline void hush(struct listener *listener)
 {
 	CHECK_EQ(sley_send(listener->pid, TAG_END, NULL, 0), 0);
-	AWAIT(!sley_process_alive(listener->pid));
+	CHECK_SOON(!sley_process_alive(listener->pid));
 }
 
 #endif

@@ -224,7 +224,7 @@ TEST_WORKERS(t13_a_name_is_free_when_others_hear_of_the_end)
 		sley_pid pid;
 
 		CHECK_EQ(sley_actor_spawn(&pid, heir, &linked[i % 2], NULL), 0);
-		AWAIT(!sley_process_alive(pid));
+		CHECK_SOON(!sley_process_alive(pid));
 	}
 	stop(rt);
 }
@@ -259,7 +259,7 @@ TEST_WORKERS(t13_a_process_keeps_its_name_while_it_closes)
 	CHECK_EQ(sley_process_spawn(&pid, &behaviour, NULL, 0,
 				    SLEY_PROCESS(.name = "closing")),
 		 0);
-	AWAIT(!sley_process_alive(pid));
+	CHECK_SOON(!sley_process_alive(pid));
 	CHECK_EQ(nr_closed, 1);
 	nr_closed = 0;
 	stop(rt);
@@ -297,12 +297,12 @@ TEST_WORKERS(t13_of_many_that_want_a_name_one_gets_it)
 	nr_won = nr_lost = 0;
 	for (int i = 0; i < N; i++)
 		CHECK_EQ(sley_actor_spawn(&pid[i], race_for_it, NULL, NULL), 0);
-	AWAIT(nr_won + nr_lost == N);
+	CHECK_SOON(nr_won + nr_lost == N);
 	CHECK_EQ(nr_won, 1);
 	for (int i = 0; i < N; i++)
 		CHECK_EQ(sley_send(pid[i], 0, NULL, 0), 0);
 	for (int i = 0; i < N; i++)
-		AWAIT(!sley_process_alive(pid[i]));
+		CHECK_SOON(!sley_process_alive(pid[i]));
 	CHECK_EQ(sley_whereis("prize"), SLEY_NO_PID);
 	stop(rt);
 }

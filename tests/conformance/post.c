@@ -28,7 +28,7 @@ TEST_WORKERS(w25_a_post_comes_not_before_its_time)
 				      when, &post),
 			 0);
 		data = 0; /* it was copied */
-		AWAIT(listener.nr == (uint64_t)i + 1);
+		CHECK_SOON(listener.nr == (uint64_t)i + 1);
 		CHECK_GE(listener.when, when);
 		CHECK_EQ(listener.last, 7);
 		CHECK_EQ(listener.bytes, 10);
@@ -51,7 +51,7 @@ TEST_WORKERS(t17_a_time_that_has_passed_is_now)
 	CHECK_EQ(sley_post_cancel(post), -ENOENT);
 	CHECK_EQ(sley_post_at(listener.pid, 2, NULL, 0, sley_now() - 1, NULL),
 		 0);
-	AWAIT(listener.nr == 2);
+	CHECK_SOON(listener.nr == 2);
 	CHECK_EQ(listener.last, 2);
 	hush(&listener);
 	stop(rt);
@@ -95,7 +95,7 @@ TEST_WORKERS(w25_what_is_cancelled_does_not_come)
 	if (sley_post_cancel(post))
 		test_skip("the machine was too busy to be in time");
 	CHECK_EQ(sley_post_cancel(post), -ENOENT);
-	AWAIT(listener.nr == 1);
+	CHECK_SOON(listener.nr == 1);
 	(void)sley_sleep(2 * SLEY_MSEC);
 	CHECK_EQ(listener.nr, 1);
 	CHECK_EQ(listener.last, 2);
@@ -137,7 +137,7 @@ TEST_WORKERS(t12_an_old_number_does_not_cancel_a_new_post)
 		for (int j = 0; j < i; j++)
 			CHECK_NE(old[i], old[j]);
 	}
-	AWAIT(listener.nr == 1);
+	CHECK_SOON(listener.nr == 1);
 	CHECK_EQ(listener.last, 2);
 	hush(&listener);
 	stop(rt);
@@ -161,7 +161,7 @@ TEST_WORKERS(t12_a_post_for_who_is_gone_reaches_nobody)
 		hush(&dead[i]);
 	for (int i = 0; i < N; i++)
 		(void)listen(&next[i]);
-	AWAIT(sley_now() > when + 2 * SLEY_MSEC);
+	CHECK_SOON(sley_now() > when + 2 * SLEY_MSEC);
 	for (int i = 0; i < N; i++) {
 		hush(&next[i]);
 		CHECK_EQ(next[i].nr, 0);
@@ -187,7 +187,7 @@ TEST_WORKERS(w25_an_interval_is_counted_from_the_first_time)
 		 0);
 	memset(bytes, 0, sizeof(bytes));
 	for (uint64_t i = 1; i <= 20; i++) {
-		AWAIT(listener.nr >= i);
+		CHECK_SOON(listener.nr >= i);
 		nr = listener.nr;
 		/* No more than there were times, however late each was. */
 		CHECK_LE(nr, (sley_now() - begin) / interval);
@@ -214,11 +214,11 @@ TEST_WORKERS(w25_an_interval_that_was_cancelled_has_sent_its_last)
 		CHECK_EQ(sley_post_every(listener.pid, 1, NULL, 0,
 					 20 * SLEY_USEC, &post),
 			 0);
-		AWAIT(listener.nr >= 1 + test_random(3));
+		CHECK_SOON(listener.nr >= 1 + test_random(3));
 		CHECK_EQ(sley_post_cancel(post), 0);
 		/* What was sent before is received before the end. */
 		CHECK_EQ(sley_send(listener.pid, 100, NULL, 0), 0);
-		AWAIT(listener.last == 100);
+		CHECK_SOON(listener.last == 100);
 		nr = listener.nr;
 		(void)sley_sleep(100 * SLEY_USEC);
 		CHECK_EQ(listener.nr, nr);
@@ -241,7 +241,7 @@ TEST(w25_times_that_were_missed_are_not_made_up_for)
 	/* The only thread that could ring does something else. */
 	test_burn_ms(50);
 	begin = sley_now();
-	AWAIT(listener.nr >= 1);
+	CHECK_SOON(listener.nr >= 1);
 	CHECK_LE(listener.nr, 1 + (sley_now() - begin) / interval + 1);
 	CHECK_EQ(sley_post_cancel(post), 0);
 	hush(&listener);
@@ -258,12 +258,12 @@ TEST_WORKERS(w25_an_interval_ends_with_its_process)
 	CHECK_EQ(sley_post_every(listener.pid, 1, NULL, 0, 50 * SLEY_USEC,
 				 &post),
 		 0);
-	AWAIT(listener.nr >= 2);
+	CHECK_SOON(listener.nr >= 2);
 	CHECK_EQ(sley_process_kill(listener.pid), 0);
-	AWAIT(!sley_process_alive(listener.pid));
+	CHECK_SOON(!sley_process_alive(listener.pid));
 	/* At its next time at the latest; and then it cannot be cancelled. */
 	(void)sley_sleep(5 * SLEY_MSEC);
-	AWAIT(sley_post_cancel(post) == -ENOENT);
+	CHECK_SOON(sley_post_cancel(post) == -ENOENT);
 	stop(rt);
 }
 
@@ -289,7 +289,7 @@ TEST_WORKERS(w25_a_process_can_remind_itself)
 	sley_pid pid;
 
 	CHECK_EQ(sley_actor_spawn(&pid, reminded, NULL, NULL), 0);
-	AWAIT(!sley_process_alive(pid));
+	CHECK_SOON(!sley_process_alive(pid));
 	stop(rt);
 }
 
@@ -312,7 +312,7 @@ TEST_WORKERS(w25_bound_threads_tasks_and_regions_post)
 	post_one(&listener);
 	in_task(post_one, &listener);
 	in_task(region_task, &in);
-	AWAIT(listener.nr == 3);
+	CHECK_SOON(listener.nr == 3);
 	hush(&listener);
 	stop(rt);
 }
@@ -389,13 +389,13 @@ TEST_WORKERS(w25_a_post_does_not_wait_for_room)
 	} while (info.dropped < 3);
 	/* It goes on when there is room. */
 	sley_event_set(&gate);
-	AWAIT(full.nr >= 3);
+	CHECK_SOON(full.nr >= 3);
 	CHECK_EQ(full.last, 3);
 	CHECK_EQ((full.sum - 1) % 3, 0); /* no 2 among them */
 	CHECK_EQ(sley_post_cancel(post), 0);
 	while (sley_send(full.pid, TAG_END, NULL, 0) == -EAGAIN)
 		(void)sley_sleep(10 * SLEY_USEC);
-	AWAIT(!sley_process_alive(full.pid));
+	CHECK_SOON(!sley_process_alive(full.pid));
 	stop(rt);
 }
 
@@ -429,11 +429,11 @@ TEST_WORKERS(w25_a_post_can_be_cancelled_by_what_it_does)
 	CHECK_EQ(sley_post_every(full.pid, 3, NULL, 0, 100 * SLEY_USEC, &post),
 		 0);
 	dropping = post;
-	AWAIT(nr_dropped == 1);
+	CHECK_SOON(nr_dropped == 1);
 	CHECK_EQ(cancelled, 0);
 	CHECK_EQ(sley_post_cancel(post), -ENOENT);
 	sley_event_set(&gate);
-	AWAIT(full.nr == 1);
+	CHECK_SOON(full.nr == 1);
 	CHECK_EQ(full.last, 3);
 	hush(&full);
 	stop(rt);
@@ -479,7 +479,7 @@ TEST(w25_posts_to_another_runtime_end_with_ones_own)
 	CHECK_EQ(sley_post_at(listener.pid, 1, NULL, 0, sley_now() + SLEY_USEC,
 			      NULL),
 		 0);
-	AWAIT(listener.nr == 1);
+	CHECK_SOON(listener.nr == 1);
 	CHECK_EQ(sley_post_at(listener.pid, 2, NULL, 0, sley_now() + LONG,
 			      &post),
 		 0);
@@ -542,7 +542,7 @@ TEST(w25_a_child_of_fork_has_no_posts)
 		CHECK_EQ(sley_post_at(listen(&listener), 1, NULL, 0,
 				      sley_now() + SLEY_USEC, NULL),
 			 0);
-		AWAIT(listener.nr == 1);
+		CHECK_SOON(listener.nr == 1);
 		hush(&listener);
 		stop(own);
 		_exit(0);

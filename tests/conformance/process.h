@@ -8,18 +8,6 @@
 
 #include "conformance/bound.h"
 
-/* As CHECK_EVENTUALLY(), but a bound thread that runs tasks does so meanwhile. */
-#define CHECK_SOON(expr)                                                       \
-	do {                                                                   \
-		uint64_t soon_end_ = in_ms(10000);                             \
-		while (!(expr)) {                                              \
-			if (sley_now() > soon_end_)                            \
-				test_failed(TEST_PLACE(#expr),                 \
-					    "not even after 10 s");            \
-			(void)!sley_sleep(SLEY_MSEC / 5);                      \
-		}                                                              \
-	} while (0)
-
 struct life;
 
 /* What a step does besides writing it down. */

@@ -43,12 +43,10 @@ TEST_WORKERS(w37_a_name_that_is_taken_leads_to_its_owner)
 	sley_pid first = spawn_or_signal(&tally);
 
 	CHECK_EQ(spawn_or_signal(&unused), first);
-	while (atomic_load(&tally.got) < 2)
-		(void)!sley_sleep(SLEY_MSEC / 5);
+	CHECK_SOON(atomic_load(&tally.got) == 2);
 	CHECK_EQ(atomic_load(&unused.got), 0);
 	CHECK_EQ(sley_process_kill(first), 0);
-	while (sley_process_alive(first))
-		(void)!sley_sleep(SLEY_MSEC / 5);
+	CHECK_SOON(!sley_process_alive(first));
 	CHECK(sley_whereis("the one") == SLEY_NO_PID);
 	stop(rt);
 }
@@ -96,8 +94,7 @@ TEST_WORKERS(w38_a_child_is_linked_and_watched_from_the_start)
 	CHECK_EQ(sley_actor_spawn(&pid, parent, &tally,
 				  SLEY_PROCESS(.traps = true)),
 		 0);
-	while (sley_process_alive(pid))
-		(void)!sley_sleep(SLEY_MSEC / 5);
+	CHECK_SOON(!sley_process_alive(pid));
 	CHECK_EQ(atomic_load(&tally.downs), 1);
 	stop(rt);
 }

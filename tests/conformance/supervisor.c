@@ -112,7 +112,7 @@ TEST_WORKERS(w43_one_that_fails_while_others_end_takes_its_own_along)
 	clear_record();
 	fail(&b,
 	     -EIO); /* the slow one is asked to end, and is not in a hurry */
-	AWAIT(record_has("-b"));
+	CHECK_SOON(record_has("-b"));
 	fail(&a, -EIO);
 	AWAIT_RECORD("-b-a-s+a+b+s");
 	cancel_and_wait(pid);
@@ -145,7 +145,7 @@ static void check_who_lives(void (*end)(struct member *), const char *who)
 		end(&of_each[i]);
 		(void)watch_end(&watch);
 		if (strchr(who, of_each[i].name))
-			AWAIT(of_each[i].lives > lives && of_each[i].pid);
+			CHECK_SOON(of_each[i].lives > lives && of_each[i].pid);
 	}
 	/* A call is answered after what came before it. */
 	CHECK_EQ(sley_supervisor_remove(pid, SLEY_NO_PID), -ENOENT);
@@ -241,12 +241,12 @@ TEST_WORKERS(w43_there_can_be_several_of_the_same)
 	struct sley *rt = start();
 	sley_pid pid = supervise(SLEY_ONE_FOR_ONE, children, 1), all[101];
 
-	AWAIT(nr_alike == 100);
+	CHECK_SOON(nr_alike == 100);
 	CHECK_EQ(children_of(pid, all, 101), 100);
 	CHECK_EQ(sley_whereis("alike"), SLEY_NO_PID);
 	for (int i = 0; i < 50; i++)
 		CHECK_EQ(sley_process_kill(all[2 * i]), 0);
-	AWAIT(nr_alike == 150);
+	CHECK_SOON(nr_alike == 150);
 	CHECK_EQ(children_of(pid, all, 101), 100);
 	cancel_and_wait(pid);
 	CHECK_EQ(children_of(pid, all, 101), 0);
@@ -267,8 +267,9 @@ TEST_WORKERS(w43_a_child_has_its_name_in_every_life)
 		sley_pid old = child;
 
 		CHECK_EQ(sley_process_kill(old), 0);
-		AWAIT((child = sley_whereis("the only one")) != SLEY_NO_PID &&
-		      child != old);
+		CHECK_SOON((child = sley_whereis("the only one")) !=
+				   SLEY_NO_PID &&
+			   child != old);
 	}
 	cancel_and_wait(pid);
 	CHECK_EQ(sley_whereis("the only one"), SLEY_NO_PID);
@@ -351,6 +352,6 @@ TEST_WORKERS(w43_a_supervisor_that_is_killed_takes_its_children_along)
 	watch_begin(&watch, pid_of(&b));
 	CHECK_EQ(sley_process_kill(pid), 0);
 	CHECK_EQ(watch_end(&watch), SLEY_EKILLED);
-	AWAIT(!a.pid && !c.pid);
+	CHECK_SOON(!a.pid && !c.pid);
 	stop(rt);
 }

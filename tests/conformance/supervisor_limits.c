@@ -47,7 +47,7 @@ TEST_WORKERS(t24_too_many_restarts_are_the_end_of_the_supervisor)
 		int lives = b.lives;
 
 		fail(&b, -EIO);
-		AWAIT(b.lives > lives);
+		CHECK_SOON(b.lives > lives);
 	}
 	CHECK_RECORD("-b+b-b+b");
 	CHECK_EQ(nr_reports, 0);
@@ -91,7 +91,7 @@ TEST_WORKERS(t24_restarts_count_within_a_window_that_slides)
 		(void)pid_of(&a);
 		lives = a.lives;
 		fail(&a, -EIO);
-		AWAIT(a.lives > lives);
+		CHECK_SOON(a.lives > lives);
 		CHECK_EQ(sley_sleep(3 * SLEY_MSEC), 0);
 	}
 	CHECK(sley_process_alive(pid));
@@ -119,10 +119,10 @@ TEST_WORKERS(t24_a_child_may_have_a_limit_of_its_own)
 		int lives = b.lives;
 
 		fail(&b, -EIO);
-		AWAIT(b.lives > lives);
+		CHECK_SOON(b.lives > lives);
 	}
 	fail(&a, -EIO);
-	AWAIT(a.lives == 2);
+	CHECK_SOON(a.lives == 2);
 	fail(&a, -EIO);
 	CHECK_EQ(watch_end(&watch), SLEY_ERESTARTS);
 	stop(rt);
@@ -139,7 +139,7 @@ TEST_WORKERS(t24_one_that_fails_for_good_is_not_started_again)
 
 	watch_begin(&watch, pid);
 	fail(&a, -EIO);
-	AWAIT(a.lives == 2);
+	CHECK_SOON(a.lives == 2);
 	fail(&a, -ENOTUNIQ);
 	CHECK_EQ(watch_end(&watch), SLEY_ERESTARTS);
 	CHECK_RECORD("+a-a+a-a");
@@ -165,7 +165,7 @@ TEST_WORKERS(t24_back_off_really_grows)
 		lives = a.lives;
 		end_ns = sley_now();
 		fail(&a, -EIO);
-		AWAIT(a.lives > lives);
+		CHECK_SOON(a.lives > lives);
 		CHECK_GE(a.born_ns - end_ns, factor * SLEY_MSEC * 9 / 10);
 	}
 	cancel_and_wait(pid);
@@ -194,7 +194,7 @@ TEST_WORKERS(t24_back_off_resets_after_a_long_life)
 		lives = a.lives;
 		CHECK_EQ(sley_sleep(SLEY_MSEC / 5), 0);
 		fail(&a, -EIO);
-		AWAIT(a.lives > lives);
+		CHECK_SOON(a.lives > lives);
 	}
 	cancel_and_wait(pid);
 	stop(rt);
@@ -211,7 +211,7 @@ static void stop_during_back_off(enum sley_strategy strategy)
 
 	(void)pid_of(&a);
 	fail(&b, -EIO);
-	AWAIT(!b.pid);
+	CHECK_SOON(!b.pid);
 	/* A call is answered after what came before it. */
 	CHECK_EQ(sley_supervisor_remove(pid, SLEY_NO_PID), -ENOENT);
 	cancel_and_wait(pid);
@@ -261,11 +261,11 @@ TEST_WORKERS(t24_another_failure_makes_no_pause_shorter)
 	clear_record();
 	start_ns = sley_now();
 	fail(&b, -EIO);
-	AWAIT(record_has("-b"));
+	CHECK_SOON(record_has("-b"));
 	/* A call is answered after what came before it. */
 	CHECK_EQ(sley_supervisor_remove(pid, SLEY_NO_PID), -ENOENT);
 	fail(&a, -EIO);
-	AWAIT(record_has("+b"));
+	CHECK_SOON(record_has("+b"));
 	CHECK_GE(b.born_ns - start_ns, 18 * SLEY_MSEC);
 	cancel_and_wait(pid);
 	stop(rt);
@@ -284,7 +284,7 @@ TEST_WORKERS(t24_what_cannot_be_started_ends_those_that_are)
 	CHECK_EQ(sley_supervise(&pid, NULL, children, 3), -EADDRINUSE);
 	CHECK_EQ(pid, SLEY_NO_PID);
 	CHECK_RECORD("+a+b!c-b-a");
-	AWAIT(sley_process_count() == 0);
+	CHECK_SOON(sley_process_count() == 0);
 	stop(rt);
 }
 
@@ -312,11 +312,11 @@ TEST_WORKERS(t24_a_child_may_die_during_its_start)
 		 0);
 	watch = (struct watch){ .target = pid };
 	CHECK_EQ(sley_actor_spawn(&watch.pid, watch_main, &watch, NULL), 0);
-	AWAIT(watch.over);
+	CHECK_SOON(watch.over);
 	/* Its end, or that it was over before. */
 	CHECK(watch.reason == SLEY_ERESTARTS || watch.reason == -ESRCH);
 	CHECK_EQ(deaths, 11);
-	AWAIT(!sley_process_alive(watch.pid));
+	CHECK_SOON(!sley_process_alive(watch.pid));
 	stop(rt);
 }
 
@@ -333,10 +333,10 @@ static void check_failing_init(enum sley_strategy strategy)
 	b.init_error = -EBUSY;
 	clear_record();
 	fail(&b, -EIO);
-	AWAIT(record_has("!b"));
+	CHECK_SOON(record_has("!b"));
 	CHECK_EQ(b.lives, lives);
 	b.init_error = 0;
-	AWAIT(b.lives > lives);
+	CHECK_SOON(b.lives > lives);
 	CHECK(pid_of(&a) != SLEY_NO_PID);
 	cancel_and_wait(pid);
 	stop(rt);
@@ -391,7 +391,7 @@ TEST_WORKERS(w43_without_an_optional_child_the_others_start)
 				children, 2),
 		 0);
 	(void)pid_of(&b);
-	AWAIT(record_has("!a+b!a!a"));
+	CHECK_SOON(record_has("!a+b!a!a"));
 	a.init_error = 0;
 	(void)pid_of(&a);
 	CHECK_EQ(b.lives, 1);

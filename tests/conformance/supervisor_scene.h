@@ -13,16 +13,6 @@
 #include "conformance/bound.h"
 
 /* Other tasks run meanwhile, in the single-threaded mode, too. */
-#define AWAIT(expr)                                                            \
-	do {                                                                   \
-		uint64_t await_end_ = in_ms(20000);                            \
-		while (!(expr)) {                                              \
-			if (sley_now() > await_end_)                           \
-				test_failed(TEST_PLACE(#expr), "not in 20 s"); \
-			CHECK_EQ(sley_sleep(SLEY_MSEC / 4), 0);                \
-		}                                                              \
-	} while (0)
-
 #define LOG_MAX 256
 
 enum { FAIL = 1, QUIT, PASS };
@@ -182,7 +172,7 @@ static const struct sley_process_options trapping = {
 /* It lives, and has had its first step: its pid. */
 static inline sley_pid pid_of(struct member *member)
 {
-	AWAIT(member->pid);
+	CHECK_SOON(member->pid);
 	return member->pid;
 }
 
@@ -232,13 +222,13 @@ static inline void watch_begin(struct watch *watch, sley_pid target)
 {
 	*watch = (struct watch){ .target = target };
 	CHECK_EQ(sley_actor_spawn(&watch->pid, watch_main, watch, NULL), 0);
-	AWAIT(watch->set);
+	CHECK_SOON(watch->set);
 }
 
 static inline int watch_end(struct watch *watch)
 {
-	AWAIT(watch->over);
-	AWAIT(!sley_process_alive(watch->pid));
+	CHECK_SOON(watch->over);
+	CHECK_SOON(!sley_process_alive(watch->pid));
 	return watch->reason;
 }
 

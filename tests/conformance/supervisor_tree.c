@@ -65,7 +65,7 @@ TEST_WORKERS(w43_who_kills_the_outermost_ends_the_whole_tree)
 	watch_begin(&watch, sley_whereis("pair"));
 	CHECK_EQ(sley_process_kill(pid), 0);
 	CHECK_EQ(watch_end(&watch), SLEY_EKILLED);
-	AWAIT(sley_process_count() == 0);
+	CHECK_SOON(sley_process_count() == 0);
 	stop(rt);
 	CHECK(!a.pid && !b.pid && !c.pid);
 }
@@ -78,7 +78,7 @@ TEST_WORKERS(w43_what_cannot_be_started_deep_in_a_tree_ends_all_of_it)
 	c.init_error = -ENOLINK;
 	CHECK_EQ(sley_supervise(&pid, NULL, tree, 2), -ENOLINK);
 	CHECK_RECORD("+a+b!c-b-a");
-	AWAIT(sley_process_count() == 0);
+	CHECK_SOON(sley_process_count() == 0);
 	stop(rt);
 }
 
@@ -102,7 +102,7 @@ TEST_WORKERS(w43_a_start_that_takes_too_long_is_no_start)
 	CHECK(err == 0 || err == -ETIMEDOUT);
 	CHECK_EQ(pid != SLEY_NO_PID, err == 0);
 	if (err) {
-		AWAIT(sley_process_count() == 0);
+		CHECK_SOON(sley_process_count() == 0);
 		CHECK(!a.pid && !b.pid && !c.pid);
 	}
 	stop(rt);
@@ -148,7 +148,7 @@ TEST_WORKERS(w43_a_parent_that_fails_ends_the_supervisor_in_order)
 	sley_pid parent;
 
 	CHECK_EQ(sley_actor_spawn(&parent, be_parent, &family, NULL), 0);
-	AWAIT(family.over);
+	CHECK_SOON(family.over);
 	CHECK_EQ(family.error, 0);
 	watch_begin(&watch, family.supervisor);
 	CHECK_RECORD("+b+c");
@@ -167,7 +167,7 @@ TEST_WORKERS(w43_a_parent_that_is_not_linked_is_not_missed)
 	sley_pid parent;
 
 	CHECK_EQ(sley_actor_spawn(&parent, be_parent, &family, NULL), 0);
-	AWAIT(family.over);
+	CHECK_SOON(family.over);
 	watch_begin(&watch, parent);
 	CHECK_EQ(sley_send(parent, FAIL, &reason, sizeof(reason)), 0);
 	CHECK_EQ(watch_end(&watch), -EDOM);
@@ -185,12 +185,12 @@ TEST_WORKERS(w43_a_start_that_fails_is_an_error_and_not_the_end_of_its_parent)
 
 	c.init_error = -EXDEV;
 	CHECK_EQ(sley_actor_spawn(&parent, be_parent, &family, NULL), 0);
-	AWAIT(family.over);
+	CHECK_SOON(family.over);
 	CHECK_EQ(family.error, -EXDEV);
 	watch_begin(&watch, parent);
 	CHECK_EQ(sley_send(parent, QUIT, NULL, 0), 0);
 	CHECK_EQ(watch_end(&watch), 0);
-	AWAIT(sley_process_count() == 0);
+	CHECK_SOON(sley_process_count() == 0);
 	stop(rt);
 }
 
@@ -263,7 +263,7 @@ TEST_WORKERS(w43_one_that_waits_for_its_start_may_be_removed)
 		child = pid_of(&a);
 		clear_record();
 		fail(&a, -EIO);
-		AWAIT(record_has("-a"));
+		CHECK_SOON(record_has("-a"));
 		CHECK_EQ(sley_supervisor_remove(pid, child), 0);
 		CHECK_EQ(sley_supervisor_remove(pid, child), -ENOENT);
 		CHECK_EQ(a.lives, i + 1);
@@ -282,7 +282,7 @@ TEST_WORKERS(w43_a_child_is_added_when_the_others_are_there_again)
 	sley_pid pid = supervise(SLEY_ONE_FOR_ALL, children, 1), added;
 
 	fail(&a, -EIO);
-	AWAIT(record_has("-a"));
+	CHECK_SOON(record_has("-a"));
 	CHECK_EQ(sley_supervisor_add(pid, more, &added), 0);
 	CHECK_RECORD("+a-a+a+b");
 	cancel_and_wait(pid);
@@ -300,9 +300,9 @@ static bool add_in_a_hurry(sley_pid supervisor)
 	lives = a.lives;
 	clear_record();
 	fail(&a, -EIO);
-	AWAIT(record_has("-a"));
+	CHECK_SOON(record_has("-a"));
 	err = sley_supervisor_add_until(supervisor, more, &added, in_ms(1));
-	AWAIT(a.lives > lives);
+	CHECK_SOON(a.lives > lives);
 	/* A call is answered after what came before it. */
 	CHECK_EQ(sley_supervisor_remove(supervisor, SLEY_NO_PID), -ENOENT);
 	if (!err) {
@@ -312,7 +312,7 @@ static bool add_in_a_hurry(sley_pid supervisor)
 	CHECK_EQ(err, -ETIMEDOUT);
 	if (!record_has("+b"))
 		return false; /* it had given up before it asked */
-	AWAIT(record_has("+b-b"));
+	CHECK_SOON(record_has("+b-b"));
 	return true;
 }
 
@@ -346,7 +346,7 @@ TEST_WORKERS(w43_who_does_not_wait_for_the_end_removes_all_the_same)
 	CHECK_EQ(sley_supervisor_remove_until(pid, child, in_ms(2)),
 		 -ETIMEDOUT);
 	quit(&stubborn);
-	AWAIT(!sley_process_alive(child));
+	CHECK_SOON(!sley_process_alive(child));
 	CHECK_EQ(sley_supervisor_remove(pid, child), -ENOENT);
 	cancel_and_wait(pid);
 	CHECK_RECORD("+s-s");

@@ -21,7 +21,7 @@ TEST_WORKERS(w39_everybody_who_has_joined_gets_what_is_published)
 	CHECK_EQ(sley_publish("prices", 2, &price, sizeof(price)), 4);
 	CHECK_EQ(sley_publish("costs", 3, &price, sizeof(price)), 0);
 	for (int i = 0; i < 4; i++) {
-		AWAIT(listener[i].nr == 1);
+		CHECK_SOON(listener[i].nr == 1);
 		CHECK_EQ(listener[i].last, 2);
 		CHECK_EQ(listener[i].bytes, 42);
 		CHECK_EQ(listener[i].from, SLEY_NO_PID);
@@ -42,15 +42,15 @@ TEST_WORKERS(w39_who_joins_twice_gets_it_twice_and_leaves_twice)
 	CHECK_EQ(sley_topic_join("t", listener.pid), 0);
 	CHECK_EQ(sley_topic_join("u", listener.pid), 0);
 	CHECK_EQ(sley_publish("t", 1, NULL, 0), 2);
-	AWAIT(listener.nr == 2);
+	CHECK_SOON(listener.nr == 2);
 	CHECK_EQ(sley_topic_leave("t", listener.pid), 0);
 	CHECK_EQ(sley_publish("t", 1, NULL, 0), 1);
-	AWAIT(listener.nr == 3);
+	CHECK_SOON(listener.nr == 3);
 	CHECK_EQ(sley_topic_leave("t", listener.pid), 0);
 	CHECK_EQ(sley_topic_leave("t", listener.pid), -ENOENT);
 	CHECK_EQ(sley_publish("t", 1, NULL, 0), 0);
 	CHECK_EQ(sley_publish("u", 1, NULL, 0), 1);
-	AWAIT(listener.nr == 4);
+	CHECK_SOON(listener.nr == 4);
 	hush(&listener);
 	stop(rt);
 }
@@ -70,9 +70,9 @@ TEST_WORKERS(w39_a_process_that_ends_leaves_all_it_has_joined)
 	hush(&goes);
 	CHECK_EQ(sley_publish("t", 1, NULL, 0), 1);
 	CHECK_EQ(sley_publish("u", 1, NULL, 0), 0);
-	AWAIT(sley_topic_members("t", pid, 2) == 1);
+	CHECK_SOON(sley_topic_members("t", pid, 2) == 1);
 	CHECK_EQ(pid[0], stays.pid);
-	AWAIT(sley_topic_members("u", pid, 2) == 0);
+	CHECK_SOON(sley_topic_members("u", pid, 2) == 0);
 	CHECK_EQ(sley_topic_join("t", goes.pid), -ESRCH);
 	CHECK_EQ(sley_topic_leave("t", goes.pid), -ENOENT);
 	hush(&stays);
@@ -91,7 +91,7 @@ TEST_WORKERS(w39_large_messages_are_shared_and_survive_the_publisher)
 	CHECK_EQ(sley_publish("big", 1, bytes, sizeof(bytes)), 3);
 	memset(bytes, 0, sizeof(bytes));
 	for (int i = 0; i < 3; i++) {
-		AWAIT(listener[i].nr == 1);
+		CHECK_SOON(listener[i].nr == 1);
 		CHECK_EQ(listener[i].bytes, 7000);
 		CHECK(listener[i].data == listener[0].data);
 		hush(&listener[i]);
@@ -110,7 +110,7 @@ TEST_WORKERS(w39_messages_of_all_sizes_arrive)
 	CHECK_EQ(sley_topic_join("t", listen(&listener)), 0);
 	for (uint64_t size = 0; size <= sizeof(bytes); size++) {
 		CHECK_EQ(sley_publish("t", size, size ? bytes : NULL, size), 1);
-		AWAIT(listener.nr == size + 1);
+		CHECK_SOON(listener.nr == size + 1);
 		CHECK_EQ(listener.bytes, 3 * size);
 	}
 	CHECK_EQ(sley_publish("t", 1, bytes, 1ull << 32), -EMSGSIZE);
@@ -190,7 +190,7 @@ TEST_WORKERS(w39_thousands_get_each_message_once_and_in_order)
 	for (int i = 1; i <= ROUNDS; i++)
 		CHECK_EQ(sley_publish("crowd", (uint64_t)i, NULL, 0), n);
 	for (int i = 0; i < n; i++) {
-		AWAIT(listener[i].nr == ROUNDS);
+		CHECK_SOON(listener[i].nr == ROUNDS);
 		CHECK_EQ(listener[i].sum, ROUNDS * (ROUNDS + 1) / 2);
 		CHECK_EQ(listener[i].last, ROUNDS);
 	}
@@ -202,10 +202,10 @@ TEST_WORKERS(w39_thousands_get_each_message_once_and_in_order)
 		CHECK_EQ(sley_topic_join("crowd", listener[i].pid), 0);
 	CHECK_EQ(sley_publish("crowd", 1, NULL, 0), n);
 	for (int i = 0; i < n; i++)
-		AWAIT(listener[i].nr == ROUNDS + 1);
+		CHECK_SOON(listener[i].nr == ROUNDS + 1);
 	for (int i = 0; i < n; i++)
 		CHECK_EQ(sley_process_kill(listener[i].pid), 0);
-	AWAIT(sley_topic_members("crowd", NULL, 0) == 0);
+	CHECK_SOON(sley_topic_members("crowd", NULL, 0) == 0);
 	stop(rt);
 }
 
@@ -225,9 +225,9 @@ TEST_WORKERS(w39_a_member_hears_who_has_published)
 
 	CHECK_EQ(sley_topic_join("t", listen(&listener)), 0);
 	CHECK_EQ(sley_actor_spawn(&told, publisher, &pid, NULL), 0);
-	AWAIT(listener.nr == 1);
+	CHECK_SOON(listener.nr == 1);
 	CHECK_EQ(listener.from, told);
-	AWAIT(!sley_process_alive(told));
+	CHECK_SOON(!sley_process_alive(told));
 	hush(&listener);
 	stop(rt);
 }
@@ -252,7 +252,7 @@ TEST_WORKERS(w39_a_member_can_publish_to_itself)
 	sley_pid pid;
 
 	CHECK_EQ(sley_actor_spawn(&pid, echo, NULL, NULL), 0);
-	AWAIT(!sley_process_alive(pid));
+	CHECK_SOON(!sley_process_alive(pid));
 	CHECK_EQ(sley_topic_members("echo", NULL, 0), 0);
 	stop(rt);
 }
@@ -299,9 +299,9 @@ static void publish_to_full(enum sley_overflow overflow)
 	/* Not even a task, which could, waits for room. */
 	sley_spawn(&group, &task, publish_five, NULL);
 	sley_join(&group);
-	AWAIT(other.nr == 5);
+	CHECK_SOON(other.nr == 5);
 	sley_event_set(&gate);
-	AWAIT(full.nr == 2);
+	CHECK_SOON(full.nr == 2);
 	CHECK_EQ(full.sum, 3);
 	hush(&full);
 	hush(&other);
@@ -336,7 +336,7 @@ TEST(w39_a_child_of_fork_has_no_topics)
 		own = start();
 		CHECK_EQ(sley_topic_join("t", listen(&listener)), 0);
 		CHECK_EQ(sley_publish("t", 1, NULL, 0), 1);
-		AWAIT(listener.nr == 1);
+		CHECK_SOON(listener.nr == 1);
 		hush(&listener);
 		stop(own);
 		_exit(0);
