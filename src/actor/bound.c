@@ -179,10 +179,16 @@ static bool is_of(const struct bound *bound, const struct process *process,
 	return bound->owner == process && load_relaxed(&process->pid) == pid;
 }
 
-/* A process that waits for itself would do so for ever. */
+/*
+ * A process that waits for itself would do so for ever.  And where timers fire there
+ * is no task, but a function of the user may be called that frees, and sends.
+ */
 static bool may_wait(const struct process *process, uint64_t deadline_ns)
 {
-	if (!deadline_ns || process == process_current())
+	const struct worker *worker = worker_current();
+
+	if (!deadline_ns || process == process_current() ||
+	    (worker && worker->ringing))
 		return false;
 	return deadline_ns != UINT64_MAX || strand_current();
 }

@@ -146,6 +146,7 @@ struct worker {
 	bool migratable;
 	bool cancelled; /* has seen sley_cancel_all()               */
 	bool stopping;  /* its processes end: actor/stop.h          */
+	bool ringing;   /* its timers fire: nobody may wait here    */
 	bool wanders;   /* and tells where it is, see core/victims.h */
 	unsigned int nr_idle;
 	struct strand *idle_strands;

@@ -336,3 +336,46 @@ TEST_WORKERS(posts_to_a_full_mailbox_let_those_who_wait_for_it_wait)
 	sley_event_set(&gate);
 	stop(rt);
 }
+
+static sley_pid full;
+static atomic_int nr_dropped;
+
+static void send_when_dropped(void *data)
+{
+	int err = sley_send_until(full, 1, NULL, 0, in_ms(10));
+
+	(void)data;
+	/* Not by a worker, if that was slow: then it is a thread that waits. */
+	CHECK(err == -EAGAIN || err == -ETIMEDOUT);
+	atomic_fetch_add(&nr_dropped, 1);
+}
+
+/* The function that frees has no task that could wait for room. */
+TEST_WORKERS(who_frees_what_a_post_drops_does_not_wait_to_send)
+{
+	struct sley *rt = start();
+	sley_pid pid;
+
+	CHECK_EQ(sley_actor_spawn(&full, looks_away, NULL,
+				  SLEY_PROCESS(.mailbox = 1,
+					       .overflow = SLEY_BLOCK)),
+		 0);
+	CHECK_EQ(sley_actor_spawn(&pid, looks_away, NULL,
+				  SLEY_PROCESS(.mailbox = 1,
+					       .overflow = SLEY_DROP_OLDEST)),
+		 0);
+	CHECK_EQ(sley_send(full, 1, NULL, 0), 0);
+	for (int i = 1; i <= 20; i++) {
+		uint64_t end_ns = in_ms(10000);
+
+		CHECK_EQ(sley_send_owned(pid, 1, &full, 0, send_when_dropped),
+			 0);
+		CHECK_EQ(sley_post_at(pid, 2, NULL, 0, in_ms(1), NULL), 0);
+		while (nr_dropped < i) {
+			CHECK(sley_now() < end_ns);
+			CHECK_EQ(sley_sleep(SLEY_MSEC / 10), 0);
+		}
+	}
+	sley_event_set(&gate);
+	stop(rt);
+}
