@@ -286,15 +286,16 @@ struct sley_process_info {
 	enum sley_process_state state;
 	uint32_t mailbox; /* messages that wait, about                  */
 	uint32_t links;
-	uint32_t monitors; /* by others, of this one                     */
-	uint32_t yields;   /* commands that are not complete             */
-	uint32_t command;  /* the oldest of these                        */
-	uint64_t handled;  /* messages                                   */
-	uint64_t steps;    /* turns it had                               */
-	uint64_t stray;    /* completions nobody waits for               */
-	uint64_t dropped;  /* messages a full mailbox dropped or refused */
-	uint64_t start_ns; /* sley_now() when it was spawned             */
-	bool actor;        /* it has a stack                             */
+	uint32_t monitors;    /* by others, of this one                     */
+	uint32_t yields;      /* commands that are not complete             */
+	uint32_t command;     /* the oldest of these                        */
+	uint64_t handled;     /* messages                                   */
+	uint64_t steps;       /* turns it had                               */
+	uint64_t stray;       /* completions nobody waits for               */
+	uint64_t dropped;     /* messages a full mailbox dropped or refused */
+	uint64_t start_ns;    /* sley_now() when it was spawned             */
+	bool actor;           /* it has a stack                             */
+	uint64_t reserved[8]; /* 0 */
 };
 
 /*
