@@ -194,6 +194,7 @@ void trace_switch(struct worker *worker, const struct strand *from,
 	bool blocks = worker->after.kind == AFTER_WAIT ||
 		      worker->after.kind == AFTER_WAIT_TIMERS ||
 		      worker->after.kind == AFTER_FORK ||
+		      worker->after.kind == AFTER_INBOX ||
 		      worker->after.kind == AFTER_REGION;
 
 	trace_scopes_leave(worker, from);
