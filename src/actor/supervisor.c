@@ -108,6 +108,8 @@ static void called(struct supervisor *supervisor, struct sley_msg *msg)
 {
 	if (supervisor->phase >= SUPERVISOR_STOPS)
 		return; /* it will be told when all is over */
+	if (!(msg->from & PID_PORT))
+		return; /* no call of ours: somebody hit upon the tag */
 	if (msg->tag == SUPERVISOR_START)
 		supervisor_start(supervisor, msg);
 	else if (msg->tag == SUPERVISOR_ADD)
