@@ -83,14 +83,16 @@ static void attach(struct process *target, struct observer *observer)
 static void undo(struct observer *observer)
 {
 	struct process *target = related_lock(observer->msg.from);
+	/* Not there: the pid was that of nobody when it was to be monitored. */
+	bool attached = target && !list_empty(&observer->at_target);
 
-	if (target) {
-		sley_assert(!list_empty(&observer->at_target));
+	if (attached) {
 		list_remove(&observer->at_target);
 		target->relations->nr_watchers--;
-		process_unlock(target);
 	}
-	drop(observer, target ? 2 : 1);
+	if (target)
+		process_unlock(target);
+	drop(observer, attached ? 2 : 1);
 }
 
 /* ---- to monitor ------------------------------------------------------------------ */

@@ -4,6 +4,8 @@
  */
 #include "conformance/processes.h"
 
+#include <stdio.h>
+
 #define REASON (-77)
 
 static const int reasons[] = { 0, -5, -77, -ECANCELED };
@@ -54,6 +56,43 @@ static int monitor_killed(void *arg)
 TEST_WORKERS(w32_a_monitor_is_told_of_a_kill_and_of_a_cancel)
 {
 	run_actor(monitor_killed, NULL, false);
+}
+
+/* The pid of the process that will have the place of @pid next. */
+static sley_pid successor(sley_pid pid)
+{
+	char text[SLEY_PID_TEXT];
+	unsigned int index, generation;
+	sley_pid next;
+
+	sley_pid_format(pid, text);
+	CHECK_EQ(sscanf(text, "<0.%u.%u>", &index, &generation), 2);
+	(void)snprintf(text, sizeof(text), "<0.%u.%u>", index, generation + 1);
+	CHECK_EQ(sley_pid_parse(text, &next), 0);
+	return next;
+}
+
+static int monitor_one_to_come(void *arg)
+{
+	sley_pid pid = spawn_mortal(), next = successor(pid);
+	uint64_t number;
+
+	(void)arg;
+	CHECK_EQ(sley_monitor(next, &number), 0);
+	for (int i = 0; i < 1000 && !sley_process_alive(next); i++) {
+		end_mortal(pid, 0);
+		CHECK_SOON(!sley_process_alive(pid));
+		pid = spawn_mortal();
+	}
+	sley_unmonitor(number);
+	expect_nothing();
+	end_mortal(pid, 0);
+	return 0;
+}
+
+TEST_WORKERS(w32_a_pid_that_somebody_has_later_is_not_watched)
+{
+	run_actor(monitor_one_to_come, NULL, false);
 }
 
 static int monitor_thrice(void *arg)
