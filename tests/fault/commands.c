@@ -11,6 +11,7 @@
 enum { ASK = 1, END };
 
 static struct sley_event over;
+static const unsigned char bytes[100]; /* more than travels in a message */
 
 static struct sley *start_trial(void)
 {
@@ -29,7 +30,7 @@ enum { NR_YIELDS = 20, NOW = 7, TIMED = 1000 };
 static int complete_now(const struct sley_command *command, void *arg)
 {
 	(void)arg;
-	return sley_complete(command->pid, command->tag, &over, 100);
+	return sley_complete(command->pid, command->tag, bytes, sizeof(bytes));
 }
 
 /* Each command that was accepted comes back once. */
@@ -86,8 +87,9 @@ static int server(void *arg)
 {
 	struct sley_msg *msg;
 
+	(void)arg;
 	while (sley_receive(&msg) == 0 && msg->tag == ASK)
-		if (!TRY(sley_reply(msg, ASK, arg, 100), -ENOMEM))
+		if (!TRY(sley_reply(msg, ASK, bytes, sizeof(bytes)), -ENOMEM))
 			return -ENOMEM;
 	return 0;
 }
@@ -100,11 +102,12 @@ SCENARIO(calls_of_processes)
 
 	if (!rt)
 		return;
-	if (TRY(sley_actor_spawn(&pid, server, &over,
+	if (TRY(sley_actor_spawn(&pid, server, NULL,
 				 SLEY_PROCESS(.runtime = rt)),
 		-ENOMEM)) {
 		for (int i = 0; i < 20; i++)
-			if (TRY(sley_call(pid, ASK, &over, 100, &reply),
+			if (TRY(sley_call(pid, ASK, bytes, sizeof(bytes),
+					  &reply),
 				-ENOMEM, -ESRCH))
 				sley_msg_free(reply);
 		(void)sley_process_kill(pid);
@@ -141,9 +144,10 @@ SCENARIO(mailboxes_with_a_limit)
 					      .overflow = SLEY_BLOCK)),
 		-ENOMEM)) {
 		for (int i = 0; i < 20; i++)
-			nr_sent += TRY(sley_send_until(pid, ASK, &over, 100,
-						       UINT64_MAX),
-				       -ENOMEM);
+			nr_sent +=
+				TRY(sley_send_until(pid, ASK, bytes,
+						    sizeof(bytes), UINT64_MAX),
+				    -ENOMEM);
 		if (TRY(sley_send_until(pid, END, NULL, 0, UINT64_MAX),
 			-ENOMEM))
 			CHECK_EQ(sley_event_wait(&over), 0);

@@ -21,6 +21,7 @@
 #include <semaphore.h>
 
 #define NR_PUTTERS 4
+#define MAX_OUT 2000 /* letters: putters wait, or the owner never catches up */
 
 struct letter {
 	struct push_node node; /* where the pool has its links, too */
@@ -40,6 +41,7 @@ static struct scene {
 	uint32_t stopped; /* nobody puts any more                 */
 	sem_t woken;
 	uint64_t nr_rests, nr_taken;
+	uint64_t nr_out; /* letters that somebody has */
 } scene;
 static struct putter {
 	pthread_t thread;
@@ -55,6 +57,7 @@ static struct letter *write_letter(struct putter *own, struct pool_cache *cache)
 
 	CHECK(letter);
 	CHECK_EQ(letter->out, 0);
+	(void)add_relaxed(&scene.nr_out, 1);
 	letter->out = 1;
 	letter->from = own->id;
 	letter->number = own->nr_accepted + 1;
@@ -65,6 +68,7 @@ static void drop(struct letter *letter, struct pool_cache *cache)
 {
 	CHECK_EQ(letter->out, 1);
 	letter->out = 0;
+	(void)sub_relaxed(&scene.nr_out, 1);
 	pool_put(&letters, cache, letter);
 }
 
@@ -107,6 +111,9 @@ static void *put(void *arg)
 		for (uint64_t i = test_random(30); i > 0; i--)
 			send(own, cache);
 		if (test_random(4) == 0)
+			os_thread_yield();
+		while (load_relaxed(&scene.nr_out) > MAX_OUT &&
+		       !load_acquire(&scene.stopped))
 			os_thread_yield();
 	}
 	pool_flush(&memory);
