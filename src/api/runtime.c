@@ -6,6 +6,7 @@
 
 #include "actor/stop.h"
 #include "base/options.h"
+#include "core/drain.h"
 #include "core/forked.h"
 #include "core/runtime.h"
 #include "core/spawn.h"
@@ -110,8 +111,11 @@ int sley_destroy(struct sley *rt)
 void sley_cancel_all(struct sley *rt)
 {
 	sley_check(!runtime_is_lost(rt), FORKED_RULE);
-	runtime_cancel_all(rt);
+	/* Either may be all that somebody who destroys it waits for. */
+	gate_pass(rt);
 	actors_stop(rt, NULL);
+	runtime_cancel_all(rt);
+	gate_leave(rt);
 }
 
 int sley_bind(struct sley *rt)
