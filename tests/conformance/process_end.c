@@ -226,14 +226,14 @@ static int new_init(void *self, const char *method, const void *input,
 
 static void old_close(void *self, int reason)
 {
-	life_close(self, reason);
 	happens(2);
+	life_close(self, reason);
 }
 
 static void new_close(void *self, int reason)
 {
+	happens(4); /* before anybody hears of it */
 	life_close(self, reason);
-	happens(4);
 }
 
 static enum sley_step new_step(void *self, struct sley_msg *const *msg,
