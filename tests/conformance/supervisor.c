@@ -110,9 +110,8 @@ TEST_WORKERS(w43_one_that_fails_while_others_end_takes_its_own_along)
 	(void)pid_of(&a);
 	(void)pid_of(&slow);
 	clear_record();
-	fail(&b,
-	     -EIO); /* the slow one is asked to end, and is not in a hurry */
-	CHECK_SOON(record_has("-b"));
+	/* The slow one is asked to end, and is not in a hurry. */
+	fail_and_tell(&b, -EIO, pid);
 	fail(&a, -EIO);
 	AWAIT_RECORD("-b-a-s+a+b+s");
 	cancel_and_wait(pid);

@@ -246,14 +246,6 @@ TEST_WORKERS(t24_one_for_all_waits_as_long_as_the_one_that_failed)
 	stop(rt);
 }
 
-static uint64_t handled(sley_pid pid)
-{
-	struct sley_process_info info;
-
-	CHECK_EQ(sley_process_inspect(pid, &info), 0);
-	return info.handled;
-}
-
 TEST_WORKERS(t24_another_failure_makes_no_pause_shorter)
 {
 	static const struct sley_child children[] = {
@@ -262,16 +254,13 @@ TEST_WORKERS(t24_another_failure_makes_no_pause_shorter)
 	};
 	struct sley *rt = start_quiet();
 	sley_pid pid = supervise(SLEY_REST_FOR_ONE, children, 2);
-	uint64_t start_ns, before;
+	uint64_t start_ns;
 
 	(void)pid_of(&a);
 	(void)pid_of(&b);
 	clear_record();
-	before = handled(pid);
 	start_ns = sley_now();
-	fail(&b, -EIO);
-	/* It is told twice: as linked, and as who monitors. */
-	CHECK_SOON(handled(pid) == before + 2);
+	fail_and_tell(&b, -EIO, pid);
 	fail(&a, -EIO);
 	CHECK_SOON(record_has("+b"));
 	CHECK_GE(b.born_ns - start_ns, 18 * SLEY_MSEC);

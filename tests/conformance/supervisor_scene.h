@@ -181,6 +181,24 @@ static inline void fail(struct member *member, int reason)
 	CHECK_EQ(sley_send(pid_of(member), FAIL, &reason, sizeof(reason)), 0);
 }
 
+static inline uint64_t handled_by(sley_pid pid)
+{
+	struct sley_process_info info;
+
+	CHECK_EQ(sley_process_inspect(pid, &info), 0);
+	return info.handled;
+}
+
+/* And its supervisor has been told: as linked, and as who monitors. */
+static inline void fail_and_tell(struct member *member, int reason,
+				 sley_pid supervisor)
+{
+	uint64_t before = handled_by(supervisor);
+
+	fail(member, reason);
+	CHECK_SOON(handled_by(supervisor) >= before + 2);
+}
+
 static inline void quit(struct member *member)
 {
 	CHECK_EQ(sley_send(pid_of(member), QUIT, NULL, 0), 0);

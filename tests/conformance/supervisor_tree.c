@@ -281,8 +281,7 @@ TEST_WORKERS(w43_a_child_is_added_when_the_others_are_there_again)
 	struct sley *rt = start();
 	sley_pid pid = supervise(SLEY_ONE_FOR_ALL, children, 1), added;
 
-	fail(&a, -EIO);
-	CHECK_SOON(record_has("-a"));
+	fail_and_tell(&a, -EIO, pid);
 	CHECK_EQ(sley_supervisor_add(pid, more, &added), 0);
 	CHECK_RECORD("+a-a+a+b");
 	cancel_and_wait(pid);
@@ -299,8 +298,7 @@ static bool add_in_a_hurry(sley_pid supervisor)
 	(void)pid_of(&a);
 	lives = a.lives;
 	clear_record();
-	fail(&a, -EIO);
-	CHECK_SOON(record_has("-a"));
+	fail_and_tell(&a, -EIO, supervisor);
 	err = sley_supervisor_add_until(supervisor, more, &added, in_ms(1));
 	CHECK_SOON(a.lives > lives);
 	/* A call is answered after what came before it. */
