@@ -384,8 +384,8 @@ static int monitor_all_there_is(void *arg)
 
 TEST_WORKERS(w32_without_memory_there_is_no_monitor_and_those_there_are_told)
 {
-	if (test_sanitizer())
-		test_skip("sanitizers need address space");
+	if (test_sanitizer() || test_emulated())
+		test_skip("sanitizers and emulators need address space");
 	run_actor(monitor_all_there_is, NULL, false);
 }
 
@@ -416,7 +416,7 @@ static int link_all_there_is(void *arg)
 
 TEST_WORKERS(w33_without_memory_there_is_no_link_and_those_there_are_told)
 {
-	if (test_sanitizer())
-		test_skip("sanitizers need address space");
+	if (test_sanitizer() || test_emulated())
+		test_skip("sanitizers and emulators need address space");
 	run_actor(link_all_there_is, NULL, true);
 }
