@@ -62,19 +62,18 @@ struct call;      /* actor/call.c      */
 #define PROCESS_MANY (1u << 5)   /* ->delivery, not ->current               */
 #define PROCESS_FRESH (1u << 6)  /* its behaviour has had no step           */
 #define PROCESS_NEWS (1u << 7)   /* ->bound may have something: bound.h     */
-#define PROCESS_ASKS (1u << 9)   /* in the function of a selective receive */
-#define PROCESS_SUPERVISES                                                     \
-	(1u << 8) /* those linked with it, as it starts them */
+#define PROCESS_KEEPS (1u << 8)  /* it supervises those it starts linked    */
+#define PROCESS_ASKS (1u << 9)   /* in the function of a selective receive  */
 
 /* In ->signals: */
-#define SIGNAL_TRAPS (1u << 0)   /* CANCEL and EXIT are messages            */
-#define SIGNAL_KILLED (1u << 1)  /* it was killed                           */
-#define SIGNAL_STOPPED (1u << 2) /* its runtime stops                       */
-#define SIGNAL_STOP (1u << 5)    /* the same, and it has not heard of it    */
-#define SIGNAL_ORDER (1u << 6)   /* ->order is in the inbox                 */
-#define SIGNAL_ACTOR (1u << 3)   /* PROCESS_ACTOR, for others               */
-#define SIGNAL_SUPERVISED (1u << 4) /* a supervisor asks it to end          */
-#define SIGNAL_ENDS (1u << 7) /* of STOP: it did not trap then           */
+#define SIGNAL_TRAPS (1u << 0)      /* CANCEL and EXIT are messages         */
+#define SIGNAL_ACTOR (1u << 1)      /* PROCESS_ACTOR, for others            */
+#define SIGNAL_SUPERVISED (1u << 2) /* a supervisor asks it to end          */
+#define SIGNAL_KILLED (1u << 3)     /* it was killed                        */
+#define SIGNAL_STOPPED (1u << 4)    /* its runtime stops                    */
+#define SIGNAL_STOP (1u << 5)       /* the same, and it has not heard of it */
+#define SIGNAL_ENDS (1u << 6)       /* of STOP: it did not trap then        */
+#define SIGNAL_ORDER (1u << 7)      /* ->order is in the inbox              */
 
 #define PROCESS_STATE 32 /* bytes of a step process that need no memory */
 
