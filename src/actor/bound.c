@@ -106,8 +106,7 @@ static enum inbox_answer tell(struct bound *bound, struct process *process,
 	bound->marker = (struct sley_msg){ .kind = MAIL_BOUND,
 					   .storage = MAIL_EMBEDDED,
 					   .data = (void *)(uintptr_t)to };
-	answer = inbox_put(&process->inbox,
-			   (struct push_node *)(void *)&bound->marker);
+	answer = inbox_put(&process->inbox, mail_node(&bound->marker));
 	bound->told = answer != INBOX_REFUSED;
 	return answer;
 }

@@ -26,16 +26,6 @@ struct pool sley__messages = {
 	.chunk_objects = 1024,
 };
 
-static struct push_node *msg_node(struct sley_msg *msg)
-{
-	return (struct push_node *)(void *)msg;
-}
-
-static struct sley_msg *node_msg(struct push_node *node)
-{
-	return (struct sley_msg *)(void *)node;
-}
-
 /* ---- what they are -------------------------------------------------------------- */
 
 struct sley_msg *mail_create(unsigned int kind, uint64_t tag)
@@ -146,7 +136,7 @@ int mail_send_to(struct process *process, sley_pid to, struct sley_msg *msg)
 		return port_deliver(process, to, msg);
 	/* Whom it is for, until it is taken out. */
 	msg->data = (const void *)(uintptr_t)to;
-	if (likely(process && !mail_put(process, msg_node(msg))))
+	if (likely(process && !mail_put(process, mail_node(msg))))
 		return 0;
 	mail_free(msg);
 	return -ESRCH;
@@ -257,7 +247,7 @@ static noinline void sort_each(struct process *process, struct push_node *node)
 	sley_pid pid = load_relaxed(&process->pid);
 
 	while (node) {
-		struct sley_msg *msg = node_msg(node);
+		struct sley_msg *msg = node_mail(node);
 		struct push_node *this = node;
 
 		node = node->next;
@@ -308,8 +298,8 @@ void mail_sort_new(struct process *process, struct push_node *newest,
 	if (unlikely(!plain)) {
 		sort_each(process, chain);
 	} else if (chain) {
-		mail_append_chain(&process->user, node_msg(chain),
-				  node_msg(newest));
+		mail_append_chain(&process->user, node_mail(chain),
+				  node_mail(newest));
 		process_adjust(&process->nr_user, nr);
 	}
 }

@@ -110,6 +110,17 @@ static inline struct sley_msg *mail_take(struct mail_queue *queue)
 	return mail_empty(queue) ? NULL : mail_take_after(queue, queue->last);
 }
 
+/* As an inbox has it. */
+static inline struct push_node *mail_node(struct sley_msg *msg)
+{
+	return (struct push_node *)(void *)msg;
+}
+
+static inline struct sley_msg *node_mail(struct push_node *node)
+{
+	return (struct sley_msg *)(void *)node;
+}
+
 extern struct pool sley__messages;
 
 /* Of the calling thread; NULL: it has none. */

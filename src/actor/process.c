@@ -325,7 +325,7 @@ static void free_mail(struct process *process)
 
 		node = node->next;
 		if (!mail_is_order(process, this))
-			mail_free((struct sley_msg *)(void *)this);
+			mail_free(node_mail(this));
 	}
 	mail_free_all(&process->control);
 	mail_free_all(&process->user);

@@ -239,9 +239,8 @@ static inline bool mail_is_order(const struct process *process,
 /* What it has looked at, and not taken out of its inbox; or NULL. */
 static inline struct push_node *process_seen(const struct process *process)
 {
-	return process->flags & PROCESS_SEEN
-		       ? (struct push_node *)(void *)process->current
-		       : NULL;
+	return process->flags & PROCESS_SEEN ? mail_node(process->current)
+					     : NULL;
 }
 
 /* A glance: is there anything that it has not looked at? */
@@ -281,7 +280,7 @@ static inline struct sley_msg *mail_peek(struct process *process)
 	node = inbox_peek(&process->inbox);
 	if (!node || unlikely(mail_is_order(process, node)))
 		return NULL;
-	msg = (struct sley_msg *)(void *)node;
+	msg = node_mail(node);
 	/* relaxed: its own. */
 	if (unlikely((uintptr_t)msg->data != load_relaxed(&process->pid) ||
 		     msg->kind != SLEY_MESSAGE || msg->storage != MAIL_INLINE))

@@ -106,7 +106,7 @@ int sley_send(sley_pid to, uint64_t tag, const void *data, size_t size)
 	msg->from = sender(worker);
 	msg->size = (uint32_t)size;
 	copy_inline(msg->space, data, size);
-	answer = inbox_put(&process->inbox, (struct push_node *)(void *)msg);
+	answer = inbox_put(&process->inbox, mail_node(msg));
 	if (likely(answer == INBOX_TAKEN))
 		return 0;
 	if (likely(answer == INBOX_WAKE)) {

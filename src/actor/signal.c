@@ -48,7 +48,7 @@ void process_signal(struct process *process, struct sley_msg *msg)
 	msg->data = (const void *)(uintptr_t)load_relaxed(&process->pid);
 	if (!traps)
 		msg->flags |= MAIL_ENDS;
-	put(process, (struct push_node *)(void *)msg);
+	put(process, mail_node(msg));
 	if (!traps)
 		interrupt(process);
 }
