@@ -12,9 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From whomever; @msg is gone in any case. */
-static inline int send_msg(sley_pid to, struct sley_msg *msg,
-			   uint64_t deadline_ns)
+int send_message(sley_pid to, struct sley_msg *msg, uint64_t deadline_ns)
 {
 	struct process *process = process_find(to);
 
@@ -23,11 +21,6 @@ static inline int send_msg(sley_pid to, struct sley_msg *msg,
 		     !(to & PID_PORT)))
 		return bound_send(process, to, msg, deadline_ns);
 	return mail_send_to(process, to, msg);
-}
-
-int send_message(sley_pid to, struct sley_msg *msg, uint64_t deadline_ns)
-{
-	return send_msg(to, msg, deadline_ns);
 }
 
 static int send_copy(sley_pid to, uint64_t tag, const void *data, size_t size,
@@ -39,7 +32,7 @@ static int send_copy(sley_pid to, uint64_t tag, const void *data, size_t size,
 	if (err)
 		return err;
 	msg->from = sley_self();
-	return send_msg(to, msg, deadline_ns);
+	return send_message(to, msg, deadline_ns);
 }
 
 static noinline int send_slow(sley_pid to, uint64_t tag, const void *data,
@@ -159,7 +152,7 @@ int sley_send_owned(sley_pid to, uint64_t tag, void *data, size_t size,
 	}
 	msg->space[1] = (uintptr_t)free_fn;
 	msg->from = sley_self();
-	return send_msg(to, msg, UINT64_MAX);
+	return send_message(to, msg, UINT64_MAX);
 }
 
 int sley_send_blob(sley_pid to, uint64_t tag, struct sley_blob *blob)
@@ -171,7 +164,7 @@ int sley_send_blob(sley_pid to, uint64_t tag, struct sley_blob *blob)
 		return err;
 	blob_get(blob);
 	msg->from = sley_self();
-	return send_msg(to, msg, UINT64_MAX);
+	return send_message(to, msg, UINT64_MAX);
 }
 
 static bool keep_of_many(struct delivery *delivery, const struct sley_msg *msg)
@@ -232,5 +225,5 @@ int sley_msg_forward(sley_pid to, struct sley_msg *msg)
 	sley_check(msg->kind == SLEY_MESSAGE,
 		   "only what somebody sent can be sent on");
 	msg->flags &= (uint16_t)~MAIL_KEPT;
-	return send_msg(to, msg, UINT64_MAX);
+	return send_message(to, msg, UINT64_MAX);
 }
