@@ -181,8 +181,8 @@ void turn_again(struct worker *worker, struct sley_task *task)
 
 	turn_ready(task);
 	if (task_level_of(flags) == LEVEL_DEFAULT && !(flags & TASK_PINNED) &&
-	    worker->rt->nr_workers && next_empty(&worker->next) &&
-	    !ring_size(&worker->ring) && !worker->ready.bitmap)
+	    next_empty(&worker->next) && !ring_size(&worker->ring) &&
+	    !worker->ready.bitmap)
 		(void)next_put(&worker->next, task, NEXT_OWN);
 	else
 		place_spawned(worker, task);
