@@ -71,9 +71,6 @@ static int check(struct sley_process_options *options, sley_actor_fn *fn,
 		return err;
 	if (!fn)
 		return -EINVAL;
-	if (options->priority < SLEY_PRIORITY_MIN ||
-	    options->priority > SLEY_PRIORITY_MAX)
-		return SLEY_EPRIORITY;
 	if (options->stack_kib && !options_stack_fits(options->stack_kib))
 		return SLEY_ESTACK;
 	return 0;

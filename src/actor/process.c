@@ -195,6 +195,9 @@ int process_create(struct process **out,
 		return -EINVAL;
 	if (options->overflow > SLEY_DROP_OLDEST)
 		return -EINVAL;
+	if (options->priority < SLEY_PRIORITY_MIN ||
+	    options->priority > SLEY_PRIORITY_MAX)
+		return SLEY_EPRIORITY;
 	err = admit(rt);
 	if (err)
 		return err;

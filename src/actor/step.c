@@ -259,9 +259,6 @@ static int check(struct sley_process_options *options,
 		return err;
 	if (!behaviour || !behaviour->step)
 		return -EINVAL;
-	if (options->priority < SLEY_PRIORITY_MIN ||
-	    options->priority > SLEY_PRIORITY_MAX)
-		return SLEY_EPRIORITY;
 	options->stack_kib = 0;
 	if (!options->label && !options->name)
 		options->label = behaviour->name;
