@@ -123,7 +123,7 @@ static void fill(struct process *process, struct sley *rt,
 	process->reason = 0;
 	process->budget = (uint16_t)(budget < UINT16_MAX ? budget : UINT16_MAX);
 	process->signals = options->traps ? SIGNAL_TRAPS : 0;
-	if (options->link && parent && (parent->flags & PROCESS_KEEPS) &&
+	if (options->link && parent && (parent->flags & PROCESS_SUPERVISES) &&
 	    process_runtime(parent) == rt)
 		process->signals |= SIGNAL_SUPERVISED;
 	process->start_ns = os_now();

@@ -62,8 +62,8 @@ struct call;      /* actor/call.c      */
 #define PROCESS_MANY (1u << 5)   /* ->delivery, not ->current               */
 #define PROCESS_FRESH (1u << 6)  /* its behaviour has had no step           */
 #define PROCESS_NEWS (1u << 7)   /* ->bound may have something: bound.h     */
-#define PROCESS_KEEPS (1u << 8)  /* it supervises those it starts linked    */
-#define PROCESS_ASKS (1u << 9)   /* in the function of a selective receive  */
+#define PROCESS_SUPERVISES (1u << 8) /* what it starts linked              */
+#define PROCESS_ASKS (1u << 9) /* in the function of a selective receive  */
 
 /* In ->signals: */
 #define SIGNAL_TRAPS (1u << 0)      /* CANCEL and EXIT are messages         */

@@ -160,7 +160,7 @@ static bool remind_late(struct supervisor *supervisor)
 static void begin(struct supervisor *supervisor, struct process *process)
 {
 	supervisor->rt = process_runtime(process);
-	process->flags |= PROCESS_KEEPS;
+	process->flags |= PROCESS_SUPERVISES;
 }
 
 static enum sley_step supervisor_step(void *self, struct sley_msg *const *msg,
