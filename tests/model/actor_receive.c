@@ -23,10 +23,7 @@
 #include "tasks_only.h"
 
 #define PROCESSES_WITH_SCOPES
-#include "processes_only.h"
-
-#include "actor/stop.h"
-#include "core/drain.h"
+#include "no_newcomers.h"
 
 #include <sley/actor.h>
 #include <sley/error.h>
@@ -46,43 +43,9 @@ static bool scope_is_open;
 
 /* ---- the rest of the runtime ------------------------------------------------------ */
 
-int spawn_into_as(struct sley *into, struct sley_group *group,
-		  struct sley_task *task, const struct sley_options *options,
-		  uint32_t flags)
-{
-	(void)into;
-	(void)group;
-	(void)task;
-	(void)options;
-	(void)flags;
-	never();
-	return -ENOSYS;
-}
-
-void process_free_self(struct process *process, void *self,
-		       const struct sley_behaviour *behaviour)
-{
-	(void)process;
-	(void)self;
-	(void)behaviour;
-	never();
-}
-
-void drain_end_unbind(struct worker *worker)
-{
-	(void)worker;
-	never();
-}
-
 void worker_yield(struct worker *worker)
 {
 	(void)worker;
-	never();
-}
-
-void stop_newcomer(struct process *process)
-{
-	(void)process;
 	never();
 }
 

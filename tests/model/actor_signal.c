@@ -17,10 +17,7 @@
 #include "payload.h"
 #include "threads_only.h"
 
-#include "processes_only.h"
-
-#include "actor/stop.h"
-#include "core/drain.h"
+#include "no_newcomers.h"
 
 #include <sley/error.h>
 #include <sley/process.h>
@@ -37,42 +34,6 @@ static struct ledger {
 	bool ended;             /* by a signal, for this:         */
 	int reason;
 } ledger;
-
-/* ---- the rest of the runtime ---------------------------------------------------------- */
-
-int spawn_into_as(struct sley *into, struct sley_group *group,
-		  struct sley_task *task, const struct sley_options *options,
-		  uint32_t flags)
-{
-	(void)into;
-	(void)group;
-	(void)task;
-	(void)options;
-	(void)flags;
-	never();
-	return -ENOSYS;
-}
-
-void process_free_self(struct process *process, void *self,
-		       const struct sley_behaviour *behaviour)
-{
-	(void)process;
-	(void)self;
-	(void)behaviour;
-	never();
-}
-
-void drain_end_unbind(struct worker *worker)
-{
-	(void)worker;
-	never();
-}
-
-void stop_newcomer(struct process *process)
-{
-	(void)process;
-	never();
-}
 
 /* ---- the process ------------------------------------------------------------------------ */
 
