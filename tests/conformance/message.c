@@ -382,20 +382,14 @@ struct racer {
 /* Some reach it, some come late: each is freed once. */
 static void *send_things(void *arg)
 {
+	struct pace pace = { SLEY_NO_PID, 0 };
 	struct racer *r = arg;
-	sley_pid last = SLEY_NO_PID;
-	int nr = 0;
 
 	while (!atomic_load(&r->done)) {
 		sley_pid pid = atomic_load(&r->pid);
 
-		nr = pid == last ? nr + 1 : 0;
-		last = pid;
-		if (nr > 200) { /* no more than it can read */
-			sched_yield();
-			continue;
-		}
-		(void)sley_send_owned(pid, 1, calloc(1, 16), 16, NULL);
+		if (pace_allows(&pace, pid))
+			(void)sley_send_owned(pid, 1, calloc(1, 16), 16, NULL);
 	}
 	return NULL;
 }

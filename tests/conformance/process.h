@@ -8,6 +8,24 @@
 
 #include "conformance/bound.h"
 
+#include <sched.h>
+
+/* Who floods a process leaves it time to end: so many for each. */
+struct pace {
+	sley_pid last;
+	int nr;
+};
+
+static inline bool pace_allows(struct pace *pace, sley_pid pid)
+{
+	pace->nr = pid == pace->last ? pace->nr + 1 : 0;
+	pace->last = pid;
+	if (pace->nr <= 200)
+		return true;
+	sched_yield();
+	return false;
+}
+
 struct life;
 
 /* What a step does besides writing it down. */

@@ -5,8 +5,6 @@
  */
 #include "conformance/process.h"
 
-#include <sched.h>
-
 /* ---- W40: cancel and kill ------------------------------------------------------------- */
 
 static enum sley_step expects_cancel(struct life *life,
@@ -145,18 +143,13 @@ struct killers {
 static void *kill_again_and_again(void *arg)
 {
 	struct killers *k = arg;
-	sley_pid last = SLEY_NO_PID;
-	int nr = 0;
+	struct pace pace = { SLEY_NO_PID, 0 };
 
 	while (!atomic_load(&k->done)) {
 		sley_pid pid = atomic_load(&k->pid);
 
-		nr = pid == last ? nr + 1 : 0;
-		last = pid;
-		if (nr > 200) { /* no more than can be freed meanwhile */
-			sched_yield();
+		if (!pace_allows(&pace, pid))
 			continue;
-		}
 		if (sley_process_kill(pid) == 0)
 			atomic_fetch_add(&k->found, 1);
 		(void)sley_process_cancel(pid, -EIO);
