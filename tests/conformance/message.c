@@ -270,17 +270,15 @@ TEST_WORKERS(what_is_received_is_freed_once_whatever_is_done_with_it)
 {
 	struct sley *rt = start();
 	struct life sink = { 0 };
+	sley_pid next = live(&sink);
+	struct fates f[2] = { { .next = next }, { .next = next } };
+	struct life life = { .then = step_does, .arg = &f[0] };
 
-	for (int i = 0; i < 2; i++) {
-		struct fates f = { .next = SLEY_NO_PID };
-		struct life life = { .then = step_does, .arg = &f };
-
-		memset(&sink, 0, sizeof(sink));
-		f.next = live(&sink);
-		check_fates(i ? actor(actor_does, &f) : live(&life), &f);
-		CHECK_EQ(sley_process_kill(f.next), 0);
-		check_end(&sink, SLEY_EKILLED);
-	}
+	check_fates(live(&life), &f[0]);
+	check_end(&life, SLEY_EKILLED);
+	check_fates(actor(actor_does, &f[1]), &f[1]);
+	CHECK_EQ(sley_process_kill(next), 0);
+	check_end(&sink, SLEY_EKILLED);
 	stop(rt);
 }
 
