@@ -15,16 +15,16 @@ static noinline void wake_waiters(struct sley_waitq *q)
 	task_enqueue_chain(chain);
 }
 
-enum countdown_result countdown_done_slow(struct sley_waitq *q)
+enum countdown_result countdown_sub_slow(struct sley_waitq *q, uint64_t n)
 {
 	/* relaxed: the CAS checks it. */
 	uint64_t word = load_relaxed(&q->word);
 
 	for (unsigned int tries = 0;; tries++) {
-		uint64_t less = word - COUNTDOWN_ONE;
+		uint64_t less = word - n * COUNTDOWN_ONE;
 		bool wakes = word & COUNTDOWN_WAITERS && !countdown_of(less);
 
-		if (unlikely(!countdown_of(word)))
+		if (unlikely(countdown_of(word) < n))
 			return COUNTDOWN_BAD;
 		if (unlikely(wakes && (word & WAITQ_LOCK))) {
 			spin_hint(&q->word);

@@ -32,21 +32,29 @@ static inline void countdown_add(struct sley_waitq *q, uint64_t n)
 enum countdown_result {
 	COUNTDOWN_MORE, /* not zero                               */
 	COUNTDOWN_LAST, /* zero, and all waiters are woken        */
-	COUNTDOWN_BAD,  /* it was zero already; nothing was done  */
+	COUNTDOWN_BAD,  /* it was less already; nothing was done  */
 };
 
-enum countdown_result countdown_done_slow(struct sley_waitq *q);
+enum countdown_result countdown_sub_slow(struct sley_waitq *q, uint64_t n);
 
-static inline enum countdown_result countdown_done(struct sley_waitq *q)
+/* @n of what was counted are done. */
+static inline enum countdown_result countdown_sub(struct sley_waitq *q,
+						  uint64_t n)
 {
 	/* relaxed: the CAS checks it. */
 	uint64_t word = load_relaxed(&q->word);
 
-	/* More than one is left: nobody is to be woken. */
-	if (likely(word >= 2 * COUNTDOWN_ONE &&
-		   cas_acq_rel(&q->word, &word, word - COUNTDOWN_ONE))) /* C1 */
+	/* Some are left: nobody is to be woken. */
+	if (likely(word >= (n + 1) * COUNTDOWN_ONE &&
+		   cas_acq_rel(&q->word, &word, /* C1 */
+			       word - n * COUNTDOWN_ONE)))
 		return COUNTDOWN_MORE;
-	return countdown_done_slow(q);
+	return countdown_sub_slow(q, n);
+}
+
+static inline enum countdown_result countdown_done(struct sley_waitq *q)
+{
+	return countdown_sub(q, 1);
 }
 
 /* 0, -ETIMEDOUT or -ECANCELED. */
