@@ -65,16 +65,16 @@ static bool park(struct worker *worker, struct process *process)
 	return false;
 }
 
-static void after_turn(struct worker *worker, struct sley_task *task)
+static struct sley_task *after_turn(struct worker *worker,
+				    struct sley_task *task)
 {
 	struct process *process = container_of(task, struct process, task);
 
-	if (unlikely(process->flags & PROCESS_ENDED)) {
+	if (unlikely(process->flags & PROCESS_ENDED))
 		release(worker, process);
-		return;
-	}
-	if (unlikely(has_more(process) || !park(worker, process)))
+	else if (unlikely(has_more(process) || !park(worker, process)))
 		turn_again(worker, task);
+	return NULL;
 }
 
 static const struct turns turns = { after_turn, process_poke };

@@ -222,6 +222,25 @@ static noinline struct sley_task *pick_fair(struct worker *worker)
 
 static struct sley_task *steal_needlessly(struct worker *worker);
 
+/* Is it time to look at everything? */
+static inline bool is_fair_pick(struct worker *worker)
+{
+	/* relaxed: a request, obeyed sooner or later. */
+	return ++worker->tick >= chaos_few(FAIR_TICK, 3) ||
+	       load_relaxed(&worker->poke) || place_has_changed(worker);
+}
+
+bool worker_may_keep(struct worker *worker)
+{
+	if (unlikely(worker->step || is_fair_pick(worker))) {
+		worker->tick = FAIR_TICK;
+		return false;
+	}
+	return push_list_empty(&worker->home) &&
+	       !(levels_waiting(worker) & BITS_URGENT) &&
+	       !chaos_says(CHAOS_STEAL);
+}
+
 struct sley_task *worker_pick(struct worker *worker)
 {
 	struct sley_task *task;
@@ -231,9 +250,7 @@ struct sley_task *worker_pick(struct worker *worker)
 		worker->step = NULL;
 		return task;
 	}
-	/* relaxed: a request, obeyed sooner or later. */
-	if (unlikely(++worker->tick >= chaos_few(FAIR_TICK, 3) ||
-		     load_relaxed(&worker->poke) || place_has_changed(worker)))
+	if (unlikely(is_fair_pick(worker)))
 		return pick_fair(worker);
 	if (unlikely(!push_list_empty(&worker->home)))
 		place_arrivals(worker);

@@ -3,11 +3,12 @@
  * turn.h - tasks that run in turns, without a stack in between.
  *
  * Such a task (TASK_TURNS) is queued, claimed and run as any other, but its
-  * function, which gets the task itself, returns at the end of a turn, not of its
- * life.  What becomes of it then
- * is decided by after(), which the worker calls as the last thing, when it is done
- * with the task: after() parks it (turn_park), queues it again (turn_again), or
- * ends it (turn_end).  A parked one is queued by turn_wake().
+ * function, which gets the task itself, returns at the end of a turn, not of its
+ * life.  What becomes of it then is decided by after(), which the worker calls as
+ * the last thing, when it is done with the task: after() parks it (turn_park),
+ * queues it again (turn_again), or ends it.  A parked one is queued by turn_wake().
+ * If another task is due at once, and worker_may_keep() says so, after() returns
+ * it: such a task is READY and in no queue.
  *
  *   RUNNING -> BLOCKED  [turn_park]   after() has to see to it that whoever wakes
  *                                     it knows that it has parked
@@ -15,13 +16,14 @@
  *                                     after(), if nobody was told
  *   RUNNING -> READY    [turn_ready]  by after()
  *
-  * Where bound threads run the tasks, one with turns has TASK_PINNED: it stays with
+ * Where bound threads run the tasks, one with turns has TASK_PINNED: it stays with
  * the thread that spawned it.
  *
  * Nobody else decides its state: there is no cancelling, and no deadline, but by
  * way of who wakes it.  A task with a stack can wait in the same way, for its inbox
- * (AFTER_INBOX): it parks after the switch, on the next stack.  Between claim and the end of the turn it is a task as any
- * other, and may wait: then it has a strand, until that wait is over.
+ * (AFTER_INBOX): it parks after the switch, on the next stack.  Between claim and
+ * the end of the turn it is a task as any other, and may wait: then it has a
+ * strand, until that wait is over.
  *
  * A task that was woken goes to the next slot of its waker's worker as the
  * worker's own (NEXT_OWN): it is the one whose data is in the cache, and for one
@@ -38,7 +40,9 @@
 
 /* In place of a task's group. */
 struct turns {
-	void (*after)(struct worker *worker, struct sley_task *task);
+	/* Returns what comes next, or NULL. */
+	struct sley_task *(*after)(struct worker *worker,
+				   struct sley_task *task);
 	/* It looks up if it waits for its inbox, where no cancel reaches it. */
 	void (*poke)(struct sley_task *task);
 };

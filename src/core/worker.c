@@ -265,16 +265,21 @@ finish(struct strand *strand, struct sley_task *task)
 	return worker;
 }
 
-/* One turn: what becomes of @task, which may have blocked in it, see turn.h. */
-static inline struct worker *
-run_turn(struct worker *worker, struct strand *strand, struct sley_task *task)
+/*
+ * One turn: what becomes of @task, which may have blocked in it, see turn.h.  Then
+ * comes @next, or NULL.
+ */
+static inline struct worker *run_turn(struct worker *worker,
+				      struct strand *strand,
+				      struct sley_task *task,
+				      struct sley_task **next)
 {
 	begin(worker, strand, task);
 	task->fn(task);
 	worker = settle(strand, task);
 	task->fiber = NULL;
 	counter_add(&worker->counters.turns, 1);
-	turns_of(task)->after(worker, task);
+	*next = turns_of(task)->after(worker, task);
 	return worker;
 }
 
@@ -286,10 +291,16 @@ static struct worker *run_turns(struct worker *worker, struct strand *strand,
 				struct sley_task *task)
 {
 	for (;;) {
-		worker = run_turn(worker, strand, task);
-		if (unlikely(strand->stack_size))
+		struct sley_task *next;
+
+		worker = run_turn(worker, strand, task, &next);
+		task = next;
+		if (unlikely(strand->stack_size)) {
+			sley_assert(!task);
 			return worker;
-		task = worker_pick(worker);
+		}
+		if (!task)
+			task = worker_pick(worker);
 		if (unlikely(!task || task->fiber ||
 			     !(task_flags(task) & TASK_TURNS)))
 			break;

@@ -367,6 +367,12 @@ struct sley_task *worker_pick_low(struct worker *worker);
 /* The next task of default level or above, from this worker's own sources. */
 struct sley_task *worker_pick(struct worker *worker);
 
+/*
+ * In place of a pick: may the worker go on with a task of the default level that it
+ * has in hand, in no queue?  False: something else may be due.
+ */
+bool worker_may_keep(struct worker *worker);
+
 /* The next task from anywhere; waits for one.  NULL: the runtime stops. */
 struct sley_task *worker_search(struct worker *worker);
 
