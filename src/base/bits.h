@@ -17,6 +17,12 @@ static inline int bits_first(uint64_t word)
 	return word ? __builtin_ctzll(word) : -1;
 }
 
+/* Index of the highest set bit, -1 if none is set. */
+static inline int bits_last(uint64_t word)
+{
+	return word ? 63 - __builtin_clzll(word) : -1;
+}
+
 static inline int popcount(uint64_t word)
 {
 	return __builtin_popcountll(word);

@@ -120,3 +120,18 @@ int spawn_accept(struct sley *rt, struct sley_group *group,
 	task->fiber = here ? here : rt->worker[0];
 	return err;
 }
+
+int spawn_count_foreign(struct sley *rt)
+{
+	bool inside = sley__self.bound == rt;
+
+	if (!rt->nr_workers)
+		return SLEY_ENOWORKER;
+	if (!inside && !gate_enter(rt))
+		return -ESHUTDOWN;
+	/* relaxed: D2, or D1 of the task's end, publishes it. */
+	(void)add_relaxed(&rt->foreign_spawned, 1);
+	if (!inside)
+		gate_leave(rt);
+	return 0;
+}

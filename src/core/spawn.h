@@ -61,4 +61,10 @@ must_check int spawn_into(struct sley *rt, struct sley_group *group,
 must_check int spawn_accept(struct sley *rt, struct sley_group *group,
 			    struct sley_task *task);
 
+/*
+ * Only to be waited for, by @rt, from a thread that is none of its workers: what
+ * was counted ends on one of them.  0, -ESHUTDOWN or SLEY_ENOWORKER.
+ */
+must_check int spawn_count_foreign(struct sley *rt);
+
 #endif
