@@ -20,6 +20,7 @@
  *   process.h message.h                      things that live and are sent to
  *   actor.h step.h                           as functions, as state machines
  *   supervisor.h topic.h post.h              started again, told together, later
+ *   graph.h                                  tasks that start when their data is there
  *   trace.h version.h
  */
 #ifndef SLEY_SLEY_H
@@ -38,6 +39,7 @@
 #include <sley/fork.h>
 #include <sley/forkable.h>
 #include <sley/future.h>
+#include <sley/graph.h>
 #include <sley/how.h>
 #include <sley/local.h>
 #include <sley/message.h>

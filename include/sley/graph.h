@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sley/graph.h - tasks that start when their data is there.
+ *
+ *	struct sley_graph *g;
+ *
+ *	err = sley_graph_create(&g, NULL);
+ *	err = sley_graph_add(g, load, &job, SLEY_OUT(job.text));
+ *	err = sley_graph_add(g, parse, &job, SLEY_IN(job.text), SLEY_OUT(job.tree));
+ *	err = sley_graph_add(g, count, &job, SLEY_IN(job.text), SLEY_OUT(job.nr));
+ *	err = sley_graph_wait(g);
+ *
+ * A node is a function and what it reads and writes.  Nodes behave as if they ran
+ * one after the other, in the order in which they were submitted; those that have
+ * nothing to do with each other run at once.  A node may block, and may submit more.
+ *
+ * A node that fails, by returning an error, takes those along that read what it
+ * should have written, and theirs: they are skipped.  Others are not touched.
+ *
+ * Wherever a node is named, it may have ended long ago: then there is nothing to
+ * wait for.  Those that failed or were skipped are remembered until the next
+ * sley_graph_wait() that finds nothing left to do.
+ */
+#ifndef SLEY_GRAPH_H
+#define SLEY_GRAPH_H
+
+#include <sley/compiler.h>
+#include <sley/runtime.h>
+#include <sley/task.h>
+
+SLEY_BEGIN_DECLS
+
+struct sley_graph;
+
+/* A node of a graph; never the same number again. */
+typedef uint64_t sley_node;
+
+#define SLEY_NO_NODE ((sley_node)0)
+
+/* What a node does: 0, or a negative error. */
+typedef int sley_node_fn(void *arg);
+
+/* How a node uses some memory. */
+enum sley_access_mode {
+	SLEY_ACCESS_NONE = 0, /* named for those who look; orders nothing */
+	SLEY_ACCESS_READ = 1,
+	SLEY_ACCESS_WRITE = 2,
+	SLEY_ACCESS_UPDATE = 3, /* reads and writes */
+};
+
+/* Some memory, and how it is used: @size bytes from @at. */
+struct sley_access {
+	const void *at;
+	size_t size;
+	enum sley_access_mode mode;
+};
+
+/*
+ * sley_access - the value that SLEY_IN() and its like stand for.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline struct sley_access
+sley_access(const void *at, size_t size, enum sley_access_mode mode)
+{
+	struct sley_access access;
+
+	access.at = at;
+	access.size = size;
+	access.mode = mode;
+	return access;
+}
+
+/* An object, by its name; or so many bytes behind a pointer. */
+#define SLEY_IN(object) SLEY_IN_N(&(object), sizeof(object))
+#define SLEY_OUT(object) SLEY_OUT_N(&(object), sizeof(object))
+#define SLEY_INOUT(object) SLEY_INOUT_N(&(object), sizeof(object))
+#define SLEY_IN_N(at, size) sley_access((at), (size), SLEY_ACCESS_READ)
+#define SLEY_OUT_N(at, size) sley_access((at), (size), SLEY_ACCESS_WRITE)
+#define SLEY_INOUT_N(at, size) sley_access((at), (size), SLEY_ACCESS_UPDATE)
+
+#define SLEY_NODE_ARG_MAX 64 /* bytes of an argument by value */
+
+/* A node to be.  Zero means the default everywhere. */
+struct sley_node_spec {
+	uint32_t size;    /* of this struct                                   */
+	int32_t priority; /* as that of a task                                */
+	sley_node_fn *fn;
+	void *arg;
+	uint32_t arg_size; /* not 0: @arg is copied, so many bytes           */
+	uint32_t nr_access;
+	const struct sley_access *access;
+	const sley_node *after; /* start when these have ended, and well      */
+	const sley_node *order; /* start when these have ended, in any way    */
+	uint32_t nr_after;
+	uint32_t nr_order;
+	const char *name;     /* static text for reports                      */
+	uint64_t deadline_ns; /* of waiting for room; 0: none                 */
+	uint64_t reserved[4];
+};
+
+/* How a graph differs from the usual.  Zero means the default everywhere. */
+struct sley_graph_options {
+	uint32_t size;      /* of this struct; SLEY_GRAPH_OPTIONS sets it     */
+	uint32_t max_nodes; /* that have not ended; 0: 65536                  */
+	const char *name;   /* static text for reports                        */
+	uint64_t reserved[6];
+};
+
+#ifndef __cplusplus
+#define SLEY_GRAPH_OPTIONS(...)                                                \
+	(&(const struct sley_graph_options){                                   \
+		.size = sizeof(struct sley_graph_options), __VA_ARGS__ })
+
+#define SLEY_NODE_SPEC(...)                                                    \
+	(&(const struct sley_node_spec){                                       \
+		.size = sizeof(struct sley_node_spec), __VA_ARGS__ })
+
+/*
+ * sley_graph_add(graph, fn, arg, access...): sley_graph_submit() of a node that
+ * nobody names, with up to any number of SLEY_IN(), SLEY_OUT(), SLEY_INOUT().
+ */
+#define sley_graph_add(graph, fn_, arg_, ...)                                  \
+	sley_graph_submit(                                                     \
+		(graph), NULL,                                                 \
+		SLEY_NODE_SPEC(.fn = (fn_), .arg = (arg_),                     \
+			       .access =                                       \
+				       (const struct sley_access[]){           \
+					       __VA_ARGS__ },                  \
+			       .nr_access = sizeof((struct sley_access[]){     \
+						    __VA_ARGS__ }) /           \
+					    sizeof(struct sley_access)))
+#endif
+
+/* What became of a node. */
+enum sley_outcome {
+	SLEY_OUTCOME_NONE = 0, /* it has not ended                         */
+	SLEY_OUTCOME_SUCCESS = 1,
+	SLEY_OUTCOME_FAILURE = 2, /* its function said so                     */
+	SLEY_OUTCOME_ENDPOINT = 3, /* who should have run it is no more       */
+	SLEY_OUTCOME_SKIPPED = 4, /* cancelled, or one before it has failed   */
+};
+
+/*
+ * sley_graph_create - a graph whose nodes run in the caller's runtime.
+ *
+ * @options may be NULL.
+ *
+ * Context:  a task or a bound thread
+ * Blocks:   never
+ * Owner:    the caller's, until sley_graph_destroy()
+ * Errors:   -ENOMEM, -E2BIG (a newer field is set)
+ *           -EINVAL          options->size is zero, or max_nodes is more than
+ *                            2^24
+ *           SLEY_ENORUNTIME  the thread is not bound
+ *           SLEY_EFORKED     it was, before fork()
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_graph_create(struct sley_graph **graph,
+		  const struct sley_graph_options *options);
+
+/*
+ * sley_graph_destroy - the end of a graph, when its last node has ended.
+ *
+ * Nobody may submit to it any more, but its own nodes.  Not for a node of the
+ * graph itself.  NULL is fine.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
+sley_graph_destroy(struct sley_graph *graph);
+
+/*
+ * sley_graph_submit - add a node.
+ *
+ * It starts when those it depends on have ended: the nodes of @spec->after and
+ * @spec->order, and, of those submitted before, who wrote what it reads or
+ * writes, and who read what it writes.  Ranges that overlap depend on each other,
+ * those that only touch do not.
+ *
+ * If the graph is full the caller waits for room, up to @spec->deadline_ns.  A
+ * node of the same graph does not wait: it would wait for itself.
+ *
+ * @node, if it is not NULL, names it to later calls.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber if the graph is full; a plain thread sleeps
+ * Owner:    @spec and all it points to are borrowed for the call; @spec->arg
+ *           until the node has ended, unless it is copied; @spec->name for good.
+ * Order:    everything before the call happens before the node, and so does all
+ *           that was done by those it depends on.
+ * Errors:   -EINVAL     spec->size is zero, there is no function, an argument by
+ *                       value is longer than SLEY_NODE_ARG_MAX, a mode is not
+ *                       one, or a node named is of the future
+ *           -E2BIG      a newer field is set
+ *           SLEY_EPRIORITY
+ *           -EAGAIN     the graph was full until the deadline
+ *           -ECANCELED  while it waited
+ *           -ENOMEM     the node was not added
+ *           -ESHUTDOWN  the runtime is being destroyed, and the caller is neither
+ *                       one of its tasks nor bound to it
+ *           SLEY_EFORKED
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_graph_submit(struct sley_graph *graph, sley_node *node,
+		  const struct sley_node_spec *spec);
+
+/*
+ * sley_graph_wait - wait until every node has ended.
+ *
+ * The graph is as new then: failures are forgotten, and so is who wrote what.
+ * With others that wait or submit at the same time, each failure is reported to
+ * one of those who wait.  Not for a node of the graph itself.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Order:    everything in the nodes happens before the return.
+ * Errors:   what the first node to fail returned; -ECANCELED if none did, but some
+ *           were cancelled
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_graph_wait(struct sley_graph *graph);
+
+/*
+ * sley_graph_wait_until - sley_graph_wait() with a deadline, and cancellable.
+ *
+ * A wait that fails so leaves the graph as it is.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Order:    as sley_graph_wait(), if that is what ended it
+ * Errors:   as sley_graph_wait(); -ETIMEDOUT, -ECANCELED
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_graph_wait_until(struct sley_graph *graph, uint64_t deadline_ns);
+
+/*
+ * sley_graph_cancel - skip every node that has not started.
+ *
+ * Those that run are asked to end: their waits end with -ECANCELED.  What is
+ * submitted before the next sley_graph_wait() returns is skipped, too.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_graph_cancel(struct sley_graph *graph);
+
+/*
+ * sley_node_cancel - skip one node, and those that need what it would have done.
+ *
+ * If it runs, it is asked to end, and its outcome is its own.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   -ESRCH  it has ended
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
+sley_node_cancel(struct sley_graph *graph, sley_node node);
+
+/*
+ * sley_node_outcome - what became of @node.
+ *
+ * @code, if it is not NULL, is what its function returned, or -ECANCELED.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Order:    unless it has not ended: what it did happens before the return.
+ * Errors:   none; SLEY_OUTCOME_SUCCESS for those the graph has forgotten
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS enum sley_outcome
+sley_node_outcome(struct sley_graph *graph, sley_node node, int *code);
+
+/*
+ * sley_node_explain - why a node has failed or was skipped, as a line of text.
+ *
+ * For example "solve was skipped <- mesh was skipped <- read failed: No such file
+ * or directory".  @text is cut where it does not fit.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   -ESRCH  it did not fail, or is forgotten; else the length of the whole
+ *                   text
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
+sley_node_explain(struct sley_graph *graph, sley_node node, char *text,
+		  size_t size);
+
+SLEY_END_DECLS
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph.c - the life of a graph, and waiting for it.
+ */
+#include "graph/graph.h"
+
+#include "base/options.h"
+#include "core/forked.h"
+#include "core/wait.h"
+
+#include <errno.h>
+#include <sley/error.h>
+#include <sley/time.h>
+
+#define MAX_NODES_DEFAULT 65536
+#define MAX_NODES_MAX (1u << 24)
+#define BULK_MAX 64
+#define BULKS 256 /* so many shares make the whole graph, at least */
+
+/* ---- life -------------------------------------------------------------------------- */
+
+static int runtime_of_caller(struct sley **rt)
+{
+	struct worker *worker = worker_current();
+
+	*rt = worker ? worker->rt : sley__self.bound;
+	if (!*rt)
+		return forked_error();
+	return runtime_is_lost(*rt) ? SLEY_EFORKED : 0;
+}
+
+static size_t graph_size(const struct sley *rt)
+{
+	return sizeof(struct sley_graph) +
+	       rt->nr_workers * sizeof(struct share);
+}
+
+static bool is_over(void *arg, sley_node id)
+{
+	struct sley_graph *graph = arg;
+	struct node *node = places_node(&graph->places, node_index_of(id));
+
+	return edges_look(&node->consumers, node_life_of(id)) == EDGES_GONE;
+}
+
+static void init(struct sley_graph *graph, struct sley *rt,
+		 const struct sley_graph_options *options)
+{
+	uint32_t max = options->max_nodes ? options->max_nodes
+					  : MAX_NODES_DEFAULT;
+	uint32_t bulk = max / BULKS;
+
+	graph->rt = rt;
+	graph->name = options->name ? options->name : "graph";
+	graph->max_nodes = max;
+	graph->nr_share = rt->nr_workers;
+	if (bulk > BULK_MAX)
+		bulk = BULK_MAX;
+	graph->bulk = bulk && rt->nr_workers ? bulk : 1;
+	places_init(&graph->places, &rt->mem);
+	graph->map.is_over = is_over;
+	graph->map.arg = graph;
+	access_map_init(&graph->map, &rt->mem);
+}
+
+int sley_graph_create(struct sley_graph **out,
+		      const struct sley_graph_options *given)
+{
+	struct sley_graph_options options;
+	struct sley_graph *graph;
+	struct sley *rt;
+	int err = options_copy(&options, sizeof(options), given);
+
+	*out = NULL;
+	if (!err && options.max_nodes > MAX_NODES_MAX)
+		err = -EINVAL;
+	if (!err)
+		err = runtime_of_caller(&rt);
+	if (err)
+		return err;
+	graph = mem_alloc(&rt->mem, graph_size(rt));
+	if (!graph)
+		return -ENOMEM;
+	init(graph, rt, &options);
+	*out = graph;
+	return 0;
+}
+
+/* ---- waiting ---------------------------------------------------------------------------- */
+
+/* All has ended: what went wrong, and nothing is left of it.  With the lock. */
+static int begin_anew(struct sley_graph *graph)
+{
+	uint32_t first = graph->first;
+	int err = 0;
+
+	if (unlikely(graph->failed)) {
+		struct node *node = graph->failed, *next;
+
+		err = first ? places_node(&graph->places, first)->code
+			    : -ECANCELED;
+		for (; node; node = next) {
+			next = node->next;
+			edges_bury(&node->consumers);
+			places_give(&graph->places, node, node);
+		}
+		graph->failed = NULL;
+		graph->first = 0;
+	}
+	/* relaxed: a request that was obeyed. */
+	store_relaxed(&graph->cancelled, 0);
+	access_forget(&graph->map);
+	return err;
+}
+
+/* With the lock, which is given back meanwhile. */
+static int wait_locked(struct sley_graph *graph, uint64_t deadline_ns,
+		       enum wait_flags flags)
+{
+	int err = 0;
+
+	graph->nr_waiting++;
+	/* relaxed: the lock, and C1 for who has ended. */
+	while (!err &&
+	       countdown_of(load_acquire(&graph->pending.word))) { /* C1 */
+		uint32_t credit = graph->credit;
+
+		graph->credit = 0;
+		sley_mutex_unlock(&graph->lock);
+		if (credit)
+			(void)countdown_sub(&graph->pending, credit);
+		err = countdown_wait(&graph->pending, deadline_ns, flags);
+		sley_mutex_lock(&graph->lock);
+	}
+	graph->nr_waiting--;
+	return err;
+}
+
+static int wait(struct sley_graph *graph, uint64_t deadline_ns,
+		enum wait_flags flags)
+{
+	int err;
+
+	sley_mutex_lock(&graph->lock);
+	err = wait_locked(graph, deadline_ns, flags);
+	if (!err)
+		err = begin_anew(graph);
+	sley_mutex_unlock(&graph->lock);
+	return err;
+}
+
+int sley_graph_wait(struct sley_graph *graph)
+{
+	return wait(graph, SLEY_FOREVER, WAIT_SHIELDED);
+}
+
+int sley_graph_wait_until(struct sley_graph *graph, uint64_t deadline_ns)
+{
+	return wait(graph, deadline_ns, 0);
+}
+
+void sley_graph_destroy(struct sley_graph *graph)
+{
+	struct mem *mem;
+
+	if (!graph)
+		return;
+	(void)wait(graph, SLEY_FOREVER, WAIT_SHIELDED);
+	mem = &graph->rt->mem;
+	access_map_destroy(&graph->map);
+	node_list_destroy(&graph->found, mem);
+	places_destroy(&graph->places);
+	mem_free(mem, graph, graph_size(graph->rt));
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run.c - a node runs, and lets those go that waited for it.
+ *
+ * The worker that ends a node keeps one of those that miss nobody any more, and
+ * runs it next, in a loop of its own (core/worker.c): a chain of a million nodes
+ * needs no queue and no stack.  The others are queued, where thieves find them.
+ *
+ * Nothing of a node is touched after its place was given back, nothing of a graph
+ * after the node was counted off: who waits may destroy it.
+ */
+#include "core/drain.h"
+#include "core/turn.h"
+#include "graph/graph.h"
+
+#include <errno.h>
+
+/* ---- the turn ------------------------------------------------------------------- */
+
+static bool is_skipped(const struct node *node)
+{
+	/* relaxed: F1 has published it. */
+	return load_relaxed(&node->cause) ||
+	       /* relaxed: a request; it orders nothing. */
+	       load_relaxed(&node->skipped) == edges_life(&node->consumers) ||
+	       load_relaxed(&node->graph->cancelled) ||
+	       unlikely(worker_current()->cancelled);
+}
+
+static noinline void skip(struct node *node)
+{
+	node->outcome = SLEY_OUTCOME_SKIPPED;
+	/* relaxed: as above. */
+	if (!load_relaxed(&node->cause))
+		node->code = -ECANCELED;
+}
+
+void graph_turn(void *task)
+{
+	struct node *node = node_of(task);
+	int code;
+
+	if (unlikely(is_skipped(node))) {
+		skip(node);
+		return;
+	}
+	code = node->fn(node->task.arg);
+	node->outcome = code < 0 ? SLEY_OUTCOME_FAILURE : SLEY_OUTCOME_SUCCESS;
+	node->code = code;
+}
+
+/* ---- those who waited for it ------------------------------------------------------ */
+
+void graph_ready(struct node *node)
+{
+	struct sley *rt = node->graph->rt;
+	struct worker *worker = worker_current();
+
+	if (unlikely(!worker || worker->rt != rt || !rt->nr_workers)) {
+		place_accepted(&node->task);
+		return;
+	}
+	node->task.fiber = NULL;
+	place_spawned(worker, &node->task);
+}
+
+/* May @worker run it as the next one? */
+static bool may_keep(struct worker *worker, const struct node *node)
+{
+	uint32_t rules = task_flags(&node->task) &
+			 (TASK_LEVEL_MASK | TASK_PINNED);
+
+	return rules == LEVEL_DEFAULT << TASK_LEVEL_SHIFT &&
+	       worker_may_keep(worker);
+}
+
+/* Lets all go that wait for @node; returns the last one that may start, or NULL. */
+static struct node *release_consumers(struct node *node)
+{
+	const struct places *places = &node->graph->places;
+	bool well = likely(node->outcome == SLEY_OUTCOME_SUCCESS);
+	uint32_t id = edges_close(&node->consumers, well);
+	struct node *kept = NULL;
+
+	while (id) {
+		struct edge edge = *places_edge(places, id);
+		struct node *to =
+			places_node(places, edge.to & ~EDGE_ORDER_ONLY);
+
+		if (unlikely(!well) && !(edge.to & EDGE_ORDER_ONLY))
+			node_take_along(to, node);
+		if (node_count_off(to)) {
+			if (kept)
+				graph_ready(kept);
+			kept = to;
+		}
+		id = edge.next;
+	}
+	return kept;
+}
+
+/* ---- its end ----------------------------------------------------------------------- */
+
+static void chain_add(struct share *share, struct node *node)
+{
+	node->next = share->first;
+	if (!share->first)
+		share->last = node;
+	share->first = node;
+}
+
+/* The pages it had for its edges, none of which is in a list any more. */
+static noinline void give_pages(struct share *share, struct node *node)
+{
+	struct places *places = &node->graph->places;
+	uint32_t index = node->pages;
+
+	while (index) {
+		struct node *place = places_node(places, index);
+		uint32_t next = (uint32_t)((struct page *)(void *)place)->next;
+
+		place->index = index;
+		chain_add(share, place);
+		index = next;
+	}
+}
+
+/* It stays where it is, for those who ask. */
+static noinline void remember(struct sley_graph *graph, struct node *node)
+{
+	/* relaxed: a guess, checked by the swap and never followed. */
+	struct node *top = load_relaxed(&graph->failed);
+	uint32_t none = 0;
+
+	if (node->outcome != SLEY_OUTCOME_SKIPPED)
+		/* relaxed: read when all have ended. */
+		(void)cas_relaxed(&graph->first, &none, node->index);
+	do {
+		node->next = top;
+		/* relaxed: read when all have ended. */
+	} while (chaos_says(CHAOS_LOSE) ||
+		 !cas_relaxed(&graph->failed, &top, node));
+}
+
+/* All that is in @share is over; nothing of @graph is touched afterwards. */
+static void settle(struct sley_graph *graph, struct share *share)
+{
+	uint32_t nr = share->nr;
+
+	share->nr = 0;
+	if (share->first)
+		places_give(&graph->places, share->first, share->last);
+	share->first = NULL;
+	/* The push above is not moved behind the look. */
+	compiler_barrier();
+	/* relaxed: os_membarrier() of who waits for room orders it. */
+	if (unlikely(load_relaxed(&graph->full)))
+		sley_event_set(&graph->room);
+	(void)countdown_sub(&graph->pending, nr);
+}
+
+static struct sley_task *after_turn(struct worker *worker,
+				    struct sley_task *task)
+{
+	struct node *node = node_of(task);
+	struct sley_graph *graph = node->graph;
+	struct share alone = { .first = NULL };
+	struct share *share = worker->index < graph->nr_share
+				      ? &graph->share[worker->index]
+				      : &alone;
+	struct node *kept = release_consumers(node);
+
+	/* relaxed: who cancels has a barrier between saying so and looking. */
+	if (unlikely(load_relaxed(&graph->cancelling)))
+		graph_await_cancel(graph);
+	if (unlikely(node->pages))
+		give_pages(share, node);
+	if (likely(node->outcome == SLEY_OUTCOME_SUCCESS))
+		chain_add(share, node);
+	else
+		remember(graph, node);
+	share->nr++;
+	drain_count_finished(worker);
+	if (kept && !may_keep(worker, kept)) {
+		graph_ready(kept);
+		kept = NULL;
+	}
+	if (!kept || share->nr >= graph->bulk)
+		settle(graph, share);
+	if (!kept)
+		return NULL;
+	kept->task.fiber = NULL;
+	return &kept->task;
+}
+
+/* A node waits for no inbox. */
+static void poke(struct sley_task *task)
+{
+	(void)task;
+}
+
+const struct turns graph_turns = { after_turn, poke };
