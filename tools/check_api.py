@@ -25,6 +25,7 @@ REQUIRED = ["Context", "Blocks", "Errors"]
 # Without a deadline these fail by cancellation only (or by misuse of the
 # object by its owner), and a task that does not care may go on.
 UNCHECKED = {
+    "sley_node_cancel": "it may have ended anyway",
     "sley_destroy": "fails only if two threads destroy it, or after fork()",
     "sley_sleep": "only cancelled",
     "sley_sleep_until": "only cancelled; the deadline is the success",
@@ -71,6 +72,15 @@ NO_TWIN = {
     "sley_defer_run": "what the user gave to SLEY_DEFER()",
     "sley_receive_tag": "takes a deadline",
     "sley_receive_where": "takes a deadline",
+    "sley_graph_destroy": "its nodes use it",
+    "sley_graph_submit": "its spec has a deadline",
+    "sley_graph_cancel": "waits for who submits at the same time",
+    "sley_graph_scope_open": "the same",
+    "sley_graph_scope_close": "the same",
+    "sley_graph_scope_cancel": "the same",
+    "sley_graph_scope_stats": "the same",
+    "sley_node_outcome": "the same",
+    "sley_node_explain": "the same",
     "sley_guard_lock": "half of SLEY_MUTEX_GUARD(), which cannot fail",
 }
 

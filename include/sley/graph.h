@@ -31,6 +31,7 @@
 SLEY_BEGIN_DECLS
 
 struct sley_graph;
+struct sley_graph_scope; /* <sley/graph_scope.h> */
 
 /* A node of a graph; never the same number again. */
 typedef uint64_t sley_node;
@@ -98,7 +99,8 @@ struct sley_node_spec {
 	uint32_t nr_order;
 	const char *name;     /* static text for reports                      */
 	uint64_t deadline_ns; /* of waiting for room; 0: none                 */
-	uint64_t reserved[4];
+	struct sley_graph_scope *scope; /* NULL: the graph itself             */
+	uint64_t reserved[7];
 };
 
 /* How a graph differs from the usual.  Zero means the default everywhere. */
@@ -245,10 +247,11 @@ sley_graph_wait_until(struct sley_graph *graph, uint64_t deadline_ns);
  * submitted before the next sley_graph_wait() returns is skipped, too.
  *
  * Context:  any thread
- * Blocks:   never
+ * Blocks:   the fiber, while another caller is in the graph; a plain thread
+ *           sleeps
  * Errors:   none
  */
-SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
 sley_graph_cancel(struct sley_graph *graph);
 
 /*
@@ -269,11 +272,12 @@ sley_node_cancel(struct sley_graph *graph, sley_node node);
  * @code, if it is not NULL, is what its function returned, or -ECANCELED.
  *
  * Context:  any thread
- * Blocks:   never
+ * Blocks:   the fiber, while another caller is in the graph; a plain thread
+ *           sleeps
  * Order:    unless it has not ended: what it did happens before the return.
  * Errors:   none; SLEY_OUTCOME_SUCCESS for those the graph has forgotten
  */
-SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS enum sley_outcome
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER enum sley_outcome
 sley_node_outcome(struct sley_graph *graph, sley_node node, int *code);
 
 /*
@@ -283,11 +287,12 @@ sley_node_outcome(struct sley_graph *graph, sley_node node, int *code);
  * or directory".  @text is cut where it does not fit.
  *
  * Context:  any thread
- * Blocks:   never
+ * Blocks:   the fiber, while another caller is in the graph; a plain thread
+ *           sleeps
  * Errors:   -ESRCH  it did not fail, or is forgotten; else the length of the whole
  *                   text
  */
-SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_node_explain(struct sley_graph *graph, sley_node node, char *text,
 		  size_t size);
 

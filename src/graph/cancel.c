@@ -11,6 +11,7 @@
  *
  * Edges:
  *
+ *   R1  see graph.h
  *   K1  who cancels is done -> who ends goes on : the flags of the task, which the
  *       next node in its place sets anew
  */
@@ -21,15 +22,14 @@
 
 void graph_await_cancel(struct sley_graph *graph)
 {
-	while (load_acquire(&graph->cancelling)) /* K1 */
-		spin_hint(&graph->cancelling);
-}
+	unsigned int tries = 0;
 
-static void begin(struct sley_graph *graph)
-{
-	/* relaxed: the barrier orders it. */
-	(void)add_relaxed(&graph->cancelling, 1);
-	os_membarrier();
+	while (load_acquire(&graph->cancelling)) { /* K1 */
+		spin_hint(&graph->cancelling);
+		/* Who cancels may need this very CPU. */
+		if (unlikely(++tries % 128 == 0))
+			spin_yield();
+	}
 }
 
 static void end(struct sley_graph *graph)
@@ -37,7 +37,7 @@ static void end(struct sley_graph *graph)
 	(void)sub_release(&graph->cancelling, 1); /* K1 */
 }
 
-/* Between begin() and end().  It has not ended if @life is open. */
+/* While cancelling is asked for.  It has not ended if @life is open. */
 static bool cancel_running(struct node *node, uint32_t life)
 {
 	if (edges_look(&node->consumers, life) != EDGES_ADDED)
@@ -55,7 +55,7 @@ int sley_node_cancel(struct sley_graph *graph, sley_node id)
 	if (id == SLEY_NO_NODE)
 		return -ESRCH;
 	node = places_node(&graph->places, node_index_of(id));
-	begin(graph);
+	graph_ask(graph, &graph->cancelling);
 	/* relaxed: a request; that of another life is none. */
 	store_relaxed(&node->skipped, node_life_of(id));
 	there = cancel_running(node, node_life_of(id));
@@ -63,27 +63,61 @@ int sley_node_cancel(struct sley_graph *graph, sley_node id)
 	return there ? 0 : -ESRCH;
 }
 
-/*
- * Those that start from now on see the word.  Those that looked at it before were
- * RUNNING by then, and are seen to be: the barrier of begin() is in between.
- */
-void sley_graph_cancel(struct sley_graph *graph)
+/* With the lock: the scope and those in it. */
+static void mark(struct sley_graph_scope *outer)
 {
+	struct sley_graph *graph = outer->graph;
+	struct sley_graph_scope *scope;
+
+	(void)add_acq_rel(&outer->cancelled, 1); /* R1 */
+	for (scope = graph->scopes; scope; scope = scope->next) {
+		if (scope_is_within(scope, outer) && scope != outer)
+			(void)add_acq_rel(&scope->cancelled, 1); /* R1 */
+	}
+}
+
+/*
+ * What runs in a scope that is marked.  Those that start from now on see the mark;
+ * those that looked at it before were RUNNING by then, and are seen to be.
+ */
+static void cancel_marked(struct sley_graph *graph, uint32_t nr)
+{
+	for (uint32_t i = 1; i < nr; i++) {
+		struct node *node = places_node(&graph->places, i);
+		uint32_t life = edges_life(&node->consumers);
+		uint32_t state;
+
+		/* One that is open stays a node until we are done. */
+		if (edges_look(&node->consumers, life) != EDGES_ADDED)
+			continue;
+		state = task_state_of(task_load(&node->task));
+		/* relaxed: set with the lock, by this one or another. */
+		if ((state == TASK_RUNNING || state == TASK_BLOCKED) &&
+		    load_relaxed(&node->scope->cancelled))
+			(void)cancel_running(node, life);
+	}
+}
+
+static void cancel_scope(struct sley_graph_scope *scope)
+{
+	struct sley_graph *graph = scope->graph;
 	uint32_t nr;
 
 	sley_mutex_lock(&graph->lock);
+	mark(scope);
 	nr = graph->places.nr_used;
-	sley_mutex_unlock(&graph->lock);
-	/* relaxed: the barrier orders it. */
-	store_relaxed(&graph->cancelled, 1);
-	begin(graph);
-	for (uint32_t i = 1; i < nr; i++) {
-		struct node *node = places_node(&graph->places, i);
-		uint32_t state = task_state_of(task_load(&node->task));
-
-		if (state == TASK_RUNNING || state == TASK_BLOCKED)
-			(void)cancel_running(node,
-					     edges_life(&node->consumers));
-	}
+	graph_ask(graph, &graph->cancelling);
+	cancel_marked(graph, nr);
 	end(graph);
+	sley_mutex_unlock(&graph->lock);
+}
+
+void sley_graph_cancel(struct sley_graph *graph)
+{
+	cancel_scope(&graph->root);
+}
+
+void sley_graph_scope_cancel(struct sley_graph_scope *scope)
+{
+	cancel_scope(scope);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph.c - the life of a graph, and waiting for it.
+ * graph.c - the life of a graph.
  */
 #include "graph/graph.h"
 
@@ -57,6 +57,8 @@ static void init(struct sley_graph *graph, struct sley *rt,
 	if (bulk > BULK_MAX)
 		bulk = BULK_MAX;
 	graph->bulk = bulk && rt->nr_workers ? bulk : 1;
+	graph->membarrier = rt->idle.membarrier;
+	graph->root.graph = graph;
 	places_init(&graph->places, &rt->mem);
 	graph->map.is_over = is_over;
 	graph->map.arg = graph;
@@ -86,86 +88,17 @@ int sley_graph_create(struct sley_graph **out,
 	return 0;
 }
 
-/* ---- waiting ---------------------------------------------------------------------------- */
-
-/* All has ended: what went wrong, and nothing is left of it.  With the lock. */
-static int begin_anew(struct sley_graph *graph)
-{
-	uint32_t first = graph->first;
-	int err = 0;
-
-	if (unlikely(graph->failed)) {
-		struct node *node = graph->failed, *next;
-
-		err = first ? places_node(&graph->places, first)->code
-			    : -ECANCELED;
-		for (; node; node = next) {
-			next = node->next;
-			edges_bury(&node->consumers);
-			places_give(&graph->places, node, node);
-		}
-		graph->failed = NULL;
-		graph->first = 0;
-	}
-	/* relaxed: a request that was obeyed. */
-	store_relaxed(&graph->cancelled, 0);
-	access_forget(&graph->map);
-	return err;
-}
-
-/* With the lock, which is given back meanwhile. */
-static int wait_locked(struct sley_graph *graph, uint64_t deadline_ns,
-		       enum wait_flags flags)
-{
-	int err = 0;
-
-	graph->nr_waiting++;
-	/* relaxed: the lock, and C1 for who has ended. */
-	while (!err &&
-	       countdown_of(load_acquire(&graph->pending.word))) { /* C1 */
-		uint32_t credit = graph->credit;
-
-		graph->credit = 0;
-		sley_mutex_unlock(&graph->lock);
-		if (credit)
-			(void)countdown_sub(&graph->pending, credit);
-		err = countdown_wait(&graph->pending, deadline_ns, flags);
-		sley_mutex_lock(&graph->lock);
-	}
-	graph->nr_waiting--;
-	return err;
-}
-
-static int wait(struct sley_graph *graph, uint64_t deadline_ns,
-		enum wait_flags flags)
-{
-	int err;
-
-	sley_mutex_lock(&graph->lock);
-	err = wait_locked(graph, deadline_ns, flags);
-	if (!err)
-		err = begin_anew(graph);
-	sley_mutex_unlock(&graph->lock);
-	return err;
-}
-
-int sley_graph_wait(struct sley_graph *graph)
-{
-	return wait(graph, SLEY_FOREVER, WAIT_SHIELDED);
-}
-
-int sley_graph_wait_until(struct sley_graph *graph, uint64_t deadline_ns)
-{
-	return wait(graph, deadline_ns, 0);
-}
-
 void sley_graph_destroy(struct sley_graph *graph)
 {
 	struct mem *mem;
 
 	if (!graph)
 		return;
-	(void)wait(graph, SLEY_FOREVER, WAIT_SHIELDED);
+	sley_mutex_lock(&graph->lock);
+	(void)scope_await(&graph->root, SLEY_FOREVER, WAIT_SHIELDED);
+	(void)scope_forget(&graph->root);
+	sley_mutex_unlock(&graph->lock);
+	sley_check(!graph->scopes, "a graph is destroyed after its scopes");
 	mem = &graph->rt->mem;
 	access_map_destroy(&graph->map);
 	node_list_destroy(&graph->found, mem);

@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph.h - a graph: its nodes, who waits for them, and how they are counted.
+ * graph.h - a graph: its nodes, its scopes, and how they are counted.
  *
  * What submits takes the lock, a mutex: so the order in which nodes were submitted
  * is one order, and who reads and writes what is known in that order.  Nodes that
  * end never take it.
  *
- * Nodes are counted, in pending, when they are submitted, and counted off when they
- * have ended.  Both in bulk, since the two are on different CPUs: who submits
- * counts CREDIT nodes in advance, and each worker keeps those it has ended in a
- * share of its own until it has nothing more at hand.  Somebody who waits gives
- * back the credit first, and as long as anybody waits there is none.
+ * Each node is of a scope, if no other of the graph's root.  It is counted there, in
+ * pending, when it is submitted, and counted off when it has ended.  Both in bulk,
+ * since the two are on different CPUs: who submits counts CREDIT nodes in advance,
+ * and each worker keeps those it has ended in a share of its own until it has
+ * nothing more at hand.  Somebody who waits gives back the credit first, and as
+ * long as anybody waits there is none.
  *
- * It has no edges of its own: those of node.h and places.h, and of the countdown.
+ * Some things are rare: that somebody waits for room, or cancels.  Who wants one of
+ * them says so in a word (graph_ask), then looks at what the others do; who does
+ * it looks at the word afterwards (graph_look).  The one who asks has
+ * os_membarrier() in between, so that looking costs nothing; where there is none,
+ * both sides read-modify-write the word.
+ *
+ * Edges:
+ *
+ *   R1  who asks, then looks <-> who acts, then looks for who asks : one of them
+ *       sees the other
  */
 #ifndef SLEY_GRAPH_GRAPH_H
 #define SLEY_GRAPH_GRAPH_H
@@ -22,6 +32,7 @@
 #include "graph/access.h"
 #include "graph/places.h"
 
+#include <sley/graph_scope.h>
 #include <sley/sync.h>
 
 #define GRAPH_CREDIT 64
@@ -30,7 +41,24 @@
 struct share {
 	cache_aligned struct node *first;
 	struct node *last;
-	uint32_t nr; /* nodes that have ended */
+	struct sley_graph_scope *scope; /* of all of them        */
+	uint32_t nr;                    /* nodes that have ended */
+};
+
+struct sley_graph_scope {
+	struct sley_graph *graph;
+	struct sley_graph_scope *parent; /* NULL: the root                   */
+	struct sley_graph_scope *next;   /* of the graph (lock)              */
+	uint32_t depth;
+	bool closed;         /* nobody submits to it any more (lock)         */
+	uint32_t credit;     /* (lock)                                       */
+	uint32_t nr_waiting; /* for it (lock)                                */
+	uint32_t nr_nested;  /* scopes there are, whose parent it is (lock)  */
+	uint32_t cancelled;  /* skip all                                     */
+	struct sley_graph_scope_stats stats; /* (lock)                       */
+	cache_aligned struct sley_waitq pending;
+	struct node *failed; /* and those that were skipped: chained         */
+	uint32_t first;      /* the first one to fail, or 0                  */
 };
 
 struct sley_graph {
@@ -39,22 +67,46 @@ struct sley_graph {
 	uint32_t max_nodes;
 	uint32_t bulk;     /* how many a share may hold                     */
 	uint32_t nr_share; /* 0: workers come and go, and keep nothing      */
+	bool membarrier;   /* there is                                      */
 	struct sley_mutex lock;
-	uint32_t credit;     /* (lock) */
-	uint32_t nr_waiting; /* in sley_graph_wait() (lock)                 */
-	uint32_t stamp;      /* of this submission (lock)                   */
+	uint32_t stamp;         /* of this submission (lock)                */
 	struct node_list found; /* who the next node waits for (lock)       */
 	struct access_map map;  /* (lock)                                   */
-	uint32_t full;          /* somebody waits for room                  */
 	struct sley_event room; /* when places were given back              */
+	struct sley_graph_scope *scopes; /* but the root (lock)             */
 	struct places places;
-	cache_aligned struct sley_waitq pending;
-	struct node *failed; /* and those that were skipped: chained        */
-	uint32_t cancelled;  /* skip all                                    */
-	uint32_t cancelling; /* how many are about to cancel what runs      */
-	uint32_t first;      /* the first one to fail, or 0                 */
+	cache_aligned uint32_t full; /* so many wait for room               */
+	uint32_t cancelling; /* so many are about to cancel what runs       */
+	struct sley_graph_scope root;
 	struct share share[];
 };
+
+/* A rare one: from here on it sees what others do, or they see the word. */
+static inline void graph_ask(struct sley_graph *graph, uint32_t *word)
+{
+	(void)add_acq_rel(word, 1); /* R1 */
+	if (likely(graph->membarrier))
+		os_membarrier();
+}
+
+/* By the others, after what they have done: does anybody ask? */
+static inline uint32_t graph_look(struct sley_graph *graph, uint32_t *word)
+{
+	if (unlikely(!graph->membarrier))
+		return add_acq_rel(word, 0); /* R1 */
+	compiler_barrier();
+	/* relaxed: R1 is ordered by os_membarrier(). */
+	return load_relaxed(word);
+}
+
+/* @scope is @outer, or within it. */
+static inline bool scope_is_within(const struct sley_graph_scope *scope,
+				   const struct sley_graph_scope *outer)
+{
+	while (scope && scope != outer)
+		scope = scope->parent;
+	return scope;
+}
 
 /* ---- run.c: nodes that run and end ------------------------------------------- */
 
@@ -70,5 +122,22 @@ void graph_ready(struct node *node);
 
 /* Between the end of a node and the next life of its place. */
 void graph_await_cancel(struct sley_graph *graph);
+
+/* ---- wait.c --------------------------------------------------------------------- */
+
+/*
+ * With the lock, which is given back meanwhile: until nothing of @scope is left.
+ * 0, -ETIMEDOUT or -ECANCELED.
+ */
+int scope_await(struct sley_graph_scope *scope, uint64_t deadline_ns,
+		enum wait_flags flags);
+
+/* All of @scope has ended: what went wrong, which is forgotten.  (lock) */
+int scope_forget(struct sley_graph_scope *scope);
+
+/* ---- scope.c -------------------------------------------------------------------- */
+
+/* Those that are closed, and have come to their end, are no more.  (lock) */
+void scopes_reap(struct sley_graph *graph);
 
 #endif

@@ -18,7 +18,7 @@
  *
  * A node that has ended well is gone: its place may be taken by another one, in the
  * next life of its edge list.  Those that have failed or were skipped stay until
- * sley_graph_wait() has seen them.
+ * somebody has waited for their scope.
  *
  * A place is 256 bytes, 32 cells of 8.  Each cell can be an edge, so that the number
  * of an edge is that of its place and its cell.  A node has NODE_EDGES of them.  If
@@ -50,7 +50,7 @@ struct node {
 	uint32_t index;
 	uint32_t pages; /* the first one, or 0 */
 	sley_node_fn *fn;
-	struct sley_graph *graph;
+	struct sley_graph_scope *scope;
 	uint32_t nr_missing;
 	uint32_t stamp;   /* of the submission that waits for it already      */
 	int32_t code;     /* what it returned, or that of its cause           */

@@ -23,7 +23,7 @@ static bool is_skipped(const struct node *node)
 	return load_relaxed(&node->cause) ||
 	       /* relaxed: a request; it orders nothing. */
 	       load_relaxed(&node->skipped) == edges_life(&node->consumers) ||
-	       load_relaxed(&node->graph->cancelled) ||
+	       graph_look(node->scope->graph, &node->scope->cancelled) ||
 	       unlikely(worker_current()->cancelled);
 }
 
@@ -53,7 +53,7 @@ void graph_turn(void *task)
 
 void graph_ready(struct node *node)
 {
-	struct sley *rt = node->graph->rt;
+	struct sley *rt = node->scope->graph->rt;
 	struct worker *worker = worker_current();
 
 	if (unlikely(!worker || worker->rt != rt || !rt->nr_workers)) {
@@ -75,9 +75,9 @@ static bool may_keep(struct worker *worker, const struct node *node)
 }
 
 /* Lets all go that wait for @node; returns the last one that may start, or NULL. */
-static struct node *release_consumers(struct node *node)
+static struct node *release_consumers(const struct places *places,
+				      struct node *node)
 {
-	const struct places *places = &node->graph->places;
 	bool well = likely(node->outcome == SLEY_OUTCOME_SUCCESS);
 	uint32_t id = edges_close(&node->consumers, well);
 	struct node *kept = NULL;
@@ -110,9 +110,9 @@ static void chain_add(struct share *share, struct node *node)
 }
 
 /* The pages it had for its edges, none of which is in a list any more. */
-static noinline void give_pages(struct share *share, struct node *node)
+static noinline void give_pages(const struct places *places,
+				struct share *share, const struct node *node)
 {
-	struct places *places = &node->graph->places;
 	uint32_t index = node->pages;
 
 	while (index) {
@@ -126,23 +126,23 @@ static noinline void give_pages(struct share *share, struct node *node)
 }
 
 /* It stays where it is, for those who ask. */
-static noinline void remember(struct sley_graph *graph, struct node *node)
+static noinline void remember(struct sley_graph_scope *scope, struct node *node)
 {
 	/* relaxed: a guess, checked by the swap and never followed. */
-	struct node *top = load_relaxed(&graph->failed);
+	struct node *top = load_relaxed(&scope->failed);
 	uint32_t none = 0;
 
 	if (node->outcome != SLEY_OUTCOME_SKIPPED)
 		/* relaxed: read when all have ended. */
-		(void)cas_relaxed(&graph->first, &none, node->index);
+		(void)cas_relaxed(&scope->first, &none, node->index);
 	do {
 		node->next = top;
 		/* relaxed: read when all have ended. */
 	} while (chaos_says(CHAOS_LOSE) ||
-		 !cas_relaxed(&graph->failed, &top, node));
+		 !cas_relaxed(&scope->failed, &top, node));
 }
 
-/* All that is in @share is over; nothing of @graph is touched afterwards. */
+/* All that is in @share is over; nothing of it is touched afterwards. */
 static void settle(struct sley_graph *graph, struct share *share)
 {
 	uint32_t nr = share->nr;
@@ -151,35 +151,42 @@ static void settle(struct sley_graph *graph, struct share *share)
 	if (share->first)
 		places_give(&graph->places, share->first, share->last);
 	share->first = NULL;
-	/* The push above is not moved behind the look. */
-	compiler_barrier();
-	/* relaxed: os_membarrier() of who waits for room orders it. */
-	if (unlikely(load_relaxed(&graph->full)))
+	if (unlikely(graph_look(graph, &graph->full)))
 		sley_event_set(&graph->room);
-	(void)countdown_sub(&graph->pending, nr);
+	(void)countdown_sub(&share->scope->pending, nr);
+}
+
+static void end(struct sley_graph *graph, struct share *share,
+		struct node *node)
+{
+	struct sley_graph_scope *scope = node->scope;
+
+	if (unlikely(share->nr && share->scope != scope))
+		settle(graph, share);
+	share->scope = scope;
+	share->nr++;
+	if (unlikely(graph_look(graph, &graph->cancelling)))
+		graph_await_cancel(graph);
+	if (unlikely(node->pages))
+		give_pages(&graph->places, share, node);
+	if (likely(node->outcome == SLEY_OUTCOME_SUCCESS))
+		chain_add(share, node);
+	else
+		remember(scope, node);
 }
 
 static struct sley_task *after_turn(struct worker *worker,
 				    struct sley_task *task)
 {
 	struct node *node = node_of(task);
-	struct sley_graph *graph = node->graph;
+	struct sley_graph *graph = node->scope->graph;
 	struct share alone = { .first = NULL };
-	struct share *share = worker->index < graph->nr_share
-				      ? &graph->share[worker->index]
-				      : &alone;
-	struct node *kept = release_consumers(node);
+	struct share *share = &alone;
+	struct node *kept = release_consumers(&graph->places, node);
 
-	/* relaxed: who cancels has a barrier between saying so and looking. */
-	if (unlikely(load_relaxed(&graph->cancelling)))
-		graph_await_cancel(graph);
-	if (unlikely(node->pages))
-		give_pages(share, node);
-	if (likely(node->outcome == SLEY_OUTCOME_SUCCESS))
-		chain_add(share, node);
-	else
-		remember(graph, node);
-	share->nr++;
+	if (likely(worker->index < graph->nr_share))
+		share = &graph->share[worker->index];
+	end(graph, share, node);
 	drain_count_finished(worker);
 	if (kept && !may_keep(worker, kept)) {
 		graph_ready(kept);

@@ -31,7 +31,7 @@ static bool modes_are_known(const struct sley_node_spec *spec)
 	return true;
 }
 
-static int check(struct sley_node_spec *spec,
+static int check(const struct sley_graph *graph, struct sley_node_spec *spec,
 		 const struct sley_node_spec *given)
 {
 	int err = options_copy(spec, sizeof(*spec), given);
@@ -42,6 +42,7 @@ static int check(struct sley_node_spec *spec,
 	    spec->priority > SLEY_PRIORITY_MAX)
 		return SLEY_EPRIORITY;
 	if (!given || !spec->fn || spec->arg_size > SLEY_NODE_ARG_MAX ||
+	    (spec->scope && spec->scope->graph != graph) ||
 	    !modes_are_known(spec))
 		return -EINVAL;
 	return 0;
@@ -56,7 +57,8 @@ static bool is_own_node(const struct sley_graph *graph)
 	struct sley_task *task = worker && worker->strand ? worker->strand->task
 							  : NULL;
 
-	return task && task->fn == graph_turn && node_of(task)->graph == graph;
+	return task && task->fn == graph_turn &&
+	       node_of(task)->scope->graph == graph;
 }
 
 static bool has_room(struct sley_graph *graph)
@@ -68,24 +70,23 @@ static bool has_room(struct sley_graph *graph)
 }
 
 /* With the lock, which is given back meanwhile: 0, -EAGAIN or -ECANCELED. */
-static int wait_for_room(struct sley_graph *graph, uint64_t deadline_ns)
+static noinline int wait_for_room(struct sley_graph *graph,
+				  uint64_t deadline_ns)
 {
 	int err = 0;
 
+	graph_ask(graph, &graph->full);
 	while (!err && !has_room(graph)) {
 		sley_event_clear(&graph->room);
-		/* relaxed: the barrier orders it. */
-		store_relaxed(&graph->full, 1);
-		os_membarrier();
+		/* Who sets it from here on is not overlooked. */
 		if (has_room(graph))
 			break;
 		sley_mutex_unlock(&graph->lock);
 		err = sley_event_wait_until(&graph->room, deadline_ns);
 		sley_mutex_lock(&graph->lock);
 	}
-	/* relaxed: those who wait set it again. */
-	store_relaxed(&graph->full, 0);
-	sley_event_set(&graph->room);
+	/* relaxed: it was wanted by this one alone. */
+	(void)sub_relaxed(&graph->full, 1);
 	return err == -ETIMEDOUT ? -EAGAIN : err;
 }
 
@@ -273,9 +274,9 @@ static uint32_t wire(struct sley_graph *graph, struct node *node,
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 /* The runtime waits for it from here on: 0, or why it does not. */
-static int count(struct sley_graph *graph, struct node *node)
+static int count(struct sley_graph_scope *scope, struct node *node)
 {
-	struct sley *rt = graph->rt;
+	struct sley *rt = scope->graph->rt;
 	struct worker *worker = worker_current();
 	int err;
 
@@ -288,23 +289,23 @@ static int count(struct sley_graph *graph, struct node *node)
 			return err;
 		node->task.fiber = rt->worker[0];
 	}
-	if (!graph->credit) {
-		graph->credit = graph->nr_waiting ? 1 : GRAPH_CREDIT;
-		countdown_add(&graph->pending, graph->credit);
+	if (!scope->credit) {
+		scope->credit = scope->nr_waiting ? 1 : GRAPH_CREDIT;
+		countdown_add(&scope->pending, scope->credit);
 	}
-	graph->credit--;
+	scope->credit--;
 	return 0;
 }
 
-static void fill(struct sley_graph *graph, struct node *node,
+static void fill(struct node *node, struct sley_graph_scope *scope,
 		 const struct sley_node_spec *spec)
 {
 	unsigned int level = (unsigned int)(spec->priority + LEVEL_DEFAULT);
-	uint32_t flags = runtime_task_flags(graph->rt) | TASK_TURNS;
+	uint32_t flags = runtime_task_flags(scope->graph->rt) | TASK_TURNS;
 	struct sley_task *task = &node->task;
 
 	/* Where bound threads run the tasks, each runs what it submitted. */
-	if (unlikely(!graph->rt->nr_workers))
+	if (unlikely(!scope->graph->rt->nr_workers))
 		flags |= TASK_PINNED;
 
 	task->fn = graph_turn;
@@ -315,7 +316,7 @@ static void fill(struct sley_graph *graph, struct node *node,
 	task->name = spec->name;
 	task_build(task, level, flags);
 	node->fn = spec->fn;
-	node->graph = graph;
+	node->scope = scope;
 	/* relaxed: nobody knows it yet. */
 	store_relaxed(&node->nr_missing, NODE_GUARD);
 	/* relaxed: as above. */
@@ -327,6 +328,8 @@ static void fill(struct sley_graph *graph, struct node *node,
 static int add(struct sley_graph *graph, const struct sley_node_spec *spec,
 	       struct node **out, uint32_t *nr)
 {
+	struct sley_graph_scope *scope = spec->scope ? spec->scope
+						     : &graph->root;
 	uint32_t nr_after = 0;
 	struct node *node;
 	int err = take_place(graph, spec, &node);
@@ -338,17 +341,21 @@ static int add(struct sley_graph *graph, const struct sley_node_spec *spec,
 	if (!err && graph->found.nr > NODE_EDGES)
 		err = take_pages(graph, node, graph->found.nr - NODE_EDGES);
 	if (!err)
-		err = count(graph, node);
+		err = count(scope, node);
 	if (err) {
 		give_back_pages(graph, node);
 		places_give(&graph->places, node, node);
 		return err;
 	}
-	fill(graph, node, spec);
+	fill(node, scope, spec);
 	edges_open(&node->consumers, edges_life(&node->consumers));
 	access_note(&graph->map, spec->access, spec->nr_access,
 		    node_id(node->index, edges_life(&node->consumers)));
 	*nr = wire(graph, node, nr_after);
+	scope->stats.submitted++;
+	scope->stats.edges += *nr;
+	if (graph->places.nr_taken > scope->stats.most)
+		scope->stats.most = graph->places.nr_taken;
 	*out = node;
 	return 0;
 }
@@ -359,7 +366,7 @@ int sley_graph_submit(struct sley_graph *graph, sley_node *id,
 	struct sley_node_spec spec;
 	struct node *node = NULL;
 	uint32_t nr = 0;
-	int err = check(&spec, given);
+	int err = check(graph, &spec, given);
 
 	if (id)
 		*id = SLEY_NO_NODE;

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wait.c - waiting for a graph, or a scope of it, and hearing what went wrong.
+ *
+ * Who waits for a scope waits for those in it, one after the other, and looks again
+ * from the beginning with the lock held: nobody submits then.
+ *
+ * Edges:
+ *
+ *   C1  see core/countdown.h
+ */
+#include "graph/graph.h"
+
+#include <errno.h>
+#include <sley/time.h>
+
+/* ---- until nothing is left ---------------------------------------------------------- */
+
+static bool is_busy(struct sley_graph_scope *scope)
+{
+	/* What is credit only was not submitted. */
+	return countdown_of(load_acquire(&scope->pending.word)) > /* C1 */
+	       scope->credit;
+}
+
+/* A scope within @outer, or itself, that has something left; or NULL. */
+static struct sley_graph_scope *find_busy(struct sley_graph_scope *outer)
+{
+	struct sley_graph_scope *scope;
+
+	if (is_busy(outer))
+		return outer;
+	for (scope = outer->graph->scopes; scope; scope = scope->next) {
+		if (is_busy(scope) && scope_is_within(scope, outer))
+			return scope;
+	}
+	return NULL;
+}
+
+/* With the lock, which is given back meanwhile. */
+static int await_one(struct sley_graph_scope *scope, uint64_t deadline_ns,
+		     enum wait_flags flags)
+{
+	uint32_t credit = scope->credit;
+	int err;
+
+	scope->nr_waiting++;
+	scope->credit = 0;
+	sley_mutex_unlock(&scope->graph->lock);
+	if (credit)
+		(void)countdown_sub(&scope->pending, credit);
+	err = countdown_wait(&scope->pending, deadline_ns, flags);
+	sley_mutex_lock(&scope->graph->lock);
+	scope->nr_waiting--;
+	return err;
+}
+
+int scope_await(struct sley_graph_scope *outer, uint64_t deadline_ns,
+		enum wait_flags flags)
+{
+	struct sley_graph_scope *scope;
+	int err = 0;
+
+	/* It stays while those in it are waited for. */
+	outer->nr_waiting++;
+	while (!err && (scope = find_busy(outer)))
+		err = await_one(scope, deadline_ns, flags);
+	outer->nr_waiting--;
+	return err;
+}
+
+/* ---- what went wrong ----------------------------------------------------------------- */
+
+/* Its own failures, if it has any: *@err is the first. */
+static void forget_own(struct sley_graph_scope *scope, int *err)
+{
+	struct places *places = &scope->graph->places;
+	struct node *node = scope->failed, *next;
+
+	if (!node)
+		return;
+	if (scope->first)
+		*err = places_node(places, scope->first)->code;
+	else if (!*err)
+		*err = -ECANCELED;
+	for (; node; node = next) {
+		next = node->next;
+		edges_bury(&node->consumers);
+		places_give(places, node, node);
+	}
+	scope->failed = NULL;
+	scope->first = 0;
+}
+
+int scope_forget(struct sley_graph_scope *outer)
+{
+	struct sley_graph *graph = outer->graph;
+	struct sley_graph_scope *scope;
+	int err = 0;
+
+	for (scope = graph->scopes; scope; scope = scope->next) {
+		if (scope_is_within(scope, outer))
+			forget_own(scope, &err);
+	}
+	if (outer == &graph->root)
+		forget_own(outer, &err);
+	/* relaxed: a request that was obeyed. */
+	store_relaxed(&outer->cancelled, 0);
+	if (outer == &graph->root)
+		access_forget(&graph->map);
+	scopes_reap(graph);
+	return err;
+}
+
+static int wait(struct sley_graph_scope *scope, uint64_t deadline_ns,
+		enum wait_flags flags)
+{
+	struct sley_graph *graph = scope->graph;
+	int err;
+
+	sley_mutex_lock(&graph->lock);
+	err = scope_await(scope, deadline_ns, flags);
+	if (!err)
+		err = scope_forget(scope);
+	sley_mutex_unlock(&graph->lock);
+	return err;
+}
+
+int sley_graph_wait(struct sley_graph *graph)
+{
+	return wait(&graph->root, SLEY_FOREVER, WAIT_SHIELDED);
+}
+
+int sley_graph_wait_until(struct sley_graph *graph, uint64_t deadline_ns)
+{
+	return wait(&graph->root, deadline_ns, 0);
+}
+
+int sley_graph_scope_wait(struct sley_graph_scope *scope)
+{
+	return wait(scope, SLEY_FOREVER, WAIT_SHIELDED);
+}
+
+int sley_graph_scope_wait_until(struct sley_graph_scope *scope,
+				uint64_t deadline_ns)
+{
+	return wait(scope, deadline_ns, 0);
+}
