@@ -34,7 +34,11 @@ SLEY_BEGIN_DECLS
 	  "sley_cpus_usable(), taskset and the cgroup's cpuset")               \
 	X(SLEY_EKILLED, -4103, "the process was killed")                       \
 	X(SLEY_ERESTARTS, -4104,                                               \
-	  "children of a supervisor failed more often than it tolerates")
+	  "children of a supervisor failed more often than it tolerates")      \
+	X(SLEY_EAFFINITY, -4105,                                               \
+	  "a node runs on a worker of its runtime that is in .eligible")       \
+	X(SLEY_EGANG, -4106,                                                   \
+	  "a gang has no more members than there are workers that may run it")
 
 #define SLEY_ERROR_ENUM(name, value, text) name = value,
 enum { SLEY_ERRORS(SLEY_ERROR_ENUM) };

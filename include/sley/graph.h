@@ -100,7 +100,12 @@ struct sley_node_spec {
 	const char *name;     /* static text for reports                      */
 	uint64_t deadline_ns; /* of waiting for room; 0: none                 */
 	struct sley_graph_scope *scope; /* NULL: the graph itself             */
-	uint64_t reserved[7];
+	const uint64_t *eligible; /* bit i: worker i may run it; NULL: all do */
+	uint32_t nr_eligible;     /* words of it                              */
+	uint32_t affinity; /* 1 + the worker it runs on; 0: any of them */
+	uint32_t gang;     /* how many run it at once; 0: one          */
+	uint32_t reserved0;
+	uint64_t reserved[4];
 };
 
 /* How a graph differs from the usual.  Zero means the default everywhere. */
@@ -187,6 +192,11 @@ sley_graph_destroy(struct sley_graph *graph);
  * If the graph is full the caller waits for room, up to @spec->deadline_ns.  A
  * node of the same graph does not wait: it would wait for itself.
  *
+ * A gang is a node whose function is called so many times, each on a worker of its
+ * own: none of them starts before all are there.  They may wait for each other,
+ * with anything of this library.  sley_node_member() tells them apart; the first
+ * error of one of them is that of the node.
+ *
  * @node, if it is not NULL, names it to later calls.
  *
  * Context:  any thread
@@ -200,6 +210,9 @@ sley_graph_destroy(struct sley_graph *graph);
  *                       one, or a node named is of the future
  *           -E2BIG      a newer field is set
  *           SLEY_EPRIORITY
+ *           SLEY_EAFFINITY  the worker is none, or not among those eligible; or
+ *                           nobody is
+ *           SLEY_EGANG  more members than workers that are eligible
  *           -EAGAIN     the graph was full until the deadline
  *           -ECANCELED  while it waited
  *           -ENOMEM     the node was not added
@@ -265,6 +278,15 @@ sley_graph_cancel(struct sley_graph *graph);
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_node_cancel(struct sley_graph *graph, sley_node node);
+
+/*
+ * sley_node_member - which member of its gang the caller is, from 0.
+ *
+ * Context:  a node
+ * Blocks:   never
+ * Errors:   none; 0 for what is no member of a gang
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint32_t sley_node_member(void);
 
 /*
  * sley_node_outcome - what became of @node.

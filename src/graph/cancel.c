@@ -16,6 +16,7 @@
  *       next node in its place sets anew
  */
 #include "core/wait.h"
+#include "graph/gang.h"
 #include "graph/graph.h"
 
 #include <errno.h>
@@ -42,7 +43,9 @@ static bool cancel_running(struct node *node, uint32_t life)
 {
 	if (edges_look(&node->consumers, life) != EDGES_ADDED)
 		return false;
-	if (task_cancel(&node->task))
+	if (node->placing && node->placing->gang)
+		gang_cancel(node);
+	else if (task_cancel(&node->task))
 		task_enqueue(&node->task);
 	return true;
 }
@@ -92,8 +95,9 @@ static void cancel_marked(struct sley_graph *graph, uint32_t nr)
 			continue;
 		state = task_state_of(task_load(&node->task));
 		/* relaxed: set with the lock, by this one or another. */
-		if ((state == TASK_RUNNING || state == TASK_BLOCKED) &&
-		    load_relaxed(&node->scope->cancelled))
+		if (load_relaxed(&node->scope->cancelled) &&
+		    (state == TASK_RUNNING || state == TASK_BLOCKED ||
+		     node->placing))
 			(void)cancel_running(node, life);
 	}
 }

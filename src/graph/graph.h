@@ -118,6 +118,9 @@ void graph_turn(void *task);
 /* @node misses nobody: it is queued. */
 void graph_ready(struct node *node);
 
+/* Its function is not to be called. */
+bool node_is_skipped(const struct node *node);
+
 /* ---- cancel.c ------------------------------------------------------------------- */
 
 /* Between the end of a node and the next life of its place. */

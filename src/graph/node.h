@@ -39,8 +39,8 @@
 #include <sley/graph.h>
 
 #define NODE_CELLS 32
-#define NODE_EDGES 8
-#define NODE_FIRST_EDGE 16 /* its cell */
+#define NODE_EDGES 7
+#define NODE_FIRST_EDGE 17 /* its cell */
 #define NODE_GUARD (1u << 30)
 
 struct node {
@@ -58,6 +58,7 @@ struct node {
 	uint32_t skipped; /* the life in which it is to be skipped            */
 	uint32_t outcome; /* enum sley_outcome                                */
 	struct node *next; /* of those that are free, or have failed          */
+	struct placing *placing; /* NULL: any worker                          */
 	struct edge edge[NODE_EDGES];
 	unsigned char arg[SLEY_NODE_ARG_MAX];
 };

@@ -12,19 +12,23 @@
 #include "core/drain.h"
 #include "core/turn.h"
 #include "graph/graph.h"
+#include "graph/placing.h"
 
 #include <errno.h>
 
 /* ---- the turn ------------------------------------------------------------------- */
 
-static bool is_skipped(const struct node *node)
+bool node_is_skipped(const struct node *node)
 {
+	struct sley_graph_scope *scope = node->scope;
+
 	/* relaxed: F1 has published it. */
 	return load_relaxed(&node->cause) ||
 	       /* relaxed: a request; it orders nothing. */
 	       load_relaxed(&node->skipped) == edges_life(&node->consumers) ||
-	       graph_look(node->scope->graph, &node->scope->cancelled) ||
-	       unlikely(worker_current()->cancelled);
+	       graph_look(scope->graph, &scope->cancelled) ||
+	       /* relaxed: the same for all there is. */
+	       load_relaxed(&scope->graph->rt->cancelled);
 }
 
 static noinline void skip(struct node *node)
@@ -40,7 +44,7 @@ void graph_turn(void *task)
 	struct node *node = node_of(task);
 	int code;
 
-	if (unlikely(is_skipped(node))) {
+	if (unlikely(node_is_skipped(node))) {
 		skip(node);
 		return;
 	}
@@ -56,6 +60,10 @@ void graph_ready(struct node *node)
 	struct sley *rt = node->scope->graph->rt;
 	struct worker *worker = worker_current();
 
+	if (unlikely(node->placing)) {
+		placing_ready(node);
+		return;
+	}
 	if (unlikely(!worker || worker->rt != rt || !rt->nr_workers)) {
 		place_accepted(&node->task);
 		return;
@@ -70,7 +78,7 @@ static bool may_keep(struct worker *worker, const struct node *node)
 	uint32_t rules = task_flags(&node->task) &
 			 (TASK_LEVEL_MASK | TASK_PINNED);
 
-	return rules == LEVEL_DEFAULT << TASK_LEVEL_SHIFT &&
+	return rules == LEVEL_DEFAULT << TASK_LEVEL_SHIFT && !node->placing &&
 	       worker_may_keep(worker);
 }
 
@@ -167,6 +175,8 @@ static void end(struct sley_graph *graph, struct share *share,
 	share->nr++;
 	if (unlikely(graph_look(graph, &graph->cancelling)))
 		graph_await_cancel(graph);
+	if (unlikely(node->placing))
+		placing_free(node->placing, graph->rt);
 	if (unlikely(node->pages))
 		give_pages(&graph->places, share, node);
 	if (likely(node->outcome == SLEY_OUTCOME_SUCCESS))

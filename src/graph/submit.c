@@ -14,6 +14,7 @@
 #include "core/spawn.h"
 #include "core/turn.h"
 #include "graph/graph.h"
+#include "graph/placing.h"
 
 #include <errno.h>
 #include <sley/error.h>
@@ -305,7 +306,7 @@ static void fill(struct node *node, struct sley_graph_scope *scope,
 	struct sley_task *task = &node->task;
 
 	/* Where bound threads run the tasks, each runs what it submitted. */
-	if (unlikely(!scope->graph->rt->nr_workers))
+	if (unlikely(!scope->graph->rt->nr_workers || node->placing))
 		flags |= TASK_PINNED;
 
 	task->fn = graph_turn;
@@ -337,12 +338,16 @@ static int add(struct sley_graph *graph, const struct sley_node_spec *spec,
 	if (err)
 		return err;
 	node->pages = 0;
-	err = find(graph, spec, &nr_after);
+	err = placing_create(&node->placing, graph->rt, spec);
+	if (!err)
+		err = find(graph, spec, &nr_after);
 	if (!err && graph->found.nr > NODE_EDGES)
 		err = take_pages(graph, node, graph->found.nr - NODE_EDGES);
 	if (!err)
 		err = count(scope, node);
 	if (err) {
+		if (node->placing)
+			placing_free(node->placing, graph->rt);
 		give_back_pages(graph, node);
 		places_give(&graph->places, node, node);
 		return err;

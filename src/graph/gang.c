@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gang.c - see gang.h.
+ *
+ * Edges:
+ *
+ *   M1  a member has ended -> the last one ends the node : what it did
+ *   M2  who begins and who cancels read-modify-write one word : the later one sees
+ *       the members, or that nobody wants them
+ */
+#include "graph/gang.h"
+
+#include "core/turn.h"
+#include "core/wait.h"
+#include "graph/graph.h"
+
+#include <sley/time.h>
+
+/* All start together; each is there when it is. */
+static void turn(void *task)
+{
+	struct gang_member *member = task;
+	struct node *node = member->node;
+	struct placing *placing = node->placing;
+	int32_t none = 0;
+	int code;
+
+	(void)countdown_done(&placing->coming);
+	/* Shielded: a cancel is for its function to see. */
+	code = countdown_wait(&placing->coming, SLEY_FOREVER, WAIT_SHIELDED);
+	sley_assert(!code);
+	code = node->fn(node->task.arg);
+	if (code < 0)
+		/* relaxed: M1 publishes it; the first one is as good as any. */
+		(void)cas_relaxed(&placing->code, &none, code);
+}
+
+/* The last one ends the node, as if that had had a turn. */
+static struct sley_task *after_turn(struct worker *worker,
+				    struct sley_task *task)
+{
+	struct gang_member *member = (struct gang_member *)(void *)task;
+	struct node *node = member->node;
+	struct placing *placing = node->placing;
+
+	if (sub_acq_rel(&placing->nr_left, 1) > 1) /* M1 */
+		return NULL;
+	node->code = placing->code;
+	node->outcome = node->code < 0 ? SLEY_OUTCOME_FAILURE
+				       : SLEY_OUTCOME_SUCCESS;
+	return graph_turns.after(worker, &node->task);
+}
+
+static void poke(struct sley_task *task)
+{
+	(void)task;
+}
+
+static const struct turns turns = { after_turn, poke };
+
+bool gang_begin(struct node *node)
+{
+	struct placing *placing = node->placing;
+
+	placing->nr_left = placing->gang;
+	countdown_add(&placing->coming, placing->gang);
+	for (uint32_t i = 0; i < placing->gang; i++) {
+		struct gang_member *member = &placing->member[i];
+
+		member->node = node;
+		member->index = i;
+		member->task.fn = turn;
+		member->task.arg = node->task.arg;
+		member->task.name = node->task.name;
+		member->task.group = (struct sley_group *)(uintptr_t)&turns;
+		task_build(&member->task, task_level(&node->task),
+			   (task_flags(&node->task) & ~TASK_LEVEL_MASK) |
+				   TASK_PINNED);
+	}
+	return !(or_acq_rel(&placing->word, GANG_BEGUN) &
+		 GANG_CANCELLED); /* M2 */
+}
+
+void gang_cancel(struct node *node)
+{
+	struct placing *placing = node->placing;
+
+	if (!(or_acq_rel(&placing->word, GANG_CANCELLED) & GANG_BEGUN)) /* M2 */
+		return;
+	for (uint32_t i = 0; i < placing->gang; i++) {
+		struct sley_task *task = &placing->member[i].task;
+
+		if (task_cancel(task))
+			task_enqueue(task);
+	}
+}
+
+uint32_t sley_node_member(void)
+{
+	struct worker *worker = worker_current();
+	struct sley_task *task = worker ? worker->strand->task : NULL;
+
+	return task && task->fn == turn
+		       ? ((struct gang_member *)(void *)task)->index
+		       : 0;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gang.h - the members of a node that several run at once: see placing.h.
+ */
+#ifndef SLEY_GRAPH_GANG_H
+#define SLEY_GRAPH_GANG_H
+
+#include "graph/placing.h"
+
+/* Before its members are queued.  False: it was cancelled before. */
+must_check bool gang_begin(struct node *node);
+
+/* Those that run, or wait for the others, are asked to end. */
+void gang_cancel(struct node *node);
+
+#endif

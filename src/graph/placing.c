@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * placing.c - see placing.h.
+ */
+#include "graph/placing.h"
+
+#include "core/turn.h"
+#include "graph/gang.h"
+#include "graph/graph.h"
+
+#include <errno.h>
+#include <sley/error.h>
+#include <string.h>
+
+/* ---- what is asked for ------------------------------------------------------------ */
+
+static uint32_t nr_workers(const struct sley *rt)
+{
+	return rt->nr_workers ? rt->nr_workers : 1;
+}
+
+static bool is_eligible(const uint64_t *words, uint32_t nr, uint32_t worker)
+{
+	return !words ||
+	       (worker / 64 < nr && (words[worker / 64] >> worker % 64 & 1));
+}
+
+static uint32_t count_eligible(const struct sley *rt,
+			       const struct sley_node_spec *spec)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < nr_workers(rt); i++)
+		nr += is_eligible(spec->eligible, spec->nr_eligible, i);
+	return nr;
+}
+
+static int check(const struct sley *rt, const struct sley_node_spec *spec)
+{
+	uint32_t nr = count_eligible(rt, spec);
+
+	if (!nr)
+		return SLEY_EAFFINITY;
+	if (spec->affinity &&
+	    (spec->affinity > nr_workers(rt) || spec->gang > 1 ||
+	     !is_eligible(spec->eligible, spec->nr_eligible,
+			  spec->affinity - 1)))
+		return SLEY_EAFFINITY;
+	return spec->gang > nr ? SLEY_EGANG : 0;
+}
+
+static size_t members_size(uint32_t gang)
+{
+	return sizeof(struct placing) + gang * sizeof(struct gang_member);
+}
+
+static size_t placing_size(uint32_t gang, uint32_t nr_words)
+{
+	return members_size(gang) + nr_words * sizeof(uint64_t);
+}
+
+int placing_create(struct placing **out, struct sley *rt,
+		   const struct sley_node_spec *spec)
+{
+	uint32_t gang = spec->gang > 1 ? spec->gang : 0;
+	uint32_t nr_words = spec->eligible ? spec->nr_eligible : 0;
+	struct placing *placing;
+	int err;
+
+	*out = NULL;
+	if (likely(!spec->eligible && !spec->affinity && !gang))
+		return 0;
+	err = check(rt, spec);
+	if (err)
+		return err;
+	placing = mem_alloc(&rt->mem, placing_size(gang, nr_words));
+	if (!placing)
+		return -ENOMEM;
+	placing->affinity = spec->affinity;
+	placing->gang = gang;
+	placing->nr_words = nr_words;
+	if (spec->eligible) {
+		placing->eligible =
+			(void *)((char *)placing + members_size(gang));
+		memcpy(placing->eligible, spec->eligible,
+		       nr_words * sizeof(uint64_t));
+	}
+	*out = placing;
+	return 0;
+}
+
+void placing_free(struct placing *placing, struct sley *rt)
+{
+	mem_free(&rt->mem, placing,
+		 placing_size(placing->gang, placing->nr_words));
+}
+
+/* ---- who runs it --------------------------------------------------------------------- */
+
+static bool sleeps(const struct worker *worker)
+{
+	/* relaxed: a hint. */
+	return load_relaxed(&worker->seat.word) == SEAT_PARKED;
+}
+
+/* The best one from @from on that may; there is one. */
+static uint32_t choose(const struct placing *placing, const struct sley *rt,
+		       uint32_t from)
+{
+	uint32_t nr = nr_workers(rt), first = nr;
+
+	for (uint32_t n = 0; n < nr; n++) {
+		uint32_t i = (from + n) % nr;
+
+		if (!is_eligible(placing->eligible, placing->nr_words, i))
+			continue;
+		if (n == 0 || sleeps(rt->worker[i]))
+			return i;
+		if (first == nr)
+			first = i;
+	}
+	return first;
+}
+
+static uint32_t here(const struct sley *rt)
+{
+	const struct worker *worker = worker_current();
+
+	return worker && worker->rt == rt && rt->nr_workers ? worker->index : 0;
+}
+
+static void queue_at(struct sley *rt, uint32_t index, struct sley_task *task)
+{
+	task->fiber = NULL;
+	place_at(rt->worker[index], task);
+}
+
+/* One for each member: the next that may, behind the last one. */
+static void queue_members(struct node *node, struct sley *rt)
+{
+	struct placing *placing = node->placing;
+	uint32_t gang = placing->gang;
+	uint32_t at = here(rt);
+
+	for (uint32_t i = 0; i < gang; i++) {
+		struct sley_task *task = &placing->member[i].task;
+
+		while (!is_eligible(placing->eligible, placing->nr_words, at))
+			at = (at + 1) % rt->nr_workers;
+		/* With the last one all of this may be over. */
+		queue_at(rt, at, task);
+		at = (at + 1) % rt->nr_workers;
+	}
+}
+
+void placing_ready(struct node *node)
+{
+	const struct placing *placing = node->placing;
+	struct sley *rt = node->scope->graph->rt;
+
+	if (!rt->nr_workers)
+		place_accepted(&node->task);
+	else if (placing->gang && !node_is_skipped(node) && gang_begin(node))
+		queue_members(node, rt);
+	else if (placing->affinity)
+		queue_at(rt, placing->affinity - 1, &node->task);
+	else
+		queue_at(rt, choose(placing, rt, here(rt)), &node->task);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * placing.h - nodes that are particular about who runs them.
+ *
+ * Such a node runs on a worker that is chosen when it misses nobody any more: the
+ * one it wants, or one that is eligible, best the one that is here, or one that
+ * sleeps.  From then on it is that worker's.  Nobody else waits for it: a worker
+ * that is busy holds up its own nodes only.
+ *
+ * A gang is one node and several tasks, its members.  Each is queued at a worker of
+ * its own.  A member that comes first waits for the others as tasks wait, and its
+ * worker goes on with other work; so nothing is reserved, a gang holds up nobody,
+ * and is held up by nobody for longer than what runs already.  The last one to come
+ * lets all of them start, the last one to end ends the node.
+ *
+ * Rejected: workers that are reserved for the gang at the head of a queue (those that
+ * wait for something queued behind it wait for ever).
+ */
+#ifndef SLEY_GRAPH_PLACING_H
+#define SLEY_GRAPH_PLACING_H
+
+#include "graph/node.h"
+
+#define GANG_BEGUN 1u
+#define GANG_CANCELLED 2u
+
+struct gang_member {
+	struct sley_task task;
+	struct node *node;
+	uint32_t index;
+};
+
+struct placing {
+	uint32_t affinity; /* 1 + the worker, or 0                           */
+	uint32_t gang;     /* members, or 0                                  */
+	uint32_t nr_words;
+	uint32_t word;    /* GANG_BEGUN, GANG_CANCELLED                     */
+	uint32_t nr_left; /* members that have not ended                    */
+	int32_t code;     /* of the first one to fail                       */
+	struct sley_waitq coming; /* members that are not there yet          */
+	uint64_t *eligible; /* or NULL: all; behind the members              */
+	struct gang_member member[];
+};
+
+/* What @spec asks for: NULL in *@out if that is nothing.  0 or an error. */
+must_check int placing_create(struct placing **out, struct sley *rt,
+			      const struct sley_node_spec *spec);
+void placing_free(struct placing *placing, struct sley *rt);
+
+/* @node, which has a placing, misses nobody: it is queued where it belongs. */
+void placing_ready(struct node *node);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph_placing.c - who runs a node: S10, S11, S13, S14, R-S9, R-S10.
+ */
+#include <sley/error.h>
+
+#include "conformance/graph.h"
+
+static int submit(struct sley_graph *graph, struct sley_node_spec spec)
+{
+	spec.size = sizeof(spec);
+	return sley_graph_submit(graph, NULL, &spec);
+}
+
+static atomic_int seen_at[64];
+
+static int note_worker(void *arg)
+{
+	CHECK_EQ(sley_worker(), (int)(intptr_t)arg);
+	return count_up(&seen_at[(intptr_t)arg]);
+}
+
+TEST_WORKERS(s11_a_node_runs_on_the_worker_it_names)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	int n = nr_runners();
+
+	for (int i = 0; i < 300; i++)
+		CHECK_EQ(submit(graph,
+				(struct sley_node_spec){
+					.fn = note_worker,
+					.arg = (void *)(intptr_t)(i % n),
+					.affinity = (uint32_t)(i % n + 1),
+				}),
+			 0);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	for (int i = 0; i < n; i++)
+		CHECK_EQ(seen_at[i], (300 - i + n - 1) / n);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+static int is_odd(void *arg)
+{
+	CHECK_EQ(sley_worker() % 2, 1);
+	return count_up(arg);
+}
+
+TEST_WORKERS(s13_a_node_runs_where_it_is_eligible)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	uint64_t odd[2] = { 0xaaaaaaaaaaaaaaaaull, 0 };
+	atomic_int count = 0;
+	struct sley_node_spec spec = {
+		.fn = is_odd,
+		.arg = &count,
+		.eligible = odd,
+		.nr_eligible = 2,
+	};
+
+	if (nr_runners() == 1) {
+		CHECK_EQ(submit(graph, spec), SLEY_EAFFINITY);
+	} else {
+		for (int i = 0; i < 200; i++)
+			CHECK_EQ(submit(graph, spec), 0);
+		spec.affinity = 1;
+		CHECK_EQ(submit(graph, spec), SLEY_EAFFINITY);
+		spec.affinity = 2;
+		CHECK_EQ(submit(graph, spec), 0);
+		CHECK_EQ(sley_graph_wait(graph), 0);
+		CHECK_EQ(count, 201);
+	}
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s13_who_names_a_worker_that_is_none_is_refused)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	uint64_t nobody = 0;
+
+	CHECK_EQ(submit(graph,
+			(struct sley_node_spec){
+				.fn = count_up,
+				.affinity = (uint32_t)nr_runners() + 1,
+			}),
+		 SLEY_EAFFINITY);
+	CHECK_EQ(submit(graph, (struct sley_node_spec){ .fn = count_up,
+							.eligible = &nobody,
+							.nr_eligible = 1 }),
+		 SLEY_EAFFINITY);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* ---- gangs --------------------------------------------------------------------- */
+
+struct gang {
+	struct sley_barrier barrier;
+	atomic_int seen; /* a bit for each member */
+	atomic_int inside;
+	int size;
+	int fails; /* 1 + the member that does */
+};
+
+static int meets_the_others(void *arg)
+{
+	struct gang *gang = arg;
+	uint32_t member = sley_node_member();
+
+	CHECK(member < (uint32_t)gang->size);
+	CHECK_EQ(atomic_fetch_or(&gang->seen, 1 << member) & 1 << member, 0);
+	atomic_fetch_add(&gang->inside, 1);
+	CHECK_GE(sley_barrier_wait(&gang->barrier), 0);
+	CHECK_EQ(atomic_load(&gang->inside), gang->size);
+	return gang->fails == (int)member + 1 ? -EIO : 0;
+}
+
+static struct gang gang_of(int size)
+{
+	struct gang gang = { .size = size };
+
+	sley_barrier_init(&gang.barrier, (uint32_t)size);
+	return gang;
+}
+
+static int gang_size(void)
+{
+	int n = nr_runners();
+
+	return n < 8 ? n : 8;
+}
+
+TEST_WORKERS(s02_the_members_of_a_gang_run_at_once)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	int n = gang_size();
+	struct gang gang[10];
+
+	for (int i = 0; i < 10; i++) {
+		gang[i] = gang_of(n);
+		CHECK_EQ(submit(graph,
+				(struct sley_node_spec){
+					.fn = meets_the_others,
+					.arg = &gang[i],
+					.gang = (uint32_t)n,
+				}),
+			 0);
+	}
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	for (int i = 0; i < 10; i++)
+		CHECK_EQ(gang[i].seen, (1 << n) - 1);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s02_a_gang_larger_than_those_who_may_run_it_is_refused)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	uint64_t one = 1;
+
+	CHECK_EQ(submit(graph,
+			(struct sley_node_spec){
+				.fn = count_up,
+				.gang = (uint32_t)nr_runners() + 1,
+			}),
+		 nr_runners() > 0 ? SLEY_EGANG : 0);
+	CHECK_EQ(submit(graph, (struct sley_node_spec){ .fn = count_up,
+							.gang = 2,
+							.eligible = &one,
+							.nr_eligible = 1 }),
+		 SLEY_EGANG);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s14_a_gang_fails_if_one_of_it_does_and_ends_when_all_have)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct order order = { .nr = 0 };
+	int n = gang_size();
+	struct gang gang = gang_of(n);
+	sley_node id = SLEY_NO_NODE, after;
+
+	gang.fails = n;
+	CHECK_EQ(sley_graph_submit(graph, &id,
+				   SLEY_NODE_SPEC(.fn = meets_the_others,
+						  .arg = &gang,
+						  .gang = (uint32_t)n)),
+		 0);
+	after = node(graph, &order, 1, &id, 1);
+	CHECK_EQ(sley_graph_submit(
+			 graph, NULL,
+			 SLEY_NODE_SPEC(.fn = write_down,
+					.arg = &(struct entry){ &order, 2, 0 },
+					.arg_size = sizeof(struct entry),
+					.order = &id, .nr_order = 1)),
+		 0);
+	CHECK_SOON(order.nr == 1);
+	CHECK_EQ(order.what[0], 2);
+	CHECK_EQ(gang.seen, (1 << n) - 1);
+	CHECK_SOON(sley_node_outcome(graph, after, NULL) ==
+		   SLEY_OUTCOME_SKIPPED);
+	CHECK_EQ(sley_graph_wait(graph), -EIO);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* R-S10: neither overtakes the other for ever. */
+TEST_WORKERS(rs10_gangs_and_single_nodes_do_not_starve_each_other)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	int n = gang_size();
+	struct gang gang[40];
+	atomic_int count = 0;
+
+	for (int i = 0; i < 40; i++) {
+		gang[i] = gang_of(n);
+		for (int j = 0; j < 50; j++)
+			(void)counts(graph, &count, NULL, 0);
+		CHECK_EQ(submit(graph,
+				(struct sley_node_spec){
+					.fn = meets_the_others,
+					.arg = &gang[i],
+					.gang = (uint32_t)n,
+				}),
+			 0);
+	}
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(count, 2000);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+static int waits_for_ever(void *arg)
+{
+	struct sley_event never = SLEY_EVENT_INIT;
+
+	atomic_fetch_add((atomic_int *)arg, 1);
+	return sley_event_wait(&never);
+}
+
+TEST_WORKERS(s21_a_gang_that_waits_can_be_cancelled)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	int n = gang_size();
+
+	for (int i = 0; i < 10; i++) {
+		atomic_int inside = 0;
+
+		CHECK_EQ(submit(graph,
+				(struct sley_node_spec){
+					.fn = waits_for_ever,
+					.arg = &inside,
+					.gang = (uint32_t)n,
+				}),
+			 0);
+		if (i % 2)
+			CHECK_SOON(inside == n);
+		sley_graph_cancel(graph);
+		CHECK_EQ(sley_graph_wait(graph), -ECANCELED);
+		CHECK(inside == 0 || inside == n);
+	}
+	sley_graph_destroy(graph);
+	stop(rt);
+}
