@@ -74,6 +74,7 @@ NO_TWIN = {
     "sley_receive_where": "takes a deadline",
     "sley_graph_destroy": "its nodes use it",
     "sley_graph_submit": "its spec has a deadline",
+    "sley_graph_buffer_drop": "waits for who submits at the same time",
     "sley_graph_cancel": "waits for who submits at the same time",
     "sley_graph_scope_open": "the same",
     "sley_graph_scope_close": "the same",

@@ -38,7 +38,10 @@ SLEY_BEGIN_DECLS
 	X(SLEY_EAFFINITY, -4105,                                               \
 	  "a node runs on a worker of its runtime that is in .eligible")       \
 	X(SLEY_EGANG, -4106,                                                   \
-	  "a gang has no more members than there are workers that may run it")
+	  "a gang has no more members than there are workers that may run it") \
+	X(SLEY_EARENA, -4107,                                                  \
+	  "no room in the arena of the graph (.arena_bytes), and nothing is "  \
+	  "about to leave it: drop buffers, or close their scopes")
 
 #define SLEY_ERROR_ENUM(name, value, text) name = value,
 enum { SLEY_ERRORS(SLEY_ERROR_ENUM) };

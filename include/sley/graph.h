@@ -113,7 +113,8 @@ struct sley_graph_options {
 	uint32_t size;      /* of this struct; SLEY_GRAPH_OPTIONS sets it     */
 	uint32_t max_nodes; /* that have not ended; 0: 65536                  */
 	const char *name;   /* static text for reports                        */
-	uint64_t reserved[6];
+	uint64_t arena_bytes; /* for all buffers; 0: 64 MiB                   */
+	uint64_t reserved[5];
 };
 
 #ifndef __cplusplus

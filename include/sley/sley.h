@@ -20,7 +20,7 @@
  *   process.h message.h                      things that live and are sent to
  *   actor.h step.h                           as functions, as state machines
  *   supervisor.h topic.h post.h              started again, told together, later
- *   graph.h graph_scope.h                    tasks that start when their data is there
+ *   graph.h graph_scope.h graph_buffer.h     tasks that start when their data is there
  *   trace.h version.h
  */
 #ifndef SLEY_SLEY_H
@@ -40,6 +40,7 @@
 #include <sley/forkable.h>
 #include <sley/future.h>
 #include <sley/graph.h>
+#include <sley/graph_buffer.h>
 #include <sley/graph_scope.h>
 #include <sley/how.h>
 #include <sley/local.h>

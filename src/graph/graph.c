@@ -14,6 +14,7 @@
 
 #define MAX_NODES_DEFAULT 65536
 #define MAX_NODES_MAX (1u << 24)
+#define ARENA_DEFAULT ((uint64_t)64 << 20)
 #define BULK_MAX 64
 #define BULKS 256 /* so many shares make the whole graph, at least */
 
@@ -60,6 +61,8 @@ static void init(struct sley_graph *graph, struct sley *rt,
 	graph->membarrier = rt->idle.membarrier;
 	graph->root.graph = graph;
 	places_init(&graph->places, &rt->mem);
+	arena_init(&graph->arena,
+		   options->arena_bytes ? options->arena_bytes : ARENA_DEFAULT);
 	graph->map.is_over = is_over;
 	graph->map.arg = graph;
 	access_map_init(&graph->map, &rt->mem);
@@ -103,5 +106,6 @@ void sley_graph_destroy(struct sley_graph *graph)
 	access_map_destroy(&graph->map);
 	node_list_destroy(&graph->found, mem);
 	places_destroy(&graph->places);
+	arena_destroy(&graph->arena);
 	mem_free(mem, graph, graph_size(graph->rt));
 }

@@ -31,6 +31,7 @@
 #include "core/worker.h"
 #include "graph/access.h"
 #include "graph/places.h"
+#include "mem/arena.h"
 
 #include <sley/graph_scope.h>
 #include <sley/sync.h>
@@ -56,6 +57,7 @@ struct sley_graph_scope {
 	uint32_t nr_nested;  /* scopes there are, whose parent it is (lock)  */
 	uint32_t cancelled;  /* skip all                                     */
 	struct sley_graph_scope_stats stats; /* (lock)                       */
+	struct arena_block *buffers; /* that were not dropped (lock)         */
 	cache_aligned struct sley_waitq pending;
 	struct node *failed; /* and those that were skipped: chained         */
 	uint32_t first;      /* the first one to fail, or 0                  */
@@ -72,6 +74,9 @@ struct sley_graph {
 	uint32_t stamp;         /* of this submission (lock)                */
 	struct node_list found; /* who the next node waits for (lock)       */
 	struct access_map map;  /* (lock)                                   */
+	struct arena arena;     /* of buffers (lock)                        */
+	uint32_t nr_leaving;    /* of them (lock)                           */
+	struct sley_cond space; /* when one of them was given back (lock)   */
 	struct sley_event room; /* when places were given back              */
 	struct sley_graph_scope *scopes; /* but the root (lock)             */
 	struct places places;

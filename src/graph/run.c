@@ -44,7 +44,8 @@ void graph_turn(void *task)
 	struct node *node = node_of(task);
 	int code;
 
-	if (unlikely(node_is_skipped(node))) {
+	if (unlikely(node_is_skipped(node)) &&
+	    !(task_flags(&node->task) & TASK_MUST_RUN)) {
 		skip(node);
 		return;
 	}

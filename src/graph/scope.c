@@ -10,6 +10,7 @@
  *
  *   C1  see core/countdown.h
  */
+#include "graph/buffer.h"
 #include "graph/graph.h"
 
 #include <errno.h>
@@ -103,6 +104,7 @@ void sley_graph_scope_close(struct sley_graph_scope *scope)
 
 	sley_mutex_lock(&graph->lock);
 	sley_check(!scope->closed, "a scope is closed once");
+	buffers_drop(scope);
 	scope->closed = true;
 	scopes_reap(graph);
 	sley_mutex_unlock(&graph->lock);

@@ -15,6 +15,7 @@
 #include "core/turn.h"
 #include "graph/graph.h"
 #include "graph/placing.h"
+#include "graph/submit.h"
 
 #include <errno.h>
 #include <sley/error.h>
@@ -51,8 +52,7 @@ static int check(const struct sley_graph *graph, struct sley_node_spec *spec,
 
 /* ---- room ---------------------------------------------------------------------------- */
 
-/* A node that waited for room would keep the room it has. */
-static bool is_own_node(const struct sley_graph *graph)
+bool submit_is_own_node(const struct sley_graph *graph)
 {
 	const struct worker *worker = worker_current();
 	struct sley_task *task = worker && worker->strand ? worker->strand->task
@@ -86,19 +86,22 @@ static noinline int wait_for_room(struct sley_graph *graph,
 		err = sley_event_wait_until(&graph->room, deadline_ns);
 		sley_mutex_lock(&graph->lock);
 	}
-	/* relaxed: it was wanted by this one alone. */
-	(void)sub_relaxed(&graph->full, 1);
+	/* What this one has seen may have been meant for another one as well. */
+	/* relaxed: the others have asked themselves. */
+	if (sub_relaxed(&graph->full, 1) > 1)
+		sley_event_set(&graph->room);
 	return err == -ETIMEDOUT ? -EAGAIN : err;
 }
 
 static int take_place(struct sley_graph *graph,
-		      const struct sley_node_spec *spec, struct node **node)
+		      const struct sley_node_spec *spec, bool last,
+		      struct node **node)
 {
 	uint64_t deadline_ns = spec->deadline_ns ? spec->deadline_ns
 						 : SLEY_FOREVER;
 	int err = 0;
 
-	if (unlikely(!has_room(graph)) && !is_own_node(graph))
+	if (unlikely(!has_room(graph)) && !last && !submit_is_own_node(graph))
 		err = wait_for_room(graph, deadline_ns);
 	if (err)
 		return err;
@@ -299,12 +302,12 @@ static int count(struct sley_graph_scope *scope, struct node *node)
 }
 
 static void fill(struct node *node, struct sley_graph_scope *scope,
-		 const struct sley_node_spec *spec)
+		 const struct sley_node_spec *spec, uint32_t flags)
 {
 	unsigned int level = (unsigned int)(spec->priority + LEVEL_DEFAULT);
-	uint32_t flags = runtime_task_flags(scope->graph->rt) | TASK_TURNS;
 	struct sley_task *task = &node->task;
 
+	flags |= runtime_task_flags(scope->graph->rt) | TASK_TURNS;
 	/* Where bound threads run the tasks, each runs what it submitted. */
 	if (unlikely(!scope->graph->rt->nr_workers || node->placing))
 		flags |= TASK_PINNED;
@@ -325,15 +328,34 @@ static void fill(struct node *node, struct sley_graph_scope *scope,
 	node->stamp = 0;
 }
 
+/* It comes to nothing. */
+static noinline void give_up(struct sley_graph *graph, struct node *node)
+{
+	if (node->placing)
+		placing_free(node->placing, graph->rt);
+	give_back_pages(graph, node);
+	places_give(&graph->places, node, node);
+}
+
+static void note(struct sley_graph_scope *scope, uint32_t nr_edges)
+{
+	uint32_t nr_taken = scope->graph->places.nr_taken;
+
+	scope->stats.submitted++;
+	scope->stats.edges += nr_edges;
+	if (nr_taken > scope->stats.most)
+		scope->stats.most = nr_taken;
+}
+
 /* With the lock: the node in its place, wired but for the guard; *@nr edges. */
 static int add(struct sley_graph *graph, const struct sley_node_spec *spec,
-	       struct node **out, uint32_t *nr)
+	       bool last, struct node **out, uint32_t *nr)
 {
 	struct sley_graph_scope *scope = spec->scope ? spec->scope
 						     : &graph->root;
 	uint32_t nr_after = 0;
 	struct node *node;
-	int err = take_place(graph, spec, &node);
+	int err = take_place(graph, spec, last, &node);
 
 	if (err)
 		return err;
@@ -346,45 +368,50 @@ static int add(struct sley_graph *graph, const struct sley_node_spec *spec,
 	if (!err)
 		err = count(scope, node);
 	if (err) {
-		if (node->placing)
-			placing_free(node->placing, graph->rt);
-		give_back_pages(graph, node);
-		places_give(&graph->places, node, node);
+		give_up(graph, node);
 		return err;
 	}
-	fill(node, scope, spec);
+	fill(node, scope, spec, last ? TASK_MUST_RUN : 0);
 	edges_open(&node->consumers, edges_life(&node->consumers));
 	access_note(&graph->map, spec->access, spec->nr_access,
 		    node_id(node->index, edges_life(&node->consumers)));
-	*nr = wire(graph, node, nr_after);
-	scope->stats.submitted++;
-	scope->stats.edges += *nr;
-	if (graph->places.nr_taken > scope->stats.most)
-		scope->stats.most = graph->places.nr_taken;
+	*nr = wire(graph, node, last ? 0 : nr_after);
+	note(scope, *nr);
 	*out = node;
 	return 0;
 }
 
-int sley_graph_submit(struct sley_graph *graph, sley_node *id,
-		      const struct sley_node_spec *given)
+static int submit(struct sley_graph *graph, sley_node *id,
+		  const struct sley_node_spec *spec, bool last)
 {
-	struct sley_node_spec spec;
 	struct node *node = NULL;
 	uint32_t nr = 0;
-	int err = check(graph, &spec, given);
+	int err;
 
-	if (id)
-		*id = SLEY_NO_NODE;
-	if (err)
-		return err;
 	if (unlikely(runtime_is_lost(graph->rt)))
 		return SLEY_EFORKED;
 	sley_mutex_lock(&graph->lock);
-	err = add(graph, &spec, &node, &nr);
+	err = add(graph, spec, last, &node, &nr);
 	if (!err && id)
 		*id = node_id(node->index, edges_life(&node->consumers));
 	sley_mutex_unlock(&graph->lock);
 	if (!err && node_guard_off(node, nr))
 		graph_ready(node);
 	return err;
+}
+
+int submit_last(struct sley_graph *graph, const struct sley_node_spec *spec)
+{
+	return submit(graph, NULL, spec, true);
+}
+
+int sley_graph_submit(struct sley_graph *graph, sley_node *id,
+		      const struct sley_node_spec *given)
+{
+	struct sley_node_spec spec;
+	int err = check(graph, &spec, given);
+
+	if (id)
+		*id = SLEY_NO_NODE;
+	return err ? err : submit(graph, id, &spec, false);
 }

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph_buffer.c - buffers that the graph owns: S15, S16, S17, R-S2.
+ */
+#include <sley/error.h>
+
+#include "conformance/graph.h"
+
+#define KIB ((size_t)1024)
+
+static int buffer(struct sley_graph *graph, size_t size, void **out)
+{
+	return sley_graph_buffer(graph, NULL, size, out);
+}
+
+static int fill(void *arg)
+{
+	memset(arg, 0x5a, KIB);
+	return 0;
+}
+
+static atomic_int nr_right;
+
+static int check(void *arg)
+{
+	const unsigned char *byte = arg;
+
+	for (size_t i = 0; i < KIB; i++)
+		CHECK_EQ(byte[i], 0x5a);
+	atomic_fetch_add(&nr_right, 1);
+	return 0;
+}
+
+/* R-S2: dropped right after it was submitted, it is there until it was read. */
+TEST_WORKERS(rs2_a_buffer_stays_until_the_last_node_that_uses_it_has_ended)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph =
+		graph_new(SLEY_GRAPH_OPTIONS(.arena_bytes = 16 * KIB));
+	int n = test_scale(2000);
+
+	atomic_store(&nr_right, 0);
+	for (int i = 0; i < n; i++) {
+		void *memory;
+
+		CHECK_EQ(buffer(graph, KIB, &memory), 0);
+		CHECK_EQ(sley_graph_add(graph, fill, memory,
+					SLEY_OUT_N(memory, KIB)),
+			 0);
+		CHECK_EQ(sley_graph_add(graph, check, memory,
+					SLEY_IN_N(memory, KIB)),
+			 0);
+		CHECK_EQ(sley_graph_add(graph, check, memory,
+					SLEY_IN_N(memory, KIB)),
+			 0);
+		sley_graph_buffer_drop(graph, memory);
+	}
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(nr_right, 2 * n);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s15_a_request_larger_than_the_arena_is_refused)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph =
+		graph_new(SLEY_GRAPH_OPTIONS(.arena_bytes = 16 * KIB));
+	void *memory = graph, *other;
+
+	CHECK_EQ(buffer(graph, 0, &memory), -EINVAL);
+	CHECK(memory == NULL);
+	CHECK_EQ(buffer(graph, 16 * KIB - 63, &memory), SLEY_EARENA);
+	CHECK_EQ(buffer(graph, SIZE_MAX, &memory), SLEY_EARENA);
+	CHECK_EQ(buffer(graph, 16 * KIB - 64, &memory), 0);
+	memset(memory, 1, 16 * KIB - 64);
+	/* All of it, and nobody is about to give any back. */
+	CHECK_EQ(buffer(graph, 1, &other), SLEY_EARENA);
+	sley_graph_buffer_drop(graph, memory);
+	CHECK_EQ(buffer(graph, 1, &other), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+static int waits_for(void *arg)
+{
+	return sley_event_wait(*(struct sley_event **)arg);
+}
+
+TEST_WORKERS(s15_who_finds_the_arena_full_waits_until_a_buffer_leaves)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph =
+		graph_new(SLEY_GRAPH_OPTIONS(.arena_bytes = 4 * KIB));
+	struct sley_event later = SLEY_EVENT_INIT;
+	struct sley_event **memory;
+	void *other;
+
+	CHECK_EQ(buffer(graph, 3 * KIB, (void **)&memory), 0);
+	*memory = &later;
+	CHECK_EQ(sley_graph_add(graph, waits_for, memory,
+				SLEY_INOUT_N(memory, 3 * KIB)),
+		 0);
+	sley_graph_buffer_drop(graph, memory);
+	CHECK_EQ(sley_graph_buffer_until(graph, NULL, 2 * KIB, in_ms(2),
+					 &other),
+		 -EAGAIN);
+	sley_event_set(&later);
+	CHECK_EQ(buffer(graph, 2 * KIB, &other), 0);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* S17: one that stays long holds up nobody. */
+TEST_WORKERS(s17_a_buffer_that_stays_does_not_hold_up_the_others)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph =
+		graph_new(SLEY_GRAPH_OPTIONS(.arena_bytes = 8 * KIB));
+	struct sley_graph_scope *outer, *inner;
+	void *stays;
+
+	CHECK_EQ(sley_graph_scope_open(&outer, graph, NULL), 0);
+	CHECK_EQ(sley_graph_buffer(graph, outer, KIB, &stays), 0);
+	CHECK_EQ(fill(stays), 0);
+	for (int i = 0; i < 200; i++) {
+		void *memory;
+
+		CHECK_EQ(sley_graph_scope_open(&inner, graph, outer), 0);
+		CHECK_EQ(sley_graph_buffer(graph, inner, 2 * KIB, &memory), 0);
+		CHECK_EQ(sley_graph_add(graph, fill, memory,
+					SLEY_OUT_N(memory, KIB)),
+			 0);
+		sley_graph_scope_close(inner);
+	}
+	CHECK_EQ(check(stays), 0);
+	sley_graph_scope_close(outer);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(buffer(graph, 8 * KIB - 64, &stays), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+static int fails(void *arg)
+{
+	(void)arg;
+	return -EIO;
+}
+
+TEST_WORKERS(rs3_buffers_come_back_from_nodes_that_failed_or_were_skipped)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph =
+		graph_new(SLEY_GRAPH_OPTIONS(.arena_bytes = 4 * KIB));
+
+	for (int i = 0; i < 50; i++) {
+		void *memory;
+
+		CHECK_EQ(buffer(graph, 2 * KIB, &memory), 0);
+		CHECK_EQ(sley_graph_add(graph, fails, memory,
+					SLEY_OUT_N(memory, KIB)),
+			 0);
+		CHECK_EQ(sley_graph_add(graph, check, memory,
+					SLEY_IN_N(memory, KIB)),
+			 0);
+		if (i % 3 == 0)
+			sley_graph_cancel(graph);
+		sley_graph_buffer_drop(graph, memory);
+		CHECK_LT(sley_graph_wait(graph), 0);
+	}
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+static int wants_a_buffer(void *arg)
+{
+	struct sley_graph *graph = arg;
+	void *memory;
+	int err = buffer(graph, 3 * KIB, &memory);
+
+	if (!err)
+		sley_graph_buffer_drop(graph, memory);
+	return err == -EAGAIN || err == SLEY_EARENA ? 0 : err;
+}
+
+TEST_WORKERS(rs11_a_node_that_wants_a_buffer_does_not_wait_for_itself)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph =
+		graph_new(SLEY_GRAPH_OPTIONS(.arena_bytes = 4 * KIB));
+
+	for (int i = 0; i < 100; i++)
+		CHECK_EQ(sley_graph_submit(graph, NULL,
+					   SLEY_NODE_SPEC(.fn = wants_a_buffer,
+							  .arg = graph)),
+			 0);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_ABORTS(s16_a_buffer_is_dropped_once, "a buffer is dropped once")
+{
+	struct sley_graph *graph;
+	void *memory;
+
+	(void)start();
+	graph = graph_new(NULL);
+	CHECK_EQ(buffer(graph, KIB, &memory), 0);
+	sley_graph_buffer_drop(graph, (char *)memory + 64);
+}
