@@ -1,37 +1,270 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * access.c - see access.h.
+ *
+ * Entries are added when they are looked up, empty: that is where memory may be
+ * missing.  If the node then does not come they are over, as any that is empty.
  */
 #include "graph/access.h"
+
+#include "graph/readers.h"
+
+#include <errno.h>
+#include <string.h>
 
 void access_map_init(struct access_map *map, struct mem *mem)
 {
 	map->mem = mem;
+	map->ranges.mem = mem;
 }
 
 void access_map_destroy(struct access_map *map)
 {
-	(void)map;
+	ranges_destroy(&map->ranges);
+	node_list_destroy(&map->order, map->mem);
+	node_list_destroy(&map->own, map->mem);
+	node_list_destroy(&map->covered, map->mem);
+}
+
+void access_forget(struct access_map *map)
+{
+	ranges_forget(&map->ranges);
+}
+
+/* ---- room -------------------------------------------------------------------- */
+
+static bool range_is_over(void *arg, struct range *range)
+{
+	struct access_map *map = arg;
+
+	if (range->writer && !map->is_over(map->arg, range->writer))
+		return false;
+	range->writer = SLEY_NO_NODE;
+	if (range->nr_readers)
+		readers_prune(&map->ranges, range, map->is_over, map->arg);
+	return !range->nr_readers;
+}
+
+/* If half of it is in use there will be more, so that sweeping pays. */
+static cold int make_room(struct access_map *map, uint32_t nr)
+{
+	struct ranges *ranges = &map->ranges;
+	uint32_t room;
+	int err;
+
+	ranges_sweep(ranges, range_is_over, map);
+	room = ranges_room(ranges);
+	if (room >= nr && room >= ranges->max / 2)
+		return 0;
+	err = ranges_grow(ranges, nr);
+	return room >= nr ? 0 : err;
+}
+
+/* Each access needs a cell at most: for its entry, or for one more reader. */
+static int reserve(struct access_map *map, uint32_t nr)
+{
+	map->own.nr = 0;
+	map->covered.nr = 0;
+	map->stamp++;
+	if (unlikely(ranges_room(&map->ranges) < nr)) {
+		int err = make_room(map, nr);
+
+		if (err)
+			return err;
+	}
+	return node_list_reserve(&map->own, map->mem, nr);
+}
+
+/* ---- look up ------------------------------------------------------------------- */
+
+static struct extent extent_of(const struct sley_access *access)
+{
+	uint64_t at = (uintptr_t)access->at;
+	uint64_t last = at + (access->size - 1);
+
+	return (struct extent){ at, last < at ? UINT64_MAX : last };
+}
+
+static bool is_nothing(const struct sley_access *access)
+{
+	return access->mode == SLEY_ACCESS_NONE || !access->size;
+}
+
+static bool writes(enum sley_access_mode mode)
+{
+	return mode & SLEY_ACCESS_WRITE;
+}
+
+static bool covers(struct extent a, struct extent b)
+{
+	return a.at <= b.at && a.last >= b.last;
+}
+
+/* Who has to do with @range: those that are needed, and those that come first. */
+static int collect(struct access_map *map, const struct range *range,
+		   enum sley_access_mode mode, struct node_list *found)
+{
+	int err = 0;
+
+	if (range->writer) {
+		struct node_list *to = mode & SLEY_ACCESS_READ ? found
+							       : &map->order;
+
+		err = node_list_reserve(to, map->mem, 1);
+		if (likely(!err))
+			node_list_add(to, range->writer);
+	}
+	if (writes(mode) && range->nr_readers && !err)
+		err = readers_list(&map->ranges, range, &map->order);
+	return err;
+}
+
+/*
+ * The entry is new, or not alone: number @own, or 0.  Others that overlap are no more
+ * alone, either, even if there is an error.
+ */
+static noinline int look_around(struct access_map *map, struct extent extent,
+				enum sley_access_mode mode, uint32_t *own,
+				struct node_list *found)
+{
+	struct ranges *ranges = &map->ranges;
+	struct node_list *list = &map->covered;
+	uint32_t nr = list->nr, first = nr;
+	int err = ranges_overlapping(ranges, extent, list);
+	bool alone = true;
+
+	if (err) {
+		list->nr = first;
+		return err;
+	}
+	if (!*own)
+		*own = ranges_add(ranges, extent);
+	for (uint32_t i = first; i < list->nr; i++) {
+		uint32_t other = (uint32_t)list->node[i];
+		struct range *range = &ranges->cell[other];
+
+		if (other == *own)
+			continue;
+		/* Not those that this node was looked up in. */
+		if (range->stamp != map->stamp &&
+		    range->nr_readers <= RANGE_READERS &&
+		    range_is_over(map, range)) {
+			ranges_drop(ranges, other);
+			continue;
+		}
+		alone = false;
+		range->flags &= (uint8_t)~RANGE_ALONE;
+		if (!err)
+			err = collect(map, range, mode, found);
+		if (!writes(mode) || !covers(extent, range->extent))
+			continue;
+		range->stamp = map->stamp;
+		list->node[nr++] = other;
+	}
+	list->nr = nr;
+	if (alone)
+		ranges->cell[*own].flags |= RANGE_ALONE;
+	return err;
+}
+
+static int find(struct access_map *map, const struct sley_access *access,
+		struct node_list *found)
+{
+	struct ranges *ranges = &map->ranges;
+	struct extent extent = extent_of(access);
+	uint32_t own = ranges_exact(ranges, extent);
+	struct range *range;
+
+	if (unlikely(!own || !(ranges->cell[own].flags & RANGE_ALONE))) {
+		int err = look_around(map, extent, access->mode, &own, found);
+
+		if (err)
+			return err;
+	}
+	range = &ranges->cell[own];
+	range->stamp = map->stamp;
+	node_list_add(&map->own, own);
+	return collect(map, range, access->mode, found);
 }
 
 int access_find(struct access_map *map, const struct sley_access *access,
 		uint32_t nr, struct node_list *found)
 {
-	(void)access;
-	(void)nr;
-	return node_list_reserve(found, map->mem, 0);
+	int err;
+
+	map->order.nr = 0;
+	if (!nr)
+		return 0;
+	err = reserve(map, nr);
+	for (uint32_t i = 0; i < nr && !err; i++) {
+		if (unlikely(is_nothing(&access[i])))
+			node_list_add(&map->own, 0);
+		else
+			err = find(map, &access[i], found);
+	}
+	return err;
+}
+
+int access_find_order(struct access_map *map, struct node_list *found)
+{
+	uint32_t nr = map->order.nr;
+
+	if (!nr)
+		return 0;
+	if (node_list_reserve(found, map->mem, nr))
+		return -ENOMEM;
+	memcpy(found->node + found->nr, map->order.node,
+	       nr * sizeof(*found->node));
+	found->nr += nr;
+	return 0;
+}
+
+/* ---- note ---------------------------------------------------------------------- */
+
+static void forget_covered(struct access_map *map)
+{
+	struct ranges *ranges = &map->ranges;
+
+	for (uint32_t i = 0; i < map->covered.nr; i++) {
+		uint32_t other = (uint32_t)map->covered.node[i];
+		struct range *range = &ranges->cell[other];
+
+		/* It may be covered twice. */
+		if (range->flags & RANGE_DROPPED)
+			continue;
+		readers_forget(ranges, range);
+		ranges_drop(ranges, other);
+	}
+	map->covered.nr = 0;
+}
+
+static void note_reader(struct access_map *map, struct range *range,
+			sley_node node)
+{
+	if (range->writer == node)
+		return;
+	readers_add(&map->ranges, range, node);
+	if (readers_are_many(range))
+		readers_prune(&map->ranges, range, map->is_over, map->arg);
 }
 
 void access_note(struct access_map *map, const struct sley_access *access,
 		 uint32_t nr, sley_node node)
 {
-	(void)map;
-	(void)access;
-	(void)nr;
-	(void)node;
-}
+	if (unlikely(map->covered.nr) && nr)
+		forget_covered(map);
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t own = (uint32_t)map->own.node[i];
+		struct range *range = &map->ranges.cell[own];
 
-void access_forget(struct access_map *map)
-{
-	(void)map;
+		/* Nothing, or part of something else that the node writes. */
+		if (unlikely(!own || range->flags & RANGE_DROPPED))
+			continue;
+		if (writes(access[i].mode)) {
+			readers_forget(&map->ranges, range);
+			range->writer = node;
+		} else {
+			note_reader(map, range, node);
+		}
+	}
 }

@@ -178,6 +178,8 @@ static int find(struct sley_graph *graph, const struct sley_node_spec *spec,
 	if (!err && unlikely(spec->nr_after))
 		err = add_named(graph, spec->after, spec->nr_after);
 	*nr_after = graph->found.nr;
+	if (!err)
+		err = access_find_order(&graph->map, &graph->found);
 	if (!err && unlikely(spec->nr_order))
 		err = add_named(graph, spec->order, spec->nr_order);
 	if (!err && graph->found.nr)

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * readers.h - who has read a range since it was written.
+ *
+ * Up to RANGE_READERS are in the range itself.  If there are more, the last place
+ * has the number of a page instead, another cell of the ranges, with more of them;
+ * the first page is filled, those behind it are full.
+ *
+ * What is read by everybody and written by nobody would collect readers forever.
+ * So whenever there are twice as many as were left the last time, those that are
+ * over are forgotten.
+ */
+#ifndef SLEY_GRAPH_READERS_H
+#define SLEY_GRAPH_READERS_H
+
+#include "graph/ranges.h"
+
+/* Unless it was the last one to be added.  There must be room for a cell. */
+void readers_add(struct ranges *ranges, struct range *range, sley_node node);
+
+/* All of them are appended to @list: 0 or -ENOMEM. */
+must_check int readers_list(const struct ranges *ranges,
+			    const struct range *range, struct node_list *list);
+
+#define READERS_FEW 4 /* up to 16 are never too many */
+
+/* It is time to prune them. */
+static inline bool readers_are_many(const struct range *range)
+{
+	return unlikely(range->nr_readers >> READERS_FEW) &&
+	       range->nr_readers >> range->prune;
+}
+
+/* Those that are over are forgotten. */
+void readers_prune(struct ranges *ranges, struct range *range,
+		   bool (*is_over)(void *arg, sley_node node), void *arg);
+
+/* All are. */
+void readers_forget(struct ranges *ranges, struct range *range);
+
+#endif
