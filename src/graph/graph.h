@@ -73,9 +73,10 @@ struct sley_graph {
 	struct sley_mutex lock;
 	uint32_t stamp;         /* of this submission (lock)                */
 	struct node_list found; /* who the next node waits for (lock)       */
-	struct access_map map;  /* (lock)                                   */
-	struct arena arena;     /* of buffers (lock)                        */
-	uint32_t nr_leaving;    /* of them (lock)                           */
+	uint32_t nr_needed;    /* the first of them; the rest only come first */
+	struct access_map map; /* (lock)                                   */
+	struct arena arena;    /* of buffers (lock)                        */
+	uint32_t nr_leaving;   /* of them (lock)                           */
 	struct sley_cond space; /* when one of them was given back (lock)   */
 	struct sley_event room; /* when places were given back              */
 	struct sley_graph_scope *scopes; /* but the root (lock)             */

@@ -22,8 +22,8 @@
  *
  * A place is 256 bytes, 32 cells of 8.  Each cell can be an edge, so that the number
  * of an edge is that of its place and its cell.  A node has NODE_EDGES of them.  If
- * it waits for more it takes other places as pages, all of them edges but for two
- * cells: the edge list, whose life goes on, and a link.
+ * it waits for more it takes other places as pages, of PAGE_EDGES each; these keep
+ * the edge list, whose life goes on.
  *
  * Edges:
  *
@@ -63,17 +63,15 @@ struct node {
 	unsigned char arg[SLEY_NODE_ARG_MAX];
 };
 
+#define PAGE_EDGES 22
+
 /* A place that is a page. */
 struct page {
-	struct edge first[8];
+	struct sley_task task; /* not used                          */
 	struct edge_list consumers;
-	uint64_t next; /* the index of the next page, or 0 */
-	struct edge rest[22];
+	uint64_t next; /* the index of the next page, or 0          */
+	struct edge rest[PAGE_EDGES];
 };
-
-#define PAGE_FIRST 8
-#define PAGE_REST 22
-#define PAGE_EDGES (PAGE_FIRST + PAGE_REST)
 
 _Static_assert(sizeof(struct node) == NODE_CELLS * sizeof(struct edge), "");
 _Static_assert(sizeof(struct page) == sizeof(struct node), "");

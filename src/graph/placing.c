@@ -59,17 +59,14 @@ static size_t placing_size(uint32_t gang, uint32_t nr_words)
 	return members_size(gang) + nr_words * sizeof(uint64_t);
 }
 
-int placing_create(struct placing **out, struct sley *rt,
-		   const struct sley_node_spec *spec)
+int placing_create_slow(struct placing **out, struct sley *rt,
+			const struct sley_node_spec *spec)
 {
 	uint32_t gang = spec->gang > 1 ? spec->gang : 0;
 	uint32_t nr_words = spec->eligible ? spec->nr_eligible : 0;
 	struct placing *placing;
 	int err;
 
-	*out = NULL;
-	if (likely(!spec->eligible && !spec->affinity && !gang))
-		return 0;
 	err = check(rt, spec);
 	if (err)
 		return err;

@@ -43,8 +43,19 @@ struct placing {
 };
 
 /* What @spec asks for: NULL in *@out if that is nothing.  0 or an error. */
-must_check int placing_create(struct placing **out, struct sley *rt,
-			      const struct sley_node_spec *spec);
+must_check int placing_create_slow(struct placing **out, struct sley *rt,
+				   const struct sley_node_spec *spec);
+
+static inline must_check int placing_create(struct placing **out,
+					    struct sley *rt,
+					    const struct sley_node_spec *spec)
+{
+	*out = NULL;
+	if (likely(!spec->eligible && !spec->affinity && spec->gang < 2))
+		return 0;
+	return placing_create_slow(out, rt, spec);
+}
+
 void placing_free(struct placing *placing, struct sley *rt);
 
 /* @node, which has a placing, misses nobody: it is queued where it belongs. */

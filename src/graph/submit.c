@@ -16,6 +16,7 @@
 #include "graph/graph.h"
 #include "graph/placing.h"
 #include "graph/submit.h"
+#include "graph/wire.h"
 
 #include <errno.h>
 #include <sley/error.h>
@@ -33,20 +34,28 @@ static bool modes_are_known(const struct sley_node_spec *spec)
 	return true;
 }
 
-static int check(const struct sley_graph *graph, struct sley_node_spec *spec,
-		 const struct sley_node_spec *given)
+/* *@spec is what is @given, or @copy, which has the size of this library. */
+static int check(const struct sley_graph *graph,
+		 const struct sley_node_spec *given,
+		 struct sley_node_spec *copy, const struct sley_node_spec **out)
 {
-	int err = options_copy(spec, sizeof(*spec), given);
+	const struct sley_node_spec *spec = given;
 
-	if (err)
-		return err;
+	if (unlikely(!given || given->size != sizeof(*given))) {
+		int err = options_copy(copy, sizeof(*copy), given);
+
+		if (err)
+			return err;
+		spec = copy;
+	}
 	if (spec->priority < SLEY_PRIORITY_MIN ||
 	    spec->priority > SLEY_PRIORITY_MAX)
 		return SLEY_EPRIORITY;
-	if (!given || !spec->fn || spec->arg_size > SLEY_NODE_ARG_MAX ||
+	if (!spec->fn || spec->arg_size > SLEY_NODE_ARG_MAX ||
 	    (spec->scope && spec->scope->graph != graph) ||
 	    !modes_are_known(spec))
 		return -EINVAL;
+	*out = spec;
 	return 0;
 }
 
@@ -109,174 +118,6 @@ static int take_place(struct sley_graph *graph,
 	return *node ? 0 : -ENOMEM;
 }
 
-/* ---- who it waits for ------------------------------------------------------------------ */
-
-/* False: it has ended, well, or it is there already. */
-static bool is_worth_an_edge(struct sley_graph *graph, sley_node id)
-{
-	struct node *node = places_node(&graph->places, node_index_of(id));
-
-	if (edges_look(&node->consumers, node_life_of(id)) == EDGES_GONE ||
-	    node->stamp == graph->stamp)
-		return false;
-	node->stamp = graph->stamp;
-	return true;
-}
-
-static bool is_of_the_past(const struct sley_graph *graph, sley_node id)
-{
-	uint32_t index = node_index_of(id);
-
-	return index < graph->places.nr_used;
-}
-
-/* Those of @list, with @flags, behind those that are in found already. */
-static int add_named(struct sley_graph *graph, const sley_node *list,
-		     uint32_t nr)
-{
-	int err = node_list_reserve(&graph->found, &graph->rt->mem, nr);
-
-	for (uint32_t i = 0; i < nr && !err; i++) {
-		if (!is_of_the_past(graph, list[i]))
-			err = -EINVAL;
-		else if (list[i] != SLEY_NO_NODE)
-			node_list_add(&graph->found, list[i]);
-	}
-	return err;
-}
-
-/* Each once; those of the future are an error. */
-static void drop_doubles(struct sley_graph *graph, uint32_t *nr_after)
-{
-	struct node_list *found = &graph->found;
-	uint32_t nr = 0, nr_left = 0;
-
-	if (unlikely(++graph->stamp == 0))
-		graph->stamp = 1;
-	for (uint32_t i = 0; i < found->nr; i++) {
-		if (is_worth_an_edge(graph, found->node[i]))
-			found->node[nr++] = found->node[i];
-		if (i + 1 == *nr_after)
-			nr_left = nr;
-	}
-	found->nr = nr;
-	*nr_after = nr_left;
-}
-
-/*
- * Into found: those it needs, then those that only come first.  One that is both is
- * needed.
- */
-static int find(struct sley_graph *graph, const struct sley_node_spec *spec,
-		uint32_t *nr_after)
-{
-	int err;
-
-	graph->found.nr = 0;
-	err = access_find(&graph->map, spec->access, spec->nr_access,
-			  &graph->found);
-	if (!err && unlikely(spec->nr_after))
-		err = add_named(graph, spec->after, spec->nr_after);
-	*nr_after = graph->found.nr;
-	if (!err)
-		err = access_find_order(&graph->map, &graph->found);
-	if (!err && unlikely(spec->nr_order))
-		err = add_named(graph, spec->order, spec->nr_order);
-	if (!err && graph->found.nr)
-		drop_doubles(graph, nr_after);
-	return err;
-}
-
-/* ---- its edges ---------------------------------------------------------------------------- */
-
-static void give_back_pages(struct sley_graph *graph, struct node *node)
-{
-	while (node->pages) {
-		struct node *place = places_node(&graph->places, node->pages);
-		struct page *page = (struct page *)(void *)place;
-		uint32_t index = node->pages;
-
-		node->pages = (uint32_t)page->next;
-		place->index = index;
-		places_give(&graph->places, place, place);
-	}
-}
-
-/* Pages for @nr edges more than it has: 0 or -ENOMEM. */
-static noinline int take_pages(struct sley_graph *graph, struct node *node,
-			       uint32_t nr)
-{
-	for (uint32_t done = 0; done < nr; done += PAGE_EDGES) {
-		struct node *place = places_take(&graph->places);
-		uint32_t index;
-
-		if (!place) {
-			give_back_pages(graph, node);
-			return -ENOMEM;
-		}
-		index = place->index;
-		((struct page *)(void *)place)->next = node->pages;
-		node->pages = index;
-	}
-	return 0;
-}
-
-/* The number of edge @i of a page. */
-static uint32_t page_edge(uint32_t page, uint32_t i)
-{
-	return page * NODE_CELLS + (i < PAGE_FIRST ? i : i + 2);
-}
-
-/* The number of edge @i of @node, with pages, in turn. */
-static uint32_t edge_number(struct sley_graph *graph, const struct node *node,
-			    uint32_t *page, uint32_t i)
-{
-	uint32_t at;
-
-	if (likely(i < NODE_EDGES))
-		return node->index * NODE_CELLS + NODE_FIRST_EDGE + i;
-	at = (i - NODE_EDGES) % PAGE_EDGES;
-	if (i == NODE_EDGES)
-		*page = node->pages;
-	else if (!at)
-		*page = (uint32_t)((const struct page *)(const void *)
-					   places_node(&graph->places, *page))
-				->next;
-	return page_edge(*page, at);
-}
-
-/* All edges; the guard keeps it from starting.  How many there are. */
-static uint32_t wire(struct sley_graph *graph, struct node *node,
-		     uint32_t nr_after)
-{
-	const struct node_list *found = &graph->found;
-	uint32_t nr = 0, page = 0;
-
-	for (uint32_t i = 0; i < found->nr; i++) {
-		sley_node id = found->node[i];
-		struct node *from =
-			places_node(&graph->places, node_index_of(id));
-		uint32_t number = edge_number(graph, node, &page, nr);
-		struct edge *edge = places_edge(&graph->places, number);
-		bool order_only = i >= nr_after;
-
-		edge->to = node->index | (order_only ? EDGE_ORDER_ONLY : 0);
-		switch (edges_add(&from->consumers, node_life_of(id), edge,
-				  number)) {
-		case EDGES_ADDED:
-			nr++;
-			break;
-		case EDGES_TOO_LATE: /* and not gone: it has failed */
-			if (!order_only)
-				node_take_along(node, from);
-			break;
-		case EDGES_GONE:
-			break;
-		}
-	}
-	return nr;
-}
-
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 /* The runtime waits for it from here on: 0, or why it does not. */
@@ -335,7 +176,7 @@ static noinline void give_up(struct sley_graph *graph, struct node *node)
 {
 	if (node->placing)
 		placing_free(node->placing, graph->rt);
-	give_back_pages(graph, node);
+	wire_give_up(graph, node);
 	places_give(&graph->places, node, node);
 }
 
@@ -355,7 +196,6 @@ static int add(struct sley_graph *graph, const struct sley_node_spec *spec,
 {
 	struct sley_graph_scope *scope = spec->scope ? spec->scope
 						     : &graph->root;
-	uint32_t nr_after = 0;
 	struct node *node;
 	int err = take_place(graph, spec, last, &node);
 
@@ -364,9 +204,7 @@ static int add(struct sley_graph *graph, const struct sley_node_spec *spec,
 	node->pages = 0;
 	err = placing_create(&node->placing, graph->rt, spec);
 	if (!err)
-		err = find(graph, spec, &nr_after);
-	if (!err && graph->found.nr > NODE_EDGES)
-		err = take_pages(graph, node, graph->found.nr - NODE_EDGES);
+		err = wire_find(graph, node, spec);
 	if (!err)
 		err = count(scope, node);
 	if (err) {
@@ -375,9 +213,10 @@ static int add(struct sley_graph *graph, const struct sley_node_spec *spec,
 	}
 	fill(node, scope, spec, last ? TASK_MUST_RUN : 0);
 	edges_open(&node->consumers, edges_life(&node->consumers));
-	access_note(&graph->map, spec->access, spec->nr_access,
-		    node_id(node->index, edges_life(&node->consumers)));
-	*nr = wire(graph, node, last ? 0 : nr_after);
+	if (spec->nr_access)
+		access_note(&graph->map, spec->access, spec->nr_access,
+			    node_id(node->index, edges_life(&node->consumers)));
+	*nr = wire(graph, node, last);
 	note(scope, *nr);
 	*out = node;
 	return 0;
@@ -410,10 +249,11 @@ int submit_last(struct sley_graph *graph, const struct sley_node_spec *spec)
 int sley_graph_submit(struct sley_graph *graph, sley_node *id,
 		      const struct sley_node_spec *given)
 {
-	struct sley_node_spec spec;
-	int err = check(graph, &spec, given);
+	const struct sley_node_spec *spec = NULL;
+	struct sley_node_spec copy;
+	int err = check(graph, given, &copy, &spec);
 
 	if (id)
 		*id = SLEY_NO_NODE;
-	return err ? err : submit(graph, id, &spec, false);
+	return err ? err : submit(graph, id, spec, false);
 }

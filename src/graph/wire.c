@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wire.c - see wire.h.
+ */
+#include "graph/wire.h"
+
+#include <errno.h>
+
+/* ---- who it waits for ------------------------------------------------------------ */
+
+/* Those of @list, behind those that are there already. */
+static int add_named(struct sley_graph *graph, const sley_node *list,
+		     uint32_t nr)
+{
+	int err = node_list_reserve(&graph->found, &graph->rt->mem, nr);
+
+	for (uint32_t i = 0; i < nr && !err; i++) {
+		if (unlikely(node_index_of(list[i]) >= graph->places.nr_used))
+			err = -EINVAL; /* of the future */
+		else if (list[i] != SLEY_NO_NODE)
+			node_list_add(&graph->found, list[i]);
+	}
+	return err;
+}
+
+/*
+ * Into found: those it needs, then those that only come first.  One that is both is
+ * needed.
+ */
+static int find(struct sley_graph *graph, const struct sley_node_spec *spec)
+{
+	int err = 0;
+
+	graph->found.nr = 0;
+	if (spec->nr_access)
+		err = access_find(&graph->map, spec->access, spec->nr_access,
+				  &graph->found);
+	if (!err && spec->nr_after)
+		err = add_named(graph, spec->after, spec->nr_after);
+	graph->nr_needed = graph->found.nr;
+	if (!err && spec->nr_access)
+		err = access_find_order(&graph->map, &graph->found);
+	if (!err && spec->nr_order)
+		err = add_named(graph, spec->order, spec->nr_order);
+	return err;
+}
+
+/* ---- room for its edges ------------------------------------------------------------- */
+
+static struct page *page_at(struct sley_graph *graph, uint32_t index)
+{
+	return (struct page *)(void *)places_node(&graph->places, index);
+}
+
+void wire_give_up(struct sley_graph *graph, struct node *node)
+{
+	while (node->pages) {
+		uint32_t index = node->pages;
+		struct node *place = places_node(&graph->places, index);
+
+		node->pages = (uint32_t)page_at(graph, index)->next;
+		place->index = index;
+		places_give(&graph->places, place, place);
+	}
+}
+
+/* Pages for @nr edges more than it has: 0 or -ENOMEM. */
+static noinline int take_pages(struct sley_graph *graph, struct node *node,
+			       uint32_t nr)
+{
+	for (uint32_t done = 0; done < nr; done += PAGE_EDGES) {
+		struct node *place = places_take(&graph->places);
+		uint32_t index;
+
+		if (!place)
+			return -ENOMEM;
+		index = place->index;
+		page_at(graph, index)->next = node->pages;
+		node->pages = index;
+	}
+	return 0;
+}
+
+int wire_find(struct sley_graph *graph, struct node *node,
+	      const struct sley_node_spec *spec)
+{
+	int err = find(graph, spec);
+
+	if (!err && unlikely(graph->found.nr > NODE_EDGES))
+		err = take_pages(graph, node, graph->found.nr - NODE_EDGES);
+	return err;
+}
+
+/* ---- the edges ------------------------------------------------------------------------ */
+
+/* The next edge of a node that is free. */
+struct spare {
+	struct edge *edge;
+	uint32_t id;   /* its number              */
+	uint32_t left; /* with it, in this place  */
+	uint32_t page; /* the one after this, or 0 */
+};
+
+static noinline void turn_page(struct sley_graph *graph, struct spare *spare)
+{
+	uint32_t index = spare->page;
+	struct page *page = page_at(graph, index);
+
+	spare->edge = page->rest;
+	spare->id = index * NODE_CELLS + NODE_CELLS - PAGE_EDGES;
+	spare->left = PAGE_EDGES;
+	spare->page = (uint32_t)page->next;
+}
+
+static void use(struct sley_graph *graph, struct spare *spare)
+{
+	spare->edge++;
+	spare->id++;
+	if (unlikely(!--spare->left) && spare->page)
+		turn_page(graph, spare);
+}
+
+/* One edge from the node with @id, if that has not ended.  True: there is. */
+static bool connect(struct sley_graph *graph, struct node *node, sley_node id,
+		    bool needed, struct spare *spare)
+{
+	struct node *from = places_node(&graph->places, node_index_of(id));
+	uint32_t life = node_life_of(id);
+
+	/* Only then is the place that node's, and will be while we look. */
+	if (edges_look(&from->consumers, life) == EDGES_GONE ||
+	    from->stamp == graph->stamp)
+		return false;
+	from->stamp = graph->stamp;
+	spare->edge->to = node->index | (needed ? 0 : EDGE_ORDER_ONLY);
+	switch (edges_add(&from->consumers, life, spare->edge, spare->id)) {
+	case EDGES_ADDED:
+		return true;
+	case EDGES_TOO_LATE: /* and not gone: it has failed */
+		if (needed)
+			node_take_along(node, from);
+		return false;
+	case EDGES_GONE:
+		return false;
+	}
+	return false;
+}
+
+uint32_t wire(struct sley_graph *graph, struct node *node, bool last)
+{
+	struct spare spare = {
+		.edge = node->edge,
+		.id = node->index * NODE_CELLS + NODE_FIRST_EDGE,
+		.left = NODE_EDGES,
+		.page = node->pages,
+	};
+	const struct node_list *found = &graph->found;
+	uint32_t nr_needed = last ? 0 : graph->nr_needed;
+	uint32_t nr = 0;
+
+	if (unlikely(++graph->stamp == 0))
+		graph->stamp = 1;
+	for (uint32_t i = 0; i < found->nr; i++) {
+		if (connect(graph, node, found->node[i], i < nr_needed,
+			    &spare)) {
+			nr++;
+			use(graph, &spare);
+		}
+	}
+	return nr;
+}
