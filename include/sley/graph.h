@@ -191,7 +191,8 @@ sley_graph_destroy(struct sley_graph *graph);
  * those that only touch do not.
  *
  * If the graph is full the caller waits for room, up to @spec->deadline_ns.  A
- * node of the same graph does not wait: it would wait for itself.
+ * node of the same graph does not wait, since it would wait for itself: there is
+ * room for more of these, three times as many.
  *
  * A gang is a node whose function is called so many times, each on a worker of its
  * own: none of them starts before all are there.  They may wait for each other,

@@ -60,7 +60,6 @@ static void init(struct sley_graph *graph, struct sley *rt,
 	graph->bulk = bulk && rt->nr_workers ? bulk : 1;
 	graph->membarrier = rt->idle.membarrier;
 	graph->root.graph = graph;
-	places_init(&graph->places, &rt->mem);
 	arena_init(&graph->arena,
 		   options->arena_bytes ? options->arena_bytes : ARENA_DEFAULT);
 	graph->map.is_over = is_over;
@@ -87,6 +86,11 @@ int sley_graph_create(struct sley_graph **out,
 	if (!graph)
 		return -ENOMEM;
 	init(graph, rt, &options);
+	err = places_init(&graph->places, graph->max_nodes);
+	if (err) {
+		mem_free(&rt->mem, graph, graph_size(rt));
+		return err;
+	}
 	*out = graph;
 	return 0;
 }

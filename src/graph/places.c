@@ -4,46 +4,43 @@
  */
 #include "graph/places.h"
 
-void places_init(struct places *places, struct mem *mem)
+#include "os/map.h"
+
+#include <errno.h>
+
+/* For who does not wait, and for pages: three times as many, within reason. */
+#define MORE_MIN 1024u
+#define MORE_MAX (1u << 20)
+
+static size_t size_of(const struct places *places)
 {
-	places->mem = mem;
-	places->nr_used = 1; /* 0 is nobody */
+	return (size_t)places->nr * sizeof(struct node);
 }
 
-static size_t block_size(unsigned int block)
+int places_init(struct places *places, uint32_t nr)
 {
-	return sizeof(struct node) << (block + PLACES_FIRST_SHIFT);
+	uint32_t more = 3 * nr;
+
+	if (more < MORE_MIN)
+		more = MORE_MIN;
+	if (more > MORE_MAX)
+		more = MORE_MAX;
+	places->nr = nr + more;
+	places->nr_used = 1; /* 0 is nobody */
+	places->place = os_map(size_of(places));
+	return places->place ? 0 : -ENOMEM;
 }
 
 void places_destroy(struct places *places)
 {
-	for (unsigned int i = 0; i < PLACES_BLOCKS && places->block[i]; i++)
-		mem_free(places->mem, places->block[i], block_size(i));
-}
-
-static bool grow(struct places *places)
-{
-	unsigned int i = (unsigned int)bits_last(places->nr +
-						 (1u << PLACES_FIRST_SHIFT)) -
-			 PLACES_FIRST_SHIFT;
-	struct node *block;
-
-	if (i == PLACES_BLOCKS)
-		return false;
-	block = mem_alloc(places->mem, block_size(i));
-	if (!block)
-		return false;
-	/* Who gets a number from here gets it by way of the lock, or an edge. */
-	places->block[i] = block;
-	places->nr += 1u << (i + PLACES_FIRST_SHIFT);
-	return true;
+	os_unmap(places->place, size_of(places));
 }
 
 static struct node *take_fresh(struct places *places)
 {
 	struct node *node;
 
-	if (places->nr_used >= places->nr && !grow(places))
+	if (places->nr_used >= places->nr)
 		return NULL;
 	node = places_node(places, places->nr_used);
 	node->index = places->nr_used++;
