@@ -26,7 +26,7 @@ int places_init(struct places *places, uint32_t nr)
 	if (more > MORE_MAX)
 		more = MORE_MAX;
 	places->nr = nr + more;
-	places->nr_used = 1; /* 0 is nobody */
+	places->nr_used = places->next = 1; /* 0 is nobody */
 	places->place = os_map(size_of(places));
 	return places->place ? 0 : -ENOMEM;
 }
@@ -40,11 +40,14 @@ static struct node *take_fresh(struct places *places)
 {
 	struct node *node;
 
-	if (places->nr_used >= places->nr)
+	if (places->next >= places->nr)
 		return NULL;
-	node = places_node(places, places->nr_used);
-	node->index = places->nr_used++;
-	edges_bury(&node->consumers); /* lives begin with 1 */
+	node = places_node(places, places->next);
+	node->index = places->next++;
+	if (places->next > places->nr_used) {
+		places->nr_used = places->next;
+		edges_bury(&node->consumers); /* lives begin with 1 */
+	}
 	return node;
 }
 
@@ -91,4 +94,13 @@ void places_collect(struct places *places)
 		places->nr_taken--;
 		node = next;
 	}
+}
+
+void places_tidy(struct places *places)
+{
+	places_collect(places);
+	if (places->nr_taken)
+		return;
+	places->free = NULL;
+	places->next = 1;
 }

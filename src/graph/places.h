@@ -27,6 +27,7 @@ struct places {
 	struct node *free; /* (lock)                                          */
 	uint32_t nr;       /* there are; constant                             */
 	uint32_t nr_used;  /* that were ever taken, and so have a life (lock) */
+	uint32_t next;     /* from here on all are free (lock)                */
 	uint32_t nr_taken; /* and not seen to be given back (lock)            */
 	cache_aligned struct node *given; /* back, by anybody */
 };
@@ -56,5 +57,12 @@ void places_give(struct places *places, struct node *first, struct node *last);
 
 /* What others have given back is free.  (lock) */
 void places_collect(struct places *places);
+
+/*
+ * If all are free they are taken in their order again, as neighbours in memory:
+ * with a hundred thousand nodes that is the difference between 60 and 350 ns for
+ * each.  (lock)
+ */
+void places_tidy(struct places *places);
 
 #endif

@@ -77,6 +77,8 @@ static void forget_own(struct sley_graph_scope *scope, int *err)
 	struct places *places = &scope->graph->places;
 	struct node *node = scope->failed, *next;
 
+	/* relaxed: a request that was obeyed. */
+	store_relaxed(&scope->cancelled, 0);
 	if (!node)
 		return;
 	if (scope->first)
@@ -102,12 +104,11 @@ int scope_forget(struct sley_graph_scope *outer)
 		if (scope_is_within(scope, outer))
 			forget_own(scope, &err);
 	}
-	if (outer == &graph->root)
+	if (outer == &graph->root) {
 		forget_own(outer, &err);
-	/* relaxed: a request that was obeyed. */
-	store_relaxed(&outer->cancelled, 0);
-	if (outer == &graph->root)
 		access_forget(&graph->map);
+		places_tidy(&graph->places);
+	}
 	scopes_reap(graph);
 	return err;
 }
