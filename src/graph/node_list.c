@@ -9,14 +9,12 @@
 
 #define NODE_LIST_MIN 64
 
-int node_list_reserve(struct node_list *list, struct mem *mem, uint32_t nr)
+int node_list_grow(struct node_list *list, struct mem *mem, uint32_t nr)
 {
 	uint64_t need = (uint64_t)list->nr + nr;
 	uint64_t max = list->max ? list->max : NODE_LIST_MIN;
 	sley_node *node;
 
-	if (likely(need <= list->max))
-		return 0;
 	while (max < need)
 		max *= 2;
 	if (max > UINT32_MAX)

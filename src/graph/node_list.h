@@ -16,10 +16,18 @@ struct node_list {
 	uint32_t max;
 };
 
-/* There is room for @nr more: 0 or -ENOMEM. */
-must_check int node_list_reserve(struct node_list *list, struct mem *mem,
-				 uint32_t nr);
+must_check int node_list_grow(struct node_list *list, struct mem *mem,
+			      uint32_t nr);
 void node_list_destroy(struct node_list *list, struct mem *mem);
+
+/* There is room for @nr more: 0 or -ENOMEM. */
+must_check static inline int node_list_reserve(struct node_list *list,
+					       struct mem *mem, uint32_t nr)
+{
+	if (likely(list->max - list->nr >= nr))
+		return 0;
+	return node_list_grow(list, mem, nr);
+}
 
 /* There must be room. */
 static inline void node_list_add(struct node_list *list, sley_node node)

@@ -54,11 +54,13 @@ static void new_page(struct ranges *ranges, struct range *range, uint64_t next)
 	range->reader[RANGE_READERS - 1] = i;
 }
 
-static noinline void add_paged(struct ranges *ranges, struct range *range,
-			       sley_node node)
+void readers_add_paged(struct ranges *ranges, struct range *range,
+		       sley_node node)
 {
 	sley_node last = range->reader[RANGE_READERS - 1];
 
+	if (*newest(ranges, range) == node)
+		return;
 	if (range->nr_readers == RANGE_READERS) {
 		new_page(ranges, range, 0);
 		page_at(ranges, range->reader[RANGE_READERS - 1])->reader[0] =
@@ -68,20 +70,6 @@ static noinline void add_paged(struct ranges *ranges, struct range *range,
 	}
 	range->nr_readers++;
 	*newest(ranges, range) = node;
-}
-
-static void add(struct ranges *ranges, struct range *range, sley_node node)
-{
-	if (likely(range->nr_readers < RANGE_READERS))
-		range->reader[range->nr_readers++] = node;
-	else
-		add_paged(ranges, range, node);
-}
-
-void readers_add(struct ranges *ranges, struct range *range, sley_node node)
-{
-	if (!range->nr_readers || *newest(ranges, range) != node)
-		add(ranges, range, node);
 }
 
 int readers_list(const struct ranges *ranges, const struct range *range,
@@ -120,7 +108,7 @@ void readers_prune(struct ranges *ranges, struct range *range,
 	for (;;) {
 		for (uint32_t i = 0; i < nr; i++) {
 			if (!is_over(arg, page.reader[i]))
-				add(ranges, range, page.reader[i]);
+				readers_add(ranges, range, page.reader[i]);
 		}
 		if (!left)
 			break;

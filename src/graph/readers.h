@@ -15,8 +15,22 @@
 
 #include "graph/ranges.h"
 
+void readers_add_paged(struct ranges *ranges, struct range *range,
+		       sley_node node);
+
 /* Unless it was the last one to be added.  There must be room for a cell. */
-void readers_add(struct ranges *ranges, struct range *range, sley_node node);
+static inline void readers_add(struct ranges *ranges, struct range *range,
+			       sley_node node)
+{
+	uint32_t nr = range->nr_readers;
+
+	if (unlikely(nr >= RANGE_READERS)) {
+		readers_add_paged(ranges, range, node);
+	} else if (!nr || range->reader[nr - 1] != node) {
+		range->reader[nr] = node;
+		range->nr_readers = nr + 1;
+	}
+}
 
 /* All of them are appended to @list: 0 or -ENOMEM. */
 must_check int readers_list(const struct ranges *ranges,
