@@ -31,6 +31,9 @@
  * it is until then: if its memory were used again for a node that is put in here,
  * the one could not be told from the other.
  *
+ * Several nodes can be put in as one (inbox_put_chain): they are taken in their
+ * order, with nothing in between, and there is one wake-up for all of them.
+ *
  * A putter that is late, who knew an earlier owner, puts its node into the inbox
  * of the next one, since inboxes are never freed.  The nodes say whom they are
  * for.
@@ -78,9 +81,14 @@ static inline bool inbox_quiet(const struct inbox *inbox)
 	return load_relaxed(&inbox->word) <= INBOX_CLOSED;
 }
 
-/* Any thread. */
-static inline must_check enum inbox_answer inbox_put(struct inbox *inbox,
-						     struct push_node *node)
+/*
+ * Any thread: all nodes from @newest down to @oldest, which are linked in this
+ * way; all of them are there, or none.  If they are refused, the link of @oldest
+ * leads to anywhere.
+ */
+static inline must_check enum inbox_answer
+inbox_put_chain(struct inbox *inbox, struct push_node *newest,
+		struct push_node *oldest)
 {
 	/* relaxed: a guess, checked by the swap and never followed. */
 	uintptr_t old = load_relaxed(&inbox->word);
@@ -88,11 +96,19 @@ static inline must_check enum inbox_answer inbox_put(struct inbox *inbox,
 	do {
 		if (unlikely(old == INBOX_CLOSED))
 			return INBOX_REFUSED;
-		node->next = old <= INBOX_CLOSED ? NULL
-						 : (struct push_node *)old;
+		oldest->next = old <= INBOX_CLOSED ? NULL
+						   : (struct push_node *)old;
 	} while (chaos_says(CHAOS_LOSE) ||
-		 !cas_acq_rel(&inbox->word, &old, (uintptr_t)node)); /* B1 B2 */
+		 !cas_acq_rel(&inbox->word, &old,
+			      (uintptr_t)newest)); /* B1 B2 */
 	return old == INBOX_IDLE ? INBOX_WAKE : INBOX_TAKEN;
+}
+
+/* The same with one node. */
+static inline must_check enum inbox_answer inbox_put(struct inbox *inbox,
+						     struct push_node *node)
+{
+	return inbox_put_chain(inbox, node, node);
 }
 
 /* The newest node, or NULL for a mark. */

@@ -15,7 +15,9 @@
  * Complete for two putters, of two nodes and of one, against an owner that rests
  * as often as it likes; for two putters against one that closes; and for a putter
  * against an owner that closes and a next one that opens, rests and closes; and
- * for a node that is put in again as soon as it was put away.  Not seen: three
+ * for a node that is put in again as soon as it was put away; and
+ * for a chain of two and a putter of one, against an owner that rests, and one that
+ * closes: they are taken with nothing in between, or refused both.  Not seen: three
  * putters; a swap has one word and one guess, whoever changed it.
  */
 #include "payload.h"
@@ -33,6 +35,7 @@ static struct payload parked;
 static struct push_node *seen; /* by the owner, and still in the inbox */
 static uint32_t spare;         /* 1: what was seen is out */
 static bool is_used_again;
+static bool is_pair; /* the first two are put as one */
 static struct item {
 	struct push_node node;
 	struct payload payload; /* written before it is put */
@@ -40,6 +43,7 @@ static struct item {
 static struct ledger {
 	int taken[PUTTERS][EACH];
 	int last[PUTTERS];
+	int newest; /* that was taken */
 	int nr_taken, nr_refused, nr_rests, nr_wakes;
 } ledger;
 
@@ -50,10 +54,12 @@ static void setup(void)
 	seen = NULL;
 	spare = 0;
 	is_used_again = false;
+	is_pair = false;
 	model_name(&spare, "spare");
 	parked = (struct payload){ 0 };
 	memset(items, 0, sizeof(items));
 	memset(&ledger, 0, sizeof(ledger));
+	ledger.newest = -1;
 	model_ledger(&ledger, sizeof(ledger));
 	model_name(&inbox.word, "inbox");
 	model_name(&ready, "ready");
@@ -66,6 +72,13 @@ static void setup(void)
 
 /* ---- putters ------------------------------------------------------------------- */
 
+static void wake(void)
+{
+	payload_check(&parked);
+	ledger.nr_wakes++;
+	MODEL_CHECK(xchg_acq_rel(&ready, 1) == 0);
+}
+
 static void put(struct item *item)
 {
 	payload_write(&item->payload);
@@ -73,9 +86,7 @@ static void put(struct item *item)
 	case INBOX_TAKEN:
 		break;
 	case INBOX_WAKE:
-		payload_check(&parked);
-		ledger.nr_wakes++;
-		MODEL_CHECK(xchg_acq_rel(&ready, 1) == 0);
+		wake();
 		break;
 	case INBOX_REFUSED:
 		payload_check(&item->payload); /* still its own */
@@ -94,6 +105,28 @@ static void put_two(int id)
 	put(&items[id][1]);
 }
 
+/* Both as one: nothing comes in between. */
+static void put_pair(int id)
+{
+	struct item *older = &items[id][0], *newer = &items[id][1];
+
+	payload_write(&older->payload);
+	payload_write(&newer->payload);
+	newer->node.next = &older->node;
+	switch (inbox_put_chain(&inbox, &newer->node, &older->node)) {
+	case INBOX_TAKEN:
+		break;
+	case INBOX_WAKE:
+		wake();
+		break;
+	case INBOX_REFUSED:
+		MODEL_CHECK(newer->node.next == &older->node);
+		payload_check(&older->payload);
+		payload_check(&newer->payload);
+		ledger.nr_refused += 2;
+	}
+}
+
 /* ---- the owner ------------------------------------------------------------------- */
 
 static void got(const struct push_node *node)
@@ -104,6 +137,8 @@ static void got(const struct push_node *node)
 
 		MODEL_CHECK(nr / EACH < PUTTERS);
 		MODEL_CHECK(nr % EACH > ledger.last[nr / EACH]);
+		MODEL_CHECK(!is_pair || nr != 1 || ledger.newest == 0);
+		ledger.newest = nr;
 		ledger.last[nr / EACH] = nr % EACH;
 		payload_check(&item->payload);
 		ledger.taken[nr / EACH][nr % EACH]++;
@@ -238,6 +273,31 @@ MODEL(two_put_and_the_owner_closes, .setup = setup,
 
 MODEL(one_puts_two_and_the_owner_closes, .setup = setup,
       .threads = { put_two, owner_closes }, .finish = closed_with_two);
+
+/* ---- several as one ------------------------------------------------------------------- */
+
+static void setup_pair(void)
+{
+	setup();
+	is_pair = true;
+}
+
+static void closed_with_three(void)
+{
+	MODEL_CHECK(inbox.word == INBOX_CLOSED);
+	MODEL_CHECK(ledger.taken[0][0] == ledger.taken[0][1]);
+	each_wake_for_a_rest(3);
+}
+
+MODEL(a_pair_and_the_owner_sleeps, .setup = setup_pair,
+      .threads = { put_pair, owner_of_two }, .finish = all_two);
+
+MODEL(nothing_comes_between_a_pair, .setup = setup_pair,
+      .threads = { put_pair, put_one, owner_of_three }, .finish = all_three);
+
+MODEL(a_pair_comes_or_is_refused, .setup = setup_pair,
+      .threads = { put_pair, put_one, owner_closes },
+      .finish = closed_with_three);
 
 /* ---- the next owner ------------------------------------------------------------------- */
 

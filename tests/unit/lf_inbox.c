@@ -102,6 +102,29 @@ TEST(closing_takes_what_is_there_oldest_first)
 	CHECK_EQ(inbox_put(&inbox, &a), INBOX_REFUSED);
 }
 
+TEST(a_chain_is_put_in_as_one)
+{
+	struct inbox inbox = { INBOX_EMPTY };
+	struct push_node a, b, c, d;
+
+	CHECK(inbox_rest(&inbox, NULL));
+	c.next = &b;
+	CHECK_EQ(inbox_put_chain(&inbox, &c, &b), INBOX_WAKE);
+	CHECK(inbox_peek(&inbox) == NULL);
+	CHECK_EQ(inbox_put(&inbox, &d), INBOX_TAKEN);
+	CHECK(inbox_take(&inbox, NULL) == &b);
+	CHECK(b.next == &c && c.next == &d && !d.next);
+	CHECK_EQ(inbox_put(&inbox, &a), INBOX_TAKEN);
+	CHECK(inbox_peek(&inbox) == &a);
+	c.next = &b;
+	CHECK_EQ(inbox_put_chain(&inbox, &c, &b), INBOX_TAKEN);
+	CHECK(inbox_close(&inbox, &a) == &b && b.next == &c && !c.next);
+	c.next = &b;
+	b.next = &a;
+	CHECK_EQ(inbox_put_chain(&inbox, &c, &b), INBOX_REFUSED);
+	CHECK(c.next == &b && b.next == &a); /* the sender's, untouched */
+}
+
 TEST(the_next_owner_begins_awake)
 {
 	struct inbox inbox = { INBOX_CLOSED };
