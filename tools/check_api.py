@@ -46,6 +46,7 @@ UNCHECKED = {
     "sley_send": "the process is gone; a sender may not care",
     "sley_send_owned": "as sley_send()",
     "sley_send_blob": "as sley_send()",
+    "sley_send_many": "as sley_send()",
     "sley_msg_forward": "as sley_send()",
     "sley_reply": "who asked is gone; who answers may not care",
     "sley_publish": "how many got it",

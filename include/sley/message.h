@@ -128,6 +128,37 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_send_until(sley_pid to, uint64_t tag, const void *data, size_t size,
 		uint64_t deadline_ns);
 
+/* One of several messages that are sent as one. */
+struct sley_letter {
+	uint64_t tag;
+	const void *data; /* may be NULL if .size is 0 */
+	size_t size;
+};
+
+/*
+ * sley_send_many - send @nr messages to the process @to in one go: all, or none.
+ *
+ * They arrive in their order, next to each other: no message of another sender is
+ * in between.  The receiver is woken once.  They are copied, as by sley_send().
+ *
+ * In a mailbox with a limit all of them have to fit; one that drops its oldest
+ * messages drops as many as it takes.  It never waits: a mailbox that says
+ * SLEY_BLOCK refuses what does not fit.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    @letter, and what it points at, is borrowed for the call.
+ * Order:    as sley_send()
+ * Errors:   -ESRCH     there is no such process (any more)
+ *           -ENOMEM    nothing was sent
+ *           -EMSGSIZE  one is more than 4 GiB, or they are more than the mailbox
+ *                      takes at all, or than INT32_MAX
+ *           -EAGAIN    its mailbox has no room for all of them
+ *           -EINVAL    @to is a call (sley_call()), which takes one reply
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
+sley_send_many(sley_pid to, const struct sley_letter *letter, size_t nr);
+
 /* ---- shared bytes ----------------------------------------------------------- */
 
 /*

@@ -53,10 +53,10 @@ static void count_dropped(struct bound *bound, int nr)
 }
 
 /* Under the lock. */
-static void append(struct bound *bound, struct sley_msg *msg)
+static void append(struct bound *bound, const struct bundle *bundle)
 {
-	mail_append(&bound->fifo, msg);
-	count(bound, 1);
+	mail_append_chain(&bound->fifo, bundle->first, bundle->last);
+	count(bound, (int)bundle->nr);
 }
 
 /* Under the lock. */
@@ -111,48 +111,62 @@ static enum inbox_answer tell(struct bound *bound, struct process *process,
 	return answer;
 }
 
+static void free_bundle(const struct bundle *bundle)
+{
+	struct mail_queue queue = { NULL };
+
+	mail_append_chain(&queue, bundle->first, bundle->last);
+	mail_free_all(&queue);
+}
+
 /* Locked, and unlocks: there is room, or room was made. */
 static int put(struct bound *bound, struct process *process, sley_pid to,
-	       struct sley_msg *msg)
+	       const struct bundle *bundle)
 {
 	enum inbox_answer answer = tell(bound, process, to);
 
 	if (answer != INBOX_REFUSED)
-		append(bound, msg);
+		append(bound, bundle);
 	waitq_unlock(&bound->q);
 	if (answer == INBOX_WAKE)
 		process_wake(process);
 	if (answer != INBOX_REFUSED)
 		return 0;
-	mail_free(msg);
+	free_bundle(bundle);
 	return -ESRCH;
 }
 
-static int refuse(struct bound *bound, struct sley_msg *msg)
+static int refuse(struct bound *bound, const struct bundle *bundle)
 {
-	count_dropped(bound, 1);
+	count_dropped(bound, (int)bundle->nr);
 	waitq_unlock(&bound->q);
-	mail_free(msg);
+	free_bundle(bundle);
 	return -EAGAIN;
+}
+
+/* Locked. */
+static bool has_room(const struct bound *bound, const struct bundle *bundle)
+{
+	return bundle->nr <= bound->limit - length(bound) - bound->aside;
 }
 
 /* What was put aside is older than what is in the fifo. */
 static int drop_oldest(struct bound *bound, struct process *process,
-		       sley_pid to, struct sley_msg *msg)
+		       sley_pid to, const struct bundle *bundle)
 {
-	struct sley_msg *oldest = NULL;
+	struct mail_queue dropped = { NULL };
 	int err;
 
-	if (bound->aside) {
-		bound->aside--;
-		bound->owed++;
-	} else {
-		oldest = take_oldest(bound);
+	for (; !has_room(bound, bundle); count_dropped(bound, 1)) {
+		if (bound->aside) {
+			bound->aside--;
+			bound->owed++;
+		} else {
+			mail_append(&dropped, take_oldest(bound));
+		}
 	}
-	count_dropped(bound, 1);
-	err = put(bound, process, to, msg);
-	if (oldest)
-		mail_free(oldest);
+	err = put(bound, process, to, bundle);
+	mail_free_all(&dropped);
 	return err;
 }
 
@@ -192,29 +206,57 @@ static bool may_wait(const struct process *process, uint64_t deadline_ns)
 	return deadline_ns != UINT64_MAX || strand_current();
 }
 
-int bound_send(struct process *process, sley_pid to, struct sley_msg *msg,
-	       uint64_t deadline_ns)
+/* The bound of @to, locked; NULL: that is gone. */
+static struct bound *lock_bound(struct process *process, sley_pid to)
 {
 	/* relaxed: it was there before the pid; see is_of(). */
 	struct bound *bound = load_relaxed(&process->bound);
+
+	if (!bound)
+		return NULL;
+	(void)waitq_lock(&bound->q);
+	if (is_of(bound, process, to))
+		return bound;
+	waitq_unlock(&bound->q);
+	return NULL;
+}
+
+int bound_send(struct process *process, sley_pid to, struct sley_msg *msg,
+	       uint64_t deadline_ns)
+{
+	struct bound *bound = lock_bound(process, to);
+	struct bundle bundle = { msg, msg, 1 };
 
 	if (!bound) {
 		mail_free(msg);
 		return -ESRCH;
 	}
-	(void)waitq_lock(&bound->q);
-	if (!is_of(bound, process, to)) {
-		waitq_unlock(&bound->q);
-		mail_free(msg);
-		return -ESRCH;
-	}
-	if (length(bound) + bound->aside < bound->limit)
-		return put(bound, process, to, msg);
+	if (has_room(bound, &bundle))
+		return put(bound, process, to, &bundle);
 	if (bound->overflow == SLEY_DROP_OLDEST)
-		return drop_oldest(bound, process, to, msg);
+		return drop_oldest(bound, process, to, &bundle);
 	if (bound->overflow == SLEY_REFUSE || !may_wait(process, deadline_ns))
-		return refuse(bound, msg);
+		return refuse(bound, &bundle);
 	return wait_for_room(bound, msg, deadline_ns);
+}
+
+int bound_send_bundle(struct process *process, sley_pid to,
+		      const struct bundle *bundle)
+{
+	struct bound *bound = lock_bound(process, to);
+	bool too_many = bound && bundle->nr > bound->limit;
+
+	if (!bound || too_many) {
+		if (bound)
+			waitq_unlock(&bound->q);
+		free_bundle(bundle);
+		return too_many ? -EMSGSIZE : -ESRCH;
+	}
+	if (has_room(bound, bundle))
+		return put(bound, process, to, bundle);
+	if (bound->overflow == SLEY_DROP_OLDEST)
+		return drop_oldest(bound, process, to, bundle);
+	return refuse(bound, bundle);
 }
 
 /* ---- the owner ------------------------------------------------------------------ */
@@ -240,7 +282,7 @@ static must_check struct sley_task *let_in(struct bound *bound,
 
 	if (!woken.any)
 		return NULL;
-	append(bound, woken.slot);
+	append(bound, &(struct bundle){ woken.slot, woken.slot, 1 });
 	/* The owner knows: it is the caller. */
 	if (!bound->told)
 		process->flags |= PROCESS_NEWS;

@@ -22,6 +22,9 @@
  * that one: it has nothing left to do.  So nobody who comes later gets ahead, and
  * who gives up, cancelled or late, has sent nothing.
  *
+ * Several messages may be sent as one: all fit, or none is taken.  That never waits:
+ * so where there is room for one, nobody waits, and who waits needs room for one.
+ *
  * A bound is from a pool that gives nothing back, and its lock outlives its owner:
  * a sender may come when the process has ended, and look at the bound of another
  * one.  It compares owner and pid under the lock.
@@ -49,6 +52,19 @@ must_check int bound_create(struct process *process, uint32_t limit,
  */
 must_check int bound_send(struct process *process, sley_pid to,
 			  struct sley_msg *msg, uint64_t deadline_ns);
+
+/* Several messages that are sent as one, linked, the oldest first. */
+struct bundle {
+	struct sley_msg *first, *last;
+	uint32_t nr;
+};
+
+/*
+ * The same for all of a bundle, or none.  It never waits.  -EMSGSIZE: there are more
+ * than the limit.
+ */
+must_check int bound_send_bundle(struct process *process, sley_pid to,
+				 const struct bundle *bundle);
 
 /* ---- the owner ---------------------------------------------------------------- */
 

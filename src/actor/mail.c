@@ -121,13 +121,20 @@ void process_wake(struct process *process)
 	}
 }
 
-int mail_put(struct process *process, struct push_node *node)
+int mail_put_chain(struct process *process, struct push_node *newest,
+		   struct push_node *oldest)
 {
-	enum inbox_answer answer = inbox_put(&process->inbox, node);
+	enum inbox_answer answer =
+		inbox_put_chain(&process->inbox, newest, oldest);
 
 	if (answer == INBOX_WAKE)
 		process_wake(process);
 	return unlikely(answer == INBOX_REFUSED) ? -ESRCH : 0;
+}
+
+int mail_put(struct process *process, struct push_node *node)
+{
+	return mail_put_chain(process, node, node);
 }
 
 int mail_send_to(struct process *process, sley_pid to, struct sley_msg *msg)

@@ -179,6 +179,10 @@ int mail_send_to(struct process *process, sley_pid to, struct sley_msg *msg);
 /* The same for what is no message, too: 0, or -ESRCH. */
 must_check int mail_put(struct process *process, struct push_node *node);
 
+/* The same for several at once, linked from the newest to the oldest. */
+must_check int mail_put_chain(struct process *process, struct push_node *newest,
+			      struct push_node *oldest);
+
 /*
  * Send @msg, which is kept, back to where it came from, with up to SLEY_MSG_INLINE
  * other bytes: an answer that needs no memory.  As mail_send().

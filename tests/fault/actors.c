@@ -55,6 +55,9 @@ static int send_blob(sley_pid to)
 static int send_all(sley_pid to)
 {
 	static const char text[100] = "text";
+	static const struct sley_letter letter[] = { { 1, NULL, 0 },
+						     { 1, text, 100 },
+						     { 1, text, 8 } };
 	int nr = 0;
 
 	for (int i = 0; i < NR_MESSAGES; i++) {
@@ -62,6 +65,7 @@ static int send_all(sley_pid to)
 		nr += TRY(sley_send(to, 1, text, sizeof(text)), -ENOMEM);
 		nr += TRY(send_thing(to), -ENOMEM);
 		nr += TRY(send_blob(to), -ENOMEM);
+		nr += 3 * TRY(sley_send_many(to, letter, 3), -ENOMEM);
 	}
 	return nr;
 }

@@ -8,8 +8,8 @@
  * lf/inbox.h, and a word that process_wake() sets.  Messages are on the explorer's
  * heap: what is freed twice, or never, is seen.
  *
- * Complete for an owner and one or two senders with one message each, where one of
- * them may be cancelled or late; and for an owner that ends, and its successor.
+ * Complete for an owner and one or two senders with one message each, or two as one,
+ * where one of them may be cancelled or late; and for an owner that ends, and its successor.
  * What it could miss: a third sender that waits (the middle of the list has unit
  * tests), and more than one marker in a life.
  */
@@ -101,6 +101,19 @@ static void send_soon(int id)
 	note(bound_send(&place[0], PID, message((uint64_t)id), LATER));
 }
 
+static void send_two(int id)
+{
+	struct sley_msg *first = message((uint64_t)id);
+	struct sley_msg *last = message((uint64_t)id);
+	int err;
+
+	first->next = last;
+	err = bound_send_bundle(&place[0], PID,
+				&(struct bundle){ first, last, 2 });
+	note(err);
+	note(err);
+}
+
 static void task_send(int id)
 {
 	task_begin(id);
@@ -121,13 +134,15 @@ static void cancel_first(int id)
 
 /* ---- the owner --------------------------------------------------------------------- */
 
-static void own(struct process *process, sley_pid pid, uint32_t limit,
+static void own(struct process *process, sley_pid pid, uint32_t nr,
 		unsigned int overflow)
 {
-	MODEL_CHECK(bound_create(process, limit, overflow) == 0);
+	MODEL_CHECK(bound_create(process, nr, overflow) == 0);
 	inbox_open(&process->inbox);
 	store_release(&process->pid, pid);
 }
+
+static uint32_t limit = 1; /* of the first owner */
 
 static void setup_with(enum tasks_flags flags, unsigned int overflow, int nr)
 {
@@ -143,7 +158,7 @@ static void setup_with(enum tasks_flags flags, unsigned int overflow, int nr)
 	model_name(&place[0].inbox.word, "inbox");
 	model_name(&place[0].pid, "pid");
 	model_name(&woken, "woken");
-	own(&place[0], PID, 1, overflow);
+	own(&place[0], PID, limit, overflow);
 	for (int i = 0; i < nr; i++)
 		send(-1);
 }
@@ -166,6 +181,20 @@ static void setup_full_timed(void)
 static void setup_dropping(void)
 {
 	setup_with(0, SLEY_DROP_OLDEST, 0);
+}
+
+static void setup_two(void)
+{
+	limit = 2;
+	setup_with(0, SLEY_BLOCK, 0);
+	limit = 1;
+}
+
+static void setup_two_dropping(void)
+{
+	limit = 2;
+	setup_with(0, SLEY_DROP_OLDEST, 1);
+	limit = 1;
 }
 
 /* It has parked: whoever has the first message wakes it. */
@@ -357,6 +386,28 @@ static void both_were_refused(void)
 	MODEL_CHECK(ledger.freed == 3);
 }
 
+/* Of one and two, in a mailbox for two. */
+static void either_fits(void)
+{
+	uint64_t dropped;
+
+	MODEL_CHECK(ledger.sent + ledger.full == 3);
+	MODEL_CHECK(ledger.sent == 1 || ledger.sent == 2);
+	MODEL_CHECK((int)bound_length(&place[0], &dropped) == ledger.sent);
+	MODEL_CHECK((int)dropped == ledger.full);
+	MODEL_CHECK(ledger.freed == ledger.full);
+	empty(&place[0]);
+}
+
+static void last_two_are_there(void)
+{
+	uint64_t dropped;
+
+	MODEL_CHECK(bound_length(&place[0], &dropped) == 2 && dropped == 2);
+	MODEL_CHECK(ledger.sent == 4 && ledger.freed == 2);
+	empty(&place[0]);
+}
+
 static void newest_is_there(void)
 {
 	uint64_t dropped;
@@ -434,6 +485,13 @@ MODEL(one_drops_the_other, .setup = setup_dropping, .threads = { send, send },
 MODEL(two_are_refused, .setup = setup_full, .threads = { send_now, send_now },
       .finish = both_were_refused);
 
+MODEL(two_as_one_or_one, .setup = setup_two, .threads = { send_two, send_now },
+      .finish = either_fits);
+MODEL(two_as_one_are_got, .setup = setup_two,
+      .threads = { send_two, receive_two }, .finish = all_got);
+MODEL(two_as_one_drop_the_oldest, .setup = setup_two_dropping,
+      .threads = { send_two, send }, .finish = last_two_are_there);
+
 /* ---- giving up ---------------------------------------------------------------------------- */
 
 MODEL(room_or_a_cancel, .setup = setup_full,
@@ -448,6 +506,8 @@ MODEL(room_or_the_deadline_of_a_thread, .setup = setup_full,
 
 MODEL(the_owner_ends, .setup = setup, .threads = { send, end },
       .finish = nothing_left);
+MODEL(the_owner_ends_and_two_come_as_one, .setup = setup_two,
+      .threads = { send_two, end }, .finish = nothing_left);
 MODEL(the_owner_ends_while_one_waits, .setup = setup_full,
       .threads = { task_send, end }, .finish = nothing_left);
 MODEL(a_late_sender_and_the_next_tenant, .setup = setup,
