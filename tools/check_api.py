@@ -57,6 +57,7 @@ UNCHECKED = {
     "sley_process_cancel": "it is gone either way",
     "sley_process_kill": "it is gone either way",
     "sley_unregister": "nobody has the name either way",
+    "sley_topic_leave_matching": "as sley_topic_leave()",
     "sley_topic_leave": "it is no member either way",
     "sley_post_cancel": "it is not sent again either way",
 }

@@ -81,6 +81,14 @@ void shard_remove(struct shard *shard, struct entry *entry)
 	shard->nr--;
 }
 
+void shard_forget_all(struct shard *shard)
+{
+	/* A page that is not written is not copied. */
+	if (shard->nr)
+		memset(shard->chain, 0, sizeof(shard->chain));
+	shard->nr = 0;
+}
+
 void directory_before_fork(struct directory *directory)
 {
 	for (size_t i = 0; i < array_size(directory->shard); i++)
@@ -95,13 +103,7 @@ void directory_after_fork(struct directory *directory)
 
 void directory_enter_child(struct directory *directory)
 {
-	for (size_t i = 0; i < array_size(directory->shard); i++) {
-		struct shard *shard = &directory->shard[i];
-
-		/* A page that is not written is not copied. */
-		if (shard->nr)
-			memset(shard->chain, 0, sizeof(shard->chain));
-		shard->nr = 0;
-	}
+	for (size_t i = 0; i < array_size(directory->shard); i++)
+		shard_forget_all(&directory->shard[i]);
 	directory_after_fork(directory);
 }

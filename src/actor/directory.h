@@ -70,14 +70,18 @@ void entry_init(struct entry *entry, const struct key *key);
 
 must_check bool entry_is(const struct entry *entry, const struct key *key);
 
+/* Also one that is in no directory. */
+static inline struct shard *shard_lock(struct shard *shard)
+{
+	spin_lock(&shard->lock);
+	return shard;
+}
+
 static inline struct shard *directory_lock(struct directory *directory,
 					   uint32_t hash)
 {
-	struct shard *shard =
-		&directory->shard[hash & ((1u << DIRECTORY_SHARD_BITS) - 1)];
-
-	spin_lock(&shard->lock);
-	return shard;
+	return shard_lock(
+		&directory->shard[hash & ((1u << DIRECTORY_SHARD_BITS) - 1)]);
 }
 
 static inline void shard_unlock(struct shard *shard)
@@ -89,6 +93,7 @@ static inline void shard_unlock(struct shard *shard)
 struct entry *shard_find(struct shard *shard, const struct key *key);
 void shard_add(struct shard *shard, struct entry *entry);
 void shard_remove(struct shard *shard, struct entry *entry);
+void shard_forget_all(struct shard *shard);
 
 /* For os_fork_watch(). */
 void directory_before_fork(struct directory *directory);

@@ -1,67 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * topic.c - who has joined, and how all of them are reached.
- *
- * The members of a topic sit in rooms of a few dozen seats.  A member keeps its
- * seat until it leaves, and rooms stay as long as the topic; so who walks from
- * room to room sees each member that is there all the time once, although it lets
- * go of the lock between two of them.  That is how a message is sent to thousands
- * without holding a lock: the members of one room are copied, then they are sent
- * to, then comes the next room.
- *
- *   topic ──► room ──► room ──► room          in the directory, by its name
- *               │ seat: pid, when it joined
- *               ▼
- *   process ──► holding: topic, room, seat
- *
- * Joins are numbered.  Who publishes passes over those that joined after it began:
- * a process that leaves and joins again meanwhile gets nothing twice.
- *
- * A topic without members is gone, unless somebody still walks through it; the
- * last one to leave frees it.  Memory is got before locks are taken, and given
- * back after.  Locks: that of the process, then that of the shard.
- *
- * Edges: those of the locks.
- *
- * Rejected: an array that is copied when it changes (10,000 joins copy 400 MB);
- * an array whose last member fills the gap of who leaves (a walker misses it, or
- * meets it twice); a copy of all members for each message (memory may not be
- * there, and a copy of thousands takes too long under a lock).
+ * topic.c - joining and leaving; see topic.h.
  */
-#include "actor/directory.h"
+#include "actor/topic.h"
+
 #include "actor/holding.h"
 #include "actor/name.h"
-#include "actor/parcel.h"
 #include "base/bits.h"
 #include "mem/pool.h"
 #include "os/process.h"
 
 #include <errno.h>
 #include <sley/topic.h>
-
-#define ROOM_SEATS 62
-
-struct seat {
-	sley_pid pid;
-	uint64_t number; /* of the join */
-};
-
-struct room {
-	struct room *next;      /* of the topic                      */
-	struct room *next_open; /* of those with a free seat         */
-	uint64_t taken;         /* bit i: seat i                     */
-	struct seat seat[ROOM_SEATS];
-};
-
-/* Everything is under the lock of its shard. */
-struct topic {
-	struct entry entry;
-	struct room *rooms; /* the newest first      */
-	struct room *open;  /* those with free seats */
-	uint64_t nr_joins;  /* ever                  */
-	uint32_t nr_members;
-	uint32_t nr_walkers;
-};
 
 /* What a process holds: constant while it does. */
 struct membership {
@@ -78,7 +28,8 @@ _Static_assert(sizeof(struct membership) <= MEMBER_SIZE, "from a pool");
 _Static_assert(sizeof(struct topic) <= TOPIC_SIZE, "from a pool");
 _Static_assert(sizeof(struct room) <= ROOM_SIZE, "from a pool");
 
-static struct directory topics;
+struct directory sley__topics;
+struct patterns sley__patterns;
 static struct pool member_pool = { .object_size = MEMBER_SIZE };
 static struct pool topic_pool = { .object_size = TOPIC_SIZE };
 static struct pool room_pool = { .object_size = ROOM_SIZE };
@@ -87,17 +38,24 @@ static struct pool room_pool = { .object_size = ROOM_SIZE };
 
 static void before_fork(void)
 {
-	directory_before_fork(&topics);
+	directory_before_fork(&sley__topics);
+	(void)shard_lock(&sley__patterns.shard);
 }
 
 static void after_fork(void)
 {
-	directory_after_fork(&topics);
+	shard_unlock(&sley__patterns.shard);
+	directory_after_fork(&sley__topics);
 }
 
 static void enter_child(void)
 {
-	directory_enter_child(&topics);
+	shard_forget_all(&sley__patterns.shard);
+	sley__patterns.first = NULL;
+	/* relaxed: there is one thread. */
+	store_relaxed(&sley__patterns.nr, 0);
+	shard_unlock(&sley__patterns.shard);
+	directory_enter_child(&sley__topics);
 }
 
 __attribute__((constructor)) static void watch_forks(void)
@@ -121,13 +79,19 @@ static void room_add(struct topic *topic, struct room *room)
 	topic->open = room;
 }
 
+static uint64_t next_number(struct topic *topic)
+{
+	return topic->is_pattern ? sley__patterns.nr_joins++
+				 : topic->nr_joins++;
+}
+
 static void sit_down(struct topic *topic, struct membership *member,
 		     sley_pid pid)
 {
 	struct room *room = topic->open;
 	unsigned int i = (unsigned int)bits_first(~room->taken);
 
-	room->seat[i] = (struct seat){ pid, topic->nr_joins++ };
+	room->seat[i] = (struct seat){ pid, next_number(topic) };
 	room->taken |= 1ull << i;
 	if (room->taken == room_full())
 		topic->open = room->next_open;
@@ -150,17 +114,59 @@ static void stand_up(const struct membership *member)
 	topic->nr_members--;
 }
 
-/* Nobody is in it any more: then it is the caller's to free. */
-static bool take_if_empty(struct shard *shard, struct topic *topic)
+/* ---- where they are: all of it locked ---------------------------------------------- */
+
+static void count_patterns(int by)
+{
+	/* relaxed: it is locked; for others it is a hint. */
+	uint32_t nr = load_relaxed(&sley__patterns.nr);
+
+	/* relaxed: as above. */
+	store_relaxed(&sley__patterns.nr, nr + (uint32_t)by);
+}
+
+static void pattern_add(struct topic *topic)
+{
+	topic->next = sley__patterns.first;
+	sley__patterns.first = topic;
+	count_patterns(1);
+}
+
+static void pattern_remove(struct topic *topic)
+{
+	struct topic **link = &sley__patterns.first;
+
+	while (*link != topic)
+		link = &(*link)->next;
+	*link = topic->next;
+	count_patterns(-1);
+}
+
+struct topic *topic_find(struct shard *shard, const struct key *key)
+{
+	struct entry *entry = shard_find(shard, key);
+
+	return entry ? container_of(entry, struct topic, entry) : NULL;
+}
+
+static void topic_add(struct shard *shard, struct topic *topic)
+{
+	shard_add(shard, &topic->entry);
+	if (topic->is_pattern)
+		pattern_add(topic);
+}
+
+bool topic_take_if_empty(struct shard *shard, struct topic *topic)
 {
 	if (topic->nr_members || topic->nr_walkers)
 		return false;
 	shard_remove(shard, &topic->entry);
+	if (topic->is_pattern)
+		pattern_remove(topic);
 	return true;
 }
 
-/* Not locked: nobody knows it any more. */
-static void topic_free(struct topic *topic)
+void topic_free(struct topic *topic)
 {
 	struct room *room;
 
@@ -180,7 +186,8 @@ struct supplies {
 	struct room *room;
 };
 
-static bool get_supplies(struct supplies *supplies, const struct key *key)
+static bool get_supplies(struct supplies *supplies, const struct key *key,
+			 bool is_pattern)
 {
 	if (!supplies->member)
 		supplies->member = pool_get(&member_pool, NULL);
@@ -190,7 +197,7 @@ static bool get_supplies(struct supplies *supplies, const struct key *key)
 		supplies->room = pool_get(&room_pool, NULL);
 	if (!supplies->member || !supplies->topic || !supplies->room)
 		return false;
-	*supplies->topic = (struct topic){ .nr_members = 0 };
+	*supplies->topic = (struct topic){ .is_pattern = is_pattern };
 	entry_init(&supplies->topic->entry, key);
 	supplies->member->holding.kind = HOLDS_SEAT;
 	return true;
@@ -206,23 +213,16 @@ static void put_supplies(struct supplies *supplies)
 		pool_put(&room_pool, NULL, supplies->room);
 }
 
-static struct topic *find(struct shard *shard, const struct key *key)
-{
-	struct entry *entry = shard_find(shard, key);
-
-	return entry ? container_of(entry, struct topic, entry) : NULL;
-}
-
 /* Locked, both. */
-static void join(struct process *process, struct shard *shard,
-		 const struct key *key, struct supplies *supplies)
+static void join_locked(struct process *process, struct shard *shard,
+			const struct key *key, struct supplies *supplies)
 {
-	struct topic *topic = find(shard, key);
+	struct topic *topic = topic_find(shard, key);
 
 	if (!topic) {
 		topic = supplies->topic;
 		supplies->topic = NULL;
-		shard_add(shard, &topic->entry);
+		topic_add(shard, topic);
 	}
 	if (!topic->open) {
 		room_add(topic, supplies->room);
@@ -234,7 +234,7 @@ static void join(struct process *process, struct shard *shard,
 	supplies->member = NULL;
 }
 
-int sley_topic_join(const char *topic, sley_pid pid)
+static int join(const char *topic, sley_pid pid, bool is_pattern)
 {
 	struct supplies supplies = { NULL, NULL, NULL };
 	struct process *process = NULL;
@@ -243,14 +243,14 @@ int sley_topic_join(const char *topic, sley_pid pid)
 
 	if (!key_init(&key, topic))
 		return -EINVAL;
-	if (!get_supplies(&supplies, &key))
+	if (!get_supplies(&supplies, &key, is_pattern))
 		err = -ENOMEM;
 	else if ((pid & PID_PORT) || !(process = process_lock(pid)))
 		err = -ESRCH;
 	if (!err) {
-		struct shard *shard = directory_lock(&topics, key.hash);
+		struct shard *shard = topics_lock(is_pattern, key.hash);
 
-		join(process, shard, &key, &supplies);
+		join_locked(process, shard, &key, &supplies);
 		shard_unlock(shard);
 		process_unlock(process);
 	}
@@ -258,32 +258,43 @@ int sley_topic_join(const char *topic, sley_pid pid)
 	return err;
 }
 
+int sley_topic_join(const char *topic, sley_pid pid)
+{
+	return join(topic, pid, false);
+}
+
+int sley_topic_join_matching(const char *pattern, sley_pid pid)
+{
+	return join(pattern, pid, true);
+}
+
 /* @member is in no list any more. */
-static void leave(struct membership *member)
+static void leave_seat(struct membership *member)
 {
 	struct topic *topic = member->topic;
-	struct shard *shard = directory_lock(&topics, topic->entry.hash);
+	struct shard *shard = topic_lock(topic);
 	bool empty;
 
 	stand_up(member);
-	empty = take_if_empty(shard, topic);
+	empty = topic_take_if_empty(shard, topic);
 	shard_unlock(shard);
 	if (empty)
 		topic_free(topic);
 	pool_put(&member_pool, NULL, member);
 }
 
-static bool is_of(const struct holding *holding, const struct key *key)
+static bool is_of(const struct holding *holding, const struct key *key,
+		  bool is_pattern)
 {
-	const struct entry *entry;
+	const struct topic *topic;
 
 	if (holding->kind != HOLDS_SEAT)
 		return false;
-	entry = &container_of(holding, struct membership, holding)->topic->entry;
-	return entry_is(entry, key);
+	topic = container_of(holding, struct membership, holding)->topic;
+	return topic->is_pattern == is_pattern && entry_is(&topic->entry, key);
 }
 
-int sley_topic_leave(const char *topic, sley_pid pid)
+static int leave(const char *topic, sley_pid pid, bool is_pattern)
 {
 	struct holding *holding = NULL;
 	struct process *process;
@@ -293,7 +304,7 @@ int sley_topic_leave(const char *topic, sley_pid pid)
 	if (!process)
 		return -ENOENT;
 	for (holding = process->holdings; holding; holding = holding->next) {
-		if (is_of(holding, &key))
+		if (is_of(holding, &key, is_pattern))
 			break;
 	}
 	if (holding)
@@ -301,8 +312,18 @@ int sley_topic_leave(const char *topic, sley_pid pid)
 	process_unlock(process);
 	if (!holding)
 		return -ENOENT;
-	leave(container_of(holding, struct membership, holding));
+	leave_seat(container_of(holding, struct membership, holding));
 	return 0;
+}
+
+int sley_topic_leave(const char *topic, sley_pid pid)
+{
+	return leave(topic, pid, false);
+}
+
+int sley_topic_leave_matching(const char *pattern, sley_pid pid)
+{
+	return leave(pattern, pid, true);
 }
 
 void topics_forget(struct process *process)
@@ -310,132 +331,5 @@ void topics_forget(struct process *process)
 	struct holding *holding;
 
 	while ((holding = holding_take(process, HOLDS_SEAT)))
-		leave(container_of(holding, struct membership, holding));
-}
-
-/* ---- all members ------------------------------------------------------------------------ */
-
-/* Somebody on the way from room to room. */
-struct walk {
-	struct topic *topic;
-	struct room *room; /* the next one                     */
-	uint64_t nr_joins; /* later ones do not count          */
-	unsigned int nr;   /* pids of the last room            */
-	sley_pid pid[ROOM_SEATS];
-};
-
-/* False: there is no such topic. */
-static bool walk_begin(struct walk *walk, const char *name)
-{
-	struct shard *shard;
-	struct key key;
-
-	if (!key_init(&key, name))
-		return false;
-	shard = directory_lock(&topics, key.hash);
-	walk->topic = find(shard, &key);
-	if (walk->topic) {
-		walk->room = walk->topic->rooms;
-		walk->nr_joins = walk->topic->nr_joins;
-		walk->topic->nr_walkers++;
-	}
-	shard_unlock(shard);
-	return walk->topic;
-}
-
-/* False: that was the last room. */
-static bool walk_next(struct walk *walk)
-{
-	struct room *room = walk->room;
-	struct shard *shard;
-	uint64_t taken;
-
-	if (!room)
-		return false;
-	walk->nr = 0;
-	shard = directory_lock(&topics, walk->topic->entry.hash);
-	for (taken = room->taken; taken; taken &= taken - 1) {
-		const struct seat *seat = &room->seat[bits_first(taken)];
-
-		if (seat->number < walk->nr_joins)
-			walk->pid[walk->nr++] = seat->pid;
-	}
-	walk->room = room->next;
-	shard_unlock(shard);
-	return true;
-}
-
-static void walk_end(struct walk *walk)
-{
-	struct topic *topic = walk->topic;
-	struct shard *shard = directory_lock(&topics, topic->entry.hash);
-	bool empty;
-
-	topic->nr_walkers--;
-	empty = take_if_empty(shard, topic);
-	shard_unlock(shard);
-	if (empty)
-		topic_free(topic);
-}
-
-/* To one room: how many got it. */
-static unsigned int send_room(const struct walk *walk,
-			      const struct sley_msg *pattern, bool *short_of)
-{
-	unsigned int nr = 0;
-
-	for (unsigned int i = 0; i < walk->nr; i++) {
-		struct sley_msg *msg = parcel_copy(pattern);
-
-		if (!msg)
-			*short_of = true;
-		else if (!parcel_send(walk->pid[i], msg))
-			nr++;
-	}
-	return nr;
-}
-
-int sley_publish(const char *topic, uint64_t tag, const void *data, size_t size)
-{
-	struct sley_msg *pattern;
-	bool short_of_memory = false;
-	struct walk walk;
-	int nr = 0;
-	int err;
-
-	if (size > UINT32_MAX)
-		return -EMSGSIZE;
-	if (!walk_begin(&walk, topic))
-		return 0;
-	err = parcel_create(&pattern, tag, data, size);
-	if (!err) {
-		while (walk_next(&walk))
-			nr += (int)send_room(&walk, pattern, &short_of_memory);
-		mail_free(pattern);
-		if (!nr && short_of_memory)
-			err = -ENOMEM;
-	}
-	walk_end(&walk);
-	return err ? err : nr;
-}
-
-size_t sley_topic_members(const char *topic, sley_pid *pid, size_t max)
-{
-	struct walk walk;
-	size_t nr = 0;
-
-	if (!walk_begin(&walk, topic))
-		return 0;
-	while (walk_next(&walk)) {
-		for (unsigned int i = 0; i < walk.nr; i++) {
-			/* Who has ended may not have come to leaving. */
-			if (!process_find(walk.pid[i]))
-				continue;
-			if (nr < max)
-				pid[nr] = walk.pid[i];
-			nr++;
-		}
-	}
-	walk_end(&walk);
-	return nr;
+		leave_seat(container_of(holding, struct membership, holding));
 }

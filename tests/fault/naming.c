@@ -104,7 +104,7 @@ static int publish(size_t size)
 
 SCENARIO(topics)
 {
-	int joined = 0;
+	int joined = 0, matched = 0;
 	sley_pid pid;
 	struct sley *rt = begin(&pid);
 
@@ -113,17 +113,21 @@ SCENARIO(topics)
 	for (int i = 0; i < NR_NAMES; i++)
 		joined += TRY(sley_topic_join("t", pid), -ENOMEM);
 	CHECK_EQ(sley_topic_members("t", NULL, 0), joined);
+	for (int i = 0; i < NR_NAMES; i++)
+		matched += TRY(sley_topic_join_matching("*", pid), -ENOMEM);
 	nr_due = 0;
 	for (int i = 0; i < 4; i++) {
 		int due = nr_due;
 
 		if (TRY(publish(i % 2 ? 100 : 8), -ENOMEM))
-			CHECK_EQ(nr_due - due, joined);
+			CHECK_EQ(nr_due - due, joined + matched);
 	}
 	while (nr_heard < nr_due)
 		(void)sley_sleep(SLEY_USEC);
 	for (int i = 0; i < joined / 2; i++)
 		CHECK_EQ(sley_topic_leave("t", pid), 0);
+	for (int i = 0; i < matched / 2; i++)
+		CHECK_EQ(sley_topic_leave_matching("*", pid), 0);
 	end(rt, pid);
 	CHECK_EQ(nr_heard, nr_due);
 	CHECK_EQ(sley_topic_members("t", NULL, 0), 0);

@@ -82,7 +82,7 @@ static void meddle(void *arg)
 		const char *name = names[test_random(NAMES)];
 		int err = 0;
 
-		switch (test_random(6)) {
+		switch (test_random(8)) {
 		case 0:
 			err = sley_register(name, other, NULL);
 			break;
@@ -100,6 +100,12 @@ static void meddle(void *arg)
 			break;
 		case 5:
 			err = sley_process_kill(other);
+			break;
+		case 6:
+			err = sley_topic_join_matching("*e*", other);
+			break;
+		case 7:
+			err = sley_topic_leave_matching("*e*", other);
 			break;
 		}
 		CHECK(err == 0 || err == -EEXIST || err == -ESRCH ||

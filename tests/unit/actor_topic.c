@@ -5,9 +5,11 @@
  */
 #include "harness/test.h"
 
+#include "actor/publish.c"
 #include "actor/topic.c"
 
 #include <sley/sley.h>
+#include <string.h>
 
 static int waits(void *arg)
 {
@@ -54,12 +56,20 @@ static int seats(void)
 	return popcount(room_full());
 }
 
+static bool walk_begin_at(struct walk *walk, const char *name)
+{
+	struct key key;
+
+	CHECK(key_init(&key, name));
+	return walk_begin(walk, &key);
+}
+
 static int nr_rooms(void)
 {
 	struct walk walk;
 	int nr = 0;
 
-	CHECK(walk_begin(&walk, "t"));
+	CHECK(walk_begin_at(&walk, "t"));
 	while (walk_next(&walk))
 		nr++;
 	walk_end(&walk);
@@ -88,7 +98,7 @@ TEST(who_moves_to_a_later_room_is_not_met_twice)
 	}
 	CHECK_EQ(nr_rooms(), 2);
 	late = spawn();
-	CHECK(walk_begin(&walk, "t"));
+	CHECK(walk_begin_at(&walk, "t"));
 	CHECK(walk_next(&walk));
 	met += count_in_room(&walk, last);
 	CHECK_EQ(met, 1);
@@ -134,10 +144,10 @@ TEST(a_topic_stays_as_long_as_somebody_walks_through_it)
 
 	begin();
 	pid = spawn_member();
-	CHECK(walk_begin(&walk, "t"));
+	CHECK(walk_begin_at(&walk, "t"));
 	CHECK_EQ(sley_topic_leave("t", pid), 0);
 	/* It is empty, but there: who joins now joins this one. */
-	CHECK(walk_begin(&other, "t"));
+	CHECK(walk_begin_at(&other, "t"));
 	CHECK(other.topic == walk.topic);
 	walk_end(&other);
 	CHECK_EQ(sley_topic_join("t", pid), 0);
@@ -145,6 +155,61 @@ TEST(a_topic_stays_as_long_as_somebody_walks_through_it)
 	CHECK_EQ(walk.nr, 0); /* it joined after the walk began */
 	CHECK_EQ(sley_topic_leave("t", pid), 0);
 	walk_end(&walk);
-	CHECK(!walk_begin(&walk, "t"));
+	CHECK(!walk_begin_at(&walk, "t"));
+	end();
+}
+
+/* ---- patterns -------------------------------------------------------------------- */
+
+TEST(who_joins_a_pattern_after_the_walk_began_is_passed_over)
+{
+	sley_pid pid;
+	struct walk walk;
+
+	begin();
+	pid = spawn();
+	CHECK(!patterns_begin(&walk));
+	CHECK_EQ(sley_topic_join_matching("a*", pid), 0);
+	CHECK_EQ(sley_topic_join_matching("b*", pid), 0);
+	CHECK(patterns_begin(&walk));
+	CHECK_EQ(strcmp(walk.topic->entry.text, "b*"), 0);
+	/* A pattern that is new, and a member of one that is still to come. */
+	CHECK_EQ(sley_topic_join_matching("c*", pid), 0);
+	CHECK_EQ(sley_topic_join_matching("a*", pid), 0);
+	CHECK(walk_next(&walk));
+	CHECK_EQ(walk.nr, 1);
+	CHECK(patterns_next(&walk));
+	CHECK_EQ(strcmp(walk.topic->entry.text, "a*"), 0);
+	CHECK(walk_next(&walk));
+	CHECK_EQ(walk.nr, 1);
+	CHECK(!walk_next(&walk));
+	CHECK(!patterns_next(&walk));
+	end();
+	CHECK(!patterns_there());
+}
+
+TEST(a_pattern_stays_as_long_as_somebody_is_at_it)
+{
+	struct walk walk;
+	sley_pid pid;
+
+	begin();
+	pid = spawn();
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ(sley_topic_join_matching(&"***"[i], pid), 0);
+	CHECK(patterns_begin(&walk));
+	/* All go: the one it is at stays, and leads to what is left. */
+	CHECK_EQ(sley_topic_leave_matching("**", pid), 0);
+	CHECK_EQ(sley_topic_leave_matching("*", pid), 0);
+	CHECK_EQ(sley__patterns.nr, 2);
+	CHECK(walk_next(&walk));
+	CHECK_EQ(walk.nr, 0);
+	CHECK(patterns_next(&walk));
+	CHECK_EQ(sley__patterns.nr, 1);
+	CHECK_EQ(strcmp(walk.topic->entry.text, "***"), 0);
+	CHECK(!patterns_next(&walk));
+	CHECK_EQ(sley__patterns.nr, 1);
+	CHECK_EQ(sley_topic_leave_matching("***", pid), 0);
+	CHECK(!patterns_there() && !sley__patterns.first);
 	end();
 }
