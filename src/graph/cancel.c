@@ -2,12 +2,11 @@
 /*
  * cancel.c - nodes that are not wanted any more.
  *
- * A node that has not started is told by a word, and skips itself when its turn
- * comes (run.c).  One that runs is a task, and is cancelled as such; but its place
- * may be another one's at any moment.  So who cancels says so, in cancelling, then
- * looks whether it has ended; and who ends looks whether anybody is about to cancel
- * before the place is given back.  os_membarrier() comes in between on the rare
- * side: either sees the other.
+ * A node is cancelled as the task it is.  One that has not started finds that out
+ * when its turn comes, and skips itself (run.c).  But its place may be another
+ * one's at any moment.  So who cancels says so first, in cancelling, then looks
+ * whether it has ended; and who ends looks whether anybody is about to cancel
+ * before the place is given back (graph_look): either sees the other.
  *
  * Edges:
  *
@@ -38,16 +37,15 @@ static void end(struct sley_graph *graph)
 	(void)sub_release(&graph->cancelling, 1); /* K1 */
 }
 
-/* While cancelling is asked for.  It has not ended if @life is open. */
-static bool cancel_running(struct node *node, uint32_t life)
+static bool is_gang(const struct node *node)
 {
-	if (edges_look(&node->consumers, life) != EDGES_ADDED)
-		return false;
-	if (node->placing && node->placing->gang)
-		gang_cancel(node);
-	else if (task_cancel(&node->task))
-		task_enqueue(&node->task);
-	return true;
+	return unlikely(node->placing) && node->placing->gang;
+}
+
+/* While cancelling is asked for: then it keeps its place until the end. */
+static bool is_there(const struct node *node, uint32_t life)
+{
+	return edges_look(&node->consumers, life) == EDGES_ADDED;
 }
 
 int sley_node_cancel(struct sley_graph *graph, sley_node id)
@@ -59,15 +57,19 @@ int sley_node_cancel(struct sley_graph *graph, sley_node id)
 		return -ESRCH;
 	node = places_node(&graph->places, node_index_of(id));
 	graph_ask(graph, &graph->cancelling);
-	/* relaxed: a request; that of another life is none. */
-	store_relaxed(&node->skipped, node_life_of(id));
-	there = cancel_running(node, node_life_of(id));
+	there = is_there(node, node_life_of(id));
+	if (there && task_cancel(&node->task))
+		task_enqueue(&node->task);
+	if (there && is_gang(node))
+		gang_cancel(node);
 	end(graph);
 	return there ? 0 : -ESRCH;
 }
 
+/* ---- all of a scope ---------------------------------------------------------------- */
+
 /* With the lock: the scope and those in it. */
-static void mark(struct sley_graph_scope *outer)
+static void mark_scopes(struct sley_graph_scope *outer)
 {
 	struct sley_graph *graph = outer->graph;
 	struct sley_graph_scope *scope;
@@ -79,39 +81,54 @@ static void mark(struct sley_graph_scope *outer)
 	}
 }
 
-/*
- * What runs in a scope that is marked.  Those that start from now on see the mark;
- * those that looked at it before were RUNNING by then, and are seen to be.
- */
-static void cancel_marked(struct sley_graph *graph, uint32_t nr)
+/* Is there a node in a scope that is marked? */
+static bool is_wanted(const struct node *node)
+{
+	/* relaxed: the lock. */
+	return is_there(node, edges_life(&node->consumers)) &&
+	       load_relaxed(&node->scope->cancelled);
+}
+
+/* Those that have not started, or run, or wait, or were woken: whatever is there. */
+static void mark_nodes(struct sley_graph *graph, uint32_t nr)
 {
 	for (uint32_t i = 1; i < nr; i++) {
 		struct node *node = places_node(&graph->places, i);
-		uint32_t life = edges_life(&node->consumers);
-		uint32_t state;
 
-		/* One that is open stays a node until we are done. */
-		if (edges_look(&node->consumers, life) != EDGES_ADDED)
+		if (!is_wanted(node))
 			continue;
-		state = task_state_of(task_load(&node->task));
-		/* relaxed: set with the lock, by this one or another. */
-		if (load_relaxed(&node->scope->cancelled) &&
-		    (state == TASK_RUNNING || state == TASK_BLOCKED ||
-		     node->placing))
-			(void)cancel_running(node, life);
+		(void)task_mark_cancelled(&node->task, TASK_CANCEL);
+		if (is_gang(node))
+			gang_cancel(node);
 	}
 }
 
+/* And those of them that wait, when the barrier is behind us. */
+static void end_waits(struct sley_graph *graph, uint32_t nr)
+{
+	for (uint32_t i = 1; i < nr; i++) {
+		struct node *node = places_node(&graph->places, i);
+
+		if (is_wanted(node) && task_is_cancelled(&node->task) &&
+		    task_cancel_wait(&node->task))
+			task_enqueue(&node->task);
+	}
+}
+
+/* What is submitted when the lock is free again is skipped. */
 static void cancel_scope(struct sley_graph_scope *scope)
 {
 	struct sley_graph *graph = scope->graph;
 	uint32_t nr;
 
 	sley_mutex_lock(&graph->lock);
-	mark(scope);
+	mark_scopes(scope);
 	nr = graph->places.nr_used;
 	graph_ask(graph, &graph->cancelling);
-	cancel_marked(graph, nr);
+	mark_nodes(graph, nr);
+	if (graph->membarrier)
+		os_membarrier();
+	end_waits(graph, nr);
 	end(graph);
 	sley_mutex_unlock(&graph->lock);
 }

@@ -54,10 +54,11 @@ static void init(struct sley_graph *graph, struct sley *rt,
 	graph->rt = rt;
 	graph->name = options->name ? options->name : "graph";
 	graph->max_nodes = max;
-	graph->nr_share = rt->nr_workers;
+	/* One that moved would not come back to what its worker has kept. */
+	graph->nr_share = rt->migratable ? 0 : rt->nr_workers;
 	if (bulk > BULK_MAX)
 		bulk = BULK_MAX;
-	graph->bulk = bulk && rt->nr_workers ? bulk : 1;
+	graph->bulk = bulk && graph->nr_share ? bulk : 1;
 	graph->membarrier = rt->idle.membarrier;
 	graph->root.graph = graph;
 	arena_init(&graph->arena,

@@ -42,8 +42,9 @@
 struct share {
 	cache_aligned struct node *first;
 	struct node *last;
-	struct sley_graph_scope *scope; /* of all of them        */
-	uint32_t nr;                    /* nodes that have ended */
+	struct sley_graph_scope *scope; /* of all of them                    */
+	uint32_t nr;        /* nodes that have ended; others look            */
+	uint32_t nr_failed; /* of those: they stay in their places           */
 };
 
 struct sley_graph_scope {
@@ -68,7 +69,7 @@ struct sley_graph {
 	const char *name;
 	uint32_t max_nodes;
 	uint32_t bulk;     /* how many a share may hold                     */
-	uint32_t nr_share; /* 0: workers come and go, and keep nothing      */
+	uint32_t nr_share; /* 0: nodes or workers move, and keep nothing    */
 	bool membarrier;   /* there is                                      */
 	struct sley_mutex lock;
 	uint32_t stamp;         /* of this submission (lock)                */
@@ -83,6 +84,7 @@ struct sley_graph {
 	struct places places;
 	cache_aligned uint32_t full; /* so many wait for room               */
 	uint32_t cancelling; /* so many are about to cancel what runs       */
+	uint32_t nr_failed;  /* have ended, and keep their places           */
 	struct sley_graph_scope root;
 	struct share share[];
 };

@@ -55,7 +55,6 @@ struct node {
 	uint32_t stamp;   /* of the submission that waits for it already      */
 	int32_t code;     /* what it returned, or that of its cause           */
 	uint32_t cause;   /* the node that took it along, or 0                */
-	uint32_t skipped; /* the life in which it is to be skipped            */
 	uint32_t outcome; /* enum sley_outcome                                */
 	struct node *next; /* of those that are free, or have failed          */
 	struct placing *placing; /* NULL: any worker                          */

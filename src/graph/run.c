@@ -8,6 +8,10 @@
  *
  * Nothing of a node is touched after its place was given back, nothing of a graph
  * after the node was counted off: who waits may destroy it.
+ *
+ * Edges:
+ *
+ *   N1  failed nodes are counted -> who looks for room : they are in no share now
  */
 #include "core/drain.h"
 #include "core/turn.h"
@@ -23,9 +27,7 @@ bool node_is_skipped(const struct node *node)
 	struct sley_graph_scope *scope = node->scope;
 
 	/* relaxed: F1 has published it. */
-	return load_relaxed(&node->cause) ||
-	       /* relaxed: a request; it orders nothing. */
-	       load_relaxed(&node->skipped) == edges_life(&node->consumers) ||
+	return load_relaxed(&node->cause) || task_is_cancelled(&node->task) ||
 	       graph_look(scope->graph, &scope->cancelled) ||
 	       /* relaxed: the same for all there is. */
 	       load_relaxed(&scope->graph->rt->cancelled);
@@ -151,12 +153,30 @@ static noinline void remember(struct sley_graph_scope *scope, struct node *node)
 		 !cas_relaxed(&scope->failed, &top, node));
 }
 
-/* All that is in @share is over; nothing of it is touched afterwards. */
+/* So many more are in @share. */
+static uint32_t share_add(struct share *share, uint32_t nr)
+{
+	/* relaxed: its own; see has_room() for those who look. */
+	nr += load_relaxed(&share->nr);
+	/* relaxed: as above. */
+	store_relaxed(&share->nr, nr);
+	return nr;
+}
+
+/*
+ * All that is in @share is over; nothing of it is touched afterwards.  It is counted
+ * in one place at a time, or in none: never as room that is not there.
+ */
 static void settle(struct sley_graph *graph, struct share *share)
 {
-	uint32_t nr = share->nr;
+	/* relaxed: its own. */
+	uint32_t nr = load_relaxed(&share->nr);
 
-	share->nr = 0;
+	/* relaxed: N1 or G1 publishes it. */
+	store_relaxed(&share->nr, 0);
+	if (unlikely(share->nr_failed))
+		(void)add_release(&graph->nr_failed, share->nr_failed); /* N1 */
+	share->nr_failed = 0;
 	if (share->first)
 		places_give(&graph->places, share->first, share->last);
 	share->first = NULL;
@@ -165,25 +185,32 @@ static void settle(struct sley_graph *graph, struct share *share)
 	(void)countdown_sub(&share->scope->pending, nr);
 }
 
-static void end(struct sley_graph *graph, struct share *share,
+/* True: it may stay in @share; nobody waits for room. */
+static bool end(struct sley_graph *graph, struct share *share,
 		struct node *node)
 {
 	struct sley_graph_scope *scope = node->scope;
 
-	if (unlikely(share->nr && share->scope != scope))
-		settle(graph, share);
-	share->scope = scope;
-	share->nr++;
+	if (unlikely(share->scope != scope)) {
+		/* relaxed: its own. */
+		if (load_relaxed(&share->nr))
+			settle(graph, share);
+		share->scope = scope;
+	}
 	if (unlikely(graph_look(graph, &graph->cancelling)))
 		graph_await_cancel(graph);
 	if (unlikely(node->placing))
 		placing_free(node->placing, graph->rt);
 	if (unlikely(node->pages))
 		give_pages(&graph->places, share, node);
-	if (likely(node->outcome == SLEY_OUTCOME_SUCCESS))
+	if (likely(node->outcome == SLEY_OUTCOME_SUCCESS)) {
 		chain_add(share, node);
-	else
+	} else {
+		share->nr_failed++;
 		remember(scope, node);
+	}
+	return share_add(share, 1) < graph->bulk &&
+	       likely(!graph_look(graph, &graph->full));
 }
 
 static struct sley_task *after_turn(struct worker *worker,
@@ -194,16 +221,17 @@ static struct sley_task *after_turn(struct worker *worker,
 	struct share alone = { .first = NULL };
 	struct share *share = &alone;
 	struct node *kept = release_consumers(&graph->places, node);
+	bool may_stay;
 
 	if (likely(worker->index < graph->nr_share))
 		share = &graph->share[worker->index];
-	end(graph, share, node);
+	may_stay = end(graph, share, node);
 	drain_count_finished(worker);
 	if (kept && !may_keep(worker, kept)) {
 		graph_ready(kept);
 		kept = NULL;
 	}
-	if (!kept || share->nr >= graph->bulk)
+	if (!kept || !may_stay)
 		settle(graph, share);
 	if (!kept)
 		return NULL;

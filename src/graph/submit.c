@@ -7,7 +7,9 @@
  * runtime counts it; then the edges are added, one by one, to lists that may be
  * closed under our hands, and at last the guard is taken off.  See node.h.
  *
- * Edges: those of node.h and of the mutex.
+ * Edges: those of node.h and of the mutex, and
+ *
+ *   N1  see run.c
  */
 #include "base/options.h"
 #include "core/forked.h"
@@ -63,20 +65,38 @@ static int check(const struct sley_graph *graph,
 
 bool submit_is_own_node(const struct sley_graph *graph)
 {
-	const struct worker *worker = worker_current();
-	struct sley_task *task = worker && worker->strand ? worker->strand->task
-							  : NULL;
+	const struct strand *strand = strand_current();
+	struct sley_task *task = strand ? strand->task : NULL;
 
 	return task && task->fn == graph_turn &&
 	       node_of(task)->scope->graph == graph;
 }
 
+/*
+ * Have ended, but still have their places.  In this order: what settles in the
+ * meantime is not counted twice.
+ */
+static uint32_t nr_ended(const struct sley_graph *graph)
+{
+	uint32_t nr = load_acquire(&graph->nr_failed); /* N1 */
+
+	for (uint32_t i = 0; i < graph->nr_share; i++) {
+		/* relaxed: N1, G1 or R1. */
+		nr += load_relaxed(&graph->share[i].nr);
+	}
+	return nr;
+}
+
+static noinline bool has_room_after_all(struct sley_graph *graph)
+{
+	places_collect(&graph->places);
+	return graph->places.nr_taken < graph->max_nodes + nr_ended(graph);
+}
+
 static bool has_room(struct sley_graph *graph)
 {
-	if (likely(graph->places.nr_taken < graph->max_nodes))
-		return true;
-	places_collect(&graph->places);
-	return graph->places.nr_taken < graph->max_nodes;
+	return likely(graph->places.nr_taken < graph->max_nodes) ||
+	       has_room_after_all(graph);
 }
 
 /* With the lock, which is given back meanwhile: 0, -EAGAIN or -ECANCELED. */

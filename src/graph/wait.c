@@ -76,6 +76,7 @@ static void forget_own(struct sley_graph_scope *scope, int *err)
 {
 	struct places *places = &scope->graph->places;
 	struct node *node = scope->failed, *next;
+	uint32_t nr = 0;
 
 	/* relaxed: a request that was obeyed. */
 	store_relaxed(&scope->cancelled, 0);
@@ -89,7 +90,10 @@ static void forget_own(struct sley_graph_scope *scope, int *err)
 		next = node->next;
 		edges_bury(&node->consumers);
 		places_give(places, node, node);
+		nr++;
 	}
+	/* relaxed: they have been counted, and others may be. */
+	(void)sub_relaxed(&scope->graph->nr_failed, nr);
 	scope->failed = NULL;
 	scope->first = 0;
 }

@@ -59,10 +59,10 @@ static inline uint64_t edges_word(uint32_t life, uint32_t newest)
 	return (uint64_t)life << 32 | newest;
 }
 
-/* By who owns it, in between two lives. */
+/* By who owns it; to others a guess, for them to ask for. */
 static inline uint32_t edges_life(const struct edge_list *list)
 {
-	/* relaxed: its own. */
+	/* relaxed: its own; edges_look() orders the rest. */
 	return edges_life_of(load_relaxed(&list->word));
 }
 
