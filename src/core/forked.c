@@ -21,6 +21,16 @@ int forked_error(void)
 	return sley__self.forked ? SLEY_EFORKED : SLEY_ENORUNTIME;
 }
 
+int runtime_of_caller(struct sley **rt)
+{
+	struct worker *worker = worker_current();
+
+	*rt = worker ? worker->rt : sley__self.bound;
+	if (!*rt)
+		return forked_error();
+	return runtime_is_lost(*rt) ? SLEY_EFORKED : 0;
+}
+
 const char *forked_rule(const char *rule)
 {
 	return sley__self.forked ? FORKED_RULE : rule;

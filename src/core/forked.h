@@ -43,6 +43,9 @@ static inline bool runtime_is_lost(const struct sley *rt)
 /* A task, or a blocking call, has returned in the child: says so and aborts. */
 cold noreturn_fn void forked_returns(void);
 
+/* That of the calling task, or the thread is bound to: 0, or why there is none. */
+must_check int runtime_of_caller(struct sley **rt);
+
 /* Why the calling thread has no runtime: SLEY_ENORUNTIME or SLEY_EFORKED. */
 int forked_error(void);
 

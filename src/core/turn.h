@@ -66,6 +66,16 @@ static inline void turn_ready(struct sley_task *task)
 	store_relaxed(&task->state, TASK_READY);
 }
 
+/* May after() return @task, which nobody else has?  Else it has to be queued. */
+static inline bool turn_may_keep(struct worker *worker,
+				 const struct sley_task *task)
+{
+	uint32_t rules = task_flags(task) & (TASK_LEVEL_MASK | TASK_PINNED);
+
+	return rules == LEVEL_DEFAULT << TASK_LEVEL_SHIFT &&
+	       worker_may_keep(worker);
+}
+
 /*
  * AFTER_INBOX: a task that has left its stack for want of something in an inbox;
  * whoever puts the next thing in wakes it.

@@ -9,7 +9,6 @@
 #include "core/wait.h"
 
 #include <errno.h>
-#include <sley/error.h>
 #include <sley/time.h>
 
 #define MAX_NODES_DEFAULT 65536
@@ -19,16 +18,6 @@
 #define BULKS 256 /* so many shares make the whole graph, at least */
 
 /* ---- life -------------------------------------------------------------------------- */
-
-static int runtime_of_caller(struct sley **rt)
-{
-	struct worker *worker = worker_current();
-
-	*rt = worker ? worker->rt : sley__self.bound;
-	if (!*rt)
-		return forked_error();
-	return runtime_is_lost(*rt) ? SLEY_EFORKED : 0;
-}
 
 static size_t graph_size(const struct sley *rt)
 {

@@ -5,11 +5,8 @@
  * Those that have failed or were skipped stay in their places until the graph
  * begins anew, each with the one that took it along.  The lock keeps them there.
  */
+#include "graph/explain.h"
 #include "graph/graph.h"
-
-#include <errno.h>
-#include <sley/error.h>
-#include <stdio.h>
 
 static struct node *find(struct sley_graph *graph, sley_node id)
 {
@@ -56,47 +53,17 @@ enum sley_outcome sley_node_outcome(struct sley_graph *graph, sley_node id,
 
 /* ---- as text ------------------------------------------------------------------------- */
 
-struct text {
-	char *at;
-	size_t size;
-	size_t length; /* of all there is to say */
-};
-
-static void say(struct text *text, const char *before, const char *word)
-{
-	size_t left = text->length < text->size ? text->size - text->length : 0;
-	int n = snprintf(left ? text->at + text->length : NULL, left, "%s%s",
-			 before, word);
-
-	if (n > 0)
-		text->length += (size_t)n;
-}
-
-static const char *name_of(const struct node *node)
-{
-	return node->task.name ? node->task.name : "a node";
-}
-
 int sley_node_explain(struct sley_graph *graph, sley_node id, char *at,
 		      size_t size)
 {
-	struct text text = { .at = at, .size = size };
+	struct explanation text = { .at = at, .size = size };
 	const struct node *node;
-	int err = -ESRCH;
 
 	sley_mutex_lock(&graph->lock);
 	for (node = find_failed(graph, id); node;
 	     node = node->cause ? places_node(&graph->places, node->cause)
-				: NULL) {
-		say(&text, err ? "" : " <- ", name_of(node));
-		say(&text,
-		    node->outcome == SLEY_OUTCOME_SKIPPED ? " was skipped"
-							  : " failed: ",
-		    node->outcome == SLEY_OUTCOME_SKIPPED
-			    ? ""
-			    : sley_strerror(node->code));
-		err = 0;
-	}
+				: NULL)
+		explain(&text, node->task.name, node->outcome, node->code);
 	sley_mutex_unlock(&graph->lock);
-	return err ? err : (int)text.length;
+	return explanation_length(&text);
 }

@@ -75,16 +75,6 @@ void graph_ready(struct node *node)
 	place_spawned(worker, &node->task);
 }
 
-/* May @worker run it as the next one? */
-static bool may_keep(struct worker *worker, const struct node *node)
-{
-	uint32_t rules = task_flags(&node->task) &
-			 (TASK_LEVEL_MASK | TASK_PINNED);
-
-	return rules == LEVEL_DEFAULT << TASK_LEVEL_SHIFT && !node->placing &&
-	       worker_may_keep(worker);
-}
-
 /* Lets all go that wait for @node; returns the last one that may start, or NULL. */
 static struct node *release_consumers(const struct places *places,
 				      struct node *node)
@@ -227,7 +217,7 @@ static struct sley_task *after_turn(struct worker *worker,
 		share = &graph->share[worker->index];
 	may_stay = end(graph, share, node);
 	drain_count_finished(worker);
-	if (kept && !may_keep(worker, kept)) {
+	if (kept && !turn_may_keep(worker, &kept->task)) {
 		graph_ready(kept);
 		kept = NULL;
 	}

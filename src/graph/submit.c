@@ -11,12 +11,12 @@
  *
  *   N1  see run.c
  */
-#include "base/options.h"
 #include "core/forked.h"
 #include "core/spawn.h"
 #include "core/turn.h"
 #include "graph/graph.h"
 #include "graph/placing.h"
+#include "graph/spec.h"
 #include "graph/submit.h"
 #include "graph/wire.h"
 
@@ -24,42 +24,6 @@
 #include <sley/error.h>
 #include <sley/time.h>
 #include <string.h>
-
-/* ---- what is asked for ------------------------------------------------------------ */
-
-static bool modes_are_known(const struct sley_node_spec *spec)
-{
-	for (uint32_t i = 0; i < spec->nr_access; i++) {
-		if ((unsigned int)spec->access[i].mode > SLEY_ACCESS_UPDATE)
-			return false;
-	}
-	return true;
-}
-
-/* *@spec is what is @given, or @copy, which has the size of this library. */
-static int check(const struct sley_graph *graph,
-		 const struct sley_node_spec *given,
-		 struct sley_node_spec *copy, const struct sley_node_spec **out)
-{
-	const struct sley_node_spec *spec = given;
-
-	if (unlikely(!given || given->size != sizeof(*given))) {
-		int err = options_copy(copy, sizeof(*copy), given);
-
-		if (err)
-			return err;
-		spec = copy;
-	}
-	if (spec->priority < SLEY_PRIORITY_MIN ||
-	    spec->priority > SLEY_PRIORITY_MAX)
-		return SLEY_EPRIORITY;
-	if (!spec->fn || spec->arg_size > SLEY_NODE_ARG_MAX ||
-	    (spec->scope && spec->scope->graph != graph) ||
-	    !modes_are_known(spec))
-		return -EINVAL;
-	*out = spec;
-	return 0;
-}
 
 /* ---- room ---------------------------------------------------------------------------- */
 
@@ -271,9 +235,11 @@ int sley_graph_submit(struct sley_graph *graph, sley_node *id,
 {
 	const struct sley_node_spec *spec = NULL;
 	struct sley_node_spec copy;
-	int err = check(graph, given, &copy, &spec);
+	int err = spec_check(&spec, &copy, given);
 
 	if (id)
 		*id = SLEY_NO_NODE;
+	if (!err && spec->scope && spec->scope->graph != graph)
+		err = -EINVAL;
 	return err ? err : submit(graph, id, spec, false);
 }
