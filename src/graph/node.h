@@ -27,13 +27,13 @@
  *
  * Edges:
  *
- *   F1  who ends counts itself off -> the one that counts to 0 : what all of them
- *       did, and that they have failed
+ *   F1  see graph/missing.h
  */
 #ifndef SLEY_GRAPH_NODE_H
 #define SLEY_GRAPH_NODE_H
 
 #include "base/compiler.h"
+#include "graph/missing.h"
 #include "lf/edge_list.h"
 
 #include <sley/graph.h>
@@ -107,10 +107,7 @@ static inline uint32_t node_life_of(sley_node id)
 /* By one that has ended.  True: it was the last one. */
 static inline bool node_count_off(struct node *node)
 {
-	/* Nobody else is left to count. */
-	if (load_acquire(&node->nr_missing) == 1) /* F1 */
-		return true;
-	return sub_acq_rel(&node->nr_missing, 1) == 1; /* F1 */
+	return missing_count_off(&node->nr_missing);
 }
 
 /* By who submitted it, when it has @nr edges.  True: nobody is missing. */
@@ -124,10 +121,7 @@ static inline bool node_guard_off(struct node *node, uint32_t nr)
 /* By one that has failed, before it counts itself off. */
 static inline void node_take_along(struct node *node, const struct node *cause)
 {
-	uint32_t none = 0;
-
-	/* relaxed: F1 publishes it; the first one is as good as any. */
-	if (cas_relaxed(&node->cause, &none, cause->index))
+	if (missing_blame(&node->cause, cause->index))
 		node->code = cause->code;
 }
 

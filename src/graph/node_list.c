@@ -4,29 +4,20 @@
  */
 #include "graph/node_list.h"
 
-#include <errno.h>
-#include <string.h>
+#include "mem/array.h"
 
-#define NODE_LIST_MIN 64
+#include <errno.h>
 
 int node_list_grow(struct node_list *list, struct mem *mem, uint32_t nr)
 {
 	uint64_t need = (uint64_t)list->nr + nr;
-	uint64_t max = list->max ? list->max : NODE_LIST_MIN;
-	sley_node *node;
+	sley_node *node = list->node;
 
-	while (max < need)
-		max *= 2;
-	if (max > UINT32_MAX)
-		return -ENOMEM;
-	node = mem_alloc(mem, max * sizeof(*node));
+	node = array_reserve(mem, node, &list->max, list->nr, need,
+			     sizeof(*node));
 	if (!node)
 		return -ENOMEM;
-	if (list->nr)
-		memcpy(node, list->node, list->nr * sizeof(*node));
-	mem_free(mem, list->node, list->max * sizeof(*node));
 	list->node = node;
-	list->max = (uint32_t)max;
 	return 0;
 }
 
