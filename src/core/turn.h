@@ -8,13 +8,16 @@
  * the last thing, when it is done with the task: after() parks it (turn_park),
  * queues it again (turn_again), or ends it.  A parked one is queued by turn_wake().
  * If another task is due at once, and worker_may_keep() says so, after() returns
- * it: such a task is READY and in no queue.
+ * it: such a task is READY and in no queue.  So is what worker_pick() gave it, if it
+ * had to know what comes next.
  *
  *   RUNNING -> BLOCKED  [turn_park]   after() has to see to it that whoever wakes
  *                                     it knows that it has parked
  *   BLOCKED -> READY    [turn_ready]  by the only one who may wake it, or by
  *                                     after(), if nobody was told
  *   RUNNING -> READY    [turn_ready]  by after()
+ *   RUNNING -> COMPLETED [turn_end]   by after(): it has no turn before somebody
+ *                                     makes it READY again
  *
  * Where bound threads run the tasks, one with turns has TASK_PINNED: it stays with
  * the thread that spawned it.
@@ -64,6 +67,13 @@ static inline void turn_ready(struct sley_task *task)
 {
 	/* relaxed: the queue publishes it. */
 	store_relaxed(&task->state, TASK_READY);
+}
+
+/* Who cancels what runs need not look at it any more. */
+static inline void turn_end(struct sley_task *task)
+{
+	/* relaxed: it tells nobody anything but that. */
+	store_relaxed(&task->state, TASK_COMPLETED);
 }
 
 /* May after() return @task, which nobody else has?  Else it has to be queued. */
