@@ -21,6 +21,7 @@
  *   actor.h step.h                           as functions, as state machines
  *   supervisor.h topic.h post.h              started again, told together, later
  *   graph.h graph_scope.h graph_buffer.h     tasks that start when their data is there
+ *   plan.h                                   recorded once, run many times
  *   trace.h version.h
  */
 #ifndef SLEY_SLEY_H
@@ -48,6 +49,7 @@
 #include <sley/once.h>
 #include <sley/parallel.h>
 #include <sley/pipeline.h>
+#include <sley/plan.h>
 #include <sley/post.h>
 #include <sley/process.h>
 #include <sley/reduce.h>
