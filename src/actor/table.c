@@ -58,6 +58,7 @@ static void enter_child(void)
 
 __attribute__((constructor)) static void watch_forks(void)
 {
+	pool_know(&places);
 	os_fork_watch(NULL, NULL, enter_child);
 }
 

@@ -81,13 +81,18 @@ static struct pool_magazine unpack(const struct pool *pool, struct haul *haul)
 /* ---- fork() ------------------------------------------------------------------- */
 
 static struct spinlock known_lock;
-static struct pool *known; /* that have memory (known_lock) */
+static struct pool *known; /* whose lock was ever taken (known_lock) */
 
-static void know(struct pool *pool)
+void pool_know(struct pool *pool)
 {
+	/* relaxed: a glance; the lock decides. */
+	if (likely(load_relaxed(&pool->known)))
+		return;
 	spin_lock(&known_lock);
-	if (!pool->known) {
-		pool->known = true;
+	/* relaxed: under the lock. */
+	if (!load_relaxed(&pool->known)) {
+		/* relaxed: as above. */
+		store_relaxed(&pool->known, true);
 		pool->next_known = known;
 		known = pool;
 	}
@@ -131,7 +136,6 @@ static bool grow(struct pool *pool)
 
 	if (!chunk)
 		return false;
-	know(pool);
 	spin_lock(&pool->lock);
 	if (!pool->nr_fresh)
 		used = !pool->adopt || pool->adopt(pool, chunk);
@@ -163,6 +167,7 @@ static void *get_without_cache(struct pool *pool)
 {
 	struct pool_magazine magazine;
 
+	pool_know(pool);
 	do {
 		struct haul haul;
 
@@ -177,6 +182,7 @@ void *pool_get_slow(struct pool *pool, struct pool_cache *cache)
 {
 	if (!cache)
 		return get_without_cache(pool);
+	pool_know(pool);
 	cache->pool = pool;
 	if (cache->previous.nr) {
 		cache->loaded = cache->previous;

@@ -68,9 +68,15 @@ struct pool {
 	uint32_t nr_fresh;      /* objects there (lock)                   */
 	/* Called with the lock held for a new chunk; may refuse: NULL. */
 	bool (*adopt)(struct pool *pool, void *chunk);
-	bool known; /* it is in the list of all pools      */
+	bool known; /* it is in the list of all that are   */
 	struct pool *next_known;
 };
+
+/*
+ * Before its lock is taken by others than this file for the first time: the child of
+ * a fork() finds the locks of all pools that are known free.
+ */
+void pool_know(struct pool *pool);
 
 /* The slow ways. */
 must_check void *pool_get_slow(struct pool *pool, struct pool_cache *cache);
