@@ -78,6 +78,8 @@ NO_TWIN = {
     "sley_graph_submit": "its spec has a deadline",
     "sley_graph_buffer_drop": "waits for who submits at the same time",
     "sley_graph_cancel": "waits for who submits at the same time",
+    "sley_graph_run_end": "the same",
+    "sley_graph_step": "runs nodes itself",
     "sley_graph_scope_open": "the same",
     "sley_graph_scope_close": "the same",
     "sley_graph_scope_cancel": "the same",

@@ -114,7 +114,9 @@ struct sley_graph_options {
 	uint32_t max_nodes; /* that have not ended; 0: 65536                  */
 	const char *name;   /* static text for reports                        */
 	uint64_t arena_bytes; /* for all buffers; 0: 64 MiB                   */
-	uint64_t reserved[5];
+	uint32_t max_runs;    /* that have not ended; 0: 2, see graph_run.h   */
+	bool stepped;         /* sley_graph_step() runs the nodes             */
+	uint64_t reserved[4];
 };
 
 #ifndef __cplusplus
@@ -268,6 +270,21 @@ sley_graph_wait_until(struct sley_graph *graph, uint64_t deadline_ns);
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
 sley_graph_cancel(struct sley_graph *graph);
+
+/*
+ * sley_graph_step - one step of a graph that was created with .stepped, for tests.
+ *
+ * First all that was submitted since is wired, then what can start runs, one after
+ * the other in the order in which it came to be ready, in the caller; then all of
+ * that is completed, in the same order.  Nothing of such a graph runs by itself, but
+ * sley_graph_wait() and its like make as many steps as there are.
+ *
+ * Context:  any thread, one at a time
+ * Blocks:   the fiber, if a node does; a plain thread sleeps
+ * Errors:   -EINVAL  the graph is none of these; else how many nodes have ended
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_graph_step(struct sley_graph *graph);
 
 /*
  * sley_node_cancel - skip one node, and those that need what it would have done.

@@ -20,7 +20,8 @@
  *   process.h message.h                      things that live and are sent to
  *   actor.h step.h                           as functions, as state machines
  *   supervisor.h topic.h post.h              started again, told together, later
- *   graph.h graph_scope.h graph_buffer.h     tasks that start when their data is there
+ *   graph.h graph_scope.h                    tasks that start when their data is there
+ *   graph_run.h graph_buffer.h               one run after the other; their memory
  *   plan.h                                   recorded once, run many times
  *   trace.h version.h
  */
@@ -42,6 +43,7 @@
 #include <sley/future.h>
 #include <sley/graph.h>
 #include <sley/graph_buffer.h>
+#include <sley/graph_run.h>
 #include <sley/graph_scope.h>
 #include <sley/how.h>
 #include <sley/local.h>

@@ -122,7 +122,7 @@ static int drop(struct sley_graph *graph, struct arena_block *block)
 		.name = "buffer",
 	};
 
-	return submit_last(graph, &spec);
+	return submit_last(graph, NULL, &spec);
 }
 
 /*

@@ -48,6 +48,8 @@ static void init(struct sley_graph *graph, struct sley *rt,
 	if (bulk > BULK_MAX)
 		bulk = BULK_MAX;
 	graph->bulk = bulk && graph->nr_share ? bulk : 1;
+	graph->max_runs = options->max_runs ? options->max_runs : 2;
+	graph->stepped = options->stepped;
 	graph->membarrier = rt->idle.membarrier;
 	graph->root.graph = graph;
 	arena_init(&graph->arena,

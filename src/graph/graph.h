@@ -47,6 +47,11 @@ struct share {
 	uint32_t nr_failed; /* of those: they stay in their places           */
 };
 
+struct step_queue {
+	struct node *first;
+	struct node *last;
+};
+
 struct sley_graph_scope {
 	struct sley_graph *graph;
 	struct sley_graph_scope *parent; /* NULL: the root                   */
@@ -59,6 +64,7 @@ struct sley_graph_scope {
 	uint32_t cancelled;  /* skip all                                     */
 	struct sley_graph_scope_stats stats; /* (lock)                       */
 	struct arena_block *buffers; /* that were not dropped (lock)         */
+	sley_node gate; /* of a run: comes before all of it; constant   */
 	cache_aligned struct sley_waitq pending;
 	struct node *failed; /* and those that were skipped: chained         */
 	uint32_t first;      /* the first one to fail, or 0                  */
@@ -71,6 +77,11 @@ struct sley_graph {
 	uint32_t bulk;     /* how many a share may hold                     */
 	uint32_t nr_share; /* 0: nodes or workers move, and keep nothing    */
 	bool membarrier;   /* there is                                      */
+	bool stepped;      /* by sley_graph_step(); constant                */
+	struct {
+		struct step_queue submitted; /* (lock)                      */
+		struct step_queue ready;     /* of who steps                */
+	} step;
 	struct sley_mutex lock;
 	uint32_t stamp;         /* of this submission (lock)                */
 	struct node_list found; /* who the next node waits for (lock)       */
@@ -78,7 +89,11 @@ struct sley_graph {
 	struct access_map map; /* (lock)                                   */
 	struct arena arena;    /* of buffers (lock)                        */
 	uint32_t nr_leaving;   /* of them (lock)                           */
-	struct sley_cond space; /* when one of them was given back (lock)   */
+	uint32_t max_runs;
+	uint32_t nr_runs;                  /* that have not ended (lock)    */
+	struct sley_graph_scope *open_run; /* that takes nodes (lock)       */
+	sley_node last_end;                /* of the last run (lock)        */
+	struct sley_cond space; /* a buffer or a run has ended (lock)       */
 	struct sley_event room; /* when places were given back              */
 	struct sley_graph_scope *scopes; /* but the root (lock)             */
 	struct places places;
@@ -125,6 +140,9 @@ void graph_turn(void *task);
 
 /* @node misses nobody: it is queued. */
 void graph_ready(struct node *node);
+
+/* @node has had its turn, but not by a worker. */
+void graph_complete(struct sley_graph *graph, struct node *node);
 
 /* Its function is not to be called. */
 bool node_is_skipped(const struct node *node);

@@ -17,6 +17,7 @@
 #include "core/turn.h"
 #include "graph/graph.h"
 #include "graph/placing.h"
+#include "graph/step.h"
 
 #include <errno.h>
 
@@ -63,6 +64,10 @@ void graph_ready(struct node *node)
 	struct sley *rt = node->scope->graph->rt;
 	struct worker *worker = worker_current();
 
+	if (unlikely(node->scope->graph->stepped)) {
+		step_ready(node->scope->graph, node);
+		return;
+	}
 	if (unlikely(node->placing)) {
 		placing_ready(node);
 		return;
@@ -227,6 +232,17 @@ static struct sley_task *after_turn(struct worker *worker,
 		return NULL;
 	kept->task.fiber = NULL;
 	return &kept->task;
+}
+
+void graph_complete(struct sley_graph *graph, struct node *node)
+{
+	struct share alone = { .scope = node->scope };
+	struct node *kept = release_consumers(&graph->places, node);
+
+	(void)end(graph, &alone, node);
+	if (kept)
+		graph_ready(kept);
+	settle(graph, &alone);
 }
 
 /* A node waits for no inbox. */

@@ -104,6 +104,7 @@ void sley_graph_scope_close(struct sley_graph_scope *scope)
 
 	sley_mutex_lock(&graph->lock);
 	sley_check(!scope->closed, "a scope is closed once");
+	sley_check(graph->open_run != scope, "a run is ended, then closed");
 	buffers_drop(scope);
 	scope->closed = true;
 	scopes_reap(graph);

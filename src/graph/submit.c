@@ -17,6 +17,7 @@
 #include "graph/graph.h"
 #include "graph/placing.h"
 #include "graph/spec.h"
+#include "graph/step.h"
 #include "graph/submit.h"
 #include "graph/wire.h"
 
@@ -111,7 +112,9 @@ static int count(struct sley_graph_scope *scope, struct node *node)
 	struct worker *worker = worker_current();
 	int err;
 
-	if (likely(worker && worker->rt == rt)) {
+	if (unlikely(scope->graph->stepped)) {
+		node->task.fiber = NULL; /* no worker has to do with it */
+	} else if (likely(worker && worker->rt == rt)) {
 		drain_count_spawned(worker);
 		node->task.fiber = worker;
 	} else {
@@ -188,7 +191,7 @@ static int add(struct sley_graph *graph, const struct sley_node_spec *spec,
 	node->pages = 0;
 	err = placing_create(&node->placing, graph->rt, spec);
 	if (!err)
-		err = wire_find(graph, node, spec);
+		err = wire_find(scope, node, spec);
 	if (!err)
 		err = count(scope, node);
 	if (err) {
@@ -220,14 +223,19 @@ static int submit(struct sley_graph *graph, sley_node *id,
 	if (!err && id)
 		*id = node_id(node->index, edges_life(&node->consumers));
 	sley_mutex_unlock(&graph->lock);
-	if (!err && node_guard_off(node, nr))
+	if (err)
+		return err;
+	if (unlikely(graph->stepped))
+		step_submitted(graph, node, nr);
+	else if (node_guard_off(node, nr))
 		graph_ready(node);
-	return err;
+	return 0;
 }
 
-int submit_last(struct sley_graph *graph, const struct sley_node_spec *spec)
+int submit_last(struct sley_graph *graph, sley_node *id,
+		const struct sley_node_spec *spec)
 {
-	return submit(graph, NULL, spec, true);
+	return submit(graph, id, spec, true);
 }
 
 int sley_graph_submit(struct sley_graph *graph, sley_node *id,

@@ -14,7 +14,7 @@ bool submit_is_own_node(const struct sley_graph *graph);
  * A node that comes after all it waits for, whatever became of them, and runs in any
  * case, also in a graph that is full.
  */
-must_check int submit_last(struct sley_graph *graph,
+must_check int submit_last(struct sley_graph *graph, sley_node *id,
 			   const struct sley_node_spec *spec);
 
 #endif

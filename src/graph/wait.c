@@ -44,6 +44,12 @@ static int await_one(struct sley_graph_scope *scope, uint64_t deadline_ns,
 	uint32_t credit = scope->credit;
 	int err;
 
+	if (unlikely(scope->graph->stepped)) {
+		sley_mutex_unlock(&scope->graph->lock);
+		err = sley_graph_step(scope->graph);
+		sley_mutex_lock(&scope->graph->lock);
+		return err < 0 ? err : 0;
+	}
 	scope->nr_waiting++;
 	scope->credit = 0;
 	sley_mutex_unlock(&scope->graph->lock);

@@ -27,8 +27,10 @@ static int add_named(struct sley_graph *graph, const sley_node *list,
  * Into found: those it needs, then those that only come first.  One that is both is
  * needed.
  */
-static int find(struct sley_graph *graph, const struct sley_node_spec *spec)
+static int find(struct sley_graph_scope *scope,
+		const struct sley_node_spec *spec)
 {
+	struct sley_graph *graph = scope->graph;
 	int err = 0;
 
 	graph->found.nr = 0;
@@ -42,6 +44,8 @@ static int find(struct sley_graph *graph, const struct sley_node_spec *spec)
 		err = access_find_order(&graph->map, &graph->found);
 	if (!err && spec->nr_order)
 		err = add_named(graph, spec->order, spec->nr_order);
+	if (!err && unlikely(scope->gate))
+		err = add_named(graph, &scope->gate, 1);
 	return err;
 }
 
@@ -81,10 +85,11 @@ static noinline int take_pages(struct sley_graph *graph, struct node *node,
 	return 0;
 }
 
-int wire_find(struct sley_graph *graph, struct node *node,
+int wire_find(struct sley_graph_scope *scope, struct node *node,
 	      const struct sley_node_spec *spec)
 {
-	int err = find(graph, spec);
+	struct sley_graph *graph = scope->graph;
+	int err = find(scope, spec);
 
 	if (!err && unlikely(graph->found.nr > NODE_EDGES))
 		err = take_pages(graph, node, graph->found.nr - NODE_EDGES);

@@ -12,7 +12,7 @@
 #include "graph/graph.h"
 
 /* Into graph->found, with room for as many edges: 0 or an error. */
-must_check int wire_find(struct sley_graph *graph, struct node *node,
+must_check int wire_find(struct sley_graph_scope *scope, struct node *node,
 			 const struct sley_node_spec *spec);
 
 /* After that, if it comes to nothing. */

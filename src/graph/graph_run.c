@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph_run.c - runs: scopes that come one after the other.
+ *
+ * When a run is ended a node is submitted that waits for it, as anybody could, and
+ * then lets another one be begun.  That node is the gate of the next run: all nodes
+ * of that come after it.
+ *
+ *      run 1:  a ─► b          e1: waits for run 1
+ *      run 2:                  e1 ─► c, e1 ─► d     e2: waits for run 2
+ *
+ * Everything here is under the graph's lock.
+ */
+#include "graph/graph.h"
+#include "graph/submit.h"
+
+#include <errno.h>
+#include <sley/graph_run.h>
+#include <sley/time.h>
+
+/* A node: the run is over. */
+static int pass(void *arg)
+{
+	struct sley_graph_scope *run = *(struct sley_graph_scope **)arg;
+	struct sley_graph *graph = run->graph;
+
+	sley_mutex_lock(&graph->lock);
+	(void)scope_await(run, SLEY_FOREVER, WAIT_SHIELDED);
+	run->nr_waiting--;
+	graph->nr_runs--;
+	scopes_reap(graph);
+	sley_cond_notify_all(&graph->space);
+	sley_mutex_unlock(&graph->lock);
+	return 0;
+}
+
+static int admit(struct sley_graph *graph, uint64_t deadline_ns)
+{
+	int err = 0;
+
+	while (!err && !graph->open_run && graph->nr_runs >= graph->max_runs)
+		err = sley_cond_wait_until(&graph->space, &graph->lock,
+					   deadline_ns);
+	if (err)
+		return err == -ETIMEDOUT ? -EAGAIN : err;
+	return graph->open_run ? -EBUSY : 0;
+}
+
+int sley_graph_run_begin_until(struct sley_graph_scope **out,
+			       struct sley_graph *graph, uint64_t deadline_ns)
+{
+	struct sley_graph_scope *run;
+	int err = sley_graph_scope_open(&run, graph, NULL);
+
+	*out = NULL;
+	if (err)
+		return err;
+	sley_mutex_lock(&graph->lock);
+	err = admit(graph, deadline_ns);
+	if (!err) {
+		graph->nr_runs++;
+		graph->open_run = run;
+		run->gate = graph->last_end;
+	}
+	sley_mutex_unlock(&graph->lock);
+	if (err)
+		sley_graph_scope_close(run);
+	else
+		*out = run;
+	return err;
+}
+
+int sley_graph_run_begin(struct sley_graph_scope **run,
+			 struct sley_graph *graph)
+{
+	return sley_graph_run_begin_until(run, graph, SLEY_FOREVER);
+}
+
+int sley_graph_run_end(struct sley_graph_scope *run)
+{
+	struct sley_graph *graph = run->graph;
+	struct sley_node_spec spec = {
+		.size = sizeof(spec),
+		.fn = pass,
+		.arg = &run,
+		.arg_size = sizeof(run),
+		.name = "end of a run",
+	};
+	sley_node end = SLEY_NO_NODE;
+	int err;
+
+	sley_mutex_lock(&graph->lock);
+	sley_check(graph->open_run == run,
+		   "a run that was begun is ended once");
+	run->nr_waiting++; /* it stays */
+	sley_mutex_unlock(&graph->lock);
+	err = submit_last(graph, &end, &spec);
+	sley_mutex_lock(&graph->lock);
+	if (err) {
+		run->nr_waiting--;
+	} else {
+		graph->last_end = end;
+		graph->open_run = NULL;
+		sley_cond_notify_all(&graph->space);
+	}
+	sley_mutex_unlock(&graph->lock);
+	return err;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * step.c - see step.h.
+ */
+#include "graph/step.h"
+
+#include <errno.h>
+
+/* ---- the three queues, chained by the next of their tasks ------------------------ */
+
+static void push(struct step_queue *queue, struct node *node)
+{
+	node->task.next = NULL;
+	if (queue->last)
+		queue->last->task.next = &node->task;
+	else
+		queue->first = node;
+	queue->last = node;
+}
+
+static struct node *take(struct step_queue *queue)
+{
+	struct node *node = queue->first;
+
+	if (!node)
+		return NULL;
+	queue->first = node->task.next ? node_of(node->task.next) : NULL;
+	if (!queue->first)
+		queue->last = NULL;
+	return node;
+}
+
+void step_submitted(struct sley_graph *graph, struct node *node,
+		    uint32_t nr_edges)
+{
+	/* One is left, for wire_all() to take off. */
+	bool started = node_guard_off(node, nr_edges + 1);
+
+	sley_assert(!started);
+	(void)started;
+	sley_mutex_lock(&graph->lock);
+	push(&graph->step.submitted, node);
+	sley_mutex_unlock(&graph->lock);
+}
+
+void step_ready(struct sley_graph *graph, struct node *node)
+{
+	push(&graph->step.ready, node);
+}
+
+/* ---- the step ---------------------------------------------------------------------- */
+
+/* With the lock: who misses nobody is ready. */
+static void wire_all(struct sley_graph *graph)
+{
+	struct node *node;
+
+	while ((node = take(&graph->step.submitted))) {
+		if (node_count_off(node))
+			step_ready(graph, node);
+	}
+}
+
+/* What is ready by now; what becomes ready later has its turn in the next step. */
+static void dispatch(struct step_queue *ready, struct step_queue *done)
+{
+	struct node *node;
+
+	while ((node = take(ready))) {
+		graph_turn(&node->task);
+		push(done, node);
+	}
+}
+
+int sley_graph_step(struct sley_graph *graph)
+{
+	struct step_queue ready, done = { NULL, NULL };
+	struct node *node;
+	int nr = 0;
+
+	if (!graph->stepped)
+		return -EINVAL;
+	sley_mutex_lock(&graph->lock);
+	wire_all(graph);
+	ready = graph->step.ready;
+	graph->step.ready = (struct step_queue){ NULL, NULL };
+	sley_mutex_unlock(&graph->lock);
+	dispatch(&ready, &done);
+	while ((node = take(&done))) {
+		graph_complete(graph, node);
+		nr++;
+	}
+	return nr;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph_run.c - runs, one after the other: S19, S20, S21.
+ */
+#include "conformance/graph.h"
+
+static struct sley_graph_scope *begin(struct sley_graph *graph)
+{
+	struct sley_graph_scope *run = NULL;
+
+	CHECK_EQ(sley_graph_run_begin(&run, graph), 0);
+	CHECK(run != NULL);
+	return run;
+}
+
+static sley_node submit(struct sley_graph *graph, struct sley_graph_scope *run,
+			sley_node_fn *fn, void *arg)
+{
+	sley_node id = SLEY_NO_NODE;
+
+	CHECK_EQ(sley_graph_submit(graph, &id,
+				   SLEY_NODE_SPEC(.fn = fn, .arg = arg,
+						  .scope = run)),
+		 0);
+	return id;
+}
+
+static int finish(struct sley_graph_scope *run)
+{
+	int err = sley_graph_scope_wait(run);
+
+	sley_graph_scope_close(run);
+	return err;
+}
+
+struct turn {
+	atomic_int *now; /* the run whose turn it is, and how many are inside */
+	int run;
+};
+
+static int in_its_turn(void *arg)
+{
+	struct turn *turn = arg;
+
+	CHECK_EQ(atomic_load(turn->now), turn->run);
+	if (turn->run % 3 == 0)
+		CHECK_EQ(sley_sleep(SLEY_MSEC / 10), 0);
+	CHECK_EQ(atomic_load(turn->now), turn->run);
+	return 0;
+}
+
+static int next_turn(void *arg)
+{
+	struct turn *turn = arg;
+
+	atomic_store(turn->now, turn->run + 1);
+	return 0;
+}
+
+TEST_WORKERS(s19_runs_never_mix_and_the_next_is_built_meanwhile)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct sley_graph_scope *last = NULL;
+	atomic_int now = 0;
+	struct turn turn[20];
+
+	for (int i = 0; i < 20; i++) {
+		struct sley_graph_scope *run = begin(graph);
+		sley_node id[10];
+
+		turn[i] = (struct turn){ &now, i };
+		for (int j = 0; j < 10; j++)
+			id[j] = submit(graph, run, in_its_turn, &turn[i]);
+		CHECK_EQ(sley_graph_submit(
+				 graph, NULL,
+				 SLEY_NODE_SPEC(.fn = next_turn,
+						.arg = &turn[i], .scope = run,
+						.after = id, .nr_after = 10)),
+			 0);
+		CHECK_EQ(sley_graph_run_end(run), 0);
+		if (last)
+			CHECK_EQ(finish(last), 0);
+		last = run;
+	}
+	CHECK_EQ(finish(last), 0);
+	CHECK_EQ(now, 20);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+static int waits_for(void *arg)
+{
+	return sley_event_wait(arg);
+}
+
+TEST_WORKERS(s19_a_third_run_waits_until_the_first_has_ended)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct sley_event later = SLEY_EVENT_INIT;
+	struct sley_graph_scope *run[3];
+
+	for (int i = 0; i < 2; i++) {
+		run[i] = begin(graph);
+		(void)submit(graph, run[i], waits_for, &later);
+		CHECK_EQ(sley_graph_run_end(run[i]), 0);
+	}
+	CHECK_EQ(sley_graph_run_begin_until(&run[2], graph, in_ms(2)), -EAGAIN);
+	CHECK_EQ(sley_graph_scope_wait_until(run[0], in_ms(1)), -ETIMEDOUT);
+	sley_event_set(&later);
+	run[2] = begin(graph);
+	CHECK_EQ(sley_graph_run_end(run[2]), 0);
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ(finish(run[i]), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s19_the_next_run_is_begun_when_the_last_was_ended)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct sley_graph_scope *run = begin(graph), *other;
+
+	CHECK_EQ(sley_graph_run_begin(&other, graph), -EBUSY);
+	CHECK_EQ(sley_graph_run_end(run), 0);
+	CHECK_EQ(finish(run), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+static int fails(void *arg)
+{
+	(void)arg;
+	return -EIO;
+}
+
+TEST_WORKERS(s19_a_run_that_failed_does_not_poison_the_next)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	static int cell;
+
+	for (int i = 0; i < 10; i++) {
+		struct sley_graph_scope *run[2] = { begin(graph), NULL };
+		struct sley_access all = SLEY_INOUT(cell);
+		atomic_int count = 0;
+
+		CHECK_EQ(sley_graph_submit(graph, NULL,
+					   SLEY_NODE_SPEC(.fn = fails,
+							  .scope = run[0],
+							  .access = &all,
+							  .nr_access = 1)),
+			 0);
+		CHECK_EQ(sley_graph_run_end(run[0]), 0);
+		CHECK_EQ(finish(run[0]), -EIO);
+		run[1] = begin(graph);
+		CHECK_EQ(sley_graph_submit(
+				 graph, NULL,
+				 SLEY_NODE_SPEC(.fn = count_up, .arg = &count,
+						.scope = run[1], .access = &all,
+						.nr_access = 1)),
+			 0);
+		CHECK_EQ(sley_graph_run_end(run[1]), 0);
+		CHECK_EQ(finish(run[1]), 0);
+		CHECK_EQ(count, 1);
+	}
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s20_an_empty_run_is_over_when_it_is_ended)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(SLEY_GRAPH_OPTIONS(.max_runs = 1));
+
+	for (int i = 0; i < 50; i++) {
+		struct sley_graph_scope *run = begin(graph);
+
+		CHECK_EQ(sley_graph_run_end(run), 0);
+		CHECK_EQ(finish(run), 0);
+	}
+	sley_graph_destroy(graph);
+	stop(rt);
+}
