@@ -10,7 +10,6 @@
 #include "graph/readers.h"
 
 #include <errno.h>
-#include <string.h>
 
 void access_map_init(struct access_map *map, struct mem *mem)
 {
@@ -39,7 +38,6 @@ static bool range_is_over(void *arg, struct range *range)
 
 	if (range->writer && !map->is_over(map->arg, range->writer))
 		return false;
-	range->writer = SLEY_NO_NODE;
 	if (range->nr_readers)
 		readers_prune(&map->ranges, range, map->is_over, map->arg);
 	return !range->nr_readers;
@@ -213,9 +211,8 @@ int access_find_order(struct access_map *map, struct node_list *found)
 		return 0;
 	if (node_list_reserve(found, map->mem, nr))
 		return -ENOMEM;
-	memcpy(found->node + found->nr, map->order.node,
-	       nr * sizeof(*found->node));
-	found->nr += nr;
+	for (uint32_t i = 0; i < nr; i++)
+		node_list_add(found, map->order.node[i]);
 	return 0;
 }
 
@@ -241,8 +238,6 @@ static void forget_covered(struct access_map *map)
 static void note_reader(struct access_map *map, struct range *range,
 			sley_node node)
 {
-	if (range->writer == node)
-		return;
 	readers_add(&map->ranges, range, node);
 	if (readers_are_many(range))
 		readers_prune(&map->ranges, range, map->is_over, map->arg);
@@ -257,9 +252,9 @@ void access_note(struct access_map *map, const struct sley_access *access,
 		uint32_t own = (uint32_t)map->own.node[i];
 		struct range *range = &map->ranges.cell[own];
 
-		/* Nothing, or part of something else that the node writes. */
-		if (unlikely(!own || range->flags & RANGE_DROPPED))
+		if (unlikely(!own))
 			continue;
+		/* If it was covered by another one, nobody looks any more. */
 		if (writes(access[i].mode)) {
 			readers_forget(&map->ranges, range);
 			range->writer = node;

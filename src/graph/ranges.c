@@ -57,15 +57,15 @@ static void link_up(struct ranges *ranges, uint32_t i)
 	*bucket = i;
 }
 
-/* All that is in a list and was not dropped, into buckets that are empty. */
+/* All of them, into buckets that are empty. */
 static void link_all(struct ranges *ranges)
 {
 	for (uint64_t left = ranges->classes; left; left &= left - 1) {
 		uint32_t i = ranges->class[bits_first(left)].first;
 
 		for (; i; i = ranges->cell[i].class_next) {
-			if (!(ranges->cell[i].flags & RANGE_DROPPED))
-				link_up(ranges, i);
+			sley_assert(!(ranges->cell[i].flags & RANGE_DROPPED));
+			link_up(ranges, i);
 		}
 	}
 }
@@ -243,7 +243,8 @@ int ranges_overlapping(struct ranges *ranges, struct extent extent,
 		struct range_class *class = &ranges->class[k];
 		uint64_t square = extent.at >> k, more;
 
-		square -= square && class->nr_longest;
+		/* That before the first one is the last one, and as good. */
+		square -= class->nr_longest != 0;
 		more = (extent.last >> k) - square;
 		if (more >= class->nr) {
 			err = look_at_class(ranges, class, extent, list);

@@ -96,7 +96,10 @@ static inline uint32_t ranges_room(const struct ranges *ranges)
 	return ranges->max - ranges->nr_used + ranges->nr_free;
 }
 
-/* Twice as many cells, or more, until there is room for @nr: 0 or -ENOMEM. */
+/*
+ * Right after a sweep: twice as many cells, or more, until there is room for @nr.
+ * 0 or -ENOMEM.
+ */
 must_check int ranges_grow(struct ranges *ranges, uint32_t nr);
 
 /* There must be room.  It is not cleared. */

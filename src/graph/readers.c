@@ -35,22 +35,15 @@ static uint32_t nr_in_first(uint32_t nr)
 	return (nr - 1) % PAGE_READERS + 1;
 }
 
-/* The place of the last one; there is one. */
-static sley_node *newest(const struct ranges *ranges, struct range *range)
-{
-	uint32_t nr = nr_paged(range);
-
-	if (likely(!nr))
-		return &range->reader[range->nr_readers - 1];
-	return &page_at(ranges, range->reader[RANGE_READERS - 1])
-			->reader[nr_in_first(nr) - 1];
-}
-
-static void new_page(struct ranges *ranges, struct range *range, uint64_t next)
+/* A page whose first reader is @node. */
+static void add_page(struct ranges *ranges, struct range *range, uint64_t next,
+		     sley_node node)
 {
 	uint32_t i = ranges_take_cell(ranges);
+	struct reader_page *page = page_at(ranges, i);
 
-	page_at(ranges, i)->next = next;
+	page->next = next;
+	page->reader[0] = node;
 	range->reader[RANGE_READERS - 1] = i;
 }
 
@@ -58,18 +51,18 @@ void readers_add_paged(struct ranges *ranges, struct range *range,
 		       sley_node node)
 {
 	sley_node last = range->reader[RANGE_READERS - 1];
+	uint32_t nr = nr_paged(range);
 
-	if (*newest(ranges, range) == node)
-		return;
-	if (range->nr_readers == RANGE_READERS) {
-		new_page(ranges, range, 0);
-		page_at(ranges, range->reader[RANGE_READERS - 1])->reader[0] =
-			last;
-	} else if (nr_paged(range) % PAGE_READERS == 0) {
-		new_page(ranges, range, last);
+	if (!nr) {
+		add_page(ranges, range, 0, last);
+		last = range->reader[RANGE_READERS - 1];
+		nr = 1;
 	}
+	if (nr % PAGE_READERS == 0)
+		add_page(ranges, range, last, node);
+	else
+		page_at(ranges, last)->reader[nr % PAGE_READERS] = node;
 	range->nr_readers++;
-	*newest(ranges, range) = node;
 }
 
 int readers_list(const struct ranges *ranges, const struct range *range,

@@ -18,18 +18,14 @@
 void readers_add_paged(struct ranges *ranges, struct range *range,
 		       sley_node node);
 
-/* Unless it was the last one to be added.  There must be room for a cell. */
+/* There must be room for a cell.  Who is there twice is found twice. */
 static inline void readers_add(struct ranges *ranges, struct range *range,
 			       sley_node node)
 {
-	uint32_t nr = range->nr_readers;
-
-	if (unlikely(nr >= RANGE_READERS)) {
+	if (likely(range->nr_readers < RANGE_READERS))
+		range->reader[range->nr_readers++] = node;
+	else
 		readers_add_paged(ranges, range, node);
-	} else if (!nr || range->reader[nr - 1] != node) {
-		range->reader[nr] = node;
-		range->nr_readers = nr + 1;
-	}
 }
 
 /* All of them are appended to @list: 0 or -ENOMEM. */

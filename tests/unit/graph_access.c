@@ -207,8 +207,11 @@ TEST(s05_to_read_and_write_the_same_is_to_update_it)
 		(void)ADD(&scene, IN(64, 8));
 		CHECK_EQ(scene.found.nr, 1);
 		CHECK(needs(&scene, both));
+		both = ADD(&scene, IN(64, 8), IN(64, 8), OUT(64, 8),
+			   OUT(64, 8));
 		(void)ADD(&scene, OUT(64, 8));
-		CHECK_EQ(scene.found.nr, 2);
+		CHECK_EQ(scene.found.nr, 1);
+		CHECK(follows(&scene, both));
 		scene_end(&scene);
 	}
 }
@@ -278,6 +281,32 @@ TEST(s05_a_node_may_cover_the_same_twice)
 	scene_end(&scene);
 }
 
+/* Those that end while a node is looked up are no reason to forget the node. */
+TEST(s05_others_may_end_meanwhile)
+{
+	struct scene scene;
+
+	for (uint64_t until = 1; until < 20; until++) {
+		sley_node both;
+
+		scene_begin(&scene);
+		(void)ADD(&scene, OUT(16, 8));
+		(void)ADD(&scene, OUT(24, 8), IN(16, 8), IN(512, 8));
+		scene.nr_until = scene.nr_asked + until;
+		both = ADD(&scene, OUT(0, 64), IN(20, 8), IN(0, 1 << 20),
+			   OUT(1024, 8), OUT(28, 100), OUT(2048, 8),
+			   OUT(4096, 8));
+		scene.nr_until = 0;
+		for (uint64_t i = 4; i <= 12; i++) {
+			(void)ADD(&scene, IN(1u << i, 8));
+			CHECK_EQ(needs(&scene, both), i < 7 || i > 9);
+		}
+		(void)ADD(&scene, OUT(512, 1));
+		CHECK(follows(&scene, both));
+		scene_end(&scene);
+	}
+}
+
 /* ---- memory -------------------------------------------------------------------- */
 
 TEST(readers_that_are_over_are_forgotten)
@@ -302,6 +331,25 @@ TEST(readers_that_are_over_are_forgotten)
 	scene_end(&scene);
 }
 
+/* Once there was much to remember. */
+TEST(readers_are_forgotten_as_soon_after_many)
+{
+	struct scene scene;
+
+	scene_begin(&scene);
+	for (int i = 0; i < 10000; i++)
+		(void)ADD(&scene, IN(64, 8));
+	(void)ADD(&scene, OUT(64, 8));
+	CHECK_EQ(scene.found.nr, 10000);
+	for (int i = 0; i < 1000; i++) {
+		(void)ADD(&scene, IN(64, 8));
+		scene.over_below = scene.last;
+	}
+	(void)ADD(&scene, OUT(64, 8));
+	CHECK_LE(scene.found.nr, 64);
+	scene_end(&scene);
+}
+
 TEST(who_streams_over_new_memory_needs_no_more_of_it)
 {
 	struct scene scene;
@@ -321,17 +369,66 @@ TEST(who_streams_over_new_memory_needs_no_more_of_it)
 	scene_end(&scene);
 }
 
+/* However many are not over, each is asked a few times at most. */
+TEST(to_forget_pays_for_itself)
+{
+	struct scene scene;
+
+	for (sley_node living = 1; living < 200; living += 9) {
+		scene_begin(&scene);
+		for (uint64_t i = 0; i < 3000; i++) {
+			(void)ADD(&scene, OUT(64 + 16 * i, 8), IN(0, 8));
+			if (scene.last > living)
+				scene.over_below = scene.last - living;
+		}
+		CHECK_LE(scene.nr_asked, 6 * 3000);
+		scene_end(&scene);
+	}
+}
+
+TEST(many_readers_are_no_burden_for_others)
+{
+	struct scene scene;
+
+	scene_begin(&scene);
+	for (uint64_t i = 0; i < 1000; i++)
+		(void)ADD(&scene, IN(0, 1000));
+	for (uint64_t i = 0; i < 1000; i++)
+		(void)ADD(&scene, IN(i, 1));
+	CHECK_LE(scene.nr_asked, 10000);
+	scene_end(&scene);
+}
+
+TEST(what_is_alone_is_known_to_be)
+{
+	struct scene scene;
+	const struct ranges *ranges = &scene.map.ranges;
+	struct extent whole = { 64, 127 }, other = { 128, 131 };
+
+	scene_begin(&scene);
+	(void)ADD(&scene, OUT(64, 64));
+	(void)ADD(&scene, OUT(128, 4));
+	CHECK(ranges->cell[ranges_exact(ranges, whole)].flags & RANGE_ALONE);
+	(void)ADD(&scene, OUT(64, 8));
+	CHECK(!(ranges->cell[ranges_exact(ranges, whole)].flags & RANGE_ALONE));
+	(void)ADD(&scene, OUT(64, 64));
+	(void)ADD(&scene, OUT(64, 64));
+	CHECK(ranges->cell[ranges_exact(ranges, whole)].flags & RANGE_ALONE);
+	CHECK(ranges->cell[ranges_exact(ranges, other)].flags & RANGE_ALONE);
+	scene_end(&scene);
+}
+
 TEST(what_is_covered_again_and_again_needs_no_more_memory)
 {
 	struct scene scene;
 	uint64_t before = 0;
 
 	scene_begin(&scene);
-	for (int i = 0; i < 10000; i++) {
-		for (uint64_t k = 0; k < 10; k++)
-			(void)ADD(&scene, IN(64 + 8 * k, 8), OUT(0, 8));
-		(void)ADD(&scene, OUT(64, 80));
-		CHECK_LE(scene.found.nr, 12);
+	for (int i = 0; i < 2000; i++) {
+		for (uint64_t k = 0; k < 50; k++)
+			(void)ADD(&scene, IN(64 + 8 * (k % 10), 8), IN(0, 8));
+		(void)ADD(&scene, OUT(64, 80), OUT(0, 8));
+		CHECK_LE(scene.found.nr, 102);
 		if (i == 100)
 			before = mem_allocated(&scene.mem);
 	}
@@ -360,35 +457,74 @@ TEST(a_new_beginning_knows_nothing)
 	scene_end(&scene);
 }
 
-/* Each that comes is followed by one that does not. */
-static void fail_at(struct scene *scene, int64_t n)
+TEST(where_there_is_room_no_memory_is_needed)
 {
-	struct sley_access access[] = { OUT(0, 40), INOUT(64, 8), IN(40, 2),
-					IN(1000, 8), INOUT(990, 100) };
+	struct scene scene;
+	uint32_t nr;
+
+	scene_begin(&scene);
+	(void)ADD(&scene, OUT(0, 8));
+	nr = scene.map.ranges.max;
+	for (uint64_t i = 1; i < nr - 1; i++)
+		(void)ADD(&scene, OUT(8 * i, 8));
+	scene.over_below = nr / 4;
+	test_fail_allocation_after(0);
+	for (uint64_t i = 0; i < nr / 4 - 1; i++)
+		(void)ADD(&scene, OUT(8 * (nr + i), 8));
+	CHECK_EQ(scene_find(&scene, (struct sley_access[]){ OUT(0, 1) }, 1),
+		 -ENOMEM);
+	test_fail_allocation_after(-1);
+	scene_end(&scene);
+}
+
+/* ---- nodes that do not come ----------------------------------------------------- */
+
+#define MANY 300
+
+/* Of each 30 the first was written, and the second read by 40. */
+static void prepare(struct scene *scene, struct sley_access *access)
+{
+	for (uint64_t i = 0; i < MANY; i++) {
+		access[i] = INOUT(8 * i, 1 + i % 30);
+		if (i % 30 == 0)
+			(void)ADD(scene, OUT(8 * i, 8));
+		for (int k = 0; k < 40 && i % 30 == 1; k++)
+			(void)ADD(scene, IN(8 * i, 8));
+	}
+}
+
+/* All or nothing is found; how many. */
+static uint32_t find_with(struct scene *scene, const struct sley_access *access,
+			  int64_t allocations)
+{
 	int err;
 
-	for (uint64_t i = 0; i < 30; i++) {
-		(void)ADD(scene, IN(64, 8), OUT(8 * (i % 5), 8));
-		test_fail_allocation_after(n);
-		err = scene_find(scene, access, 5);
-		test_fail_allocation_after(-1);
-		CHECK(err == 0 || err == -ENOMEM);
-	}
+	test_fail_allocation_after(allocations);
+	err = scene_find(scene, access, MANY);
+	test_fail_allocation_after(-1);
+	CHECK(err == 0 || err == -ENOMEM);
+	return err ? 0 : scene->found.nr;
 }
 
 TEST(a_node_that_does_not_come_leaves_nothing_behind)
 {
+	struct sley_access access[MANY];
+	uint32_t all = 0, found;
 	struct scene scene;
 
-	for (int64_t n = -1; n < 8; n++) {
+	for (int64_t n = -1; n < 20; n++) {
 		scene_begin(&scene);
-		fail_at(&scene, n);
-		(void)ADD(&scene, OUT(0, 16));
-		CHECK_EQ(scene.found.nr, 2);
-		(void)ADD(&scene, OUT(64, 8));
-		CHECK_EQ(scene.found.nr, 30);
-		(void)ADD(&scene, OUT(500, 1000));
+		prepare(&scene, access);
+		found = find_with(&scene, access, n);
+		if (n < 0)
+			all = found;
+		CHECK(found == all || (found == 0 && n < 15));
+		CHECK_EQ(find_with(&scene, access, -1), all);
+		(void)ADD(&scene, OUT(30 * 8, 16));
+		CHECK_EQ(scene.found.nr, 41);
+		(void)ADD(&scene, INOUT(32 * 8, 28 * 8));
 		CHECK_EQ(scene.found.nr, 0);
 		scene_end(&scene);
 	}
+	CHECK_GT(all, 400);
 }

@@ -15,11 +15,17 @@ struct scene {
 	uint32_t nr_needed;     /* the first of those    */
 	sley_node last;         /* who that was          */
 	sley_node over_below;   /* those before are over */
+	uint64_t nr_asked;      /* whether one is over   */
+	uint64_t nr_until;      /* not 0: all are, then  */
 };
 
 static inline bool is_below(void *arg, sley_node node)
 {
-	return node < ((struct scene *)arg)->over_below;
+	struct scene *scene = arg;
+
+	scene->nr_asked++;
+	return node < scene->over_below ||
+	       (scene->nr_until && scene->nr_asked >= scene->nr_until);
 }
 
 static inline void scene_begin(struct scene *scene)
