@@ -131,10 +131,8 @@ static noinline int look_around(struct access_map *map, struct extent extent,
 	int err = ranges_overlapping(ranges, extent, list);
 	bool alone = true;
 
-	if (err) {
-		list->nr = first;
+	if (err)
 		return err;
-	}
 	if (!*own)
 		*own = ranges_add(ranges, extent);
 	for (uint32_t i = first; i < list->nr; i++) {

@@ -528,3 +528,22 @@ TEST(a_node_that_does_not_come_leaves_nothing_behind)
 	}
 	CHECK_GT(all, 400);
 }
+
+/* There is memory for what is found last, but not for what is found first. */
+TEST(a_lack_of_memory_is_told_even_if_it_has_passed)
+{
+	struct sley_access whole = INOUT(0, 16);
+	struct scene scene;
+
+	scene_begin(&scene);
+	(void)ADD(&scene, OUT(8, 8));
+	(void)ADD(&scene, IN(8, 4));
+	for (int i = 0; i < 100; i++)
+		(void)ADD(&scene, IN(0, 8));
+	test_fail_allocation_after(0);
+	CHECK_EQ(scene_find(&scene, &whole, 1), -ENOMEM);
+	test_fail_allocation_after(-1);
+	CHECK_EQ(scene_find(&scene, &whole, 1), 0);
+	CHECK_EQ(scene.found.nr, 102);
+	scene_end(&scene);
+}
