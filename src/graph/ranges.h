@@ -21,10 +21,10 @@
  * All memory is in cells of one cache line, with numbers instead of addresses: they
  * are half as large, and stay when the array grows.  Number 0 is nobody.
  *
- * Rejected: a tree of intervals (some 15 lines of cache to find one range of a
- * million; measured 8 times slower than this for ranges that repeat); a range in
- * each square it touches (two links, and two places to remove it from); open
- * addressing (who removes must move others, or leave stones behind).
+ * Rejected: a tree of intervals (that of the C library takes 36 ns to find one range
+ * of 900, and 140 ns for one of 90,000, where to find and note it takes 11 and 15
+ * here); a range in each square it touches (two links, and two places to remove it
+ * from); open addressing (who removes must move others, or leave stones behind).
  *
  * Its edge: a range much larger than very many others costs a look at each square it
  * has in their class.

@@ -158,17 +158,16 @@ TEST(a_new_beginning_knows_nothing)
 TEST(where_there_is_room_no_memory_is_needed)
 {
 	struct scene scene;
-	uint32_t nr;
+	const struct ranges *ranges = &scene.map.ranges;
+	uint64_t i = 1;
 
 	scene_begin(&scene);
-	(void)ADD(&scene, OUT(0, 8));
-	nr = scene.map.ranges.max;
-	for (uint64_t i = 1; i < nr - 1; i++)
-		(void)ADD(&scene, OUT(8 * i, 8));
-	scene.over_below = nr / 4;
+	while (ranges->max < 64 || ranges_room(ranges))
+		(void)ADD(&scene, OUT(8 * i++, 8));
+	scene.over_below = 11;
 	test_fail_allocation_after(0);
-	for (uint64_t i = 0; i < nr / 4 - 1; i++)
-		(void)ADD(&scene, OUT(8 * (nr + i), 8));
+	for (int k = 0; k < 10; k++)
+		(void)ADD(&scene, OUT(8 * i++, 8));
 	CHECK_EQ(scene_find(&scene, (struct sley_access[]){ OUT(0, 1) }, 1),
 		 -ENOMEM);
 	test_fail_allocation_after(-1);
