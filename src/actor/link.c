@@ -177,22 +177,17 @@ static int join(struct process *self, sley_pid pid, struct link *link)
 
 int sley_link(sley_pid pid)
 {
-	struct process *self = process_current(), *peer;
-	sley_pid own = sley_self();
+	struct process *self, *peer;
 	struct link *link;
-	int error;
+	int error = relations_own(pid, &self);
 
-	if (!own ||
-	    pid == own) /* none: also who has ended, and frees its mail */
-		return -EINVAL;
-	error = relations_own(self);
 	if (error)
 		return error;
 	error = relations_lock(pid, &peer);
 	if (error)
 		return error;
 	process_unlock(peer);
-	link = create(own, pid);
+	link = create(sley_self(), pid);
 	return link ? join(self, pid, link) : -ENOMEM;
 }
 

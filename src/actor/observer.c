@@ -116,19 +116,14 @@ static int observe(struct observer *observer)
 
 int sley_monitor(sley_pid pid, uint64_t *number)
 {
-	struct process *self = process_current();
-	sley_pid own = sley_self();
 	struct observer *observer;
+	struct process *self;
 	uint64_t tag;
-	int error;
+	int error = relations_own(pid, &self);
 
-	if (!own ||
-	    pid == own) /* none: also who has ended, and frees its mail */
-		return -EINVAL;
-	error = relations_own(self);
 	if (error)
 		return error;
-	observer = create(pid, own);
+	observer = create(pid, sley_self());
 	if (!observer)
 		return -ENOMEM;
 	tag = observer->msg.tag;

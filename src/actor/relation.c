@@ -67,10 +67,15 @@ int relations_lock(sley_pid pid, struct process **process)
 	return error;
 }
 
-int relations_own(struct process *process)
+int relations_own(sley_pid pid, struct process **self)
 {
+	struct process *process = process_current();
+	sley_pid own = sley_self();
 	struct relations *spare;
 
+	if (!own || pid == own)
+		return -EINVAL;
+	*self = process;
 	spin_lock(&process->lock);
 	spare = process->relations;
 	spin_unlock(&process->lock);

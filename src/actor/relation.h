@@ -103,8 +103,11 @@ static inline must_check struct process *related_lock(sley_pid pid)
  */
 must_check int relations_lock(sley_pid pid, struct process **process);
 
-/* The calling process has one from now on.  0 or -ENOMEM. */
-must_check int relations_own(struct process *process);
+/*
+ * The calling process, which relates itself with @pid: it has one from now on.  0;
+ * -EINVAL: it is @pid, or nobody, as one that has ended, and frees its mail; -ENOMEM.
+ */
+must_check int relations_own(sley_pid pid, struct process **self);
 
 /*
  * By @process: free what is queued of @kind, SLEY_EXIT from @key, or SLEY_DOWN with
