@@ -159,7 +159,7 @@ static void send_mix_task(void *arg)
 
 static void check_together(bool is_actor, uint32_t limit)
 {
-	struct mix mix = { .rounds = test_scale(500) };
+	struct mix mix = { .rounds = test_scale(5000) };
 	struct life life = { .then = step_mix, .arg = &mix };
 	struct sley *rt = start();
 
