@@ -21,7 +21,7 @@ static bool is_cancelled(const struct step *step)
 	uint32_t *word = &step->run->cancelled;
 
 	if (unlikely(step->rules & TASK_NO_BARRIER))
-		return add_acq_rel(word, 0); /* Y1 */
+		return add_release(word, 0); /* Y1 */
 	compiler_barrier();                  /* Y1 */
 	/* relaxed: os_membarrier() of who cancels orders it. */
 	return load_relaxed(word);
@@ -73,11 +73,11 @@ static noinline void fail_consumers(struct step *step)
 {
 	const uint32_t *edge = step_edges(step);
 	struct replay *run = step->run;
-	uint32_t index = step_index(step), none = 0;
+	uint32_t index = step_index(step);
 
-	if (step->outcome != SLEY_OUTCOME_SKIPPED)
-		/* relaxed: read when all have ended. */
-		(void)cas_relaxed(&run->first, &none, index);
+	/* relaxed: of several at once any is the first; read when all ended. */
+	if (step->outcome != SLEY_OUTCOME_SKIPPED && !load_relaxed(&run->first))
+		store_relaxed(&run->first, index);
 	/* relaxed: a guess, checked by the swap. */
 	step->next = load_relaxed(&run->failed);
 	/* relaxed: read when all have ended. */
@@ -90,7 +90,11 @@ static noinline void fail_consumers(struct step *step)
 	}
 }
 
-/* Counts it off with its consumers; returns the last one that may start, or NULL. */
+/*
+ * Counts it off with its consumers; returns the first one that may start, or NULL.
+ * The first one, since those were recorded in the order of the program: its data is
+ * what comes next in memory, as a rule, and so is the step.
+ */
 static inline struct step *release_consumers(struct worker *worker,
 					     struct step *step)
 {
@@ -104,8 +108,9 @@ static inline struct step *release_consumers(struct worker *worker,
 		if (!step_count_off(to))
 			continue;
 		if (kept)
-			place_spawned(worker, &kept->task);
-		kept = to;
+			place_spawned(worker, &to->task);
+		else
+			kept = to;
 	}
 	return kept;
 }
@@ -268,7 +273,7 @@ int replay_start(struct replay *run)
 
 void replay_cancel(struct replay *run)
 {
-	(void)xchg_acq_rel(&run->cancelled, 1); /* Y1 */
+	(void)xchg_acquire(&run->cancelled, 1); /* Y1 */
 	if (run->plan->rt->membarrier)
 		os_membarrier(); /* Y1 */
 	for (uint32_t i = 1; i < run->nr; i++) {
