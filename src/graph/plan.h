@@ -31,6 +31,9 @@
 
 /* A node as it was recorded. */
 struct record {
+	/* Its argument, if that is by value: aligned for whatever it is. */
+	cache_aligned unsigned char value[SLEY_NODE_ARG_MAX];
+	bool by_value;
 	sley_node_fn *fn;
 	void *arg;
 	const char *name;
@@ -41,8 +44,6 @@ struct record {
 	uint32_t nr_missing;   /* while it is sealed, see plan_seal.c       */
 	uint32_t via;          /* the same                                  */
 	uint32_t at;           /* the same                                  */
-	bool by_value;         /* its argument is here                      */
-	unsigned char value[SLEY_NODE_ARG_MAX];
 };
 
 /* An edge as it was recorded. */
