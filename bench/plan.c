@@ -39,11 +39,19 @@
 	{ .name = "erlang", .program = "erlang", .package = "erlang-base" }
 #define CAF { .name = "caf", .program = "caf", .package = "libcaf-dev" }
 
+#define STARPU                                                                 \
+	{ .name = "starpu", .program = "starpu", .package = "libstarpu-dev" }
+
 #define SERIAL { .name = "serial", .program = "serial", .workers = 1 }
 
 /* What two workers have to beat: ourselves with one, in the same rounds. */
 #define SLEY_1 { .name = "sley-1", .program = "sley", .workers = 1 }
 #define FASTER(metric, times) { (metric), "sley-1", 1.0 / (times), 0, 2 }
+
+/* Where nobody can help, the second worker is not in the way. */
+#define NOT_SLOWER(metric) { (metric), "sley-1", 1.2, 0, 2 }
+#define DAG_NOT_SLOWER                                                         \
+	NOT_SLOWER("run_ns"), NOT_SLOWER("explicit_ns"), NOT_SLOWER("infer_ns")
 
 /* Ahead of everybody else who has processes. */
 #define AHEAD                                                                  \
@@ -469,6 +477,63 @@ const struct plan_row plan_rows[] = {
 		.about = "ten series, each with a computer: each term",
 		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
 		.peers = { SLEY, ERLANG, GO },
+	},
+	{
+		.name = "dag-chain",
+		.about = "a graph, each node after the last one: each node",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.calibrated = true,
+		.peers = { SLEY, SLEY_1, TBB, LIBGOMP, LIBOMP, STARPU },
+		.bars = {
+			{ "run_ns", "tbb", 0.5, 0, 1 },
+			DAG_NOT_SLOWER,
+		},
+	},
+	{
+		.name = "dag-wavefront",
+		.about = "a graph, each node after two neighbours: each node",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.calibrated = true,
+		.peers = { SLEY, SLEY_1, TBB, LIBGOMP, LIBOMP, STARPU },
+		.bars = {
+			{ "run_ns", "tbb", 0.15, 0, 1 },
+			{ "run_ns", "tbb", 0.2, 0, 2 },
+			{ "infer_ns", "libgomp", 0.2, 0, 0 },
+			{ "infer_ns", "starpu", 0.04, 0, 2 },
+			DAG_NOT_SLOWER,
+		},
+	},
+	{
+		.name = "dag-tree",
+		.about = "a graph, each node before two others: each node",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.calibrated = true,
+		.peers = { SLEY, SLEY_1, TBB, LIBGOMP, LIBOMP, STARPU },
+		.bars = {
+			DAG_NOT_SLOWER,
+		},
+	},
+	{
+		.name = "dag-random",
+		.about = "a graph, each node after up to four: each node",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.calibrated = true,
+		.peers = { SLEY, SLEY_1, TBB, LIBGOMP, LIBOMP, STARPU },
+		.bars = {
+			DAG_NOT_SLOWER,
+		},
+	},
+	{
+		.name = "dag-stencil",
+		.about = "rows of cells, each from three of the last row",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.calibrated = true,
+		.peers = { SLEY, SLEY_1, LIBGOMP, LIBOMP, STARPU },
+		.bars = {
+			{ "metg8_ns", "libgomp", 0.35, 0, 2 },
+			{ "metg64_ns", "libgomp", 0.35, 0, 2 },
+			NOT_SLOWER("empty8_ns"), NOT_SLOWER("empty64_ns"),
+		},
 	},
 };
 /* clang-format on */

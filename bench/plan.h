@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #define PLAN_PEERS_MAX 8
-#define PLAN_BARS_MAX 6
+#define PLAN_BARS_MAX 8
 
 /* Somebody who takes part in a row; the first of a row is sley. */
 struct plan_peer {

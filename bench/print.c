@@ -110,7 +110,7 @@ static void describe(struct line *line, const struct standing *s)
 	else if (bar->plus > 0)
 		snprintf(line->bar, CELL, "<= %.2fx + %.4g", bar->factor,
 			 bar->plus);
-	else if (s->ourselves)
+	else if (s->ourselves && bar->factor < 1)
 		snprintf(line->bar, CELL, ">= %.2fx faster", 1 / bar->factor);
 	else
 		snprintf(line->bar, CELL, "<= %.2fx", bar->factor);

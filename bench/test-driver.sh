@@ -79,6 +79,14 @@ program sley 'case $2 in 1) echo ns 160 ;; *) echo ns 101 ;; esac'
 run skynet --peers --rounds 1 --workers 2
 expect "bars: 0 ok, 1 missed, 0 not judged"
 
+# Where the second worker cannot help: 192 is not slower than 160, 193 is.
+program sley 'case $2 in 1) echo infer_ns 160 ;; *) echo infer_ns 192 ;; esac'
+run dag-tree --peers --rounds 1 --workers 2
+expect "<= 1.20x         ok"
+program sley 'case $2 in 1) echo infer_ns 160 ;; *) echo infer_ns 193 ;; esac'
+run dag-tree --peers --rounds 1 --workers 2
+expect "bars: 0 ok, 1 missed, 2 not judged"
+
 # Another form of our interface is held against the one figure of the peer,
 # and two peers may have a bar each.
 program sley 'echo ns 35; echo plain_ns 50'
@@ -148,6 +156,6 @@ expect "coarse            1"
 ! run mutex --workers 0 || fail "takes 0 workers"
 ! run switch --workers 2 || fail "takes 2 workers where there is one"
 run --list || fail "--list"
-[ "$(wc -l <"$dir/out")" -eq 53 ] || fail "--list names the 53 rows"
+[ "$(wc -l <"$dir/out")" -eq 58 ] || fail "--list names the 58 rows"
 
 echo "the driver does what it says"

@@ -6,7 +6,7 @@
  *         a team of one runs each task where it is made, in both libraries
  *
  * The rows that fork and join are in openmp_fork.c, those about loops in
- * openmp_range.c.
+ * openmp_range.c, those about graphs in openmp_dag.c.
  */
 #include "openmp.h"
 
@@ -73,6 +73,11 @@ int main(int argc, char **argv)
 		{ "for-saxpy", openmp_for_saxpy },
 		{ "reduce", openmp_reduce },
 		{ "scan", openmp_scan },
+		{ "dag-chain", openmp_dag },
+		{ "dag-wavefront", openmp_dag },
+		{ "dag-tree", openmp_dag },
+		{ "dag-random", openmp_dag },
+		{ "dag-stencil", openmp_dag_stencil },
 	};
 
 	enlarge_stacks(argv);

@@ -17,5 +17,7 @@ void openmp_for_tiny(const struct measure *m);
 void openmp_for_saxpy(const struct measure *m);
 void openmp_reduce(const struct measure *m);
 void openmp_scan(const struct measure *m);
+void openmp_dag(const struct measure *m);
+void openmp_dag_stencil(const struct measure *m);
 
 #endif

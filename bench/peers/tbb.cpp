@@ -6,7 +6,7 @@
  *         the caller is one of the workers, as TBB means it
  *
  * The rows that fork and join are in tbb_fork.cpp, those about loops in
- * tbb_range.cpp.
+ * tbb_range.cpp, those about graphs in tbb_dag.cpp.
  */
 #include "tbb.h"
 
@@ -48,6 +48,8 @@ int main(int argc, char **argv)
 		{ "matmul", tbb_matmul },       { "for-tiny", tbb_for_tiny },
 		{ "for-saxpy", tbb_for_saxpy }, { "reduce", tbb_reduce },
 		{ "scan", tbb_scan },           { "sort", tbb_sort },
+		{ "dag-chain", tbb_dag },       { "dag-wavefront", tbb_dag },
+		{ "dag-tree", tbb_dag },        { "dag-random", tbb_dag },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));

@@ -64,3 +64,31 @@ int64_t kernel_scan_int64(int64_t *out, const int64_t *x, size_t begin,
 	}
 	return before;
 }
+
+/* Knuth's numbers. */
+#define LCG_FACTOR 6364136223846793005u
+#define LCG_PLUS 1442695040888963407u
+
+uint64_t kernel_lcg(uint64_t x, uint64_t nr)
+{
+	for (uint64_t i = 0; i < nr; i++)
+		x = x * LCG_FACTOR + LCG_PLUS;
+	return x;
+}
+
+void kernel_lcg_jump(uint64_t nr, uint64_t *factor, uint64_t *plus)
+{
+	/* Twice as far with every bit of @nr. */
+	uint64_t f = LCG_FACTOR, p = LCG_PLUS;
+
+	*factor = 1;
+	*plus = 0;
+	for (; nr > 0; nr /= 2) {
+		if (nr % 2) {
+			*plus = *plus * f + p;
+			*factor *= f;
+		}
+		p += p * f;
+		f *= f;
+	}
+}

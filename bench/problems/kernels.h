@@ -32,6 +32,12 @@ int64_t kernel_sum_int64(const int64_t *x, size_t begin, size_t end);
 int64_t kernel_scan_int64(int64_t *out, const int64_t *x, size_t begin,
 			  size_t end, int64_t before);
 
+/* x -> factor * x + plus, @nr times, one after the other. */
+uint64_t kernel_lcg(uint64_t x, uint64_t nr);
+
+/* The factor and what is added if that is done @nr times at once. */
+void kernel_lcg_jump(uint64_t nr, uint64_t *factor, uint64_t *plus);
+
 #ifdef __cplusplus
 }
 #endif

@@ -59,6 +59,11 @@ int main(int argc, char **argv)
 		{ "dictionary", row_dictionary },
 		{ "radix", row_radix },
 		{ "logmap", row_logmap },
+		{ "dag-chain", row_dag },
+		{ "dag-wavefront", row_dag },
+		{ "dag-tree", row_dag },
+		{ "dag-random", row_dag },
+		{ "dag-stencil", row_dag_stencil },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));

@@ -64,6 +64,8 @@ void row_smokers(const struct measure *m);
 void row_dictionary(const struct measure *m);
 void row_radix(const struct measure *m);
 void row_logmap(const struct measure *m);
+void row_dag(const struct measure *m);
+void row_dag_stencil(const struct measure *m);
 
 /* Runs @root as the first task of a runtime. */
 static inline void row_run_config(const struct sley_config *config,

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * openmp_dag.c - the peers libgomp and libomp in the rows about graphs: `omp task
+ * depend`; one thread of the team makes all tasks, and waits for them.
+ *
+ * OpenMP has no edges but those of `depend`.  For explicit_ns each task names the
+ * cells of those it comes after, and its own, for infer_ns its input as well.
+ */
+#include "openmp.h"
+
+#include "../problems/dag.h"
+#include "../problems/stencil.h"
+
+/* The number of things in a clause is fixed when it is compiled. */
+/* clang-format off: it knows no clauses */
+static void make_task(uint64_t *cell, const uint32_t *read, uint32_t nr)
+{
+	const uint64_t *at = dag.cell;
+
+	switch (nr) {
+	case 0:
+#pragma omp task firstprivate(cell) depend(inout : cell[0])
+		dag.visit(cell);
+		break;
+	case 1:
+#pragma omp task firstprivate(cell) depend(inout                               \
+					   : cell[0]) depend(in                \
+							     : at[read[0]])
+		dag.visit(cell);
+		break;
+	case 2:
+#pragma omp task firstprivate(cell) depend(inout                               \
+					   : cell[0])                          \
+	depend(in                                                              \
+	       : at[read[0]], at[read[1]])
+		dag.visit(cell);
+		break;
+	case 3:
+#pragma omp task firstprivate(cell) depend(inout                               \
+					   : cell[0])                          \
+	depend(in                                                              \
+	       : at[read[0]], at[read[1]], at[read[2]])
+		dag.visit(cell);
+		break;
+	case 4:
+#pragma omp task firstprivate(cell) depend(inout                               \
+					   : cell[0])                          \
+	depend(in                                                              \
+	       : at[read[0]], at[read[1]], at[read[2]], at[read[3]])
+		dag.visit(cell);
+		break;
+	}
+}
+/* clang-format on */
+
+static void run_named(void *arg)
+{
+	(void)arg;
+	for (uint32_t i = 1; i <= dag.nr; i++)
+		make_task(&dag.cell[i], dag.node[i].read, dag.node[i].nr_after);
+#pragma omp taskwait
+}
+
+static void run_inferred(void *arg)
+{
+	(void)arg;
+	for (uint32_t i = 1; i <= dag.nr; i++)
+		make_task(&dag.cell[i], dag.node[i].read, dag.node[i].nr_read);
+#pragma omp taskwait
+}
+
+void openmp_dag(const struct measure *m)
+{
+	dag_make(m, DAG_FULL);
+#pragma omp parallel num_threads(m->workers)
+#pragma omp single
+	{
+		dag_measure(m, "explicit_ns", DAG_TURNS_SLOW, run_named, NULL);
+		dag_measure(m, "infer_ns", DAG_TURNS_SLOW, run_inferred, NULL);
+	}
+}
+
+static void run_stencil(void *arg)
+{
+	(void)arg;
+	for (uint32_t step = 1; step <= stencil.steps; step++) {
+		for (uint32_t i = 0; i < stencil.width; i++) {
+			struct stencil_cell *left = stencil_left(step, i);
+			struct stencil_cell *middle = stencil_middle(step, i);
+			struct stencil_cell *right = stencil_right(step, i);
+			struct stencil_cell *out = &stencil.cell[step][i];
+
+			/* clang-format off */
+#pragma omp task firstprivate(out) \
+	depend(in : *left, *middle, *right) depend(out : *out)
+			/* clang-format on */
+			stencil_visit(out);
+		}
+	}
+#pragma omp taskwait
+}
+
+void openmp_dag_stencil(const struct measure *m)
+{
+	struct stencil_peer peer = { .m = m, .steps = STENCIL_STEPS };
+
+	peer.run = run_stencil;
+#pragma omp parallel num_threads(m->workers)
+#pragma omp single
+	stencil_measure(&peer);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tbb_dag.cpp - the peer oneTBB in the rows about graphs: a flow graph whose nodes
+ * are continue_nodes.
+ *
+ * run_ns        the graph is there, and started once more
+ * explicit_ns   it is built, run and destroyed
+ */
+#include "../problems/dag.h"
+#include "tbb.h"
+
+#include <oneapi/tbb/flow_graph.h>
+
+#include <deque>
+
+namespace flow = oneapi::tbb::flow;
+
+using flow_node = flow::continue_node<flow::continue_msg>;
+
+class flow_dag
+{
+      public:
+	flow_dag()
+	{
+		nodes_.emplace_back(graph_, [](const flow::continue_msg &) {});
+		for (uint32_t i = 1; i <= dag.nr; i++)
+			add(i);
+	}
+
+	void run()
+	{
+		for (flow_node *first : first_)
+			first->try_put(flow::continue_msg());
+		graph_.wait_for_all();
+	}
+
+      private:
+	void add(uint32_t number)
+	{
+		const struct dag_node *node = &dag.node[number];
+		uint64_t *cell = &dag.cell[number];
+
+		nodes_.emplace_back(graph_, [cell](const flow::continue_msg &) {
+			(void)dag.visit(cell);
+		});
+		for (uint32_t i = 0; i < node->nr_after; i++)
+			flow::make_edge(nodes_[node->read[i]], nodes_.back());
+		if (node->nr_after == 0)
+			first_.push_back(&nodes_.back());
+	}
+
+	flow::graph graph_;
+	std::deque<flow_node> nodes_; /* [0] is nobody */
+	std::deque<flow_node *> first_;
+};
+
+static void run_again(void *arg)
+{
+	static_cast<flow_dag *>(arg)->run();
+}
+
+static void build_and_run(void *)
+{
+	flow_dag graph;
+
+	graph.run();
+}
+
+void tbb_dag(const struct measure *m)
+{
+	dag_make(m, DAG_FULL);
+	tbb_run(m, [&] {
+		dag_measure(m, "explicit_ns", DAG_TURNS_SLOW, build_and_run,
+			    NULL);
+		flow_dag graph;
+		dag_measure(m, "run_ns", DAG_TURNS, run_again, &graph);
+	});
+}

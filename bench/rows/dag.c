@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dag.c - rows `dag-chain`, `dag-wavefront`, `dag-tree`, `dag-random`: a task of
+ * the runtime submits a graph, and waits for it.
+ *
+ * explicit_ns   each node names those it comes after
+ * infer_ns      each node names the cells it uses
+ *
+ * One graph is filled again and again, as in a program that has work all day.
+ */
+#include "rows.h"
+
+#include "../problems/dag.h"
+
+struct fill {
+	const struct measure *m;
+	struct sley_graph *graph;
+	sley_node id[DAG_NODES_MAX + 1];
+};
+
+static void submit_named(struct fill *fill, uint32_t number)
+{
+	const struct dag_node *node = &dag.node[number];
+	sley_node after[DAG_READS];
+	int err;
+
+	for (uint32_t i = 0; i < node->nr_after; i++)
+		after[i] = fill->id[node->read[i]];
+	err = sley_graph_submit(
+		fill->graph, &fill->id[number],
+		SLEY_NODE_SPEC(.fn = dag.visit, .arg = &dag.cell[number],
+			       .after = after, .nr_after = node->nr_after));
+	MEASURE_CHECK(fill->m, err == 0);
+}
+
+static void run_named(void *arg)
+{
+	struct fill *fill = arg;
+
+	for (uint32_t i = 1; i <= dag.nr; i++)
+		submit_named(fill, i);
+	MEASURE_CHECK(fill->m, sley_graph_wait(fill->graph) == 0);
+}
+
+static void submit_inferred(const struct fill *fill, uint32_t number)
+{
+	const struct dag_node *node = &dag.node[number];
+	struct sley_access access[DAG_READS + 1];
+	uint32_t nr = 0;
+	int err;
+
+	while (nr < node->nr_read) {
+		access[nr] = SLEY_IN(dag.cell[node->read[nr]]);
+		nr++;
+	}
+	access[nr++] = SLEY_INOUT(dag.cell[number]);
+	err = sley_graph_submit(
+		fill->graph, NULL,
+		SLEY_NODE_SPEC(.fn = dag.visit, .arg = &dag.cell[number],
+			       .access = access, .nr_access = nr));
+	MEASURE_CHECK(fill->m, err == 0);
+}
+
+static void run_inferred(void *arg)
+{
+	const struct fill *fill = arg;
+
+	for (uint32_t i = 1; i <= dag.nr; i++)
+		submit_inferred(fill, i);
+	MEASURE_CHECK(fill->m, sley_graph_wait(fill->graph) == 0);
+}
+
+static void root(void *arg)
+{
+	static struct fill fill;
+	const struct measure *m = arg;
+
+	fill.m = m;
+	dag_make(m, DAG_FULL);
+	MEASURE_CHECK(m, sley_graph_create(&fill.graph, NULL) == 0);
+	dag_measure(m, "explicit_ns", DAG_TURNS, run_named, &fill);
+	dag_measure(m, "infer_ns", DAG_TURNS, run_inferred, &fill);
+	sley_graph_destroy(fill.graph);
+}
+
+void row_dag(const struct measure *m)
+{
+	row_run(m, root, (void *)m);
+}
