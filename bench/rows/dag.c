@@ -5,6 +5,7 @@
  *
  * explicit_ns   each node names those it comes after
  * infer_ns      each node names the cells it uses
+ * run_ns        the nodes of explicit_ns as a plan, which is run again
  *
  * One graph is filled again and again, as in a program that has work all day.
  */
@@ -15,21 +16,28 @@
 struct fill {
 	const struct measure *m;
 	struct sley_graph *graph;
+	struct sley_plan *plan;
 	sley_node id[DAG_NODES_MAX + 1];
 };
 
-static void submit_named(struct fill *fill, uint32_t number)
+/* @plan: to be run later, else at once. */
+static void submit_named(struct fill *fill, uint32_t number, bool plan)
 {
 	const struct dag_node *node = &dag.node[number];
 	sley_node after[DAG_READS];
+	struct sley_node_spec spec = {
+		.size = sizeof(spec),
+		.fn = dag.visit,
+		.arg = &dag.cell[number],
+		.after = after,
+		.nr_after = node->nr_after,
+	};
 	int err;
 
 	for (uint32_t i = 0; i < node->nr_after; i++)
 		after[i] = fill->id[node->read[i]];
-	err = sley_graph_submit(
-		fill->graph, &fill->id[number],
-		SLEY_NODE_SPEC(.fn = dag.visit, .arg = &dag.cell[number],
-			       .after = after, .nr_after = node->nr_after));
+	err = plan ? sley_plan_add(fill->plan, &fill->id[number], &spec)
+		   : sley_graph_submit(fill->graph, &fill->id[number], &spec);
 	MEASURE_CHECK(fill->m, err == 0);
 }
 
@@ -38,7 +46,7 @@ static void run_named(void *arg)
 	struct fill *fill = arg;
 
 	for (uint32_t i = 1; i <= dag.nr; i++)
-		submit_named(fill, i);
+		submit_named(fill, i, false);
 	MEASURE_CHECK(fill->m, sley_graph_wait(fill->graph) == 0);
 }
 
@@ -70,6 +78,21 @@ static void run_inferred(void *arg)
 	MEASURE_CHECK(fill->m, sley_graph_wait(fill->graph) == 0);
 }
 
+static void record(struct fill *fill)
+{
+	MEASURE_CHECK(fill->m, sley_plan_create(&fill->plan, NULL) == 0);
+	for (uint32_t i = 1; i <= dag.nr; i++)
+		submit_named(fill, i, true);
+	MEASURE_CHECK(fill->m, sley_plan_seal(fill->plan) == 0);
+}
+
+static void run_recorded(void *arg)
+{
+	const struct fill *fill = arg;
+
+	MEASURE_CHECK(fill->m, sley_plan_run(fill->plan, NULL) == 0);
+}
+
 static void root(void *arg)
 {
 	static struct fill fill;
@@ -81,6 +104,9 @@ static void root(void *arg)
 	dag_measure(m, "explicit_ns", DAG_TURNS, run_named, &fill);
 	dag_measure(m, "infer_ns", DAG_TURNS, run_inferred, &fill);
 	sley_graph_destroy(fill.graph);
+	record(&fill);
+	dag_measure(m, "run_ns", DAG_TURNS, run_recorded, &fill);
+	sley_plan_destroy(fill.plan);
 }
 
 void row_dag(const struct measure *m)
