@@ -11,42 +11,37 @@
 #include "../problems/dag.h"
 #include "../problems/stencil.h"
 
-/* The number of things in a clause is fixed when it is compiled. */
-/* clang-format off: it knows no clauses */
+/*
+ * The number of things in a clause is fixed when it is compiled.  The formatter knows
+ * no clauses.
+ */
+/* clang-format off */
 static void make_task(uint64_t *cell, const uint32_t *read, uint32_t nr)
 {
-	const uint64_t *at = dag.cell;
-
 	switch (nr) {
 	case 0:
 #pragma omp task firstprivate(cell) depend(inout : cell[0])
 		dag.visit(cell);
 		break;
 	case 1:
-#pragma omp task firstprivate(cell) depend(inout                               \
-					   : cell[0]) depend(in                \
-							     : at[read[0]])
+#pragma omp task firstprivate(cell) depend(inout : cell[0]) \
+	depend(in : *dag_cell(read[0]))
 		dag.visit(cell);
 		break;
 	case 2:
-#pragma omp task firstprivate(cell) depend(inout                               \
-					   : cell[0])                          \
-	depend(in                                                              \
-	       : at[read[0]], at[read[1]])
+#pragma omp task firstprivate(cell) depend(inout : cell[0]) \
+	depend(in : *dag_cell(read[0]), *dag_cell(read[1]))
 		dag.visit(cell);
 		break;
 	case 3:
-#pragma omp task firstprivate(cell) depend(inout                               \
-					   : cell[0])                          \
-	depend(in                                                              \
-	       : at[read[0]], at[read[1]], at[read[2]])
+#pragma omp task firstprivate(cell) depend(inout : cell[0]) \
+	depend(in : *dag_cell(read[0]), *dag_cell(read[1]), *dag_cell(read[2]))
 		dag.visit(cell);
 		break;
 	case 4:
-#pragma omp task firstprivate(cell) depend(inout                               \
-					   : cell[0])                          \
-	depend(in                                                              \
-	       : at[read[0]], at[read[1]], at[read[2]], at[read[3]])
+#pragma omp task firstprivate(cell) depend(inout : cell[0]) \
+	depend(in : *dag_cell(read[0]), *dag_cell(read[1]), *dag_cell(read[2]), \
+		*dag_cell(read[3]))
 		dag.visit(cell);
 		break;
 	}
@@ -57,7 +52,7 @@ static void run_named(void *arg)
 {
 	(void)arg;
 	for (uint32_t i = 1; i <= dag.nr; i++)
-		make_task(&dag.cell[i], dag.node[i].read, dag.node[i].nr_after);
+		make_task(dag_cell(i), dag.node[i].read, dag.node[i].nr_after);
 #pragma omp taskwait
 }
 
@@ -65,7 +60,7 @@ static void run_inferred(void *arg)
 {
 	(void)arg;
 	for (uint32_t i = 1; i <= dag.nr; i++)
-		make_task(&dag.cell[i], dag.node[i].read, dag.node[i].nr_read);
+		make_task(dag_cell(i), dag.node[i].read, dag.node[i].nr_read);
 #pragma omp taskwait
 }
 

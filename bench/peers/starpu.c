@@ -61,7 +61,7 @@ static void name(starpu_data_handle_t *handle, const void *at, size_t size)
 
 /* ---- dag-chain and its like ------------------------------------------------------- */
 
-static starpu_data_handle_t cells[2 * DAG_NODES_MAX + 2];
+static starpu_data_handle_t cells[2 * DAG_CELLS];
 
 static void run_dag(void *arg)
 {
@@ -81,7 +81,7 @@ static void run_dag(void *arg)
 		MEASURE_CHECK(m, starpu_task_insert(
 					 &dag_codelet, STARPU_DATA_MODE_ARRAY,
 					 use, nr, STARPU_CL_ARGS_NFREE,
-					 &dag.cell[i], (size_t)0, 0) == 0);
+					 dag_cell(i), (size_t)0, 0) == 0);
 	}
 	starpu_task_wait_for_all();
 }
@@ -91,9 +91,9 @@ static void starpu_dag(const struct measure *m)
 	start(m);
 	dag_make(m, DAG_SMALL);
 	for (uint32_t i = 1; i <= dag.nr; i++) {
-		name(&cells[i], &dag.cell[i], sizeof(dag.cell[i]));
+		name(&cells[i], dag_cell(i), sizeof(dag.cell[0]));
 		name(&cells[i + DAG_INPUT], &dag.cell[i + DAG_INPUT],
-		     sizeof(dag.cell[i]));
+		     sizeof(dag.cell[0]));
 	}
 	dag_measure(m, "infer_ns", TURNS, run_dag, (void *)m);
 	for (uint32_t i = 1; i <= dag.nr; i++) {

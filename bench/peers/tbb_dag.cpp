@@ -38,7 +38,7 @@ class flow_dag
 	void add(uint32_t number)
 	{
 		const struct dag_node *node = &dag.node[number];
-		uint64_t *cell = &dag.cell[number];
+		uint64_t *cell = dag_cell(number);
 
 		nodes_.emplace_back(graph_, [cell](const flow::continue_msg &) {
 			(void)dag.visit(cell);

@@ -22,9 +22,9 @@
 
 #define DAG_CHAIN 50000
 #define DAG_CHAIN_SMALL 20000
-#define DAG_WIDTH_SHIFT 8 /* the wavefront is 256 * 256 */
-#define DAG_WIDTH_SHIFT_SMALL 7
-#define DAG_WIDTH_SHIFT_QUICK 4
+#define DAG_WIDTH 256 /* of the wavefront, as high as wide */
+#define DAG_WIDTH_SMALL 100
+#define DAG_WIDTH_QUICK 16
 #define DAG_LEVELS 16
 #define DAG_LEVELS_SMALL 13
 #define DAG_LEVELS_QUICK 8
@@ -35,6 +35,7 @@
 #define DAG_SEED 7
 #define DAG_READS 4
 #define DAG_NODES_MAX 65536
+#define DAG_CELLS 66560 /* the wavefront has a border, above and to the left */
 
 #define DAG_TURNS 20
 #define DAG_TURNS_SLOW 5
@@ -42,30 +43,35 @@
 /* Slow peers get fewer nodes: the time is given for each. */
 enum dag_size { DAG_FULL, DAG_SMALL };
 
-/* What a node uses. */
+/* What a node uses: by numbers, see dag_cell(). */
 struct dag_node {
-	uint32_t read[DAG_READS]; /* cells: those of other nodes come first  */
+	uint32_t read[DAG_READS]; /* those of other nodes come first         */
 	uint32_t nr_read;
 	uint32_t nr_after; /* so many of them are those of other nodes      */
 };
 
 static struct {
 	uint32_t nr;
-	uint32_t shift;           /* of the wavefront's width               */
+	uint32_t width;           /* of the wavefront, or 0                 */
 	int (*visit)(void *cell); /* what a node does with its cell; 0      */
 	struct dag_node node[DAG_NODES_MAX + 1];
-	uint64_t cell[2 * DAG_NODES_MAX + 2]; /* [0] is always 0, then one for
-	                                         each node, then inputs    */
+	uint64_t cell[2 * DAG_CELLS]; /* [0] is always 0; the second half is
+	                                 for inputs                        */
 } dag;
 
-#define DAG_INPUT (DAG_NODES_MAX + 1) /* from a node to its input */
+#define DAG_INPUT DAG_CELLS /* from a cell to its input */
+
+/* The cell with that number: that of a node, or its input. */
+static inline uint64_t *dag_cell(uint32_t number)
+{
+	uint32_t width = dag.width;
+
+	if (width)
+		number += width + 1 + (number - 1) / width;
+	return &dag.cell[number];
+}
 
 /* ---- what nodes do ---------------------------------------------------------------- */
-
-static inline uint32_t dag_number(const void *cell)
-{
-	return (uint32_t)((const uint64_t *)cell - dag.cell);
-}
 
 static inline int dag_visit_chain(void *arg)
 {
@@ -78,26 +84,24 @@ static inline int dag_visit_chain(void *arg)
 static inline int dag_visit_wavefront(void *arg)
 {
 	uint64_t *cell = (uint64_t *)arg;
-	uint32_t width = 1u << dag.shift, at = dag_number(cell) - 1;
-	uint64_t left = at & (width - 1) ? cell[-1] : 0;
-	uint64_t above = at >= width ? *(cell - width) : 0;
 
-	cell[0] += left + above + 1;
+	cell[0] += cell[-1] + *(cell - dag.width - 1) + 1;
 	return 0;
 }
 
 static inline int dag_visit_tree(void *arg)
 {
 	uint64_t *cell = (uint64_t *)arg;
+	size_t number = (size_t)(cell - dag.cell);
 
-	cell[0] += dag.cell[dag_number(cell) / 2] + cell[DAG_INPUT] + 1;
+	cell[0] += dag.cell[number / 2] + cell[DAG_INPUT] + 1;
 	return 0;
 }
 
 static inline int dag_visit_random(void *arg)
 {
 	uint64_t *cell = (uint64_t *)arg;
-	const uint32_t *read = dag.node[dag_number(cell)].read;
+	const uint32_t *read = dag.node[cell - dag.cell].read;
 
 	/* Those that are not used are 0. */
 	cell[0] += dag.cell[read[0]] + dag.cell[read[1]] + dag.cell[read[2]] +
@@ -142,13 +146,12 @@ static inline void dag_make_chain(bool quick, enum dag_size size)
 
 static inline void dag_make_wavefront(bool quick, enum dag_size size)
 {
-	uint32_t width;
+	uint32_t width = size == DAG_SMALL ? DAG_WIDTH_SMALL : DAG_WIDTH;
 
-	dag.visit = dag_visit_wavefront;
-	dag.shift = size == DAG_SMALL ? DAG_WIDTH_SHIFT_SMALL : DAG_WIDTH_SHIFT;
 	if (quick)
-		dag.shift = DAG_WIDTH_SHIFT_QUICK;
-	width = 1u << dag.shift;
+		width = DAG_WIDTH_QUICK;
+	dag.visit = dag_visit_wavefront;
+	dag.width = width;
 	dag.nr = width * width;
 	for (uint32_t i = 1; i <= dag.nr; i++) {
 		if ((i - 1) % width > 0)
@@ -213,13 +216,13 @@ static inline void dag_make(const struct measure *m, enum dag_size size)
 
 static inline void dag_clear(void)
 {
-	memset(dag.cell, 0, (dag.nr + 1) * sizeof(dag.cell[0]));
+	memset(dag.cell, 0, DAG_CELLS * sizeof(dag.cell[0]));
 }
 
 /* The cells are as @turns turns must have left them. */
 static inline void dag_check(const struct measure *m, int turns)
 {
-	size_t size = (dag.nr + 1) * sizeof(dag.cell[0]);
+	size_t size = DAG_CELLS * sizeof(dag.cell[0]);
 	void *found = malloc(size);
 
 	MEASURE_CHECK(m, found != NULL);
@@ -227,7 +230,7 @@ static inline void dag_check(const struct measure *m, int turns)
 	dag_clear();
 	for (int turn = 0; turn < turns; turn++) {
 		for (uint32_t i = 1; i <= dag.nr; i++)
-			(void)dag.visit(&dag.cell[i]);
+			(void)dag.visit(dag_cell(i));
 	}
 	MEASURE_CHECK(m, memcmp(found, dag.cell, size) == 0);
 	free(found);

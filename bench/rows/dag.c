@@ -28,7 +28,7 @@ static void submit_named(struct fill *fill, uint32_t number, bool plan)
 	struct sley_node_spec spec = {
 		.size = sizeof(spec),
 		.fn = dag.visit,
-		.arg = &dag.cell[number],
+		.arg = dag_cell(number),
 		.after = after,
 		.nr_after = node->nr_after,
 	};
@@ -58,13 +58,13 @@ static void submit_inferred(const struct fill *fill, uint32_t number)
 	int err;
 
 	while (nr < node->nr_read) {
-		access[nr] = SLEY_IN(dag.cell[node->read[nr]]);
+		access[nr] = SLEY_IN(*dag_cell(node->read[nr]));
 		nr++;
 	}
-	access[nr++] = SLEY_INOUT(dag.cell[number]);
+	access[nr++] = SLEY_INOUT(*dag_cell(number));
 	err = sley_graph_submit(
 		fill->graph, NULL,
-		SLEY_NODE_SPEC(.fn = dag.visit, .arg = &dag.cell[number],
+		SLEY_NODE_SPEC(.fn = dag.visit, .arg = dag_cell(number),
 			       .access = access, .nr_access = nr));
 	MEASURE_CHECK(fill->m, err == 0);
 }
