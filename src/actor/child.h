@@ -19,7 +19,7 @@
 
 #include "actor/mail.h"
 #include "actor/reminder.h"
-#include "actor/tolerance.h"
+#include "core/tolerance.h"
 #include "base/compiler.h"
 #include "base/list.h"
 #include "base/rand.h"

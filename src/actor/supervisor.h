@@ -34,7 +34,7 @@
 #include "actor/mail.h"
 #include "actor/reminder.h"
 #include "actor/roster.h"
-#include "actor/tolerance.h"
+#include "core/tolerance.h"
 #include "base/compiler.h"
 #include "base/rand.h"
 

@@ -102,7 +102,7 @@ static const struct tolerated table[] = {
 	  .reason = "then one item is under way at a time" },
 	{ "actor/roster.c", "grow", "mem_alloc", .rule = ABSORBED,
 	  .reason = "children are found more slowly" },
-	{ "actor/tolerance.c", "grow", "mem_alloc", .rule = ABSORBED,
+	{ "core/tolerance.c", "grow", "mem_alloc", .rule = ABSORBED,
 	  .reason = "the oldest failure is forgotten" },
 };
 /* clang-format on */

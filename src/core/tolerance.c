@@ -2,7 +2,7 @@
 /*
  * tolerance.c - see tolerance.h.
  */
-#include "actor/tolerance.h"
+#include "core/tolerance.h"
 
 #include "base/chaos.h"
 

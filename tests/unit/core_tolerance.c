@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_tolerance.c - failures within a window that slides.
+ * core_tolerance.c - failures within a window that slides.
  */
 #include "harness/test.h"
 
-#include "actor/tolerance.h"
+#include "core/tolerance.h"
 
 static struct mem mem;
 static struct tolerance tolerance;

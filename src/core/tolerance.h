@@ -12,8 +12,8 @@
  * Rejected: a counter that starts again with each window, which tolerates twice as
  * much around the border; a leaky bucket, which tolerates more in the long run.
  */
-#ifndef SLEY_ACTOR_TOLERANCE_H
-#define SLEY_ACTOR_TOLERANCE_H
+#ifndef SLEY_CORE_TOLERANCE_H
+#define SLEY_CORE_TOLERANCE_H
 
 #include "base/compiler.h"
 #include "mem/alloc.h"
