@@ -48,7 +48,9 @@ static struct timespec timespec_of(uint64_t ns)
 				  .tv_nsec = (long)(ns % NS_PER_SEC) };
 }
 
-int os_futex_wait(const uint32_t *word, uint32_t expected, uint64_t deadline_ns)
+/* Private words are found without asking which page they are on. */
+static int wait_for(const uint32_t *word, int kind, uint32_t expected,
+		    uint64_t deadline_ns)
 {
 	struct timespec until = timespec_of(deadline_ns);
 	int saved = errno, err = 0;
@@ -57,8 +59,8 @@ int os_futex_wait(const uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 		return 0;
 	if ((fault_spurious("futex", EINTR, EAGAIN) &&
 	     os_now() < deadline_ns) ||
-	    syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG,
-		    expected, deadline_ns == UINT64_MAX ? NULL : &until, NULL,
+	    syscall(SYS_futex, word, FUTEX_WAIT_BITSET | kind, expected,
+		    deadline_ns == UINT64_MAX ? NULL : &until, NULL,
 		    FUTEX_BITSET_MATCH_ANY) < 0)
 		err = errno;
 	errno = saved;
@@ -74,7 +76,18 @@ int os_futex_wait(const uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 	}
 }
 
-void os_futex_wake(const uint32_t *word, int nr)
+int os_futex_wait(const uint32_t *word, uint32_t expected, uint64_t deadline_ns)
+{
+	return wait_for(word, FUTEX_PRIVATE_FLAG, expected, deadline_ns);
+}
+
+int os_futex_wait_shared(const uint32_t *word, uint32_t expected,
+			 uint64_t deadline_ns)
+{
+	return wait_for(word, 0, expected, deadline_ns);
+}
+
+static void wake(const uint32_t *word, int kind, int nr)
 {
 	int saved = errno;
 
@@ -85,8 +98,17 @@ void os_futex_wake(const uint32_t *word, int nr)
 	 * fault: in no other case.
 	 */
 	VALGRIND_DISABLE_ERROR_REPORTING;
-	syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, nr, NULL,
-		NULL, 0);
+	syscall(SYS_futex, word, FUTEX_WAKE | kind, nr, NULL, NULL, 0);
 	VALGRIND_ENABLE_ERROR_REPORTING;
 	errno = saved;
+}
+
+void os_futex_wake(const uint32_t *word, int nr)
+{
+	wake(word, FUTEX_PRIVATE_FLAG, nr);
+}
+
+void os_futex_wake_shared(const uint32_t *word, int nr)
+{
+	wake(word, 0, nr);
 }

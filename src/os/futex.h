@@ -2,9 +2,10 @@
 /*
  * futex.h - the one place where a thread sleeps.
  *
- * Words are private to the process.  Deadlines are absolute on the clock of
+ * Words are private to the process, but for those of the calls that say otherwise,
+ * which lie in memory that processes share.  Deadlines are absolute on the clock of
  * os_now(), so that a wait resumed after a spurious return needs no arithmetic.
- * Neither call changes errno.
+ * No call changes errno.
  */
 #ifndef SLEY_OS_FUTEX_H
 #define SLEY_OS_FUTEX_H
@@ -23,5 +24,15 @@ int os_futex_wait(const uint32_t *word, uint32_t expected,
 
 /* Wakes at most @nr sleepers of @word.  Who sleeps later is not woken. */
 void os_futex_wake(const uint32_t *word, int nr);
+
+/* The same for words that other processes wait for, and wake. */
+#ifdef SLEY_MODEL /* one memory, one kind of word */
+#define os_futex_wait_shared os_futex_wait
+#define os_futex_wake_shared os_futex_wake
+#else
+int os_futex_wait_shared(const uint32_t *word, uint32_t expected,
+			 uint64_t deadline_ns);
+void os_futex_wake_shared(const uint32_t *word, int nr);
+#endif
 
 #endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bell.c - eventfd(2) and epoll(7).
+ */
+#include "os/bell.h"
+
+#include "base/assert.h"
+#include "os/clock.h"
+#include "os/fault.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define NS_PER_MS 1000000u
+#define EVENTS_MAX 16
+
+int os_bell_create(void)
+{
+	int saved_errno = errno;
+	int fd = fault_errno("eventfd", EMFILE, ENOMEM)
+			 ? -1
+			 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	if (fd < 0)
+		fd = -errno;
+	errno = saved_errno;
+	return fd;
+}
+
+void os_bell_ring(int bell)
+{
+	const uint64_t once = 1;
+	int saved_errno = errno;
+
+	/* fault: it fails only if it has been rung 2^64 times in vain. */
+	(void)!write(bell, &once, sizeof(once));
+	errno = saved_errno;
+}
+
+void os_bell_hush(int bell)
+{
+	int saved_errno = errno;
+	uint64_t nr;
+
+	/* fault: that it was not rung is no failure. */
+	(void)!read(bell, &nr, sizeof(nr));
+	errno = saved_errno;
+}
+
+int os_watch_create(void)
+{
+	int saved_errno = errno;
+	int fd = fault_errno("epoll_create1", EMFILE, ENOMEM)
+			 ? -1
+			 : epoll_create1(EPOLL_CLOEXEC);
+
+	if (fd < 0)
+		fd = -errno;
+	errno = saved_errno;
+	return fd;
+}
+
+int os_watch_add(int watch, int fd, uint32_t tag)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u32 = tag };
+	int saved_errno = errno, err = 0;
+
+	if (fault_errno("epoll_ctl", ENOMEM, ENOSPC) ||
+	    epoll_ctl(watch, EPOLL_CTL_ADD, fd, &event))
+		err = -errno;
+	errno = saved_errno;
+	return err;
+}
+
+void os_watch_remove(int watch, int fd)
+{
+	int saved_errno = errno;
+
+	/* fault: it takes nothing. */
+	(void)epoll_ctl(watch, EPOLL_CTL_DEL, fd, NULL);
+	errno = saved_errno;
+}
+
+/* Rounded up: nothing happens too early. */
+static int timeout_of(uint64_t deadline_ns)
+{
+	uint64_t now = os_now(), ms;
+
+	if (deadline_ns == UINT64_MAX)
+		return -1;
+	if (deadline_ns <= now)
+		return 0;
+	ms = (deadline_ns - now + NS_PER_MS - 1) / NS_PER_MS;
+	return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+int os_watch_wait(int watch, uint32_t *tags, int max, uint64_t deadline_ns)
+{
+	struct epoll_event events[EVENTS_MAX];
+	int saved_errno = errno, nr;
+
+	nr = epoll_wait(watch, events, max < EVENTS_MAX ? max : EVENTS_MAX,
+			timeout_of(deadline_ns));
+	if (nr < 0 && errno != EINTR)
+		sley_fatal("epoll_wait failed: %s", strerror(errno));
+	errno = saved_errno;
+	for (int i = 0; i < nr; i++)
+		tags[i] = events[i].data.u32;
+	return nr < 0 ? 0 : nr;
+}

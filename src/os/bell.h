@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bell.h - what a thread sleeps on that waits for other processes: bells that they
+ * ring, and whatever else has a descriptor.
+ *
+ * Futexes cannot do it: a thread sleeps on one word, or on a few where the kernel
+ * is new enough, and never on the end of a process.
+ */
+#ifndef SLEY_OS_BELL_H
+#define SLEY_OS_BELL_H
+
+#include "base/compiler.h"
+
+#include <stdint.h>
+
+/* A descriptor or -errno.  Rung twice is rung. */
+must_check int os_bell_create(void);
+void os_bell_ring(int bell);
+void os_bell_hush(int bell);
+
+/* What several descriptors are watched with: a descriptor, or -errno. */
+must_check int os_watch_create(void);
+/* @fd is watched as @tag until it is closed or removed: 0 or -errno. */
+must_check int os_watch_add(int watch, int fd, uint32_t tag);
+void os_watch_remove(int watch, int fd);
+
+/*
+ * Sleeps until something can be read, or has ended, or until @deadline_ns of
+ * os_now() or some time after it.  How many tags there are; perhaps none.
+ */
+must_check int os_watch_wait(int watch, uint32_t *tags, int max,
+			     uint64_t deadline_ns);
+
+#endif

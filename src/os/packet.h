@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * packet.h - messages of a few bytes between two processes, with descriptors.
+ *
+ * A packet arrives as a whole or not at all, in order.  Who reads is told when
+ * all who could write are gone.
+ */
+#ifndef SLEY_OS_PACKET_H
+#define SLEY_OS_PACKET_H
+
+#include "base/compiler.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define OS_PACKET_FDS 2
+
+/* Two ends, not inherited by exec; 0 or -errno. */
+must_check int os_packet_pair(int fd[2]);
+
+/* With @fds, OS_PACKET_FDS of them, unless it is NULL.  0, -EPIPE or -errno. */
+must_check int os_packet_send(int fd, const void *data, size_t size,
+			      const int *fds);
+
+/*
+ * 1: there was one of @size bytes; 0: nobody is left to send one; -EAGAIN: none yet,
+ * and @waits is false; else -errno.  Each of @fds that did not come is -1; with NULL
+ * none may come.
+ */
+must_check int os_packet_recv(int fd, void *data, size_t size, int *fds,
+			      bool waits);
+
+#endif
