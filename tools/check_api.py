@@ -86,6 +86,8 @@ NO_TWIN = {
     "sley_graph_scope_stats": "the same",
     "sley_node_outcome": "the same",
     "sley_node_explain": "the same",
+    "sley_child_create": "its options have a deadline",
+    "sley_child_destroy": "waits for a second, then kills",
     "sley_guard_lock": "half of SLEY_MUTEX_GUARD(), which cannot fail",
 }
 

@@ -23,6 +23,7 @@
  *   graph.h graph_scope.h                    tasks that start when their data is there
  *   graph_run.h graph_buffer.h               one run after the other; their memory
  *   plan.h                                   recorded once, run many times
+ *   child.h                                  functions in another process
  *   trace.h version.h
  */
 #ifndef SLEY_SLEY_H
@@ -32,6 +33,7 @@
 #include <sley/barrier.h>
 #include <sley/blocking.h>
 #include <sley/chan.h>
+#include <sley/child.h>
 #include <sley/compiler.h>
 #include <sley/cpus.h>
 #include <sley/defer.h>
