@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * child_death.c - children that crash, exit, hang or are killed, and what is left of
+ * them when the program is.
+ */
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "conformance/child.h"
+
+/* Which calls of one child were begun: more than the child remembers. */
+static int fd_of_log = -1;
+
+static int write_down(struct sley_child_work *work)
+{
+	CHECK_EQ(write(fd_of_log, work->arg, 1), 1);
+	test_nap_ms(5);
+	return 0;
+}
+
+static int fork_and_hang(struct sley_child_work *work)
+{
+	(void)work;
+	if (fork() == 0)
+		for (;;)
+			pause();
+	for (;;)
+		pause();
+	return 0;
+}
+
+/* ---- it fails what it held ------------------------------------------------------------ */
+
+struct death {
+	sley_child_fn *fn;
+	int arg;
+	const char *text;
+};
+
+static void die_and_live_again(const struct sley_child_options *options,
+			       const struct death *death)
+{
+	struct sley_child_result result = { .data = NULL };
+	struct sley_child_process *child;
+
+	begin_children();
+	child = child_new(options);
+	CHECK_EQ(sley_child_call(child, count_calls, NULL, 0, NULL), 1);
+	CHECK_EQ(sley_child_call(child, death->fn, &death->arg,
+				 sizeof(death->arg), &result),
+		 SLEY_ECHILD);
+	CHECK_EQ(result.outcome, SLEY_OUTCOME_ENDPOINT);
+	CHECK_EQ(result.code, SLEY_ECHILD);
+	CHECK_STR(result.text, death->text);
+	/* Another one, which begins from the beginning. */
+	CHECK_EQ(sley_child_call(child, count_calls, NULL, 0, NULL), 1);
+	CHECK_EQ(sley_child_restarts(child), 1);
+	sley_child_destroy(child);
+	sley_children_exit();
+}
+
+TEST(s24_a_crash_fails_the_call_and_says_so)
+{
+	die_and_live_again(
+		SLEY_CHILD_OPTIONS(.name = "lab"),
+		&(struct death){ .fn = crash,
+				 .text = "crash: lab was killed by signal 11 "
+					 "(Segmentation fault)" });
+}
+
+TEST(s24_an_exit_fails_the_call_and_says_so)
+{
+	die_and_live_again(NULL,
+			   &(struct death){ .fn = leave,
+					    .arg = 3,
+					    .text = "leave: child exited with "
+						    "status 3" });
+}
+
+TEST(s24_a_hang_is_ended_at_its_deadline)
+{
+	die_and_live_again(
+		SLEY_CHILD_OPTIONS(.call_ns = 100 * SLEY_MSEC),
+		&(struct death){ .fn = hang,
+				 .text = "hang: child was killed: a call took "
+					 "longer than 100 ms" });
+}
+
+TEST(s24_many_calls_have_a_deadline_each)
+{
+	const unsigned int ms = 60;
+	struct sley_child_process *child;
+
+	begin_children();
+	child = child_new(SLEY_CHILD_OPTIONS(.call_ns = 10 * SLEY_SEC));
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ(sley_child_call(child, nap, &ms, sizeof(ms), NULL), 0);
+	CHECK_EQ(sley_child_restarts(child), 0);
+	sley_child_destroy(child);
+	sley_children_exit();
+}
+
+/* ---- and nothing else ------------------------------------------------------------------ */
+
+#define NR_CALLS 8
+
+struct one_of_many {
+	struct sley_child_process *child;
+	sley_child_fn *fn;
+	unsigned char number;
+	int code;
+};
+
+static void call_one(void *arg)
+{
+	struct one_of_many *one = arg;
+
+	one->code = sley_child_call(one->child, one->fn, &one->number,
+				    sizeof(one->number), NULL);
+}
+
+/* The fourth kills it, while others wait behind.  How many were begun? */
+static int kill_with_many(const struct sley_child_options *options,
+			  struct one_of_many *many)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_config config;
+	struct sley_task tasks[NR_CALLS];
+	struct sley_child_process *child;
+	unsigned char log[2 * NR_CALLS];
+	int fd[2], nr;
+	struct sley *rt;
+
+	CHECK_EQ(pipe(fd), 0);
+	fd_of_log = fd[1];
+	CHECK_EQ(sley_child_register("write_down", write_down), 0);
+	begin_children();
+	config = config_of(1);
+	rt = start_with(&config);
+	child = child_new(options);
+	for (int i = 0; i < NR_CALLS; i++) {
+		many[i] =
+			(struct one_of_many){ .child = child,
+					      .fn = i == 3 ? crash : write_down,
+					      .number = (unsigned char)i };
+		sley_spawn(&group, &tasks[i], call_one, &many[i]);
+	}
+	sley_join(&group);
+	CHECK_EQ(sley_child_restarts(child), 1);
+	sley_child_destroy(child);
+	stop(rt);
+	sley_children_exit();
+	close(fd[1]);
+	nr = (int)read(fd[0], log, sizeof(log));
+	close(fd[0]);
+	return nr;
+}
+
+TEST(s24_what_was_not_begun_is_run_by_the_next_one)
+{
+	struct one_of_many many[NR_CALLS];
+	int nr = kill_with_many(NULL, many);
+
+	for (int i = 0; i < NR_CALLS; i++)
+		CHECK_EQ(many[i].code, i == 3 ? SLEY_ECHILD : 0);
+	CHECK_EQ(nr, NR_CALLS - 1);
+}
+
+TEST(s24_or_fails_with_it_if_that_is_wanted)
+{
+	struct one_of_many many[NR_CALLS];
+	int nr = kill_with_many(SLEY_CHILD_OPTIONS(.fail_queued = true,
+						   .depth = NR_CALLS),
+				many),
+	    nr_well = 0;
+
+	for (int i = 0; i < NR_CALLS; i++) {
+		nr_well += many[i].code == 0;
+		CHECK(many[i].code == 0 || many[i].code == SLEY_ECHILD);
+	}
+	CHECK_EQ(many[3].code, SLEY_ECHILD);
+	CHECK_EQ(nr, nr_well);
+}
+
+/* ---- how often -------------------------------------------------------------------------- */
+
+TEST(s24_a_child_that_dies_too_often_is_down_and_says_so)
+{
+	struct sley_child_result result = { .data = NULL };
+	struct sley_child_process *child;
+
+	begin_children();
+	child = child_new(SLEY_CHILD_OPTIONS(.max_restarts = 2));
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ(sley_child_call(child, crash, NULL, 0, &result),
+			 SLEY_ECHILD);
+		CHECK_STR(result.text, "crash: child was killed by signal 11 "
+				       "(Segmentation fault)");
+	}
+	CHECK_EQ(sley_child_call(child, add_one, NULL, 0, &result),
+		 SLEY_ECHILD);
+	CHECK_STR(result.text, "add_one: child is down, it was killed by "
+			       "signal 11 (Segmentation fault)");
+	CHECK_EQ(result.outcome, SLEY_OUTCOME_ENDPOINT);
+	CHECK_EQ(sley_child_restarts(child), 2);
+	CHECK_EQ(sley_child_pid(child), 0);
+	sley_child_destroy(child);
+	sley_children_exit();
+}
+
+TEST(s24_a_child_may_have_one_life)
+{
+	struct sley_child_process *child;
+
+	begin_children();
+	child = child_new(SLEY_CHILD_OPTIONS(.max_restarts = SLEY_CHILD_NEVER));
+	CHECK_EQ(sley_child_call(child, crash, NULL, 0, NULL), SLEY_ECHILD);
+	CHECK_EQ(sley_child_call(child, count_calls, NULL, 0, NULL),
+		 SLEY_ECHILD);
+	CHECK_EQ(sley_child_restarts(child), 0);
+	sley_child_destroy(child);
+	sley_children_exit();
+}
+
+TEST(s24_an_idle_child_that_is_killed_is_replaced)
+{
+	struct sley_child_process *child;
+
+	begin_children();
+	child = child_new(NULL);
+	CHECK_EQ(kill(sley_child_pid(child), SIGKILL), 0);
+	CHECK_EVENTUALLY(sley_child_restarts(child) == 1);
+	check_add_one(child, 1);
+	sley_child_destroy(child);
+	sley_children_exit();
+}
+
+/* ---- the beginning ------------------------------------------------------------------------ */
+
+static int set_up_well(struct sley_child_work *work)
+{
+	(void)work;
+	test_nap_ms(30);
+	return count_calls(work);
+}
+
+static int refuse(struct sley_child_work *work)
+{
+	(void)work;
+	return -ENODEV;
+}
+
+static void begin_starters(void)
+{
+	CHECK_EQ(sley_child_register("set_up_well", set_up_well), 0);
+	CHECK_EQ(sley_child_register("refuse", refuse), 0);
+	begin_children();
+}
+
+TEST(s25_a_child_is_ready_when_it_says_so)
+{
+	struct sley_child_process *child;
+
+	begin_starters();
+	child = child_new(SLEY_CHILD_OPTIONS(.on_start = set_up_well));
+	CHECK_EQ(sley_child_call(child, count_calls, NULL, 0, NULL), 2);
+	CHECK_EQ(sley_child_call(child, crash, NULL, 0, NULL), SLEY_ECHILD);
+	CHECK_EQ(sley_child_call(child, count_calls, NULL, 0, NULL), 2);
+	sley_child_destroy(child);
+	sley_children_exit();
+}
+
+TEST(s25_who_does_not_become_ready_is_an_error)
+{
+	struct sley_child_process *child = NULL;
+
+	begin_starters();
+	CHECK_EQ(sley_child_create(&child,
+				   SLEY_CHILD_OPTIONS(.on_start = refuse)),
+		 -ENODEV);
+	CHECK_EQ(sley_child_create(&child,
+				   SLEY_CHILD_OPTIONS(.on_start = crash)),
+		 SLEY_ECHILD);
+	CHECK_EQ(sley_child_create(&child,
+				   SLEY_CHILD_OPTIONS(.on_start = hang,
+						      .start_ns =
+							      50 * SLEY_MSEC)),
+		 -ETIMEDOUT);
+	CHECK(child == NULL);
+	/* Nothing of them is left. */
+	child = child_new(NULL);
+	check_add_one(child, 7);
+	sley_child_destroy(child);
+	sley_children_exit();
+}
+
+/* ---- orphans --------------------------------------------------------------------------------- */
+
+/* In a process that will be killed; its own children are told to @fd. */
+static void be_a_parent(int fd)
+{
+	struct sley_child_process *child[2];
+	pid_t pids[3];
+
+	CHECK_EQ(sley_child_register("fork_and_hang", fork_and_hang), 0);
+	begin_children();
+	for (int i = 0; i < 2; i++) {
+		child[i] = child_new(NULL);
+		pids[i] = sley_child_pid(child[i]);
+	}
+	pids[2] = getpid();
+	CHECK_EQ(write(fd, pids, sizeof(pids)), sizeof(pids));
+	(void)!sley_child_call(child[1], fork_and_hang, NULL, 0, NULL);
+}
+
+static int nr_children(void)
+{
+	char text[64];
+	ssize_t size;
+	int fd, nr = 0;
+
+	snprintf(text, sizeof(text), "/proc/self/task/%d/children", getpid());
+	fd = open(text, O_RDONLY);
+	CHECK_GE(fd, 0);
+	while ((size = read(fd, text, sizeof(text))) > 0) {
+		for (ssize_t i = 0; i < size; i++)
+			nr += text[i] == ' ';
+	}
+	close(fd);
+	return nr;
+}
+
+/* All orphans come here; they must come dead. */
+TEST(rs16_children_end_with_the_program_that_is_killed)
+{
+	pid_t pids[3], parent;
+	uint64_t end_ns;
+	int fd[2];
+
+	skip_where_fork_hurts();
+	CHECK_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	CHECK_EQ(pipe(fd), 0);
+	parent = fork();
+	if (parent == 0)
+		be_a_parent(fd[1]);
+	CHECK_EQ(read(fd[0], pids, sizeof(pids)), sizeof(pids));
+	CHECK_EQ(pids[2], parent);
+	test_nap_ms(20);
+	CHECK_EQ(kill(parent, SIGKILL), 0);
+	end_ns = test_now_ns() + (test_is_slow() ? 10 : 1) * SLEY_SEC;
+	while (nr_children() > 0) {
+		(void)waitpid(-1, NULL, WNOHANG);
+		CHECK_LT(test_now_ns(), end_ns);
+		test_nap_ms(1);
+	}
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(kill(pids[i], 0), -1);
+	close(fd[0]);
+	close(fd[1]);
+}
+
+TEST(rs16_children_end_with_their_server)
+{
+	struct sley_child_result result = { .data = NULL };
+	struct sley_child_process *child;
+	char text[64];
+	int fd, server;
+	ssize_t size;
+
+	begin_children();
+	child = child_new(NULL);
+	snprintf(text, sizeof(text), "/proc/self/task/%d/children", getpid());
+	fd = open(text, O_RDONLY);
+	size = read(fd, text, sizeof(text) - 1);
+	CHECK_GT(size, 0);
+	text[size] = '\0';
+	close(fd);
+	server = atoi(text);
+	CHECK_EQ(kill(server, SIGKILL), 0);
+	CHECK_EVENTUALLY(sley_child_pid(child) == 0);
+	CHECK_EQ(sley_child_call(child, add_one, NULL, 0, &result),
+		 SLEY_ECHILD);
+	CHECK_STR(result.text, "add_one: child is down, it has ended with the "
+			       "server of children");
+	sley_child_destroy(child);
+	CHECK_EQ(sley_child_create(&child, NULL), SLEY_ECHILD);
+	sley_children_exit();
+}
+
+/* ---- fork() ------------------------------------------------------------------------------------ */
+
+TEST(a_process_that_was_forked_has_none_of_them_and_may_have_its_own)
+{
+	struct sley_child_process *child, *own = NULL;
+	int status;
+	pid_t pid;
+
+	begin_children();
+	child = child_new(NULL);
+	pid = fork();
+	if (pid == 0) {
+		CHECK_EQ(sley_child_call(child, count_calls, NULL, 0, NULL),
+			 SLEY_EFORKED);
+		CHECK_EQ(sley_child_create(&own, NULL), SLEY_EFORKED);
+		CHECK_EQ(sley_children_init(), 0);
+		own = child_new(NULL);
+		check_add_one(own, 5);
+		sley_child_destroy(own);
+		sley_children_exit();
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	check_add_one(child, 6);
+	sley_child_destroy(child);
+	sley_children_exit();
+}
