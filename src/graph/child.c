@@ -52,6 +52,9 @@ static int take_options(struct sley_child_options *out,
 		return -EINVAL;
 	if (!out->depth)
 		out->depth = (uint32_t)chaos_few(16, 1);
+	/* A power of two: numbers wrap, and their places go on. */
+	while (out->depth & (out->depth - 1))
+		out->depth++;
 	if (!out->name)
 		out->name = "child";
 	if (!out->max_restarts)

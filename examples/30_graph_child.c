@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * 30_graph_child.c - what may crash runs in a process of its own: one node is lost.
+ *
+ *	cc 30_graph_child.c $(pkg-config --cflags --libs sley)
+ */
+#include <sley/sley.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct sley_child_process *child;
+
+/* Runs in the child.  Some texts are too much for it. */
+static int count_words(struct sley_child_work *work)
+{
+	int words = 1;
+
+	if (memchr(work->arg, '!', work->arg_size))
+		abort();
+	for (size_t i = 0; i < work->arg_size; i++)
+		words += ((const char *)work->arg)[i] == ' ';
+	return words;
+}
+
+static int parse(void *text)
+{
+	struct sley_child_result result = { .data = NULL };
+	int words = sley_child_call(child, count_words, text, strlen(text),
+				    &result);
+
+	printf("\"%s\": %d words %s\n", (char *)text, words, result.text);
+	return words;
+}
+
+static void root(void *lost)
+{
+	static char texts[][8] = { "a b c", "boom!", "d e" };
+	struct sley_graph *graph;
+
+	if (sley_child_create(&child, SLEY_CHILD_OPTIONS(.name = "parser")) ||
+	    sley_graph_create(&graph, NULL))
+		exit(1);
+	for (int i = 0; i < 3; i++)
+		if (sley_graph_add(graph, parse, texts[i], SLEY_IN(texts[i])))
+			exit(1);
+	*(bool *)lost = sley_graph_wait(graph) == SLEY_ECHILD;
+	sley_graph_destroy(graph);
+	sley_child_destroy(child);
+}
+
+int main(void)
+{
+	bool lost = false;
+
+	if (sley_child_register("count_words", count_words) ||
+	    sley_children_init() || sley_run(NULL, root, &lost))
+		return 1;
+	sley_children_exit();
+	return lost ? 0 : 1;
+}
