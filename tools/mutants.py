@@ -45,7 +45,7 @@ OPERATION = re.compile(
     r"\b(load|store|xchg|cas|add|sub|or|and)_"
     r"(relaxed|acquire|release|acq_rel_acquire|acq_rel)\s*\("
     r"|\b__atomic_(load|store|exchange|compare_exchange|fetch_\w+?)(?:_n)?\s*\("
-    r"|\bos_(futex_wake|membarrier)\s*\("
+    r"|\bos_(futex_wake|membarrier)(?:_shared)?\s*\("
     r"|\bSLEY_(LOAD_OWN)\s*\(")
 SHAPES = {"load": "load", "LOAD_OWN": "load", "store": "store", "cas": "cas",
           "compare_exchange": "cas", "futex_wake": "wake",

@@ -257,7 +257,8 @@ static void look_at_running(struct sley_child_process *child,
 static void look_at_starting(struct sley_child_process *child,
 			     struct afterwards *then)
 {
-	if (child_ring_readiness(child->ring) != CHILD_READY)
+	/* It may be faster than the server, which says who it is. */
+	if (!child->pid || child_ring_readiness(child->ring) != CHILD_READY)
 		return;
 	child->phase = LIFE_RUNNING;
 	then->started = !child->was_ready;

@@ -192,8 +192,8 @@ static inline bool child_ring_idle(uint32_t asked, uint32_t number)
 /* Sleeps, unless there is more than @number. */
 static inline void child_ring_park(struct child_ring *ring, uint32_t number)
 {
-	uint32_t asked = or_acquire(&ring->asked, CHILD_SLEEPS) |
-			 CHILD_SLEEPS; /* K1 */
+	/* relaxed: the caller looks again, whatever it says. */
+	uint32_t asked = or_relaxed(&ring->asked, CHILD_SLEEPS) | CHILD_SLEEPS;
 
 	if (child_ring_idle(asked, number)) {
 		/* relaxed: the caller looks again. */
