@@ -535,6 +535,17 @@ const struct plan_row plan_rows[] = {
 			NOT_SLOWER("empty8_ns"), NOT_SLOWER("empty64_ns"),
 		},
 	},
+	{
+		.name = "child",
+		.about = "a call of a function in a child process",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
+		.peers = {
+			SLEY, CACHELINE_AS("chan-cross"),
+			{ .name = "futex", .program = "futex",
+			  .row = "blocking" },
+		},
+		.bars = { { "ns", "cacheline", 2.0, 600, 0 } },
+	},
 };
 /* clang-format on */
 

@@ -64,6 +64,7 @@ int main(int argc, char **argv)
 		{ "dag-tree", row_dag },
 		{ "dag-random", row_dag },
 		{ "dag-stencil", row_dag_stencil },
+		{ "child", row_child },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));

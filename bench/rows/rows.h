@@ -66,6 +66,7 @@ void row_radix(const struct measure *m);
 void row_logmap(const struct measure *m);
 void row_dag(const struct measure *m);
 void row_dag_stencil(const struct measure *m);
+void row_child(const struct measure *m);
 
 /* Runs @root as the first task of a runtime. */
 static inline void row_run_config(const struct sley_config *config,

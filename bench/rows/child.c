@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * child.c - row `child`: a call of an empty function in a child process.
+ *
+ *   ns         there and back; both sides look for the other all the time, each on
+ *              a CPU of its own
+ *   stream_ns  the same for each of many callers, which sleep
+ *   p50_ns     there and back after a pause; everybody sleeps in between
+ */
+#include "rows.h"
+
+static int pin_child(struct sley_child_work *work)
+{
+	(void)work;
+	measure_pin(1);
+	return 0;
+}
+
+static int add_one(struct sley_child_work *work)
+{
+	const uint64_t *value = work->arg;
+
+	*(uint64_t *)work->result = *value + 1;
+	work->result_size = sizeof(*value);
+	return 0;
+}
+
+struct callers {
+	const struct measure *m;
+	struct sley_child_process *child;
+	uint64_t each;
+};
+
+static void call(const struct callers *c, uint64_t value)
+{
+	uint64_t got = 0;
+	struct sley_child_result result = { .data = &got, .size = sizeof(got) };
+
+	MEASURE_CHECK(c->m, sley_child_call(c->child, add_one, &value,
+					    sizeof(value), &result) == 0);
+	MEASURE_CHECK(c->m, got == value + 1);
+}
+
+static void create(struct callers *c, uint64_t spin_ns)
+{
+	MEASURE_CHECK(c->m,
+		      sley_child_create(
+			      &c->child,
+			      SLEY_CHILD_OPTIONS(.spin_ns = spin_ns,
+						 .on_start = pin_child)) == 0);
+}
+
+static void spinning(void *arg)
+{
+	struct callers c = { .m = arg };
+	uint64_t nr = measure_size(c.m, CHILD_TRIPS), start;
+
+	create(&c, 10 * SLEY_SEC);
+	measure_pin(0);
+	for (uint64_t i = 0; i < nr / 10; i++)
+		call(&c, i);
+	start = measure_now();
+	for (uint64_t i = 0; i < nr; i++)
+		call(&c, i);
+	measure_report_each("ns", start, nr);
+	sley_child_destroy(c.child);
+}
+
+static void call_often(void *arg)
+{
+	const struct callers *c = arg;
+
+	for (uint64_t i = 0; i < c->each; i++)
+		call(c, i);
+}
+
+static void streaming(void *arg)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task tasks[CHILD_CALLERS];
+	struct callers c = { .m = arg };
+	uint64_t start;
+
+	c.each = measure_size(c.m, CHILD_TRIPS) / CHILD_CALLERS;
+	create(&c, SLEY_CHILD_NO_SPIN);
+	start = measure_now();
+	for (int i = 0; i < CHILD_CALLERS; i++)
+		sley_spawn(&group, &tasks[i], call_often, &c);
+	sley_join(&group);
+	measure_report_each("stream_ns", start, c.each * CHILD_CALLERS);
+	sley_child_destroy(c.child);
+}
+
+static void sleeping(void *arg)
+{
+	static uint64_t samples[BLOCKING_SAMPLES];
+	struct callers c = { .m = arg };
+	uint32_t nr = c.m->quick ? 10 : BLOCKING_SAMPLES;
+
+	create(&c, SLEY_CHILD_NO_SPIN);
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t start;
+
+		sley_sleep_until(sley_now() + BLOCKING_PAUSE_NS);
+		start = measure_now();
+		call(&c, i);
+		samples[i] = measure_now() - start;
+	}
+	measure_report_percentiles(samples, nr);
+	sley_child_destroy(c.child);
+}
+
+void row_child(const struct measure *m)
+{
+	if (CPU_COUNT(measure_cpus()) < 2) {
+		fprintf(stderr, "child: needs 2 CPUs\n");
+		exit(MEASURE_SKIP);
+	}
+	MEASURE_CHECK(m, sley_child_register("add_one", add_one) == 0);
+	MEASURE_CHECK(m, sley_child_register("pin_child", pin_child) == 0);
+	MEASURE_CHECK(m, sley_children_init() == 0);
+	row_run(m, spinning, (void *)(uintptr_t)m);
+	row_run(m, streaming, (void *)(uintptr_t)m);
+	row_run(m, sleeping, (void *)(uintptr_t)m);
+	sley_children_exit();
+}
