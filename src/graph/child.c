@@ -185,14 +185,18 @@ uint64_t sley_child_restarts(struct sley_child_process *child)
 
 /* ---- a call ---------------------------------------------------------------------------- */
 
-/* Takes what there is, brings what is queued; @more is done under the lock, too. */
-static void visit(struct sley_child_process *child, struct child_call *call,
-		  void (*more)(struct sley_child_process *child,
-			       struct child_call *call,
-			       struct child_calls *ended))
+/*
+ * Takes what there is, brings what is queued; @more is done under the lock, too.
+ * Returns up to where answers were taken.
+ */
+static uint32_t visit(struct sley_child_process *child, struct child_call *call,
+		      void (*more)(struct sley_child_process *child,
+				   struct child_call *call,
+				   struct child_calls *ended))
 {
 	struct child_calls ended;
 	bool wake = false, nudge;
+	uint32_t collected;
 
 	child_calls_init(&ended);
 	spin_lock(&child->lock);
@@ -202,6 +206,7 @@ static void visit(struct sley_child_process *child, struct child_call *call,
 		child_collect(child, &ended);
 		wake = child_bring(child);
 	}
+	collected = child->collected;
 	nudge = child->broken && !child->killed;
 	if (child->options.call_ns && !child->timed && child_in_ring(child)) {
 		child->timed = true;
@@ -213,6 +218,7 @@ static void visit(struct sley_child_process *child, struct child_call *call,
 	if (nudge)
 		child_family_nudge();
 	child_calls_end(&ended);
+	return collected;
 }
 
 static void enqueue(struct sley_child_process *child, struct child_call *call,
@@ -269,24 +275,35 @@ static bool give_up(struct sley_child_process *child, struct child_call *call)
 	return given_up;
 }
 
-/* Looks for the answer for a while.  The ring is read as a hint only. */
-static void spin_for(struct sley_child_process *child, struct child_call *call)
+/* Is the time up?  Most answers come before the clock is asked. */
+static bool is_late(const struct sley_child_process *child, uint64_t *end_ns)
 {
-	uint64_t end_ns = os_now() + child->options.spin_ns;
-	uint32_t looks = 0, seen = child_ring_done(child->ring), done;
+	uint64_t now = os_now();
 
-	visit(child, call, NULL);
+	if (!*end_ns)
+		*end_ns = now + child->options.spin_ns;
+	return now >= *end_ns;
+}
+
+/* Looks for the answer for a while; what the ring says is a hint.  True: got it. */
+static bool look_for(struct sley_child_process *child, struct child_call *call,
+		     uint32_t collected)
+{
+	uint64_t end_ns = 0;
+	uint32_t looks = 0;
+
+	if (!child->options.spin_ns)
+		return false;
 	while (!sley_event_is_set(&call->ended)) {
-		done = child_ring_done(child->ring);
-		if (done != seen) {
-			seen = done;
-			visit(child, call, NULL);
-			continue;
-		}
-		if (++looks % LOOKS_PER_CLOCK == 0 && os_now() > end_ns)
-			return;
-		spin_pause();
+		if (child_ring_done(child->ring) != collected)
+			collected = visit(child, call, NULL);
+		else if (++looks % LOOKS_PER_CLOCK == 0 &&
+			 is_late(child, &end_ns))
+			return false;
+		else
+			spin_pause();
 	}
+	return true;
 }
 
 static int await_call(struct sley_child_process *child, struct child_call *call,
@@ -294,10 +311,9 @@ static int await_call(struct sley_child_process *child, struct child_call *call,
 {
 	int err;
 
-	visit(child, call, enqueue);
-	if (child->options.spin_ns)
-		spin_for(child, call);
-	visit(child, call, begin_to_wait);
+	if (look_for(child, call, visit(child, call, enqueue)))
+		return 0;
+	(void)visit(child, call, begin_to_wait);
 	err = sley_event_wait_until(&call->ended, deadline_ns);
 	if (!err)
 		return 0;

@@ -242,12 +242,12 @@ static void kill_late(struct sley_child_process *child, struct afterwards *then)
 static void look_at_running(struct sley_child_process *child,
 			    struct afterwards *then)
 {
+	/* The bell is rung once; and what was done by now is collected here. */
+	child->watched = child->nr_waiting;
+	if (child->watched)
+		(void)child_ring_watch(child->ring);
 	child_collect(child, &then->ended);
 	then->wake = child_bring(child);
-	if (!child->nr_waiting && child->watched) {
-		child->watched = false;
-		child_ring_ignore(child->ring);
-	}
 	child->timed = child->options.call_ns && child_in_ring(child);
 	if (child->broken)
 		kill_for(child, "was killed: what it wrote makes no sense", 0,

@@ -75,7 +75,7 @@ struct sley_child_process {
 	uint32_t collected; /* up to here                            */
 	uint32_t nr_waiting;
 	struct child_calls queue;
-	bool watched; /* it rings the bell                           */
+	bool watched; /* it rings the bell, or has rung it           */
 	bool timed;   /* the collector knows that there is a call    */
 	bool broken;  /* it lies                                     */
 	bool closing;

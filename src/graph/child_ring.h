@@ -15,7 +15,10 @@
  *
  *   done |= WATCHED: not yet            fill the slot
  *   sleep until the bell rings          done += 1, and the bits of it:
- *                                       WATCHED: ring the bell
+ *   done |= WATCHED: there it is        WATCHED: take it out, ring the bell
+ *
+ * The bell is rung once for all that are done until somebody looks: who answers fast
+ * is not held up by it.
  *
  * STOP in asked is there to stay: no later write takes it back.
  *
@@ -146,16 +149,10 @@ static inline uint32_t child_ring_done(const struct child_ring *ring)
 	return child_count(load_acquire(&ring->done)); /* K2 */
 }
 
-/* The same, and from now on it rings the bell for each. */
+/* The same, and the next one that is done rings the bell. */
 static inline uint32_t child_ring_watch(struct child_ring *ring)
 {
 	return child_count(or_acquire(&ring->done, CHILD_WATCHED)); /* K2 */
-}
-
-static inline void child_ring_ignore(struct child_ring *ring)
-{
-	/* relaxed: who watches again looks then. */
-	(void)and_relaxed(&ring->done, ~CHILD_WATCHED);
 }
 
 /* It has ended: how many it had begun, between @done and @asked. */
@@ -235,7 +232,11 @@ static inline void child_ring_begin(struct child_ring *ring, uint32_t number)
 /* One more is done, its slot has the answer.  True: ring the bell. */
 static inline must_check bool child_ring_answer(struct child_ring *ring)
 {
-	return add_release(&ring->done, CHILD_ONE) & CHILD_WATCHED; /* K2 */
+	if (!(add_release(&ring->done, CHILD_ONE) & CHILD_WATCHED)) /* K2 */
+		return false;
+	/* relaxed: who sets it again meanwhile hears the bell all the same. */
+	(void)and_relaxed(&ring->done, ~CHILD_WATCHED);
+	return true;
 }
 
 #endif
