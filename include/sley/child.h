@@ -77,10 +77,13 @@ struct sley_child_result {
 
 /* How a child differs from the usual.  Zero means the default everywhere. */
 struct sley_child_options {
-	uint32_t size;    /* of this struct; SLEY_CHILD_OPTIONS sets it       */
-	uint32_t depth;   /* calls that are with the child at once; 0: 16     */
+	uint32_t size;  /* of this struct; SLEY_CHILD_OPTIONS sets it       */
+	uint32_t depth; /* in the ring, a power of two or the next; 0: 16    */
 	const char *name; /* static text for ps and reports; 0: "child"     */
-	/* So many restarts within so much time; then it is down.  0: 10 in 60 s */
+	/*
+	 * So many restarts within so much time; then it is down.  0: 10 in 60 s.
+	 * So it is after three starts in a row that lead to nothing.
+	 */
 	uint32_t max_restarts; /* SLEY_CHILD_NEVER: none                    */
 	bool fail_queued; /* calls that it had not begun fail with it, too  */
 	uint64_t within_ns;
@@ -132,6 +135,7 @@ sley_child_register(const char *name, sley_child_fn *fn);
  * Errors:   -EBUSY   the program has threads already
  *           -EALREADY it was started
  *           -EAGAIN, -ENOMEM, -EMFILE
+ *           SLEY_ECHILD  the server could not begin
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_children_init(void);

@@ -62,9 +62,15 @@ void child_family_nudge(void)
 	os_bell_ring(family.nudge);
 }
 
-int child_family_order(const struct child_order *order, const int *fds)
+int child_family_start(const struct child_order *order, const int *fds)
 {
 	return os_packet_send(family.socket, order, sizeof(*order), fds);
+}
+
+void child_family_kill(const struct child_order *order)
+{
+	if (os_packet_send(family.socket, order, sizeof(*order), NULL) != 0)
+		os_packet_end(family.socket);
 }
 
 /* ---- the collector ------------------------------------------------------------------ */
@@ -271,7 +277,7 @@ static int await_server(void)
 	return os_packet_recv(family.socket, &notice, sizeof(notice), NULL,
 			      true) == 1
 		       ? 0
-		       : -EAGAIN;
+		       : SLEY_ECHILD;
 }
 
 static int start_server(void)

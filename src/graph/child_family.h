@@ -36,8 +36,11 @@ must_check int child_family_join(struct sley_child_process *child);
 /* Somebody wants the collector to look. */
 void child_family_nudge(void);
 
-/* By the collector: 0 or -errno. */
-must_check int child_family_order(const struct child_order *order,
+/* By the collector: the server starts a child; 0 or -errno. */
+must_check int child_family_start(const struct child_order *order,
 				  const int *fds);
+
+/* The same: it kills one.  If it cannot be told it ends, and all with it. */
+void child_family_kill(const struct child_order *order);
 
 #endif

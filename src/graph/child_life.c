@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define GRACE_NS 1000000000ull /* from STOP to the end */
+#define STARTS_IN_VAIN 3
 #define NS_PER_MS 1000000ull
 
 /* What is left to do when the lock is gone. */
@@ -48,11 +49,16 @@ static void remember_start(struct sley_child_process *child)
 
 /* ---- its end --------------------------------------------------------------------- */
 
+/*
+ * Without the lock: it takes memory, and nobody else changes what it looks at.  Who
+ * cannot even be started a few times in a row will not be.
+ */
 static bool is_tolerated(struct sley_child_process *child)
 {
 	const struct sley_child_options *options = &child->options;
 
-	return options->max_restarts != SLEY_CHILD_NEVER &&
+	return child->was_ready && child->nr_in_vain++ < STARTS_IN_VAIN &&
+	       options->max_restarts != SLEY_CHILD_NEVER &&
 	       tolerance_take(&child->tolerance, &sley__program_mem,
 			      options->max_restarts, options->within_ns,
 			      os_now());
@@ -78,29 +84,39 @@ static void end_life(struct sley_child_process *child, int error, bool again,
 	child_fail_queue(child, &then->ended);
 }
 
-/* Tells the server; that it cannot be told is as good as a death. */
-static void send_start(struct sley_child_process *child)
+static int order_start(const struct sley_child_process *child)
 {
 	const int fds[] = { child->segment, child->bell };
 	struct child_order order = { .kind = CHILD_START,
 				     .id = child->id,
 				     .life = child->life,
 				     .depth = child->options.depth };
-	struct afterwards then;
-	int err;
 
 	(void)snprintf(order.name, sizeof(order.name), "%s",
 		       child->endpoint.name);
-	err = child_family_order(&order, fds);
-	if (!err)
-		return;
-	afterwards_init(&then);
-	spin_lock(&child->lock);
-	(void)snprintf(child->death, sizeof(child->death),
-		       "could not be started: %s", sley_strerror(err));
-	end_life(child, err == -EPIPE ? SLEY_ECHILD : err, false, &then);
-	spin_unlock(&child->lock);
-	child_calls_end(&then.ended);
+	return child_family_start(&order, fds);
+}
+
+/* Tells the server; that it cannot be told is as good as a death. */
+static void send_start(struct sley_child_process *child)
+{
+	struct afterwards then;
+	int err;
+
+	while ((err = order_start(child)) != 0) {
+		bool again = err != -EPIPE && is_tolerated(child);
+
+		afterwards_init(&then);
+		spin_lock(&child->lock);
+		(void)snprintf(child->death, sizeof(child->death),
+			       "could not be started: %s", sley_strerror(err));
+		end_life(child, err == -EPIPE ? SLEY_ECHILD : err, again,
+			 &then);
+		spin_unlock(&child->lock);
+		child_calls_end(&then.ended);
+		if (!then.start)
+			return;
+	}
 }
 
 static void do_afterwards(struct sley_child_process *child,
@@ -115,9 +131,8 @@ static void do_afterwards(struct sley_child_process *child,
 	child_calls_end(&then->ended);
 	if (then->started)
 		sley_event_set(&child->started);
-	/* If nobody is there to be told, it ends by itself. */
 	if (then->kill)
-		(void)!child_family_order(&kill, NULL);
+		child_family_kill(&kill);
 	if (then->start)
 		send_start(child);
 }
@@ -174,9 +189,7 @@ static int error_of(const struct sley_child_process *child,
 void child_notice(struct sley_child_process *child,
 		  const struct child_notice *notice)
 {
-	/* Nobody else changes this; and it takes memory. */
-	bool again = notice->kind != CHILD_STARTED && child->was_ready &&
-		     is_tolerated(child);
+	bool again = notice->kind != CHILD_STARTED && is_tolerated(child);
 	struct afterwards then;
 
 	if (notice->life != child->life)
@@ -261,6 +274,7 @@ static void look_at_starting(struct sley_child_process *child,
 	if (!child->pid || child_ring_readiness(child->ring) != CHILD_READY)
 		return;
 	child->phase = LIFE_RUNNING;
+	child->nr_in_vain = 0;
 	then->started = !child->was_ready;
 	child->was_ready = true;
 }

@@ -84,6 +84,7 @@ struct sley_child_process {
 	int pid;        /* 0: none                               */
 	uint64_t since_ns; /* when it started, began the oldest call or was stopped */
 	uint64_t nr_restarts;
+	uint32_t nr_in_vain; /* since it was ready, by the collector */
 	struct tolerance tolerance;
 	char death[SLEY_CHILD_TEXT_MAX]; /* "was killed by ..."       */
 	struct child_call *calls[];      /* in the ring; NULL: given up   */

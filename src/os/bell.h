@@ -10,6 +10,7 @@
 #define SLEY_OS_BELL_H
 
 #include "base/compiler.h"
+#include "os/fault.h"
 
 #include <stdint.h>
 
@@ -20,8 +21,17 @@ void os_bell_hush(int bell);
 
 /* What several descriptors are watched with: a descriptor, or -errno. */
 must_check int os_watch_create(void);
+#ifdef SLEY_FAULTS
+#define os_watch_create()                                                      \
+	(-fault_error("os_watch_create", EMFILE, ENOMEM) ?: (os_watch_create)())
+#endif
 /* @fd is watched as @tag until it is closed or removed: 0 or -errno. */
 must_check int os_watch_add(int watch, int fd, uint32_t tag);
+#ifdef SLEY_FAULTS
+#define os_watch_add(watch, fd, tag)                                           \
+	(-fault_error("os_watch_add", ENOMEM, ENOSPC)                          \
+		 ?: (os_watch_add)(watch, fd, tag))
+#endif
 void os_watch_remove(int watch, int fd);
 
 /*

@@ -7,6 +7,7 @@
 #define SLEY_OS_OFFSPRING_H
 
 #include "base/compiler.h"
+#include "os/fault.h"
 #include "os/thread.h"
 
 #include <stdbool.h>
@@ -19,6 +20,9 @@ must_check int os_nr_threads(void);
  * business.  Its pid, 0 in the child, or -errno.
  */
 must_check int os_fork(void);
+#ifdef SLEY_FAULTS
+#define os_fork() (-fault_error("os_fork", EAGAIN, ENOMEM) ?: (os_fork)())
+#endif
 
 int os_pid(void);
 

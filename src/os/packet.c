@@ -45,7 +45,7 @@ static void attach(struct msghdr *message, union control *control,
 	memcpy(CMSG_DATA(header), fds, FDS_SIZE);
 }
 
-int os_packet_send(int fd, const void *data, size_t size, const int *fds)
+int(os_packet_send)(int fd, const void *data, size_t size, const int *fds)
 {
 	struct iovec bytes = { .iov_base = (void *)(size_t)data,
 			       .iov_len = size };
@@ -57,9 +57,8 @@ int os_packet_send(int fd, const void *data, size_t size, const int *fds)
 	if (fds)
 		attach(&message, &control, fds);
 	do {
-		nr = fault_errno("sendmsg", ENOBUFS, ENOMEM)
-			     ? -1
-			     : sendmsg(fd, &message, MSG_NOSIGNAL);
+		/* fault: in packet.h, for each caller. */
+		nr = sendmsg(fd, &message, MSG_NOSIGNAL);
 	} while (nr < 0 && errno == EINTR);
 	if (nr < 0)
 		err = errno == ECONNRESET ? -EPIPE : -errno;
@@ -112,4 +111,12 @@ int os_packet_recv(int fd, void *data, size_t size, int *fds, bool waits)
 	if (nr < 0)
 		return err;
 	return nr == (ssize_t)size ? 1 : nr == 0 ? 0 : -EPROTO;
+}
+
+void os_packet_end(int fd)
+{
+	int saved_errno = errno;
+
+	(void)shutdown(fd, SHUT_RDWR); /* fails where it is done already */
+	errno = saved_errno;
 }

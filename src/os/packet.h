@@ -9,6 +9,7 @@
 #define SLEY_OS_PACKET_H
 
 #include "base/compiler.h"
+#include "os/fault.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,6 +22,14 @@ must_check int os_packet_pair(int fd[2]);
 /* With @fds, OS_PACKET_FDS of them, unless it is NULL.  0, -EPIPE or -errno. */
 must_check int os_packet_send(int fd, const void *data, size_t size,
 			      const int *fds);
+#ifdef SLEY_FAULTS
+#define os_packet_send(fd, data, size, fds)                                    \
+	(-fault_error("os_packet_send", ENOBUFS, ENOMEM)                       \
+		 ?: (os_packet_send)(fd, data, size, fds))
+#endif
+
+/* Both ends find that the other one is gone. */
+void os_packet_end(int fd);
 
 /*
  * 1: there was one of @size bytes; 0: nobody is left to send one; -EAGAIN: none yet,

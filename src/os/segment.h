@@ -9,6 +9,7 @@
 #define SLEY_OS_SEGMENT_H
 
 #include "base/compiler.h"
+#include "os/fault.h"
 
 #include <stddef.h>
 
@@ -17,6 +18,11 @@ must_check int os_segment_create(const char *name, size_t size);
 
 /* All of it, readable and writable; NULL: no memory.  os_unmap() ends it. */
 must_check void *os_segment_map(int fd, size_t size);
+#ifdef SLEY_FAULTS
+#define os_segment_map(fd, size)                                               \
+	(fault_error("os_segment_map", ENOMEM) ? NULL                          \
+					       : (os_segment_map)(fd, size))
+#endif
 
 /* Any descriptor; -1 is none. */
 void os_close(int fd);

@@ -104,6 +104,32 @@ static const struct tolerated table[] = {
 	  .reason = "children are found more slowly" },
 	{ "core/tolerance.c", "grow", "mem_alloc", .rule = ABSORBED,
 	  .reason = "the oldest failure is forgotten" },
+
+	/* Children that are processes. */
+	{ "os/offspring.c", "os_process_watch", "pidfd_open", .rule = ABSORBED,
+	  .reason = "then the server ends with the thread that forked it" },
+	{ "os/offspring.c", "os_watch_children", "signalfd", .as = SLEY_ECHILD,
+	  .reason = "in the server, which ends" },
+	{ "graph/child_server.c", "set_up", "os_watch_create",
+	  .as = SLEY_ECHILD, .reason = "as above" },
+	{ "graph/child_server.c", "set_up", "os_watch_add", .as = SLEY_ECHILD,
+	  .reason = "as above" },
+	{ "graph/child_server.c", "watch_program", "os_watch_add",
+	  .as = SLEY_ECHILD, .reason = "as above" },
+	{ "graph/child_server.c", "notify", "os_packet_send", .rule = EITHER,
+	  .as = SLEY_ECHILD,
+	  .reason = "as above; nobody is told that what shall end has" },
+	{ "graph/child_server.c", "start", "os_fork", .rule = EITHER,
+	  .reason = "a restart is tried again, as often as is tolerated" },
+	{ "graph/child_serve.c", "child_serve", "os_segment_map",
+	  .rule = EITHER, .as = SLEY_ECHILD,
+	  .reason = "in a child, which ends; a restart is tried again" },
+	{ "graph/child_family.c", "child_family_start", "os_packet_send",
+	  .rule = EITHER,
+	  .reason = "a restart is tried again, as often as is tolerated" },
+	{ "graph/child_family.c", "child_family_kill", "os_packet_send",
+	  .rule = EITHER, .as = SLEY_ECHILD,
+	  .reason = "the server ends, and all children with it" },
 };
 /* clang-format on */
 
