@@ -16,17 +16,17 @@ static int count_words(struct sley_child_work *work)
 {
 	int words = 1;
 
-	if (memchr(work->arg, '!', work->arg_size))
+	if (strchr(work->arg, '!'))
 		abort();
-	for (size_t i = 0; i < work->arg_size; i++)
-		words += ((const char *)work->arg)[i] == ' ';
+	for (const char *at = work->arg; *at; at++)
+		words += *at == ' ';
 	return words;
 }
 
 static int parse(void *text)
 {
 	struct sley_child_result result = { .data = NULL };
-	int words = sley_child_call(child, count_words, text, strlen(text),
+	int words = sley_child_call(child, count_words, text, strlen(text) + 1,
 				    &result);
 
 	printf("\"%s\": %d words %s\n", (char *)text, words, result.text);
@@ -38,8 +38,7 @@ static void root(void *lost)
 	static char texts[][8] = { "a b c", "boom!", "d e" };
 	struct sley_graph *graph;
 
-	if (sley_child_create(&child, SLEY_CHILD_OPTIONS(.name = "parser")) ||
-	    sley_graph_create(&graph, NULL))
+	if (sley_child_create(&child, NULL) || sley_graph_create(&graph, NULL))
 		exit(1);
 	for (int i = 0; i < 3; i++)
 		if (sley_graph_add(graph, parse, texts[i], SLEY_IN(texts[i])))

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <sley/error.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +37,7 @@ static void begin_at(uint32_t number)
 	child->phase = LIFE_RUNNING;
 	child->life = LIFE;
 	child->asked = child->collected = number;
-	strcpy(child->death, "is dead");
+	snprintf(child->death, sizeof(child->death), "is dead");
 	child_ring_reset(child->ring, LIFE, number);
 	child_calls_init(&child->queue);
 	child_calls_init(&ended);
