@@ -17,6 +17,7 @@
  */
 #include "core/trace.h"
 
+#include "base/utf8.h"
 #include "core/report.h"
 #include "core/trace_scope.h"
 #include "core/worker.h"
@@ -54,30 +55,6 @@ struct writer {
 };
 
 /* ---- text ------------------------------------------------------------------ */
-
-/* How long the UTF-8 sequence at @text is; 0: it is none. */
-static size_t utf8_length(const unsigned char *text, size_t size)
-{
-	size_t length = text[0] < 0x80                      ? 1
-			: text[0] >= 0xc2 && text[0] < 0xe0 ? 2
-			: text[0] >= 0xe0 && text[0] < 0xf0 ? 3
-			: text[0] >= 0xf0 && text[0] < 0xf5 ? 4
-							    : 0;
-
-	if (length > size)
-		return 0;
-	for (size_t i = 1; i < length; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	/* Too long for what it says, a surrogate, or beyond Unicode. */
-	if ((text[0] == 0xe0 && text[1] < 0xa0) ||
-	    (text[0] == 0xed && text[1] >= 0xa0) ||
-	    (text[0] == 0xf0 && text[1] < 0x90) ||
-	    (text[0] == 0xf4 && text[1] >= 0x90))
-		return 0;
-	return length;
-}
 
 /* Up to @size bytes; what is not text becomes a question mark. */
 static void put_text(FILE *file, const char *given, size_t size)

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * utf8.h - where the letters of a text end that nobody has checked.
+ */
+#ifndef SLEY_BASE_UTF8_H
+#define SLEY_BASE_UTF8_H
+
+#include <stddef.h>
+
+/* How long the UTF-8 sequence at @text is; 0: it is none. */
+static inline size_t utf8_length(const unsigned char *text, size_t size)
+{
+	size_t length = text[0] < 0x80                      ? 1
+			: text[0] >= 0xc2 && text[0] < 0xe0 ? 2
+			: text[0] >= 0xe0 && text[0] < 0xf0 ? 3
+			: text[0] >= 0xf0 && text[0] < 0xf5 ? 4
+							    : 0;
+
+	if (length > size)
+		return 0;
+	for (size_t i = 1; i < length; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	/* Too long for what it says, a surrogate, or beyond Unicode. */
+	if ((text[0] == 0xe0 && text[1] < 0xa0) ||
+	    (text[0] == 0xed && text[1] >= 0xa0) ||
+	    (text[0] == 0xf0 && text[1] < 0x90) ||
+	    (text[0] == 0xf4 && text[1] >= 0x90))
+		return 0;
+	return length;
+}
+
+#endif
