@@ -88,6 +88,7 @@ NO_TWIN = {
     "sley_node_explain": "the same",
     "sley_child_create": "its options have a deadline",
     "sley_child_destroy": "waits for a second, then kills",
+    "sley_graph_dump": "the same",
     "sley_guard_lock": "half of SLEY_MUTEX_GUARD(), which cannot fail",
 }
 

@@ -116,7 +116,10 @@ struct sley_graph_options {
 	uint64_t arena_bytes; /* for all buffers; 0: 64 MiB                   */
 	uint32_t max_runs;    /* that have not ended; 0: 2, see graph_run.h   */
 	bool stepped;         /* sley_graph_step() runs the nodes             */
-	uint64_t reserved[4];
+	bool picture;         /* keep what <sley/graph_dump.h> draws          */
+	uint32_t max_picture; /* nodes of it; 0: 4096                         */
+	uint32_t reserved0;
+	uint64_t reserved[3];
 };
 
 #ifndef __cplusplus
@@ -163,7 +166,7 @@ enum sley_outcome {
  * Owner:    the caller's, until sley_graph_destroy()
  * Errors:   -ENOMEM, -E2BIG (a newer field is set)
  *           -EINVAL          options->size is zero, or max_nodes is more than
- *                            2^24
+ *                            2^24, or max_picture more than 2^20
  *           SLEY_ENORUNTIME  the thread is not bound
  *           SLEY_EFORKED     it was, before fork()
  */

@@ -24,6 +24,7 @@
  *   graph_run.h graph_buffer.h               one run after the other; their memory
  *   plan.h                                   recorded once, run many times
  *   child.h                                  functions in another process
+ *   graph_dump.h                             graphs, drawn
  *   trace.h version.h
  */
 #ifndef SLEY_SLEY_H
@@ -45,6 +46,7 @@
 #include <sley/future.h>
 #include <sley/graph.h>
 #include <sley/graph_buffer.h>
+#include <sley/graph_dump.h>
 #include <sley/graph_run.h>
 #include <sley/graph_scope.h>
 #include <sley/how.h>

@@ -51,6 +51,10 @@ enum trace_kind {
 	TRACE_YIELD,
 	TRACE_RESUME,
 
+	/* Only in a full trace; arg: a number that both have. */
+	TRACE_EDGE_OUT, /* by the task that has ended just now */
+	TRACE_EDGE_IN,  /* by the task that runs               */
+
 	/* Only in a full trace; arg: the user's text, see trace_scope.h. */
 	TRACE_SCOPE_BEGIN,
 	TRACE_SCOPE_END,

@@ -6,6 +6,8 @@
  * task without a break is a slice; args.task tells which slices belong to one
  * task, args.end why a slice ended.  Park, unpark and steal are instants.  What
  * the user adds has a category: scopes are slices within those of their task.
+ * Edges of a graph are flows, arrows from the slice that has ended last on its
+ * track to the slice that is open when they are taken note of.
  * Times are those of the monotonic clock, in microseconds.
  *
  * A ring may have lost its oldest events, so an end without a beginning is
@@ -48,6 +50,7 @@ struct writer {
 	int pid;
 	uint32_t tid;                    /* of the current track      */
 	const struct trace_record *open; /* the slice it is in        */
+	uint64_t last_ns; /* within the slice before, at its end; 0: none */
 	const struct trace_record *scope[TRACE_SCOPES_MAX]; /* in it  */
 	unsigned int nr_scopes; /* that are open             */
 	uint64_t nr_dropped;    /* on all tracks             */
@@ -126,6 +129,7 @@ static void put_slice(struct writer *writer, uint64_t end_ns, const char *end)
 	if (!open)
 		return;
 	writer->open = NULL;
+	writer->last_ns = end_ns > open->time_ns ? end_ns - 1 : end_ns;
 	begin_event(writer, 'X');
 	put_time(writer, "ts", open->time_ns);
 	put_time(writer, "dur", end_ns - open->time_ns);
@@ -138,6 +142,20 @@ static void put_slice(struct writer *writer, uint64_t end_ns, const char *end)
 	put_function(file, open->arg);
 	(void)fprintf(file, "\",\"task\":\"0x%" PRIx64 "\",\"end\":\"%s\"}}",
 		      open->task, end);
+}
+
+/* One end of an arrow, if its slice is there. */
+static void put_edge(struct writer *writer, char phase, uint64_t time_ns,
+		     uint64_t id)
+{
+	if (phase == 's' ? !writer->last_ns : !writer->open)
+		return;
+	begin_event(writer, phase);
+	put_time(writer, "ts", time_ns);
+	(void)fprintf(writer->file,
+		      ",\"cat\":\"graph\",\"name\":\"edge\",\"id\":\"0x%" PRIx64
+		      "\"%s}",
+		      id, phase == 'f' ? ",\"bp\":\"e\"" : "");
 }
 
 /* ---- what the user added ----------------------------------------------------------- */
@@ -241,6 +259,12 @@ static void put_record(struct writer *writer, const struct trace_record *record)
 	case TRACE_YIELD:
 		put_slice(writer, now_ns, "yielded");
 		break;
+	case TRACE_EDGE_OUT:
+		put_edge(writer, 's', writer->last_ns, record->arg);
+		break;
+	case TRACE_EDGE_IN:
+		put_edge(writer, 'f', now_ns, record->arg);
+		break;
 	default:
 		put_user_record(writer, record);
 	}
@@ -274,6 +298,7 @@ static void put_track(struct writer *writer, const struct trace_track *track,
 
 	writer->tid = track->number + 1;
 	writer->open = NULL;
+	writer->last_ns = 0;
 	writer->nr_scopes = 0;
 	writer->nr_dropped += dropped;
 	put_track_name(writer, track, kind);

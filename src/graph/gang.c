@@ -13,6 +13,7 @@
 #include "core/turn.h"
 #include "core/wait.h"
 #include "graph/graph.h"
+#include "graph/watch.h"
 
 #include <sley/time.h>
 
@@ -29,6 +30,8 @@ static void turn(void *task)
 	/* Shielded: a cancel is for its function to see. */
 	code = countdown_wait(&placing->coming, SLEY_FOREVER, WAIT_SHIELDED);
 	sley_assert(!code);
+	if (unlikely(node->scope->graph->watch) && !member->index)
+		watch_begin(node);
 	code = node->fn(node->task.arg);
 	if (code < 0)
 		/* relaxed: M1 publishes it; the first one is as good as any. */

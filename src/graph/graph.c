@@ -7,6 +7,8 @@
 #include "base/options.h"
 #include "core/forked.h"
 #include "core/wait.h"
+#include "graph/picture.h"
+#include "graph/watch.h"
 
 #include <errno.h>
 #include <sley/time.h>
@@ -30,7 +32,10 @@ static bool is_over(void *arg, sley_node id)
 	struct sley_graph *graph = arg;
 	struct node *node = places_node(&graph->places, node_index_of(id));
 
-	return edges_look(&node->consumers, node_life_of(id)) == EDGES_GONE;
+	if (edges_look(&node->consumers, node_life_of(id)) != EDGES_GONE)
+		return false;
+	/* A picture has edges from those that are gone, too. */
+	return likely(!graph->picture) || !picture_has(graph->picture, id);
 }
 
 static void init(struct sley_graph *graph, struct sley *rt,
@@ -57,6 +62,23 @@ static void init(struct sley_graph *graph, struct sley *rt,
 	graph->map.is_over = is_over;
 	graph->map.arg = graph;
 	access_map_init(&graph->map, &rt->mem);
+	graph->watch = rt->trace.full ? WATCH_TRACE : 0;
+}
+
+/* What may fail: 0 or -ENOMEM, and nothing is left behind. */
+static int allocate(struct sley_graph *graph,
+		    const struct sley_graph_options *options)
+{
+	int err = places_init(&graph->places, graph->max_nodes);
+
+	if (err || !options->picture)
+		return err;
+	graph->picture = picture_create(&graph->rt->mem, options->max_picture);
+	graph->watch |= WATCH_PICTURE;
+	if (graph->picture)
+		return 0;
+	places_destroy(&graph->places);
+	return -ENOMEM;
 }
 
 int sley_graph_create(struct sley_graph **out,
@@ -68,7 +90,8 @@ int sley_graph_create(struct sley_graph **out,
 	int err = options_copy(&options, sizeof(options), given);
 
 	*out = NULL;
-	if (!err && options.max_nodes > MAX_NODES_MAX)
+	if (!err && (options.max_nodes > MAX_NODES_MAX ||
+		     options.max_picture > PICTURE_MAX))
 		err = -EINVAL;
 	if (!err)
 		err = runtime_of_caller(&rt);
@@ -78,7 +101,7 @@ int sley_graph_create(struct sley_graph **out,
 	if (!graph)
 		return -ENOMEM;
 	init(graph, rt, &options);
-	err = places_init(&graph->places, graph->max_nodes);
+	err = allocate(graph, &options);
 	if (err) {
 		mem_free(&rt->mem, graph, graph_size(rt));
 		return err;
@@ -103,5 +126,6 @@ void sley_graph_destroy(struct sley_graph *graph)
 	node_list_destroy(&graph->found, mem);
 	places_destroy(&graph->places);
 	arena_destroy(&graph->arena);
+	picture_destroy(graph->picture);
 	mem_free(mem, graph, graph_size(graph->rt));
 }

@@ -36,6 +36,8 @@
 #include <sley/graph_scope.h>
 #include <sley/sync.h>
 
+struct picture;
+
 #define GRAPH_CREDIT 64
 
 /* What a worker has ended and not yet given back: places, chained by next. */
@@ -82,6 +84,8 @@ struct sley_graph {
 		struct step_queue submitted; /* (lock)                      */
 		struct step_queue ready;     /* of who steps                */
 	} step;
+	uint8_t watch; /* WATCH_PICTURE, WATCH_TRACE: see watch.h       */
+	struct picture *picture; /* or NULL                                 */
 	struct sley_mutex lock;
 	uint32_t stamp;         /* of this submission (lock)                */
 	struct node_list found; /* who the next node waits for (lock)       */

@@ -52,10 +52,13 @@ struct node {
 	sley_node_fn *fn;
 	struct sley_graph_scope *scope;
 	uint32_t nr_missing;
-	uint32_t stamp;   /* of the submission that waits for it already      */
-	int32_t code;     /* what it returned, or that of its cause           */
-	uint32_t cause;   /* the node that took it along, or 0                */
-	uint32_t outcome; /* enum sley_outcome                                */
+	uint32_t stamp; /* of the submission that waits for it already      */
+	int32_t code;   /* what it returned, or that of its cause           */
+	uint32_t cause; /* the node that took it along, or 0                */
+	union {
+		uint32_t outcome;  /* enum sley_outcome, from its end on     */
+		uint32_t nr_edges; /* before, if it is watched (watch.h)     */
+	};
 	struct node *next; /* of those that are free, or have failed          */
 	struct placing *placing; /* NULL: any worker                          */
 	struct edge edge[NODE_EDGES];

@@ -18,6 +18,7 @@
 #include "graph/graph.h"
 #include "graph/placing.h"
 #include "graph/step.h"
+#include "graph/watch.h"
 
 #include <errno.h>
 
@@ -47,6 +48,8 @@ void graph_turn(void *task)
 	struct node *node = node_of(task);
 	int code;
 
+	if (unlikely(node->scope->graph->watch))
+		watch_begin(node);
 	if (unlikely(node_is_skipped(node)) &&
 	    !(task_flags(&node->task) & TASK_MUST_RUN)) {
 		skip(node);
@@ -81,9 +84,11 @@ void graph_ready(struct node *node)
 }
 
 /* Lets all go that wait for @node; returns the last one that may start, or NULL. */
-static struct node *release_consumers(const struct places *places,
+static struct node *release_consumers(const struct sley_graph *graph,
 				      struct node *node)
 {
+	const struct places *places = &graph->places;
+	bool traced = graph->watch & WATCH_TRACE;
 	bool well = likely(node->outcome == SLEY_OUTCOME_SUCCESS);
 	uint32_t id = edges_close(&node->consumers, well);
 	struct node *kept = NULL;
@@ -95,6 +100,8 @@ static struct node *release_consumers(const struct places *places,
 
 		if (unlikely(!well) && !(edge.to & EDGE_ORDER_ONLY))
 			node_take_along(to, node);
+		if (unlikely(traced))
+			watch_release(to, id);
 		if (node_count_off(to)) {
 			if (kept)
 				graph_ready(kept);
@@ -215,9 +222,12 @@ static struct sley_task *after_turn(struct worker *worker,
 	struct sley_graph *graph = node->scope->graph;
 	struct share alone = { .first = NULL };
 	struct share *share = &alone;
-	struct node *kept = release_consumers(&graph->places, node);
+	struct node *kept;
 	bool may_stay;
 
+	if (unlikely(graph->watch))
+		watch_end(worker, node);
+	kept = release_consumers(graph, node);
 	if (likely(worker->index < graph->nr_share))
 		share = &graph->share[worker->index];
 	may_stay = end(graph, share, node);
@@ -237,7 +247,7 @@ static struct sley_task *after_turn(struct worker *worker,
 void graph_complete(struct sley_graph *graph, struct node *node)
 {
 	struct share alone = { .scope = node->scope };
-	struct node *kept = release_consumers(&graph->places, node);
+	struct node *kept = release_consumers(graph, node);
 
 	(void)end(graph, &alone, node);
 	if (kept)

@@ -19,6 +19,7 @@
 #include "graph/spec.h"
 #include "graph/step.h"
 #include "graph/submit.h"
+#include "graph/watch.h"
 #include "graph/wire.h"
 
 #include <errno.h>
@@ -204,6 +205,8 @@ static int add(struct sley_graph *graph, const struct sley_node_spec *spec,
 		access_note(&graph->map, spec->access, spec->nr_access,
 			    node_id(node->index, edges_life(&node->consumers)));
 	*nr = wire(graph, node, last);
+	if (unlikely(graph->watch))
+		watch_submitted(node, *nr, last);
 	note(scope, *nr);
 	*out = node;
 	return 0;

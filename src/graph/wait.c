@@ -10,6 +10,7 @@
  *   C1  see core/countdown.h
  */
 #include "graph/graph.h"
+#include "graph/picture.h"
 
 #include <errno.h>
 #include <sley/time.h>
@@ -118,6 +119,7 @@ int scope_forget(struct sley_graph_scope *outer)
 		forget_own(outer, &err);
 		access_forget(&graph->map);
 		places_tidy(&graph->places);
+		picture_is_over(graph->picture);
 	}
 	scopes_reap(graph);
 	return err;

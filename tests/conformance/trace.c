@@ -563,3 +563,81 @@ TEST(m39_a_scope_that_finds_no_memory_is_counted)
 	CHECK_EQ(number("inner"), 1);
 	end();
 }
+
+/* ---- S31: edges of graphs ----------------------------------------------------------- */
+
+#define NR_WIDE 100
+
+static int pass(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+static int wait_for_all(void *arg)
+{
+	sley_event_wait(arg);
+	return 0;
+}
+
+static sley_node add_node(struct sley_graph *graph, sley_node_fn *fn, void *arg,
+			  const struct sley_node_spec *rest)
+{
+	struct sley_node_spec spec = *rest;
+	sley_node id = SLEY_NO_NODE;
+
+	spec.fn = fn;
+	spec.arg = arg;
+	CHECK_EQ(sley_graph_submit(graph, &id, &spec), 0);
+	return id;
+}
+
+/* One, then many, then one; a gang; and one that is skipped. */
+static void run_graph(struct sley_graph *graph)
+{
+	struct sley_event all = SLEY_EVENT_INIT;
+	uint32_t gang = (uint32_t)nr_runners();
+	sley_node wide[NR_WIDE], first, last;
+
+	first = add_node(graph, wait_for_all, &all, SLEY_NODE_SPEC(0));
+	for (int i = 0; i < NR_WIDE; i++)
+		wide[i] = add_node(graph, pass, NULL,
+				   SLEY_NODE_SPEC(.after = &first,
+						  .nr_after = 1));
+	last = add_node(graph, pass, NULL,
+			SLEY_NODE_SPEC(.after = wide, .nr_after = NR_WIDE));
+	last = add_node(graph, pass, NULL,
+			SLEY_NODE_SPEC(.after = &last, .nr_after = 1,
+				       .gang = gang));
+	last = add_node(graph, pass, NULL,
+			SLEY_NODE_SPEC(.after = &last, .nr_after = 1));
+	CHECK_EQ(sley_node_cancel(graph, last), 0);
+	sley_event_set(&all);
+	CHECK_EQ(sley_graph_wait(graph), -ECANCELED);
+	/* Nothing waits for those that have ended: no arrows. */
+	(void)add_node(graph, pass, NULL,
+		       SLEY_NODE_SPEC(.after = &first, .nr_after = 1));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+}
+
+TEST_WORKERS(s31_edges_of_a_graph_are_arrows_between_slices)
+{
+	struct sley_graph *graph = NULL;
+	struct sley_config config;
+	struct sley *rt;
+
+	begin();
+	config = tracing(path);
+	rt = start_with(&config);
+	CHECK_EQ(sley_graph_create(&graph, NULL), 0);
+	for (int round = 0; round < 3; round++)
+		run_graph(graph);
+	sley_graph_destroy(graph);
+	stop(rt);
+	read_trace(path);
+	CHECK_STR(lines, "");
+	CHECK_EQ(number("arrows"), 3 * (2 * NR_WIDE + 2));
+	CHECK_EQ(number("loose"), 0);
+	CHECK_EQ(number("overlaps"), 0);
+	end();
+}

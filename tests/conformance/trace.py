@@ -17,6 +17,8 @@
   open        asynchronous things that began and did not end, or the reverse
   async       those that did both
   renamed     threads with the name given in tests/conformance/trace.c
+  arrows      edges of graphs, from within a slice to within a later one
+  loose       ends of arrows that are not so
 """
 import collections
 import json
@@ -35,6 +37,7 @@ dropped = 0
 slices = []
 scopes = []
 asynchronous = collections.Counter()
+arrows = collections.defaultdict(dict)
 for event in trace["traceEvents"]:
     track = event["pid"], event["tid"]
     if event["ph"] == "M":
@@ -46,6 +49,12 @@ for event in trace["traceEvents"]:
         key = event["name"], event["id"]
         asynchronous[key] += 1 if event["ph"] == "b" else -1
         count["async"] += event["ph"] == "e"
+        continue
+    if event["ph"] in "sf":
+        assert (event["cat"], event["name"]) == ("graph", "edge"), event
+        assert event["ph"] not in arrows[event["id"]], event
+        assert event.get("bp") == ("e" if event["ph"] == "f" else None)
+        arrows[event["id"]][event["ph"]] = event
         continue
     if event["ph"] == "i" and event.get("cat") == "user":
         assert event["name"] == "here", event
@@ -89,6 +98,25 @@ for scope in scopes:
         other["tid"] == scope["tid"]
         and other["ts"] + 0.0005 < scope["ts"] < other["ts"] + other["dur"]
         and not within(scope, other) for other in scopes)
+
+
+def slice_at(event):
+    """The slice that an end of an arrow is bound to."""
+    for slice_ in slices:
+        if (slice_["tid"] == event["tid"] and
+                slice_["ts"] < event["ts"] < slice_["ts"] + slice_["dur"]):
+            return slice_
+    return None
+
+
+for arrow in arrows.values():
+    ends = [slice_at(arrow[end]) for end in "sf" if end in arrow]
+    if len(ends) < 2 or None in ends:
+        count["loose"] += 1
+    elif ends[0]["ts"] + ends[0]["dur"] > ends[1]["ts"] + 0.0005:
+        count["loose"] += 1
+    else:
+        count["arrows"] += 1
 count["open"] = sum(map(bool, asynchronous.values()))
 
 assert trace["otherData"]["dropped"] == dropped
@@ -96,5 +124,6 @@ count["dropped"] = dropped
 count["strangers"] = len(seen - ended)
 for key in ("tracks", "done", "blocked", "yielded", "unknown", "named",
             "strangers", "overlaps", "dropped", "outer", "inner", "other",
-            "stray", "crossed", "instants", "open", "async", "renamed"):
+            "stray", "crossed", "instants", "open", "async", "renamed",
+            "arrows", "loose"):
     print(key, count[key])

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * drawing.c - see drawing.h.
+ */
+#include "graph/drawing.h"
+
+#include "base/atomic.h"
+#include "os/clock.h"
+#include "os/symbol.h"
+
+#include <errno.h>
+
+/* ---- the copy ------------------------------------------------------------------------- */
+
+/*
+ * The words of a record come one by one.  One that has ended has all of them;
+ * before that it runs, whatever is there already.
+ */
+static void copy_fate(struct drawn_node *node,
+		      const struct picture_record *record, uint64_t now_ns)
+{
+	/* relaxed: see picture.h; so are all of these. */
+	uint64_t begin_ns = load_relaxed(&record->begin_ns);
+	/* relaxed: as above. */
+	uint64_t end_ns = load_relaxed(&record->end_ns);
+	/* relaxed: as above. */
+	uint32_t end = load_relaxed(&record->end);
+	enum sley_outcome outcome = picture_outcome(end);
+
+	/* relaxed: as above. */
+	node->code = load_relaxed(&record->code);
+	node->worker = picture_worker(end);
+	node->begin_ns = begin_ns;
+	if (!begin_ns)
+		node->state = DRAWN_WAITING;
+	else if (!end_ns || !outcome)
+		node->state = DRAWN_RUNNING;
+	else if (outcome == SLEY_OUTCOME_SUCCESS)
+		node->state = DRAWN_DONE;
+	else if (outcome == SLEY_OUTCOME_SKIPPED)
+		node->state = DRAWN_SKIPPED;
+	else
+		node->state = node->code ? DRAWN_FAILED : DRAWN_RUNNING;
+	if (node->state == DRAWN_RUNNING)
+		end_ns = now_ns;
+	if (drawn_has_run(node) && end_ns > begin_ns)
+		node->took_ns = end_ns - begin_ns;
+}
+
+static void copy_edges(struct drawing *drawing, const struct picture *picture,
+		       uint32_t to)
+{
+	const struct drawn_node *node = &drawing->node[to];
+
+	for (uint32_t i = 0; i < node->nr_edges; i++) {
+		uint32_t from = picture->edge[node->first_edge + i];
+
+		drawing->edge[node->first_edge + i] = (struct drawn_edge){
+			.from = from & ~PICTURE_ORDER_ONLY,
+			.to = to,
+			.order_only = from & PICTURE_ORDER_ONLY,
+		};
+	}
+}
+
+static size_t nodes_size(const struct drawing *drawing)
+{
+	return ((size_t)drawing->nr + 1) * sizeof(*drawing->node);
+}
+
+static size_t edges_size(const struct drawing *drawing)
+{
+	return ((size_t)drawing->nr_edges + 1) * sizeof(*drawing->edge);
+}
+
+int drawing_copy(struct drawing *drawing, const struct picture *picture)
+{
+	uint64_t now_ns = os_now();
+
+	*drawing = (struct drawing){
+		.mem = picture->mem,
+		.nr = picture->nr,
+		.nr_edges = picture->nr_edges,
+		.nr_left_out = picture->nr_left_out,
+		.nr_edges_left_out = picture->nr_edges_left_out,
+	};
+	drawing->node = mem_alloc(picture->mem, nodes_size(drawing));
+	drawing->edge = mem_alloc(picture->mem, edges_size(drawing));
+	if (!drawing->node || !drawing->edge) {
+		drawing_destroy(drawing);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < drawing->nr; i++) {
+		const struct picture_record *record = &picture->record[i];
+		struct drawn_node *node = &drawing->node[i];
+
+		node->name = record->name;
+		node->fn = record->fn;
+		node->depth = record->depth;
+		node->first_edge = record->first_edge;
+		node->nr_edges = record->nr_edges;
+		copy_fate(node, record, now_ns);
+		copy_edges(drawing, picture, i);
+	}
+	return 0;
+}
+
+void drawing_destroy(struct drawing *drawing)
+{
+	mem_free(drawing->mem, drawing->node, nodes_size(drawing));
+	mem_free(drawing->mem, drawing->edge, edges_size(drawing));
+}
+
+/* ---- what can be said of it -------------------------------------------------------------- */
+
+static bool has_ended(const struct drawn_node *node)
+{
+	return node->state >= DRAWN_DONE;
+}
+
+/* All it depends on has been looked at. */
+static void look_at(struct drawing *drawing, struct drawn_node *node)
+{
+	bool ready = true;
+
+	node->before = PICTURE_NONE;
+	for (uint32_t i = 0; i < node->nr_edges; i++) {
+		uint32_t number = node->first_edge + i;
+		struct drawn_edge *edge = &drawing->edge[number];
+		const struct drawn_node *from = &drawing->node[edge->from];
+
+		ready = ready && has_ended(from);
+		edge->poisoned = !edge->order_only &&
+				 node->state == DRAWN_SKIPPED &&
+				 from->state >= DRAWN_FAILED;
+		if (from->rank >= node->rank)
+			node->rank = from->rank + 1;
+		if (from->path_ns > node->path_ns) {
+			node->path_ns = from->path_ns;
+			node->before = number;
+		}
+	}
+	node->path_ns += node->took_ns;
+	if (node->state == DRAWN_WAITING && ready)
+		node->state = DRAWN_READY;
+}
+
+static void mark_critical(struct drawing *drawing, uint32_t last)
+{
+	struct drawn_node *node = &drawing->node[last];
+
+	drawing->critical_ns = node->path_ns;
+	node->critical = true;
+	while (node->before != PICTURE_NONE) {
+		struct drawn_edge *edge = &drawing->edge[node->before];
+
+		edge->critical = true;
+		node = &drawing->node[edge->from];
+		node->critical = true;
+	}
+}
+
+void drawing_compute(struct drawing *drawing)
+{
+	uint64_t first_ns = UINT64_MAX, last_ns = 0, longest_ns = 0;
+	uint32_t last = PICTURE_NONE;
+
+	for (uint32_t i = 0; i < drawing->nr; i++) {
+		struct drawn_node *node = &drawing->node[i];
+
+		look_at(drawing, node);
+		drawing->count[node->state]++;
+		if (node->rank >= drawing->nr_ranks)
+			drawing->nr_ranks = node->rank + 1;
+		if (!drawn_has_run(node))
+			continue;
+		if (node->begin_ns < first_ns)
+			first_ns = node->begin_ns;
+		if (node->begin_ns + node->took_ns > last_ns)
+			last_ns = node->begin_ns + node->took_ns;
+		if (node->path_ns > longest_ns) {
+			longest_ns = node->path_ns;
+			last = i;
+		}
+	}
+	if (last == PICTURE_NONE)
+		return;
+	drawing->total_ns = last_ns - first_ns;
+	mark_critical(drawing, last);
+}
+
+const char *drawn_name(const struct drawn_node *node, char text[DRAWN_NAME])
+{
+	const void *code;
+
+	if (node->name)
+		return node->name;
+	/* A function's address, as those who print it know it. */
+	code = (const void *)(uintptr_t)node->fn;
+	os_symbol(text, DRAWN_NAME, code);
+	return text;
+}

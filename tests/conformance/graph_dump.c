@@ -1,0 +1,772 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph_dump.c - pictures of graphs: S31.
+ *
+ * What is in a picture is read from the DOT text, line by line.  That of the SVG is
+ * checked for its form, by a reader of as much of XML as is used, and for boxes
+ * that stand in each other's way.
+ */
+#include "conformance/graph.h"
+
+#include <stdio.h>
+
+/* Colours, as the library has them. */
+#define WAITING "#f4f5f7"
+#define READY "#e3effd"
+#define RUNNING "#fff1c9"
+#define DONE "#ddf3e4"
+#define FAILED "#ffd9d9"
+#define SKIPPED "#f3e8f7"
+#define POISONED "color=\"#d11a2a\""
+#define BOLD "penwidth=2.5"
+#define DASHED "style=dashed"
+
+static char text[4 << 20];
+static size_t length;
+
+static int take_text(void *arg, const char *piece, size_t size)
+{
+	(void)arg;
+	CHECK_LT(length + size, sizeof(text));
+	memcpy(text + length, piece, size);
+	length += size;
+	text[length] = '\0';
+	return 0;
+}
+
+static void dump(struct sley_graph *graph, enum sley_dump_format format)
+{
+	length = 0;
+	text[0] = '\0';
+	CHECK_EQ(sley_graph_dump(graph, format, take_text, NULL), 0);
+}
+
+/* ---- the form of it ------------------------------------------------------------------ */
+
+static bool is_name(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || c == '-' || c == ':';
+}
+
+static const char *skip_name(const char *at)
+{
+	CHECK(is_name(*at));
+	while (is_name(*at))
+		at++;
+	return at;
+}
+
+/* Text up to one of @ends; entities are whole. */
+static const char *skip_text(const char *at, const char *ends)
+{
+	for (; !strchr(ends, *at); at++) {
+		unsigned char c = (unsigned char)*at;
+
+		CHECK(c >= 0x20 || c == '\n');
+		CHECK(c != '<');
+		if (c == '&')
+			CHECK(!strncmp(at, "&amp;", 5) ||
+			      !strncmp(at, "&lt;", 4) ||
+			      !strncmp(at, "&gt;", 4) ||
+			      !strncmp(at, "&quot;", 6));
+	}
+	return at;
+}
+
+static const char *skip_attributes(const char *at)
+{
+	while (*at == ' ') {
+		at = skip_name(at + 1);
+		CHECK(at[0] == '=' && at[1] == '"');
+		at = skip_text(at + 2, "\"");
+		CHECK(*at == '"');
+		at++;
+	}
+	return at;
+}
+
+/* Elements are closed in the order in which they were opened, and there is one. */
+static void check_xml(void)
+{
+	const char *open[32], *at = text;
+	size_t nr = 0, nr_roots = 0;
+
+	while (*(at = skip_text(at, "<"))) {
+		const char *name = at + 1 + (at[1] == '/');
+		size_t size = (size_t)(skip_name(name) - name);
+
+		if (at[1] == '/') {
+			CHECK_GT(nr, 0);
+			nr--;
+			CHECK(!strncmp(open[nr], name, size + 1) ||
+			      open[nr][size] == ' ');
+			CHECK(!strncmp(open[nr], name, size));
+			at = name + size;
+		} else {
+			CHECK_LT(nr, ARRAY_SIZE(open));
+			nr_roots += !nr;
+			open[nr++] = name;
+			at = skip_attributes(name + size);
+			if (*at == '/') {
+				at++;
+				nr--;
+			}
+		}
+		CHECK(*at == '>');
+		at++;
+		CHECK(nr || !strcmp(at, "\n"));
+		if (!nr)
+			break;
+	}
+	CHECK_EQ(nr, 0);
+	CHECK_EQ(nr_roots, 1);
+}
+
+/* Quotes are closed in their line, and braces at the end. */
+static void check_dot(void)
+{
+	bool quoted = false;
+
+	CHECK(!strncmp(text, "digraph \"", 9));
+	CHECK(length > 3 && !strcmp(text + length - 3, "\n}\n"));
+	for (const char *at = text; *at; at++) {
+		CHECK((unsigned char)*at >= 0x20 || *at == '\n' || *at == '\t');
+		if (quoted && *at == '\\') {
+			at++;
+			CHECK(*at == '"' || *at == '\\' || *at == 'n');
+		} else if (*at == '"') {
+			quoted = !quoted;
+		} else {
+			CHECK(*at != '\n' || !quoted);
+		}
+	}
+	CHECK(!quoted);
+}
+
+static int count(const char *word)
+{
+	int nr = 0;
+
+	for (const char *at = text; (at = strstr(at, word)); at++)
+		nr++;
+	return nr;
+}
+
+/* The line that begins so, in the DOT text; NULL: none. */
+static const char *line(const char *begin)
+{
+	static char copy[1024];
+	char with_tab[100];
+	const char *at;
+
+	(void)snprintf(with_tab, sizeof(with_tab), "\n\t%s", begin);
+	at = strstr(text, with_tab);
+	if (!at)
+		return NULL;
+	(void)snprintf(copy, sizeof(copy), "%.*s", (int)strcspn(at + 1, "\n"),
+		       at + 1);
+	return copy;
+}
+
+static bool line_has(const char *begin, const char *word)
+{
+	const char *found = line(begin);
+
+	return found && strstr(found, word);
+}
+
+/* Both, and all of the form they should have. */
+static void check_dump(struct sley_graph *graph)
+{
+	dump(graph, SLEY_DUMP_SVG);
+	check_xml();
+	dump(graph, SLEY_DUMP_DOT);
+	check_dot();
+}
+
+/* ---- nodes ------------------------------------------------------------------------------ */
+
+static sley_node add(struct sley_graph *graph, sley_node_fn *fn, void *arg,
+		     const struct sley_node_spec *rest)
+{
+	struct sley_node_spec spec = *rest;
+	sley_node id = SLEY_NO_NODE;
+
+	spec.fn = fn;
+	spec.arg = arg;
+	CHECK_EQ(sley_graph_submit(graph, &id, &spec), 0);
+	return id;
+}
+
+static int do_nothing(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+static int fail(void *arg)
+{
+	(void)arg;
+	return -ENOENT;
+}
+
+static struct sley_graph *drawn(void)
+{
+	return graph_new(SLEY_GRAPH_OPTIONS(.picture = true));
+}
+
+TEST_WORKERS(s31_a_picture_has_each_node_and_what_it_depends_on)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	sley_node a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(.name = "a"));
+	sley_node b =
+		add(graph, do_nothing, NULL,
+		    SLEY_NODE_SPEC(.name = "b", .after = &a, .nr_after = 1));
+	sley_node c =
+		add(graph, do_nothing, NULL,
+		    SLEY_NODE_SPEC(.name = "c", .order = &a, .nr_order = 1));
+
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.after = (sley_node[]){ b, c, b },
+				 .nr_after = 3, .order = &c, .nr_order = 1));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK(strstr(text, "4 nodes, 4 edges") != NULL);
+	CHECK_EQ(count(" -> "), 4);
+	CHECK(line_has("n0 [label=\"a\\n", DONE));
+	CHECK(line_has("n1 [label=\"b\\n", DONE));
+	CHECK(line_has("n3 [", DONE));
+	CHECK(line("n0 -> n1 ") && !line_has("n0 -> n1 ", DASHED));
+	CHECK(line_has("n0 -> n2 ", DASHED));
+	CHECK(line("n1 -> n3 ") && !line_has("n1 -> n3 ", DASHED));
+	CHECK(line("n2 -> n3 ") && !line_has("n2 -> n3 ", DASHED));
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+static void await_end(struct sley_graph *graph, sley_node id)
+{
+	while (sley_node_outcome(graph, id, NULL) == SLEY_OUTCOME_NONE)
+		(void)sley_sleep(SLEY_MSEC / 10);
+}
+
+TEST_WORKERS(s31_edges_from_nodes_that_are_gone_are_drawn)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	sley_node id = SLEY_NO_NODE, first = SLEY_NO_NODE;
+	char name[32];
+	int shared = 0;
+
+	/* Their places are taken again and again. */
+	for (int i = 0; i < 20; i++) {
+		struct sley_access use = SLEY_INOUT(shared);
+
+		id = add(graph, do_nothing, NULL,
+			 SLEY_NODE_SPEC(.access = &use, .nr_access = 1));
+		if (!i)
+			first = id;
+		await_end(graph, id);
+	}
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.after = &first, .nr_after = 1));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK_EQ(count(" -> "), 20);
+	for (int i = 1; i < 20; i++) {
+		(void)snprintf(name, sizeof(name), "n%d -> n%d ", i - 1, i);
+		CHECK(line(name) != NULL);
+	}
+	CHECK(line("n0 -> n20 ") != NULL);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s31_what_failed_and_what_it_took_along_is_marked)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	sley_node a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+	sley_node b = add(graph, fail, NULL,
+			  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
+	sley_node c = add(graph, do_nothing, NULL,
+			  SLEY_NODE_SPEC(.after = &b, .nr_after = 1));
+
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.after = (sley_node[]){ a, c },
+				 .nr_after = 2));
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.order = &b, .nr_order = 1));
+	CHECK_EQ(sley_graph_wait(graph), -ENOENT);
+	check_dump(graph);
+	CHECK(line_has("n0 [", DONE));
+	CHECK(line_has("n1 [", FAILED));
+	CHECK(line_has("n1 [", "No such file"));
+	CHECK(line_has("n2 [", SKIPPED));
+	CHECK(line_has("n3 [", SKIPPED));
+	CHECK(line_has("n4 [", DONE));
+	CHECK(!line_has("n0 -> n1 ", POISONED));
+	CHECK(line_has("n1 -> n2 ", POISONED));
+	CHECK(line_has("n2 -> n3 ", POISONED));
+	CHECK(!line_has("n0 -> n3 ", POISONED));
+	CHECK(!line_has("n1 -> n4 ", POISONED));
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+struct meeting {
+	atomic_bool came;
+	struct sley_event go;
+};
+
+static int meet(void *arg)
+{
+	struct meeting *meeting = arg;
+
+	atomic_store(&meeting->came, true);
+	sley_event_wait(&meeting->go);
+	return 0;
+}
+
+static void await_meeting(struct meeting *meeting)
+{
+	while (!atomic_load(&meeting->came))
+		(void)sley_sleep(SLEY_MSEC / 10);
+}
+
+TEST_WORKERS(s31_a_picture_of_a_graph_that_runs_says_so)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	struct meeting meeting = { .go = SLEY_EVENT_INIT };
+	sley_node a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+	sley_node b = add(graph, meet, &meeting,
+			  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
+
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.after = &b, .nr_after = 1));
+	await_meeting(&meeting);
+	check_dump(graph);
+	CHECK(line_has("n0 [", DONE));
+	CHECK(line_has("n1 [", RUNNING));
+	CHECK(line_has("n2 [", WAITING));
+	sley_event_set(&meeting.go);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK_EQ(count(DONE), 3);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+static int wait_at_gate(void *arg)
+{
+	gate_hold(arg);
+	return 0;
+}
+
+TEST(s31_a_node_that_misses_nobody_and_has_no_worker_is_ready)
+{
+	struct sley_config config = config_of(1);
+	struct sley *rt = start_with(&config);
+	struct sley_graph *graph = drawn();
+	struct gate gate = { 0 };
+	sley_node a;
+
+	(void)add(graph, wait_at_gate, &gate, SLEY_NODE_SPEC(0));
+	CHECK_EVENTUALLY(atomic_load(&gate.held) == 1);
+	a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
+	check_dump(graph);
+	CHECK(line_has("n0 [", RUNNING));
+	CHECK(line_has("n1 [", READY));
+	CHECK(line_has("n2 [", WAITING));
+	gate_open(&gate);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+static int nap(void *arg)
+{
+	(void)arg;
+	return sley_sleep(800 * SLEY_MSEC);
+}
+
+TEST(s31_the_chain_that_took_longest_is_bold)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	sley_node a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+	sley_node b = add(graph, do_nothing, NULL,
+			  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
+	sley_node c = add(graph, nap, NULL,
+			  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
+
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.after = (sley_node[]){ b, c },
+				 .nr_after = 2));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK(line_has("n2 [", BOLD));
+	CHECK(line_has("n0 -> n2 ", BOLD));
+	CHECK(line_has("n2 -> n3 ", BOLD));
+	CHECK(line("n1 [") && !line_has("n1 [", BOLD));
+	CHECK(line("n0 -> n1 ") && !line_has("n0 -> n1 ", BOLD));
+	CHECK(line("n1 -> n3 ") && !line_has("n1 -> n3 ", BOLD));
+	CHECK(strstr(text, "critical path ") != NULL);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* ---- its bounds --------------------------------------------------------------------------- */
+
+TEST_WORKERS(s31_what_a_picture_has_no_room_for_is_counted)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(
+		SLEY_GRAPH_OPTIONS(.picture = true, .max_picture = 4));
+	sley_node last = SLEY_NO_NODE;
+
+	for (int i = 0; i < 10; i++)
+		last = add(graph, do_nothing, NULL,
+			   SLEY_NODE_SPEC(.after = &last, .nr_after = 1));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK_EQ(count(" -> "), 3);
+	CHECK_EQ(count(" [label="), 4);
+	CHECK(strstr(text, "6 more nodes left out") != NULL);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST(s31_edges_that_a_picture_has_no_room_for_are_counted)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(
+		SLEY_GRAPH_OPTIONS(.picture = true, .max_picture = 40));
+	sley_node all[40];
+
+	/* 780 edges, and room for eight each. */
+	for (uint32_t i = 0; i < 40; i++)
+		all[i] = add(graph, do_nothing, NULL,
+			     SLEY_NODE_SPEC(.after = all, .nr_after = i));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK_EQ(count(" -> "), 320);
+	CHECK(strstr(text, "460 more edges left out") != NULL);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s31_a_picture_begins_anew_with_the_first_node_after_a_wait)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	sley_node a;
+
+	check_dump(graph);
+	CHECK(strstr(text, "0 nodes, 0 edges") != NULL);
+	a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(.name = "old"));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK(strstr(text, "old") != NULL);
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.name = "new", .after = &a, .nr_after = 1));
+	(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(.name = "new"));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK(strstr(text, "old") == NULL);
+	CHECK(strstr(text, "2 nodes, 0 edges") != NULL);
+	CHECK_EQ(count(DONE), 2);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s31_without_a_picture_there_is_no_memory_for_it)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	atomic_int done = 0;
+	size_t before, after;
+
+	for (int i = 0; i < 10; i++)
+		(void)counts(graph, &done, NULL, 0);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	before = test_allocated();
+	CHECK_EQ(sley_graph_dump(graph, SLEY_DUMP_DOT, take_text, NULL),
+		 -EINVAL);
+	for (int i = 0; i < 10; i++)
+		(void)counts(graph, &done, NULL, 0);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	after = test_allocated();
+	CHECK_EQ(after, before);
+	sley_graph_destroy(graph);
+	before = test_allocated();
+	graph = drawn();
+	CHECK_GT(test_allocated(), before + 4096 * sizeof(void *));
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* ---- what is refused -------------------------------------------------------------------- */
+
+static int nr_calls;
+
+static int refuse(void *arg, const char *piece, size_t size)
+{
+	(void)arg;
+	(void)piece;
+	(void)size;
+	nr_calls++;
+	return -EPIPE;
+}
+
+TEST_WORKERS(s31_an_error_of_who_takes_the_text_ends_it)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+
+	for (int i = 0; i < 500; i++)
+		(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+	for (int format = SLEY_DUMP_DOT; format <= SLEY_DUMP_SVG; format++) {
+		nr_calls = 0;
+		CHECK_EQ(sley_graph_dump(graph, format, refuse, NULL), -EPIPE);
+		CHECK_EQ(nr_calls, 1);
+	}
+	CHECK_EQ(sley_graph_dump(graph, 2, refuse, NULL), -EINVAL);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST(s31_a_picture_that_is_too_large_is_refused)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = NULL;
+
+	CHECK_EQ(sley_graph_create(&graph,
+				   SLEY_GRAPH_OPTIONS(.picture = true,
+						      .max_picture =
+							      (1u << 20) + 1)),
+		 -EINVAL);
+	CHECK(graph == NULL);
+	stop(rt);
+}
+
+/* The n-th allocation fails: all are tried. */
+TEST(s31_a_picture_without_memory_leaves_nothing_behind)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	int64_t before = test_allocated();
+	int err = -ENOMEM;
+
+	for (int n = 0; err; n++) {
+		struct sley_graph *other = NULL;
+
+		CHECK_LT(n, 20);
+		test_fail_allocation_after(n);
+		err = sley_graph_create(&other,
+					SLEY_GRAPH_OPTIONS(.picture = true));
+		test_fail_allocation_after(-1);
+		CHECK(err == 0 || err == -ENOMEM);
+		CHECK(err == 0 || other == NULL);
+		sley_graph_destroy(other);
+		CHECK_EQ(test_allocated(), before);
+	}
+	(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	before = test_allocated();
+	err = -ENOMEM;
+	for (int n = 0; err; n++) {
+		CHECK_LT(n, 20);
+		length = 0;
+		test_fail_allocation_after(n);
+		err = sley_graph_dump(graph, SLEY_DUMP_SVG, take_text, NULL);
+		test_fail_allocation_after(-1);
+		CHECK(err == 0 || err == -ENOMEM);
+		CHECK(err == 0 || length == 0);
+		CHECK_EQ(test_allocated(), before);
+	}
+	check_xml();
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* ---- text ---------------------------------------------------------------------------------- */
+
+TEST(s31_names_are_text_whatever_they_are)
+{
+	static char long_name[1000];
+	struct sley *rt = start();
+	struct sley_graph *graph =
+		graph_new(SLEY_GRAPH_OPTIONS(.picture = true,
+					     .name = "a \"<graph>\" & \\more"));
+
+	memset(long_name, 'x', sizeof(long_name) - 1);
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.name = "<a href=\"\">&amp;\\n</a>"));
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.name = "\001\037\177\n\t\200\377\303("));
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.name = "\357\277\277\355\240\200"));
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.name = "\303\244\342\202\254"));
+	(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(.name = ""));
+	(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(.name = long_name));
+	(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK(line_has("n0 [", "<a href=\\\"\\\">&amp;amp;\\\\n</a>\\n"));
+	CHECK(line_has("n1 [", "\"????\?\?\?\?(\\n"));
+	CHECK(line_has("n2 [", "\"\?\?\?\?\\n"));
+	CHECK(line_has("n3 [", "\"\303\244\342\202\254\\n"));
+	CHECK(line_has("n5 [", "xxxx\\n"));
+	dump(graph, SLEY_DUMP_SVG);
+	CHECK(strstr(text,
+		     "&lt;a href=&quot;&quot;&gt;&amp;amp;\\n&lt;/a&gt;"));
+	CHECK(strstr(text, "xxxx\342\200\246</text>"));
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* ---- while it runs --------------------------------------------------------------------------- */
+
+static void dump_often(void *arg)
+{
+	for (int i = 0; i < 20; i++) {
+		check_dump(arg);
+		sley_yield();
+	}
+}
+
+TEST_WORKERS(s31_a_graph_is_drawn_while_it_is_built_and_runs)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(
+		SLEY_GRAPH_OPTIONS(.picture = true, .max_picture = 100));
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task artist;
+	atomic_int done = 0;
+	int nr = 0;
+
+	sley_spawn(&group, &artist, dump_often, graph);
+	for (int round = 0; round < test_scale(20); round++) {
+		sley_node last[3] = { SLEY_NO_NODE };
+
+		for (int i = 0; i < 150; i++, nr++)
+			last[i % 3] = counts(graph, &done, last, 3);
+		CHECK_EQ(sley_graph_wait(graph), 0);
+		sley_yield();
+	}
+	sley_join(&group);
+	check_dump(graph);
+	CHECK_EQ(count(DONE), 100);
+	CHECK_EQ(done, nr);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s31_a_gang_is_one_node_of_the_picture)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	sley_node a = add(graph, do_nothing, NULL,
+			  SLEY_NODE_SPEC(.gang = (uint32_t)nr_runners()));
+
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK_EQ(count(" [label="), 2);
+	CHECK_EQ(count(DONE), 2);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* ---- where things are --------------------------------------------------------------------------- */
+
+struct box {
+	long x, y, width, height;
+};
+
+static long number_at(const char *at, const char *key)
+{
+	const char *found = strstr(at, key);
+
+	CHECK(found != NULL);
+	return strtol(found + strlen(key), NULL, 10);
+}
+
+/* Of the nodes; those of the legend have no title. */
+static int read_boxes(struct box *box, int max)
+{
+	const char *at = text;
+	int nr = 0;
+
+	while ((at = strstr(at, "</title>"))) {
+		at = strstr(at, "<rect class=\"b\"");
+		CHECK(at != NULL);
+		CHECK_LT(nr, max);
+		box[nr++] = (struct box){ number_at(at, " x=\""),
+					  number_at(at, " y=\""),
+					  number_at(at, " width=\""),
+					  number_at(at, " height=\"") };
+	}
+	return nr;
+}
+
+static void check_boxes(int expected)
+{
+	static struct box box[400];
+	int nr = read_boxes(box, 400);
+	long width = number_at(text,
+			       "<svg xmlns=\"http://www.w3.org/2000/svg\" "
+			       "width=\"");
+	long height = number_at(text, " height=\"");
+
+	CHECK_EQ(nr, expected);
+	for (int i = 0; i < nr; i++) {
+		CHECK(box[i].x > 0 && box[i].x + box[i].width < width);
+		CHECK(box[i].y > 0 && box[i].y + box[i].height < height);
+		for (int k = 0; k < i; k++)
+			CHECK(box[k].y != box[i].y ||
+			      labs(box[k].x - box[i].x) >= box[i].width);
+	}
+}
+
+/* The boxes of who is waited for stand above. */
+TEST(s31_boxes_do_not_overlap_whatever_the_graph)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	sley_node all[200];
+
+	for (int size = 0; size <= 200; size = size * 2 + 1) {
+		int nr_edges = 0;
+
+		for (int i = 0; i < size; i++) {
+			sley_node after[4];
+			uint32_t nr = i ? (uint32_t)test_random(4) : 0;
+
+			for (uint32_t k = 0; k < nr; k++)
+				after[k] = all[test_random((uint64_t)i)];
+			all[i] = add(graph, do_nothing, NULL,
+				     SLEY_NODE_SPEC(.after = after,
+						    .nr_after = nr));
+		}
+		CHECK_EQ(sley_graph_wait(graph), 0);
+		dump(graph, SLEY_DUMP_DOT);
+		nr_edges = count(" -> ");
+		dump(graph, SLEY_DUMP_SVG);
+		check_xml();
+		check_boxes(size);
+		CHECK_EQ(count("marker-end"), nr_edges);
+	}
+	sley_graph_destroy(graph);
+	stop(rt);
+}
