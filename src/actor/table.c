@@ -48,9 +48,10 @@ static struct pool places = {
 	.adopt = adopt,
 };
 
-/* The pool is empty, too. */
+/* The pool is empty, too.  It may not have been used, and its lock be held. */
 static void enter_child(void)
 {
+	places.lock = (struct spinlock){ 0 };
 	for (uint32_t i = 0; i <= nr_chunks && i < TABLE_CHUNKS; i++)
 		/* relaxed: there is one thread. */
 		store_relaxed(&sley__table[i], NULL);
@@ -58,7 +59,6 @@ static void enter_child(void)
 
 __attribute__((constructor)) static void watch_forks(void)
 {
-	pool_know(&places);
 	os_fork_watch(NULL, NULL, enter_child);
 }
 

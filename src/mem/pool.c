@@ -83,7 +83,7 @@ static struct pool_magazine unpack(const struct pool *pool, struct haul *haul)
 static struct spinlock known_lock;
 static struct pool *known; /* whose lock was ever taken (known_lock) */
 
-void pool_know(struct pool *pool)
+static void know(struct pool *pool)
 {
 	/* relaxed: a glance; the lock decides. */
 	if (likely(load_relaxed(&pool->known)))
@@ -167,7 +167,7 @@ static void *get_without_cache(struct pool *pool)
 {
 	struct pool_magazine magazine;
 
-	pool_know(pool);
+	know(pool);
 	do {
 		struct haul haul;
 
@@ -182,7 +182,7 @@ void *pool_get_slow(struct pool *pool, struct pool_cache *cache)
 {
 	if (!cache)
 		return get_without_cache(pool);
-	pool_know(pool);
+	know(pool);
 	cache->pool = pool;
 	if (cache->previous.nr) {
 		cache->loaded = cache->previous;

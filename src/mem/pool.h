@@ -72,12 +72,6 @@ struct pool {
 	struct pool *next_known;
 };
 
-/*
- * Before its lock is taken by others than this file for the first time: the child of
- * a fork() finds the locks of all pools that are known free.
- */
-void pool_know(struct pool *pool);
-
 /* The slow ways. */
 must_check void *pool_get_slow(struct pool *pool, struct pool_cache *cache);
 void pool_put_slow(struct pool *pool, struct pool_cache *cache, void *object);
