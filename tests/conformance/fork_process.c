@@ -3,7 +3,9 @@
  * fork_process.c - a process with a runtime that calls fork(2): what the child
  * is told, what it may do, and that the parent notices nothing.
  */
+#include <dirent.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -461,11 +463,48 @@ TEST_WORKERS(a_child_of_a_task_takes_signals)
 
 static struct sley_event waited_for = SLEY_EVENT_INIT;
 static struct sley_task waiting[8];
+static atomic_int nr_begun;
 
 static void wait_for_event(void *arg)
 {
 	(void)arg;
+	atomic_fetch_add(&nr_begun, 1);
 	(void)!sley_event_wait(&waited_for);
+}
+
+/* What the kernel says that a thread of ours does. */
+static bool reads(const char *thread, const char *file, const char *word)
+{
+	char path[300], text[100] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%s/%s", thread, file);
+	f = fopen(path, "r");
+	if (f) {
+		if (!fgets(text, sizeof(text), f))
+			text[0] = 0;
+		fclose(f);
+	}
+	return strstr(text, word);
+}
+
+/*
+ * All tasks wait, and no worker is about to: one that is has the lock of the event,
+ * and the child would find it locked for ever.
+ */
+static bool all_wait(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *entry;
+	bool asleep = dir && atomic_load(&nr_begun) == 8;
+
+	while (asleep && (entry = readdir(dir))) {
+		if (reads(entry->d_name, "comm", "sley-"))
+			asleep = reads(entry->d_name, "wchan", "futex");
+	}
+	if (dir)
+		closedir(dir);
+	return asleep;
 }
 
 static void disturb_old_tasks(void *arg)
@@ -489,13 +528,14 @@ static void wake_the_dead(bool migratable)
 	int i;
 
 	config.migratable = migratable;
+	atomic_store(&nr_begun, 0);
 	rt = start_with(&config);
 	for (i = 0; i < 8; i++)
 		sley_spawn(&group, &waiting[i], wait_for_event, NULL);
 	if (is_single())
 		(void)!sley_sleep(2 * SLEY_MSEC);
 	else
-		test_nap_ms(20);
+		CHECK_EVENTUALLY(all_wait());
 	child_succeeds(disturb_old_tasks, NULL);
 	sley_event_set(&waited_for);
 	sley_join(&group);
