@@ -41,7 +41,7 @@ SLEY_BEGIN_DECLS
 	  "a gang has no more members than there are workers that may run it") \
 	X(SLEY_EARENA, -4107,                                                  \
 	  "no room in the arena of the graph (.arena_bytes), and nothing is "  \
-	  "about to leave it: drop buffers, or close their scopes")      \
+	  "about to leave it: drop buffers, or close their scopes")            \
 	X(SLEY_ECHILD, -4108, "the child process that should run it has ended")
 
 #define SLEY_ERROR_ENUM(name, value, text) name = value,
