@@ -17,6 +17,10 @@
  * them, and all of them before there is more memory for others.  So there is memory
  * for about twice as many entries as there are with nodes that are not over.
  *
+ * Its edges: an entry that was written over in part counts as a whole.  So who reads
+ * what was written over waits for the old writer, too, and needs it; if that one has
+ * failed, it is skipped for nothing.  And who overlaps many looks at each of them.
+ *
  * Rejected: to cut entries where they overlap, so that each byte is in one only.  A
  * node then finds fewer that are there for other bytes of the same range, but each
  * cut copies the readers, and a program that names rows and columns cuts everything
