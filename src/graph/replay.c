@@ -14,6 +14,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define RELEASE_MAX 64 /* consumers that are let go at a time */
+
 /* ---- the turn ------------------------------------------------------------------- */
 
 static bool is_cancelled(const struct step *step)
@@ -55,8 +57,8 @@ void replay_turn(void *task)
 		step->outcome = SLEY_OUTCOME_FAILURE;
 }
 
-/* Node 0: those that wait for nobody else are let go when it ends. */
-static void begin_turn(void *task)
+/* Of node 0, and of one that goes on letting its consumers go: nothing is called. */
+static void empty_turn(void *task)
 {
 	(void)task;
 }
@@ -91,15 +93,14 @@ static noinline void fail_consumers(struct step *step)
 }
 
 /*
- * Counts it off with its consumers; returns the first one that may start, or NULL.
- * The first one, since those were recorded in the order of the program: its data is
- * what comes next in memory, as a rule, and so is the step.
+ * Counts it off with consumers; returns the first one that may start, or NULL.  The
+ * first one, since those were recorded in the order of the program: its data is what
+ * comes next in memory, as a rule, and so is the step.
  */
-static inline struct step *release_consumers(struct worker *worker,
-					     struct step *step)
+static inline struct step *release(struct worker *worker, struct step *step,
+				   const uint32_t *edge, uint32_t nr)
 {
-	const uint32_t *edge = step_edges(step);
-	const uint32_t *end = edge + step->nr_edges;
+	const uint32_t *end = edge + nr;
 	struct step *kept = NULL;
 
 	for (; edge < end; edge++) {
@@ -113,6 +114,41 @@ static inline struct step *release_consumers(struct worker *worker,
 			kept = to;
 	}
 	return kept;
+}
+
+/*
+ * Who has many consumers lets some go, then takes its place behind them in the queue
+ * with the rest.  So they do not flood the shared queue, and whoever comes to the
+ * rest first goes on with it, here or elsewhere.
+ */
+static noinline struct step *release_some(struct worker *worker,
+					  struct step *step)
+{
+	uint32_t from = step->nr_released;
+	uint32_t nr = (uint32_t)chaos_few(RELEASE_MAX, 2);
+	struct step *kept;
+
+	if (nr >= step->nr_edges - from) {
+		nr = step->nr_edges - from;
+		step->nr_released = 0;
+		step->task.fn = step == step->run->step ? empty_turn
+							: replay_turn;
+		return release(worker, step, step->edges + from, nr);
+	}
+	step->nr_released = from + nr;
+	step->task.fn = empty_turn;
+	kept = release(worker, step, step->edges + from, nr);
+	step_ready(step);
+	place_spawned(worker, &step->task);
+	return kept;
+}
+
+static inline struct step *release_consumers(struct worker *worker,
+					     struct step *step)
+{
+	if (unlikely(step->nr_edges > STEP_EDGES))
+		return release_some(worker, step);
+	return release(worker, step, step->edge, step->nr_edges);
 }
 
 static inline struct tally *tally_of(struct replay *run,
@@ -154,7 +190,7 @@ static struct sley_task *after_turn(struct worker *worker,
 	bool holds;
 
 	turn_end(task);
-	if (unlikely(step->code < 0))
+	if (unlikely(step->code < 0 && task->fn == replay_turn))
 		fail_consumers(step);
 	if (!step->nr_edges)
 		tally->nr++;
@@ -242,7 +278,7 @@ struct replay *replay_create(struct sley_plan *plan)
 	run->step = (struct step *)(void *)((char *)run + head_size(plan->rt));
 	for (uint32_t i = 0; i < plan->nr; i++)
 		build(&run->step[i], run, &plan->record[i]);
-	run->step[0].task.fn = begin_turn;
+	run->step[0].task.fn = empty_turn;
 	return run;
 }
 

@@ -54,7 +54,10 @@ struct step {
 	uint32_t nr_edges;
 	union {
 		uint32_t edge[STEP_EDGES];
-		const uint32_t *edges; /* if there are more                   */
+		struct { /* if there are more */
+			const uint32_t *edges;
+			uint32_t nr_released; /* so far */
+		};
 	};
 };
 

@@ -479,6 +479,34 @@ TEST_WORKERS(
 	stop(rt);
 }
 
+TEST_WORKERS(m33_one_that_fails_takes_a_thousand_along)
+{
+	struct sley *rt = start();
+	struct sley_plan *plan = plan_new();
+	atomic_int needs = 0, anyway = 0;
+	sley_node root = record(plan, SLEY_NODE_SPEC(.fn = may_fail));
+	sley_node some = SLEY_NO_NODE;
+
+	for (int i = 0; i < 1000; i++) {
+		some = plan_counts(plan, &needs, &root, 1);
+		(void)record(plan,
+			     SLEY_NODE_SPEC(.fn = count_up, .arg = &anyway,
+					    .order = &root, .nr_order = 1));
+	}
+	CHECK_EQ(sley_plan_seal(plan), 0);
+	for (int i = 1; i <= 10; i++) {
+		int says = i % 2 ? -EIO : 0;
+
+		CHECK_EQ(sley_plan_run(plan, &says), says);
+		CHECK_EQ(sley_plan_outcome(plan, some, NULL),
+			 says ? SLEY_OUTCOME_SKIPPED : SLEY_OUTCOME_SUCCESS);
+		CHECK_EQ(needs, i / 2 * 1000);
+		CHECK_EQ(anyway, i * 1000);
+	}
+	sley_plan_destroy(plan);
+	stop(rt);
+}
+
 struct waits {
 	struct sley_event event;
 	atomic_int waiting, cancelled;
