@@ -396,6 +396,8 @@ TEST(a_process_that_was_forked_has_none_of_them_and_may_have_its_own)
 	int status;
 	pid_t pid;
 
+	if (test_sanitizer())
+		test_skip("sanitizers do not survive fork() with threads");
 	begin_children();
 	child = child_new(NULL);
 	pid = fork();
