@@ -4,7 +4,8 @@
  *
  *   ns         there and back; both sides look for the other all the time, each on
  *              a CPU of its own
- *   stream_ns  the same for each of many callers, which sleep
+ *   stream_ns  each of the calls of many tasks
+ *   asleep_ns  the same where nobody looks before it sleeps
  *   p50_ns     there and back after a pause; everybody sleeps in between
  */
 #include "rows.h"
@@ -74,21 +75,28 @@ static void call_often(void *arg)
 		call(c, i);
 }
 
-static void streaming(void *arg)
+static void stream(const struct measure *m, const char *metric,
+		   uint64_t spin_ns)
 {
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_task tasks[CHILD_CALLERS];
-	struct callers c = { .m = arg };
+	struct callers c = { .m = m };
 	uint64_t start;
 
 	c.each = measure_size(c.m, CHILD_TRIPS) / CHILD_CALLERS;
-	create(&c, SLEY_CHILD_NO_SPIN);
+	create(&c, spin_ns);
 	start = measure_now();
 	for (int i = 0; i < CHILD_CALLERS; i++)
 		sley_spawn(&group, &tasks[i], call_often, &c);
 	sley_join(&group);
-	measure_report_each("stream_ns", start, c.each * CHILD_CALLERS);
+	measure_report_each(metric, start, c.each * CHILD_CALLERS);
 	sley_child_destroy(c.child);
+}
+
+static void streaming(void *arg)
+{
+	stream(arg, "stream_ns", 0);
+	stream(arg, "asleep_ns", SLEY_CHILD_NO_SPIN);
 }
 
 static void sleeping(void *arg)
