@@ -7,7 +7,7 @@
 #include <sley/sley.h>
 #include <stdio.h>
 
-enum { T = 5, ALL = T * T * T, COST = 50000 };
+enum { T = 5, ALL = T * T * T, COST = 200000 };
 static int tile[T][T], err; /* how often each was written */
 static char name[ALL][40];
 

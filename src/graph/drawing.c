@@ -133,6 +133,8 @@ static void look_at(struct drawing *drawing, struct drawn_node *node)
 		edge->poisoned = !edge->order_only &&
 				 node->state == DRAWN_SKIPPED &&
 				 from->state >= DRAWN_FAILED;
+		drawing->nr_poisoned += edge->poisoned;
+		drawing->nr_order_only += edge->order_only;
 		if (from->rank >= node->rank)
 			node->rank = from->rank + 1;
 		if (from->path_ns > node->path_ns) {

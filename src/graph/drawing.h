@@ -59,6 +59,8 @@ struct drawing {
 	uint32_t nr;
 	uint32_t nr_edges;
 	uint32_t nr_ranks;
+	uint32_t nr_poisoned;   /* edges */
+	uint32_t nr_order_only; /* edges */
 	uint64_t nr_left_out;
 	uint64_t nr_edges_left_out;
 	uint64_t critical_ns;

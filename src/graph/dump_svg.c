@@ -21,8 +21,11 @@
 #define RANK_GAP 52
 #define MARGIN 24
 #define HEAD_HEIGHT 88
-#define WIDTH_MIN 560
+#define WIDTH_MIN 480
+#define STATE_WIDTH 96   /* of what the legend says of a state */
+#define SAMPLE_WIDTH 120 /* and of an edge                     */
 #define ARROW 8
+#define SLOPE_MAX 0.4f
 
 struct canvas {
 	struct pen *pen;
@@ -36,15 +39,16 @@ struct canvas {
 	uint64_t longest_ns;
 };
 
-static int32_t x_of(const struct canvas *canvas, uint32_t vertex, float offset)
+static float x_of(const struct canvas *canvas, uint32_t vertex, float offset)
 {
-	return canvas->left + (int32_t)(canvas->layout.x[vertex] + offset);
+	return (float)canvas->left + canvas->layout.x[vertex] + offset;
 }
 
-static int32_t y_of(const struct canvas *canvas, uint32_t vertex)
+/* The upper edge of its rank. */
+static float y_of(const struct canvas *canvas, uint32_t vertex)
 {
 	return HEAD_HEIGHT + MARGIN +
-	       (int32_t)canvas->layout.rank[vertex] * (NODE_HEIGHT + RANK_GAP);
+	       (float)canvas->layout.rank[vertex] * (NODE_HEIGHT + RANK_GAP);
 }
 
 /* ---- edges ------------------------------------------------------------------------------ */
@@ -66,25 +70,84 @@ static enum edge_class class_of(const struct drawn_edge *edge)
 				: EDGE_PLAIN;
 }
 
-/* From the bottom of a vertex to the top of another one, upright at both. */
-static void put_curve(struct canvas *canvas,
-		      const struct layout_segment *segment)
-{
-	const struct layout *layout = &canvas->layout;
-	bool ends = segment->to < layout->drawing->nr;
-	int32_t x = x_of(canvas, segment->from, segment->leaves);
-	int32_t y = y_of(canvas, segment->from) + NODE_HEIGHT;
-	int32_t to_x = x_of(canvas, segment->to, segment->arrives);
-	int32_t to_y = y_of(canvas, segment->to);
-	int32_t middle = (y + to_y) / 2;
+/* A point of an edge, and how far to the right it goes there, for one down. */
+struct point {
+	float x;
+	float y;
+	float slope;
+};
 
-	pen_put(canvas->pen,
-		"C%" PRId32 " %" PRId32 " %" PRId32 " %" PRId32 " %" PRId32
-		" %" PRId32,
-		x, middle, to_x, middle - (ends ? ARROW : 0), to_x,
-		to_y - (ends ? ARROW : 0));
-	if (!ends)
-		pen_put(canvas->pen, "V%" PRId32, to_y + NODE_HEIGHT);
+static struct point leaves(const struct canvas *canvas,
+			   const struct layout_segment *segment)
+{
+	return (struct point){
+		.x = x_of(canvas, segment->from, segment->leaves),
+		.y = y_of(canvas, segment->from) + NODE_HEIGHT,
+	};
+}
+
+static struct point arrives(const struct canvas *canvas,
+			    const struct layout_segment *segment)
+{
+	return (struct point){
+		.x = x_of(canvas, segment->to, segment->arrives),
+		.y = y_of(canvas, segment->to),
+	};
+}
+
+/* From the point before to the one after, but not so that it meets others. */
+static float slope_at(const struct point *before, const struct point *after)
+{
+	float slope = (after->x - before->x) / (after->y - before->y);
+
+	return slope > SLOPE_MAX    ? SLOPE_MAX
+	       : slope < -SLOPE_MAX ? -SLOPE_MAX
+				    : slope;
+}
+
+static void put_curve(struct canvas *canvas, const struct point *from,
+		      const struct point *to)
+{
+	float step = (to->y - from->y) / 2;
+
+	pen_put(canvas->pen, "C%d %d %d %d %d %d",
+		(int)(from->x + from->slope * step), (int)(from->y + step),
+		(int)(to->x - to->slope * step), (int)(to->y - step),
+		(int)to->x, (int)to->y);
+}
+
+/* Past the nodes of a rank: a straight line, from *@point, which moves on. */
+static void put_bend(struct canvas *canvas, struct point *point)
+{
+	point->x += point->slope * NODE_HEIGHT;
+	point->y += NODE_HEIGHT;
+	pen_put(canvas->pen, "L%d %d", (int)point->x, (int)point->y);
+}
+
+/* All segments of an edge, upright at both of its ends. */
+static void put_curves(struct canvas *canvas,
+		       const struct layout_segment *segment, uint32_t nr)
+{
+	struct point from = leaves(canvas, &segment[0]);
+
+	pen_put(canvas->pen, " d=\"M%d %d", (int)from.x, (int)from.y);
+	for (uint32_t i = 0; i < nr; i++) {
+		struct point to = arrives(canvas, &segment[i]);
+
+		if (i + 1 < nr) {
+			struct point next = arrives(canvas, &segment[i + 1]);
+
+			to.slope = slope_at(&from, &next);
+			to.x -= to.slope * NODE_HEIGHT / 2;
+		} else {
+			to.y -= ARROW;
+		}
+		put_curve(canvas, &from, &to);
+		if (i + 1 < nr)
+			put_bend(canvas, &to);
+		from = to;
+	}
+	pen_put(canvas->pen, "\"/>\n");
 }
 
 static void put_edge(struct canvas *canvas, uint32_t i)
@@ -93,22 +156,15 @@ static void put_edge(struct canvas *canvas, uint32_t i)
 	const struct drawn_edge *edge = &canvas->drawing->edge[i];
 	const char *name = edge_class_name[class_of(edge)];
 	struct layout_segment direct = { .from = edge->from, .to = edge->to };
-	const struct layout_segment *segment = &direct;
-	uint32_t nr = 1;
+	uint32_t chain = layout->chain[i];
 
-	if (layout->chain[i] != LAYOUT_NONE) {
-		segment = &layout->segment[layout->chain[i]];
-		nr = layout_span(layout, edge);
-	}
-	pen_put(canvas->pen,
-		"<path class=\"%s%s\" marker-end=\"url(#%s)\" d=\"M%" PRId32
-		" %" PRId32,
-		name, edge->order_only ? " o" : "", name,
-		x_of(canvas, segment->from, segment->leaves),
-		y_of(canvas, segment->from) + NODE_HEIGHT);
-	for (uint32_t k = 0; k < nr; k++)
-		put_curve(canvas, &segment[k]);
-	pen_put(canvas->pen, "\"/>\n");
+	pen_put(canvas->pen, "<path class=\"%s%s\" marker-end=\"url(#%s)\"",
+		name, edge->order_only ? " o" : "", name);
+	if (chain == LAYOUT_NONE)
+		put_curves(canvas, &direct, 1);
+	else
+		put_curves(canvas, &layout->segment[chain],
+			   layout_span(layout, edge));
 }
 
 static void put_edges(struct canvas *canvas)
@@ -178,7 +234,8 @@ static void put_bar(struct canvas *canvas, const struct drawn_node *node,
 static void put_node(struct canvas *canvas, uint32_t i)
 {
 	const struct drawn_node *node = &canvas->drawing->node[i];
-	int32_t x = x_of(canvas, i, 0), y = y_of(canvas, i);
+	int32_t x = (int32_t)x_of(canvas, i, 0);
+	int32_t y = (int32_t)y_of(canvas, i);
 	int32_t left = x - canvas->sizes.node / 2;
 	struct pen *pen = canvas->pen;
 	char text[DRAWN_NAME];
@@ -249,14 +306,13 @@ static int32_t put_sample(struct canvas *canvas, int32_t x, const char *class,
 		"<text class=\"l\" x=\"%" PRId32 "\" y=\"%" PRId32
 		"\">%s</text>\n",
 		class, x, y, x + 28, y + 4, text);
-	return x + 132;
+	return x + SAMPLE_WIDTH;
 }
 
 static void put_legend(struct canvas *canvas)
 {
 	const struct drawing *drawing = canvas->drawing;
 	int32_t x = MARGIN, y = HEAD_HEIGHT - 18;
-	bool poisoned = false, order_only = false;
 
 	for (int i = 0; i < NR_DRAWN_STATES; i++) {
 		if (!drawing->count[i])
@@ -269,18 +325,25 @@ static void put_legend(struct canvas *canvas)
 			"\">%" PRIu32 " %s</text></g>\n",
 			i, x, y - 6, x + 24, y + 4, drawing->count[i],
 			dump_style[i].name);
-		x += 100;
-	}
-	for (uint32_t i = 0; i < drawing->nr_edges; i++) {
-		poisoned = poisoned || drawing->edge[i].poisoned;
-		order_only = order_only || drawing->edge[i].order_only;
+		x += STATE_WIDTH;
 	}
 	if (drawing->critical_ns)
 		x = put_sample(canvas, x, "c", "critical path");
-	if (poisoned)
+	if (drawing->nr_poisoned)
 		x = put_sample(canvas, x, "p", "taken along");
-	if (order_only)
+	if (drawing->nr_order_only)
 		(void)put_sample(canvas, x, "e o", "order only");
+}
+
+static int32_t legend_width(const struct drawing *drawing)
+{
+	int32_t width = 0;
+
+	for (int i = 0; i < NR_DRAWN_STATES; i++)
+		width += drawing->count[i] ? STATE_WIDTH : 0;
+	width += drawing->critical_ns ? SAMPLE_WIDTH : 0;
+	width += drawing->nr_poisoned ? SAMPLE_WIDTH : 0;
+	return width + (drawing->nr_order_only ? SAMPLE_WIDTH : 0);
 }
 
 static void put_head(struct canvas *canvas)
@@ -338,8 +401,9 @@ static void place(struct canvas *canvas)
 {
 	int32_t inner = (int32_t)canvas->layout.width;
 	int32_t nr_ranks = (int32_t)canvas->layout.nr_ranks;
+	int32_t legend = legend_width(canvas->drawing);
 
-	canvas->width = inner + 2 * MARGIN;
+	canvas->width = (inner > legend ? inner : legend) + 2 * MARGIN;
 	if (canvas->width < WIDTH_MIN)
 		canvas->width = WIDTH_MIN;
 	canvas->left = (canvas->width - inner) / 2;

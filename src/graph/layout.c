@@ -11,7 +11,7 @@
 
 #define BENDS_MAX (1u << 16)
 #define SWEEPS 16
-#define FITS 40
+#define FITS 100
 #define CROSSINGS_COUNTED 2048 /* segments, at most: all pairs are looked at */
 #define BEND_WEIGHT 4 /* a bend in a long edge is worse than one at its end */
 
