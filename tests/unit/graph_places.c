@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph_places.c - from numbers to places, which are used again.
+ */
+#include "harness/test.h"
+
+#include "graph/places.h"
+
+#include <sley/sley.h>
+#include <string.h>
+
+#define NR 3000
+
+static struct places places;
+static struct node *taken[NR + 1];
+
+static void begin(void)
+{
+	memset(&places, 0, sizeof(places));
+	CHECK_EQ(places_init(&places, NR), 0);
+}
+
+static void take_all(void)
+{
+	for (uint32_t i = 1; i <= NR; i++)
+		taken[i] = places_take(&places);
+}
+
+TEST(each_number_has_a_place_of_its_own)
+{
+	begin();
+	take_all();
+	for (uint32_t i = 1; i <= NR; i++) {
+		CHECK_EQ(taken[i]->index, i);
+		CHECK(places_node(&places, i) == taken[i]);
+		CHECK_EQ(edges_life(&taken[i]->consumers), 1);
+		CHECK_EQ((uintptr_t)taken[i] % 64, 0);
+		memset(taken[i]->arg, (int)i, sizeof(taken[i]->arg));
+	}
+	for (uint32_t i = 1; i <= NR; i++)
+		CHECK_EQ(taken[i]->arg[SLEY_NODE_ARG_MAX - 1],
+			 (unsigned char)i);
+	CHECK_EQ(places.nr_taken, NR);
+	places_destroy(&places);
+}
+
+TEST(each_edge_has_a_number_of_its_own)
+{
+	begin();
+	take_all();
+	for (uint32_t i = 1; i <= NR; i++) {
+		struct edge *edge = taken[i]->edge;
+		uint32_t id = i * NODE_CELLS + NODE_FIRST_EDGE;
+
+		for (uint32_t k = 0; k < NODE_EDGES; k++)
+			CHECK(places_edge(&places, id + k) == &edge[k]);
+		CHECK(places_edge(&places, i * NODE_CELLS) ==
+		      (struct edge *)(void *)taken[i]);
+	}
+	places_destroy(&places);
+}
+
+TEST(what_was_given_back_is_taken_before_what_is_fresh)
+{
+	uint32_t used;
+
+	begin();
+	take_all();
+	used = places.nr_used;
+	/* In chains, as workers do. */
+	for (uint32_t i = 1; i + 2 <= NR; i += 3) {
+		taken[i]->next = taken[i + 1];
+		taken[i + 1]->next = taken[i + 2];
+		places_give(&places, taken[i], taken[i + 2]);
+	}
+	CHECK_EQ(places.nr_taken, NR);
+	places_collect(&places);
+	CHECK_EQ(places.nr_taken, 0);
+	memset(taken, 0, sizeof(taken));
+	for (uint32_t i = 1; i <= NR; i++) {
+		struct node *node = places_take(&places);
+
+		CHECK(!taken[node->index]);
+		taken[node->index] = node;
+	}
+	CHECK_EQ(places.nr_used, used);
+	CHECK_EQ(places_take(&places)->index, NR + 1);
+	places_destroy(&places);
+}
+
+TEST(there_is_room_for_more_than_was_asked_for_and_then_none)
+{
+	uint32_t nr = 0;
+
+	begin();
+	while (places_take(&places))
+		nr++;
+	CHECK_EQ(nr, 4 * NR - 1); /* but for nobody */
+	CHECK_EQ(places.nr_taken, nr);
+	CHECK(!places_take(&places));
+	/* What comes back can be taken all the same. */
+	places_give(&places, places_node(&places, 5), places_node(&places, 5));
+	CHECK_EQ(places_take(&places)->index, 5);
+	CHECK(!places_take(&places));
+	places_destroy(&places);
+}
+
+TEST(when_all_are_free_they_are_taken_in_their_order_again)
+{
+	struct node *node;
+
+	begin();
+	take_all();
+	for (uint32_t i = NR; i > 1; i--)
+		places_give(&places, taken[i], taken[i]);
+	places_tidy(&places); /* one is missing */
+	node = places_take(&places);
+	CHECK_EQ(node->index, NR);
+	places_give(&places, node, node);
+	places_give(&places, taken[1], taken[1]);
+	places_tidy(&places);
+	for (uint32_t i = 1; i <= NR; i++) {
+		CHECK_EQ(places_take(&places)->index, i);
+		CHECK_EQ(edges_life(&taken[i]->consumers), 1);
+	}
+	CHECK_EQ(places.nr_used, NR + 1);
+	places_destroy(&places);
+}
