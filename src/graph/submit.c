@@ -248,9 +248,12 @@ int sley_graph_submit(struct sley_graph *graph, sley_node *id,
 	struct sley_node_spec copy;
 	int err = spec_check(&spec, &copy, given);
 
-	if (id)
-		*id = SLEY_NO_NODE;
 	if (!err && spec->scope && spec->scope->graph != graph)
 		err = -EINVAL;
-	return err ? err : submit(graph, id, spec, false);
+	if (!err)
+		err = submit(graph, id, spec, false);
+	/* Not before: it may be one of those that are named. */
+	if (err && id)
+		*id = SLEY_NO_NODE;
+	return err;
 }

@@ -103,6 +103,31 @@ static int sleeps(void *arg)
 	return 0;
 }
 
+/* The next one's name where the last one's was. */
+TEST_WORKERS(t31_a_node_may_be_named_where_the_one_before_it_was)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct order order = { .nr = 0 };
+	sley_node last = SLEY_NO_NODE;
+
+	for (int i = 0; i < 200; i++) {
+		struct entry entry = { &order, i, 0 };
+
+		CHECK_EQ(sley_graph_submit(
+				 graph, &last,
+				 SLEY_NODE_SPEC(.fn = write_down, .arg = &entry,
+						.arg_size = sizeof(entry),
+						.after = &last, .nr_after = 1)),
+			 0);
+	}
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	for (int i = 0; i < 200; i++)
+		CHECK_EQ(order.what[i], i);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
 TEST_WORKERS(t31_a_node_may_block)
 {
 	struct sley *rt = start();
