@@ -62,7 +62,8 @@ static void init(struct sley_graph *graph, struct sley *rt,
 	graph->map.is_over = is_over;
 	graph->map.arg = graph;
 	access_map_init(&graph->map, &rt->mem);
-	graph->watch = rt->trace.full ? WATCH_TRACE : 0;
+	/* Nodes that are stepped are no tasks, and in no track. */
+	graph->watch = rt->trace.full && !graph->stepped ? WATCH_TRACE : 0;
 }
 
 /* What may fail: 0 or -ENOMEM, and nothing is left behind. */

@@ -229,7 +229,7 @@ static struct sley_task *after_turn(struct worker *worker,
 	bool may_stay;
 
 	if (unlikely(graph->watch))
-		watch_end(worker, node);
+		watch_end(node, worker->index);
 	kept = release_consumers(graph, node);
 	if (likely(worker->index < graph->nr_share))
 		share = &graph->share[worker->index];

@@ -4,6 +4,8 @@
  */
 #include "graph/step.h"
 
+#include "graph/watch.h"
+
 #include <errno.h>
 
 /* ---- the three queues, chained by the next of their tasks ------------------------ */
@@ -68,6 +70,8 @@ static void dispatch(struct step_queue *ready, struct step_queue *done)
 
 	while ((node = take(ready))) {
 		graph_turn(&node->task);
+		if (unlikely(node->scope->graph->watch))
+			watch_end(node, 0);
 		push(done, node);
 	}
 }

@@ -79,11 +79,11 @@ void watch_begin(struct node *node)
 		picture_begin(graph->picture, id_of(node));
 }
 
-void watch_end(const struct worker *worker, struct node *node)
+void watch_end(struct node *node, uint32_t worker)
 {
 	struct picture *picture = node->scope->graph->picture;
 
 	if (picture)
 		picture_end(picture, id_of(node), node->outcome, node->code,
-			    worker->index);
+			    worker);
 }

@@ -18,16 +18,14 @@
 #define WATCH_PICTURE 1u
 #define WATCH_TRACE 2u
 
-struct worker;
-
 /* @node has @nr edges, and its guard.  @last: it is none of the user's.  (lock) */
 cold void watch_submitted(struct node *node, uint32_t nr, bool last);
 
 /* Before its function is called, or not, by who does that. */
 cold void watch_begin(struct node *node);
 
-/* It has an outcome; before it lets anybody go. */
-cold void watch_end(const struct worker *worker, struct node *node);
+/* It has an outcome, by that worker; before it lets anybody go. */
+cold void watch_end(struct node *node, uint32_t worker);
 
 /* In a full trace: the edge @number leads to @to, which is about to be let go. */
 cold void watch_release(const struct node *to, uint32_t number);

@@ -688,6 +688,29 @@ TEST_WORKERS(s31_a_gang_is_one_node_of_the_picture)
 	stop(rt);
 }
 
+TEST_WORKERS(s31_a_graph_that_is_stepped_is_drawn_step_by_step)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph =
+		graph_new(SLEY_GRAPH_OPTIONS(.picture = true, .stepped = true));
+	sley_node a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
+	check_dump(graph);
+	CHECK(line_has("n0 [", READY));
+	CHECK(line_has("n1 [", WAITING));
+	CHECK_EQ(sley_graph_step(graph), 1);
+	check_dump(graph);
+	CHECK(line_has("n0 [", DONE));
+	CHECK(line_has("n1 [", READY));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK_EQ(count(DONE), 2);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
 /* ---- where things are --------------------------------------------------------------------------- */
 
 struct box {

@@ -641,3 +641,27 @@ TEST_WORKERS(s31_edges_of_a_graph_are_arrows_between_slices)
 	CHECK_EQ(number("overlaps"), 0);
 	end();
 }
+
+/* Its nodes are no tasks, so there are no slices to draw arrows to. */
+TEST_WORKERS(s31_a_graph_that_is_stepped_has_no_arrows)
+{
+	struct sley_graph *graph = NULL;
+	struct sley_config config;
+	struct sley *rt;
+	sley_node first;
+
+	begin();
+	config = tracing(path);
+	rt = start_with(&config);
+	CHECK_EQ(sley_graph_create(&graph, SLEY_GRAPH_OPTIONS(.stepped = true)),
+		 0);
+	first = add_node(graph, pass, NULL, SLEY_NODE_SPEC(0));
+	(void)add_node(graph, pass, NULL,
+		       SLEY_NODE_SPEC(.after = &first, .nr_after = 1));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+	read_trace(path);
+	CHECK_EQ(number("arrows") + number("loose"), 0);
+	end();
+}
