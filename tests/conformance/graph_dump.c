@@ -284,6 +284,33 @@ TEST_WORKERS(s31_edges_from_nodes_that_are_gone_are_drawn)
 	stop(rt);
 }
 
+/* Nobody would wait for them any more, and what they wrote would be forgotten. */
+TEST_WORKERS(s31_what_those_that_are_gone_have_written_is_not_forgotten)
+{
+	static int cell[1000];
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	struct sley_access all[ARRAY_SIZE(cell)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cell); i++) {
+		struct sley_access use = SLEY_OUT(cell[i]);
+		sley_node id =
+			add(graph, do_nothing, NULL,
+			    SLEY_NODE_SPEC(.access = &use, .nr_access = 1));
+
+		all[i] = SLEY_IN(cell[i]);
+		if (i % 50 == 0)
+			await_end(graph, id);
+	}
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.access = all, .nr_access = ARRAY_SIZE(all)));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	dump(graph, SLEY_DUMP_DOT);
+	CHECK_EQ(count(" -> "), ARRAY_SIZE(cell));
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
 TEST_WORKERS(s31_what_failed_and_what_it_took_along_is_marked)
 {
 	struct sley *rt = start();
@@ -299,6 +326,9 @@ TEST_WORKERS(s31_what_failed_and_what_it_took_along_is_marked)
 				 .nr_after = 2));
 	(void)add(graph, do_nothing, NULL,
 		  SLEY_NODE_SPEC(.order = &b, .nr_order = 1));
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.after = &c, .nr_after = 1, .order = &b,
+				 .nr_order = 1));
 	CHECK_EQ(sley_graph_wait(graph), -ENOENT);
 	check_dump(graph);
 	CHECK(line_has("n0 [", DONE));
@@ -311,7 +341,9 @@ TEST_WORKERS(s31_what_failed_and_what_it_took_along_is_marked)
 	CHECK(line_has("n1 -> n2 ", POISONED));
 	CHECK(line_has("n2 -> n3 ", POISONED));
 	CHECK(!line_has("n0 -> n3 ", POISONED));
-	CHECK(!line_has("n1 -> n4 ", POISONED));
+	CHECK(line("n1 -> n4 ") && !line_has("n1 -> n4 ", POISONED));
+	CHECK(line("n1 -> n5 ") && !line_has("n1 -> n5 ", POISONED));
+	CHECK(line_has("n2 -> n5 ", POISONED));
 	sley_graph_destroy(graph);
 	stop(rt);
 }
