@@ -80,11 +80,11 @@ struct sley_graph {
 	uint32_t nr_share; /* 0: nodes or workers move, and keep nothing    */
 	bool membarrier;   /* there is                                      */
 	bool stepped;      /* by sley_graph_step(); constant                */
+	uint8_t watch;     /* WATCH_PICTURE, WATCH_TRACE: see watch.h       */
 	struct {
 		struct step_queue submitted; /* (lock)                      */
 		struct step_queue ready;     /* of who steps                */
 	} step;
-	uint8_t watch; /* WATCH_PICTURE, WATCH_TRACE: see watch.h       */
 	struct picture *picture; /* or NULL                                 */
 	struct sley_mutex lock;
 	uint32_t stamp;         /* of this submission (lock)                */
