@@ -92,10 +92,8 @@ static int open_ring(struct sley_child_process *child)
 	child->ring = os_segment_map(child->segment, size);
 	if (!child->ring)
 		return -ENOMEM;
-	child->ring->depth = child->options.depth;
-	child->ring->spin_ns = child->options.spin_ns;
 	if (child->options.on_start)
-		child->ring->on_start =
+		child->on_start =
 			(uint32_t)child_table_find(child->options.on_start);
 	return 0;
 }

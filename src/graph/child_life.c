@@ -39,6 +39,10 @@ static void remember_start(struct sley_child_process *child)
 {
 	child->life++;
 	child_ring_reset(child->ring, child->life, child->collected);
+	/* The last one may have written there. */
+	child->ring->depth = child->options.depth;
+	child->ring->spin_ns = child->options.spin_ns;
+	child->ring->on_start = child->on_start;
 	child->asked = child->collected;
 	child->phase = LIFE_STARTING;
 	child->watched = false;

@@ -61,6 +61,7 @@ struct sley_child_process {
 	struct sley_endpoint endpoint;
 	struct sley_child_options options;
 	uint32_t id;
+	uint32_t on_start; /* its number, or 0                       */
 	int segment; /* descriptors */
 	int bell;
 	struct child_ring *ring;
