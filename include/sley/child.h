@@ -131,13 +131,13 @@ sley_child_register(const char *name, sley_child_fn *fn);
  * ever in every child.
  *
  * Context:  the only thread of the program
- * Blocks:   never
+ * Blocks:   the thread, until the server has begun
  * Errors:   -EBUSY   the program has threads already
  *           -EALREADY it was started
  *           -EAGAIN, -ENOMEM, -EMFILE
  *           SLEY_ECHILD  the server could not begin
  */
-SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD SLEY_MUST_CHECK int
 sley_children_init(void);
 
 /*

@@ -21,7 +21,7 @@
 #define TAG_SERVER (SLEY_CHILDREN_MAX + 1)
 #define TAGS_MAX 16
 
-static struct child_family {
+struct child_family {
 	bool exists;
 	unsigned int generation; /* of the process that it belongs to */
 	int server;              /* its pid                           */
@@ -36,7 +36,11 @@ static struct child_family {
 	struct spinlock lock;
 	struct sley_child_process *children[SLEY_CHILDREN_MAX]; /* (lock) */
 	uint32_t nr;                                            /* (lock) */
-} family;
+};
+
+#define NO_FAMILY { .socket = -1, .watch = -1, .nudge = -1 }
+
+static struct child_family family = NO_FAMILY;
 
 bool child_family_exists(void)
 {

@@ -62,7 +62,7 @@ struct sley_child_process {
 	struct sley_child_options options;
 	uint32_t id;
 	uint32_t on_start; /* its number, or 0                       */
-	int segment; /* descriptors */
+	int segment;       /* descriptors */
 	int bell;
 	struct child_ring *ring;
 	struct sley_event started; /* or never will be               */

@@ -2,6 +2,8 @@
 /*
  * child.c - functions that run in a child process: what goes there and comes back.
  */
+#include <fcntl.h>
+
 #include "conformance/child.h"
 
 /* ---- calls ------------------------------------------------------------------------ */
@@ -214,6 +216,21 @@ TEST(s22_the_server_starts_before_any_thread)
 	CHECK_EQ(sley_children_init(), -EALREADY);
 	sley_children_exit();
 	sley_children_exit();
+}
+
+TEST(the_server_leaves_all_other_descriptors_alone)
+{
+	int before[3];
+
+	skip_where_fork_hurts();
+	for (int i = 0; i < 3; i++)
+		before[i] = fcntl(i, F_GETFD);
+	CHECK_EQ(sley_children_init(), 0);
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ(fcntl(i, F_GETFD), before[i]);
+	sley_children_exit();
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ(fcntl(i, F_GETFD), before[i]);
 }
 
 TEST(without_a_server_there_are_no_children)
