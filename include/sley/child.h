@@ -26,7 +26,9 @@
  * A child serves one call after the other.  It may do whatever a process may: also
  * create a runtime of its own and run a graph there; what it keeps in variables is
  * there at the next call, unless it was started anew.  It ends with the program,
- * however that ends, and by _exit(): what stdio has not written is lost.
+ * however that ends, and by _exit(): what stdio has not written is lost.  A function
+ * that calls exit() there also writes what stdio had to write when the server was
+ * forked.  SIGCHLD has its default there, all other signals are as they were.
  *
  * A call that waits holds neither a worker nor any other call but those behind it in
  * the same child.  A child cannot call back, so no circle of waiting goes through it.

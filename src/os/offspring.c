@@ -152,6 +152,8 @@ int os_watch_children(struct os_signals *old)
 	sigemptyset(&ended);
 	sigaddset(&ended, SIGCHLD);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old->blocked);
+	/* Children that are ignored are gone before anybody can ask how. */
+	(void)signal(SIGCHLD, SIG_DFL);
 	fd = fault_errno("signalfd", EMFILE, ENOMEM)
 		     ? -1
 		     : signalfd(-1, &ended, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -52,7 +52,7 @@ void os_explain_end(char *text, size_t size, int status);
 
 /*
  * Blocks all signals; those that were blocked before are in @old.  A descriptor
- * that can be read when a child has ended, or -errno.
+ * that can be read when a child has ended, or -errno.  SIGCHLD is no longer ignored.
  */
 must_check int os_watch_children(struct os_signals *old);
 /* What can be read there is read. */

@@ -223,6 +223,19 @@ TEST(s24_a_child_may_have_one_life)
 	sley_children_exit();
 }
 
+TEST(s24_a_program_that_ignores_its_children_is_told_all_the_same)
+{
+	struct sley_child_process *child;
+
+	CHECK(signal(SIGCHLD, SIG_IGN) != SIG_ERR);
+	begin_children();
+	child = child_new(NULL);
+	CHECK_EQ(sley_child_call(child, crash, NULL, 0, NULL), SLEY_ECHILD);
+	check_add_one(child, 1);
+	sley_child_destroy(child);
+	sley_children_exit();
+}
+
 TEST(s24_an_idle_child_that_is_killed_is_replaced)
 {
 	struct sley_child_process *child;
