@@ -17,6 +17,7 @@ FALLIBLE = (
     "pthread_setaffinity_np pthread_setname_np pthread_key_create "
     "pthread_setspecific pthread_mutex_init pthread_cond_init pthread_atfork "
     "sigaction sigaltstack signalfd eventfd epoll_create1 epoll_ctl pipe2 "
+    "fork memfd_create ftruncate fcntl socketpair sendmsg recvmsg "
     "open openat read write access stat fopen fclose ferror fflush "
     "sched_getaffinity sched_setaffinity sysconf dladdr dlsym "
     "aligned_alloc malloc calloc realloc posix_memalign strdup").split()

@@ -84,7 +84,7 @@ struct sley_child_options {
 	const char *name; /* static text for ps and reports; 0: "child"     */
 	/*
 	 * So many restarts within so much time; then it is down.  0: 10 in 60 s.
-	 * So it is after three starts in a row that lead to nothing.
+	 * So it is after as many starts in a row that lead to nothing.
 	 */
 	uint32_t max_restarts; /* SLEY_CHILD_NEVER: none                    */
 	bool fail_queued; /* calls that it had not begun fail with it, too  */

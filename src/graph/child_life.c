@@ -17,7 +17,6 @@
 #include <string.h>
 
 #define GRACE_NS 1000000000ull /* from STOP to the end */
-#define STARTS_IN_VAIN 3
 #define NS_PER_MS 1000000ull
 
 /* What is left to do when the lock is gone. */
@@ -54,15 +53,15 @@ static void remember_start(struct sley_child_process *child)
 /* ---- its end --------------------------------------------------------------------- */
 
 /*
- * Without the lock: it takes memory, and nobody else changes what it looks at.  Who
- * cannot even be started a few times in a row will not be.
+ * Without the lock: it takes memory, and nobody else changes what it looks at.  Starts
+ * in vain are counted for themselves: where there is no memory, the tolerance forgets.
  */
 static bool is_tolerated(struct sley_child_process *child)
 {
 	const struct sley_child_options *options = &child->options;
 
-	return child->was_ready && child->nr_in_vain++ < STARTS_IN_VAIN &&
-	       options->max_restarts != SLEY_CHILD_NEVER &&
+	return child->was_ready && options->max_restarts != SLEY_CHILD_NEVER &&
+	       child->nr_in_vain++ < options->max_restarts &&
 	       tolerance_take(&child->tolerance, &sley__program_mem,
 			      options->max_restarts, options->within_ns,
 			      os_now());
