@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph_node.c - src/graph/submit.c against src/graph/run.c: a node starts once,
+ * when all it waits for has ended, and not before; if one of those has failed it is
+ * skipped, with that one as its cause, and its own consumers see that.
+ *
+ * A foreign thread submits a consumer while one or two workers end its producers.
+ * In finish it is run: its function reads what the producers have written, in plain
+ * memory, so that an edge that is missing is a race.  The races of the conformance
+ * page are named in the models.
+ *
+ * Complete for one consumer of two producers, each of them ended by a worker of its
+ * own or both by one; for producers that fail; and for a consumer with an edge that
+ * is order only.  Not seen: more than two producers (the count is one word, whoever
+ * changes it), and pages of edges (tests/conformance/graph_race.c).
+ */
+#include "graph_scene.h"
+
+#define FIRST 1
+#define SECOND 2
+#define CONSUMER 3
+#define LAST 4
+
+static void setup_producers(unsigned int workers, int first, int second)
+{
+	scene_setup(workers, 16);
+	jobs[FIRST].says = first;
+	jobs[SECOND].says = second;
+	submit_as(FIRST, 0, 0);
+	submit_as(SECOND, 0, 0);
+	jobs[CONSUMER].before[0] = FIRST;
+	jobs[CONSUMER].before[1] = SECOND;
+}
+
+static void setup(void)
+{
+	setup_producers(2, 0, 0);
+}
+
+static void setup_one_worker(void)
+{
+	setup_producers(1, 0, 0);
+}
+
+/* The second one has ended already. */
+static void setup_half(void)
+{
+	setup_one_worker();
+	run_now(SECOND);
+}
+
+static void end_first(int id)
+{
+	(void)id;
+	run_queued(node_index_of(ids[FIRST]));
+}
+
+static void end_second(int id)
+{
+	(void)id;
+	run_queued(node_index_of(ids[SECOND]));
+}
+
+static void end_both(int id)
+{
+	end_first(id);
+	end_second(id);
+}
+
+static void submit_consumer(int id)
+{
+	(void)id;
+	submit_as(CONSUMER, 2, 0);
+}
+
+static void was_queued_once(void)
+{
+	MODEL_CHECK(scene_ledger.queued[CONSUMER] == 1);
+	MODEL_CHECK(scene_ledger.ran[FIRST] == 1);
+	MODEL_CHECK(scene_ledger.ran[SECOND] == 1);
+}
+
+static void runs(void)
+{
+	was_queued_once();
+	run_now(CONSUMER);
+	MODEL_CHECK(scene_ledger.ran[CONSUMER] == 1);
+	MODEL_CHECK(sley_graph_wait(graph) == 0);
+	scene_end();
+}
+
+#define TWO_ENDS(name, ...)                                                    \
+	MODEL(name##_with_membarrier, __VA_ARGS__);                            \
+	MODEL(name##_without_membarrier, .no_membarrier = true, __VA_ARGS__)
+
+TWO_ENDS(rs4_a_producer_ends_while_its_consumer_is_wired, .setup = setup_half,
+	 .threads = { end_first, submit_consumer }, .finish = runs);
+
+MODEL(rs5_both_end_one_after_the_other, .setup = setup_one_worker,
+      .threads = { end_both, submit_consumer }, .finish = runs);
+
+MODEL(rs5_both_end_at_once, .setup = setup,
+      .threads = { end_first, end_second, submit_consumer }, .finish = runs);
+
+/* ---- it is there, and both end at once ------------------------------------------- */
+
+static void setup_wired(void)
+{
+	setup();
+	submit_as(CONSUMER, 2, 0);
+}
+
+MODEL(the_last_one_starts_it, .setup = setup_wired,
+      .threads = { end_first, end_second }, .finish = runs);
+
+/* ---- a worker keeps it ---------------------------------------------------------- */
+
+/* It runs at once, on that worker. */
+static void setup_kept(void)
+{
+	setup_wired();
+	scene_ledger.keeps = true;
+	graph->bulk = 2;
+}
+
+static void was_kept(void)
+{
+	MODEL_CHECK(scene_ledger.queued[CONSUMER] == 0);
+	MODEL_CHECK(scene_ledger.ran[CONSUMER] == 1);
+	MODEL_CHECK(sley_graph_wait(graph) == 0);
+	scene_end();
+}
+
+MODEL(the_last_one_keeps_it, .setup = setup_kept,
+      .threads = { end_first, end_second }, .finish = was_kept);
+
+/* ---- one fails ---------------------------------------------------------------------- */
+
+static void setup_first_fails_of_two(void)
+{
+	setup_producers(1, -EIO, 0);
+}
+
+/* The second one has ended already. */
+static void setup_first_fails(void)
+{
+	setup_first_fails_of_two();
+	run_now(SECOND);
+}
+
+static void setup_both_fail(void)
+{
+	setup_producers(2, -EIO, -EPERM);
+	submit_as(CONSUMER, 2, 0);
+	/* Somebody needs the consumer: the cause is passed on. */
+	jobs[LAST].before[0] = CONSUMER;
+	submit_as(LAST, 1, 0);
+}
+
+static int code_of(int job)
+{
+	int code;
+
+	(void)sley_node_outcome(graph, ids[job], &code);
+	return code;
+}
+
+static void is_skipped_with(int job, int code)
+{
+	MODEL_CHECK(scene_ledger.ran[job] == 0);
+	MODEL_CHECK(sley_node_outcome(graph, ids[job], NULL) ==
+		    SLEY_OUTCOME_SKIPPED);
+	MODEL_CHECK(code_of(job) == code);
+}
+
+static void skips(void)
+{
+	was_queued_once();
+	run_now(CONSUMER);
+	is_skipped_with(CONSUMER, -EIO);
+	MODEL_CHECK(node_at(CONSUMER)->cause == node_at(FIRST)->index);
+	MODEL_CHECK(sley_graph_wait(graph) == -EIO);
+	MODEL_CHECK(sley_node_outcome(graph, ids[CONSUMER], NULL) ==
+		    SLEY_OUTCOME_SUCCESS); /* forgotten */
+	scene_end();
+}
+
+TWO_ENDS(rs1_a_producer_fails_while_its_consumer_is_wired,
+	 .setup = setup_first_fails, .threads = { end_first, submit_consumer },
+	 .finish = skips);
+
+MODEL(rs6_one_fails_and_one_ends_meanwhile, .setup = setup_first_fails_of_two,
+      .threads = { end_both, submit_consumer }, .finish = skips);
+
+static int nr_remembered(void)
+{
+	int nr = 0;
+
+	for (const struct node *node = graph->root.failed; node;
+	     node = node->next)
+		nr++;
+	return nr;
+}
+
+/* The cause and the code are of the same one. */
+static void skips_for_one_of_them(void)
+{
+	uint32_t cause;
+
+	was_queued_once();
+	run_now(CONSUMER);
+	cause = node_at(CONSUMER)->cause;
+	MODEL_CHECK(cause == FIRST || cause == SECOND);
+	is_skipped_with(CONSUMER, cause == FIRST ? -EIO : -EPERM);
+	run_now(LAST);
+	is_skipped_with(LAST, cause == FIRST ? -EIO : -EPERM);
+	MODEL_CHECK(node_at(LAST)->cause == node_at(CONSUMER)->index);
+	MODEL_CHECK(graph->nr_failed == 4 && nr_remembered() == 4);
+	cause = graph->root.first;
+	MODEL_CHECK(sley_graph_wait(graph) == (cause == FIRST ? -EIO : -EPERM));
+	scene_end();
+}
+
+MODEL(s09_both_fail_at_once, .setup = setup_both_fail,
+      .threads = { end_first, end_second }, .finish = skips_for_one_of_them);
+
+/* ---- order only ------------------------------------------------------------------------ */
+
+static void submit_ordered(int id)
+{
+	(void)id;
+	submit_as(CONSUMER, 0, 2);
+}
+
+static void runs_anyway(void)
+{
+	was_queued_once();
+	run_now(CONSUMER);
+	MODEL_CHECK(scene_ledger.ran[CONSUMER] == 1);
+	MODEL_CHECK(sley_node_outcome(graph, ids[CONSUMER], NULL) ==
+		    SLEY_OUTCOME_SUCCESS);
+	MODEL_CHECK(sley_graph_wait(graph) == -EIO);
+	scene_end();
+}
+
+MODEL(one_that_only_comes_first_fails, .setup = setup_first_fails_of_two,
+      .threads = { end_both, submit_ordered }, .finish = runs_anyway);
