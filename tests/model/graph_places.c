@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph_places.c - src/graph/places.c, and who waits for room in src/graph/submit.c:
+ * nobody sleeps while there is room, each place is one node's at a time, and who
+ * takes it sees that the one before is gone.
+ *
+ * The very nodes end on workers, and foreign threads submit, each to a graph that is
+ * full.  Whoever sleeps for ever is a lost wake-up.
+ *
+ * Complete for one worker that ends a node, well or not, or keeps it and goes on
+ * with one that waits for the submitter, with membarrier and without; and for two
+ * workers that give back while one takes.  Two submitters that wait are explored
+ * with two preemptions.
+ */
+#include "graph_scene.h"
+
+static uint32_t is_in; /* the node that waits goes on */
+
+static void end_first(int id)
+{
+	(void)id;
+	run_queued(node_index_of(ids[1]));
+}
+
+static void end_second(int id)
+{
+	(void)id;
+	run_queued(node_index_of(ids[2]));
+}
+
+static void submit_third(int id)
+{
+	(void)id;
+	submit_as(3, 0, 0);
+}
+
+static void submit_fourth(int id)
+{
+	(void)id;
+	submit_as(4, 0, 0);
+}
+
+/* All of them have run, and all places but those of the failed are free. */
+static void all_ran(int nr, int err)
+{
+	for (int i = 1; i <= nr; i++) {
+		if (!scene_ledger.ran[i])
+			run_now(i);
+	}
+	for (int i = 1; i <= nr; i++)
+		MODEL_CHECK(scene_ledger.ran[i] == 1);
+	MODEL_CHECK(sley_graph_wait(graph) == err);
+	places_collect(&graph->places);
+	MODEL_CHECK(graph->places.nr_taken == 0);
+	MODEL_CHECK(graph->full == 0 && graph->nr_failed == 0);
+	scene_end();
+}
+
+static void setup_full(void)
+{
+	scene_setup(1, 1);
+	submit_as(1, 0, 0);
+}
+
+static void one_ran_after_the_other(void)
+{
+	run_now(3);
+	MODEL_CHECK(scene_ledger.ran[1] == 1 && scene_ledger.ran[3] == 1);
+	MODEL_CHECK(sley_graph_wait(graph) == jobs[1].says);
+	MODEL_CHECK(graph->full == 0 && graph->nr_failed == 0);
+	scene_end();
+}
+
+#define BOTH(name, ...)                                                        \
+	MODEL(name##_with_membarrier, __VA_ARGS__);                            \
+	MODEL(name##_without_membarrier, .no_membarrier = true, __VA_ARGS__)
+
+BOTH(s15_room_comes_with_the_end, .setup = setup_full,
+     .threads = { end_first, submit_third }, .finish = one_ran_after_the_other);
+
+/* ---- one that fails keeps its place, not its room --------------------------------- */
+
+static void setup_full_and_fails(void)
+{
+	setup_full();
+	jobs[1].says = -EIO;
+}
+
+BOTH(s15_room_comes_with_a_failure, .setup = setup_full_and_fails,
+     .threads = { end_first, submit_third }, .finish = one_ran_after_the_other);
+
+/* ---- what a worker has in its share ------------------------------------------------- */
+
+/*
+ * The second one follows the first, is kept, and waits, in the middle of its worker,
+ * until the third is in: as a fiber would.
+ */
+static void setup_kept(void)
+{
+	scene_setup(1, 2);
+	submit_as(1, 0, 0);
+	jobs[2].before[0] = 1;
+	submit_as(2, 1, 0);
+	scene_ledger.keeps = true;
+	graph->bulk = 4;
+	is_in = 0;
+	model_name(&is_in, "is_in");
+}
+
+static void end_first_and_wait(int id)
+{
+	struct sley_task *next;
+
+	(void)id;
+	next = run_one(queue[node_index_of(ids[1])]);
+	MODEL_CHECK(next == &node_at(2)->task);
+	while (!load_acquire(&is_in))
+		spin_hint(&is_in);
+	run_on(next);
+}
+
+static void submit_third_and_say_so(int id)
+{
+	submit_third(id);
+	store_release(&is_in, 1);
+}
+
+static void all_three_ran(void)
+{
+	run_now(3);
+	all_ran(3, jobs[1].says);
+}
+
+BOTH(s15_room_is_in_a_share, .setup = setup_kept,
+     .threads = { end_first_and_wait, submit_third_and_say_so },
+     .finish = all_three_ran);
+
+/* ---- two at a time ---------------------------------------------------------------------- */
+
+static void setup_two(void)
+{
+	scene_setup(2, 2);
+	submit_as(1, 0, 0);
+	submit_as(2, 0, 0);
+}
+
+static void three_ran(void)
+{
+	all_ran(3, 0);
+}
+
+MODEL(two_give_back_and_one_takes, .setup = setup_two, .no_membarrier = true,
+      .threads = { end_first, end_second, submit_third }, .finish = three_ran,
+      .slow = true);
+
+static void setup_one_of_two(void)
+{
+	scene_setup(1, 2);
+	submit_as(1, 0, 0);
+	submit_as(2, 0, 0);
+}
+
+static void end_first_and_second(int id)
+{
+	end_first(id);
+	end_second(id);
+}
+
+static void four_ran(void)
+{
+	all_ran(4, 0);
+}
+
+MODEL(two_wait_for_room, .setup = setup_one_of_two, .no_membarrier = true,
+      .threads = { end_first_and_second, submit_third, submit_fourth },
+      .finish = four_ran, .bound = 2, .slow = true);
