@@ -11,8 +11,8 @@
  * Edges:
  *
  *   R1  see graph.h
- *   K1  who cancels is done -> who ends goes on : the flags of the task, which the
- *       next node in its place sets anew
+ *   K1  who cancels is done -> who ends goes on : the flags of the task, and what
+ *       else of the node was read, which the next one in its place sets anew
  */
 #include "core/wait.h"
 #include "graph/gang.h"

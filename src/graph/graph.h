@@ -23,6 +23,7 @@
  *
  *   R1  who asks, then looks <-> who acts, then looks for who asks : one of them
  *       sees the other
+ *   K1  see cancel.c
  */
 #ifndef SLEY_GRAPH_GRAPH_H
 #define SLEY_GRAPH_GRAPH_H
@@ -120,10 +121,10 @@ static inline void graph_ask(struct sley_graph *graph, uint32_t *word)
 static inline uint32_t graph_look(struct sley_graph *graph, uint32_t *word)
 {
 	if (unlikely(!graph->membarrier))
-		return add_acq_rel(word, 0); /* R1 */
+		return add_acq_rel(word, 0); /* R1 and K1 */
 	compiler_barrier();
-	/* relaxed: R1 is ordered by os_membarrier(). */
-	return load_relaxed(word);
+	/* R1 is ordered by os_membarrier(); that nobody asks any more is not. */
+	return load_acquire(word); /* K1 */
 }
 
 /* @scope is @outer, or within it. */
