@@ -201,11 +201,8 @@ static bool end(struct sley_graph *graph, struct share *share,
 	}
 	if (unlikely(graph_look(graph, &graph->cancelling)))
 		graph_await_cancel(graph);
-	if (unlikely(node->placing)) {
-		/* Who has cancelled it looked at this memory: K1. */
-		graph_await_cancel(graph);
+	if (unlikely(node->placing))
 		placing_free(node->placing, graph->rt);
-	}
 	if (unlikely(node->pages))
 		give_pages(&graph->places, share, node);
 	if (likely(node->outcome == SLEY_OUTCOME_SUCCESS)) {
