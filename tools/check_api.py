@@ -84,7 +84,6 @@ NO_TWIN = {
     "sley_graph_scope_close": "the same",
     "sley_graph_scope_cancel": "the same",
     "sley_graph_scope_stats": "the same",
-    "sley_node_cancel": "the same",
     "sley_node_outcome": "the same",
     "sley_node_explain": "the same",
     "sley_child_create": "its options have a deadline",

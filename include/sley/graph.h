@@ -295,11 +295,10 @@ sley_graph_step(struct sley_graph *graph);
  * If it runs, it is asked to end, and its outcome is its own.
  *
  * Context:  any thread
- * Blocks:   the fiber, while another caller is in the graph; a plain thread
- *           sleeps
+ * Blocks:   never
  * Errors:   -ESRCH  it has ended
  */
-SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_node_cancel(struct sley_graph *graph, sley_node node);
 
 /*

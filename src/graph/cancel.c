@@ -55,8 +55,6 @@ int sley_node_cancel(struct sley_graph *graph, sley_node id)
 
 	if (id == SLEY_NO_NODE || node_index_of(id) >= graph->places.nr)
 		return -ESRCH;
-	/* Who submits may be about to make another one of it. */
-	sley_mutex_lock(&graph->lock);
 	node = places_node(&graph->places, node_index_of(id));
 	graph_ask(graph, &graph->cancelling);
 	there = is_there(node, node_life_of(id));
@@ -65,7 +63,6 @@ int sley_node_cancel(struct sley_graph *graph, sley_node id)
 	if (there && is_gang(node))
 		gang_cancel(node);
 	end(graph);
-	sley_mutex_unlock(&graph->lock);
 	return there ? 0 : -ESRCH;
 }
 

@@ -270,10 +270,10 @@ void watch_begin(struct node *node)
 	never();
 }
 
-void watch_end(const struct worker *worker, struct node *node)
+void watch_end(struct node *node, uint32_t worker)
 {
-	(void)worker;
 	(void)node;
+	(void)worker;
 	never();
 }
 
