@@ -21,7 +21,7 @@ static int wait_for_block(struct sley_graph *graph, size_t size,
 
 	while (!err && !(*block = arena_take(&graph->arena, size))) {
 		if (!graph->nr_leaving) {
-			err = graph->arena.base ? SLEY_EARENA : -ENOMEM;
+			err = SLEY_EARENA;
 			break;
 		}
 		err = sley_cond_wait_until(&graph->space, &graph->lock,
@@ -38,6 +38,8 @@ static int take(struct sley_graph *graph, size_t size, uint64_t deadline_ns,
 	*block = arena_take(&graph->arena, size);
 	if (likely(*block))
 		return 0;
+	if (!graph->arena.base)
+		return -ENOMEM;
 	if (submit_is_own_node(graph) && graph->nr_leaving)
 		return -EAGAIN;
 	return wait_for_block(graph, size, deadline_ns, block);
