@@ -10,7 +10,6 @@
  *
  * Edges:
  *
- *   R1  see graph.h
  *   K1  who cancels is done -> who ends goes on : the flags of the task, and what
  *       else of the node was read, which the next one in its place sets anew
  */
@@ -68,16 +67,21 @@ int sley_node_cancel(struct sley_graph *graph, sley_node id)
 
 /* ---- all of a scope ---------------------------------------------------------------- */
 
-/* With the lock: the scope and those in it. */
+/*
+ * With the lock: the scope and those in it.  For nodes that are submitted when it is
+ * free again; those that are there are marked themselves.
+ */
 static void mark_scopes(struct sley_graph_scope *outer)
 {
 	struct sley_graph *graph = outer->graph;
 	struct sley_graph_scope *scope;
 
-	(void)add_acq_rel(&outer->cancelled, 1); /* R1 */
+	/* relaxed: the lock publishes it. */
+	store_relaxed(&outer->cancelled, 1);
 	for (scope = graph->scopes; scope; scope = scope->next) {
-		if (scope_is_within(scope, outer) && scope != outer)
-			(void)add_acq_rel(&scope->cancelled, 1); /* R1 */
+		/* relaxed: as above. */
+		if (scope_is_within(scope, outer))
+			store_relaxed(&scope->cancelled, 1);
 	}
 }
 

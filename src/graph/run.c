@@ -26,11 +26,12 @@
 
 bool node_is_skipped(const struct node *node)
 {
-	struct sley_graph_scope *scope = node->scope;
+	const struct sley_graph_scope *scope = node->scope;
 
 	/* relaxed: F1 has published it. */
 	return load_relaxed(&node->cause) || task_is_cancelled(&node->task) ||
-	       graph_look(scope->graph, &scope->cancelled) ||
+	       /* relaxed: set before it was submitted; or it is marked, too. */
+	       load_relaxed(&scope->cancelled) ||
 	       /* relaxed: the same for all there is. */
 	       load_relaxed(&scope->graph->rt->cancelled);
 }

@@ -49,6 +49,7 @@ static struct worker scene_workers[SCENE_WORKERS];
 static struct worker *scene_table[SCENE_WORKERS] = { &scene_workers[0],
 						     &scene_workers[1] };
 static struct sley_graph *graph;
+static struct sley_graph_scope *scene_scope; /* of what is submitted, or NULL */
 static struct job jobs[1 + SCENE_NODES];
 static sley_node ids[1 + SCENE_NODES];           /* of the node with that job */
 static struct sley_task *queue[1 + SCENE_NODES]; /* by index       */
@@ -333,6 +334,7 @@ static void scene_setup(unsigned int workers, uint32_t max_nodes)
 					      .max_nodes = max_nodes };
 
 	scene_runtime(workers);
+	scene_scope = NULL;
 	memset(jobs, 0, sizeof(jobs));
 	memset(ids, 0, sizeof(ids));
 	memset(queue, 0, sizeof(queue));
@@ -372,7 +374,8 @@ static void submit_as(int job, int nr_after, int nr_order)
 {
 	struct sley_node_spec spec = { .size = sizeof(spec),
 				       .fn = scene_fn,
-				       .arg = &jobs[job] };
+				       .arg = &jobs[job],
+				       .scope = scene_scope };
 	sley_node before[2];
 
 	for (int i = 0; i < nr_after + nr_order; i++)
