@@ -8,8 +8,9 @@
  * full.  Whoever sleeps for ever is a lost wake-up.
  *
  * Complete for one worker that ends a node, well or not, or keeps it and goes on
- * with one that waits for the submitter, with membarrier and without; and for two
- * workers that give back while one takes.  Two submitters that wait are explored
+ * with one that waits for the submitter, with membarrier and without; without, for one
+ * that ends two, the second of which has just been submitted, and for two workers
+ * that give back while one takes.  Two submitters that wait are explored
  * with two preemptions.
  */
 #include "graph_scene.h"
@@ -134,6 +135,54 @@ static void all_three_ran(void)
 BOTH(s15_room_is_in_a_share, .setup = setup_kept,
      .threads = { end_first_and_wait, submit_third_and_say_so },
      .finish = all_three_ran);
+
+/* ---- no more than there is ----------------------------------------------------------- */
+
+static void setup_one(void)
+{
+	setup_full();
+	is_in = 0;
+	model_name(&is_in, "is_in");
+}
+
+static void setup_one_fails(void)
+{
+	setup_one();
+	jobs[1].says = -EIO;
+}
+
+static void end_first_and_third(int id)
+{
+	end_first(id);
+	while (!load_acquire(&is_in))
+		spin_hint(&is_in);
+	run_queued(node_index_of(ids[3]));
+}
+
+/* The fourth has no room before the third has run. */
+static void submit_third_and_fourth(int id)
+{
+	submit_third_and_say_so(id);
+	submit_fourth(id);
+	MODEL_CHECK(scene_ledger.ran[3] == 1);
+}
+
+static void first_third_and_fourth_ran(void)
+{
+	run_now(4);
+	MODEL_CHECK(scene_ledger.ran[1] == 1 && scene_ledger.ran[4] == 1);
+	MODEL_CHECK(sley_graph_wait(graph) == jobs[1].says);
+	scene_end();
+}
+
+MODEL(s15_room_is_counted_once, .setup = setup_one, .no_membarrier = true,
+      .threads = { end_first_and_third, submit_third_and_fourth },
+      .finish = first_third_and_fourth_ran, .slow_modes = MODEL_RA);
+
+MODEL(s15_room_of_a_failure_is_counted_once, .setup = setup_one_fails,
+      .no_membarrier = true,
+      .threads = { end_first_and_third, submit_third_and_fourth },
+      .finish = first_third_and_fourth_ran);
 
 /* ---- two at a time ---------------------------------------------------------------------- */
 
