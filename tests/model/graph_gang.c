@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph_gang.c - src/graph/gang.c: members of a node start when all are there, the
+ * last one to end ends the node, and a cancel that comes while they begin is not lost.
+ *
+ * Members run on plain threads and wait as such.  What the node does when it ends is
+ * the model's.
+ *
+ * Complete for two members, and for one that begins against one that cancels.
+ */
+#include "payload.h"
+#include "threads_only.h"
+
+#include "graph/gang.c"
+
+#include <errno.h>
+#include <string.h>
+
+#define MEMBERS 2
+
+static struct scene {
+	struct sley_graph graph;
+	struct sley_graph_scope scope;
+	struct node node;
+	union {
+		struct placing placing;
+		char room[sizeof(struct placing) +
+			  MEMBERS * sizeof(struct gang_member)];
+	};
+} scene;
+
+static struct payload here[MEMBERS]; /* before it comes       */
+static struct payload done[MEMBERS]; /* by the end of its turn */
+static struct ledger {
+	int ended, begun;
+} ledger;
+
+void watch_begin(struct node *node)
+{
+	(void)node;
+	never();
+}
+
+/* What a member finds: all are there. */
+static int member_fn(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < MEMBERS; i++)
+		payload_check(&here[i]);
+	return -EIO;
+}
+
+static struct sley_task *node_ends(struct worker *worker,
+				   struct sley_task *task)
+{
+	(void)worker;
+	MODEL_CHECK(node_of(task) == &scene.node);
+	for (int i = 0; i < MEMBERS; i++)
+		payload_check(&done[i]);
+	MODEL_CHECK(scene.node.outcome == SLEY_OUTCOME_FAILURE);
+	MODEL_CHECK(scene.node.code == -EIO);
+	ledger.ended++;
+	return NULL;
+}
+
+const struct turns graph_turns = { node_ends, NULL };
+
+static void setup(void)
+{
+	memset(&scene, 0, sizeof(scene));
+	memset(here, 0, sizeof(here));
+	memset(done, 0, sizeof(done));
+	ledger = (struct ledger){ 0 };
+	model_ledger(&ledger, sizeof(ledger));
+	selves_set(&(struct self){ .bound = NULL });
+	scene.scope.graph = &scene.graph;
+	scene.node.scope = &scene.scope;
+	scene.node.fn = member_fn;
+	scene.node.placing = &scene.placing;
+	scene.placing.gang = MEMBERS;
+	model_lock_word(&scene.placing.coming.word);
+	model_name(&scene.placing.coming, "coming");
+	model_name(&scene.placing.nr_left, "nr_left");
+	model_name(&scene.placing.word, "word");
+}
+
+static void setup_begun(void)
+{
+	setup();
+	MODEL_CHECK(gang_begin(&scene.node));
+}
+
+static void run(int id)
+{
+	struct sley_task *task = &scene.placing.member[id].task;
+
+	payload_write(&here[id]);
+	task->fn(task);
+	payload_write(&done[id]);
+	MODEL_CHECK(!turns_of(task)->after(NULL, task));
+}
+
+static void ended_once(void)
+{
+	MODEL_CHECK(ledger.ended == 1);
+}
+
+MODEL(the_last_member_ends_the_node, .setup = setup_begun,
+      .threads = { run, run }, .finish = ended_once);
+
+/* ---- it is cancelled ----------------------------------------------------------- */
+
+static void begin(int id)
+{
+	(void)id;
+	ledger.begun = gang_begin(&scene.node);
+}
+
+static void cancel(int id)
+{
+	(void)id;
+	gang_cancel(&scene.node);
+}
+
+static void is_not_overlooked(void)
+{
+	for (int i = 0; i < MEMBERS && ledger.begun; i++)
+		MODEL_CHECK(task_is_cancelled(&scene.placing.member[i].task));
+}
+
+MODEL(a_cancel_meets_a_gang_that_begins, .setup = setup,
+      .threads = { begin, cancel }, .finish = is_not_overlooked);
