@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_wait.c - src/graph/graph.c: who waits returns when all nodes have ended, and
+ * graph_wait.c - src/graph/wait.c: who waits returns when all nodes have ended, and
  * not before; and nobody touches the graph then, so that it may be freed.
  *
  * Nodes are counted in bulk: in advance (credit) and afterwards (shares).  The memory
