@@ -77,24 +77,9 @@ static void parts_scene(void *arg)
 	sley_graph_destroy(graph);
 }
 
-/* As a task: a node that waits needs a stack. */
-static void play(sley_fn *scene)
-{
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley *rt = trial_start(2);
-	struct sley_task task;
-
-	if (!rt)
-		return;
-	trial_mark();
-	if (TRY(sley_spawn_on(rt, &group, &task, scene, NULL, NULL), -ENOMEM))
-		sley_join(&group);
-	trial_stop(rt);
-}
-
 SCENARIO(graphs_in_parts)
 {
-	play(parts_scene);
+	trial_play(parts_scene);
 }
 
 static bool build(struct sley_plan *plan)
@@ -135,5 +120,5 @@ static void plan_scene(void *arg)
 
 SCENARIO(plans)
 {
-	play(plan_scene);
+	trial_play(plan_scene);
 }

@@ -88,17 +88,7 @@ static void graph_scene(void *arg)
 
 SCENARIO(graphs)
 {
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley *rt = trial_start(2);
-	struct sley_task task;
-
-	if (!rt)
-		return;
-	trial_mark();
-	if (TRY(sley_spawn_on(rt, &group, &task, graph_scene, NULL, NULL),
-		-ENOMEM))
-		sley_join(&group);
-	trial_stop(rt);
+	trial_play(graph_scene);
 }
 
 /* Cancels need barriers, and what they do without. */
@@ -124,15 +114,5 @@ static void cancel_scene(void *arg)
 
 SCENARIO(graphs_that_are_cancelled)
 {
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley *rt = trial_start(2);
-	struct sley_task task;
-
-	if (!rt)
-		return;
-	trial_mark();
-	if (TRY(sley_spawn_on(rt, &group, &task, cancel_scene, NULL, NULL),
-		-ENOMEM))
-		sley_join(&group);
-	trial_stop(rt);
+	trial_play(cancel_scene);
 }

@@ -52,15 +52,5 @@ static void use_picture(void *arg)
 
 SCENARIO(pictures)
 {
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley *rt = trial_start(2);
-	struct sley_task task;
-
-	if (!rt)
-		return;
-	trial_mark();
-	if (TRY(sley_spawn_on(rt, &group, &task, use_picture, NULL, NULL),
-		-ENOMEM))
-		sley_join(&group);
-	trial_stop(rt);
+	trial_play(use_picture);
 }

@@ -87,6 +87,8 @@ struct sley *trial_create(const struct sley_config *config);
 struct sley *trial_start(int workers);
 /* Waits for its tasks. */
 void trial_stop(struct sley *rt);
+/* @scene as a task of a runtime with two workers; its start is not swept. */
+void trial_play(sley_fn *scene);
 
 /* A line about what failed, where there is no call to return it. */
 void trial_note_report(void *self, const char *line);

@@ -183,6 +183,20 @@ void trial_stop(struct sley *rt)
 	CHECK_EQ(sley_destroy(rt), 0);
 }
 
+void trial_play(sley_fn *scene)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley *rt = trial_start(2);
+	struct sley_task task;
+
+	if (!rt)
+		return;
+	trial_mark();
+	if (TRY(sley_spawn_on(rt, &group, &task, scene, NULL, NULL), -ENOMEM))
+		sley_join(&group);
+	trial_stop(rt);
+}
+
 /* ---- the child ---------------------------------------------------------------------- */
 
 /* Slots are the process's own and stay. */
