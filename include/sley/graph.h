@@ -33,7 +33,7 @@ SLEY_BEGIN_DECLS
 struct sley_graph;
 struct sley_graph_scope; /* <sley/graph_scope.h> */
 
-/* A node of a graph; never the same number again. */
+/* A node of a graph.  Its number is another one's after 2^32 nodes in its place. */
 typedef uint64_t sley_node;
 
 #define SLEY_NO_NODE ((sley_node)0)
@@ -223,6 +223,8 @@ sley_graph_destroy(struct sley_graph *graph);
  *           -EAGAIN     the graph was full until the deadline
  *           -ECANCELED  while it waited
  *           -ENOMEM     the node was not added
+ *           SLEY_ENOWORKER  the runtime is single-threaded, and the thread is not
+ *                       bound to it
  *           -ESHUTDOWN  the runtime is being destroyed, and the caller is neither
  *                       one of its tasks nor bound to it
  *           SLEY_EFORKED
@@ -236,7 +238,8 @@ sley_graph_submit(struct sley_graph *graph, sley_node *node,
  *
  * The graph is as new then: failures are forgotten, and so is who wrote what.
  * With others that wait or submit at the same time, each failure is reported to
- * one of those who wait.  Not for a node of the graph itself.
+ * one of those who wait.  A node of the graph that does so waits for itself: that is
+ * misuse.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps

@@ -40,7 +40,7 @@ static int take(struct sley_graph *graph, size_t size, uint64_t deadline_ns,
 		return 0;
 	if (!graph->arena.base)
 		return -ENOMEM;
-	if (submit_is_own_node(graph) && graph->nr_leaving)
+	if (submit_own_node(graph) && graph->nr_leaving)
 		return -EAGAIN;
 	return wait_for_block(graph, size, deadline_ns, block);
 }

@@ -29,13 +29,15 @@
 
 /* ---- room ---------------------------------------------------------------------------- */
 
-bool submit_is_own_node(const struct sley_graph *graph)
+const struct node *submit_own_node(const struct sley_graph *graph)
 {
 	const struct strand *strand = strand_current();
 	struct sley_task *task = strand ? strand->task : NULL;
 
-	return task && task->fn == graph_turn &&
-	       node_of(task)->scope->graph == graph;
+	if (!task || task->fn != graph_turn ||
+	    node_of(task)->scope->graph != graph)
+		return NULL;
+	return node_of(task);
 }
 
 /*
@@ -96,7 +98,7 @@ static int take_place(struct sley_graph *graph,
 						 : SLEY_FOREVER;
 	int err = 0;
 
-	if (unlikely(!has_room(graph)) && !last && !submit_is_own_node(graph))
+	if (unlikely(!has_room(graph)) && !last && !submit_own_node(graph))
 		err = wait_for_room(graph, deadline_ns);
 	if (err)
 		return err;

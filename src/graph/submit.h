@@ -7,8 +7,8 @@
 
 #include "graph/graph.h"
 
-/* Is the caller a node of @graph?  If it waited for room it would keep its own. */
-bool submit_is_own_node(const struct sley_graph *graph);
+/* The caller, if it is a node of @graph; or NULL. */
+const struct node *submit_own_node(const struct sley_graph *graph);
 
 /*
  * A node that comes after all it waits for, whatever became of them, and runs in any

@@ -11,6 +11,7 @@
  */
 #include "graph/graph.h"
 #include "graph/picture.h"
+#include "graph/submit.h"
 
 #include <errno.h>
 #include <sley/time.h>
@@ -125,12 +126,21 @@ int scope_forget(struct sley_graph_scope *outer)
 	return err;
 }
 
+/* Is the caller a node that @scope has to wait for? */
+static bool is_awaited(const struct sley_graph_scope *scope)
+{
+	const struct node *node = submit_own_node(scope->graph);
+
+	return node && scope_is_within(node->scope, scope);
+}
+
 static int wait(struct sley_graph_scope *scope, uint64_t deadline_ns,
 		enum wait_flags flags)
 {
 	struct sley_graph *graph = scope->graph;
 	int err;
 
+	sley_check(!is_awaited(scope), "a node does not wait for itself");
 	sley_mutex_lock(&graph->lock);
 	err = scope_await(scope, deadline_ns, flags);
 	if (!err)

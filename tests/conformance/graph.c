@@ -148,3 +148,22 @@ TEST_WORKERS(t31_a_node_may_block)
 	sley_graph_destroy(graph);
 	stop(rt);
 }
+
+static int waits_for_its_graph(void *arg)
+{
+	return sley_graph_wait(*(struct sley_graph **)arg);
+}
+
+TEST_ABORTS(rs11_a_node_does_not_wait_for_its_own_graph,
+	    "a node does not wait for itself")
+{
+	struct sley_graph *graph;
+
+	(void)start();
+	graph = graph_new(NULL);
+	CHECK_EQ(sley_graph_submit(graph, NULL,
+				   SLEY_NODE_SPEC(.fn = waits_for_its_graph,
+						  .arg = &graph)),
+		 0);
+	(void)!sley_graph_wait(graph);
+}
