@@ -336,12 +336,12 @@ TEST_WORKERS(w12_commands_that_are_not_complete_are_shown)
 	CHECK_EQ(sley_process_spawn(&pid, &behaviour, NULL, 0, NULL), 0);
 	CHECK_SOON(inspect(pid).yields == 2);
 	CHECK_SOON(is_in(pid, SLEY_PROCESS_BLOCKED));
-	CHECK_EQ(inspect(pid).command, COMMAND);
+	CHECK_SOON(inspect(pid).command == COMMAND);
 	CHECK_EQ(sley_complete(pid, 77, NULL, 0), 0);
 	CHECK_SOON(inspect(pid).stray == 1);
 	CHECK_EQ(sley_complete(pid, 1, NULL, 0), 0);
 	CHECK_SOON(inspect(pid).yields == 1);
-	CHECK_EQ(inspect(pid).command, COMMAND + 1);
+	CHECK_SOON(inspect(pid).command == COMMAND + 1);
 	CHECK_EQ(sley_complete(pid, 2, NULL, 0), 0);
 	CHECK_SOON(!sley_process_alive(pid));
 	CHECK_EQ(sley_unhandle(COMMAND), 0);
