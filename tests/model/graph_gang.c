@@ -19,7 +19,6 @@
 #define MEMBERS 2
 
 static struct scene {
-	struct sley_graph graph;
 	struct sley_graph_scope scope;
 	struct node node;
 	union {
@@ -28,6 +27,8 @@ static struct scene {
 			  MEMBERS * sizeof(struct gang_member)];
 	};
 } scene;
+
+static struct sley_graph graph;
 
 static struct payload here[MEMBERS]; /* before it comes       */
 static struct payload done[MEMBERS]; /* by the end of its turn */
@@ -73,7 +74,7 @@ static void setup(void)
 	ledger = (struct ledger){ 0 };
 	model_ledger(&ledger, sizeof(ledger));
 	selves_set(&(struct self){ .bound = NULL });
-	scene.scope.graph = &scene.graph;
+	scene.scope.graph = &graph;
 	scene.node.scope = &scene.scope;
 	scene.node.fn = member_fn;
 	scene.node.placing = &scene.placing;
