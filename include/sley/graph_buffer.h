@@ -59,7 +59,8 @@ sley_graph_buffer_until(struct sley_graph *graph,
 /*
  * sley_graph_buffer_drop - no node that is submitted from now on uses @buffer.
  *
- * What is no buffer, or was dropped, is misuse.  NULL is fine.
+ * What is no buffer, or was dropped, is misuse.  NULL is fine.  Without memory it
+ * stays until the graph is destroyed, and a report says so.
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread

@@ -4,6 +4,7 @@
  */
 #include "graph/buffer.h"
 
+#include "core/report.h"
 #include "graph/submit.h"
 
 #include <errno.h>
@@ -140,8 +141,14 @@ static void drop_or_keep(struct sley_graph *graph, struct arena_block *block)
 	sley_mutex_unlock(&graph->lock);
 	err = drop(graph, block);
 	sley_mutex_lock(&graph->lock);
-	if (err)
+	if (err) {
 		graph->nr_leaving--;
+		report(graph->rt,
+		       "%s: a buffer of %zu bytes stays until the graph is "
+		       "destroyed: %s",
+		       graph->name, block->size - sizeof(*block),
+		       sley_strerror(err));
+	}
 }
 
 void sley_graph_buffer_drop(struct sley_graph *graph, void *buffer)
