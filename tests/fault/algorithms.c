@@ -7,21 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* Run @root as a task of a runtime with two workers. */
-static void as_task(sley_fn *root)
-{
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley *rt = trial_start(2);
-	struct sley_task task;
-
-	if (!rt)
-		return;
-	trial_mark();
-	if (TRY(sley_spawn_on(rt, &group, &task, root, NULL, NULL), -ENOMEM))
-		sley_join(&group);
-	trial_stop(rt);
-}
-
 /* ---- sorts ----------------------------------------------------------------- */
 
 #define NR 5000
@@ -60,7 +45,7 @@ static void use_sorts(void *arg)
 
 SCENARIO(sorts)
 {
-	as_task(use_sorts);
+	trial_play(use_sorts);
 }
 
 /* ---- pipelines ------------------------------------------------------------- */
@@ -104,5 +89,5 @@ static void use_pipelines(void *arg)
 
 SCENARIO(pipelines)
 {
-	as_task(use_pipelines);
+	trial_play(use_pipelines);
 }
