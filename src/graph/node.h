@@ -59,6 +59,7 @@ struct node {
 		uint32_t outcome;  /* enum sley_outcome, from its end on     */
 		uint32_t nr_edges; /* before, if it is watched (watch.h)     */
 	};
+	uint32_t cause_life;
 	struct node *next; /* of those that are free, or have failed          */
 	struct placing *placing; /* NULL: any worker                          */
 	struct edge edge[NODE_EDGES];
@@ -124,8 +125,10 @@ static inline bool node_guard_off(struct node *node, uint32_t nr)
 /* By one that has failed, before it counts itself off. */
 static inline void node_take_along(struct node *node, const struct node *cause)
 {
-	if (missing_blame(&node->cause, cause->index))
-		node->code = cause->code;
+	if (!missing_blame(&node->cause, cause->index))
+		return;
+	node->cause_life = edges_life(&cause->consumers);
+	node->code = cause->code;
 }
 
 #endif

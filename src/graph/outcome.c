@@ -51,6 +51,13 @@ enum sley_outcome sley_node_outcome(struct sley_graph *graph, sley_node id,
 	return outcome;
 }
 
+/* NULL: none, or it is forgotten: somebody has waited for its scope. */
+static const struct node *cause_of(struct sley_graph *graph,
+				   const struct node *node)
+{
+	return find_failed(graph, node_id(node->cause, node->cause_life));
+}
+
 /* ---- as text ------------------------------------------------------------------------- */
 
 int sley_node_explain(struct sley_graph *graph, sley_node id, char *at,
@@ -60,9 +67,7 @@ int sley_node_explain(struct sley_graph *graph, sley_node id, char *at,
 	const struct node *node;
 
 	sley_mutex_lock(&graph->lock);
-	for (node = find_failed(graph, id); node;
-	     node = node->cause ? places_node(&graph->places, node->cause)
-				: NULL)
+	for (node = find_failed(graph, id); node; node = cause_of(graph, node))
 		explain(&text, node->task.name, node->outcome, node->code);
 	sley_mutex_unlock(&graph->lock);
 	return explanation_length(&text);

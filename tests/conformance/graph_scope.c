@@ -145,6 +145,37 @@ TEST_WORKERS(s18_a_failure_nobody_heard_of_is_that_of_the_scope_around)
 	stop(rt);
 }
 
+TEST_WORKERS(s18_a_cause_that_is_forgotten_is_not_another_node)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct sley_graph_scope *scope = open_in(graph, NULL);
+	sley_node cause = submit(graph, scope, fails, NULL), skipped, other;
+	struct order order = { .nr = 0 };
+	char text[200];
+
+	CHECK_SOON(sley_node_outcome(graph, cause, NULL) ==
+		   SLEY_OUTCOME_FAILURE);
+	skipped = node(graph, &order, 1, &cause, 1);
+	CHECK_SOON(sley_node_outcome(graph, skipped, NULL) ==
+		   SLEY_OUTCOME_SKIPPED);
+	CHECK_GE(sley_node_explain(graph, skipped, text, sizeof(text)), 0);
+	CHECK(strstr(text, " <- ") != NULL);
+	CHECK_EQ(sley_graph_scope_wait(scope), -EIO);
+	/* In the place that the cause had. */
+	other = submit(graph, scope, fails, NULL);
+	CHECK_EQ((uint32_t)other, (uint32_t)cause);
+	CHECK_SOON(sley_node_outcome(graph, other, NULL) ==
+		   SLEY_OUTCOME_FAILURE);
+	CHECK_GE(sley_node_explain(graph, skipped, text, sizeof(text)), 0);
+	CHECK(strstr(text, " <- ") == NULL);
+	CHECK_EQ(sley_graph_scope_wait(scope), -EIO);
+	sley_graph_scope_close(scope);
+	CHECK_EQ(sley_graph_wait(graph), -ECANCELED);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
 TEST_WORKERS(s18_a_scope_is_cancelled_and_those_in_it_but_not_those_around)
 {
 	struct sley *rt = start();
