@@ -98,12 +98,19 @@ void gang_cancel(struct node *node)
 	}
 }
 
+struct node *gang_node(struct sley_task *task)
+{
+	if (task->fn != turn)
+		return NULL;
+	return ((struct gang_member *)(void *)task)->node;
+}
+
 uint32_t sley_node_member(void)
 {
-	struct worker *worker = worker_current();
-	struct sley_task *task = worker ? worker->strand->task : NULL;
+	const struct strand *strand = strand_current();
+	struct sley_task *task = strand ? strand->task : NULL;
 
-	return task && task->fn == turn
-		       ? ((struct gang_member *)(void *)task)->index
-		       : 0;
+	if (!task || !gang_node(task))
+		return 0;
+	return ((struct gang_member *)(void *)task)->index;
 }

@@ -10,6 +10,9 @@
 /* Before its members are queued.  False: it was cancelled before. */
 must_check bool gang_begin(struct node *node);
 
+/* The node that @task is a member of, or NULL. */
+struct node *gang_node(struct sley_task *task);
+
 /* Those that run, or wait for the others, are asked to end. */
 void gang_cancel(struct node *node);
 

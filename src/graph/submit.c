@@ -14,6 +14,7 @@
 #include "core/forked.h"
 #include "core/spawn.h"
 #include "core/turn.h"
+#include "graph/gang.h"
 #include "graph/graph.h"
 #include "graph/placing.h"
 #include "graph/spec.h"
@@ -33,11 +34,11 @@ const struct node *submit_own_node(const struct sley_graph *graph)
 {
 	const struct strand *strand = strand_current();
 	struct sley_task *task = strand ? strand->task : NULL;
+	const struct node *node = NULL;
 
-	if (!task || task->fn != graph_turn ||
-	    node_of(task)->scope->graph != graph)
-		return NULL;
-	return node_of(task);
+	if (task)
+		node = task->fn == graph_turn ? node_of(task) : gang_node(task);
+	return node && node->scope->graph == graph ? node : NULL;
 }
 
 /*

@@ -249,6 +249,34 @@ static int waits_for_ever(void *arg)
 	return sley_event_wait(&never);
 }
 
+static int submits_another(void *arg)
+{
+	static atomic_int count;
+
+	for (int i = 0; i < 5; i++)
+		(void)counts(arg, &count, NULL, 0);
+	return 0;
+}
+
+/* R-S11: room that they have themselves. */
+TEST_WORKERS(rs11_the_members_of_a_gang_do_not_wait_for_room)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph =
+		graph_new(SLEY_GRAPH_OPTIONS(.max_nodes = 1));
+
+	CHECK_EQ(submit(graph,
+			(struct sley_node_spec){
+				.fn = submits_another,
+				.arg = graph,
+				.gang = (uint32_t)gang_size(),
+			}),
+		 0);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
 TEST_WORKERS(s21_a_gang_that_waits_can_be_cancelled)
 {
 	struct sley *rt = start();
