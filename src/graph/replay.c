@@ -33,7 +33,8 @@ static bool is_skipped(const struct step *step)
 {
 	/* relaxed: F1 has published it. */
 	return load_relaxed(&step->cause) || is_cancelled(step) ||
-	       worker_current()->cancelled;
+	       /* relaxed: a request; this worker may not have heard of it. */
+	       load_relaxed(&worker_current()->rt->cancelled);
 }
 
 static noinline void skip(struct step *step)

@@ -540,6 +540,50 @@ static struct sley_plan *plan_waits(struct waits *waits, atomic_int *count)
 	return plan;
 }
 
+struct cancel_all {
+	struct sley *rt;
+	struct waits *waits;
+};
+
+static void *cancel_all_when_all_wait(void *arg)
+{
+	struct cancel_all *scene = arg;
+
+	CHECK_SOON(atomic_load(&scene->waits->waiting) == 3);
+	sley_cancel_all(scene->rt);
+	return NULL;
+}
+
+/* Whichever worker takes those that only come after what was cancelled. */
+TEST_WORKERS(m33_a_runtime_that_is_cancelled_starts_no_node)
+{
+	struct sley *rt = start();
+	struct waits waits = { .waiting = 0 };
+	struct cancel_all scene = { rt, &waits };
+	struct sley_plan *plan = plan_new();
+	atomic_int count = 0;
+	pthread_t thread;
+
+	for (int i = 0; i < 3; i++) {
+		sley_node node =
+			record(plan, SLEY_NODE_SPEC(.fn = wait_for_event,
+						    .arg = &waits));
+
+		for (int j = 0; j < 100; j++)
+			(void)record(plan, SLEY_NODE_SPEC(.fn = count_up,
+							  .arg = &count,
+							  .order = &node,
+							  .nr_order = 1));
+	}
+	CHECK_EQ(sley_plan_seal(plan), 0);
+	thread = test_thread(cancel_all_when_all_wait, &scene);
+	CHECK_LT(sley_plan_run(plan, NULL), 0);
+	pthread_join(thread, NULL);
+	CHECK_EQ(count, 0);
+	sley_plan_destroy(plan);
+	stop(rt);
+}
+
 static void cancel_when_all_wait(void *arg)
 {
 	struct {
