@@ -222,4 +222,11 @@ static void four_ran(void)
 
 MODEL(two_wait_for_room, .setup = setup_one_of_two, .no_membarrier = true,
       .threads = { end_first_and_second, submit_third, submit_fourth },
-      .finish = four_ran, .bound = 2, .slow = true);
+      .finish = four_ran, .modes = MODEL_SC, .bound = 2, .slow = true);
+
+/* In the other memories there is no end to those that spin: so by chance. */
+MODEL(two_wait_for_room_by_chance, .setup = setup_one_of_two,
+      .no_membarrier = true,
+      .threads = { end_first_and_second, submit_third, submit_fourth },
+      .finish = four_ran, .modes = MODEL_TSO | MODEL_RA, .random = 300000,
+      .slow = true);

@@ -168,7 +168,13 @@ static void both_waited(void)
 
 MODEL(two_wait, .setup = setup_fails,
       .threads = { end_first, wait_for_first, wait_for_first },
-      .finish = both_waited, .bound = 2, .slow = true);
+      .finish = both_waited, .modes = MODEL_SC | MODEL_TSO, .bound = 2,
+      .slow = true);
+
+/* With the histories of C11 there is no end to those that spin: so by chance. */
+MODEL(two_wait_by_chance, .setup = setup_fails,
+      .threads = { end_first, wait_for_first, wait_for_first },
+      .finish = both_waited, .modes = MODEL_RA, .random = 300000, .slow = true);
 
 /* ---- one submits meanwhile ---------------------------------------------------------------------- */
 
