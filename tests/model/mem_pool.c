@@ -137,6 +137,8 @@ static void all_are_there(void)
 	}
 	MODEL_CHECK(nr % pool.chunk_objects == 0 && nr > 0);
 	MODEL_CHECK(nr <= nr_maps * pool.chunk_objects);
+	/* And fork() finds the pool, once. */
+	MODEL_CHECK(known == &pool && !pool.next_known);
 }
 
 MODEL(two_run_dry_together, .setup = setup_empty,
