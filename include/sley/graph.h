@@ -32,6 +32,7 @@ SLEY_BEGIN_DECLS
 
 struct sley_graph;
 struct sley_graph_scope; /* <sley/graph_scope.h> */
+struct sley_endpoint;    /* <sley/child.h>       */
 
 /* A node of a graph.  Its number is another one's after 2^32 nodes in its place. */
 typedef uint64_t sley_node;
@@ -105,7 +106,8 @@ struct sley_node_spec {
 	uint32_t affinity; /* 1 + the worker it runs on; 0: any of them */
 	uint32_t gang;     /* how many run it at once; 0: one          */
 	uint32_t reserved0;
-	uint64_t reserved[4];
+	struct sley_endpoint *on; /* who runs it; NULL: the workers           */
+	uint64_t reserved[3];
 };
 
 /* How a graph differs from the usual.  Zero means the default everywhere. */
@@ -204,22 +206,32 @@ sley_graph_destroy(struct sley_graph *graph);
  * with anything of this library.  sley_node_member() tells them apart; the first
  * error of one of them is that of the node.
  *
+ * A node with @spec->on runs there, a child process for example
+ * (sley_child_endpoint()): any function of the program whose argument is given by
+ * value, or is NULL.  Its accesses order it as they do others, but what it reads and
+ * writes over there is not here.  If the endpoint ends in the middle of it the
+ * outcome is SLEY_OUTCOME_ENDPOINT, and sley_node_explain() says how.
+ *
  * @node, if it is not NULL, names it to later calls.
  *
  * Context:  any thread
  * Blocks:   the fiber if the graph is full; a plain thread sleeps
  * Owner:    @spec and all it points to are borrowed for the call; @spec->arg
- *           until the node has ended, unless it is copied; @spec->name for good.
+ *           until the node has ended, unless it is copied; @spec->name for good;
+ *           @spec->on until the graph was waited for.
  * Order:    everything before the call happens before the node, and so does all
  *           that was done by those it depends on.
  * Errors:   -EINVAL     spec->size is zero, there is no function, an argument by
  *                       value is longer than SLEY_NODE_ARG_MAX, a mode is not
- *                       one, or a node named is of the future
+ *                       one, a node named is of the future, or it is to run
+ *                       elsewhere and yet as a gang, or on certain workers
  *           -E2BIG      a newer field is set
  *           SLEY_EPRIORITY
  *           SLEY_EAFFINITY  the worker is none, or not among those eligible; or
  *                           nobody is
  *           SLEY_EGANG  more members than workers that are eligible
+ *           -EMSGSIZE   the argument is too long for who is to run it
+ *           -EFAULT     it is a pointer, which leads nowhere there
  *           -EAGAIN     the graph was full until the deadline
  *           -ECANCELED  while it waited
  *           -ENOMEM     the node was not added
@@ -331,7 +343,7 @@ sley_node_outcome(struct sley_graph *graph, sley_node node, int *code);
  * sley_node_explain - why a node has failed or was skipped, as a line of text.
  *
  * For example "solve was skipped <- mesh was skipped <- read failed: No such file
- * or directory".  @text is cut where it does not fit.
+ * or directory"; with what the endpoint has to say behind it, if it has.  @text is cut where it does not fit.
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread

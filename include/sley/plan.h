@@ -95,7 +95,7 @@ sley_plan_destroy(struct sley_plan *plan);
  * Errors:   -EINVAL         spec->size is zero, there is no function, an argument by
  *                           value is longer than SLEY_NODE_ARG_MAX, a mode is not
  *                           one, a node named is not there, or it has a scope, a
- *                           gang or workers it wants
+ *                           gang, or workers or an endpoint it wants
  *           -E2BIG          a newer field is set
  *           -ENOSPC         2^24 nodes are there
  *           -ENOMEM         the node was not added

@@ -143,6 +143,9 @@ extern const struct turns graph_turns;
 /* A task of one turn: the node of its argument. */
 void graph_turn(void *task);
 
+/* The same of a node that an endpoint runs: its task is who waits for that. */
+void graph_turn_elsewhere(void *task);
+
 /* @node misses nobody: it is queued. */
 void graph_ready(struct node *node);
 

@@ -5,8 +5,10 @@
  * Those that have failed or were skipped stay in their places until the graph
  * begins anew, each with the one that took it along.  The lock keeps them there.
  */
+#include "graph/endpoint.h"
 #include "graph/explain.h"
 #include "graph/graph.h"
+#include "graph/placing.h"
 
 static struct node *find(struct sley_graph *graph, sley_node id)
 {
@@ -60,6 +62,15 @@ static const struct node *cause_of(struct sley_graph *graph,
 
 /* ---- as text ------------------------------------------------------------------------- */
 
+static void explain_node(struct explanation *text, const struct node *node)
+{
+	const struct placing *placing = node->placing;
+
+	explain(text, node->task.name, node->outcome, node->code);
+	if (placing && placing->on && placing->end->text[0])
+		explanation_say(text, ": ", placing->end->text);
+}
+
 int sley_node_explain(struct sley_graph *graph, sley_node id, char *at,
 		      size_t size)
 {
@@ -68,7 +79,7 @@ int sley_node_explain(struct sley_graph *graph, sley_node id, char *at,
 
 	sley_mutex_lock(&graph->lock);
 	for (node = find_failed(graph, id); node; node = cause_of(graph, node))
-		explain(&text, node->task.name, node->outcome, node->code);
+		explain_node(&text, node);
 	sley_mutex_unlock(&graph->lock);
 	return explanation_length(&text);
 }

@@ -5,6 +5,7 @@
 #include "graph/placing.h"
 
 #include "core/turn.h"
+#include "graph/endpoint.h"
 #include "graph/gang.h"
 #include "graph/graph.h"
 
@@ -39,6 +40,11 @@ static int check(const struct sley *rt, const struct sley_node_spec *spec)
 {
 	uint32_t nr = count_eligible(rt, spec);
 
+	if (spec->on) {
+		if (spec->eligible || spec->affinity || spec->gang > 1)
+			return -EINVAL;
+		return endpoint_refuses(spec->on, spec->arg, spec->arg_size);
+	}
 	if (!nr)
 		return SLEY_EAFFINITY;
 	if (spec->affinity &&
@@ -54,9 +60,15 @@ static size_t members_size(uint32_t gang)
 	return sizeof(struct placing) + gang * sizeof(struct gang_member);
 }
 
-static size_t placing_size(uint32_t gang, uint32_t nr_words)
+static size_t words_size(uint32_t gang, uint32_t nr_words)
 {
 	return members_size(gang) + nr_words * sizeof(uint64_t);
+}
+
+static size_t placing_size(uint32_t gang, uint32_t nr_words, bool elsewhere)
+{
+	return words_size(gang, nr_words) +
+	       elsewhere * sizeof(struct endpoint_end);
 }
 
 int placing_create_slow(struct placing **out, struct sley *rt,
@@ -70,7 +82,7 @@ int placing_create_slow(struct placing **out, struct sley *rt,
 	err = check(rt, spec);
 	if (err)
 		return err;
-	placing = mem_alloc(&rt->mem, placing_size(gang, nr_words));
+	placing = mem_alloc(&rt->mem, placing_size(gang, nr_words, spec->on));
 	if (!placing)
 		return -ENOMEM;
 	placing->affinity = spec->affinity;
@@ -82,6 +94,12 @@ int placing_create_slow(struct placing **out, struct sley *rt,
 		memcpy(placing->eligible, spec->eligible,
 		       nr_words * sizeof(uint64_t));
 	}
+	if (spec->on) {
+		placing->on = spec->on;
+		placing->arg_size = spec->arg_size;
+		placing->end =
+			(void *)((char *)placing + words_size(gang, nr_words));
+	}
 	*out = placing;
 	return 0;
 }
@@ -89,7 +107,7 @@ int placing_create_slow(struct placing **out, struct sley *rt,
 void placing_free(struct placing *placing, struct sley *rt)
 {
 	mem_free(&rt->mem, placing,
-		 placing_size(placing->gang, placing->nr_words));
+		 placing_size(placing->gang, placing->nr_words, placing->on));
 }
 
 /* ---- who runs it --------------------------------------------------------------------- */

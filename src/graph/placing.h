@@ -13,6 +13,10 @@
  * and is held up by nobody for longer than what runs already.  The last one to come
  * lets all of them start, the last one to end ends the node.
  *
+ * A node that runs on an endpoint (endpoint.h) is not particular about its worker,
+ * which only waits for it.  What the endpoint had to say is kept, as long as the node
+ * is: that is why a node that has failed keeps its placing.
+ *
  * Rejected: workers that are reserved for the gang at the head of a queue (those that
  * wait for something queued behind it wait for ever).
  */
@@ -39,6 +43,9 @@ struct placing {
 	int32_t code;     /* of the first one to fail                       */
 	struct sley_waitq coming; /* members that are not there yet          */
 	uint64_t *eligible; /* or NULL: all; behind the members              */
+	struct sley_endpoint *on; /* or NULL: a worker                       */
+	struct endpoint_end *end; /* of it, behind all others                */
+	uint32_t arg_size;        /* of its argument, if that is by value    */
 	struct gang_member member[];
 };
 
@@ -51,12 +58,19 @@ static inline must_check int placing_create(struct placing **out,
 					    const struct sley_node_spec *spec)
 {
 	*out = NULL;
-	if (likely(!spec->eligible && !spec->affinity && spec->gang < 2))
+	if (likely(!spec->eligible && !spec->affinity && spec->gang < 2 &&
+		   !spec->on))
 		return 0;
 	return placing_create_slow(out, rt, spec);
 }
 
 void placing_free(struct placing *placing, struct sley *rt);
+
+/* Does it matter which worker has the node? */
+static inline bool placing_matters(const struct node *node)
+{
+	return unlikely(node->placing) && !node->placing->on;
+}
 
 /* @node, which has a placing, misses nobody: it is queued where it belongs. */
 void placing_ready(struct node *node);

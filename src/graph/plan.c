@@ -222,13 +222,14 @@ static void link_node(struct sley_plan *plan, uint32_t index,
 	link_all(plan, spec->order, spec->nr_order, index | LINK_ORDER_ONLY);
 }
 
-/* A plan's nodes run on any worker, and all of them are waited for. */
+/* A plan's nodes run on any worker, here, and all of them are waited for. */
 static bool is_possible(const struct sley_plan *plan,
 			const struct sley_node_spec *spec)
 {
 	return are_there(plan, spec->after, spec->nr_after) &&
 	       are_there(plan, spec->order, spec->nr_order) && !spec->scope &&
-	       !spec->eligible && !spec->affinity && spec->gang < 2;
+	       !spec->eligible && !spec->affinity && spec->gang < 2 &&
+	       !spec->on;
 }
 
 int sley_plan_add(struct sley_plan *plan, sley_node *node,

@@ -15,12 +15,14 @@
  */
 #include "core/drain.h"
 #include "core/turn.h"
+#include "graph/endpoint.h"
 #include "graph/graph.h"
 #include "graph/placing.h"
 #include "graph/step.h"
 #include "graph/watch.h"
 
 #include <errno.h>
+#include <sley/time.h>
 
 /* ---- the turn ------------------------------------------------------------------- */
 
@@ -36,12 +38,17 @@ bool node_is_skipped(const struct node *node)
 	       load_relaxed(&scope->graph->rt->cancelled);
 }
 
-static noinline void skip(struct node *node)
+/* True: it is skipped, and that is its outcome. */
+static bool skip(struct node *node)
 {
+	if (likely(!node_is_skipped(node)) ||
+	    task_flags(&node->task) & TASK_MUST_RUN)
+		return false;
 	node->outcome = SLEY_OUTCOME_SKIPPED;
 	/* relaxed: as above. */
 	if (!load_relaxed(&node->cause))
 		node->code = -ECANCELED;
+	return true;
 }
 
 void graph_turn(void *task)
@@ -51,14 +58,32 @@ void graph_turn(void *task)
 
 	if (unlikely(node->scope->graph->watch))
 		watch_begin(node);
-	if (unlikely(node_is_skipped(node)) &&
-	    !(task_flags(&node->task) & TASK_MUST_RUN)) {
-		skip(node);
+	if (unlikely(skip(node)))
 		return;
-	}
 	code = node->fn(node->task.arg);
 	node->outcome = code < 0 ? SLEY_OUTCOME_FAILURE : SLEY_OUTCOME_SUCCESS;
 	node->code = code;
+}
+
+void graph_turn_elsewhere(void *task)
+{
+	struct node *node = node_of(task);
+	const struct placing *placing = node->placing;
+	struct endpoint_end *end = placing->end;
+	struct endpoint_work work = {
+		.fn = node->fn,
+		.arg = node->task.arg,
+		.arg_size = placing->arg_size,
+		.deadline_ns = SLEY_FOREVER,
+	};
+
+	if (unlikely(node->scope->graph->watch))
+		watch_begin(node);
+	if (unlikely(skip(node)))
+		return;
+	placing->on->ops->run(placing->on, &work, end);
+	node->outcome = end->outcome;
+	node->code = end->code;
 }
 
 /* ---- those who waited for it ------------------------------------------------------ */
@@ -72,7 +97,7 @@ void graph_ready(struct node *node)
 		step_ready(node->scope->graph, node);
 		return;
 	}
-	if (unlikely(node->placing)) {
+	if (unlikely(placing_matters(node))) {
 		placing_ready(node);
 		return;
 	}
@@ -202,11 +227,11 @@ static bool end(struct sley_graph *graph, struct share *share,
 	}
 	if (unlikely(graph_look(graph, &graph->cancelling)))
 		graph_await_cancel(graph);
-	if (unlikely(node->placing))
-		placing_free(node->placing, graph->rt);
 	if (unlikely(node->pages))
 		give_pages(&graph->places, share, node);
 	if (likely(node->outcome == SLEY_OUTCOME_SUCCESS)) {
+		if (unlikely(node->placing))
+			placing_free(node->placing, graph->rt);
 		chain_add(share, node);
 	} else {
 		share->nr_failed++;

@@ -69,7 +69,7 @@ static void dispatch(struct step_queue *ready, struct step_queue *done)
 	struct node *node;
 
 	while ((node = take(ready))) {
-		graph_turn(&node->task);
+		node->task.fn(&node->task);
 		if (unlikely(node->scope->graph->watch))
 			watch_end(node, 0);
 		push(done, node);

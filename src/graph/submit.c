@@ -143,10 +143,10 @@ static void fill(struct node *node, struct sley_graph_scope *scope,
 
 	flags |= runtime_task_flags(scope->graph->rt) | TASK_TURNS;
 	/* Where bound threads run the tasks, each runs what it submitted. */
-	if (unlikely(!scope->graph->rt->nr_workers || node->placing))
+	if (unlikely(!scope->graph->rt->nr_workers || placing_matters(node)))
 		flags |= TASK_PINNED;
 
-	task->fn = graph_turn;
+	task->fn = unlikely(spec->on) ? graph_turn_elsewhere : graph_turn;
 	task->arg = spec->arg;
 	if (spec->arg_size)
 		task->arg = memcpy(node->arg, spec->arg, spec->arg_size);

@@ -11,6 +11,7 @@
  */
 #include "graph/graph.h"
 #include "graph/picture.h"
+#include "graph/placing.h"
 #include "graph/submit.h"
 
 #include <errno.h>
@@ -96,6 +97,8 @@ static void forget_own(struct sley_graph_scope *scope, int *err)
 		*err = -ECANCELED;
 	for (; node; node = next) {
 		next = node->next;
+		if (unlikely(node->placing))
+			placing_free(node->placing, scope->graph->rt);
 		edges_bury(&node->consumers);
 		places_give(places, node, node);
 		nr++;
