@@ -258,6 +258,8 @@ sley_graph_submit(struct sley_graph *graph, sley_node *node,
  * Order:    everything in the nodes happens before the return.
  * Errors:   what the first node to fail returned; -ECANCELED if none did, but some
  *           were cancelled
+ *           -EDEADLK  the caller is a node, and what it waits for waits for it, as
+ *                     has been reported by name.  The graph is as it was.
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_graph_wait(struct sley_graph *graph);

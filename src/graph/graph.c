@@ -118,7 +118,7 @@ void sley_graph_destroy(struct sley_graph *graph)
 	if (!graph)
 		return;
 	sley_mutex_lock(&graph->lock);
-	(void)scope_await(&graph->root, SLEY_FOREVER, WAIT_SHIELDED);
+	scope_await(&graph->root);
 	(void)scope_forget(&graph->root);
 	sley_mutex_unlock(&graph->lock);
 	sley_check(!graph->scopes, "a graph is destroyed after its scopes");

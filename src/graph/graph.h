@@ -31,6 +31,7 @@
 #include "core/countdown.h"
 #include "core/worker.h"
 #include "graph/access.h"
+#include "graph/circle.h"
 #include "graph/places.h"
 #include "mem/arena.h"
 
@@ -67,6 +68,7 @@ struct sley_graph_scope {
 	uint32_t cancelled;  /* skip all                                     */
 	struct sley_graph_scope_stats stats; /* (lock)                       */
 	struct arena_block *buffers; /* that were not dropped (lock)         */
+	struct circle_mark mark;     /* (lock)                               */
 	sley_node gate; /* of a run: comes before all of it; constant   */
 	cache_aligned struct sley_waitq pending;
 	struct node *failed; /* and those that were skipped: chained         */
@@ -85,10 +87,11 @@ struct sley_graph {
 	struct {
 		struct step_queue submitted; /* (lock)                      */
 		struct step_queue ready;     /* of who steps                */
+		uint32_t depth;              /* of steps in steps (lock)    */
 	} step;
 	struct picture *picture; /* or NULL                                 */
 	struct sley_mutex lock;
-	uint32_t stamp;         /* of this submission (lock)                */
+	uint32_t stamp;         /* of this submission, or look (lock)       */
 	struct node_list found; /* who the next node waits for (lock)       */
 	uint32_t nr_needed;    /* the first of them; the rest only come first */
 	struct access_map map; /* (lock)                                   */
@@ -101,6 +104,7 @@ struct sley_graph {
 	struct sley_cond space; /* a buffer or a run has ended (lock)       */
 	struct sley_event room; /* when places were given back              */
 	struct sley_graph_scope *scopes; /* but the root (lock)             */
+	struct scope_wait *waits;        /* of nodes of it (lock)           */
 	struct places places;
 	cache_aligned uint32_t full; /* so many wait for room               */
 	uint32_t cancelling; /* so many are about to cancel what runs       */
@@ -162,12 +166,8 @@ void graph_await_cancel(struct sley_graph *graph);
 
 /* ---- wait.c --------------------------------------------------------------------- */
 
-/*
- * With the lock, which is given back meanwhile: until nothing of @scope is left.
- * 0, -ETIMEDOUT or -ECANCELED.
- */
-int scope_await(struct sley_graph_scope *scope, uint64_t deadline_ns,
-		enum wait_flags flags);
+/* With the lock, which is given back meanwhile: until nothing of @scope is left. */
+void scope_await(struct sley_graph_scope *scope);
 
 /* All of @scope has ended: what went wrong, which is forgotten.  (lock) */
 int scope_forget(struct sley_graph_scope *scope);

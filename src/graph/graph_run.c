@@ -25,7 +25,7 @@ static int pass(void *arg)
 	struct sley_graph *graph = run->graph;
 
 	sley_mutex_lock(&graph->lock);
-	(void)scope_await(run, SLEY_FOREVER, WAIT_SHIELDED);
+	scope_await(run);
 	run->nr_waiting--;
 	graph->nr_runs--;
 	scopes_reap(graph);

@@ -52,7 +52,7 @@ struct node {
 	sley_node_fn *fn;
 	struct sley_graph_scope *scope;
 	uint32_t nr_missing;
-	uint32_t stamp; /* of the submission that waits for it already      */
+	uint32_t stamp; /* of who has seen it already: wire.c, circle.c     */
 	int32_t code;   /* what it returned, or that of its cause           */
 	uint32_t cause; /* the node that took it along, or 0                */
 	union {

@@ -86,6 +86,7 @@ int sley_graph_step(struct sley_graph *graph)
 		return -EINVAL;
 	sley_mutex_lock(&graph->lock);
 	wire_all(graph);
+	graph->step.depth++;
 	ready = graph->step.ready;
 	graph->step.ready = (struct step_queue){ NULL, NULL };
 	sley_mutex_unlock(&graph->lock);
@@ -94,5 +95,8 @@ int sley_graph_step(struct sley_graph *graph)
 		graph_complete(graph, node);
 		nr++;
 	}
+	sley_mutex_lock(&graph->lock);
+	graph->step.depth--;
+	sley_mutex_unlock(&graph->lock);
 	return nr;
 }

@@ -3,12 +3,14 @@
  * wait.c - waiting for a graph, or a scope of it, and hearing what went wrong.
  *
  * Who waits for a scope waits for those in it, one after the other, and looks again
- * from the beginning with the lock held: nobody submits then.
+ * from the beginning with the lock held: nobody submits then.  A node that waits for
+ * long looks whether it is itself what is missing (circle.h).
  *
  * Edges:
  *
  *   C1  see core/countdown.h
  */
+#include "core/report.h"
 #include "graph/graph.h"
 #include "graph/picture.h"
 #include "graph/placing.h"
@@ -40,42 +42,70 @@ static struct sley_graph_scope *find_busy(struct sley_graph_scope *outer)
 	return NULL;
 }
 
-/* With the lock, which is given back meanwhile. */
-static int await_one(struct sley_graph_scope *scope, uint64_t deadline_ns,
-		     enum wait_flags flags)
+/*
+ * The same in steps, which the caller makes.  One that is in a step itself, and has
+ * none left to make, waits for what comes after that.
+ */
+static int await_steps(struct sley_graph *graph)
 {
+	int nr;
+
+	sley_mutex_unlock(&graph->lock);
+	nr = sley_graph_step(graph);
+	sley_mutex_lock(&graph->lock);
+	if (nr > 0 || !graph->step.depth)
+		return 0;
+	report(graph->rt, "%s: a node waits for what comes after its step",
+	       graph->name);
+	return -EDEADLK;
+}
+
+/* With the lock, which is given back meanwhile: for one of what @wait is for. */
+static int await_one(struct scope_wait *wait, struct sley_graph_scope *scope,
+		     uint64_t deadline_ns, enum wait_flags flags)
+{
+	bool looks = wait->look_ns < deadline_ns;
 	uint32_t credit = scope->credit;
 	int err;
 
-	if (unlikely(scope->graph->stepped)) {
-		sley_mutex_unlock(&scope->graph->lock);
-		err = sley_graph_step(scope->graph);
-		sley_mutex_lock(&scope->graph->lock);
-		return err < 0 ? err : 0;
-	}
+	if (unlikely(scope->graph->stepped))
+		return await_steps(scope->graph);
 	scope->nr_waiting++;
 	scope->credit = 0;
 	sley_mutex_unlock(&scope->graph->lock);
 	if (credit)
 		(void)countdown_sub(&scope->pending, credit);
-	err = countdown_wait(&scope->pending, deadline_ns, flags);
+	err = countdown_wait(&scope->pending,
+			     looks ? wait->look_ns : deadline_ns, flags);
 	sley_mutex_lock(&scope->graph->lock);
 	scope->nr_waiting--;
-	return err;
+	return unlikely(looks) && err == -ETIMEDOUT ? circle_look(wait) : err;
 }
 
-int scope_await(struct sley_graph_scope *outer, uint64_t deadline_ns,
-		enum wait_flags flags)
+/* With the lock, which is given back meanwhile: all of @outer.  -EDEADLK if @looks. */
+static int await(struct sley_graph_scope *outer, uint64_t deadline_ns,
+		 enum wait_flags flags, bool looks)
 {
 	struct sley_graph_scope *scope;
+	struct scope_wait wait;
 	int err = 0;
 
 	/* It stays while those in it are waited for. */
 	outer->nr_waiting++;
+	circle_enter(&wait, outer, looks && deadline_ns == SLEY_FOREVER);
 	while (!err && (scope = find_busy(outer)))
-		err = await_one(scope, deadline_ns, flags);
+		err = await_one(&wait, scope, deadline_ns, flags);
+	circle_leave(&wait);
 	outer->nr_waiting--;
 	return err;
+}
+
+void scope_await(struct sley_graph_scope *scope)
+{
+	int err = await(scope, SLEY_FOREVER, WAIT_SHIELDED, false);
+
+	sley_assert(!err);
+	(void)err;
 }
 
 /* ---- what went wrong ----------------------------------------------------------------- */
@@ -145,7 +175,7 @@ static int wait(struct sley_graph_scope *scope, uint64_t deadline_ns,
 
 	sley_check(!is_awaited(scope), "a node does not wait for itself");
 	sley_mutex_lock(&graph->lock);
-	err = scope_await(scope, deadline_ns, flags);
+	err = await(scope, deadline_ns, flags, true);
 	if (!err)
 		err = scope_forget(scope);
 	sley_mutex_unlock(&graph->lock);

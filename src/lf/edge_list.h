@@ -99,6 +99,13 @@ static inline enum edges_added edges_add(struct edge_list *list, uint32_t life,
 	}
 }
 
+/* While it is open, and nobody adds: the newest edge, or 0. */
+static inline uint32_t edges_newest(const struct edge_list *list)
+{
+	/* relaxed: whoever keeps the others from adding orders it. */
+	return (uint32_t)load_relaxed(&list->word);
+}
+
 /* By the owner, once: the newest edge, or 0.  @bury: this life is over, too. */
 static inline uint32_t edges_close(struct edge_list *list, bool bury)
 {

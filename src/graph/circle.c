@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * circle.c - see circle.h.
+ */
+#include "graph/circle.h"
+
+#include "core/report.h"
+#include "graph/explain.h"
+#include "graph/graph.h"
+#include "graph/submit.h"
+
+#include <errno.h>
+#include <sley/time.h>
+
+void circle_enter(struct scope_wait *wait, struct sley_graph_scope *scope,
+		  bool looks)
+{
+	struct sley_graph *graph = scope->graph;
+
+	wait->node = submit_own_node(graph);
+	wait->scope = scope;
+	wait->look_ns = SLEY_FOREVER;
+	if (!wait->node)
+		return;
+	wait->pause_ns = CIRCLE_FIRST_NS;
+	if (looks)
+		wait->look_ns = sley_now() + wait->pause_ns;
+	wait->next = graph->waits;
+	graph->waits = wait;
+}
+
+void circle_leave(struct scope_wait *wait)
+{
+	struct scope_wait **at = &wait->scope->graph->waits;
+
+	if (!wait->node)
+		return;
+	while (*at != wait)
+		at = &(*at)->next;
+	*at = wait->next;
+}
+
+/* ---- marks ------------------------------------------------------------------------ */
+
+/* @node, which comes after who has @wait or is it, is of its scope and those around. */
+static void mark_scopes(const struct node *node, const struct scope_wait *wait,
+			uint32_t stamp)
+{
+	struct sley_graph_scope *scope = node->scope;
+
+	for (; scope && scope->mark.stamp != stamp; scope = scope->parent)
+		scope->mark = (struct circle_mark){ stamp, wait, node };
+}
+
+/* To found: who waits for @node, and was not there yet.  0 or -ENOMEM. */
+static int add_consumers(struct sley_graph *graph, const struct node *node)
+{
+	uint32_t id = edges_newest(&node->consumers);
+
+	while (id) {
+		const struct edge *edge = places_edge(&graph->places, id);
+		struct node *to = places_node(&graph->places,
+					      edge->to & ~EDGE_ORDER_ONLY);
+
+		id = edge->next;
+		if (to->stamp == graph->stamp)
+			continue;
+		to->stamp = graph->stamp;
+		if (node_list_reserve(&graph->found, &graph->rt->mem, 1))
+			return -ENOMEM;
+		node_list_add(&graph->found, to->index);
+	}
+	return 0;
+}
+
+/* All that goes on only when the node of @wait has ended. */
+static int follow(struct sley_graph *graph, struct scope_wait *wait)
+{
+	const struct node *node = wait->node;
+	int err;
+
+	wait->followed = true;
+	graph->found.nr = 0;
+	mark_scopes(node, wait, graph->stamp);
+	err = add_consumers(graph, node);
+	while (!err && graph->found.nr) {
+		sley_node id = graph->found.node[--graph->found.nr];
+
+		node = places_node(&graph->places, node_index_of(id));
+		mark_scopes(node, wait, graph->stamp);
+		err = add_consumers(graph, node);
+	}
+	return err;
+}
+
+/* Somebody who waits for a scope that is marked, and was not followed; or NULL. */
+static struct scope_wait *next_to_follow(const struct sley_graph *graph)
+{
+	struct scope_wait *wait = graph->waits;
+
+	while (wait &&
+	       (wait->followed || wait->scope->mark.stamp != graph->stamp))
+		wait = wait->next;
+	return wait;
+}
+
+static bool is_closed(struct sley_graph *graph, struct scope_wait *first)
+{
+	struct scope_wait *wait;
+	int err = 0;
+
+	if (unlikely(++graph->stamp == 0))
+		graph->stamp = 1;
+	for (wait = graph->waits; wait; wait = wait->next)
+		wait->followed = false;
+	for (wait = first; wait && !err; wait = next_to_follow(graph))
+		err = follow(graph, wait);
+	graph->found.nr = 0;
+	/* Without memory there is another look, later. */
+	return !err && first->scope->mark.stamp == graph->stamp;
+}
+
+/* ---- names -------------------------------------------------------------------------- */
+
+static const char *name_of(const struct node *node)
+{
+	return node->task.name ? node->task.name : "a node";
+}
+
+/* Backwards: from the scope @first waits for to who it is that holds it up. */
+static void tell(const struct sley_graph *graph, const struct scope_wait *first)
+{
+	char line[512];
+	struct explanation text = { .at = line, .size = sizeof(line) };
+	const struct scope_wait *wait = first;
+
+	do {
+		const struct circle_mark *mark = &wait->scope->mark;
+
+		explanation_say(&text, text.length ? " <- " : "",
+				name_of(wait->node));
+		explanation_say(&text, " waits for a scope", "");
+		if (mark->node != mark->wait->node) {
+			explanation_say(&text, " <- ", name_of(mark->node));
+			explanation_say(&text, " is in it, and comes after ",
+					name_of(mark->wait->node));
+		} else {
+			explanation_say(&text, " <- ", name_of(mark->node));
+			explanation_say(&text, " is in it", "");
+		}
+		wait = mark->wait;
+	} while (wait != first);
+	report(graph->rt, "%s: nodes wait in a circle: %s", graph->name, line);
+}
+
+int circle_look(struct scope_wait *wait)
+{
+	struct sley_graph *graph = wait->scope->graph;
+
+	if (is_closed(graph, wait)) {
+		tell(graph, wait);
+		return -EDEADLK;
+	}
+	if (wait->pause_ns < CIRCLE_LAST_NS)
+		wait->pause_ns *= 2;
+	wait->look_ns = sley_now() + wait->pause_ns;
+	return 0;
+}

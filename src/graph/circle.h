@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * circle.h - nodes that wait for nodes that wait for them.
+ *
+ * Edges make no circle: a node waits for those that were submitted before.  But a node
+ * may wait for a scope, and what was submitted there may come after the node itself;
+ * it reads what the node writes, for example.  Then nobody goes on.
+ *
+ * So nodes that wait for a scope of their graph are known to it.  One that has waited
+ * for long looks where its own end is missed: it marks all that come after it, and
+ * the scopes these are in; then all that come after who waits for one of those scopes;
+ * and so on.  If the scope it waits for is marked in the end, there is a circle, and
+ * that is told, by names.
+ *
+ * This is never a false alarm.  All is seen under the lock of the graph, where nobody
+ * begins or ends to wait; those who wait do not end, so those behind them do not
+ * either, and lists of edges of nodes that have not ended only grow, under the lock.
+ *
+ * Each look visits a node at most once.  The first comes after CIRCLE_FIRST_NS, the
+ * others ever later: a node that is submitted in between may close the circle.
+ *
+ * Not seen: circles through other graphs, plans, locks or channels; nor those of who
+ * waits with a deadline, which are no circles for long.
+ */
+#ifndef SLEY_GRAPH_CIRCLE_H
+#define SLEY_GRAPH_CIRCLE_H
+
+#include "base/compiler.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct node;
+struct sley_graph;
+struct sley_graph_scope;
+
+#define CIRCLE_FIRST_NS 250000000u
+#define CIRCLE_LAST_NS 8000000000u
+
+/* A node that waits for a scope of its graph.  (lock) */
+struct scope_wait {
+	struct scope_wait *next;
+	const struct node *node; /* NULL: who waits is none, and not listed  */
+	struct sley_graph_scope *scope;
+	uint64_t look_ns;  /* when; or SLEY_FOREVER                          */
+	uint64_t pause_ns; /* between this look and the next                 */
+	bool followed;     /* in this look                                   */
+};
+
+/* What a look has found out about a scope.  (lock) */
+struct circle_mark {
+	uint32_t stamp; /* of the look                                       */
+	const struct scope_wait *wait; /* without whose end it goes on never */
+	const struct node *node; /* of the scope, that comes after that one  */
+};
+
+/* The caller waits for @scope, and wants to know of circles if it @looks. */
+void circle_enter(struct scope_wait *wait, struct sley_graph_scope *scope,
+		  bool looks);
+void circle_leave(struct scope_wait *wait);
+
+/* It is time to look: 0, or -EDEADLK, and the circle was reported. */
+must_check int circle_look(struct scope_wait *wait);
+
+#endif
