@@ -232,7 +232,8 @@ sley_graph_destroy(struct sley_graph *graph);
  *           SLEY_EGANG  more members than workers that are eligible
  *           -EMSGSIZE   the argument is too long for who is to run it
  *           -EFAULT     it is a pointer, which leads nowhere there
- *           -EAGAIN     the graph was full until the deadline
+ *           -EAGAIN     the graph was full until the deadline; or it is, and runs
+ *                       in steps
  *           -ECANCELED  while it waited
  *           -ENOMEM     the node was not added
  *           SLEY_ENOWORKER  the runtime is single-threaded, and the thread is not

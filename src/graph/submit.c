@@ -100,7 +100,9 @@ static int take_place(struct sley_graph *graph,
 	int err = 0;
 
 	if (unlikely(!has_room(graph)) && !last && !submit_own_node(graph))
-		err = wait_for_room(graph, deadline_ns);
+		/* Room comes with steps, and who submits is who makes them. */
+		err = graph->stepped ? -EAGAIN
+				     : wait_for_room(graph, deadline_ns);
 	if (err)
 		return err;
 	*node = places_take(&graph->places);

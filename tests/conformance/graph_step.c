@@ -115,3 +115,21 @@ TEST_WORKERS(s01_only_a_stepped_graph_is_stepped)
 	sley_graph_destroy(graph);
 	stop(rt);
 }
+
+TEST(s15_a_graph_in_steps_that_is_full_says_so)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph =
+		graph_new(SLEY_GRAPH_OPTIONS(.stepped = true, .max_nodes = 2));
+	atomic_int count = 0;
+
+	(void)counts(graph, &count, NULL, 0);
+	(void)counts(graph, &count, NULL, 0);
+	CHECK_EQ(sley_graph_add(graph, count_up, &count), -EAGAIN);
+	CHECK_EQ(sley_graph_step(graph), 2);
+	(void)counts(graph, &count, NULL, 0);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(atomic_load(&count), 3);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
