@@ -262,7 +262,8 @@ static struct sley_task *after_turn(struct worker *worker,
 		graph_ready(kept);
 		kept = NULL;
 	}
-	if (!kept || !may_stay)
+	/* One of another scope may take long, and this one be waited for. */
+	if (!kept || !may_stay || unlikely(kept->scope != share->scope))
 		settle(graph, share);
 	if (!kept)
 		return NULL;

@@ -59,6 +59,29 @@ TEST_WORKERS(s18_a_scope_is_waited_for_apart)
 	stop(rt);
 }
 
+/* The worker that has ended the first one goes on with the second. */
+TEST_WORKERS(s18_a_scope_is_over_although_what_comes_behind_it_is_not)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct sley_graph_scope *scope = open_in(graph, NULL);
+	struct sley_event first = SLEY_EVENT_INIT, later = SLEY_EVENT_INIT;
+	sley_node id = submit(graph, scope, waits_for, &first);
+
+	CHECK_EQ(sley_graph_submit(graph, NULL,
+				   SLEY_NODE_SPEC(.fn = waits_for,
+						  .arg = &later, .after = &id,
+						  .nr_after = 1)),
+		 0);
+	sley_event_set(&first);
+	CHECK_EQ(sley_graph_scope_wait(scope), 0);
+	sley_event_set(&later);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	sley_graph_scope_close(scope);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
 TEST_WORKERS(s18_a_scope_that_is_closed_goes_on_until_its_end)
 {
 	struct sley *rt = start();
