@@ -69,7 +69,7 @@ struct sley_graph_scope {
 	struct sley_graph_scope_stats stats; /* (lock)                       */
 	struct arena_block *buffers; /* that were not dropped (lock)         */
 	struct circle_mark mark;     /* (lock)                               */
-	sley_node gate; /* of a run: comes before all of it; constant   */
+	sley_node gate; /* of a run, and what is in it: comes first; constant */
 	cache_aligned struct sley_waitq pending;
 	struct node *failed; /* and those that were skipped: chained         */
 	uint32_t first;      /* the first one to fail, or 0                  */

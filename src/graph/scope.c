@@ -34,6 +34,7 @@ int sley_graph_scope_open(struct sley_graph_scope **out,
 	scope->graph = graph;
 	scope->parent = parent;
 	scope->depth = scope->stats.depth = parent->depth + 1;
+	scope->gate = parent->gate;
 	sley_mutex_lock(&graph->lock);
 	scopes_reap(graph);
 	/* relaxed: a request, handed down. */

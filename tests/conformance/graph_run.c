@@ -171,6 +171,32 @@ TEST_WORKERS(s19_a_run_that_failed_does_not_poison_the_next)
 	stop(rt);
 }
 
+TEST_WORKERS(s19_a_scope_in_a_run_comes_after_the_run_before_as_well)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct sley_event later = SLEY_EVENT_INIT;
+	struct sley_graph_scope *run[2], *inner = NULL;
+	atomic_int count = 0;
+
+	run[0] = begin(graph);
+	(void)submit(graph, run[0], waits_for, &later);
+	CHECK_EQ(sley_graph_run_end(run[0]), 0);
+	run[1] = begin(graph);
+	CHECK_EQ(sley_graph_scope_open(&inner, graph, run[1]), 0);
+	(void)submit(graph, inner, count_up, &count);
+	CHECK_EQ(sley_graph_scope_wait_until(inner, in_ms(2)), -ETIMEDOUT);
+	CHECK_EQ(count, 0);
+	sley_event_set(&later);
+	CHECK_EQ(sley_graph_run_end(run[1]), 0);
+	sley_graph_scope_close(inner);
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(finish(run[i]), 0);
+	CHECK_EQ(count, 1);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
 TEST_WORKERS(s20_an_empty_run_is_over_when_it_is_ended)
 {
 	struct sley *rt = start();
