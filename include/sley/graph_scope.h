@@ -81,6 +81,9 @@ sley_graph_scope_wait_until(struct sley_graph_scope *scope,
 /*
  * sley_graph_scope_cancel - sley_graph_cancel() for a scope and those in it.
  *
+ * What is submitted there before the next wait for it returns, or for one around it,
+ * is skipped, too.
+ *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread
  *           sleeps

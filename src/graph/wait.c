@@ -110,6 +110,17 @@ void scope_await(struct sley_graph_scope *scope)
 
 /* ---- what went wrong ----------------------------------------------------------------- */
 
+/* A request that was obeyed, unless it was made for the scope around it, too. */
+static void forget_cancel(struct sley_graph_scope *scope,
+			  const struct sley_graph_scope *outer)
+{
+	const struct sley_graph_scope *around = outer->parent;
+
+	/* relaxed: the lock. */
+	store_relaxed(&scope->cancelled,
+		      around ? load_relaxed(&around->cancelled) : 0);
+}
+
 /* Its own failures, if it has any: *@err is the first. */
 static void forget_own(struct sley_graph_scope *scope, int *err)
 {
@@ -117,8 +128,6 @@ static void forget_own(struct sley_graph_scope *scope, int *err)
 	struct node *node = scope->failed, *next;
 	uint32_t nr = 0;
 
-	/* relaxed: a request that was obeyed. */
-	store_relaxed(&scope->cancelled, 0);
 	if (!node)
 		return;
 	if (scope->first)
@@ -146,10 +155,13 @@ int scope_forget(struct sley_graph_scope *outer)
 	int err = 0;
 
 	for (scope = graph->scopes; scope; scope = scope->next) {
-		if (scope_is_within(scope, outer))
-			forget_own(scope, &err);
+		if (!scope_is_within(scope, outer))
+			continue;
+		forget_cancel(scope, outer);
+		forget_own(scope, &err);
 	}
 	if (outer == &graph->root) {
+		forget_cancel(outer, outer);
 		forget_own(outer, &err);
 		access_forget(&graph->map);
 		places_tidy(&graph->places);

@@ -223,6 +223,41 @@ TEST_WORKERS(s18_a_scope_is_cancelled_and_those_in_it_but_not_those_around)
 	stop(rt);
 }
 
+/* It is heard of by who waits for the scope, and goes on for the graph. */
+TEST_WORKERS(s18_a_scope_stays_cancelled_as_long_as_what_is_around_it)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct sley_graph_scope *outer = open_in(graph, NULL);
+	struct sley_graph_scope *inner = open_in(graph, outer);
+	atomic_int count = 0;
+
+	sley_graph_cancel(graph);
+	for (int i = 0; i < 3; i++) {
+		(void)submit(graph, outer, count_up, &count);
+		CHECK_EQ(sley_graph_scope_wait(outer), -ECANCELED);
+		(void)submit(graph, inner, count_up, &count);
+		CHECK_EQ(sley_graph_scope_wait(inner), -ECANCELED);
+	}
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(count, 0);
+	/* The same within a scope, and the graph is not touched. */
+	sley_graph_scope_cancel(outer);
+	for (int i = 0; i < 3; i++) {
+		(void)submit(graph, inner, count_up, &count);
+		CHECK_EQ(sley_graph_scope_wait(inner), -ECANCELED);
+	}
+	(void)submit(graph, NULL, count_up, &count);
+	CHECK_EQ(sley_graph_scope_wait(outer), 0);
+	(void)submit(graph, inner, count_up, &count);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(count, 2);
+	sley_graph_scope_close(inner);
+	sley_graph_scope_close(outer);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
 TEST_ABORTS(s18_a_scope_is_closed_before_its_graph_is_destroyed,
 	    "a graph is destroyed after its scopes")
 {
