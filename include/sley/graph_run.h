@@ -16,7 +16,8 @@
  * A run is a scope (graph_scope.h).  None of its nodes starts before all nodes of the
  * run before have ended; but they can be submitted: so the next run is built while
  * one executes.  There are at most .max_runs (of struct sley_graph_options) that have
- * not ended.  A run that fails leaves nothing behind for the next one.
+ * not ended.  A run that fails leaves nothing behind for the next one: a node that
+ * depends on one of another run waits for it, however it ends.
  */
 #ifndef SLEY_GRAPH_RUN_H
 #define SLEY_GRAPH_RUN_H

@@ -69,6 +69,8 @@ struct sley_graph_scope {
 	struct sley_graph_scope_stats stats; /* (lock)                       */
 	struct arena_block *buffers; /* that were not dropped (lock)         */
 	struct circle_mark mark;     /* (lock)                               */
+	/* The run that it is, or is in, or NULL; constant. */
+	struct sley_graph_scope *run;
 	sley_node gate; /* of a run, and what is in it: comes first; constant */
 	cache_aligned struct sley_waitq pending;
 	struct node *failed; /* and those that were skipped: chained         */

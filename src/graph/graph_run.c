@@ -9,6 +9,9 @@
  *      run 1:  a ─► b          e1: waits for run 1
  *      run 2:                  e1 ─► c, e1 ─► d     e2: waits for run 2
  *
+ * A node of a run that uses what one of an earlier run has written waits for it, but
+ * is not taken along by its failure: see wire.c.
+ *
  * Everything here is under the graph's lock.
  */
 #include "graph/graph.h"
@@ -59,7 +62,7 @@ int sley_graph_run_begin_until(struct sley_graph_scope **out,
 	err = admit(graph, deadline_ns);
 	if (!err) {
 		graph->nr_runs++;
-		graph->open_run = run;
+		graph->open_run = run->run = run;
 		run->gate = graph->last_end;
 	}
 	sley_mutex_unlock(&graph->lock);

@@ -4,7 +4,9 @@
  *
  * A scope that is closed goes on as long as its nodes do.  Nobody waits for that:
  * whoever has the lock next, and passes by, sees to it (scopes_reap).  Failures that
- * nobody has heard of by then are those of the scope around it.
+ * nobody has heard of by then are those of the scope around it.  A run that has such
+ * failures stays, until somebody waits for the graph: they must not be taken for
+ * failures of no run, see wire.c.
  *
  * Edges:
  *
@@ -34,6 +36,7 @@ int sley_graph_scope_open(struct sley_graph_scope **out,
 	scope->graph = graph;
 	scope->parent = parent;
 	scope->depth = scope->stats.depth = parent->depth + 1;
+	scope->run = parent->run;
 	scope->gate = parent->gate;
 	sley_mutex_lock(&graph->lock);
 	scopes_reap(graph);
@@ -55,8 +58,11 @@ static void hand_failures_on(struct sley_graph_scope *scope)
 
 	if (!last)
 		return;
-	while (last->next)
+	last->scope = parent;
+	while (last->next) {
 		last = last->next;
+		last->scope = parent;
+	}
 	/* relaxed: nodes of the parent may end at the same time. */
 	top = load_relaxed(&parent->failed);
 	do {
@@ -77,6 +83,7 @@ static bool is_over(const struct sley_graph_scope *scope)
 	uint64_t pending = load_acquire(&scope->pending.word); /* C1 */
 
 	return scope->closed && !scope->nr_waiting && !scope->nr_nested &&
+	       !(scope->run == scope && scope->failed) &&
 	       countdown_of(pending) == scope->credit &&
 	       !(pending & WAITQ_LOCK);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * wire.c - see wire.h.
+ *
+ * From one run to another all edges are order-only: a run that fails leaves nothing
+ * behind for the next one.
  */
 #include "graph/wire.h"
 
@@ -125,6 +128,13 @@ static void use(struct sley_graph *graph, struct spare *spare)
 		turn_page(graph, spare);
 }
 
+static bool is_of_other_run(const struct sley_graph_scope *from,
+			    const struct sley_graph_scope *to)
+{
+	return unlikely(from != to) && from->run && to->run &&
+	       from->run != to->run;
+}
+
 /* One edge from the node with @id, if that has not ended.  True: there is. */
 static bool connect(struct sley_graph *graph, struct node *node, sley_node id,
 		    bool needed, struct spare *spare)
@@ -137,6 +147,7 @@ static bool connect(struct sley_graph *graph, struct node *node, sley_node id,
 	    from->stamp == graph->stamp)
 		return false;
 	from->stamp = graph->stamp;
+	needed = needed && !is_of_other_run(from->scope, node->scope);
 	spare->edge->to = node->index | (needed ? 0 : EDGE_ORDER_ONLY);
 	switch (edges_add(&from->consumers, life, spare->edge, spare->id)) {
 	case EDGES_ADDED:

@@ -171,6 +171,89 @@ TEST_WORKERS(s19_a_run_that_failed_does_not_poison_the_next)
 	stop(rt);
 }
 
+static void use(struct sley_graph *graph, struct sley_graph_scope *run,
+		sley_node_fn *fn, void *arg, struct sley_access access)
+{
+	CHECK_EQ(sley_graph_submit(
+			 graph, NULL,
+			 SLEY_NODE_SPEC(.fn = fn, .arg = arg, .scope = run,
+					.access = &access, .nr_access = 1)),
+		 0);
+}
+
+/* In a scope of the run as well, whether that is still there or not. */
+TEST_WORKERS(s19_nor_one_that_was_built_before_it_failed)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct sley_graph_scope *run[2], *inner = NULL;
+	struct sley_event later = SLEY_EVENT_INIT;
+	atomic_int count = 0;
+	static int cell[2];
+	sley_node id;
+
+	run[0] = begin(graph);
+	CHECK_EQ(sley_graph_scope_open(&inner, graph, run[0]), 0);
+	id = submit(graph, run[0], waits_for, &later);
+	use(graph, run[0], fails, NULL, SLEY_INOUT(cell[0]));
+	use(graph, inner, fails, NULL, SLEY_INOUT(cell[1]));
+	sley_graph_scope_close(inner);
+	CHECK_EQ(sley_graph_run_end(run[0]), 0);
+	run[1] = begin(graph);
+	use(graph, run[1], count_up, &count, SLEY_INOUT(cell[0]));
+	use(graph, run[1], count_up, &count, SLEY_INOUT(cell[1]));
+	/* Also one that is named. */
+	CHECK_EQ(sley_node_cancel(graph, id), 0);
+	CHECK_EQ(sley_graph_submit(graph, NULL,
+				   SLEY_NODE_SPEC(.fn = count_up, .arg = &count,
+						  .scope = run[1], .after = &id,
+						  .nr_after = 1)),
+		 0);
+	CHECK_EQ(sley_graph_run_end(run[1]), 0);
+	CHECK_EQ(finish(run[0]), -EIO);
+	CHECK_EQ(finish(run[1]), 0);
+	CHECK_EQ(count, 3);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s19_nor_the_one_after_if_nobody_has_heard_of_it)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct sley_graph_scope *last;
+	atomic_int count = 0;
+	static int cell;
+
+	for (int i = 0; i < 10; i++) {
+		struct sley_graph_scope *run[2] = { begin(graph), NULL };
+		struct sley_graph_scope *inner = NULL;
+
+		CHECK_EQ(sley_graph_scope_open(&inner, graph, run[0]), 0);
+		use(graph, inner, fails, NULL, SLEY_INOUT(cell));
+		sley_graph_scope_close(inner);
+		CHECK_EQ(sley_graph_run_end(run[0]), 0);
+		sley_graph_scope_close(run[0]);
+		run[1] = begin(graph);
+		use(graph, run[1], count_up, &count, SLEY_INOUT(cell));
+		CHECK_EQ(sley_graph_run_end(run[1]), 0);
+		CHECK_EQ(finish(run[1]), 0);
+		CHECK_EQ(count, i + 1);
+	}
+	/* But what is in no run is. */
+	last = begin(graph);
+	use(graph, last, fails, NULL, SLEY_INOUT(cell));
+	CHECK_EQ(sley_graph_run_end(last), 0);
+	sley_graph_scope_close(last);
+	use(graph, NULL, count_up, &count, SLEY_INOUT(cell));
+	CHECK_EQ(sley_graph_wait(graph), -EIO);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(count, 10);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
 TEST_WORKERS(s19_a_scope_in_a_run_comes_after_the_run_before_as_well)
 {
 	struct sley *rt = start();
