@@ -203,7 +203,8 @@ static struct sley_task *after_turn(struct worker *worker,
 		place_spawned(worker, &step->task);
 	}
 	task = worker_pick(worker);
-	if (holds && !is_of(run, task))
+	/* One that blocks, and moves, does not come back to this worker's. */
+	if (holds && (!is_of(run, task) || worker->rt->migratable))
 		settle(worker, run, tally);
 	return task;
 }
