@@ -560,6 +560,13 @@ const struct plan_row *plan_find(const char *name)
 	return NULL;
 }
 
+bool plan_more_is_better(const char *metric)
+{
+	const char *unit = strrchr(metric, '_');
+
+	return strcmp(unit != NULL ? unit + 1 : metric, "gflops") == 0;
+}
+
 const struct plan_bar *plan_bar(const struct plan_row *row, int workers,
 				const char *metric, const char *peer)
 {

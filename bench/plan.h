@@ -23,7 +23,7 @@ struct plan_peer {
 
 /*
  * A bar: metric <= factor * the peer's metric + plus.  Without a peer it is
- * metric <= plus.
+ * metric <= plus.  Where more is better it is >=.
  */
 struct plan_bar {
 	const char *metric;
@@ -50,6 +50,9 @@ extern const size_t plan_nr_rows;
 
 /* The row called @name, or NULL. */
 const struct plan_row *plan_find(const char *name);
+
+/* Is more of it better?  That is so for `gflops`, and what ends in `_gflops`. */
+bool plan_more_is_better(const char *metric);
 
 /* The bar of @row for this metric, or NULL; @peer NULL: the absolute one. */
 const struct plan_bar *plan_bar(const struct plan_row *row, int workers,

@@ -89,7 +89,8 @@ static bool compare(struct standing *s, const struct results *r,
 		return true;
 	s->limit = s->bar->factor * s->theirs.median + s->bar->plus;
 	s->judged = true;
-	s->held = s->ours.median <= s->limit;
+	s->held = plan_more_is_better(metric) ? s->ours.median >= s->limit
+					      : s->ours.median <= s->limit;
 	return true;
 }
 
@@ -104,16 +105,18 @@ static void judge(struct line *line, const struct standing *s,
 static void describe(struct line *line, const struct standing *s)
 {
 	const struct plan_bar *bar = s->bar;
+	bool more = plan_more_is_better(bar->metric);
+	const char *sign = more ? ">=" : "<=";
 
 	if (bar->peer == NULL)
-		snprintf(line->bar, CELL, "<= %.5g", bar->plus);
+		snprintf(line->bar, CELL, "%s %.5g", sign, bar->plus);
 	else if (bar->plus > 0)
-		snprintf(line->bar, CELL, "<= %.2fx + %.4g", bar->factor,
+		snprintf(line->bar, CELL, "%s %.2fx + %.4g", sign, bar->factor,
 			 bar->plus);
-	else if (s->ourselves && bar->factor < 1)
+	else if (s->ourselves && bar->factor < 1 && !more)
 		snprintf(line->bar, CELL, ">= %.2fx faster", 1 / bar->factor);
 	else
-		snprintf(line->bar, CELL, "<= %.2fx", bar->factor);
+		snprintf(line->bar, CELL, "%s %.2fx", sign, bar->factor);
 }
 
 static void print_line(const struct results *r, const char *metric,

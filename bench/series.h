@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SERIES_METRICS_MAX 8
+#define SERIES_METRICS_MAX 12
 #define SERIES_ROUNDS_MAX 1000
 #define SERIES_NAME_MAX 32
 

@@ -6,7 +6,8 @@
 
 Reads what sley-bench --results wrote.  Each line of the picture is sley
 against one peer: the ratio of the medians on a logarithmic axis, to the left
-of 1 where sley is faster.  A black mark is the bar sley sets itself; colour
+of 1 where sley is faster; of GFLOP/s, of which more is better, the inverse of
+the ratio is drawn.  A black mark is the bar sley sets itself; colour
 and text say whether it is held.  A bar without a peer is drawn as the ratio to
 the bar.  Where rsvg-convert is installed, a PNG of the same name is written,
 too.  Nothing but the standard library.
@@ -54,10 +55,16 @@ class Line:
         limit = theirs.get("limit")
         self.limit = limit / self.base if limit else None
         self.verdict = {True: "held", False: "missed"}.get(theirs.get("held"))
-        self.spread = (ours["min"] / self.base, ours["max"] / self.base)
+        self.more = ours["metric"].endswith("gflops")
+        self.spread = sorted(self.at(ours[end] / self.base)
+                             for end in ("min", "max"))
+
+    def at(self, ratio):
+        """Where a ratio stands on the axis: the better, the further left."""
+        return 1 / ratio if self.more else ratio
 
     def positions(self):
-        return [value for value in (self.ratio, self.limit) if value]
+        return [self.at(value) for value in (self.ratio, self.limit) if value]
 
 
 class Group:
@@ -117,6 +124,8 @@ def quantity(metric, value):
         steps = [("B", 1), ("KiB", 1024), ("MiB", 1024 ** 2)]
     elif metric.endswith("pct"):
         steps = [("%", 1)]
+    elif metric.endswith("gflops"):
+        steps = [("GF/s", 1)]
     unit, scale = max((s for s in steps if value >= s[1]),
                       key=lambda s: s[1], default=steps[0])
     value /= scale
@@ -231,14 +240,15 @@ class Picture:
         name = "its own bar" if line.alone else line.theirs["peer"]
         self.text(PEER, middle + 4, name, 12, SOFT if line.alone else INK,
                   "end")
-        one, end = self.axis.place(1.0), self.axis.place(line.ratio)
+        one, end = (self.axis.place(1.0),
+                    self.axis.place(line.at(line.ratio)))
         self.rect(min(one, end), middle - BAR_HEIGHT / 2, abs(end - one),
                   BAR_HEIGHT, COLOURS[line.verdict], 1.5)
         if line.spread[1] > line.spread[0]:
             self.rule(self.axis.place(line.spread[0]), middle,
                       self.axis.place(line.spread[1]), middle, INK, 0.9)
         if line.limit:
-            self.mark(self.axis.place(line.limit), middle)
+            self.mark(self.axis.place(line.at(line.limit)), middle)
         weight = "bold" if line.verdict else "normal"
         self.text(OURS, middle + 4,
                   quantity(group.metric, line.ours["value"]), 12,
@@ -248,7 +258,8 @@ class Picture:
         self.text(RATIO, middle + 4, f"{line.ratio:.2f}", 12, anchor="end",
                   weight=weight)
         if line.verdict:
-            self.text(BAR, middle + 4, f"\u2264 {line.limit:.2f} "
+            sign = "\u2265" if line.more else "\u2264"
+            self.text(BAR, middle + 4, f"{sign} {line.limit:.2f} "
                       f"{line.verdict}", 12, COLOURS[line.verdict],
                       weight="bold")
 

@@ -79,11 +79,25 @@ class Plot(unittest.TestCase):
         axis = plot_bench.Axis([0.0011, 30.0])
         self.assertEqual(axis.ticks(), [0.001, 0.01, 0.1, 1.0, 10.0])
 
+    def test_more_gflops_are_further_left(self):
+        ours = entry("factor", "sley", 120.0, metric="gflops")
+        theirs = entry("factor", "other", 100.0, metric="gflops", limit=80.0,
+                       held=True)
+        line = plot_bench.Line(ours, theirs)
+        self.assertAlmostEqual(line.ratio, 1.2)
+        self.assertAlmostEqual(line.at(line.ratio), 1 / 1.2)
+        self.assertLess(line.at(line.ratio), line.at(line.limit))
+        self.assertEqual(list(line.spread), sorted(line.spread))
+        _, root = self.draw([ours, theirs])
+        texts = ["".join(node.itertext()) for node in root.iter()]
+        self.assertIn("\u2265 0.80 held", texts)
+
     def test_units(self):
         for metric, value, text in (("ns", 1.8997, "1.90 ns"),
                                     ("p50_ns", 34025, "34.0 \u00b5s"),
                                     ("bytes", 4484, "4.38 KiB"),
                                     ("busy_pct", 1.4, "1.40 %"),
+                                    ("2k_64_gflops", 91.2, "91.2 GF/s"),
                                     ("x", 3, "3.00")):
             self.assertEqual(plot_bench.quantity(metric, value), text)
 
