@@ -42,6 +42,14 @@
 #define STARPU                                                                 \
 	{ .name = "starpu", .program = "starpu", .package = "libstarpu-dev" }
 
+/* A program of their own, since OpenBLAS starts threads where it is linked. */
+#define SLEY_CHOLESKY                                                          \
+	{ .name = "sley", .program = "sley-cholesky",                          \
+	  .package = "libopenblas-dev" }
+#define STARPU_CHOLESKY                                                        \
+	{ .name = "starpu", .program = "starpu-cholesky",                      \
+	  .package = "starpu-examples libopenblas-dev" }
+
 #define SERIAL { .name = "serial", .program = "serial", .workers = 1 }
 
 /* What two workers have to beat: ourselves with one, in the same rounds. */
@@ -533,6 +541,23 @@ const struct plan_row plan_rows[] = {
 			{ "metg8_ns", "libgomp", 0.35, 0, 2 },
 			{ "metg64_ns", "libgomp", 0.35, 0, 2 },
 			NOT_SLOWER("empty8_ns"), NOT_SLOWER("empty64_ns"),
+		},
+	},
+	{
+		.name = "cholesky",
+		.about = "a matrix of floats factored tile by tile, OpenBLAS",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.calibrated = true,
+		.peers = { SLEY_CHOLESKY, STARPU_CHOLESKY },
+		.bars = {
+			{ "2k_64_gflops", "starpu", 1.2, 0, 2 },
+			{ "2k_192_gflops", "starpu", 0.97, 0, 2 },
+			{ "2k_256_gflops", "starpu", 0.97, 0, 2 },
+			{ "2k_320_gflops", "starpu", 0.97, 0, 2 },
+			{ "4k_64_gflops", "starpu", 1.2, 0, 2 },
+			{ "4k_192_gflops", "starpu", 0.97, 0, 2 },
+			{ "4k_256_gflops", "starpu", 0.97, 0, 2 },
+			{ "4k_320_gflops", "starpu", 0.97, 0, 2 },
 		},
 	},
 	{

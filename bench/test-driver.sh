@@ -87,6 +87,23 @@ program sley 'case $2 in 1) echo infer_ns 160 ;; *) echo infer_ns 193 ;; esac'
 run dag-tree --peers --rounds 1 --workers 2
 expect "bars: 0 ok, 1 missed, 2 not judged"
 
+# Of GFLOP/s more is better: 97 of 100 are enough, 96 are not; 120 are wanted
+# where tiles are small.
+program sley-cholesky 'echo 2k_64_gflops 120; echo 2k_192_gflops 97'
+program starpu-cholesky 'echo 2k_64_gflops 100; echo 2k_192_gflops 100'
+run cholesky --peers --rounds 1 --workers 2
+expect ">= 0.97x         ok"
+expect "bars: 2 ok, 0 missed, 6 not judged"
+program sley-cholesky 'echo 2k_64_gflops 119; echo 2k_192_gflops 96'
+run cholesky --peers --rounds 1 --workers 2
+expect "bars: 0 ok, 2 missed, 6 not judged"
+
+# What we have only with a package may be missing, too.
+rm "$dir/programs/sley-cholesky"
+run cholesky --peers --rounds 1 --workers 2 || fail "wants a package"
+expect "sley-cholesky: missing (Debian: libopenblas-dev)"
+expect "bars: 0 ok, 0 missed, 8 not judged"
+
 # Another form of our interface is held against the one figure of the peer,
 # and two peers may have a bar each.
 program sley 'echo ns 35; echo plain_ns 50'
@@ -156,6 +173,6 @@ expect "coarse            1"
 ! run mutex --workers 0 || fail "takes 0 workers"
 ! run switch --workers 2 || fail "takes 2 workers where there is one"
 run --list || fail "--list"
-[ "$(wc -l <"$dir/out")" -eq 59 ] || fail "--list names the 59 rows"
+[ "$(wc -l <"$dir/out")" -eq 60 ] || fail "--list names the 60 rows"
 
 echo "the driver does what it says"
