@@ -32,6 +32,18 @@ static const struct stop stops[] = {
 	{ .model = "pipeline",
 	  .did = "20,000 items, in order at the end",
 	  .run = tour_pipeline },
+	{ .model = "graphs",
+	  .did = "10,000 nodes that read two others",
+	  .run = tour_graph },
+	{ .model = "failures",
+	  .did = "one of 1,000 chains of 4 breaks",
+	  .run = tour_failure },
+	{ .model = "plans",
+	  .did = "1,000 nodes, recorded and run 100x",
+	  .run = tour_plan },
+	{ .model = "children",
+	  .did = "20 of 40 calls kill their process",
+	  .run = tour_children },
 	{ .model = "stealing",
 	  .did = "512 tasks, spawned on one worker",
 	  .run = tour_stealing },
@@ -270,9 +282,12 @@ static int walk(int workers)
 	uint64_t start_ns = sley_now();
 	char time[SCREEN_NUMBER_SIZE];
 	size_t nr_good = 0;
-	int err = count_workers(workers, &workers);
+	int err;
 
+	tour_children_begin();
+	err = count_workers(workers, &workers);
 	if (err) {
+		tour_children_end();
 		fprintf(stderr,
 			"sley tour: cannot start: %s\n"
 			"Run 'sley doctor' to see what is missing.\n",
@@ -282,6 +297,7 @@ static int walk(int workers)
 	print_head(workers);
 	for (size_t i = 0; i < NR_STOPS; i++)
 		nr_good += go_to(&stops[i], workers);
+	tour_children_end();
 	printf("\n%zu of %zu right, in %s.\n", nr_good, NR_STOPS,
 	       screen_time(time, (double)(sley_now() - start_ns)));
 	if (nr_good == NR_STOPS)

@@ -75,6 +75,16 @@ void tour_loops(struct outcome *out);
 void tour_sort(struct outcome *out);
 void tour_pipeline(struct outcome *out);
 
+/* tour_graph.c: nodes in their order, one that fails, plans, other processes. */
+void tour_graph(struct outcome *out);
+void tour_failure(struct outcome *out);
+void tour_plan(struct outcome *out);
+void tour_children(struct outcome *out);
+
+/* Before there is any thread; and when there is no child any more. */
+void tour_children_begin(void);
+void tour_children_end(void);
+
 /* tour_actors.c, tour_service.c: processes that send each other messages. */
 void tour_actors(struct outcome *out);
 void tour_service(struct outcome *out);
