@@ -17,7 +17,8 @@ static bool is_longest(const struct range *range)
 {
 	struct extent extent = range->extent;
 
-	return extent.at >> range->class != extent.last >> range->class;
+	return square_of(extent.at, range->class) !=
+	       square_of(extent.last, range->class);
 }
 
 static bool overlaps(struct extent a, struct extent b)
@@ -29,14 +30,19 @@ static uint32_t *bucket_of(const struct ranges *ranges,
 			   const struct range *range)
 {
 	return ranges_bucket(ranges, range->class,
-			     range->extent.at >> range->class);
+			     square_of(range->extent.at, range->class));
 }
 
 /* ---- memory ------------------------------------------------------------------ */
 
+static uint64_t nr_buckets(const struct ranges *ranges)
+{
+	return 1ull << (64 - ranges->bucket_shift);
+}
+
 static size_t size_of_buckets(const struct ranges *ranges)
 {
-	return sizeof(*ranges->bucket) << ranges->bucket_bits;
+	return sizeof(*ranges->bucket) * nr_buckets(ranges);
 }
 
 void ranges_destroy(struct ranges *ranges)
@@ -82,9 +88,9 @@ int ranges_grow(struct ranges *ranges, uint32_t nr)
 	if (max > CELLS_MAX)
 		return -ENOMEM;
 	new.max = (uint32_t)max;
-	new.bucket_bits = BUCKET_BITS_MIN;
-	while (1u << new.bucket_bits < 2 * max)
-		new.bucket_bits++;
+	new.bucket_shift = 64 - BUCKET_BITS_MIN;
+	while (nr_buckets(&new) < 2 * max)
+		new.bucket_shift--;
 	if (!new.nr_used)
 		new.nr_used = 1;
 	new.cell = mem_alloc(ranges->mem, max * sizeof(*new.cell));
@@ -106,10 +112,11 @@ int ranges_grow(struct ranges *ranges, uint32_t nr)
 
 void ranges_forget(struct ranges *ranges)
 {
-	bool few = ranges->nr_used < 1u << ranges->bucket_bits >> 5;
+	bool few;
 
 	if (!ranges->classes)
 		return;
+	few = ranges->nr_used < nr_buckets(ranges) >> 5;
 	if (!few)
 		memset(ranges->bucket, 0, size_of_buckets(ranges));
 	for (uint64_t left = ranges->classes; left; left &= left - 1) {
@@ -212,11 +219,10 @@ static int look_at_class(struct ranges *ranges, struct range_class *class,
 	return err;
 }
 
-static int look_at_square(struct ranges *ranges, unsigned int class,
-			  uint64_t square, struct extent extent,
-			  struct node_list *list)
+static noinline int look_at_bucket(struct ranges *ranges, uint32_t i,
+				   unsigned int class, uint64_t square,
+				   struct extent extent, struct node_list *list)
 {
-	uint32_t i = *ranges_bucket(ranges, class, square);
 	int err = 0;
 
 	for (; i && !err; i = ranges->cell[i].next) {
@@ -224,7 +230,7 @@ static int look_at_square(struct ranges *ranges, unsigned int class,
 
 		/* Others may be in the same bucket. */
 		if (!overlaps(range->extent, extent) || range->class != class ||
-		    range->extent.at >> class != square)
+		    square_of(range->extent.at, class) != square)
 			continue;
 		err = node_list_reserve(list, ranges->mem, 1);
 		if (!err)
@@ -241,18 +247,23 @@ int ranges_overlapping(struct ranges *ranges, struct extent extent,
 	for (uint64_t left = ranges->classes; left && !err; left &= left - 1) {
 		unsigned int k = (unsigned int)bits_first(left);
 		struct range_class *class = &ranges->class[k];
-		uint64_t square = extent.at >> k, more;
+		uint64_t square = square_of(extent.at, k), more;
 
-		/* That before the first one is the last one, and as good. */
+		/* Before the first one there is none, where nobody is. */
 		square -= class->nr_longest != 0;
-		more = (extent.last >> k) - square;
+		more = square_of(extent.last, k) - square;
 		if (more >= class->nr) {
 			err = look_at_class(ranges, class, extent, list);
 			continue;
 		}
-		for (uint64_t i = 0; i <= more && !err; i++)
-			err = look_at_square(ranges, k, square + i, extent,
-					     list);
+		for (uint64_t end = square + more + 1; square != end && !err;
+		     square++) {
+			uint32_t i = *ranges_bucket(ranges, k, square);
+
+			if (i)
+				err = look_at_bucket(ranges, i, k, square,
+						     extent, list);
+		}
 	}
 	return err;
 }

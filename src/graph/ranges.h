@@ -2,12 +2,12 @@
 /*
  * ranges.h - ranges of memory, found by the memory they share.
  *
- * Ranges are sorted by size into classes: one of class k has at most 2^k bytes.  The
- * address space of each class is cut into squares of 2^k bytes, so that a range
- * begins in one square and ends in that or the next one.  It is kept where it
+ * Ranges are sorted by size into classes: one of class k has at most 2^(k+1) bytes.
+ * The address space of each class is cut into squares of as many bytes, so that a
+ * range begins in one square and ends in that or the next one.  It is kept where it
  * begins, in a hash table whose key is the class and the square:
  *
- *      class 3   |aaa.aaaa|bbbbbbbb|....cccc|cc......|
+ *      class 2   |aaa.aaaa|bbbbbbbb|....cccc|cc......|
  *                 a, a     b        c        -
  *
  * Who asks for all that overlaps some memory looks, in each class there is, at the
@@ -79,12 +79,12 @@ struct ranges {
 	struct mem *mem;
 	struct range *cell;
 	uint32_t *bucket;
-	uint32_t max;         /* cells, with number 0                  */
-	uint32_t bucket_bits; /* 2^bucket_bits buckets                 */
-	uint32_t nr_used;     /* cells that were taken, with number 0  */
-	uint32_t nr_free;     /* of those                              */
-	uint32_t free;        /* the first, chained by next            */
-	uint64_t classes;     /* that have a list: bits                */
+	uint32_t max;          /* cells, with number 0                 */
+	uint32_t bucket_shift; /* 2^(64 - bucket_shift) buckets        */
+	uint32_t nr_used;      /* cells that were taken, with number 0 */
+	uint32_t nr_free;      /* of those                             */
+	uint32_t free;         /* the first, chained by next           */
+	uint64_t classes;      /* that have a list: bits               */
 	struct range_class class[NR_CLASSES];
 };
 
@@ -124,10 +124,12 @@ static inline void ranges_give_cell(struct ranges *ranges, uint32_t cell)
 
 static inline unsigned int class_of(struct extent extent)
 {
-	uint64_t more = extent.last - extent.at;
-	unsigned int class = (unsigned int)(bits_last(more) + 1);
+	return (unsigned int)bits_last((extent.last - extent.at) | 1);
+}
 
-	return class < NR_CLASSES ? class : NR_CLASSES - 1;
+static inline uint64_t square_of(uint64_t at, unsigned int class)
+{
+	return at >> class >> 1;
 }
 
 /*
@@ -139,9 +141,8 @@ static inline uint32_t *ranges_bucket(const struct ranges *ranges,
 {
 	uint64_t key = square >> 4 ^ (uint64_t) class << 56;
 	uint64_t hash = key * 0x9e3779b97f4a7c15u;
-	uint64_t line = hash >> (68 - ranges->bucket_bits);
 
-	return &ranges->bucket[line << 4 | ((square ^ hash >> 32) & 15)];
+	return &ranges->bucket[hash >> ranges->bucket_shift ^ (square & 15)];
 }
 
 static inline bool is_same(struct extent a, struct extent b)
@@ -154,7 +155,8 @@ static inline uint32_t ranges_exact(const struct ranges *ranges,
 				    struct extent extent)
 {
 	unsigned int class = class_of(extent);
-	uint32_t i = *ranges_bucket(ranges, class, extent.at >> class);
+	uint64_t square = square_of(extent.at, class);
+	uint32_t i = *ranges_bucket(ranges, class, square);
 
 	while (i && !is_same(ranges->cell[i].extent, extent))
 		i = ranges->cell[i].next;
