@@ -61,7 +61,6 @@ static cold int make_room(struct access_map *map, uint32_t nr)
 /* Each access needs a cell at most: for its entry, or for one more reader. */
 static int reserve(struct access_map *map, uint32_t nr)
 {
-	map->own.nr = 0;
 	map->covered.nr = 0;
 	map->stamp++;
 	if (unlikely(ranges_room(&map->ranges) < nr)) {
@@ -99,31 +98,30 @@ static bool covers(struct extent a, struct extent b)
 }
 
 /* Who has to do with @range: those that are needed, and those that come first. */
-static int collect(struct access_map *map, const struct range *range,
-		   enum sley_access_mode mode, struct node_list *found)
+static inline int collect(struct access_map *map, const struct range *range,
+			  enum sley_access_mode mode, struct node_list *found)
 {
-	int err = 0;
-
 	if (range->writer) {
 		struct node_list *to = mode & SLEY_ACCESS_READ ? found
 							       : &map->order;
 
-		err = node_list_reserve(to, map->mem, 1);
-		if (likely(!err))
-			node_list_add(to, range->writer);
+		if (unlikely(node_list_reserve(to, map->mem, 1)))
+			return -ENOMEM;
+		node_list_add(to, range->writer);
 	}
-	if (writes(mode) && range->nr_readers && !err)
-		err = readers_list(&map->ranges, range, &map->order);
-	return err;
+	if (writes(mode) && range->nr_readers)
+		return readers_list(&map->ranges, range, &map->order);
+	return 0;
 }
 
 /*
- * The entry is new, or not alone: number @own, or 0.  Others that overlap are no more
- * alone, either, even if there is an error.
+ * The entry is new (@own is 0), or not alone: its number, or 0 if there is no memory.
+ * Others that overlap are no more alone, either, even then.
  */
-static noinline int look_around(struct access_map *map, struct extent extent,
-				enum sley_access_mode mode, uint32_t *own,
-				struct node_list *found)
+static noinline uint32_t look_around(struct access_map *map,
+				     struct extent extent,
+				     enum sley_access_mode mode, uint32_t own,
+				     struct node_list *found)
 {
 	struct ranges *ranges = &map->ranges;
 	struct node_list *list = &map->covered;
@@ -132,14 +130,14 @@ static noinline int look_around(struct access_map *map, struct extent extent,
 	bool alone = true;
 
 	if (err)
-		return err;
-	if (!*own)
-		*own = ranges_add(ranges, extent);
+		return 0;
+	if (!own)
+		own = ranges_add(ranges, extent);
 	for (uint32_t i = first; i < list->nr; i++) {
 		uint32_t other = (uint32_t)list->node[i];
 		struct range *range = &ranges->cell[other];
 
-		if (other == *own)
+		if (other == own)
 			continue;
 		/* Not those that this node was looked up in. */
 		if (range->stamp != map->stamp &&
@@ -159,44 +157,45 @@ static noinline int look_around(struct access_map *map, struct extent extent,
 	}
 	list->nr = nr;
 	if (alone)
-		ranges->cell[*own].flags |= RANGE_ALONE;
-	return err;
+		ranges->cell[own].flags |= RANGE_ALONE;
+	return likely(!err) ? own : 0;
 }
 
-static int find(struct access_map *map, const struct sley_access *access,
-		struct node_list *found)
+/* The number of the entry, or 0 if there is no memory. */
+static inline uint32_t find(struct access_map *map,
+			    const struct sley_access *access,
+			    struct node_list *found)
 {
 	struct ranges *ranges = &map->ranges;
 	struct extent extent = extent_of(access);
 	uint32_t own = ranges_exact(ranges, extent);
-	struct range *range;
+	struct range *range = &ranges->cell[own];
 
-	if (unlikely(!own || !(ranges->cell[own].flags & RANGE_ALONE))) {
-		int err = look_around(map, extent, access->mode, &own, found);
-
-		if (err)
-			return err;
+	/* Nobody, number 0, is not alone. */
+	if (unlikely(!(range->flags & RANGE_ALONE))) {
+		own = look_around(map, extent, access->mode, own, found);
+		range = &ranges->cell[own];
 	}
-	range = &ranges->cell[own];
 	range->stamp = map->stamp;
-	node_list_add(&map->own, own);
-	return collect(map, range, access->mode, found);
+	return likely(!collect(map, range, access->mode, found)) ? own : 0;
 }
 
 int access_find(struct access_map *map, const struct sley_access *access,
 		uint32_t nr, struct node_list *found)
 {
-	int err;
+	int err = 0;
 
 	map->order.nr = 0;
-	if (!nr)
-		return 0;
-	err = reserve(map, nr);
-	for (uint32_t i = 0; i < nr && !err; i++) {
-		if (unlikely(is_nothing(&access[i])))
-			node_list_add(&map->own, 0);
-		else
-			err = find(map, &access[i], found);
+	if (nr)
+		err = reserve(map, nr);
+	for (uint32_t i = 0; i < nr && likely(!err); i++) {
+		uint32_t own = 0;
+
+		if (likely(!is_nothing(&access[i]))) {
+			own = find(map, &access[i], found);
+			err = likely(own) ? 0 : -ENOMEM;
+		}
+		map->own.node[i] = own;
 	}
 	return err;
 }
@@ -244,13 +243,15 @@ static void note_reader(struct access_map *map, struct range *range,
 void access_note(struct access_map *map, const struct sley_access *access,
 		 uint32_t nr, sley_node node)
 {
+	const sley_node *own = map->own.node;
+	struct range *cell = map->ranges.cell;
+
 	if (unlikely(map->covered.nr) && nr)
 		forget_covered(map);
 	for (uint32_t i = 0; i < nr; i++) {
-		uint32_t own = (uint32_t)map->own.node[i];
-		struct range *range = &map->ranges.cell[own];
+		struct range *range = &cell[own[i]];
 
-		if (unlikely(!own))
+		if (unlikely(!own[i]))
 			continue;
 		/* If it was covered by another one, nobody looks any more. */
 		if (writes(access[i].mode)) {

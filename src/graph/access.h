@@ -42,7 +42,7 @@ struct access_map {
 	struct ranges ranges;
 	/* Of the node that is looked up; the latter two are numbers of ranges. */
 	struct node_list order;   /* who only comes first               */
-	struct node_list own;     /* of each access, or 0               */
+	struct node_list own;     /* of each access, or 0; nr is 0      */
 	struct node_list covered; /* by what it writes                  */
 	uint8_t stamp;
 };

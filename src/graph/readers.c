@@ -116,13 +116,11 @@ void readers_prune(struct ranges *ranges, struct range *range,
 		range->prune++;
 }
 
-void readers_forget(struct ranges *ranges, struct range *range)
+void readers_forget_paged(struct ranges *ranges, struct range *range)
 {
 	uint32_t left = nr_paged(range);
 	uint64_t page = range->reader[RANGE_READERS - 1];
 
-	range->nr_readers = 0;
-	range->prune = 0;
 	while (left) {
 		uint64_t next = page_at(ranges, page)->next;
 

@@ -45,7 +45,15 @@ static inline bool readers_are_many(const struct range *range)
 void readers_prune(struct ranges *ranges, struct range *range,
 		   bool (*is_over)(void *arg, sley_node node), void *arg);
 
+void readers_forget_paged(struct ranges *ranges, struct range *range);
+
 /* All are. */
-void readers_forget(struct ranges *ranges, struct range *range);
+static inline void readers_forget(struct ranges *ranges, struct range *range)
+{
+	if (unlikely(range->nr_readers > RANGE_READERS))
+		readers_forget_paged(ranges, range);
+	range->nr_readers = 0;
+	range->prune = 0;
+}
 
 #endif
