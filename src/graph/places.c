@@ -51,12 +51,25 @@ static struct node *take_fresh(struct places *places)
 	return node;
 }
 
+/* What others have given back is free; nothing else is. */
+static noinline void collect(struct places *places)
+{
+	uint64_t word;
+
+	/* relaxed: a look that leaves the line where it is. */
+	if (!load_relaxed(&places->given))
+		return;
+	word = xchg_acquire(&places->given, 0); /* G1 */
+	places->free = places_node(places, (uint32_t)word);
+	places->nr_taken -= (uint32_t)(word >> 32);
+}
+
 struct node *places_take(struct places *places)
 {
 	struct node *node;
 
 	if (!places->free)
-		places_collect(places);
+		collect(places);
 	node = places->free;
 	if (likely(node))
 		places->free = node->next;
@@ -67,40 +80,35 @@ struct node *places_take(struct places *places)
 	return node;
 }
 
-void places_give(struct places *places, struct node *first, struct node *last)
+void places_give(struct places *places, struct node *first, struct node *last,
+		 uint32_t nr)
 {
 	/* relaxed: a guess, checked by the swap and never followed. */
-	struct node *top = load_relaxed(&places->given);
+	uint64_t word = load_relaxed(&places->given), more;
 
 	do {
-		last->next = top;
+		uint32_t newest = (uint32_t)word;
+
+		last->next = newest ? places_node(places, newest) : NULL;
+		more = ((word >> 32) + nr) << 32 | first->index;
 	} while (chaos_says(CHAOS_LOSE) ||
-		 !cas_release(&places->given, &top, first)); /* G1 */
+		 !cas_release(&places->given, &word, more)); /* G1 */
 }
 
-void places_collect(struct places *places)
+uint32_t places_nr_taken(const struct places *places)
 {
-	struct node *node;
+	uint64_t word = load_acquire(&places->given); /* G1 */
 
-	/* relaxed: a look that leaves the line where it is. */
-	if (!load_relaxed(&places->given))
-		return;
-	node = xchg_acquire(&places->given, NULL); /* G1 */
-	while (node) {
-		struct node *next = node->next;
-
-		node->next = places->free;
-		places->free = node;
-		places->nr_taken--;
-		node = next;
-	}
+	return places->nr_taken - (uint32_t)(word >> 32);
 }
 
 void places_tidy(struct places *places)
 {
-	places_collect(places);
-	if (places->nr_taken)
+	if (places_nr_taken(places))
 		return;
+	/* relaxed: nobody is left to give anything. */
+	store_relaxed(&places->given, 0);
+	places->nr_taken = 0;
 	places->free = NULL;
 	places->next = 1;
 }

@@ -8,11 +8,16 @@
  * Number 0 is nobody.
  *
  * Places are taken by who submits, one at a time (the graph's lock).  They are given
- * back by the workers that end nodes, in chains: that is a push list of its own.
+ * back by the workers that end nodes, in chains: that is a push list of its own,
+ * whose word has the number of the newest place, and how many there are.  So who
+ * takes gets all of them at once, and who wants to know how many are free looks at
+ * nothing else: a walk along them, which are in other caches, took a quarter of the
+ * time of a graph of empty nodes.
  *
  * Edges:
  *
- *   G1  places are given back -> they are taken : who was there is gone
+ *   G1  places are given back -> they are taken, or seen to be free : who was there
+ *       is gone
  *
  * Rejected: blocks that come when they are needed (877 instead of 783 instructions for
  * a node with two edges, submitted and run).
@@ -28,8 +33,8 @@ struct places {
 	uint32_t nr;       /* there are; constant                             */
 	uint32_t nr_used;  /* that were ever taken, and so have a life (lock) */
 	uint32_t next;     /* from here on all are free (lock)                */
-	uint32_t nr_taken; /* and not seen to be given back (lock)            */
-	cache_aligned struct node *given; /* back, by anybody */
+	uint32_t nr_taken; /* and not yet free, though given back (lock)      */
+	cache_aligned uint64_t given; /* back, by anybody: nr << 32 | newest  */
 };
 
 /* @nr places and some more: 0 or -ENOMEM. */
@@ -52,11 +57,12 @@ static inline struct edge *places_edge(const struct places *places, uint32_t id)
 /* One that is free, in no life.  NULL: there is none.  (lock) */
 must_check struct node *places_take(struct places *places);
 
-/* A chain, linked by next, from @first to @last.  Any thread. */
-void places_give(struct places *places, struct node *first, struct node *last);
+/* A chain of @nr, linked by next, from @first to @last.  Any thread. */
+void places_give(struct places *places, struct node *first, struct node *last,
+		 uint32_t nr);
 
-/* What others have given back is free.  (lock) */
-void places_collect(struct places *places);
+/* How many were taken and not given back.  (lock) */
+uint32_t places_nr_taken(const struct places *places);
 
 /*
  * If all are free they are taken in their order again, as neighbours in memory: a

@@ -146,6 +146,7 @@ static void chain_add(struct share *share, struct node *node)
 	if (!share->first)
 		share->last = node;
 	share->first = node;
+	share->nr_places++;
 }
 
 /* The pages it had for its edges, none of which is in a list any more. */
@@ -206,8 +207,10 @@ static void settle(struct sley_graph *graph, struct share *share)
 		(void)add_release(&graph->nr_failed, share->nr_failed); /* N1 */
 	share->nr_failed = 0;
 	if (share->first)
-		places_give(&graph->places, share->first, share->last);
+		places_give(&graph->places, share->first, share->last,
+			    share->nr_places);
 	share->first = NULL;
+	share->nr_places = 0;
 	if (unlikely(graph_look(graph, &graph->full)))
 		sley_event_set(&graph->room);
 	(void)countdown_sub(&share->scope->pending, nr);

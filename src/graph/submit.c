@@ -58,8 +58,9 @@ static uint32_t nr_ended(const struct sley_graph *graph)
 
 static noinline bool has_room_after_all(struct sley_graph *graph)
 {
-	places_collect(&graph->places);
-	return graph->places.nr_taken < graph->max_nodes + nr_ended(graph);
+	uint32_t nr_taken = places_nr_taken(&graph->places);
+
+	return nr_taken < graph->max_nodes + nr_ended(graph);
 }
 
 static bool has_room(struct sley_graph *graph)
@@ -170,7 +171,7 @@ static noinline void give_up(struct sley_graph *graph, struct node *node)
 	if (node->placing)
 		placing_free(node->placing, graph->rt);
 	wire_give_up(graph, node);
-	places_give(&graph->places, node, node);
+	places_give(&graph->places, node, node, 1);
 }
 
 static void note(struct sley_graph_scope *scope, uint32_t nr_edges)

@@ -139,7 +139,7 @@ static void forget_own(struct sley_graph_scope *scope, int *err)
 		if (unlikely(node->placing))
 			placing_free(node->placing, scope->graph->rt);
 		edges_bury(&node->consumers);
-		places_give(places, node, node);
+		places_give(places, node, node, 1);
 		nr++;
 	}
 	/* relaxed: they have been counted, and others may be. */

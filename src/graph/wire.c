@@ -67,7 +67,7 @@ void wire_give_up(struct sley_graph *graph, struct node *node)
 
 		node->pages = (uint32_t)page_at(graph, index)->next;
 		place->index = index;
-		places_give(&graph->places, place, place);
+		places_give(&graph->places, place, place, 1);
 	}
 }
 

@@ -71,17 +71,17 @@ TEST(what_was_given_back_is_taken_before_what_is_fresh)
 	for (uint32_t i = 1; i + 2 <= NR; i += 3) {
 		taken[i]->next = taken[i + 1];
 		taken[i + 1]->next = taken[i + 2];
-		places_give(&places, taken[i], taken[i + 2]);
+		CHECK_EQ(places_nr_taken(&places), NR - i + 1);
+		places_give(&places, taken[i], taken[i + 2], 3);
 	}
-	CHECK_EQ(places.nr_taken, NR);
-	places_collect(&places);
-	CHECK_EQ(places.nr_taken, 0);
+	CHECK_EQ(places_nr_taken(&places), 0);
 	memset(taken, 0, sizeof(taken));
 	for (uint32_t i = 1; i <= NR; i++) {
 		struct node *node = places_take(&places);
 
 		CHECK(!taken[node->index]);
 		taken[node->index] = node;
+		CHECK_EQ(places_nr_taken(&places), i);
 	}
 	CHECK_EQ(places.nr_used, used);
 	CHECK_EQ(places_take(&places)->index, NR + 1);
@@ -99,7 +99,8 @@ TEST(there_is_room_for_more_than_was_asked_for_and_then_none)
 	CHECK_EQ(places.nr_taken, nr);
 	CHECK(!places_take(&places));
 	/* What comes back can be taken all the same. */
-	places_give(&places, places_node(&places, 5), places_node(&places, 5));
+	places_give(&places, places_node(&places, 5), places_node(&places, 5),
+		    1);
 	CHECK_EQ(places_take(&places)->index, 5);
 	CHECK(!places_take(&places));
 	places_destroy(&places);
@@ -111,13 +112,13 @@ TEST(when_all_are_free_they_are_taken_in_their_order_again)
 
 	begin();
 	take_all();
-	for (uint32_t i = NR; i > 1; i--)
-		places_give(&places, taken[i], taken[i]);
+	for (uint32_t i = 2; i <= NR; i++)
+		places_give(&places, taken[i], taken[i], 1);
 	places_tidy(&places); /* one is missing */
 	node = places_take(&places);
-	CHECK_EQ(node->index, NR);
-	places_give(&places, node, node);
-	places_give(&places, taken[1], taken[1]);
+	CHECK_EQ(node->index, NR); /* the newest */
+	places_give(&places, node, node, 1);
+	places_give(&places, taken[1], taken[1], 1);
 	places_tidy(&places);
 	for (uint32_t i = 1; i <= NR; i++) {
 		CHECK_EQ(places_take(&places)->index, i);
