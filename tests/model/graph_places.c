@@ -9,8 +9,9 @@
  *
  * Complete for one worker that ends a node, well or not, or keeps it and goes on
  * with one that waits for the submitter, with membarrier and without; without, for one
- * that ends two, the second of which has just been submitted, and for two workers
- * that give back while one takes.  Two submitters that wait are explored
+ * that ends two, the second of which has just been submitted, for two workers
+ * that give back while one takes, and for one that submits while another thread sees
+ * that all are free.  Two submitters that wait are explored
  * with two preemptions.
  */
 #include "graph_scene.h"
@@ -182,6 +183,41 @@ MODEL(s15_room_of_a_failure_is_counted_once, .setup = setup_one_fails,
       .no_membarrier = true,
       .threads = { end_first_and_third, submit_third_and_fourth },
       .finish = first_third_and_fourth_ran);
+
+/* ---- all are free ------------------------------------------------------------------------ */
+
+static void setup_ended(void)
+{
+	setup_full();
+	run_now(1);
+}
+
+/* As a worker it could not sleep, and the other one may have the lock. */
+static void submit_and_end_third(int id)
+{
+	scene_become(false);
+	submit_third(id);
+	scene_become(true);
+	run_queued(node_index_of(ids[3]));
+}
+
+/* It sees that all are free, before the third or after. */
+static void wait_for_all(int id)
+{
+	(void)id;
+	MODEL_CHECK(sley_graph_wait(graph) == 0);
+}
+
+static void first_and_third_ran(void)
+{
+	MODEL_CHECK(scene_ledger.ran[1] == 1 && scene_ledger.ran[3] == 1);
+	MODEL_CHECK(places_nr_taken(&graph->places) == 0);
+	scene_end();
+}
+
+MODEL(who_waits_tidies_while_another_submits, .setup = setup_ended,
+      .no_membarrier = true, .threads = { submit_and_end_third, wait_for_all },
+      .finish = first_and_third_ran);
 
 /* ---- two at a time ---------------------------------------------------------------------- */
 
