@@ -132,7 +132,7 @@ static noinline uint32_t look_around(struct access_map *map,
 	if (err)
 		return 0;
 	if (!own)
-		own = ranges_add(ranges, extent);
+		own = ranges_add(ranges, extent, 0);
 	for (uint32_t i = first; i < list->nr; i++) {
 		uint32_t other = (uint32_t)list->node[i];
 		struct range *range = &ranges->cell[other];
@@ -161,6 +161,17 @@ static noinline uint32_t look_around(struct access_map *map,
 	return likely(!err) ? own : 0;
 }
 
+/* As above.  Most that are new are by themselves, as their neighbours are. */
+static noinline uint32_t look_further(struct access_map *map,
+				      struct extent extent,
+				      enum sley_access_mode mode, uint32_t own,
+				      struct node_list *found)
+{
+	if (!own && ranges_are_clear(&map->ranges, extent))
+		return ranges_add(&map->ranges, extent, RANGE_ALONE);
+	return look_around(map, extent, mode, own, found);
+}
+
 /* The number of the entry, or 0 if there is no memory. */
 static inline uint32_t find(struct access_map *map,
 			    const struct sley_access *access,
@@ -173,7 +184,7 @@ static inline uint32_t find(struct access_map *map,
 
 	/* Nobody, number 0, is not alone. */
 	if (unlikely(!(range->flags & RANGE_ALONE))) {
-		own = look_around(map, extent, access->mode, own, found);
+		own = look_further(map, extent, access->mode, own, found);
 		range = &ranges->cell[own];
 	}
 	range->stamp = map->stamp;

@@ -135,7 +135,8 @@ void ranges_forget(struct ranges *ranges)
 
 /* ---- one at a time ----------------------------------------------------------- */
 
-uint32_t ranges_add(struct ranges *ranges, struct extent extent)
+uint32_t ranges_add(struct ranges *ranges, struct extent extent,
+		    enum range_flags flags)
 {
 	uint32_t i = ranges_take_cell(ranges);
 	unsigned int k = class_of(extent);
@@ -144,6 +145,7 @@ uint32_t ranges_add(struct ranges *ranges, struct extent extent)
 
 	*range = (struct range){ .extent = extent,
 				 .class = (uint8_t)k,
+				 .flags = (uint8_t)flags,
 				 .class_next = class->first };
 	class->first = i;
 	class->nr++;

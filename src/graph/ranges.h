@@ -163,12 +163,29 @@ static inline uint32_t ranges_exact(const struct ranges *ranges,
 	return i;
 }
 
+/*
+ * Is it seen at one look that nothing shares memory with this?  So it is if all there
+ * is, and this, fits into squares of one class: then it would be in the same bucket.
+ */
+static inline bool ranges_are_clear(const struct ranges *ranges,
+				    struct extent extent)
+{
+	unsigned int class = class_of(extent);
+	uint64_t square = square_of(extent.at, class);
+
+	return !(ranges->classes & ~(1ull << class)) &&
+	       !ranges->class[class].nr_longest &&
+	       square == square_of(extent.last, class) &&
+	       !*ranges_bucket(ranges, class, square);
+}
+
 /* The numbers of all that share memory with this, to @list.  0 or -ENOMEM. */
 must_check int ranges_overlapping(struct ranges *ranges, struct extent extent,
 				  struct node_list *list);
 
-/* One that is not there yet; there must be room.  It is empty. */
-uint32_t ranges_add(struct ranges *ranges, struct extent extent);
+/* One that is not there yet; there must be room.  It is empty, with @flags. */
+uint32_t ranges_add(struct ranges *ranges, struct extent extent,
+		    enum range_flags flags);
 
 /* The cell stays what it is until the next call that looks for ranges. */
 void ranges_drop(struct ranges *ranges, uint32_t i);
