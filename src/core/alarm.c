@@ -20,5 +20,5 @@ void alarm_announce(struct worker *worker)
 		return;
 	/* relaxed: idle_notify_seat() orders it. */
 	store_relaxed(&worker->poke, 1);
-	idle_notify_seat(&worker->rt->idle, &worker->seat);
+	(void)idle_notify_seat(&worker->rt->idle, &worker->seat);
 }

@@ -62,8 +62,8 @@ bool hooks_queue_stop(struct sley *rt)
 	/* relaxed: the drainer, which reads it, is the caller. */
 	(void)add_relaxed(&rt->foreign_spawned, rt->nr_workers);
 	for (unsigned int i = 0; i < rt->nr_workers; i++)
-		place_at(rt->worker[i],
-			 build(rt->worker[i], stop_hook, "on_stop"));
+		(void)place_at(rt->worker[i],
+			       build(rt->worker[i], stop_hook, "on_stop"));
 	return true;
 }
 

@@ -52,7 +52,7 @@ void idle_wake_one(struct idle *idle)
 		os_futex_wake(&seat->word, 1);
 }
 
-void idle_notify_seat(struct idle *idle, struct idle_seat *seat)
+bool idle_notify_seat(struct idle *idle, struct idle_seat *seat)
 {
 	uint32_t word;
 
@@ -63,8 +63,10 @@ void idle_notify_seat(struct idle *idle, struct idle_seat *seat)
 	} else {
 		word = add_acq_rel(&seat->word, 0); /* I3 */
 	}
-	if (word == SEAT_PARKED && seat_wake(seat, SEAT_WOKEN))
-		os_futex_wake(&seat->word, 1);
+	if (word != SEAT_PARKED || !seat_wake(seat, SEAT_WOKEN))
+		return false;
+	os_futex_wake(&seat->word, 1);
+	return true;
 }
 
 bool idle_search_begin(struct idle *idle)

@@ -101,8 +101,18 @@ static inline void idle_notify(struct idle *idle)
 		idle_wake_one(idle);
 }
 
-/* The same towards one worker whose home list was pushed to. */
-void idle_notify_seat(struct idle *idle, struct idle_seat *seat);
+/* A hint: does it sleep? */
+static inline bool idle_is_parked(const struct idle_seat *seat)
+{
+	/* relaxed: a hint. */
+	return load_relaxed(&seat->word) == SEAT_PARKED;
+}
+
+/*
+ * The same towards one worker whose home list was pushed to.  True: it slept, and
+ * this woke it.
+ */
+bool idle_notify_seat(struct idle *idle, struct idle_seat *seat);
 
 /* May the caller search?  At most searching_max may at a time. */
 bool idle_search_begin(struct idle *idle);

@@ -129,20 +129,25 @@ static bool is_guest(const struct worker *worker, const struct worker *home)
 	return !worker || worker->rt != home->rt || !home->rt->nr_workers;
 }
 
-/* A task that only @home may run; the caller is another thread. */
-static void place_home(struct worker *worker, struct worker *home,
+/*
+ * A task that only @home may run; the caller is another thread.  True: it slept,
+ * and this woke it.
+ */
+static bool place_home(struct worker *worker, struct worker *home,
 		       struct sley_task *task)
 {
 	bool guest = is_guest(worker, home);
+	bool woken;
 
 	if (guest && runtime_is_lost(home->rt))
-		return;
+		return false;
 	if (guest)
 		guest_enter(home);
 	push_list_push(&home->home, task_node(task));
-	idle_notify_seat(&home->rt->idle, &home->seat);
+	woken = idle_notify_seat(&home->rt->idle, &home->seat);
 	if (guest)
 		guest_leave(home);
+	return woken;
 }
 
 /* A task that any worker may run, by a thread that is none of them. */
@@ -155,9 +160,9 @@ static void place_as_guest(struct worker *home, struct sley_task *task)
 	guest_leave(home);
 }
 
-void place_at(struct worker *home, struct sley_task *task)
+bool place_at(struct worker *home, struct sley_task *task)
 {
-	place_home(NULL, home, task);
+	return place_home(NULL, home, task);
 }
 
 /* A woken task that any worker may resume. */
@@ -212,7 +217,7 @@ void turn_wake(struct worker *home, struct sley_task *task)
 		if (home == worker)
 			levels_push(&worker->ready, task, task_level_of(flags));
 		else
-			place_home(worker, home, task);
+			(void)place_home(worker, home, task);
 	} else if (unlikely(is_guest(worker, home))) {
 		place_as_guest(home, task);
 	} else if (likely(task_level_of(flags) == LEVEL_DEFAULT)) {
@@ -238,7 +243,7 @@ void place_accepted(struct sley_task *task)
 	if (worker == home)
 		place_spawned(worker, task);
 	else if (!home->rt->nr_workers)
-		place_home(worker, home, task);
+		(void)place_home(worker, home, task);
 	else if (is_guest(worker, home))
 		place_as_guest(home, task);
 	else
@@ -270,7 +275,7 @@ void task_enqueue_elsewhere(struct sley_task *task)
 	} else if (likely(home == worker)) {
 		levels_push(&worker->ready, task, task_level_of(flags));
 	} else {
-		place_home(worker, home, task);
+		(void)place_home(worker, home, task);
 	}
 }
 

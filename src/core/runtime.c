@@ -115,7 +115,7 @@ static void stop_threads(struct sley *rt, unsigned int nr_started)
 	/* As work for each of them: who is about to sleep sees it, by I3. */
 	set_phase(rt, PHASE_STOPPING);
 	for (unsigned int i = 0; i < nr_started; i++)
-		idle_notify_seat(&rt->idle, &rt->worker[i]->seat);
+		(void)idle_notify_seat(&rt->idle, &rt->worker[i]->seat);
 	for (unsigned int i = 0; i < nr_started; i++)
 		os_thread_join(rt->worker[i]->pthread);
 }

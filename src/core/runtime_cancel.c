@@ -18,7 +18,7 @@ static void poke(struct worker *worker)
 {
 	/* relaxed: idle_notify_seat() orders it. */
 	store_relaxed(&worker->poke, 1);
-	idle_notify_seat(&worker->rt->idle, &worker->seat);
+	(void)idle_notify_seat(&worker->rt->idle, &worker->seat);
 }
 
 void runtime_cancel_all(struct sley *rt)

@@ -403,8 +403,11 @@ void place_foreign(struct sley *rt, struct sley_task *task);
 /* Queue a new task that spawn_accept() took earlier; from any thread. */
 void place_accepted(struct sley_task *task);
 
-/* Queue a new task that @home is to run, from a thread of no worker. */
-void place_at(struct worker *home, struct sley_task *task);
+/*
+ * Queue a new task that @home is to run, as a thread of no worker does.  True: it
+ * slept, and this woke it.
+ */
+bool place_at(struct worker *home, struct sley_task *task);
 
 /* The same for a task that does not simply go to the caller's ready levels. */
 void task_enqueue_elsewhere(struct sley_task *task);

@@ -181,13 +181,14 @@ __attribute__((unused)) static void task_fire_timers(int id)
 
 /* ---- the rest of the runtime ------------------------------------------------- */
 
-void idle_notify_seat(struct idle *idle, struct idle_seat *seat)
+bool idle_notify_seat(struct idle *idle, struct idle_seat *seat)
 {
 	(void)idle;
 	if (!(tasks_flags & TASKS_TIMED))
-		return;
+		return false;
 	(void)xchg_acq_rel(&seat->word, 1);
 	os_futex_wake(&seat->word, 1);
+	return true;
 }
 
 struct strand *worker_spare_strand(struct worker *worker,
