@@ -103,11 +103,24 @@ struct sley_node_spec {
 	struct sley_graph_scope *scope; /* NULL: the graph itself             */
 	const uint64_t *eligible; /* bit i: worker i may run it; NULL: all do */
 	uint32_t nr_eligible;     /* words of it                              */
-	uint32_t affinity; /* 1 + the worker it runs on; 0: any of them */
-	uint32_t gang;     /* how many run it at once; 0: one          */
-	uint32_t reserved0;
+	uint32_t affinity;     /* 1 + the worker it runs on; 0: any of them */
+	uint32_t gang;         /* how many run it at once; 0: one          */
+	uint32_t worker_class; /* 1 + that of the graph's classes; 0: none    */
 	struct sley_endpoint *on; /* who runs it; NULL: the workers           */
 	uint64_t reserved[3];
+};
+
+#define SLEY_GRAPH_CLASSES 64 /* of workers, in one graph */
+
+/*
+ * A class of workers.  The nodes of a class run on its workers only, each on the
+ * first one that is free; other classes go on whatever they do.
+ */
+struct sley_worker_class {
+	const char *name;        /* static text for reports                   */
+	const uint64_t *workers; /* bit i: worker i is one; NULL: all are     */
+	uint32_t nr_words;       /* of @workers                               */
+	uint32_t reserved0;
 };
 
 /* How a graph differs from the usual.  Zero means the default everywhere. */
@@ -120,8 +133,9 @@ struct sley_graph_options {
 	bool stepped;         /* sley_graph_step() runs the nodes             */
 	bool picture;         /* keep what <sley/graph_dump.h> draws          */
 	uint32_t max_picture; /* nodes of it; 0: 4096                         */
-	uint32_t reserved0;
-	uint64_t reserved[3];
+	uint32_t nr_classes;  /* up to SLEY_GRAPH_CLASSES                     */
+	const struct sley_worker_class *classes;
+	uint64_t reserved[2];
 };
 
 #ifndef __cplusplus
@@ -165,10 +179,13 @@ enum sley_outcome {
  *
  * Context:  a task or a bound thread
  * Blocks:   never
- * Owner:    the caller's, until sley_graph_destroy()
+ * Owner:    the caller's, until sley_graph_destroy(); @options and all it points to
+ *           are borrowed for the call, but for the names.
  * Errors:   -ENOMEM, -E2BIG (a newer field is set)
  *           -EINVAL          options->size is zero, or max_nodes is more than
- *                            2^24, or max_picture more than 2^20
+ *                            2^24, max_picture more than 2^20, or nr_classes
+ *                            more than SLEY_GRAPH_CLASSES
+ *           SLEY_EAFFINITY   a class has none of the runtime's workers
  *           SLEY_ENORUNTIME  the thread is not bound
  *           SLEY_EFORKED     it was, before fork()
  */
@@ -206,6 +223,12 @@ sley_graph_destroy(struct sley_graph *graph);
  * with anything of this library.  sley_node_member() tells them apart; the first
  * error of one of them is that of the node.
  *
+ * A node of a class is queued there until one of its workers is free, the more
+ * urgent before others, and else in the order in which they came to be ready.  If
+ * it also has a mask, an affinity or a gang, both must hold, and its worker is
+ * chosen at once.  In a graph that is stepped, and in a single-threaded runtime, the
+ * class is checked and then of no account.
+ *
  * A node with @spec->on runs there, a child process for example
  * (sley_child_endpoint()): any function of the program whose argument is given by
  * value, or is NULL.  Its accesses order it as they do others, but what it reads and
@@ -223,13 +246,14 @@ sley_graph_destroy(struct sley_graph *graph);
  *           that was done by those it depends on.
  * Errors:   -EINVAL     spec->size is zero, there is no function, an argument by
  *                       value is longer than SLEY_NODE_ARG_MAX, a mode is not
- *                       one, a node named is of the future, or it is to run
- *                       elsewhere and yet as a gang, or on certain workers
+ *                       one, a node named is of the future, there is no such
+ *                       class, or it is to run elsewhere and yet as a gang, or
+ *                       on certain workers
  *           -E2BIG      a newer field is set
  *           SLEY_EPRIORITY
- *           SLEY_EAFFINITY  the worker is none, or not among those eligible; or
- *                           nobody is
- *           SLEY_EGANG  more members than workers that are eligible
+ *           SLEY_EAFFINITY  the worker is none, or not among those of the class
+ *                           that are eligible; or nobody is
+ *           SLEY_EGANG  more members than workers of the class that are eligible
  *           -EMSGSIZE   the argument is too long for who is to run it
  *           -EFAULT     it is a pointer, which leads nowhere there
  *           -EAGAIN     the graph was full until the deadline; or it is, and runs

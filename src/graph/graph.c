@@ -9,6 +9,7 @@
 #include "core/wait.h"
 #include "graph/picture.h"
 #include "graph/watch.h"
+#include "graph/worker_class.h"
 
 #include <errno.h>
 #include <sley/time.h>
@@ -66,20 +67,29 @@ static void init(struct sley_graph *graph, struct sley *rt,
 	graph->watch = rt->trace.full && !graph->stepped ? WATCH_TRACE : 0;
 }
 
-/* What may fail: 0 or -ENOMEM, and nothing is left behind. */
+static void release(struct sley_graph *graph)
+{
+	struct mem *mem = &graph->rt->mem;
+
+	worker_classes_close(graph->classes, graph->rt);
+	picture_destroy(graph->picture);
+	mem_free(mem, graph, graph_size(graph->rt));
+}
+
+/* What may fail: 0 or an error. */
 static int allocate(struct sley_graph *graph,
 		    const struct sley_graph_options *options)
 {
-	int err = places_init(&graph->places, graph->max_nodes);
+	int err = worker_classes_create(&graph->classes, graph->rt, options);
 
-	if (err || !options->picture)
-		return err;
-	graph->picture = picture_create(&graph->rt->mem, options->max_picture);
-	graph->watch |= WATCH_PICTURE;
-	if (graph->picture)
-		return 0;
-	places_destroy(&graph->places);
-	return -ENOMEM;
+	if (!err && options->picture) {
+		graph->picture =
+			picture_create(&graph->rt->mem, options->max_picture);
+		graph->watch |= WATCH_PICTURE;
+		if (!graph->picture)
+			err = -ENOMEM;
+	}
+	return err ? err : places_init(&graph->places, graph->max_nodes);
 }
 
 int sley_graph_create(struct sley_graph **out,
@@ -104,7 +114,7 @@ int sley_graph_create(struct sley_graph **out,
 	init(graph, rt, &options);
 	err = allocate(graph, &options);
 	if (err) {
-		mem_free(&rt->mem, graph, graph_size(rt));
+		release(graph);
 		return err;
 	}
 	*out = graph;
@@ -127,6 +137,5 @@ void sley_graph_destroy(struct sley_graph *graph)
 	node_list_destroy(&graph->found, mem);
 	places_destroy(&graph->places);
 	arena_destroy(&graph->arena);
-	picture_destroy(graph->picture);
-	mem_free(mem, graph, graph_size(graph->rt));
+	release(graph);
 }

@@ -39,6 +39,7 @@
 #include <sley/sync.h>
 
 struct picture;
+struct worker_classes;
 
 #define GRAPH_CREDIT 64
 
@@ -93,6 +94,7 @@ struct sley_graph {
 		uint32_t depth;              /* of steps in steps (lock)    */
 	} step;
 	struct picture *picture; /* or NULL                                 */
+	struct worker_classes *classes; /* or NULL                          */
 	struct sley_mutex lock;
 	uint32_t stamp;         /* of this submission, or look (lock)       */
 	struct node_list found; /* who the next node waits for (lock)       */

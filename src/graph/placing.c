@@ -8,10 +8,10 @@
 #include "graph/endpoint.h"
 #include "graph/gang.h"
 #include "graph/graph.h"
+#include "graph/worker_class.h"
 
 #include <errno.h>
 #include <sley/error.h>
-#include <string.h>
 
 /* ---- what is asked for ------------------------------------------------------------ */
 
@@ -20,39 +20,37 @@ static uint32_t nr_workers(const struct sley *rt)
 	return rt->nr_workers ? rt->nr_workers : 1;
 }
 
-static bool is_eligible(const uint64_t *words, uint32_t nr, uint32_t worker)
+/* Who may run it: of its class, if it has one, and eligible. */
+static bool may_run(const struct worker_class *class,
+		    const struct sley_node_spec *spec, uint32_t worker)
 {
-	return !words ||
-	       (worker / 64 < nr && (words[worker / 64] >> worker % 64 & 1));
+	return mask_has(spec->eligible, spec->nr_eligible, worker) &&
+	       (!class || mask_has(class->workers, class->nr_words, worker));
 }
 
-static uint32_t count_eligible(const struct sley *rt,
-			       const struct sley_node_spec *spec)
+static int check(const struct sley *rt, const struct worker_class *class,
+		 const struct sley_node_spec *spec)
 {
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < nr_workers(rt); i++)
-		nr += is_eligible(spec->eligible, spec->nr_eligible, i);
-	return nr;
-}
-
-static int check(const struct sley *rt, const struct sley_node_spec *spec)
-{
-	uint32_t nr = count_eligible(rt, spec);
-
-	if (spec->on) {
-		if (spec->eligible || spec->affinity || spec->gang > 1)
-			return -EINVAL;
-		return endpoint_refuses(spec->on, spec->arg, spec->arg_size);
-	}
+		nr += may_run(class, spec, i);
 	if (!nr)
 		return SLEY_EAFFINITY;
 	if (spec->affinity &&
 	    (spec->affinity > nr_workers(rt) || spec->gang > 1 ||
-	     !is_eligible(spec->eligible, spec->nr_eligible,
-			  spec->affinity - 1)))
+	     !may_run(class, spec, spec->affinity - 1)))
 		return SLEY_EAFFINITY;
 	return spec->gang > nr ? SLEY_EGANG : 0;
+}
+
+/* Elsewhere there are no workers to choose from. */
+static int check_elsewhere(const struct sley_node_spec *spec)
+{
+	if (spec->eligible || spec->affinity || spec->gang > 1 ||
+	    spec->worker_class)
+		return -EINVAL;
+	return endpoint_refuses(spec->on, spec->arg, spec->arg_size);
 }
 
 static size_t members_size(uint32_t gang)
@@ -71,29 +69,37 @@ static size_t placing_size(uint32_t gang, uint32_t nr_words, bool elsewhere)
 	       elsewhere * sizeof(struct endpoint_end);
 }
 
-int placing_create_slow(struct placing **out, struct sley *rt,
-			const struct sley_node_spec *spec)
+/* Of those that may run it. */
+static void fill_eligible(struct placing *placing, const struct sley *rt,
+			  const struct worker_class *class,
+			  const struct sley_node_spec *spec)
+{
+	placing->eligible =
+		(void *)((char *)placing + members_size(placing->gang));
+	for (uint32_t i = 0; i < nr_workers(rt); i++) {
+		if (may_run(class, spec, i))
+			placing->eligible[i / 64] |= 1ull << i % 64;
+	}
+}
+
+/* More than a worker of its class. */
+static int create(struct placing **out, struct sley *rt,
+		  const struct worker_class *class,
+		  const struct sley_node_spec *spec)
 {
 	uint32_t gang = spec->gang > 1 ? spec->gang : 0;
-	uint32_t nr_words = spec->eligible ? spec->nr_eligible : 0;
+	uint32_t nr_words = spec->eligible || class ? (nr_workers(rt) + 63) / 64
+						    : 0;
 	struct placing *placing;
-	int err;
 
-	err = check(rt, spec);
-	if (err)
-		return err;
 	placing = mem_alloc(&rt->mem, placing_size(gang, nr_words, spec->on));
 	if (!placing)
 		return -ENOMEM;
 	placing->affinity = spec->affinity;
 	placing->gang = gang;
 	placing->nr_words = nr_words;
-	if (spec->eligible) {
-		placing->eligible =
-			(void *)((char *)placing + members_size(gang));
-		memcpy(placing->eligible, spec->eligible,
-		       nr_words * sizeof(uint64_t));
-	}
+	if (nr_words)
+		fill_eligible(placing, rt, class, spec);
 	if (spec->on) {
 		placing->on = spec->on;
 		placing->arg_size = spec->arg_size;
@@ -104,19 +110,34 @@ int placing_create_slow(struct placing **out, struct sley *rt,
 	return 0;
 }
 
+int placing_create_slow(struct placing **out, struct sley_graph *graph,
+			const struct sley_node_spec *spec)
+{
+	struct worker_class *class =
+		worker_classes_find(graph->classes, spec->worker_class);
+	int err;
+
+	if (spec->worker_class && !class)
+		return -EINVAL;
+	err = spec->on ? check_elsewhere(spec) : check(graph->rt, class, spec);
+	if (err)
+		return err;
+	if (class && !spec->eligible && !spec->affinity && spec->gang < 2) {
+		*out = &class->placing;
+		return 0;
+	}
+	return create(out, graph->rt, class, spec);
+}
+
 void placing_free(struct placing *placing, struct sley *rt)
 {
-	mem_free(&rt->mem, placing,
-		 placing_size(placing->gang, placing->nr_words, placing->on));
+	if (!placing->class)
+		mem_free(&rt->mem, placing,
+			 placing_size(placing->gang, placing->nr_words,
+				      placing->on));
 }
 
 /* ---- who runs it --------------------------------------------------------------------- */
-
-static bool sleeps(const struct worker *worker)
-{
-	/* relaxed: a hint. */
-	return load_relaxed(&worker->seat.word) == SEAT_PARKED;
-}
 
 /* The best one from @from on that may; there is one. */
 static uint32_t choose(const struct placing *placing, const struct sley *rt,
@@ -127,9 +148,9 @@ static uint32_t choose(const struct placing *placing, const struct sley *rt,
 	for (uint32_t n = 0; n < nr; n++) {
 		uint32_t i = (from + n) % nr;
 
-		if (!is_eligible(placing->eligible, placing->nr_words, i))
+		if (!mask_has(placing->eligible, placing->nr_words, i))
 			continue;
-		if (n == 0 || sleeps(rt->worker[i]))
+		if (n == 0 || idle_is_parked(&rt->worker[i]->seat))
 			return i;
 		if (first == nr)
 			first = i;
@@ -147,7 +168,7 @@ static uint32_t here(const struct sley *rt)
 static void queue_at(struct sley *rt, uint32_t index, struct sley_task *task)
 {
 	task->fiber = NULL;
-	place_at(rt->worker[index], task);
+	(void)place_at(rt->worker[index], task);
 }
 
 /* One for each member: the next that may, behind the last one. */
@@ -160,7 +181,7 @@ static void queue_members(struct node *node, struct sley *rt)
 	for (uint32_t i = 0; i < gang; i++) {
 		struct sley_task *task = &placing->member[i].task;
 
-		while (!is_eligible(placing->eligible, placing->nr_words, at))
+		while (!mask_has(placing->eligible, placing->nr_words, at))
 			at = (at + 1) % rt->nr_workers;
 		/* With the last one all of this may be over. */
 		queue_at(rt, at, task);
@@ -175,6 +196,8 @@ void placing_ready(struct node *node)
 
 	if (!rt->nr_workers)
 		place_accepted(&node->task);
+	else if (placing->class)
+		worker_class_put(placing->class, &node->task);
 	else if (placing->gang && !node_is_skipped(node) && gang_begin(node))
 		queue_members(node, rt);
 	else if (placing->affinity)

@@ -5,7 +5,8 @@
  * Such a node runs on a worker that is chosen when it misses nobody any more: the
  * one it wants, or one that is eligible, best the one that is here, or one that
  * sleeps.  From then on it is that worker's.  Nobody else waits for it: a worker
- * that is busy holds up its own nodes only.
+ * that is busy holds up its own nodes only.  But one that wants a worker of a class,
+ * and nothing else, goes to the first one that is free: see worker_class.h.
  *
  * A gang is one node and several tasks, its members.  Each is queued at a worker of
  * its own.  A member that comes first waits for the others as tasks wait, and its
@@ -34,7 +35,10 @@ struct gang_member {
 	uint32_t index;
 };
 
+struct worker_class;
+
 struct placing {
+	struct worker_class *class; /* NULL, or this is one for all its nodes  */
 	uint32_t affinity; /* 1 + the worker, or 0                           */
 	uint32_t gang;     /* members, or 0                                  */
 	uint32_t nr_words;
@@ -49,19 +53,27 @@ struct placing {
 	struct gang_member member[];
 };
 
+/* Is bit @worker among the @nr words, or are there none? */
+static inline bool mask_has(const uint64_t *words, uint32_t nr, uint32_t worker)
+{
+	return !words ||
+	       (worker / 64 < nr && (words[worker / 64] >> worker % 64 & 1));
+}
+
 /* What @spec asks for: NULL in *@out if that is nothing.  0 or an error. */
-must_check int placing_create_slow(struct placing **out, struct sley *rt,
+must_check int placing_create_slow(struct placing **out,
+				   struct sley_graph *graph,
 				   const struct sley_node_spec *spec);
 
 static inline must_check int placing_create(struct placing **out,
-					    struct sley *rt,
+					    struct sley_graph *graph,
 					    const struct sley_node_spec *spec)
 {
 	*out = NULL;
 	if (likely(!spec->eligible && !spec->affinity && spec->gang < 2 &&
-		   !spec->on))
+		   !spec->worker_class && !spec->on))
 		return 0;
-	return placing_create_slow(out, rt, spec);
+	return placing_create_slow(out, graph, spec);
 }
 
 void placing_free(struct placing *placing, struct sley *rt);

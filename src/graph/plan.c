@@ -229,7 +229,7 @@ static bool is_possible(const struct sley_plan *plan,
 	return are_there(plan, spec->after, spec->nr_after) &&
 	       are_there(plan, spec->order, spec->nr_order) && !spec->scope &&
 	       !spec->eligible && !spec->affinity && spec->gang < 2 &&
-	       !spec->on;
+	       !spec->worker_class && !spec->on;
 }
 
 int sley_plan_add(struct sley_plan *plan, sley_node *node,

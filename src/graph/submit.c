@@ -196,7 +196,7 @@ static int add(struct sley_graph *graph, const struct sley_node_spec *spec,
 	if (err)
 		return err;
 	node->pages = 0;
-	err = placing_create(&node->placing, graph->rt, spec);
+	err = placing_create(&node->placing, graph, spec);
 	if (!err)
 		err = wire_find(scope, node, spec);
 	if (!err)

@@ -269,6 +269,9 @@ TEST(s26_what_an_endpoint_cannot_run_is_refused_at_once)
 	bad.gang = 2;
 	CHECK_EQ(sley_graph_submit(graph, NULL, &bad), -EINVAL);
 	bad = spec;
+	bad.worker_class = 1;
+	CHECK_EQ(sley_graph_submit(graph, NULL, &bad), -EINVAL);
+	bad = spec;
 	bad.affinity = 1;
 	CHECK_EQ(sley_graph_submit(graph, NULL, &bad), -EINVAL);
 	bad = spec;

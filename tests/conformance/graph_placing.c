@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_placing.c - who runs a node: S10, S11, S13, S14, R-S9, R-S10.
+ * graph_placing.c - who runs a node: S11, S13, S14, R-S9, R-S10.
  */
 #include <sley/error.h>
 

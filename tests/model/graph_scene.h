@@ -31,6 +31,7 @@
 #include "graph/gang.h"
 #include "graph/picture.h"
 #include "graph/run.c"
+#include "graph/worker_class.h"
 #include "os/map.h"
 
 #include <sley/error.h>
@@ -207,11 +208,27 @@ void buffers_drop(struct sley_graph_scope *scope)
 	MODEL_CHECK(!scope->buffers);
 }
 
-int placing_create_slow(struct placing **out, struct sley *rt,
-			const struct sley_node_spec *spec)
+int worker_classes_create_slow(struct worker_classes **out, struct sley *rt,
+			       const struct sley_graph_options *options)
 {
 	(void)out;
 	(void)rt;
+	(void)options;
+	never();
+	return -ENOSYS;
+}
+
+void worker_classes_close(struct worker_classes *classes, struct sley *rt)
+{
+	(void)rt;
+	MODEL_CHECK(!classes);
+}
+
+int placing_create_slow(struct placing **out, struct sley_graph *of,
+			const struct sley_node_spec *spec)
+{
+	(void)out;
+	(void)of;
 	(void)spec;
 	never();
 	return -ENOSYS;
