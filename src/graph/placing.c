@@ -205,3 +205,12 @@ void placing_ready(struct node *node)
 	else
 		queue_at(rt, choose(placing, rt, here(rt)), &node->task);
 }
+
+bool placing_may_keep_slow(struct worker *worker, const struct node *node)
+{
+	struct worker_class *class = node->placing->class;
+
+	return class && task_level(&node->task) == LEVEL_DEFAULT &&
+	       worker->rt->nr_workers && worker_may_keep(worker) &&
+	       worker_class_lets_keep(class, worker);
+}

@@ -35,6 +35,7 @@ struct gang_member {
 	uint32_t index;
 };
 
+struct worker;
 struct worker_class;
 
 struct placing {
@@ -82,6 +83,15 @@ void placing_free(struct placing *placing, struct sley *rt);
 static inline bool placing_matters(const struct node *node)
 {
 	return unlikely(node->placing) && !node->placing->on;
+}
+
+/* In place of turn_may_keep(): may after() return @node, which has a placing? */
+bool placing_may_keep_slow(struct worker *worker, const struct node *node);
+
+static inline bool placing_may_keep(struct worker *worker,
+				    const struct node *node)
+{
+	return unlikely(node->placing) && placing_may_keep_slow(worker, node);
 }
 
 /* @node, which has a placing, misses nobody: it is queued where it belongs. */

@@ -261,7 +261,8 @@ static struct sley_task *after_turn(struct worker *worker,
 		share = &graph->share[worker->index];
 	may_stay = end(graph, share, node);
 	drain_count_finished(worker);
-	if (kept && !turn_may_keep(worker, &kept->task)) {
+	if (kept && !turn_may_keep(worker, &kept->task) &&
+	    !placing_may_keep(worker, kept)) {
 		graph_ready(kept);
 		kept = NULL;
 	}

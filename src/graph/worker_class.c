@@ -22,6 +22,7 @@ static bool is_empty(const struct worker_class *class)
 /* It must not be empty. */
 static unsigned int best_level(const struct worker_class *class)
 {
+	sley_assert(!is_empty(class));
 	return (unsigned int)bits_first(class->ready.bitmap);
 }
 
@@ -106,6 +107,19 @@ void worker_class_put(struct worker_class *class, struct sley_task *node)
 		return;
 	call_workers(class);
 	(void)sub_release(&class->nr_putting, 1); /* W1 */
+}
+
+bool worker_class_lets_keep(struct worker_class *class,
+			    const struct worker *worker)
+{
+	bool nobody_waits;
+
+	if (!mask_has(class->workers, class->nr_words, worker->index))
+		return false;
+	spin_lock(&class->lock);
+	nobody_waits = is_empty(class);
+	spin_unlock(&class->lock);
+	return nobody_waits;
 }
 
 /* ---- their turns ---------------------------------------------------------------------- */
@@ -295,17 +309,18 @@ void worker_classes_close(struct worker_classes *classes, struct sley *rt)
 int worker_classes_create_slow(struct worker_classes **out, struct sley *rt,
 			       const struct sley_graph_options *options)
 {
+	const struct sley_worker_class *given = options->classes;
 	struct worker_classes *classes;
 	int err = 0;
 
-	if (options->nr_classes > SLEY_GRAPH_CLASSES || !options->classes)
+	if (options->nr_classes > SLEY_GRAPH_CLASSES || !given)
 		return -EINVAL;
 	classes = mem_alloc(&rt->mem, classes_size(options->nr_classes));
 	if (!classes)
 		return -ENOMEM;
 	classes->nr = options->nr_classes;
 	for (uint32_t i = 0; i < classes->nr && !err; i++)
-		err = create(&classes->class[i], rt, &options -> classes[i]);
+		err = create(&classes->class[i], rt, &given[i]);
 	if (err) {
 		worker_classes_close(classes, rt);
 		return err;

@@ -31,6 +31,9 @@
  * if a better one comes.  If only less urgent ones are left when its turn comes, it
  * is put back to where these belong.
  *
+ * A worker that ends a node may keep one that misses nobody any more, as with nodes
+ * that any worker may run, if it is of that one's class and nobody is in the queue.
+ *
  * The end.  A worker that is busy may have its call for long after the last node has
  * ended, and the graph is gone.  The graph does not wait for that: the class is closed,
  * and freed by the last one that was called.  From the closing on the runtime waits
@@ -108,6 +111,10 @@ worker_classes_find(const struct worker_classes *classes, uint32_t number)
 		       ? classes->class[number - 1]
 		       : NULL;
 }
+
+/* May @worker, which is free, go on with a node of @class that nobody has? */
+bool worker_class_lets_keep(struct worker_class *class,
+			    const struct worker *worker);
 
 /* A node of @class misses nobody. */
 void worker_class_put(struct worker_class *class, struct sley_task *node);

@@ -9,24 +9,25 @@
 
 #include "conformance/graph.h"
 
-enum { EVEN = 1, ODD = 2, ALL = 3, FIRST = 4 };
+enum { EVEN = 1, ODD = 2, ALL = 3, FIRST = 4, TWO = 5 };
 
 static struct sley_graph *graph_of_classes(void)
 {
 	uint64_t even[2] = { 0x5555555555555555ull, 0x5555555555555555ull };
 	uint64_t odd[2] = { 0xaaaaaaaaaaaaaaaaull, 0xaaaaaaaaaaaaaaaaull };
-	uint64_t first = 1;
+	uint64_t first = 1, two = 3;
 	struct sley_worker_class classes[] = {
 		{ .name = "even", .workers = even, .nr_words = 2 },
 		{ .name = "odd", .workers = odd, .nr_words = 2 },
 		{ .name = "all" },
 		{ .name = "first", .workers = &first, .nr_words = 1 },
+		{ .name = "two", .workers = &two, .nr_words = 1 },
 	};
 
 	if (nr_runners() == 1)
 		classes[1] = classes[0];
 	return graph_new(
-		SLEY_GRAPH_OPTIONS(.classes = classes, .nr_classes = 4));
+		SLEY_GRAPH_OPTIONS(.classes = classes, .nr_classes = 5));
 }
 
 static int class_size(int class)
@@ -302,6 +303,57 @@ TEST_WORKERS(s10_the_urgency_of_a_node_counts_beside_that_of_others)
 	stop(rt);
 }
 
+static void submit_to(struct sley_graph *graph, uint32_t worker,
+		      sley_node_fn *fn, void *arg)
+{
+	CHECK_EQ(submit(graph,
+			(struct sley_node_spec){
+				.fn = fn, .arg = arg, .affinity = worker + 1 }),
+		 0);
+}
+
+/*
+ * Both workers are called for a node that is urgent.  One of them runs it; what is left
+ * for the other one is less urgent than what that has to do.
+ */
+TEST_WORKERS(s10_who_is_called_for_an_urgent_node_does_not_hurry_with_others)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_of_classes();
+	struct hold hold[3] = { 0 };
+	struct order order = { .nr = 0 };
+	struct entry own = { &order, 0, 0 }, low = { &order, 1, 0 };
+
+	if (nr_runners() > 1) {
+		submit_to(graph, 0, holds, &hold[0]);
+		submit_to(graph, 1, holds, &hold[1]);
+		CHECK_SOON(atomic_load(&hold[0].inside) == 1);
+		CHECK_SOON(atomic_load(&hold[1].inside) == 1);
+		CHECK_EQ(submit(graph,
+				(struct sley_node_spec){ .fn = holds,
+							 .arg = &hold[2],
+							 .priority = -5,
+							 .worker_class = TWO }),
+			 0);
+		CHECK_EQ(submit(graph,
+				(struct sley_node_spec){ .fn = write_down,
+							 .arg = &low,
+							 .priority = 5,
+							 .worker_class = TWO }),
+			 0);
+		submit_to(graph, 1, write_down, &own);
+		atomic_store(&hold[0].open, true);
+		CHECK_SOON(atomic_load(&hold[2].inside) == 1);
+		atomic_store(&hold[1].open, true);
+		CHECK_SOON(atomic_load(&order.nr) == 2);
+		CHECK_EQ(order.what[0], 0);
+		atomic_store(&hold[2].open, true);
+	}
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
 /* ---- together with the rest ----------------------------------------------------------- */
 
 TEST_WORKERS(s10_a_mask_and_a_class_must_both_hold)
@@ -362,7 +414,8 @@ TEST_WORKERS(s10_a_class_that_is_none_is_refused)
 {
 	struct sley *rt = start();
 	struct sley_graph *graph = graph_of_classes();
-	struct sley_node_spec spec = { .fn = count_up, .worker_class = 5 };
+	struct sley_node_spec spec = { .fn = count_up,
+				       .worker_class = TWO + 1 };
 	struct sley_plan *plan;
 
 	CHECK_EQ(submit(graph, spec), -EINVAL);

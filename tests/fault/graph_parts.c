@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_parts.c - scopes, buffers, gangs and accesses of graphs; plans.
+ * graph_parts.c - scopes, buffers, gangs, classes and accesses of graphs; plans.
  */
 #include "fault/sweep.h"
 
@@ -80,6 +80,41 @@ static void parts_scene(void *arg)
 SCENARIO(graphs_in_parts)
 {
 	trial_play(parts_scene);
+}
+
+/* Nodes that want nothing but a class need no memory; these do. */
+static void class_scene(void *arg)
+{
+	uint64_t first = 1;
+	struct sley_worker_class classes[] = {
+		{ .name = "all" },
+		{ .name = "first", .workers = &first, .nr_words = 1 },
+	};
+	struct sley_graph *graph;
+	int nr = 0;
+
+	(void)arg;
+	if (!TRY(sley_graph_create(&graph,
+				   SLEY_GRAPH_OPTIONS(.classes = classes,
+						      .nr_classes = 2)),
+		 -ENOMEM))
+		return;
+	for (uint32_t i = 0; i < 10; i++) {
+		nr += submit(graph, SLEY_NODE_SPEC(.fn = count,
+						   .worker_class = 1 + i % 2));
+		nr += submit(graph,
+			     SLEY_NODE_SPEC(.fn = count, .eligible = &first,
+					    .nr_eligible = 1,
+					    .worker_class = 1));
+	}
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(atomic_load(&nr_ran), nr);
+	sley_graph_destroy(graph);
+}
+
+SCENARIO(graphs_with_classes)
+{
+	trial_play(class_scene);
 }
 
 static bool build(struct sley_plan *plan)

@@ -241,6 +241,14 @@ void placing_free(struct placing *placing, struct sley *rt)
 	never();
 }
 
+bool placing_may_keep_slow(struct worker *worker, const struct node *node)
+{
+	(void)worker;
+	(void)node;
+	never();
+	return false;
+}
+
 void placing_ready(struct node *node)
 {
 	(void)node;

@@ -33,6 +33,7 @@ static struct record records[NR_NODES];
 static atomic_int nr_records;  /* begun                            */
 static atomic_int all_skipped; /* sley_graph_cancel() was called   */
 static struct sley_graph *graph;
+static uint32_t nr_classes; /* of it */
 
 static bool has_ended(const struct record *r)
 {
@@ -115,6 +116,8 @@ static int submit_record(void)
 			       .nr_after = r->nr_after, .order = order,
 			       .nr_order = r->nr_order,
 			       .priority = one_in(8) ? -1 : 0,
+			       .worker_class =
+				       (uint32_t)test_random(nr_classes + 1),
 			       .deadline_ns = one_in(8) ? soon() : 0));
 	CHECK(!err || err == -EAGAIN);
 	if (!err)
@@ -231,12 +234,19 @@ static void end(void)
 
 static void play_rounds(int rounds)
 {
+	static const uint64_t even = 0x5555555555555555ull;
+	static const struct sley_worker_class classes[] = {
+		{ .name = "even", .workers = &even, .nr_words = 1 },
+		{ .name = "all" },
+	};
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_task tasks[NR_TASKS];
 	pthread_t threads[NR_THREADS];
 
-	CHECK_EQ(sley_graph_create(&graph,
-				   SLEY_GRAPH_OPTIONS(.max_nodes = MAX_NODES)),
+	CHECK_EQ(sley_graph_create(
+			 &graph, SLEY_GRAPH_OPTIONS(.max_nodes = MAX_NODES,
+						    .classes = classes,
+						    .nr_classes = nr_classes)),
 		 0);
 	for (int round = 0; round < rounds; round++) {
 		begin();
@@ -254,10 +264,21 @@ static void play_rounds(int rounds)
 
 static void play(void)
 {
+	nr_classes = 0;
 	play_rounds(3);
 }
 
 STRESS(graphs_in_a_storm_keep_their_order, play);
+
+/* The end of each is the end of its classes, too. */
+static void play_classes(void)
+{
+	nr_classes = 2;
+	for (int i = 0; i < 3; i++)
+		play_rounds(1);
+}
+
+STRESS(classes_in_a_storm_lose_no_node, play_classes);
 
 /* ---- with those who wait ---------------------------------------------------------------------- */
 
