@@ -4,15 +4,25 @@
  * call them.
  *
  * Each call has a byte in memory that all processes share, in which the child counts
- * how often it has run it.  Whatever happens: a call that went well ran once, one that
- * failed ran once or not at all, its outcome says so, and no death fails more than
- * one call.
+ * how often it has run it.  Whatever happens: a call that went well ran once, and has
+ * the result for its argument; one that failed, or was given up, ran once or not at
+ * all; its outcome says so, and no death fails more than one call.  Some are made as
+ * nodes of a graph are.  In the end there is no process, no descriptor and no memory
+ * left.
+ *
+ * $STRESS_MS of 1000 and more goes on until a thousand of them were killed: that is
+ * "make prove".
  */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include "stress/stress.h"
+
+#include "graph/endpoint.h"
+#include "mem/alloc.h"
 
 #define NR_CHILDREN 2
 #define NR_TASKS 6
@@ -22,10 +32,13 @@
 static unsigned char *ran; /* by number of the call */
 static atomic_uint next_call;
 
+#define NR_KILLS 1000 /* in full */
+
 static struct {
 	struct sley_child_process *child[NR_CHILDREN];
 	uint64_t end_ns;
-	atomic_uint nr_well, nr_lost, nr_killed;
+	uint64_t nr_restarts; /* at least */
+	atomic_uint nr_well, nr_lost, nr_given_up, nr_killed;
 } scene;
 
 static int run(struct sley_child_work *work)
@@ -40,36 +53,108 @@ static int run(struct sley_child_work *work)
 	return 0;
 }
 
+/* The same as a node: it has no result but what it returns. */
+static int run_node(void *arg)
+{
+	uint32_t number = *(const uint32_t *)arg;
+
+	__atomic_fetch_add(&ran[number], 1, __ATOMIC_RELAXED);
+	if (number % 16 == 1)
+		usleep(1000);
+	return (int)(number ^ 0x5555);
+}
+
+static unsigned int times_run(uint32_t number)
+{
+	return __atomic_load_n(&ran[number], __ATOMIC_RELAXED);
+}
+
+/* Who should have run it is dead: it may have begun. */
+static void check_lost(uint32_t number, enum sley_outcome outcome,
+		       const char *text, const char *expected)
+{
+	CHECK_EQ(outcome, SLEY_OUTCOME_ENDPOINT);
+	CHECK_STR(text, expected);
+	CHECK_LE(times_run(number), 1);
+	atomic_fetch_add(&scene.nr_lost, 1);
+}
+
+static void call_as_node(uint32_t number)
+{
+	struct sley_endpoint *endpoint =
+		sley_child_endpoint(scene.child[number % NR_CHILDREN]);
+	struct endpoint_work work = { .fn = run_node,
+				      .arg = &number,
+				      .arg_size = sizeof(number),
+				      .deadline_ns = SLEY_FOREVER };
+	struct endpoint_end end;
+
+	endpoint->ops->run(endpoint, &work, &end);
+	if (end.code >= 0) {
+		CHECK_EQ(end.outcome, SLEY_OUTCOME_SUCCESS);
+		CHECK_EQ(end.code, (int)(number ^ 0x5555));
+		CHECK_EQ(times_run(number), 1);
+		atomic_fetch_add(&scene.nr_well, 1);
+		return;
+	}
+	CHECK_EQ(end.code, SLEY_ECHILD);
+	check_lost(number, end.outcome, end.text,
+		   "a node: child was killed by signal 9 (Killed)");
+}
+
 static void call_one(uint32_t number)
 {
 	uint32_t got = 0;
 	struct sley_child_result result = { .data = &got, .size = sizeof(got) };
-	int err = sley_child_call(scene.child[number % NR_CHILDREN], run,
-				  &number, sizeof(number), &result);
-	unsigned char times = __atomic_load_n(&ran[number], __ATOMIC_RELAXED);
+	uint64_t deadline_ns = one_in(16) ? soon() : SLEY_FOREVER;
+	int err = sley_child_call_until(scene.child[number % NR_CHILDREN], run,
+					&number, sizeof(number), &result,
+					deadline_ns);
 
+	CHECK_EQ(err, result.code);
 	if (err == 0) {
 		CHECK_EQ(result.outcome, SLEY_OUTCOME_SUCCESS);
+		CHECK_EQ(result.size, sizeof(got));
 		CHECK_EQ(got, ~number);
-		CHECK_EQ(times, 1);
+		CHECK_EQ(times_run(number), 1);
 		atomic_fetch_add(&scene.nr_well, 1);
-		return;
+	} else if (err == -ETIMEDOUT) {
+		CHECK_NE(deadline_ns, SLEY_FOREVER);
+		CHECK_EQ(result.outcome, SLEY_OUTCOME_SKIPPED);
+		CHECK_LE(times_run(number), 1);
+		atomic_fetch_add(&scene.nr_given_up, 1);
+	} else {
+		CHECK_EQ(err, SLEY_ECHILD);
+		check_lost(number, result.outcome, result.text,
+			   "run: child was killed by signal 9 (Killed)");
 	}
-	CHECK_EQ(err, SLEY_ECHILD);
-	CHECK_EQ(result.outcome, SLEY_OUTCOME_ENDPOINT);
-	CHECK_STR(result.text, "run: child was killed by signal 9 (Killed)");
-	CHECK_LE(times, 1);
-	atomic_fetch_add(&scene.nr_lost, 1);
+}
+
+static uint64_t nr_restarts(void)
+{
+	uint64_t nr = 0;
+
+	for (int i = 0; i < NR_CHILDREN; i++)
+		nr += sley_child_restarts(scene.child[i]);
+	return nr;
+}
+
+static bool goes_on(void)
+{
+	return sley_now() < scene.end_ns || nr_restarts() < scene.nr_restarts;
 }
 
 static void call_on(void *arg)
 {
 	(void)arg;
-	while (sley_now() < scene.end_ns) {
+	while (goes_on()) {
 		uint32_t number = atomic_fetch_add(&next_call, 1);
 
 		CHECK_LT(number, NR_CALLS);
-		call_one(number);
+		if (one_in(4))
+			call_as_node(number);
+		else
+			call_one(number);
 	}
 }
 
@@ -83,7 +168,7 @@ static void *call_on_thread(void *arg)
 static void *kill_them(void *arg)
 {
 	(void)arg;
-	while (sley_now() < scene.end_ns) {
+	while (goes_on()) {
 		int pid = sley_child_pid(scene.child[test_random(NR_CHILDREN)]);
 
 		if (pid && kill(pid, SIGKILL) == 0)
@@ -93,24 +178,18 @@ static void *kill_them(void *arg)
 	return NULL;
 }
 
-static void play(uint64_t spin_ns)
+static void begin(uint64_t spin_ns)
 {
-	struct sley_config config = stress_config();
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task tasks[NR_TASKS];
-	pthread_t threads[NR_THREADS], killer;
-	uint64_t nr_restarts = 0;
-	struct sley *rt;
-
 	if (test_emulated())
 		test_skip("qemu-user dies of threads in the forked child of a "
 			  "process with threads");
+	/* Whatever is left by the server is ours. */
+	CHECK_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 	ran = mmap(NULL, NR_CALLS, PROT_READ | PROT_WRITE,
 		   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	CHECK(ran != MAP_FAILED);
 	CHECK_EQ(sley_child_register("run", run), 0);
 	CHECK_EQ(sley_children_init(), 0);
-	rt = start_with(&config);
 	for (int i = 0; i < NR_CHILDREN; i++)
 		CHECK_EQ(sley_child_create(
 				 &scene.child[i],
@@ -119,6 +198,44 @@ static void play(uint64_t spin_ns)
 						    .depth = 4)),
 			 0);
 	scene.end_ns = stress_end();
+	scene.nr_restarts = STRESS_MS >= 1000 ? (uint64_t)test_scale(NR_KILLS)
+					      : 0;
+	if (scene.nr_restarts)
+		test_timeout(300);
+}
+
+static void end(void)
+{
+	uint64_t restarts = nr_restarts();
+
+	for (int i = 0; i < NR_CHILDREN; i++)
+		sley_child_destroy(scene.child[i]);
+	sley_children_exit();
+	CHECK_EQ(waitpid(-1, NULL, WNOHANG), -1);
+	CHECK_EQ(errno, ECHILD);
+	CHECK_EQ(mem_allocated(&sley__program_mem), 0);
+	CHECK_EQ(scene.nr_well + scene.nr_lost + scene.nr_given_up, next_call);
+	CHECK_LE(scene.nr_lost, restarts + NR_CHILDREN);
+	CHECK_LE(restarts, scene.nr_killed);
+	CHECK_GE(restarts, scene.nr_restarts);
+	CHECK_GT(scene.nr_well, 0);
+	test_count(next_call);
+	printf("%u well, %u lost, %u given up, %u killed, %u restarts\n",
+	       scene.nr_well, scene.nr_lost, scene.nr_given_up, scene.nr_killed,
+	       (unsigned int)restarts);
+	munmap(ran, NR_CALLS);
+}
+
+static void play(uint64_t spin_ns)
+{
+	struct sley_config config = stress_config();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task tasks[NR_TASKS];
+	pthread_t threads[NR_THREADS], killer;
+	struct sley *rt;
+
+	begin(spin_ns);
+	rt = start_with(&config);
 	killer = test_thread(kill_them, NULL);
 	for (int i = 0; i < NR_THREADS; i++)
 		threads[i] = test_thread(call_on_thread, NULL);
@@ -128,22 +245,8 @@ static void play(uint64_t spin_ns)
 	for (int i = 0; i < NR_THREADS; i++)
 		pthread_join(threads[i], NULL);
 	pthread_join(killer, NULL);
-	for (int i = 0; i < NR_CHILDREN; i++) {
-		nr_restarts += sley_child_restarts(scene.child[i]);
-		sley_child_destroy(scene.child[i]);
-	}
 	stop(rt);
-	sley_children_exit();
-	CHECK_EQ(atomic_load(&scene.nr_well) + atomic_load(&scene.nr_lost),
-		 atomic_load(&next_call));
-	CHECK_LE(atomic_load(&scene.nr_lost), nr_restarts + NR_CHILDREN);
-	CHECK_LE(nr_restarts, atomic_load(&scene.nr_killed));
-	CHECK_GT(atomic_load(&scene.nr_well), 0);
-	test_count(atomic_load(&next_call));
-	printf("%u well, %u lost, %u killed, %u restarts\n",
-	       atomic_load(&scene.nr_well), atomic_load(&scene.nr_lost),
-	       atomic_load(&scene.nr_killed), (unsigned int)nr_restarts);
-	munmap(ran, NR_CALLS);
+	end();
 }
 
 TEST(s24_nothing_is_lost_but_what_is_said_when_children_are_killed)
