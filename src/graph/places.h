@@ -54,6 +54,12 @@ static inline struct edge *places_edge(const struct places *places, uint32_t id)
 	return (struct edge *)(void *)places->place + id;
 }
 
+static inline uint32_t places_edge_id(const struct places *places,
+				      const struct edge *edge)
+{
+	return (uint32_t)(edge - (struct edge *)(void *)places->place);
+}
+
 /* One that is free, in no life.  NULL: there is none.  (lock) */
 must_check struct node *places_take(struct places *places);
 

@@ -101,30 +101,25 @@ int wire_find(struct sley_graph_scope *scope, struct node *node,
 
 /* ---- the edges ------------------------------------------------------------------------ */
 
-/* The next edge of a node that is free. */
+/* The edges of a node that are free. */
 struct spare {
-	struct edge *edge;
-	uint32_t id;   /* its number              */
-	uint32_t left; /* with it, in this place  */
-	uint32_t page; /* the one after this, or 0 */
+	struct edge *edge; /* the next one               */
+	struct edge *end;  /* of those in this place     */
+	uint32_t page;     /* the one after this, or 0   */
 };
 
 static noinline void turn_page(struct sley_graph *graph, struct spare *spare)
 {
-	uint32_t index = spare->page;
-	struct page *page = page_at(graph, index);
+	struct page *page = page_at(graph, spare->page);
 
 	spare->edge = page->rest;
-	spare->id = index * NODE_CELLS + NODE_CELLS - PAGE_EDGES;
-	spare->left = PAGE_EDGES;
+	spare->end = page->rest + PAGE_EDGES;
 	spare->page = (uint32_t)page->next;
 }
 
 static void use(struct sley_graph *graph, struct spare *spare)
 {
-	spare->edge++;
-	spare->id++;
-	if (unlikely(!--spare->left) && spare->page)
+	if (unlikely(++spare->edge == spare->end) && spare->page)
 		turn_page(graph, spare);
 }
 
@@ -149,7 +144,8 @@ static bool connect(struct sley_graph *graph, struct node *node, sley_node id,
 	from->stamp = graph->stamp;
 	needed = needed && !is_of_other_run(from->scope, node->scope);
 	spare->edge->to = node->index | (needed ? 0 : EDGE_ORDER_ONLY);
-	switch (edges_add(&from->consumers, life, spare->edge, spare->id)) {
+	switch (edges_add(&from->consumers, life, spare->edge,
+			  places_edge_id(&graph->places, spare->edge))) {
 	case EDGES_ADDED:
 		return true;
 	case EDGES_TOO_LATE: /* and not gone: it has failed */
@@ -166,19 +162,18 @@ uint32_t wire(struct sley_graph *graph, struct node *node, bool last)
 {
 	struct spare spare = {
 		.edge = node->edge,
-		.id = node->index * NODE_CELLS + NODE_FIRST_EDGE,
-		.left = NODE_EDGES,
+		.end = node->edge + NODE_EDGES,
 		.page = node->pages,
 	};
-	const struct node_list *found = &graph->found;
+	const sley_node *found = graph->found.node;
+	uint32_t nr_found = graph->found.nr;
 	uint32_t nr_needed = last ? 0 : graph->nr_needed;
 	uint32_t nr = 0;
 
 	if (unlikely(++graph->stamp == 0))
 		graph->stamp = 1;
-	for (uint32_t i = 0; i < found->nr; i++) {
-		if (connect(graph, node, found->node[i], i < nr_needed,
-			    &spare)) {
+	for (uint32_t i = 0; i < nr_found; i++) {
+		if (connect(graph, node, found[i], i < nr_needed, &spare)) {
 			nr++;
 			use(graph, &spare);
 		}
