@@ -197,7 +197,7 @@ sley_graph_create(struct sley_graph **graph,
  * sley_graph_destroy - the end of a graph, when its last node has ended.
  *
  * Nobody may submit to it any more, but its own nodes.  Not for a node of the
- * graph itself.  NULL is fine.
+ * graph itself.  NULL is fine.  In a child of fork() it does nothing.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -285,6 +285,7 @@ sley_graph_submit(struct sley_graph *graph, sley_node *node,
  *           were cancelled
  *           -EDEADLK  the caller is a node, and what it waits for waits for it, as
  *                     has been reported by name.  The graph is as it was.
+ *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_graph_wait(struct sley_graph *graph);

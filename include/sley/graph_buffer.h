@@ -38,6 +38,7 @@ SLEY_BEGIN_DECLS
  *                       more than the whole arena
  *           -EAGAIN     in a node of the graph: not now
  *           -ENOMEM     no memory for the arena
+ *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_graph_buffer(struct sley_graph *graph, struct sley_graph_scope *scope,

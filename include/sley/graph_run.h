@@ -38,6 +38,7 @@ SLEY_BEGIN_DECLS
  *           sley_graph_run_end()
  * Errors:   -ENOMEM
  *           -EBUSY  the run before was not ended
+ *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_graph_run_begin(struct sley_graph_scope **run, struct sley_graph *graph);
@@ -61,6 +62,7 @@ sley_graph_run_begin_until(struct sley_graph_scope **run,
  * Blocks:   the fiber, while another caller is in the graph; a plain thread
  *           sleeps
  * Errors:   -ENOMEM  it is not ended; to be called again
+ *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_graph_run_end(struct sley_graph_scope *run);

@@ -34,6 +34,7 @@ SLEY_BEGIN_DECLS
  * Errors:   -ENOMEM
  *           -EINVAL     @parent is of another graph
  *           -EOVERFLOW  it would be the 65th within the other
+ *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_graph_scope_open(struct sley_graph_scope **scope, struct sley_graph *graph,

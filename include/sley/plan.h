@@ -69,7 +69,7 @@ sley_plan_create(struct sley_plan **plan,
 /*
  * sley_plan_destroy - the end of a plan.
  *
- * NULL is fine.
+ * NULL is fine.  In a child of fork() it does nothing.
  *
  * Context:  any thread
  * Blocks:   never

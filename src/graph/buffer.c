@@ -4,6 +4,7 @@
  */
 #include "graph/buffer.h"
 
+#include "core/forked.h"
 #include "core/report.h"
 #include "graph/submit.h"
 
@@ -54,6 +55,8 @@ int sley_graph_buffer_until(struct sley_graph *graph,
 	int err;
 
 	*buffer = NULL;
+	if (unlikely(runtime_is_lost(graph->rt)))
+		return SLEY_EFORKED;
 	if (!scope)
 		scope = &graph->root;
 	if (!size || scope->graph != graph)

@@ -125,7 +125,7 @@ void sley_graph_destroy(struct sley_graph *graph)
 {
 	struct mem *mem;
 
-	if (!graph)
+	if (!graph || unlikely(runtime_is_lost(graph->rt)))
 		return;
 	sley_mutex_lock(&graph->lock);
 	scope_await(&graph->root);

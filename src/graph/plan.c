@@ -92,7 +92,7 @@ int sley_plan_create(struct sley_plan **out,
 
 void sley_plan_destroy(struct sley_plan *plan)
 {
-	if (!plan)
+	if (!plan || unlikely(runtime_is_lost(plan->rt)))
 		return;
 	sley_mutex_lock(&plan->lock);
 	sley_check(list_empty(&plan->running),

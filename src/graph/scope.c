@@ -12,10 +12,12 @@
  *
  *   C1  see core/countdown.h
  */
+#include "core/forked.h"
 #include "graph/buffer.h"
 #include "graph/graph.h"
 
 #include <errno.h>
+#include <sley/error.h>
 
 int sley_graph_scope_open(struct sley_graph_scope **out,
 			  struct sley_graph *graph,
@@ -24,6 +26,8 @@ int sley_graph_scope_open(struct sley_graph_scope **out,
 	struct sley_graph_scope *scope;
 
 	*out = NULL;
+	if (unlikely(runtime_is_lost(graph->rt)))
+		return SLEY_EFORKED;
 	if (!parent)
 		parent = &graph->root;
 	if (parent->graph != graph)

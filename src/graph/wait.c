@@ -11,12 +11,14 @@
  *   C1  see core/countdown.h
  */
 #include "core/report.h"
+#include "core/forked.h"
 #include "graph/graph.h"
 #include "graph/picture.h"
 #include "graph/placing.h"
 #include "graph/submit.h"
 
 #include <errno.h>
+#include <sley/error.h>
 #include <sley/time.h>
 
 /* ---- until nothing is left ---------------------------------------------------------- */
@@ -185,6 +187,8 @@ static int wait(struct sley_graph_scope *scope, uint64_t deadline_ns,
 	struct sley_graph *graph = scope->graph;
 	int err;
 
+	if (unlikely(runtime_is_lost(graph->rt)))
+		return SLEY_EFORKED; /* its nodes are with the parent */
 	sley_check(!is_awaited(scope), "a node does not wait for itself");
 	sley_mutex_lock(&graph->lock);
 	err = await(scope, deadline_ns, flags, true);

@@ -365,6 +365,53 @@ TEST(s29_a_forked_child_cannot_submit)
 	stop(rt);
 }
 
+static int waits_for(void *arg)
+{
+	return sley_event_wait(arg);
+}
+
+/* 0: it got nothing but errors, and at once. */
+static int use_in_child(struct sley_graph *graph)
+{
+	struct sley_graph_scope *scope;
+	void *buffer;
+	bool refused = true;
+
+	alarm(20);
+	refused &= sley_graph_wait(graph) == SLEY_EFORKED;
+	refused &= sley_graph_wait_until(graph, 0) == SLEY_EFORKED;
+	refused &= sley_graph_run_begin(&scope, graph) == SLEY_EFORKED;
+	refused &= sley_graph_scope_open(&scope, graph, NULL) == SLEY_EFORKED;
+	refused &= sley_graph_buffer(graph, NULL, 64, &buffer) == SLEY_EFORKED;
+	sley_graph_destroy(graph);
+	return !refused;
+}
+
+TEST(s29_nor_does_it_wait_for_nodes_of_its_parent)
+{
+	struct sley_event later = SLEY_EVENT_INIT;
+	struct sley_graph *graph;
+	struct sley *rt;
+	int status;
+	pid_t pid;
+
+	if (test_sanitizer() || test_emulated())
+		test_skip("fork() with threads");
+	rt = start();
+	graph = graph_new(NULL);
+	CHECK_EQ(submit(graph, waits_for, &later), 0);
+	pid = fork();
+	CHECK_GE(pid, 0);
+	if (!pid)
+		_exit(use_in_child(graph));
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	sley_event_set(&later);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
 /* ---- what is wrong with it ---------------------------------------------------------------------- */
 
 TEST(a_graph_that_cannot_be_is_refused)
