@@ -58,6 +58,9 @@ sley_graph_run_begin_until(struct sley_graph_scope **run,
 /*
  * sley_graph_run_end - nothing more is submitted to a run, but by its own nodes.
  *
+ * What these submit must not use memory that is in use by a run that was begun since:
+ * it would come after that, as any node does, and that after this run.
+ *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread
  *           sleeps

@@ -10,8 +10,8 @@
  *
  *   C1  see core/countdown.h
  */
-#include "core/report.h"
 #include "core/forked.h"
+#include "core/report.h"
 #include "graph/graph.h"
 #include "graph/picture.h"
 #include "graph/placing.h"
@@ -104,8 +104,11 @@ static int await(struct sley_graph_scope *outer, uint64_t deadline_ns,
 
 void scope_await(struct sley_graph_scope *scope)
 {
-	int err = await(scope, SLEY_FOREVER, WAIT_SHIELDED, false);
+	int err = await(scope, SLEY_FOREVER, WAIT_SHIELDED, true);
 
+	/* It has been told, and that is all that can be done. */
+	if (unlikely(err))
+		err = await(scope, SLEY_FOREVER, WAIT_SHIELDED, false);
 	sley_assert(!err);
 	(void)err;
 }
