@@ -86,6 +86,7 @@ NO_TWIN = {
     "sley_graph_scope_stats": "the same",
     "sley_node_outcome": "the same",
     "sley_node_explain": "the same",
+    "sley_graph_explain": "the same",
     "sley_child_create": "its options have a deadline",
     "sley_child_destroy": "waits for a second, then kills",
     "sley_graph_dump": "the same",

@@ -281,8 +281,9 @@ sley_graph_submit(struct sley_graph *graph, sley_node *node,
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
  * Order:    everything in the nodes happens before the return.
- * Errors:   what the first node to fail returned; -ECANCELED if none did, but some
- *           were cancelled
+ * Errors:   what the first node to fail returned, of the graph or of what took some of
+ *           it along; -ECANCELED if none did, but some were cancelled.
+ *           sley_graph_explain() says more.
  *           -EDEADLK  the caller is a node, and what it waits for waits for it, as
  *                     has been reported by name.  The graph is as it was.
  *           SLEY_EFORKED
@@ -382,6 +383,20 @@ sley_node_outcome(struct sley_graph *graph, sley_node node, int *code);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_node_explain(struct sley_graph *graph, sley_node node, char *text,
 		  size_t size);
+
+/*
+ * sley_graph_explain - why the last wait for the graph, or a scope of it, failed.
+ *
+ * As sley_node_explain() of the node whose error it returned, in 255 bytes at most;
+ * that one is forgotten with the wait.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber, while another caller is in the graph; a plain thread
+ *           sleeps
+ * Errors:   -ESRCH  it did not fail; else the length of the whole text
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_graph_explain(struct sley_graph *graph, char *text, size_t size);
 
 SLEY_END_DECLS
 #endif

@@ -110,6 +110,7 @@ struct sley_graph {
 	struct sley_event room; /* when places were given back              */
 	struct sley_graph_scope *scopes; /* but the root (lock)             */
 	struct scope_wait *waits;        /* of nodes of it (lock)           */
+	char why[256]; /* the last wait failed (lock)                       */
 	struct places places;
 	cache_aligned uint32_t full; /* so many wait for room               */
 	uint32_t cancelling; /* so many are about to cancel what runs       */
@@ -163,6 +164,11 @@ void graph_complete(struct sley_graph *graph, struct node *node);
 
 /* Its function is not to be called. */
 bool node_is_skipped(const struct node *node);
+
+/* ---- outcome.c ------------------------------------------------------------------ */
+
+/* With the lock: for sley_graph_explain(), when @node is forgotten. */
+void graph_note_why(struct sley_graph *graph, const struct node *node);
 
 /* ---- cancel.c ------------------------------------------------------------------- */
 

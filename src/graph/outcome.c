@@ -71,15 +71,39 @@ static void explain_node(struct explanation *text, const struct node *node)
 		explanation_say(text, ": ", placing->end->text);
 }
 
+/* With the lock: the line for @node, or NULL. */
+static int explain_all(struct sley_graph *graph, const struct node *node,
+		       char *at, size_t size)
+{
+	struct explanation text = { .at = at, .size = size };
+
+	for (; node; node = cause_of(graph, node))
+		explain_node(&text, node);
+	return explanation_length(&text);
+}
+
 int sley_node_explain(struct sley_graph *graph, sley_node id, char *at,
 		      size_t size)
 {
-	struct explanation text = { .at = at, .size = size };
-	const struct node *node;
+	int length;
 
 	sley_mutex_lock(&graph->lock);
-	for (node = find_failed(graph, id); node; node = cause_of(graph, node))
-		explain_node(&text, node);
+	length = explain_all(graph, find_failed(graph, id), at, size);
+	sley_mutex_unlock(&graph->lock);
+	return length;
+}
+
+void graph_note_why(struct sley_graph *graph, const struct node *node)
+{
+	(void)explain_all(graph, node, graph->why, sizeof(graph->why));
+}
+
+int sley_graph_explain(struct sley_graph *graph, char *at, size_t size)
+{
+	struct explanation text = { .at = at, .size = size };
+
+	sley_mutex_lock(&graph->lock);
+	explanation_say(&text, graph->why, "");
 	sley_mutex_unlock(&graph->lock);
 	return explanation_length(&text);
 }

@@ -126,6 +126,18 @@ static void forget_cancel(struct sley_graph_scope *scope,
 		      around ? load_relaxed(&around->cancelled) : 0);
 }
 
+/* The first one that failed; or one that was taken along, or else cancelled. */
+static const struct node *to_blame(const struct sley_graph_scope *scope)
+{
+	const struct node *node = scope->failed;
+
+	if (scope->first)
+		return places_node(&scope->graph->places, scope->first);
+	while (node->next && node->code == -ECANCELED)
+		node = node->next;
+	return node;
+}
+
 /* Its own failures, if it has any: *@err is the first. */
 static void forget_own(struct sley_graph_scope *scope, int *err)
 {
@@ -135,10 +147,10 @@ static void forget_own(struct sley_graph_scope *scope, int *err)
 
 	if (!node)
 		return;
-	if (scope->first)
-		*err = places_node(places, scope->first)->code;
-	else if (!*err)
-		*err = -ECANCELED;
+	if (scope->first || !*err || *err == -ECANCELED) {
+		*err = to_blame(scope)->code;
+		graph_note_why(scope->graph, to_blame(scope));
+	}
 	for (; node; node = next) {
 		next = node->next;
 		if (unlikely(node->placing))
@@ -159,6 +171,7 @@ int scope_forget(struct sley_graph_scope *outer)
 	struct sley_graph_scope *scope;
 	int err = 0;
 
+	graph->why[0] = '\0';
 	for (scope = graph->scopes; scope; scope = scope->next) {
 		if (!scope_is_within(scope, outer))
 			continue;

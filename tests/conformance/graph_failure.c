@@ -374,3 +374,57 @@ TEST_WORKERS(s09_a_node_says_why_it_was_skipped)
 	sley_graph_destroy(graph);
 	stop(rt);
 }
+
+/* ---- when it is over -------------------------------------------------------------------- */
+
+static void check_why(struct sley_graph *graph, const char *why)
+{
+	char text[300] = "";
+	int length = sley_graph_explain(graph, text, sizeof(text));
+
+	CHECK_EQ(length, why ? (int)strlen(why) : -ESRCH);
+	CHECK_STR(text, why ? why : "");
+}
+
+TEST_WORKERS(s09_who_waited_can_ask_why_it_failed)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	atomic_int count = 0;
+	sley_node first;
+
+	check_why(graph, NULL);
+	first = submit_named(graph, SLEY_NODE_SPEC(.fn = fail, .name = "read"));
+	(void)counts(graph, &count, &first, 1);
+	CHECK_EQ(sley_graph_wait(graph), -EIO);
+	check_why(graph, "read failed: Input/output error");
+	/* Until the next one that is over. */
+	(void)counts(graph, &count, NULL, 0);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_why(graph, NULL);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s09_a_scope_that_was_taken_along_has_the_error_of_who_did)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct sley_graph_scope *scope;
+	sley_node first;
+
+	CHECK_EQ(sley_graph_scope_open(&scope, graph, NULL), 0);
+	first = submit_named(graph, SLEY_NODE_SPEC(.fn = fail, .name = "read"));
+	(void)submit_named(graph,
+			   SLEY_NODE_SPEC(.fn = fail, .name = "parse",
+					  .scope = scope, .after = &first,
+					  .nr_after = 1));
+	CHECK_EQ(sley_graph_scope_wait(scope), -EIO);
+	check_why(graph,
+		  "parse was skipped <- read failed: Input/output error");
+	sley_graph_scope_close(scope);
+	CHECK_EQ(sley_graph_wait(graph), -EIO);
+	check_why(graph, "read failed: Input/output error");
+	sley_graph_destroy(graph);
+	stop(rt);
+}
