@@ -253,7 +253,8 @@ sley_graph_destroy(struct sley_graph *graph);
  *           SLEY_EPRIORITY
  *           SLEY_EAFFINITY  the worker is none, or not among those of the class
  *                           that are eligible; or nobody is
- *           SLEY_EGANG  more members than workers of the class that are eligible
+ *           SLEY_EGANG  more members than workers of the class that are eligible;
+ *                       or a gang in a graph that is stepped
  *           -EMSGSIZE   the argument is too long for who is to run it
  *           -EFAULT     it is a pointer, which leads nowhere there
  *           -EAGAIN     the graph was full until the deadline; or it is, and runs

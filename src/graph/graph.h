@@ -180,8 +180,16 @@ void graph_await_cancel(struct sley_graph *graph);
 /* With the lock, which is given back meanwhile: until nothing of @scope is left. */
 void scope_await(struct sley_graph_scope *scope);
 
+/* Has something of @scope, or of one in it, not ended?  (lock) */
+bool scope_is_busy(struct sley_graph_scope *scope);
+
 /* All of @scope has ended: what went wrong, which is forgotten.  (lock) */
 int scope_forget(struct sley_graph_scope *scope);
+
+/* ---- graph_run.c ---------------------------------------------------------------- */
+
+/* Where nobody may wait in a step: is @node the end of a run that goes on?  (lock) */
+bool run_goes_on(const struct node *node);
 
 /* ---- scope.c -------------------------------------------------------------------- */
 

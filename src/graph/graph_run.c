@@ -37,6 +37,12 @@ static int pass(void *arg)
 	return 0;
 }
 
+bool run_goes_on(const struct node *node)
+{
+	return node->fn == pass &&
+	       scope_is_busy(*(struct sley_graph_scope **)node->task.arg);
+}
+
 static int admit(struct sley_graph *graph, uint64_t deadline_ns)
 {
 	int err = 0;

@@ -63,7 +63,21 @@ static void wire_all(struct sley_graph *graph)
 	}
 }
 
-/* What is ready by now; what becomes ready later has its turn in the next step. */
+/*
+ * With the lock: what is ready by now, to @now.  The end of a run that goes on is
+ * ready again in the next step: it would wait, for what has its turn in this one.
+ */
+static void choose(struct sley_graph *graph, struct step_queue *now)
+{
+	struct step_queue ready = graph->step.ready;
+	struct node *node;
+
+	graph->step.ready = (struct step_queue){ NULL, NULL };
+	while ((node = take(&ready)))
+		push(run_goes_on(node) ? &graph->step.ready : now, node);
+}
+
+/* What becomes ready later has its turn in the next step. */
 static void dispatch(struct step_queue *ready, struct step_queue *done)
 {
 	struct node *node;
@@ -78,7 +92,7 @@ static void dispatch(struct step_queue *ready, struct step_queue *done)
 
 int sley_graph_step(struct sley_graph *graph)
 {
-	struct step_queue ready, done = { NULL, NULL };
+	struct step_queue ready = { NULL, NULL }, done = { NULL, NULL };
 	struct node *node;
 	int nr = 0;
 
@@ -87,8 +101,7 @@ int sley_graph_step(struct sley_graph *graph)
 	sley_mutex_lock(&graph->lock);
 	wire_all(graph);
 	graph->step.depth++;
-	ready = graph->step.ready;
-	graph->step.ready = (struct step_queue){ NULL, NULL };
+	choose(graph, &ready);
 	sley_mutex_unlock(&graph->lock);
 	dispatch(&ready, &done);
 	while ((node = take(&done))) {

@@ -227,6 +227,9 @@ static int submit(struct sley_graph *graph, sley_node *id,
 
 	if (unlikely(runtime_is_lost(graph->rt)))
 		return SLEY_EFORKED;
+	/* Who steps runs one after the other. */
+	if (unlikely(graph->stepped && spec->gang > 1))
+		return SLEY_EGANG;
 	sley_mutex_lock(&graph->lock);
 	err = add(graph, spec, last, &node, &nr);
 	if (!err && id)

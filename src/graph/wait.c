@@ -44,6 +44,11 @@ static struct sley_graph_scope *find_busy(struct sley_graph_scope *outer)
 	return NULL;
 }
 
+bool scope_is_busy(struct sley_graph_scope *scope)
+{
+	return find_busy(scope) != NULL;
+}
+
 /*
  * The same in steps, which the caller makes.  One that is in a step itself, and has
  * none left to make, waits for what comes after that.

@@ -4,6 +4,8 @@
  */
 #include "conformance/graph.h"
 
+#include <sley/error.h>
+
 static struct sley_graph *stepped(void)
 {
 	return graph_new(SLEY_GRAPH_OPTIONS(.stepped = true));
@@ -102,6 +104,59 @@ TEST_WORKERS(s07_a_node_that_is_cancelled_between_two_steps_does_not_run)
 	CHECK_EQ(sley_node_cancel(graph, b), 0);
 	CHECK_EQ(sley_graph_wait(graph), -ECANCELED);
 	CHECK_EQ(order.nr, 1);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* A run is over in the step after its last node, and the next one begins then. */
+TEST_WORKERS(s19_runs_are_stepped_one_after_the_other)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = stepped();
+	struct sley_graph_scope *run[3];
+	atomic_int count = 0;
+
+	for (int i = 0; i < 2; i++) {
+		CHECK_EQ(sley_graph_run_begin(&run[i], graph), 0);
+		CHECK_EQ(sley_graph_submit(graph, NULL,
+					   SLEY_NODE_SPEC(.fn = count_up,
+							  .arg = &count,
+							  .scope = run[i])),
+			 0);
+		CHECK_EQ(sley_graph_run_end(run[i]), 0);
+	}
+	CHECK_EQ(sley_graph_step(graph), 1);
+	CHECK_EQ(count, 1);
+	CHECK_EQ(sley_graph_run_begin_until(&run[2], graph, in_ms(1)), -EAGAIN);
+	CHECK_EQ(sley_graph_step(graph), 1);
+	CHECK_EQ(count, 1);
+	CHECK_EQ(sley_graph_run_begin(&run[2], graph), 0);
+	CHECK_EQ(sley_graph_run_end(run[2]), 0);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(count, 2);
+	for (int i = 0; i < 3; i++)
+		sley_graph_scope_close(run[i]);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* Its members could not meet. */
+TEST_WORKERS(s02_a_gang_is_not_stepped)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = stepped();
+	atomic_int count = 0;
+
+	CHECK_EQ(sley_graph_submit(graph, NULL,
+				   SLEY_NODE_SPEC(.fn = count_up, .arg = &count,
+						  .gang = 2)),
+		 SLEY_EGANG);
+	CHECK_EQ(sley_graph_submit(graph, NULL,
+				   SLEY_NODE_SPEC(.fn = count_up, .arg = &count,
+						  .gang = 1)),
+		 0);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(count, 1);
 	sley_graph_destroy(graph);
 	stop(rt);
 }
