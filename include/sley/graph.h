@@ -259,6 +259,7 @@ sley_graph_destroy(struct sley_graph *graph);
  *           -EFAULT     it is a pointer, which leads nowhere there
  *           -EAGAIN     the graph was full until the deadline; or it is, and runs
  *                       in steps
+ *           -EDEADLK    it would wait for a node of a later run (graph_run.h)
  *           -ECANCELED  while it waited
  *           -ENOMEM     the node was not added
  *           SLEY_ENOWORKER  the runtime is single-threaded, and the thread is not

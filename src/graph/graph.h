@@ -73,6 +73,7 @@ struct sley_graph_scope {
 	struct circle_mark mark;     /* (lock)                               */
 	/* The run that it is, or is in, or NULL; constant. */
 	struct sley_graph_scope *run;
+	uint32_t number; /* of a run: the first is 1; constant */
 	sley_node gate; /* of a run, and what is in it: comes first; constant */
 	cache_aligned struct sley_waitq pending;
 	struct node *failed; /* and those that were skipped: chained         */
@@ -104,6 +105,7 @@ struct sley_graph {
 	uint32_t nr_leaving;   /* of them (lock)                           */
 	uint32_t max_runs;
 	uint32_t nr_runs;                  /* that have not ended (lock)    */
+	uint32_t nr_begun;                 /* runs (lock)                   */
 	struct sley_graph_scope *open_run; /* that takes nodes (lock)       */
 	sley_node last_end;                /* of the last run (lock)        */
 	struct sley_cond space; /* a buffer or a run has ended (lock)       */

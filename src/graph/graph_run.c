@@ -69,6 +69,7 @@ int sley_graph_run_begin_until(struct sley_graph_scope **out,
 	if (!err) {
 		graph->nr_runs++;
 		graph->open_run = run->run = run;
+		run->number = ++graph->nr_begun;
 		run->gate = graph->last_end;
 	}
 	sley_mutex_unlock(&graph->lock);

@@ -88,12 +88,37 @@ static noinline int take_pages(struct sley_graph *graph, struct node *node,
 	return 0;
 }
 
+/*
+ * For a node of a run: nobody it waits for is of a later one, which may be built
+ * already, but waits for the end of this one.
+ */
+static noinline int check_runs(const struct sley_graph_scope *scope)
+{
+	const struct sley_graph *graph = scope->graph;
+	const struct node_list *found = &graph->found;
+
+	for (uint32_t i = 0; i < found->nr; i++) {
+		uint32_t index = node_index_of(found->node[i]);
+		uint32_t life = node_life_of(found->node[i]);
+		const struct node *from = places_node(&graph->places, index);
+
+		if (edges_look(&from->consumers, life) == EDGES_ADDED &&
+		    from->scope->run &&
+		    (int32_t)(from->scope->run->number - scope->run->number) >
+			    0)
+			return -EDEADLK;
+	}
+	return 0;
+}
+
 int wire_find(struct sley_graph_scope *scope, struct node *node,
 	      const struct sley_node_spec *spec)
 {
 	struct sley_graph *graph = scope->graph;
 	int err = find(scope, spec);
 
+	if (!err && unlikely(scope->run))
+		err = check_runs(scope);
 	if (!err && unlikely(graph->found.nr > NODE_EDGES))
 		err = take_pages(graph, node, graph->found.nr - NODE_EDGES);
 	return err;

@@ -280,6 +280,72 @@ TEST_WORKERS(s19_a_scope_in_a_run_comes_after_the_run_before_as_well)
 	stop(rt);
 }
 
+/* ---- a run whose nodes submit more ------------------------------------------------- */
+
+struct late {
+	struct sley_graph *graph;
+	struct sley_graph_scope *run;
+	struct sley_event built; /* the run after it */
+	sley_node id;            /* of that */
+	atomic_int count;
+};
+
+static int cell_of_both;
+
+/* Each of them would wait for a node that waits for this one's run. */
+static int submits_late(void *arg)
+{
+	struct late *late = *(struct late **)arg;
+	struct sley_access access = SLEY_IN(cell_of_both);
+
+	CHECK_EQ(sley_event_wait(&late->built), 0);
+	CHECK_EQ(sley_graph_submit(
+			 late->graph, NULL,
+			 SLEY_NODE_SPEC(.fn = count_up, .arg = &late->count,
+					.scope = late->run, .access = &access,
+					.nr_access = 1)),
+		 -EDEADLK);
+	CHECK_EQ(sley_graph_submit(
+			 late->graph, NULL,
+			 SLEY_NODE_SPEC(.fn = count_up, .arg = &late->count,
+					.scope = late->run, .order = &late->id,
+					.nr_order = 1)),
+		 -EDEADLK);
+	(void)submit(late->graph, late->run, count_up, &late->count);
+	return 0;
+}
+
+TEST_WORKERS(s19_a_run_does_not_wait_for_the_next_one)
+{
+	struct sley *rt = start();
+	struct late late = { .graph = graph_new(NULL) }, *at = &late;
+	struct sley_access access = SLEY_INOUT(cell_of_both);
+	struct sley_graph_scope *next;
+
+	late.run = begin(late.graph);
+	CHECK_EQ(sley_graph_submit(late.graph, NULL,
+				   SLEY_NODE_SPEC(.fn = submits_late,
+						  .arg = &at,
+						  .arg_size = sizeof(at),
+						  .scope = late.run)),
+		 0);
+	CHECK_EQ(sley_graph_run_end(late.run), 0);
+	next = begin(late.graph);
+	CHECK_EQ(sley_graph_submit(
+			 late.graph, &late.id,
+			 SLEY_NODE_SPEC(.fn = count_up, .arg = &late.count,
+					.scope = next, .access = &access,
+					.nr_access = 1)),
+		 0);
+	CHECK_EQ(sley_graph_run_end(next), 0);
+	sley_event_set(&late.built);
+	CHECK_EQ(finish(late.run), 0);
+	CHECK_EQ(finish(next), 0);
+	CHECK_EQ(late.count, 2);
+	sley_graph_destroy(late.graph);
+	stop(rt);
+}
+
 TEST_WORKERS(s20_an_empty_run_is_over_when_it_is_ended)
 {
 	struct sley *rt = start();
