@@ -12,6 +12,7 @@
 #include "graph/child_table.h"
 #include "os/bell.h"
 #include "os/map.h"
+#include "os/process.h"
 #include "os/segment.h"
 
 #include <errno.h>
@@ -30,6 +31,13 @@ static void await(struct sley_event *event)
 		waitq_unlock_as(&event->q, word);
 	else
 		(void)!waitq_wait(&event->q, &node, UINT64_MAX, WAIT_SHIELDED);
+}
+
+/* A child of fork() may have a family, but this is none of it. */
+static bool is_ours(const struct sley_child_process *child)
+{
+	return child_family_exists() &&
+	       child->generation == os_fork_generation();
 }
 
 /* ---- begin and end -------------------------------------------------------------------- */
@@ -131,6 +139,7 @@ int sley_child_create(struct sley_child_process **out,
 	if (!child)
 		return -ENOMEM;
 	child->options = options;
+	child->generation = os_fork_generation();
 	err = set_up(child);
 	if (!err) {
 		await(&child->started);
@@ -148,7 +157,7 @@ void sley_child_destroy(struct sley_child_process *child)
 {
 	if (!child)
 		return;
-	sley_check(child_family_exists(),
+	sley_check(is_ours(child),
 		   "a child belongs to the process that created it");
 	spin_lock(&child->lock);
 	sley_check(!child->nr_waiting && !child->queue.first,
@@ -341,7 +350,7 @@ int child_call(struct sley_child_process *child, int fn, const void *arg,
 				   .result = result };
 	int err;
 
-	if (!child_family_exists())
+	if (!is_ours(child))
 		return call_nothing(result, SLEY_EFORKED);
 	if (size > SLEY_CHILD_DATA_MAX)
 		return call_nothing(result, -EMSGSIZE);

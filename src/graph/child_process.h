@@ -61,8 +61,9 @@ struct sley_child_process {
 	struct sley_endpoint endpoint;
 	struct sley_child_options options;
 	uint32_t id;
-	uint32_t on_start; /* its number, or 0                       */
-	int segment;       /* descriptors */
+	unsigned int generation; /* of the process that it belongs to */
+	uint32_t on_start;       /* its number, or 0                       */
+	int segment;             /* descriptors */
 	int bell;
 	struct child_ring *ring;
 	struct sley_event started; /* or never will be               */

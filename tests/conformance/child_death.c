@@ -421,6 +421,10 @@ TEST(a_process_that_was_forked_has_none_of_them_and_may_have_its_own)
 		CHECK_EQ(sley_children_init(), 0);
 		own = child_new(NULL);
 		check_add_one(own, 5);
+		/* Nor when there is a server again: the ring is the parent's. */
+		alarm(20);
+		CHECK_EQ(sley_child_call(child, count_calls, NULL, 0, NULL),
+			 SLEY_EFORKED);
 		sley_child_destroy(own);
 		sley_children_exit();
 		_exit(0);
@@ -430,4 +434,24 @@ TEST(a_process_that_was_forked_has_none_of_them_and_may_have_its_own)
 	check_add_one(child, 6);
 	sley_child_destroy(child);
 	sley_children_exit();
+}
+
+TEST_ABORTS(a_child_is_destroyed_by_the_process_that_created_it,
+	    "a child belongs to the process that created it")
+{
+	struct sley_child_process *child;
+	int status;
+
+	if (test_sanitizer())
+		test_skip("sanitizers do not survive fork() with threads");
+	begin_children();
+	child = child_new(NULL);
+	if (fork() == 0) {
+		alarm(20);
+		CHECK_EQ(sley_children_init(), 0);
+		sley_child_destroy(child);
+	}
+	CHECK_GT(wait(&status), 0);
+	CHECK_EQ(WTERMSIG(status), SIGABRT);
+	abort();
 }
