@@ -191,6 +191,7 @@ TEST_WORKERS(s19_nor_one_that_was_built_before_it_failed)
 	atomic_int count = 0;
 	static int cell[2];
 	sley_node id;
+	int err;
 
 	run[0] = begin(graph);
 	CHECK_EQ(sley_graph_scope_open(&inner, graph, run[0]), 0);
@@ -210,7 +211,9 @@ TEST_WORKERS(s19_nor_one_that_was_built_before_it_failed)
 						  .nr_after = 1)),
 		 0);
 	CHECK_EQ(sley_graph_run_end(run[1]), 0);
-	CHECK_EQ(finish(run[0]), -EIO);
+	/* Of those that failed any may be the first. */
+	err = finish(run[0]);
+	CHECK(err == -EIO || err == -ECANCELED);
 	CHECK_EQ(finish(run[1]), 0);
 	CHECK_EQ(count, 3);
 	CHECK_EQ(sley_graph_wait(graph), 0);
