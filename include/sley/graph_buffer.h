@@ -37,6 +37,7 @@ SLEY_BEGIN_DECLS
  *           SLEY_EARENA there is no room, and nothing is about to leave; or it is
  *                       more than the whole arena
  *           -EAGAIN     in a node of the graph: not now
+ *           -ECANCELED  while it waited
  *           -ENOMEM     no memory for the arena
  *           SLEY_EFORKED
  */
@@ -45,12 +46,12 @@ sley_graph_buffer(struct sley_graph *graph, struct sley_graph_scope *scope,
 		  size_t size, void **buffer);
 
 /*
- * sley_graph_buffer_until - sley_graph_buffer() with a deadline, and cancellable.
+ * sley_graph_buffer_until - sley_graph_buffer() with a deadline.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
  * Owner:    as sley_graph_buffer()
- * Errors:   as sley_graph_buffer(); -EAGAIN at the deadline, -ECANCELED
+ * Errors:   as sley_graph_buffer(); -EAGAIN at the deadline
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_graph_buffer_until(struct sley_graph *graph,

@@ -38,18 +38,19 @@ SLEY_BEGIN_DECLS
  *           sley_graph_run_end()
  * Errors:   -ENOMEM
  *           -EBUSY  the run before was not ended
+ *           -ECANCELED  while it waited
  *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_graph_run_begin(struct sley_graph_scope **run, struct sley_graph *graph);
 
 /*
- * sley_graph_run_begin_until - the same with a deadline, and cancellable.
+ * sley_graph_run_begin_until - the same with a deadline.
  *
  * Context:  any thread, but no node of the graph
  * Blocks:   the fiber; a plain thread sleeps
  * Owner:    as sley_graph_run_begin()
- * Errors:   as sley_graph_run_begin(); -EAGAIN at the deadline, -ECANCELED
+ * Errors:   as sley_graph_run_begin(); -EAGAIN at the deadline
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_graph_run_begin_until(struct sley_graph_scope **run,
