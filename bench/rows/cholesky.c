@@ -6,8 +6,8 @@
  * tiles it reads and the one it writes, and waits for all.  All is as in StarPU's
  * example: the matrix is stored column by column, as a whole; the operations are
  * those functions of OpenBLAS that it calls, on one thread each, submitted in the
- * same order; what the next column of tiles waits for comes first; each matrix is
- * factored in a process of its own, where nothing has been used before.
+ * same order; what the next steps wait for is more urgent; each matrix is factored in
+ * a process of its own, where nothing has been used before.
  *
  * A tile is not in one piece, so it is named by its first element.
  *
@@ -22,7 +22,7 @@
 #include <math.h>
 #include <sys/wait.h>
 
-#define FIRST (-1) /* the priority of what others wait for */
+#define AHEAD 6 /* tiles */
 
 static struct {
 	const struct measure *m;
@@ -88,7 +88,17 @@ static int subtract_product(void *arg)
 
 /* ---- the graph ---------------------------------------------------------------- */
 
-static void submit(sley_node_fn *fn, bool first, const struct operation *op)
+/*
+ * The nearer to the corner in which its step begins, the more urgent: the next steps
+ * wait for it.  What is further away stays with the worker that has the tile.
+ */
+static int32_t priority_at(uint32_t distance)
+{
+	return distance < AHEAD ? (int32_t)distance - AHEAD : 0;
+}
+
+static void submit(sley_node_fn *fn, uint32_t distance,
+		   const struct operation *op)
 {
 	struct sley_access access[3];
 	uint32_t nr = 0;
@@ -103,7 +113,8 @@ static void submit(sley_node_fn *fn, bool first, const struct operation *op)
 		job.graph, NULL,
 		SLEY_NODE_SPEC(.fn = fn, .arg = (void *)op,
 			       .arg_size = sizeof(*op), .access = access,
-			       .nr_access = nr, .priority = first ? FIRST : 0));
+			       .nr_access = nr,
+			       .priority = priority_at(distance)));
 	MEASURE_CHECK(job.m, err == 0);
 }
 
@@ -112,7 +123,7 @@ static void submit_products(uint32_t k, uint32_t nr)
 {
 	for (uint32_t j = k + 1; j < nr; j++) {
 		for (uint32_t i = j; i < nr; i++)
-			submit(subtract_product, i == k + 1,
+			submit(subtract_product, i - k + j - k,
 			       &(struct operation){ .left = tile_at(i, k),
 						    .up = tile_at(j, k),
 						    .out = tile_at(i, j) });
@@ -124,10 +135,10 @@ static void factor(void)
 	uint32_t nr = job.problem->nr;
 
 	for (uint32_t k = 0; k < nr; k++) {
-		submit(factor_tile, true,
+		submit(factor_tile, 0,
 		       &(struct operation){ .out = tile_at(k, k) });
 		for (uint32_t i = k + 1; i < nr; i++)
-			submit(divide_tile, i == k + 1,
+			submit(divide_tile, i - k,
 			       &(struct operation){ .up = tile_at(k, k),
 						    .out = tile_at(i, k) });
 		submit_products(k, nr);
