@@ -109,11 +109,8 @@ static int await(struct sley_graph_scope *outer, uint64_t deadline_ns,
 
 void scope_await(struct sley_graph_scope *scope)
 {
-	int err = await(scope, SLEY_FOREVER, WAIT_SHIELDED, true);
+	int err = await(scope, SLEY_FOREVER, WAIT_SHIELDED, false);
 
-	/* It has been told, and that is all that can be done. */
-	if (unlikely(err))
-		err = await(scope, SLEY_FOREVER, WAIT_SHIELDED, false);
 	sley_assert(!err);
 	(void)err;
 }

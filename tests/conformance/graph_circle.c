@@ -230,60 +230,21 @@ TEST_WORKERS(s32_a_node_of_a_run_does_not_wait_for_the_next_one)
 	sley_event_set(&late.begun);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(late.heard, -EDEADLK);
-	/* The end of the run waits in the same circle, and may have looked. */
-	CHECK_GT(atomic_load(&told.nr), 0);
+	CHECK_EQ(atomic_load(&told.nr), 1);
 	sley_graph_scope_close(run);
 	sley_graph_scope_close(late.next);
 	sley_graph_destroy(graph);
 	stop(rt);
 }
 
+/* ---- a circle that is closed later ---------------------------------------------------------- */
+
 struct trap {
 	struct sley_graph *graph;
 	struct sley_graph_scope *scope;
-	struct sley_event go;
 	int value;
 	int heard;
 };
-
-/* Of a run that has ended but for itself: it adds to it what comes after the next. */
-static int submit_late(void *arg)
-{
-	struct trap *trap = arg;
-
-	sley_event_wait(&trap->go);
-	(void)put(trap->graph, SLEY_INOUT(trap->value),
-		  (struct sley_node_spec){
-			  .fn = pass, .name = "late", .scope = trap->scope });
-	return 0;
-}
-
-/* Nobody can be told but the user: nothing goes on any more. */
-TEST_WORKERS(s32_a_run_that_comes_after_the_next_one_is_reported)
-{
-	struct trap trap = { .value = 0 };
-	struct sley_graph_scope *next;
-
-	(void)begin();
-	trap.graph = graph_new(NULL);
-	CHECK_EQ(sley_graph_run_begin(&trap.scope, trap.graph), 0);
-	CHECK_EQ(sley_graph_submit(trap.graph, NULL,
-				   SLEY_NODE_SPEC(.fn = submit_late,
-						  .arg = &trap,
-						  .scope = trap.scope)),
-		 0);
-	CHECK_EQ(sley_graph_run_end(trap.scope), 0);
-	CHECK_EQ(sley_graph_run_begin(&next, trap.graph), 0);
-	(void)put(trap.graph, SLEY_INOUT(trap.value),
-		  (struct sley_node_spec){ .fn = pass, .scope = next });
-	CHECK_EQ(sley_graph_run_end(next), 0);
-	sley_event_set(&trap.go);
-	CHECK_SOON(atomic_load(&told.nr) == 1);
-	CHECK(strstr(told.line, "waits for a scope <- late is in it"));
-	_exit(0);
-}
-
-/* ---- a circle that is closed later ---------------------------------------------------------- */
 
 static int wait_for_scope(void *arg)
 {
