@@ -109,7 +109,11 @@ void graph_ready(struct node *node)
 	place_spawned(worker, &node->task);
 }
 
-/* Lets all go that wait for @node; returns the last one that may start, or NULL. */
+/*
+ * Lets all go that wait for @node.  Returns those that may start, chained by next, in
+ * the order in which they were submitted, though they are met the other way round:
+ * what comes later in a program is needed later.
+ */
 static struct node *release_consumers(const struct sley_graph *graph,
 				      struct node *node)
 {
@@ -117,7 +121,7 @@ static struct node *release_consumers(const struct sley_graph *graph,
 	bool traced = graph->watch & WATCH_TRACE;
 	bool well = likely(node->outcome == SLEY_OUTCOME_SUCCESS);
 	uint32_t id = edges_close(&node->consumers, well);
-	struct node *kept = NULL;
+	struct node *first = NULL;
 
 	while (id) {
 		struct edge edge = *places_edge(places, id);
@@ -129,13 +133,23 @@ static struct node *release_consumers(const struct sley_graph *graph,
 		if (unlikely(traced))
 			watch_release(to, id);
 		if (node_count_off(to)) {
-			if (kept)
-				graph_ready(kept);
-			kept = to;
+			to->next = first;
+			first = to;
 		}
 		id = edge.next;
 	}
-	return kept;
+	return first;
+}
+
+/* @node and those behind it are queued, in this order. */
+static void make_ready(struct node *node)
+{
+	while (node) {
+		struct node *next = node->next;
+
+		graph_ready(node);
+		node = next;
+	}
 }
 
 /* ---- its end ----------------------------------------------------------------------- */
@@ -257,6 +271,8 @@ static struct sley_task *after_turn(struct worker *worker,
 	if (unlikely(graph->watch))
 		watch_end(node, worker->index);
 	kept = release_consumers(graph, node);
+	if (kept)
+		make_ready(kept->next);
 	if (likely(worker->index < graph->nr_share))
 		share = &graph->share[worker->index];
 	may_stay = end(graph, share, node);
@@ -278,11 +294,10 @@ static struct sley_task *after_turn(struct worker *worker,
 void graph_complete(struct sley_graph *graph, struct node *node)
 {
 	struct share alone = { .scope = node->scope };
-	struct node *kept = release_consumers(graph, node);
+	struct node *first = release_consumers(graph, node);
 
 	(void)end(graph, &alone, node);
-	if (kept)
-		graph_ready(kept);
+	make_ready(first);
 	settle(graph, &alone);
 }
 
