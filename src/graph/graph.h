@@ -58,23 +58,27 @@ struct step_queue {
 	struct node *last;
 };
 
+/*
+ * Three lines of cache: what workers look at for each node, and nobody writes; what
+ * is written for each node that is submitted; and what workers write, in bulk.
+ */
 struct sley_graph_scope {
 	struct sley_graph *graph;
 	struct sley_graph_scope *parent; /* NULL: the root                   */
-	struct sley_graph_scope *next;   /* of the graph (lock)              */
+	sley_node gate; /* of a run, and what is in it: comes first; constant */
+	/* The run that it is, or is in, or NULL; constant. */
+	struct sley_graph_scope *run;
+	uint32_t number; /* of a run: the first is 1; constant              */
 	uint32_t depth;
-	bool closed;         /* nobody submits to it any more (lock)         */
+	uint32_t cancelled; /* skip all                                     */
+	cache_aligned struct sley_graph_scope *next; /* of the graph (lock)  */
 	uint32_t credit;     /* (lock)                                       */
 	uint32_t nr_waiting; /* for it (lock)                                */
 	uint32_t nr_nested;  /* scopes there are, whose parent it is (lock)  */
-	uint32_t cancelled;  /* skip all                                     */
+	bool closed;         /* nobody submits to it any more (lock)         */
 	struct sley_graph_scope_stats stats; /* (lock)                       */
 	struct arena_block *buffers; /* that were not dropped (lock)         */
 	struct circle_mark mark;     /* (lock)                               */
-	/* The run that it is, or is in, or NULL; constant. */
-	struct sley_graph_scope *run;
-	uint32_t number; /* of a run: the first is 1; constant */
-	sley_node gate; /* of a run, and what is in it: comes first; constant */
 	cache_aligned struct sley_waitq pending;
 	struct node *failed; /* and those that were skipped: chained         */
 	uint32_t first;      /* the first one to fail, or 0                  */

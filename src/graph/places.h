@@ -27,10 +27,11 @@
 
 #include "graph/node.h"
 
+/* Workers look at the first line for each edge: who submits writes to the next. */
 struct places {
 	struct node *place;
-	struct node *free; /* (lock)                                          */
-	uint32_t nr;       /* there are; constant                             */
+	uint32_t nr; /* there are; constant                                   */
+	cache_aligned struct node *free; /* (lock)                            */
 	uint32_t nr_used;  /* that were ever taken, and so have a life (lock) */
 	uint32_t next;     /* from here on all are free (lock)                */
 	uint32_t nr_taken; /* and not yet free, though given back (lock)      */
