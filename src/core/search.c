@@ -198,6 +198,18 @@ static void fire_timers_unlocked(struct worker *worker)
 		worker_fire_timers(worker);
 }
 
+/* Whatever makes tasks ready besides tasks. */
+static void look_after_all(struct worker *worker)
+{
+	worker->tick = 0;
+	/* relaxed: asks for no more than this. */
+	store_relaxed(&worker->poke, 0);
+	fire_timers_unlocked(worker);
+	runtime_cancel_strands(worker);
+	place_arrivals(worker);
+	place_resort(worker);
+}
+
 static noinline struct sley_task *pick_fair(struct worker *worker)
 {
 	static struct sley_task *(*const source[])(struct worker *) = {
@@ -206,13 +218,7 @@ static noinline struct sley_task *pick_fair(struct worker *worker)
 	};
 	struct sley_task *task;
 
-	worker->tick = 0;
-	/* relaxed: asks for no more than this. */
-	store_relaxed(&worker->poke, 0);
-	fire_timers_unlocked(worker);
-	runtime_cancel_strands(worker);
-	place_arrivals(worker);
-	place_resort(worker);
+	look_after_all(worker);
 	task = pick_urgent(worker);
 	worker->fair++;
 	for (unsigned int i = 0; !task && i < array_size(source); i++)
@@ -230,12 +236,37 @@ static inline bool is_fair_pick(struct worker *worker)
 	       load_relaxed(&worker->poke) || place_has_changed(worker);
 }
 
+/* Of the default level or above, here or for everybody. */
+static bool has_other_work(const struct worker *worker)
+{
+	return levels_waiting(worker) & ~BITS_LOW || worker->fresh.first ||
+	       !next_empty(&worker->next) || ring_size(&worker->ring) ||
+	       !push_list_empty(&worker->lane) ||
+	       /* relaxed: a glance, at the next time as good as now. */
+	       load_relaxed(&worker->nr_parents);
+}
+
+/*
+ * In place of a fair pick.  With nothing else to do the task stays in hand: in a queue
+ * another worker would find it, and a chain of short turns would go to and fro.
+ */
+static noinline bool may_keep_fairly(struct worker *worker)
+{
+	look_after_all(worker);
+	if (!has_other_work(worker))
+		return true;
+	worker->tick = FAIR_TICK;
+	return false;
+}
+
 bool worker_may_keep(struct worker *worker)
 {
-	if (unlikely(worker->step || is_fair_pick(worker))) {
+	if (unlikely(worker->step)) {
 		worker->tick = FAIR_TICK;
 		return false;
 	}
+	if (unlikely(is_fair_pick(worker)))
+		return may_keep_fairly(worker);
 	return push_list_empty(&worker->home) &&
 	       !(levels_waiting(worker) & BITS_URGENT) &&
 	       !chaos_says(CHAOS_STEAL);
