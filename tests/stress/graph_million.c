@@ -46,7 +46,7 @@ static bool has_ended(const struct record *r)
 }
 
 struct sum {
-	int nr_failed, nr_skipped;
+	int nr_failed, nr_taken_along, nr_cancelled;
 };
 
 static void hear(struct record *r, struct sum *sum)
@@ -76,14 +76,19 @@ static void hear(struct record *r, struct sum *sum)
 	default:
 		CHECK_EQ(outcome, SLEY_OUTCOME_SKIPPED);
 		CHECK(code == -EIO || code == -ECANCELED);
-		sum->nr_skipped++;
+		if (code == -EIO)
+			sum->nr_taken_along++;
+		else
+			sum->nr_cancelled++;
 		COUNT(skipped);
 	}
 }
 
 static int expected(const struct sum *sum)
 {
-	return sum->nr_failed ? -EIO : sum->nr_skipped ? -ECANCELED : 0;
+	if (sum->nr_failed || sum->nr_taken_along)
+		return -EIO;
+	return sum->nr_cancelled ? -ECANCELED : 0;
 }
 
 /* ---- scopes and runs ------------------------------------------------------------------- */
@@ -146,7 +151,7 @@ static void fill(struct episode *e)
 
 static void finish(struct episode *e)
 {
-	struct sum sum = { 0, 0 };
+	struct sum sum = { .nr_failed = 0 };
 
 	if (!e->left) {
 		hear_episode(e, &sum);
@@ -303,7 +308,7 @@ static void check_clean(void)
 
 static void play_round(void)
 {
-	struct sum sum = { 0, 0 };
+	struct sum sum = { .nr_failed = 0 };
 
 	memset(records, 0, sizeof(records));
 	atomic_store(&nr_records, 0);
