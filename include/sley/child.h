@@ -194,6 +194,8 @@ sley_child_destroy(struct sley_child_process *child);
  * @size bytes of @arg are copied.  @result may be NULL.  While the child is busy,
  * or is being started again, the call waits for its turn.
  *
+ * Returns what @fn returned, which is 0 or more.
+ *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
  * Owner:    all are borrowed for the call.

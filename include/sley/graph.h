@@ -39,7 +39,7 @@ typedef uint64_t sley_node;
 
 #define SLEY_NO_NODE ((sley_node)0)
 
-/* What a node does: 0, or a negative error. */
+/* What a node does: 0, or a negative error.  More than 0 is as good as 0. */
 typedef int sley_node_fn(void *arg);
 
 /* How a node uses some memory. */
@@ -149,7 +149,7 @@ struct sley_graph_options {
 
 /*
  * sley_graph_add(graph, fn, arg, access...): sley_graph_submit() of a node that
- * nobody names, with up to any number of SLEY_IN(), SLEY_OUT(), SLEY_INOUT().
+ * nobody names, with any number of SLEY_IN(), SLEY_OUT(), SLEY_INOUT().
  */
 #define sley_graph_add(graph, fn_, arg_, ...)                                  \
 	sley_graph_submit(                                                     \
@@ -283,8 +283,8 @@ sley_graph_submit(struct sley_graph *graph, sley_node *node,
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
  * Order:    everything in the nodes happens before the return.
- * Errors:   what the first node to fail returned, of the graph or of what took some of
- *           it along; -ECANCELED if none did, but some were cancelled.
+ * Errors:   what the first node returned that failed in the graph or in what took some
+ *           of it along; -ECANCELED if none did, but some were cancelled.
  *           sley_graph_explain() says more.
  *           -EDEADLK  the caller is a node, and what it waits for waits for it, as
  *                     has been reported by name.  The graph is as it was.
@@ -296,7 +296,8 @@ sley_graph_wait(struct sley_graph *graph);
 /*
  * sley_graph_wait_until - sley_graph_wait() with a deadline, and cancellable.
  *
- * A wait that fails so leaves the graph as it is.
+ * A wait that fails so leaves the graph as it is.  Nodes that wait for each other are
+ * looked for only if there is no deadline (SLEY_FOREVER).
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -328,9 +329,11 @@ sley_graph_cancel(struct sley_graph *graph);
  * that is completed, in the same order.  Nothing of such a graph runs by itself, but
  * sley_graph_wait() and its like make as many steps as there are.
  *
+ * Returns how many nodes have ended.
+ *
  * Context:  any thread, one at a time
  * Blocks:   the fiber, if a node does; a plain thread sleeps
- * Errors:   -EINVAL  the graph is none of these; else how many nodes have ended
+ * Errors:   -EINVAL  the graph is none of these
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_graph_step(struct sley_graph *graph);
@@ -359,7 +362,9 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint32_t sley_node_member(void);
 /*
  * sley_node_outcome - what became of @node.
  *
- * @code, if it is not NULL, is what its function returned, or -ECANCELED.
+ * @code, if it is not NULL, is the error that its function returned.  Of a node that
+ * was skipped it is that of the one that began it, or -ECANCELED; of one whose
+ * endpoint has ended, what that says, such as SLEY_ECHILD.  It is 0 if it ended well.
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread
@@ -374,13 +379,15 @@ sley_node_outcome(struct sley_graph *graph, sley_node node, int *code);
  * sley_node_explain - why a node has failed or was skipped, as a line of text.
  *
  * For example "solve was skipped <- mesh was skipped <- read failed: No such file
- * or directory"; with what the endpoint has to say behind it, if it has.  @text is cut where it does not fit.
+ * or directory"; with what the endpoint has to say behind it, if it has.  @text is
+ * cut where it does not fit.
+ *
+ * Returns the length of the whole text.
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread
  *           sleeps
- * Errors:   -ESRCH  it did not fail, or is forgotten; else the length of the whole
- *                   text
+ * Errors:   -ESRCH  it did not fail, or is forgotten
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_node_explain(struct sley_graph *graph, sley_node node, char *text,
@@ -390,12 +397,15 @@ sley_node_explain(struct sley_graph *graph, sley_node node, char *text,
  * sley_graph_explain - why the last wait for the graph, or a scope of it, failed.
  *
  * As sley_node_explain() of the node whose error it returned, in 255 bytes at most;
- * that one is forgotten with the wait.
+ * that one is forgotten with the wait.  A wait that was given up, at its deadline or
+ * because the caller was cancelled, does not count: the text is that of the one before.
+ *
+ * Returns the length of the whole text.
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread
  *           sleeps
- * Errors:   -ESRCH  it did not fail; else the length of the whole text
+ * Errors:   -ESRCH  it did not fail
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_graph_explain(struct sley_graph *graph, char *text, size_t size);

@@ -149,10 +149,11 @@ sley_plan_seal(struct sley_plan *plan);
  *
  * For example "a -> b -> c -> a".  @text is cut where it does not fit.
  *
+ * Returns the length of the whole text.
+ *
  * Context:  any thread, one at a time
  * Blocks:   never
- * Errors:   -ESRCH  the last sley_plan_seal() found none; else the length of the
- *                   whole text
+ * Errors:   -ESRCH  the last sley_plan_seal() found none
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_plan_cycle(struct sley_plan *plan, char *text, size_t size);
@@ -222,7 +223,8 @@ sley_plan_cancel(struct sley_plan *plan);
 /*
  * sley_plan_outcome - what became of @node in the run that has ended last.
  *
- * @code, if it is not NULL, is what its function returned, or -ECANCELED; 0 if it
+ * @code, if it is not NULL, is the error that its function returned.  Of a node that
+ * was skipped it is that of the one that began it, or -ECANCELED.  It is 0 if it
  * ended well.
  *
  * Context:  any thread
@@ -236,9 +238,11 @@ sley_plan_outcome(struct sley_plan *plan, sley_node node, int *code);
  * sley_plan_explain - why @node has failed or was skipped in the run that has ended
  * last, as a line of text: as sley_node_explain().
  *
+ * Returns the length of the whole text.
+ *
  * Context:  any thread
  * Blocks:   never
- * Errors:   -ESRCH  it did not fail; else the length of the whole text
+ * Errors:   -ESRCH  it did not fail
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_plan_explain(struct sley_plan *plan, sley_node node, char *text,

@@ -83,15 +83,18 @@ sley_topic_leave_matching(const char *pattern, sley_pid pid);
  * sley_publish - send a message to each member of a topic.
  *
  * More than a few words are copied once for all.  It goes to those that had joined
- * before, by the name or by a pattern that matches it, and have not left when their turn comes; to the caller, too, if it is one
- * of them.  Members whose mailbox is full, and does not drop its oldest message for
- * it, do not get it, also if that says SLEY_BLOCK.
+ * before, by the name or by a pattern that matches it, and have not left when their
+ * turn comes; to the caller, too, if it is one of them.  Members whose mailbox is
+ * full, and does not drop its oldest message for it, do not get it, also if that says
+ * SLEY_BLOCK.
+ *
+ * Returns how many got it.
  *
  * Context:  any thread
  * Blocks:   never
  * Owner:    @data is copied.
  * Order:    as sley_send(), for each member
- * Errors:   -ENOMEM, -EMSGSIZE: nobody got it; else how many did
+ * Errors:   -ENOMEM, -EMSGSIZE: nobody got it
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_publish(const char *topic, uint64_t tag, const void *data, size_t size);
