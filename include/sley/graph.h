@@ -296,8 +296,7 @@ sley_graph_wait(struct sley_graph *graph);
 /*
  * sley_graph_wait_until - sley_graph_wait() with a deadline, and cancellable.
  *
- * A wait that fails so leaves the graph as it is.  Nodes that wait for each other are
- * looked for only if there is no deadline (SLEY_FOREVER).
+ * A wait that fails so leaves the graph as it is.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps

@@ -59,6 +59,11 @@ sley_graph_scope_close(struct sley_graph_scope *scope);
  *
  * Those of the scopes in it, too.  Its failures are forgotten then.
  *
+ * A node may wait for a scope that it is not in.  If what is in there waits for the
+ * node, nobody would go on: that is found after a while, reported by name, and
+ * -EDEADLK.  It is not found if there is a deadline, or if the circle goes through
+ * another graph, a plan, a lock or a channel.
+ *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
  * Order:    as sley_graph_wait()
