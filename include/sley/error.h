@@ -36,7 +36,8 @@ SLEY_BEGIN_DECLS
 	X(SLEY_ERESTARTS, -4104,                                               \
 	  "children of a supervisor failed more often than it tolerates")      \
 	X(SLEY_EAFFINITY, -4105,                                               \
-	  "a node runs on a worker of its runtime that is in .eligible")       \
+	  "no worker of the runtime may run it: see .eligible, .affinity, "    \
+	  "and .workers of the class")                                         \
 	X(SLEY_EGANG, -4106,                                                   \
 	  "a gang has no more members than there are workers that may run it") \
 	X(SLEY_EARENA, -4107,                                                  \

@@ -396,15 +396,15 @@ sley_node_explain(struct sley_graph *graph, sley_node node, char *text,
  * sley_graph_explain - why the last wait for the graph, or a scope of it, failed.
  *
  * As sley_node_explain() of the node whose error it returned, in 255 bytes at most;
- * that one is forgotten with the wait.  A wait that was given up, at its deadline or
- * because the caller was cancelled, does not count: the text is that of the one before.
+ * that one is forgotten with the wait.
  *
  * Returns the length of the whole text.
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread
  *           sleeps
- * Errors:   -ESRCH  it did not fail
+ * Errors:   -ESRCH  it did not fail; or was given up, at its deadline or because the
+ *                   caller was cancelled or waits in a circle, and by no node
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_graph_explain(struct sley_graph *graph, char *text, size_t size);

@@ -214,10 +214,10 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void *sley_plan_param(void);
  * waits end with -ECANCELED.  Runs that begin later are not touched.
  *
  * Context:  any thread
- * Blocks:   never
+ * Blocks:   the fiber, while a run begins or ends; a plain thread sleeps
  * Errors:   none
  */
-SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
 sley_plan_cancel(struct sley_plan *plan);
 
 /*
@@ -228,10 +228,10 @@ sley_plan_cancel(struct sley_plan *plan);
  * ended well.
  *
  * Context:  any thread
- * Blocks:   never
+ * Blocks:   the fiber, while a run begins or ends; a plain thread sleeps
  * Errors:   none; SLEY_OUTCOME_NONE if no run has ended, or there is no such node
  */
-SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS enum sley_outcome
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER enum sley_outcome
 sley_plan_outcome(struct sley_plan *plan, sley_node node, int *code);
 
 /*
@@ -241,10 +241,10 @@ sley_plan_outcome(struct sley_plan *plan, sley_node node, int *code);
  * Returns the length of the whole text.
  *
  * Context:  any thread
- * Blocks:   never
+ * Blocks:   the fiber, while a run begins or ends; a plain thread sleeps
  * Errors:   -ESRCH  it did not fail
  */
-SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_plan_explain(struct sley_plan *plan, sley_node node, char *text,
 		  size_t size);
 

@@ -151,13 +151,16 @@ void child_fail_call(struct sley_child_process *child, struct child_call *call,
 		     struct child_calls *ended)
 {
 	const struct child_function *function = child_table_at(call->fn);
+	/* A node has a name of its own, which who explains it knows. */
+	bool named = function && call->fn != CHILD_TABLE_NODE;
 	struct sley_child_result *result = call->result;
 
 	result->code = SLEY_ECHILD;
 	result->outcome = SLEY_OUTCOME_ENDPOINT;
 	result->size = 0;
-	(void)snprintf(result->text, sizeof(result->text), "%s: %.60s %s%.150s",
-		       function ? function->name : "?", child->endpoint.name,
+	(void)snprintf(result->text, sizeof(result->text), "%s%s%.60s %s%.150s",
+		       named ? function->name : "", named ? ": " : "",
+		       child->endpoint.name,
 		       child->phase == LIFE_DOWN ? "is down, it " : "",
 		       child->death);
 	finish(child, call, ended);

@@ -210,7 +210,9 @@ static int wait(struct sley_graph_scope *scope, uint64_t deadline_ns,
 	sley_check(!is_awaited(scope), "a node does not wait for itself");
 	sley_mutex_lock(&graph->lock);
 	err = await(scope, deadline_ns, flags, true);
-	if (!err)
+	if (err)
+		graph->why[0] = '\0'; /* no node is the reason */
+	else
 		err = scope_forget(scope);
 	sley_mutex_unlock(&graph->lock);
 	return err;

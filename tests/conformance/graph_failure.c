@@ -390,6 +390,7 @@ TEST_WORKERS(s09_who_waited_can_ask_why_it_failed)
 {
 	struct sley *rt = start();
 	struct sley_graph *graph = graph_new(NULL);
+	struct event_node later = { .waiting = 0 };
 	atomic_int count = 0;
 	sley_node first;
 
@@ -398,7 +399,12 @@ TEST_WORKERS(s09_who_waited_can_ask_why_it_failed)
 	(void)counts(graph, &count, &first, 1);
 	CHECK_EQ(sley_graph_wait(graph), -EIO);
 	check_why(graph, "read failed: Input/output error");
-	/* Until the next one that is over. */
+	/* Until the next one, also if that is given up. */
+	(void)submit_named(graph,
+			   SLEY_NODE_SPEC(.fn = wait_for_event, .arg = &later));
+	CHECK_EQ(sley_graph_wait_until(graph, in_ms(1)), -ETIMEDOUT);
+	check_why(graph, NULL);
+	sley_event_set(&later.event);
 	(void)counts(graph, &count, NULL, 0);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	check_why(graph, NULL);

@@ -99,7 +99,7 @@ static void call_as_node(uint32_t number)
 	}
 	CHECK_EQ(end.code, SLEY_ECHILD);
 	check_lost(number, end.outcome, end.text,
-		   "a node: child was killed by signal 9 (Killed)");
+		   "child was killed by signal 9 (Killed)");
 }
 
 static void call_one(uint32_t number)

@@ -175,7 +175,7 @@ TEST(s23_a_liar_is_asked_nothing_more_and_all_it_had_fails)
 		CHECK_EQ(results[i].code, SLEY_ECHILD);
 		CHECK_EQ(results[i].outcome, SLEY_OUTCOME_ENDPOINT);
 	}
-	CHECK_STR(results[0].text, "a node: liar is dead");
+	CHECK_STR(results[0].text, "liar is dead");
 	CHECK(child->queue.first == &calls[4]);
 	end();
 }
