@@ -13,11 +13,11 @@
 #include <sley/time.h>
 
 void circle_enter(struct scope_wait *wait, struct sley_graph_scope *scope,
-		  bool looks)
+		  bool stays, bool looks)
 {
 	struct sley_graph *graph = scope->graph;
 
-	wait->node = submit_own_node(graph);
+	wait->node = stays ? submit_own_node(graph) : NULL;
 	wait->scope = scope;
 	wait->look_ns = SLEY_FOREVER;
 	if (!wait->node)

@@ -37,10 +37,10 @@ struct sley_graph_scope;
 #define CIRCLE_FIRST_NS 250000000u
 #define CIRCLE_LAST_NS 8000000000u
 
-/* A node that waits for a scope of its graph.  (lock) */
+/* A node that waits for a scope of its graph, without a deadline.  (lock) */
 struct scope_wait {
 	struct scope_wait *next;
-	const struct node *node; /* NULL: who waits is none, and not listed  */
+	const struct node *node; /* NULL: who waits is no such, and not listed */
 	struct sley_graph_scope *scope;
 	uint64_t look_ns;  /* when; or SLEY_FOREVER                          */
 	uint64_t pause_ns; /* between this look and the next                 */
@@ -54,9 +54,12 @@ struct circle_mark {
 	const struct node *node; /* of the scope, that comes after that one  */
 };
 
-/* The caller waits for @scope, and wants to know of circles if it @looks. */
+/*
+ * The caller waits for @scope, for ever if it @stays, and wants to know of circles if
+ * it @looks.
+ */
 void circle_enter(struct scope_wait *wait, struct sley_graph_scope *scope,
-		  bool looks);
+		  bool stays, bool looks);
 void circle_leave(struct scope_wait *wait);
 
 /* It is time to look: 0, or -EDEADLK, and the circle was reported. */

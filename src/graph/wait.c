@@ -99,7 +99,7 @@ static int await(struct sley_graph_scope *outer, uint64_t deadline_ns,
 
 	/* It stays while those in it are waited for. */
 	outer->nr_waiting++;
-	circle_enter(&wait, outer, looks && deadline_ns == SLEY_FOREVER);
+	circle_enter(&wait, outer, deadline_ns == SLEY_FOREVER, looks);
 	while (!err && (scope = find_busy(outer)))
 		err = await_one(&wait, scope, deadline_ns, flags);
 	circle_leave(&wait);

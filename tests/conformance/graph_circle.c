@@ -133,6 +133,7 @@ struct member {
 	struct sley_event *both;
 	atomic_int *nr_there;
 	int heard;
+	uint64_t patience_ns; /* 0: it waits for ever */
 };
 
 static int wait_for_other(void *arg)
@@ -142,7 +143,11 @@ static int wait_for_other(void *arg)
 	if (atomic_fetch_add(member->nr_there, 1) == 1)
 		sley_event_set(member->both);
 	sley_event_wait(member->both);
-	member->heard = sley_graph_scope_wait(member->other);
+	if (member->patience_ns)
+		member->heard = sley_graph_scope_wait_until(
+			member->other, sley_now() + member->patience_ns);
+	else
+		member->heard = sley_graph_scope_wait(member->other);
 	return 0;
 }
 
@@ -169,7 +174,8 @@ TEST_WORKERS(s32_two_that_wait_for_the_scopes_of_each_other_are_told)
 	for (int i = 0; i < 2; i++)
 		CHECK_EQ(sley_graph_scope_open(&scope[i], graph, NULL), 0);
 	for (int i = 0; i < 2; i++) {
-		member[i] = (struct member){ scope[!i], &both, &nr_there, 1 };
+		member[i] =
+			(struct member){ scope[!i], &both, &nr_there, 1, 0 };
 		submit_member(graph, scope[i], &member[i], i ? "b" : "a");
 	}
 	CHECK_EQ(sley_graph_wait(graph), 0);
@@ -184,6 +190,33 @@ TEST_WORKERS(s32_two_that_wait_for_the_scopes_of_each_other_are_told)
 			  : "graph: nodes wait in a circle: b waits for "
 			    "a scope <- a is in it <- a waits for a "
 			    "scope <- b is in it");
+	for (int i = 0; i < 2; i++)
+		sley_graph_scope_close(scope[i]);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s32_who_waits_with_a_deadline_is_in_no_circle)
+{
+	struct sley *rt = begin();
+	struct sley_graph *graph = graph_new(NULL);
+	struct sley_event both = SLEY_EVENT_INIT;
+	struct sley_graph_scope *scope[2];
+	struct member member[2];
+	atomic_int nr_there = 0;
+
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(sley_graph_scope_open(&scope[i], graph, NULL), 0);
+	/* The first one goes on in the end, and so does the other. */
+	for (int i = 0; i < 2; i++) {
+		member[i] = (struct member){ scope[!i], &both, &nr_there, 1,
+					     i ? 0 : 500 * SLEY_MSEC };
+		submit_member(graph, scope[i], &member[i], i ? "b" : "a");
+	}
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(atomic_load(&told.nr), 0);
+	CHECK_EQ(member[0].heard, -ETIMEDOUT);
+	CHECK_EQ(member[1].heard, 0);
 	for (int i = 0; i < 2; i++)
 		sley_graph_scope_close(scope[i]);
 	sley_graph_destroy(graph);

@@ -256,8 +256,9 @@ void placing_ready(struct node *node)
 
 /* Nobody who waits is a node. */
 void circle_enter(struct scope_wait *wait, struct sley_graph_scope *scope,
-		  bool looks)
+		  bool stays, bool looks)
 {
+	(void)stays;
 	(void)looks;
 	wait->node = NULL;
 	wait->scope = scope;
