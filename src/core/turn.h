@@ -76,14 +76,19 @@ static inline void turn_end(struct sley_task *task)
 	store_relaxed(&task->state, TASK_COMPLETED);
 }
 
+/* Is it of the default level, and may run anywhere? */
+static inline bool turn_is_usual(const struct sley_task *task)
+{
+	uint32_t rules = task_flags(task) & (TASK_LEVEL_MASK | TASK_PINNED);
+
+	return rules == LEVEL_DEFAULT << TASK_LEVEL_SHIFT;
+}
+
 /* May after() return @task, which nobody else has?  Else it has to be queued. */
 static inline bool turn_may_keep(struct worker *worker,
 				 const struct sley_task *task)
 {
-	uint32_t rules = task_flags(task) & (TASK_LEVEL_MASK | TASK_PINNED);
-
-	return rules == LEVEL_DEFAULT << TASK_LEVEL_SHIFT &&
-	       worker_may_keep(worker);
+	return turn_is_usual(task) && worker_may_keep(worker);
 }
 
 /*

@@ -152,6 +152,23 @@ static void make_ready(struct node *node)
 	}
 }
 
+/*
+ * Queues @first, if it is not NULL, and those behind it, but for the one that the
+ * worker may go on with, which is returned, or NULL.  One that is never kept, or not
+ * while others are in its queue, is queued before those that come after it.
+ */
+static struct node *make_others_ready(struct node *first)
+{
+	if (!first)
+		return NULL;
+	if (unlikely(!turn_is_usual(&first->task) && first->next)) {
+		make_ready(first);
+		return NULL;
+	}
+	make_ready(first->next);
+	return first;
+}
+
 /* ---- its end ----------------------------------------------------------------------- */
 
 static void chain_add(struct share *share, struct node *node)
@@ -270,9 +287,7 @@ static struct sley_task *after_turn(struct worker *worker,
 
 	if (unlikely(graph->watch))
 		watch_end(node, worker->index);
-	kept = release_consumers(graph, node);
-	if (kept)
-		make_ready(kept->next);
+	kept = make_others_ready(release_consumers(graph, node));
 	if (likely(worker->index < graph->nr_share))
 		share = &graph->share[worker->index];
 	may_stay = end(graph, share, node);

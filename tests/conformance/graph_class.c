@@ -275,6 +275,45 @@ TEST_WORKERS(s10_in_a_class_the_urgent_come_first_and_then_who_was_first)
 	stop(rt);
 }
 
+/* Those that wait for a node are ready when it ends, in the order of the program. */
+static void check_consumers(struct sley_node_spec spec)
+{
+	struct sley_graph *graph = graph_of_classes();
+	struct order order = { .nr = 0 };
+	struct entry entry = { &order, 0, 0 };
+	struct hold hold = { .event = SLEY_EVENT_INIT };
+	sley_node first = SLEY_NO_NODE;
+
+	spec.size = sizeof(spec);
+	spec.fn = waits;
+	spec.arg = &hold;
+	CHECK_EQ(sley_graph_submit(graph, &first, &spec), 0);
+	spec.fn = write_down;
+	spec.arg = &entry;
+	spec.arg_size = sizeof(entry);
+	spec.after = &first;
+	spec.nr_after = 1;
+	for (entry.what = 0; entry.what < 5; entry.what++)
+		CHECK_EQ(sley_graph_submit(graph, NULL, &spec), 0);
+	sley_event_set(&hold.event);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(order.nr, 5);
+	for (int i = 0; i < 5; i++)
+		CHECK_EQ(order.what[i], i);
+	sley_graph_destroy(graph);
+}
+
+TEST_WORKERS(s10_those_behind_a_node_come_in_the_order_of_the_program)
+{
+	struct sley *rt = start();
+
+	check_consumers((struct sley_node_spec){ .worker_class = FIRST });
+	check_consumers((struct sley_node_spec){ .affinity = 1 });
+	check_consumers(
+		(struct sley_node_spec){ .affinity = 1, .priority = 2 });
+	stop(rt);
+}
+
 /* One that is of no class, but of the same worker, comes between two of it. */
 TEST_WORKERS(s10_the_urgency_of_a_node_counts_beside_that_of_others)
 {
