@@ -15,9 +15,7 @@
 void circle_enter(struct scope_wait *wait, struct sley_graph_scope *scope,
 		  bool stays, bool looks)
 {
-	struct sley_graph *graph = scope->graph;
-
-	wait->node = stays ? submit_own_node(graph) : NULL;
+	wait->node = stays ? submit_own_node(scope->graph) : NULL;
 	wait->scope = scope;
 	wait->look_ns = SLEY_FOREVER;
 	if (!wait->node)
@@ -25,13 +23,13 @@ void circle_enter(struct scope_wait *wait, struct sley_graph_scope *scope,
 	wait->pause_ns = CIRCLE_FIRST_NS;
 	if (looks)
 		wait->look_ns = sley_now() + wait->pause_ns;
-	wait->next = graph->waits;
-	graph->waits = wait;
+	wait->next = scope->mark.waits;
+	scope->mark.waits = wait;
 }
 
 void circle_leave(struct scope_wait *wait)
 {
-	struct scope_wait **at = &wait->scope->graph->waits;
+	struct scope_wait **at = &wait->scope->mark.waits;
 
 	if (!wait->node)
 		return;
@@ -42,14 +40,37 @@ void circle_leave(struct scope_wait *wait)
 
 /* ---- marks ------------------------------------------------------------------------ */
 
+/* One look. */
+struct look {
+	struct sley_graph *graph;
+	struct scope_wait *to_follow;
+};
+
+/* @scope is marked: so who waits for it does not go on, and is followed, too. */
+static void follow_later(struct look *look,
+			 const struct sley_graph_scope *scope)
+{
+	struct scope_wait *wait = scope->mark.waits;
+
+	for (; wait; wait = wait->next) {
+		wait->after_this = look->to_follow;
+		look->to_follow = wait;
+	}
+}
+
 /* @node, which comes after who has @wait or is it, is of its scope and those around. */
-static void mark_scopes(const struct node *node, const struct scope_wait *wait,
-			uint32_t stamp)
+static void mark_scopes(struct look *look, const struct node *node,
+			const struct scope_wait *wait)
 {
 	struct sley_graph_scope *scope = node->scope;
+	uint32_t stamp = look->graph->stamp;
 
-	for (; scope && scope->mark.stamp != stamp; scope = scope->parent)
-		scope->mark = (struct circle_mark){ stamp, wait, node };
+	for (; scope && scope->mark.stamp != stamp; scope = scope->parent) {
+		scope->mark.stamp = stamp;
+		scope->mark.wait = wait;
+		scope->mark.node = node;
+		follow_later(look, scope);
+	}
 }
 
 /* To found: who waits for @node, and was not there yet.  0 or -ENOMEM. */
@@ -74,47 +95,38 @@ static int add_consumers(struct sley_graph *graph, const struct node *node)
 }
 
 /* All that goes on only when the node of @wait has ended. */
-static int follow(struct sley_graph *graph, struct scope_wait *wait)
+static int follow(struct look *look, const struct scope_wait *wait)
 {
+	struct sley_graph *graph = look->graph;
 	const struct node *node = wait->node;
 	int err;
 
-	wait->followed = true;
 	graph->found.nr = 0;
-	mark_scopes(node, wait, graph->stamp);
+	mark_scopes(look, node, wait);
 	err = add_consumers(graph, node);
 	while (!err && graph->found.nr) {
 		sley_node id = graph->found.node[--graph->found.nr];
 
 		node = places_node(&graph->places, node_index_of(id));
-		mark_scopes(node, wait, graph->stamp);
+		mark_scopes(look, node, wait);
 		err = add_consumers(graph, node);
 	}
 	return err;
 }
 
-/* Somebody who waits for a scope that is marked, and was not followed; or NULL. */
-static struct scope_wait *next_to_follow(const struct sley_graph *graph)
+static bool is_closed(struct sley_graph *graph, const struct scope_wait *first)
 {
-	struct scope_wait *wait = graph->waits;
-
-	while (wait &&
-	       (wait->followed || wait->scope->mark.stamp != graph->stamp))
-		wait = wait->next;
-	return wait;
-}
-
-static bool is_closed(struct sley_graph *graph, struct scope_wait *first)
-{
-	struct scope_wait *wait;
-	int err = 0;
+	struct look look = { .graph = graph };
+	const struct scope_wait *wait;
+	int err;
 
 	if (unlikely(++graph->stamp == 0))
 		graph->stamp = 1;
-	for (wait = graph->waits; wait; wait = wait->next)
-		wait->followed = false;
-	for (wait = first; wait && !err; wait = next_to_follow(graph))
-		err = follow(graph, wait);
+	err = follow(&look, first);
+	while (!err && (wait = look.to_follow)) {
+		look.to_follow = wait->after_this;
+		err = follow(&look, wait);
+	}
 	graph->found.nr = 0;
 	/* Without memory there is another look, later. */
 	return !err && first->scope->mark.stamp == graph->stamp;

@@ -16,8 +16,9 @@
  * begins or ends to wait; those who wait do not end, so those behind them do not
  * either, and lists of edges of nodes that have not ended only grow, under the lock.
  *
- * Each look visits a node at most once.  The first comes after CIRCLE_FIRST_NS, the
- * others ever later: a node that is submitted in between may close the circle.
+ * Each look visits a node, a scope, and who waits for it, at most once.  The first
+ * comes after CIRCLE_FIRST_NS, the others ever later: a node that is submitted in
+ * between may close the circle.
  *
  * Not seen: circles through other graphs, plans, locks or channels; nor those of who
  * waits with a deadline, which are no circles for long.
@@ -39,16 +40,17 @@ struct sley_graph_scope;
 
 /* A node that waits for a scope of its graph, without a deadline.  (lock) */
 struct scope_wait {
-	struct scope_wait *next;
+	struct scope_wait *next;       /* for the same scope                 */
+	struct scope_wait *after_this; /* is followed, in this look          */
 	const struct node *node; /* NULL: who waits is no such, and not listed */
 	struct sley_graph_scope *scope;
 	uint64_t look_ns;  /* when; or SLEY_FOREVER                          */
 	uint64_t pause_ns; /* between this look and the next                 */
-	bool followed;     /* in this look                                   */
 };
 
-/* What a look has found out about a scope.  (lock) */
+/* Who waits for a scope, and what a look has found out about it.  (lock) */
 struct circle_mark {
+	struct scope_wait *waits;
 	uint32_t stamp; /* of the look                                       */
 	const struct scope_wait *wait; /* without whose end it goes on never */
 	const struct node *node; /* of the scope, that comes after that one  */

@@ -115,7 +115,6 @@ struct sley_graph {
 	struct sley_cond space; /* a buffer or a run has ended (lock)       */
 	struct sley_event room; /* when places were given back              */
 	struct sley_graph_scope *scopes; /* but the root (lock)             */
-	struct scope_wait *waits;        /* of nodes of it (lock)           */
 	char why[256]; /* the last wait failed (lock)                       */
 	struct places places;
 	cache_aligned uint32_t full; /* so many wait for room               */
