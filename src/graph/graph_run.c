@@ -7,7 +7,7 @@
  * of that come after it.
  *
  *      run 1:  a ─► b          e1: waits for run 1
- *      run 2:                  e1 ─► c, e1 ─► d     e2: waits for run 2
+ *      run 2:                  e1 ─► c, e1 ─► d     e1 ─► e2: waits for run 2
  *
  * A node of a run that uses what one of an earlier run has written waits for it, but
  * is not taken along by its failure: see wire.c.
@@ -94,6 +94,8 @@ int sley_graph_run_end(struct sley_graph_scope *run)
 		.fn = pass,
 		.arg = &run,
 		.arg_size = sizeof(run),
+		.order = &run->gate, /* a run may have no nodes */
+		.nr_order = 1,
 		.name = "end of a run",
 	};
 	sley_node end = SLEY_NO_NODE;

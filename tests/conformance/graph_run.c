@@ -57,6 +57,40 @@ static int next_turn(void *arg)
 	return 0;
 }
 
+static int sleep_and_write(void *arg)
+{
+	CHECK_EQ(sley_sleep(20 * SLEY_MSEC), 0);
+	return write_down(arg);
+}
+
+TEST_WORKERS(s19_a_run_without_nodes_lets_none_pass)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(SLEY_GRAPH_OPTIONS(.max_runs = 3));
+	struct order order = { .nr = 0 };
+	struct entry entry[3] = { { &order, 1, 0 },
+				  { &order, 2, 0 },
+				  { &order, 3, 0 } };
+	struct sley_graph_scope *run[3];
+
+	for (int i = 0; i < 3; i++) {
+		run[i] = begin(graph);
+		if (i != 1)
+			(void)submit(graph, run[i],
+				     i ? write_down : sleep_and_write,
+				     &entry[i]);
+		CHECK_EQ(sley_graph_run_end(run[i]), 0);
+	}
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(order.nr, 2);
+	CHECK_EQ(order.what[0], 1);
+	CHECK_EQ(order.what[1], 3);
+	for (int i = 0; i < 3; i++)
+		sley_graph_scope_close(run[i]);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
 TEST_WORKERS(s19_runs_never_mix_and_the_next_is_built_meanwhile)
 {
 	struct sley *rt = start();
