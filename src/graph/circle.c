@@ -40,6 +40,12 @@ void circle_leave(struct scope_wait *wait)
 
 /* ---- marks ------------------------------------------------------------------------ */
 
+static void next_stamp(struct sley_graph *graph)
+{
+	if (unlikely(++graph->stamp == 0))
+		graph->stamp = 1;
+}
+
 /* One look. */
 struct look {
 	struct sley_graph *graph;
@@ -73,8 +79,9 @@ static void mark_scopes(struct look *look, const struct node *node,
 	}
 }
 
-/* To found: who waits for @node, and was not there yet.  0 or -ENOMEM. */
-static int add_consumers(struct sley_graph *graph, const struct node *node)
+/* To @list: who waits for @node, and was not there yet.  0 or -ENOMEM. */
+static int add_consumers(struct sley_graph *graph, const struct node *node,
+			 struct node_list *list)
 {
 	uint32_t id = edges_newest(&node->consumers);
 
@@ -87,9 +94,9 @@ static int add_consumers(struct sley_graph *graph, const struct node *node)
 		if (to->stamp == graph->stamp)
 			continue;
 		to->stamp = graph->stamp;
-		if (node_list_reserve(&graph->found, &graph->rt->mem, 1))
+		if (node_list_reserve(list, &graph->rt->mem, 1))
 			return -ENOMEM;
-		node_list_add(&graph->found, to->index);
+		node_list_add(list, to->index);
 	}
 	return 0;
 }
@@ -103,13 +110,13 @@ static int follow(struct look *look, const struct scope_wait *wait)
 
 	graph->found.nr = 0;
 	mark_scopes(look, node, wait);
-	err = add_consumers(graph, node);
+	err = add_consumers(graph, node, &graph->found);
 	while (!err && graph->found.nr) {
 		sley_node id = graph->found.node[--graph->found.nr];
 
 		node = places_node(&graph->places, node_index_of(id));
 		mark_scopes(look, node, wait);
-		err = add_consumers(graph, node);
+		err = add_consumers(graph, node, &graph->found);
 	}
 	return err;
 }
@@ -120,8 +127,7 @@ static bool is_closed(struct sley_graph *graph, const struct scope_wait *first)
 	const struct scope_wait *wait;
 	int err;
 
-	if (unlikely(++graph->stamp == 0))
-		graph->stamp = 1;
+	next_stamp(graph);
 	err = follow(&look, first);
 	while (!err && (wait = look.to_follow)) {
 		look.to_follow = wait->after_this;
@@ -130,6 +136,43 @@ static bool is_closed(struct sley_graph *graph, const struct scope_wait *first)
 	graph->found.nr = 0;
 	/* Without memory there is another look, later. */
 	return !err && first->scope->mark.stamp == graph->stamp;
+}
+
+/* ---- before it is closed ------------------------------------------------------------ */
+
+/* All that come after @node have the stamp.  0 or -ENOMEM. */
+static int mark_after(struct sley_graph *graph, const struct node *node)
+{
+	struct node_list list = { .nr = 0 };
+	int err;
+
+	next_stamp(graph);
+	err = add_consumers(graph, node, &list);
+	while (!err && list.nr) {
+		uint32_t index = node_index_of(list.node[--list.nr]);
+
+		err = add_consumers(graph, places_node(&graph->places, index),
+				    &list);
+	}
+	node_list_destroy(&list, &graph->rt->mem);
+	return err;
+}
+
+int circle_check(struct sley_graph *graph, const struct node *node)
+{
+	int err = mark_after(graph, node);
+
+	for (uint32_t i = 0; i < graph->found.nr && !err; i++) {
+		sley_node id = graph->found.node[i];
+		const struct node *from =
+			places_node(&graph->places, node_index_of(id));
+
+		if (edges_look(&from->consumers, node_life_of(id)) ==
+			    EDGES_ADDED &&
+		    from->stamp == graph->stamp)
+			err = -EDEADLK;
+	}
+	return err;
 }
 
 /* ---- names -------------------------------------------------------------------------- */

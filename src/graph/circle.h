@@ -64,6 +64,12 @@ void circle_enter(struct scope_wait *wait, struct sley_graph_scope *scope,
 		  bool stays, bool looks);
 void circle_leave(struct scope_wait *wait);
 
+/*
+ * Does one of those that were found come after @node, which does not end meanwhile?
+ * Then -EDEADLK; else 0, or -ENOMEM.  (lock)
+ */
+must_check int circle_check(struct sley_graph *graph, const struct node *node);
+
 /* It is time to look: 0, or -EDEADLK, and the circle was reported. */
 must_check int circle_look(struct scope_wait *wait);
 

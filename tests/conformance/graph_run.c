@@ -397,3 +397,49 @@ TEST_WORKERS(s20_an_empty_run_is_over_when_it_is_ended)
 	sley_graph_destroy(graph);
 	stop(rt);
 }
+
+/* What it waits for is of no run: one comes after the next run, the other does not. */
+static int submits_behind(void *arg)
+{
+	struct late *late = *(struct late **)arg;
+	sley_node before = SLEY_NO_NODE;
+
+	CHECK_EQ(sley_event_wait(&late->built), 0);
+	before = submit(late->graph, NULL, count_up, &late->count);
+	CHECK_EQ(sley_graph_submit(
+			 late->graph, NULL,
+			 SLEY_NODE_SPEC(.fn = count_up, .arg = &late->count,
+					.scope = late->run, .order = &late->id,
+					.nr_order = 1)),
+		 -EDEADLK);
+	CHECK_EQ(sley_graph_submit(
+			 late->graph, NULL,
+			 SLEY_NODE_SPEC(.fn = count_up, .arg = &late->count,
+					.scope = late->run, .order = &before,
+					.nr_order = 1)),
+		 0);
+	return 0;
+}
+
+TEST_WORKERS(s19_nor_for_what_comes_after_a_later_run)
+{
+	struct sley *rt = start();
+	struct late late = { .graph = graph_new(NULL) }, *arg = &late;
+	struct sley_graph_scope *next;
+	sley_node of_next;
+
+	late.run = begin(late.graph);
+	(void)submit(late.graph, late.run, submits_behind, &arg);
+	CHECK_EQ(sley_graph_run_end(late.run), 0);
+	next = begin(late.graph);
+	of_next = submit(late.graph, next, count_up, &late.count);
+	late.id = counts(late.graph, &late.count, &of_next, 1);
+	CHECK_EQ(sley_graph_run_end(next), 0);
+	sley_event_set(&late.built);
+	CHECK_EQ(sley_graph_wait(late.graph), 0);
+	CHECK_EQ(late.count, 4);
+	sley_graph_scope_close(late.run);
+	sley_graph_scope_close(next);
+	sley_graph_destroy(late.graph);
+	stop(rt);
+}
