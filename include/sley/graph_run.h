@@ -60,7 +60,8 @@ sley_graph_run_begin_until(struct sley_graph_scope **run,
  * sley_graph_run_end - nothing more is submitted to a run, but by its own nodes.
  *
  * What these submit must not use memory that is in use by a run that was begun since,
- * which comes after all of this one: that is refused with -EDEADLK.
+ * which comes after all of this one: that is refused with -EDEADLK, and so is what
+ * comes after a node that comes after such a run.
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread

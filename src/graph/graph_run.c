@@ -14,10 +14,12 @@
  *
  * Everything here is under the graph's lock.
  */
+#include "core/forked.h"
 #include "graph/graph.h"
 #include "graph/submit.h"
 
 #include <errno.h>
+#include <sley/error.h>
 #include <sley/graph_run.h>
 #include <sley/time.h>
 
@@ -101,6 +103,8 @@ int sley_graph_run_end(struct sley_graph_scope *run)
 	sley_node end = SLEY_NO_NODE;
 	int err;
 
+	if (unlikely(runtime_is_lost(graph->rt)))
+		return SLEY_EFORKED;
 	sley_mutex_lock(&graph->lock);
 	sley_check(graph->open_run == run,
 		   "a run that was begun is ended once");

@@ -60,7 +60,7 @@ struct node {
 		uint32_t nr_edges; /* before, if it is watched (watch.h)     */
 	};
 	uint32_t cause_life;
-	struct node *next; /* of those that are free, or have failed          */
+	struct node *next; /* of those that are free, have failed, or may start */
 	struct placing *placing; /* NULL: any worker                          */
 	struct edge edge[NODE_EDGES];
 	unsigned char arg[SLEY_NODE_ARG_MAX];
