@@ -244,6 +244,16 @@ void names_forget(struct process *process)
 	}
 }
 
+/* To @text, if it is still that: the next owner does not wait for the last one. */
+static void copy_name(const struct name *name, char text[SLEY_NAME_MAX + 1])
+{
+	struct shard *shard = directory_lock(&names, name->entry.hash);
+
+	if (!name->loose)
+		memcpy(text, name->entry.text, sizeof(name->entry.text));
+	shard_unlock(shard);
+}
+
 /* The first it got: that of its options, if there is one. */
 void name_of(sley_pid pid, char text[SLEY_NAME_MAX + 1])
 {
@@ -254,12 +264,9 @@ void name_of(sley_pid pid, char text[SLEY_NAME_MAX + 1])
 	if (!process)
 		return;
 	for (holding = process->holdings; holding; holding = holding->next) {
-		const struct name *name =
-			container_of(holding, struct name, holding);
-
-		if (holding->kind == HOLDS_NAME && !name->loose)
-			memcpy(text, name->entry.text,
-			       sizeof(name->entry.text));
+		if (holding->kind == HOLDS_NAME)
+			copy_name(container_of(holding, struct name, holding),
+				  text);
 	}
 	process_unlock(process);
 }

@@ -10,9 +10,9 @@
  * the name, somebody takes it back, and somebody gives the dying one another.
  *
  * Complete for the end of a process with one name against one that registers it for
- * another, with or without one that takes it back; against one that has been told,
- * or has found it gone; and against one that names the dying one.  Not seen: several
- * names, and shards; both are a matter of the stress test.
+ * another, with or without one that takes it back, or looks; against one that has
+ * been told, or has found it gone; and against one that names the dying one.  Not
+ * seen: several names, and shards; both are a matter of the stress test.
  */
 #include "selves.h"
 
@@ -141,6 +141,20 @@ MODEL(somebody_takes_it_back, .setup = setup,
 
 MODEL(two_take_it_back, .setup = setup,
       .threads = { end, take_back, take_back }, .finish = finish);
+
+/* ---- who looks meanwhile -------------------------------------------------------------- */
+
+static void look(int thread)
+{
+	char text[SLEY_NAME_MAX + 1];
+
+	(void)thread;
+	name_of(pid_of(OLD), text);
+	MODEL_CHECK(!text[0] || !strcmp(text, "x"));
+}
+
+MODEL(somebody_looks_while_it_passes_on, .setup = setup,
+      .threads = { end, inherit, look }, .finish = finish);
 
 /* ---- who knows that it is gone ------------------------------------------------------ */
 
