@@ -376,6 +376,12 @@ bool worker_may_keep(struct worker *worker);
 /* The next task from anywhere; waits for one.  NULL: the runtime stops. */
 struct sley_task *worker_search(struct worker *worker);
 
+/* How many run the tasks of @rt: its workers, or else who is bound to it. */
+static inline uint32_t runtime_nr_runners(const struct sley *rt)
+{
+	return rt->nr_workers ? rt->nr_workers : 1;
+}
+
 /* ---- place.c ------------------------------------------------------------- */
 
 /* As push lists have it. */

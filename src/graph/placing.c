@@ -15,11 +15,6 @@
 
 /* ---- what is asked for ------------------------------------------------------------ */
 
-static uint32_t nr_workers(const struct sley *rt)
-{
-	return rt->nr_workers ? rt->nr_workers : 1;
-}
-
 /* Who may run it: of its class, if it has one, and eligible. */
 static bool may_run(const struct worker_class *class,
 		    const struct sley_node_spec *spec, uint32_t worker)
@@ -33,12 +28,12 @@ static int check(const struct sley *rt, const struct worker_class *class,
 {
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < nr_workers(rt); i++)
+	for (uint32_t i = 0; i < runtime_nr_runners(rt); i++)
 		nr += may_run(class, spec, i);
 	if (!nr)
 		return SLEY_EAFFINITY;
 	if (spec->affinity &&
-	    (spec->affinity > nr_workers(rt) || spec->gang > 1 ||
+	    (spec->affinity > runtime_nr_runners(rt) || spec->gang > 1 ||
 	     !may_run(class, spec, spec->affinity - 1)))
 		return SLEY_EAFFINITY;
 	return spec->gang > nr ? SLEY_EGANG : 0;
@@ -76,7 +71,7 @@ static void fill_eligible(struct placing *placing, const struct sley *rt,
 {
 	placing->eligible =
 		(void *)((char *)placing + members_size(placing->gang));
-	for (uint32_t i = 0; i < nr_workers(rt); i++) {
+	for (uint32_t i = 0; i < runtime_nr_runners(rt); i++) {
 		if (may_run(class, spec, i))
 			placing->eligible[i / 64] |= 1ull << i % 64;
 	}
@@ -88,8 +83,9 @@ static int create(struct placing **out, struct sley *rt,
 		  const struct sley_node_spec *spec)
 {
 	uint32_t gang = spec->gang > 1 ? spec->gang : 0;
-	uint32_t nr_words = spec->eligible || class ? (nr_workers(rt) + 63) / 64
-						    : 0;
+	uint32_t nr_words =
+		spec->eligible || class ? (runtime_nr_runners(rt) + 63) / 64
+					: 0;
 	struct placing *placing;
 
 	placing = mem_alloc(&rt->mem, placing_size(gang, nr_words, spec->on));
@@ -143,7 +139,7 @@ void placing_free(struct placing *placing, struct sley *rt)
 static uint32_t choose(const struct placing *placing, const struct sley *rt,
 		       uint32_t from)
 {
-	uint32_t nr = nr_workers(rt), first = nr;
+	uint32_t nr = runtime_nr_runners(rt), first = nr;
 
 	for (uint32_t n = 0; n < nr; n++) {
 		uint32_t i = (from + n) % nr;

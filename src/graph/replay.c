@@ -219,15 +219,10 @@ static const struct turns replay_turns = { after_turn, poke };
 
 /* ---- all of them ------------------------------------------------------------------- */
 
-static uint32_t nr_tally(const struct sley *rt)
-{
-	/* Where bound threads run the tasks, a run stays with one of them. */
-	return rt->nr_workers ? rt->nr_workers : 1;
-}
-
 static size_t head_size(const struct sley *rt)
 {
-	return sizeof(struct replay) + nr_tally(rt) * sizeof(struct tally);
+	return sizeof(struct replay) +
+	       runtime_nr_runners(rt) * sizeof(struct tally);
 }
 
 static size_t replay_size(const struct sley_plan *plan)
@@ -276,7 +271,8 @@ struct replay *replay_create(struct sley_plan *plan)
 	list_init(&run->link);
 	run->plan = plan;
 	run->nr = plan->nr;
-	run->nr_tally = nr_tally(plan->rt);
+	/* Where bound threads run the tasks, a run stays with one of them. */
+	run->nr_tally = runtime_nr_runners(plan->rt);
 	run->step = (struct step *)(void *)((char *)run + head_size(plan->rt));
 	for (uint32_t i = 0; i < plan->nr; i++)
 		build(&run->step[i], run, &plan->record[i]);

@@ -192,17 +192,12 @@ static const struct turns turns = { after_turn, poke };
 
 /* ---- life ----------------------------------------------------------------------------- */
 
-static uint32_t nr_workers(const struct sley *rt)
-{
-	return rt->nr_workers ? rt->nr_workers : 1;
-}
-
 static uint32_t count(const struct sley_worker_class *given,
 		      const struct sley *rt)
 {
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < nr_workers(rt); i++)
+	for (uint32_t i = 0; i < runtime_nr_runners(rt); i++)
 		nr += mask_has(given->workers, given->nr_words, i);
 	return nr;
 }
@@ -225,7 +220,7 @@ static void init(struct worker_class *class,
 
 	class->name = given->name ? given->name : "worker class";
 	class->placing.class = class;
-	for (uint32_t i = 0; i < nr_workers(rt); i++) {
+	for (uint32_t i = 0; i < runtime_nr_runners(rt); i++) {
 		if (!mask_has(given->workers, given->nr_words, i))
 			continue;
 		class->workers[i / 64] |= 1ull << i % 64;
@@ -237,7 +232,8 @@ static void init(struct worker_class *class,
 static int create(struct worker_class **out, struct sley *rt,
 		  const struct sley_worker_class *given)
 {
-	uint32_t nr = count(given, rt), nr_words = (nr_workers(rt) + 63) / 64;
+	uint32_t nr = count(given, rt),
+		 nr_words = (runtime_nr_runners(rt) + 63) / 64;
 	struct worker_class *class;
 
 	if (!nr)
