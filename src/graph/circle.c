@@ -23,13 +23,13 @@ void circle_enter(struct scope_wait *wait, struct sley_graph_scope *scope,
 	wait->pause_ns = CIRCLE_FIRST_NS;
 	if (looks)
 		wait->look_ns = sley_now() + wait->pause_ns;
-	wait->next = scope->mark.waits;
-	scope->mark.waits = wait;
+	wait->next = scope->waits;
+	scope->waits = wait;
 }
 
 void circle_leave(struct scope_wait *wait)
 {
-	struct scope_wait **at = &wait->scope->mark.waits;
+	struct scope_wait **at = &wait->scope->waits;
 
 	if (!wait->node)
 		return;
@@ -56,7 +56,7 @@ struct look {
 static void follow_later(struct look *look,
 			 const struct sley_graph_scope *scope)
 {
-	struct scope_wait *wait = scope->mark.waits;
+	struct scope_wait *wait = scope->waits;
 
 	for (; wait; wait = wait->next) {
 		wait->after_this = look->to_follow;

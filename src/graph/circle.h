@@ -48,9 +48,8 @@ struct scope_wait {
 	uint64_t pause_ns; /* between this look and the next                 */
 };
 
-/* Who waits for a scope, and what a look has found out about it.  (lock) */
+/* What a look has found out about a scope.  (lock) */
 struct circle_mark {
-	struct scope_wait *waits;
 	uint32_t stamp; /* of the look                                       */
 	const struct scope_wait *wait; /* without whose end it goes on never */
 	const struct node *node; /* of the scope, that comes after that one  */

@@ -78,7 +78,9 @@ struct sley_graph_scope {
 	bool closed;         /* nobody submits to it any more (lock)         */
 	struct sley_graph_scope_stats stats; /* (lock)                       */
 	struct arena_block *buffers; /* that were not dropped (lock)         */
+	struct scope_wait *waits;    /* of nodes, for it (lock)              */
 	struct circle_mark mark;     /* (lock)                               */
+	sley_node end; /* of a run: who comes after all of it (lock)         */
 	cache_aligned struct sley_waitq pending;
 	struct node *failed; /* and those that were skipped: chained         */
 	uint32_t first;      /* the first one to fail, or 0                  */
@@ -151,6 +153,14 @@ static inline bool scope_is_within(const struct sley_graph_scope *scope,
 	return scope;
 }
 
+/* Edges from the one to the other are order-only: a run leaves nothing behind. */
+static inline bool scope_is_of_other_run(const struct sley_graph_scope *from,
+					 const struct sley_graph_scope *to)
+{
+	return unlikely(from != to) && from->run && to->run &&
+	       from->run != to->run;
+}
+
 /* ---- run.c: nodes that run and end ------------------------------------------- */
 
 extern const struct turns graph_turns;
@@ -192,6 +202,9 @@ bool scope_is_busy(struct sley_graph_scope *scope);
 int scope_forget(struct sley_graph_scope *scope);
 
 /* ---- graph_run.c ---------------------------------------------------------------- */
+
+/* A node of @scope, in a run: may it wait for those that were found?  (lock) */
+must_check int run_check(const struct sley_graph_scope *scope);
 
 /* Where nobody may wait in a step: is @node the end of a run that goes on?  (lock) */
 bool run_goes_on(const struct node *node);

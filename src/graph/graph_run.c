@@ -115,10 +115,57 @@ int sley_graph_run_end(struct sley_graph_scope *run)
 	if (err) {
 		run->nr_waiting--;
 	} else {
-		graph->last_end = end;
+		graph->last_end = run->end = end;
 		graph->open_run = NULL;
 		sley_cond_notify_all(&graph->space);
 	}
 	sley_mutex_unlock(&graph->lock);
 	return err;
+}
+
+/* ---- what a run may wait for ------------------------------------------------------- */
+
+/* One that is waited for, and is of no run, may come after a later one. */
+static int check_others(const struct sley_graph_scope *run)
+{
+	struct sley_graph *graph = run->graph;
+	const struct node *own = submit_own_node(graph);
+	const struct node *end =
+		places_node(&graph->places, node_index_of(run->end));
+
+	if (run->end == SLEY_NO_NODE ||
+	    edges_look(&end->consumers, node_life_of(run->end)) != EDGES_ADDED)
+		return 0;
+	/* Only for one of its own nodes the end does not come meanwhile. */
+	if (!graph->stepped && !(own && own->scope->run == run))
+		return 0;
+	return circle_check(graph, end);
+}
+
+/*
+ * Nobody it waits for is of a later run, which may be built already, but waits for the
+ * end of this one.  Nor does it come after such a one.
+ */
+int run_check(const struct sley_graph_scope *scope)
+{
+	const struct sley_graph *graph = scope->graph;
+	const struct node_list *found = &graph->found;
+	bool others = false;
+
+	for (uint32_t i = 0; i < found->nr; i++) {
+		uint32_t index = node_index_of(found->node[i]);
+		uint32_t life = node_life_of(found->node[i]);
+		const struct node *from = places_node(&graph->places, index);
+
+		if (edges_look(&from->consumers, life) != EDGES_ADDED)
+			continue;
+		if (!from->scope->run)
+			others |= found->node[i] != scope->gate;
+		else if ((int32_t)(from->scope->run->number -
+				   scope->run->number) > 0)
+			return -EDEADLK;
+	}
+	if (likely(!others || graph->nr_begun == scope->run->number))
+		return 0;
+	return check_others(scope->run);
 }

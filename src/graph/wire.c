@@ -7,8 +7,6 @@
  */
 #include "graph/wire.h"
 
-#include "graph/submit.h"
-
 #include <errno.h>
 
 /* ---- who it waits for ------------------------------------------------------------ */
@@ -90,64 +88,6 @@ static noinline int take_pages(struct sley_graph *graph, struct node *node,
 	return 0;
 }
 
-/* The end of @run, if nodes of the next one wait for it; or NULL. */
-static const struct node *end_of_run(const struct sley_graph_scope *run)
-{
-	const struct sley_graph *graph = run->graph;
-	const struct sley_graph_scope *next = graph->scopes;
-	const struct node *end;
-
-	while (next && (next->run != next || next->number != run->number + 1))
-		next = next->next;
-	if (!next || next->gate == SLEY_NO_NODE)
-		return NULL;
-	end = places_node(&graph->places, node_index_of(next->gate));
-	return edges_look(&end->consumers, node_life_of(next->gate)) ==
-			       EDGES_ADDED
-		       ? end
-		       : NULL;
-}
-
-/* One of no run, which is waited for, may come after a later one. */
-static int check_others(const struct sley_graph_scope *run)
-{
-	const struct node *own = submit_own_node(run->graph);
-	const struct node *end = NULL;
-
-	/* Only then it does not end under our hands. */
-	if (run->graph->stepped || (own && own->scope->run == run))
-		end = end_of_run(run);
-	return end ? circle_check(run->graph, end) : 0;
-}
-
-/*
- * For a node of a run: nobody it waits for is of a later one, which may be built
- * already, but waits for the end of this one.  Nor does it come after such a one.
- */
-static noinline int check_runs(const struct sley_graph_scope *scope)
-{
-	const struct sley_graph *graph = scope->graph;
-	const struct node_list *found = &graph->found;
-	bool others = false;
-
-	for (uint32_t i = 0; i < found->nr; i++) {
-		uint32_t index = node_index_of(found->node[i]);
-		uint32_t life = node_life_of(found->node[i]);
-		const struct node *from = places_node(&graph->places, index);
-
-		if (edges_look(&from->consumers, life) != EDGES_ADDED)
-			continue;
-		if (!from->scope->run)
-			others |= found->node[i] != scope->gate;
-		else if ((int32_t)(from->scope->run->number -
-				   scope->run->number) > 0)
-			return -EDEADLK;
-	}
-	if (likely(!others || graph->nr_begun == scope->run->number))
-		return 0;
-	return check_others(scope->run);
-}
-
 int wire_find(struct sley_graph_scope *scope, struct node *node,
 	      const struct sley_node_spec *spec)
 {
@@ -155,7 +95,7 @@ int wire_find(struct sley_graph_scope *scope, struct node *node,
 	int err = find(scope, spec);
 
 	if (!err && unlikely(scope->run))
-		err = check_runs(scope);
+		err = run_check(scope);
 	if (!err && unlikely(graph->found.nr > NODE_EDGES))
 		err = take_pages(graph, node, graph->found.nr - NODE_EDGES);
 	return err;
@@ -185,13 +125,6 @@ static void use(struct sley_graph *graph, struct spare *spare)
 		turn_page(graph, spare);
 }
 
-static bool is_of_other_run(const struct sley_graph_scope *from,
-			    const struct sley_graph_scope *to)
-{
-	return unlikely(from != to) && from->run && to->run &&
-	       from->run != to->run;
-}
-
 /* One edge from the node with @id, if that has not ended.  True: there is. */
 static bool connect(struct sley_graph *graph, struct node *node, sley_node id,
 		    bool needed, struct spare *spare)
@@ -204,7 +137,7 @@ static bool connect(struct sley_graph *graph, struct node *node, sley_node id,
 	    from->stamp == graph->stamp)
 		return false;
 	from->stamp = graph->stamp;
-	needed = needed && !is_of_other_run(from->scope, node->scope);
+	needed = needed && !scope_is_of_other_run(from->scope, node->scope);
 	spare->edge->to = node->index | (needed ? 0 : EDGE_ORDER_ONLY);
 	switch (edges_add(&from->consumers, life, spare->edge,
 			  places_edge_id(&graph->places, spare->edge))) {

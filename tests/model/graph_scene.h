@@ -270,10 +270,9 @@ void circle_leave(struct scope_wait *wait)
 	(void)wait;
 }
 
-int circle_check(struct sley_graph *of, const struct node *node)
+int run_check(const struct sley_graph_scope *scope)
 {
-	(void)of;
-	(void)node;
+	(void)scope;
 	never();
 	return 0;
 }
