@@ -61,9 +61,10 @@ static uint64_t count_turns(int32_t priority)
 
 TEST(a_chain_in_a_class_is_kept_by_its_worker)
 {
-	if (test_is_chaotic())
-		test_skip("chaos looks around all the time");
-	CHECK_LE(count_turns(0), NODES + NODES / 2);
+	/* Chaos looks around all the time: then each node has a call. */
+	uint64_t calls = test_is_chaotic() ? NODES : 0;
+
+	CHECK_LE(count_turns(0), NODES + calls + NODES / 2);
 }
 
 TEST(what_has_a_priority_of_its_own_has_its_turn_in_the_queue)
