@@ -162,23 +162,34 @@ static void submit_member(struct sley_graph *graph,
 		 0);
 }
 
-TEST_WORKERS(s32_two_that_wait_for_the_scopes_of_each_other_are_told)
+/* Two, each in a scope that the other waits for; the first one for so long, or 0. */
+static void play_two(struct member member[2], uint64_t patience_ns)
 {
 	struct sley *rt = begin();
 	struct sley_graph *graph = graph_new(NULL);
 	struct sley_event both = SLEY_EVENT_INIT;
 	struct sley_graph_scope *scope[2];
-	struct member member[2];
 	atomic_int nr_there = 0;
 
 	for (int i = 0; i < 2; i++)
 		CHECK_EQ(sley_graph_scope_open(&scope[i], graph, NULL), 0);
 	for (int i = 0; i < 2; i++) {
-		member[i] =
-			(struct member){ scope[!i], &both, &nr_there, 1, 0 };
+		member[i] = (struct member){ scope[!i], &both, &nr_there, 1,
+					     i ? 0 : patience_ns };
 		submit_member(graph, scope[i], &member[i], i ? "b" : "a");
 	}
 	CHECK_EQ(sley_graph_wait(graph), 0);
+	for (int i = 0; i < 2; i++)
+		sley_graph_scope_close(scope[i]);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s32_two_that_wait_for_the_scopes_of_each_other_are_told)
+{
+	struct member member[2];
+
+	play_two(member, 0);
 	/* One of them went on, so the other one could. */
 	CHECK_EQ(atomic_load(&told.nr), 1);
 	CHECK_EQ(member[0].heard + member[1].heard, -EDEADLK);
@@ -190,37 +201,17 @@ TEST_WORKERS(s32_two_that_wait_for_the_scopes_of_each_other_are_told)
 			  : "graph: nodes wait in a circle: b waits for "
 			    "a scope <- a is in it <- a waits for a "
 			    "scope <- b is in it");
-	for (int i = 0; i < 2; i++)
-		sley_graph_scope_close(scope[i]);
-	sley_graph_destroy(graph);
-	stop(rt);
 }
 
 TEST_WORKERS(s32_who_waits_with_a_deadline_is_in_no_circle)
 {
-	struct sley *rt = begin();
-	struct sley_graph *graph = graph_new(NULL);
-	struct sley_event both = SLEY_EVENT_INIT;
-	struct sley_graph_scope *scope[2];
 	struct member member[2];
-	atomic_int nr_there = 0;
 
-	for (int i = 0; i < 2; i++)
-		CHECK_EQ(sley_graph_scope_open(&scope[i], graph, NULL), 0);
+	play_two(member, 500 * SLEY_MSEC);
 	/* The first one goes on in the end, and so does the other. */
-	for (int i = 0; i < 2; i++) {
-		member[i] = (struct member){ scope[!i], &both, &nr_there, 1,
-					     i ? 0 : 500 * SLEY_MSEC };
-		submit_member(graph, scope[i], &member[i], i ? "b" : "a");
-	}
-	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(atomic_load(&told.nr), 0);
 	CHECK_EQ(member[0].heard, -ETIMEDOUT);
 	CHECK_EQ(member[1].heard, 0);
-	for (int i = 0; i < 2; i++)
-		sley_graph_scope_close(scope[i]);
-	sley_graph_destroy(graph);
-	stop(rt);
 }
 
 /* ---- runs -------------------------------------------------------------------------------- */

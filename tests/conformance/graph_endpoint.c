@@ -247,6 +247,22 @@ TEST_WORKERS(s24_a_node_that_hangs_over_there_is_killed_or_cancelled)
 	end(rt);
 }
 
+TEST_WORKERS(s21_what_waits_for_a_child_is_cancelled_with_its_graph)
+{
+	struct sley *rt = begin();
+	struct sley_child_process *child = child_new(NULL);
+	struct sley_graph *graph = graph_new(NULL);
+
+	/* One that runs there, some in its ring, and some behind that. */
+	for (int i = 0; i < 40; i++)
+		(void)add_on(graph, child, hang_there, "hang", SLEY_NO_NODE);
+	sley_graph_cancel(graph);
+	CHECK_EQ(sley_graph_wait(graph), -ECANCELED);
+	sley_graph_destroy(graph);
+	sley_child_destroy(child);
+	end(rt);
+}
+
 /* ---- what is refused ------------------------------------------------------------------- */
 
 TEST(s26_what_an_endpoint_cannot_run_is_refused_at_once)
