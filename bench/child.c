@@ -7,6 +7,7 @@
 #include "child.h"
 
 #include "measure.h"
+#include "plan.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -16,6 +17,7 @@
 
 #define CHILD_SECONDS_MAX 300
 #define CHILD_OUTPUT_MAX 4096
+#define CHILD_ARGUMENTS_MAX 12
 
 static pid_t start(const char *const *argv, int *out)
 {
@@ -30,7 +32,7 @@ static pid_t start(const char *const *argv, int *out)
 		dup2(fds[1], STDOUT_FILENO);
 		close(fds[0]);
 		close(fds[1]);
-		execv(argv[0], (char *const *)argv);
+		execvp(argv[0], (char *const *)argv);
 		fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
 		_exit(127);
 	}
@@ -87,7 +89,22 @@ static bool parse(char *text, struct series *series)
 	return lines > 0;
 }
 
-enum child_result child_run(const char *const *argv, struct series *series)
+/* Finds what callgrind says at the end: "==123== Collected : 4567". */
+static bool parse_count(char *text, struct series *series)
+{
+	const char *collected = strstr(text, "Collected :");
+	double instructions;
+
+	return collected != NULL &&
+	       sscanf(collected, "Collected : %lf", &instructions) == 1 &&
+	       series_add(series, PLAN_INSTRUCTIONS, instructions);
+}
+
+/* Reads what a program has printed; false if it makes no sense. */
+typedef bool parse_fn(char *text, struct series *series);
+
+static enum child_result run(const char *const *argv, parse_fn *parse_text,
+			     struct series *series)
 {
 	char text[CHILD_OUTPUT_MAX];
 	int fd, status = 0;
@@ -115,10 +132,30 @@ enum child_result child_run(const char *const *argv, struct series *series)
 		return CHILD_SKIPPED;
 	if (!complete || status != 0)
 		return CHILD_FAILED;
-	if (!parse(text, series)) {
+	if (!parse_text(text, series)) {
 		fprintf(stderr, "%s %s: not `metric value` lines\n", argv[0],
 			argv[1]);
 		return CHILD_FAILED;
 	}
 	return CHILD_OK;
+}
+
+enum child_result child_run(const char *const *argv, struct series *series)
+{
+	return run(argv, parse, series);
+}
+
+enum child_result child_count(const char *const *argv, struct series *series)
+{
+	const char *counted[CHILD_ARGUMENTS_MAX + 1] = {
+		"valgrind",
+		"--tool=callgrind",
+		"--callgrind-out-file=/dev/null",
+		"--log-fd=1",
+	};
+	int nr = 4;
+
+	while (*argv != NULL && nr < CHILD_ARGUMENTS_MAX)
+		counted[nr++] = *argv++;
+	return run(counted, parse_count, series);
 }

@@ -19,4 +19,10 @@ enum child_result {
  */
 enum child_result child_run(const char *const *argv, struct series *series);
 
+/*
+ * Runs @argv under valgrind's callgrind, and adds how many instructions it took,
+ * from its start to its end, to @series; what it measures itself is dropped.
+ */
+enum child_result child_count(const char *const *argv, struct series *series);
+
 #endif

@@ -66,6 +66,11 @@
 	{ "ns", "erlang", 1.0, 0, 0 }, { "ns", "caf", 1.0, 0, 0 },             \
 		{ "ns", "go", 1.0, 0, 0 }
 
+/* No slower than an earlier build, in time and in instructions. */
+#define AS_BEFORE(metric) { (metric), PLAN_BEFORE, 1.15, 0, 0 }
+#define COUNTED_AS_BEFORE(factor)                                              \
+	{ PLAN_INSTRUCTIONS, PLAN_BEFORE, (factor), 0, 1 }
+
 #define KIB 1024.0
 
 const struct plan_row plan_rows[] = {
@@ -87,6 +92,7 @@ const struct plan_row plan_rows[] = {
 			SLEY, BOOST_CONTEXT("switch"), BOOST_FIBER, GO,
 		},
 		.bars = { { "ns", "boost.context", 2.5, 0, 0 } },
+		.before = { AS_BEFORE("ns"), COUNTED_AS_BEFORE(1.15) },
 	},
 	{
 		.name = "create",
@@ -104,6 +110,7 @@ const struct plan_row plan_rows[] = {
 			{ "ns", "tbb", 0.5, 0, 1 },
 			{ "ns", "tbb", 0.8, 0, 2 },
 		},
+		.before = { AS_BEFORE("ns"), COUNTED_AS_BEFORE(1.02) },
 	},
 	{
 		.name = "chan",
@@ -114,6 +121,7 @@ const struct plan_row plan_rows[] = {
 			{ "ns", "boost.fiber", 0.2, 0, 1 },
 			{ "ns", "go", 0.2, 0, 1 },
 		},
+		.before = { AS_BEFORE("ns"), COUNTED_AS_BEFORE(1.02) },
 	},
 	{
 		.name = "chan-cross",
@@ -135,6 +143,7 @@ const struct plan_row plan_rows[] = {
 		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
 		.peers = { SLEY, GO, BOOST_FIBER },
 		.bars = { { "ns", "go", 1.3, 0, 1 } },
+		.before = { AS_BEFORE("ns"), COUNTED_AS_BEFORE(1.15) },
 	},
 	{
 		.name = "cond",
@@ -193,6 +202,7 @@ const struct plan_row plan_rows[] = {
 		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
 		.peers = { SLEY, GO },
 		.bars = { { "ns", "go", 0.3, 0, 0 } },
+		.before = { AS_BEFORE("ns"), COUNTED_AS_BEFORE(1.02) },
 	},
 	{
 		.name = "future",
@@ -250,6 +260,10 @@ const struct plan_row plan_rows[] = {
 			{ "ns", "tbb", 0.05, 0, 1 },
 			{ "plain_ns", "serial", 5.0, 0, 1 },
 			FASTER("ns", 1.6), FASTER("plain_ns", 1.6),
+		},
+		.before = {
+			AS_BEFORE("ns"), AS_BEFORE("plain_ns"),
+			COUNTED_AS_BEFORE(1.02),
 		},
 	},
 	{
@@ -368,6 +382,7 @@ const struct plan_row plan_rows[] = {
 			{ "ns", "erlang", 0.08, 0, 1 },
 			{ "ns", "go", 0.2, 0, 1 },
 		},
+		.before = { AS_BEFORE("ns"), COUNTED_AS_BEFORE(1.02) },
 	},
 	{
 		.name = "pingpong-cross",
@@ -510,6 +525,10 @@ const struct plan_row plan_rows[] = {
 			{ "infer_ns", "starpu", 0.04, 0, 2 },
 			DAG_NOT_SLOWER,
 		},
+		.before = {
+			AS_BEFORE("explicit_ns"), AS_BEFORE("infer_ns"),
+			AS_BEFORE("run_ns"), COUNTED_AS_BEFORE(1.02),
+		},
 	},
 	{
 		.name = "dag-tree",
@@ -595,8 +614,12 @@ bool plan_more_is_better(const char *metric)
 const struct plan_bar *plan_bar(const struct plan_row *row, int workers,
 				const char *metric, const char *peer)
 {
-	for (int i = 0; i < PLAN_BARS_MAX; i++) {
-		const struct plan_bar *bar = &row->bars[i];
+	bool before = peer != NULL && strcmp(peer, PLAN_BEFORE) == 0;
+	const struct plan_bar *bars = before ? row->before : row->bars;
+	int max = before ? PLAN_BEFORE_MAX : PLAN_BARS_MAX;
+
+	for (int i = 0; i < max; i++) {
+		const struct plan_bar *bar = &bars[i];
 
 		if (bar->metric == NULL)
 			break;

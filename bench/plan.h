@@ -8,8 +8,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PLAN_PEERS_MAX 8
+#define PLAN_PEERS_MAX 9 /* with PLAN_BEFORE */
 #define PLAN_BARS_MAX 8
+#define PLAN_BEFORE_MAX 5
+
+/* What an earlier build of sley is called where it takes part. */
+#define PLAN_BEFORE "before"
+
+/* The metric of a run that was counted and not timed. */
+#define PLAN_INSTRUCTIONS "instructions"
 
 /* Somebody who takes part in a row; the first of a row is sley. */
 struct plan_peer {
@@ -43,6 +50,8 @@ struct plan_row {
 	const char *form; /* our metric that the peers call `ns`      */
 	struct plan_peer peers[PLAN_PEERS_MAX]; /* ended by a NULL name   */
 	struct plan_bar bars[PLAN_BARS_MAX];    /* ended by a NULL metric */
+	/* Bars against PLAN_BEFORE, ended the same way. */
+	struct plan_bar before[PLAN_BEFORE_MAX];
 };
 
 extern const struct plan_row plan_rows[];

@@ -45,9 +45,9 @@ struct line {
 struct standing {
 	struct series_summary ours, theirs;
 	const struct plan_bar *bar; /* or NULL                             */
-	double ratio;               /* of the medians; 0: not comparable   */
+	double ratio;               /* 0: not comparable                   */
 	double limit;               /* what the bar allows, in the metric  */
-	bool ourselves; /* with another number of workers              */
+	bool ourselves; /* with another number of workers, or earlier  */
 	bool judged, held;
 };
 
@@ -64,6 +64,15 @@ static const char *their_name(const struct results *r, const char *metric,
 	    !series_summary(&entry->series, metric, &unused))
 		return "ns";
 	return metric;
+}
+
+/*
+ * An earlier build is compared round by round, and the median of the ratios
+ * counts: both are so alike that the drift of the machine would be seen instead.
+ */
+static bool is_before(const struct entry *entry)
+{
+	return strcmp(entry->peer->name, PLAN_BEFORE) == 0;
 }
 
 /* False if the participant has no such metric. */
@@ -83,7 +92,9 @@ static bool compare(struct standing *s, const struct results *r,
 	if (!series_summary(&sley->series, metric, &s->ours) ||
 	    sley->state != ENTRY_OK || entry->state != ENTRY_OK)
 		return true;
-	if (entry != sley && s->theirs.median > 0)
+	if (is_before(entry))
+		s->ratio = series_ratio(&sley->series, &entry->series, metric);
+	else if (entry != sley && s->theirs.median > 0)
 		s->ratio = s->ours.median / s->theirs.median;
 	if (s->bar == NULL)
 		return true;
@@ -91,6 +102,8 @@ static bool compare(struct standing *s, const struct results *r,
 	s->judged = true;
 	s->held = plan_more_is_better(metric) ? s->ours.median >= s->limit
 					      : s->ours.median <= s->limit;
+	if (is_before(entry))
+		s->held = s->ratio > 0 && s->ratio <= s->bar->factor;
 	return true;
 }
 
@@ -212,15 +225,25 @@ static void print_calibration(const struct results *r)
 	print_line(r, CALIBRATION_METRIC, "calibration", &line);
 }
 
-static int count_bars(const struct results *r)
+static int count_bars(const struct plan_bar *bars, int max, int workers)
 {
 	int nr = 0;
 
-	for (int i = 0; i < PLAN_BARS_MAX; i++) {
-		const struct plan_bar *bar = &r->row->bars[i];
-
+	for (const struct plan_bar *bar = bars; bar < bars + max; bar++)
 		nr += bar->metric != NULL &&
-		      (bar->workers == 0 || bar->workers == r->workers);
+		      (bar->workers == 0 || bar->workers == workers);
+	return nr;
+}
+
+/* The bars that could have been judged in this run. */
+static int count_all_bars(const struct results *r)
+{
+	int nr = count_bars(r->row->bars, PLAN_BARS_MAX, r->workers);
+
+	for (size_t i = 0; i < r->nr; i++) {
+		if (is_before(&r->entries[i]))
+			nr += count_bars(r->row->before, PLAN_BEFORE_MAX,
+					 r->workers);
 	}
 	return nr;
 }
@@ -236,7 +259,7 @@ void print_table(const struct results *r, struct tally *tally)
 			print_absent(r, &r->entries[i]);
 	}
 	print_calibration(r);
-	tally->open += count_bars(r) - (tally->ok + tally->missed - judged);
+	tally->open += count_all_bars(r) - (tally->ok + tally->missed - judged);
 	fflush(stdout);
 }
 

@@ -23,6 +23,7 @@ enum entry_state {
 /* One participant of the row that is being measured. */
 struct entry {
 	const struct plan_peer *peer;
+	const char *directory; /* where its program is */
 	enum entry_state state;
 	struct series series;
 };
@@ -31,6 +32,7 @@ struct entry {
 struct results {
 	const struct plan_row *row;
 	int workers;
+	struct plan_peer before; /* sley again, of an earlier build */
 	size_t nr;
 	struct entry entries[PLAN_PEERS_MAX];
 	struct calibration calibration;

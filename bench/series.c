@@ -47,6 +47,31 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static double median(double *values, size_t nr)
+{
+	qsort(values, nr, sizeof(values[0]), compare);
+	if (nr % 2 == 1)
+		return values[nr / 2];
+	return (values[nr / 2] + values[nr / 2 - 1]) / 2;
+}
+
+double series_ratio(const struct series *ours, const struct series *theirs,
+		    const char *metric)
+{
+	const struct series_metric *a = find(ours, metric);
+	const struct series_metric *b = find(theirs, metric);
+	double ratios[SERIES_ROUNDS_MAX];
+
+	if (a == NULL || b == NULL || a->nr == 0 || a->nr != b->nr)
+		return 0;
+	for (size_t i = 0; i < a->nr; i++) {
+		if (b->values[i] <= 0)
+			return 0;
+		ratios[i] = a->values[i] / b->values[i];
+	}
+	return median(ratios, a->nr);
+}
+
 bool series_summary(const struct series *series, const char *metric,
 		    struct series_summary *out)
 {
@@ -56,12 +81,9 @@ bool series_summary(const struct series *series, const char *metric,
 	if (m == NULL || m->nr == 0)
 		return false;
 	memcpy(sorted, m->values, m->nr * sizeof(sorted[0]));
-	qsort(sorted, m->nr, sizeof(sorted[0]), compare);
+	out->median = median(sorted, m->nr);
 	out->nr = m->nr;
 	out->min = sorted[0];
 	out->max = sorted[m->nr - 1];
-	out->median = sorted[m->nr / 2];
-	if (m->nr % 2 == 0)
-		out->median = (out->median + sorted[m->nr / 2 - 1]) / 2;
 	return true;
 }

@@ -34,6 +34,13 @@ bool series_add(struct series *series, const char *metric, double value);
 /* Takes back the newest value of each metric. */
 void series_undo(struct series *series);
 
+/*
+ * The median of what each round's value of @ours is to @theirs of the same round;
+ * 0 if they have no such metric, or not the same number of rounds.
+ */
+double series_ratio(const struct series *ours, const struct series *theirs,
+		    const char *metric);
+
 /* False if the series has no such metric. */
 bool series_summary(const struct series *series, const char *metric,
 		    struct series_summary *out);

@@ -4,6 +4,7 @@
  *
  *   sley-bench ROW...|all [--workers N] [--peers] [--json] [--quick]
  *                         [--rounds N] [--results FILE]
+ *                         [--before BUILD] [--instructions]
  *   sley-bench --list
  *
  * It measures nothing itself: each measurement is a run of one of the programs
@@ -30,10 +31,11 @@ struct options {
 	bool all;
 	int workers; /* 0: those of the plan */
 	int rounds;
-	bool json, peers, quick, list;
+	bool json, peers, quick, list, instructions;
 	const char *results; /* where JSON goes beside the table, or NULL */
 	FILE *file;
 	char directory[PATH_MAX];
+	char before[PATH_MAX]; /* the programs of an earlier build, or "" */
 };
 
 static int usage(FILE *out)
@@ -46,6 +48,8 @@ static int usage(FILE *out)
 		"  --results F  the same objects to file F, beside the table\n"
 		"  --rounds N   process runs of each (default: %d)\n"
 		"  --quick      tiny sizes, one round: checks counts only\n"
+		"  --before B   measure sley as it was built in folder B, too\n"
+		"  --instructions  count them, with valgrind and one worker\n"
 		"  --list       name the rows\n",
 		ROUNDS);
 	return out == stdout ? 0 : 2;
@@ -79,6 +83,8 @@ static bool parse(struct options *o, int argc, char **argv)
 		{ "json", no_argument, NULL, 'j' },
 		{ "peers", no_argument, NULL, 'p' },
 		{ "quick", no_argument, NULL, 'q' },
+		{ "before", required_argument, NULL, 'b' },
+		{ "instructions", no_argument, NULL, 'i' },
 		{ "list", no_argument, NULL, 'l' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
@@ -93,6 +99,9 @@ static bool parse(struct options *o, int argc, char **argv)
 						 SERIES_ROUNDS_MAX);
 		else if (c == 'f')
 			o->results = optarg;
+		else if (c == 'b')
+			snprintf(o->before, sizeof(o->before),
+				 "%s/bench/programs", optarg);
 		else if (c == 'h')
 			exit(usage(stdout));
 		else if (c == '?')
@@ -101,6 +110,7 @@ static bool parse(struct options *o, int argc, char **argv)
 		o->peers |= c == 'p';
 		o->quick |= c == 'q';
 		o->list |= c == 'l';
+		o->instructions |= c == 'i';
 	}
 	if (o->workers < 0 || o->rounds < 0)
 		return false;
@@ -129,11 +139,10 @@ static bool find_directory(struct options *o)
 	return true;
 }
 
-static void program_path(const struct options *o, const struct plan_peer *peer,
-			 char *path, size_t size)
+static void program_path(const struct entry *entry, char *path, size_t size)
 {
-	if (snprintf(path, size, "%s/%s", o->directory, peer->program) >=
-	    (int)size)
+	if (snprintf(path, size, "%s/%s", entry->directory,
+		     entry->peer->program) >= (int)size)
 		path[0] = '\0';
 }
 
@@ -162,36 +171,47 @@ static bool is_ourselves(const struct results *r, const struct plan_peer *peer)
 	       strcmp(peer->program, sley->program) == 0;
 }
 
-/* Fills in who takes part. */
+/* One more participant, whose program is in @directory. */
+static void invite_one(struct results *r, const struct plan_peer *peer,
+		       const char *directory)
+{
+	struct entry *entry = &r->entries[r->nr++];
+	char path[PATH_MAX];
+
+	entry->peer = peer;
+	entry->directory = directory;
+	entry->series.nr = 0;
+	entry->state = ENTRY_OK;
+	if (peer->single && r->workers > 1)
+		entry->state = ENTRY_SINGLE;
+	program_path(entry, path, sizeof(path));
+	if (access(path, X_OK) != 0) {
+		entry->state = ENTRY_MISSING;
+		name_missing(peer);
+	}
+}
+
+/* Fills in who takes part: sley, sley as it was, the peers. */
 static void invite(const struct options *o, struct results *r)
 {
 	const struct plan_peer *sley = &r->row->peers[0], *peer;
 
 	r->nr = 0;
-	for (peer = sley; peer < sley + PLAN_PEERS_MAX; peer++) {
-		struct entry *entry = &r->entries[r->nr];
-		char path[PATH_MAX];
-
-		if (peer->name == NULL || (peer != sley && !o->peers))
-			break;
-		if (is_ourselves(r, peer))
-			continue;
-		program_path(o, peer, path, sizeof(path));
-		entry->peer = peer;
-		entry->series.nr = 0;
-		entry->state = ENTRY_OK;
-		if (peer->single && r->workers > 1)
-			entry->state = ENTRY_SINGLE;
-		if (access(path, X_OK) != 0) {
-			entry->state = ENTRY_MISSING;
-			name_missing(peer);
-		}
-		r->nr++;
+	invite_one(r, sley, o->directory);
+	if (o->before[0] != '\0') {
+		r->before = *sley;
+		r->before.name = PLAN_BEFORE;
+		invite_one(r, &r->before, o->before);
+	}
+	for (peer = sley + 1; o->peers && peer->name != NULL; peer++) {
+		if (!is_ourselves(r, peer))
+			invite_one(r, peer, o->directory);
 	}
 }
 
+/* @counted: its instructions, not its time. */
 static void measure(const struct options *o, const struct results *r,
-		    struct entry *entry)
+		    struct entry *entry, bool counted)
 {
 	const struct plan_peer *peer = entry->peer;
 	const char *name = peer->row != NULL ? peer->row : r->row->name;
@@ -199,12 +219,13 @@ static void measure(const struct options *o, const struct results *r,
 	const char *argv[5] = { path, name, count, NULL, NULL };
 	enum child_result result;
 
-	program_path(o, peer, path, sizeof(path));
+	program_path(entry, path, sizeof(path));
 	snprintf(count, sizeof(count), "%d",
 		 peer->workers != 0 ? peer->workers : r->workers);
 	if (o->quick)
 		argv[3] = "quick";
-	result = child_run(argv, &entry->series);
+	result = counted ? child_count(argv, &entry->series)
+			 : child_run(argv, &entry->series);
 	if (result == CHILD_SKIPPED)
 		entry->state = ENTRY_SKIPPED;
 	if (result == CHILD_FAILED)
@@ -216,7 +237,24 @@ static void run_round(const struct options *o, struct results *r)
 {
 	for (size_t i = 0; i < r->nr; i++) {
 		if (r->entries[i].state == ENTRY_OK)
-			measure(o, r, &r->entries[i]);
+			measure(o, r, &r->entries[i], false);
+	}
+}
+
+/*
+ * Instructions of sley and of sley as it was.  One run is enough: they do not
+ * depend on what else the machine does.  With more workers than one they depend on
+ * how long each looks for work, and say nothing.
+ */
+static void count(const struct options *o, struct results *r)
+{
+	size_t nr = o->before[0] != '\0' ? 2 : 1;
+
+	if (!o->instructions || r->workers != 1)
+		return;
+	for (size_t i = 0; i < nr; i++) {
+		if (r->entries[i].state == ENTRY_OK)
+			measure(o, r, &r->entries[i], true);
 	}
 }
 
@@ -253,6 +291,7 @@ static bool run(const struct options *o, const struct plan_row *row,
 	ok = r.entries[0].state != ENTRY_MISSING ||
 	     row->peers[0].package != NULL;
 	run_rounds(o, &r);
+	count(o, &r);
 	for (size_t i = 0; i < r.nr; i++)
 		ok &= r.entries[i].state != ENTRY_FAILED;
 	if (o->file != NULL)
@@ -325,6 +364,13 @@ int main(int argc, char **argv)
 		return list();
 	if (!know_rows(&o)) {
 		list();
+		return 2;
+	}
+	if (o.before[0] != '\0' && access(o.before, X_OK) != 0) {
+		fprintf(stderr,
+			"sley-bench: --before: there is no folder %s; name a "
+			"folder in which that state of sley was built\n",
+			o.before);
 		return 2;
 	}
 	if (o.results != NULL && (o.file = fopen(o.results, "w")) == NULL) {

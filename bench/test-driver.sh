@@ -163,6 +163,49 @@ program go 'exit 77'
 run mutex --peers --rounds 1 || fail "a skipped peer"
 expect skipped
 
+# An earlier build takes part as one more peer, in the same rounds; the median of
+# the ratios of the rounds counts, here 1.1, not the ratio of the medians, 2.2.
+mkdir -p "$dir/old/bench/programs"
+rm -f "$dir/log" "$dir/round"
+program sley "$log; echo >>'$dir/round'
+	case \$(wc -l <'$dir/round') in 1) echo ns 110 ;; 2) echo ns 440 ;; *) echo ns 220 ;; esac"
+program before "$log
+	case \$(wc -l <'$dir/round') in 1) echo ns 100 ;; 2) echo ns 400 ;; *) echo ns 50 ;; esac"
+mv "$dir/programs/before" "$dir/old/bench/programs/sley"
+run mutex --rounds 3 --before "$dir/old" --json || fail "--before"
+expect '"peer":"before","workers":1,"metric":"ns","value":100,"n":3,"min":50,"max":400,"ratio":1.1,"limit":115,"held":true}'
+[ "$(wc -l <"$dir/log")" -eq 6 ] || fail "turns were: $(cat "$dir/log")"
+program sley 'echo ns 116'
+printf '#!/bin/sh\necho ns 100\n' >"$dir/old/bench/programs/sley"
+run mutex --rounds 1 --before "$dir/old"
+expect "bars: 0 ok, 1 missed, 2 not judged"
+run mutex --rounds 1
+expect "bars: 0 ok, 0 missed, 1 not judged"
+! run mutex --rounds 1 --before "$dir/none" || fail "a build that is not there"
+expect "there is no folder $dir/none/bench/programs"
+
+# Instructions: what valgrind has counted for both, one run each.
+mkdir "$dir/bin"
+cat >"$dir/bin/valgrind" <<-'END'
+	#!/bin/sh
+	echo "==1== Callgrind, a call-graph generating cache profiler"
+	case "$*" in
+	*/old/*) echo "==1== Collected : 1000" ;;
+	*) echo "==1== Collected : $COUNTED" ;;
+	esac
+END
+chmod +x "$dir/bin/valgrind"
+PATH=$dir/bin:$PATH COUNTED=1150 run mutex --rounds 3 --before "$dir/old" \
+	--instructions --json || fail "--instructions"
+expect '"peer":"sley","workers":1,"metric":"instructions","value":1150,"n":1'
+expect '"metric":"instructions","value":1000,"n":1,"min":1000,"max":1000,"ratio":1.15,"limit":1150,"held":true}'
+PATH=$dir/bin:$PATH COUNTED=1151 run mutex --rounds 1 --before "$dir/old" \
+	--instructions
+expect "bars: 0 ok, 2 missed, 1 not judged"
+printf '#!/bin/sh\necho nothing\n' >"$dir/bin/valgrind"
+! PATH=$dir/bin:$PATH run mutex --rounds 1 --instructions ||
+	fail "instructions out of nothing"
+
 # Arguments.
 ! run nonsense || fail "takes an unknown row"
 expect "no row nonsense"
