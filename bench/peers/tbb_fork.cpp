@@ -21,10 +21,10 @@ using oneapi::tbb::task_group;
 static long fib(long n)
 {
 	long left, right;
-	task_group group;
 
 	if (n < 2)
 		return n;
+	task_group group; /* not before: a leaf needs none */
 	group.run([&] { left = fib(n - 1); });
 	right = fib(n - 2);
 	group.wait();

@@ -236,6 +236,20 @@ static inline void dag_check(const struct measure *m, int turns)
 	free(found);
 }
 
+/* Times @turn once: the first of its kind in the process. */
+static inline void dag_measure_first(const struct measure *m,
+				     const char *metric,
+				     void (*turn)(void *arg), void *arg)
+{
+	uint64_t start;
+
+	dag_clear();
+	start = measure_now();
+	turn(arg);
+	measure_report_each(metric, start, dag.nr);
+	dag_check(m, 1);
+}
+
 /* Times @turns of @turn, all nodes each, after one that is not timed. */
 static inline void dag_measure(const struct measure *m, const char *metric,
 			       int turns, void (*turn)(void *arg), void *arg)
