@@ -18,6 +18,11 @@
  * item.  Stages may block; their worker goes on with other items and other
  * tasks.  A stage must not wait for a later item: with one token there is none.
  *
+ * A stage that blocks its thread, since it calls read(), fsync() or a library
+ * that waits in its own way, has SLEY_STAGE_BLOCKS beside its mode.  Its function
+ * runs on a thread of <sley/blocking.h>, and no worker is held.  Afterwards the
+ * item goes on with the first worker that is free.
+ *
  * A stage that fails ends it all: no item is made any more, stages that run
  * are finished, and every item under way is given to the drop function of the
  * stage that made it.  So none is lost: each was taken by a later stage, or
@@ -39,6 +44,13 @@ enum sley_stage_mode {
 };
 
 /*
+ * Beside the mode: the function blocks its thread.  It runs on a thread of
+ * <sley/blocking.h>, or on the worker if there is no such thread and none can be
+ * started.
+ */
+#define SLEY_STAGE_BLOCKS 0x100u
+
+/*
  * What a stage does.  *@item is what the stage before gave; the stage puts
  * there what it gives to the next one, or NULL to give nothing: the item ends
  * here.  In the first stage *@item is NULL, and leaving it so is the end of the
@@ -58,7 +70,7 @@ typedef void sley_drop_fn(void *item, void *arg);
 struct sley_stage {
 	sley_stage_fn *fn;
 	void *arg;
-	enum sley_stage_mode mode;
+	uint32_t mode;      /* enum sley_stage_mode, | SLEY_STAGE_BLOCKS */
 	sley_drop_fn *drop; /* for what @fn gave; NULL: nothing to do */
 };
 

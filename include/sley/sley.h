@@ -13,7 +13,7 @@
  *   scope.h                                  tasks that fail and end together
  *   fork.h forkable.h parallel.h             side by side
  *   for.h reduce.h scan.h find.h sort.h      loops, sums, searches and order
- *   pipeline.h how.h                         stages; how all of these run
+ *   pipeline.h feed.h how.h                  stages; how all of these run
  *   stock.h shared.h defer.h                 objects that are lent, shared, cleared
  *   local.h                                  variables of a task
  *   cpus.h                                   where workers run
@@ -39,6 +39,7 @@
 #include <sley/cpus.h>
 #include <sley/defer.h>
 #include <sley/error.h>
+#include <sley/feed.h>
 #include <sley/find.h>
 #include <sley/for.h>
 #include <sley/fork.h>

@@ -23,6 +23,12 @@
  * down waits for one that is carried or ready.  Who carries one looks for more
  * before it ends.  So this also holds where no runner can be spawned.
  *
+ * A stage with SLEY_STAGE_BLOCKS is called by a thread of the blocking pool.  Its
+ * runner waits for that thread, and does not count as running meanwhile, so that
+ * another runner may take its place.  The thread puts the token down behind the
+ * stage before the runner hears of the end: a runner resumes on its own worker, which
+ * may be busy, and the item shall not wait for that.
+ *
  * Runners are members of a scope that the caller opens, so a cancel that comes
  * to the caller from anywhere cuts short what blocks in a stage, and so does a
  * stage that fails.  The short form, which no cancel ends, has none.
@@ -32,7 +38,8 @@
  *
  * A runner's task is spawned again and again, but only when its last run has
  * COMPLETED.  Those that have ended and not come so far are each on a worker of
- * its own, so with a spare for each worker there is always one to be had.
+ * its own, so with a spare for each worker there is always one to be had.  Where a
+ * stage blocks, each token may have a second runner: one that waits for the pool.
  *
  * Rejected: a fiber for each token, which waits for its turn.  With items of a
  * microsecond each wait and its wake-up on another worker cost as much again.
@@ -42,9 +49,10 @@
 #include "core/spawn.h"
 #include "core/wait.h"
 #include "task/how.h"
+#include "task/pipeline.h"
 #include "task/turnstile.h"
 
-#include <sley/pipeline.h>
+#include <sley/blocking.h>
 
 #include <errno.h>
 
@@ -61,6 +69,7 @@ struct pipeline {
 	struct turnstile *turnstiles; /* of each stage; NULL: one token */
 	struct sley_scope scope;      /* of all runners but the caller   */
 	bool scoped; /* it is open; of a short form only its group is used */
+	bool blocks; /* some stage does                                   */
 	struct sley_options options; /* of them                           */
 	struct how how;
 	int32_t error; /* the first one, or 0                             */
@@ -75,6 +84,11 @@ struct pipeline {
 };
 
 #define runner_of(node) container_of(node, struct runner, list)
+
+static enum sley_stage_mode mode_of(const struct sley_stage *stage)
+{
+	return (enum sley_stage_mode)(stage->mode & ~SLEY_STAGE_BLOCKS);
+}
 
 /* ---- errors ---------------------------------------------------------------- */
 
@@ -145,28 +159,47 @@ static struct runner *want_runner(struct pipeline *p)
 	return runner;
 }
 
+static int start(struct pipeline *p, struct runner *runner)
+{
+	runner->task.fn = p->scoped ? (sley_fn *)(void (*)(void))run_member
+				    : run;
+	runner->task.arg = runner;
+	runner->task.name = "pipeline";
+	return spawn_into_as(p->how.rt, &p->scope.group, &runner->task,
+			     &p->options, p->scoped ? TASK_MEMBER : 0);
+}
+
+/*
+ * Where no runner can be started the running ones are enough: in a runtime that
+ * takes no task any more, or if the caller is a thread of the blocking pool of a
+ * single-threaded runtime.
+ */
 static void unlock_and_start(struct pipeline *p)
 {
 	struct runner *runner = want_runner(p);
 
 	spin_unlock(&p->lock);
-	if (likely(!runner))
+	if (likely(!runner) || likely(!start(p, runner)))
 		return;
-	runner->task.fn = p->scoped ? (sley_fn *)(void (*)(void))run_member
-				    : run;
-	runner->task.arg = runner;
-	runner->task.name = "pipeline";
-	/* Where the runtime takes none any more, those that run are enough. */
-	(void)!spawn_into_as(p->how.rt, &p->scope.group, &runner->task,
-			     &p->options, p->scoped ? TASK_MEMBER : 0);
+	spin_lock(&p->lock);
+	p->pending = false;
+	p->nr_running--;
+	list_append(&p->idle, &runner->list);
+	spin_unlock(&p->lock);
+}
+
+/* From here on any runner may take it. */
+static void put_down(struct pipeline *p, struct token *token)
+{
+	spin_lock(&p->lock);
+	list_append(&p->ready, &token->list);
+	unlock_and_start(p);
 }
 
 static void make_ready(struct pipeline *p, struct token *token)
 {
 	token->admitted = true;
-	spin_lock(&p->lock);
-	list_append(&p->ready, &token->list);
-	unlock_and_start(p);
+	put_down(p, token);
 }
 
 /* ---- turnstiles ------------------------------------------------------------ */
@@ -179,7 +212,7 @@ static bool enter(struct pipeline *p, struct token *token)
 		token->admitted = false;
 		return true;
 	}
-	if (p->stages[token->stage].mode == SLEY_STAGE_ORDERED)
+	if (mode_of(&p->stages[token->stage]) == SLEY_STAGE_ORDERED)
 		return turnstile_enter_ordered(at, token);
 	return turnstile_enter_serial(at, token);
 }
@@ -189,7 +222,7 @@ static void leave(struct pipeline *p, size_t stage)
 	struct turnstile *at = &p->turnstiles[stage];
 	struct token *next;
 
-	if (p->stages[stage].mode == SLEY_STAGE_ORDERED)
+	if (mode_of(&p->stages[stage]) == SLEY_STAGE_ORDERED)
 		next = turnstile_leave_ordered(at);
 	else
 		next = turnstile_leave_serial(at);
@@ -230,11 +263,87 @@ static void call_stage(struct pipeline *p, struct token *token)
 /* Is its next stage entered one by one?  An ordered one counts all items. */
 static bool one_by_one(const struct pipeline *p, const struct token *token)
 {
-	enum sley_stage_mode mode = p->stages[token->stage].mode;
+	enum sley_stage_mode mode = mode_of(&p->stages[token->stage]);
 
 	if (mode == SLEY_STAGE_PARALLEL || p->nr_tokens == 1)
 		return false;
 	return mode == SLEY_STAGE_ORDERED || token->item;
+}
+
+/* ---- stages that block ------------------------------------------------------ */
+
+/* A call of a stage on a thread of the blocking pool. */
+struct errand {
+	struct pipeline *p;
+	struct token *token;
+	bool alone; /* in the stage, which it leaves       */
+	int err;    /* of the first stage                  */
+};
+
+/* The caller waits for the blocking pool: another runner may take its place. */
+static void step_aside(struct pipeline *p)
+{
+	spin_lock(&p->lock);
+	p->nr_running--;
+	unlock_and_start(p);
+}
+
+static void step_back(struct pipeline *p)
+{
+	spin_lock(&p->lock);
+	p->nr_running++;
+	spin_unlock(&p->lock);
+}
+
+/*
+ * True: @fn was called on a thread that may block.  False: there is no such
+ * thread, or the runner was cancelled before; the short form goes on all the same.
+ */
+static bool run_elsewhere(struct pipeline *p, sley_fn *fn,
+			  struct errand *errand)
+{
+	int err;
+
+	step_aside(p);
+	err = sley_blocking_call(fn, errand);
+	step_back(p);
+	if (err == -ECANCELED && p->scoped)
+		keep_error(p, err);
+	return !err;
+}
+
+static void make_errand(void *arg)
+{
+	struct errand *errand = arg;
+	const struct sley_stage *stage = &errand->p->stages[0];
+
+	errand->err = stage->fn(&errand->token->item, stage->arg);
+}
+
+static void carry_errand(void *arg)
+{
+	const struct errand *errand = arg;
+	struct pipeline *p = errand->p;
+	struct token *token = errand->token;
+
+	call_stage(p, token);
+	if (errand->alone)
+		leave(p, token->stage);
+	token->stage++;
+	put_down(p, token);
+}
+
+/* True: @token is behind its stage, and no longer the caller's. */
+static bool call_elsewhere(struct pipeline *p, struct token *token, bool alone)
+{
+	struct errand errand = { .p = p, .token = token, .alone = alone };
+
+	if (likely(!(p->stages[token->stage].mode & SLEY_STAGE_BLOCKS)))
+		return false;
+	/* What will be dropped needs no thread. */
+	if (!token->item || is_stopped(p))
+		return false;
+	return run_elsewhere(p, carry_errand, &errand);
 }
 
 /* True: through all stages.  False: put down, and no longer the caller's. */
@@ -245,6 +354,8 @@ static bool carry(struct pipeline *p, struct token *token)
 
 		if (alone && !enter(p, token))
 			return false;
+		if (call_elsewhere(p, token, alone))
+			return false;
 		call_stage(p, token);
 		if (alone)
 			leave(p, token->stage);
@@ -254,17 +365,30 @@ static bool carry(struct pipeline *p, struct token *token)
 
 /* ---- what there is to carry ------------------------------------------------ */
 
+static int call_maker(struct pipeline *p, struct token *token)
+{
+	const struct sley_stage *stage = &p->stages[0];
+	struct errand errand = { .p = p, .token = token };
+
+	if (unlikely(stage->mode & SLEY_STAGE_BLOCKS)) {
+		if (run_elsewhere(p, make_errand, &errand))
+			return errand.err;
+		if (is_stopped(p))
+			return -ECANCELED;
+	}
+	return stage->fn(&token->item, stage->arg);
+}
+
 /* By the only one in the first stage. */
 static bool make_item(struct pipeline *p, struct token *token)
 {
-	const struct sley_stage *stage = &p->stages[0];
 	int err;
 
 	token->item = NULL;
 	token->stage = 1;
 	if (is_stopped(p))
 		return false;
-	err = stage->fn(&token->item, stage->arg);
+	err = call_maker(p, token);
 	if (unlikely(err))
 		keep_error(p, err);
 	return !err && token->item;
@@ -373,7 +497,8 @@ struct parts {
 static struct parts parts_of(const struct pipeline *p)
 {
 	struct parts parts = {
-		.nr_runners = p->nr_tokens + how_workers(&p->how),
+		.nr_runners = (p->blocks ? 2 : 1) * p->nr_tokens +
+			      how_workers(&p->how),
 		.nr_waiting = p->nr_tokens * p->nr_stages,
 	};
 
@@ -477,25 +602,31 @@ static int run_pipeline(struct pipeline *p)
 	return load_relaxed(&p->error);
 }
 
-static bool is_sound(const struct pipeline *p, uint32_t tokens)
+bool pipeline_stage_is_sound(const struct sley_stage *stage)
+{
+	return stage->fn && (unsigned int)mode_of(stage) <= SLEY_STAGE_PARALLEL;
+}
+
+/* Looks at all stages; false if something is wrong with them. */
+static bool read_stages(struct pipeline *p, uint32_t tokens)
 {
 	const struct sley_stage *stages = p->stages;
 
 	if (p->nr_stages == 0 || p->nr_stages > SLEY_PIPELINE_STAGES_MAX ||
 	    tokens > SLEY_PIPELINE_TOKENS_MAX ||
-	    stages[0].mode == SLEY_STAGE_PARALLEL)
+	    mode_of(&stages[0]) == SLEY_STAGE_PARALLEL)
 		return false;
 	for (size_t i = 0; i < p->nr_stages; i++) {
-		if (!stages[i].fn ||
-		    (unsigned int)stages[i].mode > SLEY_STAGE_PARALLEL)
+		if (!pipeline_stage_is_sound(&stages[i]))
 			return false;
+		p->blocks |= (stages[i].mode & SLEY_STAGE_BLOCKS) != 0;
 	}
 	return true;
 }
 
 static int check_and_run(struct pipeline *p, uint32_t tokens)
 {
-	if (!is_sound(p, tokens))
+	if (!read_stages(p, tokens))
 		return -EINVAL;
 	p->nr_tokens = tokens ? tokens : 4 * how_workers(&p->how);
 	if (!p->how.rt)

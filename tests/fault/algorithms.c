@@ -79,7 +79,8 @@ static void use_pipelines(void *arg)
 	const struct sley_stage stages[] = {
 		{ make, numbers, SLEY_STAGE_ORDERED, NULL },
 		{ nap, NULL, SLEY_STAGE_PARALLEL, NULL },
-		{ count, &counted, SLEY_STAGE_ORDERED, NULL },
+		{ count, &counted, SLEY_STAGE_ORDERED | SLEY_STAGE_BLOCKS,
+		  NULL },
 	};
 
 	(void)arg;

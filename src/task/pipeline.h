@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pipeline.h - what pipeline.c checks for feed.c, which starts a pipeline later.
+ */
+#ifndef SLEY_TASK_PIPELINE_H
+#define SLEY_TASK_PIPELINE_H
+
+#include "base/compiler.h"
+
+#include <sley/pipeline.h>
+
+/* Has the stage a function and a mode that there is? */
+must_check bool pipeline_stage_is_sound(const struct sley_stage *stage);
+
+#endif
