@@ -30,7 +30,8 @@ static int write_down(void **item, void *arg)
 	struct block *block = *item;
 
 	*(int *)arg += block->sum;
-	printf("%3d to %3d: %5d\n", block->first, block->first + 99, block->sum);
+	printf("%3d to %3d: %5d\n", block->first, block->first + 99,
+	       block->sum);
 	return fflush(stdout);
 }
 
@@ -39,7 +40,8 @@ static void root(void *arg)
 	static struct block blocks[NR_BLOCKS];
 	const struct sley_stage stages[] = {
 		{ add_up, NULL, SLEY_STAGE_PARALLEL, NULL },
-		{ write_down, arg, SLEY_STAGE_ORDERED | SLEY_STAGE_BLOCKS, NULL },
+		{ write_down, arg, SLEY_STAGE_ORDERED | SLEY_STAGE_BLOCKS,
+		  NULL },
 	};
 	struct sley_feed *feed;
 	int err = sley_feed_open(&feed, stages, 2, NULL);

@@ -20,6 +20,11 @@
  * sley_unbind(), on the thread that is bound, which is worker 0.  Threads that
  * are bound to a runtime with workers have no hooks.
  *
+ * .on_blocking_start and .on_blocking_stop run on each thread of
+ * <sley/blocking.h>, before its first call and after its last one.  They are no
+ * tasks: what they wait for blocks that thread.  sley_destroy() returns when all
+ * of them have.
+ *
  * fork().  A runtime does not survive it: the child has one thread, and that
  * belongs to no runtime any more.  In the child, calls that name a runtime of
  * the parent, or relied on belonging to it, return SLEY_EFORKED; those without
@@ -109,11 +114,14 @@ struct sley_config {
 	/* Run on each worker, first and last; see "Hooks" in this header. */
 	void (*on_start)(void *self, int worker);
 	void (*on_stop)(void *self, int worker);
-	void *hook_self; /* for .place, .on_start and .on_stop              */
+	void *hook_self; /* for .place and all hooks                        */
 	/* How long a thread of sley/blocking.h stays idle; default 10000. */
 	uint64_t blocking_idle_ms;
 	uint32_t max_processes; /* at a time (sley/process.h); 0: no limit */
 	uint32_t reserved_half;
+	/* Run on each thread of sley/blocking.h, first and last; see "Hooks". */
+	void (*on_blocking_start)(void *self);
+	void (*on_blocking_stop)(void *self);
 	uint64_t reserved[2];
 };
 

@@ -145,11 +145,14 @@ static void *thread_main(void *arg)
 {
 	struct blocking_thread *thread = arg;
 	struct blocking *pool = thread->pool;
+	const struct sley_config *config = &pool->rt->config;
 	struct blocking_job *job;
 
 	sley__self.bound = pool->rt;
 	fiber_thread_init(&thread->fibers);
 	fiber_init_thread(&thread->base, &thread->fibers);
+	if (config->on_blocking_start)
+		config->on_blocking_start(config->hook_self);
 	spin_lock(&pool->lock);
 	while ((job = next_job(thread))) {
 		spin_unlock(&pool->lock);
@@ -157,6 +160,9 @@ static void *thread_main(void *arg)
 		spin_lock(&pool->lock);
 	}
 	leave(thread);
+	/* The runtime is there until this thread is joined. */
+	if (config->on_blocking_stop)
+		config->on_blocking_stop(config->hook_self);
 	fiber_fini(&thread->base);
 	fiber_thread_fini(&thread->fibers);
 	return NULL;

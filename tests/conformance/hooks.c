@@ -306,3 +306,70 @@ TEST_WORKERS(m12_hooks_surround_a_whole_program)
 	CHECK_EQ(seen.starts, nr_workers_of(&config));
 	CHECK_EQ(seen.stops, nr_workers_of(&config));
 }
+
+/* ---- threads for blocking calls ---------------------------------------------------- */
+
+#define NR_CALLS 20
+
+static struct {
+	atomic_int starts, stops, calls;
+	struct gate gate;
+} pool;
+
+static _Thread_local int pool_hooks; /* of this thread: 1 started, 2 stopped */
+
+static void note_pool_start(void *self)
+{
+	CHECK(self == &pool);
+	CHECK_EQ(sley_worker(), -1);
+	CHECK(sley_current() != NULL);
+	CHECK_EQ(pool_hooks++, 0);
+	pool.starts++;
+}
+
+static void note_pool_stop(void *self)
+{
+	CHECK(self == &pool);
+	CHECK_EQ(pool_hooks++, 1);
+	pool.stops++;
+}
+
+static void call_after_start(void *arg)
+{
+	(void)arg;
+	CHECK_EQ(pool_hooks, 1);
+	pool.calls++;
+	gate_hold(&pool.gate);
+}
+
+static void make_call(void *arg)
+{
+	CHECK_EQ(sley_blocking_call(call_after_start, arg), 0);
+}
+
+TEST_WORKERS(m12_hooks_run_on_each_thread_for_blocking_calls)
+{
+	struct sley_config config = *test_config();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task[NR_CALLS];
+	struct sley *rt;
+
+	config.on_blocking_start = note_pool_start;
+	config.on_blocking_stop = note_pool_stop;
+	config.hook_self = &pool;
+	rt = start_with(&config);
+	CHECK_EQ(pool.starts, 0);
+	for (int i = 0; i < NR_CALLS; i++)
+		sley_spawn(&group, &task[i], make_call, NULL);
+	/* All calls at once: as many threads. */
+	while (is_single() && pool.calls < NR_CALLS)
+		(void)!sley_join_until(&group, in_ms(1));
+	CHECK_EVENTUALLY(pool.calls == NR_CALLS);
+	CHECK_EQ(pool.starts, NR_CALLS);
+	CHECK_EQ(pool.stops, 0);
+	gate_open(&pool.gate);
+	sley_join(&group);
+	stop(rt);
+	CHECK_EQ(pool.starts, NR_CALLS);
+	CHECK_EQ(pool.stops, NR_CALLS);
+}
