@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 35_feed.c - a loop feeds a pipeline: blocks are summed side by side and written
- * in order, by a stage that may block its thread.
+ * 35_feed.c - a loop feeds a pipeline, whose last stage may block its thread.
  *
  *   cc 35_feed.c $(pkg-config --cflags --libs sley)
  */
 #include <sley/sley.h>
 #include <stdio.h>
 
-#define NR_BLOCKS 6
-
 struct block {
 	int first, sum;
 };
 
-static int add_up(void **item, void *arg)
+static int add_up(void **item, void *unused)
 {
 	struct block *block = *item;
 
-	(void)arg;
+	(void)unused;
 	for (int i = block->first; i < block->first + 100; i++)
 		block->sum += i;
 	return 0;
@@ -37,7 +34,7 @@ static int write_down(void **item, void *arg)
 
 static void root(void *arg)
 {
-	static struct block blocks[NR_BLOCKS];
+	static struct block blocks[6];
 	const struct sley_stage stages[] = {
 		{ add_up, NULL, SLEY_STAGE_PARALLEL, NULL },
 		{ write_down, arg, SLEY_STAGE_ORDERED | SLEY_STAGE_BLOCKS,
@@ -46,7 +43,7 @@ static void root(void *arg)
 	struct sley_feed *feed;
 	int err = sley_feed_open(&feed, stages, 2, NULL);
 
-	for (int i = 0; i < NR_BLOCKS && !err; i++) {
+	for (int i = 0; i < 6 && !err; i++) {
 		blocks[i].first = 100 * i;
 		err = sley_feed_put(feed, &blocks[i]);
 	}

@@ -129,5 +129,20 @@ sley_feed_cancel(struct sley_feed *feed);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_feed_close(struct sley_feed *feed);
 
+/*
+ * sley_feed_close_until - sley_feed_close(), which gives up at a deadline.
+ *
+ * At the deadline, or if the caller is cancelled, the pipeline is cancelled as by
+ * sley_feed_cancel(), and waited for.  So the feed is gone in any case.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Order:    as sley_feed_close()
+ * Errors:   as sley_feed_close(); -ETIMEDOUT and -ECANCELED: it was given up, and
+ *           some items may have been dropped
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_feed_close_until(struct sley_feed *feed, uint64_t deadline_ns);
+
 SLEY_END_DECLS
 #endif

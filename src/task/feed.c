@@ -176,15 +176,30 @@ void sley_feed_cancel(struct sley_feed *feed)
 	sley_cancel(&feed->task);
 }
 
+/* @err: why the feed was given up before, or 0. */
+static int finish(struct sley_feed *feed, int err)
+{
+	if (err)
+		sley_feed_cancel(feed);
+	sley_join(&feed->group);
+	if (!err)
+		err = feed->result;
+	release(feed);
+	return err;
+}
+
 int sley_feed_close(struct sley_feed *feed)
 {
-	int err;
-
 	if (!feed)
 		return 0;
 	sley_chan_close(feed->items);
-	sley_join(&feed->group);
-	err = feed->result;
-	release(feed);
-	return err;
+	return finish(feed, 0);
+}
+
+int sley_feed_close_until(struct sley_feed *feed, uint64_t deadline_ns)
+{
+	if (!feed)
+		return 0;
+	sley_chan_close(feed->items);
+	return finish(feed, sley_join_until(&feed->group, deadline_ns));
 }

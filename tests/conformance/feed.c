@@ -217,6 +217,27 @@ TEST_WORKERS(a_feed_that_is_cancelled_at_once_refuses_items)
 	stop(rt);
 }
 
+TEST_WORKERS(a_feed_is_given_up_at_the_deadline_of_its_close)
+{
+	static struct scene s;
+	struct sley *rt = start();
+
+	set_scene(&s);
+	open_feed(&s, 3);
+	CHECK_EQ(sley_feed_put(s.feed, &s.number[0]), 0);
+	CHECK_EQ(sley_feed_close_until(s.feed, UINT64_MAX), 0);
+	CHECK_EQ(s.through, 1);
+	set_scene(&s);
+	sley_event_clear(&s.open);
+	open_feed(&s, 3);
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ(sley_feed_put(s.feed, &s.number[i]), 0);
+	CHECK_EQ(sley_feed_close_until(s.feed, in_ms(5)), -ETIMEDOUT);
+	CHECK_EQ(s.through, 0);
+	CHECK_EQ(s.dropped, 3);
+	stop(rt);
+}
+
 static void put_cancelled(void *arg)
 {
 	struct scene *s = arg;
