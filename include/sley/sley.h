@@ -22,6 +22,7 @@
  *   supervisor.h topic.h post.h              started again, told together, later
  *   graph.h graph_scope.h                    tasks that start when their data is there
  *   graph_run.h graph_buffer.h               one run after the other; their memory
+ *   graph_function.h                         nodes of functions of any type
  *   plan.h                                   recorded once, run many times
  *   child.h                                  functions in another process
  *   graph_dump.h                             graphs, drawn
@@ -48,6 +49,7 @@
 #include <sley/graph.h>
 #include <sley/graph_buffer.h>
 #include <sley/graph_dump.h>
+#include <sley/graph_function.h>
 #include <sley/graph_run.h>
 #include <sley/graph_scope.h>
 #include <sley/how.h>
