@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *timeout_s = "2";
+static const char *timeout_s = "2", *matrix = "full";
 
 /* Runs "self_test @arg"; returns its exit status and leaves its output. */
 static int run_self(const char *arg, char *output, size_t size)
@@ -34,6 +34,7 @@ static int run_self(const char *arg, char *output, size_t size)
 		dup2(fd, STDERR_FILENO);
 		setenv("TEST_TIMEOUT", timeout_s, 1);
 		setenv("TEST_SEED", "4711", 1);
+		setenv("TEST_MATRIX", matrix, 1);
 		execl("/proc/self/exe", "self_test", arg, (char *)NULL);
 		_exit(99);
 	}
@@ -267,6 +268,35 @@ TEST(list_names_every_test_once_per_worker_count)
 	CHECK(strstr(output, "counts_run_in_order/single\n"));
 	CHECK(strstr(output, "counts_run_in_order/64\n"));
 	CHECK(!strstr(output, "broken_"));
+}
+
+TEST(the_short_matrix_is_single_2_and_8)
+{
+	char output[16384], expected[16384];
+
+	matrix = "short";
+	CHECK_EQ(run_self("--list", output, sizeof(output)), 0);
+	CHECK(strstr(output, "counts_run_in_order/single\n"
+			     "counts_run_in_order/2\n"
+			     "counts_run_in_order/8\n"));
+	CHECK(!strstr(output, "/1\n") && !strstr(output, "/4\n") &&
+	      !strstr(output, "/64\n"));
+	CHECK(strstr(output, "the_short_matrix_is_single_2_and_8\n"));
+	/* No value is the full matrix. */
+	matrix = "full";
+	CHECK_EQ(run_self("--list", expected, sizeof(expected)), 0);
+	matrix = "";
+	CHECK_EQ(run_self("--list", output, sizeof(output)), 0);
+	CHECK_STR(output, expected);
+}
+
+TEST(an_unknown_matrix_is_a_failure)
+{
+	char output[4096];
+
+	matrix = "tiny";
+	CHECK_EQ(run_self("broken_result", output, sizeof(output)), 1);
+	CHECK(strstr(output, "TEST_MATRIX=tiny"));
 }
 
 TEST_WORKERS(counts_run_in_order)

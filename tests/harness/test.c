@@ -29,8 +29,11 @@
 
 enum { PASSED = 0, FAILED = 1, SKIPPED = 77 };
 
-static const int worker_counts[] = { SLEY_SINGLE, 1, 2, 4, 8, 64 };
-#define NR_WORKER_COUNTS (sizeof(worker_counts) / sizeof(worker_counts[0]))
+/* For how many workers each TEST_WORKERS runs: $TEST_MATRIX.  0 is the end. */
+static const int full_matrix[] = { SLEY_SINGLE, 1, 2, 4, 8, 64, 0 };
+static const int short_matrix[] = { SLEY_SINGLE, 2, 8, 0 };
+/* Of a test that is no TEST_WORKERS. */
+static const int one_run[] = { 2, 0 };
 
 /* Shared between the parent and the child that runs a test. */
 struct board {
@@ -43,6 +46,7 @@ struct board {
 static struct test_case *first_test;
 static struct test_case **last_test = &first_test;
 static struct board *board;
+static const int *matrix = full_matrix;
 static uint64_t seed;
 static int nr_passed, nr_failed, nr_skipped;
 static uint64_t nr_operations;
@@ -338,12 +342,11 @@ static bool wanted(const char *name, const char *filter)
 static void run_test(const struct test_case *test, const char *filter,
 		     const char *program)
 {
-	size_t i, n = test->kind == TEST_PER_WORKERS ? NR_WORKER_COUNTS : 1;
+	const int *workers = test->kind == TEST_PER_WORKERS ? matrix : one_run;
 	struct run run = { .test = test };
 
-	for (i = 0; i < n; i++) {
-		run.workers = test->kind == TEST_PER_WORKERS ? worker_counts[i]
-							     : 2;
+	for (; *workers; workers++) {
+		run.workers = *workers;
 		if (test->kind != TEST_PER_WORKERS)
 			snprintf(run.name, sizeof(run.name), "%s", test->name);
 		else if (run.workers == SLEY_SINGLE)
@@ -371,15 +374,36 @@ static void choose_seed(void)
 		seed = 1;
 }
 
+static void choose_matrix(void)
+{
+	const char *text = getenv("TEST_MATRIX");
+
+	if (!text || !*text || strcmp(text, "full") == 0)
+		return;
+	if (strcmp(text, "short") != 0) {
+		fprintf(stderr, "TEST_MATRIX=%s: neither full nor short\n",
+			text);
+		exit(FAILED);
+	}
+	matrix = short_matrix;
+}
+
+static void run_all(const char *filter, char *program, bool list)
+{
+	const struct test_case *test;
+
+	for (test = first_test; test; test = test->next)
+		run_test(test, filter, list ? NULL : program);
+}
+
 int main(int argc, char **argv)
 {
 	bool list = argc > 1 && strcmp(argv[1], "--list") == 0;
 	const char *filter = argc > 1 + list ? argv[1 + list] : NULL;
-	const struct test_case *test;
-
 	uint64_t start = test_now_ns();
 
 	choose_seed();
+	choose_matrix();
 	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (board == MAP_FAILED) {
@@ -388,8 +412,7 @@ int main(int argc, char **argv)
 	}
 	if (!list)
 		printf("seed %llu\n", (unsigned long long)seed);
-	for (test = first_test; test; test = test->next)
-		run_test(test, filter, list ? NULL : argv[0]);
+	run_all(filter, argv[0], list);
 	if (list)
 		return 0;
 	if (nr_skipped)

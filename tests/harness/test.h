@@ -20,10 +20,12 @@
  * no thread and no file descriptor behind.
  *
  * Environment: TEST_SEED replays a run, TEST_TIMEOUT sets the seconds a test
- * may take, TEST_EMULATED is set by cmake/aarch64-linux-gnu.cmake.  SLEY_PROOF
- * names a file that gets a line of JSON about the run, see proof.c.  A test named
+ * may take, TEST_EMULATED is set by cmake/aarch64-linux-gnu.cmake.  TEST_MATRIX
+ * says for which worker counts a TEST_WORKERS runs: "full", the default, is
+ * single, 1, 2, 4, 8 and 64; "short" is single, 2 and 8.  SLEY_PROOF names a
+ * file that gets a line of JSON about the run, see proof.c.  A test named
  * broken_... runs only if the filter is its whole name: self_test.c proves with
- * those that failures are seen.
+ * such tests that failures are seen.
  */
 #ifndef SLEY_TESTS_HARNESS_TEST_H
 #define SLEY_TESTS_HARNESS_TEST_H
