@@ -332,6 +332,33 @@ static void run_and_count(struct run *run, const char *program)
 
 /* ---- all of them ------------------------------------------------------- */
 
+/* Is @test of the source file with the base name @name? */
+static bool is_of_file(const struct test_case *test, const char *name)
+{
+	size_t length = strlen(name);
+	const char *slash;
+
+	if (!test->file)
+		return false;
+	slash = strrchr(test->file, '/');
+	slash = slash ? slash + 1 : test->file;
+	return strncmp(slash, name, length) == 0 && slash[length] == '.';
+}
+
+/* The file by whose name this program was called, or NULL: all files. */
+static const char *choose_file(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+	const char *name = slash ? slash + 1 : program;
+	const struct test_case *test;
+
+	for (test = first_test; test; test = test->next) {
+		if (is_of_file(test, name))
+			return name;
+	}
+	return NULL;
+}
+
 static bool wanted(const char *name, const char *filter)
 {
 	if (strncmp(name, "broken_", 7) == 0)
@@ -390,10 +417,13 @@ static void choose_matrix(void)
 
 static void run_all(const char *filter, char *program, bool list)
 {
+	const char *file = choose_file(program);
 	const struct test_case *test;
 
-	for (test = first_test; test; test = test->next)
-		run_test(test, filter, list ? NULL : program);
+	for (test = first_test; test; test = test->next) {
+		if (!file || is_of_file(test, file))
+			run_test(test, filter, list ? NULL : program);
+	}
 }
 
 int main(int argc, char **argv)

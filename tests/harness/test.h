@@ -6,6 +6,11 @@
  *
  *   ./x [--list] [filter]     run the tests whose name contains the filter
  *
+ * Several files may be one program (sley_test_group() in tests/CMakeLists.txt),
+ * which saves links.  The program then has a symbolic link for each of its files.
+ * Called by the name of a file, it runs the tests of this file; called by its
+ * own name, it runs all of them.
+ *
  * Each test runs in a process of its own.  It passes if that process comes to
  * the end of the body; it fails at the first failing check, when it dies, or
  * when it is not done in time ("timed out").  The last line is
@@ -40,6 +45,7 @@ enum test_kind { TEST_PLAIN, TEST_PER_WORKERS, TEST_DEATH };
 
 struct test_case {
 	const char *name;
+	const char *file; /* in a group, the source file; else NULL */
 	void (*body)(void);
 	enum test_kind kind;
 	const char *text; /* TEST_DEATH: expected on stderr */
@@ -48,9 +54,16 @@ struct test_case {
 
 void test_register(struct test_case *test);
 
+#ifdef TEST_GROUPED
+#define TEST_FILE __BASE_FILE__
+#else
+#define TEST_FILE NULL
+#endif
+
 #define TEST_DEFINE(name_, kind_, text_)                                       \
 	static void test_##name_(void);                                        \
 	static struct test_case test_case_##name_ = { .name = #name_,          \
+						      .file = TEST_FILE,       \
 						      .body = test_##name_,    \
 						      .kind = (kind_),         \
 						      .text = (text_) };       \
@@ -115,13 +128,19 @@ __attribute__((noreturn)) void test_skip(const char *reason);
 /*
  * At file level: each test of the file adds a line of this @kind to the file
  * that $SLEY_PROOF names, if it names one: {"kind":..,"name":..,"verdict":..}
- * with "result" if the test has called test_result().
+ * with "result" if the test has called test_result().  It holds for the whole
+ * program, so a file with it is in no group.
  */
+#ifdef TEST_GROUPED
+#define TEST_PROOF(kind)                                                       \
+	_Static_assert(0, "a file with TEST_PROOF() is a program of its own");
+#else
 #define TEST_PROOF(kind)                                                       \
 	__attribute__((constructor)) static void test_prove_(void)             \
 	{                                                                      \
 		test_prove(kind);                                              \
 	}
+#endif
 
 void test_prove(const char *kind);
 void test_result(const char *result);
