@@ -503,6 +503,11 @@ class Listed(Checkers):
         self.rejects("check_listed", "examples/two.c:1: is not in",
                      "examples/two.c", "", "int x;\n")
 
+    def test_test_that_is_only_in_a_group(self):
+        self.rejects("check_listed", "tests/unit/box.c:1: is not in",
+                     "tests/unit/CMakeLists.txt", "sley_test(unit box)\n",
+                     "sley_test_group(unit all\n\tbox)\n")
+
     def test_file_without_any_list(self):
         self.rejects("check_listed", "lost/two.c:1: is not in",
                      "lost/two.c", "", "int x;\n")
