@@ -13,6 +13,7 @@ test, too.
 import contextlib
 import importlib
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -511,6 +512,51 @@ class Listed(Checkers):
     def test_file_without_any_list(self):
         self.rejects("check_listed", "lost/two.c:1: is not in",
                      "lost/two.c", "", "int x;\n")
+
+
+class Clang(unittest.TestCase):
+    """check_clang reads two builds, not the tree."""
+
+    def run_it(self, text, built=()):
+        with tempfile.TemporaryDirectory() as folder:
+            for build, names in (("all", ("a.c", "b.c")), ("some", built)):
+                os.mkdir(os.path.join(folder, build))
+                path = os.path.join(folder, build, "compile_commands.json")
+                with open(path, "w", encoding="utf-8") as file:
+                    json.dump([{
+                        "directory": folder, "file": name,
+                        "command": f"clang -Wall -Werror -o {name}.o -c {name}"
+                    } for name in names], file)
+            for name in ("a.c", "b.c"):
+                with open(os.path.join(folder, name), "w",
+                          encoding="utf-8") as file:
+                    file.write(text if name == "b.c" else "int a;\n")
+            done = subprocess.run(
+                [sys.executable, os.path.join(TOOLS, "check_clang.py"),
+                 os.path.join(folder, "all"), "--but",
+                 os.path.join(folder, "some")], stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT, text=True, check=False)
+            self.assertFalse([name for name in os.listdir(folder)
+                              if name.endswith(".o")])
+        return done
+
+    def test_a_warning_is_a_complaint(self):
+        done = self.run_it("static int unused;\n")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("2 files, 1 complaints", done.stdout)
+        self.assertIn("unused variable", done.stdout)
+
+    def test_good_files_pass(self):
+        done = self.run_it("int used;\n")
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_what_the_other_build_has_is_left_to_it(self):
+        done = self.run_it("static int unused;\n", ("b.c",))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("1 files, 0 complaints", done.stdout)
+
+    def test_nothing_left_to_do_is_a_failure(self):
+        self.assertEqual(self.run_it("int b;\n", ("a.c", "b.c")).returncode, 1)
 
 
 class Rows(Checkers):
