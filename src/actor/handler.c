@@ -44,8 +44,8 @@ __attribute__((constructor)) static void watch_forks(void)
 
 static struct place *place_of(uint32_t command)
 {
-	/* relaxed: it was mapped as zero, and all in it is read by H1 and H2. */
-	struct place *chunk = load_relaxed(&all.chunk[command >> CHUNK_BITS]);
+	struct place *chunk =
+		load_acquire(&all.chunk[command >> CHUNK_BITS]); /* H3 */
 
 	return likely(chunk) ? &chunk[command & (CHUNK_LENGTH - 1)] : NULL;
 }
@@ -83,8 +83,7 @@ static struct place *make_place(uint32_t command)
 	spin_lock(&all.lock);
 	/* relaxed: written under the lock only. */
 	if (!load_relaxed(chunk)) {
-		/* relaxed: see place_of(). */
-		store_relaxed(chunk, memory);
+		store_release(chunk, memory); /* H3 */
 		memory = NULL;
 	}
 	spin_unlock(&all.lock);

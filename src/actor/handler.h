@@ -22,6 +22,7 @@
  *   H1  register makes the version odd -> find sees it : the three
  *   H2  register writes one of the three -> find reads it : the version is not the
  *       one it has read before
+ *   H3  register publishes a chunk -> find reads its address : the chunk is mapped
  *
  * Rejected: a record for each handler, found by one pointer (it can be freed only
  * when no reader has it; to know that, readers have to write); a table that cannot

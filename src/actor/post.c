@@ -39,6 +39,7 @@
  * Edges:
  *
  *   O1  a post is freed -> who cancels and waits for that sees so : it was sent
+ *   O2  a chunk is adopted -> post_at() reads its address : the chunk is mapped
  *
  * Rejected: a list of posts in each runtime, for its end (the timers know them
  * already); to let a cancelled one stay in the timers until its time comes (which
@@ -123,8 +124,8 @@ static bool adopt(struct pool *pool, void *chunk)
 		return false;
 	for (uint32_t i = 0; i < CHUNK_POSTS; i++)
 		post_in(chunk, i)->index = nr_chunks * CHUNK_POSTS + i;
-	/* relaxed: what others look at there is zero, or under a lock of it. */
-	store_relaxed(&chunks[nr_chunks++], chunk);
+	store_release(&chunks[nr_chunks], chunk); /* O2 */
+	nr_chunks++;
 	return true;
 }
 
@@ -172,8 +173,7 @@ static struct post *post_at(sley_post id)
 	char *chunk = NULL;
 
 	if (index / CHUNK_POSTS < CHUNKS)
-		/* relaxed: as above. */
-		chunk = load_relaxed(&chunks[index / CHUNK_POSTS]);
+		chunk = load_acquire(&chunks[index / CHUNK_POSTS]); /* O2 */
 	return chunk ? post_in(chunk, index % CHUNK_POSTS) : NULL;
 }
 

@@ -35,7 +35,7 @@ static struct ledger {
 void *(os_map)(size_t size)
 {
 	MODEL_CHECK(size == sizeof(chunk.memory));
-	return chunk.memory;
+	return model_mapped(chunk.memory, size);
 }
 
 void os_unmap(void *memory, size_t size)

@@ -33,7 +33,7 @@ void *os_map(size_t size)
 	uint32_t i = 1 + add_relaxed(&nr_mapped, 1);
 
 	MODEL_CHECK(i < 3 && size == sizeof(chunk[i]));
-	return chunk[i];
+	return model_mapped(chunk[i], size);
 }
 
 void os_unmap(void *memory, size_t size)

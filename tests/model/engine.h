@@ -263,6 +263,7 @@ void shadow_forget_ledgers(void);
 uint8_t *shadow_location(const char *addr, uint32_t size); /* + 1; 0: none */
 void shadow_atomic(const struct op *op);
 void shadow_plain(const void *p, size_t size, bool write, const void *site);
+void shadow_mapped(const void *p, size_t size, const void *site);
 
 /* futex.c */
 uint64_t futex_wake(const char *addr, uint64_t max); /* returns how many */

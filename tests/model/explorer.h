@@ -135,6 +135,14 @@ void model_lock_word(const volatile void *p);
 void *model_alloc(size_t size);
 void model_free(void *p);
 
+/*
+ * For a model's own os_map(), if its memory is not of model_alloc(), which does
+ * the same: the calling thread has just got @size bytes of zeroes at @p.  In RA
+ * the zeroes count as written by that thread, so that whoever is led there must
+ * know of the mapping, by a release and an acquire.  Returns @p.
+ */
+void *model_mapped(void *p, size_t size);
+
 /* How listings call the object at @p, and pointers to it. */
 __attribute__((format(printf, 2, 3))) void model_name(const volatile void *p,
 						      const char *format, ...);

@@ -48,7 +48,15 @@ void *model_alloc(size_t size)
 	*b = (struct block){ .start = arena + used, .size = room };
 	used += room;
 	live++;
-	return memset(b->start, 0, room);
+	memset(b->start, 0, room);
+	shadow_mapped(b->start, room, __builtin_return_address(0));
+	return b->start;
+}
+
+void *model_mapped(void *p, size_t size)
+{
+	shadow_mapped(p, size, __builtin_return_address(0));
+	return p;
 }
 
 static struct block *find(const char *p)

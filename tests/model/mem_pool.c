@@ -41,7 +41,7 @@ void *(os_map)(size_t size)
 	uint32_t i = add_relaxed(&nr_maps, 1);
 
 	MODEL_CHECK(i < CHUNKS && size <= sizeof(memory[0]));
-	return memory[i];
+	return model_mapped(memory[i], size);
 }
 
 void os_unmap(void *chunk, size_t size)

@@ -295,6 +295,88 @@ static void read_initialised(int id)
 MODEL(a_plain_write_begins_anew, .modes = MODEL_RA, .setup = setup_block,
       .threads = { initialise, read_initialised });
 
+/* ---- memory that is mapped ------------------------------------------------ */
+
+static _Alignas(64) uint32_t pages[2][1024];
+static uint32_t *mapped; /* published by the thread that mapped it */
+
+static void setup_mapped(void)
+{
+	setup();
+	mapped = NULL;
+}
+
+static void map_and_publish(int id)
+{
+	store_release(&mapped,
+		      (uint32_t *)model_mapped(pages[id], sizeof(pages[id])));
+}
+
+static void map_and_publish_relaxed(int id)
+{
+	store_relaxed(&mapped,
+		      (uint32_t *)model_mapped(pages[id], sizeof(pages[id])));
+}
+
+static void use_mapped(int id)
+{
+	uint32_t *found = load_acquire(&mapped);
+
+	(void)id;
+	if (found)
+		(void)load_relaxed(&found[1000]);
+}
+
+static void use_mapped_relaxed(int id)
+{
+	uint32_t *found = load_relaxed(&mapped);
+
+	(void)id;
+	if (found)
+		(void)load_relaxed(&found[1000]);
+}
+
+static void allocate_and_publish_relaxed(int id)
+{
+	uint32_t *mine = model_alloc(4096);
+
+	(void)id;
+	store_relaxed(&mapped, mine);
+}
+
+/* The address is no secret: it was in use before. */
+static void use_what_will_be_mapped(int id)
+{
+	(void)id;
+	store_relaxed(&pages[0][1000], 1);
+	store_relaxed(&x, 1);
+}
+
+static void map_after_use(int id)
+{
+	(void)id;
+	if (load_relaxed(&x))
+		(void)model_mapped(pages[0], sizeof(pages[0]));
+}
+
+#define MAPPED(id, ...)                                                        \
+	MODEL(id, .modes = MODEL_RA, .setup = setup_mapped, __VA_ARGS__)
+
+MAPPED(a_mapping_is_published_by_a_release,
+       .threads = { map_and_publish, use_mapped, use_mapped });
+MAPPED(a_mapping_that_is_published_relaxed_races,
+       .threads = { map_and_publish_relaxed, use_mapped },
+       .expect = MODEL_RACE);
+MAPPED(a_mapping_that_is_found_relaxed_races,
+       .threads = { map_and_publish, use_mapped_relaxed },
+       .expect = MODEL_RACE);
+MAPPED(an_allocation_that_is_published_relaxed_races,
+       .threads = { allocate_and_publish_relaxed, use_mapped },
+       .expect = MODEL_RACE);
+MAPPED(a_mapping_of_memory_in_use_races,
+       .threads = { use_what_will_be_mapped, map_after_use },
+       .expect = MODEL_RACE);
+
 /* ---- membarrier and futex ------------------------------------------------ */
 
 static void store_then_load(int id)

@@ -12,6 +12,12 @@
  * The accesses come from the compiler: sources of models are compiled as for
  * ThreadSanitizer (instrument.c).  What setup and finish do is before and after
  * everything.  Bookkeeping of a model is exempt if it says so: model_ledger().
+ *
+ * Memory that a thread has just mapped or allocated counts as written by that
+ * thread, since the kernel's zeroes are ordered with nothing but the mapping: a
+ * thread that finds the address by a relaxed load races with the mapping.  A
+ * mapping may be large, so that it is written down as a range; a cell of it gets
+ * the write when the cell is first touched.
  */
 #include "engine.h"
 
@@ -21,6 +27,7 @@
 #define CELLS 8192 /* a power of two */
 #define CELL_SIZE 8
 #define LEDGERS_MAX 32
+#define MAPPINGS_MAX 64
 
 enum access { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, ACCESSES };
 
@@ -51,10 +58,20 @@ static struct ledger {
 } ledgers[LEDGERS_MAX];
 static int nr_ledgers;
 
+/* What threads have mapped in this execution, the latest last. */
+static struct mapping {
+	uintptr_t start, end;
+	int thread;
+	uint16_t time;
+	uint32_t site;
+} mappings[MAPPINGS_MAX];
+static int nr_mappings;
+
 void shadow_reset(void)
 {
 	execution++;
 	nr_cells = 0;
+	nr_mappings = 0;
 }
 
 void shadow_forget_ledgers(void)
@@ -91,21 +108,47 @@ static void cell_clear(struct cell *c)
 		memset(c->time[i], 0, nr * sizeof(c->time[i][0]));
 }
 
-static struct cell *cell_of(uintptr_t addr)
+/* A new cell: the mapping it lies in, if there is one, has written it. */
+static void cell_map(struct cell *c)
 {
-	uintptr_t key = addr / CELL_SIZE;
+	uintptr_t addr = c->key * CELL_SIZE;
+
+	for (int i = 0; i < nr_mappings; i++) {
+		const struct mapping *m = &mappings[i];
+
+		if (addr < m->start || addr >= m->end)
+			continue;
+		for (int byte = 0; byte < CELL_SIZE; byte++)
+			c->time[PLAIN_WRITE][m->thread][byte] = m->time;
+		c->latest[PLAIN_WRITE][m->thread] = m->time;
+		c->site[PLAIN_WRITE][m->thread] = m->site;
+	}
+}
+
+/* The place of the cell with @key in the table, or where it would be. */
+static struct cell *cell_find(uintptr_t key)
+{
 	size_t i = (size_t)(key * 0x9e3779b97f4a7c15ull >> 40) % CELLS;
 
 	while (cells[i].execution == execution && cells[i].key != key)
 		i = (i + 1) % CELLS;
-	if (cells[i].execution != execution) {
+	return &cells[i];
+}
+
+static struct cell *cell_of(uintptr_t addr)
+{
+	uintptr_t key = addr / CELL_SIZE;
+	struct cell *c = cell_find(key);
+
+	if (c->execution != execution) {
 		if (++nr_cells > CELLS / 2)
 			model_fail(MODEL_UNSTABLE, "too much memory in use");
-		cell_clear(&cells[i]);
-		cells[i].execution = execution;
-		cells[i].key = key;
+		cell_clear(c);
+		c->execution = execution;
+		c->key = key;
+		cell_map(c);
 	}
-	return &cells[i];
+	return c;
 }
 
 uint8_t *shadow_location(const char *addr, uint32_t size)
@@ -224,6 +267,35 @@ void shadow_plain(const void *p, size_t size, bool write, const void *site)
 	last_site = site_number(site);
 	access((uintptr_t)addr, size, write ? PLAIN_WRITE : PLAIN_READ,
 	       last_site);
+}
+
+/*
+ * A cell that is there already was touched by a thread that had no right to it
+ * yet, or the memory is used again: the mapping writes it like everybody else.
+ */
+void shadow_mapped(const void *p, size_t size, const void *site)
+{
+	uintptr_t start = (uintptr_t)p, end = start + size;
+
+	if (engine.mode != MODEL_RA || engine.current < 0)
+		return;
+	if (start % CELL_SIZE || nr_mappings == MAPPINGS_MAX)
+		model_fail(MODEL_UNSTABLE,
+			   "mappings: not aligned, or too many");
+	last_site = site_number(site);
+	for (uintptr_t addr = start; addr < end; addr += CELL_SIZE) {
+		struct cell *c = cell_find(addr / CELL_SIZE);
+
+		if (c->execution == execution)
+			access(addr, CELL_SIZE, PLAIN_WRITE, last_site);
+	}
+	mappings[nr_mappings++] = (struct mapping){
+		.start = start,
+		.end = end,
+		.thread = engine.current,
+		.time = (uint16_t)(engine.nr_by[engine.current] + 1),
+		.site = last_site,
+	};
 }
 
 void shadow_atomic(const struct op *op)
