@@ -88,8 +88,7 @@ int bound_create(struct process *process, uint32_t limit, unsigned int overflow)
 	/* relaxed: as above. */
 	store_relaxed(&bound->dropped, 0);
 	waitq_unlock(&bound->q);
-	/* relaxed: the pid is stored later, and publishes it. */
-	store_relaxed(&process->bound, bound);
+	store_release(&process->bound, bound); /* B1 */
 	return 0;
 }
 
@@ -209,8 +208,7 @@ static bool may_wait(const struct process *process, uint64_t deadline_ns)
 /* The bound of @to, locked; NULL: that is gone. */
 static struct bound *lock_bound(struct process *process, sley_pid to)
 {
-	/* relaxed: it was there before the pid; see is_of(). */
-	struct bound *bound = load_relaxed(&process->bound);
+	struct bound *bound = load_acquire(&process->bound); /* B1 */
 
 	if (!bound)
 		return NULL;
@@ -368,13 +366,12 @@ void bound_close(struct process *process)
 
 uint32_t bound_length(const struct process *process, uint64_t *dropped)
 {
-	/* relaxed: hints; the memory stays a bound, see bound.h. */
-	const struct bound *bound = load_relaxed(&process->bound);
+	const struct bound *bound = load_acquire(&process->bound); /* B1 */
 
 	*dropped = 0;
 	if (!bound)
 		return 0;
-	/* relaxed: as above. */
+	/* relaxed: hints; the memory stays a bound, see bound.h. */
 	*dropped = load_relaxed(&bound->dropped);
 	/* relaxed: as above. */
 	return load_relaxed(&bound->nr);

@@ -29,7 +29,11 @@
  * a sender may come when the process has ended, and look at the bound of another
  * one.  It compares owner and pid under the lock.
  *
- * Edges: W1 of core/waitq.h, and those of lf/inbox.h.
+ * Edges: W1 of core/waitq.h, those of lf/inbox.h, and
+ *
+ *   B1  a process gets its bound -> a sender reads the address : the bound is
+ *       mapped.  The pid does not say so: the place may have a new process since
+ *       the sender compared it, with a bound the sender knows nothing of.
  *
  * Rejected: to count what is in the inbox (what is there belongs to the process:
  * nobody else can drop the oldest); a limit that holds about (a counter without the

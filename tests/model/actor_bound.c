@@ -22,8 +22,9 @@
 #define NEXT_PID 9
 
 static struct process place[2];
-static struct bound bounds[1];
+static struct bound bounds[2];
 static uint32_t pooled; /* bounds[0] is in the pool */
+static bool dry;        /* the pool is: it maps bounds[1] */
 static uint32_t woken;
 static struct sley_msg *aside; /* that the owner has put there */
 static struct ledger {
@@ -36,6 +37,8 @@ void *pool_get_slow(struct pool *of, struct pool_cache *cache)
 {
 	(void)of;
 	(void)cache;
+	if (dry)
+		return model_mapped(&bounds[1], sizeof(bounds[1]));
 	MODEL_CHECK(xchg_acq_rel(&pooled, 0) == 1);
 	return &bounds[0];
 }
@@ -44,7 +47,8 @@ void pool_put_slow(struct pool *of, struct pool_cache *cache, void *object)
 {
 	(void)of;
 	(void)cache;
-	(void)object;
+	if (object == &bounds[1])
+		return;
 	MODEL_CHECK(xchg_acq_rel(&pooled, 1) == 0);
 }
 
@@ -132,6 +136,15 @@ static void cancel_first(int id)
 	task_end_wait(0);
 }
 
+/* As sley_process_inspect() does, of a process that may be gone. */
+static void inspect(int id)
+{
+	uint64_t dropped;
+
+	(void)id;
+	MODEL_CHECK(bound_length(&place[0], &dropped) == 0 && !dropped);
+}
+
 /* ---- the owner --------------------------------------------------------------------- */
 
 static void own(struct process *process, sley_pid pid, uint32_t nr,
@@ -150,10 +163,12 @@ static void setup_with(enum tasks_flags flags, unsigned int overflow, int nr)
 	memset(place, 0, sizeof(place));
 	memset(bounds, 0, sizeof(bounds));
 	pooled = 1;
+	dry = false;
 	woken = 0;
 	ledger = (struct ledger){ 0 };
 	model_ledger(&ledger, sizeof(ledger));
 	model_lock_word(&bounds[0].q.word);
+	model_lock_word(&bounds[1].q.word);
 	model_name(&bounds[0].q.word, "bound");
 	model_name(&place[0].inbox.word, "inbox");
 	model_name(&place[0].pid, "pid");
@@ -340,6 +355,14 @@ static void end_and_begin(int id)
 	own(&place[0], NEXT_PID, 1, SLEY_BLOCK);
 }
 
+/* The place has a new tenant, whose bound lies in memory that is just mapped. */
+static void end_and_begin_with_another(int id)
+{
+	end(id);
+	dry = true;
+	own(&place[0], NEXT_PID, 1, SLEY_BLOCK);
+}
+
 static void end_and_begin_elsewhere(int id)
 {
 	end(id);
@@ -451,7 +474,7 @@ static void nothing_for(struct process *next)
 
 	MODEL_CHECK(bound_length(next, &dropped) == 0 && !dropped);
 	MODEL_CHECK(ledger.freed == ledger.sent + ledger.gone + ledger.gave_up);
-	MODEL_CHECK(!bounds[0].told && bounds[0].owner == next);
+	MODEL_CHECK(!next->bound->told && next->bound->owner == next);
 	empty(next);
 }
 
@@ -512,6 +535,12 @@ MODEL(the_owner_ends_while_one_waits, .setup = setup_full,
       .threads = { task_send, end }, .finish = nothing_left);
 MODEL(a_late_sender_and_the_next_tenant, .setup = setup,
       .threads = { send, end_and_begin }, .finish = nothing_for_the_next);
+MODEL(a_late_sender_and_a_new_bound, .setup = setup,
+      .threads = { send, end_and_begin_with_another },
+      .finish = nothing_for_the_next);
+MODEL(a_late_look_at_a_new_bound, .setup = setup,
+      .threads = { inspect, end_and_begin_with_another },
+      .finish = nothing_for_the_next);
 MODEL(a_late_sender_and_another_process, .setup = setup,
       .threads = { send, end_and_begin_elsewhere },
       .finish = nothing_for_another);
