@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: MIT
 """check_rows - docs/CONFORMANCE.md says which tests stand for which row.
 
-- A row is "| M7 | what | tests | note |", and is there once.
+- A row is "| M7 | what | tests | note |", and is there once.  Its name is a
+  letter and a number; a race of the same page is R-S1, R-C1 or R-U1.
 - Each name in backquotes in its third column is a test: the name in a TEST(),
   with * for many, or what ctest calls it (`api.install`).
 - A row without a test says "not done", and then nothing is named after it.
-- A test that is named after a row, m07_..., is in that row.
+- A test that is named after a row, m07_... or rs1_..., is in that row.
+- A line of a table whose first word looks like a row is one: nothing is left
+  out because of its form.
 """
 import fnmatch
 import re
@@ -14,11 +17,28 @@ import re
 import csource
 
 PAGE = "docs/CONFORMANCE.md"
-ROW = re.compile(r"^\| ([A-Z])(\d+) \|([^|]*)\|([^|]*)\|", re.M)
+NAME = r"(?:R-[A-Z]|[A-Z])\d+"
+ROW = re.compile(rf"^\| ({NAME}) \|([^|]*)\|([^|]*)\|", re.M)
+LIKE_ROW = re.compile(rf"^\|[ *`]*((?:R-)?[A-Z]-?\d+)\b", re.M)
 TEST = re.compile(r"^TEST(?:_WORKERS|_ABORTS)?\(\s*(\w+)", re.M)
 CTEST = re.compile(r"^\s*sley_(test|script_test|model|example)"
                    r"\(([\w-]+)(?:\s+([\w-]+))?", re.M)
-NAMED = re.compile(r"([a-z])(\d\d)_")
+ADD_TEST = re.compile(r"^\s*add_test\(NAME ([\w.-]+)", re.M)
+NAMED = re.compile(r"(?:([a-z])(\d\d)|(r[a-z])(\d{1,2}))_")
+
+
+class Test:
+    """Where it is, and the program of ctest that has it."""
+
+    def __init__(self, path, line, ctest):
+        self.path, self.line, self.ctest = path, line, ctest
+
+
+class Row:
+    def __init__(self, match, line):
+        self.name, self.line = match.group(1), line
+        self.cell = match.group(3)
+        self.patterns = re.findall(r"`([^`]+)`", self.cell)
 
 
 def ctest_name(kind, first, second):
@@ -27,33 +47,74 @@ def ctest_name(kind, first, second):
     return f"{first}.{second}"
 
 
+def ctest_of(path):
+    """tests/unit/box.c: unit.box, whatever program it is a part of."""
+    return ".".join(re.sub(r"\.\w+$", "", path).split("/")[-2:])
+
+
 def find_tests(root):
-    """name -> (path, line) of every test."""
+    """name -> Test, of every test."""
     tests = {}
     for path in csource.files(root, "tests/*.c"):
         text = csource.blank(csource.read(root, path))
-        for match in TEST.finditer(text):
-            tests[match.group(1)] = (path, csource.line_of(text,
-                                                           match.start()))
+        for found in TEST.finditer(text):
+            line = csource.line_of(text, found.start())
+            ctest = ctest_of(path)
+            tests[found.group(1)] = Test(path, line, ctest)
+            tests.setdefault(ctest, Test(path, 1, ctest))
     for path in csource.files(root, "*CMakeLists.txt"):
         text = re.sub(r"#[^\n]*", "", csource.read(root, path))
-        for match in CTEST.finditer(text):
-            tests[ctest_name(*match.groups())] = (
-                path, csource.line_of(text, match.start()))
+        for found in CTEST.finditer(text):
+            name = ctest_name(*found.groups())
+            tests[name] = Test(path, csource.line_of(text, found.start()),
+                               name)
+        for found in ADD_TEST.finditer(text):
+            tests[found.group(1)] = Test(
+                path, csource.line_of(text, found.start()), found.group(1))
     return tests
 
 
-def check_row(match, line, tests, report):
+def match(tests, pattern):
+    """The names of the tests that a pattern stands for."""
+    return [pattern] if pattern in tests else fnmatch.filter(tests, pattern)
+
+
+def read_rows(page, report=None):
+    """name -> Row, in the order of the page."""
+    rows = {}
+    for found in ROW.finditer(page):
+        row = Row(found, csource.line_of(page, found.start()))
+        if row.name in rows and report:
+            report.add(PAGE, row.line, f"{row.name} is there twice")
+        rows[row.name] = row
+    for found in LIKE_ROW.finditer(page) if report else ():
+        if not ROW.match(page, found.start()):
+            report.add(PAGE, csource.line_of(page, found.start()),
+                       f"{found.group(1)} is not | row | what | tests |")
+    return rows
+
+
+def row_of(test):
+    """The row that a test is named after; None: it is not."""
+    found = NAMED.match(test)
+    if not found:
+        return None
+    if found.group(1):
+        return f"{found.group(1).upper()}{int(found.group(2))}"
+    return f"R-{found.group(3)[1].upper()}{int(found.group(4))}"
+
+
+def check_row(row, tests, report):
     """The names of the row's tests."""
-    row = match.group(1) + match.group(2)
-    patterns = re.findall(r"`([^`]+)`", match.group(4))
-    named = {name for pattern in patterns
-             for name in fnmatch.filter(tests, pattern)}
-    for pattern in patterns:
-        if not fnmatch.filter(tests, pattern):
-            report.add(PAGE, line, f"{row}: there is no test {pattern}")
-    if not patterns and "not done" not in match.group(4):
-        report.add(PAGE, line, f"{row}: has no test and is not 'not done'")
+    named = {name for pattern in row.patterns
+             for name in match(tests, pattern)}
+    for pattern in row.patterns:
+        if not match(tests, pattern):
+            report.add(PAGE, row.line,
+                       f"{row.name}: there is no test {pattern}")
+    if not row.patterns and "not done" not in row.cell:
+        report.add(PAGE, row.line,
+                   f"{row.name}: has no test and is not 'not done'")
     return named
 
 
@@ -62,21 +123,14 @@ def main():
     report = csource.Report("check_rows")
     if PAGE not in csource.files(root, PAGE):
         return report.finish(0)
-    page, tests, rows = csource.read(root, PAGE), find_tests(root), {}
-    for match in ROW.finditer(page):
-        line = csource.line_of(page, match.start())
-        row = (match.group(1).lower(), int(match.group(2)))
-        if row in rows:
-            report.add(PAGE, line, f"{match.group(1)}{row[1]} is there twice")
-        rows[row] = check_row(match, line, tests, report)
-    for name, (path, line) in sorted(tests.items()):
-        match = NAMED.match(name)
-        if not match:
-            continue
-        letter, number = match.group(1), int(match.group(2))
-        if name not in rows.get((letter, number), ()):
-            report.add(path, line, f"{name} is not in row "
-                       f"{letter.upper()}{number} of {PAGE}")
+    tests = find_tests(root)
+    rows = {name: check_row(row, tests, report) for name, row in
+            read_rows(csource.read(root, PAGE), report).items()}
+    for name, test in sorted(tests.items()):
+        row = row_of(name)
+        if row and name not in rows.get(row, ()):
+            report.add(test.path, test.line,
+                       f"{name} is not in row {row} of {PAGE}")
     return report.finish(len(rows), "rows")
 
 

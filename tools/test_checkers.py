@@ -587,6 +587,20 @@ class Rows(Checkers):
     def test_row_that_is_there_twice(self):
         self.bad("M1 is there twice", "M2", "M1")
 
+    def test_race_without_a_test(self):
+        self.bad("R-S2: has no test", "M2 | is for later | not done",
+                 "R-S2 | is for later |")
+        self.bad("R-S2: there is no test rs2_*", "M2 | is for later | not done",
+                 "R-S2 | is for now | `rs2_*`")
+
+    def test_test_that_is_named_after_a_race_that_is_not_there(self):
+        for name, row in (("rs1", "R-S1"), ("rc12", "R-C12"), ("n03", "N3")):
+            self.rejects("check_rows", f"{name}_x is not in row {row}",
+                         "tests/unit/box.c", "", f"TEST({name}_x)\n{{\n}}\n")
+
+    def test_row_of_another_form(self):
+        self.bad("R-S2 is not | row | what | tests |", "| M2 |", "| R-S2 it |")
+
 
 class Format(Checkers):
     def test_wrong_indentation(self):

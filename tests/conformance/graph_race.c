@@ -304,3 +304,111 @@ TEST_WORKERS(s21_one_that_was_woken_hears_of_the_cancel)
 	sley_graph_destroy(graph);
 	stop(rt);
 }
+
+/* ---- edges while producers end: R-S4, R-S5, R-S6 ------------------------------------- */
+
+#define PRODUCERS 8
+#define ROUNDS 200
+
+/* Producers that end while their consumer is wired, and what it finds. */
+struct wiring {
+	atomic_int ended; /* producers                            */
+	atomic_int ran;   /* how often the consumer was called    */
+	atomic_int saw;   /* how many producers had ended by then */
+	int says;         /* of the last producer                 */
+};
+
+static int produce(void *arg)
+{
+	struct wiring *wiring = arg;
+
+	atomic_fetch_add(&wiring->ended, 1);
+	return 0;
+}
+
+static int produce_last(void *arg)
+{
+	struct wiring *wiring = arg;
+
+	(void)produce(arg);
+	return wiring->says;
+}
+
+static int consume(void *arg)
+{
+	struct wiring *wiring = arg;
+
+	atomic_store(&wiring->saw, atomic_load(&wiring->ended));
+	atomic_fetch_add(&wiring->ran, 1);
+	return 0;
+}
+
+/* The consumer is submitted at once: its producers end meanwhile. */
+static sley_node submit_wiring(struct sley_graph *graph, struct wiring *wiring,
+			       uint32_t nr)
+{
+	sley_node producers[PRODUCERS], consumer;
+
+	for (uint32_t i = 0; i < nr; i++)
+		producers[i] = submit(
+			graph, i + 1 < nr ? produce : produce_last, wiring);
+	CHECK_EQ(sley_graph_submit(graph, &consumer,
+				   SLEY_NODE_SPEC(.fn = consume, .arg = wiring,
+						  .after = producers,
+						  .nr_after = nr)),
+		 0);
+	return consumer;
+}
+
+static void check_wiring(uint32_t nr)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+
+	for (int round = 0; round < ROUNDS; round++) {
+		struct wiring wiring = { 0 };
+
+		(void)submit_wiring(graph, &wiring, nr);
+		CHECK_EQ(sley_graph_wait(graph), 0);
+		CHECK_EQ(atomic_load(&wiring.ran), 1);
+		CHECK_EQ(atomic_load(&wiring.saw), (int)nr);
+	}
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(rs4_an_edge_to_a_node_that_ends_is_there_or_refused)
+{
+	check_wiring(1);
+}
+
+TEST_WORKERS(rs5_a_node_starts_when_the_last_of_its_producers_has_ended)
+{
+	check_wiring(PRODUCERS);
+}
+
+/* It ends twice, by the producer and by who submits, if it ends wrongly. */
+TEST_WORKERS(rs6_a_failure_while_a_node_is_wired_skips_it_once)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+
+	for (int round = 0; round < ROUNDS; round++) {
+		struct wiring wiring = { .says = -EIO };
+		atomic_int behind = 0;
+		sley_node consumer, last;
+
+		consumer = submit_wiring(graph, &wiring, PRODUCERS);
+		CHECK_EQ(sley_graph_submit(graph, &last,
+					   SLEY_NODE_SPEC(.fn = count_up,
+							  .arg = &behind,
+							  .order = &consumer,
+							  .nr_order = 1)),
+			 0);
+		CHECK_EQ(sley_graph_wait(graph), -EIO);
+		CHECK_EQ(atomic_load(&wiring.ran), 0);
+		CHECK_EQ(atomic_load(&behind), 1);
+	}
+	sley_graph_destroy(graph);
+	stop(rt);
+}
