@@ -192,6 +192,31 @@ class Mutants:
         return by(lines, key)
 
 
+class RowMutants:
+    """Rows of CONFORMANCE.md that were broken, and whether a test failed."""
+
+    kinds = ("row-mutant",)
+
+    def __init__(self, lines):
+        self.lines = lines
+
+    def summary(self):
+        if not self.lines:
+            return []
+        killed = [line for line in self.lines if line["verdict"] == "killed"]
+        rows = len({line["row"] for line in self.lines})
+        return [("rows of CONFORMANCE.md, each broken once",
+                 f"{rows}: {len(self.lines)} mutants, {len(killed)} killed")]
+
+    def page(self):
+        alive = [[line["row"], f"`{line['file']}`", line["verdict"]]
+                 for line in self.lines if line["verdict"] != "killed"]
+        if alive:
+            yield "## Rows without a test that sees it"
+            yield ""
+            yield from table(["row", "file", "verdict"], alive)
+
+
 class Faults:
     """Calls that were made to fail."""
 
@@ -323,7 +348,7 @@ class Named:
                               for lines in self.of("limit")])
 
 
-PARTS = (Models, Mutants, Faults, Runs, Named)
+PARTS = (Models, Mutants, RowMutants, Faults, Runs, Named)
 
 
 # ---- the page ----------------------------------------------------------------

@@ -33,6 +33,10 @@ LINES = [
     model("self_weak", "litmus", "ra", 7, expect="race", complete=False),
     mutant("src/lf/ring.h:10", "relaxed", "killed"),
     mutant("src/lf/ring.h:20", "split", "equivalent"),
+    {"kind": "row-mutant", "row": "M7", "file": "src/core/place.c",
+     "verdict": "killed", "why": "m07_x"},
+    {"kind": "row-mutant", "row": "S4", "file": "src/graph/access.c",
+     "verdict": "survived", "why": ""},
     {"kind": "fault", "scenario": "start_up", "build": "gcc", "sites": 9,
      "trials": 18, "once": 9, "forever": 9, "tolerated": 1, "seconds": 1.0},
     {"kind": "fault-sites", "registered": 12, "hit": 11, "unreachable": 1},
@@ -89,6 +93,11 @@ class Proof(unittest.TestCase):
         text = self.page()
         self.assertIn("2: 1 killed, 1 argued equivalent, 0 survived", text)
         self.assertIn("| `src/lf/ring.h` | 2 | 1 | 1 | 0 |", text)
+
+    def test_rows_are_counted_and_survivors_are_listed(self):
+        text = self.page()
+        self.assertIn("each broken once | 2: 2 mutants, 1 killed |", text)
+        self.assertIn("| S4 | `src/graph/access.c` | survived |", text)
 
     def test_faults_and_sites(self):
         text = self.page()
