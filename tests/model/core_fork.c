@@ -13,11 +13,16 @@
  * In one model the worker goes to that strand, with a stack of its own, just
  * before; the thief must find it whole.
  *
- * Complete for one child, one thief, with membarrier and without.  More
- * children and thieves are in lf_fork_stack.c, where the stack itself is; not
- * seen are two suspended parents in one list, and a parent that comes back on
- * another worker.
+ * A worker that goes to sleep does so by the lines of src/core/search.c, which is
+ * included for that.
+ *
+ * Complete for one child and one thief, with membarrier and without, and for two
+ * children of which one may be seized while the parent is suspended.  More children
+ * and thieves are in lf_fork_stack.c, where the stack itself is; not seen are two
+ * suspended parents in one list, and a parent that comes back on another worker.
  */
+#include "core/search.c" /* before the crew, which has an rt of its own */
+
 #include "crew.h"
 #include "payload.h"
 
@@ -28,7 +33,6 @@ static struct payload payload;
 static uint32_t nr_tasks;
 static struct ledger {
 	int ran, joined;
-	bool asleep;
 } ledger;
 
 void *slab_alloc(struct slab *slab)
@@ -214,6 +218,31 @@ static void join_older(int id)
 	fork_stack_forget(forks, 0);
 }
 
+/* It has two that nobody asked for, and is suspended. */
+static void setup_two_private(void)
+{
+	struct sley_forks *forks;
+
+	setup_raised();
+	forks = &strands[0].forks;
+	(void)sley_fork_push_fast(forks, child, run_child, &payload);
+	(void)sley_fork_push_fast(forks, &newer, run_child, &payload);
+}
+
+static void leave_two_behind(int id)
+{
+	fork_leave_behind(&crew[id]);
+}
+
+/* One of them at most was seized: the other one is where thieves look. */
+static void other_is_found(void)
+{
+	MODEL_CHECK(ledger.ran <= 1);
+	MODEL_CHECK(crew[0].nr_parents == 1 &&
+		    fork_stack_has_public(&strands[0].forks));
+	model_free(child);
+}
+
 /* ---- on a strand that is new ---------------------------------------------------- */
 
 static _Alignas(64) char stack_memory[64 << 10];
@@ -276,7 +305,7 @@ static void run_stolen(struct sley_task *task)
 	slab_free(&rt->tasks, task);
 }
 
-static void steal(int id)
+static void steal_one(int id)
 {
 	struct sley_task *task = fork_steal(&crew[id], &crew[0]);
 
@@ -284,7 +313,7 @@ static void steal(int id)
 		run_stolen(task);
 }
 
-static void seize(int id)
+static void seize_one(int id)
 {
 	struct sley_task *task = fork_seize(&crew[id], &crew[0]);
 
@@ -292,28 +321,22 @@ static void seize(int id)
 		run_stolen(task);
 }
 
-static void search(int id)
+static void search_one(int id)
 {
 	run_stolen(worker_search(&crew[id]));
 }
 
-/* What a worker does about forks before it sleeps: search.c and idle.c. */
-static void look_and_sleep(int id)
+/* It goes to sleep, unless it sees a child; whoever forks one later wakes it. */
+static void go_to_sleep(int id)
 {
-	(void)id;
-	(void)add_acq_rel(&rt->idle.counts, IDLE_PARKED_ONE);
-	(void)fork_ask_all(rt);
-	os_membarrier();
-	ledger.asleep = !fork_stealable(&crew[0]) &&
-			!fork_is_private(&crew[0]) && !fork_ask_all(rt);
+	(void)park(&crew[id], false);
 }
 
-/* Whoever sleeps was woken for a child that is public. */
-static void was_told(void)
+static void awake(void)
 {
-	struct sley_forks *forks = &strands[0].forks;
-
-	MODEL_CHECK(!ledger.asleep || fork_stack_has_public(forks));
+	MODEL_CHECK(rt->idle.counts == 0 ||
+		    rt->idle.counts == IDLE_SEARCHING_ONE);
+	MODEL_CHECK(crew[1].seat.word == SEAT_AWAKE);
 	model_free(child);
 }
 
@@ -331,27 +354,30 @@ static void joined_once(void)
 	      .no_membarrier = true, __VA_ARGS__)
 
 BOTH_VARIANTS(a_stolen_child_wakes_its_parent, .setup = setup_searched,
-	      .threads = { fork_and_join, steal });
+	      .threads = { fork_and_join, steal_one });
 
 BOTH_VARIANTS(a_child_is_left_behind, .setup = setup,
-	      .threads = { fork_block_and_join, steal });
+	      .threads = { fork_block_and_join, steal_one });
 
 BOTH_VARIANTS(a_sleeper_hears_of_a_child, .setup = setup,
-	      .threads = { fork_and_work_on, search });
+	      .threads = { fork_and_work_on, search_one });
 
 MODEL(a_sleeper_hears_of_a_private_child, .setup = setup_raised,
-      .slow_modes = MODEL_RA, .threads = { fork_and_work_on, search },
+      .slow_modes = MODEL_RA, .threads = { fork_and_work_on, search_one },
       .finish = joined_once);
 
 MODEL(a_sleeper_is_told_of_a_second_child, .setup = setup,
-      .threads = { fork_twice, look_and_sleep }, .finish = was_told);
+      .threads = { fork_twice, go_to_sleep }, .finish = awake);
 
 MODEL(a_sleeper_is_told_of_what_a_join_hid, .setup = setup_two,
-      .threads = { join_older, look_and_sleep }, .finish = was_told);
+      .threads = { join_older, go_to_sleep }, .finish = awake);
 
 MODEL(a_seized_child_wakes_its_parent, .setup = setup_raised,
-      .threads = { fork_and_join, seize }, .finish = joined_once);
+      .threads = { fork_and_join, seize_one }, .finish = joined_once);
+
+MODEL(a_parent_is_suspended_beside_a_seizer, .setup = setup_two_private,
+      .threads = { leave_two_behind, seize_one }, .finish = other_is_found);
 
 MODEL(a_thief_looks_at_a_new_strand, .setup = setup_base,
-      .threads = { fork_and_join_on_a_new_strand, steal },
+      .threads = { fork_and_join_on_a_new_strand, steal_one },
       .finish = joined_once);

@@ -309,6 +309,24 @@ static void setup_one_ends(void)
 	idle.counts += IDLE_SEARCHING_ONE;
 }
 
+static void setup_both_asleep_with_homes(void)
+{
+	setup_both_asleep();
+	pieces_only = false;
+}
+
+/* The seat that the second one finds first is woken already, for another task. */
+static void send_home_and_submit(int id)
+{
+	send_home(id);
+	submit_one(id);
+}
+
+BOTH_VARIANTS(home_work_and_shared_work_wake_two,
+	      .setup = setup_both_asleep_with_homes,
+	      .threads = { sleeper, sleeper, send_home_and_submit },
+	      .finish = two);
+
 BOTH_VARIANTS(two_sleepers_are_woken, .setup = setup_both_asleep,
 	      .threads = { sleeper, sleeper, submit_both }, .finish = two);
 

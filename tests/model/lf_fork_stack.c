@@ -254,6 +254,26 @@ static void owner_keeps_one_and_joins_a_loose_one(int id)
 	MODEL_CHECK(!sley_fork_pop_fast(&forks, &children[1]));
 }
 
+/* As a parent does that is suspended: what is left is there for thieves. */
+static void owner_publishes_what_is_left(int id)
+{
+	(void)id;
+	push(0);
+	push(1);
+	(void)fork_stack_publish(&forks);
+	MODEL_CHECK(fork_stack_has_public(&forks));
+	join(1);
+	join(0);
+}
+
+static void owner_joins_a_stolen_one_and_forks_again(int id)
+{
+	(void)id;
+	join(0);
+	push(1);
+	join(1);
+}
+
 /* ---- thieves ---------------------------------------------------------------------- */
 
 static void run(struct sley_fork *child)
@@ -292,6 +312,15 @@ static void seizer_then_thief(int id)
 {
 	seizer(id);
 	thief(id);
+}
+
+/* The first child was stolen, and has ended. */
+static void setup_stolen(void)
+{
+	setup();
+	push(0);
+	(void)fork_stack_publish(&forks);
+	thief(0);
 }
 
 static void all_joined(void)
@@ -346,3 +375,11 @@ SCENE(one_is_stolen_and_one_is_seized, owner_joins_the_public_one_first, thief,
       seizer);
 SCENE(a_child_in_no_stack_is_joined_beside_a_seizer,
       owner_keeps_one_and_joins_a_loose_one, seizer);
+
+/* SEIZED keeps thieves off: the owner takes it away when it publishes. */
+SCENE(published_beside_a_seizer, owner_publishes_what_is_left, seizer);
+
+/* A head that is too high, and a word that is not: there is nothing between. */
+MODEL(a_stolen_one_is_joined_beside_a_seizer, .setup = setup_stolen,
+      .threads = { owner_joins_a_stolen_one_and_forks_again, seizer },
+      .finish = all_joined);
