@@ -24,6 +24,7 @@ that nothing can be early for is void: it is no mutant.
     mutants.py --only src/lf/ring.h:134      those of a line, a file, a function
     mutants.py --sample 20                   some, and only quickly
     mutants.py --check                       equivalent.txt against the sources
+    mutants.py --protocol ...                the other class: protocol_mutants.py
 """
 import concurrent.futures
 import fnmatch
@@ -508,6 +509,9 @@ def arguments():
 
 
 def main():
+    if "--protocol" in sys.argv:
+        import protocol_mutants  # which needs this one
+        return protocol_mutants.main()
     args = arguments()
     start = time.monotonic()
     report = csource.Report("mutants")

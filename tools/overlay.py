@@ -13,6 +13,7 @@ test is found by the name that ctest has for it.
 """
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -222,21 +223,29 @@ class Outcome:
         self.status, self.output = status, output  # None: it took too long
 
 
-def run(command, seconds, folder=None, environment=None, until=None):
+def run(command, seconds, folder=None, environment=None, until=None,
+        while_it_speaks=False):
     """Run it in a session of its own until it ends, until the time is over, or
-    until a line of its output begins with until: that is status 1."""
+    until a line of its output matches until: that is status 1.  While it speaks
+    the time begins anew with all that it writes."""
     with tempfile.TemporaryFile() as file:
         process = subprocess.Popen(
             command, cwd=folder, stdout=file, stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL, start_new_session=True,
             env=surroundings(environment))
         end, pause, status = time.monotonic() + seconds, 0.002, None
+        size = 0
         while time.monotonic() < end:
             try:
                 status = process.wait(pause)
                 break
             except subprocess.TimeoutExpired:
                 pause = min(2 * pause, 0.1)
+            if os.fstat(file.fileno()).st_size == size:
+                continue
+            size = os.fstat(file.fileno()).st_size
+            if while_it_speaks:
+                end = time.monotonic() + seconds
             if until and said(file, until):
                 status = 1
                 break
@@ -261,5 +270,5 @@ def text_of(file):
     return os.pread(file.fileno(), size, 0).decode(errors="replace")
 
 
-def said(file, word):
-    return any(line.startswith(word) for line in text_of(file).split("\n"))
+def said(file, pattern):
+    return any(re.match(pattern, line) for line in text_of(file).split("\n"))
