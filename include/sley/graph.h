@@ -219,8 +219,9 @@ sley_graph_destroy(struct sley_graph *graph);
  * room for more of these, three times as many.
  *
  * A gang is a node whose function is called so many times, each on a worker of its
- * own: none of them starts before all are there.  They may wait for each other,
- * with anything of this library.  sley_node_member() tells them apart; the first
+ * own: none of them starts before all are there.  A gang that is cancelled before
+ * that is skipped as a whole.  The members may wait for each other, with anything of
+ * this library.  sley_node_member() tells them apart; the first
  * error of one of them is that of the node.
  *
  * A node of a class is queued there until one of its workers is free, the more

@@ -2,6 +2,18 @@
 /*
  * gang.c - see gang.h.
  *
+ * When all members are there they decide, once, whether the gang starts: the first
+ * one to get to the word sets GANG_STARTED, or GANG_CANCELLED if the node is not
+ * wanted any more.  A canceller sets GANG_CANCELLED in the same word.  So all members
+ * call the function, or none does:
+ *
+ *      member:     word has STARTED or CANCELLED?  else set one of them
+ *                  it has STARTED: call the function
+ *      canceller:  set CANCELLED;  it had BEGUN: cancel the tasks of the members
+ *
+ * GANG_CANCELLED alone is a gang that is skipped.  With GANG_STARTED it runs, and its
+ * members were asked to end.
+ *
  * Edges:
  *
  *   M1  a member has ended -> the last one ends the node : what it did
@@ -15,7 +27,26 @@
 #include "graph/graph.h"
 #include "graph/watch.h"
 
+#include <errno.h>
 #include <sley/time.h>
+
+/* By each member, when all are there.  False: none of them calls the function. */
+static bool starts(struct node *node)
+{
+	uint32_t *at = &node->placing->word;
+	uint32_t decided = node_is_skipped(node) ? GANG_CANCELLED
+						 : GANG_STARTED;
+	/* relaxed: a guess; that all are there is ordered by the countdown. */
+	uint32_t word = load_relaxed(at);
+
+	while (!(word & (GANG_STARTED | GANG_CANCELLED))) {
+		/* relaxed: one word, and nothing else is decided by it. */
+		if (!chaos_says(CHAOS_LOSE) &&
+		    cas_relaxed(at, &word, word | decided))
+			word |= decided;
+	}
+	return word & GANG_STARTED;
+}
 
 /* All start together; each is there when it is. */
 static void turn(void *task)
@@ -32,6 +63,8 @@ static void turn(void *task)
 	sley_assert(!code);
 	if (unlikely(node->scope->graph->watch) && !member->index)
 		watch_begin(node);
+	if (unlikely(!starts(node)))
+		return;
 	code = node->fn(node->task.arg);
 	if (code < 0)
 		/* relaxed: M1 publishes it; the first one is as good as any. */
@@ -51,6 +84,11 @@ static struct sley_task *after_turn(struct worker *worker,
 	node->code = placing->code;
 	node->outcome = node->code < 0 ? SLEY_OUTCOME_FAILURE
 				       : SLEY_OUTCOME_SUCCESS;
+	/* relaxed: decided before this member had its turn. */
+	if (unlikely(!(load_relaxed(&placing->word) & GANG_STARTED))) {
+		node->code = -ECANCELED;
+		node->outcome = SLEY_OUTCOME_SKIPPED;
+	}
 	return graph_turns.after(worker, &node->task);
 }
 

@@ -12,7 +12,8 @@
  * its own.  A member that comes first waits for the others as tasks wait, and its
  * worker goes on with other work; so nothing is reserved, a gang holds up nobody,
  * and is held up by nobody for longer than what runs already.  The last one to come
- * lets all of them start, the last one to end ends the node.
+ * lets all of them start, the last one to end ends the node.  A gang that is cancelled
+ * before all members are there is skipped by all of them: see gang.c.
  *
  * A node that runs on an endpoint (endpoint.h) is not particular about its worker,
  * which only waits for it.  What the endpoint had to say is kept, as long as the node
@@ -26,8 +27,9 @@
 
 #include "graph/node.h"
 
-#define GANG_BEGUN 1u
-#define GANG_CANCELLED 2u
+#define GANG_BEGUN 1u     /* the tasks of its members are built           */
+#define GANG_CANCELLED 2u /* nobody wants it                               */
+#define GANG_STARTED 4u   /* all members were there, and it was wanted     */
 
 struct gang_member {
 	struct sley_task task;
@@ -43,7 +45,7 @@ struct placing {
 	uint32_t affinity; /* 1 + the worker, or 0                           */
 	uint32_t gang;     /* members, or 0                                  */
 	uint32_t nr_words;
-	uint32_t word;    /* GANG_BEGUN, GANG_CANCELLED                     */
+	uint32_t word;    /* GANG_BEGUN, GANG_CANCELLED, GANG_STARTED       */
 	uint32_t nr_left; /* members that have not ended                    */
 	int32_t code;     /* of the first one to fail                       */
 	struct sley_waitq coming; /* members that are not there yet          */

@@ -6,7 +6,9 @@
  * Members run on plain threads and wait as such.  What the node does when it ends is
  * the model's.
  *
- * Complete for two members, and for one that begins against one that cancels.
+ * Complete for two members, cancelled before or not; for one that begins against one
+ * that cancels; and for two members that decide whether they start against one that
+ * cancels: both call the function, or none does.
  */
 #include "payload.h"
 #include "threads_only.h"
@@ -33,7 +35,7 @@ static struct sley_graph graph;
 static struct payload here[MEMBERS]; /* before it comes       */
 static struct payload done[MEMBERS]; /* by the end of its turn */
 static struct ledger {
-	int ended, begun;
+	int ended, begun, ran;
 } ledger;
 
 void watch_begin(struct node *node)
@@ -42,10 +44,17 @@ void watch_begin(struct node *node)
 	never();
 }
 
+/* As in run.c: whoever cancels marks the node before the gang. */
+bool node_is_skipped(const struct node *node)
+{
+	return task_is_cancelled(&node->task);
+}
+
 /* What a member finds: all are there. */
 static int member_fn(void *arg)
 {
 	(void)arg;
+	ledger.ran++;
 	for (int i = 0; i < MEMBERS; i++)
 		payload_check(&here[i]);
 	return -EIO;
@@ -58,8 +67,10 @@ static struct sley_task *node_ends(struct worker *worker,
 	MODEL_CHECK(node_of(task) == &scene.node);
 	for (int i = 0; i < MEMBERS; i++)
 		payload_check(&done[i]);
-	MODEL_CHECK(scene.node.outcome == SLEY_OUTCOME_FAILURE);
-	MODEL_CHECK(scene.node.code == -EIO);
+	MODEL_CHECK(ledger.ran == 0 || ledger.ran == MEMBERS);
+	MODEL_CHECK(scene.node.outcome ==
+		    (ledger.ran ? SLEY_OUTCOME_FAILURE : SLEY_OUTCOME_SKIPPED));
+	MODEL_CHECK(scene.node.code == (ledger.ran ? -EIO : -ECANCELED));
 	ledger.ended++;
 	return NULL;
 }
@@ -103,7 +114,7 @@ static void run(int id)
 
 static void ended_once(void)
 {
-	MODEL_CHECK(ledger.ended == 1);
+	MODEL_CHECK(ledger.ended == 1 && ledger.ran == MEMBERS);
 }
 
 MODEL(the_last_member_ends_the_node, .setup = setup_begun,
@@ -131,3 +142,44 @@ static void is_not_overlooked(void)
 
 MODEL(a_cancel_meets_a_gang_that_begins, .setup = setup,
       .threads = { begin, cancel }, .finish = is_not_overlooked);
+
+static void mark_and_cancel(int id)
+{
+	(void)task_mark_cancelled(&scene.node.task, TASK_CANCEL);
+	cancel(id);
+}
+
+/* Both are there: they decide. */
+static void decide(int id)
+{
+	(void)id;
+	ledger.ran += starts(&scene.node);
+	ledger.ended++;
+}
+
+/* They run, and are asked to end; or none of them does. */
+static void all_or_none(void)
+{
+	MODEL_CHECK(ledger.ended == MEMBERS);
+	MODEL_CHECK(ledger.ran == 0 || ledger.ran == MEMBERS);
+	MODEL_CHECK(!(scene.placing.word & GANG_STARTED) == !ledger.ran);
+	ledger.begun = 1;
+	is_not_overlooked();
+}
+
+MODEL(s21_a_cancel_meets_a_gang_that_starts, .setup = setup_begun,
+      .threads = { decide, decide, mark_and_cancel }, .finish = all_or_none);
+
+static void setup_cancelled(void)
+{
+	setup_begun();
+	scene.placing.word |= GANG_CANCELLED;
+}
+
+static void none_ran(void)
+{
+	MODEL_CHECK(ledger.ended == 1 && !ledger.ran);
+}
+
+MODEL(s21_a_gang_that_was_cancelled_does_not_start, .setup = setup_cancelled,
+      .threads = { run, run }, .finish = none_ran);
