@@ -214,9 +214,10 @@ sley_graph_destroy(struct sley_graph *graph);
  * writes, and who read what it writes.  Ranges that overlap depend on each other,
  * those that only touch do not.
  *
- * If the graph is full the caller waits for room, up to @spec->deadline_ns.  A
- * node of the same graph does not wait, since it would wait for itself: there is
- * room for more of these, three times as many.
+ * The graph is full if @max_nodes nodes have not ended, however many edges they have.
+ * Then the caller waits for room, up to @spec->deadline_ns.  A node of the same graph
+ * does not wait, since it would wait for itself.  It may submit past the limit, three
+ * times as many, or 1024 if that is more; then the error is -EAGAIN.
  *
  * A gang is a node whose function is called so many times, each on a worker of its
  * own: none of them starts before all are there.  A gang that is cancelled before
@@ -259,7 +260,8 @@ sley_graph_destroy(struct sley_graph *graph);
  *           -EMSGSIZE   the argument is too long for who is to run it
  *           -EFAULT     it is a pointer, which leads nowhere there
  *           -EAGAIN     the graph was full until the deadline; or it is, and runs
- *                       in steps
+ *                       in steps; or the caller is one of its nodes, and has
+ *                       used up what is there past the limit
  *           -EDEADLK    it would wait for a node of a later run (graph_run.h)
  *           -ECANCELED  while it waited
  *           -ENOMEM     the node was not added
@@ -345,7 +347,7 @@ sley_graph_step(struct sley_graph *graph);
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   -ESRCH  it has ended
+ * Errors:   -ESRCH  it has ended, or there never was such a node
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_node_cancel(struct sley_graph *graph, sley_node node);

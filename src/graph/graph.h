@@ -50,7 +50,7 @@ struct share {
 	struct sley_graph_scope *scope; /* of all of them                    */
 	uint32_t nr;        /* nodes that have ended; others look            */
 	uint32_t nr_failed; /* of those: they stay in their places           */
-	uint32_t nr_places; /* in the chain: those of the others, and pages  */
+	uint32_t nr_places; /* of the others: in the chain, as are pages     */
 };
 
 struct step_queue {

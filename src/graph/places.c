@@ -8,13 +8,42 @@
 
 #include <errno.h>
 
-/* For who does not wait, and for pages: three times as many, within reason. */
+/* For nodes that do not wait for room: three times as many, within reason. */
 #define MORE_MIN 1024u
 #define MORE_MAX (1u << 20)
 
-static size_t size_of(const struct places *places)
+/* Behind them: addresses of 4 GiB at most, and 1 MiB of memory at a time. */
+#define RESERVE_MAX (1u << 24)
+#define GROW_BY 4096u
+
+static size_t size_of(uint32_t nr)
 {
-	return (size_t)places->nr * sizeof(struct node);
+	return (size_t)nr * sizeof(struct node);
+}
+
+/* Each of @nr nodes may have edges from all others. */
+static uint32_t nr_pages(uint32_t nr)
+{
+	uint64_t pages = (uint64_t)nr * (nr / PAGE_EDGES + 1);
+
+	return pages < RESERVE_MAX ? (uint32_t)pages : RESERVE_MAX;
+}
+
+/* As many as there may be, and @nr at least: false if not even these. */
+static bool reserve(struct places *places, uint32_t nr)
+{
+	uint32_t more = nr_pages(nr) / GROW_BY * GROW_BY + GROW_BY;
+
+	/* A limit of addresses (RLIMIT_AS) is no reason to fail. */
+	for (; more >= GROW_BY; more = more / 2 / GROW_BY * GROW_BY) {
+		places->nr_reserved = nr + more;
+		places->place = os_reserve(size_of(nr + more));
+		if (places->place)
+			return true;
+	}
+	places->nr_reserved = nr;
+	places->place = os_reserve(size_of(nr));
+	return places->place;
 }
 
 int places_init(struct places *places, uint32_t nr)
@@ -25,27 +54,45 @@ int places_init(struct places *places, uint32_t nr)
 		more = MORE_MIN;
 	if (more > MORE_MAX)
 		more = MORE_MAX;
-	places->nr = nr + more;
+	places->max_nodes = nr + more;
+	/* Whole pages of memory, whatever their size. */
+	places->nr = (nr + more + GROW_BY - 1) / GROW_BY * GROW_BY;
 	places->nr_used = places->next = 1; /* 0 is nobody */
-	places->place = os_map(size_of(places));
-	return places->place ? 0 : -ENOMEM;
+	if (!reserve(places, places->nr))
+		return -ENOMEM;
+	if (os_commit(places->place, size_of(places->nr))) {
+		places_destroy(places);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 void places_destroy(struct places *places)
 {
-	os_unmap(places->place, size_of(places));
+	os_unmap(places->place, size_of(places->nr_reserved));
+}
+
+/* False: no memory, or no addresses. */
+static cold bool grow(struct places *places)
+{
+	if (places->nr + GROW_BY > places->nr_reserved ||
+	    os_commit(places_node(places, places->nr), size_of(GROW_BY)))
+		return false;
+	places->nr += GROW_BY;
+	return true;
 }
 
 static struct node *take_fresh(struct places *places)
 {
 	struct node *node;
 
-	if (places->next >= places->nr)
+	if (unlikely(places->next >= places->nr) && !grow(places))
 		return NULL;
 	node = places_node(places, places->next);
 	node->index = places->next++;
 	if (places->next > places->nr_used) {
-		places->nr_used = places->next;
+		/* relaxed: an id that was returned is less; see cancel.c. */
+		store_relaxed(&places->nr_used, places->next);
 		edges_bury(&node->consumers); /* lives begin with 1 */
 	}
 	return node;
@@ -64,7 +111,7 @@ static noinline void collect(struct places *places)
 	places->nr_taken -= (uint32_t)(word >> 32);
 }
 
-struct node *places_take(struct places *places)
+struct node *places_take_page(struct places *places)
 {
 	struct node *node;
 
@@ -75,7 +122,14 @@ struct node *places_take(struct places *places)
 		places->free = node->next;
 	else
 		node = take_fresh(places);
-	if (node)
+	return node;
+}
+
+struct node *places_take(struct places *places)
+{
+	struct node *node = places_take_page(places);
+
+	if (likely(node))
 		places->nr_taken++;
 	return node;
 }

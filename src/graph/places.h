@@ -2,10 +2,14 @@
 /*
  * places.h - where the nodes of a graph are, by their numbers.
  *
- * An array that is mapped as a whole, and costs no memory until a place is taken for
- * the first time: a number leads to its place by a shift.  It is larger than the
- * graph's limit, for nodes that come in spite of it (submit.c) and for pages.
- * Number 0 is nobody.
+ * An array at one address, which costs no memory until a place is taken for the first
+ * time: a number leads to its place by a shift.  Number 0 is nobody.
+ *
+ * Only nodes are counted, not the pages of their edges (node.h): a graph is full when it
+ * has so many nodes, however many edges these have.  The array begins with places for
+ * the graph's limit and for nodes that come in spite of it (submit.c).  Behind it
+ * addresses are reserved, and become memory when places run out: for pages, and for
+ * nodes that have failed.
  *
  * Places are taken by who submits, one at a time (the graph's lock).  They are given
  * back by the workers that end nodes, in chains: that is a push list of its own,
@@ -30,12 +34,15 @@
 /* Workers look at the first line for each edge: who submits writes to the next. */
 struct places {
 	struct node *place;
-	uint32_t nr; /* there are; constant                                   */
+	uint32_t nr_reserved; /* constant                                     */
+	uint32_t max_nodes;   /* nodes at once, if none waits; constant       */
 	cache_aligned struct node *free; /* (lock)                            */
+	uint32_t nr;       /* there are (lock)                                */
 	uint32_t nr_used;  /* that were ever taken, and so have a life (lock) */
 	uint32_t next;     /* from here on all are free (lock)                */
-	uint32_t nr_taken; /* and not yet free, though given back (lock)      */
-	cache_aligned uint64_t given; /* back, by anybody: nr << 32 | newest  */
+	uint32_t nr_taken; /* nodes, not yet free though given back (lock)    */
+	/* Back, by anybody: nodes << 32 | newest. */
+	cache_aligned uint64_t given;
 };
 
 /* @nr places and some more: 0 or -ENOMEM. */
@@ -61,14 +68,20 @@ static inline uint32_t places_edge_id(const struct places *places,
 	return (uint32_t)(edge - (struct edge *)(void *)places->place);
 }
 
-/* One that is free, in no life.  NULL: there is none.  (lock) */
+/* One that is free, in no life, for a node.  NULL: no memory.  (lock) */
 must_check struct node *places_take(struct places *places);
 
-/* A chain of @nr, linked by next, from @first to @last.  Any thread. */
+/* The same for what is no node, and is not counted.  (lock) */
+must_check struct node *places_take_page(struct places *places);
+
+/*
+ * A chain linked by next, from @first to @last, with @nr nodes and any number of
+ * pages; those of a node are given back before it or with it.  Any thread.
+ */
 void places_give(struct places *places, struct node *first, struct node *last,
 		 uint32_t nr);
 
-/* How many were taken and not given back.  (lock) */
+/* How many nodes were taken and not given back.  (lock) */
 uint32_t places_nr_taken(const struct places *places);
 
 /*

@@ -177,7 +177,6 @@ static void chain_add(struct share *share, struct node *node)
 	if (!share->first)
 		share->last = node;
 	share->first = node;
-	share->nr_places++;
 }
 
 /* The pages it had for its edges, none of which is in a list any more. */
@@ -267,6 +266,7 @@ static bool end(struct sley_graph *graph, struct share *share,
 		if (unlikely(node->placing))
 			placing_free(node->placing, graph->rt);
 		chain_add(share, node);
+		share->nr_places++;
 	} else {
 		share->nr_failed++;
 		remember(scope, node);

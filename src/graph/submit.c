@@ -56,17 +56,18 @@ static uint32_t nr_ended(const struct sley_graph *graph)
 	return nr;
 }
 
-static noinline bool has_room_after_all(struct sley_graph *graph)
+/* Fewer than @max nodes have not ended. */
+static noinline bool are_fewer(const struct sley_graph *graph, uint32_t max)
 {
 	uint32_t nr_taken = places_nr_taken(&graph->places);
 
-	return nr_taken < graph->max_nodes + nr_ended(graph);
+	return nr_taken < max + nr_ended(graph);
 }
 
 static bool has_room(struct sley_graph *graph)
 {
 	return likely(graph->places.nr_taken < graph->max_nodes) ||
-	       has_room_after_all(graph);
+	       are_fewer(graph, graph->max_nodes);
 }
 
 /* With the lock, which is given back meanwhile: 0, -EAGAIN or -ECANCELED. */
@@ -92,18 +93,26 @@ static noinline int wait_for_room(struct sley_graph *graph,
 	return err == -ETIMEDOUT ? -EAGAIN : err;
 }
 
+/* The graph is full: 0, if the caller may submit all the same. */
+static noinline int find_room(struct sley_graph *graph, uint64_t deadline_ns)
+{
+	/* A node that waits would wait for itself. */
+	if (submit_own_node(graph))
+		return are_fewer(graph, graph->places.max_nodes) ? 0 : -EAGAIN;
+	/* Room comes with steps, and the submitter is who makes them. */
+	if (graph->stepped)
+		return -EAGAIN;
+	return wait_for_room(graph, deadline_ns ? deadline_ns : SLEY_FOREVER);
+}
+
 static int take_place(struct sley_graph *graph,
 		      const struct sley_node_spec *spec, bool last,
 		      struct node **node)
 {
-	uint64_t deadline_ns = spec->deadline_ns ? spec->deadline_ns
-						 : SLEY_FOREVER;
 	int err = 0;
 
-	if (unlikely(!has_room(graph)) && !last && !submit_own_node(graph))
-		/* Room comes with steps, and who submits is who makes them. */
-		err = graph->stepped ? -EAGAIN
-				     : wait_for_room(graph, deadline_ns);
+	if (unlikely(!has_room(graph)) && !last)
+		err = find_room(graph, spec->deadline_ns);
 	if (err)
 		return err;
 	*node = places_take(&graph->places);

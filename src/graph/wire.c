@@ -67,16 +67,44 @@ void wire_give_up(struct sley_graph *graph, struct node *node)
 
 		node->pages = (uint32_t)page_at(graph, index)->next;
 		place->index = index;
-		places_give(&graph->places, place, place, 1);
+		places_give(&graph->places, place, place, 0);
 	}
 }
 
-/* Pages for @nr edges more than it has: 0 or -ENOMEM. */
-static noinline int take_pages(struct sley_graph *graph, struct node *node,
-			       uint32_t nr)
+static void next_stamp(struct sley_graph *graph)
 {
-	for (uint32_t done = 0; done < nr; done += PAGE_EDGES) {
-		struct node *place = places_take(&graph->places);
+	if (unlikely(++graph->stamp == 0))
+		graph->stamp = 1;
+}
+
+/* Of those that were found, how many have not ended well; each of them once. */
+static uint32_t nr_to_connect(struct sley_graph *graph)
+{
+	uint32_t nr = 0;
+
+	next_stamp(graph);
+	for (uint32_t i = 0; i < graph->found.nr; i++) {
+		sley_node id = graph->found.node[i];
+		struct node *from =
+			places_node(&graph->places, node_index_of(id));
+
+		if (edges_look(&from->consumers, node_life_of(id)) ==
+			    EDGES_GONE ||
+		    from->stamp == graph->stamp)
+			continue;
+		from->stamp = graph->stamp;
+		nr++;
+	}
+	return nr;
+}
+
+/* For the edges that it has no room for itself: 0 or -ENOMEM. */
+static noinline int take_pages(struct sley_graph *graph, struct node *node)
+{
+	uint32_t nr = nr_to_connect(graph);
+
+	for (uint32_t done = NODE_EDGES; done < nr; done += PAGE_EDGES) {
+		struct node *place = places_take_page(&graph->places);
 		uint32_t index;
 
 		if (!place)
@@ -97,7 +125,7 @@ int wire_find(struct sley_graph_scope *scope, struct node *node,
 	if (!err && unlikely(scope->run))
 		err = run_check(scope);
 	if (!err && unlikely(graph->found.nr > NODE_EDGES))
-		err = take_pages(graph, node, graph->found.nr - NODE_EDGES);
+		err = take_pages(graph, node);
 	return err;
 }
 
@@ -165,8 +193,7 @@ uint32_t wire(struct sley_graph *graph, struct node *node, bool last)
 	uint32_t nr_needed = last ? 0 : graph->nr_needed;
 	uint32_t nr = 0;
 
-	if (unlikely(++graph->stamp == 0))
-		graph->stamp = 1;
+	next_stamp(graph);
 	for (uint32_t i = 0; i < nr_found; i++) {
 		if (connect(graph, node, found[i], i < nr_needed, &spare)) {
 			nr++;

@@ -27,11 +27,11 @@ size_t os_page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE); /* fault: none, it is known */
 }
 
-void *(os_map)(size_t size)
+static void *map_as(size_t size, int protection)
 {
 	int saved_errno = errno;
 	/* fault: in map.h, for each caller. */
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	void *memory = mmap(NULL, size, protection,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (memory != MAP_FAILED) {
@@ -40,6 +40,27 @@ void *(os_map)(size_t size)
 	}
 	errno = saved_errno;
 	return NULL;
+}
+
+void *(os_map)(size_t size)
+{
+	return map_as(size, PROT_READ | PROT_WRITE);
+}
+
+void *(os_reserve)(size_t size)
+{
+	return map_as(size, PROT_NONE);
+}
+
+int os_commit(void *memory, size_t size)
+{
+	int saved_errno = errno;
+
+	if (!fault_errno("mprotect", ENOMEM) &&
+	    !mprotect(memory, size, PROT_READ | PROT_WRITE))
+		return 0;
+	errno = saved_errno;
+	return -ENOMEM;
 }
 
 /*

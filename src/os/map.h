@@ -28,6 +28,19 @@ void *os_map(size_t size);
 #endif
 void os_unmap(void *memory, size_t size);
 
+/*
+ * Addresses and nothing else, until os_commit() makes a part of them what os_map()
+ * returns.  NULL: the process may not have so many.  os_unmap() ends both.
+ */
+void *os_reserve(size_t size);
+#ifdef SLEY_FAULTS
+#define os_reserve(size)                                                       \
+	(fault_error("os_reserve", ENOMEM) ? NULL : (os_reserve)(size))
+#endif
+
+/* 0 or -ENOMEM; what was memory already stays as it is. */
+int os_commit(void *memory, size_t size);
+
 /* Back it by small pages only: a touched byte must not cost 2 MiB. */
 void os_no_huge_pages(void *memory, size_t size);
 

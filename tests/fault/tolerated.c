@@ -60,6 +60,9 @@ static const struct tolerated table[] = {
 	  .reason = "runs before main(), when the library is loaded; aborts "
 		    "with a line, as the loader does when it has no memory" },
 
+	{ "graph/places.c", "reserve", "os_reserve", .rule = EITHER,
+	  .reason = "fewer addresses may do" },
+
 	/* No stack: who creates is told, who runs waits for one. */
 	{ "mem/stack.c", "chunk_map", "os_map", .rule = EITHER,
 	  .reason = "a smaller chunk may do; else see strand_new" },

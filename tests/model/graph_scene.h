@@ -126,12 +126,19 @@ int runtime_of_caller(struct sley **rt)
 }
 
 /* As many as there are jobs: the rest of the places is never taken. */
-void *(os_map)(size_t size)
+void *(os_reserve)(size_t size)
 {
 	size_t needed = (1 + SCENE_NODES) * sizeof(struct node);
 
 	MODEL_CHECK(size >= needed);
 	return model_alloc(needed);
+}
+
+int os_commit(void *places, size_t size)
+{
+	(void)places;
+	(void)size;
+	return 0;
 }
 
 void os_unmap(void *places, size_t size)

@@ -8,6 +8,7 @@
 
 #include <sley/sley.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define NR 3000
 
@@ -88,14 +89,52 @@ TEST(what_was_given_back_is_taken_before_what_is_fresh)
 	places_destroy(&places);
 }
 
-TEST(there_is_room_for_more_than_was_asked_for_and_then_none)
+TEST(pages_are_not_counted)
 {
-	uint32_t nr = 0;
+	struct node *node, *page;
 
 	begin();
+	take_all();
+	page = places_take_page(&places);
+	CHECK_EQ(page->index, NR + 1);
+	CHECK_EQ(places.nr_taken, NR);
+	CHECK_EQ(places_nr_taken(&places), NR);
+	/* As the worker does that ends a node. */
+	node = taken[7];
+	node->next = page;
+	places_give(&places, node, page, 1);
+	CHECK_EQ(places_nr_taken(&places), NR - 1);
+	CHECK(places_take(&places) == node);
+	CHECK(places_take(&places) == page);
+	CHECK_EQ(places_nr_taken(&places), NR + 1);
+	places_destroy(&places);
+}
+
+TEST(there_are_more_places_than_nodes)
+{
+	uint32_t max = 4 * NR, first;
+
+	begin();
+	CHECK_EQ(places.max_nodes, max);
+	first = places.nr;
+	CHECK_GE(first, max);
+	for (uint32_t i = 1; i < 3 * first; i++)
+		CHECK_EQ(places_take_page(&places)->index, i);
+	CHECK_GE(places.nr, 3 * first);
+	places_destroy(&places);
+}
+
+TEST(places_end_with_the_addresses)
+{
+	uint32_t nr = 0, nr_reserved;
+
+	begin();
+	nr_reserved = places.nr_reserved;
+	places.nr_reserved = places.nr + 5000; /* more than it grows by */
 	while (places_take(&places))
 		nr++;
-	CHECK_EQ(nr, 4 * NR - 1); /* but for nobody */
+	CHECK_EQ(nr, places.nr - 1); /* but for nobody */
+	CHECK_GT(nr, 4 * NR);
 	CHECK_EQ(places.nr_taken, nr);
 	CHECK(!places_take(&places));
 	/* What comes back can be taken all the same. */
@@ -103,6 +142,22 @@ TEST(there_is_room_for_more_than_was_asked_for_and_then_none)
 		    1);
 	CHECK_EQ(places_take(&places)->index, 5);
 	CHECK(!places_take(&places));
+	places.nr_reserved = nr_reserved;
+	places_destroy(&places);
+}
+
+/* As under RLIMIT_AS: the rest of the places is for nodes alone. */
+TEST(few_addresses_will_do)
+{
+	struct rlimit limit = { 256 << 20, 256 << 20 };
+
+	if (test_sanitizer() || test_emulated())
+		test_skip("they need addresses of their own");
+	CHECK_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+	begin();
+	CHECK_LT(places.nr_reserved, 1u << 20);
+	CHECK_GE(places.nr_reserved, 4 * NR);
+	take_all();
 	places_destroy(&places);
 }
 

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph_room.c - what counts as a node that has not ended, and what a graph that is
+ * full does: S15, R-S11.
+ */
+#include <sley/error.h>
+
+#include "conformance/graph.h"
+
+static int wait_for_event(void *arg)
+{
+	return sley_event_wait(arg);
+}
+
+/* ---- edges ------------------------------------------------------------------------- */
+
+#define NODES 200
+#define PRODUCERS 50
+
+/* A node with so many edges has pages of them; these are no nodes. */
+TEST_WORKERS(s15_a_graph_takes_its_nodes_whatever_their_edges)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph =
+		graph_new(SLEY_GRAPH_OPTIONS(.max_nodes = NODES));
+	struct sley_event gate = SLEY_EVENT_INIT;
+	struct sley_node_spec spec = { .size = sizeof(spec),
+				       .fn = wait_for_event,
+				       .arg = &gate };
+	sley_node before[PRODUCERS];
+	atomic_int count = 0;
+
+	for (int i = 0; i < PRODUCERS; i++)
+		CHECK_EQ(sley_graph_submit(graph, &before[i], &spec), 0);
+	spec.fn = count_up;
+	spec.arg = &count;
+	spec.after = before;
+	spec.nr_after = PRODUCERS;
+	spec.deadline_ns = 1; /* is over */
+	for (int i = PRODUCERS; i < NODES; i++)
+		CHECK_EQ(sley_graph_submit(graph, NULL, &spec), 0);
+	CHECK_EQ(sley_graph_submit(graph, NULL, &spec), -EAGAIN);
+	sley_event_set(&gate);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(count, NODES - PRODUCERS);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* Each node of a window comes after all others: more pages than nodes there are. */
+TEST_WORKERS(s15_nodes_that_come_after_all_others_have_room)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph =
+		graph_new(SLEY_GRAPH_OPTIONS(.max_nodes = 2 * NODES));
+	struct sley_event gate = SLEY_EVENT_INIT;
+	sley_node all[2 * NODES];
+	atomic_int count = 0;
+
+	CHECK_EQ(sley_graph_submit(graph, &all[0],
+				   SLEY_NODE_SPEC(.fn = wait_for_event,
+						  .arg = &gate)),
+		 0);
+	for (uint32_t i = 1; i < 2 * NODES; i++)
+		all[i] = counts(graph, &count, all, i);
+	sley_event_set(&gate);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(count, 2 * NODES - 1);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* A node that is named a thousand times, or has ended, needs no edge for each. */
+TEST_WORKERS(s06_who_is_named_often_takes_no_more_room)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct sley_event gate = SLEY_EVENT_INIT;
+	struct sley_graph_scope_stats stats;
+	sley_node often[1000];
+	atomic_int count = 0;
+	sley_node ended = counts(graph, &count, NULL, 0);
+
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(sley_graph_submit(graph, &often[0],
+				   SLEY_NODE_SPEC(.fn = wait_for_event,
+						  .arg = &gate)),
+		 0);
+	for (int i = 1; i < 1000; i++)
+		often[i] = i % 2 ? ended : often[0];
+	(void)counts(graph, &count, often, 1000);
+	sley_graph_scope_stats(graph, NULL, &stats);
+	CHECK_EQ(stats.edges, 1);
+	CHECK_EQ(stats.most, 2);
+	sley_event_set(&gate);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(count, 2);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* ---- nodes that submit --------------------------------------------------------------- */
+
+struct breeder {
+	struct sley_graph *graph;
+	atomic_int count;
+	int accepted;
+	int err; /* of the first one that was not */
+};
+
+#define MAX 10
+#define MORE 1024 /* of a small graph */
+
+static int breeds(void *arg)
+{
+	struct breeder *b = arg;
+
+	while (!b->err && b->accepted < 10 * MORE) {
+		b->err = sley_graph_submit(b->graph, NULL,
+					   SLEY_NODE_SPEC(.fn = count_up,
+							  .arg = &b->count));
+		b->accepted += !b->err;
+	}
+	return 0;
+}
+
+/* One worker: none of them ends meanwhile. */
+TEST(s15_a_node_that_breeds_past_all_room_is_told)
+{
+	struct sley_config config = config_of(1);
+	struct sley *rt = start_with(&config);
+	struct breeder b = { .graph = graph_new(
+				     SLEY_GRAPH_OPTIONS(.max_nodes = MAX)) };
+
+	for (int i = 0; i < 3; i++) {
+		b.err = b.accepted = b.count = 0;
+		CHECK_EQ(sley_graph_submit(b.graph, NULL,
+					   SLEY_NODE_SPEC(.fn = breeds,
+							  .arg = &b)),
+			 0);
+		CHECK_EQ(sley_graph_wait(b.graph), 0);
+		CHECK_EQ(b.err, -EAGAIN);
+		CHECK_EQ(b.accepted, MAX + MORE - 1);
+		CHECK_EQ(b.count, b.accepted);
+	}
+	sley_graph_destroy(b.graph);
+	stop(rt);
+}
