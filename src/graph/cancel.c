@@ -52,7 +52,9 @@ int sley_node_cancel(struct sley_graph *graph, sley_node id)
 	struct node *node;
 	bool there;
 
-	if (id == SLEY_NO_NODE || node_index_of(id) >= graph->places.nr)
+	/* Lives begin with 1.  relaxed: who has an id has seen its place taken. */
+	if (!node_life_of(id) ||
+	    node_index_of(id) >= load_relaxed(&graph->places.nr_used))
 		return -ESRCH;
 	node = places_node(&graph->places, node_index_of(id));
 	graph_ask(graph, &graph->cancelling);

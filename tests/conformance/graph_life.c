@@ -441,6 +441,31 @@ TEST(a_graph_that_cannot_be_is_refused)
 	stop(rt);
 }
 
+TEST_WORKERS(s21_a_number_that_was_never_a_node_is_not_cancelled)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct event_node gate = { SLEY_EVENT_INIT, 0 };
+	atomic_int count = 0;
+	sley_node id;
+
+	CHECK_EQ(sley_node_cancel(graph, SLEY_NO_NODE), -ESRCH);
+	CHECK_EQ(sley_node_cancel(graph, 7), -ESRCH);
+	CHECK_EQ(sley_node_cancel(graph, 1ull << 32 | 7), -ESRCH);
+	CHECK_EQ(sley_node_cancel(graph, UINT64_MAX), -ESRCH);
+	CHECK_EQ(submit(graph, wait_for_event, &gate), 0);
+	id = counts(graph, &count, NULL, 0);
+	CHECK_EQ(sley_node_cancel(graph, (uint32_t)id), -ESRCH);
+	CHECK_EQ(sley_node_cancel(graph, id + (1ull << 32)), -ESRCH);
+	CHECK_EQ(sley_node_cancel(graph, id + 1), -ESRCH);
+	sley_event_set(&gate.event);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(count, 1);
+	CHECK_EQ(sley_node_cancel(graph, id), -ESRCH);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
 #define CHECK_REFUSED(graph, err, ...)                                         \
 	CHECK_EQ(sley_graph_submit((graph), NULL,                              \
 				   SLEY_NODE_SPEC(__VA_ARGS__)),               \
