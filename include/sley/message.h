@@ -71,7 +71,8 @@ struct sley_msg {
 
 /*
  * How what was sent by sley_send_owned() is freed.  It may wait, but for one case:
- * where a post (sley/post.h) makes a full mailbox drop it there is no task.
+ * where a post (sley/post.h) makes a full mailbox drop it there is no task.  A send
+ * that would wait for room there is refused: -EAGAIN.
  */
 typedef void sley_free_fn(void *data);
 

@@ -197,10 +197,7 @@ static bool is_of(const struct bound *bound, const struct process *process,
  */
 static bool may_wait(const struct process *process, uint64_t deadline_ns)
 {
-	const struct worker *worker = worker_current();
-
-	if (!deadline_ns || process == process_current() ||
-	    (worker && worker->ringing))
+	if (!deadline_ns || process == process_current() || timers_ringing())
 		return false;
 	return deadline_ns != UINT64_MAX || strand_current();
 }

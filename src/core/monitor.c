@@ -47,8 +47,7 @@ void monitor_look_after(struct worker *worker, uint64_t now_ns)
 		/* relaxed: obeyed sooner or later. */
 		store_relaxed(&worker->poke, 1);
 		if (held)
-			task_enqueue_chain(
-				timers_fire(&worker->timers, now_ns));
+			timers_fire(&worker->timers, now_ns);
 	}
 	if (held && (next_open(&worker->next) || ring_size(&worker->ring) ||
 		     !push_list_empty(&worker->lane)))

@@ -177,12 +177,8 @@ void worker_fire_timers(struct worker *worker)
 	if (next_ns != UINT64_MAX) {
 		uint64_t now_ns = os_now();
 
-		if (next_ns <= now_ns) {
-			worker->ringing = true;
-			task_enqueue_chain(
-				timers_fire(&worker->timers, now_ns));
-			worker->ringing = false;
-		}
+		if (next_ns <= now_ns)
+			timers_fire(&worker->timers, now_ns);
 	}
 }
 

@@ -4,6 +4,8 @@
  */
 #include "core/timer.h"
 
+#include "core/worker.h"
+
 static void publish_next(struct timers *timers)
 {
 	/* relaxed: a hint; firing looks again under the lock. */
@@ -49,7 +51,8 @@ static void ring_all(struct alarm *alarm)
 	}
 }
 
-struct sley_task *timers_fire(struct timers *timers, uint64_t now_ns)
+/* Returns the tasks to queue, chained by ->next. */
+static struct sley_task *decide_and_ring(struct timers *timers, uint64_t now_ns)
 {
 	struct sley_task *first = NULL, **last = &first;
 	struct alarm *alarms = NULL, **last_alarm = &alarms;
@@ -83,12 +86,34 @@ struct sley_task *timers_fire(struct timers *timers, uint64_t now_ns)
 	return first;
 }
 
+bool timers_ringing(void)
+{
+	return sley__self.ringing;
+}
+
+/* The road: nobody waits on the calling thread meanwhile. */
+static struct sley_task *fire(struct timers *timers, uint64_t now_ns)
+{
+	struct sley_task *chain;
+
+	sley__self.ringing = true;
+	chain = decide_and_ring(timers, now_ns);
+	sley__self.ringing = false;
+	return chain;
+}
+
+void timers_fire(struct timers *timers, uint64_t now_ns)
+{
+	if (likely(!sley__self.ringing))
+		task_enqueue_chain(fire(timers, now_ns));
+}
+
 void timers_end(struct timers *timers)
 {
 	struct sley_task *waiting;
 
 	timers->ended = true;
-	waiting = timers_fire(timers, UINT64_MAX);
+	waiting = fire(timers, UINT64_MAX);
 	sley_assert(!waiting);
 	(void)waiting;
 }

@@ -13,6 +13,12 @@
  * worker on its tick and when it parks, and by the monitor.  It is the earliest
  * deadline, or a little earlier if that was taken out: then firing finds
  * nothing due, and the word is right again.
+ *
+ * There is one road on which timers fire, timers_fire(), for workers and for the
+ * monitor.  Alarms ring there, and an alarm may call functions of the user, which
+ * may call anything.  No task is behind such a call that could be suspended: the
+ * thread may have no task, or be inside a call of a task that never blocks.  So
+ * the thread says while it is there (timers_ringing()) that nobody may wait on it.
  */
 #ifndef SLEY_CORE_TIMER_H
 #define SLEY_CORE_TIMER_H
@@ -76,10 +82,14 @@ static inline bool alarm_start(struct timers *timers, struct alarm *alarm,
 bool timer_stop(struct timer *timer);
 
 /*
- * Decide the waits whose deadline is @now_ns or earlier, and let the alarms
- * ring; the earliest first.  Returns the tasks to queue, chained by ->next.
+ * Decide the waits whose deadline is @now_ns or earlier, let the alarms ring, the
+ * earliest first, and queue the tasks.  Nothing is done if the calling thread fires
+ * timers already: what is due later is found by the next look.
  */
-struct sley_task *timers_fire(struct timers *timers, uint64_t now_ns);
+void timers_fire(struct timers *timers, uint64_t now_ns);
+
+/* Does the calling thread fire timers?  Then it must not wait. */
+bool timers_ringing(void);
 
 /*
  * The worker ends, and nobody fires or waits any more: the alarms that are left

@@ -69,15 +69,9 @@ bool wait_ends_for_good(const struct strand *strand)
 /* Without a monitor nobody else looks at the deadlines of scopes. */
 static bool is_late(struct worker *worker)
 {
-	uint64_t now_ns;
-
-	if (worker->rt->nr_workers ||
-	    timers_next(&worker->timers) == UINT64_MAX)
+	if (worker->rt->nr_workers)
 		return false;
-	now_ns = os_now();
-	if (timers_next(&worker->timers) > now_ns)
-		return false;
-	task_enqueue_chain(timers_fire(&worker->timers, now_ns));
+	worker_fire_timers(worker);
 	return wait_is_cancelled(worker->strand);
 }
 

@@ -441,7 +441,7 @@ static void run_strands(struct worker *worker)
 			(void)worker_switch(worker, strand);
 			continue;
 		}
-		task_enqueue_chain(timers_fire(&worker->timers, os_now()));
+		worker_fire_timers(worker);
 		task = pick_resumable(worker);
 		shortage_report(worker);
 		if (task)

@@ -146,7 +146,6 @@ struct worker {
 	bool migratable;
 	bool cancelled; /* has seen sley_cancel_all()               */
 	bool stopping;  /* its processes end: actor/stop.h          */
-	bool ringing;   /* its timers fire: nobody may wait here    */
 	bool wanders;   /* and tells where it is, see core/victims.h */
 	unsigned int nr_idle;
 	struct strand *idle_strands;
@@ -244,6 +243,7 @@ struct self {
 	struct sley *bound;    /* NULL: belongs to no runtime            */
 	uint64_t tree;         /* of the thread, see core/tree.h         */
 	bool forked;           /* it did, before fork(): core/forked.h   */
+	bool ringing;          /* it fires timers, see core/timer.h      */
 	struct strand *strand; /* of core/blocking.h: whose task it serves */
 	struct opener opener;  /* of a thread that serves none           */
 };

@@ -501,7 +501,7 @@ MODEL(an_alarm_against_the_open, .setup = setup_timed,
 /* The closing task fires it, while it holds the lock of the group. */
 static void fire_own(struct worker *worker)
 {
-	task_enqueue_chain(timers_fire(&worker->timers, LATER));
+	timers_fire(&worker->timers, LATER);
 }
 
 static void setup_alarm_at_close(void)

@@ -18,7 +18,7 @@
  * in core_wait_thread.c.  Not seen: a hint that the worker reads too old when
  * it goes to sleep; only its own tasks make it earlier.
  */
-#include "explorer.h"
+#include "selves.h"
 
 #include "core/timer.h"
 #include "os/clock.h"
@@ -63,26 +63,33 @@ static void enqueue(struct sley_task *task)
 	MODEL_CHECK(xchg_acq_rel(&side->queued, 1) == 0);
 }
 
+/* When the calling thread fires. */
+static uint64_t fired_ns[MODEL_THREADS_MAX];
+
+void task_enqueue_chain(struct sley_task *chain)
+{
+	while (chain) {
+		struct sley_task *task = chain;
+		struct side *side = container_of(task, struct side, task);
+
+		chain = chain->next;
+		MODEL_CHECK(side->deadline_ns <= fired_ns[model_thread()]);
+		enqueue(task);
+	}
+}
+
 /* As worker_fire_timers() does. */
 static void fire(void)
 {
 	uint64_t next_ns = timers_next(&timers), now_ns;
-	struct sley_task *task;
 
 	if (next_ns == UINT64_MAX)
 		return;
 	now_ns = os_now();
 	if (next_ns > now_ns)
 		return;
-	task = timers_fire(&timers, now_ns);
-	while (task) {
-		struct sley_task *next = task->next;
-		struct side *side = container_of(task, struct side, task);
-
-		MODEL_CHECK(side->deadline_ns <= now_ns);
-		enqueue(task);
-		task = next;
-	}
+	fired_ns[model_thread()] = now_ns;
+	timers_fire(&timers, now_ns);
 }
 
 static void begin_wait(struct side *side, uint64_t deadline_ns)

@@ -19,6 +19,7 @@
  * which is in core_wait_thread.c.
  */
 #include "payload.h"
+#include "selves.h"
 
 #include "core/timer.h"
 #include "core/waitq.h"
@@ -140,15 +141,14 @@ static void post(int id)
 		enqueue(woken.task);
 }
 
-static void fire(void)
+/* What the road of timers does with those whose deadline has come. */
+void task_enqueue_chain(struct sley_task *chain)
 {
-	struct sley_task *task = timers_fire(&timers, 1);
+	while (chain) {
+		struct sley_task *task = chain;
 
-	while (task) {
-		struct sley_task *next = task->next;
-
+		chain = chain->next;
 		enqueue(task);
-		task = next;
 	}
 }
 
@@ -156,7 +156,7 @@ static void fire(void)
 static void fire_timers(int id)
 {
 	(void)id;
-	fire();
+	timers_fire(&timers, 1);
 }
 
 static void cancel_first(int id)

@@ -83,8 +83,7 @@ static struct sley_task *task_await(struct worker *worker)
 			spin_hint(&worker->home.head);
 		else if (os_futex_wait(&worker->seat.word, 0,
 				       timers_next(&worker->timers)))
-			task_enqueue_chain(
-				timers_fire(&worker->timers, os_now()));
+			timers_fire(&worker->timers, os_now());
 	}
 }
 
@@ -176,7 +175,7 @@ __attribute__((unused)) static void task_fire_timers(int id)
 {
 	struct timers *timers = &task_threads[id].worker.timers;
 
-	task_enqueue_chain(timers_fire(timers, LATER));
+	timers_fire(timers, LATER);
 }
 
 /* ---- the rest of the runtime ------------------------------------------------- */

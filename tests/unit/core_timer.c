@@ -45,9 +45,9 @@ TEST(alarms_ring_in_the_order_of_their_times)
 	bell_start(&bell[0], 30);
 	bell_start(&bell[1], 10);
 	bell_start(&bell[2], 20);
-	CHECK(!timers_fire(&timers, 5));
+	timers_fire(&timers, 5);
 	CHECK_EQ(nr_held, 0);
-	CHECK(!timers_fire(&timers, 100));
+	timers_fire(&timers, 100);
 	CHECK_EQ(bell[0].rung, 3);
 	CHECK_EQ(bell[1].rung, 1);
 	CHECK_EQ(bell[2].rung, 2);
@@ -63,10 +63,10 @@ TEST(stopping_says_whether_there_was_something_to_stop)
 	bell_start(&bell, 10);
 	CHECK(timer_stop(&bell.alarm.timer));
 	CHECK(!timer_stop(&bell.alarm.timer));
-	CHECK(!timers_fire(&timers, 100));
+	timers_fire(&timers, 100);
 	CHECK_EQ(bell.rung, 0);
 	bell_start(&bell, 10);
-	CHECK(!timers_fire(&timers, 100));
+	timers_fire(&timers, 100);
 	CHECK(!timer_stop(&bell.alarm.timer));
 }
 
@@ -80,7 +80,7 @@ TEST(starting_says_whether_it_is_the_earliest)
 	CHECK(!bell_start(&bell[1], 200));
 	CHECK(!bell_start(&bell[2], 100));
 	CHECK(bell_start(&bell[3], 50));
-	CHECK(!timers_fire(&timers, 150));
+	timers_fire(&timers, 150);
 	CHECK_EQ(nr_rung, 3);
 	CHECK(bell_start(&bell[4], 160));
 	CHECK(timer_stop(&bell[4].alarm.timer));
@@ -111,4 +111,34 @@ TEST(timers_that_were_never_started_end_as_well)
 
 	timers_end(&zeroed);
 	CHECK_EQ(nr_rung, 0);
+}
+
+/* ---- who rings does not ring others ------------------------------------------------ */
+
+static struct bell second;
+static bool rings_inside;
+
+static void ring_and_look(struct alarm *alarm)
+{
+	ring(alarm);
+	rings_inside = timers_ringing();
+	CHECK(bell_start(&second, 1));
+	timers_fire(&timers, 100);
+}
+
+TEST(what_rings_lets_nothing_ring_inside_it)
+{
+	struct bell first = { .alarm = { .hold = hold,
+					 .ring = ring_and_look } };
+
+	timers_init(&timers);
+	CHECK(!timers_ringing());
+	CHECK(alarm_start(&timers, &first.alarm, 10));
+	timers_fire(&timers, 100);
+	CHECK(rings_inside);
+	CHECK_EQ(first.rung, 1);
+	CHECK_EQ(second.rung, 0);
+	CHECK(!timers_ringing());
+	timers_fire(&timers, 100);
+	CHECK_EQ(second.rung, 2);
 }
