@@ -134,21 +134,29 @@ sley_out_done(struct sley_out *out, int reason);
  *
  * The last thing that a step does:
  *
- *	return sley_out_upgrade(out, &version_2, &state, sizeof(state));
+ *	for (size_t i = 0; i < nr; i++)
+ *		if (msg[i]->tag == UPGRADE)
+ *			return sley_out_upgrade(out, &version_2, &state,
+ *						sizeof(state), i + 1);
  *
  * The new one's init is called with @input, and "upgrade" for its method; then
  * the old one's close, with 0.  If init fails, or there is no memory, the process
  * ends with that error.  Commands that are not complete are forgotten.  Then the
  * new step is called, without messages.
  *
+ * The old step has dealt with the first @taken of the messages that it was called
+ * with: with all of them if @taken is their number.  The new step gets the others,
+ * in their order, ahead of what comes later.  Only the completions of the old
+ * step's commands are not given to the new step: they are counted as strays.
+ *
  * Context:  a step
  * Blocks:   never
  * Owner:    @input, which may be in the old self, is borrowed until init returns.
- * Errors:   none; returns SLEY_END
+ * Errors:   none; returns SLEY_END.  @taken above the number of messages is misuse.
  */
 SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS enum sley_step
 sley_out_upgrade(struct sley_out *out, const struct sley_behaviour *to,
-		 const void *input, size_t size);
+		 const void *input, size_t size, size_t taken);
 
 /* ---- handlers ------------------------------------------------------------------ */
 

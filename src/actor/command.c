@@ -30,12 +30,13 @@ enum sley_step sley_out_done(struct sley_out *out, int reason)
 
 enum sley_step sley_out_upgrade(struct sley_out *out,
 				const struct sley_behaviour *to,
-				const void *input, size_t size)
+				const void *input, size_t size, size_t taken)
 {
 	sley_check(to && to->step, "upgrade to a behaviour that has a step");
 	out->to = to;
 	out->input = input;
 	out->input_size = size;
+	out->taken = taken;
 	return SLEY_END;
 }
 

@@ -32,6 +32,7 @@ struct sley_out {
 	const struct sley_behaviour *to; /* of sley_out_upgrade()            */
 	const void *input;
 	size_t input_size;
+	size_t taken; /* of sley_out_upgrade(): the rest is the new one's */
 };
 
 /*

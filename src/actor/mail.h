@@ -77,6 +77,18 @@ static inline void mail_append(struct mail_queue *queue, struct sley_msg *msg)
 	queue->last = msg;
 }
 
+/* Ahead of all the others. */
+static inline void mail_prepend(struct mail_queue *queue, struct sley_msg *msg)
+{
+	if (queue->last) {
+		msg->next = queue->last->next;
+		queue->last->next = msg;
+	} else {
+		msg->next = msg;
+		queue->last = msg;
+	}
+}
+
 /* All from @first to @last, which are linked. */
 static inline void mail_append_chain(struct mail_queue *queue,
 				     struct sley_msg *first,

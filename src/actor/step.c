@@ -130,6 +130,61 @@ static bool obey(struct process *process, enum sley_step said,
 	return true;
 }
 
+/* ---- what is left for the next behaviour ----------------------------------------- */
+
+/* How many of @nr messages the step has dealt with: all, unless it upgrades. */
+static inline uint32_t nr_taken(const struct sley_out *out, enum sley_step said,
+				uint32_t nr)
+{
+	if (likely(said != SLEY_END || !out->to))
+		return nr;
+	sley_check(out->taken <= nr,
+		   "sley_out_upgrade(): a step takes no more messages than "
+		   "it was called with");
+	return (uint32_t)out->taken;
+}
+
+/* @msg was given to a step, which has not taken it: it is the first again. */
+static void put_back(struct process *process, struct sley_msg *msg)
+{
+	if (msg->kind == SLEY_MESSAGE) {
+		mail_prepend(&process->user, msg);
+		process_adjust(&process->nr_user, 1);
+	} else {
+		mail_prepend(&process->control, msg);
+	}
+}
+
+/* The same where @msg is still in the inbox, unless the step has kept it. */
+static noinline void put_back_seen(struct process *process)
+{
+	struct sley_msg *msg = process->current;
+
+	if (!msg)
+		return;
+	mail_sort(process);
+	process->current = NULL;
+	put_back(process, msg);
+}
+
+/* ---- a step ------------------------------------------------------------------------ */
+
+/* The step is done with the first @taken of them. */
+static void settle(struct process *process, const struct delivery *delivery,
+		   uint32_t taken)
+{
+	process_count(&process->handled, taken);
+	process_count(&process->steps, 1);
+	for (uint32_t i = 0; i < taken; i++) {
+		if (likely(!(delivery->kept & 1u << i)))
+			mail_done(worker_now(), delivery->msg[i]);
+	}
+	for (uint32_t i = delivery->nr; i-- > taken;) {
+		if (!(delivery->kept & 1u << i))
+			put_back(process, delivery->msg[i]);
+	}
+}
+
 /* False: it has come to its end. */
 static bool step(struct process *process, struct sley_msg **msg, uint32_t nr)
 {
@@ -143,12 +198,7 @@ static bool step(struct process *process, struct sley_msg **msg, uint32_t nr)
 	said = process->behaviour->step(process_self(process), msg, nr, &out);
 	process->flags &= ~PROCESS_MANY;
 	process->current = NULL;
-	process_count(&process->handled, nr);
-	process_count(&process->steps, 1);
-	for (uint32_t i = 0; i < nr; i++) {
-		if (likely(!(delivery.kept & 1u << i)))
-			mail_done(worker_now(), msg[i]);
-	}
+	settle(process, &delivery, nr_taken(&out, said, nr));
 	return obey(process, said, &out);
 }
 
@@ -201,6 +251,11 @@ static noinline void turn_many(struct process *process)
 static noinline void turn_rest(struct process *process, enum sley_step said,
 			       const struct sley_out *out)
 {
+	uint32_t taken = nr_taken(out, said, 1);
+
+	process_count(&process->handled, taken);
+	if (!taken)
+		put_back_seen(process);
 	if (obey(process, said, out) && !(process->flags & PROCESS_AGAIN) &&
 	    process_has_mail(process))
 		turn_many(process);
@@ -224,11 +279,12 @@ static void turn(void *arg)
 	out.reason = 0;
 	out.to = NULL;
 	said = process->behaviour->step(process_self(process), &msg, 1, &out);
-	process_count(&process->handled, 1);
 	process_count(&process->steps, 1);
 	if (unlikely(said != SLEY_WAIT || process->yields ||
 		     process_has_mail(process)))
 		turn_rest(process, said, &out);
+	else
+		process_count(&process->handled, 1);
 }
 
 /* ---- the beginning ------------------------------------------------------------------ */

@@ -195,10 +195,9 @@ static enum sley_step upgrade_with_yields(void *self,
 					  size_t nr, struct sley_out *out)
 {
 	(void)msg;
-	(void)nr;
 	for (uint64_t i = 0; i < 10; i++)
 		CHECK_EQ(sley_out_yield(out, LATER, i, NULL), 0);
-	return sley_out_upgrade(out, &upgraded, self, sizeof(void *));
+	return sley_out_upgrade(out, &upgraded, self, sizeof(void *), nr);
 }
 
 static const struct sley_behaviour upgrading = {

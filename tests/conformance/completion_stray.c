@@ -302,7 +302,7 @@ static enum sley_step upgrades_when_told(void *self,
 	(void)self;
 	(void)msg;
 	if (nr)
-		return sley_out_upgrade(out, &next, NULL, 0);
+		return sley_out_upgrade(out, &next, NULL, 0, nr);
 	for (uint64_t i = 0; i < 40; i++)
 		CHECK_EQ(sley_out_yield(out, CMD, i, NULL), 0);
 	return SLEY_WAIT;

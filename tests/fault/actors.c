@@ -116,7 +116,7 @@ static enum sley_step grow(void *self, struct sley_msg *const *msg, size_t nr,
 {
 	(void)self;
 	(void)msg;
-	return nr ? sley_out_upgrade(out, &large, NULL, 0) : SLEY_WAIT;
+	return nr ? sley_out_upgrade(out, &large, NULL, 0, nr) : SLEY_WAIT;
 }
 
 static const struct sley_behaviour growing = {

@@ -115,8 +115,11 @@ static const struct sley_behaviour small, large;
 static enum sley_step step(void *self, struct sley_msg *const *msg, size_t nr,
 			   struct sley_out *out)
 {
+	bool upgrades = one_in(40);
+	size_t taken = upgrades ? test_random(nr + 1) : nr;
+
 	CHECK_EQ((*(uint64_t *)self)++, 1);
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < taken; i++)
 		look_at(msg[i]);
 	act();
 	if (one_in(16))
@@ -124,9 +127,9 @@ static enum sley_step step(void *self, struct sley_msg *const *msg, size_t nr,
 	CHECK_EQ(--*(uint64_t *)self, 1);
 	if (one_in(30))
 		return sley_out_done(out, one_in(2) ? 0 : -EIO);
-	if (one_in(40))
+	if (upgrades)
 		return sley_out_upgrade(out, one_in(2) ? &small : &large, NULL,
-					0);
+					0, taken);
 	return one_in(8) ? SLEY_CONTINUE : SLEY_WAIT;
 }
 
