@@ -12,6 +12,10 @@
 #include <errno.h>
 #include <sley/time.h>
 
+#if defined(SLEY_CHAOS) && !defined(SLEY_MODEL)
+uint64_t circle_first_ns_for_tests = CIRCLE_FIRST_NS;
+#endif
+
 void circle_enter(struct scope_wait *wait, struct sley_graph_scope *scope,
 		  bool stays, bool looks)
 {
@@ -20,7 +24,7 @@ void circle_enter(struct scope_wait *wait, struct sley_graph_scope *scope,
 	wait->look_ns = SLEY_FOREVER;
 	if (!wait->node)
 		return;
-	wait->pause_ns = CIRCLE_FIRST_NS;
+	wait->pause_ns = circle_first_ns();
 	if (looks)
 		wait->look_ns = sley_now() + wait->pause_ns;
 	wait->next = scope->waits;

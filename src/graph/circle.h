@@ -17,7 +17,7 @@
  * either, and lists of edges of nodes that have not ended only grow, under the lock.
  *
  * Each look visits a node, a scope, and who waits for it, at most once.  The first
- * comes after CIRCLE_FIRST_NS, the others ever later: a node that is submitted in
+ * comes after circle_first_ns(), the others ever later: a node that is submitted in
  * between may close the circle.
  *
  * Not seen: circles through other graphs, plans, locks or channels; nor those of who
@@ -37,6 +37,23 @@ struct sley_graph_scope;
 
 #define CIRCLE_FIRST_NS 250000000u
 #define CIRCLE_LAST_NS 8000000000u
+
+/*
+ * The time before the first look.  A build with SLEY_CHAOS, which is made to find bugs,
+ * lets a test shorten it before the runtime starts; in any other build it is constant.
+ */
+#if defined(SLEY_CHAOS) && !defined(SLEY_MODEL)
+extern uint64_t circle_first_ns_for_tests;
+#endif
+
+static inline uint64_t circle_first_ns(void)
+{
+#if defined(SLEY_CHAOS) && !defined(SLEY_MODEL)
+	return circle_first_ns_for_tests;
+#else
+	return CIRCLE_FIRST_NS;
+#endif
+}
 
 /* A node that waits for a scope of its graph, without a deadline.  (lock) */
 struct scope_wait {

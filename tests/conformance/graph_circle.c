@@ -4,6 +4,8 @@
  */
 #include "conformance/graph.h"
 
+#include "graph/circle.h"
+
 #include <stdio.h>
 
 /* ---- what was reported ------------------------------------------------------------- */
@@ -20,12 +22,21 @@ static void hear(void *self, const char *line)
 	atomic_fetch_add(&told.nr, 1);
 }
 
-static struct sley *begin(void)
+static struct sley *begin_slowly(void)
 {
 	struct sley_config config = *test_config();
 
 	config.report = hear;
 	return start_with(&config);
+}
+
+/* In a tenth of the time, where the build lets a test say so. */
+static struct sley *begin(void)
+{
+#ifdef SLEY_CHAOS
+	circle_first_ns_for_tests = CIRCLE_FIRST_NS / 10;
+#endif
+	return begin_slowly();
 }
 
 /* ---- one node ------------------------------------------------------------------------ */
@@ -35,6 +46,7 @@ struct outer {
 	int value;
 	int nr; /* nodes between it and the one in the scope */
 	int heard;
+	uint64_t waited_ns;
 };
 
 /* A node that uses some memory. */
@@ -62,6 +74,7 @@ static int wait_for_reader(void *arg)
 	struct outer *outer = arg;
 	struct sley_graph_scope *scope = NULL;
 	sley_node last = SLEY_NO_NODE;
+	uint64_t since_ns;
 
 	CHECK_EQ(sley_graph_scope_open(&scope, outer->graph, NULL), 0);
 	for (int i = 0; i < outer->nr; i++)
@@ -74,14 +87,15 @@ static int wait_for_reader(void *arg)
 					   .scope = scope,
 					   .after = &last,
 					   .nr_after = 1 });
+	since_ns = sley_now();
 	outer->heard = sley_graph_scope_wait(scope);
+	outer->waited_ns = sley_now() - since_ns;
 	sley_graph_scope_close(scope);
 	return 0;
 }
 
-static void check_told(int nr)
+static void check_told(struct sley *rt, int nr)
 {
-	struct sley *rt = begin();
 	struct outer outer = { .graph = graph_new(NULL), .nr = nr };
 
 	(void)put(outer.graph, SLEY_OUT(outer.value),
@@ -90,6 +104,7 @@ static void check_told(int nr)
 					   .name = "outer" });
 	CHECK_EQ(sley_graph_wait(outer.graph), 0);
 	CHECK_EQ(outer.heard, -EDEADLK);
+	CHECK_GE(outer.waited_ns, circle_first_ns());
 	CHECK_EQ(atomic_load(&told.nr), 1);
 	CHECK_STR(told.line,
 		  "graph: nodes wait in a circle: outer waits for a scope <- "
@@ -100,12 +115,18 @@ static void check_told(int nr)
 
 TEST_WORKERS(s32_a_node_that_waits_for_who_reads_what_it_writes_is_told)
 {
-	check_told(0);
+	check_told(begin(), 0);
+}
+
+TEST(s32_it_is_told_after_a_quarter_of_a_second_and_not_before)
+{
+	CHECK_EQ(circle_first_ns(), 250 * SLEY_MSEC);
+	check_told(begin_slowly(), 0);
 }
 
 TEST_WORKERS(s32_and_so_it_is_however_many_are_in_between)
 {
-	check_told(5000);
+	check_told(begin(), 5000);
 }
 
 TEST(s32_in_steps_it_is_told_when_none_is_left)
@@ -162,10 +183,11 @@ static void submit_member(struct sley_graph *graph,
 		 0);
 }
 
-/* Two, each in a scope that the other waits for; the first one for so long, or 0. */
-static void play_two(struct member member[2], uint64_t patience_ns)
+/* Two, each in a scope that the other waits for; the first one for ever, or not. */
+static void play_two(struct member member[2], bool has_deadline)
 {
 	struct sley *rt = begin();
+	uint64_t patience_ns = has_deadline ? 2 * circle_first_ns() : 0;
 	struct sley_graph *graph = graph_new(NULL);
 	struct sley_event both = SLEY_EVENT_INIT;
 	struct sley_graph_scope *scope[2];
@@ -189,7 +211,7 @@ TEST_WORKERS(s32_two_that_wait_for_the_scopes_of_each_other_are_told)
 {
 	struct member member[2];
 
-	play_two(member, 0);
+	play_two(member, false);
 	/* One of them went on, so the other one could. */
 	CHECK_EQ(atomic_load(&told.nr), 1);
 	CHECK_EQ(member[0].heard + member[1].heard, -EDEADLK);
@@ -207,7 +229,7 @@ TEST_WORKERS(s32_who_waits_with_a_deadline_is_in_no_circle)
 {
 	struct member member[2];
 
-	play_two(member, 500 * SLEY_MSEC);
+	play_two(member, true);
 	/* The first one goes on in the end, and so does the other. */
 	CHECK_EQ(atomic_load(&told.nr), 0);
 	CHECK_EQ(member[0].heard, -ETIMEDOUT);
@@ -283,7 +305,7 @@ static int close_it(void *arg)
 {
 	struct trap *trap = arg;
 
-	CHECK_EQ(sley_sleep(400 * SLEY_MSEC), 0);
+	CHECK_EQ(sley_sleep(circle_first_ns() * 8 / 5), 0);
 	(void)put(trap->graph, SLEY_IN(trap->value),
 		  (struct sley_node_spec){ .fn = pass, .scope = trap->scope });
 	return 0;
@@ -314,7 +336,7 @@ TEST_WORKERS(s32_a_circle_is_found_though_it_is_closed_later)
 static int sleep_long(void *arg)
 {
 	(void)arg;
-	return sley_sleep(400 * SLEY_MSEC);
+	return sley_sleep(circle_first_ns() * 8 / 5);
 }
 
 struct nest {
