@@ -223,4 +223,4 @@ static void one_is_left_or_open(void)
 
 MODEL(what_is_pushed_out_is_found, .setup = setup_held,
       .threads = { wake_another, take_one, look_after_first },
-      .finish = one_is_left_or_open);
+      .finish = one_is_left_or_open, .slow_modes = MODEL_RA);

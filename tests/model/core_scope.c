@@ -405,7 +405,7 @@ static void two_scopes_ended(void)
 
 MODEL(a_cancel_goes_down, .setup = setup_nested,
       .threads = { cancel_and_close, member_closes, member },
-      .finish = two_scopes_ended);
+      .finish = two_scopes_ended, .slow_modes = MODEL_RA);
 
 static void setup_inner(void)
 {
@@ -450,7 +450,7 @@ static void grandchild(int id);
 
 MODEL(a_cancel_goes_down_to_a_stolen_child, .setup = setup_child_of_member,
       .threads = { cancel_and_close, member_joins, grandchild },
-      .finish = all_ended);
+      .finish = all_ended, .slow_modes = MODEL_RA);
 
 /* ---- the alarm ----------------------------------------------------------------------- */
 
