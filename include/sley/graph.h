@@ -215,7 +215,9 @@ sley_graph_destroy(struct sley_graph *graph);
  * those that only touch do not.
  *
  * The graph is full if @max_nodes nodes have not ended, however many edges they have.
- * Then the caller waits for room, up to @spec->deadline_ns.  A node of the same graph
+ * Then the caller waits for room, up to @spec->deadline_ns.  It goes on when a quarter
+ * of the graph is free, or 1024 places; or when a worker has nothing else to do; or a
+ * millisecond later if there is any room then.  A node of the same graph
  * does not wait, since it would wait for itself.  It may submit past the limit, three
  * times as many, or 1024 if that is more; then the error is -EAGAIN.
  *

@@ -19,6 +19,9 @@
 #define ARENA_DEFAULT ((uint64_t)64 << 20)
 #define BULK_MAX 64
 #define BULKS 256 /* so many shares make the whole graph, at least */
+#define BATCH_MAX 1024
+#define BATCHES 4 /* so many make the whole graph, at least */
+#define PATIENCE_NS 1000000u
 
 /* ---- life -------------------------------------------------------------------------- */
 
@@ -54,6 +57,8 @@ static void init(struct sley_graph *graph, struct sley *rt,
 	if (bulk > BULK_MAX)
 		bulk = BULK_MAX;
 	graph->bulk = bulk && graph->nr_share ? bulk : 1;
+	graph->batch = max / BATCHES < BATCH_MAX ? max / BATCHES : BATCH_MAX;
+	graph->patience_ns = PATIENCE_NS;
 	graph->max_runs = options->max_runs ? options->max_runs : 2;
 	graph->stepped = options->stepped;
 	graph->membarrier = rt->idle.membarrier;

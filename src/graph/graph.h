@@ -13,7 +13,12 @@
  * nothing more at hand.  Somebody who waits gives back the credit first, and as
  * long as anybody waits there is none.
  *
- * Some things are rare: that somebody waits for room, or cancels.  Who wants one of
+ * A submitter that finds the graph full waits with patience at first: until a batch of
+ * nodes has ended, or a worker has nothing else at hand.  To wake it for each node
+ * costs more than the node (submit.c).  Patience needs no barrier: what a worker
+ * overlooks costs time, and that has an end.
+ *
+ * Some things are rare: that somebody has waited long enough for room, or cancels.  Who wants one of
  * them says so in a word (graph_ask), then looks at what the others do; who does
  * it looks at the word afterwards (graph_look).  The one who asks has
  * os_membarrier() in between, so that looking costs nothing; where there is none,
@@ -119,7 +124,11 @@ struct sley_graph {
 	struct sley_graph_scope *scopes; /* but the root (lock)             */
 	char why[256]; /* the last wait failed (lock)                       */
 	struct places places;
-	cache_aligned uint32_t full; /* so many wait for room               */
+	uint64_t patience_ns; /* constant                                   */
+	uint32_t batch;       /* of nodes that end; constant                */
+	cache_aligned uint32_t full; /* so many wait for room, for any      */
+	uint32_t patient;    /* so many wait for a batch                    */
+	uint32_t nr_freed;   /* nodes that have ended meanwhile             */
 	uint32_t cancelling; /* so many are about to cancel what runs       */
 	uint32_t nr_failed;  /* have ended, and keep their places           */
 	struct sley_graph_scope root;

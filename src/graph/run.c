@@ -222,11 +222,30 @@ static uint32_t share_add(struct share *share, uint32_t nr)
 	return nr;
 }
 
+/* Nothing of the default level, as far as a glance tells. */
+static bool has_nothing(const struct worker *worker)
+{
+	return !ring_size(&worker->ring) && next_empty(&worker->next);
+}
+
+/* Submitters wait with patience, and @nr nodes more have ended. */
+static noinline void tell_patient(struct sley_graph *graph, uint32_t nr,
+				  const struct worker *idle)
+{
+	/* relaxed: a guess; who is woken looks for room itself. */
+	uint32_t before = add_relaxed(&graph->nr_freed, nr);
+
+	if (before + nr >= graph->batch || (idle && has_nothing(idle)))
+		sley_event_set(&graph->room);
+}
+
 /*
  * All that is in @share is over; nothing of it is touched afterwards.  It is counted
- * in one place at a time, or in none: never as room that is not there.
+ * in one place at a time, or in none: never as room that is not there.  @idle: the
+ * worker, if it does not go on with a node; or NULL.
  */
-static void settle(struct sley_graph *graph, struct share *share)
+static void settle(struct sley_graph *graph, struct share *share,
+		   const struct worker *idle)
 {
 	/* relaxed: its own. */
 	uint32_t nr = load_relaxed(&share->nr);
@@ -243,6 +262,9 @@ static void settle(struct sley_graph *graph, struct share *share)
 	share->nr_places = 0;
 	if (unlikely(graph_look(graph, &graph->full)))
 		sley_event_set(&graph->room);
+	/* relaxed: who is overlooked runs out of patience. */
+	else if (unlikely(load_relaxed(&graph->patient)))
+		tell_patient(graph, nr, idle);
 	(void)countdown_sub(&share->scope->pending, nr);
 }
 
@@ -255,7 +277,7 @@ static bool end(struct sley_graph *graph, struct share *share,
 	if (unlikely(share->scope != scope)) {
 		/* relaxed: its own. */
 		if (load_relaxed(&share->nr))
-			settle(graph, share);
+			settle(graph, share, NULL);
 		share->scope = scope;
 	}
 	if (unlikely(graph_look(graph, &graph->cancelling)))
@@ -299,7 +321,7 @@ static struct sley_task *after_turn(struct worker *worker,
 	}
 	/* One of another scope may take long, and this one be waited for. */
 	if (!kept || !may_stay || unlikely(kept->scope != share->scope))
-		settle(graph, share);
+		settle(graph, share, kept ? NULL : worker);
 	if (!kept)
 		return NULL;
 	kept->task.fiber = NULL;
@@ -313,7 +335,7 @@ void graph_complete(struct sley_graph *graph, struct node *node)
 
 	(void)end(graph, &alone, node);
 	make_ready(first);
-	settle(graph, &alone);
+	settle(graph, &alone, NULL);
 }
 
 /* A node waits for no inbox. */

@@ -70,9 +70,35 @@ static bool has_room(struct sley_graph *graph)
 	       are_fewer(graph, graph->max_nodes);
 }
 
-/* With the lock, which is given back meanwhile: 0, -EAGAIN or -ECANCELED. */
-static noinline int wait_for_room(struct sley_graph *graph,
-				  uint64_t deadline_ns)
+/*
+ * With the lock, which is given back meanwhile: until a batch of nodes has ended, or
+ * for so long as patience lasts.  Whether there is room then is for the caller to see.
+ */
+static int wait_for_batch(struct sley_graph *graph, uint64_t deadline_ns)
+{
+	uint64_t now = sley_now(), until = deadline_ns;
+	int err = 0;
+
+	if (deadline_ns > now && deadline_ns - now > graph->patience_ns)
+		until = now + graph->patience_ns;
+	/* relaxed: this and the next are for whoever happens to see them. */
+	(void)add_relaxed(&graph->patient, 1);
+	/* relaxed: as above. */
+	store_relaxed(&graph->nr_freed, 0);
+	sley_event_clear(&graph->room);
+	/* Who sets it from here on is not overlooked. */
+	if (!has_room(graph)) {
+		sley_mutex_unlock(&graph->lock);
+		err = sley_event_wait_until(&graph->room, until);
+		sley_mutex_lock(&graph->lock);
+	}
+	/* relaxed: as above. */
+	(void)sub_relaxed(&graph->patient, 1);
+	return err == -ETIMEDOUT && until != deadline_ns ? 0 : err;
+}
+
+/* The same without patience: until there is any room. */
+static int wait_for_any(struct sley_graph *graph, uint64_t deadline_ns)
 {
 	int err = 0;
 
@@ -86,9 +112,24 @@ static noinline int wait_for_room(struct sley_graph *graph,
 		err = sley_event_wait_until(&graph->room, deadline_ns);
 		sley_mutex_lock(&graph->lock);
 	}
-	/* What this one has seen may have been meant for another one as well. */
 	/* relaxed: the others have asked themselves. */
-	if (sub_relaxed(&graph->full, 1) > 1)
+	(void)sub_relaxed(&graph->full, 1);
+	return err;
+}
+
+/* With the lock, which is given back meanwhile: 0, -EAGAIN or -ECANCELED. */
+static noinline int wait_for_room(struct sley_graph *graph,
+				  uint64_t deadline_ns)
+{
+	int err = 0;
+
+	if (likely(graph->batch > 1))
+		err = wait_for_batch(graph, deadline_ns);
+	if (!err && !has_room(graph))
+		err = wait_for_any(graph, deadline_ns);
+	/* What this one has seen may have been meant for another one as well. */
+	/* relaxed: who asks does so under the lock. */
+	if (load_relaxed(&graph->full))
 		sley_event_set(&graph->room);
 	return err == -ETIMEDOUT ? -EAGAIN : err;
 }

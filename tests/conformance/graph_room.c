@@ -146,3 +146,86 @@ TEST(s15_a_node_that_breeds_past_all_room_is_told)
 	sley_graph_destroy(b.graph);
 	stop(rt);
 }
+
+/* ---- a submitter that is faster than its nodes ----------------------------------------- */
+
+#define CROWD 64
+#define MANY 6400
+
+static uint64_t nr_switches(struct sley *rt)
+{
+	struct sley_stats stats;
+
+	sley_get_stats(rt, &stats);
+	return stats.switches;
+}
+
+static void submit_many(void *arg)
+{
+	struct breeder *b = arg;
+
+	for (int i = 0; i < MANY; i++)
+		(void)counts(b->graph, &b->count, NULL, 0);
+}
+
+/* To be woken for each place that comes free costs more than most nodes. */
+TEST(s15_a_submitter_is_woken_for_many_places_at_once)
+{
+	struct sley_config config = config_of(1);
+	struct sley *rt = start_with(&config);
+	struct breeder b = { .graph = graph_new(
+				     SLEY_GRAPH_OPTIONS(.max_nodes = CROWD)) };
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+	uint64_t before = nr_switches(rt);
+
+	sley_spawn(&group, &task, submit_many, &b);
+	sley_join(&group);
+	CHECK_EQ(sley_graph_wait(b.graph), 0);
+	CHECK_EQ(b.count, MANY);
+	/* Two for each time it waits, and some for this thread. */
+	CHECK_LT(nr_switches(rt) - before, MANY / 2);
+	sley_graph_destroy(b.graph);
+	stop(rt);
+}
+
+struct turnover {
+	struct sley_graph *graph;
+	struct sley_event gate;
+	atomic_int count;
+};
+
+static void fill_and_turn_over(void *arg)
+{
+	struct turnover *t = arg;
+
+	for (int i = 0; i < CROWD - 1; i++)
+		CHECK_EQ(sley_graph_submit(t->graph, NULL,
+					   SLEY_NODE_SPEC(.fn = wait_for_event,
+							  .arg = &t->gate)),
+			 0);
+	for (int i = 0; i < MANY; i++)
+		(void)counts(t->graph, &t->count, NULL, 0);
+	sley_event_set(&t->gate);
+}
+
+/* All nodes but one wait for the submitter: it must not wait for a batch. */
+TEST_WORKERS(s15_one_place_that_comes_free_is_enough)
+{
+	struct sley *rt = start();
+	struct turnover t = { .graph = graph_new(
+				      SLEY_GRAPH_OPTIONS(.max_nodes = CROWD)) };
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+	uint64_t start_ns = sley_now();
+
+	sley_spawn(&group, &task, fill_and_turn_over, &t);
+	sley_join(&group);
+	CHECK_EQ(sley_graph_wait(t.graph), 0);
+	CHECK_EQ(t.count, MANY);
+	/* With a millisecond of patience for each it would take six seconds. */
+	if (!test_sanitizer() && !test_emulated())
+		CHECK_LT(ms_since(start_ns), 3000);
+	sley_graph_destroy(t.graph);
+	stop(rt);
+}

@@ -12,7 +12,10 @@
  * that ends two, the second of which has just been submitted, for two workers
  * that give back while one takes, and for one that submits while another thread sees
  * that all are free.  Two submitters that wait are explored
- * with two preemptions.
+ * with two preemptions, without patience and with some.
+ *
+ * Complete as well for a submitter that has patience for a batch: for ever, where
+ * no worker overlooks it; and with an end.
  */
 #include "graph_scene.h"
 
@@ -136,6 +139,61 @@ BOTH(s15_room_is_in_a_share, .setup = setup_kept,
      .threads = { end_first_and_wait, submit_third_and_say_so },
      .finish = all_three_ran);
 
+/* ---- a submitter with patience -------------------------------------------------------- */
+
+/* The second follows the first and is kept: its worker has something at hand. */
+static void setup_patient(void)
+{
+	scene_setup(1, 2);
+	submit_as(1, 0, 0);
+	jobs[2].before[0] = 1;
+	submit_as(2, 1, 0);
+	scene_ledger.keeps = true;
+	graph->batch = 2;
+	graph->patience_ns = SLEY_FOREVER;
+	model_name(&graph->patient, "patient");
+	model_name(&graph->nr_freed, "nr_freed");
+}
+
+/* It wakes for the batch, or because the worker has nothing left. */
+MODEL(s15_a_batch_wakes_who_has_patience, .setup = setup_patient,
+      .no_membarrier = true, .threads = { end_first, submit_third },
+      .finish = all_three_ran, .modes = MODEL_SC | MODEL_TSO);
+
+/* A worker may overlook it then, in the memory of C11: patience has an end. */
+static void setup_some_patience(void)
+{
+	setup_patient();
+	graph->patience_ns = 10;
+}
+
+MODEL(s15_patience_has_an_end, .setup = setup_some_patience,
+      .no_membarrier = true, .threads = { end_first, submit_third },
+      .finish = all_three_ran);
+
+/* A batch is more than there will be before the submitter goes on. */
+static void setup_stuck(void)
+{
+	setup_kept();
+	graph->batch = 4;
+	graph->patience_ns = 10;
+}
+
+MODEL(s15_room_for_one_is_found_when_patience_ends, .setup = setup_stuck,
+      .no_membarrier = true,
+      .threads = { end_first_and_wait, submit_third_and_say_so },
+      .finish = all_three_ran);
+
+/* One has patience and takes its place; the other one asks for any. */
+static void setup_patient_and_not(void)
+{
+	scene_setup(1, 2);
+	submit_as(1, 0, 0);
+	submit_as(2, 0, 0);
+	graph->batch = 2;
+	graph->patience_ns = 10;
+}
+
 /* ---- no more than there is ----------------------------------------------------------- */
 
 static void setup_one(void)
@@ -256,6 +314,11 @@ static void four_ran(void)
 }
 
 MODEL(two_wait_for_room, .setup = setup_one_of_two, .no_membarrier = true,
+      .threads = { end_first_and_second, submit_third, submit_fourth },
+      .finish = four_ran, .modes = MODEL_SC, .bound = 2, .slow = true);
+
+MODEL(s15_two_wait_with_patience, .setup = setup_patient_and_not,
+      .no_membarrier = true,
       .threads = { end_first_and_second, submit_third, submit_fourth },
       .finish = four_ran, .modes = MODEL_SC, .bound = 2, .slow = true);
 
