@@ -217,9 +217,13 @@ sley_graph_destroy(struct sley_graph *graph);
  * The graph is full if @max_nodes nodes have not ended, however many edges they have.
  * Then the caller waits for room, up to @spec->deadline_ns.  It goes on when a quarter
  * of the graph is free, or 1024 places; or when a worker has nothing else to do; or a
- * millisecond later if there is any room then.  A node of the same graph
- * does not wait, since it would wait for itself.  It may submit past the limit, three
- * times as many, or 1024 if that is more; then the error is -EAGAIN.
+ * millisecond later if there is any room then.
+ *
+ * A node of the same graph does not wait, since it would wait for itself.  Nor does a
+ * child that such a node has forked, or a task that it joins, in a group or a scope,
+ * or what these join.  They may submit past the limit, three times as many, or 1024 if
+ * that is more; then the error is -EAGAIN.  A task that a node waits for in any other
+ * way, by an event for example, does wait for room: give it a deadline.
  *
  * A gang is a node whose function is called so many times, each on a worker of its
  * own: none of them starts before all are there.  A gang that is cancelled before
@@ -262,8 +266,8 @@ sley_graph_destroy(struct sley_graph *graph);
  *           -EMSGSIZE   the argument is too long for who is to run it
  *           -EFAULT     it is a pointer, which leads nowhere there
  *           -EAGAIN     the graph was full until the deadline; or it is, and runs
- *                       in steps; or the caller is one of its nodes, and has
- *                       used up what is there past the limit
+ *                       in steps; or the caller is one of its nodes, or a node
+ *                       joins it, and there is nothing left past the limit
  *           -EDEADLK    it would wait for a node of a later run (graph_run.h)
  *           -ECANCELED  while it waited
  *           -ENOMEM     the node was not added

@@ -14,8 +14,8 @@
 #include "core/forked.h"
 #include "core/spawn.h"
 #include "core/turn.h"
-#include "graph/gang.h"
 #include "graph/graph.h"
+#include "graph/kin.h"
 #include "graph/placing.h"
 #include "graph/spec.h"
 #include "graph/step.h"
@@ -28,17 +28,17 @@
 #include <sley/time.h>
 #include <string.h>
 
+/* Looks for a node that waits for the submitter: the first, and how rare they get. */
+#define LOOK_FIRST_NS 2000000u
+#define LOOK_LAST_NS 64000000u
+
 /* ---- room ---------------------------------------------------------------------------- */
 
 const struct node *submit_own_node(const struct sley_graph *graph)
 {
 	const struct strand *strand = strand_current();
-	struct sley_task *task = strand ? strand->task : NULL;
-	const struct node *node = NULL;
 
-	if (task)
-		node = task->fn == graph_turn ? node_of(task) : gang_node(task);
-	return node && node->scope->graph == graph ? node : NULL;
+	return strand ? kin_node(graph, strand->task) : NULL;
 }
 
 /*
@@ -134,16 +134,48 @@ static noinline int wait_for_room(struct sley_graph *graph,
 	return err == -ETIMEDOUT ? -EAGAIN : err;
 }
 
+/* Past the limit: by those that a node waits for, or would. */
+static int go_past(const struct sley_graph *graph)
+{
+	return are_fewer(graph, graph->places.max_nodes) ? 0 : -EAGAIN;
+}
+
+/* By a task that a node may come to wait for: it looks at times whether one does. */
+static int wait_and_look(struct sley_graph *graph, uint64_t deadline_ns)
+{
+	uint64_t pause_ns = LOOK_FIRST_NS;
+	int err = -EAGAIN;
+
+	while (err == -EAGAIN) {
+		uint64_t now = sley_now(), until = deadline_ns;
+
+		if (kin_is_awaited(graph))
+			return go_past(graph);
+		if (deadline_ns > now && deadline_ns - now > pause_ns)
+			until = now + pause_ns;
+		err = wait_for_room(graph, until);
+		if (until == deadline_ns)
+			break;
+		if (pause_ns < LOOK_LAST_NS)
+			pause_ns *= 2;
+	}
+	return err;
+}
+
 /* The graph is full: 0, if the caller may submit all the same. */
 static noinline int find_room(struct sley_graph *graph, uint64_t deadline_ns)
 {
+	if (!deadline_ns)
+		deadline_ns = SLEY_FOREVER;
 	/* A node that waits would wait for itself. */
 	if (submit_own_node(graph))
-		return are_fewer(graph, graph->places.max_nodes) ? 0 : -EAGAIN;
+		return go_past(graph);
 	/* Room comes with steps, and the submitter is who makes them. */
 	if (graph->stepped)
 		return -EAGAIN;
-	return wait_for_room(graph, deadline_ns ? deadline_ns : SLEY_FOREVER);
+	if (kin_may_be_awaited())
+		return wait_and_look(graph, deadline_ns);
+	return wait_for_room(graph, deadline_ns);
 }
 
 static int take_place(struct sley_graph *graph,

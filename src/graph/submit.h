@@ -7,7 +7,7 @@
 
 #include "graph/graph.h"
 
-/* The caller, if it is a node of @graph; or NULL. */
+/* The node of @graph that the caller is, or a forked child of; or NULL. */
 const struct node *submit_own_node(const struct sley_graph *graph);
 
 /*

@@ -133,7 +133,8 @@ TEST(s15_a_node_that_breeds_past_all_room_is_told)
 				     SLEY_GRAPH_OPTIONS(.max_nodes = MAX)) };
 
 	for (int i = 0; i < 3; i++) {
-		b.err = b.accepted = b.count = 0;
+		b.err = b.accepted = 0;
+		b.count = 0;
 		CHECK_EQ(sley_graph_submit(b.graph, NULL,
 					   SLEY_NODE_SPEC(.fn = breeds,
 							  .arg = &b)),
@@ -145,6 +146,154 @@ TEST(s15_a_node_that_breeds_past_all_room_is_told)
 	}
 	sley_graph_destroy(b.graph);
 	stop(rt);
+}
+
+/* ---- what a node waits for: it does not wait for room ----------------------------------- */
+
+/* A graph of one node, and what that node has others do. */
+struct family {
+	struct sley_graph *graph;
+	atomic_int count, begun;
+	atomic_int err;
+	struct sley_group group;
+	struct sley_task task, grandchild;
+};
+
+static void submits(void *arg)
+{
+	struct family *f = arg;
+
+	atomic_store(&f->begun, 1);
+	atomic_store(&f->err,
+		     sley_graph_submit(
+			     f->graph, NULL,
+			     SLEY_NODE_SPEC(.fn = count_up, .arg = &f->count,
+					    .deadline_ns = in_ms(5000))));
+}
+
+static void check_family(sley_node_fn *fn)
+{
+	struct sley *rt = start();
+	struct family f = { .graph = graph_new(
+				    SLEY_GRAPH_OPTIONS(.max_nodes = 1)) };
+
+	for (int i = 0; i < 5; i++) {
+		f.count = 0;
+		f.begun = 0;
+		f.err = 1;
+		CHECK_EQ(sley_graph_submit(f.graph, NULL,
+					   SLEY_NODE_SPEC(.fn = fn, .arg = &f)),
+			 0);
+		CHECK_EQ(sley_graph_wait(f.graph), 0);
+		CHECK_EQ(f.err, 0);
+		CHECK_EQ(f.count, 1);
+	}
+	sley_graph_destroy(f.graph);
+	stop(rt);
+}
+
+/* The worker of the node is held until another one has the child. */
+static void await_thief(const struct family *f)
+{
+	while (nr_runners() > 1 && !atomic_load(&f->begun))
+		test_nap_ms(1);
+}
+
+static int forks(void *arg)
+{
+	struct family *f = arg;
+	struct sley_fork fork;
+
+	sley_fork(&fork, submits, f);
+	await_thief(f);
+	sley_fork_join(&fork);
+	return 0;
+}
+
+TEST_WORKERS(rs11_a_forked_child_of_a_node_does_not_wait_for_room)
+{
+	check_family(forks);
+}
+
+static void forks_again(void *arg)
+{
+	(void)forks(arg);
+}
+
+static int forks_twice(void *arg)
+{
+	struct sley_fork fork;
+
+	sley_fork(&fork, forks_again, arg);
+	if (nr_runners() > 2)
+		await_thief(arg);
+	sley_fork_join(&fork);
+	return 0;
+}
+
+TEST_WORKERS(rs11_nor_does_a_child_of_that)
+{
+	check_family(forks_twice);
+}
+
+static int spawns(void *arg)
+{
+	struct family *f = arg;
+
+	sley_spawn(&f->group, &f->task, submits, f);
+	sley_join(&f->group);
+	return 0;
+}
+
+TEST_WORKERS(rs11_a_task_that_a_node_joins_does_not_wait_for_room)
+{
+	check_family(spawns);
+}
+
+static int spawns_and_joins_late(void *arg)
+{
+	struct family *f = arg;
+
+	sley_spawn(&f->group, &f->task, submits, f);
+	await_thief(f);
+	CHECK_EQ(sley_sleep(20 * SLEY_MSEC), 0);
+	sley_join(&f->group);
+	return 0;
+}
+
+TEST_WORKERS(rs11_a_task_finds_out_that_a_node_has_come_to_join_it)
+{
+	check_family(spawns_and_joins_late);
+}
+
+static int spawns_one_more(void *arg)
+{
+	struct family *f = arg;
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_fork fork;
+
+	sley_spawn(&group, &f->grandchild, submits, f);
+	sley_fork(&fork, forks_again, f);
+	sley_fork_join(&fork);
+	sley_join(&group);
+	return 0;
+}
+
+static int spawns_two_levels(void *arg)
+{
+	struct family *f = arg;
+	struct sley_scope scope;
+
+	sley_scope_open(&scope);
+	sley_scope_spawn(&scope, &f->task, spawns_one_more, f);
+	CHECK_EQ(sley_scope_close(&scope), 0);
+	atomic_fetch_sub(&f->count, 1); /* two were submitted */
+	return 0;
+}
+
+TEST_WORKERS(rs11_nor_does_a_task_further_down)
+{
+	check_family(spawns_two_levels);
 }
 
 /* ---- a submitter that is faster than its nodes ----------------------------------------- */
@@ -176,6 +325,7 @@ TEST(s15_a_submitter_is_woken_for_many_places_at_once)
 	struct breeder b = { .graph = graph_new(
 				     SLEY_GRAPH_OPTIONS(.max_nodes = CROWD)) };
 	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_graph_scope_stats stats;
 	struct sley_task task;
 	uint64_t before = nr_switches(rt);
 
@@ -185,6 +335,8 @@ TEST(s15_a_submitter_is_woken_for_many_places_at_once)
 	CHECK_EQ(b.count, MANY);
 	/* Two for each time it waits, and some for this thread. */
 	CHECK_LT(nr_switches(rt) - before, MANY / 2);
+	sley_graph_scope_stats(b.graph, NULL, &stats);
+	CHECK_EQ(stats.most, CROWD);
 	sley_graph_destroy(b.graph);
 	stop(rt);
 }
