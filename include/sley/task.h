@@ -284,7 +284,15 @@ sley_set_priority(struct sley_task *task, int priority);
  * sley_yield - let other tasks run.
  *
  * The task goes behind everything of its own and higher priority that is
- * ready on its worker.  A plain thread yields to the kernel.
+ * ready on its worker, or in the queue that all workers share: all of that has
+ * started, or gone on, or was taken by other workers, when the call returns.  Of
+ * forked children that nobody has begun and whose parents wait, it is one for each
+ * yield.  What becomes ready after the task has yielded need not be waited for.
+ *
+ * If only tasks of lower priority are ready, a task of higher than the default
+ * priority lets one of default or higher priority run; others return at once.  So
+ * a loop of yields keeps tasks of lower than its own and the default priority from
+ * running.  A plain thread yields to the kernel.
  *
  * Context:  any thread
  * Blocks:   the fiber

@@ -50,6 +50,20 @@ static inline struct sley_task *fifo_take(struct task_fifo *fifo)
 	return task;
 }
 
+/* All of @from, which is empty afterwards, behind @fifo. */
+static inline void fifo_append(struct task_fifo *fifo, struct task_fifo *from)
+{
+	if (!from->first)
+		return;
+	from->first->prev = fifo->last;
+	if (fifo->last)
+		fifo->last->next = from->first;
+	else
+		fifo->first = from->first;
+	fifo->last = from->last;
+	*from = (struct task_fifo){ 0 };
+}
+
 static inline void fifo_remove(struct task_fifo *fifo, struct sley_task *task)
 {
 	if (task->prev)

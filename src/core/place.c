@@ -28,6 +28,7 @@
 #include "core/forked.h"
 #include "core/turn.h"
 #include "core/worker.h"
+#include "core/yielded.h"
 
 #include "os/futex.h"
 
@@ -49,6 +50,7 @@ static noinline void overflow(struct worker *worker, struct sley_task *task)
 	*last = task;
 	task->next = NULL;
 	runq_push_chain(&worker->rt->runq, chain);
+	yielded_spilled(worker, nr);
 }
 
 static inline void push_ring(struct worker *worker, struct sley_task *task)

@@ -26,7 +26,7 @@
  * let nobody take out of the middle, and each move from one to the next would
  * be a store.
  */
-#include "core/worker.h"
+#include "core/yielded.h"
 
 struct level_changes sley__level_changes;
 
@@ -98,10 +98,12 @@ static void resort_fresh(struct worker *worker)
 static void resort_ring(struct worker *worker)
 {
 	uint32_t nr = ring_size(&worker->ring);
+	uint64_t left = yielded_left(worker), tail = ring_tail(&worker->ring);
 	struct sley_task *task;
 
 	while (nr-- && (task = ring_take(&worker->ring)))
 		place_stealable(worker, task);
+	yielded_turned(worker, tail, left);
 }
 
 void place_resort(struct worker *worker)

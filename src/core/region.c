@@ -59,6 +59,7 @@ int region_enter(struct worker *worker)
 
 void region_finish_enter(struct worker *worker, struct strand *strand)
 {
+	strand->line.state = LINE_NEVER;
 	blocking_post(&worker->rt->blocking, &strand->region->job);
 }
 

@@ -77,11 +77,18 @@ static void publish_hint(struct runq *runq)
 	store_relaxed(&runq->hint, runq->levels.bitmap);
 }
 
+static void count(uint32_t *counter, uint32_t n)
+{
+	/* relaxed: under the lock; read as a hint. */
+	store_relaxed(counter, load_relaxed(counter) + n);
+}
+
 static void push_locked(struct runq *runq, struct sley_task *task)
 {
 	unsigned int level = task_level(task);
 
 	levels_push(&runq->levels, task, level);
+	count(&runq->pushed[level], 1);
 	task_mark_queued(task, level, runq->tag);
 }
 
@@ -130,6 +137,7 @@ unsigned int runq_take_batch(struct runq *runq, unsigned int level,
 	spin_lock(&runq->lock);
 	while (nr < max && (runq->levels.bitmap & 1ull << level))
 		out[nr++] = take_locked(runq, level);
+	count(&runq->taken[level], nr);
 	publish_hint(runq);
 	spin_unlock(&runq->lock);
 	return nr;
@@ -138,9 +146,13 @@ unsigned int runq_take_batch(struct runq *runq, unsigned int level,
 static bool move_locked(struct runq *runq, struct sley_task *task,
 			unsigned int level)
 {
+	unsigned int old = task_queued_level(task);
+
 	if (task_queued_tag(task) != runq->tag)
 		return false;
-	levels_remove(&runq->levels, task, task_queued_level(task));
+	levels_remove(&runq->levels, task, old);
+	/* As if it had never come: who waits for a place there waits for another. */
+	count(&runq->pushed[old], (uint32_t)-1);
 	task_clear_queued(task);
 	task_set_level(task, level);
 	push_locked(runq, task);

@@ -28,6 +28,8 @@ struct runq {
 	struct spinlock lock;
 	unsigned int tag;     /* unlike that of any other queue, or NO_TAG */
 	struct levels levels; /* under lock */
+	uint32_t pushed[NR_LEVELS]; /* written under lock, see runq_pushed() */
+	uint32_t taken[NR_LEVELS];
 } cache_aligned;
 
 /* All of the process. */
@@ -41,6 +43,24 @@ static inline uint64_t runq_hint(const struct runq *runq)
 {
 	/* relaxed: Q1 is a hint. */
 	return load_relaxed(&runq->hint);
+}
+
+/*
+ * The place behind the last task of @level.  It has been reached when all that is
+ * there now has been taken, by anybody; or a little later, if the level of one of
+ * them is changed.
+ */
+static inline uint32_t runq_pushed(const struct runq *runq, unsigned int level)
+{
+	/* relaxed: what the caller knows to be there is counted. */
+	return load_relaxed(&runq->pushed[level]);
+}
+
+static inline bool runq_reached(const struct runq *runq, unsigned int level,
+				uint32_t place)
+{
+	/* relaxed: an older count makes the caller look once more. */
+	return (int32_t)(load_relaxed(&runq->taken[level]) - place) >= 0;
 }
 
 /* All zero, but for a tag of its own; fini gives the tag back. */

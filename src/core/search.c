@@ -7,6 +7,9 @@
  * task may need a stack), the next slot, the ring, the lane, children of forks
  * whose parents are suspended here, the shared queue, and then the others.
  *
+ * A task that has yielded goes behind what is in the sources after its own: see
+ * core/yielded.h.
+ *
  * No source may starve another: every FAIR_TICK-th pick looks at the timers
  * and then at the default level's sources in rotating order.  The next slot is
  * passed over every NEXT_STREAK-th time.
@@ -25,6 +28,7 @@
 #include "core/drain.h"
 #include "core/fork.h"
 #include "core/runtime.h"
+#include "core/yielded.h"
 #include "os/clock.h"
 #include "os/thread.h"
 
@@ -58,13 +62,6 @@ static struct sley_task *pick_next(struct worker *worker)
 		return NULL;
 	}
 	return take_next(worker);
-}
-
-static struct sley_task *pick_ready(struct worker *worker)
-{
-	if (!(worker->ready.bitmap & BIT_DEFAULT))
-		return NULL;
-	return levels_take(&worker->ready, LEVEL_DEFAULT);
 }
 
 static struct sley_task *pick_fresh(struct worker *worker)
@@ -121,16 +118,119 @@ static struct sley_task *pick_shared(struct worker *worker)
 {
 	struct sley_task *task[1 + SHARED_BATCH];
 	struct runq *runq = &worker->rt->runq;
-	unsigned int nr;
+	unsigned int more = (unsigned int)chaos_few(SHARED_BATCH, 1), nr;
 
 	if (!(runq_hint(runq) & BIT_DEFAULT))
 		return NULL;
-	nr = runq_take_batch(runq, LEVEL_DEFAULT, task,
-			     1 + (unsigned int)chaos_few(SHARED_BATCH, 1));
+	/* In the ring they would be behind the line, which is drawn there, too. */
+	if (unlikely(yielded_line(worker)))
+		more = 0;
+	nr = runq_take_batch(runq, LEVEL_DEFAULT, task, 1 + more);
 	for (unsigned int i = 1; i < nr; i++)
 		place_stealable(worker, task[i]);
 	return nr ? task[0] : NULL;
 }
+
+/* ---- before a task that has yielded: core/yielded.h ------------------------- */
+
+/* Is there anything of @level but in the ready list? */
+static inline bool has_elsewhere(const struct worker *worker,
+				 unsigned int level)
+{
+	if (runq_hint(&worker->rt->runq) & 1ull << level)
+		return true;
+	return level == LEVEL_DEFAULT &&
+	       (!next_empty(&worker->next) ||
+		ring_head(&worker->ring) != ring_tail(&worker->ring) ||
+		!push_list_empty(&worker->lane) ||
+		/* relaxed: a glance, at the next time as good as now. */
+		load_relaxed(&worker->nr_parents));
+}
+
+static void draw_line(struct worker *worker, struct line *line,
+		      unsigned int level)
+{
+	if (level == LEVEL_DEFAULT) {
+		struct push_node *lane = push_list_take_all(&worker->lane);
+
+		place_chain(worker, node_task(lane));
+	}
+	*line = (struct line){
+		.state = LINE_DRAWN + level,
+		.ring = ring_tail(&worker->ring),
+		.shared = runq_pushed(&worker->rt->runq, level),
+		.child = true,
+	};
+}
+
+/* A task that goes before the one of @strand, whose line is drawn; or NULL. */
+static struct sley_task *take_before_line(struct worker *worker,
+					  struct line *line, unsigned int level)
+{
+	struct runq *runq = &worker->rt->runq;
+	struct sley_task *task = NULL;
+
+	if (level == LEVEL_DEFAULT && ring_head(&worker->ring) < line->ring)
+		task = ring_take(&worker->ring);
+	if (!task && (runq_hint(runq) & 1ull << level) &&
+	    !runq_reached(runq, level, line->shared))
+		task = runq_take(runq, level);
+	if (!task && level == LEVEL_DEFAULT && line->child) {
+		line->child = false;
+		task = pick_left_behind(worker);
+	}
+	return task;
+}
+
+static noinline struct sley_task *
+take_before(struct worker *worker, struct strand *strand, unsigned int level)
+{
+	struct line *line = &strand->line;
+	struct sley_task *task;
+
+	if (line->state != LINE_DRAWN + level) {
+		draw_line(worker, line, level);
+		if (level == LEVEL_DEFAULT && (task = take_next(worker)))
+			return task;
+	}
+	return take_before_line(worker, line, level);
+}
+
+/* Somebody may have yielded. */
+static inline __attribute__((always_inline)) struct sley_task *
+take_in_turn(struct worker *worker, unsigned int level)
+{
+	struct sley_task *task = worker->ready.fifo[level].first;
+	struct strand *strand;
+
+	if (unlikely(has_elsewhere(worker, level)) &&
+	    (strand = yielded_strand(task)) &&
+	    (task = take_before(worker, strand, level)))
+		return task;
+	return yielded_take(worker, level);
+}
+
+/* The same for the default level, which is not empty. */
+static noinline struct sley_task *take_default_in_turn(struct worker *worker)
+{
+	return take_in_turn(worker, LEVEL_DEFAULT);
+}
+
+/* From the ready list of the default level, which is not empty. */
+static inline __attribute__((always_inline)) struct sley_task *
+take_ready(struct worker *worker)
+{
+	if (unlikely(worker->yielded))
+		return take_default_in_turn(worker);
+	return levels_take(&worker->ready, LEVEL_DEFAULT);
+}
+
+static struct sley_task *pick_ready(struct worker *worker)
+{
+	return worker->ready.bitmap & BIT_DEFAULT ? take_ready(worker) : NULL;
+}
+
+/* ---- by level ---------------------------------------------------------------- */
 
 /* All levels at which there is something for @worker. */
 static uint64_t levels_waiting(const struct worker *worker)
@@ -142,7 +242,7 @@ static uint64_t levels_waiting(const struct worker *worker)
 static struct sley_task *take_level(struct worker *worker, unsigned int level)
 {
 	if (worker->ready.bitmap & 1ull << level)
-		return levels_take(&worker->ready, level);
+		return take_in_turn(worker, level);
 	return runq_take(&worker->rt->runq, level);
 }
 
@@ -165,9 +265,11 @@ static struct sley_task *pick_urgent(struct worker *worker)
 }
 
 /* Less urgent than the default: only if there is nothing else anywhere. */
-struct sley_task *worker_pick_low(struct worker *worker)
+struct sley_task *worker_pick_low(struct worker *worker, unsigned int lowest)
 {
-	return take_most_urgent(worker, levels_waiting(worker) & BITS_LOW);
+	uint64_t bits = ~0ull >> (NR_LEVELS - 1 - lowest) & BITS_LOW;
+
+	return take_most_urgent(worker, levels_waiting(worker) & bits);
 }
 
 void worker_fire_timers(struct worker *worker)
@@ -288,9 +390,11 @@ struct sley_task *worker_pick(struct worker *worker)
 	}
 	if (chaos_says(CHAOS_STEAL) && (task = steal_needlessly(worker)))
 		return task;
-	if ((task = pick_ready(worker)) || (task = pick_next(worker)) ||
-	    (task = pick_fresh(worker)) || (task = pick_ring(worker)) ||
-	    (task = pick_lane(worker)) || (task = pick_left_behind(worker)))
+	if (worker->ready.bitmap & BIT_DEFAULT)
+		return take_ready(worker);
+	if ((task = pick_next(worker)) || (task = pick_fresh(worker)) ||
+	    (task = pick_ring(worker)) || (task = pick_lane(worker)) ||
+	    (task = pick_left_behind(worker)))
 		return task;
 	return pick_shared(worker);
 }
@@ -446,7 +550,7 @@ static struct sley_task *look_once(struct worker *worker)
 			task = worker_pick(worker);
 		}
 	}
-	return task ? task : worker_pick_low(worker);
+	return task ? task : worker_pick_low(worker, NR_LEVELS - 1);
 }
 
 static bool stopping(const struct worker *worker)

@@ -30,6 +30,7 @@
 #include "core/slot.h"
 #include "core/turn.h"
 #include "core/waitq.h"
+#include "core/yielded.h"
 #include "os/clock.h"
 #include "os/futex.h"
 
@@ -64,12 +65,13 @@ noinline struct worker *worker_now(void)
 
 /* ---- from strand to strand ------------------------------------------------ */
 
-void leave_finish_rare(struct worker *worker)
+static noinline void finish_others(struct worker *worker)
 {
 	const struct after *after = &worker->after;
 
 	switch (after->kind) {
 	case AFTER_NOTHING:
+	case AFTER_YIELD:
 		break;
 	case AFTER_WAIT:
 		leave_finish_movable(worker);
@@ -88,11 +90,6 @@ void leave_finish_rare(struct worker *worker)
 	case AFTER_INBOX:
 		turn_finish_wait(worker, after);
 		break;
-	case AFTER_YIELD:
-		/* It stays RUNNING: it is this worker's, in its own queue. */
-		levels_push(&worker->ready, after->strand->task,
-			    task_level(after->strand->task));
-		break;
 	case AFTER_REGION:
 		region_finish_enter(worker, after->strand);
 		break;
@@ -100,6 +97,16 @@ void leave_finish_rare(struct worker *worker)
 		strand_put(worker, after->strand);
 		break;
 	}
+}
+
+/* A yield is the one that may be frequent: no registers are saved for it. */
+void leave_finish_rare(struct worker *worker)
+{
+	/* The task stays RUNNING: it is this worker's, in its own queue. */
+	if (worker->after.kind == AFTER_YIELD)
+		yielded_put(worker, worker->after.strand);
+	else
+		finish_others(worker);
 }
 
 struct strand *worker_spare_strand(struct worker *worker,
@@ -127,6 +134,9 @@ void worker_yield(struct worker *worker)
 	if (unlikely(!fork_stack_empty(&strand->forks)))
 		fork_leave_behind(worker);
 	next = worker_pick(worker);
+	/* What is less urgent than the default gives way to its own kind. */
+	if (unlikely(!next) && task_level(strand->task) > LEVEL_DEFAULT)
+		next = worker_pick_low(worker, task_level(strand->task));
 	if (next) {
 		strand->task->fiber = strand;
 		worker->after.kind = AFTER_YIELD;
@@ -402,7 +412,7 @@ static struct sley_task *pick_resumable(struct worker *worker)
 	for (unsigned int i = 0; i < LIMBO_PICKS; i++) {
 		task = worker_pick(worker);
 		if (!task)
-			task = worker_pick_low(worker);
+			task = worker_pick_low(worker, NR_LEVELS - 1);
 		if (!task || task->fiber)
 			break;
 		fifo_push(&rest, task);
@@ -586,7 +596,7 @@ int worker_step(struct worker *worker)
 	worker_fire_timers(worker);
 	task = worker_pick(worker);
 	if (!task)
-		task = worker_pick_low(worker);
+		task = worker_pick_low(worker, NR_LEVELS - 1);
 	if (!task)
 		return 0;
 	if (unlikely(!task->fiber && !has_spare_strand(worker))) {

@@ -66,6 +66,20 @@
 struct sley;
 struct worker;
 
+/* What goes before a task that has yielded: core/yielded.h. */
+enum line_state {
+	LINE_NEVER, /* it has not yielded            */
+	LINE_NONE,  /* it has, and no line is drawn  */
+	LINE_DRAWN, /* + the level                   */
+};
+
+struct line {
+	uint32_t state;  /* enum line_state                          */
+	uint32_t shared; /* as far as this in the shared queue       */
+	uint64_t ring;   /* and as far as this in the ring           */
+	bool child;      /* and one that was forked                  */
+};
+
 struct strand {
 	cache_aligned struct sley_forks forks; /* children forked by the task */
 	struct fiber fiber;
@@ -73,6 +87,7 @@ struct strand {
 	struct sley_task *task; /* on it; NULL: idle                         */
 	uint32_t claimed;       /* the task's state when last claimed        */
 	uint32_t regions;       /* blocking ones the task is in, nested      */
+	struct line line;       /* of a task that has yielded                */
 	struct strand *next;    /* in the worker's cache of idle strands     */
 	struct spinlock ending; /* migratable: between cancel and its end    */
 	struct ending *endings; /* of the task, see core/ending.h            */
@@ -149,6 +164,7 @@ struct worker {
 	bool wanders;   /* and tells where it is, see core/victims.h */
 	unsigned int nr_idle;
 	struct strand *idle_strands;
+	bool yielded;           /* there may be such a task in ready  */
 	struct levels ready;    /* tasks that may run here only       */
 	struct task_fifo fresh; /* those of default level not started */
 	struct rand rand;
@@ -361,8 +377,11 @@ void worker_yield(struct worker *worker);
 /* Queue the tasks whose deadline has come. */
 void worker_fire_timers(struct worker *worker);
 
-/* A task of lower than default level that this worker may run, or NULL. */
-struct sley_task *worker_pick_low(struct worker *worker);
+/*
+ * A task of lower than default level, but not lower than @lowest, that this worker
+ * may run, or NULL.
+ */
+struct sley_task *worker_pick_low(struct worker *worker, unsigned int lowest);
 
 /* The next task of default level or above, from this worker's own sources. */
 struct sley_task *worker_pick(struct worker *worker);

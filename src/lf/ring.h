@@ -109,6 +109,19 @@ static inline uint32_t ring_size(const struct ring *ring)
 					   : RING_CAPACITY;
 }
 
+/* Where the oldest item is, and where the next one goes. */
+static inline uint64_t ring_head(const struct ring *ring)
+{
+	/* relaxed: a snapshot; it only grows. */
+	return load_relaxed(&ring->head);
+}
+
+static inline uint64_t ring_tail(const struct ring *ring)
+{
+	/* relaxed: the owner's own; for others a snapshot. */
+	return load_relaxed(&ring->tail);
+}
+
 /* Owner only.  False: full, and @item is still the caller's. */
 static inline must_check bool ring_push(struct ring *ring, void *item)
 {

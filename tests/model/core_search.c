@@ -22,6 +22,7 @@
 #include "payload.h"
 
 #include "core/turn.h"
+#include "core/yielded.h"
 
 #define JOBS 6
 
@@ -306,6 +307,40 @@ static void spawn_one_more(int id)
 
 MODEL(an_overflow_is_robbed, .setup = setup_full,
       .threads = { spawn_one_more, look }, .finish = five);
+
+/*
+ * A task that has yielded goes behind what is in the ring and in the shared queue,
+ * unless a thief takes it.
+ */
+static void setup_yielded(void)
+{
+	setup(2);
+	rt->phase = PHASE_STOPPING;
+	place_spawned(&crew[0], job(0, LEVEL_DEFAULT));
+	runq_push(&rt->runq, job(1, LEVEL_DEFAULT));
+	task_build_running(&jobs[2].task, 0, 0);
+	strand = (struct strand){ .home = &crew[0], .task = &jobs[2].task };
+	jobs[2].task.fiber = &strand;
+	yielded_put(&crew[0], &strand);
+}
+
+static void pick_all_in_turn(int id)
+{
+	struct sley_task *task;
+
+	while ((task = worker_pick(&crew[id]))) {
+		if (task != &jobs[2].task) {
+			MODEL_CHECK(!ledger.ran[2]);
+			run(task);
+			continue;
+		}
+		MODEL_CHECK(!ring_size(&crew[id].ring));
+		ledger.ran[2]++;
+	}
+}
+
+MODEL(what_has_yielded_is_behind_what_is_robbed, .setup = setup_yielded,
+      .threads = { pick_all_in_turn, look }, .finish = three);
 
 /* Whoever knows that both are queued gets the urgent one. */
 static void spawn_both_and_tell(int id)
