@@ -3,7 +3,8 @@
  * 22_actor_counter.c - an actor owns a number; others send it what to add.
  *
  * Nobody else can touch the number, so it needs no lock.  A call is a message
- * that is waited for: it comes after all that the caller has sent before.
+ * that is waited for: it comes after all that the caller has sent before.  In the
+ * end the actor is asked to go, and waited for, since it is joinable.
  *
  *   cc 22_actor_counter.c $(pkg-config --cflags --libs sley)
  */
@@ -31,6 +32,7 @@ static int counter(void *arg)
 
 int main(void)
 {
+	struct sley_process_end end;
 	struct sley_msg *reply;
 	struct sley *rt;
 	long sum = 0;
@@ -38,7 +40,8 @@ int main(void)
 
 	if (sley_create(&rt, NULL) || sley_bind(rt))
 		return 1;
-	if (sley_actor_spawn(&pid, counter, NULL, NULL))
+	if (sley_actor_spawn(&pid, counter, NULL,
+			     SLEY_PROCESS(.joinable = true)))
 		return 1;
 	for (long i = 1; i <= NR; i++)
 		sley_send(pid, ADD, &i, sizeof(i));
@@ -46,7 +49,11 @@ int main(void)
 		sum = *(const long *)reply->data;
 		sley_msg_free(reply);
 	}
-	printf("the sum is %ld\n", sum);
+	sley_process_cancel(pid, 0);
+	if (sley_process_wait(pid, &end))
+		return 1;
+	printf("the sum is %ld; it ended: %s\n", sum,
+	       sley_strerror(end.reason));
 	sley_unbind(rt);
 	return sley_destroy(rt) != 0 || sum != NR * (NR + 1) / 2;
 }

@@ -55,6 +55,7 @@ struct sley_process_options {
 	bool pinned;          /* to this worker                              */
 	bool traps;           /* SLEY_CANCEL and SLEY_EXIT are messages      */
 	bool link;            /* with the caller, a process                  */
+	bool joinable;        /* its end is kept for sley_process_wait()     */
 	uint64_t *monitor;    /* by the caller, a process: its number        */
 	uint64_t reserved[4];
 };
@@ -148,6 +149,78 @@ sley_process_kill(sley_pid pid);
  */
 SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS bool sley_process_trap(bool trap);
 
+/* ---- waiting for an end ------------------------------------------------------- */
+
+/* How a process has ended. */
+struct sley_process_end {
+	sley_pid pid;
+	int reason;       /* 0, or below                                 */
+	uint64_t time_ns; /* sley_now() when it ended                    */
+	struct sley_blob *result; /* sley_process_result(), or NULL      */
+	uint64_t reserved[4];     /* 0                                   */
+};
+
+/*
+ * sley_process_wait - wait until the process @pid has ended.
+ *
+ * Any number of tasks, processes and threads can wait for the same process.  All
+ * that wait when it ends are told how: @end, which may be NULL, is written.
+ *
+ * When a process has ended and nobody was waiting, its end is forgotten, and
+ * whoever asks later gets -ESRCH.  A process with .joinable in its options keeps
+ * its end until one sley_process_wait() has returned it, however late; so whoever
+ * spawns it cannot come too late.  A joinable process has to be waited for once:
+ * until then some 300 bytes of it stay, and its result, also after sley_destroy().
+ *
+ * Its names are free by then, and nobody is in its code.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Owner:    end->result, if it is not NULL, is the caller's, who gives it up
+ *           (sley_blob_put()).  If the call fails *@end is not written.
+ * Order:    everything that the process did happens before the return.
+ * Errors:   -ESRCH      there is no such process (any more), and its end was not
+ *                       kept, or somebody else has got it
+ *           -ECANCELED  the caller was cancelled
+ *           -EDEADLK    the caller is @pid
+ *           -ENOMEM     there is no memory to wait
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_process_wait(sley_pid pid, struct sley_process_end *end);
+
+/*
+ * sley_process_wait_until - sley_process_wait() with a deadline; 0 only looks.
+ *
+ * Whoever gives up can wait again: the end of a joinable process is still kept.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Owner:    as sley_process_wait()
+ * Order:    as sley_process_wait()
+ * Errors:   as sley_process_wait()
+ *           -ETIMEDOUT  it has not ended in time
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_process_wait_until(sley_pid pid, struct sley_process_end *end,
+			uint64_t deadline_ns);
+
+/*
+ * sley_process_result - what the calling process leaves when it ends.
+ *
+ * The bytes are given to all that wait for its end, and are the data of the
+ * SLEY_DOWN of all that monitor it, whatever the reason of the end is.  A second
+ * call replaces the first; size 0 takes it back.
+ *
+ * Context:  a process
+ * Blocks:   never
+ * Owner:    @data is copied.
+ * Errors:   -EINVAL    the caller is no process
+ *           -ENOMEM    the result is as before
+ *           -EMSGSIZE  more than 4 GiB
+ */
+SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_process_result(const void *data, size_t size);
+
 /* ---- links and monitors -------------------------------------------------------- */
 
 /*
@@ -182,7 +255,8 @@ SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS void sley_unlink(sley_pid peer);
  * sley_monitor - be told when @target has ended.
  *
  * One SLEY_DOWN comes, with the number of the monitor in its tag, @target in its
- * from, and the reason in its error.  If there is no such process (any more), it
+ * from, the reason in its error, and the result (sley_process_result()), if there
+ * is one, in its data; sley_down_time() says when it ended.  If there is no such process (any more), it
  * comes at once, with -ESRCH.  A process may monitor another one several times.
  * @number may be NULL.
  *
@@ -193,6 +267,19 @@ SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS void sley_unlink(sley_pid peer);
  */
 SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_monitor(sley_pid target, uint64_t *number);
+
+/*
+ * sley_down_time - sley_now() when the process ended that @down, a SLEY_DOWN, tells of.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none; 0: there was no such process, or @down is no SLEY_DOWN
+ */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline uint64_t
+sley_down_time(const struct sley_msg *down)
+{
+	return down->kind == SLEY_DOWN ? down->space[1] : 0;
+}
 
 /*
  * sley_unmonitor - undo it.

@@ -4,6 +4,7 @@
  */
 #include "actor/call.h"
 
+#include "actor/exit_info.h"
 #include "actor/relation.h"
 #include "actor/send.h"
 #include "core/wait.h"
@@ -18,11 +19,12 @@ struct call {
 	bool over;              /* somebody has closed the port (lock)      */
 	int error;              /* and this came of it; 0:                  */
 	struct sley_msg *reply;
+	struct exit_info *ending; /* of a wait for the end: to be written there */
 };
 
 /* ---- the port ---------------------------------------------------------------- */
 
-static int open_port(struct call *call)
+static int open_port(struct call *call, struct exit_info *ending)
 {
 	struct process *port = table_get();
 
@@ -32,6 +34,7 @@ static int open_port(struct call *call)
 	call->pid = PID_PORT | pid_make(0, port->index, port->generation);
 	call->task = NULL;
 	call->over = false;
+	call->ending = ending;
 	/* Somebody with an old pid may be looking. */
 	spin_lock(&port->lock);
 	port->call = call;
@@ -78,7 +81,14 @@ static void conclude(struct process *port, struct sley_msg *reply, int error)
 
 int port_deliver(struct process *port, sley_pid pid, struct sley_msg *msg)
 {
-	if (msg->kind != SLEY_MESSAGE || !lock_port(port, pid)) {
+	bool taken = msg->kind == SLEY_MESSAGE && lock_port(port, pid);
+
+	/* Who waits for an end has asked nobody for a reply. */
+	if (taken && port->call->ending) {
+		spin_unlock(&port->lock);
+		taken = false;
+	}
+	if (!taken) {
 		mail_free(msg);
 		return -ESRCH;
 	}
@@ -86,13 +96,19 @@ int port_deliver(struct process *port, sley_pid pid, struct sley_msg *msg)
 	return 0;
 }
 
-void port_ended(sley_pid pid, sley_pid target, int reason)
+void port_ended(sley_pid pid, sley_pid target, const struct exit_info *ending)
 {
 	struct process *port = process_find(pid);
+	int error = ending->reason ? ending->reason : -ESRCH;
 
 	(void)target;
-	if (port && lock_port(port, pid))
-		conclude(port, NULL, reason ? reason : -ESRCH);
+	if (!port || !lock_port(port, pid))
+		return;
+	if (port->call->ending) {
+		exit_info_copy(port->call->ending, ending);
+		error = 0;
+	}
+	conclude(port, NULL, error);
 }
 
 /* ---- the caller ---------------------------------------------------------------- */
@@ -179,7 +195,7 @@ int sley_call_until(sley_pid to, uint64_t tag, const void *data, size_t size,
 					  size);
 	if (unlikely(err))
 		return err;
-	err = open_port(&call);
+	err = open_port(&call, NULL);
 	if (unlikely(err)) {
 		mail_free(request);
 		return err;
@@ -195,6 +211,77 @@ int sley_call(sley_pid to, uint64_t tag, const void *data, size_t size,
 	      struct sley_msg **reply)
 {
 	return sley_call_until(to, tag, data, size, reply, UINT64_MAX);
+}
+
+/* ---- waiting for the end ----------------------------------------------------------- */
+
+/* The port is open; it is closed when this returns. */
+static int await(struct call *call, sley_pid pid, uint64_t deadline_ns)
+{
+	int err = relation_watch(&call->watch, pid, call->pid);
+
+	if (err)
+		return give_up(call, err);
+	err = wait_for_reply(call, deadline_ns);
+	relation_unwatch(&call->watch);
+	return err;
+}
+
+static int await_end(sley_pid pid, struct exit_info *ending,
+		     uint64_t deadline_ns)
+{
+	struct call call;
+	int err = wait_refused_slow(deadline_ns, 0) ?: open_port(&call, ending);
+
+	if (err)
+		return err;
+	err = await(&call, pid, deadline_ns);
+	table_put(call.port);
+	return err;
+}
+
+static void hand_over(struct sley_process_end *end, sley_pid pid,
+		      struct exit_info *ending)
+{
+	if (!end) {
+		exit_info_drop(ending);
+		return;
+	}
+	*end = (struct sley_process_end){ .pid = pid,
+					  .reason = ending->reason,
+					  .time_ns = ending->time_ns,
+					  .result = ending->result };
+}
+
+int sley_process_wait_until(sley_pid pid, struct sley_process_end *end,
+			    uint64_t deadline_ns)
+{
+	struct exit_info ending;
+	int err = 0;
+
+	if (!pid || (pid & PID_PORT))
+		return -ESRCH;
+	if (pid == sley_self())
+		return -EDEADLK;
+	if (process_find(pid)) {
+		err = await_end(pid, &ending, deadline_ns);
+		/* If it is joinable: it has been waited for now. */
+		if (!err)
+			(void)!exit_info_collect(pid, NULL);
+	} else if (!exit_info_collect(pid, &ending)) {
+		err = -ESRCH;
+	}
+	/* It has ended meanwhile. */
+	if (err == -ESRCH && exit_info_collect(pid, &ending))
+		err = 0;
+	if (!err)
+		hand_over(end, pid, &ending);
+	return err;
+}
+
+int sley_process_wait(sley_pid pid, struct sley_process_end *end)
+{
+	return sley_process_wait_until(pid, end, UINT64_MAX);
 }
 
 int sley_reply(const struct sley_msg *request, uint64_t tag, const void *data,

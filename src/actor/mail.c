@@ -323,6 +323,10 @@ void mail_deliver_outside(struct sley_msg *msg)
 	case MAIL_BLOB:
 		msg->data = sley_blob_data(what);
 		break;
+	case MAIL_RELATION:
+		/* The result of the process that has ended: observer.c. */
+		msg->data = what ? sley_blob_data(what) : NULL;
+		break;
 	default:
 		msg->data = NULL;
 	}

@@ -33,12 +33,14 @@
  */
 #include "actor/relation.h"
 
+#include "actor/blob.h"
 #include "mem/pool.h"
 
 #include <errno.h>
 
 struct observer {
-	struct sley_msg msg;    /* from: the target, tag: the number        */
+	struct sley_msg msg;    /* from: the target, tag: the number;
+				   space: the result, if any, and when      */
 	struct list at_target;  /* (the target's lock)                      */
 	struct list at_watcher; /* the watcher's own                        */
 	sley_pid watcher;
@@ -69,8 +71,14 @@ static struct observer *create(sley_pid target, sley_pid watcher)
 
 static void drop(struct observer *observer, uint32_t refs)
 {
-	if (sub_acq_rel(&observer->refs, refs) == refs) /* K2 */
-		pool_put(&pool, NULL, observer);
+	struct sley_blob *result;
+
+	if (sub_acq_rel(&observer->refs, refs) != refs) /* K2 */
+		return;
+	result = (struct sley_blob *)(uintptr_t)observer->msg.space[0];
+	if (result)
+		sley_blob_put(result);
+	pool_put(&pool, NULL, observer);
 }
 
 static void attach(struct process *target, struct observer *observer)
@@ -175,7 +183,18 @@ void sley_unmonitor(uint64_t number)
 
 /* ---- the end ------------------------------------------------------------------- */
 
-void observers_tell(struct relations *relations, int reason)
+static void note(struct sley_msg *msg, const struct exit_info *ending)
+{
+	msg->error = ending->reason;
+	msg->space[1] = ending->time_ns;
+	if (ending->result) {
+		blob_get(ending->result);
+		msg->space[0] = (uintptr_t)ending->result;
+		msg->size = ending->result->size;
+	}
+}
+
+void observers_tell(struct relations *relations, const struct exit_info *ending)
 {
 	struct list *node;
 
@@ -183,7 +202,7 @@ void observers_tell(struct relations *relations, int reason)
 		struct observer *observer =
 			container_of(node, struct observer, at_target);
 
-		observer->msg.error = reason;
+		note(&observer->msg, ending);
 		mail_send(observer->watcher, &observer->msg);
 	}
 }

@@ -6,6 +6,7 @@
 
 #include "actor/bound.h"
 #include "actor/command.h"
+#include "actor/exit_info.h"
 #include "actor/name.h"
 #include "actor/relation.h"
 #include "actor/stop.h"
@@ -28,7 +29,9 @@ static void release(struct worker *worker, struct process *process)
 	if (!(process->flags & PROCESS_ACTOR))
 		process_free_self(process, process_self(process),
 				  process->behaviour);
-	table_put(process);
+	if (likely(!(process->flags & PROCESS_JOINABLE)) ||
+	    exit_info_leave(process))
+		table_put(process);
 	drain_count_finished(worker);
 }
 
@@ -119,7 +122,7 @@ static void fill(struct process *process, struct sley *rt,
 	process->relations = NULL;
 	process->yields = NULL;
 	process->current = NULL;
-	process->flags = 0;
+	process->flags = options->joinable ? PROCESS_JOINABLE : 0;
 	process->reason = 0;
 	process->budget = (uint16_t)(budget < UINT16_MAX ? budget : UINT16_MAX);
 	process->signals = options->traps ? SIGNAL_TRAPS : 0;
@@ -292,14 +295,18 @@ int process_start(struct process *process, sley_fn *fn,
 		if (err && pid)
 			*pid = SLEY_NO_PID;
 	}
-	if (err)
+	if (err) {
+		/* Nobody has seen it: there is nothing to wait for. */
+		process->flags &= ~PROCESS_JOINABLE;
 		process_end(process, 0);
+	}
 	return err;
 }
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-static struct relations *withdraw(struct process *process, sley_pid *pid)
+static struct relations *withdraw(struct process *process, sley_pid *pid,
+				  struct exit_info *ending)
 {
 	struct relations *relations;
 
@@ -308,7 +315,11 @@ static struct relations *withdraw(struct process *process, sley_pid *pid)
 	*pid = load_relaxed(&process->pid);
 	/* relaxed: written under the lock, by which it is also believed. */
 	store_relaxed(&process->pid, SLEY_NO_PID);
-	relations = relations_take(process);
+	relations = relations_take(process, ending);
+	if (relations || (process->flags & PROCESS_JOINABLE))
+		ending->time_ns = os_now();
+	if (unlikely(process->flags & PROCESS_JOINABLE))
+		exit_info_keep(process, *pid, ending);
 	spin_unlock(&process->lock);
 	return relations;
 }
@@ -338,8 +349,9 @@ static void free_mail(struct process *process)
 
 void process_end(struct process *process, int reason)
 {
+	struct exit_info ending = { .reason = reason };
 	sley_pid pid;
-	struct relations *relations = withdraw(process, &pid);
+	struct relations *relations = withdraw(process, &pid, &ending);
 
 	dismiss(process_runtime(process));
 	names_forget(process);
@@ -349,7 +361,8 @@ void process_end(struct process *process, int reason)
 	if (!(process->flags & PROCESS_ACTOR))
 		yields_drop(process);
 	if (relations)
-		relations_tell(relations, pid, reason);
+		relations_tell(relations, pid, &ending);
+	exit_info_drop(&ending);
 	process->flags |= PROCESS_ENDED;
 }
 

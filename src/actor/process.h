@@ -23,7 +23,8 @@
  *
  * End, in its last turn (process_end):
  *   1. behaviour->close, by who calls it
- *   2. under the lock: pid = 0, relations are taken out
+ *   2. under the lock: pid = 0, relations are taken out; of a joinable one the end
+ *      is kept in its place (actor/exit_info.h)
  *   3. names and topics are left
  *   4. the inbox is closed, what is in it freed; senders that wait are refused
  *   5. those it was related with are told, with the reason
@@ -64,6 +65,7 @@ struct call;      /* actor/call.c      */
 #define PROCESS_NEWS (1u << 7)   /* ->bound may have something: bound.h     */
 #define PROCESS_SUPERVISES (1u << 8) /* what it starts linked              */
 #define PROCESS_ASKS (1u << 9) /* in the function of a selective receive  */
+#define PROCESS_JOINABLE (1u << 10) /* its end is kept: actor/exit_info.h     */
 
 /* In ->signals: */
 #define SIGNAL_TRAPS (1u << 0)      /* CANCEL and EXIT are messages         */
@@ -76,6 +78,14 @@ struct call;      /* actor/call.c      */
 #define SIGNAL_ORDER (1u << 7)      /* ->order is in the inbox              */
 
 #define PROCESS_STATE 32 /* bytes of a step process that need no memory */
+
+/* What there is to tell of the end of a process: actor/exit_info.h. */
+struct exit_info {
+	int32_t reason;
+	bool left; /* of one that is kept: its last turn is over (lock) */
+	uint64_t time_ns;
+	struct sley_blob *result; /* a reference of its own; or NULL     */
+};
 
 /* What a step is looking at. */
 struct delivery {
@@ -127,6 +137,7 @@ struct process {
 	union {
 		uint64_t state[PROCESS_STATE / 8]; /* of a step process: small */
 		uint32_t left; /* of an actor: messages before it yields   */
+		struct exit_info ended; /* of one that has, and is kept (lock) */
 	};
 } cache_aligned;
 

@@ -37,6 +37,7 @@ static struct relations *create(void)
 	list_init(&relations->watching);
 	relations->nr_links = 0;
 	relations->nr_watchers = 0;
+	relations->result = NULL;
 	return relations;
 }
 
@@ -95,22 +96,26 @@ int relations_own(sley_pid pid, struct process **self)
 	return 0;
 }
 
-struct relations *relations_take(struct process *process)
+struct relations *relations_take(struct process *process,
+				 struct exit_info *ending)
 {
 	struct relations *relations = process->relations;
 
 	process->relations = NULL;
+	if (relations)
+		ending->result = relations->result;
 	return relations;
 }
 
-void relations_tell(struct relations *relations, sley_pid pid, int reason)
+void relations_tell(struct relations *relations, sley_pid pid,
+		    const struct exit_info *ending)
 {
 	if (!relations)
 		return;
 	observers_leave(relations);
-	links_tell(relations, reason);
-	observers_tell(relations, reason);
-	watches_tell(relations, pid, reason);
+	links_tell(relations, ending->reason);
+	observers_tell(relations, ending);
+	watches_tell(relations, pid, ending);
 	pool_put(&pool, NULL, relations);
 }
 

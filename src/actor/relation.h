@@ -21,12 +21,15 @@
 
 /*
  * Step 2 of process_end(), under the lock: @process has none any more.  Returns
- * what it had, for relations_tell(); NULL: nothing.
+ * what it had, for relations_tell(); NULL: nothing.  The result that the process has
+ * given, if any, is that of @ending from now on.
  */
-struct relations *relations_take(struct process *process);
+struct relations *relations_take(struct process *process,
+				 struct exit_info *ending);
 
 /* Step 5: tell everybody of the end of @pid, and free @relations, or NULL. */
-void relations_tell(struct relations *relations, sley_pid pid, int reason);
+void relations_tell(struct relations *relations, sley_pid pid,
+		    const struct exit_info *ending);
 
 /*
  * @process has taken a SLEY_EXIT or SLEY_DOWN out of its inbox.  False: it does not
@@ -55,7 +58,7 @@ struct watch {
 };
 
 /*
- * From now on port_ended(@port, @target, reason) is called once, when @target ends,
+ * From now on port_ended(@port, @target, ...) is called once, when @target ends,
  * unless relation_unwatch() comes first.  0; -ESRCH: there is no such process (any
  * more); -ENOMEM.  After an error there is nothing to unwatch.
  */
@@ -73,7 +76,7 @@ void relation_unwatch(struct watch *watch);
  * with no lock held.  As with any pid, the port may be nobody's by now, or its place
  * somebody else's; then it does nothing.
  */
-void port_ended(sley_pid port, sley_pid target, int reason);
+void port_ended(sley_pid port, sley_pid target, const struct exit_info *ending);
 
 /* ---- of one process ------------------------------------------------------------- */
 
@@ -89,6 +92,7 @@ struct relations {
 	struct list watching; /* monitors that it has: its own              */
 	uint32_t nr_links;    /* (lock)                                     */
 	uint32_t nr_watchers; /* (lock)                                     */
+	struct sley_blob *result; /* sley_process_result(): its own; or NULL */
 };
 
 /* process_lock() for what can have relations: ports cannot. */
@@ -120,9 +124,11 @@ void relations_withdraw(struct process *process, unsigned int kind,
 
 /* @pid, which had @relations, has ended. */
 void links_tell(struct relations *relations, int reason);
-void observers_tell(struct relations *relations, int reason);
+void observers_tell(struct relations *relations,
+		    const struct exit_info *ending);
 void observers_leave(struct relations *relations);
-void watches_tell(struct relations *relations, sley_pid pid, int reason);
+void watches_tell(struct relations *relations, sley_pid pid,
+		  const struct exit_info *ending);
 
 /* relation_arrived() and relation_free(), by the kind of @msg. */
 must_check bool link_arrived(struct process *process, struct sley_msg *msg);

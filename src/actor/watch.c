@@ -43,7 +43,8 @@ void relation_unwatch(struct watch *watch)
 	spin_unlock(&place->lock);
 }
 
-void watches_tell(struct relations *relations, sley_pid pid, int reason)
+void watches_tell(struct relations *relations, sley_pid pid,
+		  const struct exit_info *ending)
 {
 	struct process *place = table_at(pid_index(pid));
 
@@ -58,6 +59,6 @@ void watches_tell(struct relations *relations, sley_pid pid, int reason)
 		spin_unlock(&place->lock);
 		if (!node)
 			return;
-		port_ended(port, pid, reason);
+		port_ended(port, pid, ending);
 	}
 }

@@ -9,8 +9,12 @@
  * model: one that has the request, and replies, and one that lets the process end,
  * as actor/watch.c does.  The mailbox between them is one word.
  *
+ * Who waits for the end of a process does so by the same port, and gets the reason
+ * and the time, of which the model sees that they are written before they are read.
+ *
  * Complete for a caller and one or two of: a replier, another one, the end, a
- * cancel, the deadline.  What it could miss: two callers (they share nothing but the
+ * cancel, the deadline; and for a waiter and one or two of the end, a cancel, the
+ * deadline.  What it could miss: two callers (they share nothing but the
  * table), and what a place is used for next, but for another port.
  */
 #include "inline_paths.h"
@@ -128,6 +132,25 @@ void relation_unwatch(struct watch *own)
 	spin_unlock(&watching);
 }
 
+/* It is not joinable; the model of its own is actor_exit_info.c. */
+void exit_info_copy(struct exit_info *to, const struct exit_info *from)
+{
+	*to = *from;
+}
+
+void exit_info_drop(struct exit_info *ending)
+{
+	(void)ending;
+	never();
+}
+
+bool exit_info_collect(sley_pid pid, struct exit_info *ending)
+{
+	(void)ending;
+	MODEL_CHECK(pid == SERVER);
+	return false;
+}
+
 /* ---- the scene -------------------------------------------------------------------- */
 
 static void setup_with(enum tasks_flags flags)
@@ -219,6 +242,43 @@ static void task_call_twice(int id)
 	call_it(LATER);
 }
 
+/* ---- who waits for the end ----------------------------------------------------------- */
+
+static void await_it(uint64_t deadline_ns)
+{
+	struct sley_process_end how = { 0 };
+	int err = sley_process_wait_until(SERVER, &how, deadline_ns);
+
+	MODEL_CHECK(err || (how.reason == -EIO && how.time_ns == 7));
+	ledger.ended += err == 0;
+	ledger.refused += err == -ESRCH;
+	ledger.gave_up += err == -ETIMEDOUT || err == -ECANCELED;
+}
+
+static void thread_wait(int id)
+{
+	(void)id;
+	await_it(UINT64_MAX);
+}
+
+static void wait_soon(int id)
+{
+	(void)id;
+	await_it(LATER);
+}
+
+static void task_wait(int id)
+{
+	task_begin(id);
+	await_it(UINT64_MAX);
+}
+
+static void task_wait_soon(int id)
+{
+	task_begin(id);
+	await_it(LATER);
+}
+
 /* ---- who was called ------------------------------------------------------------------ */
 
 static void reply_to(sley_pid port, int id)
@@ -273,7 +333,8 @@ static void end(int id)
 	watch = NULL;
 	spin_unlock(&watching);
 	if (port)
-		port_ended(port, SERVER, -EIO);
+		port_ended(port, SERVER,
+			   &(struct exit_info){ .reason = -EIO, .time_ns = 7 });
 }
 
 static void task_end(int id)
@@ -360,3 +421,23 @@ MODEL(a_task_is_told_of_the_end_or_is_late, .setup = setup_timed,
       .threads = { task_call_soon, task_end }, .finish = one_outcome);
 MODEL(a_late_reply_is_not_for_the_next_call, .setup = setup_timed,
       .threads = { task_call_twice, task_reply }, .finish = two_outcomes);
+
+/* ---- the end is waited for ------------------------------------------------------------------ */
+
+static void cancel_at_any_time(int id)
+{
+	task_begin(id);
+	task_end_wait(0);
+}
+
+MODEL(a_thread_waits_for_the_end, .setup = setup,
+      .threads = { thread_wait, end }, .finish = one_outcome);
+MODEL(a_thread_waits_for_the_end_or_is_late, .setup = setup,
+      .threads = { wait_soon, end }, .finish = one_outcome);
+MODEL(a_task_waits_for_the_end, .setup = setup,
+      .threads = { task_wait, task_end }, .finish = one_outcome);
+MODEL(a_task_waits_for_the_end_or_is_cancelled, .setup = setup,
+      .threads = { task_wait, task_end, cancel_at_any_time },
+      .finish = one_outcome);
+MODEL(a_task_waits_for_the_end_or_is_late, .setup = setup_timed,
+      .threads = { task_wait_soon, task_end }, .finish = one_outcome);

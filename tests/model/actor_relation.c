@@ -16,6 +16,7 @@
 #include "explorer.h"
 #include "selves.h"
 
+#include "actor/blob.h"
 #include "actor/relation.h"
 
 #include <errno.h>
@@ -88,6 +89,17 @@ int mail_send(sley_pid to, struct sley_msg *msg)
 	return -ESRCH;
 }
 
+/* Nobody leaves a result. */
+void blob_get(struct sley_blob *blob)
+{
+	MODEL_CHECK(!blob);
+}
+
+void sley_blob_put(struct sley_blob *blob)
+{
+	MODEL_CHECK(!blob);
+}
+
 /* All of them trap; one that did not would be ended by it. */
 void process_signal(struct process *process, struct sley_msg *msg)
 {
@@ -99,9 +111,10 @@ void process_signal(struct process *process, struct sley_msg *msg)
 		    !ledger.undone);
 }
 
-void port_ended(sley_pid port, sley_pid target, int reason)
+void port_ended(sley_pid port, sley_pid target, const struct exit_info *ending)
 {
-	MODEL_CHECK(port == 7 && target == pid_of(1) && reason == REASON(1));
+	MODEL_CHECK(port == 7 && target == pid_of(1) &&
+		    ending->reason == REASON(1));
 	ledger.ports++;
 }
 
@@ -128,6 +141,7 @@ static void receive(int i)
 
 static void end_for(int i, int reason)
 {
+	struct exit_info ending = { .reason = reason };
 	struct process *process = at(i);
 	struct relations *relations;
 	struct push_node *node;
@@ -136,7 +150,7 @@ static void end_for(int i, int reason)
 	spin_lock(&process->lock);
 	/* relaxed: written under the lock. */
 	store_relaxed(&process->pid, SLEY_NO_PID);
-	relations = relations_take(process);
+	relations = relations_take(process, &ending);
 	spin_unlock(&process->lock);
 	for (node = inbox_close(&process->inbox, NULL); node;) {
 		msg = (void *)node;
@@ -145,7 +159,7 @@ static void end_for(int i, int reason)
 	}
 	while ((msg = mail_take(&process->control)))
 		mail_free(msg);
-	relations_tell(relations, pid_of(i), reason);
+	relations_tell(relations, pid_of(i), &ending);
 }
 
 static void end(int i)

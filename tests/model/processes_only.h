@@ -18,6 +18,7 @@
 #include "actor/bound.h"
 #include "actor/call.h"
 #include "actor/command.h"
+#include "actor/exit_info.h"
 #include "actor/name.h"
 #include "actor/process.h"
 #include "actor/relation.h"
@@ -90,18 +91,39 @@ NOBODY int options_copy(void *options, size_t size, const void *given)
 	return 0;
 }
 
-NOBODY struct relations *relations_take(struct process *process)
+NOBODY struct relations *relations_take(struct process *process,
+					struct exit_info *ending)
 {
 	(void)process;
+	(void)ending;
 	return NULL;
 }
 
 NOBODY void relations_tell(struct relations *relations, sley_pid pid,
-			   int reason)
+			   const struct exit_info *ending)
 {
 	(void)relations;
 	(void)pid;
-	(void)reason;
+	(void)ending;
+}
+
+NOBODY void exit_info_drop(struct exit_info *ending)
+{
+	MODEL_CHECK(!ending->result);
+}
+
+NOBODY void exit_info_keep(struct process *process, sley_pid pid,
+			   const struct exit_info *ending)
+{
+	(void)pid;
+	(void)ending;
+	MODEL_CHECK(!process);
+}
+
+NOBODY bool exit_info_leave(struct process *process)
+{
+	MODEL_CHECK(!process);
+	return true;
 }
 
 NOBODY bool relation_arrived(struct process *process, struct sley_msg *msg)
