@@ -4,7 +4,8 @@
  *
  * It cannot divide by zero: then it ends with an error, and so does the call that
  * it was busy with.  Its supervisor starts another one of the same name, which
- * answers the next call.
+ * answers the next call.  Until it is there the caller waits for the name, but not
+ * for ever: a supervisor may give up.
  *
  *   cc 24_supervisor.c $(pkg-config --cflags --libs sley)
  */
@@ -45,8 +46,9 @@ int main(void)
 			   children, 1))
 		return 1;
 	for (int i = 0; i < 3; i++) {
-		while (!(divider = sley_whereis("divider")))
-			sley_yield(); /* it is being started again */
+		if (sley_name_find_until("divider", &divider,
+					 sley_now() + 10 * SLEY_SEC))
+			return 1;
 		got[i] = sley_call(divider, 0, &number[i], sizeof(int), NULL);
 		printf("100 / %d: %s\n", number[i], sley_strerror(got[i]));
 	}

@@ -334,6 +334,24 @@ sley_unregister(const char *name);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS sley_pid
 sley_whereis(const char *name);
 
+/*
+ * sley_name_find_until - wait until a process has that name.
+ *
+ * For whoever needs a process that is being started, or started again by its
+ * supervisor.  That there is a supervisor does not mean that the name comes back: it
+ * may have given up.  So have a deadline; UINT64_MAX is none, and 0 only looks.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Order:    everything before the name was given happens before the return.
+ * Errors:   -ETIMEDOUT  nobody has got it in time
+ *           -ECANCELED  the caller was cancelled
+ *           -EINVAL     empty, or longer than SLEY_NAME_MAX
+ *           *@pid is SLEY_NO_PID then
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_name_find_until(const char *name, sley_pid *pid, uint64_t deadline_ns);
+
 #define SLEY_PID_TEXT 32 /* bytes of a pid as text, with its end */
 
 /*

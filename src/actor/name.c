@@ -25,6 +25,7 @@
 
 #include "actor/directory.h"
 #include "actor/holding.h"
+#include "actor/name_wait.h"
 #include "mem/pool.h"
 #include "os/process.h"
 
@@ -144,6 +145,8 @@ static int register_as(const char *text, sley_pid pid, sley_pid *owner,
 	err = enter(name, &key, &other);
 	if (err || other)
 		pool_put(&pool, NULL, name);
+	else
+		name_appeared(key.hash);
 	if (err || !other || other == pid)
 		return err;
 	if (owner)

@@ -45,6 +45,12 @@ void os_unmap(void *memory, size_t size)
 	MODEL_CHECK(false);
 }
 
+/* Nobody waits; that is actor_name_wait.c. */
+void name_appeared(uint32_t hash)
+{
+	(void)hash;
+}
+
 /* ---- the scene ------------------------------------------------------------------- */
 
 static sley_pid pid_of(uint32_t i)
