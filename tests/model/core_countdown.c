@@ -8,8 +8,8 @@
  * is counted down has written plain data before, which the waiter reads.
  *
  * Complete for two that count down and one or two that wait, one of them with a
- * deadline; for an object that is freed by its waiter; and for two rounds of
- * one object.  Not seen: a cancel of the waiter, which takes the same path as a
+ * deadline; for an object that is freed by its waiter, or by one that comes later and
+ * does not sleep; and for two rounds of one object.  Not seen: a cancel of the waiter, which takes the same path as a
  * deadline, and a waiter of the first round that is still on its way out while
  * the second is counted down and a third is begun.
  */
@@ -148,6 +148,23 @@ static void waiter_of_one(int id)
 MODEL(two_waiters_are_woken_by_one, .setup = setup_one,
       .threads = { waiter_of_one, waiter_of_one, done_first },
       .finish = is_zero, .slow = true);
+
+/* ---- whoever waits may free it, also one that is not woken --------------------- */
+
+/*
+ * The other one has been seen to wait.  This one may find zero while that is still
+ * being woken.
+ */
+static void comes_later_and_frees(int id)
+{
+	if (load_acquire(&q->word) & COUNTDOWN_WAITERS)
+		waiter_frees_one(id);
+}
+
+MODEL(who_comes_later_frees_it, .setup = setup_one,
+      .slow_modes = MODEL_TSO | MODEL_RA,
+      .threads = { waiter_of_one, done_first, comes_later_and_frees },
+      .finish = is_zero);
 
 /* ---- once more ------------------------------------------------------------------- */
 

@@ -243,6 +243,49 @@ static void other_is_found(void)
 	model_free(child);
 }
 
+/* It is suspended, and its worker goes on with a task that forks, too. */
+static struct strand other;
+static struct sley_task other_parent;
+static struct sley_fork others_child;
+
+static void setup_other(void)
+{
+	setup_two_private();
+	other = (struct strand){ .home = &crew[0], .task = &other_parent };
+	list_init(&other.parents);
+	fork_stack_init(&other.forks);
+	fork_stack_raise_limit(&other.forks);
+	other_parent = (struct sley_task){ .fiber = &other };
+	task_build_running(&other_parent, 0, 0);
+	model_name(&other.forks.word, "others");
+}
+
+static void leave_and_fork_elsewhere(int id)
+{
+	struct worker *worker = &crew[id];
+
+	fork_leave_behind(worker);
+	store_release(&worker->strand, &other); /* S1 */
+	(void)sley_fork_push_fast(&other.forks, &others_child, run_child,
+				  &payload);
+}
+
+/* What is seized is the child of the strand that it was found on. */
+static void seize_from_one_strand(int id)
+{
+	struct sley_task *task = fork_seize(&crew[id], &crew[0]);
+	struct sley_fork *seized = task ? task->arg : NULL;
+
+	if (seized)
+		MODEL_CHECK((seized == &others_child) ==
+			    (seized->parent == &other));
+}
+
+static void still_there(void)
+{
+	model_free(child);
+}
+
 /* ---- on a strand that is new ---------------------------------------------------- */
 
 static _Alignas(64) char stack_memory[64 << 10];
@@ -377,6 +420,10 @@ MODEL(a_seized_child_wakes_its_parent, .setup = setup_raised,
 
 MODEL(a_parent_is_suspended_beside_a_seizer, .setup = setup_two_private,
       .threads = { leave_two_behind, seize_one }, .finish = other_is_found);
+
+MODEL(the_victim_goes_to_another_strand, .setup = setup_other,
+      .threads = { leave_and_fork_elsewhere, seize_from_one_strand },
+      .finish = still_there);
 
 MODEL(a_thief_looks_at_a_new_strand, .setup = setup_base,
       .threads = { fork_and_join_on_a_new_strand, steal_one },

@@ -102,12 +102,9 @@ static void open_it(int id)
 
 static void steal(int id)
 {
-	struct sley_task *task;
+	struct sley_task *task = next_steal(&next);
 
 	(void)id;
-	if (!next_stealable(&next))
-		return;
-	task = next_steal(&next);
 	if (task)
 		ledger.stolen[got(task)]++;
 }
@@ -146,6 +143,21 @@ MODEL(what_is_opened_is_got_once, .setup = setup,
 
 MODEL(two_steal_what_is_opened, .setup = setup,
       .threads = { put_own_and_take, open_it, steal, steal },
+      .finish = first_once);
+
+/* What thieves and parkers are told of it; a wrong one never sleeps. */
+static void glance(int id)
+{
+	(void)id;
+	MODEL_CHECK(!next_stealable(&next) && !next_open(&next));
+	put(0, NEXT_OWN);
+	MODEL_CHECK(!next_stealable(&next) && next_open(&next));
+	MODEL_CHECK(next_stealable(&next) && next_open(&next));
+	take();
+	MODEL_CHECK(!next_stealable(&next));
+}
+
+MODEL(a_glance_says_what_is_there, .setup = setup, .threads = { glance },
       .finish = first_once);
 
 /* ---- a task comes back ---------------------------------------------------------------- */

@@ -11,9 +11,10 @@
  * meanwhile.  A thief that takes the task away in its old place has to see to
  * it, too.
  *
- * Complete for one change, one worker and, where said, one thief.  Not seen:
- * two changes of one task at a time, a task that is queued just when it
- * changes but in the shared queue (core_runq.c), and thieves that rob thieves.
+ * Complete for one change, one worker and, where said, one thief; and for one change
+ * while the task is pushed to the shared queue, or while a queue ends.  Not seen: two
+ * changes of one task at a time, a task that is queued just when it changes in any
+ * other queue, and thieves that rob thieves.
  * The levels of a worker's own ready list are touched by it alone.
  */
 #include "crew.h"
@@ -281,3 +282,65 @@ static void pick_by_both(int id)
 MODEL(two_levels_change_at_a_time, .setup = setup_two_changes,
       .threads = { pick_by_both, set_level_of_own, set_level_of_own },
       .finish = each_once);
+
+/* ---- into the shared queue, and out of one that ends ----------------------------- */
+
+static void setup_pushed(void)
+{
+	setup(1);
+}
+
+static void push_it(int id)
+{
+	(void)id;
+	runq_push(&rt->runq, &jobs[CHANGED].task);
+}
+
+static void is_in_its_place(void)
+{
+	struct sley_task *task = &jobs[CHANGED].task;
+
+	MODEL_CHECK(task_level(task) == URGENT);
+	MODEL_CHECK(rt->runq.levels.bitmap == 1ull << URGENT);
+	MODEL_CHECK(rt->runq.hint == 1ull << URGENT);
+	MODEL_CHECK(runq_take(&rt->runq, URGENT) == task);
+	MODEL_CHECK(rt->runq.hint == 0);
+}
+
+MODEL(a_level_changes_while_its_task_is_being_pushed, .setup = setup_pushed,
+      .threads = { push_it, set_level }, .finish = is_in_its_place);
+
+/* A queue that is freed at its end, when it is empty. */
+static struct runq *ending;
+
+static void setup_ending(void)
+{
+	setup(1);
+	ending = model_alloc(sizeof(*ending));
+	runq_init(ending);
+	model_lock_word(&ending->lock.word);
+	runq_push(ending, &jobs[CHANGED].task);
+}
+
+static void take_and_end(int id)
+{
+	struct sley_task *task = runq_take(ending, LEVEL_DEFAULT);
+
+	(void)id;
+	if (!task)
+		task = runq_take(ending, URGENT);
+	ledger.ran[CHANGED] += task == &jobs[CHANGED].task;
+	runq_fini(ending);
+	model_free(ending);
+}
+
+static void is_taken_once(void)
+{
+	MODEL_CHECK(ledger.ran[CHANGED] == 1);
+	MODEL_CHECK(task_level(&jobs[CHANGED].task) == URGENT);
+	MODEL_CHECK(sley__runqs.by_tag[1] == &rt->runq);
+	MODEL_CHECK(!sley__runqs.by_tag[2]);
+}
+
+MODEL(a_level_changes_while_its_queue_ends, .setup = setup_ending,
+      .threads = { take_and_end, set_level }, .finish = is_taken_once);

@@ -4,11 +4,10 @@
  * is taken exactly once, also while its level changes; bitmap and hint say
  * what the lists hold; the most urgent task known goes first.
  *
- * Complete for three threads and three tasks of three levels; for a change of
- * level against the push and against the end of the queue.  All of it is under
- * one lock, so more tasks add nothing but length.  Not seen: two changes of
- * one task at a time, more queues than one, and a process with more than 255
- * of them.
+ * Complete for three threads and three tasks of three levels.  All of it is under
+ * one lock, so more tasks add nothing but length.  A change of level against the push
+ * and against the end of the queue is in core_place_level.c.  Not seen: more queues
+ * than one, and a process with more than 255 of them.
  */
 #include "payload.h"
 
@@ -157,72 +156,3 @@ MODEL(two_pushers_and_a_taker, .setup = setup,
 
 MODEL(levels_change_under_two_takers, .setup = setup_full,
       .threads = { change_levels, take_two, take_batch }, .finish = each_once);
-
-/* As place_set_level() does it, of a task that is ready all the time. */
-static void set_level(int id)
-{
-	(void)id;
-	do {
-		if (runq_move(&tasks[0], 1))
-			return;
-		task_set_level(&tasks[0], 1);
-		runq_settle();
-	} while (task_queued_tag(&tasks[0]) != RUNQ_NO_TAG);
-}
-
-static void is_in_its_place(void)
-{
-	bitmap_is_true();
-	MODEL_CHECK(task_level(&tasks[0]) == 1);
-	MODEL_CHECK(runq_take(&runq, 1) == &tasks[0]);
-	MODEL_CHECK(runq.hint == 0);
-}
-
-MODEL(a_level_changes_while_its_task_is_being_pushed, .setup = setup,
-      .threads = { push_first, set_level }, .finish = is_in_its_place);
-
-/* ---- the queue ends ------------------------------------------------------------- */
-
-/* A queue that is freed at its end, when it is empty. */
-static struct runq *ending;
-
-static void setup_ending(void)
-{
-	setup();
-	ending = model_alloc(sizeof(*ending));
-	sley__runqs = (struct runqs){ 0 };
-	runq_init(ending);
-	model_lock_word(&ending->lock.word);
-	runq_push(ending, &tasks[0]);
-}
-
-static void take_and_end(int id)
-{
-	struct sley_task *task = runq_take(ending, LEVEL_DEFAULT + 1);
-
-	(void)id;
-	if (!task)
-		task = runq_take(ending, 1);
-	ledger.taken[0] += task == &tasks[0];
-	runq_fini(ending);
-	model_free(ending);
-}
-
-/* Whoever has the task may change its level at any time. */
-static void change_level(int id)
-{
-	(void)id;
-	if (!runq_move(&tasks[0], 1))
-		task_set_level(&tasks[0], 1);
-	runq_settle();
-}
-
-static void is_taken_once(void)
-{
-	MODEL_CHECK(ledger.taken[0] == 1);
-	MODEL_CHECK(task_level(&tasks[0]) == 1);
-	MODEL_CHECK(!sley__runqs.by_tag[1]);
-}
-
-MODEL(a_level_changes_while_its_queue_ends, .setup = setup_ending,
-      .threads = { take_and_end, change_level }, .finish = is_taken_once);

@@ -267,6 +267,40 @@ static void setup_alarm(void)
 BOTH_VARIANTS(a_worker_finds_what_a_timer_wakes, .setup = setup_alarm,
 	      .threads = { search_once }, .finish = one);
 
+/* ---- sleeping: who finds nothing does, until something comes ------------------- */
+
+static void wait_until_asleep(int i)
+{
+	while (load_acquire(&crew[i].seat.word) != SEAT_PARKED)
+		spin_hint(&crew[i].seat.word);
+}
+
+static void spawn_when_it_sleeps(int id)
+{
+	wait_until_asleep(0);
+	spawn_first(id);
+}
+
+BOTH_VARIANTS(a_worker_with_nothing_to_do_sleeps, .setup = setup_one,
+	      .threads = { search_once, spawn_when_it_sleeps }, .finish = one);
+
+/* What is another worker's own is nothing to stay awake for. */
+static void setup_own(void)
+{
+	setup(2);
+	(void)next_put(&crew[1].next, job(0, LEVEL_DEFAULT), NEXT_OWN);
+}
+
+static void open_when_it_sleeps(int id)
+{
+	wait_until_asleep(0);
+	MODEL_CHECK(next_open(&crew[id].next));
+	idle_notify(&rt->idle);
+}
+
+BOTH_VARIANTS(a_worker_sleeps_beside_what_is_anothers_own, .setup = setup_own,
+	      .threads = { search_once, open_when_it_sleeps }, .finish = one);
+
 /* ---- looking: nobody sleeps in a runtime that stops ----------------------------- */
 
 static void look(int id)

@@ -192,3 +192,37 @@ MODEL(a_thread_is_woken_or_times_out, .setup = setup,
 
 MODEL(two_threads_and_one_unit, .setup = setup,
       .threads = { acquirer_timed, acquirer_timed, post }, .finish = one_unit);
+
+/*
+ * A post has found the first one too late, and has taken it off the list; before that
+ * one gives up, another one is on the list.
+ */
+static void acquire_soon_or_post(int id)
+{
+	if (acquire(2000000000) == 0)
+		post(id);
+}
+
+static void acquire_twice(int id)
+{
+	(void)id;
+	for (int i = 0; i < 2; i++)
+		MODEL_CHECK(acquire(UINT64_MAX) == 0);
+}
+
+static void post_twice(int id)
+{
+	post(id);
+	post(id);
+}
+
+static void none_left(void)
+{
+	MODEL_CHECK(object->units == 0 && !object->q.first);
+	model_free(object);
+}
+
+MODEL(who_gives_up_leaves_the_next_one_alone, .setup = setup,
+      .slow_modes = MODEL_TSO | MODEL_RA,
+      .threads = { acquire_soon_or_post, acquire_twice, post_twice },
+      .finish = none_left);

@@ -254,6 +254,17 @@ static void owner_keeps_one_and_joins_a_loose_one(int id)
 	MODEL_CHECK(!sley_fork_pop_fast(&forks, &children[1]));
 }
 
+/* The head that a seizer has seen was higher than it will ever be again. */
+static void owner_keeps_two_and_shares_one(int id)
+{
+	(void)id;
+	join(1);
+	join(0);
+	push(2);
+	(void)fork_stack_share(&forks);
+	join(2);
+}
+
 /* As a parent does that is suspended: what is left is there for thieves. */
 static void owner_publishes_what_is_left(int id)
 {
@@ -383,3 +394,33 @@ SCENE(published_beside_a_seizer, owner_publishes_what_is_left, seizer);
 MODEL(a_stolen_one_is_joined_beside_a_seizer, .setup = setup_stolen,
       .threads = { owner_joins_a_stolen_one_and_forks_again, seizer },
       .finish = all_joined);
+
+static void setup_two(void)
+{
+	setup();
+	push(0);
+	push(1);
+}
+
+/* In TSO it takes half a minute, and shows no more. */
+MODEL(shared_below_what_is_seized, .setup = setup_two,
+      .modes = MODEL_SC | MODEL_RA,
+      .threads = { owner_keeps_two_and_shares_one, seizer_then_thief },
+      .finish = all_joined);
+
+/* All three are gone before they are joined: what is left are holes. */
+static void steal_all_and_join(int id)
+{
+	for (int i = 0; i < CHILDREN; i++)
+		push(i);
+	(void)fork_stack_publish(&forks);
+	for (int i = 0; i < CHILDREN; i++)
+		thief(id);
+	for (int i = 0; i < CHILDREN; i++) {
+		MODEL_CHECK(!fork_stack_empty(&forks));
+		join(i);
+	}
+	MODEL_CHECK(fork_stack_empty(&forks));
+}
+
+SCENE(holes_go_with_the_last_join, steal_all_and_join);
