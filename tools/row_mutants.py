@@ -175,6 +175,14 @@ class Judge:
         test = self.build.tests.get(run.name)
         return test and self.build.output(test.command[0])
 
+    def called_as(self, run, program):
+        """A program of several files knows by its name whose tests to run."""
+        name = os.path.basename(self.build.tests[run.name].command[0])
+        link = os.path.join(os.path.dirname(program), name)
+        if not os.path.lexists(link):
+            os.symlink(os.path.basename(program), link)
+        return link
+
     def judge(self, mutant):
         begun = time.monotonic()
         try:
@@ -193,7 +201,8 @@ class Judge:
                 if not output or not self.build.affected(output, mutant.path):
                     refused.append(f"{run} is not made of {mutant.path}")
                     continue
-                program = self.build.make(output, mutant.path, text, folder)
+                program = self.called_as(run, self.build.make(
+                    output, mutant.path, text, folder))
                 killed = [self.start(run, program)
                           for _ in range(self.args.times)]
                 failed = [k for k in killed if k.status not in (0, 77)]
