@@ -15,11 +15,16 @@
  * nothing to do with each other run at once.  A node may block, and may submit more.
  *
  * A node that fails, by returning an error, takes those along that read what it
- * should have written, and theirs: they are skipped.  Others are not touched.
+ * should have written, and theirs: they are skipped.  Others are not touched, with one
+ * exception: if part of what it should have written is written anew, by a node that
+ * names a smaller range, a node that reads that part is skipped as well.
  *
  * Wherever a node is named, it may have ended long ago: then there is nothing to
  * wait for.  Those that failed or were skipped are remembered until the next
- * sley_graph_wait() that finds nothing left to do.
+ * sley_graph_wait() that finds nothing left to do, but not more of them than max_nodes,
+ * or 1024 if that is more: then the older half is forgotten.  What these should have
+ * written stays marked, and a node that reads it is skipped; a node that names one of
+ * them is not.  The first failure of the graph, and of each scope, is not forgotten.
  */
 #ifndef SLEY_GRAPH_H
 #define SLEY_GRAPH_H

@@ -30,6 +30,29 @@ void access_forget(struct access_map *map)
 	ranges_forget(&map->ranges);
 }
 
+struct renaming {
+	sley_node (*rename)(void *arg, sley_node writer);
+	void *arg;
+};
+
+/* For ranges_sweep(): none is over. */
+static bool rename_writer(void *arg, struct range *range)
+{
+	const struct renaming *by = arg;
+
+	if (range->writer)
+		range->writer = by->rename(by->arg, range->writer);
+	return false;
+}
+
+void access_rename(struct access_map *map,
+		   sley_node (*rename)(void *arg, sley_node writer), void *arg)
+{
+	struct renaming by = { rename, arg };
+
+	ranges_sweep(&map->ranges, rename_writer, &by);
+}
+
 /* ---- room -------------------------------------------------------------------- */
 
 static bool range_is_over(void *arg, struct range *range)

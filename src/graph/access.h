@@ -67,6 +67,10 @@ must_check int access_find_order(struct access_map *map,
 void access_note(struct access_map *map, const struct sley_access *access,
 		 uint32_t nr, sley_node node);
 
+/* @rename says which node stands for the writer of a range from here on. */
+void access_rename(struct access_map *map,
+		   sley_node (*rename)(void *arg, sley_node writer), void *arg);
+
 /* Nobody has read or written anything. */
 void access_forget(struct access_map *map);
 

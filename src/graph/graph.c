@@ -22,6 +22,7 @@
 #define BATCH_MAX 1024
 #define BATCHES 4 /* so many make the whole graph, at least */
 #define PATIENCE_NS 1000000u
+#define FAILED_MIN 1024u
 
 /* ---- life -------------------------------------------------------------------------- */
 
@@ -52,6 +53,8 @@ static void init(struct sley_graph *graph, struct sley *rt,
 	graph->rt = rt;
 	graph->name = options->name ? options->name : "graph";
 	graph->max_nodes = max;
+	/* More than max_nodes: so that submit.c need not look before. */
+	graph->max_failed = max < FAILED_MIN ? FAILED_MIN : max;
 	/* One that moved would not come back to what its worker has kept. */
 	graph->nr_share = rt->migratable ? 0 : rt->nr_workers;
 	if (bulk > BULK_MAX)

@@ -85,9 +85,10 @@ struct sley_graph_scope {
 	struct arena_block *buffers; /* that were not dropped (lock)         */
 	struct scope_wait *waits;    /* of nodes, for it (lock)              */
 	struct circle_mark mark;     /* (lock)                               */
+	struct node *stone; /* for failures that are forgotten, or NULL (lock) */
 	sley_node end; /* of a run: who comes after all of it (lock)         */
 	cache_aligned struct sley_waitq pending;
-	struct node *failed; /* and those that were skipped: chained         */
+	struct node *failed; /* and those that were skipped: failures.h      */
 	uint32_t first;      /* the first one to fail, or 0                  */
 };
 
@@ -95,11 +96,12 @@ struct sley_graph {
 	struct sley *rt;
 	const char *name;
 	uint32_t max_nodes;
-	uint32_t bulk;     /* how many a share may hold                     */
-	uint32_t nr_share; /* 0: nodes or workers move, and keep nothing    */
-	bool membarrier;   /* there is                                      */
-	bool stepped;      /* by sley_graph_step(); constant                */
-	uint8_t watch;     /* WATCH_PICTURE, WATCH_TRACE: see watch.h       */
+	uint32_t max_failed; /* that are remembered; see failures.h         */
+	uint32_t bulk;       /* how many a share may hold                     */
+	uint32_t nr_share;   /* 0: nodes or workers move, and keep nothing    */
+	bool membarrier;     /* there is                                      */
+	bool stepped;        /* by sley_graph_step(); constant                */
+	uint8_t watch;       /* WATCH_PICTURE, WATCH_TRACE: see watch.h       */
 	struct {
 		struct step_queue submitted; /* (lock)                      */
 		struct step_queue ready;     /* of who steps                */

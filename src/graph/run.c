@@ -16,6 +16,7 @@
 #include "core/drain.h"
 #include "core/turn.h"
 #include "graph/endpoint.h"
+#include "graph/failures.h"
 #include "graph/graph.h"
 #include "graph/placing.h"
 #include "graph/step.h"
@@ -195,23 +196,6 @@ static noinline void give_pages(const struct places *places,
 	}
 }
 
-/* It stays where it is, for those who ask. */
-static noinline void remember(struct sley_graph_scope *scope, struct node *node)
-{
-	/* relaxed: a guess, checked by the swap and never followed. */
-	struct node *top = load_relaxed(&scope->failed);
-	uint32_t none = 0;
-
-	if (node->outcome != SLEY_OUTCOME_SKIPPED)
-		/* relaxed: read when all have ended. */
-		(void)cas_relaxed(&scope->first, &none, node->index);
-	do {
-		node->next = top;
-		/* relaxed: read when all have ended. */
-	} while (chaos_says(CHAOS_LOSE) ||
-		 !cas_relaxed(&scope->failed, &top, node));
-}
-
 /* So many more are in @share. */
 static uint32_t share_add(struct share *share, uint32_t nr)
 {
@@ -291,7 +275,7 @@ static bool end(struct sley_graph *graph, struct share *share,
 		share->nr_places++;
 	} else {
 		share->nr_failed++;
-		remember(scope, node);
+		failures_add(scope, node);
 	}
 	return share_add(share, 1) < graph->bulk &&
 	       likely(!graph_look(graph, &graph->full));

@@ -14,6 +14,7 @@
 #include "core/forked.h"
 #include "core/spawn.h"
 #include "core/turn.h"
+#include "graph/failures.h"
 #include "graph/graph.h"
 #include "graph/kin.h"
 #include "graph/placing.h"
@@ -57,17 +58,27 @@ static uint32_t nr_ended(const struct sley_graph *graph)
 }
 
 /* Fewer than @max nodes have not ended. */
-static noinline bool are_fewer(const struct sley_graph *graph, uint32_t max)
+static bool are_fewer(const struct sley_graph *graph, uint32_t max)
 {
 	uint32_t nr_taken = places_nr_taken(&graph->places);
 
-	return nr_taken < max + nr_ended(graph);
+	/* What a share has counted may be forgotten: that is less than none. */
+	return (int32_t)(nr_taken - nr_ended(graph) - max) < 0;
+}
+
+static noinline bool has_room_after_all(struct sley_graph *graph)
+{
+	uint32_t nr_failed = load_acquire(&graph->nr_failed); /* N1 */
+
+	if (unlikely((int32_t)(nr_failed - graph->max_failed) > 0))
+		failures_thin_out(graph);
+	return are_fewer(graph, graph->max_nodes);
 }
 
 static bool has_room(struct sley_graph *graph)
 {
 	return likely(graph->places.nr_taken < graph->max_nodes) ||
-	       are_fewer(graph, graph->max_nodes);
+	       has_room_after_all(graph);
 }
 
 /*

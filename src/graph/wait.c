@@ -12,9 +12,9 @@
  */
 #include "core/forked.h"
 #include "core/report.h"
+#include "graph/failures.h"
 #include "graph/graph.h"
 #include "graph/picture.h"
-#include "graph/placing.h"
 #include "graph/submit.h"
 
 #include <errno.h>
@@ -128,43 +128,19 @@ static void forget_cancel(struct sley_graph_scope *scope,
 		      around ? load_relaxed(&around->cancelled) : 0);
 }
 
-/* The first one that failed; or one that was taken along, or else cancelled. */
-static const struct node *to_blame(const struct sley_graph_scope *scope)
-{
-	const struct node *node = scope->failed;
-
-	if (scope->first)
-		return places_node(&scope->graph->places, scope->first);
-	while (node->next && node->code == -ECANCELED)
-		node = node->next;
-	return node;
-}
-
 /* Its own failures, if it has any: *@err is the first. */
 static void forget_own(struct sley_graph_scope *scope, int *err)
 {
-	struct places *places = &scope->graph->places;
-	struct node *node = scope->failed, *next;
-	uint32_t nr = 0;
+	const struct node *first = failures_first(scope);
 
-	if (!node)
+	if (!first)
 		return;
-	if (scope->first || !*err || *err == -ECANCELED) {
-		*err = to_blame(scope)->code;
-		graph_note_why(scope->graph, to_blame(scope));
+	/* relaxed: all of it has ended. */
+	if (load_relaxed(&scope->first) || !*err || *err == -ECANCELED) {
+		*err = first->code;
+		graph_note_why(scope->graph, first);
 	}
-	for (; node; node = next) {
-		next = node->next;
-		if (unlikely(node->placing))
-			placing_free(node->placing, scope->graph->rt);
-		edges_bury(&node->consumers);
-		places_give(places, node, node, 1);
-		nr++;
-	}
-	/* relaxed: they have been counted, and others may be. */
-	(void)sub_relaxed(&scope->graph->nr_failed, nr);
-	scope->failed = NULL;
-	scope->first = 0;
+	failures_forget(scope);
 }
 
 int scope_forget(struct sley_graph_scope *outer)

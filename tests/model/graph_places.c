@@ -14,7 +14,8 @@
  * that all are free.  Two submitters that wait are explored
  * with two preemptions, without patience and with some.
  *
- * Complete as well for a submitter that has patience for a batch: for ever, where
+ * Complete as well for one that forgets failures while a worker ends one more, and for
+ * a submitter that has patience for a batch: for ever, where
  * no worker overlooks it; and with an end.
  */
 #include "graph_scene.h"
@@ -193,6 +194,45 @@ static void setup_patient_and_not(void)
 	graph->batch = 2;
 	graph->patience_ns = 10;
 }
+
+/* ---- failures are forgotten while one more ends --------------------------------------- */
+
+static void setup_failures(void)
+{
+	scene_setup(1, 3);
+	for (int i = 1; i <= 3; i++) {
+		jobs[i].says = -EIO;
+		submit_as(i, 0, 0);
+	}
+	run_now(1);
+	run_now(2);
+	graph->max_failed = 1;
+}
+
+static void end_third(int id)
+{
+	(void)id;
+	run_queued(node_index_of(ids[3]));
+}
+
+/* The first is what a wait reports; the second may be forgotten, with its place. */
+static void first_is_reported(void)
+{
+	run_now(4);
+	MODEL_CHECK(scene_ledger.ran[3] == 1 && scene_ledger.ran[4] == 1);
+	MODEL_CHECK(sley_node_outcome(graph, ids[1], NULL) ==
+		    SLEY_OUTCOME_FAILURE);
+	MODEL_CHECK(sley_node_outcome(graph, ids[3], NULL) ==
+		    SLEY_OUTCOME_FAILURE);
+	MODEL_CHECK(sley_graph_wait(graph) == -EIO);
+	MODEL_CHECK(places_nr_taken(&graph->places) == 0);
+	MODEL_CHECK(graph->nr_failed == 0);
+	scene_end();
+}
+
+MODEL(s15_failures_are_forgotten_while_one_ends, .setup = setup_failures,
+      .no_membarrier = true, .threads = { end_third, submit_fourth },
+      .finish = first_is_reported);
 
 /* ---- no more than there is ----------------------------------------------------------- */
 

@@ -37,7 +37,8 @@
 #include <sley/error.h>
 #include <string.h>
 
-#define SCENE_NODES 4 /* numbers, from 1 on; each its job */
+#define SCENE_NODES 4  /* numbers, from 1 on; each its job */
+#define SCENE_PLACES 5 /* one more, for failures that are forgotten */
 #define SCENE_WORKERS 2
 
 struct job {
@@ -53,8 +54,8 @@ static struct worker *scene_table[SCENE_WORKERS] = { &scene_workers[0],
 static struct sley_graph *graph;
 static struct sley_graph_scope *scene_scope; /* of what is submitted, or NULL */
 static struct job jobs[1 + SCENE_NODES];
-static sley_node ids[1 + SCENE_NODES];           /* of the node with that job */
-static struct sley_task *queue[1 + SCENE_NODES]; /* by index       */
+static sley_node ids[1 + SCENE_NODES]; /* of the node with that job */
+static struct sley_task *queue[1 + SCENE_PLACES]; /* by index       */
 static struct scene_ledger {
 	int queued[1 + SCENE_NODES]; /* by job */
 	int ran[1 + SCENE_NODES];
@@ -79,7 +80,7 @@ static void scene_queue(struct sley_task *task)
 	const struct job *job = task->arg;
 	uint32_t index = node->index;
 
-	MODEL_CHECK(index <= SCENE_NODES);
+	MODEL_CHECK(index <= SCENE_PLACES);
 	/* relaxed: the caller has counted to 0. */
 	if (!load_relaxed(&node->cause))
 		scene_check_before(job);
@@ -125,10 +126,10 @@ int runtime_of_caller(struct sley **rt)
 	return 0;
 }
 
-/* As many as there are jobs: the rest of the places is never taken. */
+/* The rest of the places is never taken. */
 void *(os_reserve)(size_t size)
 {
-	size_t needed = (1 + SCENE_NODES) * sizeof(struct node);
+	size_t needed = (1 + SCENE_PLACES) * sizeof(struct node);
 
 	MODEL_CHECK(size >= needed);
 	return model_alloc(needed);
@@ -198,6 +199,14 @@ void access_note(struct access_map *map, const struct sley_access *access,
 	(void)nr;
 	(void)node;
 	never();
+}
+
+void access_rename(struct access_map *map,
+		   sley_node (*rename)(void *arg, sley_node writer), void *arg)
+{
+	(void)map;
+	(void)rename;
+	(void)arg;
 }
 
 void access_forget(struct access_map *map)
@@ -433,7 +442,7 @@ static void scene_setup(unsigned int workers, uint32_t max_nodes)
 	model_name(&graph->root.failed, "failed");
 	model_name(&graph->nr_failed, "nr_failed");
 	model_name(&graph->places.given, "given");
-	for (int i = 1; i <= SCENE_NODES; i++)
+	for (int i = 1; i <= SCENE_PLACES; i++)
 		model_name(&queue[i], "queue%d", i);
 }
 
