@@ -56,6 +56,69 @@ TEST_WORKERS(s06_who_is_named_twice_is_waited_for_once)
 	stop(rt);
 }
 
+static int holds(void *arg)
+{
+	return sley_event_wait(arg);
+}
+
+/* The edges are counted: that it starts in time shows nothing. */
+TEST_WORKERS(s06_a_producer_has_one_edge_to_each_consumer)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct sley_event event = SLEY_EVENT_INIT;
+	struct sley_graph_scope_stats stats;
+	char one, two;
+	atomic_int count = 0;
+	sley_node twice[2] = { SLEY_NO_NODE };
+	struct sley_access out[] = { SLEY_OUT(one), SLEY_OUT(two) };
+	struct sley_access in[] = { SLEY_IN(one), SLEY_IN(two) };
+
+	CHECK_EQ(sley_graph_submit(graph, &twice[0],
+				   SLEY_NODE_SPEC(.fn = holds, .arg = &event,
+						  .access = out,
+						  .nr_access = 2)),
+		 0);
+	twice[1] = twice[0];
+	CHECK_EQ(sley_graph_submit(graph, NULL,
+				   SLEY_NODE_SPEC(.fn = count_up, .arg = &count,
+						  .access = in, .nr_access = 2,
+						  .after = twice, .nr_after = 2,
+						  .order = twice,
+						  .nr_order = 2)),
+		 0);
+	sley_graph_scope_stats(graph, NULL, &stats);
+	CHECK_EQ(stats.edges, 1);
+	sley_event_set(&event);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(count, 1);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* R-S2: when all has ended, the first place is taken first again. */
+TEST_WORKERS(rs2_a_producer_whose_place_is_another_nodes_is_not_waited_for)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct sley_event event = SLEY_EVENT_INIT;
+	atomic_int count = 0;
+	sley_node gone = counts(graph, &count, NULL, 0), other = SLEY_NO_NODE;
+
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(sley_graph_submit(graph, &other,
+				   SLEY_NODE_SPEC(.fn = holds, .arg = &event)),
+		 0);
+	CHECK_EQ((uint32_t)other, (uint32_t)gone);
+	CHECK_NE(other, gone);
+	(void)counts(graph, &count, &gone, 1);
+	CHECK_SOON(count == 2);
+	sley_event_set(&event);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
 TEST_WORKERS(t31_a_chain_of_a_million_nodes_needs_no_stack)
 {
 	struct sley *rt = start();

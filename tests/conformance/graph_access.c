@@ -217,6 +217,57 @@ static void moves(struct sley_graph *graph, const int *from, int *to, int times,
 		 0);
 }
 
+/* Every worker has run a node that was submitted after all others. */
+static void pass_all_workers(struct sley_graph *graph)
+{
+	for (int i = 0; i < nr_runners(); i++) {
+		atomic_int count = 0;
+
+		CHECK_EQ(sley_graph_submit(
+				 graph, NULL,
+				 SLEY_NODE_SPEC(.fn = count_up, .arg = &count,
+						.affinity = (uint32_t)i + 1,
+						.priority = SLEY_PRIORITY_MIN)),
+			 0);
+		CHECK_SOON(count == 1);
+	}
+}
+
+static int reads_later(void *arg)
+{
+	return sley_event_wait(arg);
+}
+
+/* The reader is in the middle of it: the writer has every chance to be too early. */
+TEST_WORKERS(s05_who_writes_does_not_start_while_another_reads)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct sley_event event = SLEY_EVENT_INIT;
+	atomic_int written = 0;
+	char data[8];
+
+	for (int readers = 1; readers <= 6; readers++) {
+		written = 0;
+		sley_event_clear(&event);
+		for (int i = 0; i < readers; i++)
+			CHECK_EQ(sley_graph_add(graph, reads_later, &event,
+						SLEY_IN_N(data + i % 3, 3)),
+				 0);
+		CHECK_EQ(sley_graph_add(graph, count_up, &written,
+					SLEY_OUT_N(data + 2, 1)),
+			 0);
+		for (int i = 0; i < 3; i++)
+			pass_all_workers(graph);
+		CHECK_EQ(written, 0);
+		sley_event_set(&event);
+		CHECK_EQ(sley_graph_wait(graph), 0);
+		CHECK_EQ(written, 1);
+	}
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
 TEST_WORKERS(s05_who_writes_waits_for_those_who_read)
 {
 	struct sley *rt = start();

@@ -21,14 +21,49 @@ static int fill(void *arg)
 
 static atomic_int nr_right;
 
-static int check(void *arg)
+/* Each buffer has bytes of its own: if two share memory, one of them is wrong. */
+struct content {
+	void *memory;
+	unsigned char byte;
+};
+
+static int write_content(void *arg)
 {
-	const unsigned char *byte = arg;
+	const struct content *content = arg;
+
+	memset(content->memory, content->byte, KIB);
+	return 0;
+}
+
+static int check_content(void *arg)
+{
+	const struct content *content = arg;
+	const unsigned char *byte = content->memory;
 
 	for (size_t i = 0; i < KIB; i++)
-		CHECK_EQ(byte[i], 0x5a);
+		CHECK_EQ(byte[i], content->byte);
 	atomic_fetch_add(&nr_right, 1);
 	return 0;
+}
+
+/* Others are under way while this one waits for its turn. */
+static int check_late(void *arg)
+{
+	for (int i = 0; i < 3; i++)
+		sley_yield();
+	return check_content(arg);
+}
+
+static int use(struct sley_graph *graph, sley_node_fn *fn,
+	       struct content content, enum sley_access_mode mode)
+{
+	struct sley_access access = sley_access(content.memory, KIB, mode);
+
+	return sley_graph_submit(graph, NULL,
+				 SLEY_NODE_SPEC(.fn = fn, .arg = &content,
+						.arg_size = sizeof(content),
+						.access = &access,
+						.nr_access = 1));
 }
 
 /* R-S2: dropped right after it was submitted, it is there until it was read. */
@@ -38,25 +73,62 @@ TEST_WORKERS(rs2_a_buffer_stays_until_the_last_node_that_uses_it_has_ended)
 	struct sley_graph *graph =
 		graph_new(SLEY_GRAPH_OPTIONS(.arena_bytes = 16 * KIB));
 	int n = test_scale(2000);
+	struct content content;
 
 	atomic_store(&nr_right, 0);
 	for (int i = 0; i < n; i++) {
 		void *memory;
 
 		CHECK_EQ(buffer(graph, KIB, &memory), 0);
-		CHECK_EQ(sley_graph_add(graph, fill, memory,
-					SLEY_OUT_N(memory, KIB)),
+		content = (struct content){ memory, (unsigned char)i };
+		CHECK_EQ(use(graph, write_content, content, SLEY_ACCESS_WRITE),
 			 0);
-		CHECK_EQ(sley_graph_add(graph, check, memory,
-					SLEY_IN_N(memory, KIB)),
+		CHECK_EQ(use(graph, check_content, content, SLEY_ACCESS_READ),
 			 0);
-		CHECK_EQ(sley_graph_add(graph, check, memory,
-					SLEY_IN_N(memory, KIB)),
-			 0);
+		CHECK_EQ(use(graph, check_late, content, SLEY_ACCESS_READ), 0);
 		sley_graph_buffer_drop(graph, memory);
 	}
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(nr_right, 2 * n);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+static struct sley_event may_read;
+
+static int check_when_told(void *arg)
+{
+	CHECK_EQ(sley_event_wait(&may_read), 0);
+	return check_content(arg);
+}
+
+/*
+ * All that is left of the arena is taken and written to, by no node: so nothing but the
+ * buffer's own life keeps it from being given to another one.
+ */
+TEST_WORKERS(rs2_a_dropped_buffer_is_nobody_elses_while_it_is_read)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph =
+		graph_new(SLEY_GRAPH_OPTIONS(.arena_bytes = 16 * KIB));
+	struct content content = { NULL, 0x33 };
+	void *other;
+	int nr = 0;
+
+	sley_event_init(&may_read, false, false);
+	atomic_store(&nr_right, 0);
+	CHECK_EQ(buffer(graph, KIB, &content.memory), 0);
+	CHECK_EQ(use(graph, write_content, content, SLEY_ACCESS_WRITE), 0);
+	CHECK_EQ(use(graph, check_when_told, content, SLEY_ACCESS_READ), 0);
+	sley_graph_buffer_drop(graph, content.memory);
+	while (!sley_graph_buffer_until(graph, NULL, KIB, in_ms(5), &other)) {
+		CHECK_EQ(fill(other), 0);
+		nr++;
+	}
+	CHECK_GE(nr, 13);
+	sley_event_set(&may_read);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(nr_right, 1);
 	sley_graph_destroy(graph);
 	stop(rt);
 }
@@ -119,11 +191,13 @@ TEST_WORKERS(s17_a_buffer_that_stays_does_not_hold_up_the_others)
 	struct sley_graph *graph =
 		graph_new(SLEY_GRAPH_OPTIONS(.arena_bytes = 8 * KIB));
 	struct sley_graph_scope *outer, *inner;
+	struct content content;
 	void *stays;
 
 	CHECK_EQ(sley_graph_scope_open(&outer, graph, NULL), 0);
 	CHECK_EQ(sley_graph_buffer(graph, outer, KIB, &stays), 0);
-	CHECK_EQ(fill(stays), 0);
+	content = (struct content){ stays, 0x33 };
+	CHECK_EQ(write_content(&content), 0);
 	for (int i = 0; i < 200; i++) {
 		void *memory;
 
@@ -134,7 +208,7 @@ TEST_WORKERS(s17_a_buffer_that_stays_does_not_hold_up_the_others)
 			 0);
 		sley_graph_scope_close(inner);
 	}
-	CHECK_EQ(check(stays), 0);
+	CHECK_EQ(check_content(&content), 0);
 	sley_graph_scope_close(outer);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(buffer(graph, 8 * KIB - 64, &stays), 0);
@@ -161,7 +235,7 @@ TEST_WORKERS(rs3_buffers_come_back_from_nodes_that_failed_or_were_skipped)
 		CHECK_EQ(sley_graph_add(graph, fails, memory,
 					SLEY_OUT_N(memory, KIB)),
 			 0);
-		CHECK_EQ(sley_graph_add(graph, check, memory,
+		CHECK_EQ(sley_graph_add(graph, fill, memory,
 					SLEY_IN_N(memory, KIB)),
 			 0);
 		if (i % 3 == 0)
