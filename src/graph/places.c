@@ -111,7 +111,7 @@ static noinline void collect(struct places *places)
 	places->nr_taken -= (uint32_t)(word >> 32);
 }
 
-struct node *places_take_page(struct places *places)
+static inline struct node *take(struct places *places)
 {
 	struct node *node;
 
@@ -125,9 +125,14 @@ struct node *places_take_page(struct places *places)
 	return node;
 }
 
+struct node *places_take_page(struct places *places)
+{
+	return take(places);
+}
+
 struct node *places_take(struct places *places)
 {
-	struct node *node = places_take_page(places);
+	struct node *node = take(places);
 
 	if (likely(node))
 		places->nr_taken++;
