@@ -117,10 +117,68 @@ TEST_WORKERS(w38_only_a_process_has_children_that_it_is_linked_with)
 
 /* ---- W46 ---------------------------------------------------------------------- */
 
+enum { NR_ROUNDS = 100 };
+
+/* Plays ping-pong with one of another runtime, which is the second to play. */
+struct player {
+	struct sley *host;
+	atomic_ullong peer;
+	atomic_int got;
+	struct sley_event over;
+};
+
+static int play(void *arg)
+{
+	struct player *player = arg;
+	struct sley_msg *msg;
+	int expected = player->peer ? 1 : 0;
+
+	CHECK(sley_current() == player->host);
+	if (player->peer)
+		CHECK_EQ(sley_send(player->peer, 0, &(int){ 0 }, sizeof(int)),
+			 0);
+	for (; expected < 2 * NR_ROUNDS; expected += 2) {
+		int n;
+
+		CHECK_EQ(sley_receive(&msg), 0);
+		CHECK(sley_current() == player->host);
+		n = *(const int *)msg->data;
+		CHECK_EQ(n, expected);
+		CHECK(!player->peer || msg->from == player->peer);
+		n++;
+		player->got++;
+		if (n < 2 * NR_ROUNDS)
+			CHECK_EQ(sley_send(msg->from, 0, &n, sizeof(n)), 0);
+	}
+	sley_event_set(&player->over);
+	/* Stays, for the limit of its host. */
+	while (sley_receive(&msg) == 0)
+		;
+	return 0;
+}
+
+static void check_limits(struct sley *const *host)
+{
+	struct tally tally = { 0 };
+	sley_pid pid;
+
+	CHECK_EQ(sley_actor_spawn(&pid, count, &tally,
+				  SLEY_PROCESS(.runtime = host[0])),
+		 -EAGAIN);
+	CHECK_EQ(pid, SLEY_NO_PID);
+	CHECK_EQ(sley_actor_spawn(&pid, count, &tally,
+				  SLEY_PROCESS(.runtime = host[1],
+					       .joinable = true)),
+		 0);
+	CHECK_EQ(sley_process_kill(pid), 0);
+	CHECK_EQ(sley_process_wait(pid, NULL), 0);
+}
+
 TEST(w46_runtimes_have_processes_of_their_own_and_talk)
 {
 	struct sley_config config = sley_config_default();
-	struct tally tally[2] = { { 0 }, { 0 } };
+	struct player player[2] = { { .over = SLEY_EVENT_INIT },
+				    { .over = SLEY_EVENT_INIT } };
 	struct sley *host[2];
 	sley_pid pid[2];
 
@@ -128,20 +186,22 @@ TEST(w46_runtimes_have_processes_of_their_own_and_talk)
 	for (int i = 0; i < 2; i++) {
 		config.max_processes = i == 0 ? 1 : 0;
 		CHECK_EQ(sley_create(&host[i], &config), 0);
-		CHECK_EQ(sley_actor_spawn(&pid[i], count, &tally[i],
+		player[i].host = host[i];
+		player[i].peer = i ? pid[0] : SLEY_NO_PID;
+		CHECK_EQ(sley_actor_spawn(&pid[i], play, &player[i],
 					  SLEY_PROCESS(.runtime = host[i])),
 			 0);
 	}
-	/* Each has its own limit. */
-	CHECK_EQ(sley_actor_spawn(&pid[0], count, &tally[0],
-				  SLEY_PROCESS(.runtime = host[0])),
-		 -EAGAIN);
-	CHECK_EQ(sley_actor_spawn(NULL, count, &tally[1],
-				  SLEY_PROCESS(.runtime = host[1])),
-		 0);
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(sley_event_wait(&player[i].over), 0);
+	CHECK_EQ(player[0].got, NR_ROUNDS);
+	CHECK_EQ(player[1].got, NR_ROUNDS);
+	check_limits(host);
+	/* The end of one host is that of its processes only. */
 	CHECK_EQ(sley_destroy(host[0]), 0);
+	CHECK(!sley_process_alive(pid[0]));
+	CHECK(sley_process_alive(pid[1]));
 	CHECK_EQ(sley_send(pid[1], 0, NULL, 0), 0);
-	CHECK_EVENTUALLY(atomic_load(&tally[1].got) == 1);
 	CHECK_EQ(sley_destroy(host[1]), 0);
 	CHECK(!sley_process_alive(pid[1]));
 }

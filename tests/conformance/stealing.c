@@ -95,6 +95,96 @@ TEST_WORKERS(w13_work_is_found_wherever_it_comes_from)
 	CHECK_EQ(s.foreign, is_single() ? 0 : 100);
 }
 
+/* ---- W13: no source starves another ------------------------------------- */
+
+enum { LOCAL, PINNED, FOREIGN, WOKEN, NR_SOURCES };
+
+/* The worker's own queue is never empty: each task of it queues the next one. */
+struct rush {
+	atomic_bool over;
+	atomic_long turns;
+	struct sley_event event;
+	struct source {
+		struct rush *rush;
+		atomic_long since; /* turns when it was certainly there */
+		atomic_long ran;   /* turns when it ran; -1: it has not */
+	} source[NR_SOURCES];
+};
+
+static void rush_on(void *arg)
+{
+	struct rush *rush = arg;
+
+	rush->turns++;
+	if (!rush->over)
+		CHECK_EQ(sley_schedule(rush_on, rush), 0);
+}
+
+static void source_runs(void *arg)
+{
+	struct source *source = arg;
+
+	source->ran = source->rush->turns;
+}
+
+static void source_wakes(void *arg)
+{
+	struct source *source = arg;
+
+	CHECK_EQ(sley_event_wait(&source->rush->event), 0);
+	source_runs(source);
+}
+
+static void offer_from_inside(void *arg)
+{
+	struct rush *rush = arg;
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task[2];
+
+	rush->source[LOCAL].since = rush->source[PINNED].since = rush->turns;
+	sley_spawn(&group, &task[0], source_runs, &rush->source[LOCAL]);
+	CHECK_EQ(sley_spawn_with(&group, &task[1], source_runs,
+				 &rush->source[PINNED],
+				 SLEY_OPTIONS(.pinned = true)),
+		 0);
+	sley_join(&group);
+}
+
+static bool rush_is_served(const struct rush *rush)
+{
+	for (int i = 0; i < NR_SOURCES; i++)
+		if (rush->source[i].ran < 0)
+			return false;
+	return true;
+}
+
+/* In turns of the one worker, not in time: nobody else's load matters. */
+TEST_WORKERS(w13_no_source_of_work_starves_while_another_never_ends)
+{
+	struct rush rush = { .event = SLEY_EVENT_INIT };
+	struct sley *rt = start();
+
+	if (nr_runners() != 1)
+		test_skip("turns are counted, of one worker");
+	for (int i = 0; i < NR_SOURCES; i++)
+		rush.source[i] = (struct source){ .rush = &rush, .ran = -1 };
+	CHECK_EQ(sley_schedule(source_wakes, &rush.source[WOKEN]), 0);
+	CHECK_EQ(sley_schedule(rush_on, &rush), 0);
+	CHECK_EQ(sley_schedule(rush_on, &rush), 0);
+	CHECK_SOON(rush.turns > 1000);
+	CHECK_EQ(sley_schedule(offer_from_inside, &rush), 0);
+	CHECK_EQ(sley_schedule_on(rt, source_runs, &rush.source[FOREIGN], NULL),
+		 0);
+	rush.source[FOREIGN].since = rush.turns;
+	sley_event_set(&rush.event);
+	rush.source[WOKEN].since = rush.turns;
+	CHECK_SOON(rush_is_served(&rush));
+	for (int i = 0; i < NR_SOURCES; i++)
+		CHECK_LE(rush.source[i].ran - rush.source[i].since, 2000);
+	rush.over = true;
+	stop(rt);
+}
+
 /* ---- W14, W15, T1, T2: exactly once ------------------------------------ */
 
 enum { NR_ITEMS = 20000 };

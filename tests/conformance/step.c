@@ -3,6 +3,8 @@
  * step.c - step processes: how they begin, what their steps get and say: W1, W2,
  * W3, W5, W7, W8, W11.
  */
+#include <stdio.h>
+
 #include "conformance/process.h"
 
 /* ---- W1: Init, Step, Close ------------------------------------------------------ */
@@ -474,19 +476,67 @@ TEST_WORKERS(w08_options_that_make_no_sense_are_errors_and_run_nothing)
 
 /* ---- W11: one process serves all --------------------------------------------------------- */
 
+static atomic_int freed;
+
+static void count_freed(void *data)
+{
+	(void)data;
+	freed++;
+}
+
+/* Bytes of address space, of which the pool of messages is a part. */
+static long mapped_bytes(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	long pages = 0;
+
+	CHECK(file != NULL);
+	CHECK_EQ(fscanf(file, "%ld", &pages), 1);
+	fclose(file);
+	return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* Each message has something to be freed: a message that stays is seen. */
+static void *flood_owned(void *arg)
+{
+	static char bytes[100];
+	struct flood *f = arg;
+
+	for (int i = 0; i < f->nr; i++)
+		CHECK_EQ(sley_send_owned(f->pid, 1, bytes, sizeof(bytes),
+					 count_freed),
+			 0);
+	return NULL;
+}
+
 TEST_WORKERS(w11_one_process_serves_again_and_again)
 {
 	struct sley *rt = start();
 	struct life life = { 0 };
 	struct flood f = { live(&life), test_scale(100000) };
+	struct sley_process_info info;
 	int64_t before;
+	long mapped;
 
-	(void)flood(&f);
+	freed = 0;
+	/* The first one finds out how much is under way at once. */
+	(void)flood_owned(&f);
 	CHECK_SOON(life.messages == f.nr);
+	CHECK_SOON(freed == f.nr);
 	before = test_allocated();
-	(void)flood(&f);
-	CHECK_SOON(life.messages == 2 * f.nr);
+	mapped = mapped_bytes();
+	for (int round = 2; round <= 4; round++) {
+		/* No more at once than in the first flood. */
+		(void)flood_owned(&f);
+		CHECK_SOON(life.messages == round * f.nr);
+		CHECK_SOON(freed == round * f.nr);
+	}
 	CHECK_EQ(test_allocated(), before);
+	/* A message that is not used again is 64 bytes: 3 floods of them. */
+	if (!test_sanitizer() && !test_is_chaotic() && test_scale(1000) == 1000)
+		CHECK_LE(mapped_bytes() - mapped, f.nr * 64L * 2);
+	CHECK_EQ(sley_process_inspect(f.pid, &info), 0);
+	CHECK_EQ(info.handled, 4 * (uint64_t)f.nr);
 	stop(rt);
 	CHECK_EQ(life.inits, 1);
 	CHECK_EQ(life.empty, 1);
