@@ -30,9 +30,11 @@ struct sley_forks {
 	uint64_t head; /* the owner writes it all the time              */
 	struct sley_fork **slot; /* has always room for one more         */
 	struct sley_fork *first[SLEY_FORKS_FIRST];
-	uint64_t word;  /* tail and split; thieves change it             */
-	uint32_t limit; /* a fork that gets there has something to do    */
-	uint32_t reserved[13];
+	uint64_t word;     /* tail and split; thieves change it             */
+	uint32_t limit;    /* a fork that gets there has something to do    */
+	uint32_t thread;   /* the kernel's number of it; 0: a fiber         */
+	uint64_t unlocked; /* the word of a mutex that the fiber takes inline */
+	uint32_t reserved[10];
 };
 
 /* Read what only the reader writes. */
@@ -61,7 +63,7 @@ sley_fork_join_slow(struct sley_fork *child);
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline struct sley_forks *
 sley_forks_fast(void)
 {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(SLEY_MODEL)
 	return sley_forks_current;
 #else
 	return sley_forks_slow();

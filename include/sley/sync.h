@@ -12,6 +12,7 @@
 #define SLEY_SYNC_H
 
 #include <sley/compiler.h>
+#include <sley/fork_stack.h>
 #include <sley/waitq.h>
 
 SLEY_BEGIN_DECLS
@@ -196,17 +197,30 @@ sley_waitgroup_wait_until(struct sley_waitgroup *wg, uint64_t deadline_ns);
 /* ---- mutex ------------------------------------------------------------- */
 
 /*
- * Held by one task or thread at a time.  A release hands it to the waiter that
- * came first.  Not recursive.  It may be held across a wait, and released by
- * another task or thread than the one that took it.
+ * Held by one task or thread at a time, which releases it.  A release hands the
+ * mutex to the waiter that came first.  It may be held across a wait, also
+ * across a blocking call or region.
+ *
+ * A mutex is not recursive: to lock it twice is misuse, and so is to release one
+ * that another task or thread holds, or that nobody holds.  Each is said at the
+ * call, in every build, with the name of the holder.  Where one task locks and
+ * another one releases, use a semaphore of one unit (<sley/semaphore.h>).
+ *
+ * A blocking call locks and releases for the task that called it.  A forked child
+ * is a task of its own: it does not release what its parent holds, nor the other
+ * way round.  Where its parent runs it at the join, without a thief, it counts as
+ * its parent here, and such a release is not noticed.  After fork() the thread in
+ * the child process holds what its task or thread held before.
+ *
+ * A task that ends without releasing a mutex leaves it locked for ever.
  */
 struct sley_mutex {
 	struct sley_waitq q;
 };
 
 #define SLEY_MUTEX_INIT { SLEY_WAITQ_INIT }
-#define SLEY_MUTEX_HELD 2u    /* in the word: private */
-#define SLEY_MUTEX_WAITERS 4u /* in the word: private */
+#define SLEY_MUTEX_WAITERS 2u            /* in the word: private */
+#define SLEY_MUTEX_HOLDER (~(uint64_t)7) /* in the word: private */
 
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
 sley_mutex_lock_slow(struct sley_mutex *mutex);
@@ -215,18 +229,25 @@ sley_mutex_try_lock_slow(struct sley_mutex *mutex);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_mutex_unlock_slow(struct sley_mutex *mutex);
 
-/* Take it unless somebody has it or is busy with it: *@word tells. */
+/*
+ * Take it unless somebody has it or is busy with it: *@word tells.  A caller that
+ * is no ordinary task expects a word that no mutex has, and so fails.
+ */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline bool
 sley_mutex_try_lock_fast(struct sley_mutex *mutex, uint64_t *word)
 {
-	*word = 0;
+	const struct sley_forks *self = sley_forks_fast();
+
+	*word = self->unlocked;
 	return __atomic_compare_exchange_n(&mutex->q.word, word,
-					   SLEY_MUTEX_HELD, false,
+					   (uint64_t)(uintptr_t)self, false,
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
 /*
  * sley_mutex_try_lock - take the mutex if it is free.
+ *
+ * Its own holder gets false as well.
  *
  * Context:  any thread
  * Blocks:   never
@@ -239,8 +260,8 @@ sley_mutex_try_lock(struct sley_mutex *mutex)
 
 	if (sley_mutex_try_lock_fast(mutex, &word))
 		return true;
-	/* Free, but somebody who waited for it is about to leave. */
-	return !(word & SLEY_MUTEX_HELD) && sley_mutex_try_lock_slow(mutex);
+	/* Free: the caller is no ordinary task, or a waiter just gave up. */
+	return !(word & SLEY_MUTEX_HOLDER) && sley_mutex_try_lock_slow(mutex);
 }
 
 /*
@@ -251,7 +272,7 @@ sley_mutex_try_lock(struct sley_mutex *mutex)
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Errors:   none
+ * Errors:   none; locking a mutex that the caller holds is misuse
  */
 SLEY_ANY_THREAD SLEY_BLOCKS_FIBER static inline void
 sley_mutex_lock(struct sley_mutex *mutex)
@@ -269,7 +290,8 @@ sley_mutex_lock(struct sley_mutex *mutex)
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Errors:   -ETIMEDOUT, -ECANCELED; it is not held then
+ * Errors:   -ETIMEDOUT, -ECANCELED; it is not held then.  Locking a mutex that
+ *           the caller holds is misuse, whatever the deadline.
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_mutex_lock_until(struct sley_mutex *mutex, uint64_t deadline_ns);
@@ -277,9 +299,9 @@ sley_mutex_lock_until(struct sley_mutex *mutex, uint64_t deadline_ns);
 /*
  * sley_mutex_unlock - release the mutex.
  *
- * Releasing one that nobody holds is misuse.
+ * Releasing a mutex that nobody holds, or another task or thread, is misuse.
  *
- * Context:  any thread
+ * Context:  the holder
  * Blocks:   never
  * Order:    everything before it happens before the next lock returns.
  * Errors:   none
@@ -287,7 +309,7 @@ sley_mutex_lock_until(struct sley_mutex *mutex, uint64_t deadline_ns);
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline void
 sley_mutex_unlock(struct sley_mutex *mutex)
 {
-	uint64_t word = SLEY_MUTEX_HELD;
+	uint64_t word = (uint64_t)(uintptr_t)sley_forks_fast();
 
 	if (!__atomic_compare_exchange_n(&mutex->q.word, &word, 0, false,
 					 __ATOMIC_RELEASE, __ATOMIC_RELAXED))

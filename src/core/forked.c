@@ -5,6 +5,7 @@
 #include "core/forked.h"
 
 #include "base/assert.h"
+#include "core/holder.h"
 #include "fiber/overflow.h"
 #include "os/thread.h"
 
@@ -77,13 +78,16 @@ static void leave_thread(const struct sley *rt, struct worker *worker)
 static void enter_child(void)
 {
 	const struct sley *rt = sley__self.bound;
+	uint64_t holder;
 
 	fiber_overflow_unlock();
 	if (!rt)
 		return;
+	/* What its task or thread held it holds, see core/holder.h. */
+	holder = holder_current();
 	if (fiber_thread_forget())
 		leave_thread(rt, sley__self.worker);
-	sley__self = (struct self){ .forked = true };
+	sley__self = (struct self){ .forked = true, .holder = holder };
 	sley_forks_current = &sley__no_forks;
 }
 

@@ -27,6 +27,7 @@ static void strand_reset(struct strand *strand, size_t stack_size)
 	/* relaxed: as above. */
 	store_relaxed(&strand->fiber.code, NULL);
 	strand->claimed = 0;
+	strand->forks.unlocked = 0;
 	strand->next = NULL;
 	strand->parents_home = NULL;
 	strand->stack_size = stack_size;

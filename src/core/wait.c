@@ -8,7 +8,6 @@
 
 #include "os/clock.h"
 #include "os/futex.h"
-#include "os/thread.h"
 
 #include <errno.h>
 #include <sley/fork.h>
@@ -18,16 +17,6 @@ struct sley_task *wait_thread(struct sley_task *thread)
 	task_build_running(thread, TASK_THREAD, TASK_NO_BARRIER);
 	thread->fiber = NULL;
 	return thread;
-}
-
-/* Tasks are aligned: an odd number is that of a thread. */
-uint64_t wait_caller(void)
-{
-	struct worker *worker = worker_current();
-
-	if (worker)
-		return (uintptr_t)worker->strand->task;
-	return (uint64_t)os_thread_id() << 1 | 1;
 }
 
 bool wait_is_cancelled(const struct strand *strand)

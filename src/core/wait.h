@@ -153,9 +153,6 @@ static inline struct sley_task *wait_task(struct sley_task *thread)
 	return likely(worker) ? worker->strand->task : wait_thread(thread);
 }
 
-/* A number for who calls: its task, or a plain thread; never 0. */
-uint64_t wait_caller(void);
-
 /* Is the task on @strand cancelled?  Bound code is as far as its scopes are. */
 bool wait_is_cancelled(const struct strand *strand);
 

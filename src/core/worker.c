@@ -22,6 +22,7 @@
 #include "core/follow.h"
 #include "core/fork.h"
 #include "core/group.h"
+#include "core/holder.h"
 #include "core/hooks.h"
 #include "core/leave.h"
 #include "core/loop.h"
@@ -53,7 +54,10 @@ static struct sley_fork *no_slots[NO_SLOTS];
  * joins here, after it was bound and forked before that, lowers the head for a
  * moment, also below 0: so there are slots there, too.
  */
-struct sley_forks sley__no_forks = { .slot = no_slots + NO_SLOTS / 2 };
+struct sley_forks sley__no_forks = {
+	.slot = no_slots + NO_SLOTS / 2,
+	.unlocked = HOLDER_TAKES_NONE,
+};
 _Thread_local struct sley_forks *sley_forks_current = &sley__no_forks;
 
 #ifndef SLEY_MODEL
@@ -300,6 +304,8 @@ static inline struct worker *run_turn(struct worker *worker,
 static struct worker *run_turns(struct worker *worker, struct strand *strand,
 				struct sley_task *task)
 {
+	/* Their next turn may be on another strand: see core/holder.h. */
+	strand->forks.unlocked = HOLDER_TAKES_NONE;
 	for (;;) {
 		struct sley_task *next;
 
@@ -307,6 +313,7 @@ static struct worker *run_turns(struct worker *worker, struct strand *strand,
 		task = next;
 		if (unlikely(strand->stack_size)) {
 			sley_assert(!task);
+			strand->forks.unlocked = 0;
 			return worker;
 		}
 		if (!task)
@@ -316,6 +323,7 @@ static struct worker *run_turns(struct worker *worker, struct strand *strand,
 			break;
 		(void)task_claim(task);
 	}
+	strand->forks.unlocked = 0;
 	worker->handoff = task;
 	return worker;
 }
@@ -517,6 +525,8 @@ static void become(struct worker *worker)
 	sley__self.bound = worker->rt;
 	sley_forks_current = &worker->base.forks;
 	worker->forks = &sley_forks_current;
+	worker->base.forks.unlocked = HOLDER_TAKES_NONE;
+	worker->holder = holder_of_thread();
 	fiber_thread_init(&worker->thread);
 	fiber_init_thread(&worker->base.fiber, &worker->thread);
 	worker->base.home = worker;

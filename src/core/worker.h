@@ -174,6 +174,7 @@ struct worker {
 	struct sley_task base_task;  /* single-threaded: the bound code      */
 	struct sley_task *step;      /* single-threaded: back to it next     */
 	struct sley_task hook;       /* see core/hooks.h                     */
+	uint64_t holder;             /* that the thread is: core/holder.h    */
 	bool draining;               /* single-threaded: unbinding           */
 	unsigned int index;
 	pthread_t pthread;
@@ -262,6 +263,7 @@ struct self {
 	bool ringing;          /* it fires timers, see core/timer.h      */
 	struct strand *strand; /* of core/blocking.h: whose task it serves */
 	struct opener opener;  /* of a thread that serves none           */
+	uint64_t holder;       /* of a thread, see core/holder.h         */
 };
 
 /*

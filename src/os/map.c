@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -25,6 +26,18 @@
 size_t os_page_size(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE); /* fault: none, it is known */
+}
+
+bool os_is_mapped(const void *address)
+{
+	uintptr_t page = (uintptr_t)address & ~((uintptr_t)os_page_size() - 1);
+	int saved_errno = errno;
+	unsigned char resident;
+	/* fault: a kernel that says nothing is taken for a no */
+	bool mapped = !mincore((void *)page, 1, &resident);
+
+	errno = saved_errno;
+	return mapped;
 }
 
 static void *map_as(size_t size, int protection)

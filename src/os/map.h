@@ -16,6 +16,7 @@
 
 #include "os/fault.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 size_t os_page_size(void);
@@ -40,6 +41,9 @@ void *os_reserve(size_t size);
 
 /* 0 or -ENOMEM; what was memory already stays as it is. */
 int os_commit(void *memory, size_t size);
+
+/* Is there memory at @address?  For last words: it may go at any moment. */
+bool os_is_mapped(const void *address);
 
 /* Back it by small pages only: a touched byte must not cost 2 MiB. */
 void os_no_huge_pages(void *memory, size_t size);

@@ -2,38 +2,99 @@
 /*
  * mutex.c - the slow paths; the fast ones are inline in <sley/sync.h>.
  *
- *   word:  WAITERS | HELD | lock of the list
+ *   word:  holder (core/holder.h) | WAITERS | lock of the list
  *
- * HELD alone may be set and cleared without the list's lock, and only while
- * the rest of the word is zero: so with a waiter there, or somebody about to
+ * The holder alone may be put in and taken out without the list's lock, and only
+ * while the rest of the word is zero: so with a waiter there, or somebody about to
  * become one, every release comes through unlock_slow.  A release with waiters
- * hands the mutex over: HELD stays set, and the first waiter is woken as its
- * holder.  Nobody can come in between, so nobody starves.
+ * hands the mutex over: it writes the first waiter, which it wakes, into the word
+ * as the new holder.  Nobody can come in between, so nobody starves.  Each waiter
+ * leaves its own number in its node for that.
  *
- * So whoever has the list's lock is alone with the word.  Others who want that
- * lock set a bit that is set, which changes nothing: a store will do.
+ * So the task or thread that has the list's lock is alone with the word.  Others
+ * that want that lock set a bit that is set, which changes nothing: a store will
+ * do.
+ *
+ * Callers that the inline paths cannot name (core/holder.h) come here with a mutex
+ * that is free, or that they hold alone.  They take the list's lock: one
+ * read-modify-write and a store, no more than another try without it.
  *
  * Edges:
  *
  *   W1  see core/waitq.h; the inline paths acquire and release the same word
  */
+#include "core/holder.h"
 #include "core/wait.h"
 
 #include <sley/sync.h>
+#include <stdio.h>
+
+static uint64_t holder_of(uint64_t word)
+{
+	return word & SLEY_MUTEX_HOLDER;
+}
+
+/* ---- misuse ---------------------------------------------------------------------- */
+
+static cold noreturn_fn void complain(const char *function, const char *rule,
+				      uint64_t holder)
+{
+	char name[160], line[320];
+
+	holder_describe(name, sizeof(name), holder);
+	(void)snprintf(line, sizeof(line), rule, name);
+	sley__misuse(function, line);
+}
+
+/* It is held, and the caller @self is going to wait for it. */
+static inline void check_wait(const char *function, uint64_t word,
+			      uint64_t self)
+{
+	uint64_t holder = holder_of(word);
+
+	if (unlikely(holder == self))
+		complain(function,
+			 "lock a mutex once: %s, which calls, holds it already",
+			 holder);
+#ifndef NDEBUG
+	if (unlikely(holder_has_ended(holder)))
+		complain(function,
+			 "release a mutex before the end: it is held by %s",
+			 holder);
+#endif
+}
+
+static inline void check_release(const char *function, uint64_t word,
+				 uint64_t self)
+{
+	uint64_t holder = holder_of(word);
+
+	if (unlikely(!holder))
+		sley__misuse(function, "unlock a mutex only while it is held");
+	if (unlikely(holder != self))
+		complain(function,
+			 "only the holder releases a mutex: it is held by %s; "
+			 "for a release by others use a semaphore",
+			 holder);
+}
+
+/* ---- lock ------------------------------------------------------------------------ */
 
 static int lock_until(struct sley_mutex *mutex, uint64_t deadline_ns,
-		      enum wait_flags flags)
+		      enum wait_flags flags, const char *function)
 {
+	uint64_t self = holder_current(), word = waitq_lock(&mutex->q);
 	struct sley_waiter node;
-	uint64_t word = waitq_lock(&mutex->q);
 	int err;
 
-	if (!(word & SLEY_MUTEX_HELD)) {
-		waitq_unlock_as(&mutex->q, word | SLEY_MUTEX_HELD);
+	if (!holder_of(word)) {
+		waitq_unlock_as(&mutex->q, word | self);
 		return 0;
 	}
+	check_wait(function, word, self);
 	/* relaxed: under the list's lock; unlocking publishes it. */
 	store_relaxed(&mutex->q.word, word | SLEY_MUTEX_WAITERS | WAITQ_LOCK);
+	node.slot = (void *)(uintptr_t)self;
 	err = waitq_wait(&mutex->q, &node, deadline_ns, flags);
 	if (err) {
 		/* relaxed: under the list's lock. */
@@ -47,39 +108,34 @@ static int lock_until(struct sley_mutex *mutex, uint64_t deadline_ns,
 
 void sley_mutex_lock_slow(struct sley_mutex *mutex)
 {
-	(void)!lock_until(mutex, UINT64_MAX, WAIT_SHIELDED);
-}
-
-bool sley_mutex_try_lock_slow(struct sley_mutex *mutex)
-{
-	uint64_t word = waitq_lock(&mutex->q);
-
-	waitq_unlock_as(&mutex->q, word | SLEY_MUTEX_HELD);
-	return !(word & SLEY_MUTEX_HELD);
+	(void)!lock_until(mutex, UINT64_MAX, WAIT_SHIELDED, __func__);
 }
 
 int sley_mutex_lock_until(struct sley_mutex *mutex, uint64_t deadline_ns)
 {
-	uint64_t word = 0;
-
-	if (cas_acquire(&mutex->q.word, &word, SLEY_MUTEX_HELD)) /* W1 */
-		return 0;
-	return lock_until(mutex, deadline_ns, 0);
+	return lock_until(mutex, deadline_ns, 0, __func__);
 }
+
+bool sley_mutex_try_lock_slow(struct sley_mutex *mutex)
+{
+	uint64_t self = holder_current(), word = waitq_lock(&mutex->q);
+
+	waitq_unlock_as(&mutex->q, holder_of(word) ? word : word | self);
+	return !holder_of(word);
+}
+
+/* ---- unlock ---------------------------------------------------------------------- */
 
 void sley_mutex_unlock_slow(struct sley_mutex *mutex)
 {
-	uint64_t word = waitq_lock(&mutex->q);
+	uint64_t self = holder_current(), word = waitq_lock(&mutex->q);
 	struct waitq_woken woken;
 
-	sley_check(word & SLEY_MUTEX_HELD,
-		   "unlock a mutex only while it is held");
+	check_release(__func__, word, self);
 	woken = waitq_wake_first(&mutex->q);
-	if (!woken.any)
-		word = 0;
-	else
-		word = SLEY_MUTEX_HELD |
-		       (mutex->q.first ? SLEY_MUTEX_WAITERS : 0);
+	word = woken.any ? (uint64_t)(uintptr_t)woken.slot : 0;
+	if (mutex->q.first)
+		word |= SLEY_MUTEX_WAITERS;
 	waitq_unlock_as(&mutex->q, word); /* W1 */
 	if (woken.task)
 		task_enqueue(woken.task);

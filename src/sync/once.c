@@ -16,6 +16,7 @@
  *
  *   W1  see core/waitq.h; the inline path acquires the same word
  */
+#include "core/holder.h"
 #include "core/wait.h"
 
 #include <sley/once.h>
@@ -27,7 +28,7 @@ static void run_and_unlock(struct sley_once *once, sley_fn *fn, void *arg)
 {
 	struct sley_task *chain;
 
-	once->runner = wait_caller();
+	once->runner = holder_current();
 	waitq_unlock_as(&once->q, RUNNING);
 	fn(arg);
 	(void)waitq_lock(&once->q);
@@ -52,7 +53,7 @@ static int once_until(struct sley_once *once, sley_fn *fn, void *arg,
 		waitq_unlock_as(&once->q, word);
 		return 0;
 	}
-	sley_check(once->runner != wait_caller(),
+	sley_check(once->runner != holder_current(),
 		   "a function that is called once must not come back to its "
 		   "own once");
 	err = waitq_wait(&once->q, &node, deadline_ns, flags);

@@ -7,6 +7,7 @@
  */
 #include "core/fork.h"
 #include "core/forked.h"
+#include "core/holder.h"
 #include "core/leave.h"
 #include "core/wait.h"
 
@@ -26,14 +27,12 @@ struct sley_forks *sley_forks_slow(void)
  */
 static struct sley_forks *forks_of_thread(void)
 {
-	static _Thread_local struct sley_forks forks;
+	struct sley_forks *forks = holder_forks();
 
 	/* relaxed: thieves know none of them. */
 	store_relaxed(&sley_forks_current->head, 0);
-	if (!forks.slot)
-		fork_stack_init(&forks);
-	sley_forks_current = &forks;
-	return &forks;
+	sley_forks_current = forks;
+	return forks;
 }
 
 /* A task may join it when it has left the region, and this thread. */

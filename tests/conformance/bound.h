@@ -120,6 +120,18 @@ static inline void check_worker_goes_on(sley_fn *hold)
 	stop(rt);
 }
 
+static inline void *lock_in_thread(void *mutex)
+{
+	sley_mutex_lock(mutex);
+	return NULL;
+}
+
+/* A thread that has ended holds it: no caller gets it, and none releases it. */
+static inline void lock_for_ever(struct sley_mutex *mutex)
+{
+	pthread_join(test_thread(lock_in_thread, mutex), NULL);
+}
+
 /* @task in eight tasks and @thread in four plain threads, until all end. */
 static inline void run_beside(sley_fn *task, void *(*thread)(void *), void *arg)
 {

@@ -16,6 +16,7 @@ struct late {
 	struct sley_chan *chan;
 	atomic_int waiting, passed;
 	uint64_t deadline;
+	struct sley_event go;
 };
 
 static void wait_event(void *arg)
@@ -58,12 +59,18 @@ static void wait_chan(void *arg)
 	atomic_fetch_add(&l->passed, 1);
 }
 
-/* Holds the only worker: wakes all before the deadline, returns after it. */
+/*
+ * Has the mutex.  Once all wait it holds the only worker: wakes all before the
+ * deadline, returns after it.
+ */
 static void wake_and_hold(void *arg)
 {
 	struct late *l = arg;
 	int value = 7;
 
+	sley_mutex_lock(&l->mutex);
+	atomic_fetch_add(&l->waiting, 1);
+	CHECK_EQ(sley_event_wait(&l->go), 0);
 	test_nap_ms(10);
 	sley_event_set(&l->event);
 	sley_mutex_unlock(&l->mutex);
@@ -83,15 +90,19 @@ static void run_late(int workers)
 			  NULL,
 			  0,
 			  0,
-			  in_ms(400) };
+			  in_ms(400),
+			  SLEY_EVENT_INIT };
 	struct sley_config config = config_of(workers);
 	struct sley *rt = start_with(&config);
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_task tasks[5];
 
 	CHECK_EQ(sley_chan_create(&l.chan, sizeof(int), 0), 0);
-	sley_mutex_lock(&l.mutex);
 	sley_waitgroup_add(&l.wg, 1);
+	sley_spawn(&group, &tasks[4], wake_and_hold, &l);
+	if (workers == SLEY_SINGLE)
+		CHECK_EQ(sley_step(rt), 1);
+	CHECK_EVENTUALLY(atomic_load(&l.waiting) == 1);
 	sley_spawn(&group, &tasks[0], wait_event, &l);
 	sley_spawn(&group, &tasks[1], wait_mutex, &l);
 	sley_spawn(&group, &tasks[2], wait_waitgroup, &l);
@@ -99,10 +110,10 @@ static void run_late(int workers)
 	if (workers == SLEY_SINGLE)
 		while (sley_step(rt) > 0)
 			;
-	CHECK_EVENTUALLY(atomic_load(&l.waiting) == 4);
+	CHECK_EVENTUALLY(atomic_load(&l.waiting) == 5);
 	/* The last one has counted itself, but may not be waiting yet. */
 	test_nap_ms(20);
-	sley_spawn(&group, &tasks[4], wake_and_hold, &l);
+	sley_event_set(&l.go);
 	sley_join(&group);
 	CHECK_EQ(l.passed, 4);
 	sley_chan_destroy(l.chan);

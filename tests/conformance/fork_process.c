@@ -326,7 +326,7 @@ static void *set_later(void *arg)
 
 static void block_as_plain_thread(void *arg)
 {
-	struct sley_mutex mutex = SLEY_MUTEX_INIT;
+	struct sley_mutex mutex = SLEY_MUTEX_INIT, taken = SLEY_MUTEX_INIT;
 	struct sley_event event = SLEY_EVENT_INIT;
 	struct sley_chan *chan = NULL;
 	uint64_t start_ns = sley_now();
@@ -338,8 +338,9 @@ static void block_as_plain_thread(void *arg)
 	CHECK_GE(sley_now() - start_ns, 2 * SLEY_MSEC);
 	sley_yield();
 	CHECK(!sley_cancelled());
+	lock_for_ever(&taken);
+	CHECK_EQ(sley_mutex_lock_until(&taken, in_ms(2)), -ETIMEDOUT);
 	sley_mutex_lock(&mutex);
-	CHECK_EQ(sley_mutex_lock_until(&mutex, in_ms(2)), -ETIMEDOUT);
 	sley_mutex_unlock(&mutex);
 	CHECK_EQ(sley_event_wait_until(&event, in_ms(2)), -ETIMEDOUT);
 	thread = test_thread(set_later, &event);

@@ -258,7 +258,7 @@ static void wait_with_deadlines_in_the_past(void *arg)
 {
 	static const uint64_t past[] = { 0, 1, SLEY_SEC / 1000 };
 	struct sley_event event = SLEY_EVENT_AUTO_INIT;
-	struct sley_mutex mutex = SLEY_MUTEX_INIT;
+	struct sley_mutex mutex = SLEY_MUTEX_INIT, taken = SLEY_MUTEX_INIT;
 	struct sley_cond cond = SLEY_COND_INIT;
 	struct sley_waitgroup wg = SLEY_WAITGROUP_INIT;
 	struct sley_event *events[] = { &event };
@@ -267,6 +267,7 @@ static void wait_with_deadlines_in_the_past(void *arg)
 
 	(void)arg;
 	sley_waitgroup_add(&wg, 1);
+	lock_for_ever(&taken);
 	sley_mutex_lock(&mutex);
 	for (i = 0; i < ARRAY_SIZE(past); i++) {
 		uint64_t at = past[i];
@@ -276,7 +277,7 @@ static void wait_with_deadlines_in_the_past(void *arg)
 		CHECK_EQ(sley_event_wait_any_until(events, 1, at), -ETIMEDOUT);
 		CHECK_EQ(sley_waitgroup_wait_until(&wg, at), -ETIMEDOUT);
 		CHECK_EQ(sley_cond_wait_until(&cond, &mutex, at), -ETIMEDOUT);
-		CHECK_EQ(sley_mutex_lock_until(&mutex, at), -ETIMEDOUT);
+		CHECK_EQ(sley_mutex_lock_until(&taken, at), -ETIMEDOUT);
 		/* What is there already wins over a deadline that is past. */
 		sley_event_set(&event);
 		CHECK_EQ(sley_event_wait_until(&event, at), 0);

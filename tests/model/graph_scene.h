@@ -22,6 +22,8 @@
 #include "payload.h"
 #include "threads_only.h"
 
+#include "holders.h"
+
 #include "core/drain.h"
 #include "core/forked.h"
 #include "core/report.h"
@@ -407,6 +409,7 @@ static void scene_runtime(unsigned int workers)
 	idle_init(&scene_rt.idle, SCENE_WORKERS, scene_rt.membarrier);
 	model_lock_word(&scene_rt.idle.lock.word);
 	selves_set(&(struct self){ .bound = &scene_rt });
+	holders_setup(false);
 	for (unsigned int i = 0; i < SCENE_WORKERS; i++) {
 		scene_workers[i].rt = &scene_rt;
 		scene_workers[i].index = i;

@@ -13,8 +13,11 @@
 #include "lf/spin.h"
 #include "os/clock.h"
 #include "os/futex.h"
+#include "os/map.h"
 #include "os/membarrier.h"
 #include "os/process.h"
+#include "os/symbol.h"
+#include "os/text.h"
 #include "os/thread.h"
 
 #include <errno.h>
@@ -98,6 +101,28 @@ void os_thread_guard(struct os_guarded *out, void (*fn)(void))
 void os_thread_unguard(const struct os_guarded *guarded)
 {
 	(void)guarded;
+}
+
+/* No model gives names. */
+bool os_is_mapped(const void *address)
+{
+	(void)address;
+	return false;
+}
+
+void os_symbol(char *out, size_t size, const void *code)
+{
+	(void)code;
+	if (size)
+		*out = '\0';
+}
+
+bool os_text_read(char *text, size_t size, const char *format, ...)
+{
+	(void)text;
+	(void)size;
+	(void)format;
+	return false;
 }
 
 int os_thread_id(void)

@@ -15,6 +15,8 @@
 #include "inline_paths.h"
 #include "tasks_only.h"
 
+#include "holders.h"
+
 #include <sley/sync.h>
 
 static struct scene {
@@ -31,6 +33,7 @@ static struct ledger {
 static void setup_with(enum tasks_flags flags)
 {
 	tasks_setup(flags);
+	holders_setup(false);
 	scene = model_alloc(sizeof(*scene));
 	ready = false;
 	inside = 0;

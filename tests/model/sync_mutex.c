@@ -4,7 +4,8 @@
  * plain threads and with tasks: one at a time, handed over, tried, given up.
  *
  * What the holders do to `sum` is plain memory, ordered by the mutex alone.
- * Who has it last frees it, so an unlock that touches it once more is seen.
+ * Who has it last frees it, so an unlock that touches it once more is seen.  An
+ * unlock of a mutex whose word names another holder is misuse, and fails a scene.
  *
  * Complete for two threads that lock once or lock and try, and for three that
  * lock once each, one of them perhaps with a deadline or a cancel, or only
@@ -14,6 +15,8 @@
  */
 #include "inline_paths.h"
 #include "tasks_only.h"
+
+#include "holders.h"
 
 #include <sley/sync.h>
 
@@ -28,6 +31,7 @@ static struct ledger {
 static void setup_with(enum tasks_flags flags)
 {
 	tasks_setup(flags);
+	holders_setup(false);
 	mutex = model_alloc(sizeof(*mutex));
 	sum = 0;
 	ledger = (struct ledger){ 0 };
@@ -46,6 +50,13 @@ static void setup(void)
 static void setup_timed(void)
 {
 	setup_with(TASKS_TIMED);
+}
+
+/* Plain threads that the inline paths do not know. */
+static void setup_numbered(void)
+{
+	setup();
+	holders_setup(true);
 }
 
 static void settled(void)
@@ -115,6 +126,10 @@ static void free_was_taken(void)
 
 MODEL(one_at_a_time, .setup = setup, .threads = { lock, lock },
       .finish = settled);
+MODEL(numbered_one_at_a_time, .setup = setup_numbered,
+      .threads = { lock, lock }, .finish = settled);
+MODEL(numbered_one_tries, .setup = setup_numbered,
+      .threads = { lock, try_once }, .finish = settled);
 MODEL(one_tries, .setup = setup, .threads = { lock, try_once },
       .finish = settled);
 MODEL(one_gives_up, .setup = setup, .threads = { lock, lock_for_a_while },
@@ -131,7 +146,13 @@ MODEL(a_free_mutex_is_got_by_trying, .setup = setup,
 static void setup_held(void)
 {
 	setup();
-	sley_mutex_lock(mutex);
+	mutex->q.word = holder_of_model_thread(0);
+}
+
+static void setup_held_by_task(void)
+{
+	setup();
+	mutex->q.word = (uintptr_t)&task_threads[0].strand.forks;
 }
 
 static void unlock(int id)
@@ -228,17 +249,21 @@ MODEL(tasks_one_at_a_time, .setup = setup, .threads = { task_lock, task_lock },
       .finish = both_had_it);
 MODEL(a_task_and_a_thread, .setup = setup, .threads = { task_lock, lock },
       .finish = both_had_it);
+MODEL(a_task_and_a_numbered_thread, .setup = setup_numbered,
+      .threads = { task_lock, lock }, .finish = both_had_it);
+MODEL(a_numbered_thread_may_free_it, .setup = setup_numbered,
+      .threads = { task_lock_and_free, lock_and_free }, .finish = nothing);
 MODEL(a_task_may_free_it, .setup = setup,
       .threads = { task_lock_and_free, task_lock_and_free }, .finish = nothing);
-MODEL(a_cancelled_task_gives_up, .setup = setup_held,
+MODEL(a_cancelled_task_gives_up, .setup = setup_held_by_task,
       .threads = { task_unlock, task_lock_or_end, cancel_second },
       .finish = settled);
-MODEL(a_plain_lock_is_not_cancelled, .setup = setup_held,
+MODEL(a_plain_lock_is_not_cancelled, .setup = setup_held_by_task,
       .threads = { task_unlock, task_lock, cancel_second },
       .finish = both_had_it);
 MODEL(hand_over_and_deadline_and_cancel, .setup = setup_timed,
       .threads = { task_lock, task_lock_for_a_while, cancel_second },
       .finish = settled);
-MODEL(a_cancelled_one_leaves_it_to_the_next, .setup = setup_held,
+MODEL(a_cancelled_one_leaves_it_to_the_next, .setup = setup_held_by_task,
       .threads = { task_unlock, task_lock_or_end, cancel_second, task_lock },
       .slow = true, .finish = settled);

@@ -11,6 +11,8 @@
 #include "inline_paths.h"
 #include "tasks_only.h"
 
+#include "holders.h"
+
 #include <sley/once.h>
 
 #define CALLERS 3
@@ -26,6 +28,7 @@ static struct ledger {
 static void setup_with(enum tasks_flags flags)
 {
 	tasks_setup(flags);
+	holders_setup(false);
 	once = model_alloc(sizeof(*once));
 	made = 0;
 	ledger = (struct ledger){ 0 };
