@@ -185,6 +185,7 @@ static void post_free(struct post *post)
 
 	store_release(&post->word, word_of(generation, POST_FREE)); /* O1 */
 	spin_unlock(&post->lock);
+	spin_done(&post->word);
 	if (msg)
 		mail_free(msg);
 	if (generation)
@@ -346,12 +347,22 @@ static bool is_sending(enum post_state state)
 	return state == POST_SENDING || state == POST_LAST;
 }
 
+static bool word_is_sending(const void *word)
+{
+	/* relaxed: only decides whether to sleep. */
+	uint32_t state = (uint32_t)load_relaxed((const uint64_t *)word);
+
+	return is_sending((enum post_state)state);
+}
+
 /* What is being sent for the last time has been sent, and is freed. */
 static void await_sent(const struct post *post, uint32_t generation)
 {
+	uint32_t nr_looks = 0;
+
 	while (load_acquire(&post->word) >> 32 == generation) { /* O1 */
 		spin_hint(&post->word);
-		spin_yield();
+		spin_wait(&post->word, word_is_sending, nr_looks++);
 	}
 }
 

@@ -28,9 +28,7 @@ enum countdown_result countdown_sub_slow(struct sley_waitq *q, uint64_t n)
 			return COUNTDOWN_BAD;
 		if (unlikely(wakes && (word & WAITQ_LOCK))) {
 			spin_hint(&q->word);
-			/* Who holds the lock may need this very CPU. */
-			if (unlikely(tries % 128 == 127))
-				spin_yield();
+			spin_wait(&q->word, waitq_is_locked, tries);
 			/* relaxed: as above. */
 			word = load_relaxed(&q->word);
 			continue;

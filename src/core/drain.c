@@ -34,15 +34,26 @@ void gate_pass(struct sley *rt)
 
 void gate_leave(struct sley *rt)
 {
-	(void)sub_release(&rt->gate, GATE_ONE); /* D2 */
+	uint64_t *gate = &rt->gate;
+
+	(void)sub_release(gate, GATE_ONE); /* D2 */
+	spin_done(gate);
+}
+
+static bool gate_is_passed(const void *gate)
+{
+	/* relaxed: only decides whether to sleep. */
+	return load_relaxed((const uint64_t *)gate) != GATE_SHUT;
 }
 
 void gate_shut(struct sley *rt)
 {
+	uint32_t nr_looks = 0;
+
 	(void)or_acq_rel(&rt->gate, GATE_SHUT);        /* D3 */
 	while (load_acquire(&rt->gate) != GATE_SHUT) { /* D2 */
 		spin_hint(&rt->gate);
-		os_thread_yield();
+		spin_wait(&rt->gate, gate_is_passed, nr_looks++);
 	}
 }
 

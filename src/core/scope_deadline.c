@@ -36,14 +36,23 @@ static void ring(struct alarm *alarm)
 
 	scope_cancel(scope, -ETIMEDOUT);
 	store_release(&scope->alarmed, ALARM_OVER); /* X2 */
+	spin_done(&scope->alarmed);
+}
+
+static bool rings(const void *alarmed)
+{
+	/* relaxed: only decides whether to sleep. */
+	return load_relaxed((const uint32_t *)alarmed) == ALARM_RINGS;
 }
 
 void scope_deadline_stop(struct sley_scope *scope)
 {
+	uint32_t nr_looks = 0;
+
 	(void)timer_stop(&((struct alarm *)(void *)scope->alarm)->timer);
 	while (load_acquire(&scope->alarmed) == ALARM_RINGS) { /* X2 */
 		spin_hint(&scope->alarmed);
-		spin_yield();
+		spin_wait(&scope->alarmed, rings, nr_looks++);
 	}
 }
 

@@ -35,6 +35,9 @@
 #include <sley/waitq.h>
 
 #define WAITQ_LOCK 1ull
+#ifndef WAITQ_TRIES   /* of a model: fewer            */
+#define WAITQ_TRIES 6 /* some 20 to 40 us; then sleep */
+#endif
 
 struct sley_waiter {
 	struct sley_waiter *next, *prev; /* a ring; under the lock        */
@@ -45,19 +48,28 @@ struct sley_waiter {
 	bool linked;        /* under the lock                             */
 };
 
+static inline bool waitq_is_locked(const void *word)
+{
+	/* relaxed: waiting for a chance, not for data. */
+	return load_relaxed((const uint64_t *)word) & WAITQ_LOCK;
+}
+
 /*
- * Somebody has the lock.  Stay away from its line for a while, longer each
- * time: who has it gets several operations done on the line it has, where two
- * that insist would hand it to and fro for each.
+ * The lock is held.  Stay away from its line for a while, longer each time: the
+ * holder gets several operations done on the line it has, where two threads that
+ * insist would hand it to and fro for each.  In the end sleep: see lf/spin.h.
  */
 static noinline void waitq_stay_away(struct sley_waitq *q, unsigned int tries)
 {
-	for (unsigned int i = 0; i < 4u << (tries < 3 ? 2 * tries : 6); i++)
+	unsigned int nr_pauses = 4u << (tries < 3 ? 2 * tries : 6);
+
+	if (tries >= WAITQ_TRIES) {
+		spin_sleep(&q->word, waitq_is_locked, tries - WAITQ_TRIES);
+		nr_pauses = 0;
+	}
+	while (nr_pauses--)
 		spin_pause();
-	if (tries >= 16)
-		spin_yield();
-	/* relaxed: waiting for a chance, not for data. */
-	if (load_relaxed(&q->word) & WAITQ_LOCK)
+	if (waitq_is_locked(&q->word))
 		spin_hint(&q->word);
 }
 
@@ -83,10 +95,17 @@ static inline void waitq_lock_alone(struct sley_waitq *q)
 	}
 }
 
+/* For callers that unlock several, and look for sleepers afterwards. */
+static inline void waitq_unlock_quietly(struct sley_waitq *q, uint64_t word)
+{
+	store_release(&q->word, word); /* W1 */
+}
+
 /* For objects whose other bits change under the lock only: a plain store. */
 static inline void waitq_unlock_as(struct sley_waitq *q, uint64_t word)
 {
-	store_release(&q->word, word); /* W1 */
+	waitq_unlock_quietly(q, word);
+	spin_done(&q->word);
 }
 
 static inline void waitq_unlock(struct sley_waitq *q)
@@ -99,6 +118,7 @@ static inline void waitq_unlock(struct sley_waitq *q)
 static inline void waitq_unlock_counted(struct sley_waitq *q)
 {
 	(void)and_release(&q->word, ~WAITQ_LOCK); /* W1 */
+	spin_done(&q->word);
 }
 
 /* Under the lock. */

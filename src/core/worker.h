@@ -336,14 +336,25 @@ static inline void guest_enter(struct worker *worker)
 
 static inline void guest_leave(struct worker *worker)
 {
-	(void)sub_release(&worker->guests, 1); /* G1 */
+	uint32_t *guests = &worker->guests;
+
+	(void)sub_release(guests, 1); /* G1 */
+	spin_done(guests);
+}
+
+static inline bool guests_are_in(const void *guests)
+{
+	/* relaxed: only decides whether to sleep. */
+	return load_relaxed((const uint32_t *)guests);
 }
 
 static inline void guests_wait(struct worker *worker)
 {
+	uint32_t nr_looks = 0;
+
 	while (load_acquire(&worker->guests)) { /* G1 */
 		spin_hint(&worker->guests);
-		spin_yield();
+		spin_wait(&worker->guests, guests_are_in, nr_looks++);
 	}
 }
 

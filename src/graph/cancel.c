@@ -19,21 +19,28 @@
 
 #include <errno.h>
 
+static bool is_cancelling(const void *cancelling)
+{
+	/* relaxed: only decides whether to sleep. */
+	return load_relaxed((const uint32_t *)cancelling);
+}
+
 void graph_await_cancel(struct sley_graph *graph)
 {
-	unsigned int tries = 0;
+	uint32_t nr_looks = 0;
 
 	while (load_acquire(&graph->cancelling)) { /* K1 */
 		spin_hint(&graph->cancelling);
-		/* Who cancels may need this very CPU. */
-		if (unlikely(++tries % 128 == 0))
-			spin_yield();
+		spin_wait(&graph->cancelling, is_cancelling, nr_looks++);
 	}
 }
 
 static void end(struct sley_graph *graph)
 {
-	(void)sub_release(&graph->cancelling, 1); /* K1 */
+	uint32_t *cancelling = &graph->cancelling;
+
+	(void)sub_release(cancelling, 1); /* K1 */
+	spin_done(cancelling);
 }
 
 static bool is_gang(const struct node *node)

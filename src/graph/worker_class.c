@@ -107,6 +107,7 @@ void worker_class_put(struct worker_class *class, struct sley_task *node)
 		return;
 	call_workers(class);
 	(void)sub_release(&class->nr_putting, 1); /* W1 */
+	spin_done(&class->nr_putting);
 }
 
 bool worker_class_lets_keep(struct worker_class *class,
@@ -265,16 +266,20 @@ static void count_left(const struct worker_class *class)
 		(void)add_relaxed(&class->rt->foreign_spawned, 1);
 }
 
+static bool is_putting(const void *nr_putting)
+{
+	/* relaxed: only decides whether to sleep. */
+	return load_relaxed((const uint32_t *)nr_putting);
+}
+
 static void close_class(struct worker_class *class)
 {
-	unsigned int tries = 0;
+	uint32_t nr_looks = 0;
 	bool left;
 
 	while (load_acquire(&class->nr_putting)) { /* W1 */
 		spin_hint(&class->nr_putting);
-		/* Who is in there may need this very CPU. */
-		if (unlikely(++tries % 128 == 0))
-			spin_yield();
+		spin_wait(&class->nr_putting, is_putting, nr_looks++);
 	}
 	spin_lock(&class->lock);
 	sley_assert(is_empty(class));

@@ -4,13 +4,26 @@
  *
  * Test-and-test-and-set: waiters read until the word is free, which costs the
  * holder nothing, and only then try to take it.  Taking is one exchange,
- * giving back is one store.
+ * giving back is one store and a look at one word that nearly never changes.
  *
- * The holder may be preempted in the middle, for example when there are more
- * workers than CPUs.  Waiting it out by spinning would burn the very time
- * slice it needs, so after SPIN_HINTS looks a waiter offers its CPU to others
- * every SPIN_HINTS_PER_YIELD further ones.  Nothing may block or switch fibers
- * while it holds a spinlock.
+ * The holder may be preempted in the middle.  A waiter that goes on looking, or
+ * that only ever yields its CPU, burns the very time that the holder needs; a
+ * waiter of a higher scheduling class burns it for ever.  So a waiter looks
+ * SPIN_LOOKS times and then sleeps (os/spin.c).  Nothing may block or switch
+ * fibers while it holds a spinlock.
+ *
+ *   waiter                               holder
+ *   count itself as a sleeper            store 0 to the lock
+ *   remember how many wakes there were   no sleepers: done
+ *   the lock is free: do not sleep       count a wake, wake the sleeper
+ *   sleep, unless there was a wake
+ *   since; 20 us at most at first,
+ *   then twice as long each time
+ *
+ * The count of sleepers is a hint.  The holder's store may still be on its way to
+ * memory when the holder reads "no sleepers", and the waiter reads "held" at the
+ * same time: neither has a barrier between its store and its look.  The time-out
+ * is what a waiter relies on, and the wake is what makes it quick.
  *
  * Edges:
  *
@@ -21,7 +34,10 @@
  *
  * Rejected: a ticket lock (fair, but one preempted waiter holds up everybody
  * behind it); a futex mutex (unlocking is a read-modify-write, twice the price
- * of the whole uncontended section here); pthread_spinlock (never yields).
+ * of the whole uncontended section here); pthread_spinlock and waiting by
+ * sched_yield() (neither lets a holder of a lower class run); sleeping without a
+ * wake, and a membarrier() in the waiter instead of the time-out: ADR 17 has the
+ * measurements.
  */
 #ifndef SLEY_LF_SPIN_H
 #define SLEY_LF_SPIN_H
@@ -33,28 +49,88 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SPIN_HINTS 100
-#define SPIN_HINTS_PER_YIELD 16
+#ifndef SPIN_LOOKS              /* of a model: fewer            */
+#define SPIN_LOOKS 100          /* then sleep                   */
+#define SPIN_LOOKS_PER_SLEEP 16 /* before it sleeps once more   */
+#endif
 
 struct spinlock {
 	uint32_t word; /* 0: free, 1: held */
 };
 
-/*
- * Offers the CPU to other threads.  Yielding is a system call, so it is
- * defined in os/thread.c, which this layer must not include.
- */
-void spin_yield(void);
+/* Would another look at @address be in vain, too? */
+typedef bool spin_still(const void *address);
 
-static inline void spin_wait(struct spinlock *lock, uint32_t nr_looks)
+/*
+ * Sleeping is a system call, so it is defined in os/spin.c, which this layer must
+ * not include.  Explored are the waits of models that ask for it: in the others
+ * spin_hint() itself waits until there is something to see.
+ */
+#if !defined(SLEY_MODEL) || defined(MODEL_SLEEPS)
+
+/* How many threads sleep in spin_sleep(), or are about to. */
+extern uint32_t spin_nr_sleepers __attribute__((visibility("hidden")));
+
+/*
+ * Sleeps, unless @still denies it, until spin_wake(@address), or until a time-out
+ * that is longer the more often the caller has slept already, @nr_sleeps.
+ */
+void spin_sleep(const void *address, spin_still *still, uint32_t nr_sleeps);
+
+static inline bool spin_has_sleepers(void)
 {
-	spin_hint(&lock->word);
-#ifndef SLEY_MODEL /* there the hint itself waits for the holder */
-	if (nr_looks >= SPIN_HINTS && nr_looks % SPIN_HINTS_PER_YIELD == 0)
-		spin_yield();
+	/* relaxed: a hint, see above. */
+	return unlikely(load_relaxed(&spin_nr_sleepers));
+}
+
+/* Wakes a sleeper of @address, of which only the number is looked at. */
+void spin_wake(const void *address);
+
 #else
-	(void)nr_looks;
+
+static inline void spin_sleep(const void *address, spin_still *still,
+			      uint32_t nr_sleeps)
+{
+	(void)address;
+	(void)still;
+	(void)nr_sleeps;
+}
+
+static inline bool spin_has_sleepers(void)
+{
+	return false;
+}
+
+static inline void spin_wake(const void *address)
+{
+	(void)address;
+}
+
 #endif
+
+/*
+ * After each look at @address in vain, and spin_hint(): @nr_looks counts from 0.
+ * Every open-ended wait without a futex of its own calls this.
+ */
+static inline void spin_wait(const void *address, spin_still *still,
+			     uint32_t nr_looks)
+{
+	if (nr_looks >= SPIN_LOOKS && nr_looks % SPIN_LOOKS_PER_SLEEP == 0)
+		spin_sleep(address, still,
+			   (nr_looks - SPIN_LOOKS) / SPIN_LOOKS_PER_SLEEP);
+}
+
+/* What sleepers of @address wait for has come; it may be gone already. */
+static inline void spin_done(const void *address)
+{
+	if (spin_has_sleepers())
+		spin_wake(address);
+}
+
+static inline bool spin_is_held(const void *word)
+{
+	/* relaxed: only decides whether to sleep. */
+	return load_relaxed((const uint32_t *)word);
 }
 
 static inline must_check bool spin_try_lock(struct spinlock *lock)
@@ -65,15 +141,23 @@ static inline must_check bool spin_try_lock(struct spinlock *lock)
 	return xchg_acquire(&lock->word, 1) == 0; /* L1 */
 }
 
-static inline void spin_lock(struct spinlock *lock)
+static noinline void spin_lock_slow(struct spinlock *lock)
 {
 	uint32_t nr_looks = 0;
 
-	while (unlikely(xchg_acquire(&lock->word, 1))) { /* L1 */
+	do {
 		/* relaxed: only decides when to try again. */
-		while (load_relaxed(&lock->word))
-			spin_wait(lock, nr_looks++);
-	}
+		while (load_relaxed(&lock->word)) {
+			spin_hint(&lock->word);
+			spin_wait(&lock->word, spin_is_held, nr_looks++);
+		}
+	} while (xchg_acquire(&lock->word, 1)); /* L1 */
+}
+
+static inline void spin_lock(struct spinlock *lock)
+{
+	if (unlikely(xchg_acquire(&lock->word, 1))) /* L1 */
+		spin_lock_slow(lock);
 }
 
 static inline void spin_unlock(struct spinlock *lock)
@@ -81,6 +165,7 @@ static inline void spin_unlock(struct spinlock *lock)
 	/* relaxed: the caller wrote it when it took the lock. */
 	sley_assert(load_relaxed(&lock->word) == 1);
 	store_release(&lock->word, 0); /* L1 */
+	spin_done(&lock->word);
 }
 
 #endif

@@ -117,11 +117,6 @@ void os_thread_yield(void)
 	sched_yield(); /* cannot fail on Linux */
 }
 
-void spin_yield(void)
-{
-	os_thread_yield();
-}
-
 /* ---- its end -------------------------------------------------------------------- */
 
 static pthread_mutex_t keys_lock = PTHREAD_MUTEX_INITIALIZER;

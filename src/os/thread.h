@@ -50,9 +50,6 @@ void os_thread_join(pthread_t thread);
 /* Lets another thread have this CPU, if one is waiting for it. */
 void os_thread_yield(void);
 
-/* The same, for lf/spin.h, which declares it and must not include this. */
-void spin_yield(void);
-
 /*
  * Has @fn called when the calling thread exits; the main thread does so by
  * pthread_exit() only.  One function per thread, the last one given; once it

@@ -104,10 +104,20 @@ static void channels_lock(const struct channels *all)
 		chan_lock(all->chan[i]);
 }
 
-static void channels_unlock(const struct channels *all)
+static noinline void channels_wake(const struct channels *all)
 {
 	for (unsigned int i = 0; i < all->nr; i++)
-		chan_unlock(all->chan[i]);
+		spin_wake(&all->chan[i]->recv.word);
+}
+
+static inline __attribute__((always_inline)) void
+channels_unlock(const struct channels *all)
+{
+	for (unsigned int i = 0; i < all->nr; i++)
+		waitq_unlock_quietly(&all->chan[i]->recv, 0);
+	/* One look for all of them; the channels may be gone. */
+	if (unlikely(spin_has_sleepers()))
+		channels_wake(all);
 }
 
 /* ---- looking ------------------------------------------------------------------ */

@@ -227,11 +227,6 @@ NOT_THERE void mem_free(struct mem *mem, void *memory, size_t size)
 }
 #endif
 
-NOT_THERE void os_thread_yield(void)
-{
-	spin_yield();
-}
-
 #ifndef CREW_REPORTS
 NOT_THERE void report(const struct sley *runtime, const char *format, ...)
 {

@@ -159,13 +159,6 @@ unsigned int os_fork_generation(void)
 	return 0; /* nobody forks */
 }
 
-void spin_yield(void)
-{
-	struct op op = { .kind = OP_YIELD, .site = HERE("yield", "") };
-
-	machine_post(&op);
-}
-
 void sley__assert_failed(const char *expr, const char *file, int line)
 {
 	model_fail(MODEL_ASSERTION, "%s:%d: %s", file, line, expr);

@@ -5,6 +5,7 @@
 #include "harness/test.h"
 
 #include "lf/spin.h"
+#include "os/thread.h"
 
 TEST(a_held_lock_cannot_be_taken_until_it_is_given_back)
 {
@@ -33,7 +34,7 @@ static void count_slowly(int round)
 	int before = counter;
 
 	if (round % 256 == 0)
-		spin_yield();
+		os_thread_yield();
 	else
 		spin_hint(&lock);
 	counter = before + 1;
@@ -43,7 +44,7 @@ static void keep_trying(void)
 {
 	for (int i = 1; !spin_try_lock(&lock); i++) {
 		if (i % 256 == 0)
-			spin_yield();
+			os_thread_yield();
 	}
 }
 

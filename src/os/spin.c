@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spin.c - how a waiter of lf/spin.h sleeps.
+ *
+ * A sleeper is in the room that the number of its address chooses.  It sleeps on
+ * the room's count of wakes and not on the word it waits for: that word may be 64
+ * bits wide, where a futex compares 32; its other bits may change all the time, and
+ * each change would keep the waiter from sleeping; and a waker may not touch it,
+ * since what is unlocked may be freed.
+ *
+ * A wake is for one sleeper of the room, and not for all: of many that are woken at
+ * once for one lock, all but one come in vain.  The one that got the lock wakes the
+ * next when it unlocks.  A sleeper that waits for something else, and was woken in
+ * place of the right one, sleeps again; the right one has its time-out.
+ *
+ * A time-out is for a wake that was missed.  Each is twice the last one, so a
+ * missed wake at most doubles the wait, and a waiter whose holder gets no CPU for a
+ * second takes next to none itself.
+ *
+ * Edges:
+ *
+ *   N1  wake counts -> the sleeper sees the count : nothing but the count; what the
+ *       sleeper waits for has edges of its own
+ */
+#include "os/spin.h"
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "os/clock.h"
+#include "os/futex.h"
+
+#define ROOM_BITS 5
+#define NS_FIRST 20000u
+#define DOUBLINGS 10 /* 20 us to 20 ms */
+
+struct room {
+	uint32_t nr_sleepers;
+	uint32_t nr_wakes;
+} cache_aligned;
+
+static struct room rooms[1u << ROOM_BITS];
+
+/* On a line of its own: everybody who unlocks reads it. */
+uint32_t spin_nr_sleepers cache_aligned;
+
+static struct room *room_of(const void *address)
+{
+	/* The upper bits of a product depend on all of the address. */
+	uint64_t product = (uintptr_t)address * 0x9e3779b97f4a7c15ull;
+
+	return &rooms[product >> (64 - ROOM_BITS)];
+}
+
+static uint64_t end_of_sleep(uint32_t nr_sleeps)
+{
+	if (nr_sleeps > DOUBLINGS)
+		nr_sleeps = DOUBLINGS;
+	return os_now() + (NS_FIRST << nr_sleeps);
+}
+
+void spin_sleep(const void *address, bool (*still)(const void *),
+		uint32_t nr_sleeps)
+{
+	struct room *room = room_of(address);
+	uint32_t seen;
+
+	/* relaxed: hints; who misses them is rescued by the time-out. */
+	(void)add_relaxed(&room->nr_sleepers, 1);
+	/* relaxed: as above. */
+	(void)add_relaxed(&spin_nr_sleepers, 1);
+	seen = load_acquire(&room->nr_wakes); /* N1 */
+	if (still(address))
+		(void)os_futex_wait(&room->nr_wakes, seen,
+				    end_of_sleep(nr_sleeps));
+	/* relaxed: as above. */
+	(void)sub_relaxed(&spin_nr_sleepers, 1);
+	/* relaxed: as above. */
+	(void)sub_relaxed(&room->nr_sleepers, 1);
+}
+
+void spin_wake(const void *address)
+{
+	struct room *room = room_of(address);
+
+	/* relaxed: a hint; locks of other rooms cost no system call. */
+	if (!load_relaxed(&room->nr_sleepers))
+		return;
+	(void)add_release(&room->nr_wakes, 1); /* N1 */
+	os_futex_wake(&room->nr_wakes, 1);
+}
