@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * alarm.c - see alarm.h.
+ *
+ * Edges:
+ *
+ *   P3  see core/worker.h
  */
 #include "core/alarm.h"
 
@@ -18,7 +22,7 @@ void alarm_announce(struct worker *worker)
 {
 	if (worker == worker_current())
 		return;
-	/* relaxed: idle_notify_seat() orders it. */
-	store_relaxed(&worker->poke, 1);
+	/* Before the seat is read: idle_notify_seat() orders that. */
+	store_release(&worker->poke, 1); /* P3 */
 	(void)idle_notify_seat(&worker->rt->idle, &worker->seat);
 }

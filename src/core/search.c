@@ -22,6 +22,7 @@
  * Edges:
  *
  *   P2  see core/worker.h
+ *   P3  see core/worker.h
  */
 #include "core/worker.h"
 
@@ -300,8 +301,13 @@ static void fire_timers_unlocked(struct worker *worker)
 static void look_after_all(struct worker *worker)
 {
 	worker->tick = 0;
-	/* relaxed: asks for no more than this. */
-	store_relaxed(&worker->poke, 0);
+	/*
+	 * Not a store: what follows might be read before it, and then a poke that
+	 * came in between would be wiped out.
+	 */
+	/* relaxed: a glance; one that comes now is there the next time. */
+	if (load_relaxed(&worker->poke))
+		(void)xchg_acquire(&worker->poke, 0); /* P3 */
 	fire_timers_unlocked(worker);
 	runtime_cancel_strands(worker);
 	place_arrivals(worker);

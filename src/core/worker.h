@@ -28,6 +28,8 @@
  *   G1  a guest leaves -> the worker is freed : the guest is done with it
  *   P2  a worker has looked through its queues -> a thief sees so : what it
  *       then takes from there is in its place, see place_level.c
+ *   P3  who starts an alarm pokes its keeper -> the keeper takes the poke back :
+ *       the deadline, at which it then looks
  */
 #ifndef SLEY_CORE_WORKER_H
 #define SLEY_CORE_WORKER_H

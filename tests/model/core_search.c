@@ -21,6 +21,7 @@
 #include "crew.h"
 #include "payload.h"
 
+#include "core/alarm.h"
 #include "core/turn.h"
 #include "core/yielded.h"
 
@@ -266,6 +267,37 @@ static void setup_alarm(void)
 
 BOTH_VARIANTS(a_worker_finds_what_a_timer_wakes, .setup = setup_alarm,
 	      .threads = { search_once }, .finish = one);
+
+/*
+ * An alarm that is earlier than all others: its keeper sleeps until then, and not for
+ * ever, although it may have read its deadlines just before.
+ */
+static void setup_late_alarm(void)
+{
+	setup(1);
+	due = (struct alarm){ .hold = hold, .ring = wake_first };
+}
+
+/* Another one has asked for a fair pick, which takes the request back. */
+static void setup_late_alarm_and_poke(void)
+{
+	setup_late_alarm();
+	crew[0].poke = 1;
+}
+
+static void start_alarm(int id)
+{
+	(void)id;
+	if (alarm_start(&crew[0].timers, &due, 2000000000))
+		alarm_announce(&crew[0]);
+}
+
+BOTH_VARIANTS(a_worker_hears_of_an_alarm, .setup = setup_late_alarm,
+	      .threads = { search_once, start_alarm }, .finish = one);
+
+BOTH_VARIANTS(a_worker_hears_of_an_alarm_and_a_poke,
+	      .setup = setup_late_alarm_and_poke,
+	      .threads = { search_once, start_alarm }, .finish = one);
 
 /* ---- sleeping: who finds nothing does, until something comes ------------------- */
 
