@@ -81,29 +81,22 @@ void shard_remove(struct shard *shard, struct entry *entry)
 	shard->nr--;
 }
 
-void shard_forget_all(struct shard *shard)
+/* Whatever it was in the middle of.  A page that is not written is not copied. */
+void shard_renew(struct shard *shard)
 {
-	/* A page that is not written is not copied. */
+	for (size_t i = 0; i < array_size(shard->chain); i++) {
+		if (shard->chain[i])
+			shard->chain[i] = NULL;
+	}
 	if (shard->nr)
-		memset(shard->chain, 0, sizeof(shard->chain));
-	shard->nr = 0;
+		shard->nr = 0;
+	/* relaxed: there is one thread. */
+	if (load_relaxed(&shard->lock.word))
+		shard->lock = (struct spinlock){ 0 };
 }
 
-void directory_before_fork(struct directory *directory)
+void directory_renew(struct directory *directory)
 {
 	for (size_t i = 0; i < array_size(directory->shard); i++)
-		spin_lock(&directory->shard[i].lock);
-}
-
-void directory_after_fork(struct directory *directory)
-{
-	for (size_t i = 0; i < array_size(directory->shard); i++)
-		spin_unlock(&directory->shard[i].lock);
-}
-
-void directory_enter_child(struct directory *directory)
-{
-	for (size_t i = 0; i < array_size(directory->shard); i++)
-		shard_forget_all(&directory->shard[i]);
-	directory_after_fork(directory);
+		shard_renew(&directory->shard[i]);
 }

@@ -93,11 +93,9 @@ static inline void shard_unlock(struct shard *shard)
 struct entry *shard_find(struct shard *shard, const struct key *key);
 void shard_add(struct shard *shard, struct entry *entry);
 void shard_remove(struct shard *shard, struct entry *entry);
-void shard_forget_all(struct shard *shard);
 
-/* For os_fork_watch(). */
-void directory_before_fork(struct directory *directory);
-void directory_after_fork(struct directory *directory);
-void directory_enter_child(struct directory *directory);
+/* In a child of fork(): empty and unlocked, whatever the parent was doing. */
+void shard_renew(struct shard *shard);
+void directory_renew(struct directory *directory);
 
 #endif

@@ -27,20 +27,17 @@ static struct {
 	struct place *chunk[CHUNKS];
 } all;
 
-static void before_fork(void)
+static void lock_handlers(void)
 {
 	spin_lock(&all.lock);
 }
 
-static void after_fork(void)
+static void unlock_handlers(void)
 {
 	spin_unlock(&all.lock);
 }
 
-__attribute__((constructor)) static void watch_forks(void)
-{
-	os_fork_watch(before_fork, after_fork, after_fork);
-}
+FORK_PART(FORK_HANDLERS, .lock = lock_handlers, .unlock = unlock_handlers);
 
 static struct place *place_of(uint32_t command)
 {

@@ -48,25 +48,12 @@ static struct pool pool = { .object_size = NAME_SIZE };
 
 /* ---- fork() ------------------------------------------------------------------- */
 
-static void before_fork(void)
+static void forget_names(void)
 {
-	directory_before_fork(&names);
+	directory_renew(&names);
 }
 
-static void after_fork(void)
-{
-	directory_after_fork(&names);
-}
-
-static void enter_child(void)
-{
-	directory_enter_child(&names);
-}
-
-__attribute__((constructor)) static void watch_forks(void)
-{
-	os_fork_watch(before_fork, after_fork, enter_child);
-}
+FORK_PART(FORK_NAMES, .renew = forget_names);
 
 /* ---- register, unregister, whereis ---------------------------------------------- */
 

@@ -83,7 +83,7 @@ _Static_assert(sizeof(struct post) <= POST_SIZE, "posts come from a pool");
 #define CHUNKS (1u << 18)
 
 static char *chunks[CHUNKS];
-static uint32_t nr_chunks; /* under the lock of the pool */
+static uint32_t nr_chunks; /* under the lock of the pool, see pool.h */
 
 /* ---- the word: written under the lock ---------------------------------------------- */
 
@@ -137,8 +137,11 @@ static struct pool pool = {
 
 /* ---- fork() ------------------------------------------------------------------- */
 
-/* The timers they are in are lost; and a lock may be, whose owner is not here. */
-static void enter_child(void)
+/*
+ * In a child: the timers that posts are in are lost, and so are the threads that have
+ * a post's lock.  No chunk is being adopted: the lock of the pools is held.
+ */
+static void renew_posts(void)
 {
 	for (uint32_t i = 0; i < nr_chunks * CHUNK_POSTS; i++) {
 		struct post *post =
@@ -154,10 +157,7 @@ static void enter_child(void)
 	}
 }
 
-__attribute__((constructor)) static void watch_forks(void)
-{
-	os_fork_watch(NULL, NULL, enter_child);
-}
+FORK_PART(FORK_POSTS, .renew = renew_posts);
 
 /* ---- ids ------------------------------------------------------------------------ */
 

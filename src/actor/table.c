@@ -48,19 +48,19 @@ static struct pool places = {
 	.adopt = adopt,
 };
 
-/* The pool is empty, too.  It may not have been used, and its lock be held. */
-static void enter_child(void)
+/*
+ * The pool is empty, too.  It may not have been used, and its lock be held by
+ * table_length().  No chunk is being adopted: the lock of the pools is held.
+ */
+static void renew_table(void)
 {
 	places.lock = (struct spinlock){ 0 };
-	for (uint32_t i = 0; i <= nr_chunks && i < TABLE_CHUNKS; i++)
+	for (uint32_t i = 0; i < nr_chunks; i++)
 		/* relaxed: there is one thread. */
 		store_relaxed(&sley__table[i], NULL);
 }
 
-__attribute__((constructor)) static void watch_forks(void)
-{
-	os_fork_watch(NULL, NULL, enter_child);
-}
+FORK_PART(FORK_TABLE, .renew = renew_table);
 
 static struct pool_cache *cache(void)
 {

@@ -36,32 +36,16 @@ static struct pool room_pool = { .object_size = ROOM_SIZE };
 
 /* ---- fork() ------------------------------------------------------------------- */
 
-static void before_fork(void)
+static void forget_topics(void)
 {
-	directory_before_fork(&sley__topics);
-	(void)shard_lock(&sley__patterns.shard);
-}
-
-static void after_fork(void)
-{
-	shard_unlock(&sley__patterns.shard);
-	directory_after_fork(&sley__topics);
-}
-
-static void enter_child(void)
-{
-	shard_forget_all(&sley__patterns.shard);
+	shard_renew(&sley__patterns.shard);
 	sley__patterns.first = NULL;
 	/* relaxed: there is one thread. */
 	store_relaxed(&sley__patterns.nr, 0);
-	shard_unlock(&sley__patterns.shard);
-	directory_enter_child(&sley__topics);
+	directory_renew(&sley__topics);
 }
 
-__attribute__((constructor)) static void watch_forks(void)
-{
-	os_fork_watch(before_fork, after_fork, enter_child);
-}
+FORK_PART(FORK_TOPICS, .renew = forget_topics);
 
 /* ---- seats: all of it locked ------------------------------------------------------ */
 

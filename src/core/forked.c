@@ -6,7 +6,6 @@
 
 #include "base/assert.h"
 #include "core/holder.h"
-#include "fiber/overflow.h"
 #include "os/thread.h"
 
 #include <sley/error.h>
@@ -75,14 +74,16 @@ static void leave_thread(const struct sley *rt, struct worker *worker)
 		os_thread_set_signals(&rt->signals);
 }
 
-static void enter_child(void)
+static void leave_runtime(void)
 {
 	const struct sley *rt = sley__self.bound;
 	uint64_t holder;
 
-	fiber_overflow_unlock();
-	if (!rt)
+	if (!rt) {
+		/* Its scopes stay open; another thread may be cancelling one. */
+		sley__self.opener.lock = (struct spinlock){ 0 };
 		return;
+	}
 	/* What its task or thread held it holds, see core/holder.h. */
 	holder = holder_current();
 	if (fiber_thread_forget())
@@ -91,7 +92,4 @@ static void enter_child(void)
 	sley_forks_current = &sley__no_forks;
 }
 
-__attribute__((constructor)) static void watch_forks(void)
-{
-	os_fork_watch(fiber_overflow_lock, fiber_overflow_unlock, enter_child);
-}
+FORK_PART(FORK_THREAD, .renew = leave_runtime);

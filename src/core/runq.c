@@ -13,12 +13,12 @@
 
 struct runqs sley__runqs;
 
-static void before_fork(void)
+static void lock_tags(void)
 {
 	spin_lock(&sley__runqs.lock);
 }
 
-static void after_fork(void)
+static void unlock_tags(void)
 {
 	spin_unlock(&sley__runqs.lock);
 }
@@ -26,7 +26,7 @@ static void after_fork(void)
 /* Stands for queues whose locks may never be free. */
 static struct runq lost;
 
-static void enter_child(void)
+static void lose_queues(void)
 {
 	struct runqs *all = &sley__runqs;
 
@@ -34,13 +34,10 @@ static void enter_child(void)
 		if (all->by_tag[tag])
 			all->by_tag[tag] = &lost;
 	}
-	after_fork();
 }
 
-__attribute__((constructor)) static void watch_forks(void)
-{
-	os_fork_watch(before_fork, after_fork, enter_child);
-}
+FORK_PART(FORK_RUNQS, .lock = lock_tags, .unlock = unlock_tags,
+	  .renew = lose_queues);
 
 void runq_init(struct runq *runq)
 {

@@ -13,6 +13,7 @@
 #include "core/wait.h"
 #include "core/worker.h"
 #include "os/clock.h"
+#include "os/process.h"
 
 #include <errno.h>
 
@@ -89,6 +90,21 @@ static struct bucket {
 	struct spinlock lock;
 	struct opener *first;
 } cache_aligned buckets[NR_BUCKETS];
+
+/* In a child of fork(): the openers are tasks that never go on. */
+static void empty_buckets(void)
+{
+	for (int i = 0; i < NR_BUCKETS; i++) {
+		struct bucket *bucket = &buckets[i];
+
+		/* A page that is not written is not copied. */
+		/* relaxed: there is one thread. */
+		if (bucket->first || load_relaxed(&bucket->lock.word))
+			*bucket = (struct bucket){ .first = NULL };
+	}
+}
+
+FORK_PART(FORK_SCOPES, .renew = empty_buckets);
 
 static struct bucket *bucket_of(const struct sley_task *task)
 {

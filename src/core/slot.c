@@ -84,18 +84,18 @@ static struct slot *take_free(void)
 	return slot;
 }
 
-static void before_fork(void)
+static void lock_slots(void)
 {
 	spin_lock(&sley__slots.lock);
 }
 
-static void after_fork(void)
+static void unlock_slots(void)
 {
 	spin_unlock(&sley__slots.lock);
 }
 
-/* Nobody else is here: neither who waits, nor who has a lock. */
-static void enter_child(void)
+/* In a child: the threads that wait at a slot, or have its lock, are not here. */
+static void renew_slots(void)
 {
 	for (uint32_t i = 0; i < sley__slots.nr_used; i++) {
 		struct slot *slot = slot_at(i);
@@ -107,13 +107,10 @@ static void enter_child(void)
 		if (load_relaxed(&slot->q.word) & WAITQ_LOCK)
 			waitq_unlock(&slot->q);
 	}
-	after_fork();
 }
 
-__attribute__((constructor)) static void watch_forks(void)
-{
-	os_fork_watch(before_fork, after_fork, enter_child);
-}
+FORK_PART(FORK_SLOTS, .lock = lock_slots, .unlock = unlock_slots,
+	  .renew = renew_slots);
 
 /* Room for more, unless somebody else was faster. */
 static int add_chunk(void)

@@ -347,20 +347,17 @@ static uint64_t hash_of(const char *text)
 	return hash;
 }
 
-static void before_fork(void)
+static void lock_written(void)
 {
 	spin_lock(&written.lock);
 }
 
-static void after_fork(void)
+static void unlock_written(void)
 {
 	spin_unlock(&written.lock);
 }
 
-__attribute__((constructor)) static void watch_forks(void)
-{
-	os_fork_watch(before_fork, after_fork, after_fork);
-}
+FORK_PART(FORK_TRACES, .lock = lock_written, .unlock = unlock_written);
 
 /* How many traces have had this name, with this one. */
 static unsigned int count_path(const char *path)

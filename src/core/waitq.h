@@ -29,6 +29,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "base/fault_lock.h"
 #include "core/task_state.h"
 #include "lf/spin.h"
 
@@ -94,6 +95,11 @@ static inline void waitq_lock_alone(struct sley_waitq *q)
 		waitq_stay_away(q, tries);
 	}
 }
+
+#ifdef SLEY_FAULT_LOCKS
+#define waitq_lock(q) fault_lock_value((waitq_lock)(q))
+#define waitq_lock_alone(q) fault_lock((waitq_lock_alone)(q))
+#endif
 
 /* For callers that unlock several, and look for sleepers afterwards. */
 static inline void waitq_unlock_quietly(struct sley_waitq *q, uint64_t word)

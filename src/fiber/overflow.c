@@ -9,8 +9,10 @@
 #include "fiber/overflow.h"
 
 #include "base/assert.h"
+#include "base/fault_lock.h"
 #include "fiber/fiber.h"
 #include "os/map.h"
+#include "os/process.h"
 #include "os/signal.h"
 #include "os/symbol.h"
 
@@ -137,29 +139,31 @@ static bool overflow_report(uintptr_t address, bool last)
 	return true;
 }
 
+static void lock_install(void)
+{
+	fault_lock(pthread_mutex_lock(&install_lock));
+}
+
+static void unlock_install(void)
+{
+	pthread_mutex_unlock(&install_lock);
+}
+
+FORK_PART(FORK_OVERFLOW, .lock = lock_install, .unlock = unlock_install);
+
 void fiber_overflow_install(void)
 {
-	pthread_mutex_lock(&install_lock);
+	lock_install();
 	if (nr_installed++ == 0)
 		os_fault_catch(overflow_report);
-	pthread_mutex_unlock(&install_lock);
-}
-
-void fiber_overflow_lock(void)
-{
-	pthread_mutex_lock(&install_lock);
-}
-
-void fiber_overflow_unlock(void)
-{
-	pthread_mutex_unlock(&install_lock);
+	unlock_install();
 }
 
 void fiber_overflow_uninstall(void)
 {
-	pthread_mutex_lock(&install_lock);
+	lock_install();
 	sley_assert(nr_installed > 0);
 	if (--nr_installed == 0)
 		os_fault_release();
-	pthread_mutex_unlock(&install_lock);
+	unlock_install();
 }

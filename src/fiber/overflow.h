@@ -18,8 +18,4 @@
 void fiber_overflow_install(void);
 void fiber_overflow_uninstall(void);
 
-/* Nobody installs or uninstalls in between: for the time of a fork(). */
-void fiber_overflow_lock(void);
-void fiber_overflow_unlock(void);
-
 #endif

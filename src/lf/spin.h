@@ -45,6 +45,7 @@
 #include "base/assert.h"
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "base/fault_lock.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -167,5 +168,9 @@ static inline void spin_unlock(struct spinlock *lock)
 	store_release(&lock->word, 0); /* L1 */
 	spin_done(&lock->word);
 }
+
+#ifdef SLEY_FAULT_LOCKS
+#define spin_lock(lock) fault_lock((spin_lock)(lock))
+#endif
 
 #endif

@@ -80,15 +80,16 @@ static struct pool_magazine unpack(const struct pool *pool, struct haul *haul)
 
 /* ---- fork() ------------------------------------------------------------------- */
 
-static struct spinlock known_lock;
-static struct pool *known; /* whose lock was ever taken (known_lock) */
+/* Taken over a fork: of the list, and of chunks that are being adopted. */
+static struct spinlock pools_lock;
+static struct pool *known; /* whose lock was ever taken (pools_lock) */
 
 static void know(struct pool *pool)
 {
 	/* relaxed: a glance; the lock decides. */
 	if (likely(load_relaxed(&pool->known)))
 		return;
-	spin_lock(&known_lock);
+	spin_lock(&pools_lock);
 	/* relaxed: under the lock. */
 	if (!load_relaxed(&pool->known)) {
 		/* relaxed: as above. */
@@ -96,21 +97,21 @@ static void know(struct pool *pool)
 		pool->next_known = known;
 		known = pool;
 	}
-	spin_unlock(&known_lock);
+	spin_unlock(&pools_lock);
 }
 
-static void before_fork(void)
+static void lock_pools(void)
 {
-	spin_lock(&known_lock);
+	spin_lock(&pools_lock);
 }
 
-static void after_fork(void)
+static void unlock_pools(void)
 {
-	spin_unlock(&known_lock);
+	spin_unlock(&pools_lock);
 }
 
-/* Others may have been at work in any of them. */
-static void enter_child(void)
+/* In a child: other threads may have been at work in any pool. */
+static void empty_pools(void)
 {
 	for (struct pool *pool = known; pool; pool = pool->next_known) {
 		pool->lock = (struct spinlock){ 0 };
@@ -118,13 +119,10 @@ static void enter_child(void)
 		pool->fresh = NULL;
 		pool->nr_fresh = 0;
 	}
-	after_fork();
 }
 
-__attribute__((constructor)) static void watch_forks(void)
-{
-	os_fork_watch(before_fork, after_fork, enter_child);
-}
+FORK_PART(FORK_POOLS, .lock = lock_pools, .unlock = unlock_pools,
+	  .renew = empty_pools);
 
 /* ---- the slow ways ------------------------------------------------------------- */
 
@@ -136,6 +134,7 @@ static bool grow(struct pool *pool)
 
 	if (!chunk)
 		return false;
+	lock_pools();
 	spin_lock(&pool->lock);
 	if (!pool->nr_fresh)
 		used = !pool->adopt || pool->adopt(pool, chunk);
@@ -145,6 +144,7 @@ static bool grow(struct pool *pool)
 	}
 	grown = pool->nr_fresh;
 	spin_unlock(&pool->lock);
+	unlock_pools();
 	if (used) /* for good: it is not to be missed by who counts */
 		fault_count_mapped(-(ptrdiff_t)chunk_size(pool));
 	else

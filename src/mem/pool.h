@@ -20,7 +20,9 @@
  * are zero in the first life.
  *
  * In a child of fork() all pools are empty: what their lists were in the middle of
- * is lost, as are the caches.
+ * is lost, as are the caches.  So the lock of a pool is not held over the fork.  But
+ * a chunk is adopted under one more lock, which all pools share and which is: where
+ * the chunks are is known in the child, and whole.
  *
  * Edges: those of the lock.
  *
@@ -66,7 +68,7 @@ struct pool {
 	struct pool_node *rest; /* single objects (lock)                  */
 	char *fresh;            /* what is left of the newest chunk (lock) */
 	uint32_t nr_fresh;      /* objects there (lock)                   */
-	/* Called with the lock held for a new chunk; may refuse: NULL. */
+	/* Called with both locks held for a new chunk; may refuse: NULL. */
 	bool (*adopt)(struct pool *pool, void *chunk);
 	bool known; /* it is in the list of all that are   */
 	struct pool *next_known;

@@ -14,6 +14,7 @@
 
 #include "base/assert.h"
 #include "base/bits.h"
+#include "base/fault_lock.h"
 #include "os/map.h"
 
 #include <errno.h>
@@ -192,7 +193,7 @@ int(stack_pool_get)(struct stack_pool *pool, struct stack *out)
 	struct stack_slot *slot = stack_pool_take(pool);
 
 	if (!slot) {
-		pthread_mutex_lock(&pool->growing);
+		fault_lock(pthread_mutex_lock(&pool->growing));
 		slot = stack_pool_take(pool);
 		if (!slot)
 			slot = stack_pool_grow(pool);

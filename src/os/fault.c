@@ -9,8 +9,10 @@
 #include "os/fault.h"
 
 #include "base/atomic.h"
+#include "base/fault_lock.h"
 
 static fault_plan_fn *the_plan;
+static fault_lock_plan_fn *the_lock_plan;
 static int64_t mapped;
 
 void fault_set_plan(fault_plan_fn *plan)
@@ -32,6 +34,19 @@ int fault_reached_errno(const struct fault_site *site)
 	if (err)
 		errno = err;
 	return err;
+}
+
+void fault_set_lock_plan(fault_lock_plan_fn *plan)
+{
+	store_release(&the_lock_plan, plan); /* P1 */
+}
+
+void fault_lock_reached(const struct fault_lock_site *site, bool taken)
+{
+	fault_lock_plan_fn *plan = load_acquire(&the_lock_plan); /* P1 */
+
+	if (plan)
+		plan(site, taken);
 }
 
 void fault_count_mapped(ptrdiff_t bytes)

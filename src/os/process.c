@@ -14,25 +14,49 @@
 #include <pthread.h>
 #include <stddef.h>
 
+/* Constant once constructors have run; NULL: not linked into this program. */
+static const struct fork_part *parts[NR_FORK_RANKS];
 static unsigned int generation;
 
+void os_fork_register(enum fork_rank rank, const struct fork_part *part)
+{
+	sley_assert(!parts[rank]);
+	parts[rank] = part;
+}
+
+static void lock_all(void)
+{
+	for (int i = 0; i < NR_FORK_RANKS; i++) {
+		if (parts[i] && parts[i]->lock)
+			parts[i]->lock();
+	}
+}
+
+static void unlock_all(void)
+{
+	for (int i = NR_FORK_RANKS; i-- > 0;) {
+		if (parts[i] && parts[i]->unlock)
+			parts[i]->unlock();
+	}
+}
+
 /* In the child, where there is one thread only. */
-static void count_fork(void)
+static void enter_child(void)
 {
 	generation++;
+	for (int i = NR_FORK_RANKS; i-- > 0;) {
+		if (parts[i] && parts[i]->renew)
+			parts[i]->renew();
+	}
+	unlock_all();
 }
 
-void os_fork_watch(void (*prepare)(void), void (*parent)(void),
-		   void (*child)(void))
+/* The priority is that of the first constructor that is not the compiler's. */
+__attribute__((constructor(101))) static void watch_forks(void)
 {
 	if (fault_error("pthread_atfork", ENOMEM) ||
-	    pthread_atfork(prepare, parent, child))
+	    pthread_atfork(lock_all, unlock_all, enter_child))
 		sley_fatal("no memory to watch forks");
-}
-
-__attribute__((constructor)) static void count_forks(void)
-{
-	os_fork_watch(NULL, NULL, count_fork);
 }
 
 unsigned int os_fork_generation(void)

@@ -1,20 +1,98 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.h - is this still the process that started it all?
+ * process.h - is this still the process that started it all?  And the registry of
+ * everything that has to be put right over fork().
+ *
+ * fork() copies the memory, but only the thread that calls it.  What another
+ * thread was in the middle of stays so in the child for ever: a lock that is held,
+ * a list that is half linked.  And the kernel copies page by page while the other
+ * threads run on: the child may see a later store and not an earlier one.  So each
+ * object of the whole process that has a lock is a *part* of the registry, of one
+ * of two kinds:
+ *
+ *   kept     The child goes on with the contents.  The lock is taken over the fork,
+ *            so that nobody is in the middle of anything.
+ *   renewed  The child throws the contents away.  The lock is not taken: the child
+ *            makes contents and lock anew.
+ *
+ * Prefer the second.  While a lock is held over the fork, other threads of the
+ * parent that want it have to wait for the whole of it, and the kernel takes time to
+ * copy the page tables: 0.1 ms in a small process, some 5 ms for each GiB it
+ * has touched (docs/ARCHITECTURE.md has the numbers).  So nothing that a task does
+ * often is under a lock that is kept:
+ *
+ *   waits for a fork of another thread:  creating and destroying a runtime, binding a
+ *       thread, a waker or key that comes or goes, a priority that is set for a task
+ *       that is queued, a handler that is registered, the first use of a pool and
+ *       every chunk it grows by, the end of a trace
+ *   does not:  everything else; above all spawning, waking, sending, scopes, names,
+ *       topics and graphs
+ *
+ * Locks of one runtime are no parts: a child does not touch the runtimes of its
+ * parent (core/forked.h).
+ *
+ * Our handlers are the first to be registered with pthread_atfork(), as early as a
+ * constructor can do it.  So they take the locks after the handlers of everybody
+ * else, and release them before: another handler may call the library, and the locks
+ * are held for the kernel's part only.
+ *
+ * To add a lock of the whole process: docs/HACKING.md.  tests/fault/fork_at_lock.c
+ * forks wherever one is taken.
+ *
+ * Rejected: one big lock, which every place takes for reading (an atomic operation
+ * on a shared word, in paths that have none); letting a forking thread wait until
+ * all workers are at rest (a task may compute for an hour); pthread_atfork() in each
+ * file (the order was that of the linker's, and who forgot it was not seen).
  */
 #ifndef SLEY_OS_PROCESS_H
 #define SLEY_OS_PROCESS_H
 
+/*
+ * All parts.  Locks are taken from the first to the last and released from the last
+ * to the first.  No thread holds two of them at a time otherwise.
+ */
+enum fork_rank {
+	/* Kept; mutexes, whose holder may sleep, so they come first. */
+	FORK_OVERFLOW, /* fiber/overflow.c: the handler of overflows          */
+	FORK_KEYS,     /* os/thread.c: the keys for ends of threads           */
+
+	/* Kept; spin locks. */
+	FORK_TRACES,   /* core/trace_json.c: names of files                   */
+	FORK_HANDLERS, /* actor/handler.c: who sees to which command          */
+	FORK_RUNQS,    /* core/runq.c: the tags of queues                     */
+	FORK_SLOTS,    /* core/slot.c: wakers and keys, their free places     */
+	FORK_POOLS,    /* mem/pool.c: which pools there are, and their chunks */
+
+	/* Renewed. */
+	FORK_SCOPES, /* core/scope.c: tasks with open scopes                  */
+	FORK_TABLE,  /* actor/table.c: processes                              */
+	FORK_POSTS,  /* actor/post.c                                          */
+	FORK_NAMES,  /* actor/name.c                                          */
+	FORK_TOPICS, /* actor/topic.c                                         */
+	FORK_THREAD, /* core/forked.c: the thread that forks                  */
+	NR_FORK_RANKS,
+};
+
+/* NULL: there is nothing to do. */
+struct fork_part {
+	void (*lock)(void);   /* before the fork                              */
+	void (*unlock)(void); /* after it: in the parent, and in the child    */
+	void (*renew)(void);  /* in the child, before it unlocks              */
+};
+
+/* For constructors, which run once: there is no way back. */
+void os_fork_register(enum fork_rank rank, const struct fork_part *part);
+
+/* At file scope: FORK_PART(FORK_X, .lock = f, .unlock = g, .renew = h); */
+#define FORK_PART(rank, ...)                                                   \
+	__attribute__((constructor)) static void register_##rank(void)         \
+	{                                                                      \
+		static const struct fork_part part = { __VA_ARGS__ };          \
+		os_fork_register(rank, &part);                                 \
+	}                                                                      \
+	struct fork_part
+
 /* How many forks lie between the process that loaded the library and this. */
 unsigned int os_fork_generation(void);
-
-/*
- * From now on each fork() calls @prepare before, and @parent or @child after;
- * each in the thread that forks.  For constructors, which run once: there is no
- * way back.  A lock of the whole process must be taken over the fork, or it may
- * never be free in the child.
- */
-void os_fork_watch(void (*prepare)(void), void (*parent)(void),
-		   void (*child)(void));
 
 #endif

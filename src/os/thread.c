@@ -10,7 +10,9 @@
 #include "os/thread.h"
 
 #include "base/assert.h"
+#include "base/fault_lock.h"
 #include "os/fault.h"
+#include "os/process.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -121,6 +123,18 @@ void os_thread_yield(void)
 
 static pthread_mutex_t keys_lock = PTHREAD_MUTEX_INITIALIZER;
 
+static void lock_keys(void)
+{
+	fault_lock(pthread_mutex_lock(&keys_lock));
+}
+
+static void unlock_keys(void)
+{
+	pthread_mutex_unlock(&keys_lock);
+}
+
+FORK_PART(FORK_KEYS, .lock = lock_keys, .unlock = unlock_keys);
+
 /* Under the lock: where one could not be made, the next call may have luck. */
 static struct exit_key {
 	pthread_key_t key;
@@ -146,11 +160,11 @@ int os_thread_at_exit(void (*fn)(void))
 {
 	int err = 0;
 
-	pthread_mutex_lock(&keys_lock);
+	lock_keys();
 	if (!exit_key.made)
 		err = fault_error("pthread_key_create", EAGAIN, ENOMEM)
 			      ?: exit_key_make(&exit_key);
-	pthread_mutex_unlock(&keys_lock);
+	unlock_keys();
 	if (!err)
 		err = fault_error("pthread_setspecific", ENOMEM)
 			      ?: pthread_setspecific(exit_key.key,
@@ -175,10 +189,10 @@ void os_thread_guard(struct os_guarded *out, void (*fn)(void))
 {
 	int err = 0;
 
-	pthread_mutex_lock(&keys_lock);
+	lock_keys();
 	if (!guard_key.made)
 		err = exit_key_make(&guard_key);
-	pthread_mutex_unlock(&keys_lock);
+	unlock_keys();
 	/* fault: best effort, whoever ends the thread is not told then */
 	if (!err)
 		(void)pthread_setspecific(guard_key.key, (void *)(uintptr_t)fn);

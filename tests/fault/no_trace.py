@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 WORDS = ("fault_reached", "fault_set_plan", "fault_count_mapped", "fault_site_",
-         "sley_faults")
+         "fault_lock", "sley_faults")
 
 
 def main():

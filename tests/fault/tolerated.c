@@ -56,7 +56,7 @@ static const struct tolerated table[] = {
 	{ "os/signal.c", "os_print_error", "write", .rule = ABSORBED,
 	  .not_sanitized = true,
 	  .reason = "last words; nobody is left to be told" },
-	{ "os/process.c", "os_fork_watch", "pthread_atfork", .rule = NO_SWEEP,
+	{ "os/process.c", "watch_forks", "pthread_atfork", .rule = NO_SWEEP,
 	  .reason = "runs before main(), when the library is loaded; aborts "
 		    "with a line, as the loader does when it has no memory" },
 

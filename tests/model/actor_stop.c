@@ -100,10 +100,10 @@ static void setup_with(unsigned int workers, uint32_t locked)
 	model_ledger(&ledger, sizeof(ledger));
 	nr_maps = nr_chunks = 0;
 	memset(sley__table, 0, MAPS * sizeof(sley__table[0]));
-	places.lock = known_lock = (struct spinlock){ 0 };
+	places.lock = pools_lock = (struct spinlock){ 0 };
 	places.known = false;
 	known = NULL;
-	model_lock_word(&known_lock.word);
+	model_lock_word(&pools_lock.word);
 	places.full = places.rest = NULL;
 	places.fresh = NULL;
 	places.nr_fresh = 0;

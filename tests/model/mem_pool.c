@@ -74,10 +74,10 @@ static void setup_with(uint32_t chunk, int nr)
 	nr_maps = 0;
 	pool = (struct pool){ .object_size = sizeof(struct object),
 			      .chunk_objects = chunk };
-	known_lock = (struct spinlock){ 0 };
+	pools_lock = (struct spinlock){ 0 };
 	known = NULL;
 	model_lock_word(&pool.lock.word);
-	model_lock_word(&known_lock.word);
+	model_lock_word(&pools_lock.word);
 	model_name(&pool.lock.word, "lock");
 	model_name(&nr_maps, "nr_maps");
 	for (int i = 0; i < nr; i++)

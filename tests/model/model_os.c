@@ -73,12 +73,10 @@ void os_futex_wake(const uint32_t *word, int nr)
 }
 
 /* No model forks. */
-void os_fork_watch(void (*prepare)(void), void (*parent)(void),
-		   void (*child)(void))
+void os_fork_register(enum fork_rank rank, const struct fork_part *part)
 {
-	(void)prepare;
-	(void)parent;
-	(void)child;
+	(void)rank;
+	(void)part;
 }
 
 /* No model thread ends early. */
