@@ -13,11 +13,9 @@
  * gone.  An ending (core/ending.h) on its strand says so; a blocking call that
  * returns is told at once.
  *
- * What is shared by all runtimes is made whole: the locks of the handler of
- * overflows, of the slots, of the table of queues and of the names of traces are
- * taken over the fork.  The tags of lost runtimes stay taken, since tasks that
- * carry them are still there, but lead to no queue: its lock may be taken for
- * ever.
+ * What is shared by all runtimes is made whole: os/process.h lists all of it.  The
+ * tags of lost runtimes stay taken, since tasks that carry them are still there, but
+ * lead to no queue: its lock may be taken for ever.
  *
  * Rejected: making the old runtime work in the child with new threads.  The
  * stacks of tasks that ran elsewhere are in the middle of something.
