@@ -24,6 +24,16 @@ must_check int options_copy(void *out, size_t size, const void *given);
  */
 must_check int options_give(void *out, const void *from, size_t size);
 
+/* What is reserved is zero; else a newer caller means something by it: -E2BIG. */
+static inline bool options_are_clear(const uint64_t *reserved, unsigned int nr)
+{
+	uint64_t any = 0;
+
+	for (unsigned int i = 0; i < nr; i++)
+		any |= reserved[i];
+	return !any;
+}
+
 /* Between 16 KiB and 1 GiB: see SLEY_ESTACK. */
 static inline bool options_stack_fits(uint32_t stack_kib)
 {

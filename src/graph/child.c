@@ -55,6 +55,8 @@ static int take_options(struct sley_child_options *out,
 
 	if (err)
 		return err;
+	if (!options_are_clear(out->reserved, 4))
+		return -E2BIG;
 	if (out->depth > SLEY_CHILD_DEPTH_MAX ||
 	    (out->on_start && child_table_find(out->on_start) < 0))
 		return -EINVAL;

@@ -109,6 +109,8 @@ int sley_graph_create(struct sley_graph **out,
 	int err = options_copy(&options, sizeof(options), given);
 
 	*out = NULL;
+	if (!err && !options_are_clear(options.reserved, 2))
+		err = -E2BIG;
 	if (!err && (options.max_nodes > MAX_NODES_MAX ||
 		     options.max_picture > PICTURE_MAX))
 		err = -EINVAL;

@@ -72,6 +72,8 @@ int sley_plan_create(struct sley_plan **out,
 	int err = options_copy(&options, sizeof(options), given);
 
 	*out = NULL;
+	if (!err && !options_are_clear(options.reserved, 6))
+		err = -E2BIG;
 	if (!err)
 		err = runtime_of_caller(&rt);
 	if (err)

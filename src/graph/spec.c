@@ -31,6 +31,8 @@ int spec_check(const struct sley_node_spec **out, struct sley_node_spec *copy,
 			return err;
 		spec = copy;
 	}
+	if (unlikely(!options_are_clear(spec->reserved, 3)))
+		return -E2BIG;
 	if (spec->priority < SLEY_PRIORITY_MIN ||
 	    spec->priority > SLEY_PRIORITY_MAX)
 		return SLEY_EPRIORITY;

@@ -237,6 +237,8 @@ static int create(struct worker_class **out, struct sley *rt,
 		 nr_words = (runtime_nr_runners(rt) + 63) / 64;
 	struct worker_class *class;
 
+	if (given->reserved0)
+		return -E2BIG;
 	if (!nr)
 		return SLEY_EAFFINITY;
 	if (!rt->nr_workers)

@@ -434,6 +434,16 @@ TEST(a_graph_that_cannot_be_is_refused)
 				   &(struct sley_graph_options){ .size = 0 }),
 		 -EINVAL);
 	CHECK_EQ(sley_graph_create(&graph, &newer.options), -E2BIG);
+	CHECK_EQ(sley_graph_create(&graph,
+				   SLEY_GRAPH_OPTIONS(.reserved[1] = 1)),
+		 -E2BIG);
+	CHECK_EQ(sley_graph_create(
+			 &graph,
+			 SLEY_GRAPH_OPTIONS(.nr_classes = 1,
+					    .classes =
+						    &(struct sley_worker_class){
+							    .reserved0 = 1 })),
+		 -E2BIG);
 	test_fail_allocation_after(0);
 	CHECK_EQ(sley_graph_create(&graph, NULL), -ENOMEM);
 	test_fail_allocation_after(-1);
@@ -487,6 +497,9 @@ TEST_WORKERS(rs17_a_node_that_cannot_be_leaves_nothing)
 	CHECK_EQ(sley_graph_submit(graph, NULL, NULL), -EINVAL);
 	CHECK_EQ(sley_graph_submit(graph, NULL, &newer.spec), -E2BIG);
 	CHECK_REFUSED(graph, -EINVAL, .fn = NULL);
+	for (int i = 0; i < 3; i++)
+		CHECK_REFUSED(graph, -E2BIG, .fn = count_up, .arg = &count,
+			      .reserved = { i == 0, i == 1, i == 2 });
 	CHECK_EQ(sley_graph_submit(graph, NULL,
 				   &(struct sley_node_spec){ .fn = count_up }),
 		 -EINVAL);
