@@ -71,7 +71,7 @@ typedef int sley_child_fn(struct sley_child_work *work);
 /* What became of a call.  @data and @size are the caller's; all else is set. */
 struct sley_child_result {
 	void *data;  /* where the result goes, or NULL                  */
-	size_t size; /* how much fits there; then how much came         */
+	size_t size; /* how much fits there; then how long the result is */
 	enum sley_outcome outcome;
 	int code;
 	char text[SLEY_CHILD_TEXT_MAX]; /* why, unless it ended well    */
@@ -204,7 +204,9 @@ sley_child_destroy(struct sley_child_process *child);
  *           SLEY_ECHILD  the child has ended in the middle of it; or it is down.
  *                        result->outcome is SLEY_OUTCOME_ENDPOINT, and
  *                        result->text says how it ended.
- *           -EMSGSIZE    @size is more than SLEY_CHILD_DATA_MAX
+ *           -EMSGSIZE    @size is more than SLEY_CHILD_DATA_MAX; or @fn has run,
+ *                        and its result is longer than there is room for: then
+ *                        result->size says how long, and nothing is copied
  *           -ENOENT      @fn is not registered
  *           -ECANCELED   the caller was: nobody waits for the result, but the
  *                        child goes on if it has begun

@@ -82,6 +82,18 @@ static void finish(struct sley_child_process *child, struct child_call *call,
 	child_calls_add(ended, call);
 }
 
+/* It is longer than its room: a part of it would pass for the whole. */
+static void refuse_result(struct sley_child_result *result, uint32_t size)
+{
+	if (result->code < 0)
+		return; /* that is the error */
+	result->code = -EMSGSIZE;
+	result->outcome = SLEY_OUTCOME_FAILURE;
+	(void)snprintf(result->text, sizeof(result->text),
+		       "the result has %u bytes, and there is room for %zu",
+		       size, result->size);
+}
+
 static void give_result(struct child_call *call, struct child_slot *slot,
 			uint32_t size)
 {
@@ -91,16 +103,18 @@ static void give_result(struct child_call *call, struct child_slot *slot,
 	result->code = load_relaxed(&slot->code);
 	result->outcome = result->code < 0 ? SLEY_OUTCOME_FAILURE
 					   : SLEY_OUTCOME_SUCCESS;
-	if (size > result->size || !result->data)
-		size = result->data ? (uint32_t)result->size : 0;
-	if (size)
-		memcpy(result->data, slot->result, size);
-	result->size = size;
 	result->text[0] = '\0';
 	if (result->code < 0) {
 		memcpy(result->text, slot->text, sizeof(result->text));
 		result->text[sizeof(result->text) - 1] = '\0';
 	}
+	if (!result->data)
+		size = 0; /* it is not wanted */
+	else if (size > result->size)
+		refuse_result(result, size);
+	else
+		memcpy(result->data, slot->result, size);
+	result->size = size;
 }
 
 /* The answer to the oldest call.  False: it is none. */

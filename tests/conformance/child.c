@@ -126,9 +126,17 @@ TEST(s22_arguments_and_results_are_copied_up_to_their_limit)
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_SKIPPED);
 	/* Less room than there is to say. */
 	result.size = 3;
+	memset(got, 'x', 6);
+	CHECK_EQ(sley_child_call(child, reverse, "abcdef", 6, &result),
+		 -EMSGSIZE);
+	CHECK_EQ(result.outcome, SLEY_OUTCOME_FAILURE);
+	CHECK_EQ(result.code, -EMSGSIZE);
+	CHECK_EQ(result.size, 6);
+	CHECK_EQ(memcmp(got, "xxxxxx", 6), 0);
+	CHECK_STR(result.text,
+		  "the result has 6 bytes, and there is room for 3");
 	CHECK_EQ(sley_child_call(child, reverse, "abcdef", 6, &result), 6);
-	CHECK_EQ(result.size, 3);
-	CHECK_EQ(memcmp(got, "fed", 3), 0);
+	CHECK_EQ(memcmp(got, "fedcba", 6), 0);
 	CHECK_EQ(sley_child_call(child, reverse, NULL, 0, NULL), 0);
 	sley_child_destroy(child);
 	sley_children_exit();
@@ -250,6 +258,9 @@ TEST(options_that_make_no_sense_are_refused)
 
 	begin_children();
 	CHECK_EQ(sley_child_create(&child, &none), -EINVAL);
+	CHECK_EQ(sley_child_create(&child,
+				   SLEY_CHILD_OPTIONS(.reserved[3] = 1)),
+		 -E2BIG);
 	CHECK_EQ(sley_child_create(&child, SLEY_CHILD_OPTIONS(.depth = 100000)),
 		 -EINVAL);
 	CHECK_EQ(sley_child_create(&child,
