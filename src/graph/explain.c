@@ -20,12 +20,13 @@ void explanation_say(struct explanation *text, const char *before,
 }
 
 void explain(struct explanation *text, const char *name,
-	     enum sley_outcome outcome, int code)
+	     enum sley_outcome outcome, int code, bool caused)
 {
 	explanation_say(text, text->length ? " <- " : "",
 			name ? name : "a node");
 	if (outcome == SLEY_OUTCOME_SKIPPED)
-		explanation_say(text, " was skipped", "");
+		explanation_say(text,
+				caused ? " was skipped" : " was cancelled", "");
 	else
 		explanation_say(text, " failed: ", sley_strerror(code));
 }

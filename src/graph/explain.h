@@ -9,6 +9,7 @@
 #include "base/compiler.h"
 
 #include <sley/graph.h>
+#include <stdbool.h>
 
 struct explanation {
 	char *at;
@@ -20,9 +21,9 @@ struct explanation {
 void explanation_say(struct explanation *text, const char *before,
 		     const char *word);
 
-/* The next one: @name may be NULL. */
+/* The next one: @name may be NULL.  @caused: another one took it along. */
 void explain(struct explanation *text, const char *name,
-	     enum sley_outcome outcome, int code);
+	     enum sley_outcome outcome, int code, bool caused);
 
 /* What is returned for it: the length, or -ESRCH if there was nothing to say. */
 must_check int explanation_length(const struct explanation *text);

@@ -66,7 +66,7 @@ static void explain_node(struct explanation *text, const struct node *node)
 {
 	const struct placing *placing = node->placing;
 
-	explain(text, node->task.name, node->outcome, node->code);
+	explain(text, node->task.name, node->outcome, node->code, node->cause);
 	if (placing && placing->on && placing->end->text[0])
 		explanation_say(text, ": ", placing->end->text);
 }

@@ -189,7 +189,7 @@ int sley_plan_explain(struct sley_plan *plan, sley_node node, char *at,
 		verdict = find(plan, node);
 	while (verdict) {
 		explain(&text, plan->record[node].name, verdict->outcome,
-			verdict->code);
+			verdict->code, verdict->cause);
 		node = verdict->cause;
 		verdict = node ? find(plan, node) : NULL;
 	}

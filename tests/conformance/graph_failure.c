@@ -434,3 +434,38 @@ TEST_WORKERS(s09_a_scope_that_was_taken_along_has_the_error_of_who_did)
 	sley_graph_destroy(graph);
 	stop(rt);
 }
+
+/* Nobody took it along: it says so. */
+TEST_WORKERS(s09_a_node_that_was_cancelled_says_so)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct order order = { .nr = 0 };
+	sley_node first = SLEY_NO_NODE, next = SLEY_NO_NODE;
+	char text[100];
+
+	sley_graph_cancel(graph);
+	CHECK_EQ(sley_graph_submit(graph, &first,
+				   SLEY_NODE_SPEC(.fn = write_down,
+						  .arg = &order,
+						  .name = "read")),
+		 0);
+	CHECK_SOON(sley_node_outcome(graph, first, NULL) ==
+		   SLEY_OUTCOME_SKIPPED);
+	CHECK_GT(sley_node_explain(graph, first, text, sizeof(text)), 0);
+	CHECK_STR(text, "read was cancelled");
+	CHECK_EQ(sley_graph_submit(
+			 graph, &next,
+			 SLEY_NODE_SPEC(.fn = write_down, .arg = &order,
+					.after = &first, .nr_after = 1,
+					.name = "parse")),
+		 0);
+	CHECK_SOON(sley_node_outcome(graph, next, NULL) ==
+		   SLEY_OUTCOME_SKIPPED);
+	CHECK_GT(sley_node_explain(graph, next, text, sizeof(text)), 0);
+	CHECK_STR(text, "parse was skipped <- read was cancelled");
+	CHECK_EQ(sley_graph_wait(graph), -ECANCELED);
+	CHECK_EQ(order.nr, 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
