@@ -165,6 +165,90 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_call_until(sley_pid to, uint64_t tag, const void *data, size_t size,
 		struct sley_msg **reply, uint64_t deadline_ns);
 
+/* A call that is under way: private.  In memory of the caller, who does not move it. */
+struct sley_pending_call {
+	uint64_t space[12];
+};
+
+/*
+ * sley_call_start - send a request, and wait for the reply to it later.
+ *
+ * @pending is a future: sley_call_is_over() looks whether there is an outcome,
+ * sley_call_finish() waits for it, sley_call_cancel() does without.  One of the
+ * last two has to end it before @pending is gone.  It may be another thread or
+ * task that does; but one at a time.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    @data is copied.  @pending is used until it is finished or cancelled.
+ *           If the call fails, there is nothing to finish.
+ * Errors:   as sley_call(), but -EAGAIN if the mailbox of @to is full
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_call_start(struct sley_pending_call *pending, sley_pid to, uint64_t tag,
+		const void *data, size_t size);
+
+/*
+ * sley_call_is_over - is there an outcome, a reply or an error?
+ *
+ * If so, sley_call_finish() does not wait.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool
+sley_call_is_over(struct sley_pending_call *pending);
+
+/*
+ * sley_call_finish - wait for the outcome of a call that was started.
+ *
+ * If the waiter is cancelled, the call is not: finish it later, or cancel it.  Both
+ * are harmless if -ECANCELED was the reason of the other's end, and the call is
+ * over: then to finish it returns the same error again, and to cancel it does
+ * nothing.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Owner:    *@reply as sley_call()
+ * Order:    as sley_call()
+ * Errors:   as sley_call()
+ *           -EINVAL  its reply was given out before
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_call_finish(struct sley_pending_call *pending, struct sley_msg **reply);
+
+/*
+ * sley_call_finish_until - sley_call_finish() with a deadline; 0 only looks.
+ *
+ * After -ETIMEDOUT the call is still under way.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Owner:    as sley_call_finish()
+ * Order:    as sley_call()
+ * Errors:   as sley_call_finish()
+ *           -ETIMEDOUT  there is no outcome yet
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_call_finish_until(struct sley_pending_call *pending,
+		       struct sley_msg **reply, uint64_t deadline_ns);
+
+/*
+ * sley_call_cancel - the caller does not want the reply any more.
+ *
+ * The request is not taken back: whoever was called may see to it, and gets -ESRCH
+ * for its reply.  A reply that has come is freed.  If the call was finished before,
+ * nothing happens.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    @pending is the caller's again.
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_call_cancel(struct sley_pending_call *pending);
+
 /*
  * sley_reply - answer a request; or any message, by one to its sender.
  *

@@ -145,9 +145,9 @@ static int wait_for_reply(struct call *call, uint64_t deadline_ns)
 	return likely(result >= 0) ? call->error : give_up(call, result);
 }
 
-/* The port is open; it is closed when this returns. */
-static int ask(struct call *call, sley_pid to, struct sley_msg *request,
-	       uint64_t deadline_ns)
+/* The port is open.  If it fails the port is closed, and nobody watches. */
+static int request_from(struct call *call, sley_pid to,
+			struct sley_msg *request, uint64_t room_ns)
 {
 	int err = relation_watch(&call->watch, to, call->pid);
 
@@ -156,13 +156,25 @@ static int ask(struct call *call, sley_pid to, struct sley_msg *request,
 		return give_up(call, err);
 	}
 	request->from = call->pid;
-	err = send_message(to, request,
-			   deadline_ns == UINT64_MAX ? SEND_AT_LENGTH
-						     : deadline_ns);
-	if (likely(!err))
-		err = wait_for_reply(call, deadline_ns);
-	else
+	err = send_message(to, request, room_ns);
+	if (unlikely(err)) {
 		err = give_up(call, err);
+		relation_unwatch(&call->watch);
+	}
+	return err;
+}
+
+/* The port is open; it is closed when this returns. */
+static int ask(struct call *call, sley_pid to, struct sley_msg *request,
+	       uint64_t deadline_ns)
+{
+	int err = request_from(call, to, request,
+			       deadline_ns == UINT64_MAX ? SEND_AT_LENGTH
+							 : deadline_ns);
+
+	if (unlikely(err))
+		return err;
+	err = wait_for_reply(call, deadline_ns);
 	relation_unwatch(&call->watch);
 	return err;
 }
@@ -179,27 +191,38 @@ static void take_reply(struct sley_msg *msg, struct sley_msg **reply)
 	*reply = msg;
 }
 
+/* Before anything is made. */
+static int check_callee(sley_pid to)
+{
+	if (unlikely((to & PID_PORT) || !process_find(to)))
+		return -ESRCH;
+	return unlikely(to == sley_self()) ? -EDEADLK : 0;
+}
+
+/* A port and a request. */
+static int prepare(struct call *call, struct sley_msg **request, uint64_t tag,
+		   const void *data, size_t size)
+{
+	int err = mail_create_copy(request, SLEY_MESSAGE, tag, data, size);
+
+	if (unlikely(err))
+		return err;
+	err = open_port(call, NULL);
+	if (unlikely(err))
+		mail_free(*request);
+	return err;
+}
+
 int sley_call_until(sley_pid to, uint64_t tag, const void *data, size_t size,
 		    struct sley_msg **reply, uint64_t deadline_ns)
 {
 	struct sley_msg *request;
 	struct call call;
-	int err;
+	int err = check_callee(to) ?: wait_refused_slow(deadline_ns, 0)
+		  ?: prepare(&call, &request, tag, data, size);
 
-	if (unlikely((to & PID_PORT) || !process_find(to)))
-		return -ESRCH;
-	if (unlikely(to == sley_self()))
-		return -EDEADLK;
-	err = wait_refused_slow(deadline_ns, 0)
-		      ?: mail_create_copy(&request, SLEY_MESSAGE, tag, data,
-					  size);
 	if (unlikely(err))
 		return err;
-	err = open_port(&call, NULL);
-	if (unlikely(err)) {
-		mail_free(request);
-		return err;
-	}
 	err = ask(&call, to, request, deadline_ns);
 	table_put(call.port);
 	if (likely(!err))
@@ -211,6 +234,115 @@ int sley_call(sley_pid to, uint64_t tag, const void *data, size_t size,
 	      struct sley_msg **reply)
 {
 	return sley_call_until(to, tag, data, size, reply, UINT64_MAX);
+}
+
+/* ---- calls that are waited for later ------------------------------------------------- */
+
+_Static_assert(sizeof(struct call) <= sizeof(struct sley_pending_call),
+	       "a pending call is in the caller's memory");
+
+static struct call *call_of(struct sley_pending_call *pending)
+{
+	return (struct call *)(void *)pending->space;
+}
+
+int sley_call_start(struct sley_pending_call *pending, sley_pid to,
+		    uint64_t tag, const void *data, size_t size)
+{
+	struct call *call = call_of(pending);
+	struct sley_msg *request;
+	int err = check_callee(to) ?: prepare(call, &request, tag, data, size);
+
+	if (err)
+		return err;
+	err = request_from(call, to, request, 0);
+	if (err)
+		table_put(call->port);
+	return err;
+}
+
+bool sley_call_is_over(struct sley_pending_call *pending)
+{
+	struct call *call = call_of(pending);
+	bool over;
+
+	if (!call->port)
+		return true;
+	spin_lock(&call->port->lock);
+	over = call->over;
+	spin_unlock(&call->port->lock);
+	return over;
+}
+
+/*
+ * The port is closed, and nobody but the caller knows the call: it has no port from
+ * now on.  A caller that was cancelled cannot tell whether that was the outcome; so
+ * it may finish and cancel the call once more.
+ */
+static int settle(struct call *call, int err, struct sley_msg **reply)
+{
+	relation_unwatch(&call->watch);
+	table_put(call->port);
+	call->port = NULL;
+	call->error = err ? err : -EINVAL;
+	if (!err)
+		take_reply(call->reply, reply);
+	return err;
+}
+
+/* As wait_for_reply(), but whoever is late leaves the port open: 1. */
+static int wait_or_leave(struct call *call, uint64_t deadline_ns, int *err)
+{
+	struct sley_task thread, *task = wait_task(&thread);
+	struct process *port = call->port;
+	bool over;
+
+	spin_lock(&port->lock);
+	over = call->over;
+	if (!over) {
+		task_announce_wait(task);
+		call->task = task;
+	}
+	spin_unlock(&port->lock);
+	if (over)
+		return call->error;
+	*err = wait_result(wait_announced(task, deadline_ns));
+	if (*err >= 0)
+		return call->error;
+	spin_lock(&port->lock);
+	over = call->over;
+	call->task = NULL;
+	spin_unlock(&port->lock);
+	return over ? call->error : 1;
+}
+
+int sley_call_finish_until(struct sley_pending_call *pending,
+			   struct sley_msg **reply, uint64_t deadline_ns)
+{
+	struct call *call = call_of(pending);
+	int outcome, err = 0;
+
+	if (!call->port)
+		return call->error;
+	if (!sley_call_is_over(pending))
+		err = wait_refused_slow(deadline_ns, 0);
+	if (err)
+		return err;
+	outcome = wait_or_leave(call, deadline_ns, &err);
+	return outcome == 1 ? err : settle(call, outcome, reply);
+}
+
+int sley_call_finish(struct sley_pending_call *pending, struct sley_msg **reply)
+{
+	return sley_call_finish_until(pending, reply, UINT64_MAX);
+}
+
+void sley_call_cancel(struct sley_pending_call *pending)
+{
+	struct call *call = call_of(pending);
+
+	if (call->port)
+		(void)settle(call, give_up(call, -ECANCELED), NULL);
 }
 
 /* ---- waiting for the end ----------------------------------------------------------- */

@@ -242,6 +242,72 @@ static void task_call_twice(int id)
 	call_it(LATER);
 }
 
+/* ---- who calls, and waits later ------------------------------------------------------ */
+
+static void count_outcome(int err, struct sley_msg *reply)
+{
+	MODEL_CHECK((err == 0) == (reply != NULL));
+	ledger.got += err == 0;
+	ledger.ended += err == -EIO;
+	ledger.refused += err == -ESRCH;
+	ledger.gave_up += err == -ETIMEDOUT || err == -ECANCELED;
+	if (!reply)
+		return;
+	MODEL_CHECK(payload[reply->tag] == 7);
+	mail_free(reply);
+}
+
+static void start_and_finish(uint64_t deadline_ns)
+{
+	struct sley_pending_call pending;
+	struct sley_msg *reply = NULL;
+	int err = sley_call_start(&pending, SERVER, 1, NULL, 0);
+
+	if (!err)
+		err = sley_call_finish_until(&pending, &reply, deadline_ns);
+	/* Late, cancelled, or over: a second wait does no harm. */
+	if (err == -ETIMEDOUT || err == -ECANCELED)
+		err = sley_call_finish(&pending, &reply);
+	if (err == -ECANCELED)
+		sley_call_cancel(&pending);
+	count_outcome(err, reply);
+}
+
+static void thread_future(int id)
+{
+	(void)id;
+	start_and_finish(LATER);
+}
+
+static void task_future(int id)
+{
+	task_begin(id);
+	start_and_finish(UINT64_MAX);
+}
+
+static void task_future_soon(int id)
+{
+	task_begin(id);
+	start_and_finish(LATER);
+}
+
+/* Looks once, and does without it otherwise.  A reply that was in time is freed. */
+static void thread_drops(int id)
+{
+	struct sley_pending_call pending;
+	struct sley_msg *reply = NULL;
+	int err = sley_call_start(&pending, SERVER, 1, NULL, 0);
+
+	(void)id;
+	if (!err && sley_call_is_over(&pending)) {
+		err = sley_call_finish(&pending, &reply);
+	} else if (!err) {
+		sley_call_cancel(&pending);
+		err = -ECANCELED;
+	}
+	count_outcome(err, reply);
+}
+
 /* ---- who waits for the end ----------------------------------------------------------- */
 
 static void await_it(uint64_t deadline_ns)
@@ -441,3 +507,30 @@ MODEL(a_task_waits_for_the_end_or_is_cancelled, .setup = setup,
       .finish = one_outcome);
 MODEL(a_task_waits_for_the_end_or_is_late, .setup = setup_timed,
       .threads = { task_wait_soon, task_end }, .finish = one_outcome);
+
+/* ---- calls that are waited for later --------------------------------------------------------- */
+
+static void dropped(void)
+{
+	struct sley_msg *rest = mailbox;
+
+	MODEL_CHECK(outcomes() == 1);
+	MODEL_CHECK(ledger.got <= ledger.replied);
+	MODEL_CHECK(!ledger.in_use && !places[PORT].pid && !watch);
+	if (rest)
+		mail_free(rest);
+	MODEL_CHECK(ledger.messages == 0);
+	tasks_check();
+}
+
+MODEL(a_thread_waits_twice_for_a_reply, .setup = setup,
+      .threads = { thread_future, reply }, .finish = answered);
+MODEL(a_task_waits_for_a_started_call_or_is_told_of_the_end, .setup = setup,
+      .threads = { task_future, task_reply, end_after_request },
+      .finish = one_outcome);
+MODEL(a_thread_looks_and_drops_it, .setup = setup,
+      .threads = { thread_drops, reply }, .finish = dropped);
+MODEL(a_task_waits_twice_for_a_reply, .setup = setup_timed,
+      .threads = { task_future_soon, task_reply }, .finish = answered);
+MODEL(a_task_waits_for_a_started_call_or_is_cancelled, .setup = setup,
+      .threads = { task_future, task_reply, cancel_first }, .finish = dropped);
