@@ -112,6 +112,50 @@ TEST(m30_plain_threads_use_them_without_any_runtime)
 
 /* ---- called or not ----------------------------------------------------------- */
 
+/* Threads take four at a time: whose first one is called, its next three follow. */
+struct taker {
+	struct sley_ticket_queue *queue;
+	atomic_int *sequence;
+	int first;
+};
+
+static void *take_four(void *arg)
+{
+	struct taker *taker = arg;
+	struct sley_ticket ticket[4];
+
+	sley_ticket_take_n(taker->queue, ticket, 4);
+	for (int i = 0; i < 4; i++) {
+		int now;
+
+		CHECK_EQ(sley_ticket_wait(&ticket[i]), 0);
+		now = atomic_fetch_add(taker->sequence, 1);
+		if (!i)
+			taker->first = now;
+		CHECK_EQ(now, taker->first + i);
+		sley_ticket_done(&ticket[i]);
+	}
+	return NULL;
+}
+
+TEST(m30_n_tickets_that_are_taken_at_once_follow_each_other)
+{
+	for (int round = 0; round < test_scale(100); round++) {
+		struct sley_ticket_queue queue = SLEY_TICKET_QUEUE_INIT;
+		atomic_int sequence = 0;
+		struct taker taker[4];
+		pthread_t thread[4];
+
+		for (int i = 0; i < 4; i++) {
+			taker[i] = (struct taker){ &queue, &sequence, 0 };
+			thread[i] = test_thread(take_four, &taker[i]);
+		}
+		for (int i = 0; i < 4; i++)
+			pthread_join(thread[i], NULL);
+		CHECK_EQ(sequence, 16);
+	}
+}
+
 TEST(m30_the_first_ticket_is_born_called)
 {
 	struct sley_ticket_queue queue = SLEY_TICKET_QUEUE_INIT;
