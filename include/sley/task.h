@@ -95,7 +95,8 @@ sley_options_default(void)
  * Owner:    @task and @group are borrowed until sley_join(@group) returns.
  * Order:    everything before the call happens before @fn; everything in @fn
  *           happens before the return of sley_join(@group).
- * Errors:   none; spawning into no group (NULL) is misuse
+ * Errors:   none; spawning into no group (NULL), or no function, is misuse here
+ *           and in all calls like this one
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
@@ -182,7 +183,8 @@ sley_schedule_on(struct sley *rt, sley_fn *fn, void *arg,
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
  * Order:    everything in the tasks happens before the return.
- * Errors:   none
+ * Errors:   none; a task that joins its own group, here or with a deadline, is
+ *           misuse: it would wait for its own end
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
 sley_join(struct sley_group *group);

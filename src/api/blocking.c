@@ -32,6 +32,7 @@ int sley_blocking_call_until(sley_fn *fn, void *arg, uint64_t deadline_ns)
 	struct worker *worker = worker_current();
 	struct user_call call = { fn, arg };
 
+	sley_check_fn(fn);
 	if (!worker) {
 		int err = wait_refused(deadline_ns);
 
@@ -50,6 +51,7 @@ int sley_blocking_call_until(sley_fn *fn, void *arg, uint64_t deadline_ns)
 
 int sley_blocking_call(sley_fn *fn, void *arg)
 {
+	sley_check_fn(fn);
 	return sley_blocking_call_until(fn, arg, UINT64_MAX);
 }
 

@@ -173,6 +173,7 @@ int sley_run(const struct sley_config *config, sley_fn *root, void *arg)
 	struct sley *rt;
 	int err;
 
+	sley_check_fn(root);
 	sley_check(!sley__self.bound,
 		   "sley_run() starts a runtime of its own: call it from a "
 		   "thread that belongs to none");

@@ -39,6 +39,7 @@ void sley_scope_spawn(struct sley_scope *scope, struct sley_task *task,
 {
 	struct worker *worker = worker_current();
 
+	sley_check_fn(fn);
 	set_up(task, fn, arg, __builtin_return_address(0));
 	if (likely(worker))
 		spawn_here_as(worker, &scope->group, task, TASK_MEMBER);
@@ -52,6 +53,7 @@ int sley_scope_spawn_with(struct sley_scope *scope, struct sley_task *task,
 {
 	struct sley *rt = sley__self.bound;
 
+	sley_check_fn(fn);
 	if (!rt)
 		return forked_error();
 	set_up(task, fn, arg, __builtin_return_address(0));

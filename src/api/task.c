@@ -6,6 +6,7 @@
 
 #include "base/label.h"
 #include "base/options.h"
+#include "core/follow.h"
 #include "core/forked.h"
 #include "core/runtime.h"
 #include "core/spawn.h"
@@ -14,6 +15,7 @@
 
 #include <errno.h>
 #include <sley/error.h>
+#include <sley/fork.h>
 
 #include "api/task.h"
 
@@ -59,6 +61,7 @@ void sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
 
 	sley_check(group, "spawn into a group; sley_schedule() is for tasks "
 			  "that nobody waits for");
+	sley_check_fn(fn);
 	task->name = label_of_place(__builtin_return_address(0));
 	if (likely(worker)) {
 		spawn_here(worker, group, task, fn, arg);
@@ -92,6 +95,7 @@ int sley_spawn_on(struct sley *rt, struct sley_group *group,
 		  struct sley_task *task, sley_fn *fn, void *arg,
 		  const struct sley_options *options)
 {
+	sley_check_fn(fn);
 	if (!group)
 		return -EINVAL;
 	set_up(task, fn, arg, __builtin_return_address(0));
@@ -103,6 +107,7 @@ int sley_spawn_with(struct sley_group *group, struct sley_task *task,
 {
 	struct sley *rt = sley__self.bound;
 
+	sley_check_fn(fn);
 	if (!rt)
 		return forked_error();
 	if (!group)
@@ -136,6 +141,7 @@ int sley_schedule_on(struct sley *rt, sley_fn *fn, void *arg,
 {
 	struct sley_task task;
 
+	sley_check_fn(fn);
 	set_up(&task, fn, arg, __builtin_return_address(0));
 	return schedule(rt, &task, options);
 }
@@ -145,20 +151,53 @@ int sley_schedule(sley_fn *fn, void *arg)
 	struct sley *rt = sley__self.bound;
 	struct sley_task task;
 
+	sley_check_fn(fn);
 	if (!rt)
 		return forked_error();
 	set_up(&task, fn, arg, __builtin_return_address(0));
 	return schedule(rt, &task, NULL);
 }
 
+/* Is the calling task, or a task it was forked by, one of @group? */
+static bool is_member(const struct sley_group *group)
+{
+	const struct strand *strand = strand_current();
+
+	while (strand) {
+		/* relaxed: its own, or a parent, which waits for its child. */
+		const struct sley_task *task = load_relaxed(&strand->task);
+
+		if (task_flags(task) & TASK_FORKED)
+			strand = ((struct sley_fork *)task->arg)->parent;
+		else
+			return !(task_flags(task) & TASK_TURNS) &&
+			       follow_group(task) == group;
+	}
+	return false;
+}
+
+/* Some have not ended: so a member would wait for itself, and comes here. */
+static noinline int join_slow(const char *function, struct sley_group *group,
+			      uint64_t deadline_ns, enum wait_flags flags)
+{
+	if (unlikely(is_member(group)))
+		sley__misuse(function,
+			     "a task cannot join its own group: it would wait "
+			     "for its own end");
+	return countdown_wait(&group->q, deadline_ns, flags);
+}
+
 void sley_join(struct sley_group *group)
 {
-	(void)!countdown_wait(&group->q, UINT64_MAX, WAIT_SHIELDED);
+	if (!countdown_is_zero(&group->q))
+		(void)!join_slow(__func__, group, UINT64_MAX, WAIT_SHIELDED);
 }
 
 int sley_join_until(struct sley_group *group, uint64_t deadline_ns)
 {
-	return countdown_wait(&group->q, deadline_ns, 0);
+	if (countdown_is_zero(&group->q))
+		return 0;
+	return join_slow(__func__, group, deadline_ns, 0);
 }
 
 void sley_group_in_tree(struct sley_group *group)

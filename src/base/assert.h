@@ -27,6 +27,10 @@ cold noreturn_fn printf_like(1, 2) void sley__fatal(const char *format, ...);
 /* @rule is a sentence for the user: "unlock a mutex only while it is held". */
 #define sley_check(x, rule) (likely(x) ? (void)0 : sley__misuse(__func__, rule))
 
+/* For calls that are given a function to run, now or later. */
+#define SLEY_NO_FN "the function to be called must not be NULL"
+#define sley_check_fn(fn) sley_check(fn, SLEY_NO_FN)
+
 #define sley_fatal(...) sley__fatal(__VA_ARGS__)
 
 #endif

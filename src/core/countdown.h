@@ -61,13 +61,19 @@ static inline enum countdown_result countdown_done(struct sley_waitq *q)
 must_check int countdown_wait_slow(struct sley_waitq *q, uint64_t deadline_ns,
 				   enum wait_flags flags);
 
+/* Has all that was counted been done, and is nobody inside any more? */
+static inline bool countdown_is_zero(struct sley_waitq *q)
+{
+	uint64_t word = load_acquire(&q->word); /* C1 */
+
+	return likely(!countdown_of(word) && !(word & WAITQ_LOCK));
+}
+
 static inline must_check int countdown_wait(struct sley_waitq *q,
 					    uint64_t deadline_ns,
 					    enum wait_flags flags)
 {
-	uint64_t word = load_acquire(&q->word); /* C1 */
-
-	if (likely(!countdown_of(word) && !(word & WAITQ_LOCK)))
+	if (countdown_is_zero(q))
 		return 0;
 	return countdown_wait_slow(q, deadline_ns, flags);
 }

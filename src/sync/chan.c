@@ -88,6 +88,7 @@ void sley_chan_destroy(struct sley_chan *chan)
 		   "destroy a channel only when nobody waits for it");
 	mem_free(&chan->mem, chan->buffer, chan->room * chan->value_size);
 	mem = chan->mem;
+	chan_bury(chan);
 	mem_free(&mem, chan, sizeof(*chan));
 }
 

@@ -44,10 +44,38 @@ struct sley_chan {
 _Static_assert(offsetof(struct sley_chan, value_size) == CACHE_LINE,
 	       "one line");
 
-static inline void chan_lock(struct sley_chan *chan)
+#ifdef NDEBUG
+#define chan_check_alive(chan, function) ((void)0)
+#define chan_bury(chan) ((void)0)
+#else
+/*
+ * A value of a channel has a byte at least: without any it was destroyed.  That is a
+ * look at memory that was given back; it is still there most of the time, and the
+ * lock, which was never released, would be waited for without end.
+ */
+static inline void chan_check_alive(const struct sley_chan *chan,
+				    const char *function)
 {
+	if (unlikely(!chan->value_size))
+		sley__misuse(function, "the channel was destroyed before");
+}
+
+/* The last act of its destroyer, before the memory is given back. */
+static inline void chan_bury(struct sley_chan *chan)
+{
+	chan->value_size = 0;
+	compiler_barrier(); /* a store before a free looks useless */
+}
+#endif
+
+static inline void chan_lock_for(struct sley_chan *chan, const char *function)
+{
+	(void)function;
+	chan_check_alive(chan, function);
 	waitq_lock_alone(&chan->recv);
 }
+
+#define chan_lock(chan) chan_lock_for(chan, __func__)
 
 static inline void chan_unlock(struct sley_chan *chan)
 {

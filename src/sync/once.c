@@ -68,11 +68,13 @@ static int once_until(struct sley_once *once, sley_fn *fn, void *arg,
 
 void sley_once_slow(struct sley_once *once, sley_fn *fn, void *arg)
 {
+	sley_check_fn(fn);
 	(void)!once_until(once, fn, arg, UINT64_MAX, WAIT_SHIELDED);
 }
 
 int sley_once_until_slow(struct sley_once *once, sley_fn *fn, void *arg,
 			 uint64_t deadline_ns)
 {
+	sley_check_fn(fn);
 	return once_until(once, fn, arg, deadline_ns, 0);
 }

@@ -259,6 +259,7 @@ void sley_ticket_on_call(struct sley_ticket *ticket, struct sley_group *group,
 	struct sley *rt = sley__self.bound;
 	int err;
 
+	sley_check_fn(fn);
 	sley_check(rt, forked_rule("hang a task on a ticket from a task or a "
 				   "bound thread"));
 	sley_check(group, "a task that is hung on a ticket has a group");

@@ -85,6 +85,7 @@ bool sley_find_any(size_t begin, size_t end, sley_match_fn *match, void *arg,
 		.found = SIZE_MAX,
 	};
 
+	sley_check_fn(match);
 	how_default(&find.split.how);
 	return find_run(&find, end, index) == 1;
 }
@@ -101,5 +102,6 @@ int sley_find_any_with(size_t begin, size_t end, sley_match_fn *match,
 	};
 	int err = how_read(&find.split.how, how);
 
+	sley_check_fn(match);
 	return err ? err : find_run(&find, end, index);
 }

@@ -39,6 +39,7 @@ void sley_for(size_t begin, size_t end, sley_range_fn *fn, void *arg)
 		.arg = arg,
 	};
 
+	sley_check_fn(fn);
 	how_default(&loop.split.how);
 	(void)!split_run(&loop.split, begin, end, NULL);
 }
@@ -53,6 +54,7 @@ int sley_for_with(size_t begin, size_t end, sley_range_fn *fn, void *arg,
 	};
 	int err = how_read(&loop.split.how, how);
 
+	sley_check_fn(fn);
 	return err ? err : split_run(&loop.split, begin, end, NULL);
 }
 
@@ -172,6 +174,7 @@ void sley_for_tiles(const struct sley_tile *whole, sley_tile_fn *fn, void *arg)
 		.arg = arg,
 	};
 
+	sley_check_fn(fn);
 	sley_check(is_countable(whole),
 		   "the elements of a rectangle are counted in a size_t");
 	how_default(&tiles.split.how);
@@ -190,5 +193,6 @@ int sley_for_tiles_with(const struct sley_tile *whole, sley_tile_fn *fn,
 	int err = is_countable(whole) ? how_read(&tiles.split.how, how)
 				      : -EINVAL;
 
+	sley_check_fn(fn);
 	return err ? err : tiles_run(&tiles);
 }

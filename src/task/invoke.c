@@ -5,6 +5,7 @@
  * A range of calls (task/split.h), shared at once: each of them may be long, and
  * the first says nothing about the others.
  */
+#include "base/assert.h"
 #include "task/split.h"
 
 #include <sley/parallel.h>
@@ -20,8 +21,11 @@ static void invoke_piece(struct split *split, size_t begin, size_t end,
 	struct invoke *invoke = container_of(split, struct invoke, split);
 
 	(void)value;
-	for (size_t i = begin; i < end; i++)
+	for (size_t i = begin; i < end; i++) {
+		if (unlikely(!invoke->calls[i].fn))
+			sley__misuse("sley_invoke", SLEY_NO_FN);
 		invoke->calls[i].fn(invoke->calls[i].arg);
+	}
 }
 
 static int invoke_run(struct invoke *invoke, size_t nr)

@@ -90,5 +90,7 @@ int sley_parallelize(const struct sley_call *calls, size_t nr)
 		return forked_error();
 	if (nr > SLEY_PARALLELIZE_MAX)
 		return -EINVAL;
+	for (size_t i = 0; i < nr; i++)
+		sley_check_fn(calls[i].fn);
 	return spawn_and_wait(&p, calls + 1, nr - 1);
 }

@@ -28,6 +28,7 @@ void sley_reduce(void *result, size_t begin, size_t end,
 {
 	struct split split = { .piece = reduce_piece, .sum = sum, .arg = arg };
 
+	sley_check_fn(sum->init && sum->add && sum->combine);
 	sley_check(size_allowed(sum),
 		   "a value of a reduction has 1 to SLEY_REDUCTION_MAX bytes");
 	how_default(&split.how);
@@ -42,6 +43,7 @@ int sley_reduce_with(void *result, size_t begin, size_t end,
 	struct split split = { .piece = reduce_piece, .sum = sum, .arg = arg };
 	int err = size_allowed(sum) ? how_read(&split.how, how) : -EINVAL;
 
+	sley_check_fn(sum->init && sum->add && sum->combine);
 	if (err)
 		return err;
 	sum->init(result, arg);
@@ -87,6 +89,7 @@ double sley_reduce_double(size_t begin, size_t end, sley_sum_double_fn *fn,
 	struct sum_double sum = { fn, arg };
 	double result;
 
+	sley_check_fn(fn);
 	sley_reduce(&result, begin, end, &doubles, &sum);
 	return result;
 }
@@ -97,6 +100,7 @@ int sley_reduce_double_with(double *result, size_t begin, size_t end,
 {
 	struct sum_double sum = { fn, arg };
 
+	sley_check_fn(fn);
 	return sley_reduce_with(result, begin, end, &doubles, &sum, how);
 }
 
@@ -140,6 +144,7 @@ int64_t sley_reduce_int64(size_t begin, size_t end, sley_sum_int64_fn *fn,
 	struct sum_int64 sum = { fn, arg };
 	int64_t result;
 
+	sley_check_fn(fn);
 	sley_reduce(&result, begin, end, &integers, &sum);
 	return result;
 }
@@ -150,5 +155,6 @@ int sley_reduce_int64_with(int64_t *result, size_t begin, size_t end,
 {
 	struct sum_int64 sum = { fn, arg };
 
+	sley_check_fn(fn);
 	return sley_reduce_with(result, begin, end, &integers, &sum, how);
 }

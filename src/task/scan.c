@@ -371,6 +371,7 @@ void sley_scan(size_t begin, size_t end, const struct sley_reduction *sum,
 		.write = write,
 	};
 
+	sley_check_fn(write && sum->init && sum->add && sum->combine);
 	sley_check(size_allowed(sum),
 		   "a value of a reduction has 1 to SLEY_REDUCTION_MAX bytes");
 	how_default(&scan.split.how);
@@ -386,5 +387,6 @@ int sley_scan_with(size_t begin, size_t end, const struct sley_reduction *sum,
 	};
 	int err = size_allowed(sum) ? how_read(&scan.split.how, how) : -EINVAL;
 
+	sley_check_fn(write && sum->init && sum->add && sum->combine);
 	return err ? err : scan_run(&scan, begin, end);
 }

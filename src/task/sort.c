@@ -140,6 +140,7 @@ void sley_sort(void *base, size_t nr, size_t size, sley_compare_fn *compare,
 			     .base = base,
 			     .nr = nr };
 
+	sley_check_fn(compare);
 	how_default(&sort.how);
 	if (size)
 		(void)!sort_run(&sort, sort_quickly, &sort);
@@ -156,6 +157,7 @@ int sley_sort_with(void *base, size_t nr, size_t size, sley_compare_fn *compare,
 			     .nr = nr };
 	int err = how_read(&sort.how, how);
 
+	sley_check_fn(compare);
 	if (err)
 		return err;
 	return size ? sort_run(&sort, sort_quickly, &sort) : -EINVAL;

@@ -248,6 +248,7 @@ int sley_sort_stable(void *base, size_t nr, size_t size,
 				      .base = base,
 				      .nr = nr } };
 
+	sley_check_fn(compare);
 	how_default(&s.sort.how);
 	return sort_stable(&s);
 }
@@ -263,5 +264,6 @@ int sley_sort_stable_with(void *base, size_t nr, size_t size,
 				      .nr = nr } };
 	int err = how_read(&s.sort.how, how);
 
+	sley_check_fn(compare);
 	return err ? err : sort_stable(&s);
 }
