@@ -337,8 +337,8 @@ static void play_graph(long nr)
 				   SLEY_GRAPH_OPTIONS(.max_nodes = max_nodes,
 						      .arena_bytes = ARENA)),
 		 0);
-	/* The rest is for pages, and for buffers that leave. */
-	nr_round = (int)the_graph->places.nr / 2;
+	/* If all of them fail, none is forgotten before it was asked for. */
+	nr_round = (int)the_graph->max_failed;
 	if (nr_round > NR_RECORDS)
 		nr_round = NR_RECORDS;
 	for (int i = 0; i < NR_ROUNDS && books.submitted < nr; i++)
