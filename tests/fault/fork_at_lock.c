@@ -17,6 +17,11 @@
  *   all       at each lock that is taken: the N-th, for every N, a part of all N
  *             in each run of the program, "make prove"
  *
+ * One fork is made at a time.  A thread whose turn comes while the forker is still in
+ * the fork before, perhaps for a lock that this very thread has, goes on after
+ * STOP_NS without a fork: it is counted as missed.  On a busy machine that is one in
+ * three; runs differ, so that another run misses others.
+ *
  * FORK_PROGRESS=1 says how often each place was met.
  */
 #include "fault/all_models.h"
