@@ -20,16 +20,13 @@ static struct sley_waitq *list_of(uint32_t hash)
 	return &lists[hash % NR_LISTS];
 }
 
-/* Its locks may be held by threads that are not there. */
-static void enter_child(void)
+/* In a child of fork(): its waiters are threads and tasks of the parent. */
+static void forget_waiters(void)
 {
 	memset(lists, 0, sizeof(lists));
 }
 
-__attribute__((constructor)) static void watch_forks(void)
-{
-	os_fork_watch(NULL, NULL, enter_child);
-}
+FORK_PART(FORK_NAME_WAITS, .renew = forget_waiters);
 
 void name_appeared(uint32_t hash)
 {

@@ -72,6 +72,8 @@ enum fork_rank {
 	FORK_POSTS,  /* actor/post.c                                          */
 	FORK_NAMES,  /* actor/name.c                                          */
 	FORK_TOPICS, /* actor/topic.c                                         */
+	FORK_NAME_WAITS, /* actor/name_wait.c: waiters for a name             */
+	FORK_SLEEPERS, /* os/spin.c: waiters of locks that sleep              */
 	FORK_THREAD, /* core/forked.c: the thread that forks                  */
 	NR_FORK_RANKS,
 };

@@ -28,6 +28,9 @@
 #include "base/compiler.h"
 #include "os/clock.h"
 #include "os/futex.h"
+#include "os/process.h"
+
+#include <string.h>
 
 #define ROOM_BITS 5
 #define NS_FIRST 20000u
@@ -42,6 +45,16 @@ static struct room rooms[1u << ROOM_BITS];
 
 /* On a line of its own: everybody who unlocks reads it. */
 uint32_t spin_nr_sleepers cache_aligned;
+
+/* In a child of fork(): all sleepers are threads of the parent. */
+static void forget_sleepers(void)
+{
+	memset(rooms, 0, sizeof(rooms));
+	/* relaxed: there is one thread. */
+	store_relaxed(&spin_nr_sleepers, 0);
+}
+
+FORK_PART(FORK_SLEEPERS, .renew = forget_sleepers);
 
 static struct room *room_of(const void *address)
 {
