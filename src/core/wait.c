@@ -58,9 +58,15 @@ bool wait_ends_for_good(const struct strand *strand)
 /* Without a monitor nobody else looks at the deadlines of scopes. */
 static bool is_late(struct worker *worker)
 {
-	if (worker->rt->nr_workers)
+	uint64_t now_ns;
+
+	if (worker->rt->nr_workers ||
+	    timers_next(&worker->timers) == UINT64_MAX)
 		return false;
-	worker_fire_timers(worker);
+	now_ns = os_now();
+	if (timers_next(&worker->timers) > now_ns)
+		return false;
+	timers_fire(&worker->timers, now_ns);
 	return wait_is_cancelled(worker->strand);
 }
 
