@@ -23,7 +23,10 @@
  * one whose level changes while it is queued: place_level.c.
  *
  * Whoever publishes work that anybody may take calls idle_notify(); whoever
- * pushes to a home list, idle_notify_seat().
+ * pushes to a home list, idle_notify_seat().  The same holds for who moves tasks
+ * to its own ring, from the shared queue, a lane or the ring of another worker:
+ * each of them was announced when it was queued first, but a worker that looks
+ * everywhere while it is on its way, and then sleeps, has missed it.
  */
 #include "core/forked.h"
 #include "core/turn.h"
@@ -303,13 +306,8 @@ void place_arrivals(struct worker *worker)
 	}
 }
 
-/*
- * New or movable: by its level to the ring or to the shared queue.  It was
- * announced when it was queued first.  Who looked for it since, and went to
- * sleep, may have missed it on its way: the monitor sees to what is left in a
- * ring, but not to the shared queue.
- */
-void place_stealable(struct worker *worker, struct sley_task *task)
+/* New or movable: by its level to the ring or to the shared queue. */
+static void place_stealable(struct worker *worker, struct sley_task *task)
 {
 	if (likely(task_level(task) == LEVEL_DEFAULT))
 		push_ring(worker, task);
@@ -317,12 +315,42 @@ void place_stealable(struct worker *worker, struct sley_task *task)
 		place_shared(worker, task);
 }
 
+void place_moved(struct worker *worker)
+{
+	if (ring_size(&worker->ring))
+		notify(worker);
+}
+
+void place_batch(struct worker *worker, struct sley_task *const *task,
+		 unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		place_stealable(worker, task[i]);
+	if (nr)
+		place_moved(worker);
+}
+
 void place_chain(struct worker *worker, struct sley_task *chain)
 {
+	if (!chain)
+		return;
 	while (chain) {
 		struct sley_task *task = chain;
 
 		chain = chain->next;
 		place_stealable(worker, task);
 	}
+	place_moved(worker);
+}
+
+void place_turn_ring(struct worker *worker)
+{
+	uint32_t nr = ring_size(&worker->ring);
+	uint64_t left = yielded_left(worker), tail = ring_tail(&worker->ring);
+	struct sley_task *task;
+
+	while (nr-- && (task = ring_take(&worker->ring)))
+		place_stealable(worker, task);
+	yielded_turned(worker, tail, left);
+	place_moved(worker);
 }

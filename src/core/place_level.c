@@ -26,7 +26,7 @@
  * let nobody take out of the middle, and each move from one to the next would
  * be a store.
  */
-#include "core/yielded.h"
+#include "core/worker.h"
 
 struct level_changes sley__level_changes;
 
@@ -94,18 +94,6 @@ static void resort_fresh(struct worker *worker)
 	}
 }
 
-/* Once around: what stays keeps its order. */
-static void resort_ring(struct worker *worker)
-{
-	uint32_t nr = ring_size(&worker->ring);
-	uint64_t left = yielded_left(worker), tail = ring_tail(&worker->ring);
-	struct sley_task *task;
-
-	while (nr-- && (task = ring_take(&worker->ring)))
-		place_stealable(worker, task);
-	yielded_turned(worker, tail, left);
-}
-
 void place_resort(struct worker *worker)
 {
 	uint32_t changes = load_acquire(&sley__level_changes.nr); /* P1 */
@@ -116,10 +104,9 @@ void place_resort(struct worker *worker)
 		return;
 	resort_ready(&worker->ready);
 	resort_fresh(worker);
-	resort_ring(worker);
+	place_turn_ring(worker);
 	task = next_take(&worker->next);
-	if (task)
-		place_stealable(worker, task);
+	place_batch(worker, &task, task ? 1 : 0);
 	task = node_task(push_list_take_all(&worker->lane));
 	place_chain(worker, task);
 	store_release(&worker->changes, changes); /* P2 */

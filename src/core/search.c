@@ -127,8 +127,8 @@ static struct sley_task *pick_shared(struct worker *worker)
 	if (unlikely(yielded_line(worker)))
 		more = 0;
 	nr = runq_take_batch(runq, LEVEL_DEFAULT, task, 1 + more);
-	for (unsigned int i = 1; i < nr; i++)
-		place_stealable(worker, task[i]);
+	if (nr > 1)
+		place_batch(worker, task + 1, nr - 1);
 	return nr ? task[0] : NULL;
 }
 
@@ -427,6 +427,7 @@ static struct sley_task *steal_from(struct worker *worker,
 		if (unlikely((int32_t)(changes - seen) < 0))
 			store_release(&worker->changes, changes); /* P2 */
 		counter_add(&worker->counters.steals, 1);
+		place_moved(worker);
 		trace_event(&worker->trace, TRACE_STEAL, victim->index);
 	}
 	return task;

@@ -472,11 +472,21 @@ void task_enqueue_chain(struct sley_task *chain);
 /* Take all from the home list into worker->ready. */
 void place_arrivals(struct worker *worker);
 
-/* Queue a stealable task by its level.  It was announced before. */
-void place_stealable(struct worker *worker, struct sley_task *task);
+/*
+ * Queue stealable tasks that were taken out of another queue, by their levels, and
+ * let others know.
+ */
+void place_batch(struct worker *worker, struct sley_task *const *task,
+		 unsigned int nr);
 
-/* The same for a chain linked by ->next. */
+/* The same for a chain linked by ->next, which may be NULL. */
 void place_chain(struct worker *worker, struct sley_task *chain);
+
+/* The same for all that is in the ring: what stays there keeps its order. */
+void place_turn_ring(struct worker *worker);
+
+/* Tasks were moved to the ring of @worker, the caller: let others know. */
+void place_moved(struct worker *worker);
 
 /* ---- place_level.c --------------------------------------------------------- */
 

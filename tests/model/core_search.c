@@ -5,9 +5,8 @@
  *
  * Workers search and park with the very sources, idle.c included.  A worker
  * whose task never comes sleeps for ever, which is a lost wake-up; so each
- * model has a search for each task, and needs no stop.  Where the task may be
- * on its way from the shared queue to a ring, nobody sleeps: that one is left
- * to the monitor, see place_stealable().
+ * model has a search for each task, and needs no stop.  That is so also while a
+ * task is on its way from one queue to another.
  *
  * Complete for one worker and one foreign thread, and for two workers of which
  * one spawns or wakes two tasks and takes one, the other searches once; with
@@ -44,6 +43,7 @@ static void setup(unsigned int workers)
 	memset(jobs, 0, sizeof(jobs));
 	memset(&ledger, 0, sizeof(ledger));
 	model_ledger(&ledger, sizeof(ledger));
+	sley__level_changes.nr = 0;
 	told = 0;
 	model_name(&told, "told");
 	for (int i = 0; i < JOBS; i++)
@@ -201,6 +201,54 @@ static void come_near_and_spawn(int id)
 
 BOTH_VARIANTS(a_worker_finds_a_victim_that_moves, .setup = setup_moving,
 	      .threads = { come_near_and_spawn, search_once }, .finish = two);
+
+/*
+ * Somebody who does not search moves two tasks, and runs one: the other one was on
+ * its way when the searcher looked everywhere for the last time.
+ */
+static void setup_two_shared(void)
+{
+	setup(2);
+	for (int i = 0; i < 2; i++)
+		runq_push(&rt->runq, job(i, LEVEL_DEFAULT));
+}
+
+static void take_if_any(int id)
+{
+	(void)pick(id);
+}
+
+BOTH_VARIANTS(a_worker_finds_what_another_takes_in_a_batch,
+	      .setup = setup_two_shared,
+	      .threads = { take_if_any, search_once }, .finish = two);
+
+static void setup_two_in_lane(void)
+{
+	setup(2);
+	for (int i = 0; i < 2; i++)
+		push_list_push(&crew[0].lane, task_node(job(i, LEVEL_DEFAULT)));
+}
+
+BOTH_VARIANTS(a_worker_finds_what_another_takes_from_its_lane,
+	      .setup = setup_two_in_lane,
+	      .threads = { take_if_any, search_once }, .finish = two);
+
+/* It is looked through since a level has changed, and stays where it was. */
+static void setup_changed(void)
+{
+	setup(2);
+	MODEL_CHECK(ring_push(&crew[0].ring, job(0, LEVEL_DEFAULT)));
+	sley__level_changes.nr = 1;
+	crew[1].changes = 1;
+}
+
+static void resort(int id)
+{
+	place_resort(&crew[id]);
+}
+
+BOTH_VARIANTS(a_worker_finds_what_another_looks_through, .setup = setup_changed,
+	      .threads = { resort, search_once }, .finish = one);
 
 /* Woken, and movable: the second one pushes the first out of the next slot. */
 static struct strand strand;
