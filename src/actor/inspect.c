@@ -126,10 +126,5 @@ sley_pid sley_process_next(sley_pid pid)
 
 uint64_t sley_process_count(void)
 {
-	uint32_t length = table_length();
-	uint64_t nr = 0;
-
-	for (uint32_t i = 0; i < length; i++)
-		nr += pid_at(i) != SLEY_NO_PID;
-	return nr;
+	return table_nr();
 }

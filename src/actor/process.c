@@ -238,6 +238,7 @@ static sley_pid publish(struct process *process)
 	spin_lock(&process->lock);
 	store_release(&process->pid, pid); /* A1 */
 	spin_unlock(&process->lock);
+	table_count(1);
 	return pid;
 }
 
@@ -321,6 +322,8 @@ static struct relations *withdraw(struct process *process, sley_pid *pid,
 	if (unlikely(process->flags & PROCESS_JOINABLE))
 		exit_info_keep(process, *pid, ending);
 	spin_unlock(&process->lock);
+	if (*pid)
+		table_count(-1);
 	return relations;
 }
 

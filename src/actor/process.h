@@ -192,6 +192,12 @@ void table_put(struct process *process);
 /* How many places were ever used: indices below this may be looked at. */
 uint32_t table_length(void);
 
+/* A process has got its pid, 1, or has lost it, -1. */
+void table_count(int by);
+
+/* How many have one.  Exact unless some begin or end meanwhile. */
+uint64_t table_nr(void);
+
 /* The place of @index; NULL: it was never used, or before a fork(). */
 static inline struct process *table_at(uint32_t index)
 {

@@ -25,6 +25,16 @@ struct process *sley__table[TABLE_CHUNKS];
 
 static uint32_t nr_chunks; /* under the lock of the pool */
 
+/*
+ * How many have a pid: the sum of these.  Each worker has one of its own, or nearly
+ * so, since the same process may begin on one and end on another.
+ */
+#define COUNTS 64u
+
+static struct count {
+	uint64_t nr;
+} cache_aligned counts[COUNTS];
+
 /* Generations begin at 1: no pid is 0. */
 static bool adopt(struct pool *pool, void *memory)
 {
@@ -58,6 +68,9 @@ static void renew_table(void)
 	for (uint32_t i = 0; i < nr_chunks; i++)
 		/* relaxed: there is one thread. */
 		store_relaxed(&sley__table[i], NULL);
+	for (uint32_t i = 0; i < COUNTS; i++)
+		/* relaxed: there is one thread. */
+		store_relaxed(&counts[i].nr, 0);
 }
 
 FORK_PART(FORK_TABLE, .renew = renew_table);
@@ -84,6 +97,26 @@ struct process *table_get(void)
 void table_put(struct process *process)
 {
 	pool_put(&places, cache(), process);
+}
+
+void table_count(int by)
+{
+	const struct worker *worker = worker_current();
+	uint32_t i = likely(worker) ? worker->index % COUNTS : 0;
+
+	/* relaxed: a number; it publishes nothing. */
+	(void)add_relaxed(&counts[i].nr, (uint64_t)(int64_t)by);
+}
+
+uint64_t table_nr(void)
+{
+	uint64_t nr = 0;
+
+	for (uint32_t i = 0; i < COUNTS; i++)
+		/* relaxed: a number; exact if nobody changes it. */
+		nr += load_relaxed(&counts[i].nr);
+	/* An end was seen, and not its beginning. */
+	return (int64_t)nr < 0 ? 0 : nr;
 }
 
 /* Locked: who asks may rely on it, see Z1 of stop.c. */

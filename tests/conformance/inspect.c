@@ -367,6 +367,39 @@ TEST_WORKERS(w12_what_a_full_mailbox_refused_is_counted)
 	stop(rt);
 }
 
+static uint64_t fastest_count(int expected)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < 1000; i++) {
+		uint64_t start_ns = sley_now();
+
+		CHECK_EQ(sley_process_count(), expected);
+		if (sley_now() - start_ns < least)
+			least = sley_now() - start_ns;
+	}
+	return least;
+}
+
+/* Who waits until nobody is left may ask again and again. */
+TEST(w12_the_count_is_exact_and_takes_no_longer_for_many)
+{
+	enum { N = 10000 };
+	static struct listener listener[N];
+	struct sley *rt = start();
+
+	if (test_is_slow())
+		test_skip("it looks at the time");
+	for (int i = 0; i < N; i++)
+		(void)listen(&listener[i]);
+	/* A look at each of them took 20 us. */
+	CHECK_LT(fastest_count(N), 5 * SLEY_USEC);
+	for (int i = 0; i < N; i++)
+		hush(&listener[i]);
+	CHECK_EQ(sley_process_count(), 0);
+	stop(rt);
+}
+
 TEST_WORKERS(w12_a_walk_meets_each_process_once)
 {
 	enum { N = 1000 };
