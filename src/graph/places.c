@@ -134,6 +134,9 @@ struct node *places_take(struct places *places)
 {
 	struct node *node = take(places);
 
+	/* A place whose lives are used up is nobody's: no number comes back. */
+	while (unlikely(node && edges_life(&node->consumers) == LIFE_LAST))
+		node = take(places);
 	if (likely(node))
 		places->nr_taken++;
 	return node;

@@ -31,6 +31,9 @@
 
 #include "graph/node.h"
 
+/* The life in which a place is taken no more: the next one would be the first again. */
+#define LIFE_LAST UINT32_MAX
+
 /* Workers look at the first line for each edge: who submits writes to the next. */
 struct places {
 	struct node *place;

@@ -182,3 +182,27 @@ TEST(when_all_are_free_they_are_taken_in_their_order_again)
 	CHECK_EQ(places.nr_used, NR + 1);
 	places_destroy(&places);
 }
+
+/* Otherwise the number of a node that was would be that of another one. */
+TEST(a_place_whose_lives_are_used_up_is_taken_no_more)
+{
+	struct node *node;
+
+	begin();
+	node = places_take(&places);
+	CHECK_EQ(node->index, 1);
+	edges_open(&node->consumers, LIFE_LAST - 1);
+	(void)edges_close(&node->consumers, false);
+	edges_bury(&node->consumers);
+	CHECK_EQ(edges_life(&node->consumers), LIFE_LAST);
+	places_give(&places, node, node, 1);
+	CHECK_EQ(places_nr_taken(&places), 0);
+	node = places_take(&places);
+	CHECK_EQ(node->index, 2);
+	CHECK_EQ(places_nr_taken(&places), 1);
+	/* Nor when all are free again. */
+	places_give(&places, node, node, 1);
+	places_tidy(&places);
+	CHECK_EQ(places_take(&places)->index, 2);
+	places_destroy(&places);
+}
