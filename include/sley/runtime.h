@@ -43,6 +43,21 @@
  * or maps memory for more processes.  A large process that starts programs had
  * better use posix_spawn().  _Fork() and vfork() are not seen: exec or _exit() is
  * all that may follow them.
+ *
+ * Real-time threads.  A thread of a real-time class (SCHED_FIFO, SCHED_RR) may make
+ * every call that any thread may make.  Calls that block never still take locks of
+ * the engine, each for less than a microsecond.  If the holder of such a lock is
+ * preempted, the caller looks for some 5 to 40 us and then sleeps until the holder
+ * has run; so the holder's class may be any.  No priority is inherited: the wait
+ * lasts as long as other threads keep the holder from its CPU, as with a pthread
+ * mutex without PTHREAD_PRIO_INHERIT.  A thread that must not wait for threads of
+ * lower priority at all makes no call of sley, and passes its data through memory of
+ * its own.  The workers are of the class of the thread that called sley_create().
+ *
+ * Signal handlers.  A handler makes no call of sley but sley_now(): it may have
+ * interrupted the holder of the very lock that the call takes.  A handler that wants
+ * a task to run writes to a pipe or an eventfd, or is replaced by a thread that
+ * waits in sigwaitinfo() and then calls sley.
  */
 #ifndef SLEY_RUNTIME_H
 #define SLEY_RUNTIME_H
