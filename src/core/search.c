@@ -286,15 +286,13 @@ void worker_fire_timers(struct worker *worker)
 }
 
 /*
- * Alarms ring, and may take locks.  Who picks for a task that is about to wait has
- * the lock of what it waits for until that has left its stack: not before.
+ * A task that is about to wait holds the lock of what it waits for until it has left
+ * its stack.  Nothing long is done before that: no alarm rings, no list is emptied,
+ * no batch is moved.  What is not at hand is looked for from an idle strand.
  */
-static void fire_timers_unlocked(struct worker *worker)
+static bool picks_under_lock(const struct worker *worker)
 {
-	if (worker->after.kind == AFTER_WAIT && worker->after.q)
-		worker->after.kind = AFTER_WAIT_TIMERS;
-	else
-		worker_fire_timers(worker);
+	return worker->after.kind == AFTER_WAIT && worker->after.q;
 }
 
 /* Whatever makes tasks ready besides tasks. */
@@ -308,10 +306,25 @@ static void look_after_all(struct worker *worker)
 	/* relaxed: a glance; one that comes now is there the next time. */
 	if (load_relaxed(&worker->poke))
 		(void)xchg_acquire(&worker->poke, 0); /* P3 */
-	fire_timers_unlocked(worker);
+	worker_fire_timers(worker);
 	runtime_cancel_strands(worker);
 	place_arrivals(worker);
 	place_resort(worker);
+}
+
+/* Is there more to do at a fair pick than to take a task that is at hand? */
+static bool would_take_long(struct worker *worker)
+{
+	uint64_t next_ns = timers_next(&worker->timers);
+
+	return !push_list_empty(&worker->home) ||
+	       !push_list_empty(&worker->lane) || place_has_changed(worker) ||
+	       runq_hint(&worker->rt->runq) ||
+	       /* relaxed: glances, at the next time as good as now. */
+	       load_relaxed(&worker->nr_parents) ||
+	       /* relaxed: as above. */
+	       (load_relaxed(&worker->rt->cancelled) && !worker->cancelled) ||
+	       (next_ns != UINT64_MAX && next_ns <= os_now());
 }
 
 static noinline struct sley_task *pick_fair(struct worker *worker)
@@ -322,6 +335,10 @@ static noinline struct sley_task *pick_fair(struct worker *worker)
 	};
 	struct sley_task *task;
 
+	if (picks_under_lock(worker) && would_take_long(worker)) {
+		worker->tick = FAIR_TICK; /* the next pick is a fair one */
+		return NULL;
+	}
 	look_after_all(worker);
 	task = pick_urgent(worker);
 	worker->fair++;
@@ -376,6 +393,19 @@ bool worker_may_keep(struct worker *worker)
 	       !chaos_says(CHAOS_STEAL);
 }
 
+/* What others have left for this worker, or for all. */
+static noinline struct sley_task *pick_farther(struct worker *worker)
+{
+	struct sley_task *task;
+
+	if (picks_under_lock(worker))
+		return NULL;
+	task = pick_lane(worker);
+	if (!task)
+		task = pick_left_behind(worker);
+	return task ? task : pick_shared(worker);
+}
+
 struct sley_task *worker_pick(struct worker *worker)
 {
 	struct sley_task *task;
@@ -399,10 +429,9 @@ struct sley_task *worker_pick(struct worker *worker)
 	if (worker->ready.bitmap & BIT_DEFAULT)
 		return take_ready(worker);
 	if ((task = pick_next(worker)) || (task = pick_fresh(worker)) ||
-	    (task = pick_ring(worker)) || (task = pick_lane(worker)) ||
-	    (task = pick_left_behind(worker)))
+	    (task = pick_ring(worker)))
 		return task;
-	return pick_shared(worker);
+	return pick_farther(worker);
 }
 
 /* ---- from others --------------------------------------------------------- */

@@ -192,7 +192,6 @@ void trace_switch(struct worker *worker, const struct strand *from,
 		  const struct strand *to)
 {
 	bool blocks = worker->after.kind == AFTER_WAIT ||
-		      worker->after.kind == AFTER_WAIT_TIMERS ||
 		      worker->after.kind == AFTER_FORK ||
 		      worker->after.kind == AFTER_INBOX ||
 		      worker->after.kind == AFTER_REGION;

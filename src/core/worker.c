@@ -80,14 +80,6 @@ static noinline void finish_others(struct worker *worker)
 	case AFTER_WAIT:
 		leave_finish_movable(worker);
 		break;
-	case AFTER_WAIT_TIMERS:
-		if (worker->migratable)
-			leave_finish_movable(worker);
-		else
-			leave_finish_wait(worker);
-		worker->after.kind = AFTER_NOTHING;
-		worker_fire_timers(worker);
-		break;
 	case AFTER_FORK:
 		fork_finish_wait(worker, after);
 		break;

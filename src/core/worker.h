@@ -111,8 +111,7 @@ struct strand {
  */
 enum after_kind {
 	AFTER_NOTHING,
-	AFTER_WAIT, /* park the task, release the lock of what it waits for */
-	AFTER_WAIT_TIMERS, /* the same, and then fire timers: see search.c   */
+	AFTER_WAIT,   /* park the task, release the lock of what it waits for */
 	AFTER_FORK,   /* park the task, unless its child has ended            */
 	AFTER_INBOX,  /* park the task, unless something is in its inbox      */
 	AFTER_YIELD,  /* queue the task again                                 */
