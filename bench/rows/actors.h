@@ -38,7 +38,7 @@ static inline void answer_give(struct answer *answer, uint64_t value)
 
 static inline uint64_t answer_take(struct answer *answer)
 {
-	sley_event_wait(&answer->there);
+	(void)!sley_event_wait(&answer->there);
 	return answer->value;
 }
 

@@ -23,7 +23,7 @@ static void block(void *arg)
 	struct blocking *b = arg;
 
 	__atomic_fetch_add(&b->started, 1, __ATOMIC_RELAXED);
-	sley_event_wait(&b->gate);
+	(void)!sley_event_wait(&b->gate);
 	__atomic_fetch_add(&b->ended, 1, __ATOMIC_RELAXED);
 }
 

@@ -19,7 +19,7 @@ static void block_once(void *arg)
 	struct creating *c = arg;
 
 	__atomic_fetch_add(&c->started, 1, __ATOMIC_RELAXED);
-	sley_event_wait(&c->gate);
+	(void)!sley_event_wait(&c->gate);
 	__atomic_fetch_add(&c->ended, 1, __ATOMIC_RELAXED);
 }
 

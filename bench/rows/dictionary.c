@@ -145,7 +145,7 @@ static void look_up(const struct measure *m, uint64_t asks)
 					    NULL) == 0);
 	for (int i = 0; i < DICTIONARY_WORKERS; i++)
 		actors_spawn_fiber(m, reader, &l);
-	sley_waitgroup_wait(&l.readers);
+	(void)!sley_waitgroup_wait(&l.readers);
 	MEASURE_CHECK(m, ask(&l, STOP, &none) == l.writes);
 }
 

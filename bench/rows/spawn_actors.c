@@ -69,7 +69,7 @@ static void spawn_all(const struct measure *m, uint64_t batches, bool actor)
 		b.ran = b.sum = 0;
 		for (uint64_t i = 1; i <= SPAWN_BATCH; i++)
 			actors_send(spawn_child(m, &b, actor), 0, i);
-		sley_event_wait(&b.last);
+		(void)!sley_event_wait(&b.last);
 		MEASURE_CHECK(m, b.sum == SPAWN_BATCH * (SPAWN_BATCH + 1) / 2);
 	}
 }

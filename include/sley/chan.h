@@ -51,7 +51,9 @@ sley_chan_destroy(struct sley_chan *chan);
  * Order:    everything before it happens before the receive of this value
  *           returns.
  * Errors:   -EPIPE      the channel is closed, or was while waiting
- *           -ECANCELED
+ *           -ECANCELED  the value is lost, and each later send that would have
+ *                       to wait fails at once: a loop without another end
+ *                       must look at it
  *           -ENOMEM     an unbounded channel could not grow
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int

@@ -85,7 +85,7 @@ sley_future_get(const struct sley_future *future, void **value);
  * Blocks:   the fiber; a plain thread sleeps
  * Errors:   -ECANCELED
  */
-SLEY_ANY_THREAD SLEY_BLOCKS_FIBER static inline int
+SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK static inline int
 sley_future_wait(struct sley_future *future)
 {
 	/* Done, and nobody has its lock: only then may it be forgotten. */

@@ -99,7 +99,7 @@ sley_event_try(struct sley_event *event);
  * Blocks:   the fiber; a plain thread sleeps
  * Errors:   -ECANCELED
  */
-SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_event_wait(struct sley_event *event);
 
 /*
@@ -181,7 +181,7 @@ sley_waitgroup_done(struct sley_waitgroup *wg);
  * Blocks:   the fiber; a plain thread sleeps
  * Errors:   -ECANCELED
  */
-SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_waitgroup_wait(struct sley_waitgroup *wg);
 
 /*
@@ -331,15 +331,26 @@ struct sley_cond {
  * are no spurious wake-ups, but another task may have been faster: look at
  * the condition again.
  *
+ * Cancelling the caller does not cut the wait short, as with sley_mutex_lock():
+ * in a cancelled task, or scope, it lasts until some task or thread notifies.  A
+ * loop around a wait that failed at once would never end.  A wait that a cancel
+ * shall end is sley_cond_wait_until(), with SLEY_FOREVER if need be:
+ *
+ *	while (!err && !ready)
+ *		err = sley_cond_wait_until(&cond, &mutex, SLEY_FOREVER);
+ *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Errors:   -ECANCELED
+ * Errors:   none
  */
-SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
 sley_cond_wait(struct sley_cond *cond, struct sley_mutex *mutex);
 
 /*
- * sley_cond_wait_until - sley_cond_wait() with a deadline.
+ * sley_cond_wait_until - sley_cond_wait() with a deadline, and cancellable.
+ *
+ * The caller holds @mutex again in every case, also if it failed.  Once it has
+ * failed with -ECANCELED it will fail each time: leave the loop.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps

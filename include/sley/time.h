@@ -32,7 +32,8 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint64_t sley_now(void);
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Errors:   -ECANCELED  the task was cancelled before or while it slept
+ * Errors:   -ECANCELED  the task was cancelled before or while it slept; then
+ *                       each later sleep fails at once: leave the loop
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int
 sley_sleep_until(uint64_t deadline_ns);
@@ -42,7 +43,8 @@ sley_sleep_until(uint64_t deadline_ns);
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Errors:   -ECANCELED  the task was cancelled before or while it slept
+ * Errors:   -ECANCELED  the task was cancelled before or while it slept; then
+ *                       each later sleep fails at once: leave the loop
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int
 sley_sleep(uint64_t duration_ns);

@@ -418,7 +418,7 @@ void tour_shutdown(struct outcome *out)
 	if (err)
 		outcome_trouble(out, "schedule: %s", sley_strerror(err));
 	else
-		(void)sley_event_wait(&started);
+		(void)!sley_event_wait(&started);
 	err = sley_destroy_until(rt, sley_now() + 10 * SLEY_MSEC);
 	if (err != -ETIMEDOUT) {
 		outcome_trouble(out, "destroyed around a live task (%d)", err);

@@ -5,13 +5,14 @@
  * A waiter is on the list before it lets the mutex go, so no notification is
  * lost.  A notification unlinks the waiter it wakes: two of them wake two.
  * Taking the mutex again cannot be cancelled: the caller relies on holding it.
+ * Nor can the wait without a deadline, which stands in a loop: see ADR 6.
  */
 #include "core/wait.h"
 
 #include <sley/sync.h>
 
-int sley_cond_wait_until(struct sley_cond *cond, struct sley_mutex *mutex,
-			 uint64_t deadline_ns)
+static int cond_until(struct sley_cond *cond, struct sley_mutex *mutex,
+		      uint64_t deadline_ns, enum wait_flags flags)
 {
 	struct sley_waiter node;
 	int err;
@@ -19,16 +20,22 @@ int sley_cond_wait_until(struct sley_cond *cond, struct sley_mutex *mutex,
 	(void)waitq_lock(&cond->q);
 	/* A notifier that takes the mutex now waits for the lock of the list. */
 	sley_mutex_unlock(mutex);
-	err = waitq_wait(&cond->q, &node, deadline_ns, 0);
+	err = waitq_wait(&cond->q, &node, deadline_ns, flags);
 	if (err)
 		waitq_unlock(&cond->q);
 	sley_mutex_lock(mutex);
 	return err;
 }
 
-int sley_cond_wait(struct sley_cond *cond, struct sley_mutex *mutex)
+int sley_cond_wait_until(struct sley_cond *cond, struct sley_mutex *mutex,
+			 uint64_t deadline_ns)
 {
-	return sley_cond_wait_until(cond, mutex, UINT64_MAX);
+	return cond_until(cond, mutex, deadline_ns, 0);
+}
+
+void sley_cond_wait(struct sley_cond *cond, struct sley_mutex *mutex)
+{
+	(void)!cond_until(cond, mutex, UINT64_MAX, WAIT_SHIELDED);
 }
 
 void sley_cond_notify_one(struct sley_cond *cond)

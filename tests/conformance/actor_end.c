@@ -71,7 +71,7 @@ static int waits_for_notify(struct place *p)
 	int err;
 
 	sley_mutex_lock(&own);
-	err = sley_cond_wait(&p->cond, &own);
+	err = sley_cond_wait_until(&p->cond, &own, SLEY_FOREVER);
 	sley_mutex_unlock(&own);
 	return err;
 }

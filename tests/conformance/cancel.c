@@ -107,7 +107,7 @@ static int wait_cond(struct places *p)
 	int err;
 
 	sley_mutex_lock(&p->cond_mutex);
-	err = sley_cond_wait(&p->cond, &p->cond_mutex);
+	err = sley_cond_wait_until(&p->cond, &p->cond_mutex, SLEY_FOREVER);
 	sley_mutex_unlock(&p->cond_mutex);
 	return err;
 }

@@ -25,7 +25,7 @@ static void buy(struct stock *s, int index)
 	sley_mutex_lock(&s->mutex);
 	s->waiting++;
 	while (s->tokens == 0)
-		CHECK_EQ(sley_cond_wait(&s->cond, &s->mutex), 0);
+		sley_cond_wait(&s->cond, &s->mutex);
 	s->waiting--;
 	s->tokens--;
 	s->order[s->taken] = index;
@@ -175,7 +175,7 @@ static void produce(void *arg)
 	for (i = 1; i <= q->per_producer; i++) {
 		sley_mutex_lock(&q->mutex);
 		while (q->length == 4)
-			CHECK_EQ(sley_cond_wait(&q->not_full, &q->mutex), 0);
+			sley_cond_wait(&q->not_full, &q->mutex);
 		q->items[(q->head + q->length++) % 4] = i;
 		sley_cond_notify_one(&q->not_empty);
 		sley_mutex_unlock(&q->mutex);
@@ -189,7 +189,7 @@ static void consume(void *arg)
 	for (;;) {
 		sley_mutex_lock(&q->mutex);
 		while (q->length == 0 && !q->closed)
-			CHECK_EQ(sley_cond_wait(&q->not_empty, &q->mutex), 0);
+			sley_cond_wait(&q->not_empty, &q->mutex);
 		if (q->length == 0) {
 			sley_mutex_unlock(&q->mutex);
 			return;
@@ -314,7 +314,7 @@ static void wait_once(void *arg)
 
 	sley_mutex_lock(&s->mutex);
 	atomic_fetch_add(&s->waiting, 1);
-	err = sley_cond_wait(&s->cond, &s->mutex);
+	err = sley_cond_wait_until(&s->cond, &s->mutex, SLEY_FOREVER);
 	CHECK_EQ(s->inside++, 0);
 	atomic_fetch_add(err == 0 ? &s->woken : &s->cancelled, 1);
 	CHECK(err == 0 || err == -ECANCELED);
@@ -358,5 +358,119 @@ TEST_WORKERS(m28_a_cancelled_wait_holds_the_mutex_and_consumes_nothing)
 		}
 		CHECK_EQ(s.cancelled + s.woken, 3);
 	}
+	stop(rt);
+}
+
+/* ---- a loop around a wait, in a task that was cancelled --------------------------------- */
+
+struct port {
+	struct sley_mutex mutex;
+	struct sley_cond cond;
+	bool ready;
+	atomic_int turns;
+	atomic_bool waits, done;
+};
+
+/* What every program ported from pthreads has. */
+static void wait_in_a_loop(void *arg)
+{
+	struct port *p = arg;
+
+	sley_mutex_lock(&p->mutex);
+	atomic_store(&p->waits, true);
+	while (!p->ready) {
+		sley_cond_wait(&p->cond, &p->mutex);
+		atomic_fetch_add(&p->turns, 1);
+	}
+	sley_mutex_unlock(&p->mutex);
+	CHECK(sley_cancelled());
+	atomic_store(&p->done, true);
+}
+
+static void make_ready(struct port *p)
+{
+	sley_mutex_lock(&p->mutex);
+	p->ready = true;
+	sley_cond_notify_all(&p->cond);
+	sley_mutex_unlock(&p->mutex);
+}
+
+TEST_WORKERS(m28_a_wait_in_a_cancelled_task_lasts_until_it_is_notified)
+{
+	struct port p = { .ready = false };
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+
+	sley_spawn(&group, &task, wait_in_a_loop, &p);
+	CHECK_SOON(atomic_load(&p.waits));
+	sley_cancel(&task);
+	/* It waits, and does not turn round and round. */
+	CHECK_EQ(sley_sleep(10 * SLEY_MSEC), 0);
+	CHECK_EQ(p.turns, 0);
+	CHECK(!p.done);
+	make_ready(&p);
+	sley_join(&group);
+	CHECK(p.done);
+	CHECK_EQ(p.turns, 1);
+	stop(rt);
+}
+
+static int wait_in_a_scope(void *arg)
+{
+	wait_in_a_loop(arg);
+	return 0;
+}
+
+TEST_WORKERS(m28_a_wait_in_a_cancelled_scope_lasts_until_it_is_notified)
+{
+	struct port p = { .ready = false };
+	struct sley *rt = start();
+	struct sley_scope scope;
+	struct sley_task task;
+
+	sley_scope_open(&scope);
+	sley_scope_spawn(&scope, &task, wait_in_a_scope, &p);
+	CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
+	CHECK_SOON(atomic_load(&p.waits));
+	sley_scope_cancel(&scope);
+	test_nap_ms(5);
+	CHECK_EQ(p.turns, 0);
+	make_ready(&p);
+	CHECK_EQ(sley_scope_close(&scope), -ECANCELED);
+	CHECK(p.done);
+	CHECK_EQ(p.turns, 1);
+	stop(rt);
+}
+
+/* The twin that can be cancelled: it holds the mutex, and fails each time. */
+static void wait_and_give_up(void *arg)
+{
+	struct port *p = arg;
+	int err = 0;
+
+	sley_mutex_lock(&p->mutex);
+	atomic_store(&p->waits, true);
+	while (!err && !p->ready) {
+		err = sley_cond_wait_until(&p->cond, &p->mutex, SLEY_FOREVER);
+		atomic_fetch_add(&p->turns, 1);
+	}
+	CHECK(!sley_mutex_try_lock(&p->mutex));
+	sley_mutex_unlock(&p->mutex);
+	CHECK_EQ(err, -ECANCELED);
+}
+
+TEST_WORKERS(m28_a_wait_for_ever_with_a_deadline_ends_with_a_cancel)
+{
+	struct port p = { .ready = false };
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+
+	sley_spawn(&group, &task, wait_and_give_up, &p);
+	CHECK_SOON(atomic_load(&p.waits));
+	sley_cancel(&task);
+	sley_join(&group);
+	CHECK_EQ(p.turns, 1);
 	stop(rt);
 }

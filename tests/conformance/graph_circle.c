@@ -163,7 +163,7 @@ static int wait_for_other(void *arg)
 
 	if (atomic_fetch_add(member->nr_there, 1) == 1)
 		sley_event_set(member->both);
-	sley_event_wait(member->both);
+	CHECK_EQ(sley_event_wait(member->both), 0);
 	if (member->patience_ns)
 		member->heard = sley_graph_scope_wait_until(
 			member->other, sley_now() + member->patience_ns);
@@ -248,7 +248,7 @@ static int wait_for_next_run(void *arg)
 {
 	struct late *late = arg;
 
-	sley_event_wait(&late->begun);
+	CHECK_EQ(sley_event_wait(&late->begun), 0);
 	late->heard = sley_graph_scope_wait(late->next);
 	return 0;
 }

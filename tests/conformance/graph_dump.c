@@ -188,7 +188,7 @@ static int meet(void *arg)
 	struct meeting *meeting = arg;
 
 	atomic_store(&meeting->came, true);
-	sley_event_wait(&meeting->go);
+	CHECK_EQ(sley_event_wait(&meeting->go), 0);
 	return 0;
 }
 

@@ -143,7 +143,7 @@ static int waits_for_the_gate(void *arg)
 
 	(void)arg;
 	CHECK(is_in(sley_self(), SLEY_PROCESS_RUNNING));
-	sley_event_wait(&gate);
+	CHECK_EQ(sley_event_wait(&gate), 0);
 	while (!sley_receive(&msg) && msg->tag != TAG_END)
 		;
 	return 0;
@@ -211,7 +211,7 @@ static enum sley_step step_at_the_gate(void *self, struct sley_msg *const *msg,
 	(void)self;
 	if (!nr) {
 		CHECK(is_in(sley_self(), SLEY_PROCESS_RUNNING));
-		sley_event_wait(&gate);
+		CHECK_EQ(sley_event_wait(&gate), 0);
 	}
 	for (size_t i = 0; i < nr; i++) {
 		if (msg[i]->tag == TAG_END)

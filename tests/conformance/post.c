@@ -360,7 +360,7 @@ static int looks_away(void *arg)
 {
 	struct sley_msg *msg;
 
-	sley_event_wait(&gate);
+	CHECK_EQ(sley_event_wait(&gate), 0);
 	while (!sley_receive(&msg) && msg->tag != TAG_END)
 		listener_hear(arg, msg);
 	return 0;

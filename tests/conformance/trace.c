@@ -80,7 +80,7 @@ static long number(const char *key)
 
 static void wait_once(void *arg)
 {
-	sley_event_wait(arg);
+	CHECK_EQ(sley_event_wait(arg), 0);
 }
 
 static void yield_once(void *arg)
@@ -576,7 +576,7 @@ static int pass(void *arg)
 
 static int wait_for_all(void *arg)
 {
-	sley_event_wait(arg);
+	CHECK_EQ(sley_event_wait(arg), 0);
 	return 0;
 }
 
