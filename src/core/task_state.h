@@ -138,6 +138,7 @@ enum task_verdict {
 #define TASK_SLOT (1u << 7)       /* was spawned with a waker: core/slot.h  */
 #define TASK_PROCESS (1u << 16)   /* of a process: actor/process.h          */
 #define TASK_TURNS (1u << 17)     /* its function returns many times: turn.h */
+#define TASK_FPU (1u << 18)       /* begins with the usual rounding mode    */
 #define TASK_LEVEL_SHIFT 8
 #define TASK_LEVEL_MASK (0xffu << TASK_LEVEL_SHIFT)
 

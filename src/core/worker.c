@@ -179,7 +179,8 @@ static inline bool is_special(const struct worker *worker,
 			      const struct sley_task *task)
 {
 	return (task_flags_acquire(task) &
-		(TASK_CANCELLED | TASK_SLOT | TASK_MEMBER | TASK_TURNS)) ||
+		(TASK_CANCELLED | TASK_SLOT | TASK_MEMBER | TASK_TURNS |
+		 TASK_FPU)) ||
 	       worker->cancelled;
 }
 
@@ -272,6 +273,16 @@ finish(struct strand *strand, struct sley_task *task)
 }
 
 /*
+ * The task before it on this strand may have left another rounding mode behind.
+ * Only where .save_fpu asked for it.
+ */
+static inline void reset_fpu(const struct sley_task *task)
+{
+	if (unlikely(task_flags(task) & TASK_FPU))
+		fiber_reset_fpu();
+}
+
+/*
  * One turn: what becomes of @task, which may have blocked in it, see turn.h.  Then
  * comes @next, or NULL.
  */
@@ -281,6 +292,7 @@ static inline struct worker *run_turn(struct worker *worker,
 				      struct sley_task **next)
 {
 	begin(worker, strand, task);
+	reset_fpu(task);
 	task->fn(task);
 	worker = settle(strand, task);
 	task->fiber = NULL;
@@ -320,12 +332,16 @@ static struct worker *run_turns(struct worker *worker, struct strand *strand,
 	return worker;
 }
 
-/* One with turns or a waker, a member of a scope, or one that is cancelled. */
+/*
+ * One with turns or a waker, a member of a scope, one that is cancelled, or one that
+ * begins with a rounding mode of its own.
+ */
 static noinline struct worker *
 run_rare(struct worker *worker, struct strand *strand, struct sley_task *task)
 {
 	if (likely(task_flags(task) & TASK_TURNS))
 		return run_turns(worker, strand, task);
+	reset_fpu(task);
 	if (task_flags(task) & TASK_MEMBER) {
 		if (task_flags(task) & TASK_SLOT)
 			slot_start(strand, task);

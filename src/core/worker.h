@@ -313,7 +313,8 @@ static inline struct worker *worker_of_thread(struct fiber_thread *thread)
 /* What all tasks of @rt have in common. */
 static inline uint32_t runtime_task_flags(const struct sley *rt)
 {
-	return rt->membarrier ? 0 : TASK_NO_BARRIER;
+	return (rt->membarrier ? 0 : TASK_NO_BARRIER) |
+	       (rt->config.save_fpu ? TASK_FPU : 0);
 }
 
 /* A counter of this worker: others only read it. */

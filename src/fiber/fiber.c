@@ -123,6 +123,14 @@ void fiber_fini(struct fiber *fiber)
 		sanitize_end(&fiber->sanitize);
 }
 
+void fiber_reset_fpu(void)
+{
+	uint32_t now[2], usual[2];
+
+	fpu_init(usual);
+	fpu_swap(now, usual);
+}
+
 void fiber_swap_fpu(struct fiber *from, struct fiber *to,
 		    struct fiber_thread *thread)
 {

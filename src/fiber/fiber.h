@@ -105,6 +105,9 @@ void fiber_fini(struct fiber *fiber);
  */
 struct fiber *fiber_current(void);
 
+/* The calling fiber has the words that a program starts with again. */
+void fiber_reset_fpu(void);
+
 cold void fiber_swap_fpu(struct fiber *from, struct fiber *to,
 			 struct fiber_thread *thread);
 

@@ -314,9 +314,47 @@ static void round_upward(void *arg)
 	CHECK_EQ(fesetround(FE_UPWARD), 0);
 	sley_event_set(arg);
 	CHECK_EQ(sley_sleep(5 * SLEY_MSEC), 0);
+	/* And it ends with that: the next one on this fiber must not see it. */
 	CHECK_EQ(fegetround(), FE_UPWARD);
-	CHECK_EQ(fesetround(FE_TONEAREST), 0);
 }
+
+/* Never waits: it shares a fiber with those before and after it. */
+static void end_rounding_upward(void *arg)
+{
+	CHECK_EQ(fegetround(), FE_TONEAREST);
+	CHECK_EQ(fesetround(FE_UPWARD), 0);
+	count_task(arg);
+}
+
+static void fork_rounding_upward(void *arg)
+{
+	struct sley_fork child;
+
+	sley_fork(&child, end_rounding_upward, arg);
+	test_nap_ms(1);
+	sley_fork_join(&child);
+}
+
+static int member_rounding_upward(void *arg)
+{
+	end_rounding_upward(arg);
+	return 0;
+}
+
+static enum sley_step step_rounding_upward(void *self,
+					   struct sley_msg *const *msg,
+					   size_t nr, struct sley_out *out)
+{
+	static atomic_int steps;
+
+	(void)self;
+	(void)msg;
+	(void)nr;
+	end_rounding_upward(&steps);
+	return atomic_load(&steps) < 20 ? SLEY_CONTINUE : sley_out_done(out, 0);
+}
+
+static const struct sley_behaviour rounding = { .step = step_rounding_upward };
 
 static void round_as_usual(void *arg)
 {
@@ -342,6 +380,35 @@ TEST_WORKERS(t26_floating_point_modes_are_per_fiber_on_request)
 		sley_spawn(&group, &tasks[i], round_as_usual, &event);
 	sley_spawn(&group, &tasks[20], round_upward, &event);
 	sley_join(&group);
+	stop(rt);
+}
+
+TEST_WORKERS(m24_a_task_does_not_hand_its_floating_point_modes_to_the_next)
+{
+	struct sley_config config = *test_config();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task tasks[40], members[20];
+	struct sley_scope scope;
+	atomic_int ended = 0;
+	struct sley *rt;
+
+	config.save_fpu = true;
+	rt = start_with(&config);
+	for (size_t i = 0; i < 40; i++)
+		sley_spawn(&group, &tasks[i],
+			   i % 2 ? end_rounding_upward : fork_rounding_upward,
+			   &ended);
+	sley_join(&group);
+	sley_scope_open(&scope);
+	for (size_t i = 0; i < 20; i++)
+		sley_scope_spawn(&scope, &members[i], member_rounding_upward,
+				 &ended);
+	CHECK_EQ(sley_scope_close(&scope), 0);
+	CHECK_EQ(ended, 60);
+	CHECK_EQ(sley_process_spawn(NULL, &rounding, NULL, 0, NULL), 0);
+	CHECK_SOON(sley_process_count() == 0);
+	/* Nor to the thread that waits for them. */
+	CHECK_EQ(fegetround(), FE_TONEAREST);
 	stop(rt);
 }
 
