@@ -25,6 +25,16 @@
  * tasks: what they wait for blocks that thread.  sley_destroy() returns when all
  * of them have.
  *
+ * Signals.  Workers and the threads for blocking calls block every signal that is
+ * sent to the process: its handlers run on threads of the program, never on a
+ * small stack, and no system call of a task fails with EINTR.  Two kinds are not
+ * blocked.  Those that an instruction raises (SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+ * SIGABRT, SIGTRAP) never are.  SIGPIPE and SIGXFSZ, which a write of the task
+ * itself raises, are blocked only if the thread that created the runtime blocked
+ * them: by default a task that writes to a pipe that nobody reads ends the program,
+ * as a thread does.  Threads of the library that run no code of the program block
+ * those two as well.
+ *
  * fork().  A runtime does not survive it: the child has one thread, and that
  * belongs to no runtime any more.  In the child, calls that name a runtime of
  * the parent, or relied on belonging to it, return SLEY_EFORKED; those without
@@ -32,7 +42,7 @@
  * that needs no runtime works, unless it waits for tasks of the parent, which
  * never go on here.  The child may create a runtime of its own.  A child that
  * was forked by a task must not return from it: it calls exec or _exit() there.
- * It takes the signals that the creator of the runtime did; workers take none.
+ * It takes the signals that the creator of the runtime did.
  * What waits, such as a mutex or a channel, is in the child as it was in this moment:
  * if another thread was using it, it may be locked for ever.  Make new ones there.
  *

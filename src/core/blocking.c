@@ -183,7 +183,8 @@ static int start_thread(struct blocking *pool, uint32_t number)
 	thread->pool = pool;
 	list_init(&thread->link);
 	(void)snprintf(name, sizeof(name), "%.10s-b%u", pool->name, number);
-	err = os_thread_start(&pthread, name, thread_main, thread);
+	err = os_thread_start_on(&pthread, name, thread_main, thread, NULL,
+				 true);
 	if (err) {
 		mem_free(pool->mem, thread, sizeof(*thread));
 		return err;

@@ -108,11 +108,15 @@ static void *monitor_main(void *arg)
 
 int monitor_start(struct sley *rt)
 {
-	/* Who keeps the workers off some CPUs wants it to stay off, too. */
+	/*
+	 * Who keeps the workers off some CPUs wants it to stay off, too.  It
+	 * runs no code of the program but the function for reports, and a
+	 * report that nobody reads must not end the program.
+	 */
 	bool placed = rt->config.placement != SLEY_PLACE_NONE;
 	int err = os_thread_start_on(&rt->monitor.pthread, "sley-monitor",
 				     monitor_main, rt,
-				     placed ? &rt->cpus : NULL);
+				     placed ? &rt->cpus : NULL, false);
 
 	rt->monitor.started = !err;
 	/* As for a worker: they were taken away. */

@@ -75,7 +75,7 @@ static int worker_start(struct worker *worker, const struct sley_cpus *cpus)
 
 	(void)snprintf(name, sizeof(name), "%.10s-%u", prefix, worker->index);
 	err = os_thread_start_on(&worker->pthread, name, thread_main, worker,
-				 cpus);
+				 cpus, true);
 	/* The kernel took the CPUs away since they were looked up. */
 	return cpus && err == -EINVAL ? SLEY_ECPUS : err;
 }

@@ -33,14 +33,27 @@ static const int synchronous[] = {
 	SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP,
 };
 
-static void block_signals(sigset_t *old)
+/*
+ * Signals that a system call of the thread itself raises: a write to a pipe that
+ * nobody reads, or beyond the limit of a file.  Most programs want to die of
+ * them, and a filter that does not writes for ever.
+ */
+static const int of_a_call[] = { SIGPIPE, SIGXFSZ };
+
+/* @runs_code: of the program, which has its own mind about SIGPIPE. */
+static void block_signals(sigset_t *old, bool runs_code)
 {
 	sigset_t mask;
 
+	pthread_sigmask(SIG_SETMASK, NULL, old);
 	sigfillset(&mask);
 	for (size_t i = 0; i < array_size(synchronous); i++)
 		sigdelset(&mask, synchronous[i]);
-	pthread_sigmask(SIG_SETMASK, &mask, old);
+	for (size_t i = 0; runs_code && i < array_size(of_a_call); i++) {
+		if (!sigismember(old, of_a_call[i]))
+			sigdelset(&mask, of_a_call[i]);
+	}
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
 /* The thread never runs anywhere else, and its creator learns of a failure. */
@@ -69,14 +82,14 @@ static int create(pthread_t *out, void *(*fn)(void *), void *arg,
 }
 
 int(os_thread_start_on)(pthread_t *out, const char *name, void *(*fn)(void *),
-			void *arg, const struct sley_cpus *cpus)
+			void *arg, const struct sley_cpus *cpus, bool runs_code)
 {
 	char short_name[THREAD_NAME_SIZE];
 	int saved = errno, err;
 	pthread_t thread;
 	sigset_t old;
 
-	block_signals(&old);
+	block_signals(&old, runs_code);
 	err = create(&thread, fn, arg, cpus);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!err) {
@@ -93,7 +106,7 @@ int(os_thread_start_on)(pthread_t *out, const char *name, void *(*fn)(void *),
 int(os_thread_start)(pthread_t *out, const char *name, void *(*fn)(void *),
 		     void *arg)
 {
-	return (os_thread_start_on)(out, name, fn, arg, NULL);
+	return (os_thread_start_on)(out, name, fn, arg, NULL, false);
 }
 
 void os_thread_get_signals(struct os_signals *out)

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sley/cpus.h>
+#include <stdbool.h>
 
 /*
  * Starts a thread that runs @fn(@arg).  It is called @name, cut after 15
@@ -26,14 +27,18 @@ must_check int os_thread_start(pthread_t *out, const char *name,
 		 ?: (os_thread_start)(out, name, fn, arg))
 #endif
 
-/* The same on @cpus; NULL: on those of the caller.  -EINVAL: it may not. */
+/*
+ * The same on @cpus; NULL: on those of the caller.  -EINVAL: it may not.  If it
+ * @runs_code of the program, SIGPIPE and SIGXFSZ, which a system call of the
+ * thread itself raises, are blocked only if the caller blocks them.
+ */
 must_check int os_thread_start_on(pthread_t *out, const char *name,
 				  void *(*fn)(void *), void *arg,
-				  const struct sley_cpus *cpus);
+				  const struct sley_cpus *cpus, bool runs_code);
 #ifdef SLEY_FAULTS
-#define os_thread_start_on(out, name, fn, arg, cpus)                           \
+#define os_thread_start_on(out, name, fn, arg, cpus, runs_code)                \
 	(-fault_error("os_thread_start_on", EAGAIN)                            \
-		 ?: (os_thread_start_on)(out, name, fn, arg, cpus))
+		 ?: (os_thread_start_on)(out, name, fn, arg, cpus, runs_code))
 #endif
 
 /* Which signals a thread blocks. */

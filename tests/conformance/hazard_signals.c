@@ -8,10 +8,14 @@
  * at any instruction, or on the alternate stack that sley gives each worker.
  */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/time.h>
 
 #include "conformance/bound.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 TEST_PROOF("hazard")
 
@@ -329,4 +333,95 @@ TEST(signals_a_worker_may_bring_an_alternate_stack_of_its_own)
 	sley_spawn(&group, &task, look_at_stack, own_stack);
 	sley_join(&group);
 	stop(rt);
+}
+
+/* ---- signals that a system call of the task raises --------------------------------------- */
+
+/* Nobody reads the other end: a thread of the program would die of it. */
+static void write_to_nobody(void *arg)
+{
+	int ends[2];
+
+	(void)arg;
+	CHECK_EQ(pipe(ends), 0);
+	close(ends[0]);
+	for (int i = 0; i < 1000; i++) {
+		if (write(ends[1], "0123456789\n", 11) < 0)
+			CHECK_EQ(errno, EPIPE);
+	}
+	close(ends[1]);
+}
+
+static void write_too_much(void *arg)
+{
+	struct rlimit limit = { 16, 16 };
+	FILE *file = tmpfile();
+
+	(void)arg;
+	CHECK(file);
+	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	for (int i = 0; i < 1000; i++)
+		(void)!write(fileno(file), "0123456789\n", 11);
+	fclose(file);
+}
+
+static sley_fn *writes;
+
+static void write_in_call(void *arg)
+{
+	CHECK_EQ(sley_blocking_call(writes, arg), 0);
+}
+
+static void write_in_region(void *arg)
+{
+	CHECK_EQ(sley_blocking_begin(), 0);
+	writes(arg);
+	sley_blocking_end();
+}
+
+/* Run @fn as a task, in a process of its own; returns how that ended. */
+static int status_of(sley_fn *fn, bool blocked)
+{
+	pid_t pid = fork();
+	sigset_t both;
+	int status;
+
+	CHECK_GE(pid, 0);
+	if (!pid) {
+		sigemptyset(&both);
+		sigaddset(&both, SIGPIPE);
+		sigaddset(&both, SIGXFSZ);
+		signal(SIGPIPE, SIG_DFL);
+		signal(SIGXFSZ, SIG_DFL);
+		pthread_sigmask(blocked ? SIG_BLOCK : SIG_UNBLOCK, &both, NULL);
+		_exit(sley_run(test_config(), fn, NULL) ? 1 : 0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static void check_dies_of(int number)
+{
+	static sley_fn *const ways[] = { NULL, write_in_call, write_in_region };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		int status = status_of(ways[i] ? ways[i] : writes, false);
+
+		CHECK(WIFSIGNALED(status));
+		CHECK_EQ(WTERMSIG(status), number);
+		/* Who created the runtime did not want it. */
+		CHECK_EQ(status_of(ways[i] ? ways[i] : writes, true), 0);
+	}
+}
+
+TEST_WORKERS(signals_of_a_pipe_that_nobody_reads_end_the_program)
+{
+	writes = write_to_nobody;
+	check_dies_of(SIGPIPE);
+}
+
+TEST_WORKERS(signals_of_a_file_that_is_too_large_end_the_program)
+{
+	writes = write_too_much;
+	check_dies_of(SIGXFSZ);
 }

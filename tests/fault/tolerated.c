@@ -75,7 +75,8 @@ static const struct tolerated table[] = {
 	{ "core/strand.c", "strand_new", "stack_pool_get", .rule = EITHER,
 	  .reason = "as above" },
 
-	{ "core/blocking.c", "start_thread", "os_thread_start", .rule = EITHER,
+	{ "core/blocking.c", "start_thread", "os_thread_start_on",
+	  .rule = EITHER,
 	  .reason = "waits for a thread that is there; none: -EAGAIN" },
 	{ "os/thread.c", "create", "pthread_create", .as = SLEY_ECPUS,
 	  .reason = "the kernel took the CPUs away" },

@@ -57,13 +57,14 @@ static void setup(unsigned int workers, unsigned int can_start)
 /* ---- threads of the system ------------------------------------------------ */
 
 int os_thread_start_on(pthread_t *out, const char *name, void *(*fn)(void *),
-		       void *arg, const struct sley_cpus *cpus)
+		       void *arg, const struct sley_cpus *cpus, bool runs_code)
 {
 	const struct worker *worker = arg;
 	struct thread *thread = &threads[worker->index];
 
 	(void)name;
 	(void)cpus;
+	(void)runs_code;
 	if (worker->index >= nr_can_start)
 		return -EAGAIN;
 	thread->fn = fn;

@@ -255,8 +255,9 @@ NOT_THERE int os_thread_start(pthread_t *out, const char *name,
 #ifndef CREW_STARTS_THREADS
 NOT_THERE int os_thread_start_on(pthread_t *out, const char *name,
 				 void *(*fn)(void *), void *arg,
-				 const struct sley_cpus *cpus)
+				 const struct sley_cpus *cpus, bool runs_code)
 {
+	(void)runs_code;
 	(void)out;
 	(void)name;
 	(void)fn;

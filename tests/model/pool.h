@@ -3,7 +3,7 @@
  * pool.h - the scene of core_blocking.c and core_blocking_call.c: the pool of
  * src/core/blocking.c, included whole, and its threads.
  *
- * The threads of the pool are model threads.  One that os_thread_start() is to
+ * The threads of the pool are model threads.  One that os_thread_start_on() is to
  * start waits until it is sent off; where there is none, starting fails.  The
  * others are in the middle of something when the model begins: about to look
  * for a job, asleep, or asleep for too long.
@@ -36,12 +36,14 @@ static struct slot {
 } slots[NR_SLOTS];
 static uint32_t nr_slots, nr_taken; /* that there are; started */
 
-int os_thread_start(pthread_t *out, const char *name, void *(*fn)(void *),
-		    void *arg)
+int os_thread_start_on(pthread_t *out, const char *name, void *(*fn)(void *),
+		       void *arg, const struct sley_cpus *cpus, bool runs_code)
 {
 	uint32_t i = add_acq_rel(&nr_taken, 1);
 
 	(void)name;
+	(void)cpus;
+	(void)runs_code;
 	if (i >= nr_slots)
 		return -EAGAIN;
 	slots[i].fn = fn;

@@ -93,6 +93,33 @@ TEST(a_thread_blocks_the_last_of_all_signals)
 	CHECK_EQ(sigismember(&p.mask, SIGRTMAX), 1);
 }
 
+/* SIGPIPE and SIGXFSZ of a thread that runs code of the program. */
+static void check_those_of_a_call(int how, int blocked)
+{
+	sigset_t both, old;
+	pthread_t thread;
+	struct probe p = { .go = 1 };
+
+	sigemptyset(&both);
+	sigaddset(&both, SIGPIPE);
+	sigaddset(&both, SIGXFSZ);
+	CHECK_EQ(pthread_sigmask(how, &both, &old), 0);
+	CHECK_EQ(os_thread_start_on(&thread, "probe", look_around, &p, NULL,
+				    true),
+		 0);
+	os_thread_join(thread);
+	CHECK_EQ(sigismember(&p.mask, SIGPIPE), blocked);
+	CHECK_EQ(sigismember(&p.mask, SIGXFSZ), blocked);
+	CHECK_EQ(sigismember(&p.mask, SIGTERM), 1);
+	CHECK_EQ(pthread_sigmask(SIG_SETMASK, &old, NULL), 0);
+}
+
+TEST(a_thread_that_runs_code_of_the_program_has_its_creators_sigpipe)
+{
+	check_those_of_a_call(SIG_UNBLOCK, 0);
+	check_those_of_a_call(SIG_BLOCK, 1);
+}
+
 TEST(the_creators_own_mask_is_as_before)
 {
 	struct probe p;
