@@ -4,7 +4,7 @@
  *
  * One vocabulary: *spawn* into a group and *join* it; *schedule* what nobody
  * waits for.  A spawned task lives in memory of the caller, so spawning cannot
- * fail.  A task may block anywhere, at any call depth: its fiber is suspended
+ * fail; with sley_group_go() it lives in memory of the library, and that can.  A task may block anywhere, at any call depth: its fiber is suspended
  * and its worker goes on with other work.
  *
  * A task that has blocked resumes on the worker it blocked on, so that
@@ -173,6 +173,33 @@ sley_schedule(sley_fn *fn, void *arg);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_schedule_on(struct sley *rt, sley_fn *fn, void *arg,
 		 const struct sley_options *options);
+
+/*
+ * sley_group_go - run @fn(@arg) as a task of a group, in memory of the library.
+ *
+ * As sley_spawn(), for where the number of tasks is not known and nobody wants to
+ * keep a struct sley_task for each.  The library frees the task when the group has
+ * counted its end.  It cannot be cancelled by itself, nor be asked for its status:
+ * use a scope, or sley_spawn(), for that.
+ *
+ * With sley_spawn() a task must not free its own struct sley_task, however
+ * tempting that is as its last act: the worker still has it in its hands when @fn
+ * has returned.  Free it behind the join, or use this call.  What @arg points at
+ * the task may free, of course.
+ *
+ * Context:  a task or a bound thread
+ * Blocks:   never
+ * Owner:    @group is borrowed until sley_join(@group) returns.
+ * Order:    as sley_spawn()
+ * Errors:   -ENOMEM          nothing was spawned
+ *           -EINVAL          @group is NULL
+ *           SLEY_ENORUNTIME  the thread is not bound
+ *           SLEY_EFORKED     it was, before fork()
+ *           SLEY_ENOWORKER   from a blocking call or region of a
+ *                            single-threaded runtime
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_group_go(struct sley_group *group, sley_fn *fn, void *arg);
 
 /*
  * sley_join - wait until every task of a group has ended.

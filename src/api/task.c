@@ -116,7 +116,9 @@ int sley_spawn_with(struct sley_group *group, struct sley_task *task,
 	return task_spawn_checked(rt, group, task, options, 0);
 }
 
-static int schedule(struct sley *rt, const struct sley_task *like,
+/* A task of the slab, like @like, into @group or NULL. */
+static int schedule(struct sley *rt, struct sley_group *group,
+		    const struct sley_task *like,
 		    const struct sley_options *options)
 {
 	struct sley_task *task;
@@ -130,7 +132,7 @@ static int schedule(struct sley *rt, const struct sley_task *like,
 	task->fn = like->fn;
 	task->arg = like->arg;
 	task->name = like->name;
-	err = task_spawn_checked(rt, NULL, task, options, 0);
+	err = task_spawn_checked(rt, group, task, options, 0);
 	if (err)
 		slab_free(&rt->tasks, task);
 	return err;
@@ -143,7 +145,7 @@ int sley_schedule_on(struct sley *rt, sley_fn *fn, void *arg,
 
 	sley_check_fn(fn);
 	set_up(&task, fn, arg, __builtin_return_address(0));
-	return schedule(rt, &task, options);
+	return schedule(rt, NULL, &task, options);
 }
 
 int sley_schedule(sley_fn *fn, void *arg)
@@ -155,7 +157,21 @@ int sley_schedule(sley_fn *fn, void *arg)
 	if (!rt)
 		return forked_error();
 	set_up(&task, fn, arg, __builtin_return_address(0));
-	return schedule(rt, &task, NULL);
+	return schedule(rt, NULL, &task, NULL);
+}
+
+int sley_group_go(struct sley_group *group, sley_fn *fn, void *arg)
+{
+	struct sley *rt = sley__self.bound;
+	struct sley_task task;
+
+	sley_check_fn(fn);
+	if (!rt)
+		return forked_error();
+	if (!group)
+		return -EINVAL;
+	set_up(&task, fn, arg, __builtin_return_address(0));
+	return schedule(rt, follow_freed(group), &task, NULL);
 }
 
 /* Is the calling task, or a task it was forked by, one of @group? */

@@ -4,6 +4,7 @@
  */
 #include "core/spawn.h"
 
+#include "core/follow.h"
 #include "core/forked.h"
 #include "core/loop.h"
 #include "core/slot.h"
@@ -67,7 +68,7 @@ static int accept(struct sley *rt, struct worker *here,
 		return err;
 	task->group = group;
 	if (group && !(flags & TASK_TURNS))
-		group_add(group);
+		group_add(follow_bare(group));
 	if (here)
 		drain_count_spawned(here);
 	else

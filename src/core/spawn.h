@@ -38,7 +38,8 @@ static inline void spawn_here(struct worker *worker, struct sley_group *group,
 /*
  * Into @rt from any thread, with checked options; @task->fn, ->arg and ->name,
  * where it is spawned, are set.  0, -ENOMEM, -ESHUTDOWN or
- * SLEY_ENOWORKER.  @group NULL: detached, @task is from the slab.  @flags are
+ * SLEY_ENOWORKER.  @group NULL: detached, @task is from the slab; so it is if
+ * @group is one of follow_freed() (core/follow.h).  @flags are
  * added to those of the runtime; with TASK_TURNS, @group is a struct turns.
  */
 must_check int spawn_into_as(struct sley *rt, struct sley_group *group,

@@ -184,19 +184,22 @@ static inline bool is_special(const struct worker *worker,
 	       worker->cancelled;
 }
 
-/* As end_task(), for one that is followed. */
-static noinline void end_followed(struct worker *worker, struct sley_task *task,
-				  bool ran)
+/* As end_task(), for one that is followed, or freed. */
+static noinline void end_marked(struct worker *worker, struct sley_task *task,
+				bool ran)
 {
 	struct sley_task *next = follower_of(task->group);
-	struct sley_group *group = follower_group(next);
+	struct sley_group *group = follow_group(task);
 
 	if (ran)
 		task_finish(task);
 	else
 		task_drop(task);
+	if (!next)
+		slab_free(&worker->rt->tasks, task);
 	group_done(group);
-	place_accepted(next);
+	if (next)
+		place_accepted(next);
 	drain_count_finished(worker);
 }
 
@@ -206,8 +209,8 @@ static inline void end_task(struct worker *worker, struct sley_task *task,
 {
 	struct sley_group *group = task->group;
 
-	if (unlikely(follower_of(group))) {
-		end_followed(worker, task, ran);
+	if (unlikely(follow_is_marked(group))) {
+		end_marked(worker, task, ran);
 		return;
 	}
 	if (ran)
