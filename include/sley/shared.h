@@ -8,7 +8,7 @@
  *	struct sley_event *ready = SLEY_SHARED(struct sley_event);
  *
  *	sley_spawn(&group, &task, producer, sley_shared_ref(ready));
- *	sley_event_wait(ready);
+ *	err = sley_event_wait(ready);
  *	sley_shared_unref(ready);   // the producer may still be in its set
  *
  * Whoever calls a function on it must hold a reference until the call returns.
@@ -35,8 +35,24 @@ SLEY_BEGIN_DECLS
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK void *
 sley_shared_create(size_t size, sley_fn *last);
 
-/* SLEY_SHARED(type) - a zeroed object of that type, or NULL. */
-#define SLEY_SHARED(type) ((type *)sley_shared_create(sizeof(type), NULL))
+/*
+ * sley_shared_create_aligned - sley_shared_create(), aligned to @align bytes.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    whoever holds a reference
+ * Errors:   NULL if there is no memory, @size is 0, or @align is no power of two
+ *           or above SLEY_SHARED_ALIGN_MAX
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK void *
+sley_shared_create_aligned(size_t size, size_t align, sley_fn *last);
+
+#define SLEY_SHARED_ALIGN_MAX ((size_t)1 << 21) /* a large page */
+
+/* SLEY_SHARED(type) - a zeroed object of that type, aligned as such, or NULL. */
+#define SLEY_SHARED(type)                                                      \
+	((type *)sley_shared_create_aligned(sizeof(type), __alignof__(type),   \
+					    NULL))
 
 /*
  * sley_shared_ref - add a reference to @object.

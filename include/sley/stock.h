@@ -50,8 +50,12 @@ struct sley_stock_config {
 	int (*construct)(void *object, void *self);
 	void (*destruct)(void *object, void *self);
 	void *self;
-	uint64_t reserved[4];
+	size_t align; /* of each object: a power of two up to
+			 SLEY_STOCK_ALIGN_MAX; 0: 16 at least                 */
+	uint64_t reserved[3];
 };
+
+#define SLEY_STOCK_ALIGN_MAX ((size_t)1 << 21) /* a large page */
 
 #ifndef __cplusplus
 #define SLEY_STOCK_CONFIG(...)                                                 \
@@ -86,8 +90,9 @@ sley_stock_config_default(void)
  *           for the call, config->self until the stock is destroyed and the
  *           last loan is returned.
  * Errors:   -ENOMEM
- *           -EINVAL   config->size or .object_size is zero, or objects would
- *                     not fit in memory
+ *           -EINVAL   config->size or .object_size is zero, objects would not
+ *                     fit in memory, or .align is no power of two or above
+ *                     SLEY_STOCK_ALIGN_MAX
  *           -E2BIG    a newer field is set
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int

@@ -19,5 +19,8 @@ int sley_stock_create(struct sley_stock **out,
 	/* With a header in front, and room for rounding. */
 	if (config.object_size == 0 || config.object_size > SIZE_MAX / 2)
 		return -EINVAL;
+	if (config.align > SLEY_STOCK_ALIGN_MAX ||
+	    (config.align & (config.align - 1)))
+		return -EINVAL;
 	return stock_create(out, &config);
 }

@@ -14,6 +14,7 @@ struct header {
 	uint64_t refs;
 	size_t size; /* of the object */
 	sley_fn *last;
+	size_t lead; /* from the beginning of the memory to the object */
 };
 
 #define HEADER_SIZE 32
@@ -24,19 +25,35 @@ static struct header *header_of(void *object)
 	return (struct header *)(void *)((char *)object - HEADER_SIZE);
 }
 
-void *sley_shared_create(size_t size, sley_fn *last)
+void *sley_shared_create_aligned(size_t size, size_t align, sley_fn *last)
 {
+	size_t lead = align > HEADER_SIZE ? align : HEADER_SIZE;
 	struct header *header;
 	struct mem mem;
+	char *memory;
 
-	if (size == 0 || size > SIZE_MAX - HEADER_SIZE)
+	if (!align || align > SLEY_SHARED_ALIGN_MAX || (align & (align - 1)))
+		return NULL;
+	if (size == 0 || size > SIZE_MAX - lead)
 		return NULL;
 	mem_init(&mem, NULL);
-	header = mem_alloc(&mem, HEADER_SIZE + size);
-	if (!header)
+	memory = mem_alloc_aligned(&mem, lead + size,
+				   align > CACHE_LINE ? align : CACHE_LINE);
+	if (!memory)
 		return NULL;
-	*header = (struct header){ .refs = 1, .size = size, .last = last };
-	return (char *)header + HEADER_SIZE;
+	header = header_of(memory + lead);
+	*header = (struct header){
+		.refs = 1,
+		.size = size,
+		.last = last,
+		.lead = lead,
+	};
+	return memory + lead;
+}
+
+void *sley_shared_create(size_t size, sley_fn *last)
+{
+	return sley_shared_create_aligned(size, 1, last);
 }
 
 void *sley_shared_ref(void *object)
@@ -67,5 +84,6 @@ void sley_shared_unref(void *object)
 	if (header->last)
 		header->last(object);
 	mem_init(&mem, NULL);
-	mem_free(&mem, header, HEADER_SIZE + header->size);
+	mem_free(&mem, (char *)object - header->lead,
+		 header->lead + header->size);
 }

@@ -172,17 +172,31 @@ static void leave(struct sley_stock *stock)
 
 /* ---- objects, without the lock ------------------------------------------------ */
 
+/* From the beginning of its memory to the object: the loan stands in front. */
+static size_t lead_of(const struct sley_stock *stock)
+{
+	size_t align = stock->config.align;
+
+	return align > LOAN_SIZE ? align : LOAN_SIZE;
+}
+
 static size_t loan_bytes(const struct sley_stock *stock)
 {
-	return LOAN_SIZE + stock->config.object_size;
+	return lead_of(stock) + stock->config.object_size;
 }
 
 static struct loan *make(struct sley_stock *stock)
 {
-	struct loan *loan = mem_alloc(&stock->mem, loan_bytes(stock));
+	size_t align = stock->config.align;
+	char *memory =
+		mem_alloc_aligned(&stock->mem, loan_bytes(stock),
+				  align > CACHE_LINE ? align : CACHE_LINE);
+	struct loan *loan;
 
-	if (loan)
-		loan->stock = stock;
+	if (!memory)
+		return NULL;
+	loan = loan_of(memory + lead_of(stock));
+	loan->stock = stock;
 	return loan;
 }
 
@@ -226,7 +240,8 @@ static void scrap(struct sley_stock *stock, struct loan *chain)
 
 		chain = chain->next;
 		destruct(stock, loan);
-		mem_free(&stock->mem, loan, loan_bytes(stock));
+		mem_free(&stock->mem, (char *)object_of(loan) - lead_of(stock),
+			 loan_bytes(stock));
 	}
 }
 

@@ -210,3 +210,31 @@ TEST(shared_primitives_between_plain_threads)
 		pthread_join(thread, NULL);
 	}
 }
+
+/* ---- alignment ------------------------------------------------------------------------ */
+
+struct wide {
+	_Alignas(256) char bytes[256];
+};
+
+TEST(m34_shared_memory_is_aligned_as_asked)
+{
+	struct wide *wide = SLEY_SHARED(struct wide);
+
+	CHECK(wide && (uintptr_t)wide % 256 == 0);
+	CHECK_EQ(wide->bytes[255], 0);
+	sley_shared_unref(wide);
+	for (size_t align = 1; align <= SLEY_SHARED_ALIGN_MAX; align *= 2) {
+		char *object = sley_shared_create_aligned(33, align, NULL);
+
+		CHECK(object && (uintptr_t)object % align == 0);
+		CHECK_EQ((uintptr_t)object % 16, 0);
+		memset(object, 1, 33);
+		sley_shared_unref(sley_shared_ref(object));
+		sley_shared_unref(object);
+	}
+	CHECK(!sley_shared_create_aligned(8, 0, NULL));
+	CHECK(!sley_shared_create_aligned(8, 24, NULL));
+	CHECK(!sley_shared_create_aligned(8, SLEY_SHARED_ALIGN_MAX * 2, NULL));
+	CHECK(!sley_shared_create_aligned(0, 16, NULL));
+}

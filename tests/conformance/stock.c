@@ -615,3 +615,46 @@ TEST(m34_construct_and_destruct_may_use_the_stock)
 	CHECK_EQ(stats_of(nested.stock).lent, 0);
 	sley_stock_destroy(nested.stock);
 }
+
+/* ---- M34: alignment ------------------------------------------------------------------ */
+
+TEST(m34_objects_are_aligned_as_asked_and_each_keeps_its_bytes)
+{
+	for (size_t align = 1; align <= SLEY_STOCK_ALIGN_MAX; align *= 2) {
+		struct sley_stock *stock;
+		void *objects[4];
+
+		CHECK_EQ(sley_stock_create(&stock,
+					   SLEY_STOCK_CONFIG(.object_size = 100,
+							     .capacity = 4,
+							     .keep = 2,
+							     .align = align)),
+			 0);
+		for (int round = 0; round < 3; round++) {
+			CHECK_EQ(sley_stock_borrow_n(stock, objects, 4), 0);
+			for (int i = 0; i < 4; i++) {
+				CHECK_EQ((uintptr_t)objects[i] % align, 0);
+				CHECK_EQ((uintptr_t)objects[i] % 16, 0);
+				memset(objects[i], 0x5a + i, 100);
+			}
+			for (int i = 0; i < 4; i++) {
+				CHECK_EQ(((char *)objects[i])[99], 0x5a + i);
+				sley_stock_return(objects[i]);
+			}
+		}
+		sley_stock_destroy(stock);
+	}
+}
+
+TEST(m34_an_alignment_that_is_none_is_refused)
+{
+	static const size_t wrong[] = { 3, 24, 100, SLEY_STOCK_ALIGN_MAX * 2,
+					SIZE_MAX };
+	struct sley_stock *stock;
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+		CHECK_EQ(sley_stock_create(
+				 &stock, SLEY_STOCK_CONFIG(.object_size = 8,
+							   .align = wrong[i])),
+			 -EINVAL);
+}

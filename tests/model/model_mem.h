@@ -22,6 +22,14 @@ void *mem_alloc(struct mem *mem, size_t size)
 	return model_alloc(size);
 }
 
+/* For what asks for more than the explorer needs to know. */
+void *mem_alloc_aligned(struct mem *mem, size_t size, size_t align)
+{
+	(void)mem;
+	(void)align;
+	return model_alloc(size);
+}
+
 void mem_free(struct mem *mem, void *memory, size_t size)
 {
 	(void)mem;
