@@ -82,8 +82,8 @@ typedef void sley_free_fn(void *data);
  * They are copied.  @data may be NULL if @size is 0.
  *
  * Context:  any thread
- * Blocks:   never; in a task, if the mailbox has a limit and says SLEY_BLOCK:
- *           the fiber
+ * Blocks:   the fiber, in a task, while a mailbox with a limit that says
+ *           SLEY_BLOCK is full; else never
  * Owner:    @data is borrowed for the call.
  * Order:    everything before the call happens before the message is received.
  * Errors:   -ESRCH      there is no such process (any more)
@@ -94,7 +94,7 @@ typedef void sley_free_fn(void *data);
  *                       is @to
  *           -ECANCELED  the sender was cancelled while the mailbox was full
  */
-SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int
 sley_send(sley_pid to, uint64_t tag, const void *data, size_t size);
 
 /*
@@ -104,12 +104,12 @@ sley_send(sley_pid to, uint64_t tag, const void *data, size_t size);
  * also if the message cannot be sent.  NULL: free() of the C library.
  *
  * Context:  any thread
- * Blocks:   never, or as sley_send()
+ * Blocks:   as sley_send()
  * Owner:    @data belongs to the message, in any case.
  * Order:    as sley_send()
  * Errors:   as sley_send()
  */
-SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int
 sley_send_owned(sley_pid to, uint64_t tag, void *data, size_t size,
 		sley_free_fn *free);
 
@@ -203,12 +203,12 @@ sley_blob_put(struct sley_blob *blob);
  * sley_send_blob - send a blob, which others may be sent, too.
  *
  * Context:  any thread
- * Blocks:   never, or as sley_send()
+ * Blocks:   as sley_send()
  * Owner:    the message has a reference of its own; the caller keeps its own.
  * Order:    as sley_send()
  * Errors:   as sley_send()
  */
-SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int
 sley_send_blob(sley_pid to, uint64_t tag, struct sley_blob *blob);
 
 /* ---- one that was received --------------------------------------------------- */
@@ -240,12 +240,12 @@ sley_msg_free(struct sley_msg *msg);
  * It keeps its sender: a reply goes to who sent it first.
  *
  * Context:  any thread
- * Blocks:   never, or as sley_send()
+ * Blocks:   as sley_send()
  * Owner:    @msg is not the caller's any more, in any case.
  * Order:    as sley_send()
  * Errors:   as sley_send()
  */
-SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int
 sley_msg_forward(sley_pid to, struct sley_msg *msg);
 
 SLEY_END_DECLS
