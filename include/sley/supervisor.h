@@ -11,7 +11,9 @@
  *			     .within_ns = 10 * SLEY_SEC), children, 2);
  *
  * A supervisor is a process.  It starts its children in their order, and when one
- * of them ends, does what its strategy says.  If that happens too often it gives
+ * of them ends, does what its strategy says.  It reports each child that failed
+ * and is started again (.report of the runtime's configuration; else a line on
+ * stderr), with the reason.  If that happens too often it gives
  * up: it reports that, ends its children, the last one first, and then itself,
  * with SLEY_ERESTARTS; if its parent is a supervisor, that one takes it from there.
  *

@@ -65,6 +65,22 @@ static void complain(const struct supervisor *supervisor, struct child *child,
 	say(supervisor, "cannot start", child, what);
 }
 
+/* A child that lived has failed, and is started again: after a pause, or now. */
+static void announce(const struct supervisor *supervisor,
+		     const struct child *child, int reason, uint64_t pause_ns)
+{
+	char what[160];
+
+	if (pause_ns)
+		(void)snprintf(what, sizeof(what), " in %llu ms: it ended: %s",
+			       (unsigned long long)(pause_ns / 1000000),
+			       sley_strerror(reason));
+	else
+		(void)snprintf(what, sizeof(what), ": it ended: %s",
+			       sley_strerror(reason));
+	say(supervisor, "restarts", child, what);
+}
+
 /* False: this one is the last straw. */
 static bool tolerates(struct supervisor *supervisor, struct child *child,
 		      int reason, uint64_t now_ns)
@@ -116,6 +132,8 @@ void supervisor_failed(struct supervisor *supervisor, struct child *child,
 		return;
 	pause_ns = child_next_pause(child, started, now_ns,
 				    supervisor->within_ns, &supervisor->rand);
+	if (started)
+		announce(supervisor, child, reason, pause_ns);
 	if (alone || supervisor->strategy == SLEY_ONE_FOR_ONE)
 		start_later(supervisor, child, pause_ns, now_ns);
 	else

@@ -8,14 +8,17 @@
 static struct member a = { .name = 'a' }, b = { .name = 'b' },
 		     c = { .name = 'c' };
 
-static atomic_int nr_reports;
+static atomic_int nr_reports, nr_restarts;
 
 static void take_report(void *self, const char *line)
 {
 	(void)self;
-	CHECK(strstr(line, "gives up") || strstr(line, "cannot start"));
+	CHECK(strstr(line, "gives up") || strstr(line, "cannot start") ||
+	      strstr(line, "restarts"));
 	if (strstr(line, "gives up"))
 		atomic_fetch_add(&nr_reports, 1);
+	if (strstr(line, "restarts") && strstr(line, ": it ended: "))
+		atomic_fetch_add(&nr_restarts, 1);
 }
 
 static struct sley *start_quiet(void)
@@ -51,9 +54,12 @@ TEST_WORKERS(t24_too_many_restarts_are_the_end_of_the_supervisor)
 	}
 	CHECK_RECORD("-b+b-b+b");
 	CHECK_EQ(nr_reports, 0);
+	/* Each restart is said, the end that is final is said instead. */
+	CHECK_EQ(nr_restarts, 2);
 	fail(&b, -EIO);
 	CHECK_EQ(watch_end(&watch), SLEY_ERESTARTS);
 	CHECK_EQ(nr_reports, 1);
+	CHECK_EQ(nr_restarts, 2);
 	CHECK_RECORD("-b-c-a");
 	stop(rt);
 }
