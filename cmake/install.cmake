@@ -31,6 +31,15 @@ install(FILES
 file(RELATIVE_PATH SLEY_PC_PREFIX
 	/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" SLEY_PC_PREFIX "${SLEY_PC_PREFIX}")
+
+# A frame above the size of the guard must not step over it: SECURITY.md.
+include(CheckCCompilerFlag)
+check_c_compiler_flag(-fstack-clash-protection SLEY_KNOWS_STACK_CLASH)
+set(SLEY_PC_CLASH "")
+if(SLEY_KNOWS_STACK_CLASH)
+	set(SLEY_PC_CLASH " -fstack-clash-protection")
+endif()
+
 configure_file(${PROJECT_SOURCE_DIR}/cmake/sley.pc.in
 	${PROJECT_BINARY_DIR}/sley.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/sley.pc

@@ -27,7 +27,14 @@ foreach(language c cpp)
 	add_executable(static-${{language}} {stem}.${{language}})
 	target_link_libraries(static-${{language}} PRIVATE sley::static)
 endforeach()
+add_executable(alloca-shared {alloca})
+target_link_libraries(alloca-shared PRIVATE sley::sley)
+add_executable(alloca-static {alloca})
+target_link_libraries(alloca-static PRIVATE sley::static)
 """
+
+# Frames that are larger than a stack and its guard, in KiB.
+FRAMES = (300, 500, 800)
 
 PREFIX = "/opt/sley"
 
@@ -64,6 +71,17 @@ def check_imports(program, shared, node):
     for name in names:
         if not name.endswith("@" + node):
             fail(f"{program} imports {name} without @{node}")
+
+
+def check_overflow(program, libdir=""):
+    """A frame that steps over the guard of its stack is noticed."""
+    for size in FRAMES:
+        done = subprocess.run((program, str(size)), text=True, check=False,
+                              env=os.environ | {"LD_LIBRARY_PATH": libdir},
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode >= 0 or "sley: stack overflow" not in done.stdout:
+            fail(f"{program}: a frame of {size} KiB: exit status "
+                 f"{done.returncode}, '{done.stdout.strip()}'")
 
 
 class Installed:
@@ -115,6 +133,10 @@ class Installed:
             run(*command, program, "-static",
                 *self.pkg_config("--cflags", "--libs", "--static"))
             self.check_program(program, False)
+        program = os.path.join(self.tree, "alloca.out")
+        run(self.args.cc, "-std=gnu11", "-O2", self.args.alloca, "-o",
+            program, *self.pkg_config("--cflags", "--libs"))
+        check_overflow(program, self.libdir)
 
     def build_with_cmake(self):
         project = os.path.join(self.tree, "project")
@@ -123,7 +145,8 @@ class Installed:
         with open(os.path.join(project, "CMakeLists.txt"), "w",
                   encoding="utf-8") as file:
             file.write(CMAKE_PROJECT.format(version=self.args.version,
-                                            stem=self.args.program))
+                                            stem=self.args.program,
+                                            alloca=self.args.alloca))
         run(self.args.cmake, "-S", project, "-B", build,
             f"-DCMAKE_PREFIX_PATH={self.prefix}",
             f"-DCMAKE_C_COMPILER={self.args.cc}",
@@ -135,6 +158,8 @@ class Installed:
                                True)
             self.check_program(os.path.join(build, "static-" + language),
                                False)
+        for name in ("alloca-shared", "alloca-static"):
+            check_overflow(os.path.join(build, name))
 
     def check_library(self):
         table = run("readelf", "-d", "-W",
@@ -198,7 +223,7 @@ class Installed:
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("cmake", "cc", "cxx", "source", "build", "program",
-                 "version", "node"):
+                 "alloca", "version", "node"):
         parser.add_argument("--" + name, required=True)
     args = parser.parse_args()
 
@@ -209,7 +234,7 @@ def main():
         installed.build_with_pkg_config()
         installed.build_with_cmake()
         installed.uninstall()
-    print("install: eight programs built and run, nothing left")
+    print("install: eleven programs built and run, nothing left")
     return 0
 
 
