@@ -34,7 +34,7 @@ static void free_and_send(void *data)
 static int sleep_on(void *arg)
 {
 	(void)arg;
-	(void)sley_event_wait(&ends);
+	(void)!sley_event_wait(&ends);
 	return 0;
 }
 

@@ -154,7 +154,7 @@ static void use_sync(struct program *p)
 		(void)sley_cond_wait(&m.cond, &m.mutex);
 	sley_mutex_unlock(&m.mutex);
 	sley_future_set(&m.future, &m);
-	sley_waitgroup_wait(&m.wg);
+	CHECK_EQ(sley_waitgroup_wait(&m.wg), 0);
 	sley_join(&group);
 	sley_chan_destroy(m.chan);
 }
