@@ -95,7 +95,11 @@ TEST(an_earlier_shorter_config_is_accepted)
 	struct sley_config config = config_of(1);
 
 	config.size = offsetof(struct sley_config, allocator);
+	/* Behind its end there is whatever the program keeps there. */
+	config.placement = 99;
 	CHECK_EQ(create_and_destroy(&config), 0);
+	config.size = sizeof(config);
+	CHECK_EQ(create_and_destroy(&config), -EINVAL);
 }
 
 TEST(destroying_nothing_does_nothing)
