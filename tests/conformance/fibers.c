@@ -313,7 +313,8 @@ TEST_WORKERS(m17_the_lock_is_held_on_return_also_after_a_timeout)
 struct bare {
 	struct sley_task task;
 	struct sley_waker waker;
-	atomic_bool is_known, is_there;
+	atomic_bool is_known, is_there, was_woken;
+	bool late; /* the notify comes between the look and the wait */
 	int nr_woken;
 };
 
@@ -326,7 +327,9 @@ static void wait_bare(void *arg)
 	CHECK_EQ(sley_suspend_until(in_ms(1)), -ETIMEDOUT);
 	atomic_store(&b->is_known, true);
 	while (!atomic_load(&b->is_there)) {
-		CHECK_EQ(sley_suspend(), 0);
+		while (b->late && !atomic_load(&b->was_woken))
+			test_nap_ms(1);
+		CHECK_EQ(sley_suspend_until(in_ms(10000)), 0);
 		b->nr_woken++;
 	}
 }
@@ -340,6 +343,7 @@ static void *notify_bare(void *arg)
 	atomic_store(&b->is_there, true);
 	/* The task may have seen it already, and have ended. */
 	(void)sley_wake(&b->waker);
+	atomic_store(&b->was_woken, true);
 	return NULL;
 }
 
@@ -350,7 +354,7 @@ TEST_WORKERS(m17_a_bare_wait_misses_no_notify_from_another_thread)
 
 	for (int round = 0; round < test_scale(40); round++) {
 		struct sley_group group = SLEY_GROUP_INIT;
-		struct bare b = { .nr_woken = 0 };
+		struct bare b = { .late = round % 2 };
 		pthread_t thread = test_thread(notify_bare, &b);
 
 		sley_spawn(&group, &b.task, wait_bare, &b);
