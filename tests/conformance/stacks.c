@@ -206,6 +206,27 @@ TEST_WORKERS(m23_fibers_are_used_again)
 	stop(rt);
 }
 
+static void no_idle_left(void *rt)
+{
+	struct sley_stats stats;
+
+	sley_get_stats(rt, &stats);
+	CHECK_EQ(stats.fibers_idle, 0);
+	CHECK_LE(stats.fibers, 500 + 3);
+}
+
+/* On one worker: those that the rounds before have left are taken first. */
+TEST(m23_no_fiber_is_made_while_another_one_is_idle)
+{
+	static struct sley_task tasks[500];
+	struct sley_config config = config_of(1);
+	struct sley *rt = start_with(&config);
+
+	for (int round = 0; round < 3; round++)
+		block_and_release(rt, tasks, 500, no_idle_left, rt);
+	stop(rt);
+}
+
 static long rss_kib(void)
 {
 	FILE *file = fopen("/proc/self/statm", "r");
