@@ -86,8 +86,11 @@ static int unmonitor_ephemerals(void *arg)
 
 		CHECK_EQ(sley_monitor(pid, &number), 0);
 		linger();
-		err = sley_receive_until(&msg, 0);
-		CHECK(!err || err == -ETIMEDOUT);
+		/* Else it may be in the inbox, and nobody has looked. */
+		if (i % 2) {
+			err = sley_receive_until(&msg, 0);
+			CHECK(!err || err == -ETIMEDOUT);
+		}
 		sley_unmonitor(number);
 		expect_nothing();
 		linger();
@@ -133,7 +136,8 @@ static int unlink_ephemerals(void *arg)
 		int err = sley_link(pid);
 
 		linger();
-		if (!err && !sley_receive_until(&msg, 0))
+		/* As above. */
+		if (i % 2 && !err && !sley_receive_until(&msg, 0))
 			CHECK_EQ(msg->kind, SLEY_EXIT);
 		sley_unlink(pid);
 		expect_nothing();
