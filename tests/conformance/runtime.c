@@ -286,35 +286,45 @@ static void note_where(void *arg)
 	w->worker = sley_worker();
 }
 
-static void *runs_its_own(void *rt)
+struct owners {
+	struct sley *rt;
+	pthread_barrier_t all_spawned;
+};
+
+/* All tasks are there before any thread blocks: each could take any of them. */
+static void *runs_its_own(void *arg)
 {
+	struct owners *owners = arg;
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct where where[20];
 	size_t i;
 
-	CHECK_EQ(sley_bind(rt), 0);
+	CHECK_EQ(sley_bind(owners->rt), 0);
 	for (i = 0; i < ARRAY_SIZE(where); i++)
 		sley_spawn(&group, &where[i].task, note_where, &where[i]);
+	pthread_barrier_wait(&owners->all_spawned);
 	sley_join(&group);
 	for (i = 0; i < ARRAY_SIZE(where); i++)
 		CHECK_EQ(where[i].tid, gettid());
-	sley_unbind(rt);
+	sley_unbind(owners->rt);
 	return NULL;
 }
 
 TEST(m07_each_bound_thread_runs_its_own_tasks)
 {
 	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = NULL;
+	struct owners owners = { .rt = NULL };
 	pthread_t threads[8];
 	size_t i;
 
-	CHECK_EQ(sley_create(&rt, &config), 0);
+	CHECK_EQ(sley_create(&owners.rt, &config), 0);
+	pthread_barrier_init(&owners.all_spawned, NULL, ARRAY_SIZE(threads));
 	for (i = 0; i < ARRAY_SIZE(threads); i++)
-		threads[i] = test_thread(runs_its_own, rt);
+		threads[i] = test_thread(runs_its_own, &owners);
 	for (i = 0; i < ARRAY_SIZE(threads); i++)
 		pthread_join(threads[i], NULL);
-	CHECK_EQ(sley_destroy(rt), 0);
+	pthread_barrier_destroy(&owners.all_spawned);
+	CHECK_EQ(sley_destroy(owners.rt), 0);
 }
 
 TEST_WORKERS(m08_tasks_run_on_workers_and_not_on_bound_threads)
