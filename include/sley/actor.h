@@ -180,8 +180,8 @@ struct sley_pending_call {
  *
  * Context:  any thread
  * Blocks:   never
- * Owner:    @data is copied; @pending is used until it is finished or cancelled.
- *           (there is nothing to finish if the call fails)
+ * Owner:    @data is copied; @pending is used until it is finished or cancelled,
+ *           unless the call fails: then there is nothing to finish.
  * Errors:   as sley_call(), but -EAGAIN if the mailbox of @to is full
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
