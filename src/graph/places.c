@@ -35,15 +35,12 @@ static bool reserve(struct places *places, uint32_t nr)
 	uint32_t more = nr_pages(nr) / GROW_BY * GROW_BY + GROW_BY;
 
 	/* A limit of addresses (RLIMIT_AS) is no reason to fail. */
-	for (; more >= GROW_BY; more = more / 2 / GROW_BY * GROW_BY) {
+	for (;; more = more / 2 / GROW_BY * GROW_BY) {
 		places->nr_reserved = nr + more;
 		places->place = os_reserve(size_of(nr + more));
-		if (places->place)
-			return true;
+		if (places->place || !more)
+			return places->place;
 	}
-	places->nr_reserved = nr;
-	places->place = os_reserve(size_of(nr));
-	return places->place;
 }
 
 int places_init(struct places *places, uint32_t nr)

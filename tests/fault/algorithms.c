@@ -92,3 +92,30 @@ SCENARIO(pipelines)
 {
 	trial_play(use_pipelines);
 }
+
+static void use_feeds(void *arg)
+{
+	int numbers[20] = { 0 }, counted = 0, nr = 0;
+	const struct sley_stage stages[] = {
+		{ nap, NULL, SLEY_STAGE_PARALLEL, NULL },
+		{ count, &counted, SLEY_STAGE_ORDERED, NULL },
+	};
+	struct sley_feed *feed;
+
+	(void)arg;
+	if (!TRY(sley_feed_open(&feed, stages, 2,
+				SLEY_FEED_OPTIONS(.tokens = 3)),
+		 -ENOMEM))
+		return;
+	while (nr < 20) {
+		CHECK_EQ(sley_feed_put(feed, &numbers[nr]), 0);
+		nr++;
+	}
+	CHECK_EQ(sley_feed_close(feed), 0);
+	CHECK_EQ(counted, 20);
+}
+
+SCENARIO(feeds)
+{
+	trial_play(use_feeds);
+}

@@ -54,9 +54,11 @@ FRESH, STALE = "fresh", "stale"
 SCALED = re.compile(r"\([^)]*,[^)]*,[248]\)")
 
 # Whose calls through pointers lead to nothing that could block: a handler of
-# signals, functions of os/ that call their own, and the plan of a fault sweep.
-PLAIN = {"fault_handler", "fault_reached", "quota_up", "os_topo_quota",
-         "os_nr_usable_cpus", "put_shared", "os_places_read"}
+# signals, functions of os/ that call their own, the look of a sleeper at its lock,
+# and the plans of a fault sweep.
+PLAIN = {"fault_handler", "fault_reached", "fault_lock_reached", "quota_up",
+         "os_topo_quota", "os_nr_usable_cpus", "put_shared", "os_places_read",
+         "spin_sleep"}
 
 
 class Instruction:
