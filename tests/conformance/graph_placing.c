@@ -367,6 +367,23 @@ TEST_WORKERS(s02_no_member_of_a_gang_starts_before_all_are_there)
 	stop(rt);
 }
 
+/* S12, R-S10: those of its members that are there hold no worker. */
+TEST_WORKERS(rs10_a_gang_that_waits_for_a_worker_reserves_no_other)
+{
+	struct sley *rt = start();
+	struct held held = held_new(rt);
+
+	held_begin(&held, NULL);
+	for (int i = 0; i < held.size - 1; i++)
+		pass_through(held.graph, i);
+	CHECK_EQ(held.started, 0);
+	gate_open(&held.gate);
+	CHECK_EQ(sley_graph_wait(held.graph), 0);
+	CHECK_EQ(held.started, held.size);
+	held_end(&held);
+	stop(rt);
+}
+
 static void held_is_skipped(struct held *held)
 {
 	int code = 0;
