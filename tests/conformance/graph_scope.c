@@ -43,17 +43,20 @@ TEST_WORKERS(s18_a_scope_is_waited_for_apart)
 	struct sley *rt = start();
 	struct sley_graph *graph = graph_new(NULL);
 	struct sley_graph_scope *scope = open_in(graph, NULL);
+	struct sley_graph_scope *other = open_in(graph, NULL);
 	struct sley_event later = SLEY_EVENT_INIT;
 	atomic_int count = 0;
 
 	(void)submit(graph, NULL, waits_for, &later);
+	(void)submit(graph, other, waits_for, &later);
 	for (int i = 0; i < 200; i++)
 		(void)submit(graph, scope, count_up, &count);
-	CHECK_EQ(sley_graph_scope_wait(scope), 0);
+	CHECK_EQ(sley_graph_scope_wait_until(scope, in_ms(10000)), 0);
 	CHECK_EQ(count, 200);
 	CHECK_EQ(sley_graph_wait_until(graph, in_ms(1)), -ETIMEDOUT);
 	sley_event_set(&later);
 	CHECK_EQ(sley_graph_wait(graph), 0);
+	sley_graph_scope_close(other);
 	sley_graph_scope_close(scope);
 	sley_graph_destroy(graph);
 	stop(rt);
@@ -146,20 +149,31 @@ TEST_WORKERS(s18_a_failure_is_heard_of_by_who_waits_for_its_scope)
 	stop(rt);
 }
 
-TEST_WORKERS(s18_a_failure_nobody_heard_of_is_that_of_the_scope_around)
+/* A node that has failed, in a scope of a scope; both are closed. */
+static sley_node fail_unheard(struct sley_graph *graph)
 {
-	struct sley *rt = start();
-	struct sley_graph *graph = graph_new(NULL);
 	struct sley_graph_scope *outer = open_in(graph, NULL);
 	struct sley_graph_scope *inner = open_in(graph, outer);
-	struct order order = { .nr = 0 };
 	sley_node failed = submit(graph, inner, fails, NULL);
 
 	CHECK_SOON(sley_node_outcome(graph, failed, NULL) ==
 		   SLEY_OUTCOME_FAILURE);
 	sley_graph_scope_close(inner);
 	sley_graph_scope_close(outer);
-	/* It is remembered, also for who needs it now. */
+	return failed;
+}
+
+TEST_WORKERS(s18_a_failure_nobody_heard_of_is_that_of_the_scope_around)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct order order = { .nr = 0 };
+	sley_node failed = fail_unheard(graph);
+
+	CHECK_EQ(sley_graph_wait(graph), -EIO);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	/* It is remembered, also for a node that needs it now. */
+	failed = fail_unheard(graph);
 	(void)node(graph, &order, 1, &failed, 1);
 	CHECK_EQ(sley_graph_wait(graph), -EIO);
 	CHECK_EQ(order.nr, 0);
