@@ -173,6 +173,37 @@ TEST_WORKERS(s20_there_is_nothing_to_wait_for_in_an_empty_graph)
 	stop(rt);
 }
 
+static int is_slow(void *arg)
+{
+	CHECK_EQ(sley_sleep(2 * SLEY_MSEC), 0);
+	return count_up(arg);
+}
+
+/* The graph itself has no node: all are in a scope of a scope. */
+TEST_WORKERS(s20_who_waits_for_a_graph_waits_for_its_scopes)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct sley_graph_scope *outer, *inner;
+	atomic_int count = 0;
+
+	CHECK_EQ(sley_graph_scope_open(&outer, graph, NULL), 0);
+	CHECK_EQ(sley_graph_scope_open(&inner, graph, outer), 0);
+	for (int i = 1; i <= 5; i++) {
+		CHECK_EQ(sley_graph_submit(graph, NULL,
+					   SLEY_NODE_SPEC(.fn = is_slow,
+							  .arg = &count,
+							  .scope = inner)),
+			 0);
+		CHECK_EQ(sley_graph_wait(graph), 0);
+		CHECK_EQ(atomic_load(&count), i);
+	}
+	sley_graph_scope_close(inner);
+	sley_graph_scope_close(outer);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
 TEST_WORKERS(s29_a_busy_graph_is_destroyed_when_it_has_ended)
 {
 	struct sley *rt = start();
@@ -490,7 +521,8 @@ TEST_WORKERS(rs17_a_node_that_cannot_be_leaves_nothing)
 		uint64_t newer;
 	} newer = { { .size = sizeof(newer), .fn = count_up }, 1 };
 	struct sley *rt = start();
-	struct sley_graph *graph = graph_new(NULL);
+	struct sley_graph *graph =
+		graph_new(SLEY_GRAPH_OPTIONS(.max_nodes = 8));
 	sley_node future = 50000;
 	atomic_int count = 0;
 
@@ -511,6 +543,10 @@ TEST_WORKERS(rs17_a_node_that_cannot_be_leaves_nothing)
 		      .nr_after = 1);
 	CHECK_REFUSED(graph, -EINVAL, .fn = count_up, .order = &future,
 		      .nr_order = 1);
+	/* Nor does it keep a place: there are fewer than these. */
+	for (int i = 0; i < 10; i++)
+		CHECK_REFUSED(graph, -EINVAL, .fn = count_up, .after = &future,
+			      .nr_after = 1, .deadline_ns = in_ms(200));
 	CHECK_REFUSED(graph, SLEY_EPRIORITY, .fn = count_up,
 		      .priority = SLEY_PRIORITY_MAX + 1);
 	CHECK_REFUSED(graph, SLEY_EPRIORITY, .fn = count_up,
