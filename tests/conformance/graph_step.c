@@ -108,6 +108,47 @@ TEST_WORKERS(s07_a_node_that_is_cancelled_between_two_steps_does_not_run)
 	stop(rt);
 }
 
+/* No node says what it reads or writes. */
+TEST_WORKERS(s30_edges_that_are_named_are_all_that_is_needed)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = stepped();
+	atomic_int count = 0;
+	sley_node a = counts(graph, &count, NULL, 0);
+	sley_node b = counts(graph, &count, &a, 1);
+
+	CHECK_EQ(sley_graph_submit(graph, NULL,
+				   SLEY_NODE_SPEC(.fn = count_up, .arg = &count,
+						  .order = &b, .nr_order = 1)),
+		 0);
+	for (int i = 1; i <= 3; i++) {
+		CHECK_EQ(sley_graph_step(graph), 1);
+		CHECK_EQ(count, i);
+	}
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s31_a_graph_knows_how_many_nodes_it_had_at_most)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = stepped();
+	struct sley_graph_scope_stats stats;
+	atomic_int count = 0;
+
+	for (int nr = 5; nr > 0; nr -= 4) {
+		for (int i = 0; i < nr; i++)
+			(void)counts(graph, &count, NULL, 0);
+		CHECK_EQ(sley_graph_wait(graph), 0);
+	}
+	sley_graph_scope_stats(graph, NULL, &stats);
+	CHECK_EQ(stats.submitted, 6);
+	CHECK_EQ(stats.most, 5);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
 /* A run is over in the step after its last node, and the next one begins then. */
 TEST_WORKERS(s19_runs_are_stepped_one_after_the_other)
 {
