@@ -425,6 +425,37 @@ static int pass_on(void *arg)
 	return 0;
 }
 
+/* The map makes room for the ranges of others again and again, while one writes. */
+TEST_WORKERS(rs13_a_writer_is_remembered_until_it_has_ended)
+{
+	enum { MANY = 2000 };
+	static char others[MANY];
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	struct sley_event event = SLEY_EVENT_INIT;
+	struct sley_graph_scope_stats stats;
+	atomic_int count = 0, read = 0;
+	int value = 0;
+
+	CHECK_EQ(sley_graph_add(graph, reads_later, &event, SLEY_OUT(value)),
+		 0);
+	for (int i = 0; i < MANY; i++)
+		CHECK_EQ(sley_graph_add(graph, count_up, &count,
+					SLEY_OUT(others[i])),
+			 0);
+	CHECK_EQ(sley_graph_add(graph, count_up, &read, SLEY_IN(value)), 0);
+	sley_graph_scope_stats(graph, NULL, &stats);
+	CHECK_EQ(stats.edges, 1);
+	pass_all_workers(graph);
+	CHECK_EQ(read, 0);
+	sley_event_set(&event);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(read, 1);
+	CHECK_EQ(count, MANY);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
 /*
  * Places of nodes and entries of the map are used again and again, while the sum
  * is passed on from one to the next.
