@@ -380,6 +380,7 @@ TEST(rs16_children_end_with_their_server)
 	char text[64];
 	int fd, server;
 	ssize_t size;
+	pid_t pid;
 
 	begin_children();
 	child = child_new(NULL);
@@ -390,7 +391,11 @@ TEST(rs16_children_end_with_their_server)
 	text[size] = '\0';
 	close(fd);
 	server = atoi(text);
+	pid = sley_child_pid(child);
+	/* The child comes here when its server is gone, and it must come dead. */
+	CHECK_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 	CHECK_EQ(kill(server, SIGKILL), 0);
+	CHECK_EVENTUALLY(waitpid(pid, NULL, WNOHANG) == pid);
 	CHECK_EVENTUALLY(sley_child_pid(child) == 0);
 	CHECK_EQ(sley_child_call(child, add_one, NULL, 0, &result),
 		 SLEY_ECHILD);
