@@ -42,6 +42,29 @@ TEST_WORKERS(w01_init_runs_on_the_thread_that_spawns_before_there_is_a_pid)
 	stop(rt);
 }
 
+static enum sley_step ends_well(struct life *life, struct sley_msg *const *msg,
+				size_t nr, struct sley_out *out)
+{
+	(void)life;
+	(void)msg;
+	return nr ? sley_out_done(out, 0) : SLEY_WAIT;
+}
+
+/* check_end() counts how often it was closed, and looks for what. */
+TEST_WORKERS(w01_close_runs_once_however_the_process_ends)
+{
+	struct life well = { .then = ends_well }, killed = { 0 };
+	struct sley *rt = start();
+
+	CHECK_EQ(sley_send(live(&well), 1, NULL, 0), 0);
+	CHECK_EQ(sley_process_kill(live(&killed)), 0);
+	check_end(&well, 0);
+	check_end(&killed, SLEY_EKILLED);
+	stop(rt);
+	CHECK_EQ(well.closes, 1);
+	CHECK_EQ(killed.closes, 1);
+}
+
 static int fails(void *self, const char *method, const void *input, size_t size)
 {
 	(void)life_init(self, method, input, size);
@@ -269,6 +292,23 @@ static enum sley_step checks_order(struct life *life,
 	return SLEY_WAIT;
 }
 
+static uint32_t strays_of(sley_pid pid)
+{
+	struct sley_process_info info;
+
+	CHECK_EQ(sley_process_inspect(pid, &info), 0);
+	return info.stray;
+}
+
+/* The completion of no command wakes the process, but is nothing for a step. */
+static void wake_for_nothing(sley_pid pid)
+{
+	uint32_t before = strays_of(pid);
+
+	CHECK_EQ(sley_complete(pid, 1, NULL, 0), 0);
+	CHECK_SOON(strays_of(pid) == before + 1);
+}
+
 TEST_WORKERS(w05_messages_come_in_order_and_no_step_comes_for_nothing)
 {
 	struct order order = { { 0 } };
@@ -281,6 +321,8 @@ TEST_WORKERS(w05_messages_come_in_order_and_no_step_comes_for_nothing)
 		CHECK_EQ(sley_send(pid, (uint64_t)i, NULL, 0), 0);
 		if (i % 100 == 0)
 			CHECK_SOON(life.messages == i + 1);
+		if (i % 1000 == 0)
+			wake_for_nothing(pid);
 	}
 	CHECK_SOON(life.messages == n);
 	stop(rt);
@@ -368,6 +410,30 @@ TEST_WORKERS(w07_no_message_is_missed_by_one_that_goes_to_sleep)
 			(void)atomic_load(&life.messages);
 	}
 	CHECK_SOON(life.messages == n);
+	stop(rt);
+	CHECK_EQ(life.empty, 1);
+}
+
+static enum sley_step sends_itself_one(struct life *life,
+				       struct sley_msg *const *msg, size_t nr,
+				       struct sley_out *out)
+{
+	(void)msg;
+	(void)nr;
+	(void)out;
+	if (life->messages < 100)
+		CHECK_EQ(sley_send(sley_self(), 1, NULL, 0), 0);
+	return SLEY_WAIT;
+}
+
+/* With a budget of one message each turn has one that comes too late for it. */
+TEST_WORKERS(w07_what_comes_in_the_last_step_of_a_turn_is_not_missed)
+{
+	struct life life = { .then = sends_itself_one };
+	struct sley *rt = start();
+
+	(void)live_as(&life, SLEY_PROCESS(.budget = 1));
+	CHECK_SOON(life.messages == 100);
 	stop(rt);
 	CHECK_EQ(life.empty, 1);
 }
