@@ -82,6 +82,52 @@ TEST_WORKERS(w09_a_spawn_that_fails_does_not_count)
 }
 
 /* Whose number is never above the limit. */
+/* ---- those whose init still runs ------------------------------------------------ */
+
+static const struct sley_behaviour nest;
+static int depth;
+
+/* Its init spawns the next one. */
+static int spawns_another(void *self, const char *method, const void *input,
+			  size_t size)
+{
+	struct sley *const *rt = input;
+	int own = ++depth;
+
+	(void)self;
+	(void)method;
+	CHECK_LE(own, MAX);
+	CHECK_EQ(sley_process_spawn(NULL, &nest, rt, size,
+				    SLEY_PROCESS(.runtime = *rt)),
+		 own < MAX ? 0 : -EAGAIN);
+	return 0;
+}
+
+static enum sley_step waits_on(void *self, struct sley_msg *const *msg,
+			       size_t nr, struct sley_out *out)
+{
+	(void)self;
+	(void)msg;
+	(void)nr;
+	(void)out;
+	return SLEY_WAIT;
+}
+
+static const struct sley_behaviour nest = {
+	.init = spawns_another,
+	.step = waits_on,
+};
+
+TEST_WORKERS(w09_those_whose_init_runs_count)
+{
+	struct sley *rt = start_limited();
+
+	depth = 0;
+	CHECK_EQ(sley_process_spawn(NULL, &nest, &rt, sizeof(rt), NULL), 0);
+	CHECK_EQ(depth, MAX);
+	stop(rt);
+}
+
 static atomic_int nr_live;
 
 static int comes(void *self, const char *method, const void *input, size_t size)
