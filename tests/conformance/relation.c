@@ -373,6 +373,32 @@ TEST_WORKERS(w33_when_one_fails_the_linked_one_ends_for_the_same_reason)
 	run_actor(fail_one_of_two, NULL, false);
 }
 
+/* To unlink once undoes it. */
+static int link_twice(void *arg)
+{
+	(void)arg;
+	for (int kinds = 0; kinds < 4; kinds++) {
+		struct pair pair;
+
+		spawn_pair(&pair, kinds);
+		CHECK_EQ(mortal_do(pair.pid[0], TAG_LINK, pair.pid[1]), 0);
+		CHECK_EQ(mortal_do(pair.pid[0], TAG_LINK, pair.pid[1]), 0);
+		CHECK_EQ(mortal_do(pair.pid[1], TAG_LINK, pair.pid[0]), 0);
+		CHECK_EQ(mortal_do(pair.pid[0], TAG_UNLINK, pair.pid[1]), 0);
+		end_mortal(pair.pid[0], REASON);
+		expect_down(pair.pid[0], pair.number[0], REASON);
+		end_mortal(pair.pid[1], 0);
+		expect_down(pair.pid[1], pair.number[1], 0);
+	}
+	expect_nothing();
+	return 0;
+}
+
+TEST_WORKERS(w33_to_link_twice_is_to_link_once)
+{
+	run_actor(link_twice, NULL, false);
+}
+
 static int end_one_of_two(void *arg)
 {
 	(void)arg;
