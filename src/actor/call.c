@@ -158,6 +158,12 @@ static int request_from(struct call *call, sley_pid to,
 	request->from = call->pid;
 	err = send_message(to, request, room_ns);
 	if (unlikely(err)) {
+		/*
+		 * The process has ended since the watch began.  Its end tells
+		 * the watches last: wait for the reason as for a reply.
+		 */
+		if (err == -ESRCH)
+			return 0;
 		err = give_up(call, err);
 		relation_unwatch(&call->watch);
 	}

@@ -37,6 +37,7 @@ static sley_pid first_port;
 static int payload[MODEL_THREADS_MAX];
 static struct ledger {
 	int got, gave_up, ended, refused; /* calls                */
+	int nobody;                       /* to watch             */
 	int replied, late;                /* what repliers got    */
 	int messages;                     /* that are not freed   */
 	int in_use;                       /* places               */
@@ -89,6 +90,7 @@ void mail_deliver_outside(struct sley_msg *msg)
 int send_message(sley_pid to, struct sley_msg *msg, uint64_t deadline_ns)
 {
 	struct sley_msg *old;
+	bool too_late;
 
 	(void)deadline_ns;
 	if (to & PID_PORT) {
@@ -100,6 +102,13 @@ int send_message(sley_pid to, struct sley_msg *msg, uint64_t deadline_ns)
 		return -ESRCH;
 	}
 	MODEL_CHECK(to == SERVER);
+	spin_lock(&watching);
+	too_late = ended;
+	spin_unlock(&watching);
+	if (too_late) {
+		mail_free(msg);
+		return -ESRCH;
+	}
 	if (!first_port)
 		first_port = msg->from;
 	old = xchg_acq_rel(&mailbox, msg);
@@ -121,6 +130,7 @@ int relation_watch(struct watch *own, sley_pid target, sley_pid port)
 	else
 		watch = own;
 	spin_unlock(&watching);
+	ledger.nobody += err != 0;
 	return err;
 }
 
@@ -422,6 +432,8 @@ static void settled(int calls)
 
 	MODEL_CHECK(outcomes() == calls);
 	MODEL_CHECK(ledger.got == ledger.replied);
+	/* A caller that watched the process is told the reason of its end. */
+	MODEL_CHECK(ledger.refused == ledger.nobody);
 	MODEL_CHECK(!ledger.in_use && !places[PORT].pid && !watch);
 	if (rest)
 		mail_free(rest);
