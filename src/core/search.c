@@ -295,8 +295,8 @@ static bool picks_under_lock(const struct worker *worker)
 	return worker->after.kind == AFTER_WAIT && worker->after.q;
 }
 
-/* Whatever makes tasks ready besides tasks. */
-static void look_after_all(struct worker *worker)
+/* Before a look at all that the poke may be about. */
+static void take_poke(struct worker *worker)
 {
 	worker->tick = 0;
 	/*
@@ -306,6 +306,12 @@ static void look_after_all(struct worker *worker)
 	/* relaxed: a glance; one that comes now is there the next time. */
 	if (load_relaxed(&worker->poke))
 		(void)xchg_acquire(&worker->poke, 0); /* P3 */
+}
+
+/* Whatever makes tasks ready besides tasks. */
+static void look_after_all(struct worker *worker)
+{
+	take_poke(worker);
 	worker_fire_timers(worker);
 	runtime_cancel_strands(worker);
 	place_arrivals(worker);
@@ -335,11 +341,19 @@ static noinline struct sley_task *pick_fair(struct worker *worker)
 	};
 	struct sley_task *task;
 
-	if (picks_under_lock(worker) && would_take_long(worker)) {
-		worker->tick = FAIR_TICK; /* the next pick is a fair one */
-		return NULL;
+	if (!picks_under_lock(worker)) {
+		look_after_all(worker);
+	} else {
+		/*
+		 * One look, and no second one by look_after_all(): a timer that
+		 * is due only then would ring under the lock.
+		 */
+		take_poke(worker);
+		if (would_take_long(worker)) {
+			worker->tick = FAIR_TICK; /* the next pick is fair */
+			return NULL;
+		}
 	}
-	look_after_all(worker);
 	task = pick_urgent(worker);
 	worker->fair++;
 	for (unsigned int i = 0; !task && i < array_size(source); i++)
