@@ -405,8 +405,9 @@ TEST_WORKERS(w12_a_walk_meets_each_process_once)
 	enum { N = 1000 };
 	static struct listener listener[N];
 	struct sley *rt = start();
+	static sley_pid walk[N + 1]; /* in the order they are met */
 	int n = test_scale(N), met = 0;
-	sley_pid pid;
+	sley_pid pid, next = SLEY_NO_PID;
 
 	CHECK_EQ(sley_process_next(SLEY_NO_PID), SLEY_NO_PID);
 	CHECK_EQ(sley_process_count(), 0);
@@ -422,15 +423,18 @@ TEST_WORKERS(w12_a_walk_meets_each_process_once)
 		CHECK_LT(i, n);
 		CHECK_EQ(listener[i].nr, 0);
 		listener[i].nr = 1;
-		met++;
+		walk[met++] = pid;
 	}
 	CHECK_EQ(met, n);
 	for (int i = 0; i < n; i += 2)
 		hush(&listener[i]);
 	CHECK_EQ(sley_process_count(), n / 2);
 	/* From a place whose tenant is gone it goes on all the same. */
-	pid = sley_process_next(listener[0].pid);
-	CHECK(pid == SLEY_NO_PID || sley_process_alive(pid));
+	for (int i = n; i-- > 0;) {
+		CHECK_EQ(sley_process_next(walk[i]), next);
+		if (sley_process_alive(walk[i]))
+			next = walk[i];
+	}
 	for (int i = 1; i < n; i += 2)
 		hush(&listener[i]);
 	CHECK_EQ(sley_process_count(), 0);
