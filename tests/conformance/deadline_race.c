@@ -143,6 +143,8 @@ static void wait_briefly(void *arg)
 	uint64_t deadline = sley_now() + test_random(60) * SLEY_USEC;
 
 	atomic_store(&d->result, sley_event_wait_until(&d->event, deadline));
+	if (d->result)
+		CHECK_GE(sley_now(), deadline);
 }
 
 static void set_briefly(void *arg)

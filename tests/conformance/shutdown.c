@@ -221,46 +221,63 @@ TEST_WORKERS(t09_destroy_until_with_nothing_left_needs_no_time)
 	CHECK_EQ(sley_destroy_until(rt, in_ms(10000)), 0);
 }
 
-/* Bound threads that give work and wake tasks while destroy has begun. */
+/* Threads that give work and wake tasks while destroy has begun. */
 struct racer {
 	struct sley *rt;
 	struct sley_event *event;
-	atomic_int *bound, *accepted, *ran;
+	atomic_int *bound, *outside, *accepted, *ran;
 };
 
 static void *race(void *arg)
 {
 	struct racer *r = arg;
-	int i, err;
+	int i;
 
 	CHECK_EQ(sley_bind(r->rt), 0);
 	atomic_fetch_add(r->bound, 1);
-	for (i = 0; i < 500; i++) {
-		err = sley_schedule_on(r->rt, count_task, r->ran, NULL);
-		CHECK(err == 0 || err == -ESHUTDOWN);
-		if (err == 0)
-			atomic_fetch_add(r->accepted, 1);
+	for (i = 0; i < 500 || atomic_load(r->outside); i++) {
+		CHECK_EQ(sley_schedule_on(r->rt, count_task, r->ran, NULL), 0);
+		atomic_fetch_add(r->accepted, 1);
 		sley_event_set(r->event);
+		if (i >= 500)
+			test_nap_ms(1);
 	}
 	sley_unbind(r->rt);
+	return NULL;
+}
+
+/* Until it is refused: destroy waits for the bound threads, and they for this. */
+static void *race_outside(void *arg)
+{
+	struct racer *r = arg;
+	int err;
+
+	while ((err = sley_schedule_on(r->rt, count_task, r->ran, NULL)) == 0) {
+		atomic_fetch_add(r->accepted, 1);
+		sched_yield();
+	}
+	CHECK_EQ(err, is_single() ? SLEY_ENOWORKER : -ESHUTDOWN);
+	atomic_fetch_sub(r->outside, 1);
 	return NULL;
 }
 
 TEST_WORKERS(t09_work_given_while_destroy_runs_is_run_or_refused)
 {
 	struct sley_event event = SLEY_EVENT_AUTO_INIT;
-	atomic_int bound, accepted = 0, ran = 0;
-	struct racer r = { NULL, &event, &bound, &accepted, &ran };
+	atomic_int bound, outside, accepted = 0, ran = 0;
+	struct racer r = { NULL, &event, &bound, &outside, &accepted, &ran };
 	pthread_t threads[4];
 	int round;
 	size_t i;
 
 	for (round = 0; round < test_scale(16); round++) {
 		bound = 0;
+		outside = 2;
 		CHECK_EQ(sley_create(&r.rt, test_config()), 0);
 		for (i = 0; i < ARRAY_SIZE(threads); i++)
-			threads[i] = test_thread(race, &r);
-		while (bound < (int)ARRAY_SIZE(threads))
+			threads[i] =
+				test_thread(i < 2 ? race : race_outside, &r);
+		while (bound < 2)
 			sched_yield();
 		CHECK_EQ(sley_destroy(r.rt), 0);
 		CHECK_EQ(ran, accepted);
