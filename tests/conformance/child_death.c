@@ -19,6 +19,17 @@ static int write_down(struct sley_child_work *work)
 	return 0;
 }
 
+/* Until a byte is in here the call that crashes does not. */
+static int fd_of_order = -1;
+
+static int crash_when_told(struct sley_child_work *work)
+{
+	char byte;
+
+	CHECK_EQ(read(fd_of_order, &byte, 1), 1);
+	return crash(work);
+}
+
 static int fork_and_hang(struct sley_child_work *work)
 {
 	(void)work;
@@ -110,14 +121,32 @@ struct one_of_many {
 	sley_child_fn *fn;
 	unsigned char number;
 	int code;
+	int turn; /* how many have called before */
+	int *nr_turns;
 };
 
+/* There is one worker: the next one calls when this one waits. */
 static void call_one(void *arg)
 {
 	struct one_of_many *one = arg;
 
+	one->turn = (*one->nr_turns)++;
 	one->code = sley_child_call(one->child, one->fn, &one->number,
 				    sizeof(one->number), NULL);
+}
+
+struct tell {
+	const int *nr_turns;
+	int fd;
+};
+
+static void tell_when_all_wait(void *arg)
+{
+	struct tell *tell = arg;
+
+	while (*tell->nr_turns < NR_CALLS)
+		CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
+	CHECK_EQ(write(tell->fd, "", 1), 1);
 }
 
 /* The fourth kills it, while others wait behind.  How many were begun? */
@@ -129,24 +158,34 @@ static int kill_with_many(const struct sley_child_options *options,
 	struct sley_task tasks[NR_CALLS];
 	struct sley_child_process *child;
 	unsigned char log[2 * NR_CALLS];
-	int fd[2], nr;
+	int fd[2], order[2], nr, nr_turns = 0;
+	struct tell tell = { &nr_turns, -1 };
+	struct sley_task teller;
 	struct sley *rt;
 
 	CHECK_EQ(pipe(fd), 0);
+	CHECK_EQ(pipe(order), 0);
 	fd_of_log = fd[1];
+	fd_of_order = order[0];
+	tell.fd = order[1];
 	CHECK_EQ(sley_child_register("write_down", write_down), 0);
+	CHECK_EQ(sley_child_register("crash_when_told", crash_when_told), 0);
 	begin_children();
 	config = config_of(1);
 	rt = start_with(&config);
 	child = child_new(options);
 	for (int i = 0; i < NR_CALLS; i++) {
-		many[i] =
-			(struct one_of_many){ .child = child,
-					      .fn = i == 3 ? crash : write_down,
-					      .number = (unsigned char)i };
+		many[i] = (struct one_of_many){ .child = child,
+						.fn = i == 3 ? crash_when_told
+							     : write_down,
+						.number = (unsigned char)i,
+						.nr_turns = &nr_turns };
 		sley_spawn(&group, &tasks[i], call_one, &many[i]);
 	}
+	sley_spawn(&group, &teller, tell_when_all_wait, &tell);
 	sley_join(&group);
+	close(order[0]);
+	close(order[1]);
 	CHECK_EQ(sley_child_restarts(child), 1);
 	sley_child_destroy(child);
 	stop(rt);
@@ -172,15 +211,15 @@ TEST(s24_or_fails_with_it_if_that_is_wanted)
 	struct one_of_many many[NR_CALLS];
 	int nr = kill_with_many(SLEY_CHILD_OPTIONS(.fail_queued = true,
 						   .depth = NR_CALLS),
-				many),
-	    nr_well = 0;
+				many);
 
 	for (int i = 0; i < NR_CALLS; i++) {
-		nr_well += many[i].code == 0;
-		CHECK(many[i].code == 0 || many[i].code == SLEY_ECHILD);
+		bool before = many[i].turn < many[3].turn;
+
+		CHECK_EQ(many[i].code, before ? 0 : SLEY_ECHILD);
 	}
-	CHECK_EQ(many[3].code, SLEY_ECHILD);
-	CHECK_EQ(nr, nr_well);
+	CHECK_EQ(nr, many[3].turn);
+	CHECK_LT(many[3].turn, NR_CALLS - 1); /* some were behind */
 }
 
 /* ---- how often -------------------------------------------------------------------------- */

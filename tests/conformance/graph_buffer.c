@@ -230,6 +230,7 @@ TEST_WORKERS(rs3_buffers_come_back_from_nodes_that_failed_or_were_skipped)
 
 	for (int i = 0; i < 50; i++) {
 		void *memory;
+		int err;
 
 		CHECK_EQ(buffer(graph, 2 * KIB, &memory), 0);
 		CHECK_EQ(sley_graph_add(graph, fails, memory,
@@ -241,7 +242,9 @@ TEST_WORKERS(rs3_buffers_come_back_from_nodes_that_failed_or_were_skipped)
 		if (i % 3 == 0)
 			sley_graph_cancel(graph);
 		sley_graph_buffer_drop(graph, memory);
-		CHECK_LT(sley_graph_wait(graph), 0);
+		err = sley_graph_wait(graph);
+		/* The cancel may come before the first node starts. */
+		CHECK(err == -EIO || (err == -ECANCELED && i % 3 == 0));
 	}
 	sley_graph_destroy(graph);
 	stop(rt);

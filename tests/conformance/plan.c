@@ -577,7 +577,7 @@ TEST_WORKERS(m33_a_runtime_that_is_cancelled_starts_no_node)
 	}
 	CHECK_EQ(sley_plan_seal(plan), 0);
 	thread = test_thread(cancel_all_when_all_wait, &scene);
-	CHECK_LT(sley_plan_run(plan, NULL), 0);
+	CHECK_EQ(sley_plan_run(plan, NULL), -ECANCELED);
 	pthread_join(thread, NULL);
 	CHECK_EQ(count, 0);
 	sley_plan_destroy(plan);
