@@ -425,9 +425,9 @@ TEST(s31_a_picture_without_memory_leaves_nothing_behind)
 	struct sley *rt = start();
 	struct sley_graph *graph = drawn();
 	int64_t before = test_allocated();
-	int err = -ENOMEM;
+	int n, err = -ENOMEM;
 
-	for (int n = 0; err; n++) {
+	for (n = 0; err; n++) {
 		struct sley_graph *other = NULL;
 
 		CHECK_LT(n, 20);
@@ -440,11 +440,12 @@ TEST(s31_a_picture_without_memory_leaves_nothing_behind)
 		sley_graph_destroy(other);
 		CHECK_EQ(test_allocated(), before);
 	}
+	CHECK_GT(n, 2); /* some have failed */
 	(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	before = test_allocated();
 	err = -ENOMEM;
-	for (int n = 0; err; n++) {
+	for (n = 0; err; n++) {
 		CHECK_LT(n, 20);
 		length = 0;
 		test_fail_allocation_after(n);
@@ -454,6 +455,7 @@ TEST(s31_a_picture_without_memory_leaves_nothing_behind)
 		CHECK(err == 0 || length == 0);
 		CHECK_EQ(test_allocated(), before);
 	}
+	CHECK_GT(n, 1); /* the first has failed */
 	check_xml();
 	sley_graph_destroy(graph);
 	stop(rt);

@@ -215,7 +215,10 @@ TEST(a_node_that_does_not_come_leaves_nothing_behind)
 		found = find_with(&scene, access, n);
 		if (n < 0)
 			all = found;
+		CHECK_GT(all, 0);
 		CHECK(found == all || (found == 0 && n < 15));
+		if (n == 0)
+			CHECK_EQ(found, 0);
 		CHECK_EQ(find_with(&scene, access, -1), all);
 		(void)ADD(&scene, OUT(30 * 8, 16));
 		CHECK_EQ(scene.found.nr, 41);
