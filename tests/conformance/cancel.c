@@ -275,6 +275,7 @@ TEST_WORKERS(cancel_against_a_wake_has_one_winner)
 			CHECK_EQ(d.result, 1);
 		else
 			CHECK(d.result == 0 || d.result == -ECANCELED);
+		/* Whoever won: the set is used exactly if the wait ended well. */
 		CHECK_EQ(sley_event_try(&d.event), d.result != 0);
 	}
 	stop(rt);
