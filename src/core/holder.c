@@ -80,37 +80,52 @@ uint64_t holder_current(void)
 	return (uintptr_t)&strand->forks;
 }
 
-/* NULL: it has none, or the memory is gone. */
+/* ---- what another one is ------------------------------------------------------- */
+
+/*
+ * All of it is read as by a debugger: the runtime may be gone, with its memory, or
+ * the thread, with its own.  What has come in their place does not point at itself.
+ */
+#define PEEK(out, where) os_peek(out, where, sizeof(*(out)))
+
 static const struct sley_forks *forks_of(uint64_t holder)
 {
-	const struct sley_forks *forks = (const void *)(uintptr_t)holder;
-
-	if (holder & HOLDER_TURNS)
-		return NULL;
-	return os_is_mapped(forks) ? forks : NULL;
+	return (const void *)(uintptr_t)holder;
 }
 
-/* NULL: it is none, or its runtime is gone. */
-static const struct strand *strand_of(uint64_t holder)
+/* 0: it is no thread, or is gone. */
+static uint32_t thread_of(uint64_t holder)
 {
 	const struct sley_forks *forks = forks_of(holder);
+	struct sley_fork **slot;
+	uint32_t id;
 
-	if (!forks || forks->thread)
-		return NULL;
-	return container_of(forks, struct strand, forks);
+	if ((holder & HOLDER_TURNS) || !PEEK(&slot, &forks->slot) ||
+	    slot != forks->first || !PEEK(&id, &forks->thread))
+		return 0;
+	return id;
+}
+
+/* False: it is no strand, or its runtime is gone. */
+static bool task_of(uint64_t holder, const struct sley_task **task)
+{
+	const struct strand *strand =
+		container_of(forks_of(holder), struct strand, forks);
+	void *arg;
+
+	return !(holder & HOLDER_TURNS) && PEEK(&arg, &strand->fiber.arg) &&
+	       arg == strand && PEEK(task, &strand->task);
 }
 
 bool holder_has_ended(uint64_t holder)
 {
-	const struct strand *strand = strand_of(holder);
+	const struct sley_task *task;
 
-	/* relaxed: a glance; what follows makes sure. */
-	if (!strand || load_relaxed(&strand->task))
+	if (!task_of(holder, &task) || task)
 		return false;
 	/* The store of a task that has just begun may be on its way. */
 	os_membarrier();
-	/* relaxed: the barrier is passed, and the caller keeps it locked. */
-	return !load_relaxed(&strand->task);
+	return task_of(holder, &task) && !task;
 }
 
 /* ---- names ---------------------------------------------------------------------- */
@@ -127,53 +142,60 @@ static void describe_thread(char *out, size_t size, unsigned int id)
 	(void)snprintf(out, size, "thread %u (%s)", id, name);
 }
 
+/* Cut off where it is too long, or where there is no memory. */
+static void copy_text(char *out, size_t size, const char *text)
+{
+	size_t i = 0;
+
+	while (i + 1 < size && os_peek(&out[i], &text[i], 1) && out[i])
+		i++;
+	out[i] = '\0';
+}
+
 static void describe_code(char *out, size_t size, const void *label,
 			  const void *code)
 {
-	const char *name = label_name(label);
 	const void *place = label_place(label);
-	char function[64], site[64];
+	char function[64], other[64];
 
 	os_symbol(function, sizeof(function), code);
-	if (name && os_is_mapped(name)) {
-		(void)snprintf(out, size, "task \"%s\" (function %s)", name,
+	if (place) {
+		os_symbol(other, sizeof(other), place);
+		(void)snprintf(out, size, "a task (function %s, spawned at %s)",
+			       function, other);
+	} else if (label) {
+		copy_text(other, sizeof(other), label_name(label));
+		(void)snprintf(out, size, "task \"%s\" (function %s)", other,
 			       function);
-		return;
-	}
-	if (!place) {
+	} else {
 		(void)snprintf(out, size, "a task (function %s)", function);
-		return;
 	}
-	os_symbol(site, sizeof(site), place);
-	(void)snprintf(out, size, "a task (function %s, spawned at %s)",
-		       function, site);
 }
 
 static void describe_strand(char *out, size_t size, const struct strand *strand)
 {
-	/* relaxed: last words; it may go on meanwhile. */
-	const void *code = load_relaxed(&strand->fiber.code);
+	const void *code, *label;
 
-	/* relaxed: as above. */
-	if (!load_relaxed(&strand->task) || !code)
-		(void)snprintf(out, size, "a task that has ended");
+	if (PEEK(&code, &strand->fiber.code) && code &&
+	    PEEK(&label, &strand->fiber.label))
+		describe_code(out, size, label, code);
 	else
-		/* relaxed: as above. */
-		describe_code(out, size, load_relaxed(&strand->fiber.label),
-			      code);
+		(void)snprintf(out, size, "a task");
 }
 
 void holder_describe(char *out, size_t size, uint64_t holder)
 {
-	const struct sley_forks *forks = forks_of(holder);
+	const struct sley_task *task;
+	uint32_t thread = thread_of(holder);
 
 	if (holder & HOLDER_TURNS)
 		(void)snprintf(out, size, "a process");
-	else if (!forks)
-		(void)snprintf(out, size, "a task or thread that has ended");
-	else if (forks->thread)
-		describe_thread(out, size, forks->thread);
-	else
+	else if (thread)
+		describe_thread(out, size, thread);
+	else if (task_of(holder, &task) && task)
 		describe_strand(out, size,
-				container_of(forks, struct strand, forks));
+				container_of(forks_of(holder), struct strand,
+					     forks));
+	else
+		(void)snprintf(out, size, "a task that has ended");
 }

@@ -28,16 +28,16 @@ size_t os_page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE); /* fault: none, it is known */
 }
 
-bool os_is_mapped(const void *address)
+bool os_peek(void *out, const void *address, size_t size)
 {
-	uintptr_t page = (uintptr_t)address & ~((uintptr_t)os_page_size() - 1);
+	struct iovec to = { out, size };
+	struct iovec from = { (void *)(uintptr_t)address, size };
 	int saved_errno = errno;
-	unsigned char resident;
-	/* fault: a kernel that says nothing is taken for a no */
-	bool mapped = !mincore((void *)page, 1, &resident);
+	/* fault: a kernel that refuses is taken for a no */
+	ssize_t done = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
 
 	errno = saved_errno;
-	return mapped;
+	return done == (ssize_t)size;
 }
 
 static void *map_as(size_t size, int protection)

@@ -14,6 +14,7 @@
 #ifndef SLEY_OS_MAP_H
 #define SLEY_OS_MAP_H
 
+#include "base/compiler.h"
 #include "os/fault.h"
 
 #include <stdbool.h>
@@ -42,8 +43,11 @@ void *os_reserve(size_t size);
 /* 0 or -ENOMEM; what was memory already stays as it is. */
 int os_commit(void *memory, size_t size);
 
-/* Is there memory at @address?  For last words: it may go at any moment. */
-bool os_is_mapped(const void *address);
+/*
+ * Copies @size bytes from where there may be no memory any more.  False: there is
+ * none, or the kernel does not say.  For reports: it may change at any moment.
+ */
+must_check bool os_peek(void *out, const void *address, size_t size);
 
 /* Back it by small pages only: a touched byte must not cost 2 MiB. */
 void os_no_huge_pages(void *memory, size_t size);

@@ -102,9 +102,11 @@ void os_thread_unguard(const struct os_guarded *guarded)
 }
 
 /* No model gives names. */
-bool os_is_mapped(const void *address)
+bool os_peek(void *out, const void *address, size_t size)
 {
+	(void)out;
 	(void)address;
+	(void)size;
 	return false;
 }
 
