@@ -4,8 +4,9 @@
  *
  * One vocabulary: *spawn* into a group and *join* it; *schedule* what nobody
  * waits for.  A spawned task lives in memory of the caller, so spawning cannot
- * fail; with sley_group_go() it lives in memory of the library, and that can.  A task may block anywhere, at any call depth: its fiber is suspended
- * and its worker goes on with other work.
+ * fail; with sley_group_go() it lives in memory of the library, and that can.  A
+ * task may block anywhere, at any call depth: its fiber is suspended and its worker
+ * goes on with other work.
  *
  * A task that has blocked resumes on the worker it blocked on, so that
  * thread-locals stay valid, unless its runtime is migratable.
