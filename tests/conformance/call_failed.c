@@ -363,8 +363,9 @@ TEST_WORKERS(w45_a_call_that_waits_for_room_ends_with_the_reason)
 		CHECK_EQ(sley_actor_spawn(&caller, call_and_end, &c, NULL), 0);
 		CHECK_SOON(is_blocked(caller));
 		sley_event_set(&over);
-		CHECK_SOON(!sley_process_alive(caller));
+		CHECK_SOON(atomic_load(&c.over));
 		CHECK_EQ(c.err, -EIO);
+		CHECK_SOON(!sley_process_alive(caller));
 	}
 	stop(rt);
 }

@@ -95,7 +95,7 @@ struct scene {
 	struct sley_once once;
 	struct sley_event entered, leave;
 	atomic_int calls;
-	int result;
+	atomic_int result;
 	bool shielded;
 };
 
