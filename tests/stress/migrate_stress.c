@@ -188,11 +188,10 @@ static void run(const struct sley_config *config)
 	int moves = 0;
 
 	CHECK_EQ(sley_chan_create(&chan, sizeof(int), NR_FIBERS * 2), 0);
+	/* Until something has moved: on a busy machine that may take a while. */
 	do
 		moves += run_herd(chan);
-	while (sley_now() < end);
-	/* Or there was nothing to see. */
-	CHECK_GT(moves, 0);
+	while (sley_now() < end || moves == 0);
 	test_count((uint64_t)moves);
 	CHECK_EQ(sley_chan_length(chan), 0);
 	sley_chan_destroy(chan);
