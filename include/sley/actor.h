@@ -165,7 +165,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_call_until(sley_pid to, uint64_t tag, const void *data, size_t size,
 		struct sley_msg **reply, uint64_t deadline_ns);
 
-/* A call that is under way: private.  In memory of the caller, who does not move it. */
+/* A call under way, private; in memory of the caller, who does not move it */
 struct sley_pending_call {
 	uint64_t space[12];
 };

@@ -367,7 +367,8 @@ TEST_WORKERS(w43_who_does_not_wait_for_the_end_removes_all_the_same)
 	sley_pid pid = supervise(SLEY_ONE_FOR_ONE, children, 1);
 	sley_pid child = pid_of(&stubborn);
 
-	CHECK_EQ(sley_supervisor_remove_until(pid, child, in_ms(2)),
+	/* Long enough that it asks: else the child would be started again. */
+	CHECK_EQ(sley_supervisor_remove_until(pid, child, in_ms(100)),
 		 -ETIMEDOUT);
 	quit(&stubborn);
 	CHECK_SOON(!sley_process_alive(child));

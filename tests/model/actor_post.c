@@ -115,6 +115,7 @@ static struct post *first(void)
 
 static void setup_nothing(void)
 {
+	selves_set(&(struct self){ 0 });
 	memset(&chunk, 0, sizeof(chunk));
 	memset(chunks, 0, sizeof(chunks[0]));
 	nr_chunks = 0;

@@ -42,6 +42,7 @@ static struct ledger {
 
 static void setup(void)
 {
+	selves_set(&(struct self){ 0 });
 	timers_init(&timers);
 	memset(sides, 0, sizeof(sides));
 	memset(&ledger, 0, sizeof(ledger));

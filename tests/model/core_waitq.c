@@ -46,6 +46,7 @@ static void setup(void)
 {
 	memset(&q, 0, sizeof(q));
 	memset(sides, 0, sizeof(sides));
+	selves_set(&(struct self){ 0 });
 	timers_init(&timers);
 	units = 0;
 	ledger.got = 0;
