@@ -448,11 +448,12 @@ TEST_WORKERS(t09_destroy_until_gives_up_and_names_who_did_not_end)
 	(void)live_as(&held, SLEY_PROCESS(.runtime = rt, .label = "stubborn"));
 	pid = live_as(&deaf, SLEY_PROCESS(.runtime = rt, .traps = true,
 					  .label = "deaf"));
+	/* Before both of two workers are held. */
+	CHECK_EVENTUALLY(deaf.steps == 1);
 	CHECK_EQ(sley_actor_spawn(NULL, waits_for_gate, &gate,
 				  SLEY_PROCESS(.runtime = rt, .label = "busy")),
 		 0);
 	CHECK_EVENTUALLY(gate.held == 2);
-	CHECK_EVENTUALLY(deaf.steps == 1);
 	CHECK_EQ(sley_destroy_until(rt, in_ms(30)), -ETIMEDOUT);
 	if (!strstr(report.text, "stubborn") || !strstr(report.text, "deaf") ||
 	    !strstr(report.text, "busy"))
