@@ -70,6 +70,20 @@ void __sanitizer_start_switch_fiber(void **save, const void *low, size_t size)
 	book.size = size;
 }
 
+/*
+ * The emulator with large pages does not list the first thread's stack in
+ * /proc/self/maps, where libc looks for it.
+ */
+static bool libc_knows_this_stack(void)
+{
+	pthread_attr_t attr;
+
+	if (pthread_getattr_np(pthread_self(), &attr))
+		return false;
+	pthread_attr_destroy(&attr);
+	return true;
+}
+
 /* On the stack that was announced. */
 void __sanitizer_finish_switch_fiber(void *fake, const void **low, size_t *size)
 {
@@ -78,7 +92,10 @@ void __sanitizer_finish_switch_fiber(void *fake, const void **low, size_t *size)
 	(void)fake, (void)low, (void)size;
 	CHECK(book.switching);
 	book.switching = false;
-	CHECK(here - (uintptr_t)book.low < book.size);
+	if (book.current == book.fiber && !libc_knows_this_stack())
+		CHECK(!book.low && !book.size);
+	else
+		CHECK(here - (uintptr_t)book.low < book.size);
 }
 
 void __asan_unpoison_memory_region(const volatile void *low, size_t size)
