@@ -8,7 +8,7 @@
 #include "base/options.h"
 #include "lf/spin.h"
 #include "os/map.h"
-#include "os/process.h"
+#include "os/at_fork.h"
 
 #include <errno.h>
 

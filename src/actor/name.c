@@ -27,7 +27,7 @@
 #include "actor/holding.h"
 #include "actor/name_wait.h"
 #include "mem/pool.h"
-#include "os/process.h"
+#include "os/at_fork.h"
 
 #include <errno.h>
 #include <string.h>

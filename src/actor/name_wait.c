@@ -6,7 +6,7 @@
 
 #include "actor/directory.h"
 #include "core/wait.h"
-#include "os/process.h"
+#include "os/at_fork.h"
 
 #include <errno.h>
 #include <string.h>

@@ -51,7 +51,7 @@
 #include "core/forked.h"
 #include "mem/pool.h"
 #include "os/clock.h"
-#include "os/process.h"
+#include "os/at_fork.h"
 
 #include <errno.h>
 #include <sley/post.h>

@@ -16,7 +16,7 @@
  */
 #include "actor/process.h"
 
-#include "os/process.h"
+#include "os/at_fork.h"
 
 #define CHUNK_PLACES (1u << TABLE_CHUNK_BITS)
 #define LAST_GENERATION ((1u << PID_GENERATION_BITS) - 1)

@@ -8,7 +8,7 @@
 #include "actor/name.h"
 #include "base/bits.h"
 #include "mem/pool.h"
-#include "os/process.h"
+#include "os/at_fork.h"
 
 #include <errno.h>
 #include <sley/topic.h>

@@ -13,7 +13,7 @@
  * gone.  An ending (core/ending.h) on its strand says so; a blocking call that
  * returns is told at once.
  *
- * What is shared by all runtimes is made whole: os/process.h lists all of it.  The
+ * What is shared by all runtimes is made whole: os/at_fork.h lists all of it.  The
  * tags of lost runtimes stay taken, since tasks that carry them are still there, but
  * lead to no queue: its lock may be taken for ever.
  *
@@ -24,7 +24,7 @@
 #define SLEY_CORE_FORKED_H
 
 #include "core/worker.h"
-#include "os/process.h"
+#include "os/at_fork.h"
 
 #define FORKED_RULE                                                            \
 	"a runtime does not survive fork(): the child must create its own"

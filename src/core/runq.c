@@ -9,7 +9,7 @@
  */
 #include "core/runq.h"
 
-#include "os/process.h"
+#include "os/at_fork.h"
 
 struct runqs sley__runqs;
 

@@ -13,7 +13,7 @@
 #include "core/wait.h"
 #include "core/worker.h"
 #include "os/clock.h"
-#include "os/process.h"
+#include "os/at_fork.h"
 
 #include <errno.h>
 

@@ -7,7 +7,7 @@
 #include "core/wait.h"
 #include "core/worker.h"
 #include "os/map.h"
-#include "os/process.h"
+#include "os/at_fork.h"
 
 #include <errno.h>
 

@@ -26,7 +26,7 @@
 #include "lf/spin.h"
 
 #include "os/file.h"
-#include "os/process.h"
+#include "os/at_fork.h"
 #include "os/symbol.h"
 
 #include <errno.h>

@@ -79,7 +79,7 @@ int victims_init(struct victims *victims, struct mem *mem, const char *root,
 		return -ENOMEM;
 	victims->cpu_place = victims->place + nr_workers;
 	if (victims->nr_cpus) {
-		os_places_read(root, cpus, victims->cpu_place);
+		os_cpu_distance_read(root, cpus, victims->cpu_place);
 		victims->borders = find_borders(victims, cpus);
 	}
 	return 0;

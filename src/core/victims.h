@@ -10,7 +10,7 @@
  * a machine with one cache and one thread per core there is one ring, and its
  * order is all there is to a search.
  *
- * The order is not stored.  Each worker has a place (os/places.h) in one table
+ * The order is not stored.  Each worker has a place (os/cpu_distance.h) in one table
  * for all, eight bytes each, which every thief reads and hardly anybody writes.
  * A thief goes through the table in a random permutation, once per ring, and
  * looks only at victims whose place is in that ring.  Until it looks at one it
@@ -34,7 +34,7 @@
 #include "base/compiler.h"
 #include "base/rand.h"
 #include "mem/alloc.h"
-#include "os/places.h"
+#include "os/cpu_distance.h"
 
 #include <sley/runtime.h>
 

@@ -12,7 +12,7 @@
 #include "base/fault_lock.h"
 #include "fiber/fiber.h"
 #include "os/map.h"
-#include "os/process.h"
+#include "os/at_fork.h"
 #include "os/signal.h"
 #include "os/symbol.h"
 

@@ -10,10 +10,10 @@
 #include "graph/child_family.h"
 #include "graph/child_process.h"
 #include "graph/child_table.h"
-#include "os/bell.h"
+#include "os/eventfd.h"
 #include "os/map.h"
-#include "os/process.h"
-#include "os/segment.h"
+#include "os/at_fork.h"
+#include "os/shared_memory.h"
 
 #include <errno.h>
 #include <sley/error.h>
@@ -96,10 +96,10 @@ static int open_ring(struct sley_child_process *child)
 {
 	size_t size = child_ring_size(child->options.depth);
 
-	child->segment = os_segment_create("sley-child", size);
+	child->segment = os_shared_memory_create("sley-child", size);
 	if (child->segment < 0)
 		return child->segment;
-	child->ring = os_segment_map(child->segment, size);
+	child->ring = os_shared_memory_map(child->segment, size);
 	if (!child->ring)
 		return -ENOMEM;
 	if (child->options.on_start)
@@ -117,7 +117,7 @@ static int set_up(struct sley_child_process *child)
 						  .width = 1 };
 	child->segment = -1;
 	child_calls_init(&child->queue);
-	child->bell = os_bell_create();
+	child->bell = os_eventfd_create();
 	if (child->bell < 0)
 		return child->bell;
 	err = open_ring(child);

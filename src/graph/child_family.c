@@ -6,11 +6,11 @@
 
 #include "base/assert.h"
 #include "graph/child_process.h"
-#include "os/bell.h"
-#include "os/offspring.h"
-#include "os/packet.h"
-#include "os/process.h"
-#include "os/segment.h"
+#include "os/eventfd.h"
+#include "os/pidfd.h"
+#include "os/seqpacket.h"
+#include "os/at_fork.h"
+#include "os/shared_memory.h"
 #include "os/thread.h"
 
 #include <errno.h>
@@ -38,7 +38,10 @@ struct child_family {
 	uint32_t nr;                                            /* (lock) */
 };
 
-#define NO_FAMILY { .socket = -1, .watch = -1, .nudge = -1 }
+#define NO_FAMILY                                                              \
+	{                                                                      \
+		.socket = -1, .watch = -1, .nudge = -1                         \
+	}
 
 static struct child_family family = NO_FAMILY;
 
@@ -63,18 +66,18 @@ void child_family_forget(void)
 
 void child_family_nudge(void)
 {
-	os_bell_ring(family.nudge);
+	os_eventfd_signal(family.nudge);
 }
 
 int child_family_start(const struct child_order *order, const int *fds)
 {
-	return os_packet_send(family.socket, order, sizeof(*order), fds);
+	return os_seqpacket_send(family.socket, order, sizeof(*order), fds);
 }
 
 void child_family_kill(const struct child_order *order)
 {
-	if (os_packet_send(family.socket, order, sizeof(*order), NULL) != 0)
-		os_packet_end(family.socket);
+	if (os_seqpacket_send(family.socket, order, sizeof(*order), NULL) != 0)
+		os_seqpacket_end(family.socket);
 }
 
 /* ---- the collector ------------------------------------------------------------------ */
@@ -94,7 +97,7 @@ static void let_go(struct sley_child_process *child)
 {
 	if (child->phase != LIFE_GONE)
 		return;
-	os_watch_remove(family.watch, child->bell);
+	os_epoll_remove(family.watch, child->bell);
 	spin_lock(&family.lock);
 	family.children[child->id] = NULL;
 	family.nr--;
@@ -109,7 +112,7 @@ static uint64_t look_after(uint32_t id)
 
 	if (!child)
 		return UINT64_MAX;
-	os_bell_hush(child->bell);
+	os_eventfd_clear(child->bell);
 	deadline = child_look_after(child);
 	let_go(child);
 	return deadline;
@@ -131,7 +134,7 @@ static uint64_t look_after_all(void)
 static void lose_server(void)
 {
 	family.serverless = true;
-	os_watch_remove(family.watch, family.socket);
+	os_epoll_remove(family.watch, family.socket);
 	for (uint32_t i = 0; i < SLEY_CHILDREN_MAX; i++) {
 		struct sley_child_process *child = find(i);
 
@@ -148,8 +151,8 @@ static void listen_to_server(void)
 	struct child_notice notice;
 	int result;
 
-	while ((result = os_packet_recv(family.socket, &notice, sizeof(notice),
-					NULL, false)) == 1) {
+	while ((result = os_seqpacket_recv(family.socket, &notice,
+					   sizeof(notice), NULL, false)) == 1) {
 		child = find(notice.id);
 		if (!child)
 			continue;
@@ -177,7 +180,7 @@ static void *collect(void *arg)
 
 	(void)arg;
 	while (!shall_stop()) {
-		int nr = os_watch_wait(family.watch, tags, TAGS_MAX, next);
+		int nr = os_epoll_wait(family.watch, tags, TAGS_MAX, next);
 		bool all = os_now() >= next;
 
 		for (int i = 0; i < nr; i++) {
@@ -194,7 +197,7 @@ static void *collect(void *arg)
 		}
 		if (!all)
 			continue;
-		os_bell_hush(family.nudge);
+		os_eventfd_clear(family.nudge);
 		next = look_after_all();
 	}
 	return NULL;
@@ -242,7 +245,7 @@ int child_family_join(struct sley_child_process *child)
 	err = take_number(child);
 	if (err)
 		return err;
-	err = os_watch_add(family.watch, child->bell, child->id);
+	err = os_epoll_add(family.watch, child->bell, child->id);
 	if (err) {
 		spin_lock(&family.lock);
 		family.children[child->id] = NULL;
@@ -260,16 +263,16 @@ static int open_descriptors(void)
 {
 	int err = 0;
 
-	family.watch = os_watch_create();
-	family.nudge = os_bell_create();
+	family.watch = os_epoll_create();
+	family.nudge = os_eventfd_create();
 	if (family.watch < 0)
 		err = family.watch;
 	else if (family.nudge < 0)
 		err = family.nudge;
 	if (!err)
-		err = os_watch_add(family.watch, family.nudge, TAG_NUDGE);
+		err = os_epoll_add(family.watch, family.nudge, TAG_NUDGE);
 	if (!err)
-		err = os_watch_add(family.watch, family.socket, TAG_SERVER);
+		err = os_epoll_add(family.watch, family.socket, TAG_SERVER);
 	return err;
 }
 
@@ -278,8 +281,8 @@ static int await_server(void)
 {
 	struct child_notice notice;
 
-	return os_packet_recv(family.socket, &notice, sizeof(notice), NULL,
-			      true) == 1
+	return os_seqpacket_recv(family.socket, &notice, sizeof(notice), NULL,
+				 true) == 1
 		       ? 0
 		       : SLEY_ECHILD;
 }
@@ -287,7 +290,7 @@ static int await_server(void)
 static int start_server(void)
 {
 	int program = os_pid(), fd[2], pid;
-	int err = os_packet_pair(fd);
+	int err = os_seqpacket_pair(fd);
 
 	if (err)
 		return err;

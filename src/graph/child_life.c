@@ -8,8 +8,8 @@
 #include "graph/child_family.h"
 #include "graph/child_process.h"
 
-#include "os/bell.h"
-#include "os/offspring.h"
+#include "os/eventfd.h"
+#include "os/pidfd.h"
 
 #include <errno.h>
 #include <sley/error.h>

@@ -7,9 +7,9 @@
 #include "graph/child_ring.h"
 #include "graph/child_server.h"
 #include "graph/child_table.h"
-#include "os/bell.h"
-#include "os/offspring.h"
-#include "os/segment.h"
+#include "os/eventfd.h"
+#include "os/pidfd.h"
+#include "os/shared_memory.h"
 
 #include <errno.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static void become_ready(struct child_ring *ring, int bell)
 		ring->refusal = run(ring->on_start, &work);
 	child_ring_say_ready(ring,
 			     ring->refusal < 0 ? CHILD_REFUSES : CHILD_READY);
-	os_bell_ring(bell);
+	os_eventfd_signal(bell);
 	if (ring->refusal < 0)
 		os_exit(0);
 }
@@ -59,7 +59,7 @@ static void become_ready(struct child_ring *ring, int bell)
 void child_serve(int fd, int bell, const struct child_order *order)
 {
 	struct child_ring *ring =
-		os_segment_map(fd, child_ring_size(order->depth));
+		os_shared_memory_map(fd, child_ring_size(order->depth));
 	uint32_t number;
 
 	os_close(fd);
@@ -77,7 +77,7 @@ void child_serve(int fd, int bell, const struct child_order *order)
 			serve(ring, number);
 			number = (number + 1) & CHILD_COUNT_MASK;
 			if (child_ring_answer(ring))
-				os_bell_ring(bell);
+				os_eventfd_signal(bell);
 		}
 	}
 }

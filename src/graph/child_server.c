@@ -5,10 +5,10 @@
 #include "graph/child_server.h"
 
 #include "graph/child_family.h"
-#include "os/bell.h"
-#include "os/offspring.h"
-#include "os/packet.h"
-#include "os/segment.h"
+#include "os/eventfd.h"
+#include "os/pidfd.h"
+#include "os/seqpacket.h"
+#include "os/shared_memory.h"
 
 #include <string.h>
 
@@ -45,7 +45,8 @@ static void notify(uint32_t kind, uint32_t id, int pid, int status)
 					     .status = status };
 
 	/* Nobody can be told: the program would wait for ever. */
-	if (os_packet_send(server.socket, &notice, sizeof(notice), NULL) != 0)
+	if (os_seqpacket_send(server.socket, &notice, sizeof(notice), NULL) !=
+	    0)
 		end();
 }
 
@@ -82,10 +83,10 @@ static void start(const struct child_order *order, const int *fds)
 static void obey(void)
 {
 	struct child_order order;
-	int fds[OS_PACKET_FDS];
+	int fds[OS_SEQPACKET_FDS];
 
-	if (os_packet_recv(server.socket, &order, sizeof(order), fds, true) !=
-	    1)
+	if (os_seqpacket_recv(server.socket, &order, sizeof(order), fds,
+			      true) != 1)
 		end();
 	if (order.kind == CHILD_START)
 		start(&order, fds);
@@ -112,10 +113,10 @@ static void reap(void)
 /* Where there are no pidfds it ends with the thread that forked it. */
 static int watch_program(int program)
 {
-	server.program = os_process_watch(program);
+	server.program = os_pidfd_open(program);
 	if (server.program < 0)
 		os_end_with(program);
-	else if (os_watch_add(server.watch, server.program, TAG_PROGRAM) != 0)
+	else if (os_epoll_add(server.watch, server.program, TAG_PROGRAM) != 0)
 		return -1;
 	return os_is_parent(program) ? 0 : -1;
 }
@@ -125,10 +126,10 @@ static int set_up(int socket, int program)
 	server.socket = socket;
 	server.pid = os_pid();
 	server.ended = os_watch_children(&server.signals);
-	server.watch = os_watch_create();
+	server.watch = os_epoll_create();
 	if (server.ended < 0 || server.watch < 0 ||
-	    os_watch_add(server.watch, socket, TAG_ORDER) != 0 ||
-	    os_watch_add(server.watch, server.ended, TAG_ENDED) != 0)
+	    os_epoll_add(server.watch, socket, TAG_ORDER) != 0 ||
+	    os_epoll_add(server.watch, server.ended, TAG_ENDED) != 0)
 		return -1;
 	return watch_program(program);
 }
@@ -142,7 +143,7 @@ void child_server_run(int socket, int program)
 		os_exit(1);
 	notify(CHILD_SERVER_READY, 0, os_pid(), 0);
 	for (;;) {
-		int nr = os_watch_wait(server.watch, tags, NR_TAGS, UINT64_MAX);
+		int nr = os_epoll_wait(server.watch, tags, NR_TAGS, UINT64_MAX);
 
 		for (int i = 0; i < nr; i++) {
 			if (tags[i] == TAG_PROGRAM)

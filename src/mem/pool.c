@@ -5,7 +5,7 @@
 #include "mem/pool.h"
 
 #include "os/map.h"
-#include "os/process.h"
+#include "os/at_fork.h"
 
 static uint32_t chunk_objects(const struct pool *pool)
 {

@@ -28,7 +28,7 @@
 #include "base/compiler.h"
 #include "os/clock.h"
 #include "os/futex.h"
-#include "os/process.h"
+#include "os/at_fork.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
 #include "base/assert.h"
 #include "base/fault_lock.h"
 #include "os/fault.h"
-#include "os/process.h"
+#include "os/at_fork.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -9,7 +9,7 @@
  * runs the same program in a runtime of its own, and must end in time; so must the
  * parent.
  *
- * Where the library takes the lock over the fork (os/process.h), fork() cannot
+ * Where the library takes the lock over the fork (os/at_fork.h), fork() cannot
  * come back while the thread stands there.  So the thread stops for STOP_NS at
  * most, and the fork happens a moment later.
  *

@@ -57,7 +57,7 @@ SCALED = re.compile(r"\([^)]*,[^)]*,[248]\)")
 # signals, functions of os/ that call their own, the look of a sleeper at its lock,
 # and the plans of a fault sweep.
 PLAIN = {"fault_handler", "fault_reached", "fault_lock_reached", "quota_up",
-         "os_topo_quota", "os_nr_usable_cpus", "put_shared", "os_places_read",
+         "os_topo_quota", "os_nr_usable_cpus", "put_shared", "os_cpu_distance_read",
          "spin_sleep"}
 
 

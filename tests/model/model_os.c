@@ -15,7 +15,7 @@
 #include "os/futex.h"
 #include "os/map.h"
 #include "os/membarrier.h"
-#include "os/process.h"
+#include "os/at_fork.h"
 #include "os/symbol.h"
 #include "os/text.h"
 #include "os/thread.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.c - see process.h.
+ * at_fork.c - see at_fork.h.
  *
  * Watching begins when the library is loaded.  Rejected: when the first runtime
  * is created, by pthread_once().  Another thread may fork in the middle of it;
  * the child would register its handlers a second time.
  */
-#include "os/process.h"
+#include "os/at_fork.h"
 
 #include "base/assert.h"
 #include "os/fault.h"

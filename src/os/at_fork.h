@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.h - is this still the process that started it all?  And the registry of
+ * at_fork.h - is this still the process that started it all?  And the registry of
  * everything that has to be put right over fork().
  *
  * fork() copies the memory, but only the thread that calls it.  What another
@@ -47,8 +47,8 @@
  * all workers are at rest (a task may compute for an hour); pthread_atfork() in each
  * file (the order was that of the linker's, and who forgot it was not seen).
  */
-#ifndef SLEY_OS_PROCESS_H
-#define SLEY_OS_PROCESS_H
+#ifndef SLEY_OS_AT_FORK_H
+#define SLEY_OS_AT_FORK_H
 
 /*
  * All parts.  Locks are taken from the first to the last and released from the last

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * places.c - see places.h.
+ * cpu_distance.c - see cpu_distance.h.
  *
  * Each file of /sys is an open, a read and a close, some 10 us, and a machine
  * of 256 CPUs has ten files about each.  So a list is read once for all that
@@ -10,7 +10,7 @@
  * Rejected: core_id and the like, see cpus.c; reading it again when CPUs come
  * and go: a wrong place costs a longer way, nothing else.
  */
-#include "os/places.h"
+#include "os/cpu_distance.h"
 
 #include "os/cpus.h"
 
@@ -65,8 +65,8 @@ static void put_node(const char *root, const struct sley_cpus *cpus, int cpu,
 	place[cpu] += node * PLACE_NODE;
 }
 
-void os_places_read(const char *root, const struct sley_cpus *cpus,
-		    uint64_t *place)
+void os_cpu_distance_read(const char *root, const struct sley_cpus *cpus,
+			  uint64_t *place)
 {
 	int saved = errno, end = 0;
 

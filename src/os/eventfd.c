@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bell.c - eventfd(2) and epoll(7).
+ * eventfd.c - eventfd(2) and epoll(7).
  */
-#include "os/bell.h"
+#include "os/eventfd.h"
 
 #include "base/assert.h"
 #include "os/clock.h"
@@ -18,7 +18,7 @@
 #define NS_PER_MS 1000000u
 #define EVENTS_MAX 16
 
-int os_bell_create(void)
+int os_eventfd_create(void)
 {
 	int saved_errno = errno;
 	int fd = fault_errno("eventfd", EMFILE, ENOMEM)
@@ -31,7 +31,7 @@ int os_bell_create(void)
 	return fd;
 }
 
-void os_bell_ring(int bell)
+void os_eventfd_signal(int bell)
 {
 	const uint64_t once = 1;
 	int saved_errno = errno;
@@ -41,7 +41,7 @@ void os_bell_ring(int bell)
 	errno = saved_errno;
 }
 
-void os_bell_hush(int bell)
+void os_eventfd_clear(int bell)
 {
 	int saved_errno = errno;
 	uint64_t nr;
@@ -51,10 +51,10 @@ void os_bell_hush(int bell)
 	errno = saved_errno;
 }
 
-int(os_watch_create)(void)
+int(os_epoll_create)(void)
 {
 	int saved_errno = errno;
-	/* fault: in bell.h, for each caller. */
+	/* fault: in eventfd.h, for each caller. */
 	int fd = epoll_create1(EPOLL_CLOEXEC);
 
 	if (fd < 0)
@@ -63,19 +63,19 @@ int(os_watch_create)(void)
 	return fd;
 }
 
-int(os_watch_add)(int watch, int fd, uint32_t tag)
+int(os_epoll_add)(int watch, int fd, uint32_t tag)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = tag };
 	int saved_errno = errno, err = 0;
 
-	/* fault: in bell.h, for each caller. */
+	/* fault: in eventfd.h, for each caller. */
 	if (epoll_ctl(watch, EPOLL_CTL_ADD, fd, &event))
 		err = -errno;
 	errno = saved_errno;
 	return err;
 }
 
-void os_watch_remove(int watch, int fd)
+void os_epoll_remove(int watch, int fd)
 {
 	int saved_errno = errno;
 
@@ -97,7 +97,7 @@ static int timeout_of(uint64_t deadline_ns)
 	return ms < INT_MAX ? (int)ms : INT_MAX;
 }
 
-int os_watch_wait(int watch, uint32_t *tags, int max, uint64_t deadline_ns)
+int os_epoll_wait(int watch, uint32_t *tags, int max, uint64_t deadline_ns)
 {
 	struct epoll_event events[EVENTS_MAX];
 	int saved_errno = errno, nr;

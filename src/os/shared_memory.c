@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * segment.c - memfd_create(2) with its seals.
+ * shared_memory.c - memfd_create(2) with its seals.
  */
-#include "os/segment.h"
+#include "os/shared_memory.h"
 
 #include "os/fault.h"
 
@@ -23,7 +23,7 @@ static int set_size(int fd, size_t size)
 	return 0;
 }
 
-int os_segment_create(const char *name, size_t size)
+int os_shared_memory_create(const char *name, size_t size)
 {
 	int saved_errno = errno, fd, err;
 
@@ -37,10 +37,10 @@ int os_segment_create(const char *name, size_t size)
 	return err ? err : fd;
 }
 
-void *(os_segment_map)(int fd, size_t size)
+void *(os_shared_memory_map)(int fd, size_t size)
 {
 	int saved_errno = errno;
-	/* fault: in segment.h, for each caller. */
+	/* fault: in shared_memory.h, for each caller. */
 	void *memory =
 		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * offspring.c - fork(2) and what belongs to it.
+ * pidfd.c - fork(2) and what belongs to it.
  *
  * A child is told of the end of its parent by the kernel (PR_SET_PDEATHSIG); that
  * is the end of the thread that forked it, so who forks here has one thread.
  * A program with threads is watched by a pidfd instead.
  */
-#include "os/offspring.h"
+#include "os/pidfd.h"
 
 #include "os/fault.h"
 #include "os/text.h"
@@ -54,7 +54,7 @@ int os_nr_threads(void)
 int(os_fork)(void)
 {
 	int saved_errno = errno;
-	pid_t pid = fork(); /* fault: in offspring.h, for each caller */
+	pid_t pid = fork(); /* fault: in pidfd.h, for each caller */
 
 	if (pid < 0)
 		pid = -errno;
@@ -83,7 +83,7 @@ bool os_is_parent(int pid)
 	return getppid() == pid;
 }
 
-int os_process_watch(int pid)
+int os_pidfd_open(int pid)
 {
 	int saved_errno = errno;
 	long fd = fault_errno("pidfd_open", ENOSYS, EMFILE)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * offspring.h - processes that were forked to stay children: their end, and that
+ * pidfd.h - processes that were forked to stay children: their end, and that
  * they do not outlive who forked them.
  */
-#ifndef SLEY_OS_OFFSPRING_H
-#define SLEY_OS_OFFSPRING_H
+#ifndef SLEY_OS_PIDFD_H
+#define SLEY_OS_PIDFD_H
 
 #include "base/compiler.h"
 #include "os/fault.h"
@@ -33,7 +33,7 @@ int os_pid(void);
 void os_end_with(int parent);
 
 /* A descriptor that can be read when the process @pid has ended, or -errno. */
-must_check int os_process_watch(int pid);
+must_check int os_pidfd_open(int pid);
 
 /* Is @pid the parent of this process? */
 must_check bool os_is_parent(int pid);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * places.h - how far CPUs are from each other.
+ * cpu_distance.h - how far CPUs are from each other.
  *
  * A *place* is one word: the numbers of a CPU's memory node, last-level cache
  * and core, from the top down.  What two CPUs share is seen in the exclusive or
@@ -10,8 +10,8 @@
  * Numbers are those of the lowest CPU of the core or cache.  A cache that
  * several nodes share (sub-NUMA clusters) counts as one for each of them.
  */
-#ifndef SLEY_OS_PLACES_H
-#define SLEY_OS_PLACES_H
+#ifndef SLEY_OS_CPU_DISTANCE_H
+#define SLEY_OS_CPU_DISTANCE_H
 
 #include <sley/cpus.h>
 
@@ -33,7 +33,7 @@ static inline uint64_t place_of(int node, int cache, int core)
  * its own, without a shared cache, and there is one node.  @root is put in
  * front of /sys; tests bring their own tree.
  */
-void os_places_read(const char *root, const struct sley_cpus *cpus,
-		    uint64_t *place);
+void os_cpu_distance_read(const char *root, const struct sley_cpus *cpus,
+			  uint64_t *place);
 
 #endif

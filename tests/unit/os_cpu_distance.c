@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os_places.c - how far CPUs are from each other, from a tree of our own.
+ * os_cpu_distance.c - how far CPUs are from each other, from a tree of our own.
  * More machines are in core_victims.c.
  */
 #include "unit/tree.h"
 
 #include "os/cpus.h"
-#include "os/places.h"
+#include "os/cpu_distance.h"
 
 static uint64_t place[SLEY_CPUS_MAX];
 static struct sley_cpus cpus;
@@ -15,7 +15,7 @@ static void look_at(const char *where, const char *list)
 {
 	CHECK(os_cpus_parse(list, &cpus));
 	errno = E2BIG;
-	os_places_read(where, &cpus, place);
+	os_cpu_distance_read(where, &cpus, place);
 	CHECK_EQ(errno, E2BIG);
 }
 
@@ -96,7 +96,7 @@ TEST(distances_follow_from_places)
 TEST(this_machine_is_as_described)
 {
 	os_cpus_usable("", &cpus);
-	os_places_read("", &cpus, place);
+	os_cpu_distance_read("", &cpus, place);
 	for (int i = sley_cpus_next(&cpus, 0); i >= 0;
 	     i = sley_cpus_next(&cpus, i + 1)) {
 		struct sley_cpu about;

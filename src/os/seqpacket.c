@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packet.c - a pair of sockets that keep packets apart.
+ * seqpacket.c - a pair of sockets that keep packets apart.
  */
-#include "os/packet.h"
+#include "os/seqpacket.h"
 
 #include "os/fault.h"
-#include "os/segment.h"
+#include "os/shared_memory.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define FDS_SIZE (OS_PACKET_FDS * sizeof(int))
+#define FDS_SIZE (OS_SEQPACKET_FDS * sizeof(int))
 
 union control {
 	struct cmsghdr header;
 	char room[CMSG_SPACE(FDS_SIZE)];
 };
 
-int os_packet_pair(int fd[2])
+int os_seqpacket_pair(int fd[2])
 {
 	int saved_errno = errno, err = 0;
 
@@ -45,7 +45,7 @@ static void attach(struct msghdr *message, union control *control,
 	memcpy(CMSG_DATA(header), fds, FDS_SIZE);
 }
 
-int(os_packet_send)(int fd, const void *data, size_t size, const int *fds)
+int(os_seqpacket_send)(int fd, const void *data, size_t size, const int *fds)
 {
 	struct iovec bytes = { .iov_base = (void *)(size_t)data,
 			       .iov_len = size };
@@ -57,7 +57,7 @@ int(os_packet_send)(int fd, const void *data, size_t size, const int *fds)
 	if (fds)
 		attach(&message, &control, fds);
 	do {
-		/* fault: in packet.h, for each caller. */
+		/* fault: in seqpacket.h, for each caller. */
 		nr = sendmsg(fd, &message, MSG_NOSIGNAL);
 	} while (nr < 0 && errno == EINTR);
 	if (nr < 0)
@@ -70,7 +70,7 @@ int(os_packet_send)(int fd, const void *data, size_t size, const int *fds)
 static void detach(struct msghdr *message, int *fds)
 {
 	struct cmsghdr *header = CMSG_FIRSTHDR(message);
-	int came[OS_PACKET_FDS];
+	int came[OS_SEQPACKET_FDS];
 	size_t nr;
 
 	if (!header || header->cmsg_type != SCM_RIGHTS)
@@ -85,7 +85,7 @@ static void detach(struct msghdr *message, int *fds)
 	}
 }
 
-int os_packet_recv(int fd, void *data, size_t size, int *fds, bool waits)
+int os_seqpacket_recv(int fd, void *data, size_t size, int *fds, bool waits)
 {
 	struct iovec bytes = { .iov_base = data, .iov_len = size };
 	union control control;
@@ -96,7 +96,7 @@ int os_packet_recv(int fd, void *data, size_t size, int *fds, bool waits)
 	int saved_errno = errno, err = 0;
 	ssize_t nr;
 
-	for (int i = 0; fds && i < OS_PACKET_FDS; i++)
+	for (int i = 0; fds && i < OS_SEQPACKET_FDS; i++)
 		fds[i] = -1;
 	do {
 		/* fault: it fails by its peer's end only, which is told. */
@@ -113,7 +113,7 @@ int os_packet_recv(int fd, void *data, size_t size, int *fds, bool waits)
 	return nr == (ssize_t)size ? 1 : nr == 0 ? 0 : -EPROTO;
 }
 
-void os_packet_end(int fd)
+void os_seqpacket_end(int fd)
 {
 	int saved_errno = errno;
 

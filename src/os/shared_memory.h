@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shared_memory.h - memory that several processes share.
+ *
+ * A file without a name whose size is sealed: nobody who has it can make it
+ * shorter, which would be a SIGBUS for the others.
+ */
+#ifndef SLEY_OS_SHARED_MEMORY_H
+#define SLEY_OS_SHARED_MEMORY_H
+
+#include "base/compiler.h"
+#include "os/fault.h"
+
+#include <stddef.h>
+
+/* The descriptor, of @size zero bytes, or -errno.  Not inherited by exec. */
+must_check int os_shared_memory_create(const char *name, size_t size);
+
+/* All of it, readable and writable; NULL: no memory.  os_unmap() ends it. */
+must_check void *os_shared_memory_map(int fd, size_t size);
+#ifdef SLEY_FAULTS
+#define os_shared_memory_map(fd, size)                                         \
+	(fault_error("os_shared_memory_map", ENOMEM)                           \
+		 ? NULL                                                        \
+		 : (os_shared_memory_map)(fd, size))
+#endif
+
+/* Any descriptor; -1 is none. */
+void os_close(int fd);
+
+#endif
