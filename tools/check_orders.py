@@ -27,7 +27,7 @@ OPERATION = re.compile(
     r"|\b(compiler_barrier|os_membarrier)\s*\(")
 DECLARED = re.compile(r"^[ \t]*\*[ \t]+([A-Z]{1,2}[0-9]+)  +(\S[^\n]*)", re.M)
 NAME = re.compile(r"\b[A-Z]{1,2}[0-9]+\b")
-SEE = re.compile(r"see ([a-z_0-9]+/[a-z_0-9]+)\.h")
+SEE = re.compile(r"see ((?:[a-z_0-9]+/)+[a-z_0-9]+)\.h")
 EXEMPT = ("src/base/atomic.h",)
 
 

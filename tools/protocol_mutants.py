@@ -10,7 +10,7 @@ tried once instead of again and again, or decided by an old value.  It runs as
 Most mutants are made by protocol_generate.py.  What a machine cannot think of is
 written down in tests/model/protocol.txt, as textmutant.py says:
 
-    src/core/idle.c idle_park swap
+    src/core/sched/idle.c idle_park swap
      	sit_down(idle, seat, searching);
     -	if (look->ask)
     -		look->ask(look->arg);
@@ -30,7 +30,7 @@ one of that text in the function; * for all of a kind):
 and which models are tried for a file, in place of those that are named after it
 and those that take least to build:
 
-    models src/core/idle.c core_idle core_search core_fork
+    models src/core/sched/idle.c core_idle core_search core_steal
 
 "?" names files and kinds, as FILE:KIND with * for many, whose survivors have not
 been looked at one by one.  They are counted as "open", and are no error; the list
@@ -222,7 +222,8 @@ class Runner:
         named = mutant.models or self.listed.models.get(mutant.path)
         if named:
             return [f"tests/model/model_{n}" for n in named]
-        stem = "_".join(re.sub(r"\.\w+$", "", mutant.path).split("/")[-2:])
+        parts = re.sub(r"\.\w+$", "", mutant.path).split("/")
+        stem = f"{parts[1]}_{parts[-1]}"  # src/core/wait/timer.c: core_timer
         having = [p for p in self.programs if mutant.path in self.sources[p]]
         own = [p for p in having if f"_{stem}" in p]
         rest = sorted((p for p in having if p not in own),

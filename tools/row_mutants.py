@@ -9,7 +9,7 @@ that order, until one fails.  That is an assertion, an abort or a time-out.  The
 same tests must pass without the mutant.  A row whose mutant survives is a row
 without a test.
 
-    M7 src/core/place.c m07_*
+    M7 src/core/sched/place.c m07_*
     -	if (worker->step)
     +	if (!worker->step)
 

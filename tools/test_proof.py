@@ -33,7 +33,7 @@ LINES = [
     model("self_weak", "litmus", "ra", 7, expect="race", complete=False),
     mutant("src/lf/ring.h:10", "relaxed", "killed"),
     mutant("src/lf/ring.h:20", "split", "equivalent"),
-    {"kind": "row-mutant", "row": "M7", "file": "src/core/place.c",
+    {"kind": "row-mutant", "row": "M7", "file": "src/core/sched/place.c",
      "verdict": "killed", "why": "m07_x"},
     {"kind": "row-mutant", "row": "S4", "file": "src/graph/access.c",
      "verdict": "survived", "why": ""},

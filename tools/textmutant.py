@@ -4,7 +4,7 @@
 A list is read and compared line by line.  An entry is a heading, and then what
 is changed, as in a diff without line numbers:
 
-    M7 src/core/place.c m07_*
+    M7 src/core/sched/place.c m07_*
      static void place(struct worker *worker)
     -	if (worker->step)
     -		return;

@@ -20,7 +20,7 @@ struct sley_fork {
 	uint64_t state; /* its function, at first: src/lf/fork_stack.h */
 	void *arg;
 	sley_fn *fn;  /* once the state is something else            */
-	void *parent; /* once stolen: src/core/fork.c                */
+	void *parent; /* once stolen: src/core/sched/steal.c                */
 };
 
 #define SLEY_FORKS_FIRST 6 /* children that need no memory */

@@ -62,12 +62,12 @@ typedef int sley_job(void *arg);
 struct sley_scope {
 	struct sley_group group;  /* the members that have not ended       */
 	struct sley_scope *outer; /* opened before it by the same          */
-	void *opener;             /* src/core/scope.h                      */
-	void *members;            /* those that run                        */
+	void *opener;  /* src/core/life/scope.h                      */
+	void *members; /* those that run                        */
 	uint64_t deadline_ns;
 	int32_t cause;     /* why it is cancelled; 0: it is not     */
 	uint32_t alarmed;  /* the state of the alarm                */
-	uint64_t alarm[8]; /* src/core/timer.h                      */
+	uint64_t alarm[8]; /* src/core/wait/timer.h                      */
 };
 
 /*

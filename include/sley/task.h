@@ -33,7 +33,7 @@ struct sley_waker; /* <sley/waker.h> */
 struct sley_task {
 	struct sley_task *next; /* in whichever queue it is          */
 	struct sley_task *prev; /* in a levelled queue only          */
-	uint32_t state;         /* src/core/task_state.h             */
+	uint32_t state;         /* src/core/task/task_state.h        */
 	uint32_t flags;         /* the same                          */
 	sley_fn *fn;
 	void *arg;

@@ -4,7 +4,7 @@
  */
 #include "actor/bound.h"
 
-#include "core/wait.h"
+#include "core/wait/wait.h"
 #include "mem/pool.h"
 
 #include <errno.h>

@@ -29,7 +29,7 @@
  * a sender may come when the process has ended, and look at the bound of another
  * one.  It compares owner and pid under the lock.
  *
- * Edges: W1 of core/waitq.h, those of lf/inbox.h, and
+ * Edges: W1 of core/wait/waitq.h, those of lf/inbox.h, and
  *
  *   B1  a process gets its bound -> a sender reads the address : the bound is
  *       mapped.  The pid does not say so: the place may have a new process since

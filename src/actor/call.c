@@ -7,7 +7,7 @@
 #include "actor/exit_info.h"
 #include "actor/relation.h"
 #include "actor/send.h"
-#include "core/wait.h"
+#include "core/wait/wait.h"
 
 #include <errno.h>
 

@@ -29,11 +29,11 @@
  * were sent on are not followed: if the first one ends, the call is over, though the
  * reply would come.
  *
- * Edges: L1 of lf/spin.h, T1 and T5 of core/task_state.h.
+ * Edges: L1 of lf/spin.h, T1 and T5 of core/task/task_state.h.
  *
  * Rejected: a reply in the mailbox of the caller, to be picked out there (threads and
  * tasks that call would need another way; and it would be searched for among what
- * waits there); a list of waiters in the place (core/waitq.h: room in each of a
+ * waits there); a list of waiters in the place (core/wait/waitq.h: room in each of a
  * million places for the one caller, and a second lock).
  */
 #ifndef SLEY_ACTOR_CALL_H

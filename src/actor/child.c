@@ -31,7 +31,7 @@ struct child *child_create(struct mem *mem, const struct sley_child *spec)
 void child_free(struct child *child, struct mem *mem)
 {
 	mail_free_all(&child->removers);
-	tolerance_fini(&child->tolerance, mem);
+	intensity_fini(&child->restarts, mem);
 	mem_free(mem, child, sizeof(*child));
 }
 

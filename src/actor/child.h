@@ -19,7 +19,7 @@
 
 #include "actor/mail.h"
 #include "actor/reminder.h"
-#include "core/tolerance.h"
+#include "core/life/intensity.h"
 #include "base/compiler.h"
 #include "base/list.h"
 #include "base/rand.h"
@@ -45,7 +45,7 @@ struct child {
 	uint64_t start_ns;        /* of its life                              */
 	uint64_t pause_ns;        /* before it, without chance; 0: none       */
 	struct reminder reminder; /* ENDING, PAUSED                  */
-	struct tolerance tolerance; /* if it has an intensity          */
+	struct intensity restarts;  /* if it has an intensity          */
 	struct mail_queue removers; /* who wait for its end            */
 	uint32_t state;  /* enum child_state                         */
 	bool removed;    /* to be forgotten when it has ended        */

@@ -4,7 +4,7 @@
  */
 #include "actor/command_timeout.h"
 
-#include "core/timer.h"
+#include "core/wait/timer.h"
 #include "mem/pool.h"
 #include "os/clock.h"
 

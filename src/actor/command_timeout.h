@@ -2,7 +2,7 @@
 /*
  * command_timeout.h - a command that is not complete in time fails by itself.
  *
- * An alarm (core/timer.h) of the worker that gave the command to its handler.  It
+ * An alarm (core/wait/timer.h) of the worker that gave the command to its handler.  It
  * has the message that was made for the case, and sends it when it rings; that the
  * command is complete by then, or the process gone, is found out as with any
  * completion.  It is made before the handler is called, so that a command for which

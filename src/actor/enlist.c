@@ -5,7 +5,7 @@
  */
 #include "actor/supervisor.h"
 
-#include "core/worker.h"
+#include "core/sched/worker.h"
 
 #include <errno.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "actor/process.h"
 #include "actor/receive.h"
 #include "actor/relation.h"
-#include "core/turn.h"
+#include "core/task/turn.h"
 
 #include <errno.h>
 #include <sley/error.h>

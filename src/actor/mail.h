@@ -29,7 +29,7 @@
 #define SLEY_ACTOR_MAIL_H
 
 #include "base/compiler.h"
-#include "core/worker.h"
+#include "core/sched/worker.h"
 #include "lf/push_list.h"
 #include "mem/pool.h"
 

@@ -5,7 +5,7 @@
 #include "actor/name_wait.h"
 
 #include "actor/directory.h"
-#include "core/wait.h"
+#include "core/wait/wait.h"
 #include "os/at_fork.h"
 
 #include <errno.h>

@@ -16,7 +16,7 @@
  * A list is locked before a shard of names, never the other way round.  In a child of
  * fork() nobody waits.
  *
- * Edges: W1 of core/waitq.h, and those of the shards.
+ * Edges: W1 of core/wait/waitq.h, and those of the shards.
  *
  * Rejected: to wake the waiters of that name only (a second look costs less than a
  * name in each waiter, and a list seldom has more than one name).

@@ -2,7 +2,7 @@
 /*
  * observer.c - a process is told when another one ends: monitors.
  *
- * (One is called an observer here: the monitor is a thread, core/monitor.h.)
+ * (One is called an observer here: the monitor is a thread, core/sched/monitor.h.)
  *
  * A monitor contains its SLEY_DOWN.  It is on two lists: that of the target, under
  * the target's lock, until one of the two ends, and that of the watcher, which is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * post.c - messages that are sent later: alarms (core/timer.h) that send.
+ * post.c - messages that are sent later: alarms (core/wait/timer.h) that send.
  *
  * The alarm of a post is kept by a worker of who asked for it, and rings there or
  * on the monitor's thread.  What is to be sent exists from the beginning; only one
@@ -47,8 +47,8 @@
  */
 #include "actor/parcel.h"
 #include "actor/process.h"
-#include "core/alarm.h"
-#include "core/forked.h"
+#include "core/wait/alarm.h"
+#include "core/life/after_fork.h"
 #include "mem/pool.h"
 #include "os/clock.h"
 #include "os/at_fork.h"
@@ -296,7 +296,7 @@ static int prepare(sley_pid to, uint64_t tag, const void *data, size_t size,
 {
 	*keeper = alarm_keeper(strand_current());
 	if (!*keeper)
-		return forked_error();
+		return after_fork_error();
 	if (!process_find(to))
 		return -ESRCH;
 	return parcel_create(msg, tag, data, size);

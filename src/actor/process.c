@@ -10,10 +10,10 @@
 #include "actor/name.h"
 #include "actor/relation.h"
 #include "actor/stop.h"
-#include "core/drain.h"
-#include "core/forked.h"
-#include "core/spawn.h"
-#include "core/turn.h"
+#include "core/life/drain.h"
+#include "core/life/after_fork.h"
+#include "core/task/spawn.h"
+#include "core/task/turn.h"
 #include "os/clock.h"
 
 #include <errno.h>
@@ -93,7 +93,7 @@ static int runtime_for(struct sley **out, struct sley *given)
 		rt = worker ? worker->rt : sley__self.bound;
 	*out = rt;
 	if (!rt)
-		return forked_error();
+		return after_fork_error();
 	if (runtime_is_lost(rt))
 		return SLEY_EFORKED;
 	if (!rt->nr_workers && (!worker || worker->rt != rt))

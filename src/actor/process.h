@@ -3,7 +3,7 @@
  * process.h - a process: what it is, how it lives and how it ends.
  *
  * A process is a task with an inbox.  Two kinds share this struct: a step process,
- * whose task runs in turns (core/turn.h) on whatever stack its worker is on, and
+ * whose task runs in turns (core/task/turn.h) on whatever stack its worker is on, and
  * an actor, whose task is a function that receives.
  *
  * Everything that concerns a process reaches it as a message, through its inbox:
@@ -40,7 +40,7 @@
 
 #include "actor/mail.h"
 #include "base/compiler.h"
-#include "core/worker.h"
+#include "core/sched/worker.h"
 #include "lf/inbox.h"
 #include "lf/spin.h"
 

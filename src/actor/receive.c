@@ -2,7 +2,7 @@
 /*
  * receive.c - an actor takes its messages.
  *
- * An actor without messages waits for its inbox, and only for that (core/turn.h):
+ * An actor without messages waits for its inbox, and only for that (core/task/turn.h):
  * its deadline is a message, too, MAIL_TIMEOUT, embedded in the frame of the
  * receive and sent by an alarm.  If the alarm has begun to ring when the receive is
  * over, the frame is left only after the message has come out of the inbox.
@@ -14,9 +14,9 @@
 
 #include "actor/bound.h"
 #include "actor/process.h"
-#include "core/scope.h"
-#include "core/timer.h"
-#include "core/wait.h"
+#include "core/life/scope.h"
+#include "core/wait/timer.h"
+#include "core/wait/wait.h"
 #include "os/clock.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  */
 #include "actor/supervisor.h"
 
-#include "core/worker.h"
+#include "core/sched/worker.h"
 #include "os/clock.h"
 
 void supervisor_regroup(struct supervisor *supervisor, struct child *failed,

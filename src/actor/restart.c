@@ -4,8 +4,8 @@
  */
 #include "actor/supervisor.h"
 
-#include "core/report.h"
-#include "core/worker.h"
+#include "core/trace/report.h"
+#include "core/sched/worker.h"
 #include "os/clock.h"
 
 #include <errno.h>
@@ -90,10 +90,10 @@ static bool tolerates(struct supervisor *supervisor, struct child *child,
 	if (child->spec.fatal && reason == child->spec.fatal)
 		give_up(supervisor, child, reason, "has failed for good");
 	else if (child->spec.intensity &&
-		 !tolerance_take(&child->tolerance, mem, child->spec.intensity,
+		 !intensity_take(&child->restarts, mem, child->spec.intensity,
 				 supervisor->within_ns, now_ns))
 		give_up(supervisor, child, reason, "has failed too often");
-	else if (!tolerance_take(&supervisor->tolerance, mem,
+	else if (!intensity_take(&supervisor->restarts, mem,
 				 supervisor->intensity, supervisor->within_ns,
 				 now_ns))
 		give_up(supervisor, child, reason, "was one failure too many");

@@ -6,7 +6,7 @@
 
 #include "actor/blob.h"
 #include "actor/bound.h"
-#include "core/turn.h"
+#include "core/task/turn.h"
 
 #include <errno.h>
 #include <stdlib.h>

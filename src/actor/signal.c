@@ -12,7 +12,7 @@
  * in is cut short, as are those that come.
  */
 #include "actor/process.h"
-#include "core/scope.h"
+#include "core/life/scope.h"
 
 #include <errno.h>
 #include <sley/error.h>

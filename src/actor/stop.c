@@ -14,7 +14,7 @@
 #include "actor/stop.h"
 
 #include "actor/name.h"
-#include "core/report.h"
+#include "core/trace/report.h"
 
 /* Locked. */
 static void ask(struct process *process)

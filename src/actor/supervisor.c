@@ -8,8 +8,8 @@
 #include "actor/process.h"
 #include "actor/stop.h"
 #include "base/assert.h"
-#include "core/report.h"
-#include "core/worker.h"
+#include "core/trace/report.h"
+#include "core/sched/worker.h"
 #include "os/clock.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ static void supervisor_close(void *self, int reason)
 			stop_orphan(child->pid);
 	}
 	roster_fini(&supervisor->roster, mem);
-	tolerance_fini(&supervisor->tolerance, mem);
+	intensity_fini(&supervisor->restarts, mem);
 	mail_free_all(&supervisor->adds);
 }
 

@@ -34,7 +34,7 @@
 #include "actor/mail.h"
 #include "actor/reminder.h"
 #include "actor/roster.h"
-#include "core/tolerance.h"
+#include "core/life/intensity.h"
 #include "base/compiler.h"
 #include "base/rand.h"
 
@@ -56,7 +56,7 @@ struct supervisor {
 	struct sley *rt; /* NULL: it has had no step              */
 	struct roster roster;
 	struct list late; /* reminders without memory              */
-	struct tolerance tolerance;
+	struct intensity restarts;
 	struct rand rand;
 	struct mail_queue adds;   /* wait until it is UP                   */
 	struct child *first;      /* that regroups                         */

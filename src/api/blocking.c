@@ -4,11 +4,11 @@
  */
 #include <sley/blocking.h>
 
-#include "core/blocking.h"
-#include "core/forked.h"
-#include "core/region.h"
-#include "core/wait.h"
-#include "core/worker.h"
+#include "core/wait/blocking.h"
+#include "core/life/after_fork.h"
+#include "core/wait/region.h"
+#include "core/wait/wait.h"
+#include "core/sched/worker.h"
 
 #include <errno.h>
 
@@ -24,7 +24,7 @@ static void call_user(void *arg)
 
 	call->fn(call->arg);
 	if (unlikely(sley__self.forked))
-		forked_returns();
+		after_fork_returns();
 }
 
 int sley_blocking_call_until(sley_fn *fn, void *arg, uint64_t deadline_ns)

@@ -8,9 +8,9 @@
 #include <sley/scope.h>
 
 #include "base/label.h"
-#include "core/forked.h"
-#include "core/scope.h"
-#include "core/spawn.h"
+#include "core/life/after_fork.h"
+#include "core/life/scope.h"
+#include "core/task/spawn.h"
 
 #include <errno.h>
 
@@ -55,7 +55,7 @@ int sley_scope_spawn_with(struct sley_scope *scope, struct sley_task *task,
 
 	sley_check_fn(fn);
 	if (!rt)
-		return forked_error();
+		return after_fork_error();
 	set_up(task, fn, arg, __builtin_return_address(0));
 	return task_spawn_checked(rt, &scope->group, task, options,
 				  TASK_MEMBER);

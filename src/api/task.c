@@ -6,11 +6,11 @@
 
 #include "base/label.h"
 #include "base/options.h"
-#include "core/follow.h"
-#include "core/forked.h"
-#include "core/runtime.h"
-#include "core/spawn.h"
-#include "core/wait.h"
+#include "core/task/then.h"
+#include "core/life/after_fork.h"
+#include "core/life/runtime.h"
+#include "core/task/spawn.h"
+#include "core/wait/wait.h"
 #include "os/thread.h"
 
 #include <errno.h>
@@ -42,9 +42,10 @@ void task_spawn_bound(const char *caller, struct sley_group *group,
 	int err;
 
 	if (!rt)
-		sley__misuse(caller, forked_rule("spawn from a task or a bound "
-						 "thread; elsewhere use "
-						 "sley_spawn_on()"));
+		sley__misuse(caller,
+			     after_fork_rule("spawn from a task or a bound "
+					     "thread; elsewhere use "
+					     "sley_spawn_on()"));
 	err = spawn_into_as(rt, group, task, &defaults, flags);
 	if (err == SLEY_ENOWORKER)
 		sley__misuse(caller,
@@ -109,7 +110,7 @@ int sley_spawn_with(struct sley_group *group, struct sley_task *task,
 
 	sley_check_fn(fn);
 	if (!rt)
-		return forked_error();
+		return after_fork_error();
 	if (!group)
 		return -EINVAL;
 	set_up(task, fn, arg, __builtin_return_address(0));
@@ -155,7 +156,7 @@ int sley_schedule(sley_fn *fn, void *arg)
 
 	sley_check_fn(fn);
 	if (!rt)
-		return forked_error();
+		return after_fork_error();
 	set_up(&task, fn, arg, __builtin_return_address(0));
 	return schedule(rt, NULL, &task, NULL);
 }
@@ -167,11 +168,11 @@ int sley_group_go(struct sley_group *group, sley_fn *fn, void *arg)
 
 	sley_check_fn(fn);
 	if (!rt)
-		return forked_error();
+		return after_fork_error();
 	if (!group)
 		return -EINVAL;
 	set_up(&task, fn, arg, __builtin_return_address(0));
-	return schedule(rt, follow_freed(group), &task, NULL);
+	return schedule(rt, then_freed(group), &task, NULL);
 }
 
 /* Is the calling task, or a task it was forked by, one of @group? */
@@ -187,7 +188,7 @@ static bool is_member(const struct sley_group *group)
 			strand = ((struct sley_fork *)task->arg)->parent;
 		else
 			return !(task_flags(task) & TASK_TURNS) &&
-			       follow_group(task) == group;
+			       then_group(task) == group;
 	}
 	return false;
 }

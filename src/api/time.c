@@ -4,7 +4,7 @@
  */
 #include <sley/time.h>
 
-#include "core/wait.h"
+#include "core/wait/wait.h"
 #include "os/clock.h"
 
 uint64_t sley_now(void)

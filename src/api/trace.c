@@ -4,8 +4,8 @@
  */
 #include <sley/trace.h>
 
-#include "core/trace_scope.h"
-#include "core/worker.h"
+#include "core/trace/trace_scope.h"
+#include "core/sched/worker.h"
 
 static inline bool tracing(void)
 {

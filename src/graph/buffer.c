@@ -4,8 +4,8 @@
  */
 #include "graph/buffer.h"
 
-#include "core/forked.h"
-#include "core/report.h"
+#include "core/life/after_fork.h"
+#include "core/trace/report.h"
 #include "graph/submit.h"
 
 #include <errno.h>

@@ -13,7 +13,7 @@
  *   K1  who cancels is done -> who ends goes on : the flags of the task, and what
  *       else of the node was read, which the next one in its place sets anew
  */
-#include "core/wait.h"
+#include "core/wait/wait.h"
 #include "graph/gang.h"
 #include "graph/graph.h"
 

@@ -6,7 +6,7 @@
  */
 #include "base/assert.h"
 #include "base/options.h"
-#include "core/wait.h"
+#include "core/wait/wait.h"
 #include "graph/child_family.h"
 #include "graph/child_process.h"
 #include "graph/child_table.h"
@@ -88,7 +88,7 @@ static void free_child(struct sley_child_process *child)
 		os_unmap(child->ring, size);
 	os_close(child->segment);
 	os_close(child->bell);
-	tolerance_fini(&child->tolerance, &sley__program_mem);
+	intensity_fini(&child->restarts, &sley__program_mem);
 	mem_free(&sley__program_mem, child, size_of(&child->options));
 }
 

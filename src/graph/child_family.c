@@ -38,10 +38,7 @@ struct child_family {
 	uint32_t nr;                                            /* (lock) */
 };
 
-#define NO_FAMILY                                                              \
-	{                                                                      \
-		.socket = -1, .watch = -1, .nudge = -1                         \
-	}
+#define NO_FAMILY { .socket = -1, .watch = -1, .nudge = -1 }
 
 static struct child_family family = NO_FAMILY;
 

@@ -54,7 +54,7 @@ static void remember_start(struct sley_child_process *child)
 
 /*
  * Without the lock: it takes memory, and nobody else changes what it looks at.  Starts
- * in vain are counted for themselves: where there is no memory, the tolerance forgets.
+ * in vain are counted for themselves: where there is no memory, the intensity forgets.
  */
 static bool is_tolerated(struct sley_child_process *child)
 {
@@ -62,7 +62,7 @@ static bool is_tolerated(struct sley_child_process *child)
 
 	return child->was_ready && options->max_restarts != SLEY_CHILD_NEVER &&
 	       child->nr_in_vain++ < options->max_restarts &&
-	       tolerance_take(&child->tolerance, &sley__program_mem,
+	       intensity_take(&child->restarts, &sley__program_mem,
 			      options->max_restarts, options->within_ns,
 			      os_now());
 }

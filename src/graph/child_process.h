@@ -23,7 +23,7 @@
 #ifndef SLEY_GRAPH_CHILD_PROCESS_H
 #define SLEY_GRAPH_CHILD_PROCESS_H
 
-#include "core/tolerance.h"
+#include "core/life/intensity.h"
 #include "graph/child_ring.h"
 #include "graph/child_server.h"
 #include "graph/endpoint.h"
@@ -87,7 +87,7 @@ struct sley_child_process {
 	uint64_t since_ns; /* when it started, began the oldest call or was stopped */
 	uint64_t nr_restarts;
 	uint32_t nr_in_vain; /* since it was ready, by the collector */
-	struct tolerance tolerance;
+	struct intensity restarts;
 	char death[SLEY_CHILD_TEXT_MAX]; /* "was killed by ..."       */
 	struct child_call *calls[];      /* in the ring; NULL: given up   */
 };

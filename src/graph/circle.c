@@ -4,7 +4,7 @@
  */
 #include "graph/circle.h"
 
-#include "core/report.h"
+#include "core/trace/report.h"
 #include "graph/explain.h"
 #include "graph/graph.h"
 #include "graph/submit.h"

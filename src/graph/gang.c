@@ -22,8 +22,8 @@
  */
 #include "graph/gang.h"
 
-#include "core/turn.h"
-#include "core/wait.h"
+#include "core/task/turn.h"
+#include "core/wait/wait.h"
 #include "graph/graph.h"
 #include "graph/watch.h"
 

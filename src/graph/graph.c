@@ -5,8 +5,8 @@
 #include "graph/graph.h"
 
 #include "base/options.h"
-#include "core/forked.h"
-#include "core/wait.h"
+#include "core/life/after_fork.h"
+#include "core/wait/wait.h"
 #include "graph/picture.h"
 #include "graph/watch.h"
 #include "graph/worker_class.h"

@@ -33,8 +33,8 @@
 #ifndef SLEY_GRAPH_GRAPH_H
 #define SLEY_GRAPH_GRAPH_H
 
-#include "core/countdown.h"
-#include "core/worker.h"
+#include "core/task/countdown.h"
+#include "core/sched/worker.h"
 #include "graph/access.h"
 #include "graph/circle.h"
 #include "graph/places.h"

@@ -14,7 +14,7 @@
  *
  * Everything here is under the graph's lock.
  */
-#include "core/forked.h"
+#include "core/life/after_fork.h"
 #include "graph/graph.h"
 #include "graph/submit.h"
 

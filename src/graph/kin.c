@@ -4,7 +4,7 @@
  */
 #include "graph/kin.h"
 
-#include "core/follow.h"
+#include "core/task/then.h"
 #include "graph/gang.h"
 
 #include <sley/fork.h>
@@ -49,7 +49,7 @@ static struct sley_group *group_of(struct sley_task *task)
 	/* In its place nodes and processes have something else. */
 	if (!task || task_flags(task) & TASK_TURNS)
 		return NULL;
-	return follow_group(task);
+	return then_group(task);
 }
 
 /* One way up: the lists whose locks are held. */

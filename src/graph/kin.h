@@ -21,7 +21,7 @@
  * another graph; and a join in a blocking region.  The header tells so.
  *
  * Rejected: a field of each task for the node that spawned it (a store more for each
- * spawn, for what is needed in a full graph only); task trees (core/tree.h), which
+ * spawn, for what is needed in a full graph only); task trees (core/task/tree.h), which
  * only groups have that were put into one.
  */
 #ifndef SLEY_GRAPH_KIN_H

@@ -2,7 +2,7 @@
 /*
  * node.h - a node of a graph, and when it starts.
  *
- * A node is a task in turns (core/turn.h) of one turn.  It is queued by the last
+ * A node is a task in turns (core/task/turn.h) of one turn.  It is queued by the last
  * one it waits for: the consumers of a node are in its edge list, and each of them
  * counts who is missing.  While a node is being submitted it counts one more, a
  * big one, so that it cannot start before its last edge is there:

@@ -4,7 +4,7 @@
  */
 #include "graph/placing.h"
 
-#include "core/turn.h"
+#include "core/task/turn.h"
 #include "graph/endpoint.h"
 #include "graph/gang.h"
 #include "graph/graph.h"

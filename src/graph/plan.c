@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 #include "base/options.h"
-#include "core/forked.h"
+#include "core/life/after_fork.h"
 #include "graph/replay.h"
 #include "graph/spec.h"
 #include "mem/array.h"

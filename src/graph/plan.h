@@ -21,7 +21,7 @@
 #define SLEY_GRAPH_PLAN_H
 
 #include "base/list.h"
-#include "core/worker.h"
+#include "core/sched/worker.h"
 #include "graph/access.h"
 
 #include <sley/plan.h>

@@ -8,7 +8,7 @@
  * one do not count, and need not be taken back.
  */
 #include "base/assert.h"
-#include "core/forked.h"
+#include "core/life/after_fork.h"
 #include "graph/explain.h"
 #include "graph/replay.h"
 

@@ -7,9 +7,9 @@
  */
 #include "graph/replay.h"
 
-#include "core/drain.h"
-#include "core/spawn.h"
-#include "core/wait.h"
+#include "core/life/drain.h"
+#include "core/task/spawn.h"
+#include "core/wait/wait.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * replay.h - one run of a plan: a step for each node, and what it counts.
  *
- * A step is a task in turns (core/turn.h) of one turn, as the node of a graph is, but
+ * A step is a task in turns (core/task/turn.h) of one turn, as the node of a graph is, but
  * who waits for it is known: a slice of an array.  So nothing is closed or locked.
  * Each step counts who is missing; the one that counts it to 0 sets the count to what
  * it was, for the next run, and queues the step:
@@ -33,8 +33,8 @@
 #ifndef SLEY_GRAPH_REPLAY_H
 #define SLEY_GRAPH_REPLAY_H
 
-#include "core/countdown.h"
-#include "core/turn.h"
+#include "core/task/countdown.h"
+#include "core/task/turn.h"
 #include "graph/missing.h"
 #include "graph/plan.h"
 

@@ -3,7 +3,7 @@
  * run.c - a node runs, and lets those go that waited for it.
  *
  * The worker that ends a node keeps one of those that miss nobody any more, and
- * runs it next, in a loop of its own (core/worker.c): a chain of a million nodes
+ * runs it next, in a loop of its own (core/sched/worker.c): a chain of a million nodes
  * needs no queue and no stack.  The others are queued, where thieves find them.
  *
  * Nothing of a node is touched after its place was given back, nothing of a graph
@@ -13,8 +13,8 @@
  *
  *   N1  failed nodes are counted -> who looks for room : they are in no share now
  */
-#include "core/drain.h"
-#include "core/turn.h"
+#include "core/life/drain.h"
+#include "core/task/turn.h"
 #include "graph/endpoint.h"
 #include "graph/failures.h"
 #include "graph/graph.h"

@@ -10,9 +10,9 @@
  *
  * Edges:
  *
- *   C1  see core/countdown.h
+ *   C1  see core/task/countdown.h
  */
-#include "core/forked.h"
+#include "core/life/after_fork.h"
 #include "graph/buffer.h"
 #include "graph/graph.h"
 

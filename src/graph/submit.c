@@ -11,9 +11,9 @@
  *
  *   N1  see run.c
  */
-#include "core/forked.h"
-#include "core/spawn.h"
-#include "core/turn.h"
+#include "core/life/after_fork.h"
+#include "core/task/spawn.h"
+#include "core/task/turn.h"
 #include "graph/failures.h"
 #include "graph/graph.h"
 #include "graph/kin.h"

@@ -8,10 +8,10 @@
  *
  * Edges:
  *
- *   C1  see core/countdown.h
+ *   C1  see core/task/countdown.h
  */
-#include "core/forked.h"
-#include "core/report.h"
+#include "core/life/after_fork.h"
+#include "core/trace/report.h"
 #include "graph/failures.h"
 #include "graph/graph.h"
 #include "graph/picture.h"

@@ -4,8 +4,8 @@
  */
 #include "graph/worker_class.h"
 
-#include "core/drain.h"
-#include "core/turn.h"
+#include "core/life/drain.h"
+#include "core/task/turn.h"
 
 #include <errno.h>
 #include <sley/error.h>

@@ -6,7 +6,7 @@
  * A node of a class that misses nobody is put into the queue of its class: the most
  * urgent one is the first, and among those of one priority it is the one that came
  * first.  No worker looks there by itself.  Each worker of the class has a *runner*, a
- * task in turns (core/turn.h) that only it may run and that does nothing; but what
+ * task in turns (core/task/turn.h) that only it may run and that does nothing; but what
  * comes after its turn is a node out of the queue, which the worker runs next.  So a
  * node is given to the first worker of the class that is free, never to one that is
  * busy, and a worker that is in no class knows nothing of all this.
@@ -53,8 +53,8 @@
 #ifndef SLEY_GRAPH_WORKER_CLASS_H
 #define SLEY_GRAPH_WORKER_CLASS_H
 
-#include "core/levels.h"
-#include "core/worker.h"
+#include "core/sched/levels.h"
+#include "core/sched/worker.h"
 #include "graph/placing.h"
 
 struct runner {

@@ -32,7 +32,7 @@
  *       topics and graphs
  *
  * Locks of one runtime are no parts: a child does not touch the runtimes of its
- * parent (core/forked.h).
+ * parent (core/life/after_fork.h).
  *
  * Our handlers are the first to be registered with pthread_atfork(), as early as a
  * constructor can do it.  So they take the locks after the handlers of everybody
@@ -60,21 +60,21 @@ enum fork_rank {
 	FORK_KEYS,     /* os/thread.c: the keys for ends of threads           */
 
 	/* Kept; spin locks. */
-	FORK_TRACES,   /* core/trace_json.c: names of files                   */
+	FORK_TRACES, /* core/trace/trace_json.c: names of files                   */
 	FORK_HANDLERS, /* actor/handler.c: who sees to which command          */
-	FORK_RUNQS,    /* core/runq.c: the tags of queues                     */
-	FORK_SLOTS,    /* core/slot.c: wakers and keys, their free places     */
-	FORK_POOLS,    /* mem/pool.c: which pools there are, and their chunks */
+	FORK_RUNQS, /* core/sched/runq.c: the tags of queues                     */
+	FORK_SLOTS, /* core/task/slot.c: wakers and keys, their free places     */
+	FORK_POOLS, /* mem/pool.c: which pools there are, and their chunks */
 
 	/* Renewed. */
-	FORK_SCOPES, /* core/scope.c: tasks with open scopes                  */
+	FORK_SCOPES, /* core/life/scope.c: tasks with open scopes                  */
 	FORK_TABLE,  /* actor/table.c: processes                              */
 	FORK_POSTS,  /* actor/post.c                                          */
 	FORK_NAMES,  /* actor/name.c                                          */
 	FORK_TOPICS, /* actor/topic.c                                         */
 	FORK_NAME_WAITS, /* actor/name_wait.c: waiters for a name             */
 	FORK_SLEEPERS, /* os/spin.c: waiters of locks that sleep              */
-	FORK_THREAD, /* core/forked.c: the thread that forks                  */
+	FORK_THREAD, /* core/life/after_fork.c: the thread that forks                  */
 	NR_FORK_RANKS,
 };
 

@@ -15,12 +15,12 @@
  *
  * Edges:
  *
- *   W1  see core/waitq.h
+ *   W1  see core/wait/waitq.h
  *
  * Rejected: not counting the parties whose wait was decided otherwise.  The
  * others would have been woken by then, and no wake-up can be taken back.
  */
-#include "core/wait.h"
+#include "core/wait/wait.h"
 
 #include <sley/barrier.h>
 

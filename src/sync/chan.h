@@ -17,7 +17,7 @@
 #ifndef SLEY_SYNC_CHAN_H
 #define SLEY_SYNC_CHAN_H
 
-#include "core/wait.h"
+#include "core/wait/wait.h"
 
 #include <sley/chan.h>
 

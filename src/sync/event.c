@@ -13,11 +13,11 @@
  *
  * Edges:
  *
- *   W1  see core/waitq.h
+ *   W1  see core/wait/waitq.h
  */
 #include "sync/event.h"
 
-#include "core/wait.h"
+#include "core/wait/wait.h"
 
 #include <errno.h>
 

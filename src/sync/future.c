@@ -9,9 +9,9 @@
  *
  * Edges:
  *
- *   W1  see core/waitq.h; whoever sees SET sees the result
+ *   W1  see core/wait/waitq.h; whoever sees SET sees the result
  */
-#include "core/wait.h"
+#include "core/wait/wait.h"
 #include "sync/event.h"
 
 #include <sley/future.h>

@@ -2,9 +2,9 @@
 /*
  * key.c - a number at which waiters and wakers meet.
  *
- * Everything that meets, meets in core/slot.h.
+ * Everything that meets, meets in core/task/slot.h.
  */
-#include "core/slot.h"
+#include "core/task/slot.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 /*
  * mutex.c - the slow paths; the fast ones are inline in <sley/sync.h>.
  *
- *   word:  holder (core/holder.h) | WAITERS | lock of the list
+ *   word:  holder (core/wait/holder.h) | WAITERS | lock of the list
  *
  * The holder alone may be put in and taken out without the list's lock, and only
  * while the rest of the word is zero: so with a waiter there, or somebody about to
@@ -15,16 +15,16 @@
  * that want that lock set a bit that is set, which changes nothing: a store will
  * do.
  *
- * Callers that the inline paths cannot name (core/holder.h) come here with a mutex
+ * Callers that the inline paths cannot name (core/wait/holder.h) come here with a mutex
  * that is free, or that they hold alone.  They take the list's lock: one
  * read-modify-write and a store, no more than another try without it.
  *
  * Edges:
  *
- *   W1  see core/waitq.h; the inline paths acquire and release the same word
+ *   W1  see core/wait/waitq.h; the inline paths acquire and release the same word
  */
-#include "core/holder.h"
-#include "core/wait.h"
+#include "core/wait/holder.h"
+#include "core/wait/wait.h"
 
 #include <sley/sync.h>
 #include <stdio.h>

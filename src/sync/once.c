@@ -14,10 +14,10 @@
  *
  * Edges:
  *
- *   W1  see core/waitq.h; the inline path acquires the same word
+ *   W1  see core/wait/waitq.h; the inline path acquires the same word
  */
-#include "core/holder.h"
-#include "core/wait.h"
+#include "core/wait/holder.h"
+#include "core/wait/wait.h"
 
 #include <sley/once.h>
 

@@ -35,15 +35,15 @@
  *
  * Edges:
  *
- *   W1  see core/waitq.h; the inline paths acquire and release the same word,
+ *   W1  see core/wait/waitq.h; the inline paths acquire and release the same word,
  *       and every change of it is a read-modify-write
  *
  * Rejected: compare-and-swap for readers, and with it a lock that nobody but
  * the holder of the list's lock changes while it is held.  Much simpler, but
  * two workers that read took 14 to 21 ns each time, and take 9 to 11 this way.
  */
-#include "core/levels.h"
-#include "core/wait.h"
+#include "core/sched/levels.h"
+#include "core/wait/wait.h"
 #include "sync/rwlock_tree.h"
 
 #include <errno.h>

@@ -10,9 +10,9 @@
  */
 #include "sync/rwlock_tree.h"
 
-#include "core/levels.h"
-#include "core/tree.h"
-#include "core/wait.h"
+#include "core/sched/levels.h"
+#include "core/task/tree.h"
+#include "core/wait/wait.h"
 
 struct claim {
 	uint64_t tree;

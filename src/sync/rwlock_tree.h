@@ -8,7 +8,7 @@
 #ifndef SLEY_SYNC_RWLOCK_TREE_H
 #define SLEY_SYNC_RWLOCK_TREE_H
 
-#include "core/waitq.h"
+#include "core/wait/waitq.h"
 
 #include <sley/rwlock.h>
 

@@ -21,12 +21,12 @@
  *
  * Edges:
  *
- *   W1  see core/waitq.h; the inline paths acquire and release the same word
+ *   W1  see core/wait/waitq.h; the inline paths acquire and release the same word
  *
  * Rejected: letting small requests pass a large one at the head.  It keeps more
  * units in use and starves whoever wants many.
  */
-#include "core/wait.h"
+#include "core/wait/wait.h"
 
 #include <sley/semaphore.h>
 

@@ -6,7 +6,7 @@
  *
  *   F1  unref drops a reference -> the last one frees it : what each did
  */
-#include "core/worker.h"
+#include "core/sched/worker.h"
 
 #include <sley/shared.h>
 

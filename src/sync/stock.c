@@ -24,7 +24,7 @@
  *
  *   O1  return drops a reference -> the last one destructs : what each did
  *       with the object
- *   W1  see core/waitq.h; it carries objects from one loan to the next
+ *   W1  see core/wait/waitq.h; it carries objects from one loan to the next
  *
  * Rejected: a cache per worker.  A stock is bounded, so what one worker kept
  * would be missing elsewhere.  A unit and a lock for each object of a request:
@@ -32,7 +32,7 @@
  */
 #include "sync/stock.h"
 
-#include "core/wait.h"
+#include "core/wait/wait.h"
 
 #include <errno.h>
 

@@ -19,7 +19,7 @@
  * forget it and the queue: it takes the lock for that, so the caller has let
  * go, and what is still to be queued is in the caller's hands.
  *
- * Tasks hung on a ticket follow each other (core/follow.h): the call queues the
+ * Tasks hung on a ticket follow each other (core/task/then.h): the call queues the
  * first alone.
  *
  * Edges:
@@ -30,17 +30,17 @@
  *       last unref : all that the earlier one did before.  Done itself need not
  *       acquire: it looks at the word again under the lock, and who comes
  *       second is told nothing
- *   W1  see core/waitq.h
+ *   W1  see core/wait/waitq.h
  *
  * Rejected: an event per ticket and a shared record for each, counted.  Two
  * allocations per ticket, and a lock for each event.  A counter that is called
  * up to, with tickets as numbers: nobody can leave out of order.
  */
 #include "base/label.h"
-#include "core/follow.h"
-#include "core/forked.h"
-#include "core/spawn.h"
-#include "core/wait.h"
+#include "core/task/then.h"
+#include "core/life/after_fork.h"
+#include "core/task/spawn.h"
+#include "core/wait/wait.h"
 
 #include <sley/ticket.h>
 
@@ -132,7 +132,7 @@ static struct released give_up(struct sley_ticket *ticket)
 {
 	struct sley_task *task = ticket->first_call;
 
-	for (; task; task = follower_of(task->group))
+	for (; task; task = continuation_of(task->group))
 		task_cancel_unqueued(task);
 	waitq_mark_all(&ticket->q, WOKEN_BY_GIVING_UP);
 	return take_released(ticket);
@@ -230,7 +230,7 @@ bool sley_ticket_unref(struct sley_ticket *ticket)
 static void hang_on(struct sley_ticket *ticket, struct sley_task *task)
 {
 	if (ticket->first_call)
-		follow(ticket->last_call, task);
+		then_add(ticket->last_call, task);
 	else
 		ticket->first_call = task;
 	ticket->last_call = task;
@@ -260,7 +260,8 @@ void sley_ticket_on_call(struct sley_ticket *ticket, struct sley_group *group,
 	int err;
 
 	sley_check_fn(fn);
-	sley_check(rt, forked_rule("hang a task on a ticket from a task or a "
+	sley_check(rt,
+		   after_fork_rule("hang a task on a ticket from a task or a "
 				   "bound thread"));
 	sley_check(group, "a task that is hung on a ticket has a group");
 	task->fn = fn;

@@ -2,7 +2,7 @@
 /*
  * waitgroup.c - a countdown for everybody.
  */
-#include "core/countdown.h"
+#include "core/task/countdown.h"
 
 #include <sley/sync.h>
 

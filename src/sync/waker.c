@@ -2,10 +2,10 @@
 /*
  * waker.c - a task that waits to be woken by whoever has its number.
  *
- * Everything that meets, meets in core/slot.h.
+ * Everything that meets, meets in core/task/slot.h.
  */
-#include "core/slot.h"
-#include "core/worker.h"
+#include "core/task/slot.h"
+#include "core/sched/worker.h"
 
 #include <sley/error.h>
 #include <sley/waker.h>

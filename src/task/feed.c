@@ -14,8 +14,8 @@
  * run stages, and a plain thread runs no tasks.
  */
 #include "base/options.h"
-#include "core/forked.h"
-#include "core/spawn.h"
+#include "core/life/after_fork.h"
+#include "core/task/spawn.h"
 #include "task/pipeline.h"
 
 #include <sley/chan.h>

@@ -5,11 +5,11 @@
  * The usual case is inline in <sley/fork_stack.h>: a few stores into the fork
  * stack of the current strand, and a call at the join.
  */
-#include "core/fork.h"
-#include "core/forked.h"
-#include "core/holder.h"
-#include "core/leave.h"
-#include "core/wait.h"
+#include "core/sched/steal.h"
+#include "core/life/after_fork.h"
+#include "core/wait/holder.h"
+#include "core/sched/switch.h"
+#include "core/wait/wait.h"
 
 #include <sley/fork_stack.h>
 
@@ -82,7 +82,7 @@ static void wait_as_task(struct worker *worker, struct sley_fork *child)
 	fork_leave_behind(worker);
 	worker->after.kind = AFTER_FORK;
 	worker->after.child = child;
-	(void)worker_leave(worker);
+	(void)worker_switch_away(worker);
 	if (strand->parents_home)
 		fork_come_back(strand);
 }
@@ -137,8 +137,9 @@ noinline void sley_fork_join_slow(struct sley_fork *child)
 		fork_call(child);
 	} else {
 		sley_check(state <= FORK_GIVEN,
-			   forked_rule("join a child once, in the task that "
-				       "forked it"));
+			   after_fork_rule(
+				   "join a child once, in the task that "
+				   "forked it"));
 		wait_for(child);
 		if (strand)
 			tree_keep(strand);

@@ -5,9 +5,9 @@
 #include "task/how.h"
 
 #include "base/options.h"
-#include "core/scope.h"
-#include "core/spawn.h"
-#include "core/wait.h"
+#include "core/life/scope.h"
+#include "core/task/spawn.h"
+#include "core/wait/wait.h"
 
 #include <sley/error.h>
 

@@ -37,7 +37,7 @@
 #define SLEY_TASK_HOW_H
 
 #include "base/compiler.h"
-#include "core/worker.h"
+#include "core/sched/worker.h"
 
 #include <sley/fork.h>
 #include <sley/how.h>

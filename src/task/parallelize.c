@@ -8,9 +8,9 @@
  * The innermost frame makes the first call and waits for all.
  */
 #include "base/label.h"
-#include "core/forked.h"
-#include "core/spawn.h"
-#include "core/wait.h"
+#include "core/life/after_fork.h"
+#include "core/task/spawn.h"
+#include "core/wait/wait.h"
 
 #include <sley/parallel.h>
 
@@ -87,7 +87,7 @@ int sley_parallelize(const struct sley_call *calls, size_t nr)
 	if (nr == 0)
 		return 0;
 	if (!p.rt)
-		return forked_error();
+		return after_fork_error();
 	if (nr > SLEY_PARALLELIZE_MAX)
 		return -EINVAL;
 	for (size_t i = 0; i < nr; i++)

@@ -45,9 +45,9 @@
  * microsecond each wait and its wake-up on another worker cost as much again.
  * A task for each item and stage: a spawn each, and memory for them.
  */
-#include "core/countdown.h"
-#include "core/spawn.h"
-#include "core/wait.h"
+#include "core/task/countdown.h"
+#include "core/task/spawn.h"
+#include "core/wait/wait.h"
 #include "task/how.h"
 #include "task/pipeline.h"
 #include "task/turnstile.h"

@@ -34,7 +34,7 @@
 
 #include "harness/test.h"
 
-#include "core/waitq.h"
+#include "core/wait/waitq.h"
 #include "lf/spin.h"
 
 #include <sley/sley.h>

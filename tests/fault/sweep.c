@@ -8,7 +8,7 @@
  *                          are thousands), then fewer and fewer; and the first
  *                          three calls of each site.  Else a small sample
  *   FAULT_REPLAY="17 1"    one trial only: the 17th call, for ever (0: once)
- *   FAULT_REPLAY="core/local.c:90 1 0 0"
+ *   FAULT_REPLAY="core/task/local.c:90 1 0 0"
  *                          the first call of that site, once, its first error
  */
 #include "fault/sweep.h"

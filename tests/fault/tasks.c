@@ -4,7 +4,7 @@
  */
 #include "fault/sweep.h"
 
-#include "core/slot.h"
+#include "core/task/slot.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -4,7 +4,7 @@
  */
 #include "fault/trial.h"
 
-#include "core/slot.h"
+#include "core/task/slot.h"
 #include "fault/sweep.h"
 #include "fault/tolerated.h"
 #include "harness/fixture.h"

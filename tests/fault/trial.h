@@ -50,7 +50,7 @@ struct trial {
 
 int trial_nr_sites(void);
 const struct fault_site *trial_site(int i);
-/* "core/spawn.c:31 build mem_alloc", without the folder it was built in. */
+/* "core/task/spawn.c:31 build mem_alloc", without the folder it was built in. */
 void trial_site_name(char *out, size_t size, int site);
 
 void trial_init(struct trial *trial);

@@ -101,7 +101,7 @@ void alarm_announce(struct worker *worker)
 	MODEL_CHECK(worker == keeper);
 }
 
-int forked_error(void)
+int after_fork_error(void)
 {
 	return -1;
 }

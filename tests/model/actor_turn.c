@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * actor_turn.c - step processes from the first turn to the last, with the very
- * src/actor/{process,step,mail,signal,table}.c, src/core/turn.h and place.c: none
+ * src/actor/{process,step,mail,signal,table}.c, src/core/task/turn.h and place.c: none
  * is in two turns at once, none sleeps beside a message, every message is handled
  * once or freed, and nothing is touched that another worker may have by now.
  *
  * Worker 0 runs what it finds: it searches with the very search.c, claims, calls
- * the turn, and then what comes after it, as run_turn() in core/worker.c does.
+ * the turn, and then what comes after it, as run_turn() in core/sched/worker.c does.
  * Others send and kill, as workers or as foreign threads.  A process ends when it
  * has had as many messages as it waits for, or is killed.  A worker that finds
  * nothing any more while the process lives sleeps for ever: a lost wake-up.
@@ -19,7 +19,7 @@
 #include "payload.h"
 #include "processes_only.h"
 
-#include "core/turn.h"
+#include "core/task/turn.h"
 
 #include <sley/error.h>
 #include <sley/step.h>

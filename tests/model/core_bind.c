@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_bind.c - src/core/runtime_bind.c: threads come and go while a runtime is
+ * core_bind.c - src/core/life/runtime_bind.c: threads come and go while a runtime is
  * cancelled and destroyed; it is not freed before the last one has left, and
  * nothing of a worker that a thread brought is touched when that has gone.
  *
@@ -21,7 +21,7 @@
 #include "crew.h"
 #include "payload.h"
 
-#include "core/hooks.h"
+#include "core/life/hooks.h"
 
 #include <errno.h>
 

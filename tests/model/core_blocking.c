@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_blocking.c - the pool of src/core/blocking.c: no job is lost between
+ * core_blocking.c - the pool of src/core/wait/blocking.c: no job is lost between
  * "queued" and "the thread sits down or leaves", and no thread is joined, freed
  * or forgotten at the wrong time.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_blocking_call.c - blocking_call() of src/core/blocking.c: whether a call
+ * core_blocking_call.c - blocking_call() of src/core/wait/blocking.c: whether a call
  * was taken back or has started is decided once, and nothing of it is touched
  * when its caller has returned.
  *

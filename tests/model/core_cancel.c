@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_cancel.c - src/core/runtime_cancel.c: what is blocked when everything is
+ * core_cancel.c - src/core/life/runtime_cancel.c: what is blocked when everything is
  * cancelled is woken by the worker it is blocked on, and what ends meanwhile is
  * not touched any more.
  *
@@ -46,11 +46,11 @@ static void setup(unsigned int workers)
 	object = (struct object){ .waiter = task };
 	model_lock_word(&object.lock.word);
 	model_lock_word(&rt->strands.lock.word);
-	model_lock_word(&strand->ending.word);
+	model_lock_word(&strand->end_lock.word);
 	model_lock_word(&rt->bound_lock.word);
 	model_name(&rt->strands.lock.word, "slab.lock");
 	model_name(&object.lock.word, "object");
-	model_name(&strand->ending.word, "ending");
+	model_name(&strand->end_lock.word, "end_lock");
 	model_name(&strand->task, "strand.task");
 	model_name(&strand->home, "strand.home");
 	model_name(&rt->cancelled, "cancelled");
@@ -71,7 +71,7 @@ static void resume_and_end(struct worker *worker, struct sley_task *found)
 	spin_lock(&object.lock);
 	object.waiter = NULL;
 	spin_unlock(&object.lock);
-	leave_task(worker, strand);
+	switch_end_task(worker, strand);
 	task_finish(found);
 	model_free(found);
 	ledger.ended++;
@@ -95,7 +95,7 @@ static void block_and_search(int id)
 	struct worker *worker = &crew[id];
 
 	worker->after = (struct after){ .kind = AFTER_WAIT, .strand = strand };
-	leave_finish_wait(worker);
+	switch_finish_wait(worker);
 	resume_and_end(worker, worker_search(worker));
 }
 
@@ -148,7 +148,7 @@ static void park_and_cancel(int id)
 	struct worker *worker = &crew[id];
 
 	worker->after = (struct after){ .kind = AFTER_WAIT, .strand = strand };
-	leave_finish_movable(worker);
+	switch_finish_movable(worker);
 	runtime_cancel_strands(worker);
 	resume_what_is_found(worker);
 }

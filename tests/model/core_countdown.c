@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_countdown.c - the counter of groups and wait groups, src/core/countdown.c:
+ * core_countdown.c - the counter of groups and wait groups, src/core/task/countdown.c:
  * who waits returns when the count is zero and not before, nobody touches the
  * object afterwards, and it can be used again at once.
  *
@@ -16,7 +16,7 @@
 #include "payload.h"
 #include "threads_only.h"
 
-#include "core/countdown.h"
+#include "core/task/countdown.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_drain.c - src/core/drain.c with src/core/runtime_destroy.c: a runtime
+ * core_drain.c - src/core/life/drain.c with src/core/life/runtime_destroy.c: a runtime
  * that is destroyed while it is busy ends when everything it has accepted has
  * ended, and not before; what comes too late is refused.
  *
@@ -19,10 +19,10 @@
 #include "crew.h"
 #include "payload.h"
 
-#include "core/hooks.h"
-#include "core/loop.h"
-#include "core/slot.h"
-#include "core/spawn.h"
+#include "core/life/hooks.h"
+#include "core/sched/loop.h"
+#include "core/task/slot.h"
+#include "core/task/spawn.h"
 #include "os/futex.h"
 
 #include <errno.h>

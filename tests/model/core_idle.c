@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_idle.c - the parking protocol of src/core/idle.h, with membarrier and
+ * core_idle.c - the parking protocol of src/core/sched/idle.h, with membarrier and
  * without: no work is left behind while everybody sleeps.
  *
- * A model worker searches as core/search.c does: looks, parks, and ends its
+ * A model worker searches as core/sched/search.c does: looks, parks, and ends its
  * search by looking for more.  Work is published by a plain release store, as a
  * push to a ring is.  A worker is busy for ever once it has its piece, so there
  * is one for each piece, and one that sleeps in spite of it is a lost wake-up.
@@ -29,7 +29,7 @@
  */
 #include "payload.h"
 
-#include "core/idle.c"
+#include "core/sched/idle.c"
 
 #include <string.h>
 
@@ -220,7 +220,7 @@ static void send_home(int id)
 	idle_notify_seat(&idle, &seats[0]);
 }
 
-/* As core/runtime.c stops its workers. */
+/* As core/life/runtime.c stops its workers. */
 static void stop_all(int id)
 {
 	(void)id;

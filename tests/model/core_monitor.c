@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_monitor.c - the deep sleep of src/core/monitor.c: the monitor does not
+ * core_monitor.c - the deep sleep of src/core/sched/monitor.c: the monitor does not
  * sleep while a worker works, and wakes up to stop.
  *
  * A worker searches with the very search.c, sleeps, and is woken for work that
@@ -20,7 +20,7 @@
 #include "crew.h"
 #include "payload.h"
 
-#include "core/turn.h"
+#include "core/task/turn.h"
 
 static struct sley_task task, second;
 static struct payload payload, of_second;

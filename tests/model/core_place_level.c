@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_place_level.c - src/core/place_level.c: a task whose level changes while
+ * core_place_level.c - src/core/sched/place_level.c: a task whose level changes while
  * it is queued is taken once, and by its new level by whoever knows of the
  * change.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_region.c - src/core/region.c: a task takes its stack to a thread of the
+ * core_region.c - src/core/wait/region.c: a task takes its stack to a thread of the
  * pool and comes back to its worker, and nobody is ever on it but one.
  *
  * With real fibers: the task has a stack of its own, which model threads 0, the
@@ -14,9 +14,9 @@
  * migratable runtime (where the task comes back to any worker, as in
  * core_search.c), and a thread that is started for it (core_blocking.c).
  */
-#include "core/blocking.c"
-#include "core/leave.h"
-#include "core/region.h"
+#include "core/wait/blocking.c"
+#include "core/sched/switch.h"
+#include "core/wait/region.h"
 
 #define CREW_LEAVES_STACKS
 #include "crew.h"
@@ -35,7 +35,7 @@ static struct ledger {
 
 /* ---- what worker.c does ---------------------------------------------------------- */
 
-void leave_finish_rare(struct worker *worker)
+void switch_finish_rare(struct worker *worker)
 {
 	if (worker->after.kind == AFTER_REGION)
 		region_finish_enter(worker, worker->after.strand);
@@ -77,7 +77,7 @@ static void task_main(void *arg, struct fiber_thread *thread)
 	struct worker *worker = worker_of_thread(thread);
 
 	(void)arg;
-	leave_finish(worker);
+	switch_finish(worker);
 	empty_buffer();
 	payload_write(&given);
 	if (region_enter(worker) == 0) {

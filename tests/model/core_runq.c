@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_runq.c - the levelled queue of src/core/runq.h and its bitmap: each task
+ * core_runq.c - the levelled queue of src/core/sched/runq.h and its bitmap: each task
  * is taken exactly once, also while its level changes; bitmap and hint say
  * what the lists hold; the most urgent task known goes first.
  *
@@ -11,7 +11,7 @@
  */
 #include "payload.h"
 
-#include "core/runq.h"
+#include "core/sched/runq.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_runtime.c - the threads of src/core/runtime.c: the workers begin when the
+ * core_runtime.c - the threads of src/core/life/runtime.c: the workers begin when the
  * runtime is complete, or leave at once if it will not be, and all of it is
  * freed when they have left.
  *
@@ -14,7 +14,7 @@
  * cannot be started, and for a monitor that cannot be.  Not seen: hooks, and
  * two workers that both search (core_search.c).
  */
-#include "core/runtime.c"
+#include "core/life/runtime.c"
 
 #define CREW_STARTS_THREADS
 #include "crew.h"
@@ -220,7 +220,7 @@ void blocking_stats(struct blocking *pool, struct sley_stats *out)
 	(void)out;
 }
 
-void forked_begin(struct sley *runtime)
+void after_fork_begin(struct sley *runtime)
 {
 	(void)runtime;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_scope.c - src/core/scope.c: a cancel finds everybody who is in the scope,
+ * core_scope.c - src/core/life/scope.c: a cancel finds everybody who is in the scope,
  * nobody who has left it, and the scope is gone when its close has returned.
  *
  * Threads are tasks on a worker each.  Thread 0 opened the scope; others are
@@ -19,7 +19,7 @@
  */
 #include "tasks_only.h"
 
-#include "core/scope.c" /* buckets */
+#include "core/life/scope.c" /* buckets */
 
 static struct sley_scope *scope, *inner;
 static int reason; /* plain: written before a cancel */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_search.c - src/core/search.c with src/core/place.c: what is queued is
+ * core_search.c - src/core/sched/search.c with src/core/sched/place.c: what is queued is
  * found, once, by a worker that looks or by one that sleeps.
  *
  * Workers search and park with the very sources, idle.c included.  A worker
@@ -11,7 +11,7 @@
  * Complete for one worker and one foreign thread, and for two workers of which
  * one spawns or wakes two tasks and takes one, the other searches once; with
  * membarrier and without, and while the victim moves from one ring of
- * core/victims.h to another.  In the shared queue: three tasks and two workers.
+ * core/sched/victims.h to another.  In the shared queue: three tasks and two workers.
  * They would not see what needs three workers (a thief that wakes a thief), a
  * search by both workers at a time (core_idle.c has that, with less to look
  * at), a second park of one worker, or timers (core_timer.c), but for one that
@@ -20,9 +20,9 @@
 #include "crew.h"
 #include "payload.h"
 
-#include "core/alarm.h"
-#include "core/turn.h"
-#include "core/yielded.h"
+#include "core/wait/alarm.h"
+#include "core/task/turn.h"
+#include "core/sched/yielded.h"
 
 #define JOBS 6
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_slot.c - where slots come from and go to, in src/core/slot.c: chunks are
+ * core_slot.c - where slots come from and go to, in src/core/task/slot.c: chunks are
  * made as they are needed, a number names one use of a slot for ever, and one
  * whose numbers are used up is not used again.
  *
@@ -12,7 +12,7 @@
  */
 #include "threads_only.h"
 
-#include "core/slot.h"
+#include "core/task/slot.h"
 #include "os/map.h"
 
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_task_state.c - the state word of src/core/task_state.h: a task is queued
+ * core_task_state.c - the state word of src/core/task/task_state.h: a task is queued
  * exactly once for each time it becomes READY, a wait is decided once, and no
  * cancel is lost.
  *
- * The task's side is one thread: it runs, parks as core/worker.c does after the
+ * The task's side is one thread: it runs, parks as core/sched/worker.c does after the
  * switch, and is claimed again by whoever finds it queued.  Deciders and
  * cancellers queue it when the word says that they must.  Everybody leaves plain
  * data for whoever comes next.
@@ -16,7 +16,7 @@
  */
 #include "payload.h"
 
-#include "core/task_state.h"
+#include "core/task/task_state.h"
 
 static struct sley_task task;
 static uint32_t queued;       /* a queue with room for one          */

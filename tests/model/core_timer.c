@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_timer.c - the deadlines of src/core/timer.h, with the heap of
+ * core_timer.c - the deadlines of src/core/wait/timer.h, with the heap of
  * src/base/radix_heap.h: a wait is timed out not too early, once, and nobody
  * touches its timer afterwards.
  *
@@ -20,7 +20,7 @@
  */
 #include "selves.h"
 
-#include "core/timer.h"
+#include "core/wait/timer.h"
 #include "os/clock.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_wait_thread.c - plain threads in src/core/wait.c: woken, timed out, or
+ * core_wait_thread.c - plain threads in src/core/wait/wait.c: woken, timed out, or
  * both at the same time.
  *
  * The object is a semaphore, as in core_waitq.c; the waiter's side here is the

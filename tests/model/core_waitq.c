@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_waitq.c - the waiter list of src/core/waitq.h: wake against time-out
+ * core_waitq.c - the waiter list of src/core/wait/waitq.h: wake against time-out
  * against cancel.
  *
  * The object is a semaphore: a post gives one unit to the first waiter, with
@@ -8,7 +8,7 @@
  * too many, whoever won: a wake that hits a waiter who has given up would be a
  * unit lost.
  *
- * A waiter of the model is one worker with one task.  It waits as core/wait.c
+ * A waiter of the model is one worker with one task.  It waits as core/wait/wait.c
  * does: links its node, leaves its stack, parks, unlocks; is queued by the
  * decider, claimed, stops its timer, and if it was not woken unlinks its node
  * under the lock.
@@ -21,8 +21,8 @@
 #include "payload.h"
 #include "selves.h"
 
-#include "core/timer.h"
-#include "core/waitq.h"
+#include "core/wait/timer.h"
+#include "core/wait/waitq.h"
 
 #include <string.h>
 
@@ -62,7 +62,7 @@ static void setup(void)
 	}
 }
 
-/* What core/place.c does with a task whose wait was decided. */
+/* What core/sched/place.c does with a task whose wait was decided. */
 static void enqueue(struct sley_task *task)
 {
 	struct side *side = container_of(task, struct side, task);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_waitq_lock.c - the lock bit of src/core/waitq.h, and how its waiters sleep.
+ * core_waitq_lock.c - the lock bit of src/core/wait/waitq.h, and how its waiters sleep.
  *
  * One thread uses the object alone under the lock, one unlocks with a store, one
  * counts in the word's other bits without the lock.  A waiter tries once and then
@@ -11,7 +11,7 @@
  */
 #include "explorer.h"
 
-#include "core/waitq.h"
+#include "core/wait/waitq.h"
 #include "os/spin.c" /* its rooms are emptied by setup() */
 
 #include <string.h>

@@ -14,11 +14,11 @@
 
 #include "selves.h"
 
-#include "core/drain.h"
-#include "core/fork.h"
-#include "core/leave.h"
-#include "core/report.h"
-#include "core/runtime.h"
+#include "core/life/drain.h"
+#include "core/sched/steal.h"
+#include "core/sched/switch.h"
+#include "core/trace/report.h"
+#include "core/life/runtime.h"
 #include "os/membarrier.h"
 #include "os/symbol.h"
 #include "os/thread.h"
@@ -93,7 +93,7 @@ static inline void crew_set_up(unsigned int nr)
 
 #define NOT_THERE __attribute__((weak))
 
-/* leave.h names these; nobody leaves a stack unless the model says how. */
+/* switch.h names these; nobody leaves a stack unless the model says how. */
 #ifndef CREW_LEAVES_STACKS
 NOT_THERE struct strand *worker_spare_strand(struct worker *worker,
 					     struct sley_task *task)
@@ -103,7 +103,7 @@ NOT_THERE struct strand *worker_spare_strand(struct worker *worker,
 	return NULL;
 }
 
-NOT_THERE void leave_finish_rare(struct worker *worker)
+NOT_THERE void switch_finish_rare(struct worker *worker)
 {
 	(void)worker;
 }

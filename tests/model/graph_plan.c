@@ -20,9 +20,9 @@
 #include "payload.h"
 #include "threads_only.h"
 
-#include "core/drain.h"
-#include "core/spawn.h"
-#include "core/turn.h"
+#include "core/life/drain.h"
+#include "core/task/spawn.h"
+#include "core/task/turn.h"
 
 #include <errno.h>
 #include <sley/error.h>
@@ -179,7 +179,7 @@ static void begin_run(int number)
 	MODEL_CHECK(replay_start(run) == 0);
 }
 
-/* By a worker, as run_turn() in core/worker.c, with all that it keeps. */
+/* By a worker, as run_turn() in core/sched/worker.c, with all that it keeps. */
 static void run_queued(int index)
 {
 	struct sley_task *task;

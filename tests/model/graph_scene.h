@@ -24,11 +24,11 @@
 
 #include "holders.h"
 
-#include "core/drain.h"
-#include "core/forked.h"
-#include "core/report.h"
-#include "core/runtime.h"
-#include "core/spawn.h"
+#include "core/life/drain.h"
+#include "core/life/after_fork.h"
+#include "core/trace/report.h"
+#include "core/life/runtime.h"
+#include "core/task/spawn.h"
 #include "graph/buffer.h"
 #include "graph/gang.h"
 #include "graph/picture.h"
@@ -484,7 +484,7 @@ __attribute__((unused)) static struct node *node_at(int job)
 	return places_node(&graph->places, node_index_of(ids[job]));
 }
 
-/* By a worker, as run_turn() in core/worker.c: the one that comes next, or NULL. */
+/* By a worker, as run_turn() in core/sched/worker.c: the one that comes next, or NULL. */
 static struct sley_task *run_one(struct sley_task *task)
 {
 	(void)task_claim(task);

@@ -124,7 +124,7 @@ static void put_at(int i, unsigned int level)
 	worker_class_put(class_of_all(), &nodes[i].task);
 }
 
-/* As run_turn() in core/worker.c, with the runner that is in the box; or NULL. */
+/* As run_turn() in core/sched/worker.c, with the runner that is in the box; or NULL. */
 static struct scene_node *run_box(int id)
 {
 	struct sley_task *task = load_acquire(&box[id]);
@@ -216,7 +216,7 @@ MODEL(nodes_that_come_at_once_wake_a_worker_each, .setup = setup_asleep,
 /* By a timer, say; then it is busy for ever, and does not look. */
 static void get_up(int id)
 {
-	/* As stand_up() of core/idle.c. */
+	/* As stand_up() of core/sched/idle.c. */
 	if (xchg_acq_rel(&workers[id].seat.word, SEAT_AWAKE) == SEAT_PARKED)
 		return;
 	MODEL_CHECK(run_box(id));

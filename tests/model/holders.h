@@ -6,12 +6,12 @@
  * So do plain threads, unless holders_setup() is told otherwise: then they come to
  * the slow paths, as in a runtime those do that the inline paths do not know.
  *
- * Include it behind selves.h, and link src/core/holder.c.
+ * Include it behind selves.h, and link src/core/wait/holder.c.
  */
 #ifndef SLEY_TESTS_MODEL_HOLDERS_H
 #define SLEY_TESTS_MODEL_HOLDERS_H
 
-#include "core/holder.h"
+#include "core/wait/holder.h"
 
 #include <sley/fork_stack.h>
 

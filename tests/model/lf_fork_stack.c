@@ -6,7 +6,7 @@
  *
  * The owner forks two children and joins them; it publishes before the second
  * one, after it, or not at all.  A child that was stolen is waited for as
- * core/fork.c does: the parent leaves its address, and the finisher wakes it.
+ * core/sched/steal.c does: the parent leaves its address, and the finisher wakes it.
  * Joins take the inline path first, as users do.  Thieves steal what is public,
  * ask, or seize what is not.  What a child reads and writes is plain data.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * never.h - names that src/core/leave.h needs and no model comes to: nothing is
+ * never.h - names that src/core/sched/switch.h needs and no model comes to: nothing is
  * traced, no task changes its floating-point control words, none has children.
  */
 #ifndef SLEY_TESTS_MODEL_NEVER_H
@@ -8,8 +8,8 @@
 
 #include "explorer.h"
 
-#include "core/fork.h"
-#include "core/leave.h"
+#include "core/sched/steal.h"
+#include "core/sched/switch.h"
 
 static void never(void)
 {

@@ -8,7 +8,7 @@
 #include "processes_only.h"
 
 #include "actor/stop.h"
-#include "core/drain.h"
+#include "core/life/drain.h"
 
 int spawn_into_as(struct sley *into, struct sley_group *group,
 		  struct sley_task *task, const struct sley_options *options,

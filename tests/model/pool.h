@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pool.h - the scene of core_blocking.c and core_blocking_call.c: the pool of
- * src/core/blocking.c, included whole, and its threads.
+ * src/core/wait/blocking.c, included whole, and its threads.
  *
  * The threads of the pool are model threads.  One that os_thread_start_on() is to
  * start waits until it is sent off; where there is none, starting fails.  The
@@ -14,7 +14,7 @@
 #include "payload.h"
 #include "threads_only.h"
 
-#include "core/blocking.c"
+#include "core/wait/blocking.c"
 
 #include <limits.h>
 #include <string.h>

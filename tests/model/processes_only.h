@@ -24,8 +24,8 @@
 #include "actor/relation.h"
 #include "actor/receive.h"
 #include "base/options.h"
-#include "core/scope.h"
-#include "core/spawn.h"
+#include "core/life/scope.h"
+#include "core/task/spawn.h"
 
 #include <errno.h>
 #include <string.h>
@@ -186,9 +186,9 @@ NOBODY void sley_pid_format(sley_pid pid, char text[SLEY_PID_TEXT])
 	text[0] = 0;
 }
 
-int forked_error(void); /* core/forked.h */
+int after_fork_error(void); /* core/life/after_fork.h */
 
-NOBODY int forked_error(void)
+NOBODY int after_fork_error(void)
 {
 	MODEL_CHECK(!"nobody forks");
 	return -ENOSYS;

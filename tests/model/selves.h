@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * selves.h - what core/worker.h keeps per thread, for each model thread.
+ * selves.h - what core/sched/worker.h keeps per thread, for each model thread.
  *
  * Include it in one source of a model.  A model whose threads read or change
  * it sets all of them in setup.
@@ -10,7 +10,7 @@
 
 #include "explorer.h"
 
-#include "core/worker.h"
+#include "core/sched/worker.h"
 
 /* The first one is that of setup and finish. */
 static struct self selves[1 + MODEL_THREADS_MAX];

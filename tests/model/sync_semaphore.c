@@ -8,7 +8,7 @@
  * Complete for two threads with one operation each, and for three: two who
  * acquire and one who releases, or the other way round, with a deadline or a
  * cancel for one of them.  What it could miss: mistakes that need a third
- * waiter, such as a wrong link in the middle of the list (core/waitq.h has unit
+ * waiter, such as a wrong link in the middle of the list (core/wait/waitq.h has unit
  * tests for that), and counts near SLEY_SEM_MAX.
  */
 #include "inline_paths.h"

@@ -17,9 +17,9 @@
  */
 #include "tasks_only.h"
 
-#include "core/follow.h"
-#include "core/forked.h"
-#include "core/spawn.h"
+#include "core/task/then.h"
+#include "core/life/after_fork.h"
+#include "core/task/spawn.h"
 
 #include <sley/ticket.h>
 
@@ -54,7 +54,7 @@ int spawn_accept(struct sley *runtime, struct sley_group *of,
 	return 0;
 }
 
-const char *forked_rule(const char *rule)
+const char *after_fork_rule(const char *rule)
 {
 	return rule;
 }
@@ -363,7 +363,7 @@ static int nr_queued(const struct sley_task *which)
 	for (; node; node = node->next) {
 		const struct sley_task *queued = (const void *)node;
 
-		for (; queued; queued = follower_of(queued->group))
+		for (; queued; queued = continuation_of(queued->group))
 			nr += queued == which;
 	}
 	return nr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync_waitgroup.c - src/sync/waitgroup.c over src/core/countdown.c, with plain
+ * sync_waitgroup.c - src/sync/waitgroup.c over src/core/task/countdown.c, with plain
  * threads and with tasks: nobody returns before the count was zero, nobody is
  * left behind when it was, and the group can be used again at once, also while
  * those who waited are still on their way out.
@@ -15,7 +15,7 @@
  */
 #include "tasks_only.h"
 
-#include "core/countdown.h"
+#include "core/task/countdown.h"
 
 #include <sley/sync.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync_waker.c - src/core/slot.c, src/sync/key.c and src/sync/waker.c with plain
+ * sync_waker.c - src/core/task/slot.c, src/sync/key.c and src/sync/waker.c with plain
  * threads and with tasks: waiter and waker meet in whichever order they come
  * (R-U1), numbers go stale in time, and a task does not end while somebody who
  * found it by number touches it.
@@ -16,7 +16,7 @@
  */
 #include "tasks_only.h"
 
-#include "core/slot.h"
+#include "core/task/slot.h"
 #include "os/map.h"
 
 #include <string.h>
@@ -320,7 +320,7 @@ static void setup_suspend_with(enum tasks_flags flags)
 	MODEL_CHECK(sley_waker_self(&waker) == 0);
 	sley__self.worker = NULL;
 	key = waker.id;
-	MODEL_CHECK(strand->endings && sley_nr_wakers() == 1);
+	MODEL_CHECK(strand->cleanups && sley_nr_wakers() == 1);
 }
 
 static void setup_suspend(void)
@@ -349,7 +349,7 @@ static void suspend_and_read(int id)
 static void suspend_and_end(int id)
 {
 	suspend(id);
-	endings_run(&task_threads[0].strand.endings);
+	cleanups_run(&task_threads[0].strand.cleanups);
 }
 
 static void suspend_soon(int id)

@@ -10,7 +10,7 @@
  * Complete for two lanes over one block and over two; and over two that are both
  * added up first, which begins where each lane has taken one.  A third block is
  * too much: it doubles what each lane may do.  A third lane would do what the
- * second does.  Not here: how lanes are forked (core_fork.c), and cancelling,
+ * second does.  Not here: how lanes are forked (core_steal.c), and cancelling,
  * which ends the lanes between blocks.
  */
 #include "explorer.h"

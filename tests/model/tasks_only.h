@@ -3,9 +3,9 @@
  * tasks_only.h - for models whose threads may wait as tasks do.
  *
  * What threads_only.h is for plain threads: the rest of the runtime that
- * src/core/wait.c with src/core/place.c needs.  A model thread that calls
+ * src/core/wait/wait.c with src/core/sched/place.c needs.  A model thread that calls
  * task_begin() is a worker with one task from then on.  When the task waits it
- * leaves its stack for another one, by the very code of core/leave.h; there its
+ * leaves its stack for another one, by the very code of core/sched/switch.h; there its
  * worker parks it, lets go of the lock, and waits until somebody places it in
  * the home list, or until a timer of it is due.  Then it claims the task and
  * goes back to it.  So wake, deadline and cancel meet as they do in a runtime.
@@ -32,8 +32,8 @@
 #include "never.h"
 #include "selves.h"
 
-#include "core/turn.h"
-#include "core/wait.h"
+#include "core/task/turn.h"
+#include "core/wait/wait.h"
 #include "os/clock.h"
 #include "os/futex.h"
 
@@ -95,7 +95,7 @@ static void task_idle(void *arg, void *pass)
 
 	(void)pass;
 	for (;;) {
-		leave_finish(worker);
+		switch_finish(worker);
 		worker->strand = strand_resume(task_await(worker));
 		MODEL_CHECK(worker->strand == &own->strand);
 		(void)fiber_switch(&own->idle.fiber, &own->strand.fiber,
@@ -205,7 +205,7 @@ struct sley_task *worker_pick(struct worker *worker)
 }
 
 /* Back on the stack of the task everything was done before. */
-void leave_finish_rare(struct worker *worker)
+void switch_finish_rare(struct worker *worker)
 {
 	if (worker->after.kind == AFTER_INBOX)
 		turn_finish_wait(worker, &worker->after);

@@ -2,7 +2,7 @@
 /*
  * threads_only.h - for models whose threads wait as plain threads do.
  *
- * src/core/wait.c with src/core/place.c needs these names; a model thread is no
+ * src/core/wait/wait.c with src/core/sched/place.c needs these names; a model thread is no
  * worker, and never comes to them.  Include it in one source of a model.
  */
 #ifndef SLEY_TESTS_MODEL_THREADS_ONLY_H
@@ -11,7 +11,7 @@
 #include "never.h"
 #include "selves.h"
 
-#include "core/wait.h"
+#include "core/wait/wait.h"
 
 struct sley_task *worker_pick(struct worker *worker)
 {
@@ -29,7 +29,7 @@ struct strand *worker_spare_strand(struct worker *worker,
 	return NULL;
 }
 
-void leave_finish_rare(struct worker *worker)
+void switch_finish_rare(struct worker *worker)
 {
 	(void)worker;
 	never();

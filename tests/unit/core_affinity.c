@@ -5,7 +5,7 @@
  */
 #include "unit/tree.h"
 
-#include "core/affinity.h"
+#include "core/sched/affinity.h"
 #include "os/cpus.h"
 
 #include <sley/error.h>

@@ -11,8 +11,8 @@
 #include <sley/sley.h>
 #include <stdatomic.h>
 
-#include "core/spawn.h"
-#include "core/worker.h"
+#include "core/task/spawn.h"
+#include "core/sched/worker.h"
 #include "harness/test.h"
 
 static struct sley_group group;

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/runq.h"
+#include "core/sched/runq.h"
 #include "harness/test.h"
 
 static struct runq queue;

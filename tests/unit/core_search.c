@@ -5,8 +5,8 @@
  */
 #include "harness/test.h"
 
-#include "core/wait.h"
-#include "core/worker.h"
+#include "core/wait/wait.h"
+#include "core/sched/worker.h"
 
 #include <sley/sley.h>
 #include <stdatomic.h>

@@ -4,7 +4,7 @@
  */
 #include "harness/test.h"
 
-#include "core/slot.h"
+#include "core/task/slot.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 /*
  * core_timer.c - alarms, alone: one thread starts, stops and fires them.
  */
-#include "core/timer.h"
+#include "core/wait/timer.h"
 #include "harness/test.h"
 
 static struct timers timers;

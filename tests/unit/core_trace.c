@@ -4,7 +4,7 @@
  */
 #include "harness/test.h"
 
-#include "core/trace.h"
+#include "core/trace/trace.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_tree.c - src/core/tree.c: which tree a task or thread belongs to.
+ * core_tree.c - src/core/task/tree.c: which tree a task or thread belongs to.
  */
 #include "conformance/bound.h"
 
-#include "core/tree.h"
+#include "core/task/tree.h"
 
 static void ask(void *arg)
 {

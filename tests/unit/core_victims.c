@@ -5,8 +5,8 @@
  */
 #include "unit/tree.h"
 
-#include "core/victims.h"
-#include "core/worker.h"
+#include "core/sched/victims.h"
+#include "core/sched/worker.h"
 #include "os/cpus.h"
 
 #include <sched.h>

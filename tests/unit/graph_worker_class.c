@@ -2,7 +2,7 @@
 /*
  * graph_worker_class.c - what nodes of a class cost their workers.
  */
-#include "core/worker.h"
+#include "core/sched/worker.h"
 
 #include "harness/test.h"
 

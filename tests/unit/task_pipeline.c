@@ -2,7 +2,7 @@
 /*
  * task_pipeline.c - the level at which stages run.
  */
-#include "core/worker.h"
+#include "core/sched/worker.h"
 #include "harness/test.h"
 
 #include <sley/sley.h>

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * drain.h - has everything ended?
+ *
+ * Each worker counts what it spawned and what it finished; foreign threads
+ * share a counter.  Nothing is left if the sum of all "finished", read first,
+ * equals the sum of all "spawned", read afterwards: each task was spawned
+ * before it finished, so at the moment between the two sums there were no more
+ * spawned than finished.  With the gate shut, nothing can come after that.
+ *
+ * The gate lets foreign threads in one by one.  Shut, it refuses them; what
+ * live tasks spawn does not pass here.
+ *
+ * Whoever drains says so and sleeps; workers that go to sleep wake it up.
+ *
+ * Edges:
+ *
+ *   D1  a worker counts finished -> the sum reads it : what the task did, and
+ *       what was counted as spawned before
+ *   D2  a foreign thread leaves the gate -> the drainer sees it empty : its
+ *       task is counted, or that it is bound
+ *   D3  the gate is shut -> who passes it anyway : so that nothing brought
+ *       about by who passes later can have been what let it be shut
+ *
+ * Rejected: one shared counter of live tasks.  It is a cache line that every
+ * spawn and every end of a task on every worker would write.
+ */
+#ifndef SLEY_CORE_LIFE_DRAIN_H
+#define SLEY_CORE_LIFE_DRAIN_H
+
+#include "core/sched/worker.h"
+
+#define GATE_SHUT 1ull
+#define GATE_ONE 2ull
+
+static inline void drain_count_spawned(struct worker *worker)
+{
+	/* relaxed: D1 of the task's end publishes it. */
+	counter_add(&worker->counters.spawned, 1);
+}
+
+/* Single-threaded: everything spawned on @worker has ended. */
+static inline bool drain_is_done(const struct worker *worker)
+{
+	return worker->counters.finished == worker->counters.spawned;
+}
+
+void drain_end_unbind(struct worker *worker);
+
+static inline void drain_count_finished(struct worker *worker)
+{
+	uint64_t *finished = &worker->counters.finished;
+
+	/* relaxed: only this worker writes it. */
+	store_release(finished, load_relaxed(finished) + 1); /* D1 */
+	if (unlikely(worker->draining && drain_is_done(worker)))
+		drain_end_unbind(worker);
+}
+
+/* A foreign thread wants to spawn.  False: too late. */
+must_check bool gate_enter(struct sley *rt);
+void gate_leave(struct sley *rt);
+
+/* In any case: for who does not spawn, but may bring about the end of @rt. */
+void gate_pass(struct sley *rt);
+
+/* Afterwards nobody gets in, and nobody is inside. */
+void gate_shut(struct sley *rt);
+
+/* A worker found nothing to do, or a thread unbound. */
+void drain_signal(struct sley *rt);
+
+static inline void drain_signal_if_wanted(struct sley *rt)
+{
+	/* What was counted is not moved behind the look. */
+	compiler_barrier();
+	/* relaxed: the drainer's os_membarrier() orders it, or it polls. */
+	if (unlikely(load_relaxed(&rt->draining)))
+		drain_signal(rt);
+}
+
+/* Wait until nothing is left and nobody is bound: 0 or -ETIMEDOUT. */
+must_check int drain_wait(struct sley *rt, uint64_t deadline_ns);
+
+/* Report, line by line, who is left. */
+void drain_report(struct sley *rt);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hooks.h - what the user wants to run on each worker first and last.
+ *
+ * A hook is a task like any other, pinned to its worker, so that it may spawn
+ * and block.  The start hook is handed to the worker before its thread starts:
+ * it comes before anything the worker could find elsewhere.  If it blocks, the
+ * worker goes on with other work; it has to, since the hook may be waiting for
+ * what it spawned there.
+ *
+ * Stop hooks are queued when nothing else is left, once, and then it is waited
+ * again until nothing is left.  A worker that has run its hook may still run
+ * what the hooks of others spawn.
+ *
+ * A bound thread of a single-threaded runtime calls its hooks itself.
+ *
+ * Rejected: calling hooks on the thread's own stack.  They could not block, and
+ * the stack below the loop has no task.
+ */
+#ifndef SLEY_CORE_LIFE_HOOKS_H
+#define SLEY_CORE_LIFE_HOOKS_H
+
+#include "core/sched/worker.h"
+
+/* The worker's thread is not running yet. */
+void hooks_hand_start(struct worker *worker);
+
+/* Wait until all start hooks have returned. */
+void hooks_await_start(struct sley *rt);
+
+/*
+ * Nothing is left, and the caller is the only destroyer.  True: stop hooks were
+ * queued just now.
+ */
+must_check bool hooks_queue_stop(struct sley *rt);
+
+/* Single-threaded, on the bound thread. */
+void hooks_call_start(struct sley *rt);
+void hooks_call_stop(struct sley *rt);
+
+#endif

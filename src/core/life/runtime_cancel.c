@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runtime_cancel.c - everything is asked to end.
+ *
+ * A word of the runtime says so.  Each worker that sees it, at its next fair
+ * pick or before it sleeps, cancels what is blocked on its own strands, once;
+ * what starts or blocks there later looks at the worker's own mark.  The poke
+ * makes it look soon, and its seat wakes it if it sleeps.
+ *
+ * Edges:
+ *
+ *   L2  see core/life/runtime.h
+ */
+#include "core/life/drain.h"
+#include "core/life/runtime.h"
+
+static void poke(struct worker *worker)
+{
+	/* relaxed: idle_notify_seat() orders it. */
+	store_relaxed(&worker->poke, 1);
+	(void)idle_notify_seat(&worker->rt->idle, &worker->seat);
+}
+
+void runtime_cancel_all(struct sley *rt)
+{
+	struct list *link;
+
+	/* The first task that ends may be the last one, and @rt be freed. */
+	gate_pass(rt);
+	(void)xchg_acq_rel(&rt->cancelled, 1); /* L2 */
+	for (unsigned int i = 0; i < rt->nr_workers; i++)
+		poke(rt->worker[i]);
+	spin_lock(&rt->bound_lock);
+	for (link = rt->bound.next; link != &rt->bound; link = link->next)
+		poke(container_of(link, struct worker, link));
+	spin_unlock(&rt->bound_lock);
+	gate_leave(rt);
+}
+
+/* Where strands stay, who parked it was this very thread: no barrier. */
+static bool cancel_here(const struct worker *worker, struct sley_task *task)
+{
+	if (worker->migratable)
+		return task_cancel(task);
+	return task_cancel_parked(task);
+}
+
+static void cancel_strand(void *object, void *arg)
+{
+	struct strand *strand = object;
+	struct worker *worker = arg;
+	struct sley_task *task;
+
+	/*
+	 * A strand of another worker is that worker's business.  The current
+	 * one is included: its task may have looked and be about to wait.
+	 */
+	/* relaxed: only this worker makes it, and keeps it, its own. */
+	if (load_relaxed(&strand->home) != worker)
+		return;
+	spin_lock(&strand->end_lock);
+	/* relaxed: under the lock that ends it, where it may end elsewhere. */
+	task = load_relaxed(&strand->task);
+	if (task && cancel_here(worker, task))
+		task_enqueue(task);
+	spin_unlock(&strand->end_lock);
+}
+
+void runtime_cancel_strands(struct worker *worker)
+{
+	if (worker->cancelled || !load_acquire(&worker->rt->cancelled)) /* L2 */
+		return;
+	worker->cancelled = true;
+	slab_for_each(&worker->rt->strands, cancel_strand, worker);
+}

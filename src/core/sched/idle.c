@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * idle.c - see idle.h for the protocol.
+ */
+#include "core/sched/idle.h"
+
+#include "base/assert.h"
+#include "os/futex.h"
+#include "os/membarrier.h"
+
+void idle_init(struct idle *idle, unsigned int nr_workers, bool membarrier)
+{
+	*idle = (struct idle){
+		.searching_max = nr_workers > 3 ? nr_workers / 2 : 1,
+		.membarrier = membarrier,
+	};
+	list_init(&idle->parked);
+}
+
+void idle_seat_init(struct idle_seat *seat)
+{
+	list_init(&seat->link);
+	seat->word = SEAT_AWAKE;
+}
+
+/* PARKED -> @woken.  False: somebody else woke it, or it left by itself. */
+static bool seat_wake(struct idle_seat *seat, enum seat_state woken)
+{
+	uint32_t word = SEAT_PARKED;
+
+	return cas_acq_rel(&seat->word, &word, woken); /* I2 I3 */
+}
+
+void idle_wake_one(struct idle *idle)
+{
+	struct idle_seat *seat = NULL;
+
+	spin_lock(&idle->lock);
+	while (!list_empty(&idle->parked)) {
+		struct list *first = list_take_first(&idle->parked);
+
+		seat = container_of(first, struct idle_seat, link);
+		if (seat_wake(seat, SEAT_WOKEN_SEARCHING))
+			break;
+		seat = NULL;
+	}
+	if (seat)
+		(void)add_acq_rel(&idle->counts, /* I1 I4 */
+				  IDLE_SEARCHING_ONE - IDLE_PARKED_ONE);
+	spin_unlock(&idle->lock);
+	if (seat)
+		os_futex_wake(&seat->word, 1);
+}
+
+bool idle_notify_seat(struct idle *idle, struct idle_seat *seat)
+{
+	uint32_t word;
+
+	if (likely(idle->membarrier)) {
+		compiler_barrier();
+		/* relaxed: I3 is ordered by the parker's os_membarrier(). */
+		word = load_relaxed(&seat->word);
+	} else {
+		word = add_acq_rel(&seat->word, 0); /* I3 */
+	}
+	if (word != SEAT_PARKED || !seat_wake(seat, SEAT_WOKEN))
+		return false;
+	os_futex_wake(&seat->word, 1);
+	return true;
+}
+
+bool idle_search_begin(struct idle *idle)
+{
+	uint64_t counts = idle_counts(idle);
+
+	if (idle_searching(counts) >= idle->searching_max)
+		return false;
+	/* One too many for a moment does no harm. */
+	(void)add_acq_rel(&idle->counts, IDLE_SEARCHING_ONE); /* I1 */
+	return true;
+}
+
+bool idle_search_end(struct idle *idle)
+{
+	uint64_t counts;
+
+	counts = add_acq_rel(&idle->counts, -IDLE_SEARCHING_ONE); /* I1 */
+	if (idle_searching(counts) != 1 || !idle_parked(counts))
+		return false;
+	/*
+	 * A submitter that saw the search may still have its work in a store
+	 * buffer: the caller's look would miss it.
+	 */
+	if (idle->membarrier)
+		os_membarrier();
+	return true;
+}
+
+/* Step 1: take the seat. */
+static void sit_down(struct idle *idle, struct idle_seat *seat, bool searching)
+{
+	uint64_t change = IDLE_PARKED_ONE;
+
+	if (searching)
+		change -= IDLE_SEARCHING_ONE;
+	spin_lock(&idle->lock);
+	(void)xchg_acq_rel(&seat->word, SEAT_PARKED); /* I3 */
+	list_prepend(&idle->parked, &seat->link);
+	(void)add_acq_rel(&idle->counts, change); /* I1 */
+	spin_unlock(&idle->lock);
+}
+
+/*
+ * Who leaves because it @found work counts as a searcher again: whoever
+ * published that work may have published more, and woke nobody because this
+ * worker was still counted as searching.
+ */
+static bool stand_up(struct idle *idle, struct idle_seat *seat, bool found)
+{
+	uint64_t change = found ? IDLE_SEARCHING_ONE : 0;
+	uint32_t word;
+
+	spin_lock(&idle->lock);
+	word = xchg_acq_rel(&seat->word, SEAT_AWAKE); /* I2 I3 */
+	if (word != SEAT_WOKEN_SEARCHING) {
+		list_remove(&seat->link);
+		(void)add_acq_rel(&idle->counts, /* I1 I4 */
+				  change - IDLE_PARKED_ONE);
+	}
+	spin_unlock(&idle->lock);
+	return found || word == SEAT_WOKEN_SEARCHING;
+}
+
+/* Step 4: until woken or at the deadline, unless it has @found some. */
+static bool rest(struct idle *idle, struct idle_seat *seat, bool found,
+		 uint64_t deadline_ns)
+{
+	while (!found && load_acquire(&seat->word) == SEAT_PARKED) { /* I2 */
+		if (os_futex_wait(&seat->word, SEAT_PARKED, deadline_ns))
+			break;
+	}
+	return stand_up(idle, seat, found);
+}
+
+bool idle_park(struct idle *idle, struct idle_seat *seat, bool searching,
+	       const struct idle_look *look, uint64_t deadline_ns)
+{
+	sit_down(idle, seat, searching);
+	if (look->ask)
+		look->ask(look->arg);
+	if (idle->membarrier)
+		os_membarrier();
+	return rest(idle, seat, look->look(look->arg), deadline_ns);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * idle.h - who sleeps, who searches, and why no wake-up is lost.
+ *
+ * A worker without work *searches* for a while and then *parks* on its seat.
+ * Whoever makes work public wakes a sleeper, unless somebody searches already:
+ * the searcher will find it.
+ *
+ *   submitter                          worker about to sleep
+ *   1. publish the work                1. counts: searching - 1, parked + 1  (I1)
+ *                                         and asks for what is kept private
+ *   2. os_membarrier's cheap half      2. os_membarrier()
+ *   3. read counts              (I1)   3. look at every source once more;
+ *      nobody searches and               found some: leave the seat, search
+ *      somebody is parked: wake one    4. sleep while the seat says PARKED
+ *
+ * The barrier of step 2 falls somewhere between the submitter's steps.  If it
+ * falls after its step 1, the worker's step 3 sees the work.  If before, the
+ * submitter's step 3 comes later and reads the new counts.  So the submitter
+ * pays one load, and who goes to sleep anyway pays a system call.
+ *
+ * Where the kernel denies membarrier, step 2 is empty and both accesses of I1
+ * are read-modify-writes of one word: one of them comes first.  If it is the
+ * submitter's, the worker's acquires it and step 3 sees the work; if the
+ * worker's, the submitter reads its result.  A load would not do, not even a
+ * sequentially consistent one: on x86 it is a plain mov, and the work may
+ * still sit in the store buffer when it executes.
+ *
+ * Work for one worker only (its home list) is the same protocol between the
+ * pusher and that worker's seat word.
+ *
+ * The last searcher that finds something looks whether there is more, and
+ * wakes the next one: submitters relied on it.  It looks after a step 2 of its
+ * own, if somebody sleeps.  For the same reason a worker that finds work in
+ * step 3 is a searcher again.
+ *
+ * A seat:  AWAKE ──park──► PARKED ──wake──► WOKEN | WOKEN_SEARCHING ──► AWAKE
+ *
+ * Edges:
+ *
+ *   I1  submitter's work, then counts <-> parker's counts, then the sources
+ *   I2  waker sets the seat WOKEN -> the worker sees it : what it was woken for
+ *   I3  pusher's home list, then seat <-> parker's seat, then its home list
+ *   I4  monitor's word, then counts <-> counts of who wakes up, then that word
+ *
+ * Rejected: one condition variable per worker (a lock on every wake-up, also
+ * of workers that are awake); one hot counter of queued tasks; waking on "was
+ * empty" (loses tasks when the queue's consumer is busy).
+ */
+#ifndef SLEY_CORE_SCHED_IDLE_H
+#define SLEY_CORE_SCHED_IDLE_H
+
+#include "base/atomic.h"
+#include "base/list.h"
+#include "lf/spin.h"
+
+enum seat_state {
+	SEAT_AWAKE,
+	SEAT_PARKED,
+	SEAT_WOKEN,           /* for work of its own                      */
+	SEAT_WOKEN_SEARCHING, /* for work of anybody; counted as searcher */
+};
+
+struct idle_seat {
+	struct list link; /* under idle.lock; in no list while awake */
+	uint32_t word;    /* enum seat_state; the futex              */
+};
+
+struct idle {
+	uint64_t counts; /* parked | searching << 32 */
+	struct spinlock lock;
+	struct list parked; /* seats, the last to sleep first */
+	uint32_t searching_max;
+	bool membarrier;
+} cache_aligned;
+
+#define IDLE_PARKED_ONE 1ull
+#define IDLE_SEARCHING_ONE (1ull << 32)
+#define idle_parked(counts) ((uint32_t)(counts))
+#define idle_searching(counts) ((uint32_t)((counts) >> 32))
+
+void idle_init(struct idle *idle, unsigned int nr_workers, bool membarrier);
+void idle_seat_init(struct idle_seat *seat);
+
+/* Wake one sleeper for work that any worker may take. */
+void idle_wake_one(struct idle *idle);
+
+/* Step 2 and 3 of the submitter; the work is published. */
+static inline void idle_notify(struct idle *idle)
+{
+	uint64_t counts;
+
+	if (likely(idle->membarrier)) {
+		compiler_barrier();
+		/* relaxed: I1 is ordered by the parker's os_membarrier(). */
+		counts = load_relaxed(&idle->counts);
+	} else {
+		counts = add_acq_rel(&idle->counts, 0); /* I1 */
+	}
+	if (unlikely(idle_parked(counts) && !idle_searching(counts)))
+		idle_wake_one(idle);
+}
+
+/* A hint: does it sleep? */
+static inline bool idle_is_parked(const struct idle_seat *seat)
+{
+	/* relaxed: a hint. */
+	return load_relaxed(&seat->word) == SEAT_PARKED;
+}
+
+/*
+ * The same towards one worker whose home list was pushed to.  True: it slept, and
+ * this woke it.
+ */
+bool idle_notify_seat(struct idle *idle, struct idle_seat *seat);
+
+/* May the caller search?  At most searching_max may at a time. */
+bool idle_search_begin(struct idle *idle);
+
+/* It found work.  True: it was the last one, and should look for more. */
+must_check bool idle_search_end(struct idle *idle);
+
+/*
+ * Park: step 1 with @ask(@arg), and 2, then @look(@arg), step 3.  If that returns true, or after
+ * a wake-up or at the deadline, the seat is left again.  @searching says
+ * whether the caller was counted as a searcher.  Returns whether it is one on
+ * return.
+ */
+struct idle_look {
+	bool (*look)(void *arg); /* is there work anywhere?            */
+	void (*ask)(void *arg);  /* let work be published; may be NULL */
+	void *arg;
+};
+bool idle_park(struct idle *idle, struct idle_seat *seat, bool searching,
+	       const struct idle_look *look, uint64_t deadline_ns);
+
+static inline uint64_t idle_counts(const struct idle *idle)
+{
+	/* relaxed: for statistics and heuristics. */
+	return load_relaxed(&idle->counts);
+}
+
+/*
+ * The same for who goes to sleep when all are parked: whoever changes the
+ * counts from here on sees what the caller did before.
+ */
+static inline uint64_t idle_counts_settled(struct idle *idle)
+{
+	return add_release(&idle->counts, 0); /* I4 */
+}
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * place.c - where a task goes that became ready.
+ *
+ *   new, default priority, by a worker      its ring; if full, a batch of the
+ *                                           oldest to the shared queue
+ *   new, another priority                   the shared queue, by level
+ *   new, pinned                             the worker's own: its fresh list, or
+ *                                           its ready levels
+ *   new, by a foreign thread                the lane of a searching worker,
+ *                                           else the shared queue
+ *   new, accepted earlier                   as if it were spawned now; where
+ *                                           bound threads run their own tasks,
+ *                                           home to the one that accepted it
+ *   new, a hook                             the home list of its worker
+ *   woken, may move                         the waker's next slot (what was
+ *                                           there goes to the ring)
+ *   woken, runs in turns (core/task/turn.h)      the same, as the worker's own
+ *   woken, may not                          home: the ready levels if the waker
+ *                                           is there, else the home list
+ *
+ * A task of a runtime that was lost in a fork() goes nowhere.  What becomes of
+ * one whose level changes while it is queued: place_level.c.
+ *
+ * Whoever publishes work that anybody may take calls idle_notify(); whoever
+ * pushes to a home list, idle_notify_seat().  The same holds for who moves tasks
+ * to its own ring, from the shared queue, a lane or the ring of another worker:
+ * each of them was announced when it was queued first, but a worker that looks
+ * everywhere while it is on its way, and then sleeps, has missed it.
+ */
+#include "core/life/after_fork.h"
+#include "core/task/turn.h"
+#include "core/sched/worker.h"
+#include "core/sched/yielded.h"
+
+#include "os/futex.h"
+
+/* As many as fit a small frame: this may run on the last page of a stack. */
+#define OVERFLOW_BATCH 128
+
+/* The ring is full: a batch of the oldest and @task go to the shared queue. */
+static noinline void overflow(struct worker *worker, struct sley_task *task)
+{
+	void *item[OVERFLOW_BATCH];
+	uint32_t nr = ring_take_half(&worker->ring, item,
+				     (uint32_t)chaos_few(array_size(item), 1));
+	struct sley_task *chain = NULL, **last = &chain;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		*last = item[i];
+		last = &((struct sley_task *)item[i])->next;
+	}
+	*last = task;
+	task->next = NULL;
+	runq_push_chain(&worker->rt->runq, chain);
+	yielded_spilled(worker, nr);
+}
+
+static inline void push_ring(struct worker *worker, struct sley_task *task)
+{
+	if (unlikely(!ring_push(&worker->ring, task)))
+		overflow(worker, task);
+}
+
+/* Only workers with threads of their own share work. */
+static inline void notify(struct worker *worker)
+{
+	struct sley *rt = worker->rt;
+
+	if (rt->nr_workers > 1)
+		idle_notify(&rt->idle);
+}
+
+/* Any worker, if chaos wants it elsewhere; it is still to be announced. */
+static bool place_anywhere(struct sley *rt, struct sley_task *task)
+{
+	if (!chaos_says(CHAOS_MOVE) || rt->nr_workers < 2)
+		return false;
+	push_list_push(&rt->worker[chaos_below(rt->nr_workers)]->lane,
+		       task_node(task));
+	return true;
+}
+
+void place_shared(struct worker *worker, struct sley_task *task)
+{
+	runq_push(&worker->rt->runq, task);
+	notify(worker);
+}
+
+void place_spawned(struct worker *worker, struct sley_task *task)
+{
+	uint32_t flags = task_flags(task);
+	unsigned int level = task_level_of(flags);
+
+	if (unlikely((flags & TASK_PINNED) || !worker->rt->nr_workers)) {
+		if (level == LEVEL_DEFAULT)
+			fifo_push(&worker->fresh, task);
+		else
+			levels_push(&worker->ready, task, level);
+		return;
+	}
+	if (unlikely(level != LEVEL_DEFAULT))
+		runq_push(&worker->rt->runq, task);
+	else if (!place_anywhere(worker->rt, task))
+		push_ring(worker, task);
+	notify(worker);
+}
+
+void place_foreign(struct sley *rt, struct sley_task *task)
+{
+	/* relaxed: a hint; a lane can be emptied by anybody. */
+	uint32_t spinner = load_relaxed(&rt->spinner);
+
+	if (spinner && task_level(task) == LEVEL_DEFAULT)
+		push_list_push(&rt->worker[spinner - 1]->lane, task_node(task));
+	else
+		runq_push(&rt->runq, task);
+	idle_notify(&rt->idle);
+}
+
+static void place_next(struct worker *worker, struct sley_task *task)
+{
+	if (!place_anywhere(worker->rt, task)) {
+		task = next_put(&worker->next, task, 0);
+		if (task)
+			push_ring(worker, task);
+	}
+	notify(worker);
+}
+
+/* Might @home be gone as soon as the task is queued? */
+static bool is_guest(const struct worker *worker, const struct worker *home)
+{
+	return !worker || worker->rt != home->rt || !home->rt->nr_workers;
+}
+
+/*
+ * A task that only @home may run; the caller is another thread.  True: it slept,
+ * and this woke it.
+ */
+static bool place_home(struct worker *worker, struct worker *home,
+		       struct sley_task *task)
+{
+	bool guest = is_guest(worker, home);
+	bool woken;
+
+	if (guest && runtime_is_lost(home->rt))
+		return false;
+	if (guest)
+		guest_enter(home);
+	push_list_push(&home->home, task_node(task));
+	woken = idle_notify_seat(&home->rt->idle, &home->seat);
+	if (guest)
+		guest_leave(home);
+	return woken;
+}
+
+/* A task that any worker may run, by a thread that is none of them. */
+static void place_as_guest(struct worker *home, struct sley_task *task)
+{
+	if (runtime_is_lost(home->rt))
+		return;
+	guest_enter(home);
+	place_foreign(home->rt, task);
+	guest_leave(home);
+}
+
+bool place_at(struct worker *home, struct sley_task *task)
+{
+	return place_home(NULL, home, task);
+}
+
+/* A woken task that any worker may resume. */
+static void place_movable(struct worker *worker, struct worker *home,
+			  struct sley_task *task)
+{
+	if (is_guest(worker, home)) {
+		place_as_guest(home, task);
+		return;
+	}
+	if (task_level(task) == LEVEL_DEFAULT)
+		place_next(worker, task);
+	else
+		place_spawned(worker, task);
+}
+
+/* Behind what is queued here; if that is nothing, nobody else is woken for it. */
+void turn_again(struct worker *worker, struct sley_task *task)
+{
+	uint32_t flags = task_flags(task);
+
+	turn_ready(task);
+	if (task_level_of(flags) == LEVEL_DEFAULT && !(flags & TASK_PINNED) &&
+	    next_empty(&worker->next) && !ring_size(&worker->ring) &&
+	    !worker->ready.bitmap)
+		(void)next_put(&worker->next, task, NEXT_OWN);
+	else
+		place_spawned(worker, task);
+}
+
+/* To the next slot, as the worker's own: see core/task/turn.h. */
+static void place_own(struct worker *worker, struct sley_task *task)
+{
+	if (place_anywhere(worker->rt, task)) {
+		notify(worker);
+		return;
+	}
+	task = next_put(&worker->next, task, NEXT_OWN);
+	if (task) {
+		push_ring(worker, task);
+		notify(worker);
+	}
+}
+
+void turn_wake(struct worker *home, struct sley_task *task)
+{
+	uint32_t flags = task_flags(task);
+	struct worker *worker = worker_current();
+
+	turn_ready(task);
+	if (unlikely(flags & TASK_PINNED)) {
+		if (home == worker)
+			levels_push(&worker->ready, task, task_level_of(flags));
+		else
+			(void)place_home(worker, home, task);
+	} else if (unlikely(is_guest(worker, home))) {
+		place_as_guest(home, task);
+	} else if (likely(task_level_of(flags) == LEVEL_DEFAULT)) {
+		place_own(worker, task);
+	} else {
+		place_spawned(worker, task);
+	}
+}
+
+void place_accepted(struct sley_task *task)
+{
+	struct worker *worker = worker_current();
+	struct worker *home = task->fiber;
+
+	task->fiber = NULL;
+	/*
+	 * It was accepted before everything was cancelled, and the worker that
+	 * will take it may not have heard of that.
+	 */
+	/* relaxed: cancelling everything orders nothing. */
+	if (unlikely(load_relaxed(&home->rt->cancelled)))
+		task_cancel_unqueued(task);
+	if (worker == home)
+		place_spawned(worker, task);
+	else if (!home->rt->nr_workers)
+		(void)place_home(worker, home, task);
+	else if (is_guest(worker, home))
+		place_as_guest(home, task);
+	else
+		place_spawned(worker, task);
+}
+
+static void release_thread(struct sley_task *task)
+{
+	const uint32_t *futex = &task->state;
+
+	task_release_thread(task);
+	/* The thread may be gone: the kernel does not mind a stale address. */
+	os_futex_wake(futex, 1);
+}
+
+void task_enqueue_elsewhere(struct sley_task *task)
+{
+	uint32_t flags = task_flags(task);
+	struct worker *worker = worker_current();
+	struct worker *home;
+
+	if (unlikely(task_load(task) & TASK_THREAD)) {
+		release_thread(task);
+		return;
+	}
+	home = ((struct strand *)task->fiber)->home;
+	if (unlikely(home->migratable && !(flags & TASK_PINNED))) {
+		place_movable(worker, home, task);
+	} else if (likely(home == worker)) {
+		levels_push(&worker->ready, task, task_level_of(flags));
+	} else {
+		(void)place_home(worker, home, task);
+	}
+}
+
+void task_enqueue_chain(struct sley_task *chain)
+{
+	while (chain) {
+		struct sley_task *task = chain;
+
+		chain = chain->next;
+		task_enqueue(task);
+	}
+}
+
+void place_arrivals(struct worker *worker)
+{
+	struct push_node *node = push_list_take_all(&worker->home);
+
+	while (node) {
+		struct sley_task *task = node_task(node);
+
+		node = node->next;
+		levels_push(&worker->ready, task, task_level(task));
+	}
+}
+
+/* New or movable: by its level to the ring or to the shared queue. */
+static void place_stealable(struct worker *worker, struct sley_task *task)
+{
+	if (likely(task_level(task) == LEVEL_DEFAULT))
+		push_ring(worker, task);
+	else
+		place_shared(worker, task);
+}
+
+void place_moved(struct worker *worker)
+{
+	if (ring_size(&worker->ring))
+		notify(worker);
+}
+
+void place_batch(struct worker *worker, struct sley_task *const *task,
+		 unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		place_stealable(worker, task[i]);
+	if (nr)
+		place_moved(worker);
+}
+
+void place_chain(struct worker *worker, struct sley_task *chain)
+{
+	if (!chain)
+		return;
+	while (chain) {
+		struct sley_task *task = chain;
+
+		chain = chain->next;
+		place_stealable(worker, task);
+	}
+	place_moved(worker);
+}
+
+void place_turn_ring(struct worker *worker)
+{
+	uint32_t nr = ring_size(&worker->ring);
+	uint64_t left = yielded_left(worker), tail = ring_tail(&worker->ring);
+	struct sley_task *task;
+
+	while (nr-- && (task = ring_take(&worker->ring)))
+		place_stealable(worker, task);
+	yielded_turned(worker, tail, left);
+	place_moved(worker);
+}

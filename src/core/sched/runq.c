@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runq.c - see runq.h.
+ *
+ * A task does not know its runtime, and whoever changes its level may belong to
+ * another one, or to none: so a queued task carries the tag of its queue, and
+ * the queues can be found by tag.  There are 255 tags.  The tasks of a runtime
+ * that got none change their level when they are queued the next time.
+ */
+#include "core/sched/runq.h"
+
+#include "os/at_fork.h"
+
+struct runqs sley__runqs;
+
+static void lock_tags(void)
+{
+	spin_lock(&sley__runqs.lock);
+}
+
+static void unlock_tags(void)
+{
+	spin_unlock(&sley__runqs.lock);
+}
+
+/* Stands for queues whose locks may never be free. */
+static struct runq lost;
+
+static void lose_queues(void)
+{
+	struct runqs *all = &sley__runqs;
+
+	for (unsigned int tag = 1; tag <= all->last; tag++) {
+		if (all->by_tag[tag])
+			all->by_tag[tag] = &lost;
+	}
+}
+
+FORK_PART(FORK_RUNQS, .lock = lock_tags, .unlock = unlock_tags,
+	  .renew = lose_queues);
+
+void runq_init(struct runq *runq)
+{
+	struct runqs *all = &sley__runqs;
+
+	*runq = (struct runq){ .tag = RUNQ_NO_TAG };
+	spin_lock(&all->lock);
+	for (unsigned int tag = 1; tag < array_size(all->by_tag); tag++) {
+		if (all->by_tag[tag])
+			continue;
+		all->by_tag[tag] = runq;
+		runq->tag = tag;
+		if (tag > all->last)
+			all->last = tag;
+		break;
+	}
+	spin_unlock(&all->lock);
+}
+
+void runq_fini(struct runq *runq)
+{
+	struct runqs *all = &sley__runqs;
+
+	if (runq->tag == RUNQ_NO_TAG)
+		return;
+	spin_lock(&all->lock);
+	all->by_tag[runq->tag] = NULL;
+	spin_unlock(&all->lock);
+}
+
+static void publish_hint(struct runq *runq)
+{
+	/* relaxed: Q1 is a hint. */
+	store_relaxed(&runq->hint, runq->levels.bitmap);
+}
+
+static void count(uint32_t *counter, uint32_t n)
+{
+	/* relaxed: under the lock; read as a hint. */
+	store_relaxed(counter, load_relaxed(counter) + n);
+}
+
+static void push_locked(struct runq *runq, struct sley_task *task)
+{
+	unsigned int level = task_level(task);
+
+	levels_push(&runq->levels, task, level);
+	count(&runq->pushed[level], 1);
+	task_mark_queued(task, level, runq->tag);
+}
+
+static struct sley_task *take_locked(struct runq *runq, unsigned int level)
+{
+	struct sley_task *task = levels_take(&runq->levels, level);
+
+	task_clear_queued(task);
+	return task;
+}
+
+void runq_push(struct runq *runq, struct sley_task *task)
+{
+	spin_lock(&runq->lock);
+	push_locked(runq, task);
+	publish_hint(runq);
+	spin_unlock(&runq->lock);
+}
+
+void runq_push_chain(struct runq *runq, struct sley_task *chain)
+{
+	spin_lock(&runq->lock);
+	while (chain) {
+		struct sley_task *task = chain;
+
+		chain = chain->next;
+		push_locked(runq, task);
+	}
+	publish_hint(runq);
+	spin_unlock(&runq->lock);
+}
+
+struct sley_task *runq_take(struct runq *runq, unsigned int level)
+{
+	struct sley_task *task = NULL;
+
+	(void)runq_take_batch(runq, level, &task, 1);
+	return task;
+}
+
+unsigned int runq_take_batch(struct runq *runq, unsigned int level,
+			     struct sley_task **out, unsigned int max)
+{
+	unsigned int nr = 0;
+
+	spin_lock(&runq->lock);
+	while (nr < max && (runq->levels.bitmap & 1ull << level))
+		out[nr++] = take_locked(runq, level);
+	count(&runq->taken[level], nr);
+	publish_hint(runq);
+	spin_unlock(&runq->lock);
+	return nr;
+}
+
+static bool move_locked(struct runq *runq, struct sley_task *task,
+			unsigned int level)
+{
+	unsigned int old = task_queued_level(task);
+
+	if (task_queued_tag(task) != runq->tag)
+		return false;
+	levels_remove(&runq->levels, task, old);
+	/* As if it had never come: who waits for a place there waits for another. */
+	count(&runq->pushed[old], (uint32_t)-1);
+	task_clear_queued(task);
+	task_set_level(task, level);
+	push_locked(runq, task);
+	publish_hint(runq);
+	return true;
+}
+
+bool runq_move(struct sley_task *task, unsigned int level)
+{
+	struct runqs *all = &sley__runqs;
+	unsigned int tag = task_queued_tag(task);
+	bool moved = false;
+	struct runq *runq;
+
+	if (tag == RUNQ_NO_TAG)
+		return false;
+	/* Nobody frees the queue meanwhile. */
+	spin_lock(&all->lock);
+	runq = all->by_tag[tag];
+	if (runq == &lost) {
+		moved = true; /* nobody ever takes it */
+	} else if (runq) {
+		spin_lock(&runq->lock);
+		moved = move_locked(runq, task, level);
+		spin_unlock(&runq->lock);
+	}
+	spin_unlock(&all->lock);
+	return moved;
+}
+
+void runq_settle(void)
+{
+	struct runqs *all = &sley__runqs;
+
+	spin_lock(&all->lock);
+	for (unsigned int tag = 1; tag <= all->last; tag++) {
+		struct runq *runq = all->by_tag[tag];
+
+		if (!runq || runq == &lost)
+			continue;
+		spin_lock(&runq->lock);
+		spin_unlock(&runq->lock);
+	}
+	spin_unlock(&all->lock);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runq.h - the ready tasks that any worker may take and that are not in a
+ * ring: all priorities but the default one, and the default one's overflow.
+ *
+ * One structure for the whole runtime under one small lock, so that the order
+ * between levels is exact and a queued task can change its level in O(1).  The
+ * bitmap is mirrored in a word of its own that dispatchers read without the
+ * lock: a program with one priority and small bursts never takes the lock.
+ *
+ * Edges:
+ *
+ *   Q1  a push stores the hint -> dispatchers load it : there is work.  Only a
+ *       hint: whoever follows it takes the lock and looks again.  That no task
+ *       is forgotten is the business of core/sched/idle.h.
+ */
+#ifndef SLEY_CORE_SCHED_RUNQ_H
+#define SLEY_CORE_SCHED_RUNQ_H
+
+#include "core/sched/levels.h"
+#include "lf/spin.h"
+
+/* What is queued here carries the tag.  This one is nobody's, see runq.c. */
+#define RUNQ_NO_TAG 0u
+
+struct runq {
+	uint64_t hint; /* the bitmap, readable without the lock */
+	struct spinlock lock;
+	unsigned int tag;     /* unlike that of any other queue, or NO_TAG */
+	struct levels levels; /* under lock */
+	uint32_t pushed[NR_LEVELS]; /* written under lock, see runq_pushed() */
+	uint32_t taken[NR_LEVELS];
+} cache_aligned;
+
+/* All of the process. */
+extern struct runqs {
+	struct spinlock lock;
+	unsigned int last; /* the highest tag that was ever given (lock) */
+	struct runq *by_tag[1u << TASK_QUEUED_TAG_BITS]; /* under lock */
+} sley__runqs;
+
+static inline uint64_t runq_hint(const struct runq *runq)
+{
+	/* relaxed: Q1 is a hint. */
+	return load_relaxed(&runq->hint);
+}
+
+/*
+ * The place behind the last task of @level.  It has been reached when all that is
+ * there now has been taken, by anybody; or a little later, if the level of one of
+ * them is changed.
+ */
+static inline uint32_t runq_pushed(const struct runq *runq, unsigned int level)
+{
+	/* relaxed: what the caller knows to be there is counted. */
+	return load_relaxed(&runq->pushed[level]);
+}
+
+static inline bool runq_reached(const struct runq *runq, unsigned int level,
+				uint32_t place)
+{
+	/* relaxed: an older count makes the caller look once more. */
+	return (int32_t)(load_relaxed(&runq->taken[level]) - place) >= 0;
+}
+
+/* All zero, but for a tag of its own; fini gives the tag back. */
+void runq_init(struct runq *runq);
+void runq_fini(struct runq *runq);
+
+void runq_push(struct runq *runq, struct sley_task *task);
+
+/* A chain linked by ->next, kept in order. */
+void runq_push_chain(struct runq *runq, struct sley_task *chain);
+
+/* The first task of @level, or NULL. */
+struct sley_task *runq_take(struct runq *runq, unsigned int level);
+
+/* Up to @max tasks of @level into @out; returns how many. */
+unsigned int runq_take_batch(struct runq *runq, unsigned int level,
+			     struct sley_task **out, unsigned int max);
+
+/*
+ * If @task is queued in one of these queues, change its level and move it to
+ * the tail there.  False: it is not, and nothing was done.  Any thread.
+ */
+bool runq_move(struct sley_task *task, unsigned int level);
+
+/*
+ * Whoever is queueing a task in one of these queues has done it when this
+ * returns; who begins later sees what the caller wrote before.
+ */
+void runq_settle(void);
+
+#endif

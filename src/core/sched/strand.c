@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * strand.c - strands, and each worker's cache of idle ones.
+ *
+ * An idle strand stands in its loop, having left it to resume somebody.  It is
+ * kept with its warm stack, the last one in first out, up to a bound; what is
+ * above the bound goes back to the pool, which gives the memory of stacks that
+ * stay unused back to the kernel.  Descriptors live in a slab and are never
+ * unmapped while the runtime lives.
+ */
+#include "core/sched/worker.h"
+
+#include "core/sched/steal.h"
+#include "core/sched/loop.h"
+#include "mem/stack_map.h"
+
+/*
+ * Reports, cancelling and thieves look at strands without asking; they may
+ * still look at the one that was here before.  Its forks are empty and remain.
+ */
+static void strand_reset(struct strand *strand, size_t stack_size)
+{
+	/* relaxed: a hint to others; it is nobody's yet. */
+	store_relaxed(&strand->home, NULL);
+	/* relaxed: as above. */
+	store_relaxed(&strand->task, NULL);
+	/* relaxed: as above. */
+	store_relaxed(&strand->fiber.code, NULL);
+	strand->claimed = 0;
+	strand->forks.unlocked = 0;
+	strand->next = NULL;
+	strand->parents_home = NULL;
+	strand->stack_size = stack_size;
+	list_init(&strand->parents);
+}
+
+/* @stack_size 0: a stack of the usual size, from the pool. */
+static struct strand *strand_new(struct sley *rt, size_t stack_size,
+				 fiber_entry *entry)
+{
+	struct strand *strand = slab_alloc(&rt->strands);
+	struct stack stack;
+	int err;
+
+	if (!strand)
+		return NULL;
+	if (stack_size)
+		err = stack_map(&stack, stack_size, rt->config.no_guard_advice);
+	else
+		err = stack_pool_get(&rt->stacks, &stack);
+	if (err) {
+		slab_free(&rt->strands, strand);
+		return NULL;
+	}
+	strand_reset(strand, stack_size);
+	if (!strand->forks.slot)
+		fork_stack_init(&strand->forks);
+	fiber_init(&strand->fiber, &stack, entry, strand);
+	strand->fiber.save_fpu = rt->config.save_fpu;
+	return strand;
+}
+
+struct strand *strand_get(struct worker *worker)
+{
+	struct strand *strand = worker->idle_strands;
+
+	if (unlikely(!strand))
+		return strand_new(worker->rt, 0, strand_main);
+	worker->idle_strands = strand->next;
+	/* relaxed: others read it for statistics. */
+	store_relaxed(&worker->nr_idle, worker->nr_idle - 1);
+	return strand;
+}
+
+struct strand *strand_create(struct sley *rt, size_t stack_size,
+			     fiber_entry *entry, struct sley_task *task)
+{
+	struct strand *strand = strand_new(rt, stack_size, entry);
+
+	if (strand)
+		/* relaxed: read by reports, and by this strand. */
+		store_relaxed(&strand->task, task);
+	return strand;
+}
+
+void strand_put(struct worker *worker, struct strand *strand)
+{
+	if (unlikely(worker->nr_idle >=
+			     chaos_few(worker->rt->config.stack_cache, 1) ||
+		     strand->stack_size)) {
+		strand_free(worker->rt, strand);
+		return;
+	}
+	strand->next = worker->idle_strands;
+	worker->idle_strands = strand;
+	/* relaxed: others read it for statistics. */
+	store_relaxed(&worker->nr_idle, worker->nr_idle + 1);
+}
+
+void strand_free(struct sley *rt, struct strand *strand)
+{
+	struct stack stack = strand->fiber.stack;
+
+	fork_storage_free(rt, strand);
+	fiber_fini(&strand->fiber);
+	if (strand->stack_size)
+		stack_unmap(&stack);
+	else
+		stack_pool_put(&rt->stacks, &stack);
+	slab_free(&rt->strands, strand);
+}

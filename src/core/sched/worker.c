@@ -1,0 +1,631 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * worker.c - the loop, and how a worker moves from strand to strand.
+ *
+ * A worker is always on one strand.  It leaves it when the task there blocks
+ * or yields, or when the loop there finds a task that has a strand of its own.
+ * What has to happen to the strand it left happens on the next one, as the
+ * first thing (switch_finish): only then is nobody on that stack any more.
+ *
+ * Whatever can switch returns the worker it came back with: a strand of a
+ * migratable runtime may come back on another one.
+ *
+ * If there is no memory for another stack, a blocking task leaves to the base,
+ * the thread's own stack.  No task ever runs there; it resumes strands until
+ * one becomes idle.  So blocking cannot fail.  It does not take part in idle.h
+ * meanwhile: whoever is woken for new tasks must have a stack for them.
+ */
+#include "core/sched/worker.h"
+
+#include "base/assert.h"
+#include "core/life/drain.h"
+#include "core/task/then.h"
+#include "core/sched/steal.h"
+#include "core/task/group.h"
+#include "core/wait/holder.h"
+#include "core/life/hooks.h"
+#include "core/sched/switch.h"
+#include "core/sched/loop.h"
+#include "core/wait/region.h"
+#include "core/sched/stack_shortage.h"
+#include "core/task/slot.h"
+#include "core/task/turn.h"
+#include "core/wait/waitq.h"
+#include "core/sched/yielded.h"
+#include "os/clock.h"
+#include "os/futex.h"
+
+#include <errno.h>
+
+#define LIMBO_STACK_SIZE ((size_t)64 << 10)
+#define LIMBO_PICKS 4096
+#define LIMBO_NAP_NS 1000000
+
+_Thread_local struct self sley__self
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+#define NO_SLOTS 65536 /* threads between two instructions, twice at worst */
+
+static struct sley_fork *no_slots[NO_SLOTS];
+
+/*
+ * Of all threads that run no tasks and have not forked yet.  They push here, one
+ * after the other or some at once, before they know; see sley_fork_slow().  Who
+ * joins here, after it was bound and forked before that, lowers the head for a
+ * moment, also below 0: so there are slots there, too.
+ */
+struct sley_forks sley__no_forks = {
+	.slot = no_slots + NO_SLOTS / 2,
+	.unlocked = HOLDER_TAKES_NONE,
+};
+_Thread_local struct sley_forks *sley_forks_current = &sley__no_forks;
+
+#ifndef SLEY_MODEL
+noinline struct worker *worker_now(void)
+{
+	return worker_current();
+}
+#endif
+
+/* ---- from strand to strand ------------------------------------------------ */
+
+static noinline void finish_others(struct worker *worker)
+{
+	const struct after *after = &worker->after;
+
+	switch (after->kind) {
+	case AFTER_NOTHING:
+	case AFTER_YIELD:
+		break;
+	case AFTER_WAIT:
+		switch_finish_movable(worker);
+		break;
+	case AFTER_FORK:
+		fork_finish_wait(worker, after);
+		break;
+	case AFTER_INBOX:
+		turn_finish_wait(worker, after);
+		break;
+	case AFTER_REGION:
+		region_finish_enter(worker, after->strand);
+		break;
+	case AFTER_IDLE:
+		strand_put(worker, after->strand);
+		break;
+	}
+}
+
+/* A yield is the one that may be frequent: no registers are saved for it. */
+void switch_finish_rare(struct worker *worker)
+{
+	/* The task stays RUNNING: it is this worker's, in its own queue. */
+	if (worker->after.kind == AFTER_YIELD)
+		yielded_put(worker, worker->after.strand);
+	else
+		finish_others(worker);
+}
+
+struct strand *worker_spare_strand(struct worker *worker,
+				   struct sley_task *task)
+{
+	struct strand *strand = strand_get(worker);
+
+	if (likely(strand)) {
+		worker->handoff = task;
+		return strand;
+	}
+	/* No stack for another loop: @task, if there is one, has to wait. */
+	if (task) {
+		place_spawned(worker, task);
+		stack_shortage_note(worker);
+	}
+	return worker->limbo;
+}
+
+void worker_yield(struct worker *worker)
+{
+	struct strand *strand = worker->strand;
+	struct sley_task *next;
+
+	if (unlikely(!fork_stack_empty(&strand->forks)))
+		fork_leave_behind(worker);
+	next = worker_pick(worker);
+	/* What is less urgent than the default gives way to its own kind. */
+	if (unlikely(!next) && task_level(strand->task) > LEVEL_DEFAULT)
+		next = worker_pick_low(worker, task_level(strand->task));
+	if (next) {
+		strand->task->fiber = strand;
+		worker->after.kind = AFTER_YIELD;
+		(void)worker_switch_to(worker, next);
+	}
+	if (unlikely(strand->parents_home))
+		fork_come_back(strand);
+}
+
+/* ---- the loop -------------------------------------------------------------- */
+
+static void set_task(struct strand *strand, struct sley_task *task)
+{
+	/* relaxed: read by reports only, and by this strand. */
+	store_relaxed(&strand->fiber.code, (const void *)(uintptr_t)task->fn);
+	/* relaxed: as above. */
+	store_relaxed(&strand->fiber.label, task->name);
+	/* relaxed: as above. */
+	store_relaxed(&strand->task, task);
+}
+
+static bool is_cancelled(const struct worker *worker,
+			 const struct sley_task *task)
+{
+	return task_is_cancelled(task) || worker->cancelled;
+}
+
+/*
+ * Before a task that is cancelled, or was spawned with a waker.  False: it is
+ * dropped.  Not so a stolen child, on which its parent relies, or a hook.
+ */
+static bool starts(const struct worker *worker, struct strand *strand,
+		   struct sley_task *task)
+{
+	uint32_t flags = task_flags(task);
+
+	if (flags & TASK_SLOT)
+		slot_start(strand, task);
+	return (flags & TASK_MUST_RUN) || !is_cancelled(worker, task);
+}
+
+/* Is there more to do than to call its function? */
+static inline bool is_special(const struct worker *worker,
+			      const struct sley_task *task)
+{
+	return (task_flags_acquire(task) &
+		(TASK_CANCELLED | TASK_SLOT | TASK_MEMBER | TASK_TURNS |
+		 TASK_FPU)) ||
+	       worker->cancelled;
+}
+
+/* As end_task(), for a task that has a continuation, or is freed. */
+static noinline void end_marked(struct worker *worker, struct sley_task *task,
+				bool ran)
+{
+	struct sley_task *next = continuation_of(task->group);
+	struct sley_group *group = then_group(task);
+
+	if (ran)
+		task_finish(task);
+	else
+		task_drop(task);
+	if (!next)
+		slab_free(&worker->rt->tasks, task);
+	group_done(group);
+	if (next)
+		place_accepted(next);
+	drain_count_finished(worker);
+}
+
+/* Its end: nothing of @task may be touched afterwards. */
+static inline void end_task(struct worker *worker, struct sley_task *task,
+			    bool ran)
+{
+	struct sley_group *group = task->group;
+
+	if (unlikely(then_is_marked(group))) {
+		end_marked(worker, task, ran);
+		return;
+	}
+	if (ran)
+		task_finish(task);
+	else
+		task_drop(task);
+	if (group)
+		group_done(group);
+	else
+		slab_free(&worker->rt->tasks, task);
+	drain_count_finished(worker);
+}
+
+/* The task owes something, or has joined its children in another order. */
+static cold void complain(struct strand *strand)
+{
+	sley_check(!strand->regions,
+		   "a task ends the blocking regions it has begun");
+	fork_stack_trim(&strand->forks);
+	sley_check(fork_stack_empty(&strand->forks),
+		   "a task joins all it forked before it ends");
+}
+
+/* A strand made for this task names it even if it is dropped. */
+static noinline void drop(struct worker *worker, struct strand *strand,
+			  struct sley_task *task)
+{
+	cleanups_run(&strand->cleanups);
+	switch_end_task(worker, strand);
+	end_task(worker, task, false);
+}
+
+static inline __attribute__((always_inline)) void
+begin(struct worker *worker, struct strand *strand, struct sley_task *task)
+{
+	set_task(strand, task);
+	trace_task(&worker->trace, TRACE_TASK_BEGIN, task);
+}
+
+/* It has returned, and the strand is free of it. */
+static inline __attribute__((always_inline)) struct worker *
+settle(struct strand *strand, struct sley_task *task)
+{
+	struct worker *worker;
+
+	if (unlikely(strand->cleanups))
+		cleanups_run(&strand->cleanups);
+	if (unlikely(fork_head(&strand->forks) || strand->regions))
+		complain(strand);
+	worker = strand->home;
+	trace_task(&worker->trace, TRACE_TASK_END, task);
+	switch_end_task(worker, strand);
+	return worker;
+}
+
+static inline __attribute__((always_inline)) struct worker *
+finish(struct strand *strand, struct sley_task *task)
+{
+	struct worker *worker = settle(strand, task);
+
+	end_task(worker, task, true);
+	return worker;
+}
+
+/*
+ * The task before it on this strand may have left another rounding mode behind.
+ * Only where .save_fpu asked for it.
+ */
+static inline void reset_fpu(const struct sley_task *task)
+{
+	if (unlikely(task_flags(task) & TASK_FPU))
+		fiber_reset_fpu();
+}
+
+/*
+ * One turn: what becomes of @task, which may have blocked in it, see turn.h.  Then
+ * comes @next, or NULL.
+ */
+static inline struct worker *run_turn(struct worker *worker,
+				      struct strand *strand,
+				      struct sley_task *task,
+				      struct sley_task **next)
+{
+	begin(worker, strand, task);
+	reset_fpu(task);
+	task->fn(task);
+	worker = settle(strand, task);
+	task->fiber = NULL;
+	counter_add(&worker->counters.turns, 1);
+	*next = turns_of(task)->after(worker, task);
+	return worker;
+}
+
+/*
+ * Those who talk to each other: turn after turn, without going back to the loop.
+ * A strand that was made for one task is for no other.
+ */
+static struct worker *run_turns(struct worker *worker, struct strand *strand,
+				struct sley_task *task)
+{
+	/* Their next turn may be on another strand: see core/wait/holder.h. */
+	strand->forks.unlocked = HOLDER_TAKES_NONE;
+	for (;;) {
+		struct sley_task *next;
+
+		worker = run_turn(worker, strand, task, &next);
+		task = next;
+		if (unlikely(strand->stack_size)) {
+			sley_assert(!task);
+			strand->forks.unlocked = 0;
+			return worker;
+		}
+		if (!task)
+			task = worker_pick(worker);
+		if (unlikely(!task || task->fiber ||
+			     !(task_flags(task) & TASK_TURNS)))
+			break;
+		(void)task_claim(task);
+	}
+	strand->forks.unlocked = 0;
+	worker->handoff = task;
+	return worker;
+}
+
+/*
+ * One with turns or a waker, a member of a scope, one that is cancelled, or one that
+ * begins with a rounding mode of its own.
+ */
+static noinline struct worker *
+run_rare(struct worker *worker, struct strand *strand, struct sley_task *task)
+{
+	if (likely(task_flags(task) & TASK_TURNS))
+		return run_turns(worker, strand, task);
+	reset_fpu(task);
+	if (task_flags(task) & TASK_MEMBER) {
+		if (task_flags(task) & TASK_SLOT)
+			slot_start(strand, task);
+		if (scope_start(strand, task, is_cancelled(worker, task))) {
+			begin(worker, strand, task);
+			scope_run(strand, task);
+			return finish(strand, task);
+		}
+	} else if (starts(worker, strand, task)) {
+		begin(worker, strand, task);
+		task->fn(task->arg);
+		return finish(strand, task);
+	}
+	drop(worker, strand, task);
+	return worker;
+}
+
+/* Run a task that is claimed, on @strand.  What is rare is out of line. */
+static inline __attribute__((always_inline)) struct worker *
+run(struct worker *worker, struct strand *strand, struct sley_task *task)
+{
+	if (unlikely(is_special(worker, task)))
+		return run_rare(worker, strand, task);
+	begin(worker, strand, task);
+	task->fn(task->arg);
+	return finish(strand, task);
+}
+
+/* The next task for the loop; NULL: the worker stops. */
+static struct sley_task *next_task(struct worker *worker)
+{
+	struct sley_task *task = worker->handoff;
+
+	if (task) {
+		worker->handoff = NULL;
+		return task;
+	}
+	task = worker_pick(worker);
+	return likely(task) ? task : worker_search(worker);
+}
+
+static inline struct worker *
+loop_once(struct worker *worker, struct strand *strand, struct sley_task *task)
+{
+	if (!task->fiber) {
+		(void)task_claim(task);
+		return run(worker, strand, task);
+	}
+	worker->after.kind = AFTER_IDLE;
+	return worker_switch(worker, strand_resume(task));
+}
+
+void strand_main(void *arg, struct fiber_thread *thread)
+{
+	struct worker *worker = worker_of_thread(thread);
+	struct strand *strand = arg;
+	struct sley_task *task;
+
+	switch_finish(worker);
+	if (strand->task) { /* it was made for this one, and ends with it */
+		worker = run(worker, strand, strand->task);
+		worker->after.kind = AFTER_IDLE;
+		(void)worker_switch_away(worker);
+	}
+	while ((task = next_task(worker)))
+		worker = loop_once(worker, strand, task);
+	worker->after.kind = AFTER_IDLE;
+	(void)worker_switch(worker, &worker->base);
+	sley_fatal("a strand was resumed after its end");
+}
+
+/* ---- below the loop --------------------------------------------------------- */
+
+/*
+ * Some task that has a stack already, whatever its level; or NULL.  In a
+ * migratable runtime it may be anywhere, and so may one that was spawned with
+ * a stack of its own.
+ */
+static struct sley_task *pick_resumable(struct worker *worker)
+{
+	struct task_fifo rest = { 0 };
+	struct sley_task *task = NULL;
+
+	for (unsigned int i = 0; i < LIMBO_PICKS; i++) {
+		task = worker_pick(worker);
+		if (!task)
+			task = worker_pick_low(worker, NR_LEVELS - 1);
+		if (!task || task->fiber)
+			break;
+		fifo_push(&rest, task);
+		task = NULL;
+	}
+	if (rest.first)
+		stack_shortage_note(worker);
+	while (rest.first)
+		place_spawned(worker, fifo_take(&rest));
+	return task;
+}
+
+/* No memory for a stack: wait a little for somebody to give one back. */
+static void wait_for_memory(struct worker *worker)
+{
+	uint64_t deadline_ns = os_now() + LIMBO_NAP_NS;
+
+	if (timers_next(&worker->timers) < deadline_ns)
+		deadline_ns = timers_next(&worker->timers);
+	/* Nobody wakes a seat that is not taken. */
+	(void)os_futex_wait(&worker->seat.word, SEAT_AWAKE, deadline_ns);
+}
+
+/*
+ * On a stack where no task may run: go to a strand and stay there, or at least
+ * resume those that have one.  Returns when the runtime stops.
+ */
+static void run_strands(struct worker *worker)
+{
+	/* relaxed: the stopper wakes everybody after setting it. */
+	while (load_relaxed(&worker->rt->phase) != PHASE_STOPPING) {
+		struct strand *strand = strand_get(worker);
+		struct sley_task *task;
+
+		if (likely(strand)) {
+			(void)worker_switch(worker, strand);
+			continue;
+		}
+		worker_fire_timers(worker);
+		task = pick_resumable(worker);
+		stack_shortage_report(worker);
+		if (task)
+			(void)worker_switch(worker, strand_resume(task));
+		else
+			wait_for_memory(worker);
+	}
+}
+
+static void limbo_main(void *arg, struct fiber_thread *thread)
+{
+	struct worker *worker = worker_of_thread(thread);
+
+	(void)arg;
+	switch_finish(worker);
+	run_strands(worker);
+	sley_fatal("a single-threaded runtime stopped under a bound thread");
+}
+
+/* ---- life -------------------------------------------------------------------- */
+
+int worker_init(struct worker *worker, struct sley *rt, unsigned int index)
+{
+	worker->rt = rt;
+	worker->index = index;
+	worker->spin_ns = WORKER_SPIN_NS_MAX;
+	worker->migratable = rt->migratable;
+	worker->task_flags = runtime_task_flags(rt);
+	rand_seed(&worker->rand, rt->config.seed + index + 1);
+	timers_init(&worker->timers);
+	idle_seat_init(&worker->seat);
+	list_init(&worker->parents);
+	list_init(&worker->link);
+	list_init(&worker->base.parents);
+	fork_stack_init(&worker->base.forks);
+	worker->idle_strands = strand_get(worker); /* the first one */
+	if (!worker->idle_strands)
+		return -ENOMEM;
+	worker->idle_strands->next = NULL;
+	worker->nr_idle = 1;
+	return trace_ring_init(&worker->trace, &rt->trace, &rt->mem);
+}
+
+void worker_fini(struct worker *worker)
+{
+	timers_end(&worker->timers);
+	while (worker->idle_strands) {
+		struct strand *strand = worker->idle_strands;
+
+		worker->idle_strands = strand->next;
+		strand_free(worker->rt, strand);
+	}
+	fork_storage_free(worker->rt, &worker->base);
+	pool_flush(&worker->messages);
+	pool_flush(&worker->processes);
+	trace_ring_fini(&worker->trace, &worker->rt->mem);
+}
+
+/* From now on the calling thread is @worker. */
+static void become(struct worker *worker)
+{
+	sley__self.worker = worker;
+	sley__self.bound = worker->rt;
+	sley_forks_current = &worker->base.forks;
+	worker->forks = &sley_forks_current;
+	worker->base.forks.unlocked = HOLDER_TAKES_NONE;
+	worker->holder = holder_of_thread();
+	fiber_thread_init(&worker->thread);
+	fiber_init_thread(&worker->base.fiber, &worker->thread);
+	worker->base.home = worker;
+	store_release(&worker->strand, &worker->base); /* S1 */
+	worker->limbo = &worker->base;
+}
+
+static void cease(struct worker *worker)
+{
+	fiber_fini(&worker->base.fiber);
+	fiber_thread_fini(&worker->thread);
+	sley__self.worker = NULL;
+	sley__self.bound = NULL;
+	sley_forks_current = &sley__no_forks;
+}
+
+void worker_main(struct worker *worker)
+{
+	become(worker);
+	run_strands(worker);
+	cease(worker);
+}
+
+int worker_bind(struct worker *worker)
+{
+	struct sley_task *task = &worker->base_task;
+
+	worker->limbo_strand =
+		strand_create(worker->rt, LIMBO_STACK_SIZE, limbo_main, NULL);
+	if (!worker->limbo_strand)
+		return -ENOMEM;
+	become(worker);
+	worker->limbo = worker->limbo_strand;
+	task_build_running(task, 0, TASK_PINNED | worker->task_flags);
+	task->name = "bound thread";
+	task->fiber = &worker->base;
+	set_task(&worker->base, task);
+	return 0;
+}
+
+/* The code of the bound thread has ended: so must all that it spawned. */
+static void end_base(struct worker *worker)
+{
+	cleanups_run(&worker->base.cleanups);
+	if (!drain_is_done(worker)) {
+		worker->draining = true;
+		worker->after.kind = AFTER_WAIT;
+		worker->after.q = NULL;
+		worker->after.flags = WAIT_SHIELDED;
+		(void)worker_switch_away(worker);
+	}
+}
+
+void worker_unbind(struct worker *worker)
+{
+	end_base(worker);
+	hooks_call_stop(worker->rt);
+	end_base(worker);
+	strand_free(worker->rt, worker->limbo_strand);
+	cease(worker);
+}
+
+/* Sees to it that a step comes back: it must not end in limbo. */
+static bool has_spare_strand(struct worker *worker)
+{
+	struct strand *strand = strand_get(worker);
+
+	if (strand)
+		strand_put(worker, strand);
+	return strand;
+}
+
+int worker_step(struct worker *worker)
+{
+	struct sley_task *task;
+
+	worker_fire_timers(worker);
+	task = worker_pick(worker);
+	if (!task)
+		task = worker_pick_low(worker, NR_LEVELS - 1);
+	if (!task)
+		return 0;
+	if (unlikely(!task->fiber && !has_spare_strand(worker))) {
+		place_spawned(worker, task);
+		return -ENOMEM;
+	}
+	worker->step = &worker->base_task;
+	worker->after.kind = AFTER_NOTHING;
+	(void)worker_switch_to(worker, task);
+	return 1;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * yielded.h - a task that has yielded goes behind all that is ready.
+ *
+ * It stays RUNNING, and waits in the ready list of its worker and level, behind
+ * the tasks that are there.  But ready tasks are in other queues, too, which the
+ * worker looks at only if that list is empty.  So when the yielded task has come
+ * to the head of the list, the worker draws a line: all that is in the other
+ * queues now goes before it, and nothing that comes later.  Of these queues the
+ * ring and the shared queue have an order, and the line is a place in each of
+ * them.  For the others no line is needed:
+ *
+ *   fresh list   appended to the ready list, before the task that yields
+ *   next slot    taken when the line is drawn
+ *   lane         put into the ring before the line is drawn
+ *   forked children of suspended parents: nobody knows how many there are, and
+ *                each may fork more.  One of them goes before the task.
+ *
+ * So the wait of a task that has yielded is bounded by what was there.  (Tasks
+ * that leave the ring for the shared queue, because it is full, take the line with
+ * them; that ends when the line in the ring is passed.)
+ *
+ * A worker's word `yielded` says that there may be such a task in its ready lists:
+ * a worker on which nobody yields pays for one look at it.
+ *
+ * Nothing here is shared: it is the worker's own, and the counts of the shared
+ * queue are hints (core/sched/runq.h).
+ *
+ * Rejected: a list of yielded tasks behind all others (while two tasks wake each
+ * other, or one spawns the next, it would be looked at on fair picks only); the
+ * tail of the shared queue, as Go has it (most tasks may not move, and a lock for
+ * each yield); to draw the line at the yield (each yielded task that waits would
+ * have to be found when the ring is emptied into the shared queue).
+ */
+#ifndef SLEY_CORE_SCHED_YIELDED_H
+#define SLEY_CORE_SCHED_YIELDED_H
+
+#include "core/sched/worker.h"
+
+/*
+ * The strand of @task, which is in a ready list, if it has yielded; or NULL.  A task
+ * that comes back from a blocking region is RUNNING, too, but has no line.
+ */
+static inline struct strand *yielded_strand(const struct sley_task *task)
+{
+	struct strand *strand = task->fiber;
+
+	if (!strand || task_state_of(task_load(task)) != TASK_RUNNING ||
+	    strand->line.state == LINE_NEVER)
+		return NULL;
+	return strand;
+}
+
+/* The task on @strand, which was left, has yielded. */
+static inline void yielded_put(struct worker *worker, struct strand *strand)
+{
+	unsigned int level = task_level(strand->task);
+
+	strand->line.state = LINE_NONE;
+	if (unlikely(worker->fresh.first) && level == LEVEL_DEFAULT)
+		fifo_append(&worker->ready.fifo[level], &worker->fresh);
+	levels_push(&worker->ready, strand->task, level);
+	worker->yielded = true;
+}
+
+/* The first of the ready list of @level, which is not empty. */
+static inline struct sley_task *yielded_take(struct worker *worker,
+					     unsigned int level)
+{
+	struct sley_task *task = fifo_take(&worker->ready.fifo[level]);
+
+	if (!worker->ready.fifo[level].first) {
+		worker->ready.bitmap &= ~(1ull << level);
+		worker->yielded = worker->ready.bitmap;
+	}
+	return task;
+}
+
+/* The line of the default level, if one is drawn; or NULL. */
+static inline struct line *yielded_line(struct worker *worker)
+{
+	const struct sley_task *task = worker->ready.fifo[LEVEL_DEFAULT].first;
+	struct strand *strand;
+
+	if (likely(!worker->yielded) || !task)
+		return NULL;
+	strand = yielded_strand(task);
+	if (!strand || strand->line.state != LINE_DRAWN + LEVEL_DEFAULT)
+		return NULL;
+	return &strand->line;
+}
+
+/* The oldest @nr tasks of the ring have gone to the end of the shared queue. */
+static inline void yielded_spilled(struct worker *worker, uint32_t nr)
+{
+	struct line *line = yielded_line(worker);
+
+	if (line && ring_head(&worker->ring) - nr < line->ring)
+		line->shared = runq_pushed(&worker->rt->runq, LEVEL_DEFAULT);
+}
+
+/* So many tasks of the ring are before the line. */
+static inline uint64_t yielded_left(struct worker *worker)
+{
+	const struct line *line = yielded_line(worker);
+	uint64_t head = ring_head(&worker->ring);
+
+	return line && line->ring > head ? line->ring - head : 0;
+}
+
+/* The ring was turned: the first of them are now where @tail was. */
+static inline void yielded_turned(struct worker *worker, uint64_t tail,
+				  uint64_t left)
+{
+	struct line *line = yielded_line(worker);
+
+	if (line && left)
+		line->ring = tail + left;
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cleanup.h - what is to be done when the task on a strand has returned.
+ *
+ * Most tasks own nothing but their frames.  Some come to own more while they
+ * run: fiber-local values, a waker, the identity of a task tree.  Each such
+ * thing contains a cleanup and hangs it on the strand, so that a task that
+ * owns nothing pays one look at a pointer.
+ *
+ * Cleanups run on the strand, while the task still counts as running; they may
+ * block, and may hang up new ones.  Those that call the user's code come first,
+ * the newest before the older ones: for that code the task has not ended, and
+ * must have all that it had.  What it had, its waker and its tree, goes last.
+ * Only the task itself touches the list.
+ */
+#ifndef SLEY_CORE_TASK_CLEANUP_H
+#define SLEY_CORE_TASK_CLEANUP_H
+
+#include <stddef.h>
+
+struct cleanup {
+	struct cleanup *next;
+	void (*fn)(struct cleanup *cleanup); /* may free what contains it */
+};
+
+static inline void cleanup_add(struct cleanup **list, struct cleanup *cleanup,
+			       void (*fn)(struct cleanup *cleanup))
+{
+	cleanup->fn = fn;
+	cleanup->next = *list;
+	*list = cleanup;
+}
+
+/* Behind all that are there: it takes away what those may still use. */
+static inline void cleanup_add_last(struct cleanup **list,
+				    struct cleanup *cleanup,
+				    void (*fn)(struct cleanup *cleanup))
+{
+	while (*list)
+		list = &(*list)->next;
+	cleanup_add(list, cleanup, fn);
+}
+
+static inline void cleanups_run(struct cleanup **list)
+{
+	struct cleanup *cleanup;
+
+	while ((cleanup = *list)) {
+		*list = cleanup->next;
+		cleanup->fn(cleanup);
+	}
+}
+
+#endif

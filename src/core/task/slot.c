@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slot.c - see slot.h.
+ */
+#include "core/task/slot.h"
+
+#include "core/wait/wait.h"
+#include "core/sched/worker.h"
+#include "os/map.h"
+#include "os/at_fork.h"
+
+#include <errno.h>
+
+#define GENERATION_SHIFT 32
+#define WOKEN_BY_DESTROY 1 /* the index a waiter is woken with */
+
+struct slots sley__slots;
+
+/* ---- ids -------------------------------------------------------------------- */
+
+static uint32_t generation_of(uint64_t word_or_id)
+{
+	return (uint32_t)(word_or_id >> GENERATION_SHIFT);
+}
+
+static uint64_t word_of(uint32_t generation)
+{
+	return (uint64_t)generation << GENERATION_SHIFT;
+}
+
+uint64_t slot_id(const struct slot *slot)
+{
+	/* relaxed: constant as long as it is the caller's. */
+	return word_of(generation_of(load_relaxed(&slot->q.word))) |
+	       slot->index;
+}
+
+/* Chunk @i has SLOT_CHUNK_FIRST << i slots: which one has @index? */
+static unsigned int chunk_of(uint32_t index)
+{
+	uint64_t n = (uint64_t)index / SLOT_CHUNK_FIRST + 1;
+
+	return 63u - (unsigned int)__builtin_clzll(n);
+}
+
+static uint32_t first_index(unsigned int chunk)
+{
+	return ((1u << chunk) - 1) * SLOT_CHUNK_FIRST;
+}
+
+static size_t chunk_size(unsigned int chunk)
+{
+	return ((size_t)SLOT_CHUNK_FIRST << chunk) * sizeof(struct slot);
+}
+
+static struct slot *slot_at(uint32_t index)
+{
+	unsigned int i = chunk_of(index);
+	struct slot *chunk = NULL;
+
+	if (i < SLOT_CHUNKS)
+		chunk = load_acquire(&sley__slots.chunk[i]); /* S2 */
+	return chunk ? &chunk[index - first_index(i)] : NULL;
+}
+
+/* ---- use and end ------------------------------------------------------------- */
+
+/* Under the lock of all: a slot that is not used, or NULL. */
+static struct slot *take_free(void)
+{
+	struct slots *all = &sley__slots;
+	struct slot *slot;
+
+	if (all->free) {
+		slot = slot_at(all->free - 1);
+		all->free = slot->next_free;
+	} else {
+		slot = slot_at(all->nr_used);
+		if (!slot)
+			return NULL;
+		slot->index = all->nr_used++;
+	}
+	all->nr_live++;
+	return slot;
+}
+
+static void lock_slots(void)
+{
+	spin_lock(&sley__slots.lock);
+}
+
+static void unlock_slots(void)
+{
+	spin_unlock(&sley__slots.lock);
+}
+
+/* In a child: the threads that wait at a slot, or have its lock, are not here. */
+static void renew_slots(void)
+{
+	for (uint32_t i = 0; i < sley__slots.nr_used; i++) {
+		struct slot *slot = slot_at(i);
+
+		/* A page that is not written is not copied. */
+		if (slot->q.first)
+			slot->q.first = NULL;
+		/* relaxed: there is one thread. */
+		if (load_relaxed(&slot->q.word) & WAITQ_LOCK)
+			waitq_unlock(&slot->q);
+	}
+}
+
+FORK_PART(FORK_SLOTS, .lock = lock_slots, .unlock = unlock_slots,
+	  .renew = renew_slots);
+
+/* Room for more, unless somebody else was faster. */
+static int add_chunk(void)
+{
+	struct slots *all = &sley__slots;
+	unsigned int i;
+	void *memory;
+
+	spin_lock(&all->lock);
+	i = chunk_of(all->nr_used);
+	spin_unlock(&all->lock);
+	memory = i < SLOT_CHUNKS ? os_map(chunk_size(i)) : NULL;
+	if (!memory)
+		return -ENOMEM;
+	spin_lock(&all->lock);
+	/* relaxed: written under the lock only. */
+	if (!load_relaxed(&all->chunk[i])) {
+		store_release(&all->chunk[i], memory); /* S2 */
+		memory = NULL;
+	}
+	spin_unlock(&all->lock);
+	if (memory)
+		os_unmap(memory, chunk_size(i));
+	return 0;
+}
+
+int slot_create(struct sley_task *task, struct slot **out)
+{
+	struct slots *all = &sley__slots;
+	struct slot *slot;
+	uint64_t word;
+
+	for (;;) {
+		spin_lock(&all->lock);
+		slot = take_free();
+		spin_unlock(&all->lock);
+		if (slot)
+			break;
+		if (add_chunk())
+			return -ENOMEM;
+	}
+	/* Somebody with an old id may be looking. */
+	word = waitq_lock(&slot->q);
+	slot->task = task;
+	waitq_unlock_as(&slot->q, word_of(generation_of(word) + 1));
+	*out = slot;
+	return 0;
+}
+
+static void put_free(struct slot *slot, bool used_up)
+{
+	struct slots *all = &sley__slots;
+
+	spin_lock(&all->lock);
+	if (!used_up) {
+		slot->next_free = all->free;
+		all->free = slot->index + 1;
+	}
+	all->nr_live--;
+	spin_unlock(&all->lock);
+}
+
+void slot_destroy(struct slot *slot)
+{
+	/* relaxed: under the lock. */
+	uint64_t word = load_relaxed(&slot->q.word);
+	uint32_t generation = generation_of(word) + 1;
+	struct sley_waiter *node = slot->q.first;
+	struct sley_task *chain;
+
+	for (; node; node = node->next == slot->q.first ? NULL : node->next)
+		node->index = WOKEN_BY_DESTROY;
+	chain = waitq_wake_all(&slot->q);
+	slot->task = NULL;
+	waitq_unlock_as(&slot->q, word_of(generation)); /* W1 */
+	task_enqueue_chain(chain);
+	put_free(slot, generation == 0);
+}
+
+uint64_t slots_nr_live(void)
+{
+	struct slots *all = &sley__slots;
+	uint64_t nr;
+
+	spin_lock(&all->lock);
+	nr = all->nr_live;
+	spin_unlock(&all->lock);
+	return nr;
+}
+
+/* ---- meeting -------------------------------------------------------------------- */
+
+static struct slot *lock_slot(uint64_t id, bool waker)
+{
+	uint32_t generation = generation_of(id);
+	struct slot *slot = generation & 1 ? slot_at((uint32_t)id) : NULL;
+
+	if (!slot)
+		return NULL;
+	if (generation_of(waitq_lock(&slot->q)) == generation &&
+	    (slot->task != NULL) == waker)
+		return slot;
+	waitq_unlock(&slot->q);
+	return NULL;
+}
+
+struct slot *slot_lock_waker(uint64_t id)
+{
+	return lock_slot(id, true);
+}
+
+struct slot *slot_lock_key(uint64_t id)
+{
+	return lock_slot(id, false);
+}
+
+void slot_lock(struct slot *slot)
+{
+	(void)waitq_lock(&slot->q);
+}
+
+void slot_unlock(struct slot *slot)
+{
+	waitq_unlock(&slot->q);
+}
+
+bool slot_wake(struct slot *slot)
+{
+	/* relaxed: under the lock. */
+	uint64_t word = load_relaxed(&slot->q.word) & ~WAITQ_LOCK;
+	struct waitq_woken woken = waitq_wake_first(&slot->q);
+
+	if (!woken.any)
+		word |= SLOT_SIGNALLED;
+	waitq_unlock_as(&slot->q, word); /* W1 */
+	if (woken.task)
+		task_enqueue(woken.task);
+	return woken.any;
+}
+
+int slot_wait(struct slot *slot, uint64_t deadline_ns)
+{
+	/* relaxed: under the lock. */
+	uint64_t word = load_relaxed(&slot->q.word) & ~WAITQ_LOCK;
+	struct sley_waiter node;
+	int result;
+
+	if (word & SLOT_SIGNALLED) {
+		waitq_unlock_as(&slot->q, word & ~SLOT_SIGNALLED);
+		return 0;
+	}
+	result = waitq_wait(&slot->q, &node, deadline_ns, 0);
+	if (result < 0)
+		waitq_unlock(&slot->q);
+	return result == WOKEN_BY_DESTROY ? -EIDRM : result;
+}
+
+/* ---- of a task --------------------------------------------------------------------- */
+
+/* The task has returned: nobody finds it by its waker from now on. */
+static void end_of_task(struct cleanup *cleanup)
+{
+	struct slot *slot = container_of(cleanup, struct slot, cleanup);
+
+	slot_lock(slot);
+	slot_destroy(slot);
+}
+
+void slot_describe(const struct slot *slot, const struct sley *rt,
+		   struct sley_waker *out)
+{
+	*out = (struct sley_waker){
+		.id = slot_id(slot),
+		.priority = (int)task_level(slot->task) - LEVEL_DEFAULT,
+		.queue = rt->runq.tag,
+	};
+}
+
+int slot_give(struct sley_task *task, struct slot **out)
+{
+	int err = slot_create(task, out);
+
+	if (err)
+		return err;
+	(*out)->arg = task->arg;
+	task->arg = *out;
+	return 0;
+}
+
+void slot_take_back(struct sley_task *task)
+{
+	struct slot *slot = task->arg;
+
+	task->arg = slot->arg;
+	end_of_task(&slot->cleanup);
+}
+
+void slot_start(struct strand *strand, struct sley_task *task)
+{
+	struct slot *slot = task->arg;
+
+	task->arg = slot->arg;
+	cleanup_add_last(&strand->cleanups, &slot->cleanup, end_of_task);
+}
+
+struct slot *slot_of(struct strand *strand)
+{
+	struct cleanup *cleanup = strand->cleanups;
+	struct slot *slot;
+
+	for (; cleanup; cleanup = cleanup->next) {
+		if (cleanup->fn == end_of_task)
+			return container_of(cleanup, struct slot, cleanup);
+	}
+	if (slot_create(strand->task, &slot))
+		return NULL;
+	cleanup_add_last(&strand->cleanups, &slot->cleanup, end_of_task);
+	return slot;
+}

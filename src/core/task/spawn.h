@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spawn.h - from a function and its argument to a queued task.
+ */
+#ifndef SLEY_CORE_TASK_SPAWN_H
+#define SLEY_CORE_TASK_SPAWN_H
+
+#include "core/life/drain.h"
+#include "core/task/group.h"
+#include "core/sched/worker.h"
+
+/*
+ * By a task or bound code of a single-threaded runtime, with default options but
+ * for @flags, such as TASK_MEMBER.  @task->fn, ->arg and ->name, where it is
+ * spawned, are set.
+ */
+static inline void spawn_here_as(struct worker *worker,
+				 struct sley_group *group,
+				 struct sley_task *task, uint32_t flags)
+{
+	task->group = group;
+	task->fiber = NULL;
+	task_build(task, LEVEL_DEFAULT, worker->task_flags | flags);
+	group_add(group);
+	drain_count_spawned(worker);
+	place_spawned(worker, task);
+}
+
+/* The same without flags; @task->name is set. */
+static inline void spawn_here(struct worker *worker, struct sley_group *group,
+			      struct sley_task *task, sley_fn *fn, void *arg)
+{
+	task->fn = fn;
+	task->arg = arg;
+	spawn_here_as(worker, group, task, 0);
+}
+
+/*
+ * Into @rt from any thread, with checked options; @task->fn, ->arg and ->name,
+ * where it is spawned, are set.  0, -ENOMEM, -ESHUTDOWN or
+ * SLEY_ENOWORKER.  @group NULL: detached, @task is from the slab; so it is if
+ * @group is one of then_freed() (core/task/then.h).  @flags are
+ * added to those of the runtime; with TASK_TURNS, @group is a struct turns.
+ */
+must_check int spawn_into_as(struct sley *rt, struct sley_group *group,
+			     struct sley_task *task,
+			     const struct sley_options *options,
+			     uint32_t flags);
+
+/* The same without. */
+must_check int spawn_into(struct sley *rt, struct sley_group *group,
+			  struct sley_task *task,
+			  const struct sley_options *options);
+
+/*
+ * The first half alone, by a task of @rt or a thread bound to it, with default
+ * options: the group and the runtime count @task and wait for it, but nobody
+ * has it yet.  place_accepted() queues it, from any thread.  Meanwhile it can
+ * be cancelled, and its priority be changed, as if it were queued.  0 or
+ * SLEY_EFORKED.
+ */
+must_check int spawn_accept(struct sley *rt, struct sley_group *group,
+			    struct sley_task *task);
+
+/*
+ * Only to be waited for, by @rt, from a thread that is none of its workers: what
+ * was counted ends on one of them.  0, -ESHUTDOWN or SLEY_ENOWORKER.
+ */
+must_check int spawn_count_foreign(struct sley *rt);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tree.c - see tree.h.
+ */
+#include "core/task/tree.h"
+
+#include "core/task/then.h"
+#include "core/sched/worker.h"
+
+#include <sley/fork.h>
+
+static uint64_t last_id;
+
+/* The number in *@id, which is made if there is none. */
+static uint64_t number(uint64_t *id)
+{
+	/* relaxed: a number says nothing about other memory. */
+	uint64_t old = load_relaxed(id), fresh;
+
+	if (old)
+		return old;
+	/* relaxed: as above. */
+	fresh = add_relaxed(&last_id, 1) + 1;
+	/* relaxed: as above. */
+	return cas_relaxed(id, &old, fresh) ? fresh : old;
+}
+
+static uint64_t tree_of(struct strand *strand)
+{
+	struct sley_group *group;
+
+	for (;;) {
+		/* relaxed: a parent cannot end before its child. */
+		struct sley_task *task = load_relaxed(&strand->task);
+
+		/* relaxed: a parent may move; the code of a thread does not. */
+		struct worker *home = load_relaxed(&strand->home);
+
+		/* The code of a bound thread; its children run there, too. */
+		if (strand == &home->base)
+			return number(&sley__self.tree);
+		group = then_group(task);
+		if (group && group->tree)
+			return group->tree;
+		if (!(task_flags(task) & TASK_FORKED))
+			return number(&strand->tree.id);
+		strand = ((struct sley_fork *)task->arg)->parent;
+	}
+}
+
+static void forget(struct cleanup *cleanup)
+{
+	struct tree *tree = container_of(cleanup, struct tree, cleanup);
+
+	/* relaxed: a number says nothing about other memory. */
+	store_relaxed(&tree->id, 0);
+	tree->kept = false;
+}
+
+void tree_keep(struct strand *strand)
+{
+	struct tree *tree = &strand->tree;
+
+	/* relaxed: made by this task, or by a child that it has joined. */
+	if (tree->kept || !load_relaxed(&tree->id))
+		return;
+	tree->kept = true;
+	cleanup_add_last(&strand->cleanups, &tree->cleanup, forget);
+}
+
+uint64_t tree_current(void)
+{
+	struct strand *strand = strand_current();
+	uint64_t id;
+
+	if (!strand)
+		return number(&sley__self.tree);
+	id = tree_of(strand);
+	tree_keep(strand);
+	return id;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * alarm.c - see alarm.h.
+ *
+ * Edges:
+ *
+ *   P3  see core/sched/worker.h
+ */
+#include "core/wait/alarm.h"
+
+struct worker *alarm_keeper(const struct strand *strand)
+{
+	struct sley *rt = sley__self.bound;
+
+	if (strand)
+		/* relaxed: any worker of the runtime would do. */
+		return load_relaxed(&strand->home);
+	return rt && rt->nr_workers ? rt->worker[0] : NULL;
+}
+
+void alarm_announce(struct worker *worker)
+{
+	if (worker == worker_current())
+		return;
+	/* Before the seat is read: idle_notify_seat() orders that. */
+	store_release(&worker->poke, 1); /* P3 */
+	(void)idle_notify_seat(&worker->rt->idle, &worker->seat);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * holder.c - see holder.h.
+ */
+#include "core/wait/holder.h"
+
+#include "base/label.h"
+#include "core/sched/worker.h"
+#include "lf/fork_stack.h"
+#include "os/map.h"
+#include "os/membarrier.h"
+#include "os/symbol.h"
+#include "os/text.h"
+#include "os/thread.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HOLDER_TURNS (1ull << 62)
+
+#ifndef SLEY_MODEL
+struct sley_forks *holder_forks(void)
+{
+	static _Thread_local _Alignas(CACHE_LINE) struct sley_forks forks;
+
+	if (unlikely(!forks.slot)) {
+		fork_stack_init(&forks);
+		forks.thread = (uint32_t)os_thread_id();
+		forks.unlocked = HOLDER_TAKES_NONE;
+	}
+	return &forks;
+}
+
+static void make_known(struct sley_forks *forks)
+{
+	forks->unlocked = 0;
+	sley_forks_current = forks;
+}
+#else /* the model says which threads are */
+#define make_known(forks) ((void)(forks))
+#endif
+
+uint64_t holder_of_thread(void)
+{
+	if (unlikely(!sley__self.holder))
+		sley__self.holder = (uintptr_t)holder_forks();
+	return sley__self.holder;
+}
+
+/*
+ * It is none of ours, and so it never serves a task: from now on the inline paths
+ * know it, unless it is what it was before fork().
+ */
+static uint64_t plain_thread(void)
+{
+	struct sley_forks *forks = holder_forks();
+	uint64_t holder = holder_of_thread();
+
+	if (holder == (uintptr_t)forks)
+		make_known(forks);
+	return holder;
+}
+
+uint64_t holder_current(void)
+{
+	const struct strand *strand = strand_current();
+	const struct worker *home;
+	const struct sley_task *task;
+
+	if (!strand)
+		return plain_thread();
+	/* relaxed: of base it never changes; else only its address counts. */
+	home = load_relaxed(&strand->home);
+	if (strand == &home->base)
+		return home->holder;
+	/* relaxed: the calling task, or NULL behind its end. */
+	task = load_relaxed(&strand->task);
+	if (task && (task_flags(task) & TASK_TURNS))
+		return HOLDER_TURNS | (uintptr_t)task;
+	return (uintptr_t)&strand->forks;
+}
+
+/* ---- what another one is ------------------------------------------------------- */
+
+/*
+ * All of it is read as by a debugger: the runtime may be gone, with its memory, or
+ * the thread, with its own.  What has come in their place does not point at itself.
+ */
+#define PEEK(out, where) os_peek(out, where, sizeof(*(out)))
+
+static const struct sley_forks *forks_of(uint64_t holder)
+{
+	return (const void *)(uintptr_t)holder;
+}
+
+/* 0: it is no thread, or is gone. */
+static uint32_t thread_of(uint64_t holder)
+{
+	const struct sley_forks *forks = forks_of(holder);
+	struct sley_fork **slot;
+	uint32_t id;
+
+	if ((holder & HOLDER_TURNS) || !PEEK(&slot, &forks->slot) ||
+	    slot != forks->first || !PEEK(&id, &forks->thread))
+		return 0;
+	return id;
+}
+
+/* False: it is no strand, or its runtime is gone. */
+static bool task_of(uint64_t holder, const struct sley_task **task)
+{
+	const struct strand *strand =
+		container_of(forks_of(holder), struct strand, forks);
+	void *arg;
+
+	return !(holder & HOLDER_TURNS) && PEEK(&arg, &strand->fiber.arg) &&
+	       arg == strand && PEEK(task, &strand->task);
+}
+
+bool holder_has_ended(uint64_t holder)
+{
+	const struct sley_task *task;
+
+	if (!task_of(holder, &task) || task)
+		return false;
+	/* The store of a task that has just begun may be on its way. */
+	os_membarrier();
+	return task_of(holder, &task) && !task;
+}
+
+/* ---- names ---------------------------------------------------------------------- */
+
+static void describe_thread(char *out, size_t size, unsigned int id)
+{
+	char name[32];
+
+	if (!os_text_read(name, sizeof(name), "/proc/self/task/%u/comm", id)) {
+		(void)snprintf(out, size, "thread %u", id);
+		return;
+	}
+	name[strcspn(name, "\n")] = '\0';
+	(void)snprintf(out, size, "thread %u (%s)", id, name);
+}
+
+/* Cut off where it is too long, or where there is no memory. */
+static void copy_text(char *out, size_t size, const char *text)
+{
+	size_t i = 0;
+
+	while (i + 1 < size && os_peek(&out[i], &text[i], 1) && out[i])
+		i++;
+	out[i] = '\0';
+}
+
+static void describe_code(char *out, size_t size, const void *label,
+			  const void *code)
+{
+	const void *place = label_place(label);
+	char function[64], other[64];
+
+	os_symbol(function, sizeof(function), code);
+	if (place) {
+		os_symbol(other, sizeof(other), place);
+		(void)snprintf(out, size, "a task (function %s, spawned at %s)",
+			       function, other);
+	} else if (label) {
+		copy_text(other, sizeof(other), label_name(label));
+		(void)snprintf(out, size, "task \"%s\" (function %s)", other,
+			       function);
+	} else {
+		(void)snprintf(out, size, "a task (function %s)", function);
+	}
+}
+
+static void describe_strand(char *out, size_t size, const struct strand *strand)
+{
+	const void *code, *label;
+
+	if (PEEK(&code, &strand->fiber.code) && code &&
+	    PEEK(&label, &strand->fiber.label))
+		describe_code(out, size, label, code);
+	else
+		(void)snprintf(out, size, "a task");
+}
+
+void holder_describe(char *out, size_t size, uint64_t holder)
+{
+	const struct sley_task *task;
+	uint32_t thread = thread_of(holder);
+
+	if (holder & HOLDER_TURNS)
+		(void)snprintf(out, size, "a process");
+	else if (thread)
+		describe_thread(out, size, thread);
+	else if (task_of(holder, &task) && task)
+		describe_strand(out, size,
+				container_of(forks_of(holder), struct strand,
+					     forks));
+	else
+		(void)snprintf(out, size, "a task that has ended");
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timer.c - see timer.h.
+ */
+#include "core/wait/timer.h"
+
+#include "core/sched/worker.h"
+
+static void publish_next(struct timers *timers)
+{
+	/* relaxed: a hint; firing looks again under the lock. */
+	store_relaxed(&timers->next_ns, timers->heap.bound);
+}
+
+bool timer_start(struct timers *timers, struct timer *timer,
+		 struct sley_task *task, uint64_t deadline_ns)
+{
+	bool earliest;
+
+	*timer = (struct timer){ .task = task, .timers = timers };
+	spin_lock(&timers->lock);
+	earliest = deadline_ns < timers->heap.bound;
+	radix_heap_insert(&timers->heap, &timer->node, deadline_ns);
+	publish_next(timers);
+	spin_unlock(&timers->lock);
+	return earliest;
+}
+
+bool timer_stop(struct timer *timer)
+{
+	struct timers *timers = timer->timers;
+	bool started;
+
+	spin_lock(&timers->lock);
+	started = radix_heap_contains(&timer->node);
+	if (started) {
+		radix_heap_remove(&timers->heap, &timer->node);
+		publish_next(timers);
+	}
+	spin_unlock(&timers->lock);
+	return started;
+}
+
+static void ring_all(struct alarm *alarm)
+{
+	while (alarm) {
+		struct alarm *next = alarm->next;
+
+		alarm->ring(alarm);
+		alarm = next;
+	}
+}
+
+/* Returns the tasks to queue, chained by ->next. */
+static struct sley_task *decide_and_ring(struct timers *timers, uint64_t now_ns)
+{
+	struct sley_task *first = NULL, **last = &first;
+	struct alarm *alarms = NULL, **last_alarm = &alarms;
+	struct radix_node *node;
+
+	spin_lock(&timers->lock);
+	while ((node = radix_heap_take(&timers->heap, now_ns))) {
+		struct timer *timer = container_of(node, struct timer, node);
+		struct sley_task *task = timer->task;
+
+		if (unlikely(!task)) {
+			struct alarm *alarm =
+				container_of(timer, struct alarm, timer);
+
+			alarm->hold(alarm);
+			alarm->next = NULL;
+			*last_alarm = alarm;
+			last_alarm = &alarm->next;
+			continue;
+		}
+		/* From here on the timer may be gone. */
+		if (task_decide(task, VERDICT_TIMED_OUT, 0) != DECIDED_QUEUE)
+			continue;
+		task->next = NULL;
+		*last = task;
+		last = &task->next;
+	}
+	publish_next(timers);
+	spin_unlock(&timers->lock);
+	ring_all(alarms);
+	return first;
+}
+
+bool timers_ringing(void)
+{
+	return sley__self.ringing;
+}
+
+/* The road: nobody waits on the calling thread meanwhile. */
+static struct sley_task *fire(struct timers *timers, uint64_t now_ns)
+{
+	struct sley_task *chain;
+
+	sley__self.ringing = true;
+	chain = decide_and_ring(timers, now_ns);
+	sley__self.ringing = false;
+	return chain;
+}
+
+void timers_fire(struct timers *timers, uint64_t now_ns)
+{
+	if (likely(!sley__self.ringing))
+		task_enqueue_chain(fire(timers, now_ns));
+}
+
+void timers_end(struct timers *timers)
+{
+	struct sley_task *waiting;
+
+	timers->ended = true;
+	waiting = fire(timers, UINT64_MAX);
+	sley_assert(!waiting);
+	(void)waiting;
+}

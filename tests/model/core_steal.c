@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_steal.c - src/core/sched/steal.c: a forked child runs once, by its parent or by
+ * the worker that stole it, and its parent goes on when it has ended, not
+ * before and not never.
+ *
+ * The parent is the task on worker 0.  It joins as task/fork.c does: if the
+ * child was stolen it leaves its stack, and goes on when its worker finds it
+ * queued.  Worker 1 steals from the strand that worker 0 is on, or from the
+ * list of those suspended there.  The child writes plain data, which the
+ * parent reads; it is in the parent's frame, and gone as soon as that returns.
+ *
+ * In one model the worker goes to that strand, with a stack of its own, just
+ * before; the thief must find it whole.
+ *
+ * A worker that goes to sleep does so by the lines of src/core/sched/search.c, which is
+ * included for that.
+ *
+ * Complete for one child and one thief, with membarrier and without, and for two
+ * children of which one may be seized while the parent is suspended.  More children
+ * and thieves are in lf_fork_stack.c, where the stack itself is; not seen are two
+ * suspended parents in one list, and a parent that comes back on another worker.
+ */
+#include "core/sched/search.c" /* before the crew, which has an rt of its own */
+
+#include "crew.h"
+#include "payload.h"
+
+static struct strand strands[CREW_MAX];
+static struct sley_task parent, tasks[CREW_MAX]; /* one for each thief */
+static struct sley_fork *child;                  /* freed by the parent */
+static struct payload payload;
+static uint32_t nr_tasks;
+static struct ledger {
+	int ran, joined;
+} ledger;
+
+void *slab_alloc(struct slab *slab)
+{
+	(void)slab;
+	(void)add_relaxed(&nr_tasks, 1);
+	return &tasks[model_thread()];
+}
+
+void slab_free(struct slab *slab, void *object)
+{
+	(void)slab;
+	(void)object;
+	(void)sub_relaxed(&nr_tasks, 1);
+}
+
+static void setup(void)
+{
+	crew_set_up(2);
+	memset(strands, 0, sizeof(strands));
+	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
+	nr_tasks = 0;
+	payload.value = 0;
+	for (int i = 0; i < CREW_MAX; i++) {
+		strands[i].home = &crew[i];
+		list_init(&strands[i].parents);
+		fork_stack_init(&strands[i].forks);
+		crew[i].strand = &strands[i];
+		model_lock_word(&crew[i].parents_lock.word);
+		model_name(&crew[i].nr_parents, "nr_parents%d", i);
+		model_name(&crew[i].strand, "strand%d", i);
+		model_name(&strands[i].forks.word, "forks%d", i);
+		model_name(&strands[i].forks.head, "head%d", i);
+		model_name(&strands[i].forks.limit, "limit%d", i);
+	}
+	parent = (struct sley_task){ .fiber = &strands[0] };
+	task_build_running(&parent, 0, rt->membarrier ? 0 : TASK_NO_BARRIER);
+	strands[0].task = &parent;
+	child = model_alloc(sizeof(*child));
+	model_name(&parent.state, "parent");
+	model_name(&child->state, "child");
+}
+
+/* Somebody searches: who forks shares. */
+static void setup_searched(void)
+{
+	setup();
+	rt->idle.counts = IDLE_SEARCHING_ONE;
+}
+
+/* The parent has forked before, and nobody asked: it keeps the child. */
+static void setup_raised(void)
+{
+	setup();
+	fork_stack_raise_limit(&strands[0].forks);
+}
+
+static void run_child(void *arg)
+{
+	MODEL_CHECK(arg == &payload);
+	payload_write(&payload);
+	ledger.ran++;
+}
+
+/* ---- the parent ------------------------------------------------------------------ */
+
+/* As sley_fork() does. */
+static void fork_child(struct worker *worker)
+{
+	struct sley_forks *forks = &strands[0].forks;
+
+	if (!sley_fork_push_fast(forks, child, run_child, &payload))
+		fork_answer(worker);
+}
+
+/* On the next stack, and then in the worker's loop. */
+static void leave_and_wait(struct worker *worker)
+{
+	const struct after after = { .kind = AFTER_FORK,
+				     .strand = &strands[0],
+				     .child = child };
+
+	fork_leave_behind(worker);
+	fork_finish_wait(worker, &after);
+	MODEL_CHECK(worker_search(worker) == &parent);
+	MODEL_CHECK(task_verdict_of(task_claim(&parent)) == VERDICT_WOKEN);
+	if (strands[0].parents_home)
+		fork_come_back(&strands[0]);
+}
+
+static void join_child(struct worker *worker)
+{
+	struct sley_forks *forks = &strands[0].forks;
+
+	if (sley_fork_pop_fast(forks, child)) {
+		sley_fork_call_fast(child);
+	} else if (fork_stack_pop(forks, 0) == FORK_POP_OWN) {
+		fork_call(child);
+	} else {
+		if (!fork_is_done(child))
+			leave_and_wait(worker);
+		fork_stack_forget(forks, 0);
+	}
+	payload_check(&payload);
+	model_free(child);
+	ledger.joined++;
+}
+
+static void fork_and_join(int id)
+{
+	fork_child(&crew[id]);
+	join_child(&crew[id]);
+}
+
+/* In between it blocks for something else, and its child is left behind. */
+static void fork_block_and_join(int id)
+{
+	struct worker *worker = &crew[id];
+
+	fork_child(worker);
+	fork_leave_behind(worker);
+	store_release(&worker->strand, &worker->base); /* S1 */
+	store_release(&worker->strand, &strands[0]);
+	if (strands[0].parents_home)
+		fork_come_back(&strands[0]);
+	join_child(worker);
+}
+
+/* It never comes to join: only a thief can run the child. */
+static void work_on(void)
+{
+	while (!fork_is_done(child))
+		spin_hint(&child->state);
+	MODEL_CHECK(fork_stack_pop(&strands[0].forks, 0) == FORK_POP_STOLEN);
+	fork_stack_forget(&strands[0].forks, 0);
+	payload_check(&payload);
+	model_free(child);
+	ledger.joined++;
+}
+
+static void fork_and_work_on(int id)
+{
+	fork_child(&crew[id]);
+	work_on();
+}
+
+/* The first one it takes back, the second one it leaves. */
+static void fork_twice(int id)
+{
+	struct sley_forks *forks = &strands[0].forks;
+
+	fork_child(&crew[id]);
+	if (!sley_fork_pop_fast(forks, child))
+		MODEL_CHECK(fork_stack_pop(forks, 0) == FORK_POP_OWN);
+	fork_child(&crew[id]);
+}
+
+/* It has two, of which the older one was stolen and has ended. */
+static struct sley_fork newer;
+
+static void setup_two(void)
+{
+	struct sley_forks *forks;
+
+	setup_raised();
+	forks = &strands[0].forks;
+	(void)sley_fork_push_fast(forks, child, run_child, &payload);
+	(void)fork_stack_publish(forks);
+	MODEL_CHECK(fork_stack_steal(forks) == child);
+	MODEL_CHECK(!fork_finish(child));
+	(void)sley_fork_push_fast(forks, &newer, run_child, &payload);
+}
+
+/* The older one, and then it computes. */
+static void join_older(int id)
+{
+	struct sley_forks *forks = &strands[0].forks;
+
+	MODEL_CHECK(!sley_fork_pop_fast(forks, child));
+	MODEL_CHECK(fork_take_back(&strands[0], &crew[id], 0) ==
+		    FORK_POP_STOLEN);
+	fork_stack_forget(forks, 0);
+}
+
+/* It has two that nobody asked for, and is suspended. */
+static void setup_two_private(void)
+{
+	struct sley_forks *forks;
+
+	setup_raised();
+	forks = &strands[0].forks;
+	(void)sley_fork_push_fast(forks, child, run_child, &payload);
+	(void)sley_fork_push_fast(forks, &newer, run_child, &payload);
+}
+
+static void leave_two_behind(int id)
+{
+	fork_leave_behind(&crew[id]);
+}
+
+/* One of them at most was seized: the other one is where thieves look. */
+static void other_is_found(void)
+{
+	MODEL_CHECK(ledger.ran <= 1);
+	MODEL_CHECK(crew[0].nr_parents == 1 &&
+		    fork_stack_has_public(&strands[0].forks));
+	model_free(child);
+}
+
+/* It is suspended, and its worker goes on with a task that forks, too. */
+static struct strand other;
+static struct sley_task other_parent;
+static struct sley_fork others_child;
+
+static void setup_other(void)
+{
+	setup_two_private();
+	other = (struct strand){ .home = &crew[0], .task = &other_parent };
+	list_init(&other.parents);
+	fork_stack_init(&other.forks);
+	fork_stack_raise_limit(&other.forks);
+	other_parent = (struct sley_task){ .fiber = &other };
+	task_build_running(&other_parent, 0, 0);
+	model_name(&other.forks.word, "others");
+}
+
+static void leave_and_fork_elsewhere(int id)
+{
+	struct worker *worker = &crew[id];
+
+	fork_leave_behind(worker);
+	store_release(&worker->strand, &other); /* S1 */
+	(void)sley_fork_push_fast(&other.forks, &others_child, run_child,
+				  &payload);
+}
+
+/* What is seized is the child of the strand that it was found on. */
+static void seize_from_one_strand(int id)
+{
+	struct sley_task *task = fork_seize(&crew[id], &crew[0]);
+	struct sley_fork *seized = task ? task->arg : NULL;
+
+	if (seized)
+		MODEL_CHECK((seized == &others_child) ==
+			    (seized->parent == &other));
+}
+
+static void still_there(void)
+{
+	model_free(child);
+}
+
+/* ---- on a strand that is new ---------------------------------------------------- */
+
+static _Alignas(64) char stack_memory[64 << 10];
+static int error; /* errno of the worker */
+
+static void setup_base(void)
+{
+	struct worker *worker = &crew[0];
+
+	setup_searched();
+	worker->thread = (struct fiber_thread){ .errno_location = &error };
+	fiber_init_thread(&worker->base.fiber, &worker->thread);
+	worker->strand = &worker->base;
+}
+
+/*
+ * A worker reads the strand it is on, which it writes for thieves, as plain
+ * data; the explorer's store buffers do not answer that.
+ */
+static void empty_buffer(void)
+{
+	static uint32_t word;
+
+	(void)or_relaxed(&word, 0);
+}
+
+static void strand_main(void *arg, struct fiber_thread *thread)
+{
+	struct worker *worker = arg;
+
+	(void)thread;
+	empty_buffer();
+	fork_child(worker);
+	join_child(worker);
+	(void)worker_switch_raw(worker, &worker->base);
+	MODEL_CHECK(!"it has ended");
+}
+
+/* As strand_create() makes it; a thief may look there at once. */
+static void fork_and_join_on_a_new_strand(int id)
+{
+	const struct stack stack = { .low = stack_memory,
+				     .size = sizeof(stack_memory) };
+
+	strands[0].forks = (struct sley_forks){ 0 };
+	fork_stack_init(&strands[0].forks);
+	fiber_init(&strands[0].fiber, &stack, strand_main, &crew[id]);
+	(void)worker_switch_raw(&crew[id], &strands[0]);
+}
+
+/* ---- the thief --------------------------------------------------------------------- */
+
+static void run_stolen(struct sley_task *task)
+{
+	(void)task_claim(task);
+	strands[1].task = task;
+	task->fn(task->arg);
+	strands[1].task = NULL;
+	task_finish(task);
+	slab_free(&rt->tasks, task);
+}
+
+static void steal_one(int id)
+{
+	struct sley_task *task = fork_steal(&crew[id], &crew[0]);
+
+	if (task)
+		run_stolen(task);
+}
+
+static void seize_one(int id)
+{
+	struct sley_task *task = fork_seize(&crew[id], &crew[0]);
+
+	if (task)
+		run_stolen(task);
+}
+
+static void search_one(int id)
+{
+	run_stolen(worker_search(&crew[id]));
+}
+
+/* It goes to sleep, unless it sees a child; whoever forks one later wakes it. */
+static void go_to_sleep(int id)
+{
+	(void)park(&crew[id], false);
+}
+
+static void awake(void)
+{
+	MODEL_CHECK(rt->idle.counts == 0 ||
+		    rt->idle.counts == IDLE_SEARCHING_ONE);
+	MODEL_CHECK(crew[1].seat.word == SEAT_AWAKE);
+	model_free(child);
+}
+
+static void joined_once(void)
+{
+	MODEL_CHECK(ledger.ran == 1 && ledger.joined == 1);
+	MODEL_CHECK(fork_stack_empty(&strands[0].forks));
+	MODEL_CHECK(list_empty(&crew[0].parents) && !crew[0].nr_parents);
+	MODEL_CHECK(nr_tasks == 0);
+}
+
+#define BOTH_VARIANTS(name, ...)                                               \
+	MODEL(name##_with_membarrier, .finish = joined_once, __VA_ARGS__);     \
+	MODEL(name##_without_membarrier, .finish = joined_once,                \
+	      .no_membarrier = true, __VA_ARGS__)
+
+BOTH_VARIANTS(a_stolen_child_wakes_its_parent, .setup = setup_searched,
+	      .threads = { fork_and_join, steal_one });
+
+BOTH_VARIANTS(a_child_is_left_behind, .setup = setup,
+	      .threads = { fork_block_and_join, steal_one });
+
+BOTH_VARIANTS(a_sleeper_hears_of_a_child, .setup = setup,
+	      .threads = { fork_and_work_on, search_one });
+
+MODEL(a_sleeper_hears_of_a_private_child, .setup = setup_raised,
+      .slow_modes = MODEL_RA, .threads = { fork_and_work_on, search_one },
+      .finish = joined_once);
+
+MODEL(a_sleeper_is_told_of_a_second_child, .setup = setup,
+      .threads = { fork_twice, go_to_sleep }, .finish = awake);
+
+MODEL(a_sleeper_is_told_of_what_a_join_hid, .setup = setup_two,
+      .threads = { join_older, go_to_sleep }, .finish = awake);
+
+MODEL(a_seized_child_wakes_its_parent, .setup = setup_raised,
+      .threads = { fork_and_join, seize_one }, .finish = joined_once);
+
+MODEL(a_parent_is_suspended_beside_a_seizer, .setup = setup_two_private,
+      .threads = { leave_two_behind, seize_one }, .finish = other_is_found);
+
+MODEL(the_victim_goes_to_another_strand, .setup = setup_other,
+      .threads = { leave_and_fork_elsewhere, seize_from_one_strand },
+      .finish = still_there);
+
+MODEL(a_thief_looks_at_a_new_strand, .setup = setup_base,
+      .threads = { fork_and_join_on_a_new_strand, steal_one },
+      .finish = joined_once);
