@@ -4,7 +4,7 @@
  */
 #include <sley/runtime.h>
 
-#include "actor/stop.h"
+#include "actor/process/stop.h"
 #include "base/options.h"
 #include "core/life/drain.h"
 #include "core/life/after_fork.h"

@@ -61,18 +61,18 @@ enum fork_rank {
 
 	/* Kept; spin locks. */
 	FORK_TRACES, /* core/trace/trace_json.c: names of files                   */
-	FORK_HANDLERS, /* actor/handler.c: who sees to which command          */
+	FORK_HANDLERS, /* actor/command/handler.c: who sees to which command          */
 	FORK_RUNQS, /* core/sched/runq.c: the tags of queues                     */
 	FORK_SLOTS, /* core/task/slot.c: wakers and keys, their free places     */
 	FORK_POOLS, /* mem/pool.c: which pools there are, and their chunks */
 
 	/* Renewed. */
 	FORK_SCOPES, /* core/life/scope.c: tasks with open scopes                  */
-	FORK_TABLE,  /* actor/table.c: processes                              */
-	FORK_POSTS,  /* actor/post.c                                          */
-	FORK_NAMES,  /* actor/name.c                                          */
-	FORK_TOPICS, /* actor/topic.c                                         */
-	FORK_NAME_WAITS, /* actor/name_wait.c: waiters for a name             */
+	FORK_TABLE, /* actor/process/table.c: processes                              */
+	FORK_POSTS, /* actor/mail/post.c                                          */
+	FORK_NAMES, /* actor/name/name.c                                          */
+	FORK_TOPICS, /* actor/name/topic.c                                         */
+	FORK_NAME_WAITS, /* actor/name/name_wait.c: waiters for a name             */
 	FORK_SLEEPERS, /* os/spin.c: waiters of locks that sleep              */
 	FORK_THREAD, /* core/life/after_fork.c: the thread that forks                  */
 	NR_FORK_RANKS,

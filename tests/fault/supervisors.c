@@ -38,7 +38,7 @@ static const struct sley_child inner[] = {
 	{ .fn = obey, .restart = SLEY_PERMANENT },
 };
 
-/* More than fit into the first table of a roster. */
+/* More than fit into the first table of children. */
 static const struct sley_child children[] = {
 	{ "named", obey, .restart = SLEY_PERMANENT, .shutdown_ns = SLEY_SEC },
 	{ .behaviour = &waiter, .count = 4 },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_blob.c - src/actor/blob.c: the last reference frees the bytes, once, when
+ * actor_blob.c - src/actor/mail/blob.c: the last reference frees the bytes, once, when
  * whoever had the others is done with them.
  *
  * Each thread has a reference, and gives another one to a message, as
@@ -11,7 +11,7 @@
  */
 #include "model_mem.h"
 
-#include "actor/blob.h"
+#include "actor/mail/blob.h"
 
 struct mem sley__program_mem;
 

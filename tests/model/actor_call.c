@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_call.c - src/actor/call.c: a call has one outcome, of the reply, the end of
+ * actor_call.c - src/actor/mail/call.c: a call has one outcome, of the reply, the end of
  * who was called, the deadline and a cancel; who replies knows whether its reply was
  * it; no message is lost or freed twice; and a late reply does not reach the next
  * call in the same place.
  *
  * The caller is a task or a plain thread.  Who was called is two threads of the
  * model: one that has the request, and replies, and one that lets the process end,
- * as actor/watch.c does.  The mailbox between them is one word.
+ * as actor/relation/call_watch.c does.  The mailbox between them is one word.
  *
  * Who waits for the end of a process does so by the same port, and gets the reason
  * and the time, of which the model sees that they are written before they are read.
@@ -20,7 +20,7 @@
 #include "inline_paths.h"
 #include "tasks_only.h"
 
-#include "actor/call.c"
+#include "actor/mail/call.c"
 
 #define PORT 2   /* its place */
 #define SERVER 3 /* its place, and its pid */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_command_timeout.c - src/actor/command_timeout.c: a completion against the
+ * actor_command_timeout.c - src/actor/command/command_timeout.c: a completion against the
  * alarm.  The message is sent or freed, once; the alarm is freed, once, and by
  * whoever needs it last.
  *
@@ -13,7 +13,7 @@
 #include "inline_paths.h"
 #include "tasks_only.h"
 
-#include "actor/command_timeout.c"
+#include "actor/command/command_timeout.c"
 
 #define PID 5
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_exit_info.c - src/actor/exit_info.c: the end of a joinable process is got by one
+ * actor_exit_info.c - src/actor/process/exit_info.c: the end of a joinable process is got by one
  * collector, with what the process has left; its place goes back to the table once,
  * when the process and the collector are both done with it.
  *
@@ -15,7 +15,7 @@
 #include "explorer.h"
 #include "never.h"
 
-#include "actor/exit_info.c"
+#include "actor/process/exit_info.c"
 
 #define PLACE 1
 #define TRIES 2

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_handler.c - src/actor/handler.c: who looks for a handler while it is
+ * actor_handler.c - src/actor/command/handler.c: who looks for a handler while it is
  * replaced finds the old one, the new one, or none; never a part of each.
  *
  * Complete for one who looks and one who takes a handler away and registers
@@ -10,7 +10,7 @@
  */
 #include "explorer.h"
 
-#include "actor/handler.c"
+#include "actor/command/handler.c"
 
 #define COMMAND 3u
 #define OLD 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_name.c - src/actor/name.c against the end of a process: a name leads to
+ * actor_name.c - src/actor/name/name.c against the end of a process: a name leads to
  * one process that is alive; when others hear of the end the name is free, and it
  * is free before that for who has found the process gone; a dying process gets no
  * name that would be left behind; and each name is given back once.
@@ -16,7 +16,7 @@
  */
 #include "selves.h"
 
-#include "actor/name.c"
+#include "actor/name/name.c"
 #include "os/map.h"
 
 #define OLD 0

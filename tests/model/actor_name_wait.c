@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_name_wait.c - src/actor/name_wait.c: whoever waits for a name is woken when
+ * actor_name_wait.c - src/actor/name/name_wait.c: whoever waits for a name is woken when
  * it is registered, or gives up; nobody is left in the list.
  *
  * The name is a word, as the table of names with its lock would be.  Beside the
@@ -13,7 +13,7 @@
 #include "inline_paths.h"
 #include "tasks_only.h"
 
-#include "actor/name_wait.c"
+#include "actor/name/name_wait.c"
 
 #define PID 77
 

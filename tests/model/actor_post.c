@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_post.c - src/actor/post.c: a post is either sent or cancelled, once; who
+ * actor_post.c - src/actor/mail/post.c: a post is either sent or cancelled, once; who
  * was told that it was sent finds it sent; after one that comes again and again
  * was cancelled nothing comes; and nobody touches the timers of a worker that is
  * gone.
@@ -16,7 +16,7 @@
 #include "payload.h"
 #include "selves.h"
 
-#include "actor/post.c"
+#include "actor/mail/post.c"
 #include "os/map.h"
 
 #include <string.h>
@@ -56,8 +56,8 @@ void os_unmap(void *memory, size_t size)
 
 struct process *sley__table[TABLE_CHUNKS];
 
-int parcel_create(struct sley_msg **pattern, uint64_t tag, const void *data,
-		  size_t size)
+int template_create(struct sley_msg **pattern, uint64_t tag, const void *data,
+		    size_t size)
 {
 	(void)tag;
 	(void)data;
@@ -66,7 +66,7 @@ int parcel_create(struct sley_msg **pattern, uint64_t tag, const void *data,
 	return 0;
 }
 
-struct sley_msg *parcel_copy(const struct sley_msg *pattern)
+struct sley_msg *template_copy(const struct sley_msg *pattern)
 {
 	MODEL_CHECK(pattern == &message);
 	if (!ledger.no_memory)
@@ -75,7 +75,7 @@ struct sley_msg *parcel_copy(const struct sley_msg *pattern)
 	return NULL;
 }
 
-int parcel_send(sley_pid to, struct sley_msg *msg)
+int template_send(sley_pid to, struct sley_msg *msg)
 {
 	MODEL_CHECK(to == PID && msg == &message);
 	MODEL_CHECK(!ledger.quiet);

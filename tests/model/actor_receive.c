@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_receive.c - src/actor/receive.c, with mail.c, signal.c, process.c and the
+ * actor_receive.c - src/actor/mail/receive.c, with mail.c, exit_signal.c, process.c and the
  * AFTER_INBOX of core/task/turn.h: an actor gets its messages, its deadline or its end,
  * sleeps beside none of them, and leaves nothing behind in the frame it returns
  * from.

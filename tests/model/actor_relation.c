@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_relation.c - src/actor/{relation,link,observer,watch}.c: whoever is related
+ * actor_relation.c - src/actor/relation/*.c: whoever is related
  * with a process that ends is told once, or was told -ESRCH, or has undone it; and
  * nothing is left, and nothing freed too early.
  *
@@ -16,8 +16,8 @@
 #include "explorer.h"
 #include "selves.h"
 
-#include "actor/blob.h"
-#include "actor/relation.h"
+#include "actor/mail/blob.h"
+#include "actor/relation/relation.h"
 
 #include <errno.h>
 

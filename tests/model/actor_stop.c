@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_stop.c - src/actor/stop.c with the table, its pool and src/actor/process.c:
+ * actor_stop.c - src/actor/process/stop.c with the table, its pool and src/actor/process/process.c:
  * a process that begins while its runtime stops is asked to end, by who walks or by
  * itself.
  *
@@ -18,8 +18,8 @@
 #include "crew.h"
 #include "processes_only.h"
 
-#include "actor/stop.h"
-#include "actor/table.c"
+#include "actor/process/stop.h"
+#include "actor/process/table.c"
 
 /* Both are included, for what is static in them; these names they share. */
 #define enter_child pool_enter_child

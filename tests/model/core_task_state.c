@@ -386,7 +386,7 @@ static void run_and_end(int id)
 	task_finish(&task);
 }
 
-static void observer(int id)
+static void monitor(int id)
 {
 	(void)id;
 	if (task_state_of(task_observe(&task)) == TASK_COMPLETED)
@@ -394,7 +394,7 @@ static void observer(int id)
 }
 
 MODEL(who_sees_the_end_sees_the_result, .setup = setup,
-      .threads = { run_and_end, observer }, .finish = ended_once);
+      .threads = { run_and_end, monitor }, .finish = ended_once);
 
 /* Its group is counted down afterwards, and then the caller has it back. */
 static void end_and_count_down(int id)

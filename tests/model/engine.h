@@ -254,7 +254,7 @@ void history_interrupt(int thread, int caller);
 bool history_is_late(int thread, int caller);
 void history_barrier_end(int thread);
 void history_futex_wake(int thread, const char *addr);
-bool history_happened_before(int thread, uint16_t time, int observer);
+bool history_happened_before(int thread, uint16_t time, int monitor);
 uint64_t history_hash(void); /* of the order of all messages */
 
 /* shadow.c */

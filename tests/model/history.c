@@ -142,9 +142,9 @@ static void tick(int thread)
 		(uint16_t)(engine.nr_by[thread] + 1);
 }
 
-bool history_happened_before(int thread, uint16_t time, int observer)
+bool history_happened_before(int thread, uint16_t time, int monitor)
 {
-	return threads[observer].now.clock[thread] >= time;
+	return threads[monitor].now.clock[thread] >= time;
 }
 
 /* ---- messages ------------------------------------------------------------ */

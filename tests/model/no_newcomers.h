@@ -7,7 +7,7 @@
 
 #include "processes_only.h"
 
-#include "actor/stop.h"
+#include "actor/process/stop.h"
 #include "core/life/drain.h"
 
 int spawn_into_as(struct sley *into, struct sley_group *group,

@@ -4,7 +4,7 @@
  */
 #include "harness/test.h"
 
-#include "actor/child.h"
+#include "actor/supervisor/child.h"
 
 #include <sley/error.h>
 

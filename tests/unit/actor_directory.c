@@ -2,7 +2,7 @@
 /*
  * actor_directory.c - things that are found by name, alone.
  */
-#include "actor/directory.h"
+#include "actor/name/directory.h"
 #include "harness/test.h"
 
 #include <string.h>

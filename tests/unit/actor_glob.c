@@ -2,7 +2,7 @@
 /*
  * actor_glob.c - names and patterns.
  */
-#include "actor/glob.h"
+#include "actor/name/glob.h"
 #include "harness/test.h"
 
 static const struct {

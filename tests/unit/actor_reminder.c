@@ -4,7 +4,7 @@
  */
 #include "conformance/bound.h"
 
-#include "actor/reminder.h"
+#include "actor/supervisor/reminder.h"
 
 /* The next message is one of @reminder's: of what? */
 static enum reminder_kind next(struct reminder *reminder)

@@ -5,8 +5,8 @@
  */
 #include "harness/test.h"
 
-#include "actor/publish.c"
-#include "actor/topic.c"
+#include "actor/name/publish.c"
+#include "actor/name/topic.c"
 
 #include <sley/sley.h>
 #include <string.h>

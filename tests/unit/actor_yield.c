@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_yield.c - src/actor/yield.c: commands by tag, in the order of their yields,
+ * actor_yield.c - src/actor/command/yield.c: commands by tag, in the order of their yields,
  * however many there are.
  */
 #include "harness/test.h"
 
-#include "actor/command.h"
-#include "actor/yield.h"
+#include "actor/command/command.h"
+#include "actor/command/yield.h"
 
 #include <errno.h>
 #include <string.h>

@@ -165,7 +165,7 @@ struct worker {
 	uint32_t changes;          /* of levels, that it has seen            */
 	bool migratable;
 	bool cancelled; /* has seen sley_cancel_all()               */
-	bool stopping;  /* its processes end: actor/stop.h          */
+	bool stopping;  /* its processes end: actor/process/stop.h          */
 	bool wanders;   /* and tells where it is, see core/sched/victims.h */
 	unsigned int nr_idle;
 	struct strand *idle_strands;
@@ -185,8 +185,9 @@ struct worker {
 	pthread_t pthread;
 	struct trace_ring trace;
 	struct worker_counters counters;
-	struct pool_cache messages;  /* of the pool in actor/mail.c       */
-	struct pool_cache processes; /* of that in actor/table.c          */
+	struct pool_cache messages; /* of the pool in actor/mail/mail.c       */
+	struct pool_cache
+		processes; /* of that in actor/process/table.c          */
 
 	/* Read and written by others. */
 	cache_aligned uint32_t poke; /* the monitor asks for a fair pick     */
@@ -232,11 +233,11 @@ struct sley {
 	/* Rarely written. */
 	cache_aligned uint32_t phase; /* enum runtime_phase; a futex        */
 	uint32_t cancelled;           /* sley_cancel_all() was called       */
-	uint32_t stopping;            /* processes end: actor/stop.h        */
-	uint32_t nr_processes;        /* if there is a limit                */
-	uint32_t spinner;             /* 1 + index of a searching worker    */
-	uint32_t drain_events;        /* futex: something may have ended    */
-	uint32_t draining;            /* somebody waits for drain_events    */
+	uint32_t stopping;     /* processes end: actor/process/stop.h        */
+	uint32_t nr_processes; /* if there is a limit                */
+	uint32_t spinner;      /* 1 + index of a searching worker    */
+	uint32_t drain_events; /* futex: something may have ended    */
+	uint32_t draining;     /* somebody waits for drain_events    */
 	uint32_t destroying;
 	uint32_t stack_shortage_reported; /* see core/sched/stack_shortage.h               */
 	struct spinlock seizing; /* held by the worker that seizes    */

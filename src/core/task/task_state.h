@@ -138,9 +138,10 @@ enum task_verdict {
 #define TASK_MEMBER (1u << 5) /* of a scope: core/life/scope.h               */
 #define TASK_FOR_GOOD (1u << 6) /* CANCELLED, not by its own scope only   */
 #define TASK_SLOT (1u << 7) /* was spawned with a waker: core/task/slot.h  */
-#define TASK_PROCESS (1u << 16) /* of a process: actor/process.h          */
-#define TASK_TURNS (1u << 17)   /* its function returns many times: turn.h */
-#define TASK_FPU (1u << 18)     /* begins with the usual rounding mode    */
+#define TASK_PROCESS                                                           \
+	(1u << 16) /* of a process: actor/process/process.h          */
+#define TASK_TURNS (1u << 17) /* its function returns many times: turn.h */
+#define TASK_FPU (1u << 18)   /* begins with the usual rounding mode    */
 #define TASK_LEVEL_SHIFT 8
 #define TASK_LEVEL_MASK (0xffu << TASK_LEVEL_SHIFT)
 

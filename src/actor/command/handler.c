@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * handler.c - see handler.h.
+ */
+#include "actor/command/handler.h"
+
+#include "base/atomic.h"
+#include "base/options.h"
+#include "lf/spin.h"
+#include "os/map.h"
+#include "os/at_fork.h"
+
+#include <errno.h>
+
+#define CHUNK_BITS 8
+#define CHUNK_LENGTH (1u << CHUNK_BITS)
+#define CHUNKS ((SLEY_COMMAND_MAX + 1) / CHUNK_LENGTH)
+
+struct place {
+	uint64_t version;
+	uintptr_t fn, arg; /* as numbers: they are read while they change */
+	uint64_t timeout_ns;
+};
+
+static struct {
+	struct spinlock lock; /* of who changes something */
+	struct place *chunk[CHUNKS];
+} all;
+
+static void lock_handlers(void)
+{
+	spin_lock(&all.lock);
+}
+
+static void unlock_handlers(void)
+{
+	spin_unlock(&all.lock);
+}
+
+FORK_PART(FORK_HANDLERS, .lock = lock_handlers, .unlock = unlock_handlers);
+
+static struct place *place_of(uint32_t command)
+{
+	struct place *chunk =
+		load_acquire(&all.chunk[command >> CHUNK_BITS]); /* H3 */
+
+	return likely(chunk) ? &chunk[command & (CHUNK_LENGTH - 1)] : NULL;
+}
+
+bool handler_find(uint32_t command, struct handler *out)
+{
+	struct place *place = command <= SLEY_COMMAND_MAX ? place_of(command)
+							  : NULL;
+	uint64_t version;
+
+	if (!place)
+		return false;
+	version = load_acquire(&place->version); /* H1 */
+	if (!(version & 1))
+		return false;
+	out->fn = (sley_handler *)load_acquire(&place->fn); /* H2 */
+	out->arg = (void *)load_acquire(&place->arg);       /* H2 */
+	out->timeout_ns = load_acquire(&place->timeout_ns); /* H2 */
+	/* relaxed: H2 says that it is not older than what was read. */
+	return load_relaxed(&place->version) == version;
+}
+
+/* Two that come together make one each; the lock decides. */
+static struct place *make_place(uint32_t command)
+{
+	struct place **chunk = &all.chunk[command >> CHUNK_BITS];
+	size_t size = CHUNK_LENGTH * sizeof(struct place);
+	void *memory;
+
+	if (place_of(command))
+		return place_of(command);
+	memory = os_map(size);
+	if (!memory)
+		return NULL;
+	spin_lock(&all.lock);
+	/* relaxed: written under the lock only. */
+	if (!load_relaxed(chunk)) {
+		store_release(chunk, memory); /* H3 */
+		memory = NULL;
+	}
+	spin_unlock(&all.lock);
+	if (memory)
+		os_unmap(memory, size);
+	else /* for good: it is not to be missed by who counts */
+		fault_count_mapped(-(ptrdiff_t)size);
+	return place_of(command);
+}
+
+/* Locked; there is none. */
+static void write_place(struct place *place, const struct handler *handler)
+{
+	/* relaxed: written under the lock only. */
+	uint64_t version = load_relaxed(&place->version);
+
+	store_release(&place->fn, (uintptr_t)handler->fn);      /* H2 */
+	store_release(&place->arg, (uintptr_t)handler->arg);    /* H2 */
+	store_release(&place->timeout_ns, handler->timeout_ns); /* H2 */
+	store_release(&place->version, version + 1);            /* H1 */
+}
+
+/* Locked. */
+static bool is_taken(const struct place *place)
+{
+	/* relaxed: written under the lock only. */
+	return load_relaxed(&place->version) & 1;
+}
+
+int sley_handle(uint32_t command, sley_handler *handler, void *arg,
+		const struct sley_handler_options *options)
+{
+	struct sley_handler_options copy;
+	struct place *place;
+	int err = options_copy(&copy, sizeof(copy), options);
+
+	if (err)
+		return err;
+	if (command > SLEY_COMMAND_MAX || !handler)
+		return -EINVAL;
+	place = make_place(command);
+	if (!place)
+		return -ENOMEM;
+	spin_lock(&all.lock);
+	if (is_taken(place))
+		err = -EEXIST;
+	else
+		write_place(place,
+			    &(struct handler){ handler, arg, copy.timeout_ns });
+	spin_unlock(&all.lock);
+	return err;
+}
+
+int sley_unhandle(uint32_t command)
+{
+	struct place *place = command <= SLEY_COMMAND_MAX ? place_of(command)
+							  : NULL;
+	int err = -ENOENT;
+
+	if (!place)
+		return err;
+	spin_lock(&all.lock);
+	if (is_taken(place)) {
+		/* relaxed: whoever still finds it odd was earlier; and H2. */
+		store_relaxed(&place->version, place->version + 1);
+		err = 0;
+	}
+	spin_unlock(&all.lock);
+	return err;
+}

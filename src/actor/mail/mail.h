@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mail.h - messages: where they come from, how they are put into an inbox, and
+ * what a process does with those it takes out.
+ *
+ * A message is in one of these, in turn:
+ *
+ *   its sender's hands   mail_create(), mail_send()
+ *   an inbox             of the process it is for, or of a later tenant of its
+ *                        place, who drops it: until it is taken out, ->data is
+ *                        the pid it is for
+ *   a queue              control or user, of the process: mail_sort()
+ *   the receiver's       delivered: freed after the step, or at the next receive;
+ *                        unless it is kept: then the process forgets it
+ *
+ * What the runtime tells a process has a kind of its own.  Some kinds are never
+ * seen by its code:
+ *
+ *   MAIL_TIMEOUT  the deadline of a receive
+ *   MAIL_BOUND    there is something in the bounded mailbox (actor/mail/bounded.h)
+ *
+ * A SLEY_CANCEL or SLEY_EXIT with MAIL_ENDS ends it instead (actor/process/exit_signal.c).  And one
+ * node of an inbox is no message: process->order.
+ *
+ * SLEY_EXIT and SLEY_DOWN are parts of relations (actor/relation/relation.h), which
+ * exist from the beginning, so that telling of an end needs no memory.
+ */
+#ifndef SLEY_ACTOR_MAIL_MAIL_H
+#define SLEY_ACTOR_MAIL_MAIL_H
+
+#include "base/compiler.h"
+#include "core/sched/worker.h"
+#include "lf/push_list.h"
+#include "mem/pool.h"
+
+#include <sley/message.h>
+
+struct process;
+
+enum mail_kind {
+	MAIL_TIMEOUT = 16,
+	MAIL_BOUND,
+};
+
+/* Where the bytes are, and what goes with the message. */
+enum mail_storage {
+	MAIL_INLINE,   /* in ->space                                        */
+	MAIL_COPY,     /* space[0]: where                                   */
+	MAIL_OWNED,    /* space[0]: where, space[1]: the function that frees */
+	MAIL_BLOB,     /* space[0]: the blob                                */
+	MAIL_RELATION, /* the message is part of a relation                 */
+	MAIL_EMBEDDED, /* the message is part of something else: not freed  */
+};
+
+#define MAIL_KEPT (1u << 0)    /* flags: the receiver's own               */
+#define MAIL_ENDS (1u << 1)    /* whoever takes it out ends               */
+#define MAIL_COUNTED (1u << 2) /* put aside: see actor/mail/bounded.h         */
+
+/* First in, first out: a ring, of which the last one leads to the first. */
+struct mail_queue {
+	struct sley_msg *last; /* NULL: empty */
+};
+
+static inline bool mail_empty(const struct mail_queue *queue)
+{
+	return !queue->last;
+}
+
+static inline void mail_append(struct mail_queue *queue, struct sley_msg *msg)
+{
+	if (queue->last) {
+		msg->next = queue->last->next;
+		queue->last->next = msg;
+	} else {
+		msg->next = msg;
+	}
+	queue->last = msg;
+}
+
+/* Ahead of all the others. */
+static inline void mail_prepend(struct mail_queue *queue, struct sley_msg *msg)
+{
+	if (queue->last) {
+		msg->next = queue->last->next;
+		queue->last->next = msg;
+	} else {
+		msg->next = msg;
+		queue->last = msg;
+	}
+}
+
+/* All from @first to @last, which are linked. */
+static inline void mail_append_chain(struct mail_queue *queue,
+				     struct sley_msg *first,
+				     struct sley_msg *last)
+{
+	if (queue->last) {
+		last->next = queue->last->next;
+		queue->last->next = first;
+	} else {
+		last->next = first;
+	}
+	queue->last = last;
+}
+
+/* Take out the one after @before, which is in the queue. */
+static inline struct sley_msg *mail_take_after(struct mail_queue *queue,
+					       struct sley_msg *before)
+{
+	struct sley_msg *msg = before->next;
+
+	if (msg == before)
+		queue->last = NULL;
+	else if (msg == queue->last)
+		queue->last = before;
+	before->next = msg->next;
+	return msg;
+}
+
+static inline struct sley_msg *mail_take(struct mail_queue *queue)
+{
+	return mail_empty(queue) ? NULL : mail_take_after(queue, queue->last);
+}
+
+/* As an inbox has it. */
+static inline struct push_node *mail_node(struct sley_msg *msg)
+{
+	return (struct push_node *)(void *)msg;
+}
+
+static inline struct sley_msg *node_mail(struct push_node *node)
+{
+	return (struct sley_msg *)(void *)node;
+}
+
+extern struct pool sley__messages;
+
+/* Of the calling thread; NULL: it has none. */
+static inline struct pool_cache *mail_cache(struct worker *worker)
+{
+	return likely(worker) ? &worker->messages : NULL;
+}
+
+/* A message of @kind without bytes; NULL: no memory. */
+static inline must_check struct sley_msg *
+mail_create_by(struct worker *worker, unsigned int kind, uint64_t tag)
+{
+	struct sley_msg *msg = pool_get(&sley__messages, mail_cache(worker));
+
+	if (unlikely(!msg))
+		return NULL;
+	msg->from = SLEY_NO_PID;
+	msg->tag = tag;
+	msg->size = 0;
+	msg->error = 0;
+	msg->kind = (uint8_t)kind;
+	msg->storage = MAIL_INLINE;
+	msg->flags = 0;
+	return msg;
+}
+
+must_check struct sley_msg *mail_create(unsigned int kind, uint64_t tag);
+
+/* The same with a copy of @size bytes.  0, -ENOMEM or -EMSGSIZE. */
+must_check int mail_create_copy(struct sley_msg **out, unsigned int kind,
+				uint64_t tag, const void *data, size_t size);
+
+/* Whatever it is and has: also what belongs to a relation. */
+void mail_free(struct sley_msg *msg);
+
+/* The user's code is done with it, and has not kept it. */
+static inline void mail_done(struct worker *worker, struct sley_msg *msg)
+{
+	if (likely(msg->storage == MAIL_INLINE))
+		pool_put(&sley__messages, mail_cache(worker), msg);
+	else
+		mail_free(msg);
+}
+
+void mail_free_all(struct mail_queue *queue);
+
+/*
+ * Put @msg into the inbox of @to, and wake that.  ->from is set by the caller.
+ * 0, or -ESRCH: then @msg was freed.  Never waits, and knows no limits.
+ */
+int mail_send(sley_pid to, struct sley_msg *msg);
+
+/* The same where process_find() has found @process, or NULL. */
+int mail_send_to(struct process *process, sley_pid to, struct sley_msg *msg);
+
+/* The same for what is no message, too: 0, or -ESRCH. */
+must_check int mail_put(struct process *process, struct push_node *node);
+
+/* The same for several at once, linked from the newest to the oldest. */
+must_check int mail_put_chain(struct process *process, struct push_node *newest,
+			      struct push_node *oldest);
+
+/*
+ * Send @msg, which is kept, back to where it came from, with up to SLEY_MSG_INLINE
+ * other bytes: an answer that needs no memory.  As mail_send().
+ */
+int mail_send_back(struct sley_msg *msg, const void *data, size_t size);
+
+/* It was parked, and whoever calls this may wake it. */
+void process_wake(struct process *process);
+
+/*
+ * By the process: what has come out of its inbox, newest first, down to @seen.  Do
+ * what has to be done, and queue what its code is to see.
+ */
+void mail_sort_new(struct process *process, struct push_node *newest,
+		   const struct push_node *seen);
+
+void mail_deliver_outside(struct sley_msg *msg);
+
+/* From now on @msg is being looked at by the user's code. */
+static inline void mail_deliver(struct sley_msg *msg)
+{
+	if (likely(msg->storage == MAIL_INLINE))
+		msg->data = msg->size ? msg->space : NULL;
+	else
+		mail_deliver_outside(msg);
+}
+
+#endif

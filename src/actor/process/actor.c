@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * actor.c - processes that are functions: their beginning and their end.
+ *
+ * The task of an actor has one turn, its whole life, and may block in it.
+ */
+#include "actor/process/process.h"
+#include "base/options.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <sley/actor.h>
+#include <sley/error.h>
+
+/* Where sley_actor_exit() goes, in the frame of its turn. */
+struct exit_place {
+	jmp_buf jump;
+	int reason;
+};
+
+static int run(struct process *process)
+{
+	struct exit_place place;
+
+	process->place = &place;
+	/* relaxed: read by reports, to which turn() says nothing. */
+	store_relaxed(&strand_current()->fiber.code,
+		      (const void *)(uintptr_t)process->fn);
+	if (!_setjmp(place.jump))
+		place.reason = process->fn(process_self(process));
+	process->place = NULL;
+	return place.reason;
+}
+
+static void turn(void *arg)
+{
+	struct process *process = arg;
+	int reason = 0;
+
+	mail_sort(process);
+	if (!(process->flags & PROCESS_ENDING))
+		reason = run(process);
+	sley_check(reason <= 0, "an actor ends for 0 or an error below 0");
+	mail_sort(process);
+	if (process->flags & PROCESS_ENDING)
+		reason = process->reason;
+	process_end(process, reason);
+}
+
+void sley_actor_exit(int reason)
+{
+	struct process *process = process_current();
+	struct exit_place *place;
+
+	sley_check(process && (process->flags & PROCESS_ACTOR),
+		   "only an actor exits");
+	sley_check(!(process->flags & PROCESS_ASKS),
+		   "who is asked whether it wants a message does not exit");
+	place = process->place;
+	sley_check(place, "an actor exits once");
+	place->reason = reason;
+	_longjmp(place->jump, 1);
+}
+
+static int check(struct sley_process_options *options, sley_actor_fn *fn,
+		 const struct sley_process_options *given)
+{
+	int err = options_copy(options, sizeof(*options), given);
+
+	if (err)
+		return err;
+	if (!fn)
+		return -EINVAL;
+	if (options->stack_kib && !options_stack_fits(options->stack_kib))
+		return SLEY_ESTACK;
+	return 0;
+}
+
+int sley_actor_spawn(sley_pid *pid, sley_actor_fn *fn, void *arg,
+		     const struct sley_process_options *given)
+{
+	struct sley_process_options options;
+	struct process *process;
+	int err = check(&options, fn, given)
+			  ?: process_create(&process, &options);
+
+	if (pid)
+		*pid = SLEY_NO_PID;
+	if (err)
+		return err;
+	process->fn = fn;
+	process->left = process->budget;
+	process->task.arg = arg;
+	process->flags |= PROCESS_ACTOR;
+	process->signals |= SIGNAL_ACTOR;
+	err = process_start(process, turn, &options, pid);
+	if (err)
+		process_forget(process);
+	return err;
+}

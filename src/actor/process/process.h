@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process.h - a process: what it is, how it lives and how it ends.
+ *
+ * A process is a task with an inbox.  Two kinds share this struct: a step process,
+ * whose task runs in turns (core/task/turn.h) on whatever stack its worker is on, and
+ * an actor, whose task is a function that receives.
+ *
+ * Everything that concerns a process reaches it as a message, through its inbox:
+ * what others send, completions, the ends of others, a deadline, and the order to
+ * end.  It takes them out itself, when it runs (actor/mail/mail.h).  So whatever is not
+ * marked below belongs to the process alone, and needs no lock.
+ *
+ * Identity.  Processes live in a table that is never freed (actor/process/table.c).  The
+ * pid is {node, generation, index}; process->pid is the pid while it lives, and 0
+ * otherwise.  A look is a hint: the process may end right after it.  Then a
+ * message put into its inbox is refused; or, if the place has a new tenant, gets
+ * there, and is dropped by that one, since messages say whom they are for.
+ *
+ * The lock is for what others change: relations (actor/relation/relation.h), and to cancel
+ * its task.  Who holds it and finds process->pid right knows that the process does
+ * not end meanwhile.
+ *
+ * End, in its last turn (process_end):
+ *   1. behaviour->close, by who calls it
+ *   2. under the lock: pid = 0, relations are taken out; of a joinable one the end
+ *      is kept in its place (actor/process/exit_info.h)
+ *   3. names and topics are left
+ *   4. the inbox is closed, what is in it freed; senders that wait are refused
+ *   5. those it was related with are told, with the reason
+ *   6. when the turn is over: memory goes back, the runtime counts one task less
+ *
+ * Edges:
+ *
+ *   A1  the pid is stored, at the start -> who finds it there : what the process is
+ *   A2  a chunk of the table is made -> somebody finds it by index : its places
+ */
+#ifndef SLEY_ACTOR_PROCESS_PROCESS_H
+#define SLEY_ACTOR_PROCESS_PROCESS_H
+
+#include "actor/mail/mail.h"
+#include "base/compiler.h"
+#include "core/sched/worker.h"
+#include "lf/inbox.h"
+#include "lf/spin.h"
+
+#include <sley/actor.h>
+#include <sley/process.h>
+#include <sley/step.h>
+
+struct relations; /* actor/relation/relation.h  */
+struct holding;   /* actor/name/holding.h   */
+struct yields;    /* actor/command/command.h   */
+struct bound;     /* actor/mail/bounded.h     */
+struct call;      /* actor/mail/call.c      */
+
+/* In ->flags: */
+#define PROCESS_ACTOR (1u << 0)  /* it has a function, not steps            */
+#define PROCESS_ENDING (1u << 1) /* ->reason is why; no more steps          */
+#define PROCESS_AGAIN (1u << 2)  /* a step is due, whatever has come        */
+#define PROCESS_ENDED (1u << 3)  /* its turn was the last one               */
+#define PROCESS_SEEN (1u << 4)   /* ->current is still in the inbox         */
+#define PROCESS_MANY (1u << 5)   /* ->delivery, not ->current               */
+#define PROCESS_FRESH (1u << 6)  /* its behaviour has had no step           */
+#define PROCESS_NEWS (1u << 7)   /* ->bound may have something: bounded.h     */
+#define PROCESS_SUPERVISES (1u << 8) /* what it starts linked              */
+#define PROCESS_ASKS (1u << 9) /* in the function of a selective receive  */
+#define PROCESS_JOINABLE                                                       \
+	(1u << 10) /* its end is kept: actor/process/exit_info.h     */
+
+/* In ->signals: */
+#define SIGNAL_TRAPS (1u << 0)      /* CANCEL and EXIT are messages         */
+#define SIGNAL_ACTOR (1u << 1)      /* PROCESS_ACTOR, for others            */
+#define SIGNAL_SUPERVISED (1u << 2) /* a supervisor asks it to end          */
+#define SIGNAL_KILLED (1u << 3)     /* it was killed                        */
+#define SIGNAL_STOPPED (1u << 4)    /* its runtime stops                    */
+#define SIGNAL_STOP (1u << 5)       /* the same, and it has not heard of it */
+#define SIGNAL_ENDS (1u << 6)       /* of STOP: it did not trap then        */
+#define SIGNAL_ORDER (1u << 7)      /* ->order is in the inbox              */
+
+#define PROCESS_STATE 32 /* bytes of a step process that need no memory */
+
+/* What there is to tell of the end of a process: actor/process/exit_info.h. */
+struct exit_info {
+	int32_t reason;
+	bool left; /* of one that is kept: its last turn is over (lock) */
+	uint64_t time_ns;
+	struct sley_blob *result; /* a reference of its own; or NULL     */
+};
+
+/* What a step is looking at. */
+struct delivery {
+	struct sley_msg *const *msg;
+	uint32_t nr;
+	uint32_t kept; /* bit i: msg[i] is not the process's any more */
+};
+
+struct process {
+	struct sley_task task;
+
+	struct inbox inbox; /* anybody puts                                */
+	sley_pid pid;       /* 0: free; written under the lock             */
+	struct mail_queue control; /* taken out, not yet delivered         */
+	struct mail_queue user;    /* the same, sent by others             */
+	struct worker *home;       /* pinned to, or any of its runtime     */
+
+	union {
+		const struct sley_behaviour *behaviour;
+		sley_actor_fn *fn;
+	};
+	struct bound *bound; /* NULL: no limit                             */
+	union {
+		struct yields *yields; /* of a step process: NULL: none so far */
+		void *place;           /* in an actor's frame: its way out */
+		struct call *call; /* of a port: actor/mail/call.h (lock)   */
+	};
+	union {                            /* what its code is looking at */
+		struct sley_msg *current;  /* NULL: nothing                */
+		struct delivery *delivery; /* PROCESS_MANY                 */
+	};
+	struct relations *relations; /* NULL: none so far (lock)           */
+	struct push_node order; /* in the inbox: SIGNAL_ORDER              */
+	uint64_t handled;    /* messages; read by others                      */
+	uint64_t steps;      /* the same                                      */
+	uint32_t index;      /* in the table: constant                        */
+	uint32_t generation; /* of its pid, or of the last one             */
+
+	struct spinlock lock;
+	uint32_t flags;   /* PROCESS_*                                     */
+	int32_t reason;   /* PROCESS_ENDING                                */
+	uint16_t budget;  /* messages in one turn                          */
+	uint16_t signals; /* SIGNAL_* (lock)                               */
+	uint64_t start_ns;
+	sley_pid parent;
+	uint32_t stray;   /* completions nobody waits for; read by others    */
+	uint32_t nr_user; /* in ->user; read by others                     */
+	struct holding *holdings; /* names and topics (lock)               */
+	union {
+		uint64_t state[PROCESS_STATE / 8]; /* of a step process: small */
+		uint32_t left; /* of an actor: messages before it yields   */
+		struct exit_info ended; /* of one that has, and is kept (lock) */
+	};
+} cache_aligned;
+
+_Static_assert(sizeof(struct process) == 256, "a million cost 256 MB");
+
+/* ---- pid -------------------------------------------------------------------- */
+
+#define PID_INDEX_BITS 26
+#define PID_GENERATION_BITS 26
+#define PID_NODE_BITS 11
+#define PID_PORT                                                               \
+	(1ull << 63) /* no process, but who waits for a reply: call.h */
+
+static inline uint32_t pid_index(sley_pid pid)
+{
+	return (uint32_t)(pid & ((1u << PID_INDEX_BITS) - 1));
+}
+
+static inline uint32_t pid_generation(sley_pid pid)
+{
+	return (uint32_t)(pid >> PID_INDEX_BITS) &
+	       ((1u << PID_GENERATION_BITS) - 1);
+}
+
+static inline uint32_t pid_node(sley_pid pid)
+{
+	return (uint32_t)((pid & ~PID_PORT) >>
+			  (PID_INDEX_BITS + PID_GENERATION_BITS));
+}
+
+static inline sley_pid pid_make(uint32_t node, uint32_t index,
+				uint32_t generation)
+{
+	return (uint64_t)node << (PID_INDEX_BITS + PID_GENERATION_BITS) |
+	       (uint64_t)generation << PID_INDEX_BITS | index;
+}
+
+/* ---- table.c ------------------------------------------------------------------ */
+
+#ifndef TABLE_CHUNK_BITS
+#define TABLE_CHUNK_BITS 8
+#endif
+#define TABLE_CHUNKS (1u << (PID_INDEX_BITS - TABLE_CHUNK_BITS))
+
+/* Processes are found by index in chunks that are never freed. */
+extern struct process *sley__table[TABLE_CHUNKS];
+
+/* A place in the table, with its index and generation; NULL: no memory. */
+must_check struct process *table_get(void);
+void table_put(struct process *process);
+
+/* How many places were ever used: indices below this may be looked at. */
+uint32_t table_length(void);
+
+/* A process has got its pid, 1, or has lost it, -1. */
+void table_count(int by);
+
+/* How many have one.  Exact unless some begin or end meanwhile. */
+uint64_t table_nr(void);
+
+/* The place of @index; NULL: it was never used, or before a fork(). */
+static inline struct process *table_at(uint32_t index)
+{
+	struct process *chunk =
+		load_acquire(&sley__table[index >> TABLE_CHUNK_BITS]); /* A2 */
+
+	return likely(chunk) ? &chunk[index & ((1u << TABLE_CHUNK_BITS) - 1)]
+			     : NULL;
+}
+
+/* A hint: it may end at any time.  NULL: there is none (any more). */
+static inline struct process *process_find(sley_pid pid)
+{
+	struct process *process = table_at(pid_index(pid));
+
+	if (likely(process && pid &&
+		   load_acquire(&process->pid) == pid)) /* A1 */
+		return process;
+	return NULL;
+}
+
+/* The same, locked: it does not end until it is unlocked. */
+must_check struct process *process_lock(sley_pid pid);
+void process_unlock(struct process *process);
+
+/* ---- process.c ------------------------------------------------------------------ */
+
+/* Of a step process; of an actor: its argument. */
+static inline void *process_self(const struct process *process)
+{
+	return process->task.arg;
+}
+
+/* The calling process; NULL: the caller is none. */
+static inline struct process *process_current(void)
+{
+	struct strand *strand = strand_current();
+	struct sley_task *task = strand ? strand->task : NULL;
+
+	if (!task || !(task_flags(task) & TASK_PROCESS))
+		return NULL;
+	return container_of(task, struct process, task);
+}
+
+static inline struct sley *process_runtime(const struct process *process)
+{
+	return process->home->rt;
+}
+
+static inline bool mail_is_order(const struct process *process,
+				 const struct push_node *node)
+{
+	return node == &process->order;
+}
+
+/* What it has looked at, and not taken out of its inbox; or NULL. */
+static inline struct push_node *process_seen(const struct process *process)
+{
+	return process->flags & PROCESS_SEEN ? mail_node(process->current)
+					     : NULL;
+}
+
+/* A glance: is there anything that it has not looked at? */
+static inline bool process_has_mail(const struct process *process)
+{
+	return !mail_empty(&process->user) || !mail_empty(&process->control) ||
+	       inbox_has_more(&process->inbox, process_seen(process)) ||
+	       unlikely(process->flags & PROCESS_NEWS);
+}
+
+/* By the process: all its mail is in its queues. */
+static inline void mail_sort(struct process *process)
+{
+	struct push_node *seen = process_seen(process);
+
+	if (!seen && inbox_quiet(&process->inbox))
+		return;
+	process->flags &= ~PROCESS_SEEN;
+	mail_sort_new(process, inbox_grab(&process->inbox, seen), seen);
+}
+
+/*
+ * By the process, which is looking at nothing: if one message is all there is, and
+ * somebody sent it, that one, to look at; it stays in the inbox.  Else NULL.
+ *
+ * Only one that has nothing outside is left there: what is in the inbox is freed
+ * late, by an actor when it is woken, of a step process by nobody that could wait.
+ */
+static inline struct sley_msg *mail_peek(struct process *process)
+{
+	struct push_node *node;
+	struct sley_msg *msg;
+
+	if (unlikely(!mail_empty(&process->user) ||
+		     !mail_empty(&process->control)))
+		return NULL;
+	node = inbox_peek(&process->inbox);
+	if (!node || unlikely(mail_is_order(process, node)))
+		return NULL;
+	msg = node_mail(node);
+	/* relaxed: its own. */
+	if (unlikely((uintptr_t)msg->data != load_relaxed(&process->pid) ||
+		     msg->kind != SLEY_MESSAGE || msg->storage != MAIL_INLINE))
+		return NULL;
+	process->current = msg;
+	process->flags |= PROCESS_SEEN;
+	mail_deliver(msg);
+	return msg;
+}
+
+/* By the process, which does not look at ->current any more. */
+static inline void mail_put_away(struct worker *worker, struct process *process)
+{
+	struct sley_msg *msg = process->current;
+
+	if (!msg)
+		return;
+	if (process->flags & PROCESS_SEEN)
+		mail_sort(process);
+	process->current = NULL;
+	mail_done(worker, msg);
+}
+
+/* For sums that others read. */
+static inline void process_adjust(uint32_t *number, int by)
+{
+	/* relaxed: one writer at a time; a statistic. */
+	store_relaxed(number, load_relaxed(number) + (uint32_t)by);
+}
+
+static inline void process_count(uint64_t *counter, uint64_t n)
+{
+	/* relaxed: one writer at a time; a statistic. */
+	store_relaxed(counter, load_relaxed(counter) + n);
+}
+
+/*
+ * A new process, with what @options (checked, not NULL) say; not started, and
+ * unknown.  What is special to its kind is the caller's to fill in.  0 or an error.
+ */
+must_check int process_create(struct process **out,
+			      const struct sley_process_options *options);
+
+/* Undo that. */
+void process_forget(struct process *process);
+
+/* The state of a step process, zeroed.  0 or -ENOMEM. */
+must_check int process_create_self(struct process *process, void **self,
+				   const struct sley_behaviour *behaviour);
+void process_free_self(struct process *process, void *self,
+		       const struct sley_behaviour *behaviour);
+
+/* Start it: @fn is its turn.  On failure it is as before, but for process_forget(). */
+must_check int process_start(struct process *process, sley_fn *fn,
+			     const struct sley_process_options *options,
+			     sley_pid *pid);
+
+/* Its end, in its last turn: steps 2 to 5 above.  after() does the rest. */
+void process_end(struct process *process, int reason);
+
+/*
+ * @process, which is locked and alive, is asked to end, or told so if it traps:
+ * by SLEY_CANCEL or SLEY_EXIT, with the reason in its ->error.  Puts @msg into its
+ * inbox, and cuts the waits of an actor short.  exit_signal.c
+ */
+void process_signal(struct process *process, struct sley_msg *msg);
+
+/* The same by its ->order: @signal is SIGNAL_KILLED or SIGNAL_STOPPED. */
+void process_order(struct process *process, unsigned int signal);
+
+/* Its task is in a scope that was cancelled: a receive looks up.  Any thread. */
+void process_poke(struct sley_task *task);
+
+/* By the process itself, from its mail: it ends for @reason, unless it does. */
+void process_condemn(struct process *process, int reason);
+
+#endif

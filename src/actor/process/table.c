@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table.c - the places of processes.
+ *
+ * A pool of them (mem/pool.h) whose chunks are found by number.  A place that is
+ * given back counts its generation when it is used again; one whose generations
+ * are used up is not, so that no pid ever comes back.
+ *
+ * In a child of fork() the table begins anew, behind all indices that were used:
+ * nobody is there, no pid of the parent is given out again, and locks that others
+ * held are out of reach.
+ *
+ * Edges:
+ *
+ *   A2  see actor/process/process.h
+ */
+#include "actor/process/process.h"
+
+#include "os/at_fork.h"
+
+#define CHUNK_PLACES (1u << TABLE_CHUNK_BITS)
+#define LAST_GENERATION ((1u << PID_GENERATION_BITS) - 1)
+
+struct process *sley__table[TABLE_CHUNKS];
+
+static uint32_t nr_chunks; /* under the lock of the pool */
+
+/*
+ * How many have a pid: the sum of these.  Each worker has one of its own, or nearly
+ * so, since the same process may begin on one and end on another.
+ */
+#define COUNTS 64u
+
+static struct count {
+	uint64_t nr;
+} cache_aligned counts[COUNTS];
+
+/* Generations begin at 1: no pid is 0. */
+static bool adopt(struct pool *pool, void *memory)
+{
+	struct process *chunk = memory;
+
+	(void)pool;
+	if (nr_chunks == TABLE_CHUNKS)
+		return false;
+	for (uint32_t i = 0; i < CHUNK_PLACES; i++) {
+		chunk[i].index = nr_chunks * CHUNK_PLACES + i;
+		chunk[i].inbox.word = INBOX_CLOSED;
+	}
+	store_release(&sley__table[nr_chunks], chunk); /* A2 */
+	nr_chunks++;
+	return true;
+}
+
+static struct pool places = {
+	.object_size = sizeof(struct process),
+	.chunk_objects = CHUNK_PLACES,
+	.adopt = adopt,
+};
+
+/*
+ * The pool is empty, too.  It may not have been used, and its lock be held by
+ * table_length().  No chunk is being adopted: the lock of the pools is held.
+ */
+static void renew_table(void)
+{
+	places.lock = (struct spinlock){ 0 };
+	for (uint32_t i = 0; i < nr_chunks; i++)
+		/* relaxed: there is one thread. */
+		store_relaxed(&sley__table[i], NULL);
+	for (uint32_t i = 0; i < COUNTS; i++)
+		/* relaxed: there is one thread. */
+		store_relaxed(&counts[i].nr, 0);
+}
+
+FORK_PART(FORK_TABLE, .renew = renew_table);
+
+static struct pool_cache *cache(void)
+{
+	struct worker *worker = worker_current();
+
+	return likely(worker) ? &worker->processes : NULL;
+}
+
+struct process *table_get(void)
+{
+	struct process *process;
+
+	do {
+		process = pool_get(&places, cache());
+	} while (process && process->generation == LAST_GENERATION);
+	if (process)
+		process->generation++;
+	return process;
+}
+
+void table_put(struct process *process)
+{
+	pool_put(&places, cache(), process);
+}
+
+void table_count(int by)
+{
+	const struct worker *worker = worker_current();
+	uint32_t i = likely(worker) ? worker->index % COUNTS : 0;
+
+	/* relaxed: a number; it publishes nothing. */
+	(void)add_relaxed(&counts[i].nr, (uint64_t)(int64_t)by);
+}
+
+uint64_t table_nr(void)
+{
+	uint64_t nr = 0;
+
+	for (uint32_t i = 0; i < COUNTS; i++)
+		/* relaxed: a number; exact if nobody changes it. */
+		nr += load_relaxed(&counts[i].nr);
+	/* An end was seen, and not its beginning. */
+	return (int64_t)nr < 0 ? 0 : nr;
+}
+
+/* Locked: who asks may rely on it, see Z1 of stop.c. */
+uint32_t table_length(void)
+{
+	uint32_t nr;
+
+	spin_lock(&places.lock);
+	nr = nr_chunks;
+	spin_unlock(&places.lock);
+	return nr * CHUNK_PLACES;
+}
+
+struct process *process_lock(sley_pid pid)
+{
+	struct process *process = pid & PID_PORT ? NULL : process_find(pid);
+
+	if (!process)
+		return NULL;
+	spin_lock(&process->lock);
+	/* relaxed: it is written under the lock. */
+	if (likely(load_relaxed(&process->pid) == pid))
+		return process;
+	spin_unlock(&process->lock);
+	return NULL;
+}
+
+void process_unlock(struct process *process)
+{
+	spin_unlock(&process->lock);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * children.h - the children of a supervisor, in order and by pid.
+ *
+ * The order is that in which they were added, and so started.  A table of buckets
+ * finds one by its pid, since a supervisor may have a hundred thousand children; it
+ * doubles when there are more children than buckets, unless there is no memory:
+ * then it is slower.  Children that never lived have no pid, and are in no bucket.
+ *
+ * A child that is forgotten while reminders of its are still to come stays on a
+ * list until they have come.
+ */
+#ifndef SLEY_ACTOR_SUPERVISOR_CHILDREN_H
+#define SLEY_ACTOR_SUPERVISOR_CHILDREN_H
+
+#include "actor/supervisor/child.h"
+#include "base/compiler.h"
+#include "base/list.h"
+#include "mem/alloc.h"
+
+#define CHILDREN_FEW 4 /* buckets that need no memory */
+
+struct children {
+	struct list order; /* the first one first             */
+	struct list gone;  /* forgotten, not yet free         */
+	struct child **bucket;
+	uint32_t nr_buckets; /* a power of two                  */
+	uint32_t nr;         /* children in buckets             */
+	struct child *few[CHILDREN_FEW];
+};
+
+void children_init(struct children *children);
+
+/* Frees all of them. */
+void children_fini(struct children *children, struct mem *mem);
+
+/* The last in order from now on. */
+void children_append(struct children *children, struct child *child);
+
+/* child_start(), with the new pid in the table. */
+must_check int children_start(struct children *children, struct child *child,
+			      struct mem *mem);
+
+/* Whose pid is, or was last, @pid; NULL: nobody's. */
+must_check struct child *children_find(const struct children *children,
+				       sley_pid pid);
+
+/* The same, or whose first pid it was. */
+must_check struct child *children_find_ever(const struct children *children,
+					    sley_pid pid);
+
+/* @child, which does not live, is no child any more. */
+void children_forget(struct children *children, struct child *child,
+		     struct mem *mem);
+
+/* A stale reminder of @child, which is gone, has come. */
+void children_sweep(struct child *child, struct mem *mem);
+
+static inline struct child *children_child(struct list *order)
+{
+	return container_of(order, struct child, order);
+}
+
+/* The next in order, or the one before; NULL: there is none. */
+static inline struct child *children_next(const struct children *children,
+					  const struct child *child)
+{
+	struct list *next = child->order.next;
+
+	return next == &children->order ? NULL : children_child(next);
+}
+
+static inline struct child *children_previous(const struct children *children,
+					      const struct child *child)
+{
+	struct list *previous = child->order.prev;
+
+	return previous == &children->order ? NULL : children_child(previous);
+}
+
+static inline struct child *children_first(const struct children *children)
+{
+	struct list *first = list_first(&children->order);
+
+	return first ? children_child(first) : NULL;
+}
+
+static inline struct child *children_last(const struct children *children)
+{
+	return list_empty(&children->order)
+		       ? NULL
+		       : children_child(children->order.prev);
+}
+
+#endif
