@@ -62,6 +62,7 @@ import textmutant
 LIST = "tests/model/protocol.txt"
 KINDS = protocol_generate.KINDS + ("old",)
 SOURCES = ("src/actor/*", "src/core/*", "src/fiber/*", "src/graph/*",
+           "src/subprocess/*",
            "src/lf/*", "src/mem/*", "src/sync/*", "src/task/*",
            "include/sley/*.h")
 QUICK = ("--limit", "150")    # of each scene in each memory

@@ -35,7 +35,7 @@ LINES = [
     mutant("src/lf/ring.h:20", "split", "equivalent"),
     {"kind": "row-mutant", "row": "M7", "file": "src/core/sched/place.c",
      "verdict": "killed", "why": "m07_x"},
-    {"kind": "row-mutant", "row": "S4", "file": "src/graph/access.c",
+    {"kind": "row-mutant", "row": "S4", "file": "src/graph/access/access.c",
      "verdict": "survived", "why": ""},
     {"kind": "fault", "scenario": "start_up", "build": "gcc", "sites": 9,
      "trials": 18, "once": 9, "forever": 9, "tolerated": 1, "seconds": 1.0},
@@ -97,7 +97,7 @@ class Proof(unittest.TestCase):
     def test_rows_are_counted_and_survivors_are_listed(self):
         text = self.page()
         self.assertIn("each broken once | 2: 2 mutants, 1 killed |", text)
-        self.assertIn("| S4 | `src/graph/access.c` | survived |", text)
+        self.assertIn("| S4 | `src/graph/access/access.c` | survived |", text)
 
     def test_faults_and_sites(self):
         text = self.page()

@@ -133,12 +133,12 @@ sley_plan_order(struct sley_plan *plan, sley_node from, sley_node to);
 /*
  * sley_plan_seal - the plan is complete: make it ready to run.
  *
- * It is not changed any more.  If nodes wait for each other in a circle it stays
+ * It is not changed any more.  If nodes wait for each other in a cycle it stays
  * open, and sley_plan_cycle() says which they are.  Sealing twice is fine.
  *
  * Context:  any thread, one at a time
  * Blocks:   never
- * Errors:   -ELOOP   nodes wait for each other in a circle
+ * Errors:   -ELOOP   nodes wait for each other in a cycle
  *           -ENOMEM
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_cancel.c - src/graph/cancel.c: who cancels a node that ends meanwhile does
+ * graph_cancel.c - src/graph/node/cancel.c: who cancels a node that ends meanwhile does
  * not hit the next one in its place; and nobody who is there when all are cancelled
  * is passed over.
  *

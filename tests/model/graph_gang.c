@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_gang.c - src/graph/gang.c: members of a node start when all are there, the
+ * graph_gang.c - src/graph/placement/gang.c: members of a node start when all are there, the
  * last one to end ends the node, and a cancel that comes while they begin is not lost.
  *
  * Members run on plain threads and wait as such.  What the node does when it ends is
@@ -13,7 +13,7 @@
 #include "payload.h"
 #include "threads_only.h"
 
-#include "graph/gang.c"
+#include "graph/placement/gang.c"
 
 #include <errno.h>
 #include <string.h>
@@ -24,8 +24,8 @@ static struct scene {
 	struct sley_graph_scope scope;
 	struct node node;
 	union {
-		struct placing placing;
-		char room[sizeof(struct placing) +
+		struct placement placement;
+		char room[sizeof(struct placement) +
 			  MEMBERS * sizeof(struct gang_member)];
 	};
 } scene;
@@ -44,7 +44,7 @@ void watch_begin(struct node *node)
 	never();
 }
 
-/* As in run.c: whoever cancels marks the node before the gang. */
+/* As in node_run.c: whoever cancels marks the node before the gang. */
 bool node_is_skipped(const struct node *node)
 {
 	return task_is_cancelled(&node->task);
@@ -88,12 +88,12 @@ static void setup(void)
 	scene.scope.graph = &graph;
 	scene.node.scope = &scene.scope;
 	scene.node.fn = member_fn;
-	scene.node.placing = &scene.placing;
-	scene.placing.gang = MEMBERS;
-	model_lock_word(&scene.placing.coming.word);
-	model_name(&scene.placing.coming, "coming");
-	model_name(&scene.placing.nr_left, "nr_left");
-	model_name(&scene.placing.word, "word");
+	scene.node.placement = &scene.placement;
+	scene.placement.gang = MEMBERS;
+	model_lock_word(&scene.placement.coming.word);
+	model_name(&scene.placement.coming, "coming");
+	model_name(&scene.placement.nr_left, "nr_left");
+	model_name(&scene.placement.word, "word");
 }
 
 static void setup_begun(void)
@@ -104,7 +104,7 @@ static void setup_begun(void)
 
 static void run(int id)
 {
-	struct sley_task *task = &scene.placing.member[id].task;
+	struct sley_task *task = &scene.placement.member[id].task;
 
 	payload_write(&here[id]);
 	task->fn(task);
@@ -137,7 +137,7 @@ static void cancel(int id)
 static void is_not_overlooked(void)
 {
 	for (int i = 0; i < MEMBERS && ledger.begun; i++)
-		MODEL_CHECK(task_is_cancelled(&scene.placing.member[i].task));
+		MODEL_CHECK(task_is_cancelled(&scene.placement.member[i].task));
 }
 
 MODEL(a_cancel_meets_a_gang_that_begins, .setup = setup,
@@ -162,7 +162,7 @@ static void all_or_none(void)
 {
 	MODEL_CHECK(ledger.ended == MEMBERS);
 	MODEL_CHECK(ledger.ran == 0 || ledger.ran == MEMBERS);
-	MODEL_CHECK(!(scene.placing.word & GANG_STARTED) == !ledger.ran);
+	MODEL_CHECK(!(scene.placement.word & GANG_STARTED) == !ledger.ran);
 	ledger.begun = 1;
 	is_not_overlooked();
 }
@@ -173,7 +173,7 @@ MODEL(s21_a_cancel_meets_a_gang_that_starts, .setup = setup_begun,
 static void setup_cancelled(void)
 {
 	setup_begun();
-	scene.placing.word |= GANG_CANCELLED;
+	scene.placement.word |= GANG_CANCELLED;
 }
 
 static void none_ran(void)

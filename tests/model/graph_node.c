@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_node.c - src/graph/submit.c against src/graph/run.c: a node starts once,
+ * graph_node.c - src/graph/node/submit.c against src/graph/node/node_run.c: a node starts once,
  * when all it waits for has ended, and not before; if one of those has failed it is
  * skipped, with that one as its cause, and its own consumers see that.
  *

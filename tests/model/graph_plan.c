@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_plan.c - src/graph/replay.c: in every run of a plan a step starts once, when
+ * graph_plan.c - src/graph/plan/replay.c: in every run of a plan a step starts once, when
  * both it waits for have ended, and its count is what it was by then; a run is over
  * when its sink has ended, and may be started or freed at once; and who is cancelled
  * is skipped or told.
@@ -38,7 +38,7 @@ void scene_wake(struct worker *home, struct sley_task *task);
 #define place_spawned scene_spawned
 #define turn_wake scene_wake
 
-#include "graph/replay.c"
+#include "graph/plan/replay.c"
 
 #define WORKERS 2
 #define STEPS 4 /* with the beginning */

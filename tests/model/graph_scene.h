@@ -14,7 +14,7 @@
 #ifndef SLEY_TESTS_MODEL_GRAPH_SCENE_H
 #define SLEY_TESTS_MODEL_GRAPH_SCENE_H
 
-/* Where run.c puts what may start. */
+/* Where node_run.c puts what may start. */
 #define place_spawned scene_spawned
 #define place_accepted scene_accepted
 
@@ -29,11 +29,11 @@
 #include "core/trace/report.h"
 #include "core/life/runtime.h"
 #include "core/task/spawn.h"
-#include "graph/buffer.h"
-#include "graph/gang.h"
-#include "graph/picture.h"
-#include "graph/run.c"
-#include "graph/worker_class.h"
+#include "graph/node/buffer.h"
+#include "graph/placement/gang.h"
+#include "graph/log/node_log.h"
+#include "graph/node/node_run.c"
+#include "graph/placement/worker_class.h"
 #include "os/map.h"
 
 #include <sley/error.h>
@@ -137,17 +137,17 @@ void *(os_reserve)(size_t size)
 	return model_alloc(needed);
 }
 
-int os_commit(void *places, size_t size)
+int os_commit(void *store, size_t size)
 {
-	(void)places;
+	(void)store;
 	(void)size;
 	return 0;
 }
 
-void os_unmap(void *places, size_t size)
+void os_unmap(void *store, size_t size)
 {
 	(void)size;
-	model_free(places);
+	model_free(store);
 }
 
 /* Patience is counted from here. */
@@ -247,8 +247,8 @@ void worker_classes_close(struct worker_classes *classes, struct sley *rt)
 	MODEL_CHECK(!classes);
 }
 
-int placing_create_slow(struct placing **out, struct sley_graph *of,
-			const struct sley_node_spec *spec)
+int placement_create_slow(struct placement **out, struct sley_graph *of,
+			  const struct sley_node_spec *spec)
 {
 	(void)out;
 	(void)of;
@@ -257,14 +257,14 @@ int placing_create_slow(struct placing **out, struct sley_graph *of,
 	return -ENOSYS;
 }
 
-void placing_free(struct placing *placing, struct sley *rt)
+void placement_free(struct placement *placement, struct sley *rt)
 {
-	(void)placing;
+	(void)placement;
 	(void)rt;
 	never();
 }
 
-bool placing_may_keep_slow(struct worker *worker, const struct node *node)
+bool placement_may_keep_slow(struct worker *worker, const struct node *node)
 {
 	(void)worker;
 	(void)node;
@@ -272,15 +272,15 @@ bool placing_may_keep_slow(struct worker *worker, const struct node *node)
 	return false;
 }
 
-void placing_ready(struct node *node)
+void placement_ready(struct node *node)
 {
 	(void)node;
 	never();
 }
 
 /* Nobody who waits is a node. */
-void circle_enter(struct scope_wait *wait, struct sley_graph_scope *scope,
-		  bool stays, bool looks)
+void deadlock_enter(struct scope_wait *wait, struct sley_graph_scope *scope,
+		    bool stays, bool looks)
 {
 	(void)stays;
 	(void)looks;
@@ -289,7 +289,7 @@ void circle_enter(struct scope_wait *wait, struct sley_graph_scope *scope,
 	wait->look_ns = SLEY_FOREVER;
 }
 
-void circle_leave(struct scope_wait *wait)
+void deadlock_leave(struct scope_wait *wait)
 {
 	(void)wait;
 }
@@ -301,7 +301,7 @@ int run_check(const struct sley_graph_scope *scope)
 	return 0;
 }
 
-int circle_look(struct scope_wait *wait)
+int deadlock_look(struct scope_wait *wait)
 {
 	(void)wait;
 	never();
@@ -376,7 +376,7 @@ void watch_release(const struct node *to, uint32_t number)
 	never();
 }
 
-struct picture *picture_create(struct mem *mem, uint32_t max)
+struct node_log *node_log_create(struct mem *mem, uint32_t max)
 {
 	(void)mem;
 	(void)max;
@@ -384,14 +384,14 @@ struct picture *picture_create(struct mem *mem, uint32_t max)
 	return NULL;
 }
 
-void picture_destroy(struct picture *picture)
+void node_log_destroy(struct node_log *log)
 {
-	MODEL_CHECK(!picture);
+	MODEL_CHECK(!log);
 }
 
-bool picture_has(const struct picture *picture, sley_node id)
+bool node_log_has(const struct node_log *log, sley_node id)
 {
-	(void)picture;
+	(void)log;
 	(void)id;
 	never();
 	return false;
@@ -444,7 +444,7 @@ static void scene_setup(unsigned int workers, uint32_t max_nodes)
 	model_name(&graph->cancelling, "cancelling");
 	model_name(&graph->root.failed, "failed");
 	model_name(&graph->nr_failed, "nr_failed");
-	model_name(&graph->places.given, "given");
+	model_name(&graph->store.given, "given");
 	for (int i = 1; i <= SCENE_PLACES; i++)
 		model_name(&queue[i], "queue%d", i);
 }
@@ -481,7 +481,7 @@ static void submit_as(int job, int nr_after, int nr_order)
 
 __attribute__((unused)) static struct node *node_at(int job)
 {
-	return places_node(&graph->places, node_index_of(ids[job]));
+	return node_store_node(&graph->store, node_index_of(ids[job]));
 }
 
 /* By a worker, as run_turn() in core/sched/worker.c: the one that comes next, or NULL. */

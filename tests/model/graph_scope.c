@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_scope.c - src/graph/scope.c, and the scopes of src/graph/wait.c and cancel.c:
+ * graph_scope.c - src/graph/node/graph_scope.c, and the scopes of src/graph/node/scope_wait.c and cancel.c:
  * a scope that is closed goes when its last node has ended, and not before; what went
  * wrong in it is heard of once, by who waits for it or for what is around it.
  *
@@ -51,7 +51,7 @@ static void ends_with(int err)
 	MODEL_CHECK(scene_ledger.ran[OUTER] == 1);
 	MODEL_CHECK(sley_graph_wait(graph) == err);
 	MODEL_CHECK(graph->nr_failed == 0 && !graph->root.failed);
-	MODEL_CHECK(graph->places.nr_taken == 0);
+	MODEL_CHECK(graph->store.nr_taken == 0);
 	MODEL_CHECK(!graph->scopes && !graph->root.nr_nested);
 	scene_end();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_worker_class.c - src/graph/worker_class.c: a node in the queue of a class is
+ * graph_worker_class.c - src/graph/placement/worker_class.c: a node in the queue of a class is
  * taken by a worker that is free, whoever is called meanwhile, sleeps or turns out not
  * to; and the class is freed once, by the last one that has to do with it.
  *
@@ -18,7 +18,7 @@
 #include "payload.h"
 #include "selves.h"
 
-#include "graph/worker_class.c"
+#include "graph/placement/worker_class.c"
 
 #include <string.h>
 

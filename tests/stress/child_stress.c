@@ -21,7 +21,7 @@
 
 #include "stress/stress.h"
 
-#include "graph/endpoint.h"
+#include "endpoint/endpoint.h"
 #include "mem/alloc.h"
 
 #define NR_CHILDREN 2

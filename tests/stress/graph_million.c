@@ -21,7 +21,7 @@
 #include <sley/graph_run.h>
 #include <stdio.h>
 
-#include "graph/graph.h"
+#include "graph/node/graph.h"
 #include "os/fault.h"
 
 #define NR_MILLION 1000000
@@ -262,8 +262,8 @@ static void play_all(void)
 
 static void check_empty(void)
 {
-	CHECK_EQ(the_graph->places.nr_taken, 0);
-	CHECK_EQ(the_graph->places.next, 1);
+	CHECK_EQ(the_graph->store.nr_taken, 0);
+	CHECK_EQ(the_graph->store.next, 1);
 	CHECK_EQ(the_graph->arena.used, 0);
 	CHECK_EQ(the_graph->nr_leaving, 0);
 	CHECK_EQ(the_graph->nr_runs, 0);

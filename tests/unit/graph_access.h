@@ -5,7 +5,7 @@
 #ifndef SLEY_TESTS_UNIT_GRAPH_ACCESS_H
 #define SLEY_TESTS_UNIT_GRAPH_ACCESS_H
 
-#include "graph/access.h"
+#include "graph/access/access.h"
 #include "harness/test.h"
 
 struct scene {

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pen.h - text that is handed to somebody else's function, in pieces.
+ *
+ * The first error ends it: what is put after that goes nowhere.
+ */
+#ifndef SLEY_GRAPH_LOG_PEN_H
+#define SLEY_GRAPH_LOG_PEN_H
+
+#include "base/compiler.h"
+
+#include <sley/graph_dump.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PEN_SIZE 4096
+#define PEN_PIECE 400 /* bytes that one pen_put() may have */
+
+struct pen {
+	sley_dump_fn *put;
+	void *arg;
+	int err;
+	size_t nr;
+	char text[PEN_SIZE];
+};
+
+/* Whole numbers and text of our own only: no locale changes them. */
+printf_like(2, 3) void pen_put(struct pen *pen, const char *format, ...);
+
+/* Where names of the user are put. */
+enum pen_kind {
+	PEN_XML,
+	PEN_DOT, /* between quotes */
+};
+
+/* Up to @letters of @name; what is no text becomes a question mark. */
+void pen_put_name(struct pen *pen, enum pen_kind kind, const char *name,
+		  uint32_t letters);
+
+/* How many letters pen_put_name() would put. */
+uint32_t pen_count(const char *name, uint32_t letters);
+
+/* As people read it: 870 ns, 12.3 us. */
+void pen_put_time(struct pen *pen, uint64_t ns);
+
+/* What is left.  0, or the first error. */
+must_check int pen_end(struct pen *pen);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * snapshot.h - a copy of a log, made in a moment, and what can be said of it.
+ *
+ * The copy is made with the graph's lock, so that nobody adds to the log; nodes may
+ * run on.  All else is done without the lock, since it takes its time.
+ *
+ * A node depends on nodes that were submitted before.  So the order of submission
+ * is an order to compute in: of each node, the longest chain that ends with it is
+ * known before those that depend on it are looked at.
+ */
+#ifndef SLEY_GRAPH_LOG_SNAPSHOT_H
+#define SLEY_GRAPH_LOG_SNAPSHOT_H
+
+#include "graph/log/node_log.h"
+
+enum drawn_state {
+	DRAWN_WAITING, /* for others     */
+	DRAWN_READY,   /* and not begun  */
+	DRAWN_RUNNING,
+	DRAWN_DONE,
+	DRAWN_FAILED,
+	DRAWN_SKIPPED,
+	NR_DRAWN_STATES,
+};
+
+#define DRAWN_NAME 96 /* bytes, where there is no name but an address */
+
+struct drawn_node {
+	const char *name; /* NULL: none                                     */
+	sley_node_fn *fn;
+	uint64_t begin_ns;
+	uint64_t took_ns; /* so far                                         */
+	uint64_t path_ns; /* the longest chain that ends with it            */
+	uint32_t before;  /* the edge of that chain to it, or PICTURE_NONE  */
+	uint32_t first_edge;
+	uint32_t nr_edges; /* to it                                         */
+	uint32_t rank;     /* nodes of the chain with the most, up to it    */
+	uint32_t worker;
+	uint32_t depth;
+	int32_t code;
+	enum drawn_state state;
+	bool critical;
+};
+
+struct drawn_edge {
+	uint32_t from;
+	uint32_t to;
+	bool order_only;
+	bool critical;
+	bool poisoned; /* who it leads to was skipped for it */
+};
+
+struct snapshot {
+	struct mem *mem;
+	const char *name;
+	struct drawn_node *node;
+	struct drawn_edge *edge;
+	uint32_t nr;
+	uint32_t nr_edges;
+	uint32_t nr_ranks;
+	uint32_t nr_poisoned;   /* edges */
+	uint32_t nr_order_only; /* edges */
+	uint64_t nr_left_out;
+	uint64_t nr_edges_left_out;
+	uint64_t critical_ns;
+	uint64_t total_ns; /* from the first beginning to the last end */
+	uint32_t count[NR_DRAWN_STATES];
+};
+
+/* 0 or -ENOMEM; then there is nothing to destroy.  (lock) */
+must_check int snapshot_copy(struct snapshot *snapshot,
+			     const struct node_log *log);
+void snapshot_destroy(struct snapshot *snapshot);
+
+/* After the copy. */
+void snapshot_compute(struct snapshot *snapshot);
+
+/* The name of @node; @text is where it may be made. */
+const char *drawn_name(const struct drawn_node *node, char text[DRAWN_NAME]);
+
+static inline bool drawn_has_run(const struct drawn_node *node)
+{
+	return node->state >= DRAWN_RUNNING && node->state <= DRAWN_FAILED;
+}
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * deadlock.c - see deadlock.h.
+ */
+#include "graph/node/deadlock.h"
+
+#include "core/trace/report.h"
+#include "graph/node/explain.h"
+#include "graph/node/graph.h"
+#include "graph/node/submit.h"
+
+#include <errno.h>
+#include <sley/time.h>
+
+#if defined(SLEY_CHAOS) && !defined(SLEY_MODEL)
+uint64_t deadlock_first_ns_for_tests = DEADLOCK_FIRST_NS;
+#endif
+
+void deadlock_enter(struct scope_wait *wait, struct sley_graph_scope *scope,
+		    bool stays, bool looks)
+{
+	wait->node = stays ? submit_own_node(scope->graph) : NULL;
+	wait->scope = scope;
+	wait->look_ns = SLEY_FOREVER;
+	if (!wait->node)
+		return;
+	wait->pause_ns = deadlock_first_ns();
+	if (looks)
+		wait->look_ns = sley_now() + wait->pause_ns;
+	wait->next = scope->waits;
+	scope->waits = wait;
+}
+
+void deadlock_leave(struct scope_wait *wait)
+{
+	struct scope_wait **at = &wait->scope->waits;
+
+	if (!wait->node)
+		return;
+	while (*at != wait)
+		at = &(*at)->next;
+	*at = wait->next;
+}
+
+/* ---- marks ------------------------------------------------------------------------ */
+
+static void next_stamp(struct sley_graph *graph)
+{
+	if (unlikely(++graph->stamp == 0))
+		graph->stamp = 1;
+}
+
+/* One look. */
+struct look {
+	struct sley_graph *graph;
+	struct scope_wait *to_follow;
+};
+
+/* @scope is marked: so who waits for it does not go on, and is followed, too. */
+static void follow_later(struct look *look,
+			 const struct sley_graph_scope *scope)
+{
+	struct scope_wait *wait = scope->waits;
+
+	for (; wait; wait = wait->next) {
+		wait->after_this = look->to_follow;
+		look->to_follow = wait;
+	}
+}
+
+/* @node, which comes after who has @wait or is it, is of its scope and those around. */
+static void mark_scopes(struct look *look, const struct node *node,
+			const struct scope_wait *wait)
+{
+	struct sley_graph_scope *scope = node->scope;
+	uint32_t stamp = look->graph->stamp;
+
+	for (; scope && scope->mark.stamp != stamp; scope = scope->parent) {
+		scope->mark.stamp = stamp;
+		scope->mark.wait = wait;
+		scope->mark.node = node;
+		follow_later(look, scope);
+	}
+}
+
+/* To @list: who waits for @node, and was not there yet.  0 or -ENOMEM. */
+static int add_consumers(struct sley_graph *graph, const struct node *node,
+			 struct node_list *list)
+{
+	uint32_t id = edges_newest(&node->consumers);
+
+	while (id) {
+		const struct edge *edge = node_store_edge(&graph->store, id);
+		struct node *to = node_store_node(&graph->store,
+						  edge->to & ~EDGE_ORDER_ONLY);
+
+		id = edge->next;
+		if (to->stamp == graph->stamp)
+			continue;
+		to->stamp = graph->stamp;
+		if (node_list_reserve(list, &graph->rt->mem, 1))
+			return -ENOMEM;
+		node_list_add(list, to->index);
+	}
+	return 0;
+}
+
+/* All that goes on only when the node of @wait has ended. */
+static int follow(struct look *look, const struct scope_wait *wait)
+{
+	struct sley_graph *graph = look->graph;
+	const struct node *node = wait->node;
+	int err;
+
+	graph->found.nr = 0;
+	mark_scopes(look, node, wait);
+	err = add_consumers(graph, node, &graph->found);
+	while (!err && graph->found.nr) {
+		sley_node id = graph->found.node[--graph->found.nr];
+
+		node = node_store_node(&graph->store, node_index_of(id));
+		mark_scopes(look, node, wait);
+		err = add_consumers(graph, node, &graph->found);
+	}
+	return err;
+}
+
+static bool is_closed(struct sley_graph *graph, const struct scope_wait *first)
+{
+	struct look look = { .graph = graph };
+	const struct scope_wait *wait;
+	int err;
+
+	next_stamp(graph);
+	err = follow(&look, first);
+	while (!err && (wait = look.to_follow)) {
+		look.to_follow = wait->after_this;
+		err = follow(&look, wait);
+	}
+	graph->found.nr = 0;
+	/* Without memory there is another look, later. */
+	return !err && first->scope->mark.stamp == graph->stamp;
+}
+
+/* ---- before it is closed ------------------------------------------------------------ */
+
+/* All that come after @node have the stamp.  0 or -ENOMEM. */
+static int mark_after(struct sley_graph *graph, const struct node *node)
+{
+	struct node_list list = { .nr = 0 };
+	int err;
+
+	next_stamp(graph);
+	err = add_consumers(graph, node, &list);
+	while (!err && list.nr) {
+		uint32_t index = node_index_of(list.node[--list.nr]);
+
+		err = add_consumers(
+			graph, node_store_node(&graph->store, index), &list);
+	}
+	node_list_destroy(&list, &graph->rt->mem);
+	return err;
+}
+
+int deadlock_check(struct sley_graph *graph, const struct node *node)
+{
+	int err = mark_after(graph, node);
+
+	for (uint32_t i = 0; i < graph->found.nr && !err; i++) {
+		sley_node id = graph->found.node[i];
+		const struct node *from =
+			node_store_node(&graph->store, node_index_of(id));
+
+		if (edges_look(&from->consumers, node_life_of(id)) ==
+			    EDGES_ADDED &&
+		    from->stamp == graph->stamp)
+			err = -EDEADLK;
+	}
+	return err;
+}
+
+/* ---- names -------------------------------------------------------------------------- */
+
+static const char *name_of(const struct node *node)
+{
+	return node->task.name ? node->task.name : "a node";
+}
+
+/* Backwards: from the scope @first waits for to who it is that holds it up. */
+static void tell(const struct sley_graph *graph, const struct scope_wait *first)
+{
+	char line[512];
+	struct explanation text = { .at = line, .size = sizeof(line) };
+	const struct scope_wait *wait = first;
+
+	do {
+		const struct deadlock_mark *mark = &wait->scope->mark;
+
+		explanation_say(&text, text.length ? " <- " : "",
+				name_of(wait->node));
+		explanation_say(&text, " waits for a scope", "");
+		if (mark->node != mark->wait->node) {
+			explanation_say(&text, " <- ", name_of(mark->node));
+			explanation_say(&text, " is in it, and comes after ",
+					name_of(mark->wait->node));
+		} else {
+			explanation_say(&text, " <- ", name_of(mark->node));
+			explanation_say(&text, " is in it", "");
+		}
+		wait = mark->wait;
+	} while (wait != first);
+	report(graph->rt, "%s: nodes wait in a cycle: %s", graph->name, line);
+}
+
+int deadlock_look(struct scope_wait *wait)
+{
+	struct sley_graph *graph = wait->scope->graph;
+
+	if (is_closed(graph, wait)) {
+		tell(graph, wait);
+		return -EDEADLK;
+	}
+	if (wait->pause_ns < DEADLOCK_LAST_NS)
+		wait->pause_ns *= 2;
+	wait->look_ns = sley_now() + wait->pause_ns;
+	return 0;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * failures.c - see failures.h.
+ */
+#include "graph/node/failures.h"
+
+#include "graph/placement/placement.h"
+
+#include <errno.h>
+
+/* ---- the list ------------------------------------------------------------------ */
+
+void failures_add(struct sley_graph_scope *scope, struct node *node)
+{
+	/* relaxed: a guess, checked by the swap and never followed. */
+	struct node *top = load_relaxed(&scope->failed);
+	uint32_t none = 0;
+
+	if (node->outcome != SLEY_OUTCOME_SKIPPED)
+		/* relaxed: Q1, or read when all have ended. */
+		(void)cas_relaxed(&scope->first, &none, node->index);
+	do {
+		node->next = top;
+	} while (chaos_says(CHAOS_LOSE) ||
+		 !cas_release(&scope->failed, &top, node)); /* Q1 */
+}
+
+const struct node *failures_first(const struct sley_graph_scope *scope)
+{
+	const struct node *node = load_acquire(&scope->failed); /* Q1 */
+	/* relaxed: as above. */
+	uint32_t first = load_relaxed(&scope->first);
+
+	if (first)
+		return node_store_node(&scope->graph->store, first);
+	while (node && node->next && node->code == -ECANCELED)
+		node = node->next;
+	return node;
+}
+
+/* Its place is free, and its name says nothing any more. */
+static void forget(struct sley_graph *graph, struct node *node)
+{
+	if (unlikely(node->placement))
+		placement_free(node->placement, graph->rt);
+	edges_bury(&node->consumers);
+	node_store_give(&graph->store, node, node, 1);
+}
+
+/* All from @node on, chained by next. */
+static void forget_all(struct sley_graph *graph, struct node *node)
+{
+	uint32_t nr = 0;
+
+	while (node) {
+		struct node *next = node->next;
+
+		forget(graph, node);
+		node = next;
+		nr++;
+	}
+	/* relaxed: counted here or in a share, and less than none meanwhile. */
+	(void)sub_relaxed(&graph->nr_failed, nr);
+}
+
+/* ---- stones ---------------------------------------------------------------------- */
+
+static sley_node id_of(const struct node *node)
+{
+	return node_id(node->index, edges_life(&node->consumers));
+}
+
+/* The scope whose stone stands for failures in @scope. */
+static struct sley_graph_scope *home_of(const struct sley_graph_scope *scope)
+{
+	return scope->run ? scope->run : &scope->graph->root;
+}
+
+/* False: no memory. */
+static bool lay_stone(struct sley_graph_scope *home, const struct node *first)
+{
+	struct node *stone;
+
+	if (home->stone)
+		return true;
+	stone = node_store_take_page(&home->graph->store);
+	if (!stone)
+		return false;
+	/* Its list of edges is closed, in a life that goes on: so it has failed. */
+	stone->scope = home;
+	stone->pages = 0;
+	stone->placement = NULL;
+	stone->task.name = "a node that is forgotten";
+	stone->outcome = SLEY_OUTCOME_FAILURE;
+	stone->code = first->code;
+	/* relaxed: nobody else takes it along. */
+	store_relaxed(&stone->cause, 0);
+	stone->stamp = 0;
+	home->stone = stone;
+	return true;
+}
+
+static void remove_stone(struct sley_graph_scope *home)
+{
+	struct node *stone = home->stone;
+
+	home->stone = NULL;
+	edges_bury(&stone->consumers);
+	node_store_give(&home->graph->store, stone, stone, 0);
+}
+
+/* For access_rename(): a stone in place of a writer that will be forgotten. */
+static sley_node rename_writer(void *arg, sley_node id)
+{
+	struct sley_graph *graph = arg;
+	const struct node *node =
+		node_store_node(&graph->store, node_index_of(id));
+
+	if (edges_look(&node->consumers, node_life_of(id)) != EDGES_TOO_LATE ||
+	    node->stamp != graph->stamp)
+		return id;
+	return id_of(home_of(node->scope)->stone);
+}
+
+/* ---- forgotten ------------------------------------------------------------------- */
+
+void failures_forget(struct sley_graph_scope *scope)
+{
+	/* relaxed: all of the scope has ended. */
+	struct node *node = load_relaxed(&scope->failed);
+
+	/* relaxed: as above. */
+	store_relaxed(&scope->failed, NULL);
+	/* relaxed: as above. */
+	store_relaxed(&scope->first, 0);
+	forget_all(scope->graph, node);
+	if (unlikely(scope->stone))
+		remove_stone(scope);
+}
+
+static uint32_t length_of(const struct node *node)
+{
+	uint32_t nr = 0;
+
+	for (; node; node = node->next)
+		nr++;
+	return nr;
+}
+
+/*
+ * Cut from the list of @scope, marked with the stamp, and put before @chain: the older
+ * half, but for the one to report.
+ */
+static struct node *cut(struct sley_graph_scope *scope, struct node *chain)
+{
+	struct node *last = load_acquire(&scope->failed); /* Q1 */
+	const struct node *first = failures_first(scope);
+	uint32_t nr = length_of(last);
+	struct node *node, *next;
+
+	/* Two may be the newest and the one to report. */
+	if (nr < 3 || !lay_stone(home_of(scope), first))
+		return chain;
+	for (uint32_t nr_kept = nr / 2; nr_kept > 1; nr_kept--)
+		last = last->next;
+	node = last->next;
+	last->next = NULL;
+	for (; node; node = next) {
+		next = node->next;
+		if (node == first) {
+			last->next = node;
+			last = node;
+			node->next = NULL;
+			continue;
+		}
+		node->stamp = scope->graph->stamp;
+		node->next = chain;
+		chain = node;
+	}
+	return chain;
+}
+
+void failures_thin_out(struct sley_graph *graph)
+{
+	struct sley_graph_scope *scope;
+	struct node *chain;
+	uint32_t nr;
+
+	if (unlikely(++graph->stamp == 0))
+		graph->stamp = 1;
+	chain = cut(&graph->root, NULL);
+	for (scope = graph->scopes; scope; scope = scope->next)
+		chain = cut(scope, chain);
+	access_rename(&graph->map, rename_writer, graph);
+	forget_all(graph, chain);
+	/* One for each scope has to stay: not in vain for each node. */
+	/* relaxed: a guess. */
+	nr = load_relaxed(&graph->nr_failed);
+	if ((int32_t)(nr - graph->max_failed / 4 * 3) > 0)
+		graph->max_failed = nr * 2;
+}

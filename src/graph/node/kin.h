@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kin.h - tasks without which a node does not end.
+ *
+ * A node that submits to its own graph, and finds it full, must not wait: it would wait
+ * for itself.  The same holds for a child that the node has forked, since the node joins
+ * it; and for a task of a group that the node joins, and so on downwards.  If such a
+ * task waited for room that only the node gives, both would wait for ever.
+ *
+ * A forked child knows its parent.  A task that was spawned does not, but it knows its
+ * group, and the list of waiters of the group has the tasks that join it.  So a
+ * submitter goes upwards: from its task to the task that forked it, from there to the
+ * tasks that join its group.  The submitter is in the group and has not ended: nobody
+ * who joins without a deadline goes on meanwhile.  For joins with a deadline the locks
+ * of the lists are held on the way up.
+ *
+ * A node may join later than its task submits.  So a submitter that waits looks again,
+ * ever less often (submit.c).
+ *
+ * Not seen: a node that waits for a task in another way, by an event, a channel, or
+ * another graph; and a join in a blocking region.  The header tells so.
+ *
+ * Rejected: a field of each task for the node that spawned it (a store more for each
+ * spawn, for what is needed in a full graph only); task trees (core/task/tree.h), which
+ * only groups have that were put into one.
+ */
+#ifndef SLEY_GRAPH_NODE_KIN_H
+#define SLEY_GRAPH_NODE_KIN_H
+
+#include "graph/node/graph.h"
+
+/* The node of @graph that @task runs, or was forked by; or NULL. */
+const struct node *kin_node(const struct sley_graph *graph,
+			    struct sley_task *task);
+
+/* Does a node of @graph join the calling task, or a task that joins it? */
+bool kin_is_awaited(const struct sley_graph *graph);
+
+/* Could that become so?  Then it is worth to look again. */
+bool kin_may_be_awaited(void);
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * node_run.c - a node runs, and lets those go that waited for it.
+ *
+ * The worker that ends a node keeps one of those that miss nobody any more, and
+ * runs it next, in a loop of its own (core/sched/worker.c): a chain of a million nodes
+ * needs no queue and no stack.  The others are queued, where thieves find them.
+ *
+ * Nothing of a node is touched after its place was given back, nothing of a graph
+ * after the node was counted off: who waits may destroy it.
+ *
+ * Edges:
+ *
+ *   N1  failed nodes are counted -> who looks for room : they are in no share now
+ */
+#include "core/life/drain.h"
+#include "core/task/turn.h"
+#include "endpoint/endpoint.h"
+#include "graph/node/failures.h"
+#include "graph/node/graph.h"
+#include "graph/placement/placement.h"
+#include "graph/node/stepped.h"
+#include "graph/node/watch.h"
+
+#include <errno.h>
+#include <sley/time.h>
+
+/* ---- the turn ------------------------------------------------------------------- */
+
+bool node_is_skipped(const struct node *node)
+{
+	const struct sley_graph_scope *scope = node->scope;
+
+	/* relaxed: F1 has published it. */
+	return load_relaxed(&node->cause) || task_is_cancelled(&node->task) ||
+	       /* relaxed: set before it was submitted; or it is marked, too. */
+	       load_relaxed(&scope->cancelled) ||
+	       /* relaxed: the same for all there is. */
+	       load_relaxed(&scope->graph->rt->cancelled);
+}
+
+/* True: it is skipped, and that is its outcome. */
+static bool skip(struct node *node)
+{
+	if (likely(!node_is_skipped(node)) ||
+	    task_flags(&node->task) & TASK_MUST_RUN)
+		return false;
+	node->outcome = SLEY_OUTCOME_SKIPPED;
+	/* relaxed: as above. */
+	if (!load_relaxed(&node->cause))
+		node->code = -ECANCELED;
+	return true;
+}
+
+void graph_turn(void *task)
+{
+	struct node *node = node_of(task);
+	int code;
+
+	if (unlikely(node->scope->graph->watch))
+		watch_begin(node);
+	if (unlikely(skip(node)))
+		return;
+	code = node->fn(node->task.arg);
+	node->outcome = code < 0 ? SLEY_OUTCOME_FAILURE : SLEY_OUTCOME_SUCCESS;
+	node->code = code;
+}
+
+void graph_turn_elsewhere(void *task)
+{
+	struct node *node = node_of(task);
+	const struct placement *placement = node->placement;
+	struct endpoint_end *end = placement->end;
+	struct endpoint_work work = {
+		.fn = node->fn,
+		.arg = node->task.arg,
+		.arg_size = placement->arg_size,
+		.deadline_ns = SLEY_FOREVER,
+	};
+
+	if (unlikely(node->scope->graph->watch))
+		watch_begin(node);
+	if (unlikely(skip(node)))
+		return;
+	placement->on->ops->run(placement->on, &work, end);
+	node->outcome = end->outcome;
+	node->code = end->code;
+}
+
+/* ---- those who waited for it ------------------------------------------------------ */
+
+void graph_ready(struct node *node)
+{
+	struct sley *rt = node->scope->graph->rt;
+	struct worker *worker = worker_current();
+
+	if (unlikely(node->scope->graph->stepped)) {
+		step_ready(node->scope->graph, node);
+		return;
+	}
+	if (unlikely(placement_matters(node))) {
+		placement_ready(node);
+		return;
+	}
+	if (unlikely(!worker || worker->rt != rt || !rt->nr_workers)) {
+		place_accepted(&node->task);
+		return;
+	}
+	node->task.fiber = NULL;
+	place_spawned(worker, &node->task);
+}
+
+/*
+ * Lets all go that wait for @node.  Returns those that may start, chained by next, in
+ * the order in which they were submitted, though they are met the other way round:
+ * what comes later in a program is needed later.
+ */
+static struct node *release_consumers(const struct sley_graph *graph,
+				      struct node *node)
+{
+	const struct node_store *store = &graph->store;
+	bool traced = graph->watch & WATCH_TRACE;
+	bool well = likely(node->outcome == SLEY_OUTCOME_SUCCESS);
+	uint32_t id = edges_close(&node->consumers, well);
+	struct node *first = NULL;
+
+	while (id) {
+		struct edge edge = *node_store_edge(store, id);
+		struct node *to =
+			node_store_node(store, edge.to & ~EDGE_ORDER_ONLY);
+
+		if (unlikely(!well) && !(edge.to & EDGE_ORDER_ONLY))
+			node_take_along(to, node);
+		if (unlikely(traced))
+			watch_release(to, id);
+		if (node_count_off(to)) {
+			to->next = first;
+			first = to;
+		}
+		id = edge.next;
+	}
+	return first;
+}
+
+/* @node and those behind it are queued, in this order. */
+static void make_ready(struct node *node)
+{
+	while (node) {
+		struct node *next = node->next;
+
+		graph_ready(node);
+		node = next;
+	}
+}
+
+/*
+ * Queues @first, if it is not NULL, and those behind it, but for the one that the
+ * worker may go on with, which is returned, or NULL.  One that is never kept, or not
+ * while others are in its queue, is queued before those that come after it.
+ */
+static struct node *make_others_ready(struct node *first)
+{
+	if (!first)
+		return NULL;
+	if (unlikely(!turn_is_usual(&first->task) && first->next)) {
+		make_ready(first);
+		return NULL;
+	}
+	make_ready(first->next);
+	return first;
+}
+
+/* ---- its end ----------------------------------------------------------------------- */
+
+static void chain_add(struct share *share, struct node *node)
+{
+	node->next = share->first;
+	if (!share->first)
+		share->last = node;
+	share->first = node;
+}
+
+/* The pages it had for its edges, none of which is in a list any more. */
+static noinline void give_pages(const struct node_store *store,
+				struct share *share, const struct node *node)
+{
+	uint32_t index = node->pages;
+
+	while (index) {
+		struct node *place = node_store_node(store, index);
+		uint32_t next = (uint32_t)((struct page *)(void *)place)->next;
+
+		place->index = index;
+		chain_add(share, place);
+		index = next;
+	}
+}
+
+/* So many more are in @share. */
+static uint32_t share_add(struct share *share, uint32_t nr)
+{
+	/* relaxed: its own; see has_room() for those who look. */
+	nr += load_relaxed(&share->nr);
+	/* relaxed: as above. */
+	store_relaxed(&share->nr, nr);
+	return nr;
+}
+
+/* Nothing of the default level, as far as a glance tells. */
+static bool has_nothing(const struct worker *worker)
+{
+	return !ring_size(&worker->ring) && next_empty(&worker->next);
+}
+
+/* Submitters wait with patience, and @nr nodes more have ended. */
+static noinline void tell_patient(struct sley_graph *graph, uint32_t nr,
+				  const struct worker *idle)
+{
+	/* relaxed: a guess; who is woken looks for room itself. */
+	uint32_t before = add_relaxed(&graph->nr_freed, nr);
+
+	if (before + nr >= graph->batch || (idle && has_nothing(idle)))
+		sley_event_set(&graph->room);
+}
+
+/*
+ * All that is in @share is over; nothing of it is touched afterwards.  It is counted
+ * in one place at a time, or in none: never as room that is not there.  @idle: the
+ * worker, if it does not go on with a node; or NULL.
+ */
+static void settle(struct sley_graph *graph, struct share *share,
+		   const struct worker *idle)
+{
+	/* relaxed: its own. */
+	uint32_t nr = load_relaxed(&share->nr);
+
+	/* relaxed: N1 or G1 publishes it. */
+	store_relaxed(&share->nr, 0);
+	if (unlikely(share->nr_failed))
+		(void)add_release(&graph->nr_failed, share->nr_failed); /* N1 */
+	share->nr_failed = 0;
+	if (share->first)
+		node_store_give(&graph->store, share->first, share->last,
+				share->nr_places);
+	share->first = NULL;
+	share->nr_places = 0;
+	if (unlikely(graph_look(graph, &graph->full)))
+		sley_event_set(&graph->room);
+	/* relaxed: who is overlooked runs out of patience. */
+	else if (unlikely(load_relaxed(&graph->patient)))
+		tell_patient(graph, nr, idle);
+	(void)countdown_sub(&share->scope->pending, nr);
+}
+
+/* True: it may stay in @share; nobody waits for room. */
+static bool end(struct sley_graph *graph, struct share *share,
+		struct node *node)
+{
+	struct sley_graph_scope *scope = node->scope;
+
+	if (unlikely(share->scope != scope)) {
+		/* relaxed: its own. */
+		if (load_relaxed(&share->nr))
+			settle(graph, share, NULL);
+		share->scope = scope;
+	}
+	if (unlikely(graph_look(graph, &graph->cancelling)))
+		graph_await_cancel(graph);
+	if (unlikely(node->pages))
+		give_pages(&graph->store, share, node);
+	if (likely(node->outcome == SLEY_OUTCOME_SUCCESS)) {
+		if (unlikely(node->placement))
+			placement_free(node->placement, graph->rt);
+		chain_add(share, node);
+		share->nr_places++;
+	} else {
+		share->nr_failed++;
+		failures_add(scope, node);
+	}
+	return share_add(share, 1) < graph->bulk &&
+	       likely(!graph_look(graph, &graph->full));
+}
+
+static struct sley_task *after_turn(struct worker *worker,
+				    struct sley_task *task)
+{
+	struct node *node = node_of(task);
+	struct sley_graph *graph = node->scope->graph;
+	struct share alone = { .first = NULL };
+	struct share *share = &alone;
+	struct node *kept;
+	bool may_stay;
+
+	if (unlikely(graph->watch))
+		watch_end(node, worker->index);
+	kept = make_others_ready(release_consumers(graph, node));
+	if (likely(worker->index < graph->nr_share))
+		share = &graph->share[worker->index];
+	may_stay = end(graph, share, node);
+	drain_count_finished(worker);
+	if (kept && !turn_may_keep(worker, &kept->task) &&
+	    !placement_may_keep(worker, kept)) {
+		graph_ready(kept);
+		kept = NULL;
+	}
+	/* One of another scope may take long, and this one be waited for. */
+	if (!kept || !may_stay || unlikely(kept->scope != share->scope))
+		settle(graph, share, kept ? NULL : worker);
+	if (!kept)
+		return NULL;
+	kept->task.fiber = NULL;
+	return &kept->task;
+}
+
+void graph_complete(struct sley_graph *graph, struct node *node)
+{
+	struct share alone = { .scope = node->scope };
+	struct node *first = release_consumers(graph, node);
+
+	(void)end(graph, &alone, node);
+	make_ready(first);
+	settle(graph, &alone, NULL);
+}
+
+/* A node waits for no inbox. */
+static void poke(struct sley_task *task)
+{
+	(void)task;
+}
+
+const struct turns graph_turns = { after_turn, poke };

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * outcome.c - what became of a node, and why.
+ *
+ * Those that have failed or were skipped stay in their places until the graph
+ * begins anew, each with the one that took it along.  The lock keeps them there.
+ */
+#include "endpoint/endpoint.h"
+#include "graph/node/explain.h"
+#include "graph/node/graph.h"
+#include "graph/placement/placement.h"
+
+static struct node *find(struct sley_graph *graph, sley_node id)
+{
+	uint32_t index = node_index_of(id);
+
+	if (!index || index >= graph->store.nr_used)
+		return NULL;
+	return node_store_node(&graph->store, index);
+}
+
+/* With the lock: it has ended, but not well.  Else NULL. */
+static const struct node *find_failed(struct sley_graph *graph, sley_node id)
+{
+	const struct node *node = find(graph, id);
+
+	if (!node ||
+	    edges_look(&node->consumers, node_life_of(id)) != EDGES_TOO_LATE)
+		return NULL;
+	return node;
+}
+
+enum sley_outcome sley_node_outcome(struct sley_graph *graph, sley_node id,
+				    int *code)
+{
+	enum sley_outcome outcome = SLEY_OUTCOME_SUCCESS;
+	const struct node *node;
+
+	sley_mutex_lock(&graph->lock);
+	node = find(graph, id);
+	if (code)
+		*code = 0;
+	if (node &&
+	    edges_look(&node->consumers, node_life_of(id)) == EDGES_ADDED)
+		outcome = SLEY_OUTCOME_NONE;
+	node = find_failed(graph, id);
+	if (node) {
+		outcome = node->outcome;
+		if (code)
+			*code = node->code;
+	}
+	sley_mutex_unlock(&graph->lock);
+	return outcome;
+}
+
+/* NULL: none, or it is forgotten: somebody has waited for its scope. */
+static const struct node *cause_of(struct sley_graph *graph,
+				   const struct node *node)
+{
+	return find_failed(graph, node_id(node->cause, node->cause_life));
+}
+
+/* ---- as text ------------------------------------------------------------------------- */
+
+static void explain_node(struct explanation *text, const struct node *node)
+{
+	const struct placement *placement = node->placement;
+
+	explain(text, node->task.name, node->outcome, node->code, node->cause);
+	if (placement && placement->on && placement->end->text[0])
+		explanation_say(text, ": ", placement->end->text);
+}
+
+/* With the lock: the line for @node, or NULL. */
+static int explain_all(struct sley_graph *graph, const struct node *node,
+		       char *at, size_t size)
+{
+	struct explanation text = { .at = at, .size = size };
+
+	for (; node; node = cause_of(graph, node))
+		explain_node(&text, node);
+	return explanation_length(&text);
+}
+
+int sley_node_explain(struct sley_graph *graph, sley_node id, char *at,
+		      size_t size)
+{
+	int length;
+
+	sley_mutex_lock(&graph->lock);
+	length = explain_all(graph, find_failed(graph, id), at, size);
+	sley_mutex_unlock(&graph->lock);
+	return length;
+}
+
+void graph_note_why(struct sley_graph *graph, const struct node *node)
+{
+	(void)explain_all(graph, node, graph->why, sizeof(graph->why));
+}
+
+int sley_graph_explain(struct sley_graph *graph, char *at, size_t size)
+{
+	struct explanation text = { .at = at, .size = size };
+
+	sley_mutex_lock(&graph->lock);
+	explanation_say(&text, graph->why, "");
+	sley_mutex_unlock(&graph->lock);
+	return explanation_length(&text);
+}

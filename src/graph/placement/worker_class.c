@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * worker_class.c - see worker_class.h.
+ */
+#include "graph/placement/worker_class.h"
+
+#include "core/life/drain.h"
+#include "core/task/turn.h"
+
+#include <errno.h>
+#include <sley/error.h>
+
+#define LEVEL_AT_ONCE 0 /* of who is called out of its sleep */
+
+/* ---- calls -------------------------------------------------------------------------- */
+
+static bool is_empty(const struct worker_class *class)
+{
+	return !class->ready.bitmap;
+}
+
+/* It must not be empty. */
+static unsigned int best_level(const struct worker_class *class)
+{
+	sley_assert(!is_empty(class));
+	return (unsigned int)bits_first(class->ready.bitmap);
+}
+
+/* With the lock, by who will queue it. */
+static void build(struct runner *runner, unsigned int level)
+{
+	struct sley *rt = runner->class->rt;
+
+	runner->task.fiber = NULL;
+	task_build(&runner->task, level,
+		   runtime_task_flags(rt) | TASK_TURNS | TASK_PINNED);
+}
+
+/* With the lock: those that were called for less are called for @level. */
+static void raise_calls(struct worker_class *class, unsigned int level)
+{
+	for (uint32_t i = 0; i < class->nr; i++) {
+		struct runner *runner = &class->runner[i];
+
+		if (runner->called && task_level(&runner->task) > level)
+			place_set_level(&runner->task, level);
+	}
+}
+
+/* True: the caller queues it. */
+static bool begin_call(struct runner *runner, bool asleep)
+{
+	struct worker_class *class = runner->class;
+	bool begun;
+
+	spin_lock(&class->lock);
+	begun = !runner->called && !is_empty(class);
+	if (begun) {
+		runner->called = true;
+		class->nr_called++;
+		build(runner, asleep ? LEVEL_AT_ONCE : best_level(class));
+	}
+	spin_unlock(&class->lock);
+	return begun;
+}
+
+/* True: its worker slept, and comes for a node at once. */
+static bool call(struct runner *runner, bool asleep)
+{
+	if (!begin_call(runner, asleep))
+		return false;
+	if (runner->worker != worker_current())
+		return place_at(runner->worker, &runner->task);
+	place_spawned(runner->worker, &runner->task);
+	return false;
+}
+
+static void call_workers(struct worker_class *class)
+{
+	for (uint32_t i = 0; i < class->nr; i++) {
+		struct runner *runner = &class->runner[i];
+
+		if (idle_is_parked(&runner->worker->seat) && call(runner, true))
+			return;
+	}
+	for (uint32_t i = 0; i < class->nr; i++)
+		(void)call(&class->runner[i], false);
+}
+
+void worker_class_put(struct worker_class *class, struct sley_task *node)
+{
+	unsigned int level = task_level(node);
+	bool all_called;
+
+	node->fiber = NULL;
+	spin_lock(&class->lock);
+	/* Those that are called are called for the best one, or a better one. */
+	if (is_empty(class) || level < best_level(class))
+		raise_calls(class, level);
+	levels_push(&class->ready, node, level);
+	all_called = class->nr_called == class->nr;
+	if (!all_called)
+		/* relaxed: the lock publishes it, before the node can end. */
+		(void)add_relaxed(&class->nr_putting, 1);
+	spin_unlock(&class->lock);
+	if (all_called)
+		return;
+	call_workers(class);
+	(void)sub_release(&class->nr_putting, 1); /* W1 */
+	spin_done(&class->nr_putting);
+}
+
+bool worker_class_lets_keep(struct worker_class *class,
+			    const struct worker *worker)
+{
+	bool nobody_waits;
+
+	if (!mask_has(class->workers, class->nr_words, worker->index))
+		return false;
+	spin_lock(&class->lock);
+	nobody_waits = is_empty(class);
+	spin_unlock(&class->lock);
+	return nobody_waits;
+}
+
+/* ---- their turns ---------------------------------------------------------------------- */
+
+static void do_nothing(void *task)
+{
+	(void)task;
+}
+
+static void poke(struct sley_task *task)
+{
+	(void)task;
+}
+
+static size_t class_size(uint32_t nr_runners, uint32_t nr_words)
+{
+	return sizeof(struct worker_class) +
+	       nr_runners * sizeof(struct runner) + nr_words * sizeof(uint64_t);
+}
+
+static void destroy(struct worker_class *class)
+{
+	mem_free(&class->rt->mem, class,
+		 class_size(class->nr, class->nr_words));
+}
+
+/* With the lock: a node that may run now, or NULL. */
+static struct sley_task *take(struct worker_class *class,
+			      unsigned int called_for)
+{
+	unsigned int level;
+
+	if (is_empty(class))
+		return NULL;
+	level = best_level(class);
+	if (level > called_for && called_for != LEVEL_AT_ONCE)
+		return NULL;
+	return levels_take(&class->ready, level);
+}
+
+static struct sley_task *after_turn(struct worker *worker,
+				    struct sley_task *task)
+{
+	struct runner *runner = (struct runner *)(void *)task;
+	struct worker_class *class = runner->class;
+	struct sley_task *node;
+	bool again, last;
+
+	spin_lock(&class->lock);
+	node = take(class, task_level(task));
+	again = !is_empty(class);
+	if (again) {
+		build(runner, best_level(class));
+	} else {
+		runner->called = false;
+		class->nr_called--;
+	}
+	last = class->closed && !class->nr_called;
+	spin_unlock(&class->lock);
+	if (again)
+		place_spawned(worker, task);
+	if (unlikely(last)) {
+		destroy(class);
+		drain_count_finished(worker);
+	}
+	return node;
+}
+
+static const struct turns turns = { after_turn, poke };
+
+/* ---- life ----------------------------------------------------------------------------- */
+
+static uint32_t count(const struct sley_worker_class *given,
+		      const struct sley *rt)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < runtime_nr_runners(rt); i++)
+		nr += mask_has(given->workers, given->nr_words, i);
+	return nr;
+}
+
+static void init_runner(struct runner *runner, struct worker_class *class,
+			struct worker *worker)
+{
+	runner->class = class;
+	runner->worker = worker;
+	runner->task.fn = do_nothing;
+	runner->task.name = class->name;
+	runner->task.group = (struct sley_group *)(uintptr_t)&turns;
+}
+
+static void init(struct worker_class *class,
+		 const struct sley_worker_class *given)
+{
+	const struct sley *rt = class->rt;
+	struct runner *runner = class->runner;
+
+	class->name = given->name ? given->name : "worker class";
+	class->placement.class = class;
+	for (uint32_t i = 0; i < runtime_nr_runners(rt); i++) {
+		if (!mask_has(given->workers, given->nr_words, i))
+			continue;
+		class->workers[i / 64] |= 1ull << i % 64;
+		if (rt->nr_workers)
+			init_runner(runner++, class, rt->worker[i]);
+	}
+}
+
+static int create(struct worker_class **out, struct sley *rt,
+		  const struct sley_worker_class *given)
+{
+	uint32_t nr = count(given, rt),
+		 nr_words = (runtime_nr_runners(rt) + 63) / 64;
+	struct worker_class *class;
+
+	if (given->reserved0)
+		return -E2BIG;
+	if (!nr)
+		return SLEY_EAFFINITY;
+	if (!rt->nr_workers)
+		nr = 0;
+	class = mem_alloc(&rt->mem, class_size(nr, nr_words));
+	if (!class)
+		return -ENOMEM;
+	class->rt = rt;
+	class->nr = nr;
+	class->nr_words = nr_words;
+	class->runner = (struct runner *)(void *)(class + 1);
+	class->workers = (uint64_t *)(void *)(class->runner + nr);
+	init(class, given);
+	*out = class;
+	return 0;
+}
+
+/* The runtime waits for what is left of @class; that ends on one of its workers. */
+static void count_left(const struct worker_class *class)
+{
+	struct worker *worker = worker_current();
+
+	if (worker && worker->rt == class->rt)
+		drain_count_spawned(worker);
+	else
+		/* relaxed: who destroys the runtime knows of our end. */
+		(void)add_relaxed(&class->rt->foreign_spawned, 1);
+}
+
+static bool is_putting(const void *nr_putting)
+{
+	/* relaxed: only decides whether to sleep. */
+	return load_relaxed((const uint32_t *)nr_putting);
+}
+
+static void close_class(struct worker_class *class)
+{
+	uint32_t nr_looks = 0;
+	bool left;
+
+	while (load_acquire(&class->nr_putting)) { /* W1 */
+		spin_hint(&class->nr_putting);
+		spin_wait(&class->nr_putting, is_putting, nr_looks++);
+	}
+	spin_lock(&class->lock);
+	sley_assert(is_empty(class));
+	class->closed = true;
+	left = class->nr_called;
+	if (left)
+		count_left(class);
+	spin_unlock(&class->lock);
+	if (!left)
+		destroy(class);
+}
+
+static size_t classes_size(uint32_t nr)
+{
+	return sizeof(struct worker_classes) +
+	       nr * sizeof(struct worker_class *);
+}
+
+void worker_classes_close(struct worker_classes *classes, struct sley *rt)
+{
+	if (likely(!classes))
+		return;
+	for (uint32_t i = 0; i < classes->nr && classes->class[i]; i++)
+		close_class(classes->class[i]);
+	mem_free(&rt->mem, classes, classes_size(classes->nr));
+}
+
+int worker_classes_create_slow(struct worker_classes **out, struct sley *rt,
+			       const struct sley_graph_options *options)
+{
+	const struct sley_worker_class *given = options->classes;
+	struct worker_classes *classes;
+	int err = 0;
+
+	if (options->nr_classes > SLEY_GRAPH_CLASSES || !given)
+		return -EINVAL;
+	classes = mem_alloc(&rt->mem, classes_size(options->nr_classes));
+	if (!classes)
+		return -ENOMEM;
+	classes->nr = options->nr_classes;
+	for (uint32_t i = 0; i < classes->nr && !err; i++)
+		err = create(&classes->class[i], rt, &given[i]);
+	if (err) {
+		worker_classes_close(classes, rt);
+		return err;
+	}
+	*out = classes;
+	return 0;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan_cycle.c - nodes that wait for each other in a cycle.
+ *
+ * Nodes that miss nobody are taken away, one after the other, and count themselves
+ * off with their consumers; whoever is left is part of a cycle or behind one.  Each
+ * of those has a producer that is left, too: going back from one to the next, as
+ * often as there are nodes, ends in a cycle.
+ *
+ * That is a loop over the edges and no recursion, since a plan may be a chain of
+ * millions.
+ */
+#include "graph/node/explain.h"
+#include "graph/plan/plan.h"
+
+#include <stdio.h>
+
+/* Those that can be taken away are a stack, chained by @via. */
+static void push(struct sley_plan *plan, uint32_t *top, uint32_t index)
+{
+	plan->record[index].via = *top;
+	*top = index;
+}
+
+static uint32_t consumer(const struct sley_plan *plan,
+			 const struct record *record, uint32_t i)
+{
+	return plan->edge[record->first + i] & ~LINK_ORDER_ONLY;
+}
+
+/* How many nodes are left, their nr_missing not 0. */
+static uint32_t take_away(struct sley_plan *plan)
+{
+	uint32_t left = plan->nr - 1, top = 0;
+	const struct record *record = &plan->record[0];
+
+	for (uint32_t i = 1; i < plan->nr; i++)
+		plan->record[i].nr_missing = plan->record[i].nr_producers;
+	for (;;) {
+		for (uint32_t i = 0; i < record->nr_edges; i++) {
+			uint32_t to = consumer(plan, record, i);
+
+			if (!--plan->record[to].nr_missing)
+				push(plan, &top, to);
+		}
+		if (!top)
+			return left;
+		record = &plan->record[top];
+		top = record->via;
+		left--;
+	}
+}
+
+/* Each that is left knows, in @via, a producer that is left. */
+static uint32_t look_back(struct sley_plan *plan)
+{
+	uint32_t some = 0;
+
+	for (uint32_t i = 1; i < plan->nr; i++) {
+		const struct record *record = &plan->record[i];
+
+		if (!record->nr_missing)
+			continue;
+		for (uint32_t j = 0; j < record->nr_edges; j++)
+			plan->record[consumer(plan, record, j)].via = i;
+		some = i;
+	}
+	return some;
+}
+
+/* From a cycle by @via to one by @at, the other way round; its first node. */
+static uint32_t turn_round(struct sley_plan *plan, uint32_t start)
+{
+	uint32_t first = start, index = start;
+
+	do {
+		uint32_t via = plan->record[index].via;
+
+		plan->record[via].at = index;
+		index = via;
+		if (index < first)
+			first = index;
+	} while (index != start);
+	return first;
+}
+
+bool plan_find_cycle(struct sley_plan *plan)
+{
+	uint32_t left = take_away(plan);
+	uint32_t index;
+
+	if (likely(!left))
+		return false;
+	index = look_back(plan);
+	while (left--)
+		index = plan->record[index].via;
+	plan->cycle = turn_round(plan, index);
+	return true;
+}
+
+/* Its name, or its number: which nodes they are is what is asked for. */
+static void say(struct explanation *text, const struct sley_plan *plan,
+		uint32_t index, const char *before)
+{
+	const char *name = plan->record[index].name;
+	char number[32];
+
+	(void)snprintf(number, sizeof(number), "node %u", index);
+	explanation_say(text, before, name ? name : number);
+}
+
+int sley_plan_cycle(struct sley_plan *plan, char *at, size_t size)
+{
+	struct explanation text = { .at = at, .size = size };
+	uint32_t index = plan->cycle;
+
+	if (index) {
+		say(&text, plan, index, "");
+		do {
+			index = plan->record[index].at;
+			say(&text, plan, index, " -> ");
+		} while (index != plan->cycle);
+	}
+	return explanation_length(&text);
+}

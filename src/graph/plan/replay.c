@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * replay.c - the steps of a run: see replay.h.
+ *
+ * Nothing of a run is touched after its last sink was counted off: who waits for it
+ * may start it again, or destroy it.
+ */
+#include "graph/plan/replay.h"
+
+#include "core/life/drain.h"
+#include "core/task/spawn.h"
+#include "core/wait/wait.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define RELEASE_MAX 64 /* consumers that are let go at a time */
+
+/* ---- the turn ------------------------------------------------------------------- */
+
+static bool is_cancelled(const struct step *step)
+{
+	uint32_t *word = &step->run->cancelled;
+
+	if (unlikely(step->rules & TASK_NO_BARRIER))
+		return add_release(word, 0); /* Y1 */
+	compiler_barrier();                  /* Y1 */
+	/* relaxed: os_membarrier() of who cancels orders it. */
+	return load_relaxed(word);
+}
+
+static bool is_skipped(const struct step *step)
+{
+	/* relaxed: F1 has published it. */
+	return load_relaxed(&step->cause) || is_cancelled(step) ||
+	       /* relaxed: a request; this worker may not have heard of it. */
+	       load_relaxed(&worker_current()->rt->cancelled);
+}
+
+static noinline void skip(struct step *step)
+{
+	step->outcome = SLEY_OUTCOME_SKIPPED;
+	/* relaxed: as above. */
+	if (!load_relaxed(&step->cause))
+		step->code = -ECANCELED;
+}
+
+void replay_turn(void *task)
+{
+	struct step *step = step_of(task);
+
+	if (unlikely(is_skipped(step))) {
+		skip(step);
+		return;
+	}
+	step->code = step->fn(step->task.arg);
+	if (unlikely(step->code < 0))
+		step->outcome = SLEY_OUTCOME_FAILURE;
+}
+
+/* Of node 0, and of one that goes on letting its consumers go: nothing is called. */
+static void empty_turn(void *task)
+{
+	(void)task;
+}
+
+/* ---- its end ---------------------------------------------------------------------- */
+
+static void take_along(struct step *step, const struct step *cause)
+{
+	if (missing_blame(&step->cause, step_index(cause)))
+		step->code = cause->code;
+}
+
+static noinline void fail_consumers(struct step *step)
+{
+	const uint32_t *edge = step_edges(step);
+	struct replay *run = step->run;
+	uint32_t index = step_index(step);
+
+	/* relaxed: of several at once any is the first; read when all ended. */
+	if (step->outcome != SLEY_OUTCOME_SKIPPED && !load_relaxed(&run->first))
+		store_relaxed(&run->first, index);
+	/* relaxed: a guess, checked by the swap. */
+	step->next = load_relaxed(&run->failed);
+	/* relaxed: read when all have ended. */
+	while (chaos_says(CHAOS_LOSE) ||
+	       !cas_relaxed(&run->failed, &step->next, index))
+		;
+	for (uint32_t i = 0; i < step->nr_edges; i++) {
+		if (!(edge[i] & EDGE_ORDER))
+			take_along(step_to(step, edge[i]), step);
+	}
+}
+
+/*
+ * Counts it off with consumers; returns the first one that may start, or NULL.  The
+ * first one, since those were recorded in the order of the program: its data is what
+ * comes next in memory, as a rule, and so is the step.
+ */
+static inline struct step *release(struct worker *worker, struct step *step,
+				   const uint32_t *edge, uint32_t nr)
+{
+	const uint32_t *end = edge + nr;
+	struct step *kept = NULL;
+
+	for (; edge < end; edge++) {
+		struct step *to = step_to(step, *edge);
+
+		if (!step_count_off(to))
+			continue;
+		if (kept)
+			place_spawned(worker, &to->task);
+		else
+			kept = to;
+	}
+	return kept;
+}
+
+/*
+ * Who has many consumers lets some go, then takes its place behind them in the queue
+ * with the rest.  So they do not flood the shared queue, and whoever comes to the
+ * rest first goes on with it, here or elsewhere.
+ */
+static noinline struct step *release_some(struct worker *worker,
+					  struct step *step)
+{
+	uint32_t from = step->nr_released;
+	uint32_t nr = (uint32_t)chaos_few(RELEASE_MAX, 2);
+	struct step *kept;
+
+	if (nr >= step->nr_edges - from) {
+		nr = step->nr_edges - from;
+		step->nr_released = 0;
+		step->task.fn = step == step->run->step ? empty_turn
+							: replay_turn;
+		return release(worker, step, step->edges + from, nr);
+	}
+	step->nr_released = from + nr;
+	step->task.fn = empty_turn;
+	kept = release(worker, step, step->edges + from, nr);
+	step_ready(step);
+	place_spawned(worker, &step->task);
+	return kept;
+}
+
+static inline struct step *release_consumers(struct worker *worker,
+					     struct step *step)
+{
+	if (unlikely(step->nr_edges > STEP_EDGES))
+		return release_some(worker, step);
+	return release(worker, step, step->edge, step->nr_edges);
+}
+
+static inline struct tally *tally_of(struct replay *run,
+				     const struct worker *worker)
+{
+	return &run->tally[worker->index < run->nr_tally ? worker->index : 0];
+}
+
+/* All that is in @tally has ended; nothing of @run is touched afterwards. */
+static void settle(struct worker *worker, struct replay *run,
+		   struct tally *tally)
+{
+	uint32_t nr = tally->nr;
+
+	tally->nr = 0;
+	if (countdown_sub(&run->pending, nr) == COUNTDOWN_LAST)
+		drain_count_finished(worker);
+}
+
+static const struct turns replay_turns;
+
+static bool is_of(const struct replay *run, struct sley_task *task)
+{
+	return task && turns_of(task) == &replay_turns &&
+	       (task_flags(task) & TASK_TURNS) && !task->fiber &&
+	       step_of(task)->run == run;
+}
+
+/*
+ * As long as the worker has sinks that are not counted off, or a step in hand, the
+ * run is not over.  Else, once the consumers are let go, it may be gone.
+ */
+static struct sley_task *after_turn(struct worker *worker,
+				    struct sley_task *task)
+{
+	struct step *step = step_of(task);
+	struct replay *run = step->run;
+	struct tally *tally = tally_of(run, worker);
+	bool holds;
+
+	turn_end(task);
+	if (unlikely(step->code < 0 && task->fn == replay_turn))
+		fail_consumers(step);
+	if (!step->nr_edges)
+		tally->nr++;
+	holds = tally->nr;
+	step = release_consumers(worker, step);
+	if (likely(step)) {
+		if (likely(turn_may_keep(worker, &step->task)))
+			return &step->task;
+		place_spawned(worker, &step->task);
+	}
+	task = worker_pick(worker);
+	/* One that blocks, and moves, does not come back to this worker's. */
+	if (holds && (!is_of(run, task) || worker->rt->migratable))
+		settle(worker, run, tally);
+	return task;
+}
+
+/* A step waits for no inbox. */
+static void poke(struct sley_task *task)
+{
+	(void)task;
+}
+
+static const struct turns replay_turns = { after_turn, poke };
+
+/* ---- all of them ------------------------------------------------------------------- */
+
+static size_t head_size(const struct sley *rt)
+{
+	return sizeof(struct replay) +
+	       runtime_nr_runners(rt) * sizeof(struct tally);
+}
+
+static size_t replay_size(const struct sley_plan *plan)
+{
+	return head_size(plan->rt) + plan->nr * sizeof(struct step);
+}
+
+static uint32_t rules(const struct sley *rt, int32_t priority)
+{
+	uint32_t level = (uint32_t)(priority + LEVEL_DEFAULT);
+	uint32_t flags = runtime_task_flags(rt) | TASK_TURNS;
+
+	if (!rt->nr_workers)
+		flags |= TASK_PINNED;
+	return flags | level << TASK_LEVEL_SHIFT;
+}
+
+static void build(struct step *step, struct replay *run, struct record *record)
+{
+	const struct sley_plan *plan = run->plan;
+	struct sley_task *task = &step->task;
+
+	task->fn = replay_turn;
+	task->arg = record->by_value ? record->value : record->arg;
+	task->group = (struct sley_group *)(uintptr_t)&replay_turns;
+	task->name = record->name;
+	step->fn = record->fn;
+	step->run = run;
+	step->rules = rules(plan->rt, record->priority);
+	step->nr_producers = record->nr_producers;
+	step->nr_missing = record->nr_producers;
+	step->nr_edges = record->nr_edges;
+	if (step->nr_edges > STEP_EDGES)
+		step->edges = &plan->edge[record->first];
+	else
+		memcpy(step->edge, &plan->edge[record->first],
+		       step->nr_edges * sizeof(*step->edge));
+}
+
+struct replay *replay_create(struct sley_plan *plan)
+{
+	struct replay *run = mem_alloc(&plan->rt->mem, replay_size(plan));
+
+	if (!run)
+		return NULL;
+	list_init(&run->link);
+	run->plan = plan;
+	run->nr = plan->nr;
+	/* Where bound threads run the tasks, a run stays with one of them. */
+	run->nr_tally = runtime_nr_runners(plan->rt);
+	run->step = (struct step *)(void *)((char *)run + head_size(plan->rt));
+	for (uint32_t i = 0; i < plan->nr; i++)
+		build(&run->step[i], run, &plan->record[i]);
+	run->step[0].task.fn = empty_turn;
+	return run;
+}
+
+void replay_destroy(struct replay *run)
+{
+	mem_free(&run->plan->rt->mem, run, replay_size(run->plan));
+}
+
+int replay_start(struct replay *run)
+{
+	struct sley *rt = run->plan->rt;
+	struct worker *home = worker_current();
+	int err = 0;
+
+	if (likely(home && home->rt == rt)) {
+		drain_count_spawned(home);
+	} else {
+		err = spawn_count_foreign(rt);
+		home = err ? NULL : rt->worker[0];
+	}
+	if (err)
+		return err;
+	countdown_add(&run->pending, run->plan->nr_sinks);
+	step_ready(&run->step[0]);
+	turn_wake(home, &run->step[0].task);
+	return 0;
+}
+
+void replay_cancel(struct replay *run)
+{
+	(void)xchg_acquire(&run->cancelled, 1); /* Y1 */
+	if (run->plan->rt->membarrier)
+		os_membarrier(); /* Y1 */
+	for (uint32_t i = 1; i < run->nr; i++) {
+		struct sley_task *task = &run->step[i].task;
+		uint32_t state = task_state_of(task_load(task));
+
+		if ((state == TASK_RUNNING || state == TASK_BLOCKED) &&
+		    task_cancel(task))
+			task_enqueue(task);
+	}
+}

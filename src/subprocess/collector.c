@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collector.c - see collector.h.
+ */
+#include "subprocess/collector.h"
+
+#include "base/assert.h"
+#include "subprocess/subprocess.h"
+#include "os/eventfd.h"
+#include "os/pidfd.h"
+#include "os/seqpacket.h"
+#include "os/at_fork.h"
+#include "os/shared_memory.h"
+#include "os/thread.h"
+
+#include <errno.h>
+#include <sley/error.h>
+
+/* What the collector is told by; below are the numbers of the children. */
+#define TAG_NUDGE SLEY_CHILDREN_MAX
+#define TAG_SERVER (SLEY_CHILDREN_MAX + 1)
+#define TAGS_MAX 16
+
+struct child_family {
+	bool exists;
+	unsigned int generation; /* of the process that it belongs to */
+	int server;              /* its pid                           */
+	int socket;
+	int watch;
+	int nudge;
+	struct sley_mutex starting; /* the collector */
+	bool collects;
+	bool stop;       /* (lock) */
+	bool serverless; /* by the collector */
+	pthread_t thread;
+	struct spinlock lock;
+	struct sley_child_process *children[SLEY_CHILDREN_MAX]; /* (lock) */
+	uint32_t nr;                                            /* (lock) */
+};
+
+#define NO_FAMILY { .socket = -1, .watch = -1, .nudge = -1 }
+
+static struct child_family family = NO_FAMILY;
+
+bool child_family_exists(void)
+{
+	return family.exists && family.generation == os_fork_generation();
+}
+
+bool child_family_is_lost(void)
+{
+	return family.exists && family.generation != os_fork_generation();
+}
+
+void child_family_forget(void)
+{
+	os_close(family.socket);
+	os_close(family.watch);
+	os_close(family.nudge);
+	family =
+		(struct child_family){ .socket = -1, .watch = -1, .nudge = -1 };
+}
+
+void child_family_nudge(void)
+{
+	os_eventfd_signal(family.nudge);
+}
+
+int child_family_start(const struct child_order *order, const int *fds)
+{
+	return os_seqpacket_send(family.socket, order, sizeof(*order), fds);
+}
+
+void child_family_kill(const struct child_order *order)
+{
+	if (os_seqpacket_send(family.socket, order, sizeof(*order), NULL) != 0)
+		os_seqpacket_end(family.socket);
+}
+
+/* ---- the collector ------------------------------------------------------------------ */
+
+static struct sley_child_process *find(uint32_t id)
+{
+	struct sley_child_process *child;
+
+	spin_lock(&family.lock);
+	child = id < SLEY_CHILDREN_MAX ? family.children[id] : NULL;
+	spin_unlock(&family.lock);
+	return child;
+}
+
+/* It may be gone afterwards. */
+static void let_go(struct sley_child_process *child)
+{
+	if (child->phase != LIFE_GONE)
+		return;
+	os_epoll_remove(family.watch, child->bell);
+	spin_lock(&family.lock);
+	family.children[child->id] = NULL;
+	family.nr--;
+	spin_unlock(&family.lock);
+	child_release(child);
+}
+
+static uint64_t look_after(uint32_t id)
+{
+	struct sley_child_process *child = find(id);
+	uint64_t deadline;
+
+	if (!child)
+		return UINT64_MAX;
+	os_eventfd_clear(child->bell);
+	deadline = child_look_after(child);
+	let_go(child);
+	return deadline;
+}
+
+static uint64_t look_after_all(void)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (uint32_t i = 0; i < SLEY_CHILDREN_MAX; i++) {
+		uint64_t deadline = look_after(i);
+
+		if (deadline < next)
+			next = deadline;
+	}
+	return next;
+}
+
+static void lose_server(void)
+{
+	family.serverless = true;
+	os_epoll_remove(family.watch, family.socket);
+	for (uint32_t i = 0; i < SLEY_CHILDREN_MAX; i++) {
+		struct sley_child_process *child = find(i);
+
+		if (!child)
+			continue;
+		child_orphaned(child);
+		let_go(child);
+	}
+}
+
+static void listen_to_server(void)
+{
+	struct sley_child_process *child;
+	struct child_notice notice;
+	int result;
+
+	while ((result = os_seqpacket_recv(family.socket, &notice,
+					   sizeof(notice), NULL, false)) == 1) {
+		child = find(notice.id);
+		if (!child)
+			continue;
+		child_notice(child, &notice);
+		let_go(child);
+	}
+	if (result != -EAGAIN)
+		lose_server();
+}
+
+static bool shall_stop(void)
+{
+	bool stop;
+
+	spin_lock(&family.lock);
+	stop = family.stop;
+	spin_unlock(&family.lock);
+	return stop;
+}
+
+static void *collect(void *arg)
+{
+	uint64_t next = UINT64_MAX;
+	uint32_t tags[TAGS_MAX];
+
+	(void)arg;
+	while (!shall_stop()) {
+		int nr = os_epoll_wait(family.watch, tags, TAGS_MAX, next);
+		bool all = os_now() >= next;
+
+		for (int i = 0; i < nr; i++) {
+			uint64_t deadline = UINT64_MAX;
+
+			if (tags[i] == TAG_NUDGE || tags[i] == TAG_SERVER)
+				all = true;
+			else
+				deadline = look_after(tags[i]);
+			if (tags[i] == TAG_SERVER)
+				listen_to_server();
+			if (deadline < next)
+				next = deadline;
+		}
+		if (!all)
+			continue;
+		os_eventfd_clear(family.nudge);
+		next = look_after_all();
+	}
+	return NULL;
+}
+
+static int begin_collecting(void)
+{
+	int err = 0;
+
+	sley_mutex_lock(&family.starting);
+	if (!family.collects) {
+		err = os_thread_start(&family.thread, "sley-children", collect,
+				      NULL);
+		family.collects = !err;
+	}
+	sley_mutex_unlock(&family.starting);
+	return err;
+}
+
+/* ---- members -------------------------------------------------------------------------- */
+
+static int take_number(struct sley_child_process *child)
+{
+	int err = -ENOSPC;
+
+	spin_lock(&family.lock);
+	for (uint32_t i = 0; i < SLEY_CHILDREN_MAX && err; i++) {
+		if (family.children[i])
+			continue;
+		child->id = i;
+		family.children[i] = child;
+		family.nr++;
+		err = 0;
+	}
+	spin_unlock(&family.lock);
+	return err;
+}
+
+int child_family_join(struct sley_child_process *child)
+{
+	int err = begin_collecting();
+
+	if (err)
+		return err;
+	err = take_number(child);
+	if (err)
+		return err;
+	err = os_epoll_add(family.watch, child->bell, child->id);
+	if (err) {
+		spin_lock(&family.lock);
+		family.children[child->id] = NULL;
+		family.nr--;
+		spin_unlock(&family.lock);
+		return err;
+	}
+	child_family_nudge();
+	return 0;
+}
+
+/* ---- begin and end ---------------------------------------------------------------------- */
+
+static int open_descriptors(void)
+{
+	int err = 0;
+
+	family.watch = os_epoll_create();
+	family.nudge = os_eventfd_create();
+	if (family.watch < 0)
+		err = family.watch;
+	else if (family.nudge < 0)
+		err = family.nudge;
+	if (!err)
+		err = os_epoll_add(family.watch, family.nudge, TAG_NUDGE);
+	if (!err)
+		err = os_epoll_add(family.watch, family.socket, TAG_SERVER);
+	return err;
+}
+
+/* The server says that it is there. */
+static int await_server(void)
+{
+	struct child_notice notice;
+
+	return os_seqpacket_recv(family.socket, &notice, sizeof(notice), NULL,
+				 true) == 1
+		       ? 0
+		       : SLEY_ECHILD;
+}
+
+static int start_server(void)
+{
+	int program = os_pid(), fd[2], pid;
+	int err = os_seqpacket_pair(fd);
+
+	if (err)
+		return err;
+	pid = os_fork();
+	if (pid == 0) {
+		os_close(fd[0]);
+		child_server_run(fd[1], program);
+	}
+	os_close(fd[1]);
+	if (pid < 0) {
+		os_close(fd[0]);
+		return pid;
+	}
+	family.socket = fd[0];
+	family.server = pid;
+	return 0;
+}
+
+static void close_all(void)
+{
+	os_close(family.socket);
+	os_close(family.watch);
+	os_close(family.nudge);
+	os_reap_one(family.server);
+	family =
+		(struct child_family){ .socket = -1, .watch = -1, .nudge = -1 };
+}
+
+int sley_children_init(void)
+{
+	int err;
+
+	if (child_family_exists())
+		return -EALREADY;
+	if (os_nr_threads() > 1)
+		return -EBUSY;
+	child_family_forget();
+	err = start_server();
+	if (err)
+		return err;
+	err = open_descriptors();
+	if (!err)
+		err = await_server();
+	if (err) {
+		close_all();
+		return err;
+	}
+	family.generation = os_fork_generation();
+	family.exists = true;
+	return 0;
+}
+
+void sley_children_exit(void)
+{
+	if (!child_family_exists())
+		return;
+	sley_check(family.nr == 0, "destroy the children before their server");
+	if (family.collects) {
+		spin_lock(&family.lock);
+		family.stop = true;
+		spin_unlock(&family.lock);
+		child_family_nudge();
+		os_thread_join(family.thread);
+	}
+	close_all();
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * serve.c - a child: one call after the other, until it shall stop.
+ *
+ * It believes the program: the ring is the program's.
+ */
+#include "subprocess/call_ring.h"
+#include "subprocess/fork_server.h"
+#include "subprocess/function_table.h"
+#include "os/eventfd.h"
+#include "os/pidfd.h"
+#include "os/shared_memory.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What a function has said is kept here until it is known whether it failed. */
+static char text[SLEY_CHILD_TEXT_MAX];
+
+static int run(uint32_t fn, struct sley_child_work *work)
+{
+	const struct child_function *function = child_table_at(fn);
+
+	text[0] = '\0';
+	work->text = text;
+	return function ? function->fn(work) : -ENOSYS;
+}
+
+static void serve(struct child_ring *ring, uint32_t number)
+{
+	struct child_slot *slot = child_slot(ring, ring->depth, number);
+	struct sley_child_work work = { .arg = slot->arg,
+					.arg_size = slot->arg_size,
+					.result = slot->result };
+
+	child_ring_begin(ring, number);
+	slot->code = run(slot->fn, &work);
+	slot->result_size = (uint32_t)work.result_size;
+	if (slot->code < 0)
+		memcpy(slot->text, text, sizeof(text));
+	slot->answer_life = ring->life;
+	slot->answer_number = number;
+}
+
+static void become_ready(struct child_ring *ring, int bell)
+{
+	/* Nobody reads what it says; it is there to be written to. */
+	struct sley_child_work work = { .result = ring->slot[0].result };
+
+	if (ring->on_start)
+		ring->refusal = run(ring->on_start, &work);
+	child_ring_say_ready(ring,
+			     ring->refusal < 0 ? CHILD_REFUSES : CHILD_READY);
+	os_eventfd_signal(bell);
+	if (ring->refusal < 0)
+		os_exit(0);
+}
+
+void child_serve(int fd, int bell, const struct child_order *order)
+{
+	struct child_ring *ring =
+		os_shared_memory_map(fd, child_ring_size(order->depth));
+	uint32_t number;
+
+	os_close(fd);
+	os_name_process(order->name);
+	if (!ring)
+		os_exit(1);
+	number = child_ring_done(ring);
+	become_ready(ring, bell);
+	for (;;) {
+		uint32_t asked = child_ring_await(ring, number);
+
+		if (child_count(asked) == number)
+			os_exit(0); /* nothing but CHILD_STOP */
+		while (number != child_count(asked)) {
+			serve(ring, number);
+			number = (number + 1) & CHILD_COUNT_MASK;
+			if (child_ring_answer(ring))
+				os_eventfd_signal(bell);
+		}
+	}
+}

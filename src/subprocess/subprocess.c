@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * subprocess.c - <sley/child.h>: children come and go, and are called.
+ *
+ * See subprocess.h for how a call gets there and back.
+ */
+#include "base/assert.h"
+#include "base/options.h"
+#include "core/wait/wait.h"
+#include "subprocess/collector.h"
+#include "subprocess/subprocess.h"
+#include "subprocess/function_table.h"
+#include "os/eventfd.h"
+#include "os/map.h"
+#include "os/at_fork.h"
+#include "os/shared_memory.h"
+
+#include <errno.h>
+#include <sley/error.h>
+#include <string.h>
+
+#define LOOKS_PER_CLOCK 32
+
+/* Nothing ends this wait but the event. */
+static void await(struct sley_event *event)
+{
+	struct sley_waiter node;
+	uint64_t word = waitq_lock(&event->q);
+
+	if (word & SLEY_EVENT_SET)
+		waitq_unlock_as(&event->q, word);
+	else
+		(void)!waitq_wait(&event->q, &node, UINT64_MAX, WAIT_SHIELDED);
+}
+
+/* A child of fork() may have a family, but this is none of it. */
+static bool is_ours(const struct sley_child_process *child)
+{
+	return child_family_exists() &&
+	       child->generation == os_fork_generation();
+}
+
+/* ---- begin and end -------------------------------------------------------------------- */
+
+static size_t size_of(const struct sley_child_options *options)
+{
+	return sizeof(struct sley_child_process) +
+	       options->depth * sizeof(struct child_call *);
+}
+
+static int take_options(struct sley_child_options *out,
+			const struct sley_child_options *given)
+{
+	int err = options_copy(out, sizeof(*out), given);
+
+	if (err)
+		return err;
+	if (!options_are_clear(out->reserved, 4))
+		return -E2BIG;
+	if (out->depth > SLEY_CHILD_DEPTH_MAX ||
+	    (out->on_start && child_table_find(out->on_start) < 0))
+		return -EINVAL;
+	if (!out->depth)
+		out->depth = (uint32_t)chaos_few(16, 1);
+	/* A power of two: numbers wrap, and their places go on. */
+	while (out->depth & (out->depth - 1))
+		out->depth++;
+	if (!out->name)
+		out->name = "child";
+	if (!out->max_restarts)
+		out->max_restarts = 10;
+	if (!out->within_ns)
+		out->within_ns = 60000000000ull;
+	if (!out->start_ns)
+		out->start_ns = 10000000000ull;
+	if (!out->spin_ns)
+		out->spin_ns = 10000;
+	else if (out->spin_ns == SLEY_CHILD_NO_SPIN)
+		out->spin_ns = 0;
+	return 0;
+}
+
+static void free_child(struct sley_child_process *child)
+{
+	size_t size = child_ring_size(child->options.depth);
+
+	if (child->ring)
+		os_unmap(child->ring, size);
+	os_close(child->segment);
+	os_close(child->bell);
+	intensity_fini(&child->restarts, &sley__program_mem);
+	mem_free(&sley__program_mem, child, size_of(&child->options));
+}
+
+static int open_ring(struct sley_child_process *child)
+{
+	size_t size = child_ring_size(child->options.depth);
+
+	child->segment = os_shared_memory_create("sley-child", size);
+	if (child->segment < 0)
+		return child->segment;
+	child->ring = os_shared_memory_map(child->segment, size);
+	if (!child->ring)
+		return -ENOMEM;
+	if (child->options.on_start)
+		child->on_start =
+			(uint32_t)child_table_find(child->options.on_start);
+	return 0;
+}
+
+static int set_up(struct sley_child_process *child)
+{
+	int err;
+
+	child->endpoint = (struct sley_endpoint){ .ops = &child_endpoint_ops,
+						  .name = child->options.name,
+						  .width = 1 };
+	child->segment = -1;
+	child_calls_init(&child->queue);
+	child->bell = os_eventfd_create();
+	if (child->bell < 0)
+		return child->bell;
+	err = open_ring(child);
+	if (err)
+		return err;
+	return child_family_join(child);
+}
+
+int sley_child_create(struct sley_child_process **out,
+		      const struct sley_child_options *given)
+{
+	struct sley_child_options options;
+	struct sley_child_process *child;
+	int err = take_options(&options, given);
+
+	if (err)
+		return err;
+	if (!child_family_exists())
+		return child_family_is_lost() ? SLEY_EFORKED : -ENOENT;
+	child = mem_alloc(&sley__program_mem, size_of(&options));
+	if (!child)
+		return -ENOMEM;
+	child->options = options;
+	child->generation = os_fork_generation();
+	err = set_up(child);
+	if (!err) {
+		await(&child->started);
+		err = child->start_error;
+	}
+	if (err) {
+		free_child(child);
+		return err;
+	}
+	*out = child;
+	return 0;
+}
+
+void sley_child_destroy(struct sley_child_process *child)
+{
+	if (!child)
+		return;
+	sley_check(is_ours(child),
+		   "a child belongs to the process that created it");
+	spin_lock(&child->lock);
+	sley_check(!child->nr_waiting && !child->queue.first,
+		   "destroy a child that nobody calls any more");
+	child->closing = true;
+	child->since_ns = os_now();
+	spin_unlock(&child->lock);
+	child_family_nudge();
+	await(&child->gone);
+	free_child(child);
+}
+
+int sley_child_pid(struct sley_child_process *child)
+{
+	int pid;
+
+	spin_lock(&child->lock);
+	pid = child->pid;
+	spin_unlock(&child->lock);
+	return pid;
+}
+
+uint64_t sley_child_restarts(struct sley_child_process *child)
+{
+	uint64_t nr;
+
+	spin_lock(&child->lock);
+	nr = child->nr_restarts;
+	spin_unlock(&child->lock);
+	return nr;
+}
+
+/* ---- a call ---------------------------------------------------------------------------- */
+
+/*
+ * Takes what there is, brings what is queued; @more is done under the lock, too.
+ * Returns up to where answers were taken.
+ */
+static uint32_t visit(struct sley_child_process *child, struct child_call *call,
+		      void (*more)(struct sley_child_process *child,
+				   struct child_call *call,
+				   struct child_calls *ended))
+{
+	struct child_calls ended;
+	bool wake = false, nudge;
+	uint32_t collected;
+
+	child_calls_init(&ended);
+	spin_lock(&child->lock);
+	if (more)
+		more(child, call, &ended);
+	if (child->phase == LIFE_RUNNING) {
+		child_collect(child, &ended);
+		wake = child_bring(child);
+	}
+	collected = child->collected;
+	nudge = child->broken && !child->killed;
+	if (child->options.call_ns && !child->timed && child_in_ring(child)) {
+		child->timed = true;
+		nudge = true;
+	}
+	spin_unlock(&child->lock);
+	if (wake)
+		child_ring_wake(child->ring);
+	if (nudge)
+		child_family_nudge();
+	child_calls_end(&ended);
+	return collected;
+}
+
+static void enqueue(struct sley_child_process *child, struct child_call *call,
+		    struct child_calls *ended)
+{
+	if (child->phase == LIFE_DOWN)
+		child_fail_call(child, call, ended);
+	else
+		child_calls_add(&child->queue, call);
+}
+
+/* From now on the bell is rung for it. */
+static void begin_to_wait(struct sley_child_process *child,
+			  struct child_call *call, struct child_calls *ended)
+{
+	(void)ended;
+	if (call->finished)
+		return;
+	call->waits = true;
+	child->nr_waiting++;
+	if (child->phase == LIFE_RUNNING && !child->watched) {
+		child->watched = true;
+		(void)child_ring_watch(child->ring);
+	}
+}
+
+static void unqueue(struct child_calls *queue, struct child_call *call)
+{
+	struct child_call **at = &queue->first;
+
+	while (*at != call)
+		at = &(*at)->next;
+	*at = call->next;
+	if (!call->next)
+		queue->last = at;
+}
+
+/* Nobody waits for it any more.  False: it has just ended. */
+static bool give_up(struct sley_child_process *child, struct child_call *call)
+{
+	bool given_up;
+
+	spin_lock(&child->lock);
+	given_up = !call->finished;
+	if (given_up) {
+		child->nr_waiting -= call->waits;
+		if (call->in_ring)
+			child->calls[call->number % child->options.depth] =
+				NULL;
+		else
+			unqueue(&child->queue, call);
+	}
+	spin_unlock(&child->lock);
+	return given_up;
+}
+
+/* Is the time up?  Most answers come before the clock is asked. */
+static bool is_late(const struct sley_child_process *child, uint64_t *end_ns)
+{
+	uint64_t now = os_now();
+
+	if (!*end_ns)
+		*end_ns = now + child->options.spin_ns;
+	return now >= *end_ns;
+}
+
+/* Looks for the answer for a while; what the ring says is a hint.  True: got it. */
+static bool look_for(struct sley_child_process *child, struct child_call *call,
+		     uint32_t collected)
+{
+	uint64_t end_ns = 0;
+	uint32_t looks = 0;
+
+	if (!child->options.spin_ns)
+		return false;
+	while (!sley_event_is_set(&call->ended)) {
+		if (child_ring_done(child->ring) != collected)
+			collected = visit(child, call, NULL);
+		else if (++looks % LOOKS_PER_CLOCK == 0 &&
+			 is_late(child, &end_ns))
+			return false;
+		else
+			spin_pause();
+	}
+	return true;
+}
+
+static int await_call(struct sley_child_process *child, struct child_call *call,
+		      uint64_t deadline_ns)
+{
+	int err;
+
+	if (look_for(child, call, visit(child, call, enqueue)))
+		return 0;
+	(void)visit(child, call, begin_to_wait);
+	err = sley_event_wait_until(&call->ended, deadline_ns);
+	if (!err)
+		return 0;
+	if (give_up(child, call))
+		return err;
+	await(&call->ended);
+	return 0;
+}
+
+/* It was not run, or nobody waited for it. */
+static int call_nothing(struct sley_child_result *result, int err)
+{
+	result->outcome = SLEY_OUTCOME_SKIPPED;
+	result->code = err;
+	result->size = 0;
+	result->text[0] = '\0';
+	return err;
+}
+
+int child_call(struct sley_child_process *child, int fn, const void *arg,
+	       size_t size, struct sley_child_result *result,
+	       uint64_t deadline_ns)
+{
+	struct child_call call = { .fn = (uint32_t)fn,
+				   .arg = arg,
+				   .arg_size = (uint32_t)size,
+				   .result = result };
+	int err;
+
+	if (!is_ours(child))
+		return call_nothing(result, SLEY_EFORKED);
+	if (size > SLEY_CHILD_DATA_MAX)
+		return call_nothing(result, -EMSGSIZE);
+	if (fn < 0)
+		return call_nothing(result, fn);
+	err = await_call(child, &call, deadline_ns);
+	return err ? call_nothing(result, err) : result->code;
+}
+
+int sley_child_call_until(struct sley_child_process *child, sley_child_fn *fn,
+			  const void *arg, size_t size,
+			  struct sley_child_result *result,
+			  uint64_t deadline_ns)
+{
+	struct sley_child_result own = { .data = NULL };
+
+	return child_call(child, child_table_find(fn), arg, size,
+			  result ? result : &own, deadline_ns);
+}
+
+int sley_child_call(struct sley_child_process *child, sley_child_fn *fn,
+		    const void *arg, size_t size,
+		    struct sley_child_result *result)
+{
+	return sley_child_call_until(child, fn, arg, size, result, UINT64_MAX);
+}

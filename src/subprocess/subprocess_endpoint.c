@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * subprocess_endpoint.c - a child that runs nodes of a graph: see endpoint.h.
+ *
+ * Any function of the program, by its address, which is the same there.  Pointers to
+ * data lead to what was there when the server was forked, so arguments go by value.
+ */
+#include "subprocess/subprocess.h"
+#include "subprocess/function_table.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void run(struct sley_endpoint *endpoint,
+		const struct endpoint_work *work, struct endpoint_end *end)
+{
+	struct sley_child_process *child =
+		container_of(endpoint, struct sley_child_process, endpoint);
+	struct child_node node = { .fn = work->fn,
+				   .has_arg = work->arg_size != 0 };
+	struct sley_child_result result = { .data = NULL };
+
+	if (work->arg_size)
+		memcpy(node.arg, work->arg, work->arg_size);
+	end->code = child_call(child, CHILD_TABLE_NODE, &node, sizeof(node),
+			       &result, work->deadline_ns);
+	end->outcome = result.outcome;
+	memcpy(end->text, result.text, sizeof(end->text));
+}
+
+const struct endpoint_ops child_endpoint_ops = {
+	.caps = ENDPOINT_ANY_FUNCTION | ENDPOINT_MAY_DIE,
+	.arg_max = SLEY_NODE_ARG_MAX,
+	.run = run,
+};
+
+struct sley_endpoint *sley_child_endpoint(struct sley_child_process *child)
+{
+	return &child->endpoint;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph_node_store.c - src/graph/node/node_store.c, and who waits for room in src/graph/node/submit.c:
+ * nobody sleeps while there is room, each place is one node's at a time, and who
+ * takes it sees that the one before is gone.
+ *
+ * The very nodes end on workers, and foreign threads submit, each to a graph that is
+ * full.  Whoever sleeps for ever is a lost wake-up.
+ *
+ * Complete for one worker that ends a node, well or not, or keeps it and goes on
+ * with one that waits for the submitter, with membarrier and without; without, for one
+ * that ends two, the second of which has just been submitted, for two workers
+ * that give back while one takes, and for one that submits while another thread sees
+ * that all are free.  Two submitters that wait are explored
+ * with two preemptions, without patience and with some.
+ *
+ * Complete as well for one that forgets failures while a worker ends one more, and for
+ * a submitter that has patience for a batch: for ever, where
+ * no worker overlooks it; and with an end.
+ */
+#include "graph_scene.h"
+
+static uint32_t is_in; /* the node that waits goes on */
+
+static void end_first(int id)
+{
+	(void)id;
+	run_queued(node_index_of(ids[1]));
+}
+
+static void end_second(int id)
+{
+	(void)id;
+	run_queued(node_index_of(ids[2]));
+}
+
+static void submit_third(int id)
+{
+	(void)id;
+	submit_as(3, 0, 0);
+}
+
+static void submit_fourth(int id)
+{
+	(void)id;
+	submit_as(4, 0, 0);
+}
+
+/* All of them have run, and all places but those of the failed are free. */
+static void all_ran(int nr, int err)
+{
+	for (int i = 1; i <= nr; i++) {
+		if (!scene_ledger.ran[i])
+			run_now(i);
+	}
+	for (int i = 1; i <= nr; i++)
+		MODEL_CHECK(scene_ledger.ran[i] == 1);
+	MODEL_CHECK(sley_graph_wait(graph) == err);
+	MODEL_CHECK(node_store_nr_taken(&graph->store) == 0);
+	MODEL_CHECK(graph->full == 0 && graph->nr_failed == 0);
+	scene_end();
+}
+
+static void setup_full(void)
+{
+	scene_setup(1, 1);
+	submit_as(1, 0, 0);
+}
+
+static void one_ran_after_the_other(void)
+{
+	run_now(3);
+	MODEL_CHECK(scene_ledger.ran[1] == 1 && scene_ledger.ran[3] == 1);
+	MODEL_CHECK(sley_graph_wait(graph) == jobs[1].says);
+	MODEL_CHECK(graph->full == 0 && graph->nr_failed == 0);
+	scene_end();
+}
+
+#define BOTH(name, ...)                                                        \
+	MODEL(name##_with_membarrier, __VA_ARGS__);                            \
+	MODEL(name##_without_membarrier, .no_membarrier = true, __VA_ARGS__)
+
+BOTH(s15_room_comes_with_the_end, .setup = setup_full,
+     .threads = { end_first, submit_third }, .finish = one_ran_after_the_other);
+
+/* ---- one that fails keeps its place, not its room --------------------------------- */
+
+static void setup_full_and_fails(void)
+{
+	setup_full();
+	jobs[1].says = -EIO;
+}
+
+BOTH(s15_room_comes_with_a_failure, .setup = setup_full_and_fails,
+     .threads = { end_first, submit_third }, .finish = one_ran_after_the_other);
+
+/* ---- what a worker has in its share ------------------------------------------------- */
+
+/*
+ * The second one follows the first, is kept, and waits, in the middle of its worker,
+ * until the third is in: as a fiber would.
+ */
+static void setup_kept(void)
+{
+	scene_setup(1, 2);
+	submit_as(1, 0, 0);
+	jobs[2].before[0] = 1;
+	submit_as(2, 1, 0);
+	scene_ledger.keeps = true;
+	graph->bulk = 4;
+	is_in = 0;
+	model_name(&is_in, "is_in");
+}
+
+static void end_first_and_wait(int id)
+{
+	struct sley_task *next;
+
+	(void)id;
+	next = run_one(queue[node_index_of(ids[1])]);
+	MODEL_CHECK(next == &node_at(2)->task);
+	while (!load_acquire(&is_in))
+		spin_hint(&is_in);
+	run_on(next);
+}
+
+static void submit_third_and_say_so(int id)
+{
+	submit_third(id);
+	store_release(&is_in, 1);
+}
+
+static void all_three_ran(void)
+{
+	run_now(3);
+	all_ran(3, jobs[1].says);
+}
+
+BOTH(s15_room_is_in_a_share, .setup = setup_kept,
+     .threads = { end_first_and_wait, submit_third_and_say_so },
+     .finish = all_three_ran);
+
+/* ---- a submitter with patience -------------------------------------------------------- */
+
+/* The second follows the first and is kept: its worker has something at hand. */
+static void setup_patient(void)
+{
+	scene_setup(1, 2);
+	submit_as(1, 0, 0);
+	jobs[2].before[0] = 1;
+	submit_as(2, 1, 0);
+	scene_ledger.keeps = true;
+	graph->batch = 2;
+	graph->patience_ns = SLEY_FOREVER;
+	model_name(&graph->patient, "patient");
+	model_name(&graph->nr_freed, "nr_freed");
+}
+
+/* It wakes for the batch, or because the worker has nothing left. */
+MODEL(s15_a_batch_wakes_who_has_patience, .setup = setup_patient,
+      .no_membarrier = true, .threads = { end_first, submit_third },
+      .finish = all_three_ran, .modes = MODEL_SC | MODEL_TSO);
+
+/* A worker may overlook it then, in the memory of C11: patience has an end. */
+static void setup_some_patience(void)
+{
+	setup_patient();
+	graph->patience_ns = 10;
+}
+
+MODEL(s15_patience_has_an_end, .setup = setup_some_patience,
+      .no_membarrier = true, .threads = { end_first, submit_third },
+      .finish = all_three_ran);
+
+/* A batch is more than there will be before the submitter goes on. */
+static void setup_stuck(void)
+{
+	setup_kept();
+	graph->batch = 4;
+	graph->patience_ns = 10;
+}
+
+MODEL(s15_room_for_one_is_found_when_patience_ends, .setup = setup_stuck,
+      .no_membarrier = true,
+      .threads = { end_first_and_wait, submit_third_and_say_so },
+      .finish = all_three_ran);
+
+/* One has patience and takes its place; the other one asks for any. */
+static void setup_patient_and_not(void)
+{
+	scene_setup(1, 2);
+	submit_as(1, 0, 0);
+	submit_as(2, 0, 0);
+	graph->batch = 2;
+	graph->patience_ns = 10;
+}
+
+/* ---- failures are forgotten while one more ends --------------------------------------- */
+
+static void setup_failures(void)
+{
+	scene_setup(1, 3);
+	for (int i = 1; i <= 3; i++) {
+		jobs[i].says = -EIO;
+		submit_as(i, 0, 0);
+	}
+	run_now(1);
+	run_now(2);
+	graph->max_failed = 1;
+}
+
+static void end_third(int id)
+{
+	(void)id;
+	run_queued(node_index_of(ids[3]));
+}
+
+/* The first is what a wait reports; the second may be forgotten, with its place. */
+static void first_is_reported(void)
+{
+	run_now(4);
+	MODEL_CHECK(scene_ledger.ran[3] == 1 && scene_ledger.ran[4] == 1);
+	MODEL_CHECK(sley_node_outcome(graph, ids[1], NULL) ==
+		    SLEY_OUTCOME_FAILURE);
+	MODEL_CHECK(sley_node_outcome(graph, ids[3], NULL) ==
+		    SLEY_OUTCOME_FAILURE);
+	MODEL_CHECK(sley_graph_wait(graph) == -EIO);
+	MODEL_CHECK(node_store_nr_taken(&graph->store) == 0);
+	MODEL_CHECK(graph->nr_failed == 0);
+	scene_end();
+}
+
+MODEL(s15_failures_are_forgotten_while_one_ends, .setup = setup_failures,
+      .no_membarrier = true, .threads = { end_third, submit_fourth },
+      .finish = first_is_reported);
+
+/* ---- no more than there is ----------------------------------------------------------- */
+
+static void setup_one(void)
+{
+	setup_full();
+	is_in = 0;
+	model_name(&is_in, "is_in");
+}
+
+static void setup_one_fails(void)
+{
+	setup_one();
+	jobs[1].says = -EIO;
+}
+
+static void end_first_and_third(int id)
+{
+	end_first(id);
+	while (!load_acquire(&is_in))
+		spin_hint(&is_in);
+	run_queued(node_index_of(ids[3]));
+}
+
+/* The fourth has no room before the third has run. */
+static void submit_third_and_fourth(int id)
+{
+	submit_third_and_say_so(id);
+	submit_fourth(id);
+	MODEL_CHECK(scene_ledger.ran[3] == 1);
+}
+
+static void first_third_and_fourth_ran(void)
+{
+	run_now(4);
+	MODEL_CHECK(scene_ledger.ran[1] == 1 && scene_ledger.ran[4] == 1);
+	MODEL_CHECK(sley_graph_wait(graph) == jobs[1].says);
+	scene_end();
+}
+
+MODEL(s15_room_is_counted_once, .setup = setup_one, .no_membarrier = true,
+      .threads = { end_first_and_third, submit_third_and_fourth },
+      .finish = first_third_and_fourth_ran, .slow_modes = MODEL_RA);
+
+MODEL(s15_room_of_a_failure_is_counted_once, .setup = setup_one_fails,
+      .no_membarrier = true,
+      .threads = { end_first_and_third, submit_third_and_fourth },
+      .finish = first_third_and_fourth_ran, .slow_modes = MODEL_RA);
+
+/* ---- all are free ------------------------------------------------------------------------ */
+
+static void setup_ended(void)
+{
+	setup_full();
+	run_now(1);
+}
+
+/* As a worker it could not sleep, and the other one may have the lock. */
+static void submit_and_end_third(int id)
+{
+	scene_become(false);
+	submit_third(id);
+	scene_become(true);
+	run_queued(node_index_of(ids[3]));
+}
+
+/* It sees that all are free, before the third or after. */
+static void wait_for_all(int id)
+{
+	(void)id;
+	MODEL_CHECK(sley_graph_wait(graph) == 0);
+}
+
+static void first_and_third_ran(void)
+{
+	MODEL_CHECK(scene_ledger.ran[1] == 1 && scene_ledger.ran[3] == 1);
+	MODEL_CHECK(node_store_nr_taken(&graph->store) == 0);
+	scene_end();
+}
+
+MODEL(who_waits_tidies_while_another_submits, .setup = setup_ended,
+      .no_membarrier = true, .threads = { submit_and_end_third, wait_for_all },
+      .finish = first_and_third_ran);
+
+/* ---- two at a time ---------------------------------------------------------------------- */
+
+static void setup_two(void)
+{
+	scene_setup(2, 2);
+	submit_as(1, 0, 0);
+	submit_as(2, 0, 0);
+}
+
+static void three_ran(void)
+{
+	all_ran(3, 0);
+}
+
+MODEL(two_give_back_and_one_takes, .setup = setup_two, .no_membarrier = true,
+      .threads = { end_first, end_second, submit_third }, .finish = three_ran,
+      .slow = true);
+
+static void setup_one_of_two(void)
+{
+	scene_setup(1, 2);
+	submit_as(1, 0, 0);
+	submit_as(2, 0, 0);
+}
+
+static void end_first_and_second(int id)
+{
+	end_first(id);
+	end_second(id);
+}
+
+static void four_ran(void)
+{
+	all_ran(4, 0);
+}
+
+MODEL(two_wait_for_room, .setup = setup_one_of_two, .no_membarrier = true,
+      .threads = { end_first_and_second, submit_third, submit_fourth },
+      .finish = four_ran, .modes = MODEL_SC, .bound = 2, .slow = true);
+
+MODEL(s15_two_wait_with_patience, .setup = setup_patient_and_not,
+      .no_membarrier = true,
+      .threads = { end_first_and_second, submit_third, submit_fourth },
+      .finish = four_ran, .modes = MODEL_SC, .bound = 2, .slow = true);
+
+/* In the other memories there is no end to those that spin: so by chance. */
+MODEL(two_wait_for_room_by_chance, .setup = setup_one_of_two,
+      .no_membarrier = true,
+      .threads = { end_first_and_second, submit_third, submit_fourth },
+      .finish = four_ran, .modes = MODEL_TSO | MODEL_RA, .random = 300000,
+      .slow = true);

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * subprocess_call_ring.c - the ring of src/subprocess/call_ring.h between a program and its
+ * child: no call and no answer is lost, whoever sleeps when.
+ *
+ * The child is a thread, with the very operations of serve.c.  The bell, which
+ * is the kernel's, is a word with a futex here, ordered as the kernel's lock orders
+ * it: what was done before it rang is seen by who heard it.  Who did not wait for it
+ * has the edges of the ring alone.  Neither side spins first: each goes to sleep as
+ * soon as it may.
+ *
+ * Complete for two calls, which are asked at once or one by one, and the stop.  It
+ * would not see what needs more of them than the ring has slots: the program counts
+ * for itself there, under a lock.
+ */
+#include "explorer.h"
+
+#include "subprocess/call_ring.h"
+
+#define DEPTH 2
+
+static union {
+	struct child_ring ring;
+	unsigned char bytes[sizeof(struct child_ring) +
+			    DEPTH * sizeof(struct child_slot)];
+} memory;
+
+static struct child_ring *const ring = &memory.ring;
+static uint32_t bell;
+static uint32_t nr_collected;
+
+static void setup(void)
+{
+	ring->depth = DEPTH;
+	ring->spin_ns = 0;
+	child_ring_reset(ring, 1, CHILD_COUNT_MASK); /* it wraps */
+	for (int i = 0; i < DEPTH; i++) {
+		ring->slot[i].arg_size = 0;
+		ring->slot[i].result_size = 0;
+	}
+	bell = 0;
+	nr_collected = 0;
+	model_name(&ring->asked, "asked");
+	model_name(&ring->done, "done");
+	model_name(&ring->ready, "ready");
+	model_name(&bell, "bell");
+}
+
+/* ---- the bell -------------------------------------------------------------------- */
+
+static void bell_ring(void)
+{
+	(void)xchg_release(&bell, 1);
+	os_futex_wake(&bell, 1);
+}
+
+/* Sleeps until it was rung. */
+static void bell_await(void)
+{
+	while (!xchg_acquire(&bell, 0))
+		(void)os_futex_wait(&bell, 0, UINT64_MAX);
+}
+
+/* ---- the child ---------------------------------------------------------------------- */
+
+static void child(int id)
+{
+	uint32_t number = CHILD_COUNT_MASK;
+
+	(void)id;
+	ring->refusal = 5;
+	child_ring_say_ready(ring, CHILD_READY);
+	bell_ring();
+	for (;;) {
+		uint32_t asked = child_ring_await(ring, number);
+
+		if (child_count(asked) == number)
+			return;
+		while (number != child_count(asked)) {
+			struct child_slot *slot =
+				child_slot(ring, DEPTH, number);
+
+			child_ring_begin(ring, number);
+			slot->result_size = slot->arg_size + 1;
+			number = (number + 1) & CHILD_COUNT_MASK;
+			if (child_ring_answer(ring))
+				bell_ring();
+		}
+	}
+}
+
+/* ---- the program ------------------------------------------------------------------- */
+
+static void await_ready(void)
+{
+	while (child_ring_readiness(ring) != CHILD_READY)
+		bell_await();
+	MODEL_CHECK(ring->refusal == 5);
+}
+
+static void ask(uint32_t first, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		child_slot(ring, DEPTH, first + i)->arg_size = 10 + i;
+	if (child_ring_ask(ring, nr))
+		child_ring_wake(ring);
+}
+
+/* Takes the answers up to @done. */
+static void collect(uint32_t first, uint32_t done)
+{
+	uint32_t nr = child_distance(first, done);
+
+	MODEL_CHECK(nr <= 2);
+	for (uint32_t i = nr_collected; i < nr; i++)
+		MODEL_CHECK(child_slot(ring, DEPTH, first + i)->result_size ==
+			    11 + i);
+	nr_collected = nr;
+}
+
+/* Sleeps until all @nr are there. */
+static void await_answers(uint32_t first, uint32_t nr)
+{
+	collect(first, child_ring_watch(ring));
+	while (nr_collected < nr) {
+		bell_await();
+		collect(first, child_ring_watch(ring));
+	}
+}
+
+static void ask_two_at_once(int id)
+{
+	(void)id;
+	await_ready();
+	ask(CHILD_COUNT_MASK, 2);
+	await_answers(CHILD_COUNT_MASK, 2);
+	child_ring_stop(ring);
+}
+
+static void finish(void)
+{
+	MODEL_CHECK(nr_collected == 2);
+	MODEL_CHECK(child_ring_begun(ring, CHILD_COUNT_MASK, 1) == 1);
+}
+
+MODEL(two_calls_at_once_are_answered, .setup = setup,
+      .threads = { ask_two_at_once, child }, .finish = finish);
+
+/* The second one comes when the child may be about to sleep. */
+static void ask_one_by_one(int id)
+{
+	(void)id;
+	await_ready();
+	ask(CHILD_COUNT_MASK, 1);
+	child_slot(ring, DEPTH, 0)->arg_size = 11;
+	if (child_ring_ask(ring, 1))
+		child_ring_wake(ring);
+	await_answers(CHILD_COUNT_MASK, 2);
+	child_ring_stop(ring);
+}
+
+MODEL(two_calls_one_by_one_are_answered, .setup = setup,
+      .threads = { ask_one_by_one, child }, .finish = finish);
+
+/* It sleeps for the first one only, and does not say so. */
+static void look_for_the_second(int id)
+{
+	(void)id;
+	await_ready();
+	ask(CHILD_COUNT_MASK, 2);
+	await_answers(CHILD_COUNT_MASK, 1);
+	for (;;) {
+		collect(CHILD_COUNT_MASK, child_ring_done(ring));
+		if (nr_collected == 2)
+			break;
+		spin_hint(&ring->done);
+	}
+	child_ring_stop(ring);
+}
+
+MODEL(who_stops_sleeping_loses_no_answer, .setup = setup,
+      .threads = { look_for_the_second, child }, .finish = finish);
