@@ -231,7 +231,7 @@ const struct plan_row plan_rows[] = {
 		.peers = { SLEY, GO, PTHREAD },
 	},
 	{
-		.name = "pool",
+		.name = "stock",
 		.about = "borrow an object of a stock and give it back",
 		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
 		.peers = { SLEY, GO },
@@ -580,8 +580,8 @@ const struct plan_row plan_rows[] = {
 		},
 	},
 	{
-		.name = "child",
-		.about = "a call of a function in a child process",
+		.name = "subprocess",
+		.about = "a call of a function in a subprocess",
 		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
 		.peers = {
 			SLEY, CACHELINE_AS("chan-cross"),

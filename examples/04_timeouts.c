@@ -29,7 +29,7 @@ static void root(void *arg)
 	struct sley_event event = SLEY_EVENT_INIT;
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_task task;
-	uint64_t soon = sley_now() + 20 * SLEY_MSEC;
+	uint64_t soon = sley_after(20 * SLEY_MSEC);
 	int sleeper = 0;
 
 	(void)arg;
@@ -40,8 +40,7 @@ static void root(void *arg)
 	       sley_event_wait_until(&event, soon), 0);
 	sley_spawn(&group, &task, sleep_for_ever, &sleeper);
 	expect("a task that does not end",
-	       sley_join_until(&group, sley_now() + 20 * SLEY_MSEC),
-	       -ETIMEDOUT);
+	       sley_join_until(&group, sley_after(20 * SLEY_MSEC)), -ETIMEDOUT);
 	sley_cancel(&task);
 	sley_join(&group);
 	expect("what the cancelled task saw", sleeper, -ECANCELED);

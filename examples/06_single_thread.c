@@ -3,7 +3,7 @@
  * 06_single_thread.c - no worker threads: this thread runs its own tasks.
  *
  * They run whenever the thread blocks in sley, or one at a time by
- * sley_step(): the same order every time, which is what tests want.
+ * sley_run_one(): the same order every time, which is what tests want.
  *
  *   cc 06_single_thread.c $(pkg-config --cflags --libs sley)
  */
@@ -33,7 +33,7 @@ int main(void)
 	sley_spawn(&group, &a, count_to_three, "warp");
 	sley_spawn(&group, &b, count_to_three, "weft");
 	printf("nothing has run yet\n");
-	while (sley_step(rt) > 0)
+	while (sley_run_one(rt) > 0)
 		printf("step %d\n", ++steps);
 	/* Or all at once: */
 	sley_spawn(&group, &a, count_to_three, "beat");

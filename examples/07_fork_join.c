@@ -36,7 +36,7 @@ static void sum(void *arg)
 		return;
 	}
 	struct sum left = { s->from, middle, 0 }, right = { middle, s->to, 0 };
-	struct sley_fork child;
+	struct sley_forked child;
 
 	sley_fork(&child, sum, &left);
 	sum(&right);

@@ -49,7 +49,7 @@ int main(void)
 
 	if (sley_create(&rt, NULL) || sley_bind(rt))
 		return 1;
-	sley_scope_open_until(&scope, sley_now() + 60 * SLEY_SEC);
+	sley_scope_open_until(&scope, sley_after(60 * SLEY_SEC));
 	for (int i = 0; i < NR; i++)
 		sley_scope_spawn(&scope, &task[i], search, &number[i]);
 	err = sley_scope_close(&scope);

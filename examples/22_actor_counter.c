@@ -41,7 +41,7 @@ int main(void)
 	if (sley_create(&rt, NULL) || sley_bind(rt))
 		return 1;
 	if (sley_actor_spawn(&pid, counter, NULL,
-			     SLEY_PROCESS(.joinable = true)))
+			     SLEY_PROCESS_OPTIONS(.joinable = true)))
 		return 1;
 	for (long i = 1; i <= NR; i++)
 		sley_send(pid, ADD, &i, sizeof(i));

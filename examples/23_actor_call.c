@@ -45,7 +45,7 @@ static void root(void *arg)
 	sley_msg_free(reply);
 	/* It never answers that. */
 	if (sley_call_until(pid, THINK, NULL, 0, NULL,
-			    sley_now() + 5 * SLEY_MSEC) != -ETIMEDOUT)
+			    sley_after(5 * SLEY_MSEC)) != -ETIMEDOUT)
 		*ok = false;
 	sley_process_kill(pid);
 }

@@ -42,12 +42,12 @@ int main(void)
 
 	if (sley_create(&rt, NULL) || sley_bind(rt))
 		return 1;
-	if (sley_supervise(&supervisor, SLEY_SUPERVISOR(.intensity = 5),
+	if (sley_supervise(&supervisor, SLEY_SUPERVISOR_OPTIONS(.intensity = 5),
 			   children, 1))
 		return 1;
 	for (int i = 0; i < 3; i++) {
 		if (sley_name_find_until("divider", &divider,
-					 sley_now() + 10 * SLEY_SEC))
+					 sley_after(10 * SLEY_SEC)))
 			return 1;
 		got[i] = sley_call(divider, 0, &number[i], sizeof(int), NULL);
 		printf("100 / %d: %s\n", number[i], sley_strerror(got[i]));

@@ -16,13 +16,14 @@ static int read_line(const struct sley_command *command, void *arg)
 	static const char *const lines[] = { "warp", "weft", "sley", "" };
 	const char *line = lines[(*(int *)arg)++];
 
-	return sley_complete(command->pid, command->tag, line, strlen(line));
+	return sley_command_complete(command->pid, command->tag, line,
+				     strlen(line));
 }
 
 static int write_line(const struct sley_command *command, void *arg)
 {
 	printf("%d: %s\n", ++*(int *)arg, (const char *)command->payload);
-	return sley_complete(command->pid, command->tag, NULL, 0);
+	return sley_command_complete(command->pid, command->tag, NULL, 0);
 }
 
 /* Between two steps it has no stack: the 32 bytes of @self are all. */
@@ -53,7 +54,7 @@ int main(void)
 {
 	int err, nr_read = 0, nr_written = 0;
 
-	return sley_handle(READ, read_line, &nr_read, NULL) ||
-	       sley_handle(WRITE, write_line, &nr_written, NULL) ||
+	return sley_command_handle(READ, read_line, &nr_read, NULL) ||
+	       sley_command_handle(WRITE, write_line, &nr_written, NULL) ||
 	       sley_run(NULL, root, &err) || err || nr_written != 3;
 }

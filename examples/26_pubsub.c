@@ -29,9 +29,10 @@ static int ticker(void *arg)
 		return -1;
 	for (int price = 1; price <= 5 && !sley_receive(&msg); price++)
 		printf("%d: %d readers\n", price,
-		       sley_publish("prices", PRICE, &price, sizeof(price)));
+		       sley_topic_publish("prices", PRICE, &price,
+					  sizeof(price)));
 	sley_post_cancel(tick);
-	sley_publish("prices", CLOSED, NULL, 0);
+	sley_topic_publish("prices", CLOSED, NULL, 0);
 	return 0;
 }
 

@@ -50,7 +50,7 @@ static void root(void *file)
 				       .nr_access = 3));
 	}
 	err = err ? err : sley_graph_wait(g);
-	err = err ? err : sley_graph_dump(g, SLEY_DUMP_SVG, put, file);
+	err = err ? err : sley_graph_dump(g, SLEY_GRAPH_DUMP_SVG, put, file);
 	sley_graph_destroy(g);
 }
 

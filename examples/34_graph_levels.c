@@ -31,7 +31,7 @@ static int run(sley_node_fn *fn, int number, int step, struct sley_endpoint *on)
 }
 
 /* Runs in the child, and its graph on the workers there. */
-static int check_ten(void *number)
+static int check_10(void *number)
 {
 	static struct sley *lower; /* for all nodes that come here */
 	if (!lower && (sley_create(&lower, NULL) || sley_bind(lower)))
@@ -41,20 +41,21 @@ static int check_ten(void *number)
 
 static void root(void *err)
 {
-	struct sley_child_process *child = NULL;
+	struct sley_subprocess *it = NULL;
 
-	if (!sley_child_create(&child, NULL))
-		*(int *)err = run(check_ten, 0, 10, sley_child_endpoint(child));
-	sley_child_destroy(child);
+	if (!sley_subprocess_create(&it, NULL))
+		*(int *)err =
+			run(check_10, 0, 10, sley_subprocess_endpoint(it));
+	sley_subprocess_destroy(it);
 }
 
 int main(void)
 {
 	int err = 0;
 
-	if (sley_children_init() || sley_run(NULL, root, &err))
+	if (sley_subprocesses_init() || sley_run(NULL, root, &err))
 		return 1;
-	sley_children_exit();
+	sley_subprocesses_exit();
 	printf("two levels below: %s\n", sley_strerror(err));
 	return err == -ERANGE ? 0 : 1;
 }

@@ -23,7 +23,7 @@ static void root(void *arg)
 	const struct measure *m = arg;
 	struct half right = { .steps = coarse_steps(m) };
 	uint64_t start = measure_now(), left;
-	struct sley_fork child;
+	struct sley_forked child;
 
 	sley_fork(&child, compute_right, &right);
 	left = coarse_half(COARSE_LEFT, coarse_steps(m));

@@ -73,9 +73,9 @@ static void fan_in(const struct measure *m, uint64_t each, uint32_t mailbox)
 	};
 	struct producer p = { .end = each };
 
-	MEASURE_CHECK(m,
-		      sley_process_spawn(&p.to, &consumer, &c, sizeof(c),
-					 SLEY_PROCESS(.mailbox = mailbox,
+	MEASURE_CHECK(m, sley_process_spawn(
+				 &p.to, &consumer, &c, sizeof(c),
+				 SLEY_PROCESS_OPTIONS(.mailbox = mailbox,
 						      .overflow = SLEY_BLOCK,
 						      .budget = BUDGET)) == 0);
 	for (int i = 0; i < FANIN_PRODUCERS; i++)

@@ -33,7 +33,7 @@ static void plain_child(void *arg)
 
 long fib_plain(long n)
 {
-	struct sley_fork child;
+	struct sley_forked child;
 	struct plain left;
 	long right;
 

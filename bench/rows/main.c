@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 		{ "future", row_future },
 		{ "blocking", row_blocking },
 		{ "once", row_once },
-		{ "pool", row_pool },
+		{ "stock", row_stock },
 		{ "timers", row_timers },
 		{ "waitgroup", row_waitgroup },
 		{ "event-chain", row_event_chain },
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 		{ "dag-tree", row_dag },
 		{ "dag-random", row_dag },
 		{ "dag-stencil", row_dag_stencil },
-		{ "child", row_child },
+		{ "subprocess", row_subprocess },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));

@@ -14,7 +14,7 @@ static void plain_multiply(void *arg)
 		return;
 	for (int phase = 0; phase < 2; phase++) {
 		struct matrix_job quarter[4];
-		struct sley_fork child[3];
+		struct sley_forked child[3];
 
 		matrix_split(job, phase, quarter);
 		for (int i = 0; i < 3; i++)

@@ -48,7 +48,7 @@ static void plain_queens(void *arg)
 
 long queens_plain(const struct queens_board *board, int row)
 {
-	struct sley_fork child[QUEENS_MAX];
+	struct sley_forked child[QUEENS_MAX];
 	struct plain next[QUEENS_MAX];
 	long ways = 0;
 	int nr = 0, n = board->n;

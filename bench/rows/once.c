@@ -14,7 +14,7 @@ static void count(void *arg)
 static void root(void *arg)
 {
 	const struct measure *m = arg;
-	struct sley_once once = SLEY_ONCE_INIT;
+	struct sley_once_flag once = SLEY_ONCE_INIT;
 	uint64_t nr = measure_size(m, ONCE_TURNS), times = 0;
 	uint64_t start = measure_now();
 

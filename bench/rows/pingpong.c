@@ -151,9 +151,9 @@ static sley_pid spawn_here(struct trip *t, const struct sley_behaviour *which)
 	struct end end = { .trip = t };
 	sley_pid pid = SLEY_NO_PID;
 
-	MEASURE_CHECK(t->m,
-		      sley_process_spawn(&pid, which, &end, sizeof(end),
-					 SLEY_PROCESS(.pinned = true)) == 0);
+	MEASURE_CHECK(t->m, sley_process_spawn(
+				    &pid, which, &end, sizeof(end),
+				    SLEY_PROCESS_OPTIONS(.pinned = true)) == 0);
 	return pid;
 }
 

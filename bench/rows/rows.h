@@ -31,7 +31,7 @@ void row_future(const struct measure *m);
 void row_waitgroup(const struct measure *m);
 void row_blocking(const struct measure *m);
 void row_once(const struct measure *m);
-void row_pool(const struct measure *m);
+void row_stock(const struct measure *m);
 void row_timers(const struct measure *m);
 void row_event_chain(const struct measure *m);
 void row_fib(const struct measure *m);
@@ -66,7 +66,7 @@ void row_radix(const struct measure *m);
 void row_logmap(const struct measure *m);
 void row_dag(const struct measure *m);
 void row_dag_stencil(const struct measure *m);
-void row_child(const struct measure *m);
+void row_subprocess(const struct measure *m);
 
 /* Runs @root as the first task of a runtime. */
 static inline void row_run_config(const struct sley_config *config,

@@ -34,7 +34,7 @@ static void plain_skynet(void *arg)
 {
 	struct plain *self = arg;
 	long each = self->leaves / SKYNET_WAYS;
-	struct sley_fork child[SKYNET_WAYS - 1];
+	struct sley_forked child[SKYNET_WAYS - 1];
 	struct plain part[SKYNET_WAYS];
 	int last = SKYNET_WAYS - 1;
 

@@ -36,7 +36,7 @@ static void plain_empty(void *arg)
 
 static void plain_batches(uint64_t batches)
 {
-	static struct sley_fork child[SPAWN_BATCH];
+	static struct sley_forked child[SPAWN_BATCH];
 
 	for (uint64_t i = 0; i < batches; i++) {
 		for (int j = 0; j < SPAWN_BATCH; j++)

@@ -46,7 +46,7 @@ struct plain {
 static void plain_walk(void *arg)
 {
 	struct plain *self = arg;
-	struct sley_fork child[UTS_WAYS - 1];
+	struct sley_forked child[UTS_WAYS - 1];
 	struct plain below[UTS_WAYS];
 	int last = UTS_WAYS - 1;
 
@@ -68,7 +68,7 @@ static void plain_walk(void *arg)
 
 static long uts_plain(int root)
 {
-	static struct sley_fork child[UTS_ROOT];
+	static struct sley_forked child[UTS_ROOT];
 	static struct plain below[UTS_ROOT];
 	long nodes = 1;
 

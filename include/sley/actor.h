@@ -92,7 +92,7 @@ sley_receive_until(struct sley_msg **msg, uint64_t deadline_ns);
 typedef bool sley_wants(const struct sley_msg *msg, void *arg);
 
 /*
- * sley_receive_tag - the oldest message with @tag; others stay where they are.
+ * sley_receive_tag_until - the oldest message with @tag; others stay where they are.
  *
  * Only those that were sent (SLEY_MESSAGE) have tags in this sense.
  *
@@ -103,10 +103,11 @@ typedef bool sley_wants(const struct sley_msg *msg, void *arg);
  * Errors:   as sley_receive_until()
  */
 SLEY_EXPORT SLEY_TASK_ONLY SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
-sley_receive_tag(struct sley_msg **msg, uint64_t tag, uint64_t deadline_ns);
+sley_receive_tag_until(struct sley_msg **msg, uint64_t tag,
+		       uint64_t deadline_ns);
 
 /*
- * sley_receive_where - the oldest message, of any kind, that @wants says yes to.
+ * sley_receive_where_until - the oldest message, of any kind, that @wants says yes to.
  *
  * @wants is asked once for each message, the oldest first, and must not send,
  * receive, wait or exit.
@@ -118,8 +119,8 @@ sley_receive_tag(struct sley_msg **msg, uint64_t tag, uint64_t deadline_ns);
  * Errors:   as sley_receive_until()
  */
 SLEY_EXPORT SLEY_TASK_ONLY SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
-sley_receive_where(struct sley_msg **msg, sley_wants *wants, void *arg,
-		   uint64_t deadline_ns);
+sley_receive_where_until(struct sley_msg **msg, sley_wants *wants, void *arg,
+			 uint64_t deadline_ns);
 
 /* ---- request and reply --------------------------------------------------------- */
 

@@ -32,6 +32,27 @@
 #define SLEY_ZEROED { 0 }
 #endif
 
+/*
+ * SLEY_LITERAL(type, .field = value, ...) - a pointer to a struct of options with
+ * its .size; it lasts as long as the call it is written in.  Each such struct has a
+ * macro of its name: SLEY_HOW(.grain = 8) is one for struct sley_how.  C++ wants the
+ * fields in the order of the struct, and C++20.
+ */
+#ifdef __cplusplus
+template <typename T> struct sley_literal {
+	T value;
+	operator const T *() const
+	{
+		return &value;
+	}
+};
+#define SLEY_LITERAL(type, ...)                                                \
+	(sley_literal<type>{ { .size = sizeof(type), __VA_ARGS__ } })
+#else
+#define SLEY_LITERAL(type, ...)                                                \
+	(&(const type){ .size = sizeof(type), __VA_ARGS__ })
+#endif
+
 #define SLEY_EXPORT __attribute__((visibility("default")))
 #define SLEY_MUST_CHECK __attribute__((warn_unused_result))
 

@@ -42,11 +42,8 @@ struct sley_feed_options {
 	uint64_t reserved[4];
 };
 
-#ifndef __cplusplus
 #define SLEY_FEED_OPTIONS(...)                                                 \
-	(&(const struct sley_feed_options){                                    \
-		.size = sizeof(struct sley_feed_options), __VA_ARGS__ })
-#endif
+	SLEY_LITERAL(struct sley_feed_options, __VA_ARGS__)
 
 /*
  * sley_feed_open - start a pipeline that waits for items.

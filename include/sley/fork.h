@@ -5,7 +5,7 @@
  * A task forks a child, does something else meanwhile, and joins the child:
  *
  *	struct half left = { .n = n / 2 };
- *	struct sley_fork child;
+ *	struct sley_forked child;
  *
  *	sley_fork(&child, sum, &left);
  *	...the other half...
@@ -54,7 +54,7 @@ SLEY_BEGIN_DECLS
  */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS
 	__attribute__((nonnull(1, 2))) static inline void
-	sley_fork(struct sley_fork *child, sley_fn *fn, void *arg)
+	sley_fork(struct sley_forked *child, sley_fn *fn, void *arg)
 {
 	(void)sley_fork_fast(child, fn, arg);
 }
@@ -71,7 +71,7 @@ SLEY_ANY_THREAD SLEY_NEVER_BLOCKS
  * Errors:   none; joining a child twice, or one of another task, is misuse
  */
 SLEY_ANY_THREAD SLEY_BLOCKS_FIBER static inline void
-sley_fork_join(struct sley_fork *child)
+sley_fork_join(struct sley_forked *child)
 {
 	if (sley_fork_pop_fast(sley_forks_fast(), child))
 		sley_fork_call_fast(child);

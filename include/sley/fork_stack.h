@@ -16,7 +16,7 @@
 SLEY_BEGIN_DECLS
 
 /* A forked child.  The fields are private; needs no initialisation. */
-struct sley_fork {
+struct sley_forked {
 	uint64_t state; /* its function, at first: src/lf/fork_stack.h */
 	void *arg;
 	sley_fn *fn;  /* once the state is something else            */
@@ -28,8 +28,8 @@ struct sley_fork {
 /* The forked children of one fiber; src/lf/fork_stack.h tells how. */
 struct sley_forks {
 	uint64_t head; /* the owner writes it all the time              */
-	struct sley_fork **slot; /* has always room for one more         */
-	struct sley_fork *first[SLEY_FORKS_FIRST];
+	struct sley_forked **slot; /* has always room for one more         */
+	struct sley_forked *first[SLEY_FORKS_FIRST];
 	uint64_t word;     /* tail and split; thieves change it             */
 	uint32_t limit;    /* a fork that gets there has something to do    */
 	uint32_t thread;   /* the kernel's number of it; 0: a fiber         */
@@ -49,9 +49,9 @@ SLEY_EXPORT extern __thread struct sley_forks *sley_forks_current
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS struct sley_forks *
 sley_forks_slow(void);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS struct sley_forks *
-sley_fork_slow(struct sley_fork *child) __attribute__((returns_nonnull));
+sley_fork_slow(struct sley_forked *child) __attribute__((returns_nonnull));
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
-sley_fork_join_slow(struct sley_fork *child);
+sley_fork_join_slow(struct sley_forked *child);
 
 /*
  * sley_forks_fast - private: where the caller's children go.
@@ -77,7 +77,7 @@ sley_forks_fast(void)
  * is about to sleep changes the limit first and then looks at the head.
  */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline bool
-sley_fork_push_fast(struct sley_forks *forks, struct sley_fork *child,
+sley_fork_push_fast(struct sley_forks *forks, struct sley_forked *child,
 		    sley_fn *fn, void *arg)
 {
 	uint64_t head = __atomic_load_n(&forks->head, __ATOMIC_RELAXED);
@@ -96,7 +96,7 @@ sley_fork_push_fast(struct sley_forks *forks, struct sley_fork *child,
 
 /* sley_fork_fast - private: fork; returns the stack that has the child. */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline struct sley_forks *
-sley_fork_fast(struct sley_fork *child, sley_fn *fn, void *arg)
+sley_fork_fast(struct sley_forked *child, sley_fn *fn, void *arg)
 {
 	struct sley_forks *forks = sley_forks_fast();
 
@@ -126,7 +126,7 @@ sley_forks_split_fast(struct sley_forks *forks)
  * moves the split makes the processor keep that order (os/membarrier.h).
  */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline bool
-sley_fork_pop_fast(struct sley_forks *forks, const struct sley_fork *child)
+sley_fork_pop_fast(struct sley_forks *forks, const struct sley_forked *child)
 {
 	uint64_t head = __atomic_load_n(&forks->head, __ATOMIC_RELAXED);
 
@@ -143,7 +143,7 @@ sley_fork_pop_fast(struct sley_forks *forks, const struct sley_fork *child)
 
 /* sley_fork_call_fast - private: call a child that was taken back. */
 SLEY_ANY_THREAD SLEY_BLOCKS_FIBER static inline void
-sley_fork_call_fast(const struct sley_fork *child)
+sley_fork_call_fast(const struct sley_forked *child)
 {
 	((sley_fn *)(uintptr_t)SLEY_LOAD_OWN(&child->state))(child->arg);
 }

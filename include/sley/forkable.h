@@ -69,7 +69,7 @@
 #define SLEY_FORKABLE_PARTS(type, name, parameters, fields, set, get)          \
 	type name(SLEY_UNPACK parameters);                                     \
 	struct name##_fork {                                                   \
-		struct sley_fork sley_fork;                                    \
+		struct sley_forked sley_fork;                                  \
 		type sley_result;                                              \
 		SLEY_UNPACK fields                                             \
 	};                                                                     \
@@ -97,7 +97,7 @@
 #define SLEY_FORKABLE_VOID_PARTS(name, parameters, fields, set, get)           \
 	void name(SLEY_UNPACK parameters);                                     \
 	struct name##_fork {                                                   \
-		struct sley_fork sley_fork;                                    \
+		struct sley_forked sley_fork;                                  \
 		SLEY_UNPACK fields                                             \
 	};                                                                     \
 	static void name##_run_forked(void *sley_arg)                          \

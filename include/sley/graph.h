@@ -37,7 +37,7 @@ SLEY_BEGIN_DECLS
 
 struct sley_graph;
 struct sley_graph_scope; /* <sley/graph_scope.h> */
-struct sley_endpoint;    /* <sley/child.h>       */
+struct sley_endpoint;    /* <sley/subprocess.h>       */
 
 /* A node of a graph.  Its number is another one's after 2^32 nodes in its place. */
 typedef uint64_t sley_node;
@@ -63,14 +63,14 @@ struct sley_access {
 };
 
 /*
- * sley_access - the value that SLEY_IN() and its like stand for.
+ * sley_access_of - the value that SLEY_IN() and its like stand for.
  *
  * Context:  any thread
  * Blocks:   never
  * Errors:   none
  */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline struct sley_access
-sley_access(const void *at, size_t size, enum sley_access_mode mode)
+sley_access_of(const void *at, size_t size, enum sley_access_mode mode)
 {
 	struct sley_access access;
 
@@ -84,9 +84,9 @@ sley_access(const void *at, size_t size, enum sley_access_mode mode)
 #define SLEY_IN(object) SLEY_IN_N(&(object), sizeof(object))
 #define SLEY_OUT(object) SLEY_OUT_N(&(object), sizeof(object))
 #define SLEY_INOUT(object) SLEY_INOUT_N(&(object), sizeof(object))
-#define SLEY_IN_N(at, size) sley_access((at), (size), SLEY_ACCESS_READ)
-#define SLEY_OUT_N(at, size) sley_access((at), (size), SLEY_ACCESS_WRITE)
-#define SLEY_INOUT_N(at, size) sley_access((at), (size), SLEY_ACCESS_UPDATE)
+#define SLEY_IN_N(at, size) sley_access_of((at), (size), SLEY_ACCESS_READ)
+#define SLEY_OUT_N(at, size) sley_access_of((at), (size), SLEY_ACCESS_WRITE)
+#define SLEY_INOUT_N(at, size) sley_access_of((at), (size), SLEY_ACCESS_UPDATE)
 
 #define SLEY_NODE_ARG_MAX 64 /* bytes of an argument by value */
 
@@ -103,17 +103,21 @@ struct sley_node_spec {
 	const sley_node *order; /* start when these have ended, in any way    */
 	uint32_t nr_after;
 	uint32_t nr_order;
-	const char *name;     /* static text for reports                      */
-	uint64_t deadline_ns; /* of waiting for room; 0: none                 */
+	const char *name; /* static text for reports                      */
 	struct sley_graph_scope *scope; /* NULL: the graph itself             */
 	const uint64_t *eligible; /* bit i: worker i may run it; NULL: all do */
 	uint32_t nr_eligible;     /* words of it                              */
-	uint32_t affinity;     /* 1 + the worker it runs on; 0: any of them */
+	uint32_t affinity;     /* SLEY_ON_WORKER(i); 0: any worker          */
 	uint32_t gang;         /* how many run it at once; 0: one          */
-	uint32_t worker_class; /* 1 + that of the graph's classes; 0: none    */
+	uint32_t worker_class; /* SLEY_OF_CLASS(i) of the graph; 0: none    */
 	struct sley_endpoint *on; /* who runs it; NULL: the workers           */
-	uint64_t reserved[3];
+	uint64_t reserved[4];
 };
+
+/* For .affinity: the worker with number @i, the first is 0. */
+#define SLEY_ON_WORKER(i) ((uint32_t)(i) + 1)
+/* For .worker_class: the class @i of the graph's options, the first is 0. */
+#define SLEY_OF_CLASS(i) ((uint32_t)(i) + 1)
 
 #define SLEY_GRAPH_CLASSES 64 /* of workers, in one graph */
 
@@ -143,15 +147,12 @@ struct sley_graph_options {
 	uint64_t reserved[2];
 };
 
-#ifndef __cplusplus
 #define SLEY_GRAPH_OPTIONS(...)                                                \
-	(&(const struct sley_graph_options){                                   \
-		.size = sizeof(struct sley_graph_options), __VA_ARGS__ })
+	SLEY_LITERAL(struct sley_graph_options, __VA_ARGS__)
 
-#define SLEY_NODE_SPEC(...)                                                    \
-	(&(const struct sley_node_spec){                                       \
-		.size = sizeof(struct sley_node_spec), __VA_ARGS__ })
+#define SLEY_NODE_SPEC(...) SLEY_LITERAL(struct sley_node_spec, __VA_ARGS__)
 
+#ifndef __cplusplus
 /*
  * sley_graph_add(graph, fn, arg, access...): sley_graph_submit() of a node that
  * nobody names, with any number of SLEY_IN(), SLEY_OUT(), SLEY_INOUT().
@@ -220,7 +221,7 @@ sley_graph_destroy(struct sley_graph *graph);
  * those that only touch do not.
  *
  * The graph is full if @max_nodes nodes have not ended, however many edges they have.
- * Then the caller waits for room, up to @spec->deadline_ns.  It goes on when a quarter
+ * Then the caller waits for room.  It goes on when a quarter
  * of the graph is free, or 1024 places; or when a worker has nothing else to do; or a
  * millisecond later if there is any room then.
  *
@@ -228,7 +229,8 @@ sley_graph_destroy(struct sley_graph *graph);
  * child that such a node has forked, or a task that it joins, in a group or a scope,
  * or what these join.  They may submit past the limit, three times as many, or 1024 if
  * that is more; then the error is -EAGAIN.  A task that a node waits for in any other
- * way, by an event for example, does wait for room: give it a deadline.
+ * way, by an event for example, does wait for room: let it call
+ * sley_graph_submit_until().
  *
  * A gang is a node whose function is called so many times, each on a worker of its
  * own: none of them starts before all are there.  A gang that is cancelled before
@@ -243,7 +245,7 @@ sley_graph_destroy(struct sley_graph *graph);
  * class is checked and then of no account.
  *
  * A node with @spec->on runs there, a child process for example
- * (sley_child_endpoint()): any function of the program whose argument is given by
+ * (sley_subprocess_endpoint()): any function of the program whose argument is given by
  * value, or is NULL.  Its accesses order it as they do others, but what it reads and
  * writes over there is not here.  If the endpoint ends in the middle of it the
  * outcome is SLEY_OUTCOME_ENDPOINT, and sley_node_explain() says how.
@@ -270,8 +272,7 @@ sley_graph_destroy(struct sley_graph *graph);
  *                       or a gang in a graph that is stepped
  *           -EMSGSIZE   the argument is too long for who is to run it
  *           -EFAULT     it is a pointer, which leads nowhere there
- *           -EAGAIN     the graph was full until the deadline; or it is, and runs
- *                       in steps; or the caller is one of its nodes, or a node
+ *           -EAGAIN     the graph is full and runs in steps; or the caller is one of its nodes, or a node
  *                       joins it, and there is nothing left past the limit
  *           -EDEADLK    it would wait for a node of a later run (graph_run.h)
  *           -ECANCELED  while it waited
@@ -285,6 +286,22 @@ sley_graph_destroy(struct sley_graph *graph);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_graph_submit(struct sley_graph *graph, sley_node *node,
 		  const struct sley_node_spec *spec);
+
+/*
+ * sley_graph_submit_until - sley_graph_submit() that waits for room until a deadline;
+ * 0: it does not wait.
+ *
+ * Context:  as sley_graph_submit()
+ * Blocks:   as sley_graph_submit()
+ * Owner:    as sley_graph_submit()
+ * Order:    as sley_graph_submit()
+ * Errors:   as sley_graph_submit()
+ *           -EAGAIN     also: the graph was full until the deadline
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_graph_submit_until(struct sley_graph *graph, sley_node *node,
+			const struct sley_node_spec *spec,
+			uint64_t deadline_ns);
 
 /*
  * sley_graph_wait - wait until every node has ended.

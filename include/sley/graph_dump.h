@@ -10,7 +10,7 @@
  *	err = sley_graph_create(&g, SLEY_GRAPH_OPTIONS(.picture = true));
  *	...
  *	err = sley_graph_wait(g);
- *	err = sley_graph_dump(g, SLEY_DUMP_SVG, put, file);
+ *	err = sley_graph_dump(g, SLEY_GRAPH_DUMP_SVG, put, file);
  *
  * There is a box for each node with its name and how long it took, in the colour
  * of what became of it.  The critical path is bold: the chain of nodes that took
@@ -28,13 +28,13 @@
 
 SLEY_BEGIN_DECLS
 
-enum sley_dump_format {
-	SLEY_DUMP_DOT = 0, /* for dot(1) of graphviz  */
-	SLEY_DUMP_SVG = 1, /* for browsers, as it is  */
+enum sley_graph_dump_format {
+	SLEY_GRAPH_DUMP_DOT = 0, /* for dot(1) of graphviz  */
+	SLEY_GRAPH_DUMP_SVG = 1, /* for browsers, as it is  */
 };
 
 /* Takes the next @length bytes of the text: 0, or a negative error. */
-typedef int sley_dump_fn(void *arg, const char *text, size_t length);
+typedef int sley_graph_dump_fn(void *arg, const char *text, size_t length);
 
 /*
  * sley_graph_dump - draw @graph, which was created with .picture.
@@ -51,8 +51,8 @@ typedef int sley_dump_fn(void *arg, const char *text, size_t length);
  *           what @put returned, which is not called again then
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
-sley_graph_dump(struct sley_graph *graph, enum sley_dump_format format,
-		sley_dump_fn *put, void *arg);
+sley_graph_dump(struct sley_graph *graph, enum sley_graph_dump_format format,
+		sley_graph_dump_fn *put, void *arg);
 
 SLEY_END_DECLS
 #endif

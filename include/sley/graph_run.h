@@ -10,7 +10,7 @@
  *		sley_graph_run_end(run);
  *		...
  *		err = sley_graph_scope_wait(run);
- *		sley_graph_scope_close(run);
+ *		sley_graph_scope_end(run);
  *	}
  *
  * A run is a scope (graph_scope.h).  None of its nodes starts before all nodes of the
@@ -34,7 +34,7 @@ SLEY_BEGIN_DECLS
  *
  * Context:  any thread, but no node of the graph
  * Blocks:   the fiber; a plain thread sleeps
- * Owner:    the caller's, until sley_graph_scope_close(), which comes after
+ * Owner:    the caller's, until sley_graph_scope_end(), which comes after
  *           sley_graph_run_end()
  * Errors:   -ENOMEM
  *           -EBUSY  the run before was not ended

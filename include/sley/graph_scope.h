@@ -4,11 +4,11 @@
  *
  *	struct sley_graph_scope *scope;
  *
- *	err = sley_graph_scope_open(&scope, graph, NULL);
+ *	err = sley_graph_scope_begin(&scope, graph, NULL);
  *	err = sley_graph_submit(graph, NULL,
  *				SLEY_NODE_SPEC(.fn = work, .scope = scope));
  *	err = sley_graph_scope_wait(scope);
- *	sley_graph_scope_close(scope);
+ *	sley_graph_scope_end(scope);
  *
  * Nodes of different scopes depend on each other as all do.  Failures are those of
  * the scope: who waits for it hears of them, or, if nobody does before it is
@@ -25,23 +25,24 @@ SLEY_BEGIN_DECLS
 #define SLEY_GRAPH_SCOPES 64 /* one within the other */
 
 /*
- * sley_graph_scope_open - a new scope within @parent, or within the graph (NULL).
+ * sley_graph_scope_begin - a new scope within @parent, or within the graph (NULL).
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread
  *           sleeps
- * Owner:    the caller's, until sley_graph_scope_close()
+ * Owner:    the caller's, until sley_graph_scope_end()
  * Errors:   -ENOMEM
  *           -EINVAL     @parent is of another graph
  *           -EOVERFLOW  it would be the 65th within the other
  *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
-sley_graph_scope_open(struct sley_graph_scope **scope, struct sley_graph *graph,
-		      struct sley_graph_scope *parent);
+sley_graph_scope_begin(struct sley_graph_scope **scope,
+		       struct sley_graph *graph,
+		       struct sley_graph_scope *parent);
 
 /*
- * sley_graph_scope_close - nothing more is submitted to a scope.
+ * sley_graph_scope_end - nothing more is submitted to a scope.
  *
  * Its nodes go on.  The scopes in it are closed before.
  *
@@ -52,7 +53,7 @@ sley_graph_scope_open(struct sley_graph_scope **scope, struct sley_graph *graph,
  * Errors:   none
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
-sley_graph_scope_close(struct sley_graph_scope *scope);
+sley_graph_scope_end(struct sley_graph_scope *scope);
 
 /*
  * sley_graph_scope_wait - wait until every node of a scope has ended.
@@ -108,7 +109,7 @@ struct sley_graph_scope_stats {
 };
 
 /*
- * sley_graph_scope_stats - high-water marks of a scope, NULL: of @graph itself.
+ * sley_graph_scope_get_stats - high-water marks of a scope, NULL: of @graph itself.
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread
@@ -116,9 +117,9 @@ struct sley_graph_scope_stats {
  * Errors:   none
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
-sley_graph_scope_stats(struct sley_graph *graph,
-		       const struct sley_graph_scope *scope,
-		       struct sley_graph_scope_stats *out);
+sley_graph_scope_get_stats(struct sley_graph *graph,
+			   const struct sley_graph_scope *scope,
+			   struct sley_graph_scope_stats *out);
 
 SLEY_END_DECLS
 #endif

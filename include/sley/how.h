@@ -66,11 +66,7 @@ struct sley_how {
 	uint64_t reserved[4];
 };
 
-#ifndef __cplusplus
-#define SLEY_HOW(...)                                                          \
-	(&(const struct sley_how){ .size = sizeof(struct sley_how),            \
-				   __VA_ARGS__ })
-#endif
+#define SLEY_HOW(...) SLEY_LITERAL(struct sley_how, __VA_ARGS__)
 
 /*
  * sley_how_default - the default way, to change field by field.

@@ -15,7 +15,7 @@
 SLEY_BEGIN_DECLS
 
 /* Zeroed memory is one whose function was not called. */
-struct sley_once {
+struct sley_once_flag {
 	struct sley_waitq q;
 	uint64_t runner; /* who is in the function, while somebody is */
 };
@@ -24,9 +24,9 @@ struct sley_once {
 #define SLEY_ONCE_DONE 2u /* in the word: private */
 
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
-sley_once_slow(struct sley_once *once, sley_fn *fn, void *arg);
+sley_once_slow(struct sley_once_flag *once, sley_fn *fn, void *arg);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int
-sley_once_until_slow(struct sley_once *once, sley_fn *fn, void *arg,
+sley_once_until_slow(struct sley_once_flag *once, sley_fn *fn, void *arg,
 		     uint64_t deadline_ns);
 
 /*
@@ -43,7 +43,7 @@ sley_once_until_slow(struct sley_once *once, sley_fn *fn, void *arg,
  * Errors:   none
  */
 SLEY_ANY_THREAD SLEY_BLOCKS_FIBER static inline void
-sley_once(struct sley_once *once, sley_fn *fn, void *arg)
+sley_once(struct sley_once_flag *once, sley_fn *fn, void *arg)
 {
 	if (__atomic_load_n(&once->q.word, __ATOMIC_ACQUIRE) != SLEY_ONCE_DONE)
 		sley_once_slow(once, fn, arg);
@@ -64,7 +64,7 @@ sley_once(struct sley_once *once, sley_fn *fn, void *arg)
  * Errors:   -ETIMEDOUT, -ECANCELED; another caller was still in the function
  */
 SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK static inline int
-sley_once_until(struct sley_once *once, sley_fn *fn, void *arg,
+sley_once_until(struct sley_once_flag *once, sley_fn *fn, void *arg,
 		uint64_t deadline_ns)
 {
 	if (__atomic_load_n(&once->q.word, __ATOMIC_ACQUIRE) == SLEY_ONCE_DONE)
@@ -81,7 +81,7 @@ sley_once_until(struct sley_once *once, sley_fn *fn, void *arg,
  * Errors:   none
  */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline bool
-sley_once_done(const struct sley_once *once)
+sley_once_done(const struct sley_once_flag *once)
 {
 	return __atomic_load_n(&once->q.word, __ATOMIC_ACQUIRE) &
 	       SLEY_ONCE_DONE;

@@ -12,7 +12,7 @@
 SLEY_BEGIN_DECLS
 
 /* A function and its argument. */
-struct sley_call {
+struct sley_invocation {
 	sley_fn *fn;
 	void *arg;
 };
@@ -42,14 +42,15 @@ struct sley_call {
  *                            the runtime; none is made
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
-sley_parallelize(const struct sley_call *calls, size_t nr);
+sley_parallelize(const struct sley_invocation *calls, size_t nr);
 
 #ifndef __cplusplus
 /* SLEY_PARALLELIZE({ f, a }, { g, b }) - the same with the calls in place. */
 #define SLEY_PARALLELIZE(...)                                                  \
-	sley_parallelize((const struct sley_call[]){ __VA_ARGS__ },            \
-			 sizeof((const struct sley_call[]){ __VA_ARGS__ }) /   \
-				 sizeof(struct sley_call))
+	sley_parallelize(                                                      \
+		(const struct sley_invocation[]){ __VA_ARGS__ },               \
+		sizeof((const struct sley_invocation[]){ __VA_ARGS__ }) /      \
+			sizeof(struct sley_invocation))
 #endif
 
 /*
@@ -67,7 +68,7 @@ sley_parallelize(const struct sley_call *calls, size_t nr);
  * Errors:   none
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
-sley_invoke(const struct sley_call *calls, size_t nr);
+sley_invoke(const struct sley_invocation *calls, size_t nr);
 
 /*
  * sley_invoke_with - sley_invoke() with a priority, a grain, or cancellable.
@@ -84,15 +85,15 @@ sley_invoke(const struct sley_call *calls, size_t nr);
  *           -EINVAL     how->size is zero; none was made
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
-sley_invoke_with(const struct sley_call *calls, size_t nr,
+sley_invoke_with(const struct sley_invocation *calls, size_t nr,
 		 const struct sley_how *how);
 
 #ifndef __cplusplus
 /* SLEY_INVOKE({ f, a }, { g, b }) - the same with the calls in place. */
 #define SLEY_INVOKE(...)                                                       \
-	sley_invoke((const struct sley_call[]){ __VA_ARGS__ },                 \
-		    sizeof((const struct sley_call[]){ __VA_ARGS__ }) /        \
-			    sizeof(struct sley_call))
+	sley_invoke((const struct sley_invocation[]){ __VA_ARGS__ },           \
+		    sizeof((const struct sley_invocation[]){ __VA_ARGS__ }) /  \
+			    sizeof(struct sley_invocation))
 #endif
 
 SLEY_END_DECLS

@@ -43,11 +43,8 @@ struct sley_plan_options {
 	uint64_t reserved[6];
 };
 
-#ifndef __cplusplus
 #define SLEY_PLAN_OPTIONS(...)                                                 \
-	(&(const struct sley_plan_options){                                    \
-		.size = sizeof(struct sley_plan_options), __VA_ARGS__ })
-#endif
+	SLEY_LITERAL(struct sley_plan_options, __VA_ARGS__)
 
 /*
  * sley_plan_create - an empty plan, whose nodes will run in the caller's runtime.
@@ -83,7 +80,7 @@ sley_plan_destroy(struct sley_plan *plan);
  *
  * As sley_graph_submit(), but nothing starts: it is to start when those have ended
  * that are named in @spec->after and @spec->order, or were recorded before and have
- * to do with the same memory.  @spec->deadline_ns means nothing here.
+ * to do with the same memory.
  *
  * @node, if it is not NULL, names it to later calls.
  *

@@ -2,7 +2,7 @@
 /*
  * sley/post.h - messages that are sent later, or again and again.
  *
- *	err = sley_post_at(pid, TICK, NULL, 0, sley_now() + SLEY_SEC, &post);
+ *	err = sley_post_at(pid, TICK, NULL, 0, sley_after(SLEY_SEC), &post);
  *
  * The sender of such a message is who asked for it.  The time is kept by the runtime
  * of that one, which does not wait for what is still to be sent: when it is

@@ -42,11 +42,11 @@ enum sley_overflow {
 
 /* How a process differs from the usual.  Zero means the default everywhere. */
 struct sley_process_options {
-	uint32_t size;        /* of this struct; SLEY_PROCESS sets it        */
-	int32_t priority;     /* as that of a task                           */
-	const char *name;     /* registered: sley_whereis() finds it; copied */
-	const char *label;    /* static text for reports; NULL: the name     */
-	const char *method;   /* of a step process, for init; NULL: "main"   */
+	uint32_t size;      /* of this struct; SLEY_PROCESS_OPTIONS sets it */
+	int32_t priority;   /* as that of a task                           */
+	const char *name;   /* registered: sley_name_find() finds it; copied */
+	const char *label;  /* static text for reports; NULL: the name     */
+	const char *method; /* of a step process, for init; NULL: "main"   */
 	struct sley *runtime; /* NULL: that of the caller                    */
 	uint32_t mailbox;     /* messages at most; 0: no limit               */
 	uint32_t overflow;    /* enum sley_overflow                          */
@@ -60,11 +60,8 @@ struct sley_process_options {
 	uint64_t reserved[4];
 };
 
-#ifndef __cplusplus
-#define SLEY_PROCESS(...)                                                      \
-	(&(const struct sley_process_options){                                 \
-		.size = sizeof(struct sley_process_options), __VA_ARGS__ })
-#endif
+#define SLEY_PROCESS_OPTIONS(...)                                              \
+	SLEY_LITERAL(struct sley_process_options, __VA_ARGS__)
 
 #define SLEY_NAME_MAX 63 /* bytes of a name */
 
@@ -298,7 +295,7 @@ sley_unmonitor(uint64_t number);
 /* ---- names ----------------------------------------------------------------------- */
 
 /*
- * sley_register - give @pid a name.
+ * sley_name_register - give @pid a name.
  *
  * Names are those of the whole program.  A process can have several, and loses
  * them when it ends.
@@ -312,27 +309,27 @@ sley_unmonitor(uint64_t number);
  *           -ENOMEM  nothing was registered
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
-sley_register(const char *name, sley_pid pid, sley_pid *owner);
+sley_name_register(const char *name, sley_pid pid, sley_pid *owner);
 
 /*
- * sley_unregister - take a name back.
+ * sley_name_unregister - take a name back.
  *
  * Context:  any thread
  * Blocks:   never
  * Errors:   -ENOENT  nobody has it
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
-sley_unregister(const char *name);
+sley_name_unregister(const char *name);
 
 /*
- * sley_whereis - the process of that name.
+ * sley_name_find - the process of that name.
  *
  * Context:  any thread
  * Blocks:   never
  * Errors:   SLEY_NO_PID: nobody has it
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS sley_pid
-sley_whereis(const char *name);
+sley_name_find(const char *name);
 
 /*
  * sley_name_find_until - wait until a process has that name.

@@ -158,11 +158,7 @@ struct sley_config {
 	uint64_t reserved[2];
 };
 
-#ifndef __cplusplus
-#define SLEY_CONFIG(...)                                                       \
-	(&(const struct sley_config){ .size = sizeof(struct sley_config),      \
-				      __VA_ARGS__ })
-#endif
+#define SLEY_CONFIG(...) SLEY_LITERAL(struct sley_config, __VA_ARGS__)
 
 /*
  * sley_config_default - a default configuration, to change field by field.
@@ -341,7 +337,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_nr_workers(const struct sley *rt);
 
 /*
- * sley_step - run one task of the calling thread until it ends or blocks.
+ * sley_run_one - run one task of the calling thread until it ends or blocks.
  *
  * For tests that want to hold the order in their hands: a single-threaded
  * runtime with a fixed .seed makes the same choices every time.
@@ -351,7 +347,8 @@ sley_nr_workers(const struct sley *rt);
  * Errors:   1 if something ran, 0 if nothing was ready
  *           -ENOMEM   something is ready, and there is no memory for its stack
  */
-SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD int sley_step(struct sley *rt);
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD int
+sley_run_one(struct sley *rt);
 
 /* Counters of one runtime, summed over its workers at the time of the call. */
 struct sley_stats {

@@ -2,7 +2,7 @@
 /*
  * sley/scope.h - tasks that succeed, fail and end together.
  *
- *	sley_scope_open_until(&scope, sley_now() + 2 * SLEY_SEC);
+ *	sley_scope_open_until(&scope, sley_after(2 * SLEY_SEC));
  *	for (i = 0; i < nr; i++)
  *		sley_scope_spawn(&scope, &page[i].task, fetch, &page[i]);
  *	err = sley_scope_close(&scope);

@@ -24,7 +24,7 @@
  *   graph_run.h graph_buffer.h               one run after the other; their memory
  *   graph_function.h                         nodes of functions of any type
  *   plan.h                                   recorded once, run many times
- *   child.h                                  functions in another process
+ *   subprocess.h                             functions in another process
  *   graph_dump.h                             graphs, drawn
  *   trace.h version.h
  */
@@ -35,7 +35,7 @@
 #include <sley/barrier.h>
 #include <sley/blocking.h>
 #include <sley/chan.h>
-#include <sley/child.h>
+#include <sley/subprocess.h>
 #include <sley/compiler.h>
 #include <sley/cpus.h>
 #include <sley/defer.h>

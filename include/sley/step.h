@@ -180,17 +180,14 @@ typedef int sley_handler(const struct sley_command *command, void *arg);
 
 /* How a handler differs from the usual. */
 struct sley_handler_options {
-	uint32_t size;       /* of this struct; SLEY_HANDLER sets it         */
+	uint32_t size;       /* of this struct; SLEY_HANDLER_OPTIONS sets it */
 	uint64_t timeout_ns; /* then it is complete, with -ETIMEDOUT, and the
 				handler must not use the payload; 0: never   */
 	uint64_t reserved[2];
 };
 
-#ifndef __cplusplus
-#define SLEY_HANDLER(...)                                                      \
-	(&(const struct sley_handler_options){                                 \
-		.size = sizeof(struct sley_handler_options), __VA_ARGS__ })
-#endif
+#define SLEY_HANDLER_OPTIONS(...)                                              \
+	SLEY_LITERAL(struct sley_handler_options, __VA_ARGS__)
 
 /*
  * sley_handler_options_default - default options, to change field by field.
@@ -209,7 +206,7 @@ sley_handler_options_default(void)
 }
 
 /*
- * sley_handle - @handler sees to @command from now on.
+ * sley_command_handle - @handler sees to @command from now on.
  *
  * Commands are those of the whole program.  @options may be NULL.
  *
@@ -221,11 +218,11 @@ sley_handler_options_default(void)
  *           -ENOMEM  nothing was registered
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
-sley_handle(uint32_t command, sley_handler *handler, void *arg,
-	    const struct sley_handler_options *options);
+sley_command_handle(uint32_t command, sley_handler *handler, void *arg,
+		    const struct sley_handler_options *options);
 
 /*
- * sley_unhandle - @command has no handler any more.
+ * sley_command_unhandle - @command has no handler any more.
  *
  * Calls that have begun may still run when it returns.
  *
@@ -234,10 +231,10 @@ sley_handle(uint32_t command, sley_handler *handler, void *arg,
  * Errors:   -ENOENT  it had none
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
-sley_unhandle(uint32_t command);
+sley_command_unhandle(uint32_t command);
 
 /*
- * sley_complete - a command is complete, with @size bytes of @data.
+ * sley_command_complete - a command is complete, with @size bytes of @data.
  *
  * To be called once for each command; before its handler has returned, or at any
  * time after that.  If the process does not wait for @tag, because the command was
@@ -253,18 +250,19 @@ sley_unhandle(uint32_t command);
  *           -EMSGSIZE  more than 4 GiB
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
-sley_complete(sley_pid pid, uint64_t tag, const void *data, size_t size);
+sley_command_complete(sley_pid pid, uint64_t tag, const void *data,
+		      size_t size);
 
 /*
- * sley_complete_error - a command has failed, with @error below 0.
+ * sley_command_complete_error - a command has failed, with @error below 0.
  *
  * Context:  any thread
  * Blocks:   never
- * Order:    as sley_complete()
- * Errors:   as sley_complete()
+ * Order:    as sley_command_complete()
+ * Errors:   as sley_command_complete()
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
-sley_complete_error(sley_pid pid, uint64_t tag, int error);
+sley_command_complete_error(sley_pid pid, uint64_t tag, int error);
 
 SLEY_END_DECLS
 #endif

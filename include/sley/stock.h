@@ -57,11 +57,8 @@ struct sley_stock_config {
 
 #define SLEY_STOCK_ALIGN_MAX ((size_t)1 << 21) /* a large page */
 
-#ifndef __cplusplus
 #define SLEY_STOCK_CONFIG(...)                                                 \
-	(&(const struct sley_stock_config){                                    \
-		.size = sizeof(struct sley_stock_config), __VA_ARGS__ })
-#endif
+	SLEY_LITERAL(struct sley_stock_config, __VA_ARGS__)
 
 /*
  * sley_stock_config_default - a default configuration of a stock, to change.

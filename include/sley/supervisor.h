@@ -7,7 +7,7 @@
  *		{ "worker", worker_main, .restart = SLEY_TRANSIENT, .count = 8 },
  *	};
  *
- *	err = sley_supervise(&pid, SLEY_SUPERVISOR(.intensity = 5,
+ *	err = sley_supervise(&pid, SLEY_SUPERVISOR_OPTIONS(.intensity = 5,
  *			     .within_ns = 10 * SLEY_SEC), children, 2);
  *
  * A supervisor is a process.  It starts its children in their order, and when one
@@ -28,7 +28,7 @@
  *	static const struct sley_child service[] = {
  *		{ "store", store_main },
  *		{ "pool", .children = workers, .nr_children = 3,
- *		  .supervisor = SLEY_SUPERVISOR(.strategy = SLEY_ONE_FOR_ALL) },
+ *		  .supervisor = SLEY_SUPERVISOR_OPTIONS(.strategy = SLEY_ONE_FOR_ALL) },
  *	};
  */
 #ifndef SLEY_SUPERVISOR_H
@@ -60,8 +60,8 @@ enum sley_restart {
 };
 
 struct sley_supervisor_options {
-	uint32_t size;      /* of this struct; SLEY_SUPERVISOR sets it       */
-	uint32_t strategy;  /* enum sley_strategy                            */
+	uint32_t size;     /* of this struct; SLEY_SUPERVISOR_OPTIONS sets it */
+	uint32_t strategy; /* enum sley_strategy                            */
 	uint32_t intensity; /* restarts within .within_ns; 0: 3              */
 	uint32_t never;     /* 1: none at all is tolerated                   */
 	uint64_t within_ns; /* 0: 5 s                                        */
@@ -69,11 +69,8 @@ struct sley_supervisor_options {
 	uint64_t reserved[4];
 };
 
-#ifndef __cplusplus
-#define SLEY_SUPERVISOR(...)                                                   \
-	(&(const struct sley_supervisor_options){                              \
-		.size = sizeof(struct sley_supervisor_options), __VA_ARGS__ })
-#endif
+#define SLEY_SUPERVISOR_OPTIONS(...)                                           \
+	SLEY_LITERAL(struct sley_supervisor_options, __VA_ARGS__)
 
 /*
  * sley_supervisor_options_default - default options, to change field by field.

@@ -64,11 +64,7 @@ struct sley_options {
 	uint64_t reserved[2];
 };
 
-#ifndef __cplusplus
-#define SLEY_OPTIONS(...)                                                      \
-	(&(const struct sley_options){ .size = sizeof(struct sley_options),    \
-				       __VA_ARGS__ })
-#endif
+#define SLEY_OPTIONS(...) SLEY_LITERAL(struct sley_options, __VA_ARGS__)
 
 /*
  * sley_options_default - default options of a task, to change field by field.

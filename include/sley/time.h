@@ -28,6 +28,27 @@ SLEY_BEGIN_DECLS
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint64_t sley_now(void);
 
 /*
+ * sley_after - the deadline that is @duration_ns from now.
+ *
+ *	err = sley_chan_recv_until(chan, &value, sley_after(5 * SLEY_MSEC));
+ *
+ * A duration that is too long for the clock, SLEY_FOREVER for example, gives
+ * SLEY_FOREVER.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline uint64_t
+sley_after(uint64_t duration_ns)
+{
+	uint64_t now_ns = sley_now();
+
+	return duration_ns > SLEY_FOREVER - now_ns ? SLEY_FOREVER
+						   : now_ns + duration_ns;
+}
+
+/*
  * sley_sleep_until - sleep until the clock reaches @deadline_ns.
  *
  * Context:  any thread

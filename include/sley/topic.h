@@ -3,7 +3,7 @@
  * sley/topic.h - groups of processes that a message goes to.
  *
  *	err = sley_topic_join("prices", sley_self());
- *	sley_publish("prices", PRICE, &price, sizeof(price));
+ *	sley_topic_publish("prices", PRICE, &price, sizeof(price));
  *
  * A topic is there as long as somebody has joined it.  Topics are those of the
  * whole program.  A process that ends leaves all it has joined.
@@ -12,7 +12,7 @@
  *
  *	err = sley_topic_join_matching("prices.*", sley_self());
  *
- * Within a process there are no topics: sley_receive_tag() and sley_receive_where()
+ * Within a process there are no topics: sley_receive_tag_until() and sley_receive_where_until()
  * pick what is wanted now, and leave the rest where it is, in its order.
  */
 #ifndef SLEY_TOPIC_H
@@ -80,7 +80,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_topic_leave_matching(const char *pattern, sley_pid pid);
 
 /*
- * sley_publish - send a message to each member of a topic.
+ * sley_topic_publish - send a message to each member of a topic.
  *
  * More than a few words are copied once for all.  It goes to those that had joined
  * before, by the name or by a pattern that matches it, and have not left when their
@@ -97,7 +97,8 @@ sley_topic_leave_matching(const char *pattern, sley_pid pid);
  * Errors:   -ENOMEM, -EMSGSIZE: nobody got it
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
-sley_publish(const char *topic, uint64_t tag, const void *data, size_t size);
+sley_topic_publish(const char *topic, uint64_t tag, const void *data,
+		   size_t size);
 
 /*
  * sley_topic_members - who has joined @topic by its name: up to @max pids.

@@ -152,7 +152,7 @@ static void probe_timers(struct finding *out)
 	char late[SCREEN_NUMBER_SIZE];
 
 	for (int i = 0; i < 5; i++) {
-		uint64_t deadline_ns = sley_now() + SLEY_MSEC;
+		uint64_t deadline_ns = sley_after(SLEY_MSEC);
 		uint64_t late_ns;
 
 		(void)sley_sleep_until(deadline_ns);

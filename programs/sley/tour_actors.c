@@ -92,7 +92,7 @@ static int wait_for_another(void *arg)
 	struct sley_msg *msg;
 
 	(void)arg;
-	return sley_receive_tag(&msg, 1, SLEY_FOREVER);
+	return sley_receive_tag_until(&msg, 1, SLEY_FOREVER);
 }
 
 static int sleep_long(void *arg)
@@ -165,7 +165,7 @@ static void send_letters(struct outcome *out, sley_pid desk)
 	int err = 0;
 
 	for (int i = 0; i < NR_LETTERS; i++)
-		sley_send(sley_whereis("waiter"), 0, NULL, 0);
+		sley_send(sley_name_find("waiter"), 0, NULL, 0);
 	while ((pid = sley_process_next(pid))) {
 		if (sley_process_inspect(pid, &info) || info.parent != desk)
 			continue;
@@ -179,13 +179,13 @@ static void send_letters(struct outcome *out, sley_pid desk)
 /* Until the last two are where they will stay; false: not in 10 s. */
 static bool wait_until_settled(void)
 {
-	uint64_t end_ns = sley_now() + 10 * SLEY_SEC;
+	uint64_t end_ns = sley_after(10 * SLEY_SEC);
 	struct sley_process_info waiter, sleeper;
 
 	while (sley_now() < end_ns) {
-		if (sley_process_inspect(sley_whereis("waiter"), &waiter) ==
+		if (sley_process_inspect(sley_name_find("waiter"), &waiter) ==
 			    0 &&
-		    sley_process_inspect(sley_whereis("sleeper"), &sleeper) ==
+		    sley_process_inspect(sley_name_find("sleeper"), &sleeper) ==
 			    0 &&
 		    waiter.state == SLEY_PROCESS_IDLE &&
 		    waiter.mailbox == NR_LETTERS &&
@@ -203,13 +203,15 @@ void tour_inspect(struct outcome *out)
 
 	outcome_start(out);
 	err = sley_supervise(
-		&pid, SLEY_SUPERVISOR(.process = SLEY_PROCESS(.name = "house")),
+		&pid,
+		SLEY_SUPERVISOR_OPTIONS(.process = SLEY_PROCESS_OPTIONS(
+							.name = "house")),
 		house, 3);
 	if (err) {
 		outcome_trouble(out, "no supervisor: %s", sley_strerror(err));
 		return;
 	}
-	send_letters(out, sley_whereis("desk"));
+	send_letters(out, sley_name_find("desk"));
 	if (!wait_until_settled())
 		outcome_trouble(out, "one has no letters, or does not sleep");
 	nr = note_processes(out);

@@ -265,11 +265,11 @@ void tour_plan(struct outcome *out)
 
 #define NR_CALLS 40
 
-static struct sley_child_process *child;
+static struct sley_subprocess *child;
 static int no_server; /* or why there is none */
 
 /* In the child: every second one is its end. */
-static int live_or_die(struct sley_child_work *work)
+static int live_or_die(struct sley_subprocess_work *work)
 {
 	int number = *(const int *)work->arg;
 
@@ -280,29 +280,29 @@ static int live_or_die(struct sley_child_work *work)
 
 void tour_children_begin(void)
 {
-	no_server = sley_child_register("live_or_die", live_or_die);
+	no_server = sley_subprocess_register("live_or_die", live_or_die);
 	if (!no_server)
-		no_server = sley_children_init();
+		no_server = sley_subprocesses_init();
 }
 
 void tour_children_end(void)
 {
-	sley_children_exit();
+	sley_subprocesses_exit();
 }
 
 struct call {
 	int number;
 	int result;
-	char why[SLEY_CHILD_TEXT_MAX];
+	char why[SLEY_SUBPROCESS_TEXT_MAX];
 };
 
 static int call_child(void *arg)
 {
 	struct call *call = arg;
-	struct sley_child_result result = { .data = NULL };
+	struct sley_subprocess_result result = { .data = NULL };
 
-	call->result = sley_child_call(child, live_or_die, &call->number,
-				       sizeof(call->number), &result);
+	call->result = sley_subprocess_call(child, live_or_die, &call->number,
+					    sizeof(call->number), &result);
 	memcpy(call->why, result.text, sizeof(call->why));
 	return call->result;
 }
@@ -332,11 +332,12 @@ void tour_children(struct outcome *out)
 
 	outcome_start(out);
 	if (!err)
-		err = sley_child_create(
-			&child, SLEY_CHILD_OPTIONS(.max_restarts = NR_CALLS));
+		err = sley_subprocess_create(
+			&child,
+			SLEY_SUBPROCESS_OPTIONS(.max_restarts = NR_CALLS));
 	if (!err) {
 		err = call_all(calls);
-		sley_child_destroy(child);
+		sley_subprocess_destroy(child);
 	}
 	outcome_stop(out);
 	if (err != SLEY_ECHILD)

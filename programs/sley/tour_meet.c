@@ -41,7 +41,7 @@ static long receive_letters(struct sender *sender, struct outcome *out)
 							    &letter[i]);
 	for (long nr = 0; nr < NR_SENDERS * NR_LETTERS; nr++) {
 		int which = sley_select_until(cases, NR_SENDERS,
-					      sley_now() + 10 * SLEY_SEC);
+					      sley_after(10 * SLEY_SEC));
 
 		if (which < 0) {
 			outcome_trouble(out, "select: %s",

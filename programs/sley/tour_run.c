@@ -59,7 +59,7 @@ static void fib(void *arg)
 {
 	struct fib *f = arg;
 	struct fib left = { f->n - 1, 0 }, right = { f->n - 2, 0 };
-	struct sley_fork child;
+	struct sley_forked child;
 
 	if (f->n < 2) {
 		f->result = f->n;
@@ -99,7 +99,7 @@ struct crowd {
 
 static void spin_for(uint64_t duration_ns)
 {
-	uint64_t end_ns = sley_now() + duration_ns;
+	uint64_t end_ns = sley_after(duration_ns);
 
 	while (sley_now() < end_ns)
 		;
@@ -118,7 +118,7 @@ static void work_somewhere(void *arg)
 /* Keep this worker busy, so that only others can run what it spawned. */
 static void hold_until_stolen(struct crowd *crowd)
 {
-	uint64_t end_ns = sley_now() + 2 * SLEY_SEC;
+	uint64_t end_ns = sley_after(2 * SLEY_SEC);
 
 	while (!atomic_load(&crowd->nr_elsewhere) && sley_now() < end_ns)
 		sched_yield();
@@ -223,7 +223,7 @@ static void take_three_steps(void *arg)
 	}
 }
 
-/* The order in which two tasks take their steps; how many sley_step() did. */
+/* The order in which two tasks take their steps; how many sley_run_one() did. */
 static int step_through(struct order *order, struct outcome *out)
 {
 	struct walker walker[2] = { { .order = order, .number = 1 },
@@ -243,7 +243,7 @@ static int step_through(struct order *order, struct outcome *out)
 	for (int i = 0; i < 2; i++)
 		sley_spawn(&group, &walker[i].task, take_three_steps,
 			   &walker[i]);
-	while (sley_step(rt) > 0)
+	while (sley_run_one(rt) > 0)
 		nr_steps++;
 	sley_join(&group);
 	sley_unbind(rt);

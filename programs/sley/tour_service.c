@@ -37,7 +37,7 @@ static long cube(long n)
 
 static int work(void *arg)
 {
-	sley_pid desk = sley_whereis("desk");
+	sley_pid desk = sley_name_find("desk");
 	struct sley_msg *msg;
 
 	(void)arg;
@@ -154,14 +154,14 @@ static int keep_desk(void *arg)
 
 static void be_client(void *arg)
 {
-	sley_pid desk = sley_whereis("desk");
+	sley_pid desk = sley_name_find("desk");
 	struct sley_msg *reply;
 
 	(void)arg;
 	for (long i = 0; service.nr_deaths < NR_KILLS || i % 100; i++) {
 		service.nr_calls++;
 		if (sley_call_until(desk, WORK, &i, sizeof(i), &reply,
-				    sley_now() + 10 * SLEY_SEC))
+				    sley_after(10 * SLEY_SEC)))
 			return;
 		service.nr_answers += *(const long *)reply->data == cube(i);
 		sley_msg_free(reply);
@@ -170,7 +170,7 @@ static void be_client(void *arg)
 
 static void kill_workers(void *arg)
 {
-	uint64_t end_ns = sley_now() + 20 * SLEY_SEC;
+	uint64_t end_ns = sley_after(20 * SLEY_SEC);
 
 	(void)arg;
 	for (unsigned int i = 0;
@@ -204,9 +204,9 @@ void tour_service(struct outcome *out)
 	int err;
 
 	outcome_start(out);
-	err = sley_supervise(&pid,
-			     SLEY_SUPERVISOR(.intensity = 1000 * NR_KILLS),
-			     children, 2);
+	err = sley_supervise(
+		&pid, SLEY_SUPERVISOR_OPTIONS(.intensity = 1000 * NR_KILLS),
+		children, 2);
 	if (err) {
 		outcome_trouble(out, "no supervisor: %s", sley_strerror(err));
 		return;

@@ -51,7 +51,7 @@ static double resident_bytes(void)
 /* All are in, and so blocked, or will be in a moment; false: not in 10 s. */
 static bool wait_until_full(struct hall *hall)
 {
-	uint64_t end_ns = sley_now() + 10 * SLEY_SEC;
+	uint64_t end_ns = sley_after(10 * SLEY_SEC);
 
 	while (atomic_load(&hall->nr_in) < NR_FIBERS) {
 		if (sley_now() > end_ns)
@@ -361,7 +361,7 @@ void tour_cancel(struct outcome *out)
 	outcome_start(out);
 	for (int i = 0; i < NR_SLEEPERS; i++)
 		sley_spawn(&group, &task[i], sleep_for_ever, &dormitory);
-	if (sley_join_until(&group, sley_now() + 5 * SLEY_MSEC) != -ETIMEDOUT)
+	if (sley_join_until(&group, sley_after(5 * SLEY_MSEC)) != -ETIMEDOUT)
 		outcome_trouble(out, "somebody woke up without a reason");
 	for (int i = 0; i < NR_SLEEPERS; i++)
 		sley_cancel(&task[i]);
@@ -419,7 +419,7 @@ void tour_shutdown(struct outcome *out)
 		outcome_trouble(out, "schedule: %s", sley_strerror(err));
 	else
 		(void)!sley_event_wait(&started);
-	err = sley_destroy_until(rt, sley_now() + 10 * SLEY_MSEC);
+	err = sley_destroy_until(rt, sley_after(10 * SLEY_MSEC));
 	if (err != -ETIMEDOUT) {
 		outcome_trouble(out, "destroyed around a live task (%d)", err);
 		return;

@@ -202,7 +202,7 @@ int sley_nr_workers(const struct sley *rt)
 	return runtime_is_lost(rt) ? SLEY_EFORKED : (int)rt->nr_workers;
 }
 
-int sley_step(struct sley *rt)
+int sley_run_one(struct sley *rt)
 {
 	struct worker *worker = worker_current();
 

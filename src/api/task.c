@@ -185,7 +185,7 @@ static bool is_member(const struct sley_group *group)
 		const struct sley_task *task = load_relaxed(&strand->task);
 
 		if (task_flags(task) & TASK_FORKED)
-			strand = ((struct sley_fork *)task->arg)->parent;
+			strand = ((struct sley_forked *)task->arg)->parent;
 		else
 			return !(task_flags(task) & TASK_TURNS) &&
 			       then_group(task) == group;

@@ -26,7 +26,7 @@
 #include "base/compiler.h"
 
 #include <errno.h>
-#include <sley/child.h>
+#include <sley/subprocess.h>
 #include <sley/graph.h>
 
 enum endpoint_caps {
@@ -49,7 +49,7 @@ struct endpoint_work {
 struct endpoint_end {
 	enum sley_outcome outcome; /* SUCCESS, FAILURE, ENDPOINT or SKIPPED */
 	int code;
-	char text[SLEY_CHILD_TEXT_MAX]; /* why, if there is more to say    */
+	char text[SLEY_SUBPROCESS_TEXT_MAX]; /* why, if there is more to say    */
 };
 
 struct endpoint_ops {

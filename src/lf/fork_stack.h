@@ -93,7 +93,7 @@
 struct fork_storage {
 	struct fork_storage *older; /* grown out of, freed with this one */
 	uint32_t capacity;
-	struct sley_fork *slot[];
+	struct sley_forked *slot[];
 };
 
 _Static_assert(offsetof(struct sley_forks, word) == CACHE_LINE,
@@ -172,7 +172,7 @@ static inline void fork_stack_init(struct sley_forks *forks)
 static inline struct fork_storage *fork_storage(const struct sley_forks *forks)
 {
 	/* relaxed: only the owner, the caller, writes it. */
-	struct sley_fork **slot = load_relaxed(&forks->slot);
+	struct sley_forked **slot = load_relaxed(&forks->slot);
 
 	return slot == forks->first
 		       ? NULL
@@ -200,15 +200,15 @@ static inline bool fork_stack_full(const struct sley_forks *forks)
 	return fork_head(forks) >= fork_fill(forks);
 }
 
-static inline struct sley_fork *fork_slot(const struct sley_forks *forks,
-					  uint32_t i)
+static inline struct sley_forked *fork_slot(const struct sley_forks *forks,
+					    uint32_t i)
 {
 	/* relaxed: the owner's own. */
 	return load_relaxed(&load_relaxed(&forks->slot)[i]);
 }
 
 static inline void fork_set_slot(struct sley_forks *forks, uint32_t i,
-				 struct sley_fork *child)
+				 struct sley_forked *child)
 {
 	/* relaxed: F1 or F5 publishes it. */
 	store_relaxed(&load_relaxed(&forks->slot)[i], child);
@@ -373,7 +373,7 @@ static inline void fork_stack_forget(struct sley_forks *forks, uint32_t i)
 
 /* Owner: where @child is; or -1. */
 static inline int64_t fork_stack_find(const struct sley_forks *forks,
-				      const struct sley_fork *child)
+				      const struct sley_forked *child)
 {
 	int64_t i = fork_head(forks);
 
@@ -385,17 +385,17 @@ static inline int64_t fork_stack_find(const struct sley_forks *forks,
 /* ---- the thief ---------------------------------------------------------------------- */
 
 /* It has won child @i. */
-static inline struct sley_fork *fork_stolen(const struct sley_forks *forks,
-					    uint32_t i)
+static inline struct sley_forked *fork_stolen(const struct sley_forks *forks,
+					      uint32_t i)
 {
-	struct sley_fork **slot = load_acquire(&forks->slot); /* F4 */
+	struct sley_forked **slot = load_acquire(&forks->slot); /* F4 */
 
 	/* relaxed: F1 or F5 published it. */
 	return load_relaxed(&slot[i]);
 }
 
 /* Thief: the oldest public child, or NULL. */
-static inline struct sley_fork *fork_stack_steal(struct sley_forks *forks)
+static inline struct sley_forked *fork_stack_steal(struct sley_forks *forks)
 {
 	/* relaxed: a guess; the CAS checks it. */
 	uint64_t word = load_relaxed(&forks->word);
@@ -431,8 +431,8 @@ fork_stack_seize_begin(struct sley_forks *forks)
 }
 
 /* Thief: step 3.  The oldest child, which was private; or NULL. */
-static inline struct sley_fork *fork_stack_seize(struct sley_forks *forks,
-						 uint64_t seized)
+static inline struct sley_forked *fork_stack_seize(struct sley_forks *forks,
+						   uint64_t seized)
 {
 	uint32_t head = fork_head_seen(load_acquire(&forks->head)); /* F5 */
 	uint32_t tail = fork_tail(seized), split = fork_split(seized);
@@ -453,12 +453,12 @@ static inline struct sley_fork *fork_stack_seize(struct sley_forks *forks,
 
 /* ---- the child's own word ------------------------------------------------ */
 
-static inline uint64_t fork_state(const struct sley_fork *child)
+static inline uint64_t fork_state(const struct sley_forked *child)
 {
 	return load_acquire(&child->state); /* F2 F3 */
 }
 
-static inline bool fork_is_done(const struct sley_fork *child)
+static inline bool fork_is_done(const struct sley_forked *child)
 {
 	return fork_state(child) == FORK_DONE;
 }
@@ -470,7 +470,7 @@ static inline bool fork_is_plain(uint64_t state)
 }
 
 /* Who runs it: call it. */
-static inline void fork_call(const struct sley_fork *child)
+static inline void fork_call(const struct sley_forked *child)
 {
 	uint64_t state = fork_state(child);
 
@@ -481,7 +481,7 @@ static inline void fork_call(const struct sley_fork *child)
 }
 
 /* Owner, instead of a push: it is in no stack, but LOOSE or GIVEN. */
-static inline void fork_mark(struct sley_fork *child, uint64_t mark)
+static inline void fork_mark(struct sley_forked *child, uint64_t mark)
 {
 	/* relaxed: the owner's own. */
 	child->fn = (sley_fn *)(uintptr_t)load_relaxed(&child->state);
@@ -490,7 +490,7 @@ static inline void fork_mark(struct sley_fork *child, uint64_t mark)
 }
 
 /* Finisher.  Returns the parent that waits, or NULL; touches nothing after. */
-static inline must_check void *fork_finish(struct sley_fork *child)
+static inline must_check void *fork_finish(struct sley_forked *child)
 {
 	uint64_t old = xchg_acq_rel(&child->state, FORK_DONE); /* F2 F3 */
 
@@ -500,7 +500,8 @@ static inline must_check void *fork_finish(struct sley_fork *child)
 }
 
 /* On behalf of a parent that has left its stack.  False: it is done already. */
-static inline must_check bool fork_await(struct sley_fork *child, void *parent)
+static inline must_check bool fork_await(struct sley_forked *child,
+					 void *parent)
 {
 	uint64_t old = fork_state(child);
 

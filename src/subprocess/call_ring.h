@@ -44,17 +44,17 @@
 #include "os/clock.h"
 #include "os/futex.h"
 
-#include <sley/child.h>
+#include <sley/subprocess.h>
 
-#define CHILD_SLEEPS 1u  /* in asked */
-#define CHILD_STOP 2u    /* in asked */
-#define CHILD_WATCHED 1u /* in done  */
-#define CHILD_ONE 4u     /* a call   */
-#define CHILD_COUNT_MASK (UINT32_MAX / CHILD_ONE)
+#define CALL_RING_SLEEPS 1u  /* in asked */
+#define CALL_RING_STOP 2u    /* in asked */
+#define CALL_RING_WATCHED 1u /* in done  */
+#define CALL_RING_ONE 4u     /* a call   */
+#define CALL_RING_COUNT_MASK (UINT32_MAX / CALL_RING_ONE)
 
-#define CHILD_LOOKS_PER_CLOCK 32
+#define CALL_RING_LOOKS_PER_CLOCK 32
 
-struct child_slot {
+struct call_slot {
 	/* The program says: */
 	uint32_t life;
 	uint32_t number;
@@ -65,14 +65,18 @@ struct child_slot {
 	uint32_t answer_number;
 	int32_t code;
 	uint32_t result_size;
-	unsigned char arg[SLEY_CHILD_DATA_MAX];
-	unsigned char result[SLEY_CHILD_DATA_MAX];
-	char text[SLEY_CHILD_TEXT_MAX]; /* if code is below 0 */
+	unsigned char arg[SLEY_SUBPROCESS_DATA_MAX];
+	unsigned char result[SLEY_SUBPROCESS_DATA_MAX];
+	char text[SLEY_SUBPROCESS_TEXT_MAX]; /* if code is below 0 */
 };
 
-enum child_readiness { CHILD_NOT_READY, CHILD_READY, CHILD_REFUSES };
+enum call_ring_readiness {
+	CALL_RING_NOT_READY,
+	CALL_RING_READY,
+	CALL_RING_REFUSES
+};
 
-struct child_ring {
+struct call_ring {
 	cache_aligned uint32_t asked; /* by the program; a futex     */
 	uint32_t life;                /* constant while it runs      */
 	uint32_t depth;
@@ -80,29 +84,29 @@ struct child_ring {
 	uint64_t spin_ns;
 	cache_aligned uint32_t done;  /* by the child                */
 	cache_aligned uint32_t begun; /* the same count: for when it dies */
-	uint32_t ready;               /* enum child_readiness        */
+	uint32_t ready;               /* enum call_ring_readiness        */
 	int32_t refusal;              /* why it is not               */
-	cache_aligned struct child_slot slot[];
+	cache_aligned struct call_slot slot[];
 };
 
-static inline size_t child_ring_size(uint32_t depth)
+static inline size_t call_ring_size(uint32_t depth)
 {
-	return sizeof(struct child_ring) + depth * sizeof(struct child_slot);
+	return sizeof(struct call_ring) + depth * sizeof(struct call_slot);
 }
 
-static inline uint32_t child_count(uint32_t word)
+static inline uint32_t call_ring_count(uint32_t word)
 {
-	return word / CHILD_ONE;
+	return word / CALL_RING_ONE;
 }
 
-/* Counts wrap at CHILD_COUNT_MASK. */
-static inline uint32_t child_distance(uint32_t from, uint32_t to)
+/* Counts wrap at CALL_RING_COUNT_MASK. */
+static inline uint32_t call_ring_distance(uint32_t from, uint32_t to)
 {
-	return (to - from) & CHILD_COUNT_MASK;
+	return (to - from) & CALL_RING_COUNT_MASK;
 }
 
-static inline struct child_slot *child_slot(struct child_ring *ring,
-					    uint32_t depth, uint32_t number)
+static inline struct call_slot *call_slot(struct call_ring *ring,
+					  uint32_t depth, uint32_t number)
 {
 	return &ring->slot[number % depth];
 }
@@ -110,132 +114,133 @@ static inline struct child_slot *child_slot(struct child_ring *ring,
 /* ---- the program's side -------------------------------------------------------- */
 
 /* Nobody else uses it: a child begins, that has seen @number calls. */
-static inline void child_ring_reset(struct child_ring *ring, uint32_t life,
-				    uint32_t number)
+static inline void call_ring_reset(struct call_ring *ring, uint32_t life,
+				   uint32_t number)
 {
 	ring->life = life;
 	/* relaxed: the child is not there yet; spinners take no notice. */
-	store_relaxed(&ring->asked, number * CHILD_ONE);
-	store_relaxed(&ring->done, number * CHILD_ONE);
+	store_relaxed(&ring->asked, number * CALL_RING_ONE);
+	store_relaxed(&ring->done, number * CALL_RING_ONE);
 	store_relaxed(&ring->begun, number);
-	store_relaxed(&ring->ready, CHILD_NOT_READY);
+	store_relaxed(&ring->ready, CALL_RING_NOT_READY);
 	ring->refusal = 0;
 }
 
-/* So many slots more are filled.  True: call child_ring_wake(). */
-static inline must_check bool child_ring_ask(struct child_ring *ring,
-					     uint32_t nr)
+/* So many slots more are filled.  True: call call_ring_wake(). */
+static inline must_check bool call_ring_ask(struct call_ring *ring, uint32_t nr)
 {
-	return add_release(&ring->asked, nr * CHILD_ONE) &
-	       CHILD_SLEEPS; /* K1 */
+	return add_release(&ring->asked, nr * CALL_RING_ONE) &
+	       CALL_RING_SLEEPS; /* K1 */
 }
 
-static inline void child_ring_wake(struct child_ring *ring)
+static inline void call_ring_wake(struct call_ring *ring)
 {
 	os_futex_wake_shared(&ring->asked, 1);
 }
 
 /* It shall end when it has nothing to do. */
-static inline void child_ring_stop(struct child_ring *ring)
+static inline void call_ring_stop(struct call_ring *ring)
 {
 	/* relaxed: it says all there is to say. */
-	if (or_relaxed(&ring->asked, CHILD_STOP) & CHILD_SLEEPS)
-		child_ring_wake(ring);
+	if (or_relaxed(&ring->asked, CALL_RING_STOP) & CALL_RING_SLEEPS)
+		call_ring_wake(ring);
 }
 
 /* How many were done, as it says. */
-static inline uint32_t child_ring_done(const struct child_ring *ring)
+static inline uint32_t call_ring_done(const struct call_ring *ring)
 {
-	return child_count(load_acquire(&ring->done)); /* K2 */
+	return call_ring_count(load_acquire(&ring->done)); /* K2 */
 }
 
 /* The same, and the next one that is done rings the bell. */
-static inline uint32_t child_ring_watch(struct child_ring *ring)
+static inline uint32_t call_ring_watch(struct call_ring *ring)
 {
-	return child_count(or_acquire(&ring->done, CHILD_WATCHED)); /* K2 */
+	return call_ring_count(
+		or_acquire(&ring->done, CALL_RING_WATCHED)); /* K2 */
 }
 
 /* It has ended: how many it had begun, between @done and @asked. */
-static inline uint32_t child_ring_begun(const struct child_ring *ring,
-					uint32_t done, uint32_t asked)
+static inline uint32_t call_ring_begun(const struct call_ring *ring,
+				       uint32_t done, uint32_t asked)
 {
 	/* relaxed: the end of a process is an order of its own. */
-	uint32_t begun = load_relaxed(&ring->begun) & CHILD_COUNT_MASK;
+	uint32_t begun = load_relaxed(&ring->begun) & CALL_RING_COUNT_MASK;
 
-	return child_distance(done, begun) > child_distance(done, asked)
+	return call_ring_distance(done, begun) > call_ring_distance(done, asked)
 		       ? asked
 		       : begun;
 }
 
-static inline uint32_t child_ring_readiness(const struct child_ring *ring)
+static inline uint32_t call_ring_readiness(const struct call_ring *ring)
 {
 	return load_acquire(&ring->ready); /* K3 */
 }
 
 /* ---- the child's side ------------------------------------------------------------ */
 
-static inline void child_ring_say_ready(struct child_ring *ring,
-					uint32_t readiness)
+static inline void call_ring_say_ready(struct call_ring *ring,
+				       uint32_t readiness)
 {
 	store_release(&ring->ready, readiness); /* K3 */
 }
 
 /* Is there nothing to be done in @asked but what is done? */
-static inline bool child_ring_idle(uint32_t asked, uint32_t number)
+static inline bool call_ring_idle(uint32_t asked, uint32_t number)
 {
-	return child_count(asked) == number && !(asked & CHILD_STOP);
+	return call_ring_count(asked) == number && !(asked & CALL_RING_STOP);
 }
 
 /* Sleeps, unless there is more than @number. */
-static inline void child_ring_park(struct child_ring *ring, uint32_t number)
+static inline void call_ring_park(struct call_ring *ring, uint32_t number)
 {
 	/* relaxed: the caller looks again, whatever it says. */
-	uint32_t asked = or_relaxed(&ring->asked, CHILD_SLEEPS) | CHILD_SLEEPS;
+	uint32_t asked = or_relaxed(&ring->asked, CALL_RING_SLEEPS) |
+			 CALL_RING_SLEEPS;
 
-	if (child_ring_idle(asked, number)) {
+	if (call_ring_idle(asked, number)) {
 		/* relaxed: the caller looks again. */
 		while (load_relaxed(&ring->asked) == asked)
 			(void)os_futex_wait_shared(&ring->asked, asked,
 						   UINT64_MAX);
 	}
 	/* relaxed: the same. */
-	(void)and_relaxed(&ring->asked, ~CHILD_SLEEPS);
+	(void)and_relaxed(&ring->asked, ~CALL_RING_SLEEPS);
 }
 
 /* Looks for a while, then sleeps, until there is more than @number: asked. */
-static inline uint32_t child_ring_await(struct child_ring *ring,
-					uint32_t number)
+static inline uint32_t call_ring_await(struct call_ring *ring, uint32_t number)
 {
 	uint64_t end_ns = ring->spin_ns ? os_now() + ring->spin_ns : 0;
 	uint32_t looks = 0, asked;
 
 	for (;;) {
 		asked = load_acquire(&ring->asked); /* K1 */
-		if (!child_ring_idle(asked, number))
+		if (!call_ring_idle(asked, number))
 			return asked;
-		if (!end_ns ||
-		    (++looks % CHILD_LOOKS_PER_CLOCK == 0 && os_now() > end_ns))
-			child_ring_park(ring, number);
+		if (!end_ns || (++looks % CALL_RING_LOOKS_PER_CLOCK == 0 &&
+				os_now() > end_ns))
+			call_ring_park(ring, number);
 		else
 			spin_hint(&ring->asked);
 	}
 }
 
 /* It begins with call @number, or may have: for who asks when it is dead. */
-static inline void child_ring_begin(struct child_ring *ring, uint32_t number)
+static inline void call_ring_begin(struct call_ring *ring, uint32_t number)
 {
-	/* relaxed: as child_ring_begun(). */
-	store_relaxed(&ring->begun, (number + 1) & CHILD_COUNT_MASK);
+	/* relaxed: as call_ring_begun(). */
+	store_relaxed(&ring->begun, (number + 1) & CALL_RING_COUNT_MASK);
 	compiler_barrier();
 }
 
 /* One more is done, its slot has the answer.  True: ring the bell. */
-static inline must_check bool child_ring_answer(struct child_ring *ring)
+static inline must_check bool call_ring_answer(struct call_ring *ring)
 {
-	if (!(add_release(&ring->done, CHILD_ONE) & CHILD_WATCHED)) /* K2 */
+	if (!(add_release(&ring->done, CALL_RING_ONE) &
+	      CALL_RING_WATCHED)) /* K2 */
 		return false;
 	/* relaxed: who sets it again meanwhile hears the bell all the same. */
-	(void)and_relaxed(&ring->done, ~CHILD_WATCHED);
+	(void)and_relaxed(&ring->done, ~CALL_RING_WATCHED);
 	return true;
 }
 

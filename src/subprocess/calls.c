@@ -13,12 +13,12 @@
 #include <stdio.h>
 #include <string.h>
 
-void child_calls_end(struct child_calls *calls)
+void subprocess_calls_end(struct subprocess_calls *calls)
 {
-	struct child_call *call = calls->first;
+	struct subprocess_call *call = calls->first;
 
 	while (call) {
-		struct child_call *next = call->next;
+		struct subprocess_call *next = call->next;
 
 		sley_event_set(&call->ended);
 		call = next;
@@ -27,10 +27,10 @@ void child_calls_end(struct child_calls *calls)
 
 /* ---- to the ring ------------------------------------------------------------------- */
 
-static void fill(struct sley_child_process *child, struct child_call *call)
+static void fill(struct sley_subprocess *child, struct subprocess_call *call)
 {
-	struct child_slot *slot =
-		child_slot(child->ring, child->options.depth, child->asked);
+	struct call_slot *slot =
+		call_slot(child->ring, child->options.depth, child->asked);
 
 	slot->life = child->life;
 	slot->number = child->asked;
@@ -41,12 +41,12 @@ static void fill(struct sley_child_process *child, struct child_call *call)
 	child->calls[child->asked % child->options.depth] = call;
 	call->number = child->asked;
 	call->in_ring = true;
-	child->asked = (child->asked + 1) & CHILD_COUNT_MASK;
+	child->asked = (child->asked + 1) & CALL_RING_COUNT_MASK;
 }
 
-bool child_bring(struct sley_child_process *child)
+bool subprocess_bring(struct sley_subprocess *child)
 {
-	bool was_empty = child_in_ring(child) == 0;
+	bool was_empty = subprocess_in_ring(child) == 0;
 	uint32_t nr = 0;
 
 	if (child->phase != LIFE_RUNNING || child->broken)
@@ -54,11 +54,11 @@ bool child_bring(struct sley_child_process *child)
 	/* Before they are asked: then no answer is missed. */
 	if (child->nr_waiting && !child->watched) {
 		child->watched = true;
-		(void)child_ring_watch(child->ring);
+		(void)call_ring_watch(child->ring);
 	}
 	while (child->queue.first &&
-	       child_in_ring(child) < child->options.depth) {
-		struct child_call *call = child->queue.first;
+	       subprocess_in_ring(child) < child->options.depth) {
+		struct subprocess_call *call = child->queue.first;
 
 		child->queue.first = call->next;
 		if (!call->next)
@@ -68,22 +68,22 @@ bool child_bring(struct sley_child_process *child)
 	}
 	if (nr && was_empty && child->options.call_ns)
 		child->since_ns = os_now();
-	return nr && child_ring_ask(child->ring, nr);
+	return nr && call_ring_ask(child->ring, nr);
 }
 
 /* ---- and back ------------------------------------------------------------------------ */
 
-static void finish(struct sley_child_process *child, struct child_call *call,
-		   struct child_calls *ended)
+static void finish(struct sley_subprocess *child, struct subprocess_call *call,
+		   struct subprocess_calls *ended)
 {
 	child->nr_waiting -= call->waits;
 	call->in_ring = false;
 	call->finished = true;
-	child_calls_add(ended, call);
+	subprocess_calls_add(ended, call);
 }
 
 /* It is longer than its room: a part of it would pass for the whole. */
-static void refuse_result(struct sley_child_result *result, uint32_t size)
+static void refuse_result(struct sley_subprocess_result *result, uint32_t size)
 {
 	if (result->code < 0)
 		return; /* that is the error */
@@ -94,10 +94,10 @@ static void refuse_result(struct sley_child_result *result, uint32_t size)
 		       size, result->size);
 }
 
-static void give_result(struct child_call *call, struct child_slot *slot,
+static void give_result(struct subprocess_call *call, struct call_slot *slot,
 			uint32_t size)
 {
-	struct sley_child_result *result = call->result;
+	struct sley_subprocess_result *result = call->result;
 
 	/* relaxed: K2; it is the copy that counts. */
 	result->code = load_relaxed(&slot->code);
@@ -118,25 +118,25 @@ static void give_result(struct child_call *call, struct child_slot *slot,
 }
 
 /* The answer to the oldest call.  False: it is none. */
-static bool take_answer(struct sley_child_process *child,
-			struct child_calls *ended)
+static bool take_answer(struct sley_subprocess *child,
+			struct subprocess_calls *ended)
 {
 	uint32_t number = child->collected;
-	struct child_slot *slot =
-		child_slot(child->ring, child->options.depth, number);
-	struct child_call **place =
+	struct call_slot *slot =
+		call_slot(child->ring, child->options.depth, number);
+	struct subprocess_call **place =
 		&child->calls[number % child->options.depth];
-	struct child_call *call = *place;
+	struct subprocess_call *call = *place;
 	/* relaxed: as above. */
 	uint32_t size = load_relaxed(&slot->result_size);
 
 	/* relaxed: as above. */
 	if (load_relaxed(&slot->answer_life) != child->life ||
 	    load_relaxed(&slot->answer_number) != number ||
-	    size > SLEY_CHILD_DATA_MAX)
+	    size > SLEY_SUBPROCESS_DATA_MAX)
 		return false;
 	*place = NULL;
-	child->collected = (number + 1) & CHILD_COUNT_MASK;
+	child->collected = (number + 1) & CALL_RING_COUNT_MASK;
 	if (!call)
 		return true;
 	give_result(call, slot, size);
@@ -144,14 +144,15 @@ static bool take_answer(struct sley_child_process *child,
 	return true;
 }
 
-void child_collect(struct sley_child_process *child, struct child_calls *ended)
+void subprocess_collect(struct sley_subprocess *child,
+			struct subprocess_calls *ended)
 {
-	uint32_t done = child_ring_done(child->ring);
-	uint32_t nr = child_distance(child->collected, done);
+	uint32_t done = call_ring_done(child->ring);
+	uint32_t nr = call_ring_distance(child->collected, done);
 
 	if (!nr || child->broken)
 		return;
-	if (nr > child_in_ring(child))
+	if (nr > subprocess_in_ring(child))
 		child->broken = true;
 	while (nr-- && !child->broken)
 		child->broken = !take_answer(child, ended);
@@ -161,13 +162,15 @@ void child_collect(struct sley_child_process *child, struct child_calls *ended)
 
 /* ---- its death ------------------------------------------------------------------------ */
 
-void child_fail_call(struct sley_child_process *child, struct child_call *call,
-		     struct child_calls *ended)
+void subprocess_fail_call(struct sley_subprocess *child,
+			  struct subprocess_call *call,
+			  struct subprocess_calls *ended)
 {
-	const struct child_function *function = child_table_at(call->fn);
+	const struct subprocess_function *function =
+		function_table_at(call->fn);
 	/* A node has a name of its own, which who explains it knows. */
-	bool named = function && call->fn != CHILD_TABLE_NODE;
-	struct sley_child_result *result = call->result;
+	bool named = function && call->fn != FUNCTION_TABLE_NODE;
+	struct sley_subprocess_result *result = call->result;
 
 	result->code = SLEY_ECHILD;
 	result->outcome = SLEY_OUTCOME_ENDPOINT;
@@ -181,8 +184,8 @@ void child_fail_call(struct sley_child_process *child, struct child_call *call,
 }
 
 /* @first, then what was queued before. */
-static void queue_again(struct sley_child_process *child,
-			struct child_calls *first)
+static void queue_again(struct sley_subprocess *child,
+			struct subprocess_calls *first)
 {
 	if (!first->first)
 		return;
@@ -192,50 +195,51 @@ static void queue_again(struct sley_child_process *child,
 	child->queue = *first;
 }
 
-void child_take_back(struct sley_child_process *child,
-		     struct child_calls *ended)
+void subprocess_take_back(struct sley_subprocess *child,
+			  struct subprocess_calls *ended)
 {
 	uint32_t depth = child->options.depth, nr_begun;
-	struct child_calls again;
+	struct subprocess_calls again;
 
 	if (child->phase == LIFE_RUNNING)
-		child_collect(child, ended);
-	nr_begun = child_in_ring(child);
+		subprocess_collect(child, ended);
+	nr_begun = subprocess_in_ring(child);
 	if (!child->broken && !child->options.fail_queued)
-		nr_begun = child_distance(child->collected,
-					  child_ring_begun(child->ring,
-							   child->collected,
-							   child->asked));
-	child_calls_init(&again);
+		nr_begun = call_ring_distance(child->collected,
+					      call_ring_begun(child->ring,
+							      child->collected,
+							      child->asked));
+	subprocess_calls_init(&again);
 	while (child->collected != child->asked) {
 		uint32_t place = child->collected % depth;
-		struct child_call *call = child->calls[place];
+		struct subprocess_call *call = child->calls[place];
 		bool begun = nr_begun > 0;
 
 		child->calls[place] = NULL;
-		child->collected = (child->collected + 1) & CHILD_COUNT_MASK;
+		child->collected = (child->collected + 1) &
+				   CALL_RING_COUNT_MASK;
 		nr_begun -= begun;
 		if (!call)
 			continue;
 		call->in_ring = false;
 		if (begun)
-			child_fail_call(child, call, ended);
+			subprocess_fail_call(child, call, ended);
 		else
-			child_calls_add(&again, call);
+			subprocess_calls_add(&again, call);
 	}
 	queue_again(child, &again);
 }
 
-void child_fail_queue(struct sley_child_process *child,
-		      struct child_calls *ended)
+void subprocess_fail_queue(struct sley_subprocess *child,
+			   struct subprocess_calls *ended)
 {
-	struct child_call *call = child->queue.first;
+	struct subprocess_call *call = child->queue.first;
 
 	while (call) {
-		struct child_call *next = call->next;
+		struct subprocess_call *next = call->next;
 
-		child_fail_call(child, call, ended);
+		subprocess_fail_call(child, call, ended);
 		call = next;
 	}
-	child_calls_init(&child->queue);
+	subprocess_calls_init(&child->queue);
 }

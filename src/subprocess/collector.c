@@ -17,11 +17,11 @@
 #include <sley/error.h>
 
 /* What the collector is told by; below are the numbers of the children. */
-#define TAG_NUDGE SLEY_CHILDREN_MAX
-#define TAG_SERVER (SLEY_CHILDREN_MAX + 1)
+#define TAG_NUDGE SLEY_SUBPROCESSES_MAX
+#define TAG_SERVER (SLEY_SUBPROCESSES_MAX + 1)
 #define TAGS_MAX 16
 
-struct child_family {
+struct collector {
 	bool exists;
 	unsigned int generation; /* of the process that it belongs to */
 	int server;              /* its pid                           */
@@ -34,44 +34,43 @@ struct child_family {
 	bool serverless; /* by the collector */
 	pthread_t thread;
 	struct spinlock lock;
-	struct sley_child_process *children[SLEY_CHILDREN_MAX]; /* (lock) */
-	uint32_t nr;                                            /* (lock) */
+	struct sley_subprocess *children[SLEY_SUBPROCESSES_MAX]; /* (lock) */
+	uint32_t nr;                                             /* (lock) */
 };
 
 #define NO_FAMILY { .socket = -1, .watch = -1, .nudge = -1 }
 
-static struct child_family family = NO_FAMILY;
+static struct collector family = NO_FAMILY;
 
-bool child_family_exists(void)
+bool collector_exists(void)
 {
 	return family.exists && family.generation == os_fork_generation();
 }
 
-bool child_family_is_lost(void)
+bool collector_is_lost(void)
 {
 	return family.exists && family.generation != os_fork_generation();
 }
 
-void child_family_forget(void)
+void collector_forget(void)
 {
 	os_close(family.socket);
 	os_close(family.watch);
 	os_close(family.nudge);
-	family =
-		(struct child_family){ .socket = -1, .watch = -1, .nudge = -1 };
+	family = (struct collector){ .socket = -1, .watch = -1, .nudge = -1 };
 }
 
-void child_family_nudge(void)
+void collector_nudge(void)
 {
 	os_eventfd_signal(family.nudge);
 }
 
-int child_family_start(const struct child_order *order, const int *fds)
+int collector_start(const struct fork_server_order *order, const int *fds)
 {
 	return os_seqpacket_send(family.socket, order, sizeof(*order), fds);
 }
 
-void child_family_kill(const struct child_order *order)
+void collector_kill(const struct fork_server_order *order)
 {
 	if (os_seqpacket_send(family.socket, order, sizeof(*order), NULL) != 0)
 		os_seqpacket_end(family.socket);
@@ -79,18 +78,18 @@ void child_family_kill(const struct child_order *order)
 
 /* ---- the collector ------------------------------------------------------------------ */
 
-static struct sley_child_process *find(uint32_t id)
+static struct sley_subprocess *find(uint32_t id)
 {
-	struct sley_child_process *child;
+	struct sley_subprocess *child;
 
 	spin_lock(&family.lock);
-	child = id < SLEY_CHILDREN_MAX ? family.children[id] : NULL;
+	child = id < SLEY_SUBPROCESSES_MAX ? family.children[id] : NULL;
 	spin_unlock(&family.lock);
 	return child;
 }
 
 /* It may be gone afterwards. */
-static void let_go(struct sley_child_process *child)
+static void let_go(struct sley_subprocess *child)
 {
 	if (child->phase != LIFE_GONE)
 		return;
@@ -99,18 +98,18 @@ static void let_go(struct sley_child_process *child)
 	family.children[child->id] = NULL;
 	family.nr--;
 	spin_unlock(&family.lock);
-	child_release(child);
+	subprocess_release(child);
 }
 
 static uint64_t look_after(uint32_t id)
 {
-	struct sley_child_process *child = find(id);
+	struct sley_subprocess *child = find(id);
 	uint64_t deadline;
 
 	if (!child)
 		return UINT64_MAX;
 	os_eventfd_clear(child->bell);
-	deadline = child_look_after(child);
+	deadline = subprocess_look_after(child);
 	let_go(child);
 	return deadline;
 }
@@ -119,7 +118,7 @@ static uint64_t look_after_all(void)
 {
 	uint64_t next = UINT64_MAX;
 
-	for (uint32_t i = 0; i < SLEY_CHILDREN_MAX; i++) {
+	for (uint32_t i = 0; i < SLEY_SUBPROCESSES_MAX; i++) {
 		uint64_t deadline = look_after(i);
 
 		if (deadline < next)
@@ -132,20 +131,20 @@ static void lose_server(void)
 {
 	family.serverless = true;
 	os_epoll_remove(family.watch, family.socket);
-	for (uint32_t i = 0; i < SLEY_CHILDREN_MAX; i++) {
-		struct sley_child_process *child = find(i);
+	for (uint32_t i = 0; i < SLEY_SUBPROCESSES_MAX; i++) {
+		struct sley_subprocess *child = find(i);
 
 		if (!child)
 			continue;
-		child_orphaned(child);
+		subprocess_orphaned(child);
 		let_go(child);
 	}
 }
 
 static void listen_to_server(void)
 {
-	struct sley_child_process *child;
-	struct child_notice notice;
+	struct sley_subprocess *child;
+	struct fork_server_notice notice;
 	int result;
 
 	while ((result = os_seqpacket_recv(family.socket, &notice,
@@ -153,7 +152,7 @@ static void listen_to_server(void)
 		child = find(notice.id);
 		if (!child)
 			continue;
-		child_notice(child, &notice);
+		fork_server_notice(child, &notice);
 		let_go(child);
 	}
 	if (result != -EAGAIN)
@@ -216,12 +215,12 @@ static int begin_collecting(void)
 
 /* ---- members -------------------------------------------------------------------------- */
 
-static int take_number(struct sley_child_process *child)
+static int take_number(struct sley_subprocess *child)
 {
 	int err = -ENOSPC;
 
 	spin_lock(&family.lock);
-	for (uint32_t i = 0; i < SLEY_CHILDREN_MAX && err; i++) {
+	for (uint32_t i = 0; i < SLEY_SUBPROCESSES_MAX && err; i++) {
 		if (family.children[i])
 			continue;
 		child->id = i;
@@ -233,7 +232,7 @@ static int take_number(struct sley_child_process *child)
 	return err;
 }
 
-int child_family_join(struct sley_child_process *child)
+int collector_join(struct sley_subprocess *child)
 {
 	int err = begin_collecting();
 
@@ -250,7 +249,7 @@ int child_family_join(struct sley_child_process *child)
 		spin_unlock(&family.lock);
 		return err;
 	}
-	child_family_nudge();
+	collector_nudge();
 	return 0;
 }
 
@@ -276,7 +275,7 @@ static int open_descriptors(void)
 /* The server says that it is there. */
 static int await_server(void)
 {
-	struct child_notice notice;
+	struct fork_server_notice notice;
 
 	return os_seqpacket_recv(family.socket, &notice, sizeof(notice), NULL,
 				 true) == 1
@@ -294,7 +293,7 @@ static int start_server(void)
 	pid = os_fork();
 	if (pid == 0) {
 		os_close(fd[0]);
-		child_server_run(fd[1], program);
+		fork_server_run(fd[1], program);
 	}
 	os_close(fd[1]);
 	if (pid < 0) {
@@ -312,19 +311,18 @@ static void close_all(void)
 	os_close(family.watch);
 	os_close(family.nudge);
 	os_reap_one(family.server);
-	family =
-		(struct child_family){ .socket = -1, .watch = -1, .nudge = -1 };
+	family = (struct collector){ .socket = -1, .watch = -1, .nudge = -1 };
 }
 
-int sley_children_init(void)
+int sley_subprocesses_init(void)
 {
 	int err;
 
-	if (child_family_exists())
+	if (collector_exists())
 		return -EALREADY;
 	if (os_nr_threads() > 1)
 		return -EBUSY;
-	child_family_forget();
+	collector_forget();
 	err = start_server();
 	if (err)
 		return err;
@@ -340,16 +338,16 @@ int sley_children_init(void)
 	return 0;
 }
 
-void sley_children_exit(void)
+void sley_subprocesses_exit(void)
 {
-	if (!child_family_exists())
+	if (!collector_exists())
 		return;
 	sley_check(family.nr == 0, "destroy the children before their server");
 	if (family.collects) {
 		spin_lock(&family.lock);
 		family.stop = true;
 		spin_unlock(&family.lock);
-		child_family_nudge();
+		collector_nudge();
 		os_thread_join(family.thread);
 	}
 	close_all();

@@ -18,29 +18,29 @@
 #include "base/compiler.h"
 #include "subprocess/fork_server.h"
 
-#include <sley/child.h>
+#include <sley/subprocess.h>
 #include <stdbool.h>
 
 /* Is there a server, and is it ours? */
-must_check bool child_family_exists(void);
+must_check bool collector_exists(void);
 
 /* Does the server of a parent of this process look after our family? */
-must_check bool child_family_is_lost(void);
+must_check bool collector_is_lost(void);
 
 /* In a child: it has none of the program's. */
-void child_family_forget(void);
+void collector_forget(void);
 
 /* @child has a number from now on, and is looked after: 0 or -errno. */
-must_check int child_family_join(struct sley_child_process *child);
+must_check int collector_join(struct sley_subprocess *child);
 
 /* Somebody wants the collector to look. */
-void child_family_nudge(void);
+void collector_nudge(void);
 
 /* By the collector: the server starts a child; 0 or -errno. */
-must_check int child_family_start(const struct child_order *order,
-				  const int *fds);
+must_check int collector_start(const struct fork_server_order *order,
+			       const int *fds);
 
 /* The same: it kills one.  If it cannot be told it ends, and all with it. */
-void child_family_kill(const struct child_order *order);
+void collector_kill(const struct fork_server_order *order);
 
 #endif

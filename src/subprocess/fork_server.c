@@ -24,7 +24,7 @@ static struct server {
 	struct life {
 		int pid; /* 0: there is none */
 		uint32_t life;
-	} lives[SLEY_CHILDREN_MAX];
+	} lives[SLEY_SUBPROCESSES_MAX];
 } server;
 
 noreturn_fn static void end(void)
@@ -38,11 +38,11 @@ noreturn_fn static void end(void)
 
 static void notify(uint32_t kind, uint32_t id, int pid, int status)
 {
-	const struct child_notice notice = { .kind = kind,
-					     .id = id,
-					     .life = server.lives[id].life,
-					     .pid = pid,
-					     .status = status };
+	const struct fork_server_notice notice = { .kind = kind,
+						   .id = id,
+						   .life = server.lives[id].life,
+						   .pid = pid,
+						   .status = status };
 
 	/* Nobody can be told: the program would wait for ever. */
 	if (os_seqpacket_send(server.socket, &notice, sizeof(notice), NULL) !=
@@ -51,7 +51,7 @@ static void notify(uint32_t kind, uint32_t id, int pid, int status)
 }
 
 noreturn_fn static void enter_child(const int *fds,
-				    const struct child_order *order)
+				    const struct fork_server_order *order)
 {
 	os_end_with(server.pid);
 	os_close(server.socket);
@@ -59,11 +59,11 @@ noreturn_fn static void enter_child(const int *fds,
 	os_close(server.ended);
 	os_close(server.program);
 	os_thread_set_signals(&server.signals);
-	child_family_forget();
-	child_serve(fds[0], fds[1], order);
+	collector_forget();
+	subprocess_serve(fds[0], fds[1], order);
 }
 
-static void start(const struct child_order *order, const int *fds)
+static void start(const struct fork_server_order *order, const int *fds)
 {
 	struct life *life = &server.lives[order->id];
 	int pid = os_fork();
@@ -75,20 +75,20 @@ static void start(const struct child_order *order, const int *fds)
 	life->life = order->life;
 	life->pid = pid > 0 ? pid : 0;
 	if (pid > 0)
-		notify(CHILD_STARTED, order->id, pid, 0);
+		notify(FORK_SERVER_STARTED, order->id, pid, 0);
 	else
-		notify(CHILD_FAILED, order->id, 0, pid);
+		notify(FORK_SERVER_FAILED, order->id, 0, pid);
 }
 
 static void obey(void)
 {
-	struct child_order order;
+	struct fork_server_order order;
 	int fds[OS_SEQPACKET_FDS];
 
 	if (os_seqpacket_recv(server.socket, &order, sizeof(order), fds,
 			      true) != 1)
 		end();
-	if (order.kind == CHILD_START)
+	if (order.kind == FORK_SERVER_START)
 		start(&order, fds);
 	else if (server.lives[order.id].pid &&
 		 server.lives[order.id].life == order.life)
@@ -105,7 +105,7 @@ static void reap(void)
 			if (server.lives[i].pid != pid)
 				continue;
 			server.lives[i].pid = 0;
-			notify(CHILD_DIED, i, pid, status);
+			notify(FORK_SERVER_DIED, i, pid, status);
 		}
 	}
 }
@@ -134,14 +134,14 @@ static int set_up(int socket, int program)
 	return watch_program(program);
 }
 
-void child_server_run(int socket, int program)
+void fork_server_run(int socket, int program)
 {
 	uint32_t tags[NR_TAGS];
 
 	os_name_process("sley-server");
 	if (set_up(socket, program) != 0)
 		os_exit(1);
-	notify(CHILD_SERVER_READY, 0, os_pid(), 0);
+	notify(FORK_SERVER_READY, 0, os_pid(), 0);
 	for (;;) {
 		int nr = os_epoll_wait(server.watch, tags, NR_TAGS, UINT64_MAX);
 

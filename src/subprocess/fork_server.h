@@ -25,24 +25,24 @@
 
 #include <stdint.h>
 
-enum child_order_kind { CHILD_START, CHILD_KILL };
+enum fork_server_order_kind { FORK_SERVER_START, FORK_SERVER_KILL };
 
-struct child_order {
+struct fork_server_order {
 	uint32_t kind;
-	uint32_t id; /* below SLEY_CHILDREN_MAX */
+	uint32_t id; /* below SLEY_SUBPROCESSES_MAX */
 	uint32_t life;
 	uint32_t depth;
 	char name[16];
 };
 
-enum child_notice_kind {
-	CHILD_SERVER_READY,
-	CHILD_STARTED,
-	CHILD_FAILED,
-	CHILD_DIED,
+enum fork_server_notice_kind {
+	FORK_SERVER_READY,
+	FORK_SERVER_STARTED,
+	FORK_SERVER_FAILED,
+	FORK_SERVER_DIED,
 };
 
-struct child_notice {
+struct fork_server_notice {
 	uint32_t kind;
 	uint32_t id;
 	uint32_t life;
@@ -51,10 +51,10 @@ struct child_notice {
 };
 
 /* In the server: until @program ends, or its end of the @socket is closed. */
-noreturn_fn void child_server_run(int socket, int program);
+noreturn_fn void fork_server_run(int socket, int program);
 
 /* In a child: serves the ring; serve.c. */
-noreturn_fn void child_serve(int ring, int bell,
-			     const struct child_order *order);
+noreturn_fn void subprocess_serve(int ring, int bell,
+				  const struct fork_server_order *order);
 
 #endif

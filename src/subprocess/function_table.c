@@ -9,21 +9,21 @@
 #include <errno.h>
 #include <string.h>
 
-static int run_node(struct sley_child_work *work)
+static int run_node(struct sley_subprocess_work *work)
 {
-	struct child_node node;
+	struct subprocess_node node;
 
 	memcpy(&node, work->arg, sizeof(node));
 	return node.fn(node.has_arg ? node.arg : NULL);
 }
 
-static struct child_function table[SLEY_CHILD_FUNCTIONS_MAX + 1] = {
-	[CHILD_TABLE_NODE] = { "a node", run_node },
+static struct subprocess_function table[SLEY_SUBPROCESS_FUNCTIONS_MAX + 1] = {
+	[FUNCTION_TABLE_NODE] = { "a node", run_node },
 };
 
 static uint32_t nr_functions = 1;
 
-int sley_child_register(const char *name, sley_child_fn *fn)
+int sley_subprocess_register(const char *name, sley_subprocess_fn *fn)
 {
 	for (uint32_t i = 0; i < nr_functions; i++) {
 		bool same_name = strcmp(table[i].name, name) == 0;
@@ -33,15 +33,15 @@ int sley_child_register(const char *name, sley_child_fn *fn)
 		if (same_name || table[i].fn == fn)
 			return -EEXIST;
 	}
-	if (child_family_exists())
+	if (collector_exists())
 		return -EBUSY;
 	if (nr_functions == array_size(table))
 		return -ENOSPC;
-	table[nr_functions++] = (struct child_function){ name, fn };
+	table[nr_functions++] = (struct subprocess_function){ name, fn };
 	return 0;
 }
 
-int child_table_find(sley_child_fn *fn)
+int function_table_find(sley_subprocess_fn *fn)
 {
 	for (uint32_t i = 0; i < nr_functions; i++) {
 		if (table[i].fn == fn)
@@ -50,7 +50,7 @@ int child_table_find(sley_child_fn *fn)
 	return -ENOENT;
 }
 
-const struct child_function *child_table_at(uint32_t number)
+const struct subprocess_function *function_table_at(uint32_t number)
 {
 	return number < nr_functions ? &table[number] : NULL;
 }

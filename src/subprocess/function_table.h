@@ -18,26 +18,26 @@
 
 #include "base/compiler.h"
 
-#include <sley/child.h>
+#include <sley/subprocess.h>
 
 /* What number 0 is called with. */
-struct child_node {
+struct subprocess_node {
 	sley_node_fn *fn;
 	uint64_t has_arg;
 	unsigned char arg[SLEY_NODE_ARG_MAX];
 };
 
-#define CHILD_TABLE_NODE 0
+#define FUNCTION_TABLE_NODE 0
 
-struct child_function {
+struct subprocess_function {
 	const char *name;
-	sley_child_fn *fn;
+	sley_subprocess_fn *fn;
 };
 
 /* Its number, or -ENOENT. */
-must_check int child_table_find(sley_child_fn *fn);
+must_check int function_table_find(sley_subprocess_fn *fn);
 
 /* NULL: there is none with this number. */
-must_check const struct child_function *child_table_at(uint32_t number);
+must_check const struct subprocess_function *function_table_at(uint32_t number);
 
 #endif

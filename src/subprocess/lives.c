@@ -21,7 +21,7 @@
 
 /* What is left to do when the lock is gone. */
 struct afterwards {
-	struct child_calls ended;
+	struct subprocess_calls ended;
 	bool wake;
 	bool kill;
 	bool start;
@@ -31,13 +31,13 @@ struct afterwards {
 static void afterwards_init(struct afterwards *then)
 {
 	*then = (struct afterwards){ .kill = false };
-	child_calls_init(&then->ended);
+	subprocess_calls_init(&then->ended);
 }
 
-static void remember_start(struct sley_child_process *child)
+static void remember_start(struct sley_subprocess *child)
 {
 	child->life++;
-	child_ring_reset(child->ring, child->life, child->collected);
+	call_ring_reset(child->ring, child->life, child->collected);
 	/* The last one may have written there. */
 	child->ring->depth = child->options.depth;
 	child->ring->spin_ns = child->options.spin_ns;
@@ -56,11 +56,12 @@ static void remember_start(struct sley_child_process *child)
  * Without the lock: it takes memory, and nobody else changes what it looks at.  Starts
  * in vain are counted for themselves: where there is no memory, the intensity forgets.
  */
-static bool is_tolerated(struct sley_child_process *child)
+static bool is_tolerated(struct sley_subprocess *child)
 {
-	const struct sley_child_options *options = &child->options;
+	const struct sley_subprocess_options *options = &child->options;
 
-	return child->was_ready && options->max_restarts != SLEY_CHILD_NEVER &&
+	return child->was_ready &&
+	       options->max_restarts != SLEY_SUBPROCESS_NEVER &&
 	       child->nr_in_vain++ < options->max_restarts &&
 	       intensity_take(&child->restarts, &sley__program_mem,
 			      options->max_restarts, options->within_ns,
@@ -68,10 +69,10 @@ static bool is_tolerated(struct sley_child_process *child)
 }
 
 /* Under the lock.  @error is for who creates it; @again: it may be restarted. */
-static void end_life(struct sley_child_process *child, int error, bool again,
+static void end_life(struct sley_subprocess *child, int error, bool again,
 		     struct afterwards *then)
 {
-	child_take_back(child, &then->ended);
+	subprocess_take_back(child, &then->ended);
 	child->pid = 0;
 	if (child->closing || !child->was_ready) {
 		child->start_error = error;
@@ -84,24 +85,24 @@ static void end_life(struct sley_child_process *child, int error, bool again,
 	} else {
 		child->phase = LIFE_DOWN;
 	}
-	child_fail_queue(child, &then->ended);
+	subprocess_fail_queue(child, &then->ended);
 }
 
-static int order_start(const struct sley_child_process *child)
+static int order_start(const struct sley_subprocess *child)
 {
 	const int fds[] = { child->segment, child->bell };
-	struct child_order order = { .kind = CHILD_START,
-				     .id = child->id,
-				     .life = child->life,
-				     .depth = child->options.depth };
+	struct fork_server_order order = { .kind = FORK_SERVER_START,
+					   .id = child->id,
+					   .life = child->life,
+					   .depth = child->options.depth };
 
 	(void)snprintf(order.name, sizeof(order.name), "%s",
 		       child->endpoint.name);
-	return child_family_start(&order, fds);
+	return collector_start(&order, fds);
 }
 
 /* Tells the server; that it cannot be told is as good as a death. */
-static void send_start(struct sley_child_process *child)
+static void send_start(struct sley_subprocess *child)
 {
 	struct afterwards then;
 	int err;
@@ -116,31 +117,31 @@ static void send_start(struct sley_child_process *child)
 		end_life(child, err == -EPIPE ? SLEY_ECHILD : err, again,
 			 &then);
 		spin_unlock(&child->lock);
-		child_calls_end(&then.ended);
+		subprocess_calls_end(&then.ended);
 		if (!then.start)
 			return;
 	}
 }
 
-static void do_afterwards(struct sley_child_process *child,
+static void do_afterwards(struct sley_subprocess *child,
 			  struct afterwards *then)
 {
-	const struct child_order kill = { .kind = CHILD_KILL,
-					  .id = child->id,
-					  .life = child->life };
+	const struct fork_server_order kill = { .kind = FORK_SERVER_KILL,
+						.id = child->id,
+						.life = child->life };
 
 	if (then->wake)
-		child_ring_wake(child->ring);
-	child_calls_end(&then->ended);
+		call_ring_wake(child->ring);
+	subprocess_calls_end(&then->ended);
 	if (then->started)
 		sley_event_set(&child->started);
 	if (then->kill)
-		child_family_kill(&kill);
+		collector_kill(&kill);
 	if (then->start)
 		send_start(child);
 }
 
-void child_orphaned(struct sley_child_process *child)
+void subprocess_orphaned(struct sley_subprocess *child)
 {
 	struct afterwards then;
 
@@ -158,12 +159,12 @@ void child_orphaned(struct sley_child_process *child)
 /* ---- what the server says -------------------------------------------------------- */
 
 /* Why it has died: unless we know better, as its status says. */
-static void explain(struct sley_child_process *child,
-		    const struct child_notice *notice)
+static void explain(struct sley_subprocess *child,
+		    const struct fork_server_notice *notice)
 {
 	if (child->killed)
 		return; /* kill_for() has */
-	if (notice->kind == CHILD_FAILED)
+	if (notice->kind == FORK_SERVER_FAILED)
 		(void)snprintf(child->death, sizeof(child->death),
 			       "could not be started: %s",
 			       sley_strerror(notice->status));
@@ -172,15 +173,15 @@ static void explain(struct sley_child_process *child,
 			       notice->status);
 }
 
-/* What sley_child_create() returns. */
-static int error_of(const struct sley_child_process *child,
-		    const struct child_notice *notice)
+/* What sley_subprocess_create() returns. */
+static int error_of(const struct sley_subprocess *child,
+		    const struct fork_server_notice *notice)
 {
-	if (notice->kind == CHILD_FAILED)
+	if (notice->kind == FORK_SERVER_FAILED)
 		return notice->status;
 	if (child->killed)
 		return child->start_error ? child->start_error : SLEY_ECHILD;
-	if (child_ring_readiness(child->ring) == CHILD_REFUSES) {
+	if (call_ring_readiness(child->ring) == CALL_RING_REFUSES) {
 		/* relaxed: K3; and whatever it says, it is an error. */
 		int refusal = load_relaxed(&child->ring->refusal);
 
@@ -189,17 +190,17 @@ static int error_of(const struct sley_child_process *child,
 	return SLEY_ECHILD;
 }
 
-void child_notice(struct sley_child_process *child,
-		  const struct child_notice *notice)
+void fork_server_notice(struct sley_subprocess *child,
+			const struct fork_server_notice *notice)
 {
-	bool again = notice->kind != CHILD_STARTED && is_tolerated(child);
+	bool again = notice->kind != FORK_SERVER_STARTED && is_tolerated(child);
 	struct afterwards then;
 
 	if (notice->life != child->life)
 		return;
 	afterwards_init(&then);
 	spin_lock(&child->lock);
-	if (notice->kind == CHILD_STARTED) {
+	if (notice->kind == FORK_SERVER_STARTED) {
 		child->pid = notice->pid;
 	} else {
 		explain(child, notice);
@@ -211,7 +212,7 @@ void child_notice(struct sley_child_process *child,
 
 /* ---- what it needs ------------------------------------------------------------------ */
 
-static void kill_for(struct sley_child_process *child, const char *reason,
+static void kill_for(struct sley_subprocess *child, const char *reason,
 		     uint64_t ns, struct afterwards *then)
 {
 	if (child->killed)
@@ -223,7 +224,7 @@ static void kill_for(struct sley_child_process *child, const char *reason,
 }
 
 /* Until when may it go on as it is? */
-static uint64_t deadline_of(const struct sley_child_process *child)
+static uint64_t deadline_of(const struct sley_subprocess *child)
 {
 	uint64_t ns = UINT64_MAX;
 
@@ -233,14 +234,14 @@ static uint64_t deadline_of(const struct sley_child_process *child)
 		ns = GRACE_NS;
 	else if (child->phase == LIFE_STARTING)
 		ns = child->options.start_ns;
-	else if (child->phase == LIFE_RUNNING && child_in_ring(child) &&
+	else if (child->phase == LIFE_RUNNING && subprocess_in_ring(child) &&
 		 child->options.call_ns)
 		ns = child->options.call_ns;
 	return ns > UINT64_MAX - child->since_ns ? UINT64_MAX
 						 : child->since_ns + ns;
 }
 
-static void kill_late(struct sley_child_process *child, struct afterwards *then)
+static void kill_late(struct sley_subprocess *child, struct afterwards *then)
 {
 	if (child->closing) {
 		kill_for(child, "was killed: it did not stop for %llu ms",
@@ -255,26 +256,26 @@ static void kill_late(struct sley_child_process *child, struct afterwards *then)
 	}
 }
 
-static void look_at_running(struct sley_child_process *child,
+static void look_at_running(struct sley_subprocess *child,
 			    struct afterwards *then)
 {
 	/* The bell is rung once; and what was done by now is collected here. */
 	child->watched = child->nr_waiting;
 	if (child->watched)
-		(void)child_ring_watch(child->ring);
-	child_collect(child, &then->ended);
-	then->wake = child_bring(child);
-	child->timed = child->options.call_ns && child_in_ring(child);
+		(void)call_ring_watch(child->ring);
+	subprocess_collect(child, &then->ended);
+	then->wake = subprocess_bring(child);
+	child->timed = child->options.call_ns && subprocess_in_ring(child);
 	if (child->broken)
 		kill_for(child, "was killed: what it wrote makes no sense", 0,
 			 then);
 }
 
-static void look_at_starting(struct sley_child_process *child,
+static void look_at_starting(struct sley_subprocess *child,
 			     struct afterwards *then)
 {
 	/* It may be faster than the server, which says who it is. */
-	if (!child->pid || child_ring_readiness(child->ring) != CHILD_READY)
+	if (!child->pid || call_ring_readiness(child->ring) != CALL_RING_READY)
 		return;
 	child->phase = LIFE_RUNNING;
 	child->nr_in_vain = 0;
@@ -283,18 +284,18 @@ static void look_at_starting(struct sley_child_process *child,
 }
 
 /* It shall end: once. */
-static void close_it(struct sley_child_process *child, struct afterwards *then)
+static void close_it(struct sley_subprocess *child, struct afterwards *then)
 {
 	if (child->phase == LIFE_DOWN || child->phase == LIFE_NEW) {
 		child->phase = LIFE_GONE;
 	} else if (child->phase == LIFE_STARTING) {
 		kill_for(child, "was killed: nobody needs it", 0, then);
 	} else if (child->phase == LIFE_RUNNING && child->was_ready) {
-		child_ring_stop(child->ring);
+		call_ring_stop(child->ring);
 	}
 }
 
-uint64_t child_look_after(struct sley_child_process *child)
+uint64_t subprocess_look_after(struct sley_subprocess *child)
 {
 	struct afterwards then;
 	uint64_t deadline;
@@ -321,7 +322,7 @@ uint64_t child_look_after(struct sley_child_process *child)
 	return deadline;
 }
 
-void child_release(struct sley_child_process *child)
+void subprocess_release(struct sley_subprocess *child)
 {
 	bool closing;
 

@@ -15,25 +15,25 @@
 #include <string.h>
 
 /* What a function has said is kept here until it is known whether it failed. */
-static char text[SLEY_CHILD_TEXT_MAX];
+static char text[SLEY_SUBPROCESS_TEXT_MAX];
 
-static int run(uint32_t fn, struct sley_child_work *work)
+static int run(uint32_t fn, struct sley_subprocess_work *work)
 {
-	const struct child_function *function = child_table_at(fn);
+	const struct subprocess_function *function = function_table_at(fn);
 
 	text[0] = '\0';
 	work->text = text;
 	return function ? function->fn(work) : -ENOSYS;
 }
 
-static void serve(struct child_ring *ring, uint32_t number)
+static void serve(struct call_ring *ring, uint32_t number)
 {
-	struct child_slot *slot = child_slot(ring, ring->depth, number);
-	struct sley_child_work work = { .arg = slot->arg,
-					.arg_size = slot->arg_size,
-					.result = slot->result };
+	struct call_slot *slot = call_slot(ring, ring->depth, number);
+	struct sley_subprocess_work work = { .arg = slot->arg,
+					     .arg_size = slot->arg_size,
+					     .result = slot->result };
 
-	child_ring_begin(ring, number);
+	call_ring_begin(ring, number);
 	slot->code = run(slot->fn, &work);
 	slot->result_size = (uint32_t)work.result_size;
 	if (slot->code < 0)
@@ -42,41 +42,41 @@ static void serve(struct child_ring *ring, uint32_t number)
 	slot->answer_number = number;
 }
 
-static void become_ready(struct child_ring *ring, int bell)
+static void become_ready(struct call_ring *ring, int bell)
 {
 	/* Nobody reads what it says; it is there to be written to. */
-	struct sley_child_work work = { .result = ring->slot[0].result };
+	struct sley_subprocess_work work = { .result = ring->slot[0].result };
 
 	if (ring->on_start)
 		ring->refusal = run(ring->on_start, &work);
-	child_ring_say_ready(ring,
-			     ring->refusal < 0 ? CHILD_REFUSES : CHILD_READY);
+	call_ring_say_ready(ring, ring->refusal < 0 ? CALL_RING_REFUSES
+						    : CALL_RING_READY);
 	os_eventfd_signal(bell);
 	if (ring->refusal < 0)
 		os_exit(0);
 }
 
-void child_serve(int fd, int bell, const struct child_order *order)
+void subprocess_serve(int fd, int bell, const struct fork_server_order *order)
 {
-	struct child_ring *ring =
-		os_shared_memory_map(fd, child_ring_size(order->depth));
+	struct call_ring *ring =
+		os_shared_memory_map(fd, call_ring_size(order->depth));
 	uint32_t number;
 
 	os_close(fd);
 	os_name_process(order->name);
 	if (!ring)
 		os_exit(1);
-	number = child_ring_done(ring);
+	number = call_ring_done(ring);
 	become_ready(ring, bell);
 	for (;;) {
-		uint32_t asked = child_ring_await(ring, number);
+		uint32_t asked = call_ring_await(ring, number);
 
-		if (child_count(asked) == number)
-			os_exit(0); /* nothing but CHILD_STOP */
-		while (number != child_count(asked)) {
+		if (call_ring_count(asked) == number)
+			os_exit(0); /* nothing but CALL_RING_STOP */
+		while (number != call_ring_count(asked)) {
 			serve(ring, number);
-			number = (number + 1) & CHILD_COUNT_MASK;
-			if (child_ring_answer(ring))
+			number = (number + 1) & CALL_RING_COUNT_MASK;
+			if (call_ring_answer(ring))
 				os_eventfd_signal(bell);
 		}
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * subprocess.c - <sley/child.h>: children come and go, and are called.
+ * subprocess.c - <sley/subprocess.h>: children come and go, and are called.
  *
  * See subprocess.h for how a call gets there and back.
  */
@@ -34,22 +34,21 @@ static void await(struct sley_event *event)
 }
 
 /* A child of fork() may have a family, but this is none of it. */
-static bool is_ours(const struct sley_child_process *child)
+static bool is_ours(const struct sley_subprocess *child)
 {
-	return child_family_exists() &&
-	       child->generation == os_fork_generation();
+	return collector_exists() && child->generation == os_fork_generation();
 }
 
 /* ---- begin and end -------------------------------------------------------------------- */
 
-static size_t size_of(const struct sley_child_options *options)
+static size_t size_of(const struct sley_subprocess_options *options)
 {
-	return sizeof(struct sley_child_process) +
-	       options->depth * sizeof(struct child_call *);
+	return sizeof(struct sley_subprocess) +
+	       options->depth * sizeof(struct subprocess_call *);
 }
 
-static int take_options(struct sley_child_options *out,
-			const struct sley_child_options *given)
+static int take_options(struct sley_subprocess_options *out,
+			const struct sley_subprocess_options *given)
 {
 	int err = options_copy(out, sizeof(*out), given);
 
@@ -57,8 +56,8 @@ static int take_options(struct sley_child_options *out,
 		return err;
 	if (!options_are_clear(out->reserved, 4))
 		return -E2BIG;
-	if (out->depth > SLEY_CHILD_DEPTH_MAX ||
-	    (out->on_start && child_table_find(out->on_start) < 0))
+	if (out->depth > SLEY_SUBPROCESS_DEPTH_MAX ||
+	    (out->on_start && function_table_find(out->on_start) < 0))
 		return -EINVAL;
 	if (!out->depth)
 		out->depth = (uint32_t)chaos_few(16, 1);
@@ -75,14 +74,14 @@ static int take_options(struct sley_child_options *out,
 		out->start_ns = 10000000000ull;
 	if (!out->spin_ns)
 		out->spin_ns = 10000;
-	else if (out->spin_ns == SLEY_CHILD_NO_SPIN)
+	else if (out->spin_ns == SLEY_SUBPROCESS_NO_SPIN)
 		out->spin_ns = 0;
 	return 0;
 }
 
-static void free_child(struct sley_child_process *child)
+static void free_child(struct sley_subprocess *child)
 {
-	size_t size = child_ring_size(child->options.depth);
+	size_t size = call_ring_size(child->options.depth);
 
 	if (child->ring)
 		os_unmap(child->ring, size);
@@ -92,11 +91,11 @@ static void free_child(struct sley_child_process *child)
 	mem_free(&sley__program_mem, child, size_of(&child->options));
 }
 
-static int open_ring(struct sley_child_process *child)
+static int open_ring(struct sley_subprocess *child)
 {
-	size_t size = child_ring_size(child->options.depth);
+	size_t size = call_ring_size(child->options.depth);
 
-	child->segment = os_shared_memory_create("sley-child", size);
+	child->segment = os_shared_memory_create("sley-subprocess", size);
 	if (child->segment < 0)
 		return child->segment;
 	child->ring = os_shared_memory_map(child->segment, size);
@@ -104,39 +103,40 @@ static int open_ring(struct sley_child_process *child)
 		return -ENOMEM;
 	if (child->options.on_start)
 		child->on_start =
-			(uint32_t)child_table_find(child->options.on_start);
+			(uint32_t)function_table_find(child->options.on_start);
 	return 0;
 }
 
-static int set_up(struct sley_child_process *child)
+static int set_up(struct sley_subprocess *child)
 {
 	int err;
 
-	child->endpoint = (struct sley_endpoint){ .ops = &child_endpoint_ops,
-						  .name = child->options.name,
-						  .width = 1 };
+	child->endpoint =
+		(struct sley_endpoint){ .ops = &subprocess_endpoint_ops,
+					.name = child->options.name,
+					.width = 1 };
 	child->segment = -1;
-	child_calls_init(&child->queue);
+	subprocess_calls_init(&child->queue);
 	child->bell = os_eventfd_create();
 	if (child->bell < 0)
 		return child->bell;
 	err = open_ring(child);
 	if (err)
 		return err;
-	return child_family_join(child);
+	return collector_join(child);
 }
 
-int sley_child_create(struct sley_child_process **out,
-		      const struct sley_child_options *given)
+int sley_subprocess_create(struct sley_subprocess **out,
+			   const struct sley_subprocess_options *given)
 {
-	struct sley_child_options options;
-	struct sley_child_process *child;
+	struct sley_subprocess_options options;
+	struct sley_subprocess *child;
 	int err = take_options(&options, given);
 
 	if (err)
 		return err;
-	if (!child_family_exists())
-		return child_family_is_lost() ? SLEY_EFORKED : -ENOENT;
+	if (!collector_exists())
+		return collector_is_lost() ? SLEY_EFORKED : -ENOENT;
 	child = mem_alloc(&sley__program_mem, size_of(&options));
 	if (!child)
 		return -ENOMEM;
@@ -155,7 +155,7 @@ int sley_child_create(struct sley_child_process **out,
 	return 0;
 }
 
-void sley_child_destroy(struct sley_child_process *child)
+void sley_subprocess_destroy(struct sley_subprocess *child)
 {
 	if (!child)
 		return;
@@ -167,12 +167,12 @@ void sley_child_destroy(struct sley_child_process *child)
 	child->closing = true;
 	child->since_ns = os_now();
 	spin_unlock(&child->lock);
-	child_family_nudge();
+	collector_nudge();
 	await(&child->gone);
 	free_child(child);
 }
 
-int sley_child_pid(struct sley_child_process *child)
+int sley_subprocess_pid(struct sley_subprocess *child)
 {
 	int pid;
 
@@ -182,7 +182,7 @@ int sley_child_pid(struct sley_child_process *child)
 	return pid;
 }
 
-uint64_t sley_child_restarts(struct sley_child_process *child)
+uint64_t sley_subprocess_restarts(struct sley_subprocess *child)
 {
 	uint64_t nr;
 
@@ -198,50 +198,52 @@ uint64_t sley_child_restarts(struct sley_child_process *child)
  * Takes what there is, brings what is queued; @more is done under the lock, too.
  * Returns up to where answers were taken.
  */
-static uint32_t visit(struct sley_child_process *child, struct child_call *call,
-		      void (*more)(struct sley_child_process *child,
-				   struct child_call *call,
-				   struct child_calls *ended))
+static uint32_t
+visit(struct sley_subprocess *child, struct subprocess_call *call,
+      void (*more)(struct sley_subprocess *child, struct subprocess_call *call,
+		   struct subprocess_calls *ended))
 {
-	struct child_calls ended;
+	struct subprocess_calls ended;
 	bool wake = false, nudge;
 	uint32_t collected;
 
-	child_calls_init(&ended);
+	subprocess_calls_init(&ended);
 	spin_lock(&child->lock);
 	if (more)
 		more(child, call, &ended);
 	if (child->phase == LIFE_RUNNING) {
-		child_collect(child, &ended);
-		wake = child_bring(child);
+		subprocess_collect(child, &ended);
+		wake = subprocess_bring(child);
 	}
 	collected = child->collected;
 	nudge = child->broken && !child->killed;
-	if (child->options.call_ns && !child->timed && child_in_ring(child)) {
+	if (child->options.call_ns && !child->timed &&
+	    subprocess_in_ring(child)) {
 		child->timed = true;
 		nudge = true;
 	}
 	spin_unlock(&child->lock);
 	if (wake)
-		child_ring_wake(child->ring);
+		call_ring_wake(child->ring);
 	if (nudge)
-		child_family_nudge();
-	child_calls_end(&ended);
+		collector_nudge();
+	subprocess_calls_end(&ended);
 	return collected;
 }
 
-static void enqueue(struct sley_child_process *child, struct child_call *call,
-		    struct child_calls *ended)
+static void enqueue(struct sley_subprocess *child, struct subprocess_call *call,
+		    struct subprocess_calls *ended)
 {
 	if (child->phase == LIFE_DOWN)
-		child_fail_call(child, call, ended);
+		subprocess_fail_call(child, call, ended);
 	else
-		child_calls_add(&child->queue, call);
+		subprocess_calls_add(&child->queue, call);
 }
 
 /* From now on the bell is rung for it. */
-static void begin_to_wait(struct sley_child_process *child,
-			  struct child_call *call, struct child_calls *ended)
+static void begin_to_wait(struct sley_subprocess *child,
+			  struct subprocess_call *call,
+			  struct subprocess_calls *ended)
 {
 	(void)ended;
 	if (call->finished)
@@ -250,13 +252,14 @@ static void begin_to_wait(struct sley_child_process *child,
 	child->nr_waiting++;
 	if (child->phase == LIFE_RUNNING && !child->watched) {
 		child->watched = true;
-		(void)child_ring_watch(child->ring);
+		(void)call_ring_watch(child->ring);
 	}
 }
 
-static void unqueue(struct child_calls *queue, struct child_call *call)
+static void unqueue(struct subprocess_calls *queue,
+		    struct subprocess_call *call)
 {
-	struct child_call **at = &queue->first;
+	struct subprocess_call **at = &queue->first;
 
 	while (*at != call)
 		at = &(*at)->next;
@@ -266,7 +269,7 @@ static void unqueue(struct child_calls *queue, struct child_call *call)
 }
 
 /* Nobody waits for it any more.  False: it has just ended. */
-static bool give_up(struct sley_child_process *child, struct child_call *call)
+static bool give_up(struct sley_subprocess *child, struct subprocess_call *call)
 {
 	bool given_up;
 
@@ -285,7 +288,7 @@ static bool give_up(struct sley_child_process *child, struct child_call *call)
 }
 
 /* Is the time up?  Most answers come before the clock is asked. */
-static bool is_late(const struct sley_child_process *child, uint64_t *end_ns)
+static bool is_late(const struct sley_subprocess *child, uint64_t *end_ns)
 {
 	uint64_t now = os_now();
 
@@ -295,8 +298,8 @@ static bool is_late(const struct sley_child_process *child, uint64_t *end_ns)
 }
 
 /* Looks for the answer for a while; what the ring says is a hint.  True: got it. */
-static bool look_for(struct sley_child_process *child, struct child_call *call,
-		     uint32_t collected)
+static bool look_for(struct sley_subprocess *child,
+		     struct subprocess_call *call, uint32_t collected)
 {
 	uint64_t end_ns = 0;
 	uint32_t looks = 0;
@@ -304,7 +307,7 @@ static bool look_for(struct sley_child_process *child, struct child_call *call,
 	if (!child->options.spin_ns)
 		return false;
 	while (!sley_event_is_set(&call->ended)) {
-		if (child_ring_done(child->ring) != collected)
+		if (call_ring_done(child->ring) != collected)
 			collected = visit(child, call, NULL);
 		else if (++looks % LOOKS_PER_CLOCK == 0 &&
 			 is_late(child, &end_ns))
@@ -315,8 +318,8 @@ static bool look_for(struct sley_child_process *child, struct child_call *call,
 	return true;
 }
 
-static int await_call(struct sley_child_process *child, struct child_call *call,
-		      uint64_t deadline_ns)
+static int await_call(struct sley_subprocess *child,
+		      struct subprocess_call *call, uint64_t deadline_ns)
 {
 	int err;
 
@@ -333,7 +336,7 @@ static int await_call(struct sley_child_process *child, struct child_call *call,
 }
 
 /* It was not run, or nobody waited for it. */
-static int call_nothing(struct sley_child_result *result, int err)
+static int call_nothing(struct sley_subprocess_result *result, int err)
 {
 	result->outcome = SLEY_OUTCOME_SKIPPED;
 	result->code = err;
@@ -342,19 +345,19 @@ static int call_nothing(struct sley_child_result *result, int err)
 	return err;
 }
 
-int child_call(struct sley_child_process *child, int fn, const void *arg,
-	       size_t size, struct sley_child_result *result,
-	       uint64_t deadline_ns)
+int subprocess_call(struct sley_subprocess *child, int fn, const void *arg,
+		    size_t size, struct sley_subprocess_result *result,
+		    uint64_t deadline_ns)
 {
-	struct child_call call = { .fn = (uint32_t)fn,
-				   .arg = arg,
-				   .arg_size = (uint32_t)size,
-				   .result = result };
+	struct subprocess_call call = { .fn = (uint32_t)fn,
+					.arg = arg,
+					.arg_size = (uint32_t)size,
+					.result = result };
 	int err;
 
 	if (!is_ours(child))
 		return call_nothing(result, SLEY_EFORKED);
-	if (size > SLEY_CHILD_DATA_MAX)
+	if (size > SLEY_SUBPROCESS_DATA_MAX)
 		return call_nothing(result, -EMSGSIZE);
 	if (fn < 0)
 		return call_nothing(result, fn);
@@ -362,20 +365,22 @@ int child_call(struct sley_child_process *child, int fn, const void *arg,
 	return err ? call_nothing(result, err) : result->code;
 }
 
-int sley_child_call_until(struct sley_child_process *child, sley_child_fn *fn,
-			  const void *arg, size_t size,
-			  struct sley_child_result *result,
-			  uint64_t deadline_ns)
+int sley_subprocess_call_until(struct sley_subprocess *child,
+			       sley_subprocess_fn *fn, const void *arg,
+			       size_t size,
+			       struct sley_subprocess_result *result,
+			       uint64_t deadline_ns)
 {
-	struct sley_child_result own = { .data = NULL };
+	struct sley_subprocess_result own = { .data = NULL };
 
-	return child_call(child, child_table_find(fn), arg, size,
-			  result ? result : &own, deadline_ns);
+	return subprocess_call(child, function_table_find(fn), arg, size,
+			       result ? result : &own, deadline_ns);
 }
 
-int sley_child_call(struct sley_child_process *child, sley_child_fn *fn,
-		    const void *arg, size_t size,
-		    struct sley_child_result *result)
+int sley_subprocess_call(struct sley_subprocess *child, sley_subprocess_fn *fn,
+			 const void *arg, size_t size,
+			 struct sley_subprocess_result *result)
 {
-	return sley_child_call_until(child, fn, arg, size, result, UINT64_MAX);
+	return sley_subprocess_call_until(child, fn, arg, size, result,
+					  UINT64_MAX);
 }

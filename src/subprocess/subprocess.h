@@ -31,25 +31,25 @@
 
 #include <sley/sync.h>
 
-struct child_call {
-	struct child_call *next;
+struct subprocess_call {
+	struct subprocess_call *next;
 	struct sley_event ended;
 	uint32_t fn;
 	uint32_t arg_size;
 	const void *arg;
-	struct sley_child_result *result;
+	struct sley_subprocess_result *result;
 	uint32_t number; /* in the ring                              */
 	bool in_ring;
 	bool waits;    /* sleeps, or is about to                     */
 	bool finished; /* somebody has it, and sets ended            */
 };
 
-struct child_calls {
-	struct child_call *first;
-	struct child_call **last;
+struct subprocess_calls {
+	struct subprocess_call *first;
+	struct subprocess_call **last;
 };
 
-enum child_phase {
+enum subprocess_phase {
 	LIFE_NEW,
 	LIFE_STARTING,
 	LIFE_RUNNING,
@@ -57,26 +57,26 @@ enum child_phase {
 	LIFE_GONE,
 };
 
-struct sley_child_process {
+struct sley_subprocess {
 	struct sley_endpoint endpoint;
-	struct sley_child_options options;
+	struct sley_subprocess_options options;
 	uint32_t id;
 	unsigned int generation; /* of the process that it belongs to */
 	uint32_t on_start;       /* its number, or 0                       */
 	int segment;             /* descriptors */
 	int bell;
-	struct child_ring *ring;
+	struct call_ring *ring;
 	struct sley_event started; /* or never will be               */
 	struct sley_event gone;
 	int start_error;
 
 	cache_aligned struct spinlock lock; /* of all below          */
-	enum child_phase phase;
+	enum subprocess_phase phase;
 	uint32_t life;
 	uint32_t asked;     /* as in the ring, but believed          */
 	uint32_t collected; /* up to here                            */
 	uint32_t nr_waiting;
-	struct child_calls queue;
+	struct subprocess_calls queue;
 	bool watched; /* it rings the bell, or has rung it           */
 	bool timed;   /* the collector knows that there is a call    */
 	bool broken;  /* it lies                                     */
@@ -88,18 +88,18 @@ struct sley_child_process {
 	uint64_t nr_restarts;
 	uint32_t nr_in_vain; /* since it was ready, by the collector */
 	struct intensity restarts;
-	char death[SLEY_CHILD_TEXT_MAX]; /* "was killed by ..."       */
-	struct child_call *calls[];      /* in the ring; NULL: given up   */
+	char death[SLEY_SUBPROCESS_TEXT_MAX]; /* "was killed by ..."       */
+	struct subprocess_call *calls[]; /* in the ring; NULL: given up   */
 };
 
-static inline void child_calls_init(struct child_calls *calls)
+static inline void subprocess_calls_init(struct subprocess_calls *calls)
 {
 	calls->first = NULL;
 	calls->last = &calls->first;
 }
 
-static inline void child_calls_add(struct child_calls *calls,
-				   struct child_call *call)
+static inline void subprocess_calls_add(struct subprocess_calls *calls,
+					struct subprocess_call *call)
 {
 	call->next = NULL;
 	*calls->last = call;
@@ -107,55 +107,57 @@ static inline void child_calls_add(struct child_calls *calls,
 }
 
 /* Without the lock: those who made them go on. */
-void child_calls_end(struct child_calls *calls);
+void subprocess_calls_end(struct subprocess_calls *calls);
 
-static inline uint32_t child_in_ring(const struct sley_child_process *child)
+static inline uint32_t subprocess_in_ring(const struct sley_subprocess *child)
 {
-	return child_distance(child->collected, child->asked);
+	return call_ring_distance(child->collected, child->asked);
 }
 
-/* sley_child_call() of a number of function_table.h, which may be an error. */
-must_check int child_call(struct sley_child_process *child, int fn,
-			  const void *arg, size_t size,
-			  struct sley_child_result *result,
-			  uint64_t deadline_ns);
+/* sley_subprocess_call() of a number of function_table.h, which may be an error. */
+must_check int subprocess_call(struct sley_subprocess *child, int fn,
+			       const void *arg, size_t size,
+			       struct sley_subprocess_result *result,
+			       uint64_t deadline_ns);
 
 /* A child as an endpoint: subprocess_endpoint.c. */
-extern const struct endpoint_ops child_endpoint_ops;
+extern const struct endpoint_ops subprocess_endpoint_ops;
 
 /* ---- under the lock ------------------------------------------------------------- */
 
 /* Takes the answers that are there. */
-void child_collect(struct sley_child_process *child, struct child_calls *ended);
+void subprocess_collect(struct sley_subprocess *child,
+			struct subprocess_calls *ended);
 
-/* What is queued goes into the ring, as far as it fits.  True: child_ring_wake(). */
-must_check bool child_bring(struct sley_child_process *child);
+/* What is queued goes into the ring, as far as it fits.  True: call_ring_wake(). */
+must_check bool subprocess_bring(struct sley_subprocess *child);
 
 /* @call is over, and it was the child's fault; why is in child->death. */
-void child_fail_call(struct sley_child_process *child, struct child_call *call,
-		     struct child_calls *ended);
+void subprocess_fail_call(struct sley_subprocess *child,
+			  struct subprocess_call *call,
+			  struct subprocess_calls *ended);
 
 /* It has ended: all that it held fails, or is queued again. */
-void child_take_back(struct sley_child_process *child,
-		     struct child_calls *ended);
+void subprocess_take_back(struct sley_subprocess *child,
+			  struct subprocess_calls *ended);
 
 /* All that is queued fails. */
-void child_fail_queue(struct sley_child_process *child,
-		      struct child_calls *ended);
+void subprocess_fail_queue(struct sley_subprocess *child,
+			   struct subprocess_calls *ended);
 
 /* ---- by the collector ------------------------------------------------------------- */
 
 /* Whatever is to be done; returns until when nothing is.  It may be GONE then. */
-must_check uint64_t child_look_after(struct sley_child_process *child);
+must_check uint64_t subprocess_look_after(struct sley_subprocess *child);
 
 /* The server says. */
-void child_notice(struct sley_child_process *child,
-		  const struct child_notice *notice);
+void fork_server_notice(struct sley_subprocess *child,
+			const struct fork_server_notice *notice);
 
 /* The server has ended, and so have all children. */
-void child_orphaned(struct sley_child_process *child);
+void subprocess_orphaned(struct sley_subprocess *child);
 
 /* It is out of the family: whoever waits for that may free it. */
-void child_release(struct sley_child_process *child);
+void subprocess_release(struct sley_subprocess *child);
 
 #endif

@@ -14,27 +14,27 @@
 static void run(struct sley_endpoint *endpoint,
 		const struct endpoint_work *work, struct endpoint_end *end)
 {
-	struct sley_child_process *child =
-		container_of(endpoint, struct sley_child_process, endpoint);
-	struct child_node node = { .fn = work->fn,
-				   .has_arg = work->arg_size != 0 };
-	struct sley_child_result result = { .data = NULL };
+	struct sley_subprocess *child =
+		container_of(endpoint, struct sley_subprocess, endpoint);
+	struct subprocess_node node = { .fn = work->fn,
+					.has_arg = work->arg_size != 0 };
+	struct sley_subprocess_result result = { .data = NULL };
 
 	if (work->arg_size)
 		memcpy(node.arg, work->arg, work->arg_size);
-	end->code = child_call(child, CHILD_TABLE_NODE, &node, sizeof(node),
-			       &result, work->deadline_ns);
+	end->code = subprocess_call(child, FUNCTION_TABLE_NODE, &node,
+				    sizeof(node), &result, work->deadline_ns);
 	end->outcome = result.outcome;
 	memcpy(end->text, result.text, sizeof(end->text));
 }
 
-const struct endpoint_ops child_endpoint_ops = {
+const struct endpoint_ops subprocess_endpoint_ops = {
 	.caps = ENDPOINT_ANY_FUNCTION | ENDPOINT_MAY_DIE,
 	.arg_max = SLEY_NODE_ARG_MAX,
 	.run = run,
 };
 
-struct sley_endpoint *sley_child_endpoint(struct sley_child_process *child)
+struct sley_endpoint *sley_subprocess_endpoint(struct sley_subprocess *child)
 {
 	return &child->endpoint;
 }

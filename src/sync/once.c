@@ -24,7 +24,7 @@
 #define RUNNING 4ull
 
 /* The lock is ours, and nobody was here before. */
-static void run_and_unlock(struct sley_once *once, sley_fn *fn, void *arg)
+static void run_and_unlock(struct sley_once_flag *once, sley_fn *fn, void *arg)
 {
 	struct sley_task *chain;
 
@@ -38,7 +38,7 @@ static void run_and_unlock(struct sley_once *once, sley_fn *fn, void *arg)
 	task_enqueue_chain(chain);
 }
 
-static int once_until(struct sley_once *once, sley_fn *fn, void *arg,
+static int once_until(struct sley_once_flag *once, sley_fn *fn, void *arg,
 		      uint64_t deadline_ns, enum wait_flags flags)
 {
 	uint64_t word = waitq_lock(&once->q);
@@ -66,13 +66,13 @@ static int once_until(struct sley_once *once, sley_fn *fn, void *arg,
 	return err;
 }
 
-void sley_once_slow(struct sley_once *once, sley_fn *fn, void *arg)
+void sley_once_slow(struct sley_once_flag *once, sley_fn *fn, void *arg)
 {
 	sley_check_fn(fn);
 	(void)!once_until(once, fn, arg, UINT64_MAX, WAIT_SHIELDED);
 }
 
-int sley_once_until_slow(struct sley_once *once, sley_fn *fn, void *arg,
+int sley_once_until_slow(struct sley_once_flag *once, sley_fn *fn, void *arg,
 			 uint64_t deadline_ns)
 {
 	sley_check_fn(fn);

@@ -36,7 +36,7 @@ static struct sley_forks *forks_of_thread(void)
 }
 
 /* A task may join it when it has left the region, and this thread. */
-static struct sley_forks *fork_in_thread(struct sley_fork *child)
+static struct sley_forks *fork_in_thread(struct sley_forked *child)
 {
 	struct sley_forks *forks = forks_of_thread();
 	struct strand *strand = sley__self.strand;
@@ -47,7 +47,7 @@ static struct sley_forks *fork_in_thread(struct sley_fork *child)
 }
 
 /* There is no memory for more: the newest child must not stay, if it can go. */
-static void take_out(struct sley_forks *forks, struct sley_fork *child)
+static void take_out(struct sley_forks *forks, struct sley_forked *child)
 {
 	uint32_t i = fork_head(forks) - 1;
 
@@ -57,7 +57,7 @@ static void take_out(struct sley_forks *forks, struct sley_fork *child)
 		sley_fatal("no memory for a forked child");
 }
 
-noinline struct sley_forks *sley_fork_slow(struct sley_fork *child)
+noinline struct sley_forks *sley_fork_slow(struct sley_forked *child)
 {
 	struct worker *worker = worker_current();
 	struct sley_forks *forks;
@@ -74,7 +74,7 @@ noinline struct sley_forks *sley_fork_slow(struct sley_fork *child)
 /* ---- join ------------------------------------------------------------------------- */
 
 /* As a task: its worker goes on with other work. */
-static void wait_as_task(struct worker *worker, struct sley_fork *child)
+static void wait_as_task(struct worker *worker, struct sley_forked *child)
 {
 	struct strand *strand = worker->strand;
 
@@ -87,7 +87,7 @@ static void wait_as_task(struct worker *worker, struct sley_fork *child)
 		fork_come_back(strand);
 }
 
-static void wait_as_thread(struct sley_fork *child)
+static void wait_as_thread(struct sley_forked *child)
 {
 	struct sley_task thread, *task = wait_thread(&thread);
 
@@ -97,7 +97,7 @@ static void wait_as_thread(struct sley_fork *child)
 }
 
 /* Somebody else has it: wait until it has ended. */
-static void wait_for(struct sley_fork *child)
+static void wait_for(struct sley_forked *child)
 {
 	struct worker *worker = worker_current();
 
@@ -110,7 +110,8 @@ static void wait_for(struct sley_fork *child)
 }
 
 /* Child @i of the task on @strand. */
-static void join_nth(struct strand *strand, struct sley_fork *child, uint32_t i)
+static void join_nth(struct strand *strand, struct sley_forked *child,
+		     uint32_t i)
 {
 	if (fork_take_back(strand, worker_current(), i) == FORK_POP_OWN) {
 		fork_call(child);
@@ -121,7 +122,7 @@ static void join_nth(struct strand *strand, struct sley_fork *child, uint32_t i)
 	fork_stack_forget(&strand->forks, i);
 }
 
-noinline void sley_fork_join_slow(struct sley_fork *child)
+noinline void sley_fork_join_slow(struct sley_forked *child)
 {
 	struct strand *strand = strand_current();
 	uint64_t state = fork_state(child);

@@ -110,7 +110,7 @@ static inline void how_leave(struct how_before before)
 		before.strand->within = before.within;
 }
 
-static inline void how_fork(const struct how *how, struct sley_fork *child,
+static inline void how_fork(const struct how *how, struct sley_forked *child,
 			    sley_fn *fn, void *arg)
 {
 	if (likely(!how->serial)) {
@@ -121,7 +121,7 @@ static inline void how_fork(const struct how *how, struct sley_fork *child,
 	child->arg = arg;
 }
 
-static inline void how_join(const struct how *how, struct sley_fork *child)
+static inline void how_join(const struct how *how, struct sley_forked *child)
 {
 	if (likely(!how->serial))
 		sley_fork_join(child);

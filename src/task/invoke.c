@@ -12,7 +12,7 @@
 
 struct invoke {
 	struct split split;
-	const struct sley_call *calls;
+	const struct sley_invocation *calls;
 };
 
 static void invoke_piece(struct split *split, size_t begin, size_t end,
@@ -36,7 +36,7 @@ static int invoke_run(struct invoke *invoke, size_t nr)
 	return split_run(&invoke->split, 0, nr, NULL);
 }
 
-void sley_invoke(const struct sley_call *calls, size_t nr)
+void sley_invoke(const struct sley_invocation *calls, size_t nr)
 {
 	struct invoke invoke = {
 		.split = { .piece = invoke_piece, .at_once = true },
@@ -47,7 +47,7 @@ void sley_invoke(const struct sley_call *calls, size_t nr)
 	(void)!invoke_run(&invoke, nr);
 }
 
-int sley_invoke_with(const struct sley_call *calls, size_t nr,
+int sley_invoke_with(const struct sley_invocation *calls, size_t nr,
 		     const struct sley_how *how)
 {
 	struct invoke invoke = {

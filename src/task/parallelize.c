@@ -21,11 +21,11 @@
 struct parallel {
 	struct sley *rt;
 	struct sley_group group;
-	const struct sley_call *first;
+	const struct sley_invocation *first;
 	const void *site;
 };
 
-static int spawn_call(struct parallel *p, const struct sley_call *call,
+static int spawn_call(struct parallel *p, const struct sley_invocation *call,
 		      struct sley_task *task)
 {
 	static const struct sley_options defaults;
@@ -55,7 +55,8 @@ static void first_and_wait(struct parallel *p)
 
 /* Never inlined: each level has a frame of its own, and no more than needed. */
 static noinline int spawn_and_wait(struct parallel *p,
-				   const struct sley_call *calls, size_t nr)
+				   const struct sley_invocation *calls,
+				   size_t nr)
 {
 	struct sley_task task[BATCH];
 	size_t batch = nr < BATCH ? nr : BATCH;
@@ -76,7 +77,7 @@ static noinline int spawn_and_wait(struct parallel *p,
 	return err;
 }
 
-int sley_parallelize(const struct sley_call *calls, size_t nr)
+int sley_parallelize(const struct sley_invocation *calls, size_t nr)
 {
 	struct parallel p = {
 		.rt = sley__self.bound,

@@ -261,7 +261,7 @@ static void lane(void *arg)
 {
 	struct stretch *s = arg;
 	const struct how *how = &s->scan->split.how;
-	struct sley_fork next;
+	struct sley_forked next;
 	bool forks;
 
 	spin_lock(&s->lock);

@@ -84,7 +84,7 @@ static void sort_span(void *arg)
 {
 	struct span *span = arg;
 	struct sort *sort = span->sort;
-	struct sley_fork child;
+	struct sley_forked child;
 	struct span right;
 
 	while (span->nr > sort->grain && span->bad_left) {

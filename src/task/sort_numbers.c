@@ -67,7 +67,7 @@ struct pass {
 static void pass(void *arg)
 {
 	struct pass *p = arg, right = *p;
-	struct sley_fork child;
+	struct sley_forked child;
 
 	if (p->nr > PASS_GRAIN) {
 		right.at += p->nr / 2;

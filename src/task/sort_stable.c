@@ -117,7 +117,7 @@ static void cut_merge(struct merge *m, struct merge *rest)
 static void merge(void *arg)
 {
 	struct merge *m = arg, rest;
-	struct sley_fork child;
+	struct sley_forked child;
 
 	if (sort_stopped(m->sort)) {
 		concatenate(m);
@@ -177,7 +177,7 @@ static void sort_half(void *arg)
 	const struct half *all = arg;
 	struct sort *sort = all->sort;
 	struct half left, right;
-	struct sley_fork child;
+	struct sley_forked child;
 
 	if (all->nr <= SORT_SHORT) {
 		sort_any.insertion(sort, all->at, all->nr);

@@ -67,7 +67,7 @@ static noinline void halve(struct part *part, size_t middle)
 {
 	struct split *split = part->split;
 	struct part right = { split, middle, part->end, NULL };
-	struct sley_fork child;
+	struct sley_forked child;
 
 	how_fork(&split->how, &child, run_child, &right);
 	part->end = middle;
@@ -81,7 +81,7 @@ static noinline void halve_with_value(struct part *part, size_t middle)
 	_Alignas(16) unsigned char value[SLEY_REDUCTION_MAX];
 	struct split *split = part->split;
 	struct part right = { split, middle, part->end, value };
-	struct sley_fork child;
+	struct sley_forked child;
 
 	how_fork(&split->how, &child, run_child_with_value, &right);
 	part->end = middle;

@@ -40,7 +40,7 @@ static int handle()
 	sley_handler_options slow = sley_handler_options_default();
 
 	slow.timeout_ns = SLEY_SEC;
-	return sley_handle(
+	return sley_command_handle(
 		1, [](const sley_command *, void *) { return -1; }, nullptr,
 		&slow);
 }

@@ -11,7 +11,7 @@ static_assert(sizeof(struct sley_group) == 24, "sley_group");
 static_assert(sizeof(struct sley_mutex) == 16, "sley_mutex");
 static_assert(sizeof(struct sley_case) == 24, "sley_case");
 static_assert(sizeof(struct sley_future) == 32, "sley_future");
-static_assert(sizeof(struct sley_fork) == 32, "sley_fork");
+static_assert(sizeof(struct sley_forked) == 32, "sley_fork");
 static_assert(sizeof(struct sley_rwlock) == 24, "sley_rwlock");
 static_assert(sizeof(struct sley_cpus) == 512, "sley_cpus");
 static_assert(std::is_trivial<struct sley_task>::value, "sley_task");
@@ -55,7 +55,7 @@ int sley_sizes_init(int n, struct sley_chan *chan)
 	static struct sley_rwlock_tree tree;
 	struct sley_sem sem = SLEY_SEM_INIT(n);
 	struct sley_barrier barrier = SLEY_BARRIER_INIT(n);
-	struct sley_once once = SLEY_ONCE_INIT;
+	struct sley_once_flag once = SLEY_ONCE_INIT;
 	struct sley_future future = SLEY_FUTURE_INIT;
 	struct sley_rwlock lock = SLEY_RWLOCK_INIT;
 	struct sley_rwlock tree_lock = SLEY_RWLOCK_TREE_INIT(&tree);
@@ -74,3 +74,17 @@ int sley_sizes_init(int n, struct sley_chan *chan)
 	       (tree_lock.tree == &tree) + (queue.first == nullptr) +
 	       (key.destroy == nullptr) + cases[0].status + (int)config.size;
 }
+
+/* The macros of options, each once. */
+#if __cplusplus >= 202002L
+extern "C" void sley_sizes_options(struct sley *rt);
+
+extern "C" void sley_sizes_options(struct sley *rt)
+{
+	const struct sley_config *config = SLEY_CONFIG(.workers = 1);
+
+	(void)sley_create(&rt, SLEY_CONFIG(.workers = 1));
+	(void)sley_for_with(0, 1, nullptr, nullptr, SLEY_HOW(.grain = 1));
+	(void)config;
+}
+#endif

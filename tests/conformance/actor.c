@@ -119,7 +119,7 @@ static void receives(void *arg)
 	CHECK_EQ(sley_self(), SLEY_NO_PID);
 	CHECK_EQ(sley_receive(&msg), -EINVAL);
 	CHECK_EQ(sley_receive_until(&msg, 0), -EINVAL);
-	CHECK_EQ(sley_receive_tag(&msg, 1, 0), -EINVAL);
+	CHECK_EQ(sley_receive_tag_until(&msg, 1, 0), -EINVAL);
 }
 
 static enum sley_step step_receives(struct life *life,
@@ -158,7 +158,7 @@ static int waits_in_vain(void *arg)
 	CHECK_EQ(sley_receive_until(&msg, 0), -ETIMEDOUT);
 	CHECK_EQ(sley_receive_until(&msg, begin - 1), -ETIMEDOUT);
 	CHECK_EQ(sley_receive_until(&msg, begin), -ETIMEDOUT);
-	CHECK_EQ(sley_receive_tag(&msg, 1, 0), -ETIMEDOUT);
+	CHECK_EQ(sley_receive_tag_until(&msg, 1, 0), -ETIMEDOUT);
 	CHECK(msg == (void *)arg);
 	for (unsigned int i = 0; i < 5; i++) {
 		uint64_t end = in_ms(i);
@@ -166,7 +166,7 @@ static int waits_in_vain(void *arg)
 		CHECK_EQ(sley_receive_until(&msg, end), -ETIMEDOUT);
 		CHECK(sley_now() >= end);
 		end = in_ms(i);
-		CHECK_EQ(sley_receive_tag(&msg, 1, end), -ETIMEDOUT);
+		CHECK_EQ(sley_receive_tag_until(&msg, 1, end), -ETIMEDOUT);
 		CHECK(sley_now() >= end);
 	}
 	CHECK(msg == (void *)arg);
@@ -196,7 +196,7 @@ static int takes_what_is_there(void *arg)
 	CHECK_EQ(sley_receive_until(&msg, UINT64_MAX), 0);
 	CHECK_EQ(msg->tag, 6);
 	CHECK_EQ(sley_send(sley_self(), 7, NULL, 0), 0);
-	CHECK_EQ(sley_receive_tag(&msg, 7, 1), 0);
+	CHECK_EQ(sley_receive_tag_until(&msg, 7, 1), 0);
 	CHECK_EQ(msg->tag, 7);
 	count_task(arg);
 	return 0;
@@ -221,8 +221,9 @@ static int waits_shortly(void *arg)
 
 	for (int i = 0; i < r->nr;) {
 		uint64_t end = sley_now() + test_random(60000);
-		int err = i % 2 ? sley_receive_until(&msg, end)
-				: sley_receive_tag(&msg, (uint64_t)i, end);
+		int err =
+			i % 2 ? sley_receive_until(&msg, end)
+			      : sley_receive_tag_until(&msg, (uint64_t)i, end);
 
 		if (err) {
 			CHECK_EQ(err, -ETIMEDOUT);
@@ -277,16 +278,16 @@ static int picks_by_tag(void *arg)
 	struct sley_msg *msg;
 
 	send_tags(sley_self(), "abcbad");
-	CHECK_EQ(sley_receive_tag(&msg, 'x', 0), -ETIMEDOUT);
-	CHECK_EQ(sley_receive_tag(&msg, 'x', in_ms(1)), -ETIMEDOUT);
-	CHECK_EQ(sley_receive_tag(&msg, 'b', 0), 0);
-	CHECK_EQ(sley_receive_tag(&msg, 'd', UINT64_MAX), 0);
-	CHECK_EQ(sley_receive_tag(&msg, 'd', 0), -ETIMEDOUT);
-	CHECK_EQ(sley_receive_tag(&msg, 'a', 0), 0);
+	CHECK_EQ(sley_receive_tag_until(&msg, 'x', 0), -ETIMEDOUT);
+	CHECK_EQ(sley_receive_tag_until(&msg, 'x', in_ms(1)), -ETIMEDOUT);
+	CHECK_EQ(sley_receive_tag_until(&msg, 'b', 0), 0);
+	CHECK_EQ(sley_receive_tag_until(&msg, 'd', UINT64_MAX), 0);
+	CHECK_EQ(sley_receive_tag_until(&msg, 'd', 0), -ETIMEDOUT);
+	CHECK_EQ(sley_receive_tag_until(&msg, 'a', 0), 0);
 	send_tags(sley_self(), "de");
 	expect_tag('c');
 	expect_tag('b');
-	CHECK_EQ(sley_receive_tag(&msg, 'e', 0), 0);
+	CHECK_EQ(sley_receive_tag_until(&msg, 'e', 0), 0);
 	expect_tag('a');
 	expect_tag('d');
 	CHECK_EQ(sley_receive_until(&msg, 0), -ETIMEDOUT);
@@ -323,7 +324,8 @@ static int picks_by_data(void *arg)
 
 	send_tags(sley_self(), "abc");
 	atomic_store(&a->waits, 1);
-	CHECK_EQ(sley_receive_where(&msg, wants_data_z, a, UINT64_MAX), 0);
+	CHECK_EQ(sley_receive_where_until(&msg, wants_data_z, a, UINT64_MAX),
+		 0);
 	CHECK_EQ(msg->tag, 'z');
 	CHECK_EQ(*(const char *)msg->data, 'z');
 	CHECK_EQ(a->asked, 3 + 100 + 1);

@@ -157,7 +157,7 @@ static int wants_by(sley_wants *wants)
 	struct sley_msg *msg;
 
 	CHECK_EQ(sley_send(sley_self(), 1, NULL, 0), 0);
-	return sley_receive_where(&msg, wants, NULL, in_ms(10000));
+	return sley_receive_where_until(&msg, wants, NULL, in_ms(10000));
 }
 
 static int wants_to_exit(void *arg)

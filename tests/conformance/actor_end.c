@@ -31,7 +31,7 @@ static int waits_for_tag(struct place *p)
 	struct sley_msg *msg;
 
 	(void)p;
-	return sley_receive_tag(&msg, 99, UINT64_MAX);
+	return sley_receive_tag_until(&msg, 99, UINT64_MAX);
 }
 
 static int waits_with_deadline(struct place *p)
@@ -190,9 +190,10 @@ TEST(w40_an_actor_that_is_killed_before_it_began_never_runs)
 	CHECK_EQ(sley_schedule(gate_task, &gate), 0);
 	CHECK_EVENTUALLY(gate.held == 1);
 	for (int i = 0; i < 20; i++) {
-		CHECK_EQ(sley_actor_spawn(&pid[i], must_not_run, NULL,
-					  SLEY_PROCESS(.stack_kib = i % 2 ? 64
-									  : 0)),
+		CHECK_EQ(sley_actor_spawn(
+				 &pid[i], must_not_run, NULL,
+				 SLEY_PROCESS_OPTIONS(.stack_kib = i % 2 ? 64
+									 : 0)),
 			 0);
 		CHECK_EQ(sley_send(pid[i], 1, NULL, 0), 0);
 		CHECK_EQ(i % 4 < 2 ? sley_process_kill(pid[i])
@@ -270,7 +271,7 @@ TEST_WORKERS(w40_a_kill_is_no_message_for_who_traps)
 	sley_pid pid;
 
 	CHECK_EQ(sley_actor_spawn(&pid, traps_and_waits, &p,
-				  SLEY_PROCESS(.traps = true)),
+				  SLEY_PROCESS_OPTIONS(.traps = true)),
 		 0);
 	CHECK_SOON(p.begun == 1);
 	CHECK_EQ(sley_process_kill(pid), 0);
@@ -361,7 +362,7 @@ static long sum_to(int from, int to)
 {
 	struct half left = { from, (from + to) / 2, 0 };
 	struct half right = { (from + to) / 2, to, 0 };
-	struct sley_fork child;
+	struct sley_forked child;
 
 	if (to - from < 4)
 		return to - from == 3
@@ -469,10 +470,11 @@ TEST_WORKERS(an_actor_has_the_stack_it_asked_for)
 		test_skip("frames are larger there");
 	for (int i = 0; i < 4; i++)
 		CHECK_EQ(sley_actor_spawn(NULL, uses_200_kib, &done,
-					  SLEY_PROCESS(.stack_kib = 512)),
+					  SLEY_PROCESS_OPTIONS(.stack_kib =
+								       512)),
 			 0);
 	CHECK_EQ(sley_actor_spawn(NULL, uses_200_kib, &done,
-				  SLEY_PROCESS(.stack_kib = 1)),
+				  SLEY_PROCESS_OPTIONS(.stack_kib = 1)),
 		 SLEY_ESTACK);
 	CHECK_SOON(done == 4);
 	stop(rt);
@@ -493,7 +495,7 @@ TEST_ABORTS(an_actor_that_overflows_is_named_by_its_label,
 	struct sley *rt = start();
 
 	CHECK_EQ(sley_actor_spawn(NULL, overflows, NULL,
-				  SLEY_PROCESS(.label = "glutton")),
+				  SLEY_PROCESS_OPTIONS(.label = "glutton")),
 		 0);
 	CHECK_SOON(rt == NULL);
 }

@@ -44,7 +44,7 @@ static int receive_by(int way, struct sley_msg **msg)
 	case 1:
 		return sley_receive_until(msg, in_ms(60000));
 	default:
-		return sley_receive_tag(msg, 7, UINT64_MAX);
+		return sley_receive_tag_until(msg, 7, UINT64_MAX);
 	}
 }
 
@@ -124,7 +124,7 @@ static int has_mail(void *arg)
 	CHECK_EQ(sley_send(sley_self(), 7, NULL, 0), 0);
 	sley_scope_open(&scope);
 	sley_scope_cancel(&scope);
-	CHECK_EQ(sley_receive_tag(&msg, 7, UINT64_MAX), 0);
+	CHECK_EQ(sley_receive_tag_until(&msg, 7, UINT64_MAX), 0);
 	CHECK_EQ(sley_receive(&msg), 0);
 	CHECK_EQ(msg->tag, 6);
 	CHECK_EQ(sley_receive(&msg), -ECANCELED);

@@ -172,7 +172,7 @@ static int pick(void *arg)
 	struct owner *o = arg;
 	struct sley_msg *msg;
 
-	if (sley_receive_tag(&msg, WANTED, UINT64_MAX))
+	if (sley_receive_tag_until(&msg, WANTED, UINT64_MAX))
 		return 0;
 	note(o, msg);
 	CHECK_EQ(sley_event_wait(&o->go), 0);
@@ -319,8 +319,8 @@ TEST_WORKERS(posts_to_a_full_mailbox_let_those_who_wait_for_it_wait)
 	sley_pid pid;
 
 	CHECK_EQ(sley_actor_spawn(&pid, looks_away, NULL,
-				  SLEY_PROCESS(.mailbox = 1,
-					       .overflow = SLEY_BLOCK)),
+				  SLEY_PROCESS_OPTIONS(.mailbox = 1,
+						       .overflow = SLEY_BLOCK)),
 		 0);
 	CHECK_EQ(sley_send(pid, 1, NULL, 0), 0);
 	for (int i = 0; i < 8; i++)
@@ -358,12 +358,13 @@ TEST_WORKERS(who_frees_what_a_post_drops_does_not_wait_to_send)
 	sley_pid pid;
 
 	CHECK_EQ(sley_actor_spawn(&full, looks_away, NULL,
-				  SLEY_PROCESS(.mailbox = 1,
-					       .overflow = SLEY_BLOCK)),
+				  SLEY_PROCESS_OPTIONS(.mailbox = 1,
+						       .overflow = SLEY_BLOCK)),
 		 0);
-	CHECK_EQ(sley_actor_spawn(&pid, looks_away, NULL,
-				  SLEY_PROCESS(.mailbox = 1,
-					       .overflow = SLEY_DROP_OLDEST)),
+	CHECK_EQ(sley_actor_spawn(
+			 &pid, looks_away, NULL,
+			 SLEY_PROCESS_OPTIONS(.mailbox = 1,
+					      .overflow = SLEY_DROP_OLDEST)),
 		 0);
 	CHECK_EQ(sley_send(full, 1, NULL, 0), 0);
 	for (int i = 1; i <= 20; i++) {

@@ -282,7 +282,7 @@ static int reply_twice(void *arg)
 		/* Who waits for a reply is no process. */
 		CHECK(!sley_process_alive(msg->from));
 		CHECK_EQ(sley_process_kill(msg->from), -ESRCH);
-		CHECK_EQ(sley_complete(msg->from, 1, NULL, 0), -ESRCH);
+		CHECK_EQ(sley_command_complete(msg->from, 1, NULL, 0), -ESRCH);
 	}
 	return 0;
 }
@@ -310,7 +310,7 @@ static int look_at_caller(void *arg)
 	CHECK_EQ(sley_receive(&msg), 0);
 	port = msg->from;
 	CHECK_EQ(sley_link(port), -ESRCH);
-	CHECK_EQ(sley_register("somebody", port, NULL), -ESRCH);
+	CHECK_EQ(sley_name_register("somebody", port, NULL), -ESRCH);
 	CHECK_EQ(sley_process_inspect(port, &info), -ESRCH);
 	CHECK_EQ(sley_process_cancel(port, -EIO), -ESRCH);
 	for (sley_pid pid = sley_process_next(0); pid;
@@ -348,7 +348,7 @@ TEST(w45_a_call_from_one_runtime_into_another)
 
 	CHECK_EQ(sley_create(&other, &config), 0);
 	CHECK_EQ(sley_actor_spawn(&pid, server, NULL,
-				  SLEY_PROCESS(.runtime = other)),
+				  SLEY_PROCESS_OPTIONS(.runtime = other)),
 		 0);
 	rt = start_with(&config);
 	call_from_many(pid);

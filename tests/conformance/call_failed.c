@@ -362,9 +362,10 @@ TEST_WORKERS(w45_a_call_that_waits_for_room_ends_with_the_reason)
 		struct caller c = { .tag = ASK, .deadline_ns = UINT64_MAX };
 		sley_pid caller;
 
-		CHECK_EQ(sley_actor_spawn(&c.to, sleep_well, &over,
-					  SLEY_PROCESS(.mailbox = 1,
-						       .overflow = SLEY_BLOCK)),
+		CHECK_EQ(sley_actor_spawn(
+				 &c.to, sleep_well, &over,
+				 SLEY_PROCESS_OPTIONS(.mailbox = 1,
+						      .overflow = SLEY_BLOCK)),
 			 0);
 		CHECK_EQ(sley_send(c.to, ASK, NULL, 0), 0);
 		CHECK_EQ(sley_actor_spawn(&caller, call_and_leave, &c, NULL),

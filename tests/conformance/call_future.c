@@ -217,15 +217,15 @@ TEST_WORKERS(w45_calls_that_cannot_be_started)
 	int err, started = 0;
 
 	CHECK_EQ(sley_actor_spawn(&pid, starts_a_call_to_itself, NULL,
-				  SLEY_PROCESS(.joinable = true)),
+				  SLEY_PROCESS_OPTIONS(.joinable = true)),
 		 0);
 	CHECK_EQ(sley_process_wait(pid, &end), 0);
 	CHECK_EQ(end.reason, -EDEADLK);
 	/* A full mailbox. */
 	sley_event_init(&may_answer, false, false);
 	CHECK_EQ(sley_actor_spawn(&pid, server, NULL,
-				  SLEY_PROCESS(.mailbox = 2,
-					       .overflow = SLEY_BLOCK)),
+				  SLEY_PROCESS_OPTIONS(.mailbox = 2,
+						       .overflow = SLEY_BLOCK)),
 		 0);
 	/* The server has taken the first request: there is room for two. */
 	CHECK_EQ(sley_call_start(&call, pid, ASK, NULL, 0), 0);

@@ -174,7 +174,7 @@ static void places_init(struct places *p)
 static void wait_until_all_wait(struct sley *rt, struct places *p, int n)
 {
 	if (is_single())
-		while (sley_step(rt) > 0)
+		while (sley_run_one(rt) > 0)
 			;
 	CHECK_EVENTUALLY(atomic_load(&p->waiting) == n);
 }
@@ -336,7 +336,7 @@ TEST_WORKERS(cancel_cuts_neither_a_lock_nor_a_join_short)
 	sley_spawn(&group, &locker, lock_firmly, &f);
 	sley_spawn(&group, &joiner, join_firmly, &f);
 	if (is_single())
-		while (sley_step(rt) > 0)
+		while (sley_run_one(rt) > 0)
 			;
 	CHECK_EVENTUALLY(atomic_load(&f.started) == 2);
 	sley_cancel(&locker);

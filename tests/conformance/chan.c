@@ -322,7 +322,7 @@ static void get_stuck(struct stuck *s, struct sley *rt, struct sley_task *tasks,
 		sley_spawn(group, &tasks[i],
 			   i % 2 ? stuck_sending : stuck_receiving, s);
 	if (is_single())
-		while (sley_step(rt) > 0)
+		while (sley_run_one(rt) > 0)
 			;
 	CHECK_EVENTUALLY(atomic_load(&s->waiting) == 20);
 	test_nap_ms(5);

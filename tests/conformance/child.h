@@ -20,7 +20,7 @@ static inline void skip_where_fork_hurts(void)
 }
 
 /* What comes back is one more. */
-static inline int add_one(struct sley_child_work *work)
+static inline int add_one(struct sley_subprocess_work *work)
 {
 	uint64_t value;
 
@@ -32,7 +32,7 @@ static inline int add_one(struct sley_child_work *work)
 }
 
 /* All of it, backwards. */
-static inline int reverse(struct sley_child_work *work)
+static inline int reverse(struct sley_subprocess_work *work)
 {
 	const unsigned char *from = work->arg;
 	unsigned char *to = work->result;
@@ -43,20 +43,20 @@ static inline int reverse(struct sley_child_work *work)
 	return (int)work->arg_size;
 }
 
-static inline int complain(struct sley_child_work *work)
+static inline int complain(struct sley_subprocess_work *work)
 {
-	snprintf(work->text, SLEY_CHILD_TEXT_MAX, "line %d: no such thing",
+	snprintf(work->text, SLEY_SUBPROCESS_TEXT_MAX, "line %d: no such thing",
 		 *(const int *)work->arg);
 	return -EDOM;
 }
 
-static inline int complain_at_length(struct sley_child_work *work)
+static inline int complain_at_length(struct sley_subprocess_work *work)
 {
-	memset(work->text, 'x', SLEY_CHILD_TEXT_MAX);
+	memset(work->text, 'x', SLEY_SUBPROCESS_TEXT_MAX);
 	return -EDOM;
 }
 
-static inline int crash(struct sley_child_work *work)
+static inline int crash(struct sley_subprocess_work *work)
 {
 	(void)work;
 	signal(SIGSEGV, SIG_DFL);
@@ -65,13 +65,13 @@ static inline int crash(struct sley_child_work *work)
 }
 
 /* Does not return. */
-static inline int leave(struct sley_child_work *work)
+static inline int leave(struct sley_subprocess_work *work)
 {
 	_exit(*(const int *)work->arg);
 	return 0;
 }
 
-static inline int hang(struct sley_child_work *work)
+static inline int hang(struct sley_subprocess_work *work)
 {
 	(void)work;
 	for (;;)
@@ -79,13 +79,13 @@ static inline int hang(struct sley_child_work *work)
 	return 0;
 }
 
-static inline int nap(struct sley_child_work *work)
+static inline int nap(struct sley_subprocess_work *work)
 {
 	test_nap_ms(*(const unsigned int *)work->arg);
 	return 0;
 }
 
-static inline int count_calls(struct sley_child_work *work)
+static inline int count_calls(struct sley_subprocess_work *work)
 {
 	static int nr;
 
@@ -93,7 +93,7 @@ static inline int count_calls(struct sley_child_work *work)
 	return ++nr;
 }
 
-static inline int say_pid(struct sley_child_work *work)
+static inline int say_pid(struct sley_subprocess_work *work)
 {
 	pid_t pid = getpid();
 
@@ -102,7 +102,7 @@ static inline int say_pid(struct sley_child_work *work)
 	return 0;
 }
 
-static inline int not_registered(struct sley_child_work *work)
+static inline int not_registered(struct sley_subprocess_work *work)
 {
 	(void)work;
 	return 0;
@@ -112,7 +112,7 @@ static inline void begin_children(void)
 {
 	static const struct {
 		const char *name;
-		sley_child_fn *fn;
+		sley_subprocess_fn *fn;
 	} functions[] = {
 		{ "add_one", add_one },
 		{ "reverse", reverse },
@@ -128,31 +128,31 @@ static inline void begin_children(void)
 
 	skip_where_fork_hurts();
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
-		CHECK_EQ(sley_child_register(functions[i].name,
-					     functions[i].fn),
+		CHECK_EQ(sley_subprocess_register(functions[i].name,
+						  functions[i].fn),
 			 0);
-	CHECK_EQ(sley_children_init(), 0);
+	CHECK_EQ(sley_subprocesses_init(), 0);
 }
 
-static inline struct sley_child_process *
-child_new(const struct sley_child_options *options)
+static inline struct sley_subprocess *
+child_new(const struct sley_subprocess_options *options)
 {
-	struct sley_child_process *child = NULL;
+	struct sley_subprocess *child = NULL;
 
-	CHECK_EQ(sley_child_create(&child, options), 0);
+	CHECK_EQ(sley_subprocess_create(&child, options), 0);
 	CHECK(child != NULL);
 	return child;
 }
 
 /* A call that must work. */
-static inline void check_add_one(struct sley_child_process *child,
-				 uint64_t value)
+static inline void check_add_one(struct sley_subprocess *child, uint64_t value)
 {
 	uint64_t got = 0;
-	struct sley_child_result result = { .data = &got, .size = sizeof(got) };
+	struct sley_subprocess_result result = { .data = &got,
+						 .size = sizeof(got) };
 
-	CHECK_EQ(sley_child_call(child, add_one, &value, sizeof(value),
-				 &result),
+	CHECK_EQ(sley_subprocess_call(child, add_one, &value, sizeof(value),
+				      &result),
 		 0);
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_SUCCESS);
 	CHECK_EQ(result.size, sizeof(got));

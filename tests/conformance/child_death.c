@@ -12,7 +12,7 @@
 /* Which calls of one child were begun: more than the child remembers. */
 static int fd_of_log = -1;
 
-static int write_down(struct sley_child_work *work)
+static int write_down(struct sley_subprocess_work *work)
 {
 	CHECK_EQ(write(fd_of_log, work->arg, 1), 1);
 	test_nap_ms(5);
@@ -22,7 +22,7 @@ static int write_down(struct sley_child_work *work)
 /* Until a byte is in here the call that crashes does not. */
 static int fd_of_order = -1;
 
-static int crash_when_told(struct sley_child_work *work)
+static int crash_when_told(struct sley_subprocess_work *work)
 {
 	char byte;
 
@@ -30,7 +30,7 @@ static int crash_when_told(struct sley_child_work *work)
 	return crash(work);
 }
 
-static int fork_and_hang(struct sley_child_work *work)
+static int fork_and_hang(struct sley_subprocess_work *work)
 {
 	(void)work;
 	if (fork() == 0)
@@ -44,37 +44,37 @@ static int fork_and_hang(struct sley_child_work *work)
 /* ---- it fails what it held ------------------------------------------------------------ */
 
 struct death {
-	sley_child_fn *fn;
+	sley_subprocess_fn *fn;
 	int arg;
 	const char *text;
 };
 
-static void die_and_live_again(const struct sley_child_options *options,
+static void die_and_live_again(const struct sley_subprocess_options *options,
 			       const struct death *death)
 {
-	struct sley_child_result result = { .data = NULL };
-	struct sley_child_process *child;
+	struct sley_subprocess_result result = { .data = NULL };
+	struct sley_subprocess *child;
 
 	begin_children();
 	child = child_new(options);
-	CHECK_EQ(sley_child_call(child, count_calls, NULL, 0, NULL), 1);
-	CHECK_EQ(sley_child_call(child, death->fn, &death->arg,
-				 sizeof(death->arg), &result),
+	CHECK_EQ(sley_subprocess_call(child, count_calls, NULL, 0, NULL), 1);
+	CHECK_EQ(sley_subprocess_call(child, death->fn, &death->arg,
+				      sizeof(death->arg), &result),
 		 SLEY_ECHILD);
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_ENDPOINT);
 	CHECK_EQ(result.code, SLEY_ECHILD);
 	CHECK_STR(result.text, death->text);
 	/* Another one, which begins from the beginning. */
-	CHECK_EQ(sley_child_call(child, count_calls, NULL, 0, NULL), 1);
-	CHECK_EQ(sley_child_restarts(child), 1);
-	sley_child_destroy(child);
-	sley_children_exit();
+	CHECK_EQ(sley_subprocess_call(child, count_calls, NULL, 0, NULL), 1);
+	CHECK_EQ(sley_subprocess_restarts(child), 1);
+	sley_subprocess_destroy(child);
+	sley_subprocesses_exit();
 }
 
 TEST(s24_a_crash_fails_the_call_and_says_so)
 {
 	die_and_live_again(
-		SLEY_CHILD_OPTIONS(.name = "lab"),
+		SLEY_SUBPROCESS_OPTIONS(.name = "lab"),
 		&(struct death){ .fn = crash,
 				 .text = "crash: lab was killed by signal 11 "
 					 "(Segmentation fault)" });
@@ -92,7 +92,7 @@ TEST(s24_an_exit_fails_the_call_and_says_so)
 TEST(s24_a_hang_is_ended_at_its_deadline)
 {
 	die_and_live_again(
-		SLEY_CHILD_OPTIONS(.call_ns = 100 * SLEY_MSEC),
+		SLEY_SUBPROCESS_OPTIONS(.call_ns = 100 * SLEY_MSEC),
 		&(struct death){ .fn = hang,
 				 .text = "hang: child was killed: a call took "
 					 "longer than 100 ms" });
@@ -101,15 +101,17 @@ TEST(s24_a_hang_is_ended_at_its_deadline)
 TEST(s24_many_calls_have_a_deadline_each)
 {
 	const unsigned int ms = 60;
-	struct sley_child_process *child;
+	struct sley_subprocess *child;
 
 	begin_children();
-	child = child_new(SLEY_CHILD_OPTIONS(.call_ns = 10 * SLEY_SEC));
+	child = child_new(SLEY_SUBPROCESS_OPTIONS(.call_ns = 10 * SLEY_SEC));
 	for (int i = 0; i < 3; i++)
-		CHECK_EQ(sley_child_call(child, nap, &ms, sizeof(ms), NULL), 0);
-	CHECK_EQ(sley_child_restarts(child), 0);
-	sley_child_destroy(child);
-	sley_children_exit();
+		CHECK_EQ(sley_subprocess_call(child, nap, &ms, sizeof(ms),
+					      NULL),
+			 0);
+	CHECK_EQ(sley_subprocess_restarts(child), 0);
+	sley_subprocess_destroy(child);
+	sley_subprocesses_exit();
 }
 
 /* ---- and nothing else ------------------------------------------------------------------ */
@@ -117,8 +119,8 @@ TEST(s24_many_calls_have_a_deadline_each)
 #define NR_CALLS 8
 
 struct one_of_many {
-	struct sley_child_process *child;
-	sley_child_fn *fn;
+	struct sley_subprocess *child;
+	sley_subprocess_fn *fn;
 	unsigned char number;
 	int code;
 	int turn; /* how many have called before */
@@ -131,8 +133,8 @@ static void call_one(void *arg)
 	struct one_of_many *one = arg;
 
 	one->turn = (*one->nr_turns)++;
-	one->code = sley_child_call(one->child, one->fn, &one->number,
-				    sizeof(one->number), NULL);
+	one->code = sley_subprocess_call(one->child, one->fn, &one->number,
+					 sizeof(one->number), NULL);
 }
 
 struct tell {
@@ -150,13 +152,13 @@ static void tell_when_all_wait(void *arg)
 }
 
 /* The fourth kills it, while others wait behind.  How many were begun? */
-static int kill_with_many(const struct sley_child_options *options,
+static int kill_with_many(const struct sley_subprocess_options *options,
 			  struct one_of_many *many)
 {
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_config config;
 	struct sley_task tasks[NR_CALLS];
-	struct sley_child_process *child;
+	struct sley_subprocess *child;
 	unsigned char log[2 * NR_CALLS];
 	int fd[2], order[2], nr, nr_turns = 0;
 	struct tell tell = { &nr_turns, -1 };
@@ -168,8 +170,9 @@ static int kill_with_many(const struct sley_child_options *options,
 	fd_of_log = fd[1];
 	fd_of_order = order[0];
 	tell.fd = order[1];
-	CHECK_EQ(sley_child_register("write_down", write_down), 0);
-	CHECK_EQ(sley_child_register("crash_when_told", crash_when_told), 0);
+	CHECK_EQ(sley_subprocess_register("write_down", write_down), 0);
+	CHECK_EQ(sley_subprocess_register("crash_when_told", crash_when_told),
+		 0);
 	begin_children();
 	config = config_of(1);
 	rt = start_with(&config);
@@ -186,10 +189,10 @@ static int kill_with_many(const struct sley_child_options *options,
 	sley_join(&group);
 	close(order[0]);
 	close(order[1]);
-	CHECK_EQ(sley_child_restarts(child), 1);
-	sley_child_destroy(child);
+	CHECK_EQ(sley_subprocess_restarts(child), 1);
+	sley_subprocess_destroy(child);
 	stop(rt);
-	sley_children_exit();
+	sley_subprocesses_exit();
 	close(fd[1]);
 	nr = (int)read(fd[0], log, sizeof(log));
 	close(fd[0]);
@@ -209,8 +212,8 @@ TEST(s24_what_was_not_begun_is_run_by_the_next_one)
 TEST(s24_or_fails_with_it_if_that_is_wanted)
 {
 	struct one_of_many many[NR_CALLS];
-	int nr = kill_with_many(SLEY_CHILD_OPTIONS(.fail_queued = true,
-						   .depth = NR_CALLS),
+	int nr = kill_with_many(SLEY_SUBPROCESS_OPTIONS(.fail_queued = true,
+							.depth = NR_CALLS),
 				many);
 
 	for (int i = 0; i < NR_CALLS; i++) {
@@ -226,78 +229,81 @@ TEST(s24_or_fails_with_it_if_that_is_wanted)
 
 TEST(s24_a_child_that_dies_too_often_is_down_and_says_so)
 {
-	struct sley_child_result result = { .data = NULL };
-	struct sley_child_process *child;
+	struct sley_subprocess_result result = { .data = NULL };
+	struct sley_subprocess *child;
 
 	begin_children();
-	child = child_new(SLEY_CHILD_OPTIONS(.max_restarts = 2));
+	child = child_new(SLEY_SUBPROCESS_OPTIONS(.max_restarts = 2));
 	for (int i = 0; i < 3; i++) {
-		CHECK_EQ(sley_child_call(child, crash, NULL, 0, &result),
+		CHECK_EQ(sley_subprocess_call(child, crash, NULL, 0, &result),
 			 SLEY_ECHILD);
 		CHECK_STR(result.text, "crash: child was killed by signal 11 "
 				       "(Segmentation fault)");
 	}
-	CHECK_EQ(sley_child_call(child, add_one, NULL, 0, &result),
+	CHECK_EQ(sley_subprocess_call(child, add_one, NULL, 0, &result),
 		 SLEY_ECHILD);
 	CHECK_STR(result.text, "add_one: child is down, it was killed by "
 			       "signal 11 (Segmentation fault)");
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_ENDPOINT);
-	CHECK_EQ(sley_child_restarts(child), 2);
-	CHECK_EQ(sley_child_pid(child), 0);
-	sley_child_destroy(child);
-	sley_children_exit();
+	CHECK_EQ(sley_subprocess_restarts(child), 2);
+	CHECK_EQ(sley_subprocess_pid(child), 0);
+	sley_subprocess_destroy(child);
+	sley_subprocesses_exit();
 }
 
 TEST(s24_a_child_may_have_one_life)
 {
-	struct sley_child_process *child;
+	struct sley_subprocess *child;
 
 	begin_children();
-	child = child_new(SLEY_CHILD_OPTIONS(.max_restarts = SLEY_CHILD_NEVER));
-	CHECK_EQ(sley_child_call(child, crash, NULL, 0, NULL), SLEY_ECHILD);
-	CHECK_EQ(sley_child_call(child, count_calls, NULL, 0, NULL),
+	child = child_new(
+		SLEY_SUBPROCESS_OPTIONS(.max_restarts = SLEY_SUBPROCESS_NEVER));
+	CHECK_EQ(sley_subprocess_call(child, crash, NULL, 0, NULL),
 		 SLEY_ECHILD);
-	CHECK_EQ(sley_child_restarts(child), 0);
-	sley_child_destroy(child);
-	sley_children_exit();
+	CHECK_EQ(sley_subprocess_call(child, count_calls, NULL, 0, NULL),
+		 SLEY_ECHILD);
+	CHECK_EQ(sley_subprocess_restarts(child), 0);
+	sley_subprocess_destroy(child);
+	sley_subprocesses_exit();
 }
 
 TEST(s24_a_program_that_ignores_its_children_is_told_all_the_same)
 {
-	struct sley_child_process *child;
+	struct sley_subprocess *child;
 
 	CHECK(signal(SIGCHLD, SIG_IGN) != SIG_ERR);
 	begin_children();
 	child = child_new(NULL);
-	CHECK_EQ(sley_child_call(child, crash, NULL, 0, NULL), SLEY_ECHILD);
+	CHECK_EQ(sley_subprocess_call(child, crash, NULL, 0, NULL),
+		 SLEY_ECHILD);
 	check_add_one(child, 1);
-	sley_child_destroy(child);
-	sley_children_exit();
+	sley_subprocess_destroy(child);
+	sley_subprocesses_exit();
 }
 
 TEST(s24_an_idle_child_that_is_killed_is_replaced)
 {
-	struct sley_child_process *child;
+	struct sley_subprocess *child;
 
 	begin_children();
 	child = child_new(NULL);
-	CHECK_EQ(kill(sley_child_pid(child), SIGKILL), 0);
-	CHECK_EVENTUALLY(sley_child_restarts(child) == 1);
+	CHECK_EQ(kill(sley_subprocess_pid(child), SIGKILL), 0);
+	CHECK_EVENTUALLY(sley_subprocess_restarts(child) == 1);
 	check_add_one(child, 1);
-	sley_child_destroy(child);
-	sley_children_exit();
+	sley_subprocess_destroy(child);
+	sley_subprocesses_exit();
 }
 
 /* ---- the beginning ------------------------------------------------------------------------ */
 
-static int set_up_well(struct sley_child_work *work)
+static int set_up_well(struct sley_subprocess_work *work)
 {
 	(void)work;
 	test_nap_ms(30);
 	return count_calls(work);
 }
 
-static int refuse(struct sley_child_work *work)
+static int refuse(struct sley_subprocess_work *work)
 {
 	(void)work;
 	return -ENODEV;
@@ -305,46 +311,47 @@ static int refuse(struct sley_child_work *work)
 
 static void begin_starters(void)
 {
-	CHECK_EQ(sley_child_register("set_up_well", set_up_well), 0);
-	CHECK_EQ(sley_child_register("refuse", refuse), 0);
+	CHECK_EQ(sley_subprocess_register("set_up_well", set_up_well), 0);
+	CHECK_EQ(sley_subprocess_register("refuse", refuse), 0);
 	begin_children();
 }
 
 TEST(s25_a_child_is_ready_when_it_says_so)
 {
-	struct sley_child_process *child;
+	struct sley_subprocess *child;
 
 	begin_starters();
-	child = child_new(SLEY_CHILD_OPTIONS(.on_start = set_up_well));
-	CHECK_EQ(sley_child_call(child, count_calls, NULL, 0, NULL), 2);
-	CHECK_EQ(sley_child_call(child, crash, NULL, 0, NULL), SLEY_ECHILD);
-	CHECK_EQ(sley_child_call(child, count_calls, NULL, 0, NULL), 2);
-	sley_child_destroy(child);
-	sley_children_exit();
+	child = child_new(SLEY_SUBPROCESS_OPTIONS(.on_start = set_up_well));
+	CHECK_EQ(sley_subprocess_call(child, count_calls, NULL, 0, NULL), 2);
+	CHECK_EQ(sley_subprocess_call(child, crash, NULL, 0, NULL),
+		 SLEY_ECHILD);
+	CHECK_EQ(sley_subprocess_call(child, count_calls, NULL, 0, NULL), 2);
+	sley_subprocess_destroy(child);
+	sley_subprocesses_exit();
 }
 
 TEST(s25_who_does_not_become_ready_is_an_error)
 {
-	struct sley_child_process *child = NULL;
+	struct sley_subprocess *child = NULL;
 
 	begin_starters();
-	CHECK_EQ(sley_child_create(&child,
-				   SLEY_CHILD_OPTIONS(.on_start = refuse)),
+	CHECK_EQ(sley_subprocess_create(
+			 &child, SLEY_SUBPROCESS_OPTIONS(.on_start = refuse)),
 		 -ENODEV);
-	CHECK_EQ(sley_child_create(&child,
-				   SLEY_CHILD_OPTIONS(.on_start = crash)),
+	CHECK_EQ(sley_subprocess_create(
+			 &child, SLEY_SUBPROCESS_OPTIONS(.on_start = crash)),
 		 SLEY_ECHILD);
-	CHECK_EQ(sley_child_create(&child,
-				   SLEY_CHILD_OPTIONS(.on_start = hang,
-						      .start_ns =
-							      50 * SLEY_MSEC)),
+	CHECK_EQ(sley_subprocess_create(
+			 &child,
+			 SLEY_SUBPROCESS_OPTIONS(.on_start = hang,
+						 .start_ns = 50 * SLEY_MSEC)),
 		 -ETIMEDOUT);
 	CHECK(child == NULL);
 	/* Nothing of them is left. */
 	child = child_new(NULL);
 	check_add_one(child, 7);
-	sley_child_destroy(child);
-	sley_children_exit();
+	sley_subprocess_destroy(child);
+	sley_subprocesses_exit();
 }
 
 /* ---- orphans --------------------------------------------------------------------------------- */
@@ -352,18 +359,18 @@ TEST(s25_who_does_not_become_ready_is_an_error)
 /* In a process that will be killed; its own children are told to @fd. */
 static void be_a_parent(int fd)
 {
-	struct sley_child_process *child[2];
+	struct sley_subprocess *child[2];
 	pid_t pids[3];
 
-	CHECK_EQ(sley_child_register("fork_and_hang", fork_and_hang), 0);
+	CHECK_EQ(sley_subprocess_register("fork_and_hang", fork_and_hang), 0);
 	begin_children();
 	for (int i = 0; i < 2; i++) {
 		child[i] = child_new(NULL);
-		pids[i] = sley_child_pid(child[i]);
+		pids[i] = sley_subprocess_pid(child[i]);
 	}
 	pids[2] = getpid();
 	CHECK_EQ(write(fd, pids, sizeof(pids)), sizeof(pids));
-	(void)!sley_child_call(child[1], fork_and_hang, NULL, 0, NULL);
+	(void)!sley_subprocess_call(child[1], fork_and_hang, NULL, 0, NULL);
 }
 
 static int nr_children(void)
@@ -414,8 +421,8 @@ TEST(rs16_children_end_with_the_program_that_is_killed)
 
 TEST(rs16_children_end_with_their_server)
 {
-	struct sley_child_result result = { .data = NULL };
-	struct sley_child_process *child;
+	struct sley_subprocess_result result = { .data = NULL };
+	struct sley_subprocess *child;
 	char text[64];
 	int fd, server;
 	ssize_t size;
@@ -430,26 +437,26 @@ TEST(rs16_children_end_with_their_server)
 	text[size] = '\0';
 	close(fd);
 	server = atoi(text);
-	pid = sley_child_pid(child);
+	pid = sley_subprocess_pid(child);
 	/* The child comes here when its server is gone, and it must come dead. */
 	CHECK_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 	CHECK_EQ(kill(server, SIGKILL), 0);
 	CHECK_EVENTUALLY(waitpid(pid, NULL, WNOHANG) == pid);
-	CHECK_EVENTUALLY(sley_child_pid(child) == 0);
-	CHECK_EQ(sley_child_call(child, add_one, NULL, 0, &result),
+	CHECK_EVENTUALLY(sley_subprocess_pid(child) == 0);
+	CHECK_EQ(sley_subprocess_call(child, add_one, NULL, 0, &result),
 		 SLEY_ECHILD);
 	CHECK_STR(result.text, "add_one: child is down, it has ended with the "
 			       "server of children");
-	sley_child_destroy(child);
-	CHECK_EQ(sley_child_create(&child, NULL), SLEY_ECHILD);
-	sley_children_exit();
+	sley_subprocess_destroy(child);
+	CHECK_EQ(sley_subprocess_create(&child, NULL), SLEY_ECHILD);
+	sley_subprocesses_exit();
 }
 
 /* ---- fork() ------------------------------------------------------------------------------------ */
 
 TEST(a_process_that_was_forked_has_none_of_them_and_may_have_its_own)
 {
-	struct sley_child_process *child, *own = NULL;
+	struct sley_subprocess *child, *own = NULL;
 	int status;
 	pid_t pid;
 
@@ -459,31 +466,33 @@ TEST(a_process_that_was_forked_has_none_of_them_and_may_have_its_own)
 	child = child_new(NULL);
 	pid = fork();
 	if (pid == 0) {
-		CHECK_EQ(sley_child_call(child, count_calls, NULL, 0, NULL),
+		CHECK_EQ(sley_subprocess_call(child, count_calls, NULL, 0,
+					      NULL),
 			 SLEY_EFORKED);
-		CHECK_EQ(sley_child_create(&own, NULL), SLEY_EFORKED);
-		CHECK_EQ(sley_children_init(), 0);
+		CHECK_EQ(sley_subprocess_create(&own, NULL), SLEY_EFORKED);
+		CHECK_EQ(sley_subprocesses_init(), 0);
 		own = child_new(NULL);
 		check_add_one(own, 5);
 		/* Nor when there is a server again: the ring is the parent's. */
 		alarm(20);
-		CHECK_EQ(sley_child_call(child, count_calls, NULL, 0, NULL),
+		CHECK_EQ(sley_subprocess_call(child, count_calls, NULL, 0,
+					      NULL),
 			 SLEY_EFORKED);
-		sley_child_destroy(own);
-		sley_children_exit();
+		sley_subprocess_destroy(own);
+		sley_subprocesses_exit();
 		_exit(0);
 	}
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
 	check_add_one(child, 6);
-	sley_child_destroy(child);
-	sley_children_exit();
+	sley_subprocess_destroy(child);
+	sley_subprocesses_exit();
 }
 
 TEST_ABORTS(a_child_is_destroyed_by_the_process_that_created_it,
 	    "a child belongs to the process that created it")
 {
-	struct sley_child_process *child;
+	struct sley_subprocess *child;
 	int status;
 
 	if (test_sanitizer())
@@ -492,8 +501,8 @@ TEST_ABORTS(a_child_is_destroyed_by_the_process_that_created_it,
 	child = child_new(NULL);
 	if (fork() == 0) {
 		alarm(20);
-		CHECK_EQ(sley_children_init(), 0);
-		sley_child_destroy(child);
+		CHECK_EQ(sley_subprocesses_init(), 0);
+		sley_subprocess_destroy(child);
 	}
 	CHECK_GT(wait(&status), 0);
 	CHECK_EQ(WTERMSIG(status), SIGABRT);

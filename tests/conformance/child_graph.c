@@ -8,24 +8,24 @@
 /* ---- a node that calls ---------------------------------------------------------------- */
 
 struct step {
-	struct sley_child_process *child;
-	sley_child_fn *fn;
+	struct sley_subprocess *child;
+	sley_subprocess_fn *fn;
 	uint64_t from, to;
 };
 
 static int call_child(void *arg)
 {
 	struct step *step = arg;
-	struct sley_child_result result = { .data = &step->to,
-					    .size = sizeof(step->to) };
+	struct sley_subprocess_result result = { .data = &step->to,
+						 .size = sizeof(step->to) };
 
-	return sley_child_call(step->child, step->fn, &step->from,
-			       sizeof(step->from), &result);
+	return sley_subprocess_call(step->child, step->fn, &step->from,
+				    sizeof(step->from), &result);
 }
 
 TEST_WORKERS(s27_nodes_call_children_side_by_side)
 {
-	struct sley_child_process *children[2];
+	struct sley_subprocess *children[2];
 	struct step steps[10];
 	struct sley_graph *graph;
 	struct sley *rt;
@@ -49,15 +49,15 @@ TEST_WORKERS(s27_nodes_call_children_side_by_side)
 		CHECK_EQ(steps[i].to, i + 1);
 	sley_graph_destroy(graph);
 	for (int i = 0; i < 2; i++)
-		sley_child_destroy(children[i]);
+		sley_subprocess_destroy(children[i]);
 	stop(rt);
-	sley_children_exit();
+	sley_subprocesses_exit();
 }
 
 TEST_WORKERS(s27_a_crash_fails_a_node_and_not_the_program)
 {
 	struct step crashing, after;
-	struct sley_child_process *child;
+	struct sley_subprocess *child;
 	struct sley_graph *graph;
 	sley_node first, second;
 	struct sley *rt;
@@ -98,9 +98,9 @@ TEST_WORKERS(s27_a_crash_fails_a_node_and_not_the_program)
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(after.to, 1);
 	sley_graph_destroy(graph);
-	sley_child_destroy(child);
+	sley_subprocess_destroy(child);
 	stop(rt);
-	sley_children_exit();
+	sley_subprocesses_exit();
 }
 
 /* ---- a graph in a child -------------------------------------------------------------------- */
@@ -155,7 +155,7 @@ static int run_graph(struct sum *sum, char *text)
 		 0);
 	while (sley_node_outcome(graph, last, NULL) == SLEY_OUTCOME_NONE)
 		sley_yield();
-	err = sley_node_explain(graph, last, text, SLEY_CHILD_TEXT_MAX);
+	err = sley_node_explain(graph, last, text, SLEY_SUBPROCESS_TEXT_MAX);
 	if (sum->limit < 10)
 		CHECK_GT(err, 0);
 	else
@@ -166,7 +166,7 @@ static int run_graph(struct sum *sum, char *text)
 }
 
 /* A runtime of its own in the child, for this call. */
-static int sum_below(struct sley_child_work *work)
+static int sum_below(struct sley_subprocess_work *work)
 {
 	struct sum sum = { .total = 0, .limit = *(const int *)work->arg };
 	struct sley *rt = NULL;
@@ -186,73 +186,76 @@ static int sum_below(struct sley_child_work *work)
 TEST_WORKERS(s27_a_child_runs_a_graph_and_its_failure_comes_up)
 {
 	int limit = 100, total = 0;
-	struct sley_child_result result = { .data = &total,
-					    .size = sizeof(total) };
-	struct sley_child_process *child;
+	struct sley_subprocess_result result = { .data = &total,
+						 .size = sizeof(total) };
+	struct sley_subprocess *child;
 	struct sley *rt;
 
-	CHECK_EQ(sley_child_register("sum_below", sum_below), 0);
+	CHECK_EQ(sley_subprocess_register("sum_below", sum_below), 0);
 	begin_children();
 	rt = start();
 	child = child_new(NULL);
-	CHECK_EQ(sley_child_call(child, sum_below, &limit, sizeof(limit),
-				 &result),
+	CHECK_EQ(sley_subprocess_call(child, sum_below, &limit, sizeof(limit),
+				      &result),
 		 0);
 	CHECK_EQ(total, 55);
 	limit = 7;
-	CHECK_EQ(sley_child_call(child, sum_below, &limit, sizeof(limit),
-				 &result),
+	CHECK_EQ(sley_subprocess_call(child, sum_below, &limit, sizeof(limit),
+				      &result),
 		 -ERANGE);
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_FAILURE);
 	check_contains(result.text, "sum was skipped <- term failed: ");
-	CHECK_EQ(sley_child_restarts(child), 0);
-	sley_child_destroy(child);
+	CHECK_EQ(sley_subprocess_restarts(child), 0);
+	sley_subprocess_destroy(child);
 	stop(rt);
-	sley_children_exit();
+	sley_subprocesses_exit();
 }
 
 /* ---- a child of a child ------------------------------------------------------------------------ */
 
 /* It has a family of its own. */
-static int pass_on(struct sley_child_work *work)
+static int pass_on(struct sley_subprocess_work *work)
 {
-	struct sley_child_result result = { .data = work->result,
-					    .size = SLEY_CHILD_DATA_MAX };
-	struct sley_child_process *child;
+	struct sley_subprocess_result result = {
+		.data = work->result, .size = SLEY_SUBPROCESS_DATA_MAX
+	};
+	struct sley_subprocess *child;
 	int err;
 
-	CHECK_EQ(sley_children_init(), 0);
-	child = child_new(SLEY_CHILD_OPTIONS(.name = "grandchild"));
-	err = sley_child_call(child, work->arg_size ? crash : say_pid, NULL, 0,
-			      &result);
+	CHECK_EQ(sley_subprocesses_init(), 0);
+	child = child_new(SLEY_SUBPROCESS_OPTIONS(.name = "grandchild"));
+	err = sley_subprocess_call(child, work->arg_size ? crash : say_pid,
+				   NULL, 0, &result);
 	memcpy(work->text, result.text, sizeof(result.text));
 	work->result_size = result.size;
-	sley_child_destroy(child);
-	sley_children_exit();
+	sley_subprocess_destroy(child);
+	sley_subprocesses_exit();
 	return err;
 }
 
 TEST(s27_levels_nest_and_what_fails_below_is_told_above)
 {
 	pid_t pid = 0;
-	struct sley_child_result result = { .data = &pid, .size = sizeof(pid) };
-	struct sley_child_process *child;
+	struct sley_subprocess_result result = { .data = &pid,
+						 .size = sizeof(pid) };
+	struct sley_subprocess *child;
 	struct sley *rt;
 
-	CHECK_EQ(sley_child_register("pass_on", pass_on), 0);
+	CHECK_EQ(sley_subprocess_register("pass_on", pass_on), 0);
 	begin_children();
 	rt = start();
 	child = child_new(NULL);
-	CHECK_EQ(sley_child_call(child, pass_on, NULL, 0, &result), 0);
+	CHECK_EQ(sley_subprocess_call(child, pass_on, NULL, 0, &result), 0);
 	CHECK_NE(pid, 0);
-	CHECK_NE(pid, sley_child_pid(child));
-	CHECK_EQ(sley_child_call(child, pass_on, "x", 1, &result), SLEY_ECHILD);
+	CHECK_NE(pid, sley_subprocess_pid(child));
+	CHECK_EQ(sley_subprocess_call(child, pass_on, "x", 1, &result),
+		 SLEY_ECHILD);
 	/* The child lives: it is its own child that has died. */
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_FAILURE);
 	CHECK_STR(result.text, "crash: grandchild was killed by signal 11 "
 			       "(Segmentation fault)");
-	CHECK_EQ(sley_child_restarts(child), 0);
-	sley_child_destroy(child);
+	CHECK_EQ(sley_subprocess_restarts(child), 0);
+	sley_subprocess_destroy(child);
 	stop(rt);
-	sley_children_exit();
+	sley_subprocesses_exit();
 }

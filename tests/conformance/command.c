@@ -14,8 +14,8 @@ enum { NOW = 100, LATER, REFUSED, SILENT, SLOW, RACED, OTHER, UNKNOWN = 999 };
 static int complete_now(const struct sley_command *command, void *arg)
 {
 	(void)arg;
-	return sley_complete(command->pid, command->tag, &command->tag,
-			     sizeof(command->tag));
+	return sley_command_complete(command->pid, command->tag, &command->tag,
+				     sizeof(command->tag));
 }
 
 static int refuse(const struct sley_command *command, void *arg)
@@ -43,7 +43,7 @@ static int keep(const struct sley_command *command, void *arg)
 
 static void handle(uint32_t command, sley_handler *handler)
 {
-	CHECK_EQ(sley_handle(command, handler, NULL, NULL), 0);
+	CHECK_EQ(sley_command_handle(command, handler, NULL, NULL), 0);
 }
 
 static struct sley *start_handlers(void)
@@ -102,7 +102,7 @@ static void complete_pending(int i)
 	CHECK_EQ(command->command, LATER);
 	CHECK_EQ(command->tag, (uint64_t)i * 64);
 	CHECK(command->payload == &is_complete[i]);
-	CHECK_EQ(sley_complete(command->pid, command->tag, NULL, 0), 0);
+	CHECK_EQ(sley_command_complete(command->pid, command->tag, NULL, 0), 0);
 }
 
 static void check_many(int nr, bool backwards, bool go_on)
@@ -308,7 +308,7 @@ TEST_WORKERS(w06_each_completion_wakes_the_process)
 
 	await_pending(8);
 	for (int i = 0; i < 8; i++) {
-		CHECK_EQ(sley_complete(pid, order[i], NULL, 0), 0);
+		CHECK_EQ(sley_command_complete(pid, order[i], NULL, 0), 0);
 		while (atomic_load(&seen) != i + 1)
 			CHECK_EQ(sley_sleep(SLEY_MSEC / 10), 0);
 	}
@@ -323,15 +323,17 @@ TEST(w20_a_command_has_one_handler)
 	static const uint32_t ids[] = { 0, 1, 255, 256, 4711, 65535 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
-		CHECK_EQ(sley_unhandle(ids[i]), -ENOENT);
-		CHECK_EQ(sley_handle(ids[i], keep, NULL, NULL), 0);
-		CHECK_EQ(sley_handle(ids[i], keep, NULL, NULL), -EEXIST);
-		CHECK_EQ(sley_handle(ids[i], refuse, &pending, NULL), -EEXIST);
+		CHECK_EQ(sley_command_unhandle(ids[i]), -ENOENT);
+		CHECK_EQ(sley_command_handle(ids[i], keep, NULL, NULL), 0);
+		CHECK_EQ(sley_command_handle(ids[i], keep, NULL, NULL),
+			 -EEXIST);
+		CHECK_EQ(sley_command_handle(ids[i], refuse, &pending, NULL),
+			 -EEXIST);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
-		CHECK_EQ(sley_unhandle(ids[i]), 0);
-		CHECK_EQ(sley_unhandle(ids[i]), -ENOENT);
-		CHECK_EQ(sley_handle(ids[i], refuse, NULL, NULL), 0);
+		CHECK_EQ(sley_command_unhandle(ids[i]), 0);
+		CHECK_EQ(sley_command_unhandle(ids[i]), -ENOENT);
+		CHECK_EQ(sley_command_handle(ids[i], refuse, NULL, NULL), 0);
 	}
 }
 
@@ -342,21 +344,23 @@ TEST(w20_what_cannot_be_registered_is_said)
 		uint64_t more;
 	} newer = { .options = { .size = sizeof(newer) } };
 
-	CHECK_EQ(sley_handle(SLEY_COMMAND_MAX + 1, keep, NULL, NULL), -EINVAL);
-	CHECK_EQ(sley_unhandle(SLEY_COMMAND_MAX + 1), -ENOENT);
-	CHECK_EQ(sley_handle(NOW, NULL, NULL, NULL), -EINVAL);
+	CHECK_EQ(sley_command_handle(SLEY_COMMAND_MAX + 1, keep, NULL, NULL),
+		 -EINVAL);
+	CHECK_EQ(sley_command_unhandle(SLEY_COMMAND_MAX + 1), -ENOENT);
+	CHECK_EQ(sley_command_handle(NOW, NULL, NULL, NULL), -EINVAL);
 	newer.options.size = 0;
-	CHECK_EQ(sley_handle(NOW, keep, NULL, &newer.options), -EINVAL);
+	CHECK_EQ(sley_command_handle(NOW, keep, NULL, &newer.options), -EINVAL);
 	newer.options.size = sizeof(newer);
 	newer.more = 1;
-	CHECK_EQ(sley_handle(NOW, keep, NULL, &newer.options), -E2BIG);
+	CHECK_EQ(sley_command_handle(NOW, keep, NULL, &newer.options), -E2BIG);
 	newer.more = 0;
-	CHECK_EQ(sley_handle(NOW, keep, NULL, &newer.options), 0);
+	CHECK_EQ(sley_command_handle(NOW, keep, NULL, &newer.options), 0);
 }
 
 static int complete_with_arg(const struct sley_command *command, void *arg)
 {
-	return sley_complete(command->pid, command->tag, &arg, sizeof(arg));
+	return sley_command_complete(command->pid, command->tag, &arg,
+				     sizeof(arg));
 }
 
 static int complete_with_other(const struct sley_command *command, void *arg)
@@ -392,14 +396,14 @@ static void replace_handlers(int rounds)
 	for (int i = 0; i < rounds; i++) {
 		int which = i & 1;
 
-		CHECK_EQ(sley_handle(OTHER,
-				     which ? complete_with_other
-					   : complete_with_arg,
-				     &places[which][0], NULL),
+		CHECK_EQ(sley_command_handle(OTHER,
+					     which ? complete_with_other
+						   : complete_with_arg,
+					     &places[which][0], NULL),
 			 0);
 		if (i % 64 == 0)
 			CHECK_EQ(sley_sleep(1), 0);
-		CHECK_EQ(sley_unhandle(OTHER), 0);
+		CHECK_EQ(sley_command_unhandle(OTHER), 0);
 	}
 }
 

@@ -17,7 +17,7 @@ static bool is_done(const struct sley_msg *msg, uint64_t tag)
 
 static void handle(sley_handler *handler, void *arg)
 {
-	CHECK_EQ(sley_handle(CMD, handler, arg, NULL), 0);
+	CHECK_EQ(sley_command_handle(CMD, handler, arg, NULL), 0);
 }
 
 /* Yields CMD with tag 1, and ends with the error it completes with. */
@@ -112,8 +112,8 @@ static unsigned char bytes[100000];
 static int complete_with_bytes(const struct sley_command *command, void *arg)
 {
 	(void)arg;
-	return sley_complete(command->pid, command->tag, bytes,
-			     sizes[command->tag]);
+	return sley_command_complete(command->pid, command->tag, bytes,
+				     sizes[command->tag]);
 }
 
 static enum sley_step check_bytes(struct stepper *s,
@@ -153,7 +153,9 @@ static void *complete_elsewhere(void *arg)
 	const struct sley_command *command = arg;
 
 	test_nap_ms(1);
-	CHECK_EQ(sley_complete_error(command->pid, command->tag, -EPIPE), 0);
+	CHECK_EQ(sley_command_complete_error(command->pid, command->tag,
+					     -EPIPE),
+		 0);
 	return NULL;
 }
 
@@ -179,7 +181,7 @@ TEST_WORKERS(w21_a_plain_thread_completes_it_later)
 
 TEST_ABORTS(w21_an_error_is_below_0, "below 0")
 {
-	(void)sley_complete_error(1, 1, 5);
+	(void)sley_command_complete_error(1, 1, 5);
 }
 
 /* ---- W22 ------------------------------------------------------------------------ */
@@ -189,7 +191,7 @@ static void handle_in(sley_handler *handler, void *arg, uint64_t timeout_ns)
 	struct sley_handler_options options = { .size = sizeof(options),
 						.timeout_ns = timeout_ns };
 
-	CHECK_EQ(sley_handle(CMD, handler, arg, &options), 0);
+	CHECK_EQ(sley_command_handle(CMD, handler, arg, &options), 0);
 }
 
 TEST_WORKERS(w22_a_command_that_is_not_complete_in_time_fails)
@@ -202,7 +204,8 @@ TEST_WORKERS(w22_a_command_that_is_not_complete_in_time_fails)
 	CHECK_EQ(run_one(), -ETIMEDOUT);
 	CHECK_GE(ms_since(begin_ns), 20);
 	/* It may not be gone yet. */
-	while (sley_complete(command.pid, command.tag, NULL, 0) != -ESRCH)
+	while (sley_command_complete(command.pid, command.tag, NULL, 0) !=
+	       -ESRCH)
 		CHECK_EQ(sley_sleep(SLEY_MSEC / 10), 0);
 	stop(rt);
 }
@@ -210,7 +213,7 @@ TEST_WORKERS(w22_a_command_that_is_not_complete_in_time_fails)
 static int complete_now(const struct sley_command *command, void *arg)
 {
 	(void)arg;
-	return sley_complete(command->pid, command->tag, NULL, 0);
+	return sley_command_complete(command->pid, command->tag, NULL, 0);
 }
 
 /* One after the other, each in time. */
@@ -294,7 +297,8 @@ static void *complete_close(void *arg)
 	sley_pid pid = *(sley_pid *)arg;
 
 	while (!atomic_load(&over)) {
-		int err = sley_complete(pid, atomic_load(&last_tag), NULL, 0);
+		int err = sley_command_complete(pid, atomic_load(&last_tag),
+						NULL, 0);
 
 		CHECK(!err || err == -ESRCH);
 		if (test_random(4) == 0)
@@ -416,7 +420,7 @@ static void check_when(sley_handler *handler, void *arg, int rounds, bool go_on)
 	nr_rounds = test_scale(rounds);
 	handle(handler, arg);
 	CHECK_EQ(stepper_run(&s), 0);
-	CHECK_EQ(sley_unhandle(CMD), 0);
+	CHECK_EQ(sley_command_unhandle(CMD), 0);
 	stop(rt);
 }
 
@@ -451,7 +455,8 @@ static void *complete_what_is_given(void *arg)
 		for (uint64_t i = test_random(200); i > 0; i--)
 			atomic_thread_fence(memory_order_seq_cst);
 		atomic_store(&c->given, false);
-		CHECK_EQ(sley_complete(c->command.pid, c->command.tag, NULL, 0),
+		CHECK_EQ(sley_command_complete(c->command.pid, c->command.tag,
+					       NULL, 0),
 			 0);
 	}
 	return NULL;

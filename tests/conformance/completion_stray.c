@@ -9,7 +9,7 @@ enum { CMD = 100, STOP = 1 };
 
 static void handle(sley_handler *handler, void *arg)
 {
-	CHECK_EQ(sley_handle(CMD, handler, arg, NULL), 0);
+	CHECK_EQ(sley_command_handle(CMD, handler, arg, NULL), 0);
 }
 
 static struct sley_process_info info_of(sley_pid pid)
@@ -68,8 +68,8 @@ TEST_WORKERS(t14_a_second_completion_is_a_stray)
 	pid = stepper_spawn(&s);
 	CHECK_SOON(info_of(pid).yields == 2);
 	for (int i = 0; i < 3; i++)
-		CHECK_EQ(sley_complete(pid, 1, NULL, 0), 0);
-	CHECK_EQ(sley_complete_error(pid, 1, -EIO), 0);
+		CHECK_EQ(sley_command_complete(pid, 1, NULL, 0), 0);
+	CHECK_EQ(sley_command_complete_error(pid, 1, -EIO), 0);
 	CHECK_SOON(info_of(pid).stray == 3);
 	CHECK_EQ(info_of(pid).yields, 1);
 	stop_stepper(&s, pid);
@@ -85,8 +85,8 @@ TEST_WORKERS(t14_a_completion_of_what_was_never_yielded_is_a_stray)
 	struct sley *rt = start();
 	sley_pid pid = stepper_spawn(&s);
 
-	CHECK_EQ(sley_complete(pid, 3, "text", 4), 0);
-	CHECK_EQ(sley_complete(pid, UINT64_MAX, NULL, 0), 0);
+	CHECK_EQ(sley_command_complete(pid, 3, "text", 4), 0);
+	CHECK_EQ(sley_command_complete(pid, UINT64_MAX, NULL, 0), 0);
 	CHECK_SOON(info_of(pid).stray == 2);
 	stop_stepper(&s, pid);
 	CHECK_EQ(done[3], 0);
@@ -106,10 +106,11 @@ TEST_WORKERS(t14_a_completion_after_the_end_finds_nobody)
 	CHECK_SOON(info_of(pid).yields == 1);
 	stop_stepper(&s, pid);
 	CHECK_SOON(!sley_process_alive(pid));
-	CHECK_EQ(sley_complete(pid, 1, NULL, 0), -ESRCH);
-	CHECK_EQ(sley_complete_error(pid, 1, -EIO), -ESRCH);
-	CHECK_EQ(sley_complete(SLEY_NO_PID, 1, NULL, 0), -ESRCH);
-	CHECK_EQ(sley_complete(0x7fffffffffffffffu, 1, NULL, 0), -ESRCH);
+	CHECK_EQ(sley_command_complete(pid, 1, NULL, 0), -ESRCH);
+	CHECK_EQ(sley_command_complete_error(pid, 1, -EIO), -ESRCH);
+	CHECK_EQ(sley_command_complete(SLEY_NO_PID, 1, NULL, 0), -ESRCH);
+	CHECK_EQ(sley_command_complete(0x7fffffffffffffffu, 1, NULL, 0),
+		 -ESRCH);
 	stop(rt);
 }
 
@@ -132,7 +133,7 @@ TEST_WORKERS(t14_a_completion_for_an_actor_is_a_stray)
 	sley_pid pid;
 
 	CHECK_EQ(sley_actor_spawn(&pid, receive_until_stop, NULL, NULL), 0);
-	CHECK_EQ(sley_complete(pid, 3, NULL, 0), 0);
+	CHECK_EQ(sley_command_complete(pid, 3, NULL, 0), 0);
 	CHECK_SOON(info_of(pid).stray == 1);
 	CHECK_EQ(sley_send(pid, STOP, NULL, 0), 0);
 	CHECK_SOON(!sley_process_alive(pid));
@@ -159,9 +160,11 @@ TEST_WORKERS(t12_a_late_completion_does_not_reach_the_next_tenant)
 		stop_stepper(&s, pid);
 		CHECK_SOON(!sley_process_alive(pid));
 		pid = stepper_spawn(&t);
-		CHECK_EQ(sley_complete(first.pid, first.tag, NULL, 0), -ESRCH);
+		CHECK_EQ(sley_command_complete(first.pid, first.tag, NULL, 0),
+			 -ESRCH);
 		CHECK_SOON(info_of(pid).yields == 1);
-		CHECK_EQ(sley_complete(first.pid, first.tag, NULL, 0), -ESRCH);
+		CHECK_EQ(sley_command_complete(first.pid, first.tag, NULL, 0),
+			 -ESRCH);
 		CHECK_EQ(info_of(pid).stray, 0);
 		stop_stepper(&t, pid);
 		CHECK_EQ(done[1][1], 0);
@@ -174,7 +177,7 @@ TEST_WORKERS(t12_a_late_completion_does_not_reach_the_next_tenant)
 static int complete_and_fail(const struct sley_command *command, void *arg)
 {
 	(void)arg;
-	CHECK_EQ(sley_complete(command->pid, command->tag, NULL, 0), 0);
+	CHECK_EQ(sley_command_complete(command->pid, command->tag, NULL, 0), 0);
 	return -EIO;
 }
 
@@ -206,10 +209,10 @@ TEST_WORKERS(w22_a_command_that_nobody_completes_is_seen)
 	CHECK_SOON(info_of(pid).yields == 3);
 	CHECK_SOON(info_of(pid).command == CMD);
 	CHECK_SOON(info_of(pid).state == SLEY_PROCESS_BLOCKED);
-	CHECK_EQ(sley_complete(pid, 2, NULL, 0), 0);
+	CHECK_EQ(sley_command_complete(pid, 2, NULL, 0), 0);
 	CHECK_SOON(info_of(pid).yields == 2);
-	CHECK_EQ(sley_complete(pid, 1, NULL, 0), 0);
-	CHECK_EQ(sley_complete(pid, 3, NULL, 0), 0);
+	CHECK_EQ(sley_command_complete(pid, 1, NULL, 0), 0);
+	CHECK_EQ(sley_command_complete(pid, 3, NULL, 0), 0);
 	CHECK_SOON(info_of(pid).yields == 0);
 	CHECK_SOON(info_of(pid).state == SLEY_PROCESS_IDLE);
 	stop_stepper(&s, pid);
@@ -235,12 +238,12 @@ TEST_WORKERS(w22_the_oldest_command_is_the_one_that_is_seen)
 	sley_pid pid;
 
 	for (uint32_t i = 0; i < 5; i++)
-		CHECK_EQ(sley_handle(CMD + i, keep, &command, NULL), 0);
+		CHECK_EQ(sley_command_handle(CMD + i, keep, &command, NULL), 0);
 	pid = stepper_spawn(&s);
 	CHECK_SOON(info_of(pid).yields == 5);
 	for (uint32_t i = 0; i < 4; i++) {
 		CHECK_SOON(info_of(pid).command == CMD + i);
-		CHECK_EQ(sley_complete(pid, i, NULL, 0), 0);
+		CHECK_EQ(sley_command_complete(pid, i, NULL, 0), 0);
 		CHECK_SOON(info_of(pid).yields == 4 - i);
 	}
 	stop_stepper(&s, pid);
@@ -272,7 +275,7 @@ TEST_WORKERS(t33_steps_without_messages_change_nothing)
 	pid = stepper_spawn(&s);
 	CHECK_SOON(info_of(pid).steps >= 100);
 	CHECK_EQ(info_of(pid).yields, 1);
-	CHECK_EQ(sley_complete(pid, 1, NULL, 0), 0);
+	CHECK_EQ(sley_command_complete(pid, 1, NULL, 0), 0);
 	CHECK_EQ(stepper_join(&s), 0);
 	stop(rt);
 }
@@ -311,7 +314,7 @@ static enum sley_step upgrades_when_told(void *self,
 static int complete_at_once(const struct sley_command *command, void *arg)
 {
 	(void)arg;
-	return sley_complete(command->pid, command->tag, NULL, 0);
+	return sley_command_complete(command->pid, command->tag, NULL, 0);
 }
 
 /* All are complete, but only some of them fit into the step that upgrades. */
@@ -325,7 +328,7 @@ TEST_WORKERS(t14_what_came_before_an_upgrade_is_a_stray_after_it)
 
 	handle(complete_at_once, NULL);
 	CHECK_EQ(sley_process_spawn(&pid, &first, NULL, 0,
-				    SLEY_PROCESS(.budget = 1)),
+				    SLEY_PROCESS_OPTIONS(.budget = 1)),
 		 0);
 	CHECK_SOON(info_of(pid).stray == 39);
 	CHECK_EQ(nr_told, 0);
@@ -350,8 +353,9 @@ TEST_ABORTS(a_handler_that_does_not_end_its_region_aborts,
 	sley_pid pid;
 
 	(void)!start();
-	CHECK_EQ(sley_handle(CMD, begin_region, NULL,
-			     SLEY_HANDLER(.timeout_ns = SLEY_SEC)),
+	CHECK_EQ(sley_command_handle(CMD, begin_region, NULL,
+				     SLEY_HANDLER_OPTIONS(.timeout_ns =
+								  SLEY_SEC)),
 		 0);
 	CHECK_EQ(sley_process_spawn(&pid, &first, NULL, 0, NULL), 0);
 	CHECK_SOON(!sley_process_alive(pid));

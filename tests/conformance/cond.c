@@ -66,7 +66,7 @@ static void line_up(struct sley *rt, struct sley_group *group, struct stock *s,
 		b[i] = (struct buyer){ .stock = s, .index = i };
 		sley_spawn(group, &b[i].task, buy_task, &b[i]);
 		if (is_single())
-			CHECK_EQ(sley_step(rt), 1);
+			CHECK_EQ(sley_run_one(rt), 1);
 		CHECK_EVENTUALLY(nr_waiting(s) == i + 1);
 	}
 }
@@ -336,7 +336,7 @@ TEST_WORKERS(m28_a_cancelled_wait_holds_the_mutex_and_consumes_nothing)
 		for (i = 0; i < 3; i++)
 			sley_spawn(&group, &tasks[i], wait_once, &s);
 		if (is_single())
-			while (sley_step(rt) > 0)
+			while (sley_run_one(rt) > 0)
 				;
 		while (atomic_load(&s.waiting) < 3)
 			CHECK_EQ(sley_sleep(10 * SLEY_USEC), 0);

@@ -220,7 +220,7 @@ TEST_WORKERS(two_runtimes_live_in_one_process)
 	CHECK_EQ(sley_destroy(two.b), 0);
 }
 
-/* ---- sley_run, sley_step, statistics ----------------------------------- */
+/* ---- sley_run, sley_run_one, statistics ----------------------------------- */
 
 static void grow(void *arg)
 {
@@ -256,14 +256,14 @@ TEST(step_runs_one_task_until_it_ends_or_blocks)
 	struct sley *rt = start_with(&config);
 	atomic_int ran = 0;
 
-	CHECK_EQ(sley_step(rt), 0);
+	CHECK_EQ(sley_run_one(rt), 0);
 	CHECK_EQ(sley_schedule(count_task, &ran), 0);
 	CHECK_EQ(sley_schedule(count_task, &ran), 0);
-	CHECK_EQ(sley_step(rt), 1);
+	CHECK_EQ(sley_run_one(rt), 1);
 	CHECK_EQ(ran, 1);
-	CHECK_EQ(sley_step(rt), 1);
+	CHECK_EQ(sley_run_one(rt), 1);
 	CHECK_EQ(ran, 2);
-	CHECK_EQ(sley_step(rt), 0);
+	CHECK_EQ(sley_run_one(rt), 0);
 	stop(rt);
 }
 
@@ -301,7 +301,7 @@ static void run_stepwise(struct order *order)
 		o[i] = (struct ordered){ order, (char)('0' + i) };
 		sley_spawn(&group, &order->task[i], note_twice, &o[i]);
 	}
-	while (sley_step(rt) > 0)
+	while (sley_run_one(rt) > 0)
 		;
 	CHECK_EQ(order->n, 80);
 	sley_join(&group);

@@ -16,7 +16,7 @@ static atomic_int children_run;
 static void fork_after_cancel(void *arg)
 {
 	struct sley *rt = arg;
-	struct sley_fork child;
+	struct sley_forked child;
 	int i;
 
 	sley_cancel_all(rt);
@@ -49,7 +49,7 @@ TEST(fork_from_a_bound_thread_that_runs_tasks_leaves_no_memory_behind)
 {
 	struct sley_config config = config_of(SLEY_SINGLE);
 	struct sley *rt = start_with(&config);
-	struct sley_fork child[100];
+	struct sley_forked child[100];
 	int i;
 
 	for (i = 0; i < 100; i++)
@@ -346,7 +346,7 @@ TEST(t30_a_step_without_a_stack_runs_nothing)
 	no_more_memory();
 	for (i = 0; i < MANY; i++)
 		sley_spawn(&group, &many[i], wait_for_event, &event);
-	while ((err = sley_step(rt)) > 0)
+	while ((err = sley_run_one(rt)) > 0)
 		steps++;
 	CHECK_EQ(err, -ENOMEM);
 	CHECK_GT(steps, 0);
@@ -420,7 +420,7 @@ static void sum_child(void *arg)
 static int fork_sum(int depth)
 {
 	struct summand s = { .depth = depth - 1 };
-	struct sley_fork child;
+	struct sley_forked child;
 	int sum;
 
 	if (depth == 0)

@@ -101,14 +101,14 @@ static void run_late(int workers)
 	sley_waitgroup_add(&l.wg, 1);
 	sley_spawn(&group, &tasks[4], wake_and_hold, &l);
 	if (workers == SLEY_SINGLE)
-		CHECK_EQ(sley_step(rt), 1);
+		CHECK_EQ(sley_run_one(rt), 1);
 	CHECK_EVENTUALLY(atomic_load(&l.waiting) == 1);
 	sley_spawn(&group, &tasks[0], wait_event, &l);
 	sley_spawn(&group, &tasks[1], wait_mutex, &l);
 	sley_spawn(&group, &tasks[2], wait_waitgroup, &l);
 	sley_spawn(&group, &tasks[3], wait_chan, &l);
 	if (workers == SLEY_SINGLE)
-		while (sley_step(rt) > 0)
+		while (sley_run_one(rt) > 0)
 			;
 	CHECK_EVENTUALLY(atomic_load(&l.waiting) == 5);
 	/* The last one has counted itself, but may not be waiting yet. */

@@ -116,7 +116,7 @@ static void spawn_waiters(struct sley *rt, struct sley_group *group,
 	for (i = 0; i < n; i++)
 		sley_spawn(group, &tasks[i], wait_in_task, w);
 	if (is_single())
-		while (sley_step(rt) > 0)
+		while (sley_run_one(rt) > 0)
 			;
 	CHECK_EVENTUALLY(atomic_load(&w->waiting) == n);
 }
@@ -207,7 +207,7 @@ TEST(m25_an_automatic_event_serves_first_come_first_served)
 	for (i = 0; i < 6; i++) {
 		w[i] = (struct waiter){ .all = &all, .index = i };
 		sley_spawn(&group, &w[i].task, note_order, &w[i]);
-		CHECK_EQ(sley_step(rt), 1);
+		CHECK_EQ(sley_run_one(rt), 1);
 	}
 	for (i = 0; i < 6; i++)
 		sley_event_set(&all.event);

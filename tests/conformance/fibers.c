@@ -62,7 +62,7 @@ static void block_many(struct sley *rt, struct sley_group *group,
 	for (i = 0; i < n; i++)
 		sley_spawn(group, &tasks[i], block, b);
 	if (is_single())
-		while (sley_step(rt) > 0)
+		while (sley_run_one(rt) > 0)
 			;
 	CHECK_EVENTUALLY(atomic_load(&b->waiting) == n);
 }
@@ -247,7 +247,7 @@ TEST(m16_resuming_goes_before_starting)
 
 	sley_spawn(&group, &tasks[0], resumed_first, &t);
 	sley_spawn(&group, &tasks[1], resumed_first, &t);
-	while (sley_step(rt) > 0)
+	while (sley_run_one(rt) > 0)
 		;
 	sley_spawn(&group, &tasks[2], started_second, &t);
 	sley_spawn(&group, &tasks[3], started_second, &t);

@@ -11,7 +11,7 @@ struct fib {
 static void fib(void *arg)
 {
 	struct fib *f = arg, a = { f->n - 1, 0 }, b = { f->n - 2, 0 };
-	struct sley_fork child;
+	struct sley_forked child;
 
 	if (f->n < 2) {
 		f->result = f->n;
@@ -60,7 +60,7 @@ enum { NR_CHILDREN = 500 };
 
 static void fork_many(void *arg)
 {
-	struct sley_fork children[NR_CHILDREN];
+	struct sley_forked children[NR_CHILDREN];
 	atomic_int *ran = arg;
 	int i, round;
 
@@ -110,7 +110,7 @@ static void note_child(void *arg)
 static void wait_for_a_thief(void *arg)
 {
 	struct helped *h = arg;
-	struct sley_fork child;
+	struct sley_forked child;
 
 	h->parent = gettid();
 	sley_fork(&child, note_child, h);
@@ -157,7 +157,7 @@ static void sleep_in_child(void *arg)
 static void fork_sleepers(void *arg)
 {
 	struct blocking *b = arg;
-	struct sley_fork children[20];
+	struct sley_forked children[20];
 	int i;
 
 	for (i = 0; i < 20; i++)
@@ -196,7 +196,7 @@ static void set_in_child(void *arg)
 static void suspend_with_a_child(void *arg)
 {
 	struct blocking b = { SLEY_EVENT_AUTO_INIT, 0, 0 };
-	struct sley_fork child;
+	struct sley_forked child;
 
 	sley_fork(&child, set_in_child, &b);
 	CHECK_EQ(sley_event_wait(&b.event), 0);
@@ -228,7 +228,7 @@ TEST_WORKERS(fork_a_suspended_parent_leaves_its_children_to_others)
 static void yield_to_a_child(void *arg)
 {
 	struct blocking b = { SLEY_EVENT_INIT, 0, 0 };
-	struct sley_fork child;
+	struct sley_forked child;
 
 	sley_fork(&child, set_in_child, &b);
 	while (!sley_event_is_set(&b.event))
@@ -313,7 +313,7 @@ TEST_WORKERS(fork_typed_functions_return_values)
 
 static void join_twice(void *arg)
 {
-	struct sley_fork child;
+	struct sley_forked child;
 
 	sley_fork(&child, count_task, arg);
 	sley_fork_join(&child);
@@ -349,7 +349,7 @@ TEST_ABORTS(fork_joining_a_typed_child_twice_aborts,
 }
 
 struct taken {
-	struct sley_fork child;
+	struct sley_forked child;
 	struct sley_event go;
 	atomic_bool begun;
 };

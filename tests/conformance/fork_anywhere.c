@@ -17,7 +17,7 @@ static void add_up(void *arg)
 	unsigned int middle = s->first + (s->last - s->first) / 2;
 	struct sum low = { s->first, middle, 0 };
 	struct sum high = { middle + 1, s->last, 0 };
-	struct sley_fork child;
+	struct sley_forked child;
 
 	if (s->first == s->last) {
 		s->sum = s->first;
@@ -76,7 +76,7 @@ TEST_WORKERS(fork_several_bound_threads_fork_at_once)
 TEST_WORKERS(fork_children_of_a_bound_thread_run_beside_it)
 {
 	struct sley *rt = start();
-	struct sley_fork child[3];
+	struct sley_forked child[3];
 	atomic_int ran = 0;
 
 	if (is_single())
@@ -120,7 +120,7 @@ TEST_WORKERS(fork_children_of_a_bound_thread_block)
 /* Any order is as good as the other. */
 static void join_the_oldest_first(void)
 {
-	struct sley_fork child[8];
+	struct sley_forked child[8];
 	atomic_int ran = 0;
 
 	for (int i = 0; i < 8; i++)
@@ -148,7 +148,7 @@ static void note_thread(void *arg)
 
 TEST(fork_without_a_runtime_the_join_calls_the_child)
 {
-	struct sley_fork child;
+	struct sley_forked child;
 	pthread_t thread;
 
 	sley_fork(&child, note_thread, &thread);
@@ -190,7 +190,7 @@ static void sleep_a_little(void *arg)
 /* Forked before the region, joined inside it. */
 static void join_in_a_region(void *arg)
 {
-	struct sley_fork child[4];
+	struct sley_forked child[4];
 	atomic_int ran = 0;
 	int err;
 
@@ -305,7 +305,7 @@ static void leave_the_others(void *arg)
 static void join_the_oldest_in_a_region(void *arg)
 {
 	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_fork oldest, child[3];
+	struct sley_forked oldest, child[3];
 	struct sley_task task[64];
 	struct left *left = arg;
 
@@ -367,7 +367,7 @@ static void see_the_cancel(void *arg)
 static void be_cancelled_in_a_region(void *arg)
 {
 	struct told *told = arg;
-	struct sley_fork child;
+	struct sley_forked child;
 
 	CHECK_EQ(sley_blocking_begin(), 0);
 	sley_cancel(&told->task);
@@ -422,7 +422,7 @@ static void unmap_ended_threads(void)
 
 static void join_after_the_region(void *arg)
 {
-	struct sley_fork plain;
+	struct sley_forked plain;
 	atomic_int ran = 0;
 	int err = sley_blocking_begin();
 

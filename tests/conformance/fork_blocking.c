@@ -104,7 +104,7 @@ struct resumed {
 static void wait_and_fork(void *arg)
 {
 	struct resumed *r = arg, below = { .go = SLEY_EVENT_INIT };
-	struct sley_fork child[2];
+	struct sley_forked child[2];
 
 	atomic_fetch_add(&r->waiting, 1);
 	CHECK_EQ(sley_event_wait(&r->go), 0);
@@ -167,7 +167,7 @@ static void pass_on(void *arg)
  */
 static void run_relay(void *arg)
 {
-	struct sley_fork child[8];
+	struct sley_forked child[8];
 	struct relay relay = { .next = 0 };
 	int value = 0;
 
@@ -238,7 +238,7 @@ static void want_the_mutex(void *arg)
 	struct handover h = { .mutex = SLEY_MUTEX_INIT,
 			      .inside = SLEY_EVENT_INIT,
 			      .leave = SLEY_EVENT_INIT };
-	struct sley_fork holder, other;
+	struct sley_forked holder, other;
 
 	sley_fork(&holder, hold_the_mutex, &h);
 	sley_fork(&other, let_go, &h);
@@ -272,7 +272,7 @@ TEST_WORKERS(fork_a_parent_waits_for_what_its_unjoined_child_holds)
 static void give_up_first(void *arg)
 {
 	struct sley_event never = SLEY_EVENT_INIT, done = SLEY_EVENT_INIT;
-	struct sley_fork child;
+	struct sley_forked child;
 
 	sley_fork(&child, way_set_event, &done);
 	CHECK_EQ(sley_event_wait_until(&never, sley_now() + SLEY_MSEC),

@@ -84,7 +84,7 @@ static void let_steal(atomic_int *begun, int nr)
 
 static void join_in_order(const struct plan *plan)
 {
-	struct sley_fork child[NR_MAX];
+	struct sley_forked child[NR_MAX];
 	struct part part[NR_MAX];
 	atomic_int begun = 0;
 	int order[NR_MAX];
@@ -159,7 +159,7 @@ enum { MANY = 1000 };
 
 static void join_many_at_random(void *arg)
 {
-	struct sley_fork child[MANY];
+	struct sley_forked child[MANY];
 	atomic_int begun = 0;
 	struct part part[MANY];
 	int order[MANY];
@@ -201,7 +201,7 @@ TEST_WORKERS(fork_a_thousand_children_are_joined_at_random)
 /* The oldest first: forks and joins in turn, as a queue of them. */
 static void join_as_a_queue(void *arg)
 {
-	struct sley_fork child[16];
+	struct sley_forked child[16];
 	struct part part[16];
 	atomic_int begun = 0;
 
@@ -235,14 +235,14 @@ TEST_WORKERS(fork_children_in_turn_the_oldest_joined_first)
 
 /* A child is joined by the older of two calls of its parent's. */
 struct later {
-	struct sley_fork child[2];
+	struct sley_forked child[2];
 	struct part part[2];
 	atomic_int begun;
 };
 
 static void fork_for_later(struct later *later)
 {
-	struct sley_fork own;
+	struct sley_forked own;
 	struct part part = { &later->begun, false, 0 };
 
 	for (int i = 0; i < 2; i++) {
@@ -304,7 +304,7 @@ static void join_the_oldest_while_nobody_is_free(void *arg)
 {
 	struct left *left = arg;
 	struct part part[NR_LEFT];
-	struct sley_fork oldest, child[NR_LEFT];
+	struct sley_forked oldest, child[NR_LEFT];
 
 	while (atomic_load(&left->gate.held) < nr_runners() - 1)
 		test_nap_ms(1);

@@ -48,7 +48,7 @@ static void be_the_child(void *arg)
 static void be_the_parent(void *arg)
 {
 	struct play *play = arg;
-	struct sley_fork child;
+	struct sley_forked child;
 
 	if (play->late)
 		CHECK_EQ(sley_set_priority(&play->parent, play->priority), 0);

@@ -245,7 +245,7 @@ static void unbind_in_child(void *rt)
 
 static void step_in_child(void *rt)
 {
-	(void)sley_step(rt);
+	(void)sley_run_one(rt);
 }
 
 static void stats_in_child(void *rt)

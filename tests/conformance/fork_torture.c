@@ -51,7 +51,7 @@ struct dive {
 static void dive_in_child(void *arg)
 {
 	struct dive *dive = arg, below = { dive->depth - 1, 0 };
-	struct sley_fork child;
+	struct sley_forked child;
 
 	if (dive->depth == 0)
 		return;
@@ -76,7 +76,7 @@ static void dive_beside_child(void *arg)
 {
 	struct dive *dive = arg, below = { dive->depth - 1, 0 };
 	struct dive leaf = { dive->depth, 0 };
-	struct sley_fork child;
+	struct sley_forked child;
 
 	if (dive->depth == 0)
 		return;
@@ -124,7 +124,7 @@ TEST_WORKERS(fork_1600_unjoined_children_on_a_mebibyte)
 enum { MANY = 5000 };
 
 struct crowd {
-	struct sley_fork fork[MANY];
+	struct sley_forked fork[MANY];
 	int runs[MANY]; /* plain */
 };
 
@@ -166,7 +166,7 @@ TEST_WORKERS(fork_thousands_of_children_of_one_parent)
 /* Where there is no memory for more, children run at the join. */
 static void fork_without_memory(void *arg)
 {
-	struct sley_fork fork[100];
+	struct sley_forked fork[100];
 	int runs[100] = { 0 };
 
 	(void)arg;
@@ -189,7 +189,7 @@ TEST_WORKERS(fork_without_memory_loses_no_child)
 
 static void fork_in_bursts(void *arg)
 {
-	struct sley_fork fork[100];
+	struct sley_forked fork[100];
 	int runs[100];
 
 	for (int round = 0; round < test_scale(50); round++) {
@@ -247,7 +247,7 @@ static void compute_until_they_ran(struct left_alone *left)
 static void fork_and_compute(void *arg)
 {
 	struct left_alone *left = arg;
-	struct sley_fork child[NR_LEFT];
+	struct sley_forked child[NR_LEFT];
 
 	for (int i = 0; i < NR_LEFT; i++)
 		sley_fork(&child[i], count_task, &left->ran);
@@ -284,7 +284,7 @@ TEST_WORKERS(fork_children_of_a_parent_that_only_computes_are_run)
 /* The same one level down, in a child that is called by a join. */
 static void compute_in_child(void *arg)
 {
-	struct sley_fork child;
+	struct sley_forked child;
 
 	for (int round = 0; round < test_scale(40); round++) {
 		sley_fork(&child, fork_and_compute, arg);
@@ -447,7 +447,7 @@ static volatile unsigned int bottom = UINT_MAX; /* nobody gets there */
 
 static void fork_for_ever(void *arg)
 {
-	struct sley_fork child;
+	struct sley_forked child;
 	unsigned int depth = *(unsigned int *)arg + 1;
 
 	if (depth == bottom)
@@ -502,7 +502,7 @@ static void dig_in_child(void *arg)
 /* Its parent cannot run it. */
 static void wait_for_an_overflow(void *arg)
 {
-	struct sley_fork child;
+	struct sley_forked child;
 
 	sley_fork(&child, dig_in_child, arg);
 	for (int i = 0; i < 10000; i++)

@@ -87,7 +87,7 @@ TEST_WORKERS(s06_a_producer_has_one_edge_to_each_consumer)
 						  .order = twice,
 						  .nr_order = 2)),
 		 0);
-	sley_graph_scope_stats(graph, NULL, &stats);
+	sley_graph_scope_get_stats(graph, NULL, &stats);
 	CHECK_EQ(stats.edges, 1);
 	sley_event_set(&event);
 	CHECK_EQ(sley_graph_wait(graph), 0);

@@ -71,9 +71,9 @@ static void submit_step(struct sley_graph *graph, struct step *step)
 	for (int i = 0; i < USES; i++) {
 		const struct use *use = &step->use[i];
 
-		access[i] = sley_access(step->cell + use->first,
-					use->nr * sizeof(*step->cell),
-					use->mode);
+		access[i] = sley_access_of(step->cell + use->first,
+					   use->nr * sizeof(*step->cell),
+					   use->mode);
 	}
 	CHECK_EQ(sley_graph_submit(graph, NULL,
 				   SLEY_NODE_SPEC(.fn = take_step, .arg = step,
@@ -178,8 +178,8 @@ TEST_WORKERS(s03_what_is_only_named_orders_nothing)
 	meeting_init(&meeting, 2);
 	CHECK_EQ(sley_graph_add(graph, meet, &meeting, SLEY_INOUT(value)), 0);
 	CHECK_EQ(sley_graph_add(graph, meet, &meeting,
-				sley_access(&value, sizeof(value),
-					    SLEY_ACCESS_NONE),
+				sley_access_of(&value, sizeof(value),
+					       SLEY_ACCESS_NONE),
 				SLEY_INOUT_N(&value, 0)),
 		 0);
 	CHECK_EQ(sley_graph_wait(graph), 0);
@@ -226,7 +226,7 @@ static void pass_all_workers(struct sley_graph *graph)
 		CHECK_EQ(sley_graph_submit(
 				 graph, NULL,
 				 SLEY_NODE_SPEC(.fn = count_up, .arg = &count,
-						.affinity = (uint32_t)i + 1,
+						.affinity = SLEY_ON_WORKER(i),
 						.priority = SLEY_PRIORITY_MIN)),
 			 0);
 		CHECK_SOON(count == 1);
@@ -444,7 +444,7 @@ TEST_WORKERS(rs13_a_writer_is_remembered_until_it_has_ended)
 					SLEY_OUT(others[i])),
 			 0);
 	CHECK_EQ(sley_graph_add(graph, count_up, &read, SLEY_IN(value)), 0);
-	sley_graph_scope_stats(graph, NULL, &stats);
+	sley_graph_scope_get_stats(graph, NULL, &stats);
 	CHECK_EQ(stats.edges, 1);
 	pass_all_workers(graph);
 	CHECK_EQ(read, 0);

@@ -57,7 +57,7 @@ static int check_late(void *arg)
 static int use(struct sley_graph *graph, sley_node_fn *fn,
 	       struct content content, enum sley_access_mode mode)
 {
-	struct sley_access access = sley_access(content.memory, KIB, mode);
+	struct sley_access access = sley_access_of(content.memory, KIB, mode);
 
 	return sley_graph_submit(graph, NULL,
 				 SLEY_NODE_SPEC(.fn = fn, .arg = &content,
@@ -194,22 +194,22 @@ TEST_WORKERS(s17_a_buffer_that_stays_does_not_hold_up_the_others)
 	struct content content;
 	void *stays;
 
-	CHECK_EQ(sley_graph_scope_open(&outer, graph, NULL), 0);
+	CHECK_EQ(sley_graph_scope_begin(&outer, graph, NULL), 0);
 	CHECK_EQ(sley_graph_buffer(graph, outer, KIB, &stays), 0);
 	content = (struct content){ stays, 0x33 };
 	CHECK_EQ(write_content(&content), 0);
 	for (int i = 0; i < 200; i++) {
 		void *memory;
 
-		CHECK_EQ(sley_graph_scope_open(&inner, graph, outer), 0);
+		CHECK_EQ(sley_graph_scope_begin(&inner, graph, outer), 0);
 		CHECK_EQ(sley_graph_buffer(graph, inner, 2 * KIB, &memory), 0);
 		CHECK_EQ(sley_graph_add(graph, fill, memory,
 					SLEY_OUT_N(memory, KIB)),
 			 0);
-		sley_graph_scope_close(inner);
+		sley_graph_scope_end(inner);
 	}
 	CHECK_EQ(check_content(&content), 0);
-	sley_graph_scope_close(outer);
+	sley_graph_scope_end(outer);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(buffer(graph, 8 * KIB - 64, &stays), 0);
 	sley_graph_destroy(graph);

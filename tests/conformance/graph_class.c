@@ -308,9 +308,10 @@ TEST_WORKERS(s10_those_behind_a_node_come_in_the_order_of_the_program)
 	struct sley *rt = start();
 
 	check_consumers((struct sley_node_spec){ .worker_class = FIRST });
-	check_consumers((struct sley_node_spec){ .affinity = 1 });
 	check_consumers(
-		(struct sley_node_spec){ .affinity = 1, .priority = 2 });
+		(struct sley_node_spec){ .affinity = SLEY_ON_WORKER(0) });
+	check_consumers((struct sley_node_spec){ .affinity = SLEY_ON_WORKER(0),
+						 .priority = 2 });
 	stop(rt);
 }
 
@@ -328,10 +329,12 @@ TEST_WORKERS(s10_the_urgency_of_a_node_counts_beside_that_of_others)
 	submit_held(graph, FIRST, holds, &hold);
 	CHECK_SOON(atomic_load(&hold.inside) == 1 || is_single());
 	submit_entry(graph, &order, 2, 5);
-	CHECK_EQ(submit(graph, (struct sley_node_spec){ .fn = write_down,
-							.arg = &between,
-							.priority = -5,
-							.affinity = 1 }),
+	CHECK_EQ(submit(graph,
+			(struct sley_node_spec){ .fn = write_down,
+						 .arg = &between,
+						 .priority = -5,
+						 .affinity =
+							 SLEY_ON_WORKER(0) }),
 		 0);
 	submit_entry(graph, &order, 0, -10);
 	atomic_store(&hold.open, true);
@@ -347,7 +350,9 @@ static void submit_to(struct sley_graph *graph, uint32_t worker,
 {
 	CHECK_EQ(submit(graph,
 			(struct sley_node_spec){
-				.fn = fn, .arg = arg, .affinity = worker + 1 }),
+				.fn = fn,
+				.arg = arg,
+				.affinity = SLEY_ON_WORKER(worker) }),
 		 0);
 }
 
@@ -412,10 +417,10 @@ TEST_WORKERS(s10_a_mask_and_a_class_must_both_hold)
 	CHECK_EQ(submit(graph, spec), 0);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(where, 0);
-	spec.affinity = 1;
+	spec.affinity = SLEY_ON_WORKER(0);
 	CHECK_EQ(submit(graph, spec), 0);
 	CHECK_EQ(sley_graph_wait(graph), 0);
-	spec.affinity = 2;
+	spec.affinity = SLEY_ON_WORKER(1);
 	CHECK_EQ(submit(graph, spec), SLEY_EAFFINITY);
 	spec.affinity = 0;
 	spec.eligible = &second;
@@ -460,15 +465,16 @@ TEST_WORKERS(s10_a_class_that_is_none_is_refused)
 	CHECK_EQ(submit(graph, spec), -EINVAL);
 	sley_graph_destroy(graph);
 	graph = graph_new(NULL);
-	spec.worker_class = 1;
+	spec.worker_class = SLEY_OF_CLASS(0);
 	CHECK_EQ(submit(graph, spec), -EINVAL);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	sley_graph_destroy(graph);
 	CHECK_EQ(sley_plan_create(&plan, NULL), 0);
-	CHECK_EQ(sley_plan_add(plan, NULL,
-			       SLEY_NODE_SPEC(.fn = count_up,
-					      .worker_class = 1)),
-		 -EINVAL);
+	CHECK_EQ(
+		sley_plan_add(plan, NULL,
+			      SLEY_NODE_SPEC(.fn = count_up,
+					     .worker_class = SLEY_OF_CLASS(0))),
+		-EINVAL);
 	sley_plan_destroy(plan);
 	stop(rt);
 }
@@ -515,9 +521,11 @@ TEST_WORKERS(s10_a_graph_that_is_stepped_has_one_worker)
 					     .stepped = true));
 	atomic_int count = 0;
 
-	CHECK_EQ(submit(graph, (struct sley_node_spec){ .fn = count_up,
-							.arg = &count,
-							.worker_class = 1 }),
+	CHECK_EQ(submit(graph,
+			(struct sley_node_spec){ .fn = count_up,
+						 .arg = &count,
+						 .worker_class =
+							 SLEY_OF_CLASS(0) }),
 		 0);
 	CHECK_EQ(sley_graph_step(graph), 1);
 	CHECK_EQ(count, 1);

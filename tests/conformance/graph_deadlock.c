@@ -76,7 +76,7 @@ static int wait_for_reader(void *arg)
 	sley_node last = SLEY_NO_NODE;
 	uint64_t since_ns;
 
-	CHECK_EQ(sley_graph_scope_open(&scope, outer->graph, NULL), 0);
+	CHECK_EQ(sley_graph_scope_begin(&scope, outer->graph, NULL), 0);
 	for (int i = 0; i < outer->nr; i++)
 		last = put(outer->graph, SLEY_IN(outer->value),
 			   (struct sley_node_spec){
@@ -90,7 +90,7 @@ static int wait_for_reader(void *arg)
 	since_ns = sley_now();
 	outer->heard = sley_graph_scope_wait(scope);
 	outer->waited_ns = sley_now() - since_ns;
-	sley_graph_scope_close(scope);
+	sley_graph_scope_end(scope);
 	return 0;
 }
 
@@ -194,7 +194,7 @@ static void play_two(struct member member[2], bool has_deadline)
 	atomic_int nr_there = 0;
 
 	for (int i = 0; i < 2; i++)
-		CHECK_EQ(sley_graph_scope_open(&scope[i], graph, NULL), 0);
+		CHECK_EQ(sley_graph_scope_begin(&scope[i], graph, NULL), 0);
 	for (int i = 0; i < 2; i++) {
 		member[i] = (struct member){ scope[!i], &both, &nr_there, 1,
 					     i ? 0 : patience_ns };
@@ -202,7 +202,7 @@ static void play_two(struct member member[2], bool has_deadline)
 	}
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	for (int i = 0; i < 2; i++)
-		sley_graph_scope_close(scope[i]);
+		sley_graph_scope_end(scope[i]);
 	sley_graph_destroy(graph);
 	stop(rt);
 }
@@ -276,8 +276,8 @@ TEST_WORKERS(s32_a_node_of_a_run_does_not_wait_for_the_next_one)
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(late.heard, -EDEADLK);
 	CHECK_EQ(atomic_load(&told.nr), 1);
-	sley_graph_scope_close(run);
-	sley_graph_scope_close(late.next);
+	sley_graph_scope_end(run);
+	sley_graph_scope_end(late.next);
 	sley_graph_destroy(graph);
 	stop(rt);
 }
@@ -315,7 +315,7 @@ TEST_WORKERS(s32_a_circle_is_found_though_it_is_closed_later)
 	struct sley *rt = begin();
 	struct trap trap = { .graph = graph_new(NULL), .heard = 1 };
 
-	CHECK_EQ(sley_graph_scope_open(&trap.scope, trap.graph, NULL), 0);
+	CHECK_EQ(sley_graph_scope_begin(&trap.scope, trap.graph, NULL), 0);
 	CHECK_EQ(sley_graph_submit(trap.graph, NULL,
 				   SLEY_NODE_SPEC(.fn = close_it, .arg = &trap,
 						  .scope = trap.scope)),
@@ -325,7 +325,7 @@ TEST_WORKERS(s32_a_circle_is_found_though_it_is_closed_later)
 		 0);
 	CHECK_EQ(sley_graph_wait(trap.graph), 0);
 	CHECK_EQ(trap.heard, -EDEADLK);
-	sley_graph_scope_close(trap.scope);
+	sley_graph_scope_end(trap.scope);
 	sley_graph_destroy(trap.graph);
 	stop(rt);
 }
@@ -351,7 +351,7 @@ static int wait_for_nested(void *arg)
 	struct sley_graph_scope *scope = NULL;
 	int err;
 
-	CHECK_EQ(sley_graph_scope_open(&scope, nest->graph, NULL), 0);
+	CHECK_EQ(sley_graph_scope_begin(&scope, nest->graph, NULL), 0);
 	CHECK_EQ(sley_graph_submit(
 			 nest->graph, NULL,
 			 SLEY_NODE_SPEC(.fn = inner.depth ? wait_for_nested
@@ -359,7 +359,7 @@ static int wait_for_nested(void *arg)
 					.arg = &inner, .scope = scope)),
 		 0);
 	err = sley_graph_scope_wait(scope);
-	sley_graph_scope_close(scope);
+	sley_graph_scope_end(scope);
 	return err;
 }
 

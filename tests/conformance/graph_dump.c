@@ -135,7 +135,7 @@ TEST_WORKERS(s31_what_those_that_are_gone_have_written_is_not_forgotten)
 	(void)add(graph, do_nothing, NULL,
 		  SLEY_NODE_SPEC(.access = all, .nr_access = ARRAY_SIZE(all)));
 	CHECK_EQ(sley_graph_wait(graph), 0);
-	dump(graph, SLEY_DUMP_DOT);
+	dump(graph, SLEY_GRAPH_DUMP_DOT);
 	CHECK_EQ(count(" -> "), ARRAY_SIZE(cell));
 	sley_graph_destroy(graph);
 	stop(rt);
@@ -359,7 +359,7 @@ TEST_WORKERS(s31_without_a_picture_there_is_no_memory_for_it)
 		(void)counts(graph, &done, NULL, 0);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	before = test_allocated();
-	CHECK_EQ(sley_graph_dump(graph, SLEY_DUMP_DOT, take_text, NULL),
+	CHECK_EQ(sley_graph_dump(graph, SLEY_GRAPH_DUMP_DOT, take_text, NULL),
 		 -EINVAL);
 	for (int i = 0; i < 10; i++)
 		(void)counts(graph, &done, NULL, 0);
@@ -394,7 +394,8 @@ TEST_WORKERS(s31_an_error_of_who_takes_the_text_ends_it)
 
 	for (int i = 0; i < 500; i++)
 		(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
-	for (int format = SLEY_DUMP_DOT; format <= SLEY_DUMP_SVG; format++) {
+	for (int format = SLEY_GRAPH_DUMP_DOT; format <= SLEY_GRAPH_DUMP_SVG;
+	     format++) {
 		nr_calls = 0;
 		CHECK_EQ(sley_graph_dump(graph, format, refuse, NULL), -EPIPE);
 		CHECK_EQ(nr_calls, 1);
@@ -449,7 +450,8 @@ TEST(s31_a_picture_without_memory_leaves_nothing_behind)
 		CHECK_LT(n, 20);
 		length = 0;
 		test_fail_allocation_after(n);
-		err = sley_graph_dump(graph, SLEY_DUMP_SVG, take_text, NULL);
+		err = sley_graph_dump(graph, SLEY_GRAPH_DUMP_SVG, take_text,
+				      NULL);
 		test_fail_allocation_after(-1);
 		CHECK(err == 0 || err == -ENOMEM);
 		CHECK(err == 0 || length == 0);
@@ -490,7 +492,7 @@ TEST(s31_names_are_text_whatever_they_are)
 	CHECK(line_has("n2 [", "\"\?\?\?\?\\n"));
 	CHECK(line_has("n3 [", "\"\303\244\342\202\254\\n"));
 	CHECK(line_has("n5 [", "xxxx\\n"));
-	dump(graph, SLEY_DUMP_SVG);
+	dump(graph, SLEY_GRAPH_DUMP_SVG);
 	CHECK(strstr(text,
 		     "&lt;a href=&quot;&quot;&gt;&amp;amp;\\n&lt;/a&gt;"));
 	CHECK(strstr(text, "xxxx\342\200\246</text>"));
@@ -647,9 +649,9 @@ TEST(s31_boxes_do_not_overlap_whatever_the_graph)
 						    .nr_after = nr));
 		}
 		CHECK_EQ(sley_graph_wait(graph), 0);
-		dump(graph, SLEY_DUMP_DOT);
+		dump(graph, SLEY_GRAPH_DUMP_DOT);
 		nr_edges = count(" -> ");
-		dump(graph, SLEY_DUMP_SVG);
+		dump(graph, SLEY_GRAPH_DUMP_SVG);
 		check_xml();
 		check_boxes(size);
 		CHECK_EQ(count("marker-end"), nr_edges);

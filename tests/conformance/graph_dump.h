@@ -25,7 +25,8 @@ static inline int take_text(void *arg, const char *piece, size_t size)
 	return 0;
 }
 
-static inline void dump(struct sley_graph *graph, enum sley_dump_format format)
+static inline void dump(struct sley_graph *graph,
+			enum sley_graph_dump_format format)
 {
 	length = 0;
 	text[0] = '\0';
@@ -170,9 +171,9 @@ static inline bool line_has(const char *begin, const char *word)
 /* Both, and all of the form they should have. */
 static inline void check_dump(struct sley_graph *graph)
 {
-	dump(graph, SLEY_DUMP_SVG);
+	dump(graph, SLEY_GRAPH_DUMP_SVG);
 	check_xml();
-	dump(graph, SLEY_DUMP_DOT);
+	dump(graph, SLEY_GRAPH_DUMP_DOT);
 	check_dot();
 }
 

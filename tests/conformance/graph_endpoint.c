@@ -28,7 +28,7 @@ static struct sley *begin(void)
 static void end(struct sley *rt)
 {
 	stop(rt);
-	sley_children_exit();
+	sley_subprocesses_exit();
 	CHECK_EQ(munmap(board, sizeof(*board)), 0);
 }
 
@@ -69,9 +69,8 @@ static int await_go(void *arg)
 	return 0;
 }
 
-static sley_node add_on(struct sley_graph *graph,
-			struct sley_child_process *child, sley_node_fn *fn,
-			const char *name, sley_node after)
+static sley_node add_on(struct sley_graph *graph, struct sley_subprocess *child,
+			sley_node_fn *fn, const char *name, sley_node after)
 {
 	sley_node id = SLEY_NO_NODE;
 
@@ -79,19 +78,19 @@ static sley_node add_on(struct sley_graph *graph,
 			 graph, &id,
 			 SLEY_NODE_SPEC(.fn = fn, .name = name, .after = &after,
 					.nr_after = 1,
-					.on = sley_child_endpoint(child))),
+					.on = sley_subprocess_endpoint(child))),
 		 0);
 	return id;
 }
 
-static void add_number(struct sley_graph *graph,
-		       struct sley_child_process *child, int number)
+static void add_number(struct sley_graph *graph, struct sley_subprocess *child,
+		       int number)
 {
 	CHECK_EQ(sley_graph_submit(
 			 graph, NULL,
 			 SLEY_NODE_SPEC(.fn = add_to_sum, .arg = &number,
 					.arg_size = sizeof(number),
-					.on = sley_child_endpoint(child))),
+					.on = sley_subprocess_endpoint(child))),
 		 0);
 }
 
@@ -100,25 +99,25 @@ static void add_number(struct sley_graph *graph,
 TEST_WORKERS(s26_a_node_runs_in_a_child_without_being_registered)
 {
 	struct sley *rt = begin();
-	struct sley_child_process *child = child_new(NULL);
+	struct sley_subprocess *child = child_new(NULL);
 	struct sley_graph *graph = graph_new(NULL);
 
 	(void)add_on(graph, child, sign, "sign", SLEY_NO_NODE);
 	CHECK_EQ(sley_graph_wait(graph), 0);
-	CHECK_EQ(atomic_load(&board->pid), sley_child_pid(child));
+	CHECK_EQ(atomic_load(&board->pid), sley_subprocess_pid(child));
 	for (int i = 1; i <= 10; i++)
 		add_number(graph, child, i);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(atomic_load(&board->sum), 55);
 	sley_graph_destroy(graph);
-	sley_child_destroy(child);
+	sley_subprocess_destroy(child);
 	end(rt);
 }
 
 TEST_WORKERS(s26_its_edges_are_those_of_any_node)
 {
 	struct sley *rt = begin();
-	struct sley_child_process *child = child_new(NULL);
+	struct sley_subprocess *child = child_new(NULL);
 	struct sley_graph *graph = graph_new(NULL);
 	struct order order = { .nr = 0 };
 	sley_node there, here;
@@ -133,31 +132,31 @@ TEST_WORKERS(s26_its_edges_are_those_of_any_node)
 	CHECK_EQ(atomic_load(&order.nr), 2);
 	CHECK_EQ(atomic_load(&order.what[1]), 2);
 	sley_graph_destroy(graph);
-	sley_child_destroy(child);
+	sley_subprocess_destroy(child);
 	end(rt);
 }
 
 TEST(s30_a_graph_in_steps_waits_for_its_child)
 {
 	struct sley *rt = begin();
-	struct sley_child_process *child = child_new(NULL);
+	struct sley_subprocess *child = child_new(NULL);
 	struct sley_graph *graph =
 		graph_new(SLEY_GRAPH_OPTIONS(.stepped = true));
 
 	(void)add_on(graph, child, sign, "sign", SLEY_NO_NODE);
 	CHECK_EQ(atomic_load(&board->pid), 0);
 	CHECK_EQ(sley_graph_step(graph), 1);
-	CHECK_EQ(atomic_load(&board->pid), sley_child_pid(child));
+	CHECK_EQ(atomic_load(&board->pid), sley_subprocess_pid(child));
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	sley_graph_destroy(graph);
-	sley_child_destroy(child);
+	sley_subprocess_destroy(child);
 	end(rt);
 }
 
 TEST_WORKERS(s10_a_child_that_is_busy_holds_up_no_worker)
 {
 	struct sley *rt = begin();
-	struct sley_child_process *child = child_new(NULL);
+	struct sley_subprocess *child = child_new(NULL);
 	struct sley_graph *graph = graph_new(NULL);
 	atomic_int count = 0;
 	sley_node last = SLEY_NO_NODE;
@@ -171,7 +170,7 @@ TEST_WORKERS(s10_a_child_that_is_busy_holds_up_no_worker)
 	atomic_store(&board->go, true);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	sley_graph_destroy(graph);
-	sley_child_destroy(child);
+	sley_subprocess_destroy(child);
 	end(rt);
 }
 
@@ -180,8 +179,8 @@ TEST_WORKERS(s10_a_child_that_is_busy_holds_up_no_worker)
 TEST_WORKERS(s24_a_node_that_dies_over_there_says_how)
 {
 	struct sley *rt = begin();
-	struct sley_child_process *child =
-		child_new(SLEY_CHILD_OPTIONS(.name = "mesher"));
+	struct sley_subprocess *child =
+		child_new(SLEY_SUBPROCESS_OPTIONS(.name = "mesher"));
 	struct sley_graph *graph = graph_new(NULL);
 	sley_node first, second;
 	char text[256];
@@ -203,31 +202,31 @@ TEST_WORKERS(s24_a_node_that_dies_over_there_says_how)
 	/* The next run is clean, in the next life of the child. */
 	(void)add_on(graph, child, sign, "sign", SLEY_NO_NODE);
 	CHECK_EQ(sley_graph_wait(graph), 0);
-	CHECK_EQ(atomic_load(&board->pid), sley_child_pid(child));
+	CHECK_EQ(atomic_load(&board->pid), sley_subprocess_pid(child));
 	sley_graph_destroy(graph);
-	sley_child_destroy(child);
+	sley_subprocess_destroy(child);
 	end(rt);
 }
 
 TEST_WORKERS(s24_what_it_returns_over_there_is_its_code)
 {
 	struct sley *rt = begin();
-	struct sley_child_process *child = child_new(NULL);
+	struct sley_subprocess *child = child_new(NULL);
 	struct sley_graph *graph = graph_new(NULL);
 
 	add_number(graph, child, -ERANGE);
 	CHECK_EQ(sley_graph_wait(graph), -ERANGE);
-	CHECK_EQ(sley_child_restarts(child), 0);
+	CHECK_EQ(sley_subprocess_restarts(child), 0);
 	sley_graph_destroy(graph);
-	sley_child_destroy(child);
+	sley_subprocess_destroy(child);
 	end(rt);
 }
 
 TEST_WORKERS(s24_a_node_that_hangs_over_there_is_killed_or_cancelled)
 {
 	struct sley *rt = begin();
-	struct sley_child_process *child =
-		child_new(SLEY_CHILD_OPTIONS(.call_ns = 50000000));
+	struct sley_subprocess *child =
+		child_new(SLEY_SUBPROCESS_OPTIONS(.call_ns = 50000000));
 	struct sley_graph *graph = graph_new(NULL);
 	sley_node id;
 	int code = 0;
@@ -243,14 +242,14 @@ TEST_WORKERS(s24_a_node_that_hangs_over_there_is_killed_or_cancelled)
 	CHECK_EQ(code, -ECANCELED);
 	CHECK_EQ(sley_graph_wait(graph), -ECANCELED);
 	sley_graph_destroy(graph);
-	sley_child_destroy(child);
+	sley_subprocess_destroy(child);
 	end(rt);
 }
 
 TEST_WORKERS(s21_what_waits_for_a_child_is_cancelled_with_its_graph)
 {
 	struct sley *rt = begin();
-	struct sley_child_process *child = child_new(NULL);
+	struct sley_subprocess *child = child_new(NULL);
 	struct sley_graph *graph = graph_new(NULL);
 
 	/* One that runs there, some in its ring, and some behind that. */
@@ -259,7 +258,7 @@ TEST_WORKERS(s21_what_waits_for_a_child_is_cancelled_with_its_graph)
 	sley_graph_cancel(graph);
 	CHECK_EQ(sley_graph_wait(graph), -ECANCELED);
 	sley_graph_destroy(graph);
-	sley_child_destroy(child);
+	sley_subprocess_destroy(child);
 	end(rt);
 }
 
@@ -268,14 +267,14 @@ TEST_WORKERS(s21_what_waits_for_a_child_is_cancelled_with_its_graph)
 TEST(s26_what_an_endpoint_cannot_run_is_refused_at_once)
 {
 	struct sley *rt = begin();
-	struct sley_child_process *child = child_new(NULL);
+	struct sley_subprocess *child = child_new(NULL);
 	struct sley_graph *graph = graph_new(NULL);
 	struct sley_plan *plan = NULL;
 	uint64_t all = ~UINT64_C(0);
 	sley_node id = 1;
 	struct sley_node_spec spec = { .size = sizeof(spec),
 				       .fn = sign,
-				       .on = sley_child_endpoint(child) };
+				       .on = sley_subprocess_endpoint(child) };
 	struct sley_node_spec bad = spec;
 
 	bad.arg = &all;
@@ -285,10 +284,10 @@ TEST(s26_what_an_endpoint_cannot_run_is_refused_at_once)
 	bad.gang = 2;
 	CHECK_EQ(sley_graph_submit(graph, NULL, &bad), -EINVAL);
 	bad = spec;
-	bad.worker_class = 1;
+	bad.worker_class = SLEY_OF_CLASS(0);
 	CHECK_EQ(sley_graph_submit(graph, NULL, &bad), -EINVAL);
 	bad = spec;
-	bad.affinity = 1;
+	bad.affinity = SLEY_ON_WORKER(0);
 	CHECK_EQ(sley_graph_submit(graph, NULL, &bad), -EINVAL);
 	bad = spec;
 	bad.eligible = &all;
@@ -299,7 +298,7 @@ TEST(s26_what_an_endpoint_cannot_run_is_refused_at_once)
 	sley_plan_destroy(plan);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	sley_graph_destroy(graph);
-	sley_child_destroy(child);
+	sley_subprocess_destroy(child);
 	end(rt);
 }
 
@@ -343,31 +342,31 @@ static int sum_below(void *arg)
 /* In a child: a child of its own, before it has threads, and a graph down there. */
 static int sum_two_below(void *arg)
 {
-	static struct sley_child_process *child;
+	static struct sley_subprocess *child;
 	static struct sley *lower;
 	struct sley_graph *graph;
 	int err;
 
 	if (!lower) {
-		CHECK_EQ(sley_children_init(), 0);
+		CHECK_EQ(sley_subprocesses_init(), 0);
 		CHECK_EQ(sley_create(&lower, NULL), 0);
 		CHECK_EQ(sley_bind(lower), 0);
-		child = child_new(SLEY_CHILD_OPTIONS(.name = "grandchild"));
+		child = child_new(
+			SLEY_SUBPROCESS_OPTIONS(.name = "grandchild"));
 	}
 	graph = graph_new(NULL);
 	CHECK_EQ(sley_graph_submit(
 			 graph, NULL,
 			 SLEY_NODE_SPEC(.fn = sum_below, .arg = arg,
 					.arg_size = sizeof(int),
-					.on = sley_child_endpoint(child))),
+					.on = sley_subprocess_endpoint(child))),
 		 0);
 	err = sley_graph_wait(graph);
 	sley_graph_destroy(graph);
 	return err;
 }
 
-static int run_below(sley_node_fn *fn, int most,
-		     struct sley_child_process *child)
+static int run_below(sley_node_fn *fn, int most, struct sley_subprocess *child)
 {
 	struct sley_graph *graph = graph_new(NULL);
 	int err;
@@ -376,7 +375,7 @@ static int run_below(sley_node_fn *fn, int most,
 			 graph, NULL,
 			 SLEY_NODE_SPEC(.fn = fn, .arg = &most,
 					.arg_size = sizeof(most),
-					.on = sley_child_endpoint(child))),
+					.on = sley_subprocess_endpoint(child))),
 		 0);
 	err = sley_graph_wait(graph);
 	sley_graph_destroy(graph);
@@ -386,7 +385,7 @@ static int run_below(sley_node_fn *fn, int most,
 static void check_levels(sley_node_fn *fn)
 {
 	struct sley *rt = begin();
-	struct sley_child_process *child = child_new(NULL);
+	struct sley_subprocess *child = child_new(NULL);
 
 	CHECK_EQ(run_below(fn, 10, child), 0);
 	CHECK_EQ(atomic_load(&board->sum), 55);
@@ -394,8 +393,8 @@ static void check_levels(sley_node_fn *fn)
 	CHECK_EQ(atomic_load(&board->sum), 65);
 	/* What fails below is told above, and is no death. */
 	CHECK_EQ(run_below(fn, 11, child), -ERANGE);
-	CHECK_EQ(sley_child_restarts(child), 0);
-	sley_child_destroy(child);
+	CHECK_EQ(sley_subprocess_restarts(child), 0);
+	sley_subprocess_destroy(child);
 	end(rt);
 }
 

@@ -419,7 +419,7 @@ TEST_WORKERS(s09_a_scope_that_was_taken_along_has_the_error_of_who_did)
 	struct sley_graph_scope *scope;
 	sley_node first;
 
-	CHECK_EQ(sley_graph_scope_open(&scope, graph, NULL), 0);
+	CHECK_EQ(sley_graph_scope_begin(&scope, graph, NULL), 0);
 	first = submit_named(graph, SLEY_NODE_SPEC(.fn = fail, .name = "read"));
 	(void)submit_named(graph,
 			   SLEY_NODE_SPEC(.fn = fail, .name = "parse",
@@ -428,7 +428,7 @@ TEST_WORKERS(s09_a_scope_that_was_taken_along_has_the_error_of_who_did)
 	CHECK_EQ(sley_graph_scope_wait(scope), -EIO);
 	check_why(graph,
 		  "parse was skipped <- read failed: Input/output error");
-	sley_graph_scope_close(scope);
+	sley_graph_scope_end(scope);
 	CHECK_EQ(sley_graph_wait(graph), -EIO);
 	check_why(graph, "read failed: Input/output error");
 	sley_graph_destroy(graph);

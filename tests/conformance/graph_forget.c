@@ -63,9 +63,9 @@ TEST_WORKERS(s15_nor_do_failures_of_scopes_that_are_closed)
 	struct sley_graph_scope *scope;
 
 	for (int i = 0; i < MANY; i++) {
-		CHECK_EQ(sley_graph_scope_open(&scope, graph, NULL), 0);
+		CHECK_EQ(sley_graph_scope_begin(&scope, graph, NULL), 0);
 		(void)fail(graph, scope, "a scope's", -EIO);
-		sley_graph_scope_close(scope);
+		sley_graph_scope_end(scope);
 	}
 	CHECK_EQ(sley_graph_wait(graph), -EIO);
 	CHECK_EQ(sley_graph_wait(graph), 0);
@@ -81,13 +81,13 @@ TEST_WORKERS(s15_each_open_scope_hears_of_its_failure)
 	static struct sley_graph_scope *scopes[3000];
 
 	for (int i = 0; i < 3000; i++) {
-		CHECK_EQ(sley_graph_scope_open(&scopes[i], graph, NULL), 0);
+		CHECK_EQ(sley_graph_scope_begin(&scopes[i], graph, NULL), 0);
 		(void)fail(graph, scopes[i], "a scope's", -1 - i);
 		(void)fail(graph, scopes[i], "a scope's", -1 - i);
 	}
 	for (int i = 0; i < 3000; i++) {
 		CHECK_EQ(sley_graph_scope_wait(scopes[i]), -1 - i);
-		sley_graph_scope_close(scopes[i]);
+		sley_graph_scope_end(scopes[i]);
 	}
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	sley_graph_destroy(graph);
@@ -189,12 +189,12 @@ TEST_WORKERS(rs13_a_run_leaves_nothing_behind_that_is_forgotten)
 	fail_often(graph, run);
 	(void)uses(graph, run, &count, SLEY_IN(data));
 	CHECK_EQ(sley_graph_run_end(run), 0);
-	sley_graph_scope_close(run);
+	sley_graph_scope_end(run);
 	CHECK_EQ(sley_graph_run_begin(&run, graph), 0);
 	(void)uses(graph, run, &count, SLEY_IN(data));
 	CHECK_EQ(sley_graph_run_end(run), 0);
 	CHECK_EQ(sley_graph_scope_wait(run), 0);
-	sley_graph_scope_close(run);
+	sley_graph_scope_end(run);
 	CHECK_EQ(count, 1);
 	CHECK_NE(sley_graph_wait(graph), 0);
 	sley_graph_destroy(graph);

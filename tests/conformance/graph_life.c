@@ -60,10 +60,10 @@ TEST_WORKERS(s15_a_graph_that_stays_full_is_an_error_at_the_deadline)
 	for (unsigned int ms = 0; ms < 20; ms += 10) {
 		uint64_t deadline_ns = in_ms(ms);
 
-		CHECK_EQ(sley_graph_submit(
-				 graph, &id,
-				 SLEY_NODE_SPEC(.fn = count_up, .arg = &count,
-						.deadline_ns = deadline_ns)),
+		CHECK_EQ(sley_graph_submit_until(graph, &id,
+						 SLEY_NODE_SPEC(.fn = count_up,
+								.arg = &count),
+						 deadline_ns),
 			 -EAGAIN);
 		CHECK_GE(sley_now(), deadline_ns);
 		CHECK_EQ(id, SLEY_NO_NODE);
@@ -187,8 +187,8 @@ TEST_WORKERS(s20_who_waits_for_a_graph_waits_for_its_scopes)
 	struct sley_graph_scope *outer, *inner;
 	atomic_int count = 0;
 
-	CHECK_EQ(sley_graph_scope_open(&outer, graph, NULL), 0);
-	CHECK_EQ(sley_graph_scope_open(&inner, graph, outer), 0);
+	CHECK_EQ(sley_graph_scope_begin(&outer, graph, NULL), 0);
+	CHECK_EQ(sley_graph_scope_begin(&inner, graph, outer), 0);
 	for (int i = 1; i <= 5; i++) {
 		CHECK_EQ(sley_graph_submit(graph, NULL,
 					   SLEY_NODE_SPEC(.fn = is_slow,
@@ -198,8 +198,8 @@ TEST_WORKERS(s20_who_waits_for_a_graph_waits_for_its_scopes)
 		CHECK_EQ(sley_graph_wait(graph), 0);
 		CHECK_EQ(atomic_load(&count), i);
 	}
-	sley_graph_scope_close(inner);
-	sley_graph_scope_close(outer);
+	sley_graph_scope_end(inner);
+	sley_graph_scope_end(outer);
 	sley_graph_destroy(graph);
 	stop(rt);
 }
@@ -412,7 +412,7 @@ static int use_in_child(struct sley_graph *graph)
 	refused &= sley_graph_wait(graph) == SLEY_EFORKED;
 	refused &= sley_graph_wait_until(graph, 0) == SLEY_EFORKED;
 	refused &= sley_graph_run_begin(&scope, graph) == SLEY_EFORKED;
-	refused &= sley_graph_scope_open(&scope, graph, NULL) == SLEY_EFORKED;
+	refused &= sley_graph_scope_begin(&scope, graph, NULL) == SLEY_EFORKED;
 	refused &= sley_graph_buffer(graph, NULL, 64, &buffer) == SLEY_EFORKED;
 	sley_graph_destroy(graph);
 	return !refused;
@@ -546,7 +546,7 @@ TEST_WORKERS(rs17_a_node_that_cannot_be_leaves_nothing)
 	/* Nor does it keep a place: there are fewer than these. */
 	for (int i = 0; i < 10; i++)
 		CHECK_REFUSED(graph, -EINVAL, .fn = count_up, .after = &future,
-			      .nr_after = 1, .deadline_ns = in_ms(200));
+			      .nr_after = 1);
 	CHECK_REFUSED(graph, SLEY_EPRIORITY, .fn = count_up,
 		      .priority = SLEY_PRIORITY_MAX + 1);
 	CHECK_REFUSED(graph, SLEY_EPRIORITY, .fn = count_up,

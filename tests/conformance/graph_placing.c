@@ -31,7 +31,7 @@ TEST_WORKERS(s11_a_node_runs_on_the_worker_it_names)
 				(struct sley_node_spec){
 					.fn = note_worker,
 					.arg = (void *)(intptr_t)(i % n),
-					.affinity = (uint32_t)(i % n + 1),
+					.affinity = SLEY_ON_WORKER(i % n),
 				}),
 			 0);
 	CHECK_EQ(sley_graph_wait(graph), 0);
@@ -65,9 +65,9 @@ TEST_WORKERS(s13_a_node_runs_where_it_is_eligible)
 	} else {
 		for (int i = 0; i < 200; i++)
 			CHECK_EQ(submit(graph, spec), 0);
-		spec.affinity = 1;
+		spec.affinity = SLEY_ON_WORKER(0);
 		CHECK_EQ(submit(graph, spec), SLEY_EAFFINITY);
-		spec.affinity = 2;
+		spec.affinity = SLEY_ON_WORKER(1);
 		CHECK_EQ(submit(graph, spec), 0);
 		CHECK_EQ(sley_graph_wait(graph), 0);
 		CHECK_EQ(count, 201);
@@ -85,7 +85,7 @@ TEST_WORKERS(s13_who_names_a_worker_that_is_none_is_refused)
 	CHECK_EQ(submit(graph,
 			(struct sley_node_spec){
 				.fn = count_up,
-				.affinity = (uint32_t)nr_runners() + 1,
+				.affinity = SLEY_ON_WORKER(nr_runners()),
 			}),
 		 SLEY_EAFFINITY);
 	CHECK_EQ(submit(graph, (struct sley_node_spec){ .fn = count_up,
@@ -305,7 +305,7 @@ static void pass_through(struct sley_graph *graph, int worker)
 			(struct sley_node_spec){
 				.fn = count_up,
 				.arg = &count,
-				.affinity = (uint32_t)worker + 1,
+				.affinity = SLEY_ON_WORKER(worker),
 				.priority = SLEY_PRIORITY_MIN,
 			}),
 		 0);
@@ -416,12 +416,12 @@ TEST_WORKERS(s21_a_gang_that_is_cancelled_before_it_starts_is_skipped)
 	CHECK_EQ(sley_graph_wait(held.graph), -ECANCELED);
 
 	held.gate = (struct gate){ 0, false };
-	CHECK_EQ(sley_graph_scope_open(&scope, held.graph, NULL), 0);
+	CHECK_EQ(sley_graph_scope_begin(&scope, held.graph, NULL), 0);
 	held_begin(&held, scope);
 	sley_graph_scope_cancel(scope);
 	held_is_skipped(&held);
 	CHECK_EQ(sley_graph_scope_wait(scope), -ECANCELED);
-	sley_graph_scope_close(scope);
+	sley_graph_scope_end(scope);
 	CHECK_EQ(sley_graph_wait(held.graph), 0);
 	held_end(&held);
 	stop(rt);

@@ -95,8 +95,9 @@ TEST_WORKERS(s15_those_that_have_failed_leave_room)
 	struct sley_node_spec spec = *SLEY_NODE_SPEC(.fn = fail);
 
 	for (int i = 0; i < 100; i++) {
-		spec.deadline_ns = in_ms(10000);
-		CHECK_EQ(sley_graph_submit(graph, NULL, &spec), 0);
+		CHECK_EQ(sley_graph_submit_until(graph, NULL, &spec,
+						 in_ms(10000)),
+			 0);
 	}
 	CHECK_EQ(sley_graph_wait(graph), -EIO);
 	sley_graph_destroy(graph);
@@ -123,9 +124,9 @@ TEST_WORKERS(s15_what_has_ended_leaves_room_though_the_next_one_waits)
 	for (int i = 2; i < 512; i++)
 		(void)counts(graph, &count, &second, 1);
 	CHECK_SOON(atomic_load(&door.waiting) == 1);
-	err = sley_graph_submit(graph, NULL,
-				SLEY_NODE_SPEC(.fn = count_up, .arg = &count,
-					       .deadline_ns = in_ms(5000)));
+	err = sley_graph_submit_until(
+		graph, NULL, SLEY_NODE_SPEC(.fn = count_up, .arg = &count),
+		in_ms(5000));
 	sley_event_set(&door.event);
 	CHECK_EQ(err, 0);
 	CHECK_EQ(sley_graph_wait(graph), 0);
@@ -144,10 +145,10 @@ static int add_in_a_region(void *arg)
 	int err;
 
 	sley_blocking_begin();
-	err = sley_graph_submit(adder->graph, NULL,
-				SLEY_NODE_SPEC(.fn = count_up,
-					       .arg = &adder->count,
-					       .deadline_ns = in_ms(5000)));
+	err = sley_graph_submit_until(adder->graph, NULL,
+				      SLEY_NODE_SPEC(.fn = count_up,
+						     .arg = &adder->count),
+				      in_ms(5000));
 	sley_blocking_end();
 	return err;
 }

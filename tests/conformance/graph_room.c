@@ -36,10 +36,9 @@ TEST_WORKERS(s15_a_graph_takes_its_nodes_whatever_their_edges)
 	spec.arg = &count;
 	spec.after = before;
 	spec.nr_after = PRODUCERS;
-	spec.deadline_ns = 1; /* is over */
 	for (int i = PRODUCERS; i < NODES; i++)
-		CHECK_EQ(sley_graph_submit(graph, NULL, &spec), 0);
-	CHECK_EQ(sley_graph_submit(graph, NULL, &spec), -EAGAIN);
+		CHECK_EQ(sley_graph_submit_until(graph, NULL, &spec, 0), 0);
+	CHECK_EQ(sley_graph_submit_until(graph, NULL, &spec, 0), -EAGAIN);
 	sley_event_set(&gate);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(count, NODES - PRODUCERS);
@@ -89,7 +88,7 @@ TEST_WORKERS(s06_who_is_named_often_takes_no_more_room)
 	for (int i = 1; i < 1000; i++)
 		often[i] = i % 2 ? ended : often[0];
 	(void)counts(graph, &count, often, 1000);
-	sley_graph_scope_stats(graph, NULL, &stats);
+	sley_graph_scope_get_stats(graph, NULL, &stats);
 	CHECK_EQ(stats.edges, 1);
 	CHECK_EQ(stats.most, 2);
 	sley_event_set(&gate);
@@ -165,10 +164,10 @@ static void submits(void *arg)
 
 	atomic_store(&f->begun, 1);
 	atomic_store(&f->err,
-		     sley_graph_submit(
-			     f->graph, NULL,
-			     SLEY_NODE_SPEC(.fn = count_up, .arg = &f->count,
-					    .deadline_ns = in_ms(5000))));
+		     sley_graph_submit_until(f->graph, NULL,
+					     SLEY_NODE_SPEC(.fn = count_up,
+							    .arg = &f->count),
+					     in_ms(5000)));
 }
 
 static void check_family(sley_node_fn *fn)
@@ -202,7 +201,7 @@ static void await_thief(const struct family *f)
 static int forks(void *arg)
 {
 	struct family *f = arg;
-	struct sley_fork fork;
+	struct sley_forked fork;
 
 	sley_fork(&fork, submits, f);
 	await_thief(f);
@@ -222,7 +221,7 @@ static void forks_again(void *arg)
 
 static int forks_twice(void *arg)
 {
-	struct sley_fork fork;
+	struct sley_forked fork;
 
 	sley_fork(&fork, forks_again, arg);
 	if (nr_runners() > 2)
@@ -270,7 +269,7 @@ static int spawns_one_more(void *arg)
 {
 	struct family *f = arg;
 	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_fork fork;
+	struct sley_forked fork;
 
 	sley_spawn(&group, &f->grandchild, submits, f);
 	sley_fork(&fork, forks_again, f);
@@ -335,7 +334,7 @@ TEST(s15_a_submitter_is_woken_for_many_places_at_once)
 	CHECK_EQ(b.count, MANY);
 	/* Two for each time it waits, and some for this thread. */
 	CHECK_LT(nr_switches(rt) - before, MANY / 2);
-	sley_graph_scope_stats(b.graph, NULL, &stats);
+	sley_graph_scope_get_stats(b.graph, NULL, &stats);
 	CHECK_EQ(stats.most, CROWD);
 	sley_graph_destroy(b.graph);
 	stop(rt);

@@ -29,7 +29,7 @@ static int finish(struct sley_graph_scope *run)
 {
 	int err = sley_graph_scope_wait(run);
 
-	sley_graph_scope_close(run);
+	sley_graph_scope_end(run);
 	return err;
 }
 
@@ -86,7 +86,7 @@ TEST_WORKERS(s19_a_run_without_nodes_lets_none_pass)
 	CHECK_EQ(order.what[0], 1);
 	CHECK_EQ(order.what[1], 3);
 	for (int i = 0; i < 3; i++)
-		sley_graph_scope_close(run[i]);
+		sley_graph_scope_end(run[i]);
 	sley_graph_destroy(graph);
 	stop(rt);
 }
@@ -248,11 +248,11 @@ TEST_WORKERS(s19_nor_one_that_was_built_before_it_failed)
 	sley_node id;
 
 	run[0] = begin(graph);
-	CHECK_EQ(sley_graph_scope_open(&inner, graph, run[0]), 0);
+	CHECK_EQ(sley_graph_scope_begin(&inner, graph, run[0]), 0);
 	id = submit(graph, run[0], starts_and_waits, &later);
 	use(graph, run[0], fails_later, &fail, SLEY_INOUT(cell[0]));
 	use(graph, inner, fails_later, &fail, SLEY_INOUT(cell[1]));
-	sley_graph_scope_close(inner);
+	sley_graph_scope_end(inner);
 	CHECK_EQ(sley_graph_run_end(run[0]), 0);
 	run[1] = begin(graph);
 	use(graph, run[1], count_up, &count, SLEY_INOUT(cell[0]));
@@ -289,11 +289,11 @@ TEST_WORKERS(s19_nor_the_one_after_if_nobody_has_heard_of_it)
 		struct sley_graph_scope *run[2] = { begin(graph), NULL };
 		struct sley_graph_scope *inner = NULL;
 
-		CHECK_EQ(sley_graph_scope_open(&inner, graph, run[0]), 0);
+		CHECK_EQ(sley_graph_scope_begin(&inner, graph, run[0]), 0);
 		use(graph, inner, fails, NULL, SLEY_INOUT(cell));
-		sley_graph_scope_close(inner);
+		sley_graph_scope_end(inner);
 		CHECK_EQ(sley_graph_run_end(run[0]), 0);
-		sley_graph_scope_close(run[0]);
+		sley_graph_scope_end(run[0]);
 		run[1] = begin(graph);
 		use(graph, run[1], count_up, &count, SLEY_INOUT(cell));
 		CHECK_EQ(sley_graph_run_end(run[1]), 0);
@@ -304,7 +304,7 @@ TEST_WORKERS(s19_nor_the_one_after_if_nobody_has_heard_of_it)
 	last = begin(graph);
 	use(graph, last, fails, NULL, SLEY_INOUT(cell));
 	CHECK_EQ(sley_graph_run_end(last), 0);
-	sley_graph_scope_close(last);
+	sley_graph_scope_end(last);
 	use(graph, NULL, count_up, &count, SLEY_INOUT(cell));
 	CHECK_EQ(sley_graph_wait(graph), -EIO);
 	CHECK_EQ(sley_graph_wait(graph), 0);
@@ -325,13 +325,13 @@ TEST_WORKERS(s19_a_scope_in_a_run_comes_after_the_run_before_as_well)
 	(void)submit(graph, run[0], waits_for, &later);
 	CHECK_EQ(sley_graph_run_end(run[0]), 0);
 	run[1] = begin(graph);
-	CHECK_EQ(sley_graph_scope_open(&inner, graph, run[1]), 0);
+	CHECK_EQ(sley_graph_scope_begin(&inner, graph, run[1]), 0);
 	(void)submit(graph, inner, count_up, &count);
 	CHECK_EQ(sley_graph_scope_wait_until(inner, in_ms(2)), -ETIMEDOUT);
 	CHECK_EQ(count, 0);
 	sley_event_set(&later);
 	CHECK_EQ(sley_graph_run_end(run[1]), 0);
-	sley_graph_scope_close(inner);
+	sley_graph_scope_end(inner);
 	for (int i = 0; i < 2; i++)
 		CHECK_EQ(finish(run[i]), 0);
 	CHECK_EQ(count, 1);
@@ -460,8 +460,8 @@ TEST_WORKERS(s19_nor_for_what_comes_after_a_later_run)
 	sley_event_set(&late.built);
 	CHECK_EQ(sley_graph_wait(late.graph), 0);
 	CHECK_EQ(late.count, 4);
-	sley_graph_scope_close(late.run);
-	sley_graph_scope_close(next);
+	sley_graph_scope_end(late.run);
+	sley_graph_scope_end(next);
 	sley_graph_destroy(late.graph);
 	stop(rt);
 }

@@ -9,7 +9,7 @@ static struct sley_graph_scope *open_in(struct sley_graph *graph,
 {
 	struct sley_graph_scope *scope = NULL;
 
-	CHECK_EQ(sley_graph_scope_open(&scope, graph, parent), 0);
+	CHECK_EQ(sley_graph_scope_begin(&scope, graph, parent), 0);
 	CHECK(scope != NULL);
 	return scope;
 }
@@ -56,8 +56,8 @@ TEST_WORKERS(s18_a_scope_is_waited_for_apart)
 	CHECK_EQ(sley_graph_wait_until(graph, in_ms(1)), -ETIMEDOUT);
 	sley_event_set(&later);
 	CHECK_EQ(sley_graph_wait(graph), 0);
-	sley_graph_scope_close(other);
-	sley_graph_scope_close(scope);
+	sley_graph_scope_end(other);
+	sley_graph_scope_end(scope);
 	sley_graph_destroy(graph);
 	stop(rt);
 }
@@ -80,7 +80,7 @@ TEST_WORKERS(s18_a_scope_is_over_although_what_comes_behind_it_is_not)
 	CHECK_EQ(sley_graph_scope_wait(scope), 0);
 	sley_event_set(&later);
 	CHECK_EQ(sley_graph_wait(graph), 0);
-	sley_graph_scope_close(scope);
+	sley_graph_scope_end(scope);
 	sley_graph_destroy(graph);
 	stop(rt);
 }
@@ -97,7 +97,7 @@ TEST_WORKERS(s18_a_scope_that_is_closed_goes_on_until_its_end)
 
 		(void)submit(graph, scope, waits_for, &later);
 		(void)submit(graph, scope, count_up, &count);
-		sley_graph_scope_close(scope);
+		sley_graph_scope_end(scope);
 	}
 	sley_event_set(&later);
 	CHECK_EQ(sley_graph_wait(graph), 0);
@@ -119,16 +119,16 @@ TEST_WORKERS(s18_scopes_nest_64_deep)
 
 		scope[i] = open_in(graph, scope[i - 1]);
 		(void)submit(graph, scope[i], count_up, &count);
-		sley_graph_scope_stats(graph, scope[i], &stats);
+		sley_graph_scope_get_stats(graph, scope[i], &stats);
 		CHECK_EQ(stats.depth, (uint32_t)i);
 		CHECK_EQ(stats.submitted, 1u);
 	}
-	CHECK_EQ(sley_graph_scope_open(&more, graph, scope[SLEY_GRAPH_SCOPES]),
+	CHECK_EQ(sley_graph_scope_begin(&more, graph, scope[SLEY_GRAPH_SCOPES]),
 		 -EOVERFLOW);
 	CHECK_EQ(sley_graph_scope_wait(scope[1]), 0);
 	CHECK_EQ(count, SLEY_GRAPH_SCOPES);
 	for (int i = SLEY_GRAPH_SCOPES; i > 0; i--)
-		sley_graph_scope_close(scope[i]);
+		sley_graph_scope_end(scope[i]);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	sley_graph_destroy(graph);
 	stop(rt);
@@ -144,7 +144,7 @@ TEST_WORKERS(s18_a_failure_is_heard_of_by_who_waits_for_its_scope)
 	CHECK_EQ(sley_graph_scope_wait(scope), -EIO);
 	CHECK_EQ(sley_graph_scope_wait(scope), 0);
 	CHECK_EQ(sley_graph_wait(graph), 0);
-	sley_graph_scope_close(scope);
+	sley_graph_scope_end(scope);
 	sley_graph_destroy(graph);
 	stop(rt);
 }
@@ -158,8 +158,8 @@ static sley_node fail_unheard(struct sley_graph *graph)
 
 	CHECK_SOON(sley_node_outcome(graph, failed, NULL) ==
 		   SLEY_OUTCOME_FAILURE);
-	sley_graph_scope_close(inner);
-	sley_graph_scope_close(outer);
+	sley_graph_scope_end(inner);
+	sley_graph_scope_end(outer);
 	return failed;
 }
 
@@ -207,7 +207,7 @@ TEST_WORKERS(s18_a_cause_that_is_forgotten_is_not_another_node)
 	CHECK_GE(sley_node_explain(graph, skipped, text, sizeof(text)), 0);
 	CHECK(strstr(text, " <- ") == NULL);
 	CHECK_EQ(sley_graph_scope_wait(scope), -EIO);
-	sley_graph_scope_close(scope);
+	sley_graph_scope_end(scope);
 	CHECK_EQ(sley_graph_wait(graph), -EIO);
 	sley_graph_destroy(graph);
 	stop(rt);
@@ -230,8 +230,8 @@ TEST_WORKERS(s18_a_scope_is_cancelled_and_those_in_it_but_not_those_around)
 	CHECK_EQ(sley_graph_scope_wait(outer), -ECANCELED);
 	CHECK_EQ(sley_node_outcome(graph, id, NULL), SLEY_OUTCOME_NONE);
 	sley_event_set(&later);
-	sley_graph_scope_close(inner);
-	sley_graph_scope_close(outer);
+	sley_graph_scope_end(inner);
+	sley_graph_scope_end(outer);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	sley_graph_destroy(graph);
 	stop(rt);
@@ -266,8 +266,8 @@ TEST_WORKERS(s18_a_scope_stays_cancelled_as_long_as_what_is_around_it)
 	(void)submit(graph, inner, count_up, &count);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(count, 2);
-	sley_graph_scope_close(inner);
-	sley_graph_scope_close(outer);
+	sley_graph_scope_end(inner);
+	sley_graph_scope_end(outer);
 	sley_graph_destroy(graph);
 	stop(rt);
 }

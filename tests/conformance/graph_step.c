@@ -142,7 +142,7 @@ TEST_WORKERS(s31_a_graph_knows_how_many_nodes_it_had_at_most)
 			(void)counts(graph, &count, NULL, 0);
 		CHECK_EQ(sley_graph_wait(graph), 0);
 	}
-	sley_graph_scope_stats(graph, NULL, &stats);
+	sley_graph_scope_get_stats(graph, NULL, &stats);
 	CHECK_EQ(stats.submitted, 6);
 	CHECK_EQ(stats.most, 5);
 	sley_graph_destroy(graph);
@@ -176,7 +176,7 @@ TEST_WORKERS(s19_runs_are_stepped_one_after_the_other)
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(count, 2);
 	for (int i = 0; i < 3; i++)
-		sley_graph_scope_close(run[i]);
+		sley_graph_scope_end(run[i]);
 	sley_graph_destroy(graph);
 	stop(rt);
 }

@@ -37,7 +37,7 @@ static double count_double(size_t begin, size_t end, void *arg)
 static void check_all_end(struct sley_scope *scope)
 {
 	const struct sley_how *how = SLEY_HOW(.scope = scope);
-	const struct sley_call call = { do_nothing, NULL };
+	const struct sley_invocation call = { do_nothing, NULL };
 	struct sley_tile board = { 0, 9, 0, 9 };
 	int64_t number[] = { 1, 1 };
 	atomic_size_t done = 0;

@@ -29,8 +29,8 @@ TEST_WORKERS(w12_what_a_process_is_called_and_since_when_it_is_there)
 	struct sley_process_info info;
 
 	CHECK_EQ(sley_actor_spawn(&listener.pid, listener_actor, &listener,
-				  SLEY_PROCESS(.label = "the label",
-					       .name = "the name")),
+				  SLEY_PROCESS_OPTIONS(.label = "the label",
+						       .name = "the name")),
 		 0);
 	info = inspect(listener.pid);
 	CHECK_STR(info.label, "the label");
@@ -40,11 +40,11 @@ TEST_WORKERS(w12_what_a_process_is_called_and_since_when_it_is_there)
 	CHECK_GE(info.start_ns, before);
 	CHECK_LE(info.start_ns, sley_now());
 	/* The first of its names; and none when that is taken back. */
-	CHECK_EQ(sley_register("another", listener.pid, NULL), 0);
+	CHECK_EQ(sley_name_register("another", listener.pid, NULL), 0);
 	CHECK_STR(inspect(listener.pid).name, "the name");
-	CHECK_EQ(sley_unregister("the name"), 0);
+	CHECK_EQ(sley_name_unregister("the name"), 0);
 	CHECK_STR(inspect(listener.pid).name, "another");
-	CHECK_EQ(sley_unregister("another"), 0);
+	CHECK_EQ(sley_name_unregister("another"), 0);
 	CHECK_STR(inspect(listener.pid).name, "");
 	hush(&listener);
 	CHECK_EQ(sley_process_spawn(&listener.pid, &listener_behaviour, &self,
@@ -70,21 +70,21 @@ TEST_WORKERS(w12_a_name_that_was_copied_is_the_label)
 	char name[] = "short-lived";
 
 	CHECK_EQ(sley_actor_spawn(&listener.pid, listener_actor, &listener,
-				  SLEY_PROCESS(.name = name)),
+				  SLEY_PROCESS_OPTIONS(.name = name)),
 		 0);
 	memset(name, '?', sizeof(name));
 	CHECK_STR(inspect(listener.pid).label, "short-lived");
 	/* Also when it has the name no longer, and somebody else has. */
-	CHECK_EQ(sley_unregister("short-lived"), 0);
-	CHECK_EQ(sley_unregister("short-lived"), -ENOENT);
-	CHECK_EQ(sley_register("another", listener.pid, NULL), 0);
+	CHECK_EQ(sley_name_unregister("short-lived"), 0);
+	CHECK_EQ(sley_name_unregister("short-lived"), -ENOENT);
+	CHECK_EQ(sley_name_register("another", listener.pid, NULL), 0);
 	CHECK_STR(inspect(listener.pid).label, "short-lived");
 	CHECK_STR(inspect(listener.pid).name, "another");
-	CHECK_EQ(sley_register("short-lived", listener.pid, NULL), 0);
-	CHECK_EQ(sley_unregister("another"), 0);
+	CHECK_EQ(sley_name_register("short-lived", listener.pid, NULL), 0);
+	CHECK_EQ(sley_name_unregister("another"), 0);
 	CHECK_STR(inspect(listener.pid).name, "short-lived");
 	hush(&listener);
-	CHECK_EQ(sley_whereis("short-lived"), SLEY_NO_PID);
+	CHECK_EQ(sley_name_find("short-lived"), SLEY_NO_PID);
 	stop(rt);
 }
 
@@ -181,7 +181,7 @@ static int waits_for_a_tag(void *arg)
 	struct sley_msg *msg;
 
 	(void)arg;
-	CHECK_EQ(sley_receive_tag(&msg, 77, UINT64_MAX), 0);
+	CHECK_EQ(sley_receive_tag_until(&msg, 77, UINT64_MAX), 0);
 	while (!sley_receive(&msg) && msg->tag != TAG_END)
 		;
 	return 0;
@@ -331,21 +331,21 @@ TEST_WORKERS(w12_commands_that_are_not_complete_are_shown)
 	struct sley *rt = start();
 	sley_pid pid;
 
-	CHECK_EQ(sley_handle(COMMAND, later, NULL, NULL), 0);
-	CHECK_EQ(sley_handle(COMMAND + 1, later, NULL, NULL), 0);
+	CHECK_EQ(sley_command_handle(COMMAND, later, NULL, NULL), 0);
+	CHECK_EQ(sley_command_handle(COMMAND + 1, later, NULL, NULL), 0);
 	CHECK_EQ(sley_process_spawn(&pid, &behaviour, NULL, 0, NULL), 0);
 	CHECK_SOON(inspect(pid).yields == 2);
 	CHECK_SOON(is_in(pid, SLEY_PROCESS_BLOCKED));
 	CHECK_SOON(inspect(pid).command == COMMAND);
-	CHECK_EQ(sley_complete(pid, 77, NULL, 0), 0);
+	CHECK_EQ(sley_command_complete(pid, 77, NULL, 0), 0);
 	CHECK_SOON(inspect(pid).stray == 1);
-	CHECK_EQ(sley_complete(pid, 1, NULL, 0), 0);
+	CHECK_EQ(sley_command_complete(pid, 1, NULL, 0), 0);
 	CHECK_SOON(inspect(pid).yields == 1);
 	CHECK_SOON(inspect(pid).command == COMMAND + 1);
-	CHECK_EQ(sley_complete(pid, 2, NULL, 0), 0);
+	CHECK_EQ(sley_command_complete(pid, 2, NULL, 0), 0);
 	CHECK_SOON(!sley_process_alive(pid));
-	CHECK_EQ(sley_unhandle(COMMAND), 0);
-	CHECK_EQ(sley_unhandle(COMMAND + 1), 0);
+	CHECK_EQ(sley_command_unhandle(COMMAND), 0);
+	CHECK_EQ(sley_command_unhandle(COMMAND + 1), 0);
 	stop(rt);
 }
 
@@ -356,7 +356,7 @@ TEST_WORKERS(w12_what_a_full_mailbox_refused_is_counted)
 
 	sley_event_init(&gate, false, false);
 	CHECK_EQ(sley_actor_spawn(&pid, waits_for_the_gate, NULL,
-				  SLEY_PROCESS(.mailbox = 2)),
+				  SLEY_PROCESS_OPTIONS(.mailbox = 2)),
 		 0);
 	for (int i = 0; i < 5; i++)
 		CHECK_EQ(sley_send(pid, 1, NULL, 0), i < 2 ? 0 : -EAGAIN);

@@ -6,12 +6,12 @@
 
 static void check_any_number(void *arg)
 {
-	static struct sley_call calls[2000];
+	static struct sley_invocation calls[2000];
 	static atomic_int n[2000];
 
 	(void)arg;
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
-		calls[i] = (struct sley_call){ count_task, &n[i] };
+		calls[i] = (struct sley_invocation){ count_task, &n[i] };
 	for (size_t nr = 0; nr <= ARRAY_SIZE(calls); nr = nr * 2 + 1) {
 		memset(n, 0, sizeof(n));
 		sley_invoke(calls, nr);
@@ -104,10 +104,10 @@ static void cancel_it(void *arg)
 static void invoke_until_cancelled(void *arg)
 {
 	struct victim *v = arg;
-	struct sley_call calls[100];
+	struct sley_invocation calls[100];
 
 	for (int i = 0; i < 100; i++)
-		calls[i] = (struct sley_call){ cancel_it, v };
+		calls[i] = (struct sley_invocation){ cancel_it, v };
 	CHECK_EQ(sley_invoke_with(calls, 100, NULL), -ECANCELED);
 	CHECK_LE(1, v->n);
 	CHECK_LT(v->n, 100);

@@ -143,7 +143,7 @@ static struct sley *start_line(struct line *line, struct waiter *w, int nr)
 		w[i] = (struct waiter){ .line = line, .name = (char)('a' + i) };
 		sley_spawn(&line->group, &w[i].task, wait_in_line, &w[i]);
 	}
-	while (sley_step(rt) > 0)
+	while (sley_run_one(rt) > 0)
 		;
 	return rt;
 }
@@ -156,7 +156,7 @@ TEST(u11_each_wake_lets_the_first_waiter_go)
 
 	CHECK_EQ(sley_key_wake(line.key), 1);
 	CHECK_EQ(sley_key_wake(line.key), 1);
-	while (sley_step(rt) > 0)
+	while (sley_run_one(rt) > 0)
 		;
 	CHECK_STR(line.order, "ab");
 	CHECK_EQ(sley_key_wake(line.key), 1);

@@ -119,7 +119,7 @@ static void look_at_parents(void *arg)
 static void fork_with_a_value(void *arg)
 {
 	struct look *look = arg;
-	struct sley_fork child;
+	struct sley_forked child;
 
 	CHECK_EQ(sley_local_set(&plain, &digit[0]), 0);
 	sley_fork(&child, look_at_parents, look);
@@ -173,7 +173,7 @@ static void set_in_child(void *arg)
 static void fork_and_wait_for_a_thief(void *arg)
 {
 	struct stolen *s = arg;
-	struct sley_fork child;
+	struct sley_forked child;
 
 	sley_fork(&child, set_in_child, s);
 	while (!atomic_load(&s->child_ran))

@@ -91,7 +91,7 @@ TEST_ABORTS(null_on_call_aborts, NO_FUNCTION("sley_ticket_on_call"))
 
 TEST_ABORTS(null_once_aborts, NO_FUNCTION("sley_once"))
 {
-	static struct sley_once once;
+	static struct sley_once_flag once;
 
 	sley_once(&once, no_fn, NULL);
 }
@@ -132,7 +132,7 @@ TEST_ABORTS(null_sort_aborts, NO_FUNCTION("sley_sort"))
 
 TEST_ABORTS(null_invoke_aborts, NO_FUNCTION("sley_invoke"))
 {
-	struct sley_call calls[2] = { { no_fn, NULL }, { no_fn, NULL } };
+	struct sley_invocation calls[2] = { { no_fn, NULL }, { no_fn, NULL } };
 
 	(void)start();
 	sley_invoke(calls, 2);
@@ -140,7 +140,7 @@ TEST_ABORTS(null_invoke_aborts, NO_FUNCTION("sley_invoke"))
 
 TEST_ABORTS(null_parallelize_aborts, NO_FUNCTION("sley_parallelize"))
 {
-	struct sley_call calls[2] = { { no_fn, NULL }, { no_fn, NULL } };
+	struct sley_invocation calls[2] = { { no_fn, NULL }, { no_fn, NULL } };
 
 	(void)start();
 	CHECK_EQ(sley_parallelize(calls, 2), 0);
@@ -207,7 +207,7 @@ static void join_as_child(void *arg)
 
 static void fork_a_joiner(void *arg)
 {
-	struct sley_fork child;
+	struct sley_forked child;
 
 	sley_fork(&child, join_as_child, arg);
 	while (!atomic_load(&stolen))

@@ -158,7 +158,7 @@ TEST_WORKERS(m29_waiting_for_a_mutex_suspends_the_fiber_and_not_the_worker)
 
 	sley_spawn(&group, &tasks[0], sleep_while_holding, &h);
 	if (is_single())
-		CHECK_EQ(sley_step(rt), 1);
+		CHECK_EQ(sley_run_one(rt), 1);
 	CHECK_EVENTUALLY(atomic_load(&h.held));
 	for (i = 1; i < 20; i++)
 		sley_spawn(&group, &tasks[i], wait_for_holder, &h);
@@ -202,7 +202,7 @@ TEST(mutex_goes_to_the_waiter_that_came_first)
 	for (i = 0; i < 8; i++) {
 		p[i] = (struct place){ .line = &line, .name = (char)('a' + i) };
 		sley_spawn(&group, &p[i].task, stand_in_line, &p[i]);
-		CHECK_EQ(sley_step(rt), 1);
+		CHECK_EQ(sley_run_one(rt), 1);
 	}
 	sley_mutex_unlock(&line.mutex);
 	sley_join(&group);

@@ -288,7 +288,7 @@ TEST_ABORTS(mutex_locked_again_after_it_was_handed_over_aborts,
 	CHECK_EQ(sley_spawn_with(&group, &task, lock_what_was_handed_over, &h,
 				 SLEY_OPTIONS(.name = "heir")),
 		 0);
-	CHECK_EQ(sley_step(rt), 1);
+	CHECK_EQ(sley_run_one(rt), 1);
 	CHECK(atomic_load(&h.waits));
 	sley_mutex_unlock(&h.mutex);
 	sley_join(&group);
@@ -374,7 +374,7 @@ static void release_as_child(void *arg)
 static void hold_as_parent(void *arg)
 {
 	struct family *f = arg;
-	struct sley_fork child;
+	struct sley_forked child;
 
 	sley_mutex_lock(&f->mutex);
 	sley_fork(&child, release_as_child, f);

@@ -15,15 +15,15 @@ TEST_WORKERS(w36_a_name_leads_to_its_process)
 	struct listener listener;
 	char name[] = "ear";
 
-	CHECK_EQ(sley_whereis("ear"), SLEY_NO_PID);
-	CHECK_EQ(sley_register(name, listen(&listener), NULL), 0);
+	CHECK_EQ(sley_name_find("ear"), SLEY_NO_PID);
+	CHECK_EQ(sley_name_register(name, listen(&listener), NULL), 0);
 	name[0] = 'f'; /* it was copied */
-	CHECK_EQ(sley_whereis("ear"), listener.pid);
-	CHECK_EQ(sley_whereis("far"), SLEY_NO_PID);
-	CHECK_EQ(sley_whereis("ea"), SLEY_NO_PID);
-	CHECK_EQ(sley_whereis("ears"), SLEY_NO_PID);
+	CHECK_EQ(sley_name_find("ear"), listener.pid);
+	CHECK_EQ(sley_name_find("far"), SLEY_NO_PID);
+	CHECK_EQ(sley_name_find("ea"), SLEY_NO_PID);
+	CHECK_EQ(sley_name_find("ears"), SLEY_NO_PID);
 	hush(&listener);
-	CHECK_EQ(sley_whereis("ear"), SLEY_NO_PID);
+	CHECK_EQ(sley_name_find("ear"), SLEY_NO_PID);
 	stop(rt);
 }
 
@@ -33,14 +33,14 @@ TEST_WORKERS(w36_a_name_that_is_taken_says_by_whom)
 	struct listener first, second;
 	sley_pid owner = SLEY_NO_PID;
 
-	CHECK_EQ(sley_register("it", listen(&first), NULL), 0);
-	CHECK_EQ(sley_register("it", listen(&second), &owner), -EEXIST);
+	CHECK_EQ(sley_name_register("it", listen(&first), NULL), 0);
+	CHECK_EQ(sley_name_register("it", listen(&second), &owner), -EEXIST);
 	CHECK_EQ(owner, first.pid);
-	CHECK_EQ(sley_register("it", second.pid, NULL), -EEXIST);
-	CHECK_EQ(sley_whereis("it"), first.pid);
+	CHECK_EQ(sley_name_register("it", second.pid, NULL), -EEXIST);
+	CHECK_EQ(sley_name_find("it"), first.pid);
 	hush(&first);
-	CHECK_EQ(sley_register("it", second.pid, &owner), 0);
-	CHECK_EQ(sley_whereis("it"), second.pid);
+	CHECK_EQ(sley_name_register("it", second.pid, &owner), 0);
+	CHECK_EQ(sley_name_find("it"), second.pid);
 	hush(&second);
 	stop(rt);
 }
@@ -51,12 +51,12 @@ TEST_WORKERS(w36_the_same_name_again_for_the_same_process_is_no_error)
 	struct listener listener;
 	sley_pid owner = SLEY_NO_PID;
 
-	CHECK_EQ(sley_register("it", listen(&listener), NULL), 0);
-	CHECK_EQ(sley_register("it", listener.pid, &owner), 0);
+	CHECK_EQ(sley_name_register("it", listen(&listener), NULL), 0);
+	CHECK_EQ(sley_name_register("it", listener.pid, &owner), 0);
 	CHECK_EQ(owner, SLEY_NO_PID);
 	/* Once is enough to take it back. */
-	CHECK_EQ(sley_unregister("it"), 0);
-	CHECK_EQ(sley_whereis("it"), SLEY_NO_PID);
+	CHECK_EQ(sley_name_unregister("it"), 0);
+	CHECK_EQ(sley_name_find("it"), SLEY_NO_PID);
 	hush(&listener);
 	stop(rt);
 }
@@ -71,16 +71,16 @@ TEST_WORKERS(w36_a_process_has_many_names_and_loses_all_with_its_life)
 	(void)listen(&listener);
 	for (int i = 0; i < n; i++) {
 		(void)snprintf(name, sizeof(name), "name %d", i);
-		CHECK_EQ(sley_register(name, listener.pid, NULL), 0);
+		CHECK_EQ(sley_name_register(name, listener.pid, NULL), 0);
 	}
 	for (int i = 0; i < n; i++) {
 		(void)snprintf(name, sizeof(name), "name %d", i);
-		CHECK_EQ(sley_whereis(name), listener.pid);
+		CHECK_EQ(sley_name_find(name), listener.pid);
 	}
 	hush(&listener);
 	for (int i = 0; i < n; i++) {
 		(void)snprintf(name, sizeof(name), "name %d", i);
-		CHECK_EQ(sley_whereis(name), SLEY_NO_PID);
+		CHECK_EQ(sley_name_find(name), SLEY_NO_PID);
 	}
 	stop(rt);
 }
@@ -90,16 +90,16 @@ TEST_WORKERS(w36_a_name_that_was_taken_back_is_free)
 	struct sley *rt = start();
 	struct listener first, second;
 
-	CHECK_EQ(sley_unregister("it"), -ENOENT);
-	CHECK_EQ(sley_register("it", listen(&first), NULL), 0);
-	CHECK_EQ(sley_register("other", first.pid, NULL), 0);
-	CHECK_EQ(sley_unregister("it"), 0);
-	CHECK_EQ(sley_unregister("it"), -ENOENT);
-	CHECK_EQ(sley_whereis("it"), SLEY_NO_PID);
-	CHECK_EQ(sley_whereis("other"), first.pid);
-	CHECK_EQ(sley_register("it", listen(&second), NULL), 0);
+	CHECK_EQ(sley_name_unregister("it"), -ENOENT);
+	CHECK_EQ(sley_name_register("it", listen(&first), NULL), 0);
+	CHECK_EQ(sley_name_register("other", first.pid, NULL), 0);
+	CHECK_EQ(sley_name_unregister("it"), 0);
+	CHECK_EQ(sley_name_unregister("it"), -ENOENT);
+	CHECK_EQ(sley_name_find("it"), SLEY_NO_PID);
+	CHECK_EQ(sley_name_find("other"), first.pid);
+	CHECK_EQ(sley_name_register("it", listen(&second), NULL), 0);
 	hush(&first);
-	CHECK_EQ(sley_whereis("it"), second.pid);
+	CHECK_EQ(sley_name_find("it"), second.pid);
 	hush(&second);
 	stop(rt);
 }
@@ -113,18 +113,18 @@ TEST_WORKERS(w36_names_have_one_to_63_bytes)
 	(void)listen(&listener);
 	memset(name, 'x', sizeof(name));
 	name[SLEY_NAME_MAX + 1] = '\0';
-	CHECK_EQ(sley_register(name, listener.pid, NULL), -EINVAL);
-	CHECK_EQ(sley_whereis(name), SLEY_NO_PID);
-	CHECK_EQ(sley_unregister(name), -ENOENT);
+	CHECK_EQ(sley_name_register(name, listener.pid, NULL), -EINVAL);
+	CHECK_EQ(sley_name_find(name), SLEY_NO_PID);
+	CHECK_EQ(sley_name_unregister(name), -ENOENT);
 	name[SLEY_NAME_MAX] = '\0';
-	CHECK_EQ(sley_register(name, listener.pid, NULL), 0);
-	CHECK_EQ(sley_whereis(name), listener.pid);
-	CHECK_EQ(sley_register("", listener.pid, NULL), -EINVAL);
-	CHECK_EQ(sley_register(NULL, listener.pid, NULL), -EINVAL);
-	CHECK_EQ(sley_whereis(""), SLEY_NO_PID);
-	CHECK_EQ(sley_whereis(NULL), SLEY_NO_PID);
-	CHECK_EQ(sley_unregister(""), -ENOENT);
-	CHECK_EQ(sley_register("x", listener.pid, NULL), 0);
+	CHECK_EQ(sley_name_register(name, listener.pid, NULL), 0);
+	CHECK_EQ(sley_name_find(name), listener.pid);
+	CHECK_EQ(sley_name_register("", listener.pid, NULL), -EINVAL);
+	CHECK_EQ(sley_name_register(NULL, listener.pid, NULL), -EINVAL);
+	CHECK_EQ(sley_name_find(""), SLEY_NO_PID);
+	CHECK_EQ(sley_name_find(NULL), SLEY_NO_PID);
+	CHECK_EQ(sley_name_unregister(""), -ENOENT);
+	CHECK_EQ(sley_name_register("x", listener.pid, NULL), 0);
 	hush(&listener);
 	stop(rt);
 }
@@ -136,15 +136,15 @@ TEST_WORKERS(w36_the_name_of_the_options_is_registered)
 	sley_pid pid;
 
 	CHECK_EQ(sley_actor_spawn(&listener.pid, listener_actor, &listener,
-				  SLEY_PROCESS(.name = "born")),
+				  SLEY_PROCESS_OPTIONS(.name = "born")),
 		 0);
-	CHECK_EQ(sley_whereis("born"), listener.pid);
+	CHECK_EQ(sley_name_find("born"), listener.pid);
 	CHECK_EQ(sley_actor_spawn(&pid, listener_actor, &listener,
-				  SLEY_PROCESS(.name = "born")),
+				  SLEY_PROCESS_OPTIONS(.name = "born")),
 		 -EEXIST);
 	CHECK_EQ(pid, listener.pid);
 	hush(&listener);
-	CHECK_EQ(sley_whereis("born"), SLEY_NO_PID);
+	CHECK_EQ(sley_name_find("born"), SLEY_NO_PID);
 	stop(rt);
 }
 
@@ -157,11 +157,11 @@ TEST_WORKERS(t13_who_is_gone_gets_no_name)
 
 	(void)listen(&listener);
 	hush(&listener);
-	CHECK_EQ(sley_register("ghost", listener.pid, NULL), -ESRCH);
-	CHECK_EQ(sley_register("ghost", SLEY_NO_PID, NULL), -ESRCH);
-	CHECK_EQ(sley_register("ghost", listen(&other) | 1ull << 63, NULL),
+	CHECK_EQ(sley_name_register("ghost", listener.pid, NULL), -ESRCH);
+	CHECK_EQ(sley_name_register("ghost", SLEY_NO_PID, NULL), -ESRCH);
+	CHECK_EQ(sley_name_register("ghost", listen(&other) | 1ull << 63, NULL),
 		 -ESRCH);
-	CHECK_EQ(sley_whereis("ghost"), SLEY_NO_PID);
+	CHECK_EQ(sley_name_find("ghost"), SLEY_NO_PID);
 	hush(&other);
 	stop(rt);
 }
@@ -177,14 +177,15 @@ TEST_WORKERS(t13_the_name_of_a_dying_process_is_free)
 	for (int i = 0; i < n; i++) {
 		struct listener listener;
 
-		CHECK_EQ(sley_register("crown", listen(&listener), NULL), 0);
+		CHECK_EQ(sley_name_register("crown", listen(&listener), NULL),
+			 0);
 		CHECK_EQ(sley_process_kill(listener.pid), 0);
 		while (sley_process_alive(listener.pid))
 			sley_yield();
-		CHECK_EQ(sley_whereis("crown"), SLEY_NO_PID);
-		CHECK_EQ(sley_register("crown", heir.pid, NULL), 0);
-		CHECK_EQ(sley_whereis("crown"), heir.pid);
-		CHECK_EQ(sley_unregister("crown"), 0);
+		CHECK_EQ(sley_name_find("crown"), SLEY_NO_PID);
+		CHECK_EQ(sley_name_register("crown", heir.pid, NULL), 0);
+		CHECK_EQ(sley_name_find("crown"), heir.pid);
+		CHECK_EQ(sley_name_unregister("crown"), 0);
 	}
 	hush(&heir);
 	stop(rt);
@@ -200,17 +201,18 @@ static int heir(void *arg)
 	sley_pid pid;
 
 	(void)sley_process_trap(true);
-	CHECK_EQ(sley_actor_spawn(&pid, listener_actor, &dead,
-				  SLEY_PROCESS(.name = "crown", .link = linked,
-					       .monitor = linked ? NULL
-								 : &monitor)),
+	CHECK_EQ(sley_actor_spawn(
+			 &pid, listener_actor, &dead,
+			 SLEY_PROCESS_OPTIONS(.name = "crown", .link = linked,
+					      .monitor = linked ? NULL
+								: &monitor)),
 		 0);
 	CHECK_EQ(sley_process_kill(pid), 0);
 	CHECK_EQ(sley_receive(&msg), 0);
 	CHECK_EQ(msg->kind, linked ? SLEY_EXIT : SLEY_DOWN);
 	CHECK_EQ(msg->from, pid);
-	CHECK_EQ(sley_whereis("crown"), SLEY_NO_PID);
-	CHECK_EQ(sley_register("crown", sley_self(), NULL), 0);
+	CHECK_EQ(sley_name_find("crown"), SLEY_NO_PID);
+	CHECK_EQ(sley_name_register("crown", sley_self(), NULL), 0);
 	return 0;
 }
 
@@ -236,7 +238,7 @@ static void close_named(void *self, int reason)
 {
 	(void)self;
 	(void)reason;
-	CHECK_EQ(sley_whereis("closing"), sley_self());
+	CHECK_EQ(sley_name_find("closing"), sley_self());
 	nr_closed++;
 }
 
@@ -257,7 +259,7 @@ TEST_WORKERS(t13_a_process_keeps_its_name_while_it_closes)
 	sley_pid pid;
 
 	CHECK_EQ(sley_process_spawn(&pid, &behaviour, NULL, 0,
-				    SLEY_PROCESS(.name = "closing")),
+				    SLEY_PROCESS_OPTIONS(.name = "closing")),
 		 0);
 	CHECK_SOON(!sley_process_alive(pid));
 	CHECK_EQ(nr_closed, 1);
@@ -275,9 +277,9 @@ static int race_for_it(void *arg)
 
 	(void)arg;
 	/* Between the look and the register another one may come. */
-	if (sley_whereis("prize") == SLEY_NO_PID)
+	if (sley_name_find("prize") == SLEY_NO_PID)
 		sley_yield();
-	err = sley_register("prize", sley_self(), &owner);
+	err = sley_name_register("prize", sley_self(), &owner);
 	if (!err) {
 		nr_won++;
 	} else {
@@ -303,7 +305,7 @@ TEST_WORKERS(t13_of_many_that_want_a_name_one_gets_it)
 		CHECK_EQ(sley_send(pid[i], 0, NULL, 0), 0);
 	for (int i = 0; i < N; i++)
 		CHECK_SOON(!sley_process_alive(pid[i]));
-	CHECK_EQ(sley_whereis("prize"), SLEY_NO_PID);
+	CHECK_EQ(sley_name_find("prize"), SLEY_NO_PID);
 	stop(rt);
 }
 
@@ -316,22 +318,23 @@ TEST(w36_a_child_of_fork_has_no_names)
 
 	skip_where_nobody_forks();
 	rt = start();
-	CHECK_EQ(sley_register("here", listen(&listener), NULL), 0);
+	CHECK_EQ(sley_name_register("here", listen(&listener), NULL), 0);
 	child = fork();
 	if (!child) {
 		struct sley *own;
 
-		CHECK_EQ(sley_whereis("here"), SLEY_NO_PID);
+		CHECK_EQ(sley_name_find("here"), SLEY_NO_PID);
 		own = start();
-		CHECK_EQ(sley_register("here", listen(&listener), NULL), 0);
-		CHECK_EQ(sley_whereis("here"), listener.pid);
+		CHECK_EQ(sley_name_register("here", listen(&listener), NULL),
+			 0);
+		CHECK_EQ(sley_name_find("here"), listener.pid);
 		hush(&listener);
 		stop(own);
 		_exit(0);
 	}
 	CHECK_EQ(waitpid(child, &status, 0), child);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	CHECK_EQ(sley_whereis("here"), listener.pid);
+	CHECK_EQ(sley_name_find("here"), listener.pid);
 	hush(&listener);
 	stop(rt);
 }

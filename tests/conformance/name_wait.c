@@ -64,10 +64,10 @@ TEST_WORKERS(w36_tasks_actors_and_threads_wait_for_a_name)
 
 		other[5] = (char)('0' + i / 10);
 		other[6] = (char)('0' + i % 10);
-		CHECK_EQ(sley_register(other, listener.pid, NULL), 0);
+		CHECK_EQ(sley_name_register(other, listener.pid, NULL), 0);
 	}
 	CHECK_EQ(scene.got, 0);
-	CHECK_EQ(sley_register("late", listener.pid, NULL), 0);
+	CHECK_EQ(sley_name_register("late", listener.pid, NULL), 0);
 	sley_join(&group);
 	CHECK_SOON(scene.got == 2 * NR + 2);
 	for (int i = 0; i < 2; i++)
@@ -82,7 +82,7 @@ TEST_WORKERS(w36_a_name_that_is_there_needs_no_wait)
 	struct listener listener;
 	sley_pid pid;
 
-	CHECK_EQ(sley_register("there", listen(&listener), NULL), 0);
+	CHECK_EQ(sley_name_register("there", listen(&listener), NULL), 0);
 	CHECK_EQ(sley_name_find_until("there", &pid, 0), 0);
 	CHECK_EQ(pid, listener.pid);
 	hush(&listener);
@@ -169,8 +169,9 @@ TEST_WORKERS(w36_a_name_that_a_supervisor_gave_up_does_not_come_back)
 	sley_pid supervisor, pid;
 
 	CHECK_EQ(sley_supervise(&supervisor,
-				SLEY_SUPERVISOR(.intensity = 5,
-						.within_ns = 60 * SLEY_SEC),
+				SLEY_SUPERVISOR_OPTIONS(.intensity = 5,
+							.within_ns =
+								60 * SLEY_SEC),
 				&child, 1),
 		 0);
 	for (int i = 0; i <= 5; i++) {

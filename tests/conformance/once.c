@@ -6,7 +6,7 @@
 
 TEST(once_calls_the_function_once)
 {
-	struct sley_once once = SLEY_ONCE_INIT;
+	struct sley_once_flag once = SLEY_ONCE_INIT;
 	atomic_int calls = 0;
 
 	CHECK(!sley_once_done(&once));
@@ -19,7 +19,7 @@ TEST(once_calls_the_function_once)
 
 TEST(once_until_calls_it_although_the_deadline_has_passed)
 {
-	struct sley_once once = SLEY_ONCE_INIT;
+	struct sley_once_flag once = SLEY_ONCE_INIT;
 	atomic_int calls = 0;
 
 	CHECK_EQ(sley_once_until(&once, count_task, &calls, 0), 0);
@@ -31,7 +31,7 @@ TEST(once_until_calls_it_although_the_deadline_has_passed)
 enum { ROUNDS = 64 };
 
 struct slow {
-	struct sley_once once[ROUNDS];
+	struct sley_once_flag once[ROUNDS];
 	int value[ROUNDS]; /* plain: written in the function */
 };
 
@@ -92,7 +92,7 @@ TEST_WORKERS(once_nobody_returns_before_the_function_has)
 /* ---- waiting, and giving up ------------------------------------------------------ */
 
 struct scene {
-	struct sley_once once;
+	struct sley_once_flag once;
 	struct sley_event entered, leave;
 	atomic_int calls;
 	atomic_int result;
@@ -177,15 +177,15 @@ TEST(once_a_cancel_ends_the_wait_of_once_until_and_not_that_of_once)
 
 	sley_spawn(&group, &first, go_first, &s);
 	sley_spawn(&group, &second, go_second, &s);
-	while (sley_step(rt) > 0)
+	while (sley_run_one(rt) > 0)
 		;
 	s.shielded = false;
 	sley_spawn(&group, &third, go_second, &s);
-	while (sley_step(rt) > 0)
+	while (sley_run_one(rt) > 0)
 		;
 	sley_cancel(&second);
 	sley_cancel(&third);
-	while (sley_step(rt) > 0)
+	while (sley_run_one(rt) > 0)
 		;
 	CHECK_EQ(s.result, -ECANCELED);
 	CHECK_EQ(sley_task_status(&second), -EINPROGRESS);
@@ -207,7 +207,7 @@ TEST(once_a_function_that_has_returned_wins_over_a_cancel)
 
 	sley_spawn(&group, &first, go_first, &s);
 	sley_spawn(&group, &second, go_second, &s);
-	while (sley_step(rt) > 0)
+	while (sley_run_one(rt) > 0)
 		;
 	sley_event_set(&s.leave);
 	sley_cancel(&second);
@@ -227,7 +227,7 @@ static void come_back(void *arg)
 TEST_ABORTS(once_a_function_that_comes_back_to_its_own_once_aborts,
 	    "must not come back to its own once")
 {
-	struct sley_once once = SLEY_ONCE_INIT;
+	struct sley_once_flag once = SLEY_ONCE_INIT;
 
 	sley_once(&once, come_back, &once);
 }
@@ -241,7 +241,7 @@ TEST_ABORTS(once_a_task_that_comes_back_aborts_and_does_not_hang,
 	    "must not come back to its own once")
 {
 	struct sley_config config = config_of(2);
-	struct sley_once once = SLEY_ONCE_INIT;
+	struct sley_once_flag once = SLEY_ONCE_INIT;
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_task task;
 

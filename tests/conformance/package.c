@@ -165,10 +165,11 @@ static void check_together(bool is_actor, uint32_t limit)
 
 	if (is_actor)
 		CHECK_EQ(sley_actor_spawn(&mix.to, receive_mix, &mix,
-					  SLEY_PROCESS(.mailbox = limit)),
+					  SLEY_PROCESS_OPTIONS(.mailbox =
+								       limit)),
 			 0);
 	else
-		mix.to = live_as(&life, SLEY_PROCESS(.mailbox = limit));
+		mix.to = live_as(&life, SLEY_PROCESS_OPTIONS(.mailbox = limit));
 	run_beside(send_mix_task, send_mix, &mix);
 	CHECK_SOON(mix.seen == 12 * mix.rounds * (NR + 1));
 	CHECK_EQ(mix.next, 0);
@@ -260,8 +261,8 @@ static void hoard_begin(struct hoard *h, uint32_t limit, uint32_t overflow)
 {
 	*h = (struct hoard){ 0 };
 	CHECK_EQ(sley_actor_spawn(&h->pid, receive_late, h,
-				  SLEY_PROCESS(.mailbox = limit,
-					       .overflow = overflow)),
+				  SLEY_PROCESS_OPTIONS(.mailbox = limit,
+						       .overflow = overflow)),
 		 0);
 	CHECK_EQ(sley_event_wait(&h->ready), 0);
 }
@@ -421,8 +422,9 @@ TEST_WORKERS(w28_a_package_for_who_ends_is_whole_or_refused)
 	for (int i = 0; i < test_scale(100); i++) {
 		sley_pid pid;
 
-		CHECK_EQ(sley_actor_spawn(&pid, receive_one_package, NULL,
-					  SLEY_PROCESS(.mailbox = i % 2 * 10)),
+		CHECK_EQ(sley_actor_spawn(
+				 &pid, receive_one_package, NULL,
+				 SLEY_PROCESS_OPTIONS(.mailbox = i % 2 * 10)),
 			 0);
 		e.pid = pid;
 		CHECK_SOON(!sley_process_alive(pid));

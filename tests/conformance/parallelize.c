@@ -31,12 +31,12 @@ TEST_WORKERS(m32_the_first_call_is_made_in_place_and_all_are_waited_for)
 
 TEST_WORKERS(m32_any_number_of_calls_up_to_the_limit)
 {
-	struct sley_call calls[SLEY_PARALLELIZE_MAX + 1];
+	struct sley_invocation calls[SLEY_PARALLELIZE_MAX + 1];
 	struct sley *rt = start();
 	atomic_int n = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
-		calls[i] = (struct sley_call){ count_task, &n };
+		calls[i] = (struct sley_invocation){ count_task, &n };
 	for (int nr = 0; nr <= SLEY_PARALLELIZE_MAX; nr++) {
 		atomic_store(&n, 0);
 		CHECK_EQ(sley_parallelize(calls, (size_t)nr), 0);
@@ -70,12 +70,13 @@ static void wait_for_next(void *arg)
 TEST_WORKERS(m32_calls_may_wait_for_each_other)
 {
 	static struct ring ring;
-	struct sley_call calls[40];
+	struct sley_invocation calls[40];
 	struct sley *rt = start();
 
 	for (int i = 0; i < 40; i++) {
 		ring.link[i] = (struct link){ &ring, i };
-		calls[i] = (struct sley_call){ wait_for_next, &ring.link[i] };
+		calls[i] = (struct sley_invocation){ wait_for_next,
+						     &ring.link[i] };
 	}
 	CHECK_EQ(sley_parallelize(calls, 40), 0);
 	stop(rt);

@@ -17,11 +17,11 @@ TEST_WORKERS(w30_a_pattern_joins_all_topics_that_match)
 
 	CHECK_EQ(sley_topic_join_matching("prices.*", listen(&star)), 0);
 	CHECK_EQ(sley_topic_join_matching("prices.?", listen(&mark)), 0);
-	CHECK_EQ(sley_publish("prices", 1, NULL, 0), 0);
-	CHECK_EQ(sley_publish("prices.", 2, NULL, 0), 1);
-	CHECK_EQ(sley_publish("prices.a", 4, &price, sizeof(price)), 2);
-	CHECK_EQ(sley_publish("prices.a.b", 8, NULL, 0), 1);
-	CHECK_EQ(sley_publish("costs.a", 16, NULL, 0), 0);
+	CHECK_EQ(sley_topic_publish("prices", 1, NULL, 0), 0);
+	CHECK_EQ(sley_topic_publish("prices.", 2, NULL, 0), 1);
+	CHECK_EQ(sley_topic_publish("prices.a", 4, &price, sizeof(price)), 2);
+	CHECK_EQ(sley_topic_publish("prices.a.b", 8, NULL, 0), 1);
+	CHECK_EQ(sley_topic_publish("costs.a", 16, NULL, 0), 0);
 	CHECK_SOON(star.nr == 3 && mark.nr == 1);
 	CHECK_EQ(star.sum, 14);
 	CHECK_EQ(mark.sum, 4);
@@ -41,18 +41,18 @@ TEST_WORKERS(w30_each_membership_counts_once)
 	CHECK_EQ(sley_topic_join_matching("*b", a.pid), 0);
 	CHECK_EQ(sley_topic_join_matching("*b", a.pid), 0);
 	CHECK_EQ(sley_topic_join_matching("a*", listen(&b)), 0);
-	CHECK_EQ(sley_publish("ab", 1, NULL, 0), 5);
+	CHECK_EQ(sley_topic_publish("ab", 1, NULL, 0), 5);
 	CHECK_SOON(a.nr == 4 && b.nr == 1);
 	CHECK_EQ(sley_topic_leave_matching("*b", a.pid), 0);
-	CHECK_EQ(sley_publish("ab", 1, NULL, 0), 4);
+	CHECK_EQ(sley_topic_publish("ab", 1, NULL, 0), 4);
 	CHECK_SOON(a.nr == 7 && b.nr == 2);
 	/* By its name only. */
 	CHECK_EQ(sley_topic_members("ab", NULL, 0), 1);
 	CHECK_EQ(sley_topic_members("a*", NULL, 0), 0);
 	hush(&a);
-	CHECK_EQ(sley_publish("ab", 1, NULL, 0), 1);
+	CHECK_EQ(sley_topic_publish("ab", 1, NULL, 0), 1);
 	hush(&b);
-	CHECK_SOON(sley_publish("ab", 1, NULL, 0) == 0);
+	CHECK_SOON(sley_topic_publish("ab", 1, NULL, 0) == 0);
 	stop(rt);
 }
 
@@ -63,16 +63,16 @@ TEST_WORKERS(w30_a_pattern_and_a_name_of_the_same_text_are_two)
 
 	CHECK_EQ(sley_topic_join("a*", listen(&listener)), 0);
 	CHECK_EQ(sley_topic_leave_matching("a*", listener.pid), -ENOENT);
-	CHECK_EQ(sley_publish("ab", 1, NULL, 0), 0);
-	CHECK_EQ(sley_publish("a*", 1, NULL, 0), 1);
+	CHECK_EQ(sley_topic_publish("ab", 1, NULL, 0), 0);
+	CHECK_EQ(sley_topic_publish("a*", 1, NULL, 0), 1);
 	CHECK_EQ(sley_topic_join_matching("a*", listener.pid), 0);
-	CHECK_EQ(sley_publish("a*", 1, NULL, 0), 2);
+	CHECK_EQ(sley_topic_publish("a*", 1, NULL, 0), 2);
 	CHECK_EQ(sley_topic_leave("a*", listener.pid), 0);
 	CHECK_EQ(sley_topic_leave("a*", listener.pid), -ENOENT);
-	CHECK_EQ(sley_publish("a*", 1, NULL, 0), 1);
+	CHECK_EQ(sley_topic_publish("a*", 1, NULL, 0), 1);
 	CHECK_EQ(sley_topic_leave_matching("a", listener.pid), -ENOENT);
 	CHECK_EQ(sley_topic_leave_matching("a*", listener.pid), 0);
-	CHECK_EQ(sley_publish("a*", 1, NULL, 0), 0);
+	CHECK_EQ(sley_topic_publish("a*", 1, NULL, 0), 0);
 	CHECK_SOON(listener.nr == 4);
 	hush(&listener);
 	stop(rt);
@@ -92,11 +92,11 @@ TEST_WORKERS(w30_patterns_have_one_to_63_bytes)
 	text[SLEY_NAME_MAX] = '\0';
 	CHECK_EQ(sley_topic_join_matching(text, listener.pid), 0);
 	CHECK_EQ(sley_topic_join_matching("*", listener.pid), 0);
-	CHECK_EQ(sley_publish(text, 1, NULL, 0), 2);
+	CHECK_EQ(sley_topic_publish(text, 1, NULL, 0), 2);
 	/* What is no name is no topic for a pattern either. */
-	CHECK_EQ(sley_publish("", 1, NULL, 0), 0);
-	CHECK_EQ(sley_publish(NULL, 1, NULL, 0), 0);
-	CHECK_EQ(sley_publish("t", 1, "x", 1ull << 32), -EMSGSIZE);
+	CHECK_EQ(sley_topic_publish("", 1, NULL, 0), 0);
+	CHECK_EQ(sley_topic_publish(NULL, 1, NULL, 0), 0);
+	CHECK_EQ(sley_topic_publish("t", 1, "x", 1ull << 32), -EMSGSIZE);
 	CHECK_EQ(sley_topic_join_matching("", listener.pid), -EINVAL);
 	CHECK_EQ(sley_topic_join_matching(NULL, listener.pid), -EINVAL);
 	CHECK_EQ(sley_topic_join_matching("t", SLEY_NO_PID), -ESRCH);
@@ -115,13 +115,13 @@ TEST_WORKERS(w30_a_pattern_may_have_thousands_of_members)
 	for (int i = 0; i < n; i++)
 		CHECK_EQ(sley_topic_join_matching("c*d", listen(&listener[i])),
 			 0);
-	CHECK_EQ(sley_publish("crowd", 1, NULL, 0), n);
-	CHECK_EQ(sley_publish("crow", 1, NULL, 0), 0);
+	CHECK_EQ(sley_topic_publish("crowd", 1, NULL, 0), n);
+	CHECK_EQ(sley_topic_publish("crow", 1, NULL, 0), 0);
 	for (int i = 0; i < n; i++) {
 		CHECK_SOON(listener[i].nr == 1);
 		CHECK_EQ(sley_process_kill(listener[i].pid), 0);
 	}
-	CHECK_SOON(sley_publish("crowd", 1, NULL, 0) == 0);
+	CHECK_SOON(sley_topic_publish("crowd", 1, NULL, 0) == 0);
 	stop(rt);
 }
 
@@ -158,7 +158,8 @@ static void *publish_in_order(void *arg)
 	for (int i = 0; i < o->nr; i++) {
 		int value[2] = { sender, i };
 
-		CHECK_EQ(sley_publish(topic[i % 3], 1, value, sizeof(value)),
+		CHECK_EQ(sley_topic_publish(topic[i % 3], 1, value,
+					    sizeof(value)),
 			 1);
 	}
 	return NULL;
@@ -199,7 +200,7 @@ static void come_and_go(struct traffic *t)
 
 		CHECK_EQ(sley_topic_join_matching(text, t->comes), 0);
 		/* One that stays hears each message once. */
-		CHECK(sley_publish("xy", 1, NULL, 0) >= 1);
+		CHECK(sley_topic_publish("xy", 1, NULL, 0) >= 1);
 		atomic_fetch_add(&t->published, 1);
 		CHECK_EQ(sley_topic_leave_matching(text, t->comes), 0);
 	}
@@ -228,7 +229,7 @@ TEST_WORKERS(w30_patterns_may_come_and_go_while_others_publish)
 	run_beside(come_and_go_task, come_and_go_thread, &t);
 	CHECK_SOON(stays.nr == (uint64_t)t.published);
 	CHECK_EQ(sley_topic_leave_matching("x?", t.stays), 0);
-	CHECK_EQ(sley_publish("xy", 1, NULL, 0), 0);
+	CHECK_EQ(sley_topic_publish("xy", 1, NULL, 0), 0);
 	hush(&stays);
 	hush(&comes);
 	stop(rt);
@@ -248,9 +249,9 @@ TEST(w30_a_child_of_fork_has_no_patterns)
 	if (!child) {
 		struct sley *own = start();
 
-		CHECK_EQ(sley_publish("t", 1, NULL, 0), 0);
+		CHECK_EQ(sley_topic_publish("t", 1, NULL, 0), 0);
 		CHECK_EQ(sley_topic_join_matching("*", listen(&listener)), 0);
-		CHECK_EQ(sley_publish("t", 1, NULL, 0), 1);
+		CHECK_EQ(sley_topic_publish("t", 1, NULL, 0), 1);
 		CHECK_SOON(listener.nr == 1);
 		hush(&listener);
 		stop(own);
@@ -258,7 +259,7 @@ TEST(w30_a_child_of_fork_has_no_patterns)
 	}
 	CHECK_EQ(waitpid(child, &status, 0), child);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	CHECK_EQ(sley_publish("t", 1, NULL, 0), 1);
+	CHECK_EQ(sley_topic_publish("t", 1, NULL, 0), 1);
 	hush(&listener);
 	stop(rt);
 }
@@ -306,13 +307,14 @@ static int pick(void *arg)
 	sley_pid self = sley_self();
 	struct sley_msg *msg;
 
-	CHECK_EQ(sley_actor_spawn(NULL, sender, &self,
-				  SLEY_PROCESS(.monitor = &(uint64_t){ 0 })),
+	CHECK_EQ(sley_actor_spawn(
+			 NULL, sender, &self,
+			 SLEY_PROCESS_OPTIONS(.monitor = &(uint64_t){ 0 })),
 		 0);
-	CHECK_EQ(sley_receive_tag(&msg, GO, UINT64_MAX), 0);
-	CHECK_EQ(sley_receive_where(&msg, is_down, NULL, UINT64_MAX), 0);
+	CHECK_EQ(sley_receive_tag_until(&msg, GO, UINT64_MAX), 0);
+	CHECK_EQ(sley_receive_where_until(&msg, is_down, NULL, UINT64_MAX), 0);
 	for (int i = 0; i < 20; i += 2) {
-		CHECK_EQ(sley_receive_where(&msg, of_stream, NULL, 0), 0);
+		CHECK_EQ(sley_receive_where_until(&msg, of_stream, NULL, 0), 0);
 		expect_value(msg, DATA, i);
 		if (i != 10)
 			continue;
@@ -320,9 +322,10 @@ static int pick(void *arg)
 		CHECK_EQ(sley_receive_until(&msg, 0), 0);
 		expect_value(msg, OTHER, 1);
 	}
-	CHECK_EQ(sley_receive_where(&msg, of_stream, NULL, 0), 0);
+	CHECK_EQ(sley_receive_where_until(&msg, of_stream, NULL, 0), 0);
 	CHECK_EQ(msg->tag, CLOSE);
-	CHECK_EQ(sley_receive_where(&msg, of_stream, NULL, 0), -ETIMEDOUT);
+	CHECK_EQ(sley_receive_where_until(&msg, of_stream, NULL, 0),
+		 -ETIMEDOUT);
 	/* Nobody asked for these. */
 	for (int i = 3; i < 20; i += 2) {
 		CHECK_EQ(sley_receive_until(&msg, 0), 0);
@@ -339,7 +342,7 @@ static void check_picking(uint32_t limit)
 
 	all_sent = (struct sley_event)SLEY_EVENT_INIT;
 	CHECK_EQ(sley_actor_spawn(NULL, pick, &all_sent,
-				  SLEY_PROCESS(.mailbox = limit)),
+				  SLEY_PROCESS_OPTIONS(.mailbox = limit)),
 		 0);
 	CHECK_EQ(sley_event_wait(&all_sent), 0);
 	stop(rt);

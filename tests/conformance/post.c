@@ -375,8 +375,8 @@ TEST_WORKERS(w25_a_post_does_not_wait_for_room)
 
 	sley_event_init(&gate, false, false);
 	CHECK_EQ(sley_actor_spawn(&full.pid, looks_away, &full,
-				  SLEY_PROCESS(.mailbox = 1,
-					       .overflow = SLEY_BLOCK)),
+				  SLEY_PROCESS_OPTIONS(.mailbox = 1,
+						       .overflow = SLEY_BLOCK)),
 		 0);
 	CHECK_EQ(sley_send(full.pid, 1, NULL, 0), 0);
 	/* One that is due now, and one that is due again and again. */
@@ -421,9 +421,10 @@ TEST_WORKERS(w25_a_post_can_be_cancelled_by_what_it_does)
 	nr_dropped = 0;
 	dropping = 0;
 	sley_event_init(&gate, false, false);
-	CHECK_EQ(sley_actor_spawn(&full.pid, looks_away, &full,
-				  SLEY_PROCESS(.mailbox = 1,
-					       .overflow = SLEY_DROP_OLDEST)),
+	CHECK_EQ(sley_actor_spawn(
+			 &full.pid, looks_away, &full,
+			 SLEY_PROCESS_OPTIONS(.mailbox = 1,
+					      .overflow = SLEY_DROP_OLDEST)),
 		 0);
 	CHECK_EQ(sley_send_owned(full.pid, 1, NULL, 0, cancel_what_drops), 0);
 	CHECK_EQ(sley_post_every(full.pid, 3, NULL, 0, 100 * SLEY_USEC, &post),

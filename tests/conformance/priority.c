@@ -302,7 +302,7 @@ TEST(u03_a_blocked_task_has_its_new_priority_when_it_wakes)
 	spawn_letter(&all, &l[0], 'a', 5, wait_and_put);
 	spawn_letter(&all, &l[1], 'b', 5, wait_and_put);
 	spawn_letter(&all, &l[2], 'c', 5, wait_and_put);
-	while (sley_step(rt) > 0)
+	while (sley_run_one(rt) > 0)
 		;
 	CHECK_EQ(sley_set_priority(&l[1].task, 1), 0);
 	CHECK_EQ(sley_set_priority(&l[0].task, 9), 0);
@@ -346,11 +346,11 @@ TEST(u03_what_has_ended_is_moved_and_cancelled_without_effect)
 	struct letter l[1];
 
 	spawn_letter(&all, &l[0], 'a', 3, put_letter);
-	CHECK_EQ(sley_step(rt), 1);
+	CHECK_EQ(sley_run_one(rt), 1);
 	CHECK_EQ(sley_set_priority(&l[0].task, -3), 0);
 	sley_cancel(&l[0].task);
 	CHECK_EQ(sley_task_status(&l[0].task), 0);
-	CHECK_EQ(sley_step(rt), 0);
+	CHECK_EQ(sley_run_one(rt), 0);
 	sley_join(&all.group);
 	CHECK_STR(all.text, "a");
 	stop(rt);
@@ -373,7 +373,7 @@ TEST(u03_a_wake_of_a_ready_task_does_not_queue_it_twice)
 	struct letter l[3];
 
 	spawn_letter(&all, &l[0], 'w', 7, wait_and_put);
-	while (sley_step(rt) > 0)
+	while (sley_run_one(rt) > 0)
 		;
 	spawn_letter(&all, &l[1], 's', 7, wake_twice_and_spawn);
 	spawn_letter(&all, &l[2], 't', 7, put_letter);
@@ -390,7 +390,7 @@ TEST(u03_an_urgent_fiber_that_wakes_goes_before_what_is_ready)
 	struct letter l[4];
 
 	spawn_letter(&all, &l[0], 'u', -20, wait_and_put);
-	while (sley_step(rt) > 0)
+	while (sley_run_one(rt) > 0)
 		;
 	spawn_letter(&all, &l[1], 's', -1, wake_twice_and_spawn);
 	spawn_letter(&all, &l[2], 't', -1, put_letter);
@@ -686,11 +686,11 @@ TEST_WORKERS(u12_set_priority_of_a_blocked_or_finished_task_from_outside)
 	struct letter l;
 
 	spawn_letter(&all, &l, 'a', 0, wait_and_put);
-	while (is_single() && sley_step(rt))
+	while (is_single() && sley_run_one(rt))
 		;
 	change_outside(&l.task, -1);
 	sley_event_set(&all.event);
-	while (is_single() && sley_step(rt))
+	while (is_single() && sley_run_one(rt))
 		;
 	CHECK_EVENTUALLY(sley_task_status(&l.task) == 0);
 	change_outside(&l.task, 5);

@@ -34,7 +34,7 @@ TEST_ABORTS(an_actor_that_crashes_is_named, "sley: crash in fiber \"clumsy\"")
 	skip_sanitizers();
 	rt = start();
 	CHECK_EQ(sley_actor_spawn(NULL, crashes, NULL,
-				  SLEY_PROCESS(.label = "clumsy")),
+				  SLEY_PROCESS_OPTIONS(.label = "clumsy")),
 		 0);
 	CHECK_SOON(rt == NULL);
 }
@@ -64,7 +64,7 @@ static void crash_in_step(const struct sley_process_options *options)
 
 TEST_ABORTS(a_step_that_crashes_is_named, "sley: crash in fiber \"fool\"")
 {
-	crash_in_step(SLEY_PROCESS(.label = "fool"));
+	crash_in_step(SLEY_PROCESS_OPTIONS(.label = "fool"));
 }
 
 TEST_ABORTS(a_step_that_crashes_is_named_by_its_behaviour,
@@ -96,7 +96,7 @@ TEST_ABORTS(a_step_that_overflows_is_named,
 {
 	struct life life = { .then = step_overflows };
 	struct sley *rt = start();
-	sley_pid pid = live_as(&life, SLEY_PROCESS(.label = "greedy"));
+	sley_pid pid = live_as(&life, SLEY_PROCESS_OPTIONS(.label = "greedy"));
 
 	CHECK_EQ(sley_send(pid, 1, NULL, 0), 0);
 	CHECK_SOON(rt == NULL);

@@ -233,9 +233,10 @@ TEST_WORKERS(a_process_spawned_by_one_that_is_stopped_ends_too)
 
 	atomic_store(&nr_late, 0);
 	for (int i = 0; i < 10; i++)
-		CHECK_EQ(sley_process_spawn(NULL, &predecessor, NULL, 0,
-					    SLEY_PROCESS(.traps = true)),
-			 0);
+		CHECK_EQ(
+			sley_process_spawn(NULL, &predecessor, NULL, 0,
+					   SLEY_PROCESS_OPTIONS(.traps = true)),
+			0);
 	stop(rt);
 	CHECK_EQ(nr_late, 10);
 }
@@ -403,7 +404,7 @@ static const struct sley_behaviour stayer = { .size = sizeof(struct pinned),
 static void spawn_pinned(void *arg)
 {
 	CHECK_EQ(sley_process_spawn(arg, &stayer, NULL, 0,
-				    SLEY_PROCESS(.pinned = true)),
+				    SLEY_PROCESS_OPTIONS(.pinned = true)),
 		 0);
 }
 
@@ -443,7 +444,7 @@ static int ask_who_exits(void *arg)
 
 	(void)arg;
 	CHECK_EQ(sley_send(sley_self(), 0, NULL, 0), 0);
-	return sley_receive_where(&msg, exit_instead, NULL, in_ms(1000));
+	return sley_receive_where_until(&msg, exit_instead, NULL, in_ms(1000));
 }
 
 /* Its deadline would ring in a frame that is gone. */

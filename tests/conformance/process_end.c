@@ -27,7 +27,7 @@ TEST_WORKERS(w40_who_traps_gets_a_cancel_ahead_of_all_messages)
 {
 	struct life life = { .then = expects_cancel };
 	struct sley *rt = start();
-	sley_pid pid = live_as(&life, SLEY_PROCESS(.traps = true));
+	sley_pid pid = live_as(&life, SLEY_PROCESS_OPTIONS(.traps = true));
 
 	for (int i = 0; i < 40; i++)
 		CHECK_EQ(sley_send(pid, 1, NULL, 0), 0);
@@ -60,7 +60,7 @@ TEST(w40_a_kill_ends_what_is_ready_before_its_step)
 
 	CHECK_EQ(sley_schedule(gate_task, &gate), 0);
 	CHECK_EVENTUALLY(gate.held == 1);
-	pid = live_as(&life, SLEY_PROCESS(.traps = true));
+	pid = live_as(&life, SLEY_PROCESS_OPTIONS(.traps = true));
 	CHECK_EQ(sley_send(pid, 1, NULL, 0), 0);
 	CHECK_EQ(sley_process_kill(pid), 0);
 	CHECK_EQ(sley_process_kill(pid), 0);

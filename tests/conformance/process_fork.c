@@ -72,7 +72,7 @@ static void cannot_spawn(void *arg)
 	CHECK_EQ(sley_process_spawn(&pid, &living, &life, sizeof(life), NULL),
 		 SLEY_EFORKED);
 	CHECK_EQ(sley_process_spawn(&pid, &living, &life, sizeof(life),
-				    SLEY_PROCESS(.runtime = p->rt)),
+				    SLEY_PROCESS_OPTIONS(.runtime = p->rt)),
 		 SLEY_EFORKED);
 	CHECK_EQ(sley_actor_spawn(&pid, waits, NULL, NULL), SLEY_EFORKED);
 	CHECK_EQ(life.inits, 0);
@@ -162,8 +162,9 @@ static void *hammer(void *arg)
 		struct life life = { 0 };
 		sley_pid pid;
 
-		CHECK_EQ(sley_process_spawn(&pid, &living, &life, sizeof(life),
-					    SLEY_PROCESS(.runtime = p->rt)),
+		CHECK_EQ(sley_process_spawn(
+				 &pid, &living, &life, sizeof(life),
+				 SLEY_PROCESS_OPTIONS(.runtime = p->rt)),
 			 0);
 		for (int i = 0; i < 20; i++) {
 			(void)sley_send(p->pid[0], 1, "0123456789abcdefgh", 18);

@@ -73,7 +73,7 @@ TEST_WORKERS(w09_a_spawn_that_fails_does_not_count)
 			 -EIO);
 	for (int i = 0; i < 10 * MAX && !is_single(); i++)
 		CHECK_EQ(sley_actor_spawn(NULL, waits, NULL,
-					  SLEY_PROCESS(.pinned = true)),
+					  SLEY_PROCESS_OPTIONS(.pinned = true)),
 			 SLEY_ENOWORKER);
 	memset(life, 0, sizeof(life));
 	for (int i = 0; i < MAX; i++)
@@ -98,7 +98,7 @@ static int spawns_another(void *self, const char *method, const void *input,
 	(void)method;
 	CHECK_LE(own, MAX);
 	CHECK_EQ(sley_process_spawn(NULL, &nest, rt, size,
-				    SLEY_PROCESS(.runtime = *rt)),
+				    SLEY_PROCESS_OPTIONS(.runtime = *rt)),
 		 own < MAX ? 0 : -EAGAIN);
 	return 0;
 }
@@ -174,8 +174,9 @@ static void *spawn_many(void *arg)
 	struct spawner *s = arg;
 
 	for (int i = 0; i < s->nr; i++) {
-		int err = sley_process_spawn(NULL, &mayfly, NULL, 0,
-					     SLEY_PROCESS(.runtime = s->rt));
+		int err = sley_process_spawn(
+			NULL, &mayfly, NULL, 0,
+			SLEY_PROCESS_OPTIONS(.runtime = s->rt));
 
 		CHECK(err == 0 || err == -EAGAIN);
 		atomic_fetch_add(err ? &s->refused : &s->spawned, 1);

@@ -30,7 +30,7 @@ static sley_pid spawn_or_signal(struct tally *tally, int expected)
 	sley_pid pid;
 
 	CHECK_EQ(sley_actor_spawn(&pid, count, tally,
-				  SLEY_PROCESS(.name = "the one")),
+				  SLEY_PROCESS_OPTIONS(.name = "the one")),
 		 expected);
 	CHECK_EQ(sley_send(pid, 0, NULL, 0), 0);
 	return pid;
@@ -47,7 +47,7 @@ TEST_WORKERS(w37_a_name_that_is_taken_leads_to_its_owner)
 	CHECK_EQ(atomic_load(&unused.got), 0);
 	CHECK_EQ(sley_process_kill(first), 0);
 	CHECK_SOON(!sley_process_alive(first));
-	CHECK(sley_whereis("the one") == SLEY_NO_PID);
+	CHECK(sley_name_find("the one") == SLEY_NO_PID);
 	stop(rt);
 }
 
@@ -61,9 +61,10 @@ static int parent(void *arg)
 	struct sley_msg *msg;
 	bool exit = false;
 
-	CHECK_EQ(sley_actor_spawn(&tally->child, count, tally,
-				  SLEY_PROCESS(.link = true, .label = "child",
-					       .monitor = &tally->number)),
+	CHECK_EQ(sley_actor_spawn(
+			 &tally->child, count, tally,
+			 SLEY_PROCESS_OPTIONS(.link = true, .label = "child",
+					      .monitor = &tally->number)),
 		 0);
 	CHECK_EQ(sley_process_inspect(tally->child, &info), 0);
 	CHECK_EQ(info.parent, sley_self());
@@ -92,7 +93,7 @@ TEST_WORKERS(w38_a_child_is_linked_and_watched_from_the_start)
 	sley_pid pid;
 
 	CHECK_EQ(sley_actor_spawn(&pid, parent, &tally,
-				  SLEY_PROCESS(.traps = true)),
+				  SLEY_PROCESS_OPTIONS(.traps = true)),
 		 0);
 	CHECK_SOON(!sley_process_alive(pid));
 	CHECK_EQ(atomic_load(&tally.downs), 1);
@@ -107,10 +108,10 @@ TEST_WORKERS(w38_only_a_process_has_children_that_it_is_linked_with)
 	sley_pid pid;
 
 	CHECK_EQ(sley_actor_spawn(&pid, count, &tally,
-				  SLEY_PROCESS(.link = true)),
+				  SLEY_PROCESS_OPTIONS(.link = true)),
 		 -EINVAL);
 	CHECK_EQ(sley_actor_spawn(&pid, count, &tally,
-				  SLEY_PROCESS(.monitor = &number)),
+				  SLEY_PROCESS_OPTIONS(.monitor = &number)),
 		 -EINVAL);
 	stop(rt);
 }
@@ -163,12 +164,12 @@ static void check_limits(struct sley *const *host)
 	sley_pid pid;
 
 	CHECK_EQ(sley_actor_spawn(&pid, count, &tally,
-				  SLEY_PROCESS(.runtime = host[0])),
+				  SLEY_PROCESS_OPTIONS(.runtime = host[0])),
 		 -EAGAIN);
 	CHECK_EQ(pid, SLEY_NO_PID);
 	CHECK_EQ(sley_actor_spawn(&pid, count, &tally,
-				  SLEY_PROCESS(.runtime = host[1],
-					       .joinable = true)),
+				  SLEY_PROCESS_OPTIONS(.runtime = host[1],
+						       .joinable = true)),
 		 0);
 	CHECK_EQ(sley_process_kill(pid), 0);
 	CHECK_EQ(sley_process_wait(pid, NULL), 0);
@@ -188,8 +189,9 @@ TEST(w46_runtimes_have_processes_of_their_own_and_talk)
 		CHECK_EQ(sley_create(&host[i], &config), 0);
 		player[i].host = host[i];
 		player[i].peer = i ? pid[0] : SLEY_NO_PID;
-		CHECK_EQ(sley_actor_spawn(&pid[i], play, &player[i],
-					  SLEY_PROCESS(.runtime = host[i])),
+		CHECK_EQ(sley_actor_spawn(
+				 &pid[i], play, &player[i],
+				 SLEY_PROCESS_OPTIONS(.runtime = host[i])),
 			 0);
 	}
 	for (int i = 0; i < 2; i++)

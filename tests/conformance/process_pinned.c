@@ -31,7 +31,7 @@ static void spawn_pinned(void *arg)
 
 	p->thread = pthread_self();
 	p->life = (struct life){ .then = stays, .arg = p };
-	p->pid = live_as(&p->life, SLEY_PROCESS(.pinned = true));
+	p->pid = live_as(&p->life, SLEY_PROCESS_OPTIONS(.pinned = true));
 	atomic_store(&p->spawned, true);
 }
 
@@ -78,7 +78,7 @@ static void spawn_pinned_slowly(void *arg)
 	p->life = (struct life){ .then = stays_where_it_began, .arg = p };
 	CHECK_EQ(sley_process_spawn(&p->pid, behaviour, &p->life,
 				    sizeof(p->life),
-				    SLEY_PROCESS(.pinned = true)),
+				    SLEY_PROCESS_OPTIONS(.pinned = true)),
 		 0);
 	atomic_store(&p->spawned, true);
 }

@@ -112,7 +112,7 @@ TEST_WORKERS(w42_who_traps_is_told_once_that_the_runtime_stops)
 
 	for (int i = 0; i < 50; i++) {
 		life[i] = (struct life){ .then = ends_when_told };
-		(void)live_as(&life[i], SLEY_PROCESS(.traps = true));
+		(void)live_as(&life[i], SLEY_PROCESS_OPTIONS(.traps = true));
 	}
 	stop(rt);
 	for (int i = 0; i < 50; i++) {
@@ -239,9 +239,9 @@ TEST_WORKERS(t08_those_that_tidy_up_after_a_cancel_finish)
 	for (int i = 0; i < 10; i++) {
 		t[i] = (struct tidy){ .life = { .then = tidies,
 						.arg = &t[i] } };
-		(void)live_as(&t[i].life, SLEY_PROCESS(.traps = true));
+		(void)live_as(&t[i].life, SLEY_PROCESS_OPTIONS(.traps = true));
 		CHECK_EQ(sley_actor_spawn(NULL, actor_tidies, &ended,
-					  SLEY_PROCESS(.traps = true)),
+					  SLEY_PROCESS_OPTIONS(.traps = true)),
 			 0);
 	}
 	begin = sley_now();
@@ -278,7 +278,7 @@ static void *spawn_send_and_kill(void *arg)
 		if (i < 64) {
 			err = sley_process_spawn(
 				&pid, &living, &c->life[i], sizeof(struct life),
-				SLEY_PROCESS(.runtime = c->rt));
+				SLEY_PROCESS_OPTIONS(.runtime = c->rt));
 			CHECK(err == 0 || err == -ESHUTDOWN);
 			atomic_store(&c->pid[i % 8], pid);
 		}
@@ -315,9 +315,9 @@ TEST_WORKERS(t09_destroy_against_spawns_sends_and_kills)
 		for (int i = 0; i < 2; i++)
 			pthread_join(thread[i], NULL);
 		/* The two may have spawned all they had before. */
-		CHECK_EQ(sley_process_spawn(NULL, &living, &c.late,
-					    sizeof(struct life),
-					    SLEY_PROCESS(.runtime = c.rt)),
+		CHECK_EQ(sley_process_spawn(
+				 NULL, &living, &c.late, sizeof(struct life),
+				 SLEY_PROCESS_OPTIONS(.runtime = c.rt)),
 			 -ESHUTDOWN);
 		CHECK_EQ(sley_destroy(c.rt), 0);
 		CHECK_EQ(c.late.closes, c.late.inits);
@@ -357,8 +357,8 @@ TEST_WORKERS(t09_a_second_destroy_leaves_the_processes_to_the_first)
 	if (is_single())
 		test_skip("only bound threads spawn here");
 	second = (struct second){ start_reporting(&report), &gate };
-	(void)live_as(&t.life,
-		      SLEY_PROCESS(.runtime = second.rt, .traps = true));
+	(void)live_as(&t.life, SLEY_PROCESS_OPTIONS(.runtime = second.rt,
+						    .traps = true));
 	CHECK_EQ(sley_schedule_on(second.rt, gate_task, &gate, NULL), 0);
 	CHECK_EVENTUALLY(gate.held == 1);
 	thread = test_thread(destroy_too, &second);
@@ -418,10 +418,10 @@ TEST_WORKERS(t09_actors_without_a_name_are_told_by_their_functions)
 		test_skip("only bound threads spawn here");
 	rt = start_reporting(&report);
 	CHECK_EQ(sley_actor_spawn(NULL, waits_for_gate, &gate,
-				  SLEY_PROCESS(.runtime = rt)),
+				  SLEY_PROCESS_OPTIONS(.runtime = rt)),
 		 0);
 	CHECK_EQ(sley_actor_spawn(NULL, waits_for_gate_too, &gate,
-				  SLEY_PROCESS(.runtime = rt)),
+				  SLEY_PROCESS_OPTIONS(.runtime = rt)),
 		 0);
 	CHECK_EVENTUALLY(gate.held == 2);
 	CHECK_EQ(sley_destroy_until(rt, in_ms(30)), -ETIMEDOUT);
@@ -445,13 +445,15 @@ TEST_WORKERS(t09_destroy_until_gives_up_and_names_who_did_not_end)
 	if (nr_runners() < 2)
 		test_skip("needs a worker besides the one that is held");
 	rt = start_reporting(&report);
-	(void)live_as(&held, SLEY_PROCESS(.runtime = rt, .label = "stubborn"));
-	pid = live_as(&deaf, SLEY_PROCESS(.runtime = rt, .traps = true,
-					  .label = "deaf"));
+	(void)live_as(&held,
+		      SLEY_PROCESS_OPTIONS(.runtime = rt, .label = "stubborn"));
+	pid = live_as(&deaf, SLEY_PROCESS_OPTIONS(.runtime = rt, .traps = true,
+						  .label = "deaf"));
 	/* Before both of two workers are held. */
 	CHECK_EVENTUALLY(deaf.steps == 1);
 	CHECK_EQ(sley_actor_spawn(NULL, waits_for_gate, &gate,
-				  SLEY_PROCESS(.runtime = rt, .label = "busy")),
+				  SLEY_PROCESS_OPTIONS(.runtime = rt,
+						       .label = "busy")),
 		 0);
 	CHECK_EVENTUALLY(gate.held == 2);
 	CHECK_EQ(sley_destroy_until(rt, in_ms(30)), -ETIMEDOUT);

@@ -262,7 +262,8 @@ TEST_WORKERS(one_that_always_has_mail_does_not_starve_others)
 			busy[i] = (struct life){ .then = feeds_itself,
 						 .arg = &done };
 			(void)live_as(&busy[i],
-				      SLEY_PROCESS(.budget = budget[b]));
+				      SLEY_PROCESS_OPTIONS(.budget =
+								   budget[b]));
 		}
 		CHECK_EQ(sley_schedule(sleep_and_set, &done), 0);
 		for (int i = 0; i < n; i++)
@@ -297,7 +298,8 @@ TEST(a_flooded_process_lets_others_run_after_its_budget)
 	struct flooded f = { .other = &flooded };
 	struct life other = { .then = looks_at_other, .arg = &f };
 	struct gate gate = { 0 };
-	sley_pid pid[2] = { live_as(&flooded, SLEY_PROCESS(.budget = 10)),
+	sley_pid pid[2] = { live_as(&flooded,
+				    SLEY_PROCESS_OPTIONS(.budget = 10)),
 			    live(&other) };
 
 	CHECK_EVENTUALLY(flooded.steps == 1 && other.steps == 1);
@@ -396,7 +398,7 @@ TEST(processes_run_in_the_order_of_their_priorities)
 		named[i] = (struct named){ &line, (char)('a' + i) };
 		life[i] = (struct life){ .then = lines_up, .arg = &named[i] };
 		pid[i] = live_as(&life[i],
-				 SLEY_PROCESS(.priority = priority[i]));
+				 SLEY_PROCESS_OPTIONS(.priority = priority[i]));
 		CHECK_EVENTUALLY(life[i].steps == 1);
 	}
 	CHECK_EQ(sley_schedule(gate_task, &gate), 0);
@@ -421,7 +423,7 @@ TEST_WORKERS(processes_of_two_runtimes_talk)
 
 	CHECK_EQ(sley_create(&other, &config), 0);
 	CHECK_EQ(sley_actor_spawn(&a.peer, echoes, &b,
-				  SLEY_PROCESS(.runtime = other)),
+				  SLEY_PROCESS_OPTIONS(.runtime = other)),
 		 0);
 	pid = actor(echoes, &a);
 	CHECK_EQ(sley_send(pid, 1, NULL, 0), 0);

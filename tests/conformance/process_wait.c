@@ -10,7 +10,8 @@
 /* An actor or a step process that ends when it gets TAG_END. */
 static sley_pid spawn(bool actor, bool joinable)
 {
-	return spawn_mortal_with(actor, SLEY_PROCESS(.joinable = joinable));
+	return spawn_mortal_with(actor,
+				 SLEY_PROCESS_OPTIONS(.joinable = joinable));
 }
 
 static void check_wait(sley_pid pid, int reason)
@@ -118,9 +119,9 @@ TEST_WORKERS(w24_the_end_of_a_joinable_process_is_never_missed)
 		const int *reason = &reasons[i % 3];
 		sley_pid pid;
 
-		CHECK_EQ(sley_actor_spawn(&pid, ends_at_once,
-					  (void *)(uintptr_t)reason,
-					  SLEY_PROCESS(.joinable = true)),
+		CHECK_EQ(sley_actor_spawn(
+				 &pid, ends_at_once, (void *)(uintptr_t)reason,
+				 SLEY_PROCESS_OPTIONS(.joinable = true)),
 			 0);
 		check_wait(pid, *reason);
 		check_nobody(pid);
@@ -180,14 +181,15 @@ TEST_WORKERS(w24_an_end_that_is_kept_is_no_process)
 TEST_WORKERS(w24_a_joinable_process_whose_name_is_taken_is_not_kept)
 {
 	struct sley *rt = start();
-	sley_pid pid = spawn_mortal_with(true, SLEY_PROCESS(.name = "taken",
-							    .joinable = true));
+	sley_pid pid = spawn_mortal_with(
+		true, SLEY_PROCESS_OPTIONS(.name = "taken", .joinable = true));
 	sley_pid second;
 
 	for (int i = 0; i < 10; i++) {
 		CHECK_EQ(sley_actor_spawn(&second, mortal_actor, NULL,
-					  SLEY_PROCESS(.name = "taken",
-						       .joinable = true)),
+					  SLEY_PROCESS_OPTIONS(.name = "taken",
+							       .joinable =
+								       true)),
 			 -EEXIST);
 		CHECK_EQ(second, pid);
 	}
@@ -270,9 +272,10 @@ TEST_WORKERS(w24_a_runtime_is_destroyed_while_an_actor_waits_for_another)
 	sley_pid pid, waiter;
 
 	CHECK_EQ(sley_create(&elsewhere, SLEY_CONFIG(.workers = 1)), 0);
-	pid = spawn_mortal_with(true, SLEY_PROCESS(.runtime = elsewhere));
+	pid = spawn_mortal_with(true,
+				SLEY_PROCESS_OPTIONS(.runtime = elsewhere));
 	CHECK_EQ(sley_actor_spawn(&waiter, waits_for_it, &pid,
-				  SLEY_PROCESS(.joinable = true)),
+				  SLEY_PROCESS_OPTIONS(.joinable = true)),
 		 0);
 	(void)!sley_sleep(SLEY_MSEC);
 	stop(rt);
@@ -324,7 +327,7 @@ TEST_WORKERS(w24_who_cannot_be_waited_for)
 	check_nobody(~(sley_pid)0);
 	check_nobody(1234567);
 	CHECK_EQ(sley_actor_spawn(&pid, waits_for_itself, NULL,
-				  SLEY_PROCESS(.joinable = true)),
+				  SLEY_PROCESS_OPTIONS(.joinable = true)),
 		 0);
 	check_nobody(~pid);
 	check_wait(pid, -EDEADLK);
@@ -356,7 +359,7 @@ TEST_WORKERS(w03_a_process_leaves_a_result)
 
 	CHECK_EQ(sley_process_result("nobody", 7), -EINVAL);
 	CHECK_EQ(sley_actor_spawn(&pid, leaves_a_result, text,
-				  SLEY_PROCESS(.joinable = true)),
+				  SLEY_PROCESS_OPTIONS(.joinable = true)),
 		 0);
 	CHECK_EQ(sley_process_wait(pid, &end), 0);
 	CHECK_EQ(end.reason, -EIO);

@@ -125,7 +125,7 @@ static inline int mortal_do(sley_pid pid, uint64_t tag, uint64_t value)
 	struct sley_msg *msg = NULL;
 
 	CHECK_EQ(sley_send(pid, tag, &value, sizeof(value)), 0);
-	CHECK_EQ(sley_receive_tag(&msg, TAG_DID, UINT64_MAX), 0);
+	CHECK_EQ(sley_receive_tag_until(&msg, TAG_DID, UINT64_MAX), 0);
 	CHECK_EQ(msg->from, pid);
 	return *(const int *)msg->data;
 }
@@ -202,7 +202,7 @@ static inline void run_actor(sley_actor_fn *fn, void *arg, bool traps)
 
 	test_over = (struct sley_event)SLEY_EVENT_INIT;
 	CHECK_EQ(sley_actor_spawn(NULL, test_actor_run, &test,
-				  SLEY_PROCESS(.traps = traps)),
+				  SLEY_PROCESS_OPTIONS(.traps = traps)),
 		 0);
 	CHECK_EQ(sley_event_wait(&test_over), 0);
 	stop(rt);

@@ -39,7 +39,7 @@ static void probe_barrier(uint64_t deadline_ns, int late)
 
 static void probe_once(uint64_t deadline_ns, int late)
 {
-	struct sley_once once = SLEY_ONCE_INIT;
+	struct sley_once_flag once = SLEY_ONCE_INIT;
 
 	(void)late;
 	CHECK_EQ(sley_once_until(&once, nothing, NULL, deadline_ns), 0);

@@ -271,7 +271,7 @@ static void count_child(void *arg)
 /* What it forked can be had by others while it is away. */
 static void fork_around(void *arg)
 {
-	struct sley_fork child[3];
+	struct sley_forked child[3];
 	atomic_int *ran = arg;
 
 	for (int i = 0; i < 3; i++)
@@ -395,12 +395,12 @@ TEST(m31_a_step_ends_where_a_region_begins)
 	struct sley_task task;
 
 	sley_spawn(&group, &task, hold_in_region, &gate);
-	CHECK_EQ(sley_step(rt), 1);
-	CHECK_EQ(sley_step(rt), 0);
+	CHECK_EQ(sley_run_one(rt), 1);
+	CHECK_EQ(sley_run_one(rt), 0);
 	CHECK_EVENTUALLY(atomic_load(&gate.held) == 1);
-	CHECK_EQ(sley_step(rt), 0);
+	CHECK_EQ(sley_run_one(rt), 0);
 	gate_open(&gate);
-	CHECK_EVENTUALLY(sley_step(rt) == 1);
+	CHECK_EVENTUALLY(sley_run_one(rt) == 1);
 	CHECK_EQ(sley_task_status(&task), 0);
 	sley_join(&group);
 	stop(rt);

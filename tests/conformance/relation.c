@@ -167,7 +167,8 @@ static int spawn_monitored(void *arg)
 
 	(void)arg;
 	for (int i = 0; i < 2; i++) {
-		pid = spawn_mortal_with(i, SLEY_PROCESS(.monitor = &number));
+		pid = spawn_mortal_with(
+			i, SLEY_PROCESS_OPTIONS(.monitor = &number));
 		end_mortal(pid, REASON);
 		expect_down(pid, number, REASON);
 		expect_nothing();
@@ -205,10 +206,10 @@ static void relate_without_being_one(void *arg)
 	CHECK_EQ(sley_monitor(pid, &number), -EINVAL);
 	CHECK_EQ(sley_link(pid), -EINVAL);
 	CHECK_EQ(sley_actor_spawn(NULL, mortal_actor, NULL,
-				  SLEY_PROCESS(.link = true)),
+				  SLEY_PROCESS_OPTIONS(.link = true)),
 		 -EINVAL);
 	CHECK_EQ(sley_actor_spawn(NULL, mortal_actor, NULL,
-				  SLEY_PROCESS(.monitor = &number)),
+				  SLEY_PROCESS_OPTIONS(.monitor = &number)),
 		 -EINVAL);
 }
 
@@ -248,7 +249,7 @@ static int end_with_mail(void *arg)
 	(void)arg;
 	for (int kind = 0; kind < 2; kind++) {
 		sley_pid pid = spawn_mortal_with(
-			kind, SLEY_PROCESS(.monitor = &number));
+			kind, SLEY_PROCESS_OPTIONS(.monitor = &number));
 		int freed[2] = { 0, 0 };
 
 		CHECK_EQ(sley_process_kill(pid), 0);
@@ -346,7 +347,7 @@ static void spawn_pair(struct pair *pair, int kinds)
 	for (int i = 0; i < 2; i++)
 		pair->pid[i] = spawn_mortal_with(
 			kinds >> i & 1,
-			SLEY_PROCESS(.monitor = &pair->number[i]));
+			SLEY_PROCESS_OPTIONS(.monitor = &pair->number[i]));
 }
 
 static bool is_down_of(const struct sley_msg *msg, void *number)
@@ -359,7 +360,9 @@ static void await_down(sley_pid target, uint64_t number, int reason)
 {
 	struct sley_msg *msg = NULL;
 
-	CHECK_EQ(sley_receive_where(&msg, is_down_of, &number, UINT64_MAX), 0);
+	CHECK_EQ(sley_receive_where_until(&msg, is_down_of, &number,
+					  UINT64_MAX),
+		 0);
 	CHECK_EQ(msg->from, target);
 	CHECK_EQ(msg->error, reason);
 }
@@ -443,8 +446,9 @@ static int end_linked(void *arg)
 
 	(void)arg;
 	for (int i = 0; i < 2; i++) {
-		pid = spawn_mortal_with(i, SLEY_PROCESS(.link = true,
-							.monitor = &number));
+		pid = spawn_mortal_with(
+			i,
+			SLEY_PROCESS_OPTIONS(.link = true, .monitor = &number));
 		end_mortal(pid, REASON);
 		expect_exit(pid, REASON);
 		expect_down(pid, number, REASON);
@@ -535,7 +539,8 @@ static int undo_too_late(void *arg)
 	CHECK_EQ(sley_monitor(pid, &last), 0);
 	CHECK_EQ(sley_link(pid), 0);
 	end_mortal(pid, REASON);
-	CHECK_EQ(sley_receive_where(&msg, is_numbered, &last, UINT64_MAX), 0);
+	CHECK_EQ(sley_receive_where_until(&msg, is_numbered, &last, UINT64_MAX),
+		 0);
 	sley_unmonitor(first);
 	sley_unlink(pid);
 	expect_down(pid, second, REASON);
@@ -564,7 +569,7 @@ static int toggle_traps(void *arg)
 		CHECK_EQ(mortal_do(pair.pid[1], TAG_TRAP, true), 0);
 		end_mortal(pair.pid[0], -3);
 		expect_down(pair.pid[0], pair.number[0], -3);
-		CHECK_EQ(sley_receive_tag(&msg, TAG_SAW, UINT64_MAX), 0);
+		CHECK_EQ(sley_receive_tag_until(&msg, TAG_SAW, UINT64_MAX), 0);
 		CHECK_EQ(*(const int *)msg->data, -3);
 		next = spawn_mortal();
 		CHECK_EQ(mortal_do(pair.pid[1], TAG_LINK, next), 0);
@@ -587,13 +592,13 @@ static int fail_by_itself(void *arg)
 	sley_pid pid;
 
 	(void)arg;
-	pid = spawn_mortal_with(true,
-				SLEY_PROCESS(.link = true, .monitor = &number));
+	pid = spawn_mortal_with(true, SLEY_PROCESS_OPTIONS(.link = true,
+							   .monitor = &number));
 	CHECK_EQ(sley_process_kill(pid), 0);
 	expect_exit(pid, SLEY_EKILLED);
 	expect_down(pid, number, SLEY_EKILLED);
-	pid = spawn_mortal_with(false,
-				SLEY_PROCESS(.link = true, .monitor = &number));
+	pid = spawn_mortal_with(
+		false, SLEY_PROCESS_OPTIONS(.link = true, .monitor = &number));
 	CHECK_EQ(sley_process_cancel(pid, -9), 0);
 	expect_exit(pid, -ECANCELED);
 	expect_down(pid, number, -ECANCELED);

@@ -172,7 +172,7 @@ static int fail_both(void *arg)
 		for (int j = 0; j < 2; j++)
 			pid[j] = spawn_mortal_with(
 				(i + j) % 2,
-				SLEY_PROCESS(.monitor = &number[j]));
+				SLEY_PROCESS_OPTIONS(.monitor = &number[j]));
 		CHECK_EQ(mortal_do(pid[0], TAG_LINK, pid[1]), 0);
 		CHECK_EQ(sley_process_kill(pid[0]), 0);
 		(void)sley_process_kill(pid[1]);
@@ -210,8 +210,8 @@ static void spawn_watched(sley_pid *pid, int nr)
 	uint64_t number;
 
 	for (int i = 0; i < nr; i++)
-		pid[i] = spawn_mortal_with(i % 8 == 0,
-					   SLEY_PROCESS(.monitor = &number));
+		pid[i] = spawn_mortal_with(
+			i % 8 == 0, SLEY_PROCESS_OPTIONS(.monitor = &number));
 }
 
 static int fail_in_a_cycle(void *arg)
@@ -264,7 +264,7 @@ static int middle_of_a_star(void *arg)
 	(void)arg;
 	for (int i = 0; i < MANY; i++)
 		pid[i] = spawn_mortal_with(i % 8 == 0,
-					   SLEY_PROCESS(.link = true));
+					   SLEY_PROCESS_OPTIONS(.link = true));
 	for (int i = 0; i < MANY; i++)
 		end_mortal(pid[i], REASON);
 	for (int i = 0; i < MANY; i++) {
@@ -324,8 +324,9 @@ static int outlive_watchers(void *arg)
 	for (int i = 0; i < test_scale(200); i++) {
 		sley_pid pid;
 
-		CHECK_EQ(sley_actor_spawn(&pid, watch_shortly, &target,
-					  SLEY_PROCESS(.monitor = &number)),
+		CHECK_EQ(sley_actor_spawn(
+				 &pid, watch_shortly, &target,
+				 SLEY_PROCESS_OPTIONS(.monitor = &number)),
 			 0);
 		expect_down(pid, number, 0);
 	}

@@ -223,7 +223,7 @@ static size_t book_bytes(void)
 
 static void block_and_fork(void *arg)
 {
-	struct sley_fork child;
+	struct sley_forked child;
 
 	sley_fork(&child, count_task, arg);
 	(void)!sley_sleep(SLEY_USEC);

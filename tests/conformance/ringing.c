@@ -45,12 +45,13 @@ static void fill_both(void)
 	sent = NOT_SENT;
 	deadline = 0;
 	CHECK_EQ(sley_actor_spawn(&full, sleep_on, NULL,
-				  SLEY_PROCESS(.mailbox = 1,
-					       .overflow = SLEY_BLOCK)),
+				  SLEY_PROCESS_OPTIONS(.mailbox = 1,
+						       .overflow = SLEY_BLOCK)),
 		 0);
-	CHECK_EQ(sley_actor_spawn(&lossy, sleep_on, NULL,
-				  SLEY_PROCESS(.mailbox = 1,
-					       .overflow = SLEY_DROP_OLDEST)),
+	CHECK_EQ(sley_actor_spawn(
+			 &lossy, sleep_on, NULL,
+			 SLEY_PROCESS_OPTIONS(.mailbox = 1,
+					      .overflow = SLEY_DROP_OLDEST)),
 		 0);
 	CHECK_EQ(sley_send(full, 1, NULL, 0), 0);
 	CHECK_EQ(sley_send_owned(lossy, 1, NULL, 0, free_and_send), 0);

@@ -300,12 +300,12 @@ static void hold_across_a_wait(bool write)
 
 	sley_spawn(&group, &tasks[0], sleep_while_holding, &h);
 	if (is_single())
-		CHECK_EQ(sley_step(rt), 1);
+		CHECK_EQ(sley_run_one(rt), 1);
 	CHECK_EVENTUALLY(atomic_load(&h.held));
 	sley_spawn(&group, &tasks[1], wait_to_write, &h);
 	/* A step may be that of the holder, who looks now and then. */
 	while (is_single() && can_read(&h.lock))
-		(void)sley_step(rt);
+		(void)sley_run_one(rt);
 	CHECK_EVENTUALLY(!can_read(&h.lock));
 	for (i = 2; i < 21; i++)
 		sley_spawn(&group, &tasks[i],
@@ -375,13 +375,13 @@ static void line_up(struct sley *rt, struct sley_group *group,
 					    .name = names[i],
 					    .deadline_ns = SLEY_FOREVER };
 		sley_spawn(group, &places[i].task, stand_in_line, &places[i]);
-		CHECK_EQ(sley_step(rt), 1);
+		CHECK_EQ(sley_run_one(rt), 1);
 	}
 }
 
 static void run_all(struct sley *rt)
 {
-	while (sley_step(rt) == 1)
+	while (sley_run_one(rt) == 1)
 		;
 }
 
@@ -550,7 +550,7 @@ TEST(rwlock_a_cancel_does_not_cut_the_plain_forms_short)
 
 	sley_rwlock_write_lock(&line.lock);
 	sley_spawn(&group, &task, lock_both_ways, &line);
-	CHECK_EQ(sley_step(rt), 1);
+	CHECK_EQ(sley_run_one(rt), 1);
 	sley_cancel(&task);
 	run_all(rt);
 	sley_rwlock_downgrade(&line.lock);

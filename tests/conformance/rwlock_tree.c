@@ -454,7 +454,7 @@ static void write_in_child(void *arg)
 static void fork_again(void *arg)
 {
 	struct family *f = arg;
-	struct sley_fork child;
+	struct sley_forked child;
 
 	sley_fork(&child, write_in_child, f);
 	while (!atomic_load(&f->child_ran))
@@ -465,7 +465,7 @@ static void fork_again(void *arg)
 static void write_in_parent(void *arg)
 {
 	struct family *f = arg;
-	struct sley_fork child;
+	struct sley_forked child;
 	bool deep = nr_runners() > 2;
 
 	f->parent = gettid();
@@ -583,13 +583,13 @@ static void line_up(struct sley *rt, struct queue *q, struct place *places,
 		places->name = *names;
 		sley_spawn(&places->group, &places->task, stand_in_line,
 			   places);
-		CHECK_EQ(sley_step(rt), 1);
+		CHECK_EQ(sley_run_one(rt), 1);
 	}
 }
 
 static void run_all(struct sley *rt)
 {
-	while (sley_step(rt) == 1)
+	while (sley_run_one(rt) == 1)
 		;
 }
 
@@ -631,7 +631,7 @@ TEST(c35_trees_are_served_first_come_first_served)
 static void end_first(struct sley *rt, struct queue *q)
 {
 	sley_event_set(&q->leave);
-	CHECK_EQ(sley_step(rt), 1);
+	CHECK_EQ(sley_run_one(rt), 1);
 	sley_event_clear(&q->leave);
 	run_all(rt);
 }

@@ -365,7 +365,7 @@ static void forked_wait(void *arg)
 static int fork_one(void *arg)
 {
 	struct scene *s = arg;
-	struct sley_fork child;
+	struct sley_forked child;
 
 	sley_fork(&child, forked_wait, s);
 	while (!atomic_load(&s->begun))
@@ -434,7 +434,7 @@ static void cancel_within(void *arg)
 {
 	struct scene s = { 0 };
 	struct sley_scope within;
-	struct sley_fork child;
+	struct sley_forked child;
 
 	(void)arg;
 	sley_scope_open(&s.scope);
@@ -475,7 +475,7 @@ static void forked_wait_again(void *arg)
 static void fork_in_a_scope(void *arg)
 {
 	struct scene s = { 0 };
-	struct sley_fork child;
+	struct sley_forked child;
 
 	(void)arg;
 	sley_scope_open(&s.scope);
@@ -509,7 +509,7 @@ static void forked_poll(void *arg)
 static void fork_and_join(void *arg)
 {
 	struct scene *s = arg;
-	struct sley_fork child;
+	struct sley_forked child;
 
 	sley_fork(&child, forked_poll, s);
 	while (!atomic_load(&s->begun))

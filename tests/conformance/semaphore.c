@@ -102,7 +102,7 @@ static struct sley *start_single(void)
 
 static void step_all(struct sley *rt)
 {
-	while (sley_step(rt) > 0)
+	while (sley_run_one(rt) > 0)
 		;
 }
 

@@ -49,7 +49,7 @@ static bool job_begin(struct job *job, struct sley_msg *call)
 		job++;
 	job->caller = call->from;
 	err = sley_actor_spawn(&job->pid, service.serve, NULL,
-			       SLEY_PROCESS(.monitor = &number));
+			       SLEY_PROCESS_OPTIONS(.monitor = &number));
 	if (err) {
 		job_end(job, err);
 		return false;
@@ -82,8 +82,8 @@ static int service_main(void *arg)
 	(void)arg;
 	while (!closing || busy) {
 		bool full = closing || busy == service.max;
-		int err = full ? sley_receive_where(&msg, is_news, NULL,
-						    SLEY_FOREVER)
+		int err = full ? sley_receive_where_until(&msg, is_news, NULL,
+							  SLEY_FOREVER)
 			       : sley_receive(&msg);
 
 		if (err)
@@ -111,9 +111,9 @@ static struct sley *begin(sley_actor_fn *serve, uint32_t max, uint32_t waiting,
 	service.serve = serve;
 	service.max = max;
 	CHECK_EQ(sley_actor_spawn(&service.pid, service_main, NULL,
-				  SLEY_PROCESS(.mailbox = waiting,
-					       .overflow = overflow,
-					       .traps = true)),
+				  SLEY_PROCESS_OPTIONS(.mailbox = waiting,
+						       .overflow = overflow,
+						       .traps = true)),
 		 0);
 	return rt;
 }

@@ -183,7 +183,7 @@ static void block_and_release(struct sley *rt, struct sley_task *tasks, int n,
 	for (i = 0; i < n; i++)
 		sley_spawn(&group, &tasks[i], block, &b);
 	if (is_single())
-		while (sley_step(rt) > 0)
+		while (sley_run_one(rt) > 0)
 			;
 	CHECK_EVENTUALLY(atomic_load(&b.waiting) == n);
 	if (look)
@@ -355,7 +355,7 @@ static void end_rounding_upward(void *arg)
 
 static void fork_rounding_upward(void *arg)
 {
-	struct sley_fork child;
+	struct sley_forked child;
 
 	sley_fork(&child, end_rounding_upward, arg);
 	test_nap_ms(1);

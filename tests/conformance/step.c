@@ -194,7 +194,7 @@ TEST_WORKERS(w02_a_method_is_main_unless_named_and_may_be_unknown)
 
 		CHECK_EQ(sley_process_spawn(
 				 &pid, &behaviour, &life, sizeof(life),
-				 SLEY_PROCESS(.method = row[i].method)),
+				 SLEY_PROCESS_OPTIONS(.method = row[i].method)),
 			 row[i].err);
 		if (row[i].err)
 			continue;
@@ -305,7 +305,7 @@ static void wake_for_nothing(sley_pid pid)
 {
 	uint32_t before = strays_of(pid);
 
-	CHECK_EQ(sley_complete(pid, 1, NULL, 0), 0);
+	CHECK_EQ(sley_command_complete(pid, 1, NULL, 0), 0);
 	CHECK_SOON(strays_of(pid) == before + 1);
 }
 
@@ -432,7 +432,7 @@ TEST_WORKERS(w07_what_comes_in_the_last_step_of_a_turn_is_not_missed)
 	struct life life = { .then = sends_itself_one };
 	struct sley *rt = start();
 
-	(void)live_as(&life, SLEY_PROCESS(.budget = 1));
+	(void)live_as(&life, SLEY_PROCESS_OPTIONS(.budget = 1));
 	CHECK_SOON(life.messages == 100);
 	stop(rt);
 	CHECK_EQ(life.empty, 1);
@@ -458,7 +458,7 @@ TEST_WORKERS(w08_a_spawn_that_fails_after_init_closes_once)
 		test_skip("a bound thread is a worker here");
 	rt = start();
 	CHECK_EQ(sley_process_spawn(&pid, &living, &life, sizeof(life),
-				    SLEY_PROCESS(.pinned = true)),
+				    SLEY_PROCESS_OPTIONS(.pinned = true)),
 		 SLEY_ENOWORKER);
 	check_taken_back(&life, SLEY_ENOWORKER);
 	CHECK_EQ(pid, SLEY_NO_PID);
@@ -487,11 +487,11 @@ TEST_WORKERS(w08_a_runtime_that_is_being_destroyed_takes_no_new_processes)
 	CHECK_EQ(sley_schedule_on(rt, gate_task, &gate, NULL), 0);
 	CHECK_EQ(sley_destroy_until(rt, 0), -ETIMEDOUT);
 	CHECK_EQ(sley_process_spawn(&pid, &living, &life, sizeof(life),
-				    SLEY_PROCESS(.runtime = rt)),
+				    SLEY_PROCESS_OPTIONS(.runtime = rt)),
 		 -ESHUTDOWN);
 	check_taken_back(&life, -ESHUTDOWN);
 	CHECK_EQ(sley_actor_spawn(&pid, never_runs, NULL,
-				  SLEY_PROCESS(.runtime = rt)),
+				  SLEY_PROCESS_OPTIONS(.runtime = rt)),
 		 -ESHUTDOWN);
 	CHECK_EQ(pid, SLEY_NO_PID);
 	gate_open(&gate);
@@ -501,7 +501,7 @@ TEST_WORKERS(w08_a_runtime_that_is_being_destroyed_takes_no_new_processes)
 TEST_WORKERS(w08_a_name_that_is_taken_closes_once_and_says_by_whom)
 {
 	const struct sley_process_options *named =
-		SLEY_PROCESS(.name = "only one");
+		SLEY_PROCESS_OPTIONS(.name = "only one");
 	struct sley *rt = start();
 	struct life life[2] = { { 0 } };
 	sley_pid first = live_as(&life[0], named), pid;
@@ -525,10 +525,10 @@ TEST_WORKERS(w08_options_that_make_no_sense_are_errors_and_run_nothing)
 #define SPAWN(...)                                                             \
 	sley_process_spawn(NULL, &living, &life, sizeof(life), __VA_ARGS__)
 	CHECK_EQ(SPAWN(&no_size), -EINVAL);
-	CHECK_EQ(SPAWN(SLEY_PROCESS(.priority = 32)), SLEY_EPRIORITY);
-	CHECK_EQ(SPAWN(SLEY_PROCESS(.priority = -33)), SLEY_EPRIORITY);
-	CHECK_EQ(SPAWN(SLEY_PROCESS(.link = true)), -EINVAL);
-	CHECK_EQ(SPAWN(SLEY_PROCESS(.monitor = &number)), -EINVAL);
+	CHECK_EQ(SPAWN(SLEY_PROCESS_OPTIONS(.priority = 32)), SLEY_EPRIORITY);
+	CHECK_EQ(SPAWN(SLEY_PROCESS_OPTIONS(.priority = -33)), SLEY_EPRIORITY);
+	CHECK_EQ(SPAWN(SLEY_PROCESS_OPTIONS(.link = true)), -EINVAL);
+	CHECK_EQ(SPAWN(SLEY_PROCESS_OPTIONS(.monitor = &number)), -EINVAL);
 #undef SPAWN
 	CHECK_EQ(sley_process_spawn(NULL, &no_step, NULL, 0, NULL), -EINVAL);
 	CHECK_EQ(sley_process_spawn(NULL, NULL, NULL, 0, NULL), -EINVAL);

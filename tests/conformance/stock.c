@@ -396,7 +396,7 @@ static void come(struct sley *rt, int number, size_t want)
 	sley_spawn(&waiting.group, &waiting.task[number], buy,
 		   &customer[number]);
 	if (is_single())
-		CHECK_EQ(sley_step(rt), 1);
+		CHECK_EQ(sley_run_one(rt), 1);
 	CHECK_EVENTUALLY(stats_of(waiting.stock).waiting == before + 1);
 }
 

@@ -242,7 +242,7 @@ TEST_WORKERS(w43_there_can_be_several_of_the_same)
 
 	CHECK_SOON(nr_alike == 100);
 	CHECK_EQ(children_of(pid, all, 101), 100);
-	CHECK_EQ(sley_whereis("alike"), SLEY_NO_PID);
+	CHECK_EQ(sley_name_find("alike"), SLEY_NO_PID);
 	for (int i = 0; i < 50; i++)
 		CHECK_EQ(sley_process_kill(all[2 * i]), 0);
 	CHECK_SOON(nr_alike == 150);
@@ -259,19 +259,19 @@ TEST_WORKERS(w43_a_child_has_its_name_in_every_life)
 	};
 	struct sley *rt = start();
 	sley_pid pid = supervise(SLEY_ONE_FOR_ONE, children, 1);
-	sley_pid child = sley_whereis("the only one");
+	sley_pid child = sley_name_find("the only one");
 
 	CHECK(child != SLEY_NO_PID);
 	for (int i = 0; i < 10; i++) {
 		sley_pid old = child;
 
 		CHECK_EQ(sley_process_kill(old), 0);
-		CHECK_SOON((child = sley_whereis("the only one")) !=
+		CHECK_SOON((child = sley_name_find("the only one")) !=
 				   SLEY_NO_PID &&
 			   child != old);
 	}
 	cancel_and_wait(pid);
-	CHECK_EQ(sley_whereis("the only one"), SLEY_NO_PID);
+	CHECK_EQ(sley_name_find("the only one"), SLEY_NO_PID);
 	stop(rt);
 }
 

@@ -39,10 +39,11 @@ TEST_WORKERS(t24_too_many_restarts_are_the_end_of_the_supervisor)
 	struct watch watch;
 	sley_pid pid;
 
-	CHECK_EQ(sley_supervise(&pid,
-				SLEY_SUPERVISOR(.intensity = 2,
-						.within_ns = 3600 * SLEY_SEC),
-				children, 3),
+	CHECK_EQ(sley_supervise(
+			 &pid,
+			 SLEY_SUPERVISOR_OPTIONS(.intensity = 2,
+						 .within_ns = 3600 * SLEY_SEC),
+			 children, 3),
 		 0);
 	watch_begin(&watch, pid);
 	clear_record();
@@ -72,7 +73,8 @@ TEST_WORKERS(t24_a_supervisor_may_tolerate_nothing)
 	struct watch watch;
 	sley_pid pid;
 
-	CHECK_EQ(sley_supervise(&pid, SLEY_SUPERVISOR(.never = 1), children, 1),
+	CHECK_EQ(sley_supervise(&pid, SLEY_SUPERVISOR_OPTIONS(.never = 1),
+				children, 1),
 		 0);
 	watch_begin(&watch, pid);
 	kill_member(&a);
@@ -88,8 +90,9 @@ TEST_WORKERS(t24_restarts_count_within_a_window_that_slides)
 	sley_pid pid;
 
 	CHECK_EQ(sley_supervise(&pid,
-				SLEY_SUPERVISOR(.intensity = 1,
-						.within_ns = 2 * SLEY_MSEC),
+				SLEY_SUPERVISOR_OPTIONS(.intensity = 1,
+							.within_ns =
+								2 * SLEY_MSEC),
 				children, 1),
 		 0);
 	for (int i = 0; i < 5; i++) {
@@ -116,10 +119,11 @@ TEST_WORKERS(t24_a_child_may_have_a_limit_of_its_own)
 	struct watch watch;
 	sley_pid pid;
 
-	CHECK_EQ(sley_supervise(&pid,
-				SLEY_SUPERVISOR(.intensity = 100,
-						.within_ns = 3600 * SLEY_SEC),
-				children, 2),
+	CHECK_EQ(sley_supervise(
+			 &pid,
+			 SLEY_SUPERVISOR_OPTIONS(.intensity = 100,
+						 .within_ns = 3600 * SLEY_SEC),
+			 children, 2),
 		 0);
 	watch_begin(&watch, pid);
 	for (int i = 0; i < 5; i++) {
@@ -189,8 +193,8 @@ TEST_WORKERS(t24_back_off_resets_after_a_long_life)
 	sley_pid pid;
 
 	CHECK_EQ(sley_supervise(&pid,
-				SLEY_SUPERVISOR(.intensity = 1000,
-						.within_ns = 1),
+				SLEY_SUPERVISOR_OPTIONS(.intensity = 1000,
+							.within_ns = 1),
 				children, 1),
 		 0);
 	/* Unless it resets the last of these would take days. */
@@ -318,10 +322,11 @@ TEST_WORKERS(t24_a_child_may_die_during_its_start)
 	sley_pid pid;
 
 	memset(&young, 0, sizeof(young));
-	CHECK_EQ(sley_supervise(&pid,
-				SLEY_SUPERVISOR(.intensity = 10,
-						.within_ns = 3600 * SLEY_SEC),
-				children, 1),
+	CHECK_EQ(sley_supervise(
+			 &pid,
+			 SLEY_SUPERVISOR_OPTIONS(.intensity = 10,
+						 .within_ns = 3600 * SLEY_SEC),
+			 children, 1),
 		 0);
 	watch_begin(&watch, pid);
 	sley_event_set(&young.watched);
@@ -371,10 +376,11 @@ TEST_WORKERS(t24_an_init_that_always_fails_is_a_failure_each_time)
 	struct watch watch;
 	sley_pid pid;
 
-	CHECK_EQ(sley_supervise(&pid,
-				SLEY_SUPERVISOR(.intensity = 4,
-						.within_ns = 3600 * SLEY_SEC),
-				children, 1),
+	CHECK_EQ(sley_supervise(
+			 &pid,
+			 SLEY_SUPERVISOR_OPTIONS(.intensity = 4,
+						 .within_ns = 3600 * SLEY_SEC),
+			 children, 1),
 		 0);
 	watch_begin(&watch, pid);
 	(void)pid_of(&a);
@@ -395,10 +401,11 @@ TEST_WORKERS(w43_without_an_optional_child_the_others_start)
 	sley_pid pid;
 
 	a.init_error = -ENODEV;
-	CHECK_EQ(sley_supervise(&pid,
-				SLEY_SUPERVISOR(.never = 1,
-						.strategy = SLEY_ONE_FOR_ALL),
-				children, 2),
+	CHECK_EQ(sley_supervise(
+			 &pid,
+			 SLEY_SUPERVISOR_OPTIONS(.never = 1,
+						 .strategy = SLEY_ONE_FOR_ALL),
+			 children, 2),
 		 0);
 	(void)pid_of(&b);
 	CHECK_SOON(record_has("!a+b!a!a"));

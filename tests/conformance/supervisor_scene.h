@@ -267,8 +267,8 @@ static inline sley_pid supervise(enum sley_strategy strategy,
 	sley_pid pid = SLEY_NO_PID;
 
 	CHECK_EQ(sley_supervise(&pid,
-				SLEY_SUPERVISOR(.strategy = strategy,
-						.intensity = 1000),
+				SLEY_SUPERVISOR_OPTIONS(.strategy = strategy,
+							.intensity = 1000),
 				children, nr),
 		 0);
 	CHECK(pid != SLEY_NO_PID);

@@ -29,28 +29,28 @@ static struct sley *start_quiet(void)
 static const struct sley_child tree[] = {
 	MEMBER(&a),
 	{ "pair", .children = pair, .nr_children = 2,
-	  .supervisor = SLEY_SUPERVISOR(.strategy = SLEY_ONE_FOR_ALL,
-					.intensity = 1,
-					.within_ns = 3600 * SLEY_SEC) },
+	  .supervisor = SLEY_SUPERVISOR_OPTIONS(.strategy = SLEY_ONE_FOR_ALL,
+						.intensity = 1,
+						.within_ns = 3600 * SLEY_SEC) },
 };
 
 TEST_WORKERS(w43_a_child_may_be_a_supervisor)
 {
 	struct sley *rt = start_quiet();
 	sley_pid pid = supervise(SLEY_ONE_FOR_ONE, tree, 2);
-	sley_pid inner = sley_whereis("pair");
+	sley_pid inner = sley_name_find("pair");
 
 	CHECK_RECORD("+a+b+c");
 	CHECK(inner != SLEY_NO_PID && inner != pid);
 	(void)pid_of(&c);
 	fail(&b, -EIO);
 	AWAIT_RECORD("-b-c+b+c");
-	CHECK_EQ(sley_whereis("pair"), inner);
+	CHECK_EQ(sley_name_find("pair"), inner);
 	/* Once more is too much for the inner one, but not for the outer. */
 	(void)pid_of(&c);
 	fail(&b, -EIO);
 	AWAIT_RECORD("-b-c+b+c");
-	CHECK_NE(sley_whereis("pair"), inner);
+	CHECK_NE(sley_name_find("pair"), inner);
 	CHECK_EQ(a.lives, 1);
 	cancel_and_wait(pid);
 	CHECK_RECORD("-c-b-a");
@@ -63,7 +63,7 @@ TEST_WORKERS(w43_who_kills_the_outermost_ends_the_whole_tree)
 	sley_pid pid = supervise(SLEY_ONE_FOR_ONE, tree, 2);
 	struct watch watch;
 
-	watch_begin(&watch, sley_whereis("pair"));
+	watch_begin(&watch, sley_name_find("pair"));
 	CHECK_EQ(sley_process_kill(pid), 0);
 	CHECK_EQ(watch_end(&watch), SLEY_EKILLED);
 	CHECK_SOON(sley_process_count() == 0);
@@ -151,8 +151,8 @@ static int be_parent(void *arg)
 
 	family->error = sley_supervise(
 		&pid,
-		SLEY_SUPERVISOR(.process =
-					SLEY_PROCESS(.link = family->linked)),
+		SLEY_SUPERVISOR_OPTIONS(.process = SLEY_PROCESS_OPTIONS(
+							.link = family->linked)),
 		pair, 2);
 	family->supervisor = pid;
 	family->over = true;
@@ -263,7 +263,8 @@ TEST_WORKERS(w43_what_cannot_be_started_is_not_added)
 	CHECK_EQ(sley_supervisor_add(pid_of(&b), more, &out), -EINVAL);
 	CHECK_EQ(sley_supervise(&out, NULL, neither, 1), -EINVAL);
 	out = 1;
-	CHECK_EQ(sley_supervise(&out, SLEY_SUPERVISOR(.strategy = 3), NULL, 0),
+	CHECK_EQ(sley_supervise(&out, SLEY_SUPERVISOR_OPTIONS(.strategy = 3),
+				NULL, 0),
 		 -EINVAL);
 	CHECK_EQ(out, SLEY_NO_PID);
 	CHECK_EQ(sley_supervise(NULL, NULL, NULL, 0), 0);

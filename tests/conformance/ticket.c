@@ -285,7 +285,7 @@ static void spawn_waits(struct wait *w, struct sley *rt,
 		atomic_store(&w->result[i], 1);
 		sley_spawn(group, &w->task[i], wait_for_b, w);
 		if (is_single())
-			CHECK_EQ(sley_step(rt), 1);
+			CHECK_EQ(sley_run_one(rt), 1);
 	}
 	CHECK_EVENTUALLY(atomic_load(&w->nr) == nr);
 }
@@ -643,7 +643,7 @@ static void *done_while_bound(void *arg)
 
 	CHECK_EQ(sley_bind(b->rt), 0);
 	sley_ticket_done(&calls.ticket[0]);
-	while (sley_step(b->rt))
+	while (sley_run_one(b->rt))
 		;
 	sley_unbind(b->rt);
 	atomic_store(&b->over, true);

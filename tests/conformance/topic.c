@@ -13,13 +13,13 @@ TEST_WORKERS(w39_everybody_who_has_joined_gets_what_is_published)
 	struct listener listener[5];
 	int price = 42;
 
-	CHECK_EQ(sley_publish("prices", 1, &price, sizeof(price)), 0);
+	CHECK_EQ(sley_topic_publish("prices", 1, &price, sizeof(price)), 0);
 	for (int i = 0; i < 5; i++)
 		(void)listen(&listener[i]);
 	for (int i = 0; i < 4; i++)
 		CHECK_EQ(sley_topic_join("prices", listener[i].pid), 0);
-	CHECK_EQ(sley_publish("prices", 2, &price, sizeof(price)), 4);
-	CHECK_EQ(sley_publish("costs", 3, &price, sizeof(price)), 0);
+	CHECK_EQ(sley_topic_publish("prices", 2, &price, sizeof(price)), 4);
+	CHECK_EQ(sley_topic_publish("costs", 3, &price, sizeof(price)), 0);
 	for (int i = 0; i < 4; i++) {
 		CHECK_SOON(listener[i].nr == 1);
 		CHECK_EQ(listener[i].last, 2);
@@ -41,15 +41,15 @@ TEST_WORKERS(w39_who_joins_twice_gets_it_twice_and_leaves_twice)
 	CHECK_EQ(sley_topic_join("t", listener.pid), 0);
 	CHECK_EQ(sley_topic_join("t", listener.pid), 0);
 	CHECK_EQ(sley_topic_join("u", listener.pid), 0);
-	CHECK_EQ(sley_publish("t", 1, NULL, 0), 2);
+	CHECK_EQ(sley_topic_publish("t", 1, NULL, 0), 2);
 	CHECK_SOON(listener.nr == 2);
 	CHECK_EQ(sley_topic_leave("t", listener.pid), 0);
-	CHECK_EQ(sley_publish("t", 1, NULL, 0), 1);
+	CHECK_EQ(sley_topic_publish("t", 1, NULL, 0), 1);
 	CHECK_SOON(listener.nr == 3);
 	CHECK_EQ(sley_topic_leave("t", listener.pid), 0);
 	CHECK_EQ(sley_topic_leave("t", listener.pid), -ENOENT);
-	CHECK_EQ(sley_publish("t", 1, NULL, 0), 0);
-	CHECK_EQ(sley_publish("u", 1, NULL, 0), 1);
+	CHECK_EQ(sley_topic_publish("t", 1, NULL, 0), 0);
+	CHECK_EQ(sley_topic_publish("u", 1, NULL, 0), 1);
 	CHECK_SOON(listener.nr == 4);
 	hush(&listener);
 	stop(rt);
@@ -68,8 +68,8 @@ TEST_WORKERS(w39_a_process_that_ends_leaves_all_it_has_joined)
 	CHECK_EQ(sley_topic_join("t", goes.pid), 0);
 	CHECK_EQ(sley_topic_join("u", goes.pid), 0);
 	hush(&goes);
-	CHECK_EQ(sley_publish("t", 1, NULL, 0), 1);
-	CHECK_EQ(sley_publish("u", 1, NULL, 0), 0);
+	CHECK_EQ(sley_topic_publish("t", 1, NULL, 0), 1);
+	CHECK_EQ(sley_topic_publish("u", 1, NULL, 0), 0);
 	CHECK_SOON(sley_topic_members("t", pid, 2) == 1);
 	CHECK_EQ(pid[0], stays.pid);
 	CHECK_SOON(sley_topic_members("u", pid, 2) == 0);
@@ -88,7 +88,7 @@ TEST_WORKERS(w39_large_messages_are_shared_and_survive_the_publisher)
 	memset(bytes, 7, sizeof(bytes));
 	for (int i = 0; i < 3; i++)
 		CHECK_EQ(sley_topic_join("big", listen(&listener[i])), 0);
-	CHECK_EQ(sley_publish("big", 1, bytes, sizeof(bytes)), 3);
+	CHECK_EQ(sley_topic_publish("big", 1, bytes, sizeof(bytes)), 3);
 	memset(bytes, 0, sizeof(bytes));
 	for (int i = 0; i < 3; i++) {
 		CHECK_SOON(listener[i].nr == 1);
@@ -109,11 +109,13 @@ TEST_WORKERS(w39_messages_of_all_sizes_arrive)
 	memset(bytes, 3, sizeof(bytes));
 	CHECK_EQ(sley_topic_join("t", listen(&listener)), 0);
 	for (uint64_t size = 0; size <= sizeof(bytes); size++) {
-		CHECK_EQ(sley_publish("t", size, size ? bytes : NULL, size), 1);
+		CHECK_EQ(sley_topic_publish("t", size, size ? bytes : NULL,
+					    size),
+			 1);
 		CHECK_SOON(listener.nr == size + 1);
 		CHECK_EQ(listener.bytes, 3 * size);
 	}
-	CHECK_EQ(sley_publish("t", 1, bytes, 1ull << 32), -EMSGSIZE);
+	CHECK_EQ(sley_topic_publish("t", 1, bytes, 1ull << 32), -EMSGSIZE);
 	hush(&listener);
 	stop(rt);
 }
@@ -149,10 +151,10 @@ TEST_WORKERS(w39_topics_have_names_of_one_to_63_bytes)
 	memset(name, 't', sizeof(name));
 	name[SLEY_NAME_MAX + 1] = '\0';
 	CHECK_EQ(sley_topic_join(name, listener.pid), -EINVAL);
-	CHECK_EQ(sley_publish(name, 1, NULL, 0), 0);
+	CHECK_EQ(sley_topic_publish(name, 1, NULL, 0), 0);
 	name[SLEY_NAME_MAX] = '\0';
 	CHECK_EQ(sley_topic_join(name, listener.pid), 0);
-	CHECK_EQ(sley_publish(name, 1, NULL, 0), 1);
+	CHECK_EQ(sley_topic_publish(name, 1, NULL, 0), 1);
 	CHECK_EQ(sley_topic_join("", listener.pid), -EINVAL);
 	CHECK_EQ(sley_topic_join(NULL, listener.pid), -EINVAL);
 	CHECK_EQ(sley_topic_leave("", listener.pid), -ENOENT);
@@ -169,11 +171,11 @@ TEST_WORKERS(w39_a_topic_is_no_name)
 	struct listener listener;
 
 	CHECK_EQ(sley_topic_join("x", listen(&listener)), 0);
-	CHECK_EQ(sley_whereis("x"), SLEY_NO_PID);
-	CHECK_EQ(sley_register("x", listener.pid, NULL), 0);
+	CHECK_EQ(sley_name_find("x"), SLEY_NO_PID);
+	CHECK_EQ(sley_name_register("x", listener.pid, NULL), 0);
 	CHECK_EQ(sley_topic_leave("x", listener.pid), 0);
-	CHECK_EQ(sley_whereis("x"), listener.pid);
-	CHECK_EQ(sley_publish("x", 1, NULL, 0), 0);
+	CHECK_EQ(sley_name_find("x"), listener.pid);
+	CHECK_EQ(sley_topic_publish("x", 1, NULL, 0), 0);
 	hush(&listener);
 	stop(rt);
 }
@@ -188,7 +190,7 @@ TEST_WORKERS(w39_thousands_get_each_message_once_and_in_order)
 	for (int i = 0; i < n; i++)
 		CHECK_EQ(sley_topic_join("crowd", listen(&listener[i])), 0);
 	for (int i = 1; i <= ROUNDS; i++)
-		CHECK_EQ(sley_publish("crowd", (uint64_t)i, NULL, 0), n);
+		CHECK_EQ(sley_topic_publish("crowd", (uint64_t)i, NULL, 0), n);
 	for (int i = 0; i < n; i++) {
 		CHECK_SOON(listener[i].nr == ROUNDS);
 		CHECK_EQ(listener[i].sum, ROUNDS * (ROUNDS + 1) / 2);
@@ -200,7 +202,7 @@ TEST_WORKERS(w39_thousands_get_each_message_once_and_in_order)
 	CHECK_EQ(sley_topic_members("crowd", NULL, 0), n / 2);
 	for (int i = 0; i < n; i += 2)
 		CHECK_EQ(sley_topic_join("crowd", listener[i].pid), 0);
-	CHECK_EQ(sley_publish("crowd", 1, NULL, 0), n);
+	CHECK_EQ(sley_topic_publish("crowd", 1, NULL, 0), n);
 	for (int i = 0; i < n; i++)
 		CHECK_SOON(listener[i].nr == ROUNDS + 1);
 	for (int i = 0; i < n; i++)
@@ -214,7 +216,7 @@ static int publisher(void *arg)
 	sley_pid *pid = arg;
 
 	*pid = sley_self();
-	return sley_publish("t", 5, pid, sizeof(*pid)) == 1 ? 0 : -EIO;
+	return sley_topic_publish("t", 5, pid, sizeof(*pid)) == 1 ? 0 : -EIO;
 }
 
 TEST_WORKERS(w39_a_member_hears_who_has_published)
@@ -239,7 +241,7 @@ static int echo(void *arg)
 
 	(void)arg;
 	CHECK_EQ(sley_topic_join("echo", sley_self()), 0);
-	CHECK_EQ(sley_publish("echo", 9, NULL, 0), 1);
+	CHECK_EQ(sley_topic_publish("echo", 9, NULL, 0), 1);
 	CHECK_EQ(sley_receive(&msg), 0);
 	CHECK_EQ(msg->tag, 9);
 	CHECK_EQ(msg->from, sley_self());
@@ -276,10 +278,10 @@ static int looks_away(void *arg)
 static void publish_five(void *arg)
 {
 	(void)arg;
-	CHECK_EQ(sley_publish("t", 1, NULL, 0), 2);
-	CHECK_EQ(sley_publish("t", 2, NULL, 0), 2);
+	CHECK_EQ(sley_topic_publish("t", 1, NULL, 0), 2);
+	CHECK_EQ(sley_topic_publish("t", 2, NULL, 0), 2);
 	for (uint64_t i = 3; i <= 5; i++)
-		CHECK_EQ(sley_publish("t", i, NULL, 0), 1);
+		CHECK_EQ(sley_topic_publish("t", i, NULL, 0), 1);
 }
 
 static void publish_to_full(enum sley_overflow overflow)
@@ -291,8 +293,8 @@ static void publish_to_full(enum sley_overflow overflow)
 
 	sley_event_init(&gate, false, false);
 	CHECK_EQ(sley_actor_spawn(&full.pid, looks_away, &full,
-				  SLEY_PROCESS(.mailbox = 2,
-					       .overflow = overflow)),
+				  SLEY_PROCESS_OPTIONS(.mailbox = 2,
+						       .overflow = overflow)),
 		 0);
 	CHECK_EQ(sley_topic_join("t", full.pid), 0);
 	CHECK_EQ(sley_topic_join("t", listen(&other)), 0);
@@ -335,7 +337,7 @@ TEST(w39_a_child_of_fork_has_no_topics)
 		CHECK_EQ(sley_topic_members("t", NULL, 0), 0);
 		own = start();
 		CHECK_EQ(sley_topic_join("t", listen(&listener)), 0);
-		CHECK_EQ(sley_publish("t", 1, NULL, 0), 1);
+		CHECK_EQ(sley_topic_publish("t", 1, NULL, 0), 1);
 		CHECK_SOON(listener.nr == 1);
 		hush(&listener);
 		stop(own);

@@ -164,7 +164,7 @@ TEST_WORKERS(w41_what_is_behind_an_upgrade_in_a_bounded_mailbox_is_not_lost)
 	struct sley *rt = start();
 
 	for (size_t at = 0; at < 18; at++)
-		upgrade_at(at, SLEY_PROCESS(.mailbox = 64));
+		upgrade_at(at, SLEY_PROCESS_OPTIONS(.mailbox = 64));
 	stop(rt);
 }
 
@@ -195,7 +195,7 @@ TEST_WORKERS(w41_a_cancel_that_was_not_taken_is_for_the_new_code)
 	sley_pid pid;
 
 	scene = &s;
-	pid = begin(SLEY_PROCESS(.traps = true));
+	pid = begin(SLEY_PROCESS_OPTIONS(.traps = true));
 	for (size_t i = 0; i < 10; i++)
 		send_one(pid, i);
 	CHECK_EQ(sley_process_cancel(pid, -EINTR), 0);
@@ -234,7 +234,7 @@ TEST_WORKERS(w41_what_the_old_code_has_kept_is_its_own)
 static int completes(const struct sley_command *command, void *arg)
 {
 	(void)arg;
-	return sley_complete(command->pid, command->tag, NULL, 0);
+	return sley_command_complete(command->pid, command->tag, NULL, 0);
 }
 
 static enum sley_step yields(void *self, struct sley_msg *const *msg, size_t nr,
@@ -258,11 +258,11 @@ TEST_WORKERS(w41_completions_that_were_not_taken_are_strays)
 	sley_pid pid;
 
 	scene = &s;
-	CHECK_EQ(sley_handle(CMD, completes, NULL, NULL), 0);
+	CHECK_EQ(sley_command_handle(CMD, completes, NULL, NULL), 0);
 	CHECK_EQ(sley_process_spawn(&pid, &old, NULL, 0, NULL), 0);
 	CHECK_SOON(!sley_process_inspect(pid, &info) && info.stray == 3);
 	CHECK_EQ(s.dones, 0);
-	CHECK_EQ(sley_unhandle(CMD), 0);
+	CHECK_EQ(sley_command_unhandle(CMD), 0);
 	end(pid);
 	stop(rt);
 }

@@ -31,7 +31,7 @@ static void spawn_sleeper(struct sley_group *group, struct sleeper *s)
 
 static void step_all(struct sley *rt)
 {
-	while (is_single() && sley_step(rt))
+	while (is_single() && sley_run_one(rt))
 		;
 }
 
@@ -420,7 +420,7 @@ TEST(u12_set_priority_by_number_ready_blocked_and_finished)
 	}
 	/* Ready, not started. */
 	CHECK_EQ(sley_set_priority_id(l[3].waker.id, -9), 0);
-	while (sley_step(rt) > 0)
+	while (sley_run_one(rt) > 0)
 		;
 	/* Blocked. */
 	CHECK_EQ(sley_set_priority_id(l[0].waker.id, 9), 0);

@@ -119,7 +119,7 @@ static inline void way_event(struct ways *ways)
 
 static inline void way_fork_one(void *arg)
 {
-	struct sley_fork child;
+	struct sley_forked child;
 	atomic_int ran = 0;
 
 	sley_fork(&child, count_task, &ran);
@@ -230,7 +230,7 @@ static inline bool one_of_two(void)
 static inline void branch_grow(void *arg)
 {
 	struct branch *branch = arg, child[BRANCHES];
-	struct sley_fork fork[BRANCHES];
+	struct sley_forked fork[BRANCHES];
 	unsigned int nr = branch->depth ? BRANCHES : 0;
 
 	branch->runs++;

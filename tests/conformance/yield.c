@@ -339,7 +339,7 @@ TEST_WORKERS(a_yield_with_nothing_ready_returns)
 
 static void fork_and_wait(void *arg)
 {
-	struct sley_fork child[10];
+	struct sley_forked child[10];
 
 	(void)arg;
 	for (int i = 0; i < 10; i++)

@@ -152,8 +152,9 @@ static void try_steps(void)
 	int sent = atomic_load(&all.received);
 
 	for (int i = 0; i < NR_EACH; i++) {
-		if (!TRY(sley_process_spawn(&pid, i ? &small : &large, NULL, 0,
-					    SLEY_PROCESS(.runtime = all.rt)),
+		if (!TRY(sley_process_spawn(
+				 &pid, i ? &small : &large, NULL, 0,
+				 SLEY_PROCESS_OPTIONS(.runtime = all.rt)),
 			 -ENOMEM))
 			continue;
 		sent += send_all(pid);
@@ -164,7 +165,7 @@ static void try_steps(void)
 			(void)TRY(sley_process_cancel(pid, 0), -ENOMEM);
 	}
 	if (TRY(sley_process_spawn(&pid, &growing, NULL, 0,
-				   SLEY_PROCESS(.runtime = all.rt)),
+				   SLEY_PROCESS_OPTIONS(.runtime = all.rt)),
 		-ENOMEM))
 		(void)TRY(sley_send(pid, 1, NULL, 0), -ENOMEM);
 }
@@ -177,11 +178,11 @@ static void try_actors(void)
 	for (int i = 0; i < NR_EACH; i++) {
 		uint32_t stack_kib = i == 2 ? 512 : 0;
 
-		if (!TRY(sley_actor_spawn(&pid, receive, NULL,
-					  SLEY_PROCESS(.runtime = all.rt,
-						       .mailbox =
-							       1000 * (i == 1),
-						       .stack_kib = stack_kib)),
+		if (!TRY(sley_actor_spawn(
+				 &pid, receive, NULL,
+				 SLEY_PROCESS_OPTIONS(.runtime = all.rt,
+						      .mailbox = 1000 * (i == 1),
+						      .stack_kib = stack_kib)),
 			 -ENOMEM))
 			continue;
 		sent += send_all(pid);
@@ -229,7 +230,8 @@ static int handle(const struct sley_command *command, void *arg)
 {
 	(void)arg;
 	atomic_fetch_add(&handled, 1);
-	if (TRY(sley_complete(command->pid, command->tag, NULL, 0), -ENOMEM))
+	if (TRY(sley_command_complete(command->pid, command->tag, NULL, 0),
+		-ENOMEM))
 		return 0;
 	return -EIO;
 }
@@ -257,16 +259,16 @@ static void try_commands(void)
 {
 	sley_pid pid;
 
-	if (!TRY(sley_handle(COMMAND, handle, NULL, NULL), -ENOMEM))
+	if (!TRY(sley_command_handle(COMMAND, handle, NULL, NULL), -ENOMEM))
 		return;
 	if (TRY(sley_process_spawn(&pid, &yielding, NULL, 0,
-				   SLEY_PROCESS(.runtime = all.rt)),
+				   SLEY_PROCESS_OPTIONS(.runtime = all.rt)),
 		-ENOMEM)) {
 		check_received(1);
 		CHECK_EVENTUALLY(atomic_load(&handled) ==
 				 atomic_load(&yielded));
 	}
-	CHECK_EQ(sley_unhandle(COMMAND), 0);
+	CHECK_EQ(sley_command_unhandle(COMMAND), 0);
 }
 
 SCENARIO(commands)

@@ -237,15 +237,15 @@ static void use_actors(struct program *p)
 	snprintf(name, sizeof(name), "name-%d", p->id);
 	CHECK_EQ(sley_actor_spawn(&pid, reply_to_all, &p->ran, NULL), 0);
 	CHECK_EQ(sley_actor_spawn(&bounded, reply_to_all, &p->ran,
-				  SLEY_PROCESS(.mailbox = 2)),
+				  SLEY_PROCESS_OPTIONS(.mailbox = 2)),
 		 0);
-	CHECK_EQ(sley_register(name, pid, NULL), 0);
+	CHECK_EQ(sley_name_register(name, pid, NULL), 0);
 	CHECK_EQ(sley_topic_join(name, pid), 0);
 	CHECK_EQ(sley_topic_join_matching("name-*", bounded), 0);
-	CHECK(sley_whereis(name) == pid);
+	CHECK(sley_name_find(name) == pid);
 	ask(pid);
 	ask(bounded);
-	CHECK_GE(sley_publish(name, NEWS, NULL, 0), 0);
+	CHECK_GE(sley_topic_publish(name, NEWS, NULL, 0), 0);
 	CHECK_EQ(sley_post_at(pid, POST, NULL, 0, sley_now() + SLEY_MSEC / 2,
 			      &post),
 		 0);
@@ -253,7 +253,7 @@ static void use_actors(struct program *p)
 	CHECK_EQ(sley_post_every(pid, POST, NULL, 0, SLEY_SEC, &post), 0);
 	atomic_store(&posts[p->id], post);
 	CHECK_EQ(sley_post_cancel(post), 0);
-	CHECK_EQ(sley_unregister(name), 0);
+	CHECK_EQ(sley_name_unregister(name), 0);
 	CHECK_EQ(sley_process_kill(pid), 0);
 	CHECK_EQ(sley_process_kill(bounded), 0);
 }
@@ -276,7 +276,7 @@ static void use_supervisor(struct program *p)
 static int handle(const struct sley_command *command, void *arg)
 {
 	(void)arg;
-	return sley_complete(command->pid, command->tag, NULL, 0);
+	return sley_command_complete(command->pid, command->tag, NULL, 0);
 }
 
 static enum sley_step command_once(void *self, struct sley_msg *const *msg,
@@ -304,14 +304,14 @@ static void use_commands(struct program *p)
 	sley_pid pid;
 
 	/* A child of fork() finds what its parent had registered. */
-	if (sley_unhandle(command))
+	if (sley_command_unhandle(command))
 		sley_yield();
-	CHECK_EQ(sley_handle(command, handle, NULL, NULL), 0);
+	CHECK_EQ(sley_command_handle(command, handle, NULL, NULL), 0);
 	CHECK_EQ(sley_process_spawn(&pid, &commander, NULL, 0, NULL), 0);
 	CHECK_EQ(sley_send(pid, ASK, &command, sizeof(command)), 0);
 	while (sley_process_alive(pid))
 		CHECK_EQ(sley_sleep(SLEY_MSEC / 4), 0);
-	CHECK_EQ(sley_unhandle(command), 0);
+	CHECK_EQ(sley_command_unhandle(command), 0);
 }
 
 /* ---- graphs ------------------------------------------------------------------------ */
@@ -370,11 +370,11 @@ void check_nothing_is_left(void)
 		char name[16];
 
 		snprintf(name, sizeof(name), "name-%d", id);
-		CHECK(sley_whereis(name) == SLEY_NO_PID);
+		CHECK(sley_name_find(name) == SLEY_NO_PID);
 		CHECK_EQ(sley_post_cancel(atomic_load(&posts[id])), -ENOENT);
 	}
 	CHECK_EQ(sley_process_count(), 0);
-	CHECK_EQ(sley_publish("name-0", NEWS, NULL, 0), 0);
+	CHECK_EQ(sley_topic_publish("name-0", NEWS, NULL, 0), 0);
 }
 
 /* ---- all of it ---------------------------------------------------------------------- */

@@ -12,12 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static int double_it(struct sley_child_work *work)
+static int double_it(struct sley_subprocess_work *work)
 {
 	return 2 * *(const int *)work->arg;
 }
 
-static int hang(struct sley_child_work *work)
+static int hang(struct sley_subprocess_work *work)
 {
 	(void)work;
 	for (;;)
@@ -25,56 +25,56 @@ static int hang(struct sley_child_work *work)
 	return 0;
 }
 
-static int die(struct sley_child_work *work)
+static int die(struct sley_subprocess_work *work)
 {
 	(void)work;
 	_exit(1);
 	return 0;
 }
 
-static int check_double(struct sley_child_process *child)
+static int check_double(struct sley_subprocess *child)
 {
 	int seven = 7;
-	int code =
-		sley_child_call(child, double_it, &seven, sizeof(seven), NULL);
+	int code = sley_subprocess_call(child, double_it, &seven, sizeof(seven),
+					NULL);
 
 	return code == 14 ? 0 : code;
 }
 
 /* It dies, and does it again. */
-static int use(struct sley_child_process *child)
+static int use(struct sley_subprocess *child)
 {
 	int err = check_double(child);
 
 	if (err)
 		return err;
-	err = sley_child_call(child, die, NULL, 0, NULL);
+	err = sley_subprocess_call(child, die, NULL, 0, NULL);
 	return err == SLEY_ECHILD ? check_double(child) : err;
 }
 
 static int create_and_use(void)
 {
-	struct sley_child_process *child = NULL;
-	int err = sley_child_create(&child, NULL);
+	struct sley_subprocess *child = NULL;
+	int err = sley_subprocess_create(&child, NULL);
 
 	if (err)
 		return err;
 	err = use(child);
-	sley_child_destroy(child);
+	sley_subprocess_destroy(child);
 	return err;
 }
 
 /* A child that is killed; it has no time for anything else. */
 static int create_and_kill(void)
 {
-	struct sley_child_process *child = NULL;
-	int err = sley_child_create(
-		&child, SLEY_CHILD_OPTIONS(.call_ns = 5 * SLEY_MSEC));
+	struct sley_subprocess *child = NULL;
+	int err = sley_subprocess_create(
+		&child, SLEY_SUBPROCESS_OPTIONS(.call_ns = 5 * SLEY_MSEC));
 
 	if (err)
 		return err;
-	err = sley_child_call(child, hang, NULL, 0, NULL);
-	sley_child_destroy(child);
+	err = sley_subprocess_call(child, hang, NULL, 0, NULL);
+	sley_subprocess_destroy(child);
 	return err == SLEY_ECHILD ? 0 : err;
 }
 
@@ -82,19 +82,19 @@ static int begin_and_use(void)
 {
 	int err;
 
-	err = sley_child_register("double_it", double_it);
+	err = sley_subprocess_register("double_it", double_it);
 	if (!err)
-		err = sley_child_register("hang", hang);
+		err = sley_subprocess_register("hang", hang);
 	if (!err)
-		err = sley_child_register("die", die);
+		err = sley_subprocess_register("die", die);
 	if (!err)
-		err = sley_children_init();
+		err = sley_subprocesses_init();
 	if (err)
 		return err;
 	err = create_and_kill();
 	if (!err)
 		err = create_and_use();
-	sley_children_exit();
+	sley_subprocesses_exit();
 	return err;
 }
 

@@ -30,7 +30,8 @@ enum { NR_YIELDS = 20, NOW = 7, TIMED = 1000 };
 static int complete_now(const struct sley_command *command, void *arg)
 {
 	(void)arg;
-	return sley_complete(command->pid, command->tag, bytes, sizeof(bytes));
+	return sley_command_complete(command->pid, command->tag, bytes,
+				     sizeof(bytes));
 }
 
 /* Each command that was accepted comes back once. */
@@ -69,12 +70,13 @@ SCENARIO(commands_that_complete_or_fail)
 
 	if (!rt)
 		return;
-	if (TRY(sley_handle(NOW, complete_now, NULL, NULL), -ENOMEM) &&
-	    TRY(sley_handle(TIMED, complete_now, NULL,
-			    SLEY_HANDLER(.timeout_ns = 3600 * SLEY_SEC)),
+	if (TRY(sley_command_handle(NOW, complete_now, NULL, NULL), -ENOMEM) &&
+	    TRY(sley_command_handle(
+			TIMED, complete_now, NULL,
+			SLEY_HANDLER_OPTIONS(.timeout_ns = 3600 * SLEY_SEC)),
 		-ENOMEM) &&
 	    TRY(sley_process_spawn(NULL, &yielder, NULL, 0,
-				   SLEY_PROCESS(.runtime = rt)),
+				   SLEY_PROCESS_OPTIONS(.runtime = rt)),
 		-ENOMEM))
 		CHECK_EQ(sley_event_wait(&over), 0);
 	trial_stop(rt);
@@ -103,7 +105,7 @@ SCENARIO(calls_of_processes)
 	if (!rt)
 		return;
 	if (TRY(sley_actor_spawn(&pid, server, NULL,
-				 SLEY_PROCESS(.runtime = rt)),
+				 SLEY_PROCESS_OPTIONS(.runtime = rt)),
 		-ENOMEM)) {
 		for (int i = 0; i < 20; i++)
 			if (TRY(sley_call(pid, ASK, bytes, sizeof(bytes),
@@ -140,8 +142,9 @@ SCENARIO(mailboxes_with_a_limit)
 		return;
 	atomic_store(&nr_received, 0);
 	if (TRY(sley_actor_spawn(&pid, receive_all, NULL,
-				 SLEY_PROCESS(.runtime = rt, .mailbox = 2,
-					      .overflow = SLEY_BLOCK)),
+				 SLEY_PROCESS_OPTIONS(.runtime = rt,
+						      .mailbox = 2,
+						      .overflow = SLEY_BLOCK)),
 		-ENOMEM)) {
 		for (int i = 0; i < 20; i++)
 			nr_sent +=

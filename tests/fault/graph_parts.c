@@ -65,12 +65,12 @@ static void parts_scene(void *arg)
 	(void)arg;
 	if (!TRY(sley_graph_create(&graph, NULL), -ENOMEM))
 		return;
-	if (TRY(sley_graph_scope_open(&scope, graph, NULL), -ENOMEM)) {
+	if (TRY(sley_graph_scope_begin(&scope, graph, NULL), -ENOMEM)) {
 		nr += submit_accesses(graph, scope);
 		nr += submit_buffer(graph, scope);
 		nr += submit(graph, SLEY_NODE_SPEC(.fn = count, .scope = scope,
 						   .gang = 2));
-		sley_graph_scope_close(scope);
+		sley_graph_scope_end(scope);
 	}
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(atomic_load(&nr_ran), nr);
@@ -100,12 +100,14 @@ static void class_scene(void *arg)
 		 -ENOMEM))
 		return;
 	for (uint32_t i = 0; i < 10; i++) {
-		nr += submit(graph, SLEY_NODE_SPEC(.fn = count,
-						   .worker_class = 1 + i % 2));
+		nr += submit(graph,
+			     SLEY_NODE_SPEC(.fn = count,
+					    .worker_class =
+						    SLEY_OF_CLASS(i % 2)));
 		nr += submit(graph,
 			     SLEY_NODE_SPEC(.fn = count, .eligible = &first,
 					    .nr_eligible = 1,
-					    .worker_class = 1));
+					    .worker_class = SLEY_OF_CLASS(0)));
 	}
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(atomic_load(&nr_ran), nr);

@@ -35,7 +35,7 @@ static struct sley *begin(sley_pid *pid)
 	trial_mark();
 	nr_heard = 0;
 	if (TRY(sley_process_spawn(pid, &hearer, NULL, 0,
-				   SLEY_PROCESS(.runtime = rt)),
+				   SLEY_PROCESS_OPTIONS(.runtime = rt)),
 		-ENOMEM))
 		return rt;
 	trial_stop(rt);
@@ -62,15 +62,15 @@ SCENARIO(names_of_processes)
 		bool has;
 
 		(void)snprintf(name, sizeof(name), "name %d", i);
-		has = TRY(sley_register(name, pid, NULL), -ENOMEM);
+		has = TRY(sley_name_register(name, pid, NULL), -ENOMEM);
 		had += has;
-		CHECK_EQ(sley_whereis(name), has ? pid : SLEY_NO_PID);
+		CHECK_EQ(sley_name_find(name), has ? pid : SLEY_NO_PID);
 		if (has && i % 3 == 0)
-			CHECK_EQ(sley_unregister(name), 0);
+			CHECK_EQ(sley_name_unregister(name), 0);
 	}
 	CHECK(had || trial_struck());
 	end(rt, pid);
-	CHECK_EQ(sley_whereis("name 1"), SLEY_NO_PID);
+	CHECK_EQ(sley_name_find("name 1"), SLEY_NO_PID);
 }
 
 SCENARIO(processes_that_are_born_with_a_name)
@@ -81,12 +81,13 @@ SCENARIO(processes_that_are_born_with_a_name)
 	if (!rt)
 		return;
 	if (TRY(sley_process_spawn(&other, &hearer, NULL, 0,
-				   SLEY_PROCESS(.runtime = rt, .name = "born")),
+				   SLEY_PROCESS_OPTIONS(.runtime = rt,
+							.name = "born")),
 		-ENOMEM)) {
-		CHECK_EQ(sley_whereis("born"), other);
+		CHECK_EQ(sley_name_find("born"), other);
 		CHECK_EQ(sley_process_kill(other), 0);
 	} else {
-		CHECK_EQ(sley_whereis("born"), SLEY_NO_PID);
+		CHECK_EQ(sley_name_find("born"), SLEY_NO_PID);
 	}
 	end(rt, pid);
 }
@@ -96,7 +97,7 @@ static int nr_due;
 static int publish(size_t size)
 {
 	static const unsigned char page[100];
-	int nr = sley_publish("t", 1, page, size);
+	int nr = sley_topic_publish("t", 1, page, size);
 
 	nr_due += nr > 0 ? nr : 0;
 	return nr;

@@ -19,7 +19,7 @@ static int put(void *arg, const char *text, size_t length)
 	return 0;
 }
 
-static void draw(struct sley_graph *graph, enum sley_dump_format format)
+static void draw(struct sley_graph *graph, enum sley_graph_dump_format format)
 {
 	size_t length = 0;
 
@@ -45,8 +45,8 @@ static void use_picture(void *arg)
 							   .nr_after = 1)),
 			  -ENOMEM);
 	CHECK_EQ(sley_graph_wait(graph), 0);
-	draw(graph, SLEY_DUMP_DOT);
-	draw(graph, SLEY_DUMP_SVG);
+	draw(graph, SLEY_GRAPH_DUMP_DOT);
+	draw(graph, SLEY_GRAPH_DUMP_SVG);
 	sley_graph_destroy(graph);
 }
 

@@ -54,8 +54,8 @@ static int relate(void *arg)
 		CHECK_EQ(sley_process_kill(pid[i]), 0);
 	}
 	if (TRY(sley_process_spawn(&pid[0], &target, NULL, 0,
-				   SLEY_PROCESS(.link = true,
-						.monitor = &number)),
+				   SLEY_PROCESS_OPTIONS(.link = true,
+							.monitor = &number)),
 		-ENOMEM)) {
 		CHECK_EQ(sley_process_kill(pid[0]), 0);
 		due += 2;
@@ -78,7 +78,8 @@ SCENARIO(links_and_monitors)
 	trial_mark();
 	over = (struct sley_event)SLEY_EVENT_INIT;
 	if (TRY(sley_actor_spawn(NULL, relate, NULL,
-				 SLEY_PROCESS(.runtime = rt, .traps = true)),
+				 SLEY_PROCESS_OPTIONS(.runtime = rt,
+						      .traps = true)),
 		-ENOMEM))
 		CHECK_EQ(sley_event_wait(&over), 0);
 	trial_stop(rt);

@@ -259,9 +259,9 @@ SCENARIO(steps)
 	for (int i = 0; i < 4; i++)
 		sley_spawn(&group, &tasks[i], yield_twice, NULL);
 	do {
-		result = sley_step(rt);
+		result = sley_run_one(rt);
 		if (result < 0)
-			result = TRY(sley_step(rt), -ENOMEM);
+			result = TRY(sley_run_one(rt), -ENOMEM);
 	} while (result > 0);
 	sley_join(&group);
 	CHECK_EQ(atomic_load(&nr_ran), 4);

@@ -44,7 +44,7 @@ static const struct sley_child children[] = {
 	{ .behaviour = &waiter, .count = 4 },
 	{ .children = inner,
 	  .nr_children = 1,
-	  .supervisor = SLEY_SUPERVISOR(.intensity = 1000) },
+	  .supervisor = SLEY_SUPERVISOR_OPTIONS(.intensity = 1000) },
 };
 
 /*
@@ -69,8 +69,8 @@ static void use_supervisor(enum sley_strategy strategy)
 	sley_pid pid, child;
 
 	if (!TRY(sley_supervise(&pid,
-				SLEY_SUPERVISOR(.strategy = strategy,
-						.intensity = 1000),
+				SLEY_SUPERVISOR_OPTIONS(.strategy = strategy,
+							.intensity = 1000),
 				children, 3),
 		 -ENOMEM))
 		return;

@@ -250,7 +250,7 @@ static void read_again(void *arg)
 
 static void write_in_tree(void *arg)
 {
-	struct sley_fork child;
+	struct sley_forked child;
 
 	(void)arg;
 	sley_rwlock_write_lock(&tree_lock);
@@ -281,7 +281,7 @@ struct shop {
 	struct sley_mutex mutex;
 	struct sley_cond cond;
 	struct sley_sem sem;
-	struct sley_once once;
+	struct sley_once_flag once;
 	struct sley_waitgroup wg;
 	struct sley_ticket_queue queue;
 	struct sley_ticket tickets[8];

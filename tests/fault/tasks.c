@@ -138,7 +138,7 @@ SCENARIO(detached_tasks)
 static void forks(void *arg)
 {
 	int depth = *(int *)arg, less = depth - 1;
-	struct sley_fork a, b;
+	struct sley_forked a, b;
 
 	if (depth == 0) {
 		count(NULL);
@@ -153,7 +153,7 @@ static void forks(void *arg)
 #define NR_CHILDREN 200 /* more than the first storage has room for */
 
 /* Gives others the time to steal it; if they cannot, the parent runs it. */
-static void wait_and_join(struct sley_fork *child, int before)
+static void wait_and_join(struct sley_forked *child, int before)
 {
 	for (int i = 0; i < 100 && atomic_load(&nr_ran) == before; i++)
 		test_nap_ms(1);
@@ -162,7 +162,7 @@ static void wait_and_join(struct sley_fork *child, int before)
 
 static void fork_and_wait(void)
 {
-	struct sley_fork child;
+	struct sley_forked child;
 	int before = atomic_load(&nr_ran);
 
 	sley_fork(&child, count, NULL);
@@ -183,7 +183,7 @@ static void fork_in_private_and_wait(void)
 {
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_task task;
-	struct sley_fork child;
+	struct sley_forked child;
 	atomic_int held = 0;
 	int before = atomic_load(&nr_ran);
 
@@ -198,7 +198,7 @@ static void fork_in_private_and_wait(void)
 
 static void fork_many(void *arg)
 {
-	struct sley_fork children[NR_CHILDREN];
+	struct sley_forked children[NR_CHILDREN];
 	int depth = 6, expected = 65 + NR_CHILDREN;
 
 	(void)arg;
@@ -223,7 +223,7 @@ SCENARIO(forks_and_joins)
 /* Its own worker takes what a parent has left behind. */
 static void fork_and_sleep(void *arg)
 {
-	struct sley_fork child;
+	struct sley_forked child;
 
 	sley_fork(&child, count, arg);
 	CHECK_EQ(sley_sleep(100000), 0);
@@ -273,13 +273,13 @@ static void meet(void *arg)
 
 static void parallel(void *arg)
 {
-	struct sley_call calls[20];
+	struct sley_invocation calls[20];
 	struct sley_barrier barrier;
 
 	(void)arg;
 	sley_barrier_init(&barrier, 20);
 	for (int i = 0; i < 20; i++)
-		calls[i] = (struct sley_call){ meet, &barrier };
+		calls[i] = (struct sley_invocation){ meet, &barrier };
 	CHECK_EQ(sley_parallelize(calls, 20), 0);
 	CHECK_EQ(atomic_load(&nr_ran), 20);
 }
@@ -417,7 +417,7 @@ SCENARIO(steps_of_tasks_that_block)
 	for (int i = 0; i < 4; i++)
 		sley_spawn(&group, &tasks[i], block, &b);
 	while (stepped && atomic_load(&b.waiting) < 4)
-		stepped = TRY(sley_step(rt), -ENOMEM);
+		stepped = TRY(sley_run_one(rt), -ENOMEM);
 	CHECK(!stepped || atomic_load(&b.waiting) == 4);
 	sley_event_set(&b.event);
 	sley_join(&group);

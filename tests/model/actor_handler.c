@@ -65,7 +65,8 @@ static void handle(int which)
 	int err;
 
 	payload[which] = which;
-	err = sley_handle(COMMAND, handlers[which], &payload[which], &options);
+	err = sley_command_handle(COMMAND, handlers[which], &payload[which],
+				  &options);
 	MODEL_CHECK(err == 0 || err == -EEXIST);
 	ledger.registered += err == 0;
 	ledger.existed += err == -EEXIST;
@@ -95,14 +96,14 @@ static void look(int id)
 static void replace(int id)
 {
 	(void)id;
-	MODEL_CHECK(sley_unhandle(COMMAND) == 0);
+	MODEL_CHECK(sley_command_unhandle(COMMAND) == 0);
 	handle(NEW);
 }
 
 static void take_away(int id)
 {
 	(void)id;
-	ledger.taken += sley_unhandle(COMMAND) == 0;
+	ledger.taken += sley_command_unhandle(COMMAND) == 0;
 }
 
 static void handle_old(int id)

@@ -85,7 +85,7 @@ static void setup_nameless(void)
 static void setup(void)
 {
 	setup_nameless();
-	MODEL_CHECK(sley_register("x", pid_of(OLD), NULL) == 0);
+	MODEL_CHECK(sley_name_register("x", pid_of(OLD), NULL) == 0);
 }
 
 /* As process_end() does. */
@@ -104,7 +104,7 @@ static void end(int thread)
 static void inherit(int thread)
 {
 	sley_pid owner = SLEY_NO_PID;
-	int err = sley_register("x", pid_of(NEW), &owner);
+	int err = sley_name_register("x", pid_of(NEW), &owner);
 
 	(void)thread;
 	MODEL_CHECK(err == 0 || err == -EEXIST);
@@ -120,7 +120,7 @@ static void inherit(int thread)
 static void take_back(int thread)
 {
 	(void)thread;
-	if (!sley_unregister("x"))
+	if (!sley_name_unregister("x"))
 		ledger.taken_back++;
 }
 
@@ -128,7 +128,7 @@ static void take_back(int thread)
 static void finish(void)
 {
 	int left = ledger.registered;
-	sley_pid pid = sley_whereis("x");
+	sley_pid pid = sley_name_find("x");
 
 	/* What was taken back was the new one's, or the old one's before. */
 	MODEL_CHECK(!processes[OLD].holdings);
@@ -179,7 +179,7 @@ static void inherit_when_gone(int thread)
 {
 	if (process_find(pid_of(OLD)))
 		return;
-	MODEL_CHECK(sley_whereis("x") == SLEY_NO_PID);
+	MODEL_CHECK(sley_name_find("x") == SLEY_NO_PID);
 	inherit(thread);
 	MODEL_CHECK(ledger.registered == 1);
 }
@@ -191,7 +191,7 @@ MODEL(who_has_found_it_gone_gets_it, .setup = setup,
 
 static void name_it(int thread)
 {
-	int err = sley_register("x", pid_of(OLD), NULL);
+	int err = sley_name_register("x", pid_of(OLD), NULL);
 
 	(void)thread;
 	MODEL_CHECK(err == 0 || err == -ESRCH);
@@ -200,7 +200,7 @@ static void name_it(int thread)
 
 static void finish_nameless(void)
 {
-	MODEL_CHECK(sley_whereis("x") == SLEY_NO_PID);
+	MODEL_CHECK(sley_name_find("x") == SLEY_NO_PID);
 	MODEL_CHECK(names.shard[0].nr == 0);
 	MODEL_CHECK(!processes[OLD].holdings);
 }

@@ -23,7 +23,7 @@ static struct ledger {
 	int found, gave_up;
 } ledger;
 
-sley_pid sley_whereis(const char *name)
+sley_pid sley_name_find(const char *name)
 {
 	(void)name;
 	return load_acquire(&owner);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_relation.c - src/actor/relation/*.c: whoever is related
+ * actor_relation.c - the files of src/actor/relation: whoever is related
  * with a process that ends is told once, or was told -ESRCH, or has undone it; and
  * nothing is left, and nothing freed too early.
  *

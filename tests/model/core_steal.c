@@ -28,7 +28,7 @@
 
 static struct strand strands[CREW_MAX];
 static struct sley_task parent, tasks[CREW_MAX]; /* one for each thief */
-static struct sley_fork *child;                  /* freed by the parent */
+static struct sley_forked *child;                /* freed by the parent */
 static struct payload payload;
 static uint32_t nr_tasks;
 static struct ledger {
@@ -192,7 +192,7 @@ static void fork_twice(int id)
 }
 
 /* It has two, of which the older one was stolen and has ended. */
-static struct sley_fork newer;
+static struct sley_forked newer;
 
 static void setup_two(void)
 {
@@ -246,7 +246,7 @@ static void other_is_found(void)
 /* It is suspended, and its worker goes on with a task that forks, too. */
 static struct strand other;
 static struct sley_task other_parent;
-static struct sley_fork others_child;
+static struct sley_forked others_child;
 
 static void setup_other(void)
 {
@@ -274,7 +274,7 @@ static void leave_and_fork_elsewhere(int id)
 static void seize_from_one_strand(int id)
 {
 	struct sley_task *task = fork_seize(&crew[id], &crew[0]);
-	struct sley_fork *seized = task ? task->arg : NULL;
+	struct sley_forked *seized = task ? task->arg : NULL;
 
 	if (seized)
 		MODEL_CHECK((seized == &others_child) ==

@@ -22,7 +22,7 @@ static void setup(void)
 	scene_setup(1, 16);
 	jobs[INNER].says = -EIO;
 	jobs[OUTER].says = -EPERM;
-	MODEL_CHECK(!sley_graph_scope_open(&scope, graph, NULL));
+	MODEL_CHECK(!sley_graph_scope_begin(&scope, graph, NULL));
 	model_lock_word(&scope->pending.word);
 	model_name(&scope->pending, "scope pending");
 	model_name(&scope->failed, "scope failed");
@@ -69,7 +69,7 @@ static void wait_for_scope(int id)
 	(void)id;
 	MODEL_CHECK(sley_graph_scope_wait(scope) == -EIO);
 	payload_check(&jobs[INNER].done);
-	sley_graph_scope_close(scope);
+	sley_graph_scope_end(scope);
 }
 
 static void outer_is_left(void)
@@ -94,7 +94,7 @@ MODEL(s20_a_scope_is_waited_for, .setup = setup,
 static void close_scope(int id)
 {
 	(void)id;
-	sley_graph_scope_close(scope);
+	sley_graph_scope_end(scope);
 }
 
 static void outer_ends(void)
@@ -148,7 +148,7 @@ static void later_is_skipped(void)
 	run_now(OUTER);
 	MODEL_CHECK(sley_graph_scope_wait(scope) == err);
 	MODEL_CHECK(!scope->cancelled && !graph->cancelling);
-	sley_graph_scope_close(scope);
+	sley_graph_scope_end(scope);
 	ends_with(-EPERM);
 }
 

@@ -27,7 +27,7 @@
 #define CHILDREN 3
 
 static struct sley_forks forks;
-static struct sley_fork children[CHILDREN];
+static struct sley_forked children[CHILDREN];
 static uint32_t resumed; /* the parent's wake-up */
 static struct payload given[CHILDREN], result[CHILDREN];
 static struct ledger {
@@ -36,7 +36,7 @@ static struct ledger {
 
 static void run_child(void *arg)
 {
-	long i = (struct sley_fork *)arg - children;
+	long i = (struct sley_forked *)arg - children;
 
 	payload_check(&given[i]);
 	MODEL_CHECK(ledger.ran[i] == 0);
@@ -83,7 +83,7 @@ static void push(int i)
 				   &children[i]);
 }
 
-static void wait_for(struct sley_fork *child)
+static void wait_for(struct sley_forked *child)
 {
 	if (!fork_is_done(child) && fork_await(child, &forks)) {
 		while (!xchg_acquire(&resumed, 0))
@@ -94,7 +94,7 @@ static void wait_for(struct sley_fork *child)
 
 static void join(int i)
 {
-	struct sley_fork *child = &children[i];
+	struct sley_forked *child = &children[i];
 
 	if (sley_fork_pop_fast(&forks, child)) {
 		sley_fork_call_fast(child);
@@ -287,7 +287,7 @@ static void owner_joins_a_stolen_one_and_forks_again(int id)
 
 /* ---- thieves ---------------------------------------------------------------------- */
 
-static void run(struct sley_fork *child)
+static void run(struct sley_forked *child)
 {
 	if (!child)
 		return;

@@ -20,12 +20,12 @@
 #define DEPTH 2
 
 static union {
-	struct child_ring ring;
-	unsigned char bytes[sizeof(struct child_ring) +
-			    DEPTH * sizeof(struct child_slot)];
+	struct call_ring ring;
+	unsigned char bytes[sizeof(struct call_ring) +
+			    DEPTH * sizeof(struct call_slot)];
 } memory;
 
-static struct child_ring *const ring = &memory.ring;
+static struct call_ring *const ring = &memory.ring;
 static uint32_t bell;
 static uint32_t nr_collected;
 
@@ -33,7 +33,7 @@ static void setup(void)
 {
 	ring->depth = DEPTH;
 	ring->spin_ns = 0;
-	child_ring_reset(ring, 1, CHILD_COUNT_MASK); /* it wraps */
+	call_ring_reset(ring, 1, CALL_RING_COUNT_MASK); /* it wraps */
 	for (int i = 0; i < DEPTH; i++) {
 		ring->slot[i].arg_size = 0;
 		ring->slot[i].result_size = 0;
@@ -65,25 +65,24 @@ static void bell_await(void)
 
 static void child(int id)
 {
-	uint32_t number = CHILD_COUNT_MASK;
+	uint32_t number = CALL_RING_COUNT_MASK;
 
 	(void)id;
 	ring->refusal = 5;
-	child_ring_say_ready(ring, CHILD_READY);
+	call_ring_say_ready(ring, CALL_RING_READY);
 	bell_ring();
 	for (;;) {
-		uint32_t asked = child_ring_await(ring, number);
+		uint32_t asked = call_ring_await(ring, number);
 
-		if (child_count(asked) == number)
+		if (call_ring_count(asked) == number)
 			return;
-		while (number != child_count(asked)) {
-			struct child_slot *slot =
-				child_slot(ring, DEPTH, number);
+		while (number != call_ring_count(asked)) {
+			struct call_slot *slot = call_slot(ring, DEPTH, number);
 
-			child_ring_begin(ring, number);
+			call_ring_begin(ring, number);
 			slot->result_size = slot->arg_size + 1;
-			number = (number + 1) & CHILD_COUNT_MASK;
-			if (child_ring_answer(ring))
+			number = (number + 1) & CALL_RING_COUNT_MASK;
+			if (call_ring_answer(ring))
 				bell_ring();
 		}
 	}
@@ -93,7 +92,7 @@ static void child(int id)
 
 static void await_ready(void)
 {
-	while (child_ring_readiness(ring) != CHILD_READY)
+	while (call_ring_readiness(ring) != CALL_RING_READY)
 		bell_await();
 	MODEL_CHECK(ring->refusal == 5);
 }
@@ -101,19 +100,19 @@ static void await_ready(void)
 static void ask(uint32_t first, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)
-		child_slot(ring, DEPTH, first + i)->arg_size = 10 + i;
-	if (child_ring_ask(ring, nr))
-		child_ring_wake(ring);
+		call_slot(ring, DEPTH, first + i)->arg_size = 10 + i;
+	if (call_ring_ask(ring, nr))
+		call_ring_wake(ring);
 }
 
 /* Takes the answers up to @done. */
 static void collect(uint32_t first, uint32_t done)
 {
-	uint32_t nr = child_distance(first, done);
+	uint32_t nr = call_ring_distance(first, done);
 
 	MODEL_CHECK(nr <= 2);
 	for (uint32_t i = nr_collected; i < nr; i++)
-		MODEL_CHECK(child_slot(ring, DEPTH, first + i)->result_size ==
+		MODEL_CHECK(call_slot(ring, DEPTH, first + i)->result_size ==
 			    11 + i);
 	nr_collected = nr;
 }
@@ -121,10 +120,10 @@ static void collect(uint32_t first, uint32_t done)
 /* Sleeps until all @nr are there. */
 static void await_answers(uint32_t first, uint32_t nr)
 {
-	collect(first, child_ring_watch(ring));
+	collect(first, call_ring_watch(ring));
 	while (nr_collected < nr) {
 		bell_await();
-		collect(first, child_ring_watch(ring));
+		collect(first, call_ring_watch(ring));
 	}
 }
 
@@ -132,15 +131,15 @@ static void ask_two_at_once(int id)
 {
 	(void)id;
 	await_ready();
-	ask(CHILD_COUNT_MASK, 2);
-	await_answers(CHILD_COUNT_MASK, 2);
-	child_ring_stop(ring);
+	ask(CALL_RING_COUNT_MASK, 2);
+	await_answers(CALL_RING_COUNT_MASK, 2);
+	call_ring_stop(ring);
 }
 
 static void finish(void)
 {
 	MODEL_CHECK(nr_collected == 2);
-	MODEL_CHECK(child_ring_begun(ring, CHILD_COUNT_MASK, 1) == 1);
+	MODEL_CHECK(call_ring_begun(ring, CALL_RING_COUNT_MASK, 1) == 1);
 }
 
 MODEL(two_calls_at_once_are_answered, .setup = setup,
@@ -151,12 +150,12 @@ static void ask_one_by_one(int id)
 {
 	(void)id;
 	await_ready();
-	ask(CHILD_COUNT_MASK, 1);
-	child_slot(ring, DEPTH, 0)->arg_size = 11;
-	if (child_ring_ask(ring, 1))
-		child_ring_wake(ring);
-	await_answers(CHILD_COUNT_MASK, 2);
-	child_ring_stop(ring);
+	ask(CALL_RING_COUNT_MASK, 1);
+	call_slot(ring, DEPTH, 0)->arg_size = 11;
+	if (call_ring_ask(ring, 1))
+		call_ring_wake(ring);
+	await_answers(CALL_RING_COUNT_MASK, 2);
+	call_ring_stop(ring);
 }
 
 MODEL(two_calls_one_by_one_are_answered, .setup = setup,
@@ -167,15 +166,15 @@ static void look_for_the_second(int id)
 {
 	(void)id;
 	await_ready();
-	ask(CHILD_COUNT_MASK, 2);
-	await_answers(CHILD_COUNT_MASK, 1);
+	ask(CALL_RING_COUNT_MASK, 2);
+	await_answers(CALL_RING_COUNT_MASK, 1);
 	for (;;) {
-		collect(CHILD_COUNT_MASK, child_ring_done(ring));
+		collect(CALL_RING_COUNT_MASK, call_ring_done(ring));
 		if (nr_collected == 2)
 			break;
 		spin_hint(&ring->done);
 	}
-	child_ring_stop(ring);
+	call_ring_stop(ring);
 }
 
 MODEL(who_stops_sleeping_loses_no_answer, .setup = setup,

@@ -17,7 +17,7 @@
 
 #define CALLERS 3
 
-static struct sley_once *once;
+static struct sley_once_flag *once;
 static int made; /* by the function */
 static struct ledger {
 	int returns, given_up;

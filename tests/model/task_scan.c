@@ -71,14 +71,14 @@ struct sley_forks *sley_forks_slow(void)
 	return &nobodys;
 }
 
-struct sley_forks *sley_fork_slow(struct sley_fork *child)
+struct sley_forks *sley_fork_slow(struct sley_forked *child)
 {
 	(void)child;
 	never();
 	return &nobodys;
 }
 
-void sley_fork_join_slow(struct sley_fork *child)
+void sley_fork_join_slow(struct sley_forked *child)
 {
 	(void)child;
 	never();

@@ -168,8 +168,8 @@ static int picky(void *arg)
 	bool patient = arg;
 
 	for (;;) {
-		int err = one_in(2) ? sley_receive_where(&msg, wants_some, NULL,
-							 soon())
+		int err = one_in(2) ? sley_receive_where_until(&msg, wants_some,
+							       NULL, soon())
 				    : sley_receive_until(&msg, soon());
 
 		if (err == -ETIMEDOUT)
@@ -257,7 +257,7 @@ static struct sley_chan *todo;
 static int complete_now(const struct sley_command *command, void *arg)
 {
 	(void)arg;
-	return sley_complete(command->pid, command->tag, NULL, 0);
+	return sley_command_complete(command->pid, command->tag, NULL, 0);
 }
 
 static int complete_sometime(const struct sley_command *command, void *arg)
@@ -279,7 +279,8 @@ static int fail(const struct sley_command *command, void *arg)
 	(void)arg;
 	/* Both at once, now and then. */
 	if (one_in(4))
-		(void)sley_complete(command->pid, command->tag, NULL, 0);
+		(void)sley_command_complete(command->pid, command->tag, NULL,
+					    0);
 	return -EIO;
 }
 
@@ -291,8 +292,8 @@ static void complete_some(void *arg)
 	while (sley_chan_recv(todo, &command) == 0) {
 		dawdle();
 		for (int twice = one_in(8); twice >= 0; twice--) {
-			int err = sley_complete(command.pid, command.tag, NULL,
-						0);
+			int err = sley_command_complete(command.pid,
+							command.tag, NULL, 0);
 
 			CHECK(err == 0 || err == -ESRCH);
 		}
@@ -345,16 +346,18 @@ static void handle_all(void)
 		.size = sizeof(soon_late), .timeout_ns = 50 * SLEY_USEC
 	};
 
-	CHECK_EQ(sley_handle(NOW, complete_now, NULL, &soon_late), 0);
-	CHECK_EQ(sley_handle(SOMETIME, complete_sometime, NULL, &soon_late), 0);
-	CHECK_EQ(sley_handle(NEVER, leave_it, NULL, &soon_late), 0);
-	CHECK_EQ(sley_handle(FAILS, fail, NULL, NULL), 0);
+	CHECK_EQ(sley_command_handle(NOW, complete_now, NULL, &soon_late), 0);
+	CHECK_EQ(sley_command_handle(SOMETIME, complete_sometime, NULL,
+				     &soon_late),
+		 0);
+	CHECK_EQ(sley_command_handle(NEVER, leave_it, NULL, &soon_late), 0);
+	CHECK_EQ(sley_command_handle(FAILS, fail, NULL, NULL), 0);
 }
 
 static void unhandle_all(void)
 {
 	for (uint32_t command = NOW; command <= FAILS; command++)
-		CHECK_EQ(sley_unhandle(command), 0);
+		CHECK_EQ(sley_command_unhandle(command), 0);
 }
 
 static void play_commands(void)

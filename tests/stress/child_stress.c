@@ -35,13 +35,13 @@ static atomic_uint next_call;
 #define NR_KILLS 1000 /* in full */
 
 static struct {
-	struct sley_child_process *child[NR_CHILDREN];
+	struct sley_subprocess *child[NR_CHILDREN];
 	uint64_t end_ns;
 	uint64_t nr_restarts; /* at least */
 	atomic_uint nr_well, nr_lost, nr_given_up, nr_killed;
 } scene;
 
-static int run(struct sley_child_work *work)
+static int run(struct sley_subprocess_work *work)
 {
 	uint32_t number = *(const uint32_t *)work->arg;
 
@@ -82,7 +82,7 @@ static void check_lost(uint32_t number, enum sley_outcome outcome,
 static void call_as_node(uint32_t number)
 {
 	struct sley_endpoint *endpoint =
-		sley_child_endpoint(scene.child[number % NR_CHILDREN]);
+		sley_subprocess_endpoint(scene.child[number % NR_CHILDREN]);
 	struct endpoint_work work = { .fn = run_node,
 				      .arg = &number,
 				      .arg_size = sizeof(number),
@@ -105,11 +105,12 @@ static void call_as_node(uint32_t number)
 static void call_one(uint32_t number)
 {
 	uint32_t got = 0;
-	struct sley_child_result result = { .data = &got, .size = sizeof(got) };
+	struct sley_subprocess_result result = { .data = &got,
+						 .size = sizeof(got) };
 	uint64_t deadline_ns = one_in(16) ? soon() : SLEY_FOREVER;
-	int err = sley_child_call_until(scene.child[number % NR_CHILDREN], run,
-					&number, sizeof(number), &result,
-					deadline_ns);
+	int err = sley_subprocess_call_until(scene.child[number % NR_CHILDREN],
+					     run, &number, sizeof(number),
+					     &result, deadline_ns);
 
 	CHECK_EQ(err, result.code);
 	if (err == 0) {
@@ -135,7 +136,7 @@ static uint64_t nr_restarts(void)
 	uint64_t nr = 0;
 
 	for (int i = 0; i < NR_CHILDREN; i++)
-		nr += sley_child_restarts(scene.child[i]);
+		nr += sley_subprocess_restarts(scene.child[i]);
 	return nr;
 }
 
@@ -169,7 +170,8 @@ static void *kill_them(void *arg)
 {
 	(void)arg;
 	while (goes_on()) {
-		int pid = sley_child_pid(scene.child[test_random(NR_CHILDREN)]);
+		int pid = sley_subprocess_pid(
+			scene.child[test_random(NR_CHILDREN)]);
 
 		if (pid && kill(pid, SIGKILL) == 0)
 			atomic_fetch_add(&scene.nr_killed, 1);
@@ -188,15 +190,16 @@ static void begin(uint64_t spin_ns)
 	ran = mmap(NULL, NR_CALLS, PROT_READ | PROT_WRITE,
 		   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	CHECK(ran != MAP_FAILED);
-	CHECK_EQ(sley_child_register("run", run), 0);
-	CHECK_EQ(sley_children_init(), 0);
+	CHECK_EQ(sley_subprocess_register("run", run), 0);
+	CHECK_EQ(sley_subprocesses_init(), 0);
 	for (int i = 0; i < NR_CHILDREN; i++)
-		CHECK_EQ(sley_child_create(
-				 &scene.child[i],
-				 SLEY_CHILD_OPTIONS(.max_restarts = 1000000,
-						    .spin_ns = spin_ns,
-						    .depth = 4)),
-			 0);
+		CHECK_EQ(
+			sley_subprocess_create(
+				&scene.child[i],
+				SLEY_SUBPROCESS_OPTIONS(.max_restarts = 1000000,
+							.spin_ns = spin_ns,
+							.depth = 4)),
+			0);
 	scene.end_ns = stress_end();
 	scene.nr_restarts = STRESS_MS >= 1000 ? (uint64_t)test_scale(NR_KILLS)
 					      : 0;
@@ -209,8 +212,8 @@ static void end(void)
 	uint64_t restarts = nr_restarts();
 
 	for (int i = 0; i < NR_CHILDREN; i++)
-		sley_child_destroy(scene.child[i]);
-	sley_children_exit();
+		sley_subprocess_destroy(scene.child[i]);
+	sley_subprocesses_exit();
 	CHECK_EQ(waitpid(-1, NULL, WNOHANG), -1);
 	CHECK_EQ(errno, ECHILD);
 	CHECK_EQ(mem_allocated(&sley__program_mem), 0);
@@ -256,5 +259,5 @@ TEST(s24_nothing_is_lost_but_what_is_said_when_children_are_killed)
 
 TEST(s24_nor_where_everybody_sleeps)
 {
-	play(SLEY_CHILD_NO_SPIN);
+	play(SLEY_SUBPROCESS_NO_SPIN);
 }

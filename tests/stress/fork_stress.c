@@ -22,7 +22,7 @@ static void grow(void *arg)
 {
 	struct node *node = arg;
 	struct node child[3] = { { 0 } };
-	struct sley_fork forks[3];
+	struct sley_forked forks[3];
 	unsigned int nr = node->depth ? 1 + (unsigned int)test_random(3) : 0;
 
 	node->runs++;
@@ -89,7 +89,7 @@ struct wild {
 static void run_wild(void *arg)
 {
 	struct wild *node = arg, child[WILD_MAX];
-	struct sley_fork forks[WILD_MAX];
+	struct sley_forked forks[WILD_MAX];
 	unsigned int nr = 0, left = node->left;
 
 	node->runs++;

@@ -131,7 +131,7 @@ static void hear_episode(struct episode *e, struct sum *sum)
 static void close_scope(struct sley_graph_scope *scope)
 {
 	atomic_fetch_add(&nr_careful, 1); /* it drops buffers */
-	sley_graph_scope_close(scope);
+	sley_graph_scope_end(scope);
 	atomic_fetch_sub(&nr_careful, 1);
 }
 
@@ -168,8 +168,8 @@ static void play_scope(struct sley_graph_scope *outer)
 
 	if (!are_more_episodes())
 		return;
-	err = sley_graph_scope_open(&scope, the_graph,
-				    one_in(2) ? outer : NULL);
+	err = sley_graph_scope_begin(&scope, the_graph,
+				     one_in(2) ? outer : NULL);
 	CHECK(!err || err == -ENOMEM);
 	if (err)
 		return;
@@ -221,7 +221,7 @@ static void play_any(void *arg)
 	struct sley_graph_scope *outer = NULL;
 
 	(void)arg;
-	(void)!sley_graph_scope_open(&outer, the_graph, NULL);
+	(void)!sley_graph_scope_begin(&outer, the_graph, NULL);
 	while (atomic_load(&nr_records) < nr_round) {
 		if (one_in(16))
 			cancel_some();
@@ -233,7 +233,7 @@ static void play_any(void *arg)
 			submit_any(NULL);
 	}
 	if (outer)
-		sley_graph_scope_close(outer);
+		sley_graph_scope_end(outer);
 }
 
 static void *play_any_as_thread(void *arg)
@@ -300,7 +300,7 @@ static void check_clean(void)
 	}
 	CHECK_EQ(sley_graph_run_end(run), 0);
 	CHECK_EQ(sley_graph_scope_wait(run), 0);
-	sley_graph_scope_close(run);
+	sley_graph_scope_end(run);
 	CHECK_EQ(sley_graph_wait(the_graph), 0);
 	CHECK_EQ(count, 20);
 	check_empty();

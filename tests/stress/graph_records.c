@@ -142,7 +142,8 @@ static void submit(struct record *r, struct sley_node_spec *spec)
 	spec->arg_size = sizeof(r);
 	spec->scope = r->episode ? r->episode->scope : NULL;
 	r->gang = spec->gang;
-	err = sley_graph_submit(the_graph, &id, spec);
+	err = sley_graph_submit_until(the_graph, &id, spec,
+				      one_in(4) ? soon() : SLEY_FOREVER);
 	CHECK(!err || err == -EAGAIN || err == -ENOMEM || err == -ECANCELED);
 	CHECK_EQ(!err, id != SLEY_NO_NODE);
 	r->id = id;
@@ -194,9 +195,9 @@ static uint32_t choose_access(struct sley_access *access, uint32_t max)
 		size_t at = test_random(sizeof(cells));
 		size_t most = sizeof(cells) - at;
 
-		access[i] = sley_access(&cells[at],
-					test_random(most < 24 ? most + 1 : 24),
-					modes[test_random(ARRAY_SIZE(modes))]);
+		access[i] = sley_access_of(
+			&cells[at], test_random(most < 24 ? most + 1 : 24),
+			modes[test_random(ARRAY_SIZE(modes))]);
 	}
 	return nr;
 }
@@ -238,8 +239,6 @@ void submit_any(struct episode *episode)
 		choose_workers(&spec);
 	if (one_in(16))
 		spec.priority = (int32_t)test_random(3) - 1;
-	if (one_in(4))
-		spec.deadline_ns = soon();
 	submit(r, &spec);
 }
 
@@ -256,7 +255,7 @@ static void drop(void *buffer)
 static bool submit_user(struct episode *episode, void *buffer, uint32_t size,
 			bool writes)
 {
-	struct sley_access all = sley_access(
+	struct sley_access all = sley_access_of(
 		buffer, size, writes ? SLEY_ACCESS_WRITE : SLEY_ACCESS_UPDATE);
 	struct sley_node_spec spec = { .access = &all, .nr_access = 1 };
 	struct record *r = new_record(episode);

@@ -109,7 +109,7 @@ static int submit_record(void)
 	r->nr_after = choose(nr, r->after, after,
 			     one_in(6) ? NR_BEFORE : (uint32_t)test_random(3));
 	r->nr_order = choose(nr, r->order, order, (uint32_t)test_random(3));
-	err = sley_graph_submit(
+	err = sley_graph_submit_until(
 		graph, &id,
 		SLEY_NODE_SPEC(.fn = run_record, .arg = &r,
 			       .arg_size = sizeof(r), .after = after,
@@ -117,8 +117,8 @@ static int submit_record(void)
 			       .nr_order = r->nr_order,
 			       .priority = one_in(8) ? -1 : 0,
 			       .worker_class =
-				       (uint32_t)test_random(nr_classes + 1),
-			       .deadline_ns = one_in(8) ? soon() : 0));
+				       (uint32_t)test_random(nr_classes + 1)),
+		one_in(8) ? soon() : SLEY_FOREVER);
 	CHECK(!err || err == -EAGAIN);
 	if (!err)
 		atomic_store(&r->id, id);

@@ -20,7 +20,7 @@
 #define DEPTH_MAX 12
 
 struct child {
-	struct sley_fork fork;
+	struct sley_forked fork;
 	uint32_t nr_runs; /* plain: by one, before the join */
 };
 
@@ -36,10 +36,10 @@ static void run_child(void *arg)
 }
 
 /* What the owner keeps to itself; one thief at a time. */
-static struct sley_fork *seize(void)
+static struct sley_forked *seize(void)
 {
 	static struct spinlock seizing;
-	struct sley_fork *child = NULL;
+	struct sley_forked *child = NULL;
 	uint64_t seized;
 
 	if (!spin_try_lock(&seizing))
@@ -58,7 +58,7 @@ static void *steal(void *arg)
 	uint64_t nr = 0;
 
 	while (!load_acquire(&is_finished)) {
-		struct sley_fork *fork =
+		struct sley_forked *fork =
 			test_random(8) ? fork_stack_steal(&forks) : seize();
 
 		if (!fork) {

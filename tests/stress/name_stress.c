@@ -23,21 +23,21 @@ static int wants_a_name(void *arg)
 {
 	unsigned int i = (unsigned int)test_random(NAMES);
 	sley_pid owner = SLEY_NO_PID;
-	int err = sley_register(names[i], sley_self(), &owner);
+	int err = sley_name_register(names[i], sley_self(), &owner);
 
 	(void)arg;
 	if (!err) {
 		CHECK_EQ(atomic_fetch_add(&owners[i], 1), 0);
 		dawdle();
-		CHECK_EQ(sley_whereis(names[i]), sley_self());
+		CHECK_EQ(sley_name_find(names[i]), sley_self());
 		CHECK_EQ(atomic_fetch_sub(&owners[i], 1), 1);
 		if (one_in(4))
-			CHECK_EQ(sley_unregister(names[i]), 0);
+			CHECK_EQ(sley_name_unregister(names[i]), 0);
 	} else {
 		CHECK_EQ(err, -EEXIST);
 		CHECK_NE(owner, SLEY_NO_PID);
 		CHECK_NE(owner, sley_self());
-		(void)sley_whereis(names[i]);
+		(void)sley_name_find(names[i]);
 	}
 	test_count(1);
 	nr_left--;
@@ -57,7 +57,7 @@ static void play_names(void)
 	while (nr_left || sley_process_count())
 		sley_yield();
 	for (int i = 0; i < NAMES; i++)
-		CHECK_EQ(sley_whereis(names[i]), SLEY_NO_PID);
+		CHECK_EQ(sley_name_find(names[i]), SLEY_NO_PID);
 }
 
 STRESS(names_have_one_owner_at_a_time, play_names);
@@ -84,10 +84,10 @@ static void meddle(void *arg)
 
 		switch (test_random(8)) {
 		case 0:
-			err = sley_register(name, other, NULL);
+			err = sley_name_register(name, other, NULL);
 			break;
 		case 1:
-			err = sley_unregister(name);
+			err = sley_name_unregister(name);
 			break;
 		case 2:
 			err = sley_topic_join(name, other);
@@ -96,7 +96,7 @@ static void meddle(void *arg)
 			err = sley_topic_leave(name, other);
 			break;
 		case 4:
-			(void)sley_publish(name, 1, name, 4);
+			(void)sley_topic_publish(name, 1, name, 4);
 			break;
 		case 5:
 			err = sley_process_kill(other);
@@ -131,7 +131,7 @@ static void play_meddling(void)
 	while (sley_process_count())
 		sley_yield();
 	for (int i = 0; i < NAMES; i++) {
-		CHECK_EQ(sley_whereis(names[i]), SLEY_NO_PID);
+		CHECK_EQ(sley_name_find(names[i]), SLEY_NO_PID);
 		CHECK_EQ(sley_topic_members(names[i], NULL, 0), 0);
 	}
 }
@@ -194,8 +194,8 @@ static void play_topics(void)
 		unsigned char page[40] = { 0 };
 
 		CHECK_EQ(sley_actor_spawn(&pid, comes_and_goes, NULL, NULL), 0);
-		CHECK_GE(sley_publish("news", i, page,
-				      one_in(2) ? sizeof(page) : 8),
+		CHECK_GE(sley_topic_publish("news", i, page,
+					    one_in(2) ? sizeof(page) : 8),
 			 REGULARS);
 		test_count(1);
 	}
@@ -215,7 +215,7 @@ static _Atomic bool over;
 static int short_life(void *arg)
 {
 	const char *name = names[test_random(NAMES)];
-	int err = sley_register(name, sley_self(), NULL);
+	int err = sley_name_register(name, sley_self(), NULL);
 	struct sley_msg *msg;
 
 	(void)arg;
@@ -255,8 +255,9 @@ static void play_looking(void)
 	thread = test_thread(looks_at_all, NULL);
 	nr_left = CROWD;
 	for (int i = 0; i < CROWD; i++) {
-		CHECK_EQ(sley_actor_spawn(&pid, short_life, NULL,
-					  SLEY_PROCESS(.label = "short")),
+		CHECK_EQ(sley_actor_spawn(
+				 &pid, short_life, NULL,
+				 SLEY_PROCESS_OPTIONS(.label = "short")),
 			 0);
 		dawdle();
 	}

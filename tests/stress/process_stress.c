@@ -163,9 +163,9 @@ static int receive_somehow(struct sley_msg **msg)
 	case 0:
 		return sley_receive_until(msg, soon());
 	case 1:
-		return sley_receive_tag(msg, test_random(6), soon());
+		return sley_receive_tag_until(msg, test_random(6), soon());
 	case 2:
-		return sley_receive_where(msg, wants_even, NULL, soon());
+		return sley_receive_where_until(msg, wants_even, NULL, soon());
 	default:
 		return sley_receive(msg);
 	}

@@ -243,8 +243,9 @@ static void play(void)
 	sley_waitgroup_add(&watching, NR_WATCHERS);
 	for (int i = 0; i < NR_MORTALS; i++) {
 		if (i % (NR_MORTALS / NR_WATCHERS) == 3)
-			CHECK_EQ(sley_actor_spawn(NULL, watcher, NULL,
-						  SLEY_PROCESS(.traps = true)),
+			CHECK_EQ(sley_actor_spawn(
+					 NULL, watcher, NULL,
+					 SLEY_PROCESS_OPTIONS(.traps = true)),
 				 0);
 		spawn_mortal(i);
 	}

@@ -81,7 +81,7 @@ static void branch(struct job *job)
 {
 	struct job child[WIDTH], left;
 	struct sley_scope scope;
-	struct sley_fork fork;
+	struct sley_forked fork;
 	bool forks = one_in(2);
 	int err;
 

@@ -227,9 +227,9 @@ static const struct sley_child children[] = {
 	/* Gives up now and then. */
 	{ .children = pair,
 	  .nr_children = 1,
-	  .supervisor = SLEY_SUPERVISOR(.strategy = SLEY_ONE_FOR_ALL,
-					.intensity = 3,
-					.within_ns = SLEY_MSEC / 4) },
+	  .supervisor = SLEY_SUPERVISOR_OPTIONS(.strategy = SLEY_ONE_FOR_ALL,
+						.intensity = 3,
+						.within_ns = SLEY_MSEC / 4) },
 	{ "late", work, .arg = &scene.nr_alive, .restart = SLEY_TRANSIENT,
 	  .count = NR_PAIR, .backoff_ns = 100 * SLEY_USEC,
 	  .backoff_max_ns = SLEY_MSEC },

@@ -100,7 +100,7 @@ STRESS(a_barrier_lets_pass_by_threes, meet_all);
 enum { NR_ONCES = NR_LOOPS };
 
 struct first_times {
-	struct sley_once once[NR_ONCES];
+	struct sley_once_flag once[NR_ONCES];
 	uint64_t made[NR_ONCES]; /* plain: by the one who is first */
 	atomic_uint nr_begun[NR_ONCES];
 	uint64_t next[CROWD_MAX];
@@ -125,7 +125,7 @@ static int be_first(void *scene, unsigned int index)
 {
 	struct first_times *all = scene;
 	struct first_time first = { all, all->next[index] };
-	struct sley_once *once = &all->once[first.i];
+	struct sley_once_flag *once = &all->once[first.i];
 	int err = 0;
 
 	if (one_in(2))

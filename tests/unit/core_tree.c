@@ -78,7 +78,7 @@ static void ask_in_child(void *arg)
 static void fork_and_ask(void *arg)
 {
 	struct parent *p = arg;
-	struct sley_fork child;
+	struct sley_forked child;
 
 	sley_fork(&child, ask_in_child, p);
 	while (nr_runners() > 1 && !atomic_load(&p->child_ran))
@@ -115,7 +115,7 @@ static void ask_often(void *arg)
 /* For TSan: a stolen child asks for its parent's tree while that moves. */
 static void fork_and_nap(void *arg)
 {
-	struct sley_fork child;
+	struct sley_forked child;
 	uint64_t id = tree_current();
 
 	(void)arg;

@@ -390,7 +390,7 @@ static void run_part(void *arg)
 /* Children are stolen one by one, and each from the worker of its parent. */
 static void fork_parts(void *arg)
 {
-	struct sley_fork child[NR_PARTS];
+	struct sley_forked child[NR_PARTS];
 	int worker = sley_worker();
 
 	(void)arg;

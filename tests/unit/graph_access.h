@@ -90,7 +90,7 @@ static inline bool follows(const struct scene *scene, sley_node node)
 static inline struct sley_access access_to(uint64_t at, uint64_t size,
 					   enum sley_access_mode mode)
 {
-	return sley_access((const void *)(uintptr_t)at, size, mode);
+	return sley_access_of((const void *)(uintptr_t)at, size, mode);
 }
 
 #define IN(at, size) access_to((at), (size), SLEY_ACCESS_READ)

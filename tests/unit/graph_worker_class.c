@@ -46,7 +46,8 @@ static uint64_t count_turns(int32_t priority)
 						.arg = i ? (void *)&nr : &all,
 						.after = &last, .nr_after = !!i,
 						.priority = priority,
-						.worker_class = 1)),
+						.worker_class =
+							SLEY_OF_CLASS(0))),
 			 0);
 	sley_event_set(&all);
 	CHECK_EQ(sley_graph_wait(graph), 0);

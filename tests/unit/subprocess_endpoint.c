@@ -45,51 +45,51 @@ static int refuse(void *arg)
 /* ---- a mad one --------------------------------------------------------------------- */
 
 /* All that is shared is overwritten; the slot of this call is the first one. */
-static int scribble(struct sley_child_work *work)
+static int scribble(struct sley_subprocess_work *work)
 {
-	char *slot = (char *)work->result - offsetof(struct child_slot, result);
-	char *ring = slot - offsetof(struct child_ring, slot);
+	char *slot = (char *)work->result - offsetof(struct call_slot, result);
+	char *ring = slot - offsetof(struct call_ring, slot);
 
-	memset(ring + CACHE_LINE, 0xa5, sizeof(struct child_ring) - CACHE_LINE);
+	memset(ring + CACHE_LINE, 0xa5, sizeof(struct call_ring) - CACHE_LINE);
 	return 0;
 }
 
 /* The rest of it, and then something else kills it, or a slot that is none. */
-static int scribble_all(struct sley_child_work *work)
+static int scribble_all(struct sley_subprocess_work *work)
 {
-	char *slot = (char *)work->result - offsetof(struct child_slot, result);
-	struct child_ring *ring =
-		(struct child_ring *)(void *)(slot - offsetof(struct child_ring,
-							      slot));
+	char *slot = (char *)work->result - offsetof(struct call_slot, result);
+	struct call_ring *ring =
+		(struct call_ring *)(void *)(slot -
+					     offsetof(struct call_ring, slot));
 
 	memset(ring, 0xff, sizeof(*ring));
 	abort();
 }
 
-static struct sley_child_process *begin(void)
+static struct sley_subprocess *begin(void)
 {
-	struct sley_child_process *child = NULL;
+	struct sley_subprocess *child = NULL;
 
 	if (test_emulated())
 		test_skip("qemu-user dies of threads in the forked child of a "
 			  "process with threads");
-	CHECK_EQ(sley_child_register("scribble", scribble), 0);
-	CHECK_EQ(sley_child_register("scribble_all", scribble_all), 0);
-	CHECK_EQ(sley_children_init(), 0);
-	CHECK_EQ(sley_child_create(&child, NULL), 0);
+	CHECK_EQ(sley_subprocess_register("scribble", scribble), 0);
+	CHECK_EQ(sley_subprocess_register("scribble_all", scribble_all), 0);
+	CHECK_EQ(sley_subprocesses_init(), 0);
+	CHECK_EQ(sley_subprocess_create(&child, NULL), 0);
 	return child;
 }
 
-static void end(struct sley_child_process *child)
+static void end(struct sley_subprocess *child)
 {
-	sley_child_destroy(child);
-	sley_children_exit();
+	sley_subprocess_destroy(child);
+	sley_subprocesses_exit();
 }
 
-static struct endpoint_end run(struct sley_child_process *child,
-			       sley_node_fn *fn, const void *arg, uint32_t size)
+static struct endpoint_end run(struct sley_subprocess *child, sley_node_fn *fn,
+			       const void *arg, uint32_t size)
 {
-	struct sley_endpoint *endpoint = sley_child_endpoint(child);
+	struct sley_endpoint *endpoint = sley_subprocess_endpoint(child);
 	const struct endpoint_work work = { .fn = fn,
 					    .arg = arg,
 					    .arg_size = size,
@@ -104,7 +104,7 @@ static struct endpoint_end run(struct sley_child_process *child,
 TEST(any_function_of_the_program_runs_in_a_child)
 {
 	const struct numbers numbers = { 30, 12 };
-	struct sley_child_process *child = begin();
+	struct sley_subprocess *child = begin();
 	struct endpoint_end result = run(child, add, &numbers, sizeof(numbers));
 
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_SUCCESS);
@@ -118,7 +118,7 @@ TEST(any_function_of_the_program_runs_in_a_child)
 
 TEST(a_crash_is_an_outcome_of_the_endpoint)
 {
-	struct sley_child_process *child = begin();
+	struct sley_subprocess *child = begin();
 	struct endpoint_end result = run(child, die, NULL, 0);
 
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_ENDPOINT);
@@ -130,8 +130,8 @@ TEST(a_crash_is_an_outcome_of_the_endpoint)
 
 TEST(what_an_endpoint_cannot_do_is_refused_at_once)
 {
-	struct sley_child_process *child = begin();
-	const struct sley_endpoint *endpoint = sley_child_endpoint(child);
+	struct sley_subprocess *child = begin();
+	const struct sley_endpoint *endpoint = sley_subprocess_endpoint(child);
 	char bytes[SLEY_NODE_ARG_MAX + 1];
 
 	CHECK_EQ(endpoint->width, 1);
@@ -146,28 +146,28 @@ TEST(what_an_endpoint_cannot_do_is_refused_at_once)
 
 TEST(s23_a_child_that_scribbles_is_killed_and_replaced)
 {
-	struct sley_child_process *child = begin();
-	struct sley_child_result result = { .data = NULL };
+	struct sley_subprocess *child = begin();
+	struct sley_subprocess_result result = { .data = NULL };
 
-	CHECK_EQ(sley_child_call(child, scribble, NULL, 0, &result),
+	CHECK_EQ(sley_subprocess_call(child, scribble, NULL, 0, &result),
 		 SLEY_ECHILD);
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_ENDPOINT);
 	CHECK_STR(result.text, "scribble: child was killed: what it wrote "
 			       "makes no sense");
 	CHECK_EQ(run(child, has_no_argument, NULL, 0).code, 0);
-	CHECK_EQ(sley_child_restarts(child), 1);
+	CHECK_EQ(sley_subprocess_restarts(child), 1);
 	end(child);
 }
 
 /* Not even how deep the ring is: the next one is told anew. */
 TEST(s23_the_next_child_finds_nothing_of_the_last_one)
 {
-	struct sley_child_process *child = begin();
+	struct sley_subprocess *child = begin();
 
-	CHECK_EQ(sley_child_call(child, scribble_all, NULL, 0, NULL),
+	CHECK_EQ(sley_subprocess_call(child, scribble_all, NULL, 0, NULL),
 		 SLEY_ECHILD);
 	for (int i = 0; i < 40; i++)
 		CHECK_EQ(run(child, has_no_argument, NULL, 0).code, 0);
-	CHECK_EQ(sley_child_restarts(child), 1);
+	CHECK_EQ(sley_subprocess_restarts(child), 1);
 	end(child);
 }

@@ -68,7 +68,7 @@ static void look_around(void *arg)
 {
 	struct visit *v = arg;
 	struct worker *worker = worker_current();
-	struct sley_fork child[2];
+	struct sley_forked child[2];
 
 	v->times++;
 	v->thread = gettid();

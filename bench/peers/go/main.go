@@ -291,7 +291,7 @@ func once() {
 	check(times == 1, "times")
 }
 
-func pool() {
+func stock() {
 	nr, right := size(poolTurns), 0
 	objects := sync.Pool{New: func() any { return new([64]byte) }}
 	start := time.Now()
@@ -411,7 +411,7 @@ var rows = map[string]func(){
 	"spawn": spawn, "yield": yield, "chan": channel,
 	"fanin": fanin, "mutex": mutex, "cond": cond, "sem": sem,
 	"select": selecting, "future": future, "once": once,
-	"waitgroup": waitgroup, "pool": pool, "timers": timers,
+	"waitgroup": waitgroup, "stock": stock, "timers": timers,
 	"event-chain": eventChain, "rate": rate,
 	"fib": fibRow, "coarse": coarse, "skynet": skynetRow,
 	"nqueens": nqueens, "uts": uts, "matmul": matmul,

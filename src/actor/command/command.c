@@ -161,7 +161,8 @@ uint32_t yields_count(const struct process *process, uint32_t *command)
 
 /* ---- completing ---------------------------------------------------------------- */
 
-int sley_complete(sley_pid pid, uint64_t tag, const void *data, size_t size)
+int sley_command_complete(sley_pid pid, uint64_t tag, const void *data,
+			  size_t size)
 {
 	struct sley_msg *msg;
 	int err;
@@ -175,7 +176,7 @@ int sley_complete(sley_pid pid, uint64_t tag, const void *data, size_t size)
 	return mail_send(pid, msg);
 }
 
-int sley_complete_error(sley_pid pid, uint64_t tag, int error)
+int sley_command_complete_error(sley_pid pid, uint64_t tag, int error)
 {
 	struct sley_msg *msg;
 

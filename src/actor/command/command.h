@@ -5,7 +5,7 @@
  *   sley_out_yield()     in the step: it is noted, by its tag (actor/command/yield.h), with
  *                        the message that will say that it failed, if it does
  *   yields_dispatch()    after the step: its handler is called (actor/command/handler.h)
- *   SLEY_DONE            comes into the inbox: from sley_complete(); or the message
+ *   SLEY_DONE            comes into the inbox: from sley_command_complete(); or the message
  *                        that was made, because there is no handler, or it said no,
  *                        or time is up (actor/command/command_timeout.h)
  *   yields_complete()    the process takes it out: if the tag is noted, the command

@@ -110,8 +110,8 @@ static bool is_taken(const struct place *place)
 	return load_relaxed(&place->version) & 1;
 }
 
-int sley_handle(uint32_t command, sley_handler *handler, void *arg,
-		const struct sley_handler_options *options)
+int sley_command_handle(uint32_t command, sley_handler *handler, void *arg,
+			const struct sley_handler_options *options)
 {
 	struct sley_handler_options copy;
 	struct place *place;
@@ -134,7 +134,7 @@ int sley_handle(uint32_t command, sley_handler *handler, void *arg,
 	return err;
 }
 
-int sley_unhandle(uint32_t command)
+int sley_command_unhandle(uint32_t command)
 {
 	struct place *place = command <= SLEY_COMMAND_MAX ? place_of(command)
 							  : NULL;

@@ -333,8 +333,8 @@ int sley_receive(struct sley_msg **msg)
 	return sley_receive_until(msg, UINT64_MAX);
 }
 
-int sley_receive_where(struct sley_msg **msg, sley_wants *wants, void *arg,
-		       uint64_t deadline_ns)
+int sley_receive_where_until(struct sley_msg **msg, sley_wants *wants,
+			     void *arg, uint64_t deadline_ns)
 {
 	struct wish wish = { .wants = wants, .arg = arg };
 
@@ -348,7 +348,8 @@ static bool has_tag(const struct sley_msg *msg, void *arg)
 	return msg->kind == SLEY_MESSAGE && msg->tag == *tag;
 }
 
-int sley_receive_tag(struct sley_msg **msg, uint64_t tag, uint64_t deadline_ns)
+int sley_receive_tag_until(struct sley_msg **msg, uint64_t tag,
+			   uint64_t deadline_ns)
 {
-	return sley_receive_where(msg, has_tag, &tag, deadline_ns);
+	return sley_receive_where_until(msg, has_tag, &tag, deadline_ns);
 }

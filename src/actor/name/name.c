@@ -146,7 +146,7 @@ int name_register(const char *text, sley_pid pid, sley_pid *owner)
 	return register_as(text, pid, owner, true);
 }
 
-int sley_register(const char *name, sley_pid pid, sley_pid *owner)
+int sley_name_register(const char *name, sley_pid pid, sley_pid *owner)
 {
 	return register_as(name, pid, owner, false);
 }
@@ -186,7 +186,7 @@ static sley_pid whereis(const struct key *key)
 	return process_find(pid) ? pid : SLEY_NO_PID;
 }
 
-int sley_unregister(const char *text)
+int sley_name_unregister(const char *text)
 {
 	struct key key;
 	sley_pid pid;
@@ -210,7 +210,7 @@ int sley_unregister(const char *text)
 	return -ENOENT;
 }
 
-sley_pid sley_whereis(const char *name)
+sley_pid sley_name_find(const char *name)
 {
 	struct key key;
 

@@ -8,7 +8,7 @@
 #include "actor/process/process.h"
 
 /*
- * sley_register(), for who has options with a name in them.  If the process has no
+ * sley_name_register(), for who has options with a name in them.  If the process has no
  * label, its name is that as well, for all its life.
  */
 must_check int name_register(const char *text, sley_pid pid, sley_pid *owner);

@@ -47,7 +47,7 @@ static int look(struct sley_waitq *list, const char *name, sley_pid *pid,
 	int err = 0;
 
 	(void)waitq_lock(list);
-	*pid = sley_whereis(name);
+	*pid = sley_name_find(name);
 	if (!*pid) {
 		err = waitq_wait(list, &node, deadline_ns, 0);
 		if (err >= 0)

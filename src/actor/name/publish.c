@@ -164,7 +164,8 @@ static void send_matching(struct mailing *mailing, struct walk *walk,
 	} while (patterns_next(walk));
 }
 
-int sley_publish(const char *topic, uint64_t tag, const void *data, size_t size)
+int sley_topic_publish(const char *topic, uint64_t tag, const void *data,
+		       size_t size)
 {
 	struct mailing mailing = { .tag = tag, .data = data, .size = size };
 	struct walk by_name, by_pattern;

@@ -18,7 +18,7 @@
 static size_t storage_size(uint32_t capacity)
 {
 	return sizeof(struct fork_storage) +
-	       capacity * sizeof(struct sley_fork *);
+	       capacity * sizeof(struct sley_forked *);
 }
 
 bool fork_make_room(struct worker *worker)
@@ -61,7 +61,7 @@ void fork_storage_free(struct sley *rt, struct strand *strand)
 static void run_child(void *arg)
 {
 	struct strand *strand = worker_current()->strand;
-	struct sley_fork *child = arg;
+	struct sley_forked *child = arg;
 	struct sley_task *parent;
 
 	if (likely(child->parent)) /* a task, not a thread that gave it */
@@ -74,7 +74,7 @@ static void run_child(void *arg)
 		task_enqueue(parent);
 }
 
-static void build_task(struct sley_task *task, struct sley_fork *child,
+static void build_task(struct sley_task *task, struct sley_forked *child,
 		       unsigned int level, uint32_t flags)
 {
 	*task = (struct sley_task){ .fn = run_child, .arg = child };
@@ -83,7 +83,8 @@ static void build_task(struct sley_task *task, struct sley_fork *child,
 	task_build(task, level, flags | TASK_MUST_RUN);
 }
 
-bool fork_give(struct sley *rt, struct strand *parent, struct sley_fork *child)
+bool fork_give(struct sley *rt, struct strand *parent,
+	       struct sley_forked *child)
 {
 	unsigned int level = LEVEL_DEFAULT;
 	uint32_t flags = 0;
@@ -112,7 +113,7 @@ bool fork_give(struct sley *rt, struct strand *parent, struct sley_fork *child)
 /* A stolen child, and whose. */
 struct prey {
 	struct strand *parent;
-	struct sley_fork *child; /* NULL: none */
+	struct sley_forked *child; /* NULL: none */
 };
 
 /* Under the lock; it may be out already. */
@@ -241,9 +242,9 @@ bool fork_is_private(struct worker *victim)
 }
 
 /* One thief at a time: see lf/fork_stack.h. */
-static struct sley_fork *seize_from(struct sley *rt, struct strand *strand)
+static struct sley_forked *seize_from(struct sley *rt, struct strand *strand)
 {
-	struct sley_fork *child = NULL;
+	struct sley_forked *child = NULL;
 	uint64_t seized;
 
 	if (!spin_try_lock(&rt->seizing))

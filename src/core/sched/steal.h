@@ -40,7 +40,7 @@ void fork_answer(struct worker *worker);
  * region by the task on @parent.  False: it cannot.
  */
 must_check bool fork_give(struct sley *rt, struct strand *parent,
-			  struct sley_fork *child);
+			  struct sley_forked *child);
 
 /*
  * The parent on @strand joins its child @i: take it back, if nobody has it.

@@ -46,7 +46,7 @@ _Thread_local struct self sley__self
 
 #define NO_SLOTS 65536 /* threads between two instructions, twice at worst */
 
-static struct sley_fork *no_slots[NO_SLOTS];
+static struct sley_forked *no_slots[NO_SLOTS];
 
 /*
  * Of all threads that run no tasks and have not forked yet.  They push here, one

@@ -128,9 +128,9 @@ struct after {
 	struct strand *strand; /* the one that was left                      */
 	struct sley_waitq *q;  /* AFTER_WAIT: locked; may be NULL            */
 	enum wait_flags flags; /* AFTER_WAIT                                 */
-	struct sley_fork *child; /* AFTER_FORK                                */
-	struct inbox *inbox;     /* AFTER_INBOX                               */
-	struct push_node *seen;  /* AFTER_INBOX: may be in it                 */
+	struct sley_forked *child; /* AFTER_FORK                                */
+	struct inbox *inbox;    /* AFTER_INBOX                               */
+	struct push_node *seen; /* AFTER_INBOX: may be in it                 */
 };
 
 /* When a task could not be started for want of a stack. */

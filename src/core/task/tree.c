@@ -44,7 +44,7 @@ static uint64_t tree_of(struct strand *strand)
 			return group->tree;
 		if (!(task_flags(task) & TASK_FORKED))
 			return number(&strand->tree.id);
-		strand = ((struct sley_fork *)task->arg)->parent;
+		strand = ((struct sley_forked *)task->arg)->parent;
 	}
 }
 

@@ -97,7 +97,7 @@ static const struct sley_forks *forks_of(uint64_t holder)
 static uint32_t thread_of(uint64_t holder)
 {
 	const struct sley_forks *forks = forks_of(holder);
-	struct sley_fork **slot;
+	struct sley_forked **slot;
 	uint32_t id;
 
 	if ((holder & HOLDER_TURNS) || !PEEK(&slot, &forks->slot) ||

@@ -37,7 +37,7 @@ static bool is_cancelled_above(const struct strand *strand)
 	struct sley_task *task = load_relaxed(&strand->task);
 
 	while (task_flags(task) & TASK_FORKED) {
-		strand = ((struct sley_fork *)task->arg)->parent;
+		strand = ((struct sley_forked *)task->arg)->parent;
 		/* relaxed: as above. */
 		task = load_relaxed(&strand->task);
 		if (task_flags_acquire(task) & TASK_FOR_GOOD)

@@ -50,8 +50,8 @@ void dump_put_summary(struct pen *pen, const struct snapshot *snapshot)
 	pen_put_time(pen, snapshot->total_ns);
 }
 
-static int dump(struct snapshot *snapshot, enum sley_dump_format format,
-		sley_dump_fn *put, void *arg)
+static int dump(struct snapshot *snapshot, enum sley_graph_dump_format format,
+		sley_graph_dump_fn *put, void *arg)
 {
 	struct pen *pen = mem_alloc(snapshot->mem, sizeof(*pen));
 	int err = 0, end;
@@ -61,7 +61,7 @@ static int dump(struct snapshot *snapshot, enum sley_dump_format format,
 	pen->put = put;
 	pen->arg = arg;
 	snapshot_compute(snapshot);
-	if (format == SLEY_DUMP_SVG)
+	if (format == SLEY_GRAPH_DUMP_SVG)
 		err = dump_svg(pen, snapshot);
 	else
 		dump_dot(pen, snapshot);
@@ -70,13 +70,14 @@ static int dump(struct snapshot *snapshot, enum sley_dump_format format,
 	return err ? err : end;
 }
 
-int sley_graph_dump(struct sley_graph *graph, enum sley_dump_format format,
-		    sley_dump_fn *put, void *arg)
+int sley_graph_dump(struct sley_graph *graph,
+		    enum sley_graph_dump_format format, sley_graph_dump_fn *put,
+		    void *arg)
 {
 	struct snapshot snapshot;
 	int err;
 
-	if (!graph->log || (unsigned int)format > SLEY_DUMP_SVG)
+	if (!graph->log || (unsigned int)format > SLEY_GRAPH_DUMP_SVG)
 		return -EINVAL;
 	sley_mutex_lock(&graph->lock);
 	err = snapshot_copy(&snapshot, graph->log);

@@ -18,7 +18,7 @@
 #define PEN_PIECE 400 /* bytes that one pen_put() may have */
 
 struct pen {
-	sley_dump_fn *put;
+	sley_graph_dump_fn *put;
 	void *arg;
 	int err;
 	size_t nr;

@@ -115,9 +115,9 @@ static void unlink_block(struct arena_block *block)
 static int drop(struct sley_graph *graph, struct arena_block *block)
 {
 	struct leaver leaver = { graph, block };
-	struct sley_access all = sley_access(arena_memory(block),
-					     block->size - sizeof(*block),
-					     SLEY_ACCESS_UPDATE);
+	struct sley_access all = sley_access_of(arena_memory(block),
+						block->size - sizeof(*block),
+						SLEY_ACCESS_UPDATE);
 	struct sley_node_spec spec = {
 		.size = sizeof(spec),
 		.fn = leave,

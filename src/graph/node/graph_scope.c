@@ -19,9 +19,9 @@
 #include <errno.h>
 #include <sley/error.h>
 
-int sley_graph_scope_open(struct sley_graph_scope **out,
-			  struct sley_graph *graph,
-			  struct sley_graph_scope *parent)
+int sley_graph_scope_begin(struct sley_graph_scope **out,
+			   struct sley_graph *graph,
+			   struct sley_graph_scope *parent)
 {
 	struct sley_graph_scope *scope;
 
@@ -110,7 +110,7 @@ void scopes_reap(struct sley_graph *graph)
 	}
 }
 
-void sley_graph_scope_close(struct sley_graph_scope *scope)
+void sley_graph_scope_end(struct sley_graph_scope *scope)
 {
 	struct sley_graph *graph = scope->graph;
 
@@ -123,9 +123,9 @@ void sley_graph_scope_close(struct sley_graph_scope *scope)
 	sley_mutex_unlock(&graph->lock);
 }
 
-void sley_graph_scope_stats(struct sley_graph *graph,
-			    const struct sley_graph_scope *scope,
-			    struct sley_graph_scope_stats *out)
+void sley_graph_scope_get_stats(struct sley_graph *graph,
+				const struct sley_graph_scope *scope,
+				struct sley_graph_scope_stats *out)
 {
 	sley_mutex_lock(&graph->lock);
 	*out = scope ? scope->stats : graph->root.stats;

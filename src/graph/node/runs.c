@@ -61,7 +61,7 @@ int sley_graph_run_begin_until(struct sley_graph_scope **out,
 			       struct sley_graph *graph, uint64_t deadline_ns)
 {
 	struct sley_graph_scope *run;
-	int err = sley_graph_scope_open(&run, graph, NULL);
+	int err = sley_graph_scope_begin(&run, graph, NULL);
 
 	*out = NULL;
 	if (err)
@@ -76,7 +76,7 @@ int sley_graph_run_begin_until(struct sley_graph_scope **out,
 	}
 	sley_mutex_unlock(&graph->lock);
 	if (err)
-		sley_graph_scope_close(run);
+		sley_graph_scope_end(run);
 	else
 		*out = run;
 	return err;

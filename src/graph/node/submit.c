@@ -176,8 +176,6 @@ static int wait_and_look(struct sley_graph *graph, uint64_t deadline_ns)
 /* The graph is full: 0, if the caller may submit all the same. */
 static noinline int find_room(struct sley_graph *graph, uint64_t deadline_ns)
 {
-	if (!deadline_ns)
-		deadline_ns = SLEY_FOREVER;
 	/* A node that waits would wait for itself. */
 	if (submit_own_node(graph))
 		return go_past(graph);
@@ -189,14 +187,13 @@ static noinline int find_room(struct sley_graph *graph, uint64_t deadline_ns)
 	return wait_for_room(graph, deadline_ns);
 }
 
-static int take_place(struct sley_graph *graph,
-		      const struct sley_node_spec *spec, bool last,
+static int take_place(struct sley_graph *graph, uint64_t deadline_ns, bool last,
 		      struct node **node)
 {
 	int err = 0;
 
 	if (unlikely(!has_room(graph)) && !last)
-		err = find_room(graph, spec->deadline_ns);
+		err = find_room(graph, deadline_ns);
 	if (err)
 		return err;
 	*node = node_store_take(&graph->store);
@@ -279,12 +276,12 @@ static void note(struct sley_graph_scope *scope, uint32_t nr_edges)
 
 /* With the lock: the node in its place, wired but for the guard; *@nr edges. */
 static int add(struct sley_graph *graph, const struct sley_node_spec *spec,
-	       bool last, struct node **out, uint32_t *nr)
+	       uint64_t deadline_ns, bool last, struct node **out, uint32_t *nr)
 {
 	struct sley_graph_scope *scope = spec->scope ? spec->scope
 						     : &graph->root;
 	struct node *node;
-	int err = take_place(graph, spec, last, &node);
+	int err = take_place(graph, deadline_ns, last, &node);
 
 	if (err)
 		return err;
@@ -312,7 +309,8 @@ static int add(struct sley_graph *graph, const struct sley_node_spec *spec,
 }
 
 static int submit(struct sley_graph *graph, sley_node *id,
-		  const struct sley_node_spec *spec, bool last)
+		  const struct sley_node_spec *spec, uint64_t deadline_ns,
+		  bool last)
 {
 	struct node *node = NULL;
 	uint32_t nr = 0;
@@ -324,7 +322,7 @@ static int submit(struct sley_graph *graph, sley_node *id,
 	if (unlikely(graph->stepped && spec->gang > 1))
 		return SLEY_EGANG;
 	sley_mutex_lock(&graph->lock);
-	err = add(graph, spec, last, &node, &nr);
+	err = add(graph, spec, deadline_ns, last, &node, &nr);
 	if (!err && id)
 		*id = node_id(node->index, edges_life(&node->consumers));
 	sley_mutex_unlock(&graph->lock);
@@ -340,11 +338,12 @@ static int submit(struct sley_graph *graph, sley_node *id,
 int submit_last(struct sley_graph *graph, sley_node *id,
 		const struct sley_node_spec *spec)
 {
-	return submit(graph, id, spec, true);
+	return submit(graph, id, spec, SLEY_FOREVER, true);
 }
 
-int sley_graph_submit(struct sley_graph *graph, sley_node *id,
-		      const struct sley_node_spec *given)
+int sley_graph_submit_until(struct sley_graph *graph, sley_node *id,
+			    const struct sley_node_spec *given,
+			    uint64_t deadline_ns)
 {
 	const struct sley_node_spec *spec = NULL;
 	struct sley_node_spec copy;
@@ -353,9 +352,15 @@ int sley_graph_submit(struct sley_graph *graph, sley_node *id,
 	if (!err && spec->scope && spec->scope->graph != graph)
 		err = -EINVAL;
 	if (!err)
-		err = submit(graph, id, spec, false);
+		err = submit(graph, id, spec, deadline_ns, false);
 	/* Not before: it may be one of those that are named. */
 	if (err && id)
 		*id = SLEY_NO_NODE;
 	return err;
+}
+
+int sley_graph_submit(struct sley_graph *graph, sley_node *id,
+		      const struct sley_node_spec *spec)
+{
+	return sley_graph_submit_until(graph, id, spec, SLEY_FOREVER);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 35_group_go.c - as many tasks as there is work, in memory of the library.
+ * 36_group_go.c - as many tasks as there is work, in memory of the library.
  *
  * A tree of folders is walked by one task for each, and nobody knows beforehand
  * how many there are.  All are in one group, and main waits for them together.
  *
- *   cc 35_group_go.c $(pkg-config --cflags --libs sley)
+ *   cc 36_group_go.c $(pkg-config --cflags --libs sley)
  */
 #include <sley/sley.h>
 #include <stdatomic.h>

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 30_graph_child.c - what may crash runs in a process of its own: one node is lost.
+ * 30_graph_subprocess.c - what may crash runs in a process of its own: one node is lost.
  *
- *	cc 30_graph_child.c $(pkg-config --cflags --libs sley)
+ *	cc 30_graph_subprocess.c $(pkg-config --cflags --libs sley)
  */
 #include <sley/sley.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct sley_child_process *child;
+static struct sley_subprocess *child;
 
 /* Runs in the child.  Some texts are too much for it. */
-static int count_words(struct sley_child_work *work)
+static int count_words(struct sley_subprocess_work *work)
 {
 	int words = 1;
 
@@ -25,12 +25,12 @@ static int count_words(struct sley_child_work *work)
 
 static int parse(void *text)
 {
-	struct sley_child_result result = { .data = NULL };
-	int words = sley_child_call(child, count_words, text, strlen(text) + 1,
-				    &result);
+	struct sley_subprocess_result result = { .data = NULL };
+	size_t size = strlen(text) + 1;
+	int nr = sley_subprocess_call(child, count_words, text, size, &result);
 
-	printf("\"%s\": %d words %s\n", (char *)text, words, result.text);
-	return words;
+	printf("\"%s\": %d words %s\n", (char *)text, nr, result.text);
+	return nr;
 }
 
 static void root(void *lost)
@@ -38,23 +38,23 @@ static void root(void *lost)
 	static char texts[][8] = { "a b c", "boom!", "d e" };
 	struct sley_graph *graph;
 
-	if (sley_child_create(&child, NULL) || sley_graph_create(&graph, NULL))
+	if (sley_subprocess_create(&child, 0) || sley_graph_create(&graph, 0))
 		exit(1);
 	for (int i = 0; i < 3; i++)
 		if (sley_graph_add(graph, parse, texts[i], SLEY_IN(texts[i])))
 			exit(1);
 	*(bool *)lost = sley_graph_wait(graph) == SLEY_ECHILD;
 	sley_graph_destroy(graph);
-	sley_child_destroy(child);
+	sley_subprocess_destroy(child);
 }
 
 int main(void)
 {
 	bool lost = false;
 
-	if (sley_child_register("count_words", count_words) ||
-	    sley_children_init() || sley_run(NULL, root, &lost))
+	if (sley_subprocess_register("count_words", count_words) ||
+	    sley_subprocesses_init() || sley_run(NULL, root, &lost))
 		return 1;
-	sley_children_exit();
+	sley_subprocesses_exit();
 	return lost ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * child.c - row `child`: a call of an empty function in a child process.
+ * subprocess.c - row `subprocess`: a call of an empty function in a subprocess.
  *
  *   ns         there and back; both sides look for the other all the time, each on
  *              a CPU of its own
@@ -10,14 +10,14 @@
  */
 #include "rows.h"
 
-static int pin_child(struct sley_child_work *work)
+static int pin_child(struct sley_subprocess_work *work)
 {
 	(void)work;
 	measure_pin(1);
 	return 0;
 }
 
-static int add_one(struct sley_child_work *work)
+static int add_one(struct sley_subprocess_work *work)
 {
 	const uint64_t *value = work->arg;
 
@@ -28,27 +28,29 @@ static int add_one(struct sley_child_work *work)
 
 struct callers {
 	const struct measure *m;
-	struct sley_child_process *child;
+	struct sley_subprocess *child;
 	uint64_t each;
 };
 
 static void call(const struct callers *c, uint64_t value)
 {
 	uint64_t got = 0;
-	struct sley_child_result result = { .data = &got, .size = sizeof(got) };
+	struct sley_subprocess_result result = { .data = &got,
+						 .size = sizeof(got) };
 
-	MEASURE_CHECK(c->m, sley_child_call(c->child, add_one, &value,
-					    sizeof(value), &result) == 0);
+	MEASURE_CHECK(c->m, sley_subprocess_call(c->child, add_one, &value,
+						 sizeof(value), &result) == 0);
 	MEASURE_CHECK(c->m, got == value + 1);
 }
 
 static void create(struct callers *c, uint64_t spin_ns)
 {
 	MEASURE_CHECK(c->m,
-		      sley_child_create(
+		      sley_subprocess_create(
 			      &c->child,
-			      SLEY_CHILD_OPTIONS(.spin_ns = spin_ns,
-						 .on_start = pin_child)) == 0);
+			      SLEY_SUBPROCESS_OPTIONS(.spin_ns = spin_ns,
+						      .on_start = pin_child)) ==
+			      0);
 }
 
 static void spinning(void *arg)
@@ -64,7 +66,7 @@ static void spinning(void *arg)
 	for (uint64_t i = 0; i < nr; i++)
 		call(&c, i);
 	measure_report_each("ns", start, nr);
-	sley_child_destroy(c.child);
+	sley_subprocess_destroy(c.child);
 }
 
 static void call_often(void *arg)
@@ -90,13 +92,13 @@ static void stream(const struct measure *m, const char *metric,
 		sley_spawn(&group, &tasks[i], call_often, &c);
 	sley_join(&group);
 	measure_report_each(metric, start, c.each * CHILD_CALLERS);
-	sley_child_destroy(c.child);
+	sley_subprocess_destroy(c.child);
 }
 
 static void streaming(void *arg)
 {
 	stream(arg, "stream_ns", 0);
-	stream(arg, "asleep_ns", SLEY_CHILD_NO_SPIN);
+	stream(arg, "asleep_ns", SLEY_SUBPROCESS_NO_SPIN);
 }
 
 static void sleeping(void *arg)
@@ -105,7 +107,7 @@ static void sleeping(void *arg)
 	struct callers c = { .m = arg };
 	uint32_t nr = c.m->quick ? 10 : BLOCKING_SAMPLES;
 
-	create(&c, SLEY_CHILD_NO_SPIN);
+	create(&c, SLEY_SUBPROCESS_NO_SPIN);
 	for (uint32_t i = 0; i < nr; i++) {
 		uint64_t start;
 
@@ -115,20 +117,20 @@ static void sleeping(void *arg)
 		samples[i] = measure_now() - start;
 	}
 	measure_report_percentiles(samples, nr);
-	sley_child_destroy(c.child);
+	sley_subprocess_destroy(c.child);
 }
 
-void row_child(const struct measure *m)
+void row_subprocess(const struct measure *m)
 {
 	if (CPU_COUNT(measure_cpus()) < 2) {
 		fprintf(stderr, "child: needs 2 CPUs\n");
 		exit(MEASURE_SKIP);
 	}
-	MEASURE_CHECK(m, sley_child_register("add_one", add_one) == 0);
-	MEASURE_CHECK(m, sley_child_register("pin_child", pin_child) == 0);
-	MEASURE_CHECK(m, sley_children_init() == 0);
+	MEASURE_CHECK(m, sley_subprocess_register("add_one", add_one) == 0);
+	MEASURE_CHECK(m, sley_subprocess_register("pin_child", pin_child) == 0);
+	MEASURE_CHECK(m, sley_subprocesses_init() == 0);
 	row_run(m, spinning, (void *)(uintptr_t)m);
 	row_run(m, streaming, (void *)(uintptr_t)m);
 	row_run(m, sleeping, (void *)(uintptr_t)m);
-	sley_children_exit();
+	sley_subprocesses_exit();
 }

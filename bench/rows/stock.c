@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool.c - row `pool`: borrow an object of a stock and give it back.  Objects
+ * stock.c - row `stock`: borrow an object of a stock and give it back.  Objects
  * are kept as they are, as they are in the peers.
  */
 #include "rows.h"
@@ -31,7 +31,7 @@ static void root(void *arg)
 	sley_stock_destroy(stock);
 }
 
-void row_pool(const struct measure *m)
+void row_stock(const struct measure *m)
 {
 	row_run(m, root, (void *)m);
 }
