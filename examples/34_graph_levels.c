@@ -31,7 +31,7 @@ static int run(sley_node_fn *fn, int number, int step, struct sley_endpoint *on)
 }
 
 /* Runs in the child, and its graph on the workers there. */
-static int check_10(void *number)
+static int run_ten(void *number)
 {
 	static struct sley *lower; /* for all nodes that come here */
 	if (!lower && (sley_create(&lower, NULL) || sley_bind(lower)))
@@ -44,8 +44,7 @@ static void root(void *err)
 	struct sley_subprocess *it = NULL;
 
 	if (!sley_subprocess_create(&it, NULL))
-		*(int *)err =
-			run(check_10, 0, 10, sley_subprocess_endpoint(it));
+		*(int *)err = run(run_ten, 0, 10, sley_subprocess_endpoint(it));
 	sley_subprocess_destroy(it);
 }
 

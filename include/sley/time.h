@@ -4,7 +4,9 @@
  *
  * Every call that waits has a twin ending in _until that takes an absolute
  * deadline on this clock.  A deadline in the past means "try once"; 0 is such
- * a deadline; SLEY_FOREVER never comes.
+ * a deadline; SLEY_FOREVER never comes:
+ *
+ *	err = sley_chan_recv_until(chan, &value, sley_after(5 * SLEY_MSEC));
  */
 #ifndef SLEY_TIME_H
 #define SLEY_TIME_H
@@ -30,10 +32,8 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint64_t sley_now(void);
 /*
  * sley_after - the deadline that is @duration_ns from now.
  *
- *	err = sley_chan_recv_until(chan, &value, sley_after(5 * SLEY_MSEC));
- *
- * A duration that is too long for the clock, SLEY_FOREVER for example, gives
- * SLEY_FOREVER.
+ * For the calls that end in _until.  A duration that is too long for the clock,
+ * SLEY_FOREVER for example, gives SLEY_FOREVER.
  *
  * Context:  any thread
  * Blocks:   never
