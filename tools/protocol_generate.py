@@ -18,8 +18,11 @@ import csource
 import mutants
 
 KINDS = ("once", "recheck", "term", "swap", "omit")
+# Atomic operations behind a name.
+ACCESSOR = r"strand_(?:set_)?(?:task|home)|runtime_is_cancelled"
 TAKES_PART = re.compile(
-    mutants.OPERATION.pattern + r"|\b(?:spin|waitq)_(?:try_)?lock\w*\s*\(")
+    mutants.OPERATION.pattern +
+    rf"|\b(?:(?:spin|waitq)_(?:try_)?lock\w*|{ACCESSOR})\s*\(")
 CONDITION = re.compile(r"\b(if|while|return)\b\s*")
 LEAVES = re.compile(r"\s*\n\s*((?:continue|break|return\b[^;{}]*|goto \w+);)")
 WRITE = re.compile(

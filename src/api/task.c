@@ -6,6 +6,7 @@
 
 #include "base/label.h"
 #include "base/options.h"
+#include "core/sched/place.h"
 #include "core/task/then.h"
 #include "core/life/after_fork.h"
 #include "core/life/runtime.h"
@@ -181,8 +182,8 @@ static bool is_member(const struct sley_group *group)
 	const struct strand *strand = strand_current();
 
 	while (strand) {
-		/* relaxed: its own, or a parent, which waits for its child. */
-		const struct sley_task *task = load_relaxed(&strand->task);
+		/* Its own, or that of a parent, which waits for its child. */
+		const struct sley_task *task = strand_task(strand);
 
 		if (task_flags(task) & TASK_FORKED)
 			strand = ((struct sley_forked *)task->arg)->parent;

@@ -20,6 +20,7 @@
  * Rejected: not counting the parties whose wait was decided otherwise.  The
  * others would have been woken by then, and no wake-up can be taken back.
  */
+#include "core/sched/place.h"
 #include "core/wait/wait.h"
 
 #include <sley/barrier.h>

@@ -2,6 +2,7 @@
 /*
  * chan.c - channels: the calls.  See chan.h for what a channel is.
  */
+#include "core/sched/place.h"
 #include "sync/chan.h"
 
 #include <errno.h>

@@ -7,6 +7,7 @@
  * Taking the mutex again cannot be cancelled: the caller relies on holding it.
  * Nor can the wait without a deadline, which stands in a loop: see ADR 6.
  */
+#include "core/sched/place.h"
 #include "core/wait/wait.h"
 
 #include <sley/sync.h>

@@ -17,6 +17,7 @@
  */
 #include "sync/event.h"
 
+#include "core/sched/place.h"
 #include "core/wait/wait.h"
 
 #include <errno.h>

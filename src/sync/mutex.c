@@ -23,6 +23,7 @@
  *
  *   W1  see core/wait/waitq.h; the inline paths acquire and release the same word
  */
+#include "core/sched/place.h"
 #include "core/wait/holder.h"
 #include "core/wait/wait.h"
 

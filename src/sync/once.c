@@ -16,6 +16,7 @@
  *
  *   W1  see core/wait/waitq.h; the inline path acquires the same word
  */
+#include "core/sched/place.h"
 #include "core/wait/holder.h"
 #include "core/wait/wait.h"
 

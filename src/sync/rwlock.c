@@ -42,6 +42,7 @@
  * the holder of the list's lock changes while it is held.  Much simpler, but
  * two workers that read took 14 to 21 ns each time, and take 9 to 11 this way.
  */
+#include "core/sched/place.h"
 #include "core/sched/levels.h"
 #include "core/wait/wait.h"
 #include "sync/rwlock_tree.h"

@@ -10,6 +10,7 @@
  */
 #include "sync/rwlock_tree.h"
 
+#include "core/sched/place.h"
 #include "core/sched/levels.h"
 #include "core/task/tree.h"
 #include "core/wait/wait.h"

@@ -38,6 +38,7 @@
  * linked already may find another one; it would have to decide its own wait
  * and that of the other in one step.
  */
+#include "core/sched/place.h"
 #include "sync/select.h"
 
 #include "sync/chan.h"

@@ -26,6 +26,7 @@
  * Rejected: letting small requests pass a large one at the head.  It keeps more
  * units in use and starves whoever wants many.
  */
+#include "core/sched/place.h"
 #include "core/wait/wait.h"
 
 #include <sley/semaphore.h>

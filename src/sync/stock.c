@@ -32,6 +32,7 @@
  */
 #include "sync/stock.h"
 
+#include "core/sched/place.h"
 #include "core/wait/wait.h"
 
 #include <errno.h>

@@ -37,6 +37,7 @@
  * up to, with tickets as numbers: nobody can leave out of order.
  */
 #include "base/label.h"
+#include "core/sched/place.h"
 #include "core/task/then.h"
 #include "core/life/after_fork.h"
 #include "core/task/spawn.h"

@@ -4,6 +4,7 @@
  *
  * Everything that meets, meets in core/task/slot.h.
  */
+#include "core/sched/place.h"
 #include "core/task/slot.h"
 #include "core/sched/worker.h"
 

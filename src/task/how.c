@@ -130,8 +130,7 @@ bool how_stopped_slow(const struct how *how)
 	/* Where there is no monitor who works has to look at deadlines. */
 	if (how->rt && !how->rt->nr_workers)
 		(void)wait_told_to_end();
-	/* relaxed: cancelling everything orders nothing. */
-	if ((how->rt && load_relaxed(&how->rt->cancelled)) ||
+	if ((how->rt && runtime_is_cancelled(how->rt)) ||
 	    is_cancelled(how->scope) || caller_is_cancelled(how))
 		return true;
 	while (outer && !caller_is_cancelled(outer))

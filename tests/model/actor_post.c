@@ -13,6 +13,7 @@
  * where the chunk matters.  Not seen: two that fire, since what is due comes out of
  * the timers once (core_timer.c).
  */
+#include "core/sched/place.h"
 #include "payload.h"
 #include "selves.h"
 

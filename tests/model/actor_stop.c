@@ -216,9 +216,10 @@ static void setup_limit(uint32_t max)
 	for (int i = 0; i < 2; i++) {
 		memory[0][i].index = (uint32_t)i;
 		memory[0][i].inbox.word = INBOX_CLOSED;
-		crew[i].processes.pool = &places;
-		crew[i].processes.loaded.first = (void *)&memory[0][i];
-		crew[i].processes.loaded.nr = 1;
+		crew[i].cache[CACHE_PROCESSES].pool = &places;
+		crew[i].cache[CACHE_PROCESSES].loaded.first =
+			(void *)&memory[0][i];
+		crew[i].cache[CACHE_PROCESSES].loaded.nr = 1;
 	}
 }
 

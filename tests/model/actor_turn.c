@@ -19,6 +19,7 @@
 #include "payload.h"
 #include "processes_only.h"
 
+#include "core/sched/place.h"
 #include "core/task/turn.h"
 
 #include <sley/error.h>
@@ -328,9 +329,10 @@ MODEL(a_message_and_a_kill, .setup = setup_killed,
 static void setup_at_hand(void)
 {
 	setup_crew(1, false);
-	crew[1].messages.pool = &sley__messages;
-	crew[1].messages.loaded.first = model_alloc(sizeof(struct sley_msg));
-	crew[1].messages.loaded.nr = 1;
+	crew[1].cache[CACHE_MESSAGES].pool = &sley__messages;
+	crew[1].cache[CACHE_MESSAGES].loaded.first =
+		model_alloc(sizeof(struct sley_msg));
+	crew[1].cache[CACHE_MESSAGES].loaded.nr = 1;
 }
 
 static void send_at_hand_and_run(int id)
@@ -346,8 +348,8 @@ static void all_came_by_hand(void)
 	run_all();
 	all_came();
 	for (int i = 0; i < CREW_MAX; i++) {
-		if (crew[i].messages.loaded.nr)
-			model_free(crew[i].messages.loaded.first);
+		if (crew[i].cache[CACHE_MESSAGES].loaded.nr)
+			model_free(crew[i].cache[CACHE_MESSAGES].loaded.first);
 	}
 }
 

@@ -21,6 +21,7 @@
 #include "crew.h"
 #include "payload.h"
 
+#include "core/sched/place.h"
 #include "core/life/hooks.h"
 
 #include <errno.h>

@@ -17,6 +17,7 @@
  * cancelled already.  Not seen: two strands of one worker, a task that changes
  * workers twice, and a canceller beside both workers.
  */
+#include "core/sched/place.h"
 #include "crew.h"
 
 static struct strand *strand;

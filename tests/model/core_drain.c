@@ -19,6 +19,7 @@
 #include "crew.h"
 #include "payload.h"
 
+#include "core/sched/place.h"
 #include "core/life/hooks.h"
 #include "core/sched/loop.h"
 #include "core/task/slot.h"

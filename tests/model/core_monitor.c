@@ -20,6 +20,7 @@
 #include "crew.h"
 #include "payload.h"
 
+#include "core/sched/place.h"
 #include "core/task/turn.h"
 
 static struct sley_task task, second;

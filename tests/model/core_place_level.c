@@ -17,6 +17,7 @@
  * other queue, and thieves that rob thieves.
  * The levels of a worker's own ready list are touched by it alone.
  */
+#include "core/sched/place.h"
 #include "crew.h"
 #include "payload.h"
 

@@ -19,6 +19,7 @@
  */
 #include "tasks_only.h"
 
+#include "core/sched/place.h"
 #include "core/life/scope.c" /* buckets */
 
 static struct sley_scope *scope, *inner;

@@ -20,6 +20,7 @@
 #include "crew.h"
 #include "payload.h"
 
+#include "core/sched/place.h"
 #include "core/wait/alarm.h"
 #include "core/task/turn.h"
 #include "core/sched/yielded.h"

@@ -20,6 +20,7 @@
  */
 #include "selves.h"
 
+#include "core/sched/place.h"
 #include "core/wait/timer.h"
 #include "os/clock.h"
 

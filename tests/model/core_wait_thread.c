@@ -13,6 +13,7 @@
  * wait begins while the decider of the last one is still under way: its state
  * word is in a frame that is gone, or the same one again.
  */
+#include "core/sched/place.h"
 #include "payload.h"
 #include "threads_only.h"
 

@@ -21,6 +21,7 @@
 #include "payload.h"
 #include "selves.h"
 
+#include "core/sched/place.h"
 #include "core/wait/timer.h"
 #include "core/wait/waitq.h"
 

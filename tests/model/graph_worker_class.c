@@ -13,6 +13,7 @@
  * else just when it is called; for two that are busy when the node comes and the end of
  * the graph after it; and for two nodes of different levels on one worker.
  */
+#include "core/sched/place.h"
 #include "model_mem.h"
 #include "never.h"
 #include "payload.h"

@@ -16,6 +16,7 @@
  */
 #include "tasks_only.h"
 
+#include "core/sched/place.h"
 #include "core/task/slot.h"
 #include "os/map.h"
 

@@ -32,6 +32,7 @@
 #include "never.h"
 #include "selves.h"
 
+#include "core/sched/place.h"
 #include "core/task/turn.h"
 #include "core/wait/wait.h"
 #include "os/clock.h"

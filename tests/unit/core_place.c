@@ -11,6 +11,7 @@
 #include <sley/sley.h>
 #include <stdatomic.h>
 
+#include "core/sched/place.h"
 #include "core/task/spawn.h"
 #include "core/sched/worker.h"
 #include "harness/test.h"

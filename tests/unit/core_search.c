@@ -5,6 +5,7 @@
  */
 #include "harness/test.h"
 
+#include "core/sched/place.h"
 #include "core/wait/wait.h"
 #include "core/sched/worker.h"
 

@@ -4,6 +4,7 @@
  */
 #include "actor/mail/bounded.h"
 
+#include "core/sched/place.h"
 #include "core/wait/wait.h"
 #include "mem/pool.h"
 

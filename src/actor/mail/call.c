@@ -7,6 +7,7 @@
 #include "actor/process/exit_info.h"
 #include "actor/relation/relation.h"
 #include "actor/mail/send.h"
+#include "core/sched/place.h"
 #include "core/wait/wait.h"
 
 #include <errno.h>

@@ -10,6 +10,7 @@
 #include "actor/process/process.h"
 #include "actor/mail/receive.h"
 #include "actor/relation/relation.h"
+#include "core/sched/place.h"
 #include "core/task/turn.h"
 
 #include <errno.h>

@@ -138,7 +138,7 @@ extern struct pool sley__messages;
 /* Of the calling thread; NULL: it has none. */
 static inline struct pool_cache *mail_cache(struct worker *worker)
 {
-	return likely(worker) ? &worker->messages : NULL;
+	return likely(worker) ? &worker->cache[CACHE_MESSAGES] : NULL;
 }
 
 /* A message of @kind without bytes; NULL: no memory. */

@@ -92,7 +92,7 @@ int sley_send(sley_pid to, uint64_t tag, const void *data, size_t size)
 	/* relaxed: A1 published it; and that of a later one is never freed. */
 	if (unlikely(!worker || !process || load_relaxed(&process->bound) ||
 		     (to & PID_PORT) || size > SLEY_MSG_INLINE ||
-		     !worker->messages.loaded.nr))
+		     !worker->cache[CACHE_MESSAGES].loaded.nr))
 		return send_slow(to, tag, data, size);
 	msg = mail_create_by(worker, SLEY_MESSAGE, tag);
 	msg->data = (const void *)(uintptr_t)to;

@@ -5,6 +5,7 @@
 #include "actor/name/name_wait.h"
 
 #include "actor/name/directory.h"
+#include "core/sched/place.h"
 #include "core/wait/wait.h"
 #include "os/at_fork.h"
 

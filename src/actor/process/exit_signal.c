@@ -12,6 +12,7 @@
  * in is cut short, as are those that come.
  */
 #include "actor/process/process.h"
+#include "core/sched/place.h"
 #include "core/life/scope.h"
 
 #include <errno.h>

@@ -79,7 +79,7 @@ static struct pool_cache *cache(void)
 {
 	struct worker *worker = worker_current();
 
-	return likely(worker) ? &worker->processes : NULL;
+	return likely(worker) ? &worker->cache[CACHE_PROCESSES] : NULL;
 }
 
 struct process *table_get(void)

@@ -2,6 +2,7 @@
 /*
  * drain.c - see drain.h.
  */
+#include "core/sched/place.h"
 #include "core/life/drain.h"
 
 #include "core/trace/report.h"
@@ -180,13 +181,13 @@ static void note_strand(void *object, void *arg)
 	struct strand *strand = object;
 	struct survivor *survivor;
 
-	/* relaxed: a report; the strand may go on meanwhile. */
-	if (!load_relaxed(&strand->task))
+	/* A report: the strand may go on meanwhile. */
+	if (!strand_task(strand))
 		return;
 	if (survivors->nr++ >= survivors->room)
 		return;
 	survivor = &survivors->list[survivors->nr - 1];
-	/* relaxed: as above. */
+	/* relaxed: a report. */
 	survivor->label = load_relaxed(&strand->fiber.label);
 	/* relaxed: as above. */
 	survivor->code = load_relaxed(&strand->fiber.code);

@@ -2,6 +2,7 @@
 /*
  * hooks.c - see hooks.h.
  */
+#include "core/sched/place.h"
 #include "core/life/hooks.h"
 
 #include "core/life/drain.h"

@@ -11,6 +11,7 @@
  *
  *   L2  see core/life/runtime.h
  */
+#include "core/sched/place.h"
 #include "core/life/drain.h"
 #include "core/life/runtime.h"
 
@@ -55,12 +56,12 @@ static void cancel_strand(void *object, void *arg)
 	 * A strand of another worker is that worker's business.  The current
 	 * one is included: its task may have looked and be about to wait.
 	 */
-	/* relaxed: only this worker makes it, and keeps it, its own. */
-	if (load_relaxed(&strand->home) != worker)
+	/* Only this worker makes it, and keeps it, its own. */
+	if (strand_home(strand) != worker)
 		return;
 	spin_lock(&strand->end_lock);
-	/* relaxed: under the lock that ends it, where it may end elsewhere. */
-	task = load_relaxed(&strand->task);
+	/* Under the lock that ends it, where it may end elsewhere. */
+	task = strand_task(strand);
 	if (task && cancel_here(worker, task))
 		task_enqueue(task);
 	spin_unlock(&strand->end_lock);

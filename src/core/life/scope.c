@@ -6,6 +6,7 @@
  *
  *   X1  see scope.h
  */
+#include "core/sched/place.h"
 #include "core/life/scope.h"
 
 #include "core/task/group.h"

@@ -30,7 +30,7 @@
  */
 #include "core/life/after_fork.h"
 #include "core/task/turn.h"
-#include "core/sched/worker.h"
+#include "core/sched/place.h"
 #include "core/sched/yielded.h"
 
 #include "os/futex.h"
@@ -242,8 +242,7 @@ void place_accepted(struct sley_task *task)
 	 * It was accepted before everything was cancelled, and the worker that
 	 * will take it may not have heard of that.
 	 */
-	/* relaxed: cancelling everything orders nothing. */
-	if (unlikely(load_relaxed(&home->rt->cancelled)))
+	if (unlikely(runtime_is_cancelled(home->rt)))
 		task_cancel_unqueued(task);
 	if (worker == home)
 		place_spawned(worker, task);

@@ -26,7 +26,7 @@
  * let nobody take out of the middle, and each move from one to the next would
  * be a store.
  */
-#include "core/sched/worker.h"
+#include "core/sched/place.h"
 
 struct level_changes sley__level_changes;
 

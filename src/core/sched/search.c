@@ -24,6 +24,7 @@
  *   P2  see core/sched/worker.h
  *   P3  see core/sched/worker.h
  */
+#include "core/sched/place.h"
 #include "core/sched/worker.h"
 
 #include "core/life/drain.h"
@@ -326,10 +327,9 @@ static bool would_take_long(struct worker *worker)
 	return !push_list_empty(&worker->home) ||
 	       !push_list_empty(&worker->lane) || place_has_changed(worker) ||
 	       runq_hint(&worker->rt->runq) ||
-	       /* relaxed: glances, at the next time as good as now. */
+	       /* relaxed: a glance, at the next time as good as now. */
 	       load_relaxed(&worker->nr_parents) ||
-	       /* relaxed: as above. */
-	       (load_relaxed(&worker->rt->cancelled) && !worker->cancelled) ||
+	       (runtime_is_cancelled(worker->rt) && !worker->cancelled) ||
 	       (next_ns != UINT64_MAX && next_ns <= os_now());
 }
 
@@ -548,8 +548,7 @@ static bool look_everywhere(void *arg)
 	 * The poke that came with it may be lost: pick_fair() takes it back and
 	 * then looks, and its store may come later than its load.
 	 */
-	/* relaxed: as above. */
-	if (unlikely(load_relaxed(&rt->cancelled) && !worker->cancelled)) {
+	if (unlikely(runtime_is_cancelled(rt) && !worker->cancelled)) {
 		/* relaxed: its own request. */
 		store_relaxed(&worker->poke, 1);
 		return true;

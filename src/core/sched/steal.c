@@ -6,6 +6,7 @@
  *
  *   S1  see core/sched/worker.h
  */
+#include "core/sched/place.h"
 #include "core/sched/steal.h"
 
 #include "core/life/drain.h"

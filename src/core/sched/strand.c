@@ -20,11 +20,9 @@
  */
 static void strand_reset(struct strand *strand, size_t stack_size)
 {
+	strand_set_home(strand, NULL);
+	strand_set_task(strand, NULL);
 	/* relaxed: a hint to others; it is nobody's yet. */
-	store_relaxed(&strand->home, NULL);
-	/* relaxed: as above. */
-	store_relaxed(&strand->task, NULL);
-	/* relaxed: as above. */
 	store_relaxed(&strand->fiber.code, NULL);
 	strand->claimed = 0;
 	strand->forks.unlocked = 0;
@@ -78,8 +76,7 @@ struct strand *strand_create(struct sley *rt, size_t stack_size,
 	struct strand *strand = strand_new(rt, stack_size, entry);
 
 	if (strand)
-		/* relaxed: read by reports, and by this strand. */
-		store_relaxed(&strand->task, task);
+		strand_set_task(strand, task);
 	return strand;
 }
 

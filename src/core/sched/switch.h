@@ -69,8 +69,7 @@ static inline void switch_end_task(struct worker *worker, struct strand *strand)
 	/* Another worker may be about to cancel what it saw suspended. */
 	if (elsewhere)
 		spin_lock(&strand->end_lock);
-	/* relaxed: read by reports only, and by this strand. */
-	store_relaxed(&strand->task, NULL);
+	strand_set_task(strand, NULL);
 	if (elsewhere)
 		spin_unlock(&strand->end_lock);
 }
@@ -106,8 +105,7 @@ worker_switch_raw(struct worker *worker, struct strand *to)
 	*worker->forks = &to->forks;
 	/* Thieves ask the strand that a worker is on. */
 	fork_stack_drop_limit(&from->forks);
-	/* relaxed: its task goes with it; for others it is a hint. */
-	store_relaxed(&to->home, worker);
+	strand_set_home(to, worker);
 	if (unlikely(worker->trace.full))
 		trace_switch(worker, from, to);
 	counter_add(&worker->counters.switches, 1);

@@ -15,6 +15,7 @@
  * one becomes idle.  So blocking cannot fail.  It does not take part in idle.h
  * meanwhile: whoever is woken for new tasks must have a stack for them.
  */
+#include "core/sched/place.h"
 #include "core/sched/worker.h"
 
 #include "base/assert.h"
@@ -150,8 +151,7 @@ static void set_task(struct strand *strand, struct sley_task *task)
 	store_relaxed(&strand->fiber.code, (const void *)(uintptr_t)task->fn);
 	/* relaxed: as above. */
 	store_relaxed(&strand->fiber.label, task->name);
-	/* relaxed: as above. */
-	store_relaxed(&strand->task, task);
+	strand_set_task(strand, task);
 }
 
 static bool is_cancelled(const struct worker *worker,
@@ -524,8 +524,8 @@ void worker_fini(struct worker *worker)
 		strand_free(worker->rt, strand);
 	}
 	fork_storage_free(worker->rt, &worker->base);
-	pool_flush(&worker->messages);
-	pool_flush(&worker->processes);
+	pool_flush(&worker->cache[CACHE_MESSAGES]);
+	pool_flush(&worker->cache[CACHE_PROCESSES]);
 	trace_ring_fini(&worker->trace, &worker->rt->mem);
 }
 

@@ -2,6 +2,7 @@
 /*
  * countdown.c - see countdown.h.
  */
+#include "core/sched/place.h"
 #include "core/task/countdown.h"
 #include "core/wait/wait.h"
 

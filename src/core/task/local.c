@@ -91,8 +91,8 @@ static struct locals *chunk_create(struct mem *mem, struct locals **head)
 
 static struct locals *add_to_strand(struct strand *strand)
 {
-	/* relaxed: whichever it is, the runtime is the same. */
-	struct worker *home = load_relaxed(&strand->home);
+	/* Whichever it is, the runtime is the same. */
+	struct worker *home = strand_home(strand);
 	struct locals *chunk = chunk_create(&home->rt->mem, &strand->locals);
 
 	if (!chunk)

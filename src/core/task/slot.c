@@ -2,6 +2,7 @@
 /*
  * slot.c - see slot.h.
  */
+#include "core/sched/place.h"
 #include "core/task/slot.h"
 
 #include "core/wait/wait.h"

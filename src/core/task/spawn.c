@@ -2,6 +2,7 @@
 /*
  * spawn.c - see spawn.h.
  */
+#include "core/sched/place.h"
 #include "core/task/spawn.h"
 
 #include "core/task/then.h"
@@ -40,8 +41,7 @@ static int build(struct sley *rt, struct sley_task *task,
 	}
 	if (options->pinned)
 		flags |= TASK_PINNED;
-	/* relaxed: cancelling everything orders nothing. */
-	if (load_relaxed(&rt->cancelled))
+	if (runtime_is_cancelled(rt))
 		flags |= TASK_CANCEL;
 	task_build(task, level, flags);
 	if (slot)

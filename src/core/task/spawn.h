@@ -5,6 +5,7 @@
 #ifndef SLEY_CORE_TASK_SPAWN_H
 #define SLEY_CORE_TASK_SPAWN_H
 
+#include "core/sched/place.h"
 #include "core/life/drain.h"
 #include "core/task/group.h"
 #include "core/sched/worker.h"

@@ -30,11 +30,9 @@ static uint64_t tree_of(struct strand *strand)
 	struct sley_group *group;
 
 	for (;;) {
-		/* relaxed: a parent cannot end before its child. */
-		struct sley_task *task = load_relaxed(&strand->task);
-
-		/* relaxed: a parent may move; the code of a thread does not. */
-		struct worker *home = load_relaxed(&strand->home);
+		/* A parent cannot end before its child.  It may move. */
+		struct sley_task *task = strand_task(strand);
+		struct worker *home = strand_home(strand);
 
 		/* The code of a bound thread; its children run there, too. */
 		if (strand == &home->base)

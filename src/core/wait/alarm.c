@@ -13,8 +13,8 @@ struct worker *alarm_keeper(const struct strand *strand)
 	struct sley *rt = sley__self.bound;
 
 	if (strand)
-		/* relaxed: any worker of the runtime would do. */
-		return load_relaxed(&strand->home);
+		/* Any worker of the runtime would do. */
+		return strand_home(strand);
 	return rt && rt->nr_workers ? rt->worker[0] : NULL;
 }
 

@@ -69,12 +69,12 @@ uint64_t holder_current(void)
 
 	if (!strand)
 		return plain_thread();
-	/* relaxed: of base it never changes; else only its address counts. */
-	home = load_relaxed(&strand->home);
+	/* Of base it never changes; else only its address counts. */
+	home = strand_home(strand);
 	if (strand == &home->base)
 		return home->holder;
-	/* relaxed: the calling task, or NULL behind its end. */
-	task = load_relaxed(&strand->task);
+	/* The calling task, or NULL behind its end. */
+	task = strand_task(strand);
 	if (task && (task_flags(task) & TASK_TURNS))
 		return HOLDER_TURNS | (uintptr_t)task;
 	return (uintptr_t)&strand->forks;

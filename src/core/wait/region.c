@@ -2,6 +2,7 @@
 /*
  * region.c - see region.h.
  */
+#include "core/sched/place.h"
 #include "core/wait/region.h"
 
 #include "core/sched/steal.h"

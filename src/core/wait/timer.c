@@ -2,6 +2,7 @@
 /*
  * timer.c - see timer.h.
  */
+#include "core/sched/place.h"
 #include "core/wait/timer.h"
 
 #include "core/sched/worker.h"

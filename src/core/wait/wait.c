@@ -21,25 +21,24 @@ struct sley_task *wait_thread(struct sley_task *thread)
 
 bool wait_is_cancelled(const struct strand *strand)
 {
-	/* relaxed: whichever it is, the runtime is the same. */
-	struct worker *home = load_relaxed(&strand->home);
+	/* Whichever it is, the runtime is the same. */
+	struct worker *home = strand_home(strand);
 
 	if (task_is_cancelled(strand->task))
 		return true;
-	/* relaxed: cancelling everything orders nothing; and not bound code. */
-	return strand != &home->base && load_relaxed(&home->rt->cancelled);
+	/* Not bound code. */
+	return strand != &home->base && runtime_is_cancelled(home->rt);
 }
 
 /* A stolen child: is what it is a part of? */
 static bool is_cancelled_above(const struct strand *strand)
 {
-	/* relaxed: its own, or a parent, which cannot end before its child. */
-	struct sley_task *task = load_relaxed(&strand->task);
+	/* Its own, or that of a parent, which cannot end before its child. */
+	struct sley_task *task = strand_task(strand);
 
 	while (task_flags(task) & TASK_FORKED) {
 		strand = ((struct sley_forked *)task->arg)->parent;
-		/* relaxed: as above. */
-		task = load_relaxed(&strand->task);
+		task = strand_task(strand);
 		if (task_flags_acquire(task) & TASK_FOR_GOOD)
 			return true;
 	}
@@ -48,8 +47,8 @@ static bool is_cancelled_above(const struct strand *strand)
 
 bool wait_ends_for_good(const struct strand *strand)
 {
-	/* relaxed: the caller knows that it stays there. */
-	struct sley_task *task = load_relaxed(&strand->task);
+	/* The caller knows that it stays there. */
+	struct sley_task *task = strand_task(strand);
 
 	return (task_flags_acquire(task) & TASK_FOR_GOOD) ||
 	       is_cancelled_above(strand);

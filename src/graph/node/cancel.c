@@ -13,6 +13,7 @@
  *   K1  who cancels is done -> who ends goes on : the flags of the task, and what
  *       else of the node was read, which the next one in its place sets anew
  */
+#include "core/sched/place.h"
 #include "core/wait/wait.h"
 #include "graph/placement/gang.h"
 #include "graph/node/graph.h"

@@ -13,6 +13,7 @@
  *
  *   N1  failed nodes are counted -> who looks for room : they are in no share now
  */
+#include "core/sched/place.h"
 #include "core/life/drain.h"
 #include "core/task/turn.h"
 #include "endpoint/endpoint.h"

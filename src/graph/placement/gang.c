@@ -22,6 +22,7 @@
  */
 #include "graph/placement/gang.h"
 
+#include "core/sched/place.h"
 #include "core/task/turn.h"
 #include "core/wait/wait.h"
 #include "graph/node/graph.h"

@@ -4,6 +4,7 @@
  */
 #include "graph/placement/placement.h"
 
+#include "core/sched/place.h"
 #include "core/task/turn.h"
 #include "endpoint/endpoint.h"
 #include "graph/placement/gang.h"

@@ -4,6 +4,7 @@
  */
 #include "graph/placement/worker_class.h"
 
+#include "core/sched/place.h"
 #include "core/life/drain.h"
 #include "core/task/turn.h"
 

@@ -7,6 +7,7 @@
  */
 #include "graph/plan/replay.h"
 
+#include "core/sched/place.h"
 #include "core/life/drain.h"
 #include "core/task/spawn.h"
 #include "core/wait/wait.h"

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sley.h - struct sley: a runtime, what all of its workers share.
+ */
+#ifndef SLEY_CORE_LIFE_SLEY_H
+#define SLEY_CORE_LIFE_SLEY_H
+
+#include "base/list.h"
+#include "core/sched/idle.h"
+#include "core/sched/monitor.h"
+#include "core/sched/runq.h"
+#include "core/sched/victims.h"
+#include "core/task/task_state.h"
+#include "core/trace/trace.h"
+#include "core/wait/blocking.h"
+#include "lf/spin.h"
+#include "mem/alloc.h"
+#include "mem/slab.h"
+#include "mem/stack.h"
+#include "os/signal.h"
+
+#include <sley/cpus.h>
+#include <sley/runtime.h>
+#include <sley/task.h>
+
+struct worker;
+
+enum runtime_phase {
+	PHASE_STARTING, /* workers wait for each other */
+	PHASE_RUNNING,
+	PHASE_STOPPING, /* no work left: workers leave */
+};
+
+struct sley {
+	/* Constant once created. */
+	struct worker **worker;
+	unsigned int nr_workers; /* 0: single-threaded */
+	unsigned int table_length;
+	struct sley_config config;
+	char name[16];         /* what config.name points at      */
+	struct sley_cpus cpus; /* what config.cpus points at      */
+	bool migratable;
+	bool membarrier;
+	struct mem mem;
+	struct victims victims; /* places change, rarely           */
+
+	cache_aligned struct runq runq;
+	struct idle idle;
+
+	/* Rarely written. */
+	cache_aligned uint32_t phase; /* enum runtime_phase; a futex        */
+	uint32_t cancelled;           /* sley_cancel_all() was called       */
+	uint32_t stopping;     /* processes end: actor/process/stop.h        */
+	uint32_t nr_processes; /* if there is a limit                */
+	uint32_t spinner;      /* 1 + index of a searching worker    */
+	uint32_t drain_events; /* futex: something may have ended    */
+	uint32_t draining;     /* somebody waits for drain_events    */
+	uint32_t destroying;
+	uint32_t stack_shortage_reported; /* stack_shortage.h            */
+	struct spinlock seizing;   /* held by the worker that seizes    */
+	uint64_t gate;             /* bit 0: closed; the rest counts     */
+	unsigned int generation;   /* after_fork.h                       */
+	struct os_signals signals; /* of the creator                    */
+	uint64_t foreign_spawned;  /* spawned by threads without worker  */
+	uint32_t nr_bound;
+	struct spinlock bound_lock;
+	struct list bound; /* single-threaded: workers, under bound_lock  */
+	struct sley_group hooks; /* those that have not ended             */
+	bool hooks_stopped;      /* stop hooks are queued, by the destroyer */
+	/* Report what has not ended and has no strand: so many.  Or NULL. */
+	uint64_t (*report_more)(struct sley *rt);
+	struct monitor monitor;
+	struct blocking blocking;
+	struct trace trace;
+	struct stack_pool stacks;
+	struct slab strands;
+	struct slab tasks;
+};
+
+/* What all tasks of @rt have in common. */
+static inline uint32_t runtime_task_flags(const struct sley *rt)
+{
+	return (rt->membarrier ? 0 : TASK_NO_BARRIER) |
+	       (rt->config.save_fpu ? TASK_FPU : 0);
+}
+
+/* How many run the tasks of @rt: its workers, or else who is bound to it. */
+static inline uint32_t runtime_nr_runners(const struct sley *rt)
+{
+	return rt->nr_workers ? rt->nr_workers : 1;
+}
+
+/*
+ * Was sley_cancel_all() called?  A hint that orders nothing: cancelling everything
+ * promises only that it is seen in the end (core/life/runtime_cancel.c).
+ */
+static inline bool runtime_is_cancelled(const struct sley *rt)
+{
+	/* relaxed: see above. */
+	return load_relaxed(&rt->cancelled);
+}
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * place.h - where a task goes that became ready.
+ *
+ * place.c queues tasks, place_level.c moves queued tasks when their priority
+ * changes.
+ */
+#ifndef SLEY_CORE_SCHED_PLACE_H
+#define SLEY_CORE_SCHED_PLACE_H
+
+#include "core/sched/worker.h"
+
+/* As push lists have it. */
+static inline struct push_node *task_node(struct sley_task *task)
+{
+	return (struct push_node *)(void *)task;
+}
+
+static inline struct sley_task *node_task(struct push_node *node)
+{
+	return (struct sley_task *)(void *)node;
+}
+_Static_assert(offsetof(struct sley_task, next) == 0,
+	       "a task is a push_node by its first member");
+
+/* Queue a new task from this worker. */
+void place_spawned(struct worker *worker, struct sley_task *task);
+
+/* Queue a task that any worker may run in the shared queue. */
+void place_shared(struct worker *worker, struct sley_task *task);
+
+/* Queue a new task from a thread that is no worker of @rt. */
+void place_foreign(struct sley *rt, struct sley_task *task);
+
+/* Queue a new task that spawn_accept() took earlier; from any thread. */
+void place_accepted(struct sley_task *task);
+
+/*
+ * Queue a new task that @home is to run, as a thread of no worker does.  True: it
+ * slept, and this woke it.
+ */
+bool place_at(struct worker *home, struct sley_task *task);
+
+/* The same for a task that does not simply go to the caller's ready levels. */
+void task_enqueue_elsewhere(struct sley_task *task);
+
+/* Queue a task whose wait was decided: DECIDED_QUEUE. */
+static inline void task_enqueue(struct sley_task *task)
+{
+	struct worker *worker = worker_current();
+	struct strand *strand = task->fiber;
+
+	/* A plain thread has no strand. */
+	if (likely(worker && strand && !worker->migratable) &&
+	    strand->home == worker)
+		levels_push(&worker->ready, task, task_level(task));
+	else
+		task_enqueue_elsewhere(task);
+}
+
+/* The same for a chain linked by ->next. */
+void task_enqueue_chain(struct sley_task *chain);
+
+/* Take all from the home list into worker->ready. */
+void place_arrivals(struct worker *worker);
+
+/*
+ * Queue stealable tasks that were taken out of another queue, by their levels, and
+ * let others know.
+ */
+void place_batch(struct worker *worker, struct sley_task *const *task,
+		 unsigned int nr);
+
+/* The same for a chain linked by ->next, which may be NULL. */
+void place_chain(struct worker *worker, struct sley_task *chain);
+
+/* The same for all that is in the ring: what stays there keeps its order. */
+void place_turn_ring(struct worker *worker);
+
+/* Tasks were moved to the ring of @worker, the caller: let others know. */
+void place_moved(struct worker *worker);
+
+/* Change the level of a task, wherever it is.  Any thread. */
+void place_set_level(struct sley_task *task, unsigned int level);
+
+/*
+ * How often the level of a task that may be queued was changed.  Read on every
+ * pick: alone in its cache line.
+ */
+extern struct level_changes {
+	uint32_t nr;
+} cache_aligned sley__level_changes;
+
+/* Should it look through its queues? */
+static inline bool place_has_changed(const struct worker *worker)
+{
+	/* relaxed: a glance, place_resort() looks again; and the worker's own. */
+	return load_relaxed(&sley__level_changes.nr) !=
+	       load_relaxed(&worker->changes);
+}
+
+/* If levels have changed: put what @worker has queued where it belongs. */
+void place_resort(struct worker *worker);
+
+#endif
