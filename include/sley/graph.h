@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley/graph.h - tasks that start when their data is there.
+ * sley/graph.h - tasks that start when their data is ready.
  *
  *	struct sley_graph *g;
  *
@@ -10,21 +10,24 @@
  *	err = sley_graph_add(g, count, &job, SLEY_IN(job.text), SLEY_OUT(job.nr));
  *	err = sley_graph_wait(g);
  *
- * A node is a function and what it reads and writes.  Nodes behave as if they ran
- * one after the other, in the order in which they were submitted; those that have
- * nothing to do with each other run at once.  A node may block, and may submit more.
+ * A node is a function, together with the memory that the function reads and writes.
+ * Nodes behave as if they ran one after the other, in the order in which they were
+ * submitted.  Nodes that do not depend on each other run in parallel.  A node may
+ * block, and may submit more nodes.
  *
- * A node that fails, by returning an error, takes those along that read what it
- * should have written, and theirs: they are skipped.  Others are not touched, with one
- * exception: if part of what it should have written is written anew, by a node that
- * names a smaller range, a node that reads that part is skipped as well.
+ * A node fails if its function returns an error.  Then each node that reads the
+ * output of the failed node is skipped, and so are the readers of the skipped nodes,
+ * and so on.  Other nodes are not affected, with one exception.  A later node may
+ * name a smaller range, and write a part of the missing output anew.  A node that
+ * reads this part is skipped nevertheless.
  *
- * Wherever a node is named, it may have ended long ago: then there is nothing to
- * wait for.  Those that failed or were skipped are remembered until the next
- * sley_graph_wait() that finds nothing left to do, but not more of them than max_nodes,
- * or 1024 if that is more: then the older half is forgotten.  What these should have
- * written stays marked, and a node that reads it is skipped; a node that names one of
- * them is not.  The first failure of the graph, and of each scope, is not forgotten.
+ * A call may name a node that ended long ago: then there is nothing to wait for.
+ * The graph remembers the nodes that failed or were skipped until the next
+ * sley_graph_wait() that finds every node ended.  It remembers max_nodes of them at
+ * most, or 1024 if that is more; beyond this limit it forgets the older half.  The
+ * missing output of a forgotten node stays marked, and a node that reads it is
+ * skipped.  But a node that names a forgotten node is not skipped.  The first
+ * failure of the graph, and of each scope, is not forgotten.
  */
 #ifndef SLEY_GRAPH_H
 #define SLEY_GRAPH_H
@@ -39,23 +42,23 @@ struct sley_graph;
 struct sley_graph_scope; /* <sley/graph_scope.h> */
 struct sley_endpoint;    /* <sley/subprocess.h>       */
 
-/* A node of a graph.  Its number is another one's after 2^32 nodes in its place. */
+/* The number of a node.  It is used again after 2^32 nodes in the same slot. */
 typedef uint64_t sley_node;
 
 #define SLEY_NO_NODE ((sley_node)0)
 
-/* What a node does: 0, or a negative error.  More than 0 is as good as 0. */
+/* The function of a node: 0, or a negative error.  A value above 0 counts as 0. */
 typedef int sley_node_fn(void *arg);
 
-/* How a node uses some memory. */
+/* How a node uses a range of memory. */
 enum sley_access_mode {
-	SLEY_ACCESS_NONE = 0, /* named for those who look; orders nothing */
+	SLEY_ACCESS_NONE = 0, /* for readers of the program; orders nothing */
 	SLEY_ACCESS_READ = 1,
 	SLEY_ACCESS_WRITE = 2,
 	SLEY_ACCESS_UPDATE = 3, /* reads and writes */
 };
 
-/* Some memory, and how it is used: @size bytes from @at. */
+/* A range of memory, and how a node uses it: @size bytes from @at. */
 struct sley_access {
 	const void *at;
 	size_t size;
@@ -63,7 +66,7 @@ struct sley_access {
 };
 
 /*
- * sley_access_of - the value that SLEY_IN() and its like stand for.
+ * sley_access_of - the value that SLEY_IN() and similar macros stand for.
  *
  * Context:  any thread
  * Blocks:   never
@@ -80,7 +83,7 @@ sley_access_of(const void *at, size_t size, enum sley_access_mode mode)
 	return access;
 }
 
-/* An object, by its name; or so many bytes behind a pointer. */
+/* An access to an object, by name; or to @size bytes from a pointer, @at. */
 #define SLEY_IN(object) SLEY_IN_N(&(object), sizeof(object))
 #define SLEY_OUT(object) SLEY_OUT_N(&(object), sizeof(object))
 #define SLEY_INOUT(object) SLEY_INOUT_N(&(object), sizeof(object))
@@ -90,59 +93,60 @@ sley_access_of(const void *at, size_t size, enum sley_access_mode mode)
 
 #define SLEY_NODE_ARG_MAX 64 /* bytes of an argument by value */
 
-/* A node to be.  Zero means the default everywhere. */
+/* A node to be submitted.  Zero means the default everywhere. */
 struct sley_node_spec {
-	uint32_t size;    /* of this struct                                   */
-	int32_t priority; /* as that of a task                                */
+	uint32_t size;    /* of this struct; SLEY_NODE_SPEC sets it           */
+	int32_t priority; /* as the priority of a task                        */
 	sley_node_fn *fn;
 	void *arg;
-	uint32_t arg_size; /* not 0: @arg is copied, so many bytes           */
+	uint32_t arg_size; /* not 0: copy so many bytes of @arg              */
 	uint32_t nr_access;
 	const struct sley_access *access;
-	const sley_node *after; /* start when these have ended, and well      */
-	const sley_node *order; /* start when these have ended, in any way    */
+	const sley_node *after; /* start after these; skip if one fails       */
+	const sley_node *order; /* start after these, even if they fail       */
 	uint32_t nr_after;
 	uint32_t nr_order;
 	const char *name; /* static text for reports                      */
 	struct sley_graph_scope *scope; /* NULL: the graph itself             */
-	const uint64_t *eligible; /* bit i: worker i may run it; NULL: all do */
-	uint32_t nr_eligible;     /* words of it                              */
+	const uint64_t *eligible; /* bit i: worker i may run it; NULL: any may */
+	uint32_t nr_eligible;     /* words of @eligible                       */
 	uint32_t affinity;     /* SLEY_ON_WORKER(i); 0: any worker          */
-	uint32_t gang;         /* how many run it at once; 0: one          */
+	uint32_t gang;         /* members that run at once; 0: one         */
 	uint32_t worker_class; /* SLEY_OF_CLASS(i) of the graph; 0: none    */
-	struct sley_endpoint *on; /* who runs it; NULL: the workers           */
+	struct sley_endpoint *on; /* where it runs; NULL: on the workers      */
 	uint64_t reserved[4];
 };
 
-/* For .affinity: the worker with number @i, the first is 0. */
+/* For .affinity: the worker with the number @i; the first worker is 0. */
 #define SLEY_ON_WORKER(i) ((uint32_t)(i) + 1)
-/* For .worker_class: the class @i of the graph's options, the first is 0. */
+/* For .worker_class: the class @i of the graph's options; the first class is 0. */
 #define SLEY_OF_CLASS(i) ((uint32_t)(i) + 1)
 
-#define SLEY_GRAPH_CLASSES 64 /* of workers, in one graph */
+#define SLEY_GRAPH_CLASSES 64 /* classes of workers, in one graph */
 
 /*
- * A class of workers.  The nodes of a class run on its workers only, each on the
- * first one that is free; other classes go on whatever they do.
+ * A class of workers.  The nodes of a class run only on its workers, each node on
+ * the first worker that is free.  A class that is busy does not hold up other
+ * classes.
  */
 struct sley_worker_class {
 	const char *name;        /* static text for reports                   */
-	const uint64_t *workers; /* bit i: worker i is one; NULL: all are     */
-	uint32_t nr_words;       /* of @workers                               */
+	const uint64_t *workers; /* bit i: worker i belongs to it; NULL: all  */
+	uint32_t nr_words;       /* words of @workers                         */
 	uint32_t reserved0;
 };
 
-/* How a graph differs from the usual.  Zero means the default everywhere. */
+/* The options of a graph.  Zero means the default everywhere. */
 struct sley_graph_options {
 	uint32_t size;      /* of this struct; SLEY_GRAPH_OPTIONS sets it     */
-	uint32_t max_nodes; /* that have not ended; 0: 65536                  */
+	uint32_t max_nodes; /* limit of nodes that have not ended; 0: 65536   */
 	const char *name;   /* static text for reports                        */
-	uint64_t arena_bytes; /* for all buffers; 0: 64 MiB                   */
-	uint32_t max_runs;    /* that have not ended; 0: 2, see graph_run.h   */
-	bool stepped;         /* sley_graph_step() runs the nodes             */
-	bool picture;         /* keep what <sley/graph_dump.h> draws          */
-	uint32_t max_picture; /* nodes of it; 0: 4096                         */
-	uint32_t nr_classes;  /* up to SLEY_GRAPH_CLASSES                     */
+	uint64_t arena_bytes; /* limit of all buffers together; 0: 64 MiB     */
+	uint32_t max_runs;    /* runs not ended; 0: 2, see graph_run.h        */
+	bool stepped;         /* nodes run in sley_graph_step() only          */
+	bool picture;         /* record the nodes for <sley/graph_dump.h>     */
+	uint32_t max_picture; /* limit of recorded nodes; 0: 4096             */
+	uint32_t nr_classes;  /* at most SLEY_GRAPH_CLASSES                   */
 	const struct sley_worker_class *classes;
 	uint64_t reserved[2];
 };
@@ -154,8 +158,8 @@ struct sley_graph_options {
 
 #ifndef __cplusplus
 /*
- * sley_graph_add(graph, fn, arg, access...): sley_graph_submit() of a node that
- * nobody names, with any number of SLEY_IN(), SLEY_OUT(), SLEY_INOUT().
+ * sley_graph_add(graph, fn, arg, access...): sley_graph_submit() of a node whose
+ * number is not needed, with any number of SLEY_IN(), SLEY_OUT(), SLEY_INOUT().
  */
 #define sley_graph_add(graph, fn_, arg_, ...)                                  \
 	sley_graph_submit(                                                     \
@@ -169,41 +173,43 @@ struct sley_graph_options {
 					    sizeof(struct sley_access)))
 #endif
 
-/* What became of a node. */
+/* The outcome of a node. */
 enum sley_outcome {
-	SLEY_OUTCOME_NONE = 0, /* it has not ended                         */
+	SLEY_OUTCOME_NONE = 0, /* the node has not ended                   */
 	SLEY_OUTCOME_SUCCESS = 1,
-	SLEY_OUTCOME_FAILURE = 2, /* its function said so                     */
-	SLEY_OUTCOME_ENDPOINT = 3, /* who should have run it is no more       */
-	SLEY_OUTCOME_SKIPPED = 4, /* cancelled, or one before it has failed   */
+	SLEY_OUTCOME_FAILURE = 2, /* its function returned an error           */
+	SLEY_OUTCOME_ENDPOINT = 3, /* its endpoint ended before it did        */
+	SLEY_OUTCOME_SKIPPED = 4, /* cancelled, or a predecessor failed       */
 };
 
 /*
- * sley_graph_create - a graph whose nodes run in the caller's runtime.
+ * sley_graph_create - create a graph whose nodes run in the caller's runtime.
  *
  * @options may be NULL.
  *
  * Context:  a task or a bound thread
  * Blocks:   never
- * Owner:    the caller's, until sley_graph_destroy(); @options and all it points to
- *           are borrowed for the call, but for the names.
+ * Owner:    the caller owns the graph until sley_graph_destroy().  @options and all
+ *           arrays in it are borrowed for the call; the names are not copied.
  * Errors:   -ENOMEM, -E2BIG (a newer field is set)
  *           -EINVAL          options->size is zero, or max_nodes is more than
  *                            2^24, max_picture more than 2^20, or nr_classes
- *                            more than SLEY_GRAPH_CLASSES
+ *                            more than SLEY_GRAPH_CLASSES; or there are classes
+ *                            and options->classes is NULL
  *           SLEY_EAFFINITY   a class has none of the runtime's workers
  *           SLEY_ENORUNTIME  the thread is not bound
- *           SLEY_EFORKED     it was, before fork()
+ *           SLEY_EFORKED     the thread was bound before fork()
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_graph_create(struct sley_graph **graph,
 		  const struct sley_graph_options *options);
 
 /*
- * sley_graph_destroy - the end of a graph, when its last node has ended.
+ * sley_graph_destroy - destroy a graph when its last node has ended.
  *
- * Nobody may submit to it any more, but its own nodes.  Not for a node of the
- * graph itself.  NULL is fine.  In a child of fork() it does nothing.
+ * From the call on, only nodes of the graph may submit to it.  All scopes must have
+ * been ended before.  A node must not destroy its own graph.  NULL is fine.  In a
+ * child process made by fork() the call does nothing.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -215,67 +221,76 @@ sley_graph_destroy(struct sley_graph *graph);
 /*
  * sley_graph_submit - add a node.
  *
- * It starts when those it depends on have ended: the nodes of @spec->after and
- * @spec->order, and, of those submitted before, who wrote what it reads or
- * writes, and who read what it writes.  Ranges that overlap depend on each other,
- * those that only touch do not.
+ * The node starts when all nodes that it depends on have ended.  These are the nodes
+ * of @spec->after and @spec->order, and, of the nodes submitted before, the writers
+ * of memory that the node reads or writes, and the readers of memory that it writes.
+ * Ranges that overlap make a dependency; ranges that only touch do not.
  *
- * The graph is full if @max_nodes nodes have not ended, however many edges they have.
- * Then the caller waits for room.  It goes on when a quarter
- * of the graph is free, or 1024 places; or when a worker has nothing else to do; or a
- * millisecond later if there is any room then.
+ * The graph is full if @max_nodes nodes have not ended, however many edges they
+ * have.  Then the caller waits for room.  The caller goes on when a quarter of
+ * max_nodes is free, or 1024 if that is less; or when a worker has nothing else to
+ * do; or after a millisecond if there is any room then.
  *
- * A node of the same graph does not wait, since it would wait for itself.  Nor does a
- * child that such a node has forked, or a task that it joins, in a group or a scope,
- * or what these join.  They may submit past the limit, three times as many, or 1024 if
- * that is more; then the error is -EAGAIN.  A task that a node waits for in any other
- * way, by an event for example, does wait for room: let it call
+ * A node of the same graph does not wait, since it would wait for itself.  Nor does
+ * a child that such a node has forked, nor a task that such a node joins, in a group
+ * or a scope, nor the tasks that these join in turn.  All of them may submit past
+ * the limit, three times max_nodes more, or 1024 if that is more, but 2^20 at most.
+ * Beyond that the error is -EAGAIN.  A task that a node waits for in any other way,
+ * by an event for example, does wait for room: let such a task call
  * sley_graph_submit_until().
  *
- * A gang is a node whose function is called so many times, each on a worker of its
- * own: none of them starts before all are there.  A gang that is cancelled before
- * that is skipped as a whole.  The members may wait for each other, with anything of
- * this library.  sley_node_member() tells them apart; the first
- * error of one of them is that of the node.
+ * A gang is a node whose function is called @spec->gang times, each time on a worker
+ * of its own.  Each call is a member of the gang.  No member starts before all of
+ * them are there.  A gang that is cancelled before that is skipped as a whole.  The
+ * members may wait for each other, with any call of this library.
+ * sley_node_member() tells them apart.  The first error that a member returns is the
+ * error of the node.
  *
- * A node of a class is queued there until one of its workers is free, the more
- * urgent before others, and else in the order in which they came to be ready.  If
- * it also has a mask, an affinity or a gang, both must hold, and its worker is
- * chosen at once.  In a graph that is stepped, and in a single-threaded runtime, the
- * class is checked and then of no account.
+ * A node of a class is queued until a worker of this class is free.  More urgent
+ * nodes come first, and nodes of equal priority in the order in which they became
+ * ready.  If the node also has a mask (.eligible), an affinity or a gang, both
+ * conditions must hold, and its worker is chosen as soon as the node is ready.  A
+ * graph that is stepped, and a single-threaded runtime, check the class and then
+ * ignore it.
  *
- * A node with @spec->on runs there, a child process for example
- * (sley_subprocess_endpoint()): any function of the program whose argument is given by
- * value, or is NULL.  Its accesses order it as they do others, but what it reads and
- * writes over there is not here.  If the endpoint ends in the middle of it the
- * outcome is SLEY_OUTCOME_ENDPOINT, and sley_node_explain() says how.
+ * A node with @spec->on runs on that endpoint, for example in a subprocess
+ * (sley_subprocess_endpoint()).  Its function may be any function of the program,
+ * with an argument that is given by value, or is NULL.  Its accesses order the node
+ * like any other, but the memory that its function reads and writes is that of the
+ * endpoint.  If the endpoint ends while the node runs, the outcome is
+ * SLEY_OUTCOME_ENDPOINT, and sley_node_explain() says how the endpoint ended.
  *
- * @node, if it is not NULL, names it to later calls.
+ * If @node is not NULL, *@node names the new node in later calls.  If the call
+ * fails, *@node is SLEY_NO_NODE.
  *
  * Context:  any thread
  * Blocks:   the fiber if the graph is full; a plain thread sleeps
- * Owner:    @spec and all it points to are borrowed for the call; @spec->arg
- *           until the node has ended, unless it is copied; @spec->name for good;
- *           @spec->on until the graph was waited for.
- * Order:    everything before the call happens before the node, and so does all
- *           that was done by those it depends on.
+ * Owner:    @spec and everything it points to are borrowed for the call; but
+ *           @spec->arg, unless it is copied, until the node has ended, @spec->name
+ *           for ever, and @spec->on until the graph was waited for.
+ * Order:    everything before the call, and everything in the nodes that the new
+ *           node depends on, happens before the new node.
  * Errors:   -EINVAL     spec->size is zero, there is no function, an argument by
- *                       value is longer than SLEY_NODE_ARG_MAX, a mode is not
- *                       one, a node named is of the future, there is no such
- *                       class, or it is to run elsewhere and yet as a gang, or
- *                       on certain workers
+ *                       value is longer than SLEY_NODE_ARG_MAX, the mode of an
+ *                       access is unknown, @spec names a node that was never
+ *                       submitted, the scope is of another graph, there is no such
+ *                       class, or a node for an endpoint has a gang, a class, a
+ *                       mask or an affinity
  *           -E2BIG      a newer field is set
  *           SLEY_EPRIORITY
- *           SLEY_EAFFINITY  the worker is none, or not among those of the class
- *                           that are eligible; or nobody is
- *           SLEY_EGANG  more members than workers of the class that are eligible;
- *                       or a gang in a graph that is stepped
- *           -EMSGSIZE   the argument is too long for who is to run it
- *           -EFAULT     it is a pointer, which leads nowhere there
- *           -EAGAIN     the graph is full and runs in steps; or the caller is one of its nodes, or a node
- *                       joins it, and there is nothing left past the limit
- *           -EDEADLK    it would wait for a node of a later run (graph_run.h)
- *           -ECANCELED  while it waited
+ *           SLEY_EAFFINITY  the worker of the affinity does not exist, is not in the
+ *                           class or is not eligible; or no worker of the class is
+ *                           eligible; or a gang has an affinity
+ *           SLEY_EGANG  the gang has more members than the class has eligible
+ *                       workers; or the graph is stepped
+ *           -EMSGSIZE   the argument is too long for the endpoint
+ *           -EFAULT     the argument is a pointer, which leads nowhere in the
+ *                       endpoint
+ *           -EAGAIN     the graph is full and is stepped; or the caller is a node of
+ *                       the graph, or is joined by one, and nothing is left past the
+ *                       limit
+ *           -EDEADLK    the node would wait for a node of a later run (graph_run.h)
+ *           -ECANCELED  the caller was cancelled while it waited
  *           -ENOMEM     the node was not added
  *           SLEY_ENOWORKER  the runtime is single-threaded, and the thread is not
  *                       bound to it
@@ -288,8 +303,10 @@ sley_graph_submit(struct sley_graph *graph, sley_node *node,
 		  const struct sley_node_spec *spec);
 
 /*
- * sley_graph_submit_until - sley_graph_submit() that waits for room until a deadline;
- * 0: it does not wait.
+ * sley_graph_submit_until - sley_graph_submit() that waits for room until a
+ * deadline; with 0 it does not wait.
+ *
+ * If the graph is still full at the deadline, the error is -EAGAIN.
  *
  * Context:  as sley_graph_submit()
  * Blocks:   as sley_graph_submit()
@@ -306,19 +323,19 @@ sley_graph_submit_until(struct sley_graph *graph, sley_node *node,
 /*
  * sley_graph_wait - wait until every node has ended.
  *
- * The graph is as new then: failures are forgotten, and so is who wrote what.
- * With others that wait or submit at the same time, each failure is reported to
- * one of those who wait.  A node of the graph that does so waits for itself: that is
- * misuse.
+ * Afterwards the graph is like a new graph: failures and accesses are forgotten.  If
+ * other callers wait or submit at the same time, each failure is reported to one of
+ * the waiters.  A node must not wait for its own graph: it would wait for itself.
+ * That is misuse.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
  * Order:    everything in the nodes happens before the return.
- * Errors:   what the first node returned that failed in the graph or in what took some
- *           of it along; -ECANCELED if none did, but some were cancelled.
- *           sley_graph_explain() says more.
- *           -EDEADLK  the caller is a node, and what it waits for waits for it, as
- *                     has been reported by name.  The graph is as it was.
+ * Errors:   the error of the first node that failed in the graph or whose failure
+ *           skipped nodes of the graph; -ECANCELED if there is no such node but some
+ *           nodes were cancelled.  sley_graph_explain() says more.
+ *           -EDEADLK  the caller is a node, and the nodes that it waits for wait for
+ *                     the caller.  A report has named them.  The graph is unchanged.
  *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
@@ -327,12 +344,15 @@ sley_graph_wait(struct sley_graph *graph);
 /*
  * sley_graph_wait_until - sley_graph_wait() with a deadline, and cancellable.
  *
- * A wait that fails so leaves the graph as it is.
+ * A wait that is given up, at the deadline or since the caller was cancelled, leaves
+ * the graph unchanged.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Order:    as sley_graph_wait(), if that is what ended it
- * Errors:   as sley_graph_wait(); -ETIMEDOUT, -ECANCELED
+ * Order:    as sley_graph_wait(), unless the wait was given up
+ * Errors:   as sley_graph_wait()
+ *           -ETIMEDOUT  the wait was given up at the deadline
+ *           -ECANCELED  also: the wait was given up, since the caller was cancelled
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_graph_wait_until(struct sley_graph *graph, uint64_t deadline_ns);
@@ -340,8 +360,8 @@ sley_graph_wait_until(struct sley_graph *graph, uint64_t deadline_ns);
 /*
  * sley_graph_cancel - skip every node that has not started.
  *
- * Those that run are asked to end: their waits end with -ECANCELED.  What is
- * submitted before the next sley_graph_wait() returns is skipped, too.
+ * Nodes that run are asked to end: their waits end with -ECANCELED.  Nodes that are
+ * submitted before the next sley_graph_wait() returns are skipped, too.
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread
@@ -354,28 +374,30 @@ sley_graph_cancel(struct sley_graph *graph);
 /*
  * sley_graph_step - one step of a graph that was created with .stepped, for tests.
  *
- * First all that was submitted since is wired, then what can start runs, one after
- * the other in the order in which it came to be ready, in the caller; then all of
- * that is completed, in the same order.  Nothing of such a graph runs by itself, but
- * sley_graph_wait() and its like make as many steps as there are.
+ * A step has three parts.  First, the nodes that were submitted since the last step
+ * become ready, unless they have to wait for other nodes.  Then all ready nodes run
+ * in the caller, one after the other, in the order in which they became ready.  At
+ * last these nodes are completed, in the same order; a successor that becomes ready
+ * runs in the next step.  No node of such a graph runs by itself, but
+ * sley_graph_wait() and similar calls make as many steps as they need.
  *
  * Returns how many nodes have ended.
  *
  * Context:  any thread, one at a time
  * Blocks:   the fiber, if a node does; a plain thread sleeps
- * Errors:   -EINVAL  the graph is none of these
+ * Errors:   -EINVAL  the graph was not created with .stepped
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_graph_step(struct sley_graph *graph);
 
 /*
- * sley_node_cancel - skip one node, and those that need what it would have done.
+ * sley_node_cancel - skip one node, and the nodes that need its output.
  *
- * If it runs, it is asked to end, and its outcome is its own.
+ * A node that runs already is asked to end, and its function decides its outcome.
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   -ESRCH  it has ended, or there never was such a node
+ * Errors:   -ESRCH  the node has ended, or there never was such a node
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_node_cancel(struct sley_graph *graph, sley_node node);
@@ -385,22 +407,24 @@ sley_node_cancel(struct sley_graph *graph, sley_node node);
  *
  * Context:  a node
  * Blocks:   never
- * Errors:   none; 0 for what is no member of a gang
+ * Errors:   none; 0 if the caller is no member of a gang
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint32_t sley_node_member(void);
 
 /*
- * sley_node_outcome - what became of @node.
+ * sley_node_outcome - the outcome of @node.
  *
- * @code, if it is not NULL, is the error that its function returned.  Of a node that
- * was skipped it is that of the one that began it, or -ECANCELED; of one whose
- * endpoint has ended, what that says, such as SLEY_ECHILD.  It is 0 if it ended well.
+ * @code may be NULL.  Else *@code is the error that the function of the node
+ * returned.  For a node that was skipped, *@code is the error of the failed node
+ * that caused the skip, or -ECANCELED.  If the endpoint of the node has ended,
+ * *@code is the error of the endpoint, such as SLEY_ECHILD.  If the node has
+ * succeeded, or has not ended, *@code is 0.
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread
  *           sleeps
- * Order:    unless it has not ended: what it did happens before the return.
- * Errors:   none; SLEY_OUTCOME_SUCCESS for those the graph has forgotten
+ * Order:    if the node has ended, everything in the node happens before the return.
+ * Errors:   none; SLEY_OUTCOME_SUCCESS for a node that the graph has forgotten
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER enum sley_outcome
 sley_node_outcome(struct sley_graph *graph, sley_node node, int *code);
@@ -408,16 +432,16 @@ sley_node_outcome(struct sley_graph *graph, sley_node node, int *code);
 /*
  * sley_node_explain - why a node has failed or was skipped, as a line of text.
  *
- * For example "solve was skipped <- mesh was skipped <- read failed: No such file
- * or directory"; with what the endpoint has to say behind it, if it has.  @text is
- * cut where it does not fit.
+ * For example "solve was skipped <- mesh was skipped <- read failed: No such file or
+ * directory".  If the endpoint of a node gave a reason, that follows.  A text that
+ * is longer than @size is cut.
  *
  * Returns the length of the whole text.
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread
  *           sleeps
- * Errors:   -ESRCH  it did not fail, or is forgotten
+ * Errors:   -ESRCH  the node did not fail and was not skipped, or is forgotten
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_node_explain(struct sley_graph *graph, sley_node node, char *text,
@@ -426,16 +450,17 @@ sley_node_explain(struct sley_graph *graph, sley_node node, char *text,
 /*
  * sley_graph_explain - why the last wait for the graph, or a scope of it, failed.
  *
- * As sley_node_explain() of the node whose error it returned, in 255 bytes at most;
- * that one is forgotten with the wait.
+ * The text is that of sley_node_explain() for the node whose error the wait
+ * returned, in 255 bytes at most.  The node itself was forgotten by the wait.
  *
  * Returns the length of the whole text.
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread
  *           sleeps
- * Errors:   -ESRCH  it did not fail; or was given up, at its deadline or because the
- *                   caller was cancelled or waits in a circle, and by no node
+ * Errors:   -ESRCH  the wait did not fail; or no node made it fail: it was given up
+ *                   at its deadline, or since the caller was cancelled, or for a
+ *                   deadlock
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_graph_explain(struct sley_graph *graph, char *text, size_t size);
