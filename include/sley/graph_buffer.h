@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley/graph_buffer.h - memory for what the nodes of a graph pass on.
+ * sley/graph_buffer.h - memory for data that the nodes of a graph pass on.
  *
  *	double *tile;
  *
@@ -9,11 +9,11 @@
  *	err = sley_graph_add(graph, use, tile, SLEY_IN_N(tile, bytes));
  *	sley_graph_buffer_drop(graph, tile);
  *
- * All buffers of a graph have their place in its arena, which has a limit
- * (.arena_bytes, each buffer takes 64 bytes more): who makes them faster than they
- * are used up waits.  A buffer is given back when it was dropped, by a call or with
- * its scope, and the nodes that were submitted before with an access to it have
- * ended.
+ * All buffers of a graph are in its arena, which has a limit (.arena_bytes; each
+ * buffer takes 64 bytes more).  A caller that makes buffers faster than the nodes
+ * use them up waits.  A buffer is dropped by a call, or with its scope.  A dropped
+ * buffer is freed when all nodes have ended that were submitted before with an
+ * access to the buffer.
  */
 #ifndef SLEY_GRAPH_BUFFER_H
 #define SLEY_GRAPH_BUFFER_H
@@ -24,21 +24,21 @@
 SLEY_BEGIN_DECLS
 
 /*
- * sley_graph_buffer - @size bytes, on cache lines of their own.
+ * sley_graph_buffer - get a buffer of @size bytes, on cache lines of its own.
  *
- * It waits while there is no room, and something is about to leave.  A node of the
- * graph does not wait: it gets -EAGAIN.
+ * The call waits while there is no room, but a dropped buffer is about to be freed.
+ * A node of the graph does not wait: the call returns -EAGAIN.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Owner:    @buffer is the graph's; it is dropped with @scope (NULL: when the graph
- *           is destroyed) at the latest.
- * Errors:   -EINVAL     @size is 0, or @scope is of another graph
- *           SLEY_EARENA there is no room, and nothing is about to leave; or it is
- *                       more than the whole arena
- *           -EAGAIN     in a node of the graph: not now
- *           -ECANCELED  while it waited
- *           -ENOMEM     no memory for the arena
+ * Owner:    the graph owns *@buffer, and drops it with @scope at the latest; if
+ *           @scope is NULL, when the graph is destroyed.
+ * Errors:   -EINVAL      @size is 0, or @scope is of another graph
+ *           SLEY_EARENA  there is no room, and no buffer is about to be freed; or
+ *                        @size is more than the whole arena
+ *           -EAGAIN      there is no room now, and the caller is a node of the graph
+ *           -ECANCELED   the caller was cancelled while it waited
+ *           -ENOMEM      no memory for the arena
  *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
@@ -61,8 +61,9 @@ sley_graph_buffer_until(struct sley_graph *graph,
 /*
  * sley_graph_buffer_drop - no node that is submitted from now on uses @buffer.
  *
- * What is no buffer, or was dropped, is misuse.  NULL is fine.  Without memory it
- * stays until the graph is destroyed, and a report says so.
+ * A pointer that is no buffer of @graph, or was dropped before, is misuse.  NULL is
+ * fine.  If there is no memory for the drop, the buffer stays until the graph is
+ * destroyed, and a report says so.
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread

@@ -12,13 +12,13 @@
  *	err = sley_graph_wait(g);
  *	err = sley_graph_dump(g, SLEY_GRAPH_DUMP_SVG, put, file);
  *
- * There is a box for each node with its name and how long it took, in the colour
- * of what became of it.  The critical path is bold: the chain of nodes that took
- * longest, which no number of workers makes shorter.  What failed, and what was
- * skipped for it, is joined by red arrows.
+ * Each node is a box with its name and its running time, in the colour of its
+ * outcome.  The critical path is bold: the chain of nodes that took longest, which
+ * no number of workers makes shorter.  Red arrows join a failed node to the nodes
+ * that were skipped because of the failure.
  *
- * The picture has all nodes since the last sley_graph_wait(), or, if nothing was
- * submitted after that, those it has waited for.
+ * The picture has all nodes that were submitted since the last sley_graph_wait().
+ * If nothing was submitted since, it has the nodes that this call waited for.
  */
 #ifndef SLEY_GRAPH_DUMP_H
 #define SLEY_GRAPH_DUMP_H
@@ -30,7 +30,7 @@ SLEY_BEGIN_DECLS
 
 enum sley_graph_dump_format {
 	SLEY_GRAPH_DUMP_DOT = 0, /* for dot(1) of graphviz  */
-	SLEY_GRAPH_DUMP_SVG = 1, /* for browsers, as it is  */
+	SLEY_GRAPH_DUMP_SVG = 1, /* for browsers, directly  */
 };
 
 /* Takes the next @length bytes of the text: 0, or a negative error. */
@@ -39,16 +39,18 @@ typedef int sley_graph_dump_fn(void *arg, const char *text, size_t length);
 /*
  * sley_graph_dump - draw @graph, which was created with .picture.
  *
- * The graph may run meanwhile: it is drawn as it was at some moment of the call.
- * @put is called in the context of the caller, and may do all it may do.
+ * The graph may run meanwhile: the picture shows the graph at some moment of the
+ * call.  @put is called in the context of the caller, and may do everything that the
+ * caller may do.
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread
  *           sleeps
  * Owner:    the text is borrowed for the call of @put.
- * Errors:   -EINVAL  it has no picture, or there is no such format
- *           -ENOMEM
- *           what @put returned, which is not called again then
+ * Errors:   -EINVAL  the graph was created without .picture, or there is no such
+ *                    format
+ *           -ENOMEM  there is no memory for the picture
+ *           the error that @put returned; @put is not called again then
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_graph_dump(struct sley_graph *graph, enum sley_graph_dump_format format,

@@ -15,8 +15,9 @@
  *			   SLEY_NODE_USES(SLEY_INOUT_N(x, nr * sizeof(*x))),
  *			   x, nr, 2.0);
  *
- * It means the same as sley_graph_submit() of <sley/graph.h> with an argument by
- * value.  The compiler checks the arguments, and that they fit.
+ * scale_submit() means the same as sley_graph_submit() of <sley/graph.h> with an
+ * argument by value.  The compiler checks the types of the arguments, and that the
+ * arguments fit.
  */
 #ifndef SLEY_GRAPH_FUNCTION_H
 #define SLEY_GRAPH_FUNCTION_H
@@ -33,11 +34,12 @@
  *	int name_submit(struct sley_graph *, sley_node *,
  *			const struct sley_node_spec *, type_1 arg_1, ...);
  *
- * where the second is sley_graph_submit() of the first with these arguments.  Its
- * spec may be NULL; .fn, .arg and .arg_size of a spec are not looked at.  The
- * function has one to six arguments, of SLEY_NODE_ARG_MAX bytes together, none of
- * them const itself.  It returns 0 or a negative error, as a sley_node_fn does.  If
- * it is static, declare it so before.  No semicolon follows.
+ * where name_submit() is sley_graph_submit() of name() with these arguments.  The
+ * spec may be NULL; its fields .fn, .arg and .arg_size are ignored.  The function
+ * has one to six arguments, of SLEY_NODE_ARG_MAX bytes together at most, none of
+ * them const itself.  The function returns 0 or a negative error, as a sley_node_fn
+ * does.  If the function is static, declare it as static before the macro.  No
+ * semicolon follows the macro.
  */
 #define SLEY_NODE_FUNCTION(name, ...)                                          \
 	SLEY_NODE_FUNCTION_PARTS(name, SLEY_PAIRS(PARAMETER, __VA_ARGS__),     \
@@ -45,7 +47,7 @@
 				 SLEY_PAIRS(SET, __VA_ARGS__),                 \
 				 SLEY_PAIRS(GET, __VA_ARGS__))
 
-/* SLEY_NODE_USES(access...) - a spec of a node that uses this memory. */
+/* SLEY_NODE_USES(access...) - the spec of a node with these accesses. */
 #ifndef __cplusplus
 #define SLEY_NODE_USES(...)                                                    \
 	SLEY_NODE_SPEC(.access = (const struct sley_access[]){ __VA_ARGS__ },  \

@@ -13,11 +13,12 @@
  *		sley_graph_scope_end(run);
  *	}
  *
- * A run is a scope (graph_scope.h).  None of its nodes starts before all nodes of the
- * run before have ended; but they can be submitted: so the next run is built while
- * one executes.  There are at most .max_runs (of struct sley_graph_options) that have
- * not ended.  A run that fails leaves nothing behind for the next one: a node that
- * depends on one of another run waits for it, however it ends.
+ * A run is a scope (graph_scope.h).  No node of a run starts before all nodes of the
+ * previous run have ended.  But the nodes can be submitted before: so the next run
+ * is built while a run executes.  At most .max_runs (of struct sley_graph_options)
+ * runs exist whose nodes have not all ended.  A run that fails has no effect on the
+ * next run: a node that depends on a node of another run waits for that node, but is
+ * not skipped if that node fails.
  */
 #ifndef SLEY_GRAPH_RUN_H
 #define SLEY_GRAPH_RUN_H
@@ -28,24 +29,25 @@
 SLEY_BEGIN_DECLS
 
 /*
- * sley_graph_run_begin - the next run.
+ * sley_graph_run_begin - begin the next run.
  *
- * It waits until there are less than .max_runs.  The run before it was ended.
+ * The call waits while .max_runs runs have not ended.  The previous run must have
+ * been ended by sley_graph_run_end().
  *
  * Context:  any thread, but no node of the graph
  * Blocks:   the fiber; a plain thread sleeps
- * Owner:    the caller's, until sley_graph_scope_end(), which comes after
- *           sley_graph_run_end()
+ * Owner:    the caller owns the run until sley_graph_scope_end(), which comes after
+ *           sley_graph_run_end().
  * Errors:   -ENOMEM
- *           -EBUSY  the run before was not ended
- *           -ECANCELED  while it waited
+ *           -EBUSY      sley_graph_run_end() was not called for the previous run
+ *           -ECANCELED  the caller was cancelled while it waited
  *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_graph_run_begin(struct sley_graph_scope **run, struct sley_graph *graph);
 
 /*
- * sley_graph_run_begin_until - the same with a deadline.
+ * sley_graph_run_begin_until - sley_graph_run_begin() with a deadline.
  *
  * Context:  any thread, but no node of the graph
  * Blocks:   the fiber; a plain thread sleeps
@@ -57,16 +59,17 @@ sley_graph_run_begin_until(struct sley_graph_scope **run,
 			   struct sley_graph *graph, uint64_t deadline_ns);
 
 /*
- * sley_graph_run_end - nothing more is submitted to a run, but by its own nodes.
+ * sley_graph_run_end - end a run: only its own nodes may still submit to it.
  *
- * What these submit must not use memory that is in use by a run that was begun since,
- * which comes after all of this one: that is refused with -EDEADLK, and so is what
- * comes after a node that comes after such a run.
+ * Later runs come after all nodes of @run.  So a node that is submitted to it from
+ * now on must not use memory that a later run uses: the two would wait for each
+ * other.  sley_graph_submit() refuses such a node with -EDEADLK, and also a node
+ * that depends on a node which comes after a later run.
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread
  *           sleeps
- * Errors:   -ENOMEM  it is not ended; to be called again
+ * Errors:   -ENOMEM  the run is not ended; call again
  *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int

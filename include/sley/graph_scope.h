@@ -10,9 +10,9 @@
  *	err = sley_graph_scope_wait(scope);
  *	sley_graph_scope_end(scope);
  *
- * Nodes of different scopes depend on each other as all do.  Failures are those of
- * the scope: who waits for it hears of them, or, if nobody does before it is
- * closed, who waits for the scope around it.
+ * Nodes of different scopes depend on each other as any nodes do.  A failure belongs
+ * to the scope of its node: a wait for this scope reports it.  If the scope is ended
+ * before any wait has reported the failure, a wait for the enclosing scope does.
  */
 #ifndef SLEY_GRAPH_SCOPE_H
 #define SLEY_GRAPH_SCOPE_H
@@ -22,18 +22,18 @@
 
 SLEY_BEGIN_DECLS
 
-#define SLEY_GRAPH_SCOPES 64 /* one within the other */
+#define SLEY_GRAPH_SCOPES 64 /* scopes nested in each other, at most */
 
 /*
- * sley_graph_scope_begin - a new scope within @parent, or within the graph (NULL).
+ * sley_graph_scope_begin - begin a scope within @parent, or within the graph (NULL).
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread
  *           sleeps
- * Owner:    the caller's, until sley_graph_scope_end()
+ * Owner:    the caller owns the scope until sley_graph_scope_end().
  * Errors:   -ENOMEM
  *           -EINVAL     @parent is of another graph
- *           -EOVERFLOW  it would be the 65th within the other
+ *           -EOVERFLOW  more than SLEY_GRAPH_SCOPES scopes would be nested
  *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
@@ -42,9 +42,10 @@ sley_graph_scope_begin(struct sley_graph_scope **scope,
 		       struct sley_graph_scope *parent);
 
 /*
- * sley_graph_scope_end - nothing more is submitted to a scope.
+ * sley_graph_scope_end - end a scope: nothing more is submitted to it.
  *
- * Its nodes go on.  The scopes in it are closed before.
+ * The call does not wait for the nodes of the scope; they go on.  Scopes within this
+ * scope are ended before.
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread
@@ -58,12 +59,15 @@ sley_graph_scope_end(struct sley_graph_scope *scope);
 /*
  * sley_graph_scope_wait - wait until every node of a scope has ended.
  *
- * Those of the scopes in it, too.  Its failures are forgotten then.
+ * The wait includes the scopes within this scope.  Afterwards the failures of all
+ * these scopes are forgotten.  If nodes were skipped because a node of another scope
+ * failed, the error may be that of the other node.
  *
- * A node may wait for a scope that it is not in.  If what is in there waits for the
- * node, nobody would go on: that is found after a while, reported by name, and
- * -EDEADLK.  It is not found if there is a deadline, or if the circle goes through
- * another graph, a plan, a lock or a channel.
+ * A node may wait for a scope, unless the node is in this scope.  If nodes of the
+ * scope wait for the waiting node, that is a deadlock.  It is found after a while,
+ * and reported by name, and the wait returns -EDEADLK.  A deadlock is not found if
+ * the wait has a deadline, or if the cycle goes through another graph, a plan, a
+ * lock or a channel.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -74,11 +78,12 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_graph_scope_wait(struct sley_graph_scope *scope);
 
 /*
- * sley_graph_scope_wait_until - the same with a deadline, and cancellable.
+ * sley_graph_scope_wait_until - sley_graph_scope_wait() with a deadline, and
+ * cancellable.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Order:    as sley_graph_wait(), if that is what ended it
+ * Order:    as sley_graph_wait_until()
  * Errors:   as sley_graph_wait_until()
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
@@ -86,10 +91,11 @@ sley_graph_scope_wait_until(struct sley_graph_scope *scope,
 			    uint64_t deadline_ns);
 
 /*
- * sley_graph_scope_cancel - sley_graph_cancel() for a scope and those in it.
+ * sley_graph_scope_cancel - sley_graph_cancel() for a scope and the scopes within
+ * it.
  *
- * What is submitted there before the next wait for it returns, or for one around it,
- * is skipped, too.
+ * Nodes that are submitted to these scopes are skipped, too, until the next wait for
+ * @scope, or for a scope around it, returns.
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread
@@ -99,17 +105,18 @@ sley_graph_scope_wait_until(struct sley_graph_scope *scope,
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
 sley_graph_scope_cancel(struct sley_graph_scope *scope);
 
-/* What a scope has seen so far. */
+/* Statistics of a scope so far. */
 struct sley_graph_scope_stats {
 	uint64_t submitted; /* nodes                                       */
-	uint64_t edges;     /* of them, to nodes that had not ended        */
-	uint32_t most;      /* nodes of the graph that had not ended, when
-			       one was submitted here: the most            */
-	uint32_t depth;     /* of the scope; the root's is 0               */
+	uint64_t edges;     /* from nodes that had not ended, to these     */
+	uint32_t most;      /* nodes of the graph that had not ended when
+			       a node was submitted here: the most         */
+	uint32_t depth;     /* of the scope; the depth of the graph is 0   */
 };
 
 /*
- * sley_graph_scope_get_stats - high-water marks of a scope, NULL: of @graph itself.
+ * sley_graph_scope_get_stats - statistics and high-water marks of a scope; NULL: of
+ * @graph itself.
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the graph; a plain thread
