@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley/blocking.h - call what blocks the whole thread.
+ * sley/blocking.h - call functions that block the whole thread.
  *
  * A task that calls read() on a slow disk, getaddrinfo(), or a library that
  * waits in its own way holds its worker: no other task runs there meanwhile.
- * sley_blocking_call() has such a function run by a thread made for that, while
- * the task is suspended like in any other wait.
+ * sley_blocking_call() runs such a function on a thread made for this purpose,
+ * while the task is suspended like in any other wait.
  *
  * The threads are made when they are needed: one more whenever more calls wait
- * than threads are idle, so that calls may wait for each other in any number.
- * An idle one ends after .blocking_idle_ms (sley_config), 10 seconds by
+ * than threads are idle.  So calls may wait for each other in any number.  An
+ * idle thread ends after .blocking_idle_ms (sley_config), 10 seconds by
  * default.  A program that makes no such calls has no such threads.
  *
  * On such a thread sley_current() is the runtime of the caller, so the function
- * may spawn (not in the single-threaded mode: SLEY_ENOWORKER).  It is no worker:
- * sley calls that wait block that thread, as they do any plain thread, and are
- * not cut short by a cancel; but sley_cancelled() tells whether the task was
- * cancelled.  A call from within a call runs in place.  The values of
- * <sley/local.h> are those of the calling task; errno stays on the thread.
+ * may spawn (not in the single-threaded mode: SLEY_ENOWORKER).  The thread is
+ * no worker: sley calls that wait block the thread, as they do on any plain
+ * thread, and a cancel does not cut them short; but sley_cancelled() tells
+ * whether the task was cancelled.  A blocking call from within a blocking call
+ * runs in place.  The values of <sley/local.h> are those of the calling task;
+ * errno stays on the thread.
  */
 #ifndef SLEY_BLOCKING_H
 #define SLEY_BLOCKING_H
@@ -28,10 +29,11 @@
 SLEY_BEGIN_DECLS
 
 /*
- * sley_blocking_call - have @fn(@arg) run where it may block, and wait for it.
+ * sley_blocking_call - run @fn(@arg) where it may block, and wait for its end.
  *
- * A plain thread that runs no tasks calls it in place.  If the task is
- * cancelled before @fn has started, it never does; later, it is waited for.
+ * A plain thread that runs no tasks calls @fn in place.  If the task is
+ * cancelled before @fn has started, @fn never runs; later, the call waits for
+ * the end of @fn.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread runs @fn itself
@@ -45,9 +47,10 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_blocking_call(sley_fn *fn, void *arg);
 
 /*
- * sley_blocking_call_until - sley_blocking_call(), if it starts in time.
+ * sley_blocking_call_until - sley_blocking_call(), if @fn starts in time.
  *
- * The deadline is for the start alone: once @fn runs, it is waited for.
+ * The deadline is for the start alone: once @fn runs, the call waits for its
+ * end.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread runs @fn itself
@@ -61,34 +64,37 @@ sley_blocking_call_until(sley_fn *fn, void *arg, uint64_t deadline_ns);
 /* ---- in place ---------------------------------------------------------- */
 
 /*
- * Where a function of its own is too much: what stands between begin and end
- * may block.
+ * Code between sley_blocking_begin() and sley_blocking_end() may block, and
+ * needs no function of its own.
  *
  *	sley_blocking_begin();
  *	n = read(fd, buffer, size);
  *	sley_blocking_end();
  *
- * The task itself moves: its stack is continued by a thread as above, while its
- * worker goes on with other tasks; the end brings it back to the worker it was
- * on.  Between the two it is no worker that runs it: sley_worker() is -1, waits
- * block the thread, and the task must not return.
+ * The task itself moves: a thread as above goes on with its stack, while its
+ * worker goes on with other tasks.  sley_blocking_end() brings the task back to
+ * the worker that it was on.  Between the two calls no worker runs the task:
+ * sley_worker() is -1, waits block the thread, and the task must not return.
  *
- * Thread-locals are those of the other thread between the two.  errno goes with
- * the task, but compilers keep the *address* of errno and of other thread-locals
- * over calls: a function that uses them before or after a region must not use
- * them inside; call another function there that is not inlined.
+ * Thread-locals are those of the other thread between the two calls.  errno
+ * goes with the task.  But compilers keep the *address* of errno and of other
+ * thread-locals over calls.  So a function that uses thread-locals before or
+ * after a region must not use them inside; call another function there that is
+ * not inlined.
  */
 
 /*
  * sley_blocking_begin - begin a region of code that may block the thread.
  *
- * Regions may be nested: the outermost counts.  Does nothing on a thread that
- * runs no tasks, and in the code of a bound thread, which is no task.
+ * Regions may be nested: the outermost counts.  The call does nothing on a
+ * thread that runs no tasks, and in the code of a bound thread, which is no
+ * task.
  *
  * Context:  any thread
  * Blocks:   the fiber, until another thread goes on with it
- * Errors:   -EAGAIN   there is no thread: what follows runs on the worker, and
- *                     blocks it.  It must be ended all the same.
+ * Errors:   -EAGAIN   there is no thread: the code that follows runs on the
+ *                     worker, and blocks it.  The region must be ended all the
+ *                     same.
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int sley_blocking_begin(void);
 
@@ -96,7 +102,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int sley_blocking_begin(void);
  * sley_blocking_end - end a region that may block; back to its worker.
  *
  * Ending a region that was not begun is misuse.  A task that was cancelled in
- * between learns of it at its next wait that can be.
+ * between learns of the cancel at its next wait that can be cancelled.
  *
  * Context:  any thread
  * Blocks:   the fiber, until its worker goes on with it

@@ -2,10 +2,11 @@
 /*
  * sley/chan.h - channels: values from tasks and threads to tasks and threads.
  *
- * A channel keeps up to its capacity of values; capacity 0 hands each value
- * over in person; SLEY_UNBOUNDED never makes a sender wait.  Values are copied
- * and come out in the order in which they went in.  After a close, receivers
- * drain what is there and then get -EPIPE.
+ * A channel keeps up to its capacity of values.  A channel of capacity 0 hands
+ * each value directly from a sender to a receiver.  With SLEY_UNBOUNDED a
+ * sender never waits.  Values are copied and come out in the order in which
+ * they went in.  After a close, receivers take the values that are left and
+ * then get -EPIPE.
  */
 #ifndef SLEY_CHAN_H
 #define SLEY_CHAN_H
@@ -31,10 +32,10 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_chan_create(struct sley_chan **out, size_t value_size, size_t capacity);
 
 /*
- * sley_chan_destroy - free a channel with whatever it still holds.
+ * sley_chan_destroy - free a channel with all values that it still holds.
  *
- * Nobody may be using it any more; a waiter left behind is misuse.  Does
- * nothing with NULL.
+ * No task or thread may use the channel any more; a waiter left behind is
+ * misuse.  Does nothing with NULL.
  *
  * Context:  any thread
  * Blocks:   never
@@ -48,12 +49,12 @@ sley_chan_destroy(struct sley_chan *chan);
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Order:    everything before it happens before the receive of this value
+ * Order:    everything before the call happens before the receive of this value
  *           returns.
- * Errors:   -EPIPE      the channel is closed, or was while waiting
- *           -ECANCELED  the value is lost, and each later send that would have
- *                       to wait fails at once: a loop without another end
- *                       must look at it
+ * Errors:   -EPIPE      the channel is closed, or was closed during the wait
+ *           -ECANCELED  the value is not sent, and each later send that would have
+ *                       to wait fails at once: a loop that ends in no other way
+ *                       must check for this error
  *           -ENOMEM     an unbounded channel could not grow
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int
@@ -64,7 +65,7 @@ sley_chan_send(struct sley_chan *chan, const void *value);
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Errors:   -ETIMEDOUT, -EPIPE, -ECANCELED, -ENOMEM; the value is not in then
+ * Errors:   -ETIMEDOUT, -EPIPE, -ECANCELED, -ENOMEM; the value is not sent then
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_chan_send_until(struct sley_chan *chan, const void *value,
@@ -81,11 +82,11 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_chan_try_send(struct sley_chan *chan, const void *value);
 
 /*
- * sley_chan_recv - take the oldest value out of a channel, waiting for one.
+ * sley_chan_recv - take the oldest value out of a channel, waiting for a value.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Errors:   -EPIPE      closed and empty
+ * Errors:   -EPIPE      the channel is closed and empty
  *           -ECANCELED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley/compiler.h - what the public headers need from the compiler, and the
- * words every prototype carries.
+ * sley/compiler.h - compiler features for the public headers, and the words
+ * that every prototype carries.
  *
- * Each exported function says who may call it and what it blocks:
+ * Each exported function says which callers it may have, and what it blocks:
  *
  *   SLEY_ANY_THREAD      a task, a bound thread or any other thread
  *   SLEY_TASK_ONLY       a task, or a bound thread of a single-threaded runtime
@@ -13,7 +13,8 @@
  *                        work; a plain thread sleeps
  *   SLEY_BLOCKS_THREAD   the calling OS thread sleeps
  *
- * The words expand to nothing; tools/check_api.py demands one of each pair.
+ * The words expand to nothing; tools/check_api.py demands one word of each
+ * group.
  */
 #ifndef SLEY_COMPILER_H
 #define SLEY_COMPILER_H
@@ -33,10 +34,11 @@
 #endif
 
 /*
- * SLEY_LITERAL(type, .field = value, ...) - a pointer to a struct of options with
- * its .size; it lasts as long as the call it is written in.  Each such struct has a
- * macro of its name: SLEY_HOW(.grain = 8) is one for struct sley_how.  C++ wants the
- * fields in the order of the struct, and C++20.
+ * SLEY_LITERAL(type, .field = value, ...) - a pointer to a struct of options
+ * with its .size set.  The struct lasts as long as the call that has it as an
+ * argument.  Each struct of options has a macro of its own name:
+ * SLEY_HOW(.grain = 8) makes a struct sley_how.  C++ needs C++20, and the
+ * fields in the order of the struct.
  */
 #ifdef __cplusplus
 template <typename T> struct sley_literal {

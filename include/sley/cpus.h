@@ -3,9 +3,9 @@
  * sley/cpus.h - sets of CPUs, and how the machine is built.
  *
  * A set is a plain value: zeroed memory is the empty set, and assignment copies
- * it.  CPUs have the numbers that the kernel gives them, as in /proc/cpuinfo.
- * These are not 0 ... count - 1: a process that may use CPUs 4 and 6 has a set
- * of two, and neither is called 0 or 1.
+ * a set.  CPUs have the numbers that the kernel gives them, as in
+ * /proc/cpuinfo.  The numbers are not 0 ... count - 1: a process that may use
+ * CPUs 4 and 6 has a set of two CPUs, and neither of them is called 0 or 1.
  *
  * The fields .cpus and .placement of struct sley_config take sets, see
  * runtime.h.
@@ -23,12 +23,12 @@ struct sley_cpus {
 	uint64_t word[SLEY_CPUS_MAX / 64];
 };
 
-/* One CPU, and what it shares with others. */
+/* A CPU, and the parts of the machine that it shares with other CPUs. */
 struct sley_cpu {
 	int32_t cpu;
 	int32_t core;    /* the lowest CPU of its core: hyper-threads agree   */
 	int32_t cache;   /* the lowest CPU that shares its last-level cache   */
-	int32_t node;    /* of memory                                         */
+	int32_t node;    /* the node of memory                                */
 	int32_t package; /* the kernel's number of the socket                 */
 	int32_t reserved[3];
 };
@@ -68,7 +68,7 @@ sley_cpus_add(struct sley_cpus *cpus, int cpu)
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   none; false if it was not there
+ * Errors:   none; false if @cpu was not in the set
  */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline bool
 sley_cpus_remove(struct sley_cpus *cpus, int cpu)
@@ -99,7 +99,7 @@ sley_cpus_count(const struct sley_cpus *cpus)
 /*
  * sley_cpus_next - the lowest CPU of the set that is not below @cpu, or -1.
  *
- * To visit all of them:
+ * To visit all CPUs of a set:
  *
  *   for (cpu = sley_cpus_next(set, 0); cpu >= 0;
  *        cpu = sley_cpus_next(set, cpu + 1))
@@ -141,7 +141,7 @@ sley_cpus_nth(const struct sley_cpus *cpus, int n)
 }
 
 /*
- * sley_cpus_intersect - leave in @cpus only what is in @other, too.
+ * sley_cpus_intersect - take all CPUs out of @cpus that are not in @other.
  *
  * Context:  any thread
  * Blocks:   never
@@ -155,7 +155,7 @@ sley_cpus_intersect(struct sley_cpus *cpus, const struct sley_cpus *other)
 }
 
 /*
- * sley_cpus_unite - put all of @other into @cpus.
+ * sley_cpus_unite - put all CPUs of @other into @cpus.
  *
  * Context:  any thread
  * Blocks:   never
@@ -171,14 +171,15 @@ sley_cpus_unite(struct sley_cpus *cpus, const struct sley_cpus *other)
 /*
  * sley_cpus_usable - the CPUs that the calling thread may use.
  *
- * Its affinity mask, as taskset, cpusets and containers set it, without CPUs
- * that are offline.  Threads inherit it, so this is where the workers of a
- * runtime may run that this thread creates.  CPUs above SLEY_CPUS_MAX are left
- * out.  Looks each time: a mask may change while the program runs.
+ * These are the CPUs of the thread's affinity mask, as taskset, cpusets and
+ * containers set it, without CPUs that are offline.  Threads inherit the mask.
+ * So the workers of a runtime that this thread creates may run on these CPUs.
+ * CPUs with numbers from SLEY_CPUS_MAX on are left out.  Each call looks again:
+ * a mask may change while the program runs.
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   none; how many there are, at least 1
+ * Errors:   none; how many CPUs there are, at least 1
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_cpus_usable(struct sley_cpus *out);
@@ -186,13 +187,13 @@ sley_cpus_usable(struct sley_cpus *out);
 /*
  * sley_cpus_topology - describe the CPUs that the calling thread may use.
  *
- * They come in the order of their numbers, the first @max of them.  Where the
- * kernel does not tell, each CPU is a core and a cache of its own, in package 0
- * and node 0.
+ * *@out gets the first @max CPUs, in the order of their numbers.  If the kernel
+ * does not tell, each CPU is a core and a cache of its own, in package 0 and
+ * node 0.
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   none; how many there are, which may be more than @max
+ * Errors:   none; how many CPUs there are, which may be more than @max
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_cpus_topology(struct sley_cpu *out, size_t max);

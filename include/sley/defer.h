@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley/defer.h - what happens at the end of a block, whichever way it is left.
+ * sley/defer.h - calls at the end of a block, whichever way the block is left.
  *
  *	FILE *file = fopen(name, "r");
  *
@@ -11,9 +11,10 @@
  *	...
  *	return 0;  // unlocks, then closes
  *
- * Bound to the block, not to the function; the last one comes first.  return,
- * break, continue, goto and C++ exceptions leave a block; longjmp() and exit()
- * do not.  Function and argument are taken where it stands.
+ * A deferred call belongs to the block, not to the function.  The call that was
+ * deferred last comes first.  A block is left by return, break, continue, goto
+ * and C++ exceptions; longjmp() and exit() skip the deferred calls.  The
+ * function and the argument are evaluated where SLEY_DEFER() stands.
  *
  * Uses the attribute "cleanup" of gcc and clang.
  */
@@ -26,14 +27,14 @@
 
 SLEY_BEGIN_DECLS
 
-/* Private: what SLEY_DEFER() leaves in the frame. */
+/* Private: the data that SLEY_DEFER() leaves in the frame. */
 struct sley_defer {
 	sley_fn *fn;
 	void *arg;
 };
 
 /*
- * sley_defer_run - private: what SLEY_DEFER() does at the end.
+ * sley_defer_run - private: the end of SLEY_DEFER().
  *
  * Context:  any thread
  * Blocks:   as the function given to SLEY_DEFER()
@@ -46,7 +47,7 @@ sley_defer_run(const struct sley_defer *defer)
 }
 
 /*
- * sley_guard_lock - private: what SLEY_MUTEX_GUARD() does first.
+ * sley_guard_lock - private: the beginning of SLEY_MUTEX_GUARD().
  *
  * Context:  any thread
  * Blocks:   as sley_mutex_lock()
@@ -60,7 +61,7 @@ sley_guard_lock(struct sley_mutex *mutex)
 }
 
 /*
- * sley_guard_unlock - private: what SLEY_MUTEX_GUARD() does at the end.
+ * sley_guard_unlock - private: the end of SLEY_MUTEX_GUARD().
  *
  * Context:  any thread
  * Blocks:   never
@@ -72,7 +73,7 @@ sley_guard_unlock(struct sley_mutex *const *mutex)
 	sley_mutex_unlock(*mutex);
 }
 
-/* Private: a name that nobody else has. */
+/* Private: a unique name. */
 #define SLEY_DEFER_PASTE_(a, b) a##b
 #define SLEY_DEFER_PASTE(a, b) SLEY_DEFER_PASTE_(a, b)
 #define SLEY_DEFER_NAME SLEY_DEFER_PASTE(sley_defer_, __COUNTER__)

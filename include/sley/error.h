@@ -2,11 +2,11 @@
 /*
  * sley/error.h - how calls report failure.
  *
- * A function that can fail returns 0 or a count on success and a negative
- * value on failure: -errno where errno has the word, a SLEY_E* value (from
+ * A function that can fail returns 0 or a count on success and a negative value
+ * on failure: -errno where errno has a code for the case, a SLEY_E* value (from
  * -4096 down) otherwise.  errno itself is neither read nor set.  Misuse, such
- * as unlocking a mutex that is not locked, is not an error value: it aborts
- * with one line that names the broken rule.
+ * as unlocking a mutex that is not locked, is not reported as an error: the
+ * program aborts with one line that names the broken rule.
  */
 #ifndef SLEY_ERROR_H
 #define SLEY_ERROR_H
@@ -15,7 +15,7 @@
 
 SLEY_BEGIN_DECLS
 
-/* X(name, value, text): the one list of our own codes. */
+/* X(name, value, text): the list of the library's own codes. */
 #define SLEY_ERRORS(X)                                                         \
 	X(SLEY_ENORUNTIME, -4096,                                              \
 	  "this thread belongs to no runtime: call sley_bind() first, or use " \

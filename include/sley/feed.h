@@ -2,9 +2,9 @@
 /*
  * sley/feed.h - a pipeline that is fed from a loop.
  *
- * A pipeline of <sley/pipeline.h> asks its first stage for items.  Where a program
- * has a loop that makes them, perhaps deep in a plain thread, a feed turns this
- * around:
+ * A pipeline of <sley/pipeline.h> asks its first stage for items.  Where a
+ * program has a loop that makes items, perhaps deep in a plain thread, a feed
+ * turns this around:
  *
  *     const struct sley_stage stages[] = {
  *             { .fn = compress, .mode = SLEY_STAGE_PARALLEL },
@@ -17,9 +17,9 @@
  *             err = sley_feed_put(feed, block);
  *     err = sley_feed_close(feed);
  *
- * Every stage takes what the one before it gave; the first stage takes what was
- * put.  A put waits while as many items are under way as there are tokens: so the
- * loop is never far ahead of the last stage.
+ * The first stage takes the items that were put; every other stage takes the
+ * items that the stage before gave.  A put waits while as many items are under
+ * way as there are tokens: so the loop is never far ahead of the last stage.
  */
 #ifndef SLEY_FEED_H
 #define SLEY_FEED_H
@@ -31,14 +31,14 @@ SLEY_BEGIN_DECLS
 
 struct sley_feed;
 
-/* How a feed differs from the usual.  Zero means the default everywhere. */
+/* The options of a feed.  Zero means the default everywhere. */
 struct sley_feed_options {
 	uint32_t size;    /* of this struct; SLEY_FEED_OPTIONS sets it      */
 	uint32_t tokens;  /* items under way; 0: four for each worker       */
 	int32_t priority; /* of the tasks that run stages                   */
 	uint32_t reserved_half;
-	sley_drop_fn *drop; /* for what was put and no stage took; or NULL    */
-	void *drop_arg;     /* of @drop                                       */
+	sley_drop_fn *drop; /* for items that no stage took; or NULL          */
+	void *drop_arg;     /* the argument of @drop                          */
 	uint64_t reserved[4];
 };
 
@@ -48,21 +48,21 @@ struct sley_feed_options {
 /*
  * sley_feed_open - start a pipeline that waits for items.
  *
- * @options may be NULL.  It runs in the runtime of the caller; any thread may put
- * and close then.
+ * @options may be NULL.  The pipeline runs in the runtime of the caller.
+ * Afterwards any thread may put and close.
  *
  * Context:  a task or a bound thread
  * Blocks:   never
- * Owner:    the caller's, until sley_feed_close(); @stages and @options are
- *           borrowed for the call.
+ * Owner:    the caller owns the feed until sley_feed_close(); @stages and
+ *           @options are borrowed for the call.
  * Errors:   -ENOMEM, -E2BIG (a newer field is set)
  *           -EINVAL          options->size is zero; there is no stage, or more
  *                            than SLEY_PIPELINE_STAGES_MAX - 1, or more than
  *                            SLEY_PIPELINE_TOKENS_MAX tokens; a stage has no
- *                            function or no such mode
+ *                            function or an unknown mode
  *           SLEY_EPRIORITY
  *           SLEY_ENORUNTIME  the thread is not bound
- *           SLEY_EFORKED     it was, before fork()
+ *           SLEY_EFORKED     the thread was bound before fork()
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_feed_open(struct sley_feed **feed, const struct sley_stage *stages,
@@ -71,15 +71,16 @@ sley_feed_open(struct sley_feed **feed, const struct sley_stage *stages,
 /*
  * sley_feed_put - give an item to the first stage, waiting for a token.
  *
- * Items of one caller are in the order in which it puts them.
+ * The items of one caller stay in the order in which the caller puts them.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Owner:    @item is the pipeline's if the call returns 0, and stays the caller's
- *           if not.
- * Order:    everything before the call happens before the first stage gets @item.
+ * Owner:    @item is the pipeline's if the call returns 0, and stays the
+ *           caller's if not.
+ * Order:    everything before the call happens before the first stage gets
+ *           @item.
  * Errors:   -EINVAL     @item is NULL
- *           -EPIPE      the pipeline has ended, since a stage failed or it was
+ *           -EPIPE      the pipeline has ended, since a stage failed or the feed was
  *                       cancelled; sley_feed_close() says why
  *           -ECANCELED  the caller is cancelled
  */
@@ -113,14 +114,14 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_feed_cancel(struct sley_feed *feed);
 
 /*
- * sley_feed_close - there are no more items: wait until all are through.
+ * sley_feed_close - end a feed: wait until all items are through.
  *
- * Nobody may use the feed any more.  Cancelling the caller does not cut the wait
- * short.  Does nothing with NULL.
+ * No other call may use the feed any more.  Cancelling the caller does not cut
+ * the wait short.  Does nothing with NULL.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Order:    all that stages did happens before the return.
+ * Order:    everything in the stages happens before the return.
  * Errors:   the first error of a stage; -ECANCELED after sley_feed_cancel()
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
@@ -129,14 +130,15 @@ sley_feed_close(struct sley_feed *feed);
 /*
  * sley_feed_close_until - sley_feed_close(), which gives up at a deadline.
  *
- * At the deadline, or if the caller is cancelled, the pipeline is cancelled as by
- * sley_feed_cancel(), and waited for.  So the feed is gone in any case.
+ * At the deadline, or if the caller is cancelled, the call cancels the pipeline
+ * as sley_feed_cancel() does, and waits for its end.  So the feed is gone in
+ * any case.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
  * Order:    as sley_feed_close()
- * Errors:   as sley_feed_close(); -ETIMEDOUT and -ECANCELED: it was given up, and
- *           some items may have been dropped
+ * Errors:   as sley_feed_close(); -ETIMEDOUT and -ECANCELED: the pipeline was given
+ *           up, and some items may have been dropped
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_feed_close_until(struct sley_feed *feed, uint64_t deadline_ns);

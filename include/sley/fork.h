@@ -12,22 +12,27 @@
  *	sley_fork_join(&child);
  *
  * A forked child waits in its parent's own stack of forks, which costs a few
- * stores.  An idle worker may take it from there, the oldest first, also while
- * its parent computes and never calls sley.  If none does, the join is a plain
- * call.  If one did and the child has not ended, the parent is suspended, and
- * its worker goes on with other work.  A child may block in anything, fork and
- * open scopes itself, at any depth.
+ * stores.  An idle worker may take children from there, the oldest first, also
+ * while the parent computes and never calls sley.  If no worker takes the
+ * child, the join is a plain call.  If a worker took the child and the child
+ * has not ended, the parent is suspended, and its worker goes on with other
+ * work.  A child may block in any call, and may fork and open scopes itself, at
+ * any depth.
  *
  * Every child is joined once, by the task that forked it, before the function
- * that holds it returns.  The newest first is the fast order: count a loop of joins
- * downwards.  Others are allowed, but such a join is linear: it looks for its child
- * among those that were forked later, and moves them.  (With 10,000 children joined
- * oldest first that is 5 us for each.)  A child has the priority of its parent, and sley_cancelled() is true
- * in it if its parent is cancelled; <sley/scope.h> says what else travels down.
+ * that has the struct sley_forked returns.  The fast order is the newest child
+ * first: count a loop of joins downwards.  Other orders are allowed, but such a
+ * join is linear: it looks for its child among the children that were forked
+ * later, and moves them.  (With 10,000 children joined oldest first that is 5
+ * us for each.)
  *
- * Who is no task may fork, too.  On a plain thread that is bound to a runtime
- * each child becomes a task of that runtime, which costs about what a
- * sley_spawn() does; likewise in a blocking region.  On a thread without a
+ * A child has the priority of its parent, and sley_cancelled() is true in the
+ * child if the parent is cancelled; <sley/scope.h> says what else a child
+ * inherits.
+ *
+ * A thread that is no task may fork, too.  On a plain thread that is bound to a
+ * runtime each child becomes a task of that runtime, which costs about as much
+ * as sley_spawn(); likewise in a blocking region.  On a thread without a
  * runtime the child is called at the join.
  *
  * This is the plain form, for functions of one pointer.  For functions of any
@@ -49,8 +54,8 @@ SLEY_BEGIN_DECLS
  * Owner:    @child is borrowed until sley_fork_join() returns.
  * Order:    everything before the call happens before @fn.
  * Errors:   none; where memory for the stack of forks is short, @fn runs at
- *           the join.  @fn must not be NULL; only compilers say so, since a
- *           look at it would cost a tenth of the call.
+ *           the join.  @fn must not be NULL; only compilers check that, since a
+ *           check in the call would cost a tenth of the call.
  */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS
 	__attribute__((nonnull(1, 2))) static inline void
@@ -62,13 +67,13 @@ SLEY_ANY_THREAD SLEY_NEVER_BLOCKS
 /*
  * sley_fork_join - wait for a child, or call it.
  *
- * Cancelling the caller does not cut the wait short: the child may live in its
- * frame.
+ * Cancelling the caller does not cut the wait short: the child may live in the
+ * frame of the caller.
  *
  * Context:  the task or thread that forked @child
  * Blocks:   the fiber, if another worker runs @child; a plain thread sleeps
  * Order:    everything in the child happens before the return.
- * Errors:   none; joining a child twice, or one of another task, is misuse
+ * Errors:   none; joining a child twice, or a child of another task, is misuse
  */
 SLEY_ANY_THREAD SLEY_BLOCKS_FIBER static inline void
 sley_fork_join(struct sley_forked *child)

@@ -3,9 +3,10 @@
  * sley/fork_stack.h - private: the half of forking that is compiled into the
  * caller.  Use <sley/fork.h> or <sley/forkable.h>.
  *
- * A fork is a few stores into the stack of forks of the current fiber, a join
- * takes its newest child out again, with one look at whether a thief has come
- * near.  src/lf/fork_stack.h has the protocol; its edges are named here, too.
+ * A fork is a few stores into the stack of forks of the current fiber.  A join
+ * takes the newest child out again, and looks once whether a thief has come
+ * near.  src/lf/fork_stack.h has the protocol and its edges, which are named
+ * here, too.
  */
 #ifndef SLEY_FORK_STACK_H
 #define SLEY_FORK_STACK_H
@@ -19,30 +20,30 @@ SLEY_BEGIN_DECLS
 struct sley_forked {
 	uint64_t state; /* its function, at first: src/lf/fork_stack.h */
 	void *arg;
-	sley_fn *fn;  /* once the state is something else            */
+	sley_fn *fn;  /* when the state is no longer the function    */
 	void *parent; /* once stolen: src/core/sched/steal.c                */
 };
 
 #define SLEY_FORKS_FIRST 6 /* children that need no memory */
 
-/* The forked children of one fiber; src/lf/fork_stack.h tells how. */
+/* The forked children of one fiber; src/lf/fork_stack.h has the protocol. */
 struct sley_forks {
-	uint64_t head; /* the owner writes it all the time              */
-	struct sley_forked **slot; /* has always room for one more         */
+	uint64_t head; /* written by the owner all the time             */
+	struct sley_forked **slot; /* always has room for one more         */
 	struct sley_forked *first[SLEY_FORKS_FIRST];
 	uint64_t word;     /* tail and split; thieves change it             */
-	uint32_t limit;    /* a fork that gets there has something to do    */
-	uint32_t thread;   /* the kernel's number of it; 0: a fiber         */
+	uint32_t limit;    /* a fork that gets there takes the slow path    */
+	uint32_t thread;   /* the kernel's thread number; 0: a fiber        */
 	uint64_t unlocked; /* the word of a mutex that the fiber takes inline */
 	uint32_t reserved[10];
 };
 
-/* Read what only the reader writes. */
+/* Read a value that only the reader writes. */
 #ifndef SLEY_LOAD_OWN
 #define SLEY_LOAD_OWN(p) (*(p))
 #endif
 
-/* Those of the fiber that the thread runs. */
+/* The children of the fiber that the thread runs. */
 SLEY_EXPORT extern __thread struct sley_forks *sley_forks_current
 	__attribute__((tls_model("initial-exec")));
 
@@ -54,11 +55,11 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
 sley_fork_join_slow(struct sley_forked *child);
 
 /*
- * sley_forks_fast - private: where the caller's children go.
+ * sley_forks_fast - private: the stack for the caller's children.
  *
  * A fiber may go on with another thread, and compilers keep the address of a
- * thread-local.  On x86-64 they have no use for it: the segment register is part
- * of each access.
+ * thread-local.  On x86-64 compilers have no use for the address: the segment
+ * register is part of each access.
  */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline struct sley_forks *
 sley_forks_fast(void)
@@ -105,7 +106,7 @@ sley_fork_fast(struct sley_forked *child, sley_fn *fn, void *arg)
 		       : sley_fork_slow(child);
 }
 
-/* sley_forks_split_fast - private: below it children may be another's. */
+/* sley_forks_split_fast - private: children below the split may be stolen. */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline uint32_t
 sley_forks_split_fast(struct sley_forks *forks)
 {

@@ -13,12 +13,13 @@
  *		return SLEY_JOIN(fib, left) + right;
  *	}
  *
- * It means the same as <sley/fork.h>, which says when a child runs where.  Since
- * the compiler knows the function, a child that nobody took is a direct call,
- * which may be inlined; arguments and the result are values.
+ * SLEY_FORK() and SLEY_JOIN() mean the same as the calls of <sley/fork.h>,
+ * which says when and where a child runs.  Since the compiler knows the
+ * function, a child that no worker took is a direct call, which may be inlined.
+ * Arguments and the result are values.
  *
- * A child that is not joined when its block ends is joined there, by whichever
- * way the block is left; its result is lost.
+ * A child that is not joined when its block ends is joined there, whichever way
+ * the block is left; the result is lost.
  */
 #ifndef SLEY_FORKABLE_H
 #define SLEY_FORKABLE_H
@@ -35,10 +36,11 @@
  *	void name_fork(struct name_fork *, type_1 arg_1, ...);
  *	type name_join(struct name_fork *);
  *
- * where the last three are what SLEY_FORK() and SLEY_JOIN() use; call them for
- * children in an array, each of which must be joined.  The function has one to
- * six arguments, none of them const itself.  If it is static, declare it so
- * before.  No semicolon follows: compilers warn of one outside of functions.
+ * where SLEY_FORK() and SLEY_JOIN() use the last three.  Call these directly
+ * for children in an array, each of which must be joined.  The function has one
+ * to six arguments, none of them const itself.  If the function is static,
+ * declare it as static before the macro.  No semicolon follows: compilers warn
+ * of a semicolon outside of functions.
  */
 #define SLEY_FORKABLE(type, name, ...)                                         \
 	SLEY_FORKABLE_PARTS(type, name, SLEY_PAIRS(PARAMETER, __VA_ARGS__),    \
@@ -46,7 +48,7 @@
 			    SLEY_PAIRS(SET, __VA_ARGS__),                      \
 			    SLEY_PAIRS(GET, __VA_ARGS__))
 
-/* SLEY_FORKABLE_VOID(name, type_1, arg_1, ...) - the same without a result. */
+/* SLEY_FORKABLE_VOID(name, type_1, arg_1, ...) - for functions without a result. */
 #define SLEY_FORKABLE_VOID(name, ...)                                          \
 	SLEY_FORKABLE_VOID_PARTS(name, SLEY_PAIRS(PARAMETER, __VA_ARGS__),     \
 				 SLEY_PAIRS(FIELD, __VA_ARGS__),               \
@@ -61,7 +63,7 @@
 		&child, name##_fork_private(&child, __VA_ARGS__)               \
 	}
 
-/* SLEY_JOIN(name, child) - its result, when it has ended. */
+/* SLEY_JOIN(name, child) - the result of @child, when @child has ended. */
 #define SLEY_JOIN(name, child) name##_join_forked(&child##_forked)
 
 /* ---- private ---------------------------------------------------------------- */
@@ -169,7 +171,7 @@
 #define SLEY_MAYBE_UNUSED __attribute__((unused))
 #define SLEY_UNPACK(...) __VA_ARGS__
 
-/* For each (type, name) of up to six pairs, as one of the following. */
+/* Each (type, name) of up to six pairs, in one of the forms that follow. */
 #define SLEY_PAIRS(form, ...)                                                  \
 	SLEY_PAIRS_PICK(__VA_ARGS__, SLEY_PAIRS_6, , SLEY_PAIRS_5, ,           \
 			SLEY_PAIRS_4, , SLEY_PAIRS_3, , SLEY_PAIRS_2, ,        \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley/future.h - a result that somebody will have later.
+ * sley/future.h - a result that will be there later.
  *
- * A future is completed once, with a value or with an error, and then stays as
- * it is.  It lives in memory of the caller, needs no clean-up, and works
- * between tasks and plain threads alike.  It may stand on a stack that returns:
- * it may be forgotten as soon as a wait for it has returned, if nobody else
- * waits for it or may still try to complete it.
+ * A future is completed once, with a value or with an error, and then stays
+ * unchanged.  A future lives in memory of the caller, needs no clean-up, and
+ * works between tasks and plain threads alike.  It may stand on a stack that
+ * returns: a future may be forgotten as soon as a wait for it has returned, if
+ * no other task or thread waits for it or may still try to complete it.
  */
 #ifndef SLEY_FUTURE_H
 #define SLEY_FUTURE_H
@@ -26,33 +26,34 @@ struct sley_future {
 #define SLEY_FUTURE_INIT { SLEY_EVENT_INIT, NULL, 0 }
 
 /*
- * sley_future_set - complete a future with a value; wake all who wait.
+ * sley_future_set - complete a future with a value; wake all waiters.
  *
  * Context:  any thread
  * Blocks:   never
- * Owner:    *@value, if it points at anything, is handed to who gets it.
- * Order:    everything before it happens before the wait it releases returns,
- *           and before sley_future_get() gives the value.
- * Errors:   -EALREADY   it was complete; nothing has changed
+ * Owner:    *@value, if it points at anything, is handed to the caller that
+ *           gets it.
+ * Order:    everything before the call happens before the return of each wait
+ *           that it ends, and before sley_future_get() gives the value.
+ * Errors:   -EALREADY   the future was complete; nothing has changed
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_future_set(struct sley_future *future, void *value);
 
 /*
- * sley_future_fail - complete a future with an error; wake all who wait.
+ * sley_future_fail - complete a future with an error; wake all waiters.
  *
  * An @err that is not below 0 is misuse.
  *
  * Context:  any thread
  * Blocks:   never
  * Order:    as sley_future_set()
- * Errors:   -EALREADY   it was complete; nothing has changed
+ * Errors:   -EALREADY   the future was complete; nothing has changed
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_future_fail(struct sley_future *future, int err);
 
 /*
- * sley_future_is_done - is a future complete, either way?
+ * sley_future_is_done - is a future complete, with a value or an error?
  *
  * Context:  any thread
  * Blocks:   never
@@ -66,20 +67,20 @@ sley_future_is_done(const struct sley_future *future)
 }
 
 /*
- * sley_future_get - what a future was completed with.
+ * sley_future_get - the value of a future, or its error.
  *
- * *@value is written only if there is one; @value may be NULL.
+ * *@value is written only if there is a value; @value may be NULL.
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   -EINPROGRESS   it is not complete
- *           what sley_future_fail() was given
+ * Errors:   -EINPROGRESS   the future is not complete
+ *           the error that sley_future_fail() was given
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_future_get(const struct sley_future *future, void **value);
 
 /*
- * sley_future_wait - wait until a future is complete, either way.
+ * sley_future_wait - wait until a future is complete, with a value or an error.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -88,7 +89,7 @@ sley_future_get(const struct sley_future *future, void **value);
 SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK static inline int
 sley_future_wait(struct sley_future *future)
 {
-	/* Done, and nobody has its lock: only then may it be forgotten. */
+	/* Done, and its lock is free: only then may the future be forgotten. */
 	if (__atomic_load_n(&future->done.q.word, __ATOMIC_ACQUIRE) ==
 	    SLEY_EVENT_SET)
 		return 0;
@@ -113,7 +114,7 @@ sley_future_wait_until(struct sley_future *future, uint64_t deadline_ns);
 /*
  * sley_future_wait_any - wait until one of @nr futures is complete.
  *
- * Returns the index of one that is.
+ * Returns the index of a future that is complete.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -137,7 +138,8 @@ sley_future_wait_any_until(struct sley_future *const *futures, size_t nr,
 /*
  * sley_future_wait_all - wait until all of @nr futures are complete.
  *
- * Also those that fail: it does not return at the first error.
+ * The call also waits for futures that fail: it does not return at the first
+ * error.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
