@@ -211,7 +211,7 @@ sley_call_is_over(struct sley_pending_call *pending);
  * If the waiter is cancelled, the call goes on: finish it later, or cancel it.  But
  * -ECANCELED may also be the outcome of the call, if the called process ended for
  * this reason.  Then the call is over, and it is harmless to finish or cancel it
- * again: a second finish returns the same error, and a cancel does nothing.
+ * again: a second finish fails with the same error, and a cancel does nothing.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
