@@ -43,7 +43,7 @@ static int complete_placement(struct sley_config *config,
 static int complete_config(const struct sley_config *given,
 			   struct sley_config *config, struct sley_cpus *cpus)
 {
-	int err = options_copy(config, sizeof(*config), given);
+	int err = options_take(config, given);
 
 	if (!err)
 		err = complete_placement(config, cpus);

@@ -12,7 +12,7 @@ int sley_stock_create(struct sley_stock **out,
 		      const struct sley_stock_config *given)
 {
 	struct sley_stock_config config;
-	int err = options_copy(&config, sizeof(config), given);
+	int err = options_take(&config, given);
 
 	if (err)
 		return err;

@@ -23,7 +23,7 @@
 static int check_options(const struct sley_options *given,
 			 struct sley_options *options)
 {
-	int err = options_copy(options, sizeof(*options), given);
+	int err = options_take(options, given);
 
 	if (err)
 		return err;

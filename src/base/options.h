@@ -7,6 +7,7 @@
 
 #include "base/compiler.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,15 +25,26 @@ must_check int options_copy(void *out, size_t size, const void *given);
  */
 must_check int options_give(void *out, const void *from, size_t size);
 
-/* What is reserved is zero; else a newer caller means something by it: -E2BIG. */
-static inline bool options_are_clear(const uint64_t *reserved, unsigned int nr)
+/*
+ * Is every word of the array @reserved zero?  If not, a newer caller means something
+ * by it that is not known here: -E2BIG.
+ */
+#define options_are_clear(reserved)                                            \
+	options_words_are_zero((reserved), array_size(reserved))
+
+static inline bool options_words_are_zero(const uint64_t *reserved, size_t nr)
 {
 	uint64_t any = 0;
 
-	for (unsigned int i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr; i++)
 		any |= reserved[i];
 	return !any;
 }
+
+/* options_copy() of @given to the struct *@out, with its reserved words zero. */
+#define options_take(out, given)                                               \
+	(options_copy((out), sizeof(*(out)), (given))                          \
+		 ?: (options_are_clear((out)->reserved) ? 0 : -E2BIG))
 
 /* Between 16 KiB and 1 GiB: see SLEY_ESTACK. */
 static inline bool options_stack_fits(uint32_t stack_kib)

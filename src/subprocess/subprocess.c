@@ -50,12 +50,10 @@ static size_t size_of(const struct sley_subprocess_options *options)
 static int take_options(struct sley_subprocess_options *out,
 			const struct sley_subprocess_options *given)
 {
-	int err = options_copy(out, sizeof(*out), given);
+	int err = options_take(out, given);
 
 	if (err)
 		return err;
-	if (!options_are_clear(out->reserved, 4))
-		return -E2BIG;
 	if (out->depth > SLEY_SUBPROCESS_DEPTH_MAX ||
 	    (out->on_start && function_table_find(out->on_start) < 0))
 		return -EINVAL;

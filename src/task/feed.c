@@ -109,13 +109,10 @@ static int check(const struct sley_stage *stages, size_t nr,
 		 const struct sley_feed_options *options)
 {
 	if (nr == 0 || nr >= SLEY_PIPELINE_STAGES_MAX ||
-	    options->tokens > SLEY_PIPELINE_TOKENS_MAX ||
-	    options->reserved_half)
+	    options->tokens > SLEY_PIPELINE_TOKENS_MAX)
 		return -EINVAL;
-	for (size_t i = 0; i < 4; i++) {
-		if (options->reserved[i])
-			return -EINVAL;
-	}
+	if (options->reserved_half)
+		return -E2BIG;
 	if (options->priority < SLEY_PRIORITY_MIN ||
 	    options->priority > SLEY_PRIORITY_MAX)
 		return SLEY_EPRIORITY;
@@ -132,7 +129,7 @@ int sley_feed_open(struct sley_feed **out, const struct sley_stage *stages,
 	struct sley_feed_options options;
 	struct sley_feed *feed;
 	struct sley *rt;
-	int err = options_copy(&options, sizeof(options), given);
+	int err = options_take(&options, given);
 
 	*out = NULL;
 	if (!err)

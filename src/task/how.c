@@ -27,7 +27,7 @@ void how_default(struct how *how)
 int how_read(struct how *how, const struct sley_how *given)
 {
 	struct sley_how copy;
-	int err = options_copy(&copy, sizeof(copy), given);
+	int err = options_take(&copy, given);
 
 	if (err)
 		return err;

@@ -115,7 +115,7 @@ int sley_command_handle(uint32_t command, sley_handler *handler, void *arg,
 {
 	struct sley_handler_options copy;
 	struct place *place;
-	int err = options_copy(&copy, sizeof(copy), options);
+	int err = options_take(&copy, options);
 
 	if (err)
 		return err;

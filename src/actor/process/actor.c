@@ -65,7 +65,7 @@ void sley_actor_exit(int reason)
 static int check(struct sley_process_options *options, sley_actor_fn *fn,
 		 const struct sley_process_options *given)
 {
-	int err = options_copy(options, sizeof(*options), given);
+	int err = options_take(options, given);
 
 	if (err)
 		return err;

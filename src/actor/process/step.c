@@ -309,7 +309,7 @@ static int check(struct sley_process_options *options,
 		 const struct sley_behaviour *behaviour,
 		 const struct sley_process_options *given)
 {
-	int err = options_copy(options, sizeof(*options), given);
+	int err = options_take(options, given);
 
 	if (err)
 		return err;

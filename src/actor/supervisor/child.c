@@ -41,7 +41,7 @@ static int supervise(sley_pid *pid, const struct sley_child *spec,
 		     const struct sley_process_options *process)
 {
 	struct sley_supervisor_options options;
-	int err = options_copy(&options, sizeof(options), spec->supervisor);
+	int err = options_take(&options, spec->supervisor);
 
 	if (err)
 		return err;
@@ -64,7 +64,7 @@ int child_start(struct child *child)
 	const struct sley_child *spec = &child->spec;
 	struct sley_process_options options;
 	sley_pid pid = SLEY_NO_PID;
-	int err = options_copy(&options, sizeof(options), given_options(spec));
+	int err = options_take(&options, given_options(spec));
 
 	sley_assert(!child_lives(child));
 	if (err)

@@ -20,18 +20,14 @@ static int check_child(const struct sley_child *child)
 	if (kinds != 1 || child->restart > SLEY_TEMPORARY ||
 	    (child->nr_children && !child->children))
 		return -EINVAL;
-	for (size_t i = 0; i < sizeof(child->reserved) / 8; i++) {
-		if (child->reserved[i])
-			return -E2BIG;
-	}
-	return 0;
+	return options_are_clear(child->reserved) ? 0 : -E2BIG;
 }
 
 static int check(const struct sley_supervisor_options *given,
 		 struct sley_supervisor_options *options,
 		 const struct sley_child *children, size_t nr)
 {
-	int err = options_copy(options, sizeof(*options), given);
+	int err = options_take(options, given);
 
 	if (!err && (options->strategy > SLEY_REST_FOR_ONE ||
 		     nr > UINT32_MAX / sizeof(*children)))
@@ -66,8 +62,7 @@ int sley_supervise_until(sley_pid *pid,
 		pid = &own;
 	*pid = SLEY_NO_PID;
 	if (!err)
-		err = options_copy(&process, sizeof(process),
-				   input.options.process);
+		err = options_take(&process, input.options.process);
 	if (err)
 		return err;
 	process.size = sizeof(process);

@@ -106,11 +106,9 @@ int sley_graph_create(struct sley_graph **out,
 	struct sley_graph_options options;
 	struct sley_graph *graph;
 	struct sley *rt;
-	int err = options_copy(&options, sizeof(options), given);
+	int err = options_take(&options, given);
 
 	*out = NULL;
-	if (!err && !options_are_clear(options.reserved, 2))
-		err = -E2BIG;
 	if (!err && (options.max_nodes > MAX_NODES_MAX ||
 		     options.max_picture > PICTURE_MAX))
 		err = -EINVAL;

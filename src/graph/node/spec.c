@@ -25,13 +25,13 @@ int spec_check(const struct sley_node_spec **out, struct sley_node_spec *copy,
 	const struct sley_node_spec *spec = given;
 
 	if (unlikely(!given || given->size != sizeof(*given))) {
-		int err = options_copy(copy, sizeof(*copy), given);
+		int err = options_take(copy, given);
 
 		if (err)
 			return err;
 		spec = copy;
 	}
-	if (unlikely(!options_are_clear(spec->reserved, 3)))
+	if (unlikely(!options_are_clear(spec->reserved)))
 		return -E2BIG;
 	if (spec->priority < SLEY_PRIORITY_MIN ||
 	    spec->priority > SLEY_PRIORITY_MAX)

@@ -69,11 +69,9 @@ int sley_plan_create(struct sley_plan **out,
 	struct sley_plan_options options;
 	struct sley_plan *plan;
 	struct sley *rt;
-	int err = options_copy(&options, sizeof(options), given);
+	int err = options_take(&options, given);
 
 	*out = NULL;
-	if (!err && !options_are_clear(options.reserved, 6))
-		err = -E2BIG;
 	if (!err)
 		err = runtime_of_caller(&rt);
 	if (err)
