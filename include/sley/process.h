@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley/process.h - processes: things that live, receive messages, and die.
+ * sley/process.h - processes: they live, receive messages, and end.
  *
- * There are two kinds.  A step process (sley/step.h) is a state machine: a
- * function that is called when there is something to do, and costs a few hundred
- * bytes while there is not.  An actor (sley/actor.h) is a function that receives
- * messages in a loop, and has a stack.  Everything here is common to both: how
- * they are found, watched, and ended.
+ * There are two kinds of processes.  A step process (sley/step.h) is a state
+ * machine: a function that is called when there is something to do.  An idle
+ * step process costs a few hundred bytes.  An actor (sley/actor.h) is a function
+ * with a stack that receives messages in a loop.  This header has the calls that
+ * work for both kinds: find, monitor, and end a process.
  *
- * A process ends with a reason: 0 if it did what it was there for, else a
- * negative error.  -ECANCELED is a process that was asked to end, SLEY_EKILLED
- * one that was killed.
+ * A process ends with a reason: 0 if it finished its work, else a negative
+ * error.  The reason is -ECANCELED if the process was asked to end, and
+ * SLEY_EKILLED if it was killed.
  *
- *   link      two processes share their fate: when one ends for a reason other
- *             than 0, so does the other
- *   monitor   one process is told, once, when another one ends
- *   trap      a process that traps is told of what would have ended it, by a
- *             message: SLEY_CANCEL if it was asked to end, SLEY_EXIT if one it
- *             is linked with has failed
+ *   link      two processes share their fate: when one of them ends for a reason
+ *             other than 0, the other one ends, too
+ *   monitor   a process gets one message when another process ends
+ *   trap      a process that traps gets a message instead of being ended:
+ *             SLEY_CANCEL if it was asked to end, SLEY_EXIT if a linked process
+ *             has failed
  *
- * An actor cannot be ended from outside while its function runs.  What ends it
- * makes its sley_receive(), and whatever else it waits in, return -ECANCELED, now
- * and ever after, and it ends when it returns; with the reason it was ended for,
- * whatever it returns.  A step process ends before its next step.
+ * An actor cannot be ended from outside while its function runs.  A call that
+ * ends an actor only makes its sley_receive() and its other waits return
+ * -ECANCELED, now and from then on.  The actor ends when its function returns.
+ * It ends with the reason of that call, whatever the function returns.  A step
+ * process ends before its next step.
  */
 #ifndef SLEY_PROCESS_H
 #define SLEY_PROCESS_H
@@ -33,30 +34,30 @@
 
 SLEY_BEGIN_DECLS
 
-/* What happens to a message if there are .mailbox already: */
+/* What happens to a message when the mailbox is full (.mailbox messages): */
 enum sley_overflow {
-	SLEY_REFUSE, /* the sender gets -EAGAIN                         */
-	SLEY_BLOCK,  /* a task waits until there is room; others: -EAGAIN */
-	SLEY_DROP_OLDEST, /* the oldest one goes                             */
+	SLEY_REFUSE,      /* the sender gets -EAGAIN                         */
+	SLEY_BLOCK,       /* a task waits for room; other senders get -EAGAIN */
+	SLEY_DROP_OLDEST, /* the oldest message is dropped                   */
 };
 
-/* How a process differs from the usual.  Zero means the default everywhere. */
+/* The options of a process.  Zero means the default in every field. */
 struct sley_process_options {
-	uint32_t size;      /* of this struct; SLEY_PROCESS_OPTIONS sets it */
-	int32_t priority;   /* as that of a task                           */
-	const char *name;   /* registered: sley_name_find() finds it; copied */
-	const char *label;  /* static text for reports; NULL: the name     */
-	const char *method; /* of a step process, for init; NULL: "main"   */
-	struct sley *runtime; /* NULL: that of the caller                    */
+	uint32_t size;        /* of this struct; SLEY_PROCESS_OPTIONS sets it */
+	int32_t priority;     /* as for a task                               */
+	const char *name;     /* registered, for sley_name_find(); copied */
+	const char *label;    /* static text for reports; NULL: the name     */
+	const char *method;   /* for init of a step process; NULL: "main"    */
+	struct sley *runtime; /* NULL: the caller's runtime                  */
 	uint32_t mailbox;     /* messages at most; 0: no limit               */
 	uint32_t overflow;    /* enum sley_overflow                          */
-	uint32_t budget;      /* messages in a row before others; 0: 64      */
-	uint32_t stack_kib;   /* of an actor                                 */
-	bool pinned;          /* to this worker                              */
-	bool traps;           /* SLEY_CANCEL and SLEY_EXIT are messages      */
-	bool link;            /* with the caller, a process                  */
-	bool joinable;        /* its end is kept for sley_process_wait()     */
-	uint64_t *monitor;    /* by the caller, a process: its number        */
+	uint32_t budget; /* messages in a row before other tasks run; 0: 64 */
+	uint32_t stack_kib; /* of an actor                                 */
+	bool pinned;        /* to the caller's worker                      */
+	bool traps;         /* SLEY_CANCEL and SLEY_EXIT are messages      */
+	bool link;          /* link it with the caller, a process          */
+	bool joinable;      /* keep its end for sley_process_wait()        */
+	uint64_t *monitor;  /* the caller, a process, monitors it: the number */
 	uint64_t reserved[4];
 };
 
@@ -84,19 +85,20 @@ sley_process_options_default(void)
 /*
  * sley_self - the pid of the calling process.
  *
- * Tasks that a process spawns are not the process.  A child that it forks
- * (sley/fork.h) is, if nobody took it, and the join calls it.
+ * A task that a process spawns is not the process.  A forked child (sley/fork.h)
+ * counts as the process only if no other worker took it, so that the join runs
+ * it.
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   none; SLEY_NO_PID: the caller is no process
+ * Errors:   none; returns SLEY_NO_PID if the caller is no process
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS sley_pid sley_self(void);
 
 /*
  * sley_process_alive - is there a process @pid?
  *
- * One that is about to end, and has not got that far, is still there.
+ * A process that was asked to end is alive until it has ended.
  *
  * Context:  any thread
  * Blocks:   never
@@ -110,14 +112,14 @@ sley_process_alive(sley_pid pid);
 /*
  * sley_process_cancel - ask a process to end, with -ECANCELED.
  *
- * One that traps gets SLEY_CANCEL, with @reason in its error, and does as it
- * likes; for others @reason means nothing.  sley_destroy() asks all processes in
- * this way, with -ECANCELED.
+ * A process that traps gets a SLEY_CANCEL message with @reason in its error, and
+ * may ignore it.  For other processes @reason has no meaning.  sley_destroy()
+ * asks all processes in this way, with -ECANCELED.
  *
  * Context:  any thread
  * Blocks:   never
- * Order:    everything before the call happens before the process ends by it,
- *           or receives it.
+ * Order:    everything before the call happens before the process receives
+ *           SLEY_CANCEL, or ends because of the call.
  * Errors:   -ESRCH   there is no such process (any more)
  *           -ENOMEM  nothing was sent
  */
@@ -125,7 +127,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_process_cancel(sley_pid pid, int reason);
 
 /*
- * sley_process_kill - end a process, with SLEY_EKILLED, whether it traps or not.
+ * sley_process_kill - end a process, trapping or not, with SLEY_EKILLED.
  *
  * Context:  any thread
  * Blocks:   never
@@ -136,9 +138,9 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_process_kill(sley_pid pid);
 
 /*
- * sley_process_trap - does the calling process trap from now on?
+ * sley_process_trap - switch trapping on or off for the calling process.
  *
- * Returns whether it did before.
+ * Returns the old setting.
  *
  * Context:  a process
  * Blocks:   never
@@ -151,8 +153,8 @@ SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS bool sley_process_trap(bool trap);
 /* How a process has ended. */
 struct sley_process_end {
 	sley_pid pid;
-	int reason;       /* 0, or below                                 */
-	uint64_t time_ns; /* sley_now() when it ended                    */
+	int reason;       /* 0, or a negative error                      */
+	uint64_t time_ns; /* sley_now() at the end                       */
 	struct sley_blob *result; /* sley_process_result(), or NULL      */
 	uint64_t reserved[4];     /* 0                                   */
 };
@@ -161,23 +163,24 @@ struct sley_process_end {
  * sley_process_wait - wait until the process @pid has ended.
  *
  * Any number of tasks, processes and threads can wait for the same process.  All
- * that wait when it ends are told how: @end, which may be NULL, is written.
+ * of them learn how the process ended: the call writes *@end.  @end may be NULL.
  *
- * When a process has ended and nobody was waiting, its end is forgotten, and
- * whoever asks later gets -ESRCH.  A process with .joinable in its options keeps
- * its end until one sley_process_wait() has returned it, however late; so whoever
- * spawns it cannot come too late.  A joinable process has to be waited for once:
- * until then some 300 bytes of it stay, and its result, also after sley_destroy().
+ * If no caller waits when a process ends, its end is forgotten, and later calls
+ * return -ESRCH.  A process with .joinable in its options keeps its end until
+ * one sley_process_wait() has returned it, however late, so the spawner cannot
+ * come too late.  A joinable process must be waited for once: until then some
+ * 300 bytes of it and its result stay allocated, even after sley_destroy().
  *
- * Its names are free by then, and nobody is in its code.
+ * When the call returns, the names of the process are free, and no thread runs
+ * its code.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Owner:    end->result, if it is not NULL, is the caller's, who gives it up
- *           (sley_blob_put()).  If the call fails *@end is not written.
+ * Owner:    end->result, if it is not NULL, belongs to the caller, which gives
+ *           it up with sley_blob_put().  If the call fails *@end is not written.
  * Order:    everything that the process did happens before the return.
  * Errors:   -ESRCH      there is no such process (any more), and its end was not
- *                       kept, or somebody else has got it
+ *                       kept or another caller has taken it
  *           -ECANCELED  the caller was cancelled
  *           -EDEADLK    the caller is @pid
  *           -ENOMEM     there is no memory to wait
@@ -186,33 +189,34 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_process_wait(sley_pid pid, struct sley_process_end *end);
 
 /*
- * sley_process_wait_until - sley_process_wait() with a deadline; 0 only looks.
+ * sley_process_wait_until - sley_process_wait() with a deadline; 0 does not wait.
  *
- * Whoever gives up can wait again: the end of a joinable process is still kept.
+ * After a timeout the caller can wait again: the end of a joinable process is
+ * still kept.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
  * Owner:    as sley_process_wait()
  * Order:    as sley_process_wait()
  * Errors:   as sley_process_wait()
- *           -ETIMEDOUT  it has not ended in time
+ *           -ETIMEDOUT  the process has not ended in time
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_process_wait_until(sley_pid pid, struct sley_process_end *end,
 			uint64_t deadline_ns);
 
 /*
- * sley_process_result - what the calling process leaves when it ends.
+ * sley_process_result - set the bytes that the calling process leaves at its end.
  *
- * The bytes are given to all that wait for its end, and are the data of the
- * SLEY_DOWN of all that monitor it, whatever the reason of the end is.  A second
- * call replaces the first; size 0 takes it back.
+ * All callers that wait for the end get the bytes, and so do all monitors: they
+ * are the data of the SLEY_DOWN.  The reason of the end does not matter.  A
+ * second call replaces the first; size 0 removes the result.
  *
  * Context:  a process
  * Blocks:   never
  * Owner:    @data is copied.
  * Errors:   -EINVAL    the caller is no process
- *           -ENOMEM    the result is as before
+ *           -ENOMEM    the old result is kept
  *           -EMSGSIZE  more than 4 GiB
  */
 SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
@@ -223,8 +227,8 @@ sley_process_result(const void *data, size_t size);
 /*
  * sley_link - share the fate of @peer.
  *
- * Linking twice is as linking once.  If @peer fails at the same time, the caller
- * hears of it, or gets -ESRCH; never neither.
+ * A second link to the same process changes nothing.  If @peer fails during the
+ * call, the caller either shares the failure or gets -ESRCH.
  *
  * Context:  a process
  * Blocks:   never
@@ -236,10 +240,10 @@ SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_link(sley_pid peer);
 
 /*
- * sley_unlink - undo it.  Not linked: nothing happens.
+ * sley_unlink - undo sley_link(); does nothing if there is no link.
  *
- * After it has returned, the end of @peer neither ends the caller nor sends it
- * SLEY_EXIT.  If @peer has failed before, and the caller does not trap, the caller
+ * After the return, the end of @peer neither ends the caller nor sends SLEY_EXIT
+ * to it.  If @peer has failed before, and the caller does not trap, the caller
  * is ending already.
  *
  * Context:  a process
@@ -249,28 +253,30 @@ sley_link(sley_pid peer);
 SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS void sley_unlink(sley_pid peer);
 
 /*
- * sley_monitor - be told when @target has ended.
+ * sley_monitor - get a message when @target has ended.
  *
- * One SLEY_DOWN comes, with the number of the monitor in its tag, @target in its
- * from, the reason in its error, and the result (sley_process_result()), if there
- * is one, in its data; sley_down_time() says when it ended.  If there is no such process (any more), it
- * comes at once, with -ESRCH.  A process may monitor another one several times.
- * @number may be NULL.
+ * The caller gets one SLEY_DOWN.  The tag of the message is the number of the
+ * monitor, from is @target, error is the reason of the end, and data is the
+ * result (sley_process_result()), if there is a result.  sley_down_time() tells
+ * when the process ended.  If there is no such process (any more), SLEY_DOWN
+ * comes at once, with -ESRCH.  A process may monitor another process several
+ * times.  @number may be NULL.
  *
  * Context:  a process
  * Blocks:   never
- * Errors:   -ENOMEM  there is no monitor
+ * Errors:   -ENOMEM  no monitor was set up
  *           -EINVAL  the caller is no process, or @target is the caller
  */
 SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_monitor(sley_pid target, uint64_t *number);
 
 /*
- * sley_down_time - sley_now() when the process ended that @down, a SLEY_DOWN, tells of.
+ * sley_down_time - when the process of @down, a SLEY_DOWN, ended, by sley_now().
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   none; 0: there was no such process, or @down is no SLEY_DOWN
+ * Errors:   none; returns 0 if there was no such process, or @down is no
+ *           SLEY_DOWN
  */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline uint64_t
 sley_down_time(const struct sley_msg *down)
@@ -279,15 +285,15 @@ sley_down_time(const struct sley_msg *down)
 }
 
 /*
- * sley_unmonitor - undo it.
+ * sley_unmonitor - undo sley_monitor().
  *
- * After it has returned no SLEY_DOWN of that number comes, also if the process
- * had ended before.
+ * After the return no SLEY_DOWN of this number comes, even if the process had
+ * ended before.
  *
  * Context:  the process that monitors
  * Blocks:   never
- * Errors:   none: a number that is none of its monitors is ignored; elsewhere it
- *           is misuse
+ * Errors:   none: the call ignores a number that is not a monitor of the caller;
+ *           elsewhere the call is misuse
  */
 SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS void
 sley_unmonitor(uint64_t number);
@@ -297,13 +303,14 @@ sley_unmonitor(uint64_t number);
 /*
  * sley_name_register - give @pid a name.
  *
- * Names are those of the whole program.  A process can have several, and loses
- * them when it ends.
+ * There is one table of names for the whole program.  A process can have several
+ * names.  It loses them when it ends.
  *
  * Context:  any thread
  * Blocks:   never
  * Owner:    @name is copied.
- * Errors:   -EEXIST  another process has it; @owner, if not NULL, is that
+ * Errors:   -EEXIST  another process has the name; *@owner, if @owner is not
+ *                    NULL, is its pid
  *           -ESRCH   there is no such process (any more)
  *           -EINVAL  empty, or longer than SLEY_NAME_MAX
  *           -ENOMEM  nothing was registered
@@ -316,43 +323,43 @@ sley_name_register(const char *name, sley_pid pid, sley_pid *owner);
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   -ENOENT  nobody has it
+ * Errors:   -ENOENT  no process has the name
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_name_unregister(const char *name);
 
 /*
- * sley_name_find - the process of that name.
+ * sley_name_find - the pid of the process named @name.
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   SLEY_NO_PID: nobody has it
+ * Errors:   SLEY_NO_PID: no process has the name
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS sley_pid
 sley_name_find(const char *name);
 
 /*
- * sley_name_find_until - wait until a process has that name.
+ * sley_name_find_until - wait until a process named @name exists.
  *
- * For whoever needs a process that is being started, or started again by its
- * supervisor.  That there is a supervisor does not mean that the name comes back: it
- * may have given up.  So have a deadline; UINT64_MAX is none, and 0 only looks.
+ * For a process that is being started, or started again by its supervisor.  A
+ * supervisor does not guarantee that the name comes back: it may have given up.
+ * So have a deadline; UINT64_MAX is no deadline, and 0 does not wait.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
  * Order:    everything before the name was given happens before the return.
- * Errors:   -ETIMEDOUT  nobody has got it in time
+ * Errors:   -ETIMEDOUT  no process got the name in time
  *           -ECANCELED  the caller was cancelled
  *           -EINVAL     empty, or longer than SLEY_NAME_MAX
- *           *@pid is SLEY_NO_PID then
+ *           *@pid is SLEY_NO_PID on failure
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_name_find_until(const char *name, sley_pid *pid, uint64_t deadline_ns);
 
-#define SLEY_PID_TEXT 32 /* bytes of a pid as text, with its end */
+#define SLEY_PID_TEXT 32 /* bytes of a pid as text, with its '\0' */
 
 /*
- * sley_pid_format - a pid as people read it: <node.index.generation>.
+ * sley_pid_format - a pid as readable text: <node.index.generation>.
  *
  * Context:  any thread
  * Blocks:   never
@@ -366,44 +373,44 @@ sley_pid_format(sley_pid pid, char text[SLEY_PID_TEXT]);
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   -EINVAL  it is none
+ * Errors:   -EINVAL  @text is no pid
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_pid_parse(const char *text, sley_pid *pid);
 
-/* ---- what is there ------------------------------------------------------------------ */
+/* ---- inspection ------------------------------------------------------------------ */
 
 enum sley_process_state {
 	SLEY_PROCESS_READY,   /* queued to run                               */
-	SLEY_PROCESS_RUNNING, /* in a step, or its function runs             */
-	SLEY_PROCESS_BLOCKED, /* waits for commands, or in something of sync */
+	SLEY_PROCESS_RUNNING, /* in a step, or in its function               */
+	SLEY_PROCESS_BLOCKED, /* waits for commands, or in a call of sley */
 	SLEY_PROCESS_IDLE,    /* waits for messages                          */
 };
 
 struct sley_process_info {
 	sley_pid pid;
-	sley_pid parent;   /* who spawned it; 0: no process              */
+	sley_pid parent;   /* the spawner; 0: not a process              */
 	const char *label; /* or NULL                                    */
-	char name[SLEY_NAME_MAX + 1]; /* one it is registered by; or ""       */
+	char name[SLEY_NAME_MAX + 1]; /* a registered name; or ""             */
 	enum sley_process_state state;
-	uint32_t mailbox; /* messages that wait, about                  */
+	uint32_t mailbox; /* waiting messages, about                    */
 	uint32_t links;
-	uint32_t monitors;    /* by others, of this one                     */
-	uint32_t yields;      /* commands that are not complete             */
-	uint32_t command;     /* the oldest of these                        */
-	uint64_t handled;     /* messages                                   */
-	uint64_t steps;       /* turns it had                               */
-	uint64_t stray;       /* completions nobody waits for               */
-	uint64_t dropped;     /* messages a full mailbox dropped or refused */
+	uint32_t monitors; /* of this process, by others                 */
+	uint32_t yields;   /* commands under way                         */
+	uint32_t command;  /* the oldest command under way               */
+	uint64_t handled;  /* messages                                   */
+	uint64_t steps;    /* turns that it had                          */
+	uint64_t stray;    /* completions of no command under way        */
+	uint64_t dropped; /* messages that the full mailbox dropped or refused */
 	uint64_t start_ns;    /* sley_now() when it was spawned             */
-	bool actor;           /* it has a stack                             */
+	bool actor;           /* false: a step process                      */
 	uint64_t reserved[8]; /* 0 */
 };
 
 /*
- * sley_process_inspect - what is known of one process.
+ * sley_process_inspect - the state and the counters of a process.
  *
- * Numbers may be a moment old.
+ * The numbers may be slightly out of date.
  *
  * Context:  any thread
  * Blocks:   never
@@ -413,23 +420,23 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_process_inspect(sley_pid pid, struct sley_process_info *info);
 
 /*
- * sley_process_next - walk over all processes: the one after @pid.
+ * sley_process_next - walk over all processes: the process after @pid.
  *
- * Begin with SLEY_NO_PID.  One that is there all the time is seen once.  They are
- * those of the whole program, whatever their runtime.
+ * Begin with SLEY_NO_PID.  A process that exists during the whole walk is seen
+ * once.  The walk covers the processes of all runtimes of the program.
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   SLEY_NO_PID: that was the last one
+ * Errors:   SLEY_NO_PID: @pid was the last process
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS sley_pid
 sley_process_next(sley_pid pid);
 
 /*
- * sley_process_count - how many processes there are in the whole program.
+ * sley_process_count - the number of processes in the whole program.
  *
- * Exact if none begins or ends meanwhile.  It takes as long for ten processes as
- * for ten million.
+ * The number is exact if no process begins or ends during the call.  The call
+ * takes the same time for ten processes as for ten million.
  *
  * Context:  any thread
  * Blocks:   never

@@ -2,72 +2,76 @@
 /*
  * sley/runtime.h - start a runtime, enter it, stop it.
  *
- * A runtime owns workers (OS threads) that run tasks.  Several runtimes may
- * live in one process.  A thread that is not a worker may *bind* to a runtime;
- * from then on sley_spawn() and sley_schedule() from that thread go there.
+ * A runtime owns workers (OS threads) that run tasks.  Several runtimes may live
+ * in one process.  A thread that is not a worker may *bind* to a runtime; from
+ * then on sley_spawn() and sley_schedule() from that thread go to this runtime.
  *
  * In the single-threaded mode (.workers = SLEY_SINGLE) there are no worker
  * threads: each bound thread runs its own tasks, on fibers, whenever it blocks
  * in a sley call or unbinds.
  *
- * Hooks.  .on_start runs on each worker thread before any task does, and
- * sley_create() returns when all have returned; .on_stop runs there after the
- * last task.  Both are tasks, pinned to their worker: they may spawn, also
- * pinned tasks, which stay on that worker, and may block.  While a hook is
- * blocked its worker goes on with other work: tasks that hooks have spawned.
- * They run even if all is cancelled, but their waits are cancelled then, like
- * all others.  In the single-threaded mode they are called by sley_bind() and
- * sley_unbind(), on the thread that is bound, which is worker 0.  Threads that
- * are bound to a runtime with workers have no hooks.
+ * Hooks.  .on_start runs on each worker thread before any task, and
+ * sley_create() returns when all .on_start have returned.  .on_stop runs on each
+ * worker thread after the last task.  Both hooks are tasks, pinned to their
+ * worker.  They may block, and may spawn tasks; pinned tasks of a hook stay on
+ * its worker.  While a hook is blocked, its worker runs other work: tasks that
+ * hooks have spawned.  Hooks run even if all tasks are cancelled, but then their
+ * waits are cancelled, too.  In the single-threaded mode sley_bind() and
+ * sley_unbind() call the hooks on the bound thread, which is worker 0.  A thread
+ * that is bound to a runtime with workers has no hooks.
  *
  * .on_blocking_start and .on_blocking_stop run on each thread of
- * <sley/blocking.h>, before its first call and after its last one.  They are no
- * tasks: what they wait for blocks that thread.  sley_destroy() returns when all
- * of them have.
+ * <sley/blocking.h>, before its first call and after its last call.  These hooks
+ * are not tasks: a wait in them blocks the thread.  sley_destroy() returns when
+ * all of them have returned.
  *
- * Signals.  Workers and the threads for blocking calls block every signal that is
- * sent to the process: its handlers run on threads of the program, never on a
- * small stack, and no system call of a task fails with EINTR.  Two kinds are not
- * blocked.  Those that an instruction raises (SIGSEGV, SIGBUS, SIGFPE, SIGILL,
- * SIGABRT, SIGTRAP) never are.  SIGPIPE and SIGXFSZ, which a write of the task
- * itself raises, are blocked only if the thread that created the runtime blocked
- * them: by default a task that writes to a pipe that nobody reads ends the program,
- * as a thread does.  Threads of the library that run no code of the program block
- * those two as well.
+ * Signals.  Workers and the threads for blocking calls block every signal that
+ * is sent to the process.  So signal handlers run on threads of the program,
+ * never on a small stack, and no system call of a task fails with EINTR.  Two
+ * kinds of signals are not blocked.  Signals that an instruction raises
+ * (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP) are never blocked.
+ * SIGPIPE and SIGXFSZ, which a write of the task itself raises, are blocked only
+ * if the creator of the runtime blocked them: by default, a task that writes to
+ * a pipe without a reader ends the program, as a thread does.  Threads of the
+ * library that run no code of the program block these two signals as well.
  *
- * fork().  A runtime does not survive it: the child has one thread, and that
- * belongs to no runtime any more.  In the child, calls that name a runtime of
- * the parent, or relied on belonging to it, return SLEY_EFORKED; those without
- * an error abort.  Calls that block do so as on any plain thread, and everything
- * that needs no runtime works, unless it waits for tasks of the parent, which
- * never go on here.  The child may create a runtime of its own.  A child that
- * was forked by a task must not return from it: it calls exec or _exit() there.
- * It takes the signals that the creator of the runtime did.
- * What waits, such as a mutex or a channel, is in the child as it was in this moment:
- * if another thread was using it, it may be locked for ever.  Make new ones there.
+ * fork().  A runtime does not survive fork(): the child process has one thread,
+ * and this thread belongs to no runtime.  In the child process, calls that name
+ * a runtime of the parent, or need the runtime of the caller, return
+ * SLEY_EFORKED; calls that cannot return an error abort.  Calls that block do so
+ * as on any plain thread.  All calls that need no runtime work, unless they wait
+ * for tasks of the parent, which never run in the child process.  The child
+ * process may create a new runtime.  If a task calls fork(), the child process
+ * must not return from the task: it calls exec or _exit() there.  Such a child
+ * process has the signal mask of the creator of the runtime.  Objects such as
+ * mutexes and channels are in the child process as they were at the moment of
+ * the fork: if another thread was using an object, the object may be locked for
+ * ever.  Make new objects in the child process.
  *
- * In the parent all goes on, but a fork costs the other threads time: whatever
- * writes to memory may wait until the kernel has copied the page tables (0.2 ms in
- * a small process; 50 to 100 ms were seen with 1 GiB in use), and so does what
- * creates or destroys runtimes, wakers and keys, binds threads, registers handlers
- * or maps memory for more processes.  A large process that starts programs had
- * better use posix_spawn().  _Fork() and vfork() are not seen: exec or _exit() is
- * all that may follow them.
+ * In the parent process all work goes on, but a fork costs the other threads
+ * time.  Every write to memory may wait until the kernel has copied the page
+ * tables (0.2 ms in a small process; 50 to 100 ms were seen with 1 GiB in use).
+ * Calls that create or destroy runtimes, wakers and keys, bind threads, register
+ * handlers or map memory for more processes wait as well.  A large process that
+ * starts programs had better use posix_spawn().  The library does not notice
+ * _Fork() and vfork(): only exec or _exit() may follow them.
  *
- * Real-time threads.  A thread of a real-time class (SCHED_FIFO, SCHED_RR) may make
- * every call that any thread may make.  Calls that block never still take locks of
- * the engine, each for less than a microsecond.  If the holder of such a lock is
- * preempted, the caller looks for some 5 to 40 us and then sleeps until the holder
- * has run; so the holder's class may be any.  No priority is inherited: the wait
- * lasts as long as other threads keep the holder from its CPU, as with a pthread
- * mutex without PTHREAD_PRIO_INHERIT.  A thread that must not wait for threads of
- * lower priority at all makes no call of sley, and passes its data through memory of
- * its own.  The workers are of the class of the thread that called sley_create().
+ * Real-time threads.  A thread of a real-time class (SCHED_FIFO, SCHED_RR) may
+ * make every call that any thread may make.  Calls that never block still take
+ * locks of the library, each for less than a microsecond.  If the holder of such
+ * a lock is preempted, the caller spins for some 5 to 40 us and then sleeps
+ * until the holder has run; so the holder may be of any class.  No priority is
+ * inherited: the wait lasts as long as other threads keep the holder from its
+ * CPU, as with a pthread mutex without PTHREAD_PRIO_INHERIT.  A thread that must
+ * never wait for threads of lower priority makes no call of sley, and passes its
+ * data through its own memory.  The workers are of the class of the thread that
+ * called sley_create().
  *
- * Signal handlers.  A handler makes no call of sley but sley_now(): it may have
- * interrupted the holder of the very lock that the call takes.  A handler that wants
- * a task to run writes to a pipe or an eventfd, or is replaced by a thread that
- * waits in sigwaitinfo() and then calls sley.
+ * Signal handlers.  A signal handler makes no call of sley except sley_now():
+ * the handler may have interrupted the holder of the very lock that the call
+ * takes.  To start a task from a signal handler, write to a pipe or an eventfd,
+ * or replace the handler by a thread that waits in sigwaitinfo() and then calls
+ * sley.
  */
 #ifndef SLEY_RUNTIME_H
 #define SLEY_RUNTIME_H
@@ -86,10 +90,10 @@ typedef void sley_fn(void *arg);
 #define SLEY_WORKERS_MAX 4096
 
 /*
- * Where the runtime's own bookkeeping memory comes from.  Stacks are mapped
- * from the kernel and do not pass here.  alloc() returns memory aligned to
- * @align (a power of two) or NULL.  Both may be called from any thread at any
- * time.  All zero means the C library's allocator.
+ * The allocator of the runtime's own bookkeeping memory.  Stacks are mapped from
+ * the kernel and do not use this allocator.  alloc() returns memory aligned to
+ * @align (a power of two) or NULL.  Both functions may be called from any thread
+ * at any time.  All zero means the C library's allocator.
  */
 struct sley_allocator {
 	void *(*alloc)(void *self, size_t size, size_t align);
@@ -100,28 +104,28 @@ struct sley_allocator {
 struct sley_cpus; /* a set of CPUs: <sley/cpus.h> */
 
 /*
- * On which CPUs worker threads run.  Whatever is asked for, they get only CPUs
- * that the thread that calls sley_create() may use.  The single-threaded mode
- * starts no threads and places none.
+ * The CPUs on which worker threads run.  Workers get only CPUs that the caller
+ * of sley_create() may use.  The single-threaded mode starts no threads, so
+ * there is nothing to place.
  */
 enum sley_placement {
-	SLEY_PLACE_NONE,   /* where the kernel likes: the default            */
-	SLEY_PLACE_ANY_OF, /* each on all of .cpus; so it is with .cpus alone */
+	SLEY_PLACE_NONE,   /* the kernel chooses: the default                */
+	SLEY_PLACE_ANY_OF, /* each on all of .cpus; the default with .cpus */
 	/*
-	 * Each on one of .cpus.  At first one worker per core, then one per
-	 * hyper-thread, then from the beginning.
+	 * Each worker on one of .cpus.  At first one worker per core, then one
+	 * per hyper-thread, then from the beginning again.
 	 */
 	SLEY_PLACE_ONE_OF,
-	SLEY_PLACE_CUSTOM, /* each where .place() says                       */
+	SLEY_PLACE_CUSTOM, /* each on the CPUs from .place()                 */
 };
 
-/* Zero means the default in every field; set it up with SLEY_CONFIG(). */
+/* Zero means the default in every field.  Use SLEY_CONFIG() to set it up. */
 struct sley_config {
 	uint32_t size;        /* of this struct; SLEY_CONFIG sets it       */
 	int32_t workers;      /* 0: one per usable CPU; or SLEY_SINGLE     */
 	uint32_t stack_kib;   /* per fiber, default 256                    */
 	uint32_t stack_cache; /* idle stacks kept per worker, default 64   */
-	uint64_t seed;        /* of whom to steal from; 0: from the clock  */
+	uint64_t seed;        /* for the choice of victims; 0: the clock   */
 	const char *name;     /* of the worker threads, default "sley"     */
 	/* "full", a file, or "full:FILE": every task; default $SLEY_TRACE. */
 	const char *trace;
@@ -131,17 +135,18 @@ struct sley_config {
 	bool no_guard_advice; /* guard by mprotect, for tests              */
 	struct sley_allocator allocator;
 	/*
-	 * Gets reports (survivors of a stop, warnings); default: stderr.  On any
-	 * thread, perhaps a worker: it must not wait for tasks.
+	 * Gets reports (survivors of a stop, warnings); default: stderr.  It is
+	 * called on any thread, perhaps a worker, so it must not wait for tasks.
 	 */
 	void (*report)(void *self, const char *line);
 	void *report_self;
 	uint32_t placement; /* one of enum sley_placement                  */
-	/* What the workers may use; default: what the caller may use. */
+	/* The CPUs that workers may use; default: all that the caller may use. */
 	const struct sley_cpus *cpus;
 	/*
 	 * SLEY_PLACE_CUSTOM: called in sley_create(), for one worker after the
-	 * other.  Finds in @cpus what may be used, and leaves what shall be.
+	 * other.  @cpus is the set of usable CPUs at first.  The function leaves
+	 * the CPUs of the worker in it.
 	 */
 	void (*place)(void *self, int worker, struct sley_cpus *cpus);
 	/* Run on each worker, first and last; see "Hooks" in this header. */
@@ -163,8 +168,8 @@ struct sley_config {
 /*
  * sley_config_default - a default configuration, to change field by field.
  *
- * For C++, which has no SLEY_CONFIG(), and where the fields are not known at
- * once.
+ * For C++, which has no SLEY_CONFIG(), and for code that sets the fields at
+ * different places.
  *
  * Context:  any thread
  * Blocks:   never
@@ -182,21 +187,21 @@ sley_config_default(void)
 /*
  * sley_create - start a runtime.
  *
- * @config may be NULL for all defaults.  The number of workers follows the
- * process's affinity mask, or .cpus, and its cgroup's CPU quota unless given.
+ * @config may be NULL for all defaults.  The default number of workers follows
+ * the affinity mask of the process, or .cpus, and the CPU quota of its cgroup.
  *
  * Context:  any thread
  * Blocks:   the thread, until all workers have started
- * Owner:    the caller stops it with sley_destroy(); @config is borrowed for
- *           the call; allocator.self, report_self and hook_self until
- *           sley_destroy() returns.
+ * Owner:    the caller stops the runtime with sley_destroy(); @config is
+ *           borrowed for the call; allocator.self, report_self and hook_self
+ *           until sley_destroy() returns.
  * Errors:   -ENOMEM, -EAGAIN (no more threads)
- *           -EPERM          a sandbox forbids to start or to place threads
- *           -E2BIG          config->size is newer than this library and a
- *                           field it does not know is set
- *           -EINVAL         config->size is zero: use SLEY_CONFIG(); or
- *                           .placement is unknown, or lacks its .place
- *           SLEY_ECPUS      none of .cpus may be used, or .place() left none
+ *           -EPERM      a sandbox forbids to start or to place threads
+ *           -E2BIG      config->size is newer than this library, and a field
+ *                       that the library does not know is set
+ *           -EINVAL     config->size is zero: use SLEY_CONFIG(); or .placement
+ *                       is unknown, or .place is missing
+ *           SLEY_ECPUS  no CPU of .cpus may be used, or .place() left no CPU
  *           SLEY_EWORKERS, SLEY_ESTACK
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD SLEY_MUST_CHECK int
@@ -205,16 +210,16 @@ sley_create(struct sley **out, const struct sley_config *config);
 /*
  * sley_destroy - wait for all work and bound threads, then stop a runtime.
  *
- * New work from outside is refused from the first moment; what live tasks and
- * bound threads spawn is still accepted and runs.  Processes are asked to end
- * (sley_process_cancel()), those of a supervisor by it.  Does nothing with NULL.
- * Calling it from a task of @rt, or from a thread bound to it, is misuse: it
- * could never end.
+ * New work from outside is refused from the first moment.  Live tasks and bound
+ * threads can still spawn tasks, and these tasks run.  Processes are asked to
+ * end (sley_process_cancel()); a supervisor asks its own children.  Does nothing
+ * with NULL.  A call from a task of @rt, or from a thread bound to @rt, is
+ * misuse: it could never return.
  *
  * Context:  any thread that is not part of @rt
  * Blocks:   the thread
  * Order:    everything in every task happens before the return.
- * Errors:   -EBUSY        another thread is destroying it already
+ * Errors:   -EBUSY        another thread is destroying @rt already
  *           SLEY_EFORKED  this process is a fork of the one that created @rt
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD int
@@ -223,16 +228,15 @@ sley_destroy(struct sley *rt);
 /*
  * sley_destroy_until - like sley_destroy(), but give up at a deadline.
  *
- * At the deadline every task that has not ended and every thread that has not
- * unbound is reported, one line each, through config->report.  The runtime
- * goes on as it was, except that it refuses new work from outside; call again
- * (after sley_cancel_all(), for instance) to go on waiting.  Hooks on the way
- * out count as tasks.
+ * At the deadline config->report gets one line for each task that has not ended
+ * and for each thread that has not unbound.  The runtime goes on as before,
+ * except that it refuses new work from outside.  Call again to go on waiting,
+ * for instance after sley_cancel_all().  .on_stop hooks count as tasks.
  *
  * Context:  any thread that is not part of @rt
  * Blocks:   the thread
- * Errors:   -ETIMEDOUT  still there; @rt is valid
- *           -EBUSY      another thread is destroying it already
+ * Errors:   -ETIMEDOUT  work or threads are left; @rt is valid
+ *           -EBUSY      another thread is destroying @rt already
  *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD SLEY_MUST_CHECK int
@@ -241,8 +245,8 @@ sley_destroy_until(struct sley *rt, uint64_t deadline_ns);
 /*
  * sley_cancel_all - cancel every task of @rt, now and from now on.
  *
- * Blocked tasks wake with -ECANCELED, and so does every later wait.  Tasks
- * that have not started never will; they count as ended with -ECANCELED.
+ * Blocked tasks wake with -ECANCELED, and so does every later wait.  Tasks that
+ * have not started never start; they count as ended with -ECANCELED.
  *
  * Context:  any thread
  * Blocks:   never
@@ -254,8 +258,8 @@ sley_cancel_all(struct sley *rt);
 /*
  * sley_bind - make @rt the runtime of the calling thread.
  *
- * Any number of threads may bind.  Binding a thread that is bound already, or
- * that is a worker, is misuse.
+ * Any number of threads may bind.  A call from a thread that is bound already,
+ * or is a worker, is misuse.
  *
  * Context:  a plain thread
  * Blocks:   never, but for .on_start in the single-threaded mode
@@ -269,12 +273,12 @@ sley_bind(struct sley *rt);
 /*
  * sley_unbind - take the calling thread out of its runtime again.
  *
- * In the single-threaded mode it first runs what was spawned on this thread
- * to its end, blocked tasks included.
+ * In the single-threaded mode the call first runs all tasks of this thread to
+ * their end, blocked tasks included.
  *
  * Context:  the bound thread
  * Blocks:   the thread, in the single-threaded mode
- * Errors:   none; unbinding a thread that is not bound to @rt is misuse
+ * Errors:   none; a call from a thread that is not bound to @rt is misuse
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD void
 sley_unbind(struct sley *rt);
@@ -282,7 +286,7 @@ sley_unbind(struct sley *rt);
 /*
  * sley_run - a whole program: create, run @root as a task, destroy.
  *
- * Returns when @root and everything spawned from it has ended.
+ * Returns when @root and all tasks spawned from it have ended.
  *
  * Context:  a plain thread that is not bound
  * Blocks:   the thread
@@ -294,15 +298,15 @@ sley_run(const struct sley_config *config, sley_fn *root, void *arg);
 /*
  * sley_get_config - the configuration that a runtime works with.
  *
- * What was given, with all defaults filled in.  .name, .trace and .cpus point
- * into @rt; .trace is NULL if nothing is recorded, .no_membarrier says what the
- * kernel allowed.
+ * The given configuration, with all defaults filled in.  .name, .trace and .cpus
+ * point into @rt.  .trace is NULL if nothing is recorded.  .no_membarrier tells
+ * whether the fallback is in use, given what the kernel allows.
  *
  * Context:  any thread
  * Blocks:   never
- * Owner:    out->size must be set, to sizeof(*out); what @out points at is
+ * Owner:    the caller sets out->size to sizeof(*out); the pointers in *@out are
  *           valid until @rt is destroyed.
- * Errors:   -EINVAL       out->size is zero
+ * Errors:   -EINVAL  out->size is zero
  *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
@@ -327,11 +331,11 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS struct sley *sley_current(void);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int sley_worker(void);
 
 /*
- * sley_nr_workers - how many worker threads @rt has; 0 if single-threaded.
+ * sley_nr_workers - the number of worker threads of @rt; 0 if single-threaded.
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   none; SLEY_EFORKED in a child of fork()
+ * Errors:   none; SLEY_EFORKED in a child process of fork()
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_nr_workers(const struct sley *rt);
@@ -339,13 +343,13 @@ sley_nr_workers(const struct sley *rt);
 /*
  * sley_run_one - run one task of the calling thread until it ends or blocks.
  *
- * For tests that want to hold the order in their hands: a single-threaded
- * runtime with a fixed .seed makes the same choices every time.
+ * For tests that control the order of tasks: a single-threaded runtime with a
+ * fixed .seed makes the same choices every time.
  *
  * Context:  a thread bound to a single-threaded runtime, outside of its tasks
  * Blocks:   the thread, as long as that task runs
- * Errors:   1 if something ran, 0 if nothing was ready
- *           -ENOMEM   something is ready, and there is no memory for its stack
+ * Errors:   1 if a task ran, 0 if no task was ready
+ *           -ENOMEM  a task is ready, but there is no memory for its stack
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD int
 sley_run_one(struct sley *rt);
@@ -355,15 +359,15 @@ struct sley_stats {
 	uint64_t spawned;       /* tasks handed to the runtime               */
 	uint64_t finished;      /* tasks that ended                          */
 	uint64_t switches;      /* fiber switches                            */
-	uint64_t steals;        /* successful ones                           */
+	uint64_t steals;        /* successful steals                         */
 	uint64_t parks;         /* times a worker went to sleep              */
-	uint64_t fibers;        /* that exist now, idle ones included        */
-	uint64_t fibers_idle;   /* of them, waiting for a task               */
+	uint64_t fibers;        /* existing fibers, idle ones included       */
+	uint64_t fibers_idle;   /* idle fibers, waiting for a task           */
 	uint64_t trace_dropped; /* events that found no room                 */
 	uint64_t allocated;     /* bytes of bookkeeping memory in use        */
 	uint64_t blocking_threads; /* of sley/blocking.h, that exist now     */
 	uint64_t blocking_queued;  /* calls that have not started            */
-	uint64_t blocking_calls;   /* calls that have                        */
+	uint64_t blocking_calls;   /* calls that have started                */
 	uint64_t reserved[4];
 };
 

@@ -13,13 +13,14 @@
  *		return c->eof ? sley_out_done(out, 0) : SLEY_WAIT;
  *	}
  *
- * The step of a process is called with what has come since the last one, and
- * says what is to be done: commands, which go to handlers and come back as
- * SLEY_DONE messages with their tag, in any order.  Between two steps a process
- * has no stack.  No process is ever in two steps at once.
+ * The step function of a process is called with the messages that have come
+ * since the last step.  It yields commands.  Each command goes to a handler and
+ * comes back as a SLEY_DONE message with the tag of the command, in any order.
+ * Between two steps a process has no stack.  A process is never in two steps at
+ * once.
  *
- * A step may wait in anything of sley: it is a task while it runs.  Its messages
- * wait meanwhile.
+ * A step may wait in any call of sley: it is a task while it runs.  Messages to
+ * the process wait meanwhile.
  */
 #ifndef SLEY_STEP_H
 #define SLEY_STEP_H
@@ -30,27 +31,27 @@
 
 SLEY_BEGIN_DECLS
 
-/* What becomes of a process after its step. */
+/* What a process does after a step. */
 enum sley_step {
-	SLEY_WAIT,     /* until something comes                              */
-	SLEY_CONTINUE, /* call the step again, after others had their turn,
-			  with what has come, if anything                    */
-	SLEY_END,      /* by sley_out_done() and sley_out_upgrade()          */
+	SLEY_WAIT,     /* until a message comes                              */
+	SLEY_CONTINUE, /* call the step again, after other tasks had their
+			  turn, with the messages that have come, if any */
+	SLEY_END,      /* only from sley_out_done() and sley_out_upgrade()   */
 };
 
 struct sley_out;
 
 /*
- * What a kind of process does.  All but @step may be NULL.
+ * The functions of a kind of step process.  All but @step may be NULL.
  *
- * init: by the thread that spawns it, before the process has a pid: @self is
- * zeroed, @method is that of the options.  Below 0: nothing is spawned, close is
- * not called, and who spawned it gets that number; -ENOENT for a method that it
- * does not have.
+ * init: called by the thread that spawns the process, before the process has a
+ * pid.  @self is zeroed, @method is the method of the options.  If init returns
+ * an error below 0, nothing is spawned, close is not called, and the spawner
+ * gets the error.  For a method that does not exist init returns -ENOENT.
  *
- * close: once, by a worker, after the last step, however the process ended.  If
- * init went well and then nothing could be spawned, as when the name is taken: by the
- * thread that tried, with that error.
+ * close: called once, by a worker, after the last step, however the process
+ * ended.  If init succeeded and the spawn failed afterwards (because the name is
+ * taken, for instance), the thread that spawns calls close with that error.
  */
 struct sley_behaviour {
 	const char *name; /* static text for reports */
@@ -63,28 +64,29 @@ struct sley_behaviour {
 };
 
 /*
- * sley_process_spawn - a new process that does as @behaviour says.
+ * sley_process_spawn - start a new step process with @behaviour.
  *
- * Its first step comes without messages, as soon as a worker is free.  @pid and
- * @options may be NULL.  If it fails *@pid is SLEY_NO_PID, but for -EEXIST.
+ * The first step comes without messages, as soon as a worker is free.  @pid and
+ * @options may be NULL.  On failure *@pid is SLEY_NO_PID, except for -EEXIST.
  *
  * Context:  any thread
  * Blocks:   never
  * Owner:    @behaviour must live as long as the process; @input and @options are
  *           borrowed for the call.
- * Order:    everything before the call happens before its first step.
- * Errors:   what init said
+ * Order:    everything before the call happens before the first step.
+ * Errors:   the error of init
  *           -ENOMEM          nothing was spawned
- *           -EEXIST          another process has options->name; @pid is that
+ *           -EEXIST          another process has options->name; *@pid is its pid
  *           -EINVAL          options->size is zero, there is no step, .name is
- *                            empty or too long, .overflow is unknown, or .link
- *                            or .monitor where the caller is no process
+ *                            empty or too long, .overflow is unknown, or the
+ *                            caller is no process and has set .link or .monitor
  *           -E2BIG           a newer field is set
- *           -EAGAIN          there are as many processes as the runtime may have
+ *           -EAGAIN          the runtime has its maximum number of processes
  *           SLEY_EPRIORITY   see sley_spawn_with()
- *           SLEY_ENORUNTIME  the thread is not bound, and options->runtime NULL
+ *           SLEY_ENORUNTIME  the thread is not bound, and options->runtime is
+ *                            NULL
  *           SLEY_ENOWORKER   .pinned from a thread that runs no tasks
- *           SLEY_EFORKED     the runtime is of before fork()
+ *           SLEY_EFORKED     the runtime was created before fork()
  *           -ESHUTDOWN       the runtime is being destroyed
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
@@ -95,28 +97,29 @@ sley_process_spawn(sley_pid *pid, const struct sley_behaviour *behaviour,
 /* ---- in a step ---------------------------------------------------------------- */
 
 /*
- * sley_out_yield - have @command done.
+ * sley_out_yield - yield @command to its handler.
  *
- * It is given to its handler when the step has returned SLEY_WAIT or
- * SLEY_CONTINUE, in the order of the yields.  Then SLEY_DONE comes, with @tag, and
- * either what the handler completed it with or the error; -ENOSYS if the command
- * has no handler.  Several can be under way.  Those that are not complete when the
- * process ends are forgotten, as are those of a step that ends the process.  A tag
- * may be used again when it is complete; who completes it twice then completes the
- * next one.
+ * The handler gets the command after the step has returned SLEY_WAIT or
+ * SLEY_CONTINUE; commands are given out in the order of the yields.  Later the
+ * process gets SLEY_DONE with @tag, and either the data of the completion or its
+ * error.  The error is -ENOSYS if the command has no handler.  A process can
+ * have several commands under way.  When the process ends, its incomplete
+ * commands are forgotten.  Commands that are yielded in the last step are never
+ * handled.  A tag may be used again when its command is complete; a handler that
+ * completes the old command a second time then completes the new command.
  *
  * Context:  a step
  * Blocks:   never
- * Owner:    @payload is the handler's to use until the command is complete.
+ * Owner:    the handler may use @payload until the command is complete.
  * Errors:   -EEXIST  a command with that tag is under way
- *           -ENOMEM  it is not done
+ *           -ENOMEM  the command is not yielded
  */
 SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS int
 sley_out_yield(struct sley_out *out, uint32_t command, uint64_t tag,
 	       void *payload);
 
 /*
- * sley_out_done - the process has come to its end, for @reason: 0, or an error.
+ * sley_out_done - end the process with @reason: 0, or an error.
  *
  * The last thing that a step does:
  *
@@ -130,7 +133,7 @@ SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS enum sley_step
 sley_out_done(struct sley_out *out, int reason);
 
 /*
- * sley_out_upgrade - go on as another behaviour: same pid, links and mailbox.
+ * sley_out_upgrade - change the behaviour; pid, links and mailbox stay.
  *
  * The last thing that a step does:
  *
@@ -139,20 +142,21 @@ sley_out_done(struct sley_out *out, int reason);
  *			return sley_out_upgrade(out, &version_2, &state,
  *						sizeof(state), i + 1);
  *
- * The new one's init is called with @input, and "upgrade" for its method; then
- * the old one's close, with 0.  If init fails, or there is no memory, the process
- * ends with that error.  Commands that are not complete are forgotten.  Then the
- * new step is called, without messages.
+ * The init of the new behaviour is called with @input and the method "upgrade";
+ * then the close of the old behaviour is called with 0.  If init fails, or there
+ * is no memory, the process ends with that error.  Commands that are not
+ * complete are forgotten.  Then the new step is called, without messages.
  *
- * The old step has dealt with the first @taken of the messages that it was called
- * with: with all of them if @taken is their number.  The new step gets the others,
- * in their order, ahead of what comes later.  Only the completions of the old
- * step's commands are not given to the new step: they are counted as strays.
+ * @taken is the number of messages that the old step has handled, from the first
+ * one on.  The new step gets the other messages of the old step, in their order,
+ * ahead of later messages.  The new step does not get completions of the old
+ * step's commands: these are counted as strays.
  *
  * Context:  a step
  * Blocks:   never
- * Owner:    @input, which may be in the old self, is borrowed until init returns.
- * Errors:   none; returns SLEY_END.  @taken above the number of messages is misuse.
+ * Owner:    @input is borrowed until init returns.  It may be in the old self.
+ * Errors:   none; returns SLEY_END.  @taken above the number of messages is
+ *           misuse.
  */
 SLEY_EXPORT SLEY_TASK_ONLY SLEY_NEVER_BLOCKS enum sley_step
 sley_out_upgrade(struct sley_out *out, const struct sley_behaviour *to,
@@ -160,7 +164,7 @@ sley_out_upgrade(struct sley_out *out, const struct sley_behaviour *to,
 
 /* ---- handlers ------------------------------------------------------------------ */
 
-/* A command under way: who wants it done, and what is needed to say so. */
+/* A command under way, as its handler gets it. */
 struct sley_command {
 	sley_pid pid;
 	uint64_t tag;
@@ -169,20 +173,22 @@ struct sley_command {
 };
 
 /*
- * Sees to a command.  It runs on a worker, between two steps of the process, and
- * should be short: what takes time is for tasks, or other threads.  It may
- * complete the command itself, or have it completed later, by anybody.  Below 0:
- * the command is complete, with that error.
+ * Handles a command.  The handler runs on a worker, between two steps of the
+ * process, and should be short: long work belongs in tasks, or in other threads.
+ * The handler may complete the command itself.  Otherwise any thread may
+ * complete it later.  A return value below 0 completes the command with that
+ * error.
  */
 typedef int sley_handler(const struct sley_command *command, void *arg);
 
 #define SLEY_COMMAND_MAX 65535
 
-/* How a handler differs from the usual. */
+/* The options of a handler.  Zero means the default in every field. */
 struct sley_handler_options {
 	uint32_t size;       /* of this struct; SLEY_HANDLER_OPTIONS sets it */
-	uint64_t timeout_ns; /* then it is complete, with -ETIMEDOUT, and the
-				handler must not use the payload; 0: never   */
+	uint64_t timeout_ns; /* then the command is complete, with
+				-ETIMEDOUT, and the handler must not use the
+				payload; 0: never */
 	uint64_t reserved[2];
 };
 
@@ -206,14 +212,14 @@ sley_handler_options_default(void)
 }
 
 /*
- * sley_command_handle - @handler sees to @command from now on.
+ * sley_command_handle - make @handler the handler of @command.
  *
- * Commands are those of the whole program.  @options may be NULL.
+ * A command has one handler in the whole program.  @options may be NULL.
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   -EEXIST  it has a handler
- *           -EINVAL  above SLEY_COMMAND_MAX, or no handler
+ * Errors:   -EEXIST  @command has a handler
+ *           -EINVAL  @command is above SLEY_COMMAND_MAX, or @handler is NULL
  *           -E2BIG   a newer field of @options is set
  *           -ENOMEM  nothing was registered
  */
@@ -222,31 +228,32 @@ sley_command_handle(uint32_t command, sley_handler *handler, void *arg,
 		    const struct sley_handler_options *options);
 
 /*
- * sley_command_unhandle - @command has no handler any more.
+ * sley_command_unhandle - remove the handler of @command.
  *
- * Calls that have begun may still run when it returns.
+ * Calls of the handler that have begun may still run after the return.
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   -ENOENT  it had none
+ * Errors:   -ENOENT  @command had no handler
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_command_unhandle(uint32_t command);
 
 /*
- * sley_command_complete - a command is complete, with @size bytes of @data.
+ * sley_command_complete - complete a command with @size bytes of @data.
  *
- * To be called once for each command; before its handler has returned, or at any
- * time after that.  If the process does not wait for @tag, because the command was
- * completed before, or was never yielded, or belongs to what the process was
- * before an upgrade, it is not told; sley_process_inspect() counts such strays.
+ * Call it once for each command, before the handler has returned or at any time
+ * afterwards.  The process does not get the completion if it has no command @tag
+ * under way: the command was completed before, or was never yielded, or was
+ * yielded before an upgrade.  sley_process_inspect() counts such strays.
  *
  * Context:  any thread
  * Blocks:   never
  * Owner:    @data is copied.
- * Order:    everything before the call happens before the process gets it.
+ * Order:    everything before the call happens before the process gets
+ *           SLEY_DONE.
  * Errors:   -ESRCH     there is no such process (any more)
- *           -ENOMEM    it is not complete
+ *           -ENOMEM    the command is not complete
  *           -EMSGSIZE  more than 4 GiB
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
@@ -254,7 +261,7 @@ sley_command_complete(sley_pid pid, uint64_t tag, const void *data,
 		      size_t size);
 
 /*
- * sley_command_complete_error - a command has failed, with @error below 0.
+ * sley_command_complete_error - complete a command with @error, below 0.
  *
  * Context:  any thread
  * Blocks:   never

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley/subprocess.h - functions that run in another process, which may die of it.
+ * sley/subprocess.h - functions that run in a process of the operating system.
  *
  *	static int parse(struct sley_subprocess_work *work) { ... }
  *
@@ -10,31 +10,37 @@
  *		err = sley_subprocesses_init();
  *		err = sley_create(&rt, NULL);
  *		...
- *		err = sley_subprocess_create(&child, NULL);
- *		err = sley_subprocess_call(child, parse, text, size, &result);
+ *		err = sley_subprocess_create(&parser, NULL);
+ *		err = sley_subprocess_call(parser, parse, text, size, &result);
  *
- * A crash, an exit or a hang over there fails the call, and says how; the child is
- * started again.  What a call does here is nothing but wait: a task gives its worker
- * away meanwhile.
+ * If the subprocess crashes, exits or hangs, the call fails and says how, and
+ * the subprocess is started again.  The caller only waits for the result; a
+ * waiting task gives up its worker.
  *
- * sley_subprocesses_init() forks a small process, the *server*, as long as the program
- * has one thread; children are forks of that.  So they can be started at any time,
- * and each of them has the program's memory as it was in that moment, and nothing of
- * what came later.  Functions are where they were: they are registered before.
- * Arguments and results are copied, SLEY_SUBPROCESS_DATA_MAX bytes each at most.
+ * sley_subprocesses_init() forks a small process, the *server*, while the
+ * program still has only one thread.  All subprocesses are forks of the server.
+ * So a subprocess can be started at any time.  It has the memory of the program
+ * as of sley_subprocesses_init(), and no later changes.  The addresses of
+ * functions are the same in both processes, but functions must be registered
+ * before sley_subprocesses_init().  Arguments and results are copied, at most
+ * SLEY_SUBPROCESS_DATA_MAX bytes each.
  *
- * A child serves one call after the other.  It may do whatever a process may: also
- * create a runtime of its own and run a graph there; what it keeps in variables is
- * there at the next call, unless it was started anew.  It ends with the program,
- * however that ends, and by _exit(): what stdio has not written is lost.  A function
- * that calls exit() there also writes what stdio had to write when the server was
- * forked.  SIGCHLD has its default there, all other signals are as they were.
+ * A subprocess handles one call after the other.  It may do all that a process
+ * may do, such as create a runtime and run a graph.  Its variables keep their
+ * values until the next call, unless the subprocess was restarted in between.
  *
- * A call that waits holds neither a worker nor any other call but those behind it in
- * the same child.  A child cannot call back, so no circle of waiting goes through it.
+ * A subprocess ends when the program ends, for any reason.  It ends by _exit(),
+ * so unwritten stdio output is lost.  If a function calls exit() in a
+ * subprocess, this also writes the stdio output that was pending when the server
+ * was forked.  In a subprocess SIGCHLD has its default action; all other signals
+ * are unchanged.
  *
- * In a process that fork() has made, children of its parent cannot be used
- * (SLEY_EFORKED), but it may have some of its own.
+ * A waiting call holds no worker, and delays only the calls behind it in the
+ * same subprocess.  A subprocess cannot call back, so it cannot be part of a
+ * deadlock.
+ *
+ * After fork(), the new process cannot use the subprocesses of its parent
+ * (SLEY_EFORKED).  It may create subprocesses of its own.
  */
 #ifndef SLEY_SUBPROCESS_H
 #define SLEY_SUBPROCESS_H
@@ -45,60 +51,68 @@
 SLEY_BEGIN_DECLS
 
 struct sley_subprocess;
-struct sley_endpoint; /* what runs a node of a graph */
+struct sley_endpoint; /* runs nodes of a graph */
 
 #define SLEY_SUBPROCESS_DATA_MAX                                               \
-	4096 /* bytes of an argument, and of a result   */
+	4096 /* bytes of an argument, or of a result    */
 #define SLEY_SUBPROCESS_TEXT_MAX                                               \
-	256 /* of an error text, with its zero; cut     */
+	256 /* bytes of an error text, with its '\0'; longer ones are cut */
 #define SLEY_SUBPROCESS_DEPTH_MAX 1024
 #define SLEY_SUBPROCESS_FUNCTIONS_MAX 256
-#define SLEY_SUBPROCESSES_MAX 256 /* children of a program at a time         */
+#define SLEY_SUBPROCESSES_MAX 256 /* in a program at the same time           */
 
-/* In the child: what a function is called with. */
+/* In the subprocess: the argument of a function, and room for its result. */
 struct sley_subprocess_work {
 	const void *arg;
 	size_t arg_size;
 	void *result; /* room for SLEY_SUBPROCESS_DATA_MAX bytes           */
 	size_t result_size;
-	char *text; /* room for SLEY_SUBPROCESS_TEXT_MAX, and empty        */
+	char *text; /* room for SLEY_SUBPROCESS_TEXT_MAX bytes; empty at first */
 };
 
 /*
- * Runs in the child: 0 or more, or a negative error and, in work->text, why.  How
- * much of work->result it has written is work->result_size.
+ * Runs in the subprocess.  Returns 0 or more; or a negative error, with an
+ * explanation in work->text.  The function sets work->result_size to the number
+ * of bytes that it has written to work->result.
  */
 typedef int sley_subprocess_fn(struct sley_subprocess_work *work);
 
-/* What became of a call.  @data and @size are the caller's; all else is set. */
+/*
+ * The outcome of a call.  The caller sets .data and .size; the call sets the
+ * rest.
+ */
 struct sley_subprocess_result {
 	void *data;  /* where the result goes, or NULL                  */
-	size_t size; /* how much fits there; then how long the result is */
+	size_t size; /* in: room at .data; out: length of the result */
 	enum sley_outcome outcome;
 	int code;
-	char text[SLEY_SUBPROCESS_TEXT_MAX]; /* why, unless it ended well    */
+	char text[SLEY_SUBPROCESS_TEXT_MAX]; /* why it failed                */
 };
 
-/* How a child differs from the usual.  Zero means the default everywhere. */
+/* The options of a subprocess.  Zero means the default in every field. */
 struct sley_subprocess_options {
 	uint32_t size; /* of this struct; SLEY_SUBPROCESS_OPTIONS sets it       */
-	uint32_t depth; /* in the ring, a power of two or the next; 0: 16    */
+	uint32_t depth; /* calls in its ring, rounded up to a power of two; 0: 16 */
 	const char *name; /* static text for ps and reports; 0: "child"     */
 	/*
-	 * So many restarts within so much time; then it is down.  0: 10 in 60 s.
-	 * So it is after as many starts in a row that lead to nothing.
+	 * The restart intensity: max_restarts restarts within within_ns; 0: 10
+	 * in 60 s.  After one more failure the subprocess is down.  It is also
+	 * down after max_restarts starts in a row that have failed.
 	 */
-	uint32_t max_restarts; /* SLEY_SUBPROCESS_NEVER: none                    */
-	bool fail_queued; /* calls that it had not begun fail with it, too  */
+	uint32_t max_restarts; /* SLEY_SUBPROCESS_NEVER: no restart              */
+	bool fail_queued; /* a crash fails also calls that have not begun   */
 	uint64_t within_ns;
-	uint64_t call_ns;  /* a call that takes longer kills it; 0: none    */
-	uint64_t start_ns; /* what it has until it is ready; 0: 10 s        */
+	uint64_t call_ns; /* it is killed if a call takes longer; 0: no limit */
+	uint64_t start_ns; /* time to become ready; 0: 10 s                 */
 	/*
-	 * How long each side looks for the other before it sleeps; 0: 10 us.  The
-	 * worker of a task that looks is held meanwhile.
+	 * How long each side spins before it sleeps; 0: 10 us.  A task that
+	 * spins holds its worker.
 	 */
 	uint64_t spin_ns; /* SLEY_SUBPROCESS_NO_SPIN: not at all                 */
-	/* Runs in each child before its first call.  Below 0: it is not ready. */
+	/*
+	 * Runs in each new subprocess before the first call.  Below 0: not
+	 * ready.
+	 */
 	sley_subprocess_fn *on_start;
 	uint64_t reserved[4];
 };
@@ -110,31 +124,33 @@ struct sley_subprocess_options {
 	SLEY_LITERAL(struct sley_subprocess_options, __VA_ARGS__)
 
 /*
- * sley_subprocess_register - name a function that children can run.
+ * sley_subprocess_register - name a function that subprocesses can run.
  *
- * The name is for reports.  Before sley_subprocesses_init().
+ * The name is for reports.  Call this before sley_subprocesses_init().
  *
  * Context:  the only thread of the program
  * Blocks:   never
  * Owner:    @name is borrowed for good.
- * Errors:   -EEXIST  another function has the name, or another name the function
- *           -EBUSY   the server was started: its children would not know it
- *           -ENOSPC  there are SLEY_SUBPROCESS_FUNCTIONS_MAX
+ * Errors:   -EEXIST  another function has the name, or the function has another
+ *                    name
+ *           -EBUSY   the server has started: subprocesses would not know the
+ *                    function
+ *           -ENOSPC  there are SLEY_SUBPROCESS_FUNCTIONS_MAX functions
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_subprocess_register(const char *name, sley_subprocess_fn *fn);
 
 /*
- * sley_subprocesses_init - start the server, which forks children.
+ * sley_subprocesses_init - start the server, which forks subprocesses.
  *
- * First thing in main(): before the first runtime, and before anything else that
- * starts a thread, since what other threads were doing would be left undone for
- * ever in every child.
+ * Call this first in main(): before the first runtime, and before anything else
+ * that starts a thread.  A fork has no other threads, so their unfinished work
+ * would stay unfinished in every subprocess.
  *
  * Context:  the only thread of the program
  * Blocks:   the thread, until the server has begun
- * Errors:   -EBUSY   the program has threads already
- *           -EALREADY it was started
+ * Errors:   -EBUSY       the program has several threads already
+ *           -EALREADY    the server was started before
  *           -EAGAIN, -ENOMEM, -EMFILE
  *           SLEY_ECHILD  the server could not begin
  */
@@ -144,7 +160,7 @@ sley_subprocesses_init(void);
 /*
  * sley_subprocesses_exit - stop the server.
  *
- * There must be no children left.  Does nothing where there is no server.
+ * There must be no subprocesses left.  Does nothing if there is no server.
  *
  * Context:  any thread
  * Blocks:   the thread
@@ -154,32 +170,35 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_THREAD void
 sley_subprocesses_exit(void);
 
 /*
- * sley_subprocess_create - start a child, and wait until it is ready.
+ * sley_subprocess_create - start a subprocess, and wait until it is ready.
  *
  * @options may be NULL.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Owner:    the caller's, until sley_subprocess_destroy()
+ * Owner:    *@child belongs to the caller, until sley_subprocess_destroy()
  * Errors:   -ENOMEM, -EMFILE, -EAGAIN, -E2BIG (a newer field is set)
  *           -EINVAL      options->size is zero, depth is above
- *                        SLEY_SUBPROCESS_DEPTH_MAX, or on_start is not registered
+ *                        SLEY_SUBPROCESS_DEPTH_MAX, or on_start is not
+ *                        registered
  *           -ENOENT      there is no server: call sley_subprocesses_init() first
- *           -ENOSPC      there are SLEY_SUBPROCESSES_MAX
- *           -ETIMEDOUT   it was not ready in time, and was killed
- *           SLEY_ECHILD  it has ended before it was ready; or the server has
+ *           -ENOSPC      there are SLEY_SUBPROCESSES_MAX subprocesses
+ *           -ETIMEDOUT   the subprocess was not ready in time, and was killed
+ *           SLEY_ECHILD  the subprocess ended before it was ready; or the server
+ *                        has ended
  *           SLEY_EFORKED
- *           what on_start returned
+ *           the error of on_start
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_subprocess_create(struct sley_subprocess **child,
 		       const struct sley_subprocess_options *options);
 
 /*
- * sley_subprocess_destroy - the end of a child.
+ * sley_subprocess_destroy - end a subprocess.
  *
- * Nobody may call it any more, and no call may be waiting.  One that was given up
- * and still runs has a second to end, then the child is killed.  NULL is fine.
+ * No thread may call the subprocess any more, and no call may be waiting.  A
+ * call that was given up by its caller and still runs has one second to end;
+ * then the subprocess is killed.  Does nothing with NULL.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -189,27 +208,27 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
 sley_subprocess_destroy(struct sley_subprocess *child);
 
 /*
- * sley_subprocess_call - run @fn in a child, and wait for what it returns.
+ * sley_subprocess_call - run @fn in a subprocess, and wait for the result.
  *
- * @size bytes of @arg are copied.  @result may be NULL.  While the child is busy,
- * or is being started again, the call waits for its turn.
+ * @size bytes of @arg are copied.  @result may be NULL.  While the subprocess is
+ * busy, or is being started again, the call waits for its turn.
  *
- * Returns what @fn returned, which is 0 or more.
+ * Returns the value of @fn, if that is 0 or more.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Owner:    all are borrowed for the call.
- * Order:    @arg and @result are copied; children share no other memory.
- * Errors:   what @fn returned, if that is below 0
- *           SLEY_ECHILD  the child has ended in the middle of it; or it is down.
+ * Owner:    all arguments are borrowed for the call.
+ * Order:    @arg and @result are copied; subprocesses share no other memory.
+ * Errors:   the value of @fn, if that is below 0
+ *           SLEY_ECHILD  the subprocess ended during the call, or is down.
  *                        result->outcome is SLEY_OUTCOME_ENDPOINT, and
  *                        result->text says how it ended.
- *           -EMSGSIZE    @size is more than SLEY_SUBPROCESS_DATA_MAX; or @fn has run,
- *                        and its result is longer than there is room for: then
- *                        result->size says how long, and nothing is copied
+ *           -EMSGSIZE    @size is more than SLEY_SUBPROCESS_DATA_MAX; or @fn has
+ *                        run, and its result is longer than result->data: then
+ *                        result->size is the length, and nothing is copied
  *           -ENOENT      @fn is not registered
- *           -ECANCELED   the caller was: nobody waits for the result, but the
- *                        child goes on if it has begun
+ *           -ECANCELED   the caller was cancelled: the result is lost, but @fn
+ *                        runs to its end if it has begun
  *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
@@ -222,7 +241,7 @@ sley_subprocess_call(struct sley_subprocess *child, sley_subprocess_fn *fn,
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Errors:   as sley_subprocess_call(); -ETIMEDOUT: as if it was cancelled
+ * Errors:   as sley_subprocess_call(); -ETIMEDOUT: as -ECANCELED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_subprocess_call_until(struct sley_subprocess *child,
@@ -231,17 +250,17 @@ sley_subprocess_call_until(struct sley_subprocess *child,
 			   uint64_t deadline_ns);
 
 /*
- * sley_subprocess_pid - the process id of a child, for tools.
+ * sley_subprocess_pid - the process id of a subprocess, for tools.
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   none; 0: there is no process at the moment
+ * Errors:   none; returns 0 if there is no process at the moment
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_subprocess_pid(struct sley_subprocess *child);
 
 /*
- * sley_subprocess_restarts - how often a child was started again.
+ * sley_subprocess_restarts - how often a subprocess was restarted.
  *
  * Context:  any thread
  * Blocks:   never
@@ -251,14 +270,16 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint64_t
 sley_subprocess_restarts(struct sley_subprocess *child);
 
 /*
- * sley_subprocess_endpoint - a child as what runs nodes of a graph.
+ * sley_subprocess_endpoint - the endpoint that runs nodes of a graph in a
+ * subprocess.
  *
  * The function of such a node need not be registered, but must have been in the
- * program when the server was started.  Its argument is given by value, or is NULL.
+ * program when the server was started.  Its argument is passed by value, or is
+ * NULL.
  *
  * Context:  any thread
  * Blocks:   never
- * Owner:    it is the child's, and ends with it.
+ * Owner:    the endpoint belongs to the subprocess, and ends with it.
  * Errors:   none
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS struct sley_endpoint *

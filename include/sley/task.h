@@ -2,14 +2,14 @@
 /*
  * sley/task.h - tasks: spawn, join, schedule, cancel.
  *
- * One vocabulary: *spawn* into a group and *join* it; *schedule* what nobody
- * waits for.  A spawned task lives in memory of the caller, so spawning cannot
- * fail; with sley_group_go() it lives in memory of the library, and that can.  A
- * task may block anywhere, at any call depth: its fiber is suspended and its worker
- * goes on with other work.
+ * *Spawn* a task into a group and *join* the group; *schedule* a task that no
+ * caller waits for.  A spawned task lives in memory of the caller, so
+ * sley_spawn() cannot fail.  A task of sley_group_go() lives in memory of the
+ * library, so that call can fail.  A task may block anywhere, at any call depth:
+ * its fiber is suspended, and its worker goes on with other work.
  *
- * A task that has blocked resumes on the worker it blocked on, so that
- * thread-locals stay valid, unless its runtime is migratable.
+ * A task that has blocked resumes on the same worker, so that thread-locals stay
+ * valid, unless its runtime is migratable.
  */
 #ifndef SLEY_TASK_H
 #define SLEY_TASK_H
@@ -31,35 +31,35 @@ struct sley_waker; /* <sley/waker.h> */
  * returned.  The fields are private; needs no initialisation.
  */
 struct sley_task {
-	struct sley_task *next; /* in whichever queue it is          */
+	struct sley_task *next; /* in its queue, of any kind         */
 	struct sley_task *prev; /* in a levelled queue only          */
 	uint32_t state;         /* src/core/task/task_state.h        */
 	uint32_t flags;         /* the same                          */
 	sley_fn *fn;
 	void *arg;
 	struct sley_group *group; /* NULL: detached                    */
-	void *fiber;              /* the one it runs on, once blocked  */
+	void *fiber;              /* on which it runs, once blocked    */
 	const void *name;         /* or spawn site: for reports        */
 };
 
 /*
- * Tasks that are waited for together.  Zeroed memory is an empty group.  It
- * may be used again after a join, and is forgotten without a call.
+ * Tasks that are joined together.  Zeroed memory is an empty group.  A group may
+ * be used again after a join, and needs no clean-up.
  */
 struct sley_group {
 	struct sley_waitq q; /* the word counts pending tasks         */
-	uint64_t tree;       /* task tree; 0: each task is its own    */
+	uint64_t tree;       /* task tree; 0: each task has its own   */
 };
 
 #define SLEY_GROUP_INIT { SLEY_WAITQ_INIT, 0 }
 
-/* How a task differs from the usual.  Zero means the default everywhere. */
+/* The options of a task.  Zero means the default in every field. */
 struct sley_options {
 	uint32_t size;            /* of this struct; SLEY_OPTIONS sets it    */
 	int32_t priority;         /* SLEY_PRIORITY_MIN to SLEY_PRIORITY_MAX  */
 	const char *name;         /* static text for reports                 */
-	uint32_t stack_kib;       /* a stack of its own size, from the start */
-	bool pinned;              /* runs on this worker, is never stolen    */
+	uint32_t stack_kib;       /* a stack of this size, from the start */
+	bool pinned;              /* to the caller's worker; never stolen    */
 	struct sley_waker *waker; /* filled in before the task can start */
 	uint64_t reserved[2];
 };
@@ -92,8 +92,8 @@ sley_options_default(void)
  * Owner:    @task and @group are borrowed until sley_join(@group) returns.
  * Order:    everything before the call happens before @fn; everything in @fn
  *           happens before the return of sley_join(@group).
- * Errors:   none; spawning into no group (NULL), or no function, is misuse here
- *           and in all calls like this one
+ * Errors:   none; a @group or @fn that is NULL is misuse, here and in all
+ *           similar calls
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
@@ -106,16 +106,16 @@ sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
  *
  * Context:  a task or a bound thread
  * Blocks:   never
- * Owner:    as sley_spawn(); @options and its waker are borrowed for the call,
- *           its name until the task ends.
+ * Owner:    as sley_spawn(); @options and options->waker are borrowed for the
+ *           call, options->name until the task ends.
  * Order:    as sley_spawn()
  * Errors:   SLEY_EPRIORITY, SLEY_ESTACK, -E2BIG (a newer field is set)
  *           -EINVAL          options->size is zero, or @group is NULL
  *           SLEY_ENORUNTIME  the thread is not bound
- *           SLEY_EFORKED     it was, before fork()
+ *           SLEY_EFORKED     the thread was bound before fork()
  *           SLEY_ENOWORKER   .pinned from a thread that runs no tasks
- *           -ENOMEM          no fiber of options->stack_kib to be had, or no
- *                            waker
+ *           -ENOMEM          no memory for a fiber of options->stack_kib, or for
+ *                            a waker
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_spawn_with(struct sley_group *group, struct sley_task *task, sley_fn *fn,
@@ -131,10 +131,10 @@ sley_spawn_with(struct sley_group *group, struct sley_task *task, sley_fn *fn,
  * Owner:    as sley_spawn_with()
  * Order:    as sley_spawn()
  * Errors:   as sley_spawn_with(), and
- *           SLEY_ENOWORKER  @rt is single-threaded and this thread is not
- *                           bound to it
- *           -ESHUTDOWN      @rt is being destroyed and the caller is neither
- *                           one of its tasks nor bound to it
+ *           SLEY_ENOWORKER  @rt is single-threaded and this thread is not bound
+ *                           to it
+ *           -ESHUTDOWN      @rt is being destroyed, and the caller is no task of
+ *                           @rt and not bound to it
  *           SLEY_EFORKED    this process is a fork of the one that created @rt
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
@@ -142,7 +142,7 @@ sley_spawn_on(struct sley *rt, struct sley_group *group, struct sley_task *task,
 	      sley_fn *fn, void *arg, const struct sley_options *options);
 
 /*
- * sley_schedule - run @fn(@arg) as a task that nobody waits for.
+ * sley_schedule - run @fn(@arg) as a task that no caller joins.
  *
  * Context:  a task or a bound thread
  * Blocks:   never
@@ -150,9 +150,9 @@ sley_spawn_on(struct sley *rt, struct sley_group *group, struct sley_task *task,
  *           happens before the return of sley_destroy().
  * Errors:   -ENOMEM
  *           SLEY_ENORUNTIME  the thread is not bound
- *           SLEY_EFORKED     it was, before fork()
- *           SLEY_ENOWORKER   from a blocking call or region of a
- *                            single-threaded runtime
+ *           SLEY_EFORKED     the thread was bound before fork()
+ *           SLEY_ENOWORKER   from a blocking call or region of a single-threaded
+ *                            runtime
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_schedule(sley_fn *fn, void *arg);
@@ -174,15 +174,16 @@ sley_schedule_on(struct sley *rt, sley_fn *fn, void *arg,
 /*
  * sley_group_go - run @fn(@arg) as a task of a group, in memory of the library.
  *
- * As sley_spawn(), for where the number of tasks is not known and nobody wants to
- * keep a struct sley_task for each.  The library frees the task when the group has
- * counted its end.  It cannot be cancelled by itself, nor be asked for its status:
- * use a scope, or sley_spawn(), for that.
+ * Like sley_spawn(), for programs that do not know the number of tasks in
+ * advance and do not want to keep a struct sley_task for each task.  The library
+ * frees the task after the group has counted its end.  The task cannot be
+ * cancelled by itself, and has no sley_task_status(): use a scope, or
+ * sley_spawn(), for that.
  *
- * With sley_spawn() a task must not free its own struct sley_task, however
- * tempting that is as its last act: the worker still has it in its hands when @fn
- * has returned.  Free it behind the join, or use this call.  What @arg points at
- * the task may free, of course.
+ * With sley_spawn() a task must not free its own struct sley_task, not even as
+ * its last act: the worker still uses the struct after @fn has returned.  Free
+ * the struct after the join, or use sley_group_go().  A task may free the memory
+ * that @arg points at.
  *
  * Context:  a task or a bound thread
  * Blocks:   never
@@ -191,9 +192,9 @@ sley_schedule_on(struct sley *rt, sley_fn *fn, void *arg,
  * Errors:   -ENOMEM          nothing was spawned
  *           -EINVAL          @group is NULL
  *           SLEY_ENORUNTIME  the thread is not bound
- *           SLEY_EFORKED     it was, before fork()
- *           SLEY_ENOWORKER   from a blocking call or region of a
- *                            single-threaded runtime
+ *           SLEY_EFORKED     the thread was bound before fork()
+ *           SLEY_ENOWORKER   from a blocking call or region of a single-threaded
+ *                            runtime
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_group_go(struct sley_group *group, sley_fn *fn, void *arg);
@@ -201,14 +202,14 @@ sley_group_go(struct sley_group *group, sley_fn *fn, void *arg);
 /*
  * sley_join - wait until every task of a group has ended.
  *
- * Cancelling the caller does not cut the wait short: the tasks may live in
- * its frame.
+ * A cancel of the caller does not end the wait: the tasks may live in the frame
+ * of the caller.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
  * Order:    everything in the tasks happens before the return.
- * Errors:   none; a task that joins its own group, here or with a deadline, is
- *           misuse: it would wait for its own end
+ * Errors:   none; a task that joins its own group, here or in sley_join_until(),
+ *           is misuse: the task would wait for itself
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
 sley_join(struct sley_group *group);
@@ -229,13 +230,13 @@ sley_join_until(struct sley_group *group, uint64_t deadline_ns);
 /*
  * sley_group_in_tree - put the tasks of a group into the caller's task tree.
  *
- * A task tree counts as one where it is asked for: a lock that is re-entrant
- * along a task tree may be held by a task and taken again by its sub-tasks
- * (<sley/rwlock.h>).  It holds for every task that is spawned into @group from
- * now on; without it each spawned task is the root of a tree of its own.
+ * Some calls treat a task tree as one unit: a lock that is re-entrant along a
+ * task tree may be held by a task and taken again by its sub-tasks
+ * (<sley/rwlock.h>).  The call affects every task that is spawned into @group
+ * from now on.  Without the call each spawned task is the root of a new tree.
  * Forked children are always in the tree of their parent.
  *
- * While tasks of @group are pending it is misuse.
+ * The call is misuse while tasks of @group are pending.
  *
  * Context:  any thread; outside of tasks each thread is a tree
  * Blocks:   never
@@ -247,11 +248,11 @@ sley_group_in_tree(struct sley_group *group);
 /*
  * sley_cancel - ask a task to end.
  *
- * If it has not started it never will.  If it is blocked, its wait returns
- * -ECANCELED, and so does every later wait.  A call that finds what it wants
- * without waiting succeeds all the same: a loop that never has to wait must look
- * at sley_cancelled(), as must a task that runs.  Cancelling twice, or a task
- * that has ended but is not joined yet, changes nothing.
+ * A task that has not started never starts.  If the task is blocked, its wait
+ * returns -ECANCELED, and so does every later wait.  A call that need not wait
+ * still succeeds.  So a loop that never waits must look at sley_cancelled(), and
+ * so must a task that computes.  A second cancel changes nothing, nor does a
+ * cancel of a task that has ended and is not joined yet.
  *
  * Context:  any thread
  * Blocks:   never
@@ -271,13 +272,14 @@ sley_cancel(struct sley_task *task);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool sley_cancelled(void);
 
 /*
- * sley_task_status - what became of a task.
+ * sley_task_status - has a task ended, and did it run?
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   0             it ran to its end
- *           -ECANCELED    it was cancelled before it started and never ran
- *           -EINPROGRESS  it has not ended
+ * Errors:   0             the task ran to its end
+ *           -ECANCELED    the task was cancelled before it started, and never
+ *                         ran
+ *           -EINPROGRESS  the task has not ended
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_task_status(const struct sley_task *task);
@@ -285,20 +287,20 @@ sley_task_status(const struct sley_task *task);
 /*
  * sley_set_priority - change the priority of a task.
  *
- * A task that is ready goes to the end of its new level, before anybody takes
- * a task again from the queue it is in.  If that queue is a worker's own, this
- * worker moves it on its next pick: of several tasks changed meanwhile to the
- * same level, the one that was queued first stays first.  A change at the very
- * moment when another thread makes the task ready may count later, when it is
- * taken from where that thread put it.
+ * A ready task goes to the end of its new level, before the next task is taken
+ * from its queue.  If that queue belongs to a worker, the worker moves the task
+ * on its next pick; if several tasks were moved to the same level meanwhile,
+ * they keep the order in which they were queued.  If another thread makes the
+ * task ready at the same moment, the change may take effect later: when the task
+ * is taken from the place where that thread has put it.
  *
- * If the task runs or is blocked, the new priority counts from the next time it
- * is queued.  If it has ended, nothing happens.
+ * If the task runs or is blocked, the new priority counts from the next time the
+ * task is queued.  If the task has ended, nothing happens.
  *
- * It costs each worker of the process one look through its own queue if the
- * task is, or may be, ready.
+ * If the task is, or may be, ready, each worker of the process looks through its
+ * own queue once.
  *
- * Context:  any thread, also one that belongs to no runtime
+ * Context:  any thread, also a thread without a runtime
  * Blocks:   never
  * Owner:    @task must not have been joined.
  * Errors:   SLEY_EPRIORITY
@@ -309,16 +311,18 @@ sley_set_priority(struct sley_task *task, int priority);
 /*
  * sley_yield - let other tasks run.
  *
- * The task goes behind everything of its own and higher priority that is
- * ready on its worker, or in the queue that all workers share: all of that has
- * started, or gone on, or was taken by other workers, when the call returns.  Of
- * forked children that nobody has begun and whose parents wait, it is one for each
- * yield.  What becomes ready after the task has yielded need not be waited for.
+ * The task goes behind all ready tasks of the same or a higher priority, on its
+ * worker and in the queue that all workers share.  When the call returns, each
+ * of these tasks has started or resumed, or was taken by another worker.  Of the
+ * forked children that no worker has begun and whose parents wait, one runs for
+ * each yield.  The call need not wait for tasks that become ready after the
+ * yield began.
  *
- * If only tasks of lower priority are ready, a task of higher than the default
- * priority lets one of default or higher priority run; others return at once.  So
- * a loop of yields keeps tasks of lower than its own and the default priority from
- * running.  A plain thread yields to the kernel.
+ * If only tasks of lower priority are ready: a task whose priority is higher
+ * than the default lets one task of default or higher priority run; other tasks
+ * return at once.  So a loop of yields keeps tasks from running whose priority
+ * is lower than both the default and the priority of the loop.  A plain thread
+ * yields to the kernel.
  *
  * Context:  any thread
  * Blocks:   the fiber
