@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley/once.h - a function that is called once, whoever comes first.
+ * sley/once.h - a function that is called once, by the first caller.
  *
- * Lives in memory of the caller, needs no clean-up, and works between tasks and
- * plain threads alike.
+ * A once flag lives in memory of the caller, needs no clean-up, and works
+ * between tasks and plain threads alike.
  */
 #ifndef SLEY_ONCE_H
 #define SLEY_ONCE_H
@@ -14,10 +14,10 @@
 
 SLEY_BEGIN_DECLS
 
-/* Zeroed memory is one whose function was not called. */
+/* Zeroed memory is a flag whose function was not called. */
 struct sley_once_flag {
 	struct sley_waitq q;
-	uint64_t runner; /* who is in the function, while somebody is */
+	uint64_t runner; /* the caller that is in the function; 0: none */
 };
 
 #define SLEY_ONCE_INIT { SLEY_WAITQ_INIT, 0 }
@@ -32,9 +32,9 @@ sley_once_until_slow(struct sley_once_flag *once, sley_fn *fn, void *arg,
 /*
  * sley_once - see to it that @fn(@arg) was called, by this or another call.
  *
- * The first caller calls it.  Others wait until it has returned; cancelling
- * them does not cut that wait short.  @fn may block.  A @fn that calls the same
- * once again, from the same task or thread, is misuse.
+ * The first caller calls @fn.  Other callers wait until @fn has returned; a
+ * cancel does not cut their wait short.  @fn may block.  If @fn calls
+ * sley_once() for the same flag, from the same task or thread, that is misuse.
  *
  * Context:  any thread
  * Blocks:   the fiber, while another caller is in the function; a plain thread
@@ -50,13 +50,14 @@ sley_once(struct sley_once_flag *once, sley_fn *fn, void *arg)
 }
 
 /*
- * sley_once_until - sley_once(), but wait for another caller's @fn by a
- * deadline only, and cancellable.
+ * sley_once_until - sley_once(), but wait for another caller's @fn by a deadline
+ * only, and cancellable.
  *
- * The deadline is that of the wait alone.  If nobody has called the function
- * yet, this call does, also with a deadline that has passed, and takes as long
- * as the function takes.  If another caller is in it, this call waits and never
- * calls it.  A function that has returned wins over the deadline.
+ * The deadline limits only the wait.  If the function was not called yet, this
+ * call calls it, even with a deadline that has passed, and takes as long as the
+ * function takes.  If another caller is in the function, this call waits, and
+ * never calls the function.  A function that has returned wins over the
+ * deadline.
  *
  * Context:  any thread
  * Blocks:   as sley_once()
@@ -73,11 +74,11 @@ sley_once_until(struct sley_once_flag *once, sley_fn *fn, void *arg,
 }
 
 /*
- * sley_once_done - has the function of a once returned?
+ * sley_once_done - has the function of a once flag returned?
  *
  * Context:  any thread
  * Blocks:   never
- * Order:    as sley_once(), if it is true
+ * Order:    as sley_once(), if true
  * Errors:   none
  */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline bool

@@ -23,23 +23,23 @@ struct sley_invocation {
 /*
  * sley_parallelize - make @nr calls beside each other, and wait for all.
  *
- * The first one is made in place, on the caller's own stack, as part of the
- * caller; each other one is a task, and outside of the caller's task tree (see
- * <sley/rwlock.h>).  They may wait for each other.  The tasks live in the
- * caller's frame: about 80 bytes of stack for each call.  Cancelling the caller
+ * The first call is made in place, on the caller's own stack, as part of the
+ * caller.  Each other call is a task outside of the caller's task tree (see
+ * <sley/rwlock.h>).  The calls may wait for each other.  The tasks live in the
+ * caller's frame: about 80 bytes of stack for each call.  A cancel of the caller
  * does not cut the wait short.  Does nothing if @nr is 0.
  *
  * Context:  a task or a bound thread
  * Blocks:   the fiber; a bound thread sleeps
  * Owner:    @calls is borrowed for the call.
- * Order:    everything before the call happens before each function, everything
- *           in them happens before the return.
- * Errors:   -EINVAL          @nr is above SLEY_PARALLELIZE_MAX; none is made
- *           -ECANCELED       sley_cancel_all() came first: all that were made
- *                            have returned, but some were not
- *           SLEY_ENORUNTIME  the thread is not bound; none is made
- *           SLEY_EFORKED     this process is a fork of the one that created
- *                            the runtime; none is made
+ * Order:    everything before the call happens before each function; everything
+ *           in the functions happens before the return.
+ * Errors:   -EINVAL          @nr is above SLEY_PARALLELIZE_MAX; no call is made
+ *           -ECANCELED       sley_cancel_all() came first: some calls were not
+ *                            made, and all others have returned
+ *           SLEY_ENORUNTIME  the thread is not bound; no call is made
+ *           SLEY_EFORKED     this process is a fork of the creator of the
+ *                            runtime; no call is made
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_parallelize(const struct sley_invocation *calls, size_t nr);
@@ -56,12 +56,12 @@ sley_parallelize(const struct sley_invocation *calls, size_t nr);
 /*
  * sley_invoke - make @nr calls, some of them beside each other.
  *
- * Made of forks, so it costs little more than the calls themselves, and there
- * may be any number.  In return they must not wait for each other: no two of
- * them are promised to run at the same time.  All are in the caller's task tree.
- * Cancelling the caller does not cut it short.
+ * The calls are forks, so they cost little more than plain calls, and there may
+ * be any number.  But the calls must not wait for each other: no two of them are
+ * guaranteed to run at the same time.  All are in the caller's task tree.  A
+ * cancel of the caller does not cut the call short.
  *
- * Context:  any thread; without a runtime they are made one after the other
+ * Context:  any thread; without a runtime the calls are made one after the other
  * Blocks:   the fiber; a plain thread sleeps
  * Owner:    @calls is borrowed for the call.
  * Order:    as sley_parallelize()
@@ -73,16 +73,16 @@ sley_invoke(const struct sley_invocation *calls, size_t nr);
 /*
  * sley_invoke_with - sley_invoke() with a priority, a grain, or cancellable.
  *
- * A grain is the number of calls that are made one after the other, at least.
+ * The grain is the minimum number of calls that are made one after the other.
  * @how may be NULL.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
  * Owner:    @calls and @how are borrowed for the call.
  * Order:    as sley_parallelize(), for the calls that were made
- * Errors:   -ECANCELED  some were not made; those that were have returned
+ * Errors:   -ECANCELED  some calls were not made; all others have returned
  *           SLEY_EPRIORITY, -E2BIG (a newer field is set)
- *           -EINVAL     how->size is zero; none was made
+ *           -EINVAL     how->size is zero; no call was made
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_invoke_with(const struct sley_invocation *calls, size_t nr,

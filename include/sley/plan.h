@@ -12,18 +12,18 @@
  *	for (i = 0; i < n && !err; i++)
  *		err = sley_plan_run(plan, &frame[i]);
  *
- * A plan has the nodes of <sley/graph.h>, and finds who waits for whom in the same
- * way, but it does so once.  A run finds nothing out any more, and allocates
- * nothing: each node counts who is missing, starts when nobody is, and is ready
- * for the next run by then.
+ * A plan has the nodes of <sley/graph.h>.  It finds their dependencies in the
+ * same way, but only once.  A run looks for no dependencies and allocates
+ * nothing: each node counts its unfinished predecessors, starts when the count
+ * is zero, and is ready for the next run by then.
  *
- * What differs from run to run is the parameter of the run: a node asks for it with
- * sley_plan_param().  A node's own argument says which of the nodes it is (a tile, a
- * row) and stays the same.  So runs with different parameters can go on at once,
- * which they could not if arguments were changed in between.
+ * Each run has a parameter of its own, which a node gets with sley_plan_param().
+ * The argument of a node says which part of the work it does (a tile, a row) and
+ * stays the same in all runs.  So runs with different parameters can go on at
+ * the same time, which would be impossible if arguments changed between runs.
  *
- * A node that fails takes those along that need what it should have done, as in a
- * graph.  The next run begins anew.
+ * When a node fails, the nodes that need its results are skipped, as in a graph.
+ * The next run begins anew.
  */
 #ifndef SLEY_PLAN_H
 #define SLEY_PLAN_H
@@ -35,10 +35,10 @@ SLEY_BEGIN_DECLS
 
 struct sley_plan;
 
-/* How a plan differs from the usual.  Zero means the default everywhere. */
+/* The options of a plan.  Zero means the default in every field. */
 struct sley_plan_options {
 	uint32_t size;    /* of this struct; SLEY_PLAN_OPTIONS sets it        */
-	uint32_t nr_runs; /* at once, that need no memory later; 0: 1         */
+	uint32_t nr_runs; /* simultaneous runs without allocation; 0: 1       */
 	const char *name; /* static text for reports                          */
 	uint64_t reserved[6];
 };
@@ -47,30 +47,30 @@ struct sley_plan_options {
 	SLEY_LITERAL(struct sley_plan_options, __VA_ARGS__)
 
 /*
- * sley_plan_create - an empty plan, whose nodes will run in the caller's runtime.
+ * sley_plan_create - make an empty plan; its nodes run in the caller's runtime.
  *
  * @options may be NULL.
  *
  * Context:  a task or a bound thread
  * Blocks:   never
- * Owner:    the caller's, until sley_plan_destroy()
+ * Owner:    *@plan belongs to the caller, until sley_plan_destroy()
  * Errors:   -ENOMEM, -E2BIG (a newer field is set)
  *           -EINVAL          options->size is zero
  *           SLEY_ENORUNTIME  the thread is not bound
- *           SLEY_EFORKED     it was, before fork()
+ *           SLEY_EFORKED     the thread was bound before fork()
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_plan_create(struct sley_plan **plan,
 		 const struct sley_plan_options *options);
 
 /*
- * sley_plan_destroy - the end of a plan.
+ * sley_plan_destroy - free a plan.
  *
- * NULL is fine.  In a child of fork() it does nothing.
+ * Does nothing with NULL, and in a child process of fork().
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   none; a plan that runs is misuse
+ * Errors:   none; a call while the plan runs is misuse
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_plan_destroy(struct sley_plan *plan);
@@ -78,47 +78,50 @@ sley_plan_destroy(struct sley_plan *plan);
 /*
  * sley_plan_add - record a node.
  *
- * As sley_graph_submit(), but nothing starts: it is to start when those have ended
- * that are named in @spec->after and @spec->order, or were recorded before and have
- * to do with the same memory.
+ * Like sley_graph_submit(), but the node does not start.  In a run, the node
+ * starts when its predecessors have ended: the nodes in @spec->after and
+ * @spec->order, and earlier recorded nodes with conflicting accesses to the same
+ * memory.
  *
- * @node, if it is not NULL, names it to later calls.
+ * @node, if it is not NULL, gets the name of the node for later calls.
  *
  * Context:  any thread, one at a time
  * Blocks:   never
- * Owner:    @spec and all it points to are borrowed for the call; @spec->arg until
- *           the plan is destroyed, unless it is copied; @spec->name as well.  A copy
- *           is shared by all runs.
- * Errors:   -EINVAL         spec->size is zero, there is no function, an argument by
- *                           value is longer than SLEY_NODE_ARG_MAX, a mode is not
- *                           one, a node named is not there, or it has a scope, a
- *                           gang, or workers or an endpoint it wants
+ * Owner:    @spec and everything that it points to are borrowed for the call.
+ *           @spec->name, and @spec->arg unless it is copied, are borrowed until
+ *           the plan is destroyed.  All runs share a copied argument.
+ * Errors:   -EINVAL         spec->size is zero, there is no function, an
+ *                           argument by value is longer than SLEY_NODE_ARG_MAX,
+ *                           an access mode is unknown, a named node does not
+ *                           exist, or the node has a scope, a gang, workers or
+ *                           an endpoint
  *           -E2BIG          a newer field is set
- *           -ENOSPC         2^24 nodes are there
+ *           -ENOSPC         the plan has 2^24 nodes
  *           -ENOMEM         the node was not added
- *           SLEY_EPRIORITY
- *           A plan that is sealed is misuse.
+ *           SLEY_EPRIORITY  there is no such priority
+ *           A call for a sealed plan is misuse.
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_plan_add(struct sley_plan *plan, sley_node *node,
 	      const struct sley_node_spec *spec);
 
 /*
- * sley_plan_edge - let @to start when @from has ended, and well.
+ * sley_plan_edge - let @to start when @from has ended successfully.
  *
- * Between any two nodes that are there, whichever was recorded first.
+ * The call takes any two nodes of the plan, in whatever order they were
+ * recorded.
  *
  * Context:  any thread, one at a time
  * Blocks:   never
- * Errors:   -EINVAL  a node is not there
- *           -ENOMEM
- *           A plan that is sealed is misuse.
+ * Errors:   -EINVAL  a node does not exist
+ *           -ENOMEM  nothing was added
+ *           A call for a sealed plan is misuse.
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_plan_edge(struct sley_plan *plan, sley_node from, sley_node to);
 
 /*
- * sley_plan_order - let @to start when @from has ended, in any way.
+ * sley_plan_order - let @to start when @from has ended, with or without success.
  *
  * Context:  any thread, one at a time
  * Blocks:   never
@@ -128,14 +131,15 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_plan_order(struct sley_plan *plan, sley_node from, sley_node to);
 
 /*
- * sley_plan_seal - the plan is complete: make it ready to run.
+ * sley_plan_seal - complete a plan and make it ready to run.
  *
- * It is not changed any more.  If nodes wait for each other in a cycle it stays
- * open, and sley_plan_cycle() says which they are.  Sealing twice is fine.
+ * A sealed plan cannot be changed.  If nodes wait for each other in a cycle the
+ * plan stays open, and sley_plan_cycle() lists these nodes.  A second call does
+ * nothing.
  *
  * Context:  any thread, one at a time
  * Blocks:   never
- * Errors:   -ELOOP   nodes wait for each other in a cycle
+ * Errors:   -ELOOP  nodes wait for each other in a cycle
  *           -ENOMEM
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
@@ -144,13 +148,13 @@ sley_plan_seal(struct sley_plan *plan);
 /*
  * sley_plan_cycle - the nodes that wait for each other, as a line of text.
  *
- * For example "a -> b -> c -> a".  @text is cut where it does not fit.
+ * For example "a -> b -> c -> a".  A text that is longer than @size is cut.
  *
  * Returns the length of the whole text.
  *
  * Context:  any thread, one at a time
  * Blocks:   never
- * Errors:   -ESRCH  the last sley_plan_seal() found none
+ * Errors:   -ESRCH  the last sley_plan_seal() found no cycle
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_plan_cycle(struct sley_plan *plan, char *text, size_t size);
@@ -158,23 +162,27 @@ sley_plan_cycle(struct sley_plan *plan, char *text, size_t size);
 /*
  * sley_plan_run - run every node once, and wait until all have ended.
  *
- * Any number of runs may go on at once, with a parameter each.  The first ones need
- * no memory, see options->nr_runs; what more of them have needed at once is kept.  A
- * node may run plans, this one, too.
+ * Any number of runs may go on at the same time, each with its own parameter.
+ * The first options->nr_runs simultaneous runs need no memory.  Memory for more
+ * simultaneous runs is kept for later runs.  A node may run plans, even its own
+ * plan.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Order:    everything before the call happens before the nodes, and they before the
- *           return.
- * Errors:   what the first node to fail returned; -ECANCELED if none did, but some
- *           were cancelled
- *           If nothing has run:
- *           -ENOMEM         more runs at once than ever before
- *           -ESHUTDOWN      the runtime is being destroyed, and the caller is neither
- *                           one of its tasks nor bound to it
- *           SLEY_ENOWORKER  it is single-threaded, and the caller is not bound to it
- *           SLEY_EFORKED
- *           A plan that is not sealed is misuse.
+ * Order:    everything before the call happens before the nodes; everything in
+ *           the nodes happens before the return.
+ * Errors:   the error of the first node that failed
+ *           -ECANCELED      no node failed, but some were cancelled
+ *           -ENOMEM         nothing has run: there is no memory for one more
+ *                           simultaneous run
+ *           -ESHUTDOWN      nothing has run: the runtime is being destroyed, and
+ *                           the caller is no task of the runtime and not bound
+ *                           to it
+ *           SLEY_ENOWORKER  nothing has run: the runtime is single-threaded, and
+ *                           the caller is not bound to it
+ *           SLEY_EFORKED    nothing has run: this process is a fork of the
+ *                           creator of the plan
+ *           A call for a plan that is not sealed is misuse.
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_plan_run(struct sley_plan *plan, void *param);
@@ -182,13 +190,16 @@ sley_plan_run(struct sley_plan *plan, void *param);
 /*
  * sley_plan_run_until - sley_plan_run() with a deadline, and cancellable.
  *
- * A run that is given up so is cancelled: nodes that have not started are skipped,
- * those that run are asked to end.  The call returns when they have.
+ * At the deadline, or when the caller is cancelled, the run is cancelled: nodes
+ * that have not started are skipped, and running nodes are asked to end.  The
+ * call returns when all of them have ended.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
  * Order:    as sley_plan_run()
- * Errors:   as sley_plan_run(); -ETIMEDOUT, -ECANCELED
+ * Errors:   as sley_plan_run()
+ *           -ETIMEDOUT  the run was cancelled at the deadline
+ *           -ECANCELED  the caller was cancelled, or nodes were
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_plan_run_until(struct sley_plan *plan, void *param, uint64_t deadline_ns);
@@ -196,19 +207,20 @@ sley_plan_run_until(struct sley_plan *plan, void *param, uint64_t deadline_ns);
 /*
  * sley_plan_param - the parameter of the run that the calling node is part of.
  *
- * For the function of a node itself, not for tasks that it spawns or forks.
+ * For the function of a node itself, not for tasks that the node spawns or
+ * forks.
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   NULL elsewhere than in a node of a plan
+ * Errors:   returns NULL if the caller is no node of a plan
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void *sley_plan_param(void);
 
 /*
- * sley_plan_cancel - cancel the runs that go on.
+ * sley_plan_cancel - cancel all runs of a plan that are going on.
  *
- * Nodes that have not started are skipped.  Those that run are asked to end: their
- * waits end with -ECANCELED.  Runs that begin later are not touched.
+ * Nodes that have not started are skipped.  Running nodes are asked to end:
+ * their waits return -ECANCELED.  Runs that begin later are not affected.
  *
  * Context:  any thread
  * Blocks:   the fiber, while a run begins or ends; a plain thread sleeps
@@ -218,28 +230,29 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
 sley_plan_cancel(struct sley_plan *plan);
 
 /*
- * sley_plan_outcome - what became of @node in the run that has ended last.
+ * sley_plan_outcome - the outcome of @node in the run that has ended last.
  *
- * @code, if it is not NULL, is the error that its function returned.  Of a node that
- * was skipped it is that of the one that began it, or -ECANCELED.  It is 0 if it
- * ended well.
+ * If @code is not NULL, *@code is the error that the function of the node
+ * returned.  For a skipped node *@code is the error of the node that failed
+ * first, or -ECANCELED.  For a node that succeeded *@code is 0.
  *
  * Context:  any thread
  * Blocks:   the fiber, while a run begins or ends; a plain thread sleeps
- * Errors:   none; SLEY_OUTCOME_NONE if no run has ended, or there is no such node
+ * Errors:   none; SLEY_OUTCOME_NONE if no run has ended, or there is no such
+ *           node
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER enum sley_outcome
 sley_plan_outcome(struct sley_plan *plan, sley_node node, int *code);
 
 /*
- * sley_plan_explain - why @node has failed or was skipped in the run that has ended
- * last, as a line of text: as sley_node_explain().
+ * sley_plan_explain - why @node failed or was skipped in the run that has ended
+ * last, as a line of text: like sley_node_explain().
  *
  * Returns the length of the whole text.
  *
  * Context:  any thread
  * Blocks:   the fiber, while a run begins or ends; a plain thread sleeps
- * Errors:   -ESRCH  it did not fail
+ * Errors:   -ESRCH  the node did not fail
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_plan_explain(struct sley_plan *plan, sley_node node, char *text,

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley/post.h - messages that are sent later, or again and again.
+ * sley/post.h - delayed messages: sent once later, or again and again.
  *
  *	err = sley_post_at(pid, TICK, NULL, 0, sley_after(SLEY_SEC), &post);
  *
- * The sender of such a message is who asked for it.  The time is kept by the runtime
- * of that one, which does not wait for what is still to be sent: when it is
- * destroyed, or the thread leaves a single-threaded one, that is dropped.
+ * The caller is the sender of a delayed message.  The caller's runtime keeps the
+ * time, but does not wait for messages that are still to be sent.  They are
+ * dropped when the runtime is destroyed, or when the thread leaves a
+ * single-threaded runtime.
  *
- * A mailbox that is full, and would let a sender wait, refuses them.
+ * A full mailbox with SLEY_BLOCK refuses delayed messages.
  */
 #ifndef SLEY_POST_H
 #define SLEY_POST_H
@@ -18,14 +19,15 @@
 
 SLEY_BEGIN_DECLS
 
-/* One that is under way; 0 is none.  No number is given out twice. */
+/* The number of a delayed message; 0 is none.  No number is given out twice. */
 typedef uint64_t sley_post;
 
 /*
  * sley_post_at - send a message at @when_ns, a time as of sley_now().
  *
- * A time that has passed: now, and there is nothing to cancel: *@post is 0.
- * UINT64_MAX: never.  It is gone if the process is, by then.  @post may be NULL.
+ * If @when_ns has passed, the message is sent now, and *@post is 0: there is
+ * nothing to cancel.  UINT64_MAX means never.  If the process has ended by then,
+ * the message is dropped.  @post may be NULL.
  *
  * Context:  a task or a bound thread
  * Blocks:   never
@@ -41,11 +43,12 @@ sley_post_at(sley_pid to, uint64_t tag, const void *data, size_t size,
 	     uint64_t when_ns, sley_post *post);
 
 /*
- * sley_post_every - send a message every @interval_ns, for the first time then.
+ * sley_post_every - send a message every @interval_ns.
  *
- * It ends with the process.  Times are counted from the first one, not from when
- * each was sent; those that were missed, or for which there was no memory, are not
- * made up for.
+ * The first message comes after @interval_ns.  The messages end with the
+ * process.  Each time is counted from the first one, not from the previous send.
+ * Messages that were missed, or for which there was no memory, are not sent
+ * later.
  *
  * Context:  a task or a bound thread
  * Blocks:   never
@@ -59,14 +62,14 @@ sley_post_every(sley_pid to, uint64_t tag, const void *data, size_t size,
 		uint64_t interval_ns, sley_post *post);
 
 /*
- * sley_post_cancel - do not send it (again).
+ * sley_post_cancel - cancel a delayed message, or the rest of a repeated one.
  *
- * What was sent is not taken back.  After it has returned nothing is sent any more:
- * of two outcomes there is one, "cancelled" or "sent".
+ * Messages that were sent stay sent.  After the return no further message is
+ * sent.  A message that is sent once is either cancelled or sent, never both.
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   -ENOENT  it has been sent, or cancelled
+ * Errors:   -ENOENT  the message was sent, or was cancelled before
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_post_cancel(sley_post post);

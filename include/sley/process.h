@@ -333,7 +333,7 @@ sley_name_unregister(const char *name);
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   SLEY_NO_PID: no process has the name
+ * Errors:   none; returns SLEY_NO_PID if no process has the name
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS sley_pid
 sley_name_find(const char *name);
@@ -427,7 +427,7 @@ sley_process_inspect(sley_pid pid, struct sley_process_info *info);
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   SLEY_NO_PID: @pid was the last process
+ * Errors:   none; returns SLEY_NO_PID if @pid was the last process
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS sley_pid
 sley_process_next(sley_pid pid);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley/reduce.h - sums, and sums of all that came before, on several workers.
+ * sley/reduce.h - sums of ranges, on several workers.
  *
- * A reduction makes one value of a range; a scan writes, for each element, the
- * value of all up to it.  "Sum" stands for any operation that is associative: it
- * need not be commutative, values are combined with their right neighbours only.
+ * A reduction combines a range into one value; a scan (sley/scan.h) writes, for
+ * each element, the value of all elements up to it.  "Sum" stands for any
+ * associative operation.  It need not be commutative: values are combined with
+ * their right neighbours only.
  *
  *     static double sum(size_t begin, size_t end, void *arg)
  *     {
@@ -19,8 +20,8 @@
  *     total = sley_reduce_double(0, nr, sum, x);
  *
  * Adding doubles is not quite associative: the last bits depend on where the
- * range was cut.  How->ordered of the _with forms cuts it the same way in every
- * run, whatever the number of workers (<sley/how.h>).
+ * range was cut.  how->ordered of the _with forms cuts the range the same way in
+ * every run, whatever the number of workers (<sley/how.h>).
  */
 #ifndef SLEY_REDUCE_H
 #define SLEY_REDUCE_H
@@ -30,18 +31,19 @@
 
 SLEY_BEGIN_DECLS
 
-/* The sum of the elements from @begin to @end - 1; there is at least one. */
+/* The sum of the elements from @begin to @end - 1, which are at least one. */
 typedef double sley_sum_double_fn(size_t begin, size_t end, void *arg);
 typedef int64_t sley_sum_int64_fn(size_t begin, size_t end, void *arg);
 
 /*
- * sley_reduce_double - add up what @fn gives for the pieces of a range.
+ * sley_reduce_double - add up the results of @fn for the pieces of a range.
  *
- * 0 if @begin is not below @end.  Cancelling the caller does not cut it short.
+ * Returns 0 if @begin is not below @end.  A cancel of the caller does not cut
+ * the call short.
  *
  * Context:  any thread; without a runtime all is done in place
  * Blocks:   the fiber; a plain thread sleeps
- * Order:    everything before the call happens before each piece, everything in
+ * Order:    everything before the call happens before each piece; everything in
  *           the pieces happens before the return.
  * Errors:   none
  */
@@ -94,13 +96,14 @@ sley_reduce_int64_with(int64_t *result, size_t begin, size_t end,
 
 /* ---- any kind of value --------------------------------------------------- */
 
-/* Values larger than this are kept elsewhere, and pointed at. */
+/* For larger values use a pointer to the value. */
 #define SLEY_REDUCTION_MAX 128
 
 /*
- * What a sum is.  Values have .size bytes, and are aligned to 16, those of up to
- * 8 bytes perhaps to 8.  They are not moved, and forgotten without a call.  The
- * functions get the @arg of the call.
+ * The definition of a sum.  Values have .size bytes and are aligned to 16 bytes,
+ * values of up to 8 bytes perhaps only to 8.  Values are not moved, and no
+ * function is called when a value is discarded.  The functions get the @arg of
+ * the call.
  */
 struct sley_reduction {
 	size_t size; /* 1 to SLEY_REDUCTION_MAX */
@@ -108,14 +111,14 @@ struct sley_reduction {
 	void (*init)(void *value, void *arg);
 	/* Add the elements from @begin to @end - 1, on the right. */
 	void (*add)(void *value, size_t begin, size_t end, void *arg);
-	/* Add the sum of those that follow. */
+	/* Add the sum of the elements that follow. */
 	void (*combine)(void *value, const void *right, void *arg);
 };
 
 /*
  * sley_reduce - the sum of a range, into @result, which need not be initialised.
  *
- * As sley_reduce_double().  @result is aligned as its owner likes.
+ * Like sley_reduce_double().  @result may have any alignment.
  *
  * Context:  any thread; without a runtime all is done in place
  * Blocks:   the fiber; a plain thread sleeps

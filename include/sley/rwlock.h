@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley/rwlock.h - reader-writer lock: many read, or one writes.
+ * sley/rwlock.h - reader-writer lock: many readers, or one writer.
  *
- * First come, first served: a writer that waits goes before readers that come
- * later, and readers before writers that come later.  A release hands the lock
- * to the writer that has waited longest, or to all readers that came before
- * the next writer.  So nobody starves, and a reader must not take the lock a
- * second time: a writer may wait between the two.  (A lock with a task tree
- * allows it: SLEY_RWLOCK_TREE_INIT.)
+ * First come, first served: a waiting writer goes before readers that come
+ * later, and waiting readers go before writers that come later.  A release hands
+ * the lock to the writer that has waited longest, or to all readers that came
+ * before the next writer.  So there is no starvation.  But a reader must not
+ * take the lock a second time: a writer may wait between the two.  (A lock with
+ * a task tree allows this: SLEY_RWLOCK_TREE_INIT.)
  *
- * It lives in memory of the caller, needs no clean-up, and works between tasks
- * and plain threads alike.  It may be held across a wait, and released by
- * another task than the one that took it.  It may be forgotten as soon as
- * somebody has it for writing and nobody else wants it: it may stand on a stack
- * that returns.
+ * A lock lives in memory of the caller, needs no clean-up, and works between
+ * tasks and plain threads alike.  A lock may be held across a wait, and a task
+ * may release a lock that another task has taken.  The memory may be reused as
+ * soon as one task or thread holds the lock for writing and no other task or
+ * thread wants the lock: the lock may be in a stack frame that returns.
  */
 #ifndef SLEY_RWLOCK_H
 #define SLEY_RWLOCK_H
@@ -25,7 +25,7 @@ SLEY_BEGIN_DECLS
 
 struct sley_rwlock_tree;
 
-/* The fields are private.  Zeroed memory is a lock that nobody holds. */
+/* The fields are private.  Zeroed memory is a free lock. */
 struct sley_rwlock {
 	struct sley_waitq q;
 	union {
@@ -37,8 +37,8 @@ struct sley_rwlock {
 #define SLEY_RWLOCK_INIT { SLEY_WAITQ_INIT, { NULL } }
 
 /* In the word, all private: */
-#define SLEY_RWLOCK_WRITER 2u  /* somebody writes                        */
-#define SLEY_RWLOCK_WAITERS 4u /* somebody waits                         */
+#define SLEY_RWLOCK_WRITER 2u  /* there is a writer                      */
+#define SLEY_RWLOCK_WAITERS 4u /* there are waiters                      */
 #define SLEY_RWLOCK_TREE 8u    /* re-entrant along a task tree: constant */
 #define SLEY_RWLOCK_STRAY 16u  /* a reader may still be on its way out   */
 #define SLEY_RWLOCK_READER 32u /* one reader                             */
@@ -47,7 +47,7 @@ struct sley_rwlock {
 
 /* ---- along a task tree ------------------------------------------------- */
 
-/* How many task trees read at the same time at most; more of them wait. */
+/* How many task trees can read at the same time; further trees wait. */
 #define SLEY_RWLOCK_HOLDS 8
 
 /* Private: a task tree that reads. */
@@ -57,27 +57,28 @@ struct sley_rwlock_hold {
 };
 
 /*
- * What makes a lock re-entrant along a task tree.  A task tree is a task, what
- * it forked, and the tasks of groups that it put into its tree with
- * sley_group_in_tree().  Outside of tasks each thread is a tree of its own.
+ * The part of a lock that makes it re-entrant along a task tree.  A task tree is
+ * a task, its forked children, and the tasks of groups that it put into its tree
+ * with sley_group_in_tree().  Outside of tasks each thread is a tree of its own.
  *
- * - A tree that writes may lock again, to write and to read.  A read that was
- *   taken meanwhile outlives the last write: the tree goes on as a reader.
- * - A tree that reads may read again, past writers that wait.  Otherwise a task
- *   that reads and waits for its sub-tasks would wait for ever.
+ * - A tree that writes may lock again, to write and to read.  A read lock that
+ *   was taken meanwhile outlives the last write lock: the tree goes on as a
+ *   reader.
+ * - A tree that reads may read again, ahead of waiting writers.  Otherwise a
+ *   task that reads and waits for its sub-tasks would wait for ever.
  * - A tree that reads cannot write: that is -EDEADLK, or misuse where there is
  *   no error to return.
- * - Only a tree that holds the lock may release it, any task of it.
+ * - Only a tree that holds the lock may release it; any task of the tree may.
  *
- * Tasks of one tree are not kept apart by the lock that their tree holds.
- * Every operation costs a list's lock and a look at the holds.
+ * The lock does not keep tasks of the same tree apart.  Every operation locks
+ * the list of waiters and looks at the holds.
  *
  * Caller-owned, one per lock.  Private; zeroed memory is valid.
  */
 struct sley_rwlock_tree {
 	uint64_t writer; /* the tree that writes; 0: none            */
-	uint32_t writes; /* how often it holds the lock for writing  */
-	uint32_t reads;  /* and how often, under that, for reading   */
+	uint32_t writes; /* how often that tree holds the lock to write */
+	uint32_t reads;  /* and how often, meanwhile, to read        */
 	struct sley_rwlock_hold hold[SLEY_RWLOCK_HOLDS];
 };
 
@@ -94,7 +95,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_rwlock_read_unlock_slow(struct sley_rwlock *lock, uint64_t word);
 
 /*
- * sley_rwlock_try_read_lock - take the lock to read, if nobody writes or waits.
+ * sley_rwlock_try_read_lock - take a read lock if there is no writer or waiter.
  *
  * Context:  any thread
  * Blocks:   never
@@ -118,8 +119,8 @@ sley_rwlock_try_read_lock(struct sley_rwlock *lock)
 /*
  * sley_rwlock_read_lock - take a reader-writer lock to read.
  *
- * Cancelling the caller does not cut the wait short; it shows in the next
- * wait that can be cancelled.
+ * A cancel of the caller does not cut the wait short; the next wait that can be
+ * cancelled fails.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -138,11 +139,11 @@ sley_rwlock_read_lock(struct sley_rwlock *lock)
 /*
  * sley_rwlock_read_lock_until - take the lock to read, by a deadline.
  *
- * What can be had without waiting is taken even if the deadline has passed.
+ * A lock that needs no wait is taken even if the deadline has passed.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Errors:   -ETIMEDOUT, -ECANCELED; it is not held then
+ * Errors:   -ETIMEDOUT, -ECANCELED; the lock is not held then
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_rwlock_read_lock_until(struct sley_rwlock *lock, uint64_t deadline_ns);
@@ -150,11 +151,12 @@ sley_rwlock_read_lock_until(struct sley_rwlock *lock, uint64_t deadline_ns);
 /*
  * sley_rwlock_read_unlock - release a lock that was taken to read.
  *
- * Releasing a lock that nobody reads is misuse.
+ * The release of a lock without a reader is misuse.
  *
  * Context:  any thread
  * Blocks:   never
- * Order:    everything before it happens before the next write lock returns.
+ * Order:    everything before the call happens before the next write lock
+ *           returns.
  * Errors:   none
  */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline void
@@ -195,7 +197,7 @@ sley_rwlock_try_write_lock(struct sley_rwlock *lock)
 					SLEY_RWLOCK_WRITER, false,
 					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return true;
-	/* Who gives up may still be there, and is not in the way. */
+	/* A reader that gives up may still be counted, but does not matter. */
 	return ((word & SLEY_RWLOCK_TREE) || !(word & SLEY_RWLOCK_SHUT)) &&
 	       sley_rwlock_try_write_lock_slow(lock);
 }
@@ -203,12 +205,12 @@ sley_rwlock_try_write_lock(struct sley_rwlock *lock)
 /*
  * sley_rwlock_write_lock - take a reader-writer lock to write.
  *
- * Cancelling the caller does not cut the wait short; it shows in the next
- * wait that can be cancelled.
+ * A cancel of the caller does not cut the wait short; the next wait that can be
+ * cancelled fails.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Errors:   none; a task tree that reads it already is misuse
+ * Errors:   none; a call while the caller's task tree reads is misuse
  */
 SLEY_ANY_THREAD SLEY_BLOCKS_FIBER static inline void
 sley_rwlock_write_lock(struct sley_rwlock *lock)
@@ -224,13 +226,13 @@ sley_rwlock_write_lock(struct sley_rwlock *lock)
 /*
  * sley_rwlock_write_lock_until - take the lock to write, by a deadline.
  *
- * A lock that is free is taken even if the deadline has passed.
+ * A free lock is taken even if the deadline has passed.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Errors:   -ETIMEDOUT, -ECANCELED; it is not held then, and who waited behind
- *           the caller does so no longer
- *           -EDEADLK  the caller's task tree reads it already
+ * Errors:   -ETIMEDOUT, -ECANCELED; the lock is not held then, and waiters
+ *           behind the caller no longer wait for it
+ *           -EDEADLK  the caller's task tree has the lock to read
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_rwlock_write_lock_until(struct sley_rwlock *lock, uint64_t deadline_ns);
@@ -238,11 +240,11 @@ sley_rwlock_write_lock_until(struct sley_rwlock *lock, uint64_t deadline_ns);
 /*
  * sley_rwlock_write_unlock - release a lock that was taken to write.
  *
- * Releasing a lock that nobody writes is misuse.
+ * The release of a lock without a writer is misuse.
  *
  * Context:  any thread
  * Blocks:   never
- * Order:    everything before it happens before the next lock returns.
+ * Order:    everything before the call happens before the next lock returns.
  * Errors:   none
  */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline void
@@ -256,15 +258,16 @@ sley_rwlock_write_unlock(struct sley_rwlock *lock)
 }
 
 /*
- * sley_rwlock_downgrade - turn a lock taken to write into one to read.
+ * sley_rwlock_downgrade - turn a write lock into a read lock.
  *
  * No other writer gets in between; readers that wait at the head of the queue
- * come in, too.  To be released with sley_rwlock_read_unlock().  Along a task
- * tree: misuse if the tree holds it for writing more than once.
+ * get the lock, too.  Release the lock with sley_rwlock_read_unlock().  Along a
+ * task tree, the call is misuse if the tree holds the lock for writing more than
+ * once.
  *
  * Context:  any thread
  * Blocks:   never
- * Order:    everything before it happens before the next lock returns.
+ * Order:    everything before the call happens before the next lock returns.
  * Errors:   none
  */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline void

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley/scan.h - for each element, the sum of all up to it, on several workers.
+ * sley/scan.h - for each element, the sum of all elements up to it, in parallel.
  *
  *     in         3  1  4  1  5
  *     inclusive  3  4  8  9 14      each element and all before it
  *     exclusive  0  3  4  8  9      all before it
  *
- * It goes through memory once: blocks are small enough to stay in a core's own
- * cache between their sum and their scan.  It needs no memory.
+ * A scan goes through memory once: blocks are small enough to stay in a core's
+ * own cache between their sum and their scan.  A scan allocates no memory.
  *
- * Doubles are added in another order than by a loop, in blocks; How->ordered
- * keeps these the same in every run, whatever the number of workers.
+ * Doubles are added in blocks, so in another order than by a loop.  how->ordered
+ * keeps the blocks the same in every run, whatever the number of workers.
  */
 #ifndef SLEY_SCAN_H
 #define SLEY_SCAN_H
@@ -24,13 +24,13 @@ SLEY_BEGIN_DECLS
 /*
  * sley_scan_int64 - inclusive sums of integers, which wrap around.
  *
- * @out and @in are the same array, or do not overlap.  Cancelling the caller
- * does not cut it short.
+ * @out and @in are the same array, or do not overlap.  A cancel of the caller
+ * does not cut the call short.
  *
  * Context:  any thread; without a runtime all is done in place
  * Blocks:   the fiber; a plain thread sleeps
  * Owner:    @out and @in are borrowed for the call.
- * Order:    everything before the call happens before each piece, everything in
+ * Order:    everything before the call happens before each piece; everything in
  *           the pieces happens before the return.
  * Errors:   none
  */
@@ -46,7 +46,8 @@ sley_scan_int64(int64_t *out, const int64_t *in, size_t nr);
  * Blocks:   the fiber; a plain thread sleeps
  * Owner:    as sley_scan_int64(); @how is borrowed for the call.
  * Order:    as sley_scan_int64()
- * Errors:   -ECANCELED  some elements of @out are right, the others as before
+ * Errors:   -ECANCELED  some elements of @out are right, the others are
+ *                       unchanged
  *           SLEY_EPRIORITY, -E2BIG (a newer field is set)
  *           -EINVAL     how->size is zero; nothing was done
  */
@@ -132,17 +133,18 @@ sley_scan_before_double_with(double *out, const double *in, size_t nr,
 /* ---- any kind of value --------------------------------------------------- */
 
 /*
- * Writes what it likes for the elements from @begin to @end - 1.  @before is the
- * sum of all elements before @begin; it leaves the sum of all before @end there.
+ * Writes the output for the elements from @begin to @end - 1.  At the call
+ * *@before is the sum of all elements before @begin; at the return it must be
+ * the sum of all elements before @end.
  */
 typedef void sley_scan_fn(void *before, size_t begin, size_t end, void *arg);
 
 /*
- * sley_scan - go through a range, knowing the sum of all that came before.
+ * sley_scan - go through a range with the sum of all elements before.
  *
  * Each element is written once, and added up (@sum->add) at most once, before
- * that.  Whether it is inclusive or exclusive is for @write to say.  Values are
- * copied as bytes.  Does nothing if @begin is not below @end.
+ * the write.  @write decides whether the scan is inclusive or exclusive.  Values
+ * are copied as bytes.  Does nothing if @begin is not below @end.
  *
  * Context:  any thread; without a runtime all is done in place
  * Blocks:   the fiber; a plain thread sleeps

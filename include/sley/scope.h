@@ -7,42 +7,43 @@
  *		sley_scope_spawn(&scope, &page[i].task, fetch, &page[i]);
  *	err = sley_scope_close(&scope);
  *
- * A scope is opened and closed by one function, and lives in its frame.  What
- * is spawned in between are its members.  Closing waits for all of them, so none
- * outlives the frame.  Each returns 0 or what went wrong; the first failure is
- * kept and cancels the rest.
+ * A function opens and closes a scope, and the scope lives in the frame of that
+ * function.  Tasks that are spawned into the scope are its members.  The close
+ * waits for all members, so no member outlives the frame.  Each member returns 0
+ * or an error; the first error is kept and cancels the rest.
  *
- * A scope is cancelled by the first of these, which is its cause and what
- * sley_scope_close() returns:
+ * The first of these events cancels a scope.  The event is the cause, and
+ * sley_scope_close() returns its number:
  *
  *   a member returns below 0, or sley_scope_fail()   that number
  *   sley_scope_cancel()                              -ECANCELED
- *   its deadline comes                               -ETIMEDOUT
- *   the scope around it is cancelled                 -ECANCELED; -ETIMEDOUT if
- *                                                    that was by its deadline
- *   the task that opened it is cancelled             -ECANCELED
+ *   the deadline of the scope comes                  -ETIMEDOUT
+ *   the scope around this scope is cancelled         -ECANCELED; -ETIMEDOUT if
+ *                                                    by its deadline
+ *   the task that opened the scope is cancelled      -ECANCELED
  *   a member is cancelled before it starts           -ECANCELED
  *
- * From then on, for each of its members: one that has not started never does;
- * in one that runs, sley_cancelled() is true; if one is blocked, its wait
- * returns -ECANCELED, and so does every later one, but for those that no cancel
- * cuts short (sley_mutex_lock(), sley_join(), ...).  The same goes for the scopes
- * that members have opened and for their members, at any depth.
+ * In a cancelled scope, a member that has not started never starts.  In a member
+ * that runs, sley_cancelled() is true.  If a member is blocked, its wait returns
+ * -ECANCELED, and so does every later wait, except for calls whose waits no
+ * cancel ends (sley_mutex_lock(), sley_join(), ...).  The same holds for scopes
+ * that members have opened and for the members of those scopes, at any depth.
  *
- * The task that opened the scope is inside of it, too: until it closes the
- * scope, its waits return -ECANCELED and sley_cancelled() is true.  A scope that
- * it opened within, or opens then, is cancelled.  After sley_scope_close() it
- * goes on as before.  A plain thread can open a scope; its own waits are not cut
- * short.  (Who is bound to a single-threaded runtime counts as a task here.)
+ * The task that opened the scope is inside the scope, too: until it closes the
+ * scope, its waits return -ECANCELED and sley_cancelled() is true.  Scopes that
+ * the task opens inside the cancelled scope, before or after the cancel, are
+ * cancelled, too.  After sley_scope_close() the task goes on as before.  A plain
+ * thread can open a scope, but its own waits are not cut short.  (A thread bound
+ * to a single-threaded runtime counts as a task here.)
  *
- * A forked child counts as a part of what its parent is doing.  If another worker
- * took it while the parent was in a scope, it is cancelled whenever the parent
- * is, and as long; but not by a scope that the parent opens later.  Elsewhere a
- * sley_cancel() of the parent shows in the child's sley_cancelled(), but does not
- * cut its waits short.
+ * A forked child counts as a part of its parent.  If another worker takes the
+ * child while the parent is in a scope, the child is cancelled whenever the
+ * parent is, and for as long, but not by a scope that the parent opens later.
+ * Outside of scopes, a sley_cancel() of the parent shows in sley_cancelled() of
+ * the child, but does not end the waits of the child.
  *
- * What must outlive the frame is not for scopes: sley_schedule() is for tasks
- * that nobody waits for.
+ * Work that must outlive the frame is not for scopes: use sley_schedule() for
+ * tasks that no caller joins.
  */
 #ifndef SLEY_SCOPE_H
 #define SLEY_SCOPE_H
@@ -52,7 +53,7 @@
 
 SLEY_BEGIN_DECLS
 
-/* What a member does: returns 0, or what went wrong, below 0. */
+/* The function of a member: returns 0, or an error below 0. */
 typedef int sley_job(void *arg);
 
 /*
@@ -61,9 +62,9 @@ typedef int sley_job(void *arg);
  */
 struct sley_scope {
 	struct sley_group group;  /* the members that have not ended       */
-	struct sley_scope *outer; /* opened before it by the same          */
+	struct sley_scope *outer; /* opened before by the same opener      */
 	void *opener;  /* src/core/life/scope.h                      */
-	void *members; /* those that run                        */
+	void *members; /* members that run                      */
 	uint64_t deadline_ns;
 	int32_t cause;     /* why it is cancelled; 0: it is not     */
 	uint32_t alarmed;  /* the state of the alarm                */
@@ -73,8 +74,8 @@ struct sley_scope {
 /*
  * sley_scope_open - begin a scope.
  *
- * In a task that is cancelled, or in a scope that is, it is cancelled from the
- * beginning.
+ * In a cancelled task, or inside a cancelled scope, the new scope is cancelled
+ * from the beginning.
  *
  * Context:  any thread
  * Blocks:   never
@@ -87,13 +88,14 @@ sley_scope_open(struct sley_scope *scope);
 /*
  * sley_scope_open_until - begin a scope that is cancelled at @deadline_ns.
  *
- * At that time, members and the task that opened it are cut short as by
- * sley_scope_cancel(), whatever they are doing.  One that has passed does so at
- * once.  Scopes within never last longer, whatever their own deadline is.
+ * At that time the scope is cancelled as by sley_scope_cancel(), with its
+ * members and the task that opened it.  A deadline that has passed cancels the
+ * scope at once.  An inner scope never lasts longer than the scope around it,
+ * whatever its own deadline is.
  *
- * Where no worker is free to look at the clock, it takes up to some 10 ms until
- * tasks that run see it.  A thread that belongs to no runtime has nobody to look
- * at the clock until it closes the scope.
+ * If no worker is free to look at the clock, running tasks see the cancel up to
+ * some 10 ms late.  For a thread without a runtime, the deadline is checked only
+ * when the thread closes the scope.
  *
  * Context:  any thread
  * Blocks:   never
@@ -106,8 +108,8 @@ sley_scope_open_until(struct sley_scope *scope, uint64_t deadline_ns);
 /*
  * sley_scope_spawn - run @fn(@arg) as a task, a member of @scope.
  *
- * Besides who opened the scope, its members may do so.  In a cancelled scope it
- * never starts.
+ * The opener of the scope and the members of the scope may call this.  In a
+ * cancelled scope the new task never starts.
  *
  * Context:  a task or a bound thread; elsewhere it is misuse
  * Blocks:   never
@@ -127,8 +129,8 @@ sley_scope_spawn(struct sley_scope *scope, struct sley_task *task, sley_job *fn,
  *
  * Context:  a task or a bound thread
  * Blocks:   never
- * Owner:    as sley_scope_spawn(); @options and its waker are borrowed for the
- *           call, its name until the task ends.
+ * Owner:    as sley_scope_spawn(); @options and options->waker are borrowed for
+ *           the call, options->name until the task ends.
  * Order:    as sley_scope_spawn()
  * Errors:   as sley_spawn_with()
  */
@@ -144,8 +146,9 @@ sley_scope_spawn_with(struct sley_scope *scope, struct sley_task *task,
  *
  * Context:  any thread
  * Blocks:   never
- * Owner:    @scope must not be closed before the call has returned: a member
- *           may call it, who opened it, and who is waited for in between.
+ * Owner:    @scope must not be closed before the call has returned.  So the
+ *           caller is a member, or the opener, or a task or thread that the
+ *           opener waits for before the close.
  * Order:    everything before the call happens before the -ECANCELED.
  * Errors:   none
  */
@@ -155,7 +158,7 @@ sley_scope_cancel(struct sley_scope *scope);
 /*
  * sley_scope_fail - cancel a scope because of @err, an error below 0.
  *
- * What a member does by returning @err, for those that are no members.
+ * For callers that are no members; a member returns @err instead.
  *
  * Context:  any thread
  * Blocks:   never
@@ -172,7 +175,7 @@ sley_scope_fail(struct sley_scope *scope, int err);
  * Context:  any thread
  * Blocks:   never
  * Owner:    as sley_scope_cancel()
- * Order:    if true: everything before what cancelled it happens before.
+ * Order:    if true: everything before the cancel happens before the return.
  * Errors:   none
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool
@@ -181,18 +184,18 @@ sley_scope_cancelled(const struct sley_scope *scope);
 /*
  * sley_scope_close - wait until all members have ended, and end the scope.
  *
- * Nothing cuts the wait short: the members may live in the caller's frame.
- * Cancelling the caller cancels the scope, and so makes it shorter.
+ * Nothing cuts the wait short: the members may live in the caller's frame.  A
+ * cancel of the caller cancels the scope, so the members end earlier.
  *
- * Scopes are closed by the task or thread that opened them, the one that was
- * opened last first; anything else is misuse, as is a task that ends with an
- * open scope, and a thread that unbinds with one.
+ * The task or thread that opened a scope closes it, the last opened scope first;
+ * anything else is misuse.  A task that ends with an open scope is misuse, and
+ * so is a thread that unbinds with an open scope.
  *
- * Context:  any thread: the one that opened it
+ * Context:  the task or thread that opened the scope
  * Blocks:   the fiber; a plain thread sleeps
  * Order:    everything in the members happens before the return.
- * Errors:   the cause, if the scope is cancelled: see the top of this file
- *           -ETIMEDOUT  also if the deadline came when all members had ended
+ * Errors:   the cause if the scope is cancelled (see <sley/scope.h>)
+ *           -ETIMEDOUT  also if the deadline came after all members had ended
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_scope_close(struct sley_scope *scope);

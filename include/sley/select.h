@@ -2,9 +2,9 @@
 /*
  * sley/select.h - wait for any of several channels.
  *
- * Each case is a send or a receive that the caller is ready for; one of them
- * is done, the others are as if they had never been tried.  If several can go
- * again and again, each gets its turn.
+ * Each case is a send or a receive that the caller is ready for.  The call does
+ * one of them; the others have no effect.  If several cases can go again and
+ * again, each gets its turn.
  *
  *	struct sley_case cases[] = {
  *		SLEY_CASE_RECV(requests, &request),
@@ -31,13 +31,13 @@ enum sley_case_kind {
 };
 
 /*
- * Owned by the caller, untouched by others.  The case that goes gets a status:
- * 0, or -EPIPE if its channel is closed (and empty, for a receive).  The
- * status of the others does not change.
+ * Owned by the caller; other tasks and threads do not touch it.  The case that
+ * goes gets a status: 0, or -EPIPE if its channel is closed (and empty, for a
+ * receive).  The status of the other cases does not change.
  */
 struct sley_case {
 	struct sley_chan *chan; /* NULL: this case never goes          */
-	void *value;            /* where it goes to, or comes from     */
+	void *value;            /* the value to send, or room to receive */
 	enum sley_case_kind kind;
 	int status; /* of the case that went: 0 or -EPIPE  */
 };
@@ -47,23 +47,23 @@ struct sley_case {
 /* Initialises a case: send a copy of *@value. */
 #define SLEY_CASE_SEND(chan, value) { (chan), (void *)(value), SLEY_SEND, 0 }
 
-/* How many cases there can be. */
+/* The maximum number of cases. */
 #define SLEY_SELECT_MAX 64
 
 /*
  * sley_select - wait until one of @nr sends and receives can go, and do it.
  *
  * Returns the index of the case that went.  A closed channel can go, too: see
- * the status of the case.  The same channel may be listed more than once; a
- * send and a receive of one select never meet each other.
+ * the status of the case.  The same channel may be listed more than once; a send
+ * and a receive of one select never meet each other.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Owner:    the caller; the channels must live until it returns.
+ * Owner:    the channels must live until the call returns.
  * Order:    as of the send or the receive that was done.
  * Errors:   -ECANCELED
- *           -ENOMEM     an unbounded channel could not grow
- *           -EINVAL     @nr is 0 or above SLEY_SELECT_MAX
+ *           -ENOMEM  an unbounded channel could not grow
+ *           -EINVAL  @nr is 0 or above SLEY_SELECT_MAX
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_select(struct sley_case *cases, size_t nr);

@@ -2,11 +2,12 @@
 /*
  * sley/semaphore.h - a number of units that can be taken and given back.
  *
- * Lives in memory of the caller, needs no clean-up, and works between tasks and
- * plain threads alike.  A request for several units gets all of them or waits.
- * Requests are served first come, first served: a large one is not overtaken
- * by the small ones behind it, also where there are units enough for those.
- * When a semaphore may be forgotten: see <sley/sync.h>.
+ * A semaphore lives in memory of the caller, needs no clean-up, and works
+ * between tasks and plain threads alike.  A request for several units gets all
+ * of them or waits.  Requests are served first come, first served: small
+ * requests do not overtake a large request before them, even if there are enough
+ * units for the small ones.  <sley/sync.h> says when the memory of a semaphore
+ * may be reused.
  */
 #ifndef SLEY_SEMAPHORE_H
 #define SLEY_SEMAPHORE_H
@@ -35,11 +36,12 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_sem_release_slow(struct sley_sem *sem, uint32_t n);
 
 /*
- * sley_sem_take - private: take @n units if the word says all.
+ * sley_sem_take - private: take @n units by the word alone, if possible.
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   none; 1 taken, 0 not enough, -1 somebody waits or has the lock
+ * Errors:   none; 1 taken, 0 not enough, -1 there are waiters or the lock is
+ *           held
  */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline int
 sley_sem_take(struct sley_sem *sem, uint32_t n)
@@ -69,7 +71,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_sem_init(struct sley_sem *sem, uint32_t n);
 
 /*
- * sley_sem_try_acquire - take @n units if they are there and nobody waits.
+ * sley_sem_try_acquire - take @n units if there are so many and no waiters.
  *
  * Context:  any thread
  * Blocks:   never
@@ -86,7 +88,7 @@ sley_sem_try_acquire(struct sley_sem *sem, uint32_t n)
 /*
  * sley_sem_acquire_until - sley_sem_acquire() with a deadline.
  *
- * Units that are there are taken even if the deadline has passed.
+ * Available units are taken even if the deadline has passed.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -114,15 +116,15 @@ sley_sem_acquire(struct sley_sem *sem, uint32_t n)
 }
 
 /*
- * sley_sem_release - give @n units to a semaphore, and so to who waits.
+ * sley_sem_release - give @n units to a semaphore, and so to its waiters.
  *
- * Anybody may give, also who has not taken.  More than SLEY_SEM_MAX units at
- * once is misuse.
+ * Any task or thread may give units, even if it has not taken any.  More than
+ * SLEY_SEM_MAX units at once are misuse.
  *
  * Context:  any thread
  * Blocks:   never
- * Order:    everything before it happens before the acquire that takes one of
- *           these units returns.
+ * Order:    everything before the call happens before the return of the acquire
+ *           that takes one of these units.
  * Errors:   none
  */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline void
@@ -143,13 +145,14 @@ sley_sem_release(struct sley_sem *sem, uint32_t n)
 }
 
 /*
- * sley_sem_value - how many units a semaphore has at some time of the call.
+ * sley_sem_value - the number of units at some moment during the call.
  *
- * Not zero does not mean that they can be taken: somebody may wait for more.
+ * Even if the number is not zero, the units may not be available: a waiter may
+ * wait for more.
  *
  * Context:  any thread
  * Blocks:   never
- * Order:    everything before each sley_sem_release() that it counts happens
+ * Order:    everything before each sley_sem_release() that is counted happens
  *           before the return.
  * Errors:   none
  */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley/shared.h - reference-counted memory, for what has no single owner.
+ * sley/shared.h - reference-counted memory, for objects without a single owner.
  *
- * Events, mutexes and all others are plain memory, and zeroed memory is a valid
- * one.  Where nobody can say who uses it last, put it into shared memory:
+ * Events, mutexes and all similar objects are plain memory, and zeroed memory is
+ * a valid object.  If it is not known which task uses an object last, put the
+ * object into shared memory:
  *
  *	struct sley_event *ready = SLEY_SHARED(struct sley_event);
  *
@@ -11,7 +12,8 @@
  *	err = sley_event_wait(ready);
  *	sley_shared_unref(ready);   // the producer may still be in its set
  *
- * Whoever calls a function on it must hold a reference until the call returns.
+ * The caller of a function on the object must hold a reference until the
+ * function returns.
  */
 #ifndef SLEY_SHARED_H
 #define SLEY_SHARED_H
@@ -24,12 +26,13 @@ SLEY_BEGIN_DECLS
 /*
  * sley_shared_create - allocate @size zeroed bytes, with one reference.
  *
- * @last, if not NULL, is called with the object when the last reference goes,
- * by whoever drops it.  The memory is aligned to 16 bytes at least.
+ * @last, if not NULL, is called with the object when the last reference is
+ * dropped, in the task or thread that drops it.  The memory is aligned to 16
+ * bytes at least.
  *
  * Context:  any thread
  * Blocks:   never
- * Owner:    whoever holds a reference
+ * Owner:    the holders of references
  * Errors:   NULL if there is no memory, or @size is 0
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK void *
@@ -40,7 +43,7 @@ sley_shared_create(size_t size, sley_fn *last);
  *
  * Context:  any thread
  * Blocks:   never
- * Owner:    whoever holds a reference
+ * Owner:    the holders of references
  * Errors:   NULL if there is no memory, @size is 0, or @align is no power of two
  *           or above SLEY_SHARED_ALIGN_MAX
  */
@@ -49,7 +52,7 @@ sley_shared_create_aligned(size_t size, size_t align, sley_fn *last);
 
 #define SLEY_SHARED_ALIGN_MAX ((size_t)1 << 21) /* a large page */
 
-/* SLEY_SHARED(type) - a zeroed object of that type, aligned as such, or NULL. */
+/* SLEY_SHARED(type) - a zeroed object of that type, with its alignment, or NULL. */
 #define SLEY_SHARED(type)                                                      \
 	((type *)sley_shared_create_aligned(sizeof(type), __alignof__(type),   \
 					    NULL))
@@ -57,7 +60,8 @@ sley_shared_create_aligned(size_t size, size_t align, sley_fn *last);
 /*
  * sley_shared_ref - add a reference to @object.
  *
- * One more who must drop it.  Returns @object.  Does nothing with NULL.
+ * Each reference must be dropped with sley_shared_unref().  Returns @object.
+ * Does nothing with NULL.
  *
  * Context:  any thread that may use @object
  * Blocks:   never
@@ -73,9 +77,9 @@ sley_shared_ref(void *object);
  *
  * Context:  any thread
  * Blocks:   never, unless the function given to sley_shared_create() does
- * Order:    everything before it, by each who dropped one, happens before that
+ * Order:    everything before each drop of a reference happens before that
  *           function is called.
- * Errors:   none; dropping one too many is misuse, not always caught
+ * Errors:   none; one call too many is misuse, not always caught
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_shared_unref(void *object);

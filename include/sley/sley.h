@@ -4,28 +4,28 @@
  *
  * Read in this order: runtime.h (start and stop), task.h (spawn and join),
  * time.h, error.h; sync.h (event, wait group, mutex, condition variable) and
- * chan.h, select.h (wait for each other); then what you need of the others:
+ * chan.h, select.h (wait for each other); then the others, as you need them:
  *
  *   rwlock.h semaphore.h barrier.h once.h    more ways to wait
- *   future.h ticket.h                        values and turns to come
- *   waker.h                                  wake by a number
+ *   future.h ticket.h                        later values; turns in order
+ *   waker.h                                  wake a task by its number
  *   blocking.h                               calls that hold a thread
  *   scope.h                                  tasks that fail and end together
- *   fork.h forkable.h parallel.h             side by side
+ *   fork.h forkable.h parallel.h             functions in parallel
  *   for.h reduce.h scan.h find.h sort.h      loops, sums, searches and order
- *   pipeline.h feed.h how.h                  stages; how all of these run
- *   stock.h shared.h defer.h                 objects that are lent, shared, cleared
+ *   pipeline.h feed.h how.h                  stages; options of all of these
+ *   stock.h shared.h defer.h                 objects to borrow, share, clean up
  *   local.h                                  variables of a task
  *   cpus.h                                   where workers run
- *   process.h message.h                      things that live and are sent to
+ *   process.h message.h                      processes, and messages to them
  *   actor.h step.h                           as functions, as state machines
- *   supervisor.h topic.h post.h              started again, told together, later
- *   graph.h graph_scope.h                    tasks that start when their data is there
- *   graph_run.h graph_buffer.h               one run after the other; their memory
+ *   supervisor.h topic.h post.h              restarts, topics, delayed messages
+ *   graph.h graph_scope.h                    tasks in the order of their data
+ *   graph_run.h graph_buffer.h               runs of a graph; their memory
  *   graph_function.h                         nodes of functions of any type
  *   plan.h                                   recorded once, run many times
- *   subprocess.h                             functions in another process
- *   graph_dump.h                             graphs, drawn
+ *   subprocess.h                             functions in other OS processes
+ *   graph_dump.h                             drawings of graphs
  *   trace.h version.h
  */
 #ifndef SLEY_SLEY_H

@@ -6,14 +6,14 @@
  *   sley_sort_stable()   equal elements keep their order; needs a buffer
  *   sley_sort_int32()    and the like: numbers, several times as fast
  *
- * Each has a `_with` form that takes a struct sley_how: priority, grain, and
- * that it may be cut short.  The short forms are not cut short by a cancel.
- * All may be called anywhere.  A task forks the pieces; a bound thread lets a
- * task do so and waits for it; without a runtime the caller sorts alone.  The
- * same input comes out the same every time, on any number of workers.
+ * Each function has a `_with` form that takes a struct sley_how: with a priority
+ * and a grain, and cancellable.  A cancel does not cut the short forms short.
+ * All may be called anywhere.  A task forks the pieces; a bound thread waits for
+ * a task that forks them; without a runtime the caller sorts alone.  The same
+ * input gives the same output every time, on any number of workers.
  *
- * Whatever happens, the array holds the elements it held before: a sort that
- * is cut short leaves them in some order.
+ * The array always keeps its elements: a sort that is cut short leaves them in
+ * some order.
  */
 #ifndef SLEY_SORT_H
 #define SLEY_SORT_H
@@ -24,9 +24,10 @@
 SLEY_BEGIN_DECLS
 
 /*
- * Below zero if @a comes before @b, zero if they are equal, above zero if it
- * comes after.  Called on several workers at a time; it may block.  One that
- * contradicts itself gives some order, and does no harm.
+ * Returns below zero if @a comes before @b, zero if they are equal, above zero
+ * if @a comes after @b.  The function is called on several workers at a time,
+ * and may block.  A function that contradicts itself gives some order, and does
+ * no harm.
  */
 typedef int sley_compare_fn(const void *a, const void *b, void *arg);
 
@@ -35,15 +36,16 @@ typedef int sley_compare_fn(const void *a, const void *b, void *arg);
 /*
  * sley_sort - sort @nr elements of @size bytes each, in place.
  *
- * Equal elements come in any order.  Compares about 1.2 * @nr * log2(@nr)
- * times, a small multiple of that with the worst input, and @nr times if all
- * are in order.  Takes no memory but the stack.  Does nothing if @size is 0.
+ * Equal elements come in any order.  The call makes about 1.2 * @nr * log2(@nr)
+ * comparisons, a small multiple of that with the worst input, and @nr if all
+ * elements are in order.  It needs no memory but the stack.  Does nothing if
+ * @size is 0.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps, or sorts alone without a runtime
  * Owner:    the array is borrowed for the call.
- * Order:    everything before the call happens before each comparison, and
- *           these happen before the return.
+ * Order:    everything before the call happens before each comparison; all
+ *           comparisons happen before the return.
  * Errors:   none
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
@@ -53,13 +55,14 @@ sley_sort(void *base, size_t nr, size_t size, sley_compare_fn *compare,
 /*
  * sley_sort_with - sley_sort() with options; NULL for none.
  *
- * Cancelling the caller, or the scope of @how, ends it between two pieces.
+ * A cancel of the caller, or of the scope of @how, ends the sort between two
+ * pieces.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps, or sorts alone without a runtime
  * Errors:   -ECANCELED      the elements are in some order
- *           -EINVAL         @size is 0, or the size in @how is
- *           -E2BIG          @how has fields this library does not know
+ *           -EINVAL         @size is 0, or how->size is 0
+ *           -E2BIG          @how has fields that this library does not know
  *           SLEY_EPRIORITY  there is no such priority
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
@@ -67,10 +70,10 @@ sley_sort_with(void *base, size_t nr, size_t size, sley_compare_fn *compare,
 	       void *arg, const struct sley_how *how);
 
 /*
- * sley_sort_stable - the same, and equal elements keep their order.
+ * sley_sort_stable - sley_sort(), and equal elements keep their order.
  *
- * Needs a buffer as large as the array, from the allocator of the runtime, and
- * asks for it first.
+ * The call first allocates a buffer as large as the array, from the allocator of
+ * the runtime.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps, or sorts alone without a runtime
@@ -90,8 +93,8 @@ sley_sort_stable(void *base, size_t nr, size_t size, sley_compare_fn *compare,
  * Blocks:   the fiber; a plain thread sleeps, or sorts alone without a runtime
  * Errors:   -ECANCELED      the elements are in some order
  *           -ENOMEM         no memory for the buffer; nothing was moved
- *           -EINVAL         @size is 0, or the size in @how is
- *           -E2BIG          @how has fields this library does not know
+ *           -EINVAL         @size is 0, or how->size is 0
+ *           -E2BIG          @how has fields that this library does not know
  *           SLEY_EPRIORITY  there is no such priority
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
@@ -145,9 +148,8 @@ sley_sort_uint64(uint64_t *base, size_t nr);
 /*
  * sley_sort_double - sley_sort_int32() for double.
  *
- * The order is total: -0.0 comes before +0.0, and everything that is not a
- * number comes last, behind +infinity, whatever its sign.  No bit of an element
- * changes.
+ * The order is total: -0.0 comes before +0.0, and NaNs of either sign come last,
+ * behind +infinity.  No bit of an element changes.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps, or sorts alone without a runtime

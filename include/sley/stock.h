@@ -2,10 +2,10 @@
 /*
  * sley/stock.h - a stock of objects that are borrowed and returned.
  *
- * For what is dear to make or must be limited in number: buffers, connections,
- * licences.  A borrowed object is a *loan*.  A stock makes its objects on
- * demand, up to its capacity, and keeps those that were returned.  Who wants
- * more than there are at the moment waits; first come, first served.
+ * For objects that are expensive to make or must be limited in number: buffers,
+ * connections, licences.  A borrowed object is a *loan*.  A stock makes its
+ * objects on demand, up to its capacity, and keeps returned objects.  A caller
+ * that wants more objects than are available waits; first come, first served.
  *
  *	struct sley_stock *buffers;
  *	void *buffer;
@@ -16,8 +16,8 @@
  *	...
  *	sley_stock_return(buffer);
  *
- * A loan knows its stock and may outlive it.  Stocks work between tasks and
- * plain threads alike, and without any runtime.
+ * A loan may outlive its stock.  Stocks work between tasks and plain threads
+ * alike, and without any runtime.
  */
 #ifndef SLEY_STOCK_H
 #define SLEY_STOCK_H
@@ -29,24 +29,25 @@ SLEY_BEGIN_DECLS
 struct sley_stock;
 
 /*
- * Set it up with SLEY_STOCK_CONFIG().  All but .size and .object_size may be
- * zero.
+ * Use SLEY_STOCK_CONFIG() to set it up.  All fields but .size and .object_size
+ * may be zero.
  *
- * Without .preserve, objects are constructed each time they are borrowed and
- * destructed each time they are returned.  With it, they are constructed once,
- * keep what is in them from loan to loan, and are destructed with the stock.
- * Memory that was never used before is zeroed.
+ * Without .preserve, each borrow constructs its object and each return destructs
+ * it.  With .preserve, an object is constructed once, keeps its contents from
+ * loan to loan, and is destructed with the stock.  Memory that was never used
+ * before is zeroed.
  *
- * Both functions run in whoever borrows or returns, outside of all locks: they
- * may wait, and may use this stock.
+ * .construct runs in the borrower and .destruct in the task or thread that
+ * returns the object, outside of all locks.  Both may wait, and may use this
+ * stock.
  */
 struct sley_stock_config {
 	uint32_t size;      /* of this struct; the macro sets it              */
 	bool preserve;      /* construct once, see above                      */
 	size_t object_size; /* in bytes                                       */
-	size_t capacity;    /* objects that can be out at a time; 0: no limit */
-	size_t keep;        /* returned ones that are kept; 0: all            */
-	/* 0, or a negative error: nothing was made, the borrow fails. */
+	size_t capacity;    /* loans at the same time; 0: no limit */
+	size_t keep;        /* how many returned objects to keep; 0: all      */
+	/* 0, or a negative error: nothing was made, and the borrow fails. */
 	int (*construct)(void *object, void *self);
 	void (*destruct)(void *object, void *self);
 	void *self;
@@ -79,29 +80,29 @@ sley_stock_config_default(void)
 }
 
 /*
- * sley_stock_create - make an empty stock; a borrow makes the objects.
+ * sley_stock_create - make an empty stock; borrows make the objects.
  *
  * Context:  any thread
  * Blocks:   never
- * Owner:    the caller; sley_stock_destroy() gives it up.  @config is borrowed
- *           for the call, config->self until the stock is destroyed and the
- *           last loan is returned.
+ * Owner:    *@out belongs to the caller, until sley_stock_destroy().  @config is
+ *           borrowed for the call, config->self until the stock is destroyed and
+ *           the last loan is returned.
  * Errors:   -ENOMEM
- *           -EINVAL   config->size or .object_size is zero, objects would not
- *                     fit in memory, or .align is no power of two or above
- *                     SLEY_STOCK_ALIGN_MAX
- *           -E2BIG    a newer field is set
+ *           -EINVAL  config->size or .object_size is zero, objects would not fit
+ *                    in memory, or .align is no power of two or above
+ *                    SLEY_STOCK_ALIGN_MAX
+ *           -E2BIG   a newer field is set
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_stock_create(struct sley_stock **out,
 		  const struct sley_stock_config *config);
 
 /*
- * sley_stock_destroy - give the stock up; its memory goes with the last loan.
+ * sley_stock_destroy - end a stock; the last loan frees its memory.
  *
- * Whoever waits for an object gets -ESHUTDOWN.  Objects that are out stay
- * valid, and are destructed and freed when they are returned; those that are
- * kept, at once.  Only who holds a loan may still try to borrow, and gets
+ * Callers that wait for an object get -ESHUTDOWN.  Loans stay valid, and are
+ * destructed and freed when they are returned.  Kept objects are destructed and
+ * freed at once.  Only the holder of a loan may still try to borrow, and gets
  * -ESHUTDOWN.  Does nothing with NULL.
  *
  * Context:  any thread
@@ -112,19 +113,19 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_stock_destroy(struct sley_stock *stock);
 
 /*
- * sley_stock_borrow - borrow an object from a stock, waiting for one.
+ * sley_stock_borrow - borrow an object from a stock; wait if necessary.
  *
- * It is in *@object, aligned to 16 bytes at least, and the caller has the one
- * reference.
+ * The call stores the address of the object, aligned to 16 bytes at least, in
+ * *@object.  The caller has the only reference.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
  * Owner:    the caller, until sley_stock_return()
- * Order:    what was done with the object before it was returned last happens
+ * Order:    everything done with the object before its last return happens
  *           before the return.
  * Errors:   -ECANCELED
- *           -ESHUTDOWN   the stock was destroyed, also while waiting
- *           -ENOMEM, and what config->construct returns; nothing is lost then
+ *           -ESHUTDOWN  the stock was destroyed, perhaps during the wait
+ *           -ENOMEM, and the errors of config->construct; no object is lost then
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_stock_borrow(struct sley_stock *stock, void **object);
@@ -141,29 +142,30 @@ sley_stock_borrow_until(struct sley_stock *stock, void **object,
 			uint64_t deadline_ns);
 
 /*
- * sley_stock_try_borrow - borrow an object if it takes no waiting.
+ * sley_stock_try_borrow - borrow an object if this needs no wait.
  *
- * Not ahead of those who wait.
+ * The call does not overtake waiting callers.
  *
  * Context:  any thread
  * Blocks:   never, unless config->construct does
- * Errors:   -EAGAIN (all are out), -ESHUTDOWN, -ENOMEM, config->construct's
+ * Errors:   -EAGAIN (no object is free), -ESHUTDOWN, -ENOMEM, and the errors of
+ *           config->construct
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_stock_try_borrow(struct sley_stock *stock, void **object);
 
 /*
- * sley_stock_borrow_n - borrow @n objects at once, waiting for all.
+ * sley_stock_borrow_n - borrow @n objects at once; wait if necessary.
  *
- * They are in @objects.  All or nothing: a request that waits holds none, so
- * requests cannot block each other for ever.  It is not overtaken by later and
- * smaller ones.
+ * The addresses are in @objects.  All or nothing: a waiting request holds no
+ * objects, so requests cannot deadlock.  Later and smaller requests do not
+ * overtake it.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Owner:    as sley_stock_borrow(), each of them
+ * Owner:    as sley_stock_borrow(), for each object
  * Errors:   as sley_stock_borrow(), and
- *           -EINVAL   @n is above the capacity
+ *           -EINVAL  @n is above the capacity
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_stock_borrow_n(struct sley_stock *stock, void **objects, size_t n);
@@ -182,24 +184,24 @@ sley_stock_borrow_n_until(struct sley_stock *stock, void **objects, size_t n,
 /*
  * sley_loan_ref - add a reference to a borrowed @object.
  *
- * One more who must return it.
+ * Each reference must be dropped with sley_stock_return().
  *
  * Context:  any thread that may use @object
  * Blocks:   never
- * Errors:   none; @object that is not out is misuse
+ * Errors:   none; an @object that is not borrowed is misuse
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void sley_loan_ref(void *object);
 
 /*
- * sley_stock_return - drop a reference to @object; the last gives it back.
+ * sley_stock_return - drop a reference to @object; the last one returns it.
  *
- * Returning one that is not out is misuse, caught as long as its stock keeps
- * it.
+ * The return of an object that is not borrowed is misuse, which is noticed as
+ * long as the stock keeps the object.
  *
  * Context:  any thread
  * Blocks:   never, unless config->destruct does
- * Order:    everything before it happens before the next borrow of the object
- *           returns.
+ * Order:    everything before the call happens before the next borrow of the
+ *           object returns.
  * Errors:   none
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
@@ -207,11 +209,11 @@ sley_stock_return(void *object);
 
 /* Counters of one stock, at the time of the call. */
 struct sley_stock_stats {
-	uint64_t constructed; /* objects that are constructed              */
-	uint64_t lent;        /* objects that are out                      */
-	uint64_t kept;        /* objects that were returned and are kept   */
-	uint64_t waiting;     /* requests that wait                        */
-	uint64_t borrows;     /* objects that were lent so far             */
+	uint64_t constructed; /* constructed objects                       */
+	uint64_t lent;        /* borrowed objects                          */
+	uint64_t kept;        /* returned objects that are kept            */
+	uint64_t waiting;     /* waiting requests                          */
+	uint64_t borrows;     /* objects borrowed so far                   */
 	uint64_t reserved[3];
 };
 

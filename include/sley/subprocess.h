@@ -178,15 +178,16 @@ sley_subprocesses_exit(void);
  * Blocks:   the fiber; a plain thread sleeps
  * Owner:    *@child belongs to the caller, until sley_subprocess_destroy()
  * Errors:   -ENOMEM, -EMFILE, -EAGAIN, -E2BIG (a newer field is set)
- *           -EINVAL      options->size is zero, depth is above
- *                        SLEY_SUBPROCESS_DEPTH_MAX, or on_start is not
- *                        registered
- *           -ENOENT      there is no server: call sley_subprocesses_init() first
- *           -ENOSPC      there are SLEY_SUBPROCESSES_MAX subprocesses
- *           -ETIMEDOUT   the subprocess was not ready in time, and was killed
- *           SLEY_ECHILD  the subprocess ended before it was ready; or the server
- *                        has ended
- *           SLEY_EFORKED
+ *           -EINVAL       options->size is zero, depth is above
+ *                         SLEY_SUBPROCESS_DEPTH_MAX, or on_start is not
+ *                         registered
+ *           -ENOENT       there is no server: call sley_subprocesses_init()
+ *                         first
+ *           -ENOSPC       there are SLEY_SUBPROCESSES_MAX subprocesses
+ *           -ETIMEDOUT    the subprocess was not ready in time, and was killed
+ *           SLEY_ECHILD   the subprocess ended before it was ready; or the
+ *                         server has ended
+ *           SLEY_EFORKED  the server belongs to the parent of this process
  *           the error of on_start
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
@@ -219,7 +220,7 @@ sley_subprocess_destroy(struct sley_subprocess *child);
  * Blocks:   the fiber; a plain thread sleeps
  * Owner:    all arguments are borrowed for the call.
  * Order:    @arg and @result are copied; subprocesses share no other memory.
- * Errors:   the value of @fn, if that is below 0
+ * Errors:   a negative value of @fn
  *           SLEY_ECHILD  the subprocess ended during the call, or is down.
  *                        result->outcome is SLEY_OUTCOME_ENDPOINT, and
  *                        result->text says how it ended.

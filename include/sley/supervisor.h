@@ -146,8 +146,8 @@ struct sley_child {
  * Owner:    @children is copied; everything that it points at must live as long
  *           as the supervisor.
  * Order:    everything before the call happens before the first child starts.
- * Errors:   as sley_process_spawn() and sley_actor_spawn(), for the supervisor
- *           or a child
+ * Errors:   as sley_process_spawn() and sley_actor_spawn() for the supervisor or
+ *           a child
  *           -EINVAL     a child is not exactly one of actor, step process and
  *                       supervisor; or a strategy or a .restart is unknown
  *           -ECANCELED  the caller was cancelled; there is no supervisor

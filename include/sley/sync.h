@@ -2,11 +2,11 @@
 /*
  * sley/sync.h - event, wait group, mutex, condition variable.
  *
- * All of them live in memory of the caller, need no clean-up, and work between
+ * These objects live in memory of the caller, need no clean-up, and work between
  * tasks and plain threads alike.  Waiters are served first come, first served.
- * An object may be forgotten as soon as nobody waits for it and the call that
- * released the last waiter has been *observed* by that waiter: it may stand on
- * a stack that returns.
+ * The memory of an object may be reused as soon as there are no waiters and the
+ * last waiter has *observed* its release: the object may be in a stack frame
+ * that returns.
  */
 #ifndef SLEY_SYNC_H
 #define SLEY_SYNC_H
@@ -20,9 +20,9 @@ SLEY_BEGIN_DECLS
 /* ---- event ------------------------------------------------------------- */
 
 /*
- * A manual event stays set until it is cleared and lets everybody pass.  An
- * automatic event lets one waiter pass per set, present or future; setting it
- * while it is set is absorbed.
+ * A manual event stays set until it is cleared, and lets all waiters pass.  An
+ * automatic event lets one waiter pass per set, a present or a future waiter; a
+ * second set while the event is set has no effect.
  */
 struct sley_event {
 	struct sley_waitq q;
@@ -46,13 +46,14 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_event_init(struct sley_event *event, bool automatic, bool set);
 
 /*
- * sley_event_set - set an event, and let all who wait pass, or the first.
+ * sley_event_set - set an event, and let its waiters pass.
  *
- * All pass a manual event, one passes an automatic one.
+ * All waiters pass a manual event, the first waiter passes an automatic event.
  *
  * Context:  any thread
  * Blocks:   never
- * Order:    everything before it happens before the wait it releases returns.
+ * Order:    everything before the call happens before the wait that it releases
+ *           returns.
  * Errors:   none
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
@@ -71,29 +72,29 @@ sley_event_clear(struct sley_event *event);
 /*
  * sley_event_is_set - is an event set?
  *
- * Consumes nothing.
+ * The call does not consume an automatic event.
  *
  * Context:  any thread
  * Blocks:   never
- * Order:    if it is true, everything before the sley_event_set() that made it
- *           so happens before the return.
+ * Order:    if true, everything before the sley_event_set() that set the event
+ *           happens before the return.
  * Errors:   none
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool
 sley_event_is_set(const struct sley_event *event);
 
 /*
- * sley_event_try - pass an event if it is set; consumes an automatic one.
+ * sley_event_try - pass an event if it is set; consumes an automatic event.
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   none; true if it passed
+ * Errors:   none; returns true if the event was set
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool
 sley_event_try(struct sley_event *event);
 
 /*
- * sley_event_wait - wait until an event is set; consumes an automatic one.
+ * sley_event_wait - wait until an event is set; consumes an automatic event.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -109,7 +110,7 @@ sley_event_wait(struct sley_event *event);
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Errors:   -ETIMEDOUT, -ECANCELED; neither consumes anything
+ * Errors:   -ETIMEDOUT, -ECANCELED; neither consumes an event
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_event_wait_until(struct sley_event *event, uint64_t deadline_ns);
@@ -120,13 +121,13 @@ sley_event_wait_until(struct sley_event *event, uint64_t deadline_ns);
 /*
  * sley_event_wait_any - wait until one of @nr events is set.
  *
- * Returns the index of the event that released it and consumes that one only.
- * The same event may be listed more than once.
+ * Returns the index of the event that ended the wait, and consumes only this
+ * event.  The same event may be listed more than once.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
  * Errors:   -ECANCELED
- *           -EINVAL   @nr is 0 or above SLEY_EVENT_ANY_MAX
+ *           -EINVAL  @nr is 0 or above SLEY_EVENT_ANY_MAX
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_event_wait_any(struct sley_event *const *events, size_t nr);
@@ -136,7 +137,7 @@ sley_event_wait_any(struct sley_event *const *events, size_t nr);
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Errors:   -ETIMEDOUT, -ECANCELED, -EINVAL; none consumes anything
+ * Errors:   -ETIMEDOUT, -ECANCELED, -EINVAL; no event is consumed then
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_event_wait_any_until(struct sley_event *const *events, size_t nr,
@@ -144,7 +145,7 @@ sley_event_wait_any_until(struct sley_event *const *events, size_t nr,
 
 /* ---- wait group -------------------------------------------------------- */
 
-/* A counter that can be waited for until it is zero.  Starts at zero. */
+/* A counter; callers can wait until it is zero.  It starts at zero. */
 struct sley_waitgroup {
 	struct sley_waitq q;
 };
@@ -168,7 +169,8 @@ sley_waitgroup_add(struct sley_waitgroup *wg, uint32_t n);
  *
  * Context:  any thread
  * Blocks:   never
- * Order:    everything before it happens before the wait it releases returns.
+ * Order:    everything before the call happens before the wait that it releases
+ *           returns.
  * Errors:   none
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool
@@ -197,20 +199,22 @@ sley_waitgroup_wait_until(struct sley_waitgroup *wg, uint64_t deadline_ns);
 /* ---- mutex ------------------------------------------------------------- */
 
 /*
- * Held by one task or thread at a time, which releases it.  A release hands the
- * mutex to the waiter that came first.  It may be held across a wait, also
- * across a blocking call or region.
+ * One task or thread at a time holds a mutex, and the holder releases it.  A
+ * release hands the mutex to the waiter that came first.  A mutex may be held
+ * across a wait, also across a blocking call or region.
  *
- * A mutex is not recursive: to lock it twice is misuse, and so is to release one
- * that another task or thread holds, or that nobody holds.  Each is said at the
- * call, in every build, with the name of the holder.  Where one task locks and
- * another one releases, use a semaphore of one unit (<sley/semaphore.h>).
+ * A mutex is not recursive: a second lock by the holder is misuse.  The release
+ * of a mutex that another task or thread holds, or that is free, is misuse, too.
+ * Each misuse is reported at the call, in every build, with the name of the
+ * holder.  If one task locks and another task releases, use a semaphore of one
+ * unit (<sley/semaphore.h>).
  *
- * A blocking call locks and releases for the task that called it.  A forked child
- * is a task of its own: it does not release what its parent holds, nor the other
- * way round.  Where its parent runs it at the join, without a thief, it counts as
- * its parent here, and such a release is not noticed.  After fork() the thread in
- * the child process holds what its task or thread held before.
+ * A blocking call locks and releases for the task that called it.  A forked
+ * child is a task of its own: it does not release what its parent holds, nor the
+ * other way round.  A child that its parent runs at the join, without a thief,
+ * counts as its parent here, and such a release is not noticed.  After fork()
+ * the thread in the child process holds the mutexes that its task or thread held
+ * before.
  *
  * A task that ends without releasing a mutex leaves it locked for ever.
  */
@@ -230,8 +234,9 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_mutex_unlock_slow(struct sley_mutex *mutex);
 
 /*
- * Take it unless somebody has it or is busy with it: *@word tells.  A caller that
- * is no ordinary task expects a word that no mutex has, and so fails.
+ * Take the mutex unless it is held or its list of waiters is locked: then *@word
+ * is the word of the mutex.  A caller that is no ordinary task expects a word
+ * that no mutex has, and so fails.
  */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline bool
 sley_mutex_try_lock_fast(struct sley_mutex *mutex, uint64_t *word)
@@ -247,11 +252,11 @@ sley_mutex_try_lock_fast(struct sley_mutex *mutex, uint64_t *word)
 /*
  * sley_mutex_try_lock - take the mutex if it is free.
  *
- * Its own holder gets false as well.
+ * The holder itself gets false, too.
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   none; true if it was taken
+ * Errors:   none; returns true if the mutex was taken
  */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK static inline bool
 sley_mutex_try_lock(struct sley_mutex *mutex)
@@ -267,8 +272,8 @@ sley_mutex_try_lock(struct sley_mutex *mutex)
 /*
  * sley_mutex_lock - take the mutex.
  *
- * Cancelling the caller does not cut the wait short; it shows in the next
- * wait that can be cancelled.  Use sley_mutex_lock_until() for one that is.
+ * A cancel of the caller does not cut the wait short; the next wait that can be
+ * cancelled fails.  sley_mutex_lock_until() can be cancelled.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -286,12 +291,12 @@ sley_mutex_lock(struct sley_mutex *mutex)
 /*
  * sley_mutex_lock_until - take the mutex by a deadline.
  *
- * A mutex that is free is taken even if the deadline has passed.
+ * A free mutex is taken even if the deadline has passed.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Errors:   -ETIMEDOUT, -ECANCELED; it is not held then.  Locking a mutex that
- *           the caller holds is misuse, whatever the deadline.
+ * Errors:   -ETIMEDOUT, -ECANCELED; the mutex is not held then.  Locking a mutex
+ *           that the caller holds is misuse, whatever the deadline.
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_mutex_lock_until(struct sley_mutex *mutex, uint64_t deadline_ns);
@@ -299,11 +304,12 @@ sley_mutex_lock_until(struct sley_mutex *mutex, uint64_t deadline_ns);
 /*
  * sley_mutex_unlock - release the mutex.
  *
- * Releasing a mutex that nobody holds, or another task or thread, is misuse.
+ * The release of a free mutex, or of a mutex that another task or thread holds,
+ * is misuse.
  *
  * Context:  the holder
  * Blocks:   never
- * Order:    everything before it happens before the next lock returns.
+ * Order:    everything before the call happens before the next lock returns.
  * Errors:   none
  */
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline void
@@ -325,16 +331,16 @@ struct sley_cond {
 #define SLEY_COND_INIT { SLEY_WAITQ_INIT }
 
 /*
- * sley_cond_wait - release @mutex, wait to be notified, take it again.
+ * sley_cond_wait - release @mutex, wait for a notification, take @mutex again.
  *
  * The caller holds @mutex, and holds it again on return in every case.  There
- * are no spurious wake-ups, but another task may have been faster: look at
- * the condition again.
+ * are no spurious wake-ups, but another task may have changed the condition
+ * first: check the condition again.
  *
- * Cancelling the caller does not cut the wait short, as with sley_mutex_lock():
- * in a cancelled task, or scope, it lasts until some task or thread notifies.  A
- * loop around a wait that failed at once would never end.  A wait that a cancel
- * shall end is sley_cond_wait_until(), with SLEY_FOREVER if need be:
+ * A cancel of the caller does not cut the wait short, as with sley_mutex_lock():
+ * in a cancelled task or scope the wait lasts until the notification.  (A loop
+ * around a wait that fails at once would never end.)  For a wait that a cancel
+ * ends, use sley_cond_wait_until(), with SLEY_FOREVER if there is no deadline:
  *
  *	while (!err && !ready)
  *		err = sley_cond_wait_until(&cond, &mutex, SLEY_FOREVER);
@@ -349,8 +355,8 @@ sley_cond_wait(struct sley_cond *cond, struct sley_mutex *mutex);
 /*
  * sley_cond_wait_until - sley_cond_wait() with a deadline, and cancellable.
  *
- * The caller holds @mutex again in every case, also if it failed.  Once it has
- * failed with -ECANCELED it will fail each time: leave the loop.
+ * The caller holds @mutex again in every case, also on failure.  After a failure
+ * with -ECANCELED every later call fails, too: leave the loop.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -361,7 +367,7 @@ sley_cond_wait_until(struct sley_cond *cond, struct sley_mutex *mutex,
 		     uint64_t deadline_ns);
 
 /*
- * sley_cond_notify_one - wake the first who waits for a condition, if any.
+ * sley_cond_notify_one - wake the first waiter of a condition, if any.
  *
  * Context:  any thread
  * Blocks:   never
@@ -371,7 +377,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_cond_notify_one(struct sley_cond *cond);
 
 /*
- * sley_cond_notify_all - wake all who wait for a condition now.
+ * sley_cond_notify_all - wake all present waiters of a condition.
  *
  * Context:  any thread
  * Blocks:   never

@@ -2,9 +2,9 @@
 /*
  * sley/time.h - one monotonic clock, in nanoseconds.
  *
- * Every call that waits has a twin ending in _until that takes an absolute
- * deadline on this clock.  A deadline in the past means "try once"; 0 is such
- * a deadline; SLEY_FOREVER never comes:
+ * Every call that waits has a variant ending in _until that takes an absolute
+ * deadline on this clock.  A deadline in the past, such as 0, means "try once".
+ * SLEY_FOREVER never comes.
  *
  *	err = sley_chan_recv_until(chan, &value, sley_after(5 * SLEY_MSEC));
  */

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley/topic.h - groups of processes that a message goes to.
+ * sley/topic.h - topics: a message to a topic goes to all its members.
  *
  *	err = sley_topic_join("prices", sley_self());
  *	sley_topic_publish("prices", PRICE, &price, sizeof(price));
  *
- * A topic is there as long as somebody has joined it.  Topics are those of the
- * whole program.  A process that ends leaves all it has joined.
+ * A topic exists as long as it has members.  There is one set of topics for the
+ * whole program.  A process that ends leaves all its topics.
  *
- * Who wants what is published to many topics joins by a pattern:
+ * A process joins many topics at once by a pattern:
  *
  *	err = sley_topic_join_matching("prices.*", sley_self());
  *
- * Within a process there are no topics: sley_receive_tag_until() and sley_receive_where_until()
- * pick what is wanted now, and leave the rest where it is, in its order.
+ * Within a process there are no topics: sley_receive_tag_until() and
+ * sley_receive_where_until() pick a wanted message, and leave the other messages
+ * in their order.
  */
 #ifndef SLEY_TOPIC_H
 #define SLEY_TOPIC_H
@@ -24,16 +25,16 @@
 SLEY_BEGIN_DECLS
 
 /*
- * sley_topic_join - @pid gets what is published to @topic.
+ * sley_topic_join - make @pid a member of @topic: it gets the published messages.
  *
- * A process that joins twice gets it twice, and leaves twice.
+ * A process that joins twice gets each message twice, and must leave twice.
  *
  * Context:  any thread
  * Blocks:   never
  * Owner:    @topic is copied.
  * Errors:   -ESRCH   there is no such process (any more)
  *           -EINVAL  empty, or longer than SLEY_NAME_MAX
- *           -ENOMEM  it has not joined
+ *           -ENOMEM  @pid has not joined
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_topic_join(const char *topic, sley_pid pid);
@@ -43,21 +44,22 @@ sley_topic_join(const char *topic, sley_pid pid);
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   -ENOENT  it had not joined
+ * Errors:   -ENOENT  @pid had not joined
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_topic_leave(const char *topic, sley_pid pid);
 
 /*
- * sley_topic_join_matching - @pid gets what is published to topics like @pattern.
+ * sley_topic_join_matching - make @pid a member of all topics that match @pattern.
  *
- * A '*' stands for any run of characters, also for none, a '?' for any one.  All
- * others stand for themselves, and none of them is special: "a*" matches "a.b.c".
- * A name or pattern joined twice, or another one that matches as well, is another
- * membership: the process gets the message for each of them.
+ * A '*' stands for any number of characters, even for none, a '?' for exactly
+ * one.  All other characters stand for themselves, and there are no separators:
+ * "a*" matches "a.b.c".  Each join is one more membership, also if it repeats a
+ * name or a pattern, or if several patterns match: the process gets one copy of
+ * the message per membership.
  *
- * For each message that is published, to whatever topic, all patterns of the program
- * are looked at: have a few of them, with any number of members.
+ * Each message that is published, to whatever topic, is compared with all
+ * patterns of the program.  So have few patterns, with any number of members.
  *
  * Context:  any thread
  * Blocks:   never
@@ -70,11 +72,11 @@ sley_topic_join_matching(const char *pattern, sley_pid pid);
 /*
  * sley_topic_leave_matching - undo one sley_topic_join_matching().
  *
- * @pattern is the one that was joined, to the letter.
+ * @pattern is the same text as in the join.
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   -ENOENT  it had not joined
+ * Errors:   -ENOENT  @pid had not joined
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_topic_leave_matching(const char *pattern, sley_pid pid);
@@ -82,32 +84,32 @@ sley_topic_leave_matching(const char *pattern, sley_pid pid);
 /*
  * sley_topic_publish - send a message to each member of a topic.
  *
- * More than a few words are copied once for all.  It goes to those that had joined
- * before, by the name or by a pattern that matches it, and have not left when their
- * turn comes; to the caller, too, if it is one of them.  Members whose mailbox is
- * full, and does not drop its oldest message for it, do not get it, also if that says
- * SLEY_BLOCK.
+ * Data of more than a few words is copied once for all members.  The message
+ * goes to the processes that joined before the call, by the name or by a
+ * matching pattern, and have not left when their turn comes.  This includes the
+ * caller, if it is a member.  A member with a full mailbox does not get the
+ * message, even with SLEY_BLOCK; a mailbox with SLEY_DROP_OLDEST makes room.
  *
- * Returns how many got it.
+ * Returns the number of members that got the message.
  *
  * Context:  any thread
  * Blocks:   never
  * Owner:    @data is copied.
  * Order:    as sley_send(), for each member
- * Errors:   -ENOMEM, -EMSGSIZE: nobody got it
+ * Errors:   -ENOMEM, -EMSGSIZE: no member got the message
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
 sley_topic_publish(const char *topic, uint64_t tag, const void *data,
 		   size_t size);
 
 /*
- * sley_topic_members - who has joined @topic by its name: up to @max pids.
+ * sley_topic_members - get up to @max pids of the members of @topic, by its name.
  *
- * Those that have joined by a pattern are not among them.
+ * Members that joined by a pattern are not included.
  *
  * Context:  any thread
  * Blocks:   never
- * Errors:   none; returns how many there are, which may be more than @max
+ * Errors:   none; returns the number of members, which may be more than @max
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS size_t
 sley_topic_members(const char *topic, sley_pid *pid, size_t max);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley/trace.h - put what a program does into its trace.
+ * sley/trace.h - mark the program's own work in its trace.
  *
  * A full trace (.trace in sley_config, or $SLEY_TRACE) shows when each task ran
- * on which worker.  These calls add what the task was doing.  Without a full
- * trace each of them is a call, a look and a return.
+ * on which worker.  These calls add the work that the task was doing.  Without a
+ * full trace each of them only makes a check and returns.
  *
  *	SLEY_TRACE_SCOPE("parse");
  *
  * Scopes nest.  A scope belongs to its task: while the task is suspended the
- * scope does not show, and when it is resumed, on whatever worker, the scope is
- * there again.  What is still open when the task ends, ends with it.
+ * scope does not show.  When the task resumes, on any worker, the scope shows
+ * again.  The end of a task closes its open scopes.
  *
- * Names are not copied: they must stay as they are until the runtime has been
- * destroyed.  String literals do.
+ * Names are not copied: they must not change until the runtime has been
+ * destroyed.  String literals are safe.
  *
  * Only workers have a track to record on (and threads bound to a single-threaded
- * runtime).  What other threads do, those of sley/blocking.h included, is
- * counted in sley_stats.trace_dropped and not recorded.
+ * runtime).  Events of other threads, also of the threads of sley/blocking.h,
+ * are not recorded, but counted in sley_stats.trace_dropped.
  */
 #ifndef SLEY_TRACE_H
 #define SLEY_TRACE_H
@@ -42,7 +42,7 @@ sley_trace_begin(const char *name);
 /*
  * sley_trace_end - close the scope of the trace that was opened last.
  *
- * Where none is open, nothing happens.
+ * Does nothing if no scope is open.
  *
  * Context:  any thread
  * Blocks:   never
@@ -64,21 +64,21 @@ sley_trace_scope_end(const char *unused)
 	sley_trace_end();
 }
 
-/* Private: a name that nobody else has. */
+/* Private: a unique name. */
 #define SLEY_TRACE_JOIN_(a, b) a##b
 #define SLEY_TRACE_JOIN(a, b) SLEY_TRACE_JOIN_(a, b)
 
-/* SLEY_TRACE_SCOPE(name) - a scope to the end of the block, however left. */
+/* SLEY_TRACE_SCOPE(name) - a scope until the block is left, in any way. */
 #define SLEY_TRACE_SCOPE(name)                                                 \
 	__attribute__((cleanup(sley_trace_scope_end), unused)) const char      \
 	SLEY_TRACE_JOIN(sley_trace_scope_, __COUNTER__) =                      \
 		(sley_trace_begin(name), 0)
 
 /*
- * sley_trace_async_begin - begin something in the trace that is no scope.
+ * sley_trace_async_begin - begin an activity in the trace that is no scope.
  *
- * A request, say, that several tasks work on one after the other.  It ends with
- * the same @name and @id, from wherever.
+ * For example a request that several tasks work on, one after the other.
+ * sley_trace_async_end() with the same @name and @id ends it, from any thread.
  *
  * Context:  any thread
  * Blocks:   never
@@ -89,7 +89,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_trace_async_begin(const char *name, uint64_t id);
 
 /*
- * sley_trace_async_end - end what sley_trace_async_begin() began.
+ * sley_trace_async_end - end an activity of sley_trace_async_begin().
  *
  * Context:  any thread
  * Blocks:   never
@@ -100,7 +100,7 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_trace_async_end(const char *name, uint64_t id);
 
 /*
- * sley_trace_instant - note in the trace that something happens now.
+ * sley_trace_instant - mark the present moment in the trace.
  *
  * Context:  any thread
  * Blocks:   never
@@ -113,8 +113,8 @@ sley_trace_instant(const char *name);
 /*
  * sley_trace_thread_name - name the calling thread's track in the trace.
  *
- * In a task that is the track of its worker, where others run, too.  The last
- * name given counts.
+ * In a task this is the track of its worker, where other tasks run, too.  The
+ * last name counts.
  *
  * Context:  any thread
  * Blocks:   never

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley/waitq.h - the head of every object that can be waited for.
+ * sley/waitq.h - the head of every object with waiters.
  *
- * Private to the library; it is here so that such objects can live in memory
- * of the caller and have inline fast paths.  Bit 0 of the word locks the list
- * of waiters, the other bits belong to the object.  Zeroed memory is an
+ * Private to the library.  It is a public header so that objects can live in
+ * memory of the caller and have inline fast paths.  Bit 0 of the word locks the
+ * list of waiters, the other bits belong to the object.  Zeroed memory is an
  * unlocked queue without waiters.
  */
 #ifndef SLEY_WAITQ_H
@@ -12,7 +12,7 @@
 
 #include <sley/compiler.h>
 
-struct sley_waiter; /* lives on the stack of whoever waits */
+struct sley_waiter; /* lives on the stack of the waiter */
 
 struct sley_waitq {
 	uint64_t word;
