@@ -42,14 +42,14 @@
  * is small: short work is cut into pieces, too.
  *
  * .scope: the call ends soon after this scope is cancelled, also by its deadline
- * (<sley/scope.h>).  Without this option the call ends soon after a cancel of
- * the calling task, of a scope that the task has open, or of everything
- * (sley_cancel_all()).  A call in a piece of another algorithm also ends soon
- * after a cancel of the caller of that algorithm.  Pieces that have begun
- * finish, no other piece begins, and the call returns -ECANCELED.  If all pieces
- * had begun, the call returns 0.  The caller does not learn which pieces did not
- * run.  A thread is in no scope, not even in a scope that it has opened: name
- * the scope here.
+ * (<sley/scope.h>).  With or without this option, the call ends soon after a
+ * cancel of the calling task, of a scope that the task has open, or of
+ * everything (sley_cancel_all()).  A call in a piece of another algorithm also
+ * ends soon after a cancel of the caller of that algorithm.  Pieces that have
+ * begun finish, no other piece begins, and the call returns -ECANCELED.  If all
+ * pieces had begun, the call returns 0.  The caller does not learn which pieces
+ * did not run.  A thread is in no scope, not even in a scope that it has opened:
+ * name the scope here.
  */
 #ifndef SLEY_HOW_H
 #define SLEY_HOW_H

@@ -16,11 +16,12 @@
  *
  * The address of the struct is the key; there is nothing to register.
  *
- * When the task ends, destroy() is called for each value that is not NULL; the
- * key that was first set last comes first.  destroy() runs as part of the task,
- * with the waker and the task tree of the task, and may block.  It may also set
- * values: these are destroyed in this round or in a further round.  There are
- * four rounds; values that are set after them are forgotten.
+ * When the task ends, destroy() is called for each value that is not NULL, in
+ * the reverse of the order in which the keys got their first values.  destroy()
+ * runs as part of the task, with the waker and the task tree of the task, and
+ * may block.  It may also set values: these are destroyed in this round or in a
+ * further round.  There are four rounds; values that are set after them are
+ * forgotten.
  *
  * A child forked with sley_fork() shares the values of its parent if it runs in
  * the parent's task, and has no values if another worker took it.  Do not rely

@@ -27,8 +27,8 @@
  * A stage that fails ends the pipeline: no item is made any more, running stages
  * finish, and every item under way goes to the drop function of the stage that
  * made it.  So no item is lost: each item was taken by a later stage, or
- * dropped.  If stages may block for ever without each other, use
- * sley_pipeline_with(): there a failure ends their waits.
+ * dropped.  If a stage could block for ever after the others have stopped, use
+ * sley_pipeline_with(): there a failure ends the waits of all stages.
  */
 #ifndef SLEY_PIPELINE_H
 #define SLEY_PIPELINE_H

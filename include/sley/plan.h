@@ -233,8 +233,8 @@ sley_plan_cancel(struct sley_plan *plan);
  * sley_plan_outcome - the outcome of @node in the run that has ended last.
  *
  * If @code is not NULL, *@code is the error that the function of the node
- * returned.  For a skipped node *@code is the error of the node that failed
- * first, or -ECANCELED.  For a node that succeeded *@code is 0.
+ * returned.  For a skipped node *@code is the error of the node whose failure
+ * caused the skip, or -ECANCELED.  For a node that succeeded *@code is 0.
  *
  * Context:  any thread
  * Blocks:   the fiber, while a run begins or ends; a plain thread sleeps

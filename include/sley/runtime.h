@@ -300,7 +300,7 @@ sley_run(const struct sley_config *config, sley_fn *root, void *arg);
  *
  * The given configuration, with all defaults filled in.  .name, .trace and .cpus
  * point into @rt.  .trace is NULL if nothing is recorded.  .no_membarrier tells
- * whether the fallback is in use, given what the kernel allows.
+ * whether the fallback is in use, by choice or because of the kernel.
  *
  * Context:  any thread
  * Blocks:   never

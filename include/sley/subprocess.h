@@ -13,9 +13,9 @@
  *		err = sley_subprocess_create(&parser, NULL);
  *		err = sley_subprocess_call(parser, parse, text, size, &result);
  *
- * If the subprocess crashes, exits or hangs, the call fails and says how, and
- * the subprocess is started again.  The caller only waits for the result; a
- * waiting task gives up its worker.
+ * If the subprocess crashes, exits or hangs (see .call_ns), the call fails and
+ * says how, and the subprocess is started again.  The caller only waits for the
+ * result; a waiting task gives up its worker.
  *
  * sley_subprocesses_init() forks a small process, the *server*, while the
  * program still has only one thread.  All subprocesses are forks of the server.

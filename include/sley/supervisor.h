@@ -66,7 +66,7 @@ struct sley_supervisor_options {
 	uint32_t size;     /* of this struct; SLEY_SUPERVISOR_OPTIONS sets it */
 	uint32_t strategy; /* enum sley_strategy                            */
 	uint32_t intensity; /* restarts within .within_ns; 0: 3              */
-	uint32_t never;     /* 1: give up at the first restart               */
+	uint32_t never;     /* 1: allow no restart at all                    */
 	uint64_t within_ns; /* 0: 5 s                                        */
 	const struct sley_process_options *process; /* NULL: the default     */
 	uint64_t reserved[4];
@@ -92,8 +92,8 @@ sley_supervisor_options_default(void)
 }
 
 /*
- * A child: what a supervisor starts.  Set exactly one of .fn, .behaviour and
- * .children, or .supervisor alone for a supervisor that gets its children later.
+ * A child of a supervisor.  Set exactly one of .fn, .behaviour and .children, or
+ * .supervisor alone for a supervisor that gets its children later.
  *
  * Shutdown.  A child that was asked to end is killed after .shutdown_ns, or
  * after 5 s if .shutdown_ns is 0.  A child that is a supervisor has as long as

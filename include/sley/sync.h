@@ -210,11 +210,11 @@ sley_waitgroup_wait_until(struct sley_waitgroup *wg, uint64_t deadline_ns);
  * unit (<sley/semaphore.h>).
  *
  * A blocking call locks and releases for the task that called it.  A forked
- * child is a task of its own: it does not release what its parent holds, nor the
- * other way round.  A child that its parent runs at the join, without a thief,
- * counts as its parent here, and such a release is not noticed.  After fork()
- * the thread in the child process holds the mutexes that its task or thread held
- * before.
+ * child is a task of its own: it does not release a mutex that its parent holds,
+ * nor the other way round.  A child that its parent runs at the join, without a
+ * thief, counts as its parent here, and such a release is not noticed.  After
+ * fork() the thread in the child process holds the mutexes that its task or
+ * thread held before.
  *
  * A task that ends without releasing a mutex leaves it locked for ever.
  */

@@ -16,10 +16,10 @@
  *
  * Queues and tickets live in memory of the caller, need no clean-up, and work
  * between tasks and plain threads alike.  The memory of a ticket may be freed or
- * reused when sley_ticket_done() has returned and no other call for the ticket
- * is under way.  A wait with a deadline, or a wait that was cancelled, may still
- * be under way.  The memory of a queue may be reused when the memory of all its
- * tickets may be.
+ * reused when the call that made the ticket done has returned and no other call
+ * for the ticket is under way.  A wait with a deadline, or a wait that was
+ * cancelled, may still be under way then.  The memory of a queue may be reused
+ * when the memory of all its tickets may be.
  */
 #ifndef SLEY_TICKET_H
 #define SLEY_TICKET_H
