@@ -15,7 +15,7 @@
 
 /* ---- room ------------------------------------------------------------------------ */
 
-/* With the lock, which is given back meanwhile. */
+/* With the lock, which is released meanwhile. */
 static int wait_for_block(struct sley_graph *graph, size_t size,
 			  uint64_t deadline_ns, struct arena_block **block)
 {
@@ -87,7 +87,7 @@ struct leaver {
 	struct arena_block *block;
 };
 
-/* A node: nobody uses it any more. */
+/* The function of the node that gives the buffer back: all its users have ended. */
 static int leave(void *arg)
 {
 	const struct leaver *leaver = arg;
@@ -111,7 +111,7 @@ static void unlink_block(struct arena_block *block)
 	*at = block->next;
 }
 
-/* It is in no list.  0, or it is as before. */
+/* Submits that node.  The buffer is in no list.  Error: nothing has changed. */
 static int drop(struct sley_graph *graph, struct arena_block *block)
 {
 	struct leaver leaver = { graph, block };
@@ -132,7 +132,7 @@ static int drop(struct sley_graph *graph, struct arena_block *block)
 }
 
 /*
- * With the lock, which is given back meanwhile.  Without memory for the node, the
+ * With the lock, which is released meanwhile.  Without memory for the node, the
  * buffer stays until the graph is destroyed.
  */
 static void drop_or_keep(struct sley_graph *graph, struct arena_block *block)

@@ -2,9 +2,10 @@
 /*
  * buffer.h - memory of the graph's arena that nodes pass on.
  *
- * A buffer that is dropped is given back by a node of its own: one that comes after
- * all that were submitted with an access to it, whatever becomes of them, and that
- * runs even if all is cancelled.  So nobody counts references: the edges do.
+ * A dropped buffer is given back by a node of its own.  This node comes after all
+ * nodes that were submitted with an access to the buffer, even if they fail; it runs
+ * even if the whole graph is cancelled.  So there is no reference count: the edges
+ * do that work.
  *
  * Everything here is under the graph's lock.
  */
@@ -13,7 +14,7 @@
 
 #include "graph/node/graph.h"
 
-/* Those of @scope, which is closed, are dropped; the lock is given back meanwhile. */
+/* Drops the buffers of @scope, which is closed.  The lock is released meanwhile. */
 void buffers_drop(struct sley_graph_scope *scope);
 
 #endif

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cancel.c - nodes that are not wanted any more.
+ * cancel.c - cancelling nodes.
  *
- * A node is cancelled as the task it is.  One that has not started finds that out
- * when its turn comes, and skips itself (node_run.c).  But its place may be another
- * one's at any moment.  So who cancels says so first, in cancelling, then looks
- * whether it has ended; and who ends looks whether anybody is about to cancel
- * before the place is given back (graph_look): either sees the other.
+ * A node is cancelled as a task.  If it has not started, its turn finds the request
+ * and skips the function (node_run.c).  But another node may take the place at any
+ * moment.  So the canceller first counts itself in cancelling, then looks whether
+ * the node has ended.  The worker that ends a node looks for cancellers before it
+ * gives the place back (graph_look).  One of the two sees the other.
  *
  * Edges:
  *
- *   K1  who cancels is done -> who ends goes on : the flags of the task, and what
- *       else of the node was read, which the next one in its place sets anew
+ *   K1  a canceller is done -> the worker that ended the node goes on : the flags of
+ *       the task, and all else that was read of the node; the next node in the place
+ *       sets them anew
  */
 #include "core/sched/place.h"
 #include "core/wait/wait.h"
@@ -49,7 +50,7 @@ static bool is_gang(const struct node *node)
 	return unlikely(node->placement) && node->placement->gang;
 }
 
-/* While cancelling is asked for: then it keeps its place until the end. */
+/* Has @node not ended?  During graph_ask(): then it keeps its place until end(). */
 static bool is_there(const struct node *node, uint32_t life)
 {
 	return edges_look(&node->consumers, life) == EDGES_ADDED;
@@ -60,7 +61,7 @@ int sley_node_cancel(struct sley_graph *graph, sley_node id)
 	struct node *node;
 	bool there;
 
-	/* Lives begin with 1.  relaxed: who has an id has seen its place taken. */
+	/* Lives begin with 1.  relaxed: the owner of an id saw its place taken. */
 	if (!node_life_of(id) ||
 	    node_index_of(id) >= load_relaxed(&graph->store.nr_used))
 		return -ESRCH;
@@ -78,15 +79,15 @@ int sley_node_cancel(struct sley_graph *graph, sley_node id)
 /* ---- all of a scope ---------------------------------------------------------------- */
 
 /*
- * With the lock: the scope and those in it.  For nodes that are submitted when it is
- * free again; those that are there are marked themselves.
+ * Marks the scope and the scopes within, for nodes that are submitted later.  Nodes
+ * that exist already get a mark of their own.  With the lock.
  */
 static void mark_scopes(struct sley_graph_scope *outer)
 {
 	struct sley_graph *graph = outer->graph;
 	struct sley_graph_scope *scope;
 
-	/* relaxed: the lock publishes it. */
+	/* relaxed: the lock publishes the mark. */
 	store_relaxed(&outer->cancelled, 1);
 	for (scope = graph->scopes; scope; scope = scope->next) {
 		/* relaxed: as above. */
@@ -95,7 +96,7 @@ static void mark_scopes(struct sley_graph_scope *outer)
 	}
 }
 
-/* Is there a node in a scope that is marked? */
+/* Is this a node that has not ended, in a scope that is marked? */
 static bool is_wanted(const struct node *node)
 {
 	/* relaxed: the lock. */
@@ -103,7 +104,7 @@ static bool is_wanted(const struct node *node)
 	       load_relaxed(&node->scope->cancelled);
 }
 
-/* Those that have not started, or run, or wait, or were woken: whatever is there. */
+/* Marks all nodes that have not ended: not started, running, waiting, or woken. */
 static void mark_nodes(struct sley_graph *graph, uint32_t nr)
 {
 	for (uint32_t i = 1; i < nr; i++) {
@@ -117,7 +118,7 @@ static void mark_nodes(struct sley_graph *graph, uint32_t nr)
 	}
 }
 
-/* And those of them that wait, when the barrier is behind us. */
+/* After the barrier: ends the waits of marked nodes. */
 static void end_waits(struct sley_graph *graph, uint32_t nr)
 {
 	for (uint32_t i = 1; i < nr; i++) {
@@ -129,7 +130,7 @@ static void end_waits(struct sley_graph *graph, uint32_t nr)
 	}
 }
 
-/* What is submitted when the lock is free again is skipped. */
+/* Nodes that are submitted after the lock is released are skipped. */
 static void cancel_scope(struct sley_graph_scope *scope)
 {
 	struct sley_graph *graph = scope->graph;

@@ -56,7 +56,7 @@ struct look {
 	struct scope_wait *to_follow;
 };
 
-/* @scope is marked: so who waits for it does not go on, and is followed, too. */
+/* @scope is marked: the nodes that wait for it do not go on; follows them, too. */
 static void follow_later(struct look *look,
 			 const struct sley_graph_scope *scope)
 {
@@ -68,7 +68,10 @@ static void follow_later(struct look *look,
 	}
 }
 
-/* @node, which comes after who has @wait or is it, is of its scope and those around. */
+/*
+ * Marks the scope of @node and the scopes around it.  @node is that of @wait, or one
+ * of its successors.
+ */
 static void mark_scopes(struct look *look, const struct node *node,
 			const struct scope_wait *wait)
 {
@@ -83,7 +86,7 @@ static void mark_scopes(struct look *look, const struct node *node,
 	}
 }
 
-/* To @list: who waits for @node, and was not there yet.  0 or -ENOMEM. */
+/* Appends the successors of @node that have no stamp yet to @list.  0 or -ENOMEM. */
 static int add_consumers(struct sley_graph *graph, const struct node *node,
 			 struct node_list *list)
 {
@@ -105,7 +108,7 @@ static int add_consumers(struct sley_graph *graph, const struct node *node,
 	return 0;
 }
 
-/* All that goes on only when the node of @wait has ended. */
+/* Marks all that cannot go on before the node of @wait has ended. */
 static int follow(struct look *look, const struct scope_wait *wait)
 {
 	struct sley_graph *graph = look->graph;
@@ -138,13 +141,13 @@ static bool is_closed(struct sley_graph *graph, const struct scope_wait *first)
 		err = follow(&look, wait);
 	}
 	graph->found.nr = 0;
-	/* Without memory there is another look, later. */
+	/* If there was no memory, the next look comes later. */
 	return !err && first->scope->mark.stamp == graph->stamp;
 }
 
-/* ---- before it is closed ------------------------------------------------------------ */
+/* ---- before a cycle is closed ------------------------------------------------------- */
 
-/* All that come after @node have the stamp.  0 or -ENOMEM. */
+/* Stamps all direct and indirect successors of @node.  0 or -ENOMEM. */
 static int mark_after(struct sley_graph *graph, const struct node *node)
 {
 	struct node_list list = { .nr = 0 };
@@ -186,7 +189,7 @@ static const char *name_of(const struct node *node)
 	return node->task.name ? node->task.name : "a node";
 }
 
-/* Backwards: from the scope @first waits for to who it is that holds it up. */
+/* Backwards: from the scope that @first waits for to the node that holds it up. */
 static void tell(const struct sley_graph *graph, const struct scope_wait *first)
 {
 	char line[512];

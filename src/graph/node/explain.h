@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explain.h - why a node has failed or was skipped, as a line of text: the node, then
- * the one that took it along, and so on.
+ * explain.h - why a node has failed or was skipped, as a line of text: the node,
+ * then its cause, then the cause of that, and so on.
  */
 #ifndef SLEY_GRAPH_NODE_EXPLAIN_H
 #define SLEY_GRAPH_NODE_EXPLAIN_H
@@ -14,18 +14,20 @@
 struct explanation {
 	char *at;
 	size_t size;
-	size_t length; /* of all there is to say */
+	size_t length; /* of the whole text, also if cut off */
 };
 
-/* @before, then @word: what does not fit is only counted. */
+/* Appends @before, then @word; text that does not fit is only counted. */
 void explanation_say(struct explanation *text, const char *before,
 		     const char *word);
 
-/* The next one: @name may be NULL.  @caused: another one took it along. */
+/* Appends the next node.  @name may be NULL.  @caused: the node has a cause. */
 void explain(struct explanation *text, const char *name,
 	     enum sley_outcome outcome, int code, bool caused);
 
-/* What is returned for it: the length, or -ESRCH if there was nothing to say. */
+/*
+ * The return value of the public calls: the length, or -ESRCH if the text is empty.
+ */
 must_check int explanation_length(const struct explanation *text);
 
 #endif

@@ -38,7 +38,7 @@ const struct node *failures_first(const struct sley_graph_scope *scope)
 	return node;
 }
 
-/* Its place is free, and its name says nothing any more. */
+/* Gives the place back; the id of @node is stale from here on. */
 static void forget(struct sley_graph *graph, struct node *node)
 {
 	if (unlikely(node->placement))
@@ -47,7 +47,7 @@ static void forget(struct sley_graph *graph, struct node *node)
 	node_store_give(&graph->store, node, node, 1);
 }
 
-/* All from @node on, chained by next. */
+/* Forgets the chain from @node on, linked by next. */
 static void forget_all(struct sley_graph *graph, struct node *node)
 {
 	uint32_t nr = 0;
@@ -59,7 +59,7 @@ static void forget_all(struct sley_graph *graph, struct node *node)
 		node = next;
 		nr++;
 	}
-	/* relaxed: counted here or in a share, and less than none meanwhile. */
+	/* relaxed: negative while a share has yet to count the nodes. */
 	(void)sub_relaxed(&graph->nr_failed, nr);
 }
 
@@ -86,14 +86,14 @@ static bool lay_stone(struct sley_graph_scope *home, const struct node *first)
 	stone = node_store_take_page(&home->graph->store);
 	if (!stone)
 		return false;
-	/* Its list of edges is closed, in a life that goes on: so it has failed. */
+	/* The edge list is closed, and its life goes on: this is a failed node. */
 	stone->scope = home;
 	stone->pages = 0;
 	stone->placement = NULL;
 	stone->task.name = "a node that is forgotten";
 	stone->outcome = SLEY_OUTCOME_FAILURE;
 	stone->code = first->code;
-	/* relaxed: nobody else takes it along. */
+	/* relaxed: a stone has no predecessors. */
 	store_relaxed(&stone->cause, 0);
 	stone->stamp = 0;
 	home->stone = stone;
@@ -109,7 +109,7 @@ static void remove_stone(struct sley_graph_scope *home)
 	node_store_give(&home->graph->store, stone, stone, 0);
 }
 
-/* For access_rename(): a stone in place of a writer that will be forgotten. */
+/* For access_rename(): replaces a writer that will be forgotten by a stone. */
 static sley_node rename_writer(void *arg, sley_node id)
 {
 	struct sley_graph *graph = arg;
@@ -148,8 +148,8 @@ static uint32_t length_of(const struct node *node)
 }
 
 /*
- * Cut from the list of @scope, marked with the stamp, and put before @chain: the older
- * half, but for the one to report.
+ * Cuts the older half from the list of @scope, except for the node to report.  The
+ * nodes get the stamp, and are put before @chain.
  */
 static struct node *cut(struct sley_graph_scope *scope, struct node *chain)
 {
@@ -158,7 +158,7 @@ static struct node *cut(struct sley_graph_scope *scope, struct node *chain)
 	uint32_t nr = length_of(last);
 	struct node *node, *next;
 
-	/* Two may be the newest and the one to report. */
+	/* A list of two may be the newest node and the node to report. */
 	if (nr < 3 || !lay_stone(home_of(scope), first))
 		return chain;
 	for (uint32_t nr_kept = nr / 2; nr_kept > 1; nr_kept--)
@@ -193,7 +193,9 @@ void failures_thin_out(struct sley_graph *graph)
 		chain = cut(scope, chain);
 	access_rename(&graph->map, rename_writer, graph);
 	forget_all(graph, chain);
-	/* One for each scope has to stay: not in vain for each node. */
+	/*
+	 * Each scope keeps some: raises the limit, to not try in vain for each node.
+	 */
 	/* relaxed: a guess. */
 	nr = load_relaxed(&graph->nr_failed);
 	if ((int32_t)(nr - graph->max_failed / 4 * 3) > 0)

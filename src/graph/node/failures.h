@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * failures.h - nodes that have failed or were skipped, and how long they are known.
+ * failures.h - nodes that have failed or were skipped, and how long they are kept.
  *
- * They stay in their places, in a list of their scope, newest first, until somebody has
- * waited for the scope.  But nobody may ever wait for all of a graph that goes on and
- * on.  So there are max_failed of them, about; if there are more the older half of
- * each list is forgotten, but for the one that a wait for the scope will report.
+ * Such nodes stay in their places, in a list of their scope, newest first, until a
+ * waiter has waited for the scope.  But a graph that goes on and on may never have a
+ * waiter.  So the graph keeps about max_failed of these nodes.  If there are more,
+ * the older half of each list is forgotten, except for the node that a wait for the
+ * scope will report.
  *
- * What they should have written stays marked.  In the map of accesses (access.h) one
- * node takes the place of all that were forgotten, a stone: it has failed, and stays
- * until its scope was waited for.  The root has one, and each run, since a run leaves
- * nothing behind for the next one.
+ * The ranges that these nodes should have written stay poisoned.  In the map of
+ * accesses (access.h) one placeholder, a stone, replaces all forgotten nodes.  A
+ * stone is a node that has failed, and stays until a waiter has waited for its
+ * scope.  The root has a stone, and so has each run, since a failed run must not
+ * affect the next.
  *
- * The list is pushed to by workers and cut under the lock of the graph, never at its
+ * Workers push to the list.  It is cut under the lock of the graph, never at the
  * head.
  *
  * Edges:
@@ -24,16 +26,16 @@
 
 #include "graph/node/graph.h"
 
-/* By the worker that has ended @node, the last time it touches it. */
+/* Called by the worker that has ended @node, as the last access to the node. */
 void failures_add(struct sley_graph_scope *scope, struct node *node);
 
-/* The one that a wait for @scope reports, of those that are in its list.  (lock) */
+/* The node in the list that a wait for @scope reports.  (lock) */
 const struct node *failures_first(const struct sley_graph_scope *scope);
 
-/* All of @scope has ended: its failures are forgotten.  (lock) */
+/* All of @scope has ended: forgets its failures.  (lock) */
 void failures_forget(struct sley_graph_scope *scope);
 
-/* More than max_failed are there: some are forgotten.  (lock) */
+/* There are more than max_failed: forgets some.  (lock) */
 void failures_thin_out(struct sley_graph *graph);
 
 #endif

@@ -18,9 +18,9 @@
 #define MAX_NODES_MAX (1u << 24)
 #define ARENA_DEFAULT ((uint64_t)64 << 20)
 #define BULK_MAX 64
-#define BULKS 256 /* so many shares make the whole graph, at least */
+#define BULKS 256 /* shares that make up the whole graph, at least */
 #define BATCH_MAX 1024
-#define BATCHES 4 /* so many make the whole graph, at least */
+#define BATCHES 4 /* batches that make up the whole graph, at least */
 #define PATIENCE_NS 1000000u
 #define FAILED_MIN 1024u
 
@@ -39,7 +39,7 @@ static bool is_over(void *arg, sley_node id)
 
 	if (edges_look(&node->consumers, node_life_of(id)) != EDGES_GONE)
 		return false;
-	/* A log has edges from those that are gone, too. */
+	/* A log has edges from nodes that are gone, too. */
 	return likely(!graph->log) || !node_log_has(graph->log, id);
 }
 
@@ -53,9 +53,9 @@ static void init(struct sley_graph *graph, struct sley *rt,
 	graph->rt = rt;
 	graph->name = options->name ? options->name : "graph";
 	graph->max_nodes = max;
-	/* More than max_nodes: so that submit.c need not look before. */
+	/* Not less than max_nodes: submit.c looks at it only in a full graph. */
 	graph->max_failed = max < FAILED_MIN ? FAILED_MIN : max;
-	/* One that moved would not come back to what its worker has kept. */
+	/* A task that migrated would not come back to the share of its worker. */
 	graph->nr_share = rt->migratable ? 0 : rt->nr_workers;
 	if (bulk > BULK_MAX)
 		bulk = BULK_MAX;
@@ -84,7 +84,7 @@ static void release(struct sley_graph *graph)
 	mem_free(mem, graph, graph_size(graph->rt));
 }
 
-/* What may fail: 0 or an error. */
+/* The part that may fail: 0 or an error. */
 static int allocate(struct sley_graph *graph,
 		    const struct sley_graph_options *options)
 {

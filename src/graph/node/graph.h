@@ -2,31 +2,30 @@
 /*
  * graph.h - a graph: its nodes, its scopes, and how they are counted.
  *
- * What submits takes the lock, a mutex: so the order in which nodes were submitted
- * is one order, and who reads and writes what is known in that order.  Nodes that
- * end never take it.
+ * Submitters take the lock, a mutex.  So nodes are submitted in one order, and the
+ * map of accesses is built in that order.  Nodes that end never take the lock.
  *
- * Each node is of a scope, if no other of the graph's root.  It is counted there, in
- * pending, when it is submitted, and counted off when it has ended.  Both in bulk,
- * since the two are on different CPUs: who submits counts CREDIT nodes in advance,
- * and each worker keeps those it has ended in a share of its own until it has
- * nothing more at hand.  Somebody who waits gives back the credit first, and as
- * long as anybody waits there is none.
+ * Each node belongs to a scope, by default the root of the graph.  The scope counts
+ * the node in pending when it is submitted, and counts it off when it has ended.
+ * Both are done in bulk, since submitter and worker are on different CPUs.  The
+ * submitter counts CREDIT nodes in advance.  Each worker keeps the nodes that it has
+ * ended in its own share until it has no other work at hand.  A waiter gives back
+ * the credit first, and as long as the scope has waiters there is none.
  *
- * A submitter that finds the graph full waits with patience at first: until a batch of
- * nodes has ended, or a worker has nothing else at hand.  To wake it for each node
- * costs more than the node (submit.c).  Patience needs no barrier: what a worker
- * overlooks costs time, and that has an end.
+ * A submitter that finds the graph full first waits with patience: until a batch of
+ * nodes has ended, or a worker has no other work at hand.  Waking the submitter for
+ * each node costs more than the node (submit.c).  Patience needs no barrier: if a
+ * worker overlooks the submitter, that costs time, and the time is bounded.
  *
- * Some things are rare: that somebody has waited long enough for room, or cancels.  Who wants one of
- * them says so in a word (graph_ask), then looks at what the others do; who does
- * it looks at the word afterwards (graph_look).  The one who asks has
- * os_membarrier() in between, so that looking costs nothing; where there is none,
- * both sides read-modify-write the word.
+ * Some requests are rare: a submitter has run out of patience, or a canceller comes.
+ * The requester first says so in a word (graph_ask), then looks at the state of the
+ * nodes.  A worker first changes that state, then looks at the word (graph_look).
+ * The requester calls os_membarrier() in between, so that looking costs nothing.
+ * Without membarrier, both sides read-modify-write the word.
  *
  * Edges:
  *
- *   R1  who asks, then looks <-> who acts, then looks for who asks : one of them
+ *   R1  a requester asks, then looks <-> a worker acts, then looks : one of them
  *       sees the other
  *   K1  see cancel.c
  */
@@ -48,14 +47,14 @@ struct worker_classes;
 
 #define GRAPH_CREDIT 64
 
-/* What a worker has ended and not yet given back: places, chained by next. */
+/* Ended nodes that a worker has not yet given back: places, chained by next. */
 struct share {
 	cache_aligned struct node *first;
 	struct node *last;
-	struct sley_graph_scope *scope; /* of all of them                    */
-	uint32_t nr;        /* nodes that have ended; others look            */
-	uint32_t nr_failed; /* of those: they stay in their places           */
-	uint32_t nr_places; /* of the others: in the chain, as are pages     */
+	struct sley_graph_scope *scope; /* the same for all nodes            */
+	uint32_t nr;        /* nodes that have ended; other threads look     */
+	uint32_t nr_failed; /* of nr: failed or skipped, and stay in place   */
+	uint32_t nr_places; /* of nr: succeeded; in the chain, as are pages  */
 };
 
 struct step_queue {
@@ -64,80 +63,84 @@ struct step_queue {
 };
 
 /*
- * Three lines of cache: what workers look at for each node, and nobody writes; what
- * is written for each node that is submitted; and what workers write, in bulk.
+ * Three cache lines: the first is read by workers for each node, and constant but
+ * for cancelled; the second is written for each submitted node; the third is written
+ * by workers, in bulk.
  */
 struct sley_graph_scope {
 	struct sley_graph *graph;
 	struct sley_graph_scope *parent; /* NULL: the root                   */
-	sley_node gate; /* of a run, and what is in it: comes first; constant */
-	/* The run that it is, or is in, or NULL; constant. */
+	sley_node gate; /* in a run: the end of the run before; constant */
+	/* The run that this scope is, or is in; or NULL.  Constant. */
 	struct sley_graph_scope *run;
 	uint32_t number; /* of a run: the first is 1; constant              */
 	uint32_t depth;
-	uint32_t cancelled; /* skip all                                     */
-	cache_aligned struct sley_graph_scope *next; /* of the graph (lock)  */
+	uint32_t cancelled; /* skip all nodes                               */
+	cache_aligned struct sley_graph_scope
+		*next;       /* scope of the graph (lock) */
 	uint32_t credit;     /* (lock)                                       */
-	uint32_t nr_waiting; /* for it (lock)                                */
-	uint32_t nr_nested;  /* scopes there are, whose parent it is (lock)  */
-	bool closed;         /* nobody submits to it any more (lock)         */
+	uint32_t nr_waiting; /* waiters (lock)                               */
+	uint32_t nr_nested;  /* scopes whose parent this is (lock)           */
+	bool closed;         /* takes no more nodes (lock)                   */
 	struct sley_graph_scope_stats stats; /* (lock)                       */
-	struct arena_block *buffers; /* that were not dropped (lock)         */
-	struct scope_wait *waits;    /* of nodes, for it (lock)              */
+	struct arena_block *buffers; /* not yet dropped (lock)               */
+	struct scope_wait *waits;    /* waits of nodes for this scope (lock) */
 	struct deadlock_mark mark;   /* (lock)                               */
-	struct node *stone; /* for failures that are forgotten, or NULL (lock) */
-	sley_node end; /* of a run: who comes after all of it (lock)         */
+	struct node *stone; /* stands for forgotten failures; or NULL (lock) */
+	sley_node end; /* of a run: the node after all others (lock)         */
 	cache_aligned struct sley_waitq pending;
-	struct node *failed; /* and those that were skipped: failures.h      */
-	uint32_t first;      /* the first one to fail, or 0                  */
+	struct node *failed; /* failed and skipped nodes: failures.h         */
+	uint32_t first;      /* the first node that failed, or 0             */
 };
 
 struct sley_graph {
 	struct sley *rt;
 	const char *name;
 	uint32_t max_nodes;
-	uint32_t max_failed; /* that are remembered; see failures.h         */
-	uint32_t bulk;       /* how many a share may hold                     */
-	uint32_t nr_share;   /* 0: nodes or workers move, and keep nothing    */
-	bool membarrier;     /* there is                                      */
+	uint32_t max_failed; /* how many are remembered; see failures.h     */
+	uint32_t bulk;       /* how many nodes a share may hold               */
+	uint32_t nr_share;   /* 0: nodes or workers migrate, and keep none    */
+	bool membarrier;     /* is available                                  */
 	bool stepped;        /* by sley_graph_step(); constant                */
 	uint8_t watch;       /* WATCH_PICTURE, WATCH_TRACE: see watch.h       */
 	struct {
 		struct step_queue submitted; /* (lock)                      */
-		struct step_queue ready;     /* of who steps                */
-		uint32_t depth;              /* of steps in steps (lock)    */
+		struct step_queue ready;     /* of the stepping caller      */
+		uint32_t depth;              /* of nested steps (lock)      */
 	} step;
 	struct node_log *log; /* or NULL                                 */
 	struct worker_classes *classes; /* or NULL                          */
 	struct sley_mutex lock;
-	uint32_t stamp;         /* of this submission, or look (lock)       */
-	struct node_list found; /* who the next node waits for (lock)       */
-	uint32_t nr_needed;    /* the first of them; the rest only come first */
+	uint32_t stamp;         /* of this submission, or pass (lock)       */
+	struct node_list found; /* predecessors of the next node (lock)     */
+	uint32_t nr_needed; /* the first of found; the others are order-only */
 	struct access_map map; /* (lock)                                   */
 	struct arena arena;    /* of buffers (lock)                        */
-	uint32_t nr_leaving;   /* of them (lock)                           */
+	uint32_t nr_leaving;   /* buffers (lock)                           */
 	uint32_t max_runs;
-	uint32_t nr_runs;                  /* that have not ended (lock)    */
-	uint32_t nr_begun;                 /* runs (lock)                   */
-	struct sley_graph_scope *open_run; /* that takes nodes (lock)       */
-	sley_node last_end;                /* of the last run (lock)        */
+	uint32_t nr_runs;                  /* not ended (lock)              */
+	uint32_t nr_begun;                 /* begun runs (lock)             */
+	struct sley_graph_scope *open_run; /* takes nodes (lock)            */
+	sley_node last_end;                /* the end of the last run (lock) */
 	struct sley_cond space; /* a buffer or a run has ended (lock)       */
-	struct sley_event room; /* when places were given back              */
-	struct sley_graph_scope *scopes; /* but the root (lock)             */
-	char why[256]; /* the last wait failed (lock)                       */
+	struct sley_event room; /* places were given back                   */
+	struct sley_graph_scope *scopes; /* all but the root (lock)         */
+	char why[256]; /* why the last wait failed (lock)                   */
 	struct node_store store;
 	uint64_t patience_ns; /* constant                                   */
-	uint32_t batch;       /* of nodes that end; constant                */
-	cache_aligned uint32_t full; /* so many wait for room, for any      */
-	uint32_t patient;    /* so many wait for a batch                    */
+	uint32_t batch;       /* nodes that end; constant                   */
+	cache_aligned uint32_t full; /* submitters that wait for any room   */
+	uint32_t patient;    /* submitters that wait for a batch            */
 	uint32_t nr_freed;   /* nodes that have ended meanwhile             */
-	uint32_t cancelling; /* so many are about to cancel what runs       */
-	uint32_t nr_failed;  /* have ended, and keep their places           */
+	uint32_t cancelling; /* cancellers at work                          */
+	uint32_t nr_failed;  /* ended nodes that keep their places          */
 	struct sley_graph_scope root;
 	struct share share[];
 };
 
-/* A rare one: from here on it sees what others do, or they see the word. */
+/*
+ * By a requester: from here on it sees the workers' changes, or they see the word.
+ */
 static inline void graph_ask(struct sley_graph *graph, uint32_t *word)
 {
 	(void)add_acq_rel(word, 1); /* R1 */
@@ -145,17 +148,17 @@ static inline void graph_ask(struct sley_graph *graph, uint32_t *word)
 		os_membarrier();
 }
 
-/* By the others, after what they have done: does anybody ask? */
+/* By workers, after their change: is there a requester? */
 static inline uint32_t graph_look(struct sley_graph *graph, uint32_t *word)
 {
 	if (unlikely(!graph->membarrier))
 		return add_acq_rel(word, 0); /* R1 and K1 */
 	compiler_barrier();
-	/* R1 is ordered by os_membarrier(); that nobody asks any more is not. */
+	/* os_membarrier() orders R1; it does not order the end of a request. */
 	return load_acquire(word); /* K1 */
 }
 
-/* @scope is @outer, or within it. */
+/* Is @scope within @outer, or the same? */
 static inline bool scope_is_within(const struct sley_graph_scope *scope,
 				   const struct sley_graph_scope *outer)
 {
@@ -164,7 +167,7 @@ static inline bool scope_is_within(const struct sley_graph_scope *scope,
 	return scope;
 }
 
-/* Edges from the one to the other are order-only: a run leaves nothing behind. */
+/* Edges between two runs are order-only: a failed run does not affect the next. */
 static inline bool scope_is_of_other_run(const struct sley_graph_scope *from,
 					 const struct sley_graph_scope *to)
 {
@@ -179,50 +182,50 @@ extern const struct turns graph_turns;
 /* A task of one turn: the node of its argument. */
 void graph_turn(void *task);
 
-/* The same of a node that an endpoint runs: its task is who waits for that. */
+/* The same for a node that an endpoint runs: the task waits for the endpoint. */
 void graph_turn_elsewhere(void *task);
 
-/* @node misses nobody: it is queued. */
+/* No predecessor of @node is missing: queues it. */
 void graph_ready(struct node *node);
 
-/* @node has had its turn, but not by a worker. */
+/* @node has had its turn, but not by a worker: ends it. */
 void graph_complete(struct sley_graph *graph, struct node *node);
 
-/* Its function is not to be called. */
+/* Must the function of @node not be called? */
 bool node_is_skipped(const struct node *node);
 
 /* ---- outcome.c ------------------------------------------------------------------ */
 
-/* With the lock: for sley_graph_explain(), when @node is forgotten. */
+/* Notes a line for sley_graph_explain(), before @node is forgotten.  (lock) */
 void graph_note_why(struct sley_graph *graph, const struct node *node);
 
 /* ---- cancel.c ------------------------------------------------------------------- */
 
-/* Between the end of a node and the next life of its place. */
+/* Between the end of a node and the next life of its place: awaits cancellers. */
 void graph_await_cancel(struct sley_graph *graph);
 
 /* ---- scope_wait.c --------------------------------------------------------------------- */
 
-/* With the lock, which is given back meanwhile: until nothing of @scope is left. */
+/* Waits until all nodes of @scope have ended.  (lock, released meanwhile) */
 void scope_await(struct sley_graph_scope *scope);
 
-/* Has something of @scope, or of one in it, not ended?  (lock) */
+/* Are there nodes of @scope, or of a scope within, that have not ended?  (lock) */
 bool scope_is_busy(struct sley_graph_scope *scope);
 
-/* All of @scope has ended: what went wrong, which is forgotten.  (lock) */
+/* All of @scope has ended: its first error; the failures are forgotten.  (lock) */
 int scope_forget(struct sley_graph_scope *scope);
 
 /* ---- runs.c ---------------------------------------------------------------- */
 
-/* A node of @scope, in a run: may it wait for those that were found?  (lock) */
+/* May a new node of @scope, which is in a run, wait for graph->found?  (lock) */
 must_check int run_check(const struct sley_graph_scope *scope);
 
-/* Where nobody may wait in a step: is @node the end of a run that goes on?  (lock) */
+/* Is @node the end of a run that goes on?  In a step no node may wait.  (lock) */
 bool run_goes_on(const struct node *node);
 
 /* ---- graph_scope.c -------------------------------------------------------------------- */
 
-/* Those that are closed, and have come to their end, are no more.  (lock) */
+/* Frees the scopes that are closed and have no nodes left.  (lock) */
 void scopes_reap(struct sley_graph *graph);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_scope.c - scopes of a graph: opened, closed, and gone when nothing of them is left.
+ * graph_scope.c - scopes of a graph: opened, closed, and freed after their nodes.
  *
- * A scope that is closed goes on as long as its nodes do.  Nobody waits for that:
- * whoever has the lock next, and passes by, sees to it (scopes_reap).  Failures that
- * nobody has heard of by then are those of the scope around it.  A run that has such
- * failures stays, until somebody waits for the graph: they must not be taken for
- * failures of no run, see wire.c.
+ * A closed scope goes on as long as its nodes do.  No thread waits for that: the
+ * next holder of the lock that passes by frees the scope (scopes_reap).  Failures
+ * that no waiter has seen by then pass to the parent.  A run with such failures
+ * stays until a waiter waits for the graph: they must not count as failures outside
+ * of any run, see wire.c.
  *
  * Edges:
  *
@@ -54,7 +54,7 @@ int sley_graph_scope_begin(struct sley_graph_scope **out,
 	return 0;
 }
 
-/* To the scope around it, where who waits will hear of them. */
+/* Moves the failures to the parent, where a waiter will see them. */
 static void hand_failures_on(struct sley_graph_scope *scope)
 {
 	struct sley_graph_scope *parent = scope->parent;
@@ -97,7 +97,7 @@ void scopes_reap(struct sley_graph *graph)
 	struct sley_graph_scope **at = &graph->scopes;
 	struct sley_graph_scope *scope;
 
-	/* The newest first: those within before those around. */
+	/* The newest first: inner scopes before outer scopes. */
 	while ((scope = *at)) {
 		if (!is_over(scope)) {
 			at = &scope->next;

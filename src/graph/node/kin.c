@@ -11,7 +11,7 @@
 
 #define STEPS_MAX 16 /* groups on the way up */
 
-/* The task that forked @task, or itself. */
+/* The task that forked @task, directly or indirectly; or @task itself. */
 static struct sley_task *root_of(struct sley_task *task)
 {
 	while (task && task_flags(task) & TASK_FORKED) {
@@ -42,11 +42,11 @@ static struct sley_task *current_task(void)
 	return strand ? strand->task : NULL;
 }
 
-/* The group that @task, which may be a forked child, has to end for; or NULL. */
+/* The group that waits for @task, which may be a forked child; or NULL. */
 static struct sley_group *group_of(struct sley_task *task)
 {
 	task = root_of(task);
-	/* In its place nodes and processes have something else. */
+	/* Nodes and processes have other data in the field of the group. */
 	if (!task || task_flags(task) & TASK_TURNS)
 		return NULL;
 	return then_group(task);
@@ -68,8 +68,8 @@ static bool way_has(const struct way *way, const struct sley_group *group)
 }
 
 /*
- * With the lock of @group: one of the tasks that join it, a node of @graph if there is
- * one (*@found).  NULL: nobody joins it yet, or a thread does.
+ * With the lock of @group: a task that joins it, if possible a node of @graph
+ * (*@found).  NULL: no task joins it yet, or only threads do.
  */
 static struct sley_task *who_joins(const struct sley_graph *graph,
 				   const struct sley_group *group, bool *found)
@@ -95,7 +95,7 @@ bool kin_is_awaited(const struct sley_graph *graph)
 	struct way way = { .nr = 0 };
 	bool found = false;
 
-	/* A cycle of joins has no end; who made it waits for ever anyway. */
+	/* A cycle of joins has no end, but its tasks are deadlocked anyway. */
 	while (group && !found && way.nr < STEPS_MAX && !way_has(&way, group)) {
 		struct sley_task *task;
 

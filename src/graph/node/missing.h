@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * missing.h - how many a node still waits for, and whether one of them has failed.
+ * missing.h - how many predecessors of a node are missing, and whether any failed.
  *
- * Each of them counts itself off when it has ended; before, if it has failed, it
- * says so.  The first one to say so is the cause.
+ * A predecessor counts itself off when it has ended.  A failed predecessor reports
+ * its failure before that.  The first to report is the cause.
  *
  * Edges:
  *
- *   F1  who ends counts itself off -> the one that counts to 0 : what all of them
- *       did, and that they have failed
+ *   F1  a predecessor counts itself off -> the last predecessor counts to 0 : all
+ *       that the predecessors did, and which of them have failed
  */
 #ifndef SLEY_GRAPH_NODE_MISSING_H
 #define SLEY_GRAPH_NODE_MISSING_H
@@ -19,21 +19,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* By one that has ended.  True: it was the last one; the count may still say 1. */
+/*
+ * By a predecessor that has ended.  True: no other is missing; the count may say 1.
+ */
 static inline bool missing_count_off(uint32_t *nr_missing)
 {
-	/* Nobody else is left to count. */
+	/* No other predecessor is left to count. */
 	if (load_acquire(nr_missing) == 1) /* F1 */
 		return true;
 	return sub_acq_rel(nr_missing, 1) == 1; /* F1 */
 }
 
-/* By one that has failed, before: true, if it is the first one. */
+/* Called by a failed predecessor, before counting off.  True: the first failure. */
 static inline bool missing_blame(uint32_t *cause, uint32_t who)
 {
 	uint32_t none = 0;
 
-	/* relaxed: F1 publishes it; the first one is as good as any. */
+	/* relaxed: F1 publishes the cause; any of the failures may be the first. */
 	return cas_relaxed(cause, &none, who);
 }
 

@@ -2,28 +2,30 @@
 /*
  * node.h - a node of a graph, and when it starts.
  *
- * A node is a task in turns (core/task/turn.h) of one turn.  It is queued by the last
- * one it waits for: the consumers of a node are in its edge list, and each of them
- * counts who is missing.  While a node is being submitted it counts one more, a
- * big one, so that it cannot start before its last edge is there:
+ * A node is a task in turns (core/task/turn.h) of one turn.  The last predecessor to
+ * end queues the node.  Each node has an edge list of its successors (consumers),
+ * and each successor counts its missing predecessors.  During submission the count
+ * has a large extra term, the guard, so that the node cannot start before its last
+ * edge is added:
  *
  *      submit:  nr_missing = NODE_GUARD;  add the edges, n of them;
- *               nr_missing -= NODE_GUARD - n;   it is 0: queue it
- *      end:     close the list;  for each edge:  nr_missing -= 1;   0: queue it
+ *               nr_missing -= NODE_GUARD - n;   it is 0: queue the node
+ *      end:     close the list;  for each edge:  nr_missing -= 1;   0: queue
  *
- * Nobody else decides when it starts.  A node that is cancelled, or follows one that
- * has failed (its cause), waits for the others all the same; when its turn comes
- * its function is not called.  So there is one order of events for each node,
- * whatever happens to it, and no way to end it twice.
+ * Nothing else decides when a node starts.  A node that is cancelled, or has a
+ * failed predecessor (its cause), still waits for its other predecessors; in its
+ * turn the function is not called.  So every node has one order of events, and
+ * cannot end twice.
  *
- * A node that has ended well is gone: its place may be taken by another one, in the
- * next life of its edge list.  Those that have failed or were skipped stay until
- * somebody has waited for their scope.
+ * A node that has succeeded is gone: another node may take the place, in the next
+ * life of the edge list.  Nodes that have failed or were skipped stay until a waiter
+ * has waited for their scope.
  *
  * A place is 256 bytes, 32 cells of 8.  Each cell can be an edge, so that the number
- * of an edge is that of its place and its cell.  A node has NODE_EDGES of them.  If
- * it waits for more it takes other places as pages, of PAGE_EDGES each; these keep
- * the edge list, whose life goes on.
+ * of an edge is made of the numbers of its place and its cell.  A node has
+ * NODE_EDGES edges.  A node with more predecessors takes other places as pages of
+ * PAGE_EDGES each.  A page keeps the edge list of its place, so that the count of
+ * lives goes on.
  *
  * Edges:
  *
@@ -40,27 +42,26 @@
 
 #define NODE_CELLS 32
 #define NODE_EDGES 7
-#define NODE_FIRST_EDGE 17 /* its cell */
+#define NODE_FIRST_EDGE 17 /* the cell of the first edge */
 #define NODE_GUARD (1u << 30)
 
 struct node {
-	struct sley_task
-		task; /* its arg is the user's; fiber: home, see submit.c */
+	struct sley_task task; /* arg: the user's; fiber: home, see submit.c */
 	struct edge_list consumers;
 	uint32_t index;
-	uint32_t pages; /* the first one, or 0 */
+	uint32_t pages; /* the first page, or 0 */
 	sley_node_fn *fn;
 	struct sley_graph_scope *scope;
 	uint32_t nr_missing;
-	uint32_t stamp; /* of who has seen it already: wire.c, deadlock.c     */
-	int32_t code;   /* what it returned, or that of its cause           */
-	uint32_t cause; /* the node that took it along, or 0                */
+	uint32_t stamp; /* of the last pass that visited it: wire.c, deadlock.c */
+	int32_t code;   /* the function's result, or the code of the cause  */
+	uint32_t cause; /* the failed predecessor, or 0                     */
 	union {
-		uint32_t outcome;  /* enum sley_outcome, from its end on     */
-		uint32_t nr_edges; /* before, if it is watched (watch.h)     */
+		uint32_t outcome;  /* enum sley_outcome, after the end       */
+		uint32_t nr_edges; /* until then, if watched (watch.h)       */
 	};
 	uint32_t cause_life;
-	struct node *next; /* of those that are free, have failed, or may start */
+	struct node *next; /* in a chain of free, failed or ready nodes */
 	struct placement
 		*placement; /* NULL: any worker                          */
 	struct edge edge[NODE_EDGES];
@@ -106,16 +107,16 @@ static inline uint32_t node_life_of(sley_node id)
 	return (uint32_t)(id >> 32);
 }
 
-/* An edge that runs anyway says so in who it leads to. */
+/* Marks an edge that does not pass a failure on: a flag in edge->to. */
 #define EDGE_ORDER_ONLY (1u << 31)
 
-/* By one that has ended.  True: it was the last one. */
+/* By a predecessor that has ended.  True: @node may start. */
 static inline bool node_count_off(struct node *node)
 {
 	return missing_count_off(&node->nr_missing);
 }
 
-/* By who submitted it, when it has @nr edges.  True: nobody is missing. */
+/* By the submitter, when @node has @nr edges.  True: @node may start. */
 static inline bool node_guard_off(struct node *node, uint32_t nr)
 {
 	uint32_t off = NODE_GUARD - nr;
@@ -123,7 +124,7 @@ static inline bool node_guard_off(struct node *node, uint32_t nr)
 	return sub_acq_rel(&node->nr_missing, off) == off; /* F1 */
 }
 
-/* By one that has failed, before it counts itself off. */
+/* By the failed predecessor @cause, before it counts itself off. */
 static inline void node_take_along(struct node *node, const struct node *cause)
 {
 	if (!missing_blame(&node->cause, cause->index))

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * node_run.c - a node runs, and lets those go that waited for it.
+ * node_run.c - runs a node, and releases its successors.
  *
- * The worker that ends a node keeps one of those that miss nobody any more, and
- * runs it next, in a loop of its own (core/sched/worker.c): a chain of a million nodes
- * needs no queue and no stack.  The others are queued, where thieves find them.
+ * The worker that ends a node keeps a successor that is ready, and runs it next, in
+ * the worker's own loop (core/sched/worker.c): a chain of a million nodes needs no
+ * queue and no stack.  The other successors are queued, where thieves find them.
  *
- * Nothing of a node is touched after its place was given back, nothing of a graph
- * after the node was counted off: who waits may destroy it.
+ * A node is not touched after its place was given back.  A graph is not touched
+ * after the node was counted off: a waiter may destroy it.
  *
  * Edges:
  *
- *   N1  failed nodes are counted -> who looks for room : they are in no share now
+ *   N1  failed nodes are counted -> a submitter looks for room : no share has them
+ *       any more
  */
 #include "core/sched/place.h"
 #include "core/life/drain.h"
@@ -34,13 +35,13 @@ bool node_is_skipped(const struct node *node)
 
 	/* relaxed: F1 has published it. */
 	return load_relaxed(&node->cause) || task_is_cancelled(&node->task) ||
-	       /* relaxed: set before it was submitted; or it is marked, too. */
+	       /* relaxed: set before submission; or the node is marked, too. */
 	       load_relaxed(&scope->cancelled) ||
-	       /* relaxed: the same for all there is. */
+	       /* relaxed: the same for the whole runtime. */
 	       load_relaxed(&scope->graph->rt->cancelled);
 }
 
-/* True: it is skipped, and that is its outcome. */
+/* True: @node is skipped, and has its outcome. */
 static bool skip(struct node *node)
 {
 	if (likely(!node_is_skipped(node)) ||
@@ -88,7 +89,7 @@ void graph_turn_elsewhere(void *task)
 	node->code = end->code;
 }
 
-/* ---- those who waited for it ------------------------------------------------------ */
+/* ---- the successors --------------------------------------------------------------- */
 
 void graph_ready(struct node *node)
 {
@@ -112,9 +113,9 @@ void graph_ready(struct node *node)
 }
 
 /*
- * Lets all go that wait for @node.  Returns those that may start, chained by next, in
- * the order in which they were submitted, though they are met the other way round:
- * what comes later in a program is needed later.
+ * Releases all successors of @node.  Returns the ready successors, chained by next,
+ * in the order in which they were submitted.  The edge list has the reverse order,
+ * but later nodes of a program are needed later.
  */
 static struct node *release_consumers(const struct sley_graph *graph,
 				      struct node *node)
@@ -143,7 +144,7 @@ static struct node *release_consumers(const struct sley_graph *graph,
 	return first;
 }
 
-/* @node and those behind it are queued, in this order. */
+/* Queues @node and the rest of its chain, in this order. */
 static void make_ready(struct node *node)
 {
 	while (node) {
@@ -155,9 +156,10 @@ static void make_ready(struct node *node)
 }
 
 /*
- * Queues @first, if it is not NULL, and those behind it, but for the one that the
- * worker may go on with, which is returned, or NULL.  One that is never kept, or not
- * while others are in its queue, is queued before those that come after it.
+ * Queues the chain from @first on, except for the node that the worker may run next.
+ * Returns that node, or NULL.  @first may be NULL.  If @first may not be kept, or
+ * only while its queue is empty, it is queued, too, to stay before the rest of the
+ * chain.
  */
 static struct node *make_others_ready(struct node *first)
 {
@@ -171,7 +173,7 @@ static struct node *make_others_ready(struct node *first)
 	return first;
 }
 
-/* ---- its end ----------------------------------------------------------------------- */
+/* ---- the end ----------------------------------------------------------------------- */
 
 static void chain_add(struct share *share, struct node *node)
 {
@@ -181,7 +183,7 @@ static void chain_add(struct share *share, struct node *node)
 	share->first = node;
 }
 
-/* The pages it had for its edges, none of which is in a list any more. */
+/* The pages for the edges of @node, none of which is in a list any more. */
 static noinline void give_pages(const struct node_store *store,
 				struct share *share, const struct node *node)
 {
@@ -197,27 +199,27 @@ static noinline void give_pages(const struct node_store *store,
 	}
 }
 
-/* So many more are in @share. */
+/* Counts @nr more nodes in @share. */
 static uint32_t share_add(struct share *share, uint32_t nr)
 {
-	/* relaxed: its own; see has_room() for those who look. */
+	/* relaxed: only this worker writes; see has_room() for the readers. */
 	nr += load_relaxed(&share->nr);
 	/* relaxed: as above. */
 	store_relaxed(&share->nr, nr);
 	return nr;
 }
 
-/* Nothing of the default level, as far as a glance tells. */
+/* Is the queue of the default level empty, as far as a glance tells? */
 static bool has_nothing(const struct worker *worker)
 {
 	return !ring_size(&worker->ring) && next_empty(&worker->next);
 }
 
-/* Submitters wait with patience, and @nr nodes more have ended. */
+/* Submitters wait with patience, and @nr more nodes have ended. */
 static noinline void tell_patient(struct sley_graph *graph, uint32_t nr,
 				  const struct worker *idle)
 {
-	/* relaxed: a guess; who is woken looks for room itself. */
+	/* relaxed: a guess; a submitter that is woken looks for room itself. */
 	uint32_t before = add_relaxed(&graph->nr_freed, nr);
 
 	if (before + nr >= graph->batch || (idle && has_nothing(idle)))
@@ -225,14 +227,14 @@ static noinline void tell_patient(struct sley_graph *graph, uint32_t nr,
 }
 
 /*
- * All that is in @share is over; nothing of it is touched afterwards.  It is counted
- * in one place at a time, or in none: never as room that is not there.  @idle: the
+ * All nodes in @share are over, and not touched afterwards.  A node is counted in
+ * one place at a time, or in none: never as room that is not there.  @idle: the
  * worker, if it does not go on with a node; or NULL.
  */
 static void settle(struct sley_graph *graph, struct share *share,
 		   const struct worker *idle)
 {
-	/* relaxed: its own. */
+	/* relaxed: only this worker writes. */
 	uint32_t nr = load_relaxed(&share->nr);
 
 	/* relaxed: N1 or G1 publishes it. */
@@ -247,20 +249,20 @@ static void settle(struct sley_graph *graph, struct share *share,
 	share->nr_places = 0;
 	if (unlikely(graph_look(graph, &graph->full)))
 		sley_event_set(&graph->room);
-	/* relaxed: who is overlooked runs out of patience. */
+	/* relaxed: a submitter that is overlooked runs out of patience. */
 	else if (unlikely(load_relaxed(&graph->patient)))
 		tell_patient(graph, nr, idle);
 	(void)countdown_sub(&share->scope->pending, nr);
 }
 
-/* True: it may stay in @share; nobody waits for room. */
+/* True: @node may stay in @share, since no submitter waits for room. */
 static bool end(struct sley_graph *graph, struct share *share,
 		struct node *node)
 {
 	struct sley_graph_scope *scope = node->scope;
 
 	if (unlikely(share->scope != scope)) {
-		/* relaxed: its own. */
+		/* relaxed: only this worker writes. */
 		if (load_relaxed(&share->nr))
 			settle(graph, share, NULL);
 		share->scope = scope;
@@ -304,7 +306,7 @@ static struct sley_task *after_turn(struct worker *worker,
 		graph_ready(kept);
 		kept = NULL;
 	}
-	/* One of another scope may take long, and this one be waited for. */
+	/* The kept node may take long, while a waiter waits for the other scope. */
 	if (!kept || !may_stay || unlikely(kept->scope != share->scope))
 		settle(graph, share, kept ? NULL : worker);
 	if (!kept)

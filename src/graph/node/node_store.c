@@ -8,11 +8,11 @@
 
 #include <errno.h>
 
-/* For nodes that do not wait for room: three times as many, within reason. */
+/* For nodes that do not wait for room: three times as many, between these bounds. */
 #define MORE_MIN 1024u
 #define MORE_MAX (1u << 20)
 
-/* Behind them: addresses of 4 GiB at most, and 1 MiB of memory at a time. */
+/* Behind these places: 4 GiB of addresses at most, made memory 1 MiB at a time. */
 #define RESERVE_MAX (1u << 24)
 #define GROW_BY 4096u
 
@@ -29,7 +29,7 @@ static uint32_t nr_pages(uint32_t nr)
 	return pages < RESERVE_MAX ? (uint32_t)pages : RESERVE_MAX;
 }
 
-/* As many as there may be, and @nr at least: false if not even these. */
+/* Reserves addresses for all pages, or for fewer; false: not even for @nr places. */
 static bool reserve(struct node_store *store, uint32_t nr)
 {
 	uint32_t more = nr_pages(nr) / GROW_BY * GROW_BY + GROW_BY;
@@ -54,7 +54,7 @@ int node_store_init(struct node_store *store, uint32_t nr)
 	store->max_nodes = nr + more;
 	/* Whole pages of memory, whatever their size. */
 	store->nr = (nr + more + GROW_BY - 1) / GROW_BY * GROW_BY;
-	store->nr_used = store->next = 1; /* 0 is nobody */
+	store->nr_used = store->next = 1; /* 0 is not used */
 	if (!reserve(store, store->nr))
 		return -ENOMEM;
 	if (os_commit(store->place, size_of(store->nr))) {
@@ -95,12 +95,12 @@ static struct node *take_fresh(struct node_store *store)
 	return node;
 }
 
-/* What others have given back is free; nothing else is. */
+/* The free list is empty: takes all places that were given back. */
 static noinline void collect(struct node_store *store)
 {
 	uint64_t word;
 
-	/* relaxed: a look that leaves the line where it is. */
+	/* relaxed: only a look, which leaves the cache line with its owner. */
 	if (!load_relaxed(&store->given))
 		return;
 	word = xchg_acquire(&store->given, 0); /* G1 */
@@ -131,7 +131,7 @@ struct node *node_store_take(struct node_store *store)
 {
 	struct node *node = take(store);
 
-	/* A place whose lives are used up is nobody's: no number comes back. */
+	/* A place whose lives are used up is dropped: no number is used twice. */
 	while (unlikely(node && edges_life(&node->consumers) == LIFE_LAST))
 		node = take(store);
 	if (likely(node))
@@ -165,7 +165,7 @@ void node_store_tidy(struct node_store *store)
 {
 	if (node_store_nr_taken(store))
 		return;
-	/* relaxed: nobody is left to give anything. */
+	/* relaxed: no thread is left that could give anything back. */
 	store_relaxed(&store->given, 0);
 	store->nr_taken = 0;
 	store->free = NULL;

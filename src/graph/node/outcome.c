@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * outcome.c - what became of a node, and why.
+ * outcome.c - the outcome of a node, and the reason.
  *
- * Those that have failed or were skipped stay in their places until the graph
- * begins anew, each with the one that took it along.  The lock keeps them there.
+ * Nodes that have failed or were skipped stay in their places until the graph begins
+ * anew, each with its cause.  The lock keeps them there.
  */
 #include "endpoint/endpoint.h"
 #include "graph/node/explain.h"
@@ -19,7 +19,7 @@ static struct node *find(struct sley_graph *graph, sley_node id)
 	return node_store_node(&graph->store, index);
 }
 
-/* With the lock: it has ended, but not well.  Else NULL. */
+/* With the lock: the node, if it has failed or was skipped.  Else NULL. */
 static const struct node *find_failed(struct sley_graph *graph, sley_node id)
 {
 	const struct node *node = find(graph, id);
@@ -53,7 +53,7 @@ enum sley_outcome sley_node_outcome(struct sley_graph *graph, sley_node id,
 	return outcome;
 }
 
-/* NULL: none, or it is forgotten: somebody has waited for its scope. */
+/* NULL: there is no cause, or it was forgotten, after a wait for its scope. */
 static const struct node *cause_of(struct sley_graph *graph,
 				   const struct node *node)
 {
@@ -71,7 +71,7 @@ static void explain_node(struct explanation *text, const struct node *node)
 		explanation_say(text, ": ", placement->end->text);
 }
 
-/* With the lock: the line for @node, or NULL. */
+/* With the lock: the line for @node, which may be NULL. */
 static int explain_all(struct sley_graph *graph, const struct node *node,
 		       char *at, size_t size)
 {

@@ -2,15 +2,15 @@
 /*
  * runs.c - runs: scopes that come one after the other.
  *
- * When a run is ended a node is submitted that waits for it, as anybody could, and
- * then lets another one be begun.  That node is the gate of the next run: all nodes
- * of that come after it.
+ * The end of a run submits a node that waits for the run, with the same wait as a
+ * user's node, and then admits another run.  This node is the gate of the next run:
+ * all nodes of the next run come after it.
  *
  *      run 1:  a ─► b          e1: waits for run 1
  *      run 2:                  e1 ─► c, e1 ─► d     e1 ─► e2: waits for run 2
  *
- * A node of a run that uses what one of an earlier run has written waits for it, but
- * is not taken along by its failure: see wire.c.
+ * A node that uses the output of a node of an earlier run waits for that node, but
+ * is not skipped if it fails: see wire.c.
  *
  * Everything here is under the graph's lock.
  */
@@ -23,7 +23,7 @@
 #include <sley/graph_run.h>
 #include <sley/time.h>
 
-/* A node: the run is over. */
+/* The function of the end node: the run is over. */
 static int pass(void *arg)
 {
 	struct sley_graph_scope *run = *(struct sley_graph_scope **)arg;
@@ -108,7 +108,7 @@ int sley_graph_run_end(struct sley_graph_scope *run)
 	sley_mutex_lock(&graph->lock);
 	sley_check(graph->open_run == run,
 		   "a run that was begun is ended once");
-	run->nr_waiting++; /* it stays */
+	run->nr_waiting++; /* so the run is not freed */
 	sley_mutex_unlock(&graph->lock);
 	err = submit_last(graph, &end, &spec);
 	sley_mutex_lock(&graph->lock);
@@ -125,7 +125,7 @@ int sley_graph_run_end(struct sley_graph_scope *run)
 
 /* ---- what a run may wait for ------------------------------------------------------- */
 
-/* One that is waited for, and is of no run, may come after a later one. */
+/* A predecessor that is in no run may itself be a successor of a later run. */
 static int check_others(const struct sley_graph_scope *run)
 {
 	struct sley_graph *graph = run->graph;
@@ -136,15 +136,18 @@ static int check_others(const struct sley_graph_scope *run)
 	if (run->end == SLEY_NO_NODE ||
 	    edges_look(&end->consumers, node_life_of(run->end)) != EDGES_ADDED)
 		return 0;
-	/* Only for one of its own nodes the end does not come meanwhile. */
+	/*
+	 * The end must not end meanwhile: true in steps, and for nodes of this run.
+	 */
 	if (!graph->stepped && !(own && own->scope->run == run))
 		return 0;
 	return deadlock_check(graph, end);
 }
 
 /*
- * Nobody it waits for is of a later run, which may be built already, but waits for the
- * end of this one.  Nor does it come after such a one.
+ * No predecessor may be in a later run.  That run may be under construction already,
+ * but its nodes wait for the end of this run.  Nor may a predecessor be a successor
+ * of a later run.
  */
 int run_check(const struct sley_graph_scope *scope)
 {

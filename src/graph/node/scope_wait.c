@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scope_wait.c - waiting for a graph, or a scope of it, and hearing what went wrong.
+ * scope_wait.c - waiting for a graph, or a scope of it, and returning its errors.
  *
- * Who waits for a scope waits for those in it, one after the other, and looks again
- * from the beginning with the lock held: nobody submits then.  A node that waits for
- * long looks whether it is itself what is missing (deadlock.h).
+ * A waiter for a scope waits for the scopes within, one after the other.  After each
+ * it looks again from the beginning with the lock held, so that no node is submitted
+ * meanwhile.  A node that waits for long looks for a deadlock (deadlock.h).
  *
  * Edges:
  *
@@ -21,16 +21,16 @@
 #include <sley/error.h>
 #include <sley/time.h>
 
-/* ---- until nothing is left ---------------------------------------------------------- */
+/* ---- until all nodes have ended ----------------------------------------------------- */
 
 static bool is_busy(struct sley_graph_scope *scope)
 {
-	/* What is credit only was not submitted. */
+	/* Nodes that are only credit were not submitted. */
 	return countdown_of(load_acquire(&scope->pending.word)) > /* C1 */
 	       scope->credit;
 }
 
-/* A scope within @outer, or itself, that has something left; or NULL. */
+/* @outer or a scope within that has nodes that have not ended; or NULL. */
 static struct sley_graph_scope *find_busy(struct sley_graph_scope *outer)
 {
 	struct sley_graph_scope *scope;
@@ -50,8 +50,9 @@ bool scope_is_busy(struct sley_graph_scope *scope)
 }
 
 /*
- * The same in steps, which the caller makes.  One that is in a step itself, and has
- * none left to make, waits for what comes after that.
+ * The same in a stepped graph: the caller makes a step.  If the caller is in a step
+ * itself, and there is no other step left, it waits for nodes that come after its
+ * own step.
  */
 static int await_steps(struct sley_graph *graph)
 {
@@ -67,7 +68,7 @@ static int await_steps(struct sley_graph *graph)
 	return -EDEADLK;
 }
 
-/* With the lock, which is given back meanwhile: for one of what @wait is for. */
+/* Waits for @scope, within that of @wait.  (lock, released meanwhile) */
 static int await_one(struct scope_wait *wait, struct sley_graph_scope *scope,
 		     uint64_t deadline_ns, enum wait_flags flags)
 {
@@ -89,7 +90,7 @@ static int await_one(struct scope_wait *wait, struct sley_graph_scope *scope,
 	return unlikely(looks) && err == -ETIMEDOUT ? deadlock_look(wait) : err;
 }
 
-/* With the lock, which is given back meanwhile: all of @outer.  -EDEADLK if @looks. */
+/* Waits for all of @outer; -EDEADLK only if @looks.  (lock, released meanwhile) */
 static int await(struct sley_graph_scope *outer, uint64_t deadline_ns,
 		 enum wait_flags flags, bool looks)
 {
@@ -97,7 +98,7 @@ static int await(struct sley_graph_scope *outer, uint64_t deadline_ns,
 	struct scope_wait wait;
 	int err = 0;
 
-	/* It stays while those in it are waited for. */
+	/* Keeps @outer from being freed during the waits for the scopes within. */
 	outer->nr_waiting++;
 	deadlock_enter(&wait, outer, deadline_ns == SLEY_FOREVER, looks);
 	while (!err && (scope = find_busy(outer)))
@@ -115,9 +116,9 @@ void scope_await(struct sley_graph_scope *scope)
 	(void)err;
 }
 
-/* ---- what went wrong ----------------------------------------------------------------- */
+/* ---- errors -------------------------------------------------------------------------- */
 
-/* A request that was obeyed, unless it was made for the scope around it, too. */
+/* The request was obeyed, unless it was made for the scope around @outer, too. */
 static void forget_cancel(struct sley_graph_scope *scope,
 			  const struct sley_graph_scope *outer)
 {
@@ -128,14 +129,14 @@ static void forget_cancel(struct sley_graph_scope *scope,
 		      around ? load_relaxed(&around->cancelled) : 0);
 }
 
-/* Its own failures, if it has any: *@err is the first. */
+/* Forgets the failures of @scope alone; *@err is the first. */
 static void forget_own(struct sley_graph_scope *scope, int *err)
 {
 	const struct node *first = failures_first(scope);
 
 	if (!first)
 		return;
-	/* relaxed: all of it has ended. */
+	/* relaxed: all nodes of the scope have ended. */
 	if (load_relaxed(&scope->first) || !*err || *err == -ECANCELED) {
 		*err = first->code;
 		graph_note_why(scope->graph, first);
@@ -167,7 +168,7 @@ int scope_forget(struct sley_graph_scope *outer)
 	return err;
 }
 
-/* Is the caller a node that @scope has to wait for? */
+/* Is the caller a node in @scope? */
 static bool is_awaited(const struct sley_graph_scope *scope)
 {
 	const struct node *node = submit_own_node(scope->graph);
@@ -182,7 +183,7 @@ static int wait(struct sley_graph_scope *scope, uint64_t deadline_ns,
 	int err;
 
 	if (unlikely(runtime_is_lost(graph->rt)))
-		return SLEY_EFORKED; /* its nodes are with the parent */
+		return SLEY_EFORKED; /* the nodes are with the parent */
 	sley_check(!is_awaited(scope), "a node does not wait for itself");
 	sley_mutex_lock(&graph->lock);
 	err = await(scope, deadline_ns, flags, true);

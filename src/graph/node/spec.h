@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spec.h - what a caller asks for when it adds a node, to a graph or to a plan.
+ * spec.h - checks the description of a node that a caller adds to a graph or a plan.
  */
 #ifndef SLEY_GRAPH_NODE_SPEC_H
 #define SLEY_GRAPH_NODE_SPEC_H
@@ -10,8 +10,9 @@
 #include <sley/graph.h>
 
 /*
- * *@spec is what is @given; or @copy, if an older or newer caller gave it.  0,
- * -EINVAL, -E2BIG or SLEY_EPRIORITY.  Who is named in it is not looked at.
+ * Sets *@spec to @given; or to @copy, if the caller was built with an older or newer
+ * header.  0, -EINVAL, -E2BIG or SLEY_EPRIORITY.  The nodes named in the spec are
+ * not checked.
  */
 must_check int spec_check(const struct sley_node_spec **spec,
 			  struct sley_node_spec *copy,

@@ -35,7 +35,7 @@ static struct node *take(struct step_queue *queue)
 void step_submitted(struct sley_graph *graph, struct node *node,
 		    uint32_t nr_edges)
 {
-	/* One is left, for wire_all() to take off. */
+	/* Leaves a count of 1 for wire_all(). */
 	bool started = node_guard_off(node, nr_edges + 1);
 
 	sley_assert(!started);
@@ -52,7 +52,7 @@ void step_ready(struct sley_graph *graph, struct node *node)
 
 /* ---- the step ---------------------------------------------------------------------- */
 
-/* With the lock: who misses nobody is ready. */
+/* Nodes without missing predecessors become ready.  With the lock. */
 static void wire_all(struct sley_graph *graph)
 {
 	struct node *node;
@@ -64,8 +64,8 @@ static void wire_all(struct sley_graph *graph)
 }
 
 /*
- * With the lock: what is ready by now, to @now.  The end of a run that goes on is
- * ready again in the next step: it would wait, for what has its turn in this one.
+ * Moves the ready nodes to @now.  The end of a run that goes on stays for the next
+ * step: it would wait for nodes that have their turn in this step.  With the lock.
  */
 static void choose(struct sley_graph *graph, struct step_queue *now)
 {
@@ -77,7 +77,7 @@ static void choose(struct sley_graph *graph, struct step_queue *now)
 		push(run_goes_on(node) ? &graph->step.ready : now, node);
 }
 
-/* What becomes ready later has its turn in the next step. */
+/* Nodes that become ready later have their turn in the next step. */
 static void dispatch(struct step_queue *ready, struct step_queue *done)
 {
 	struct node *node;

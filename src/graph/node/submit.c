@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * submit.c - a node is added.
+ * submit.c - adds a node.
  *
- * In this order, so that whatever fails leaves nothing behind: the spec is checked,
- * a place is taken, all that the node waits for is found and has its edges, the
- * runtime counts it; then the edges are added, one by one, to lists that may be
- * closed under our hands, and at last the guard is taken off.  See node.h.
+ * The order makes sure that a failure leaves nothing behind.  First the spec is
+ * checked, a place is taken, the predecessors are found, edges for them are
+ * reserved, and the runtime counts the node.  Then the edges are added, to lists
+ * that their owners may close at any moment.  At last the guard is removed.  See
+ * node.h.
  *
  * Edges: those of node.h and of the mutex, and
  *
@@ -29,7 +30,7 @@
 #include <sley/time.h>
 #include <string.h>
 
-/* Looks for a node that waits for the submitter: the first, and how rare they get. */
+/* Looks for a node that joins the submitter: the first pause, the longest pause. */
 #define LOOK_FIRST_NS 2000000u
 #define LOOK_LAST_NS 64000000u
 
@@ -43,8 +44,8 @@ const struct node *submit_own_node(const struct sley_graph *graph)
 }
 
 /*
- * Have ended, but still have their places.  In this order: what settles in the
- * meantime is not counted twice.
+ * Nodes that have ended, but still have their places.  In this order a node that
+ * moves from a share to another count meanwhile is not counted twice.
  */
 static uint32_t nr_ended(const struct sley_graph *graph)
 {
@@ -57,12 +58,12 @@ static uint32_t nr_ended(const struct sley_graph *graph)
 	return nr;
 }
 
-/* Fewer than @max nodes have not ended. */
+/* Are there fewer than @max nodes that have not ended? */
 static bool are_fewer(const struct sley_graph *graph, uint32_t max)
 {
 	uint32_t nr_taken = node_store_nr_taken(&graph->store);
 
-	/* What a share has counted may be forgotten: that is less than none. */
+	/* A share may still count forgotten nodes: then the sum is below 0. */
 	return (int32_t)(nr_taken - nr_ended(graph) - max) < 0;
 }
 
@@ -82,8 +83,8 @@ static bool has_room(struct sley_graph *graph)
 }
 
 /*
- * With the lock, which is given back meanwhile: until a batch of nodes has ended, or
- * for so long as patience lasts.  Whether there is room then is for the caller to see.
+ * Waits until a batch of nodes has ended, or the patience is used up; the caller
+ * checks whether there is room then.  With the lock, which is released meanwhile.
  */
 static int wait_for_batch(struct sley_graph *graph, uint64_t deadline_ns)
 {
@@ -92,12 +93,12 @@ static int wait_for_batch(struct sley_graph *graph, uint64_t deadline_ns)
 
 	if (deadline_ns > now && deadline_ns - now > graph->patience_ns)
 		until = now + graph->patience_ns;
-	/* relaxed: this and the next are for whoever happens to see them. */
+	/* relaxed: this and the next are hints, which a worker may overlook. */
 	(void)add_relaxed(&graph->patient, 1);
 	/* relaxed: as above. */
 	store_relaxed(&graph->nr_freed, 0);
 	sley_event_clear(&graph->room);
-	/* Who sets it from here on is not overlooked. */
+	/* An event that is set from here on is not overlooked. */
 	if (!has_room(graph)) {
 		sley_mutex_unlock(&graph->lock);
 		err = sley_event_wait_until(&graph->room, until);
@@ -108,7 +109,7 @@ static int wait_for_batch(struct sley_graph *graph, uint64_t deadline_ns)
 	return err == -ETIMEDOUT && until != deadline_ns ? 0 : err;
 }
 
-/* The same without patience: until there is any room. */
+/* The same without patience: waits until there is any room. */
 static int wait_for_any(struct sley_graph *graph, uint64_t deadline_ns)
 {
 	int err = 0;
@@ -116,19 +117,19 @@ static int wait_for_any(struct sley_graph *graph, uint64_t deadline_ns)
 	graph_ask(graph, &graph->full);
 	while (!err && !has_room(graph)) {
 		sley_event_clear(&graph->room);
-		/* Who sets it from here on is not overlooked. */
+		/* An event that is set from here on is not overlooked. */
 		if (has_room(graph))
 			break;
 		sley_mutex_unlock(&graph->lock);
 		err = sley_event_wait_until(&graph->room, deadline_ns);
 		sley_mutex_lock(&graph->lock);
 	}
-	/* relaxed: the others have asked themselves. */
+	/* relaxed: the other waiters have counted themselves. */
 	(void)sub_relaxed(&graph->full, 1);
 	return err;
 }
 
-/* With the lock, which is given back meanwhile: 0, -EAGAIN or -ECANCELED. */
+/* With the lock, which is released meanwhile: 0, -EAGAIN or -ECANCELED. */
 static noinline int wait_for_room(struct sley_graph *graph,
 				  uint64_t deadline_ns)
 {
@@ -138,20 +139,20 @@ static noinline int wait_for_room(struct sley_graph *graph,
 		err = wait_for_batch(graph, deadline_ns);
 	if (!err && !has_room(graph))
 		err = wait_for_any(graph, deadline_ns);
-	/* What this one has seen may have been meant for another one as well. */
-	/* relaxed: who asks does so under the lock. */
+	/* The event may have been meant for another waiter as well. */
+	/* relaxed: waiters count themselves under the lock. */
 	if (load_relaxed(&graph->full))
 		sley_event_set(&graph->room);
 	return err == -ETIMEDOUT ? -EAGAIN : err;
 }
 
-/* Past the limit: by those that a node waits for, or would. */
+/* Past the limit: for a node, and for tasks that a node joins. */
 static int go_past(const struct sley_graph *graph)
 {
 	return are_fewer(graph, graph->store.max_nodes) ? 0 : -EAGAIN;
 }
 
-/* By a task that a node may come to wait for: it looks at times whether one does. */
+/* For a task that a node may join later: looks from time to time whether it does. */
 static int wait_and_look(struct sley_graph *graph, uint64_t deadline_ns)
 {
 	uint64_t pause_ns = LOOK_FIRST_NS;
@@ -173,13 +174,13 @@ static int wait_and_look(struct sley_graph *graph, uint64_t deadline_ns)
 	return err;
 }
 
-/* The graph is full: 0, if the caller may submit all the same. */
+/* The graph is full.  0: the caller may submit all the same. */
 static noinline int find_room(struct sley_graph *graph, uint64_t deadline_ns)
 {
-	/* A node that waits would wait for itself. */
+	/* A node that waited here would wait for itself. */
 	if (submit_own_node(graph))
 		return go_past(graph);
-	/* Room comes with steps, and the submitter is who makes them. */
+	/* Only steps make room, and the submitter itself makes them. */
 	if (graph->stepped)
 		return -EAGAIN;
 	if (kin_may_be_awaited())
@@ -200,9 +201,9 @@ static int take_place(struct sley_graph *graph, uint64_t deadline_ns, bool last,
 	return *node ? 0 : -ENOMEM;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- the submission ------------------------------------------------------------------------- */
 
-/* The runtime waits for it from here on: 0, or why it does not. */
+/* The runtime waits for @node from here on: 0, or an error. */
 static int count(struct sley_graph_scope *scope, struct node *node)
 {
 	struct sley *rt = scope->graph->rt;
@@ -210,7 +211,7 @@ static int count(struct sley_graph_scope *scope, struct node *node)
 	int err;
 
 	if (unlikely(scope->graph->stepped)) {
-		node->task.fiber = NULL; /* no worker has to do with it */
+		node->task.fiber = NULL; /* no worker runs it */
 	} else if (likely(worker && worker->rt == rt)) {
 		drain_count_spawned(worker);
 		node->task.fiber = worker;
@@ -235,7 +236,7 @@ static void fill(struct node *node, struct sley_graph_scope *scope,
 	struct sley_task *task = &node->task;
 
 	flags |= runtime_task_flags(scope->graph->rt) | TASK_TURNS;
-	/* Where bound threads run the tasks, each runs what it submitted. */
+	/* Where bound threads run the tasks, each runs the nodes it submitted. */
 	if (unlikely(!scope->graph->rt->nr_workers || placement_matters(node)))
 		flags |= TASK_PINNED;
 
@@ -248,14 +249,14 @@ static void fill(struct node *node, struct sley_graph_scope *scope,
 	task_build(task, level, flags);
 	node->fn = spec->fn;
 	node->scope = scope;
-	/* relaxed: nobody knows it yet. */
+	/* relaxed: no other thread knows the node yet. */
 	store_relaxed(&node->nr_missing, NODE_GUARD);
 	/* relaxed: as above. */
 	store_relaxed(&node->cause, 0);
 	node->stamp = 0;
 }
 
-/* It comes to nothing. */
+/* The submission has failed: undoes it. */
 static noinline void give_up(struct sley_graph *graph, struct node *node)
 {
 	if (node->placement)
@@ -274,7 +275,7 @@ static void note(struct sley_graph_scope *scope, uint32_t nr_edges)
 		scope->stats.most = nr_taken;
 }
 
-/* With the lock: the node in its place, wired but for the guard; *@nr edges. */
+/* Takes a place and adds all *@nr edges; the guard stays.  With the lock. */
 static int add(struct sley_graph *graph, const struct sley_node_spec *spec,
 	       uint64_t deadline_ns, bool last, struct node **out, uint32_t *nr)
 {
@@ -318,7 +319,7 @@ static int submit(struct sley_graph *graph, sley_node *id,
 
 	if (unlikely(runtime_is_lost(graph->rt)))
 		return SLEY_EFORKED;
-	/* Who steps runs one after the other. */
+	/* A step runs one node after the other. */
 	if (unlikely(graph->stepped && spec->gang > 1))
 		return SLEY_EGANG;
 	sley_mutex_lock(&graph->lock);
@@ -353,7 +354,7 @@ int sley_graph_submit_until(struct sley_graph *graph, sley_node *id,
 		err = -EINVAL;
 	if (!err)
 		err = submit(graph, id, spec, deadline_ns, false);
-	/* Not before: it may be one of those that are named. */
+	/* Not earlier: *@id may be one of the nodes that the spec names. */
 	if (err && id)
 		*id = SLEY_NO_NODE;
 	return err;

@@ -31,7 +31,7 @@ void watch_submitted(struct node *node, uint32_t nr, bool last)
 
 /* ---- arrows ------------------------------------------------------------------------ */
 
-/* No two edges have the same: @number is that of a cell of @to, or of its pages. */
+/* An edge has a unique number: @number is the cell, in @to or in a page of @to. */
 static void record_edge(enum trace_kind kind, const struct node *to,
 			uint32_t number)
 {

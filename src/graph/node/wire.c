@@ -2,16 +2,16 @@
 /*
  * wire.c - see wire.h.
  *
- * From one run to another all edges are order-only: a run that fails leaves nothing
- * behind for the next one.
+ * All edges from one run to another are order-only: a failed run does not affect the
+ * next.
  */
 #include "graph/node/wire.h"
 
 #include <errno.h>
 
-/* ---- who it waits for ------------------------------------------------------------ */
+/* ---- the predecessors ------------------------------------------------------------ */
 
-/* Those of @list, behind those that are there already. */
+/* Appends the nodes of @list to graph->found. */
 static int add_named(struct sley_graph *graph, const sley_node *list,
 		     uint32_t nr)
 {
@@ -19,7 +19,7 @@ static int add_named(struct sley_graph *graph, const sley_node *list,
 
 	for (uint32_t i = 0; i < nr && !err; i++) {
 		if (unlikely(node_index_of(list[i]) >= graph->store.nr_used))
-			err = -EINVAL; /* of the future */
+			err = -EINVAL; /* not yet submitted */
 		else if (list[i] != SLEY_NO_NODE)
 			node_list_add(&graph->found, list[i]);
 	}
@@ -27,8 +27,8 @@ static int add_named(struct sley_graph *graph, const sley_node *list,
 }
 
 /*
- * Into found: those it needs, then those that only come first.  One that is both is
- * needed.
+ * Fills graph->found: first the predecessors whose success the node needs, then
+ * those that only come first.  A predecessor that is both is needed.
  */
 static int find(struct sley_graph_scope *scope,
 		const struct sley_node_spec *spec)
@@ -52,7 +52,7 @@ static int find(struct sley_graph_scope *scope,
 	return err;
 }
 
-/* ---- room for its edges ------------------------------------------------------------- */
+/* ---- room for the edges ------------------------------------------------------------- */
 
 static struct page *page_at(struct sley_graph *graph, uint32_t index)
 {
@@ -77,7 +77,7 @@ static void next_stamp(struct sley_graph *graph)
 		graph->stamp = 1;
 }
 
-/* Of those that were found, how many have not ended well; each of them once. */
+/* How many different nodes in graph->found have not succeeded. */
 static uint32_t nr_to_connect(struct sley_graph *graph)
 {
 	uint32_t nr = 0;
@@ -98,7 +98,7 @@ static uint32_t nr_to_connect(struct sley_graph *graph)
 	return nr;
 }
 
-/* For the edges that it has no room for itself: 0 or -ENOMEM. */
+/* Takes pages for the edges that do not fit into the node: 0 or -ENOMEM. */
 static noinline int take_pages(struct sley_graph *graph, struct node *node)
 {
 	uint32_t nr = nr_to_connect(graph);
@@ -131,11 +131,11 @@ int wire_find(struct sley_graph_scope *scope, struct node *node,
 
 /* ---- the edges ------------------------------------------------------------------------ */
 
-/* The edges of a node that are free. */
+/* The free edges of a node. */
 struct spare {
-	struct edge *edge; /* the next one               */
-	struct edge *end;  /* of those in this place     */
-	uint32_t page;     /* the one after this, or 0   */
+	struct edge *edge; /* the next                   */
+	struct edge *end;  /* of the edges in this place */
+	uint32_t page;     /* the next page, or 0        */
 };
 
 static noinline void turn_page(struct sley_graph *graph, struct spare *spare)
@@ -153,14 +153,14 @@ static void use(struct sley_graph *graph, struct spare *spare)
 		turn_page(graph, spare);
 }
 
-/* One edge from the node with @id, if that has not ended.  True: there is. */
+/* Adds an edge from the node with @id, unless that has ended.  True: added. */
 static bool connect(struct sley_graph *graph, struct node *node, sley_node id,
 		    bool needed, struct spare *spare)
 {
 	struct node *from = node_store_node(&graph->store, node_index_of(id));
 	uint32_t life = node_life_of(id);
 
-	/* Only then is the place that node's, and will be while we look. */
+	/* Otherwise the place belongs to that node, as long as the lock is held. */
 	if (edges_look(&from->consumers, life) == EDGES_GONE ||
 	    from->stamp == graph->stamp)
 		return false;
@@ -171,7 +171,7 @@ static bool connect(struct sley_graph *graph, struct node *node, sley_node id,
 			  node_store_edge_id(&graph->store, spare->edge))) {
 	case EDGES_ADDED:
 		return true;
-	case EDGES_TOO_LATE: /* and not gone: it has failed */
+	case EDGES_TOO_LATE: /* not gone: the node has failed */
 		if (needed)
 			node_take_along(node, from);
 		return false;
