@@ -2,8 +2,8 @@
 /*
  * access.c - see access.h.
  *
- * Entries are added when they are looked up, empty: that is where memory may be
- * missing.  If the node then does not come they are over, as any that is empty.
+ * A look-up adds entries, empty: that is where memory may be missing.  If the node
+ * is then not submitted, the entries are over, as any empty entry.
  */
 #include "graph/access/access.h"
 
@@ -35,7 +35,7 @@ struct renaming {
 	void *arg;
 };
 
-/* For ranges_sweep(): none is over. */
+/* For ranges_sweep(): no range is over. */
 static bool rename_writer(void *arg, struct range *range)
 {
 	const struct renaming *by = arg;
@@ -66,7 +66,7 @@ static bool range_is_over(void *arg, struct range *range)
 	return !range->nr_readers;
 }
 
-/* If half of it is in use there will be more, so that sweeping pays. */
+/* If more than half of the memory is in use, takes more, so that sweeping pays. */
 static cold int make_room(struct access_map *map, uint32_t nr)
 {
 	struct ranges *ranges = &map->ranges;
@@ -81,7 +81,7 @@ static cold int make_room(struct access_map *map, uint32_t nr)
 	return room >= nr ? 0 : err;
 }
 
-/* Each access needs a cell at most: for its entry, or for one more reader. */
+/* Each access needs at most one cell: for its entry, or for one more reader. */
 static int reserve(struct access_map *map, uint32_t nr)
 {
 	map->covered.nr = 0;
@@ -120,7 +120,7 @@ static bool covers(struct extent a, struct extent b)
 	return a.at <= b.at && a.last >= b.last;
 }
 
-/* Who has to do with @range: those that are needed, and those that come first. */
+/* Collects the predecessors from @range: needed nodes, and order-only nodes. */
 static inline int collect(struct access_map *map, const struct range *range,
 			  enum sley_access_mode mode, struct node_list *found)
 {
@@ -138,8 +138,8 @@ static inline int collect(struct access_map *map, const struct range *range,
 }
 
 /*
- * The entry is new (@own is 0), or not alone: its number, or 0 if there is no memory.
- * Others that overlap are no more alone, either, even then.
+ * For an entry that is new (@own is 0), or not alone: its number, or 0 if there is
+ * no memory.  Even then the ranges that overlap are not alone any more.
  */
 static noinline uint32_t look_around(struct access_map *map,
 				     struct extent extent,
@@ -162,7 +162,7 @@ static noinline uint32_t look_around(struct access_map *map,
 
 		if (other == own)
 			continue;
-		/* Not those that this node was looked up in. */
+		/* Not the entries of this node. */
 		if (range->stamp != map->stamp &&
 		    range->nr_readers <= RANGE_READERS &&
 		    range_is_over(map, range)) {
@@ -184,7 +184,7 @@ static noinline uint32_t look_around(struct access_map *map,
 	return likely(!err) ? own : 0;
 }
 
-/* As above.  Most that are new are by themselves, as their neighbours are. */
+/* As above.  Most new ranges are alone, as their neighbours are. */
 static noinline uint32_t look_further(struct access_map *map,
 				      struct extent extent,
 				      enum sley_access_mode mode, uint32_t own,
@@ -205,7 +205,7 @@ static inline uint32_t find(struct access_map *map,
 	uint32_t own = ranges_exact(ranges, extent);
 	struct range *range = &ranges->cell[own];
 
-	/* Nobody, number 0, is not alone. */
+	/* Number 0, no range, is not alone. */
 	if (unlikely(!(range->flags & RANGE_ALONE))) {
 		own = look_further(map, extent, access->mode, own, found);
 		range = &ranges->cell[own];
@@ -257,7 +257,7 @@ static void forget_covered(struct access_map *map)
 		uint32_t other = (uint32_t)map->covered.node[i];
 		struct range *range = &ranges->cell[other];
 
-		/* It may be covered twice. */
+		/* A range may be covered twice. */
 		if (range->flags & RANGE_DROPPED)
 			continue;
 		readers_forget(ranges, range);
@@ -287,7 +287,7 @@ void access_note(struct access_map *map, const struct sley_access *access,
 
 		if (unlikely(!own[i]))
 			continue;
-		/* If it was covered by another one, nobody looks any more. */
+		/* If another access covers the entry it was dropped: no harm. */
 		if (writes(access[i].mode)) {
 			readers_forget(&map->ranges, range);
 			range->writer = node;

@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * access.h - who reads and writes what: from ranges of memory to nodes.
+ * access.h - from ranges of memory to the nodes that read and write them.
  *
- * For each range that was named there is an entry: who wrote it last, and who has
- * read it since.  A node that reads waits for the last writer of all that overlaps;
- * one that writes, also for the readers.  What it covers is forgotten then, since
- * who comes later waits for it; what it only overlaps stays.
+ * Each range that was named has an entry: its last writer, and the readers since
+ * then.  A node that reads a range waits for the last writer of each overlapping
+ * entry.  A node that writes a range waits for the readers as well.  Entries that
+ * the written range covers are forgotten then, since later nodes wait for the new
+ * writer.  Entries that only overlap stay.
  *
- * Who reads needs the writer: if that one fails there is nothing to read.  Who only
- * writes comes after the writer and the readers, however they end.
+ * A reader needs the success of the writer: if the writer fails there is nothing to
+ * read.  A node that only writes comes after the writer and the readers, however
+ * they end.
  *
- * A node is looked up as a whole before any of it is noted, so it never finds itself,
- * in whatever way its own accesses overlap.
+ * All accesses of a node are looked up before any is noted.  So a node never finds
+ * itself, even if its own accesses overlap.
  *
- * Entries whose nodes are all over are forgotten: whenever somebody comes across
- * them, and all of them before there is more memory for others.  So there is memory
- * for about twice as many entries as there are with nodes that are not over.
+ * Entries whose nodes are all over are forgotten: by any look-up that comes across
+ * them, and all of them before more memory is allocated.  So there is memory for
+ * about twice as many entries as have nodes that are not over.
  *
- * Its edges: an entry that was written over in part counts as a whole.  So who reads
- * what was written over waits for the old writer, too, and needs it; if that one has
- * failed, it is skipped for nothing.  And who overlaps many looks at each of them.
+ * Limits: an entry that was overwritten in part counts as a whole.  So a reader of
+ * the overwritten part also waits for the old writer, and needs its success: if the
+ * old writer has failed, the reader is skipped without need.  And a range that
+ * overlaps many entries costs a look at each.
  *
- * Rejected: to cut entries where they overlap, so that each byte is in one only.  A
- * node then finds fewer that are there for other bytes of the same range, but each
- * cut copies the readers, and a program that names rows and columns cuts everything
- * to pieces.
+ * Rejected: to cut entries where they overlap, so that each byte is in only one
+ * entry.  A node then finds fewer entries that are there for other bytes of the same
+ * range.  But each cut copies the readers, and a program that names rows and columns
+ * cuts everything to pieces.
  *
  * One thread at a time (the graph's lock).
  */
@@ -36,14 +39,14 @@
 
 struct access_map {
 	struct mem *mem;
-	/* May be forgotten: nobody needs to wait for it any more. */
+	/* May be forgotten: no node needs to wait for @node any more. */
 	bool (*is_over)(void *arg, sley_node node);
 	void *arg;
 	struct ranges ranges;
-	/* Of the node that is looked up; the latter two are numbers of ranges. */
-	struct node_list order;   /* who only comes first               */
-	struct node_list own;     /* of each access, or 0; nr is 0      */
-	struct node_list covered; /* by what it writes                  */
+	/* For the node that is looked up; own and covered have numbers of ranges. */
+	struct node_list order;   /* predecessors that only come first  */
+	struct node_list own;     /* entry of each access, or 0; nr is 0 */
+	struct node_list covered; /* entries covered by its writes      */
 	uint8_t stamp;
 };
 
@@ -52,26 +55,26 @@ void access_map_init(struct access_map *map, struct mem *mem);
 void access_map_destroy(struct access_map *map);
 
 /*
- * Who a node with these accesses needs is appended to @found; and there is memory
- * for access_note().  0 or -ENOMEM.
+ * Appends the nodes whose success a node with these accesses needs to @found, and
+ * reserves memory for access_note().  0 or -ENOMEM.
  */
 must_check int access_find(struct access_map *map,
 			   const struct sley_access *access, uint32_t nr,
 			   struct node_list *found);
 
-/* Later: who only comes before it is appended to @found, too.  0 or -ENOMEM. */
+/* After that: appends the order-only predecessors to @found.  0 or -ENOMEM. */
 must_check int access_find_order(struct access_map *map,
 				 struct node_list *found);
 
-/* Right after access_find(), with the same: @node is who comes after those. */
+/* Right after the look-up, with the same accesses: notes @node as their user. */
 void access_note(struct access_map *map, const struct sley_access *access,
 		 uint32_t nr, sley_node node);
 
-/* @rename says which node stands for the writer of a range from here on. */
+/* Asks @rename for each writer which node stands for it from here on. */
 void access_rename(struct access_map *map,
 		   sley_node (*rename)(void *arg, sley_node writer), void *arg);
 
-/* Nobody has read or written anything. */
+/* Forgets all readers and writers. */
 void access_forget(struct access_map *map);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * node_list.h - nodes, some of them perhaps twice, some of them long gone.
- */
+/* node_list.h - a list of nodes, perhaps with duplicates, or nodes that are gone. */
 #ifndef SLEY_GRAPH_ACCESS_NODE_LIST_H
 #define SLEY_GRAPH_ACCESS_NODE_LIST_H
 
@@ -20,7 +18,7 @@ must_check int node_list_grow(struct node_list *list, struct mem *mem,
 			      uint32_t nr);
 void node_list_destroy(struct node_list *list, struct mem *mem);
 
-/* There is room for @nr more: 0 or -ENOMEM. */
+/* Makes room for @nr more: 0 or -ENOMEM. */
 must_check static inline int node_list_reserve(struct node_list *list,
 					       struct mem *mem, uint32_t nr)
 {

@@ -63,7 +63,7 @@ static void link_up(struct ranges *ranges, uint32_t i)
 	*bucket = i;
 }
 
-/* All of them, into buckets that are empty. */
+/* Links all ranges into empty buckets. */
 static void link_all(struct ranges *ranges)
 {
 	for (uint64_t left = ranges->classes; left; left &= left - 1) {
@@ -167,7 +167,7 @@ void ranges_drop(struct ranges *ranges, uint32_t i)
 	range->flags |= RANGE_DROPPED;
 }
 
-/* What @link leads to was dropped, and nobody else knows it. */
+/* Frees the range that @link leads to.  It was dropped, and has no other link. */
 static void unlist(struct ranges *ranges, uint32_t *link)
 {
 	uint32_t i = *link;
@@ -230,7 +230,7 @@ static noinline int look_at_bucket(struct ranges *ranges, uint32_t i,
 	for (; i && !err; i = ranges->cell[i].next) {
 		const struct range *range = &ranges->cell[i];
 
-		/* Others may be in the same bucket. */
+		/* The bucket may have ranges of other squares. */
 		if (!overlaps(range->extent, extent) || range->class != class ||
 		    square_of(range->extent.at, class) != square)
 			continue;
@@ -251,7 +251,7 @@ int ranges_overlapping(struct ranges *ranges, struct extent extent,
 		struct range_class *class = &ranges->class[k];
 		uint64_t square = square_of(extent.at, k), more;
 
-		/* Before the first one there is none, where nobody is. */
+		/* The square before 0 wraps to a number that no range has. */
 		square -= class->nr_longest != 0;
 		more = square_of(extent.last, k) - square;
 		if (more >= class->nr) {

@@ -2,32 +2,33 @@
 /*
  * ranges.h - ranges of memory, found by the memory they share.
  *
- * Ranges are sorted by size into classes: one of class k has at most 2^(k+1) bytes.
- * The address space of each class is cut into squares of as many bytes, so that a
- * range begins in one square and ends in that or the next one.  It is kept where it
- * begins, in a hash table whose key is the class and the square:
+ * Ranges are sorted by size into classes: a range of class k has at most 2^(k+1)
+ * bytes.  The address space of each class is cut into squares of as many bytes, so
+ * that a range begins in a square and ends in the same or the next.  The range is
+ * kept where it begins, in a hash table whose key is the class and the square:
  *
  *      class 2   |aaa.aaaa|bbbbbbbb|....cccc|cc......|
  *                 a, a     b        c        -
  *
- * Who asks for all that overlaps some memory looks, in each class there is, at the
- * squares of it and the one before; or at the whole class if that is less.  Most
- * often somebody asks for exactly the range that is there already, and knows that
- * it is alone: then it is one square.
+ * A search for all ranges that overlap an extent looks, in each class that is used,
+ * at the squares of the extent and the square before; or at the whole class if that
+ * is less.  Most often the range exists already, exactly as asked for, and is known
+ * to be alone: then the search looks at one square.
  *
- * What is dropped leaves the table at once, and the list of its class when somebody
- * comes along it.
+ * A dropped range leaves the table at once.  The list of its class is cleaned up by
+ * the next walk along it.
  *
- * All memory is in cells of one cache line, with numbers instead of addresses: they
- * are half as large, and stay when the array grows.  Number 0 is nobody.
+ * All memory is in cells of one cache line, with numbers instead of addresses: these
+ * are half as large, and stay valid when the array grows.  Number 0 is not used.
  *
- * Rejected: a tree of intervals (that of the C library takes 36 ns to find one range
- * of 900, and 140 ns for one of 90,000, where to find and note it takes 11 and 15
+ * Rejected: a tree of intervals (that of the C library takes 36 ns to find a range
+ * among 900, and 140 ns among 90,000, where to find and note it takes 11 and 15
  * here); a range in each square it touches (two links, and two places to remove it
- * from); open addressing (who removes must move others, or leave stones behind).
+ * from); open addressing (a removal must move other ranges, or leave tombstones
+ * behind).
  *
- * Its edge: a range much larger than very many others costs a look at each square it
- * has in their class.
+ * Limit: a range much larger than very many others costs a look at each square that
+ * it has in their class.
  *
  * One thread at a time.
  */
@@ -43,17 +44,17 @@
 #define NR_CLASSES 64
 
 enum range_flags {
-	RANGE_ALONE = 1,   /* nothing else overlaps it               */
-	RANGE_DROPPED = 2, /* and still in the list of its class     */
+	RANGE_ALONE = 1,   /* no other range overlaps it             */
+	RANGE_DROPPED = 2, /* but still in the list of its class     */
 };
 
-/* Some memory: at least a byte. */
+/* A piece of memory: at least a byte. */
 struct extent {
 	uint64_t at;
 	uint64_t last;
 };
 
-/* What is known about it. */
+/* The entry of an extent. */
 struct range {
 	struct extent extent;
 	sley_node writer;    /* or SLEY_NO_NODE                        */
@@ -63,7 +64,7 @@ struct range {
 	uint8_t class;
 	uint8_t flags;
 	uint8_t prune; /* readers, when there are 2^prune              */
-	uint8_t stamp; /* of who looked at it last                     */
+	uint8_t stamp; /* of the last look-up that used it             */
 	sley_node reader[RANGE_READERS];
 };
 
@@ -71,7 +72,7 @@ _Static_assert(sizeof(struct range) == CACHE_LINE, "a cell");
 
 struct range_class {
 	uint32_t first;
-	uint32_t nr;         /* in its list                            */
+	uint32_t nr;         /* in the list                            */
 	uint32_t nr_longest; /* that end in another square             */
 };
 
@@ -82,9 +83,9 @@ struct ranges {
 	uint32_t max;          /* cells, with number 0                 */
 	uint32_t bucket_shift; /* 2^(64 - bucket_shift) buckets        */
 	uint32_t nr_used;      /* cells that were taken, with number 0 */
-	uint32_t nr_free;      /* of those                             */
+	uint32_t nr_free;      /* of nr_used                           */
 	uint32_t free;         /* the first, chained by next           */
-	uint64_t classes;      /* that have a list: bits               */
+	uint64_t classes;      /* with a list: bits                    */
 	struct range_class class[NR_CLASSES];
 };
 
@@ -97,12 +98,11 @@ static inline uint32_t ranges_room(const struct ranges *ranges)
 }
 
 /*
- * Right after a sweep: twice as many cells, or more, until there is room for @nr.
- * 0 or -ENOMEM.
+ * Right after a sweep: doubles the cells until there is room for @nr.  0 or -ENOMEM.
  */
 must_check int ranges_grow(struct ranges *ranges, uint32_t nr);
 
-/* There must be room.  It is not cleared. */
+/* There must be room.  The cell is not cleared. */
 static inline uint32_t ranges_take_cell(struct ranges *ranges)
 {
 	uint32_t cell = ranges->free;
@@ -133,8 +133,8 @@ static inline uint64_t square_of(uint64_t at, unsigned int class)
 }
 
 /*
- * Sixteen squares in a row are in one line of cache, each in its own bucket; where
- * the line is, and which of its squares comes first, is as good as random.
+ * Sixteen squares in a row are in one cache line, each in its own bucket.  The line,
+ * and the position of the first square in the line, are as good as random.
  */
 static inline uint32_t *ranges_bucket(const struct ranges *ranges,
 				      unsigned int class, uint64_t square)
@@ -150,7 +150,7 @@ static inline bool is_same(struct extent a, struct extent b)
 	return a.at == b.at && a.last == b.last;
 }
 
-/* The range that is exactly this, or 0. */
+/* The range with exactly this extent, or 0. */
 static inline uint32_t ranges_exact(const struct ranges *ranges,
 				    struct extent extent)
 {
@@ -164,8 +164,8 @@ static inline uint32_t ranges_exact(const struct ranges *ranges,
 }
 
 /*
- * Is it seen at one look that nothing shares memory with this?  So it is if all there
- * is, and this, fits into squares of one class: then it would be in the same bucket.
+ * Does one look show that no range overlaps @extent?  Yes, if all ranges and @extent
+ * fit into squares of one class: an overlapping range would be in the same bucket.
  */
 static inline bool ranges_are_clear(const struct ranges *ranges,
 				    struct extent extent)
@@ -179,22 +179,22 @@ static inline bool ranges_are_clear(const struct ranges *ranges,
 	       !*ranges_bucket(ranges, class, square);
 }
 
-/* The numbers of all that share memory with this, to @list.  0 or -ENOMEM. */
+/* Appends the numbers of all ranges that overlap @extent to @list.  0 or -ENOMEM. */
 must_check int ranges_overlapping(struct ranges *ranges, struct extent extent,
 				  struct node_list *list);
 
-/* One that is not there yet; there must be room.  It is empty, with @flags. */
+/* Adds a range, which must not exist, empty and with @flags.  There must be room. */
 uint32_t ranges_add(struct ranges *ranges, struct extent extent,
 		    enum range_flags flags);
 
-/* The cell stays what it is until the next call that looks for ranges. */
+/* Drops a range.  The cell keeps its contents until the next search. */
 void ranges_drop(struct ranges *ranges, uint32_t i);
 
-/* Those for which @is_over says so are dropped, and all cells of such are free. */
+/* Drops the ranges for which @is_over returns true, and frees all dropped cells. */
 void ranges_sweep(struct ranges *ranges,
 		  bool (*is_over)(void *arg, struct range *range), void *arg);
 
-/* There are none. */
+/* Forgets all ranges. */
 void ranges_forget(struct ranges *ranges);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* A cell of the ranges. */
 struct reader_page {
-	uint64_t next; /* the number of the next one, or 0 */
+	uint64_t next; /* the number of the next page, or 0 */
 	sley_node reader[PAGE_READERS];
 };
 
@@ -21,7 +21,7 @@ static struct reader_page *page_at(const struct ranges *ranges, uint64_t i)
 	return (struct reader_page *)(void *)&ranges->cell[i];
 }
 
-/* How many are in pages. */
+/* How many readers are in pages. */
 static uint32_t nr_paged(const struct range *range)
 {
 	return range->nr_readers > RANGE_READERS
@@ -29,13 +29,13 @@ static uint32_t nr_paged(const struct range *range)
 		       : 0;
 }
 
-/* How many of @nr are in the first page. */
+/* How many of the @nr readers in pages are in the first page. */
 static uint32_t nr_in_first(uint32_t nr)
 {
 	return (nr - 1) % PAGE_READERS + 1;
 }
 
-/* A page whose first reader is @node. */
+/* Adds a page whose first reader is @node. */
 static void add_page(struct ranges *ranges, struct range *range, uint64_t next,
 		     sley_node node)
 {
@@ -88,7 +88,7 @@ int readers_list(const struct ranges *ranges, const struct range *range,
 	return 0;
 }
 
-/* Each page is given back before what is left of it is added: there is room. */
+/* Each page is given back before its remaining readers are added: there is room. */
 void readers_prune(struct ranges *ranges, struct range *range,
 		   bool (*is_over)(void *arg, sley_node node), void *arg)
 {

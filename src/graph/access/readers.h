@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * readers.h - who has read a range since it was written.
+ * readers.h - the nodes that have read a range since its last write.
  *
- * Up to RANGE_READERS are in the range itself.  If there are more, the last place
- * has the number of a page instead, another cell of the ranges, with more of them;
- * the first page is filled, those behind it are full.
+ * Up to RANGE_READERS readers are in the range itself.  If there are more, the last
+ * slot has the number of a page instead, another cell of the ranges, with more
+ * readers.  The first page is being filled, the pages behind it are full.
  *
- * What is read by everybody and written by nobody would collect readers forever.
- * So whenever there are twice as many as were left the last time, those that are
- * over are forgotten.
+ * A range that is often read and never written would collect readers forever.  So
+ * the readers that are over are forgotten whenever there are twice as many as were
+ * left the last time.
  */
 #ifndef SLEY_GRAPH_ACCESS_READERS_H
 #define SLEY_GRAPH_ACCESS_READERS_H
@@ -18,7 +18,7 @@
 void readers_add_paged(struct ranges *ranges, struct range *range,
 		       sley_node node);
 
-/* There must be room for a cell.  Who is there twice is found twice. */
+/* There must be room for a cell.  A node that is added twice is found twice. */
 static inline void readers_add(struct ranges *ranges, struct range *range,
 			       sley_node node)
 {
@@ -28,26 +28,26 @@ static inline void readers_add(struct ranges *ranges, struct range *range,
 		readers_add_paged(ranges, range, node);
 }
 
-/* All of them are appended to @list: 0 or -ENOMEM. */
+/* Appends all readers to @list: 0 or -ENOMEM. */
 must_check int readers_list(const struct ranges *ranges,
 			    const struct range *range, struct node_list *list);
 
 #define READERS_FEW 4 /* up to 16 are never too many */
 
-/* It is time to prune them. */
+/* Is it time to prune the readers? */
 static inline bool readers_are_many(const struct range *range)
 {
 	return unlikely(range->nr_readers >> READERS_FEW) &&
 	       range->nr_readers >> range->prune;
 }
 
-/* Those that are over are forgotten. */
+/* Forgets the readers that are over. */
 void readers_prune(struct ranges *ranges, struct range *range,
 		   bool (*is_over)(void *arg, sley_node node), void *arg);
 
 void readers_forget_paged(struct ranges *ranges, struct range *range);
 
-/* All are. */
+/* Forgets all readers. */
 static inline void readers_forget(struct ranges *ranges, struct range *range)
 {
 	if (unlikely(range->nr_readers > RANGE_READERS))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.c - a plan is recorded.
+ * plan.c - recording a plan.
  *
- * Each call either adds all of what it was asked for or nothing: room for it is made
- * first.
+ * Each call first makes room for everything it adds.  So it adds all or nothing.
  */
 #include "graph/plan/plan.h"
 
@@ -19,7 +18,7 @@
 
 /* ---- life -------------------------------------------------------------------------- */
 
-/* Who was recorded may always be waited for. */
+/* A recorded node can always be waited for. */
 static bool is_over(void *arg, sley_node node)
 {
 	(void)arg;
@@ -41,7 +40,7 @@ static void init(struct sley_plan *plan, struct sley *rt,
 	plan->nr = 1;
 }
 
-/* What sealing has made. */
+/* Frees the results of sealing. */
 static void unseal(struct sley_plan *plan)
 {
 	struct list *link;
@@ -152,7 +151,7 @@ int sley_plan_order(struct sley_plan *plan, sley_node from, sley_node to)
 
 /* ---- nodes --------------------------------------------------------------------------- */
 
-/* SLEY_NO_NODE is nobody to wait for. */
+/* SLEY_NO_NODE is allowed, and ignored. */
 static bool are_there(const struct sley_plan *plan, const sley_node *node,
 		      uint32_t nr)
 {
@@ -207,7 +206,7 @@ static void link_all(struct sley_plan *plan, const sley_node *node, uint32_t nr,
 	}
 }
 
-/* What the accesses say, and who is named. */
+/* Adds the edges of the accesses, and those from the named nodes. */
 static void link_node(struct sley_plan *plan, uint32_t index,
 		      const struct sley_node_spec *spec)
 {
@@ -222,7 +221,7 @@ static void link_node(struct sley_plan *plan, uint32_t index,
 	link_all(plan, spec->order, spec->nr_order, index | LINK_ORDER_ONLY);
 }
 
-/* A plan's nodes run on any worker, here, and all of them are waited for. */
+/* Nodes of a plan run on any worker, here, and a run waits for all of them. */
 static bool is_possible(const struct sley_plan *plan,
 			const struct sley_node_spec *spec)
 {
@@ -259,9 +258,9 @@ int sley_plan_add(struct sley_plan *plan, sley_node *node,
 	return 0;
 }
 
-/* ---- all of it ------------------------------------------------------------------------ */
+/* ---- sealing -------------------------------------------------------------------------- */
 
-/* Runs that need no memory later: 0 or -ENOMEM. */
+/* Creates runs in advance: 0 or -ENOMEM. */
 static int provide_runs(struct sley_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->nr_runs; i++) {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.h - a graph as it was recorded, and the runs of it.
+ * plan.h - a recorded graph, and its runs.
  *
- * While it is recorded a plan is two arrays that grow: the nodes, and the edges in
- * the order in which they were found.  Sealing sorts the edges by who they come from,
- * so that the consumers of a node are a slice of one array (plan_seal.c).  Nothing of
- * that changes any more, and all runs read it.
+ * During recording a plan is two arrays that grow: the nodes, and the edges in the
+ * order in which they were found.  Sealing sorts the edges by their origin, so that
+ * the successors of a node are a slice of one array (plan_seal.c).  After that the
+ * arrays are constant, and all runs read them.
  *
- * Node 0 is the beginning: all that wait for nobody wait for it.  So a run starts by
- * queueing one task, from any thread; and the number is free, since SLEY_NO_NODE is
- * 0, too.
+ * Node 0 is the beginning: each node without predecessors waits for node 0.  So a
+ * run starts by queueing one task, from any thread.  The number is free, since
+ * SLEY_NO_NODE is 0, too.
  *
- * What changes in a run is in a struct replay (replay.h), one for each run that goes
- * on at the same time.  They are kept, so the next one needs no memory.
+ * The variable part of a run is in a struct replay (replay.h), one for each run that
+ * goes on at the same time.  These structs are kept, so the next run needs no
+ * memory.
  *
- * The lock, a mutex, is for who begins or ends a run, who cancels, and who asks what
- * became of it.  Nodes never take it.
+ * The lock, a mutex, is taken to begin or end a run, to cancel, and to ask for
+ * outcomes.  Nodes never take the lock.
  */
 #ifndef SLEY_GRAPH_PLAN_PLAN_H
 #define SLEY_GRAPH_PLAN_PLAN_H
@@ -31,17 +32,17 @@
 
 /* A node as it was recorded. */
 struct record {
-	/* Its argument, if that is by value: aligned for whatever it is. */
+	/* The argument, if by value: aligned for any type. */
 	cache_aligned unsigned char value[SLEY_NODE_ARG_MAX];
 	bool by_value;
 	sley_node_fn *fn;
 	void *arg;
 	const char *name;
 	int32_t priority;
-	uint32_t first;        /* of its edges, in plan->edge               */
-	uint32_t nr_edges;     /* that lead to others                       */
-	uint32_t nr_producers; /* that lead here                            */
-	uint32_t nr_missing;   /* while it is sealed, see plan_seal.c       */
+	uint32_t first;        /* of the edges, in plan->edge               */
+	uint32_t nr_edges;     /* to successors                             */
+	uint32_t nr_producers; /* edges from predecessors                   */
+	uint32_t nr_missing;   /* during sealing, see plan_seal.c           */
 	uint32_t via;          /* the same                                  */
 	uint32_t at;           /* the same                                  */
 };
@@ -49,20 +50,20 @@ struct record {
 /* An edge as it was recorded. */
 struct link {
 	uint32_t from;
-	uint32_t to; /* and whether it is LINK_ORDER_ONLY */
+	uint32_t to; /* with LINK_ORDER_ONLY */
 };
 
 #define LINK_ORDER_ONLY (1u << 31)
 
 /*
- * The same in a plan that is sealed: how many nodes further on it leads, and whether
- * that is EDGE_ORDER only.  Wherever the nodes of a run are, one gets from itself to
- * its consumers by an addition.
+ * An edge of a sealed plan: how many nodes further on it leads, and the flag
+ * EDGE_ORDER if it is order-only.  Wherever the nodes of a run are, an addition
+ * leads from a node to its successors.
  */
 #define EDGE_ORDER 1u
 #define EDGE_SHIFT 1
 
-/* What became of a node that did not end well, in run number @run. */
+/* The outcome of a node that failed or was skipped in the run with number @run. */
 struct verdict {
 	uint64_t run;
 	int32_t code;
@@ -73,23 +74,23 @@ struct verdict {
 struct sley_plan {
 	struct sley *rt;
 	const char *name;
-	uint32_t nr_runs; /* that there is memory for, from the beginning    */
+	uint32_t nr_runs; /* memory is reserved for so many                  */
 	bool sealed;
-	uint32_t cycle; /* a node of it, or 0                               */
-	uint32_t nr;    /* nodes, with the beginning                        */
+	uint32_t cycle; /* a node of the cycle, or 0                        */
+	uint32_t nr;    /* nodes, with node 0                               */
 	uint32_t max;
 	struct record *record;
 	uint32_t nr_links;
 	uint32_t max_links;
 	struct link *link;
 	struct access_map map;
-	struct node_list found; /* who the next node waits for              */
-	uint32_t nr_needed; /* the first of them; the rest only come first */
+	struct node_list found; /* predecessors of the next node            */
+	uint32_t nr_needed;     /* the first of found; others are order-only */
 
 	/* Once sealed. */
-	uint32_t *edge; /* sorted by where from                             */
+	uint32_t *edge; /* sorted by origin                                 */
 	uint32_t nr_edges;
-	uint32_t nr_sinks; /* nodes that nobody waits for                   */
+	uint32_t nr_sinks; /* nodes without successors                      */
 	struct verdict *verdict;
 
 	struct sley_mutex lock;
@@ -100,15 +101,15 @@ struct sley_plan {
 
 /* ---- plan_seal.c ---------------------------------------------------------------- */
 
-/* Edges, verdicts and numbers of a plan without a cycle: 0, -ELOOP or -ENOMEM. */
+/* Builds the edges, verdicts and numbers of @plan: 0, -ELOOP or -ENOMEM. */
 must_check int plan_compile(struct sley_plan *plan);
 
-/* The memory of all that, if there is any. */
+/* Frees the memory of these, if there is any. */
 void plan_forget(struct sley_plan *plan);
 
 /* ---- plan_cycle.c --------------------------------------------------------------- */
 
-/* Among the edges as plan_compile() has sorted them: is there one? */
+/* Is there a cycle among the edges, as plan_compile() has sorted them? */
 must_check bool plan_find_cycle(struct sley_plan *plan);
 
 #endif

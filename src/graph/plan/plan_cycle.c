@@ -2,12 +2,12 @@
 /*
  * plan_cycle.c - nodes that wait for each other in a cycle.
  *
- * Nodes that miss nobody are taken away, one after the other, and count themselves
- * off with their consumers; whoever is left is part of a cycle or behind one.  Each
- * of those has a producer that is left, too: going back from one to the next, as
- * often as there are nodes, ends in a cycle.
+ * Nodes without missing predecessors are removed, and count themselves off with
+ * their successors.  The nodes that are left are part of a cycle, or successors of a
+ * cycle.  Each has a predecessor that is left, too.  A walk from predecessor to
+ * predecessor, with as many steps as there are nodes, ends in a cycle.
  *
- * That is a loop over the edges and no recursion, since a plan may be a chain of
+ * This is a loop over the edges without recursion, since a plan may be a chain of
  * millions.
  */
 #include "graph/node/explain.h"
@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-/* Those that can be taken away are a stack, chained by @via. */
+/* Nodes that can be removed are a stack, chained by @via. */
 static void push(struct sley_plan *plan, uint32_t *top, uint32_t index)
 {
 	plan->record[index].via = *top;
@@ -28,7 +28,7 @@ static uint32_t consumer(const struct sley_plan *plan,
 	return plan->edge[record->first + i] & ~LINK_ORDER_ONLY;
 }
 
-/* How many nodes are left, their nr_missing not 0. */
+/* Returns how many nodes are left.  Their nr_missing is not 0. */
 static uint32_t take_away(struct sley_plan *plan)
 {
 	uint32_t left = plan->nr - 1, top = 0;
@@ -51,7 +51,7 @@ static uint32_t take_away(struct sley_plan *plan)
 	}
 }
 
-/* Each that is left knows, in @via, a producer that is left. */
+/* Notes for each node that is left, in @via, a predecessor that is left. */
 static uint32_t look_back(struct sley_plan *plan)
 {
 	uint32_t some = 0;
@@ -68,7 +68,7 @@ static uint32_t look_back(struct sley_plan *plan)
 	return some;
 }
 
-/* From a cycle by @via to one by @at, the other way round; its first node. */
+/* Reverses the cycle: from @via to @at.  Returns its first node. */
 static uint32_t turn_round(struct sley_plan *plan, uint32_t start)
 {
 	uint32_t first = start, index = start;
@@ -98,7 +98,7 @@ bool plan_find_cycle(struct sley_plan *plan)
 	return true;
 }
 
-/* Its name, or its number: which nodes they are is what is asked for. */
+/* The name, or else the number, so that the nodes of a cycle can be identified. */
 static void say(struct explanation *text, const struct sley_plan *plan,
 		uint32_t index, const char *before)
 {

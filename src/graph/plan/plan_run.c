@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan_run.c - a plan is run, and what is left of a run when it is over.
+ * plan_run.c - runs a plan, and stores the outcomes.
  *
- * Who runs it waits for it, so there is always one that takes back what a failure has
- * left in the steps, under the lock, before the run is used again.  What became of
- * them is written down in the plan, by the number of the run: verdicts of an earlier
- * one do not count, and need not be taken back.
+ * The caller of a run waits for it.  So there is always a thread that clears the
+ * traces of a failure in the steps, under the lock, before the run is used again.
+ * The outcomes are stored in the plan, with the number of the run.  Verdicts of an
+ * earlier run do not count, and need not be cleared.
  */
 #include "base/assert.h"
 #include "core/life/after_fork.h"
@@ -37,7 +37,7 @@ static struct replay *take_run(struct sley_plan *plan, void *param)
 	return run;
 }
 
-/* With the lock: what went wrong, and nothing is left of it. */
+/* Returns the error of the run, and clears the traces of failures.  (lock) */
 static int conclude(struct sley_plan *plan, struct replay *run)
 {
 	int err = 0;
@@ -75,7 +75,7 @@ static void cancel(struct sley_plan *plan, struct replay *run)
 
 /* ---- in between ------------------------------------------------------------------ */
 
-/* It has started.  What ended the wait too early, or 0; the run is over. */
+/* Waits until the run is over: 0, or the error that ended the wait early. */
 static int wait(struct replay *run, uint64_t deadline_ns, enum wait_flags flags)
 {
 	int err = countdown_wait(&run->pending, deadline_ns, flags);
@@ -144,9 +144,9 @@ void *sley_plan_param(void)
 					       : NULL;
 }
 
-/* ---- what became of it ------------------------------------------------------------- */
+/* ---- outcomes ---------------------------------------------------------------------- */
 
-/* With the lock: of the last run.  NULL: it ended well. */
+/* With the lock: the verdict of the last run.  NULL: the node succeeded. */
 static const struct verdict *find(const struct sley_plan *plan, uint64_t index)
 {
 	const struct verdict *verdict = &plan->verdict[index];

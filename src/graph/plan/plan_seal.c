@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan_seal.c - from edges as they were found to the consumers of each node.
+ * plan_seal.c - from the recorded edges to the successors of each node.
  *
- * The edges are sorted by who they come from, by counting: a slice of one array for
- * each node, in the order in which they were recorded.  Of several from one node to
- * another one stays, which is order-only if all of them are.  At the end of the array
- * are those of the beginning, to all nodes that wait for nobody else.
+ * The edges are sorted by their origin, by counting: a slice of one array for each
+ * node, in the order in which they were recorded.  Of several edges between the same
+ * two nodes one stays.  It is order-only if all of them are.  At the end of the
+ * array are the edges from node 0, to all nodes without other predecessors.
  */
 #include "graph/plan/plan.h"
 
@@ -16,7 +16,7 @@ static uint32_t link_to(const struct link *link)
 	return link->to & ~LINK_ORDER_ONLY;
 }
 
-/* Slices for all that was recorded; returns where they end. */
+/* Lays out the slices for all recorded edges; returns their end. */
 static uint32_t lay_out(struct sley_plan *plan)
 {
 	uint32_t end = 0;
@@ -59,7 +59,7 @@ static void sort(struct sley_plan *plan)
 	}
 }
 
-/* Of those that @from leads to each is seen once: it notes who came, and where. */
+/* Keeps one edge from @from to each successor, which notes origin and position. */
 static void drop_doubles(struct sley_plan *plan, uint32_t from)
 {
 	struct record *record = &plan->record[from];
@@ -83,7 +83,7 @@ static void drop_doubles(struct sley_plan *plan, uint32_t from)
 	record->nr_edges = nr;
 }
 
-/* All that wait for nobody wait for node 0, whose slice begins at @end. */
+/* Adds edges from node 0, with a slice at @end, to nodes without predecessors. */
 static void add_beginning(struct sley_plan *plan, uint32_t end)
 {
 	struct record *begin = &plan->record[0];
@@ -111,7 +111,7 @@ static uint32_t relative(uint32_t from, uint32_t edge)
 	return (to - from) << EDGE_SHIFT | (edge == to ? 0 : EDGE_ORDER);
 }
 
-/* From numbers of nodes to how far away they are. */
+/* Replaces the numbers of nodes by distances. */
 static void make_relative(struct sley_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->nr; i++) {
@@ -130,7 +130,7 @@ int plan_compile(struct sley_plan *plan)
 
 	plan->cycle = 0;
 	plan->nr_edges = end + count_sources(plan);
-	/* Not for nothing: an array of no edges is an array. */
+	/* Never an array of size 0: NULL would mean that there is no memory. */
 	plan->edge = mem_alloc(mem, (plan->nr_edges + 1) * sizeof(*plan->edge));
 	plan->verdict = mem_alloc(mem, plan->nr * sizeof(*plan->verdict));
 	if (!plan->edge || !plan->verdict)

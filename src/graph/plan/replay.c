@@ -2,8 +2,8 @@
 /*
  * replay.c - the steps of a run: see replay.h.
  *
- * Nothing of a run is touched after its last sink was counted off: who waits for it
- * may start it again, or destroy it.
+ * A run is not touched after its last sink was counted off: the waiter may start it
+ * again, or destroy it.
  */
 #include "graph/plan/replay.h"
 
@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define RELEASE_MAX 64 /* consumers that are let go at a time */
+#define RELEASE_MAX 64 /* successors released at a time */
 
 /* ---- the turn ------------------------------------------------------------------- */
 
@@ -26,7 +26,7 @@ static bool is_cancelled(const struct step *step)
 	if (unlikely(step->rules & TASK_NO_BARRIER))
 		return add_release(word, 0); /* Y1 */
 	compiler_barrier();                  /* Y1 */
-	/* relaxed: os_membarrier() of who cancels orders it. */
+	/* relaxed: os_membarrier() of the canceller orders it. */
 	return load_relaxed(word);
 }
 
@@ -34,7 +34,7 @@ static bool is_skipped(const struct step *step)
 {
 	/* relaxed: F1 has published it. */
 	return load_relaxed(&step->cause) || is_cancelled(step) ||
-	       /* relaxed: a request; this worker may not have heard of it. */
+	       /* relaxed: a request; this worker may not have seen it. */
 	       load_relaxed(&worker_current()->rt->cancelled);
 }
 
@@ -59,13 +59,13 @@ void replay_turn(void *task)
 		step->outcome = SLEY_OUTCOME_FAILURE;
 }
 
-/* Of node 0, and of one that goes on letting its consumers go: nothing is called. */
+/* For node 0, and for a step that releases more of its successors: calls nothing. */
 static void empty_turn(void *task)
 {
 	(void)task;
 }
 
-/* ---- its end ---------------------------------------------------------------------- */
+/* ---- the end ---------------------------------------------------------------------- */
 
 static void take_along(struct step *step, const struct step *cause)
 {
@@ -79,7 +79,7 @@ static noinline void fail_consumers(struct step *step)
 	struct replay *run = step->run;
 	uint32_t index = step_index(step);
 
-	/* relaxed: of several at once any is the first; read when all ended. */
+	/* relaxed: of several at once any may be first; read when all have ended. */
 	if (step->outcome != SLEY_OUTCOME_SKIPPED && !load_relaxed(&run->first))
 		store_relaxed(&run->first, index);
 	/* relaxed: a guess, checked by the swap. */
@@ -95,9 +95,9 @@ static noinline void fail_consumers(struct step *step)
 }
 
 /*
- * Counts it off with consumers; returns the first one that may start, or NULL.  The
- * first one, since those were recorded in the order of the program: its data is what
- * comes next in memory, as a rule, and so is the step.
+ * Counts @step off with successors.  Returns the first successor that is ready, or
+ * NULL.  The first, since successors were recorded in the order of the program: its
+ * data, and the step itself, are the next in memory, as a rule.
  */
 static inline struct step *release(struct worker *worker, struct step *step,
 				   const uint32_t *edge, uint32_t nr)
@@ -119,9 +119,9 @@ static inline struct step *release(struct worker *worker, struct step *step,
 }
 
 /*
- * Who has many consumers lets some go, then takes its place behind them in the queue
- * with the rest.  So they do not flood the shared queue, and whoever comes to the
- * rest first goes on with it, here or elsewhere.
+ * A step with many successors releases some, then queues itself behind them for the
+ * rest.  So the successors do not flood the shared queue.  The first worker that
+ * comes to the rest goes on with it, here or elsewhere.
  */
 static noinline struct step *release_some(struct worker *worker,
 					  struct step *step)
@@ -159,7 +159,7 @@ static inline struct tally *tally_of(struct replay *run,
 	return &run->tally[worker->index < run->nr_tally ? worker->index : 0];
 }
 
-/* All that is in @tally has ended; nothing of @run is touched afterwards. */
+/* All sinks in @tally have ended; @run is not touched afterwards. */
 static void settle(struct worker *worker, struct replay *run,
 		   struct tally *tally)
 {
@@ -181,7 +181,7 @@ static bool is_of(const struct replay *run, struct sley_task *task)
 
 /*
  * As long as the worker has sinks that are not counted off, or a step in hand, the
- * run is not over.  Else, once the consumers are let go, it may be gone.
+ * run is not over.  Otherwise the run may be gone, once the successors are released.
  */
 static struct sley_task *after_turn(struct worker *worker,
 				    struct sley_task *task)
@@ -204,7 +204,7 @@ static struct sley_task *after_turn(struct worker *worker,
 		place_spawned(worker, &step->task);
 	}
 	task = worker_pick(worker);
-	/* One that blocks, and moves, does not come back to this worker's. */
+	/* A step that blocks and migrates does not come back to this tally. */
 	if (holds && (!is_of(run, task) || worker->rt->migratable))
 		settle(worker, run, tally);
 	return task;
@@ -218,7 +218,7 @@ static void poke(struct sley_task *task)
 
 static const struct turns replay_turns = { after_turn, poke };
 
-/* ---- all of them ------------------------------------------------------------------- */
+/* ---- the run ----------------------------------------------------------------------- */
 
 static size_t head_size(const struct sley *rt)
 {
@@ -272,7 +272,7 @@ struct replay *replay_create(struct sley_plan *plan)
 	list_init(&run->link);
 	run->plan = plan;
 	run->nr = plan->nr;
-	/* Where bound threads run the tasks, a run stays with one of them. */
+	/* Where bound threads run the tasks, a run stays with one thread. */
 	run->nr_tally = runtime_nr_runners(plan->rt);
 	run->step = (struct step *)(void *)((char *)run + head_size(plan->rt));
 	for (uint32_t i = 0; i < plan->nr; i++)

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay.h - one run of a plan: a step for each node, and what it counts.
+ * replay.h - one run of a plan: a step for each node, with a count of predecessors.
  *
- * A step is a task in turns (core/task/turn.h) of one turn, as the node of a graph is, but
- * who waits for it is known: a slice of an array.  So nothing is closed or locked.
- * Each step counts who is missing; the one that counts it to 0 sets the count to what
- * it was, for the next run, and queues the step:
+ * A step is a task in turns (core/task/turn.h) of one turn, like a node of a graph.
+ * But its successors are known: a slice of an array.  So nothing is closed or
+ * locked.  Each step counts its missing predecessors.  The predecessor that counts
+ * to 0 resets the count for the next run, and queues the step:
  *
- *      end:  for each consumer:  nr_missing -= 1;  0:  nr_missing = nr_producers,
- *                                                      queue it
+ *      end:  for each successor:  nr_missing -= 1;  0:  nr_missing = nr_producers,
+ *                                                       queue the step
  *
  * Every step has its turn in every run, also if it is skipped.  So a run leaves all
- * counts as it found them, whatever happened, and there is no pass over the steps in
- * between.  What else a failure leaves behind (its cause) is taken back by who waited
- * for the run, in the steps that it concerns.
+ * counts as before, whatever happened, and there is no pass over the steps in
+ * between.  The other trace of a failure (the cause) is cleared by the waiter for
+ * the run, in the steps that failed or were skipped.
  *
- * A run is over when all sinks have ended, the steps that nobody waits for: everybody
- * else has ended before one of them.  Each worker counts the sinks it has ended in a
- * tally of its own, and gives the number away when the next thing it does is not of
- * this run.  A chain or a wavefront has one sink, and counts nothing.
+ * A run is over when all sinks have ended, the steps without successors: every other
+ * step has ended before one of the sinks.  Each worker counts the sinks that it has
+ * ended in its own tally, and passes the number on when its next task is not of this
+ * run.  A chain or a wavefront has one sink, and counts nothing.
  *
  * Edges (in the other sense):
  *
  *   F1  see graph/node/missing.h
- *   Y1  a turn has begun, then cancelled <-> who cancels sets that, then looks which
- *       turns have begun
+ *   Y1  a turn has begun, then reads cancelled <-> a canceller sets it, then looks
+ *       which turns have begun
  *
  * Rejected: a counter of all steps in place of the sinks (one more store for each
- * step, and one of all runs in the runtime); queueing each source (from a foreign
- * thread that is two read-modify-writes and a lock for each, in place of one task).
+ * step, and one counter of all runs in the runtime); queueing each source (from a
+ * foreign thread that is two read-modify-writes and a lock for each, in place of one
+ * task).
  */
 #ifndef SLEY_GRAPH_PLAN_REPLAY_H
 #define SLEY_GRAPH_PLAN_REPLAY_H
@@ -38,23 +39,23 @@
 #include "graph/node/missing.h"
 #include "graph/plan/plan.h"
 
-#define STEP_EDGES 4 /* that are in the step itself */
+#define STEP_EDGES 4 /* edges in the step itself */
 
 struct step {
-	struct sley_task task; /* its arg is the user's */
+	struct sley_task task; /* arg: the user's */
 	sley_node_fn *fn;
 	struct replay *run;
 	uint32_t nr_missing;
 	uint32_t nr_producers;
-	int32_t code;     /* what it returned, or that of its cause          */
-	uint32_t cause;   /* the step that took it along, or 0               */
+	int32_t code;     /* the function's result, or the code of the cause */
+	uint32_t cause;   /* the failed predecessor, or 0                    */
 	uint32_t outcome; /* enum sley_outcome, if the code is negative      */
-	uint32_t rules;   /* the flags of its task                           */
-	uint32_t next;    /* of those that have failed                       */
+	uint32_t rules;   /* the flags of the task                           */
+	uint32_t next;    /* in the list of failed steps                     */
 	uint32_t nr_edges;
 	union {
 		uint32_t edge[STEP_EDGES];
-		struct { /* if there are more */
+		struct { /* with more edges */
 			const uint32_t *edges;
 			uint32_t nr_released; /* so far */
 		};
@@ -63,7 +64,7 @@ struct step {
 
 _Static_assert(sizeof(struct step) == 128, "");
 
-/* Of one worker: sinks that have ended and are not counted off. */
+/* Of one worker: sinks that have ended, but are not yet counted off. */
 struct tally {
 	cache_aligned uint32_t nr;
 };
@@ -72,12 +73,12 @@ struct replay {
 	struct sley_plan *plan;
 	struct list link; /* plan->idle or plan->running (its lock)           */
 	void *param;
-	struct step *step; /* of node 0; the others follow                    */
+	struct step *step; /* step of node 0; the others follow               */
 	uint32_t nr;       /* steps                                           */
 	uint32_t nr_tally;
-	uint32_t cancelled; /* skip all                                        */
-	uint32_t failed;    /* a step, or skipped: chained by next            */
-	uint32_t first;     /* the first one to fail                          */
+	uint32_t cancelled; /* skip all steps                                  */
+	uint32_t failed;    /* failed or skipped steps: chained by next       */
+	uint32_t first;     /* the first step that failed                     */
 	cache_aligned struct sley_waitq pending; /* sinks                     */
 	struct tally tally[];
 };
@@ -102,17 +103,17 @@ static inline struct step *step_to(struct step *step, uint32_t edge)
 	return step + ((int32_t)edge >> EDGE_SHIFT);
 }
 
-/* Nobody has it, it waits for nobody: whoever queues it publishes this. */
+/* No predecessor is missing, no other thread has @step; queueing publishes this. */
 static inline void step_ready(struct step *step)
 {
-	/* relaxed: read in the next run, which begins after the end of this. */
+	/* relaxed: read in the next run, which begins after the end of this run. */
 	store_relaxed(&step->nr_missing, step->nr_producers);
 	turn_ready(&step->task);
-	/* relaxed: who cancels looks for those that run. */
+	/* relaxed: a canceller looks for steps that run. */
 	store_relaxed(&step->task.flags, step->rules);
 }
 
-/* By a producer that has ended.  True: it may start, and is the caller's. */
+/* By a predecessor that has ended.  True: @step may start; the caller queues it. */
 static inline bool step_count_off(struct step *step)
 {
 	if (!missing_count_off(&step->nr_missing))
@@ -121,17 +122,17 @@ static inline bool step_count_off(struct step *step)
 	return true;
 }
 
-/* All steps of @plan, which is compiled; NULL: no memory. */
+/* Creates all steps of @plan, which is compiled; NULL: no memory. */
 must_check struct replay *replay_create(struct sley_plan *plan);
 void replay_destroy(struct replay *run);
 
 /* A task of one turn: calls the function of its node. */
 void replay_turn(void *task);
 
-/* Any thread: 0, or why it did not. */
+/* Any thread: 0 or an error. */
 must_check int replay_start(struct replay *run);
 
-/* Skip what has not started, ask what runs to end.  With the lock of the plan. */
+/* Skips steps that have not started, cancels steps that run.  (lock of the plan) */
 void replay_cancel(struct replay *run);
 
 #endif
