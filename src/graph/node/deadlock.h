@@ -40,9 +40,9 @@ struct sley_graph_scope;
 #define DEADLOCK_LAST_NS 8000000000u
 
 /*
- * The time before the first look.  A build with SLEY_CHAOS, which is made to find
- * bugs, lets a test shorten this time before the runtime starts; otherwise it is
- * constant.
+ * The time before the first look.  It is constant, except in a build with
+ * SLEY_CHAOS, which is made to find bugs: there a test may shorten it before the
+ * runtime starts.
  */
 #if defined(SLEY_CHAOS) && !defined(SLEY_MODEL)
 extern uint64_t deadlock_first_ns_for_tests;
@@ -74,10 +74,7 @@ struct deadlock_mark {
 	const struct node *node; /* of the scope: wait->node, or a successor */
 };
 
-/*
- * The caller waits for @scope: @stays, without a deadline; @looks, with a look for
- * cycles.
- */
+/* The caller waits for @scope.  @stays: without a deadline.  @looks: for cycles. */
 void deadlock_enter(struct scope_wait *wait, struct sley_graph_scope *scope,
 		    bool stays, bool looks);
 void deadlock_leave(struct scope_wait *wait);

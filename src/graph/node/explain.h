@@ -25,9 +25,7 @@ void explanation_say(struct explanation *text, const char *before,
 void explain(struct explanation *text, const char *name,
 	     enum sley_outcome outcome, int code, bool caused);
 
-/*
- * The return value of the public calls: the length, or -ESRCH if the text is empty.
- */
+/* The result of the public calls: the length, or -ESRCH if the text is empty. */
 must_check int explanation_length(const struct explanation *text);
 
 #endif

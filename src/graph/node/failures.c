@@ -193,9 +193,7 @@ void failures_thin_out(struct sley_graph *graph)
 		chain = cut(scope, chain);
 	access_rename(&graph->map, rename_writer, graph);
 	forget_all(graph, chain);
-	/*
-	 * Each scope keeps some: raises the limit, to not try in vain for each node.
-	 */
+	/* Each scope keeps some: raises the limit, to not retry for each node. */
 	/* relaxed: a guess. */
 	nr = load_relaxed(&graph->nr_failed);
 	if ((int32_t)(nr - graph->max_failed / 4 * 3) > 0)

@@ -138,9 +138,7 @@ struct sley_graph {
 	struct share share[];
 };
 
-/*
- * By a requester: from here on it sees the workers' changes, or they see the word.
- */
+/* By a requester: from here on it sees the workers' changes, or they the word. */
 static inline void graph_ask(struct sley_graph *graph, uint32_t *word)
 {
 	(void)add_acq_rel(word, 1); /* R1 */

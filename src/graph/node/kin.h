@@ -34,15 +34,10 @@
 const struct node *kin_node(const struct sley_graph *graph,
 			    struct sley_task *task);
 
-/*
- * Does a node of @graph join the calling task, or another task that joins the
- * caller?
- */
+/* Does a node of @graph join the calling task, or a task that joins the caller? */
 bool kin_is_awaited(const struct sley_graph *graph);
 
-/*
- * Could a node join the caller later?  Then kin_is_awaited() is worth another call.
- */
+/* Could a node join the caller later?  Then kin_is_awaited() is worth a retry. */
 bool kin_may_be_awaited(void);
 
 #endif

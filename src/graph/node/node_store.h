@@ -81,8 +81,7 @@ must_check struct node *node_store_take_page(struct node_store *store);
 
 /*
  * Gives back a chain linked by next, from @first to @last, with @nr nodes and any
- * number of pages.  The pages of a node are given back before the node or with it.
- * Any thread.
+ * number of pages.  A node's pages come before the node or with it.  Any thread.
  */
 void node_store_give(struct node_store *store, struct node *first,
 		     struct node *last, uint32_t nr);
@@ -92,8 +91,8 @@ uint32_t node_store_nr_taken(const struct node_store *store);
 
 /*
  * If all places are free, they are taken in their order again, as neighbours in
- * memory: a wavefront of 65,536 nodes took 108 instead of 155 ns of CPU time for
- * each.  (lock)
+ * memory.  A wavefront of 65,536 nodes took 108 instead of 155 ns of CPU time for
+ * each node.  (lock)
  */
 void node_store_tidy(struct node_store *store);
 

@@ -136,9 +136,7 @@ static int check_others(const struct sley_graph_scope *run)
 	if (run->end == SLEY_NO_NODE ||
 	    edges_look(&end->consumers, node_life_of(run->end)) != EDGES_ADDED)
 		return 0;
-	/*
-	 * The end must not end meanwhile: true in steps, and for nodes of this run.
-	 */
+	/* This must not end meanwhile: true in steps, and for nodes of the run. */
 	if (!graph->stepped && !(own && own->scope->run == run))
 		return 0;
 	return deadlock_check(graph, end);

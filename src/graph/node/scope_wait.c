@@ -51,8 +51,7 @@ bool scope_is_busy(struct sley_graph_scope *scope)
 
 /*
  * The same in a stepped graph: the caller makes a step.  If the caller is in a step
- * itself, and there is no other step left, it waits for nodes that come after its
- * own step.
+ * itself, and no other step is left, it waits for nodes that come after that step.
  */
 static int await_steps(struct sley_graph *graph)
 {

@@ -5,10 +5,7 @@
 
 #include "graph/node/graph.h"
 
-/*
- * The node of @graph that the caller runs in, directly or as a forked child; or
- * NULL.
- */
+/* The node of @graph in which the caller runs, or a forked child of it; or NULL. */
 const struct node *submit_own_node(const struct sley_graph *graph);
 
 /*

@@ -2,8 +2,7 @@
 /*
  * wire.c - see wire.h.
  *
- * All edges from one run to another are order-only: a failed run does not affect the
- * next.
+ * All edges between two runs are order-only: a failed run does not affect the next.
  */
 #include "graph/node/wire.h"
 

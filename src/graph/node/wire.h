@@ -12,10 +12,7 @@
 
 #include "graph/node/graph.h"
 
-/*
- * Puts the predecessors into graph->found, and reserves as many edges: 0 or an
- * error.
- */
+/* Puts the predecessors into graph->found, and reserves the edges: 0 or an error. */
 must_check int wire_find(struct sley_graph_scope *scope, struct node *node,
 			 const struct sley_node_spec *spec);
 
