@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define MAX_DEFAULT 4096
-#define EDGES_EACH 8 /* room for so many, on average */
+#define EDGES_EACH 8 /* average number, for the reserved memory */
 
 /* ---- life -------------------------------------------------------------------------- */
 
@@ -60,7 +60,7 @@ void node_log_destroy(struct node_log *log)
 	mem_free(log->mem, log, sizeof(*log));
 }
 
-/* Nobody runs. */
+/* No node runs. */
 static void begin_anew(struct node_log *log)
 {
 	log->over = false;
@@ -76,25 +76,25 @@ static uint32_t hash_of(sley_node id)
 	return (uint32_t)((id * 0x9e3779b97f4a7c15u) >> 32);
 }
 
-/* The cell of @id, or the one it would have. */
+/* The cell of @id, or the cell that @id would have. */
 static uint32_t find_cell(const struct node_log *log, sley_node id)
 {
 	uint32_t at = hash_of(id) & log->mask;
 
 	for (;; at = (at + 1) & log->mask) {
-		/* relaxed: what is added meanwhile is not the one. */
+		/* relaxed: an entry that is added meanwhile has another id. */
 		uint32_t cell = load_relaxed(&log->table[at]);
 
-		/* relaxed: no node has the number of another one. */
+		/* relaxed: ids are unique. */
 		if (!cell || load_relaxed(&log->record[cell - 1].id) == id)
 			return at;
 	}
 }
 
-/* Or PICTURE_NONE. */
+/* The number of the record, or PICTURE_NONE. */
 static uint32_t find(const struct node_log *log, sley_node id)
 {
-	/* relaxed: set by who submitted it, or by a holder of the lock. */
+	/* relaxed: set by the submitter of the node, or by a holder of the lock. */
 	return load_relaxed(&log->table[find_cell(log, id)]) - 1;
 }
 
@@ -103,9 +103,9 @@ bool node_log_has(const struct node_log *log, sley_node id)
 	return find(log, id) != PICTURE_NONE;
 }
 
-/* ---- by who submits ------------------------------------------------------------------- */
+/* ---- by the submitter ----------------------------------------------------------------- */
 
-/* To the record that is being added, which is no other's. */
+/* To the record that is being added, which no other thread knows. */
 static void add_edge(struct node_log *log, sley_node id, uint32_t flags)
 {
 	uint32_t from = find(log, id), to = log->nr;
@@ -150,20 +150,20 @@ void node_log_add(struct node_log *log, const struct node_log_node *node)
 	for (uint32_t i = 0; i < node->found->nr; i++)
 		add_edge(log, node->found->node[i],
 			 i < node->nr_needed ? 0 : PICTURE_ORDER_ONLY);
-	/* relaxed: others step over it, and who runs the node comes later. */
+	/* relaxed: readers step over it; the node runs later. */
 	store_relaxed(&record->id, node->id);
 	/* relaxed: as above. */
 	store_relaxed(&log->table[find_cell(log, node->id)], ++log->nr);
 }
 
-/* ---- by who runs it -------------------------------------------------------------------- */
+/* ---- by the thread that runs the node -------------------------------------------------- */
 
 void node_log_begin(struct node_log *log, sley_node id)
 {
 	uint32_t i = find(log, id);
 
 	if (i != PICTURE_NONE)
-		/* relaxed: a word for those who look. */
+		/* relaxed: a word for readers. */
 		store_relaxed(&log->record[i].begin_ns, os_now());
 }
 
@@ -176,7 +176,7 @@ void node_log_end(struct node_log *log, sley_node id, enum sley_outcome outcome,
 	if (i == PICTURE_NONE)
 		return;
 	record = &log->record[i];
-	/* relaxed: a word for those who look; so are those below. */
+	/* relaxed: a word for readers, as are the next two. */
 	store_relaxed(&record->code, code);
 	/* relaxed: as above. */
 	store_relaxed(&record->end, (uint32_t)outcome | worker << 8);

@@ -13,13 +13,13 @@
 /* ---- the copy ------------------------------------------------------------------------- */
 
 /*
- * The words of a record come one by one.  One that has ended has all of them;
- * before that it runs, whatever is there already.
+ * The words of a record are written one after the other.  A node has ended if all
+ * words of its end are there; before that it counts as running.
  */
 static void copy_fate(struct drawn_node *node,
 		      const struct node_log_record *record, uint64_t now_ns)
 {
-	/* relaxed: see node_log.h; so are all of these. */
+	/* relaxed: see node_log.h; this holds for the next loads, too. */
 	uint64_t begin_ns = load_relaxed(&record->begin_ns);
 	/* relaxed: as above. */
 	uint64_t end_ns = load_relaxed(&record->end_ns);
@@ -111,14 +111,14 @@ void snapshot_destroy(struct snapshot *snapshot)
 	mem_free(snapshot->mem, snapshot->edge, edges_size(snapshot));
 }
 
-/* ---- what can be said of it -------------------------------------------------------------- */
+/* ---- numbers ----------------------------------------------------------------------------- */
 
 static bool has_ended(const struct drawn_node *node)
 {
 	return node->state >= DRAWN_DONE;
 }
 
-/* All it depends on has been looked at. */
+/* All predecessors of @node have been looked at. */
 static void look_at(struct snapshot *snapshot, struct drawn_node *node)
 {
 	bool ready = true;
@@ -197,7 +197,7 @@ const char *drawn_name(const struct drawn_node *node, char text[DRAWN_NAME])
 
 	if (node->name)
 		return node->name;
-	/* A function's address, as those who print it know it. */
+	/* os_symbol() takes the address of a function as a data pointer. */
 	code = (const void *)(uintptr_t)node->fn;
 	os_symbol(text, DRAWN_NAME, code);
 	return text;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot.h - a copy of a log, made in a moment, and what can be said of it.
+ * snapshot.h - a copy of a log at one moment, and numbers computed from it.
  *
- * The copy is made with the graph's lock, so that nobody adds to the log; nodes may
- * run on.  All else is done without the lock, since it takes its time.
+ * The copy is made with the graph's lock, so that the log does not grow; nodes may
+ * run on.  All else is done without the lock, since it takes time.
  *
- * A node depends on nodes that were submitted before.  So the order of submission
- * is an order to compute in: of each node, the longest chain that ends with it is
- * known before those that depend on it are looked at.
+ * A node depends on nodes that were submitted before it.  So the nodes are computed
+ * in the order of submission: the longest chain that ends with a node is known
+ * before its successors are looked at.
  */
 #ifndef SLEY_GRAPH_LOG_SNAPSHOT_H
 #define SLEY_GRAPH_LOG_SNAPSHOT_H
@@ -15,8 +15,8 @@
 #include "graph/log/node_log.h"
 
 enum drawn_state {
-	DRAWN_WAITING, /* for others     */
-	DRAWN_READY,   /* and not begun  */
+	DRAWN_WAITING, /* for predecessors */
+	DRAWN_READY,   /* not begun      */
 	DRAWN_RUNNING,
 	DRAWN_DONE,
 	DRAWN_FAILED,
@@ -24,18 +24,18 @@ enum drawn_state {
 	NR_DRAWN_STATES,
 };
 
-#define DRAWN_NAME 96 /* bytes, where there is no name but an address */
+#define DRAWN_NAME 96 /* bytes, for nodes without a name */
 
 struct drawn_node {
-	const char *name; /* NULL: none                                     */
+	const char *name; /* or NULL                                        */
 	sley_node_fn *fn;
 	uint64_t begin_ns;
 	uint64_t took_ns; /* so far                                         */
-	uint64_t path_ns; /* the longest chain that ends with it            */
-	uint32_t before;  /* the edge of that chain to it, or PICTURE_NONE  */
+	uint64_t path_ns; /* the longest chain that ends here               */
+	uint32_t before;  /* the last edge of that chain, or PICTURE_NONE   */
 	uint32_t first_edge;
-	uint32_t nr_edges; /* to it                                         */
-	uint32_t rank;     /* nodes of the chain with the most, up to it    */
+	uint32_t nr_edges; /* from predecessors                             */
+	uint32_t rank;     /* in nodes: the chain with most nodes           */
 	uint32_t worker;
 	uint32_t depth;
 	int32_t code;
@@ -48,7 +48,7 @@ struct drawn_edge {
 	uint32_t to;
 	bool order_only;
 	bool critical;
-	bool poisoned; /* who it leads to was skipped for it */
+	bool poisoned; /* its node was skipped because of this edge */
 };
 
 struct snapshot {
@@ -68,7 +68,7 @@ struct snapshot {
 	uint32_t count[NR_DRAWN_STATES];
 };
 
-/* 0 or -ENOMEM; then there is nothing to destroy.  (lock) */
+/* 0; or -ENOMEM, and there is nothing to destroy.  (lock) */
 must_check int snapshot_copy(struct snapshot *snapshot,
 			     const struct node_log *log);
 void snapshot_destroy(struct snapshot *snapshot);
@@ -76,7 +76,7 @@ void snapshot_destroy(struct snapshot *snapshot);
 /* After the copy. */
 void snapshot_compute(struct snapshot *snapshot);
 
-/* The name of @node; @text is where it may be made. */
+/* The name of @node, or a text about its function, written to @text. */
 const char *drawn_name(const struct drawn_node *node, char text[DRAWN_NAME]);
 
 static inline bool drawn_has_run(const struct drawn_node *node)

@@ -2,23 +2,23 @@
 /*
  * gang.c - see gang.h.
  *
- * When all members are there they decide, once, whether the gang starts: the first
- * one to get to the word sets GANG_STARTED, or GANG_CANCELLED if the node is not
- * wanted any more.  A canceller sets GANG_CANCELLED in the same word.  So all members
- * call the function, or none does:
+ * When all members are there they decide, once, whether the gang starts.  The first
+ * member that changes the word sets GANG_STARTED; or GANG_CANCELLED, if the node is
+ * to be skipped.  A canceller sets GANG_CANCELLED in the same word.  So either all
+ * members call the function, or no member does:
  *
  *      member:     word has STARTED or CANCELLED?  else set one of them
  *                  it has STARTED: call the function
  *      canceller:  set CANCELLED;  it had BEGUN: cancel the tasks of the members
  *
- * GANG_CANCELLED alone is a gang that is skipped.  With GANG_STARTED it runs, and its
- * members were asked to end.
+ * A gang with GANG_CANCELLED alone is skipped.  With GANG_STARTED as well the gang
+ * runs, and its members are cancelled.
  *
  * Edges:
  *
- *   M1  a member has ended -> the last one ends the node : what it did
- *   M2  who begins and who cancels read-modify-write one word : the later one sees
- *       the members, or that nobody wants them
+ *   M1  a member has ended -> the last member ends the node : what the member did
+ *   M2  gang_begin() and gang_cancel() read-modify-write one word : the later sees
+ *       the members, or the cancel
  */
 #include "graph/placement/gang.h"
 
@@ -31,17 +31,17 @@
 #include <errno.h>
 #include <sley/time.h>
 
-/* By each member, when all are there.  False: none of them calls the function. */
+/* By each member, when all are there.  False: no member calls the function. */
 static bool starts(struct node *node)
 {
 	uint32_t *at = &node->placement->word;
 	uint32_t decided = node_is_skipped(node) ? GANG_CANCELLED
 						 : GANG_STARTED;
-	/* relaxed: a guess; that all are there is ordered by the countdown. */
+	/* relaxed: a guess; the countdown orders the arrival of all members. */
 	uint32_t word = load_relaxed(at);
 
 	while (!(word & (GANG_STARTED | GANG_CANCELLED))) {
-		/* relaxed: one word, and nothing else is decided by it. */
+		/* relaxed: one word, which decides nothing else. */
 		if (!chaos_says(CHAOS_LOSE) &&
 		    cas_relaxed(at, &word, word | decided))
 			word |= decided;
@@ -49,7 +49,7 @@ static bool starts(struct node *node)
 	return word & GANG_STARTED;
 }
 
-/* All start together; each is there when it is. */
+/* A member comes, waits for the others, and starts with them. */
 static void turn(void *task)
 {
 	struct gang_member *member = task;
@@ -59,7 +59,7 @@ static void turn(void *task)
 	int code;
 
 	(void)countdown_done(&placement->coming);
-	/* Shielded: a cancel is for its function to see. */
+	/* Shielded: the function of the node handles a cancel. */
 	code = countdown_wait(&placement->coming, SLEY_FOREVER, WAIT_SHIELDED);
 	sley_assert(!code);
 	if (unlikely(node->scope->graph->watch) && !member->index)
@@ -68,11 +68,11 @@ static void turn(void *task)
 		return;
 	code = node->fn(node->task.arg);
 	if (code < 0)
-		/* relaxed: M1 publishes it; the first one is as good as any. */
+		/* relaxed: M1 publishes it; any of the failures may be the first. */
 		(void)cas_relaxed(&placement->code, &none, code);
 }
 
-/* The last one ends the node, as if that had had a turn. */
+/* The last member ends the node, as if the node had had a turn. */
 static struct sley_task *after_turn(struct worker *worker,
 				    struct sley_task *task)
 {

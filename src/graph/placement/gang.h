@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * gang.h - the members of a node that several run at once: see placement.h.
- */
+/* gang.h - a node whose members run on several workers at once: see placement.h. */
 #ifndef SLEY_GRAPH_PLACEMENT_GANG_H
 #define SLEY_GRAPH_PLACEMENT_GANG_H
 
 #include "graph/placement/placement.h"
 
-/* Before its members are queued.  False: it was cancelled before. */
+/* Called before the members are queued.  False: the gang was cancelled before. */
 must_check bool gang_begin(struct node *node);
 
 /* The node that @task is a member of, or NULL. */
 struct node *gang_node(struct sley_task *task);
 
-/* Those that run, or wait for the others, are asked to end. */
+/* Cancels the members that run, or wait for others. */
 void gang_cancel(struct node *node);
 
 #endif

@@ -14,9 +14,9 @@
 #include <errno.h>
 #include <sley/error.h>
 
-/* ---- what is asked for ------------------------------------------------------------ */
+/* ---- conditions ------------------------------------------------------------------- */
 
-/* Who may run it: of its class, if it has one, and eligible. */
+/* May @worker run the node: is it eligible, and in the class, if there is any? */
 static bool may_run(const struct worker_class *class,
 		    const struct sley_node_spec *spec, uint32_t worker)
 {
@@ -65,7 +65,7 @@ static size_t placement_size(uint32_t gang, uint32_t nr_words, bool elsewhere)
 	       elsewhere * sizeof(struct endpoint_end);
 }
 
-/* Of those that may run it. */
+/* Sets a bit for each worker that may run the node. */
 static void fill_eligible(struct placement *placement, const struct sley *rt,
 			  const struct worker_class *class,
 			  const struct sley_node_spec *spec)
@@ -78,7 +78,7 @@ static void fill_eligible(struct placement *placement, const struct sley *rt,
 	}
 }
 
-/* More than a worker of its class. */
+/* For other conditions than only a class. */
 static int create(struct placement **out, struct sley *rt,
 		  const struct worker_class *class,
 		  const struct sley_node_spec *spec)
@@ -135,9 +135,9 @@ void placement_free(struct placement *placement, struct sley *rt)
 					placement->on));
 }
 
-/* ---- who runs it --------------------------------------------------------------------- */
+/* ---- the choice of a worker ---------------------------------------------------------- */
 
-/* The best one from @from on that may; there is one. */
+/* The best eligible worker from @from on; there is at least one. */
 static uint32_t choose(const struct placement *placement, const struct sley *rt,
 		       uint32_t from)
 {
@@ -169,7 +169,7 @@ static void queue_at(struct sley *rt, uint32_t index, struct sley_task *task)
 	(void)place_at(rt->worker[index], task);
 }
 
-/* One for each member: the next that may, behind the last one. */
+/* Each member goes to the next eligible worker. */
 static void queue_members(struct node *node, struct sley *rt)
 {
 	struct placement *placement = node->placement;
@@ -181,7 +181,7 @@ static void queue_members(struct node *node, struct sley *rt)
 
 		while (!mask_has(placement->eligible, placement->nr_words, at))
 			at = (at + 1) % rt->nr_workers;
-		/* With the last one all of this may be over. */
+		/* After the last member the gang may be over. */
 		queue_at(rt, at, task);
 		at = (at + 1) % rt->nr_workers;
 	}

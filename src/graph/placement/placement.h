@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * placement.h - nodes that are particular about who runs them.
+ * placement.h - nodes with conditions on the worker that runs them.
  *
- * Such a node runs on a worker that is chosen when it misses nobody any more: the
- * one it wants, or one that is eligible, best the one that is here, or one that
- * sleeps.  From then on it is that worker's.  Nobody else waits for it: a worker
- * that is busy holds up its own nodes only.  But one that wants a worker of a class,
- * and nothing else, goes to the first one that is free: see worker_class.h.
+ * Such a node gets a worker when it is ready: the worker that it names, or an
+ * eligible worker, at best the current worker, or a worker that sleeps.  From then
+ * on the node belongs to that worker.  A busy worker holds up only its own nodes.
+ * But a node that asks for a class of workers, and nothing else, goes to the first
+ * free worker of the class: see worker_class.h.
  *
- * A gang is one node and several tasks, its members.  Each is queued at a worker of
- * its own.  A member that comes first waits for the others as tasks wait, and its
- * worker goes on with other work; so nothing is reserved, a gang holds up nobody,
- * and is held up by nobody for longer than what runs already.  The last one to come
- * lets all of them start, the last one to end ends the node.  A gang that is cancelled
- * before all members are there is skipped by all of them: see gang.c.
+ * A gang is one node and several tasks, its members.  Each member is queued at a
+ * different worker.  A member that comes early waits for the others as tasks wait,
+ * and its worker goes on with other work.  So no worker is reserved, a gang holds up
+ * no other task, and is held up by no task for longer than tasks that run already.
+ * The last member to come lets all of them start, the last member to end ends the
+ * node.  A gang that is cancelled before all members are there is skipped by all of
+ * them: see gang.c.
  *
- * A node that runs on an endpoint (endpoint.h) is not particular about its worker,
- * which only waits for it.  What the endpoint had to say is kept, as long as the node
- * is: that is why a node that has failed keeps its placement.
+ * A node that runs on an endpoint (endpoint.h) may have any worker, which only waits
+ * for the endpoint.  The text from the endpoint is kept as long as the node: that is
+ * why a failed node keeps its placement.
  *
- * Rejected: workers that are reserved for the gang at the head of a queue (those that
- * wait for something queued behind it wait for ever).
+ * Rejected: workers that are reserved for the gang at the head of a queue (a
+ * deadlock, if a running task waits for another that is queued behind the gang).
  */
 #ifndef SLEY_GRAPH_PLACEMENT_PLACEMENT_H
 #define SLEY_GRAPH_PLACEMENT_PLACEMENT_H
 
 #include "graph/node/node.h"
 
-#define GANG_BEGUN 1u     /* the tasks of its members are built           */
-#define GANG_CANCELLED 2u /* nobody wants it                               */
-#define GANG_STARTED 4u   /* all members were there, and it was wanted     */
+#define GANG_BEGUN 1u     /* the members' tasks are built                 */
+#define GANG_CANCELLED 2u /* the gang is cancelled                         */
+#define GANG_STARTED 4u   /* all members came, not cancelled               */
 
 struct gang_member {
 	struct sley_task task;
@@ -41,29 +42,30 @@ struct worker;
 struct worker_class;
 
 struct placement {
-	struct worker_class *class; /* NULL, or this is one for all its nodes  */
+	struct worker_class
+		*class;    /* or NULL; shared by the nodes of the class */
 	uint32_t affinity; /* 1 + the worker, or 0                           */
-	uint32_t gang;     /* members, or 0                                  */
+	uint32_t gang;     /* number of members, or 0                        */
 	uint32_t nr_words;
 	uint32_t word;    /* GANG_BEGUN, GANG_CANCELLED, GANG_STARTED       */
 	uint32_t nr_left; /* members that have not ended                    */
-	int32_t code;     /* of the first one to fail                       */
-	struct sley_waitq coming; /* members that are not there yet          */
-	uint64_t *eligible; /* or NULL: all; behind the members              */
-	struct sley_endpoint *on; /* or NULL: a worker                       */
-	struct endpoint_end *end; /* of it, behind all others                */
-	uint32_t arg_size;        /* of its argument, if that is by value    */
+	int32_t code;     /* of the first member that failed                */
+	struct sley_waitq coming; /* members that have not come              */
+	uint64_t *eligible; /* NULL: all workers; behind the members         */
+	struct sley_endpoint *on; /* NULL: a worker                          */
+	struct endpoint_end *end; /* result of on, behind all else           */
+	uint32_t arg_size;        /* of an argument by value                 */
 	struct gang_member member[];
 };
 
-/* Is bit @worker among the @nr words, or are there none? */
+/* Is bit @worker set in the @nr words?  Without words all bits are set. */
 static inline bool mask_has(const uint64_t *words, uint32_t nr, uint32_t worker)
 {
 	return !words ||
 	       (worker / 64 < nr && (words[worker / 64] >> worker % 64 & 1));
 }
 
-/* What @spec asks for: NULL in *@out if that is nothing.  0 or an error. */
+/* The placement for @spec; NULL in *@out: no conditions.  0 or an error. */
 must_check int placement_create_slow(struct placement **out,
 				     struct sley_graph *graph,
 				     const struct sley_node_spec *spec);
@@ -81,7 +83,7 @@ static inline must_check int placement_create(struct placement **out,
 
 void placement_free(struct placement *placement, struct sley *rt);
 
-/* Does it matter which worker has the node? */
+/* Does the node have conditions on its worker? */
 static inline bool placement_matters(const struct node *node)
 {
 	return unlikely(node->placement) && !node->placement->on;
@@ -97,7 +99,7 @@ static inline bool placement_may_keep(struct worker *worker,
 	       placement_may_keep_slow(worker, node);
 }
 
-/* @node, which has a placement, misses nobody: it is queued where it belongs. */
+/* Queues @node, which has a placement and is ready, where it belongs. */
 void placement_ready(struct node *node);
 
 #endif

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <sley/error.h>
 
-#define LEVEL_AT_ONCE 0 /* of who is called out of its sleep */
+#define LEVEL_AT_ONCE 0 /* for workers that are woken */
 
 /* ---- calls -------------------------------------------------------------------------- */
 
@@ -20,14 +20,14 @@ static bool is_empty(const struct worker_class *class)
 	return !class->ready.bitmap;
 }
 
-/* It must not be empty. */
+/* The queue must not be empty. */
 static unsigned int best_level(const struct worker_class *class)
 {
 	sley_assert(!is_empty(class));
 	return (unsigned int)bits_first(class->ready.bitmap);
 }
 
-/* With the lock, by who will queue it. */
+/* With the lock; the caller will queue the runner. */
 static void build(struct runner *runner, unsigned int level)
 {
 	struct sley *rt = runner->class->rt;
@@ -37,7 +37,7 @@ static void build(struct runner *runner, unsigned int level)
 		   runtime_task_flags(rt) | TASK_TURNS | TASK_PINNED);
 }
 
-/* With the lock: those that were called for less are called for @level. */
+/* With the lock: raises calls for less urgent levels to @level. */
 static void raise_calls(struct worker_class *class, unsigned int level)
 {
 	for (uint32_t i = 0; i < class->nr; i++) {
@@ -48,7 +48,7 @@ static void raise_calls(struct worker_class *class, unsigned int level)
 	}
 }
 
-/* True: the caller queues it. */
+/* True: the caller queues the runner. */
 static bool begin_call(struct runner *runner, bool asleep)
 {
 	struct worker_class *class = runner->class;
@@ -65,7 +65,7 @@ static bool begin_call(struct runner *runner, bool asleep)
 	return begun;
 }
 
-/* True: its worker slept, and comes for a node at once. */
+/* True: the worker slept, and takes a node at once. */
 static bool call(struct runner *runner, bool asleep)
 {
 	if (!begin_call(runner, asleep))
@@ -95,7 +95,7 @@ void worker_class_put(struct worker_class *class, struct sley_task *node)
 
 	node->fiber = NULL;
 	spin_lock(&class->lock);
-	/* Those that are called are called for the best one, or a better one. */
+	/* Existing calls are for the best node so far, or for a better level. */
 	if (is_empty(class) || level < best_level(class))
 		raise_calls(class, level);
 	levels_push(&class->ready, node, level);
@@ -124,7 +124,7 @@ bool worker_class_lets_keep(struct worker_class *class,
 	return nobody_waits;
 }
 
-/* ---- their turns ---------------------------------------------------------------------- */
+/* ---- turns of runners ----------------------------------------------------------------- */
 
 static void do_nothing(void *task)
 {
@@ -257,7 +257,7 @@ static int create(struct worker_class **out, struct sley *rt,
 	return 0;
 }
 
-/* The runtime waits for what is left of @class; that ends on one of its workers. */
+/* The runtime waits for the rest of @class, which ends on one of its workers. */
 static void count_left(const struct worker_class *class)
 {
 	struct worker *worker = worker_current();
@@ -265,7 +265,7 @@ static void count_left(const struct worker_class *class)
 	if (worker && worker->rt == class->rt)
 		drain_count_spawned(worker);
 	else
-		/* relaxed: who destroys the runtime knows of our end. */
+		/* relaxed: the destroyer of the runtime knows of our end. */
 		(void)add_relaxed(&class->rt->foreign_spawned, 1);
 }
 
