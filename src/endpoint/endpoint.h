@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * endpoint.h - whatever runs a node: the workers, a child process; later a GPU, or
- * another machine.
+ * endpoint.h - runs nodes: the workers, a subprocess; later a GPU, or another
+ * machine.
  *
- * A graph knows two things of it: what it can do, in bits that are compared and never
- * interpreted, and how to have it run one node.  The latter is called by the node's
- * own task, in its turn, and blocks it as a lock would: the worker goes on with
- * others, so an endpoint needs no queue of its own in the graph, and a node there has
- * one order of events as any other has.
+ * A graph knows two things about an endpoint: its abilities, in bits that are
+ * compared and never interpreted, and how to let it run a node.  For the latter the
+ * node's own task calls run(), in its turn, which blocks the task as a lock would.
+ * The worker goes on with other tasks.  So an endpoint needs no queue of its own in
+ * the graph, and its nodes have the same order of events as others.
  *
- * That a node is refused is said when it is submitted, and never later: what it
- * needs is compared with caps, its argument with arg_max.
+ * A node is refused when it is submitted, never later: its needs are compared with
+ * caps, its argument with arg_max.
  *
- * A mask of who may run a node has a bit for each of several endpoints of a kind; a
- * gang has as many members as the widths of those allow.  width is how many nodes run
- * there at once: that many members of one gang can be there and make progress.
+ * The mask of a node has a bit for each of several endpoints of a kind; a gang has
+ * as many members as the widths of these endpoints allow.  width is the number of
+ * nodes that run there at once: so many members of one gang can be there and make
+ * progress.
  *
  * Rejected: endpoints that poll a queue of ready nodes.  Each would need a thread
- * here, or a place in the workers' search; and who waits for a child has nothing to
- * do but to wait.
+ * here, or a place in the workers' search.  A thread that waits for a subprocess has
+ * nothing else to do.
  */
 #ifndef SLEY_ENDPOINT_ENDPOINT_H
 #define SLEY_ENDPOINT_ENDPOINT_H
@@ -30,32 +31,32 @@
 #include <sley/graph.h>
 
 enum endpoint_caps {
-	ENDPOINT_SEES_MEMORY = 1,  /* of the program: pointers lead somewhere */
-	ENDPOINT_ANY_FUNCTION = 2, /* that the program has, by its address    */
+	ENDPOINT_SEES_MEMORY = 1,  /* of the program: pointers are valid */
+	ENDPOINT_ANY_FUNCTION = 2, /* of the program, by its address          */
 	ENDPOINT_MAY_SUBMIT = 4,   /* more nodes to the same graph            */
 	ENDPOINT_MAY_DIE = 8,      /* SLEY_OUTCOME_ENDPOINT                   */
 	ENDPOINT_FAR = 16,         /* on another machine                      */
 };
 
-/* A node, for the one who runs it. */
+/* A node, for the endpoint. */
 struct endpoint_work {
 	sley_node_fn *fn;
-	const void *arg; /* NULL, or so many bytes by value */
+	const void *arg; /* NULL, or arg_size bytes by value */
 	uint32_t arg_size;
 	uint64_t deadline_ns;
 };
 
-/* What became of it. */
+/* The result of a node. */
 struct endpoint_end {
 	enum sley_outcome outcome; /* SUCCESS, FAILURE, ENDPOINT or SKIPPED */
 	int code;
-	char text[SLEY_SUBPROCESS_TEXT_MAX]; /* why, if there is more to say    */
+	char text[SLEY_SUBPROCESS_TEXT_MAX]; /* the reason, if there is more */
 };
 
 struct endpoint_ops {
 	uint32_t caps;
 	uint32_t arg_max;
-	/* A task or a thread, which blocks; the outcome is SKIPPED if cancelled. */
+	/* Blocks the calling task or thread; the outcome is SKIPPED if cancelled. */
 	void (*run)(struct sley_endpoint *endpoint,
 		    const struct endpoint_work *work, struct endpoint_end *end);
 };
@@ -66,7 +67,7 @@ struct sley_endpoint {
 	uint32_t width;
 };
 
-/* When a node is submitted: 0, or why this endpoint cannot run it. */
+/* When a node is submitted: 0, or the error why this endpoint cannot run it. */
 static inline int endpoint_refuses(const struct sley_endpoint *endpoint,
 				   const void *arg, uint32_t arg_size)
 {

@@ -1,40 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call_ring.h - what a program and one of its children share: a ring of calls.
+ * call_ring.h - memory shared by a program and a subprocess: a ring of calls.
  *
- * The child serves one call after the other, in the order in which they were
- * asked, so one ring is enough for both ways: the answer to a call is in its slot.
- * Two words count, one for each side; what a side sleeps on, or wants to be told, is
- * a bit in the word of the other one.  So saying "there is more" and finding out that
- * somebody sleeps is one operation, and neither can miss the other:
+ * The subprocess serves one call after the other, in the order of the requests.  So
+ * one ring is enough for both ways: the answer to a call is in the slot of the call.
+ * Two words count, one for each side.  A side that sleeps, or wants a signal, sets a
+ * bit in the word of the other side.  So "there is more" and a check for sleepers
+ * are one operation, and neither side can miss the other:
  *
- *   program                             child
+ *   program                             subprocess
  *   fill the slot                       asked: nothing new
  *   asked += 1, and the bits of it:     asked |= SLEEPS: still nothing new
- *   SLEEPS: wake it                     sleep while asked is what that left
+ *   SLEEPS: wake the subprocess         sleep while asked has that value
  *
  *   done |= WATCHED: not yet            fill the slot
- *   sleep until the bell rings          done += 1, and the bits of it:
- *   done |= WATCHED: there it is        WATCHED: take it out, ring the bell
+ *   sleep until the eventfd signals     done += 1, and the bits of it:
+ *   done |= WATCHED: there it is        WATCHED: clear it, signal the eventfd
  *
- * The bell is rung once for all that are done until somebody looks: who answers fast
- * is not held up by it.
+ * One signal of the eventfd stands for all answers until the program looks: so
+ * signals do not hold up a subprocess that answers fast.
  *
- * STOP in asked is there to stay: no later write takes it back.
+ * STOP in asked is final: no later write removes the bit.
  *
- * The child may be mad, or dead in the middle of anything.  The program believes
- * nothing it reads here: its own counts are its own, done is compared with them, what
- * is in a slot is copied first and then checked.  An answer says which life of the
- * child it is from, and to which call; any other makes the child a liar.
+ * The subprocess may write nonsense, or die at any moment.  The program trusts
+ * nothing that it reads here.  It keeps its own counts, and compares done with them.
+ * The contents of a slot are copied first and then checked.  An answer has the life
+ * of the subprocess and the number of the call; any other answer marks the
+ * subprocess as broken.
  *
- * A restarted child has the same ring: a restart needs no memory.
+ * A restarted subprocess has the same ring: a restart needs no memory.
  *
  * Edges:
  *
- *   K1  the program adds to asked -> the child finds it : the slots, and what the
- *       ring said when the child was started
- *   K2  the child adds to done -> the program finds it : the answers
- *   K3  the child is ready -> the program finds it : what it did before
+ *   K1  the program adds to asked -> the subprocess finds it : the slots, and the
+ *       settings in the ring when the subprocess was started
+ *   K2  the subprocess adds to done -> the program finds it : the answers
+ *   K3  the subprocess is ready -> the program finds it : all it did before
  */
 #ifndef SLEY_SUBPROCESS_CALL_RING_H
 #define SLEY_SUBPROCESS_CALL_RING_H
@@ -55,12 +56,12 @@
 #define CALL_RING_LOOKS_PER_CLOCK 32
 
 struct call_slot {
-	/* The program says: */
+	/* Written by the program: */
 	uint32_t life;
 	uint32_t number;
 	uint32_t fn;
 	uint32_t arg_size;
-	/* The child answers: */
+	/* Written by the subprocess: */
 	uint32_t answer_life;
 	uint32_t answer_number;
 	int32_t code;
@@ -78,14 +79,14 @@ enum call_ring_readiness {
 
 struct call_ring {
 	cache_aligned uint32_t asked; /* by the program; a futex     */
-	uint32_t life;                /* constant while it runs      */
+	uint32_t life;                /* constant in a life          */
 	uint32_t depth;
-	uint32_t on_start; /* its place in the table, or 0 */
+	uint32_t on_start; /* function number, or 0 */
 	uint64_t spin_ns;
-	cache_aligned uint32_t done;  /* by the child                */
-	cache_aligned uint32_t begun; /* the same count: for when it dies */
+	cache_aligned uint32_t done;  /* by the subprocess           */
+	cache_aligned uint32_t begun; /* the same count: used after a death */
 	uint32_t ready;               /* enum call_ring_readiness        */
-	int32_t refusal;              /* why it is not               */
+	int32_t refusal;              /* the error of CALL_RING_REFUSES */
 	cache_aligned struct call_slot slot[];
 };
 
@@ -113,12 +114,12 @@ static inline struct call_slot *call_slot(struct call_ring *ring,
 
 /* ---- the program's side -------------------------------------------------------- */
 
-/* Nobody else uses it: a child begins, that has seen @number calls. */
+/* No other process uses the ring: prepares a new life, after @number calls. */
 static inline void call_ring_reset(struct call_ring *ring, uint32_t life,
 				   uint32_t number)
 {
 	ring->life = life;
-	/* relaxed: the child is not there yet; spinners take no notice. */
+	/* relaxed: the subprocess does not exist yet; spinners take no notice. */
 	store_relaxed(&ring->asked, number * CALL_RING_ONE);
 	store_relaxed(&ring->done, number * CALL_RING_ONE);
 	store_relaxed(&ring->begun, number);
@@ -126,7 +127,7 @@ static inline void call_ring_reset(struct call_ring *ring, uint32_t life,
 	ring->refusal = 0;
 }
 
-/* So many slots more are filled.  True: call call_ring_wake(). */
+/* @nr more slots are filled.  True: call call_ring_wake(). */
 static inline must_check bool call_ring_ask(struct call_ring *ring, uint32_t nr)
 {
 	return add_release(&ring->asked, nr * CALL_RING_ONE) &
@@ -138,32 +139,32 @@ static inline void call_ring_wake(struct call_ring *ring)
 	os_futex_wake_shared(&ring->asked, 1);
 }
 
-/* It shall end when it has nothing to do. */
+/* The subprocess shall end when it is idle. */
 static inline void call_ring_stop(struct call_ring *ring)
 {
-	/* relaxed: it says all there is to say. */
+	/* relaxed: the bit is the whole message. */
 	if (or_relaxed(&ring->asked, CALL_RING_STOP) & CALL_RING_SLEEPS)
 		call_ring_wake(ring);
 }
 
-/* How many were done, as it says. */
+/* How many calls are done, according to the subprocess. */
 static inline uint32_t call_ring_done(const struct call_ring *ring)
 {
 	return call_ring_count(load_acquire(&ring->done)); /* K2 */
 }
 
-/* The same, and the next one that is done rings the bell. */
+/* The same, and the next answer signals the eventfd. */
 static inline uint32_t call_ring_watch(struct call_ring *ring)
 {
 	return call_ring_count(
 		or_acquire(&ring->done, CALL_RING_WATCHED)); /* K2 */
 }
 
-/* It has ended: how many it had begun, between @done and @asked. */
+/* After a death: how many calls had begun, between @done and @asked. */
 static inline uint32_t call_ring_begun(const struct call_ring *ring,
 				       uint32_t done, uint32_t asked)
 {
-	/* relaxed: the end of a process is an order of its own. */
+	/* relaxed: the subprocess was reaped, which orders its writes. */
 	uint32_t begun = load_relaxed(&ring->begun) & CALL_RING_COUNT_MASK;
 
 	return call_ring_distance(done, begun) > call_ring_distance(done, asked)
@@ -176,7 +177,7 @@ static inline uint32_t call_ring_readiness(const struct call_ring *ring)
 	return load_acquire(&ring->ready); /* K3 */
 }
 
-/* ---- the child's side ------------------------------------------------------------ */
+/* ---- the subprocess's side ------------------------------------------------------- */
 
 static inline void call_ring_say_ready(struct call_ring *ring,
 				       uint32_t readiness)
@@ -184,16 +185,16 @@ static inline void call_ring_say_ready(struct call_ring *ring,
 	store_release(&ring->ready, readiness); /* K3 */
 }
 
-/* Is there nothing to be done in @asked but what is done? */
+/* Has @asked no new call after @number, and no STOP? */
 static inline bool call_ring_idle(uint32_t asked, uint32_t number)
 {
 	return call_ring_count(asked) == number && !(asked & CALL_RING_STOP);
 }
 
-/* Sleeps, unless there is more than @number. */
+/* Sleeps, unless there are calls after @number. */
 static inline void call_ring_park(struct call_ring *ring, uint32_t number)
 {
-	/* relaxed: the caller looks again, whatever it says. */
+	/* relaxed: the caller looks again in any case. */
 	uint32_t asked = or_relaxed(&ring->asked, CALL_RING_SLEEPS) |
 			 CALL_RING_SLEEPS;
 
@@ -207,7 +208,7 @@ static inline void call_ring_park(struct call_ring *ring, uint32_t number)
 	(void)and_relaxed(&ring->asked, ~CALL_RING_SLEEPS);
 }
 
-/* Looks for a while, then sleeps, until there is more than @number: asked. */
+/* Spins, then sleeps, until there are calls after @number, or STOP.  Gives asked. */
 static inline uint32_t call_ring_await(struct call_ring *ring, uint32_t number)
 {
 	uint64_t end_ns = ring->spin_ns ? os_now() + ring->spin_ns : 0;
@@ -225,7 +226,7 @@ static inline uint32_t call_ring_await(struct call_ring *ring, uint32_t number)
 	}
 }
 
-/* It begins with call @number, or may have: for who asks when it is dead. */
+/* Call @number begins, or may have begun: read after a death. */
 static inline void call_ring_begin(struct call_ring *ring, uint32_t number)
 {
 	/* relaxed: as call_ring_begun(). */
@@ -233,13 +234,13 @@ static inline void call_ring_begin(struct call_ring *ring, uint32_t number)
 	compiler_barrier();
 }
 
-/* One more is done, its slot has the answer.  True: ring the bell. */
+/* One more call is done, and its slot has the answer.  True: signal the eventfd. */
 static inline must_check bool call_ring_answer(struct call_ring *ring)
 {
 	if (!(add_release(&ring->done, CALL_RING_ONE) &
 	      CALL_RING_WATCHED)) /* K2 */
 		return false;
-	/* relaxed: who sets it again meanwhile hears the bell all the same. */
+	/* relaxed: if the bit is set again meanwhile, the signal still comes. */
 	(void)and_relaxed(&ring->done, ~CALL_RING_WATCHED);
 	return true;
 }

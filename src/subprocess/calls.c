@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls.c - calls: to the ring, and back.  See subprocess.h.
+ * calls.c - moves calls into the ring, and answers back.  See subprocess.h.
  *
- * What is read from the ring is read once, into memory of our own, and looked at
- * there.
+ * Data in the ring is read once, into private memory, and checked there.
  */
 #include "subprocess/subprocess.h"
 
@@ -51,7 +50,7 @@ bool subprocess_bring(struct sley_subprocess *child)
 
 	if (child->phase != LIFE_RUNNING || child->broken)
 		return false;
-	/* Before they are asked: then no answer is missed. */
+	/* Before the calls are asked: then no answer is missed. */
 	if (child->nr_waiting && !child->watched) {
 		child->watched = true;
 		(void)call_ring_watch(child->ring);
@@ -71,7 +70,7 @@ bool subprocess_bring(struct sley_subprocess *child)
 	return nr && call_ring_ask(child->ring, nr);
 }
 
-/* ---- and back ------------------------------------------------------------------------ */
+/* ---- answers ------------------------------------------------------------------------- */
 
 static void finish(struct sley_subprocess *child, struct subprocess_call *call,
 		   struct subprocess_calls *ended)
@@ -82,11 +81,11 @@ static void finish(struct sley_subprocess *child, struct subprocess_call *call,
 	subprocess_calls_add(ended, call);
 }
 
-/* It is longer than its room: a part of it would pass for the whole. */
+/* The result does not fit: a part would look like the whole. */
 static void refuse_result(struct sley_subprocess_result *result, uint32_t size)
 {
 	if (result->code < 0)
-		return; /* that is the error */
+		return; /* this error stays */
 	result->code = -EMSGSIZE;
 	result->outcome = SLEY_OUTCOME_FAILURE;
 	(void)snprintf(result->text, sizeof(result->text),
@@ -99,7 +98,7 @@ static void give_result(struct subprocess_call *call, struct call_slot *slot,
 {
 	struct sley_subprocess_result *result = call->result;
 
-	/* relaxed: K2; it is the copy that counts. */
+	/* relaxed: K2; only the copy counts. */
 	result->code = load_relaxed(&slot->code);
 	result->outcome = result->code < 0 ? SLEY_OUTCOME_FAILURE
 					   : SLEY_OUTCOME_SUCCESS;
@@ -109,7 +108,7 @@ static void give_result(struct subprocess_call *call, struct call_slot *slot,
 		result->text[sizeof(result->text) - 1] = '\0';
 	}
 	if (!result->data)
-		size = 0; /* it is not wanted */
+		size = 0; /* the caller wants no data */
 	else if (size > result->size)
 		refuse_result(result, size);
 	else
@@ -117,7 +116,7 @@ static void give_result(struct subprocess_call *call, struct call_slot *slot,
 	result->size = size;
 }
 
-/* The answer to the oldest call.  False: it is none. */
+/* Takes the answer to the oldest call.  False: it makes no sense. */
 static bool take_answer(struct sley_subprocess *child,
 			struct subprocess_calls *ended)
 {
@@ -160,7 +159,7 @@ void subprocess_collect(struct sley_subprocess *child,
 		child->since_ns = os_now();
 }
 
-/* ---- its death ------------------------------------------------------------------------ */
+/* ---- the death of a subprocess -------------------------------------------------------- */
 
 void subprocess_fail_call(struct sley_subprocess *child,
 			  struct subprocess_call *call,
@@ -168,7 +167,7 @@ void subprocess_fail_call(struct sley_subprocess *child,
 {
 	const struct subprocess_function *function =
 		function_table_at(call->fn);
-	/* A node has a name of its own, which who explains it knows. */
+	/* A node has its own name, which the explanation has already. */
 	bool named = function && call->fn != FUNCTION_TABLE_NODE;
 	struct sley_subprocess_result *result = call->result;
 
@@ -183,7 +182,7 @@ void subprocess_fail_call(struct sley_subprocess *child,
 	finish(child, call, ended);
 }
 
-/* @first, then what was queued before. */
+/* Puts @first before the queued calls. */
 static void queue_again(struct sley_subprocess *child,
 			struct subprocess_calls *first)
 {

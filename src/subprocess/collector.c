@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <sley/error.h>
 
-/* What the collector is told by; below are the numbers of the children. */
+/* The sources of events; lower tags are the numbers of subprocesses. */
 #define TAG_NUDGE SLEY_SUBPROCESSES_MAX
 #define TAG_SERVER (SLEY_SUBPROCESSES_MAX + 1)
 #define TAGS_MAX 16
@@ -24,14 +24,14 @@
 struct collector {
 	bool exists;
 	unsigned int generation; /* of the process that it belongs to */
-	int server;              /* its pid                           */
+	int server;              /* pid                               */
 	int socket;
 	int watch;
 	int nudge;
-	struct sley_mutex starting; /* the collector */
+	struct sley_mutex starting; /* for the start of the thread */
 	bool collects;
 	bool stop;       /* (lock) */
-	bool serverless; /* by the collector */
+	bool serverless; /* the fork server has ended; by the collector */
 	pthread_t thread;
 	struct spinlock lock;
 	struct sley_subprocess *children[SLEY_SUBPROCESSES_MAX]; /* (lock) */
@@ -88,7 +88,7 @@ static struct sley_subprocess *find(uint32_t id)
 	return child;
 }
 
-/* It may be gone afterwards. */
+/* Forgets @child if it is GONE.  Then the creator or destroyer may free it. */
 static void let_go(struct sley_subprocess *child)
 {
 	if (child->phase != LIFE_GONE)
@@ -213,7 +213,7 @@ static int begin_collecting(void)
 	return err;
 }
 
-/* ---- members -------------------------------------------------------------------------- */
+/* ---- numbers -------------------------------------------------------------------------- */
 
 static int take_number(struct sley_subprocess *child)
 {
@@ -272,7 +272,7 @@ static int open_descriptors(void)
 	return err;
 }
 
-/* The server says that it is there. */
+/* Waits for READY from the fork server. */
 static int await_server(void)
 {
 	struct fork_server_notice notice;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * collector.h - all children of a program, and the thread that looks after them.
+ * collector.h - all subprocesses of a program, and the thread that looks after them.
  *
- * One thread, the *collector*, sleeps until a child rings its bell, the server says
- * that one has started or died, or a deadline comes.  Everything that happens to a
- * child in its life is done by this thread: so it is one thing after the other, and
- * what is told by several (it is late, it lies, it has died, it shall end) needs no
- * further order.  Calls are brought to a child and taken back by whoever comes by,
- * see subprocess.h.
+ * One thread, the *collector*, sleeps until a subprocess signals its eventfd, the
+ * fork server reports a start or a death, or a deadline comes.  This thread handles
+ * all events in the life of a subprocess, one after the other.  So events from
+ * several sources (a call is late, an answer makes no sense, the subprocess has died
+ * or shall end) need no further order.  Any calling thread puts calls into the ring
+ * and takes answers, see subprocess.h.
  *
- * Rejected: a thread for each child, which would cost a stack and a wake-up more; a
- * worker that sleeps for children, which could not be woken by another process.
+ * Rejected: a thread for each subprocess, which would cost a stack and one more
+ * wake-up; a worker that sleeps for subprocesses, which no other process could wake.
  */
 #ifndef SLEY_SUBPROCESS_COLLECTOR_H
 #define SLEY_SUBPROCESS_COLLECTOR_H
@@ -21,26 +21,29 @@
 #include <sley/subprocess.h>
 #include <stdbool.h>
 
-/* Is there a server, and is it ours? */
+/* Is there a fork server, started by this process? */
 must_check bool collector_exists(void);
 
-/* Does the server of a parent of this process look after our family? */
+/* Is the fork server that of a parent of this process? */
 must_check bool collector_is_lost(void);
 
-/* In a child: it has none of the program's. */
+/* In a subprocess: closes the descriptors of the program. */
 void collector_forget(void);
 
-/* @child has a number from now on, and is looked after: 0 or -errno. */
+/* Gives @child a number; the collector looks after it from now on.  0 or -errno. */
 must_check int collector_join(struct sley_subprocess *child);
 
-/* Somebody wants the collector to look. */
+/* Wakes the collector. */
 void collector_nudge(void);
 
-/* By the collector: the server starts a child; 0 or -errno. */
+/* By the collector: lets the fork server start a subprocess.  0 or -errno. */
 must_check int collector_start(const struct fork_server_order *order,
 			       const int *fds);
 
-/* The same: it kills one.  If it cannot be told it ends, and all with it. */
+/*
+ * By the collector: lets the fork server kill a subprocess.  If the message cannot
+ * be sent the socket is shut down: then the fork server and all subprocesses end.
+ */
 void collector_kill(const struct fork_server_order *order);
 
 #endif

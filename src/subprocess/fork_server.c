@@ -17,12 +17,12 @@ enum tag { TAG_ORDER, TAG_ENDED, TAG_PROGRAM, NR_TAGS };
 static struct server {
 	int socket;
 	int watch;
-	int ended;   /* children */
-	int program; /* a descriptor of its end, or below 0 */
+	int ended;   /* of subprocesses */
+	int program; /* a descriptor for its end, or below 0 */
 	int pid;
 	struct os_signals signals; /* of the program */
 	struct life {
-		int pid; /* 0: there is none */
+		int pid; /* or 0 */
 		uint32_t life;
 	} lives[SLEY_SUBPROCESSES_MAX];
 } server;
@@ -44,7 +44,7 @@ static void notify(uint32_t kind, uint32_t id, int pid, int status)
 						   .pid = pid,
 						   .status = status };
 
-	/* Nobody can be told: the program would wait for ever. */
+	/* The program would wait for ever for this message. */
 	if (os_seqpacket_send(server.socket, &notice, sizeof(notice), NULL) !=
 	    0)
 		end();
@@ -110,7 +110,7 @@ static void reap(void)
 	}
 }
 
-/* Where there are no pidfds it ends with the thread that forked it. */
+/* Without pidfds the fork server ends with the thread that forked it. */
 static int watch_program(int program)
 {
 	server.program = os_pidfd_open(program);

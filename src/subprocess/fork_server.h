@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork_server.h - the process that forks children, and what is said to it.
+ * fork_server.h - the process that forks subprocesses, and its messages.
  *
- * A fork of the program from the time when that had one thread, and so a place from
- * which one can fork: nothing there is in the middle of anything.  It does nothing
- * else.  It allocates nothing, has one thread, and sleeps.
+ * The fork server is a fork of the program from the time when the program had one
+ * thread.  So it can fork safely: no other thread is in the middle of anything.  It
+ * does nothing else.  It allocates nothing, has one thread, and sleeps.
  *
- *   START   with a ring and a bell: fork a child    STARTED or FAILED
- *   KILL    the child of this life, if it lives
+ *   START   with a ring and an eventfd: fork        STARTED or FAILED
+ *   KILL    the subprocess of this life, if alive
  *                                                   DIED, when it was reaped
  *
- * DIED is the last that is heard of a life, and says that it is really over: nothing
- * of it writes to the ring any more.  There is one for each STARTED.
+ * DIED is the last message about a life, and says that the life is really over: the
+ * subprocess does not write to the ring any more.  There is one DIED for each
+ * STARTED.
  *
- * Who ends with whom: the server watches the program (a pidfd: the end of the whole
- * process, not of the thread that forked), kills its children and ends.  If the
- * server is killed itself, the kernel kills its children (PR_SET_PDEATHSIG), and the
- * program finds the socket closed.
+ * Ends: the fork server watches the program (a pidfd: the end of the whole process,
+ * not of the thread that forked).  When the program ends, the fork server kills its
+ * subprocesses and ends.  If the fork server itself is killed, the kernel kills its
+ * subprocesses (PR_SET_PDEATHSIG), and the program finds the socket closed.
  */
 #ifndef SLEY_SUBPROCESS_FORK_SERVER_H
 #define SLEY_SUBPROCESS_FORK_SERVER_H
@@ -50,10 +51,10 @@ struct fork_server_notice {
 	int32_t status; /* of DIED; of FAILED: -errno */
 };
 
-/* In the server: until @program ends, or its end of the @socket is closed. */
+/* In the fork server: until @program ends, or its end of @socket is closed. */
 noreturn_fn void fork_server_run(int socket, int program);
 
-/* In a child: serves the ring; serve.c. */
+/* In a subprocess: serves the ring; serve.c. */
 noreturn_fn void subprocess_serve(int ring, int bell,
 				  const struct fork_server_order *order);
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * function_table.h - the functions that children can run, by number.
+ * function_table.h - the functions that subprocesses can run, by number.
  *
- * Filled while the program has one thread, and constant since the server was forked:
- * so a number means the same in the program and in every child.  A call carries the
- * number and not the address, and a child that finds another one says so.
+ * The table is filled while the program has one thread, and constant after the fork
+ * server was forked.  So a number means the same in the program and in every
+ * subprocess.  A call carries the number and not the address, and a subprocess
+ * reports unknown numbers.
  *
- * Number 0 is what runs the nodes of a graph: the function of a node is an argument
- * there.  Its address is the same in a child, which is a fork of a fork of the
- * program; only what was loaded later (dlopen()) is not there, and the call crashes.
+ * Number 0 runs the nodes of a graph: there the function of the node is an argument.
+ * Its address is the same in a subprocess, which is a fork of a fork of the program.
+ * Only code that was loaded later (dlopen()) is missing there, and the call crashes.
  *
- * Rejected: addresses for all.  A number has a name, for those who read why a call
- * has failed, and cannot lead anywhere.
+ * Rejected: addresses for all functions.  A number has a name, for messages about
+ * failed calls, and cannot lead to arbitrary code.
  */
 #ifndef SLEY_SUBPROCESS_FUNCTION_TABLE_H
 #define SLEY_SUBPROCESS_FUNCTION_TABLE_H
@@ -20,7 +21,7 @@
 
 #include <sley/subprocess.h>
 
-/* What number 0 is called with. */
+/* The argument of number 0. */
 struct subprocess_node {
 	sley_node_fn *fn;
 	uint64_t has_arg;
@@ -34,10 +35,10 @@ struct subprocess_function {
 	sley_subprocess_fn *fn;
 };
 
-/* Its number, or -ENOENT. */
+/* The number of @fn, or -ENOENT. */
 must_check int function_table_find(sley_subprocess_fn *fn);
 
-/* NULL: there is none with this number. */
+/* NULL: there is no function with this number. */
 must_check const struct subprocess_function *function_table_at(uint32_t number);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lives.c - the lives of a child, as the collector sees to them.
+ * lives.c - the lives of a subprocess, as the collector handles them.
  *
- * See subprocess.h for the phases.  All of this is one thread; the lock is for
- * those who call meanwhile.
+ * Phases: see subprocess.h.  Only the collector runs this; the lock is for callers.
  */
 #include "subprocess/collector.h"
 #include "subprocess/subprocess.h"
@@ -19,13 +18,13 @@
 #define GRACE_NS 1000000000ull /* from STOP to the end */
 #define NS_PER_MS 1000000ull
 
-/* What is left to do when the lock is gone. */
+/* Work for after the lock is released. */
 struct afterwards {
 	struct subprocess_calls ended;
 	bool wake;
 	bool kill;
 	bool start;
-	bool started; /* or never will be */
+	bool started; /* or never will */
 };
 
 static void afterwards_init(struct afterwards *then)
@@ -38,7 +37,7 @@ static void remember_start(struct sley_subprocess *child)
 {
 	child->life++;
 	call_ring_reset(child->ring, child->life, child->collected);
-	/* The last one may have written there. */
+	/* The previous life may have written there. */
 	child->ring->depth = child->options.depth;
 	child->ring->spin_ns = child->options.spin_ns;
 	child->ring->on_start = child->on_start;
@@ -50,11 +49,12 @@ static void remember_start(struct sley_subprocess *child)
 	child->since_ns = os_now();
 }
 
-/* ---- its end --------------------------------------------------------------------- */
+/* ---- the end of a life ----------------------------------------------------------- */
 
 /*
- * Without the lock: it takes memory, and nobody else changes what it looks at.  Starts
- * in vain are counted for themselves: where there is no memory, the intensity forgets.
+ * Called without the lock: it allocates memory, and only the collector changes the
+ * fields it uses.  Restarts without success in between are counted by themselves,
+ * too: without memory the intensity forgets.
  */
 static bool is_tolerated(struct sley_subprocess *child)
 {
@@ -68,7 +68,7 @@ static bool is_tolerated(struct sley_subprocess *child)
 			      os_now());
 }
 
-/* Under the lock.  @error is for who creates it; @again: it may be restarted. */
+/* Under the lock.  @error is for the creator; @again: a restart is allowed. */
 static void end_life(struct sley_subprocess *child, int error, bool again,
 		     struct afterwards *then)
 {
@@ -101,7 +101,7 @@ static int order_start(const struct sley_subprocess *child)
 	return collector_start(&order, fds);
 }
 
-/* Tells the server; that it cannot be told is as good as a death. */
+/* Tells the fork server; if that fails, the life ends as by a death. */
 static void send_start(struct sley_subprocess *child)
 {
 	struct afterwards then;
@@ -156,14 +156,14 @@ void subprocess_orphaned(struct sley_subprocess *child)
 	do_afterwards(child, &then);
 }
 
-/* ---- what the server says -------------------------------------------------------- */
+/* ---- messages of the fork server ------------------------------------------------- */
 
-/* Why it has died: unless we know better, as its status says. */
+/* The reason of the death: from the status, unless the collector knows it. */
 static void explain(struct sley_subprocess *child,
 		    const struct fork_server_notice *notice)
 {
 	if (child->killed)
-		return; /* kill_for() has */
+		return; /* kill_for() wrote it */
 	if (notice->kind == FORK_SERVER_FAILED)
 		(void)snprintf(child->death, sizeof(child->death),
 			       "could not be started: %s",
@@ -173,7 +173,7 @@ static void explain(struct sley_subprocess *child,
 			       notice->status);
 }
 
-/* What sley_subprocess_create() returns. */
+/* The result of sley_subprocess_create(). */
 static int error_of(const struct sley_subprocess *child,
 		    const struct fork_server_notice *notice)
 {
@@ -182,7 +182,7 @@ static int error_of(const struct sley_subprocess *child,
 	if (child->killed)
 		return child->start_error ? child->start_error : SLEY_ECHILD;
 	if (call_ring_readiness(child->ring) == CALL_RING_REFUSES) {
-		/* relaxed: K3; and whatever it says, it is an error. */
+		/* relaxed: K3; any value is an error. */
 		int refusal = load_relaxed(&child->ring->refusal);
 
 		return refusal < 0 ? refusal : SLEY_ECHILD;
@@ -210,7 +210,7 @@ void fork_server_notice(struct sley_subprocess *child,
 	do_afterwards(child, &then);
 }
 
-/* ---- what it needs ------------------------------------------------------------------ */
+/* ---- care --------------------------------------------------------------------------- */
 
 static void kill_for(struct sley_subprocess *child, const char *reason,
 		     uint64_t ns, struct afterwards *then)
@@ -223,7 +223,7 @@ static void kill_for(struct sley_subprocess *child, const char *reason,
 		       (unsigned long long)(ns / NS_PER_MS));
 }
 
-/* Until when may it go on as it is? */
+/* The time until which the subprocess may go on without progress. */
 static uint64_t deadline_of(const struct sley_subprocess *child)
 {
 	uint64_t ns = UINT64_MAX;
@@ -259,7 +259,7 @@ static void kill_late(struct sley_subprocess *child, struct afterwards *then)
 static void look_at_running(struct sley_subprocess *child,
 			    struct afterwards *then)
 {
-	/* The bell is rung once; and what was done by now is collected here. */
+	/* One signal stands for all answers; earlier ones are collected here. */
 	child->watched = child->nr_waiting;
 	if (child->watched)
 		(void)call_ring_watch(child->ring);
@@ -274,7 +274,7 @@ static void look_at_running(struct sley_subprocess *child,
 static void look_at_starting(struct sley_subprocess *child,
 			     struct afterwards *then)
 {
-	/* It may be faster than the server, which says who it is. */
+	/* It may be faster than the message of the fork server that has its pid. */
 	if (!child->pid || call_ring_readiness(child->ring) != CALL_RING_READY)
 		return;
 	child->phase = LIFE_RUNNING;
@@ -283,7 +283,7 @@ static void look_at_starting(struct sley_subprocess *child,
 	child->was_ready = true;
 }
 
-/* It shall end: once. */
+/* The subprocess shall end.  May be called again. */
 static void close_it(struct sley_subprocess *child, struct afterwards *then)
 {
 	if (child->phase == LIFE_DOWN || child->phase == LIFE_NEW) {
@@ -329,7 +329,7 @@ void subprocess_release(struct sley_subprocess *child)
 	spin_lock(&child->lock);
 	closing = child->closing;
 	spin_unlock(&child->lock);
-	/* Who waits is the one that creates it, or the one that destroys it. */
+	/* The waiter is the creator or the destroyer. */
 	if (closing)
 		sley_event_set(&child->gone);
 	else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * serve.c - a child: one call after the other, until it shall stop.
+ * serve.c - a subprocess: serves one call after the other, until STOP.
  *
- * It believes the program: the ring is the program's.
+ * It trusts the program: the ring is the program's.
  */
 #include "subprocess/call_ring.h"
 #include "subprocess/fork_server.h"
@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What a function has said is kept here until it is known whether it failed. */
+/* Keeps the text of a function until it is known whether the call failed. */
 static char text[SLEY_SUBPROCESS_TEXT_MAX];
 
 static int run(uint32_t fn, struct sley_subprocess_work *work)
@@ -44,7 +44,7 @@ static void serve(struct call_ring *ring, uint32_t number)
 
 static void become_ready(struct call_ring *ring, int bell)
 {
-	/* Nobody reads what it says; it is there to be written to. */
+	/* The result is not read; the function may write to it. */
 	struct sley_subprocess_work work = { .result = ring->slot[0].result };
 
 	if (ring->on_start)

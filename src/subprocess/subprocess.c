@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * subprocess.c - <sley/subprocess.h>: children come and go, and are called.
+ * subprocess.c - <sley/subprocess.h>: creating, destroying and calling subprocesses.
  *
- * See subprocess.h for how a call gets there and back.
+ * See subprocess.h for the way of a call there and back.
  */
 #include "base/assert.h"
 #include "base/options.h"
@@ -21,7 +21,7 @@
 
 #define LOOKS_PER_CLOCK 32
 
-/* Nothing ends this wait but the event. */
+/* Only the event ends this wait. */
 static void await(struct sley_event *event)
 {
 	struct sley_waiter node;
@@ -33,7 +33,7 @@ static void await(struct sley_event *event)
 		(void)!waitq_wait(&event->q, &node, UINT64_MAX, WAIT_SHIELDED);
 }
 
-/* A child of fork() may have a family, but this is none of it. */
+/* A child of fork() may have a collector of its own, which does not have @child. */
 static bool is_ours(const struct sley_subprocess *child)
 {
 	return collector_exists() && child->generation == os_fork_generation();
@@ -59,7 +59,7 @@ static int take_options(struct sley_subprocess_options *out,
 		return -EINVAL;
 	if (!out->depth)
 		out->depth = (uint32_t)chaos_few(16, 1);
-	/* A power of two: numbers wrap, and their places go on. */
+	/* A power of two: so slots stay in order when the call numbers wrap. */
 	while (out->depth & (out->depth - 1))
 		out->depth++;
 	if (!out->name)
@@ -193,8 +193,8 @@ uint64_t sley_subprocess_restarts(struct sley_subprocess *child)
 /* ---- a call ---------------------------------------------------------------------------- */
 
 /*
- * Takes what there is, brings what is queued; @more is done under the lock, too.
- * Returns up to where answers were taken.
+ * Takes answers, puts queued calls into the ring, and calls @more, all under the
+ * lock.  Returns the number up to which answers were taken.
  */
 static uint32_t
 visit(struct sley_subprocess *child, struct subprocess_call *call,
@@ -238,7 +238,7 @@ static void enqueue(struct sley_subprocess *child, struct subprocess_call *call,
 		subprocess_calls_add(&child->queue, call);
 }
 
-/* From now on the bell is rung for it. */
+/* From now on the eventfd is signalled for @call. */
 static void begin_to_wait(struct sley_subprocess *child,
 			  struct subprocess_call *call,
 			  struct subprocess_calls *ended)
@@ -266,7 +266,7 @@ static void unqueue(struct subprocess_calls *queue,
 		queue->last = at;
 }
 
-/* Nobody waits for it any more.  False: it has just ended. */
+/* The caller waits no more.  False: the call has just ended. */
 static bool give_up(struct sley_subprocess *child, struct subprocess_call *call)
 {
 	bool given_up;
@@ -285,7 +285,7 @@ static bool give_up(struct sley_subprocess *child, struct subprocess_call *call)
 	return given_up;
 }
 
-/* Is the time up?  Most answers come before the clock is asked. */
+/* Is the time up?  Most answers come before the clock is read. */
 static bool is_late(const struct sley_subprocess *child, uint64_t *end_ns)
 {
 	uint64_t now = os_now();
@@ -295,7 +295,7 @@ static bool is_late(const struct sley_subprocess *child, uint64_t *end_ns)
 	return now >= *end_ns;
 }
 
-/* Looks for the answer for a while; what the ring says is a hint.  True: got it. */
+/* Spins for the answer; the ring is only a hint.  True: the call has ended. */
 static bool look_for(struct sley_subprocess *child,
 		     struct subprocess_call *call, uint32_t collected)
 {
@@ -333,7 +333,7 @@ static int await_call(struct sley_subprocess *child,
 	return 0;
 }
 
-/* It was not run, or nobody waited for it. */
+/* The call was not run, or the caller gave up. */
 static int call_nothing(struct sley_subprocess_result *result, int err)
 {
 	result->outcome = SLEY_OUTCOME_SKIPPED;

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * subprocess.h - a child, as the program sees it: its calls, its lives.
+ * subprocess.h - a subprocess, as the program sees it: its calls, its lives.
  *
- * A call waits in the queue until there is room in the ring, and then there until it
- * is done.  Whoever calls *collects*, under the lock: takes all answers that are
- * there, brings what is queued.  It does so while it spins; when it goes to sleep it
- * has the child ring its bell, and the collector of collector.h does it.  Those
- * whose calls were collected are told without the lock; a call is on the stack of
- * who made it, and nothing of it is touched afterwards.
+ * A call waits in the queue until there is room in the ring, and then in the ring
+ * until it is done.  The caller *collects*, under the lock: it takes all answers
+ * that are there, and puts queued calls into the ring.  It does so while it spins.
+ * When it goes to sleep, it asks the subprocess to signal the eventfd, and the
+ * collector of collector.h collects.  The callers of collected calls are woken
+ * without the lock.  A call is on the stack of its caller, and is not touched
+ * afterwards.
  *
  *           START sent          it is ready           STOP, or killed
  *     NEW ------------> STARTING ------------> RUNNING --------------> GONE
  *                          ^   |                  |
  *                          |   '------ died ------|---> DOWN --------> GONE
- *                          '------- tolerated ----'       (destroyed)
+ *                          '------- restarted ----'       (destroyed)
  *
- * Its death: what it had answered counts; what it had begun fails, since nobody knows
- * how much of it was done; what it had not begun is queued again, with the argument of
- * the caller and not with that in the ring, which the child could write to.  None of
- * this happens before the server has reaped it.
+ * The death of a subprocess: answered calls count.  Begun calls fail, since it is
+ * not known how much of them was done.  Other calls are queued again, with the
+ * argument of the caller and not with the copy in the ring, which the subprocess
+ * could write to.  All of this happens after the fork server has reaped the
+ * subprocess.
  */
 #ifndef SLEY_SUBPROCESS_SUBPROCESS_H
 #define SLEY_SUBPROCESS_SUBPROCESS_H
@@ -40,8 +42,8 @@ struct subprocess_call {
 	struct sley_subprocess_result *result;
 	uint32_t number; /* in the ring                              */
 	bool in_ring;
-	bool waits;    /* sleeps, or is about to                     */
-	bool finished; /* somebody has it, and sets ended            */
+	bool waits;    /* the caller sleeps, or is about to          */
+	bool finished; /* in a list of calls to end                  */
 };
 
 struct subprocess_calls {
@@ -62,34 +64,34 @@ struct sley_subprocess {
 	struct sley_subprocess_options options;
 	uint32_t id;
 	unsigned int generation; /* of the process that it belongs to */
-	uint32_t on_start;       /* its number, or 0                       */
-	int segment;             /* descriptors */
+	uint32_t on_start;       /* function number, or 0                  */
+	int segment;             /* descriptors; bell is the eventfd */
 	int bell;
 	struct call_ring *ring;
-	struct sley_event started; /* or never will be               */
+	struct sley_event started; /* or never will                  */
 	struct sley_event gone;
 	int start_error;
 
 	cache_aligned struct spinlock lock; /* of all below          */
 	enum subprocess_phase phase;
 	uint32_t life;
-	uint32_t asked;     /* as in the ring, but believed          */
-	uint32_t collected; /* up to here                            */
+	uint32_t asked;     /* as in the ring, but trusted           */
+	uint32_t collected; /* answers taken, up to here             */
 	uint32_t nr_waiting;
 	struct subprocess_calls queue;
-	bool watched; /* it rings the bell, or has rung it           */
-	bool timed;   /* the collector knows that there is a call    */
-	bool broken;  /* it lies                                     */
+	bool watched; /* the eventfd will be signalled, or was       */
+	bool timed;   /* the collector knows of a call               */
+	bool broken;  /* its answers make no sense                   */
 	bool closing;
 	bool killed;
-	bool was_ready; /* once, in any life                     */
-	int pid;        /* 0: none                               */
-	uint64_t since_ns; /* when it started, began the oldest call or was stopped */
+	bool was_ready;    /* in any life                           */
+	int pid;           /* or 0                                  */
+	uint64_t since_ns; /* the time of the start, oldest call, or stop */
 	uint64_t nr_restarts;
-	uint32_t nr_in_vain; /* since it was ready, by the collector */
+	uint32_t nr_in_vain; /* ends since it was ready; by the collector */
 	struct intensity restarts;
 	char death[SLEY_SUBPROCESS_TEXT_MAX]; /* "was killed by ..."       */
-	struct subprocess_call *calls[]; /* in the ring; NULL: given up   */
+	struct subprocess_call *calls[]; /* in the ring; NULL: caller gave up */
 };
 
 static inline void subprocess_calls_init(struct subprocess_calls *calls)
@@ -106,7 +108,7 @@ static inline void subprocess_calls_add(struct subprocess_calls *calls,
 	calls->last = &call->next;
 }
 
-/* Without the lock: those who made them go on. */
+/* Without the lock: wakes the callers. */
 void subprocess_calls_end(struct subprocess_calls *calls);
 
 static inline uint32_t subprocess_in_ring(const struct sley_subprocess *child)
@@ -120,7 +122,7 @@ must_check int subprocess_call(struct sley_subprocess *child, int fn,
 			       struct sley_subprocess_result *result,
 			       uint64_t deadline_ns);
 
-/* A child as an endpoint: subprocess_endpoint.c. */
+/* A subprocess as an endpoint: subprocess_endpoint.c. */
 extern const struct endpoint_ops subprocess_endpoint_ops;
 
 /* ---- under the lock ------------------------------------------------------------- */
@@ -129,35 +131,35 @@ extern const struct endpoint_ops subprocess_endpoint_ops;
 void subprocess_collect(struct sley_subprocess *child,
 			struct subprocess_calls *ended);
 
-/* What is queued goes into the ring, as far as it fits.  True: call_ring_wake(). */
+/* Puts queued calls into the ring, as far as they fit.  True: call_ring_wake(). */
 must_check bool subprocess_bring(struct sley_subprocess *child);
 
-/* @call is over, and it was the child's fault; why is in child->death. */
+/* Fails @call, by a fault of the subprocess; the reason is in child->death. */
 void subprocess_fail_call(struct sley_subprocess *child,
 			  struct subprocess_call *call,
 			  struct subprocess_calls *ended);
 
-/* It has ended: all that it held fails, or is queued again. */
+/* The subprocess has ended: its calls fail, or are queued again. */
 void subprocess_take_back(struct sley_subprocess *child,
 			  struct subprocess_calls *ended);
 
-/* All that is queued fails. */
+/* Fails all queued calls. */
 void subprocess_fail_queue(struct sley_subprocess *child,
 			   struct subprocess_calls *ended);
 
 /* ---- by the collector ------------------------------------------------------------- */
 
-/* Whatever is to be done; returns until when nothing is.  It may be GONE then. */
+/* Handles all events of @child; it may be GONE then.  Returns the next deadline. */
 must_check uint64_t subprocess_look_after(struct sley_subprocess *child);
 
-/* The server says. */
+/* Handles a message from the fork server. */
 void fork_server_notice(struct sley_subprocess *child,
 			const struct fork_server_notice *notice);
 
-/* The server has ended, and so have all children. */
+/* The fork server has ended, and so have all subprocesses. */
 void subprocess_orphaned(struct sley_subprocess *child);
 
-/* It is out of the family: whoever waits for that may free it. */
+/* The collector has forgotten @child: lets its creator or destroyer free it. */
 void subprocess_release(struct sley_subprocess *child);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * subprocess_endpoint.c - a child that runs nodes of a graph: see endpoint.h.
+ * subprocess_endpoint.c - a subprocess that runs nodes of a graph: see endpoint.h.
  *
- * Any function of the program, by its address, which is the same there.  Pointers to
- * data lead to what was there when the server was forked, so arguments go by value.
+ * It runs any function of the program, by its address, which is the same there.
+ * Pointers to data lead to the state when the fork server was forked, so arguments
+ * go by value.
  */
 #include "subprocess/subprocess.h"
 #include "subprocess/function_table.h"

@@ -97,9 +97,7 @@ static inline uint32_t ranges_room(const struct ranges *ranges)
 	return ranges->max - ranges->nr_used + ranges->nr_free;
 }
 
-/*
- * Right after a sweep: doubles the cells until there is room for @nr.  0 or -ENOMEM.
- */
+/* After a sweep: doubles the cells until there is room for @nr.  0 or -ENOMEM. */
 must_check int ranges_grow(struct ranges *ranges, uint32_t nr);
 
 /* There must be room.  The cell is not cleared. */
