@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * endpoint.h - runs nodes: the workers, a subprocess; later a GPU, or another
- * machine.
+ * endpoint.h - runs nodes: workers, a subprocess; later a GPU or another machine.
  *
  * A graph knows two things about an endpoint: its abilities, in bits that are
  * compared and never interpreted, and how to let it run a node.  For the latter the

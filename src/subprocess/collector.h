@@ -27,7 +27,7 @@ must_check bool collector_exists(void);
 /* Is the fork server that of a parent of this process? */
 must_check bool collector_is_lost(void);
 
-/* In a subprocess: closes the descriptors of the program. */
+/* In a subprocess, or after fork(): closes the descriptors of the parent. */
 void collector_forget(void);
 
 /* Gives @child a number; the collector looks after it from now on.  0 or -errno. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* node_list.h - a list of nodes, perhaps with duplicates, or nodes that are gone. */
+/*
+ * node_list.h - a list of nodes, perhaps with duplicates, or nodes that are gone.
+ */
 #ifndef SLEY_GRAPH_ACCESS_NODE_LIST_H
 #define SLEY_GRAPH_ACCESS_NODE_LIST_H
 

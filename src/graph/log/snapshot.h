@@ -35,7 +35,7 @@ struct drawn_node {
 	uint32_t before;  /* the last edge of that chain, or PICTURE_NONE   */
 	uint32_t first_edge;
 	uint32_t nr_edges; /* from predecessors                             */
-	uint32_t rank;     /* in nodes: the chain with most nodes           */
+	uint32_t rank;     /* nodes before it, in the chain with most       */
 	uint32_t worker;
 	uint32_t depth;
 	int32_t code;
@@ -48,7 +48,7 @@ struct drawn_edge {
 	uint32_t to;
 	bool order_only;
 	bool critical;
-	bool poisoned; /* its node was skipped because of this edge */
+	bool poisoned; /* its target was skipped because of it */
 };
 
 struct snapshot {

@@ -3,8 +3,8 @@
  * deadlock.h - nodes that wait for nodes that wait for them.
  *
  * Edges make no cycle: a node depends on nodes that were submitted before it.  But
- * the function of a node may wait for a scope.  It deadlocks if a node of that scope
- * depends on the waiting node, for example reads its output.
+ * the function of a node may wait for a scope.  This is a deadlock if a node of that
+ * scope depends on the waiting node, for example reads its output.
  *
  * So the graph knows the nodes that wait for one of its scopes.  A node that has
  * waited for long looks for a cycle.  It marks all its direct and indirect

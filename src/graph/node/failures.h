@@ -11,8 +11,8 @@
  * The ranges that these nodes should have written stay poisoned.  In the map of
  * accesses (access.h) one placeholder, a stone, replaces all forgotten nodes.  A
  * stone is a node that has failed, and stays until a waiter has waited for its
- * scope.  The root has a stone, and so has each run, since a failed run must not
- * affect the next.
+ * scope.  The root has its own stone, and so has each run, since a failed run must
+ * not affect the next.
  *
  * Workers push to the list.  It is cut under the lock of the graph, never at the
  * head.

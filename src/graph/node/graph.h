@@ -76,8 +76,7 @@ struct sley_graph_scope {
 	uint32_t number; /* of a run: the first is 1; constant              */
 	uint32_t depth;
 	uint32_t cancelled; /* skip all nodes                               */
-	cache_aligned struct sley_graph_scope
-		*next;       /* scope of the graph (lock) */
+	cache_aligned struct sley_graph_scope *next; /* in the graph (lock) */
 	uint32_t credit;     /* (lock)                                       */
 	uint32_t nr_waiting; /* waiters (lock)                               */
 	uint32_t nr_nested;  /* scopes whose parent this is (lock)           */

@@ -44,7 +44,7 @@ struct node_store {
 	uint32_t nr;      /* places with memory (lock)                       */
 	uint32_t nr_used; /* places that were ever taken, so have a life (lock) */
 	uint32_t next;    /* the first place that was not taken (lock)       */
-	uint32_t nr_taken; /* nodes; those in given count as taken (lock)     */
+	uint32_t nr_taken; /* nodes, also if in given (lock)                  */
 	/* Given back, by any thread: nodes << 32 | newest. */
 	cache_aligned uint64_t given;
 };

@@ -19,7 +19,7 @@ static struct node *find(struct sley_graph *graph, sley_node id)
 	return node_store_node(&graph->store, index);
 }
 
-/* With the lock: the node, if it has failed or was skipped.  Else NULL. */
+/* With the lock: the node, if failed or skipped.  Else NULL. */
 static const struct node *find_failed(struct sley_graph *graph, sley_node id)
 {
 	const struct node *node = find(graph, id);
@@ -53,7 +53,7 @@ enum sley_outcome sley_node_outcome(struct sley_graph *graph, sley_node id,
 	return outcome;
 }
 
-/* NULL: there is no cause, or it was forgotten, after a wait for its scope. */
+/* NULL: there is no cause, or it was forgotten, after a wait for the scope. */
 static const struct node *cause_of(struct sley_graph *graph,
 				   const struct node *node)
 {

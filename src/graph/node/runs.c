@@ -123,7 +123,7 @@ int sley_graph_run_end(struct sley_graph_scope *run)
 	return err;
 }
 
-/* ---- what a run may wait for ------------------------------------------------------- */
+/* ---- allowed predecessors ---------------------------------------------------------- */
 
 /* A predecessor that is in no run may itself be a successor of a later run. */
 static int check_others(const struct sley_graph_scope *run)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* spec.h - checks the description of a node that is added to a graph or a plan. */
+/*
+ * spec.h - checks the description of a node that is added to a graph or a plan.
+ */
 #ifndef SLEY_GRAPH_NODE_SPEC_H
 #define SLEY_GRAPH_NODE_SPEC_H
 

@@ -8,7 +8,7 @@
  * that their owners may close at any moment.  At last the guard is removed.  See
  * node.h.
  *
- * Edges: those of node.h and of the mutex, and
+ * Edges: the edges of node.h and of the mutex, and
  *
  *   N1  see node_run.c
  */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* submit.h - calls for other files of the library that submit nodes. */
+/*
+ * submit.h - calls for other files of the library that submit nodes.
+ */
 #ifndef SLEY_GRAPH_NODE_SUBMIT_H
 #define SLEY_GRAPH_NODE_SUBMIT_H
 

@@ -26,8 +26,8 @@ static int add_named(struct sley_graph *graph, const sley_node *list,
 }
 
 /*
- * Fills graph->found: first the predecessors whose success the node needs, then
- * those that only come first.  A predecessor that is both is needed.
+ * Fills graph->found: first the predecessors whose success the node needs, then the
+ * predecessors that only come first.  A predecessor that is both is needed.
  */
 static int find(struct sley_graph_scope *scope,
 		const struct sley_node_spec *spec)

@@ -85,7 +85,7 @@ static struct sley_task *after_turn(struct worker *worker,
 	node->code = placement->code;
 	node->outcome = node->code < 0 ? SLEY_OUTCOME_FAILURE
 				       : SLEY_OUTCOME_SUCCESS;
-	/* relaxed: decided before this member had its turn. */
+	/* relaxed: decided before the turn of this member ended. */
 	if (unlikely(!(load_relaxed(&placement->word) & GANG_STARTED))) {
 		node->code = -ECANCELED;
 		node->outcome = SLEY_OUTCOME_SKIPPED;

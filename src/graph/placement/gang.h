@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gang.h - a node whose members run on several workers at once: see placement.h. */
+/*
+ * gang.h - a node whose members run on several workers at once: see placement.h.
+ */
 #ifndef SLEY_GRAPH_PLACEMENT_GANG_H
 #define SLEY_GRAPH_PLACEMENT_GANG_H
 

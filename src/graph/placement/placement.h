@@ -42,8 +42,7 @@ struct worker;
 struct worker_class;
 
 struct placement {
-	struct worker_class
-		*class;    /* or NULL; shared by the nodes of the class */
+	struct worker_class *class; /* or NULL; shared by its nodes */
 	uint32_t affinity; /* 1 + the worker, or 0                           */
 	uint32_t gang;     /* number of members, or 0                        */
 	uint32_t nr_words;

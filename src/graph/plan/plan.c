@@ -206,7 +206,7 @@ static void link_all(struct sley_plan *plan, const sley_node *node, uint32_t nr,
 	}
 }
 
-/* Adds the edges of the accesses, and those from the named nodes. */
+/* Adds edges for the accesses, and from the named nodes. */
 static void link_node(struct sley_plan *plan, uint32_t index,
 		      const struct sley_node_spec *spec)
 {
