@@ -7,7 +7,7 @@
 
 #include "graph/node/graph.h"
 
-/* The node of @graph in which the caller runs, or a forked child of it; or NULL. */
+/* The node of @graph that the caller runs, or was forked by; or NULL. */
 const struct node *submit_own_node(const struct sley_graph *graph);
 
 /*
