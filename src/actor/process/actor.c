@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor.c - processes that are functions: their beginning and their end.
+ * actor.c - actors, processes that are functions: beginning and end.
  *
- * The task of an actor has one turn, its whole life, and may block in it.
+ * The task of an actor has a single turn, the whole life of the actor, and may
+ * block in it.
  */
 #include "actor/process/process.h"
 #include "base/options.h"
@@ -12,7 +13,7 @@
 #include <sley/actor.h>
 #include <sley/error.h>
 
-/* Where sley_actor_exit() goes, in the frame of its turn. */
+/* Where sley_actor_exit() jumps to, in the frame of the turn. */
 struct exit_place {
 	jmp_buf jump;
 	int reason;
@@ -23,7 +24,7 @@ static int run(struct process *process)
 	struct exit_place place;
 
 	process->place = &place;
-	/* relaxed: read by reports, to which turn() says nothing. */
+	/* relaxed: read by reports; turn() would say nothing there. */
 	store_relaxed(&strand_current()->fiber.code,
 		      (const void *)(uintptr_t)process->fn);
 	if (!_setjmp(place.jump))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exit_info.c - see exit_info.h; and the result that a process gives.
+ * exit_info.c - see exit_info.h; and the result that a process leaves.
  */
 #include "actor/process/exit_info.h"
 
@@ -30,9 +30,9 @@ void exit_info_keep(struct process *process, sley_pid pid,
 {
 	exit_info_copy(&process->ended, ending);
 	process->ended.left = false;
-	/* It is no actor any more that could be told to look up. */
+	/* No actor is left that process_poke() could wake. */
 	process->signals = 0;
-	/* relaxed: written and believed under the lock. */
+	/* relaxed: written under the lock, and relied on only there. */
 	store_relaxed(&process->pid, exit_info_mark(pid));
 }
 
@@ -94,7 +94,7 @@ int sley_process_result(const void *data, size_t size)
 		return -ENOMEM;
 	if (blob)
 		memcpy(sley_blob_data(blob), data, size);
-	/* Its own: others look at it when the process has ended. */
+	/* The process's own: others look at the result after the end. */
 	old = self->relations->result;
 	self->relations->result = blob;
 	if (old)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exit_signal.c - processes that are asked to end, or made to.
+ * exit_signal.c - ask a process to end, or make it end.
  *
- * Whether a signal ends a process or is told to it depends on whether it traps.
- * That is decided by the sender, under the lock of the process, by which alone it
- * changes: so a process that has begun to trap is not ended by what comes later,
- * and one that has stopped to is not told.
+ * A signal ends a process that does not trap; a process that traps is told.  The
+ * sender of the signal decides which, under the lock of the process, and the
+ * process changes its choice only under that lock.  So a process that has begun
+ * to trap is not ended by a later signal, and a process that has stopped trapping
+ * is not told.
  *
- * What ends a process goes through its inbox as everything does, and takes effect
- * when the process takes it out.  An actor may be blocked elsewhere: the wait it is
- * in is cut short, as are those that come.
+ * A signal that ends a process goes through the inbox like every message, and
+ * takes effect when the process takes it out.  An actor may be blocked elsewhere:
+ * the present wait is cut short, and so are later waits.
  */
 #include "actor/process/process.h"
 #include "core/sched/place.h"
@@ -18,7 +19,7 @@
 #include <errno.h>
 #include <sley/error.h>
 
-/* Locked.  An actor does not wait any more. */
+/* Locked.  If it is an actor, it does not wait any more. */
 static void interrupt(struct process *process)
 {
 	struct sley_task *task = &process->task;
@@ -32,7 +33,7 @@ static void interrupt(struct process *process)
 		task_enqueue(task);
 }
 
-/* Locked, and alive: its inbox is open. */
+/* Locked, and alive: the inbox is open. */
 static void put(struct process *process, struct push_node *node)
 {
 	int err = mail_put(process, node);
@@ -45,7 +46,7 @@ void process_signal(struct process *process, struct sley_msg *msg)
 {
 	bool traps = process->signals & SIGNAL_TRAPS;
 
-	/* relaxed: it is locked. */
+	/* relaxed: locked. */
 	msg->data = (const void *)(uintptr_t)load_relaxed(&process->pid);
 	if (!traps)
 		msg->flags |= MAIL_ENDS;
@@ -63,7 +64,7 @@ static void put_order(struct process *process)
 	put(process, &process->order);
 }
 
-/* If its place has a new tenant, that one looks up in vain. */
+/* If the place has a new tenant, the tenant is woken in vain. */
 void process_poke(struct sley_task *task)
 {
 	struct process *process = container_of(task, struct process, task);

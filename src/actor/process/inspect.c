@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inspect.c - what can be seen of processes from outside.
+ * inspect.c - the view of processes from outside.
  *
- * A process is looked at under its lock, by which its pid is right: so nothing of
- * an earlier or a later tenant of its place gets into the answer.  What the process
- * itself changes while it runs are numbers of which each is read at once, and may
- * be a moment old.
+ * A process is inspected under its lock, where its pid is certain.  So nothing of
+ * an earlier or a later tenant of the place gets into the answer.  The process
+ * itself changes some numbers while it runs: each of these is read at once, and
+ * may be a moment old.
  *
- * Ports (actor/mail/call.h) are in the table, but no processes.
+ * Ports (actor/mail/call.h) are in the table, but are not processes.
  */
 #include "actor/mail/bounded.h"
 #include "actor/command/command.h"
@@ -23,14 +23,14 @@ bool sley_process_alive(sley_pid pid)
 	return !(pid & PID_PORT) && process_find(pid);
 }
 
-/* ---- one ----------------------------------------------------------------------- */
+/* ---- one process --------------------------------------------------------------- */
 
 static bool is_actor(const struct process *process)
 {
 	return process->signals & SIGNAL_ACTOR;
 }
 
-/* Has it parked, and waits for its inbox? */
+/* Has @process parked, to wait for its inbox? */
 static bool is_resting(const struct process *process)
 {
 	/* relaxed: a hint. */
@@ -56,10 +56,10 @@ static uint32_t mailbox_of(const struct process *process, uint64_t *dropped)
 	/* relaxed: a statistic. */
 	uint32_t nr = load_relaxed(&process->nr_user);
 
-	/* Those that are not taken out cannot be counted, but seen. */
+	/* Messages in the inbox cannot be counted: at least one is there. */
 	if (!inbox_quiet(&process->inbox))
 		nr++;
-	/* relaxed: constant while it is locked. */
+	/* relaxed: constant while locked. */
 	if (load_relaxed(&process->bound))
 		nr += bound_length(process, dropped);
 	return nr;
@@ -102,13 +102,13 @@ int sley_process_inspect(sley_pid pid, struct sley_process_info *info)
 	return 0;
 }
 
-/* ---- all ------------------------------------------------------------------------- */
+/* ---- all processes --------------------------------------------------------------- */
 
-/* Who is in the place of @index; SLEY_NO_PID: no process. */
+/* The process in the place of @index; SLEY_NO_PID: no process. */
 static sley_pid pid_at(uint32_t index)
 {
 	const struct process *process = table_at(index);
-	/* relaxed: a hint; who uses it looks again. */
+	/* relaxed: a hint; the user of the pid looks again. */
 	sley_pid pid = process ? load_relaxed(&process->pid) : SLEY_NO_PID;
 
 	return pid & PID_PORT ? SLEY_NO_PID : pid;

@@ -2,9 +2,10 @@
 /*
  * pid.c - pids as text: <node.index.generation>, in decimal.
  *
- * Each pid has one text, and what is parsed must be that text: no blanks, no
- * signs, no leading zeros, nothing after it.  The node has a bit more than nodes
- * do: who waits for a reply (actor/mail/call.h) has a pid as well.
+ * Each pid has one text, and only that text is parsed: no blanks, no signs, no
+ * leading zeros, nothing after it.  The node of the text has a bit more than
+ * nodes have: the port of a caller that waits for a reply (actor/mail/call.h) has
+ * a pid as well.
  */
 #include "actor/process/process.h"
 
@@ -20,7 +21,7 @@ void sley_pid_format(sley_pid pid, char text[SLEY_PID_TEXT])
 		       pid_generation(pid));
 }
 
-/* Behind @before, a number of @bits bits; NULL: there is none. */
+/* Parse a number of @bits bits after @before; NULL: there is no such number. */
 static const char *parse(const char *text, char before, unsigned int bits,
 			 uint64_t *number)
 {

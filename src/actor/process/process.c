@@ -23,7 +23,7 @@
 
 /* ---- turns --------------------------------------------------------------------- */
 
-/* Nothing of it is known to anybody: the last of its end. */
+/* Step 6 of the end: no other thread knows @process. */
 static void release(struct worker *worker, struct process *process)
 {
 	if (!(process->flags & PROCESS_ACTOR))
@@ -37,7 +37,7 @@ static void release(struct worker *worker, struct process *process)
 
 static inline bool has_more(const struct process *process)
 {
-	/* What it has seen was all there was. */
+	/* The message that was seen is the only message. */
 	if (likely(process->flags == PROCESS_SEEN))
 		return false;
 	return !mail_empty(&process->user) || !mail_empty(&process->control) ||
@@ -46,8 +46,9 @@ static inline bool has_more(const struct process *process)
 }
 
 /*
- * What it was looking at is freed after it has parked, and may run elsewhere: as
- * long as that is in the inbox, its memory must not be used again.
+ * The message that @process was looking at is freed after the park, when @process
+ * may run elsewhere.  Before that the message is in the inbox, and its memory
+ * must not be used again.
  */
 static bool park(struct worker *worker, struct process *process)
 {
@@ -130,7 +131,7 @@ static void fill(struct process *process, struct sley *rt,
 	    process_runtime(parent) == rt)
 		process->signals |= SIGNAL_SUPERVISED;
 	process->start_ns = os_now();
-	/* relaxed: its own. */
+	/* relaxed: own pid. */
 	process->parent = parent ? load_relaxed(&parent->pid) : SLEY_NO_PID;
 	process->stray = process->nr_user = 0;
 	process->holdings = NULL;
@@ -138,11 +139,14 @@ static void fill(struct process *process, struct sley *rt,
 	store_relaxed(&process->handled, 0);
 	/* relaxed: statistics. */
 	store_relaxed(&process->steps, 0);
-	/* relaxed: the pid publishes it. */
+	/* relaxed: published by the pid. */
 	store_relaxed(&process->bound, NULL);
 }
 
-/* One more, if that is not one too many.  Exact: nobody is refused in vain. */
+/*
+ * Count one more process, unless the limit is reached.  Exact: no process is
+ * refused while there is room.
+ */
 static int admit(struct sley *rt)
 {
 	uint32_t max = rt->config.max_processes;
@@ -154,17 +158,17 @@ static int admit(struct sley *rt)
 	do {
 		if (nr >= max)
 			return -EAGAIN;
-		/* relaxed: it publishes nothing. */
+		/* relaxed: publishes nothing. */
 	} while (chaos_says(CHAOS_LOSE) ||
 		 !cas_relaxed(&rt->nr_processes, &nr, nr + 1));
 	return 0;
 }
 
-/* Before others are told of its end: they may want to replace it. */
+/* Before others are told of the end: they may want to replace the process. */
 static void dismiss(struct sley *rt)
 {
 	if (unlikely(rt->config.max_processes))
-		/* relaxed: it publishes nothing. */
+		/* relaxed: publishes nothing. */
 		(void)sub_relaxed(&rt->nr_processes, 1);
 }
 
@@ -227,12 +231,12 @@ void process_forget(struct process *process)
 	table_put(process);
 }
 
-/* From here on it can be found. */
+/* From here on other threads can find @process. */
 static sley_pid publish(struct process *process)
 {
 	sley_pid pid = pid_make(0, process->index, process->generation);
 
-	/* Its init may have waited, and come back on another worker. */
+	/* The init may have waited, and continued on a different worker. */
 	process->home = home_in(process_runtime(process));
 	inbox_open(&process->inbox);
 	spin_lock(&process->lock);
@@ -242,7 +246,7 @@ static sley_pid publish(struct process *process)
 	return pid;
 }
 
-/* Before anybody but the caller knows it. */
+/* Before any thread but the caller knows @process. */
 static int introduce(struct process *process, sley_pid *pid,
 		     const struct sley_process_options *options)
 {
@@ -281,13 +285,13 @@ int process_start(struct process *process, sley_fn *fn,
 	sley_pid made = SLEY_NO_PID;
 	int err;
 
-	/* Its init may have waited, and come back on another worker. */
+	/* The init may have waited, and continued on a different worker. */
 	process->home = home_in(process_runtime(process));
 	err = introduce(process, &made, options);
 	if (err && err != -EEXIST)
 		made = SLEY_NO_PID;
 	if (pid)
-		*pid = made; /* before it runs: it may look there */
+		*pid = made; /* before @process runs: it may look there */
 	if (!err) {
 		stop_newcomer(process);
 		err = queue(process, fn, options);
@@ -297,7 +301,7 @@ int process_start(struct process *process, sley_fn *fn,
 			*pid = SLEY_NO_PID;
 	}
 	if (err) {
-		/* Nobody has seen it: there is nothing to wait for. */
+		/* No thread has seen @process: there is no end to wait for. */
 		process->flags &= ~PROCESS_JOINABLE;
 		process_end(process, 0);
 	}
@@ -312,9 +316,9 @@ static struct relations *withdraw(struct process *process, sley_pid *pid,
 	struct relations *relations;
 
 	spin_lock(&process->lock);
-	/* relaxed: its own. */
+	/* relaxed: own pid. */
 	*pid = load_relaxed(&process->pid);
-	/* relaxed: written under the lock, by which it is also believed. */
+	/* relaxed: written under the lock, and relied on only there. */
 	store_relaxed(&process->pid, SLEY_NO_PID);
 	relations = relations_take(process, ending);
 	if (relations || (process->flags & PROCESS_JOINABLE))
@@ -333,7 +337,7 @@ static void free_mail(struct process *process)
 		inbox_close(&process->inbox, process_seen(process));
 	struct sley_msg *msg = process->current;
 
-	/* The user's functions that free may receive, and are told no. */
+	/* A user's free function may receive, and is refused. */
 	process->flags &= ~PROCESS_SEEN;
 	process->flags |= PROCESS_ENDING;
 	process->current = NULL;
@@ -369,12 +373,12 @@ void process_end(struct process *process, int reason)
 	process->flags |= PROCESS_ENDED;
 }
 
-/* ---- about oneself ------------------------------------------------------------------- */
+/* ---- about the caller ---------------------------------------------------------------- */
 
 sley_pid sley_self(void)
 {
 	const struct process *process = process_current();
 
-	/* relaxed: its own. */
+	/* relaxed: own pid. */
 	return process ? load_relaxed(&process->pid) : SLEY_NO_PID;
 }

@@ -1,39 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.h - a process: what it is, how it lives and how it ends.
+ * process.h - a process: its parts, its life and its end.
  *
- * A process is a task with an inbox.  Two kinds share this struct: a step process,
- * whose task runs in turns (core/task/turn.h) on whatever stack its worker is on, and
- * an actor, whose task is a function that receives.
+ * A process is a task with an inbox.  Two kinds share this struct.  The task of a
+ * step process runs in turns (core/task/turn.h), on the stack that its worker is
+ * on.  The task of an actor is a function that receives messages.
  *
- * Everything that concerns a process reaches it as a message, through its inbox:
- * what others send, completions, the ends of others, a deadline, and the order to
- * end.  It takes them out itself, when it runs (actor/mail/mail.h).  So whatever is not
- * marked below belongs to the process alone, and needs no lock.
+ * Everything that concerns a process reaches the process as a message, through
+ * its inbox: messages of users, completions, the ends of other processes, a
+ * deadline, and the order to end.  The process takes the messages out when it
+ * runs (actor/mail/mail.h).  So a field belongs to the process alone, and needs
+ * no lock, unless it is marked below.
  *
- * Identity.  Processes live in a table that is never freed (actor/process/table.c).  The
- * pid is {node, generation, index}; process->pid is the pid while it lives, and 0
- * otherwise.  A look is a hint: the process may end right after it.  Then a
- * message put into its inbox is refused; or, if the place has a new tenant, gets
- * there, and is dropped by that one, since messages say whom they are for.
+ * Identity.  Processes live in a table that is never freed
+ * (actor/process/table.c).  The pid is {node, generation, index}.  process->pid
+ * is the pid while the process lives, and 0 otherwise.  A look at process->pid is
+ * a hint: the process may end right after the look.  Then its inbox refuses a
+ * message.  If the place has a new tenant, the message gets into the inbox of the
+ * tenant, which drops the message: each message carries the pid of its receiver.
  *
- * The lock is for what others change: relations (actor/relation/relation.h), and to cancel
- * its task.  Who holds it and finds process->pid right knows that the process does
- * not end meanwhile.
+ * The lock is for changes by other threads: of relations
+ * (actor/relation/relation.h), and to cancel the task.  A thread that holds the
+ * lock and finds the expected process->pid knows that the process does not end
+ * meanwhile.
  *
- * End, in its last turn (process_end):
- *   1. behaviour->close, by who calls it
- *   2. under the lock: pid = 0, relations are taken out; of a joinable one the end
- *      is kept in its place (actor/process/exit_info.h)
- *   3. names and topics are left
- *   4. the inbox is closed, what is in it freed; senders that wait are refused
- *   5. those it was related with are told, with the reason
+ * End, in the last turn (process_end):
+ *   1. behaviour->close, called by the caller of process_end()
+ *   2. under the lock: pid = 0, relations are taken out; the end of a joinable
+ *      process is kept in the place (actor/process/exit_info.h)
+ *   3. the process loses its names and leaves its topics
+ *   4. the inbox is closed, the messages in it are freed; senders that wait are
+ *      refused
+ *   5. related processes and waiting calls are told, with the reason
  *   6. when the turn is over: memory goes back, the runtime counts one task less
  *
  * Edges:
  *
- *   A1  the pid is stored, at the start -> who finds it there : what the process is
- *   A2  a chunk of the table is made -> somebody finds it by index : its places
+ *   A1  the pid is stored, at the start -> a reader finds it there : the fields of
+ *       the process
+ *   A2  a chunk of the table is made -> a reader finds it by index : its places
  */
 #ifndef SLEY_ACTOR_PROCESS_PROCESS_H
 #define SLEY_ACTOR_PROCESS_PROCESS_H
@@ -55,54 +60,54 @@ struct bound;     /* actor/mail/bounded.h     */
 struct call;      /* actor/mail/call.c      */
 
 /* In ->flags: */
-#define PROCESS_ACTOR (1u << 0)  /* it has a function, not steps            */
+#define PROCESS_ACTOR (1u << 0)  /* has a function, not steps               */
 #define PROCESS_ENDING (1u << 1) /* ->reason is why; no more steps          */
-#define PROCESS_AGAIN (1u << 2)  /* a step is due, whatever has come        */
-#define PROCESS_ENDED (1u << 3)  /* its turn was the last one               */
+#define PROCESS_AGAIN (1u << 2)  /* a step is due, with or without messages */
+#define PROCESS_ENDED (1u << 3)  /* the last turn has run                   */
 #define PROCESS_SEEN (1u << 4)   /* ->current is still in the inbox         */
 #define PROCESS_MANY (1u << 5)   /* ->delivery, not ->current               */
-#define PROCESS_FRESH (1u << 6)  /* its behaviour has had no step           */
-#define PROCESS_NEWS (1u << 7)   /* ->bound may have something: bounded.h     */
-#define PROCESS_SUPERVISES (1u << 8) /* what it starts linked              */
+#define PROCESS_FRESH (1u << 6)  /* the behaviour has had no step           */
+#define PROCESS_NEWS (1u << 7)   /* ->bound may have messages: bounded.h      */
+#define PROCESS_SUPERVISES (1u << 8) /* the children that it links         */
 #define PROCESS_ASKS (1u << 9) /* in the function of a selective receive  */
 #define PROCESS_JOINABLE                                                       \
-	(1u << 10) /* its end is kept: actor/process/exit_info.h     */
+	(1u << 10) /* the end is kept: actor/process/exit_info.h     */
 
 /* In ->signals: */
 #define SIGNAL_TRAPS (1u << 0)      /* CANCEL and EXIT are messages         */
-#define SIGNAL_ACTOR (1u << 1)      /* PROCESS_ACTOR, for others            */
-#define SIGNAL_SUPERVISED (1u << 2) /* a supervisor asks it to end          */
-#define SIGNAL_KILLED (1u << 3)     /* it was killed                        */
-#define SIGNAL_STOPPED (1u << 4)    /* its runtime stops                    */
-#define SIGNAL_STOP (1u << 5)       /* the same, and it has not heard of it */
-#define SIGNAL_ENDS (1u << 6)       /* of STOP: it did not trap then        */
+#define SIGNAL_ACTOR (1u << 1)      /* PROCESS_ACTOR, for other threads     */
+#define SIGNAL_SUPERVISED (1u << 2) /* a supervisor sees to the end         */
+#define SIGNAL_KILLED (1u << 3)     /* was killed                           */
+#define SIGNAL_STOPPED (1u << 4)    /* the runtime stops                    */
+#define SIGNAL_STOP (1u << 5)       /* STOPPED, not yet taken out           */
+#define SIGNAL_ENDS (1u << 6)       /* of STOP: did not trap at that time   */
 #define SIGNAL_ORDER (1u << 7)      /* ->order is in the inbox              */
 
 #define PROCESS_STATE 32 /* bytes of a step process that need no memory */
 
-/* What there is to tell of the end of a process: actor/process/exit_info.h. */
+/* How a process ended: actor/process/exit_info.h. */
 struct exit_info {
 	int32_t reason;
-	bool left; /* of one that is kept: its last turn is over (lock) */
+	bool left; /* if it is kept: the last turn is over (lock)       */
 	uint64_t time_ns;
-	struct sley_blob *result; /* a reference of its own; or NULL     */
+	struct sley_blob *result; /* holds a reference; or NULL          */
 };
 
-/* What a step is looking at. */
+/* The messages that a step is looking at. */
 struct delivery {
 	struct sley_msg *const *msg;
 	uint32_t nr;
-	uint32_t kept; /* bit i: msg[i] is not the process's any more */
+	uint32_t kept; /* bit i: the step has kept msg[i]             */
 };
 
 struct process {
 	struct sley_task task;
 
-	struct inbox inbox; /* anybody puts                                */
+	struct inbox inbox; /* any thread puts                             */
 	sley_pid pid;       /* 0: free; written under the lock             */
 	struct mail_queue control; /* taken out, not yet delivered         */
-	struct mail_queue user;    /* the same, sent by others             */
-	struct worker *home;       /* pinned to, or any of its runtime     */
+	struct mail_queue user;    /* the same, sent by users              */
+	struct worker *home;       /* pinned to it, or any of the runtime  */
 
 	union {
 		const struct sley_behaviour *behaviour;
@@ -110,20 +115,20 @@ struct process {
 	};
 	struct bound *bound; /* NULL: no limit                             */
 	union {
-		struct yields *yields; /* of a step process: NULL: none so far */
-		void *place;           /* in an actor's frame: its way out */
+		struct yields *yields; /* of a step process; NULL: not yet     */
+		void *place;           /* of an actor: where its exit goes */
 		struct call *call; /* of a port: actor/mail/call.h (lock)   */
 	};
-	union {                            /* what its code is looking at */
+	union {                            /* what the code is looking at */
 		struct sley_msg *current;  /* NULL: nothing                */
 		struct delivery *delivery; /* PROCESS_MANY                 */
 	};
-	struct relations *relations; /* NULL: none so far (lock)           */
+	struct relations *relations; /* NULL: not made yet (lock)          */
 	struct push_node order; /* in the inbox: SIGNAL_ORDER              */
 	uint64_t handled;    /* messages; read by others                      */
 	uint64_t steps;      /* the same                                      */
 	uint32_t index;      /* in the table: constant                        */
-	uint32_t generation; /* of its pid, or of the last one             */
+	uint32_t generation; /* of the pid, or of the last pid             */
 
 	struct spinlock lock;
 	uint32_t flags;   /* PROCESS_*                                     */
@@ -132,13 +137,13 @@ struct process {
 	uint16_t signals; /* SIGNAL_* (lock)                               */
 	uint64_t start_ns;
 	sley_pid parent;
-	uint32_t stray;   /* completions nobody waits for; read by others    */
+	uint32_t stray;   /* stray completions; read by others               */
 	uint32_t nr_user; /* in ->user; read by others                     */
 	struct holding *holdings; /* names and topics (lock)               */
 	union {
 		uint64_t state[PROCESS_STATE / 8]; /* of a step process: small */
-		uint32_t left; /* of an actor: messages before it yields   */
-		struct exit_info ended; /* of one that has, and is kept (lock) */
+		uint32_t left; /* of an actor: messages until a yield      */
+		struct exit_info ended; /* joinable, and has ended (lock)      */
 	};
 } cache_aligned;
 
@@ -150,7 +155,7 @@ _Static_assert(sizeof(struct process) == 256, "a million cost 256 MB");
 #define PID_GENERATION_BITS 26
 #define PID_NODE_BITS 11
 #define PID_PORT                                                               \
-	(1ull << 63) /* no process, but who waits for a reply: call.h */
+	(1ull << 63) /* a port, not a process: actor/mail/call.h      */
 
 static inline uint32_t pid_index(sley_pid pid)
 {
@@ -193,13 +198,13 @@ void table_put(struct process *process);
 /* How many places were ever used: indices below this may be looked at. */
 uint32_t table_length(void);
 
-/* A process has got its pid, 1, or has lost it, -1. */
+/* Count a process that has got its pid, 1, or has lost it, -1. */
 void table_count(int by);
 
-/* How many have one.  Exact unless some begin or end meanwhile. */
+/* How many processes have a pid.  Exact unless processes begin or end meanwhile. */
 uint64_t table_nr(void);
 
-/* The place of @index; NULL: it was never used, or before a fork(). */
+/* The place of @index; NULL: never used, or only before a fork(). */
 static inline struct process *table_at(uint32_t index)
 {
 	struct process *chunk =
@@ -209,7 +214,7 @@ static inline struct process *table_at(uint32_t index)
 			     : NULL;
 }
 
-/* A hint: it may end at any time.  NULL: there is none (any more). */
+/* A hint: the process may end at any time.  NULL: no such process (any more). */
 static inline struct process *process_find(sley_pid pid)
 {
 	struct process *process = table_at(pid_index(pid));
@@ -220,19 +225,19 @@ static inline struct process *process_find(sley_pid pid)
 	return NULL;
 }
 
-/* The same, locked: it does not end until it is unlocked. */
+/* The same, locked: the process does not end until it is unlocked. */
 must_check struct process *process_lock(sley_pid pid);
 void process_unlock(struct process *process);
 
 /* ---- process.c ------------------------------------------------------------------ */
 
-/* Of a step process; of an actor: its argument. */
+/* The state of a step process, or the argument of an actor. */
 static inline void *process_self(const struct process *process)
 {
 	return process->task.arg;
 }
 
-/* The calling process; NULL: the caller is none. */
+/* The calling process; NULL: the caller is no process. */
 static inline struct process *process_current(void)
 {
 	struct strand *strand = strand_current();
@@ -254,14 +259,14 @@ static inline bool mail_is_order(const struct process *process,
 	return node == &process->order;
 }
 
-/* What it has looked at, and not taken out of its inbox; or NULL. */
+/* The message that @process has looked at and left in its inbox; or NULL. */
 static inline struct push_node *process_seen(const struct process *process)
 {
 	return process->flags & PROCESS_SEEN ? mail_node(process->current)
 					     : NULL;
 }
 
-/* A glance: is there anything that it has not looked at? */
+/* A glance: is there a message that @process has not looked at? */
 static inline bool process_has_mail(const struct process *process)
 {
 	return !mail_empty(&process->user) || !mail_empty(&process->control) ||
@@ -269,7 +274,7 @@ static inline bool process_has_mail(const struct process *process)
 	       unlikely(process->flags & PROCESS_NEWS);
 }
 
-/* By the process: all its mail is in its queues. */
+/* By the process: move all messages from the inbox to the queues. */
 static inline void mail_sort(struct process *process)
 {
 	struct push_node *seen = process_seen(process);
@@ -281,11 +286,13 @@ static inline void mail_sort(struct process *process)
 }
 
 /*
- * By the process, which is looking at nothing: if one message is all there is, and
- * somebody sent it, that one, to look at; it stays in the inbox.  Else NULL.
+ * By the process, which is looking at no message.  If there is exactly one
+ * message, and a user sent it, return this message to be looked at; it stays in
+ * the inbox.  Else NULL.
  *
- * Only one that has nothing outside is left there: what is in the inbox is freed
- * late, by an actor when it is woken, of a step process by nobody that could wait.
+ * Only a message without memory outside stays in the inbox, since such a message
+ * is freed late: by an actor when it is woken, and by a step process after its
+ * turn, where the user's free function could not wait.
  */
 static inline struct sley_msg *mail_peek(struct process *process)
 {
@@ -299,7 +306,7 @@ static inline struct sley_msg *mail_peek(struct process *process)
 	if (!node || unlikely(mail_is_order(process, node)))
 		return NULL;
 	msg = node_mail(node);
-	/* relaxed: its own. */
+	/* relaxed: own pid. */
 	if (unlikely((uintptr_t)msg->data != load_relaxed(&process->pid) ||
 		     msg->kind != SLEY_MESSAGE || msg->storage != MAIL_INLINE))
 		return NULL;
@@ -309,7 +316,7 @@ static inline struct sley_msg *mail_peek(struct process *process)
 	return msg;
 }
 
-/* By the process, which does not look at ->current any more. */
+/* By the process, which does not look at ->current any more: free it. */
 static inline void mail_put_away(struct worker *worker, struct process *process)
 {
 	struct sley_msg *msg = process->current;
@@ -336,13 +343,14 @@ static inline void process_count(uint64_t *counter, uint64_t n)
 }
 
 /*
- * A new process, with what @options (checked, not NULL) say; not started, and
- * unknown.  What is special to its kind is the caller's to fill in.  0 or an error.
+ * Make a new process as @options say (checked, not NULL).  It is not started, and
+ * no other thread knows it.  The caller fills in the fields of its kind.  0 or an
+ * error.
  */
 must_check int process_create(struct process **out,
 			      const struct sley_process_options *options);
 
-/* Undo that. */
+/* Undo process_create(). */
 void process_forget(struct process *process);
 
 /* The state of a step process, zeroed.  0 or -ENOMEM. */
@@ -351,28 +359,38 @@ must_check int process_create_self(struct process *process, void **self,
 void process_free_self(struct process *process, void *self,
 		       const struct sley_behaviour *behaviour);
 
-/* Start it: @fn is its turn.  On failure it is as before, but for process_forget(). */
+/*
+ * Start @process: @fn is its turn.  After a failure it is not started, and the
+ * caller calls process_forget().
+ */
 must_check int process_start(struct process *process, sley_fn *fn,
 			     const struct sley_process_options *options,
 			     sley_pid *pid);
 
-/* Its end, in its last turn: steps 2 to 5 above.  after() does the rest. */
+/*
+ * The end of @process, in its last turn: steps 2 to 5 above.  after_turn() does
+ * step 6.
+ */
 void process_end(struct process *process, int reason);
 
 /*
- * @process, which is locked and alive, is asked to end, or told so if it traps:
- * by SLEY_CANCEL or SLEY_EXIT, with the reason in its ->error.  Puts @msg into its
- * inbox, and cuts the waits of an actor short.  exit_signal.c
+ * Ask @process, which is locked and alive, to end.  If @process traps, it is told
+ * instead.  @msg is a SLEY_CANCEL or SLEY_EXIT with the reason in ->error; it is
+ * put into the inbox.  If @process is an actor and does not trap, its waits are
+ * cut short.  exit_signal.c
  */
 void process_signal(struct process *process, struct sley_msg *msg);
 
-/* The same by its ->order: @signal is SIGNAL_KILLED or SIGNAL_STOPPED. */
+/* The same by ->order: @signal is SIGNAL_KILLED or SIGNAL_STOPPED. */
 void process_order(struct process *process, unsigned int signal);
 
-/* Its task is in a scope that was cancelled: a receive looks up.  Any thread. */
+/* @task is in a scope that was cancelled: wake its receive.  Any thread. */
 void process_poke(struct sley_task *task);
 
-/* By the process itself, from its mail: it ends for @reason, unless it does. */
+/*
+ * By the process, when it takes messages out: it ends for @reason, unless it is
+ * ending already.
+ */
 void process_condemn(struct process *process, int reason);
 
 #endif

@@ -2,11 +2,11 @@
 /*
  * step.c - step processes: the turn.
  *
- * A turn takes out what has come, and calls the step with up to STEP_MESSAGES of
- * it, control before what users sent, until nothing is left or the budget is used
- * up: then others have their turn first.  A step is called without messages in
- * three cases: it is the first one, the last one said SLEY_CONTINUE, or the
- * process was upgraded.
+ * A turn takes the messages out of the inbox, and calls the step with up to
+ * STEP_MESSAGES of them, control messages before user messages.  The turn goes on
+ * until no message is left or the budget is used up: then other processes have
+ * their turn first.  A step is called without messages in three cases: it is the
+ * first step, the last step said SLEY_CONTINUE, or the process was upgraded.
  */
 #include "actor/mail/bounded.h"
 #include "actor/command/command.h"
@@ -20,7 +20,7 @@
 
 #define STEP_MESSAGES 16
 
-/* ---- what the step gets ---------------------------------------------------------- */
+/* ---- the messages of a step ------------------------------------------------------ */
 
 static struct sley_msg *take_user(struct process *process)
 {
@@ -33,7 +33,7 @@ static struct sley_msg *take_user(struct process *process)
 	return msg;
 }
 
-/* Up to @max messages that it has not looked at. */
+/* Up to @max messages that the step has not seen. */
 static uint32_t gather(struct process *process, struct sley_msg **msg,
 		       uint32_t max)
 {
@@ -51,7 +51,7 @@ static uint32_t gather(struct process *process, struct sley_msg **msg,
 	return nr;
 }
 
-/* ---- what it says ---------------------------------------------------------------- */
+/* ---- the answer of a step -------------------------------------------------------- */
 
 static void end(struct process *process, int reason)
 {
@@ -68,7 +68,7 @@ int process_create_self(struct process *process, void **self,
 	*self = NULL;
 	if (!behaviour->size)
 		return 0;
-	/* That of an upgrade is made while the old one is there. */
+	/* The state for an upgrade is made while the old state exists. */
 	if (behaviour->size <= sizeof(process->state) && !process_self(process))
 		*self = memset(process->state, 0, sizeof(process->state));
 	else
@@ -84,7 +84,7 @@ void process_free_self(struct process *process, void *self,
 		mem_free(&process_runtime(process)->mem, self, behaviour->size);
 }
 
-/* The old one is closed in any case, once: here, or by end(). */
+/* The old behaviour is closed in any case, once: here, or by end(). */
 static int upgrade(struct process *process, const struct sley_out *out)
 {
 	const struct sley_behaviour *from = process->behaviour;
@@ -108,7 +108,7 @@ static int upgrade(struct process *process, const struct sley_out *out)
 	return 0;
 }
 
-/* False: it has come to its end. */
+/* False: the process has ended. */
 static bool obey(struct process *process, enum sley_step said,
 		 const struct sley_out *out)
 {
@@ -130,9 +130,9 @@ static bool obey(struct process *process, enum sley_step said,
 	return true;
 }
 
-/* ---- what is left for the next behaviour ----------------------------------------- */
+/* ---- messages for the next behaviour --------------------------------------------- */
 
-/* How many of @nr messages the step has dealt with: all, unless it upgrades. */
+/* How many of @nr messages the step has taken: all, unless it upgrades. */
 static inline uint32_t nr_taken(const struct sley_out *out, enum sley_step said,
 				uint32_t nr)
 {
@@ -144,7 +144,7 @@ static inline uint32_t nr_taken(const struct sley_out *out, enum sley_step said,
 	return (uint32_t)out->taken;
 }
 
-/* @msg was given to a step, which has not taken it: it is the first again. */
+/* A step got @msg but has not taken it: @msg is the first again. */
 static void put_back(struct process *process, struct sley_msg *msg)
 {
 	if (msg->kind == SLEY_MESSAGE) {
@@ -155,7 +155,7 @@ static void put_back(struct process *process, struct sley_msg *msg)
 	}
 }
 
-/* The same where @msg is still in the inbox, unless the step has kept it. */
+/* The same for ->current, which is in the inbox, unless the step has kept it. */
 static noinline void put_back_seen(struct process *process)
 {
 	struct sley_msg *msg = process->current;
@@ -169,7 +169,7 @@ static noinline void put_back_seen(struct process *process)
 
 /* ---- a step ------------------------------------------------------------------------ */
 
-/* The step is done with the first @taken of them. */
+/* The step is done with the first @taken messages. */
 static void settle(struct process *process, const struct delivery *delivery,
 		   uint32_t taken)
 {
@@ -185,7 +185,7 @@ static void settle(struct process *process, const struct delivery *delivery,
 	}
 }
 
-/* False: it has come to its end. */
+/* False: the process has ended. */
 static bool step(struct process *process, struct sley_msg **msg, uint32_t nr)
 {
 	struct delivery delivery = { .msg = msg, .nr = nr };
@@ -204,7 +204,7 @@ static bool step(struct process *process, struct sley_msg **msg, uint32_t nr)
 
 /* ---- the turn --------------------------------------------------------------------- */
 
-/* One step with several messages, or with none if one is due. */
+/* A step with several messages, or without messages if a step is due. */
 static bool step_many(struct process *process, uint32_t *left)
 {
 	struct sley_msg *msg[STEP_MESSAGES];
@@ -223,7 +223,7 @@ static bool step_many(struct process *process, uint32_t *left)
 	return step(process, msg, nr);
 }
 
-/* Whatever has come: it is for the next one. */
+/* The first step gets no messages: they are for the next step. */
 static bool first_step(struct process *process)
 {
 	mail_sort(process);
@@ -247,7 +247,7 @@ static noinline void turn_many(struct process *process)
 		;
 }
 
-/* More than that: @said is not SLEY_WAIT, or there are commands. */
+/* The other cases: @said is not SLEY_WAIT, or there are commands or messages. */
 static noinline void turn_rest(struct process *process, enum sley_step said,
 			       const struct sley_out *out)
 {
@@ -261,7 +261,7 @@ static noinline void turn_rest(struct process *process, enum sley_step said,
 		turn_many(process);
 }
 
-/* The usual case: one message, and then it waits for the next. */
+/* The usual case: a single message, and then the process waits for the next. */
 static void turn(void *arg)
 {
 	struct process *process = arg;

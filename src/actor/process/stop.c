@@ -4,12 +4,12 @@
  *
  * Edges:
  *
- *   Z1  the runtime is marked, then the table is walked <-> a process is in the
- *       table, then it looks for the mark: the lock of its place decides.  Who
- *       walks later finds it there; who walked earlier has published the mark.
- *       That there is such a place at all is decided by the lock of the table, in
- *       the same way: whoever got a place that the walk did not know has taken
- *       that lock since
+ *   Z1  the runtime is marked, then the table is walked <-> a process enters the
+ *       table, then looks for the mark: the lock of its place decides.  A walker
+ *       that locks the place later finds the process there.  A walker that locked
+ *       it earlier has published the mark.  The lock of the table decides in the
+ *       same way whether the place exists at all: a process in a place that the
+ *       walker did not know has taken that lock since
  */
 #include "actor/process/stop.h"
 
@@ -86,9 +86,12 @@ void stop_orphan(sley_pid pid)
 	process_unlock(process);
 }
 
-/* ---- who is left ---------------------------------------------------------------- */
+/* ---- processes that are left ---------------------------------------------------- */
 
-/* Locked.  A step process between two turns: nobody but who wakes it has it. */
+/*
+ * Locked.  Is it a step process between two turns?  Only a waker has access to
+ * it.
+ */
 static bool is_stackless(const struct process *process)
 {
 	/* relaxed: a hint. */
@@ -96,7 +99,10 @@ static bool is_stackless(const struct process *process)
 	       load_relaxed(&process->inbox.word) == INBOX_IDLE;
 }
 
-/* Its pid, and how it is called; SLEY_NO_PID: it is not one of those. */
+/*
+ * The pid and the label of a stackless process of @rt; SLEY_NO_PID: @process is
+ * no such process.
+ */
 static sley_pid survivor(struct process *process, const struct sley *rt,
 			 const char **label)
 {
@@ -117,7 +123,7 @@ static sley_pid survivor(struct process *process, const struct sley *rt,
 	return pid;
 }
 
-/* Without the lock: the user's function may take as long as it likes. */
+/* Reports without the lock: the user's function may take any time. */
 uint64_t actors_report(struct sley *rt)
 {
 	uint32_t length = table_length();

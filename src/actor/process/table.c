@@ -2,13 +2,14 @@
 /*
  * table.c - the places of processes.
  *
- * A pool of them (mem/pool.h) whose chunks are found by number.  A place that is
- * given back counts its generation when it is used again; one whose generations
- * are used up is not, so that no pid ever comes back.
+ * The places come from a pool (mem/pool.h) whose chunks are found by number.  A
+ * place that was given back gets the next generation when it is used again.  A
+ * place whose generations are used up is not used again, so that no pid ever
+ * comes back.
  *
  * In a child of fork() the table begins anew, behind all indices that were used:
- * nobody is there, no pid of the parent is given out again, and locks that others
- * held are out of reach.
+ * no process is there, no pid of the parent is given out again, and locks that
+ * other threads held are out of reach.
  *
  * Edges:
  *
@@ -26,8 +27,9 @@ struct process *sley__table[TABLE_CHUNKS];
 static uint32_t nr_chunks; /* under the lock of the pool */
 
 /*
- * How many have a pid: the sum of these.  Each worker has one of its own, or nearly
- * so, since the same process may begin on one and end on another.
+ * The number of processes with a pid is the sum of these counts.  Each worker has
+ * a count of its own, up to COUNTS workers.  A single count means nothing: a
+ * process may begin on one worker and end on a different worker.
  */
 #define COUNTS 64u
 
@@ -59,8 +61,9 @@ static struct pool places = {
 };
 
 /*
- * The pool is empty, too.  It may not have been used, and its lock be held by
- * table_length().  No chunk is being adopted: the lock of the pools is held.
+ * In a child of fork(), where the pool is empty, too.  Even if the pool was never
+ * used, table_length() may have held its lock.  No chunk is being adopted: the
+ * lock of the pools is held.
  */
 static void renew_table(void)
 {
@@ -104,7 +107,7 @@ void table_count(int by)
 	const struct worker *worker = worker_current();
 	uint32_t i = likely(worker) ? worker->index % COUNTS : 0;
 
-	/* relaxed: a number; it publishes nothing. */
+	/* relaxed: a number; publishes nothing. */
 	(void)add_relaxed(&counts[i].nr, (uint64_t)(int64_t)by);
 }
 
@@ -113,13 +116,13 @@ uint64_t table_nr(void)
 	uint64_t nr = 0;
 
 	for (uint32_t i = 0; i < COUNTS; i++)
-		/* relaxed: a number; exact if nobody changes it. */
+		/* relaxed: a number; exact if no thread changes it. */
 		nr += load_relaxed(&counts[i].nr);
-	/* An end was seen, and not its beginning. */
+	/* An end was counted, but not the beginning of that process. */
 	return (int64_t)nr < 0 ? 0 : nr;
 }
 
-/* Locked: who asks may rely on it, see Z1 of stop.c. */
+/* Takes the lock: the caller may rely on the length, see Z1 of stop.c. */
 uint32_t table_length(void)
 {
 	uint32_t nr;
@@ -137,7 +140,7 @@ struct process *process_lock(sley_pid pid)
 	if (!process)
 		return NULL;
 	spin_lock(&process->lock);
-	/* relaxed: it is written under the lock. */
+	/* relaxed: written under the lock. */
 	if (likely(load_relaxed(&process->pid) == pid))
 		return process;
 	spin_unlock(&process->lock);
