@@ -4,7 +4,8 @@
  *
  * Edges:
  *
- *   R1  a reference is given up -> the last one frees it : whoever had it is done
+ *   R1  a reference is given up -> the last reference frees the blob : all users
+ *       are done
  */
 #include "actor/mail/blob.h"
 
@@ -37,7 +38,7 @@ void *sley_blob_data(struct sley_blob *blob)
 
 void blob_get(struct sley_blob *blob)
 {
-	/* relaxed: the caller has one. */
+	/* relaxed: the caller has a reference. */
 	(void)add_relaxed(&blob->refs, 1);
 }
 

@@ -14,8 +14,8 @@
 
 struct bound {
 	void *free[2];         /* the pool's                               */
-	struct sley_waitq q;   /* senders; its lock is for all below       */
-	struct process *owner; /* NULL: it has ended                      */
+	struct sley_waitq q;   /* senders; the lock is for all below       */
+	struct process *owner; /* NULL: the process has ended             */
 	struct mail_queue fifo;
 	uint32_t nr;    /* in the fifo; read by others                   */
 	uint32_t aside; /* taken, but neither delivered nor owed         */
@@ -36,14 +36,14 @@ static uint32_t length(const struct bound *bound)
 	return load_relaxed(&bound->nr);
 }
 
-/* Under the lock: so many more. */
+/* Under the lock: @nr more. */
 static void count(struct bound *bound, int nr)
 {
-	/* relaxed: for others it is a hint. */
+	/* relaxed: a hint for others. */
 	store_relaxed(&bound->nr, length(bound) + (uint32_t)nr);
 }
 
-/* Under the lock: so many more. */
+/* Under the lock: @nr more. */
 static void count_dropped(struct bound *bound, int nr)
 {
 	/* relaxed: as above. */
@@ -150,7 +150,7 @@ static bool has_room(const struct bound *bound, const struct bundle *bundle)
 	return bundle->nr <= bound->limit - length(bound) - bound->aside;
 }
 
-/* What was put aside is older than what is in the fifo. */
+/* Messages put aside are older than messages in the fifo. */
 static int drop_oldest(struct bound *bound, struct process *process,
 		       sley_pid to, const struct bundle *bundle)
 {
@@ -188,13 +188,14 @@ static int wait_for_room(struct bound *bound, struct sley_msg *msg,
 static bool is_of(const struct bound *bound, const struct process *process,
 		  sley_pid pid)
 {
-	/* relaxed: if it ends after this look, its bound_close() waits. */
+	/* relaxed: if the process ends after this look, bound_close() waits. */
 	return bound->owner == process && load_relaxed(&process->pid) == pid;
 }
 
 /*
- * A process that waits for itself would do so for ever.  And where timers fire there
- * is no task, but a function of the user may be called that frees, and sends.
+ * A process that waits for itself would wait for ever.  And where timers fire
+ * there is no task to wait, but a user's free function may be called there, and
+ * send.
  */
 static bool may_wait(const struct process *process, uint64_t deadline_ns)
 {
@@ -203,7 +204,7 @@ static bool may_wait(const struct process *process, uint64_t deadline_ns)
 	return deadline_ns != UINT64_MAX || strand_current();
 }
 
-/* The bound of @to, locked; NULL: that is gone. */
+/* The bound of @to, locked; NULL: @to is gone. */
 static struct bound *lock_bound(struct process *process, sley_pid to)
 {
 	struct bound *bound = load_acquire(&process->bound); /* B1 */
@@ -262,7 +263,7 @@ static struct sley_msg *next(struct bound *bound, struct process *process)
 {
 	struct sley_msg *msg = take_oldest(bound);
 
-	/* A marker that is still in the inbox will have it look again. */
+	/* A marker that is still in the inbox makes the process look again. */
 	if (!msg && (process->flags & PROCESS_NEWS)) {
 		process->flags &= ~PROCESS_NEWS;
 		bound->told = false;
@@ -270,7 +271,10 @@ static struct sley_msg *next(struct bound *bound, struct process *process)
 	return msg;
 }
 
-/* Locked: there is room.  Returns who has sent what it waited to send, or NULL. */
+/*
+ * Locked: there is room.  Take over the message of the first sender that waits.
+ * Returns the task of that sender, to be queued, or NULL.
+ */
 static must_check struct sley_task *let_in(struct bound *bound,
 					   struct process *process)
 {
@@ -279,7 +283,7 @@ static must_check struct sley_task *let_in(struct bound *bound,
 	if (!woken.any)
 		return NULL;
 	append(bound, &(struct bundle){ woken.slot, woken.slot, 1 });
-	/* The owner knows: it is the caller. */
+	/* The owner knows of the message: the owner is the caller. */
 	if (!bound->told)
 		process->flags |= PROCESS_NEWS;
 	bound->told = true;
@@ -353,7 +357,7 @@ void bound_close(struct process *process)
 	waitq_mark_all(&bound->q, WOKEN_BY_END);
 	chain = waitq_wake_all(&bound->q);
 	waitq_unlock(&bound->q);
-	/* relaxed: a late sender finds it, or not; see is_of(). */
+	/* relaxed: a late sender finds the bound, or not; see is_of(). */
 	store_relaxed(&process->bound, NULL);
 	task_enqueue_chain(chain);
 	mail_free_all(&fifo);

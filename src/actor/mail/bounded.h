@@ -1,71 +1,73 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bounded.h - the mailbox of a process that takes so many messages and no more.
+ * bounded.h - a mailbox that takes a limited number of messages.
  *
- * What users send to such a process does not go into its inbox but here:
+ * Messages of users to such a process do not go into its inbox but here:
  *
  *      senders that wait ──► fifo ──► put aside ──► delivered
  *      (in order)            `─ these count ─'
  *
- * All of it is under the lock of the list of senders.  The process is told that
- * there is something by a message of its own, the marker, in its inbox; one at a
- * time: `told` from the moment it is put in until the process, which has taken it
- * out since (PROCESS_NEWS), has found the fifo empty.  With news, a process does not
- * park.
+ * All of this is under the lock of the list of senders.  A message in the inbox,
+ * the marker, tells the process that there are messages here.  There is a single
+ * marker: `told` is set from the moment the marker is put in until the process
+ * has taken the marker out (PROCESS_NEWS) and has found the fifo empty.  With
+ * PROCESS_NEWS, a process does not park.
  *
- * What a selective receive did not want is put aside in process->user, and belongs
- * to the process.  If the oldest of these has to be dropped, the process owes that,
- * and does it when it looks for more; or has delivered it meanwhile.
+ * Messages that a selective receive did not want are put aside in process->user,
+ * and belong to the process.  If the oldest of these messages has to be dropped,
+ * the process owes this drop.  It drops the message when it looks for more,
+ * unless it has delivered the message meanwhile.
  *
- * Who waits to send has its message in its frame.  Whoever makes room, which is the
- * process alone, moves the message of the first that waits into the fifo, and wakes
- * that one: it has nothing left to do.  So nobody who comes later gets ahead, and
- * who gives up, cancelled or late, has sent nothing.
+ * A sender that waits has its message in its frame.  Only the process makes room.
+ * It moves the message of the first waiting sender into the fifo, and wakes the
+ * sender, which has nothing left to do.  So no later sender gets ahead, and a
+ * sender that gives up, cancelled or late, has sent nothing.
  *
- * Several messages may be sent as one: all fit, or none is taken.  That never waits:
- * so where there is room for one, nobody waits, and who waits needs room for one.
+ * Several messages may be sent together: all of them fit, or all are refused.
+ * This never waits.  So while there is room for a message no sender waits, and
+ * each waiting sender needs room for a single message.
  *
- * A bound is from a pool that gives nothing back, and its lock outlives its owner:
- * a sender may come when the process has ended, and look at the bound of another
- * one.  It compares owner and pid under the lock.
+ * A bound comes from a pool that gives nothing back, and its lock outlives its
+ * owner.  A sender may come when the process has ended, and look at the bound of
+ * a different process: so the sender compares owner and pid under the lock.
  *
- * Edges: W1 of core/wait/waitq.h, those of lf/inbox.h, and
+ * Edges: W1 of core/wait/waitq.h, the edges of lf/inbox.h, and
  *
  *   B1  a process gets its bound -> a sender reads the address : the bound is
- *       mapped.  The pid does not say so: the place may have a new process since
- *       the sender compared it, with a bound the sender knows nothing of.
+ *       mapped.  The pid does not say so: since the sender compared the pid, the
+ *       place may have got a new process, with a bound unknown to the sender.
  *
- * Rejected: to count what is in the inbox (what is there belongs to the process:
- * nobody else can drop the oldest); a limit that holds about (a counter without the
- * lock lets as many in at once as there are senders).
+ * Rejected: to count the messages in the inbox (messages there belong to the
+ * process: no sender can drop the oldest); an approximate limit (a counter
+ * without the lock lets as many messages in at once as there are senders).
  */
 #ifndef SLEY_ACTOR_MAIL_BOUNDED_H
 #define SLEY_ACTOR_MAIL_BOUNDED_H
 
 #include "actor/process/process.h"
 
-/* For a new process, which nobody knows yet.  0 or -ENOMEM. */
+/* For a new process, which no other thread knows yet.  0 or -ENOMEM. */
 must_check int bound_create(struct process *process, uint32_t limit,
 			    unsigned int overflow);
 
 /*
- * Instead of mail_send(), for what users send to @to, a process with a limit.
- * @process is where process_find() found it: it may be another one by now.
- * @deadline_ns is for SLEY_BLOCK, as that of send_message().  After an error @msg
- * was freed.
+ * Instead of mail_send(), for messages of users to @to, a process with a limit.
+ * @process is the place where process_find() found @to; it may have a new tenant
+ * by now.  @deadline_ns is for SLEY_BLOCK, as in send_message().  After an error
+ * @msg was freed.
  */
 must_check int bound_send(struct process *process, sley_pid to,
 			  struct sley_msg *msg, uint64_t deadline_ns);
 
-/* Several messages that are sent as one, linked, the oldest first. */
+/* Several messages that are sent together, linked, the oldest first. */
 struct bundle {
 	struct sley_msg *first, *last;
 	uint32_t nr;
 };
 
 /*
- * The same for all of a bundle, or none.  It never waits.  -EMSGSIZE: there are more
- * than the limit.
+ * The same for all messages of @bundle, or for no message.  Never waits.
+ * -EMSGSIZE: there are more messages than the limit.
  */
 must_check int bound_send_bundle(struct process *process, sley_pid to,
 				 const struct bundle *bundle);
@@ -76,25 +78,25 @@ must_check int bound_send_bundle(struct process *process, sley_pid to,
 struct sley_msg *bound_take(struct process *process);
 
 /*
- * The next message, or NULL, to be put aside: MAIL_COUNTED, it still counts.  The
- * caller drops *@owed of those it has put aside, the oldest.
+ * The next message, or NULL, to be put aside: it still counts, and is marked
+ * MAIL_COUNTED.  The caller drops *@owed of the messages put aside, the oldest.
  */
 struct sley_msg *bound_take_aside(struct process *process, uint32_t *owed);
 
-/* One that was put aside is delivered: there is room for another one. */
+/* A message that was put aside is delivered: there is room for a new message. */
 void bound_delivered(struct process *process, struct sley_msg *msg);
 
 /*
- * The process ends, its inbox is closed and empty: those that wait to send get
- * -ESRCH.  Also if it has no limit.
+ * The process ends, its inbox is closed and empty: senders that wait get -ESRCH.
+ * Also for a process without a limit.
  */
 void bound_close(struct process *process);
 
 /* ---- others --------------------------------------------------------------------- */
 
 /*
- * How many wait in the fifo, and were dropped or refused.  Any thread: a hint.  0 if
- * it has no limit.
+ * How many messages wait in the fifo; and in *@dropped, how many were dropped or
+ * refused.  Any thread: a hint.  0 for a process without a limit.
  */
 uint32_t bound_length(const struct process *process, uint64_t *dropped);
 

@@ -17,10 +17,10 @@ struct call {
 	sley_pid pid; /* of the port */
 	struct watch watch;
 	struct sley_task *task; /* waits; NULL: not yet (lock)              */
-	bool over;              /* somebody has closed the port (lock)      */
-	int error;              /* and this came of it; 0:                  */
+	bool over;              /* there is an outcome (lock)               */
+	int error;              /* the outcome; 0: there is a reply         */
 	struct sley_msg *reply;
-	struct exit_info *ending; /* of a wait for the end: to be written there */
+	struct exit_info *ending; /* in a wait for an end: written there        */
 };
 
 /* ---- the port ---------------------------------------------------------------- */
@@ -36,10 +36,10 @@ static int open_port(struct call *call, struct exit_info *ending)
 	call->task = NULL;
 	call->over = false;
 	call->ending = ending;
-	/* Somebody with an old pid may be looking. */
+	/* A sender with an old pid may be looking. */
 	spin_lock(&port->lock);
 	port->call = call;
-	/* relaxed: a hint for who looks; believed under the lock. */
+	/* relaxed: a hint for readers; relied on under the lock only. */
 	store_relaxed(&port->pid, call->pid);
 	spin_unlock(&port->lock);
 	return 0;
@@ -48,11 +48,11 @@ static int open_port(struct call *call, struct exit_info *ending)
 /* Locked. */
 static void close_port(struct process *port)
 {
-	/* relaxed: believed under the lock only. */
+	/* relaxed: relied on under the lock only. */
 	store_relaxed(&port->pid, SLEY_NO_PID);
 }
 
-/* False: it is not open (any more). */
+/* False: the port is not open (any more). */
 static bool lock_port(struct process *port, sley_pid pid)
 {
 	spin_lock(&port->lock);
@@ -84,7 +84,7 @@ int port_deliver(struct process *port, sley_pid pid, struct sley_msg *msg)
 {
 	bool taken = msg->kind == SLEY_MESSAGE && lock_port(port, pid);
 
-	/* Who waits for an end has asked nobody for a reply. */
+	/* A caller that waits for an end has sent no request. */
 	if (taken && port->call->ending) {
 		spin_unlock(&port->lock);
 		taken = false;
@@ -114,7 +114,7 @@ void port_ended(sley_pid pid, sley_pid target, const struct exit_info *ending)
 
 /* ---- the caller ---------------------------------------------------------------- */
 
-/* @error is what came of it, unless somebody was faster. */
+/* @error is the outcome, unless there is an outcome already. */
 static int give_up(struct call *call, int error)
 {
 	struct process *port = call->port;
@@ -146,7 +146,7 @@ static int wait_for_reply(struct call *call, uint64_t deadline_ns)
 	return likely(result >= 0) ? call->error : give_up(call, result);
 }
 
-/* The port is open.  If it fails the port is closed, and nobody watches. */
+/* The port is open.  After an error it is closed, and there is no watch. */
 static int request_from(struct call *call, sley_pid to,
 			struct sley_msg *request, uint64_t room_ns)
 {
@@ -160,8 +160,8 @@ static int request_from(struct call *call, sley_pid to,
 	err = send_message(to, request, room_ns);
 	if (unlikely(err)) {
 		/*
-		 * The process has ended since the watch began.  Its end tells
-		 * the watches last: wait for the reason as for a reply.
+		 * The callee has ended since the watch began.  It tells the
+		 * watches last: wait for the reason as for a reply.
 		 */
 		if (err == -ESRCH)
 			return 0;
@@ -282,9 +282,9 @@ bool sley_call_is_over(struct sley_pending_call *pending)
 }
 
 /*
- * The port is closed, and nobody but the caller knows the call: it has no port from
- * now on.  A caller that was cancelled cannot tell whether that was the outcome; so
- * it may finish and cancel the call once more.
+ * The port is closed, and only the caller knows the call, which has no port from
+ * now on.  A caller that was cancelled cannot tell whether that was the outcome;
+ * so the caller may finish and cancel the call once more.
  */
 static int settle(struct call *call, int err, struct sley_msg **reply)
 {
@@ -297,7 +297,7 @@ static int settle(struct call *call, int err, struct sley_msg **reply)
 	return err;
 }
 
-/* As wait_for_reply(), but whoever is late leaves the port open: 1. */
+/* As wait_for_reply(), but a late caller leaves the port open: 1. */
 static int wait_or_leave(struct call *call, uint64_t deadline_ns, int *err)
 {
 	struct sley_task thread, *task = wait_task(&thread);
@@ -404,13 +404,13 @@ int sley_process_wait_until(sley_pid pid, struct sley_process_end *end,
 		return -EDEADLK;
 	if (process_find(pid)) {
 		err = await_end(pid, &ending, deadline_ns);
-		/* If it is joinable: it has been waited for now. */
+		/* If the process is joinable: its end has been waited for now. */
 		if (!err)
 			(void)!exit_info_collect(pid, NULL);
 	} else if (!exit_info_collect(pid, &ending)) {
 		err = -ESRCH;
 	}
-	/* It has ended meanwhile. */
+	/* The process has ended meanwhile. */
 	if (err == -ESRCH && exit_info_collect(pid, &ending))
 		err = 0;
 	if (!err)

@@ -1,40 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call.h - somebody, process or not, waits for one reply.
+ * call.h - a caller, process or not, waits for a reply.
  *
- * Who calls gets a pid of its own for the time of the call, that of a port: a place
- * in the table without a process; PID_PORT in the pid says so.  The request says
- * that it is from there, and so the reply goes there; a reply that is late finds
- * nobody, as with any process.
+ * For the time of the call the caller gets a pid of its own, the pid of a port: a
+ * place in the table without a process, marked by PID_PORT in the pid.  The
+ * request says that its sender is the port, and so the reply goes to the port.  A
+ * late reply finds no port, as a late message finds no process.
  *
- *   pid     that of the port while it is open (lock)
- *   call    the call, in the frame of the caller, as long as it is open (lock)
+ *   pid     the pid of the port while the port is open (lock)
+ *   call    the call, in the frame of the caller, while the port is open (lock)
  *
- *   caller                         replier, or the end of who was called
- *   opens the port                 locks it; is it open, and that pid's?
- *   watches, sends                 says what came of the call, closes it,
- *   locks it; closed already?      decides the wait of who waits
- *   no: it waits from now on       unlocks it, queues the task
+ *   caller                         replier, or the end of the callee
+ *   opens the port                 locks it; is it open, and has that pid?
+ *   watches the callee, sends      writes the outcome of the call, closes the
+ *   locks it; closed already?      port, decides the wait of the caller
+ *   no: waits from now on          unlocks it, queues the task
  *   gave up: closes it
  *
- * So a call has one outcome, the first: whoever closes the port says which.  One
- * that gave up and finds the port closed takes what it was closed with.  Who is
- * woken need not lock it again: the decision is the last that anybody does with the
- * call, and what is left, the lock, belongs to the place.
+ * So a call has a single outcome, the first: the party that closes the port
+ * decides.  A caller that gave up and finds the port closed takes the outcome
+ * that is there.  A caller that was woken need not lock the port again: after the
+ * decision the other party does not touch the call any more, only the lock, and
+ * the lock belongs to the place.
  *
- * The lock is that of the place, which outlives the port: a replier that is late may
- * hold it when the place has another tenant.
+ * The lock is the lock of the place, which outlives the port: a late replier may
+ * hold the lock when the place has a new tenant.
  *
- * The end of who was called is told by its watch (actor/relation/relation.h).  Requests that
- * were sent on are not followed: if the first one ends, the call is over, though the
- * reply would come.
+ * A watch tells of the end of the callee (actor/relation/relation.h).  Requests
+ * that the callee forwards are not followed: if the callee ends, the call is
+ * over, though the reply would come.
  *
  * Edges: L1 of lf/spin.h, T1 and T5 of core/task/task_state.h.
  *
- * Rejected: a reply in the mailbox of the caller, to be picked out there (threads and
- * tasks that call would need another way; and it would be searched for among what
- * waits there); a list of waiters in the place (core/wait/waitq.h: room in each of a
- * million places for the one caller, and a second lock).
+ * Rejected: a reply in the mailbox of the caller, to be picked out there (threads
+ * and tasks that call would need a different way, and the reply would have to be
+ * searched for among the messages there); a list of waiters in the place
+ * (core/wait/waitq.h: room in each of a million places for a single caller, and a
+ * second lock).
  */
 #ifndef SLEY_ACTOR_MAIL_CALL_H
 #define SLEY_ACTOR_MAIL_CALL_H
@@ -42,8 +44,8 @@
 #include "actor/process/process.h"
 
 /*
- * In place of the inbox: @msg is the reply for the port @pid at @port.  0, or
- * -ESRCH: nobody waits (any more), and @msg was freed.
+ * Instead of an inbox: @msg is the reply for the port @pid at @port.  0, or
+ * -ESRCH: no caller waits (any more), and @msg was freed.
  */
 int port_deliver(struct process *port, sley_pid pid, struct sley_msg *msg);
 

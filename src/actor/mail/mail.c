@@ -27,7 +27,7 @@ struct pool sley__messages = {
 	.chunk_objects = 1024,
 };
 
-/* ---- what they are -------------------------------------------------------------- */
+/* ---- making and freeing --------------------------------------------------------- */
 
 struct sley_msg *mail_create(unsigned int kind, uint64_t tag)
 {
@@ -108,7 +108,7 @@ void mail_free_all(struct mail_queue *queue)
 		mail_free(msg);
 }
 
-/* ---- on their way ----------------------------------------------------------------- */
+/* ---- sending ---------------------------------------------------------------------- */
 
 void process_wake(struct process *process)
 {
@@ -142,7 +142,7 @@ int mail_send_to(struct process *process, sley_pid to, struct sley_msg *msg)
 {
 	if (unlikely(to & PID_PORT) && process)
 		return port_deliver(process, to, msg);
-	/* Whom it is for, until it is taken out. */
+	/* The receiver, until the message is taken out. */
 	msg->data = (const void *)(uintptr_t)to;
 	if (likely(process && !mail_put(process, mail_node(msg))))
 		return 0;
@@ -167,14 +167,14 @@ int mail_send_back(struct sley_msg *msg, const void *data, size_t size)
 	if (size)
 		memcpy(msg->space, data, size);
 	msg->flags = 0;
-	/* relaxed: its own. */
+	/* relaxed: own pid. */
 	msg->from = load_relaxed(&process_current()->pid);
 	return mail_send(to, msg);
 }
 
-/* ---- taken out --------------------------------------------------------------------- */
+/* ---- taking out -------------------------------------------------------------------- */
 
-/* It concerns whether the process lives on. */
+/* A signal: the process ends, or is told. */
 static void sort_signal(struct process *process, struct sley_msg *msg)
 {
 	bool ends = msg->flags & MAIL_ENDS;
@@ -217,7 +217,7 @@ static noinline void sort_control(struct process *process, struct sley_msg *msg)
 	}
 }
 
-/* The runtime stops: as if it were cancelled. */
+/* The runtime stops: as if the process were cancelled. */
 static void sort_stop(struct process *process, bool is_told)
 {
 	struct sley_msg *msg = NULL;
@@ -233,7 +233,7 @@ static void sort_stop(struct process *process, bool is_told)
 	mail_append(&process->control, msg);
 }
 
-/* What was ordered by now: the node may be put again. */
+/* Take the orders up to now: ->order may be put into the inbox again. */
 static noinline void sort_order(struct process *process)
 {
 	unsigned int signals;
@@ -248,10 +248,10 @@ static noinline void sort_order(struct process *process)
 		sort_stop(process, !(signals & SIGNAL_ENDS));
 }
 
-/* One by one, oldest first. */
+/* Node by node, the oldest first. */
 static noinline void sort_each(struct process *process, struct push_node *node)
 {
-	/* relaxed: its own. */
+	/* relaxed: own pid. */
 	sley_pid pid = load_relaxed(&process->pid);
 
 	while (node) {
@@ -272,7 +272,7 @@ static noinline void sort_each(struct process *process, struct push_node *node)
 	}
 }
 
-/* Is it what nearly everything is: a message that somebody sent to @pid? */
+/* Is @node a message that a user sent to @pid?  Nearly all nodes are. */
 static inline bool is_plain(const struct process *process,
 			    const struct push_node *node, sley_pid pid)
 {
@@ -283,13 +283,14 @@ static inline bool is_plain(const struct process *process,
 }
 
 /*
- * Much may have come, from other cores: each message is looked at once, while it
- * is turned round, and if all are plain they are queued as they are.
+ * There may be many messages, from other cores.  So each message is read only
+ * once, while the chain is reversed.  If all messages are plain, the chain is
+ * queued as it is.
  */
 void mail_sort_new(struct process *process, struct push_node *newest,
 		   const struct push_node *seen)
 {
-	/* relaxed: its own. */
+	/* relaxed: own pid. */
 	sley_pid pid = load_relaxed(&process->pid);
 	struct push_node *node = newest, *chain = NULL;
 	bool plain = true;

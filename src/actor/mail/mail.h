@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mail.h - messages: where they come from, how they are put into an inbox, and
- * what a process does with those it takes out.
+ * mail.h - messages: how they are made, put into an inbox, and taken out again.
  *
- * A message is in one of these, in turn:
+ * A message is in these places, in turn:
  *
- *   its sender's hands   mail_create(), mail_send()
- *   an inbox             of the process it is for, or of a later tenant of its
- *                        place, who drops it: until it is taken out, ->data is
- *                        the pid it is for
- *   a queue              control or user, of the process: mail_sort()
- *   the receiver's       delivered: freed after the step, or at the next receive;
- *                        unless it is kept: then the process forgets it
+ *   the sender's hands   mail_create(), mail_send()
+ *   an inbox             of the receiver, or of a later tenant of its place, which
+ *                        drops the message: until the message is taken out, ->data
+ *                        is the pid of the receiver
+ *   a queue              control or user, of the receiver: mail_sort()
+ *   the receiver's code  delivered: freed after the step, or at the next receive,
+ *                        unless the code keeps it: then the process forgets it
  *
- * What the runtime tells a process has a kind of its own.  Some kinds are never
- * seen by its code:
+ * A message of the runtime to a process has a kind of its own.  The code of the
+ * process never sees these kinds:
  *
  *   MAIL_TIMEOUT  the deadline of a receive
- *   MAIL_BOUND    there is something in the bounded mailbox (actor/mail/bounded.h)
+ *   MAIL_BOUND    there are messages in the bounded mailbox (actor/mail/bounded.h)
  *
- * A SLEY_CANCEL or SLEY_EXIT with MAIL_ENDS ends it instead (actor/process/exit_signal.c).  And one
- * node of an inbox is no message: process->order.
+ * A SLEY_CANCEL or SLEY_EXIT with MAIL_ENDS ends the process instead
+ * (actor/process/exit_signal.c).  And a single node of an inbox is no message:
+ * process->order.
  *
- * SLEY_EXIT and SLEY_DOWN are parts of relations (actor/relation/relation.h), which
- * exist from the beginning, so that telling of an end needs no memory.
+ * SLEY_EXIT and SLEY_DOWN are parts of relations (actor/relation/relation.h),
+ * which exist from the beginning, so that telling of an end needs no memory.
  */
 #ifndef SLEY_ACTOR_MAIL_MAIL_H
 #define SLEY_ACTOR_MAIL_MAIL_H
@@ -42,7 +42,7 @@ enum mail_kind {
 	MAIL_BOUND,
 };
 
-/* Where the bytes are, and what goes with the message. */
+/* Where the bytes are, and which memory is freed with the message. */
 enum mail_storage {
 	MAIL_INLINE,   /* in ->space                                        */
 	MAIL_COPY,     /* space[0]: where                                   */
@@ -52,11 +52,11 @@ enum mail_storage {
 	MAIL_EMBEDDED, /* the message is part of something else: not freed  */
 };
 
-#define MAIL_KEPT (1u << 0)    /* flags: the receiver's own               */
-#define MAIL_ENDS (1u << 1)    /* whoever takes it out ends               */
+#define MAIL_KEPT (1u << 0)    /* flags: the user's code has kept it      */
+#define MAIL_ENDS (1u << 1)    /* the receiver ends                       */
 #define MAIL_COUNTED (1u << 2) /* put aside: see actor/mail/bounded.h         */
 
-/* First in, first out: a ring, of which the last one leads to the first. */
+/* First in, first out: a ring, in which the last message leads to the first. */
 struct mail_queue {
 	struct sley_msg *last; /* NULL: empty */
 };
@@ -77,7 +77,7 @@ static inline void mail_append(struct mail_queue *queue, struct sley_msg *msg)
 	queue->last = msg;
 }
 
-/* Ahead of all the others. */
+/* Ahead of all other messages. */
 static inline void mail_prepend(struct mail_queue *queue, struct sley_msg *msg)
 {
 	if (queue->last) {
@@ -89,7 +89,7 @@ static inline void mail_prepend(struct mail_queue *queue, struct sley_msg *msg)
 	}
 }
 
-/* All from @first to @last, which are linked. */
+/* All messages from @first to @last, which are linked. */
 static inline void mail_append_chain(struct mail_queue *queue,
 				     struct sley_msg *first,
 				     struct sley_msg *last)
@@ -103,7 +103,7 @@ static inline void mail_append_chain(struct mail_queue *queue,
 	queue->last = last;
 }
 
-/* Take out the one after @before, which is in the queue. */
+/* Take out the message after @before, which is in the queue. */
 static inline struct sley_msg *mail_take_after(struct mail_queue *queue,
 					       struct sley_msg *before)
 {
@@ -122,7 +122,7 @@ static inline struct sley_msg *mail_take(struct mail_queue *queue)
 	return mail_empty(queue) ? NULL : mail_take_after(queue, queue->last);
 }
 
-/* As an inbox has it. */
+/* @msg as a node of an inbox. */
 static inline struct push_node *mail_node(struct sley_msg *msg)
 {
 	return (struct push_node *)(void *)msg;
@@ -135,7 +135,7 @@ static inline struct sley_msg *node_mail(struct push_node *node)
 
 extern struct pool sley__messages;
 
-/* Of the calling thread; NULL: it has none. */
+/* The cache of the calling thread; NULL: the thread is no worker. */
 static inline struct pool_cache *mail_cache(struct worker *worker)
 {
 	return likely(worker) ? &worker->cache[CACHE_MESSAGES] : NULL;
@@ -165,10 +165,10 @@ must_check struct sley_msg *mail_create(unsigned int kind, uint64_t tag);
 must_check int mail_create_copy(struct sley_msg **out, unsigned int kind,
 				uint64_t tag, const void *data, size_t size);
 
-/* Whatever it is and has: also what belongs to a relation. */
+/* Free @msg, of any kind and storage, with its bytes; also MAIL_RELATION. */
 void mail_free(struct sley_msg *msg);
 
-/* The user's code is done with it, and has not kept it. */
+/* The user's code is done with @msg, and has not kept it. */
 static inline void mail_done(struct worker *worker, struct sley_msg *msg)
 {
 	if (likely(msg->storage == MAIL_INLINE))
@@ -180,40 +180,41 @@ static inline void mail_done(struct worker *worker, struct sley_msg *msg)
 void mail_free_all(struct mail_queue *queue);
 
 /*
- * Put @msg into the inbox of @to, and wake that.  ->from is set by the caller.
- * 0, or -ESRCH: then @msg was freed.  Never waits, and knows no limits.
+ * Put @msg into the inbox of @to, and wake @to.  The caller has set ->from.  0,
+ * or -ESRCH: then @msg was freed.  Never waits, and knows no limits.
  */
 int mail_send(sley_pid to, struct sley_msg *msg);
 
 /* The same where process_find() has found @process, or NULL. */
 int mail_send_to(struct process *process, sley_pid to, struct sley_msg *msg);
 
-/* The same for what is no message, too: 0, or -ESRCH. */
+/* The same for any node, also process->order: 0, or -ESRCH; nothing is freed. */
 must_check int mail_put(struct process *process, struct push_node *node);
 
-/* The same for several at once, linked from the newest to the oldest. */
+/* The same for several nodes at once, linked from the newest to the oldest. */
 must_check int mail_put_chain(struct process *process, struct push_node *newest,
 			      struct push_node *oldest);
 
 /*
- * Send @msg, which is kept, back to where it came from, with up to SLEY_MSG_INLINE
- * other bytes: an answer that needs no memory.  As mail_send().
+ * Send @msg, which is kept, back to its sender, with up to SLEY_MSG_INLINE other
+ * bytes: an answer that needs no memory.  As mail_send().
  */
 int mail_send_back(struct sley_msg *msg, const void *data, size_t size);
 
-/* It was parked, and whoever calls this may wake it. */
+/* @process was parked, and the caller has to wake it. */
 void process_wake(struct process *process);
 
 /*
- * By the process: what has come out of its inbox, newest first, down to @seen.  Do
- * what has to be done, and queue what its code is to see.
+ * By the process: sort the messages that came out of the inbox, from @newest down
+ * to @seen.  Act on messages of the runtime, and queue the messages that the
+ * user's code is to see.
  */
 void mail_sort_new(struct process *process, struct push_node *newest,
 		   const struct push_node *seen);
 
 void mail_deliver_outside(struct sley_msg *msg);
 
-/* From now on @msg is being looked at by the user's code. */
+/* From now on the user's code looks at @msg. */
 static inline void mail_deliver(struct sley_msg *msg)
 {
 	if (likely(msg->storage == MAIL_INLINE))

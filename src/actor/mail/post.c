@@ -1,49 +1,52 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * post.c - messages that are sent later: alarms (core/wait/timer.h) that send.
+ * post.c - delayed messages: alarms (core/wait/timer.h) that send.
  *
- * The alarm of a post is kept by a worker of who asked for it, and rings there or
- * on the monitor's thread.  What is to be sent exists from the beginning; only one
- * that is sent again and again is copied each time, and if there is no memory for
- * that, this time is left out.
+ * The alarm of a delayed message is kept by a worker of the caller, and rings
+ * there or on the monitor's thread.  The message exists from the beginning.  Only
+ * a message that is sent repeatedly is copied each time; if there is no memory
+ * for the copy, this time is left out.
  *
- * Posts live in a pool whose chunks are found by number and never freed; a post is
- * {generation, index + 1}, and a generation is used once.
+ * Delayed messages live in a pool whose chunks are found by number and never
+ * freed.  The id of a delayed message is {generation, index + 1}, and a
+ * generation is used once.
  *
- *   FREE      nobody's
+ *   FREE      not in use
  *   SET       in the timers, or about to ring
  *   STOPPED   cancelled, but about to ring: then it is freed
- *   SENDING   it rings: sent in this moment
- *   LAST      the same, of one that would be sent again, but was cancelled
+ *   SENDING   the alarm rings: the message is being sent
+ *   LAST      the same, of a repeated message that was cancelled
  *
  *   FREE    -> SET      [start]   and the alarm is started
  *   SET     -> FREE     [cancel]  if the alarm can be stopped
  *   SET     -> STOPPED  [cancel]  if not
  *   STOPPED -> FREE     [ring]
  *   SET     -> SENDING  [ring]
- *   SENDING -> FREE     [ring]    it was to be sent once, or the process is gone
+ *   SENDING -> FREE     [ring]    not repeated, or the receiver is gone
  *   SENDING -> SET      [ring]    and the alarm is started again
  *   SENDING -> LAST     [cancel]
  *   LAST    -> FREE     [ring]
  *
- * All of that is under the lock of the post; that of the timers is taken inside it.
- * So of cancel and ring one is first.  Who cancels while it is being sent waits for
- * the end of that: it takes a moment, and afterwards nothing comes any more.  (The
- * thread that sends may be who cancels: the function that frees a message which a
- * full mailbox drops is the user's.  Then there is nothing to wait for.)
+ * All transitions are under the lock of the delayed message; the lock of the
+ * timers is taken inside this lock.  So either cancel or ring is first.  A
+ * canceller that comes while the message is being sent waits for the end of the
+ * send: this takes a moment, and afterwards no message comes any more.  (The
+ * sending thread may be the canceller: a full mailbox drops a message, and the
+ * user's free function cancels.  Then there is nothing to wait for.)
  *
- * When its worker ends the alarm rings for the last time (timers_end()), and the
- * post is dropped.  So while a post is locked, and SET, its worker is there: before
- * it goes the post would have to be locked by who rings.
+ * When the worker ends the alarm rings for the last time (timers_end()), and the
+ * delayed message is dropped.  So while a delayed message is locked, and SET, its
+ * worker exists: before the worker goes, the ring has to lock the delayed
+ * message.
  *
  * Edges:
  *
- *   O1  a post is freed -> who cancels and waits for that sees so : it was sent
+ *   O1  a delayed message is freed -> a canceller that waits sees so : it was sent
  *   O2  a chunk is adopted -> post_at() reads its address : the chunk is mapped
  *
- * Rejected: a list of posts in each runtime, for its end (the timers know them
- * already); to let a cancelled one stay in the timers until its time comes (which
- * may be never).
+ * Rejected: a list of delayed messages in each runtime, for the end of the
+ * runtime (the timers know them already); to let a cancelled message stay in the
+ * timers until its time comes (which may be never).
  */
 #include "actor/mail/template.h"
 #include "actor/process/process.h"
@@ -64,7 +67,7 @@ enum post_state {
 	POST_LAST,
 };
 
-/* The first two words are the pool's while it is free. */
+/* The first two words are the pool's while the struct is free. */
 struct post {
 	struct alarm alarm;
 	struct spinlock lock;
@@ -73,7 +76,7 @@ struct post {
 	sley_pid to;
 	uint64_t interval_ns;  /* 0: once                            */
 	struct sley_msg *msg;  /* to be sent; or its pattern         */
-	const struct self *by; /* SENDING, LAST: the thread that does */
+	const struct self *by; /* SENDING, LAST: the sending thread   */
 };
 
 #define POST_SIZE 128
@@ -94,23 +97,23 @@ static uint64_t word_of(uint32_t generation, enum post_state state)
 
 static enum post_state state_of(const struct post *post)
 {
-	/* relaxed: it is locked. */
+	/* relaxed: locked. */
 	return (enum post_state)(uint32_t)load_relaxed(&post->word);
 }
 
 static uint32_t generation_of(const struct post *post)
 {
-	/* relaxed: it is locked. */
+	/* relaxed: locked. */
 	return (uint32_t)(load_relaxed(&post->word) >> 32);
 }
 
 static void set_state(struct post *post, enum post_state state)
 {
-	/* relaxed: it is locked; who waits does so for the next generation. */
+	/* relaxed: locked; a waiting canceller needs only the next generation. */
 	store_relaxed(&post->word, word_of(generation_of(post), state));
 }
 
-/* ---- where they are ------------------------------------------------------------------ */
+/* ---- the table ----------------------------------------------------------------------- */
 
 static struct post *post_in(char *chunk, uint32_t i)
 {
@@ -138,8 +141,9 @@ static struct pool pool = {
 /* ---- fork() ------------------------------------------------------------------- */
 
 /*
- * In a child: the timers that posts are in are lost, and so are the threads that have
- * a post's lock.  No chunk is being adopted: the lock of the pools is held.
+ * In a child of fork(): the timers of all delayed messages are lost, and so are
+ * the threads that hold a lock of a delayed message.  No chunk is being adopted:
+ * the lock of the pools is held.
  */
 static void renew_posts(void)
 {
@@ -161,7 +165,7 @@ FORK_PART(FORK_POSTS, .renew = renew_posts);
 
 /* ---- ids ------------------------------------------------------------------------ */
 
-/* Locked, or its own. */
+/* Locked. */
 static sley_post id_of(const struct post *post)
 {
 	return (uint64_t)generation_of(post) << 32 | (post->index + 1);
@@ -177,7 +181,7 @@ static struct post *post_at(sley_post id)
 	return chunk ? post_in(chunk, index % CHUNK_POSTS) : NULL;
 }
 
-/* Locked, and not in the timers; unlocks it.  What is left of it is freed. */
+/* Locked, and not in the timers.  Unlocks @post, and frees it with its message. */
 static void post_free(struct post *post)
 {
 	uint32_t generation = generation_of(post) + 1;
@@ -199,13 +203,13 @@ static struct worker *keeper_of(const struct post *post)
 	return container_of(post->alarm.timer.timers, struct worker, timers);
 }
 
-/* Nothing to hold: the lock of the post tells. */
+/* Nothing to hold: the lock of the delayed message is enough. */
 static void hold(struct alarm *alarm)
 {
 	(void)alarm;
 }
 
-/* From the time it was due; those that are past are left out. */
+/* The next time, counted from @due_ns; times that are past are left out. */
 static uint64_t next_time(uint64_t due_ns, uint64_t interval_ns)
 {
 	uint64_t now_ns = os_now();
@@ -216,7 +220,7 @@ static uint64_t next_time(uint64_t due_ns, uint64_t interval_ns)
 						 : due_ns + interval_ns;
 }
 
-/* False: for the last time. */
+/* False: this was the last time. */
 static bool send(struct post *post)
 {
 	struct sley_msg *msg = post->msg;
@@ -263,7 +267,7 @@ static void ring(struct alarm *alarm)
 
 /* ---- posting ------------------------------------------------------------------------ */
 
-/* @msg is the post's. */
+/* Takes over @msg. */
 static int start(struct worker *keeper, sley_pid to, struct sley_msg *msg,
 		 uint64_t when_ns, uint64_t interval_ns, sley_post *id)
 {
@@ -274,7 +278,7 @@ static int start(struct worker *keeper, sley_pid to, struct sley_msg *msg,
 		mail_free(msg);
 		return -ENOMEM;
 	}
-	/* Somebody with an old id may be looking. */
+	/* A canceller with an old id may be looking. */
 	spin_lock(&post->lock);
 	post->alarm.hold = hold;
 	post->alarm.ring = ring;
@@ -290,7 +294,7 @@ static int start(struct worker *keeper, sley_pid to, struct sley_msg *msg,
 	return 0;
 }
 
-/* What is to be sent, and who keeps the time. */
+/* Make the message, and choose the worker that keeps the alarm. */
 static int prepare(sley_pid to, uint64_t tag, const void *data, size_t size,
 		   struct worker **keeper, struct sley_msg **msg)
 {
@@ -355,7 +359,7 @@ static bool word_is_sending(const void *word)
 	return is_sending((enum post_state)state);
 }
 
-/* What is being sent for the last time has been sent, and is freed. */
+/* Wait until the last send is over, and the delayed message is freed. */
 static void await_sent(const struct post *post, uint32_t generation)
 {
 	uint32_t nr_looks = 0;
@@ -366,7 +370,7 @@ static void await_sent(const struct post *post, uint32_t generation)
 	}
 }
 
-/* Locked.  Returns 0 if it was cancelled by this. */
+/* Locked.  0: this call has cancelled @post. */
 static int cancel_locked(struct post *post)
 {
 	switch (state_of(post)) {

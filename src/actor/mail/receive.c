@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * receive.c - an actor takes its messages.
+ * receive.c - an actor receives its messages.
  *
- * An actor without messages waits for its inbox, and only for that (core/task/turn.h):
- * its deadline is a message, too, MAIL_TIMEOUT, embedded in the frame of the
- * receive and sent by an alarm.  If the alarm has begun to ring when the receive is
- * over, the frame is left only after the message has come out of the inbox.
+ * An actor without messages waits for its inbox, and for nothing else
+ * (core/task/turn.h).  So the deadline of a receive is a message, too:
+ * MAIL_TIMEOUT, embedded in the frame of the receive and sent by an alarm.  If
+ * the alarm has begun to ring when the receive is over, the receive returns only
+ * after the message has come out of the inbox.
  *
- * A selective receive remembers how far it has looked: what it did not want stays
- * in the queues, and is not asked for again in the same receive.
+ * A selective receive remembers how far it has looked: a message that was not
+ * wanted stays in its queue, and is not asked for again in the same receive.
  */
 #include "actor/mail/receive.h"
 
@@ -22,22 +23,22 @@
 #include <errno.h>
 #include <sley/actor.h>
 
-/* Of one receive, in its frame. */
+/* The deadline of a receive, in the frame of the receive. */
 struct deadline {
 	struct alarm alarm;
 	struct sley_msg msg; /* MAIL_TIMEOUT */
 	sley_pid pid;
 	bool started;
 	bool rings;   /* under the lock of the timers: the message comes */
-	bool arrived; /* it has come                                    */
+	bool arrived; /* the message has come                           */
 };
 
-/* What is asked for. */
+/* The messages that a receive asks for. */
 struct wish {
 	struct process *process;
 	sley_wants *wants; /* NULL: anything */
 	void *arg;
-	struct sley_msg *control; /* the last one that was not wanted */
+	struct sley_msg *control; /* the last message not wanted      */
 	struct sley_msg *user;
 };
 
@@ -87,21 +88,21 @@ static void deadline_stop(struct deadline *deadline, struct process *process)
 /* ---- taking ----------------------------------------------------------------------- */
 
 /*
- * While it is asked, it neither receives nor exits: the receive and its deadline are
- * on the stack below.
+ * While the user's function is asked, the actor neither receives nor exits: the
+ * receive and its deadline are on the stack below.
  */
 static bool is_wanted(const struct wish *wish, struct sley_msg *msg)
 {
 	bool wanted;
 
-	mail_deliver(msg); /* it may look at the bytes */
+	mail_deliver(msg); /* the function may look at the bytes */
 	wish->process->flags |= PROCESS_ASKS;
 	wanted = wish->wants(msg, wish->arg);
 	wish->process->flags &= ~PROCESS_ASKS;
 	return wanted;
 }
 
-/* The first one after *@seen, NULL: of all, that is wanted; takes it out. */
+/* Take out the first wanted message after *@seen; NULL: the first of all. */
 static struct sley_msg *take_wanted(struct mail_queue *queue,
 				    struct sley_msg **seen,
 				    const struct wish *wish)
@@ -116,7 +117,7 @@ static struct sley_msg *take_wanted(struct mail_queue *queue,
 	return NULL;
 }
 
-/* The oldest @nr that count: a full mailbox has dropped them. */
+/* Drop the oldest @nr messages that count: a full mailbox has dropped them. */
 static void drop(struct process *process, struct wish *wish, uint32_t nr)
 {
 	struct sley_msg *before = process->user.last, *passed = NULL;
@@ -137,7 +138,7 @@ static void drop(struct process *process, struct wish *wish, uint32_t nr)
 	}
 }
 
-/* What a mailbox with a limit has goes where it can be looked through. */
+/* Move a message of a mailbox with a limit to the queue that is searched. */
 static bool fetch(struct process *process, struct wish *wish)
 {
 	struct sley_msg *msg;
@@ -194,7 +195,7 @@ static struct process *actor_current(void)
 		       : NULL;
 }
 
-/* Until there is something that it has not looked at. */
+/* Wait until there is a message that @process has not looked at. */
 static void wait_for_mail(struct process *process, struct deadline *deadline,
 			  uint64_t deadline_ns)
 {
@@ -218,7 +219,7 @@ static bool is_late(const struct deadline *deadline, uint64_t deadline_ns)
 	return deadline->started ? deadline->arrived : deadline_ns <= os_now();
 }
 
-/* All that has come is looked through: 0, with *@msg, or 1: nothing is wanted. */
+/* Look through all messages: 0, with *@msg; 1: no message is wanted; -ECANCELED. */
 static int look(struct process *process, struct wish *wish,
 		struct sley_msg **msg)
 {
@@ -236,7 +237,10 @@ static int look(struct process *process, struct wish *wish,
 	return 0;
 }
 
-/* Has it opened a scope that was cancelled?  process_poke() tells who waits. */
+/*
+ * Has the actor opened a scope that was cancelled?  process_poke() wakes the
+ * actor.
+ */
 static bool is_cut(void)
 {
 	const struct sley_scope *scope = scope_innermost(worker_now()->strand);
@@ -244,7 +248,7 @@ static bool is_cut(void)
 	return unlikely(scope) && scope_is_cancelled(scope);
 }
 
-/* Until there is something wanted: 0, with *@msg, or why not. */
+/* Wait until there is a wanted message: 0, with *@msg, or an error. */
 static int await(struct process *process, struct wish *wish,
 		 uint64_t deadline_ns, struct sley_msg **msg)
 {
@@ -272,7 +276,7 @@ static int await(struct process *process, struct wish *wish,
 	return err;
 }
 
-/* The usual case: anything, at any time.  NULL: it is not that simple. */
+/* The usual case: any message, without a deadline.  NULL: not the usual case. */
 static struct sley_msg *receive_next(struct process *process)
 {
 	static struct deadline never;
@@ -289,7 +293,7 @@ static struct sley_msg *receive_next(struct process *process)
 	return likely(!process->current) ? mail_peek(process) : NULL;
 }
 
-/* It has had so many in a row that it is the turn of others. */
+/* The actor has received so many messages in a row that others have their turn. */
 static noinline void let_others(struct process *process)
 {
 	process->left = process->budget;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * send.c - what users send.
+ * send.c - messages that users send.
  */
 #include "actor/mail/send.h"
 
@@ -16,7 +16,7 @@ int send_message(sley_pid to, struct sley_msg *msg, uint64_t deadline_ns)
 {
 	struct process *process = process_find(to);
 
-	/* relaxed: A1 published it; and that of a later one is never freed. */
+	/* relaxed: published by A1; the bound of a later tenant is never freed. */
 	if (unlikely(process && load_relaxed(&process->bound) &&
 		     !(to & PID_PORT)))
 		return bound_send(process, to, msg, deadline_ns);
@@ -79,8 +79,8 @@ static inline sley_pid sender(const struct worker *worker)
 }
 
 /*
- * The usual case in one piece, without a frame: what is not usual is left to
- * functions that it ends with.
+ * The usual case in a single function without a frame: the unusual cases are left
+ * to tail calls.
  */
 int sley_send(sley_pid to, uint64_t tag, const void *data, size_t size)
 {
@@ -89,7 +89,7 @@ int sley_send(sley_pid to, uint64_t tag, const void *data, size_t size)
 	enum inbox_answer answer;
 	struct sley_msg *msg;
 
-	/* relaxed: A1 published it; and that of a later one is never freed. */
+	/* relaxed: published by A1; the bound of a later tenant is never freed. */
 	if (unlikely(!worker || !process || load_relaxed(&process->bound) ||
 		     (to & PID_PORT) || size > SLEY_MSG_INLINE ||
 		     !worker->cache[CACHE_MESSAGES].loaded.nr))
@@ -114,13 +114,16 @@ int sley_send(sley_pid to, uint64_t tag, const void *data, size_t size)
 int sley_send_until(sley_pid to, uint64_t tag, const void *data, size_t size,
 		    uint64_t deadline_ns)
 {
-	/* Plain threads wait, too; and a deadline that has passed is one. */
+	/* Plain threads wait, too; and 0 is a deadline that has passed. */
 	if (deadline_ns == UINT64_MAX)
 		deadline_ns = SEND_AT_LENGTH;
 	return send_copy(to, tag, data, size, deadline_ns ? deadline_ns : 1);
 }
 
-/* A message with @size bytes elsewhere; they are the caller's if it fails. */
+/*
+ * A message with @size bytes elsewhere.  After an error the bytes are the
+ * caller's.
+ */
 static int create_outside(struct sley_msg **out, uint64_t tag, size_t size,
 			  enum mail_storage storage, void *what)
 {
@@ -178,7 +181,7 @@ static bool keep_of_many(struct delivery *delivery, const struct sley_msg *msg)
 	return false;
 }
 
-/* What is kept may be freed at any time, and must not be in an inbox then. */
+/* A kept message may be freed at any time, and must not be in an inbox then. */
 static bool keep_single(struct process *process, const struct sley_msg *msg)
 {
 	if (process->current != msg)
@@ -189,8 +192,8 @@ static bool keep_single(struct process *process, const struct sley_msg *msg)
 }
 
 /*
- * The process forgets it now: by the time it would be done with it, the message
- * may be gone, or be another one.
+ * The process forgets the message now: at the end of the step, or at the next
+ * receive, the message may be freed, or its memory used for a new message.
  */
 void sley_msg_keep(struct sley_msg *msg)
 {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * send_many.c - several messages that are sent as one.
+ * send_many.c - several messages that are sent together.
  *
- * All of them are made first, linked as an inbox has them, the newest first; then
- * one swap puts them in (lf/inbox.h).  So they stay together, the receiver is woken
- * once, and what there is no memory for was never seen by anybody.
+ * All messages are made first, linked as in an inbox, the newest first.  Then a
+ * single swap puts them into the inbox (lf/inbox.h).  So the messages stay
+ * together, and the receiver is woken once.  If there is no memory for all
+ * messages, the receiver sees no message.
  *
- * Rejected: to wait for room in a mailbox that says SLEY_BLOCK (whoever gave up would
- * have to let in those behind it, for whom there is room already).
+ * Rejected: to wait for room in a mailbox that says SLEY_BLOCK (a sender that
+ * gave up would have to let in the senders behind it, for whom there is room
+ * already).
  */
 #include "actor/mail/bounded.h"
 #include "actor/mail/mail.h"
@@ -29,7 +31,7 @@ static void unpack(struct package *package)
 	}
 }
 
-/* All of it or, after an error, nothing. */
+/* All messages or, after an error, no message. */
 static int pack(struct package *package, sley_pid to,
 		const struct sley_letter *letter, size_t nr)
 {
@@ -85,7 +87,7 @@ int sley_send_many(sley_pid to, const struct sley_letter *letter, size_t nr)
 	err = mail_put_chain(process, mail_node(package.newest),
 			     mail_node(package.oldest));
 	if (err) {
-		package.oldest->next = NULL; /* it was about to be others' */
+		package.oldest->next = NULL; /* may lead into the inbox    */
 		unpack(&package);
 	}
 	return err;

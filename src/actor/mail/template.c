@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What does not fit into @msg. */
+/* The bytes, if they do not fit into @msg. */
 static int fill_outside(struct sley_msg *msg, const void *data, size_t size)
 {
 	struct sley_blob *blob = sley_blob_create(size);
