@@ -42,7 +42,7 @@ enum sley_step sley_out_upgrade(struct sley_out *out,
 
 /* ---- between two steps ------------------------------------------------------- */
 
-/* By way of the inbox: what the handler itself completed it with comes first. */
+/* By way of the inbox: a completion by the handler itself comes first. */
 static void fail(struct process *process, struct yield *yield, int error)
 {
 	struct sley_msg *done = yield->done;
@@ -52,7 +52,7 @@ static void fail(struct process *process, struct yield *yield, int error)
 	(void)mail_send(process->pid, done);
 }
 
-/* The handler has it: now it takes as long as it takes, or as it may. */
+/* Give the command to its handler, and start the timeout, if there is one. */
 static void give(struct process *process, struct yield *yield,
 		 const struct handler *handler, struct command_timeout *timeout)
 {
@@ -118,7 +118,7 @@ bool yields_complete(struct process *process, uint64_t tag)
 	return true;
 }
 
-/* Complete, but the step was not told: strays, as if they came now. */
+/* Completions that the step was not told of: strays, as if they came now. */
 static void drop_done(struct process *process)
 {
 	struct mail_queue rest = { NULL };

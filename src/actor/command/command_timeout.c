@@ -14,10 +14,10 @@ struct command_timeout {
 	struct alarm alarm;
 	sley_pid pid;
 	struct sley_msg *done;
-	uint32_t left; /* by one of the two */
+	uint32_t left; /* by one of the two parties */
 };
 
-/* Room in lines of the cache, as pools want it. */
+/* Whole cache lines, as pools need them. */
 union room {
 	struct command_timeout timeout;
 	char size[128];
@@ -30,7 +30,7 @@ static struct command_timeout *of_alarm(struct alarm *alarm)
 	return container_of(alarm, struct command_timeout, alarm);
 }
 
-/* It is there until it was left twice. */
+/* The timeout exists until both parties have left it. */
 static void hold(struct alarm *alarm)
 {
 	(void)alarm;

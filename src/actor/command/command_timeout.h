@@ -2,20 +2,23 @@
 /*
  * command_timeout.h - a command that is not complete in time fails by itself.
  *
- * An alarm (core/wait/timer.h) of the worker that gave the command to its handler.  It
- * has the message that was made for the case, and sends it when it rings; that the
- * command is complete by then, or the process gone, is found out as with any
- * completion.  It is made before the handler is called, so that a command for which
- * there is no memory is not under way.
+ * A timeout is an alarm (core/wait/timer.h) of the worker that gave the command
+ * to its handler.  The alarm has the message that was made for the failure, and
+ * sends it when it rings.  If the command is complete by then, or the process
+ * gone, this is found out as with any completion.  The timeout is made before the
+ * handler is called, so that a command for which there is no memory is not under
+ * way.
  *
- * A command that is complete stops its alarm, so that none is left behind.  If it
- * has not rung, the process frees it, with the message.  Otherwise two may still
- * need it, the process and whoever lets it ring: each of them leaves it, and the
- * second one frees it.
+ * When a command completes, the process stops the alarm, so that no alarm is left
+ * behind.  If the alarm has not rung, the process frees the timeout, with the
+ * message.  Otherwise two parties may still need the timeout, the process and the
+ * thread that lets the alarm ring: each of them leaves the timeout, and the
+ * second frees it.
  *
  * Edges:
  *
- *   C1  one leaves it -> the other one leaves it and finds that : it may be freed
+ *   C1  the first party leaves -> the second party leaves and finds that : the
+ *       timeout may be freed
  */
 #ifndef SLEY_ACTOR_COMMAND_COMMAND_TIMEOUT_H
 #define SLEY_ACTOR_COMMAND_COMMAND_TIMEOUT_H
@@ -24,18 +27,18 @@
 
 struct command_timeout;
 
-/* For who is going to need one; NULL: no memory. */
+/* For a command that is about to be given to its handler; NULL: no memory. */
 must_check struct command_timeout *command_timeout_create(void);
 void command_timeout_free(struct command_timeout *timeout);
 
 /*
- * By a worker: @done, which is the timeout's from now on, is sent to @pid after
- * @timeout_ns.
+ * By a worker: send @done, which belongs to the timeout from now on, to @pid
+ * after @timeout_ns.
  */
 void command_timeout_start(struct command_timeout *timeout, sley_pid pid,
 			   struct sley_msg *done, uint64_t timeout_ns);
 
-/* The caller does not need it, or what it was given, any more. */
+/* The process does not need @timeout, or its message, any more. */
 void command_timeout_stop(struct command_timeout *timeout);
 
 #endif

@@ -23,7 +23,7 @@ struct place {
 };
 
 static struct {
-	struct spinlock lock; /* of who changes something */
+	struct spinlock lock; /* for changes */
 	struct place *chunk[CHUNKS];
 } all;
 
@@ -61,11 +61,11 @@ bool handler_find(uint32_t command, struct handler *out)
 	out->fn = (sley_handler *)load_acquire(&place->fn); /* H2 */
 	out->arg = (void *)load_acquire(&place->arg);       /* H2 */
 	out->timeout_ns = load_acquire(&place->timeout_ns); /* H2 */
-	/* relaxed: H2 says that it is not older than what was read. */
+	/* relaxed: by H2 not older than the fields that were read. */
 	return load_relaxed(&place->version) == version;
 }
 
-/* Two that come together make one each; the lock decides. */
+/* Two callers at the same time make a chunk each; the lock decides. */
 static struct place *make_place(uint32_t command)
 {
 	struct place **chunk = &all.chunk[command >> CHUNK_BITS];
@@ -86,12 +86,12 @@ static struct place *make_place(uint32_t command)
 	spin_unlock(&all.lock);
 	if (memory)
 		os_unmap(memory, size);
-	else /* for good: it is not to be missed by who counts */
+	else /* for good: not to be counted as a leak */
 		fault_count_mapped(-(ptrdiff_t)size);
 	return place_of(command);
 }
 
-/* Locked; there is none. */
+/* Locked; there is no handler. */
 static void write_place(struct place *place, const struct handler *handler)
 {
 	/* relaxed: written under the lock only. */
@@ -144,7 +144,7 @@ int sley_command_unhandle(uint32_t command)
 		return err;
 	spin_lock(&all.lock);
 	if (is_taken(place)) {
-		/* relaxed: whoever still finds it odd was earlier; and H2. */
+		/* relaxed: a reader that still finds it odd was earlier; and H2. */
 		store_relaxed(&place->version, place->version + 1);
 		err = 0;
 	}

@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handler.h - who sees to which command: a table by number, for the program.
+ * handler.h - the handler of each command: a table by number, for the program.
  *
- * Looking is what each yield does, on all workers; registering is rare.  So the
+ * Each yield looks a handler up, on all workers; registering is rare.  So the
  * table is read without a lock, and without writing:
  *
- *   version   odd: there is a handler; even: there is none
+ *   version   odd: there is a handler; even: there is no handler
  *   function, argument, timeout
  *
- * Who registers, under a lock, finds an even version, writes the three, then the
- * version.  Who takes the handler away makes it even.  A reader takes the version,
- * the three, and looks at the version again.  If it has changed, what was read may
- * be of two handlers.  But between two handlers there is always none, so the
- * reader may say that there was none, and never tries twice.
+ * The registrar, under a lock, finds an even version, writes the three fields,
+ * then the version.  To remove the handler, it makes the version even.  A reader
+ * takes the version, the three fields, and looks at the version again.  If the
+ * version has changed, the fields may belong to two handlers.  But between two
+ * handlers there is always a time without a handler, so the reader may say that
+ * there was no handler, and never tries twice.
  *
- * Places are in chunks that are made for the first command among them, and are
+ * The places are in chunks.  A chunk is made for the first command in it, and is
  * never freed.
  *
  * Edges:
  *
- *   H1  register makes the version odd -> find sees it : the three
+ *   H1  register makes the version odd -> find sees it : the three fields
  *   H2  register writes one of the three -> find reads it : the version is not the
- *       one it has read before
+ *       version that find has read before
  *   H3  register publishes a chunk -> find reads its address : the chunk is mapped
  *
- * Rejected: a record for each handler, found by one pointer (it can be freed only
- * when no reader has it; to know that, readers have to write); a table that cannot
- * change once it is in use (a plugin comes and goes).
+ * Rejected: a record for each handler, found by a pointer (the record can be
+ * freed only when no reader has it; to know that, readers have to write); a table
+ * that cannot change once it is in use (a plugin comes and goes).
  */
 #ifndef SLEY_ACTOR_COMMAND_HANDLER_H
 #define SLEY_ACTOR_COMMAND_HANDLER_H
@@ -41,7 +42,7 @@ struct handler {
 	uint64_t timeout_ns; /* 0: never */
 };
 
-/* Any thread.  False: @command has none. */
+/* Any thread.  False: @command has no handler. */
 must_check bool handler_find(uint32_t command, struct handler *out);
 
 #endif

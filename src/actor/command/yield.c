@@ -11,7 +11,7 @@
 
 static struct pool pool = { .object_size = sizeof(struct yields) };
 
-/* ---- what others see -------------------------------------------------------- */
+/* ---- the view of others ----------------------------------------------------- */
 
 static void publish(struct yields *yields, uint32_t nr)
 {
@@ -24,7 +24,7 @@ static void publish(struct yields *yields, uint32_t nr)
 		store_relaxed(&yields->oldest, yields->record[first].command);
 }
 
-/* Whoever looks has the lock: it finds one that is made, and not yet freed. */
+/* A reader has the lock: it finds a struct that is complete, and not yet freed. */
 static void show(struct process *process, struct yields *yields)
 {
 	spin_lock(&process->lock);
@@ -56,7 +56,7 @@ static void into_bucket(struct yields *yields, uint32_t index)
 	*bucket = index;
 }
 
-/* Records from @begin on are free; the others are where they belong. */
+/* Records from @begin on are free; the others go into their buckets. */
 static void arrange(struct yields *yields, uint32_t begin)
 {
 	memset(yields->bucket, 0xff, yields->capacity * sizeof(uint32_t));
