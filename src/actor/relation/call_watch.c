@@ -3,15 +3,16 @@
  * call_watch.c - calls that wait for a process are told of its end.
  *
  * A watch lives in the frame of its call, which may return at any time: the reply
- * has come, or the deadline.  So the process that ends looks at one watch at a
- * time, under the lock, takes it out, and keeps nothing of it but the port's pid.
- * A watch that is on no list is nobody's but the call's.
+ * has come, or the deadline.  So the ending process looks at one watch at a time,
+ * under the lock, takes it out, and keeps nothing but the pid of the port.  A
+ * watch that is on no list belongs to the call alone.
  *
- * The lock is that of the place, not of the process: it is used after the end, when
- * the place may have another tenant already.
+ * The lock is the lock of the place, not of the process: it is used after the
+ * end, when the place may have a new tenant already.
  *
- * Rejected: a message in the frame (the call could not return while it is under
- * way, and would have to wait for somebody who tells a million others first).
+ * Rejected: a message in the frame (the call could not return while the message
+ * is under way, and would have to wait for a process that tells a million others
+ * first).
  */
 #include "actor/mail/call.h"
 #include "actor/relation/relation.h"

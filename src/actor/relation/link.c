@@ -1,35 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link.c - two processes that share their fate.
+ * link.c - links: two processes that share their fate.
  *
- * A link is one object with two sides.  The side of a process is on its list, under
- * its lock, and contains the SLEY_EXIT that it gets when the other one fails.
+ * A link is one object with two sides.  The side of a process is on the list of
+ * that process, under its lock, and contains the SLEY_EXIT that the process gets
+ * when its peer fails.
  *
- * While both live, and are locked, the link is on both lists or on none: it is made
- * and undone with both locks held, in the order of their places.  When one ends, its
- * list is its own.  For each link it locks the other one:
+ * While both processes live, and are locked, the link is on both lists or on no
+ * list: it is made and undone with both locks held, taken in the order of their
+ * places.  When a process ends, no other process uses its list any more.  For
+ * each link the ending process locks the peer:
  *
- *   that has ended, too          it sees to its side itself
- *   its side is on no list       it has unlinked meanwhile: nothing is sent
+ *   the peer has ended, too      the peer sees to its side itself
+ *   its side is on no list       the peer has unlinked meanwhile: nothing is sent
  *   the reason is 0              its side is taken off its list
  *   else                         the message is sent; its side stays on its list
  *
- * and in the last case it is on the list until the message is taken out of the
- * inbox.  If it is not there any more by then, the process has unlinked, and the
- * message is dropped.  So the list says all there is to say.
+ * In the last case the side is on the list until the message is taken out of the
+ * inbox.  If the side is on no list by then, the peer has unlinked, and the
+ * message is dropped.  So the list alone decides.
  *
- * The link is freed by the last of two references: one of each side.  The side of
- * who has ended hands its reference to the message.
+ * The link is freed by the last of two references, one for each side.  The side
+ * of an ended process hands its reference to the message.
  *
- * Who looks for a link looks through the shorter one of two lists: supervisors have
- * long ones, their children do not.
+ * A search for a link looks through the shorter of two lists: supervisors have
+ * long lists, their children do not.
  *
  * Edges, besides those of locks and inboxes:
  *
- *   K1  a reference is dropped -> the last one frees : what each did with it
+ *   K1  a reference is dropped -> the last drop frees the link : all uses of it
  *
- * Rejected: two objects, one for each side (256 bytes, and neither knows whether the
- * other one is still there).
+ * Rejected: two objects, one for each side (256 bytes, and neither side knows
+ * whether the other is still there).
  */
 #include "actor/relation/relation.h"
 
@@ -38,8 +40,8 @@
 #include <errno.h>
 
 struct side {
-	struct sley_msg msg; /* from: the other one                         */
-	struct list node;    /* of whose side it is                         */
+	struct sley_msg msg; /* from: the peer                              */
+	struct list node;    /* on the list of its process                  */
 	bool second;         /* of the link                                 */
 };
 
@@ -100,7 +102,7 @@ static void attach(struct process *process, struct side *side)
 	process->relations->nr_links++;
 }
 
-/* False: it was on no list. */
+/* False: @side was on no list. */
 static bool detach(struct process *process, struct side *side)
 {
 	if (list_empty(&side->node))
@@ -217,13 +219,16 @@ void sley_unlink(sley_pid pid)
 
 /* ---- the end ------------------------------------------------------------------- */
 
-/* @side is that of who has ended; @peer is locked.  How many references are left? */
+/*
+ * @side belongs to the process that has ended; @peer is locked.  Returns how many
+ * references the caller has to drop.
+ */
 static uint32_t tell(struct process *peer, struct side *side, int reason)
 {
 	struct side *its = other(side);
 
 	if (list_empty(&its->node))
-		return 1; /* it has unlinked meanwhile */
+		return 1; /* @peer has unlinked meanwhile */
 	if (!reason) {
 		detach(peer, its);
 		return 2;
@@ -240,7 +245,7 @@ void links_tell(struct relations *relations, int reason)
 	while ((node = list_take_first(&relations->links))) {
 		struct side *side = side_of(node);
 		struct process *peer = process_lock(side->msg.from);
-		uint32_t refs = 1; /* it has ended, too */
+		uint32_t refs = 1; /* the peer has ended, too */
 
 		if (peer) {
 			refs = tell(peer, side, reason);

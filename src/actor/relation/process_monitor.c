@@ -1,35 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process_monitor.c - a process is told when another one ends: monitors.
+ * process_monitor.c - monitors: a process is told of the end of a different
+ * process.
  *
  * (Not to be confused with the thread of core/sched/monitor.h.)
  *
- * A monitor contains its SLEY_DOWN.  It is on two lists: that of the target, under
- * the target's lock, until one of the two ends, and that of the watcher, which is
- * the watcher's own, until the message is taken out of the inbox.  If it is not
- * there any more by then, it was undone, and the message is dropped.
+ * The monitoring process (the watcher in names below) is told, the monitored
+ * process (the target) ends.
  *
- *   target ends       takes its list, and sends each message
- *   watcher ends      takes its monitors off the lists of targets that live: those
- *                     who live for long do not collect the monitors of those who
- *                     do not
- *   sley_unmonitor()  the same for one
+ * A monitor contains its SLEY_DOWN.  It is on two lists.  On the list of the
+ * monitored process, under the lock of that process, it stays until one of the
+ * two processes ends.  On the list of the monitoring process, which only that
+ * process uses, it stays until the message is taken out of the inbox.  If the
+ * monitor is not on the second list by then, it was undone, and the message is
+ * dropped.
  *
- * A monitor on the list of a target that does not live any more is sent, or going to
- * be: the target's, which nobody else touches.
+ *   the monitored ends    takes its list, and sends each message
+ *   the monitoring ends   takes its monitors off the lists of monitored processes
+ *                         that live: so a process that lives for long does not
+ *                         collect the monitors of processes that do not
+ *   sley_unmonitor()      the same for a single monitor
  *
- * There are two references: the list of the watcher has one, the target the other,
- * which becomes the message's.
+ * A monitor on the list of a monitored process that has ended is sent, or is
+ * going to be sent: only the ending process touches it.
  *
- * The newest monitors of a process are the first on its list: one that is undone was
- * made a moment ago, as a rule.
+ * There are two references.  One belongs to the list of the monitoring process.
+ * The other belongs to the monitored process, and passes to the message.
+ *
+ * The newest monitors of a process are the first on its list: a monitor that is
+ * undone was made a moment ago, as a rule.
  *
  * Edges, besides those of locks and inboxes:
  *
- *   K2  a reference is dropped -> the last one frees : what each did with it
+ *   K2  a reference is dropped -> the last drop frees the monitor : all uses of it
  *
- * Rejected: a watcher that lets its monitors be told to nobody (a server collects
- * one for each client it ever had).
+ * Rejected: to leave the monitors of an ended process on the lists of the
+ * monitored processes (a server collects a monitor for each client that it ever
+ * had).
  */
 #include "actor/relation/relation.h"
 
@@ -39,10 +46,10 @@
 #include <errno.h>
 
 struct process_monitor {
-	struct sley_msg msg;    /* from: the target, tag: the number;
-				   space: the result, if any, and when      */
-	struct list at_target;  /* (the target's lock)                      */
-	struct list at_watcher; /* the watcher's own                        */
+	struct sley_msg msg;    /* from: the monitored, tag: the number; space:
+				   the result, if any, and when */
+	struct list at_target;  /* (the lock of the monitored)              */
+	struct list at_watcher; /* of the monitoring process alone          */
 	sley_pid watcher;
 	uint32_t refs;
 };
@@ -62,7 +69,7 @@ static struct process_monitor *create(sley_pid target, sley_pid watcher)
 	monitor->msg.kind = SLEY_DOWN;
 	monitor->msg.storage = MAIL_RELATION;
 	monitor->msg.from = target;
-	/* relaxed: it has to be another one each time, no more. */
+	/* relaxed: has to be different each time, no more. */
 	monitor->msg.tag = add_relaxed(&last_number, 1) + 1;
 	list_init(&monitor->at_target);
 	list_init(&monitor->at_watcher);
@@ -87,11 +94,14 @@ static void attach(struct process *target, struct process_monitor *monitor)
 	target->relations->nr_watchers++;
 }
 
-/* Take it off the list of a target that lives.  Consumes the watcher's reference. */
+/*
+ * Take @monitor off the list of a monitored process that lives.  Consumes the
+ * reference of the monitoring process.
+ */
 static void undo(struct process_monitor *monitor)
 {
 	struct process *target = related_lock(monitor->msg.from);
-	/* Not there: the pid was that of nobody when it was to be monitored. */
+	/* Not on a list: there was no such process when it was to be monitored. */
 	bool attached = target && !list_empty(&monitor->at_target);
 
 	if (attached) {
@@ -105,7 +115,7 @@ static void undo(struct process_monitor *monitor)
 
 /* ---- to monitor ------------------------------------------------------------------ */
 
-/* -ESRCH is no error here: that is told, too. */
+/* -ESRCH is no error here: SLEY_DOWN tells it, too. */
 static int observe(struct process_monitor *monitor)
 {
 	struct process *target;
@@ -117,7 +127,7 @@ static int observe(struct process_monitor *monitor)
 	} else if (error == -ESRCH) {
 		monitor->msg.error = -ESRCH;
 		error = mail_send(monitor->watcher, &monitor->msg);
-		sley_assert(!error); /* it lives: it is the caller */
+		sley_assert(!error); /* the watcher lives: it is the caller */
 	}
 	return error;
 }

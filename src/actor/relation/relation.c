@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * relation.c - what a process has of relations, and what becomes of it.
+ * relation.c - the relations of a process, and what becomes of them.
  *
- * Almost no process has links or monitors, so what holds them is made on demand.
- * It is made by whoever needs it first, often another process, and never while a
- * lock is held: who finds that it is missing lets go of the lock, makes one, and
- * looks again.
+ * Almost no process has links or monitors, so struct relations is made on demand.
+ * It is made by the first process that needs it, often a different process, and
+ * never while a lock is held: a process that finds it missing releases the lock,
+ * makes a struct relations, and looks again.
  *
- * At the end it is taken out of the process under the lock, together with the pid.
- * So whoever locks the process afterwards finds it gone, and whoever came before
- * is on one of the lists, and told: one or the other.
+ * At the end it is taken out of the process under the lock, together with the
+ * pid.  So a process that takes the lock afterwards finds no relations, and a
+ * process that came before is on one of the lists, and told.
  *
  * Rejected: heads of the lists in struct process (a million processes pay for
  * them); a table of all relations with locks of its own (two places that have to
- * agree on who lives).
+ * agree on which processes live).
  */
 #include "actor/relation/relation.h"
 
