@@ -81,7 +81,7 @@ void shard_remove(struct shard *shard, struct entry *entry)
 	shard->nr--;
 }
 
-/* Whatever it was in the middle of.  A page that is not written is not copied. */
+/* Whatever the parent was doing.  A page that is not written is not copied. */
 void shard_renew(struct shard *shard)
 {
 	for (size_t i = 0; i < array_size(shard->chain); i++) {

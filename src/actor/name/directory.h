@@ -2,24 +2,24 @@
 /*
  * directory.h - things that are found by their name, by any thread.
  *
- * A hash table in shards, each with a lock and chains of its own.  It never
- * grows: the heads of the chains cost nothing until they are used, and with a
- * million names a chain has 16.
+ * A hash table in shards, each with a lock and chains of its own.  The table
+ * never grows: the heads of the chains cost nothing until they are used, and with
+ * a million names a chain has 16 entries.
  *
  *   struct directory
  *     shard 0   lock   chain, chain, ...   ──► entry ──► entry
  *     shard 1   lock   chain, chain, ...
  *
- * Entries are embedded in what is found.  Whoever looks, adds or removes holds
- * the lock of the shard; entries are made before it is taken, and freed after.
- * A lock of a process may be held when that of a shard is taken, never the other
- * way round.
+ * Entries are embedded in the things that are found.  A look, an addition and a
+ * removal need the lock of the shard; entries are made before the lock is taken,
+ * and freed after.  The lock of a process may be held when the lock of a shard is
+ * taken, never the other way round.
  *
  * In a child of fork() a directory is empty: the processes are not there.
  *
  * Edges: those of the locks.
  *
- * Rejected: a table that grows (somebody would move thousands of entries with a
+ * Rejected: a table that grows (a caller would move thousands of entries with a
  * lock held); a lock for each chain (fork() has to take all of them).
  */
 #ifndef SLEY_ACTOR_NAME_DIRECTORY_H
@@ -38,7 +38,7 @@
 #define DIRECTORY_CHAIN_BITS 0
 #endif
 
-/* A name, taken apart: what is looked for. */
+/* A name that is looked for, taken apart. */
 struct key {
 	const char *text;
 	uint32_t length; /* 1 to SLEY_NAME_MAX */
@@ -65,12 +65,12 @@ struct directory {
 /* False: @text is no name: NULL, empty, or too long. */
 must_check bool key_init(struct key *key, const char *text);
 
-/* Of an entry that nobody knows yet. */
+/* For an entry that no other thread knows yet. */
 void entry_init(struct entry *entry, const struct key *key);
 
 must_check bool entry_is(const struct entry *entry, const struct key *key);
 
-/* Also one that is in no directory. */
+/* Also a shard that is in no directory. */
 static inline struct shard *shard_lock(struct shard *shard)
 {
 	spin_lock(&shard->lock);

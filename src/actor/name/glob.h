@@ -2,12 +2,13 @@
 /*
  * glob.h - does a name match a pattern?
  *
- *   *   any run of characters, also none
- *   ?   any one
+ *   *   any run of characters, also an empty run
+ *   ?   any single character
  *
- * Everything else is itself.  When it goes wrong the last star takes one character
- * more: an earlier one need not, since what came after it has matched as early as it
- * could.  So the time is at most the product of both lengths.
+ * All other characters stand for themselves.  After a mismatch the last star
+ * takes one more character.  Earlier stars need not, since the text behind them
+ * has matched as early as possible.  So the time is at most the product of both
+ * lengths.
  */
 #ifndef SLEY_ACTOR_NAME_GLOB_H
 #define SLEY_ACTOR_NAME_GLOB_H
@@ -17,8 +18,8 @@
 
 static inline bool glob_matches(const char *glob, const char *text)
 {
-	const char *star = NULL;  /* the last one                    */
-	const char *after = NULL; /* in @text: what follows its run */
+	const char *star = NULL;  /* the last star                   */
+	const char *after = NULL; /* in @text: the end of its run   */
 
 	while (*text) {
 		if (*glob == '*') {

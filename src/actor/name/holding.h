@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * holding.h - what a process has elsewhere, and has to leave when it ends: its
- * names, and its places in topics.
+ * holding.h - the names of a process and its places in topics, which the process
+ * has to leave when it ends.
  *
- * A list in the process, under its lock.  Who adds finds the process alive under
- * that lock; so when process_end() has taken the pid, the list is the dying
- * process's alone.
+ * The holdings are a list in the process, under its lock.  An addition finds the
+ * process alive under that lock; so when process_end() has taken the pid, the
+ * list belongs to the ending process alone.
  */
 #ifndef SLEY_ACTOR_NAME_HOLDING_H
 #define SLEY_ACTOR_NAME_HOLDING_H
@@ -19,7 +19,7 @@ enum holding_kind {
 
 struct holding {
 	struct holding *next;
-	struct holding **slot; /* what points here */
+	struct holding **slot; /* the pointer to this */
 	enum holding_kind kind;
 };
 
@@ -35,7 +35,7 @@ static inline void holding_add(struct process *process, struct holding *holding)
 	*slot = holding;
 }
 
-/* The same, or the process has ended and is the caller. */
+/* The same, or the caller is the process, which has ended. */
 static inline void holding_remove(struct holding *holding)
 {
 	*holding->slot = holding->next;
@@ -43,7 +43,10 @@ static inline void holding_remove(struct holding *holding)
 		holding->next->slot = holding->slot;
 }
 
-/* The dying process: one of that kind is removed; NULL: there is none left. */
+/*
+ * By the ending process: remove a holding of @kind; NULL: no such holding is
+ * left.
+ */
 static inline struct holding *holding_take(struct process *process,
 					   enum holding_kind kind)
 {

@@ -3,23 +3,26 @@
  * name.c - names of processes.
  *
  * A name is in two places: in the directory, where others find it, under the lock
- * of its shard; and in the list of what its process holds, under the lock of the
- * process.  Who registers takes both, the process's first, and finds the process
- * alive; so it does not end in between, and a dying one gets no more names.
+ * of its shard; and in the list of holdings of its process, under the lock of the
+ * process.  A registrar takes both locks, the lock of the process first, and
+ * finds the process alive.  So the process does not end in between, and an ending
+ * process gets no more names.
  *
- *   register     process, shard: in both places
- *   unregister   looks whose it is, then process, shard: out of both
+ *   register     process, shard: into both places
+ *   unregister   finds the owner, then process, shard: out of both places
  *   the end      pid = 0, under the lock of the process.  From here on the name
- *                counts as free, although it is still there: nobody finds it, and
- *                who registers takes it over
+ *                counts as free, although it is still there: a look does not find
+ *                it, and a registrar takes it over
  *                then, name by name, shard: out of the directory, unless it was
- *                taken over; the list is the dying process's alone
+ *                taken over; the list belongs to the ending process alone
  *                then links and monitors are told
  *
- * Edges: those of the locks; and A1 of actor/process/process.h, for is the owner alive.
+ * Edges: those of the locks; and A1 of actor/process/process.h, to see whether
+ * the owner is alive.
  *
- * Rejected: to refuse the name of a process that is about to end.  Who got -ESRCH
- * from it and starts another one in its place would have to try again.
+ * Rejected: to refuse the name of a process that is about to end.  A caller that
+ * got -ESRCH from the process, and starts a new process in its place, would have
+ * to try again.
  */
 #include "actor/name/name.h"
 
@@ -35,9 +38,9 @@
 struct name {
 	struct holding holding;
 	struct entry entry;
-	sley_pid pid; /* whose it is: constant                       */
-	bool labels;  /* it is also the label of its process         */
-	bool loose;   /* it is not in the directory any more (shard) */
+	sley_pid pid; /* the owner: constant                         */
+	bool labels;  /* is also the label of the process            */
+	bool loose;   /* not in the directory any more (shard)       */
 };
 
 #define NAME_SIZE 128
@@ -65,7 +68,7 @@ static struct name *find(struct shard *shard, const struct key *key)
 	return entry ? container_of(entry, struct name, entry) : NULL;
 }
 
-/* Locked.  A process without a label has its first name for one. */
+/* Locked.  The first name of a process without a label is its label. */
 static void label(struct process *process, struct name *name)
 {
 	if (name->labels && !process->task.name)
@@ -74,7 +77,7 @@ static void label(struct process *process, struct name *name)
 		name->labels = false;
 }
 
-/* Locked, both.  NULL: @name is registered; else who has it. */
+/* Locked, both.  NULL: @name is registered; else the name of the present owner. */
 static struct name *add(struct process *process, struct shard *shard,
 			const struct key *key, struct name *name)
 {
@@ -92,7 +95,10 @@ static struct name *add(struct process *process, struct shard *shard,
 	return NULL;
 }
 
-/* SLEY_NO_PID: @name is registered; else who has it; -ESRCH. */
+/*
+ * 0: @name is registered, if *@owner is SLEY_NO_PID; else *@owner has it.
+ * -ESRCH.
+ */
 static int enter(struct name *name, const struct key *key, sley_pid *owner)
 {
 	struct process *process = process_lock(name->pid);
@@ -152,8 +158,9 @@ int sley_name_register(const char *name, sley_pid pid, sley_pid *owner)
 }
 
 /*
- * Of @process, which is locked: false if it is not, or not any more.  *@gone is to
- * be freed; a label is not, before the process ends.
+ * Take the name of @process, which is locked.  False: @process does not have that
+ * name (any more).  *@gone is to be freed; but a label is freed when the process
+ * ends.
  */
 static bool take(const struct process *process, const struct key *key,
 		 struct name **gone)
@@ -217,7 +224,7 @@ sley_pid sley_name_find(const char *name)
 	return key_init(&key, name) ? whereis(&key) : SLEY_NO_PID;
 }
 
-/* ---- what the process asks for ------------------------------------------------------ */
+/* ---- for processes ------------------------------------------------------------------ */
 
 void names_forget(struct process *process)
 {
@@ -234,7 +241,10 @@ void names_forget(struct process *process)
 	}
 }
 
-/* To @text, if it is still that: the next owner does not wait for the last one. */
+/*
+ * Copy @name to @text, unless it was taken over: a new owner does not wait until
+ * the last owner has ended.
+ */
 static void copy_name(const struct name *name, char text[SLEY_NAME_MAX + 1])
 {
 	struct shard *shard = directory_lock(&names, name->entry.hash);
@@ -244,7 +254,7 @@ static void copy_name(const struct name *name, char text[SLEY_NAME_MAX + 1])
 	shard_unlock(shard);
 }
 
-/* The first it got: that of its options, if there is one. */
+/* The first name that the process got: the name in its options, if there is one. */
 void name_of(sley_pid pid, char text[SLEY_NAME_MAX + 1])
 {
 	struct process *process = process_lock(pid);

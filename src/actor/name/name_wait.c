@@ -40,7 +40,7 @@ void name_appeared(uint32_t hash)
 	task_enqueue_chain(chain);
 }
 
-/* One look, and one wait.  0: *@pid has it, or SLEY_NO_PID: look again. */
+/* A look, and a wait.  0: *@pid has the name; if it is SLEY_NO_PID: look again. */
 static int look(struct sley_waitq *list, const char *name, sley_pid *pid,
 		uint64_t deadline_ns)
 {

@@ -2,19 +2,19 @@
 /*
  * name_wait.h - waiting until some process has a name.
  *
- * Waiters are in lists, by the hash of the name.  A list has names in it that are
- * not the same: whoever is woken looks again, and waits again if need be.
+ * Waiters are in lists, by the hash of the name.  A list may have waiters for
+ * different names: a woken waiter looks again, and waits again if need be.
  *
  *   finder                              registrar (actor/name/name.c)
  *   locks the list                      registers the name
  *   looks for the name                  locks the list, wakes all in it
  *   not there: is linked, and waits     unlocks it
  *
- * If the finder does not see the name, it has the lock before the registrar, and is
- * in the list when that comes.
+ * If the finder does not see the name, it has the lock before the registrar, and
+ * is in the list when the registrar comes.
  *
- * A list is locked before a shard of names, never the other way round.  In a child of
- * fork() nobody waits.
+ * A list is locked before a shard of names, never the other way round.  In a
+ * child of fork() there are no waiters.
  *
  * Edges: W1 of core/wait/waitq.h, and those of the shards.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * publish.c - a message goes to all who have joined; see topic.h.
+ * publish.c - a message goes to all members; see topic.h.
  */
 #include "actor/name/glob.h"
 #include "actor/mail/template.h"
@@ -13,16 +13,16 @@
 
 /* ---- walking ---------------------------------------------------------------------- */
 
-/* Somebody on the way from room to room. */
+/* A walker on the way from room to room. */
 struct walk {
 	struct topic *topic;
-	struct room *room; /* the next one                     */
-	uint64_t nr_joins; /* later ones do not count          */
+	struct room *room; /* the next room                    */
+	uint64_t nr_joins; /* later joins do not count         */
 	unsigned int nr;   /* pids of the last room            */
 	sley_pid pid[ROOM_SEATS];
 };
 
-/* Locked: the walk goes on in @topic, if there is one. */
+/* Locked: the walk goes on in @topic, unless that is NULL. */
 static bool walk_enter(struct walk *walk, struct topic *topic)
 {
 	walk->topic = topic;
@@ -33,7 +33,7 @@ static bool walk_enter(struct walk *walk, struct topic *topic)
 	return true;
 }
 
-/* Locked, and unlocks: it has left @topic. */
+/* Locked, and unlocks: the walk has left @topic. */
 static void walk_leave(struct shard *shard, struct topic *topic)
 {
 	bool empty;
@@ -84,7 +84,7 @@ static void walk_end(struct walk *walk)
 	walk_leave(topic_lock(walk->topic), walk->topic);
 }
 
-/* The same for patterns: to the first one.  False: there is none. */
+/* The same for patterns: to the first pattern.  False: there is no pattern. */
 static bool patterns_begin(struct walk *walk)
 {
 	struct shard *shard;
@@ -99,7 +99,7 @@ static bool patterns_begin(struct walk *walk)
 	return found;
 }
 
-/* To the next one.  False: that was the last one, and it is over. */
+/* To the next pattern.  False: that was the last pattern, and the walk is over. */
 static bool patterns_next(struct walk *walk)
 {
 	struct shard *shard = topics_lock(true, 0);
@@ -112,12 +112,12 @@ static bool patterns_next(struct walk *walk)
 
 /* ---- publishing --------------------------------------------------------------------- */
 
-/* What is sent, and to how many. */
+/* The message, and how many members got it. */
 struct mailing {
 	uint64_t tag;
 	const void *data;
 	size_t size;
-	struct sley_msg *template; /* NULL: nobody has been there for it */
+	struct sley_msg *template; /* NULL: no member so far */
 	int nr;
 	bool short_of_memory;
 };
@@ -132,7 +132,7 @@ static void send_one(struct mailing *mailing, sley_pid pid)
 		mailing->nr++;
 }
 
-/* Once somebody is there.  False: there is no memory, and nobody gets it. */
+/* When a member is found.  False: there is no memory, and no member gets it. */
 static bool mailing_begin(struct mailing *mailing)
 {
 	if (!mailing->template && !mailing->short_of_memory &&
@@ -144,7 +144,7 @@ static bool mailing_begin(struct mailing *mailing)
 	return mailing->template;
 }
 
-/* To all rooms of a topic. */
+/* To the members in all rooms of a topic. */
 static void send_rooms(struct mailing *mailing, struct walk *walk)
 {
 	while (walk_next(walk)) {
@@ -176,7 +176,7 @@ int sley_topic_publish(const char *topic, uint64_t tag, const void *data,
 		return -EMSGSIZE;
 	if (!key_init(&key, topic))
 		return 0;
-	/* Both begin before anything is sent. */
+	/* Both walks begin before anything is sent. */
 	has_members = walk_begin(&by_name, &key);
 	has_patterns = patterns_begin(&by_pattern);
 	if (has_members) {
@@ -200,7 +200,7 @@ size_t sley_topic_members(const char *topic, sley_pid *pid, size_t max)
 		return 0;
 	while (walk_next(&walk)) {
 		for (unsigned int i = 0; i < walk.nr; i++) {
-			/* Who has ended may not have come to leaving. */
+			/* An ended process may not have left yet. */
 			if (!process_find(walk.pid[i]))
 				continue;
 			if (nr < max)

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <sley/topic.h>
 
-/* What a process holds: constant while it does. */
+/* A holding of a process: constant. */
 struct membership {
 	struct holding holding;
 	struct topic *topic;
@@ -98,11 +98,11 @@ static void stand_up(const struct membership *member)
 	topic->nr_members--;
 }
 
-/* ---- where they are: all of it locked ---------------------------------------------- */
+/* ---- the directory: all of it locked ----------------------------------------------- */
 
 static void count_patterns(int by)
 {
-	/* relaxed: it is locked; for others it is a hint. */
+	/* relaxed: locked; a hint for others. */
 	uint32_t nr = load_relaxed(&sley__patterns.nr);
 
 	/* relaxed: as above. */
@@ -163,7 +163,7 @@ void topic_free(struct topic *topic)
 
 /* ---- join and leave ------------------------------------------------------------------ */
 
-/* What a join may need; what it does not use goes back. */
+/* The memory that a join may need; the unused part goes back. */
 struct supplies {
 	struct membership *member;
 	struct topic *topic;
@@ -212,7 +212,7 @@ static void join_locked(struct process *process, struct shard *shard,
 		room_add(topic, supplies->room);
 		supplies->room = NULL;
 	}
-	/* relaxed: it is locked. */
+	/* relaxed: locked. */
 	sit_down(topic, supplies->member, load_relaxed(&process->pid));
 	holding_add(process, &supplies->member->holding);
 	supplies->member = NULL;
@@ -252,7 +252,7 @@ int sley_topic_join_matching(const char *pattern, sley_pid pid)
 	return join(pattern, pid, true);
 }
 
-/* @member is in no list any more. */
+/* @member is on no list any more. */
 static void leave_seat(struct membership *member)
 {
 	struct topic *topic = member->topic;

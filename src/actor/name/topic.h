@@ -1,42 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * topic.h - topics, patterns, and who sits in them.
+ * topic.h - topics, patterns, and their members.
  *
  * The members of a topic sit in rooms of a few dozen seats.  A member keeps its
- * seat until it leaves, and rooms stay as long as the topic; so who walks from
- * room to room sees each member that is there all the time once, although it lets
- * go of the lock between two of them.  That is how a message is sent to thousands
- * without holding a lock: the members of one room are copied, then they are sent
- * to, then comes the next room (publish.c).
+ * seat until it leaves, and rooms stay as long as the topic.  So a walker that
+ * goes from room to room sees each member that stays exactly once, although the
+ * walker releases the lock between two rooms.  That is how a message is sent to
+ * thousands of members without holding a lock: the members of a room are copied,
+ * then the message is sent to them, then comes the next room (publish.c).
  *
  *   topic ──► room ──► room ──► room          in the directory, by its name
  *               │ seat: pid, when it joined
  *               ▼
  *   process ──► holding: topic, room, seat
  *
- * A pattern is a topic that is not in the directory but in a shard of its own, and
- * in a list there, the newest first.  Who publishes walks along that list, too; it
- * counts as a walker of the pattern it is at, so this one stays, and leads to the
- * next.
+ * A pattern is a topic that is not in the directory but in a shard of its own,
+ * and in a list there, the newest first.  A publisher walks along that list, too.
+ * It counts as a walker of the pattern that it is at, so this pattern stays, and
+ * leads to the next.
  *
  *   patterns ──► topic "a*" ──► topic "*.log"
  *
- * Joins are numbered, those of all patterns in one row.  Who publishes passes over
- * those that joined after it began: a process that leaves and joins again meanwhile
- * gets nothing twice.
+ * Joins are numbered; all patterns share the same numbers.  A publisher passes
+ * over members that joined after it began: a process that leaves and joins again
+ * meanwhile gets nothing twice.
  *
- * A topic without members is gone, unless somebody still walks through it; the
- * last one to leave frees it.  Memory is got before locks are taken, and given
- * back after.  Locks: that of the process, then that of the shard.
+ * A topic without members is freed, unless a walker is still in it; then the last
+ * walker frees it.  Memory is allocated before locks are taken, and given back
+ * after.  Locks: the lock of the process, then the lock of the shard.
  *
  * Edges: those of the locks.
  *
  * Rejected: an array that is copied when it changes (10,000 joins copy 400 MB);
- * an array whose last member fills the gap of who leaves (a walker misses it, or
- * meets it twice); a copy of all members for each message (memory may not be
- * there, and a copy of thousands takes too long under a lock); to find the patterns
- * of each topic beforehand (each new name would have to be matched with all
- * patterns, each new pattern with all names; there are many names and few patterns).
+ * an array whose last member fills the gap of a member that leaves (a walker
+ * misses the last member, or meets it twice); a copy of all members for each
+ * message (there may be no memory, and a copy of thousands takes too long under a
+ * lock); to find the patterns of each topic beforehand (each new name would have
+ * to be matched with all patterns, each new pattern with all names; there are
+ * many names and few patterns).
  */
 #ifndef SLEY_ACTOR_NAME_TOPIC_H
 #define SLEY_ACTOR_NAME_TOPIC_H
@@ -53,20 +54,20 @@ struct seat {
 
 struct room {
 	struct room *next;      /* of the topic                      */
-	struct room *next_open; /* of those with a free seat         */
+	struct room *next_open; /* of the rooms with a free seat     */
 	uint64_t taken;         /* bit i: seat i                     */
 	struct seat seat[ROOM_SEATS];
 };
 
-/* Everything is under the lock of its shard, but what is constant. */
+/* All fields are under the lock of the shard, except constant fields. */
 struct topic {
 	struct entry entry;
 	struct room *rooms; /* the newest first                     */
-	struct room *open;  /* those with free seats                */
+	struct room *open;  /* rooms with free seats                */
 	uint64_t nr_joins;  /* ever; of a pattern: see struct patterns */
 	uint32_t nr_members;
 	uint32_t nr_walkers;
-	struct topic *next; /* of a pattern: the next older one     */
+	struct topic *next; /* of a pattern: the next older         */
 	bool is_pattern;    /* constant                             */
 };
 
@@ -91,10 +92,10 @@ static inline struct shard *topic_lock(const struct topic *topic)
 	return topics_lock(topic->is_pattern, topic->entry.hash);
 }
 
-/* A glance: is there any? */
+/* A glance: are there patterns? */
 static inline bool patterns_there(void)
 {
-	/* relaxed: who joined before, for the caller, is seen; others need not. */
+	/* relaxed: joins before, for the caller, are seen; others need not be. */
 	return load_relaxed(&sley__patterns.nr);
 }
 
@@ -102,8 +103,8 @@ static inline bool patterns_there(void)
 struct topic *topic_find(struct shard *shard, const struct key *key);
 
 /*
- * Locked.  True: nobody is in it any more, and it is the caller's; who frees it when
- * the lock is gone.
+ * Locked.  True: @topic is empty and belongs to the caller, which frees it after
+ * the unlock.
  */
 must_check bool topic_take_if_empty(struct shard *shard, struct topic *topic);
 void topic_free(struct topic *topic);
