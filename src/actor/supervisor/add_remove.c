@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * add_remove.c - children of a supervisor come and go, as others want it; see
- * supervisor.h.
+ * add_remove.c - add and remove children of a supervisor; see supervisor.h.
  */
 #include "actor/supervisor/supervisor.h"
 
@@ -10,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* One more child: 0, or why it cannot be; then there is no such child. */
+/* Add a child: 0, or an error; then there is no such child. */
 static int enlist(struct supervisor *supervisor, const struct sley_child *spec,
 		  struct child **out)
 {
@@ -32,7 +31,7 @@ static int enlist(struct supervisor *supervisor, const struct sley_child *spec,
 	return err;
 }
 
-/* ---- the first ones --------------------------------------------------------------- */
+/* ---- the first children ----------------------------------------------------------- */
 
 static int enlist_all(struct supervisor *supervisor,
 		      const struct sley_child *spec, size_t nr)
@@ -59,14 +58,14 @@ void supervisor_start(struct supervisor *supervisor, struct sley_msg *msg)
 		(void)mail_send_back(msg, NULL, 0);
 		return;
 	}
-	/* Who called gets the reason of its end. */
+	/* The caller gets the reason of the supervisor's end. */
 	supervisor->unstarted = true;
 	supervisor_stop(supervisor, err);
 }
 
-/* ---- more ------------------------------------------------------------------------- */
+/* ---- adding ----------------------------------------------------------------------- */
 
-/* Consumes @msg, which is kept.  -ESRCH: nobody waits for it any more. */
+/* Consumes @msg, which is kept.  -ESRCH: the caller does not wait any more. */
 static int answer(struct sley_msg *msg, int error, sley_pid pid)
 {
 	struct supervisor_answer text = { .error = error, .pid = pid };
@@ -75,7 +74,7 @@ static int answer(struct sley_msg *msg, int error, sley_pid pid)
 	return mail_send_back(msg, &text, sizeof(text));
 }
 
-/* It ends, if it lives, and is forgotten then. */
+/* End @child, if it lives, and forget it then. */
 static void discharge(struct supervisor *supervisor, struct child *child)
 {
 	child->removed = true;
@@ -90,7 +89,7 @@ static void add(struct supervisor *supervisor, struct sley_msg *msg)
 	struct child *child;
 	int err = enlist(supervisor, msg->data, &child);
 
-	/* Who does not wait for it any more does not want it. */
+	/* A caller that does not wait any more does not want the child. */
 	if (answer(msg, err, err ? SLEY_NO_PID : child->pid) != 0 && !err)
 		discharge(supervisor, child);
 }
@@ -113,7 +112,7 @@ void supervisor_serve_adds(struct supervisor *supervisor)
 		add(supervisor, msg);
 }
 
-/* ---- less ------------------------------------------------------------------------- */
+/* ---- removing --------------------------------------------------------------------- */
 
 void supervisor_removed(struct supervisor *supervisor, struct child *child)
 {

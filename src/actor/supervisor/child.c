@@ -35,7 +35,7 @@ void child_free(struct child *child, struct mem *mem)
 	mem_free(mem, child, sizeof(*child));
 }
 
-/* ---- its lives ---------------------------------------------------------------- */
+/* ---- start and end ------------------------------------------------------------ */
 
 static int supervise(sley_pid *pid, const struct sley_child *spec,
 		     const struct sley_process_options *process)
@@ -50,7 +50,7 @@ static int supervise(sley_pid *pid, const struct sley_child *spec,
 	return sley_supervise(pid, &options, spec->children, spec->nr_children);
 }
 
-/* Whose options it has: a supervisor has some in its own, too. */
+/* The options of the child: a supervisor has some in its own options, too. */
 static const struct sley_process_options *
 given_options(const struct sley_child *spec)
 {
@@ -93,7 +93,7 @@ int child_start(struct child *child)
 	return 0;
 }
 
-/* A supervisor has given its children their time itself. */
+/* A supervisor gives its children their time itself. */
 static uint64_t time_to_end(const struct sley_child *spec)
 {
 	if (spec->shutdown_ns)
@@ -120,7 +120,7 @@ bool child_end(struct child *child, struct list *late)
 
 void child_kill(struct child *child)
 {
-	/* Whether it is there still or not: SLEY_DOWN comes. */
+	/* Whether @child is still there or not: SLEY_DOWN comes. */
 	(void)sley_process_kill(child->pid);
 }
 

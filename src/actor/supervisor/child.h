@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * child.h - one child of a supervisor: a description that lives now and then.
+ * child.h - a child of a supervisor: a description, and from time to time a
+ * process.
  *
  *           child_start          the process ends
  *   IDLE ───────────────► ALIVE ───────────────────┐
@@ -11,8 +12,9 @@
  *    └────────────────────────────────────┘        ▼
  *                                             PAUSED ──► child_start
  *
- * What is needed to judge the next failure is kept here, over all its lives: how
- * long it waited last, and when it failed.  So the pauses really grow.
+ * The history of a child is kept here, over all its processes, to judge the next
+ * failure: the length of the last pause, and the times of the failures.  So the
+ * pauses really grow.
  */
 #ifndef SLEY_ACTOR_SUPERVISOR_CHILD_H
 #define SLEY_ACTOR_SUPERVISOR_CHILD_H
@@ -29,28 +31,28 @@
 #include <sley/supervisor.h>
 
 enum child_state {
-	CHILD_IDLE, /* it has come to its end, or has not begun  */
+	CHILD_IDLE, /* has ended, or has not begun               */
 	CHILD_ALIVE,
-	CHILD_ENDING, /* it was asked to end                       */
-	CHILD_PAUSED, /* it has ended, and will be started again   */
+	CHILD_ENDING, /* was asked to end                          */
+	CHILD_PAUSED, /* has ended, and will be started again      */
 };
 
 struct child {
-	struct list order;  /* of its children, or of those that are gone */
-	struct child *next; /* in its bucket of the children              */
+	struct list order;  /* in the list of children, or of gone children */
+	struct child *next; /* in a bucket of the children                */
 	struct sley_child spec;
-	sley_pid pid;             /* of its life, or of the last one; 0: none */
-	sley_pid first;           /* of its first life                        */
-	uint64_t monitor;         /* of its life                              */
-	uint64_t start_ns;        /* of its life                              */
-	uint64_t pause_ns;        /* before it, without chance; 0: none       */
+	sley_pid pid;             /* of its present or last process; or 0     */
+	sley_pid first;           /* of its first process                     */
+	uint64_t monitor;         /* of its present process                   */
+	uint64_t start_ns;        /* of its present process                   */
+	uint64_t pause_ns;        /* the last, without the random part; or 0  */
 	struct reminder reminder; /* ENDING, PAUSED                  */
-	struct intensity restarts;  /* if it has an intensity          */
-	struct mail_queue removers; /* who wait for its end            */
+	struct intensity restarts;  /* if the child has an intensity   */
+	struct mail_queue removers; /* calls that wait for the end     */
 	uint32_t state;         /* enum child_state                         */
-	bool removed;           /* to be forgotten when it has ended        */
+	bool removed;           /* to be forgotten after the end            */
 	bool restarts_in_group; /* is being ended to be started again       */
-	bool complained;        /* that it cannot be started                */
+	bool complained;        /* a failed start was reported              */
 	bool gone;              /* forgotten, but reminders are to come     */
 };
 
@@ -58,7 +60,7 @@ struct child {
 must_check struct child *child_create(struct mem *mem,
 				      const struct sley_child *spec);
 
-/* It is on no list, and no stale reminder will come. */
+/* @child is on no list, and no stale reminder will come. */
 void child_free(struct child *child, struct mem *mem);
 
 static inline bool child_lives(const struct child *child)
@@ -67,35 +69,37 @@ static inline bool child_lives(const struct child *child)
 }
 
 /*
- * Spawn it, linked with and monitored by the calling supervisor.  May wait, if it
- * is a supervisor.  The caller puts its new pid into the table of children.
+ * Spawn @child, linked with and monitored by the calling supervisor.  May wait,
+ * if @child is a supervisor.  The caller puts the new pid into the table of
+ * children.
  */
 must_check int child_start(struct child *child);
 
 /*
- * Ask it to end, and see to it that it does; it must be ALIVE.  False: there was no
- * memory to ask it, and it was killed.
+ * Ask @child, which is ALIVE, to end, and set the reminder that kills it.  False:
+ * there was no memory to ask @child, and it was killed.
  */
 must_check bool child_end(struct child *child, struct list *late);
 
-/* It has not ended in its time. */
+/* @child has not ended in time. */
 void child_kill(struct child *child);
 
-/* SLEY_DOWN came.  Its state is IDLE now, or PAUSED if its group is started again. */
+/* SLEY_DOWN came.  The state is IDLE now. */
 void child_ended(struct child *child);
 
 /*
- * How long it should wait before it is started again, at @now_ns.  @started: it
- * lived; else it could not be started.  @stable_ns is a long life.
+ * How long @child should wait before it is started again, at @now_ns.  @started:
+ * it ran; else it could not be started.  @stable_ns is a long run, after which
+ * the pauses begin anew.
  */
 must_check uint64_t child_next_pause(struct child *child, bool started,
 				     uint64_t now_ns, uint64_t stable_ns,
 				     struct rand *rand);
 
-/* Start it again at @when_ns. */
+/* Start @child again at @when_ns. */
 void child_pause(struct child *child, uint64_t when_ns, struct list *late);
 
-/* Does it have to be started again, having ended for @reason? */
+/* Has @child to be started again, after an end for @reason? */
 static inline bool child_wants_restart(const struct child *child, int reason)
 {
 	if (child->spec.restart == SLEY_TRANSIENT)

@@ -2,13 +2,14 @@
 /*
  * children.h - the children of a supervisor, in order and by pid.
  *
- * The order is that in which they were added, and so started.  A table of buckets
- * finds one by its pid, since a supervisor may have a hundred thousand children; it
- * doubles when there are more children than buckets, unless there is no memory:
- * then it is slower.  Children that never lived have no pid, and are in no bucket.
+ * The order is the order in which the children were added, and so started.  A
+ * table of buckets finds a child by its pid, since a supervisor may have a
+ * hundred thousand children.  The table doubles when there are more children than
+ * buckets, unless there is no memory: then it is slower.  Children that never ran
+ * have no pid, and are in no bucket.
  *
- * A child that is forgotten while reminders of its are still to come stays on a
- * list until they have come.
+ * A child that is forgotten while some of its reminders are still to come stays
+ * on a list until they have come.
  */
 #ifndef SLEY_ACTOR_SUPERVISOR_CHILDREN_H
 #define SLEY_ACTOR_SUPERVISOR_CHILDREN_H
@@ -21,7 +22,7 @@
 #define CHILDREN_FEW 4 /* buckets that need no memory */
 
 struct children {
-	struct list order; /* the first one first             */
+	struct list order; /* the first child first           */
 	struct list gone;  /* forgotten, not yet free         */
 	struct child **bucket;
 	uint32_t nr_buckets; /* a power of two                  */
@@ -31,7 +32,7 @@ struct children {
 
 void children_init(struct children *children);
 
-/* Frees all of them. */
+/* Free all children. */
 void children_fini(struct children *children, struct mem *mem);
 
 /* The last in order from now on. */
@@ -41,11 +42,11 @@ void children_append(struct children *children, struct child *child);
 must_check int children_start(struct children *children, struct child *child,
 			      struct mem *mem);
 
-/* Whose pid is, or was last, @pid; NULL: nobody's. */
+/* The child whose present or last pid is @pid; or NULL. */
 must_check struct child *children_find(const struct children *children,
 				       sley_pid pid);
 
-/* The same, or whose first pid it was. */
+/* The same, or the child whose first pid was @pid. */
 must_check struct child *children_find_ever(const struct children *children,
 					    sley_pid pid);
 
@@ -61,7 +62,7 @@ static inline struct child *children_child(struct list *order)
 	return container_of(order, struct child, order);
 }
 
-/* The next in order, or the one before; NULL: there is none. */
+/* The next child in order, or the previous child; NULL: there is no such child. */
 static inline struct child *children_next(const struct children *children,
 					  const struct child *child)
 {

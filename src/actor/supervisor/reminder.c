@@ -51,7 +51,7 @@ struct reminder *reminder_of(const struct sley_msg *msg)
 {
 	struct reminder *reminder = NULL;
 
-	/* Nobody else can send in the name of this process. */
+	/* No other process can send in the name of this process. */
 	if (msg->kind == SLEY_MESSAGE && msg->tag == REMINDER_TAG &&
 	    msg->from == sley_self() && msg->size == sizeof(reminder))
 		memcpy(&reminder, msg->data, sizeof(reminder));

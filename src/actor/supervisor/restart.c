@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * restart.c - a child has failed: what its supervisor does; see supervisor.h.
+ * restart.c - what a supervisor does when a child has failed; see supervisor.h.
  */
 #include "actor/supervisor/supervisor.h"
 
@@ -25,7 +25,7 @@ void supervisor_stop(struct supervisor *supervisor, int reason)
 	reminder_clear(&supervisor->reminder);
 }
 
-/* ---- how much is too much --------------------------------------------------------- */
+/* ---- restart intensity ------------------------------------------------------------ */
 
 /* "supervisor <0.1.1> VERB CHILD WHAT" */
 static void say(const struct supervisor *supervisor, const char *verb,
@@ -65,7 +65,7 @@ static void complain(const struct supervisor *supervisor, struct child *child,
 	say(supervisor, "cannot start", child, what);
 }
 
-/* A child that lived has failed, and is started again: after a pause, or now. */
+/* A child that ran has failed, and is started again: after a pause, or now. */
 static void announce(const struct supervisor *supervisor,
 		     const struct child *child, int reason, uint64_t pause_ns)
 {
@@ -81,7 +81,7 @@ static void announce(const struct supervisor *supervisor,
 	say(supervisor, "restarts", child, what);
 }
 
-/* False: this one is the last straw. */
+/* False: this failure is fatal, or exceeds the restart intensity. */
 static bool tolerates(struct supervisor *supervisor, struct child *child,
 		      int reason, uint64_t now_ns)
 {
@@ -102,9 +102,9 @@ static bool tolerates(struct supervisor *supervisor, struct child *child,
 	return false;
 }
 
-/* ---- and what is not ---------------------------------------------------------------- */
+/* ---- restarting --------------------------------------------------------------------- */
 
-/* When? */
+/* Start @child after the pause, or now. */
 static void start_later(struct supervisor *supervisor, struct child *child,
 			uint64_t pause_ns, uint64_t now_ns)
 {
@@ -117,7 +117,7 @@ static void start_later(struct supervisor *supervisor, struct child *child,
 void supervisor_failed(struct supervisor *supervisor, struct child *child,
 		       int reason, bool started)
 {
-	/* One that never lived takes nobody along, and is not held to account. */
+	/* A child that never ran restarts no other child, and does not count. */
 	bool alone = child->spec.optional && !child->first;
 	uint64_t now_ns = os_now();
 	uint64_t pause_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * restart_group.c - a supervisor ends several children, the last one first, and may
- * start them again, the first one first; see supervisor.h.
+ * restart_group.c - a supervisor ends several children, the last child first, and
+ * may start them again, the first child first; see supervisor.h.
  */
 #include "actor/supervisor/supervisor.h"
 
@@ -15,7 +15,7 @@ void supervisor_restart_group(struct supervisor *supervisor,
 	uint64_t due_ns = os_now() + pause_ns;
 	struct child *child;
 
-	/* One that pauses already may have to pause longer, but never less. */
+	/* A group that pauses already may have to pause longer, but never less. */
 	if (supervisor->phase == SUPERVISOR_UP || supervisor->due_ns < due_ns)
 		supervisor->due_ns = due_ns;
 	reminder_clear(&supervisor->reminder);
@@ -43,7 +43,7 @@ void supervisor_forget(struct supervisor *supervisor, struct child *child)
 	children_forget(children, child, &supervisor->rt->mem);
 }
 
-/* False: there is one to wait for. */
+/* False: there is a child to wait for. */
 static bool end_all(struct supervisor *supervisor)
 {
 	struct child *child;

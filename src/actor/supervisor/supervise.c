@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * supervise.c - <sley/supervisor.h>: checks what the user gave, and calls the
+ * supervise.c - <sley/supervisor.h>: checks the input of the user, and calls the
  * supervisor.
  */
 #include <sley/supervisor.h>
@@ -37,7 +37,9 @@ static int check(const struct sley_supervisor_options *given,
 	return err;
 }
 
-/* Its children cannot be started, or the caller does not want to wait for that. */
+/*
+ * The children cannot be started, or the caller does not want to wait any longer.
+ */
 static void abandon(sley_pid pid, const struct sley_process_options *process)
 {
 	if (process->link)
@@ -91,7 +93,7 @@ int sley_supervise(sley_pid *pid, const struct sley_supervisor_options *options,
 
 /* ---- calls ----------------------------------------------------------------------- */
 
-/* One that is none would never answer. */
+/* A process that is no supervisor would never answer. */
 static int check_supervisor(sley_pid pid)
 {
 	struct process *process = process_lock(pid);

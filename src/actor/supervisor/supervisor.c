@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * supervisor.c - the process that is a supervisor: what it is told; see
+ * supervisor.c - the process that is a supervisor: its messages; see
  * supervisor.h.
  */
 #include "actor/supervisor/supervisor.h"
@@ -52,7 +52,7 @@ static void supervisor_close(void *self, int reason)
 
 	(void)reason;
 	if (!supervisor->rt)
-		return; /* it was killed before it had anything */
+		return; /* killed before the first step */
 	mem = &supervisor->rt->mem;
 	for (struct child *child = children_first(&supervisor->children); child;
 	     child = children_next(&supervisor->children, child)) {
@@ -64,7 +64,7 @@ static void supervisor_close(void *self, int reason)
 	mail_free_all(&supervisor->adds);
 }
 
-/* ---- what it is told ---------------------------------------------------------------- */
+/* ---- messages ----------------------------------------------------------------------- */
 
 static void child_is_down(struct supervisor *supervisor,
 			  const struct sley_msg *msg)
@@ -108,9 +108,9 @@ static void reminded(struct supervisor *supervisor, struct reminder *reminder)
 static void called(struct supervisor *supervisor, struct sley_msg *msg)
 {
 	if (supervisor->phase >= SUPERVISOR_STOPS)
-		return; /* it will be told when all is over */
+		return; /* the caller is told of the end */
 	if (!(msg->from & PID_PORT))
-		return; /* no call of ours: somebody hit upon the tag */
+		return; /* no call: a message with that tag by chance */
 	if (msg->tag == SUPERVISOR_START)
 		supervisor_start(supervisor, msg);
 	else if (msg->tag == SUPERVISOR_ADD)
@@ -176,7 +176,7 @@ static enum sley_step supervisor_step(void *self, struct sley_msg *const *msg,
 		supervisor_proceed(supervisor);
 	}
 	if (supervisor->phase == SUPERVISOR_OVER) {
-		/* Who wanted it to start is told by an error, not by its end. */
+		/* The parent is told by an error of the start, not by this end. */
 		if (supervisor->unstarted && supervisor->parent)
 			sley_unlink(supervisor->parent);
 		return sley_out_done(out, supervisor->reason);
