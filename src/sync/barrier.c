@@ -4,14 +4,14 @@
  *
  *   word:  round << 1 | lock of the list
  *
- * All of it changes under the lock.  Who comes counts itself and waits; who
- * completes the count begins the next round and wakes everybody.
+ * Everything changes under the lock.  A party that comes counts itself and waits.
+ * The party that completes the count begins the next round and wakes all others.
  *
  * A deadline or a cancel may have decided the wait of a party that has not yet
- * taken the lock to leave.  It is still counted then.  If the round is completed
- * meanwhile, the others have passed because of it, so it has passed, too: it
- * finds another round than its own, and returns 0.  Who leaves earlier finds
- * its own round and takes itself out of the count.
+ * taken the lock to leave.  Such a party is still counted.  If the round is
+ * completed meanwhile, the others have passed because of this party, so it has
+ * passed, too: it finds a later round than its own, and returns 0.  A party that
+ * leaves earlier finds its own round and takes itself out of the count.
  *
  * Edges:
  *

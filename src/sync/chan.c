@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#ifndef UNBOUNDED_FIRST /* models have smaller ones */
+#ifndef UNBOUNDED_FIRST /* models have smaller buffers */
 #define UNBOUNDED_FIRST 16
 #endif
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chan.h - a channel, and what can be done with it under its lock.
+ * chan.h - a channel, and its operations under the lock.
  *
- * A buffer, a list of receivers and a list of senders, one lock.  A send that
- * finds a receiver copies the value straight into the receiver's variable; one
- * that finds room copies it into the buffer; else the sender waits with the
- * address of its value.  A receive that makes room lets the first sender's
- * value in, so the order in which values went in is the order in which they
- * come out.
+ * A channel is a buffer, a list of receivers, a list of senders, and a lock.  A
+ * send that finds a receiver copies the value straight into the receiver's
+ * variable.  A send that finds room copies the value into the buffer.  Otherwise
+ * the sender waits with the address of its value.  A receive that makes room lets
+ * the first sender's value in, so values come out in the order in which they went
+ * in.
  *
- * Who waits for one channel waits in one of its lists, with chan.c; who waits
- * for several has a node in each, with select.c.  Somebody may be in both lists
- * of one channel then, and in either be found to be decided elsewhere.  A close
- * wakes everybody with WOKEN_BY_CLOSE in the index.
+ * A caller that waits for a single channel is in one of its lists, by chan.c.  A
+ * caller that waits for several channels has a node in each, by select.c.  Such a
+ * caller may be in both lists of a channel, and a peer may find in either list
+ * that the wait was decided elsewhere.  A close wakes all waiters with
+ * WOKEN_BY_CLOSE in the index.
  */
 #ifndef SLEY_SYNC_CHAN_H
 #define SLEY_SYNC_CHAN_H
@@ -27,17 +28,17 @@
 #define WOKEN_BY_CLOSE 0x80u
 
 struct sley_chan {
-	/* What every call writes, in one cache line. */
-	struct sley_waitq recv; /* its lock is the channel's        */
-	struct sley_waitq send; /* its word is not used             */
+	/* Fields that every call writes, in one cache line. */
+	struct sley_waitq recv; /* the lock of the channel          */
+	struct sley_waitq send; /* the word is not used             */
 	char *buffer;
 	size_t room;  /* slots of the buffer              */
 	size_t first; /* slot of the oldest value         */
 	size_t nr;    /* values in the buffer             */
 
-	/* What hardly changes. */
+	/* Fields that hardly change. */
 	size_t value_size;
-	size_t capacity; /* what the user asked for          */
+	size_t capacity; /* as the user asked for            */
 	bool closed;
 	struct mem mem;
 };
@@ -49,9 +50,10 @@ _Static_assert(offsetof(struct sley_chan, value_size) == CACHE_LINE,
 #define chan_bury(chan) ((void)0)
 #else
 /*
- * A value of a channel has a byte at least: without any it was destroyed.  That is a
- * look at memory that was given back; it is still there most of the time, and the
- * lock, which was never released, would be waited for without end.
+ * A value of a channel has at least one byte: with size 0 the channel was
+ * destroyed.  This looks at memory that was given back.  The memory is still
+ * there most of the time, and without this check the caller would wait for ever
+ * for the lock, which was never released.
  */
 static inline void chan_check_alive(const struct sley_chan *chan,
 				    const char *function)
@@ -60,7 +62,7 @@ static inline void chan_check_alive(const struct sley_chan *chan,
 		sley__misuse(function, "the channel was destroyed before");
 }
 
-/* The last act of its destroyer, before the memory is given back. */
+/* The last act of sley_chan_destroy(), before the memory is given back. */
 static inline void chan_bury(struct sley_chan *chan)
 {
 	chan->value_size = 0;
@@ -169,7 +171,7 @@ chan_recv_locked(struct sley_chan *chan, void *value, struct sley_task **task)
 }
 
 /*
- * After CHAN_FULL, without the lock: make room.  Somebody else may have been
+ * After CHAN_FULL, without the lock: make room.  A different sender may have been
  * faster, so look again.  0 or -ENOMEM.
  */
 must_check int chan_grow(struct sley_chan *chan);

@@ -3,9 +3,10 @@
  * cond.c - a list of waiters, and nothing else.
  *
  * A waiter is on the list before it lets the mutex go, so no notification is
- * lost.  A notification unlinks the waiter it wakes: two of them wake two.
- * Taking the mutex again cannot be cancelled: the caller relies on holding it.
- * Nor can the wait without a deadline, which stands in a loop: see ADR 6.
+ * lost.  A notification unlinks the waiter that it wakes: two notifications wake
+ * two waiters.  Taking the mutex again cannot be cancelled: the caller relies on
+ * holding the mutex.  The wait without a deadline cannot be cancelled, either,
+ * since it stands in a loop: see ADR 6.
  */
 #include "core/sched/place.h"
 #include "core/wait/wait.h"

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event.c - set once for all, or once for one.
+ * event.c - set for all waiters, or for a single waiter.
  *
  *   word:  AUTO | SET | lock of the list
  *
- * All bits change under the lock only.  A glance without it must see SET and
- * no lock: then nobody is inside any more, and the caller may free the event.
+ * All bits change under the lock only.  A look without the lock must see SET and
+ * no lock: then no other caller is inside any more, and the caller may free the
+ * event.
  *
- * Waiting for any of several links one node in each.  Whichever is set first
- * decides; setting an automatic event that finds a decided waiter goes on to
- * the next, and stays set if there is none, so nothing is consumed in vain.
+ * A wait for any of several events links a node in each event.  The first event
+ * that is set decides.  An automatic event that is set and finds a decided waiter
+ * goes on to the next waiter.  If there is no next waiter the event stays set, so
+ * nothing is consumed in vain.
  *
  * Edges:
  *
@@ -67,7 +69,7 @@ bool sley_event_is_set(const struct sley_event *event)
 	return load_acquire(&event->q.word) & SLEY_EVENT_SET; /* W1 */
 }
 
-/* Under the lock: pass if it is set.  Returns the word to unlock with. */
+/* Under the lock: pass if the event is set.  *@word is the word to unlock with. */
 static bool pass(uint64_t *word)
 {
 	if (!(*word & SLEY_EVENT_SET))
@@ -110,9 +112,10 @@ int sley_event_wait(struct sley_event *event)
 /* ---- any of several ------------------------------------------------------- */
 
 /*
- * Link node @i, unless its event is set: then that one is it, and what was
- * linked before is unlinked.  But another event may have been set meanwhile and
- * decided the wait; it must not be lost, so the wait goes on and finds it.
+ * Link @node, unless @event is set: then @event decides the wait, and the nodes
+ * that were linked before are unlinked.  But an earlier event may have been set
+ * meanwhile and have decided the wait.  That must not be lost, so the wait goes
+ * on and finds it.
  */
 static bool link_or_pass(struct sley_event *event, struct sley_waiter *node,
 			 struct sley_task *task, unsigned int index)

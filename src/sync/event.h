@@ -8,8 +8,8 @@
 #include <sley/sync.h>
 
 /*
- * Set the event, which the caller has locked (waitq_lock() gave @word), unlock
- * it and wake who waits.  Nothing of it is touched after the unlock.
+ * Set the event, which the caller has locked (waitq_lock() gave @word), unlock it
+ * and wake the waiters.  The event is not touched after the unlock.
  */
 void event_set_locked(struct sley_event *event, uint64_t word);
 

@@ -2,14 +2,14 @@
 /*
  * future.c - an event with a result.
  *
- * The result is written under the lock of the event by whoever finds it unset,
- * and published by the store that sets the event and unlocks it.  So whoever
- * sees it set may read the result without a lock, and may forget the future:
- * the one who completed it does not touch it any more.
+ * The completer that finds the event unset writes the result, under the lock of
+ * the event.  The store that sets the event and unlocks it publishes the result.
+ * So a reader that sees the event set may read the result without a lock, and may
+ * free the future: the completer does not touch it any more.
  *
  * Edges:
  *
- *   W1  see core/wait/waitq.h; whoever sees SET sees the result
+ *   W1  see core/wait/waitq.h; a reader that sees SET sees the result
  */
 #include "core/wait/wait.h"
 #include "sync/event.h"
@@ -55,7 +55,7 @@ int sley_future_get(const struct sley_future *future, void **value)
 	return future->status;
 }
 
-/* Done, and nobody has its lock, who came too late to complete it. */
+/* Done, and no completer that came too late has the lock. */
 static bool is_settled(const struct sley_future *future)
 {
 	return load_acquire(&future->done.q.word) == SLEY_EVENT_SET; /* W1 */

@@ -2,7 +2,7 @@
 /*
  * key.c - a number at which waiters and wakers meet.
  *
- * Everything that meets, meets in core/task/slot.h.
+ * Waiters and wakers meet in core/task/slot.h.
  */
 #include "core/task/slot.h"
 

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mutex.c - the slow paths; the fast ones are inline in <sley/sync.h>.
+ * mutex.c - the slow paths; the fast paths are inline in <sley/sync.h>.
  *
  *   word:  holder (core/wait/holder.h) | WAITERS | lock of the list
  *
- * The holder alone may be put in and taken out without the list's lock, and only
- * while the rest of the word is zero: so with a waiter there, or somebody about to
- * become one, every release comes through unlock_slow.  A release with waiters
- * hands the mutex over: it writes the first waiter, which it wakes, into the word
- * as the new holder.  Nobody can come in between, so nobody starves.  Each waiter
- * leaves its own number in its node for that.
+ * Only the holder may be put in and taken out without the list's lock, and only
+ * while the rest of the word is zero.  So with a waiter in the list, or a caller
+ * about to become a waiter, every release comes through unlock_slow.  A release
+ * with waiters hands the mutex over: it writes the first waiter, which it wakes,
+ * into the word as the new holder.  No other caller can come in between, so no
+ * waiter starves.  For this each waiter leaves its number in its node.
  *
  * So the task or thread that has the list's lock is alone with the word.  Others
- * that want that lock set a bit that is set, which changes nothing: a store will
- * do.
+ * that want that lock set a bit that is set already, which changes nothing: so
+ * the owner of the lock can change the word by a store.
  *
- * Callers that the inline paths cannot name (core/wait/holder.h) come here with a mutex
- * that is free, or that they hold alone.  They take the list's lock: one
- * read-modify-write and a store, no more than another try without it.
+ * Callers that the inline paths cannot name (core/wait/holder.h) come here with a
+ * mutex that is free, or that they hold alone.  They take the list's lock.  This
+ * costs a read-modify-write and a store, no more than a second try without the
+ * lock.
  *
  * Edges:
  *
@@ -47,7 +48,7 @@ static cold noreturn_fn void complain(const char *function, const char *rule,
 	sley__misuse(function, line);
 }
 
-/* It is held, and the caller @self is going to wait for it. */
+/* The mutex is held, and the caller @self is going to wait for it. */
 static inline void check_wait(const char *function, uint64_t word,
 			      uint64_t self)
 {

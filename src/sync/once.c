@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * once.c - the slow path; the fast one is inline in <sley/once.h>.
+ * once.c - the slow path; the fast path is inline in <sley/once.h>.
  *
  *   word:  RUNNING | DONE | lock of the list
  *
- * All of it changes under the lock.  0 -> RUNNING by the caller that goes into
- * the function, RUNNING -> DONE when it is out.  DONE and the free lock are one
- * store, and the fast path wants to see just that: nobody is inside any more,
- * and the caller may free the object.
+ * The word changes under the lock only: 0 -> RUNNING by the caller that calls the
+ * function, RUNNING -> DONE when the function has returned.  DONE and the free
+ * lock are one store, and the fast path looks for exactly that word: then no
+ * other caller is inside any more, and the caller may free the object.
  *
- * The object knows its runner, so that a function which comes back to its own
- * once is told so instead of waiting for itself.
+ * The object knows its runner, so that a function that calls its own once is told
+ * so, instead of waiting for itself.
  *
  * Edges:
  *
@@ -24,7 +24,7 @@
 
 #define RUNNING 4ull
 
-/* The lock is ours, and nobody was here before. */
+/* The lock is ours, and this is the first caller. */
 static void run_and_unlock(struct sley_once_flag *once, sley_fn *fn, void *arg)
 {
 	struct sley_task *chain;

@@ -1,46 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rwlock.c - the slow paths; the fast ones are inline in <sley/rwlock.h>.
+ * rwlock.c - the slow paths; the fast paths are inline in <sley/rwlock.h>.
  *
  *   word:  arrived | STRAY | TREE | WAITERS | WRITER | lock of the list
  *
- * The lock is *shut* while somebody writes or waits, else *open*.  A reader
- * adds one to the word when it comes and takes it away when it goes.  If what it
- * found was open, that is all: it is in, it is out.  If it found the lock shut
- * it comes here afterwards, in both cases.  So while the lock is open readers
- * change the word alone, and while it is shut all who come in or go out pass
- * the list's lock and can be counted exactly:
+ * The lock is *shut* while a writer is inside or a caller waits, else *open*.  A
+ * reader adds one to the word when it comes and subtracts one when it goes.  If
+ * the reader found the word open, this is all: the reader is in, or it is out.
+ * If the reader found the word shut, it comes here afterwards, in both cases.  So
+ * while the lock is open readers change only the word.  While the lock is shut
+ * all readers that come in or go out pass the list's lock, and can be counted
+ * exactly:
  *
- *   inside    who reads, and who has read and is still to come here
- *   arrived   who reads, and who wants to and waits or is still to come here
+ *   inside    readers that read, and readers that have read and are still to come
+ *             here
+ *   arrived   readers that read, and readers that want to read and wait or are
+ *             still to come here
  *
  *   shut:  balance = inside
- *   open:  balance = arrived - inside : who is still to come in, less who is
- *          still to go out
+ *   open:  balance = arrived - inside : readers that are still to come in, less
+ *          readers that are still to go out
  *
- * The one read-modify-write that shuts the lock or opens it says what has
- * arrived at that moment, and so turns one into the other.  Those who are still
- * to come correct the balance when they do.  It is zero, either way, when the
- * word is: so writers that find nobody need not look at it.
+ * The single read-modify-write that shuts or opens the lock reads how many have
+ * arrived at that moment, and so turns one balance into the other.  Readers that
+ * are still to come here correct the balance when they come.  In both states the
+ * balance is zero when the word is zero: so a writer that finds the word zero
+ * need not look at the balance.
  *
- * A writer gets in when nobody is inside.  Then every reader before it has made
- * its last access to the lock, and the writer may free it.  Only if a writer
- * that waited gives up can the lock be opened with somebody on its way out:
- * STRAY sends the next writer here, where it is waited for.
+ * A writer gets in when no reader is inside.  Then every earlier reader has made
+ * its last access to the lock, and the writer may free the lock.  Only if a
+ * waiting writer gives up can the lock be opened with a reader on its way out:
+ * STRAY sends the next writer here, where the writer waits for that reader.
  *
- * Who leaves, or gives up, passes the lock on: to the writer at the head of the
- * queue if nobody is inside, or to the readers at the head.  Nobody can come
- * in between, so nobody starves.  WAITERS is set if and only if the queue is
- * not empty; with the queue empty and no writer the lock is opened.
+ * A holder that leaves, or a waiter that gives up, passes the lock on: to the
+ * writer at the head of the queue if no reader is inside, or to the readers at
+ * the head.  No other caller can come in between, so no waiter starves.  WAITERS
+ * is set if and only if the queue is not empty; with the queue empty and no
+ * writer the lock is opened.
  *
  * Edges:
  *
  *   W1  see core/wait/waitq.h; the inline paths acquire and release the same word,
  *       and every change of it is a read-modify-write
  *
- * Rejected: compare-and-swap for readers, and with it a lock that nobody but
- * the holder of the list's lock changes while it is held.  Much simpler, but
- * two workers that read took 14 to 21 ns each time, and take 9 to 11 this way.
+ * Rejected: compare-and-swap for readers, and with it a word that only the holder
+ * of the list's lock changes.  Much simpler, but two workers that read took 14 to
+ * 21 ns each time, and take 9 to 11 this way.
  */
 #include "core/sched/place.h"
 #include "core/sched/levels.h"
@@ -68,23 +73,23 @@ static bool has_tree(const struct sley_rwlock *lock)
 
 static uint64_t peek(const struct sley_rwlock *lock)
 {
-	/* relaxed: under the list's lock, for what changes under it only. */
+	/* relaxed: under the list's lock, for bits that change only there. */
 	return load_relaxed(&lock->q.word);
 }
 
 /* ---- under the list's lock ------------------------------------------------ */
 
-/* Shut it, if it is open; with WAITERS, whoever that may be. */
+/* Shut the lock, if it is open, by WAITERS, with or without a waiter. */
 static void shut(struct sley_rwlock *lock)
 {
-	/* Readers go without the list's lock: acquires what the last did. */
+	/* Readers go without the list's lock: acquires their last accesses. */
 	uint64_t word = or_acquire(&lock->q.word, SLEY_RWLOCK_WAITERS); /* W1 */
 
 	if (is_open(word))
 		lock->balance = arrived(word) - lock->balance;
 }
 
-/* It is shut.  Unlock the list; open the lock if there is nobody to keep it. */
+/* The lock is shut.  Unlock the list; open the lock without writer and waiters. */
 static void leave(struct sley_rwlock *lock, bool writer)
 {
 	int64_t inside = lock->balance;
@@ -107,8 +112,8 @@ static void leave(struct sley_rwlock *lock, bool writer)
 }
 
 /*
- * It is shut, and there is a @writer or none.  Let in who may come in now, and
- * unlock the list.
+ * The lock is shut; @writer: a writer is inside.  Let in the waiters that may
+ * come in now, and unlock the list.
  */
 static void pass_on(struct sley_rwlock *lock, bool writer)
 {
@@ -150,7 +155,7 @@ static int wait_in_line(struct sley_rwlock *lock, bool write,
 		/* relaxed: the list's lock orders it. */
 		(void)sub_relaxed(&lock->q.word, SLEY_RWLOCK_READER);
 	if (!is_open(peek(lock))) {
-		/* Those behind it may be let in. */
+		/* The waiters behind it may be let in. */
 		pass_on(lock, peek(lock) & SLEY_RWLOCK_WRITER);
 		return err;
 	}
@@ -162,13 +167,13 @@ static int wait_in_line(struct sley_rwlock *lock, bool write,
 
 /* ---- to read -------------------------------------------------------------- */
 
-/* The reader has added itself to the word, and found it shut. */
+/* The reader has added itself to the word, and found the lock shut. */
 static int read_lock_until(struct sley_rwlock *lock, uint64_t deadline_ns,
 			   enum wait_flags flags)
 {
 	uint64_t word = waitq_lock(&lock->q);
 
-	if (is_open(word)) { /* by now: so it is in */
+	if (is_open(word)) { /* by now: the reader is in */
 		lock->balance--;
 		waitq_unlock_counted(&lock->q);
 		return 0;
@@ -202,7 +207,7 @@ int sley_rwlock_read_lock_until(struct sley_rwlock *lock, uint64_t deadline_ns)
 	return read_lock_until(lock, deadline_ns, 0);
 }
 
-/* The reader has taken itself from @word: it was shut, or it is misuse. */
+/* The reader has subtracted itself from @word: it was shut, or this is misuse. */
 void sley_rwlock_read_unlock_slow(struct sley_rwlock *lock, uint64_t word)
 {
 	if (has_tree(lock)) {
@@ -227,7 +232,7 @@ void sley_rwlock_read_unlock_slow(struct sley_rwlock *lock, uint64_t word)
 
 /* ---- to write ------------------------------------------------------------- */
 
-/* Lock the list and shut the lock.  True: nobody is inside or waits. */
+/* Lock the list and shut the lock.  True: no caller is inside or waits. */
 static bool shut_and_look(struct sley_rwlock *lock)
 {
 	(void)waitq_lock(&lock->q);
@@ -246,8 +251,8 @@ static int write_lock_until(struct sley_rwlock *lock, uint64_t deadline_ns,
 }
 
 /*
- * Not by shut(): others who only try would be sent away meanwhile, and nobody
- * waits.
+ * Not by shut(): other callers that only try would be refused meanwhile, though
+ * no caller waits.
  */
 bool sley_rwlock_try_write_lock_slow(struct sley_rwlock *lock)
 {
@@ -257,7 +262,7 @@ bool sley_rwlock_try_write_lock_slow(struct sley_rwlock *lock)
 		return rwlock_tree_try_lock(lock, true);
 	word = waitq_lock(&lock->q) | WAITQ_LOCK;
 	do {
-		/* Open: who has arrived and is not inside is the balance. */
+		/* Open: arrived readers that are not inside are the balance. */
 		if (!is_open(word) || arrived(word) != lock->balance) {
 			waitq_unlock_counted(&lock->q);
 			return false;

@@ -2,11 +2,12 @@
 /*
  * rwlock_tree.c - see rwlock_tree.h, and <sley/rwlock.h> for the rules.
  *
- * Everything is under the lock of the list.  A claim, what a tree asks for, is
- * *admitted* if the lock is free for it and nobody waits longer; it *re-enters*
- * if its tree has the lock already, past all who wait.  When the lock changes,
- * all claims are looked at in the order in which they came: one that re-enters
- * is met wherever it stands, since its tree may wait for it.
+ * Everything is under the lock of the list.  A claim is the request of a tree.
+ * It is *admitted* if the lock is free for it and no claim has waited longer.  It
+ * *re-enters* if its tree has the lock already, past all waiting claims.  When
+ * the lock changes, all claims are looked at in the order in which they came: a
+ * claim that re-enters is granted wherever it stands, since its tree may wait for
+ * it.
  */
 #include "sync/rwlock_tree.h"
 
@@ -20,9 +21,9 @@ struct claim {
 	bool write;
 };
 
-/* ---- what the trees hold --------------------------------------------------- */
+/* ---- the holds of the trees ------------------------------------------------ */
 
-/* The hold of @id; with 0, a free one.  NULL: there is none. */
+/* The hold of @id; with 0, a free hold.  NULL: there is no such hold. */
 static struct sley_rwlock_hold *hold_of(struct sley_rwlock_tree *tree,
 					uint64_t id)
 {
@@ -107,7 +108,7 @@ static bool release_read(struct sley_rwlock_tree *tree, uint64_t id)
 
 /* ---- the queue ---------------------------------------------------------------- */
 
-/* Let in who may come in now, and unlock. */
+/* Let in the claims that are granted now, and unlock. */
 static void pass_on(struct sley_rwlock *lock)
 {
 	struct sley_waiter *node = lock->q.first, *next;

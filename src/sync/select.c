@@ -2,7 +2,7 @@
 /*
  * select.c - one of several sends and receives.
  *
- *   selecter                            whoever comes to one of the channels
+ *   selecter                            a peer that comes to one channel
  *   lock all channels, by address       lock that channel
  *   look at each case; one can go:      unlink the first node, decide its
  *     do it, unlock all, queue the        task: lost, if the selecter was
@@ -14,29 +14,29 @@
  *   lock each channel, one by one, and
  *     take the node out
  *
- * All locks at once, because two selecters may meet in two channels: each must
- * see either all nodes of the other or none, or both would wait for each other.
- * By address, so that two with the same channels cannot hold what the other
- * one wants.
+ * All channels are locked at once, because two selecters may meet in two
+ * channels: each must see either all nodes of the other or no node, or both would
+ * wait for each other.  The locks are taken by address, so that two selecters
+ * with the same channels cannot deadlock.
  *
  * The verdict has the index of the case, and whether a close decided it.  The
- * selecter returns only after it has had the lock of each channel: whoever
- * found its node there is done with it.  One channel can be left out: that of
- * the case that went, as its lock was free before the selecter was queued.
- * Not so if the decision came early, before the selecter had parked: then it
- * goes on without having been queued, maybe while its value is being copied.
+ * selecter returns only after it has had the lock of each channel: then each peer
+ * that found a node there is done with the node.  A single channel can be left
+ * out, the channel of the case that went, as its lock was free before the
+ * selecter was queued.  This does not hold if the decision came early, before the
+ * selecter had parked: then the selecter goes on without having been queued,
+ * maybe while its value is being copied.
  *
- * Each case is the first to be looked at as often as any other.  Which one it
- * is comes from a sequence that is evenly spread (rand_spread_below()).
- * Rejected: random numbers, which cost a mispredicted branch every other time,
- * 7 ns of the 20 that a select of two takes if one of them is ready; and plain
- * turns, since a task with two selects in a loop would always begin with the
- * same case in each.
+ * Each case is the first to be looked at equally often.  The first case comes
+ * from a sequence that is evenly spread (rand_spread_below()).  Rejected: random
+ * numbers, which cost a mispredicted branch every other time, 7 ns of the 20 that
+ * a select of two cases takes if one is ready; and plain turns, since a task with
+ * two selects in a loop would always begin with the same case in each.
  *
- * Rejected: locking one channel after the other, as waiting for several events
- * does.  An event is set by those who do not wait, but here a selecter that is
- * linked already may find another one; it would have to decide its own wait
- * and that of the other in one step.
+ * Rejected: locking one channel after the other, as a wait for several events
+ * does.  An event is set by a caller that does not wait.  But here a selecter
+ * that is linked already may find a second selecter, and would have to decide its
+ * own wait and the wait of the second in one step.
  */
 #include "core/sched/place.h"
 #include "sync/select.h"
@@ -45,7 +45,7 @@
 
 #include "base/rand.h"
 
-static _Thread_local struct rand thread_rand; /* of those who are no worker */
+static _Thread_local struct rand thread_rand; /* of threads that are no workers */
 
 static unsigned int first_case(unsigned int nr)
 {
@@ -69,7 +69,7 @@ static noinline void channels_insert(struct channels *all,
 	for (; at && (uintptr_t)all->chan[at - 1] > (uintptr_t)chan; at--)
 		all->chan[at] = all->chan[at - 1];
 	if (at && all->chan[at - 1] == chan) {
-		/* It is there already: close the gap again. */
+		/* The channel is there already: close the gap again. */
 		for (; at < all->nr; at++)
 			all->chan[at] = all->chan[at + 1];
 		return;
@@ -78,7 +78,7 @@ static noinline void channels_insert(struct channels *all,
 	all->nr++;
 }
 
-/* Often they are listed as they were created, and so in order already. */
+/* Often channels are listed as they were created, and so in order already. */
 static inline __attribute__((always_inline)) void
 channels_of(struct channels *all, const struct sley_case *cases,
 	    unsigned int nr)
@@ -116,7 +116,7 @@ channels_unlock(const struct channels *all)
 {
 	for (unsigned int i = 0; i < all->nr; i++)
 		waitq_unlock_quietly(&all->chan[i]->recv, 0);
-	/* One look for all of them; the channels may be gone. */
+	/* A single look for all channels, which may be gone. */
 	if (unlikely(spin_has_sleepers()))
 		channels_wake(all);
 }
@@ -189,7 +189,7 @@ static void link_all(const struct sley_case *cases, unsigned int nr,
 	}
 }
 
-/* All but @done, whose notifier has let go of it; -1: none. */
+/* All nodes but that of @done, whose notifier is done with it; -1: all. */
 static inline __attribute__((always_inline)) void
 unlink_all_but(int done, const struct sley_case *cases, unsigned int nr,
 	       struct sley_waiter *node)

@@ -2,7 +2,8 @@
 /*
  * select.h - sley_select_until() that looks at case @start first.
  *
- * Of its own so that the models can say where, and explore what follows.
+ * A function of its own, so that the models can choose @start and explore the
+ * rest.
  */
 #ifndef SLEY_SYNC_SELECT_H
 #define SLEY_SYNC_SELECT_H

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * semaphore.c - the slow paths; the fast ones are inline in
- * <sley/semaphore.h>.
+ * semaphore.c - the slow paths; the fast paths are inline in <sley/semaphore.h>.
  *
  *   word:  units << 2 | WAITERS | lock of the list
  *
- * Units may be taken and given without the lock only while the two low bits
- * are zero.  So whoever has the lock is alone with the word, and with somebody
- * waiting everything comes through here.
+ * Units may be taken and given without the lock only while the two low bits are
+ * zero.  So the caller that has the lock is alone with the word, and while a
+ * caller waits all calls come through here.
  *
- * A waiter says in its node how many units it wants.  Whoever gives units, and
- * whoever gives up, serves the list from its head: as long as there are enough
- * units for the first waiter it is woken with its units, which nobody else can
- * take.  A waiter that was decided otherwise is passed over and costs nothing.
- * One that gives up serves too, for it may have been the first, and those
- * behind it want less.
+ * A waiter says in its node how many units it wants.  A caller that gives units,
+ * or a waiter that gives up, serves the list from its head: as long as there are
+ * enough units for the first waiter, it is woken with its units, which no other
+ * caller can take.  A waiter whose wait was decided otherwise is passed over and
+ * costs nothing.  A waiter that gives up serves the list, too: it may have been
+ * the first, and the waiters behind it may want less.
  *
- * The units that are left and the free lock are one store, so who takes the
- * last ones may free the semaphore: nobody is inside any more.
+ * The units that are left and the free lock are one store, so a caller that takes
+ * the last units may free the semaphore: no other caller is inside any more.
  *
  * Edges:
  *
  *   W1  see core/wait/waitq.h; the inline paths acquire and release the same word
  *
- * Rejected: letting small requests pass a large one at the head.  It keeps more
- * units in use and starves whoever wants many.
+ * Rejected: letting small requests pass a large request at the head.  This keeps
+ * more units in use and starves large requests.
  */
 #include "core/sched/place.h"
 #include "core/wait/wait.h"
@@ -50,7 +49,7 @@ uint32_t sley_sem_value(const struct sley_sem *sem)
 	return (uint32_t)(load_acquire(&sem->q.word) / ONE); /* W1 */
 }
 
-/* The lock is ours.  Serve the list with @units, unlock, queue who was woken. */
+/* The lock is ours.  Serve the list with @units, unlock, queue the woken tasks. */
 static void serve_and_unlock(struct sley_sem *sem, uint64_t units)
 {
 	struct sley_task *chain = NULL, **last = &chain;

@@ -4,7 +4,7 @@
  *
  * Edges:
  *
- *   F1  unref drops a reference -> the last one frees it : what each did
+ *   F1  unref drops a reference -> the last unref frees the object : all uses of it
  */
 #include "core/sched/worker.h"
 
@@ -62,7 +62,7 @@ void *sley_shared_ref(void *object)
 
 	if (!object)
 		return NULL;
-	/* relaxed: the caller may use it, so somebody holds a reference. */
+	/* relaxed: the caller may use the object, so there is a reference. */
 	refs = add_relaxed(&header_of(object)->refs, 1);
 	sley_check(refs, "hold shared memory only while somebody holds it");
 	return object;

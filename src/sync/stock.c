@@ -3,32 +3,33 @@
  * stock.c - objects that are borrowed and returned.
  *
  * Two things are kept apart.  A *unit* is the right to have an object out; a
- * stock has as many as its capacity.  The *shelf* holds the memory of objects
- * that came back.  Who borrows gets its units and what is on the shelf, up to
- * that many, in one step under the lock.  What is missing it allocates, and
- * what is not constructed it constructs, without the lock.  Who returns
- * destructs, and then puts unit and memory back in one step.
+ * stock has as many units as its capacity.  The *shelf* holds the memory of
+ * objects that came back.  A borrower gets its units, and objects from the shelf,
+ * up to that many, in one step under the lock.  Without the lock it allocates the
+ * missing objects, and constructs the objects that are not constructed.  A
+ * returner destructs, and then puts unit and memory back in one step.
  *
- * Requests wait in one list.  The first one is served as soon as there are
- * units for all it wants; nobody behind it is served before, nor who comes
- * anew.  So a request holds nothing while it waits, and a big one is not
- * starved by small ones.  Whoever puts units back, and whoever leaves the list
- * without having been served, lets in those who can be served now.
+ * Requests wait in one list.  The first request is served as soon as there are
+ * units for all that it wants.  No request behind it is served before, and no new
+ * request either.  So a request holds nothing while it waits, and a big request
+ * is not starved by small requests.  A caller that puts units back, and a caller
+ * that leaves the list without having been served, let in the requests that can
+ * be served now.
  *
  * An object has a header in front of it that knows its stock and counts its
- * references.  After sley_stock_destroy() the stock lives on for those who will
- * still touch it: units that are out, and requests that have been decided by a
- * deadline or a cancel and have not left yet.  The last of them frees it.
+ * references.  After sley_stock_destroy() the stock lives on for its last users:
+ * units that are out, and requests that a deadline or a cancel has decided and
+ * that have not left yet.  The last user frees the stock.
  *
  * Edges:
  *
- *   O1  return drops a reference -> the last one destructs : what each did
- *       with the object
+ *   O1  return drops a reference -> the last return destructs : all uses of the
+ *       object
  *   W1  see core/wait/waitq.h; it carries objects from one loan to the next
  *
- * Rejected: a cache per worker.  A stock is bounded, so what one worker kept
- * would be missing elsewhere.  A unit and a lock for each object of a request:
- * two requests could hold what the other one lacks.
+ * Rejected: a cache per worker.  A stock is bounded, so objects that a worker
+ * kept would be missing elsewhere.  A unit and a lock for each object of a
+ * request: two requests could each hold units that the other lacks.
  */
 #include "sync/stock.h"
 
@@ -49,19 +50,19 @@ struct loan {
 _Static_assert(sizeof(struct loan) <= LOAN_SIZE, "aligned to 16");
 
 struct sley_stock {
-	/* What every call writes, in one cache line. */
-	struct sley_waitq q; /* requests; its lock is the stock's           */
+	/* Fields that every call writes, in one cache line. */
+	struct sley_waitq q; /* requests; the lock of the stock             */
 	struct loan *shelf;
 	size_t kept;    /* on the shelf                                    */
-	size_t units;   /* that can be had                                 */
+	size_t units;   /* that are free                                   */
 	size_t lent;    /* units that are out                              */
 	size_t waiting; /* requests that have not been served or left      */
 	uint64_t borrows;
 
-	/* What hardly changes. */
+	/* Fields that hardly change. */
 	struct sley_stock_config config;
 	bool closed;          /* under the lock                             */
-	uint64_t constructed; /* config.preserve: that are                  */
+	uint64_t constructed; /* config.preserve: how many are              */
 	struct mem mem;
 };
 _Static_assert(offsetof(struct sley_stock, config) == CACHE_LINE, "one line");
@@ -114,8 +115,9 @@ static void grant(struct sley_stock *stock, struct request *request)
 }
 
 /*
- * Serve those in front that can be.  Returns a chain to be queued.  The waiter
- * reads its request once it is queued, so it is filled in before that.
+ * Serve the first requests, as far as units go.  Returns a chain to be queued.
+ * The waiter reads its request once it is queued, so the request is filled in
+ * before that.
  */
 static struct sley_task *let_in(struct sley_stock *stock)
 {
@@ -129,7 +131,7 @@ static struct sley_task *let_in(struct sley_stock *stock)
 		if (request->want > stock->units)
 			break;
 		waitq_unlink(node);
-		/* It cannot be early: it held the lock until it was parked. */
+		/* Not early: the waiter held the lock until it was parked. */
 		if (task_decide(task, VERDICT_WOKEN, 0) != DECIDED_QUEUE)
 			continue;
 		stock->waiting--;
@@ -141,7 +143,7 @@ static struct sley_task *let_in(struct sley_stock *stock)
 	return chain;
 }
 
-/* Nobody will touch it any more, but the caller. */
+/* Only the caller will still touch the stock. */
 static bool is_over(const struct sley_stock *stock)
 {
 	return stock->closed && !stock->lent && !stock->waiting;
@@ -159,7 +161,7 @@ static void free_stock(struct sley_stock *stock)
 	mem_free(&mem, stock, sizeof(*stock));
 }
 
-/* Let in who can be, and leave the lock. */
+/* Let in the requests that can be served, and leave the lock. */
 static void leave(struct sley_stock *stock)
 {
 	struct sley_task *chain = let_in(stock);
@@ -173,7 +175,9 @@ static void leave(struct sley_stock *stock)
 
 /* ---- objects, without the lock ------------------------------------------------ */
 
-/* From the beginning of its memory to the object: the loan stands in front. */
+/*
+ * From the beginning of the memory to the object: the loan stands in front of it.
+ */
 static size_t lead_of(const struct sley_stock *stock)
 {
 	size_t align = stock->config.align;
@@ -256,8 +260,9 @@ static bool is_kept(const struct sley_stock *stock)
 }
 
 /*
- * Give @units back, and the memory in @chain, which may be of fewer.  What is
- * not kept goes first: the units keep the stock alive meanwhile.
+ * Give @units back, and the memory in @chain, which may be of fewer objects.
+ * Memory that is not kept is freed first: the units keep the stock alive
+ * meanwhile.
  */
 static void give_back(struct sley_stock *stock, struct loan *chain,
 		      size_t units)
@@ -279,7 +284,7 @@ static void give_back(struct sley_stock *stock, struct loan *chain,
 	leave(stock);
 }
 
-/* One that was lent: ready for the shelf. */
+/* An object that was lent: make it ready for the shelf. */
 static void take_back(struct sley_stock *stock, struct loan *loan)
 {
 	/* relaxed: the caller has the last reference. */
@@ -294,7 +299,7 @@ void sley_stock_return(void *object)
 	struct loan *loan = loan_of(object);
 	uint64_t refs = load_acquire(&loan->refs); /* O1 */
 
-	/* The only one: nobody else can add or drop one. */
+	/* The only reference: no other thread can add or drop a reference. */
 	if (unlikely(refs != 1))
 		refs = sub_acq_rel(&loan->refs, 1); /* O1 */
 	sley_check(refs, "return an object once for each reference to it");
@@ -306,7 +311,7 @@ void sley_stock_return(void *object)
 
 void sley_loan_ref(void *object)
 {
-	/* relaxed: the caller may use it, so somebody holds a reference. */
+	/* relaxed: the caller may use the object, so there is a reference. */
 	uint64_t refs = add_relaxed(&loan_of(object)->refs, 1);
 
 	sley_check(refs, "hold an object only while it is out");
@@ -314,7 +319,7 @@ void sley_loan_ref(void *object)
 
 /* ---- out ------------------------------------------------------------------------- */
 
-/* 0: it has been granted. */
+/* 0: @request has been granted. */
 static int wait_for_units(struct sley_stock *stock, struct request *request,
 			  uint64_t deadline_ns)
 {
@@ -365,13 +370,13 @@ static int lend(struct sley_stock *stock, struct request *request,
 		request->loans = loan;
 		return err;
 	}
-	/* relaxed: nobody else knows it. */
+	/* relaxed: no other thread knows the object. */
 	store_relaxed(&loan->refs, 1);
 	*object = object_of(loan);
 	return 0;
 }
 
-/* Not all could be had: @nr of them are in @objects. */
+/* Not all objects could be had: @nr of them are in @objects. */
 static void undo(struct sley_stock *stock, struct request *request,
 		 void **objects, size_t nr)
 {
@@ -460,7 +465,7 @@ void sley_stock_destroy(struct sley_stock *stock)
 	(void)waitq_lock(&stock->q);
 	sley_check(!stock->closed, "destroy a stock once");
 	stock->closed = true;
-	/* Counts as a loan until what is on the shelf is gone. */
+	/* Counts as a loan until the objects of the shelf are gone. */
 	stock->lent++;
 	kept = take_from_shelf(stock, SIZE_MAX);
 	waitq_mark_all(&stock->q, WOKEN_BY_DESTROY);

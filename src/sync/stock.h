@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stock.h - what src/api/stock.c hands a checked configuration to.
+ * stock.h - making a stock of a configuration that src/api/stock.c has checked.
  */
 #ifndef SLEY_SYNC_STOCK_H
 #define SLEY_SYNC_STOCK_H

@@ -1,40 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ticket.c - called in the order in which they were taken.
+ * ticket.c - tickets are called in the order in which they were taken.
  *
- * A queue is a list of the tickets that are not done, in the order in which
- * they were taken.  Its first one, and no other, is called.  So done is: leave
- * the list; whoever is first now and was not before is called.  Done out of
- * order takes a ticket from the middle, and calls nobody.
+ * A queue is a list of the tickets that are not done, in the order in which they
+ * were taken.  The first ticket, and no other, is called.  So done means: the
+ * ticket leaves the list, and if there is a new first ticket, it is called.  Done
+ * out of order takes a ticket from the middle, and calls no ticket.
  *
  *   ticket->q.word:  references << 3 | DONE | CALLED | unused
  *
- * The list, the waiters of each ticket and the tasks hung on it are under the
- * lock bit of the queue.  CALLED is set under it, too.  DONE is set before it,
- * by whoever makes the ticket done; who comes second sees that and touches the
- * queue no more, since it may be gone.
+ * The list, the waiters of each ticket and the tasks hung on the ticket are under
+ * the lock bit of the queue.  CALLED is set under the lock, too.  DONE is set
+ * before the lock is taken, by the caller that makes the ticket done.  A second
+ * caller sees DONE and does not touch the queue, which may be gone.
  *
- * What a call sets free, waiters and tasks, is taken from the ticket under the
- * lock and queued without it.  A waiter may make its ticket done at once and
- * forget it and the queue: it takes the lock for that, so the caller has let
- * go, and what is still to be queued is in the caller's hands.
+ * A call sets waiters and tasks free.  They are taken from the ticket under the
+ * lock, and queued without the lock.  A waiter may make its ticket done at once,
+ * and free both the ticket and the queue.  For that it takes the lock: so the
+ * thread that called the ticket has released the lock, and the tasks that are
+ * still to be queued are in the hands of that thread.
  *
- * Tasks hung on a ticket follow each other (core/task/then.h): the call queues the
- * first alone.
+ * Tasks hung on a ticket are continuations of each other (core/task/then.h): the
+ * call queues only the first.
  *
  * Edges:
  *
- *   K1  done sets CALLED of the next -> who sees it called : what was before
- *       each earlier ticket was done, since each done locked the queue before
- *   K2  done sets DONE, unref drops a reference -> who sees it given up, the
- *       last unref : all that the earlier one did before.  Done itself need not
- *       acquire: it looks at the word again under the lock, and who comes
- *       second is told nothing
+ *   K1  done sets CALLED of the next -> a reader sees it called : all that came
+ *       before each earlier ticket was done, since each done locked the queue
+ *       before
+ *   K2  done sets DONE, unref drops a reference -> a reader sees it given up, the
+ *       last unref : all that the earlier caller did before.  Done itself need not
+ *       acquire: it looks at the word again under the lock, and a second caller is
+ *       told nothing
  *   W1  see core/wait/waitq.h
  *
- * Rejected: an event per ticket and a shared record for each, counted.  Two
- * allocations per ticket, and a lock for each event.  A counter that is called
- * up to, with tickets as numbers: nobody can leave out of order.
+ * Rejected: an event and a shared record for each ticket, counted.  Two
+ * allocations per ticket, and a lock for each event.  A counter of called
+ * tickets, with tickets as numbers: no ticket can leave out of order.
  */
 #include "base/label.h"
 #include "core/sched/place.h"
@@ -53,10 +55,10 @@
 
 #define WOKEN_BY_GIVING_UP 1
 
-/* What is to be queued once the lock is gone. */
+/* The tasks to be queued after the unlock. */
 struct released {
 	struct sley_task *waiters; /* a chain                      */
-	struct sley_task *call;    /* the first of those hung on it */
+	struct sley_task *call;    /* the first task hung on it     */
 };
 
 static void release(const struct released *released)
@@ -68,7 +70,7 @@ static void release(const struct released *released)
 
 enum fate {
 	PENDING,
-	WAS_CALLED, /* it may be done by now      */
+	WAS_CALLED, /* may be done by now         */
 	GIVEN_UP,   /* done, without being called */
 };
 
@@ -88,7 +90,7 @@ static void append(struct sley_ticket_queue *queue, struct sley_ticket *ticket)
 	struct sley_ticket *last = queue->last;
 
 	*ticket = (struct sley_ticket){ .queue = queue, .prev = last };
-	/* relaxed: nobody else knows it yet. */
+	/* relaxed: no other thread knows the ticket yet. */
 	store_relaxed(&ticket->q.word, REFERENCE | (last ? 0 : CALLED));
 	if (last)
 		last->next = ticket;
@@ -128,7 +130,7 @@ static struct released call(struct sley_ticket *ticket)
 	return take_released(ticket);
 }
 
-/* It will never be called: its tasks end without running. */
+/* @ticket will never be called: its tasks end without running. */
 static struct released give_up(struct sley_ticket *ticket)
 {
 	struct sley_task *task = ticket->first_call;
@@ -206,7 +208,7 @@ void sley_ticket_done(struct sley_ticket *ticket)
 
 void sley_ticket_ref(struct sley_ticket *ticket)
 {
-	/* relaxed: the caller may use it, so somebody holds a reference. */
+	/* relaxed: the caller may use the ticket, so there is a reference. */
 	uint64_t word = add_relaxed(&ticket->q.word, REFERENCE);
 
 	sley_check(word >= REFERENCE,
@@ -237,7 +239,7 @@ static void hang_on(struct sley_ticket *ticket, struct sley_task *task)
 	ticket->last_call = task;
 }
 
-/* PENDING: it hangs on the ticket.  Otherwise it is to be queued. */
+/* PENDING: @task hangs on the ticket.  Otherwise @task is to be queued. */
 static enum fate try_to_hang_on(struct sley_ticket *ticket,
 				struct sley_task *task)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waitgroup.c - a countdown for everybody.
+ * waitgroup.c - a countdown for any number of waiters.
  */
 #include "core/task/countdown.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waker.c - a task that waits to be woken by whoever has its number.
+ * waker.c - a task that waits until it is woken by its number.
  *
- * Everything that meets, meets in core/task/slot.h.
+ * Waiters and wakers meet in core/task/slot.h.
  */
 #include "core/sched/place.h"
 #include "core/task/slot.h"
