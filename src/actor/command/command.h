@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * command.h - the way of a command that a step yields.
+ * command.h - how a command that a step yields is handled and completed.
  *
  *   sley_out_yield()     in the step: the command is noted, by its tag
  *                        (actor/command/yield.h), with a message that reports its

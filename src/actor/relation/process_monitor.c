@@ -15,11 +15,12 @@
  * monitor is not on the second list by then, it was undone, and the message is
  * dropped.
  *
- *   the monitored ends    takes its list, and sends each message
- *   the monitoring ends   takes its monitors off the lists of monitored processes
- *                         that live: so a process that lives for long does not
- *                         collect the monitors of processes that do not
- *   sley_unmonitor()      the same for a single monitor
+ *   the monitored process ends    takes its list, and sends each message
+ *   the monitoring process ends   takes its monitors off the lists of monitored
+ *                                 processes that live: so a process that lives for
+ *                                 long does not collect the monitors of processes
+ *                                 that do not
+ *   sley_unmonitor()              the same for a single monitor
  *
  * A monitor on the list of a monitored process that has ended is sent, or is
  * going to be sent: only the ending process touches it.
@@ -115,7 +116,7 @@ static void undo(struct process_monitor *monitor)
 
 /* ---- to monitor ------------------------------------------------------------------ */
 
-/* -ESRCH is no error here: SLEY_DOWN tells it, too. */
+/* -ESRCH is no error here: SLEY_DOWN reports it. */
 static int observe(struct process_monitor *monitor)
 {
 	struct process *target;

@@ -115,8 +115,8 @@ must_check int relations_lock(sley_pid pid, struct process **process);
 
 /*
  * The calling process, for a relation with @pid: it has a struct relations from
- * now on.  0; -EINVAL: the caller is @pid, or is no process (any more): it has
- * ended, and frees its messages; -ENOMEM.
+ * now on.  0; -EINVAL: the caller is @pid, or is no process, or has ended and
+ * frees its messages; -ENOMEM.
  */
 must_check int relations_own(sley_pid pid, struct process **self);
 
