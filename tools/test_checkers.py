@@ -184,6 +184,8 @@ GOOD = {
                       "long f(long n)\n{\n"
                       "\treturn fault_errno(\"x\") ? -1 : syscall(n);\n}\n",
     "tools/layers.txt": LAYERS,
+    "tools/owners.txt": "# comment\n",
+    "tools/prose.txt": "# comment\n",
     "examples/one.c": "#include <sley/box.h>\n",
     "examples/CMakeLists.txt": "sley_example(one)\n",
     "tests/unit/box.c": "TEST(m01_a_box_opens)\n{\n}\n\n"
@@ -233,10 +235,137 @@ class Checkers(unittest.TestCase):
         self.assertEqual(status, 1, output)
 
 
+
+class Folders(Checkers):
+    INNER = LAYERS.replace("core: base os\n", "core: base os\n"
+                           "  core/a: core/b\n  core/b:\n")
+    SPDX = "/* SPDX-License-Identifier: MIT */\n"
+
+    def tree(self, a, b, layers=INNER):
+        tree = {k: v for k, v in GOOD.items() if k != "src/core/box.h"}
+        tree["src/api/box.c"] = tree["src/api/box.c"].replace(
+            "core/box.h", "core/b/box.h")
+        return tree | {"src/core/a/one.c": self.SPDX + a,
+                       "src/core/b/box.h": GOOD["src/core/box.h"] + b,
+                       "tools/layers.txt": layers}
+
+    def test_a_folder_includes_the_sisters_that_are_listed(self):
+        status, output = self.check("check_layers", self.tree(
+            '#include "core/b/box.h"\n', ""))
+        self.assertEqual(status, 0, output)
+
+    def test_and_no_other_sister(self):
+        status, output = self.check("check_layers", self.tree(
+            '#include "core/b/box.h"\n', '#include "core/a/one.h"\n'))
+        self.assertIn("'core/b' may not include 'core/a'", output)
+        self.assertEqual(status, 1)
+
+    def test_a_permission_that_is_not_used_is_an_error(self):
+        status, output = self.check("check_layers", self.tree("", ""))
+        self.assertIn("'core/a' includes nothing of 'core/b'", output)
+        self.assertEqual(status, 1)
+
+    def test_a_file_beside_the_folders_is_an_error(self):
+        tree = self.tree('#include "core/b/box.h"\n', "")
+        tree["src/core/stray.c"] = self.SPDX
+        status, output = self.check("check_layers", tree)
+        self.assertIn("'core' is not in", output)
+        self.assertEqual(status, 1)
+
+
+class Prose(Checkers):
+    PATH = "src/api/box.c"
+
+    def rejects_comment(self, complaint, comment):
+        self.rejects("check_prose", complaint, self.PATH, "",
+                     f"\n/* {comment} */\n")
+
+    def test_who_needs_a_noun(self):
+        self.rejects_comment("name the role", "Who waits here is woken.")
+        self.rejects_comment("name the role", "It is taken by whoever comes.")
+        status, output = self.check("check_prose", GOOD | {
+            self.PATH: GOOD[self.PATH] + "/* The waiter who comes first. */\n"})
+        self.assertEqual(status, 0, output)
+
+    def test_things_have_names(self):
+        self.rejects_comment("name the thing",
+                             "That one is for those who want that one.")
+
+    def test_pronouns_are_counted(self):
+        self.rejects_comment("pronouns", "It is what they want of it. " * 20)
+
+    def test_documents_are_read_but_not_their_programs(self):
+        self.rejects("check_prose", "name the role", "README.md", "",
+                     "# box\n\nFor who opens it.\n")
+        status, output = self.check("check_prose", GOOD | {
+            "README.md": "# box\n\n```c\n/* for who opens */\n```\n"})
+        self.assertEqual(status, 0, output)
+
+    def test_the_list_may_only_become_shorter(self):
+        bad = GOOD[self.PATH] + "/* Who waits? */\n"
+        pending = {"tools/prose.txt": self.PATH + "\n"}
+        status, output = self.check("check_prose",
+                                    GOOD | pending | {self.PATH: bad})
+        self.assertEqual(status, 0, output)
+        status, output = self.check("check_prose", GOOD | pending)
+        self.assertIn("passes: take it out", output)
+        self.assertEqual(status, 1)
+        self.rejects("check_prose", "is not there", "tools/prose.txt", "",
+                     "src/gone.c\n")
+
+
+class Owners(Checkers):
+    HEADER = ("/* SPDX-License-Identifier: MIT */\n"
+              "struct lid {\n\tint word;\n};\n")
+    USER = ("#include \"core/lid.h\"\n"
+            "static int look(struct lid *lid)\n{\n"
+            "\t/* relaxed: a guess. */\n"
+            "\treturn load_relaxed(&lid->word);\n}\n")
+
+    def tree(self, user, owners="# comment\n"):
+        return GOOD | {"src/core/lid.h": self.HEADER, user: self.USER,
+                       "tools/owners.txt": owners}
+
+    def test_a_struct_is_touched_in_its_own_pair_of_files(self):
+        status, output = self.check("check_owners",
+                                    self.tree("src/core/lid.c"))
+        self.assertEqual(status, 0, output)
+
+    def test_elsewhere_it_is_an_error(self):
+        status, output = self.check("check_owners",
+                                    self.tree("src/core/pot.c"))
+        self.assertIn("lid.word belongs to core/lid", output)
+        self.assertEqual(status, 1)
+
+    def test_unless_it_is_listed_with_a_reason(self):
+        listed = "lid.word core/pot.c\n    A pot looks under its lid.\n"
+        status, output = self.check("check_owners",
+                                    self.tree("src/core/pot.c", listed))
+        self.assertEqual(status, 0, output)
+        status, output = self.check(
+            "check_owners", self.tree("src/core/pot.c",
+                                      "lid.word core/pot.c\n"))
+        self.assertIn("no reason", output)
+        self.assertEqual(status, 1)
+
+    def test_a_line_that_is_not_needed_is_an_error(self):
+        listed = "lid.word core/pot.c\n    A pot looks under its lid.\n"
+        status, output = self.check("check_owners",
+                                    self.tree("src/core/lid.c", listed))
+        self.assertIn("core/pot does not touch it", output)
+        self.assertEqual(status, 1)
+
+    def test_a_struct_may_have_its_home_elsewhere(self):
+        home = "home lid core/pot.c\n"
+        status, output = self.check("check_owners",
+                                    self.tree("src/core/pot.c", home))
+        self.assertEqual(status, 0, output)
+
+
 class Good(Checkers):
     def test_a_good_tree_passes_every_checker(self):
         for name in ("layers", "api", "orders", "size", "banned", "format",
-                     "listed", "rows", "faults"):
+                     "listed", "rows", "faults", "owners", "prose"):
             with self.subTest(name):
                 self.accepts("check_" + name)
 
@@ -250,7 +379,7 @@ class Good(Checkers):
 
     def test_each_is_a_program_with_a_status(self):
         for name in ("layers", "api", "orders", "size", "banned", "format",
-                     "listed", "rows", "faults"):
+                     "listed", "rows", "faults", "owners", "prose"):
             program = os.path.join(TOOLS, f"check_{name}.py")
             for tree, status in ((GOOD, 0), ({"x/y": ""}, 1)):
                 with self.subTest(name, status=status), \
