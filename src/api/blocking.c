@@ -58,7 +58,7 @@ int sley_blocking_call(sley_fn *fn, void *arg)
 /* ---- in place -------------------------------------------------------------------- */
 
 /* On a worker: the strand of the task, NULL for the code of a bound thread. */
-static struct strand *task_strand(struct worker *worker)
+static struct strand *strand_in_task(struct worker *worker)
 {
 	return worker->strand == &worker->base ? NULL : worker->strand;
 }
@@ -74,7 +74,7 @@ static struct strand *strand_in_region(void)
 int sley_blocking_begin(void)
 {
 	struct worker *worker = worker_current();
-	struct strand *strand = worker ? task_strand(worker)
+	struct strand *strand = worker ? strand_in_task(worker)
 				       : strand_in_region();
 
 	if (!strand)
@@ -88,7 +88,7 @@ int sley_blocking_begin(void)
 void sley_blocking_end(void)
 {
 	struct worker *worker = worker_current();
-	struct strand *strand = worker ? task_strand(worker)
+	struct strand *strand = worker ? strand_in_task(worker)
 				       : strand_in_region();
 
 	if (!strand)

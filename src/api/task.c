@@ -186,7 +186,7 @@ static bool is_member(const struct sley_group *group)
 		const struct sley_task *task = strand_task(strand);
 
 		if (task_flags(task) & TASK_FORKED)
-			strand = ((struct sley_forked *)task->arg)->parent;
+			strand = task_forked(task)->parent;
 		else
 			return !(task_flags(task) & TASK_TURNS) &&
 			       then_group(task) == group;

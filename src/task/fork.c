@@ -78,7 +78,7 @@ static void wait_as_task(struct worker *worker, struct sley_forked *child)
 {
 	struct strand *strand = worker->strand;
 
-	strand->task->fiber = strand;
+	task_set_strand(strand->task, strand);
 	fork_leave_behind(worker);
 	worker->after.kind = AFTER_FORK;
 	worker->after.child = child;

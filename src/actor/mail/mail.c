@@ -114,8 +114,8 @@ void process_wake(struct process *process)
 {
 	struct sley_task *task = &process->task;
 
-	if (task->fiber) {
-		turn_ready(task);
+	if (task_strand(task)) {
+		task_turn_ready(task);
 		task_enqueue(task);
 	} else {
 		turn_wake(process->home, task);

@@ -57,7 +57,7 @@ static bool park(struct worker *worker, struct process *process)
 
 	process->current = NULL;
 	process->flags &= ~PROCESS_SEEN;
-	turn_park(&process->task);
+	task_turn_park(&process->task);
 	if (likely(inbox_rest(&process->inbox, seen))) {
 		if (msg)
 			mail_done(worker, msg);

@@ -189,7 +189,7 @@ void turn_again(struct worker *worker, struct sley_task *task)
 {
 	uint32_t flags = task_flags(task);
 
-	turn_ready(task);
+	task_turn_ready(task);
 	if (task_level_of(flags) == LEVEL_DEFAULT && !(flags & TASK_PINNED) &&
 	    next_empty(&worker->next) && !ring_size(&worker->ring) &&
 	    !worker->ready.bitmap)
@@ -217,7 +217,7 @@ void turn_wake(struct worker *home, struct sley_task *task)
 	uint32_t flags = task_flags(task);
 	struct worker *worker = worker_current();
 
-	turn_ready(task);
+	task_turn_ready(task);
 	if (unlikely(flags & TASK_PINNED)) {
 		if (home == worker)
 			levels_push(&worker->ready, task, task_level_of(flags));
@@ -235,7 +235,7 @@ void turn_wake(struct worker *home, struct sley_task *task)
 void place_accepted(struct sley_task *task)
 {
 	struct worker *worker = worker_current();
-	struct worker *home = task->fiber;
+	struct worker *home = task_accepted_by(task);
 
 	task->fiber = NULL;
 	/*
@@ -273,7 +273,7 @@ void task_enqueue_elsewhere(struct sley_task *task)
 		release_thread(task);
 		return;
 	}
-	home = ((struct strand *)task->fiber)->home;
+	home = task_strand(task)->home;
 	if (unlikely(home->migratable && !(flags & TASK_PINNED))) {
 		place_movable(worker, home, task);
 	} else if (likely(home == worker)) {

@@ -48,7 +48,7 @@ void task_enqueue_elsewhere(struct sley_task *task);
 static inline void task_enqueue(struct sley_task *task)
 {
 	struct worker *worker = worker_current();
-	struct strand *strand = task->fiber;
+	struct strand *strand = task_strand(task);
 
 	/* A plain thread has no strand. */
 	if (likely(worker && strand && !worker->migratable) &&

@@ -16,6 +16,7 @@
 #include "base/list.h"
 #include "core/life/scope.h"
 #include "core/task/cleanup.h"
+#include "core/task/task_fields.h"
 #include "core/task/tree.h"
 #include "fiber/fiber.h"
 #include "lf/fork_stack.h"

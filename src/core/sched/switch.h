@@ -124,7 +124,7 @@ worker_switch(struct worker *worker, struct strand *to)
 /* Claim @task, which has a strand, unless it only yielded. */
 static inline struct strand *strand_resume(struct sley_task *task)
 {
-	struct strand *strand = task->fiber;
+	struct strand *strand = task_strand(task);
 
 	if (task_state_of(task_load(task)) == TASK_READY)
 		strand->claimed = task_claim(task);
@@ -135,7 +135,7 @@ static inline struct strand *strand_resume(struct sley_task *task)
 static inline __attribute__((always_inline)) struct strand *
 switch_target(struct worker *worker, struct sley_task *task)
 {
-	if (likely(task && task->fiber))
+	if (likely(task && task_strand(task)))
 		return strand_resume(task);
 	return worker_spare_strand(worker, task);
 }

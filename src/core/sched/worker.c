@@ -135,7 +135,7 @@ void worker_yield(struct worker *worker)
 	if (unlikely(!next) && task_level(strand->task) > LEVEL_DEFAULT)
 		next = worker_pick_low(worker, task_level(strand->task));
 	if (next) {
-		strand->task->fiber = strand;
+		task_set_strand(strand->task, strand);
 		worker->after.kind = AFTER_YIELD;
 		(void)worker_switch_to(worker, next);
 	}
@@ -389,7 +389,7 @@ static struct sley_task *next_task(struct worker *worker)
 static inline struct worker *
 loop_once(struct worker *worker, struct strand *strand, struct sley_task *task)
 {
-	if (!task->fiber) {
+	if (!task_strand(task)) {
 		(void)task_claim(task);
 		return run(worker, strand, task);
 	}
@@ -432,7 +432,7 @@ static struct sley_task *pick_resumable(struct worker *worker)
 		task = worker_pick(worker);
 		if (!task)
 			task = worker_pick_low(worker, NR_LEVELS - 1);
-		if (!task || task->fiber)
+		if (!task || task_strand(task))
 			break;
 		fifo_push(&rest, task);
 		task = NULL;
@@ -573,7 +573,7 @@ int worker_bind(struct worker *worker)
 	worker->limbo = worker->limbo_strand;
 	task_build_running(task, 0, TASK_PINNED | worker->task_flags);
 	task->name = "bound thread";
-	task->fiber = &worker->base;
+	task_set_strand(task, &worker->base);
 	set_task(&worker->base, task);
 	return 0;
 }
@@ -620,7 +620,7 @@ int worker_step(struct worker *worker)
 		task = worker_pick_low(worker, NR_LEVELS - 1);
 	if (!task)
 		return 0;
-	if (unlikely(!task->fiber && !has_spare_strand(worker))) {
+	if (unlikely(!task_strand(task) && !has_spare_strand(worker))) {
 		place_spawned(worker, task);
 		return -ENOMEM;
 	}

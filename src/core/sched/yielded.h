@@ -43,7 +43,7 @@
  */
 static inline struct strand *yielded_strand(const struct sley_task *task)
 {
-	struct strand *strand = task->fiber;
+	struct strand *strand = task_strand(task);
 
 	if (!strand || task_state_of(task_load(task)) != TASK_RUNNING ||
 	    strand->line.state == LINE_NEVER)

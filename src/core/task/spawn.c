@@ -118,7 +118,7 @@ int spawn_accept(struct sley *rt, struct sley_group *group,
 	if (unlikely(runtime_is_lost(rt)))
 		return SLEY_EFORKED;
 	err = accept(rt, here, group, task, &defaults, 0);
-	task->fiber = here ? here : rt->worker[0];
+	task_set_accepted_by(task, here ? here : rt->worker[0]);
 	return err;
 }
 

@@ -27,6 +27,16 @@
  *   RUNNING -> COMPLETED  [task_finish]
  *   RUNNING -> COMPLETED  [task_drop]    cancelled before it started
  *
+ * A task that runs in turns (core/task/turn.h) changes its state at the end of a
+ * turn, by its worker, and otherwise by the one thread that may wake it:
+ *
+ *   RUNNING -> BLOCKED    [task_turn_park]    the waker is told that it has parked
+ *   BLOCKED -> READY      [task_turn_ready]   by the waker; or by the worker, if no
+ *                                             waker was told
+ *   RUNNING -> READY      [task_turn_ready]   by the worker
+ *   BLOCKED -> READY      [task_turn_unpark]  by the worker: the message came first
+ *   RUNNING -> COMPLETED  [task_turn_end]     until it is made READY again
+ *
  * A wait is decided once, by the compare-and-swap in task_decide() that changes
  * its verdict from NONE to WOKEN or TIMED_OUT, or the one in task_cancel_wait()
  * that changes it to CANCELLED.  Everybody who may decide holds the lock of a
@@ -420,6 +430,41 @@ static inline uint32_t task_observe(const struct sley_task *task)
 }
 
 /* ---- the level ---------------------------------------------------------------- */
+
+/* A turn is over, and the task waits for its waker, which is told afterwards. */
+static inline void task_turn_park(struct sley_task *task)
+{
+	/* relaxed: what tells of it publishes it; a cancel leaves it alone. */
+	store_relaxed(&task->state, TASK_BLOCKED | TASK_SHIELDED);
+}
+
+/* Before it is queued, by the waker or by the worker. */
+static inline void task_turn_ready(struct sley_task *task)
+{
+	/* relaxed: the queue publishes it. */
+	store_relaxed(&task->state, TASK_READY);
+}
+
+/* It was parked, and no waker was told: what it waits for is there. */
+static inline void task_turn_unpark(struct sley_task *task)
+{
+	/* relaxed: no other thread may touch it. */
+	store_relaxed(&task->state, TASK_READY | TASK_EARLY);
+}
+
+/* A canceller of all tasks that run need not look at it any more. */
+static inline void task_turn_end(struct sley_task *task)
+{
+	/* relaxed: it tells no other thread anything but that. */
+	store_relaxed(&task->state, TASK_COMPLETED);
+}
+
+/* Between two runs of a step of a plan: the flags that it was recorded with. */
+static inline void task_turn_reset_flags(struct sley_task *task, uint32_t flags)
+{
+	/* relaxed: it is in no queue; the queue publishes it. */
+	store_relaxed(&task->flags, flags);
+}
 
 static inline unsigned int task_level_of(uint32_t flags)
 {

@@ -42,7 +42,7 @@ static uint64_t tree_of(struct strand *strand)
 			return group->tree;
 		if (!(task_flags(task) & TASK_FORKED))
 			return number(&strand->tree.id);
-		strand = ((struct sley_forked *)task->arg)->parent;
+		strand = task_forked(task)->parent;
 	}
 }
 

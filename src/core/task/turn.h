@@ -5,19 +5,14 @@
  * Such a task (TASK_TURNS) is queued, claimed and run as any other, but its
  * function, which gets the task itself, returns at the end of a turn, not of its
  * life.  What becomes of it then is decided by after(), which the worker calls as
- * the last thing, when it is done with the task: after() parks it (turn_park),
+ * the last thing, when it is done with the task: after() parks it (task_turn_park),
  * queues it again (turn_again), or ends it.  A parked one is queued by turn_wake().
  * If another task is due at once, and worker_may_keep() says so, after() returns
  * it: such a task is READY and in no queue.  So is what worker_pick() gave it, if it
  * had to know what comes next.
  *
- *   RUNNING -> BLOCKED  [turn_park]   after() has to see to it that whoever wakes
- *                                     it knows that it has parked
- *   BLOCKED -> READY    [turn_ready]  by the only one who may wake it, or by
- *                                     after(), if nobody was told
- *   RUNNING -> READY    [turn_ready]  by after()
- *   RUNNING -> COMPLETED [turn_end]   by after(): it has no turn before somebody
- *                                     makes it READY again
+ * core/task/task_state.h has the transitions: task_turn_park(), task_turn_ready(),
+ * task_turn_end().
  *
  * Where bound threads run the tasks, one with turns has TASK_PINNED: it stays with
  * the thread that spawned it.
@@ -52,28 +47,8 @@ struct turns {
 
 static inline const struct turns *turns_of(const struct sley_task *task)
 {
+	sley_assert(task_flags(task) & TASK_TURNS);
 	return (const struct turns *)(const void *)task->group;
-}
-
-/* From here on whoever is told so may wake it. */
-static inline void turn_park(struct sley_task *task)
-{
-	/* relaxed: what tells of it publishes it; a cancel leaves it alone. */
-	store_relaxed(&task->state, TASK_BLOCKED | TASK_SHIELDED);
-}
-
-/* Before it is queued by who may wake it. */
-static inline void turn_ready(struct sley_task *task)
-{
-	/* relaxed: the queue publishes it. */
-	store_relaxed(&task->state, TASK_READY);
-}
-
-/* Who cancels what runs need not look at it any more. */
-static inline void turn_end(struct sley_task *task)
-{
-	/* relaxed: it tells nobody anything but that. */
-	store_relaxed(&task->state, TASK_COMPLETED);
 }
 
 /* Is it of the default level, and may run anywhere? */
@@ -101,10 +76,9 @@ static inline void turn_finish_wait(struct worker *worker,
 	struct sley_task *task = after->strand->task;
 	unsigned int level = task_level(task);
 
-	turn_park(task);
+	task_turn_park(task);
 	if (!inbox_rest(after->inbox, after->seen)) {
-		/* relaxed: nobody else may touch it. */
-		store_relaxed(&task->state, TASK_READY | TASK_EARLY);
+		task_turn_unpark(task);
 		levels_push(&worker->ready, task, level);
 	}
 }
@@ -126,10 +100,10 @@ static inline bool turn_wake_own(struct worker *worker,
 	uint32_t rules = task_flags(task) & (TASK_LEVEL_MASK | TASK_PINNED);
 
 	if (unlikely(rules != LEVEL_DEFAULT << TASK_LEVEL_SHIFT ||
-		     worker->rt != home->rt || task->fiber ||
+		     worker->rt != home->rt || task_strand(task) ||
 		     !next_empty(&worker->next) || chaos_says(CHAOS_MOVE)))
 		return false;
-	turn_ready(task);
+	task_turn_ready(task);
 	(void)next_put(&worker->next, task, NEXT_OWN);
 	return true;
 }

@@ -50,7 +50,7 @@ int region_enter(struct worker *worker)
 	strand->region = region_create(worker);
 	if (!strand->region)
 		return -EAGAIN;
-	strand->task->fiber = strand;
+	task_set_strand(strand->task, strand);
 	fork_leave_behind(worker);
 	worker->after.kind = AFTER_REGION;
 	next = worker_pick(worker);

@@ -37,7 +37,7 @@ static bool is_cancelled_above(const struct strand *strand)
 	struct sley_task *task = strand_task(strand);
 
 	while (task_flags(task) & TASK_FORKED) {
-		strand = ((struct sley_forked *)task->arg)->parent;
+		strand = task_forked(task)->parent;
 		task = strand_task(strand);
 		if (task_flags_acquire(task) & TASK_FOR_GOOD)
 			return true;

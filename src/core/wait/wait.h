@@ -34,7 +34,7 @@ wait_leave(struct worker *worker, struct sley_waitq *q, enum wait_flags flags)
 {
 	struct strand *strand = worker->strand;
 
-	strand->task->fiber = strand;
+	task_set_strand(strand->task, strand);
 	if (unlikely(!fork_stack_empty(&strand->forks)))
 		fork_leave_behind(worker);
 	worker->after.kind = AFTER_WAIT;
@@ -55,7 +55,7 @@ wait_inbox(struct worker *worker, struct inbox *inbox, struct push_node *seen)
 {
 	struct strand *strand = worker->strand;
 
-	strand->task->fiber = strand;
+	task_set_strand(strand->task, strand);
 	if (unlikely(!fork_stack_empty(&strand->forks)))
 		fork_leave_behind(worker);
 	worker->after.kind = AFTER_INBOX;

@@ -15,7 +15,7 @@
 static struct sley_task *root_of(struct sley_task *task)
 {
 	while (task && task_flags(task) & TASK_FORKED) {
-		const struct sley_forked *child = task->arg;
+		const struct sley_forked *child = task_forked(task);
 		struct strand *parent = child->parent;
 
 		/* relaxed: a parent cannot end before its child. */

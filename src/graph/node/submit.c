@@ -214,12 +214,12 @@ static int count(struct sley_graph_scope *scope, struct node *node)
 		node->task.fiber = NULL; /* no worker runs it */
 	} else if (likely(worker && worker->rt == rt)) {
 		drain_count_spawned(worker);
-		node->task.fiber = worker;
+		task_set_accepted_by(&node->task, worker);
 	} else {
 		err = spawn_count_foreign(rt);
 		if (err)
 			return err;
-		node->task.fiber = rt->worker[0];
+		task_set_accepted_by(&node->task, rt->worker[0]);
 	}
 	if (!scope->credit) {
 		scope->credit = scope->nr_waiting ? 1 : GRAPH_CREDIT;

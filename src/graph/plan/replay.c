@@ -175,7 +175,7 @@ static const struct turns replay_turns;
 static bool is_of(const struct replay *run, struct sley_task *task)
 {
 	return task && turns_of(task) == &replay_turns &&
-	       (task_flags(task) & TASK_TURNS) && !task->fiber &&
+	       (task_flags(task) & TASK_TURNS) && !task_strand(task) &&
 	       step_of(task)->run == run;
 }
 
@@ -191,7 +191,7 @@ static struct sley_task *after_turn(struct worker *worker,
 	struct tally *tally = tally_of(run, worker);
 	bool holds;
 
-	turn_end(task);
+	task_turn_end(task);
 	if (unlikely(step->code < 0 && task->fn == replay_turn))
 		fail_consumers(step);
 	if (!step->nr_edges)

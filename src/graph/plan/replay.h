@@ -108,9 +108,9 @@ static inline void step_ready(struct step *step)
 {
 	/* relaxed: read in the next run, which begins after the end of this run. */
 	store_relaxed(&step->nr_missing, step->nr_producers);
-	turn_ready(&step->task);
-	/* relaxed: a canceller looks for steps that run. */
-	store_relaxed(&step->task.flags, step->rules);
+	task_turn_ready(&step->task);
+	/* A canceller looks for steps that run. */
+	task_turn_reset_flags(&step->task, step->rules);
 }
 
 /* By a predecessor that has ended.  True: @step may start; the caller queues it. */
