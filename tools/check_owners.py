@@ -14,6 +14,10 @@ A struct of a public header has its home in src/:
 
     home sley_task core/task/task_state.h
 
+and a name that stands before "->" or "." everywhere for one struct its type:
+
+    type sley__level_changes level_changes
+
 The type of what stands before "->" is found without a parser: from declarations
 in the same file, then from the fields of all structs.  An operation whose struct
 cannot be told is an error; name the variable by its struct, or declare it in this
@@ -26,7 +30,7 @@ import csource
 OPERATION = re.compile(
     r"\b(?:load|store|xchg|cas|add|sub|or|and)_"
     r"(?:relaxed|acquire|release|acq_rel_acquire|acq_rel|seq_cst)\s*\(")
-STRUCT = re.compile(r"^(?:static )?(?:union|struct) (\w+) \{(.*?)^\}", re.S | re.M)
+STRUCT = re.compile(r"^(?:static |extern )?(?:union|struct) (\w+) \{(.*?)^\}", re.S | re.M)
 FIELD = re.compile(r"\b(\w+)(?:\[[^\]]*\])?\s*(?:;|,)")
 TYPED = re.compile(r"\b(?:struct|union) (\w+)\s*(?:const\s*)?\**\s*"
                    r"(?:const\s+)?\**(\w+)\b")
@@ -49,7 +53,7 @@ class Structs:
                 self.take(path, match.group(1), match.group(2))
 
     def take(self, path, name, body):
-        self.home[name] = stem(path)
+        self.home.setdefault(name, set()).add(stem(path))
         for field in FIELD.findall(body):
             self.fields.setdefault(field, set()).add(name)
         for kind, field in TYPED.findall(body):
@@ -67,7 +71,7 @@ class Structs:
 
 class Exceptions:
     def __init__(self, root, report):
-        self.unused, self.homes = {}, {}
+        self.unused, self.homes, self.types = {}, {}, {}
         reason_of = None
         for number, line in enumerate(
                 csource.read(root, LIST).splitlines(), 1):
@@ -79,9 +83,12 @@ class Exceptions:
             if reason_of:
                 report.add(LIST, number - 1, f"{reason_of}: no reason")
             field, *places = line.split()
-            if field == "home":
+            if field in ("home", "type"):
                 reason_of = None
-                self.homes[places[0]] = [stem(p) for p in places[1:]]
+                if field == "home":
+                    self.homes[places[0]] = [stem(p) for p in places[1:]]
+                else:
+                    self.types[places[0]] = places[1]
                 continue
             reason_of = field
             for place in places:
@@ -116,9 +123,12 @@ def check_file(path, code, structs, exceptions, report):
         if not target:
             continue
         base, field = target.groups()
-        owners = structs.of(code, match.start(), base, field)
+        if base in exceptions.types:
+            owners = {exceptions.types[base]}
+        else:
+            owners = structs.of(code, match.start(), base, field)
         homes = {h for o in owners
-                 for h in exceptions.homes.get(o, [structs.home[o]])}
+                 for h in exceptions.homes.get(o, structs.home[o])}
         line = csource.line_of(code, match.start())
         if stem(path) in homes or not owners:
             continue

@@ -188,8 +188,8 @@ static int wait_for_room(struct bound *bound, struct sley_msg *msg,
 static bool is_of(const struct bound *bound, const struct process *process,
 		  sley_pid pid)
 {
-	/* relaxed: if the process ends after this look, bound_close() waits. */
-	return bound->owner == process && load_relaxed(&process->pid) == pid;
+	/* If the process ends after this look, bound_close() waits. */
+	return bound->owner == process && process_pid(process) == pid;
 }
 
 /*

@@ -39,8 +39,8 @@ static int open_port(struct call *call, struct exit_info *ending)
 	/* A sender with an old pid may be looking. */
 	spin_lock(&port->lock);
 	port->call = call;
-	/* relaxed: a hint for readers; relied on under the lock only. */
-	store_relaxed(&port->pid, call->pid);
+	/* A hint for readers; relied on under the lock only. */
+	process_set_pid(port, call->pid);
 	spin_unlock(&port->lock);
 	return 0;
 }
@@ -48,16 +48,15 @@ static int open_port(struct call *call, struct exit_info *ending)
 /* Locked. */
 static void close_port(struct process *port)
 {
-	/* relaxed: relied on under the lock only. */
-	store_relaxed(&port->pid, SLEY_NO_PID);
+	/* Relied on under the lock only. */
+	process_set_pid(port, SLEY_NO_PID);
 }
 
 /* False: the port is not open (any more). */
 static bool lock_port(struct process *port, sley_pid pid)
 {
 	spin_lock(&port->lock);
-	/* relaxed: written under the lock. */
-	if (likely(load_relaxed(&port->pid) == pid))
+	if (likely(process_pid(port) == pid))
 		return true;
 	spin_unlock(&port->lock);
 	return false;

@@ -167,8 +167,7 @@ int mail_send_back(struct sley_msg *msg, const void *data, size_t size)
 	if (size)
 		memcpy(msg->space, data, size);
 	msg->flags = 0;
-	/* relaxed: own pid. */
-	msg->from = load_relaxed(&process_current()->pid);
+	msg->from = process_pid(process_current());
 	return mail_send(to, msg);
 }
 
@@ -251,8 +250,7 @@ static noinline void sort_order(struct process *process)
 /* Node by node, the oldest first. */
 static noinline void sort_each(struct process *process, struct push_node *node)
 {
-	/* relaxed: own pid. */
-	sley_pid pid = load_relaxed(&process->pid);
+	sley_pid pid = process_pid(process);
 
 	while (node) {
 		struct sley_msg *msg = node_mail(node);
@@ -290,8 +288,7 @@ static inline bool is_plain(const struct process *process,
 void mail_sort_new(struct process *process, struct push_node *newest,
 		   const struct push_node *seen)
 {
-	/* relaxed: own pid. */
-	sley_pid pid = load_relaxed(&process->pid);
+	sley_pid pid = process_pid(process);
 	struct push_node *node = newest, *chain = NULL;
 	bool plain = true;
 	int nr = 0;

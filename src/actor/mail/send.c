@@ -74,8 +74,7 @@ static inline sley_pid sender(const struct worker *worker)
 
 	if (!task || !(task_flags(task) & TASK_PROCESS))
 		return SLEY_NO_PID;
-	/* relaxed: its own. */
-	return load_relaxed(&container_of(task, struct process, task)->pid);
+	return process_pid(container_of(task, struct process, task));
 }
 
 /*

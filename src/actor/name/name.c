@@ -167,8 +167,8 @@ static bool take(const struct process *process, const struct key *key,
 {
 	struct shard *shard = directory_lock(&names, key->hash);
 	struct name *name = find(shard, key);
-	/* relaxed: written under the lock of the process. */
-	bool ours = name && name->pid == load_relaxed(&process->pid);
+	/* Written under the lock of the process. */
+	bool ours = name && name->pid == process_pid(process);
 
 	*gone = NULL;
 	if (ours) {

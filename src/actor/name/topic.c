@@ -212,8 +212,7 @@ static void join_locked(struct process *process, struct shard *shard,
 		room_add(topic, supplies->room);
 		supplies->room = NULL;
 	}
-	/* relaxed: locked. */
-	sit_down(topic, supplies->member, load_relaxed(&process->pid));
+	sit_down(topic, supplies->member, process_pid(process));
 	holding_add(process, &supplies->member->holding);
 	supplies->member = NULL;
 }

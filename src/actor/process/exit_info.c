@@ -32,8 +32,8 @@ void exit_info_keep(struct process *process, sley_pid pid,
 	process->ended.left = false;
 	/* No actor is left that process_poke() could wake. */
 	process->signals = 0;
-	/* relaxed: written under the lock, and relied on only there. */
-	store_relaxed(&process->pid, exit_info_mark(pid));
+	/* Written under the lock, and relied on only there. */
+	process_set_pid(process, exit_info_mark(pid));
 }
 
 bool exit_info_leave(struct process *process)
@@ -41,8 +41,7 @@ bool exit_info_leave(struct process *process)
 	bool mine;
 
 	spin_lock(&process->lock);
-	/* relaxed: written under the lock. */
-	mine = load_relaxed(&process->pid) == SLEY_NO_PID;
+	mine = process_pid(process) == SLEY_NO_PID;
 	if (!mine)
 		process->ended.left = true;
 	spin_unlock(&process->lock);
@@ -58,12 +57,10 @@ bool exit_info_collect(sley_pid pid, struct exit_info *ending)
 	if (!place)
 		return false;
 	spin_lock(&place->lock);
-	/* relaxed: written under the lock. */
-	is_there = load_relaxed(&place->pid) == exit_info_mark(pid);
+	is_there = process_pid(place) == exit_info_mark(pid);
 	if (is_there) {
 		found = place->ended;
-		/* relaxed: as above. */
-		store_relaxed(&place->pid, SLEY_NO_PID);
+		process_set_pid(place, SLEY_NO_PID);
 	}
 	spin_unlock(&place->lock);
 	if (!is_there)

@@ -46,8 +46,7 @@ void process_signal(struct process *process, struct sley_msg *msg)
 {
 	bool traps = process->signals & SIGNAL_TRAPS;
 
-	/* relaxed: locked. */
-	msg->data = (const void *)(uintptr_t)load_relaxed(&process->pid);
+	msg->data = (const void *)(uintptr_t)process_pid(process);
 	if (!traps)
 		msg->flags |= MAIL_ENDS;
 	put(process, mail_node(msg));
@@ -70,8 +69,7 @@ void process_poke(struct sley_task *task)
 	struct process *process = container_of(task, struct process, task);
 
 	spin_lock(&process->lock);
-	/* relaxed: written under the lock. */
-	if (load_relaxed(&process->pid) && (process->signals & SIGNAL_ACTOR))
+	if (process_pid(process) && (process->signals & SIGNAL_ACTOR))
 		put_order(process);
 	spin_unlock(&process->lock);
 }

@@ -108,8 +108,8 @@ int sley_process_inspect(sley_pid pid, struct sley_process_info *info)
 static sley_pid pid_at(uint32_t index)
 {
 	const struct process *process = table_at(index);
-	/* relaxed: a hint; the user of the pid looks again. */
-	sley_pid pid = process ? load_relaxed(&process->pid) : SLEY_NO_PID;
+	/* A hint; the user of the pid looks again. */
+	sley_pid pid = process ? process_pid(process) : SLEY_NO_PID;
 
 	return pid & PID_PORT ? SLEY_NO_PID : pid;
 }

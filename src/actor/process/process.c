@@ -131,8 +131,7 @@ static void fill(struct process *process, struct sley *rt,
 	    process_runtime(parent) == rt)
 		process->signals |= SIGNAL_SUPERVISED;
 	process->start_ns = os_now();
-	/* relaxed: own pid. */
-	process->parent = parent ? load_relaxed(&parent->pid) : SLEY_NO_PID;
+	process->parent = parent ? process_pid(parent) : SLEY_NO_PID;
 	process->stray = process->nr_user = 0;
 	process->holdings = NULL;
 	/* relaxed: statistics. */
@@ -316,10 +315,9 @@ static struct relations *withdraw(struct process *process, sley_pid *pid,
 	struct relations *relations;
 
 	spin_lock(&process->lock);
-	/* relaxed: own pid. */
-	*pid = load_relaxed(&process->pid);
-	/* relaxed: written under the lock, and relied on only there. */
-	store_relaxed(&process->pid, SLEY_NO_PID);
+	*pid = process_pid(process);
+	/* Written under the lock, and relied on only there. */
+	process_set_pid(process, SLEY_NO_PID);
 	relations = relations_take(process, ending);
 	if (relations || (process->flags & PROCESS_JOINABLE))
 		ending->time_ns = os_now();
@@ -379,6 +377,5 @@ sley_pid sley_self(void)
 {
 	const struct process *process = process_current();
 
-	/* relaxed: own pid. */
-	return process ? load_relaxed(&process->pid) : SLEY_NO_PID;
+	return process ? process_pid(process) : SLEY_NO_PID;
 }

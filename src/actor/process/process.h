@@ -214,6 +214,23 @@ static inline struct process *table_at(uint32_t index)
 			     : NULL;
 }
 
+/*
+ * The pid of @process now; 0: it does not live.  Exact for the process itself and for
+ * a caller that holds its lock; else a hint.
+ */
+static inline sley_pid process_pid(const struct process *process)
+{
+	/* relaxed: written under the lock, and relied on only there; or A1. */
+	return load_relaxed(&process->pid);
+}
+
+/* With the lock. */
+static inline void process_set_pid(struct process *process, sley_pid pid)
+{
+	/* relaxed: as above. */
+	store_relaxed(&process->pid, pid);
+}
+
 /* A hint: the process may end at any time.  NULL: no such process (any more). */
 static inline struct process *process_find(sley_pid pid)
 {
@@ -306,8 +323,7 @@ static inline struct sley_msg *mail_peek(struct process *process)
 	if (!node || unlikely(mail_is_order(process, node)))
 		return NULL;
 	msg = node_mail(node);
-	/* relaxed: own pid. */
-	if (unlikely((uintptr_t)msg->data != load_relaxed(&process->pid) ||
+	if (unlikely((uintptr_t)msg->data != process_pid(process) ||
 		     msg->kind != SLEY_MESSAGE || msg->storage != MAIL_INLINE))
 		return NULL;
 	process->current = msg;

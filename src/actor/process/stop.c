@@ -33,9 +33,7 @@ static void look_at(struct process *process, const struct sley *rt,
 		    const struct worker *worker)
 {
 	spin_lock(&process->lock);
-	/* relaxed: written under the lock. */
-	if (load_relaxed(&process->pid) &&
-	    !(load_relaxed(&process->pid) & PID_PORT) &&
+	if (process_pid(process) && !(process_pid(process) & PID_PORT) &&
 	    concerns(process, rt, worker))
 		ask(process);
 	spin_unlock(&process->lock);
@@ -112,8 +110,7 @@ static sley_pid survivor(struct process *process, const struct sley *rt,
 	if (!process)
 		return SLEY_NO_PID;
 	spin_lock(&process->lock);
-	/* relaxed: written under the lock. */
-	pid = load_relaxed(&process->pid);
+	pid = process_pid(process);
 	if (pid && (pid & PID_PORT || !concerns(process, rt, NULL) ||
 		    !is_stackless(process)))
 		pid = SLEY_NO_PID;

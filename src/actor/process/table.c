@@ -140,8 +140,7 @@ struct process *process_lock(sley_pid pid)
 	if (!process)
 		return NULL;
 	spin_lock(&process->lock);
-	/* relaxed: written under the lock. */
-	if (likely(load_relaxed(&process->pid) == pid))
+	if (likely(process_pid(process) == pid))
 		return process;
 	spin_unlock(&process->lock);
 	return NULL;

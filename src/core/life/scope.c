@@ -181,8 +181,8 @@ static void clear(struct opener *opener, struct sley_task *task,
 	if (innermost_of(opener) && cause_of(innermost_of(opener)))
 		return;
 	if (member->above && !member->scope)
-		/* relaxed: a parent cannot end before its child. */
-		parent = load_relaxed(&strand_of(member->above)->task);
+		/* A parent cannot end before its child. */
+		parent = strand_task(strand_of(member->above));
 	if (!parent || !(task_flags(parent) & TASK_CANCELLED))
 		task_uncancel(task);
 }
@@ -526,16 +526,16 @@ void scope_child_starts(struct strand *strand, struct strand *parent)
 	if (likely(!load_relaxed(&above->innermost) && !parent->member.above))
 		return;
 	/* Who cancels the parent finds the child also if that opened nothing. */
-	/* relaxed: a parent cannot end before its child. */
-	enroll(above, load_relaxed(&parent->task));
+	/* A parent cannot end before its child. */
+	enroll(above, strand_task(parent));
 	spin_lock(&above->lock);
 	member->above = above;
 	member->scope = NULL;
 	member->task = strand->task;
 	member->depth = depth_of(innermost_of(above));
 	member_link(&above->children, member);
-	/* relaxed: a parent cannot end before its child. */
-	if (task_is_cancelled(load_relaxed(&parent->task)))
+	/* A parent cannot end before its child. */
+	if (task_is_cancelled(strand_task(parent)))
 		(void)task_mark_cancelled(member->task, TASK_CANCELLED);
 	spin_unlock(&above->lock);
 }

@@ -185,8 +185,8 @@ static struct sley_task *task_for(struct worker *worker, struct sley_task *task,
 		slab_free(&worker->rt->tasks, task);
 		return NULL;
 	}
-	/* relaxed: stealing acquired it; the parent waits for its child. */
-	parent = load_relaxed(&prey->parent->task);
+	/* Stealing acquired it; the parent waits for its child. */
+	parent = strand_task(prey->parent);
 	prey->child->parent = prey->parent;
 	build_task(task, prey->child, task_level(parent),
 		   worker->task_flags | TASK_FORKED);

@@ -18,8 +18,8 @@ static struct sley_task *root_of(struct sley_task *task)
 		const struct sley_forked *child = task_forked(task);
 		struct strand *parent = child->parent;
 
-		/* relaxed: a parent cannot end before its child. */
-		task = load_relaxed(&parent->task);
+		/* A parent cannot end before its child. */
+		task = strand_task(parent);
 	}
 	return task;
 }

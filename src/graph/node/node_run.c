@@ -37,8 +37,7 @@ bool node_is_skipped(const struct node *node)
 	return load_relaxed(&node->cause) || task_is_cancelled(&node->task) ||
 	       /* relaxed: set before submission; or the node is marked, too. */
 	       load_relaxed(&scope->cancelled) ||
-	       /* relaxed: the same for the whole runtime. */
-	       load_relaxed(&scope->graph->rt->cancelled);
+	       runtime_is_cancelled(scope->graph->rt);
 }
 
 /* True: @node is skipped, and has its outcome. */

@@ -34,8 +34,7 @@ static bool is_skipped(const struct step *step)
 {
 	/* relaxed: F1 has published it. */
 	return load_relaxed(&step->cause) || is_cancelled(step) ||
-	       /* relaxed: a request; this worker may not have seen it. */
-	       load_relaxed(&worker_current()->rt->cancelled);
+	       runtime_is_cancelled(worker_current()->rt);
 }
 
 static noinline void skip(struct step *step)
