@@ -34,7 +34,7 @@ SLEY_BEGIN_DECLS
 	  "sley_cpus_usable(), taskset and the cgroup's cpuset")               \
 	X(SLEY_EKILLED, -4103, "the process was killed")                       \
 	X(SLEY_ERESTARTS, -4104,                                               \
-	  "children of a supervisor failed more often than it tolerates")      \
+	  "children of a supervisor failed more often than .intensity allows") \
 	X(SLEY_EAFFINITY, -4105,                                               \
 	  "no worker of the runtime may run it: see .eligible, .affinity, "    \
 	  "and .workers of the class")                                         \
@@ -42,8 +42,8 @@ SLEY_BEGIN_DECLS
 	  "a gang has no more members than there are workers that may run it") \
 	X(SLEY_EARENA, -4107,                                                  \
 	  "no room in the arena of the graph (.arena_bytes), and nothing is "  \
-	  "about to leave it: drop buffers, or close their scopes")            \
-	X(SLEY_ECHILD, -4108, "the child process that should run it has ended")
+	  "about to leave it: drop buffers, or end their scopes")              \
+	X(SLEY_ECHILD, -4108, "the subprocess that should run it has ended")
 
 #define SLEY_ERROR_ENUM(name, value, text) name = value,
 enum { SLEY_ERRORS(SLEY_ERROR_ENUM) };

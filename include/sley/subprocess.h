@@ -93,7 +93,7 @@ struct sley_subprocess_result {
 struct sley_subprocess_options {
 	uint32_t size; /* of this struct; SLEY_SUBPROCESS_OPTIONS sets it       */
 	uint32_t depth; /* calls in its ring, rounded up to a power of two; 0: 16 */
-	const char *name; /* static text for ps and reports; 0: "child"     */
+	const char *name; /* for ps and reports, static; 0: "subprocess"   */
 	/*
 	 * The restart intensity: max_restarts restarts within within_ns; 0: 10
 	 * in 60 s.  After one more failure the subprocess is down.  It is also

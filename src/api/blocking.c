@@ -93,7 +93,9 @@ void sley_blocking_end(void)
 
 	if (!strand)
 		return;
-	sley_check(strand->regions, "end a blocking region that was begun");
+	sley_check(strand->regions,
+		   "there is no blocking region: call sley_blocking_begin() "
+		   "first");
 	if (--strand->regions == 0 && !worker)
 		region_leave(strand);
 }

@@ -96,9 +96,10 @@ int sley_destroy_until(struct sley *rt, uint64_t deadline_ns)
 		return 0;
 	if (runtime_is_lost(rt))
 		return SLEY_EFORKED;
-	sley_check(sley__self.bound != rt,
-		   "destroy a runtime from a thread that is not part of it: "
-		   "it waits for its tasks and bound threads");
+	sley_check(
+		sley__self.bound != rt,
+		"destroy a runtime from a thread that is not part of it: the "
+		"call waits for the tasks and the bound threads");
 	actors_stop(rt, NULL);
 	return runtime_destroy(rt, deadline_ns);
 }
@@ -139,16 +140,18 @@ void sley_unbind(struct sley *rt)
 
 	sley_check(!runtime_is_lost(rt), FORKED_RULE);
 	sley_check(sley__self.bound == rt,
-		   "unbind a thread from the runtime it is bound to");
+		   "the thread is not bound to this runtime");
 	sley_check(
 		!sley__self.strand,
-		"only the bound thread itself unbinds, no call on its behalf");
+		"only the bound thread itself can unbind, not a blocking call "
+		"of it");
 	sley_check(!worker ||
 			   (!rt->nr_workers && worker->strand == &worker->base),
 		   "a task cannot unbind its worker");
 	sley_check(
 		!sley__self.opener.innermost,
-		"a thread closes the scopes it has opened before it unbinds");
+		"the thread has an open scope: call sley_scope_close() before "
+		"it unbinds");
 	unbind(rt);
 }
 
@@ -207,10 +210,11 @@ int sley_run_one(struct sley *rt)
 	struct worker *worker = worker_current();
 
 	sley_check(!runtime_is_lost(rt), FORKED_RULE);
-	sley_check(worker && worker->rt == rt && !rt->nr_workers &&
-			   worker->strand == &worker->base,
-		   "step a single-threaded runtime from its bound thread, "
-		   "outside of its tasks");
+	sley_check(
+		worker && worker->rt == rt && !rt->nr_workers &&
+			worker->strand == &worker->base,
+		"call it from the bound thread of a single-threaded runtime, "
+		"outside of its tasks");
 	return worker_step(worker);
 }
 

@@ -68,7 +68,7 @@ void sley_scope_cancel(struct sley_scope *scope)
 
 void sley_scope_fail(struct sley_scope *scope, int err)
 {
-	sley_check(err < 0, "a scope fails with an error below 0");
+	sley_check(err < 0, "a scope must fail with a negative error");
 	scope_cancel(scope, err);
 }
 

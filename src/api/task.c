@@ -49,10 +49,10 @@ void task_spawn_bound(const char *caller, struct sley_group *group,
 					     "sley_spawn_on()"));
 	err = spawn_into_as(rt, group, task, &defaults, flags);
 	if (err == SLEY_ENOWORKER)
-		sley__misuse(caller,
-			     "what blocks on behalf of a single-threaded "
-			     "runtime cannot spawn: only its bound threads run "
-			     "tasks");
+		sley__misuse(
+			caller,
+			"a blocking call of a single-threaded runtime cannot "
+			"spawn: only the bound threads run tasks");
 	sley_assert(!err);
 }
 
@@ -61,8 +61,10 @@ void sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
 {
 	struct worker *worker = worker_current();
 
-	sley_check(group, "spawn into a group; sley_schedule() is for tasks "
-			  "that nobody waits for");
+	sley_check(
+		group,
+		"there is no group: sley_schedule() spawns a task that is not "
+		"waited for");
 	sley_check_fn(fn);
 	task->name = label_of_place(__builtin_return_address(0));
 	if (likely(worker)) {

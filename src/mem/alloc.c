@@ -40,7 +40,7 @@ void mem_init(struct mem *mem, const struct sley_allocator *hook)
 						     .free = libc_free };
 		return;
 	}
-	sley_check(hook->free, "an allocator has both alloc and free");
+	sley_check(hook->free, "an allocator needs both alloc and free");
 	mem->hook = *hook;
 }
 
@@ -54,8 +54,10 @@ void *(mem_alloc_aligned)(struct mem *mem, size_t size, size_t align)
 	memory = mem->hook.alloc(mem->hook.self, size, align);
 	if (!memory)
 		return NULL;
-	sley_check((uintptr_t)memory % align == 0,
-		   "an allocator's alloc returns memory aligned as asked");
+	sley_check(
+		(uintptr_t)memory % align == 0,
+		"the allocator's alloc() returned memory that is not aligned "
+		"as asked");
 	/* relaxed: a statistic, it publishes nothing. */
 	add_relaxed(&mem->allocated, size);
 	return memset(memory, 0, size);

@@ -205,7 +205,7 @@ static int begin_collecting(void)
 
 	sley_mutex_lock(&family.starting);
 	if (!family.collects) {
-		err = os_thread_start(&family.thread, "sley-children", collect,
+		err = os_thread_start(&family.thread, "sley-collector", collect,
 				      NULL);
 		family.collects = !err;
 	}
@@ -342,7 +342,8 @@ void sley_subprocesses_exit(void)
 {
 	if (!collector_exists())
 		return;
-	sley_check(family.nr == 0, "destroy the children before their server");
+	sley_check(family.nr == 0,
+		   "destroy all subprocesses before sley_subprocesses_exit()");
 	if (family.collects) {
 		spin_lock(&family.lock);
 		family.stop = true;

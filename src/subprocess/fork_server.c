@@ -138,7 +138,7 @@ void fork_server_run(int socket, int program)
 {
 	uint32_t tags[NR_TAGS];
 
-	os_name_process("sley-server");
+	os_name_process("sley-forkserver");
 	if (set_up(socket, program) != 0)
 		os_exit(1);
 	notify(FORK_SERVER_READY, 0, os_pid(), 0);

@@ -149,7 +149,7 @@ void subprocess_orphaned(struct sley_subprocess *child)
 	spin_lock(&child->lock);
 	if (child->phase == LIFE_STARTING || child->phase == LIFE_RUNNING) {
 		(void)snprintf(child->death, sizeof(child->death),
-			       "has ended with the server of children");
+			       "has ended with the fork server");
 		end_life(child, SLEY_ECHILD, false, &then);
 	}
 	spin_unlock(&child->lock);
@@ -289,7 +289,7 @@ static void close_it(struct sley_subprocess *child, struct afterwards *then)
 	if (child->phase == LIFE_DOWN || child->phase == LIFE_NEW) {
 		child->phase = LIFE_GONE;
 	} else if (child->phase == LIFE_STARTING) {
-		kill_for(child, "was killed: nobody needs it", 0, then);
+		kill_for(child, "was killed: it is destroyed", 0, then);
 	} else if (child->phase == LIFE_RUNNING && child->was_ready) {
 		call_ring_stop(child->ring);
 	}

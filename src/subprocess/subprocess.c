@@ -63,7 +63,7 @@ static int take_options(struct sley_subprocess_options *out,
 	while (out->depth & (out->depth - 1))
 		out->depth++;
 	if (!out->name)
-		out->name = "child";
+		out->name = "subprocess";
 	if (!out->max_restarts)
 		out->max_restarts = 10;
 	if (!out->within_ns)
@@ -158,10 +158,12 @@ void sley_subprocess_destroy(struct sley_subprocess *child)
 	if (!child)
 		return;
 	sley_check(is_ours(child),
-		   "a child belongs to the process that created it");
+		   "the subprocess belongs to the process that created it");
 	spin_lock(&child->lock);
-	sley_check(!child->nr_waiting && !child->queue.first,
-		   "destroy a child that nobody calls any more");
+	sley_check(
+		!child->nr_waiting && !child->queue.first,
+		"calls of the subprocess are under way: destroy it when they "
+		"have returned");
 	child->closing = true;
 	child->since_ns = os_now();
 	spin_unlock(&child->lock);

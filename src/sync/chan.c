@@ -85,8 +85,10 @@ void sley_chan_destroy(struct sley_chan *chan)
 		return;
 	/* Waits for a caller that is about to leave. */
 	chan_lock(chan);
-	sley_check(!chan->recv.first && !chan->send.first,
-		   "destroy a channel only when nobody waits for it");
+	sley_check(
+		!chan->recv.first && !chan->send.first,
+		"a task or thread waits for the channel: destroy it when none "
+		"does");
 	mem_free(&chan->mem, chan->buffer, chan->room * chan->value_size);
 	mem = chan->mem;
 	chan_bury(chan);

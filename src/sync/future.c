@@ -42,7 +42,7 @@ int sley_future_set(struct sley_future *future, void *value)
 
 int sley_future_fail(struct sley_future *future, int err)
 {
-	sley_check(err < 0, "a future fails with an error below 0");
+	sley_check(err < 0, "a future must fail with a negative error");
 	return complete(future, NULL, err);
 }
 

@@ -55,8 +55,8 @@ static int once_until(struct sley_once_flag *once, sley_fn *fn, void *arg,
 		return 0;
 	}
 	sley_check(once->runner != holder_current(),
-		   "a function that is called once must not come back to its "
-		   "own once");
+		   "the function that runs once calls the same once again: it "
+		   "would wait for itself");
 	err = waitq_wait(&once->q, &node, deadline_ns, flags);
 	if (!err)
 		return 0;

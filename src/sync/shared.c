@@ -64,7 +64,10 @@ void *sley_shared_ref(void *object)
 		return NULL;
 	/* relaxed: the caller may use the object, so there is a reference. */
 	refs = add_relaxed(&header_of(object)->refs, 1);
-	sley_check(refs, "hold shared memory only while somebody holds it");
+	sley_check(
+		refs,
+		"the memory has no reference any more: take one while another "
+		"is held");
 	return object;
 }
 
@@ -78,7 +81,8 @@ void sley_shared_unref(void *object)
 		return;
 	header = header_of(object);
 	refs = sub_acq_rel(&header->refs, 1); /* F1 */
-	sley_check(refs, "drop shared memory once for each reference to it");
+	sley_check(refs, "the memory was dropped before: drop it once for each "
+			 "reference");
 	if (refs != 1)
 		return;
 	if (header->last)

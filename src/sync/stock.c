@@ -302,7 +302,9 @@ void sley_stock_return(void *object)
 	/* The only reference: no other thread can add or drop a reference. */
 	if (unlikely(refs != 1))
 		refs = sub_acq_rel(&loan->refs, 1); /* O1 */
-	sley_check(refs, "return an object once for each reference to it");
+	sley_check(refs,
+		   "the object was returned before: return it once for each "
+		   "reference");
 	if (refs != 1)
 		return;
 	take_back(loan->stock, loan);
@@ -314,7 +316,8 @@ void sley_loan_ref(void *object)
 	/* relaxed: the caller may use the object, so there is a reference. */
 	uint64_t refs = add_relaxed(&loan_of(object)->refs, 1);
 
-	sley_check(refs, "hold an object only while it is out");
+	sley_check(refs,
+		   "the object is not lent: take a reference while it is");
 }
 
 /* ---- out ------------------------------------------------------------------------- */
@@ -463,7 +466,7 @@ void sley_stock_destroy(struct sley_stock *stock)
 	if (!stock)
 		return;
 	(void)waitq_lock(&stock->q);
-	sley_check(!stock->closed, "destroy a stock once");
+	sley_check(!stock->closed, "the stock was destroyed before");
 	stock->closed = true;
 	/* Counts as a loan until the objects of the shelf are gone. */
 	stock->lent++;

@@ -211,8 +211,10 @@ void sley_ticket_ref(struct sley_ticket *ticket)
 	/* relaxed: the caller may use the ticket, so there is a reference. */
 	uint64_t word = add_relaxed(&ticket->q.word, REFERENCE);
 
-	sley_check(word >= REFERENCE,
-		   "a ticket that nobody holds cannot be held again");
+	sley_check(
+		word >= REFERENCE,
+		"the ticket has no reference any more: take one while another "
+		"is held");
 }
 
 bool sley_ticket_unref(struct sley_ticket *ticket)
@@ -220,7 +222,8 @@ bool sley_ticket_unref(struct sley_ticket *ticket)
 	uint64_t word = sub_acq_rel(&ticket->q.word, REFERENCE); /* K2 */
 
 	sley_check(word >= REFERENCE,
-		   "drop a ticket once for each reference to it");
+		   "the ticket was dropped before: drop it once for each "
+		   "reference");
 	if (word >= 2 * REFERENCE)
 		return false;
 	sley_ticket_done(ticket);
@@ -264,9 +267,10 @@ void sley_ticket_on_call(struct sley_ticket *ticket, struct sley_group *group,
 
 	sley_check_fn(fn);
 	sley_check(rt,
-		   after_fork_rule("hang a task on a ticket from a task or a "
-				   "bound thread"));
-	sley_check(group, "a task that is hung on a ticket has a group");
+		   after_fork_rule("call it from a task or a bound thread"));
+	sley_check(group,
+		   "there is no group: a task that a ticket starts belongs to "
+		   "one");
 	task->fn = fn;
 	task->arg = arg;
 	task->name = label_of_place(__builtin_return_address(0));

@@ -16,7 +16,7 @@ bool sley_waitgroup_done(struct sley_waitgroup *wg)
 	enum countdown_result result = countdown_done(&wg->q);
 
 	sley_check(result != COUNTDOWN_BAD,
-		   "call done once for each thing that was added");
+		   "more calls of done than were added");
 	return result == COUNTDOWN_LAST;
 }
 

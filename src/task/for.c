@@ -176,7 +176,7 @@ void sley_for_tiles(const struct sley_tile *whole, sley_tile_fn *fn, void *arg)
 
 	sley_check_fn(fn);
 	sley_check(is_countable(whole),
-		   "the elements of a rectangle are counted in a size_t");
+		   "the rectangle has more elements than a size_t can count");
 	how_default(&tiles.split.how);
 	(void)!tiles_run(&tiles);
 }

@@ -468,7 +468,7 @@ static int frees_what_it_has_not_kept(void *arg)
 }
 
 TEST_ABORTS(freeing_a_message_that_was_not_kept_aborts,
-	    "free or forward only messages that were kept")
+	    "free or forward only a message that was kept with sley_msg_keep()")
 {
 	struct sley *rt = start();
 

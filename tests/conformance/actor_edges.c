@@ -121,7 +121,7 @@ static void exit_and_free(void *data)
 	sley_actor_exit(-EIO);
 }
 
-TEST_ABORTS(exiting_after_the_end_aborts, "an actor exits once")
+TEST_ABORTS(exiting_after_the_end_aborts, "the actor exits already")
 {
 	struct sley_event go = SLEY_EVENT_INIT;
 	sley_pid pid;
@@ -172,7 +172,7 @@ static int wants_to_receive(void *arg)
 	return wants_by(receives);
 }
 
-TEST_ABORTS(exiting_when_asked_what_is_wanted_aborts, "does not exit")
+TEST_ABORTS(exiting_when_asked_what_is_wanted_aborts, "must not exit")
 {
 	sley_pid pid;
 
@@ -181,7 +181,7 @@ TEST_ABORTS(exiting_when_asked_what_is_wanted_aborts, "does not exit")
 	CHECK_SOON(is_gone(pid));
 }
 
-TEST_ABORTS(receiving_when_asked_what_is_wanted_aborts, "does not receive")
+TEST_ABORTS(receiving_when_asked_what_is_wanted_aborts, "must not receive")
 {
 	sley_pid pid;
 

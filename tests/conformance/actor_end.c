@@ -323,7 +323,9 @@ TEST_WORKERS(an_actor_exits_from_within_any_call)
 	stop(rt);
 }
 
-TEST_ABORTS(exiting_from_what_is_no_actor_aborts, "only an actor exits")
+TEST_ABORTS(exiting_from_what_is_no_actor_aborts,
+	    "only an actor can exit; a step process returns the end of its "
+	    "life")
 {
 	sley_actor_exit(0);
 }
@@ -334,7 +336,8 @@ static int returns_more_than_0(void *arg)
 	return 1;
 }
 
-TEST_ABORTS(a_reason_above_0_aborts, "an actor ends for 0 or an error below 0")
+TEST_ABORTS(a_reason_above_0_aborts,
+	    "an actor must end with 0 or a negative error")
 {
 	struct sley *rt = start();
 

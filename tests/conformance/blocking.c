@@ -271,7 +271,7 @@ static void spawn_one(void *arg)
 }
 
 TEST_ABORTS(m31_a_call_of_a_single_threaded_runtime_does_not_spawn,
-	    "only its bound threads run tasks")
+	    "only the bound threads run tasks")
 {
 	struct sley_config config = config_of(SLEY_SINGLE);
 
@@ -289,7 +289,8 @@ static void call_unbind(void *arg)
 	CHECK_EQ(sley_blocking_call(unbind, arg), 0);
 }
 
-TEST_ABORTS(m31_a_call_does_not_unbind, "only the bound thread itself unbinds")
+TEST_ABORTS(m31_a_call_does_not_unbind,
+	    "only the bound thread itself can unbind")
 {
 	struct sley *rt = start();
 

@@ -278,7 +278,7 @@ TEST(options_that_make_no_sense_are_refused)
 }
 
 TEST_ABORTS(a_server_that_has_children_is_not_stopped,
-	    "destroy the children before their server")
+	    "destroy all subprocesses before sley_subprocesses_exit()")
 {
 	begin_children();
 	(void)child_new(NULL);

@@ -446,7 +446,7 @@ TEST(rs16_children_end_with_their_server)
 	CHECK_EQ(sley_subprocess_call(child, add_one, NULL, 0, &result),
 		 SLEY_ECHILD);
 	CHECK_STR(result.text, "add_one: child is down, it has ended with the "
-			       "server of children");
+			       "fork server");
 	sley_subprocess_destroy(child);
 	CHECK_EQ(sley_subprocess_create(&child, NULL), SLEY_ECHILD);
 	sley_subprocesses_exit();
@@ -490,7 +490,7 @@ TEST(a_process_that_was_forked_has_none_of_them_and_may_have_its_own)
 }
 
 TEST_ABORTS(a_child_is_destroyed_by_the_process_that_created_it,
-	    "a child belongs to the process that created it")
+	    "the subprocess belongs to the process that created it")
 {
 	struct sley_subprocess *child;
 	int status;

@@ -87,7 +87,7 @@ TEST_WORKERS(s27_a_crash_fails_a_node_and_not_the_program)
 	CHECK_EQ(sley_node_outcome(graph, second, &code), SLEY_OUTCOME_SKIPPED);
 	CHECK_EQ(code, SLEY_ECHILD);
 	CHECK_GT(sley_node_explain(graph, second, text, sizeof(text)), 0);
-	CHECK_STR(text, "solve was skipped <- mesh failed: the child process "
+	CHECK_STR(text, "solve was skipped <- mesh failed: the subprocess "
 			"that should run it has ended");
 	CHECK_EQ(sley_graph_wait(graph), SLEY_ECHILD);
 	/* The next run is clean. */

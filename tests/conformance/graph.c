@@ -217,8 +217,10 @@ static int waits_for_its_graph(void *arg)
 	return sley_graph_wait(*(struct sley_graph **)arg);
 }
 
-TEST_ABORTS(rs11_a_node_does_not_wait_for_its_own_graph,
-	    "a node does not wait for itself")
+TEST_ABORTS(
+	rs11_a_node_does_not_wait_for_its_own_graph,
+	"a node cannot wait for its own graph or scope: it would wait for its "
+	"own end")
 {
 	struct sley_graph *graph;
 

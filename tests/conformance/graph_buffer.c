@@ -277,7 +277,8 @@ TEST_WORKERS(rs11_a_node_that_wants_a_buffer_does_not_wait_for_itself)
 	stop(rt);
 }
 
-TEST_ABORTS(s16_a_buffer_is_dropped_once, "a buffer is dropped once")
+TEST_ABORTS(s16_a_buffer_is_dropped_once,
+	    "no buffer of the graph begins there, or it was dropped before")
 {
 	struct sley_graph *graph;
 	void *memory;

@@ -141,8 +141,9 @@ TEST(s32_in_steps_it_is_told_when_none_is_left)
 		 0);
 	CHECK_EQ(sley_graph_wait(outer.graph), 0);
 	CHECK_EQ(outer.heard, -EDEADLK);
-	CHECK_STR(told.line,
-		  "steps: a node waits for what comes after its step");
+	CHECK_STR(
+		told.line,
+		"steps: a node waits for nodes that only a later step would run");
 	sley_graph_destroy(outer.graph);
 	stop(rt);
 }

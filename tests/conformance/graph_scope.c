@@ -273,7 +273,7 @@ TEST_WORKERS(s18_a_scope_stays_cancelled_as_long_as_what_is_around_it)
 }
 
 TEST_ABORTS(s18_a_scope_is_closed_before_its_graph_is_destroyed,
-	    "a graph is destroyed after its scopes")
+	    "end all scopes of the graph before it is destroyed")
 {
 	struct sley_graph *graph;
 

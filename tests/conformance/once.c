@@ -225,7 +225,7 @@ static void come_back(void *arg)
 }
 
 TEST_ABORTS(once_a_function_that_comes_back_to_its_own_once_aborts,
-	    "must not come back to its own once")
+	    "calls the same once again")
 {
 	struct sley_once_flag once = SLEY_ONCE_INIT;
 
@@ -238,7 +238,7 @@ static void come_back_in_task(void *arg)
 }
 
 TEST_ABORTS(once_a_task_that_comes_back_aborts_and_does_not_hang,
-	    "must not come back to its own once")
+	    "calls the same once again")
 {
 	struct sley_config config = config_of(2);
 	struct sley_once_flag once = SLEY_ONCE_INIT;

@@ -571,7 +571,7 @@ static void never_end(void *arg)
 }
 
 TEST_ABORTS(m31_a_task_that_ends_in_a_region_is_misuse,
-	    "ends the blocking regions it has begun")
+	    "the task ended inside a blocking region")
 {
 	(void)start();
 	run_task(never_end, NULL);
@@ -584,7 +584,7 @@ static void never_begin(void *arg)
 }
 
 TEST_ABORTS(m31_ending_a_region_that_was_not_begun_is_misuse,
-	    "end a blocking region that was begun")
+	    "there is no blocking region: call sley_blocking_begin() first")
 {
 	(void)start();
 	run_task(never_begin, NULL);

@@ -267,13 +267,14 @@ TEST_WORKERS(w32_who_has_ended_has_no_relations_any_more)
 	run_actor(end_with_mail, NULL, false);
 }
 
-TEST_ABORTS(w34_unlink_outside_of_a_process_is_misuse, "unlink in a process")
+TEST_ABORTS(w34_unlink_outside_of_a_process_is_misuse,
+	    "only a process can unlink")
 {
 	sley_unlink(1);
 }
 
 TEST_ABORTS(w34_unmonitor_outside_of_a_process_is_misuse,
-	    "unmonitor in a process")
+	    "only a process can take back a monitor")
 {
 	sley_unmonitor(1);
 }

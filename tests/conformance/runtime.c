@@ -414,7 +414,7 @@ static void nothing(void *arg)
 	(void)arg;
 }
 
-TEST_ABORTS(spawning_into_no_group_aborts, "spawn into a group")
+TEST_ABORTS(spawning_into_no_group_aborts, "there is no group")
 {
 	struct sley_task task;
 

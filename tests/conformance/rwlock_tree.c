@@ -360,7 +360,7 @@ TEST_ABORTS(c35_downgrade_under_a_second_write_aborts,
 }
 
 TEST_ABORTS(tree_of_a_group_with_tasks_in_it_aborts,
-	    "a group is put into a tree while nothing runs in it")
+	    "the group has tasks: put it into a tree before they are spawned")
 {
 	struct sley_config config = config_of(SLEY_SINGLE);
 	struct sley *rt = start_with(&config);

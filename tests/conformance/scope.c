@@ -361,7 +361,7 @@ TEST_ABORTS(a_task_that_ends_with_an_open_scope_is_misuse,
 
 /* Its deadline is among the timers of a worker, which may be gone then. */
 TEST_ABORTS(a_thread_that_unbinds_with_an_open_scope_is_misuse,
-	    "closes the scopes it has opened before it unbinds")
+	    "the thread has an open scope")
 {
 	struct sley_config config = config_of(1);
 	struct sley *rt = start_with(&config);
@@ -381,7 +381,8 @@ TEST_ABORTS(closing_the_outer_scope_first_is_misuse, "the last one first")
 	(void)!sley_scope_close(&outer);
 }
 
-TEST_ABORTS(failing_without_an_error_is_misuse, "an error below 0")
+TEST_ABORTS(failing_without_an_error_is_misuse,
+	    "must fail with a negative error")
 {
 	struct sley_scope scope;
 

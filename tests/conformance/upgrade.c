@@ -278,7 +278,7 @@ static enum sley_step takes_too_many(void *self, struct sley_msg *const *msg,
 }
 
 TEST_ABORTS(an_upgrade_that_takes_too_many_is_misuse,
-	    "a step takes no more messages than it was called with")
+	    "took more messages than it was called with")
 {
 	static const struct sley_behaviour greedy = { .step = takes_too_many };
 

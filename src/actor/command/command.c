@@ -22,7 +22,7 @@ int sley_out_yield(struct sley_out *out, uint32_t command, uint64_t tag,
 enum sley_step sley_out_done(struct sley_out *out, int reason)
 {
 	sley_check(reason <= 0,
-		   "a process ends for 0, or for an error below 0");
+		   "a process must end with 0 or a negative error");
 	out->reason = reason;
 	out->to = NULL;
 	return SLEY_END;
@@ -32,7 +32,7 @@ enum sley_step sley_out_upgrade(struct sley_out *out,
 				const struct sley_behaviour *to,
 				const void *input, size_t size, size_t taken)
 {
-	sley_check(to && to->step, "upgrade to a behaviour that has a step");
+	sley_check(to && to->step, "the new behaviour has no step function");
 	out->to = to;
 	out->input = input;
 	out->input_size = size;
@@ -180,7 +180,7 @@ int sley_command_complete_error(sley_pid pid, uint64_t tag, int error)
 {
 	struct sley_msg *msg;
 
-	sley_check(error < 0, "a command fails with an error below 0");
+	sley_check(error < 0, "a command must fail with a negative error");
 	if (!process_find(pid))
 		return -ESRCH;
 	msg = mail_create(SLEY_DONE, tag);

@@ -66,8 +66,10 @@ void command_timeout_start(struct command_timeout *timeout, sley_pid pid,
 	struct worker *worker = worker_current();
 	uint64_t now_ns = os_now();
 
-	sley_check(worker, "steps and handlers end the blocking regions that "
-			   "they have begun");
+	sley_check(
+		worker,
+		"a step or a handler returned inside a blocking region: call "
+		"sley_blocking_end() first");
 	done->error = -ETIMEDOUT;
 	*timeout = (struct command_timeout){
 		.alarm = { .hold = hold, .ring = ring },

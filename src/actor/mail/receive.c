@@ -256,7 +256,7 @@ static int await(struct process *process, struct wish *wish,
 	int err;
 
 	sley_check(!(process->flags & PROCESS_ASKS),
-		   "who is asked whether it wants a message does not receive");
+		   "a function that selects messages must not receive");
 	deadline.started = false;
 	for (;;) {
 		err = look(process, wish, msg);

@@ -200,17 +200,20 @@ void sley_msg_keep(struct sley_msg *msg)
 
 	if (msg->flags & MAIL_KEPT)
 		return;
-	sley_check(process && ((process->flags & PROCESS_MANY)
-				       ? keep_of_many(process->delivery, msg)
-				       : keep_single(process, msg)),
-		   "a process keeps a message that it is looking at");
+	sley_check(
+		process && ((process->flags & PROCESS_MANY)
+				    ? keep_of_many(process->delivery, msg)
+				    : keep_single(process, msg)),
+		"keep a message that this process has received and not given "
+		"back");
 	msg->flags |= MAIL_KEPT;
 }
 
 static void check_kept(const struct sley_msg *msg)
 {
 	sley_check(msg->flags & MAIL_KEPT,
-		   "free or forward only messages that were kept");
+		   "free or forward only a message that was kept with "
+		   "sley_msg_keep()");
 }
 
 void sley_msg_free(struct sley_msg *msg)
@@ -225,7 +228,7 @@ int sley_msg_forward(sley_pid to, struct sley_msg *msg)
 {
 	check_kept(msg);
 	sley_check(msg->kind == SLEY_MESSAGE,
-		   "only what somebody sent can be sent on");
+		   "only a message of the kind SLEY_MESSAGE can be forwarded");
 	msg->flags &= (uint16_t)~MAIL_KEPT;
 	return send_message(to, msg, UINT64_MAX);
 }

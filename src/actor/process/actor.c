@@ -41,7 +41,7 @@ static void turn(void *arg)
 	mail_sort(process);
 	if (!(process->flags & PROCESS_ENDING))
 		reason = run(process);
-	sley_check(reason <= 0, "an actor ends for 0 or an error below 0");
+	sley_check(reason <= 0, "an actor must end with 0 or a negative error");
 	mail_sort(process);
 	if (process->flags & PROCESS_ENDING)
 		reason = process->reason;
@@ -53,12 +53,14 @@ void sley_actor_exit(int reason)
 	struct process *process = process_current();
 	struct exit_place *place;
 
-	sley_check(process && (process->flags & PROCESS_ACTOR),
-		   "only an actor exits");
+	sley_check(
+		process && (process->flags & PROCESS_ACTOR),
+		"only an actor can exit; a step process returns the end of its "
+		"life");
 	sley_check(!(process->flags & PROCESS_ASKS),
-		   "who is asked whether it wants a message does not exit");
+		   "a function that selects messages must not exit");
 	place = process->place;
-	sley_check(place, "an actor exits once");
+	sley_check(place, "the actor exits already");
 	place->reason = reason;
 	_longjmp(place->jump, 1);
 }

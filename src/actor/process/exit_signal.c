@@ -136,7 +136,7 @@ bool sley_process_trap(bool trap)
 	struct process *process = process_current();
 	bool before;
 
-	sley_check(process, "only a process traps");
+	sley_check(process, "only a process can trap exit signals");
 	spin_lock(&process->lock);
 	before = process->signals & SIGNAL_TRAPS;
 	process->signals &= (uint16_t)~SIGNAL_TRAPS;

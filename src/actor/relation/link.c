@@ -199,7 +199,7 @@ void sley_unlink(sley_pid pid)
 	struct side *side = NULL;
 	uint32_t refs = 1;
 
-	sley_check(self, "unlink in a process");
+	sley_check(self, "only a process can unlink");
 	if (pid == sley_self())
 		return;
 	peer = lock_both(self, pid);

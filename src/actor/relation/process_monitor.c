@@ -182,7 +182,7 @@ void sley_unmonitor(uint64_t number)
 	struct process *self = process_current();
 	struct process_monitor *monitor;
 
-	sley_check(self, "unmonitor in a process");
+	sley_check(self, "only a process can take back a monitor");
 	monitor = find(self, number);
 	if (!monitor) {
 		relations_withdraw(self, SLEY_DOWN, number);

@@ -228,10 +228,12 @@ static inline void end_task(struct worker *worker, struct sley_task *task,
 static cold void complain(struct strand *strand)
 {
 	sley_check(!strand->regions,
-		   "a task ends the blocking regions it has begun");
+		   "the task ended inside a blocking region: call "
+		   "sley_blocking_end() first");
 	fork_stack_trim(&strand->forks);
 	sley_check(fork_stack_empty(&strand->forks),
-		   "a task joins all it forked before it ends");
+		   "the task ended without joining all children that it had "
+		   "forked");
 }
 
 /* A strand made for this task names it even if it is dropped. */

@@ -19,14 +19,17 @@ static inline void group_set_tree(struct sley_group *group, uint64_t tree)
 {
 	/* relaxed: spawning publishes it. */
 	sley_check(!countdown_of(load_relaxed(&group->q.word)),
-		   "a group is put into a tree while nothing runs in it");
+		   "the group has tasks: put it into a tree before they are "
+		   "spawned");
 	group->tree = tree;
 }
 
 static inline void group_done(struct sley_group *group)
 {
-	sley_check(countdown_done(&group->q) != COUNTDOWN_BAD,
-		   "a group must stay alive until it is joined");
+	sley_check(
+		countdown_done(&group->q) != COUNTDOWN_BAD,
+		"the group has tasks that have not ended: join it before it is "
+		"used again");
 }
 
 #endif

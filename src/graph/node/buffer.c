@@ -162,7 +162,9 @@ void sley_graph_buffer_drop(struct sley_graph *graph, void *buffer)
 		return;
 	sley_mutex_lock(&graph->lock);
 	block = arena_find(&graph->arena, buffer);
-	sley_check(block && !block->leaving, "a buffer is dropped once");
+	sley_check(block && !block->leaving,
+		   "no buffer of the graph begins there, or it was dropped "
+		   "before");
 	unlink_block(block);
 	drop_or_keep(graph, block);
 	sley_mutex_unlock(&graph->lock);

@@ -139,7 +139,8 @@ void sley_graph_destroy(struct sley_graph *graph)
 	scope_await(&graph->root);
 	(void)scope_forget(&graph->root);
 	sley_mutex_unlock(&graph->lock);
-	sley_check(!graph->scopes, "a graph is destroyed after its scopes");
+	sley_check(!graph->scopes,
+		   "end all scopes of the graph before it is destroyed");
 	mem = &graph->rt->mem;
 	access_map_destroy(&graph->map);
 	node_list_destroy(&graph->found, mem);

@@ -115,8 +115,11 @@ void sley_graph_scope_end(struct sley_graph_scope *scope)
 	struct sley_graph *graph = scope->graph;
 
 	sley_mutex_lock(&graph->lock);
-	sley_check(!scope->closed, "a scope is closed once");
-	sley_check(graph->open_run != scope, "a run is ended, then closed");
+	sley_check(
+		!scope->closed,
+		"the scope was ended before: call sley_graph_scope_end() once");
+	sley_check(graph->open_run != scope,
+		   "the scope is a run: end it with sley_graph_run_end()");
 	buffers_drop(scope);
 	scope->closed = true;
 	scopes_reap(graph);

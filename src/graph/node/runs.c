@@ -107,7 +107,7 @@ int sley_graph_run_end(struct sley_graph_scope *run)
 		return SLEY_EFORKED;
 	sley_mutex_lock(&graph->lock);
 	sley_check(graph->open_run == run,
-		   "a run that was begun is ended once");
+		   "the run was ended before: end each run once");
 	run->nr_waiting++; /* so the run is not freed */
 	sley_mutex_unlock(&graph->lock);
 	err = submit_last(graph, &end, &spec);

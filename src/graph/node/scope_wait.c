@@ -62,7 +62,8 @@ static int await_steps(struct sley_graph *graph)
 	sley_mutex_lock(&graph->lock);
 	if (nr > 0 || !graph->step.depth)
 		return 0;
-	report(graph->rt, "%s: a node waits for what comes after its step",
+	report(graph->rt,
+	       "%s: a node waits for nodes that only a later step would run",
 	       graph->name);
 	return -EDEADLK;
 }
@@ -183,7 +184,10 @@ static int wait(struct sley_graph_scope *scope, uint64_t deadline_ns,
 
 	if (unlikely(runtime_is_lost(graph->rt)))
 		return SLEY_EFORKED; /* the nodes are with the parent */
-	sley_check(!is_awaited(scope), "a node does not wait for itself");
+	sley_check(
+		!is_awaited(scope),
+		"a node cannot wait for its own graph or scope: it would wait "
+		"for its own end");
 	sley_mutex_lock(&graph->lock);
 	err = await(scope, deadline_ns, flags, true);
 	if (err)

@@ -95,7 +95,7 @@ void sley_plan_destroy(struct sley_plan *plan)
 		return;
 	sley_mutex_lock(&plan->lock);
 	sley_check(list_empty(&plan->running),
-		   "a plan is destroyed when its runs have ended");
+		   "destroy a plan when none of its runs is under way");
 	sley_mutex_unlock(&plan->lock);
 	destroy(plan);
 }
@@ -130,7 +130,9 @@ static int add_edge(struct sley_plan *plan, sley_node from, sley_node to,
 {
 	int err;
 
-	sley_check(!plan->sealed, "a plan that is sealed is not changed");
+	sley_check(!plan->sealed,
+		   "the plan is sealed: add nodes and edges before "
+		   "sley_plan_seal()");
 	if (!is_there(plan, from) || !is_there(plan, to))
 		return -EINVAL;
 	err = reserve_links(plan, 1);
@@ -239,7 +241,9 @@ int sley_plan_add(struct sley_plan *plan, sley_node *node,
 	uint32_t index = plan->nr;
 	int err = spec_check(&spec, &copy, given);
 
-	sley_check(!plan->sealed, "a plan that is sealed is not changed");
+	sley_check(!plan->sealed,
+		   "the plan is sealed: add nodes and edges before "
+		   "sley_plan_seal()");
 	if (!err && !is_possible(plan, spec))
 		err = -EINVAL;
 	if (!err)

@@ -94,7 +94,7 @@ static int run_plan(struct sley_plan *plan, void *param, uint64_t deadline_ns,
 	struct replay *run;
 	int err, result = 0;
 
-	sley_check(plan->sealed, "a plan is sealed before it runs");
+	sley_check(plan->sealed, "call sley_plan_seal() before the plan runs");
 	if (unlikely(runtime_is_lost(plan->rt)))
 		return SLEY_EFORKED;
 	run = take_run(plan, param);
