@@ -36,7 +36,7 @@ void blocking_init(struct blocking *pool, struct sley *rt, struct mem *mem)
 
 /* ---- a thread ---------------------------------------------------------------- */
 
-/* Under the lock: the newest, which is still warm; NULL: nobody sits. */
+/* Under the lock: the newest thread, which is still warm; NULL: no thread sits. */
 static struct blocking_thread *unseat(struct blocking *pool)
 {
 	struct list *first = list_take_first(&pool->parked);
@@ -45,19 +45,24 @@ static struct blocking_thread *unseat(struct blocking *pool)
 	if (!first)
 		return NULL;
 	thread = container_of(first, struct blocking_thread, link);
-	/* relaxed: who sees it takes the lock before anything else. */
+	/*
+	 * relaxed: a thread that sees the store takes the lock before anything
+	 * else.
+	 */
 	store_relaxed(&thread->word, BLOCKING_AWAKE);
 	return thread;
 }
 
-/* Without the lock.  It may be gone: only its address is used. */
+/* Without the lock.  The thread may be gone: only its address is used. */
 static void wake(struct blocking_thread *thread)
 {
 	if (thread)
 		os_futex_wake(&thread->word, 1);
 }
 
-/* Asleep, without the lock; returns with it.  False: it shall leave. */
+/*
+ * Sleep, without the lock; returns with the lock.  False: the thread shall leave.
+ */
 static bool rest(struct blocking_thread *thread)
 {
 	struct blocking *pool = thread->pool;
@@ -74,14 +79,17 @@ static bool rest(struct blocking_thread *thread)
 	list_remove(&thread->link);
 	if (thread->known && pool->nr_free > pool->nr_wanted)
 		return false;
-	/* Somebody who changes that is on the way, and will take the lock. */
+	/*
+	 * A thread that changes that (the starter or a submitter) is on the way,
+	 * and will take the lock.
+	 */
 	spin_unlock(&pool->lock);
 	spin_hint(&pool->lock.word);
 	spin_lock(&pool->lock);
 	return true;
 }
 
-/* Under the lock, which is dropped meanwhile.  False: it shall leave. */
+/* Under the lock, which is dropped meanwhile.  False: the thread shall leave. */
 static bool park(struct blocking_thread *thread)
 {
 	struct blocking *pool = thread->pool;
@@ -93,7 +101,7 @@ static bool park(struct blocking_thread *thread)
 	return rest(thread);
 }
 
-/* The caller is one of `free`.  NULL: it shall leave. */
+/* The caller is counted in `free`.  NULL: the caller shall leave. */
 static struct blocking_job *next_job(struct blocking_thread *thread)
 {
 	struct blocking *pool = thread->pool;
@@ -112,7 +120,7 @@ static struct blocking_job *next_job(struct blocking_thread *thread)
 	}
 }
 
-/* Under the lock, which is given back: from here on it counts as gone. */
+/* Under the lock, which is released: from here on the thread counts as gone. */
 static void leave(struct blocking_thread *thread)
 {
 	struct blocking *pool = thread->pool;
@@ -123,7 +131,7 @@ static void leave(struct blocking_thread *thread)
 	pool->nr_free--;
 	store_release(&pool->nr_threads, pool->nr_threads - 1); /* B1 */
 	spin_unlock(&pool->lock);
-	/* The pool, and this thread, are there until it is joined. */
+	/* The pool and this thread exist until this thread is joined. */
 	if (stopping)
 		os_futex_wake(&pool->nr_threads, 1);
 	if (before) {
@@ -160,7 +168,7 @@ static void *thread_main(void *arg)
 		spin_lock(&pool->lock);
 	}
 	leave(thread);
-	/* The runtime is there until this thread is joined. */
+	/* The runtime exists until this thread is joined. */
 	if (config->on_blocking_stop)
 		config->on_blocking_stop(config->hook_self);
 	fiber_fini(&thread->base);
@@ -262,7 +270,7 @@ void blocking_stop(struct blocking *pool)
 	} while (thread);
 	while ((nr = load_acquire(&pool->nr_threads))) /* B1 */
 		(void)os_futex_wait(&pool->nr_threads, nr, UINT64_MAX);
-	/* It has joined all others. */
+	/* The last thread to leave has joined all others. */
 	thread = pool->ended;
 	if (thread) {
 		os_thread_join(thread->pthread);
@@ -295,7 +303,7 @@ static void run_call(struct blocking_job *job, struct blocking_thread *thread)
 	call->work->fn(call->work->arg);
 	sley__self.strand = NULL;
 	blocking_job_ends(thread);
-	/* The call is gone as soon as its caller knows. */
+	/* The call is gone as soon as the caller knows. */
 	(void)countdown_done(&call->done);
 }
 
@@ -314,7 +322,7 @@ int blocking_call(struct blocking *pool, const struct blocking_work *work,
 	err = countdown_wait(&call.done, deadline_ns, 0);
 	if (!err || blocking_take_back(pool, &call.job))
 		return err;
-	/* It runs, and what it uses is in frames above this one. */
+	/* The job runs, and uses memory of the frames above this frame. */
 	(void)!countdown_wait(&call.done, UINT64_MAX, WAIT_SHIELDED);
 	return 0;
 }

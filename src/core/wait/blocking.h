@@ -1,50 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blocking.h - threads for what blocks: calls that fibers cannot suspend.
+ * blocking.h - threads for calls that block and that fibers cannot suspend.
  *
  * A pool per runtime, empty until the first job comes.  A thread is added only
- * when more jobs wait than there are threads without one; so no number of jobs
+ * when more jobs wait than there are threads without a job; so no number of jobs
  * that wait for each other can get stuck, and there is no limit to get wrong.
  * A thread that found nothing to do for a while leaves.
  *
  *   submitter                          thread
  *   1. reserve: wanted + 1;            1. take a job from the queue: wanted - 1,
  *      more than free: start a            free - 1; run it; free + 1; again
- *      thread, free + 1                2. none: sit down in `parked`, sleep
+ *      thread, free + 1                2. no job: sit down in `parked`, sleep
  *   2. post: append to the queue,      3. asleep for too long, and not taken out
  *      take the newest out of             of `parked` by a poster: leave if
  *      `parked` and wake it               free > wanted, free - 1
  *
- * All of it happens under one lock, held for a few dozen instructions; what it
- * stands beside is a system call and a context switch on either side.
+ * All of this happens under one lock, held for a few dozen instructions.  Beside
+ * the lock, either side pays for a system call and a context switch.
  *
  *   wanted   jobs that are reserved or queued, and not taken
- *   free     threads that run no job, with those being started
+ *   free     threads that run no job, including threads being started
  *
- * Why no job is lost: call those of `free` that do not sit in `parked` awake.
- * Each will look at the queue before it sits down.  There are at least as many
- * of them as jobs in the queue:
+ * Why no job is lost: call a thread awake if it is counted in `free` and does not
+ * sit in `parked`.  Each awake thread will look at the queue before it sits down.
+ * There are at least as many awake threads as jobs in the queue:
  *
- *   - a post adds a job, and an awake thread if anybody sat.  If nobody did,
- *     all of `free` are awake, and they are as many as `wanted`;
- *   - who takes a job is one less, and so is the queue;
+ *   - a post adds a job, and an awake thread if any thread sat.  If no thread sat,
+ *     all of `free` are awake, and `free` is as large as `wanted`;
+ *   - a thread that takes a job makes both numbers smaller by one;
  *   - a thread sits down only when the queue is empty, and leaves only where
  *     `free` stays as large as `wanted`.
  *
- * Where no thread could be started, `free` is smaller than `wanted`: then
- * nobody sits while a job is queued, and whoever ends a job takes the next.
+ * Where no thread could be started, `free` is smaller than `wanted`: then no
+ * thread sits while a job is queued, and a thread that ends a job takes the next.
  *
- * A call that has not started can be taken back; whether it has is decided by
- * who takes it out of the queue.  From then on its caller waits, whatever
- * comes: the argument lives in its frame.
+ * A call that has not started can be taken back.  A call has started when a
+ * thread has taken it out of the queue.  From then on the caller waits, whatever
+ * comes: the argument lives in the caller's frame.
  *
- * A thread that leaves joins the one that left before it, so that one at most
- * waits to be joined, by blocking_stop().  It must not leave before whoever
- * started it has its handle (`known`).
+ * A thread that leaves joins the thread that left before, so that at most one
+ * thread waits to be joined, by blocking_stop().  A thread must not leave before
+ * its starter has stored its handle (`known`).
  *
  * Edges:
  *
- *   B1  a thread leaves -> the stopper sees nr_threads : it is the last in
+ *   B1  a thread leaves -> the stopper sees nr_threads : the thread is the last in
  *       `ended`
  *
  * Rejected: a thread per call (30 to 120 us, and no bound on their number at
@@ -67,7 +67,7 @@ struct blocking_thread;
 
 struct blocking_job {
 	struct list link; /* under the lock; in no list: taken */
-	/* Calls blocking_job_ends() before it tells anybody of its end. */
+	/* Calls blocking_job_ends() before it reports the end of the job. */
 	void (*run)(struct blocking_job *job, struct blocking_thread *thread);
 };
 
@@ -83,7 +83,7 @@ struct blocking_thread {
 	bool known;       /* under the lock: pthread is set         */
 	pthread_t pthread;
 	struct fiber_thread fibers; /* for core/wait/region.h            */
-	struct fiber base;          /* its own stack                */
+	struct fiber base;          /* the thread's own stack        */
 };
 
 struct blocking {
@@ -91,11 +91,11 @@ struct blocking {
 	struct mem *mem;
 	const char *name; /* of the runtime */
 	uint64_t idle_ns;
-	struct spinlock lock; /* of all that follows            */
+	struct spinlock lock; /* of all fields that follow      */
 	bool stopping;
 	uint32_t nr_wanted;
 	uint32_t nr_free;
-	uint32_t nr_threads;           /* that are known; a futex        */
+	uint32_t nr_threads;           /* threads that are known; a futex */
 	uint32_t nr_started;           /* ever; for names                */
 	uint64_t nr_jobs;              /* taken so far                   */
 	struct list queue;             /* jobs, the oldest first         */
@@ -103,33 +103,33 @@ struct blocking {
 	struct blocking_thread *ended; /* to be joined                   */
 };
 
-/* Starts no thread yet.  @mem and @name must outlive it. */
+/* Starts no thread yet.  @mem and @name must outlive @pool. */
 void blocking_init(struct blocking *pool, struct sley *rt, struct mem *mem);
 
-/* There are no jobs, and none will come: ends all threads. */
+/* There are no jobs, and no job will come: ends all threads. */
 void blocking_stop(struct blocking *pool);
 
 /*
- * One job more is going to be posted.  -EAGAIN: there is no thread for it, and
- * none can be started; @patient takes one that is busy for good enough.
+ * One job more is going to be posted.  -EAGAIN: there is no thread for the job,
+ * and none can be started; with @patient, a busy thread is good enough.
  */
 must_check int blocking_reserve(struct blocking *pool, bool patient);
 void blocking_post(struct blocking *pool, struct blocking_job *job);
 
 /*
- * The thread is one of `free` again.  Whoever hears of the end of a job may
- * have the next one at once, and shall find the thread that is still warm.
+ * The thread is counted in `free` again.  The waiter for the end of a job may
+ * post the next job at once, and shall find the thread that is still warm.
  */
 void blocking_job_ends(struct blocking_thread *thread);
 
-/* True: @job was posted and has not started.  It never will. */
+/* True: @job was posted and has not started.  The job never will start. */
 must_check bool blocking_take_back(struct blocking *pool,
 				   struct blocking_job *job);
 
 /*
- * Run @fn(@arg) on a thread of @pool, and wait for its end; the values of
- * core/task/local.h are those of @strand meanwhile.  -EAGAIN, -ETIMEDOUT and
- * -ECANCELED: it has not started, and never will.
+ * Run @fn(@arg) on a thread of @pool, and wait for the end.  Meanwhile the thread
+ * has the values of core/task/local.h that belong to @strand.  -EAGAIN,
+ * -ETIMEDOUT and -ECANCELED: the call has not started, and never will.
  */
 struct blocking_work {
 	sley_fn *fn;

@@ -36,7 +36,7 @@ static void make_known(struct sley_forks *forks)
 	forks->unlocked = 0;
 	sley_forks_current = forks;
 }
-#else /* the model says which threads are */
+#else /* the model says which threads are known */
 #define make_known(forks) ((void)(forks))
 #endif
 
@@ -48,8 +48,9 @@ uint64_t holder_of_thread(void)
 }
 
 /*
- * It is none of ours, and so it never serves a task: from now on the inline paths
- * know it, unless it is what it was before fork().
+ * The caller is no thread of ours, and so never serves a task: from now on the
+ * inline paths know the thread, unless the thread kept its identity from before
+ * fork().
  */
 static uint64_t plain_thread(void)
 {
@@ -69,22 +70,26 @@ uint64_t holder_current(void)
 
 	if (!strand)
 		return plain_thread();
-	/* Of base it never changes; else only its address counts. */
+	/*
+	 * The home of base never changes; else only the address of the home
+	 * counts.
+	 */
 	home = strand_home(strand);
 	if (strand == &home->base)
 		return home->holder;
-	/* The calling task, or NULL behind its end. */
+	/* The calling task, or NULL after the end of the task. */
 	task = strand_task(strand);
 	if (task && (task_flags(task) & TASK_TURNS))
 		return HOLDER_TURNS | (uintptr_t)task;
 	return (uintptr_t)&strand->forks;
 }
 
-/* ---- what another one is ------------------------------------------------------- */
+/* ---- inspecting a holder ------------------------------------------------------- */
 
 /*
- * All of it is read as by a debugger: the runtime may be gone, with its memory, or
- * the thread, with its own.  What has come in their place does not point at itself.
+ * All reads are made as by a debugger: the runtime may be gone, with its memory,
+ * or the thread, with its own.  Memory that was reused since does not point at
+ * itself.
  */
 #define PEEK(out, where) os_peek(out, where, sizeof(*(out)))
 
@@ -93,7 +98,7 @@ static const struct sley_forks *forks_of(uint64_t holder)
 	return (const void *)(uintptr_t)holder;
 }
 
-/* 0: it is no thread, or is gone. */
+/* 0: the holder is no thread, or the thread is gone. */
 static uint32_t thread_of(uint64_t holder)
 {
 	const struct sley_forks *forks = forks_of(holder);
@@ -106,7 +111,7 @@ static uint32_t thread_of(uint64_t holder)
 	return id;
 }
 
-/* False: it is no strand, or its runtime is gone. */
+/* False: the holder is no strand, or its runtime is gone. */
 static bool task_of(uint64_t holder, const struct sley_task **task)
 {
 	const struct strand *strand =
@@ -142,7 +147,7 @@ static void describe_thread(char *out, size_t size, unsigned int id)
 	(void)snprintf(out, size, "thread %u (%s)", id, name);
 }
 
-/* Cut off where it is too long, or where there is no memory. */
+/* The copy is cut off where the text is too long, or is not mapped. */
 static void copy_text(char *out, size_t size, const char *text)
 {
 	size_t i = 0;

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * holder.h - which task or thread holds a lock: one number, and its name.
+ * holder.h - which task or thread holds a lock: a number, and a name for it.
  *
  *    0   address of the forks of a strand, aligned to 64
  *    0   address of the forks of a plain thread, aligned to 64
  *    1   address of a task with turns, aligned to 8
  *    └ bit 62: no address of a program has it
  *
- * The low three bits are zero: the lock's own.
+ * The low three bits are zero: the lock uses them.
  *
- * An ordinary task is the strand it runs on, from its first instruction to its
- * last.  That is what sley_forks_current points at anyway, so the inline paths of
- * <sley/sync.h> pay one load for it, and a switch pays nothing.  A plain thread
- * has a stack of forks of its own, which sley_forks_current points at once it has
- * been asked for (holder_of_thread).  Every other caller finds HOLDER_TAKES_NONE
- * in what sley_forks_current points at; no lock has that word, so it comes to the
- * slow path and asks here:
+ * An ordinary task is the strand that it runs on, from the first instruction of the
+ * task to the last.  sley_forks_current points at that strand's forks anyway, so
+ * the inline paths of <sley/sync.h> pay a single load, and a switch pays nothing.
+ * A plain thread has its own stack of forks, and sley_forks_current points there
+ * from the first call of holder_of_thread() on.  Every other caller finds
+ * HOLDER_TAKES_NONE behind sley_forks_current; no lock has that word, so the caller
+ * comes to the slow path and asks here:
  *
- *   - a task with turns (core/task/turn.h) may have each turn on another strand, and is
- *     its own address;
+ *   - a task with turns (core/task/turn.h) may have each turn on another strand,
+ *     and is the address of the task;
  *   - a thread that is bound to a single-threaded runtime is what it was before;
  *   - a thread that serves a task in a blocking call or region is that task;
  *   - the thread that goes on in a child of fork() is what it was before.
  *
- * A strand that the task on it left without releasing a lock is taken for the
- * holder still, whatever it runs next; and so is a thread that begins where
- * another one ended.  So a name may be that of a later task; that some task has
- * broken the rule is certain.
+ * If a task ends without releasing a lock, its strand is still taken for the
+ * holder, whatever the strand runs next.  The same holds for a thread that begins
+ * where another thread ended.  So a name may be the name of a later task; that some
+ * task has broken the rule is certain.
  *
  * Rejected: the address of the task in a thread-local of its own (two
- * instructions more for each switch and each task, for a name that is better in a
+ * instructions more for each switch and each task, for a better name in a
  * program that is wrong already); numbers for threads that are never used again
  * (45 ns for a lock and an unlock on the slow path, in place of 14).
  */
@@ -47,16 +47,16 @@ struct sley_forks;
 /* The calling task or thread; never 0. */
 uint64_t holder_current(void);
 
-/* The calling thread, whatever it runs. */
+/* The calling thread, whatever task runs there. */
 uint64_t holder_of_thread(void);
 
-/* The stack of forks of the calling thread, not of what it runs. */
+/* The stack of forks of the calling thread, not of the task that it runs. */
 struct sley_forks *holder_forks(void);
 
-/* True: it was a task, and has ended.  False: nobody knows. */
+/* True: the holder was a task, and the task has ended.  False: not known. */
 bool holder_has_ended(uint64_t holder);
 
-/* Its name for the user, as `task "name" (function f)`. */
+/* The holder's name for the user, as `task "name" (function f)`. */
 void holder_describe(char *out, size_t size, uint64_t holder);
 
 #endif

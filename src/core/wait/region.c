@@ -10,7 +10,10 @@
 
 #include <errno.h>
 
-/* On a thread of the pool: go on with the strand until it wants to go home. */
+/*
+ * On a thread of the pool: go on with the strand until the strand wants to go
+ * home.
+ */
 static void run_region(struct blocking_job *job, struct blocking_thread *thread)
 {
 	struct region *region = container_of(job, struct region, job);
@@ -19,7 +22,7 @@ static void run_region(struct blocking_job *job, struct blocking_thread *thread)
 
 	region->thread = thread;
 	sley__self.strand = strand;
-	/* This stack is the thread's own: it comes back on the same thread. */
+	/* This stack is the thread's own: the switch returns on the same thread. */
 	(void)fiber_switch(&thread->base, &strand->fiber, &thread->fibers);
 	sley__self.strand = NULL;
 	blocking_job_ends(thread);

@@ -8,15 +8,15 @@
  *   AFTER_REGION: post the strand  take it, switch to the strand
  *   (goes on with other tasks)     ... the task is here, RUNNING ...
  *                                  region_leave: back to the thread's own stack
- *   resumes it like one that       queue the task at its home
+ *   resumes it like a task that    queue the task at its home
  *   has yielded
  *
- * The strand is posted by the next stack, when nobody is on it any more, and
- * queued by the thread's own stack for the same reason.  Its task is RUNNING
- * all the time: nobody can decide it, and a cancel only leaves its mark.  The
- * strand's home stays the worker it left, and that is where it is queued, so
- * outside of regions a fiber never changes its thread (ADR 4); in a migratable
- * runtime any worker may take it.
+ * The next stack posts the strand, when the worker has left the strand's stack.
+ * The thread's own stack queues the strand, for the same reason.  The task is
+ * RUNNING all the time: no decider can decide it, and a cancel only leaves its
+ * mark.  The strand's home stays the worker that it left, and the task is queued
+ * there, so outside of regions a fiber never changes its thread (ADR 4); in a
+ * migratable runtime any worker may take the task.
  *
  * The thread is reserved before the strand is left, since afterwards it would
  * be too late to fail.
@@ -35,12 +35,12 @@
 struct region {
 	struct blocking_job job;
 	struct strand *strand;
-	struct blocking_thread *thread; /* that it runs on */
+	struct blocking_thread *thread; /* that the strand runs on */
 };
 
 /*
  * Returns on another thread; no thread-local may be used by the caller
- * afterwards.  -EAGAIN: there is none, and nothing has changed.
+ * afterwards.  -EAGAIN: there is no thread, and nothing has changed.
  */
 must_check int region_enter(struct worker *worker);
 

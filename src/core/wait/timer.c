@@ -92,7 +92,7 @@ bool timers_ringing(void)
 	return sley__self.ringing;
 }
 
-/* The road: nobody waits on the calling thread meanwhile. */
+/* The only road: no task or thread may wait on the calling thread meanwhile. */
 static struct sley_task *fire(struct timers *timers, uint64_t now_ns)
 {
 	struct sley_task *chain;

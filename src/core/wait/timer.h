@@ -2,23 +2,23 @@
 /*
  * timer.h - the deadlines of the waits of one worker.
  *
- * A queue of deadlines under a lock of its own: the worker's fibers put their
- * timers in and take them out, the worker fires what is due, and if the worker
- * is stuck in a long task the monitor fires for it.  A timer lives on the stack
- * of the task that waits.  It is fired, that is, its task's wait is decided,
- * under the lock; a waiter that was woken otherwise removes its timer under the
- * same lock, so nobody ever touches the timer of a wait that has returned.
+ * A queue of deadlines under a lock of its own.  The worker's fibers put their
+ * timers in and take them out.  The worker fires the timers that are due; if the
+ * worker is stuck in a long task, the monitor fires them.  A timer lives on the
+ * stack of the waiting task.  A timer fires under the lock: the wait of its task
+ * is decided.  A waiter that was woken otherwise removes its timer under the same
+ * lock, so the timer of a wait that has returned is never touched.
  *
- * When to look again is mirrored in a word that is read without the lock, by the
- * worker on its tick and when it parks, and by the monitor.  It is the earliest
- * deadline, or a little earlier if that was taken out: then firing finds
- * nothing due, and the word is right again.
+ * The time to look again is mirrored in a word that is read without the lock, by
+ * the worker on its tick and when it parks, and by the monitor.  The word is the
+ * earliest deadline, or a little earlier if the earliest timer was taken out: then
+ * firing finds nothing due, and the word is right again.
  *
  * There is one road on which timers fire, timers_fire(), for workers and for the
  * monitor.  Alarms ring there, and an alarm may call functions of the user, which
  * may call anything.  No task is behind such a call that could be suspended: the
  * thread may have no task, or be inside a call of a task that never blocks.  So
- * the thread says while it is there (timers_ringing()) that nobody may wait on it.
+ * the thread says while it is there (timers_ringing()) that no wait is allowed.
  */
 #ifndef SLEY_CORE_WAIT_TIMER_H
 #define SLEY_CORE_WAIT_TIMER_H
@@ -52,23 +52,26 @@ static inline uint64_t timers_next(const struct timers *timers)
 	return load_relaxed(&timers->next_ns);
 }
 
-/* True: none is earlier. */
+/* True: no timer is earlier. */
 bool timer_start(struct timers *timers, struct timer *timer,
 		 struct sley_task *task, uint64_t deadline_ns);
 
 /*
- * A timer without a task: @ring is called by whoever fires it, without the lock.
- * Under the lock it calls @hold, which keeps the alarm alive until @ring is done
- * with it, although timer_stop() may return meanwhile.
+ * A timer without a task.  The thread that fires the alarm calls @ring, without
+ * the lock.  Under the lock that thread calls @hold, which keeps the alarm alive
+ * until @ring is done with it, although timer_stop() may return meanwhile.
  */
 struct alarm {
 	struct timer timer;
 	void (*hold)(struct alarm *alarm);
-	void (*ring)(struct alarm *alarm); /* may be its end */
-	struct alarm *next;                /* of those that ring */
+	void (*ring)(struct alarm *alarm); /* may free the alarm */
+	struct alarm *next;                /* of the alarms that ring */
 };
 
-/* True: none is earlier; who keeps it may sleep too long, see core/wait/alarm.h. */
+/*
+ * True: no timer is earlier; the keeper may sleep too long, see
+ * core/wait/alarm.h.
+ */
 static inline bool alarm_start(struct timers *timers, struct alarm *alarm,
 			       uint64_t deadline_ns)
 {
@@ -76,24 +79,24 @@ static inline bool alarm_start(struct timers *timers, struct alarm *alarm,
 }
 
 /*
- * Afterwards nobody touches @timer any more; unless it is that of an alarm, and has
- * begun to ring.  True: it was started, and does not fire.
+ * Afterwards @timer is not touched any more, unless it is the timer of an alarm
+ * that has begun to ring.  True: the timer was started, and does not fire.
  */
 bool timer_stop(struct timer *timer);
 
 /*
  * Decide the waits whose deadline is @now_ns or earlier, let the alarms ring, the
- * earliest first, and queue the tasks.  Nothing is done if the calling thread fires
- * timers already: what is due later is found by the next look.
+ * earliest first, and queue the tasks.  Nothing is done if the calling thread
+ * fires timers already: the next look finds the timers that are due later.
  */
 void timers_fire(struct timers *timers, uint64_t now_ns);
 
-/* Does the calling thread fire timers?  Then it must not wait. */
+/* Does the calling thread fire timers?  Then the thread must not wait. */
 bool timers_ringing(void);
 
 /*
- * The worker ends, and nobody fires or waits any more: the alarms that are left
- * ring now, and see by timers->ended that it is for the last time.
+ * The worker ends, and no thread fires or waits any more: the alarms that are
+ * left ring now, and see by timers->ended that they ring for the last time.
  */
 void timers_end(struct timers *timers);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait.c - the waiter's side of core/wait/waitq.h: what is not inline in wait.h.
+ * wait.c - the waiter's side of core/wait/waitq.h: the functions that are not inline
+ * in wait.h.
  */
 #include "core/sched/steal.h"
 #include "core/wait/wait.h"
@@ -21,7 +22,7 @@ struct sley_task *wait_thread(struct sley_task *thread)
 
 bool wait_is_cancelled(const struct strand *strand)
 {
-	/* Whichever it is, the runtime is the same. */
+	/* The home may change; the runtime is the same. */
 	struct worker *home = strand_home(strand);
 
 	if (task_is_cancelled(strand->task))
@@ -30,10 +31,13 @@ bool wait_is_cancelled(const struct strand *strand)
 	return strand != &home->base && runtime_is_cancelled(home->rt);
 }
 
-/* A stolen child: is what it is a part of? */
+/* Is an ancestor of a stolen child cancelled? */
 static bool is_cancelled_above(const struct strand *strand)
 {
-	/* Its own, or that of a parent, which cannot end before its child. */
+	/*
+	 * The caller's own task, or a parent's, which cannot end before its
+	 * child.
+	 */
 	struct sley_task *task = strand_task(strand);
 
 	while (task_flags(task) & TASK_FORKED) {
@@ -47,14 +51,14 @@ static bool is_cancelled_above(const struct strand *strand)
 
 bool wait_ends_for_good(const struct strand *strand)
 {
-	/* The caller knows that it stays there. */
+	/* The caller knows that the task stays on @strand. */
 	struct sley_task *task = strand_task(strand);
 
 	return (task_flags_acquire(task) & TASK_FOR_GOOD) ||
 	       is_cancelled_above(strand);
 }
 
-/* Without a monitor nobody else looks at the deadlines of scopes. */
+/* Without a monitor no other thread looks at the deadlines of scopes. */
 static bool is_late(struct worker *worker)
 {
 	uint64_t now_ns;
@@ -111,7 +115,7 @@ static noinline uint32_t leave_until(struct worker *worker,
 
 /* ---- plain threads ------------------------------------------------------------ */
 
-/* The deadline has passed.  Somebody else may have decided; then wait for it. */
+/* The deadline has passed.  If another thread has decided, wait for the release. */
 static void thread_time_out(struct sley_task *task)
 {
 	if (task_decide(task, VERDICT_TIMED_OUT, 0) == DECIDED_QUEUE)
@@ -200,7 +204,7 @@ int waitq_wait_any(struct sley_waiter *node, unsigned int nr,
 {
 	int result = wait_result(wait_announced(node[0].task, deadline_ns));
 
-	/* Also waits for a notifier that still holds the lock of one. */
+	/* Also waits for a notifier that still holds the lock of a queue. */
 	waitq_unlink_any(node, nr);
 	return result;
 }

@@ -4,8 +4,8 @@
  *
  * A task parks after the switch and takes its verdict from the state it was
  * claimed with.  A thread parks by itself, sleeps on its state, and decides its
- * own timeout; if it comes too late for that, somebody has decided for it and
- * will release it in a moment.
+ * own timeout; if the thread comes too late for that, another decider was faster
+ * and will release the thread in a moment.
  *
  * The wait of a task without a deadline is inline; see switch.h for the reason.
  */
@@ -47,8 +47,8 @@ wait_leave(struct worker *worker, struct sley_waitq *q, enum wait_flags flags)
 }
 
 /*
- * Until something is in @inbox but @seen, which may be NULL.  True: it waited, and
- * @seen is out; false: something came, and @seen is still there.
+ * Wait until @inbox holds more than @seen, which may be NULL.  True: the task
+ * waited, and @seen is out; false: something came, and @seen is still there.
  */
 static inline __attribute__((always_inline)) bool
 wait_inbox(struct worker *worker, struct inbox *inbox, struct push_node *seen)
@@ -113,9 +113,9 @@ static inline must_check int waitq_wait(struct sley_waitq *q,
 uint32_t wait_announced_slow(struct sley_task *task, uint64_t deadline_ns);
 
 /*
- * Wait, after task_announce_wait() and with nothing locked, until somebody
+ * Wait, after task_announce_wait() and with nothing locked, until a decider
  * decides.  Returns the state for wait_result(); with TASK_EARLY in it the
- * decider may still be inside of what it found the task in.
+ * decider may still be inside the object where it found the task.
  */
 static inline __attribute__((always_inline)) uint32_t
 wait_announced(struct sley_task *task, uint64_t deadline_ns)
@@ -145,7 +145,7 @@ int wait_until(uint64_t deadline_ns);
 /* A plain thread waits as @thread, which is built as a task. */
 struct sley_task *wait_thread(struct sley_task *thread);
 
-/* What waits on behalf of the caller: its task, or @thread. */
+/* The task that waits on behalf of the caller: the caller's own, or @thread. */
 static inline struct sley_task *wait_task(struct sley_task *thread)
 {
 	struct worker *worker = worker_current();
@@ -153,26 +153,26 @@ static inline struct sley_task *wait_task(struct sley_task *thread)
 	return likely(worker) ? worker->strand->task : wait_thread(thread);
 }
 
-/* Is the task on @strand cancelled?  Bound code is as far as its scopes are. */
+/* Is the task on @strand cancelled?  Bound code is cancelled by its scopes only. */
 bool wait_is_cancelled(const struct strand *strand);
 
 /*
  * Is the task on @strand, which cannot end now, cancelled by more than a scope
- * that it will close?  So is a stolen child whose parent is.
+ * that it will close?  A stolen child is if its parent is.
  */
 bool wait_ends_for_good(const struct strand *strand);
 
 /*
- * Is the calling task cancelled, or the one that the thread serves
- * (core/wait/blocking.h)?  A stolen child is told by the cancel of its parent, too.
- * False for other threads.  Looks at deadlines if nobody else does.
+ * Is the calling task cancelled, or the task that the thread serves
+ * (core/wait/blocking.h)?  A stolen child is told by the cancel of its parent,
+ * too.  False for other threads.  Looks at deadlines if no other thread does.
  */
 bool wait_told_to_end(void);
 
 /* Not worth waiting: -ECANCELED or -ETIMEDOUT; else 0. */
 int wait_refused_slow(uint64_t deadline_ns, enum wait_flags flags);
 
-/* Without a deadline, whoever parks the task looks whether it is cancelled. */
+/* Without a deadline, the parker looks whether the task is cancelled. */
 static inline int wait_refused(uint64_t deadline_ns)
 {
 	return likely(deadline_ns == UINT64_MAX)

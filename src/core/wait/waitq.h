@@ -2,8 +2,9 @@
 /*
  * waitq.h - the list of waiters of one object, and how a wait goes.
  *
- * A waiter is a node on the stack of whoever waits, linked in the queue of the
- * object under the lock bit of the queue's word.  First come, first served.
+ * A waiter is a node on the stack of the waiting task or thread, linked in the
+ * queue of the object under the lock bit of the queue's word.  First come, first
+ * served.
  *
  *   waiter                              notifier
  *   lock q, look at the object          lock q, change the object
@@ -15,9 +16,9 @@
  *
  * The lock is held until the waiter has left its stack and is BLOCKED, so a
  * notifier never meets a half-parked waiter.  The notifier queues the task
- * only after it has let go of the lock, so that the waiter, who may own the
- * memory of the object, returns when nobody touches it any more.  A waiter
- * that lost takes the lock to unlink itself, and so waits for any notifier
+ * only after it has released the lock.  So the waiter, which may own the memory
+ * of the object, returns when no notifier touches the object any more.  A waiter
+ * that lost takes the lock to unlink its node, and so waits for any notifier
  * that is still inside.
  *
  * Edges:
@@ -58,7 +59,8 @@ static inline bool waitq_is_locked(const void *word)
 /*
  * The lock is held.  Stay away from its line for a while, longer each time: the
  * holder gets several operations done on the line it has, where two threads that
- * insist would hand it to and fro for each.  In the end sleep: see lf/spin.h.
+ * insist would pass the line to and fro for each operation.  In the end sleep:
+ * see lf/spin.h.
  */
 static noinline void waitq_stay_away(struct sley_waitq *q, unsigned int tries)
 {
@@ -120,7 +122,7 @@ static inline void waitq_unlock(struct sley_waitq *q)
 	waitq_unlock_as(q, load_relaxed(&q->word) & ~WAITQ_LOCK);
 }
 
-/* For objects whose other bits change without it, too. */
+/* For objects whose other bits change without the lock, too. */
 static inline void waitq_unlock_counted(struct sley_waitq *q)
 {
 	(void)and_release(&q->word, ~WAITQ_LOCK); /* W1 */
@@ -163,17 +165,19 @@ static inline void waitq_unlink(struct sley_waiter *node)
 }
 
 /*
- * Who was woken.  The task is to be queued once the lock is gone; there is none
- * to queue if the waiter, who waits for several objects, has not left its stack
- * yet.
+ * The waiter that was woken.  The task is to be queued once the lock is released;
+ * there is no task to queue if the waiter waits for several objects and has not
+ * left its stack yet.
  */
 struct waitq_woken {
 	struct sley_task *task; /* hand it to task_enqueue(); may be NULL */
 	void *slot;             /* of the node                            */
-	bool any;               /* somebody was woken                     */
+	bool any;               /* a waiter was woken                     */
 };
 
-/* Under the lock: unlink @node and decide it as WOKEN, if that is not late. */
+/*
+ * Under the lock: unlink @node and decide its task as WOKEN, if that is not late.
+ */
 static inline struct waitq_woken waitq_wake_node(struct sley_waiter *node)
 {
 	struct sley_task *task = node->task;
@@ -188,7 +192,7 @@ static inline struct waitq_woken waitq_wake_node(struct sley_waiter *node)
 	return (struct waitq_woken){ NULL, slot, decision == DECIDED_EARLY };
 }
 
-/* Under the lock: unlink waiters until one could be decided as WOKEN. */
+/* Under the lock: unlink waiters until a task could be decided as WOKEN. */
 static inline struct waitq_woken waitq_wake_first(struct sley_waitq *q)
 {
 	struct waitq_woken woken = { NULL, NULL, false };
@@ -214,7 +218,7 @@ static inline struct sley_task *waitq_wake_all(struct sley_waitq *q)
 	return chain;
 }
 
-/* Under the lock: what all who wait now are told, if they are woken. */
+/* Under the lock: the index for all tasks that wait now, if they are woken. */
 static inline void waitq_mark_all(struct sley_waitq *q, unsigned int index)
 {
 	struct sley_waiter *node = q->first;
@@ -234,7 +238,7 @@ enum wait_flags {
 	WAIT_COUNTED = 2,  /* unlock with waitq_unlock_counted()          */
 };
 
-/* What the waiter does with the lock once it has left its stack. */
+/* How the waiter unlocks after it has left its stack. */
 static inline void waitq_unlock_for(struct sley_waitq *q, enum wait_flags flags)
 {
 	if (!q)
