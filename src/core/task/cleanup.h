@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cleanup.h - what is to be done when the task on a strand has returned.
+ * cleanup.h - functions to be called when the task on a strand has returned.
  *
- * Most tasks own nothing but their frames.  Some come to own more while they
+ * Most tasks own nothing but their frames.  Some tasks come to own more while they
  * run: fiber-local values, a waker, the identity of a task tree.  Each such
- * thing contains a cleanup and hangs it on the strand, so that a task that
- * owns nothing pays one look at a pointer.
+ * thing contains a cleanup and adds the cleanup to the list of the strand, so that
+ * a task that owns nothing pays one look at a pointer.
  *
- * Cleanups run on the strand, while the task still counts as running; they may
- * block, and may hang up new ones.  Those that call the user's code come first,
- * the newest before the older ones: for that code the task has not ended, and
- * must have all that it had.  What it had, its waker and its tree, goes last.
+ * Cleanups run on the strand, while the task still counts as running; cleanups may
+ * block, and may add new cleanups.  The cleanups that call the user's code come
+ * first, the newest before the older: for the user's code the task has not ended,
+ * and must still have its waker and its tree.  The waker and the tree go last.
  * Only the task itself touches the list.
  */
 #ifndef SLEY_CORE_TASK_CLEANUP_H
@@ -20,7 +20,7 @@
 
 struct cleanup {
 	struct cleanup *next;
-	void (*fn)(struct cleanup *cleanup); /* may free what contains it */
+	void (*fn)(struct cleanup *cleanup); /* may free its container */
 };
 
 static inline void cleanup_add(struct cleanup **list, struct cleanup *cleanup,
@@ -31,7 +31,10 @@ static inline void cleanup_add(struct cleanup **list, struct cleanup *cleanup,
 	*list = cleanup;
 }
 
-/* Behind all that are there: it takes away what those may still use. */
+/*
+ * Behind all cleanups of the list: @fn takes away things that the others may
+ * still use.
+ */
 static inline void cleanup_add_last(struct cleanup **list,
 				    struct cleanup *cleanup,
 				    void (*fn)(struct cleanup *cleanup))

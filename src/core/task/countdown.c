@@ -11,7 +11,7 @@ static noinline void wake_waiters(struct sley_waitq *q)
 {
 	struct sley_task *chain = waitq_wake_all(q);
 
-	/* Not a store: it may be counted up again already. */
+	/* Not a store: the word may be counted up again already. */
 	waitq_unlock_counted(q);
 	task_enqueue_chain(chain);
 }
@@ -52,7 +52,7 @@ int countdown_wait_slow(struct sley_waitq *q, uint64_t deadline_ns,
 	uint64_t word = waitq_lock(q);
 	int err;
 
-	/* Whoever counts to zero from here on finds WAITERS. */
+	/* A thread that counts to zero from here on finds WAITERS. */
 	do {
 		if (!countdown_of(word)) {
 			waitq_unlock_counted(q);

@@ -5,14 +5,14 @@
  *
  *   word:  count << 2 | WAITERS | lock
  *
- * Counting needs no lock.  Whoever brings the count to zero while somebody
- * waits takes the lock in the same compare-and-swap: a waiter that sees zero
- * without the lock knows that nobody will touch the object again, and may free
- * it.  That is why {count, waiters, lock} are one word.
+ * Counting needs no lock.  If there are waiters, the notifier that brings the
+ * count to zero takes the lock in the same compare-and-swap.  So a waiter that
+ * sees zero without the lock knows that no notifier will touch the object again,
+ * and may free the object.  That is why {count, waiters, lock} are one word.
  *
  * Edges:
  *
- *   C1  done counts down -> the wait sees zero : what was done
+ *   C1  done counts down -> the wait sees zero : the work that was counted
  */
 #ifndef SLEY_CORE_TASK_COUNTDOWN_H
 #define SLEY_CORE_TASK_COUNTDOWN_H
@@ -25,26 +25,26 @@
 
 static inline void countdown_add(struct sley_waitq *q, uint64_t n)
 {
-	/* relaxed: what is counted is published where it is handed over. */
+	/* relaxed: the counted work is published where the work is handed over. */
 	(void)add_relaxed(&q->word, n * COUNTDOWN_ONE);
 }
 
 enum countdown_result {
 	COUNTDOWN_MORE, /* not zero                               */
 	COUNTDOWN_LAST, /* zero, and all waiters are woken        */
-	COUNTDOWN_BAD,  /* it was less already; nothing was done  */
+	COUNTDOWN_BAD,  /* the count was less; nothing was done   */
 };
 
 enum countdown_result countdown_sub_slow(struct sley_waitq *q, uint64_t n);
 
-/* @n of what was counted are done. */
+/* @n of the counted things are done. */
 static inline enum countdown_result countdown_sub(struct sley_waitq *q,
 						  uint64_t n)
 {
 	/* relaxed: the CAS checks it. */
 	uint64_t word = load_relaxed(&q->word);
 
-	/* Some are left: nobody is to be woken. */
+	/* Some are left: there is no waiter to wake. */
 	if (likely(word >= (n + 1) * COUNTDOWN_ONE &&
 		   cas_acq_rel(&q->word, &word, /* C1 */
 			       word - n * COUNTDOWN_ONE)))
@@ -61,7 +61,7 @@ static inline enum countdown_result countdown_done(struct sley_waitq *q)
 must_check int countdown_wait_slow(struct sley_waitq *q, uint64_t deadline_ns,
 				   enum wait_flags flags);
 
-/* Has all that was counted been done, and is nobody inside any more? */
+/* Is the count zero, and is no notifier inside any more? */
 static inline bool countdown_is_zero(struct sley_waitq *q)
 {
 	uint64_t word = load_acquire(&q->word); /* C1 */

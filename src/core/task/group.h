@@ -14,10 +14,10 @@ static inline void group_add(struct sley_group *group)
 	countdown_add(&group->q, 1);
 }
 
-/* Tasks look at it as long as they run, so there must be none. */
+/* Tasks of the group read the tree as long as they run, so there must be none. */
 static inline void group_set_tree(struct sley_group *group, uint64_t tree)
 {
-	/* relaxed: spawning publishes it. */
+	/* relaxed: spawning publishes the tree. */
 	sley_check(!countdown_of(load_relaxed(&group->q.word)),
 		   "the group has tasks: put it into a tree before they are "
 		   "spawned");

@@ -91,7 +91,7 @@ static struct locals *chunk_create(struct mem *mem, struct locals **head)
 
 static struct locals *add_to_strand(struct strand *strand)
 {
-	/* Whichever it is, the runtime is the same. */
+	/* The home may change; the runtime is the same. */
 	struct worker *home = strand_home(strand);
 	struct locals *chunk = chunk_create(&home->rt->mem, &strand->locals);
 

@@ -34,7 +34,7 @@ struct local_slot {
 
 struct locals {
 	struct locals *older;
-	struct mem *mem;        /* it came from        */
+	struct mem *mem;        /* of the chunk        */
 	struct locals **head;   /* of all chunks       */
 	struct cleanup cleanup; /* of the oldest       */
 	uint32_t nr;            /* slots that are used */

@@ -31,12 +31,12 @@ static uint64_t word_of(uint32_t generation)
 
 uint64_t slot_id(const struct slot *slot)
 {
-	/* relaxed: constant as long as it is the caller's. */
+	/* relaxed: constant as long as the caller uses the slot. */
 	return word_of(generation_of(load_relaxed(&slot->q.word))) |
 	       slot->index;
 }
 
-/* Chunk @i has SLOT_CHUNK_FIRST << i slots: which one has @index? */
+/* Chunk @i has SLOT_CHUNK_FIRST << i slots: which chunk has @index? */
 static unsigned int chunk_of(uint32_t index)
 {
 	uint64_t n = (uint64_t)index / SLOT_CHUNK_FIRST + 1;
@@ -95,7 +95,7 @@ static void unlock_slots(void)
 	spin_unlock(&sley__slots.lock);
 }
 
-/* In a child: the threads that wait at a slot, or have its lock, are not here. */
+/* In a child: the threads that wait at a slot, or hold its lock, are not here. */
 static void renew_slots(void)
 {
 	for (uint32_t i = 0; i < sley__slots.nr_used; i++) {
@@ -113,7 +113,7 @@ static void renew_slots(void)
 FORK_PART(FORK_SLOTS, .lock = lock_slots, .unlock = unlock_slots,
 	  .renew = renew_slots);
 
-/* Room for more, unless somebody else was faster. */
+/* Room for more slots, unless another thread was faster. */
 static int add_chunk(void)
 {
 	struct slots *all = &sley__slots;
@@ -153,7 +153,7 @@ int slot_create(struct sley_task *task, struct slot **out)
 		if (add_chunk())
 			return -ENOMEM;
 	}
-	/* Somebody with an old id may be looking. */
+	/* A thread with an old id may be looking. */
 	word = waitq_lock(&slot->q);
 	slot->task = task;
 	waitq_unlock_as(&slot->q, word_of(generation_of(word) + 1));
@@ -271,7 +271,7 @@ int slot_wait(struct slot *slot, uint64_t deadline_ns)
 
 /* ---- of a task --------------------------------------------------------------------- */
 
-/* The task has returned: nobody finds it by its waker from now on. */
+/* The task has returned: no waker finds it from now on. */
 static void end_of_task(struct cleanup *cleanup)
 {
 	struct slot *slot = container_of(cleanup, struct slot, cleanup);

@@ -1,47 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slot.h - numbered meeting places: somebody waits there, somebody else, who
- * has the number, wakes.
+ * slot.h - numbered meeting places: a waiter waits there, and a notifier that has
+ * the number wakes the waiter.
  *
  *   id:    generation (32 bits) | index (32 bits)
  *   word:  generation (32 bits) | ... | SIGNALLED | lock of the list
  *
- * A slot is EMPTY, has WAITERs, or is SIGNALLED; never both of the latter.  All
- * of it, the generation included, changes under the lock of its word.  So who
- * waits and who wakes meet there, in whichever order they come: a wake finds a
- * waiter or leaves the signal, a wait finds the signal or is in the list before
- * anybody can look again.  There is no moment between a look and a link.
+ * A slot is EMPTY, has WAITERs, or is SIGNALLED; never both of the latter.  The
+ * whole slot, the generation included, changes under the lock of its word.  So the
+ * waiter and the notifier meet there, in whichever order they come: a wake finds a
+ * waiter or leaves the signal; a wait finds the signal or is in the list before
+ * the next notifier can look.  There is no moment between a look and a link.
  *
- * The generation is odd while the slot is in use, and grows with each use and
- * each end of one.  An id names one use: afterwards it finds another
- * generation.  A slot whose generations are used up is not used again, so no id
- * ever comes back.
+ * The generation is odd while the slot is in use.  The generation grows with each
+ * use and with the end of each use.  An id names one use: after that use the id
+ * finds another generation.  A slot whose generations are used up is not used
+ * again, so no id ever comes back.
  *
- * Slots are found by index in chunks that double in size and are never freed:
- * who has an old id may look, and even wait for the lock, at any time.  All of
- * them belong to the process, since ids go from one runtime to another.  So
- * they survive a fork(), but nobody waits at them in the child.
+ * Slots are found by index in chunks that double in size and are never freed: a
+ * holder of an old id may look, and even wait for the lock, at any time.  All
+ * slots belong to the process, since ids go from one runtime to another.  So slots
+ * survive a fork(), but have no waiters in the child.
  *
- * A slot is a key, which anybody may wait at, or the waker of a task, where that
- * task waits.  The latter knows its task, which cannot end before it has given
- * up the slot, and so cannot end while somebody holds its lock.
+ * A slot is a key, where any task or thread may wait, or the waker of a task, where
+ * that task waits.  A waker knows its task.  The task cannot end before it has
+ * given up the slot, and so cannot end while a notifier holds the lock of the slot.
  *
  *   a task asks for its waker       the slot hangs on its strand, and ends with
- *                                   it: core/task/cleanup.h
- *   it is spawned with one          there is no strand yet: TASK_SLOT says that
- *                                   its argument is in the slot, and the slot
- *                                   in place of its argument.  slot_start()
- *                                   puts both right when the task is claimed,
- *                                   also if it is then dropped.
+ *                                   the task: core/task/cleanup.h
+ *   a task is spawned with a waker  there is no strand yet: TASK_SLOT says that
+ *                                   the argument of the task is in the slot, and
+ *                                   the slot in place of the argument.
+ *                                   slot_start() puts both right when the task is
+ *                                   claimed, also if the task is then dropped.
  *
  * Edges:
  *
- *   S2  a chunk is made -> somebody finds it by index : its slots are zero
+ *   S2  a chunk is made -> a thread finds the chunk by index : its slots are zero
  *   W1  see core/wait/waitq.h
  *
- * Rejected: a hash table from ids to waiters, with entries only while somebody
- * waits.  It needs a lock per bucket that wakers of different tasks share, and a
- * wake that comes first finds no entry to leave its signal in.
+ * Rejected: a hash table from ids to waiters, with entries only while there is a
+ * waiter.  The table needs a lock per bucket that wakers of different tasks share,
+ * and a wake that comes first finds no entry to leave its signal in.
  */
 #ifndef SLEY_CORE_TASK_SLOT_H
 #define SLEY_CORE_TASK_SLOT_H
@@ -54,22 +54,22 @@
 
 struct slot {
 	struct sley_waitq q;
-	struct sley_task *task; /* whose waker it is; NULL: a key (lock)   */
-	void *arg;              /* of the task, until it starts            */
-	struct cleanup cleanup; /* once it has started                     */
+	struct sley_task *task; /* the waker's task; NULL: a key (lock)    */
+	void *arg;              /* of the task, until the task starts      */
+	struct cleanup cleanup; /* once the task has started               */
 	uint32_t index;         /* constant                                */
 	uint32_t next_free;     /* 1 + index; under slots.lock             */
 } cache_aligned;
 
 #define SLOT_SIGNALLED 2ull
-#define SLOT_CHUNK_FIRST 64u /* slots; the next one has twice as many */
+#define SLOT_CHUNK_FIRST 64u /* slots; the next chunk has twice as many */
 #define SLOT_CHUNKS 26u      /* 2^32 - 64 slots                       */
 
 /* All of the process. */
 extern struct slots {
 	struct spinlock lock;
 	uint32_t nr_used; /* slots that were ever used (lock)           */
-	uint32_t free;    /* 1 + index of the first free one (lock)     */
+	uint32_t free;    /* 1 + index of the first free slot (lock) */
 	uint64_t nr_live; /* (lock)                                     */
 	struct slot *chunk[SLOT_CHUNKS];
 } sley__slots;
@@ -77,17 +77,20 @@ extern struct slots {
 /* A new slot; @task NULL: a key.  0 or -ENOMEM. */
 must_check int slot_create(struct sley_task *task, struct slot **out);
 
-/* Of the slot as it is used now, by whoever uses it. */
+/* The id of the current use, for the caller that uses the slot. */
 uint64_t slot_id(const struct slot *slot);
 
-/* The slot of @id, a waker or a key, locked.  NULL: there is none any more. */
+/*
+ * The slot of @id, a waker or a key, locked.  NULL: there is no such slot any
+ * more.
+ */
 must_check struct slot *slot_lock_waker(uint64_t id);
 must_check struct slot *slot_lock_key(uint64_t id);
 
-/* By who knows that it is in use. */
+/* For a caller that knows that the slot is in use. */
 void slot_lock(struct slot *slot);
 
-/* It is locked; each of these unlocks it. */
+/* The slot is locked; each of these functions unlocks it. */
 bool slot_wake(struct slot *slot); /* true: a waiter; else the signal  */
 must_check int slot_wait(struct slot *slot, uint64_t deadline_ns);
 void slot_unlock(struct slot *slot);
@@ -100,20 +103,20 @@ uint64_t slots_nr_live(void);
 struct strand;
 struct sley;
 
-/* What the user gets of the waker @slot, of a task of @rt. */
+/* The description of the waker @slot, of a task of @rt, for the user. */
 void slot_describe(const struct slot *slot, const struct sley *rt,
 		   struct sley_waker *out);
 
-/* Before it is queued, with its argument set: gives @task a waker. */
+/* Gives @task a waker, before @task is queued, with its argument set. */
 must_check int slot_give(struct sley_task *task, struct slot **out);
 
-/* Undo that: it will not be queued. */
+/* Undo slot_give(): @task will not be queued. */
 void slot_take_back(struct sley_task *task);
 
 /* TASK_SLOT: @task is about to run on @strand, or to be dropped there. */
 void slot_start(struct strand *strand, struct sley_task *task);
 
-/* That of the task on @strand, which is the caller.  NULL: no memory. */
+/* The waker of the task on @strand, which is the caller.  NULL: no memory. */
 struct slot *slot_of(struct strand *strand);
 
 #endif

@@ -57,7 +57,7 @@ static struct worker *worker_in(const struct sley *rt)
 	return worker && worker->rt == rt ? worker : NULL;
 }
 
-/* From here on the group and the runtime wait for it. */
+/* From here on the group and the runtime wait for @task. */
 static int accept(struct sley *rt, struct worker *here,
 		  struct sley_group *group, struct sley_task *task,
 		  const struct sley_options *options, uint32_t flags)
@@ -72,7 +72,7 @@ static int accept(struct sley *rt, struct worker *here,
 	if (here)
 		drain_count_spawned(here);
 	else
-		/* relaxed: D2, or D1 of the task's end, publishes it. */
+		/* relaxed: D2, or D1 of the task's end, publishes the count. */
 		(void)add_relaxed(&rt->foreign_spawned, 1);
 	return 0;
 }
@@ -130,7 +130,7 @@ int spawn_count_foreign(struct sley *rt)
 		return SLEY_ENOWORKER;
 	if (!inside && !gate_enter(rt))
 		return -ESHUTDOWN;
-	/* relaxed: D2, or D1 of the task's end, publishes it. */
+	/* relaxed: D2, or D1 of the task's end, publishes the count. */
 	(void)add_relaxed(&rt->foreign_spawned, 1);
 	if (!inside)
 		gate_leave(rt);

@@ -12,8 +12,8 @@
 
 /*
  * By a task or bound code of a single-threaded runtime, with default options but
- * for @flags, such as TASK_MEMBER.  @task->fn, ->arg and ->name, where it is
- * spawned, are set.
+ * for @flags, such as TASK_MEMBER.  @task->fn, ->arg and ->name (the place of the
+ * spawn) are set.
  */
 static inline void spawn_here_as(struct worker *worker,
 				 struct sley_group *group,
@@ -37,35 +37,36 @@ static inline void spawn_here(struct worker *worker, struct sley_group *group,
 }
 
 /*
- * Into @rt from any thread, with checked options; @task->fn, ->arg and ->name,
- * where it is spawned, are set.  0, -ENOMEM, -ESHUTDOWN or
- * SLEY_ENOWORKER.  @group NULL: detached, @task is from the slab; so it is if
- * @group is one of then_freed() (core/task/then.h).  @flags are
- * added to those of the runtime; with TASK_TURNS, @group is a struct turns.
+ * Into @rt from any thread, with checked options; @task->fn, ->arg and ->name
+ * (the place of the spawn) are set.  0, -ENOMEM, -ESHUTDOWN or SLEY_ENOWORKER.
+ * @group NULL: detached, @task is from the slab; the same holds if @group is from
+ * then_freed() (core/task/then.h).  @flags are added to the flags of the runtime;
+ * with TASK_TURNS, @group is a struct turns.
  */
 must_check int spawn_into_as(struct sley *rt, struct sley_group *group,
 			     struct sley_task *task,
 			     const struct sley_options *options,
 			     uint32_t flags);
 
-/* The same without. */
+/* The same without flags. */
 must_check int spawn_into(struct sley *rt, struct sley_group *group,
 			  struct sley_task *task,
 			  const struct sley_options *options);
 
 /*
- * The first half alone, by a task of @rt or a thread bound to it, with default
- * options: the group and the runtime count @task and wait for it, but nobody
- * has it yet.  place_accepted() queues it, from any thread.  Meanwhile it can
- * be cancelled, and its priority be changed, as if it were queued.  0 or
- * SLEY_EFORKED.
+ * The first half alone, by a task of @rt or a thread bound to @rt, with default
+ * options: the group and the runtime count @task and wait for its end, but @task
+ * is in no queue yet.  place_accepted() queues @task, from any thread.  Meanwhile
+ * @task can be cancelled, and its priority be changed, as if it were queued.  0
+ * or SLEY_EFORKED.
  */
 must_check int spawn_accept(struct sley *rt, struct sley_group *group,
 			    struct sley_task *task);
 
 /*
- * Only to be waited for, by @rt, from a thread that is none of its workers: what
- * was counted ends on one of them.  0, -ESHUTDOWN or SLEY_ENOWORKER.
+ * Count a task in @rt, only so that @rt waits for its end; the caller is no
+ * worker of @rt.  The counted task ends on a worker of @rt.  0, -ESHUTDOWN or
+ * SLEY_ENOWORKER.
  */
 must_check int spawn_count_foreign(struct sley *rt);
 

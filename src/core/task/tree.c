@@ -11,7 +11,7 @@
 
 static uint64_t last_id;
 
-/* The number in *@id, which is made if there is none. */
+/* The number in *@id; a new number is made if there is none. */
 static uint64_t number(uint64_t *id)
 {
 	/* relaxed: a number says nothing about other memory. */
@@ -30,11 +30,14 @@ static uint64_t tree_of(struct strand *strand)
 	struct sley_group *group;
 
 	for (;;) {
-		/* A parent cannot end before its child.  It may move. */
+		/* A parent cannot end before its child.  The parent may move. */
 		struct sley_task *task = strand_task(strand);
 		struct worker *home = strand_home(strand);
 
-		/* The code of a bound thread; its children run there, too. */
+		/*
+		 * The code of a bound thread; children of that code run there,
+		 * too.
+		 */
 		if (strand == &home->base)
 			return number(&sley__self.tree);
 		group = then_group(task);
