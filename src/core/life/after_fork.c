@@ -48,10 +48,10 @@ static void forbid_return(struct cleanup *cleanup)
 	after_fork_returns();
 }
 
-/* One at a time: only the task that forked last can return. */
+/* A single cleanup is enough: only the task that forked last can return. */
 static struct cleanup return_of_child;
 
-/* The strand of the task that forked; NULL: it was the code of a thread. */
+/* The strand of the task that forked; NULL: the code of a thread forked. */
 static struct strand *strand_of(struct worker *worker)
 {
 	if (!worker)
@@ -59,7 +59,7 @@ static struct strand *strand_of(struct worker *worker)
 	return worker->strand != &worker->base ? worker->strand : NULL;
 }
 
-/* On a worker, or on a thread for blocking calls, which is none. */
+/* On a worker, or on a thread for blocking calls, which is no worker. */
 static void leave_thread(const struct sley *rt, struct worker *worker)
 {
 	struct strand *strand = strand_of(worker);
@@ -67,8 +67,9 @@ static void leave_thread(const struct sley *rt, struct worker *worker)
 	if (strand)
 		cleanup_add(&strand->cleanups, &return_of_child, forbid_return);
 	/*
-	 * Threads of ours take no signals; what is alone in its process should.
-	 * Who is bound to a single-threaded runtime is not one of ours.
+	 * Threads of ours take no signals; the only thread of a process should.
+	 * A thread that is bound to a single-threaded runtime is not a thread of
+	 * ours.
 	 */
 	if (!worker || rt->nr_workers)
 		os_thread_set_signals(&rt->signals);
@@ -80,11 +81,17 @@ static void leave_runtime(void)
 	uint64_t holder;
 
 	if (!rt) {
-		/* Its scopes stay open; another thread may be cancelling one. */
+		/*
+		 * The scopes of the thread stay open; another thread may have
+		 * been cancelling one.
+		 */
 		sley__self.opener.lock = (struct spinlock){ 0 };
 		return;
 	}
-	/* What its task or thread held it holds, see core/wait/holder.h. */
+	/*
+	 * The thread keeps the locks of its task or thread, see
+	 * core/wait/holder.h.
+	 */
 	holder = holder_current();
 	if (fiber_thread_forget())
 		leave_thread(rt, sley__self.worker);

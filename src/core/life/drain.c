@@ -19,7 +19,7 @@
 
 bool gate_enter(struct sley *rt)
 {
-	/* relaxed: before or after it is shut, in one word; leaving releases. */
+	/* relaxed: before or after the shut, in one word; leaving releases. */
 	uint64_t gate = add_relaxed(&rt->gate, GATE_ONE);
 
 	if (likely(!(gate & GATE_SHUT)))
@@ -97,7 +97,7 @@ static uint64_t nr_left(struct sley *rt)
 
 	each_worker(rt, add_finished, &sums);
 	each_worker(rt, add_spawned, &sums);
-	/* relaxed: D2 ordered it, the gate is shut. */
+	/* relaxed: ordered by D2; the gate is shut. */
 	sums.spawned += load_relaxed(&rt->foreign_spawned);
 	return sums.spawned - sums.finished;
 }
@@ -112,7 +112,7 @@ void drain_signal(struct sley *rt)
 
 static bool drained(struct sley *rt)
 {
-	/* relaxed: the sums take the lock under which the last one left. */
+	/* relaxed: the sums take the lock under which the last thread left. */
 	return load_relaxed(&rt->nr_bound) == 0 && nr_left(rt) == 0;
 }
 
@@ -131,7 +131,7 @@ int drain_wait(struct sley *rt, uint64_t deadline_ns)
 {
 	int err = 0;
 
-	/* relaxed: os_membarrier() orders it before the sums. */
+	/* relaxed: os_membarrier() orders the store before the sums. */
 	store_relaxed(&rt->draining, 1);
 	if (rt->membarrier)
 		os_membarrier();
@@ -148,8 +148,8 @@ int drain_wait(struct sley *rt, uint64_t deadline_ns)
 				    next_look(rt, deadline_ns));
 	}
 	/*
-	 * relaxed: a signal too many does no harm; and A1 of
-	 * runtime_destroy.c orders it before the next drainer's.
+	 * relaxed: a signal too many does no harm; and A1 of runtime_destroy.c
+	 * orders this store before that of the next drainer.
 	 */
 	store_relaxed(&rt->draining, 0);
 	return err;
@@ -162,7 +162,7 @@ void drain_end_unbind(struct worker *worker)
 		task_enqueue(&worker->base_task);
 }
 
-/* ---- who is left ---------------------------------------------------------------- */
+/* ---- leftovers ------------------------------------------------------------------ */
 
 struct survivor {
 	const void *label;
@@ -211,8 +211,8 @@ static void report_survivor(struct sley *rt, const struct survivor *survivor)
 }
 
 /*
- * Returns how many there are.  Reported without the lock: the user's function
- * may take as long as it likes.
+ * Returns the number of tasks.  They are reported without the lock: the user's
+ * function may take as long as it likes.
  */
 static uint64_t report_strands(struct sley *rt)
 {
@@ -249,7 +249,7 @@ void drain_report(struct sley *rt)
 	started = report_strands(rt);
 	if (rt->report_more)
 		started += rt->report_more(rt);
-	/* No strand names them.  They, and threads, may go on meanwhile. */
+	/* No strand names these tasks.  Tasks and threads may go on meanwhile. */
 	if ((int64_t)(left - started) > 0)
 		report(rt, "still there: %llu task(s) that have not started",
 		       (unsigned long long)(left - started));

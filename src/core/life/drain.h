@@ -2,28 +2,29 @@
 /*
  * drain.h - has everything ended?
  *
- * Each worker counts what it spawned and what it finished; foreign threads
- * share a counter.  Nothing is left if the sum of all "finished", read first,
- * equals the sum of all "spawned", read afterwards: each task was spawned
- * before it finished, so at the moment between the two sums there were no more
- * spawned than finished.  With the gate shut, nothing can come after that.
+ * Each worker counts the tasks that it spawned and the tasks that it finished;
+ * foreign threads share a counter.  Nothing is left if the sum of all "finished",
+ * read first, equals the sum of all "spawned", read afterwards: each task was
+ * spawned before it finished, so at the moment between the two sums there were no
+ * more spawned than finished.  With the gate shut, nothing can come after that.
  *
- * The gate lets foreign threads in one by one.  Shut, it refuses them; what
- * live tasks spawn does not pass here.
+ * The gate lets foreign threads in one by one.  Shut, the gate refuses them; the
+ * spawns of live tasks do not pass here.
  *
- * Whoever drains says so and sleeps; workers that go to sleep wake it up.
+ * The drainer says that it drains, and sleeps; workers that go to sleep wake the
+ * drainer up.
  *
  * Edges:
  *
  *   D1  a worker counts finished -> the sum reads it : what the task did, and
  *       what was counted as spawned before
- *   D2  a foreign thread leaves the gate -> the drainer sees it empty : its
- *       task is counted, or that it is bound
- *   D3  the gate is shut -> who passes it anyway : so that nothing brought
- *       about by who passes later can have been what let it be shut
+ *   D2  a foreign thread leaves the gate -> the drainer sees it empty : the
+ *       thread's task is counted, or the thread counts as bound
+ *   D3  the gate is shut -> a thread passes it anyway : so an effect of that pass
+ *       cannot be the reason why the gate could be shut
  *
- * Rejected: one shared counter of live tasks.  It is a cache line that every
- * spawn and every end of a task on every worker would write.
+ * Rejected: one shared counter of live tasks.  The counter would be a cache line
+ * that every spawn and every end of a task on every worker would write.
  */
 #ifndef SLEY_CORE_LIFE_DRAIN_H
 #define SLEY_CORE_LIFE_DRAIN_H
@@ -35,7 +36,7 @@
 
 static inline void drain_count_spawned(struct worker *worker)
 {
-	/* relaxed: D1 of the task's end publishes it. */
+	/* relaxed: D1 of the task's end publishes the count. */
 	counter_add(&worker->counters.spawned, 1);
 }
 
@@ -51,7 +52,7 @@ static inline void drain_count_finished(struct worker *worker)
 {
 	uint64_t *finished = &worker->counters.finished;
 
-	/* relaxed: only this worker writes it. */
+	/* relaxed: only this worker writes the counter. */
 	store_release(finished, load_relaxed(finished) + 1); /* D1 */
 	if (unlikely(worker->draining && drain_is_done(worker)))
 		drain_end_unbind(worker);
@@ -61,10 +62,13 @@ static inline void drain_count_finished(struct worker *worker)
 must_check bool gate_enter(struct sley *rt);
 void gate_leave(struct sley *rt);
 
-/* In any case: for who does not spawn, but may bring about the end of @rt. */
+/*
+ * In any case: for a caller that does not spawn, but may bring about the end of
+ * @rt.
+ */
 void gate_pass(struct sley *rt);
 
-/* Afterwards nobody gets in, and nobody is inside. */
+/* Afterwards no thread gets in, and no thread is inside. */
 void gate_shut(struct sley *rt);
 
 /* A worker found nothing to do, or a thread unbound. */
@@ -72,17 +76,20 @@ void drain_signal(struct sley *rt);
 
 static inline void drain_signal_if_wanted(struct sley *rt)
 {
-	/* What was counted is not moved behind the look. */
+	/* The counts are not moved behind the look. */
 	compiler_barrier();
-	/* relaxed: the drainer's os_membarrier() orders it, or it polls. */
+	/*
+	 * relaxed: the drainer's os_membarrier() orders the load, or the drainer
+	 * polls.
+	 */
 	if (unlikely(load_relaxed(&rt->draining)))
 		drain_signal(rt);
 }
 
-/* Wait until nothing is left and nobody is bound: 0 or -ETIMEDOUT. */
+/* Wait until no task is left and no thread is bound: 0 or -ETIMEDOUT. */
 must_check int drain_wait(struct sley *rt, uint64_t deadline_ns);
 
-/* Report, line by line, who is left. */
+/* Report, line by line, the tasks and threads that are left. */
 void drain_report(struct sley *rt);
 
 #endif

@@ -35,7 +35,10 @@ static struct sley_task *build(struct worker *worker, sley_fn *fn,
 		.name = name,
 		.group = &worker->rt->hooks,
 	};
-	/* What one hook made, the other frees: cancelled or not, they run. */
+	/*
+	 * A stop hook frees memory that a start hook made: cancelled or not,
+	 * hooks run.
+	 */
 	task_build(task, LEVEL_DEFAULT,
 		   worker->task_flags | TASK_PINNED | TASK_MUST_RUN);
 	group_add(task->group);
@@ -60,7 +63,7 @@ bool hooks_queue_stop(struct sley *rt)
 	if (!rt->config.on_stop || rt->hooks_stopped || !rt->nr_workers)
 		return false;
 	rt->hooks_stopped = true;
-	/* relaxed: the drainer, which reads it, is the caller. */
+	/* relaxed: the drainer, which reads the counter, is the caller. */
 	(void)add_relaxed(&rt->foreign_spawned, rt->nr_workers);
 	for (unsigned int i = 0; i < rt->nr_workers; i++)
 		(void)place_at(rt->worker[i],

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hooks.h - what the user wants to run on each worker first and last.
+ * hooks.h - functions of the user that run on each worker first and last.
  *
  * A hook is a task like any other, pinned to its worker, so that it may spawn
- * and block.  The start hook is handed to the worker before its thread starts:
- * it comes before anything the worker could find elsewhere.  If it blocks, the
- * worker goes on with other work; it has to, since the hook may be waiting for
- * what it spawned there.
+ * and block.  The start hook is handed to the worker before its thread starts: the
+ * hook comes before anything that the worker could find elsewhere.  If the hook
+ * blocks, the worker goes on with other work.  The worker has to, since the hook
+ * may be waiting for a task that it spawned there.
  *
- * Stop hooks are queued when nothing else is left, once, and then it is waited
+ * Stop hooks are queued when nothing else is left, once.  Then the destroyer waits
  * again until nothing is left.  A worker that has run its hook may still run
- * what the hooks of others spawn.
+ * tasks that the hooks of other workers spawn.
  *
  * A bound thread of a single-threaded runtime calls its hooks itself.
  *

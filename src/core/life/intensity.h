@@ -3,11 +3,11 @@
  * intensity.h - so many failures within so much time, and no more.
  *
  * The times of the failures that still count, the oldest first, in a ring that
- * grows as far as it must.  The window slides: what is older than it counts no
- * more, wherever the next failure falls.
+ * grows as far as it must.  The window slides: a failure older than the window does
+ * not count any more, wherever the next failure falls.
  *
- * Where there is no memory for a larger ring the oldest one is forgotten: rather
- * one restart too many than the end of a program that is only short of memory.
+ * Where there is no memory for a larger ring the oldest failure is forgotten:
+ * better a restart too many than the end of a program that is only short of memory.
  *
  * Rejected: a counter that starts again with each window, which tolerates twice as
  * much around the border; a leaky bucket, which tolerates more in the long run.
@@ -24,14 +24,14 @@
 /* All zero: nothing has failed. */
 struct intensity {
 	uint64_t *at_ns; /* a ring           */
-	uint32_t room;   /* in it            */
+	uint32_t room;   /* in the ring      */
 	uint32_t first;  /* the oldest       */
 	uint32_t nr;     /* that still count */
 };
 
 /*
- * One more, now.  False: there are @most within @within_ns already; it is not
- * noted then.
+ * One more failure, now.  False: there are @most within @within_ns already; this
+ * failure is not noted then.
  */
 must_check bool intensity_take(struct intensity *intensity, struct mem *mem,
 			       uint32_t most, uint64_t within_ns,

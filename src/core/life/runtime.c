@@ -24,7 +24,7 @@
 
 /* ---- workers ---------------------------------------------------------------------- */
 
-/* All begin together, or none does: then there is nothing to undo. */
+/* All workers begin together, or no worker does: then there is nothing to undo. */
 static void await_others(struct sley *rt)
 {
 	while (load_acquire(&rt->phase) == PHASE_STARTING) /* L3 */
@@ -112,7 +112,10 @@ static void set_phase(struct sley *rt, enum runtime_phase phase)
 
 static void stop_threads(struct sley *rt, unsigned int nr_started)
 {
-	/* As work for each of them: who is about to sleep sees it, by I3. */
+	/*
+	 * A stop is like work for each worker: a worker about to sleep sees it,
+	 * by I3.
+	 */
 	set_phase(rt, PHASE_STOPPING);
 	for (unsigned int i = 0; i < nr_started; i++)
 		(void)idle_notify_seat(&rt->idle, &rt->worker[i]->seat);
@@ -154,7 +157,7 @@ static void free_parts(struct sley *rt)
 {
 	struct mem mem;
 
-	/* A guest of one may be looking at all of them. */
+	/* A guest of one worker may be looking at all workers. */
 	for (unsigned int i = 0; rt->worker && i < rt->nr_workers; i++)
 		guests_wait(rt->worker[i]);
 	for (unsigned int i = 0; rt->worker && i < rt->nr_workers; i++)
@@ -194,7 +197,7 @@ static int start(struct sley *rt, unsigned int nr_workers)
 	return 0;
 }
 
-/* What the caller's pointers point at is borrowed for the call only. */
+/* The memory that the caller's pointers point at is borrowed for the call only. */
 static void keep_config(struct sley *rt, const struct sley_config *config)
 {
 	rt->config = *config;
@@ -204,7 +207,7 @@ static void keep_config(struct sley *rt, const struct sley_config *config)
 	rt->config.name = rt->name;
 }
 
-/* What became of what was asked for. */
+/* The configuration in effect, where it differs from the request. */
 static void note_config(struct sley *rt)
 {
 	rt->config.trace = rt->trace.full ? rt->trace.path : NULL;
@@ -234,7 +237,7 @@ int runtime_create(struct sley **out, const struct sley_config *config)
 	rt->mem = mem;
 	keep_config(rt, config);
 	after_fork_begin(rt);
-	/* Bound threads run what they spawned, and nobody else does. */
+	/* Only a bound thread runs the tasks that it spawned. */
 	rt->migratable = config->migratable && nr_workers;
 	rt->membarrier = !config->no_membarrier && os_membarrier_setup();
 	rt->table_length = nr_workers;

@@ -2,10 +2,10 @@
 /*
  * runtime.h - a runtime's life: start, bind, cancel, stop.
  *
- * Stopping has phases.  The gate is shut: foreign threads are refused, what
- * live tasks spawn is still taken.  Then everything is waited for.  Only when
- * nothing is left anywhere do the workers leave, all together; none of them
- * can be needed any more by then.
+ * Stopping has phases.  The gate is shut: foreign threads are refused, spawns of
+ * live tasks are still taken.  Then the destroyer waits for everything.  Only when
+ * nothing is left anywhere do the workers leave, all together; no worker can be
+ * needed any more by then.
  *
  * Edges:
  *
@@ -23,7 +23,7 @@ must_check int runtime_create(struct sley **out,
 /* Nothing is left: stop the workers and free everything. */
 void runtime_free(struct sley *rt);
 
-/* The memory of one worker, that of its first strand included. */
+/* The memory of one worker, including the memory of its first strand. */
 must_check int worker_create(struct sley *rt, unsigned int index,
 			     struct worker **out);
 void worker_destroy(struct worker *worker);
@@ -32,7 +32,9 @@ void runtime_stats(struct sley *rt, struct sley_stats *out);
 
 /* ---- runtime_destroy.c ----------------------------------------------------- */
 
-/* 0, -EBUSY, or -ETIMEDOUT after having said who is left. */
+/*
+ * 0, -EBUSY, or -ETIMEDOUT after a report of the tasks and threads that are left.
+ */
 must_check int runtime_destroy(struct sley *rt, uint64_t deadline_ns);
 
 /* ---- runtime_bind.c -------------------------------------------------------- */
@@ -44,7 +46,7 @@ void runtime_unbind(struct sley *rt);
 
 void runtime_cancel_all(struct sley *rt);
 
-/* On the worker, once: cancel what is blocked on it, if all is cancelled. */
+/* On the worker, once: cancel the blocked tasks of @worker, if all is cancelled. */
 void runtime_cancel_strands(struct worker *worker);
 
 #endif

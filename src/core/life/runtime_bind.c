@@ -2,9 +2,10 @@
 /*
  * runtime_bind.c - threads that become part of a runtime, and leave it.
  *
- * A thread that binds passes the gate (core/life/drain.h), so it is counted before
- * the gate is shut, or refused.  From then on the runtime is not freed before
- * it has unbound.  To a single-threaded runtime it brings a worker, itself.
+ * A thread that binds passes the gate (core/life/drain.h), so the thread is counted
+ * before the gate is shut, or refused.  From then on the runtime is not freed
+ * before the thread has unbound.  A thread that binds to a single-threaded runtime
+ * becomes a worker of it.
  *
  * Edges:
  *
@@ -32,7 +33,7 @@ static int bind_worker(struct sley *rt)
 	}
 	spin_lock(&rt->bound_lock);
 	list_append(&rt->bound, &worker->link);
-	/* Who cancels all from here on finds it in the list. */
+	/* A canceller of everything from here on finds the worker in the list. */
 	worker->cancelled = load_acquire(&rt->cancelled); /* L2 */
 	spin_unlock(&rt->bound_lock);
 	return 0;
@@ -52,7 +53,7 @@ int runtime_bind(struct sley *rt)
 		sley__self.bound = rt;
 	if (!err) {
 		sley__self.forked = false;
-		/* relaxed: D2 of the gate publishes it. */
+		/* relaxed: D2 of the gate publishes the count. */
 		(void)add_relaxed(&rt->nr_bound, 1);
 	}
 	gate_leave(rt);
@@ -79,7 +80,10 @@ void runtime_unbind(struct sley *rt)
 	if (worker)
 		unbind_worker(worker);
 	sley__self.bound = NULL;
-	/* Who sees that nobody is bound takes the lock before it frees @rt. */
+	/*
+	 * A destroyer that sees no bound thread takes the lock before it frees
+	 * @rt.
+	 */
 	spin_lock(&rt->bound_lock);
 	/* relaxed: under that lock. */
 	(void)sub_relaxed(&rt->nr_bound, 1);

@@ -2,10 +2,10 @@
 /*
  * runtime_cancel.c - everything is asked to end.
  *
- * A word of the runtime says so.  Each worker that sees it, at its next fair
- * pick or before it sleeps, cancels what is blocked on its own strands, once;
- * what starts or blocks there later looks at the worker's own mark.  The poke
- * makes it look soon, and its seat wakes it if it sleeps.
+ * A word of the runtime says so.  Each worker that sees the word, at its next fair
+ * pick or before it sleeps, cancels the tasks that are blocked on its strands, once.
+ * Tasks that start or block there later look at the worker's own mark.  The poke
+ * makes the worker look soon, and the seat wakes the worker if it sleeps.
  *
  * Edges:
  *
@@ -17,7 +17,7 @@
 
 static void poke(struct worker *worker)
 {
-	/* relaxed: idle_notify_seat() orders it. */
+	/* relaxed: idle_notify_seat() orders the store. */
 	store_relaxed(&worker->poke, 1);
 	(void)idle_notify_seat(&worker->rt->idle, &worker->seat);
 }
@@ -26,7 +26,7 @@ void runtime_cancel_all(struct sley *rt)
 {
 	struct list *link;
 
-	/* The first task that ends may be the last one, and @rt be freed. */
+	/* The first task that ends may be the last task, and @rt be freed. */
 	gate_pass(rt);
 	(void)xchg_acq_rel(&rt->cancelled, 1); /* L2 */
 	for (unsigned int i = 0; i < rt->nr_workers; i++)
@@ -38,7 +38,7 @@ void runtime_cancel_all(struct sley *rt)
 	gate_leave(rt);
 }
 
-/* Where strands stay, who parked it was this very thread: no barrier. */
+/* Where strands stay, this very thread was the parker: no barrier. */
 static bool cancel_here(const struct worker *worker, struct sley_task *task)
 {
 	if (worker->migratable)
@@ -53,14 +53,14 @@ static void cancel_strand(void *object, void *arg)
 	struct sley_task *task;
 
 	/*
-	 * A strand of another worker is that worker's business.  The current
-	 * one is included: its task may have looked and be about to wait.
+	 * A strand of another worker is left to that worker.  The current strand
+	 * is included: its task may have looked and be about to wait.
 	 */
-	/* Only this worker makes it, and keeps it, its own. */
+	/* Only this worker makes a strand its own, and keeps it. */
 	if (strand_home(strand) != worker)
 		return;
 	spin_lock(&strand->end_lock);
-	/* Under the lock that ends it, where it may end elsewhere. */
+	/* Under the lock that ends the task, where the task may end elsewhere. */
 	task = strand_task(strand);
 	if (task && cancel_here(worker, task))
 		task_enqueue(task);

@@ -2,13 +2,14 @@
 /*
  * runtime_destroy.c - the end of a runtime, in its order.
  *
- * The gate is shut, all is waited for, the stop hooks run, and all is waited
- * for once more.  Who gives up leaves the gate shut and lets another one try.
+ * The gate is shut, the destroyer waits for everything, the stop hooks run, and
+ * the destroyer waits once more.  A destroyer that gives up leaves the gate shut
+ * and lets another destroyer try.
  *
  * Edges:
  *
- *   A1  one destroyer gives up -> the next one may begin : what it did, its
- *       messages, and that it no longer listens
+ *   A1  one destroyer gives up -> the next destroyer may begin : what the first
+ *       did, its messages, and that it no longer listens
  */
 #include "core/life/drain.h"
 #include "core/life/hooks.h"
@@ -33,13 +34,16 @@ static int destroy(struct sley *rt, uint64_t deadline_ns)
 		store_release(&rt->destroying, 0); /* A1 */
 		return err;
 	}
-	/* Somebody may still be on the way out of sley_cancel_all(). */
+	/* A canceller may still be on the way out of sley_cancel_all(). */
 	gate_shut(rt);
 	runtime_free(rt);
 	return 0;
 }
 
-/* pthread_join() would be a place to be cancelled at, halfway. */
+/*
+ * Thread cancellation is off: pthread_join() would be a cancellation point,
+ * halfway.
+ */
 int runtime_destroy(struct sley *rt, uint64_t deadline_ns)
 {
 	int state = os_thread_no_cancel();

@@ -28,7 +28,7 @@ static struct strand *strand_of_member(struct member *member)
 	return container_of(member, struct strand, member);
 }
 
-/* Under its lock, or in its own task. */
+/* Under the lock of the opener, or in its own task. */
 static struct sley_scope *innermost_of(const struct opener *opener)
 {
 	/* relaxed: written under the lock, by the task itself. */
@@ -42,7 +42,7 @@ static int cause_of(const struct sley_scope *scope)
 	return load_relaxed(&scope->cause);
 }
 
-/* What the cause of a scope is for those within. */
+/* The cause for the scopes and tasks within a scope that has @cause. */
 static int cause_below(int cause)
 {
 	return cause == -ETIMEDOUT ? -ETIMEDOUT : -ECANCELED;
@@ -66,7 +66,10 @@ static void member_unlink(struct member *member)
 		member->next->slot = member->slot;
 }
 
-/* How many are open, from @scope on outwards: under the lock of the opener. */
+/*
+ * The number of open scopes, from @scope on outwards: under the lock of the
+ * opener.
+ */
 static unsigned int depth_of(const struct sley_scope *scope)
 {
 	unsigned int depth = 0;
@@ -76,7 +79,7 @@ static unsigned int depth_of(const struct sley_scope *scope)
 	return depth;
 }
 
-/* Those of a scope; NULL: the stolen children. */
+/* The members of a scope; NULL: the stolen children. */
 static struct member **members_of(struct opener *opener,
 				  struct sley_scope *scope)
 {
@@ -162,16 +165,17 @@ enum pass {
 
 struct walk {
 	enum pass pass;
-	struct opener *root;       /* the caller has its lock                 */
-	struct sley_scope *target; /* of the root, and those within; NULL: all */
+	struct opener *root;       /* the caller has the root's lock          */
+	struct sley_scope *target; /* of the root, and scopes within; NULL: all */
 	unsigned int depth;        /* of the target                           */
-	int cause;                 /* the same                                */
-	bool barrier;              /* somebody who was marked relies on one   */
+	int cause;                 /* of the target                           */
+	bool barrier;              /* a marked task relies on a barrier       */
 };
 
 /*
- * Is there no reason left?  For its parent, who may be marked or cleared right
- * now: whoever does that comes here next, and decides again under our lock.
+ * Is there no reason left?  The parent of a stolen child may be marked or cleared
+ * right now.  Then the canceller or closer of the parent comes here next, and
+ * decides again under our lock.
  */
 static void clear(struct opener *opener, struct sley_task *task,
 		  const struct member *member)
@@ -198,7 +202,7 @@ static void visit_task(struct walk *walk, struct sley_task *task, uint32_t bits)
 		walk->barrier = true;
 }
 
-/* Under the lock of its own opener, too. */
+/* Under the lock of the member's own opener, too. */
 static void visit_member(struct walk *walk, struct member *member)
 {
 	if (walk->pass == PASS_CLEAR)
@@ -208,7 +212,7 @@ static void visit_member(struct walk *walk, struct member *member)
 			   member->scope ? TASK_CANCEL : TASK_CANCELLED);
 }
 
-/* Returns the first of its members. */
+/* Returns the first member of @scope. */
 static struct member *visit_scope(struct walk *walk, struct opener *opener,
 				  struct sley_scope *scope)
 {
@@ -226,7 +230,10 @@ static struct sley_scope *first_scope(const struct walk *walk,
 	return walk->pass == PASS_CLEAR ? NULL : innermost_of(opener);
 }
 
-/* From @member on: one that knows the target, if it is a child of the root. */
+/*
+ * From @member on: the first member that knows the target, if the members are
+ * children of the root.
+ */
 static struct member *within(const struct walk *walk,
 			     const struct opener *opener,
 			     const struct sley_scope *scope,
@@ -278,7 +285,10 @@ static void walk_from_target(struct walk *walk)
 	walk_below(walk);
 }
 
-/* Without a lock: it takes that of a process, whose owner may want ours. */
+/*
+ * Without a lock: the poke takes the lock of a process, whose owner may want
+ * ours.
+ */
 static void poke(struct sley_task *task)
 {
 	if (task && (task_flags(task) & TASK_TURNS))
@@ -349,7 +359,7 @@ bool scope_is_cancelled(const struct sley_scope *scope)
 
 struct sley_scope *scope_innermost(const struct strand *strand)
 {
-	/* relaxed: only the task itself, the caller, writes it. */
+	/* relaxed: only the task itself, the caller, writes the pointer. */
 	return load_relaxed(&strand->opener.innermost);
 }
 
@@ -394,14 +404,14 @@ void scope_open(struct sley_scope *scope, uint64_t deadline_ns)
 		scope->cause = cause_below(cause_of(outer));
 	else if (strand && wait_is_cancelled(strand))
 		scope->cause = -ECANCELED;
-	/* relaxed: a hint to thieves; all others have the lock. */
+	/* relaxed: a hint to thieves; all other readers have the lock. */
 	store_relaxed(&opener->innermost, scope);
 	spin_unlock(&opener->lock);
 	if (deadline_ns != UINT64_MAX && !cause_of(scope))
 		scope_deadline_set(scope, strand);
 }
 
-/* Never inlined: who waits must not keep an address of the thread. */
+/* Never inlined: a function that waits must not keep an address of the thread. */
 static noinline void check_innermost(const struct sley_scope *scope)
 {
 	struct strand *strand = strand_current();
@@ -414,7 +424,7 @@ static noinline void check_innermost(const struct sley_scope *scope)
 
 static void wait_for_members(struct sley_scope *scope)
 {
-	/* relaxed: none is set but by the caller. */
+	/* relaxed: only the caller sets an alarm. */
 	bool alarmed = load_relaxed(&scope->alarmed);
 	/* A thread need not rely on the worker that was poked: see search.c. */
 	bool relies = alarmed && worker_current();
@@ -428,7 +438,7 @@ static void wait_for_members(struct sley_scope *scope)
 		scope_deadline_stop(scope);
 }
 
-/* Under the lock: @scope ends, and with it what its children know of it. */
+/* Under the lock: @scope ends, and its children forget it. */
 static void forget(struct opener *opener, const struct sley_scope *scope)
 {
 	struct member *member = opener->children;
@@ -451,10 +461,10 @@ int scope_close(struct sley_scope *scope)
 	spin_lock(&opener->lock);
 	if (unlikely(opener->children))
 		forget(opener, scope);
-	/* relaxed: a hint to thieves; all others have the lock. */
+	/* relaxed: a hint to thieves; all other readers have the lock. */
 	store_relaxed(&opener->innermost, scope->outer);
 	cause = cause_of(scope);
-	/* Who cancelled the task may not have come to its scope yet. */
+	/* The canceller of the task may not have come to the scope yet. */
 	if (!cause && opener->task && wait_is_cancelled(strand_of(opener)))
 		cause = -ECANCELED;
 	if (cause && opener->task) {
@@ -522,11 +532,16 @@ void scope_child_starts(struct strand *strand, struct strand *parent)
 	struct member *member = &strand->member;
 	struct opener *above = &parent->opener;
 
-	/* relaxed: a scope that is opened from here on is none of its. */
+	/*
+	 * relaxed: a scope that is opened from here on does not contain the
+	 * child.
+	 */
 	if (likely(!load_relaxed(&above->innermost) && !parent->member.above))
 		return;
-	/* Who cancels the parent finds the child also if that opened nothing. */
-	/* A parent cannot end before its child. */
+	/*
+	 * A canceller of the parent finds the child also if the parent opened
+	 * nothing.  A parent cannot end before its child.
+	 */
 	enroll(above, strand_task(parent));
 	spin_lock(&above->lock);
 	member->above = above;

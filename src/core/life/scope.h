@@ -3,8 +3,8 @@
  * scope.h - tasks that are cancelled together: how a cancel finds its way.
  *
  * Cancelling is always the same: TASK_CANCELLED in the flags of a task, and its
- * wait is decided (task_state.h).  So waits know nothing of scopes; who cancels
- * a scope goes to each task in it.  The way is a tree:
+ * wait is decided (task_state.h).  So waits know nothing of scopes; the canceller
+ * of a scope goes to each task in the scope.  The way is a tree:
  *
  *   opener of task T            of a strand, or of a plain thread
  *    ├─ innermost scope ── outer scope ── ...        opened by T, nested
@@ -14,7 +14,7 @@
  *
  * Each opener has a lock: of its scopes, of their lists of members, and of the
  * list of its children.  A canceller takes the locks from above to below and
- * holds those above the place where it is, so nothing it looks at goes away:
+ * holds the locks above the place where it is, so nothing it looks at goes away:
  *
  *   member                              canceller of the scope
  *   1. starts: lock; cancelled: never   1. lock; the cause
@@ -24,48 +24,48 @@
  *   4. one less in the group: the       4. lock; cut: decide the wait of all
  *      scope may be gone                   that are linked, and below; unlock
  *
- * Who starts, opens or forks between 2 and 4 finds the cause, or the flag, under
- * the same lock, and begins as cancelled.  Who is linked cannot end, and its
- * strand not be used again, before it gets the lock.
+ * A task that starts, opens or forks between 2 and 4 finds the cause, or the flag,
+ * under the same lock, and begins as cancelled.  A task that is linked cannot end,
+ * and its strand not be used again, before it gets the lock.
  *
- * Members are cancelled for good (TASK_FOR_GOOD): their life is in the scope.
- * Who opened the scope is so until it closes it, and its stolen children with
- * it: they have the flag alone, and closing takes it back (clear) unless there
- * is another reason, of which each can be seen under the lock.  The wait of a
- * close is shielded.
+ * Members are cancelled for good (TASK_FOR_GOOD): their life is in the scope.  The
+ * opener of the scope is cancelled until it closes the scope, and so are its stolen
+ * children.  The opener and the children have the flag alone, and closing takes the
+ * flag back (clear) unless there is another reason.  Each such reason can be seen
+ * under the lock.  The wait of a close is shielded.
  *
- * A scope that a task opens when a child of its was stolen already is none of that
- * child's.  So a child remembers how many scopes were open, nested, and a
- * canceller passes over the children of who opened the scope that know fewer.
- * Closing a scope lowers the number of those that knew it.
+ * If a child was stolen before its parent opens a scope, the scope does not contain
+ * the child.  So a child remembers how many scopes were open, nested.  A canceller
+ * passes over those children of the opener that know fewer scopes.  Closing a scope
+ * lowers the number of the children that knew the scope.
  *
  * sley_cancel() has a task, not a strand, and the task may end at any time.  So
  * openers with open scopes or children are registered under their task, in buckets
  * with a lock each.  While the canceller has the lock of a bucket, no opener that it
  * finds there can forget its scopes.  A task that opens a scope registers first
- * and looks at its flags afterwards; who cancels it sets the flag first and
- * looks into the bucket afterwards: one of them sees the other.
+ * and looks at its flags afterwards; a canceller of the task sets the flag first
+ * and looks into the bucket afterwards: one of the two sees the other.
  *
- * A deadline is an alarm among the timers of a worker: whoever fires timers
- * cancels the scope, and closing waits until that is over.  It spins: timers are
- * fired in the middle of a wait, too, by a task that has yet to leave its stack
- * and holds the lock of what it waits for; it may be the group of this scope,
- * and so cannot be what the close waits for.  Nothing is added to waits, and they
- * need no second deadline.
+ * A deadline is an alarm among the timers of a worker.  The thread that fires the
+ * timers cancels the scope, and closing waits until that is over.  The close spins,
+ * for this reason: timers are fired in the middle of a wait, too, by a task that has
+ * yet to leave its stack and holds the lock of the object that it waits for.  That
+ * object may be the group of this scope, so the close cannot wait in it.  Nothing
+ * is added to waits, and a wait needs no second deadline.
  *
- * Locks: bucket, then openers from above to below; below them those that
+ * Locks: bucket, then openers from above to below; below them the locks that
  * task_enqueue() takes.  The lock of timers is never held with any of them.
  *
  * Edges:
  *
- *   X1  a scope gets its cause -> who sees it : what the canceller did
+ *   X1  a scope gets its cause -> a task or thread sees it : what the canceller did
  *
  * Rejected: a deadline that each wait looks for (the usual wait is inline and
  * has none; it would have to look at its scope first).  Passing a cancel on when
- * a member notices it (one that computes, with blocked tasks in a scope of its
- * own, would keep them blocked).  One lock for all scopes (each start and end of
- * a member would take it).  A recursion along the tree (as deep as scopes are
- * nested, on a stack of 64 KiB).
+ * a member notices it (a member that computes, with blocked tasks in a scope that
+ * it opened, would keep these tasks blocked).  One lock for all scopes (each start
+ * and end of a member would take it).  A recursion along the tree (as deep as
+ * scopes are nested, on a stack of 64 KiB).
  */
 #ifndef SLEY_CORE_LIFE_SCOPE_H
 #define SLEY_CORE_LIFE_SCOPE_H
@@ -78,22 +78,22 @@
 
 struct strand;
 
-/* In a strand, and in a plain thread: what it has opened, and stolen children. */
+/* In a strand, and in a plain thread: the open scopes, and the stolen children. */
 struct opener {
 	struct spinlock lock;
-	bool watched; /* the cleanup is hung up: the task's own */
+	bool watched;                 /* the cleanup is added: the task's own */
 	struct sley_scope *innermost; /* NULL: none; under the lock            */
 	struct member *children; /* under the lock                        */
 	struct cleanup cleanup;  /* complains of open scopes              */
-	struct opener *next;     /* in its bucket                         */
+	struct opener *next;     /* in the bucket                         */
 	struct sley_task *task;  /* NULL: a plain thread                  */
 	unsigned int nr_open;    /* and children; under the bucket's lock */
 };
 
-/* In a strand: what the task on it is a part of. */
+/* In a strand: the scope or the parent that the task belongs to. */
 struct member {
 	struct member *next, **slot; /* under the lock of the opener above    */
-	struct opener *above;        /* NULL: of nothing                      */
+	struct opener *above;        /* NULL: the task belongs to nothing     */
 	struct sley_scope *scope;    /* NULL: a stolen child                  */
 	struct sley_task *task;
 	unsigned int depth; /* of a child: under the lock, see above          */
@@ -105,15 +105,15 @@ must_check int scope_close(struct sley_scope *scope);
 void scope_cancel(struct sley_scope *scope, int cause);
 bool scope_is_cancelled(const struct sley_scope *scope);
 
-/* What the calling task, on @strand, has opened last; NULL: nothing. */
+/* The scope that the calling task, on @strand, has opened last; NULL: no scope. */
 struct sley_scope *scope_innermost(const struct strand *strand);
 
 /* ---- scope_deadline.c ------------------------------------------------------ */
 
-/* By who opens @scope: cancel it at its deadline; @strand may be NULL. */
+/* By the opener of @scope: cancel it at its deadline; @strand may be NULL. */
 void scope_deadline_set(struct sley_scope *scope, const struct strand *strand);
 
-/* ->alarmed is set.  Afterwards nobody cancels it for that. */
+/* ->alarmed is set.  Afterwards no alarm cancels @scope. */
 void scope_deadline_stop(struct sley_scope *scope);
 
 /* ---- tasks ----------------------------------------------------------------- */
@@ -122,13 +122,13 @@ void scope_deadline_stop(struct sley_scope *scope);
 void scope_cancel_task(struct sley_task *task);
 
 /*
- * A member of a scope is about to start; @cancelled: it is by itself.  False: it
- * must not.
+ * A member of a scope is about to start; @cancelled: the task itself is
+ * cancelled.  False: the member must not start.
  */
 must_check bool scope_start(struct strand *strand, struct sley_task *task,
 			    bool cancelled);
 
-/* Run it, with its cleanups: afterwards it is linked nowhere. */
+/* Run @task, with its cleanups: afterwards @task is linked nowhere. */
 void scope_run(struct strand *strand, struct sley_task *task);
 
 /* A stolen child of the task on @parent starts on @strand, and ends. */

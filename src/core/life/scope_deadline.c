@@ -4,7 +4,7 @@
  *
  * Edges:
  *
- *   X2  an alarm is over -> the close sees so : nobody touches the scope
+ *   X2  an alarm is over -> the close sees so : no alarm touches the scope
  */
 #include "core/life/scope.h"
 
@@ -62,7 +62,7 @@ static void set_alarm(struct sley_scope *scope, struct worker *worker)
 
 	alarm->hold = hold;
 	alarm->ring = ring;
-	/* relaxed: the lock of the timers publishes it. */
+	/* relaxed: the lock of the timers publishes the store. */
 	store_relaxed(&scope->alarmed, ALARM_SET);
 	if (alarm_start(&worker->timers, alarm, scope->deadline_ns))
 		alarm_announce(worker);

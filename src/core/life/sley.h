@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley.h - struct sley: a runtime, what all of its workers share.
+ * sley.h - struct sley: a runtime, the state that all of its workers share.
  */
 #ifndef SLEY_CORE_LIFE_SLEY_H
 #define SLEY_CORE_LIFE_SLEY_H
@@ -37,8 +37,8 @@ struct sley {
 	unsigned int nr_workers; /* 0: single-threaded */
 	unsigned int table_length;
 	struct sley_config config;
-	char name[16];         /* what config.name points at      */
-	struct sley_cpus cpus; /* what config.cpus points at      */
+	char name[16];         /* behind config.name              */
+	struct sley_cpus cpus; /* behind config.cpus              */
 	bool migratable;
 	bool membarrier;
 	struct mem mem;
@@ -54,7 +54,7 @@ struct sley {
 	uint32_t nr_processes; /* if there is a limit                */
 	uint32_t spinner;      /* 1 + index of a searching worker    */
 	uint32_t drain_events; /* futex: something may have ended    */
-	uint32_t draining;     /* somebody waits for drain_events    */
+	uint32_t draining;     /* a drainer waits for drain_events   */
 	uint32_t destroying;
 	uint32_t stack_shortage_reported; /* stack_shortage.h            */
 	struct spinlock seizing;   /* held by the worker that seizes    */
@@ -65,9 +65,12 @@ struct sley {
 	uint32_t nr_bound;
 	struct spinlock bound_lock;
 	struct list bound; /* single-threaded: workers, under bound_lock  */
-	struct sley_group hooks; /* those that have not ended             */
+	struct sley_group hooks; /* hooks that have not ended             */
 	bool hooks_stopped;      /* stop hooks are queued, by the destroyer */
-	/* Report what has not ended and has no strand: so many.  Or NULL. */
+	/*
+	 * Reports things that have not ended and have no strand; returns how
+	 * many.  Or NULL.
+	 */
 	uint64_t (*report_more)(struct sley *rt);
 	struct monitor monitor;
 	struct blocking blocking;
@@ -77,22 +80,22 @@ struct sley {
 	struct slab tasks;
 };
 
-/* What all tasks of @rt have in common. */
+/* The flags that all tasks of @rt have in common. */
 static inline uint32_t runtime_task_flags(const struct sley *rt)
 {
 	return (rt->membarrier ? 0 : TASK_NO_BARRIER) |
 	       (rt->config.save_fpu ? TASK_FPU : 0);
 }
 
-/* How many run the tasks of @rt: its workers, or else who is bound to it. */
+/* How many threads run the tasks of @rt: its workers, or else the bound thread. */
 static inline uint32_t runtime_nr_runners(const struct sley *rt)
 {
 	return rt->nr_workers ? rt->nr_workers : 1;
 }
 
 /*
- * Was sley_cancel_all() called?  A hint that orders nothing: cancelling everything
- * promises only that it is seen in the end (core/life/runtime_cancel.c).
+ * Was sley_cancel_all() called?  A hint that orders nothing: sley_cancel_all()
+ * promises only that the cancel is seen in the end (core/life/runtime_cancel.c).
  */
 static inline bool runtime_is_cancelled(const struct sley *rt)
 {
