@@ -2,8 +2,8 @@
 /*
  * affinity.c - see affinity.h.
  *
- * A round visits each CPU once and asks the kernel for its core, so all of it
- * takes as many looks as there are CPUs, times the threads of a core.
+ * A round visits each CPU once and asks the kernel for its core.  So dealing out
+ * all CPUs takes as many looks as there are CPUs, times the threads of a core.
  */
 #include "core/sched/affinity.h"
 

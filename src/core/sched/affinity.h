@@ -4,9 +4,9 @@
  *
  * Worker by worker, from the first to the last.  With SLEY_PLACE_ONE_OF the
  * CPUs are dealt out in rounds: in each round every core gives one CPU, the
- * lowest it has left.  So workers have cores of their own as long as there are
- * any, then share them with one other, and when all CPUs have been dealt out it
- * begins anew.
+ * lowest that is left.  So workers have cores of their own as long as there are
+ * any, then share each core with one other worker.  When all CPUs have been dealt
+ * out, dealing begins anew.
  */
 #ifndef SLEY_CORE_SCHED_AFFINITY_H
 #define SLEY_CORE_SCHED_AFFINITY_H
@@ -18,9 +18,9 @@
 
 struct affinity {
 	const char *root; /* in front of /sys, for tests             */
-	const struct sley_config *config; /* .cpus is what may be used */
+	const struct sley_config *config; /* .cpus may be used         */
 	struct sley_cpus left; /* not dealt out yet                        */
-	struct sley_cpus used; /* cores that have given one in this round  */
+	struct sley_cpus used; /* cores that have given a CPU in this round */
 	int cursor;            /* of this round                            */
 };
 
@@ -31,8 +31,8 @@ void affinity_init(struct affinity *affinity, const char *root,
 int affinity_deal(struct affinity *affinity);
 
 /*
- * Where the next worker, @worker, may run: 1, and @out is set; 0: where it
- * likes; SLEY_ECPUS: nowhere.
+ * Where the next worker, @worker, may run: 1, and @out is set; 0: anywhere;
+ * SLEY_ECPUS: nowhere.
  */
 must_check int affinity_next(struct affinity *affinity, unsigned int worker,
 			     struct sley_cpus *out);

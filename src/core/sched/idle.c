@@ -23,7 +23,10 @@ void idle_seat_init(struct idle_seat *seat)
 	seat->word = SEAT_AWAKE;
 }
 
-/* PARKED -> @woken.  False: somebody else woke it, or it left by itself. */
+/*
+ * PARKED -> @woken.  False: another waker was faster, or the worker left by
+ * itself.
+ */
 static bool seat_wake(struct idle_seat *seat, enum seat_state woken)
 {
 	uint32_t word = SEAT_PARKED;
@@ -75,7 +78,7 @@ bool idle_search_begin(struct idle *idle)
 
 	if (idle_searching(counts) >= idle->searching_max)
 		return false;
-	/* One too many for a moment does no harm. */
+	/* A searcher too many for a moment does no harm. */
 	(void)add_acq_rel(&idle->counts, IDLE_SEARCHING_ONE); /* I1 */
 	return true;
 }
@@ -89,7 +92,7 @@ bool idle_search_end(struct idle *idle)
 		return false;
 	/*
 	 * A submitter that saw the search may still have its work in a store
-	 * buffer: the caller's look would miss it.
+	 * buffer: the caller's look would miss that work.
 	 */
 	if (idle->membarrier)
 		os_membarrier();
@@ -111,8 +114,8 @@ static void sit_down(struct idle *idle, struct idle_seat *seat, bool searching)
 }
 
 /*
- * Who leaves because it @found work counts as a searcher again: whoever
- * published that work may have published more, and woke nobody because this
+ * A worker that leaves because it @found work counts as a searcher again: the
+ * submitter of that work may have published more, and woke no worker because this
  * worker was still counted as searching.
  */
 static bool stand_up(struct idle *idle, struct idle_seat *seat, bool found)
@@ -131,7 +134,10 @@ static bool stand_up(struct idle *idle, struct idle_seat *seat, bool found)
 	return found || word == SEAT_WOKEN_SEARCHING;
 }
 
-/* Step 4: until woken or at the deadline, unless it has @found some. */
+/*
+ * Step 4: sleep until woken or until the deadline, unless the look has @found
+ * work.
+ */
 static bool rest(struct idle *idle, struct idle_seat *seat, bool found,
 		 uint64_t deadline_ns)
 {

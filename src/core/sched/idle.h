@@ -1,47 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * idle.h - who sleeps, who searches, and why no wake-up is lost.
+ * idle.h - sleeping and searching workers, and why no wake-up is lost.
  *
  * A worker without work *searches* for a while and then *parks* on its seat.
- * Whoever makes work public wakes a sleeper, unless somebody searches already:
- * the searcher will find it.
+ * A submitter that makes work public wakes a sleeper, unless a worker searches
+ * already: the searcher will find the work.
  *
  *   submitter                          worker about to sleep
  *   1. publish the work                1. counts: searching - 1, parked + 1  (I1)
- *                                         and asks for what is kept private
+ *                                         and asks for private children
  *   2. os_membarrier's cheap half      2. os_membarrier()
  *   3. read counts              (I1)   3. look at every source once more;
- *      nobody searches and               found some: leave the seat, search
- *      somebody is parked: wake one    4. sleep while the seat says PARKED
+ *      no worker searches and            found some: leave the seat, search
+ *      one is parked: wake it          4. sleep while the seat says PARKED
  *
- * The barrier of step 2 falls somewhere between the submitter's steps.  If it
- * falls after its step 1, the worker's step 3 sees the work.  If before, the
- * submitter's step 3 comes later and reads the new counts.  So the submitter
- * pays one load, and who goes to sleep anyway pays a system call.
+ * The barrier of step 2 falls somewhere between the submitter's steps.  If the
+ * barrier falls after the submitter's step 1, the worker's step 3 sees the work.
+ * If before, the submitter's step 3 comes later and reads the new counts.  So the
+ * submitter pays one load, and the parker, which goes to sleep anyway, pays a
+ * system call.
  *
  * Where the kernel denies membarrier, step 2 is empty and both accesses of I1
- * are read-modify-writes of one word: one of them comes first.  If it is the
- * submitter's, the worker's acquires it and step 3 sees the work; if the
- * worker's, the submitter reads its result.  A load would not do, not even a
- * sequentially consistent one: on x86 it is a plain mov, and the work may
- * still sit in the store buffer when it executes.
+ * are read-modify-writes of one word: one of them comes first.  If the submitter's
+ * comes first, the worker's acquires it and step 3 sees the work; if the worker's,
+ * the submitter reads its result.  A load would not do, not even a sequentially
+ * consistent load: on x86 that is a plain mov, and the work may still sit in the
+ * store buffer when the mov executes.
  *
  * Work for one worker only (its home list) is the same protocol between the
  * pusher and that worker's seat word.
  *
  * The last searcher that finds something looks whether there is more, and
- * wakes the next one: submitters relied on it.  It looks after a step 2 of its
- * own, if somebody sleeps.  For the same reason a worker that finds work in
- * step 3 is a searcher again.
+ * wakes the next worker: submitters relied on the searcher.  The searcher looks
+ * after a step 2 of its own, if a worker sleeps.  For the same reason a worker
+ * that finds work in step 3 is a searcher again.
  *
  * A seat:  AWAKE ──park──► PARKED ──wake──► WOKEN | WOKEN_SEARCHING ──► AWAKE
  *
  * Edges:
  *
  *   I1  submitter's work, then counts <-> parker's counts, then the sources
- *   I2  waker sets the seat WOKEN -> the worker sees it : what it was woken for
+ *   I2  waker sets the seat WOKEN -> the worker sees it : the reason of the wake-up
  *   I3  pusher's home list, then seat <-> parker's seat, then its home list
- *   I4  monitor's word, then counts <-> counts of who wakes up, then that word
+ *   I4  monitor's word, then counts <-> counts of the worker that wakes up, then
+ *       that word
  *
  * Rejected: one condition variable per worker (a lock on every wake-up, also
  * of workers that are awake); one hot counter of queued tasks; waking on "was
@@ -57,8 +59,8 @@
 enum seat_state {
 	SEAT_AWAKE,
 	SEAT_PARKED,
-	SEAT_WOKEN,           /* for work of its own                      */
-	SEAT_WOKEN_SEARCHING, /* for work of anybody; counted as searcher */
+	SEAT_WOKEN,           /* for work of this worker only             */
+	SEAT_WOKEN_SEARCHING, /* for work of any worker; counted as searcher */
 };
 
 struct idle_seat {
@@ -101,7 +103,7 @@ static inline void idle_notify(struct idle *idle)
 		idle_wake_one(idle);
 }
 
-/* A hint: does it sleep? */
+/* A hint: does the worker of @seat sleep? */
 static inline bool idle_is_parked(const struct idle_seat *seat)
 {
 	/* relaxed: a hint. */
@@ -109,22 +111,25 @@ static inline bool idle_is_parked(const struct idle_seat *seat)
 }
 
 /*
- * The same towards one worker whose home list was pushed to.  True: it slept, and
- * this woke it.
+ * The same towards one worker whose home list was pushed to.  True: the worker
+ * slept, and this call woke it.
  */
 bool idle_notify_seat(struct idle *idle, struct idle_seat *seat);
 
-/* May the caller search?  At most searching_max may at a time. */
+/* May the caller search?  At most searching_max workers may at a time. */
 bool idle_search_begin(struct idle *idle);
 
-/* It found work.  True: it was the last one, and should look for more. */
+/*
+ * The caller found work.  True: it was the last searcher, and should look for
+ * more.
+ */
 must_check bool idle_search_end(struct idle *idle);
 
 /*
- * Park: step 1 with @ask(@arg), and 2, then @look(@arg), step 3.  If that returns true, or after
- * a wake-up or at the deadline, the seat is left again.  @searching says
- * whether the caller was counted as a searcher.  Returns whether it is one on
- * return.
+ * Park: step 1 with @ask(@arg), and 2, then @look(@arg), step 3.  If @look
+ * returns true, or after a wake-up or at the deadline, the seat is left again.
+ * @searching says whether the caller was counted as a searcher.  Returns whether
+ * the caller is a searcher on return.
  */
 struct idle_look {
 	bool (*look)(void *arg); /* is there work anywhere?            */
@@ -141,8 +146,8 @@ static inline uint64_t idle_counts(const struct idle *idle)
 }
 
 /*
- * The same for who goes to sleep when all are parked: whoever changes the
- * counts from here on sees what the caller did before.
+ * The same for a monitor that goes to sleep when all workers are parked: a worker
+ * that changes the counts from here on sees the caller's earlier stores.
  */
 static inline uint64_t idle_counts_settled(struct idle *idle)
 {

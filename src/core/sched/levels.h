@@ -3,10 +3,10 @@
  * levels.h - ready tasks by priority: a FIFO per level and a bitmap.
  *
  * A bit is set if and only if its list is not empty, so the most urgent task
- * is one bit scan away.  Not synchronised: a worker keeps one for the tasks
- * that only it may run, and core/sched/runq.h puts a lock around another for all.
- * Lists are linked through the tasks, so nothing is ever allocated and any
- * task can be taken out of the middle.
+ * is one bit scan away.  Not synchronised: a worker keeps a struct levels for the
+ * tasks that only this worker may run, and core/sched/runq.h puts a lock around
+ * another for all workers.  Lists are linked through the tasks, so nothing is ever
+ * allocated and any task can be taken out of the middle.
  */
 #ifndef SLEY_CORE_SCHED_LEVELS_H
 #define SLEY_CORE_SCHED_LEVELS_H
@@ -36,7 +36,7 @@ static inline void fifo_push(struct task_fifo *fifo, struct sley_task *task)
 	fifo->last = task;
 }
 
-/* It must not be empty. */
+/* @fifo must not be empty. */
 static inline struct sley_task *fifo_take(struct task_fifo *fifo)
 {
 	struct sley_task *task = fifo->first;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loop.h - what stands at the bottom of every strand.
+ * loop.h - the function at the bottom of every strand.
  */
 #ifndef SLEY_CORE_SCHED_LOOP_H
 #define SLEY_CORE_SCHED_LOOP_H

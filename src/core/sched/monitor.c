@@ -16,12 +16,12 @@ void monitor_wake(struct monitor *monitor)
 {
 	uint32_t word = MONITOR_ASLEEP;
 
-	/* relaxed: it tells nothing but itself. */
+	/* relaxed: the word publishes nothing else. */
 	if (cas_relaxed(&monitor->word, &word, MONITOR_AWAKE))
 		os_futex_wake(&monitor->word, 1);
 }
 
-/* Has @worker done nothing since the last look?  Then a task holds it. */
+/* Has @worker done nothing since the last look?  Then a task holds the worker. */
 static bool is_held(struct worker *worker)
 {
 	struct monitor_sight *sight = &worker->sight;
@@ -66,19 +66,22 @@ void monitor_sleep(struct sley *rt)
 
 	if (!all_parked(rt, idle_counts(&rt->idle)))
 		return;
-	/* What a burst left behind; the workers keep their own stacks warm. */
+	/*
+	 * Stacks that a burst left behind; the workers keep their own stacks
+	 * warm.
+	 */
 	stack_pool_trim(&rt->stacks);
-	/* relaxed: I4, below, publishes it. */
+	/* relaxed: I4, below, publishes the word. */
 	if (!cas_relaxed(&monitor->word, &word, MONITOR_ASLEEP))
 		return;
 	/*
-	 * A worker that woke before this saw AWAKE and did not nudge; one that
-	 * wakes later acquires the counts, or the lock of who woke it, and
+	 * A worker that woke before this saw AWAKE and did not nudge.  A worker
+	 * that wakes later acquires the counts, or the lock of its waker, and
 	 * sees ASLEEP.
 	 */
 	if (!all_parked(rt, idle_counts_settled(&rt->idle)))
 		monitor_wake(monitor);
-	/* relaxed: it tells nothing but itself. */
+	/* relaxed: the word publishes nothing else. */
 	while (load_relaxed(&monitor->word) == MONITOR_ASLEEP)
 		(void)os_futex_wait(&monitor->word, MONITOR_ASLEEP, UINT64_MAX);
 }
@@ -92,10 +95,13 @@ static void *monitor_main(void *arg)
 	for (;;) {
 		uint64_t now_ns = os_now();
 
-		/* A period at least between two deep sleeps: being woken is dear. */
+		/*
+		 * At least a period between two deep sleeps: a wake-up is
+		 * expensive.
+		 */
 		(void)os_futex_wait(&monitor->word, MONITOR_AWAKE,
 				    now_ns + MONITOR_PERIOD_NS);
-		/* relaxed: it tells nothing but itself. */
+		/* relaxed: the word publishes nothing else. */
 		if (load_relaxed(&monitor->word) == MONITOR_STOPPED)
 			return NULL;
 		now_ns = os_now();
@@ -109,9 +115,10 @@ static void *monitor_main(void *arg)
 int monitor_start(struct sley *rt)
 {
 	/*
-	 * Who keeps the workers off some CPUs wants it to stay off, too.  It
-	 * runs no code of the program but the function for reports, and a
-	 * report that nobody reads must not end the program.
+	 * A user that keeps the workers off some CPUs wants the monitor to stay
+	 * off these CPUs, too.  The monitor runs no code of the program but the
+	 * function for reports, and a report that no process reads must not end
+	 * the program.
 	 */
 	bool placed = rt->config.placement != SLEY_PLACE_NONE;
 	int err = os_thread_start_on(&rt->monitor.pthread, "sley-monitor",
@@ -119,7 +126,7 @@ int monitor_start(struct sley *rt)
 				     placed ? &rt->cpus : NULL, false);
 
 	rt->monitor.started = !err;
-	/* As for a worker: they were taken away. */
+	/* As for a worker: the CPUs were taken away. */
 	return placed && err == -EINVAL ? SLEY_ECPUS : err;
 }
 
@@ -127,7 +134,7 @@ void monitor_stop(struct sley *rt)
 {
 	if (!rt->monitor.started)
 		return;
-	/* relaxed: it tells nothing but itself, and the wake-up comes after. */
+	/* relaxed: the word publishes nothing else, and the wake-up comes after. */
 	store_relaxed(&rt->monitor.word, MONITOR_STOPPED);
 	os_futex_wake(&rt->monitor.word, 1);
 	os_thread_join(rt->monitor.pthread);

@@ -2,15 +2,16 @@
 /*
  * monitor.h - a thread that looks after workers that are held up.
  *
- * It looks at all workers every MONITOR_PERIOD while any of them works, and
- * sleeps when all are parked.  A worker that wakes up nudges it.  It asks a
- * worker whose timers are overdue for a fair pick, fires the timers of one that
- * is stuck in a long task, and sees to it that the work queued behind such a
- * task is taken by another worker.  And it lets stacks go cold that nobody
- * needs any more.
+ * The monitor looks at all workers every MONITOR_PERIOD while any worker is awake,
+ * and sleeps when all are parked.  A worker that wakes up nudges the monitor.  The
+ * monitor asks a worker whose timers are overdue for a fair pick.  If a worker is
+ * stuck in a long task, the monitor fires the timers of that worker, and sees to
+ * it that another worker takes the work queued behind that task.  And the monitor
+ * lets unused stacks go cold.
  *
- * Its word tells nothing but itself: what it looks at has orders of its own, or
- * is advice.  That a worker with work sees it asleep is I4 of core/sched/idle.h.
+ * The monitor's word publishes nothing else: the data that the monitor looks at has
+ * orders of its own, or is advice.  I4 of core/sched/idle.h says why a worker with
+ * work sees that the monitor is asleep.
  */
 #ifndef SLEY_CORE_SCHED_MONITOR_H
 #define SLEY_CORE_SCHED_MONITOR_H
@@ -33,7 +34,7 @@ enum monitor_state {
 	MONITOR_STOPPED,
 };
 
-/* What it saw of one worker at its last look. */
+/* The counters of one worker at the monitor's last look. */
 struct monitor_sight {
 	uint64_t finished;
 	uint64_t switches;
@@ -49,10 +50,10 @@ struct monitor {
 must_check int monitor_start(struct sley *rt);
 void monitor_stop(struct sley *rt);
 
-/* Its own thread: see to what waits behind a task that does not end. */
+/* By the monitor: look after the work behind a task that does not end. */
 void monitor_look_after(struct worker *worker, uint64_t now_ns);
 
-/* Its own thread: if all workers sleep, sleep, too, until one wakes up. */
+/* By the monitor: if all workers sleep, sleep, too, until a worker wakes up. */
 void monitor_sleep(struct sley *rt);
 
 void monitor_wake(struct monitor *monitor);
@@ -60,7 +61,7 @@ void monitor_wake(struct monitor *monitor);
 /* A worker has work again. */
 static inline void monitor_nudge(struct monitor *monitor)
 {
-	/* relaxed: I4 of core/sched/idle.h orders it. */
+	/* relaxed: I4 of core/sched/idle.h orders the load. */
 	if (unlikely(load_relaxed(&monitor->word) == MONITOR_ASLEEP))
 		monitor_wake(monitor);
 }

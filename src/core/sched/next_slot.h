@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * next_slot.h - the task that a worker runs next: the one that was woken last.
+ * next_slot.h - the task that a worker runs next: the task that was woken last.
  *
- * One slot.  Who puts a task in gets the one that was there.  Thieves may take
- * what is in it, unless it is the worker's own (NEXT_OWN, in the word): then it is
- * worth more here, where its data is, than elsewhere.  If the worker does not come
- * to take it, next_open() gives it free.
+ * One slot.  The worker that puts a task in gets the task that was there.  Thieves
+ * may take the task, unless it is the worker's own (NEXT_OWN, in the word): then
+ * the task is worth more here, where its data is, than elsewhere.  If the worker
+ * does not come to take its own task, next_open() lets thieves take it.
  *
  * Edges:
  *
@@ -38,13 +38,13 @@ static inline bool next_empty(const struct next *next)
 	return !load_relaxed(&next->word);
 }
 
-/* The worker puts @task in; returns what was there. */
+/* The worker puts @task in; returns the task that was there. */
 static inline struct sley_task *next_put(struct next *next,
 					 struct sley_task *task, uintptr_t own)
 {
 	uintptr_t word = (uintptr_t)task | own;
 
-	/* Into an empty slot nobody else puts anything. */
+	/* No other thread puts anything into an empty slot. */
 	if (likely(next_empty(next))) {
 		store_release(&next->word, word); /* N1 */
 		return NULL;
@@ -57,14 +57,14 @@ static inline struct sley_task *next_take(struct next *next)
 {
 	if (next_empty(next))
 		return NULL;
-	/* relaxed: what it takes out, the worker itself has put in. */
+	/* relaxed: the worker itself has put the task in. */
 	return next_task_of(xchg_relaxed(&next->word, 0));
 }
 
-/* For thieves, and who is about to sleep. */
+/* For thieves, and for a worker that is about to sleep. */
 static inline bool next_stealable(const struct next *next)
 {
-	/* relaxed: a glance; for the parker, os_membarrier() orders it. */
+	/* relaxed: a glance; for the parker, os_membarrier() orders the load. */
 	uintptr_t word = load_relaxed(&next->word);
 
 	return word && !(word & NEXT_OWN);
@@ -81,7 +81,7 @@ static inline struct sley_task *next_steal(struct next *next)
 	return next_task_of(word);
 }
 
-/* Whatever is in it may be stolen.  True: there is something. */
+/* The task in the slot may be stolen from now on.  True: there is a task. */
 static inline bool next_open(struct next *next)
 {
 	/* relaxed: a guess, checked by the swap. */
@@ -89,7 +89,7 @@ static inline bool next_open(struct next *next)
 
 	if (!(word & NEXT_OWN))
 		return word;
-	/* relaxed: the release of who put it in goes on through it. */
+	/* relaxed: the release of the put goes on through this swap. */
 	return cas_relaxed(&next->word, &word, word & ~NEXT_OWN);
 }
 

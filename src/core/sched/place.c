@@ -11,22 +11,22 @@
  *                                           else the shared queue
  *   new, accepted earlier                   as if it were spawned now; where
  *                                           bound threads run their own tasks,
- *                                           home to the one that accepted it
+ *                                           home to the thread that accepted it
  *   new, a hook                             the home list of its worker
- *   woken, may move                         the waker's next slot (what was
- *                                           there goes to the ring)
+ *   woken, may move                         the waker's next slot (the task that
+ *                                           was there goes to the ring)
  *   woken, runs in turns (core/task/turn.h)      the same, as the worker's own
  *   woken, may not                          home: the ready levels if the waker
  *                                           is there, else the home list
  *
- * A task of a runtime that was lost in a fork() goes nowhere.  What becomes of
- * one whose level changes while it is queued: place_level.c.
+ * A task of a runtime that was lost in a fork() goes nowhere.  place_level.c says
+ * what becomes of a task whose level changes while the task is queued.
  *
- * Whoever publishes work that anybody may take calls idle_notify(); whoever
- * pushes to a home list, idle_notify_seat().  The same holds for who moves tasks
- * to its own ring, from the shared queue, a lane or the ring of another worker:
- * each of them was announced when it was queued first, but a worker that looks
- * everywhere while it is on its way, and then sleeps, has missed it.
+ * A submitter of work that any worker may take calls idle_notify(); a pusher to a
+ * home list calls idle_notify_seat().  The same holds for a worker that moves tasks
+ * to its own ring, from the shared queue, a lane or the ring of another worker.
+ * Each such task was announced when it was queued first, but a worker that looks
+ * everywhere while the task is on its way, and then sleeps, has missed it.
  */
 #include "core/life/after_fork.h"
 #include "core/task/turn.h"
@@ -71,7 +71,10 @@ static inline void notify(struct worker *worker)
 		idle_notify(&rt->idle);
 }
 
-/* Any worker, if chaos wants it elsewhere; it is still to be announced. */
+/*
+ * To any worker, if chaos wants the task elsewhere; the caller still has to
+ * announce it.
+ */
 static bool place_anywhere(struct sley *rt, struct sley_task *task)
 {
 	if (!chaos_says(CHAOS_MOVE) || rt->nr_workers < 2)
@@ -108,7 +111,7 @@ void place_spawned(struct worker *worker, struct sley_task *task)
 
 void place_foreign(struct sley *rt, struct sley_task *task)
 {
-	/* relaxed: a hint; a lane can be emptied by anybody. */
+	/* relaxed: a hint; any worker can empty a lane. */
 	uint32_t spinner = load_relaxed(&rt->spinner);
 
 	if (spinner && task_level(task) == LEVEL_DEFAULT)
@@ -135,8 +138,8 @@ static bool is_guest(const struct worker *worker, const struct worker *home)
 }
 
 /*
- * A task that only @home may run; the caller is another thread.  True: it slept,
- * and this woke it.
+ * A task that only @home may run; the caller is another thread.  True: @home
+ * slept, and this call woke it.
  */
 static bool place_home(struct worker *worker, struct worker *home,
 		       struct sley_task *task)
@@ -155,7 +158,7 @@ static bool place_home(struct worker *worker, struct worker *home,
 	return woken;
 }
 
-/* A task that any worker may run, by a thread that is none of them. */
+/* A task that any worker may run, by a thread that is no worker. */
 static void place_as_guest(struct worker *home, struct sley_task *task)
 {
 	if (runtime_is_lost(home->rt))
@@ -184,7 +187,10 @@ static void place_movable(struct worker *worker, struct worker *home,
 		place_spawned(worker, task);
 }
 
-/* Behind what is queued here; if that is nothing, nobody else is woken for it. */
+/*
+ * Behind the tasks that are queued here; if there are none, no other worker is
+ * woken.
+ */
 void turn_again(struct worker *worker, struct sley_task *task)
 {
 	uint32_t flags = task_flags(task);
@@ -239,8 +245,8 @@ void place_accepted(struct sley_task *task)
 
 	task->fiber = NULL;
 	/*
-	 * It was accepted before everything was cancelled, and the worker that
-	 * will take it may not have heard of that.
+	 * @task was accepted before everything was cancelled, and the worker that
+	 * will take @task may not have heard of the cancel.
 	 */
 	if (unlikely(runtime_is_cancelled(home->rt)))
 		task_cancel_unqueued(task);

@@ -36,8 +36,8 @@ void place_foreign(struct sley *rt, struct sley_task *task);
 void place_accepted(struct sley_task *task);
 
 /*
- * Queue a new task that @home is to run, as a thread of no worker does.  True: it
- * slept, and this woke it.
+ * Queue a new task that @home is to run, as a thread of no worker does.  True:
+ * @home slept, and this call woke it.
  */
 bool place_at(struct worker *home, struct sley_task *task);
 
@@ -74,13 +74,13 @@ void place_batch(struct worker *worker, struct sley_task *const *task,
 /* The same for a chain linked by ->next, which may be NULL. */
 void place_chain(struct worker *worker, struct sley_task *chain);
 
-/* The same for all that is in the ring: what stays there keeps its order. */
+/* The same for all tasks in the ring: tasks that stay there keep their order. */
 void place_turn_ring(struct worker *worker);
 
 /* Tasks were moved to the ring of @worker, the caller: let others know. */
 void place_moved(struct worker *worker);
 
-/* Change the level of a task, wherever it is.  Any thread. */
+/* Change the level of a task, in any state and queue.  Any thread. */
 void place_set_level(struct sley_task *task, unsigned int level);
 
 /*
@@ -91,7 +91,7 @@ extern struct level_changes {
 	uint32_t nr;
 } cache_aligned sley__level_changes;
 
-/* Should it look through its queues? */
+/* Should @worker look through its queues? */
 static inline bool place_has_changed(const struct worker *worker)
 {
 	/* relaxed: a glance, place_resort() looks again; and the worker's own. */
@@ -99,7 +99,7 @@ static inline bool place_has_changed(const struct worker *worker)
 	       load_relaxed(&worker->changes);
 }
 
-/* If levels have changed: put what @worker has queued where it belongs. */
+/* If levels have changed: put the queued tasks of @worker where they belong. */
 void place_resort(struct worker *worker);
 
 #endif

@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place_level.c - the level of a task changes, wherever it is.
+ * place_level.c - the level of a task changes, wherever the task is.
  *
- * In the shared queue it moves, exactly and at once; whoever is moving it there
- * from somewhere else is waited for.  What is queued elsewhere is in lists that
- * one worker alone may touch, or behind others in a ring, and does not know
- * where it is.  So the change is counted, once for the whole process, and each
- * worker that finds another count on its next pick looks through its own queues
- * and moves what has another level than its place.  That is a load per pick for
- * everybody, and the work is done for those who change levels of ready tasks.  A
- * thief that robs a worker which has not looked yet has to look itself.
+ * In the shared queue the task moves, exactly and at once; if a worker is moving
+ * the task there from somewhere else, the setter waits for that worker.  Tasks
+ * queued elsewhere are in lists that only a single worker may touch, or behind
+ * others in a ring, and do not know where they are.  So the change is counted, once
+ * for the whole process.  Each worker that finds another count on its next pick
+ * looks through its own queues and moves the tasks that are in the wrong place for
+ * their level.  So every worker pays a load per pick, and only a program that
+ * changes levels of ready tasks pays for the rest.  A thief that robs a worker which
+ * has not looked yet has to look itself.
  *
- * Not seen is a task that somebody queues with its old level just when it
- * changes, in the lane or by wake-up: the new level counts when it is taken
- * from there, or the next time.  Nor is one that is stolen twice: a thief says
- * only after it has filled its ring that what is there may be out of order, and
- * who robs it before that believes it is in order.
+ * Two cases are missed.  A waker or submitter may queue a task with its old level,
+ * in the lane or by wake-up, just when the level changes: the new level counts when
+ * the task is taken from there, or the next time.  And a task may be stolen twice:
+ * a thief says only after it has filled its ring that the tasks there may be out
+ * of order, and a second thief that robs it before that believes they are in order.
  *
  * Edges:
  *
  *   P1  a setter counts its change -> a worker loads the count : the level
  *   P2  see core/sched/worker.h
  *
- * Rejected: a task that names its queue, whatever it is.  Rings and push lists
- * let nobody take out of the middle, and each move from one to the next would
- * be a store.
+ * Rejected: a task that names its queue, whichever queue that is.  Nothing can be
+ * taken out of the middle of a ring or a push list, and each move from one queue to
+ * the next would be a store.
  */
 #include "core/sched/place.h"
 
 struct level_changes sley__level_changes;
 
-/* Could it be in a queue other than the shared one? */
+/* Could @task be in a queue other than the shared queue? */
 static bool may_be_queued(const struct sley_task *task)
 {
 	struct worker *worker = worker_current();
@@ -38,7 +39,7 @@ static bool may_be_queued(const struct sley_task *task)
 	switch (task_state_of(task_load(task))) {
 	case TASK_READY:
 		return true;
-	case TASK_RUNNING: /* perhaps it has yielded */
+	case TASK_RUNNING: /* perhaps the task has yielded */
 		return !worker || worker->strand->task != task;
 	default:
 		return false;
@@ -53,7 +54,10 @@ void place_set_level(struct sley_task *task, unsigned int level)
 		task_set_level(task, level);
 		if (!may_be_queued(task))
 			return;
-		/* Is it being queued there, perhaps by its old level? */
+		/*
+		 * Is @task being queued in the shared queue, perhaps by its old
+		 * level?
+		 */
 		runq_settle();
 	} while (task_queued_tag(task) != RUNQ_NO_TAG);
 	(void)add_release(&sley__level_changes.nr, 1); /* P1 */
@@ -61,7 +65,7 @@ void place_set_level(struct sley_task *task, unsigned int level)
 
 /* ---- after levels have changed ---------------------------------------------- */
 
-/* To a later list: it is looked at once more, in its place. */
+/* A task that moves to a later list is looked at once more, in its place. */
 static void resort_ready(struct levels *ready)
 {
 	for (unsigned int level = 0; level < NR_LEVELS; level++) {
@@ -99,7 +103,7 @@ void place_resort(struct worker *worker)
 	uint32_t changes = load_acquire(&sley__level_changes.nr); /* P1 */
 	struct sley_task *task;
 
-	/* relaxed: only this worker writes it. */
+	/* relaxed: only this worker writes its count. */
 	if (changes == load_relaxed(&worker->changes))
 		return;
 	resort_ready(&worker->ready);

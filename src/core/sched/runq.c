@@ -2,10 +2,10 @@
 /*
  * runq.c - see runq.h.
  *
- * A task does not know its runtime, and whoever changes its level may belong to
- * another one, or to none: so a queued task carries the tag of its queue, and
- * the queues can be found by tag.  There are 255 tags.  The tasks of a runtime
- * that got none change their level when they are queued the next time.
+ * A task does not know its runtime, and the setter of its level may belong to
+ * another runtime, or to no runtime.  So a queued task carries the tag of the
+ * queue, and queues can be found by tag.  There are 255 tags.  If a runtime has no
+ * tag, a task changes its level when it is queued the next time.
  */
 #include "core/sched/runq.h"
 
@@ -148,7 +148,10 @@ static bool move_locked(struct runq *runq, struct sley_task *task,
 	if (task_queued_tag(task) != runq->tag)
 		return false;
 	levels_remove(&runq->levels, task, old);
-	/* As if it had never come: who waits for a place there waits for another. */
+	/*
+	 * As if @task had never come: a task that waits for a place behind @task
+	 * waits for one more task.
+	 */
 	count(&runq->pushed[old], (uint32_t)-1);
 	task_clear_queued(task);
 	task_set_level(task, level);
@@ -166,11 +169,11 @@ bool runq_move(struct sley_task *task, unsigned int level)
 
 	if (tag == RUNQ_NO_TAG)
 		return false;
-	/* Nobody frees the queue meanwhile. */
+	/* No queue is freed meanwhile. */
 	spin_lock(&all->lock);
 	runq = all->by_tag[tag];
 	if (runq == &lost) {
-		moved = true; /* nobody ever takes it */
+		moved = true; /* no worker ever takes the task */
 	} else if (runq) {
 		spin_lock(&runq->lock);
 		moved = move_locked(runq, task, level);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * runq.h - the ready tasks that any worker may take and that are not in a
- * ring: all priorities but the default one, and the default one's overflow.
+ * ring: all priorities but the default, and the overflow of the default.
  *
  * One structure for the whole runtime under one small lock, so that the order
  * between levels is exact and a queued task can change its level in O(1).  The
@@ -11,8 +11,8 @@
  * Edges:
  *
  *   Q1  a push stores the hint -> dispatchers load it : there is work.  Only a
- *       hint: whoever follows it takes the lock and looks again.  That no task
- *       is forgotten is the business of core/sched/idle.h.
+ *       hint: a dispatcher that follows it takes the lock and looks again.
+ *       core/sched/idle.h sees to it that no task is forgotten.
  */
 #ifndef SLEY_CORE_SCHED_RUNQ_H
 #define SLEY_CORE_SCHED_RUNQ_H
@@ -20,13 +20,13 @@
 #include "core/sched/levels.h"
 #include "lf/spin.h"
 
-/* What is queued here carries the tag.  This one is nobody's, see runq.c. */
+/* Tasks that are queued here carry the tag.  RUNQ_NO_TAG names none: runq.c. */
 #define RUNQ_NO_TAG 0u
 
 struct runq {
 	uint64_t hint; /* the bitmap, readable without the lock */
 	struct spinlock lock;
-	unsigned int tag;     /* unlike that of any other queue, or NO_TAG */
+	unsigned int tag;     /* unlike the tag of any other queue, or NO_TAG */
 	struct levels levels; /* under lock */
 	uint32_t pushed[NR_LEVELS]; /* written under lock, see runq_pushed() */
 	uint32_t taken[NR_LEVELS];
@@ -46,13 +46,13 @@ static inline uint64_t runq_hint(const struct runq *runq)
 }
 
 /*
- * The place behind the last task of @level.  It has been reached when all that is
- * there now has been taken, by anybody; or a little later, if the level of one of
- * them is changed.
+ * The place behind the last task of @level.  The place has been reached when all
+ * tasks that are there now have been taken, by any worker; or a little later, if
+ * the level of such a task is changed.
  */
 static inline uint32_t runq_pushed(const struct runq *runq, unsigned int level)
 {
-	/* relaxed: what the caller knows to be there is counted. */
+	/* relaxed: tasks that the caller knows to be there are counted. */
 	return load_relaxed(&runq->pushed[level]);
 }
 
@@ -63,7 +63,7 @@ static inline bool runq_reached(const struct runq *runq, unsigned int level,
 	return (int32_t)(load_relaxed(&runq->taken[level]) - place) >= 0;
 }
 
-/* All zero, but for a tag of its own; fini gives the tag back. */
+/* All zero, but for a tag of its own; fini returns the tag. */
 void runq_init(struct runq *runq);
 void runq_fini(struct runq *runq);
 
@@ -80,14 +80,15 @@ unsigned int runq_take_batch(struct runq *runq, unsigned int level,
 			     struct sley_task **out, unsigned int max);
 
 /*
- * If @task is queued in one of these queues, change its level and move it to
- * the tail there.  False: it is not, and nothing was done.  Any thread.
+ * If @task is queued in one of these queues, change its level and move it to the
+ * tail there.  False: @task is in none of them, and nothing was done.  Any
+ * thread.
  */
 bool runq_move(struct sley_task *task, unsigned int level);
 
 /*
- * Whoever is queueing a task in one of these queues has done it when this
- * returns; who begins later sees what the caller wrote before.
+ * A thread that is queueing a task in one of these queues has done so when this
+ * returns; a thread that begins later sees the caller's earlier stores.
  */
 void runq_settle(void);
 

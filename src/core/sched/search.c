@@ -5,19 +5,19 @@
  * Level first, source second.  Within the default level: tasks that may run
  * here only (they are woken, and resuming goes before starting: each started
  * task may need a stack), the next slot, the ring, the lane, children of forks
- * whose parents are suspended here, the shared queue, and then the others.
+ * whose parents are suspended here, the shared queue, and then the other workers.
  *
- * A task that has yielded goes behind what is in the sources after its own: see
+ * A task that has yielded goes behind the tasks in the sources after its own: see
  * core/sched/yielded.h.
  *
  * No source may starve another: every FAIR_TICK-th pick looks at the timers
  * and then at the default level's sources in rotating order.  The next slot is
  * passed over every NEXT_STREAK-th time.
  *
- * A search goes on for the price of a wake-up: looking for as long as being
- * woken would take costs at most twice what the best choice would have cost.
- * A search that was in vain halves the next one's time, one that was not
- * restores it, so that a worker with one short task per millisecond sleeps.
+ * A search goes on for the price of a wake-up: looking for as long as a wake-up
+ * would take costs at most twice as much as the best choice.  A search that was in
+ * vain halves the time of the next search, a search that found work restores it, so
+ * that a worker with one short task per millisecond sleeps.
  *
  * Edges:
  *
@@ -43,7 +43,8 @@
 #ifndef SLEY_MODEL
 #define SPINS true
 #else
-#define SPINS false /* there anything may come between two looks as it is */
+#define SPINS                                                                  \
+	false /* in a model anything may come between two looks as it is */
 #endif
 
 #define BIT_DEFAULT (1ull << LEVEL_DEFAULT)
@@ -78,7 +79,7 @@ static struct sley_task *pick_ring(struct worker *worker)
 	return ring_take(&worker->ring);
 }
 
-/* One from @lane; the rest goes to the worker's own ring. */
+/* One task from @lane; the rest goes to the worker's own ring. */
 static struct sley_task *take_lane(struct worker *worker,
 				   struct push_list *lane)
 {
@@ -95,8 +96,9 @@ static struct sley_task *pick_lane(struct worker *worker)
 }
 
 /*
- * A task that was taken by itself, where all are of default level; if it is of
- * another one, because that has changed or is its parent's, it takes its turn.
+ * A task that was taken by itself, from a source of the default level.  If the
+ * task has another level, because its level has changed or is its parent's, the
+ * task takes its turn there.
  */
 static struct sley_task *only_default(struct worker *worker,
 				      struct sley_task *task)
@@ -124,7 +126,10 @@ static struct sley_task *pick_shared(struct worker *worker)
 
 	if (!(runq_hint(runq) & BIT_DEFAULT))
 		return NULL;
-	/* In the ring they would be behind the line, which is drawn there, too. */
+	/*
+	 * In the ring the further tasks would be behind the line, which is drawn
+	 * there, too.
+	 */
 	if (unlikely(yielded_line(worker)))
 		more = 0;
 	nr = runq_take_batch(runq, LEVEL_DEFAULT, task, 1 + more);
@@ -135,7 +140,7 @@ static struct sley_task *pick_shared(struct worker *worker)
 
 /* ---- before a task that has yielded: core/sched/yielded.h ------------------------- */
 
-/* Is there anything of @level but in the ready list? */
+/* Is there a task of @level outside the ready list? */
 static inline bool has_elsewhere(const struct worker *worker,
 				 unsigned int level)
 {
@@ -165,7 +170,7 @@ static void draw_line(struct worker *worker, struct line *line,
 	};
 }
 
-/* A task that goes before the one of @strand, whose line is drawn; or NULL. */
+/* A task that goes before the task of @strand, whose line is drawn; or NULL. */
 static struct sley_task *take_before_line(struct worker *worker,
 					  struct line *line, unsigned int level)
 {
@@ -198,7 +203,7 @@ take_before(struct worker *worker, struct strand *strand, unsigned int level)
 	return take_before_line(worker, line, level);
 }
 
-/* Somebody may have yielded. */
+/* A task there may have yielded. */
 static inline __attribute__((always_inline)) struct sley_task *
 take_in_turn(struct worker *worker, unsigned int level)
 {
@@ -234,13 +239,13 @@ static struct sley_task *pick_ready(struct worker *worker)
 
 /* ---- by level ---------------------------------------------------------------- */
 
-/* All levels at which there is something for @worker. */
+/* All levels at which there is a task for @worker. */
 static uint64_t levels_waiting(const struct worker *worker)
 {
 	return worker->ready.bitmap | runq_hint(&worker->rt->runq);
 }
 
-/* From @level.  NULL: others were faster. */
+/* From @level.  NULL: other workers were faster. */
 static struct sley_task *take_level(struct worker *worker, unsigned int level)
 {
 	if (worker->ready.bitmap & 1ull << level)
@@ -248,7 +253,7 @@ static struct sley_task *take_level(struct worker *worker, unsigned int level)
 	return runq_take(&worker->rt->runq, level);
 }
 
-/* The most urgent of the levels @bits; NULL: there is nothing. */
+/* The most urgent task of the levels @bits; NULL: there is no task. */
 static struct sley_task *take_most_urgent(struct worker *worker, uint64_t bits)
 {
 	for (; bits; bits &= bits - 1) {
@@ -287,29 +292,30 @@ void worker_fire_timers(struct worker *worker)
 }
 
 /*
- * A task that is about to wait holds the lock of what it waits for until it has left
- * its stack.  Nothing long is done before that: no alarm rings, no list is emptied,
- * no batch is moved.  What is not at hand is looked for from an idle strand.
+ * A task that is about to wait holds the lock of its object until the task has
+ * left its stack.  Nothing long is done before that: no alarm rings, no list is
+ * emptied, no batch is moved.  An idle strand looks for the tasks that are not at
+ * hand.
  */
 static bool picks_under_lock(const struct worker *worker)
 {
 	return worker->after.kind == AFTER_WAIT && worker->after.q;
 }
 
-/* Before a look at all that the poke may be about. */
+/* Before a look at all things that the poke may be about. */
 static void take_poke(struct worker *worker)
 {
 	worker->tick = 0;
 	/*
-	 * Not a store: what follows might be read before it, and then a poke that
-	 * came in between would be wiped out.
+	 * Not a store: later loads might come before the store, and then the
+	 * store would wipe out a poke that came in between.
 	 */
-	/* relaxed: a glance; one that comes now is there the next time. */
+	/* relaxed: a glance; a poke that comes now is there the next time. */
 	if (load_relaxed(&worker->poke))
 		(void)xchg_acquire(&worker->poke, 0); /* P3 */
 }
 
-/* Whatever makes tasks ready besides tasks. */
+/* All things that make tasks ready, besides tasks. */
 static void look_after_all(struct worker *worker)
 {
 	take_poke(worker);
@@ -345,8 +351,8 @@ static noinline struct sley_task *pick_fair(struct worker *worker)
 		look_after_all(worker);
 	} else {
 		/*
-		 * One look, and no second one by look_after_all(): a timer that
-		 * is due only then would ring under the lock.
+		 * One look, without a second look by look_after_all(): a timer
+		 * that is due only then would ring under the lock.
 		 */
 		take_poke(worker);
 		if (would_take_long(worker)) {
@@ -371,7 +377,7 @@ static inline bool is_fair_pick(struct worker *worker)
 	       load_relaxed(&worker->poke) || place_has_changed(worker);
 }
 
-/* Of the default level or above, here or for everybody. */
+/* Work of the default level or above, here or in the shared queue. */
 static bool has_other_work(const struct worker *worker)
 {
 	return levels_waiting(worker) & ~BITS_LOW || worker->fresh.first ||
@@ -382,8 +388,9 @@ static bool has_other_work(const struct worker *worker)
 }
 
 /*
- * In place of a fair pick.  With nothing else to do the task stays in hand: in a queue
- * another worker would find it, and a chain of short turns would go to and fro.
+ * In place of a fair pick.  With nothing else to do the task stays in hand: in a
+ * queue another worker would find the task, and a chain of short turns would go
+ * to and fro.
  */
 static noinline bool may_keep_fairly(struct worker *worker)
 {
@@ -407,7 +414,7 @@ bool worker_may_keep(struct worker *worker)
 	       !chaos_says(CHAOS_STEAL);
 }
 
-/* What others have left for this worker, or for all. */
+/* Tasks that other threads have left for this worker, or for all workers. */
 static noinline struct sley_task *pick_farther(struct worker *worker)
 {
 	struct sley_task *task;
@@ -448,7 +455,7 @@ struct sley_task *worker_pick(struct worker *worker)
 	return pick_farther(worker);
 }
 
-/* ---- from others --------------------------------------------------------- */
+/* ---- from other workers -------------------------------------------------- */
 
 static struct sley_task *steal_from(struct worker *worker,
 				    struct worker *victim)
@@ -463,10 +470,12 @@ static struct sley_task *steal_from(struct worker *worker,
 	if (!task)
 		task = fork_steal(worker, victim);
 	if (task) {
-		/* relaxed: only this worker writes it. */
+		/* relaxed: only this worker writes its count. */
 		uint32_t seen = load_relaxed(&worker->changes);
 
-		/* What the victim has not put in order is ours to do. */
+		/*
+		 * If the victim has not put its tasks in order, the thief has to.
+		 */
 		if (unlikely((int32_t)(changes - seen) < 0))
 			store_release(&worker->changes, changes); /* P2 */
 		counter_add(&worker->counters.steals, 1);
@@ -476,8 +485,7 @@ static struct sley_task *steal_from(struct worker *worker,
 	return task;
 }
 
-/* From the nearest that has something: see core/sched/victims.h. */
-/* What @take finds, near first. */
+/* The task that @take finds at the nearest worker: see core/sched/victims.h. */
 static struct sley_task *take_from_others(
 	struct worker *worker,
 	struct sley_task *(*take)(struct worker *worker, struct worker *victim))
@@ -504,7 +512,9 @@ static struct sley_task *steal(struct worker *worker)
 	return take_from_others(worker, steal_from);
 }
 
-/* From who has children, and does not share them although it was asked. */
+/*
+ * From a parent that has children, and does not share them although it was asked.
+ */
 static struct sley_task *seize(struct worker *worker)
 {
 	return only_default(worker, take_from_others(worker, fork_seize));
@@ -520,13 +530,13 @@ static struct sley_task *steal_needlessly(struct worker *worker)
 
 static bool has_stealable(struct worker *victim)
 {
-	/* relaxed: for the parker, os_membarrier() orders it; see idle.h. */
+	/* relaxed: for the parker, os_membarrier() orders the loads; see idle.h. */
 	return ring_size(&victim->ring) || !push_list_empty(&victim->lane) ||
 	       next_stealable(&victim->next) || fork_stealable(victim) ||
 	       fork_is_private(victim);
 }
 
-/* Of step 1 of core/sched/idle.h: who forks from now on tells us. */
+/* Of step 1 of core/sched/idle.h: a parent that forks from now on tells us. */
 static void ask_everybody(void *arg)
 {
 	struct worker *worker = arg;
@@ -540,16 +550,16 @@ static bool look_everywhere(void *arg)
 	struct worker *worker = arg;
 	struct sley *rt = worker->rt;
 
-	/* relaxed: who sets these wakes everybody afterwards. */
+	/* relaxed: a thread that sets these wakes all workers afterwards. */
 	if (load_relaxed(&rt->phase) == PHASE_STOPPING ||
 	    load_relaxed(&worker->poke))
 		return true;
 	/*
-	 * The poke that came with it may be lost: pick_fair() takes it back and
-	 * then looks, and its store may come later than its load.
+	 * The poke that came with the cancel may be lost: pick_fair() takes the
+	 * poke back and then looks, and its store may come later than its load.
 	 */
 	if (unlikely(runtime_is_cancelled(rt) && !worker->cancelled)) {
-		/* relaxed: its own request. */
+		/* relaxed: the worker's own request. */
 		store_relaxed(&worker->poke, 1);
 		return true;
 	}
@@ -565,8 +575,8 @@ static bool look_everywhere(void *arg)
 }
 
 /*
- * The same before sleeping: who took our request need not have seen us, and what
- * is in the next slot as our own nobody else comes for.
+ * The same before sleeping: a parent that took our request need not have seen us,
+ * and no other worker comes for our own task in the next slot.
  */
 static bool look_and_ask(void *arg)
 {
@@ -576,7 +586,7 @@ static bool look_and_ask(void *arg)
 	       fork_ask_all(worker->rt);
 }
 
-/* Submitters relied on the search: is there more than what it found? */
+/* Submitters relied on the search: is there more work than the search found? */
 static void end_search(struct worker *worker)
 {
 	struct sley *rt = worker->rt;
@@ -594,7 +604,7 @@ static struct sley_task *look_once(struct worker *worker)
 	if (!task) {
 		task = steal(worker);
 		if (unlikely(task && task_level(task) != LEVEL_DEFAULT)) {
-			/* It has changed since it was queued there. */
+			/* The level has changed since the task was queued there. */
 			place_shared(worker, task);
 			task = worker_pick(worker);
 		}
@@ -604,18 +614,18 @@ static struct sley_task *look_once(struct worker *worker)
 
 static bool stopping(const struct worker *worker)
 {
-	/* relaxed: the stopper wakes everybody after setting it. */
+	/* relaxed: the stopper wakes all workers after setting the phase. */
 	return load_relaxed(&worker->rt->phase) == PHASE_STOPPING;
 }
 
-/* Something has come for this worker in particular. */
+/* Has something come for this worker in particular? */
 static bool is_called(const struct worker *worker)
 {
 	/* relaxed: a request, obeyed sooner or later. */
 	return !push_list_empty(&worker->home) || load_relaxed(&worker->poke);
 }
 
-/* A search that was in vain makes the next one shorter. */
+/* A search that was in vain makes the next search shorter. */
 static void adapt_spin(struct worker *worker, bool found)
 {
 	if (found)
@@ -625,10 +635,10 @@ static void adapt_spin(struct worker *worker, bool found)
 }
 
 /*
- * A searcher looks everywhere, now and then, since looking takes cache lines
- * from those who work.  A worker that may not search, because others do, only
- * watches for what is sent to it alone: a fiber that waits here for one that
- * runs elsewhere comes back within a microsecond.
+ * A searcher looks everywhere, now and then, since looking takes cache lines from
+ * the workers that work.  A worker that may not search, because others do, only
+ * watches for work that is sent to this worker alone: a fiber that waits here for
+ * a fiber elsewhere comes back within a microsecond.
  */
 static struct sley_task *spin(struct worker *worker, bool searching)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * self.h - what the calling thread is: a worker, bound to a runtime, or neither.
+ * self.h - the role of the calling thread: a worker, bound to a runtime, or neither.
  */
 #ifndef SLEY_CORE_SCHED_SELF_H
 #define SLEY_CORE_SCHED_SELF_H
@@ -19,16 +19,17 @@ struct self {
 	struct worker *worker; /* NULL: not a worker                     */
 	struct sley *bound;    /* NULL: belongs to no runtime            */
 	uint64_t tree;         /* of the thread, see core/task/tree.h         */
-	bool forked;  /* it did, before fork(): core/life/after_fork.h   */
-	bool ringing; /* it fires timers, see core/wait/timer.h      */
-	struct strand *strand; /* of core/wait/blocking.h: whose task it serves */
-	struct opener opener; /* of a thread that serves none           */
-	uint64_t holder;      /* of a thread, see core/wait/holder.h         */
+	bool forked; /* belonged to one, before fork(): core/life/after_fork.h */
+	bool ringing;          /* fires timers, see core/wait/timer.h         */
+	struct strand *strand; /* of core/wait/blocking.h: of the served task */
+	struct opener opener;  /* of a thread that serves no task             */
+	uint64_t holder;       /* of a thread, see core/wait/holder.h         */
 };
 
 /*
- * Never read it after a switch in the same function: the thread may be another
- * one, and compilers keep the address.  What comes back from a switch tells.
+ * Never read sley__self after a switch in the same function: the thread may be
+ * another thread, and compilers keep the address.  The return value of the switch
+ * names the thread.
  */
 #ifndef SLEY_MODEL
 extern _Thread_local struct self sley__self
@@ -38,7 +39,7 @@ struct self *model_self(void);
 #define sley__self (*model_self())
 #endif
 
-/* Those of threads that run no tasks: every fork is slow there. */
+/* The forks of threads that run no tasks: every fork is slow there. */
 extern struct sley_forks sley__no_forks __attribute__((visibility("hidden")));
 
 static inline struct worker *worker_current(void)
@@ -46,7 +47,7 @@ static inline struct worker *worker_current(void)
 	return sley__self.worker;
 }
 
-/* The same where a switch may lie behind: a call that nothing is kept across. */
+/* The same where a switch may lie behind: no address is kept across this call. */
 #ifndef SLEY_MODEL
 struct worker *worker_now(void);
 #else

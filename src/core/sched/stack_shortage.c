@@ -26,7 +26,7 @@ void stack_shortage_report(struct worker *worker)
 
 	if (shortage->last_ns - shortage->first_ns < REPORT_NS)
 		return;
-	/* relaxed: the first one reports; it says nothing of other memory. */
+	/* relaxed: the first worker reports; the word publishes no other memory. */
 	if (!xchg_relaxed(&worker->rt->stack_shortage_reported, 1))
 		report(worker->rt,
 		       "no memory for another stack: tasks wait until there is "

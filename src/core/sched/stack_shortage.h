@@ -2,10 +2,10 @@
 /*
  * stack_shortage.h - tasks wait because there is no memory for another stack.
  *
- * Nothing can be done about it: what runs has the stacks there are, and what
- * waits was accepted.  It goes on when others end, or when there is memory.
- * But whoever looks at a program that stands still should not have to guess, so
- * a shortage that lasts is reported: one line for a runtime.
+ * Nothing can be done about a shortage: the running tasks have the stacks, and the
+ * waiting tasks were accepted.  A waiting task goes on when others end, or when
+ * there is memory.  But the user of a program that stands still should not have to
+ * guess, so a shortage that lasts is reported: one line for a runtime.
  */
 #ifndef SLEY_CORE_SCHED_STACK_SHORTAGE_H
 #define SLEY_CORE_SCHED_STACK_SHORTAGE_H

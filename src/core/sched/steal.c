@@ -48,16 +48,17 @@ void fork_storage_free(struct sley *rt, struct strand *strand)
 		mem_free(&rt->mem, storage, storage_size(storage->capacity));
 		storage = older;
 	}
-	/* relaxed: nobody takes a child from a stack without any. */
+	/* relaxed: no thief takes a child from a stack without children. */
 	store_relaxed(&strand->forks.slot, strand->forks.first);
 }
 
 /* ---- a child as a task ---------------------------------------------------------- */
 
 /*
- * The child has ended: nothing of it may be touched after fork_finish().  What
- * the child owns ends before that: its cleanups may ask for its tree, which is
- * found through the child, and who joins it expects them to be over.
+ * The child has ended: nothing of the child may be touched after fork_finish().
+ * Things that the child owns end before that: its cleanups may ask for its tree,
+ * which is found through the child, and the joiner expects the cleanups to be
+ * over.
  */
 static void run_child(void *arg)
 {
@@ -65,7 +66,7 @@ static void run_child(void *arg)
 	struct sley_forked *child = arg;
 	struct sley_task *parent;
 
-	if (likely(child->parent)) /* a task, not a thread that gave it */
+	if (likely(child->parent)) /* a task, not a thread that gave the child */
 		scope_child_starts(strand, child->parent);
 	fork_call(child);
 	cleanups_run(&strand->cleanups);
@@ -80,7 +81,7 @@ static void build_task(struct sley_task *task, struct sley_forked *child,
 {
 	*task = (struct sley_task){ .fn = run_child, .arg = child };
 	task->name = "forked child";
-	/* Its parent relies on it. */
+	/* The parent relies on the child. */
 	task_build(task, level, flags | TASK_MUST_RUN);
 }
 
@@ -103,7 +104,7 @@ bool fork_give(struct sley *rt, struct strand *parent,
 		flags = TASK_FORKED;
 	}
 	build_task(task, child, level, flags | runtime_task_flags(rt));
-	/* relaxed: D1 of the task's end publishes it. */
+	/* relaxed: D1 of the task's end publishes the count. */
 	(void)add_relaxed(&rt->foreign_spawned, 1);
 	place_foreign(rt, task);
 	return true;
@@ -111,19 +112,19 @@ bool fork_give(struct sley *rt, struct strand *parent,
 
 /* ---- the thief ------------------------------------------------------------------ */
 
-/* A stolen child, and whose. */
+/* A stolen child, and its parent. */
 struct prey {
 	struct strand *parent;
-	struct sley_forked *child; /* NULL: none */
+	struct sley_forked *child; /* NULL: no child */
 };
 
-/* Under the lock; it may be out already. */
+/* Under the lock; @strand may be out already. */
 static void parents_remove(struct worker *worker, struct strand *strand)
 {
 	if (list_empty(&strand->parents))
 		return;
 	list_remove(&strand->parents);
-	/* relaxed: written under the lock; for others a hint. */
+	/* relaxed: written under the lock; for other workers a hint. */
 	store_relaxed(&worker->nr_parents, worker->nr_parents - 1);
 }
 
@@ -146,7 +147,7 @@ static struct prey steal_left_behind(struct worker *victim)
 
 		next = link->next;
 		prey = steal_from(strand);
-		/* One without children only keeps others from sleeping. */
+		/* A strand without children only keeps workers from sleeping. */
 		if (!fork_stack_has_public(&strand->forks))
 			parents_remove(victim, strand);
 	}
@@ -160,10 +161,10 @@ static bool has_parents(const struct worker *victim)
 	return load_relaxed(&victim->nr_parents);
 }
 
-/* The strand it is on; NULL: it has not started. */
+/* The strand that @victim is on; NULL: @victim has not started. */
 static struct strand *current_strand(const struct worker *victim)
 {
-	/* Strands are never unmapped; the CAS on its word decides. */
+	/* Strands are never unmapped; the CAS on the word of the forks decides. */
 	return load_acquire(&victim->strand); /* S1 */
 }
 
@@ -175,7 +176,7 @@ bool fork_stealable(struct worker *victim)
 	       (strand && fork_stack_has_public(&strand->forks));
 }
 
-/* A task for what was stolen: @task, which goes back if that is nothing. */
+/* A task for the stolen child: @task, which is freed if there is no child. */
 static struct sley_task *task_for(struct worker *worker, struct sley_task *task,
 				  const struct prey *prey)
 {
@@ -185,7 +186,7 @@ static struct sley_task *task_for(struct worker *worker, struct sley_task *task,
 		slab_free(&worker->rt->tasks, task);
 		return NULL;
 	}
-	/* Stealing acquired it; the parent waits for its child. */
+	/* Stealing acquired the task; the parent waits for its child. */
 	parent = strand_task(prey->parent);
 	prey->child->parent = prey->parent;
 	build_task(task, prey->child, task_level(parent),
@@ -215,7 +216,7 @@ struct sley_task *fork_steal(struct worker *worker, struct worker *victim)
 	return task_for(worker, task, &prey);
 }
 
-/* ---- what is private --------------------------------------------------------------- */
+/* ---- private children ------------------------------------------------------------- */
 
 bool fork_ask_all(struct sley *rt)
 {
@@ -232,7 +233,7 @@ bool fork_ask_all(struct sley *rt)
 
 static bool has_private(const struct sley *rt, const struct strand *strand)
 {
-	/* Without membarrier its parent is about to make it public. */
+	/* Without membarrier the parent is about to make the child public. */
 	return strand && rt->membarrier &&
 	       fork_stack_has_private(&strand->forks);
 }
@@ -261,7 +262,7 @@ static struct sley_forked *seize_from(struct sley *rt, struct strand *strand)
 
 struct sley_task *fork_seize(struct worker *worker, struct worker *victim)
 {
-	/* Read once: a victim that had none may have one a moment later. */
+	/* Read once: a victim without a strand may have a strand a moment later. */
 	struct prey prey = { .parent = current_strand(victim) };
 	struct sley_task *task;
 
@@ -277,9 +278,9 @@ struct sley_task *fork_seize(struct worker *worker, struct worker *victim)
 /* ---- the parent ------------------------------------------------------------------- */
 
 /*
- * The limit is raised, then the counts are read; who goes to sleep is counted,
- * then asks, lets os_membarrier() pass, and looks at the limit again.  So if the
- * owner took its request away, one of the two notices.
+ * The owner raises the limit, then reads the counts.  A worker that goes to sleep
+ * is counted, then asks, lets os_membarrier() pass, and looks at the limit again.
+ * So if the owner took the request away, one of the two notices.
  */
 void fork_answer(struct worker *worker)
 {
@@ -294,7 +295,7 @@ void fork_answer(struct worker *worker)
 		if (alone || !counts)
 			return;
 	}
-	/* Where nobody can seize the rest, there must be none. */
+	/* Where no thief can seize the rest, there must be no rest. */
 	if (idle->membarrier ? fork_stack_share(forks)
 			     : fork_stack_publish(forks))
 		idle_notify(idle);
@@ -303,8 +304,8 @@ void fork_answer(struct worker *worker)
 }
 
 /*
- * The children of a parent of another level take their turn there; whoever looks
- * through the list of parents looks for default level.
+ * The children of a parent of another level take their turn at that level; a
+ * worker that looks through the list of parents looks for default level.
  */
 static void queue_children(struct worker *worker, struct strand *strand)
 {
@@ -321,13 +322,13 @@ static void queue_children(struct worker *worker, struct strand *strand)
 	}
 }
 
-/* Under the lock of its home. */
+/* Under the lock of the home. */
 static void parents_append(struct strand *strand)
 {
 	struct worker *home = strand->parents_home;
 
 	list_append(&home->parents, &strand->parents);
-	/* relaxed: written under the lock; for others a hint. */
+	/* relaxed: written under the lock; for other workers a hint. */
 	store_relaxed(&home->nr_parents, home->nr_parents + 1);
 }
 
@@ -350,7 +351,10 @@ void fork_leave_behind(struct worker *worker)
 	idle_notify(&worker->rt->idle);
 }
 
-/* In a blocking region it has taken some back, by a join in another order. */
+/*
+ * In a blocking region the parent has taken some children back, by a join in
+ * another order.
+ */
 static void leave_again(struct strand *strand)
 {
 	struct worker *home = strand->parents_home;
@@ -359,7 +363,7 @@ static void leave_again(struct strand *strand)
 		return;
 	sley_assert(home);
 	spin_lock(&home->parents_lock);
-	/* A thief that saw none of them has taken it out. */
+	/* A thief that saw no children has taken the strand out. */
 	if (list_empty(&strand->parents))
 		parents_append(strand);
 	spin_unlock(&home->parents_lock);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strand.c - strands, and each worker's cache of idle ones.
+ * strand.c - strands, and each worker's cache of idle strands.
  *
- * An idle strand stands in its loop, having left it to resume somebody.  It is
- * kept with its warm stack, the last one in first out, up to a bound; what is
- * above the bound goes back to the pool, which gives the memory of stacks that
- * stay unused back to the kernel.  Descriptors live in a slab and are never
- * unmapped while the runtime lives.
+ * An idle strand stands in its loop: the worker left it to resume another strand.
+ * An idle strand is kept with its warm stack, last in first out, up to a bound.
+ * Strands above the bound go back to the pool, which returns the memory of unused
+ * stacks to the kernel.  Descriptors live in a slab and are never unmapped while
+ * the runtime lives.
  */
 #include "core/sched/worker.h"
 
@@ -15,14 +15,15 @@
 #include "mem/stack_map.h"
 
 /*
- * Reports, cancelling and thieves look at strands without asking; they may
- * still look at the one that was here before.  Its forks are empty and remain.
+ * Reports, cancellers and thieves look at strands without a lock; they may still
+ * look at the strand that was here before.  The forks of that strand are empty
+ * and remain.
  */
 static void strand_reset(struct strand *strand, size_t stack_size)
 {
 	strand_set_home(strand, NULL);
 	strand_set_task(strand, NULL);
-	/* relaxed: a hint to others; it is nobody's yet. */
+	/* relaxed: a hint to other threads; the strand is in no use yet. */
 	store_relaxed(&strand->fiber.code, NULL);
 	strand->claimed = 0;
 	strand->forks.unlocked = 0;
@@ -65,7 +66,7 @@ struct strand *strand_get(struct worker *worker)
 	if (unlikely(!strand))
 		return strand_new(worker->rt, 0, strand_main);
 	worker->idle_strands = strand->next;
-	/* relaxed: others read it for statistics. */
+	/* relaxed: other threads read the number for statistics. */
 	store_relaxed(&worker->nr_idle, worker->nr_idle - 1);
 	return strand;
 }
@@ -90,7 +91,7 @@ void strand_put(struct worker *worker, struct strand *strand)
 	}
 	strand->next = worker->idle_strands;
 	worker->idle_strands = strand;
-	/* relaxed: others read it for statistics. */
+	/* relaxed: other threads read the number for statistics. */
 	store_relaxed(&worker->nr_idle, worker->nr_idle + 1);
 }
 

@@ -4,11 +4,12 @@
  *
  * core/sched/worker.h tells how strands and workers belong together.
  *
- * Two fields are read by other threads, by reports, cancelling and thieves: the task
- * on the strand, and the worker that runs it.  They are reached by the functions
- * below only.  Both are relaxed: a strand is published to other threads by the task
- * that is on it (core/task/task_state.h), by edge S1 of core/sched/worker.h, or under a lock;
- * and a reader without any of these takes the value as a hint.
+ * Two fields are read by other threads, by reports, cancellers and thieves: the task
+ * on the strand, and the worker that runs the strand.  Only the functions below
+ * reach the two fields.  Both are relaxed: a strand is published to other threads by
+ * the task that is on it (core/task/task_state.h), by edge S1 of
+ * core/sched/worker.h, or under a lock; and a reader without any of these takes the
+ * value as a hint.
  */
 #ifndef SLEY_CORE_SCHED_STRAND_H
 #define SLEY_CORE_SCHED_STRAND_H
@@ -27,9 +28,9 @@
 struct sley;
 struct worker;
 
-/* What goes before a task that has yielded: core/sched/yielded.h. */
+/* The tasks that go before a task that has yielded: core/sched/yielded.h. */
 enum line_state {
-	LINE_NEVER, /* it has not yielded            */
+	LINE_NEVER, /* the task has not yielded      */
 	LINE_NONE,  /* it has, and no line is drawn  */
 	LINE_DRAWN, /* + the level                   */
 };
@@ -38,7 +39,7 @@ struct line {
 	uint32_t state;  /* enum line_state                          */
 	uint32_t shared; /* as far as this in the shared queue       */
 	uint64_t ring;   /* and as far as this in the ring           */
-	bool child;      /* and one that was forked                  */
+	bool child;      /* and one forked child                     */
 };
 
 struct strand {
@@ -47,24 +48,24 @@ struct strand {
 	struct worker *home;      /* strand_home()                            */
 	struct sley_task *task;   /* strand_task()                            */
 	uint32_t claimed;         /* the task's state when last claimed       */
-	uint32_t regions;         /* blocking ones the task is in, nested     */
+	uint32_t regions;         /* blocking regions the task is in, nested  */
 	struct line line;         /* of a task that has yielded               */
 	struct strand *next;      /* in the worker's cache of idle strands    */
-	struct spinlock end_lock; /* migratable: between cancel and its end   */
+	struct spinlock end_lock; /* migratable: a cancel and the task's end  */
 	struct cleanup *cleanups; /* of the task                              */
 	struct locals *locals;    /* of the task: core/task/local.h           */
 	struct tree tree;         /* of the task                              */
 	struct region *region;    /* core/wait/region.h; NULL: on a worker    */
 	struct trace_scopes *scopes; /* core/trace/trace_scope.h              */
 	struct list parents;         /* in worker.parents while suspended     */
-	struct worker *parents_home; /* whose list that is; NULL: in none     */
+	struct worker *parents_home; /* has that list; NULL: in no list       */
 	size_t stack_size;           /* 0: the runtime's own pool             */
 	struct opener opener;        /* of scopes                             */
 	struct member member;        /* of a scope                            */
 	const struct how *within;    /* task/how.h: the piece that it runs    */
 };
 
-/* The task on @strand; NULL: it is idle. */
+/* The task on @strand; NULL: @strand is idle. */
 static inline struct sley_task *strand_task(const struct strand *strand)
 {
 	/* relaxed: see above. */
@@ -78,7 +79,7 @@ static inline void strand_set_task(struct strand *strand,
 	store_relaxed(&strand->task, task);
 }
 
-/* The worker that runs @strand, or ran it last. */
+/* The worker that runs @strand, or ran @strand last. */
 static inline struct worker *strand_home(const struct strand *strand)
 {
 	/* relaxed: see above. */
@@ -98,7 +99,7 @@ struct strand *strand_get(struct worker *worker);
 struct strand *strand_create(struct sley *rt, size_t stack_size,
 			     fiber_entry *entry, struct sley_task *task);
 
-/* The worker has left it: cache it or free it. */
+/* The worker has left @strand: cache it or free it. */
 void strand_put(struct worker *worker, struct strand *strand);
 void strand_free(struct sley *rt, struct strand *strand);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * switch.h - how a worker goes from the strand it is on to the next one.
+ * switch.h - how a worker goes from its current strand to the next.
  *
- * All of it is inline, down to the switch, because of how processors predict
- * returns: they remember the calls that were made, and those were made on
- * another stack.  Every frame between the switch and the user's code is a
+ * All of this is inline, down to the switch, because of how processors predict
+ * returns: a processor remembers the calls that were made, and those calls were made
+ * on another stack.  Every frame between the switch and the user's code is a
  * mispredicted return, 4 to 5 ns each, unless the next strand was suspended in
  * the same place.  (Out of line, the row `create` took 107 ns instead of 86.)
  *
@@ -18,8 +18,8 @@
 #include "core/sched/worker.h"
 
 /*
- * What the strand that was left asked for, but for a wait of a task that will
- * be resumed here.
+ * The request of the strand that was left, except for the wait of a task that
+ * will be resumed here.
  */
 void switch_finish_rare(struct worker *worker);
 
@@ -44,9 +44,9 @@ static inline void switch_finish_wait(struct worker *worker)
 
 /*
  * The same where another worker may resume the task, and end it, at once.
- * Parking looks at the task once more after it is BLOCKED.  The lock of what
- * it waits for keeps it from ending meanwhile; without one, the lock of its
- * strand has to.
+ * Parking looks at the task once more after the task is BLOCKED.  Meanwhile the
+ * lock of the object that the task waits for keeps the task from ending; without
+ * such a lock, the lock of the strand has to.
  */
 static inline void switch_finish_movable(struct worker *worker)
 {
@@ -66,7 +66,7 @@ static inline void switch_end_task(struct worker *worker, struct strand *strand)
 {
 	bool elsewhere = unlikely(worker->migratable);
 
-	/* Another worker may be about to cancel what it saw suspended. */
+	/* Another worker may be about to cancel a task that it saw suspended. */
 	if (elsewhere)
 		spin_lock(&strand->end_lock);
 	strand_set_task(strand, NULL);
@@ -75,9 +75,9 @@ static inline void switch_end_task(struct worker *worker, struct strand *strand)
 }
 
 /*
- * The first thing on every stack that was switched to.  No copy of the request
- * is taken: its fields were stored one by one just now, and a wider load would
- * wait until they have left the store buffer.
+ * The first call on every stack that was switched to.  No copy of the request is
+ * taken: its fields were stored one by one just now, and a wider load would wait
+ * until they have left the store buffer.
  */
 static inline void switch_finish(struct worker *worker)
 {
@@ -89,10 +89,10 @@ static inline void switch_finish(struct worker *worker)
 }
 
 /*
- * From the current strand to @to; worker->after says what becomes of the one
- * that is left.  Returns when that is resumed, with the thread that resumed it:
- * it need not be a worker's (core/wait/region.h), and switch_finish() is to be called
- * if it is.
+ * From the current strand to @to; worker->after says what becomes of the strand
+ * that is left.  Returns when that strand is resumed, with the thread that
+ * resumed it.  The thread need not be a worker's (core/wait/region.h); if it is a
+ * worker's, switch_finish() is to be called.
  */
 static inline __attribute__((always_inline)) struct fiber_thread *
 worker_switch_raw(struct worker *worker, struct strand *to)
@@ -112,7 +112,7 @@ worker_switch_raw(struct worker *worker, struct strand *to)
 	return fiber_switch(&from->fiber, &to->fiber, &worker->thread);
 }
 
-/* The same for what only workers resume: returns that worker. */
+/* The same for a strand that only workers resume: returns that worker. */
 static inline __attribute__((always_inline)) struct worker *
 worker_switch(struct worker *worker, struct strand *to)
 {
@@ -121,7 +121,7 @@ worker_switch(struct worker *worker, struct strand *to)
 	return worker;
 }
 
-/* Claim @task, which has a strand, unless it only yielded. */
+/* Claim @task, which has a strand, unless @task only yielded. */
 static inline struct strand *strand_resume(struct sley_task *task)
 {
 	struct strand *strand = task_strand(task);
@@ -131,7 +131,7 @@ static inline struct strand *strand_resume(struct sley_task *task)
 	return strand;
 }
 
-/* The strand to go to for @task, which was picked; NULL: an idle one. */
+/* The strand to go to for @task, which was picked; NULL: an idle strand. */
 static inline __attribute__((always_inline)) struct strand *
 switch_target(struct worker *worker, struct sley_task *task)
 {
@@ -141,9 +141,9 @@ switch_target(struct worker *worker, struct sley_task *task)
 }
 
 /*
- * Leave the current strand for @task, which was picked, or for an idle strand
- * if there is none; worker->after says what becomes of the one that is left.
- * Returns when that is resumed, with the worker that resumed it.
+ * Leave the current strand for @task, which was picked, or for an idle strand if
+ * @task is NULL; worker->after says what becomes of the strand that is left.
+ * Returns when that strand is resumed, with the worker that resumed it.
  */
 static inline __attribute__((always_inline)) struct worker *
 worker_switch_to(struct worker *worker, struct sley_task *task)

@@ -27,7 +27,7 @@ static int count_units(const struct victims *victims,
 	return sley_cpus_count(&units);
 }
 
-/* A border counts if there is something on both sides of it. */
+/* A border counts if there are CPUs on both sides. */
 static uint32_t find_borders(const struct victims *victims,
 			     const struct sley_cpus *cpus)
 {
@@ -56,7 +56,7 @@ static unsigned int end_of(const struct sley_cpus *cpus)
 	return end;
 }
 
-/* With few victims, or few CPUs, none is nearer than another. */
+/* With few victims, or few CPUs, no victim is nearer than another. */
 static bool has_distances(const struct victims *victims,
 			  const struct sley_cpus *cpus)
 {
@@ -106,11 +106,11 @@ void victims_see(struct victims *victims, unsigned int worker, int cpu)
 	uint64_t *place = &victims->place[worker];
 	uint64_t seen;
 
-	/* It may have been given another CPU since. */
+	/* The worker may have been given another CPU since. */
 	if (cpu < 0 || (unsigned int)cpu >= victims->nr_cpus)
 		return;
 	seen = victims->cpu_place[cpu];
-	/* relaxed: a hint, which only its worker writes. */
+	/* relaxed: a hint, which only the worker of the place writes. */
 	if (seen != PLACE_UNKNOWN && seen != load_relaxed(place))
 		/* relaxed: as above. */
 		store_relaxed(place, seen);

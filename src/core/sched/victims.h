@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * victims.h - from whom a worker steals first.
+ * victims.h - from which workers a thief steals first.
  *
- * Those on its own core, then those behind the same last-level cache, then
- * those of its memory node, then the rest: four *rings* around the thief.
- * Within a ring the order is random, and another one for each look, so that
- * thieves spread over the victims and the victims over the thieves.  A ring
- * that on this machine is empty, or the same as the next, is not looked for; on
- * a machine with one cache and one thread per core there is one ring, and its
- * order is all there is to a search.
+ * Victims on the thief's own core come first, then victims behind the same
+ * last-level cache, then victims of its memory node, then the rest: four *rings*
+ * around the thief.  Within a ring the order is random, and different for each
+ * look, so that thieves spread over the victims and the victims over the thieves.
+ * If a ring is empty on this machine, or the same as the next ring, thieves pass
+ * over it.  On a machine with one cache and one thread per core there is a single
+ * ring, and a search has just the order of that ring.
  *
  * The order is not stored.  Each worker has a place (os/cpu_distance.h) in one table
- * for all, eight bytes each, which every thief reads and hardly anybody writes.
+ * for all, eight bytes each, which every thief reads and workers rarely write.
  * A thief goes through the table in a random permutation, once per ring, and
- * looks only at victims whose place is in that ring.  Until it looks at one it
- * touches nothing of it.  The permutation is a start and a stride: strides are
- * primes above SLEY_WORKERS_MAX, so that any of them visits all.
+ * looks only at victims whose place is in that ring.  Until the thief looks at a
+ * victim, it touches nothing of that victim.  The permutation is a start and a
+ * stride: strides are primes above SLEY_WORKERS_MAX, so that any stride visits all.
  *
- * Where a worker is: if it may use one CPU only, there, for ever.  All others
- * *wander*: where the kernel put them they see when they begin to search, and
- * when they wake up; for those who steal from them that is where they were when
- * they last had nothing to do.  The kernel moves busy threads rarely.
+ * Where a worker is: a worker that may use one CPU only is there, for ever.  All
+ * others *wander*: they see where the kernel put them when they begin to search, and
+ * when they wake up.  So a thief sees where a victim was when the victim last had
+ * nothing to do.  The kernel moves busy threads rarely.
  *
- * Places are hints.  If one changes in the middle of a walk, its worker may be
- * visited twice or not at all; nobody sleeps because of that, for a worker that
- * is about to park looks at all others in any case (search.c).
+ * Places are hints.  If a place changes in the middle of a walk, the worker of that
+ * place may be visited twice or not at all.  No worker sleeps because of that: a
+ * worker that is about to park looks at all others in any case (search.c).
  */
 #ifndef SLEY_CORE_SCHED_VICTIMS_H
 #define SLEY_CORE_SCHED_VICTIMS_H
@@ -38,12 +38,12 @@
 
 #include <sley/runtime.h>
 
-/* The outer borders of the rings; beyond the last one is the rest. */
+/* The outer borders of the rings; beyond the last border is the rest. */
 enum victim_ring { RING_CORE, RING_CACHE, RING_NODE, NR_RINGS };
 
 struct victims {
 	uint64_t *place;         /* of each worker                          */
-	unsigned int nr_workers; /* that have one                           */
+	unsigned int nr_workers; /* that have a place                       */
 	uint32_t borders;        /* bits by enum victim_ring; 0: one ring   */
 	uint64_t *cpu_place;     /* of each CPU, in the same memory         */
 	unsigned int nr_cpus;    /* 0: distances do not matter              */
@@ -59,19 +59,19 @@ must_check int victims_init(struct victims *victims, struct mem *mem,
 void victims_fini(struct victims *victims, struct mem *mem);
 
 /*
- * Before it starts: @worker may use @cpus, or whatever the kernel likes (NULL).
- * True: it has to tell from now on where it is.
+ * Before @worker starts: @worker may use @cpus, or whatever the kernel likes
+ * (NULL).  True: @worker has to tell from now on where it is.
  */
 bool victims_place(struct victims *victims, unsigned int worker,
 		   const struct sley_cpus *cpus);
 
-/* @worker has seen itself on @cpu. */
+/* @worker runs on @cpu, as it has seen. */
 void victims_see(struct victims *victims, unsigned int worker, int cpu);
 
 /* The same for the calling thread, wherever it is. */
 void victims_look_around(struct victims *victims, unsigned int worker);
 
-/* ---- a look at all of them, the nearest first ------------------------------- */
+/* ---- a look at all victims, the nearest first ------------------------------- */
 
 struct victim_walk {
 	const uint64_t *place;
@@ -81,11 +81,11 @@ struct victim_walk {
 	unsigned int nr;     /* workers                                     */
 	unsigned int self;   /* the thief                                   */
 	unsigned int index;  /* the next to be visited                      */
-	unsigned int stride; /* from one to the next                        */
+	unsigned int stride; /* from a victim to the next                   */
 	unsigned int left;   /* of this ring                                */
 };
 
-/* Primes above SLEY_WORKERS_MAX: none has a factor that @nr has, too. */
+/* Primes above SLEY_WORKERS_MAX: no prime has a factor that @nr has, too. */
 static inline unsigned int victims_stride(uint64_t dice, unsigned int nr)
 {
 	static const uint16_t prime[] = {
@@ -109,7 +109,7 @@ static inline void victims_widen(struct victim_walk *walk)
 	walk->left = walk->nr;
 }
 
-/* @nr workers, at least 2, of whom @self is the thief. */
+/* @nr workers, at least 2; @self is the thief. */
 static inline struct victim_walk victims_walk(const struct victims *victims,
 					      unsigned int self,
 					      unsigned int nr,
@@ -118,7 +118,7 @@ static inline struct victim_walk victims_walk(const struct victims *victims,
 	uint64_t dice = rand_next(rand);
 	struct victim_walk walk = {
 		.place = victims->place,
-		/* relaxed: constant, but for tests, who bring a machine. */
+		/* relaxed: constant, but for tests that bring a machine. */
 		.borders = load_relaxed(&victims->borders),
 		.nr = nr,
 		.self = self,
@@ -127,7 +127,7 @@ static inline struct victim_walk victims_walk(const struct victims *victims,
 	};
 
 	if (walk.borders)
-		/* relaxed: its own. */
+		/* relaxed: the thief's own place. */
 		walk.here = load_relaxed(&walk.place[self]);
 	else
 		walk.place = NULL;
@@ -147,7 +147,7 @@ static inline bool victims_in_ring(const struct victim_walk *walk,
 	return distance >= walk->from && distance < walk->to;
 }
 
-/* The next one to look at; negative: that was all. */
+/* The next victim to look at; negative: there are no more. */
 static inline int victims_next(struct victim_walk *walk)
 {
 	for (;;) {

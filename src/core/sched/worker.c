@@ -2,18 +2,19 @@
 /*
  * worker.c - the loop, and how a worker moves from strand to strand.
  *
- * A worker is always on one strand.  It leaves it when the task there blocks
- * or yields, or when the loop there finds a task that has a strand of its own.
- * What has to happen to the strand it left happens on the next one, as the
- * first thing (switch_finish): only then is nobody on that stack any more.
+ * A worker is always on one strand.  The worker leaves a strand when the task there
+ * blocks or yields, or when the loop there finds a task that has a strand of its
+ * own.  The request of the strand that was left is carried out on the next strand,
+ * as the first thing (switch_finish): only then has the worker left the old stack.
  *
- * Whatever can switch returns the worker it came back with: a strand of a
- * migratable runtime may come back on another one.
+ * Each function that can switch returns the worker that resumed it: a strand of a
+ * migratable runtime may come back on another worker.
  *
  * If there is no memory for another stack, a blocking task leaves to the base,
- * the thread's own stack.  No task ever runs there; it resumes strands until
- * one becomes idle.  So blocking cannot fail.  It does not take part in idle.h
- * meanwhile: whoever is woken for new tasks must have a stack for them.
+ * the thread's own stack.  No task ever runs there; the base resumes strands until
+ * a strand becomes idle.  So blocking cannot fail.  Meanwhile the worker does not
+ * take part in idle.h: a worker that is woken for new tasks must have a stack for
+ * them.
  */
 #include "core/sched/place.h"
 #include "core/sched/worker.h"
@@ -50,10 +51,10 @@ _Thread_local struct self sley__self
 static struct sley_forked *no_slots[NO_SLOTS];
 
 /*
- * Of all threads that run no tasks and have not forked yet.  They push here, one
- * after the other or some at once, before they know; see sley_fork_slow().  Who
- * joins here, after it was bound and forked before that, lowers the head for a
- * moment, also below 0: so there are slots there, too.
+ * The forks of all threads that run no tasks and have not forked yet.  Such
+ * threads push here, one after the other or some at once, before they know; see
+ * sley_fork_slow().  A thread that forked, was bound and has unbound joins here.  The
+ * join lowers the head for a moment, also below 0: so there are slots there, too.
  */
 struct sley_forks sley__no_forks = {
 	.slot = no_slots + NO_SLOTS / 2,
@@ -96,10 +97,13 @@ static noinline void finish_others(struct worker *worker)
 	}
 }
 
-/* A yield is the one that may be frequent: no registers are saved for it. */
+/*
+ * A yield is the only rare kind that may be frequent: no registers are saved for
+ * it.
+ */
 void switch_finish_rare(struct worker *worker)
 {
-	/* The task stays RUNNING: it is this worker's, in its own queue. */
+	/* The task stays RUNNING: the task is this worker's, in its own queue. */
 	if (worker->after.kind == AFTER_YIELD)
 		yielded_put(worker, worker->after.strand);
 	else
@@ -131,7 +135,10 @@ void worker_yield(struct worker *worker)
 	if (unlikely(!fork_stack_empty(&strand->forks)))
 		fork_leave_behind(worker);
 	next = worker_pick(worker);
-	/* What is less urgent than the default gives way to its own kind. */
+	/*
+	 * A task less urgent than the default gives way to tasks of its own
+	 * level.
+	 */
 	if (unlikely(!next) && task_level(strand->task) > LEVEL_DEFAULT)
 		next = worker_pick_low(worker, task_level(strand->task));
 	if (next) {
@@ -161,8 +168,9 @@ static bool is_cancelled(const struct worker *worker,
 }
 
 /*
- * Before a task that is cancelled, or was spawned with a waker.  False: it is
- * dropped.  Not so a stolen child, on which its parent relies, or a hook.
+ * Before a task that is cancelled, or was spawned with a waker.  False: the task
+ * is dropped.  A stolen child, on which its parent relies, and a hook are not
+ * dropped.
  */
 static bool starts(const struct worker *worker, struct strand *strand,
 		   struct sley_task *task)
@@ -174,7 +182,7 @@ static bool starts(const struct worker *worker, struct strand *strand,
 	return (flags & TASK_MUST_RUN) || !is_cancelled(worker, task);
 }
 
-/* Is there more to do than to call its function? */
+/* Is there more to do than to call the function of @task? */
 static inline bool is_special(const struct worker *worker,
 			      const struct sley_task *task)
 {
@@ -203,7 +211,7 @@ static noinline void end_marked(struct worker *worker, struct sley_task *task,
 	drain_count_finished(worker);
 }
 
-/* Its end: nothing of @task may be touched afterwards. */
+/* The end of @task: nothing of @task may be touched afterwards. */
 static inline void end_task(struct worker *worker, struct sley_task *task,
 			    bool ran)
 {
@@ -236,7 +244,7 @@ static cold void complain(struct strand *strand)
 		   "forked");
 }
 
-/* A strand made for this task names it even if it is dropped. */
+/* A strand made for @task names @task even if @task is dropped. */
 static noinline void drop(struct worker *worker, struct strand *strand,
 			  struct sley_task *task)
 {
@@ -252,7 +260,7 @@ begin(struct worker *worker, struct strand *strand, struct sley_task *task)
 	trace_task(&worker->trace, TRACE_TASK_BEGIN, task);
 }
 
-/* It has returned, and the strand is free of it. */
+/* @task has returned: the strand is free of it afterwards. */
 static inline __attribute__((always_inline)) struct worker *
 settle(struct strand *strand, struct sley_task *task)
 {
@@ -278,8 +286,8 @@ finish(struct strand *strand, struct sley_task *task)
 }
 
 /*
- * The task before it on this strand may have left another rounding mode behind.
- * Only where .save_fpu asked for it.
+ * An earlier task on this strand may have left another rounding mode behind.
+ * The reset is made only where .save_fpu asked for it.
  */
 static inline void reset_fpu(const struct sley_task *task)
 {
@@ -288,8 +296,8 @@ static inline void reset_fpu(const struct sley_task *task)
 }
 
 /*
- * One turn: what becomes of @task, which may have blocked in it, see turn.h.  Then
- * comes @next, or NULL.
+ * One turn of @task, which may have blocked in it; see turn.h for the end of a
+ * turn.  Then comes @next, or NULL.
  */
 static inline struct worker *run_turn(struct worker *worker,
 				      struct strand *strand,
@@ -307,13 +315,13 @@ static inline struct worker *run_turn(struct worker *worker,
 }
 
 /*
- * Those who talk to each other: turn after turn, without going back to the loop.
- * A strand that was made for one task is for no other.
+ * Processes that send each other messages: turn after turn, without going back to
+ * the loop.  A strand that was made for one task is for no other task.
  */
 static struct worker *run_turns(struct worker *worker, struct strand *strand,
 				struct sley_task *task)
 {
-	/* Their next turn may be on another strand: see core/wait/holder.h. */
+	/* The next turn may be on another strand: see core/wait/holder.h. */
 	strand->forks.unlocked = HOLDER_TAKES_NONE;
 	for (;;) {
 		struct sley_task *next;
@@ -338,8 +346,8 @@ static struct worker *run_turns(struct worker *worker, struct strand *strand,
 }
 
 /*
- * One with turns or a waker, a member of a scope, one that is cancelled, or one that
- * begins with a rounding mode of its own.
+ * A task with turns or a waker, a member of a scope, a cancelled task, or a task
+ * that begins with a rounding mode of its own.
  */
 static noinline struct worker *
 run_rare(struct worker *worker, struct strand *strand, struct sley_task *task)
@@ -364,7 +372,7 @@ run_rare(struct worker *worker, struct strand *strand, struct sley_task *task)
 	return worker;
 }
 
-/* Run a task that is claimed, on @strand.  What is rare is out of line. */
+/* Run a task that is claimed, on @strand.  Rare cases are out of line. */
 static inline __attribute__((always_inline)) struct worker *
 run(struct worker *worker, struct strand *strand, struct sley_task *task)
 {
@@ -406,7 +414,7 @@ void strand_main(void *arg, struct fiber_thread *thread)
 	struct sley_task *task;
 
 	switch_finish(worker);
-	if (strand->task) { /* it was made for this one, and ends with it */
+	if (strand->task) { /* made for this task, and ends with it */
 		worker = run(worker, strand, strand->task);
 		worker->after.kind = AFTER_IDLE;
 		(void)worker_switch_away(worker);
@@ -422,8 +430,8 @@ void strand_main(void *arg, struct fiber_thread *thread)
 
 /*
  * Some task that has a stack already, whatever its level; or NULL.  In a
- * migratable runtime it may be anywhere, and so may one that was spawned with
- * a stack of its own.
+ * migratable runtime such a task may be anywhere, and so may a task that was
+ * spawned with a stack of its own.
  */
 static struct sley_task *pick_resumable(struct worker *worker)
 {
@@ -446,24 +454,24 @@ static struct sley_task *pick_resumable(struct worker *worker)
 	return task;
 }
 
-/* No memory for a stack: wait a little for somebody to give one back. */
+/* No memory for a stack: wait a little for another task to return its stack. */
 static void wait_for_memory(struct worker *worker)
 {
 	uint64_t deadline_ns = os_now() + LIMBO_NAP_NS;
 
 	if (timers_next(&worker->timers) < deadline_ns)
 		deadline_ns = timers_next(&worker->timers);
-	/* Nobody wakes a seat that is not taken. */
+	/* No waker wakes a seat that is not taken. */
 	(void)os_futex_wait(&worker->seat.word, SEAT_AWAKE, deadline_ns);
 }
 
 /*
  * On a stack where no task may run: go to a strand and stay there, or at least
- * resume those that have one.  Returns when the runtime stops.
+ * resume the tasks that have a strand.  Returns when the runtime stops.
  */
 static void run_strands(struct worker *worker)
 {
-	/* relaxed: the stopper wakes everybody after setting it. */
+	/* relaxed: the stopper wakes all workers after setting the phase. */
 	while (load_relaxed(&worker->rt->phase) != PHASE_STOPPING) {
 		struct strand *strand = strand_get(worker);
 		struct sley_task *task;
@@ -508,7 +516,7 @@ int worker_init(struct worker *worker, struct sley *rt, unsigned int index)
 	list_init(&worker->link);
 	list_init(&worker->base.parents);
 	fork_stack_init(&worker->base.forks);
-	worker->idle_strands = strand_get(worker); /* the first one */
+	worker->idle_strands = strand_get(worker); /* the first strand */
 	if (!worker->idle_strands)
 		return -ENOMEM;
 	worker->idle_strands->next = NULL;
@@ -580,7 +588,7 @@ int worker_bind(struct worker *worker)
 	return 0;
 }
 
-/* The code of the bound thread has ended: so must all that it spawned. */
+/* The code of the bound thread has ended: so must all tasks that it spawned. */
 static void end_base(struct worker *worker)
 {
 	cleanups_run(&worker->base.cleanups);
@@ -602,7 +610,7 @@ void worker_unbind(struct worker *worker)
 	cease(worker);
 }
 
-/* Sees to it that a step comes back: it must not end in limbo. */
+/* A check that sley_run_one() will come back: it must not end in limbo. */
 static bool has_spare_strand(struct worker *worker)
 {
 	struct strand *strand = strand_get(worker);

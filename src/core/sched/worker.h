@@ -3,7 +3,7 @@
  * worker.h - a worker, and how it runs tasks on strands.
  *
  * A *worker* is an OS thread of ours, or a bound thread of a single-threaded
- * runtime.  It runs tasks on *strands*.  A strand is a fiber with the worker's
+ * runtime.  A worker runs tasks on *strands*.  A strand is a fiber with the worker's
  * loop at its bottom: the loop takes a task and calls it, on the same stack.
  * Only if the task blocks does its strand become that task's own; the worker
  * goes on with the loop of another strand.  So a task that never blocks never
@@ -20,17 +20,17 @@
  *        worker.c  the loop, blocking and yielding
  *        search.c  where a worker looks for work, and how it parks
  *        place.h   where a task goes that became ready
- *        self.h    what the calling thread is
+ *        self.h    the role of the calling thread
  *        core/life/sley.h  a runtime
  *
  * Edges:
  *
- *   S1  a worker goes to a strand -> thieves look at its forks : it exists
- *   G1  a guest leaves -> the worker is freed : the guest is done with it
- *   P2  a worker has looked through its queues -> a thief sees so : what it
- *       then takes from there is in its place, see place_level.c
- *   P3  who starts an alarm pokes its keeper -> the keeper takes the poke back :
- *       the deadline, at which it then looks
+ *   S1  a worker goes to a strand -> thieves look at its forks : the strand exists
+ *   G1  a guest leaves -> the worker is freed : the guest is done with the worker
+ *   P2  a worker has looked through its queues -> a thief sees so : the tasks that
+ *       the thief then takes from there are in their place, see place_level.c
+ *   P3  the starter of an alarm pokes the keeper -> the keeper takes the poke back :
+ *       the deadline, at which the keeper then looks
  */
 #ifndef SLEY_CORE_SCHED_WORKER_H
 #define SLEY_CORE_SCHED_WORKER_H
@@ -58,27 +58,27 @@
 #include <sley/task.h>
 
 /*
- * What the strand that was left behind asked the next one to do: only now has
- * the worker left its stack.
+ * The request of the strand that was left, for the next strand to carry out: only
+ * now has the worker left the old stack.
  */
 enum after_kind {
 	AFTER_NOTHING,
-	AFTER_WAIT,  /* park the task, release the lock of what it waits for */
+	AFTER_WAIT, /* park the task, release the lock of its object            */
 	AFTER_FORK,  /* park the task, unless its child has ended            */
 	AFTER_INBOX, /* park the task, unless something is in its inbox      */
 	AFTER_YIELD, /* queue the task again                                 */
-	AFTER_REGION, /* let a thread of core/wait/blocking.h go on with it       */
+	AFTER_REGION, /* let a thread of core/wait/blocking.h run the task        */
 	AFTER_IDLE, /* keep the strand for later, or free it                */
 };
 
 struct after {
 	enum after_kind kind;
-	struct strand *strand; /* the one that was left                      */
+	struct strand *strand; /* the strand that was left                   */
 	struct sley_waitq *q;  /* AFTER_WAIT: locked; may be NULL            */
 	enum wait_flags flags; /* AFTER_WAIT                                 */
 	struct sley_forked *child; /* AFTER_FORK                                */
 	struct inbox *inbox;    /* AFTER_INBOX                               */
-	struct push_node *seen; /* AFTER_INBOX: may be in it                 */
+	struct push_node *seen; /* AFTER_INBOX: may be in the inbox          */
 };
 
 /* When a task could not be started for want of a stack. */
@@ -87,7 +87,7 @@ struct stack_shortage {
 	uint64_t last_ns;
 };
 
-/* Written by the worker, summed by anybody. */
+/* Written by the worker, summed by any thread. */
 struct worker_counters {
 	uint64_t spawned;
 	uint64_t finished;
@@ -105,18 +105,21 @@ enum worker_cache {
 };
 
 struct worker {
-	/* Its own: read and written by its thread alone, but for reports. */
+	/*
+	 * The worker's own: read and written by its thread alone, but for
+	 * reports.
+	 */
 	struct sley_forks **forks; /* the thread's sley_forks_current        */
 	struct fiber_thread thread;
 	struct sley *rt;
-	struct strand *strand; /* the one it is on                           */
+	struct strand *strand; /* the strand that the worker is on           */
 	struct after after;
 	struct sley_task *handoff; /* picked, to be started by the loop      */
-	uint32_t tick;             /* picks since the last fair one          */
+	uint32_t tick;             /* picks since the last fair pick         */
 	uint32_t fair;             /* fair picks: whose turn it is           */
 	uint32_t spin_ns;          /* how long a search lasts                */
 	uint32_t task_flags;       /* of every task: TASK_NO_BARRIER or 0    */
-	uint32_t changes;          /* of levels, that it has seen            */
+	uint32_t changes;          /* changes of levels that it has seen     */
 	bool migratable;
 	bool cancelled; /* has seen sley_cancel_all()                        */
 	bool stopping;  /* its processes end: actor/process/stop.h           */
@@ -125,15 +128,15 @@ struct worker {
 	struct strand *idle_strands;
 	bool yielded;           /* there may be such a task in ready         */
 	struct levels ready;    /* tasks that may run here only              */
-	struct task_fifo fresh; /* those of default level not started        */
+	struct task_fifo fresh; /* the same: new, of default level           */
 	struct rand rand;
 	struct strand base;          /* the thread's own stack               */
 	struct strand *limbo;        /* where to go if there is no stack     */
 	struct strand *limbo_strand; /* single-threaded                      */
 	struct sley_task base_task;  /* single-threaded: the bound code      */
-	struct sley_task *step;      /* single-threaded: back to it next     */
-	struct sley_task hook;       /* core/life/hooks.h                    */
-	uint64_t holder; /* that the thread is: core/wait/holder.h           */
+	struct sley_task *step; /* single-threaded: the next pick, if set */
+	struct sley_task hook;  /* core/life/hooks.h                    */
+	uint64_t holder; /* of the thread: core/wait/holder.h           */
 	bool draining;   /* single-threaded: unbinding                       */
 	unsigned int index;
 	pthread_t pthread;
@@ -141,8 +144,8 @@ struct worker {
 	struct worker_counters counters;
 	struct pool_cache cache[NR_WORKER_CACHES];
 
-	/* Read and written by others. */
-	cache_aligned uint32_t poke; /* the monitor asks for a fair pick     */
+	/* Read and written by other threads. */
+	cache_aligned uint32_t poke; /* a request for a fair pick            */
 	struct push_list home;       /* woken tasks that may run here only   */
 	struct push_list lane;       /* new tasks from outside; stealable    */
 	struct next next;            /* woken last, may move; stealable      */
@@ -160,8 +163,8 @@ struct worker {
 };
 
 /*
- * The strand of the calling task, also if a thread serves it in a blocking call
- * or region; NULL: the caller is a plain thread.
+ * The strand of the calling task, also if a thread serves the task in a blocking
+ * call or region; NULL: the caller is a plain thread.
  */
 static inline struct strand *strand_current(void)
 {
@@ -175,7 +178,7 @@ static inline struct worker *worker_of_thread(struct fiber_thread *thread)
 	return container_of(thread, struct worker, thread);
 }
 
-/* A counter of this worker: others only read it. */
+/* A counter of this worker: other threads only read the counter. */
 static inline void counter_add(uint64_t *counter, uint64_t n)
 {
 	/* relaxed: one writer; see core/life/drain.h for the two that matter. */
@@ -183,14 +186,14 @@ static inline void counter_add(uint64_t *counter, uint64_t n)
 }
 
 /*
- * A thread that is no worker of the runtime and wakes a task of it touches the
- * worker, and the runtime, after the task may have run and ended.  Such a guest
- * announces itself while the task is still there; nothing is freed before the
- * last guest has left.
+ * A thread that is no worker of the runtime and wakes a task of the runtime
+ * touches the worker, and the runtime, after the task may have run and ended.
+ * Such a guest announces itself while the task is still there; nothing is freed
+ * before the last guest has left.
  */
 static inline void guest_enter(struct worker *worker)
 {
-	/* relaxed: queueing the task publishes it. */
+	/* relaxed: queueing the task publishes the count. */
 	(void)add_relaxed(&worker->guests, 1);
 }
 
@@ -226,13 +229,13 @@ void worker_fini(struct worker *worker);
 /* The body of a worker thread: returns when the runtime has stopped. */
 void worker_main(struct worker *worker);
 
-/* Single-threaded: the calling thread becomes @worker, and ceases to be it. */
+/* Single-threaded: the calling thread becomes @worker, and stops being @worker. */
 must_check int worker_bind(struct worker *worker);
 void worker_unbind(struct worker *worker);
 
 /*
- * Single-threaded: run one task until it ends or blocks.  1, or 0: none is
- * ready, or -ENOMEM: there is no stack for it.
+ * Single-threaded: run one task until it ends or blocks.  1, or 0: no task is
+ * ready, or -ENOMEM: there is no stack for the task.
  */
 must_check int worker_step(struct worker *worker);
 
@@ -240,7 +243,7 @@ must_check int worker_step(struct worker *worker);
 struct strand *worker_spare_strand(struct worker *worker,
 				   struct sley_task *task);
 
-/* Let others run. */
+/* Let other tasks run. */
 void worker_yield(struct worker *worker);
 
 /* ---- search.c ------------------------------------------------------------ */
@@ -260,12 +263,12 @@ struct sley_task *worker_pick_low(struct worker *worker, unsigned int lowest);
 struct sley_task *worker_pick(struct worker *worker);
 
 /*
- * In place of a pick: may the worker go on with a task of the default level that it
- * has in hand, in no queue?  False: something else may be due.
+ * In place of a pick: may the worker go on with a task of the default level that
+ * it has in hand, in no queue?  False: other work may be due.
  */
 bool worker_may_keep(struct worker *worker);
 
-/* The next task from anywhere; waits for one.  NULL: the runtime stops. */
+/* The next task from anywhere; waits for a task.  NULL: the runtime stops. */
 struct sley_task *worker_search(struct worker *worker);
 
 #endif

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * yielded.h - a task that has yielded goes behind all that is ready.
+ * yielded.h - a task that has yielded goes behind all ready tasks.
  *
- * It stays RUNNING, and waits in the ready list of its worker and level, behind
- * the tasks that are there.  But ready tasks are in other queues, too, which the
- * worker looks at only if that list is empty.  So when the yielded task has come
- * to the head of the list, the worker draws a line: all that is in the other
- * queues now goes before it, and nothing that comes later.  Of these queues the
- * ring and the shared queue have an order, and the line is a place in each of
- * them.  For the others no line is needed:
+ * The task stays RUNNING, and waits in the ready list of its worker and level,
+ * behind the tasks that are there.  But ready tasks are in other queues, too, which
+ * the worker looks at only if that list is empty.  So when the yielded task has come
+ * to the head of the list, the worker draws a line: all tasks that are in the other
+ * queues now go before the yielded task, and no task that comes later.  Of these
+ * queues the ring and the shared queue have an order, and the line is a place in
+ * each of the two.  For the others no line is needed:
  *
  *   fresh list   appended to the ready list, before the task that yields
  *   next slot    taken when the line is drawn
  *   lane         put into the ring before the line is drawn
- *   forked children of suspended parents: nobody knows how many there are, and
+ *   forked children of suspended parents: their number is not known, and
  *                each may fork more.  One of them goes before the task.
  *
- * So the wait of a task that has yielded is bounded by what was there.  (Tasks
- * that leave the ring for the shared queue, because it is full, take the line with
- * them; that ends when the line in the ring is passed.)
+ * So the wait of a task that has yielded is bounded by the tasks that were there.
+ * (Tasks that leave the ring for the shared queue, because the ring is full, take
+ * the line with them; that ends when the line in the ring is passed.)
  *
  * A worker's word `yielded` says that there may be such a task in its ready lists:
- * a worker on which nobody yields pays for one look at it.
+ * a worker without yielded tasks pays for one look at the word.
  *
- * Nothing here is shared: it is the worker's own, and the counts of the shared
- * queue are hints (core/sched/runq.h).
+ * Nothing here is shared: the lines are the worker's own, and the counts of the
+ * shared queue are hints (core/sched/runq.h).
  *
  * Rejected: a list of yielded tasks behind all others (while two tasks wake each
- * other, or one spawns the next, it would be looked at on fair picks only); the
- * tail of the shared queue, as Go has it (most tasks may not move, and a lock for
- * each yield); to draw the line at the yield (each yielded task that waits would
+ * other, or one spawns the next, that list would be looked at on fair picks only);
+ * the tail of the shared queue, as Go has it (most tasks may not move, and a lock
+ * for each yield); to draw the line at the yield (each yielded task that waits would
  * have to be found when the ring is emptied into the shared queue).
  */
 #ifndef SLEY_CORE_SCHED_YIELDED_H
@@ -38,8 +38,8 @@
 #include "core/sched/worker.h"
 
 /*
- * The strand of @task, which is in a ready list, if it has yielded; or NULL.  A task
- * that comes back from a blocking region is RUNNING, too, but has no line.
+ * The strand of @task, which is in a ready list, if @task has yielded; or NULL.
+ * A task that comes back from a blocking region is RUNNING, too, but has no line.
  */
 static inline struct strand *yielded_strand(const struct sley_task *task)
 {
@@ -63,7 +63,7 @@ static inline void yielded_put(struct worker *worker, struct strand *strand)
 	worker->yielded = true;
 }
 
-/* The first of the ready list of @level, which is not empty. */
+/* The first task of the ready list of @level, which is not empty. */
 static inline struct sley_task *yielded_take(struct worker *worker,
 					     unsigned int level)
 {
@@ -76,7 +76,7 @@ static inline struct sley_task *yielded_take(struct worker *worker,
 	return task;
 }
 
-/* The line of the default level, if one is drawn; or NULL. */
+/* The line of the default level, if a line is drawn; or NULL. */
 static inline struct line *yielded_line(struct worker *worker)
 {
 	const struct sley_task *task = worker->ready.fifo[LEVEL_DEFAULT].first;
@@ -108,7 +108,7 @@ static inline uint64_t yielded_left(struct worker *worker)
 	return line && line->ring > head ? line->ring - head : 0;
 }
 
-/* The ring was turned: the first of them are now where @tail was. */
+/* The ring was turned: the first of these tasks are now where @tail was. */
 static inline void yielded_turned(struct worker *worker, uint64_t tail,
 				  uint64_t left)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.c - tracks and what is recorded on them.
+ * trace.c - tracks and their events.
  */
 #include "core/trace/trace.h"
 
@@ -182,7 +182,7 @@ static void record_strand(struct worker *worker, enum trace_kind kind,
 		     });
 }
 
-/* In the middle of a task; not so if it is about to begin, or a bound thread. */
+/* Is a task on @strand that has begun?  A bound thread does not count. */
 static bool is_underway(const struct strand *strand)
 {
 	return strand->task && strand->fiber.code;

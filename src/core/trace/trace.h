@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.h - the flight recorder: what each worker did lately.
+ * trace.h - the flight recorder: the latest events of each worker.
  *
  * Each worker writes into a ring of its own, overwriting the oldest event.
- * Rare events (park, unpark, steal) are always recorded.  What tasks do is
+ * Rare events (park, unpark, steal) are always recorded.  Events of tasks are
  * recorded only in a full trace, since an event costs about as much as a small
  * task.  When the runtime is freed, a full trace is written as Chrome/Perfetto
  * JSON (trace_json.c), with the number of events that were overwritten.
@@ -14,14 +14,14 @@
  *   full                           sley-trace.PID.json
  *   full:FILE, FILE                FILE
  *
- * The memory of a ring is a track: it outlives the bound threads of a
+ * The memory of a ring is a track: the track outlives the bound threads of a
  * single-threaded runtime until the trace is written.  The next thread that
- * binds goes on where one left, so there are as many tracks as threads were
- * bound at once.
+ * binds goes on where an earlier thread left, so there are as many tracks as threads
+ * were bound at once.
  *
  * A record keeps a copy of the task's name, cut to 15 bytes like the name of a
- * thread: by the time it is written, the task may be long gone.  What the user
- * adds (trace_scope.h) is promised to stay, and is not copied.
+ * thread: by the time the record is written, the task may be long gone.  Text that
+ * the user adds (trace_scope.h) is promised to stay, and is not copied.
  */
 #ifndef SLEY_CORE_TRACE_TRACE_H
 #define SLEY_CORE_TRACE_TRACE_H
@@ -51,7 +51,7 @@ enum trace_kind {
 	TRACE_YIELD,
 	TRACE_RESUME,
 
-	/* Only in a full trace; arg: a number that both have. */
+	/* Only in a full trace; arg: a number that both ends have. */
 	TRACE_EDGE_OUT, /* by the task that has ended just now */
 	TRACE_EDGE_IN,  /* by the task that runs               */
 
@@ -59,7 +59,7 @@ enum trace_kind {
 	TRACE_SCOPE_BEGIN,
 	TRACE_SCOPE_END,
 	TRACE_INSTANT,
-	TRACE_ASYNC_BEGIN, /* task: not that, but an id */
+	TRACE_ASYNC_BEGIN, /* task: no task, but an id */
 	TRACE_ASYNC_END,
 };
 
@@ -68,7 +68,7 @@ enum trace_kind {
 struct trace_record {
 	uint64_t time_ns;
 	uint64_t arg;
-	uint64_t task; /* its address, to recognise it by */
+	uint64_t task; /* the address, to recognise the task by */
 	uint8_t kind;
 	char name[TRACE_NAME_SIZE];
 };
@@ -97,8 +97,8 @@ struct trace {
 	uint32_t capacity;        /* of each track                      */
 	struct spinlock lock;     /* of the next two                    */
 	uint32_t nr_tracks;       /* that exist                         */
-	struct trace_track *kept; /* those that nobody writes to        */
-	uint64_t nr_lost;         /* events of who has no track         */
+	struct trace_track *kept; /* tracks without a writer            */
+	uint64_t nr_lost;         /* events of threads without a track  */
 	char path[TRACE_PATH_SIZE];
 };
 
@@ -118,14 +118,14 @@ uint64_t trace_track_dropped(const struct trace_track *track);
 uint64_t trace_ring_dropped(const struct trace_ring *ring);
 
 /*
- * Write what was recorded, if a full trace was asked for.  All worker threads
+ * Write the recorded events, if a full trace was asked for.  All worker threads
  * have ended, all bound threads have left.
  */
 void trace_write(struct sley *rt);
 
 /* ---- events --------------------------------------------------------------- */
 
-/* What and who: for a record. */
+/* The event and its task: for a record. */
 struct trace_subject {
 	uint64_t arg;
 	const struct sley_task *task;

@@ -4,15 +4,15 @@
  *
  * One process, one thread per track.  Each stretch in which a worker runs a
  * task without a break is a slice; args.task tells which slices belong to one
- * task, args.end why a slice ended.  Park, unpark and steal are instants.  What
- * the user adds has a category: scopes are slices within those of their task.
- * Edges of a graph are flows, arrows from the slice that has ended last on its
- * track to the slice that is open when they are taken note of.
- * Times are those of the monotonic clock, in microseconds.
+ * task, args.end why a slice ended.  Park, unpark and steal are instants.  Events
+ * that the user adds have a category: scopes are slices within the slices of their
+ * task.  Edges of a graph are flows: arrows from the slice that has ended last on
+ * its track to the slice that is open when the edge is recorded.
+ * Times are in microseconds of the monotonic clock.
  *
  * A ring may have lost its oldest events, so an end without a beginning is
  * passed over, and a beginning without an end lasts until the next event of
- * its kind.  Everything is streamed: no event is looked at twice.
+ * the same kind.  Everything is streamed: no event is looked at twice.
  *
  * A process that traces several runtimes into one file name gets several
  * files: trace.json, trace.2.json, ...
@@ -49,17 +49,17 @@ struct writer {
 	FILE *file;
 	int pid;
 	uint32_t tid;                    /* of the current track      */
-	const struct trace_record *open; /* the slice it is in        */
-	uint64_t last_ns; /* within the slice before, at its end; 0: none */
-	const struct trace_record *scope[TRACE_SCOPES_MAX]; /* in it  */
+	const struct trace_record *open; /* the current slice         */
+	uint64_t last_ns; /* in the slice before, at its end; 0: no slice */
+	const struct trace_record *scope[TRACE_SCOPES_MAX]; /* in the slice */
 	unsigned int nr_scopes; /* that are open             */
 	uint64_t nr_dropped;    /* on all tracks             */
-	bool first;             /* no comma in front of it   */
+	bool first;             /* no comma before the event */
 };
 
 /* ---- text ------------------------------------------------------------------ */
 
-/* Up to @size bytes; what is not text becomes a question mark. */
+/* Up to @size bytes; a byte that is not text becomes a question mark. */
 static void put_text(FILE *file, const char *given, size_t size)
 {
 	const unsigned char *text = (const unsigned char *)given;
@@ -144,7 +144,7 @@ static void put_slice(struct writer *writer, uint64_t end_ns, const char *end)
 		      open->task, end);
 }
 
-/* One end of an arrow, if its slice is there. */
+/* One end of an arrow, if the slice of that end is there. */
 static void put_edge(struct writer *writer, char phase, uint64_t time_ns,
 		     uint64_t id)
 {
@@ -158,7 +158,7 @@ static void put_edge(struct writer *writer, char phase, uint64_t time_ns,
 		      id, phase == 'f' ? ",\"bp\":\"e\"" : "");
 }
 
-/* ---- what the user added ----------------------------------------------------------- */
+/* ---- events of the user ------------------------------------------------------------ */
 
 static void put_user_name(struct writer *writer, const char *category,
 			  const struct trace_record *record)
@@ -168,7 +168,7 @@ static void put_user_name(struct writer *writer, const char *category,
 	(void)fputc('"', writer->file);
 }
 
-/* The ring may have lost its beginning: then there is none to end. */
+/* The ring may have lost the beginning: then there is no scope to end. */
 static void put_scope(struct writer *writer, uint64_t end_ns)
 {
 	const struct trace_record *begin;
@@ -359,7 +359,7 @@ static void unlock_written(void)
 
 FORK_PART(FORK_TRACES, .lock = lock_written, .unlock = unlock_written);
 
-/* How many traces have had this name, with this one. */
+/* How many traces have had this name, including this trace. */
 static unsigned int count_path(const char *path)
 {
 	uint64_t hash = hash_of(path);

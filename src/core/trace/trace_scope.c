@@ -44,11 +44,11 @@ void trace_scopes_enter(struct worker *worker, const struct strand *strand)
 		       strand->scopes->name[i]);
 }
 
-/* ---- whose scopes --------------------------------------------------------------- */
+/* ---- the strand of the scopes --------------------------------------------------- */
 
 /*
- * The strand whose scopes the caller means.  Not so in a blocking call: its
- * caller may be resumed at a deadline, for a moment, and be looked at.
+ * The strand whose scopes the caller means.  NULL in a blocking call: the task
+ * may be resumed at a deadline, for a moment, and its scopes be read.
  */
 static struct strand *strand_here(const struct worker *worker)
 {
@@ -59,7 +59,7 @@ static struct strand *strand_here(const struct worker *worker)
 	return strand && strand->region ? strand : NULL;
 }
 
-/* The task has ended; a worker runs it. */
+/* The task has ended; the caller is a worker. */
 static void scopes_end(struct cleanup *cleanup)
 {
 	struct trace_scopes *scopes =

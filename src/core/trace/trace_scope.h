@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace_scope.h - what a program adds to its full trace: <sley/trace.h>.
+ * trace_scope.h - events that a program adds to its full trace: <sley/trace.h>.
  *
- * The scopes a task has open are a stack that hangs on its strand.  A track is
- * written by its worker alone and read on its own, so each stretch in which the
- * task runs must be whole: when the task leaves its worker all open scopes are
- * recorded as ended, when it comes back, on whatever track, as begun again.
+ * The open scopes of a task are a stack that hangs on the strand.  A track is
+ * written by one worker alone and is read without the others, so each stretch in
+ * which the task runs must be whole.  When the task leaves its worker, all open
+ * scopes are recorded as ended; when the task comes back, on whatever track, the
+ * scopes are recorded as begun again.
  *
  * In a blocking region the stack is kept up to date, and nothing is recorded.
  *
- * All of it is called in a full trace only.
+ * All of this is called in a full trace only.
  */
 #ifndef SLEY_CORE_TRACE_TRACE_SCOPE_H
 #define SLEY_CORE_TRACE_TRACE_SCOPE_H
@@ -21,8 +22,8 @@
 
 struct trace_scopes {
 	struct cleanup cleanup;
-	struct strand *strand; /* whose they are                      */
-	uint32_t nr;           /* open; those above the room are lost */
+	struct strand *strand; /* of the scopes                       */
+	uint32_t nr;           /* open; scopes above the room are lost */
 	const char *name[TRACE_SCOPES_MAX];
 };
 
@@ -33,7 +34,7 @@ cold void trace_scope_end(void);
 cold void trace_mark(enum trace_kind kind, const char *name, uint64_t id);
 cold void trace_name_thread(const char *name);
 
-/* @worker leaves @strand, or comes to it. */
+/* @worker leaves @strand, or comes to @strand. */
 void trace_scopes_leave(struct worker *worker, const struct strand *strand);
 void trace_scopes_enter(struct worker *worker, const struct strand *strand);
 

@@ -12,10 +12,10 @@
  * An ordinary task is the strand that it runs on, from the first instruction of the
  * task to the last.  sley_forks_current points at that strand's forks anyway, so
  * the inline paths of <sley/sync.h> pay a single load, and a switch pays nothing.
- * A plain thread has its own stack of forks, and sley_forks_current points there
- * from the first call of holder_of_thread() on.  Every other caller finds
- * HOLDER_TAKES_NONE behind sley_forks_current; no lock has that word, so the caller
- * comes to the slow path and asks here:
+ * A plain thread has its own stack of forks.  sley_forks_current points there after
+ * the thread's first call of holder_current(), or its first fork.  Every other
+ * caller finds HOLDER_TAKES_NONE behind sley_forks_current; no lock has that word,
+ * so the caller comes to the slow path and asks here:
  *
  *   - a task with turns (core/task/turn.h) may have each turn on another strand,
  *     and is the address of the task;
