@@ -81,17 +81,11 @@ static void leave_runtime(void)
 	uint64_t holder;
 
 	if (!rt) {
-		/*
-		 * The scopes of the thread stay open; another thread may have
-		 * been cancelling one.
-		 */
+		/* The scopes stay open; a canceller may have held the lock. */
 		sley__self.opener.lock = (struct spinlock){ 0 };
 		return;
 	}
-	/*
-	 * The thread keeps the locks of its task or thread, see
-	 * core/wait/holder.h.
-	 */
+	/* The thread keeps the locks that it held: core/wait/holder.h. */
 	holder = holder_current();
 	if (fiber_thread_forget())
 		leave_thread(rt, sley__self.worker);

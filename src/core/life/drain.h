@@ -62,10 +62,7 @@ static inline void drain_count_finished(struct worker *worker)
 must_check bool gate_enter(struct sley *rt);
 void gate_leave(struct sley *rt);
 
-/*
- * In any case: for a caller that does not spawn, but may bring about the end of
- * @rt.
- */
+/* In any case: for a caller that does not spawn, but may let @rt end. */
 void gate_pass(struct sley *rt);
 
 /* Afterwards no thread gets in, and no thread is inside. */
@@ -78,10 +75,7 @@ static inline void drain_signal_if_wanted(struct sley *rt)
 {
 	/* The counts are not moved behind the look. */
 	compiler_barrier();
-	/*
-	 * relaxed: the drainer's os_membarrier() orders the load, or the drainer
-	 * polls.
-	 */
+	/* relaxed: the drainer's os_membarrier() orders it, or the drainer polls. */
 	if (unlikely(load_relaxed(&rt->draining)))
 		drain_signal(rt);
 }

@@ -35,10 +35,7 @@ static struct sley_task *build(struct worker *worker, sley_fn *fn,
 		.name = name,
 		.group = &worker->rt->hooks,
 	};
-	/*
-	 * A stop hook frees memory that a start hook made: cancelled or not,
-	 * hooks run.
-	 */
+	/* A stop hook undoes a start hook: cancelled or not, hooks run. */
 	task_build(task, LEVEL_DEFAULT,
 		   worker->task_flags | TASK_PINNED | TASK_MUST_RUN);
 	group_add(task->group);

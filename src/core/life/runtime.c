@@ -112,10 +112,7 @@ static void set_phase(struct sley *rt, enum runtime_phase phase)
 
 static void stop_threads(struct sley *rt, unsigned int nr_started)
 {
-	/*
-	 * A stop is like work for each worker: a worker about to sleep sees it,
-	 * by I3.
-	 */
+	/* As work for each worker: a worker about to sleep sees it, by I3. */
 	set_phase(rt, PHASE_STOPPING);
 	for (unsigned int i = 0; i < nr_started; i++)
 		(void)idle_notify_seat(&rt->idle, &rt->worker[i]->seat);

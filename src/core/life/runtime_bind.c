@@ -80,10 +80,7 @@ void runtime_unbind(struct sley *rt)
 	if (worker)
 		unbind_worker(worker);
 	sley__self.bound = NULL;
-	/*
-	 * A destroyer that sees no bound thread takes the lock before it frees
-	 * @rt.
-	 */
+	/* A destroyer that sees no bound thread locks before it frees @rt. */
 	spin_lock(&rt->bound_lock);
 	/* relaxed: under that lock. */
 	(void)sub_relaxed(&rt->nr_bound, 1);

@@ -40,10 +40,7 @@ static int destroy(struct sley *rt, uint64_t deadline_ns)
 	return 0;
 }
 
-/*
- * Thread cancellation is off: pthread_join() would be a cancellation point,
- * halfway.
- */
+/* Thread cancellation is off: pthread_join() could end the thread halfway. */
 int runtime_destroy(struct sley *rt, uint64_t deadline_ns)
 {
 	int state = os_thread_no_cancel();

@@ -66,10 +66,7 @@ static void member_unlink(struct member *member)
 		member->next->slot = member->slot;
 }
 
-/*
- * The number of open scopes, from @scope on outwards: under the lock of the
- * opener.
- */
+/* The number of open scopes, from @scope on outwards: under the opener's lock. */
 static unsigned int depth_of(const struct sley_scope *scope)
 {
 	unsigned int depth = 0;
@@ -285,10 +282,7 @@ static void walk_from_target(struct walk *walk)
 	walk_below(walk);
 }
 
-/*
- * Without a lock: the poke takes the lock of a process, whose owner may want
- * ours.
- */
+/* Without a lock: the poke locks a process, whose owner may want our lock. */
 static void poke(struct sley_task *task)
 {
 	if (task && (task_flags(task) & TASK_TURNS))
@@ -532,16 +526,11 @@ void scope_child_starts(struct strand *strand, struct strand *parent)
 	struct member *member = &strand->member;
 	struct opener *above = &parent->opener;
 
-	/*
-	 * relaxed: a scope that is opened from here on does not contain the
-	 * child.
-	 */
+	/* relaxed: a scope opened from here on does not contain the child. */
 	if (likely(!load_relaxed(&above->innermost) && !parent->member.above))
 		return;
-	/*
-	 * A canceller of the parent finds the child also if the parent opened
-	 * nothing.  A parent cannot end before its child.
-	 */
+	/* A canceller of a parent without scopes finds the child, too. */
+	/* A parent cannot end before its child. */
 	enroll(above, strand_task(parent));
 	spin_lock(&above->lock);
 	member->above = above;

@@ -23,10 +23,7 @@ void idle_seat_init(struct idle_seat *seat)
 	seat->word = SEAT_AWAKE;
 }
 
-/*
- * PARKED -> @woken.  False: another waker was faster, or the worker left by
- * itself.
- */
+/* PARKED -> @woken.  False: another waker was faster, or the worker left. */
 static bool seat_wake(struct idle_seat *seat, enum seat_state woken)
 {
 	uint32_t word = SEAT_PARKED;
@@ -134,10 +131,7 @@ static bool stand_up(struct idle *idle, struct idle_seat *seat, bool found)
 	return found || word == SEAT_WOKEN_SEARCHING;
 }
 
-/*
- * Step 4: sleep until woken or until the deadline, unless the look has @found
- * work.
- */
+/* Step 4: sleep until woken or until the deadline, unless @found. */
 static bool rest(struct idle *idle, struct idle_seat *seat, bool found,
 		 uint64_t deadline_ns)
 {

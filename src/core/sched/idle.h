@@ -40,7 +40,7 @@
  * Edges:
  *
  *   I1  submitter's work, then counts <-> parker's counts, then the sources
- *   I2  waker sets the seat WOKEN -> the worker sees it : the reason of the wake-up
+ *   I2  waker sets the seat WOKEN -> the worker sees it : the work for that worker
  *   I3  pusher's home list, then seat <-> parker's seat, then its home list
  *   I4  monitor's word, then counts <-> counts of the worker that wakes up, then
  *       that word
@@ -119,10 +119,7 @@ bool idle_notify_seat(struct idle *idle, struct idle_seat *seat);
 /* May the caller search?  At most searching_max workers may at a time. */
 bool idle_search_begin(struct idle *idle);
 
-/*
- * The caller found work.  True: it was the last searcher, and should look for
- * more.
- */
+/* The caller found work.  True: it was the last searcher: look for more. */
 must_check bool idle_search_end(struct idle *idle);
 
 /*

@@ -66,10 +66,7 @@ void monitor_sleep(struct sley *rt)
 
 	if (!all_parked(rt, idle_counts(&rt->idle)))
 		return;
-	/*
-	 * Stacks that a burst left behind; the workers keep their own stacks
-	 * warm.
-	 */
+	/* Stacks that a burst left behind; workers keep their own stacks warm. */
 	stack_pool_trim(&rt->stacks);
 	/* relaxed: I4, below, publishes the word. */
 	if (!cas_relaxed(&monitor->word, &word, MONITOR_ASLEEP))
@@ -95,10 +92,7 @@ static void *monitor_main(void *arg)
 	for (;;) {
 		uint64_t now_ns = os_now();
 
-		/*
-		 * At least a period between two deep sleeps: a wake-up is
-		 * expensive.
-		 */
+		/* A period at least between two deep sleeps: waking is expensive. */
 		(void)os_futex_wait(&monitor->word, MONITOR_AWAKE,
 				    now_ns + MONITOR_PERIOD_NS);
 		/* relaxed: the word publishes nothing else. */

@@ -71,10 +71,7 @@ static inline void notify(struct worker *worker)
 		idle_notify(&rt->idle);
 }
 
-/*
- * To any worker, if chaos wants the task elsewhere; the caller still has to
- * announce it.
- */
+/* To any worker, if chaos wants so; the caller still has to announce @task. */
 static bool place_anywhere(struct sley *rt, struct sley_task *task)
 {
 	if (!chaos_says(CHAOS_MOVE) || rt->nr_workers < 2)
@@ -187,10 +184,7 @@ static void place_movable(struct worker *worker, struct worker *home,
 		place_spawned(worker, task);
 }
 
-/*
- * Behind the tasks that are queued here; if there are none, no other worker is
- * woken.
- */
+/* Behind the tasks that are queued here; without any, no worker is woken. */
 void turn_again(struct worker *worker, struct sley_task *task)
 {
 	uint32_t flags = task_flags(task);

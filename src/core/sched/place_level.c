@@ -54,10 +54,7 @@ void place_set_level(struct sley_task *task, unsigned int level)
 		task_set_level(task, level);
 		if (!may_be_queued(task))
 			return;
-		/*
-		 * Is @task being queued in the shared queue, perhaps by its old
-		 * level?
-		 */
+		/* Is @task being queued there, perhaps by its old level? */
 		runq_settle();
 	} while (task_queued_tag(task) != RUNQ_NO_TAG);
 	(void)add_release(&sley__level_changes.nr, 1); /* P1 */

@@ -126,10 +126,7 @@ static struct sley_task *pick_shared(struct worker *worker)
 
 	if (!(runq_hint(runq) & BIT_DEFAULT))
 		return NULL;
-	/*
-	 * In the ring the further tasks would be behind the line, which is drawn
-	 * there, too.
-	 */
+	/* In the ring more tasks would be behind the line, drawn there, too. */
 	if (unlikely(yielded_line(worker)))
 		more = 0;
 	nr = runq_take_batch(runq, LEVEL_DEFAULT, task, 1 + more);

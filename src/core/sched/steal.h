@@ -30,10 +30,7 @@ bool fork_stealable(struct worker *victim);
 struct sley_task *fork_seize(struct worker *worker, struct worker *victim);
 bool fork_is_private(struct worker *victim);
 
-/*
- * Let every parent share with its next fork.  True: some parent was not asked
- * yet.
- */
+/* Let every parent share with its next fork.  True: some were not asked yet. */
 bool fork_ask_all(struct sley *rt);
 
 /* A parent has forked the slow way: a thief may have asked. */

@@ -53,8 +53,8 @@ static struct sley_forked *no_slots[NO_SLOTS];
 /*
  * The forks of all threads that run no tasks and have not forked yet.  Such
  * threads push here, one after the other or some at once, before they know; see
- * sley_fork_slow().  A thread that forked, was bound and has unbound joins here.  The
- * join lowers the head for a moment, also below 0: so there are slots there, too.
+ * sley_fork_slow().  A thread that forked, was bound and has unbound joins here.
+ * The join lowers the head for a moment, also below 0: so there are slots there, too.
  */
 struct sley_forks sley__no_forks = {
 	.slot = no_slots + NO_SLOTS / 2,
@@ -97,10 +97,7 @@ static noinline void finish_others(struct worker *worker)
 	}
 }
 
-/*
- * A yield is the only rare kind that may be frequent: no registers are saved for
- * it.
- */
+/* Of these only a yield may be frequent: no registers are saved for it. */
 void switch_finish_rare(struct worker *worker)
 {
 	/* The task stays RUNNING: the task is this worker's, in its own queue. */
@@ -135,10 +132,7 @@ void worker_yield(struct worker *worker)
 	if (unlikely(!fork_stack_empty(&strand->forks)))
 		fork_leave_behind(worker);
 	next = worker_pick(worker);
-	/*
-	 * A task less urgent than the default gives way to tasks of its own
-	 * level.
-	 */
+	/* A task below the default level gives way to its own level. */
 	if (unlikely(!next) && task_level(strand->task) > LEVEL_DEFAULT)
 		next = worker_pick_low(worker, task_level(strand->task));
 	if (next) {

@@ -105,10 +105,7 @@ enum worker_cache {
 };
 
 struct worker {
-	/*
-	 * The worker's own: read and written by its thread alone, but for
-	 * reports.
-	 */
+	/* Its own: read and written by its thread alone, but for reports. */
 	struct sley_forks **forks; /* the thread's sley_forks_current        */
 	struct fiber_thread thread;
 	struct sley *rt;

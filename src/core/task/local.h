@@ -14,7 +14,7 @@
  * on the cleanups of the strand; a thread has its exit instead.
  *
  * Rejected: numbered keys as pthread has (a registry, a limit, and a lock);
- * copying the values to children (who frees them?).
+ * copying the values to children (no task would own them).
  */
 #ifndef SLEY_CORE_TASK_LOCAL_H
 #define SLEY_CORE_TASK_LOCAL_H

@@ -80,10 +80,7 @@ must_check int slot_create(struct sley_task *task, struct slot **out);
 /* The id of the current use, for the caller that uses the slot. */
 uint64_t slot_id(const struct slot *slot);
 
-/*
- * The slot of @id, a waker or a key, locked.  NULL: there is no such slot any
- * more.
- */
+/* The slot of @id, a waker or a key, locked.  NULL: the use of @id has ended. */
 must_check struct slot *slot_lock_waker(uint64_t id);
 must_check struct slot *slot_lock_key(uint64_t id);
 

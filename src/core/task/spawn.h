@@ -38,10 +38,10 @@ static inline void spawn_here(struct worker *worker, struct sley_group *group,
 
 /*
  * Into @rt from any thread, with checked options; @task->fn, ->arg and ->name
- * (the place of the spawn) are set.  0, -ENOMEM, -ESHUTDOWN or SLEY_ENOWORKER.
- * @group NULL: detached, @task is from the slab; the same holds if @group is from
- * then_freed() (core/task/then.h).  @flags are added to the flags of the runtime;
- * with TASK_TURNS, @group is a struct turns.
+ * (the place of the spawn) are set.  0, -ENOMEM, -ESHUTDOWN, SLEY_ENOWORKER or
+ * SLEY_EFORKED.  @group NULL: detached, @task is from the slab; the same holds if
+ * @group is from then_freed() (core/task/then.h).  @flags are added to the flags of
+ * the runtime; with TASK_TURNS, @group is a struct turns.
  */
 must_check int spawn_into_as(struct sley *rt, struct sley_group *group,
 			     struct sley_task *task,

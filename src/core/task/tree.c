@@ -34,10 +34,7 @@ static uint64_t tree_of(struct strand *strand)
 		struct sley_task *task = strand_task(strand);
 		struct worker *home = strand_home(strand);
 
-		/*
-		 * The code of a bound thread; children of that code run there,
-		 * too.
-		 */
+		/* The code of a bound thread; its children run there, too. */
 		if (strand == &home->base)
 			return number(&sley__self.tree);
 		group = then_group(task);

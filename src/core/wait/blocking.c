@@ -45,10 +45,7 @@ static struct blocking_thread *unseat(struct blocking *pool)
 	if (!first)
 		return NULL;
 	thread = container_of(first, struct blocking_thread, link);
-	/*
-	 * relaxed: a thread that sees the store takes the lock before anything
-	 * else.
-	 */
+	/* relaxed: a thread that sees it takes the lock before anything else. */
 	store_relaxed(&thread->word, BLOCKING_AWAKE);
 	return thread;
 }

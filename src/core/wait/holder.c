@@ -70,10 +70,7 @@ uint64_t holder_current(void)
 
 	if (!strand)
 		return plain_thread();
-	/*
-	 * The home of base never changes; else only the address of the home
-	 * counts.
-	 */
+	/* The home of base never changes; else only its address counts. */
 	home = strand_home(strand);
 	if (strand == &home->base)
 		return home->holder;

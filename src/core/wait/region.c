@@ -10,10 +10,7 @@
 
 #include <errno.h>
 
-/*
- * On a thread of the pool: go on with the strand until the strand wants to go
- * home.
- */
+/* On a thread of the pool: run the strand until it wants to go home. */
 static void run_region(struct blocking_job *job, struct blocking_thread *thread)
 {
 	struct region *region = container_of(job, struct region, job);

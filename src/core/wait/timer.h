@@ -68,10 +68,7 @@ struct alarm {
 	struct alarm *next;                /* of the alarms that ring */
 };
 
-/*
- * True: no timer is earlier; the keeper may sleep too long, see
- * core/wait/alarm.h.
- */
+/* True: no timer is earlier; the keeper may sleep too long, see alarm.h. */
 static inline bool alarm_start(struct timers *timers, struct alarm *alarm,
 			       uint64_t deadline_ns)
 {

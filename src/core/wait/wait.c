@@ -34,10 +34,7 @@ bool wait_is_cancelled(const struct strand *strand)
 /* Is an ancestor of a stolen child cancelled? */
 static bool is_cancelled_above(const struct strand *strand)
 {
-	/*
-	 * The caller's own task, or a parent's, which cannot end before its
-	 * child.
-	 */
+	/* The caller's own task, or a parent, which outlives its child. */
 	struct sley_task *task = strand_task(strand);
 
 	while (task_flags(task) & TASK_FORKED) {
