@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * edge_list.h - those who wait for one: a list that is closed once.
+ * edge_list.h - the successors of one node: a list that is closed once.
  *
- * Anybody may add an edge while the list is open.  Its owner closes it when what
- * they wait for has happened, and gets all edges in the same step; who comes later
- * sees that there is nothing to wait for.  So nobody is forgotten, and nobody is
- * told twice.
+ * Any thread may add an edge while the list is open.  The owner closes the list
+ * when the awaited event has happened, and gets all edges in the same step.  A
+ * later adder sees that there is nothing to wait for.  So no waiter is forgotten,
+ * and no waiter is told twice.
  *
  *      add ──► word: {life, newest} ──► edge ──► edge ──► 0
  *      close exchanges the word with {life, EDGES_CLOSED}, or that of the next life
  *
- * Lists are used again, and who adds may have been asleep meanwhile: the word has
+ * Lists are used again, and an adder may have been asleep meanwhile: the word has
  * the number of the list's life, which is checked by the same swap that adds.  The
- * edges are numbers, not pointers, to leave room for it; 0 is none.
+ * edges are numbers, not pointers, to leave room for the life; 0 is no edge.
  *
  * Edges (in the other sense):
  *
- *   E1  an edge is added -> close takes it : what the edge says, and who it leads to
- *   E2  close, or a later life -> add finds it closed : what was waited for
+ *   E1  an edge is added -> close takes it : the contents of the edge, and the
+ *       waiter that the edge leads to
+ *   E2  close, or a later life -> add finds it closed : the awaited event
  *
- * Rejected: a lock in each node (a line that is written twice by each who looks,
- * and a holder that may be preempted); counting those who may still add (one more
- * read-modify-write for each of them).
+ * Rejected: a lock in each node (a line that is written twice by each thread that
+ * looks, and a holder that may be preempted); counting the threads that may still
+ * add (one more read-modify-write for each of these threads).
  */
 #ifndef SLEY_LF_EDGE_LIST_H
 #define SLEY_LF_EDGE_LIST_H
@@ -39,14 +40,14 @@ struct edge_list {
 };
 
 struct edge {
-	uint32_t next; /* the one that was added before */
-	uint32_t to;   /* who waits                     */
+	uint32_t next; /* the edge that was added before */
+	uint32_t to;   /* the waiter                     */
 };
 
 enum edges_added {
 	EDGES_ADDED,
-	EDGES_TOO_LATE, /* it is closed, in the life that was asked for */
-	EDGES_GONE,     /* that life is over                            */
+	EDGES_TOO_LATE, /* closed, in the life that was asked for */
+	EDGES_GONE,     /* that life is over                      */
 };
 
 static inline uint32_t edges_life_of(uint64_t word)
@@ -59,20 +60,20 @@ static inline uint64_t edges_word(uint32_t life, uint32_t newest)
 	return (uint64_t)life << 32 | newest;
 }
 
-/* By who owns it; to others a guess, for them to ask for. */
+/* Exact for the owner; for other threads a guess, to be checked by edges_look(). */
 static inline uint32_t edges_life(const struct edge_list *list)
 {
-	/* relaxed: its own; edges_look() orders the rest. */
+	/* relaxed: the owner's own; edges_look() orders the rest. */
 	return edges_life_of(load_relaxed(&list->word));
 }
 
-/* The next life begins, and is open. */
+/* The next life begins, and the list is open. */
 static inline void edges_open(struct edge_list *list, uint32_t life)
 {
 	store_release(&list->word, edges_word(life, 0)); /* E2 */
 }
 
-/* What is closed: nobody needs to know of this life any more. */
+/* A closed list: no thread needs to know of this life any more. */
 static inline void edges_bury(struct edge_list *list)
 {
 	uint32_t life = edges_life(list) + 1;
@@ -99,10 +100,10 @@ static inline enum edges_added edges_add(struct edge_list *list, uint32_t life,
 	}
 }
 
-/* While it is open, and nobody adds: the newest edge, or 0. */
+/* While the list is open, and no thread adds: the newest edge, or 0. */
 static inline uint32_t edges_newest(const struct edge_list *list)
 {
-	/* relaxed: whoever keeps the others from adding orders it. */
+	/* relaxed: the caller keeps adders away, and so orders it. */
 	return (uint32_t)load_relaxed(&list->word);
 }
 
@@ -114,7 +115,7 @@ static inline uint32_t edges_close(struct edge_list *list, bool bury)
 	return (uint32_t)xchg_acq_rel(&list->word, closed); /* E1, E2 */
 }
 
-/* Any thread.  EDGES_ADDED: it is open, and nothing was added. */
+/* Any thread.  EDGES_ADDED: the list is open, and nothing was added. */
 static inline enum edges_added edges_look(const struct edge_list *list,
 					  uint32_t life)
 {

@@ -9,71 +9,73 @@
  *   └────┴────┴────┴────┴────┴────┴────┴─────┘
  *      thieves ─►                   ◄─ owner pushes and joins here
  *
- * One owner, the task that forks.  It pushes a child with plain stores and, in
- * the usual case, joins it with plain loads and stores: what lies above the
- * split is its alone.  Both are inline in <sley/fork_stack.h>.  {tail, split} is one
- * word.  A thief takes the child at the tail, the oldest and largest, by moving
- * the tail with a compare-and-swap; it reads the slot after it has won, which is
- * safe because the owner cannot reuse a slot before it has joined the child in
- * it.  The owner takes its newest public child back by moving the split down.
+ * One owner, the task that forks.  The owner pushes a child with plain stores
+ * and, in the usual case, joins the child with plain loads and stores: children
+ * above the split belong to the owner alone.  Both are inline in
+ * <sley/fork_stack.h>.  {tail, split} is one word.  A thief takes the child at the
+ * tail, the oldest and largest, by moving the tail with a compare-and-swap.  The
+ * thief reads the slot after the swap has succeeded.  That is safe because the owner
+ * cannot reuse a slot before the child in the slot has been joined.  The owner takes
+ * the newest public child back by moving the split down.
  *
  * How private children become public:
  *
  *   - A thief that finds nothing asks: it sets the limit to 0.  The next fork
- *     gets to the limit, as one does that fills the storage, and goes on with
- *     the slow path, which moves the split up to the middle of what is private.
- *     The owner moves the head and then reads the limit; a thief that is about
- *     to sleep writes the limit, lets os_membarrier() pass and reads the head.
- *   - The owner is suspended: it makes everything public.
- *   - The owner does neither for long: the thief *seizes*.  It moves the split up
- *     by itself and marks the word SEIZED, which keeps other thieves off; lets
- *     os_membarrier() pass; and reads the head.
+ *     gets to the limit, like a fork that fills the storage, and goes on with
+ *     the slow path, which moves the split up to the middle of the private
+ *     children.  The owner moves the head and then reads the limit; a thief that is
+ *     about to sleep writes the limit, lets os_membarrier() pass and reads the head.
+ *   - The owner is suspended: all children become public.
+ *   - The owner neither forks nor is suspended for long: the thief *seizes*.  The
+ *     thief moves the split up and marks the word SEIZED, which keeps other thieves
+ *     off; lets os_membarrier() pass; and reads the head.
  *
  *       owner's pop                     thief
  *       1. head - 1                     1. split := head it saw, SEIZED
  *       2. (compiler barrier)           2. os_membarrier()
- *       3. read the split:              3. read the head: what lies below it is
+ *       3. read the split:              3. read the head: children below it are
  *          below the head: call it         still there.  Take the tail, leave
  *          else: compare-and-swap          the rest public: compare-and-swap
  *
- *     The barrier falls somewhere between the steps of each pop.  If after its
- *     step 1, the thief's step 3 sees the smaller head.  If before, the owner's
- *     step 3 sees the new split and goes the slow way, which takes SEIZED away:
- *     then the thief's compare-and-swap fails.  So if that succeeds, no child
- *     below the head it read was popped.  Some may have been pushed since other
- *     ones were popped; reading the head acquired them.
+ *     The barrier falls somewhere between the steps of each pop.  If after
+ *     step 1 of the pop, the thief's step 3 sees the smaller head.  If before, the
+ *     owner's step 3 sees the new split and goes the slow way, which takes SEIZED
+ *     away: then the thief's compare-and-swap fails.  So if the thief's swap
+ *     succeeds, no child below the head that the thief read was popped.  Some
+ *     children may have been pushed after others were popped; reading the head
+ *     acquired the new children.
  *
- *     One thief at a time (the caller sees to it): the word it left is then
- *     either there or was changed by the owner, and never there again.
+ *     One thief at a time (the caller sees to it): the word that the thief left is
+ *     then either still there or was changed by the owner, and never there again.
  *
- * Where the kernel has no membarrier nobody seizes: the limit stays 0, so that
+ * Where the kernel has no membarrier no thief seizes: the limit stays 0, so that
  * each fork makes its child public.
  *
- * A child's own word, its state, is the address of its function until it ends:
- * one store less in each fork.  Then it is DONE.  A parent that waits moves the
- * function elsewhere and puts its own address in, AWAITED; the finisher exchanges
- * the word for DONE, touches the child no more, and wakes whom it found there.  A
- * child in no stack is LOOSE, and is called at the join; or GIVEN, if a task of
- * its own runs it.
+ * A child's own word, its state, is the address of its function until the child
+ * ends: one store less in each fork.  Then the state is DONE.  A parent that waits
+ * moves the function elsewhere and puts the parent's address in, AWAITED; the
+ * finisher exchanges the word for DONE, touches the child no more, and wakes the
+ * parent that was in the word.  A child in no stack is LOOSE, and is called at the
+ * join; or GIVEN, if a task of its own runs the child.
  *
- * Joins in another order: a child in the middle that is not stolen is taken out
- * and those above it move down; one that was stolen leaves a hole, NULL, that
- * goes when the head comes down to it.
+ * Joins in another order: a child in the middle that is not stolen is taken out,
+ * and the children above move down.  A stolen child leaves a hole, NULL, that goes
+ * when the head comes down to the hole.
  *
- * The storage grows; what it grows out of is kept until the end, since a thief
- * may still read there.  There is always room for one more: the slow path sees
- * to it, so that a fork needs no look before it pushes.
+ * The storage grows.  Outgrown storage is kept until the end, since a thief may
+ * still read there.  There is always room for one more child: the slow path sees to
+ * that, so that a fork need not check before the push.
  *
  * Edges:
  *
- *   F1  owner, or who seized, moves the split up -> thief moves the tail : the
+ *   F1  owner, or seizing thief, moves the split up -> thief moves the tail : the
  *       child and its slot are written
  *   F2  finisher stores DONE -> owner's join sees it : what the child did
- *   F3  parent puts its address in -> finisher takes it out : it has left its
- *       stack
+ *   F3  parent puts its address in -> finisher takes it out : the parent has left
+ *       its stack
  *   F4  owner replaces the storage -> thief reads it : the slots are copied
- *   F5  owner moves the head (also in <sley/fork_stack.h>) -> who seizes reads it : the
- *       children below it and their slots are written
+ *   F5  owner moves the head (also in <sley/fork_stack.h>) -> a seizing thief reads
+ *       it : the children below the head and their slots are written
  */
 #ifndef SLEY_LF_FORK_STACK_H
 #define SLEY_LF_FORK_STACK_H
@@ -89,9 +91,9 @@
 #define FORK_GIVEN 3u
 #define FORK_AWAITED (1ull << 63)
 
-/* What follows the first few slots, which are in the stack itself. */
+/* Storage after the first few slots, which are in the stack itself. */
 struct fork_storage {
-	struct fork_storage *older; /* grown out of, freed with this one */
+	struct fork_storage *older; /* outgrown, freed with this storage  */
 	uint32_t capacity;
 	struct sley_forked *slot[];
 };
@@ -118,13 +120,13 @@ static inline uint64_t fork_word(uint32_t tail, uint32_t split)
 	return tail | (uint64_t)split << 32;
 }
 
-/* What a thief may take; nothing while another one seizes. */
+/* Is there a child to take?  Not while another thief seizes. */
 static inline bool fork_has_public(uint64_t word)
 {
 	return !(word & FORK_SEIZED) && fork_tail(word) < fork_split(word);
 }
 
-/* Anybody: is there something to steal?  A glance. */
+/* Any thread: is there a child to steal?  A glance. */
 static inline bool fork_stack_has_public(const struct sley_forks *forks)
 {
 	/* relaxed: a hint; the thief's CAS decides. */
@@ -132,18 +134,19 @@ static inline bool fork_stack_has_public(const struct sley_forks *forks)
 }
 
 /*
- * What others read as the head.  A join lowers it before it looks, and one of a
- * child that is in no stack may find an empty one: then it is below 0.
+ * What other threads read as the head.  A join lowers the head before the check
+ * for the child.  The join of a child that is in no stack may find the stack empty:
+ * then the head is below 0.
  */
 static inline uint32_t fork_head_seen(uint64_t head)
 {
 	return (int64_t)head < 0 ? 0 : (uint32_t)head;
 }
 
-/* Anybody: is there something to seize?  A glance. */
+/* Any thread: is there a child to seize?  A glance. */
 static inline bool fork_stack_has_private(const struct sley_forks *forks)
 {
-	/* relaxed: a hint; what is seized is looked at again. */
+	/* relaxed: a hint; seizing reads both again. */
 	return fork_head_seen(load_relaxed(&forks->head)) >
 	       fork_split(load_relaxed(&forks->word));
 }
@@ -162,13 +165,13 @@ static inline bool fork_stack_empty(const struct sley_forks *forks)
 	return fork_head(forks) == 0;
 }
 
-/* Nobody knows it yet; the rest is zero. */
+/* No other thread knows @forks yet; the rest is zero. */
 static inline void fork_stack_init(struct sley_forks *forks)
 {
 	forks->slot = forks->first;
 }
 
-/* Owner: where its children are; NULL: in the first few slots. */
+/* Owner: where the children are; NULL: in the first few slots. */
 static inline struct fork_storage *fork_storage(const struct sley_forks *forks)
 {
 	/* relaxed: only the owner, the caller, writes it. */
@@ -187,7 +190,7 @@ static inline uint32_t fork_capacity(const struct sley_forks *forks)
 		       : (uint32_t)chaos_few(SLEY_FORKS_FIRST, 2);
 }
 
-/* Owner: it should grow; a few slots are left for those who cannot. */
+/* Owner: grow from here on; a few slots are left in case there is no memory. */
 static inline uint32_t fork_fill(const struct sley_forks *forks)
 {
 	uint32_t capacity = fork_capacity(forks);
@@ -214,7 +217,7 @@ static inline void fork_set_slot(struct sley_forks *forks, uint32_t i,
 	store_relaxed(&load_relaxed(&forks->slot)[i], child);
 }
 
-/* Owner: go on in @storage, which is larger.  The old one hangs below it. */
+/* Owner: go on in @storage, which is larger and keeps the old storage. */
 static inline void fork_stack_grow(struct sley_forks *forks,
 				   struct fork_storage *storage)
 {
@@ -231,17 +234,17 @@ static inline void fork_stack_grow(struct sley_forks *forks,
 /* ---- the owner: the limit ------------------------------------------------------ */
 
 /*
- * Owner: from now on a fork is slow only if somebody asks, or it is full.  It may
- * take a request away: look for sleepers after it.
+ * Owner: from now on a fork is slow only if a thief asks, or the storage is full.
+ * This may take a request away: look for sleepers afterwards.
  */
 static inline void fork_stack_raise_limit(struct sley_forks *forks)
 {
-	/* relaxed: who sleeps looks again after os_membarrier(). */
+	/* relaxed: a sleeper looks again after os_membarrier(). */
 	store_relaxed(&forks->limit, fork_fill(forks));
 	compiler_barrier();
 }
 
-/* Owner: every fork is slow, as it is at first. */
+/* Owner: every fork is slow, as at first. */
 static inline void fork_stack_drop_limit(struct sley_forks *forks)
 {
 	/* relaxed: the owner's own wish; a thief's is the same. */
@@ -249,10 +252,10 @@ static inline void fork_stack_drop_limit(struct sley_forks *forks)
 		store_relaxed(&forks->limit, 0);
 }
 
-/* Thief: let the next fork be slow.  False: it is already. */
+/* Thief: let the next fork be slow.  False: already asked. */
 static inline bool fork_stack_ask(struct sley_forks *forks)
 {
-	/* relaxed: a wish; who sleeps looks again after os_membarrier(). */
+	/* relaxed: a wish; a sleeper looks again after os_membarrier(). */
 	if (!load_relaxed(&forks->limit))
 		return false;
 	/* relaxed: as above. */
@@ -263,8 +266,8 @@ static inline bool fork_stack_ask(struct sley_forks *forks)
 /* ---- the owner: push and pop ---------------------------------------------------- */
 
 /*
- * Owner: let all below @split be stolen.  True if that is news.  Others may have
- * come further meanwhile.
+ * Owner: let all children below @split be stolen.  True if that is news.  A thief
+ * may have moved the tail further meanwhile.
  */
 static inline bool fork_stack_publish_to(struct sley_forks *forks,
 					 uint32_t split)
@@ -283,32 +286,32 @@ static inline bool fork_stack_publish_to(struct sley_forks *forks,
 	return true;
 }
 
-/* Owner: let everything be stolen. */
+/* Owner: let all children be stolen. */
 static inline bool fork_stack_publish(struct sley_forks *forks)
 {
 	return fork_stack_publish_to(forks, fork_head(forks));
 }
 
-/* Owner: let the older half of what is private be stolen. */
+/* Owner: let the older half of the private children be stolen. */
 static inline bool fork_stack_share(struct sley_forks *forks)
 {
 	/* relaxed: only the owner moves the split down. */
 	uint32_t split = fork_split(load_relaxed(&forks->word));
 	uint32_t head = fork_head(forks);
 
-	if (split >= head) /* all is, or somebody seizes */
+	if (split >= head) /* all are public, or a thief seizes */
 		return fork_stack_publish(forks);
 	return fork_stack_publish_to(forks, split + (head - split + 1) / 2);
 }
 
 enum fork_pop {
-	FORK_POP_OWN,    /* it is the owner's again: call it           */
-	FORK_POP_STOLEN, /* wait for it, then fork_stack_forget()      */
+	FORK_POP_OWN,    /* the child is the owner's again: call it      */
+	FORK_POP_STOLEN, /* wait for the child, then fork_stack_forget() */
 };
 
 /*
- * Owner: make child @i and all above it private, if @i is not stolen: the head
- * is @i then.
+ * Owner: make child @i and all children above private, if @i is not stolen: the
+ * head is @i then.
  */
 static inline must_check enum fork_pop
 fork_stack_take_from(struct sley_forks *forks, uint32_t i)
@@ -318,14 +321,14 @@ fork_stack_take_from(struct sley_forks *forks, uint32_t i)
 
 	store_release(&forks->head, i); /* F5 */
 	compiler_barrier();
-	/* relaxed: ordered by the barrier of who seizes, or the CAS checks it. */
+	/* relaxed: ordered by the seizing thief's barrier, or the CAS checks it. */
 	word = load_relaxed(&forks->word);
 	if (fork_split(word) <= i)
 		return FORK_POP_OWN;
 	while (fork_tail(word) <= i) {
 		if (chaos_says(CHAOS_LOSE))
 			continue;
-		/* What was seized becomes public without its seizer. */
+		/* Seized children become public; the thief's swap will fail. */
 		if (cas_release(&forks->word, &word, /* F1 */
 				fork_word(fork_tail(word), i)))
 			return FORK_POP_OWN;
@@ -334,7 +337,7 @@ fork_stack_take_from(struct sley_forks *forks, uint32_t i)
 	return FORK_POP_STOLEN;
 }
 
-/* Owner: take child @i back, and out, if nobody has it. */
+/* Owner: take child @i back, and out, unless the child was stolen. */
 static inline must_check enum fork_pop fork_stack_pop(struct sley_forks *forks,
 						      uint32_t i)
 {
@@ -349,7 +352,7 @@ static inline must_check enum fork_pop fork_stack_pop(struct sley_forks *forks,
 	return FORK_POP_OWN;
 }
 
-/* Owner: holes on top go. */
+/* Owner: remove the holes on top. */
 static inline void fork_stack_trim(struct sley_forks *forks)
 {
 	uint32_t head = fork_head(forks);
@@ -358,9 +361,9 @@ static inline void fork_stack_trim(struct sley_forks *forks)
 		return;
 	while (head > 0 && !fork_slot(forks, head - 1))
 		head--;
-	/* relaxed: all below are stolen, there is nothing to be had. */
+	/* relaxed: all below are stolen, a thief can take nothing. */
 	store_relaxed(&forks->head, head);
-	/* relaxed: as above; who seizes saw a head that was. */
+	/* relaxed: as above; a seizing thief saw an earlier head. */
 	store_relaxed(&forks->word, fork_word(head, head));
 }
 
@@ -371,7 +374,7 @@ static inline void fork_stack_forget(struct sley_forks *forks, uint32_t i)
 	fork_stack_trim(forks);
 }
 
-/* Owner: where @child is; or -1. */
+/* Owner: the index of @child; or -1. */
 static inline int64_t fork_stack_find(const struct sley_forks *forks,
 				      const struct sley_forked *child)
 {
@@ -384,7 +387,7 @@ static inline int64_t fork_stack_find(const struct sley_forks *forks,
 
 /* ---- the thief ---------------------------------------------------------------------- */
 
-/* It has won child @i. */
+/* The thief has won child @i. */
 static inline struct sley_forked *fork_stolen(const struct sley_forks *forks,
 					      uint32_t i)
 {
@@ -411,7 +414,7 @@ static inline struct sley_forked *fork_stack_steal(struct sley_forks *forks)
 }
 
 /*
- * Thief: step 1 of seizing; 0: there is nothing private, or something public.
+ * Thief: step 1 of seizing; 0: no child is private, or a child is public.
  * os_membarrier() has to follow, and then fork_stack_seize() with the result.
  */
 static inline must_check uint64_t
@@ -419,7 +422,7 @@ fork_stack_seize_begin(struct sley_forks *forks)
 {
 	/* relaxed: a guess; the CAS checks it. */
 	uint64_t word = load_relaxed(&forks->word), seized;
-	/* relaxed: as above; it is read again. */
+	/* relaxed: as above; step 3 reads it again. */
 	uint32_t head = fork_head_seen(load_relaxed(&forks->head));
 
 	if (word & FORK_SEIZED || fork_tail(word) != fork_split(word) ||
@@ -463,13 +466,13 @@ static inline bool fork_is_done(const struct sley_forked *child)
 	return fork_state(child) == FORK_DONE;
 }
 
-/* Is it in a stack, and nobody waits for it?  Then @state is its function. */
+/* Is the child in a stack, with no waiting parent?  Then @state is the function. */
 static inline bool fork_is_plain(uint64_t state)
 {
 	return state > FORK_GIVEN && !(state & FORK_AWAITED);
 }
 
-/* Who runs it: call it. */
+/* The thread that runs @child: call the function. */
 static inline void fork_call(const struct sley_forked *child)
 {
 	uint64_t state = fork_state(child);
@@ -480,7 +483,7 @@ static inline void fork_call(const struct sley_forked *child)
 		child->fn(child->arg);
 }
 
-/* Owner, instead of a push: it is in no stack, but LOOSE or GIVEN. */
+/* Owner, instead of a push: @child is in no stack, but LOOSE or GIVEN. */
 static inline void fork_mark(struct sley_forked *child, uint64_t mark)
 {
 	/* relaxed: the owner's own. */
@@ -489,7 +492,7 @@ static inline void fork_mark(struct sley_forked *child, uint64_t mark)
 	store_relaxed(&child->state, mark);
 }
 
-/* Finisher.  Returns the parent that waits, or NULL; touches nothing after. */
+/* Finisher.  Returns the waiting parent, or NULL; touches @child no more. */
 static inline must_check void *fork_finish(struct sley_forked *child)
 {
 	uint64_t old = xchg_acq_rel(&child->state, FORK_DONE); /* F2 F3 */
@@ -499,7 +502,7 @@ static inline must_check void *fork_finish(struct sley_forked *child)
 	return (void *)(uintptr_t)(old & ~FORK_AWAITED);
 }
 
-/* On behalf of a parent that has left its stack.  False: it is done already. */
+/* For a parent that has left its stack.  False: the child is done already. */
 static inline must_check bool fork_await(struct sley_forked *child,
 					 void *parent)
 {

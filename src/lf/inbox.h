@@ -6,42 +6,43 @@
  *
  * The word is the newest node, or one of three marks:
  *
- *   EMPTY   nothing is there; the owner is awake and will look
- *   IDLE    nothing is there; the owner has parked
- *   CLOSED  nobody takes anything any more
+ *   EMPTY   no node is there; the owner is awake and will look
+ *   IDLE    no node is there; the owner has parked
+ *   CLOSED  no owner takes nodes any more
  *
- *   EMPTY, node -> node    [inbox_put]    the owner will see it
- *   IDLE        -> node    [inbox_put]    the caller, and nobody else, wakes the
- *                                         owner
+ *   EMPTY, node -> node    [inbox_put]    the owner will see the node
+ *   IDLE        -> node    [inbox_put]    the putter, and no other thread, wakes
+ *                                         the owner
  *   CLOSED                 [inbox_put]    refused
- *   node        -> EMPTY   [inbox_take]   by the owner: all of them
- *   EMPTY, seen -> IDLE    [inbox_rest]   by the owner, or for it, once it may be
- *                                         woken; fails if something came
+ *   node        -> EMPTY   [inbox_take]   by the owner: all nodes
+ *   EMPTY, seen -> IDLE    [inbox_rest]   by the owner, or on behalf of the owner,
+ *                                         once the owner may be woken; fails if a
+ *                                         node came
  *   EMPTY, node -> CLOSED  [inbox_close]  by the owner
  *   CLOSED      -> EMPTY   [inbox_open]   by the next owner
  *
- * So a wake-up is neither lost nor given twice: whoever replaces IDLE has it, and
- * only the owner, awake, brings IDLE back.  That is why waking is no
- * compare-and-swap of the owner's state, and why everything that may wake the
+ * So a wake-up is neither lost nor given twice: the putter that replaces IDLE has
+ * the wake-up, and only the owner, awake, brings IDLE back.  That is why waking is
+ * no compare-and-swap of the owner's state, and why everything that may wake the
  * owner, a deadline included, has to be a node.
  *
- * The owner can look at a single node without taking it out (inbox_peek): one
- * read-modify-write less for who gets one thing at a time.  What it has *seen* in
- * that way stays in the word until it takes, rests or closes, and must stay what
- * it is until then: if its memory were used again for a node that is put in here,
- * the one could not be told from the other.
+ * The owner can look at a single node without taking the node out (inbox_peek):
+ * one read-modify-write less for an owner that gets one node at a time.  A node
+ * that the owner has *seen* in that way stays in the word until the owner takes,
+ * rests or closes, and must not be reused until then: if the node's memory were
+ * used again for a node that is put in here, the owner could not tell the new node
+ * from the seen node.
  *
  * Several nodes can be put in as one (inbox_put_chain): they are taken in their
  * order, with nothing in between, and there is one wake-up for all of them.
  *
- * A putter that is late, who knew an earlier owner, puts its node into the inbox
- * of the next one, since inboxes are never freed.  The nodes say whom they are
- * for.
+ * A late putter, which knew an earlier owner, puts its node into the inbox of the
+ * next owner, since inboxes are never freed.  Each node says which owner it is for.
  *
  * Edges:
  *
- *   B1  put swaps the word -> take, close exchange it : the node, and what it is
- *       in.  All puts since the last take are one release sequence
+ *   B1  put swaps the word -> take, close exchange it : the node, and the struct
+ *       around the node.  All puts since the last take are one release sequence
  *   B2  rest makes it IDLE -> put replaces that : the owner has parked
  *
  * Rejected: a queue whose putters exchange its tail and link afterwards (the
@@ -69,12 +70,12 @@ struct inbox {
 };
 
 enum inbox_answer {
-	INBOX_TAKEN,   /* the owner will see it      */
-	INBOX_WAKE,    /* the caller wakes the owner */
-	INBOX_REFUSED, /* it is closed               */
+	INBOX_TAKEN,   /* the owner will see the node */
+	INBOX_WAKE,    /* the caller wakes the owner  */
+	INBOX_REFUSED, /* the inbox is closed         */
 };
 
-/* A glance: is there nothing to take? */
+/* A glance: is there no node to take? */
 static inline bool inbox_quiet(const struct inbox *inbox)
 {
 	/* relaxed: a hint; take and rest look again. */
@@ -83,8 +84,8 @@ static inline bool inbox_quiet(const struct inbox *inbox)
 
 /*
  * Any thread: all nodes from @newest down to @oldest, which are linked in this
- * way; all of them are there, or none.  If they are refused, the link of @oldest
- * leads to anywhere.
+ * way; all of them are there, or none.  If the nodes are refused, the link of
+ * @oldest is undefined.
  */
 static inline must_check enum inbox_answer
 inbox_put_chain(struct inbox *inbox, struct push_node *newest,
@@ -117,7 +118,7 @@ static inline struct push_node *inbox_newest(uintptr_t word)
 	return word <= INBOX_CLOSED ? NULL : (struct push_node *)word;
 }
 
-/* Turned round: oldest first, and without @seen, which is the oldest. */
+/* Turned round: oldest first, and without @seen, the oldest. */
 static inline struct push_node *inbox_chain(struct push_node *node,
 					    const struct push_node *seen)
 {
@@ -133,7 +134,7 @@ static inline struct push_node *inbox_chain(struct push_node *node,
 	return chain;
 }
 
-/* The owner, awake: the only node that is there; NULL: there is none, or more. */
+/* The owner, awake: the only node; NULL: there is no node, or there are more. */
 static inline struct push_node *inbox_peek(const struct inbox *inbox)
 {
 	uintptr_t word = load_acquire(&inbox->word); /* B1 */
@@ -143,7 +144,7 @@ static inline struct push_node *inbox_peek(const struct inbox *inbox)
 	return (struct push_node *)word;
 }
 
-/* A glance: has anything come but @seen, which may be NULL? */
+/* A glance: has any node come but @seen, which may be NULL? */
 static inline bool inbox_has_more(const struct inbox *inbox,
 				  const struct push_node *seen)
 {
@@ -154,8 +155,8 @@ static inline bool inbox_has_more(const struct inbox *inbox,
 }
 
 /*
- * The owner, awake: all that is there, newest first, down to @seen, which may be
- * NULL.  For who turns it round as he looks at it.
+ * The owner, awake: all nodes, newest first, down to @seen, which may be NULL.
+ * For an owner that turns the list round while reading.
  */
 static inline struct push_node *inbox_grab(struct inbox *inbox,
 					   const struct push_node *seen)
@@ -172,7 +173,7 @@ static inline struct push_node *inbox_take(struct inbox *inbox,
 	return inbox_chain(inbox_grab(inbox, seen), seen);
 }
 
-/* False: something has come since @seen, and the owner must not sleep. */
+/* False: a node has come since @seen, and the owner must not sleep. */
 static inline must_check bool inbox_rest(struct inbox *inbox,
 					 const struct push_node *seen)
 {
@@ -181,7 +182,7 @@ static inline must_check bool inbox_rest(struct inbox *inbox,
 	return cas_release(&inbox->word, &old, INBOX_IDLE); /* B2 */
 }
 
-/* The owner, awake: as inbox_take().  Nothing comes any more. */
+/* The owner, awake: as inbox_take().  No node comes any more. */
 static inline struct push_node *inbox_close(struct inbox *inbox,
 					    const struct push_node *seen)
 {
@@ -190,11 +191,11 @@ static inline struct push_node *inbox_close(struct inbox *inbox,
 	return inbox_chain(inbox_newest(word), seen);
 }
 
-/* The next owner, before anybody knows it. */
+/* The next owner, before any putter knows of this owner. */
 static inline void inbox_open(struct inbox *inbox)
 {
-	/* relaxed: who tells of the new owner publishes it; to who is late it
-	 * says nothing of that one. */
+	/* relaxed: announcing the new owner publishes it; to a late putter the
+	 * word says nothing of the new owner. */
 	store_relaxed(&inbox->word, INBOX_EMPTY);
 }
 

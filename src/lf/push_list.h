@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * push_list.h - many threads push single nodes, anybody takes all at once.
+ * push_list.h - many threads push single nodes, any thread takes all at once.
  *
  *      push ──► head ──► newest ──► ... ──► oldest ──► NULL
  *      take_all exchanges head with NULL and turns the chain round: FIFO
@@ -14,19 +14,19 @@
  * Edges:
  *
  *   P1  push swaps head  ->  take_all exchanges head : the node's link, and
- *                                                      what it is embedded in
+ *                                                      the struct around it
  *
  * The pushes since the last take_all are read-modify-writes, one release
  * sequence, so acquiring the head acquires from every pusher, not from the
- * last one alone.
+ * last pusher alone.
  *
  * Per pusher the order is kept; between pushers it is that of their swaps.
  * All zero is an empty list.
  *
  * Rejected: an intrusive queue with one consumer (a consumer that must wait
  * for a preempted pusher's link, and thieves could not help themselves); a
- * bounded lane (a push to a full one must wait, and the pusher may be the
- * very thread that would empty it).
+ * bounded lane (a push to a full lane must wait, and the pusher may be the
+ * very thread that would empty the lane).
  */
 #ifndef SLEY_LF_PUSH_LIST_H
 #define SLEY_LF_PUSH_LIST_H
@@ -45,14 +45,14 @@ struct push_list {
 	struct push_node *head; /* the newest */
 };
 
-/* A glance, from any thread: without an edge of its own it may be outdated. */
+/* A glance, from any thread: without an edge the answer may be outdated. */
 static inline bool push_list_empty(const struct push_list *list)
 {
 	/* relaxed: a hint; take_all's exchange decides. */
 	return load_relaxed(&list->head) == NULL;
 }
 
-/* Any thread.  True: the list was empty, so nobody may know about it yet. */
+/* Any thread.  True: the list was empty, so perhaps no thread knows of it yet. */
 static inline bool push_list_push(struct push_list *list,
 				  struct push_node *node)
 {

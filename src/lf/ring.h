@@ -14,12 +14,13 @@
  * Indices are 64 bits wide and only grow; item i lives in slot i % capacity;
  * live items are [head, tail).
  *
- * To take k items, anybody reads head, copies k slots, and moves head by k
- * with one compare-and-swap.  If that succeeds, head has not changed since it
- * was read: it only grows.  Slot i is overwritten only by a push that has seen
- * head beyond i, so the copies are what was pushed, and nobody else got one.
- * If it fails, the copies may be anything; they are thrown away.  Therefore
- * slots are accessed atomically, but need no order of their own.
+ * To take k items, the owner or a thief reads head, copies k slots, and moves
+ * head by k with one compare-and-swap.  If the swap succeeds, head has not
+ * changed since it was read: head only grows.  Slot i is overwritten only by a
+ * push that has seen head beyond i, so the copies are the pushed items, and no
+ * other taker got one of them.  If the swap fails, the copies may be anything
+ * and are thrown away.  Therefore slots are accessed atomically, but need no
+ * order of their own.
  *
  * Edges:
  *
@@ -30,22 +31,25 @@
  *   R3  taking moves head       ->  steal loads head : the tail that the mover
  *                                   saw is seen too, so that head <= tail
  *
- * Every change of head is a read-modify-write, so all of them form one release
- * sequence: who acquires a head has R2 and R3 with everyone who moved it.
+ * Every change of head is a read-modify-write, so all changes form one release
+ * sequence: a thread that acquires a head has R2 and R3 with every thread that
+ * has moved head.
  *
  * Why stealing half is sound here and not on a Chase-Lev deque.  There the
  * owner takes at its own end, and needs a compare-and-swap for the last item
  * only.  A thief that has read [top, bottom) and is about to take half of it
  * with one swap of top does not notice an owner that meanwhile came down past
  * the middle: top has not moved, the swap succeeds, and items are delivered
- * twice.  Here no item leaves but through head, so whatever the thief has not
- * seen makes its swap fail.  The price is one locked instruction for each take
- * by the owner, and that the owner gets the oldest item, not the newest.
+ * twice.  Here no item leaves but through head, so any change that the thief
+ * has not seen makes the swap fail.  The price is one locked instruction for
+ * each take by the owner, and that the owner gets the oldest item, not the
+ * newest.
  *
  * Rejected: growing (an old buffer cannot be freed while a thief may still be
  * reading it; the overflow goes to the shared queue instead); 32-bit indices
  * (a thief that sleeps through 2^32 takes would succeed wrongly); a copy of
- * head for the owner on its own line (it takes by swap, so it has the line).
+ * head for the owner on its own line (the owner takes by swap, so it has the
+ * line).
  *
  * All zero is an empty ring.
  */
@@ -69,7 +73,7 @@ _Static_assert((RING_CAPACITY & (RING_CAPACITY - 1)) == 0,
 	       "indices become slots by masking");
 
 struct ring {
-	cache_aligned uint64_t head; /* moved by whoever takes      */
+	cache_aligned uint64_t head; /* moved by each taker           */
 	cache_aligned uint64_t tail; /* moved by the owner          */
 	cache_aligned void *slot[RING_CAPACITY];
 };
@@ -80,7 +84,7 @@ static inline void **ring_slot(struct ring *ring, uint64_t index)
 	return &ring->slot[index & (RING_CAPACITY - 1)];
 }
 
-/* How many items may be in it. */
+/* How many items the ring may hold. */
 static inline uint64_t ring_capacity(void)
 {
 	return chaos_few(RING_CAPACITY, 4);
@@ -93,8 +97,9 @@ static inline uint64_t ring_half(uint64_t nr)
 }
 
 /*
- * How many items there are.  Exact for the owner while nobody steals; anybody
- * else gets a number that was never wrong by more than what moved meanwhile.
+ * How many items there are.  Exact for the owner while no thief steals; any
+ * other thread gets a number that was never wrong by more than what moved
+ * meanwhile.
  */
 static inline uint32_t ring_size(const struct ring *ring)
 {
@@ -109,7 +114,7 @@ static inline uint32_t ring_size(const struct ring *ring)
 					   : RING_CAPACITY;
 }
 
-/* Where the oldest item is, and where the next one goes. */
+/* The index of the oldest item, and the index of the next push. */
 static inline uint64_t ring_head(const struct ring *ring)
 {
 	/* relaxed: a snapshot; it only grows. */
@@ -144,7 +149,7 @@ static inline void *ring_take(struct ring *ring)
 {
 	/* relaxed: only the owner, the caller, writes tail. */
 	uint64_t tail = load_relaxed(&ring->tail);
-	/* relaxed: what lies above head the caller wrote itself. */
+	/* relaxed: the caller wrote all items above head. */
 	uint64_t head = load_relaxed(&ring->head);
 
 	while (head != tail) {
@@ -167,7 +172,7 @@ static inline uint32_t ring_take_half(struct ring *ring, void **out,
 {
 	/* relaxed: only the owner, the caller, writes tail. */
 	uint64_t tail = load_relaxed(&ring->tail);
-	/* relaxed: what lies above head the caller wrote itself. */
+	/* relaxed: the caller wrote all items above head. */
 	uint64_t head = load_relaxed(&ring->head);
 
 	for (;;) {
@@ -178,7 +183,7 @@ static inline uint32_t ring_take_half(struct ring *ring, void **out,
 		if (nr == 0)
 			return 0;
 		for (uint64_t i = 0; i < nr; i++) {
-			/* relaxed: the caller wrote it itself. */
+			/* relaxed: the caller wrote it. */
 			out[i] = load_relaxed(ring_slot(ring, head + i));
 		}
 		if (!chaos_says(CHAOS_LOSE) &&
@@ -197,7 +202,7 @@ static inline void ring_copy(struct ring *from, uint64_t head,
 		/* relaxed: R1 published it; worthless if the swap fails. */
 		void *item = load_relaxed(ring_slot(from, head + i));
 
-		/* relaxed: nobody looks behind the tail until R1 moves it. */
+		/* relaxed: no thread looks behind the tail until R1 moves it. */
 		store_relaxed(ring_slot(into, tail + i), item);
 	}
 }
@@ -206,9 +211,9 @@ static inline void ring_copy(struct ring *from, uint64_t head,
  * Steals the older half of @from, rounded up, for the owner of @into, the
  * caller.  Returns the oldest and appends the others to @into in their order;
  * takes no more than fit.  NULL: @from was empty.  Tries again only after
- * somebody else took something, so somebody always gets on.
+ * another thread took an item, so some thread always gets on.
  *
- * head is read before tail; the other way round it could lie beyond the tail
+ * head is read before tail; the other way round head could lie beyond the tail
  * just read.  This way tail may be too young for head, even by more than the
  * capacity; then head has moved meanwhile, and the swap fails.
  */

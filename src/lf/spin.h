@@ -3,14 +3,14 @@
  * spin.h - a lock for sections of a few dozen instructions.
  *
  * Test-and-test-and-set: waiters read until the word is free, which costs the
- * holder nothing, and only then try to take it.  Taking is one exchange,
+ * holder nothing, and only then try to take the lock.  Taking is one exchange,
  * giving back is one store and a look at one word that nearly never changes.
  *
  * The holder may be preempted in the middle.  A waiter that goes on looking, or
  * that only ever yields its CPU, burns the very time that the holder needs; a
- * waiter of a higher scheduling class burns it for ever.  So a waiter looks
- * SPIN_LOOKS times and then sleeps (os/spin.c).  Nothing may block or switch
- * fibers while it holds a spinlock.
+ * waiter of a higher scheduling class burns that time for ever.  So a waiter
+ * looks SPIN_LOOKS times and then sleeps (os/spin.c).  The holder of a spinlock
+ * must not block or switch fibers.
  *
  *   waiter                               holder
  *   count itself as a sleeper            store 0 to the lock
@@ -22,8 +22,8 @@
  *
  * The count of sleepers is a hint.  The holder's store may still be on its way to
  * memory when the holder reads "no sleepers", and the waiter reads "held" at the
- * same time: neither has a barrier between its store and its look.  The time-out
- * is what a waiter relies on, and the wake is what makes it quick.
+ * same time: neither has a barrier between store and look.  A waiter relies on the
+ * time-out; the wake makes the wait short.
  *
  * Edges:
  *
@@ -52,7 +52,7 @@
 
 #ifndef SPIN_LOOKS              /* of a model: fewer            */
 #define SPIN_LOOKS 100          /* then sleep                   */
-#define SPIN_LOOKS_PER_SLEEP 16 /* before it sleeps once more   */
+#define SPIN_LOOKS_PER_SLEEP 16 /* before the next sleep          */
 #endif
 
 struct spinlock {
@@ -64,8 +64,8 @@ typedef bool spin_still(const void *address);
 
 /*
  * Sleeping is a system call, so it is defined in os/spin.c, which this layer must
- * not include.  Explored are the waits of models that ask for it: in the others
- * spin_hint() itself waits until there is something to see.
+ * not include.  Only models that define MODEL_SLEEPS explore the sleep: in other
+ * models spin_hint() itself waits until there is something to see.
  */
 #if !defined(SLEY_MODEL) || defined(MODEL_SLEEPS)
 
@@ -84,7 +84,7 @@ static inline bool spin_has_sleepers(void)
 	return unlikely(load_relaxed(&spin_nr_sleepers));
 }
 
-/* Wakes a sleeper of @address, of which only the number is looked at. */
+/* Wakes a sleeper of @address; does not access the memory there. */
 void spin_wake(const void *address);
 
 #else
@@ -121,7 +121,7 @@ static inline void spin_wait(const void *address, spin_still *still,
 			   (nr_looks - SPIN_LOOKS) / SPIN_LOOKS_PER_SLEEP);
 }
 
-/* What sleepers of @address wait for has come; it may be gone already. */
+/* The sleepers of @address can go on; the memory there may be gone already. */
 static inline void spin_done(const void *address)
 {
 	if (spin_has_sleepers())
@@ -136,7 +136,7 @@ static inline bool spin_is_held(const void *word)
 
 static inline must_check bool spin_try_lock(struct spinlock *lock)
 {
-	/* relaxed: a look that spares the exchange; L1 is what counts. */
+	/* relaxed: a look that spares the exchange; L1 is in the exchange. */
 	if (load_relaxed(&lock->word))
 		return false;
 	return xchg_acquire(&lock->word, 1) == 0; /* L1 */
@@ -163,7 +163,7 @@ static inline void spin_lock(struct spinlock *lock)
 
 static inline void spin_unlock(struct spinlock *lock)
 {
-	/* relaxed: the caller wrote it when it took the lock. */
+	/* relaxed: the caller wrote it when taking the lock. */
 	sley_assert(load_relaxed(&lock->word) == 1);
 	store_release(&lock->word, 0); /* L1 */
 	spin_done(&lock->word);
