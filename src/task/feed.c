@@ -2,15 +2,15 @@
 /*
  * feed.c - a pipeline whose items are put by a loop.
  *
- * A task runs sley_pipeline_with().  Its first stage receives from a channel
+ * A task runs sley_pipeline_with().  The first stage receives from a channel
  * without a buffer, to which a put sends.  So a put returns when the pipeline has
  * a token for the item, and an item that was not accepted is still the putter's.
  *
- * When the pipeline ends for another reason than a close, its task closes the
- * channel itself: putters that wait, and later ones, get -EPIPE.  So the task must
- * run, even if it is cancelled before it starts.
+ * When the pipeline ends for another reason than a close, the task of the pipeline
+ * closes the channel: waiting putters, and later putters, get -EPIPE.  So the task
+ * must run, even if the task is cancelled before its start.
  *
- * Rejected: a pipeline that is stepped by its putters.  Each of them would have to
+ * Rejected: a pipeline that is stepped by its putters.  Each putter would have to
  * run stages, and a plain thread runs no tasks.
  */
 #include "base/options.h"
@@ -34,7 +34,7 @@ struct sley_feed {
 	struct sley_task task;
 	int result; /* of the pipeline, when the group is empty */
 	size_t nr_stages;
-	struct sley_stage stages[]; /* the first one receives */
+	struct sley_stage stages[]; /* the first stage receives */
 };
 
 static size_t feed_size(size_t nr_stages)
@@ -104,7 +104,7 @@ static void release(struct sley_feed *feed)
 	mem_free(&feed->rt->mem, feed, feed_size(feed->nr_stages));
 }
 
-/* Of what the pipeline would refuse later, when nobody could be told. */
+/* Errors that the pipeline would find later, when no caller could be told. */
 static int check(const struct sley_stage *stages, size_t nr,
 		 const struct sley_feed_options *options)
 {
@@ -173,7 +173,7 @@ void sley_feed_cancel(struct sley_feed *feed)
 	sley_cancel(&feed->task);
 }
 
-/* @err: why the feed was given up before, or 0. */
+/* @err: the reason for giving up the feed before, or 0. */
 static int finish(struct sley_feed *feed, int err)
 {
 	if (err)

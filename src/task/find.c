@@ -2,9 +2,10 @@
 /*
  * find.c - search a range with early exit.
  *
- * What was found lowers the limit of the split (task/split.h): to the first
- * element of all where any will do, to the one that was found where it must be
- * the first.  Who looks through a piece looks at the limit before each element.
+ * A match lowers the limit of the split (task/split.h).  Where any match will do,
+ * the new limit is the first element of the range; where the first match is wanted,
+ * it is the match.  A search through a piece looks at the limit before each
+ * element.
  */
 #include "task/split.h"
 
@@ -15,10 +16,10 @@ struct find {
 	sley_match_fn *match;
 	void *arg;
 	size_t begin;
-	size_t found; /* the smallest; SIZE_MAX: none */
+	size_t found; /* the smallest; SIZE_MAX: no match */
 };
 
-/* The first match in the piece, or SIZE_MAX, or nobody wants to know. */
+/* The first match in the piece; SIZE_MAX: no match, or beyond the limit. */
 static size_t find_in(struct find *find, size_t begin, size_t end)
 {
 	for (size_t i = begin; i < end; i++) {
@@ -46,7 +47,7 @@ static void find_piece(struct split *split, size_t begin, size_t end,
 		store_relaxed(&find->found, i);
 }
 
-/* Where it is, once all is joined; SIZE_MAX: nowhere. */
+/* The index of the match, once all is joined; SIZE_MAX: there is no match. */
 static size_t found_at(const struct find *find, size_t end)
 {
 	/* relaxed: the joins have published it. */
@@ -66,7 +67,7 @@ static int find_run(struct find *find, size_t end, size_t *index)
 	if (find->begin >= end)
 		return 0;
 	found = found_at(find, end);
-	/* One that is not known to be the first is not the first. */
+	/* A match that is not known to be the first does not count as the first. */
 	if (found == SIZE_MAX || (err && find->split.how.ordered))
 		return err;
 	if (index)

@@ -2,11 +2,11 @@
 /*
  * for.c - parallel loops over a range and over a rectangle.
  *
- * A rectangle is cut into tiles, all of one size but those at its edges; they
- * are numbered row by row, and a loop over their numbers does the rest.  So
+ * A rectangle is cut into tiles, all of one size but the tiles at the edges.  The
+ * tiles are numbered row by row, and a loop over the numbers does the rest.  So
  * there is one way to share work, not two.  The size depends on the rectangle
- * alone: TILES of them are enough for any machine, and a square of TILE_SIDE is
- * as much as a first-level cache holds.
+ * alone: TILES tiles are enough for any machine, and a square of TILE_SIDE is as
+ * much as a first-level cache holds.
  */
 #include "base/assert.h"
 #include "task/split.h"
@@ -67,7 +67,7 @@ struct tiles {
 	struct split split;
 	const struct sley_tile *whole;
 	size_t rows, columns; /* of each tile             */
-	size_t across;        /* so many in a row of them */
+	size_t across;        /* tiles in a row of tiles  */
 	sley_tile_fn *fn;
 	void *arg;
 };
@@ -112,7 +112,7 @@ static size_t root_above(size_t n)
 {
 	size_t below = 0;
 
-	/* Bit by bit: the largest whose square is less. */
+	/* Bit by bit: the largest number whose square is less. */
 	for (size_t bit = (size_t)1 << 31; bit; bit /= 2) {
 		if ((below | bit) * (below | bit) < n)
 			below |= bit;
@@ -125,7 +125,7 @@ static size_t divide_up(size_t a, size_t b)
 	return a / b + (a % b != 0);
 }
 
-/* How large each tile is, with @grain elements or more.  Returns how many. */
+/* Choose the size of the tiles: @grain elements or more.  Returns the number. */
 static size_t tiles_cut(struct tiles *tiles, size_t grain)
 {
 	const struct sley_tile *whole = tiles->whole;
@@ -147,7 +147,7 @@ static bool is_empty(const struct sley_tile *tile)
 	return tile->row >= tile->row_end || tile->column >= tile->column_end;
 }
 
-/* Do its elements have numbers? */
+/* Does the number of elements fit a size_t? */
 static bool is_countable(const struct sley_tile *tile)
 {
 	return is_empty(tile) || tile->column_end - tile->column <=
@@ -160,7 +160,7 @@ static int tiles_run(struct tiles *tiles)
 
 	if (is_empty(tiles->whole))
 		return 0;
-	/* What is a grain of elements is one tile. */
+	/* A tile has a grain of elements already. */
 	tiles->split.how.grain = grain ? 1 : 0;
 	return split_run(&tiles->split, 0, tiles_cut(tiles, grain), NULL);
 }

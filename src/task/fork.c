@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork.c - fork and join: what is rare.
+ * fork.c - fork and join: the rare cases.
  *
  * The usual case is inline in <sley/fork_stack.h>: a few stores into the fork
  * stack of the current strand, and a call at the join.
@@ -22,20 +22,21 @@ struct sley_forks *sley_forks_slow(void)
 
 /*
  * A thread that runs no tasks has a stack of its own from its first fork on,
- * from which each child is taken again at once.  That first one is on a stack
- * that all such threads share: whoever pushes there takes everything away.
+ * from which each child is taken again at once.  The child of the first fork is on
+ * a stack that all such threads share: each thread that pushes there empties that
+ * stack.
  */
 static struct sley_forks *forks_of_thread(void)
 {
 	struct sley_forks *forks = holder_forks();
 
-	/* relaxed: thieves know none of them. */
+	/* relaxed: thieves know none of these stacks. */
 	store_relaxed(&sley_forks_current->head, 0);
 	sley_forks_current = forks;
 	return forks;
 }
 
-/* A task may join it when it has left the region, and this thread. */
+/* A task may join @child after leaving the region, and this thread. */
 static struct sley_forks *fork_in_thread(struct sley_forked *child)
 {
 	struct sley_forks *forks = forks_of_thread();
@@ -46,7 +47,7 @@ static struct sley_forks *fork_in_thread(struct sley_forked *child)
 	return strand ? &strand->forks : forks;
 }
 
-/* There is no memory for more: the newest child must not stay, if it can go. */
+/* There is no memory for more: the newest child has to go, unless it is stolen. */
 static void take_out(struct sley_forks *forks, struct sley_forked *child)
 {
 	uint32_t i = fork_head(forks) - 1;
@@ -73,7 +74,7 @@ noinline struct sley_forks *sley_fork_slow(struct sley_forked *child)
 
 /* ---- join ------------------------------------------------------------------------- */
 
-/* As a task: its worker goes on with other work. */
+/* As a task: the worker goes on with other work. */
 static void wait_as_task(struct worker *worker, struct sley_forked *child)
 {
 	struct strand *strand = worker->strand;
@@ -96,7 +97,7 @@ static void wait_as_thread(struct sley_forked *child)
 		(void)wait_announced(task, UINT64_MAX);
 }
 
-/* Somebody else has it: wait until it has ended. */
+/* Another thread has @child: wait until @child has ended. */
 static void wait_for(struct sley_forked *child)
 {
 	struct worker *worker = worker_current();

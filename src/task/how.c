@@ -52,7 +52,7 @@ bool how_in_place(const struct how *how)
 			  task_level(worker->strand->task) == how->level);
 }
 
-/* Of a task that does it for the caller. */
+/* Of a task that does the work for the caller. */
 static int priority(const struct how *how)
 {
 	const struct strand *caller = strand_current();
@@ -77,7 +77,7 @@ static void run_work(void *arg)
 	how_leave(before);
 }
 
-/* As a task, in the caller's tree.  False: it has not run. */
+/* As a task, in the caller's tree.  False: @fn has not run. */
 static bool run_as_task(const struct how *how, sley_fn *fn, void *arg)
 {
 	struct sley_options options = { .priority = priority(how) };
@@ -88,7 +88,7 @@ static bool run_as_task(const struct how *how, sley_fn *fn, void *arg)
 	struct sley_group group = SLEY_GROUP_INIT;
 
 	group_set_tree(&group, tree_current());
-	/* A region of a single-threaded runtime has nobody to give it to. */
+	/* A region of a single-threaded runtime has no worker for the task. */
 	if (spawn_into(how->rt, &group, &task, &options))
 		return false;
 	(void)!countdown_wait(&group.q, UINT64_MAX, WAIT_SHIELDED);
@@ -116,7 +116,7 @@ static bool is_cancelled(const struct sley_scope *scope)
 	return scope && scope_is_cancelled(scope);
 }
 
-/* The caller is, and stays so as long as it is in the call. */
+/* The caller is cancelled, and stays so as long as the call lasts. */
 static bool caller_is_cancelled(const struct how *how)
 {
 	return is_cancelled(how->around) ||
@@ -127,7 +127,7 @@ bool how_stopped_slow(const struct how *how)
 {
 	const struct how *outer = how->outer;
 
-	/* Where there is no monitor who works has to look at deadlines. */
+	/* Where there is no monitor the running task has to look at deadlines. */
 	if (how->rt && !how->rt->nr_workers)
 		(void)wait_told_to_end();
 	if ((how->rt && runtime_is_cancelled(how->rt)) ||

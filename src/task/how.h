@@ -9,29 +9,32 @@
  *     if (!err)
  *             how_run(&how, all_of_it, &job);
  *
- * and in all_of_it(), and in what it forks:
+ * and in all_of_it(), and in its forked children:
  *
  *     how_fork(job->how, &child, right_half, &right);
  *     if (!how_stopped(job->how)) ...
  *     how_join(job->how, &child);
  *
- * Forking needs a task.  Who is one, of the right level, stays where it is.  Who
- * is not gives the work to a task and waits for it, shielded: the work is in the
- * caller's frame.  Where there is no runtime to have a task, or it takes none
- * any more, the work is done in place, and a forked child is called at its join.
+ * Forking needs a task.  A caller that is a task of the right level stays where it
+ * is.  Any other caller gives the work to a task and waits for the task, shielded:
+ * the work is in the caller's frame.  Where there is no runtime, or the runtime
+ * takes no tasks any more, the work is done in place, and a forked child is called
+ * at its join.
  *
- * The pieces run as all kinds of tasks: that of the caller, one that was spawned
- * for it, children that were stolen.  Only the caller's own can be known to who
- * cancels, and be in a scope, so that is the one they look at, wherever they are.
- * But a piece may open a scope, and that may be cancelled; and if it runs in
- * place the caller's task is, until the scope is closed.  That must not end the
- * algorithm.  So what counts is what the caller was in when it called: the scope
- * that it had open, and whether it is cancelled for good.
+ * The pieces run as all kinds of tasks: the caller's task, a task that was spawned
+ * for the caller, stolen children.  Only the caller's own task can be known to a
+ * canceller, and be in a scope, so all pieces look at the caller's task, wherever
+ * they run.  But a piece may open a scope, and that scope may be cancelled.  If the
+ * piece runs in place, the caller's task is then cancelled until the scope is
+ * closed.  That must not end the algorithm.  So the state at the time of the call
+ * counts: the scope that the caller had open, and whether the caller is cancelled
+ * for good.
  *
- * A caller may itself be a piece, and run elsewhere than who opened the scope.
- * Then its strand says within which algorithm (how_enter()), and what that one's
- * caller was in counts, too.  Not the scope that was named there: of a piece that
- * has begun the rest is done.
+ * A caller may itself be a piece, and run on another strand than the opener of the
+ * scope.  Then the caller's strand says which algorithm the piece belongs to
+ * (how_enter()), and the state of that algorithm's caller counts, too.  The scope
+ * named in the outer algorithm's options does not count: a piece that has begun is
+ * done to its end.
  */
 #ifndef SLEY_TASK_HOW_H
 #define SLEY_TASK_HOW_H
@@ -43,20 +46,20 @@
 #include <sley/how.h>
 
 struct how {
-	struct sley *rt;             /* the caller's; NULL: it has none    */
-	const struct strand *caller; /* its code's; NULL: a plain thread     */
-	struct sley_scope *scope;    /* that was named                 */
-	struct sley_scope *around;   /* that the caller has open       */
-	const struct how *outer;     /* whose piece the caller is; or NULL   */
+	struct sley *rt;             /* the caller's; NULL: there is none     */
+	const struct strand *caller; /* its strand; NULL: a plain thread      */
+	struct sley_scope *scope;    /* named in the options                  */
+	struct sley_scope *around;   /* open in the caller                    */
+	const struct how *outer;     /* the caller is its piece; or NULL      */
 	size_t grain;       /* 0: automatic                                 */
 	unsigned int level; /* of the tasks, unless own_level               */
-	bool own_level;     /* that of the caller                           */
+	bool own_level;     /* the caller's level                           */
 	bool ordered;
-	bool stoppable; /* a short form is not                           */
-	bool serial;    /* how_run() found nothing that could fork       */
+	bool stoppable; /* false for a short form                       */
+	bool serial;    /* how_run() found no task that could fork      */
 };
 
-/* For the short forms: nothing special, and nothing stops it. */
+/* For the short forms: nothing special, and nothing stops the algorithm. */
 void how_default(struct how *how);
 
 /* For the others: 0, -EINVAL, -E2BIG or SLEY_EPRIORITY. */
@@ -66,12 +69,12 @@ must_check int how_read(struct how *how, const struct sley_how *given);
 bool how_in_place(const struct how *how);
 
 /*
- * Call @fn(@arg) where it may use how_fork(), and return when it has returned.
- * It is called exactly once, whatever was cancelled.
+ * Call @fn(@arg) where @fn may use how_fork(), and return when @fn has returned.
+ * @fn is called exactly once, whatever was cancelled.
  */
 void how_run(struct how *how, sley_fn *fn, void *arg);
 
-/* Shall what has not begun be left out?  Looked at between pieces. */
+/* Shall pieces that have not begun be left out?  Looked at between pieces. */
 bool how_stopped_slow(const struct how *how);
 
 static inline bool how_stopped(const struct how *how)
@@ -85,7 +88,7 @@ static inline unsigned int how_workers(const struct how *how)
 	return how->rt && how->rt->nr_workers > 1 ? how->rt->nr_workers : 1;
 }
 
-/* How it was before how_enter(). */
+/* The state before how_enter(). */
 struct how_before {
 	struct strand *strand;
 	const struct how *within;

@@ -2,8 +2,8 @@
 /*
  * invoke.c - the calls of a list, by fork and join.
  *
- * A range of calls (task/split.h), shared at once: each of them may be long, and
- * the first says nothing about the others.
+ * A range of calls (task/split.h), shared at once: each call may be long, and the
+ * first says nothing about the others.
  */
 #include "base/assert.h"
 #include "task/split.h"
@@ -30,7 +30,7 @@ static void invoke_piece(struct split *split, size_t begin, size_t end,
 
 static int invoke_run(struct invoke *invoke, size_t nr)
 {
-	/* Not the automatic one: a call is worth a fork. */
+	/* Not the automatic grain: a call is worth a fork. */
 	if (!invoke->split.how.grain)
 		invoke->split.how.grain = 1;
 	return split_run(&invoke->split, 0, nr, NULL);

@@ -2,10 +2,10 @@
 /*
  * parallelize.c - several functions at the same time.
  *
- * All calls may wait for each other, so each is a task of its own: to give one
- * task several of them could wait for ever.  The tasks live on the stack, a
- * batch of them in each frame of a recursion, so that few calls take little.
- * The innermost frame makes the first call and waits for all.
+ * All calls may wait for each other, so each call is a task of its own: a task with
+ * several calls could wait for ever.  The tasks live on the stack, a batch of tasks
+ * in each frame of a recursion, so that few calls take little stack.  The innermost
+ * frame makes the first call and waits for all.
  */
 #include "base/label.h"
 #include "core/life/after_fork.h"
@@ -41,7 +41,7 @@ static int spawn_call(struct parallel *p, const struct sley_invocation *call,
 	return spawn_into(p->rt, &p->group, task, &defaults);
 }
 
-/* Was it cancelled before it started?  It has ended. */
+/* Was @task cancelled before it started?  @task has ended. */
 static bool was_dropped(const struct sley_task *task)
 {
 	return task_observe(task) & TASK_DROPPED;
@@ -64,7 +64,7 @@ static noinline int spawn_and_wait(struct parallel *p,
 
 	for (size_t i = 0; i < batch; i++) {
 		err = spawn_call(p, &calls[i], &task[i]);
-		/* Only the very first can fail, and then nothing was made. */
+		/* Only the very first can fail, and then no task was spawned. */
 		if (unlikely(err))
 			return err;
 	}

@@ -3,47 +3,49 @@
  * pipeline.c - items go through stages, several of them at a time.
  *
  * Two things are apart: *tokens*, each of which holds an item that is under
- * way, and *runners*, tasks that carry them.  So back-pressure is the number of
- * tokens, and a token that must wait costs no fiber: its runner puts it down
- * and takes something else.
+ * way, and *runners*, tasks that carry tokens.  So back-pressure is the number of
+ * tokens, and a token that must wait costs no fiber: its runner puts the token down
+ * and takes other work.
  *
- * Runner.  Takes a token that is ready, or else makes an item with a free one,
- * and carries it stage by stage, until the item is through or has to wait.  It
- * ends when there is nothing to take.  Whoever leaves something to take sees to
- * it that one more runner is *pending*: spawned, not yet started.  It starts when
- * a worker is idle, or when the one that spawned it blocks in a stage; not
- * earlier.  So on busy workers nobody is spawned, woken or switched to.
+ * Runner.  Takes a ready token, or else makes an item with a free token, and
+ * carries the item stage by stage, until the item is through or has to wait.  A
+ * runner ends when there is nothing to take.  A runner, or a thread of the blocking
+ * pool, that leaves something to take sees to it that one more runner is *pending*:
+ * spawned, not yet started.  The pending runner starts when a worker is idle, or
+ * when the runner that spawned it blocks in a stage; not earlier.  So on busy
+ * workers no runner is spawned, woken or switched to.
  *
- * Before each ordered and each serial stage is a turnstile (turnstile.h).  Who
- * leaves the stage admits the next token and makes it ready.  An item that
- * ended early, or was dropped, still passes all ordered stages: those behind it
- * wait for it.
+ * Before each ordered and each serial stage is a turnstile (turnstile.h).  Leaving
+ * the stage admits the next token and makes that token ready.  An item that ended
+ * early, or was dropped, still passes all ordered stages: later items wait for it.
  *
- * That nobody waits for ever: the token with the smallest number that is put
- * down waits for one that is carried or ready.  Who carries one looks for more
- * before it ends.  So this also holds where no runner can be spawned.
+ * That no token waits for ever: of the tokens that are put down, the token with the
+ * smallest number waits for a token that is carried or ready.  A runner with a
+ * token looks for more before it ends.  So this also holds where no runner can be
+ * spawned.
  *
- * A stage with SLEY_STAGE_BLOCKS is called by a thread of the blocking pool.  Its
+ * A stage with SLEY_STAGE_BLOCKS is called by a thread of the blocking pool.  The
  * runner waits for that thread, and does not count as running meanwhile, so that
  * another runner may take its place.  The thread puts the token down behind the
- * stage before the runner hears of the end: a runner resumes on its own worker, which
- * may be busy, and the item shall not wait for that.
+ * stage before the runner hears of the end: a runner resumes on its own worker,
+ * which may be busy, and the item shall not wait for that.
  *
  * Runners are members of a scope that the caller opens, so a cancel that comes
- * to the caller from anywhere cuts short what blocks in a stage, and so does a
- * stage that fails.  The short form, which no cancel ends, has none.
+ * to the caller from anywhere cuts short a runner that blocks in a stage, and so
+ * does a stage that fails.  The short form, which no cancel ends, has no scope.
  *
  * All state is under spinlocks, which are held for a few instructions and never
  * while a stage runs; there is no order here to prove, and no wait but the join.
  *
  * A runner's task is spawned again and again, but only when its last run has
- * COMPLETED.  Those that have ended and not come so far are each on a worker of
- * its own, so with a spare for each worker there is always one to be had.  Where a
- * stage blocks, each token may have a second runner: one that waits for the pool.
+ * COMPLETED.  Runners that have ended and are not yet COMPLETED are each on a worker
+ * of its own, so with a spare runner for each worker there is always a runner to be
+ * had.  Where a stage blocks, each token may have a second runner, which waits for
+ * the pool.
  *
  * Rejected: a fiber for each token, which waits for its turn.  With items of a
  * microsecond each wait and its wake-up on another worker cost as much again.
- * A task for each item and stage: a spawn each, and memory for them.
+ * A task for each item and stage: a spawn each, and memory for the tasks.
  */
 #include "core/task/countdown.h"
 #include "core/task/spawn.h"
@@ -58,7 +60,7 @@
 
 struct runner {
 	struct sley_task task;
-	struct list list; /* of those that have ended, or never ran */
+	struct list list; /* of runners that have ended, or never ran */
 	struct pipeline *pipeline;
 };
 
@@ -68,18 +70,18 @@ struct pipeline {
 	uint32_t nr_tokens;
 	struct turnstile *turnstiles; /* of each stage; NULL: one token */
 	struct sley_scope scope;      /* of all runners but the caller   */
-	bool scoped; /* it is open; of a short form only its group is used */
-	bool blocks; /* some stage does                                   */
-	struct sley_options options; /* of them                           */
+	bool scoped; /* the scope is open; a short form uses only its group */
+	bool blocks; /* some stage blocks                                  */
+	struct sley_options options; /* of the runners                     */
 	struct how how;
-	int32_t error; /* the first one, or 0                             */
+	int32_t error; /* the first error, or 0                              */
 
 	struct spinlock lock; /* for the rest */
 	struct list free, ready, idle;
 	uint64_t nr_items;
 	uint32_t nr_running; /* runners, with the pending one */
 	bool pending;
-	bool making; /* somebody is in the first stage */
+	bool making; /* a runner is in the first stage */
 	bool ended;  /* there are no more items        */
 };
 
@@ -96,15 +98,15 @@ static void keep_error(struct pipeline *p, int err)
 {
 	int32_t none = 0;
 
-	/* relaxed: a number; who returns it has joined all runners. */
+	/* relaxed: a number; its reader has joined all runners. */
 	if (cas_relaxed(&p->error, &none, err) && p->scoped)
 		scope_cancel(&p->scope, -ECANCELED);
 }
 
-/* Shall what has not begun be left out?  Then it must be. */
+/* Shall items that have not begun be left out?  Then the caller must do so. */
 static bool is_stopped(struct pipeline *p)
 {
-	/* relaxed: sooner or later; what is dropped does not depend on it. */
+	/* relaxed: sooner or later; which items are dropped does not depend on it. */
 	if (load_relaxed(&p->error))
 		return true;
 	if (likely(!how_stopped(&p->how)))
@@ -124,7 +126,7 @@ static bool can_make(const struct pipeline *p)
 	return !p->ended && !p->making && !list_empty(&p->free);
 }
 
-/* One whose last run is over altogether. */
+/* A runner whose last run is over altogether. */
 static struct runner *idle_runner(struct pipeline *p)
 {
 	struct list *node = list_first(&p->idle);
@@ -142,7 +144,7 @@ static struct runner *idle_runner(struct pipeline *p)
 	return NULL;
 }
 
-/* Under the lock: who is to be spawned after it, if anybody. */
+/* Under the lock: the runner to be spawned after the unlock, or NULL. */
 static struct runner *want_runner(struct pipeline *p)
 {
 	struct runner *runner;
@@ -188,7 +190,7 @@ static void unlock_and_start(struct pipeline *p)
 	spin_unlock(&p->lock);
 }
 
-/* From here on any runner may take it. */
+/* From here on any runner may take @token. */
 static void put_down(struct pipeline *p, struct token *token)
 {
 	spin_lock(&p->lock);
@@ -232,7 +234,7 @@ static void leave(struct pipeline *p, size_t stage)
 
 /* ---- stages ---------------------------------------------------------------- */
 
-/* What its next stage did not take, and so no other one will. */
+/* The next stage did not take the item, and so no later stage will. */
 static void drop(struct pipeline *p, struct token *token)
 {
 	const struct sley_stage *maker = &p->stages[token->stage - 1];
@@ -260,7 +262,7 @@ static void call_stage(struct pipeline *p, struct token *token)
 	}
 }
 
-/* Is its next stage entered one by one?  An ordered one counts all items. */
+/* Is the next stage entered one by one?  An ordered stage counts all items. */
 static bool one_by_one(const struct pipeline *p, const struct token *token)
 {
 	enum sley_stage_mode mode = mode_of(&p->stages[token->stage]);
@@ -276,7 +278,7 @@ static bool one_by_one(const struct pipeline *p, const struct token *token)
 struct errand {
 	struct pipeline *p;
 	struct token *token;
-	bool alone; /* in the stage, which it leaves       */
+	bool alone; /* in the stage, and has to leave it    */
 	int err;    /* of the first stage                  */
 };
 
@@ -340,7 +342,7 @@ static bool call_elsewhere(struct pipeline *p, struct token *token, bool alone)
 
 	if (likely(!(p->stages[token->stage].mode & SLEY_STAGE_BLOCKS)))
 		return false;
-	/* What will be dropped needs no thread. */
+	/* An item that will be dropped needs no thread. */
 	if (!token->item || is_stopped(p))
 		return false;
 	return run_elsewhere(p, carry_errand, &errand);
@@ -363,7 +365,7 @@ static bool carry(struct pipeline *p, struct token *token)
 	return true;
 }
 
-/* ---- what there is to carry ------------------------------------------------ */
+/* ---- tokens to carry ------------------------------------------------------- */
 
 static int call_maker(struct pipeline *p, struct token *token)
 {
@@ -379,7 +381,7 @@ static int call_maker(struct pipeline *p, struct token *token)
 	return stage->fn(&token->item, stage->arg);
 }
 
-/* By the only one in the first stage. */
+/* By the only runner in the first stage. */
 static bool make_item(struct pipeline *p, struct token *token)
 {
 	int err;
@@ -416,7 +418,7 @@ static struct token *take_made(struct pipeline *p)
 	return NULL;
 }
 
-/* NULL: nothing, and @runner has to end; it is NULL for the caller. */
+/* NULL: there is no token, and @runner has to end; @runner: NULL for the caller. */
 static struct token *take(struct pipeline *p, struct runner *runner)
 {
 	struct token *token = NULL;
@@ -471,7 +473,7 @@ static int run_member(void *arg)
 	return 0;
 }
 
-/* By the caller, or for it; the other runners are to be as urgent. */
+/* By the caller, or for the caller; the other runners are to be as urgent. */
 static void run_first(void *arg)
 {
 	struct pipeline *p = arg;
@@ -481,14 +483,14 @@ static void run_first(void *arg)
 		p->options.priority =
 			(int)task_level(worker->strand->task) - LEVEL_DEFAULT;
 	else
-		p->nr_tokens = 1; /* there is nobody to spawn for */
+		p->nr_tokens = 1; /* no worker can run a second runner */
 	p->nr_running = 1;
 	run_all(p, NULL);
 }
 
 /* ---- the calls ------------------------------------------------------------- */
 
-/* Of one allocation, in this order. */
+/* Parts of one allocation, in this order. */
 struct parts {
 	size_t nr_runners, nr_waiting;
 	size_t bytes;
@@ -540,7 +542,7 @@ static int run_first_member(void *arg)
 	return 0;
 }
 
-/* The caller cannot be the first runner, so a member is.  False: nobody is. */
+/* The caller cannot be the first runner, so a member is.  False: no member is. */
 static bool spawn_first(struct pipeline *p, struct sley_task *first)
 {
 	const struct strand *caller = p->how.caller;
@@ -607,7 +609,7 @@ bool pipeline_stage_is_sound(const struct sley_stage *stage)
 	return stage->fn && (unsigned int)mode_of(stage) <= SLEY_STAGE_PARALLEL;
 }
 
-/* Looks at all stages; false if something is wrong with them. */
+/* Looks at all stages; false if a stage is wrong. */
 static bool read_stages(struct pipeline *p, uint32_t tokens)
 {
 	const struct sley_stage *stages = p->stages;

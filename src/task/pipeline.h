@@ -9,7 +9,7 @@
 
 #include <sley/pipeline.h>
 
-/* Has the stage a function and a mode that there is? */
+/* Has the stage a function and a valid mode? */
 must_check bool pipeline_stage_is_sound(const struct sley_stage *stage);
 
 #endif

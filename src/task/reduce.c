@@ -2,8 +2,8 @@
 /*
  * reduce.c - sums over a range.
  *
- * Sums of doubles and integers are reductions like any other: what that costs
- * is a call for each piece.
+ * Sums of doubles and integers are reductions like any other: the cost is a call
+ * for each piece.
  */
 #include "base/assert.h"
 #include "task/split.h"

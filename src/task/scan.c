@@ -2,33 +2,35 @@
 /*
  * scan.c - for each element, the sum of all that came before.
  *
- * The range is cut into blocks.  Each is added up, then written, knowing the sum
- * of all blocks before it; in between it stays in the cache of the core.
+ * The range is cut into blocks.  Each block is added up, then written, once the sum
+ * of all blocks before it is known; in between the block stays in the cache of the
+ * core.
  *
  *     block     0        1        2        3        4        5
  *             WRITTEN  WRITING  SUMMED   SUMMING  SUMMING  FRESH
  *                                          │                 │
  *                                        front             fresh
  *
- * Lanes take blocks from the left.  A block whose sum is done waits until those
- * of all before it are.  As they were taken earlier that is usually so, and its
- * lane goes on to write it.  If not, the lane takes another block, and whoever
- * brings the front past this one leaves it to the next lane that asks: no lane
- * ever waits, so the scan needs no more workers than happen to come.
+ * Lanes take blocks from the left.  A block whose sum is done waits until the sums
+ * of all earlier blocks are done.  As these were taken earlier that is usually so,
+ * and the lane of the block goes on to write the block.  If not, the lane takes
+ * another block.  The lane that brings the front past the waiting block leaves that
+ * block to the next lane that asks: no lane ever waits, so the scan needs no more
+ * workers than happen to come.
  *
  * .value[i] is the sum of all before block i, once the front is there; before
- * that, the sum of block i - 1, once it is SUMMED.
+ * that, the sum of block i - 1, once block i - 1 is SUMMED.
  *
- * Who finds a fresh block at the front writes it without adding it up first: the
- * sum comes out of the writing.  That is the cheapest, and lets the front move,
- * so it comes first; meanwhile the others add up what lies ahead.  Not if
- * ordered: the sums would have other bits.
+ * A lane that finds a fresh block at the front writes the block without adding it
+ * up first: the sum comes out of the writing.  That is the cheapest way, and lets
+ * the front move, so it comes first; meanwhile the other lanes add up the blocks
+ * ahead.  Not if ordered: the sums would have other bits.
  *
- * A lane forks the next one before it begins, so there are as many as workers
- * have time.  The functions of the user may block, so they are called without
- * the lock: one lane at a time moves the front.
+ * A lane forks the next lane before it begins, so there are as many lanes as
+ * workers have time.  The functions of the user may block, so they are called
+ * without the lock: one lane at a time moves the front.
  *
- * The table of blocks is in the frame of the call.  Ranges that need a larger one
+ * The table of blocks is in the frame of the call.  Ranges that need a larger table
  * are done in stretches, one after the other.
  *
  * Rejected: two passes over the whole range, which go through memory twice; a
@@ -53,7 +55,7 @@ _Static_assert(TABLE_BLOCKS == TABLE_BYTES / 8 - 1,
 	       "there is a mark for each block");
 
 struct scan {
-	struct split split; /* its pieces are those written in place */
+	struct split split; /* its pieces are written in place */
 	sley_scan_fn *write;
 };
 
@@ -64,7 +66,7 @@ enum block_state {
 	BLOCK_WRITING, /* or written                                   */
 };
 
-/* A value that somebody works with, outside of the table. */
+/* A value that a lane works with, outside of the table. */
 struct value {
 	_Alignas(16) unsigned char bytes[SLEY_REDUCTION_MAX];
 };
@@ -73,10 +75,10 @@ struct value {
 struct stretch {
 	struct scan *scan;
 	size_t begin, end;
-	size_t block; /* elements in each; the last has what is left, too */
+	size_t block; /* elements in each; the last block has the rest, too */
 	unsigned int nr;
 
-	struct spinlock lock; /* for what follows                      */
+	struct spinlock lock; /* for the members below               */
 	unsigned int fresh;   /* blocks that were taken                */
 	unsigned int front;   /* its value, and all before, are final  */
 	unsigned int waiting; /* SUMMED behind the front               */
@@ -112,9 +114,9 @@ static size_t block_end(const struct stretch *s, unsigned int i)
 
 enum job_kind {
 	JOB_NONE,
-	JOB_SUM,   /* then mark it SUMMED                  */
-	JOB_WRITE, /* the sum before it is known           */
-	JOB_BOTH,  /* the same, and the one after it comes from there */
+	JOB_SUM,   /* then mark the block SUMMED           */
+	JOB_WRITE, /* the sum before the block is known    */
+	JOB_BOTH,  /* the same, and yields the next sum    */
 };
 
 struct job {
@@ -129,7 +131,7 @@ static struct job begin_writing(struct stretch *s, unsigned int i)
 	return (struct job){ JOB_WRITE, i };
 }
 
-/* A block that waits to be written; @last, if that is one. */
+/* A block that waits to be written; @last, if @last waits. */
 static struct job take_waiting(struct stretch *s, unsigned int last)
 {
 	unsigned int i = 0;
@@ -165,7 +167,7 @@ static bool front_can_move(const struct stretch *s)
 	return s->front < s->nr && s->state[s->front] == BLOCK_SUMMED;
 }
 
-/* As far as it goes; without the lock while the user's function adds. */
+/* As far as possible; without the lock while the user's function adds. */
 static void move_front(struct stretch *s)
 {
 	const struct sley_reduction *sum = s->scan->split.sum;
@@ -222,7 +224,7 @@ static void write_block(struct stretch *s, struct job job)
 	move_front(s);
 }
 
-/* What is there to do; with the lock, before and after. */
+/* Do all jobs; with the lock, before and after. */
 static void work(struct stretch *s)
 {
 	struct job job = { JOB_NONE, 0 };
@@ -280,13 +282,13 @@ static void lane(void *arg)
 
 /* ---- stretches ----------------------------------------------------------------- */
 
-/* No block is shorter than that, unless it is the only one. */
+/* No block is shorter than @block, unless there is only one. */
 static unsigned int nr_blocks(size_t length, size_t block)
 {
 	return length < block ? 1 : (unsigned int)(length / block);
 }
 
-/* The sum before @begin is in @value, that before @end will be. */
+/* @value: the sum before @begin; on return, the sum before @end. */
 static void run_stretch(struct scan *scan, size_t begin, size_t end,
 			size_t block, void *value)
 {

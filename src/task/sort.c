@@ -3,22 +3,23 @@
  * sort.c - a parallel quicksort that is never quadratic.
  *
  * A range is cut in two by an element near its middle; one side is forked,
- * and the caller goes on with the other.  A side that nobody steals costs a
+ * and the caller goes on with the other.  A side that no thief steals costs a
  * call.  Cutting is serial, so the work is at most log2(n) / 2 times as fast on
  * many workers as on one: some 10 times for 10^7 elements.
  *
  * The cut looks at elements picked at random, so that patterns (sorted,
  * organ pipe, saw teeth) do no harm; at random from a seed that is always the
- * same, so that the same input takes the same way.  Who knows the seed can
- * build an input that is cut badly each time.  So a range may be cut badly
- * log2(n) times (a side below an eighth); then it goes to a heap.
+ * same, so that the same input takes the same way.  An attacker that knows the
+ * seed can build an input that is cut badly each time.  So a range may be cut
+ * badly log2(n) times (a side below an eighth); then the range is sorted by a
+ * heap.
  *
  * Whatever the comparison says, a cut makes both sides smaller, and all loops
  * are bounded by the range.  A sort that is cut short stops between two cuts:
  * elements have only ever changed places.
  *
  * Rejected: a radix sort for numbers, which needs a buffer that may not be
- * there; and sampling into many buckets, which does, too.
+ * there; and sampling into many buckets, which needs a buffer, too.
  */
 #include "task/sort.h"
 
@@ -37,14 +38,14 @@ static unsigned int log2_of(size_t nr)
 	return 63 - (unsigned int)__builtin_clzll((uint64_t)nr | 1);
 }
 
-/* Cut @span: it becomes the left side, *@right the other one. */
+/* Cut @span: it becomes the left side, *@right the right side. */
 static void cut_span(struct span *span, struct span *right)
 {
 	const struct sort *sort = span->sort;
 	struct sort_cut cut =
 		sort->kind->cut(sort, span->base, span->nr, &span->rand);
 	size_t beyond = span->nr - cut.right;
-	/* Those that are in their place now are as good as sorted. */
+	/* Elements that are in their place now are as good as sorted. */
 	size_t longer = cut.left > beyond ? cut.left : beyond;
 
 	if (longer > span->nr - span->nr / 8)
@@ -126,7 +127,7 @@ int sort_run(struct sort *sort, sley_fn *fn, void *arg)
 		      : grain < SORT_SHORT ? SORT_SHORT
 					   : grain;
 	how_run(&sort->how, fn, arg);
-	/* relaxed: all who write it have been joined. */
+	/* relaxed: all writers have been joined. */
 	return load_relaxed(&sort->left_out) ? -ECANCELED : 0;
 }
 

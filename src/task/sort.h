@@ -2,9 +2,10 @@
 /*
  * sort.h - a quicksort that knows nothing about its elements.
  *
- * A kind of elements says how to do three things with a range: cut it in two,
- * sort a short one, and sort any with a heap.  Sort.c decides what is cut,
- * what runs beside what, and when a range was cut badly too often.
+ * A kind of elements says how to do four things with a range: find how much of its
+ * beginning is in order, cut the range in two, sort a short range, and sort any
+ * range with a heap.  Sort.c decides which ranges are cut, which run beside each
+ * other, and when a range was cut badly too often.
  */
 #ifndef SLEY_TASK_SORT_H
 #define SLEY_TASK_SORT_H
@@ -24,19 +25,19 @@ struct sort {
 	size_t nr;
 	size_t grain; /* ranges up to here are sorted alone  */
 	struct how how;
-	uint32_t left_out; /* something was: it had been stopped */
+	uint32_t left_out; /* a range was left out: the sort was stopped */
 };
 
 /*
- * What is in [0, left) comes before or is equal to what is in [right, nr).
- * Those in between are where they belong; both sides are smaller than before.
+ * No element of [0, left) comes after an element of [right, nr).  The elements in
+ * between are where they belong; both sides are smaller than the whole.
  */
 struct sort_cut {
 	size_t left, right;
 };
 
 struct sort_kind {
-	/* How many at the beginning are in order already; at least 1. */
+	/* How many elements at the beginning are in order already; at least 1. */
 	size_t (*run)(const struct sort *sort, const char *base, size_t nr);
 	/* @nr is above SORT_SHORT.  @rand says which elements to look at. */
 	struct sort_cut (*cut)(const struct sort *sort, char *base, size_t nr,
@@ -53,18 +54,18 @@ struct sort_kind {
 /* Cut and forked, unless the user says otherwise: some 20 us of work. */
 #define SORT_GRAIN 2048
 
-/* Some element of @nr. */
+/* The index of some element of @nr. */
 static inline size_t sort_sample(struct rand *rand, size_t nr)
 {
 	return (size_t)(rand_next(rand) % nr);
 }
 
-/* Shall the caller leave out what it is about to begin?  Then it must. */
+/* Shall the caller leave out the range that comes next?  Then the caller must. */
 static inline bool sort_stopped(struct sort *sort)
 {
 	if (likely(!how_stopped(&sort->how)))
 		return false;
-	/* relaxed: all say the same, and who reads it has joined them. */
+	/* relaxed: all write the same, and the reader has joined all writers. */
 	store_relaxed(&sort->left_out, 1);
 	return true;
 }
@@ -72,7 +73,7 @@ static inline bool sort_stopped(struct sort *sort)
 /* Fill in ->grain; call @fn(@arg), which sorts; 0 or -ECANCELED. */
 must_check int sort_run(struct sort *sort, sley_fn *fn, void *arg);
 
-/* Sort ->base as ->kind says, where one may fork.  @sort: struct sort. */
+/* Sort ->base as ->kind says, where a fork is possible.  @sort: struct sort. */
 void sort_quickly(void *sort);
 
 /* Elements of any size, by ->compare: sort_any.c. */

@@ -3,15 +3,15 @@
  * sort_any.c - elements of any size, by a comparison that is called.
  *
  * The calls are most of the cost, so a cut compares every element once, and
- * moves only those on the wrong side.  Mispredicted branches are most of the
- * rest: so it first looks at a block of elements at each end and writes down
- * which belong to the other end, then swaps those in pairs.
+ * moves only the elements on the wrong side.  Mispredicted branches are most of
+ * the rest.  So a cut first looks at a block of elements at each end and writes
+ * down which elements belong to the other end, then swaps these in pairs.
  */
 #include "task/sort.h"
 
 #include <string.h>
 
-/* Elements up to here are kept aside in a frame; longer ones are swapped. */
+/* Elements up to here are kept aside in a frame; longer elements are swapped. */
 #define ASIDE 256
 /* Long ranges are looked at in blocks. */
 #define BLOCK 32
@@ -138,8 +138,8 @@ static void find_high(const struct sort *sort, struct strays *strays,
 }
 
 /*
- * Narrow [*@low, *@high) from both ends, block by block, until two do not fit.
- * A block that is not done in the end stays inside, and is looked at again.
+ * Narrow [*@low, *@high) from both ends, block by block, until two blocks do not
+ * fit.  A block that is not done in the end stays inside, and is looked at again.
  */
 static void split_blocks(const struct sort *sort, const char *base, char **low,
 			 char **high)
@@ -164,8 +164,9 @@ static void split_blocks(const struct sort *sort, const char *base, char **low,
 }
 
 /*
- * The first element is the middle one.  Those that come before it go to the
- * front, it follows, and all others come last.  Returns where it is now.
+ * The first element is the middle element.  Elements that come before it go to the
+ * front, the middle element follows, and all others come last.  Returns the index
+ * of the middle element.
  */
 static size_t split(const struct sort *sort, char *base, size_t nr)
 {
@@ -190,7 +191,7 @@ static size_t split(const struct sort *sort, char *base, size_t nr)
 	return (size_t)(low - base) / size;
 }
 
-/* Nothing comes before the first element: those equal to it go to the front. */
+/* No element comes before the first: elements equal to the first go to the front. */
 static size_t split_equal(const struct sort *sort, char *base, size_t nr)
 {
 	size_t size = sort->size;
@@ -222,9 +223,9 @@ static struct sort_cut cut(const struct sort *sort, char *base, size_t nr,
 	return (struct sort_cut){ at, at + 1 };
 }
 
-/* ---- short ranges, and those that were cut badly --------------------------- */
+/* ---- short ranges, and ranges that were cut badly -------------------------- */
 
-/* Put the element at @at where it belongs among those of [@base, @at). */
+/* Put the element at @at where it belongs among the elements of [@base, @at). */
 static void insert(const struct sort *sort, char *base, char *at)
 {
 	size_t size = sort->size;
@@ -253,7 +254,7 @@ static void insertion(const struct sort *sort, char *base, size_t nr)
 		insert(sort, base, at);
 }
 
-/* Of the heap of @nr elements only the one at @i may be too small. */
+/* Of the heap of @nr elements only the element at @i may be too small. */
 static void sink(const struct sort *sort, char *base, size_t i, size_t nr)
 {
 	size_t size = sort->size;

@@ -6,9 +6,9 @@
  *   #define KERNEL(name) name##_int32
  *
  * A cut has no branch that depends on the numbers.  Every number goes to the
- * end of the front part, in exchange for what was there, and only the length
- * of that part says whether it was worth it.  A comparison costs a cycle or
- * two then instead of half a mispredicted branch.
+ * end of the front part, in exchange for the number there, and only the length
+ * of that part says whether the number stays in the front part.  A comparison costs
+ * a cycle or two then instead of half a mispredicted branch.
  */
 
 static size_t KERNEL(run)(const struct sort *sort, const char *base, size_t nr)
@@ -22,7 +22,7 @@ static size_t KERNEL(run)(const struct sort *sort, const char *base, size_t nr)
 	return i;
 }
 
-/* Those below @middle to the front; how many they are. */
+/* Numbers below @middle to the front; returns how many. */
 static size_t KERNEL(below)(NUMBER *a, size_t nr, NUMBER middle)
 {
 	size_t front = 0;
@@ -37,7 +37,7 @@ static size_t KERNEL(below)(NUMBER *a, size_t nr, NUMBER middle)
 	return front;
 }
 
-/* The same with those not above it. */
+/* The same with numbers not above @middle. */
 static size_t KERNEL(not_above)(NUMBER *a, size_t nr, NUMBER middle)
 {
 	size_t front = 0;

@@ -2,16 +2,16 @@
 /*
  * sort_numbers.c - integers and doubles.
  *
- * Doubles are sorted as integers.  The bits of a double are those of a sign and
- * a magnitude, so turning the magnitude of negative ones upside down gives
- * integers in the same order:
+ * Doubles are sorted as integers.  The bits of a double are a sign and a magnitude,
+ * so turning the magnitude of negative doubles upside down gives integers in the
+ * same order:
  *
  *   -NaN .. -infinity .. -0.0 +0.0 .. +infinity .. +NaN
  *
- * The negative NaNs at the lower end go to the upper one by subtracting as many
- * as there are, which wraps around.  Both steps can be undone, so no bit of a
- * NaN is lost.  It takes two passes over the array, cheap beside the twenty of
- * the sort; and a comparison of doubles would need a third for the NaNs.
+ * The negative NaNs at the lower end go to the upper end by subtracting the number
+ * of negative NaNs, which wraps around.  Both steps can be undone, so no bit of a
+ * NaN is lost.  The price is two passes over the array, cheap beside the twenty of
+ * the sort; and a comparison of doubles would need a third pass for the NaNs.
  */
 #include "base/bits.h"
 #include "task/sort.h"
@@ -63,7 +63,7 @@ struct pass {
 
 #define PASS_GRAIN 16384
 
-/* Never cut short: half of the array would be something else. */
+/* Never cut short: half of the array would be keys. */
 static void pass(void *arg)
 {
 	struct pass *p = arg, right = *p;

@@ -4,12 +4,12 @@
  *
  * Halves are sorted beside each other, into the buffer or out of it in turns,
  * and merged.  A merge is cut in two as well: at the middle of the longer side,
- * and where that element belongs in the other one.  Among equals the left side
+ * and where that element belongs in the other side.  Among equals the left side
  * goes first, in both cuts and merges.
  *
- * Every step writes all its elements to where its caller expects them.  One
- * that finds the sort stopped copies them instead of comparing; so the array
- * is whole in the end, also with a comparison that contradicts itself.
+ * Every step writes all its elements to where its caller expects them.  A step
+ * that finds the sort stopped copies the elements instead of comparing; so the
+ * array is whole in the end, also with a comparison that contradicts itself.
  *
  * Rejected: merging in place, which needs no buffer and is several times
  * slower.
@@ -73,7 +73,7 @@ static void merge_alone(struct merge m)
 	concatenate(&m);
 }
 
-/* How many of @nr come before @key, and those that are equal if @equal. */
+/* How many of @nr come before @key, or are equal to @key if @equal. */
 static size_t nr_before(const struct sort *sort, const char *base, size_t nr,
 			const char *key, bool equal)
 {
@@ -92,7 +92,7 @@ static size_t nr_before(const struct sort *sort, const char *base, size_t nr,
 	return low;
 }
 
-/* @m becomes the first part of the merge, *@rest the other one. */
+/* @m becomes the first part of the merge, *@rest the second part. */
 static void cut_merge(struct merge *m, struct merge *rest)
 {
 	size_t size = m->sort->size;
@@ -143,7 +143,7 @@ static void merge_halves(const struct half *all, size_t left)
 			   .nr_right = all->nr - left,
 			   .to = all->to_other ? all->other : all->at };
 
-	/* In order already, as all of an input that was sorted? */
+	/* In order already, as everywhere in a sorted input? */
 	if (!before(m.sort, m.right, m.right - size))
 		concatenate(&m);
 	else

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <sley/time.h>
 
-/* A part of the range; it lives in the frame of who cut it off. */
+/* A part of the range; it lives in the frame of the task that cut it off. */
 struct part {
 	struct split *split;
 	size_t begin, end;
@@ -75,7 +75,7 @@ static noinline void halve(struct part *part, size_t middle)
 	how_join(&split->how, &child);
 }
 
-/* A function of its own, since not everybody needs such a frame. */
+/* A function of its own, since not every split needs such a frame. */
 static noinline void halve_with_value(struct part *part, size_t middle)
 {
 	_Alignas(16) unsigned char value[SLEY_REDUCTION_MAX];
@@ -113,7 +113,7 @@ static size_t at_least_one(size_t n)
 	return n ? n : 1;
 }
 
-/* The automatic grain of a part of which nothing is known but its length. */
+/* The automatic grain of a part whose length alone is known. */
 static size_t grain_for(const struct how *how, size_t nr)
 {
 	if (how->ordered)
@@ -134,7 +134,7 @@ static size_t grain_for_rate(const struct how *how, size_t nr, size_t done,
 
 /* ---- first pieces -------------------------------------------------------------- */
 
-/* How many elements come first; 0: it is shared at once. */
+/* How many elements come first; 0: the range is shared at once. */
 static size_t first_length(const struct split *split, size_t nr)
 {
 	const struct how *how = &split->how;
@@ -147,19 +147,19 @@ static size_t first_length(const struct split *split, size_t nr)
 	return (units < SPLIT_FIRST ? units : SPLIT_FIRST) * unit;
 }
 
-/* What comes next: at most @length, but nothing too small stays behind. */
+/* The length of the next piece: at most @length, but no tiny rest stays behind. */
 static size_t next_length(const struct split *split, size_t nr, size_t length)
 {
 	return length < nr && nr - length >= split->how.grain ? length : nr;
 }
 
-/* What comes after a piece of @length: ever more, but never most of it. */
+/* The length after @length: ever more, but never most of the range. */
 static size_t grown_length(size_t length, size_t most)
 {
 	return length < most / 4 ? 4 * length : most;
 }
 
-/* Run the first pieces of @all, and cut them off.  True: nothing is left. */
+/* Run the first pieces of @all, and cut these off.  True: nothing is left. */
 static bool run_first(struct part *all)
 {
 	struct split *split = all->split;
@@ -220,6 +220,6 @@ int split_run(struct split *split, size_t begin, size_t end, void *value)
 		how_run(&split->how, run_all, &all);
 	else if (!run_first(&all)) /* a thread may do little by itself */
 		how_run(&split->how, run_rest, &all);
-	/* relaxed: all that wrote it is joined. */
+	/* relaxed: all writers are joined. */
 	return load_relaxed(&split->skipped) ? -ECANCELED : 0;
 }

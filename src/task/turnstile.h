@@ -3,15 +3,15 @@
  * turnstile.h - lets tokens into a stage one at a time: in the order of their
  * numbers, or as they come.
  *
- * Nobody waits here.  A token that cannot go in is put down, and belongs to the
- * turnstile; who leaves the stage gets the next one, which is in then.
+ * No thread waits here.  A token that cannot go in is put down, and belongs to the
+ * turnstile.  Leaving the stage returns the next token, which is in then.
  *
  * In order: number `turn` may go in.  Tokens that come too early are put down
- * by number modulo the number of tokens.  That is enough: all numbers from
- * `turn` to theirs have not passed yet, so each of them has a token.  As they
- * come: it is busy or not, and has a queue.
+ * by number modulo the number of tokens.  That is enough: no number from `turn` to
+ * the number of an early token has passed yet, so each of these numbers has a
+ * token.  As they come: the turnstile is busy or not, and has a queue.
  *
- * Under a spinlock, which also orders what is done in the stage.
+ * Under a spinlock, which also orders the work that is done in the stage.
  */
 #ifndef SLEY_TASK_TURNSTILE_H
 #define SLEY_TASK_TURNSTILE_H
@@ -19,13 +19,13 @@
 #include "base/list.h"
 #include "lf/spin.h"
 
-/* An item that is under way. */
+/* Holds an item that is under way. */
 struct token {
 	struct list list; /* free, ready, or before a stage  */
 	void *item;
 	uint64_t number; /* of the item                     */
-	size_t stage;    /* that is next                    */
-	bool admitted;   /* to it, while it was put down    */
+	size_t stage;    /* the next stage                  */
+	bool admitted;   /* to the stage, while put down    */
 };
 
 #define token_of(node) container_of(node, struct token, list)
@@ -47,7 +47,7 @@ static inline void turnstile_init(struct turnstile *at, struct token **waiting,
 	list_init(&at->queue);
 }
 
-/* False: @token is put down, and may be somebody else's already. */
+/* False: @token is put down, and another runner may have it already. */
 static inline must_check bool turnstile_enter_ordered(struct turnstile *at,
 						      struct token *token)
 {
@@ -61,7 +61,7 @@ static inline must_check bool turnstile_enter_ordered(struct turnstile *at,
 	return in;
 }
 
-/* Who is in now, and was put down; NULL: nobody. */
+/* The token that was put down and is in now; or NULL. */
 static inline struct token *turnstile_leave_ordered(struct turnstile *at)
 {
 	struct token **place, *next;
