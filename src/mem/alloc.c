@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc.c - the allocator hook, and the C library as the default one.
+ * alloc.c - the allocator hook, and the C library as the default.
  */
 #include "mem/alloc.h"
 
@@ -79,6 +79,6 @@ void mem_free(struct mem *mem, void *memory, size_t size)
 
 uint64_t mem_allocated(const struct mem *mem)
 {
-	/* relaxed: a statistic; who wants it exact has joined the threads. */
+	/* relaxed: a statistic; for an exact number the caller joins the threads. */
 	return load_relaxed(&mem->allocated);
 }

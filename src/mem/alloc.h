@@ -4,11 +4,10 @@
  *
  * One struct mem per runtime: the user's hook, or the C library, and a count
  * of the bytes that are out.  Memory comes zeroed and on its own cache lines,
- * since what the runtime allocates is shared between workers as a rule.  The
- * size is given back with the memory; nothing stores it in between.
+ * since memory of the runtime is shared between workers as a rule.  The size is
+ * given back with the memory; the allocator does not store the size in between.
  *
- * Any thread; how long it takes is the hook's affair, so nobody calls it with
- * a spinlock held.
+ * Any thread.  The hook may take long, so no caller holds a spinlock.
  */
 #ifndef SLEY_MEM_ALLOC_H
 #define SLEY_MEM_ALLOC_H
@@ -26,13 +25,13 @@ struct mem {
 	uint64_t allocated; /* bytes that are out, by all threads */
 };
 
-/* Of what belongs to no runtime: that of the C library. */
+/* For memory that belongs to no runtime; uses the C library. */
 extern struct mem sley__program_mem;
 
 /* @hook is copied; NULL or all zero: the C library's allocator. */
 void mem_init(struct mem *mem, const struct sley_allocator *hook);
 
-/* Zeroed and aligned to CACHE_LINE; NULL if there is none. */
+/* Zeroed and aligned to CACHE_LINE; NULL if there is no memory. */
 must_check void *mem_alloc(struct mem *mem, size_t size);
 #ifdef SLEY_FAULTS
 #define mem_alloc(mem, size)                                                   \
@@ -48,7 +47,7 @@ must_check void *mem_alloc_aligned(struct mem *mem, size_t size, size_t align);
 		 : (mem_alloc_aligned)(mem, size, align))
 #endif
 
-/* @size must be what was asked for.  NULL is nothing to free. */
+/* @size must be the size that was asked for.  NULL is nothing to free. */
 void mem_free(struct mem *mem, void *memory, size_t size);
 
 /* Bytes asked for and not yet freed; exact once all threads are quiet. */

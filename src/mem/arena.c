@@ -39,7 +39,7 @@ static size_t offset_of(const struct arena *arena,
 	return (size_t)((const char *)block - arena->base);
 }
 
-/* The one behind it, or NULL. */
+/* The block behind @block, or NULL. */
 static struct arena_block *behind(const struct arena *arena,
 				  const struct arena_block *block)
 {
@@ -57,7 +57,7 @@ static bool map(struct arena *arena)
 	return true;
 }
 
-/* @block gets @size bytes; what is left becomes a free block behind it. */
+/* @block gets @size bytes; the rest becomes a free block behind @block. */
 static void cut(struct arena *arena, struct arena_block *block, size_t size)
 {
 	struct arena_block *rest, *next = behind(arena, block);
@@ -73,7 +73,7 @@ static void cut(struct arena *arena, struct arena_block *block, size_t size)
 		next->size_before = rest->size;
 }
 
-/* The first one that is large enough, from @from up to @to. */
+/* The first block that is large enough, from @from up to @to. */
 static struct arena_block *search(const struct arena *arena, size_t from,
 				  size_t to, size_t size)
 {
@@ -110,7 +110,7 @@ struct arena_block *arena_take(struct arena *arena, size_t size)
 	return block;
 }
 
-/* The free block @next, right behind @block, becomes part of it. */
+/* The free block @next, right behind @block, becomes part of @block. */
 static void join(struct arena *arena, struct arena_block *block,
 		 const struct arena_block *next)
 {
@@ -141,7 +141,7 @@ void arena_give(struct arena *arena, struct arena_block *block)
 	}
 }
 
-/* Do its neighbours know it? */
+/* Do the neighbours agree that a block begins at @at? */
 static bool is_block(const struct arena *arena, size_t at)
 {
 	const struct arena_block *block = block_at(arena, at);

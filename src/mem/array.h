@@ -2,8 +2,8 @@
 /*
  * array.h - an array that grows, to twice its size at least.
  *
- * The caller has the array, how many items fit and how many are used; so it may keep
- * them wherever it likes, and read them as what they are.
+ * The caller holds the array, the number of items that fit and the number of used
+ * items.  So the caller may keep these anywhere, and read the items with their type.
  */
 #ifndef SLEY_MEM_ARRAY_H
 #define SLEY_MEM_ARRAY_H
@@ -14,7 +14,8 @@
 
 /*
  * Room for @need items of @size in @array, of which *@max fit and the first @used
- * stay: the array, perhaps another one, or NULL if there is no memory.
+ * stay.  Returns @array, or a larger array that replaces @array, or NULL if there is
+ * no memory.
  */
 must_check void *array_reserve(struct mem *mem, void *array, uint32_t *max,
 			       uint32_t used, uint64_t need, size_t size);

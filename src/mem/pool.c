@@ -17,7 +17,7 @@ static size_t chunk_size(const struct pool *pool)
 	return (size_t)chunk_objects(pool) * pool->object_size;
 }
 
-/* What is taken under the lock, and linked when that is let go. */
+/* Objects that are taken under the lock, and linked after the unlock. */
 struct haul {
 	struct pool_magazine magazine;
 	char *fresh; /* objects of the newest chunk, not touched yet */
@@ -40,7 +40,7 @@ static struct pool_magazine take_rest(struct pool *pool, uint32_t max)
 	return magazine;
 }
 
-/* Up to @max objects from wherever there are some. */
+/* Up to @max objects from the first source that has some. */
 static struct haul take(struct pool *pool, uint32_t max)
 {
 	struct haul haul = { .magazine = { NULL, 0 } };
@@ -80,9 +80,9 @@ static struct pool_magazine unpack(const struct pool *pool, struct haul *haul)
 
 /* ---- fork() ------------------------------------------------------------------- */
 
-/* Taken over a fork: of the list, and of chunks that are being adopted. */
+/* Held over a fork: for the list, and for chunks that are being adopted. */
 static struct spinlock pools_lock;
-static struct pool *known; /* whose lock was ever taken (pools_lock) */
+static struct pool *known; /* pools whose lock was ever taken (pools_lock) */
 
 static void know(struct pool *pool)
 {
@@ -145,14 +145,14 @@ static bool grow(struct pool *pool)
 	grown = pool->nr_fresh;
 	spin_unlock(&pool->lock);
 	unlock_pools();
-	if (used) /* for good: it is not to be missed by who counts */
+	if (used) /* kept for good: no leak for tests that count */
 		fault_count_mapped(-(ptrdiff_t)chunk_size(pool));
 	else
 		os_unmap(chunk, chunk_size(pool));
 	return grown;
 }
 
-/* A magazine is broken up for who wants one object. */
+/* A magazine is broken up for a thread that wants a single object. */
 static void break_up(struct pool *pool)
 {
 	spin_lock(&pool->lock);

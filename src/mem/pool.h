@@ -3,10 +3,10 @@
  * pool.h - objects of one size that come and go on all threads, fast.
  *
  * A thread that is in a hurry has a cache: two magazines, each a chain of up to
- * POOL_MAGAZINE free objects.  It takes from one and gives to one, with a few
- * plain instructions.  Only when both are empty, or both full, is a whole
- * magazine exchanged with the pool, under its lock.  So objects that are made on
- * one thread and freed on another wander back by the dozen.
+ * POOL_MAGAZINE free objects.  The thread takes from one magazine and gives to one,
+ * with a few plain instructions.  Only when both are empty, or both full, is a whole
+ * magazine exchanged with the pool, under the lock of the pool.  So objects that are
+ * made on one thread and freed on another wander back by the dozen.
  *
  *      cache                          pool
  *      ┌────────┬──────────┐   get    ┌───────────────────────────┐
@@ -14,15 +14,15 @@
  *      └────────┴──────────┘ ───────► │ and chunks, carved at last│
  *                              put    └───────────────────────────┘
  *
- * A pool belongs to the program, not to a runtime, and gives nothing back: a stale
+ * A pool belongs to the program, not to a runtime, and gives no memory back: a stale
  * pointer reads an old or a new object, never something else.  A free object is
- * linked by its first two words; the others stay as its last user left them, and
- * are zero in the first life.
+ * linked by its first two words; the other words stay as the last user left them,
+ * and are zero in the first life.
  *
- * In a child of fork() all pools are empty: what their lists were in the middle of
- * is lost, as are the caches.  So the lock of a pool is not held over the fork.  But
- * a chunk is adopted under one more lock, which all pools share and which is: where
- * the chunks are is known in the child, and whole.
+ * In a child of fork() all pools are empty: objects that another thread was moving
+ * between lists are lost, as are the caches.  So the lock of a pool is not held over
+ * the fork.  But a chunk is adopted under one more lock, which all pools share and
+ * which is held over the fork: the child knows all chunks, and none by half.
  *
  * Edges: those of the lock.
  *
@@ -43,17 +43,17 @@
 #endif
 
 struct pool_node {
-	struct pool_node *next; /* in its magazine                          */
-	struct pool_node *more; /* of the first of a magazine: the next one */
+	struct pool_node *next; /* in the same magazine                         */
+	struct pool_node *more; /* of the first: the next magazine             */
 };
 
-/* A chain that ends with NULL, also where it is empty. */
+/* A chain that ends with NULL, also if empty. */
 struct pool_magazine {
 	struct pool_node *first;
 	uint32_t nr;
 };
 
-/* Of one thread and one pool; all zero is an empty one. */
+/* Of one thread and one pool; all zero is an empty cache. */
 struct pool_cache {
 	struct pool *pool; /* NULL: not used so far */
 	struct pool_magazine loaded;
@@ -66,11 +66,11 @@ struct pool {
 	uint32_t chunk_objects; /* in each chunk; 0: POOL_MAGAZINE        */
 	struct pool_node *full; /* magazines (lock)                       */
 	struct pool_node *rest; /* single objects (lock)                  */
-	char *fresh;            /* what is left of the newest chunk (lock) */
+	char *fresh;            /* the rest of the newest chunk (lock)     */
 	uint32_t nr_fresh;      /* objects there (lock)                   */
 	/* Called with both locks held for a new chunk; may refuse: NULL. */
 	bool (*adopt)(struct pool *pool, void *chunk);
-	bool known; /* it is in the list of all that are   */
+	bool known; /* in the list of known pools            */
 	struct pool *next_known;
 };
 
@@ -107,7 +107,7 @@ static inline void pool_put(struct pool *pool, struct pool_cache *cache,
 	cache->loaded.nr++;
 }
 
-/* The thread ends: its pool gets all that is in @cache. */
+/* The thread ends: the pool gets all objects in @cache. */
 void pool_flush(struct pool_cache *cache);
 
 #endif

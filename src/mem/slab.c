@@ -2,9 +2,10 @@
 /*
  * slab.c - chunks and their bitmaps; slab.h has the picture.
  *
- * A chunk joins the partial stack when its first object is freed and leaves
- * it when its last one is taken.  Objects are taken only from the top of the
- * stack, so the one that leaves is always the top, and single links do.
+ * A chunk joins the partial stack when it is created and, once full, when an object
+ * is freed.  The chunk leaves the stack when its last free object is taken.  Objects
+ * are taken only from the top of the stack, so the leaving chunk is always the top,
+ * and single links do.
  */
 #include "mem/slab.h"
 
@@ -21,7 +22,7 @@ struct slab_chunk {
 	struct slab_chunk *next_chunk;
 	struct slab_chunk *next_partial;
 	uint32_t nr_live;
-	uint32_t first_word;       /* no free object in words before it */
+	uint32_t first_word;       /* words before this have no free object */
 	uint64_t live[LIVE_WORDS]; /* bit set: the object is live       */
 };
 

@@ -7,26 +7,26 @@
  *      │ header │ live: 1011.. │ object │ object │ ... │
  *      └────────┴──────────────┴────────┴────────┴─────┘
  *        next_chunk ──► all chunks, for slab_for_each and slab_fini
- *        next_partial ──► those that have room, for slab_alloc
+ *        next_partial ──► chunks that have room, for slab_alloc
  *
- * One bit per object says that it is live.  It is the free list as well, so
- * the slab never writes into an object, live or not.  Two things follow.
+ * One bit per object says that the object is live.  The bits are the free list as
+ * well, so the slab never writes into an object, live or not.  Two things follow.
  *
- *   - A new object is all zero; one that is used again is as its last user
+ *   - A new object is all zero; an object that is used again is as its last user
  *     left it.  A descriptor can keep a generation count over its lives.
- *   - The memory stays an object of its type until slab_fini().  Somebody with
+ *   - The memory stays an object of its type until slab_fini().  A thread with
  *     a stale pointer reads an old or a new descriptor, never something else.
  *
  * The chunk of an object is found by masking its address, so that freeing
  * takes constant time.
  *
  * Everything happens under one spinlock, which gives the order between a free
- * and the next use.  Chunks are created outside it; two threads that run dry
- * together may create one each.  Those in a hurry keep caches of their own.
+ * and the next use.  Chunks are created without the lock; two threads that run dry
+ * together may create a chunk each.  Threads in a hurry keep caches of their own.
  *
- * Rejected: a free list through the objects (it writes into them, and leaves
- * slab_for_each without a way to tell a live object from a free one); giving
- * empty chunks back (stale pointers, see above).
+ * Rejected: a free list through the objects (the list writes into the objects, and
+ * leaves slab_for_each without a way to tell a live object from a free object);
+ * giving empty chunks back (stale pointers, see above).
  */
 #ifndef SLEY_MEM_SLAB_H
 #define SLEY_MEM_SLAB_H
@@ -46,8 +46,8 @@ struct slab {
 	size_t object_size;         /* rounded up to whole cache lines    */
 	size_t chunk_size;          /* a power of two                     */
 	struct mem *mem;            /* where chunks come from             */
-	struct slab_chunk *chunks;  /* all of them        (under lock)    */
-	struct slab_chunk *partial; /* those with room    (under lock)    */
+	struct slab_chunk *chunks;  /* all chunks          (under lock)    */
+	struct slab_chunk *partial; /* chunks with room    (under lock)    */
 	uint64_t nr_live;           /* objects out there  (under lock)    */
 };
 
@@ -57,7 +57,7 @@ void slab_init(struct slab *slab, struct mem *mem, size_t object_size);
 /* Frees all chunks and with them the objects that are still live. */
 void slab_fini(struct slab *slab);
 
-/* Any thread.  Aligned to CACHE_LINE; what is in it: see above.  NULL: none. */
+/* Any thread.  Aligned to CACHE_LINE; contents: see above.  NULL: no memory. */
 must_check void *slab_alloc(struct slab *slab);
 #ifdef SLEY_FAULTS
 #define slab_alloc(slab)                                                       \
@@ -70,7 +70,7 @@ void slab_free(struct slab *slab, void *object);
 /*
  * Calls @fn for each live object, with the lock held: @fn must be short and
  * must not allocate from or free to the same slab.  "Live" means between
- * slab_alloc and slab_free; its user may be writing to it at this moment.
+ * slab_alloc and slab_free; the user may be writing to the object at this moment.
  */
 void slab_for_each(struct slab *slab, void (*fn)(void *object, void *arg),
 		   void *arg);

@@ -3,10 +3,10 @@
  * stack.c - stacks for fibers: one pool for each size.
  *
  * Two locks.  The spinlock guards the lists and is held for a few stores.  The
- * mutex makes one thread at a time grow the pool; whoever waited for it looks
- * at the lists again, since the other one has left a batch there.
+ * mutex makes one thread at a time grow the pool; a thread that waited for the
+ * mutex looks at the lists again, since the previous holder has left a batch there.
  *
- * Guards are advised in batches: of the 1 us that one takes, a batch in one
+ * Guards are advised in batches: of the 1 us of a single guard, a batch in one
  * system call saves 0.3.  Filling in the top pages in batches, too, saves a
  * thirtieth of the page faults' time and wastes memory; not done.
  */
@@ -82,7 +82,7 @@ void stack_pool_fini(struct stack_pool *pool)
 	pthread_mutex_destroy(&pool->growing);
 }
 
-/* Maps a chunk; a smaller one where a large one is refused. */
+/* Maps a chunk; a smaller chunk where a large chunk is refused. */
 static struct stack_chunk *chunk_map(const struct stack_pool *pool)
 {
 	uint32_t nr_stacks = (uint32_t)chaos_few(STACKS_PER_CHUNK, 4);
@@ -118,7 +118,7 @@ static uint32_t stack_guard(struct stack_pool *pool, char *first, uint32_t nr)
 		/* An older kernel: from now on the other way. */
 		pool->no_guard_advice = true;
 	}
-	/* Each costs two mappings of a bounded number: one at a time. */
+	/* Each guard costs two mappings of a bounded number: one at a time. */
 	return os_guard_protect(first, pool->guard) ? 0 : 1;
 }
 
@@ -216,7 +216,7 @@ static struct stack_slot *stack_pool_coldest(struct stack_pool *pool)
 		return NULL;
 	link = pool->warm_list.prev;
 	list_remove(link);
-	/* What is not there any more is not what nobody needed. */
+	/* A stack that leaves the warm list does not count as unneeded. */
 	if (--pool->nr_warm < pool->nr_unneeded)
 		pool->nr_unneeded = pool->nr_warm;
 	return container_of(link, struct stack_slot, link);
@@ -249,7 +249,7 @@ void stack_pool_put(struct stack_pool *pool, struct stack *stack)
 		stack_pool_discard(pool, coldest);
 }
 
-/* The pages of up to @nr warm stacks, those idle longest. */
+/* Discards the pages of up to @nr warm stacks, the longest idle first. */
 static void stack_pool_cool(struct stack_pool *pool, uint32_t nr)
 {
 	struct stack_slot *slot;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack_map.h - one stack of an unusual size, in a mapping of its own.
+ * stack_map.h - a stack of an unusual size, in a mapping of its own.
  *
- * Pools have one size each; a task that asks for another gets one of these.
+ * Each pool has a single size; a task that asks for another size gets such a stack.
  */
 #ifndef SLEY_MEM_STACK_MAP_H
 #define SLEY_MEM_STACK_MAP_H
