@@ -11,21 +11,22 @@
  *
  *   void *ctx_switch(struct ctx *from, struct ctx *to, void *pass);
  *       Stores the running context into @from and goes on with @to, where
- *       ctx_switch() returns @pass.  Returns when somebody switches to @from,
- *       with what they passed, perhaps on another OS thread.
+ *       ctx_switch() returns @pass.  Returns after the next switch to @from,
+ *       with the @pass of that switch, perhaps on another OS thread.
  *
  * Beware of two things that compilers keep in registers over a switch.  One is
  * the address of a thread-local: the context may go on on another thread.  The
  * other is a static variable whose address is never taken: gcc knows that the
- * assembly cannot change it, and does not know that other contexts run in the
- * meantime.  Reach what contexts share through pointers.
+ * assembly cannot change the variable, and does not know that other contexts run
+ * in the meantime.  Reach shared data of contexts through pointers.
  *
  * And a function that switches must not have locals of variable size beside
- * ones that ask for more than the stack's own alignment: for those clang keeps
- * a third pointer into the frame, in a register that it believes nobody takes.
+ * locals that ask for more than the stack's own alignment: for the latter clang
+ * keeps a third pointer into the frame, in a register that clang believes to be
+ * safe.
  *
  * Nothing else is carried over: errno, the floating-point control words and
- * what the sanitizers must know are the business of fiber/fiber.h.
+ * the calls for the sanitizers are the business of fiber/fiber.h.
  *
  * The portable context costs two system calls a switch.  It is there for other
  * architectures and to check the assembly against (-DSLEY_PORTABLE_CTX).

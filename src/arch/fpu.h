@@ -2,10 +2,10 @@
 /*
  * fpu.h - the floating-point control words: rounding, precision, traps.
  *
- * fpu_init() gives the words a program starts with, fpu_save() those of the
+ * fpu_init() gives the words a program starts with, fpu_save() the words of the
  * running context; fpu_swap() saves and then loads others.  Loading is dear and
- * most contexts agree, so it compares first.  The sticky exception flags are
- * left alone: the ABI lets any call change them.
+ * most contexts agree, so fpu_swap() compares first.  The sticky exception flags
+ * are left alone: the ABI lets any call change the flags.
  */
 #ifndef SLEY_ARCH_FPU_H
 #define SLEY_ARCH_FPU_H

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#ifndef SLEY_ARCH_PORTABLE_CTX_SWITCH_H /* there a context is large */
+#ifndef SLEY_ARCH_PORTABLE_CTX_SWITCH_H /* a portable context is large */
 _Static_assert(offsetof(struct fiber, stack) <= CACHE_LINE,
 	       "what a switch touches fits one cache line");
 #endif
@@ -19,13 +19,13 @@ _Static_assert(offsetof(struct fiber, stack) <= CACHE_LINE,
  */
 extern void *__cxa_get_globals(void) __attribute__((weak));
 
-/* For the handler of faults; everybody else gets a pointer handed down. */
+/* For the handler of faults; all other code gets a pointer handed down. */
 static __thread struct fiber_thread *this_thread
 	__attribute__((tls_model("initial-exec")));
 
 /*
- * pthread_exit() on the stack of a fiber unwinds to its first frame and jumps
- * to the thread's own stack from there: the thread ends, and nobody notices.
+ * pthread_exit() on the stack of a fiber unwinds to the fiber's first frame and
+ * jumps to the thread's own stack from there: the thread ends unnoticed.
  */
 static void thread_lost(void)
 {
@@ -73,7 +73,7 @@ bool fiber_thread_forget(void)
 
 /*
  * Not inlined and not pure to the compiler: the caller may run on another
- * thread at its next call.
+ * thread at the next call.
  */
 noinline struct fiber *fiber_current(void)
 {

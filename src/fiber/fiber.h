@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fiber.h - a flow of control with a stack of its own.  Mechanism only: who
- * runs when is decided elsewhere.
+ * fiber.h - a flow of control with a stack of its own.  Mechanism only: which
+ * fiber runs when is decided elsewhere.
  *
  *   fiber_init ──► suspended ──[fiber_switch to it]──► running
  *                      ▲                                 │ │
@@ -9,29 +9,28 @@
  *                                                          ▼
  *   fiber_fini ◄────────────────────[fiber_switch_last]── gone
  *
- * A fiber runs on one OS thread at a time, described by its fiber_thread, and
- * may run on another one after each switch.  It then finds there:
+ * A fiber runs on one OS thread at a time, described by a fiber_thread, and
+ * may run on another thread after each switch.  The fiber then finds there:
  *
- *   errno                  its own
- *   C++ exceptions         its own: those it has caught and not yet left
- *   rounding mode etc.     its own if save_fpu is set, at first the usual.  If
- *                          not, those of the thread it runs on, and a change
- *                          it makes is seen by the next fiber there that has
- *                          not asked either
- *   thread-locals          those of the thread it runs on, and the compiler
- *                          may have kept their addresses over the switch: use
- *                          what fiber_switch() returns, not a thread-local
+ *   errno                  the fiber's own
+ *   C++ exceptions         the fiber's own: caught and not yet left
+ *   rounding mode etc.     the fiber's own if save_fpu is set, at first the usual
+ *                          mode.  If not, the mode of the thread; the next fiber
+ *                          there without save_fpu sees any change
+ *   thread-locals          the thread's own, and the compiler may have kept the
+ *                          addresses over the switch: use the result of
+ *                          fiber_switch(), not a thread-local
  *
- * The switching thread does all of it before the switch: it stores its words
- * into @from and loads those of @to.  So nothing has to be done in the fiber
- * that goes on, and a fiber that starts is no special case.
+ * The switching thread does all of that before the switch: it stores the words of
+ * the thread into @from and loads the words of @to.  So the fiber that goes on has
+ * nothing to do, and a fiber that starts is no special case.
  *
- * How a fiber ends: it calls fiber_switch_last(), which does not return.
- * After that, and on another stack, fiber_fini() is called on it; then its
+ * How a fiber ends: the fiber calls fiber_switch_last(), which does not return.
+ * After that, and on another stack, fiber_fini() is called for the fiber; then the
  * stack may be put back.  A suspended fiber may be abandoned with fiber_fini(),
- * too: its frames are never left.
+ * too: the frames of such a fiber are never left.
  *
- * The fiber_thread that runs it, the fiber and its stack must outlive it.
+ * The fiber_thread, the struct fiber and the stack must outlive the running fiber.
  */
 #ifndef SLEY_FIBER_FIBER_H
 #define SLEY_FIBER_FIBER_H
@@ -53,16 +52,16 @@ struct fiber_thread {
 	int *errno_location;
 	void **eh_globals; /* two words; NULL: a program without C++ */
 	struct fiber *current;
-	uint32_t fpu[2]; /* for fibers that have none of their own */
+	uint32_t fpu[2]; /* for fibers without save_fpu */
 	struct os_alt_stack alt_stack;
-	struct os_guarded guarded; /* it must not end while it runs fibers */
+	struct os_guarded guarded; /* a thread with fibers must not end */
 };
 
 /* Must end with fiber_switch_last(). */
 typedef void fiber_entry(void *arg, struct fiber_thread *thread);
 
 struct fiber {
-	/* What a switch touches, in one cache line. */
+	/* Touched by a switch, in one cache line. */
 	struct ctx ctx;
 	void *saved_eh[2];
 	uint32_t fpu[2];
@@ -71,7 +70,7 @@ struct fiber {
 
 	struct stack stack;
 	const void *label; /* see base/label.h; for reports       */
-	const void *code;  /* the function that it runs, the same */
+	const void *code;  /* the function that runs, the same */
 	fiber_entry *entry;
 	void *arg;
 	struct sanitize sanitize;
@@ -79,33 +78,34 @@ struct fiber {
 
 /*
  * Once for each OS thread that switches, on that thread.  C++ exceptions are
- * kept apart if the C++ library is there by then.  Until its fini the thread is
- * not cancelled, and pthread_exit() is fatal: the stacks of others depend on it.
+ * kept apart if the C++ library is there by then.  Until fiber_thread_fini() the
+ * thread is not cancelled, and pthread_exit() is fatal: the stacks of other fibers
+ * depend on the thread.
  */
 void fiber_thread_init(struct fiber_thread *thread);
 void fiber_thread_fini(struct fiber_thread *thread);
 
 /*
- * In a child of fork(): what this thread was belongs to the parent.  It stays
- * on the stack it is on.  False: it was nothing.
+ * In a child of fork(): the fiber_thread of this thread belongs to the parent.  The
+ * thread stays on the stack it is on.  False: there was no fiber_thread.
  */
 bool fiber_thread_forget(void);
 
 /* The first switch to @fiber calls entry(arg, thread) on @stack. */
 void fiber_init(struct fiber *fiber, const struct stack *stack,
 		fiber_entry *entry, void *arg);
-/* Makes @fiber stand for what the calling thread runs at the moment. */
+/* Makes @fiber stand for the code that the calling thread runs at the moment. */
 void fiber_init_thread(struct fiber *fiber, struct fiber_thread *thread);
-/* @fiber must not be running.  Its stack remains the caller's. */
+/* @fiber must not be running.  The stack remains the caller's. */
 void fiber_fini(struct fiber *fiber);
 
 /*
- * The fiber that the calling OS thread runs, or NULL.  Looks it up anew each
+ * The fiber that the calling OS thread runs, or NULL.  Looked up anew each
  * time; safe in signal handlers.
  */
 struct fiber *fiber_current(void);
 
-/* The calling fiber has the words that a program starts with again. */
+/* Gives the calling fiber the words that a program starts with. */
 void fiber_reset_fpu(void);
 
 cold void fiber_swap_fpu(struct fiber *from, struct fiber *to,
@@ -135,8 +135,8 @@ fiber_swap_words(struct fiber *from, struct fiber *to,
 /*
  * fiber_switch - suspend @from, which is running, and go on with @to.
  *
- * @thread is the one that runs the caller.  Returns when somebody switches to
- * @from: the thread that runs it now.
+ * @thread runs the caller.  Returns after the next switch to @from: the thread
+ * that runs @from now.
  */
 static inline __attribute__((always_inline)) struct fiber_thread *
 fiber_switch(struct fiber *from, struct fiber *to, struct fiber_thread *thread)
@@ -161,7 +161,7 @@ fiber_switch_last(struct fiber *from, struct fiber *to,
 	fiber_swap_words(from, to, thread);
 	sanitize_leave(&from->sanitize, &to->sanitize, true);
 	ctx_switch(&from->ctx, &to->ctx, thread);
-	__builtin_trap(); /* somebody switched to a fiber that is gone */
+	__builtin_trap(); /* switched to a fiber that is gone */
 }
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * overflow.c - the report of a fiber that ran out of stack, or crashed otherwise
- * where nobody else has a say in that: which one it was.
+ * overflow.c - the report of a fiber that ran out of stack, or that crashed otherwise
+ * where no other handler takes the fault: which fiber it was.
  *
- * What overflow_report() calls runs in a signal handler: no allocation, and no
- * locks until the facts are out.
+ * All functions that overflow_report() calls run in a signal handler: no
+ * allocation, and no locks until the facts are out.
  */
 #include "fiber/overflow.h"
 
@@ -21,7 +21,7 @@
 static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int nr_installed; /* under install_lock */
 
-/* One line of output; what does not fit is cut off. */
+/* One line of output; text that does not fit is cut off. */
 struct line {
 	char text[256];
 	size_t size;
@@ -78,8 +78,8 @@ static void overflow_print(const struct fiber *fiber, uintptr_t address)
 }
 
 /*
- * What the fiber was doing.  After the facts: naming code takes a lock, and if
- * the fault came while somebody held it, this is where it ends.
+ * The function that the fiber ran.  After the facts: naming code takes a lock, and
+ * if that lock was held when the fault came, the report ends here.
  */
 static void overflow_print_code(const struct fiber *fiber)
 {
@@ -101,7 +101,7 @@ static void overflow_print_code(const struct fiber *fiber)
 	os_print_error(line.text, line.size);
 }
 
-/* What it runs, or has run last. */
+/* The function that the fiber runs, or has run last. */
 static void crash_print(const struct fiber *fiber)
 {
 	const char *name = label_name(fiber->label);

@@ -4,7 +4,7 @@
  *
  * A fault in the guard of the running fiber's stack prints one line with the
  * fiber's name, the size it had and the size that would do, and the process
- * dies of the signal.  Other faults go to whoever had the signal before.
+ * dies of the signal.  Other faults go to the handler that had the signal before.
  *
  * fiber_thread_init() gives each thread the stack that the handler runs on.
  */

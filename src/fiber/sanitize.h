@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sanitize.h - what AddressSanitizer, ThreadSanitizer and Valgrind must be
- * told when the stack changes under them.
+ * told when the stack changes.
  *
  *   sanitize_begin    a fiber gets its stack
  *   sanitize_leave    immediately before the switch, on the old stack
- *   sanitize_enter    immediately after it, on the new stack
+ *   sanitize_enter    immediately after the switch, on the new stack
  *   sanitize_end      the fiber is gone, its stack may be used for other things
  *
  * All are inlined: ThreadSanitizer keeps a shadow of the call stack for each
  * fiber, and a function that is entered in one fiber and left in another would
- * pop a frame it has not pushed.  For the same reason nothing that is
- * instrumented may stand between sanitize_leave() and the switch; and nothing
- * with a local in memory, because AddressSanitizer keeps those of the leaving
- * function on a fake stack, which is gone when a fiber leaves for good.
+ * pop a frame it has not pushed.  For the same reason no instrumented code may
+ * stand between sanitize_leave() and the switch; and no code with a local in
+ * memory, because AddressSanitizer keeps the locals of the leaving function on a
+ * fake stack, which is gone when a fiber leaves for good.
  *
  * ThreadSanitizer sees a switch as an order between the two fibers.  That is
- * true: they run one after the other on one thread.
+ * true: the fibers run one after the other on one thread.
  */
 #ifndef SLEY_FIBER_SANITIZE_H
 #define SLEY_FIBER_SANITIZE_H
@@ -32,7 +32,7 @@
 #endif
 #endif
 
-/* Sources of models are compiled as for it, and nothing else. */
+/* Sources of models are compiled as for ThreadSanitizer, which is not there. */
 #if defined(SLEY_MODEL)
 #elif defined(__SANITIZE_THREAD__)
 #define SANITIZE_THREAD 1
@@ -136,7 +136,7 @@ sanitize_inline void sanitize_end(struct sanitize *s)
 {
 	(void)s;
 #ifdef SANITIZE_ADDRESS
-	/* Its last frames never returned; their red zones are still there. */
+	/* The last frames never returned; their red zones are still there. */
 	__asan_unpoison_memory_region(s->low, s->size);
 #endif
 #ifdef SANITIZE_THREAD

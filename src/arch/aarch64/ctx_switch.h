@@ -5,38 +5,38 @@
  *
  * Eight instructions, inline, after the plan of arch/x86_64/ctx_switch.h: the
  * asm statement tells the compiler that every register dies in it, so the
- * compiler keeps what is live in the frame, and the switch itself moves three
+ * compiler keeps live values in the frame, and the switch itself moves three
  * words: stack pointer, frame pointer and the address to go on at.  {sp, fp,
  * pc} is also what an unwinder needs.
  *
  * Which registers die:
  *
  *   x0 to x28, x30   all but x0 to x2, where the operands are.  x18 is reserved
- *                    on some systems; on Linux it is an ordinary scratch
- *                    register, so it dies, too.  Who reserves it as a shadow
- *                    call stack (-fsanitize=shadow-call-stack) needs one per
- *                    fiber, which is not there: refused below.
+ *                    on some systems; on Linux x18 is an ordinary scratch
+ *                    register, so it dies, too.  Code that reserves x18 as a
+ *                    shadow call stack (-fsanitize=shadow-call-stack) needs one
+ *                    per fiber, which is not there: refused below.
  *   x29              saved here: a frame pointer cannot be declared dead
  *   v0 to v31        whole.  The callee-saved part is the low half of v8 to
  *                    v15 only; the statement has no such thing as a callee.
- *   z, p             where the compiler may use SVE; ffr it uses on demand only
+ *   z, p             where the compiler may use SVE; ffr only on demand
  *   nzcv             "cc".  FPCR is the business of fiber/fiber.h; FPSR, the
  *                    sticky flags, may be changed by any call.
  *   ZA (SME)         must not be live over a switch to another thread
  *
  * Pointer authentication: return addresses are signed with the stack pointer
  * as the modifier, and lie in frames of the same stack; they are checked with
- * the same stack pointer, whichever thread that happens on: keys belong to the
- * process.  The pc in struct ctx is not signed: it is read a moment before the
- * branch, and whoever can write to a struct ctx can write to the sp beside it.
+ * the same stack pointer, on whichever thread: keys belong to the process.  The pc
+ * in struct ctx is not signed: the pc is read a moment before the branch, and an
+ * attacker that can write to a struct ctx can write to the sp beside the pc.
  *
  * Branch target identification: the branch goes through x9, which is neither
  * x16 nor x17, so with guarded pages it lands on a "bti j" only.
  *
  * The statement is 32 bytes of code, 36 with a landing pad.  From one yield to
- * the next, worker_yield() of gcc 12 at -O2 executes 89 instructions without
- * what it calls: 8 are the switch, 20 save and restore the registers that its
- * caller relies on (ten pairs each way).
+ * the next, worker_yield() of gcc 12 at -O2 executes 89 instructions, calls not
+ * counted: 8 are the switch, 20 save and restore the registers that the caller
+ * relies on (ten pairs each way).
  *
  * Not measured: this was written without such a machine, under an emulator.
  */

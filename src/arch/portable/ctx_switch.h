@@ -3,9 +3,9 @@
  * ctx_switch.h - the context switch where there is no assembly: ucontext.
  *
  * swapcontext() saves the signal mask, which is a system call each way, and
- * the floating-point control words.  The latter are none of its business here:
- * the words that are loaded when somebody switches to a context must be there
- * when it goes on, so they are handed over like @pass.
+ * the floating-point control words.  These words must not be saved here: the words
+ * that are loaded at the switch to a context must be there when the context goes
+ * on, so they are handed over like @pass.
  */
 #ifndef SLEY_ARCH_PORTABLE_CTX_SWITCH_H
 #define SLEY_ARCH_PORTABLE_CTX_SWITCH_H
@@ -19,7 +19,7 @@ struct ctx {
 	ucontext_t uc;
 	ctx_entry *entry;
 	void *arg;
-	/* Written by the one who switches here. */
+	/* Written by the thread that switches here. */
 	void *pass;
 	uint32_t fpu[2];
 };

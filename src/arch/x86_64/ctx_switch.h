@@ -3,7 +3,7 @@
  * ctx_switch.h - the context switch of x86-64, System V ABI.
  *
  * Seven instructions, inline.  The asm statement tells the compiler that every
- * register dies in it, so the compiler keeps what is live in the frame, and
+ * register dies in it, so the compiler keeps live values in the frame, and
  * the switch itself moves three words: stack pointer, frame pointer (which
  * cannot be declared dead) and the address to go on at.
  *
@@ -30,11 +30,11 @@
  *
  * So the price is not the registers but a return that the processor predicts
  * from the calls made on the other stack.  The jmp here has a prediction of its
- * own.  A function that must keep its caller's registers saves them around the
- * statement once, where an out-of-line switch would do it a second time; only
- * its own return may go wrong, and does not where fibers wait in one place.
- * The out-of-line variants win nowhere beyond the noise and are not kept.  The
- * statement is 28 bytes of code.
+ * own.  A function that must keep its caller's registers saves these around the
+ * statement once, where an out-of-line switch would save them a second time.  Only
+ * the function's own return may be mispredicted, and is not where fibers wait in
+ * one place.  The out-of-line variants win nowhere beyond the noise and are not
+ * kept.  The statement is 28 bytes of code.
  */
 #ifndef SLEY_ARCH_X86_64_CTX_SWITCH_H
 #define SLEY_ARCH_X86_64_CTX_SWITCH_H
