@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blocking.c - <sley/blocking.h>: who calls, and what that means.
+ * blocking.c - <sley/blocking.h>: where the caller runs, and what that means.
  */
 #include <sley/blocking.h>
 
@@ -63,7 +63,7 @@ static struct strand *strand_in_task(struct worker *worker)
 	return worker->strand == &worker->base ? NULL : worker->strand;
 }
 
-/* On another thread: the strand that is in a region here; NULL: none. */
+/* On another thread: the strand that is in a region here, or NULL. */
 static struct strand *strand_in_region(void)
 {
 	struct strand *strand = sley__self.strand;

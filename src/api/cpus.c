@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpus.c - <sley/cpus.h>: what the kernel knows of them.
+ * cpus.c - <sley/cpus.h>: what the kernel knows of the CPUs.
  */
 #include <sley/cpus.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime.c - <sley/runtime.h>: checks what the user gave, and passes it on.
+ * runtime.c - <sley/runtime.h>: checks the user's arguments, and passes them on.
  */
 #include <sley/runtime.h>
 
@@ -23,7 +23,7 @@
 #define STACK_CACHE_DEFAULT 64
 #define BLOCKING_IDLE_MS_DEFAULT 10000
 
-/* Puts into @cpus, and config->cpus, what the workers may use. */
+/* Puts the CPUs that the workers may use into @cpus, and into config->cpus. */
 static int complete_placement(struct sley_config *config,
 			      struct sley_cpus *cpus)
 {
@@ -112,7 +112,7 @@ int sley_destroy(struct sley *rt)
 void sley_cancel_all(struct sley *rt)
 {
 	sley_check(!runtime_is_lost(rt), FORKED_RULE);
-	/* Either may be all that somebody who destroys it waits for. */
+	/* Either call may end the last thing that a destroyer waits for. */
 	gate_pass(rt);
 	actors_stop(rt, NULL);
 	runtime_cancel_all(rt);
@@ -126,7 +126,7 @@ int sley_bind(struct sley *rt)
 	return runtime_bind(rt);
 }
 
-/* Where bound threads run the tasks, their processes end with them. */
+/* Where bound threads run the tasks, the processes of a thread end with it. */
 static void unbind(struct sley *rt)
 {
 	if (!rt->nr_workers)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scope.c - <sley/scope.h>: checks what the user gave, and passes it on.
+ * scope.c - <sley/scope.h>: checks the user's arguments, and passes them on.
  *
- * A member is a task of the scope's group, marked as such.  Its function
- * returns what a task's does not; who starts a member knows its true type.
+ * A member is a task of the scope's group, marked as a member.  The function of a
+ * member returns an int, unlike the function of a task; the code that starts a
+ * member knows the true type.
  */
 #include <sley/scope.h>
 

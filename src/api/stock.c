@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stock.c - <sley/stock.h>: checks what the user gave, and passes it on.
+ * stock.c - <sley/stock.h>: checks the user's arguments, and passes them on.
  */
 #include "sync/stock.h"
 

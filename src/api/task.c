@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task.c - <sley/task.h>: checks what the user gave, and passes it on.
+ * task.c - <sley/task.h>: checks the user's arguments, and passes them on.
  */
 #include <sley/task.h>
 
@@ -128,7 +128,7 @@ static int schedule(struct sley *rt, struct sley_group *group,
 	struct sley_task *task;
 	int err;
 
-	if (runtime_is_lost(rt)) /* and its slab may be locked for ever */
+	if (runtime_is_lost(rt)) /* its slab may be locked for ever */
 		return SLEY_EFORKED;
 	task = slab_alloc(&rt->tasks);
 	if (!task)
@@ -178,13 +178,13 @@ int sley_group_go(struct sley_group *group, sley_fn *fn, void *arg)
 	return schedule(rt, then_freed(group), &task, NULL);
 }
 
-/* Is the calling task, or a task it was forked by, one of @group? */
+/* Is the calling task, or a task that forked it, a task of @group? */
 static bool is_member(const struct sley_group *group)
 {
 	const struct strand *strand = strand_current();
 
 	while (strand) {
-		/* Its own, or that of a parent, which waits for its child. */
+		/* The caller's task, or that of a parent, which waits for the child. */
 		const struct sley_task *task = strand_task(strand);
 
 		if (task_flags(task) & TASK_FORKED)
@@ -196,7 +196,7 @@ static bool is_member(const struct sley_group *group)
 	return false;
 }
 
-/* Some have not ended: so a member would wait for itself, and comes here. */
+/* Some tasks have not ended.  A member, which would wait for itself, comes here. */
 static noinline int join_slow(const char *function, struct sley_group *group,
 			      uint64_t deadline_ns, enum wait_flags flags)
 {
@@ -229,7 +229,7 @@ void sley_cancel(struct sley_task *task)
 {
 	bool woken = task_cancel(task);
 
-	/* Before it can go on: @task itself may be forgotten then. */
+	/* Before @task can go on: afterwards @task may be forgotten. */
 	scope_cancel_task(task);
 	if (woken)
 		task_enqueue(task);

@@ -11,13 +11,13 @@
 
 /*
  * From a thread that is no worker, with default options but for @flags.
- * @task->fn, ->arg and ->name, where it is spawned, are set.  Misuse is that of
- * @caller.
+ * @task->fn, ->arg and ->name, the place of the spawn, are set.  Misuse is reported
+ * for @caller.
  */
 void task_spawn_bound(const char *caller, struct sley_group *group,
 		      struct sley_task *task, uint32_t flags);
 
-/* Into @rt, with options of the user; the same are set. */
+/* Into @rt, with options of the user; the same members are set. */
 must_check int task_spawn_checked(struct sley *rt, struct sley_group *group,
 				  struct sley_task *task,
 				  const struct sley_options *options,

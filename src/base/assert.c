@@ -17,8 +17,8 @@ void sley__assert_failed(const char *expr, const char *file, int line)
 }
 
 /*
- * Names the call as the user knows it: without the _slow of its outlined half.
- * A name of our own would mislead, and is left out.
+ * Names the call as the user knows it: without the _slow of an outlined half.
+ * The name of an internal function would mislead, and is left out.
  */
 void sley__misuse(const char *function, const char *rule)
 {

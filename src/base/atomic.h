@@ -12,15 +12,15 @@
  * before a later load (store, then look at what the other side did), let both
  * sides read-modify-write one and the same word, or call os_membarrier() on the
  * rare side.  A read-modify-write of another word is a full barrier on x86, and
- * not elsewhere: acq_rel keeps neither an earlier store from moving behind its
- * load nor a later load from moving before its store.
+ * not elsewhere: acq_rel keeps neither an earlier store from moving behind the
+ * load nor a later load from moving before the store.
  *
- * How to write it down: a file that has ordered operations declares its edges
- * at the top ("X1  who publishes what to whom"), each ordered operation names
- * its edge in a comment, each relaxed one says why it may be.  tools/
- * check_orders.py rejects an edge with one end.
+ * How to write edges down: a file that has ordered operations declares its edges
+ * at the top ("X1  publisher -> reader : published data"), each ordered
+ * operation names its edge in a comment, each relaxed operation says why relaxed is
+ * enough.  tools/check_orders.py rejects an edge with one end.
  *
- * cas_* take a pointer to the expected value, store what they found there, and
+ * cas_* take a pointer to the expected value, store the found value there, and
  * return whether they swapped.  They are strong.  On failure the order is
  * relaxed, or acquire where the name says so.
  */
@@ -102,10 +102,10 @@
 	chaos_around_store(__atomic_signal_fence(__ATOMIC_SEQ_CST))
 
 /*
- * A moment's pause that looks at nothing.  The one instruction outside of
- * arch/, which stands above.  "yield" would be AArch64's own word for it, but
- * most processors take it for a nop; "isb" waits for the pipeline to drain,
- * some 10 to 40 ns, about as long as x86's.
+ * A moment's pause without a memory access.  The only instruction outside of
+ * arch/, which stands above.  "yield" would be AArch64's own instruction for that,
+ * but most processors treat "yield" as a nop; "isb" waits for the pipeline to
+ * drain, some 10 to 40 ns, about as long as the pause of x86.
  */
 static inline void spin_pause(void)
 {
@@ -120,7 +120,7 @@ static inline void spin_pause(void)
 
 /*
  * The caller found @p unusable and is about to look again.  The explorer
- * suspends the thread until another one has written to @p.
+ * suspends the thread until another thread has written to @p.
  */
 #define spin_hint(p) ((void)(p), spin_pause())
 

@@ -11,13 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Index of the lowest set bit, -1 if none is set. */
+/* Index of the lowest set bit, -1 if no bit is set. */
 static inline int bits_first(uint64_t word)
 {
 	return word ? __builtin_ctzll(word) : -1;
 }
 
-/* Index of the highest set bit, -1 if none is set. */
+/* Index of the highest set bit, -1 if no bit is set. */
 static inline int bits_last(uint64_t word)
 {
 	return word ? 63 - __builtin_clzll(word) : -1;

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chaos.h - what may happen at any moment happens often: SLEY_CHAOS=seed.
+ * chaos.h - events that may happen at any moment happen often: SLEY_CHAOS=seed.
  *
  * A build with -DSLEY_CHAOS (the presets for finding bugs; never a release)
  * asks, at the places where races live, whether something unlikely shall happen
- * now.  Without the define each question is a constant; with it, and without a
- * seed in the environment, a load and a branch.
+ * now.  Without the define each question is a constant; with the define, and
+ * without a seed in the environment, a load and a branch.
  *
  *   chaos_delay()    in base/atomic.h, before and after each ordered operation:
  *                    the thread gives up its CPU, or sleeps for a moment
  *   CHAOS_WAKE       a futex wait returns for no reason
  *   CHAOS_STEAL      a worker steals although it has work
  *   CHAOS_MOVE       a task goes to another worker than it would
- *   CHAOS_LOSE       somebody else was faster: a loop around a compare-and-swap
+ *   CHAOS_LOSE       another thread was faster: a loop around a compare-and-swap
  *                    goes round once more
  *   chaos_few()      a capacity is next to nothing
  *
- * The seed decides how likely each of them is, and which do not happen at all:
- * bugs hide behind one another, so that everything at once finds fewer.  Each
+ * The seed decides how likely each event is, and which events do not happen at all:
+ * bugs hide behind one another, so that all events at once find fewer bugs.  Each
  * thread draws from a stream of its own, which depends on the seed and on the
  * number of the thread alone.  So a thread decides the same when it is run
- * again; who comes first is still the kernel's business.
+ * again; which thread comes first is still the kernel's business.
  *
- * Whatever is asked here is allowed by the protocols: chaos makes no mistakes,
- * and every failure under it is a bug, of the library or of a test that relies
- * on luck.  Yields do not move a task: nothing in the library would.
+ * Every event here is allowed by the protocols: chaos makes no mistakes, and every
+ * failure under chaos is a bug, of the library or of a test that relies on luck.
+ * Yields do not move a task: nothing in the library would.
  *
  * The questions are asked from the lowest layers on, and answering takes system
  * calls, so the answers are in os/chaos.c.
  *
  * Rejected: questions at chosen places only.  Every protocol here consists of
- * ordered operations, and who chooses places forgets one.
+ * ordered operations, and an author that chooses places forgets some.
  */
 #ifndef SLEY_BASE_CHAOS_H
 #define SLEY_BASE_CHAOS_H
@@ -49,7 +49,7 @@ enum chaos_kind {
 
 /* Streams: a worker has its index; these begin where workers end. */
 #define CHAOS_STREAM_MONITOR (1u << 16)
-#define CHAOS_STREAM_OTHER (1u << 17) /* + how many asked before */
+#define CHAOS_STREAM_OTHER (1u << 17) /* + the number of earlier askers */
 
 #if defined(SLEY_CHAOS) && !defined(SLEY_MODEL)
 
@@ -89,7 +89,7 @@ static inline bool chaos_says(enum chaos_kind kind)
 	return __builtin_expect(sley__chaos.on, 0) && chaos_draw(kind);
 }
 
-/* @usual, or what the seed makes of @few: at least that. */
+/* @usual, or @few times a factor of the seed: at least @few. */
 static inline uint64_t chaos_few(uint64_t usual, uint64_t few)
 {
 	if (__builtin_expect(!sley__chaos.few, 1))
@@ -103,7 +103,7 @@ static inline uint64_t chaos_delay_after(uint64_t result)
 	return result;
 }
 
-/* Around an operation without a result, and around one with an integer. */
+/* Around an operation without a result, and with an integer result. */
 #define chaos_around_store(op) (chaos_delay(), (op), chaos_delay())
 #define chaos_around(op)                                                       \
 	({                                                                     \

@@ -3,12 +3,12 @@
  * fault_lock.h - where locks are taken, for tests that stop a thread there.
  *
  * In a build with SLEY_FAULTS (see os/fault.h) each call that takes a lock of the
- * library is a *site*.  The thread that calls it tells the plan twice: before it
- * takes the lock, and when it has it.  tests/fault/fork_at_lock.c has a plan that
- * keeps the thread there until another thread has called fork().
+ * library is a *site*.  The calling thread tells the plan twice: before taking the
+ * lock, and after.  tests/fault/fork_at_lock.c has a plan that keeps the thread at
+ * a site until another thread has called fork().
  *
- * The functions that take locks stay as they are: macros of the same names go
- * around them.
+ * The functions that take locks stay as they are: macros of the same names wrap
+ * the functions.
  *
  * Other builds have none of this.  Models have their own way to stop a thread.
  */
@@ -28,7 +28,7 @@ struct fault_lock_site {
 /* Any thread, any context.  @taken: the caller has the lock now. */
 typedef void fault_lock_plan_fn(const struct fault_lock_site *site, bool taken);
 
-/* NULL: nobody is told. */
+/* NULL: there is no plan. */
 void fault_set_lock_plan(fault_lock_plan_fn *plan);
 
 void fault_lock_reached(const struct fault_lock_site *site, bool taken);
@@ -40,7 +40,7 @@ void fault_lock_reached(const struct fault_lock_site *site, bool taken);
 							    __LINE__ };        \
 	fault_lock_reached(&fault_site_, false)
 
-/* For one that returns nothing. */
+/* For an expression without a value. */
 #define fault_lock(take)                                                       \
 	__extension__({                                                        \
 		FAULT_LOCK_BEFORE_;                                            \
@@ -48,7 +48,7 @@ void fault_lock_reached(const struct fault_lock_site *site, bool taken);
 		fault_lock_reached(&fault_site_, true);                        \
 	})
 
-/* For one that returns something. */
+/* For an expression with a value. */
 #define fault_lock_value(take)                                                 \
 	__extension__({                                                        \
 		FAULT_LOCK_BEFORE_;                                            \

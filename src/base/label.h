@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * label.h - a name, or, for what has none, the place in the code that made it.
+ * label.h - a name, or, for an unnamed object, the code that created the object.
  *
- * One word, since every task carries one and hardly any is ever printed.  The
- * top bit marks a place: no address of a program has it.
+ * One word, since every task carries a label and hardly any is ever printed.  The
+ * top bit marks a place: no address of a program has that bit.
  */
 #ifndef SLEY_BASE_LABEL_H
 #define SLEY_BASE_LABEL_H
@@ -18,13 +18,13 @@ static inline const void *label_of_place(const void *code)
 	return (const void *)((uintptr_t)code | LABEL_PLACE);
 }
 
-/* NULL: it has none. */
+/* NULL: there is no name. */
 static inline const char *label_name(const void *label)
 {
 	return (uintptr_t)label & LABEL_PLACE ? NULL : label;
 }
 
-/* NULL: it has a name. */
+/* NULL: there is a name. */
 static inline const void *label_place(const void *label)
 {
 	uintptr_t word = (uintptr_t)label;

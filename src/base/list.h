@@ -7,10 +7,10 @@
  * One struct serves as head and as node.  An empty head and a node that is on
  * no list both point at themselves, so removing needs no head and no special
  * case, and list_empty(node) answers "is it on no list?".  The list knows
- * nothing of threads: whoever owns the head serialises.
+ * nothing of threads: the owner of the head serialises.
  *
  * Every operation takes constant time.  container_of() gets from the node to
- * what it is embedded in.
+ * the struct around the node.
  */
 #ifndef SLEY_BASE_LIST_H
 #define SLEY_BASE_LIST_H
@@ -31,7 +31,7 @@ static inline void list_init(struct list *list)
 	list->prev = list;
 }
 
-/* Of a head: nothing is on it.  Of a node: it is on no list. */
+/* Of a head: the list is empty.  Of a node: the node is on no list. */
 static inline bool list_empty(const struct list *list)
 {
 	return list->next == list;
@@ -59,7 +59,7 @@ static inline void list_prepend(struct list *head, struct list *node)
 	list_insert_between(node, head, head->next);
 }
 
-/* @node is initialised again; removing it twice changes nothing. */
+/* @node is initialised again; removing @node twice changes nothing. */
 static inline void list_remove(struct list *node)
 {
 	sley_assert(node->prev->next == node);

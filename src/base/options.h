@@ -14,20 +14,21 @@
 
 /*
  * Copy @given, which starts with its size in 32 bits, to @out of @size bytes.
- * What an older caller does not have is zero; NULL is all zero.  -EINVAL: the
- * size is zero; -E2BIG: a newer caller has set something unknown here.
+ * Members that an older caller does not have are zero; NULL is all zero.  -EINVAL:
+ * the size is less than 4; -E2BIG: a newer caller has set something unknown here.
  */
 must_check int options_copy(void *out, size_t size, const void *given);
 
 /*
  * The other way round: @from of @size bytes to @out, which starts with its own
- * size.  What only a newer caller has is zero; -EINVAL: its size is zero.
+ * size.  Members that only a newer caller has are zero; -EINVAL: the size of @out
+ * is less than 4.
  */
 must_check int options_give(void *out, const void *from, size_t size);
 
 /*
- * Is every word of the array @reserved zero?  If not, a newer caller means something
- * by it that is not known here: -E2BIG.
+ * Is every word of the array @reserved zero?  If not, a newer caller has set a
+ * member that is not known here: -E2BIG.
  */
 #define options_are_clear(reserved)                                            \
 	options_words_are_zero((reserved), array_size(reserved))
@@ -41,7 +42,7 @@ static inline bool options_words_are_zero(const uint64_t *reserved, size_t nr)
 	return !any;
 }
 
-/* options_copy() of @given to the struct *@out, with its reserved words zero. */
+/* options_copy() of @given to the struct *@out, with the reserved words zero. */
 #define options_take(out, given)                                               \
 	(options_copy((out), sizeof(*(out)), (given))                          \
 		 ?: (options_are_clear((out)->reserved) ? 0 : -E2BIG))

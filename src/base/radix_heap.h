@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * radix_heap.h - an intrusive queue of deadlines: what is due comes out in
- * order, any node can be removed, and what is far away is hardly touched.
+ * radix_heap.h - an intrusive queue of deadlines: due nodes come out in order, any
+ * node can be removed, and nodes far away are hardly touched.
  *
- * It knows a time that has passed, `last`.  A node is in the bucket numbered
- * by the highest bit in which its key differs from that time: bucket 0 holds
- * what is due, bucket 1 the one nanosecond after it, and each further one
- * twice as long a time as the one before.
+ * The heap knows a time that has passed, `last`.  A node is in the bucket numbered
+ * by the highest bit in which the node's key differs from that time: bucket 0 holds
+ * the due nodes, bucket 1 the one nanosecond after `last`, and each further bucket
+ * twice as long a time as the bucket before.
  *
  *   last    0110 1000
  *   bucket  1: ...1001   2: ...101x   3: ...11xx   5: 0111xxxx   8: 1xxxxxxx
  *
- * When the first bucket that is not empty begins, its nodes are spread over the
- * buckets below it, with `last` moved up; so a node moves a few times before it
- * is due, the more often the nearer it comes, and never if it is removed early.
- * As most are: a deadline is there to be met.
+ * When the time of the first non-empty bucket begins, its nodes are spread over the
+ * buckets below, with `last` moved up.  So a node moves a few times before it is
+ * due, the more often the nearer it comes, and never if it is removed early.
+ * Most nodes are removed early: a deadline is there to be met.
  *
  * Inserting and removing are a handful of stores to the node and its neighbours
- * in the bucket, O(1).  Taking is O(64) amortised.  The smallest key is not
- * known, but a bound is, below which there is none.  It is exact but after the
- * removal of the smallest, and becomes so again when its time has come.
+ * in the bucket, O(1).  Taking is O(64) amortised.  The smallest key is not known,
+ * but the heap knows a bound: no key is below the bound.  The bound is exact except
+ * after the removal of the smallest key, and becomes exact again when the time of
+ * the bound has come.
  *
- * @slot is the address of the one pointer that points at the node: the bucket
- * or its left neighbour's next.  NULL there says that the node is in no heap.
+ * @slot is the address of the only pointer that points at the node: the bucket
+ * or the left neighbour's next.  NULL there says that the node is in no heap.
  * So a heap must not be moved while it holds nodes.
  *
- * radix_heap_init() makes an empty heap; a zeroed node is in none.  Nodes of
- * equal keys come out in no particular order.  Whoever owns the heap serialises.
+ * radix_heap_init() makes an empty heap; a zeroed node is in no heap.  Nodes of
+ * equal keys come out in no particular order.  The owner of the heap serialises.
  *
  * Rejected: a pairing heap, which we had.  Cancelling 100,000 waits in the order
- * in which they began makes it compare nodes all over the memory, on stacks
- * that are cold: 350 ns each, a third of the whole wait.  A binary heap in an
- * array (it grows, so insertion can fail, and each node needs its index kept).
- * A timer wheel with slots of a fixed width (rounds deadlines, which we promise
- * not to, or sorts each slot in the end, and is this with more empty slots).
+ * in which the waits began makes a pairing heap compare nodes all over the memory,
+ * on stacks that are cold: 350 ns each, a third of the whole wait.  A binary heap in
+ * an array (the array grows, so insertion can fail, and each node needs its index
+ * kept).  A timer wheel with slots of a fixed width (rounds deadlines, which we
+ * promise not to, or sorts each slot in the end, and is this with more empty slots).
  */
 #ifndef SLEY_BASE_RADIX_HEAP_H
 #define SLEY_BASE_RADIX_HEAP_H
@@ -50,12 +51,12 @@
 struct radix_node {
 	uint64_t key;             /* set by the insertion, then constant  */
 	struct radix_node *next;  /* right neighbour                      */
-	struct radix_node **slot; /* what points here; NULL: in no heap   */
+	struct radix_node **slot; /* the pointer to here; NULL: in no heap */
 };
 
 struct radix_heap {
-	uint64_t last;   /* what is not above it is due                 */
-	uint64_t bound;  /* no key is smaller; UINT64_MAX if it is empty */
+	uint64_t last;   /* keys up to this are due                      */
+	uint64_t bound;  /* no key is smaller; UINT64_MAX: an empty heap */
 	uint64_t filled; /* bit i: bucket i + 1 is not empty            */
 	struct radix_node *bucket[RADIX_BUCKETS];
 };
@@ -103,7 +104,7 @@ static inline void radix_heap_insert(struct radix_heap *heap,
 		heap->bound = key;
 }
 
-/* When the first bucket that is not empty begins; nothing is due. */
+/* When the first non-empty bucket begins; no node is due. */
 static inline uint64_t radix_heap_begin(const struct radix_heap *heap)
 {
 	uint64_t bit = heap->filled & -heap->filled;
@@ -111,7 +112,7 @@ static inline uint64_t radix_heap_begin(const struct radix_heap *heap)
 	return bit ? (heap->last | bit) & ~(bit - 1) : UINT64_MAX;
 }
 
-/* The smallest may be gone. */
+/* The smallest key may be gone. */
 static inline void radix_heap_raise_bound(struct radix_heap *heap)
 {
 	uint64_t begin = heap->bucket[0] ? 0 : radix_heap_begin(heap);
@@ -138,7 +139,7 @@ static inline void radix_heap_remove(struct radix_heap *heap,
 		radix_heap_raise_bound(heap);
 }
 
-/* Its time has come: spread the first bucket that is not empty. */
+/* The time of the first non-empty bucket has come: spread that bucket. */
 static inline void radix_heap_spread(struct radix_heap *heap, uint64_t now)
 {
 	unsigned int first = (unsigned int)__builtin_ctzll(heap->filled);
@@ -159,7 +160,7 @@ static inline void radix_heap_spread(struct radix_heap *heap, uint64_t now)
 	}
 }
 
-/* Removes and returns the smallest if it is not above @now; else NULL. */
+/* Removes and returns the smallest node if its key is not above @now; else NULL. */
 static inline struct radix_node *radix_heap_take(struct radix_heap *heap,
 						 uint64_t now)
 {

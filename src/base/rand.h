@@ -4,8 +4,8 @@
  *
  * A counter advanced by an odd constant, then scrambled.  The state is one
  * word, every seed is good, zero included, and each of the 2^64 values comes
- * exactly once per period.  It picks victims and drives tests; it is no secret
- * to anybody who has seen one number.
+ * exactly once per period.  The generator picks victims and drives tests; one
+ * number is enough to predict all others.
  */
 #ifndef SLEY_BASE_RAND_H
 #define SLEY_BASE_RAND_H
@@ -34,7 +34,7 @@ static inline uint64_t rand_next(struct rand *rand)
 
 /*
  * A number in [0, @n).  Scales the upper half instead of dividing; the bias is
- * below n / 2^32, which nobody who picks one of 4096 victims can notice.
+ * below n / 2^32, too little to notice when picking one of 4096 victims.
  */
 static inline uint32_t rand_below(struct rand *rand, uint32_t n)
 {
@@ -43,9 +43,9 @@ static inline uint32_t rand_below(struct rand *rand, uint32_t n)
 }
 
 /*
- * The same evenly spread instead of at random: the counter as it is.  It
- * advances by the golden ratio, so each number comes at least once in 2 * @n,
- * or in 3 * @n for who sees only every second or third of them.  A processor
+ * The same evenly spread instead of at random: the plain counter.  The counter
+ * advances by the golden ratio, so each number comes at least once in 2 * @n, or in
+ * 3 * @n for a caller that sees only every second or third number.  A processor
  * can learn the sequence, and then mispredicts nothing.
  */
 static inline uint32_t rand_spread_below(struct rand *rand, uint32_t n)

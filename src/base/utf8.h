@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * utf8.h - where the letters of a text end that nobody has checked.
+ * utf8.h - where the letters of an unchecked text end.
  */
 #ifndef SLEY_BASE_UTF8_H
 #define SLEY_BASE_UTF8_H
 
 #include <stddef.h>
 
-/* How long the UTF-8 sequence at @text is; 0: it is none. */
+/* The length of the UTF-8 sequence at @text; 0: there is no valid sequence. */
 static inline size_t utf8_length(const unsigned char *text, size_t size)
 {
 	size_t length = text[0] < 0x80                      ? 1
@@ -22,7 +22,7 @@ static inline size_t utf8_length(const unsigned char *text, size_t size)
 		if ((text[i] & 0xc0) != 0x80)
 			return 0;
 	}
-	/* Too long for what it says, a surrogate, or beyond Unicode. */
+	/* An overlong form, a surrogate, or beyond Unicode. */
 	if ((text[0] == 0xe0 && text[1] < 0xa0) ||
 	    (text[0] == 0xed && text[1] >= 0xa0) ||
 	    (text[0] == 0xf0 && text[1] < 0x90) ||
