@@ -3,8 +3,8 @@
  * at_fork.c - see at_fork.h.
  *
  * Watching begins when the library is loaded.  Rejected: when the first runtime
- * is created, by pthread_once().  Another thread may fork in the middle of it;
- * the child would register its handlers a second time.
+ * is created, by pthread_once().  Another thread may fork in the middle of
+ * pthread_once(); the child would register its handlers a second time.
  */
 #include "os/at_fork.h"
 

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * at_fork.h - is this still the process that started it all?  And the registry of
- * everything that has to be put right over fork().
+ * at_fork.h - is this still the process that loaded the library?  And the registry
+ * of everything that has to be put right over fork().
  *
- * fork() copies the memory, but only the thread that calls it.  What another
- * thread was in the middle of stays so in the child for ever: a lock that is held,
- * a list that is half linked.  And the kernel copies page by page while the other
- * threads run on: the child may see a later store and not an earlier one.  So each
- * object of the whole process that has a lock is a *part* of the registry, of one
- * of two kinds:
+ * fork() copies the memory, but only the calling thread.  If another thread was in
+ * the middle of a change, the change stays half done in the child for ever: a lock
+ * that is held, a list that is half linked.  And the kernel copies page by page
+ * while the other threads run on: the child may see a later store and not an
+ * earlier one.  So each object of the whole process that has a lock is a *part* of
+ * the registry, of one of two kinds:
  *
  *   kept     The child goes on with the contents.  The lock is taken over the fork,
- *            so that nobody is in the middle of anything.
+ *            so that no thread is in the middle of a change.
  *   renewed  The child throws the contents away.  The lock is not taken: the child
  *            makes contents and lock anew.
  *
  * Prefer the second.  While a lock is held over the fork, other threads of the
- * parent that want it wait until the kernel has copied the page tables.  On a busy
- * machine that took 0.2 ms in a small process, and 50 to 100 ms in one with 1 GiB
- * in use.  In the large process a thread that wants no lock fared no better: it
- * stops at its first page fault, for which the kernel lets it wait until the end of
- * the fork (every page it writes to is a fault by then).  So the locks make nothing
- * longer; but a thread that waits for a lock uses its CPU, and one in a fault does
- * not.  Nothing that a task does often is under a lock that is kept:
+ * parent that want the lock wait until the kernel has copied the page tables.  On a
+ * busy machine that took 0.2 ms in a small process, and 50 to 100 ms in a process
+ * with 1 GiB in use.  In the large process a thread that wants no lock fared no
+ * better: the thread stops at its first page fault, and the kernel lets the thread
+ * wait there until the end of the fork (every write to a page is a fault by then).
+ * So the locks make nothing longer; but a thread that waits for a lock uses its CPU,
+ * and a thread in a fault does not.  No frequent operation of a task is under a lock
+ * that is kept:
  *
  *   waits for a fork of another thread:  creating and destroying a runtime, binding a
  *       thread, a waker or key that comes or goes, a priority that is set for a task
@@ -35,33 +36,33 @@
  * parent (core/life/after_fork.h).
  *
  * Our handlers are the first to be registered with pthread_atfork(), as early as a
- * constructor can do it.  So they take the locks after the handlers of everybody
- * else, and release them before: another handler may call the library, and the locks
+ * constructor can register them.  So they take the locks after all other handlers,
+ * and release the locks before: another handler may call the library, and the locks
  * are held for the kernel's part only.
  *
  * To add a lock of the whole process: docs/HACKING.md.  tests/fault/fork_at_lock.c
- * forks wherever one is taken.
+ * forks wherever a lock is taken.
  *
  * Rejected: one big lock, which every place takes for reading (an atomic operation
  * on a shared word, in paths that have none); letting a forking thread wait until
  * all workers are at rest (a task may compute for an hour); pthread_atfork() in each
- * file (the order was that of the linker's, and who forgot it was not seen).
+ * file (the order was that of the linker, and a forgotten file was not noticed).
  */
 #ifndef SLEY_OS_AT_FORK_H
 #define SLEY_OS_AT_FORK_H
 
 /*
  * All parts.  Locks are taken from the first to the last and released from the last
- * to the first.  No thread holds two of them at a time otherwise.
+ * to the first.  No thread holds two of these locks at a time otherwise.
  */
 enum fork_rank {
-	/* Kept; mutexes, whose holder may sleep, so they come first. */
+	/* Kept; mutexes, whose holder may sleep, so these come first. */
 	FORK_OVERFLOW, /* fiber/overflow.c: the handler of overflows          */
 	FORK_KEYS,     /* os/thread.c: the keys for ends of threads           */
 
 	/* Kept; spin locks. */
 	FORK_TRACES, /* core/trace/trace_json.c: names of files                   */
-	FORK_HANDLERS, /* actor/command/handler.c: who sees to which command          */
+	FORK_HANDLERS, /* actor/command/handler.c: the handlers of commands               */
 	FORK_RUNQS, /* core/sched/runq.c: the tags of queues                     */
 	FORK_SLOTS, /* core/task/slot.c: wakers and keys, their free places     */
 	FORK_POOLS, /* mem/pool.c: which pools there are, and their chunks */
@@ -73,7 +74,7 @@ enum fork_rank {
 	FORK_NAMES, /* actor/name/name.c                                          */
 	FORK_TOPICS, /* actor/name/topic.c                                         */
 	FORK_NAME_WAITS, /* actor/name/name_wait.c: waiters for a name             */
-	FORK_SLEEPERS, /* os/spin.c: waiters of locks that sleep              */
+	FORK_SLEEPERS, /* os/spin.c: sleeping waiters of locks                    */
 	FORK_THREAD, /* core/life/after_fork.c: the thread that forks                  */
 	NR_FORK_RANKS,
 };
@@ -81,8 +82,8 @@ enum fork_rank {
 /* NULL: there is nothing to do. */
 struct fork_part {
 	void (*lock)(void);   /* before the fork                              */
-	void (*unlock)(void); /* after it: in the parent, and in the child    */
-	void (*renew)(void);  /* in the child, before it unlocks              */
+	void (*unlock)(void); /* afterwards: in the parent, and in the child  */
+	void (*renew)(void);  /* in the child, before the unlock              */
 };
 
 /* For constructors, which run once: there is no way back. */

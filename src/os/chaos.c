@@ -4,10 +4,10 @@
  *
  * The thread-local state is touched in functions that are not inlined and
  * cannot switch: a strand that moves asks from its new thread the next time.
- * The stream of a thread that was given none is that of who came before it,
- * plus one; so a main thread alone is always number 0.
+ * A thread without a given stream gets the next free stream, in the order of the
+ * first questions; so a main thread alone is always number 0.
  *
- * Atomics as they are: those of base/atomic.h ask here.
+ * Plain atomics: the operations of base/atomic.h ask here.
  */
 #include "base/chaos.h"
 
@@ -129,7 +129,7 @@ noinline bool chaos_draw(enum chaos_kind kind)
 	return n && chaos_below(n) == 0;
 }
 
-/* Mostly another thread's turn; now and then that of all others. */
+/* Mostly another thread's turn; now and then the turn of all others. */
 noinline void chaos_delay_now(void)
 {
 	struct timespec pause = { 0 };

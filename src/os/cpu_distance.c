@@ -3,11 +3,12 @@
  * cpu_distance.c - see cpu_distance.h.
  *
  * Each file of /sys is an open, a read and a close, some 10 us, and a machine
- * of 256 CPUs has ten files about each.  So a list is read once for all that
- * are in it: about as many files as there are cores.  Only what no list names
- * (it was too long, or it is a machine without) is asked for CPU by CPU.
+ * of 256 CPUs has ten files about each CPU.  So a list is read once for all CPUs
+ * in the list: about as many files as there are cores.  Only CPUs that no list
+ * names (the list was too long, or the machine has no lists) are asked for one by
+ * one.
  *
- * Rejected: core_id and the like, see cpus.c; reading it again when CPUs come
+ * Rejected: core_id and the like, see cpus.c; reading again when CPUs come
  * and go: a wrong place costs a longer way, nothing else.
  */
 #include "os/cpu_distance.h"
@@ -18,7 +19,7 @@
 
 typedef bool read_sharers(const char *root, int cpu, struct sley_cpus *out);
 
-/* All of @sharers get the number of the lowest; they are taken from @left. */
+/* All of @sharers get the number of the lowest, and are taken from @left. */
 static void put_lowest(const struct sley_cpus *sharers, struct sley_cpus *left,
 		       uint64_t *place, uint64_t unit)
 {
@@ -31,7 +32,7 @@ static void put_lowest(const struct sley_cpus *sharers, struct sley_cpus *left,
 	}
 }
 
-/* Without a list: with nobody, or with those of its core. */
+/* Without a list: a core of its own; a cache shared with the same core only. */
 static void put_shared(const char *root, const struct sley_cpus *cpus,
 		       uint64_t *place, uint64_t unit, read_sharers *sharers_of)
 {
@@ -51,7 +52,7 @@ static void put_shared(const char *root, const struct sley_cpus *cpus,
 	}
 }
 
-/* A core is on one node: its lowest CPU is asked for all. */
+/* A core is on one node: the lowest CPU is asked for all CPUs of the core. */
 static void put_node(const char *root, const struct sley_cpus *cpus, int cpu,
 		     uint64_t *place)
 {

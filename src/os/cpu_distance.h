@@ -2,13 +2,13 @@
 /*
  * cpu_distance.h - how far CPUs are from each other.
  *
- * A *place* is one word: the numbers of a CPU's memory node, last-level cache
- * and core, from the top down.  What two CPUs share is seen in the exclusive or
- * of their places: it is 0 on one core, below PLACE_CACHE behind one cache,
- * below PLACE_NODE on one node.  So one comparison tells the distance.
+ * A *place* is a word: the numbers of a CPU's memory node, last-level cache
+ * and core, from the top down.  The exclusive or of two places shows what the two
+ * CPUs share: 0 on one core, below PLACE_CACHE behind one cache, below PLACE_NODE
+ * on one node.  So a single comparison tells the distance.
  *
- * Numbers are those of the lowest CPU of the core or cache.  A cache that
- * several nodes share (sub-NUMA clusters) counts as one for each of them.
+ * The number of a core or cache is its lowest CPU.  A cache that several nodes
+ * share (sub-NUMA clusters) counts as one cache for each node.
  */
 #ifndef SLEY_OS_CPU_DISTANCE_H
 #define SLEY_OS_CPU_DISTANCE_H
@@ -28,8 +28,8 @@ static inline uint64_t place_of(int node, int cache, int core)
 }
 
 /*
- * The places of @cpus, into @place, by the number of the CPU; it has room for
- * the highest.  Others get PLACE_UNKNOWN.  Without /sys each CPU is a core of
+ * The places of @cpus, into @place, by the number of the CPU; @place has room for
+ * the highest.  Other CPUs get PLACE_UNKNOWN.  Without /sys each CPU is a core of
  * its own, without a shared cache, and there is one node.  @root is put in
  * front of /sys; tests bring their own tree.
  */

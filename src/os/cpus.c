@@ -2,15 +2,14 @@
 /*
  * cpus.c - see cpus.h.
  *
- * What shares a core or a cache is known by its lowest CPU.  The kernel has
- * numbers, too (core_id), but they count anew in each package, or die, or
- * cluster; the lists of siblings are the same everywhere and need no table.  A
- * list begins with its lowest CPU, so its first number is enough, however long
- * it is.
+ * A core or a cache is known by its lowest CPU.  The kernel has numbers, too
+ * (core_id), but these count anew in each package, or die, or cluster; the lists of
+ * siblings are the same everywhere and need no table.  A list begins with its
+ * lowest CPU, so the first number is enough, however long the list is.
  *
- * Rejected: the lists of CPUs of each memory node.  Where nodes alternate, they
+ * Rejected: the lists of CPUs of each memory node.  Where nodes alternate, the lists
  * have thousands of numbers and fit no small buffer.  Each CPU has a link to
- * its node; it is found by trying.
+ * its node; the link is found by trying.
  */
 #include "os/cpus.h"
 
@@ -25,8 +24,8 @@
 
 /*
  * Twice the most that a kernel for x86-64 can be built for.  A mask larger
- * than the kernel's own is fine, a smaller one is an error, so one large mask
- * replaces growing one until it fits.
+ * than the kernel's own is fine, a smaller mask is an error, so one large mask
+ * replaces a mask that grows until it fits.
  */
 #define KERNEL_CPUS_MAX 16384
 
@@ -67,7 +66,7 @@ bool os_cpus_parse(const char *text, struct sley_cpus *out)
 	return true;
 }
 
-/* False also if it is too long to be read as a whole. */
+/* False also if the list is too long to be read as a whole. */
 static bool read_list(struct sley_cpus *out, const char *root, const char *path)
 {
 	char text[LIST_SIZE];
@@ -87,7 +86,7 @@ void os_cpus_drop_offline(const char *root, struct sley_cpus *cpus)
 		*cpus = online;
 }
 
-/* Of the calling thread: the threads it starts inherit it. */
+/* Of the calling thread: new threads inherit the affinity. */
 static bool read_affinity(struct sley_cpus *out)
 {
 	uint64_t mask[KERNEL_CPUS_MAX / 64] = { 0 };
@@ -115,9 +114,9 @@ void os_cpus_usable(const char *root, struct sley_cpus *out)
 	errno = saved;
 }
 
-/* ---- what they share ------------------------------------------------------------ */
+/* ---- shared cores and caches ---------------------------------------------------- */
 
-/* The first number in a file about @cpu; @otherwise: there is none. */
+/* The first number in a file about @cpu; @otherwise: there is no number. */
 static int read_number(const char *root, int cpu, const char *name,
 		       int otherwise)
 {
@@ -142,7 +141,7 @@ int os_cpu_core(const char *root, int cpu)
 	return core < SLEY_CPUS_MAX ? core : cpu;
 }
 
-/* A list about @cpu.  False: there is none, or it is too long. */
+/* A list about @cpu.  False: there is no list, or the list is too long. */
 static bool read_cpu_list(struct sley_cpus *out, const char *root, int cpu,
 			  const char *name)
 {
@@ -152,7 +151,7 @@ static bool read_cpu_list(struct sley_cpus *out, const char *root, int cpu,
 	return read_list(out, root, path);
 }
 
-/* The name of the list of who shares the cache of the highest level. */
+/* The name of the list of CPUs that share the cache of the highest level. */
 static bool name_last_cache(const char *root, int cpu, char *out, size_t size)
 {
 	int highest = 0;
@@ -204,7 +203,7 @@ int os_cpu_current(void)
 
 int os_cpu_node(const char *root, int cpu)
 {
-	struct sley_cpus nodes; /* numbers like those of CPUs */
+	struct sley_cpus nodes; /* node numbers, as if of CPUs */
 	char path[OS_PATH_SIZE];
 
 	if (!read_list(&nodes, root, NODE_DIR "/online"))

@@ -13,30 +13,30 @@
 #include <sley/cpus.h>
 
 /*
- * The kernel's lists: "0-3,8" is five CPUs, and nothing is none.  Numbers that
- * no set has room for are passed over.  False: it is something else.
+ * The kernel's lists: "0-3,8" is five CPUs, and an empty text is no CPU.  Numbers
+ * that no set has room for are passed over.  False: @text is no list.
  */
 must_check bool os_cpus_parse(const char *text, struct sley_cpus *out);
 
-/* Take out what is offline, unless that would leave nothing. */
+/* Take out offline CPUs, unless that would leave nothing. */
 void os_cpus_drop_offline(const char *root, struct sley_cpus *cpus);
 
-/* What the calling thread may use: at least one. */
+/* The CPUs that the calling thread may use: at least one. */
 void os_cpus_usable(const char *root, struct sley_cpus *out);
 
 /* The lowest CPU of the core of @cpu. */
 int os_cpu_core(const char *root, int cpu);
 
-/* All of the core of @cpu, and all that share its last-level cache. */
+/* All CPUs of the core of @cpu, and all that share the last-level cache of @cpu. */
 must_check bool os_cpu_core_cpus(const char *root, int cpu,
 				 struct sley_cpus *out);
 must_check bool os_cpu_cache_cpus(const char *root, int cpu,
 				  struct sley_cpus *out);
 
-/* Its memory node; 0 if the kernel has none. */
+/* The memory node of @cpu; 0 if the kernel has no nodes. */
 int os_cpu_node(const char *root, int cpu);
 
-/* Where the calling thread is, this very moment; negative: unknown. */
+/* The CPU of the calling thread, this very moment; negative: unknown. */
 int os_cpu_current(void);
 
 /* All about @cpu. */

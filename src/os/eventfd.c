@@ -36,7 +36,7 @@ void os_eventfd_signal(int bell)
 	const uint64_t once = 1;
 	int saved_errno = errno;
 
-	/* fault: it fails only if it has been rung 2^64 times in vain. */
+	/* fault: fails only after 2^64 signals without a clear. */
 	(void)!write(bell, &once, sizeof(once));
 	errno = saved_errno;
 }
@@ -46,7 +46,7 @@ void os_eventfd_clear(int bell)
 	int saved_errno = errno;
 	uint64_t nr;
 
-	/* fault: that it was not rung is no failure. */
+	/* fault: a read without a signal before is no failure. */
 	(void)!read(bell, &nr, sizeof(nr));
 	errno = saved_errno;
 }
@@ -79,7 +79,7 @@ void os_epoll_remove(int watch, int fd)
 {
 	int saved_errno = errno;
 
-	/* fault: it takes nothing. */
+	/* fault: a removal needs no resources. */
 	(void)epoll_ctl(watch, EPOLL_CTL_DEL, fd, NULL);
 	errno = saved_errno;
 }

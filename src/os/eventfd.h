@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * eventfd.h - what a thread sleeps on that waits for other processes: bells that they
- * ring, and whatever else has a descriptor.
+ * eventfd.h - descriptors for a thread that sleeps until another process signals or
+ * ends: eventfds, which other processes signal, and an epoll over any descriptors.
  *
- * Futexes cannot do it: a thread sleeps on one word, or on a few where the kernel
+ * Futexes do not suffice: a thread sleeps on one word, or on a few where the kernel
  * is new enough, and never on the end of a process.
  */
 #ifndef SLEY_OS_EVENTFD_H
@@ -14,18 +14,18 @@
 
 #include <stdint.h>
 
-/* A descriptor or -errno.  Rung twice is rung. */
+/* A descriptor or -errno.  Two signals without a clear count as one. */
 must_check int os_eventfd_create(void);
 void os_eventfd_signal(int bell);
 void os_eventfd_clear(int bell);
 
-/* What several descriptors are watched with: a descriptor, or -errno. */
+/* Watches several descriptors: a descriptor, or -errno. */
 must_check int os_epoll_create(void);
 #ifdef SLEY_FAULTS
 #define os_epoll_create()                                                      \
 	(-fault_error("os_epoll_create", EMFILE, ENOMEM) ?: (os_epoll_create)())
 #endif
-/* @fd is watched as @tag until it is closed or removed: 0 or -errno. */
+/* @fd is watched as @tag until @fd is closed or removed: 0 or -errno. */
 must_check int os_epoll_add(int watch, int fd, uint32_t tag);
 #ifdef SLEY_FAULTS
 #define os_epoll_add(watch, fd, tag)                                           \
@@ -35,8 +35,8 @@ must_check int os_epoll_add(int watch, int fd, uint32_t tag);
 void os_epoll_remove(int watch, int fd);
 
 /*
- * Sleeps until something can be read, or has ended, or until @deadline_ns of
- * os_now() or some time after it.  How many tags there are; perhaps none.
+ * Sleeps until a descriptor can be read, or has ended, or until @deadline_ns of
+ * os_now() or some time after.  Returns the number of tags; perhaps 0.
  */
 must_check int os_epoll_wait(int watch, uint32_t *tags, int max,
 			     uint64_t deadline_ns);

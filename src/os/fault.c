@@ -51,7 +51,7 @@ void fault_lock_reached(const struct fault_lock_site *site, bool taken)
 
 void fault_count_mapped(ptrdiff_t bytes)
 {
-	/* relaxed: a statistic; who wants it exact has joined the threads. */
+	/* relaxed: a statistic; for an exact number the test joins the threads. */
 	(void)add_relaxed(&mapped, bytes);
 }
 

@@ -3,17 +3,18 @@
  * fault.h - where calls can fail, and how tests make them fail.
  *
  * A *site* is a call that can fail, in os/ or mem/.  Where several places ask
- * for the same thing, memory above all, each of them is a site: the headers
- * make macros of those calls.  In a build with SLEY_FAULTS each site is in a
- * section of the binary, sley_faults, so that a test knows all there are; and
- * each time it is reached, the plan is asked whether it shall fail.  Without a
- * plan nothing fails.  tests/fault has plans.
+ * for the same thing, memory above all, each place is a site: the headers
+ * make macros of such calls.  In a build with SLEY_FAULTS each site is in a
+ * section of the binary, sley_faults, so that a test knows all sites; and
+ * each time a site is reached, the plan is asked whether the site shall fail.
+ * Without a plan nothing fails.  tests/fault has plans.
  *
  *   fault_error("pthread_create", EAGAIN) ?: pthread_create(...)
  *   fault_errno("madvise", EINVAL) ? -1 : madvise(...)
  *
- * The first error is what fails as a rule; a plan may choose another one.  What
- * happens in the wild decides which they are, see the manual page of the call.
+ * The first error is the usual failure; a plan may choose another error of the
+ * site.  The errors are those that happen in the wild, see the manual page of the
+ * call.
  *
  * Other builds have none of this: both are the constant 0.
  */
@@ -29,13 +30,13 @@
 
 #define FAULT_ERRORS_MAX 3
 
-/* Aligned to its size, or compilers leave gaps between those of a section. */
+/* Aligned to its size, or compilers leave gaps between the sites of a section. */
 struct fault_site {
 	const char *file;
 	const char *function;
 	const char *call;
 	int line;
-	bool spurious; /* no failure: it may return so at any time */
+	bool spurious; /* no failure: may be returned at any time */
 	int error[FAULT_ERRORS_MAX];
 } __attribute__((aligned(64)));
 

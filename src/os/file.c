@@ -17,8 +17,8 @@ int os_file_create(FILE **out, const char *path)
 }
 
 /*
- * stdio forgets why a write failed that was not the last one. One more byte,
- * and the reason is there again; if that can be written, there is none.
+ * stdio forgets the reason of a failed write that was not the last write. Writing
+ * one more byte brings the reason back; if that succeeds, the reason is unknown.
  */
 static int write_error(FILE *file)
 {

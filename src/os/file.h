@@ -2,7 +2,7 @@
 /*
  * file.h - a file that is written once, from its beginning to its end.
  *
- * In between, stdio: what fails there is found at the end.
+ * In between, stdio: failures there are found at the end.
  */
 #ifndef SLEY_OS_FILE_H
 #define SLEY_OS_FILE_H
@@ -14,7 +14,7 @@
 /* Empty, not inherited by other programs; 0 or -errno. */
 must_check int os_file_create(FILE **out, const char *path);
 
-/* 0, or why not everything is in it: -errno. */
+/* 0, or the reason why the file is incomplete: -errno. */
 must_check int os_file_close(FILE *file);
 
 #endif

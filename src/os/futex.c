@@ -22,7 +22,7 @@
 
 /*
  * Valgrind takes the word of a wake for memory that is read.  The kernel looks
- * at its address alone, and the word may be gone by then.
+ * at the address alone, and the word may be gone by then.
  */
 #if defined(__has_include)
 #if __has_include(<valgrind/valgrind.h>)
@@ -37,7 +37,7 @@
 #define NS_PER_SEC 1000000000u
 
 /*
- * The kernel keeps time in signed nanoseconds.  What does not fit there lies
+ * The kernel keeps time in signed nanoseconds.  A time that does not fit lies
  * 292 years ahead and is as good as the last point in time that does.
  */
 static struct timespec timespec_of(uint64_t ns)
@@ -48,7 +48,7 @@ static struct timespec timespec_of(uint64_t ns)
 				  .tv_nsec = (long)(ns % NS_PER_SEC) };
 }
 
-/* Private words are found without asking which page they are on. */
+/* Private words are found without asking for the page. */
 static int wait_for(const uint32_t *word, int kind, uint32_t expected,
 		    uint64_t deadline_ns)
 {

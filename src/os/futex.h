@@ -2,8 +2,8 @@
 /*
  * futex.h - the one place where a thread sleeps.
  *
- * Words are private to the process, but for those of the calls that say otherwise,
- * which lie in memory that processes share.  Deadlines are absolute on the clock of
+ * Words are private to the process; only the words of the shared calls lie in
+ * memory that processes share.  Deadlines are absolute on the clock of
  * os_now(), so that a wait resumed after a spurious return needs no arithmetic.
  * No call changes errno.
  */
@@ -22,7 +22,7 @@
 int os_futex_wait(const uint32_t *word, uint32_t expected,
 		  uint64_t deadline_ns);
 
-/* Wakes at most @nr sleepers of @word.  Who sleeps later is not woken. */
+/* Wakes at most @nr sleepers of @word.  Later sleepers are not woken. */
 void os_futex_wake(const uint32_t *word, int nr);
 
 /* The same for words that other processes wait for, and wake. */

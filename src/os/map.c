@@ -77,8 +77,9 @@ int os_commit(void *memory, size_t size)
 }
 
 /*
- * The kernel may have merged the range with its neighbours.  To cut it out then
- * takes a mapping more, which it may refuse (ENOMEM) at vm.max_map_count.
+ * The kernel may have merged the range with its neighbours.  To cut the range out
+ * then takes a mapping more, which the kernel may refuse (ENOMEM) at
+ * vm.max_map_count.
  */
 void os_unmap(void *memory, size_t size)
 {
@@ -88,8 +89,8 @@ void os_unmap(void *memory, size_t size)
 	if (likely(!fault_errno("munmap", ENOMEM) && !munmap(memory, size)))
 		return;
 	/*
-	 * The kernel has made one mapping of this and its neighbours, and may
-	 * not have two: vm.max_map_count.  At least the pages go back.
+	 * The kernel has made one mapping of the range and its neighbours, and
+	 * allows no second mapping: vm.max_map_count.  At least the pages go back.
 	 */
 	if (errno != ENOMEM)
 		sley_fatal("munmap of %zu bytes at %p failed: error %d", size,
@@ -106,19 +107,19 @@ void os_no_huge_pages(void *memory, size_t size)
 }
 
 /*
- * What stands between us and the kernel may take every advice and follow none:
- * qemu-user does.  A yes to nonsense shows it; then no other yes counts.
+ * An emulator between us and the kernel may accept every advice and follow none:
+ * qemu-user does.  A yes to nonsense shows that; then no other yes counts.
  */
 static bool advice_counts(void *memory, size_t size)
 {
 	enum { UNKNOWN, COUNTS, MEANS_NOTHING };
 	static uint32_t answer;
-	/* relaxed: whoever asks gets the same answer. */
+	/* relaxed: all callers get the same answer. */
 	uint32_t known = load_relaxed(&answer);
 
 	if (likely(known != UNKNOWN))
 		return known == COUNTS;
-	/* fault: that it fails is the good case. */
+	/* fault: a failure is the good case. */
 	known = madvise(memory, size, OS_MADV_NONSENSE) ? COUNTS
 							: MEANS_NOTHING;
 	/* relaxed: as above. */
@@ -179,8 +180,8 @@ void os_discard(void *memory, size_t size)
 	int saved_errno = errno;
 
 	/*
-	 * Locked memory (EINVAL) stays: that is what locking is for.  And where
-	 * a sandbox forbids advice, all of it does.
+	 * Locked memory (EINVAL) stays: that is the purpose of locking.  And
+	 * where a sandbox forbids advice, all memory stays.
 	 */
 	if ((fault_errno("madvise", EINVAL, EPERM) ||
 	     madvise(memory, size, MADV_DONTNEED)) &&

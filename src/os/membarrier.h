@@ -5,8 +5,8 @@
  * For protocols with a frequent and a rare side, each of which stores and then
  * looks at what the other stored.  The frequent side needs no barrier, only a
  * compiler_barrier(), if the rare side calls os_membarrier() between its store
- * and its look.  It costs the caller microseconds and interrupts the other
- * CPUs that run this process.
+ * and its look.  The call costs microseconds and interrupts the other CPUs that
+ * run this process.
  */
 #ifndef SLEY_OS_MEMBARRIER_H
 #define SLEY_OS_MEMBARRIER_H

@@ -2,9 +2,9 @@
 /*
  * pidfd.c - fork(2) and what belongs to it.
  *
- * A child is told of the end of its parent by the kernel (PR_SET_PDEATHSIG); that
- * is the end of the thread that forked it, so who forks here has one thread.
- * A program with threads is watched by a pidfd instead.
+ * The kernel tells a child of the end of its parent (PR_SET_PDEATHSIG); the kernel
+ * means the end of the thread that forked the child, so a process that forks here
+ * has one thread.  A program with threads is watched by a pidfd instead.
  */
 #include "os/pidfd.h"
 
@@ -59,7 +59,7 @@ int(os_fork)(void)
 	if (pid < 0)
 		pid = -errno;
 	else
-		/* By both, whoever is first; it fails only where it is done. */
+		/* By parent and child, in either order; fails only if done already. */
 		(void)setpgid(pid, 0);
 	errno = saved_errno;
 	return pid;
@@ -100,13 +100,13 @@ void os_kill(int pid)
 {
 	int saved_errno = errno;
 
-	/* What has ended already cannot be killed. */
+	/* A process that has ended already cannot be killed. */
 	(void)kill(-pid, SIGKILL);
 	(void)kill(pid, SIGKILL);
 	errno = saved_errno;
 }
 
-/* As long as it is not reaped its number, and that of its group, is its own. */
+/* Until a child is reaped, no other process gets the number of child or group. */
 int os_reap(int *status)
 {
 	siginfo_t info = { .si_pid = 0 };
@@ -152,7 +152,7 @@ int os_watch_children(struct os_signals *old)
 	sigemptyset(&ended);
 	sigaddset(&ended, SIGCHLD);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old->blocked);
-	/* Children that are ignored are gone before anybody can ask how. */
+	/* Ignored children would be gone before their status can be asked for. */
 	(void)signal(SIGCHLD, SIG_DFL);
 	fd = fault_errno("signalfd", EMFILE, ENOMEM)
 		     ? -1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pidfd.h - processes that were forked to stay children: their end, and that
- * they do not outlive who forked them.
+ * pidfd.h - processes that are forked to stay children: their end, and how they
+ * end together with the parent.
  */
 #ifndef SLEY_OS_PIDFD_H
 #define SLEY_OS_PIDFD_H
@@ -12,12 +12,12 @@
 
 #include <stdbool.h>
 
-/* How many threads this process has; 0: nobody knows. */
+/* How many threads this process has; 0: unknown. */
 must_check int os_nr_threads(void);
 
 /*
- * A child in a process group of its own: signals of the terminal are none of its
- * business.  Its pid, 0 in the child, or -errno.
+ * Forks a child in a process group of its own, which the signals of the terminal do
+ * not reach.  Returns the pid, 0 in the child, or -errno.
  */
 must_check int os_fork(void);
 #ifdef SLEY_FAULTS
@@ -27,8 +27,8 @@ must_check int os_fork(void);
 int os_pid(void);
 
 /*
- * In a child: it is killed when the thread of @parent that forked it ends.  It has
- * ended, if that has happened already.
+ * In a child: kill this process when the thread of @parent that forked the child
+ * ends.  If that thread has ended already, the child ends at once.
  */
 void os_end_with(int parent);
 
@@ -38,10 +38,10 @@ must_check int os_pidfd_open(int pid);
 /* Is @pid the parent of this process? */
 must_check bool os_is_parent(int pid);
 
-/* Kills a child, and those of its group that it has left behind. */
+/* Kills a child, and the processes that the child has left in its group. */
 void os_kill(int pid);
 
-/* The pid of a child that has ended, and how; 0: none has.  Does not wait. */
+/* The pid of an ended child, and its status; 0: none has ended.  Does not wait. */
 must_check int os_reap(int *status);
 
 /* Waits for the end of this child. */
@@ -51,14 +51,15 @@ void os_reap_one(int pid);
 void os_explain_end(char *text, size_t size, int status);
 
 /*
- * Blocks all signals; those that were blocked before are in @old.  A descriptor
- * that can be read when a child has ended, or -errno.  SIGCHLD is no longer ignored.
+ * Blocks all signals; the signals that were blocked before are in @old.  A
+ * descriptor that can be read when a child has ended, or -errno.  SIGCHLD is no
+ * longer ignored.
  */
 must_check int os_watch_children(struct os_signals *old);
-/* What can be read there is read. */
+/* Reads all that can be read from @fd. */
 void os_hush_children(int fd);
 
-/* In a child: its name in ps. */
+/* In a child: the name of the process in ps. */
 void os_name_process(const char *name);
 
 /* Ends the process, and nothing else: no handlers, no buffers. */

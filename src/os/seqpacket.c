@@ -66,7 +66,7 @@ int(os_seqpacket_send)(int fd, const void *data, size_t size, const int *fds)
 	return err;
 }
 
-/* What came with it is ours now, whether it was asked for or not. */
+/* Descriptors that came with the packet are ours now, wanted or not. */
 static void detach(struct msghdr *message, int *fds)
 {
 	struct cmsghdr *header = CMSG_FIRSTHDR(message);
@@ -99,7 +99,7 @@ int os_seqpacket_recv(int fd, void *data, size_t size, int *fds, bool waits)
 	for (int i = 0; fds && i < OS_SEQPACKET_FDS; i++)
 		fds[i] = -1;
 	do {
-		/* fault: it fails by its peer's end only, which is told. */
+		/* fault: fails only if the peer has ended, which is told. */
 		nr = recvmsg(fd, &message,
 			     (waits ? 0 : MSG_DONTWAIT) | MSG_CMSG_CLOEXEC);
 	} while (nr < 0 && errno == EINTR);
@@ -117,6 +117,6 @@ void os_seqpacket_end(int fd)
 {
 	int saved_errno = errno;
 
-	(void)shutdown(fd, SHUT_RDWR); /* fails where it is done already */
+	(void)shutdown(fd, SHUT_RDWR); /* fails only if done already */
 	errno = saved_errno;
 }

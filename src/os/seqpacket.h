@@ -2,8 +2,8 @@
 /*
  * seqpacket.h - messages of a few bytes between two processes, with descriptors.
  *
- * A packet arrives as a whole or not at all, in order.  Who reads is told when
- * all who could write are gone.
+ * A packet arrives as a whole or not at all, in order.  The reader is told when
+ * all possible writers are gone.
  */
 #ifndef SLEY_OS_SEQPACKET_H
 #define SLEY_OS_SEQPACKET_H
@@ -19,7 +19,7 @@
 /* Two ends, not inherited by exec; 0 or -errno. */
 must_check int os_seqpacket_pair(int fd[2]);
 
-/* With @fds, OS_SEQPACKET_FDS of them, unless it is NULL.  0, -EPIPE or -errno. */
+/* With @fds, OS_SEQPACKET_FDS of them, unless @fds is NULL.  0, -EPIPE or -errno. */
 must_check int os_seqpacket_send(int fd, const void *data, size_t size,
 				 const int *fds);
 #ifdef SLEY_FAULTS
@@ -28,13 +28,13 @@ must_check int os_seqpacket_send(int fd, const void *data, size_t size,
 		 ?: (os_seqpacket_send)(fd, data, size, fds))
 #endif
 
-/* Both ends find that the other one is gone. */
+/* Both ends find that the peer is gone. */
 void os_seqpacket_end(int fd);
 
 /*
- * 1: there was one of @size bytes; 0: nobody is left to send one; -EAGAIN: none yet,
- * and @waits is false; else -errno.  Each of @fds that did not come is -1; with NULL
- * none may come.
+ * 1: there was a packet of @size bytes; 0: all senders are gone; -EAGAIN: no packet
+ * yet, and @waits is false; else -errno.  Each of @fds that did not come is -1; with
+ * NULL no descriptor may come.
  */
 must_check int os_seqpacket_recv(int fd, void *data, size_t size, int *fds,
 				 bool waits);

@@ -55,7 +55,7 @@ void os_close(int fd)
 {
 	int saved_errno = errno;
 
-	/* An error is about what was written, and nothing was. */
+	/* An error is about written data, and there is none. */
 	if (fd >= 0)
 		(void)close(fd);
 	errno = saved_errno;

@@ -2,7 +2,7 @@
 /*
  * shared_memory.h - memory that several processes share.
  *
- * A file without a name whose size is sealed: nobody who has it can make it
+ * A file without a name whose size is sealed: no process can make the file
  * shorter, which would be a SIGBUS for the others.
  */
 #ifndef SLEY_OS_SHARED_MEMORY_H
@@ -16,7 +16,7 @@
 /* The descriptor, of @size zero bytes, or -errno.  Not inherited by exec. */
 must_check int os_shared_memory_create(const char *name, size_t size);
 
-/* All of it, readable and writable; NULL: no memory.  os_unmap() ends it. */
+/* The whole file, readable and writable; NULL: no memory.  Undone by os_unmap(). */
 must_check void *os_shared_memory_map(int fd, size_t size);
 #ifdef SLEY_FAULTS
 #define os_shared_memory_map(fd, size)                                         \
@@ -25,7 +25,7 @@ must_check void *os_shared_memory_map(int fd, size_t size);
 		 : (os_shared_memory_map)(fd, size))
 #endif
 
-/* Any descriptor; -1 is none. */
+/* Any descriptor; nothing to do for -1. */
 void os_close(int fd);
 
 #endif

@@ -18,12 +18,12 @@
 #define AT_MINSIGSTKSZ 51
 #endif
 
-/* What handlers of others that we pass a fault on to may need. */
+/* Room for handlers of others that we pass a fault on to. */
 #define ALT_STACK_ROOM (32u << 10)
 
 static const int fault_signals[] = { SIGSEGV, SIGBUS };
 
-/* Written while no handler of ours is installed, or by the dying. */
+/* Written while no handler of ours is installed, or by a dying process. */
 static os_fault_fn *fault_fn;
 static struct sigaction previous_actions[array_size(fault_signals)];
 /* Also after the release, if others came after us and may pass on to us. */
@@ -74,7 +74,7 @@ static void fault_handler(int number, siginfo_t *info, void *context)
 	errno = saved_errno;
 }
 
-/* First learn whom to pass on to: a fault may come at any time. */
+/* First learn the previous handler: a fault may come at any time. */
 static bool fault_catch_one(size_t i, const struct sigaction *action)
 {
 	int number = fault_signals[i];
@@ -96,13 +96,13 @@ void os_fault_catch(os_fault_fn *fn)
 	sigemptyset(&action.sa_mask);
 	fault_fn = fn;
 	for (size_t i = 0; i < array_size(fault_signals); i++) {
-		/* Twice, we and those above us would pass on in a circle. */
+		/* Installed twice, we and later handlers would pass on in a circle. */
 		if (!is_in_chain[i])
 			is_in_chain[i] = fault_catch_one(i, &action);
 	}
 }
 
-/* False: somebody came after us, or it cannot be undone. */
+/* False: a later handler is installed, or the kernel refuses. */
 static bool fault_release_one(size_t i)
 {
 	int number = fault_signals[i];
@@ -159,13 +159,13 @@ void os_alt_stack_unset(struct os_alt_stack *stack)
 		return;
 	memset(&off, 0, sizeof(off));
 	off.ss_flags = SS_DISABLE;
-	/* Somebody may have replaced it by a stack of their own. */
+	/* The program may have replaced the stack by a stack of its own. */
 	off_now = !fault_errno("sigaltstack", EPERM) &&
 		  !sigaltstack(NULL, &now) &&
 		  (now.ss_sp != stack->memory ||
 		   !(fault_errno("sigaltstack", EPERM) ||
 		     sigaltstack(&off, NULL)));
-	/* What the kernel may still use is lost. */
+	/* A stack that the kernel may still use is lost. */
 	if (off_now)
 		os_unmap(stack->memory, stack->size);
 	stack->memory = NULL;
@@ -173,7 +173,7 @@ void os_alt_stack_unset(struct os_alt_stack *stack)
 
 void os_print_error(const char *text, size_t size)
 {
-	/* Nobody is left to be told if this fails. */
+	/* A failure here cannot be reported. */
 	while (size) {
 		ssize_t done = fault_errno("write", EIO, EINTR)
 				       ? -1

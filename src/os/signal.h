@@ -2,13 +2,13 @@
 /*
  * signal.h - catching SIGSEGV and SIGBUS, and the stack to do it on.
  *
- * One function of the process is asked about every fault.  If it knows the
- * address it has said its last words and the process dies of the signal, with
- * the faulting instruction in the core file.  If not, whoever had the signal
- * before is asked.  If there was nobody, the function knows: what it says then are
- * last words, too.
+ * One function of the process is asked about every fault.  If the function knows
+ * the address, it has printed its last words and the process dies of the signal,
+ * with the faulting instruction in the core file.  If not, the handler that had the
+ * signal before is asked.  If there was no such handler, the function is told so,
+ * and prints last words in that case, too.
  *
- * It runs where the fault happened, on the thread's alternate stack: only
+ * The function runs where the fault happened, on the thread's alternate stack: only
  * async-signal-safe calls, and os_print_error() for output.
  */
 #ifndef SLEY_OS_SIGNAL_H
@@ -20,19 +20,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* @last: nobody else is asked.  True: it knows the address. */
+/* @last: no other handler is asked.  True: the function knows the address. */
 typedef bool os_fault_fn(uintptr_t address, bool last);
 
 /*
- * The caller pairs and serialises them.  What cannot be caught (a filter of
- * system calls may refuse) is not.
+ * The caller pairs and serialises the calls.  A signal that cannot be caught (a
+ * filter of system calls may refuse) is left alone.
  */
 void os_fault_catch(os_fault_fn *fn);
 void os_fault_release(void);
 
 /* The alternate signal stack of the calling thread. */
 struct os_alt_stack {
-	void *memory; /* NULL: the thread had one, or there is no memory */
+	void *memory; /* NULL: the thread had a stack, or there is no memory */
 	size_t size;
 };
 

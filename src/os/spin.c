@@ -2,25 +2,26 @@
 /*
  * spin.c - how a waiter of lf/spin.h sleeps.
  *
- * A sleeper is in the room that the number of its address chooses.  It sleeps on
- * the room's count of wakes and not on the word it waits for: that word may be 64
- * bits wide, where a futex compares 32; its other bits may change all the time, and
- * each change would keep the waiter from sleeping; and a waker may not touch it,
- * since what is unlocked may be freed.
+ * The awaited address, as a number, chooses the room of a sleeper.  The sleeper
+ * sleeps on the room's count of wakes and not on the awaited word, for three
+ * reasons.  The word may be 64 bits wide, where a futex compares 32.  Other bits of
+ * the word may change all the time, and each change would keep the waiter from
+ * sleeping.  And a waker may not touch the word, since an unlocked object may be
+ * freed.
  *
  * A wake is for one sleeper of the room, and not for all: of many that are woken at
- * once for one lock, all but one come in vain.  The one that got the lock wakes the
- * next when it unlocks.  A sleeper that waits for something else, and was woken in
- * place of the right one, sleeps again; the right one has its time-out.
+ * once for one lock, all but one come in vain.  The sleeper that got the lock wakes
+ * the next at the unlock.  A sleeper with another address, woken in place of the
+ * right sleeper, sleeps again; the right sleeper has a time-out.
  *
- * A time-out is for a wake that was missed.  Each is twice the last one, so a
+ * A time-out is for a wake that was missed.  Each time-out is twice the last, so a
  * missed wake at most doubles the wait, and a waiter whose holder gets no CPU for a
- * second takes next to none itself.
+ * second takes next to no CPU time itself.
  *
  * Edges:
  *
- *   N1  wake counts -> the sleeper sees the count : nothing but the count; what the
- *       sleeper waits for has edges of its own
+ *   N1  wake counts -> the sleeper sees the count : nothing but the count; the
+ *       awaited event has edges of its own
  */
 #include "os/spin.h"
 
@@ -43,7 +44,7 @@ struct room {
 
 static struct room rooms[1u << ROOM_BITS];
 
-/* On a line of its own: everybody who unlocks reads it. */
+/* On a line of its own: every unlock reads it. */
 uint32_t spin_nr_sleepers cache_aligned;
 
 /* In a child of fork(): all sleepers are threads of the parent. */
@@ -77,7 +78,7 @@ void spin_sleep(const void *address, bool (*still)(const void *),
 	struct room *room = room_of(address);
 	uint32_t seen;
 
-	/* relaxed: hints; who misses them is rescued by the time-out. */
+	/* relaxed: hints; after a missed hint the time-out helps. */
 	(void)add_relaxed(&room->nr_sleepers, 1);
 	/* relaxed: as above. */
 	(void)add_relaxed(&spin_nr_sleepers, 1);

@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 /*
- * Writes the function at @code if the dynamic linker knows its name, with the
- * offset behind a plus sign if @code is inside of it; else where it is in its
- * file, as addr2line(1) takes it.  Always ends with a zero byte.
+ * Writes the function at @code if the dynamic linker knows the name, with the
+ * offset behind a plus sign if @code is inside of the function; else the position in
+ * the file of the code, as addr2line(1) takes it.  Always ends with a zero byte.
  *
  * Takes the dynamic linker's lock: in a signal handler, only as a last act.
  */

@@ -15,13 +15,13 @@
 #define OS_PATH_SIZE 1024
 
 /*
- * Reads what fits of the file that @format names into @text and ends it with a
- * zero.  False: there is no such file, or its path is too long.
+ * Reads as much as fits of the file that @format names into @text, and adds a zero
+ * byte.  False: there is no such file, or the path is too long.
  */
 must_check printf_like(3, 4) bool os_text_read(char *text, size_t size,
 					       const char *format, ...);
 
-/* A decimal number at *@text, which moves behind it; false: there is none. */
+/* A decimal number at *@text, which moves behind the number; false: no number. */
 must_check bool os_text_number(const char **text, uint64_t *out);
 
 #endif

@@ -3,9 +3,9 @@
  * thread.c - pthreads, with a signal mask and a name.
  *
  * A new thread inherits its creator's mask, so the creator puts on the mask
- * that the thread shall have and takes it off again.  Setting it in the thread
- * would leave a window in which a signal for the process runs its handler
- * there, possibly on a stack that is far too small for it.
+ * that the thread shall have and takes it off again.  Setting the mask in the
+ * thread would leave a window in which a signal for the process runs its handler
+ * there, possibly on a stack that is far too small for the handler.
  */
 #include "os/thread.h"
 
@@ -26,7 +26,7 @@
 #define THREAD_NAME_SIZE 16 /* with the zero, says the kernel */
 
 /*
- * Signals that an instruction of the thread itself raises.  Blocked, they
+ * Signals that an instruction of the thread itself raises.  A blocked signal
  * would kill the process without running the handler that explains why.
  */
 static const int synchronous[] = {
@@ -34,13 +34,13 @@ static const int synchronous[] = {
 };
 
 /*
- * Signals that a system call of the thread itself raises: a write to a pipe that
- * nobody reads, or beyond the limit of a file.  Most programs want to die of
- * them, and a filter that does not writes for ever.
+ * Signals that a system call of the thread itself raises: a write to a pipe
+ * without a reader, or beyond the limit of a file.  Most programs want to die of
+ * these signals, and a filter that does not die writes for ever.
  */
 static const int of_a_call[] = { SIGPIPE, SIGXFSZ };
 
-/* @runs_code: of the program, which has its own mind about SIGPIPE. */
+/* @runs_code: the thread runs code of the program, which decides about SIGPIPE. */
 static void block_signals(sigset_t *old, bool runs_code)
 {
 	sigset_t mask;
@@ -56,7 +56,7 @@ static void block_signals(sigset_t *old, bool runs_code)
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-/* The thread never runs anywhere else, and its creator learns of a failure. */
+/* The thread never runs anywhere else, and the creator learns of a failure. */
 static int create(pthread_t *out, void *(*fn)(void *), void *arg,
 		  const struct sley_cpus *cpus)
 {
@@ -93,7 +93,7 @@ int(os_thread_start_on)(pthread_t *out, const char *name, void *(*fn)(void *),
 	err = create(&thread, fn, arg, cpus);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!err) {
-		/* Only for the eyes; without /proc it goes without a name. */
+		/* Only for the eyes; without /proc there is no name. */
 		snprintf(short_name, sizeof(short_name), "%s", name);
 		(void)(fault_error("pthread_setname_np", ENOENT)
 			       ?: pthread_setname_np(thread, short_name));
@@ -132,7 +132,7 @@ void os_thread_yield(void)
 	sched_yield(); /* cannot fail on Linux */
 }
 
-/* ---- its end -------------------------------------------------------------------- */
+/* ---- the end of a thread -------------------------------------------------------- */
 
 static pthread_mutex_t keys_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -148,7 +148,7 @@ static void unlock_keys(void)
 
 FORK_PART(FORK_KEYS, .lock = lock_keys, .unlock = unlock_keys);
 
-/* Under the lock: where one could not be made, the next call may have luck. */
+/* Under the lock: where a key could not be made, the next call may have luck. */
 static struct exit_key {
 	pthread_key_t key;
 	bool made;
@@ -162,7 +162,7 @@ static void run_exit(void *fn)
 
 static int exit_key_make(struct exit_key *k)
 {
-	/* fault: where it is called */
+	/* fault: in the callers */
 	int err = pthread_key_create(&k->key, run_exit);
 
 	k->made = !err;
@@ -206,7 +206,7 @@ void os_thread_guard(struct os_guarded *out, void (*fn)(void))
 	if (!guard_key.made)
 		err = exit_key_make(&guard_key);
 	unlock_keys();
-	/* fault: best effort, whoever ends the thread is not told then */
+	/* fault: best effort; without it the end of the thread goes unnoticed */
 	if (!err)
 		(void)pthread_setspecific(guard_key.key, (void *)(uintptr_t)fn);
 	out->cancel_state = os_thread_no_cancel();

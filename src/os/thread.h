@@ -14,10 +14,10 @@
 #include <stdbool.h>
 
 /*
- * Starts a thread that runs @fn(@arg).  It is called @name, cut after 15
- * bytes, in ps and top.  Signals sent to the process are none of its business:
- * it blocks all but those that its own instructions raise.  0 or -errno; *@out
- * is set on success only.
+ * Starts a thread that runs @fn(@arg).  The thread is called @name, cut after 15
+ * bytes, in ps and top.  Signals sent to the process do not concern the thread: all
+ * signals are blocked but those that an instruction of the thread raises.  0 or
+ * -errno; *@out is set on success only.
  */
 must_check int os_thread_start(pthread_t *out, const char *name,
 			       void *(*fn)(void *), void *arg);
@@ -28,9 +28,10 @@ must_check int os_thread_start(pthread_t *out, const char *name,
 #endif
 
 /*
- * The same on @cpus; NULL: on those of the caller.  -EINVAL: it may not.  If it
- * @runs_code of the program, SIGPIPE and SIGXFSZ, which a system call of the
- * thread itself raises, are blocked only if the caller blocks them.
+ * The same on @cpus; NULL: on the CPUs of the caller.  -EINVAL: the thread may not
+ * run there.  If the thread @runs_code of the program, SIGPIPE and SIGXFSZ, which a
+ * system call of the thread itself raises, are blocked only if the caller blocks
+ * these signals.
  */
 must_check int os_thread_start_on(pthread_t *out, const char *name,
 				  void *(*fn)(void *), void *arg,
@@ -49,30 +50,30 @@ struct os_signals {
 void os_thread_get_signals(struct os_signals *out);
 void os_thread_set_signals(const struct os_signals *signals);
 
-/* Waits until the thread has ended.  Once per thread, never by itself. */
+/* Waits until @thread has ended.  Once per thread, never by the thread itself. */
 void os_thread_join(pthread_t thread);
 
-/* Lets another thread have this CPU, if one is waiting for it. */
+/* Lets another thread have this CPU, if one is waiting. */
 void os_thread_yield(void);
 
 /*
  * Has @fn called when the calling thread exits; the main thread does so by
- * pthread_exit() only.  One function per thread, the last one given; once it
- * was called it may be given again, for a few rounds.  0 or -errno.
+ * pthread_exit() only.  One function per thread, the function given last; after the
+ * call of @fn the thread may give @fn again, for a few rounds.  0 or -errno.
  */
 must_check int os_thread_at_exit(void (*fn)(void));
 
-/* Nobody cancels the calling thread until it gives back what this returned. */
+/* The calling thread cannot be cancelled until the result is given back. */
 must_check int os_thread_no_cancel(void);
 void os_thread_cancel_again(int state);
 
 /*
- * Until os_thread_unguard() the calling thread has to live.  Nobody cancels it
- * meanwhile, and @fn, which should not return, is called if it exits all the
- * same; without memory for that, it is not.
+ * Until os_thread_unguard() the calling thread has to live.  The thread cannot be
+ * cancelled meanwhile, and @fn, which should not return, is called if the thread
+ * exits all the same; without memory for that, @fn is not called.
  */
 struct os_guarded {
-	int cancel_state; /* what it was before */
+	int cancel_state; /* the state before */
 };
 
 void os_thread_guard(struct os_guarded *out, void (*fn)(void));

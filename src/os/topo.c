@@ -2,14 +2,14 @@
 /*
  * topo.c - see topo.h.
  *
- * A quota may be set on the process's cgroup or on any above it, so the walk
+ * A quota may be set on the process's cgroup or on any cgroup above, so the walk
  * goes from /proc/self/cgroup's path up to the root and keeps the smallest.
  * Directories that cannot be read are passed over.  That also does the right
  * thing in a container that sees its own cgroup mounted as the root, while the
- * path is the one outside: nothing of the path exists, and the root has it.
+ * path is the outside path: nothing of the path exists, and the root has the quota.
  *
  * Rejected: finding the mount points in /proc/self/mountinfo (a parser as
- * long as this file, for systems that mount cgroups where nobody else looks).
+ * long as this file, for systems that mount cgroups at unusual places).
  */
 #include "os/topo.h"
 
@@ -124,7 +124,7 @@ static int quota_v1(const char *dir)
 	return os_topo_parse_cfs(quota, period);
 }
 
-/* Where cgroups are mounted; the first of each kind is what systemd does. */
+/* Where cgroups are mounted; the first of each kind is systemd's choice. */
 static const struct mount {
 	const char *controller;
 	const char *dir;
