@@ -22,7 +22,7 @@ ROW = re.compile(rf"^\| ({NAME}) \|([^|]*)\|([^|]*)\|", re.M)
 LIKE_ROW = re.compile(rf"^\|[ *`]*((?:R-)?[A-Z]-?\d+)\b", re.M)
 TEST = re.compile(r"^TEST(?:_WORKERS|_ABORTS)?\(\s*(\w+)", re.M)
 CTEST = re.compile(r"^\s*sley_(test|script_test|model|example)"
-                   r"\(([\w-]+)(?:\s+([\w-]+))?", re.M)
+                   r"\(([\w-]+)(?:\s+(?:[\w-]+/)?([\w-]+))?", re.M)
 ADD_TEST = re.compile(r"^\s*add_test\(NAME ([\w.-]+)", re.M)
 NAMED = re.compile(r"(?:([a-z])(\d\d)|(r[a-z])(\d{1,2}))_")
 
@@ -48,8 +48,9 @@ def ctest_name(kind, first, second):
 
 
 def ctest_of(path):
-    """tests/unit/box.c: unit.box, whatever program it is a part of."""
-    return ".".join(re.sub(r"\.\w+$", "", path).split("/")[-2:])
+    """tests/unit/box.c, tests/unit/x/box.c: unit.box, whatever its program."""
+    parts = re.sub(r"\.\w+$", "", path).split("/")
+    return f"{parts[1]}.{parts[-1]}"
 
 
 def find_tests(root):

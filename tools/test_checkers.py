@@ -702,6 +702,16 @@ class Rows(Checkers):
         self.bad("tests/unit/box.c:5: m01_a_box_opens_once is not in row M1",
                  "`m01_*`", "`m01_a_box_opens`")
 
+    def test_program_in_a_folder_has_the_name_without_it(self):
+        lid = {"tests/unit/lids/lid.c": "TEST(m01_a_lid)\n{\n}\n"}
+        listed = {"tests/unit/CMakeLists.txt": "sley_test(unit box)\n"
+                                               "sley_test(unit lids/top)\n"}
+        page = GOOD["docs/CONFORMANCE.md"]
+        for name in ("unit.lid", "unit.top"):
+            self.accepts("check_rows", lid | listed | {
+                "docs/CONFORMANCE.md": page.replace("unit.box", name)})
+        self.bad("there is no test lids.lid", "unit.box", "lids.lid")
+
     def test_test_of_a_row_that_is_not_there(self):
         self.rejects("check_rows", "m03_x is not in row M3",
                      "tests/unit/box.c", "", "TEST(m03_x)\n{\n}\n")

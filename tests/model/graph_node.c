@@ -12,7 +12,7 @@
  * Complete for one consumer of two producers, each of them ended by a worker of its
  * own or both by one; for producers that fail; and for a consumer with an edge that
  * is order only.  Not seen: more than two producers (the count is one word, whoever
- * changes it), and pages of edges (tests/conformance/graph_race.c).
+ * changes it), and pages of edges (tests/conformance/graph/graph_race.c).
  */
 #include "graph_scene.h"
 

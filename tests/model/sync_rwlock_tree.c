@@ -13,7 +13,7 @@
  * Complete for two trees with two operations, and for two tasks of one tree
  * against one of another, with a deadline or a cancel for one of them.  It
  * could miss what needs more trees than SLEY_RWLOCK_HOLDS, which is in
- * tests/conformance/rwlock.c, and two trees that both come in again.
+ * tests/conformance/sync/rwlock.c, and two trees that both come in again.
  */
 #include "inline_paths.h"
 #include "tasks_only.h"

@@ -6,7 +6,7 @@
  *
  * Each child runs once, and its parent sees what it did: the results are plain.
  */
-#include "conformance/ways.h"
+#include "conformance/task/ways.h"
 #include "stress/crowd.h"
 
 #define NR_LOOPS 4

@@ -15,7 +15,7 @@
  *
  * $STRESS_MS of 1000 and more is a million nodes: "make prove".
  */
-#include "conformance/graph.h"
+#include "conformance/graph/graph.h"
 #include "stress/graph_records.h"
 
 #include <sley/graph_run.h>

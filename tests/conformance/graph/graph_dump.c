@@ -1,0 +1,661 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph_dump.c - pictures of graphs: S31.
+ */
+#include "conformance/graph/graph_dump.h"
+
+/* Colours, as the library has them. */
+#define WAITING "#f4f5f7"
+#define READY "#e3effd"
+#define RUNNING "#fff1c9"
+#define DONE "#ddf3e4"
+#define FAILED "#ffd9d9"
+#define SKIPPED "#f3e8f7"
+#define POISONED "color=\"#d11a2a\""
+#define BOLD "penwidth=2.5"
+#define DASHED "style=dashed"
+
+/* ---- nodes ------------------------------------------------------------------------------ */
+
+static sley_node add(struct sley_graph *graph, sley_node_fn *fn, void *arg,
+		     const struct sley_node_spec *rest)
+{
+	struct sley_node_spec spec = *rest;
+	sley_node id = SLEY_NO_NODE;
+
+	spec.fn = fn;
+	spec.arg = arg;
+	CHECK_EQ(sley_graph_submit(graph, &id, &spec), 0);
+	return id;
+}
+
+static int do_nothing(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+static int fail(void *arg)
+{
+	(void)arg;
+	return -ENOENT;
+}
+
+static struct sley_graph *drawn(void)
+{
+	return graph_new(SLEY_GRAPH_OPTIONS(.picture = true));
+}
+
+TEST_WORKERS(s31_a_picture_has_each_node_and_what_it_depends_on)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	sley_node a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(.name = "a"));
+	sley_node b =
+		add(graph, do_nothing, NULL,
+		    SLEY_NODE_SPEC(.name = "b", .after = &a, .nr_after = 1));
+	sley_node c =
+		add(graph, do_nothing, NULL,
+		    SLEY_NODE_SPEC(.name = "c", .order = &a, .nr_order = 1));
+
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.after = (sley_node[]){ b, c, b },
+				 .nr_after = 3, .order = &c, .nr_order = 1));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK(strstr(text, "4 nodes, 4 edges") != NULL);
+	CHECK_EQ(count(" -> "), 4);
+	CHECK(line_has("n0 [label=\"a\\n", DONE));
+	CHECK(line_has("n1 [label=\"b\\n", DONE));
+	CHECK(line_has("n3 [", DONE));
+	CHECK(line("n0 -> n1 ") && !line_has("n0 -> n1 ", DASHED));
+	CHECK(line_has("n0 -> n2 ", DASHED));
+	CHECK(line("n1 -> n3 ") && !line_has("n1 -> n3 ", DASHED));
+	CHECK(line("n2 -> n3 ") && !line_has("n2 -> n3 ", DASHED));
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+static void await_end(struct sley_graph *graph, sley_node id)
+{
+	while (sley_node_outcome(graph, id, NULL) == SLEY_OUTCOME_NONE)
+		(void)sley_sleep(SLEY_MSEC / 10);
+}
+
+TEST_WORKERS(s31_edges_from_nodes_that_are_gone_are_drawn)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	sley_node id = SLEY_NO_NODE, first = SLEY_NO_NODE;
+	char name[32];
+	int shared = 0;
+
+	/* Their places are taken again and again. */
+	for (int i = 0; i < 20; i++) {
+		struct sley_access use = SLEY_INOUT(shared);
+
+		id = add(graph, do_nothing, NULL,
+			 SLEY_NODE_SPEC(.access = &use, .nr_access = 1));
+		if (!i)
+			first = id;
+		await_end(graph, id);
+	}
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.after = &first, .nr_after = 1));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK_EQ(count(" -> "), 20);
+	for (int i = 1; i < 20; i++) {
+		(void)snprintf(name, sizeof(name), "n%d -> n%d ", i - 1, i);
+		CHECK(line(name) != NULL);
+	}
+	CHECK(line("n0 -> n20 ") != NULL);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* Nobody would wait for them any more, and what they wrote would be forgotten. */
+TEST_WORKERS(s31_what_those_that_are_gone_have_written_is_not_forgotten)
+{
+	static int cell[1000];
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	struct sley_access all[ARRAY_SIZE(cell)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cell); i++) {
+		struct sley_access use = SLEY_OUT(cell[i]);
+		sley_node id =
+			add(graph, do_nothing, NULL,
+			    SLEY_NODE_SPEC(.access = &use, .nr_access = 1));
+
+		all[i] = SLEY_IN(cell[i]);
+		if (i % 50 == 0)
+			await_end(graph, id);
+	}
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.access = all, .nr_access = ARRAY_SIZE(all)));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	dump(graph, SLEY_GRAPH_DUMP_DOT);
+	CHECK_EQ(count(" -> "), ARRAY_SIZE(cell));
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s31_what_failed_and_what_it_took_along_is_marked)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	sley_node a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+	sley_node b = add(graph, fail, NULL,
+			  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
+	sley_node c = add(graph, do_nothing, NULL,
+			  SLEY_NODE_SPEC(.after = &b, .nr_after = 1));
+
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.after = (sley_node[]){ a, c },
+				 .nr_after = 2));
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.order = &b, .nr_order = 1));
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.after = &c, .nr_after = 1, .order = &b,
+				 .nr_order = 1));
+	CHECK_EQ(sley_graph_wait(graph), -ENOENT);
+	check_dump(graph);
+	CHECK(line_has("n0 [", DONE));
+	CHECK(line_has("n1 [", FAILED));
+	CHECK(line_has("n1 [", "No such file"));
+	CHECK(line_has("n2 [", SKIPPED));
+	CHECK(line_has("n3 [", SKIPPED));
+	CHECK(line_has("n4 [", DONE));
+	CHECK(!line_has("n0 -> n1 ", POISONED));
+	CHECK(line_has("n1 -> n2 ", POISONED));
+	CHECK(line_has("n2 -> n3 ", POISONED));
+	CHECK(!line_has("n0 -> n3 ", POISONED));
+	CHECK(line("n1 -> n4 ") && !line_has("n1 -> n4 ", POISONED));
+	CHECK(line("n1 -> n5 ") && !line_has("n1 -> n5 ", POISONED));
+	CHECK(line_has("n2 -> n5 ", POISONED));
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+struct meeting {
+	atomic_bool came;
+	struct sley_event go;
+};
+
+static int meet(void *arg)
+{
+	struct meeting *meeting = arg;
+
+	atomic_store(&meeting->came, true);
+	CHECK_EQ(sley_event_wait(&meeting->go), 0);
+	return 0;
+}
+
+static void await_meeting(struct meeting *meeting)
+{
+	while (!atomic_load(&meeting->came))
+		(void)sley_sleep(SLEY_MSEC / 10);
+}
+
+TEST_WORKERS(s31_a_picture_of_a_graph_that_runs_says_so)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	struct meeting meeting = { .go = SLEY_EVENT_INIT };
+	sley_node a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+	sley_node b = add(graph, meet, &meeting,
+			  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
+
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.after = &b, .nr_after = 1));
+	await_meeting(&meeting);
+	check_dump(graph);
+	CHECK(line_has("n0 [", DONE));
+	CHECK(line_has("n1 [", RUNNING));
+	CHECK(line_has("n2 [", WAITING));
+	sley_event_set(&meeting.go);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK_EQ(count(DONE), 3);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+static int wait_at_gate(void *arg)
+{
+	gate_hold(arg);
+	return 0;
+}
+
+TEST(s31_a_node_that_misses_nobody_and_has_no_worker_is_ready)
+{
+	struct sley_config config = config_of(1);
+	struct sley *rt = start_with(&config);
+	struct sley_graph *graph = drawn();
+	struct gate gate = { 0 };
+	sley_node a;
+
+	(void)add(graph, wait_at_gate, &gate, SLEY_NODE_SPEC(0));
+	CHECK_EVENTUALLY(atomic_load(&gate.held) == 1);
+	a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
+	check_dump(graph);
+	CHECK(line_has("n0 [", RUNNING));
+	CHECK(line_has("n1 [", READY));
+	CHECK(line_has("n2 [", WAITING));
+	gate_open(&gate);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+static int nap(void *arg)
+{
+	(void)arg;
+	return sley_sleep(800 * SLEY_MSEC);
+}
+
+TEST(s31_the_chain_that_took_longest_is_bold)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	sley_node a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+	sley_node b = add(graph, do_nothing, NULL,
+			  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
+	sley_node c = add(graph, nap, NULL,
+			  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
+
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.after = (sley_node[]){ b, c },
+				 .nr_after = 2));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK(line_has("n2 [", BOLD));
+	CHECK(line_has("n0 -> n2 ", BOLD));
+	CHECK(line_has("n2 -> n3 ", BOLD));
+	CHECK(line("n1 [") && !line_has("n1 [", BOLD));
+	CHECK(line("n0 -> n1 ") && !line_has("n0 -> n1 ", BOLD));
+	CHECK(line("n1 -> n3 ") && !line_has("n1 -> n3 ", BOLD));
+	CHECK(strstr(text, "critical path ") != NULL);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* ---- its bounds --------------------------------------------------------------------------- */
+
+TEST_WORKERS(s31_what_a_picture_has_no_room_for_is_counted)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(
+		SLEY_GRAPH_OPTIONS(.picture = true, .max_picture = 4));
+	sley_node last = SLEY_NO_NODE;
+
+	for (int i = 0; i < 10; i++)
+		last = add(graph, do_nothing, NULL,
+			   SLEY_NODE_SPEC(.after = &last, .nr_after = 1));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK_EQ(count(" -> "), 3);
+	CHECK_EQ(count(" [label="), 4);
+	CHECK(strstr(text, "6 more nodes left out") != NULL);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST(s31_edges_that_a_picture_has_no_room_for_are_counted)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(
+		SLEY_GRAPH_OPTIONS(.picture = true, .max_picture = 40));
+	sley_node all[40];
+
+	/* 780 edges, and room for eight each. */
+	for (uint32_t i = 0; i < 40; i++)
+		all[i] = add(graph, do_nothing, NULL,
+			     SLEY_NODE_SPEC(.after = all, .nr_after = i));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK_EQ(count(" -> "), 320);
+	CHECK(strstr(text, "460 more edges left out") != NULL);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s31_a_picture_begins_anew_with_the_first_node_after_a_wait)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	sley_node a;
+
+	check_dump(graph);
+	CHECK(strstr(text, "0 nodes, 0 edges") != NULL);
+	a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(.name = "old"));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK(strstr(text, "old") != NULL);
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.name = "new", .after = &a, .nr_after = 1));
+	(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(.name = "new"));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK(strstr(text, "old") == NULL);
+	CHECK(strstr(text, "2 nodes, 0 edges") != NULL);
+	CHECK_EQ(count(DONE), 2);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s31_without_a_picture_there_is_no_memory_for_it)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(NULL);
+	atomic_int done = 0;
+	size_t before, after;
+
+	for (int i = 0; i < 10; i++)
+		(void)counts(graph, &done, NULL, 0);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	before = test_allocated();
+	CHECK_EQ(sley_graph_dump(graph, SLEY_GRAPH_DUMP_DOT, take_text, NULL),
+		 -EINVAL);
+	for (int i = 0; i < 10; i++)
+		(void)counts(graph, &done, NULL, 0);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	after = test_allocated();
+	CHECK_EQ(after, before);
+	sley_graph_destroy(graph);
+	before = test_allocated();
+	graph = drawn();
+	CHECK_GT(test_allocated(), before + 4096 * sizeof(void *));
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* ---- what is refused -------------------------------------------------------------------- */
+
+static int nr_calls;
+
+static int refuse(void *arg, const char *piece, size_t size)
+{
+	(void)arg;
+	(void)piece;
+	(void)size;
+	nr_calls++;
+	return -EPIPE;
+}
+
+TEST_WORKERS(s31_an_error_of_who_takes_the_text_ends_it)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+
+	for (int i = 0; i < 500; i++)
+		(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+	for (int format = SLEY_GRAPH_DUMP_DOT; format <= SLEY_GRAPH_DUMP_SVG;
+	     format++) {
+		nr_calls = 0;
+		CHECK_EQ(sley_graph_dump(graph, format, refuse, NULL), -EPIPE);
+		CHECK_EQ(nr_calls, 1);
+	}
+	CHECK_EQ(sley_graph_dump(graph, 2, refuse, NULL), -EINVAL);
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST(s31_a_picture_that_is_too_large_is_refused)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = NULL;
+
+	CHECK_EQ(sley_graph_create(&graph,
+				   SLEY_GRAPH_OPTIONS(.picture = true,
+						      .max_picture =
+							      (1u << 20) + 1)),
+		 -EINVAL);
+	CHECK(graph == NULL);
+	stop(rt);
+}
+
+/* The n-th allocation fails: all are tried. */
+TEST(s31_a_picture_without_memory_leaves_nothing_behind)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	int64_t before = test_allocated();
+	int n, err = -ENOMEM;
+
+	for (n = 0; err; n++) {
+		struct sley_graph *other = NULL;
+
+		CHECK_LT(n, 20);
+		test_fail_allocation_after(n);
+		err = sley_graph_create(&other,
+					SLEY_GRAPH_OPTIONS(.picture = true));
+		test_fail_allocation_after(-1);
+		CHECK(err == 0 || err == -ENOMEM);
+		CHECK(err == 0 || other == NULL);
+		sley_graph_destroy(other);
+		CHECK_EQ(test_allocated(), before);
+	}
+	CHECK_GT(n, 2); /* some have failed */
+	(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	before = test_allocated();
+	err = -ENOMEM;
+	for (n = 0; err; n++) {
+		CHECK_LT(n, 20);
+		length = 0;
+		test_fail_allocation_after(n);
+		err = sley_graph_dump(graph, SLEY_GRAPH_DUMP_SVG, take_text,
+				      NULL);
+		test_fail_allocation_after(-1);
+		CHECK(err == 0 || err == -ENOMEM);
+		CHECK(err == 0 || length == 0);
+		CHECK_EQ(test_allocated(), before);
+	}
+	CHECK_GT(n, 1); /* the first has failed */
+	check_xml();
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* ---- text ---------------------------------------------------------------------------------- */
+
+TEST(s31_names_are_text_whatever_they_are)
+{
+	static char long_name[1000];
+	struct sley *rt = start();
+	struct sley_graph *graph =
+		graph_new(SLEY_GRAPH_OPTIONS(.picture = true,
+					     .name = "a \"<graph>\" & \\more"));
+
+	memset(long_name, 'x', sizeof(long_name) - 1);
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.name = "<a href=\"\">&amp;\\n</a>"));
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.name = "\001\037\177\n\t\200\377\303("));
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.name = "\357\277\277\355\240\200"));
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.name = "\303\244\342\202\254"));
+	(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(.name = ""));
+	(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(.name = long_name));
+	(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK(line_has("n0 [", "<a href=\\\"\\\">&amp;amp;\\\\n</a>\\n"));
+	CHECK(line_has("n1 [", "\"????\?\?\?\?(\\n"));
+	CHECK(line_has("n2 [", "\"\?\?\?\?\\n"));
+	CHECK(line_has("n3 [", "\"\303\244\342\202\254\\n"));
+	CHECK(line_has("n5 [", "xxxx\\n"));
+	dump(graph, SLEY_GRAPH_DUMP_SVG);
+	CHECK(strstr(text,
+		     "&lt;a href=&quot;&quot;&gt;&amp;amp;\\n&lt;/a&gt;"));
+	CHECK(strstr(text, "xxxx\342\200\246</text>"));
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* ---- while it runs --------------------------------------------------------------------------- */
+
+static void dump_often(void *arg)
+{
+	for (int i = 0; i < 20; i++) {
+		check_dump(arg);
+		sley_yield();
+	}
+}
+
+TEST_WORKERS(s31_a_graph_is_drawn_while_it_is_built_and_runs)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = graph_new(
+		SLEY_GRAPH_OPTIONS(.picture = true, .max_picture = 100));
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task artist;
+	atomic_int done = 0;
+	int nr = 0;
+
+	sley_spawn(&group, &artist, dump_often, graph);
+	for (int round = 0; round < test_scale(20); round++) {
+		sley_node last[3] = { SLEY_NO_NODE };
+
+		for (int i = 0; i < 150; i++, nr++)
+			last[i % 3] = counts(graph, &done, last, 3);
+		CHECK_EQ(sley_graph_wait(graph), 0);
+		sley_yield();
+	}
+	sley_join(&group);
+	check_dump(graph);
+	CHECK_EQ(count(DONE), 100);
+	CHECK_EQ(done, nr);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s31_a_gang_is_one_node_of_the_picture)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	sley_node a = add(graph, do_nothing, NULL,
+			  SLEY_NODE_SPEC(.gang = (uint32_t)nr_runners()));
+
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK_EQ(count(" [label="), 2);
+	CHECK_EQ(count(DONE), 2);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+TEST_WORKERS(s31_a_graph_that_is_stepped_is_drawn_step_by_step)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph =
+		graph_new(SLEY_GRAPH_OPTIONS(.picture = true, .stepped = true));
+	sley_node a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+
+	(void)add(graph, do_nothing, NULL,
+		  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
+	check_dump(graph);
+	CHECK(line_has("n0 [", READY));
+	CHECK(line_has("n1 [", WAITING));
+	CHECK_EQ(sley_graph_step(graph), 1);
+	check_dump(graph);
+	CHECK(line_has("n0 [", DONE));
+	CHECK(line_has("n1 [", READY));
+	CHECK_EQ(sley_graph_wait(graph), 0);
+	check_dump(graph);
+	CHECK_EQ(count(DONE), 2);
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* ---- where things are --------------------------------------------------------------------------- */
+
+struct box {
+	long x, y, width, height;
+};
+
+static long number_at(const char *at, const char *key)
+{
+	const char *found = strstr(at, key);
+
+	CHECK(found != NULL);
+	return strtol(found + strlen(key), NULL, 10);
+}
+
+/* Of the nodes; those of the legend have no title. */
+static int read_boxes(struct box *box, int max)
+{
+	const char *at = text;
+	int nr = 0;
+
+	while ((at = strstr(at, "</title>"))) {
+		at = strstr(at, "<rect class=\"b\"");
+		CHECK(at != NULL);
+		CHECK_LT(nr, max);
+		box[nr++] = (struct box){ number_at(at, " x=\""),
+					  number_at(at, " y=\""),
+					  number_at(at, " width=\""),
+					  number_at(at, " height=\"") };
+	}
+	return nr;
+}
+
+static void check_boxes(int expected)
+{
+	static struct box box[400];
+	int nr = read_boxes(box, 400);
+	long width = number_at(text,
+			       "<svg xmlns=\"http://www.w3.org/2000/svg\" "
+			       "width=\"");
+	long height = number_at(text, " height=\"");
+
+	CHECK_EQ(nr, expected);
+	for (int i = 0; i < nr; i++) {
+		CHECK(box[i].x > 0 && box[i].x + box[i].width < width);
+		CHECK(box[i].y > 0 && box[i].y + box[i].height < height);
+		for (int k = 0; k < i; k++)
+			CHECK(box[k].y != box[i].y ||
+			      labs(box[k].x - box[i].x) >= box[i].width);
+	}
+}
+
+/* The boxes of who is waited for stand above. */
+TEST(s31_boxes_do_not_overlap_whatever_the_graph)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	sley_node all[200];
+
+	for (int size = 0; size <= 200; size = size * 2 + 1) {
+		int nr_edges = 0;
+
+		for (int i = 0; i < size; i++) {
+			sley_node after[4];
+			uint32_t nr = i ? (uint32_t)test_random(4) : 0;
+
+			for (uint32_t k = 0; k < nr; k++)
+				after[k] = all[test_random((uint64_t)i)];
+			all[i] = add(graph, do_nothing, NULL,
+				     SLEY_NODE_SPEC(.after = after,
+						    .nr_after = nr));
+		}
+		CHECK_EQ(sley_graph_wait(graph), 0);
+		dump(graph, SLEY_GRAPH_DUMP_DOT);
+		nr_edges = count(" -> ");
+		dump(graph, SLEY_GRAPH_DUMP_SVG);
+		check_xml();
+		check_boxes(size);
+		CHECK_EQ(count("marker-end"), nr_edges);
+	}
+	sley_graph_destroy(graph);
+	stop(rt);
+}

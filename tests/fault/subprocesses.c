@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * subprocesses.c - functions in a subprocess, where calls fail in the program, in the
+ * server or in the subprocess.
+ *
+ * A server that has ended is not started again, so all of it is one try.
+ */
+#include "fault/sweep.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static int double_it(struct sley_subprocess_work *work)
+{
+	return 2 * *(const int *)work->arg;
+}
+
+static int hang(struct sley_subprocess_work *work)
+{
+	(void)work;
+	for (;;)
+		pause();
+	return 0;
+}
+
+static int die(struct sley_subprocess_work *work)
+{
+	(void)work;
+	_exit(1);
+	return 0;
+}
+
+static int check_double(struct sley_subprocess *child)
+{
+	int seven = 7;
+	int code = sley_subprocess_call(child, double_it, &seven, sizeof(seven),
+					NULL);
+
+	return code == 14 ? 0 : code;
+}
+
+/* It dies, and does it again. */
+static int use(struct sley_subprocess *child)
+{
+	int err = check_double(child);
+
+	if (err)
+		return err;
+	err = sley_subprocess_call(child, die, NULL, 0, NULL);
+	return err == SLEY_ECHILD ? check_double(child) : err;
+}
+
+static int create_and_use(void)
+{
+	struct sley_subprocess *child = NULL;
+	int err = sley_subprocess_create(&child, NULL);
+
+	if (err)
+		return err;
+	err = use(child);
+	sley_subprocess_destroy(child);
+	return err;
+}
+
+/* A subprocess that is killed; it has no time for anything else. */
+static int create_and_kill(void)
+{
+	struct sley_subprocess *child = NULL;
+	int err = sley_subprocess_create(
+		&child, SLEY_SUBPROCESS_OPTIONS(.call_ns = 5 * SLEY_MSEC));
+
+	if (err)
+		return err;
+	err = sley_subprocess_call(child, hang, NULL, 0, NULL);
+	sley_subprocess_destroy(child);
+	return err == SLEY_ECHILD ? 0 : err;
+}
+
+static int begin_and_use(void)
+{
+	int err;
+
+	err = sley_subprocess_register("double_it", double_it);
+	if (!err)
+		err = sley_subprocess_register("hang", hang);
+	if (!err)
+		err = sley_subprocess_register("die", die);
+	if (!err)
+		err = sley_subprocesses_init();
+	if (err)
+		return err;
+	err = create_and_kill();
+	if (!err)
+		err = create_and_use();
+	sley_subprocesses_exit();
+	return err;
+}
+
+SCENARIO(subprocesses_that_are_killed)
+{
+	(void)TRY(begin_and_use(), -ENOMEM, -EAGAIN, -EMFILE, -ENOSPC, -EPERM,
+		  -ENOBUFS, SLEY_ECHILD);
+}
