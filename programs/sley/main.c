@@ -2,16 +2,17 @@
 /*
  * main.c - sley: the command line.
  *
- * Each command is a file of its own; this one finds it in the table, and
- * explains.
+ * Each command is a file of its own.  This file finds the command in the table,
+ * explains it, and suggests others for a word that is no command.
  */
 #include "command.h"
+#include "manual.h"
+#include "near.h"
 #include "screen.h"
 
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static int help(int argc, char **argv);
 
@@ -21,7 +22,8 @@ static const struct command command_help = {
 	.summary = "explain a command, or a call of the library",
 	.help = "Without an argument it lists all commands.  For a call, such\n"
 		"as sley_spawn, it opens the page of the manual; sley.h is\n"
-		"the page that lists all calls.\n",
+		"the page that lists all calls.  For a word that is neither it\n"
+		"names the nearest commands or calls.\n",
 	.run = help,
 };
 
@@ -52,49 +54,42 @@ static void list(FILE *file)
 	fputs("\nMore: sley help COMMAND, man 1 sley, man 7 sley.\n", file);
 }
 
-static int unknown(const char *name)
+/* Where @calls is set, @name may also be meant as a call of the library. */
+static int unknown(const char *name, bool calls)
 {
-	fprintf(stderr, "sley: there is no command '%s'\n\n", name);
-	list(stderr);
+	struct near near;
+
+	near_init(&near, name);
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		near_offer(&near, commands[i]->name, commands[i]->name,
+			   commands[i]->summary);
+	if (calls && !near.nr)
+		manual_offer(&near);
+	fprintf(stderr, "sley: no command '%s'", name);
+	if (!near.nr) {
+		fputs("\n\n", stderr);
+		list(stderr);
+		return STATUS_USAGE;
+	}
+	fputs("; did you mean ", stderr);
+	near_print(&near, stderr);
+	fputs("?\n", stderr);
 	return STATUS_USAGE;
 }
 
-/*
- * Let man look first at the pages that came with this program: it may have been
- * installed where man does not look, or not at all.
- */
-static void add_manpath(void)
-{
-	static const char *const places[] = { "/../share/man", "/../man" };
-	const char *others = getenv("MANPATH");
-	char program[1024], pages[2048], value[4096];
-	ssize_t length = readlink("/proc/self/exe", program, sizeof(program));
-	const char *slash;
-
-	if (length <= 0)
-		return;
-	slash = memrchr(program, '/', (size_t)length);
-	for (size_t i = 0; slash && i < sizeof(places) / sizeof(*places); i++) {
-		snprintf(pages, sizeof(pages), "%.*s%s/man3/sley.h.3",
-			 (int)(slash - program), program, places[i]);
-		if (access(pages, R_OK))
-			continue;
-		/* An empty place means: where man looks by itself. */
-		snprintf(value, sizeof(value), "%.*s%s:%s",
-			 (int)(slash - program), program, places[i],
-			 others ? others : "");
-		setenv("MANPATH", value, 1);
-		return;
-	}
-}
-
 /* The manual page of a call of the library, or of a header. */
-static int manual(const char *name)
+static int help_call(const char *name)
 {
-	add_manpath();
-	execlp("man", "man", "3", name, (char *)NULL);
-	perror("sley: cannot run man");
-	return STATUS_TROUBLE;
+	struct near near;
+
+	near_init(&near, name);
+	manual_offer(&near);
+	if (!near.nr || near_is_exact(&near))
+		return manual_show(name);
+	fprintf(stderr, "sley: no call '%s'; did you mean ", name);
+	near_print(&near, stderr);
+	fputs("?\n", stderr);
+	return STATUS_USAGE;
 }
 
 static int help(int argc, char **argv)
@@ -108,11 +103,12 @@ static int help(int argc, char **argv)
 		return STATUS_OK;
 	}
 	command = find(argv[1]);
-	if (!command && (strncmp(argv[1], "sley_", 5) == 0 ||
-			 strcmp(argv[1], "sley.h") == 0))
-		return manual(argv[1]);
+	if (!command && strcmp(argv[1], "sley.h") == 0)
+		return manual_show(argv[1]);
+	if (!command && strncmp(argv[1], "sley_", 5) == 0)
+		return help_call(argv[1]);
 	if (!command)
-		return unknown(argv[1]);
+		return unknown(argv[1], true);
 	printf("sley %s - %s\n\nusage: sley %s%s%s\n\n%s", command->name,
 	       command->summary, command->name, *command->arguments ? " " : "",
 	       command->arguments, command->help);
@@ -168,7 +164,7 @@ int main(int argc, char **argv)
 	}
 	command = find(spelled(argv[1]));
 	if (!command)
-		return unknown(argv[1]);
+		return unknown(argv[1], false);
 	if (argc == 3 && strcmp(spelled(argv[2]), "help") == 0 &&
 	    argv[2][0] == '-') {
 		char *words[] = { argv[0], argv[1], NULL };

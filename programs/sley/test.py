@@ -162,6 +162,53 @@ def check_words(program, version):
           and "No space left" in done.stderr, done.stderr)
 
 
+def check_near(program):
+    for word, kind, meant in (
+            ("tuor", "two letters in the other order", "'tour'"),
+            ("Tour", "a capital", "'tour'"),
+            ("docter", "a wrong letter", "'doctor'"),
+            ("vrsion", "a letter too few", "'version'"),
+            ("hellp", "a letter too many", "'help'"),
+            ("doc", "the beginning of a name", "'doctor'"),
+            ("timings", "a word of the summary", "'tour'"),
+            ("library", "a word of two summaries", "'version' or 'help'")):
+        line = f"sley: no command '{word}'; did you mean {meant}?"
+        done = run(program, word)
+        check(f"{kind}: {word} is {meant}", done.returncode == 2
+              and done.stderr.splitlines()[0] == line and not done.stdout
+              and "usage:" not in done.stderr, done.stderr)
+        done = run(program, "help", word)
+        check(f"help {word} finds {meant}", done.returncode == 2
+              and done.stderr.splitlines()[0] == line, done.stderr)
+    for word in ("", "and", "part of", "x", "t" * 5000, "wander"):
+        done = run(program, word)
+        check(f"nothing is near '{word[:10]}'", done.returncode == 2
+              and "did you mean" not in done.stderr
+              and "usage: sley COMMAND" in done.stderr, done.stderr)
+
+
+def check_near_calls(program):
+    for word, meant in (("sley_spwan", "'sley_spawn'"),
+                        ("spawn", "'sley_spawn'"),
+                        ("spwan", "'sley_spawn'"),
+                        ("mutex_tr", "'sley_mutex_try_lock'")):
+        done = run(program, "help", word)
+        check(f"help {word} finds {meant}", done.returncode == 2
+              and f"; did you mean {meant}?" in done.stderr
+              and f" '{word}';" in done.stderr, done.stderr)
+    done = run(program, "help", "blocking_")
+    check("several calls are named", done.returncode == 2
+          and "did you mean 'sley_blocking_begin', 'sley_blocking_call', "
+          "'sley_blocking_call_until' or "
+          "'sley_blocking_end'?" in done.stderr, done.stderr)
+    done = run(program, "help", "sley_")
+    check("but not all of them", done.returncode == 2
+          and done.stderr.count("'") < 20 and " or others?" in done.stderr,
+          done.stderr)
+    check("the name of a command is not looked for among calls",
+          "sley_" not in run(program, "spwan").stderr)
+
+
 def check_manual(program, folder):
     with open(os.path.join(folder, "sley.1"), encoding="utf-8") as file:
         page = file.read()
@@ -196,6 +243,8 @@ def main():
     args = parser.parse_args()
     os.environ.pop("SLEY_TRACE", None)
     check_words(args.program, args.version)
+    check_near(args.program)
+    check_near_calls(args.program)
     check_manual(args.program, args.man)
     check_tour(args.program)
     check_doctor(args.program)
