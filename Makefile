@@ -12,7 +12,7 @@
 #                   writes docs/PROOF.md (long)
 #   make soak       the stress tests again and again (SOAK_ROUNDS=20)
 #   make install    DESTDIR= and PREFIX= (/usr/local)
-#   make uninstall  what the last install put down; the same DESTDIR=
+#   make uninstall  what the install with the same DESTDIR= and PREFIX= put down
 #   make abi        write down the binary interface (docs/HACKING.md)
 #   make format     let clang-format 14 have its way
 #   make clean
@@ -61,7 +61,7 @@ install: all
 	DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
 
 uninstall:
-	@tools/uninstall build/install_manifest.txt "$(DESTDIR)"
+	@tools/uninstall build "$(PREFIX)" "$(DESTDIR)"
 
 abi: all
 	@tools/install-deps test

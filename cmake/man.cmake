@@ -33,6 +33,12 @@ foreach(section 1 7)
 		DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
 endforeach()
 
-# The pages speak of them.
+# The pages speak of the examples.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples
 	DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.c")
+
+install(FILES
+	${PROJECT_SOURCE_DIR}/LICENSE
+	${PROJECT_SOURCE_DIR}/README.md
+	${PROJECT_SOURCE_DIR}/docs/TUTORIAL.md
+	DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -5,7 +5,8 @@
 Installs into a temporary tree.  From it, and from nothing else, a program in C
 and one in C++ are built with pkg-config and with find_package(), each shared
 and static, and run.  What they import carries the version of the interface.
-Then everything is uninstalled, and nothing may be left.
+Then everything is uninstalled, and nothing may be left; what was installed with
+another PREFIX or DESTDIR stays, as do files of others.
 """
 import argparse
 import glob
@@ -62,6 +63,12 @@ def find(tree, name):
     return fail(f"{name} was not installed")
 
 
+def files_in(tree):
+    """All files and links below."""
+    return {os.path.join(folder, name)
+            for folder, _, names in os.walk(tree) for name in names}
+
+
 def check_imports(program, shared, node):
     """A shared program imports versioned names; a static one imports none."""
     table = run("readelf", "--dyn-syms", "-W", program)
@@ -91,19 +98,35 @@ class Installed:
         self.args, self.tree = args, tree
         self.stage = os.path.join(tree, "stage")
         self.prefix = self.stage + PREFIX
-        manifest = os.path.join(args.build, "install_manifest.txt")
-        kept = os.path.join(tree, "kept")
-        # The list of what is really installed from this build is not ours.
-        if os.path.exists(manifest):
-            shutil.copy2(manifest, kept)
-        run(args.cmake, "--install", args.build, "--prefix", PREFIX,
-            DESTDIR=self.stage)
-        self.manifest = shutil.copy(manifest, os.path.join(tree, "manifest"))
-        if os.path.exists(kept):
-            shutil.move(kept, manifest)
-        else:
-            os.remove(manifest)
+        self.install(PREFIX)
         self.libdir = find(self.prefix, "libsley.so")
+
+    def install(self, prefix, stage=None):
+        run(self.args.cmake, "--install", self.args.build, "--prefix", prefix,
+            DESTDIR=self.stage if stage is None else stage)
+
+    def uninstall(self, prefix, stage=None):
+        """Its exit status and what it says."""
+        done = subprocess.run(
+            (os.path.join(self.args.source, "tools/uninstall"),
+             self.args.build, prefix, self.stage if stage is None else stage),
+            text=True, check=False, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT)
+        print(done.stdout, end="")
+        return done.returncode, done.stdout
+
+    def must_uninstall(self, prefix, stage=None):
+        status, _ = self.uninstall(prefix, stage)
+        if status:
+            fail(f"uninstall of {prefix}: exit status {status}")
+
+    def must_refuse(self, prefix, stage=None):
+        before = files_in(self.tree)
+        status, said = self.uninstall(prefix, stage)
+        if status != 1 or "nothing was removed" not in said:
+            fail(f"uninstall of {prefix} should refuse: status {status}")
+        if files_in(self.tree) != before:
+            fail(f"uninstall of {prefix} refused and removed files")
 
     def check_program(self, program, shared, libdir=""):
         """It runs, and sees the library that was installed."""
@@ -195,6 +218,10 @@ class Installed:
                     "-w", section, name)
         run(os.path.join(self.prefix, "bin/sley"), "version")
         find(self.prefix, "01_hello.c")
+        for name in ("LICENSE", "README.md", "TUTORIAL.md"):
+            folder = find(self.prefix, name)
+            if not folder.endswith("share/doc/sley"):
+                fail(f"{name} is in {folder}")
         for path in glob.glob(self.prefix + "/**/*.cmake", recursive=True) \
                 + glob.glob(self.prefix + "/**/*.pc", recursive=True):
             with open(path, encoding="utf-8") as file:
@@ -203,20 +230,57 @@ class Installed:
                 if place in text:
                     fail(f"{path} speaks of {place}")
 
-    def uninstall(self):
+    def check_uninstall(self):
         other = os.path.join(self.prefix, "share/man/man3/other.3")
         with open(other, "w", encoding="utf-8"):
             pass
-        run(os.path.join(self.args.source, "tools/uninstall"), self.manifest,
-            self.stage)
-        for folder, folders, names in os.walk(self.stage):
+        self.must_refuse("/opt/slay")
+        self.must_refuse(PREFIX, "")
+        # These come later, and do not replace the list of the first.
+        second = os.path.join(self.tree, "second")
+        self.install(second, "")
+        self.install(PREFIX, self.stage + "2")
+        here, there = files_in(second), files_in(self.stage + "2")
+        self.must_uninstall(PREFIX + "/", self.stage + "/")
+        self.check_left(self.stage, other)
+        if files_in(second) != here or files_in(self.stage + "2") != there:
+            fail("an uninstall took what was installed elsewhere")
+        self.must_refuse(PREFIX)
+        self.must_uninstall(second, "")
+        self.check_left(second)
+        if files_in(self.stage + "2") != there:
+            fail("an uninstall took what was installed elsewhere")
+        self.check_older()
+
+    def check_older(self):
+        """What only an older install put down goes as well."""
+        stage = self.stage + "2"
+        lists = os.path.join(self.args.build, "installed")
+        for path in os.listdir(lists):
+            path = os.path.join(lists, path)
+            with open(path, encoding="utf-8") as file:
+                mine = f"DESTDIR={stage}\n" in file.readlines()
+            if mine:
+                with open(path, "a", encoding="utf-8") as file:
+                    file.write(f"{PREFIX}/lib/libsley-old\n")
+        old = stage + PREFIX + "/lib/libsley-old"
+        os.makedirs(os.path.dirname(old), exist_ok=True)
+        with open(old, "w", encoding="utf-8"):
+            pass
+        self.install(PREFIX, stage)
+        self.must_uninstall(PREFIX, stage)
+        self.check_left(stage)
+
+    def check_left(self, tree, other=None):
+        for folder, folders, names in os.walk(tree):
             left = [n for n in names
                     if os.path.join(folder, n) != other]
             left += [n for n in folders if n == "sley"
-                     and os.path.join(folder, n) != self.prefix]
+                     and not (tree + PREFIX).startswith(
+                         os.path.join(folder, n))]
             if left:
                 fail(f"left in {folder}: {left}")
-        if not os.path.exists(other):
+        if other and not os.path.exists(other):
             fail("the page of somebody else is gone")
 
 
@@ -233,7 +297,7 @@ def main():
         installed.check_files()
         installed.build_with_pkg_config()
         installed.build_with_cmake()
-        installed.uninstall()
+        installed.check_uninstall()
     print("install: eleven programs built and run, nothing left")
     return 0
 
