@@ -41,10 +41,12 @@ static void root(void *arg)
 		sley_spawn(&group, &pages[i].task, draw, &pages[i]);
 	}
 	/* None has run yet: the only worker is ours until we wait. */
-	for (i = 0; i < 6; i++)
-		err |= sley_set_priority(&pages[i].task, 10);
-	err |= sley_set_priority(&pages[7].task, -10);
-	err |= sley_set_priority(&pages[8].task, -9);
+	for (i = 0; i < 6 && !err; i++)
+		err = sley_set_priority(&pages[i].task, 10);
+	if (!err)
+		err = sley_set_priority(&pages[7].task, -10);
+	if (!err)
+		err = sley_set_priority(&pages[8].task, -9);
 	sley_join(&group);
 	if (err)
 		order[0] = '?';

@@ -365,13 +365,14 @@ class Owners(Checkers):
 class Good(Checkers):
     def test_a_good_tree_passes_every_checker(self):
         for name in ("layers", "api", "orders", "size", "banned", "format",
-                     "listed", "rows", "faults", "owners", "prose"):
+                     "listed", "rows", "faults", "errors", "owners",
+                     "prose"):
             with self.subTest(name):
                 self.accepts("check_" + name)
 
     def test_an_empty_tree_passes_no_checker(self):
         for name in ("orders", "size", "banned", "format", "listed",
-                     "faults"):
+                     "faults", "errors"):
             with self.subTest(name):
                 status, output = self.check("check_" + name, {"x/y": ""})
                 self.assertEqual(status, 1, output)
@@ -379,7 +380,8 @@ class Good(Checkers):
 
     def test_each_is_a_program_with_a_status(self):
         for name in ("layers", "api", "orders", "size", "banned", "format",
-                     "listed", "rows", "faults", "owners", "prose"):
+                     "listed", "rows", "faults", "errors", "owners",
+                     "prose"):
             program = os.path.join(TOOLS, f"check_{name}.py")
             for tree, status in ((GOOD, 0), ({"x/y": ""}, 1)):
                 with self.subTest(name, status=status), \
@@ -641,6 +643,61 @@ class Listed(Checkers):
     def test_file_without_any_list(self):
         self.rejects("check_listed", "lost/two.c:1: is not in",
                      "lost/two.c", "", "int x;\n")
+
+
+class Errors(Checkers):
+    LOST = "this loses which error it was"
+
+    def lost(self, body, head="static int f(int err)"):
+        code = f"{head}\n{{\n{body}\n}}\n"
+        self.rejects("check_errors", f"examples/two.c:3: {self.LOST}",
+                     "examples/two.c", "", code)
+
+    def kept(self, body, head="static int f(int err)"):
+        self.accepts("check_errors", {
+            "examples/two.c": f"{head}\n{{\n{body}\n}}\n"})
+
+    def test_variable(self):
+        self.lost("err = a() || b();")
+        self.lost("int err = a() ||\n\t  b();")
+        self.lost("*err = a(S(.x = 1)) || x != 3;")
+        self.lost("it->err = err || x;")
+        self.lost("err = x || a((struct s){ .y = 1 });")
+
+    def test_result(self):
+        self.lost("return a() || b();")
+        self.lost("return err || x;")
+        self.lost("return x < 3 || box->err;")
+
+    def test_mixed(self):
+        self.lost("err |= a();")
+
+    def test_not_kept(self):
+        self.kept("if (a() || b()) return 1;")
+        self.kept("while (a() || b()) x = 1;")
+        self.kept("err = a(b || c);")
+        self.kept("err = a || b ? c() : d();")
+
+    def test_no_error(self):
+        self.kept("x = a < 0 || b() == 3;")
+        self.kept("return !a() || b() > 3;")
+        self.kept("flags |= FLAG;")
+        self.kept("/* err = a() || b(); */")
+
+    def test_bool(self):
+        self.kept("bool good = a() || b();")
+        self.kept("return a() || b();", "static bool f(void)")
+        self.kept("return a() || err;", "int main(void)")
+        self.lost("err = a() || b();", "int main(void)")
+
+    def test_documents(self):
+        code = "static int f(void)\n{\n\treturn a() || b();\n}\n"
+        self.rejects("check_errors", f"docs/X.md:5: {self.LOST}",
+                     "docs/X.md", "", f"X\n```c\n{code}```\n")
+        code = code.replace("static int f", "int main").replace(
+            "return", "err =")
+        self.rejects("check_errors", f"man/x.7:4: {self.LOST}", "man/x.7", "",
+                     f".Bd -literal\n{code}.Ed\n")
 
 
 class Clang(unittest.TestCase):
