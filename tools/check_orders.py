@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_orders - every memory order has a reason, every edge has two ends.
+"""check_orders - every memory order has a reason, every edge a name of its own
+and two ends.
 
 A file with ordered operations declares its edges in its opening comment, one
 per line, two spaces after the name:
@@ -11,6 +12,10 @@ An ordered operation names its edge in a comment on its own lines or directly
 above.  A relaxed one says "relaxed: why" there or up to four lines above.  A
 .h and a .c of the same name share their edges.  An edge that belongs to
 another file is declared as "D1  see lf/deque.h" and counted there.
+
+The letters of a name belong to one such pair of files, so that a name means one
+edge.  A comment that speaks of an edge of other files, without naming one end of
+it, says "D1 of lf/deque.h", or "D1 and D2 of deque.h".
 
 An edge needs an operation that releases and one that acquires; one acq_rel
 operation may be both ends, when the edge runs from one caller of it to the
@@ -27,7 +32,11 @@ OPERATION = re.compile(
     r"|\b(compiler_barrier|os_membarrier)\s*\(")
 DECLARED = re.compile(r"^[ \t]*\*[ \t]+([A-Z]{1,2}[0-9]+)  +(\S[^\n]*)", re.M)
 NAME = re.compile(r"\b[A-Z]{1,2}[0-9]+\b")
-SEE = re.compile(r"see ((?:[a-z_0-9]+/)+[a-z_0-9]+)\.h")
+SEE = re.compile(r"see ((?:[a-z_0-9]+/)+[a-z_0-9]+)\.[hc]\b")
+ELSEWHERE = re.compile(
+    r"\b((?:(?:[A-Z]{1,2}[0-9]+,\s+)*[A-Z]{1,2}[0-9]+\s+(?:and|or)\s+)?"
+    r"[A-Z]{1,2}[0-9]+)"
+    r"\s+of\s+((?:\w+/)*\w+)\.[hc]\b")
 EXEMPT = ("src/base/atomic.h",)
 
 
@@ -54,6 +63,18 @@ class Source:
         for match in DECLARED.finditer(opening):
             line = first + opening.count("\n", 0, match.start())
             self.declared[match.group(1)] = (line, match.group(2))
+
+    def mentions(self):
+        """(line, edge, file or None) of all names in the comments."""
+        text = "\n".join(self.comment_lines)
+        # Lines of one comment follow each other, with their offsets.
+        text = re.sub(r"(?m)^[ \t]*\*(?!/)", lambda m: " " * len(m.group()),
+                      text)
+        elsewhere = list(ELSEWHERE.finditer(text))
+        for match in NAME.finditer(text):
+            target = next((m.group(2) for m in elsewhere
+                           if m.start(1) <= match.start() < m.end(1)), None)
+            yield csource.line_of(text, match.start()), match.group(), target
 
     def statement_lines(self, offset):
         """First and last line (from 0) of the statement around offset."""
@@ -109,10 +130,18 @@ def main():
             see = SEE.match(text)
             if see:
                 alias[key] = ((see.group(1), edge), source.path, line)
+            elif text.startswith("see "):
+                report.add(source.path, line,
+                           f"edge {edge}: say 'see' and a path from src/")
+            elif key in declared:
+                report.add(source.path, line,
+                           f"edge {edge} is in {declared[key][0]}, too")
             else:
                 declared[key] = (source.path, line)
+    check_names(declared, report)
     for source in sources:
         check_source(source, declared, alias, uses, report)
+        check_mentions(source, declared, alias, report)
     for (target, path, line) in alias.values():
         if target not in declared:
             report.add(path, line, f"{target[0]}.h declares no {target[1]}")
@@ -124,6 +153,36 @@ def main():
             report.add(path, line, f"edge {key[1]} has one end: nothing that "
                                    f"{' or '.join(sorted(missing))} names it")
     return report.finish(len(sources))
+
+
+def check_names(declared, report):
+    """The letters of a name say whose edge it is."""
+    owners = {}
+    for (own, edge), (path, line) in sorted(declared.items(),
+                                            key=lambda item: item[1]):
+        letters = edge.rstrip("0123456789")
+        owner = owners.setdefault(letters, (own, path))
+        if owner[0] != own:
+            report.add(path, line, f"edge {edge}: the letters {letters} "
+                                   f"belong to the edges of {owner[1]}")
+
+
+def check_mentions(source, declared, alias, report):
+    """What a comment calls by the name of an edge is an edge, and which."""
+    own = stem(source.path)
+    edges = {}
+    for (where, edge) in declared:
+        edges.setdefault(edge, []).append(where)
+    for line, edge, target in source.mentions():
+        if target:
+            if not any(where == target or where.endswith("/" + target)
+                       for where in edges.get(edge, ())):
+                report.add(source.path, line, f"{target} declares no {edge}")
+        elif (edge in edges and (own, edge) not in declared
+              and (own, edge) not in alias):
+            report.add(source.path, line,
+                       f"{edge} is an edge of {edges[edge][0]}: say '{edge} "
+                       f"of {edges[edge][0]}.h', or declare that you see it")
 
 
 def check_source(source, declared, alias, uses, report):
@@ -139,6 +198,8 @@ def check_source(source, declared, alias, uses, report):
             key = alias[key][0] if key in alias else key
             if key in declared:
                 named.append(key)
+            elif not any(edge == name for _, edge in declared):
+                report.add(source.path, line, f"nothing declares {name}")
         kind = "any" if order in ("relaxed", "barrier") else order
         for key in set(named):
             uses.setdefault(key, []).append(ends(kind))

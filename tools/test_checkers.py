@@ -546,6 +546,73 @@ class Orders(Checkers):
                      other.replace("core/box.h", "core/bag.h"))
 
 
+    OTHER = """\
+/* SPDX-License-Identifier: MIT */
+/*
+ * two.h - two words.
+ *
+ *   C1  one -> the other : all of it
+ */
+static inline void two(int *word)
+{
+\t(void)add_acq_rel(word, 1); /* C1 */
+}
+"""
+
+    def two(self, complaint, old, new, path="src/core/two.h"):
+        self.assertIn(old, self.OTHER)
+        status, output = self.check("check_orders", GOOD | {
+            path: self.OTHER.replace(old, new)})
+        self.assertIn(complaint, output)
+        self.assertEqual(status, complaint != "", output)
+
+    def test_name_of_two_edges(self):
+        self.two("", "C1", "C1")
+        self.two("edge B1: the letters B belong to the edges of "
+                 "src/core/box.h", "C1", "B1")
+
+    def test_letters_of_two_files(self):
+        self.two("edge B7: the letters B belong to", "C1", "B7")
+        self.two("", "C1", "BB1")
+
+    def test_edge_of_a_header_and_its_source(self):
+        self.two("edge B2 is in src/core/box.c, too", "C1", "B2",
+                 "src/core/box.c")
+
+    def test_reference_without_a_path(self):
+        self.two("edge B1: say 'see' and a path from src/",
+                 " */\nstatic", " *   B1  see box.h\n */\nstatic")
+
+    def test_edge_of_others_that_is_not_said_to_be(self):
+        self.two("src/core/two.h:9: B1 is an edge of core/box: say 'B1 of",
+                 "/* C1 */", "/* C1, and relaxed: B1. */")
+        self.two("src/core/two.h:3: B2 is an edge of core/box: say 'B2 of",
+                 "two words", "two words, see B2")
+
+    def test_edge_of_others_that_is_said_to_be(self):
+        for words in ("B1 of core/box.h", "B1 of box.h",
+                      "B1 and B2 of core/box.h", "C1, B1 of box.h",
+                      "B1 of\n * core/box.h"):
+            self.two("", "two words", words)
+
+    def test_edge_that_the_named_file_does_not_have(self):
+        for words in ("B1 of core/bag.h", "B3 of core/box.h",
+                      "B1 or C1 of box.h"):
+            self.two("declares no ", "two words", words)
+
+    def test_edge_of_others_is_no_end(self):
+        tree = {"src/core/box.h": CORE.replace("load_acquire(word)", "0"),
+                "src/core/two.h": self.OTHER.replace(
+                    "/* C1 */", "/* C1, B1 of core/box.h */")}
+        status, output = self.check("check_orders", GOOD | tree)
+        self.assertIn("edge B1 has one end", output)
+        self.assertEqual(status, 1)
+
+    def test_name_that_nothing_declares(self):
+        self.two("src/core/two.h:9: nothing declares D4", "/* C1 */",
+                 "/* C1 and D4 */")
+
+
 class Size(Checkers):
     def test_long_file(self):
         self.rejects("check_size", "more than 800", "src/api/long.c", "",

@@ -13,7 +13,7 @@
  *
  * Edges:
  *
- *   P1  push swaps head  ->  take_all exchanges head : the node's link, and
+ *   PU1  push swaps head  ->  take_all exchanges head : the node's link, and
  *                                                      the struct around it
  *
  * The pushes since the last take_all are read-modify-writes, one release
@@ -63,7 +63,7 @@ static inline bool push_list_push(struct push_list *list,
 		sley_assert(top != node);
 		node->next = top;
 	} while (chaos_says(CHAOS_LOSE) ||
-		 !cas_release(&list->head, &top, node)); /* P1 */
+		 !cas_release(&list->head, &top, node)); /* PU1 */
 	return top == NULL;
 }
 
@@ -75,7 +75,7 @@ static inline struct push_node *push_list_take_all(struct push_list *list)
 	/* An empty list is the usual case: looking does not take the line. */
 	if (push_list_empty(list))
 		return NULL;
-	node = xchg_acquire(&list->head, NULL); /* P1 */
+	node = xchg_acquire(&list->head, NULL); /* PU1 */
 	while (node) {
 		struct push_node *older = node->next;
 

@@ -4,7 +4,7 @@
  *
  * Edges:
  *
- *   P1  the test sets the plan -> a site finds it : what the plan reads
+ *  FT1  the test sets the plan -> a site finds it : what the plan reads
  */
 #include "os/fault.h"
 
@@ -17,12 +17,12 @@ static int64_t mapped;
 
 void fault_set_plan(fault_plan_fn *plan)
 {
-	store_release(&the_plan, plan); /* P1 */
+	store_release(&the_plan, plan); /* FT1 */
 }
 
 int fault_reached(const struct fault_site *site)
 {
-	fault_plan_fn *plan = load_acquire(&the_plan); /* P1 */
+	fault_plan_fn *plan = load_acquire(&the_plan); /* FT1 */
 
 	return plan ? plan(site) : 0;
 }
@@ -38,12 +38,12 @@ int fault_reached_errno(const struct fault_site *site)
 
 void fault_set_lock_plan(fault_lock_plan_fn *plan)
 {
-	store_release(&the_lock_plan, plan); /* P1 */
+	store_release(&the_lock_plan, plan); /* FT1 */
 }
 
 void fault_lock_reached(const struct fault_lock_site *site, bool taken)
 {
-	fault_lock_plan_fn *plan = load_acquire(&the_lock_plan); /* P1 */
+	fault_lock_plan_fn *plan = load_acquire(&the_lock_plan); /* FT1 */
 
 	if (plan)
 		plan(site, taken);

@@ -20,7 +20,7 @@
  *
  * Edges:
  *
- *   N1  wake counts -> the sleeper sees the count : nothing but the count; the
+ *   SP1  wake counts -> the sleeper sees the count : nothing but the count; the
  *       awaited event has edges of its own
  */
 #include "os/spin.h"
@@ -82,7 +82,7 @@ void spin_sleep(const void *address, bool (*still)(const void *),
 	(void)add_relaxed(&room->nr_sleepers, 1);
 	/* relaxed: as above. */
 	(void)add_relaxed(&spin_nr_sleepers, 1);
-	seen = load_acquire(&room->nr_wakes); /* N1 */
+	seen = load_acquire(&room->nr_wakes); /* SP1 */
 	if (still(address))
 		(void)os_futex_wait(&room->nr_wakes, seen,
 				    end_of_sleep(nr_sleeps));
@@ -99,6 +99,6 @@ void spin_wake(const void *address)
 	/* relaxed: a hint; locks of other rooms cost no system call. */
 	if (!load_relaxed(&room->nr_sleepers))
 		return;
-	(void)add_release(&room->nr_wakes, 1); /* N1 */
+	(void)add_release(&room->nr_wakes, 1); /* SP1 */
 	os_futex_wake(&room->nr_wakes, 1);
 }

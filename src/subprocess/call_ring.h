@@ -32,10 +32,10 @@
  *
  * Edges:
  *
- *   K1  the program adds to asked -> the subprocess finds it : the slots, and the
+ *   CR1  the program adds to asked -> the subprocess finds it : the slots, and the
  *       settings in the ring when the subprocess was started
- *   K2  the subprocess adds to done -> the program finds it : the answers
- *   K3  the subprocess is ready -> the program finds it : all it did before
+ *   CR2  the subprocess adds to done -> the program finds it : the answers
+ *   CR3  the subprocess is ready -> the program finds it : all it did before
  */
 #ifndef SLEY_SUBPROCESS_CALL_RING_H
 #define SLEY_SUBPROCESS_CALL_RING_H
@@ -131,7 +131,7 @@ static inline void call_ring_reset(struct call_ring *ring, uint32_t life,
 static inline must_check bool call_ring_ask(struct call_ring *ring, uint32_t nr)
 {
 	return add_release(&ring->asked, nr * CALL_RING_ONE) &
-	       CALL_RING_SLEEPS; /* K1 */
+	       CALL_RING_SLEEPS; /* CR1 */
 }
 
 static inline void call_ring_wake(struct call_ring *ring)
@@ -150,14 +150,14 @@ static inline void call_ring_stop(struct call_ring *ring)
 /* How many calls are done, according to the subprocess. */
 static inline uint32_t call_ring_done(const struct call_ring *ring)
 {
-	return call_ring_count(load_acquire(&ring->done)); /* K2 */
+	return call_ring_count(load_acquire(&ring->done)); /* CR2 */
 }
 
 /* The same, and the next answer signals the eventfd. */
 static inline uint32_t call_ring_watch(struct call_ring *ring)
 {
 	return call_ring_count(
-		or_acquire(&ring->done, CALL_RING_WATCHED)); /* K2 */
+		or_acquire(&ring->done, CALL_RING_WATCHED)); /* CR2 */
 }
 
 /* After a death: how many calls had begun, between @done and @asked. */
@@ -174,7 +174,7 @@ static inline uint32_t call_ring_begun(const struct call_ring *ring,
 
 static inline uint32_t call_ring_readiness(const struct call_ring *ring)
 {
-	return load_acquire(&ring->ready); /* K3 */
+	return load_acquire(&ring->ready); /* CR3 */
 }
 
 /* ---- the subprocess's side ------------------------------------------------------- */
@@ -182,7 +182,7 @@ static inline uint32_t call_ring_readiness(const struct call_ring *ring)
 static inline void call_ring_say_ready(struct call_ring *ring,
 				       uint32_t readiness)
 {
-	store_release(&ring->ready, readiness); /* K3 */
+	store_release(&ring->ready, readiness); /* CR3 */
 }
 
 /* Has @asked no new call after @number, and no STOP? */
@@ -215,7 +215,7 @@ static inline uint32_t call_ring_await(struct call_ring *ring, uint32_t number)
 	uint32_t looks = 0, asked;
 
 	for (;;) {
-		asked = load_acquire(&ring->asked); /* K1 */
+		asked = load_acquire(&ring->asked); /* CR1 */
 		if (!call_ring_idle(asked, number))
 			return asked;
 		if (!end_ns || (++looks % CALL_RING_LOOKS_PER_CLOCK == 0 &&
@@ -238,7 +238,7 @@ static inline void call_ring_begin(struct call_ring *ring, uint32_t number)
 static inline must_check bool call_ring_answer(struct call_ring *ring)
 {
 	if (!(add_release(&ring->done, CALL_RING_ONE) &
-	      CALL_RING_WATCHED)) /* K2 */
+	      CALL_RING_WATCHED)) /* CR2 */
 		return false;
 	/* relaxed: if the bit is set again meanwhile, the signal still comes. */
 	(void)and_relaxed(&ring->done, ~CALL_RING_WATCHED);

@@ -98,7 +98,7 @@ static void give_result(struct subprocess_call *call, struct call_slot *slot,
 {
 	struct sley_subprocess_result *result = call->result;
 
-	/* relaxed: K2; only the copy counts. */
+	/* relaxed: CR2 of call_ring.h; only the copy counts. */
 	result->code = load_relaxed(&slot->code);
 	result->outcome = result->code < 0 ? SLEY_OUTCOME_FAILURE
 					   : SLEY_OUTCOME_SUCCESS;

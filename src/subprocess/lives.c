@@ -182,7 +182,7 @@ static int error_of(const struct sley_subprocess *child,
 	if (child->killed)
 		return child->start_error ? child->start_error : SLEY_ECHILD;
 	if (call_ring_readiness(child->ring) == CALL_RING_REFUSES) {
-		/* relaxed: K3; any value is an error. */
+		/* relaxed: CR3 of call_ring.h; any value is an error. */
 		int refusal = load_relaxed(&child->ring->refusal);
 
 		return refusal < 0 ? refusal : SLEY_ECHILD;

@@ -4,7 +4,7 @@
  *
  * Edges:
  *
- *   F1  unref drops a reference -> the last unref frees the object : all uses of it
+ *   SH1  unref drops a reference -> the last unref frees the object : all uses of it
  */
 #include "core/sched/worker.h"
 
@@ -80,7 +80,7 @@ void sley_shared_unref(void *object)
 	if (!object)
 		return;
 	header = header_of(object);
-	refs = sub_acq_rel(&header->refs, 1); /* F1 */
+	refs = sub_acq_rel(&header->refs, 1); /* SH1 */
 	sley_check(refs, "the memory was dropped before: drop it once for each "
 			 "reference");
 	if (refs != 1)

@@ -23,7 +23,7 @@
  *
  * Edges:
  *
- *   O1  return drops a reference -> the last return destructs : all uses of the
+ *   SK1  return drops a reference -> the last return destructs : all uses of the
  *       object
  *   W1  see core/wait/waitq.h; it carries objects from one loan to the next
  *
@@ -297,11 +297,11 @@ static void take_back(struct sley_stock *stock, struct loan *loan)
 void sley_stock_return(void *object)
 {
 	struct loan *loan = loan_of(object);
-	uint64_t refs = load_acquire(&loan->refs); /* O1 */
+	uint64_t refs = load_acquire(&loan->refs); /* SK1 */
 
 	/* The only reference: no other thread can add or drop a reference. */
 	if (unlikely(refs != 1))
-		refs = sub_acq_rel(&loan->refs, 1); /* O1 */
+		refs = sub_acq_rel(&loan->refs, 1); /* SK1 */
 	sley_check(refs,
 		   "the object was returned before: return it once for each "
 		   "reference");

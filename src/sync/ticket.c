@@ -25,10 +25,10 @@
  *
  * Edges:
  *
- *   K1  done sets CALLED of the next -> a reader sees it called : all that came
+ *   TK1  done sets CALLED of the next -> a reader sees it called : all that came
  *       before each earlier ticket was done, since each done locked the queue
  *       before
- *   K2  done sets DONE, unref drops a reference -> a reader sees it given up, the
+ *   TK2  done sets DONE, unref drops a reference -> a reader sees it given up, the
  *       last unref : all that the earlier caller did before.  Done itself need not
  *       acquire: it looks at the word again under the lock, and a second caller is
  *       told nothing
@@ -76,7 +76,7 @@ enum fate {
 
 static enum fate fate_of(const struct sley_ticket *ticket)
 {
-	uint64_t word = load_acquire(&ticket->q.word); /* K1 K2 */
+	uint64_t word = load_acquire(&ticket->q.word); /* TK1 TK2 */
 
 	if (word & CALLED)
 		return WAS_CALLED;
@@ -126,7 +126,7 @@ static struct released take_released(struct sley_ticket *ticket)
 
 static struct released call(struct sley_ticket *ticket)
 {
-	(void)or_release(&ticket->q.word, CALLED); /* K1 */
+	(void)or_release(&ticket->q.word, CALLED); /* TK1 */
 	return take_released(ticket);
 }
 
@@ -194,7 +194,7 @@ void sley_ticket_done(struct sley_ticket *ticket)
 	struct sley_ticket_queue *queue = ticket->queue;
 	struct released released = { NULL, NULL };
 
-	if (or_release(&ticket->q.word, DONE) & DONE) /* K2 */
+	if (or_release(&ticket->q.word, DONE) & DONE) /* TK2 */
 		return;
 	(void)waitq_lock(&queue->q);
 	remove_ticket(ticket);
@@ -219,7 +219,7 @@ void sley_ticket_ref(struct sley_ticket *ticket)
 
 bool sley_ticket_unref(struct sley_ticket *ticket)
 {
-	uint64_t word = sub_acq_rel(&ticket->q.word, REFERENCE); /* K2 */
+	uint64_t word = sub_acq_rel(&ticket->q.word, REFERENCE); /* TK2 */
 
 	sley_check(word >= REFERENCE,
 		   "the ticket was dropped before: drop it once for each "

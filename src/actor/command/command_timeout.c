@@ -38,7 +38,7 @@ static void hold(struct alarm *alarm)
 
 static void leave(struct command_timeout *timeout)
 {
-	if (xchg_acq_rel(&timeout->left, 1)) /* C1 */
+	if (xchg_acq_rel(&timeout->left, 1)) /* CT1 */
 		command_timeout_free(timeout);
 }
 

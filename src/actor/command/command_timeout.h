@@ -17,7 +17,7 @@
  *
  * Edges:
  *
- *   C1  the first party leaves -> the second party leaves and finds that : the
+ *   CT1  the first party leaves -> the second party leaves and finds that : the
  *       timeout may be freed
  */
 #ifndef SLEY_ACTOR_COMMAND_COMMAND_TIMEOUT_H

@@ -4,7 +4,7 @@
  *
  * Edges:
  *
- *   R1  a reference is given up -> the last reference frees the blob : all users
+ *   BL1  a reference is given up -> the last reference frees the blob : all users
  *       are done
  */
 #include "actor/mail/blob.h"
@@ -44,6 +44,6 @@ void blob_get(struct sley_blob *blob)
 
 void sley_blob_put(struct sley_blob *blob)
 {
-	if (sub_acq_rel(&blob->refs, 1) == 1) /* R1 */
+	if (sub_acq_rel(&blob->refs, 1) == 1) /* BL1 */
 		mem_free(&sley__program_mem, blob, blob_size(blob->size));
 }

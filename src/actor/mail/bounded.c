@@ -89,7 +89,7 @@ int bound_create(struct process *process, uint32_t limit, unsigned int overflow)
 	/* relaxed: as above. */
 	store_relaxed(&bound->dropped, 0);
 	waitq_unlock(&bound->q);
-	store_release(&process->bound, bound); /* B1 */
+	store_release(&process->bound, bound); /* BD1 */
 	return 0;
 }
 
@@ -207,7 +207,7 @@ static bool may_wait(const struct process *process, uint64_t deadline_ns)
 /* The bound of @to, locked; NULL: @to is gone. */
 static struct bound *lock_bound(struct process *process, sley_pid to)
 {
-	struct bound *bound = load_acquire(&process->bound); /* B1 */
+	struct bound *bound = load_acquire(&process->bound); /* BD1 */
 
 	if (!bound)
 		return NULL;
@@ -368,7 +368,7 @@ void bound_close(struct process *process)
 
 uint32_t bound_length(const struct process *process, uint64_t *dropped)
 {
-	const struct bound *bound = load_acquire(&process->bound); /* B1 */
+	const struct bound *bound = load_acquire(&process->bound); /* BD1 */
 
 	*dropped = 0;
 	if (!bound)

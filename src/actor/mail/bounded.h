@@ -33,7 +33,7 @@
  *
  * Edges: W1 of core/wait/waitq.h, the edges of lf/inbox.h, and
  *
- *   B1  a process gets its bound -> a sender reads the address : the bound is
+ *   BD1  a process gets its bound -> a sender reads the address : the bound is
  *       mapped.  The pid does not say so: since the sender compared the pid, the
  *       place may have got a new process, with a bound unknown to the sender.
  *

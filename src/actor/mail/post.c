@@ -41,8 +41,8 @@
  *
  * Edges:
  *
- *   O1  a delayed message is freed -> a canceller that waits sees so : it was sent
- *   O2  a chunk is adopted -> post_at() reads its address : the chunk is mapped
+ *   PO1  a delayed message is freed -> a canceller that waits sees so : it was sent
+ *   PO2  a chunk is adopted -> post_at() reads its address : the chunk is mapped
  *
  * Rejected: a list of delayed messages in each runtime, for the end of the
  * runtime (the timers know them already); to let a cancelled message stay in the
@@ -127,7 +127,7 @@ static bool adopt(struct pool *pool, void *chunk)
 		return false;
 	for (uint32_t i = 0; i < CHUNK_POSTS; i++)
 		post_in(chunk, i)->index = nr_chunks * CHUNK_POSTS + i;
-	store_release(&chunks[nr_chunks], chunk); /* O2 */
+	store_release(&chunks[nr_chunks], chunk); /* PO2 */
 	nr_chunks++;
 	return true;
 }
@@ -177,7 +177,7 @@ static struct post *post_at(sley_post id)
 	char *chunk = NULL;
 
 	if (index / CHUNK_POSTS < CHUNKS)
-		chunk = load_acquire(&chunks[index / CHUNK_POSTS]); /* O2 */
+		chunk = load_acquire(&chunks[index / CHUNK_POSTS]); /* PO2 */
 	return chunk ? post_in(chunk, index % CHUNK_POSTS) : NULL;
 }
 
@@ -187,7 +187,7 @@ static void post_free(struct post *post)
 	uint32_t generation = generation_of(post) + 1;
 	struct sley_msg *msg = post->msg;
 
-	store_release(&post->word, word_of(generation, POST_FREE)); /* O1 */
+	store_release(&post->word, word_of(generation, POST_FREE)); /* PO1 */
 	spin_unlock(&post->lock);
 	spin_done(&post->word);
 	if (msg)
@@ -364,7 +364,7 @@ static void await_sent(const struct post *post, uint32_t generation)
 {
 	uint32_t nr_looks = 0;
 
-	while (load_acquire(&post->word) >> 32 == generation) { /* O1 */
+	while (load_acquire(&post->word) >> 32 == generation) { /* PO1 */
 		spin_hint(&post->word);
 		spin_wait(&post->word, word_is_sending, nr_looks++);
 	}

@@ -16,7 +16,7 @@ int send_message(sley_pid to, struct sley_msg *msg, uint64_t deadline_ns)
 {
 	struct process *process = process_find(to);
 
-	/* relaxed: published by A1; the bound of a later tenant is never freed. */
+	/* relaxed: A1 of process.h; a later tenant's bound is never freed. */
 	if (unlikely(process && load_relaxed(&process->bound) &&
 		     !(to & PID_PORT)))
 		return bound_send(process, to, msg, deadline_ns);
@@ -88,7 +88,7 @@ int sley_send(sley_pid to, uint64_t tag, const void *data, size_t size)
 	enum inbox_answer answer;
 	struct sley_msg *msg;
 
-	/* relaxed: published by A1; the bound of a later tenant is never freed. */
+	/* relaxed: A1 of process.h; a later tenant's bound is never freed. */
 	if (unlikely(!worker || !process || load_relaxed(&process->bound) ||
 		     (to & PID_PORT) || size > SLEY_MSG_INLINE ||
 		     !worker->cache[CACHE_MESSAGES].loaded.nr))

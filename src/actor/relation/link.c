@@ -28,7 +28,7 @@
  *
  * Edges, besides those of locks and inboxes:
  *
- *   K1  a reference is dropped -> the last drop frees the link : all uses of it
+ *   LK1  a reference is dropped -> the last drop frees the link : all uses of it
  *
  * Rejected: two objects, one for each side (256 bytes, and neither side knows
  * whether the other is still there).
@@ -90,7 +90,7 @@ static struct link *create(sley_pid first, sley_pid second)
 
 static void drop(struct link *link, uint32_t refs)
 {
-	if (sub_acq_rel(&link->refs, refs) == refs) /* K1 */
+	if (sub_acq_rel(&link->refs, refs) == refs) /* LK1 */
 		pool_put(&pool, NULL, link);
 }
 

@@ -33,7 +33,7 @@
  *
  * Edges, besides those of locks and inboxes:
  *
- *   K2  a reference is dropped -> the last drop frees the monitor : all uses of it
+ *   PM1  a reference is dropped -> the last drop frees the monitor : all uses of it
  *
  * Rejected: to leave the monitors of an ended process on the lists of the
  * monitored processes (a server collects a monitor for each client that it ever
@@ -81,7 +81,7 @@ static void drop(struct process_monitor *monitor, uint32_t refs)
 {
 	struct sley_blob *result;
 
-	if (sub_acq_rel(&monitor->refs, refs) != refs) /* K2 */
+	if (sub_acq_rel(&monitor->refs, refs) != refs) /* PM1 */
 		return;
 	result = (struct sley_blob *)(uintptr_t)monitor->msg.space[0];
 	if (result)

@@ -148,7 +148,7 @@ int drain_wait(struct sley *rt, uint64_t deadline_ns)
 				    next_look(rt, deadline_ns));
 	}
 	/*
-	 * relaxed: a signal too many does no harm; and A1 of runtime_destroy.c
+	 * relaxed: a signal too many does no harm; and RD1 of runtime_destroy.c
 	 * orders this store before that of the next drainer.
 	 */
 	store_relaxed(&rt->draining, 0);

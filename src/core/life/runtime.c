@@ -4,7 +4,7 @@
  *
  * Edges:
  *
- *   L3  the creator sets the phase -> workers begin : the runtime is complete
+ *   RT2  the creator sets the phase -> workers begin : the runtime is complete
  */
 #include "core/life/runtime.h"
 
@@ -27,7 +27,7 @@
 /* All workers begin together, or no worker does: then there is nothing to undo. */
 static void await_others(struct sley *rt)
 {
-	while (load_acquire(&rt->phase) == PHASE_STARTING) /* L3 */
+	while (load_acquire(&rt->phase) == PHASE_STARTING) /* RT2 */
 		(void)os_futex_wait(&rt->phase, PHASE_STARTING, UINT64_MAX);
 }
 
@@ -106,13 +106,16 @@ static int create_workers(struct sley *rt, unsigned int nr)
 
 static void set_phase(struct sley *rt, enum runtime_phase phase)
 {
-	store_release(&rt->phase, phase); /* L3 */
+	store_release(&rt->phase, phase); /* RT2 */
 	os_futex_wake(&rt->phase, INT_MAX);
 }
 
 static void stop_threads(struct sley *rt, unsigned int nr_started)
 {
-	/* As work for each worker: a worker about to sleep sees it, by I3. */
+	/*
+	 * As work for each worker: by I3 of core/sched/idle.h a worker that is
+	 * about to sleep sees the phase.
+	 */
 	set_phase(rt, PHASE_STOPPING);
 	for (unsigned int i = 0; i < nr_started; i++)
 		(void)idle_notify_seat(&rt->idle, &rt->worker[i]->seat);

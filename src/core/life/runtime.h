@@ -9,7 +9,7 @@
  *
  * Edges:
  *
- *   L2  cancel_all sets cancelled -> workers see it : the canceller's data
+ *  RT1  cancel_all sets cancelled -> workers see it : the canceller's data
  */
 #ifndef SLEY_CORE_LIFE_RUNTIME_H
 #define SLEY_CORE_LIFE_RUNTIME_H

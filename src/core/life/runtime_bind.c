@@ -9,7 +9,7 @@
  *
  * Edges:
  *
- *   L2  see core/life/runtime.h
+ *   RT1  see core/life/runtime.h
  */
 #include "core/life/drain.h"
 #include "core/life/after_fork.h"
@@ -34,7 +34,7 @@ static int bind_worker(struct sley *rt)
 	spin_lock(&rt->bound_lock);
 	list_append(&rt->bound, &worker->link);
 	/* A canceller of everything from here on finds the worker in the list. */
-	worker->cancelled = load_acquire(&rt->cancelled); /* L2 */
+	worker->cancelled = load_acquire(&rt->cancelled); /* RT1 */
 	spin_unlock(&rt->bound_lock);
 	return 0;
 }
@@ -53,7 +53,7 @@ int runtime_bind(struct sley *rt)
 		sley__self.bound = rt;
 	if (!err) {
 		sley__self.forked = false;
-		/* relaxed: D2 of the gate publishes the count. */
+		/* relaxed: D2 of core/life/drain.h publishes it. */
 		(void)add_relaxed(&rt->nr_bound, 1);
 	}
 	gate_leave(rt);

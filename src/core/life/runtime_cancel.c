@@ -9,7 +9,7 @@
  *
  * Edges:
  *
- *   L2  see core/life/runtime.h
+ *  RT1  see core/life/runtime.h
  */
 #include "core/sched/place.h"
 #include "core/life/drain.h"
@@ -28,7 +28,7 @@ void runtime_cancel_all(struct sley *rt)
 
 	/* The first task that ends may be the last task, and @rt be freed. */
 	gate_pass(rt);
-	(void)xchg_acq_rel(&rt->cancelled, 1); /* L2 */
+	(void)xchg_acq_rel(&rt->cancelled, 1); /* RT1 */
 	for (unsigned int i = 0; i < rt->nr_workers; i++)
 		poke(rt->worker[i]);
 	spin_lock(&rt->bound_lock);
@@ -69,7 +69,8 @@ static void cancel_strand(void *object, void *arg)
 
 void runtime_cancel_strands(struct worker *worker)
 {
-	if (worker->cancelled || !load_acquire(&worker->rt->cancelled)) /* L2 */
+	if (worker->cancelled ||
+	    !load_acquire(&worker->rt->cancelled)) /* RT1 */
 		return;
 	worker->cancelled = true;
 	slab_for_each(&worker->rt->strands, cancel_strand, worker);

@@ -8,7 +8,7 @@
  *
  * Edges:
  *
- *   A1  one destroyer gives up -> the next destroyer may begin : what the first
+ *   RD1  one destroyer gives up -> the next destroyer may begin : what the first
  *       did, its messages, and that it no longer listens
  */
 #include "core/life/drain.h"
@@ -23,7 +23,7 @@ static int destroy(struct sley *rt, uint64_t deadline_ns)
 	uint32_t destroying = 0;
 	int err;
 
-	if (!cas_acquire(&rt->destroying, &destroying, 1)) /* A1 */
+	if (!cas_acquire(&rt->destroying, &destroying, 1)) /* RD1 */
 		return -EBUSY;
 	gate_shut(rt);
 	err = drain_wait(rt, deadline_ns);
@@ -31,7 +31,7 @@ static int destroy(struct sley *rt, uint64_t deadline_ns)
 		err = drain_wait(rt, deadline_ns);
 	if (err) {
 		drain_report(rt);
-		store_release(&rt->destroying, 0); /* A1 */
+		store_release(&rt->destroying, 0); /* RD1 */
 		return err;
 	}
 	/* A canceller may still be on the way out of sley_cancel_all(). */

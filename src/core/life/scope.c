@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * scope.c - see scope.h for the protocol.
- *
- * Edges:
- *
- *   X1  see scope.h
  */
 #include "core/sched/place.h"
 #include "core/life/scope.h"

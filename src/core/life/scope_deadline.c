@@ -4,7 +4,7 @@
  *
  * Edges:
  *
- *   X2  an alarm is over -> the close sees so : no alarm touches the scope
+ *   XD1  an alarm is over -> the close sees so : no alarm touches the scope
  */
 #include "core/life/scope.h"
 
@@ -35,7 +35,7 @@ static void ring(struct alarm *alarm)
 	struct sley_scope *scope = scope_of_alarm(alarm);
 
 	scope_cancel(scope, -ETIMEDOUT);
-	store_release(&scope->alarmed, ALARM_OVER); /* X2 */
+	store_release(&scope->alarmed, ALARM_OVER); /* XD1 */
 	spin_done(&scope->alarmed);
 }
 
@@ -50,7 +50,7 @@ void scope_deadline_stop(struct sley_scope *scope)
 	uint32_t nr_looks = 0;
 
 	(void)timer_stop(&((struct alarm *)(void *)scope->alarm)->timer);
-	while (load_acquire(&scope->alarmed) == ALARM_RINGS) { /* X2 */
+	while (load_acquire(&scope->alarmed) == ALARM_RINGS) { /* XD1 */
 		spin_hint(&scope->alarmed);
 		spin_wait(&scope->alarmed, rings, nr_looks++);
 	}

@@ -68,7 +68,7 @@ void monitor_sleep(struct sley *rt)
 		return;
 	/* Stacks that a burst left behind; workers keep their own stacks warm. */
 	stack_pool_trim(&rt->stacks);
-	/* relaxed: I4, below, publishes the word. */
+	/* relaxed: I4 of core/sched/idle.h, below, publishes the word. */
 	if (!cas_relaxed(&monitor->word, &word, MONITOR_ASLEEP))
 		return;
 	/*

@@ -20,7 +20,7 @@
  *
  * Edges:
  *
- *   P1  a setter counts its change -> a worker loads the count : the level
+ *  PL1  a setter counts its change -> a worker loads the count : the level
  *   P2  see core/sched/worker.h
  *
  * Rejected: a task that names its queue, whichever queue that is.  Nothing can be
@@ -57,7 +57,7 @@ void place_set_level(struct sley_task *task, unsigned int level)
 		/* Is @task being queued there, perhaps by its old level? */
 		runq_settle();
 	} while (task_queued_tag(task) != RUNQ_NO_TAG);
-	(void)add_release(&sley__level_changes.nr, 1); /* P1 */
+	(void)add_release(&sley__level_changes.nr, 1); /* PL1 */
 }
 
 /* ---- after levels have changed ---------------------------------------------- */
@@ -97,7 +97,7 @@ static void resort_fresh(struct worker *worker)
 
 void place_resort(struct worker *worker)
 {
-	uint32_t changes = load_acquire(&sley__level_changes.nr); /* P1 */
+	uint32_t changes = load_acquire(&sley__level_changes.nr); /* PL1 */
 	struct sley_task *task;
 
 	/* relaxed: only this worker writes its count. */

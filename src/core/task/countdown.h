@@ -13,6 +13,7 @@
  * Edges:
  *
  *   C1  done counts down -> the wait sees zero : the work that was counted
+ *   W1  see core/wait/waitq.h
  */
 #ifndef SLEY_CORE_TASK_COUNTDOWN_H
 #define SLEY_CORE_TASK_COUNTDOWN_H

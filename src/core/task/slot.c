@@ -60,7 +60,7 @@ static struct slot *slot_at(uint32_t index)
 	struct slot *chunk = NULL;
 
 	if (i < SLOT_CHUNKS)
-		chunk = load_acquire(&sley__slots.chunk[i]); /* S2 */
+		chunk = load_acquire(&sley__slots.chunk[i]); /* SL1 */
 	return chunk ? &chunk[index - first_index(i)] : NULL;
 }
 
@@ -129,7 +129,7 @@ static int add_chunk(void)
 	spin_lock(&all->lock);
 	/* relaxed: written under the lock only. */
 	if (!load_relaxed(&all->chunk[i])) {
-		store_release(&all->chunk[i], memory); /* S2 */
+		store_release(&all->chunk[i], memory); /* SL1 */
 		memory = NULL;
 	}
 	spin_unlock(&all->lock);

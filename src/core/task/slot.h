@@ -36,7 +36,7 @@
  *
  * Edges:
  *
- *   S2  a chunk is made -> a thread finds the chunk by index : its slots are zero
+ *   SL1  a chunk is made -> a thread finds the chunk by index : its slots are zero
  *   W1  see core/wait/waitq.h
  *
  * Rejected: a hash table from ids to waiters, with entries only while there is a

@@ -126,7 +126,7 @@ static void leave(struct blocking_thread *thread)
 
 	pool->ended = thread;
 	pool->nr_free--;
-	store_release(&pool->nr_threads, pool->nr_threads - 1); /* B1 */
+	store_release(&pool->nr_threads, pool->nr_threads - 1); /* BK1 */
 	spin_unlock(&pool->lock);
 	/* The pool and this thread exist until this thread is joined. */
 	if (stopping)
@@ -265,7 +265,7 @@ void blocking_stop(struct blocking *pool)
 		spin_unlock(&pool->lock);
 		wake(thread);
 	} while (thread);
-	while ((nr = load_acquire(&pool->nr_threads))) /* B1 */
+	while ((nr = load_acquire(&pool->nr_threads))) /* BK1 */
 		(void)os_futex_wait(&pool->nr_threads, nr, UINT64_MAX);
 	/* The last thread to leave has joined all others. */
 	thread = pool->ended;

@@ -44,7 +44,7 @@
  *
  * Edges:
  *
- *   B1  a thread leaves -> the stopper sees nr_threads : the thread is the last in
+ *   BK1  a thread leaves -> the stopper sees nr_threads : the thread is the last in
  *       `ended`
  *
  * Rejected: a thread per call (30 to 120 us, and no bound on their number at

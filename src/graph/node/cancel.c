@@ -10,7 +10,7 @@
  *
  * Edges:
  *
- *   K1  a canceller is done -> the worker that ended the node goes on : the flags of
+ *   CN1  a canceller is done -> the worker that ended the node goes on : the flags of
  *       the task, and all else that was read of the node; the next node in the place
  *       sets them anew
  */
@@ -31,7 +31,7 @@ void graph_await_cancel(struct sley_graph *graph)
 {
 	uint32_t nr_looks = 0;
 
-	while (load_acquire(&graph->cancelling)) { /* K1 */
+	while (load_acquire(&graph->cancelling)) { /* CN1 */
 		spin_hint(&graph->cancelling);
 		spin_wait(&graph->cancelling, is_cancelling, nr_looks++);
 	}
@@ -41,7 +41,7 @@ static void end(struct sley_graph *graph)
 {
 	uint32_t *cancelling = &graph->cancelling;
 
-	(void)sub_release(cancelling, 1); /* K1 */
+	(void)sub_release(cancelling, 1); /* CN1 */
 	spin_done(cancelling);
 }
 

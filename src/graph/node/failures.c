@@ -17,17 +17,17 @@ void failures_add(struct sley_graph_scope *scope, struct node *node)
 	uint32_t none = 0;
 
 	if (node->outcome != SLEY_OUTCOME_SKIPPED)
-		/* relaxed: Q1, or read when all have ended. */
+		/* relaxed: FA1, or read when all have ended. */
 		(void)cas_relaxed(&scope->first, &none, node->index);
 	do {
 		node->next = top;
 	} while (chaos_says(CHAOS_LOSE) ||
-		 !cas_release(&scope->failed, &top, node)); /* Q1 */
+		 !cas_release(&scope->failed, &top, node)); /* FA1 */
 }
 
 const struct node *failures_first(const struct sley_graph_scope *scope)
 {
-	const struct node *node = load_acquire(&scope->failed); /* Q1 */
+	const struct node *node = load_acquire(&scope->failed); /* FA1 */
 	/* relaxed: as above. */
 	uint32_t first = load_relaxed(&scope->first);
 
@@ -153,7 +153,7 @@ static uint32_t length_of(const struct node *node)
  */
 static struct node *cut(struct sley_graph_scope *scope, struct node *chain)
 {
-	struct node *last = load_acquire(&scope->failed); /* Q1 */
+	struct node *last = load_acquire(&scope->failed); /* FA1 */
 	const struct node *first = failures_first(scope);
 	uint32_t nr = length_of(last);
 	struct node *node, *next;

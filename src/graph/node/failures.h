@@ -19,7 +19,7 @@
  *
  * Edges:
  *
- *   Q1  a node is pushed -> it is seen in the list : all of the node
+ *  FA1  a node is pushed -> it is seen in the list : all of the node
  */
 #ifndef SLEY_GRAPH_NODE_FAILURES_H
 #define SLEY_GRAPH_NODE_FAILURES_H

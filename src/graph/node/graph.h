@@ -25,9 +25,9 @@
  *
  * Edges:
  *
- *   R1  a requester asks, then looks <-> a worker acts, then looks : one of them
+ *   GR1  a requester asks, then looks <-> a worker acts, then looks : one of them
  *       sees the other
- *   K1  see cancel.c
+ *   CN1  see graph/node/cancel.c
  */
 #ifndef SLEY_GRAPH_NODE_GRAPH_H
 #define SLEY_GRAPH_NODE_GRAPH_H
@@ -140,7 +140,7 @@ struct sley_graph {
 /* By a requester: from here on it sees the workers' changes, or they the word. */
 static inline void graph_ask(struct sley_graph *graph, uint32_t *word)
 {
-	(void)add_acq_rel(word, 1); /* R1 */
+	(void)add_acq_rel(word, 1); /* GR1 */
 	if (likely(graph->membarrier))
 		os_membarrier();
 }
@@ -149,10 +149,10 @@ static inline void graph_ask(struct sley_graph *graph, uint32_t *word)
 static inline uint32_t graph_look(struct sley_graph *graph, uint32_t *word)
 {
 	if (unlikely(!graph->membarrier))
-		return add_acq_rel(word, 0); /* R1 and K1 */
+		return add_acq_rel(word, 0); /* GR1 and CN1 */
 	compiler_barrier();
-	/* os_membarrier() orders R1; it does not order the end of a request. */
-	return load_acquire(word); /* K1 */
+	/* os_membarrier() orders GR1; it does not order the end of a request. */
+	return load_acquire(word); /* CN1 */
 }
 
 /* Is @scope within @outer, or the same? */

@@ -7,7 +7,7 @@
  *
  * Edges:
  *
- *   F1  a predecessor counts itself off -> the last predecessor counts to 0 : all
+ *   MI1  a predecessor counts itself off -> the last predecessor counts to 0 : all
  *       that the predecessors did, and which of them have failed
  */
 #ifndef SLEY_GRAPH_NODE_MISSING_H
@@ -23,9 +23,9 @@
 static inline bool missing_count_off(uint32_t *nr_missing)
 {
 	/* No other predecessor is left to count. */
-	if (load_acquire(nr_missing) == 1) /* F1 */
+	if (load_acquire(nr_missing) == 1) /* MI1 */
 		return true;
-	return sub_acq_rel(nr_missing, 1) == 1; /* F1 */
+	return sub_acq_rel(nr_missing, 1) == 1; /* MI1 */
 }
 
 /* Called by a failed predecessor, before counting off.  True: the first failure. */
@@ -33,7 +33,7 @@ static inline bool missing_blame(uint32_t *cause, uint32_t who)
 {
 	uint32_t none = 0;
 
-	/* relaxed: F1 publishes the cause; any of the failures may be the first. */
+	/* relaxed: MI1 publishes the cause; any of the failures may be the first. */
 	return cas_relaxed(cause, &none, who);
 }
 

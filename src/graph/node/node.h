@@ -29,7 +29,7 @@
  *
  * Edges:
  *
- *   F1  see graph/node/missing.h
+ *  MI1  see graph/node/missing.h
  */
 #ifndef SLEY_GRAPH_NODE_NODE_H
 #define SLEY_GRAPH_NODE_NODE_H
@@ -121,7 +121,7 @@ static inline bool node_guard_off(struct node *node, uint32_t nr)
 {
 	uint32_t off = NODE_GUARD - nr;
 
-	return sub_acq_rel(&node->nr_missing, off) == off; /* F1 */
+	return sub_acq_rel(&node->nr_missing, off) == off; /* MI1 */
 }
 
 /* By the failed predecessor @cause, before it counts itself off. */

@@ -11,7 +11,7 @@
  *
  * Edges:
  *
- *   N1  failed nodes are counted -> a submitter looks for room : no share has them
+ *   NR1  failed nodes are counted -> a submitter looks for room : no share has them
  *       any more
  */
 #include "core/sched/place.h"
@@ -33,7 +33,7 @@ bool node_is_skipped(const struct node *node)
 {
 	const struct sley_graph_scope *scope = node->scope;
 
-	/* relaxed: F1 has published it. */
+	/* relaxed: MI1 of missing.h has published it. */
 	return load_relaxed(&node->cause) || task_is_cancelled(&node->task) ||
 	       /* relaxed: set before submission; or the node is marked, too. */
 	       load_relaxed(&scope->cancelled) ||
@@ -236,10 +236,11 @@ static void settle(struct sley_graph *graph, struct share *share,
 	/* relaxed: only this worker writes. */
 	uint32_t nr = load_relaxed(&share->nr);
 
-	/* relaxed: N1 or G1 publishes it. */
+	/* relaxed: NR1, or NS1 of node_store.h, publishes it. */
 	store_relaxed(&share->nr, 0);
 	if (unlikely(share->nr_failed))
-		(void)add_release(&graph->nr_failed, share->nr_failed); /* N1 */
+		(void)add_release(&graph->nr_failed,
+				  share->nr_failed); /* NR1 */
 	share->nr_failed = 0;
 	if (share->first)
 		node_store_give(&graph->store, share->first, share->last,

@@ -103,7 +103,7 @@ static noinline void collect(struct node_store *store)
 	/* relaxed: only a look, which leaves the cache line with its owner. */
 	if (!load_relaxed(&store->given))
 		return;
-	word = xchg_acquire(&store->given, 0); /* G1 */
+	word = xchg_acquire(&store->given, 0); /* NS1 */
 	store->free = node_store_node(store, (uint32_t)word);
 	store->nr_taken -= (uint32_t)(word >> 32);
 }
@@ -151,12 +151,12 @@ void node_store_give(struct node_store *store, struct node *first,
 		last->next = newest ? node_store_node(store, newest) : NULL;
 		more = ((word >> 32) + nr) << 32 | first->index;
 	} while (chaos_says(CHAOS_LOSE) ||
-		 !cas_release(&store->given, &word, more)); /* G1 */
+		 !cas_release(&store->given, &word, more)); /* NS1 */
 }
 
 uint32_t node_store_nr_taken(const struct node_store *store)
 {
-	uint64_t word = load_acquire(&store->given); /* G1 */
+	uint64_t word = load_acquire(&store->given); /* NS1 */
 
 	return store->nr_taken - (uint32_t)(word >> 32);
 }

@@ -21,7 +21,7 @@
  *
  * Edges:
  *
- *   G1  places are given back -> they are taken, or seen to be free : the nodes that
+ *   NS1  places are given back -> they are taken, or seen to be free : the nodes that
  *       were there are gone
  *
  * Rejected: blocks that are allocated when needed (877 instead of 783 instructions

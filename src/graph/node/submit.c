@@ -10,7 +10,7 @@
  *
  * Edges: the edges of node.h and of the mutex, and
  *
- *   N1  see node_run.c
+ *  NR1  see graph/node/node_run.c
  */
 #include "core/life/after_fork.h"
 #include "core/task/spawn.h"
@@ -49,10 +49,10 @@ const struct node *submit_own_node(const struct sley_graph *graph)
  */
 static uint32_t nr_ended(const struct sley_graph *graph)
 {
-	uint32_t nr = load_acquire(&graph->nr_failed); /* N1 */
+	uint32_t nr = load_acquire(&graph->nr_failed); /* NR1 */
 
 	for (uint32_t i = 0; i < graph->nr_share; i++) {
-		/* relaxed: N1, G1 or R1. */
+		/* relaxed: NR1, NS1 of node_store.h or GR1 of graph.h. */
 		nr += load_relaxed(&graph->share[i].nr);
 	}
 	return nr;
@@ -69,7 +69,7 @@ static bool are_fewer(const struct sley_graph *graph, uint32_t max)
 
 static noinline bool has_room_after_all(struct sley_graph *graph)
 {
-	uint32_t nr_failed = load_acquire(&graph->nr_failed); /* N1 */
+	uint32_t nr_failed = load_acquire(&graph->nr_failed); /* NR1 */
 
 	if (unlikely((int32_t)(nr_failed - graph->max_failed) > 0))
 		failures_thin_out(graph);

@@ -107,7 +107,7 @@ void worker_class_put(struct worker_class *class, struct sley_task *node)
 	if (all_called)
 		return;
 	call_workers(class);
-	(void)sub_release(&class->nr_putting, 1); /* W1 */
+	(void)sub_release(&class->nr_putting, 1); /* WC1 */
 	spin_done(&class->nr_putting);
 }
 
@@ -280,7 +280,7 @@ static void close_class(struct worker_class *class)
 	uint32_t nr_looks = 0;
 	bool left;
 
-	while (load_acquire(&class->nr_putting)) { /* W1 */
+	while (load_acquire(&class->nr_putting)) { /* WC1 */
 		spin_hint(&class->nr_putting);
 		spin_wait(&class->nr_putting, is_putting, nr_looks++);
 	}

@@ -41,7 +41,7 @@
  *
  * Edges:
  *
- *   W1  a put is done -> the closer sees no put : the class is not touched any more
+ *   WC1  a put is done -> the closer sees no put : the class is not touched any more
  *
  * Rejected: to choose a worker when the node is ready, as for nodes with a mask (a
  * worker that turns out to be busy holds the node up while others are free); workers

@@ -32,7 +32,7 @@ static bool is_cancelled(const struct step *step)
 
 static bool is_skipped(const struct step *step)
 {
-	/* relaxed: F1 has published it. */
+	/* relaxed: MI1 has published it. */
 	return load_relaxed(&step->cause) || is_cancelled(step) ||
 	       runtime_is_cancelled(worker_current()->rt);
 }

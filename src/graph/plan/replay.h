@@ -22,7 +22,7 @@
  *
  * Edges (in the other sense):
  *
- *   F1  see graph/node/missing.h
+ *   MI1  see graph/node/missing.h
  *   Y1  a turn has begun, then reads cancelled <-> a canceller sets it, then looks
  *       which turns have begun
  *
