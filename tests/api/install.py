@@ -238,6 +238,8 @@ class Installed:
         self.must_refuse(PREFIX, "")
         # These come later, and do not replace the list of the first.
         second = os.path.join(self.tree, "second")
+        empty = os.path.join(second, "share/man/man7")
+        os.makedirs(empty)
         self.install(second, "")
         self.install(PREFIX, self.stage + "2")
         here, there = files_in(second), files_in(self.stage + "2")
@@ -247,7 +249,7 @@ class Installed:
             fail("an uninstall took what was installed elsewhere")
         self.must_refuse(PREFIX)
         self.must_uninstall(second, "")
-        self.check_left(second)
+        self.check_left(second, empty)
         if files_in(self.stage + "2") != there:
             fail("an uninstall took what was installed elsewhere")
         self.check_older()
@@ -271,17 +273,18 @@ class Installed:
         self.must_uninstall(PREFIX, stage)
         self.check_left(stage)
 
-    def check_left(self, tree, other=None):
-        for folder, folders, names in os.walk(tree):
-            left = [n for n in names
-                    if os.path.join(folder, n) != other]
-            left += [n for n in folders if n == "sley"
-                     and not (tree + PREFIX).startswith(
-                         os.path.join(folder, n))]
-            if left:
-                fail(f"left in {folder}: {left}")
-        if other and not os.path.exists(other):
-            fail("the page of somebody else is gone")
+    def check_left(self, tree, *others):
+        """Nothing but the files and folders of others, and what they are in."""
+        left = {os.path.join(folder, name)
+                for folder, folders, names in os.walk(tree)
+                for name in folders + names}
+        for other in others:
+            if other not in left:
+                fail(f"{other} of somebody else is gone")
+        left = [path for path in left if not any(
+            other.startswith(path) for other in others)]
+        if left:
+            fail(f"left: {sorted(left)}")
 
 
 def main():
