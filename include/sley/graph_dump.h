@@ -19,6 +19,34 @@
  *
  * The picture has all nodes that were submitted since the last sley_graph_wait().
  * If nothing was submitted since, it has the nodes that this call waited for.
+ *
+ * SLEY_GRAPH_DUMP_JSON writes one object, in UTF-8, a node and an edge on a line
+ * each.  All of these members are always there:
+ *
+ *	"sley_graph"      1, the version of this schema
+ *	"name"            of the graph
+ *	"now_ns"          when it was written
+ *	"nodes_left_out"  for which the picture had no room; so "edges_left_out"
+ *	"nodes"           in the order of their submission:
+ *	  "id"            the place in this array: 0, 1, 2
+ *	  "name"          or the address of the function, if the node has no name
+ *	  "state"         "waiting" for other nodes, "ready", "running", "done",
+ *	                  "failed" or "skipped"
+ *	  "depth"         of the scope that the node is in; 0 is the graph
+ *	  "start_ns"      null before the node runs, and for a skipped node
+ *	  "end_ns"        null before the node ends, and for a skipped node
+ *	  "worker"        that ended the node; null where "end_ns" is
+ *	  "code"          the error of a failed or skipped node, otherwise 0
+ *	  "error"         the same in words; null for 0
+ *	"edges"           "from" an earlier node "to" a later one, both by their id:
+ *	  "kind"          "need"; "order", if the later node only comes after the
+ *	                  earlier one; "failure", if it needed the earlier node and
+ *	                  was skipped for it
+ *	"critical_path"   the ids of its nodes, from the first to the last
+ *
+ * Times are whole nanoseconds since the first node of the picture has begun.  Bytes
+ * of a name that are no UTF-8 are U+FFFD.  A later release may add members, which a
+ * reader passes over; if it changes or drops one, the version changes.
  */
 #ifndef SLEY_GRAPH_DUMP_H
 #define SLEY_GRAPH_DUMP_H
@@ -29,8 +57,9 @@
 SLEY_BEGIN_DECLS
 
 enum sley_graph_dump_format {
-	SLEY_GRAPH_DUMP_DOT = 0, /* for dot(1) of graphviz  */
-	SLEY_GRAPH_DUMP_SVG = 1, /* for browsers, directly  */
+	SLEY_GRAPH_DUMP_DOT = 0,  /* for dot(1) of graphviz  */
+	SLEY_GRAPH_DUMP_JSON = 1, /* for programs  */
+	SLEY_GRAPH_DUMP_SVG = 2,  /* for browsers, directly  */
 };
 
 /* Takes the next @length bytes of the text: 0, or a negative error. */

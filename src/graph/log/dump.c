@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dump.c - <sley/graph_dump.h>, and what both formats have in common.
+ * dump.c - <sley/graph_dump.h>, and what the formats have in common.
  */
 #include "graph/log/formats.h"
 
@@ -63,6 +63,8 @@ static int dump(struct snapshot *snapshot, enum sley_graph_dump_format format,
 	snapshot_compute(snapshot);
 	if (format == SLEY_GRAPH_DUMP_SVG)
 		err = dump_svg(pen, snapshot);
+	else if (format == SLEY_GRAPH_DUMP_JSON)
+		dump_json(pen, snapshot);
 	else
 		dump_dot(pen, snapshot);
 	end = pen_end(pen);

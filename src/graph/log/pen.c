@@ -113,6 +113,28 @@ void pen_put_name(struct pen *pen, enum pen_kind kind, const char *name,
 	}
 }
 
+void pen_put_json(struct pen *pen, const char *text)
+{
+	const unsigned char *bytes = (const unsigned char *)text;
+	size_t size = strlen(text), length;
+
+	add(pen, "\"", 1);
+	for (; size; bytes += length, size -= length) {
+		length = utf8_length(bytes, size);
+		if (!length) {
+			add(pen, "\\ufffd", 6);
+			length = 1;
+		} else if (*bytes < 0x20 || *bytes == 0x7f) {
+			pen_put(pen, "\\u%04x", *bytes);
+		} else {
+			if (*bytes == '"' || *bytes == '\\')
+				add(pen, "\\", 1);
+			add(pen, (const char *)bytes, length);
+		}
+	}
+	add(pen, "\"", 1);
+}
+
 /* ---- times --------------------------------------------------------------------------- */
 
 void pen_put_time(struct pen *pen, uint64_t ns)

@@ -38,6 +38,12 @@ enum pen_kind {
 void pen_put_name(struct pen *pen, enum pen_kind kind, const char *name,
 		  uint32_t letters);
 
+/*
+ * All of @text as a JSON string, with its quotes.  A byte that is no UTF-8 becomes
+ * U+FFFD.
+ */
+void pen_put_json(struct pen *pen, const char *text);
+
 /* How many letters pen_put_name() would put. */
 uint32_t pen_count(const char *name, uint32_t letters);
 

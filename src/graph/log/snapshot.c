@@ -79,6 +79,7 @@ int snapshot_copy(struct snapshot *snapshot, const struct node_log *log)
 
 	*snapshot = (struct snapshot){
 		.mem = log->mem,
+		.now_ns = now_ns,
 		.nr = log->nr,
 		.nr_edges = log->nr_edges,
 		.nr_left_out = log->nr_left_out,
@@ -164,9 +165,10 @@ static void mark_critical(struct snapshot *snapshot, uint32_t last)
 
 void snapshot_compute(struct snapshot *snapshot)
 {
-	uint64_t first_ns = UINT64_MAX, last_ns = 0, longest_ns = 0;
+	uint64_t last_ns = 0, longest_ns = 0;
 	uint32_t last = PICTURE_NONE;
 
+	snapshot->first_ns = snapshot->now_ns;
 	for (uint32_t i = 0; i < snapshot->nr; i++) {
 		struct drawn_node *node = &snapshot->node[i];
 
@@ -176,8 +178,8 @@ void snapshot_compute(struct snapshot *snapshot)
 			snapshot->nr_ranks = node->rank + 1;
 		if (!drawn_has_run(node))
 			continue;
-		if (node->begin_ns < first_ns)
-			first_ns = node->begin_ns;
+		if (node->begin_ns < snapshot->first_ns)
+			snapshot->first_ns = node->begin_ns;
 		if (node->begin_ns + node->took_ns > last_ns)
 			last_ns = node->begin_ns + node->took_ns;
 		if (node->path_ns > longest_ns) {
@@ -187,7 +189,7 @@ void snapshot_compute(struct snapshot *snapshot)
 	}
 	if (last == PICTURE_NONE)
 		return;
-	snapshot->total_ns = last_ns - first_ns;
+	snapshot->total_ns = last_ns - snapshot->first_ns;
 	mark_critical(snapshot, last);
 }
 

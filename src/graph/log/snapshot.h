@@ -63,6 +63,8 @@ struct snapshot {
 	uint32_t nr_order_only; /* edges */
 	uint64_t nr_left_out;
 	uint64_t nr_edges_left_out;
+	uint64_t now_ns;   /* when it was copied                       */
+	uint64_t first_ns; /* the first beginning; now_ns without one  */
 	uint64_t critical_ns;
 	uint64_t total_ns; /* from the first beginning to the last end */
 	uint32_t count[NR_DRAWN_STATES];

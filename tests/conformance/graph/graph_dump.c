@@ -72,6 +72,14 @@ TEST_WORKERS(s31_a_picture_has_each_node_and_what_it_depends_on)
 	CHECK(line_has("n0 -> n2 ", DASHED));
 	CHECK(line("n1 -> n3 ") && !line_has("n1 -> n3 ", DASHED));
 	CHECK(line("n2 -> n3 ") && !line_has("n2 -> n3 ", DASHED));
+	check_json_dump(graph);
+	CHECK_EQ(count("{\"id\":"), 4);
+	CHECK_EQ(count("{\"from\":"), 4);
+	CHECK(json_node_has(0, "\"name\":\"a\",\"state\":\"done\""));
+	CHECK(json_node_has(1, "\"name\":\"b\",\"state\":\"done\""));
+	CHECK(json_node_has(3, "\"state\":\"done\",\"depth\":0,"));
+	CHECK(json_edge_is(0, 1, "need") && json_edge_is(0, 2, "order"));
+	CHECK(json_edge_is(1, 3, "need") && json_edge_is(2, 3, "need"));
 	sley_graph_destroy(graph);
 	stop(rt);
 }
@@ -174,6 +182,19 @@ TEST_WORKERS(s31_what_failed_and_what_it_took_along_is_marked)
 	CHECK(line("n1 -> n4 ") && !line_has("n1 -> n4 ", POISONED));
 	CHECK(line("n1 -> n5 ") && !line_has("n1 -> n5 ", POISONED));
 	CHECK(line_has("n2 -> n5 ", POISONED));
+	check_json_dump(graph);
+	CHECK(json_node_has(0, "\"state\":\"done\""));
+	CHECK(json_node_has(0, "\"code\":0,\"error\":null}"));
+	CHECK(json_node_has(1, "\"state\":\"failed\""));
+	CHECK(json_node_has(1, "\"code\":-2,\"error\":\"No such file"));
+	CHECK(json_node_has(2, "\"state\":\"skipped\""));
+	CHECK(json_node_has(3, "\"state\":\"skipped\""));
+	CHECK(json_node_has(3, "\"start_ns\":null,\"end_ns\":null"));
+	CHECK(json_node_has(4, "\"state\":\"done\""));
+	CHECK(json_edge_is(0, 1, "need") && json_edge_is(1, 2, "failure"));
+	CHECK(json_edge_is(2, 3, "failure") && json_edge_is(0, 3, "need"));
+	CHECK(json_edge_is(1, 4, "order") && json_edge_is(1, 5, "order"));
+	CHECK(json_edge_is(2, 5, "failure"));
 	sley_graph_destroy(graph);
 	stop(rt);
 }
@@ -214,6 +235,13 @@ TEST_WORKERS(s31_a_picture_of_a_graph_that_runs_says_so)
 	CHECK(line_has("n0 [", DONE));
 	CHECK(line_has("n1 [", RUNNING));
 	CHECK(line_has("n2 [", WAITING));
+	check_json_dump(graph);
+	CHECK(json_node_has(0, "\"state\":\"done\""));
+	CHECK(json_node_has(1, "\"state\":\"running\""));
+	CHECK(json_node_has(1, "\"end_ns\":null,\"worker\":null"));
+	CHECK(!json_node_has(1, "\"start_ns\":null"));
+	CHECK(json_node_has(2, "\"state\":\"waiting\""));
+	CHECK(json_node_has(2, "\"start_ns\":null"));
 	sley_event_set(&meeting.go);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	check_dump(graph);
@@ -245,6 +273,10 @@ TEST(s31_a_node_that_misses_nobody_and_has_no_worker_is_ready)
 	CHECK(line_has("n0 [", RUNNING));
 	CHECK(line_has("n1 [", READY));
 	CHECK(line_has("n2 [", WAITING));
+	check_json_dump(graph);
+	CHECK(json_node_has(0, "\"state\":\"running\""));
+	CHECK(json_node_has(1, "\"state\":\"ready\""));
+	CHECK(json_node_has(2, "\"state\":\"waiting\""));
 	gate_open(&gate);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	sley_graph_destroy(graph);
@@ -279,6 +311,13 @@ TEST(s31_the_chain_that_took_longest_is_bold)
 	CHECK(line("n0 -> n1 ") && !line_has("n0 -> n1 ", BOLD));
 	CHECK(line("n1 -> n3 ") && !line_has("n1 -> n3 ", BOLD));
 	CHECK(strstr(text, "critical path ") != NULL);
+	check_json_dump(graph);
+	CHECK(!json_is_critical(1) && json_is_critical(2));
+	CHECK_GE(json_time(2, "end_ns") - json_time(2, "start_ns"),
+		 (long)(800 * SLEY_MSEC));
+	CHECK_GE(json_time(3, "start_ns"), json_time(2, "end_ns"));
+	CHECK_EQ(json_time(0, "start_ns"), 0);
+	CHECK(json_time(2, "worker") >= 0);
 	sley_graph_destroy(graph);
 	stop(rt);
 }
@@ -300,6 +339,10 @@ TEST_WORKERS(s31_what_a_picture_has_no_room_for_is_counted)
 	CHECK_EQ(count(" -> "), 3);
 	CHECK_EQ(count(" [label="), 4);
 	CHECK(strstr(text, "6 more nodes left out") != NULL);
+	check_json_dump(graph);
+	CHECK_EQ(count("{\"id\":"), 4);
+	CHECK_EQ(count("{\"from\":"), 3);
+	CHECK(strstr(text, "\n\"nodes_left_out\":6,\n") != NULL);
 	sley_graph_destroy(graph);
 	stop(rt);
 }
@@ -319,6 +362,9 @@ TEST(s31_edges_that_a_picture_has_no_room_for_are_counted)
 	check_dump(graph);
 	CHECK_EQ(count(" -> "), 320);
 	CHECK(strstr(text, "460 more edges left out") != NULL);
+	check_json_dump(graph);
+	CHECK_EQ(count("{\"from\":"), 320);
+	CHECK(strstr(text, "\n\"edges_left_out\":460,\n") != NULL);
 	sley_graph_destroy(graph);
 	stop(rt);
 }
@@ -400,7 +446,7 @@ TEST_WORKERS(s31_an_error_of_who_takes_the_text_ends_it)
 		CHECK_EQ(sley_graph_dump(graph, format, refuse, NULL), -EPIPE);
 		CHECK_EQ(nr_calls, 1);
 	}
-	CHECK_EQ(sley_graph_dump(graph, 2, refuse, NULL), -EINVAL);
+	CHECK_EQ(sley_graph_dump(graph, 3, refuse, NULL), -EINVAL);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	sley_graph_destroy(graph);
 	stop(rt);
@@ -450,7 +496,7 @@ TEST(s31_a_picture_without_memory_leaves_nothing_behind)
 		CHECK_LT(n, 20);
 		length = 0;
 		test_fail_allocation_after(n);
-		err = sley_graph_dump(graph, SLEY_GRAPH_DUMP_SVG, take_text,
+		err = sley_graph_dump(graph, SLEY_GRAPH_DUMP_JSON, take_text,
 				      NULL);
 		test_fail_allocation_after(-1);
 		CHECK(err == 0 || err == -ENOMEM);
@@ -458,6 +504,8 @@ TEST(s31_a_picture_without_memory_leaves_nothing_behind)
 		CHECK_EQ(test_allocated(), before);
 	}
 	CHECK_GT(n, 1); /* the first has failed */
+	check_json();
+	dump(graph, SLEY_GRAPH_DUMP_SVG);
 	check_xml();
 	sley_graph_destroy(graph);
 	stop(rt);
@@ -496,6 +544,16 @@ TEST(s31_names_are_text_whatever_they_are)
 	CHECK(strstr(text,
 		     "&lt;a href=&quot;&quot;&gt;&amp;amp;\\n&lt;/a&gt;"));
 	CHECK(strstr(text, "xxxx\342\200\246</text>"));
+	check_json_dump(graph);
+	CHECK(strstr(text, "\n\"name\":\"a \\\"<graph>\\\" & \\\\more\",\n"));
+	CHECK(json_node_has(0, ":\"<a href=\\\"\\\">&amp;\\\\n</a>\","));
+	CHECK(json_node_has(1, ":\"\\u0001\\u001f\\u007f\\u000a\\u0009"
+			       "\\ufffd\\ufffd\\ufffd(\","));
+	CHECK(json_node_has(2, ":\"\357\277\277\\ufffd\\ufffd\\ufffd\","));
+	CHECK(json_node_has(3, ":\"\303\244\342\202\254\","));
+	CHECK(json_node_has(4, "\"name\":\"\","));
+	CHECK(json_node_has(5, long_name));
+	CHECK(!json_node_has(6, "\"name\":\"\""));
 	sley_graph_destroy(graph);
 	stop(rt);
 }
@@ -577,56 +635,116 @@ TEST_WORKERS(s31_a_graph_that_is_stepped_is_drawn_step_by_step)
 	stop(rt);
 }
 
-/* ---- where things are --------------------------------------------------------------------------- */
+/* ---- two texts ----------------------------------------------------------------------- */
 
-struct box {
-	long x, y, width, height;
+static const struct {
+	const char *colour;
+	const char *state;
+} state_of[] = {
+	{ DONE, "\"state\":\"done\"" },
+	{ FAILED, "\"state\":\"failed\"" },
+	{ SKIPPED, "\"state\":\"skipped\"" },
 };
 
-static long number_at(const char *at, const char *key)
-{
-	const char *found = strstr(at, key);
+/* What the DOT text has said of an edge or a node. */
+struct said {
+	int from, to; /* of an edge                */
+	int state;    /* of a node: in state_of[]  */
+	bool order, failure, critical;
+};
 
-	CHECK(found != NULL);
-	return strtol(found + strlen(key), NULL, 10);
+static bool says(const char *at, const char *word)
+{
+	const char *found = strstr(at, word);
+
+	return found && found < strchr(at, '\n');
 }
 
-/* Of the nodes; those of the legend have no title. */
-static int read_boxes(struct box *box, int max)
+static int read_edges(struct said *said, int max)
 {
-	const char *at = text;
 	int nr = 0;
 
-	while ((at = strstr(at, "</title>"))) {
-		at = strstr(at, "<rect class=\"b\"");
-		CHECK(at != NULL);
+	for (const char *at = text; (at = strstr(at, " -> n")); at++, nr++) {
+		const char *begin = at;
+
 		CHECK_LT(nr, max);
-		box[nr++] = (struct box){ number_at(at, " x=\""),
-					  number_at(at, " y=\""),
-					  number_at(at, " width=\""),
-					  number_at(at, " height=\"") };
+		while (*begin != 'n')
+			begin--;
+		said[nr] = (struct said){
+			.from = (int)strtol(begin + 1, NULL, 10),
+			.to = (int)strtol(at + 5, NULL, 10),
+			.order = says(at, DASHED),
+			.failure = says(at, POISONED),
+		};
 	}
 	return nr;
 }
 
-static void check_boxes(int expected)
+static int read_nodes(struct said *said, int max)
 {
-	static struct box box[400];
-	int nr = read_boxes(box, 400);
-	long width = number_at(text,
-			       "<svg xmlns=\"http://www.w3.org/2000/svg\" "
-			       "width=\"");
-	long height = number_at(text, " height=\"");
+	int nr = 0;
 
-	CHECK_EQ(nr, expected);
-	for (int i = 0; i < nr; i++) {
-		CHECK(box[i].x > 0 && box[i].x + box[i].width < width);
-		CHECK(box[i].y > 0 && box[i].y + box[i].height < height);
-		for (int k = 0; k < i; k++)
-			CHECK(box[k].y != box[i].y ||
-			      labs(box[k].x - box[i].x) >= box[i].width);
+	for (const char *at = text; (at = strstr(at, " [label=")); at++, nr++) {
+		CHECK_LT(nr, max);
+		said[nr] = (struct said){ .critical = says(at, BOLD) };
+		while (!says(at, state_of[said[nr].state].colour))
+			CHECK_LT(++said[nr].state, ARRAY_SIZE(state_of));
 	}
+	return nr;
 }
+
+static void check_both_say_the_same(struct sley_graph *graph, int size)
+{
+	static struct said node[200], edge[2000];
+	int nr_edges;
+
+	check_dump(graph);
+	CHECK_EQ(read_nodes(node, 200), size);
+	nr_edges = read_edges(edge, 2000);
+	dump(graph, SLEY_GRAPH_DUMP_JSON);
+	CHECK_EQ(count("{\"id\":"), size);
+	CHECK_EQ(count("{\"from\":"), nr_edges);
+	for (int i = 0; i < size; i++) {
+		CHECK(json_node_has(i, state_of[node[i].state].state));
+		CHECK_EQ(json_is_critical(i), node[i].critical);
+	}
+	for (int i = 0; i < nr_edges; i++)
+		CHECK(json_edge_is(edge[i].from, edge[i].to,
+				   edge[i].order     ? "order"
+				   : edge[i].failure ? "failure"
+						     : "need"));
+}
+
+TEST(s31_json_says_what_dot_says_whatever_the_graph)
+{
+	struct sley *rt = start();
+	struct sley_graph *graph = drawn();
+	sley_node all[200];
+
+	for (int size = 0; size <= 200; size = size * 2 + 1) {
+		for (int i = 0; i < size; i++) {
+			sley_node other[4];
+			uint32_t nr = i ? (uint32_t)test_random(4) : 0;
+			bool order = test_random(4) == 0;
+
+			for (uint32_t k = 0; k < nr; k++)
+				other[k] = all[test_random((uint64_t)i)];
+			all[i] =
+				add(graph, test_random(20) ? do_nothing : fail,
+				    NULL,
+				    SLEY_NODE_SPEC(.after = other,
+						   .nr_after = order ? 0 : nr,
+						   .order = other,
+						   .nr_order = order ? nr : 0));
+		}
+		(void)!sley_graph_wait(graph);
+		check_both_say_the_same(graph, size);
+	}
+	sley_graph_destroy(graph);
+	stop(rt);
+}
+
+/* ---- where things are --------------------------------------------------------------------------- */
 
 /* The boxes of who is waited for stand above. */
 TEST(s31_boxes_do_not_overlap_whatever_the_graph)

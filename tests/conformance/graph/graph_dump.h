@@ -2,8 +2,8 @@
 /*
  * graph_dump.h - reading pictures of graphs, in tests.
  *
- * What is in a picture is read from the DOT text, line by line.  That of the SVG is
- * checked for its form, by a reader of as much of XML as is used.
+ * What is in a picture is read from two of the texts line by line.  Each of them is also
+ * checked for its form, by a reader of as much of the format as is used.
  */
 #ifndef SLEY_TESTS_CONFORMANCE_GRAPH_GRAPH_DUMP_H
 #define SLEY_TESTS_CONFORMANCE_GRAPH_GRAPH_DUMP_H
@@ -34,6 +34,81 @@ static inline void dump(struct sley_graph *graph,
 }
 
 /* ---- the form of it ------------------------------------------------------------------ */
+
+static inline const char *skip_space(const char *at)
+{
+	while (*at == ' ' || *at == '\n')
+		at++;
+	return at;
+}
+
+/* From quote to quote: no bare control character, and only escapes of JSON. */
+static inline const char *skip_string(const char *at)
+{
+	CHECK(*at == '"');
+	for (at++; *at != '"'; at++) {
+		CHECK((unsigned char)*at >= 0x20 && *at != 0x7f);
+		if (*at != '\\')
+			continue;
+		at++;
+		CHECK(*at && strchr("\"\\/bfnrtu", *at));
+		if (*at == 'u') {
+			CHECK_GE(strspn(at + 1, "0123456789abcdef"), 4);
+			at += 4;
+		}
+	}
+	return at + 1;
+}
+
+/* A whole number: the library writes no others. */
+static inline const char *skip_number(const char *at)
+{
+	at += *at == '-';
+	CHECK(*at >= '0' && *at <= '9');
+	CHECK(*at != '0' || !strchr("0123456789", at[1]));
+	return at + strspn(at, "0123456789");
+}
+
+static inline const char *skip_value(const char *at);
+
+/* An object (@end is a brace) or an array, from its first to its last letter. */
+static inline const char *skip_members(const char *at, char end)
+{
+	at = skip_space(at + 1);
+	if (*at == end)
+		return at + 1;
+	for (;; at = skip_space(at + 1)) {
+		if (end == '}') {
+			at = skip_string(at);
+			CHECK(*at == ':');
+			at++;
+		}
+		at = skip_space(skip_value(at));
+		if (*at == end)
+			return at + 1;
+		CHECK(*at == ',');
+	}
+}
+
+static inline const char *skip_value(const char *at)
+{
+	if (*at == '{')
+		return skip_members(at, '}');
+	if (*at == '[')
+		return skip_members(at, ']');
+	if (*at == '"')
+		return skip_string(at);
+	if (!strncmp(at, "null", 4))
+		return at + 4;
+	return skip_number(at);
+}
+
+/* One value, and the version of its schema. */
+static inline void check_json(void)
+{
+	CHECK(!strncmp(text, "{\"sley_graph\":1,\n\"name\":\"", 25));
+	CHECK(!strcmp(skip_value(text), "\n"));
+}
 
 static inline bool is_name(char c)
 {
@@ -145,20 +220,27 @@ static inline int count(const char *word)
 	return nr;
 }
 
-/* The line that begins so, in the DOT text; NULL: none. */
-static inline const char *line(const char *begin)
+/* The line that begins so, after a new-line and @indent; NULL: none. */
+static inline const char *line_after(const char *indent, const char *begin)
 {
-	static char copy[1024];
-	char with_tab[100];
+	static char copy[8192];
+	char with_indent[100];
 	const char *at;
 
-	(void)snprintf(with_tab, sizeof(with_tab), "\n\t%s", begin);
-	at = strstr(text, with_tab);
+	(void)snprintf(with_indent, sizeof(with_indent), "\n%s%s", indent,
+		       begin);
+	at = strstr(text, with_indent);
 	if (!at)
 		return NULL;
 	(void)snprintf(copy, sizeof(copy), "%.*s", (int)strcspn(at + 1, "\n"),
 		       at + 1);
 	return copy;
+}
+
+/* In the DOT text. */
+static inline const char *line(const char *begin)
+{
+	return line_after("\t", begin);
 }
 
 static inline bool line_has(const char *begin, const char *word)
@@ -168,13 +250,126 @@ static inline bool line_has(const char *begin, const char *word)
 	return found && strstr(found, word);
 }
 
-/* Both, and all of the form they should have. */
+/* ---- JSON: a node and an edge are a line each --------------------------------------- */
+
+static inline bool json_node_has(int id, const char *member)
+{
+	char begin[40];
+	const char *found;
+
+	(void)snprintf(begin, sizeof(begin), "\"id\":%d,", id);
+	found = line_after("{", begin);
+	return found && strstr(found, member);
+}
+
+/* A number of a node that has it. */
+static inline long json_time(int id, const char *key)
+{
+	char begin[40], member[40];
+	const char *found;
+
+	(void)snprintf(begin, sizeof(begin), "\"id\":%d,", id);
+	(void)snprintf(member, sizeof(member), "\"%s\":", key);
+	found = line_after("{", begin);
+	found = found ? strstr(found, member) : NULL;
+	CHECK(found != NULL);
+	found += strlen(member);
+	CHECK(*found >= '0' && *found <= '9');
+	return strtol(found, NULL, 10);
+}
+
+static inline bool json_edge_is(int from, int to, const char *kind)
+{
+	char begin[80];
+
+	(void)snprintf(begin, sizeof(begin),
+		       "\"from\":%d,\"to\":%d,\"kind\":\"%s\"}", from, to,
+		       kind);
+	return line_after("{", begin) != NULL;
+}
+
+static inline bool json_is_critical(int id)
+{
+	const char *at = strstr(text, "\n\"critical_path\":[");
+	char *end;
+
+	CHECK(at != NULL);
+	for (at = strchr(at, '['); *at != ']'; at = end) {
+		if (at[1] == ']')
+			return false;
+		if (strtol(at + 1, &end, 10) == id)
+			return true;
+	}
+	return false;
+}
+
+/* All three, of the form they should have; the DOT text is the one that stays. */
 static inline void check_dump(struct sley_graph *graph)
 {
 	dump(graph, SLEY_GRAPH_DUMP_SVG);
 	check_xml();
+	dump(graph, SLEY_GRAPH_DUMP_JSON);
+	check_json();
 	dump(graph, SLEY_GRAPH_DUMP_DOT);
 	check_dot();
+}
+
+/* The same, and the JSON text is the one that stays. */
+static inline void check_json_dump(struct sley_graph *graph)
+{
+	check_dump(graph);
+	dump(graph, SLEY_GRAPH_DUMP_JSON);
+}
+
+/* ---- where things are in the SVG -------------------------------------------------------- */
+
+struct box {
+	long x, y, width, height;
+};
+
+static inline long number_at(const char *at, const char *key)
+{
+	const char *found = strstr(at, key);
+
+	CHECK(found != NULL);
+	return strtol(found + strlen(key), NULL, 10);
+}
+
+/* Of the nodes; those of the legend have no title. */
+static inline int read_boxes(struct box *box, int max)
+{
+	const char *at = text;
+	int nr = 0;
+
+	while ((at = strstr(at, "</title>"))) {
+		at = strstr(at, "<rect class=\"b\"");
+		CHECK(at != NULL);
+		CHECK_LT(nr, max);
+		box[nr++] = (struct box){ number_at(at, " x=\""),
+					  number_at(at, " y=\""),
+					  number_at(at, " width=\""),
+					  number_at(at, " height=\"") };
+	}
+	return nr;
+}
+
+static inline void check_boxes(int expected)
+{
+	static struct box box[400];
+	int nr = read_boxes(box, 400);
+	long width = number_at(text,
+			       "<svg xmlns=\"http://www.w3.org/2000/svg\" "
+			       "width=\"");
+	long height = number_at(text, " height=\"");
+
+	CHECK_EQ(nr, expected);
+	for (int i = 0; i < nr; i++) {
+		CHECK(box[i].x > 0 && box[i].x + box[i].width < width);
+		CHECK(box[i].y > 0 && box[i].y + box[i].height < height);
+		for (int k = 0; k < i; k++)
+			CHECK(box[k].y != box[i].y ||
+			      labs(box[k].x - box[i].x) >= box[i].width);
+	}
 }
 
 #endif
