@@ -2,7 +2,7 @@
 /*
  * 32_graph_picture.c - who waits for whom when Cholesky factors a matrix of tiles.
  *
- *   cc 32_graph_picture.c $(pkg-config --cflags --libs sley); ./a.out >a.svg
+ *   cc 32_graph_picture.c $(pkg-config --cflags --libs sley); ./a.out | sley draw - >a.svg
  */
 #include <sley/sley.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static void root(void *file)
 				       .nr_access = 3));
 	}
 	err = err ? err : sley_graph_wait(g);
-	err = err ? err : sley_graph_dump(g, SLEY_GRAPH_DUMP_SVG, put, file);
+	err = err ? err : sley_graph_dump(g, SLEY_GRAPH_DUMP_JSON, put, file);
 	sley_graph_destroy(g);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley/graph_dump.h - a graph as a picture.
+ * sley/graph_dump.h - a graph as a text, for programs that draw it.
  *
  *	static int put(void *file, const char *text, size_t length)
  *	{
@@ -10,12 +10,13 @@
  *	err = sley_graph_create(&g, SLEY_GRAPH_OPTIONS(.picture = true));
  *	...
  *	err = sley_graph_wait(g);
- *	err = sley_graph_dump(g, SLEY_GRAPH_DUMP_SVG, put, file);
+ *	err = sley_graph_dump(g, SLEY_GRAPH_DUMP_JSON, put, file);
  *
- * Each node is a box with its name and its running time, in the colour of its
- * outcome.  The critical path is bold: the chain of nodes that took longest, which
- * no number of workers makes shorter.  Red arrows join a failed node to the nodes
- * that were skipped because of the failure.
+ * "sley draw run.json -o run.svg" makes a picture of the text, for browsers.  Each
+ * node is a box with its name and its running time, in the colour of its outcome.
+ * The critical path is bold: the chain of nodes that took longest, which no number
+ * of workers makes shorter.  Red arrows join a failed node to the nodes that were
+ * skipped because of the failure.
  *
  * The picture has all nodes that were submitted since the last sley_graph_wait().
  * If nothing was submitted since, it has the nodes that this call waited for.
@@ -58,17 +59,16 @@ SLEY_BEGIN_DECLS
 
 enum sley_graph_dump_format {
 	SLEY_GRAPH_DUMP_DOT = 0,  /* for dot(1) of graphviz  */
-	SLEY_GRAPH_DUMP_JSON = 1, /* for programs  */
-	SLEY_GRAPH_DUMP_SVG = 2,  /* for browsers, directly  */
+	SLEY_GRAPH_DUMP_JSON = 1, /* for "sley draw", and any other program */
 };
 
 /* Takes the next @length bytes of the text: 0, or a negative error. */
 typedef int sley_graph_dump_fn(void *arg, const char *text, size_t length);
 
 /*
- * sley_graph_dump - draw @graph, which was created with .picture.
+ * sley_graph_dump - write @graph, which was created with .picture.
  *
- * The graph may run meanwhile: the picture shows the graph at some moment of the
+ * The graph may run meanwhile: the text shows the graph at some moment of the
  * call.  @put is called in the context of the caller, and may do everything that the
  * caller may do.
  *

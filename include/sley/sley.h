@@ -25,7 +25,7 @@
  *   graph_function.h                         nodes of functions of any type
  *   plan.h                                   recorded once, run many times
  *   subprocess.h                             functions in other OS processes
- *   graph_dump.h                             drawings of graphs
+ *   graph_dump.h                             graphs as a text, for pictures
  *   trace.h version.h
  */
 #ifndef SLEY_SLEY_H

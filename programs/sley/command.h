@@ -20,6 +20,7 @@ struct command {
 
 extern const struct command command_tour;
 extern const struct command command_doctor;
+extern const struct command command_draw; /* only with SLEY_DRAW */
 extern const struct command command_version;
 
 /* Says how to call @command, on stderr; returns STATUS_USAGE. */

@@ -47,7 +47,6 @@ static void use_picture(void *arg)
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	draw(graph, SLEY_GRAPH_DUMP_DOT);
 	draw(graph, SLEY_GRAPH_DUMP_JSON);
-	draw(graph, SLEY_GRAPH_DUMP_SVG);
 	sley_graph_destroy(graph);
 }
 

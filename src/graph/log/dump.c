@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dump.c - <sley/graph_dump.h>, and what the formats have in common.
+ * dump.c - <sley/graph_dump.h>, and what both formats have in common.
  */
 #include "graph/log/formats.h"
 
@@ -54,22 +54,20 @@ static int dump(struct snapshot *snapshot, enum sley_graph_dump_format format,
 		sley_graph_dump_fn *put, void *arg)
 {
 	struct pen *pen = mem_alloc(snapshot->mem, sizeof(*pen));
-	int err = 0, end;
+	int err;
 
 	if (!pen)
 		return -ENOMEM;
 	pen->put = put;
 	pen->arg = arg;
 	snapshot_compute(snapshot);
-	if (format == SLEY_GRAPH_DUMP_SVG)
-		err = dump_svg(pen, snapshot);
-	else if (format == SLEY_GRAPH_DUMP_JSON)
+	if (format == SLEY_GRAPH_DUMP_JSON)
 		dump_json(pen, snapshot);
 	else
 		dump_dot(pen, snapshot);
-	end = pen_end(pen);
+	err = pen_end(pen);
 	mem_free(snapshot->mem, pen, sizeof(*pen));
-	return err ? err : end;
+	return err;
 }
 
 int sley_graph_dump(struct sley_graph *graph,
@@ -79,7 +77,7 @@ int sley_graph_dump(struct sley_graph *graph,
 	struct snapshot snapshot;
 	int err;
 
-	if (!graph->log || (unsigned int)format > SLEY_GRAPH_DUMP_SVG)
+	if (!graph->log || (unsigned int)format > SLEY_GRAPH_DUMP_JSON)
 		return -EINVAL;
 	sley_mutex_lock(&graph->lock);
 	err = snapshot_copy(&snapshot, graph->log);

@@ -17,12 +17,12 @@ static void put_node(struct pen *pen, const struct snapshot *snapshot,
 	char text[DRAWN_NAME];
 
 	pen_put(pen, "\tn%" PRIu32 " [label=\"", i);
-	pen_put_name(pen, PEN_DOT, drawn_name(node, text), LETTERS);
+	pen_put_name(pen, drawn_name(node, text), LETTERS);
 	pen_put(pen, "\\n");
 	dump_put_fate(pen, node);
 	if (node->state == DRAWN_FAILED) {
 		pen_put(pen, "\\n");
-		pen_put_name(pen, PEN_DOT, sley_strerror(node->code), LETTERS);
+		pen_put_name(pen, sley_strerror(node->code), LETTERS);
 	}
 	pen_put(pen, "\", fillcolor=\"%s\", color=\"%s\"", style->fill,
 		node->critical ? DUMP_CRITICAL : style->line);
@@ -46,9 +46,9 @@ static void put_edge(struct pen *pen, const struct drawn_edge *edge)
 void dump_dot(struct pen *pen, const struct snapshot *snapshot)
 {
 	pen_put(pen, "digraph \"");
-	pen_put_name(pen, PEN_DOT, snapshot->name, LETTERS);
+	pen_put_name(pen, snapshot->name, LETTERS);
 	pen_put(pen, "\" {\n\tlabel=\"");
-	pen_put_name(pen, PEN_DOT, snapshot->name, LETTERS);
+	pen_put_name(pen, snapshot->name, LETTERS);
 	pen_put(pen, ": ");
 	dump_put_summary(pen, snapshot);
 	pen_put(pen, "\";\n\tfontname=\"sans-serif\";\n"

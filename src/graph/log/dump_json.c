@@ -78,7 +78,7 @@ static void put_edge(struct pen *pen, const struct drawn_edge *edge)
 				 : "need");
 }
 
-/* A node has a higher number than those before it: this is the path's order. */
+/* A node has a higher number than all it depends on: this is the path's order. */
 static void put_critical_path(struct pen *pen, const struct snapshot *snapshot)
 {
 	const char *comma = "";

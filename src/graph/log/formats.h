@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * formats.h - what a snapshot looks like: for dot(1), for programs, for a browser.
+ * formats.h - what a snapshot looks like: for dot(1), and for programs.
  */
 #ifndef SLEY_GRAPH_LOG_FORMATS_H
 #define SLEY_GRAPH_LOG_FORMATS_H
@@ -29,8 +29,5 @@ void dump_put_summary(struct pen *pen, const struct snapshot *snapshot);
 
 void dump_dot(struct pen *pen, const struct snapshot *snapshot);
 void dump_json(struct pen *pen, const struct snapshot *snapshot);
-
-/* 0 or -ENOMEM. */
-must_check int dump_svg(struct pen *pen, const struct snapshot *snapshot);
 
 #endif

@@ -47,19 +47,15 @@ void pen_put(struct pen *pen, const char *format, ...)
 /* ---- names --------------------------------------------------------------------------- */
 
 /* What stands for @letter, or NULL: itself. */
-static const char *escape(enum pen_kind kind, char letter)
+static const char *escape(char letter)
 {
 	switch (letter) {
 	case '&':
-		return "&amp;"; /* dot knows it, too */
-	case '<':
-		return kind == PEN_XML ? "&lt;" : NULL;
-	case '>':
-		return kind == PEN_XML ? "&gt;" : NULL;
+		return "&amp;"; /* dot reads entities, too */
 	case '"':
-		return kind == PEN_XML ? "&quot;" : "\\\"";
+		return "\\\"";
 	case '\\':
-		return kind == PEN_XML ? NULL : "\\\\";
+		return "\\\\";
 	default:
 		return NULL;
 	}
@@ -78,31 +74,14 @@ static size_t letter_length(const char *text, size_t size, bool *bad)
 	return length ? length : 1;
 }
 
-uint32_t pen_count(const char *name, uint32_t letters)
-{
-	size_t size = strnlen(name, (size_t)letters * 4);
-	uint32_t nr = 0;
-	bool bad;
-
-	while (size && nr < letters) {
-		size_t length = letter_length(name, size, &bad);
-
-		name += length;
-		size -= length;
-		nr++;
-	}
-	return nr;
-}
-
-void pen_put_name(struct pen *pen, enum pen_kind kind, const char *name,
-		  uint32_t letters)
+void pen_put_name(struct pen *pen, const char *name, uint32_t letters)
 {
 	size_t size = strnlen(name, (size_t)letters * 4);
 	bool bad;
 
 	for (; size && letters; letters--) {
 		size_t length = letter_length(name, size, &bad);
-		const char *other = bad ? "?" : escape(kind, *name);
+		const char *other = bad ? "?" : escape(*name);
 
 		if (other)
 			add(pen, other, strlen(other));

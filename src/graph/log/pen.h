@@ -28,24 +28,17 @@ struct pen {
 /* Whole numbers and text of our own only: no locale changes them. */
 printf_like(2, 3) void pen_put(struct pen *pen, const char *format, ...);
 
-/* Where names of the user are put. */
-enum pen_kind {
-	PEN_XML,
-	PEN_DOT, /* between quotes */
-};
-
-/* Up to @letters of @name; what is no text becomes a question mark. */
-void pen_put_name(struct pen *pen, enum pen_kind kind, const char *name,
-		  uint32_t letters);
+/*
+ * Up to @letters of @name between the quotes of dot(1); what is no text becomes a
+ * question mark.
+ */
+void pen_put_name(struct pen *pen, const char *name, uint32_t letters);
 
 /*
  * All of @text as a JSON string, with its quotes.  A byte that is no UTF-8 becomes
  * U+FFFD.
  */
 void pen_put_json(struct pen *pen, const char *text);
-
-/* How many letters pen_put_name() would put. */
-uint32_t pen_count(const char *name, uint32_t letters);
 
 /* As people read it: 870 ns, 12.3 us. */
 void pen_put_time(struct pen *pen, uint64_t ns);

@@ -134,10 +134,6 @@ static void look_at(struct snapshot *snapshot, struct drawn_node *node)
 		edge->poisoned = !edge->order_only &&
 				 node->state == DRAWN_SKIPPED &&
 				 from->state >= DRAWN_FAILED;
-		snapshot->nr_poisoned += edge->poisoned;
-		snapshot->nr_order_only += edge->order_only;
-		if (from->rank >= node->rank)
-			node->rank = from->rank + 1;
 		if (from->path_ns > node->path_ns) {
 			node->path_ns = from->path_ns;
 			node->before = number;
@@ -173,9 +169,6 @@ void snapshot_compute(struct snapshot *snapshot)
 		struct drawn_node *node = &snapshot->node[i];
 
 		look_at(snapshot, node);
-		snapshot->count[node->state]++;
-		if (node->rank >= snapshot->nr_ranks)
-			snapshot->nr_ranks = node->rank + 1;
 		if (!drawn_has_run(node))
 			continue;
 		if (node->begin_ns < snapshot->first_ns)

@@ -35,7 +35,6 @@ struct drawn_node {
 	uint32_t before;  /* the last edge of that chain, or PICTURE_NONE   */
 	uint32_t first_edge;
 	uint32_t nr_edges; /* from predecessors                             */
-	uint32_t rank;     /* nodes before it, in the chain with most       */
 	uint32_t worker;
 	uint32_t depth;
 	int32_t code;
@@ -58,16 +57,12 @@ struct snapshot {
 	struct drawn_edge *edge;
 	uint32_t nr;
 	uint32_t nr_edges;
-	uint32_t nr_ranks;
-	uint32_t nr_poisoned;   /* edges */
-	uint32_t nr_order_only; /* edges */
 	uint64_t nr_left_out;
 	uint64_t nr_edges_left_out;
 	uint64_t now_ns;   /* when it was copied                       */
 	uint64_t first_ns; /* the first beginning; now_ns without one  */
 	uint64_t critical_ns;
 	uint64_t total_ns; /* from the first beginning to the last end */
-	uint32_t count[NR_DRAWN_STATES];
 };
 
 /* 0; or -ENOMEM, and there is nothing to destroy.  (lock) */

@@ -2,7 +2,7 @@
 /*
  * graph_dump.h - reading pictures of graphs, in tests.
  *
- * What is in a picture is read from two of the texts line by line.  Each of them is also
+ * What is in a picture is read from both texts line by line.  Each of them is also
  * checked for its form, by a reader of as much of the format as is used.
  */
 #ifndef SLEY_TESTS_CONFORMANCE_GRAPH_GRAPH_DUMP_H
@@ -108,86 +108,6 @@ static inline void check_json(void)
 {
 	CHECK(!strncmp(text, "{\"sley_graph\":1,\n\"name\":\"", 25));
 	CHECK(!strcmp(skip_value(text), "\n"));
-}
-
-static inline bool is_name(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '-' || c == ':';
-}
-
-static inline const char *skip_name(const char *at)
-{
-	CHECK(is_name(*at));
-	while (is_name(*at))
-		at++;
-	return at;
-}
-
-/* Text up to one of @ends; entities are whole. */
-static inline const char *skip_text(const char *at, const char *ends)
-{
-	for (; !strchr(ends, *at); at++) {
-		unsigned char c = (unsigned char)*at;
-
-		CHECK(c >= 0x20 || c == '\n');
-		CHECK(c != '<');
-		if (c == '&')
-			CHECK(!strncmp(at, "&amp;", 5) ||
-			      !strncmp(at, "&lt;", 4) ||
-			      !strncmp(at, "&gt;", 4) ||
-			      !strncmp(at, "&quot;", 6));
-	}
-	return at;
-}
-
-static inline const char *skip_attributes(const char *at)
-{
-	while (*at == ' ') {
-		at = skip_name(at + 1);
-		CHECK(at[0] == '=' && at[1] == '"');
-		at = skip_text(at + 2, "\"");
-		CHECK(*at == '"');
-		at++;
-	}
-	return at;
-}
-
-/* Elements are closed in the order in which they were opened, and there is one. */
-static inline void check_xml(void)
-{
-	const char *open[32], *at = text;
-	size_t nr = 0, nr_roots = 0;
-
-	while (*(at = skip_text(at, "<"))) {
-		const char *name = at + 1 + (at[1] == '/');
-		size_t size = (size_t)(skip_name(name) - name);
-
-		if (at[1] == '/') {
-			CHECK_GT(nr, 0);
-			nr--;
-			CHECK(!strncmp(open[nr], name, size + 1) ||
-			      open[nr][size] == ' ');
-			CHECK(!strncmp(open[nr], name, size));
-			at = name + size;
-		} else {
-			CHECK_LT(nr, ARRAY_SIZE(open));
-			nr_roots += !nr;
-			open[nr++] = name;
-			at = skip_attributes(name + size);
-			if (*at == '/') {
-				at++;
-				nr--;
-			}
-		}
-		CHECK(*at == '>');
-		at++;
-		CHECK(nr || !strcmp(at, "\n"));
-		if (!nr)
-			break;
-	}
-	CHECK_EQ(nr, 0);
-	CHECK_EQ(nr_roots, 1);
 }
 
 /* Quotes are closed in their line, and braces at the end. */
@@ -303,11 +223,9 @@ static inline bool json_is_critical(int id)
 	return false;
 }
 
-/* All three, of the form they should have; the DOT text is the one that stays. */
+/* Both, and all of the form they should have; the DOT text is the one that stays. */
 static inline void check_dump(struct sley_graph *graph)
 {
-	dump(graph, SLEY_GRAPH_DUMP_SVG);
-	check_xml();
 	dump(graph, SLEY_GRAPH_DUMP_JSON);
 	check_json();
 	dump(graph, SLEY_GRAPH_DUMP_DOT);
@@ -319,57 +237,6 @@ static inline void check_json_dump(struct sley_graph *graph)
 {
 	check_dump(graph);
 	dump(graph, SLEY_GRAPH_DUMP_JSON);
-}
-
-/* ---- where things are in the SVG -------------------------------------------------------- */
-
-struct box {
-	long x, y, width, height;
-};
-
-static inline long number_at(const char *at, const char *key)
-{
-	const char *found = strstr(at, key);
-
-	CHECK(found != NULL);
-	return strtol(found + strlen(key), NULL, 10);
-}
-
-/* Of the nodes; those of the legend have no title. */
-static inline int read_boxes(struct box *box, int max)
-{
-	const char *at = text;
-	int nr = 0;
-
-	while ((at = strstr(at, "</title>"))) {
-		at = strstr(at, "<rect class=\"b\"");
-		CHECK(at != NULL);
-		CHECK_LT(nr, max);
-		box[nr++] = (struct box){ number_at(at, " x=\""),
-					  number_at(at, " y=\""),
-					  number_at(at, " width=\""),
-					  number_at(at, " height=\"") };
-	}
-	return nr;
-}
-
-static inline void check_boxes(int expected)
-{
-	static struct box box[400];
-	int nr = read_boxes(box, 400);
-	long width = number_at(text,
-			       "<svg xmlns=\"http://www.w3.org/2000/svg\" "
-			       "width=\"");
-	long height = number_at(text, " height=\"");
-
-	CHECK_EQ(nr, expected);
-	for (int i = 0; i < nr; i++) {
-		CHECK(box[i].x > 0 && box[i].x + box[i].width < width);
-		CHECK(box[i].y > 0 && box[i].y + box[i].height < height);
-		for (int k = 0; k < i; k++)
-			CHECK(box[k].y != box[i].y ||
-			      labs(box[k].x - box[i].x) >= box[i].width);
-	}
 }
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * layout.c - see layout.h.
+ * draw_layout.c - see draw_layout.h.
  *
  * Everything is in one piece of memory, and is counted before.
  */
-#include "graph/log/layout.h"
+#include "draw_layout.h"
 
-#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BENDS_MAX (1u << 16)
@@ -17,15 +17,15 @@
 
 /* ---- vertices and segments ------------------------------------------------------------ */
 
-static uint32_t count_bends(const struct snapshot *snapshot)
+static uint32_t count_bends(const struct draw_graph *graph)
 {
 	uint64_t nr = 0;
 
-	for (uint32_t i = 0; i < snapshot->nr_edges; i++) {
-		const struct drawn_edge *edge = &snapshot->edge[i];
+	for (uint32_t i = 0; i < graph->nr_edges; i++) {
+		const struct draw_edge *edge = &graph->edge[i];
 
-		nr += snapshot->node[edge->to].rank -
-		      snapshot->node[edge->from].rank - 1;
+		nr += graph->node[edge->to].rank -
+		      graph->node[edge->from].rank - 1;
 	}
 	return nr <= BENDS_MAX ? (uint32_t)nr : 0;
 }
@@ -38,20 +38,21 @@ static void *take(char **at, size_t nr)
 	return memory;
 }
 
-static int allocate(struct layout *layout, struct mem *mem)
+static int allocate(struct layout *layout)
 {
 	size_t nr = layout->nr + 1, nr_segments = layout->nr_segments + 1;
-	size_t nr_edges = layout->snapshot->nr_edges + 1;
+	size_t nr_edges = layout->graph->nr_edges + 1;
+	size_t size;
 	char *at;
 
-	layout->size = nr * 11 * sizeof(uint32_t) +
-		       (layout->nr_ranks + 2) * sizeof(uint32_t) +
-		       nr_segments * 3 * sizeof(uint32_t) +
-		       nr_segments * sizeof(struct layout_segment) +
-		       nr_edges * sizeof(uint32_t);
-	at = layout->memory = mem_alloc(mem, layout->size);
+	size = nr * 11 * sizeof(uint32_t) +
+	       (layout->nr_ranks + 2) * sizeof(uint32_t) +
+	       nr_segments * 3 * sizeof(uint32_t) +
+	       nr_segments * sizeof(struct layout_segment) +
+	       nr_edges * sizeof(uint32_t);
+	at = layout->memory = calloc(1, size);
 	if (!at)
-		return -ENOMEM;
+		return -1;
 	layout->x = take(&at, nr);
 	layout->rank = take(&at, nr);
 	layout->place = take(&at, nr);
@@ -73,14 +74,14 @@ static int allocate(struct layout *layout, struct mem *mem)
 
 static bool is_bend(const struct layout *layout, uint32_t vertex)
 {
-	return vertex >= layout->snapshot->nr;
+	return vertex >= layout->graph->nr;
 }
 
 /* From one rank to the next, by way of bends, which come from *@bend on. */
 static void add_edge(struct layout *layout, uint32_t i, uint32_t *bend,
 		     bool bends)
 {
-	const struct drawn_edge *edge = &layout->snapshot->edge[i];
+	const struct draw_edge *edge = &layout->graph->edge[i];
 	uint32_t nr = layout_span(layout, edge), from = edge->from;
 
 	layout->chain[i] = nr > 1 && !bends ? LAYOUT_NONE : layout->nr_segments;
@@ -121,7 +122,7 @@ static void join(struct layout *layout)
 	}
 	sum_up(layout->up, nr);
 	sum_up(layout->down, nr);
-	/* The counters of who has got how many. */
+	/* For now: how many segments each vertex has got so far. */
 	memset(layout->place, 0, nr * sizeof(uint32_t));
 	memset(layout->best, 0, nr * sizeof(uint32_t));
 	for (uint32_t i = 0; i < layout->nr_segments; i++) {
@@ -177,7 +178,7 @@ static void sort(const struct layout *layout, uint32_t *list, uint32_t nr)
 	}
 }
 
-/* The mean place of those above (or below) a vertex; its own if there are none. */
+/* The mean place of the vertices above (or below) it; its own if there are none. */
 static float barycentre(const struct layout *layout, uint32_t vertex,
 			bool above)
 {
@@ -426,7 +427,7 @@ static void spread(struct layout *layout, uint32_t *list, uint32_t nr,
 
 static void spread_all(struct layout *layout)
 {
-	for (uint32_t i = 0; i < layout->snapshot->nr; i++) {
+	for (uint32_t i = 0; i < layout->graph->nr; i++) {
 		spread(layout, layout->in + layout->up[i],
 		       layout->up[i + 1] - layout->up[i], false);
 		spread(layout, layout->out + layout->down[i],
@@ -436,24 +437,24 @@ static void spread_all(struct layout *layout)
 
 /* ---- all of it ------------------------------------------------------------------------------------ */
 
-int layout_make(struct layout *layout, const struct snapshot *snapshot,
+int layout_make(struct layout *layout, const struct draw_graph *graph,
 		const struct layout_sizes *sizes)
 {
-	uint32_t nr_bends = count_bends(snapshot), bend = snapshot->nr;
+	uint32_t nr_bends = count_bends(graph), bend = graph->nr;
 
 	*layout = (struct layout){
-		.snapshot = snapshot,
+		.graph = graph,
 		.sizes = sizes,
-		.nr = snapshot->nr + nr_bends,
-		.nr_segments = snapshot->nr_edges + nr_bends,
-		.nr_ranks = snapshot->nr_ranks,
+		.nr = graph->nr + nr_bends,
+		.nr_segments = graph->nr_edges + nr_bends,
+		.nr_ranks = graph->nr_ranks,
 	};
-	if (allocate(layout, snapshot->mem))
-		return -ENOMEM;
+	if (allocate(layout))
+		return -1;
 	layout->nr_segments = 0;
-	for (uint32_t i = 0; i < snapshot->nr; i++)
-		layout->rank[i] = snapshot->node[i].rank;
-	for (uint32_t i = 0; i < snapshot->nr_edges; i++)
+	for (uint32_t i = 0; i < graph->nr; i++)
+		layout->rank[i] = graph->node[i].rank;
+	for (uint32_t i = 0; i < graph->nr_edges; i++)
 		add_edge(layout, i, &bend, nr_bends);
 	join(layout);
 	line_up(layout);
@@ -466,5 +467,5 @@ int layout_make(struct layout *layout, const struct snapshot *snapshot,
 
 void layout_destroy(struct layout *layout)
 {
-	mem_free(layout->snapshot->mem, layout->memory, layout->size);
+	free(layout->memory);
 }
