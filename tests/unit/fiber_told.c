@@ -18,6 +18,7 @@
 #define fiber_init_thread told_init_thread
 #define fiber_fini told_fini
 #define fiber_swap_fpu told_swap_fpu
+#define fiber_reset_fpu told_reset_fpu
 
 #include "fiber/fiber.c"
 
