@@ -123,7 +123,7 @@ static void sleeping(void *arg)
 void row_subprocess(const struct measure *m)
 {
 	if (CPU_COUNT(measure_cpus()) < 2) {
-		fprintf(stderr, "child: needs 2 CPUs\n");
+		fprintf(stderr, "subprocess: needs 2 CPUs\n");
 		exit(MEASURE_SKIP);
 	}
 	MEASURE_CHECK(m, sley_subprocess_register("add_one", add_one) == 0);

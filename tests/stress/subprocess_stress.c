@@ -99,7 +99,7 @@ static void call_as_node(uint32_t number)
 	}
 	CHECK_EQ(end.code, SLEY_ECHILD);
 	check_lost(number, end.outcome, end.text,
-		   "child was killed by signal 9 (Killed)");
+		   "subprocess was killed by signal 9 (Killed)");
 }
 
 static void call_one(uint32_t number)
@@ -127,7 +127,7 @@ static void call_one(uint32_t number)
 	} else {
 		CHECK_EQ(err, SLEY_ECHILD);
 		check_lost(number, result.outcome, result.text,
-			   "run: child was killed by signal 9 (Killed)");
+			   "run: subprocess was killed by signal 9 (Killed)");
 	}
 }
 

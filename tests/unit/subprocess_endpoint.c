@@ -123,7 +123,7 @@ TEST(a_crash_is_an_outcome_of_the_endpoint)
 
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_ENDPOINT);
 	CHECK_EQ(result.code, SLEY_ECHILD);
-	CHECK_STR(result.text, "child was killed by signal 6 (Aborted)");
+	CHECK_STR(result.text, "subprocess was killed by signal 6 (Aborted)");
 	CHECK_EQ(run(child, has_no_argument, NULL, 0).code, 0);
 	end(child);
 }
@@ -152,7 +152,7 @@ TEST(s23_a_child_that_scribbles_is_killed_and_replaced)
 	CHECK_EQ(sley_subprocess_call(child, scribble, NULL, 0, &result),
 		 SLEY_ECHILD);
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_ENDPOINT);
-	CHECK_STR(result.text, "scribble: child was killed: what it wrote "
+	CHECK_STR(result.text, "scribble: subprocess was killed: what it wrote "
 			       "makes no sense");
 	CHECK_EQ(run(child, has_no_argument, NULL, 0).code, 0);
 	CHECK_EQ(sley_subprocess_restarts(child), 1);

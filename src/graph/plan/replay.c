@@ -173,8 +173,8 @@ static const struct turns replay_turns;
 
 static bool is_of(const struct replay *run, struct sley_task *task)
 {
-	return task && turns_of(task) == &replay_turns &&
-	       (task_flags(task) & TASK_TURNS) && !task_strand(task) &&
+	return task && (task_flags(task) & TASK_TURNS) &&
+	       turns_of(task) == &replay_turns && !task_strand(task) &&
 	       step_of(task)->run == run;
 }
 

@@ -179,7 +179,8 @@ TEST_WORKERS(w21_a_plain_thread_completes_it_later)
 	stop(rt);
 }
 
-TEST_ABORTS(w21_an_error_is_below_0, "below 0")
+TEST_ABORTS(w21_an_error_is_below_0,
+	    "a command must fail with a negative error")
 {
 	(void)sley_command_complete_error(1, 1, 5);
 }

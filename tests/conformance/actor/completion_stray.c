@@ -345,7 +345,7 @@ static int begin_region(const struct sley_command *command, void *arg)
 }
 
 TEST_ABORTS(a_handler_that_does_not_end_its_region_aborts,
-	    "end the blocking regions")
+	    "returned inside a blocking region")
 {
 	static const struct sley_behaviour first = {
 		.step = upgrades_when_told

@@ -448,7 +448,7 @@ static int ask_who_exits(void *arg)
 }
 
 /* Its deadline would ring in a frame that is gone. */
-TEST_ABORTS(who_is_asked_does_not_exit, "does not exit")
+TEST_ABORTS(who_is_asked_does_not_exit, "must not exit")
 {
 	struct sley *rt = start();
 	sley_pid pid;

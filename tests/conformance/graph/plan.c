@@ -675,14 +675,13 @@ TEST_WORKERS(what_is_wrong_with_a_node_is_said_when_it_is_recorded)
 }
 
 TEST_ABORTS(running_a_plan_that_is_not_sealed_aborts,
-	    "is sealed before it runs")
+	    "call sley_plan_seal() before the plan runs")
 {
 	(void)start();
 	(void)!sley_plan_run(plan_new(), NULL);
 }
 
-TEST_ABORTS(recording_in_a_plan_that_is_sealed_aborts,
-	    "that is sealed is not changed")
+TEST_ABORTS(recording_in_a_plan_that_is_sealed_aborts, "the plan is sealed")
 {
 	struct sley_plan *plan;
 

@@ -82,20 +82,21 @@ TEST(s24_a_crash_fails_the_call_and_says_so)
 
 TEST(s24_an_exit_fails_the_call_and_says_so)
 {
-	die_and_live_again(NULL,
-			   &(struct death){ .fn = leave,
-					    .arg = 3,
-					    .text = "leave: child exited with "
-						    "status 3" });
+	die_and_live_again(
+		NULL, &(struct death){ .fn = leave,
+				       .arg = 3,
+				       .text = "leave: subprocess exited with "
+					       "status 3" });
 }
 
 TEST(s24_a_hang_is_ended_at_its_deadline)
 {
 	die_and_live_again(
 		SLEY_SUBPROCESS_OPTIONS(.call_ns = 100 * SLEY_MSEC),
-		&(struct death){ .fn = hang,
-				 .text = "hang: child was killed: a call took "
-					 "longer than 100 ms" });
+		&(struct death){
+			.fn = hang,
+			.text = "hang: subprocess was killed: a call took "
+				"longer than 100 ms" });
 }
 
 TEST(s24_many_calls_have_a_deadline_each)
@@ -238,12 +239,13 @@ TEST(s24_a_subprocess_that_dies_too_often_is_down_and_says_so)
 	for (int i = 0; i < 3; i++) {
 		CHECK_EQ(sley_subprocess_call(child, crash, NULL, 0, &result),
 			 SLEY_ECHILD);
-		CHECK_STR(result.text, "crash: child was killed by signal 11 "
-				       "(Segmentation fault)");
+		CHECK_STR(result.text,
+			  "crash: subprocess was killed by signal 11 "
+			  "(Segmentation fault)");
 	}
 	CHECK_EQ(sley_subprocess_call(child, add_one, NULL, 0, &result),
 		 SLEY_ECHILD);
-	CHECK_STR(result.text, "add_one: child is down, it was killed by "
+	CHECK_STR(result.text, "add_one: subprocess is down, it was killed by "
 			       "signal 11 (Segmentation fault)");
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_ENDPOINT);
 	CHECK_EQ(sley_subprocess_restarts(child), 2);
@@ -447,8 +449,9 @@ TEST(rs16_subprocesses_end_with_their_server)
 	CHECK_EVENTUALLY(sley_subprocess_pid(child) == 0);
 	CHECK_EQ(sley_subprocess_call(child, add_one, NULL, 0, &result),
 		 SLEY_ECHILD);
-	CHECK_STR(result.text, "add_one: child is down, it has ended with the "
-			       "fork server");
+	CHECK_STR(result.text,
+		  "add_one: subprocess is down, it has ended with the "
+		  "fork server");
 	sley_subprocess_destroy(child);
 	CHECK_EQ(sley_subprocess_create(&child, NULL), SLEY_ECHILD);
 	sley_subprocesses_exit();

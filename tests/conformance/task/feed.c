@@ -291,7 +291,7 @@ TEST_WORKERS(a_feed_says_what_is_wrong)
 		 SLEY_EPRIORITY);
 	CHECK_EQ(sley_feed_open(&feed, stages, 2,
 				SLEY_FEED_OPTIONS(.reserved = { 1 })),
-		 -EINVAL);
+		 -E2BIG);
 	stages[1].fn = NULL;
 	CHECK_EQ(sley_feed_open(&feed, stages, 2, NULL), -EINVAL);
 	CHECK(feed == NULL);
