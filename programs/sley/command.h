@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * command.h - what the file of a command offers to main.c.
+ * command.h - the interface between main.c and the file of a command.
  *
- * A command returns the exit status: 0, 1 if what it looked at is not well,
- * 2 if it was called wrongly.
+ * A command returns the exit status: 0; 1 if the command found trouble; 2 for a
+ * wrong call.
  */
 #ifndef SLEY_PROGRAM_COMMAND_H
 #define SLEY_PROGRAM_COMMAND_H
@@ -12,9 +12,9 @@ enum { STATUS_OK = 0, STATUS_TROUBLE = 1, STATUS_USAGE = 2 };
 
 struct command {
 	const char *name;
-	const char *arguments;             /* as the usage shows them        */
+	const char *arguments;             /* for the usage                  */
 	const char *summary;               /* one line, without a full stop  */
-	const char *help;                  /* what "sley help NAME" adds     */
+	const char *help;                  /* more, for "sley help NAME"     */
 	int (*run)(int argc, char **argv); /* argv[0] is the name */
 };
 
@@ -23,7 +23,7 @@ extern const struct command command_doctor;
 extern const struct command command_draw; /* only with SLEY_DRAW */
 extern const struct command command_version;
 
-/* Says how to call @command, on stderr; returns STATUS_USAGE. */
+/* Prints the usage of @command to stderr; returns STATUS_USAGE. */
 int command_usage(const struct command *command);
 
 /* For commands without arguments: 0, or the status to return. */

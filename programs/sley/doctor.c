@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor.c - sley doctor: what this machine gives sley, and what it does not.
+ * doctor.c - sley doctor: which features of this machine sley can use.
  */
 #include "doctor.h"
 
@@ -37,7 +37,7 @@ static void print_finding(const char *name, const struct finding *finding)
 	printf(" %s\n", finding->fix);
 }
 
-/* What was asked for in the environment, and this build cannot or will do. */
+/* SLEY_CHAOS in the environment: does this build obey or ignore the variable? */
 static void print_chaos(void)
 {
 	const char *seed = getenv("SLEY_CHAOS");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor.h - what the probes of the doctor find.
+ * doctor.h - the probes of the doctor, and their findings.
  *
- * A probe tries the thing itself where it can, and reads settings only to say
- * why it is as it is.
+ * A probe tries the feature itself where possible.  A probe reads settings only
+ * to explain the result.
  */
 #ifndef SLEY_PROGRAM_DOCTOR_H
 #define SLEY_PROGRAM_DOCTOR_H
@@ -19,9 +19,9 @@ enum verdict {
 
 struct finding {
 	enum verdict verdict;
-	char value[96];   /* what was found                         */
-	char effect[200]; /* not ok: what is worse because of it    */
-	char fix[200];    /* not ok: the command that makes it good */
+	char value[96];   /* the result                         */
+	char effect[200]; /* not ok: the consequence for sley   */
+	char fix[200];    /* not ok: the command that helps     */
 };
 
 struct probe {
@@ -39,21 +39,24 @@ __attribute__((format(printf, 2, 3))) void found(struct finding *out,
 void not_ok(struct finding *out, enum verdict verdict, const char *effect,
 	    const char *fix);
 
-/* The first line of a file; false: it cannot be read. */
+/* The first line of a file; false: the file cannot be read. */
 bool read_line(const char *path, char *line, int size);
 
-/* The number in a file; -1: there is none. */
+/* The number in a file; -1: no number can be read. */
 long read_number(const char *path);
 
 #define NO_LIMIT UINT64_MAX
 
-/* A limit of the process, as setrlimit(2) takes it; says it in units of @unit. */
+/*
+ * Returns the limit of the process for @resource of setrlimit(2), and writes the
+ * limit to @out in units of @unit.
+ */
 uint64_t read_limit(struct finding *out, int resource, const char *name,
 		    uint64_t unit);
 
 /*
- * The smallest number in a file of the process's cgroup and of those above it:
- * @v2 is the file of cgroup v2, @v1 that of the @controller of v1.
+ * The smallest number in a file of the process's cgroup and of the cgroups above:
+ * the file @v2 of cgroup v2, and the file @v1 of the @controller of cgroup v1.
  */
 uint64_t read_cgroup(const char *controller, const char *v2, const char *v1);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor_cpus.c - probes of the doctor: CPUs, and the threads to use them.
+ * doctor_cpus.c - probes of the doctor: CPUs and threads.
  */
 #include "doctor.h"
 
@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* What the library makes of it: it also knows the cgroup's quota. */
+/* Ask the library: the library also knows the quota of the cgroup. */
 static int count_workers(void)
 {
 	struct sley *rt;
@@ -63,7 +63,7 @@ static int count_distinct(const struct sley_cpu *cpu, int nr, size_t field)
 	return sley_cpus_count(&seen);
 }
 
-/* Placing a worker on each is the only way to know that it may be done. */
+/* Only placing a worker on each CPU shows that placing is allowed. */
 static int try_placement(void)
 {
 	struct sley *rt;

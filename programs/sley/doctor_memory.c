@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #define GUARD_INSTALL 102               /* MADV_GUARD_INSTALL, Linux 6.13 */
-#define NONSENSE 0x5ee1                 /* an advice that there is not    */
-#define MANY_STACKS ((size_t)256 << 30) /* a million of 256 KiB */
+#define NONSENSE 0x5ee1                 /* an advice that does not exist  */
+#define MANY_STACKS ((size_t)256 << 30) /* a million stacks of 256 KiB */
 
 static void *map(size_t size)
 {
@@ -25,7 +25,7 @@ static void *map(size_t size)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* What madvise() says to a page; 0 or an errno value. */
+/* The answer of madvise() for one page: 0 or an errno value. */
 static int advise_page(int advice)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -39,13 +39,13 @@ static int advise_page(int advice)
 	return err;
 }
 
-/* Like the library, this does not believe an emulator that says yes to all. */
+/* Like the library, distrust an emulator that accepts every advice. */
 static int advise_guard(void)
 {
 	return advise_page(NONSENSE) ? advise_page(GUARD_INSTALL) : ENOSYS;
 }
 
-/* What they leave of vm.max_map_count; the program itself takes some. */
+/* Shares of vm.max_map_count; the program itself needs some mappings, too. */
 #define PER_GUARD 2
 #define FEW_MAPPINGS 2048
 #define MANY_MAPPINGS 262144
@@ -142,7 +142,7 @@ void probe_huge_pages(struct finding *out)
 /* ---- limits ---------------------------------------------------------------------- */
 
 #define STACK_SIZE ((uint64_t)256 << 10)
-#define FIBER_SIZE ((uint64_t)4608) /* that has blocked and used little */
+#define FIBER_SIZE ((uint64_t)4608) /* after a wait with a shallow stack */
 #define MANY_FIBERS 100000
 
 void probe_address_space(struct finding *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor_probe.c - the list of probes, and those of the kernel, of time and of
- * the library itself.
+ * doctor_probe.c - the list of all probes, and the probes of the kernel, of time
+ * and of the library itself.
  */
 #include "doctor.h"
 
@@ -69,10 +69,10 @@ static void probe_membarrier(struct finding *out)
 	       "run Linux 4.14 or newer; allow it in the seccomp profile");
 }
 
-/* Not used yet; whoever plans for it wants to know. */
+/* The library does not use io_uring yet; the line is for users with plans. */
 static void probe_io_uring(struct finding *out)
 {
-	/* There is nothing at NULL to read: a kernel that could, says so. */
+	/* NULL cannot be read: a kernel with io_uring answers EFAULT or EINVAL. */
 	(void)syscall(SYS_io_uring_setup, 1, NULL);
 	if (errno == EFAULT || errno == EINVAL)
 		found(out, "there is (not used yet)");
@@ -193,7 +193,7 @@ static const char *fix_for(int err)
 		return "ulimit -u 4096; ulimit -v unlimited; raise pids.max";
 	if (err == -ENOMEM)
 		return "ulimit -v unlimited";
-	if (err == -EPERM) /* the C library asks for nothing else then */
+	if (err == -EPERM) /* after EPERM the C library does not try clone */
 		return "let clone3 fail with ENOSYS, not EPERM, in the seccomp "
 		       "profile";
 	return "see above; if all is ok there, please report this";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor_read.c - what the probes of the doctor have in common: sentences, and
- * reading what the kernel has written down.
+ * doctor_read.c - helpers for the probes of the doctor: write findings, and read
+ * files and limits of the kernel.
  */
 #include "doctor.h"
 
@@ -71,7 +71,7 @@ uint64_t read_limit(struct finding *out, int resource, const char *name,
 /* ---- cgroups ------------------------------------------------------------------ */
 
 #define PATH_SIZE 1024
-#define NEVER_REACHED (UINT64_MAX >> 4) /* v1 writes such a number for none */
+#define NEVER_REACHED (UINT64_MAX >> 4) /* "no limit" in v1 is a number above */
 
 /* From @path below @mount up to @mount itself. */
 static uint64_t read_upwards(const char *mount, char *path, const char *file)

@@ -134,7 +134,7 @@ int command_no_arguments(const struct command *command, int argc, char **argv)
 	return command_usage(command);
 }
 
-/* The options everybody tries first. */
+/* The options that most users try first. */
 static const char *spelled(const char *word)
 {
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
@@ -144,7 +144,7 @@ static const char *spelled(const char *word)
 	return word;
 }
 
-/* What was printed may not have arrived: a full disk, for example. */
+/* Output may be lost, on a full disk for example. */
 static int finish(int status)
 {
 	if (fflush(stdout) || ferror(stdout)) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * screen.h - what may be printed, and how wide it is.
+ * screen.h - colours, marks and columns of the output.
  *
- * Colours on a terminal only, and not if NO_COLOR is set; anything but ASCII
- * in a UTF-8 locale only.
+ * Colours are for terminals only, and not if NO_COLOR is set.  Characters outside
+ * ASCII are for UTF-8 locales only.
  */
 #ifndef SLEY_PROGRAM_SCREEN_H
 #define SLEY_PROGRAM_SCREEN_H
@@ -22,13 +22,13 @@ enum screen_style {
 
 void screen_init(void);
 
-/* A check mark or a cross; "ok" and "no" where there are none. */
+/* A check mark or a cross; "ok" or "no" outside UTF-8. */
 const char *screen_mark(bool good);
 
 /* How many columns the marks take. */
 int screen_mark_width(void);
 
-/* @text in a field of @width columns; negative: to the left of it. */
+/* @text in a field of @width columns; a negative @width aligns to the left. */
 void screen_field(enum screen_style style, const char *text, int width);
 
 /* A line across @width columns. */

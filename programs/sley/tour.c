@@ -102,7 +102,7 @@ static const struct stop stops[] = {
 
 #define NR_STOPS (sizeof(stops) / sizeof(stops[0]))
 
-/* Columns: the mark and a space, then these, two spaces apart. */
+/* The columns after the mark and a space; two spaces apart. */
 #define MODEL_WIDTH 10
 #define DID_WIDTH 34
 #define RESULT_WIDTH 18
@@ -110,7 +110,7 @@ static const struct stop stops[] = {
 #define TABLE_WIDTH                                                            \
 	(2 + MODEL_WIDTH + DID_WIDTH + RESULT_WIDTH + TIME_WIDTH + 7)
 
-/* ---- what a stop says -------------------------------------------------------- */
+/* ---- the outcome of a stop --------------------------------------------------- */
 
 void outcome_start(struct outcome *out)
 {
@@ -306,7 +306,7 @@ static int walk(int workers)
 	return STATUS_TROUBLE;
 }
 
-/* A number of workers; 0: it is none. */
+/* A number of workers; 0: @text is not a valid number. */
 static int parse_workers(const char *text)
 {
 	char *end;

@@ -2,7 +2,7 @@
 /*
  * tour.h - the stops of the tour.
  *
- * A stop does real work, checks what came out, and says it in a few words.
+ * A stop does real work, checks the result, and reports the result in a few words.
  */
 #ifndef SLEY_PROGRAM_TOUR_H
 #define SLEY_PROGRAM_TOUR_H
@@ -14,9 +14,9 @@
 struct outcome {
 	uint64_t start_ns;
 	uint64_t end_ns;
-	char result[64];   /* for the table                      */
-	char trouble[160]; /* what was wrong; empty: nothing was */
-	char notes[1024];  /* lines below that in the table      */
+	char result[64];   /* for the table                     */
+	char trouble[160]; /* the first error; empty: no error  */
+	char notes[1024];  /* more lines of the table, below    */
 };
 
 struct stop {
@@ -27,34 +27,34 @@ struct stop {
 	bool plain;  /* on a plain thread, not in a task */
 };
 
-/* What the clock shows between these two is the time of the stop. */
+/* The time of the stop is the time between these two calls. */
 void outcome_start(struct outcome *out);
 void outcome_stop(struct outcome *out);
 double outcome_ns(const struct outcome *out);
 
-/* Without it the stop has failed. */
+/* A stop without a result has failed. */
 __attribute__((format(printf, 2, 3))) void
 outcome_result(struct outcome *out, const char *format, ...);
 
-/* The first trouble counts. */
+/* Only the first trouble is kept. */
 __attribute__((format(printf, 2, 3))) void
 outcome_trouble(struct outcome *out, const char *format, ...);
 
-/* One more line below. */
+/* Adds a line below the row of the stop. */
 __attribute__((format(printf, 2, 3))) void
 outcome_note(struct outcome *out, const char *format, ...);
 
-/* Memory that must be there; the program ends if it is not. */
+/* Allocates memory; the program ends if there is no memory. */
 void *tour_alloc(size_t nr, size_t size);
 
-/* tour_run.c: who runs, where, in which order. */
+/* tour_run.c: which task runs, where, in which order. */
 void tour_tasks(struct outcome *out);
 void tour_fork_join(struct outcome *out);
 void tour_stealing(struct outcome *out);
 void tour_priorities(struct outcome *out);
 void tour_single(struct outcome *out);
 
-/* tour_wait.c: who waits, for what, how long. */
+/* tour_wait.c: waits, timeouts, cancelling, stopping. */
 void tour_blocking(struct outcome *out);
 void tour_channels(struct outcome *out);
 void tour_mutex(struct outcome *out);
@@ -75,13 +75,13 @@ void tour_loops(struct outcome *out);
 void tour_sort(struct outcome *out);
 void tour_pipeline(struct outcome *out);
 
-/* tour_graph.c: nodes in their order, one that fails, plans, other processes. */
+/* tour_graph.c: nodes in order, a failing node, plans, subprocesses. */
 void tour_graph(struct outcome *out);
 void tour_failure(struct outcome *out);
 void tour_plan(struct outcome *out);
 void tour_children(struct outcome *out);
 
-/* Before there is any thread; and when there is no child any more. */
+/* Call begin before the first thread starts, end after the last child has ended. */
 void tour_children_begin(void);
 void tour_children_end(void);
 

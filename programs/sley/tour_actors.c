@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tour_actors.c - stops of the tour: actors, and what can be seen of processes.
+ * tour_actors.c - stops of the tour: actors, and the list of processes.
  */
 #include "tour.h"
 
@@ -25,7 +25,7 @@ static int pong(void *arg)
 	return 0;
 }
 
-/* Answers the call to play with the sum of what came back. */
+/* Answers the call to play with the sum of the numbers that came back. */
 static int ping(void *arg)
 {
 	const sley_pid *other = arg;
@@ -72,7 +72,7 @@ void tour_actors(struct outcome *out)
 		       screen_time(each, outcome_ns(out) / NR_PINGS));
 }
 
-/* ---- what is there -------------------------------------------------------------- */
+/* ---- the list of processes ------------------------------------------------------ */
 
 #define NR_LETTERS 5
 
@@ -86,7 +86,7 @@ static int read_letters(void *arg)
 	return 0;
 }
 
-/* What it waits for never comes. */
+/* Waits for a message that never comes. */
 static int wait_for_another(void *arg)
 {
 	struct sley_msg *msg;
@@ -139,7 +139,7 @@ static void note_process(struct outcome *out,
 		     info->links);
 }
 
-/* One line for each; how many. */
+/* Writes a line for each process; returns the number of processes. */
 static int note_processes(struct outcome *out)
 {
 	struct sley_process_info info;
@@ -157,7 +157,7 @@ static int note_processes(struct outcome *out)
 	return nr;
 }
 
-/* Letters for those who read them, and for one who does not. */
+/* Sends messages to the readers, and to the waiter, which does not read them. */
 static void send_letters(struct outcome *out, sley_pid desk)
 {
 	struct sley_process_info info;
@@ -176,7 +176,7 @@ static void send_letters(struct outcome *out, sley_pid desk)
 		outcome_trouble(out, "a call: %s", sley_strerror(err));
 }
 
-/* Until the last two are where they will stay; false: not in 10 s. */
+/* Waits until waiter and sleeper are in their final states; false: after 10 s. */
 static bool wait_until_settled(void)
 {
 	uint64_t end_ns = sley_after(10 * SLEY_SEC);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tour_graph.c - stops of the tour: a graph, failures in one, a plan, children.
+ * tour_graph.c - stops of the tour: a graph, a failing graph, a plan, children.
  */
 #include "tour.h"
 
@@ -14,7 +14,7 @@
 
 /* ---- a graph -------------------------------------------------------------------- */
 
-#define SIDE 101 /* of a square; its first row and column are there */
+#define SIDE 101 /* of a square; row 0 and column 0 are given */
 
 static int add_neighbours(void *arg)
 {
@@ -40,7 +40,7 @@ static int fill_square(struct sley_graph *graph, uint64_t *square)
 	return err ? err : sley_graph_wait(graph);
 }
 
-/* How many cells are not what the same in one loop makes of them. */
+/* The number of cells that differ from the result of a serial loop. */
 static int count_wrong(const uint64_t *square)
 {
 	int wrong = 0;
@@ -83,13 +83,13 @@ void tour_graph(struct outcome *out)
 #define BAD_CHAIN 417
 
 struct chain {
-	int done[NR_STEPS]; /* so many, with those before */
+	int done[NR_STEPS]; /* the number of steps up to this step */
 };
 
 struct works {
 	struct chain chain[NR_CHAINS];
 	struct sley_graph *graph;
-	sley_node last; /* of the bad one */
+	sley_node last; /* of the bad chain */
 	char why[100];
 };
 
@@ -113,7 +113,7 @@ static int bad_step(void *arg)
 	return -EBADMSG;
 }
 
-/* Comes after the last step of the bad chain, however that ends. */
+/* Runs after the last step of the bad chain, whether that step succeeds or not. */
 static int ask_why(void *arg)
 {
 	struct works *works = arg;
@@ -196,7 +196,7 @@ void tour_failure(struct outcome *out)
 #define PLAN_NODES 1000
 #define PLAN_RUNS 100
 
-/* What a run is about: the first node sets it, each other one adds to it. */
+/* The parameter of a run: the first node sets the sum, the other nodes add to it. */
 struct tally {
 	long first;
 	long sum;
@@ -219,7 +219,7 @@ static int add_to_tally(void *arg)
 	return 0;
 }
 
-/* All of them come after the first, in no order. */
+/* All other nodes come after the first node, in no order. */
 static int record_plan(struct sley_plan *plan)
 {
 	sley_node first;
@@ -266,9 +266,9 @@ void tour_plan(struct outcome *out)
 #define NR_CALLS 40
 
 static struct sley_subprocess *child;
-static int no_server; /* or why there is none */
+static int no_server; /* the error, if there is no fork server */
 
-/* In the child: every second one is its end. */
+/* Runs in the child; every second call ends the child. */
 static int live_or_die(struct sley_subprocess_work *work)
 {
 	int number = *(const int *)work->arg;

@@ -30,7 +30,7 @@ static void send_letters(void *arg)
 		sley_chan_send(sender->chan, &i);
 }
 
-/* Takes what comes from any of them; returns the sum. */
+/* Receives the letters of all senders; returns the sum. */
 static long receive_letters(struct sender *sender, struct outcome *out)
 {
 	struct sley_case cases[NR_SENDERS];
@@ -91,7 +91,7 @@ void tour_select(struct outcome *out)
 
 struct page {
 	struct sley_rwlock lock;
-	long left, right; /* always the same */
+	long left, right; /* always equal */
 	atomic_long torn;
 };
 
@@ -155,7 +155,7 @@ struct customer {
 	struct sley_task task;
 	struct sley_ticket ticket;
 	int number;
-	int *served; /* how many before */
+	int *served; /* the number of customers served before */
 	bool in_turn;
 };
 
@@ -182,7 +182,7 @@ void tour_tickets(struct outcome *out)
 		sley_ticket_take(&queue, &customer[i].ticket);
 	}
 	outcome_start(out);
-	for (int i = NR_TICKETS; i-- > 0;) /* the last one comes first */
+	for (int i = NR_TICKETS; i-- > 0;) /* the last customer comes first */
 		sley_spawn(&group, &customer[i].task, be_served, &customer[i]);
 	sley_join(&group);
 	outcome_stop(out);

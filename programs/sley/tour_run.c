@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tour_run.c - stops of the tour: who runs, where, in which order.
+ * tour_run.c - stops of the tour: which task runs, where, in which order.
  */
 #include "tour.h"
 
@@ -48,7 +48,7 @@ void tour_tasks(struct outcome *out)
 
 #define FIB_N 27
 #define FIB_RESULT 196418
-#define FIB_FORKS 317810 /* one less than fib(FIB_N + 1) */
+#define FIB_FORKS 317810 /* fib(FIB_N + 1) - 1 */
 
 struct fib {
 	int n;
@@ -94,7 +94,7 @@ void tour_fork_join(struct outcome *out)
 struct crowd {
 	atomic_int nr_ran;
 	atomic_int nr_elsewhere;
-	int spawner; /* the worker that spawned them */
+	int spawner; /* the worker that spawned the tasks */
 };
 
 static void spin_for(uint64_t duration_ns)
@@ -115,7 +115,7 @@ static void work_somewhere(void *arg)
 	atomic_fetch_add(&crowd->nr_ran, 1);
 }
 
-/* Keep this worker busy, so that only others can run what it spawned. */
+/* Keeps this worker busy, so that only other workers can run the tasks. */
 static void hold_until_stolen(struct crowd *crowd)
 {
 	uint64_t end_ns = sley_after(2 * SLEY_SEC);
@@ -223,7 +223,7 @@ static void take_three_steps(void *arg)
 	}
 }
 
-/* The order in which two tasks take their steps; how many sley_run_one() did. */
+/* Writes the order of the steps of two tasks; returns how often a task ran. */
 static int step_through(struct order *order, struct outcome *out)
 {
 	struct walker walker[2] = { { .order = order, .number = 1 },

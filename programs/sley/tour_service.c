@@ -2,10 +2,10 @@
 /*
  * tour_service.c - a stop of the tour: a service whose workers are killed.
  *
- * Clients call the desk.  The desk gives each job to a worker that has none, and
- * monitors the workers: what one was busy with when it died goes to another.  So a
- * call that the desk has accepted is answered, however often workers die.  Workers
- * are started again by their supervisor, and report to the desk by themselves.
+ * Clients call the desk.  The desk gives each job to an idle worker, and monitors
+ * the workers: when a busy worker dies, the desk gives the job to another worker.
+ * So a call that the desk has accepted is answered, however often workers die.
+ * The supervisor restarts the workers, and each new worker reports to the desk.
  */
 #include "tour.h"
 
@@ -17,13 +17,13 @@
 
 #define NR_KILLS 1000
 #define NR_WORKERS 4
-#define NR_PLACES 64 /* the next ones may come before the last are buried */
+#define NR_PLACES 64 /* new workers may report before the dead are buried */
 #define NR_CLIENTS 8
 
 enum { WORK, READY, RESULT };
 
 static struct {
-	_Atomic sley_pid workers[NR_PLACES]; /* hints for who kills them */
+	_Atomic sley_pid workers[NR_PLACES]; /* hints for kill_workers() */
 	atomic_int nr_deaths;
 	atomic_long nr_calls, nr_answers, nr_again;
 } service;
@@ -55,10 +55,10 @@ static int work(void *arg)
 
 struct desk {
 	struct {
-		sley_pid pid;         /* 0: nobody works here             */
-		struct sley_msg *job; /* what it is busy with; NULL: idle */
+		sley_pid pid;         /* 0: no worker has this place      */
+		struct sley_msg *job; /* the job under way; NULL: idle    */
 	} place[NR_PLACES];
-	struct sley_msg *waiting[NR_CLIENTS]; /* a ring: one of each client */
+	struct sley_msg *waiting[NR_CLIENTS]; /* a ring: a job of each client */
 	unsigned int first, nr_waiting;
 };
 
@@ -76,7 +76,7 @@ static void take_in(struct desk *desk, struct sley_msg *job)
 	desk->waiting[(desk->first + desk->nr_waiting++) % NR_CLIENTS] = job;
 }
 
-/* Jobs that wait go to workers that have none. */
+/* Gives waiting jobs to idle workers. */
 static void give_out(struct desk *desk)
 {
 	for (int i = 0; i < NR_PLACES && desk->nr_waiting; i++) {
@@ -87,7 +87,7 @@ static void give_out(struct desk *desk)
 		desk->place[i].job = job;
 		desk->first = (desk->first + 1) % NR_CLIENTS;
 		desk->nr_waiting--;
-		/* If it is dead, the message that says so is under way. */
+		/* If the worker is dead, the down message is under way. */
 		sley_send(desk->place[i].pid, WORK, job->data, job->size);
 	}
 }
@@ -122,7 +122,7 @@ static void answer(struct desk *desk, const struct sley_msg *msg)
 	int i = place_of(desk, msg->from);
 
 	if (i == NR_PLACES)
-		return; /* the last words of one that is buried */
+		return; /* a late message of a buried worker */
 	sley_reply(desk->place[i].job, RESULT, msg->data, msg->size);
 	sley_msg_free(desk->place[i].job);
 	desk->place[i].job = NULL;
@@ -150,7 +150,7 @@ static int keep_desk(void *arg)
 	return 0;
 }
 
-/* ---- clients, and who kills workers -------------------------------------------------- */
+/* ---- the clients, and the killer of workers ------------------------------------------ */
 
 static void be_client(void *arg)
 {

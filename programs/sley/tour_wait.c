@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tour_wait.c - stops of the tour: who waits, for what, how long.
+ * tour_wait.c - stops of the tour: waits, timeouts, cancelling, stopping.
  */
 #include "tour.h"
 
@@ -34,7 +34,7 @@ static void wait_in_hall(void *arg)
 		atomic_fetch_add(&hall->nr_out, 1);
 }
 
-/* Bytes of memory this process has; 0: cannot tell. */
+/* The bytes of memory of this process; 0: unknown. */
 static double resident_bytes(void)
 {
 	FILE *file = fopen("/proc/self/statm", "re");
@@ -48,7 +48,7 @@ static double resident_bytes(void)
 	return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-/* All are in, and so blocked, or will be in a moment; false: not in 10 s. */
+/* True: all fibers are in, and block now or in a moment; false: not within 10 s. */
 static bool wait_until_full(struct hall *hall)
 {
 	uint64_t end_ns = sley_after(10 * SLEY_SEC);
@@ -191,7 +191,7 @@ void tour_mutex(struct outcome *out)
 	       pthread_create(&thread[nr_threads], NULL, count_up_thread,
 			      &tally) == 0)
 		nr_threads++;
-	/* Tasks do what no thread could be had for. */
+	/* Tasks count instead of threads that could not be created. */
 	for (int i = nr_threads; i < NR_COUNTERS; i++)
 		sley_spawn(&group, &task[i], count_up, &tally);
 	sley_join(&group);
@@ -258,7 +258,7 @@ void tour_condition(struct outcome *out)
 	struct shop shop;
 	char text[SCREEN_NUMBER_SIZE];
 
-	memset(&shop, 0, sizeof(shop)); /* zeroed memory is all it takes */
+	memset(&shop, 0, sizeof(shop)); /* zeroed memory is initialized */
 	outcome_start(out);
 	for (int i = 0; i < NR_SIDE; i++) {
 		sley_spawn(&group, &task[2 * i], consume, &shop);

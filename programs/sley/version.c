@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * version.c - sley version: what was built, with what, for what.
+ * version.c - sley version: the library, the headers, the compiler, the platform.
  */
 #include "command.h"
 
