@@ -2,8 +2,8 @@
 /*
  * 02_pipeline.c - tasks that hand values to each other over channels.
  *
- * A full channel suspends the sender, an empty one the receiver, and never a
- * worker.  Closing a channel ends the stage behind it.
+ * A full channel suspends the sender, an empty channel suspends the receiver; a
+ * worker is never suspended.  Closing a channel ends the next stage.
  *
  *   cc 02_pipeline.c $(pkg-config --cflags --libs sley)
  */

@@ -2,7 +2,7 @@
 /*
  * 03_mutex_cond.c - a mutex and a condition variable that suspend tasks.
  *
- * Ten tasks take turns: each waits until it is its number's turn.
+ * Ten tasks take turns: each task waits until its number comes up.
  *
  *   cc 03_mutex_cond.c $(pkg-config --cflags --libs sley)
  */
@@ -35,7 +35,7 @@ static void root(void *arg)
 	int numbers[NR_TASKS], i;
 
 	(void)arg;
-	/* The last one first: they must sort themselves. */
+	/* The last task comes first: the tasks must sort themselves. */
 	for (i = NR_TASKS - 1; i >= 0; i--) {
 		numbers[i] = i;
 		sley_spawn(&group, &tasks[i], take_turn, &numbers[i]);

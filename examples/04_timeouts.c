@@ -3,7 +3,7 @@
  * 04_timeouts.c - deadlines and cancellation.
  *
  * Every call that waits has a twin that ends in _until and takes a deadline.
- * Whoever is cancelled gets -ECANCELED from the wait he is in.
+ * The wait of a cancelled task returns -ECANCELED.
  *
  *   cc 04_timeouts.c $(pkg-config --cflags --libs sley)
  */

@@ -2,8 +2,8 @@
 /*
  * 05_priorities.c - urgent tasks first: -32 is most urgent, 31 least.
  *
- * With one worker the order shows: what is ready runs by priority, whatever
- * the order in which it was spawned.
+ * With one worker the order shows: ready tasks run by priority, whatever the order
+ * in which they were spawned.
  *
  *   cc 05_priorities.c $(pkg-config --cflags --libs sley)
  */
@@ -43,7 +43,7 @@ static void root(void *arg)
 		if (sley_spawn_with(&group, &jobs[i].task, run, &jobs[i],
 				    SLEY_OPTIONS(.priority = jobs[i].priority)))
 			order[nr++] = '?';
-	/* None has run yet: the only worker is ours until we wait. */
+	/* No task has run yet: the only worker runs root() until the join. */
 	sley_join(&group);
 	(void)arg;
 }

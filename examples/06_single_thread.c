@@ -2,8 +2,8 @@
 /*
  * 06_single_thread.c - no worker threads: this thread runs its own tasks.
  *
- * They run whenever the thread blocks in sley, or one at a time by
- * sley_run_one(): the same order every time, which is what tests want.
+ * The tasks run whenever the thread blocks in sley, or step by step by
+ * sley_run_one().  The order is the same every time, which is good for tests.
  *
  *   cc 06_single_thread.c $(pkg-config --cflags --libs sley)
  */
@@ -35,10 +35,10 @@ int main(void)
 	printf("nothing has run yet\n");
 	while (sley_run_one(rt) > 0)
 		printf("step %d\n", ++steps);
-	/* Or all at once: */
+	/* Or run all tasks at once: */
 	sley_spawn(&group, &a, count_to_three, "beat");
 	sley_join(&group);
 	sley_unbind(rt);
-	/* Two tasks, three yields each, and each runs once more to its end. */
+	/* Two tasks yield three times each, and then run once more, to the end. */
 	return sley_destroy(rt) != 0 || steps != 8;
 }

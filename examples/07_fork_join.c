@@ -2,7 +2,7 @@
 /*
  * 07_fork_join.c - divide and conquer: a fork costs little more than a call.
  *
- * An idle worker may take a forked child; if none does, the join calls it.
+ * An idle worker may take a forked child; else the join calls the child.
  *   cc 07_fork_join.c $(pkg-config --cflags --libs sley)
  */
 #include <sley/sley.h>

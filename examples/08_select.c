@@ -2,8 +2,8 @@
 /*
  * 08_select.c - one task that waits for several channels at once.
  *
- * It adds up what comes in and, at the same time, tells the sum so far to
- * whoever asks.
+ * The task adds up the numbers that come in and, at the same time, sends the sum so
+ * far to the task that asks.
  *
  *   cc 08_select.c $(pkg-config --cflags --libs sley)
  */
@@ -37,7 +37,7 @@ static void root(void *arg)
 
 	sley_spawn(&group, &tasks[0], generate, &last);
 	sley_spawn(&group, &tasks[1], ask, &asked);
-	while (cases[0].status == 0) /* -EPIPE once it is closed */
+	while (cases[0].status == 0) /* -EPIPE: closed */
 		if (sley_select(cases, 2) == 0 && cases[0].status == 0)
 			*sum += x;
 	sley_chan_close(sums);

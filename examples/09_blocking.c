@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 09_blocking.c - what blocks a whole thread, from tasks on a single worker.
+ * 09_blocking.c - calls that block a whole thread, from tasks on a single worker.
  *
- * usleep() stands for a slow disk, a name server, or a library that waits in
- * its own way.  Ten tasks call it; nobody waits for the others.
+ * usleep() stands for a slow disk, a name server, or a library with waits of its
+ * own.  Ten tasks call usleep(), and no task delays another.
  *
  *   cc 09_blocking.c $(pkg-config --cflags --libs sley)
  */

@@ -2,8 +2,8 @@
 /*
  * 10_tickets.c - work side by side, results in order.
  *
- * Each task looks for primes in a range of its own and then waits for its
- * ticket: ranges are printed in the order in which the tickets were taken.
+ * Each task looks for primes in a separate range and then waits for its ticket:
+ * ranges are printed in the order in which the tickets were taken.
  *
  *   cc 10_tickets.c $(pkg-config --cflags --libs sley)
  */

@@ -2,8 +2,8 @@
 /*
  * 11_stock.c - a hundred tasks share three connections.
  *
- * A connection (here it is a counter) is made when it is needed, and kept.  Who
- * finds all of them out waits its turn, and its worker does something else.
+ * A connection (here a counter) is made on demand, and kept.  When all connections
+ * are out, the next borrower waits for its turn, and the worker runs other tasks.
  *
  *   cc 11_stock.c $(pkg-config --cflags --libs sley)
  */
@@ -25,7 +25,7 @@ static void ask(void *stock)
 
 	if (sley_stock_borrow(stock, &object))
 		return;
-	++*(int *)object;      /* plain: one task has it at a time */
+	++*(int *)object;      /* plain: one borrower at a time */
 	sley_sleep(SLEY_MSEC); /* for the answer */
 	sley_stock_return(object);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 12_barrier.c - workers that compute in steps: nobody begins a step before
- * everybody has ended the last one.
+ * 12_barrier.c - tasks that compute in steps: no task begins a step before all
+ * tasks have ended the last step.
  *
- * Each cell becomes the sum of its neighbours.  The barrier's last party, one
- * of the four, swaps the two rows; the second meeting is so that nobody reads
- * before that.
+ * Each cell becomes the sum of its neighbours.  At the first meeting of a step, the
+ * last of the four tasks swaps the two rows; the second meeting makes the others
+ * wait for the swap.
  *
  *   cc 12_barrier.c $(pkg-config --cflags --libs sley)
  */

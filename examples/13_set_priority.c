@@ -2,8 +2,8 @@
 /*
  * 13_set_priority.c - change your mind: tasks that wait in a queue are moved.
  *
- * Ten pages are to be drawn, in order.  Then the reader turns to page 7: it and
- * its neighbour go first, and what is behind the reader last.
+ * Ten pages are to be drawn, in order.  Then the reader turns to page 7: this page
+ * and the next page go first, and the pages behind the reader go last.
  *
  *   cc 13_set_priority.c $(pkg-config --cflags --libs sley)
  */
@@ -40,7 +40,7 @@ static void root(void *arg)
 		pages[i].number = i;
 		sley_spawn(&group, &pages[i].task, draw, &pages[i]);
 	}
-	/* None has run yet: the only worker is ours until we wait. */
+	/* No task has run yet: the only worker runs root() until the join. */
 	for (i = 0; i < 6 && !err; i++)
 		err = sley_set_priority(&pages[i].task, 10);
 	if (!err)

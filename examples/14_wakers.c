@@ -2,9 +2,9 @@
 /*
  * 14_wakers.c - wake by number: a task by its waker, an answer by its key.
  *
- * The device is spawned with a waker, so it can be woken before it has started.
- * Each request carries a key; who asks and who answers meet there, whoever
- * comes first.  A number outlives what it stands for, and is refused then.
+ * The device is spawned with a waker, so the device can be woken before it starts.
+ * Each request carries a key; the asker and the device meet at the key, in either
+ * order.  A number outlives its task or key; then the number is refused.
  *
  *   cc 14_wakers.c $(pkg-config --cflags --libs sley)
  */

@@ -2,7 +2,7 @@
 /*
  * 15_affinity.c - each worker on a CPU of its own.
  *
- * Only CPUs that the program may use: try it under "taskset -c 1".  With more
+ * Only CPUs that the program may use: try this under "taskset -c 1".  With more
  * than one thread per core, the first workers get cores of their own.
  *
  *   cc 15_affinity.c $(pkg-config --cflags --libs sley)
@@ -30,7 +30,7 @@ static void work(void *arg)
 {
 	int cpu = sched_getcpu();
 
-	(void)sley_sleep(100 * SLEY_USEC); /* and nobody moves us away */
+	(void)sley_sleep(100 * SLEY_USEC); /* and stay on this CPU */
 	if (sched_getcpu() != cpu)
 		atomic_fetch_add((atomic_int *)arg, 1);
 }

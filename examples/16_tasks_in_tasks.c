@@ -2,7 +2,7 @@
 /*
  * 16_tasks_in_tasks.c - a task spawns tasks and waits for them.
  *
- * While a task waits for its own, its worker runs others: one is enough.
+ * While a task waits for its children, the worker runs other tasks.
  *
  *   cc 16_tasks_in_tasks.c $(pkg-config --cflags --libs sley)
  */

@@ -2,7 +2,7 @@
 /*
  * 17_fractal.c - a task per row.
  *
- * Some rows cost far more than others; workers without any steal.
+ * Some rows cost far more than others; workers without rows steal.
  *
  *   cc 17_fractal.c $(pkg-config --cflags --libs sley)
  */

@@ -2,9 +2,9 @@
 /*
  * 19_cancel.c - a scope: its tasks succeed, fail and end together.
  *
- * Each search asks two servers, in a scope of its own.  One server is broken:
- * its search fails, and with it the scope of all.  Nobody waits for the answers
- * that would take an hour.
+ * Each search asks two servers, in a scope of its own.  A broken server makes one
+ * search fail, and this failure cancels the scope of all searches.  The answers
+ * that would take an hour are not waited for.
  *
  *   cc 19_cancel.c $(pkg-config --cflags --libs sley)
  */
@@ -22,7 +22,7 @@ static int ask_broken(void *arg)
 static int ask_slow(void *arg)
 {
 	(void)arg;
-	return sley_sleep(3600 * SLEY_SEC); /* until it is cancelled */
+	return sley_sleep(3600 * SLEY_SEC); /* until cancelled */
 }
 
 static int search(void *arg)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 20_sort.c - words by length, and as they came among those of one length.
+ * 20_sort.c - words by length; words of the same length stay in order.
  *
  *   cc 20_sort.c $(pkg-config --cflags --libs sley)
  */
@@ -33,7 +33,7 @@ static void root(void *arg)
 	for (int i = 0; i < NR; i++)
 		*ok = *ok && number[i] == i;
 
-	/* Anything else by a comparison.  This one needs a buffer. */
+	/* Any other type by a comparison.  The stable sort needs a buffer. */
 	if (sley_sort_stable(words, 8, sizeof(*words), by_length, NULL))
 		*ok = false;
 	for (int i = 0; i < 8; i++)

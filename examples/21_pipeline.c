@@ -11,7 +11,7 @@
 
 static char lines[3][20] = { "warp and", "weft", "go" };
 
-/* The first stage makes the items; leaving *item NULL is the end. */
+/* The first stage makes the items; *item that stays NULL is the end. */
 static int read_line(void **item, void *arg)
 {
 	int *at = arg;
@@ -26,7 +26,7 @@ static int shout(void **item, void *arg)
 	char *line = *item;
 
 	(void)arg;
-	sley_sleep(strlen(line) * SLEY_MSEC); /* the first take longest */
+	sley_sleep(strlen(line) * SLEY_MSEC); /* the first line takes longest */
 	for (; *line; line++)
 		*line = (char)toupper((unsigned char)*line);
 	return 0;

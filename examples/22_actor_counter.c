@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 22_actor_counter.c - an actor owns a number; others send it what to add.
+ * 22_actor_counter.c - an actor owns a number; callers send amounts to add.
  *
- * Nobody else can touch the number, so it needs no lock.  A call is a message
- * that is waited for: it comes after all that the caller has sent before.  In the
- * end the actor is asked to go, and waited for, since it is joinable.
+ * Only the actor can touch the number, so the number needs no lock.  A call is a
+ * message with an answer: the call arrives after all earlier messages of the caller.
+ * The actor is joinable: in the end main asks the actor to end, and waits.
  *
  *   cc 22_actor_counter.c $(pkg-config --cflags --libs sley)
  */
@@ -27,7 +27,7 @@ static int counter(void *arg)
 		else
 			sley_reply(msg, GET, &sum, sizeof(sum));
 	}
-	return 0; /* it was asked to end */
+	return 0; /* asked to end */
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 23_actor_call.c - ask an actor, and wait for what it says; but not too long.
+ * 23_actor_call.c - ask an actor, and wait for the answer; but not too long.
  *
  *   cc 23_actor_call.c $(pkg-config --cflags --libs sley)
  */
@@ -10,7 +10,7 @@
 
 enum { DEPOSIT, BALANCE, THINK };
 
-/* The only one that touches the balance: there is no lock. */
+/* Only this actor touches the balance: there is no lock. */
 static int account(void *arg)
 {
 	struct sley_msg *msg;
@@ -37,13 +37,13 @@ static void root(void *arg)
 		return;
 	for (int i = 0; i < 3; i++)
 		sley_send(pid, DEPOSIT, &amount, sizeof(amount));
-	/* What was sent before is there before. */
+	/* Messages that were sent before arrive before. */
 	if (sley_call(pid, BALANCE, NULL, 0, &reply))
 		return;
 	printf("balance: %ld\n", *(const long *)reply->data);
 	*ok = *(const long *)reply->data == 42;
 	sley_msg_free(reply);
-	/* It never answers that. */
+	/* The account never answers THINK. */
 	if (sley_call_until(pid, THINK, NULL, 0, NULL,
 			    sley_after(5 * SLEY_MSEC)) != -ETIMEDOUT)
 		*ok = false;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 24_supervisor.c - an actor that fails, and is started again.
+ * 24_supervisor.c - an actor that fails, and is restarted.
  *
- * It cannot divide by zero: then it ends with an error, and so does the call that
- * it was busy with.  Its supervisor starts another one of the same name, which
- * answers the next call.  Until it is there the caller waits for the name, but not
- * for ever: a supervisor may give up.
+ * Asked to divide by zero, the actor ends with an error, and so does the call.  The
+ * supervisor starts a new actor with the same name, and the new actor answers the
+ * next call.  Meanwhile the caller waits for the name, but not for ever: a
+ * supervisor may give up.
  *
  *   cc 24_supervisor.c $(pkg-config --cflags --libs sley)
  */

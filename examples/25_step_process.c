@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 25_step_process.c - a state machine that has things done for it.
+ * 25_step_process.c - a state machine that gives commands to handlers.
  *
  *   cc 25_step_process.c $(pkg-config --cflags --libs sley)
  */
@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { READ, WRITE }; /* commands, and their tags */
+enum { READ, WRITE }; /* commands, and also the tags */
 
-/* Completes at once; another thread could do it, an hour later. */
+/* Completes at once; another thread could complete the command an hour later. */
 static int read_line(const struct sley_command *command, void *arg)
 {
 	static const char *const lines[] = { "warp", "weft", "sley", "" };
@@ -26,7 +26,7 @@ static int write_line(const struct sley_command *command, void *arg)
 	return sley_command_complete(command->pid, command->tag, NULL, 0);
 }
 
-/* Between two steps it has no stack: the 32 bytes of @self are all. */
+/* Between two steps there is no stack: the state is the 32 bytes of @self. */
 static enum sley_step copy(void *self, struct sley_msg *const *msg, size_t nr,
 			   struct sley_out *out)
 {

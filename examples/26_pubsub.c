@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 26_pubsub.c - a ticker publishes prices, and whoever has joined gets them.
+ * 26_pubsub.c - a ticker publishes prices to all processes that have joined.
  *
  *   cc 26_pubsub.c $(pkg-config --cflags --libs sley)
  */
@@ -18,7 +18,7 @@ static int reader(void *arg)
 	return 0;
 }
 
-/* Reminds itself every millisecond. */
+/* Sends itself a message every millisecond. */
 static int ticker(void *arg)
 {
 	struct sley_msg *msg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 27_function_pool.c - so many calls at a time, so many that wait, others are told.
+ * 27_function_pool.c - limits for running and for waiting calls; more are refused.
  *
  *   cc 27_function_pool.c $(pkg-config --cflags --libs sley)
  */
@@ -10,7 +10,7 @@
 
 enum { WORKERS = 2, WAITING = 3 };
 
-/* Who calls does the work: nobody has to be started, or kept for later. */
+/* The caller does the work: no worker has to be started, or kept for later. */
 static struct sley_sem room = SLEY_SEM_INIT(WORKERS + WAITING);
 static struct sley_sem workers = SLEY_SEM_INIT(WORKERS);
 static atomic_int answered, refused;
@@ -47,7 +47,7 @@ static void root(void *arg)
 
 	for (int i = 0; i < 12; i++)
 		sley_spawn(&group, &task[i], caller, arg);
-	/* Stop: nobody gets in from now on, and who had has left after it. */
+	/* Stop: no new caller gets in, and all callers inside have left. */
 	(void)!sley_sem_acquire(&room, WORKERS + WAITING);
 	sley_join(&group);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 28_graph_ranges.c - an image is blurred in strips, each of which reads one row
- * more at either side: who has to wait for whom is found by their bytes.
+ * 28_graph_ranges.c - an image is blurred in strips.  Each strip also reads the row
+ * above and the row below: the graph finds the dependencies by the ranges of bytes.
  *
  *   cc 28_graph_ranges.c $(pkg-config --cflags --libs sley)
  */
@@ -39,7 +39,7 @@ static void root(void *arg)
 		err = sley_graph_add(
 			graph, blur, s, SLEY_OUT_N(s->to, STRIP * 4),
 			SLEY_IN_N(s->from - ROW, (STRIP + 2 * ROW) * 4));
-		/* The same at once, in the order of the program. */
+		/* The same now, in the order of the program. */
 		blur(&(struct strip){ s->to - image + expected,
 				      s->from - image + expected });
 	}

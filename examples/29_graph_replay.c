@@ -2,7 +2,7 @@
 /*
  * 29_graph_replay.c - a graph is recorded once and runs for each frame.
  *
- * Who waits for whom is found once.  A run allocates nothing, and has a parameter.
+ * The dependencies are found once.  A run allocates nothing, and has a parameter.
  *
  *   cc 29_graph_replay.c $(pkg-config --cflags --libs sley)
  */

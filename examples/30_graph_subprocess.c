@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 30_graph_subprocess.c - what may crash runs in a process of its own: one node is lost.
+ * 30_graph_subprocess.c - code that crashes in a subprocess: one node is lost.
  *
  *	cc 30_graph_subprocess.c $(pkg-config --cflags --libs sley)
  */
@@ -11,7 +11,7 @@
 
 static struct sley_subprocess *child;
 
-/* Runs in the child.  Some texts are too much for it. */
+/* Runs in the subprocess, and crashes for some texts. */
 static int count_words(struct sley_subprocess_work *work)
 {
 	int words = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 31_cholesky.c - a matrix is factored tile by tile; each task names those it uses.
+ * 31_cholesky.c - a matrix is factored tile by tile; each node names its tiles.
  *
  *   cc 31_cholesky.c $(pkg-config --cflags --libs sley) -lm
  */
@@ -13,7 +13,7 @@ static struct job {
 	double (*out)[SIZE], (*left)[SIZE], (*up)[SIZE];
 } jobs[TILES * TILES * TILES];
 
-/* What a column of tiles does to those to the right of it, and to itself. */
+/* Applies a column of tiles to the columns at the right, and to itself. */
 static int update(void *arg)
 {
 	const struct job *t = arg;
@@ -47,12 +47,12 @@ static void root(void *arg)
 				     SLEY_IN(tile[j][k]),
 				     SLEY_INOUT(tile[i][j]));
 	}
-	sley_graph_destroy(graph); /* when all have ended */
+	sley_graph_destroy(graph); /* waits for all nodes */
 }
 
 int main(void)
 {
-	for (int n = 0; n < N * N; n++) /* for this matrix it is all ones */
+	for (int n = 0; n < N * N; n++) /* the factor: all ones */
 		tile[n / N / SIZE][n % N / SIZE][n / N % SIZE][n % SIZE] =
 			n / N < n % N ? n / N + 1 : n % N + 1;
 	return sley_run(NULL, root, jobs) ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 33_graph.c - each step starts when what it needs is there: no beans, no coffee.
+ * 33_graph.c - each step starts when its inputs are ready: no beans, no coffee.
  *
  *   cc 33_graph.c $(pkg-config --cflags --libs sley)
  */

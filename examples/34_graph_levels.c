@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 34_graph_levels.c - nodes that run graphs, in a process with a runtime of its own.
+ * 34_graph_levels.c - nodes that run graphs, in a subprocess with its own runtime.
  *
  *	cc 34_graph_levels.c $(pkg-config --cflags --libs sley)
  */
@@ -13,7 +13,7 @@ static int check(void *number)
 	return *(int *)number == 77 ? -ERANGE : 0;
 }
 
-/* Ten nodes that call @fn with @number and those behind it, each @on. */
+/* Runs ten nodes, each @on: @fn with @number, @number + @step and so on. */
 static int run(sley_node_fn *fn, int number, int step, struct sley_endpoint *on)
 {
 	struct sley_graph *graph;
@@ -30,10 +30,10 @@ static int run(sley_node_fn *fn, int number, int step, struct sley_endpoint *on)
 	return err;
 }
 
-/* Runs in the child, and its graph on the workers there. */
+/* Runs in the subprocess; the graph runs on the workers there. */
 static int run_ten(void *number)
 {
-	static struct sley *lower; /* for all nodes that come here */
+	static struct sley *lower; /* for all nodes that run here */
 	if (!lower && (sley_create(&lower, NULL) || sley_bind(lower)))
 		return -ENOMEM;
 	return run(check, *(int *)number, 1, NULL);

@@ -2,8 +2,8 @@
 /*
  * 36_group_go.c - as many tasks as there is work, in memory of the library.
  *
- * A tree of folders is walked by one task for each, and nobody knows beforehand
- * how many there are.  All are in one group, and main waits for them together.
+ * A tree of folders is walked by a task for each folder; the number of folders is
+ * not known beforehand.  All tasks are in one group, and root() joins the group.
  *
  *   cc 36_group_go.c $(pkg-config --cflags --libs sley)
  */
