@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* How many cores there are now; 0: nobody knows. */
+/* How many cores there are now; 0: unknown. */
 static double ask(const struct calibration *c)
 {
 	static struct series answer;

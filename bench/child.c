@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * child.c - one measurement, one process: nobody inherits the heap, the warm
- * caches or the threads of somebody else.
+ * child.c - one measurement, one process: no measurement inherits the heap, the
+ * warm caches or the threads of an earlier measurement.
  */
 #define _GNU_SOURCE
 #include "child.h"
@@ -28,7 +28,7 @@ static pid_t start(const char *const *argv, int *out)
 		return -1;
 	pid = fork();
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody outlives us */
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* children end with us */
 		dup2(fds[1], STDOUT_FILENO);
 		close(fds[0]);
 		close(fds[1]);
@@ -43,7 +43,7 @@ static pid_t start(const char *const *argv, int *out)
 	return pid;
 }
 
-/* Reads until the child closes its end; false at the deadline. */
+/* Reads until the child closes the pipe; false at the deadline. */
 static bool read_all(int fd, char *text, size_t size)
 {
 	uint64_t deadline = measure_now() + CHILD_SECONDS_MAX * 1000000000ull;
@@ -89,7 +89,7 @@ static bool parse(char *text, struct series *series)
 	return lines > 0;
 }
 
-/* Finds what callgrind says at the end: "==123== Collected : 4567". */
+/* Finds the last line of callgrind: "==123== Collected : 4567". */
 static bool parse_count(char *text, struct series *series)
 {
 	const char *collected = strstr(text, "Collected :");
@@ -100,7 +100,7 @@ static bool parse_count(char *text, struct series *series)
 	       series_add(series, PLAN_INSTRUCTIONS, instructions);
 }
 
-/* Reads what a program has printed; false if it makes no sense. */
+/* Reads the output of a program; false if the output makes no sense. */
 typedef bool parse_fn(char *text, struct series *series);
 
 static enum child_result run(const char *const *argv, parse_fn *parse_text,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * child.h - runs one measurement in a process of its own.
+ * child.h - runs one measurement in a separate process.
  */
 #ifndef BENCH_CHILD_H
 #define BENCH_CHILD_H
@@ -9,19 +9,19 @@
 
 enum child_result {
 	CHILD_OK,
-	CHILD_SKIPPED, /* it does not have the row, or this machine cannot */
-	CHILD_FAILED,  /* it said a count is wrong, crashed or hung        */
+	CHILD_SKIPPED, /* no such row, or this machine cannot run the row */
+	CHILD_FAILED,  /* the program found a wrong count, crashed or hung */
 };
 
 /*
- * Runs @argv (ended by NULL) and adds the `metric value` lines it prints to
- * @series.  What it prints on stderr goes to ours.
+ * Runs @argv (ended by NULL) and adds the printed `metric value` lines to
+ * @series.  The program shares our stderr.
  */
 enum child_result child_run(const char *const *argv, struct series *series);
 
 /*
- * Runs @argv under valgrind's callgrind, and adds how many instructions it took,
- * from its start to its end, to @series; what it measures itself is dropped.
+ * Runs @argv under valgrind's callgrind, and adds the number of instructions,
+ * from start to end, to @series; the times that the program prints are dropped.
  */
 enum child_result child_count(const char *const *argv, struct series *series);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * measure.h - what every measured program shares, ours and the peers'.
+ * measure.h - shared by all measured programs, ours and the peers'.
  *
  * A program takes `ROW WORKERS [quick]`, makes one measurement and prints one
- * `metric value` line per metric.  It checks its own result counts and ends
- * with 1 and a line on stderr when one is wrong: a wrong program is never
- * timed.  MEASURE_SKIP says that it does not have the row or that the machine
- * cannot run it.
+ * `metric value` line per metric.  The program checks its result counts and ends
+ * with 1 and a line on stderr when a count is wrong: a wrong program is never
+ * timed.  MEASURE_SKIP means that the program does not have the row, or that the
+ * machine cannot run the row.
  *
  * Valid as C11 and as C++17, because the peers are written in both.
  */
@@ -41,7 +41,7 @@ struct measure_row {
 	void (*run)(const struct measure *m);
 };
 
-/* Ends the program when a result is not what it has to be. */
+/* Ends the program when a result is wrong. */
 #define MEASURE_CHECK(m, condition)                                            \
 	do {                                                                   \
 		if (!(condition))                                              \
@@ -80,14 +80,14 @@ static inline void measure_report(const char *metric, double value)
 	printf("%s %.6g\n", metric, value);
 }
 
-/* Time per item of something that took from @start until now. */
+/* Reports the time from @start until now, per item. */
 static inline void measure_report_each(const char *metric, uint64_t start,
 				       uint64_t items)
 {
 	measure_report(metric, (double)(measure_now() - start) / (double)items);
 }
 
-/* How many repetitions to make; a thousandth of them in a quick run. */
+/* The number of repetitions: @full, or a thousandth in a quick run. */
 static inline uint64_t measure_size(const struct measure *m, uint64_t full)
 {
 	uint64_t quick = full / 1000;
@@ -107,7 +107,7 @@ static inline void measure_pause(void)
 #endif
 }
 
-/* Waits for @counter, which others count up, to get to @value. */
+/* Waits until @counter, which other threads count up, gets to @value. */
 static inline void measure_await(const struct measure *m,
 				 const uint32_t *counter, uint64_t value)
 {
@@ -143,7 +143,7 @@ static inline double measure_ticks(uint64_t ticks, uint64_t each,
 	       (double)(measure_now() - start);
 }
 
-/* Reports what one @tick per millisecond costs; returns how many there were. */
+/* Reports the cost of one @tick per millisecond; returns the number of ticks. */
 static inline uint64_t measure_rate(const struct measure *m,
 				    void (*tick)(void *arg), void *arg)
 {
@@ -200,8 +200,8 @@ static inline const cpu_set_t *measure_cpus(void)
 }
 
 /*
- * Pins the calling thread, and threads it starts from now on, to the usable
- * CPU number @nth.  A machine that has fewer cannot run the row.
+ * Pins the calling thread, and threads that this thread starts later, to the
+ * usable CPU number @nth.  A machine with fewer CPUs cannot run the row.
  */
 static inline void measure_pin(int nth)
 {

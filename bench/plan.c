@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.c - the table of rows.  bench/README.md says what each one measures.
+ * plan.c - the table of rows.  bench/README.md explains each row.
  */
 #include "plan.h"
 
 #include <string.h>
 
-/* The tables read better as they are. */
+/* The formatter would make the tables hard to read. */
 /* clang-format off */
 #define SLEY { .name = "sley", .program = "sley" }
 #define BOOST_CONTEXT(as)                                                      \
@@ -42,7 +42,7 @@
 #define STARPU                                                                 \
 	{ .name = "starpu", .program = "starpu", .package = "libstarpu-dev" }
 
-/* A program of their own, since OpenBLAS starts threads where it is linked. */
+/* Separate programs, since OpenBLAS starts threads in a program that links it. */
 #define SLEY_CHOLESKY                                                          \
 	{ .name = "sley", .program = "sley-cholesky",                          \
 	  .package = "libopenblas-dev" }
@@ -52,16 +52,16 @@
 
 #define SERIAL { .name = "serial", .program = "serial", .workers = 1 }
 
-/* What two workers have to beat: ourselves with one, in the same rounds. */
+/* The bar for two workers: sley with one worker, in the same rounds. */
 #define SLEY_1 { .name = "sley-1", .program = "sley", .workers = 1 }
 #define FASTER(metric, times) { (metric), "sley-1", 1.0 / (times), 0, 2 }
 
-/* Where nobody can help, the second worker is not in the way. */
+/* Where a second worker cannot help, the second worker does no harm. */
 #define NOT_SLOWER(metric) { (metric), "sley-1", 1.2, 0, 2 }
 #define DAG_NOT_SLOWER                                                         \
 	NOT_SLOWER("run_ns"), NOT_SLOWER("explicit_ns"), NOT_SLOWER("infer_ns")
 
-/* Ahead of everybody else who has processes. */
+/* Ahead of all other systems with processes. */
 #define AHEAD                                                                  \
 	{ "ns", "erlang", 1.0, 0, 0 }, { "ns", "caf", 1.0, 0, 0 },             \
 		{ "ns", "go", 1.0, 0, 0 }

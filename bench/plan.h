@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.h - what is measured: the rows, who takes part in them, and the bars.
+ * plan.h - the plan of the measurements: rows, participants and bars.
  */
 #ifndef BENCH_PLAN_H
 #define BENCH_PLAN_H
@@ -12,25 +12,25 @@
 #define PLAN_BARS_MAX 8
 #define PLAN_BEFORE_MAX 5
 
-/* What an earlier build of sley is called where it takes part. */
+/* The name of an earlier build of sley as a participant. */
 #define PLAN_BEFORE "before"
 
-/* The metric of a run that was counted and not timed. */
+/* The metric of a run whose instructions were counted; the run was not timed. */
 #define PLAN_INSTRUCTIONS "instructions"
 
-/* Somebody who takes part in a row; the first of a row is sley. */
+/* A participant of a row; the first participant of a row is sley. */
 struct plan_peer {
-	const char *name;    /* as it is printed                          */
+	const char *name;    /* in the results                            */
 	const char *program; /* in the directory of programs              */
-	const char *row;     /* which of its rows; NULL: the same         */
-	const char *package; /* what Debian calls it; NULL: nothing       */
-	bool single;         /* knows one worker only                     */
-	int workers;         /* always so many; 0: as many as the row     */
+	const char *row;     /* the row of the program; NULL: same name   */
+	const char *package; /* the package in Debian; NULL: none         */
+	bool single;         /* has one worker only                       */
+	int workers;         /* fixed; 0: as many as the row              */
 };
 
 /*
- * A bar: metric <= factor * the peer's metric + plus.  Without a peer it is
- * metric <= plus.  Where more is better it is >=.
+ * A bar: metric <= factor * the peer's metric + plus.  Without a peer:
+ * metric <= plus.  Where more is better, >= takes the place of <=.
  */
 struct plan_bar {
 	const char *metric;
@@ -46,7 +46,7 @@ struct plan_row {
 	int workers[3]; /* the counts that are measured, ended by 0 */
 	int workers_min;
 	int workers_max;
-	bool calibrated;  /* more workers than one need as many cores */
+	bool calibrated;  /* each worker needs a core, from two on    */
 	const char *form; /* our metric that the peers call `ns`      */
 	struct plan_peer peers[PLAN_PEERS_MAX]; /* ended by a NULL name   */
 	struct plan_bar bars[PLAN_BARS_MAX];    /* ended by a NULL metric */
@@ -60,10 +60,10 @@ extern const size_t plan_nr_rows;
 /* The row called @name, or NULL. */
 const struct plan_row *plan_find(const char *name);
 
-/* Is more of it better?  That is so for `gflops`, and what ends in `_gflops`. */
+/* Is more better?  Yes for `gflops`, and for names that end in `_gflops`. */
 bool plan_more_is_better(const char *metric);
 
-/* The bar of @row for this metric, or NULL; @peer NULL: the absolute one. */
+/* The bar of @row for this metric, or NULL; @peer NULL: the absolute bar. */
 const struct plan_bar *plan_bar(const struct plan_row *row, int workers,
 				const char *metric, const char *peer);
 

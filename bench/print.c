@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print.c - how results look.
+ * print.c - prints results as a table or as JSON lines.
  *
- * In the table a bar stands on the line of the peer it is measured against;
- * one that is absolute stands on sley's own line.
+ * In the table a bar stands on the line of its peer; an absolute bar stands on
+ * the line of sley.
  */
 #include "print.h"
 
@@ -41,19 +41,19 @@ struct line {
 	const char *verdict;
 };
 
-/* How sley stands against a participant, or against a bar of its own. */
+/* How sley stands against a participant, or against an absolute bar. */
 struct standing {
 	struct series_summary ours, theirs;
 	const struct plan_bar *bar; /* or NULL                             */
 	double ratio;               /* 0: not comparable                   */
-	double limit;               /* what the bar allows, in the metric  */
+	double limit;               /* of the bar, in the metric           */
 	bool ourselves; /* with another number of workers, or earlier  */
 	bool judged, held;
 };
 
 /*
- * What the participant calls this metric of sley's: a row that shows another
- * form of our interface compares it with the one figure that the peers have.
+ * The participant's name for this metric of sley: a row for another form of our
+ * interface compares our metric with the only figure that the peers have.
  */
 static const char *their_name(const struct results *r, const char *metric,
 			      const struct entry *entry)
@@ -68,7 +68,8 @@ static const char *their_name(const struct results *r, const char *metric,
 
 /*
  * An earlier build is compared round by round, and the median of the ratios
- * counts: both are so alike that the drift of the machine would be seen instead.
+ * counts: both builds are so alike that the drift of the machine would hide the
+ * difference.
  */
 static bool is_before(const struct entry *entry)
 {
@@ -163,7 +164,7 @@ static void print_entry(const struct results *r, const char *metric,
 	print_line(r, metric, entry->peer->name, &line);
 }
 
-/* Has somebody before entry @nr this metric? */
+/* Does an entry before entry @nr have this metric? */
 static bool shown(const struct results *r, size_t nr, const char *metric)
 {
 	struct series_summary unused;
@@ -179,7 +180,7 @@ static bool shown(const struct results *r, size_t nr, const char *metric)
 typedef void show_fn(const struct results *r, const char *metric,
 		     const struct entry *entry, void *arg);
 
-/* The metrics that entry @of is the first to have, all participants each. */
+/* Shows the metrics that entry @of is the first to have, for all participants. */
 static void show_metrics(const struct results *r, size_t of, show_fn *show,
 			 void *arg)
 {
@@ -204,7 +205,7 @@ static void print_absent(const struct results *r, const struct entry *entry)
 	print_line(r, "-", entry->peer->name, &line);
 }
 
-/* How many cores the rounds had that count. */
+/* The number of cores in the rounds that count. */
 static void print_calibration(const struct results *r)
 {
 	const struct calibration *c = &r->calibration;

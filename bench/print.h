@@ -11,19 +11,19 @@
 
 #include <stdio.h>
 
-/* What became of a participant. */
+/* The state of a participant. */
 enum entry_state {
 	ENTRY_OK,
 	ENTRY_MISSING, /* the program was not built         */
-	ENTRY_SINGLE,  /* knows one worker only             */
-	ENTRY_SKIPPED, /* this machine cannot run it        */
+	ENTRY_SINGLE,  /* has one worker only               */
+	ENTRY_SKIPPED, /* this machine cannot run the row   */
 	ENTRY_FAILED,
 };
 
 /* One participant of the row that is being measured. */
 struct entry {
 	const struct plan_peer *peer;
-	const char *directory; /* where its program is */
+	const char *directory; /* of the program */
 	enum entry_state state;
 	struct series series;
 };
@@ -32,13 +32,13 @@ struct entry {
 struct results {
 	const struct plan_row *row;
 	int workers;
-	struct plan_peer before; /* sley again, of an earlier build */
+	struct plan_peer before; /* an earlier build of sley */
 	size_t nr;
 	struct entry entries[PLAN_PEERS_MAX];
 	struct calibration calibration;
 };
 
-/* The bars that were judged, and those that could not be. */
+/* The number of bars that held, that were missed, and that could not be judged. */
 struct tally {
 	int ok, missed, open;
 };

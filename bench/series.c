@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * series.c - collects the values of the rounds; the median speaks for them.
+ * series.c - collects the values of the rounds; the median is the result.
  */
 #include "series.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * series.h - what one participant measured in all rounds, metric by metric.
+ * series.h - the values of one participant in all rounds, metric by metric.
  */
 #ifndef BENCH_SERIES_H
 #define BENCH_SERIES_H
@@ -35,8 +35,8 @@ bool series_add(struct series *series, const char *metric, double value);
 void series_undo(struct series *series);
 
 /*
- * The median of what each round's value of @ours is to @theirs of the same round;
- * 0 if they have no such metric, or not the same number of rounds.
+ * The median of the ratios of @ours to @theirs, round by round; 0 if a series lacks
+ * the metric, or if the numbers of rounds differ.
  */
 double series_ratio(const struct series *ours, const struct series *theirs,
 		    const char *metric);

@@ -2,8 +2,8 @@
 /*
  * sizes.h - the sizes that our rows and the peers' have in common.
  *
- * They are here once so that nobody is measured at another size.  The peers in
- * Go and Erlang repeat those they need, with the same names.
+ * The sizes are defined once, so that all participants are measured at the same
+ * size.  The peers in Go and Erlang repeat some sizes, with the same names.
  */
 #ifndef BENCH_SIZES_H
 #define BENCH_SIZES_H
@@ -24,7 +24,7 @@
 #define BLOCKED_QUICK 10000
 #define BLOCKED_STACK_KIB 16
 #define WAKE_SAMPLES 400
-#define WAKE_IDLE_NS 2000000 /* how long the pool sleeps before a wake */
+#define WAKE_IDLE_NS 2000000 /* the pool sleeps so long before a wake */
 #define IDLE_NS 5000000000u
 #define RATE_NS 5000000000u
 #define RATE_TASK_NS 1000000  /* one empty task each */
@@ -34,7 +34,7 @@
 #define FUTURE_TURNS 1000000
 #define WAITGROUP_TURNS 20000000
 #define BLOCKING_SAMPLES 2000
-#define BLOCKING_PAUSE_NS 200000 /* long enough for everybody to park */
+#define BLOCKING_PAUSE_NS 200000 /* long enough for all to park */
 #define ONCE_TURNS 100000000
 #define POOL_TURNS 5000000
 #define POOL_CAPACITY 16
@@ -48,7 +48,7 @@
 /* ---- processes and their messages --------------------------------------------- */
 
 #define PINGPONG_TRIPS 500000
-#define PINGPONG_CROSS_SLOW 10000 /* for those who sleep in between */
+#define PINGPONG_CROSS_SLOW 10000 /* for peers that sleep meanwhile */
 #define COUNT_MESSAGES 2000000
 #define SPAWN_ACTORS_BATCHES 500 /* of SPAWN_BATCH */
 #define RING_PROCESSES 1000

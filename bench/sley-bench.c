@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley-bench.c - measures sley, and its peers beside it.
+ * sley-bench.c - measures sley and the peers.
  *
  *   sley-bench ROW...|all [--workers N] [--peers] [--json] [--quick]
  *                         [--rounds N] [--results FILE]
  *                         [--before BUILD] [--instructions]
  *   sley-bench --list
  *
- * It measures nothing itself: each measurement is a run of one of the programs
- * in the directory `programs` beside it.  With --peers the participants take
- * turns, A B C A B C, so that what the machine does meanwhile hits all alike.
- * Where a row needs a core for each worker, calibration.h looks after that.
+ * sley-bench measures nothing itself: each measurement is a run of a program in
+ * the directory `programs` beside sley-bench.  With --peers the participants take
+ * turns, A B C A B C, so that a disturbance of the machine hits all participants
+ * alike.  Where a row needs a core for each worker, calibration.h counts the cores.
  */
 #define _GNU_SOURCE
 #include "child.h"
@@ -27,12 +27,12 @@
 #define ROUNDS 7
 
 struct options {
-	char **rows; /* those asked for, ended by NULL */
+	char **rows; /* from the command line, ended by NULL */
 	bool all;
-	int workers; /* 0: those of the plan */
+	int workers; /* 0: as in the plan */
 	int rounds;
 	bool json, peers, quick, list, instructions;
-	const char *results; /* where JSON goes beside the table, or NULL */
+	const char *results; /* the file for JSON beside the table, or NULL */
 	FILE *file;
 	char directory[PATH_MAX];
 	char before[PATH_MAX]; /* the programs of an earlier build, or "" */
@@ -121,7 +121,7 @@ static bool parse(struct options *o, int argc, char **argv)
 	return o->list || optind < argc;
 }
 
-/* The programs live beside this one. */
+/* The directory of the programs is beside this program. */
 static bool find_directory(struct options *o)
 {
 	static const char programs[] = "/programs";
@@ -171,7 +171,7 @@ static bool is_ourselves(const struct results *r, const struct plan_peer *peer)
 	       strcmp(peer->program, sley->program) == 0;
 }
 
-/* One more participant, whose program is in @directory. */
+/* Adds a participant, whose program is in @directory. */
 static void invite_one(struct results *r, const struct plan_peer *peer,
 		       const char *directory)
 {
@@ -191,7 +191,7 @@ static void invite_one(struct results *r, const struct plan_peer *peer,
 	}
 }
 
-/* Fills in who takes part: sley, sley as it was, the peers. */
+/* Fills in the participants: sley, the earlier build of sley, the peers. */
 static void invite(const struct options *o, struct results *r)
 {
 	const struct plan_peer *sley = &r->row->peers[0], *peer;
@@ -209,7 +209,7 @@ static void invite(const struct options *o, struct results *r)
 	}
 }
 
-/* @counted: its instructions, not its time. */
+/* @counted: counts instructions, does not time. */
 static void measure(const struct options *o, const struct results *r,
 		    struct entry *entry, bool counted)
 {
@@ -232,7 +232,7 @@ static void measure(const struct options *o, const struct results *r,
 		entry->state = ENTRY_FAILED;
 }
 
-/* Everybody once. */
+/* Measures each participant once. */
 static void run_round(const struct options *o, struct results *r)
 {
 	for (size_t i = 0; i < r->nr; i++) {
@@ -242,9 +242,9 @@ static void run_round(const struct options *o, struct results *r)
 }
 
 /*
- * Instructions of sley and of sley as it was.  One run is enough: they do not
- * depend on what else the machine does.  With more workers than one they depend on
- * how long each looks for work, and say nothing.
+ * Counts the instructions of sley and of the earlier build.  One run is enough: the
+ * count does not depend on the load of the machine.  With two workers or more, the
+ * count depends on how long each worker looks for work, and means nothing.
  */
 static void count(const struct options *o, struct results *r)
 {
@@ -258,7 +258,7 @@ static void count(const struct options *o, struct results *r)
 	}
 }
 
-/* All rounds, those again for which there were too few cores. */
+/* Runs all rounds, and repeats rounds that had too few cores. */
 static void run_rounds(const struct options *o, struct results *r)
 {
 	int round = 0;
@@ -278,7 +278,7 @@ static void run_rounds(const struct options *o, struct results *r)
 	}
 }
 
-/* One row at one number of workers.  False if somebody failed. */
+/* Runs one row at one number of workers.  False if a participant failed. */
 static bool run(const struct options *o, const struct plan_row *row,
 		int workers, struct tally *tally)
 {
@@ -321,7 +321,7 @@ static bool run_row(const struct options *o, const struct plan_row *row,
 	return run(o, row, o->workers, tally);
 }
 
-/* All rows that are asked for.  False if somebody failed. */
+/* Runs all requested rows.  False if a participant failed. */
 static bool run_rows(const struct options *o)
 {
 	struct tally tally = { 0, 0, 0 };
@@ -340,7 +340,7 @@ static bool run_rows(const struct options *o)
 	return ok;
 }
 
-/* False after a complaint if there is no row of such a name. */
+/* False after a complaint about an unknown row. */
 static bool know_rows(const struct options *o)
 {
 	for (char **name = o->rows; !o->all && *name != NULL; name++) {

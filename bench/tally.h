@@ -2,10 +2,10 @@
 /*
  * tally.h - counts tasks that ran, at the price of a thread-local increment.
  *
- * An "empty" task has to be counted somehow, or nobody knows that it ran.  One
- * shared counter would cost more than the task, so each thread has its own
- * line and the sum is taken when all tasks have been joined.  Used by our row
- * and by the peers' alike.
+ * An "empty" task has to be counted, as proof that the task ran.  A shared counter
+ * would cost more than the task, so each thread has a separate cache line, and the
+ * sum is taken after all tasks have been joined.  Our row and the peers' rows use
+ * the same counters.
  */
 #ifndef BENCH_TALLY_H
 #define BENCH_TALLY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cacheline.c - the reference `cacheline`: what the hardware asks for a trip
- * to another core and back.
+ * cacheline.c - the reference `cacheline`: the cost in hardware of a trip to
+ * a second core and back.
  *
  * chan-cross   two pinned threads spin; `ns` is a round trip with both
  *              directions on one line, `two_lines_ns` with a line for each
@@ -64,7 +64,7 @@ static void run_chan_cross(const struct measure *m)
 	struct trip same = { &one.word, &one.word, nr };
 	struct trip apart = { &to.word, &fro.word, nr };
 
-	measure_pin(1); /* ends the program early on a machine with one CPU */
+	measure_pin(1); /* ends the program on a machine with one CPU */
 	measure_pin(0);
 	round_trips(m, "ns", &same);
 	round_trips(m, "two_lines_ns", &apart);

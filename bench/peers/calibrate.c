@@ -4,9 +4,9 @@
  *
  * One pinned thread per CPU computes the same Fibonacci number, first each
  * alone, then all at once.  If all at once take as long as one alone, there
- * are as many cores as CPUs; two threads of one core get about 1.3.  The best
- * of a few tries: a moment's disturbance is not what is asked for.  Recursion,
- * because it keeps a core busy; a chain of dependent operations would leave
+ * are as many cores as CPUs; two threads of one core get about 1.3.  The best of
+ * a few tries counts, since a short disturbance must not matter.  The work is
+ * recursion, which keeps a core busy; a chain of dependent operations would leave
  * room for a second thread.
  */
 #include "../measure.h"
@@ -41,7 +41,7 @@ static void *compute(void *arg)
 	return NULL;
 }
 
-/* The slowest of the CPUs from @first to before @end, all at once. */
+/* The time of the slowest CPU from @first up to @end - 1, all at once. */
 static uint64_t at_once(const struct measure *m, int first, int end)
 {
 	struct turn turn = { .m = m, .next = first };

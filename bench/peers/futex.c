@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * futex.c - the reference `futex`: what the kernel asks to wake a thread that
- * sleeps.  No pool can be faster unless its threads do not sleep.
+ * futex.c - the reference `futex`: the cost in the kernel of waking a sleeping
+ * thread.  Only a pool whose threads do not sleep can be faster.
  *
  * wake      one thread sleeps on CPU 1; the waker spins on CPU 0
  * idle      the same thread, asleep
  * rate      the same thread, woken once per millisecond
- * blocking  it is woken and wakes the waker, which sleeps meanwhile
+ * blocking  the thread is woken and wakes the waker, which sleeps meanwhile
  */
 #include "../measure.h"
 
@@ -16,9 +16,9 @@
 #include <sys/syscall.h>
 
 struct sleeper {
-	uint32_t posted; /* the futex: how many jobs were handed over */
-	uint32_t done;   /* how many of them have run                 */
-	uint64_t first;  /* when the last one began                   */
+	uint32_t posted; /* the futex: number of jobs handed over */
+	uint32_t done;   /* number of jobs that have run          */
+	uint64_t first;  /* when the last job began               */
 	bool stop;
 };
 
@@ -113,7 +113,7 @@ static void run_rate(const struct measure *m)
 
 /* ---- there and back ------------------------------------------------------- */
 
-/* Two words, one to sleep on for each side. */
+/* Each side sleeps on a word. */
 struct trip {
 	uint32_t asked, answered;
 	bool stop;

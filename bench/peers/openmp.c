@@ -2,11 +2,11 @@
 /*
  * openmp.c - the peers libgomp (built with gcc) and libomp (with clang).
  *
- * spawn   one thread of the team makes a batch of tasks, then waits for them;
- *         a team of one runs each task where it is made, in both libraries
+ * spawn   a thread of the team makes a batch of tasks, then waits for the batch;
+ *         in both libraries, a team of one thread runs each task at once
  *
- * The rows that fork and join are in openmp_fork.c, those about loops in
- * openmp_range.c, those about graphs in openmp_dag.c.
+ * The rows that fork and join are in openmp_fork.c, the rows about loops in
+ * openmp_range.c, the rows about graphs in openmp_dag.c.
  */
 #include "openmp.h"
 
@@ -42,8 +42,8 @@ static void run_spawn(const struct measure *m)
 }
 
 /*
- * Some rows recurse deeply.  The libraries read how large a stack is to be
- * when they are loaded, and the kernel when the program starts: once more.
+ * Some rows recurse deeply.  The libraries read the stack size when they are loaded,
+ * and the kernel reads the limit when the program starts: so start again.
  */
 static void enlarge_stacks(char **argv)
 {

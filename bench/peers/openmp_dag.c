@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * openmp_dag.c - the peers libgomp and libomp in the rows about graphs: `omp task
- * depend`; one thread of the team makes all tasks, and waits for them.
+ * depend`; a thread of the team makes all tasks, and waits for them.
  *
  * cold_ns is the first turn of the process.  OpenMP has no graph that could be
  * created or destroyed: no fresh_ns, and no plan.
  *
- * OpenMP has no edges but those of `depend`.  For explicit_ns each task names the
- * cells of those it comes after, and its own, for infer_ns its input as well.
+ * `depend` is the only way to an edge in OpenMP.  For explicit_ns each task names
+ * its own cell and the cells of its predecessors; for infer_ns also its input.
  */
 #include "openmp.h"
 
@@ -15,8 +15,8 @@
 #include "../problems/stencil.h"
 
 /*
- * The number of things in a clause is fixed when it is compiled.  The formatter knows
- * no clauses.
+ * The number of items in a clause is fixed at compile time.  The formatter does not
+ * know clauses.
  */
 /* clang-format off */
 static void make_task(uint64_t *cell, const uint32_t *read, uint32_t nr)

@@ -2,8 +2,8 @@
 /*
  * openmp_fork.c - the peers libgomp and libomp in the rows that fork and join.
  *
- * `omp task` and `omp taskwait`; one thread of the team starts.  The last child
- * is called, as ours are.
+ * `omp task` and `omp taskwait`; a thread of the team starts.  The last child is
+ * called, as in our rows.
  */
 #include "openmp.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * openmp_range.c - the peers libgomp and libomp in the rows about loops:
- * `parallel for`, with the schedule it has by default.  There is no sort.
+ * `parallel for`, with the default schedule.  There is no sort.
  */
 #include "openmp.h"
 

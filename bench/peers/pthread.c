@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread.c - the peer `pthread`: what the C library offers to threads.
+ * pthread.c - the peer `pthread`: the primitives of the C library.
  *
  * rwlock    pthread_rwlock_t, one thread per worker
  * sem       sem_t

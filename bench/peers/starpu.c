@@ -3,9 +3,8 @@
  * starpu.c - the peer StarPU in the rows about graphs: starpu_task_insert() with
  * the handles of the cells that a task uses.
  *
- * The thread that submits is not one of the workers.  Cells get their handles
- * before anything is timed.  Problems are smaller than ours: a task takes several
- * microseconds.
+ * The submitting thread is not a worker.  Cells get handles before the timing
+ * starts.  Problems are smaller than ours: a task takes several microseconds.
  */
 #include "../measure.h"
 #include "../problems/dag.h"

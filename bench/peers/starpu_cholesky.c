@@ -3,10 +3,10 @@
  * starpu_cholesky.c - the peer StarPU in the row `cholesky`: Debian's build of
  * StarPU's own example, which finds the order from the tiles that a task uses.
  *
- * It is run once for each matrix, prints a heading and then rows, milliseconds and
- * GFLOP/s, and looks at its result if it is told to; that takes longer than to
- * factor a large one.  BLAS is what it finds: it is made to find OpenBLAS, with one
- * thread.
+ * The example runs once for each matrix, and prints a heading and then the number of
+ * rows, milliseconds and GFLOP/s.  On request the example checks the result, which
+ * takes longer than to factor a large matrix.  The example uses the BLAS that it
+ * finds: here OpenBLAS, with one thread.
  */
 #include "../measure.h"
 #include "../problems/cholesky.h"

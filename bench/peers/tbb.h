@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tbb.h - the rows of the peer oneTBB, and how it gets its workers.
+ * tbb.h - the rows of the peer oneTBB, and the set-up of the workers.
  */
 #ifndef BENCH_TBB_H
 #define BENCH_TBB_H
@@ -12,7 +12,7 @@
 
 #define TBB_STACK (256u << 20) /* some rows recurse deeply */
 
-/* Runs @fn in an arena of m->workers; the caller is one of them. */
+/* Runs @fn in an arena of m->workers; the caller counts as a worker. */
 template <typename Fn> void tbb_run(const struct measure *m, Fn fn)
 {
 	using oneapi::tbb::global_control;

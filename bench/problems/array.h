@@ -3,8 +3,8 @@
  * array.h - the problems about ten million elements: `for-saxpy`, `reduce`,
  * `scan` and `sort`; and `for-tiny`, which is about a thousand.
  *
- * The time is per element, but for `for-tiny` per loop.  Where numbers are
- * summed they are small and whole: the result is the same in any order.
+ * The time is per element, but per loop for `for-tiny`.  Summed numbers are small
+ * and whole: the result is the same in any order.
  */
 #ifndef BENCH_ARRAY_H
 #define BENCH_ARRAY_H
@@ -26,7 +26,7 @@ static inline size_t array_nr(const struct measure *m)
 	return m->quick ? ARRAY_QUICK : ARRAY_NR;
 }
 
-/* @loop runs over TINY_NR elements and adds them to the tally. */
+/* @loop runs over TINY_NR elements and counts the elements in the tally. */
 static inline void array_measure_tiny(const struct measure *m,
 				      void (*loop)(void))
 {

@@ -3,9 +3,9 @@
  * cholesky.h - the problem `cholesky`: a symmetric matrix of floats is factored,
  * tile by tile.
  *
- * The matrix has about 2048 or 4096 rows: as many as tiles fill that are all of one
- * size, since StarPU's example gets a wrong result where one is not as the others.
- * A metric is named after both, as in 4k_192_gflops.
+ * The matrix has about 2048 or 4096 rows: a multiple of the size of a tile, since
+ * StarPU's example gets a wrong result if the tiles are not all of one size.  A
+ * metric is named after the sizes of the matrix and of a tile, as in 4k_192_gflops.
  */
 #ifndef BENCH_CHOLESKY_H
 #define BENCH_CHOLESKY_H
@@ -14,16 +14,16 @@
 
 #define CHOLESKY_SMALL 2048
 #define CHOLESKY_LARGE 4096
-#define CHOLESKY_QUICK 8 /* so many times less */
+#define CHOLESKY_QUICK 8 /* the factor by which a quick run is smaller */
 
 struct cholesky {
 	const char *name; /* of the size of the matrix        */
-	uint32_t tile;    /* rows of a tile, and its columns  */
-	uint32_t nr;      /* so many tiles are in each column */
+	uint32_t tile;    /* rows and columns of a tile       */
+	uint32_t nr;      /* tiles in each column             */
 	bool small;       /* the smaller of the two           */
 };
 
-/* Calls @factor for each size of the matrix and of its tiles. */
+/* Calls @factor for each size of matrix and of tile. */
 static inline void cholesky_each(const struct measure *m,
 				 void (*factor)(const struct measure *m,
 						const struct cholesky *c))
@@ -50,7 +50,7 @@ static inline uint32_t cholesky_rows(const struct cholesky *c)
 	return c->nr * c->tile;
 }
 
-/* Additions and multiplications, as everybody counts them. */
+/* Additions and multiplications, by the usual formula. */
 static inline double cholesky_flops(const struct cholesky *c)
 {
 	double n = cholesky_rows(c);

@@ -2,8 +2,8 @@
 /*
  * coarse.h - the problem `coarse`: two halves of about a second each.
  *
- * One half is a chain of operations, each of which needs the result of the one
- * before it.  Nothing in it calls anybody.
+ * A half is a chain of operations; each operation needs the result of the operation
+ * before.  A half does not call the scheduler.
  */
 #ifndef BENCH_COARSE_H
 #define BENCH_COARSE_H
@@ -16,7 +16,7 @@
 #define COARSE_LEFT 1 /* seeds */
 #define COARSE_RIGHT 2
 
-/* How long one half is. */
+/* The length of one half. */
 static inline uint64_t coarse_steps(const struct measure *m)
 {
 	return m->quick ? COARSE_QUICK : COARSE_STEPS;
@@ -30,7 +30,7 @@ static __attribute__((noinline, unused)) uint64_t coarse_half(uint64_t seed,
 	return seed;
 }
 
-/* Reports the time since @start, if the halves are what they must be. */
+/* Reports the time since @start, if the results of both halves are right. */
 static inline void coarse_report(const struct measure *m, uint64_t start,
 				 uint64_t left, uint64_t right)
 {

@@ -3,14 +3,14 @@
  * dag.h - the problems `dag-chain`, `dag-wavefront`, `dag-tree` and `dag-random`:
  * graphs whose nodes have next to nothing to do.
  *
- * Nodes are numbered from 1 on, in the order in which they are submitted; each has
- * a cell, to which it adds what is in the cells it reads, and 1.  So the cells show
- * whether each node ran once, and after those it reads from: they are compared with
- * what comes out if the nodes run one after the other.
+ * Nodes are numbered from 1 on, in the order of submission.  Each node has a cell.
+ * The node adds 1 and the values of the cells that it reads to this cell.  So the
+ * cells show whether each node ran once, and after its predecessors: the check
+ * compares the cells with the result of running the nodes in order.
  *
- * A node of a chain or of a tree reads one cell more, its input, which nobody
- * writes: with its own cell that makes three that it uses, as in the wavefront and,
- * on the average, in the random graph.  Who names edges does not name inputs.
+ * A node of a chain or of a tree reads one more cell, the input of the node, which
+ * is never written.  So such a node uses three cells, as in the wavefront and, on
+ * average, in the random graph.  Nodes with explicit edges do not name inputs.
  *
  * There is one problem in a process.
  */
@@ -30,7 +30,7 @@
 #define DAG_LEVELS_QUICK 8
 #define DAG_RANDOM 50000
 #define DAG_RANDOM_SMALL 20000
-#define DAG_RANDOM_BACK 1000 /* how far back those are that it reads from */
+#define DAG_RANDOM_BACK 1000 /* distance to a predecessor, at most */
 #define DAG_QUICK 500
 #define DAG_SEED 7
 #define DAG_READS 4
@@ -40,20 +40,20 @@
 #define DAG_TURNS 20
 #define DAG_TURNS_SLOW 5
 
-/* Slow peers get fewer nodes: the time is given for each. */
+/* Slow peers get fewer nodes: the time is per node. */
 enum dag_size { DAG_FULL, DAG_SMALL };
 
-/* What a node uses: by numbers, see dag_cell(). */
+/* The cells that a node uses, by number: see dag_cell(). */
 struct dag_node {
-	uint32_t read[DAG_READS]; /* those of other nodes come first         */
+	uint32_t read[DAG_READS]; /* cells of predecessors come first        */
 	uint32_t nr_read;
-	uint32_t nr_after; /* so many of them are those of other nodes      */
+	uint32_t nr_after; /* how many of the cells are of predecessors     */
 };
 
 static struct {
 	uint32_t nr;
 	uint32_t width;           /* of the wavefront, or 0                 */
-	int (*visit)(void *cell); /* what a node does with its cell; 0      */
+	int (*visit)(void *cell); /* the function of a node; returns 0      */
 	struct dag_node node[DAG_NODES_MAX + 1];
 	uint64_t cell[2 * DAG_CELLS]; /* [0] is always 0; the second half is
 	                                 for inputs                        */
@@ -61,7 +61,7 @@ static struct {
 
 #define DAG_INPUT DAG_CELLS /* from a cell to its input */
 
-/* The cell with that number: that of a node, or its input. */
+/* The cell @number: of a node, or of an input. */
 static inline uint64_t *dag_cell(uint32_t number)
 {
 	uint32_t width = dag.width;
@@ -71,7 +71,7 @@ static inline uint64_t *dag_cell(uint32_t number)
 	return &dag.cell[number];
 }
 
-/* ---- what nodes do ---------------------------------------------------------------- */
+/* ---- the functions of the nodes --------------------------------------------------- */
 
 static inline int dag_visit_chain(void *arg)
 {
@@ -103,7 +103,7 @@ static inline int dag_visit_random(void *arg)
 	uint64_t *cell = (uint64_t *)arg;
 	const uint32_t *read = dag.node[cell - dag.cell].read;
 
-	/* Those that are not used are 0. */
+	/* Unused entries of @read are 0. */
 	cell[0] += dag.cell[read[0]] + dag.cell[read[1]] + dag.cell[read[2]] +
 		   dag.cell[read[3]] + 1;
 	return 0;
@@ -111,7 +111,7 @@ static inline int dag_visit_random(void *arg)
 
 /* ---- the four graphs -------------------------------------------------------------- */
 
-/* Node @number reads what node @from writes. */
+/* Node @number reads the cell of node @from. */
 static inline void dag_read(uint32_t number, uint32_t from)
 {
 	struct dag_node *node = &dag.node[number];
@@ -219,7 +219,7 @@ static inline void dag_clear(void)
 	memset(dag.cell, 0, DAG_CELLS * sizeof(dag.cell[0]));
 }
 
-/* The cells are as @turns turns must have left them. */
+/* Checks that the cells have the values after @turns turns. */
 static inline void dag_check(const struct measure *m, int turns)
 {
 	size_t size = DAG_CELLS * sizeof(dag.cell[0]);
@@ -236,7 +236,7 @@ static inline void dag_check(const struct measure *m, int turns)
 	free(found);
 }
 
-/* Times @turn once: the first of its kind in the process. */
+/* Times the first @turn of the process. */
 static inline void dag_measure_first(const struct measure *m,
 				     const char *metric,
 				     void (*turn)(void *arg), void *arg)
@@ -250,7 +250,7 @@ static inline void dag_measure_first(const struct measure *m,
 	dag_check(m, 1);
 }
 
-/* Times @turns of @turn, all nodes each, after one that is not timed. */
+/* Times @turns of @turn, all nodes each, after an untimed turn. */
 static inline void dag_measure(const struct measure *m, const char *metric,
 			       int turns, void (*turn)(void *arg), void *arg)
 {

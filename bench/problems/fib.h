@@ -2,9 +2,8 @@
 /*
  * fib.h - the problem `fib`: Fibonacci numbers, the slow way.
  *
- * A call that is not a leaf is one fork, one call and one join; the time is
- * given per such call, so how often it is computed does not matter, and slow
- * peers compute it once.
+ * A call that is not a leaf is a fork, a call and a join.  The time is per such
+ * call, so the number of turns does not matter, and slow peers take a single turn.
  */
 #ifndef BENCH_FIB_H
 #define BENCH_FIB_H
@@ -16,7 +15,7 @@
 #define FIB_TURNS 20
 #define FIB_TURNS_SLOW 1
 
-/* How deep; not a constant the compiler might compute with. */
+/* The depth; hidden from the compiler, which could compute with a constant. */
 static inline long fib_n(const struct measure *m)
 {
 	volatile long n = m->quick ? FIB_QUICK : FIB_N;
@@ -44,13 +43,13 @@ static inline uint64_t fib_forks(long n)
 	return (uint64_t)fib_value(n + 1) - 1;
 }
 
-/* Recursion, as anybody would write it. */
+/* Plain recursion. */
 static __attribute__((noinline, unused)) long fib_serial(long n)
 {
 	return n < 2 ? n : fib_serial(n - 1) + fib_serial(n - 2);
 }
 
-/* Times @turns of @fib and checks them. */
+/* Times @turns of @fib and checks the results. */
 static inline void fib_measure(const struct measure *m, const char *metric,
 			       int turns, long (*fib)(long n))
 {

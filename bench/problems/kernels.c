@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernels.c - the inner loops that everybody calls.
+ * kernels.c - the inner loops of all participants.
  */
 #include "kernels.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernels.h - the inner loops that everybody calls, compiled once: no peer is
- * faster or slower because of another compiler or another -O.
+ * kernels.h - the inner loops of all participants, compiled once: no peer is faster
+ * or slower because of a different compiler or a different -O.
  */
 #ifndef BENCH_KERNELS_H
 #define BENCH_KERNELS_H
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* Would a queen there be seen by none of those in the rows before? */
+/* Is the square safe from the queens in the rows before? */
 bool kernel_safe(const signed char *columns, int row, int column);
 
 /* c += a * b, squares of @n in matrices whose rows are @stride apart. */
@@ -35,7 +35,7 @@ int64_t kernel_scan_int64(int64_t *out, const int64_t *x, size_t begin,
 /* x -> factor * x + plus, @nr times, one after the other. */
 uint64_t kernel_lcg(uint64_t x, uint64_t nr);
 
-/* The factor and what is added if that is done @nr times at once. */
+/* The @factor and the @plus of @nr such operations in one. */
 void kernel_lcg_jump(uint64_t nr, uint64_t *factor, uint64_t *plus);
 
 #ifdef __cplusplus

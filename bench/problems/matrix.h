@@ -3,9 +3,9 @@
  * matrix.h - the problem `matmul`: the product of two square matrices, by
  * quarters.
  *
- * A product is eight products of quarters: four that write to four different
- * quarters and may run beside each other, and then four more.  Small squares
- * are multiplied by kernel_multiply(), which is compiled once, for everybody.
+ * A product is eight products of quarters: four products that write to four
+ * different quarters and may run in parallel, and then four more.  Small squares
+ * are multiplied by kernel_multiply(), which is compiled once, for all peers.
  */
 #ifndef BENCH_MATRIX_H
 #define BENCH_MATRIX_H
@@ -41,7 +41,7 @@ static inline void matrix_split(const struct matrix_job *job, int phase,
 	}
 }
 
-/* Small enough?  Then it has been done. */
+/* True: the job was small, and has been done. */
 static inline bool matrix_leaf(const struct matrix_job *job)
 {
 	if (job->n > MATRIX_LEAF)

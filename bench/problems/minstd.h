@@ -3,8 +3,7 @@
  * minstd.h - the random numbers of the rows about processes.
  *
  * Park and Miller's generator: every product fits into the small integers of
- * Erlang, so that all participants draw the same numbers and nobody pays more
- * for them than others.
+ * Erlang, so that all participants draw the same numbers at about the same cost.
  */
 #ifndef BENCH_MINSTD_H
 #define BENCH_MINSTD_H

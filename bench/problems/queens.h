@@ -3,10 +3,10 @@
  * queens.h - the problem `nqueens`: in how many ways can so many queens stand
  * on a board and not see each other?
  *
- * A task has a board whose first rows have their queens.  It looks at all
- * squares of the next row, and has a child for each that no queen sees.  It calls
- * the last of them, and has to find it first: so it forks each when it has found
- * the next.
+ * A task has a board with queens in the first rows.  The task looks at all squares
+ * of the next row, and has a child for each safe square.  The task forks all
+ * children but the last, which is called.  The last safe square is known only after
+ * the row: so the task forks a child when the next safe square is found.
  */
 #ifndef BENCH_QUEENS_H
 #define BENCH_QUEENS_H
@@ -27,7 +27,7 @@ struct queens_board {
 	signed char column[QUEENS_MAX]; /* of the queen in each row */
 };
 
-/* Is the square seen by none of the queens in the rows before? */
+/* Is the square safe from the queens in the rows before? */
 static inline bool queens_safe(const struct queens_board *board, int row,
 			       int column)
 {
@@ -63,7 +63,7 @@ queens_serial(const struct queens_board *board, int row)
 	return ways;
 }
 
-/* Times @queens and checks the answer.  The time is that of one task. */
+/* Times @queens and checks the answer.  The time is per task. */
 static inline void
 queens_measure(const struct measure *m, const char *metric,
 	       long (*queens)(const struct queens_board *board, int row))

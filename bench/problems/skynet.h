@@ -3,8 +3,8 @@
  * skynet.h - the problem `skynet`: a tree in which each node has ten children,
  * and a million leaves that count themselves.  The sum goes up the tree.
  *
- * The time is given per child, so how often it is computed does not matter,
- * and slow peers do so a few times only.
+ * The time is per child, so the number of turns does not matter, and slow peers
+ * take a few turns only.
  */
 #ifndef BENCH_SKYNET_H
 #define BENCH_SKYNET_H
@@ -17,7 +17,7 @@
 #define SKYNET_TURNS 50
 #define SKYNET_TURNS_SLOW 2
 
-/* Times @turns of @skynet(first leaf, leaves) and checks them. */
+/* Times @turns of @skynet(first leaf, leaves) and checks the sums. */
 static inline void skynet_measure(const struct measure *m, const char *metric,
 				  int turns,
 				  long (*skynet)(long first, long leaves))

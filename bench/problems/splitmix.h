@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * splitmix.h - the well-known mixing function: all 64 bits of the result
- * depend on all 64 bits that are put in.
+ * depend on all 64 bits of the argument.
  */
 #ifndef BENCH_SPLITMIX_H
 #define BENCH_SPLITMIX_H

@@ -2,18 +2,18 @@
 /*
  * stencil.h - the problem `dag-stencil`: a row of cells, step by step.
  *
- * In each step a task for each cell computes it, from three cells of the step
- * before: the one in the same place and its two neighbours.  The first cell of a
- * row and the last one are neighbours.  A task then has a number of operations to
- * do, each of which needs the result of the one before.
+ * In each step a task for each cell computes the cell from three cells of the step
+ * before: the cell in the same place and its two neighbours.  The first and the last
+ * cell of a row are neighbours.  A task then does a number of operations; each
+ * operation needs the result of the operation before.
  *
- * What is lost is the part of the time in which the workers did not do those
- * operations: 50 % is an efficiency of 50 %.  How long the operations take is
- * measured first, on one thread.  metg_ns is the smallest task, in ns, with which
- * no more than half is lost ("minimum effective task granularity").
+ * The loss is the part of the time in which the workers did not do these operations:
+ * a loss of 50 % is an efficiency of 50 %.  The time of the operations is measured
+ * first, on one thread.  metg_ns is the smallest task, in ns, with a loss of at most
+ * one half ("minimum effective task granularity").
  *
- * The operations can be done many at once by who knows how: so the result is
- * checked without computing it twice.
+ * kernel_lcg_jump() does many operations at once: so the result is checked without
+ * computing the operations again.
  */
 #ifndef BENCH_STENCIL_H
 #define BENCH_STENCIL_H
@@ -25,26 +25,26 @@
 #define STENCIL_STEPS_SLOW 100 /* for slow peers */
 #define STENCIL_STEPS_QUICK 20
 #define STENCIL_WIDTH 64   /* at most                           */
-#define STENCIL_TRIES 2    /* the better one counts             */
-#define STENCIL_HALVINGS 4 /* of the interval in which metg is  */
+#define STENCIL_TRIES 2    /* the better try counts             */
+#define STENCIL_HALVINGS 4 /* of the interval that contains metg */
 #define STENCIL_METG_MIN 8 /* ns */
 #define STENCIL_METG_MAX 200000
-#define STENCIL_METG_WORK_NS 100000000 /* a try has so much work, at most */
+#define STENCIL_METG_WORK_NS 100000000 /* the most work of a try */
 
 struct stencil_cell {
 	uint64_t value;
-	uint64_t padding[7]; /* a line for each */
+	uint64_t padding[7]; /* a cache line for each cell */
 };
 
 static struct {
 	uint32_t width;
 	uint32_t steps;
 	uint64_t operations; /* of one task */
-	/* In row 0 is what the first step reads. */
+	/* The first step reads row 0. */
 	struct stencil_cell cell[STENCIL_STEPS + 1][STENCIL_WIDTH];
 } stencil;
 
-/* What the task of a cell reads: the cell to the left of it comes first. */
+/* The task of a cell reads three cells: the left neighbour comes first. */
 static inline struct stencil_cell *stencil_left(uint32_t step, uint32_t i)
 {
 	return &stencil.cell[step - 1][i > 0 ? i - 1 : stencil.width - 1];
@@ -106,12 +106,12 @@ static inline void stencil_check(const struct measure *m)
 struct stencil_peer {
 	const struct measure *m;
 	uint32_t steps;
-	void (*run)(void *arg); /* all steps, and waits for them */
+	void (*run)(void *arg); /* runs and awaits all steps */
 	void *arg;
 	double operation_ns;
 };
 
-/* How long one operation takes; the best of a few times. */
+/* The time of one operation; the best of a few measurements. */
 static inline double stencil_operation_ns(void)
 {
 	const uint64_t nr = 1000000;
@@ -130,7 +130,7 @@ static inline double stencil_operation_ns(void)
 	return best;
 }
 
-/* ns for each task, of which @work_ns are operations. */
+/* The ns of a task; @work_ns of them are operations. */
 static inline double stencil_time(const struct stencil_peer *peer,
 				  uint32_t width, uint32_t steps,
 				  double work_ns)
@@ -155,7 +155,7 @@ static inline double stencil_time(const struct stencil_peer *peer,
 	return best;
 }
 
-/* The part of the time that is lost: 1 - efficiency. */
+/* The loss: 1 - efficiency. */
 static inline double stencil_loss(const struct stencil_peer *peer,
 				  uint32_t width, uint32_t steps,
 				  double work_ns)
@@ -165,7 +165,7 @@ static inline double stencil_loss(const struct stencil_peer *peer,
 	return 1 - work_ns / peer->m->workers / ns;
 }
 
-/* Is half of the time, or less, lost with such tasks? */
+/* Is the loss at most one half with such tasks? */
 static inline bool stencil_holds(const struct stencil_peer *peer,
 				 uint32_t width, double work_ns)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uts.h - the problem `uts`: an unbalanced tree, made up as it is walked.
+ * uts.h - the problem `uts`: an unbalanced tree, made during the walk.
  *
  * A node is a random number.  The root has many children; any other node has
- * eight, with a probability just below one eighth, or none.  So most subtrees
- * end at once, and a few are huge and deep: nobody can tell from a node how
- * much work is below it.
+ * eight children, with a probability just below one eighth, or no children.  So
+ * most subtrees end at once, and a few are huge and deep: a node does not show how
+ * much work is below the node.
  */
 #ifndef BENCH_UTS_H
 #define BENCH_UTS_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actors.h - what the rows about processes share.
+ * actors.h - shared by the rows about processes.
  *
- * Such a row is a program of processes, of any size, that comes to a number.
- * The first task of the runtime starts them, and waits for that number.
+ * Such a row is a program of processes, of any size, that computes a number.  The
+ * first task of the runtime starts the processes, and waits for the number.
  */
 #ifndef BENCH_ACTORS_H
 #define BENCH_ACTORS_H
@@ -13,16 +13,16 @@
 #include <errno.h>
 
 /*
- * Who has many messages to send sends so many in a step, and lets others run: as
- * many as a process takes in a row, unless it says otherwise.
+ * A process with many messages to send sends so many in a step, and then lets other
+ * processes run.  By default a process also receives so many in a row.
  */
 #define ACTORS_CHUNK 64
 
-/* Of actors: what they need, and as many as there are at a time. */
+/* The stack that an actor needs, and how many actors there are at a time. */
 #define ACTORS_STACK_KIB 16
 #define ACTORS_STACKS 1000
 
-/* A number that somebody waits for. */
+/* A number that the first task waits for. */
 struct answer {
 	struct sley_event there;
 	uint64_t value;
@@ -53,7 +53,7 @@ static inline void actors_send(sley_pid to, uint64_t tag, uint64_t word)
 	sley_send(to, tag, &word, sizeof(word));
 }
 
-/* An init for those whose input is what they begin with. */
+/* An init that copies the input to the state. */
 static inline int actors_init(void *self, const char *method, const void *input,
 			      size_t size)
 {
@@ -83,7 +83,7 @@ static inline sley_pid actors_spawn_fiber(const struct measure *m,
 	return pid;
 }
 
-/* Runs a program of size @nr, and checks what it comes to. */
+/* Runs a program of size @nr, and checks the resulting number. */
 typedef void actors_program(const struct measure *m, uint64_t nr);
 
 struct actors_row {
@@ -106,8 +106,8 @@ static inline void actors_root(void *arg)
 }
 
 /*
- * Runs a program in a runtime of its own: at a tenth of the size to get warm,
- * then timed, ns of each of its operations.
+ * Runs a program in a new runtime: untimed at a tenth of the size, to get warm,
+ * then timed, in ns per operation.
  */
 static inline void actors_run(const struct measure *m, actors_program *program,
 			      const char *metric, uint64_t full, uint64_t per)

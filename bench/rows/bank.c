@@ -2,9 +2,9 @@
 /*
  * bank.c - row `bank`: a teller orders transfers between 1,000 accounts.
  *
- * An account that is to pay calls the other one and waits for its word before
- * it does anything else.  It does so from one account to one of a higher number:
- * nobody waits in a circle.  Both are actors, because they wait.
+ * The paying account calls the receiving account and waits for the answer before
+ * the next message.  Money goes from an account to an account of a higher number
+ * only, so there is no deadlock.  Accounts are actors, because accounts wait.
  */
 #include "actors.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * big.c - row `big`: 120 processes, each asks one that it draws, waits for the
- * answer, and asks the next one.
+ * big.c - row `big`: 120 processes; each process asks a random process, waits for
+ * the answer, and asks again.
  *
- * A sink hears from each when it has asked enough, tells all to stop when all
- * have, and adds up how often each was asked.
+ * Each process tells a sink after its last question.  When all have, the sink tells
+ * all processes to stop, and adds up how often each process was asked.
  */
 #include "actors.h"
 
@@ -19,7 +19,7 @@ struct all {
 	sley_pid pids[BIG_PROCESSES];
 };
 
-/* ---- who talk ------------------------------------------------------------------ */
+/* ---- the talkers --------------------------------------------------------------- */
 
 struct talker {
 	const struct all *all;

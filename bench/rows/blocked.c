@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * blocked.c - row `blocked`: a million fibers, each with a guarded stack, all
- * of them blocked at the same time.
+ * blocked at the same time.
  *
- * `ns` is the time to spawn one and have it blocked, `bytes` what it adds to
- * the resident memory: its stack, its fiber and its struct sley_task.
+ * `ns` is the time until a spawned fiber has blocked.  `bytes` is the resident
+ * memory per fiber: the stack, the fiber and the struct sley_task.
  */
 #include "rows.h"
 
-#define BATCH 128 /* spawned before they get the worker */
+#define BATCH 128 /* spawned before the spawner yields */
 
 struct blocking {
 	const struct measure *m;

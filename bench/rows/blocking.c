@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * blocking.c - row `blocking`: a task calls an empty function on a thread of
- * the pool for blocking calls, and comes back.  The thread is there and
- * parked, but for the first call.
+ * the pool for blocking calls, and comes back.  The thread exists and is parked,
+ * but for the first call.
  */
 #include "rows.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * buffer.c - row `buffer`: 40 producers, 40 consumers, and a buffer between
- * them of 50 items.
+ * buffer.c - row `buffer`: 40 producers, 40 consumers, and a buffer of 50 items
+ * in between.
  *
- * A producer makes an item when the buffer asks for one, which it does as long
- * as all producers' next items would fit.  A consumer says when it is ready.
+ * A producer makes an item when the buffer asks.  The buffer asks as long as the
+ * next items of all producers would fit.  A ready consumer tells the buffer.
  */
 #include "actors.h"
 

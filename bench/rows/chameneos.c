@@ -2,9 +2,9 @@
 /*
  * chameneos.c - row `chameneos`: 100 creatures meet in pairs, and change colour.
  *
- * A mall introduces the second of a pair to the first, which tells the second
- * the colour both have from then on.  When there are no meetings left, each who
- * asks for one is told to stop, and says how many it had.
+ * A mall introduces the second of a pair to the first, which tells the second the
+ * new colour of both.  When there are no meetings left, the mall stops each creature
+ * that asks, and the creature reports the number of its meetings.
  */
 #include "actors.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chan.c - rows `chan` and `chan-cross`: a value goes to another task over
- * one channel and comes back over a second one.
+ * chan.c - rows `chan` and `chan-cross`: a value goes to another task over one
+ * channel and comes back over a second channel.
  *
- * For `chan-cross` both tasks meet in a loop that does not yield before they
- * begin.  So each has a worker of its own, and since a task resumes where it
- * blocked, it keeps it.  Each pins its worker to a CPU.
+ * For `chan-cross` both tasks first meet in a loop that does not yield.  So the two
+ * tasks are on two workers.  A task resumes on the worker where the task blocked, so
+ * the tasks stay there.  Each task pins its worker to a CPU.
  */
 #include "rows.h"
 
@@ -16,12 +16,12 @@ struct trip {
 	bool cross;
 	struct sley_chan *to, *fro;
 	uint64_t nr;
-	uint64_t right;   /* values that came back as they should */
+	uint64_t right;   /* values that came back unchanged      */
 	uint64_t arrived; /* at the meeting                       */
-	int workers[2];   /* who runs whom                        */
+	int workers[2];   /* the worker of each task              */
 };
 
-/* Waits without yielding until both are here. */
+/* Waits without yielding until both tasks are here. */
 static void meet(struct trip *t, int me)
 {
 	uint64_t start = measure_now();

@@ -2,17 +2,17 @@
 /*
  * cholesky.c - row `cholesky`: the program `sley-cholesky`.
  *
- * A task of the runtime submits a node for each operation on tiles, which names the
- * tiles it reads and the one it writes, and waits for all.  All is as in StarPU's
- * example: the matrix is stored column by column, as a whole; the operations are
- * those functions of OpenBLAS that it calls, on one thread each, submitted in the
- * same order; what the next steps wait for is more urgent; each matrix is factored in
- * a process of its own, where nothing has been used before.
+ * A task of the runtime submits a node for each operation on tiles, and waits for
+ * all nodes.  A node names the tiles that the operation reads and writes.  The rest
+ * is as in StarPU's example: the matrix is stored column by column, as a whole; the
+ * operations are the same functions of OpenBLAS, on one thread each, submitted in
+ * the same order; nodes that the next steps wait for are more urgent; each matrix is
+ * factored in a new process, where no memory has been used before.
  *
- * A tile is not in one piece, so it is named by its first element.
+ * A tile is not contiguous in memory, so the first element stands for the tile.
  *
- * The matrix is that whose factor is all ones: each step is exact, so that one that
- * was left out, made twice or too early shows.
+ * The factor of the matrix is all ones, and each step is exact.  So a step that was
+ * left out, made twice or made too early shows.
  */
 #include "rows.h"
 
@@ -29,7 +29,7 @@ static struct {
 	const struct cholesky *problem;
 	struct sley_graph *graph;
 	float *matrix;
-	int stride; /* from a column to the next one */
+	int stride; /* from a column to the next column */
 	int tile;
 } job;
 
@@ -47,7 +47,7 @@ struct operation {
 	float *out;
 };
 
-/* A tile of the diagonal is factored, column by column. */
+/* Factors a tile of the diagonal, column by column. */
 static int factor_tile(void *arg)
 {
 	const struct operation *op = arg;
@@ -64,7 +64,7 @@ static int factor_tile(void *arg)
 	return 0;
 }
 
-/* A tile below it is divided by it. */
+/* Divides a tile below the diagonal by the tile of the diagonal. */
 static int divide_tile(void *arg)
 {
 	const struct operation *op = arg;
@@ -75,7 +75,7 @@ static int divide_tile(void *arg)
 	return 0;
 }
 
-/* The product of two such tiles is taken from one to the right of them. */
+/* Subtracts the product of two such tiles from a tile at the right. */
 static int subtract_product(void *arg)
 {
 	const struct operation *op = arg;
@@ -89,8 +89,8 @@ static int subtract_product(void *arg)
 /* ---- the graph ---------------------------------------------------------------- */
 
 /*
- * The nearer to the corner in which its step begins, the more urgent: the next steps
- * wait for it.  What is further away stays with the worker that has the tile.
+ * A node is more urgent near the corner in which the step begins: the next steps
+ * wait for such a node.  Other nodes stay with the worker that has the tile.
  */
 static int32_t priority_at(uint32_t distance)
 {
@@ -118,7 +118,7 @@ static void submit(sley_node_fn *fn, uint32_t distance,
 	MEASURE_CHECK(job.m, err == 0);
 }
 
-/* What column @k of tiles does to those to the right of it. */
+/* Submits the operations of column @k of tiles on the columns at the right. */
 static void submit_products(uint32_t k, uint32_t nr)
 {
 	for (uint32_t j = k + 1; j < nr; j++) {
@@ -199,7 +199,7 @@ static void run_apart(const struct measure *m, const struct cholesky *problem)
 	pid_t pid;
 	int status = -1;
 
-	fflush(stdout); /* or it would be printed by both */
+	fflush(stdout); /* or both processes would print it */
 	pid = fork();
 	if (pid == 0) {
 		run(m, problem);

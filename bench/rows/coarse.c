@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * coarse.c - row `coarse`: the parent forks one half and computes the other.
- * It does not call sley meanwhile, and the child is to be found all the same.
+ * coarse.c - row `coarse`: the parent forks one half and computes the other half.
+ * The parent does not call sley meanwhile, but a thief must find the child.
  */
 #include "rows.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count.c - the program `sley-count`: one problem, of any size, for somebody
- * who counts instructions.  tools/count_fork.py does, under valgrind.
+ * count.c - the program `sley-count`: one problem, of any size, whose instructions
+ * can be counted.  tools/count_fork.py counts them, under valgrind.
  *
  *   sley-count fib|nqueens serial|inline|plain N
  *
- * It prints the answer.  There is one worker, so that nobody steals.
+ * Prints the answer.  There is one worker, so there is no thief.
  */
 #include "fork_forms.h"
 
@@ -27,7 +27,7 @@ static void solve(void *arg)
 	p->answer = p->fib != NULL ? p->fib(p->n) : p->queens(&empty, 0);
 }
 
-/* False if there is no such problem. */
+/* False if the problem is unknown. */
 static bool find(struct problem *p, const char *name, const char *form)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count_actors.c - row `count`: one process adds 1 to the counter of another,
- * again and again, by messages, and then asks for the sum.
+ * count_actors.c - row `count`: a process sends many messages that add 1 to the
+ * counter of a second process, and then asks for the sum.
  */
 #include "actors.h"
 

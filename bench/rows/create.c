@@ -2,8 +2,8 @@
 /*
  * create.c - row `create`: the whole life of a fiber that blocks once.
  *
- * A few fibers are alive at the same time, so that their stacks stay warm:
- * spawn them, let each run until it blocks, wake them, join them.
+ * A few fibers are alive at the same time, so that the stacks stay warm: spawn the
+ * fibers, let each run until the fiber blocks, wake all, join all.
  */
 #include "rows.h"
 

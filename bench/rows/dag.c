@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dag.c - rows `dag-chain`, `dag-wavefront`, `dag-tree`, `dag-random`: a task of
- * the runtime submits a graph, and waits for it.
+ * the runtime submits a graph, and waits for the graph.
  *
  * cold_ns       the first graph of the process: created, filled, run and destroyed;
- *               each node names the nodes it comes after
+ *               each node names its predecessors
  * fresh_ns      the same, again and again
  * explicit_ns   one graph is filled again and again, as in a program that has work
  *               all day
- * infer_ns      the same, but each node names the cells it uses
+ * infer_ns      the same, but each node names the cells that it uses
  * record_ns     a plan of these nodes is recorded, sealed and destroyed, not run
  * run_ns        the plan is run again and again
  */

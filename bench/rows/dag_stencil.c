@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dag_stencil.c - row `dag-stencil`: each task names the three cells it reads and
- * the one it writes.
+ * dag_stencil.c - row `dag-stencil`: each node names three cells to read and a cell
+ * to write.
  */
 #include "rows.h"
 
@@ -25,7 +25,7 @@ static void run(void *arg)
 	}
 	err |= sley_graph_wait(graph);
 	if (err != 0)
-		stencil.cell[1][0].value++; /* which is found out */
+		stencil.cell[1][0].value++; /* which the check finds */
 }
 
 static void root(void *arg)

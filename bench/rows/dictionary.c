@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dictionary.c - row `dictionary`: 20 processes ask one for words, and write
- * one in ten times.
+ * dictionary.c - row `dictionary`: 20 processes ask a dictionary for words; about
+ * one request in ten is a write.
  *
- * The dictionary is a step process; who asks waits for the answer, and is an
- * actor.
+ * The dictionary is a step process.  The askers wait for answers, and are actors.
  */
 #include "actors.h"
 
@@ -44,7 +43,7 @@ static void dictionary_close(void *self, int reason)
 	free(d->words);
 }
 
-/* The slot of a key, or a free one for it. */
+/* The slot of a key, or a free slot for the key. */
 static struct word *find(struct dictionary *d, uint64_t key)
 {
 	uint64_t slot = key * 0x9e3779b97f4a7c15u >> 32;
@@ -87,7 +86,7 @@ static const struct sley_behaviour dictionary = {
 	.close = dictionary_close,
 };
 
-/* ---- who asks ------------------------------------------------------------------------ */
+/* ---- the askers ---------------------------------------------------------------------- */
 
 struct library {
 	const struct measure *m;
@@ -98,7 +97,7 @@ struct library {
 	struct sley_waitgroup readers;
 };
 
-/* The value of the word that was asked for. */
+/* The value of the requested word. */
 static uint64_t ask(struct library *l, uint64_t tag, const struct word *word)
 {
 	struct sley_msg *reply;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_chain.c - row `event-chain`: 512 tasks, each waits for the event of
- * the one before it and sets its own.  The last one is spawned first, so that
- * each has to wait.  Time per chain.
+ * event_chain.c - row `event-chain`: 512 tasks; each task waits for the event of the
+ * task before, and then sets an event of its own.  The last task is spawned first,
+ * so that each task has to wait.  Time per chain.
  */
 #include "rows.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fanin_actors.c - row `fanin-actors`: 8 processes send to one.
+ * fanin_actors.c - row `fanin-actors`: 8 processes send to a consumer.
  *
  * `bounded_ns` is the same with a mailbox of as many messages as the channel of
- * row `fanin`: who finds it full waits.
+ * row `fanin`: the sender waits while the mailbox is full.
  */
 #include "actors.h"
 
 /*
- * Messages in a row: all there are.  With fewer the mailbox grows while it waits
- * for its turn, until it does not fit into the cache any more.
+ * Messages in a row: all messages in the mailbox.  With a smaller budget the mailbox
+ * grows while the consumer waits for its turn, and no longer fits into the cache.
  */
 #define BUDGET 16384
 

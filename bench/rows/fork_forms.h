@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork_forms.h - the problems that are solved with both forms of fork and
- * join, as far as the program `sley-count` needs them, too.
+ * fork_forms.h - the problems that are solved with both forms of fork and join,
+ * and that the program `sley-count` needs, too.
  */
 #ifndef BENCH_FORK_FORMS_H
 #define BENCH_FORK_FORMS_H

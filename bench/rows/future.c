@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * future.c - row `future`: a task is spawned to complete a future, and its
- * value is waited for.
+ * future.c - row `future`: a task is spawned to complete a future, and the spawner
+ * waits for the value.
  */
 #include "rows.h"
 

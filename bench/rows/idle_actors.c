@@ -3,9 +3,9 @@
  * idle_actors.c - rows `idle-actors` and `idle-actors-10m`: a million processes,
  * and ten, that wait for a message.
  *
- * `bytes` is what one adds to the resident memory: the process, its state, and
- * the pid that we keep to be able to send to it; `gib` is that of all.  `ns` is
- * the time to create it and have it wait.
+ * `bytes` is the resident memory per process: the process, its state, and the pid
+ * that the row keeps for sending.  `gib` is the memory of all processes.  `ns` is
+ * the time until a created process waits.
  */
 #include "actors.h"
 
@@ -87,7 +87,7 @@ void row_idle_actors(const struct measure *m)
 	wait_all(m, IDLE_ACTORS);
 }
 
-/* What they may take, and a bit for the kernel, has to be free. */
+/* Enough memory for the processes, and a bit for the kernel, has to be free. */
 void row_idle_actors_10m(const struct measure *m)
 {
 	uint64_t pages = (uint64_t)sysconf(_SC_AVPHYS_PAGES);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * logmap.c - row `logmap`: ten series of terms x' = r x (1 - x), each with a
- * process that has a computer for it, a process too.
+ * logmap.c - row `logmap`: ten series of terms x' = r x (1 - x).  Each series is a
+ * process, and has a computer, which is also a process.
  *
- * A master asks each series for its next term many times.  A series calls its
- * computer, and leaves the other messages where they are meanwhile: it is an
+ * A master asks each series for the next term many times.  A series calls its
+ * computer, and leaves other messages in the mailbox meanwhile: so a series is an
  * actor.
  */
 #include "actors.h"

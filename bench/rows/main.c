@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c - the program `sley`: all our rows but the raw switch.
+ * main.c - the program `sley`: all our rows except the raw switch.
  */
 #include "rows.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * matmul.c - row `matmul`: four quarters beside each other, twice.
+ * matmul.c - row `matmul`: four quarters in parallel, twice.
  */
 #include "rows.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mutex.c - row `mutex`: lock and unlock without anybody else around.
+ * mutex.c - row `mutex`: lock and unlock, uncontended.
  */
 #include "rows.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nqueens.c - row `nqueens`: fork a child for each square that is safe, and
- * call the last one; typed and plain.
+ * nqueens.c - row `nqueens`: fork a child for each safe square, but call the last
+ * child; typed and plain.
  */
 #include "fork_forms.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * once.c - row `once`: asking again for what has been done.
+ * once.c - row `once`: calls after the first call.
  */
 #include "rows.h"
 
@@ -20,7 +20,7 @@ static void root(void *arg)
 
 	for (uint64_t i = 0; i < nr; i++) {
 		sley_once(&once, count, &times);
-		/* Each turn looks anew: the loop must not be hoisted. */
+		/* Each turn reads again: the compiler must not hoist the load. */
 		__asm__ volatile("" : : : "memory");
 	}
 	measure_report_each("ns", start, nr);

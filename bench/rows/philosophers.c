@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * philosophers.c - row `philosophers`: 20 of them, 20 forks, and an arbitrator.
+ * philosophers.c - row `philosophers`: 20 philosophers, 20 forks, an arbitrator.
  *
- * Who is hungry asks the arbitrator for both forks, is told to eat or denied
- * them, and asks again then.
+ * A hungry philosopher asks the arbitrator for both forks.  The arbitrator says eat,
+ * or denies the forks; then the philosopher asks again.
  */
 #include "actors.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pingpong.c - rows `pingpong` and `pingpong-cross`: a message goes to another
- * process, and one comes back.
+ * pingpong.c - rows `pingpong` and `pingpong-cross`: a message goes to a second
+ * process, and an answer comes back.
  *
- * `ns` are two step processes, `actor_ns` two actors.  For `pingpong-cross` the
- * two tasks that spawn the processes meet in a loop that does not yield: each
- * has a worker of its own then, pins it to a CPU, and its process to it.
+ * `ns` is for two step processes, `actor_ns` for two actors.  For `pingpong-cross`
+ * the two tasks that spawn the processes meet in a loop that does not yield: so the
+ * two tasks are on two workers.  Each task pins its worker to a CPU, and its process
+ * to the worker.
  */
 #include "actors.h"
 
@@ -16,15 +17,15 @@ struct trip {
 	struct answer answer;
 	uint64_t nr;
 	sley_pid pong;
-	uint32_t arrived; /* at the meeting */
-	int workers[2];   /* who ran whom   */
+	uint32_t arrived; /* at the meeting          */
+	int workers[2];   /* the worker of each task */
 };
 
 /* ---- step processes ----------------------------------------------------------- */
 
 struct end {
 	struct trip *trip;
-	uint64_t right; /* values that came back as they should */
+	uint64_t right; /* values that came back unchanged */
 };
 
 static enum sley_step pong_step(void *self, struct sley_msg *const *msg,
@@ -134,7 +135,7 @@ void row_pingpong(const struct measure *m)
 
 /* ---- from one worker to another ------------------------------------------------ */
 
-/* Waits without yielding until both are here. */
+/* Waits without yielding until both tasks are here. */
 static void meet(struct trip *t, uint32_t arrivals)
 {
 	uint64_t start = measure_now();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * radix.c - row `radix`: numbers go through a pipeline with a process for each
- * of their bits, and come out sorted.
+ * radix.c - row `radix`: numbers go through a pipeline with a process for each bit
+ * of a number, and come out sorted.
  *
- * A process passes on at once those whose bit is 0, and the others when all have
- * come.
+ * A process passes on numbers with bit 0 at once.  Numbers with bit 1 wait in the
+ * process until all numbers have come.
  */
 #include "actors.h"
 
@@ -68,7 +68,7 @@ static const struct sley_behaviour stage = {
 	.close = stage_close,
 };
 
-/* ---- its ends ------------------------------------------------------------------------ */
+/* ---- the ends of the pipeline -------------------------------------------------------- */
 
 struct source {
 	sley_pid next;
@@ -101,7 +101,7 @@ struct end {
 	uint64_t left;
 	uint64_t last;
 	uint64_t sum;
-	uint64_t wrong; /* below the one before it */
+	uint64_t wrong; /* below the number before */
 };
 
 static enum sley_step end_step(void *self, struct sley_msg *const *msg,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rate.c - row `rate`: what a pool costs that gets one empty task per
+ * rate.c - row `rate`: the cost of a pool that gets one empty task per
  * millisecond, from a plain thread that sleeps in between.
  *
- * busy_pct  percent of a core, less what the same loop costs without the task
- * raw_pct   the same with the loop's own sleep and wake-up included
+ * busy_pct  percent of a core, less the cost of the same loop without the task
+ * raw_pct   the same, with the sleep and the wake-up of the loop included
  */
 #include "rows.h"
 

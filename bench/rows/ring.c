@@ -2,8 +2,8 @@
 /*
  * ring.c - row `ring`: one token goes round among 1,000 processes.
  *
- * It counts down.  When it has come to 0, the hops that each process has seen
- * are added up, once around.
+ * The token counts down.  At 0, one more trip around the ring adds up the hops that
+ * each process has seen.
  */
 #include "actors.h"
 

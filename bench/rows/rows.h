@@ -2,8 +2,8 @@
 /*
  * rows.h - our side of each row.
  *
- * The rows are ordinary users of <sley/sley.h>: what they measure is what a
- * program gets.  The one exception is `switch`, a program of its own.
+ * The rows are ordinary users of <sley/sley.h>: a program gets the same speed.  The
+ * only exception is `switch`, a separate program.
  */
 #ifndef BENCH_ROWS_H
 #define BENCH_ROWS_H

@@ -38,7 +38,7 @@ static void root(void *arg)
 	sley_join(&group);
 	measure_report_each("ns", start, workers * r->nr);
 	MEASURE_CHECK(r->m, r->done == workers);
-	/* Nobody forgot to unlock. */
+	/* All readers have unlocked. */
 	MEASURE_CHECK(r->m, sley_rwlock_try_write_lock(&r->lock));
 	sley_rwlock_write_unlock(&r->lock);
 }

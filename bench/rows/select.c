@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * select.c - row `select`: a task selects over two channels without a buffer;
- * another sends over the one and the other in turn, and waits for the answer.
+ * select.c - row `select`: a task selects over two unbuffered channels; a second
+ * task sends over the two channels in turn, and waits for the answer.
  */
 #include "rows.h"
 

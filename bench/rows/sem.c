@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sem.c - row `sem`: acquire and release one unit, uncontended.
+ * sem.c - row `sem`: acquire and release a unit, uncontended.
  */
 #include "rows.h"
 

@@ -2,8 +2,8 @@
 /*
  * sieve.c - row `sieve`: the primes below 100,000, by a chain of processes.
  *
- * Each keeps the first hundred primes that come to it, and passes on what they
- * do not divide, to a process that it makes when it has to.
+ * Each process keeps the first hundred primes that arrive, and passes on the numbers
+ * that these primes do not divide.  The next process is spawned on demand.
  */
 #include "actors.h"
 
@@ -69,7 +69,7 @@ static enum sley_step filter_step(void *self, struct sley_msg *const *msg,
 	return SLEY_WAIT;
 }
 
-/* ---- who sends the numbers ---------------------------------------------------------- */
+/* ---- the source --------------------------------------------------------------------- */
 
 struct source {
 	sley_pid first;
@@ -100,7 +100,7 @@ static const struct sley_behaviour source = {
 	.step = source_step,
 };
 
-/* How many primes are below @end: to check with; the filters begin with one. */
+/* The number of primes below @end, to check; at least 1: the first filter has 2. */
 static uint64_t primes_below(const struct measure *m, uint64_t end)
 {
 	bool *composite = calloc(end + 1, sizeof(*composite));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * skynet.c - row `skynet`: fork nine children, call the tenth, join them; typed
- * and plain.
+ * skynet.c - row `skynet`: fork nine children, call the tenth, join all; typed and
+ * plain.
  */
 #include "rows.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * smokers.c - row `smokers`: an arbiter lets one of 200 smokers after the other
- * smoke for a while, the next as soon as this one has begun.
+ * smoke for a while; the next smoker is told as soon as the last has begun.
  */
 #include "actors.h"
 
@@ -12,7 +12,7 @@ enum { SMOKE, SMOKING, STOP, SMOKED };
 /* ---- smokers ------------------------------------------------------------------------ */
 
 struct smoker {
-	uint64_t seed; /* what it thinks of meanwhile */
+	uint64_t seed; /* of the work while smoking */
 	uint64_t smoked;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spawn.c - row `spawn`: one task spawns empty tasks and joins them.
+ * spawn.c - row `spawn`: a task spawns empty tasks and joins them.
  */
 #include "rows.h"
 

@@ -3,7 +3,7 @@
  * spawn_actors.c - row `spawn-actors`: a process is created, gets one message,
  * and ends.
  *
- * The last one of a batch says so.  `actor_ns` is the same with actors.
+ * The last process of a batch sets an event.  `actor_ns` is the same with actors.
  */
 #include "actors.h"
 

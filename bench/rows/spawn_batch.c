@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spawn_batch.c - row `spawn-batch`: one task forks empty children in batches
- * and joins them; typed and plain.
+ * spawn_batch.c - row `spawn-batch`: a task forks empty children in batches and
+ * joins each batch; typed and plain.
  */
 #include "rows.h"
 

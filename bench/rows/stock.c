@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stock.c - row `stock`: borrow an object of a stock and give it back.  Objects
- * are kept as they are, as they are in the peers.
+ * stock.c - row `stock`: borrow and return an object of a stock.  Objects keep
+ * their contents, as in the peers.
  */
 #include "rows.h"
 

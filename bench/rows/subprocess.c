@@ -2,11 +2,10 @@
 /*
  * subprocess.c - row `subprocess`: a call of an empty function in a subprocess.
  *
- *   ns         there and back; both sides look for the other all the time, each on
- *              a CPU of its own
- *   stream_ns  each of the calls of many tasks
- *   asleep_ns  the same where nobody looks before it sleeps
- *   p50_ns     there and back after a pause; everybody sleeps in between
+ *   ns         there and back; both sides spin, on two CPUs
+ *   stream_ns  per call, with calls of many tasks
+ *   asleep_ns  the same, but both sides sleep without spinning
+ *   p50_ns     there and back after a pause, in which both sides sleep
  */
 #include "rows.h"
 

@@ -2,9 +2,9 @@
 /*
  * switch.c - row `switch`: the bare switch between two stacks.
  *
- * The one row that does not go through <sley/sley.h>: it measures the
- * mechanism of src/fiber/fiber.h as the worker uses it, errno and C++ exception
- * globals included.  A program of its own, linked with the internal library.
+ * The only row that does not use <sley/sley.h>: the row measures the mechanism of
+ * src/fiber/fiber.h as the worker uses it, errno and C++ exception globals included.
+ * A separate program, linked with the internal library.
  */
 #include "../measure.h"
 

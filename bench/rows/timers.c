@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timers.c - row `timers`: 100,000 tasks wait for an event, each with a
- * deadline of its own that is hours away; the event is set, and all deadlines
- * are taken back.  Time from the first spawn to the last end, per task, in the
- * second round: the first one gets the memory.
+ * timers.c - row `timers`: 100,000 tasks wait for an event, each with a different
+ * deadline hours away; the event is set, and all deadlines are removed.  Time from
+ * the first spawn to the last end, per task, in the second round: the first round
+ * gets the memory.
  */
 #include "rows.h"
 

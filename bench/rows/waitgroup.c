@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waitgroup.c - row `waitgroup`: add one and take it off again, uncontended.
+ * waitgroup.c - row `waitgroup`: add 1 and subtract 1, uncontended.
  */
 #include "rows.h"
 

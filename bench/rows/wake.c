@@ -3,9 +3,9 @@
  * wake.c - row `wake`: from the submission to the first instruction of a task
  * in a pool that has slept for 2 ms.
  *
- * The submitter spins on one CPU, the pool has the other one for itself: left
- * to itself the kernel likes to put the worker on the CPU of the submitter,
- * where it waits for a tick.  Threads inherit the mask of who starts them.
+ * The submitter spins on one CPU, and only the pool runs on a second CPU.  Without
+ * pinning, the kernel tends to put the worker on the CPU of the submitter, where the
+ * worker waits for a tick.  Threads inherit the mask of the thread that starts them.
  */
 #include "rows.h"
 

@@ -2,10 +2,10 @@
 /*
  * yield.c - row `yield`: two fibers on one worker take turns.
  *
- * The time is one way: what lies between the call in one fiber and its return
- * in the other.  The two fibers run two functions: if both yielded at the same
- * place, the processor would predict the address that a switch returns to, which
- * it cannot do in a program.
+ * The time is one way: from the call in one fiber to the return in the other fiber.
+ * The two fibers run two functions.  If both yielded at the same place, the
+ * processor would predict the address that a switch returns to; in a real program
+ * the processor cannot.
  */
 #include "rows.h"
 
@@ -37,7 +37,7 @@ static void take_turns(void *arg)
 	}
 }
 
-/* The same, with its own place from which it yields. */
+/* The same, but yields at a different place. */
 static void take_other_turns(void *arg)
 {
 	struct yielder *me = arg;
@@ -59,7 +59,7 @@ static void root(void *arg)
 	sley_spawn(&group, &two.task, take_other_turns, &two);
 	sley_join(&group);
 	measure_report_each("ns", start, 2 * y->turns);
-	/* Somebody else may come between now and then: a percent is given. */
+	/* Another task may run in between: one percent is allowed. */
 	MEASURE_CHECK(y->m, y->alternations >= 2 * y->turns - y->turns / 50);
 }
 
