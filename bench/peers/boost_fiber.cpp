@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * boost_fiber.cpp - the peer boost.fiber on one thread: its round-robin
- * scheduler, its channels, its mutex and condition variable.
+ * boost_fiber.cpp - the peer boost.fiber on one thread: the round-robin scheduler,
+ * channels, mutex and condition variable.
  *
  * yield   two fibers take turns
  * chan    `ns` is unbuffered_channel, `buffered_ns` is buffered_channel at its
  *         smallest capacity, which is 2
  * mutex   uncontended
  * cond    a round trip between two fibers
- * future  a fiber keeps a promise, and its value is waited for
+ * future  a fiber fulfils a promise, and the creator waits for the value
  * event-chain  512 fibers, a mutex, a flag and a condition variable for each
  */
 #include "../measure.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * caf.cpp - the peer CAF, the C++ Actor Framework 0.17: event-based actors on
- * its work-stealing scheduler, which gets as many threads as there are workers.
+ * the work-stealing scheduler, which gets as many threads as there are workers.
  *
- * Who sends many messages sends some, and then itself one to go on, so that
- * mailboxes do not grow without end.  For `pingpong-cross` both actors have
- * threads of their own.
+ * An actor with many messages to send sends some, and then sends itself a message
+ * to go on, so that mailboxes do not grow without end.  For `pingpong-cross` both
+ * actors have threads of their own.
  */
 #include "../measure.h"
 #include "../problems/minstd.h"

@@ -3,10 +3,10 @@
  * tbb.cpp - the peer oneTBB.
  *
  * spawn   one task_group, used again and again: a batch of run(), then wait();
- *         the caller is one of the workers, as TBB means it
+ *         the caller counts as a worker, as is usual in TBB
  *
- * The rows that fork and join are in tbb_fork.cpp, those about loops in
- * tbb_range.cpp, those about graphs in tbb_dag.cpp.
+ * The rows that fork and join are in tbb_fork.cpp, the rows about loops in
+ * tbb_range.cpp, the rows about graphs in tbb_dag.cpp.
  */
 #include "tbb.h"
 

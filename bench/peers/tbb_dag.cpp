@@ -5,8 +5,8 @@
  *
  * cold_ns       the first graph of the process: built, run and destroyed
  * fresh_ns      the same, again and again
- * record_ns     it is built and destroyed, not run
- * run_ns        the graph is there, and started once more
+ * record_ns     a graph is built and destroyed, not run
+ * run_ns        an existing graph is run again
  *
  * A flow graph cannot be filled anew, so there is no explicit_ns.
  */
@@ -54,7 +54,7 @@ class flow_dag
 	}
 
 	flow::graph graph_;
-	std::deque<flow_node> nodes_; /* [0] is nobody */
+	std::deque<flow_node> nodes_; /* [0] is unused */
 	std::deque<flow_node *> first_;
 };
 

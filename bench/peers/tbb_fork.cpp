@@ -2,8 +2,8 @@
 /*
  * tbb_fork.cpp - the peer oneTBB in the rows that fork and join.
  *
- * A task_group per node, its children are lambdas; the last child is called, as
- * ours are.
+ * A task_group per node; the children are lambdas; the last child is called, as
+ * in our rows.
  */
 #include "../problems/coarse.h"
 #include "../problems/fib.h"
@@ -24,7 +24,7 @@ static long fib(long n)
 
 	if (n < 2)
 		return n;
-	task_group group; /* not before: a leaf needs none */
+	task_group group; /* not before: a leaf needs no group */
 	group.run([&] { left = fib(n - 1); });
 	right = fib(n - 2);
 	group.wait();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tbb_range.cpp - the peer oneTBB in the rows about loops: its own algorithms,
- * with the partitioners they have by default.
+ * tbb_range.cpp - the peer oneTBB in the rows about loops: the algorithms of
+ * oneTBB, with the default partitioners.
  */
 #include "../problems/array.h"
 #include "tbb.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fixture.c - the configuration tests use, and the search for what they leave.
+ * fixture.c - the configuration of the tests, and the search for leaks.
  *
- * The allocator counts bytes.  It keeps {size, magic} in front of each block,
- * hands out memory full of 0xa5, checks the size at free and fills it with
- * 0xdd, so that neither zeroed memory nor freed memory can be relied upon.
+ * The allocator counts bytes.  Each block has {size, magic} in front.  The allocator
+ * fills new memory with 0xa5, checks the size at free and fills freed memory with
+ * 0xdd, so that tests can rely neither on zeroed nor on freed memory.
  */
 #include "harness/fixture.h"
 
@@ -152,7 +152,7 @@ static void *nothing(void *arg)
 void fixture_begin(int workers, bool checked)
 {
 	leaks_matter = checked;
-	/* ThreadSanitizer starts a thread of its own beside the first one. */
+	/* ThreadSanitizer starts a thread of its own beside the first thread. */
 	if (SANITIZED)
 		pthread_join(test_thread(nothing, NULL), NULL);
 	threads_before = count_entries("/proc/self/task");

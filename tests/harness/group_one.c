@@ -3,7 +3,7 @@
  * group_one.c - a program of several files runs the tests of one file, or all.
  *
  * This file and group_two.c are one program, called group.  A test here starts
- * that program under one of its names and looks at the list it prints.
+ * the program under one of several names and checks the printed list.
  */
 #include "harness/test.h"
 
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What "@name --list" says, if @name is a name of this very program. */
+/* The output of "@name --list", where @name is a name of this very program. */
 static void list(const char *name, char *output, size_t size)
 {
 	int ends[2], status;
@@ -56,7 +56,7 @@ TEST(called_by_its_own_name_it_has_the_tests_of_all_files)
 	list("/anywhere/group", output, sizeof(output));
 	CHECK(strstr(output, "called_by_its_own_name_"));
 	CHECK(strstr(output, "the_second_file_has_one_test\n"));
-	/* The beginning of a file's name is not its name. */
+	/* The beginning of the name of a file does not count as the name. */
 	list("group_t", output, sizeof(output));
 	CHECK(strstr(output, "called_by_its_own_name_"));
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proof.c - lines of JSON, for tests and for runs that count for something:
+ * proof.c - lines of JSON, for tests and for runs that count for docs/PROOF.md:
  *
  *   {"kind":"hazard","name":"signals_on_fibers","verdict":"ok"}
  *   {"kind":"chaos","program":"chan","build":"dev","seed":7,"tests":48}
  *   {"kind":"stress","program":"chan_stress","build":"tsan","seconds":1.9,...}
  *
- * A stress program is one that has counted operations.  Names and results are
- * plain words: nothing to escape.
+ * A stress program is a program that has counted operations.  Names and results
+ * are plain words: nothing to escape.
  */
 #include "harness/proof.h"
 
@@ -26,7 +26,7 @@ void test_prove(const char *kind)
 	proof_kind = kind;
 }
 
-/* NULL: nobody counts. */
+/* NULL: no proof is written. */
 static const char *proof_path(void)
 {
 	const char *path = getenv("SLEY_PROOF");

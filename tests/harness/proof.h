@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proof.h - what a test program adds to the numbers of docs/PROOF.md: a line of
+ * proof.h - the part of a test program in the numbers of docs/PROOF.md: a line of
  * JSON in the file that $SLEY_PROOF names.  For test.c only.
  */
 #ifndef SLEY_TESTS_HARNESS_PROOF_H
@@ -12,7 +12,7 @@
 void proof_test(const char *name, const char *verdict, const char *result);
 
 struct proof {
-	const char *program; /* its path               */
+	const char *program; /* the path               */
 	int nr_tests;        /* that have passed       */
 	uint64_t nr_operations;
 	double seconds;

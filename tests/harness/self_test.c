@@ -2,9 +2,8 @@
 /*
  * self_test.c - the harness sees each kind of failure.
  *
- * A test named broken_... is skipped unless it is asked for by its whole name.
- * Each test here asks this very program for one of them and looks at what it
- * says.
+ * A test named broken_... is skipped unless the filter is its whole name.  Each
+ * test here runs this very program with such a filter and checks the output.
  */
 #include "harness/test.h"
 
@@ -18,7 +17,7 @@
 
 static const char *timeout_s = "2", *matrix = "full";
 
-/* Runs "self_test @arg"; returns its exit status and leaves its output. */
+/* Runs "self_test @arg"; returns the exit status, and the output in @output. */
 static int run_self(const char *arg, char *output, size_t size)
 {
 	int fd = memfd_create("output", MFD_CLOEXEC), status;
@@ -46,7 +45,7 @@ static int run_self(const char *arg, char *output, size_t size)
 	return WEXITSTATUS(status);
 }
 
-/* Runs one broken test: it must fail, saying @text. */
+/* Runs a broken test: the test must fail with @text. */
 static void expect_failure(const char *name, const char *text)
 {
 	static char output[65536];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test.c - runs tests, each in a process of its own.
+ * test.c - runs tests, each in a separate process.
  *
- * The parent never has a second thread and does nothing but fork, wait and
- * count.  What parent and child tell each other stands in one shared page.
+ * The parent never has a second thread and only forks, waits and counts.  Parent
+ * and child communicate through a shared page.
  * The child ends with _exit() in every case: 0 passed, 1 failed, 77 skipped.
  */
 #include "harness/test.h"
@@ -29,17 +29,17 @@
 
 enum { PASSED = 0, FAILED = 1, SKIPPED = 77 };
 
-/* For how many workers each TEST_WORKERS runs: $TEST_MATRIX.  0 is the end. */
+/* The worker counts of each TEST_WORKERS, by $TEST_MATRIX.  0 is the end. */
 static const int full_matrix[] = { SLEY_SINGLE, 1, 2, 4, 8, 64, 0 };
 static const int short_matrix[] = { SLEY_SINGLE, 2, 8, 0 };
-/* Of a test that is no TEST_WORKERS. */
+/* The worker count of any other test. */
 static const int one_run[] = { 2, 0 };
 
 /* Shared between the parent and the child that runs a test. */
 struct board {
 	unsigned int timeout_s;
 	atomic_uint_least64_t nr_operations; /* test_count()              */
-	char message[256]; /* why it failed, if the child can still say so */
+	char message[256]; /* the failure, if the child can still write it */
 	char result[64];   /* for $SLEY_PROOF; empty: nothing to add       */
 };
 
@@ -145,7 +145,7 @@ struct run {
 	const struct test_case *test;
 	int workers;
 	char name[160];
-	int output; /* TEST_DEATH: what it wrote to stderr; else -1 */
+	int output; /* TEST_DEATH: the text on stderr; else -1 */
 };
 
 static void child_main(const struct run *run)
@@ -170,7 +170,7 @@ static void print_threads(pid_t pid)
 	char command[200];
 	int rc;
 
-	/* The shell is the shortest way to say which thread sleeps where. */
+	/* The shell is the shortest way to print where each thread sleeps. */
 	snprintf(command, sizeof(command),
 		 "cd /proc/%d/task && for t in *; do echo \"  thread $t"
 		 " $(cat $t/comm) $(cut -d' ' -f3 $t/stat) $(cat $t/wchan)\";"
@@ -180,7 +180,7 @@ static void print_threads(pid_t pid)
 	(void)rc;
 }
 
-/* Waits until @pid has ended or the time is over; true if it has ended. */
+/* Waits until @pid has ended or the time is over; true if @pid has ended. */
 static bool wait_for_end(pid_t pid, int pidfd, int *status, unsigned int *limit)
 {
 	uint64_t start = test_now_ns();
@@ -207,7 +207,7 @@ static void kill_child(pid_t pid, int pidfd, int *status)
 
 	print_threads(pid);
 	fflush(stdout);
-	/* SIGABRT first: it may leave a core or a backtrace. */
+	/* SIGABRT first: the child may leave a core or a backtrace. */
 	kill(pid, SIGABRT);
 	if (wait_for_end(pid, pidfd, status, &grace_s))
 		return;
@@ -215,7 +215,7 @@ static void kill_child(pid_t pid, int pidfd, int *status)
 	waitpid(pid, status, 0);
 }
 
-/* What TEST_DEATH wrote, as text. */
+/* The output of a TEST_DEATH, as text. */
 static void read_output(int fd, char *out, size_t size)
 {
 	ssize_t n = pread(fd, out, size - 1, 0);
@@ -294,7 +294,7 @@ static int run_in_child(struct run *run)
 		kill_child(pid, pidfd, &status);
 		verdict = FAILED;
 	}
-	/* Whatever the test started goes with it. */
+	/* All processes that the test started end with the test. */
 	kill(-pid, SIGKILL);
 	nr_operations += atomic_load(&board->nr_operations);
 	close(pidfd);
@@ -330,7 +330,7 @@ static void run_and_count(struct run *run, const char *program)
 	fflush(stdout);
 }
 
-/* ---- all of them ------------------------------------------------------- */
+/* ---- all tests --------------------------------------------------------- */
 
 /* Is @test of the source file with the base name @name? */
 static bool is_of_file(const struct test_case *test, const char *name)

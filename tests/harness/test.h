@@ -7,27 +7,27 @@
  *   ./x [--list] [filter]     run the tests whose name contains the filter
  *
  * Several files may be one program (sley_test_group() in tests/CMakeLists.txt),
- * which saves links.  The program then has a symbolic link for each of its files.
- * Called by the name of a file, it runs the tests of this file; called by its
- * own name, it runs all of them.
+ * which saves links.  The program then has a symbolic link for each file.  Called
+ * by the name of a file, the program runs the tests of this file; called by its own
+ * name, the program runs all tests.
  *
- * Each test runs in a process of its own.  It passes if that process comes to
- * the end of the body; it fails at the first failing check, when it dies, or
- * when it is not done in time ("timed out").  The last line is
+ * Each test runs in a separate process.  The test passes if the process comes to
+ * the end of the body.  The test fails at the first failing check, when the process
+ * dies, or when the process does not end in time ("timed out").  The last line is
  * "N passed, N failed"; the exit status is 0, 1, or 77 if all were skipped.
  *
  *   TEST(name)              runs once
  *   TEST_WORKERS(name)      runs once for each worker count of the fixture
  *   TEST_ABORTS(name, text) must die of SIGABRT or SIGSEGV with text on stderr
  *
- * The fixture is test_config(): a test that has called it, and every
- * TEST_WORKERS, must give back all memory of its counting allocator and leave
- * no thread and no file descriptor behind.
+ * The fixture is test_config().  A test that has called test_config(), and every
+ * TEST_WORKERS, must give back all memory of the counting allocator and leave no
+ * thread and no file descriptor behind.
  *
  * Environment: TEST_SEED replays a run, TEST_TIMEOUT sets the seconds a test
  * may take, TEST_EMULATED is set by cmake/aarch64-linux-gnu.cmake.  TEST_MATRIX
- * says for which worker counts a TEST_WORKERS runs: "full", the default, is
- * single, 1, 2, 4, 8 and 64; "short" is single, 2 and 8.  SLEY_PROOF names a
+ * sets the worker counts of each TEST_WORKERS: "full", the default, is single, 1,
+ * 2, 4, 8 and 64; "short" is single, 2 and 8.  SLEY_PROOF names a
  * file that gets a line of JSON about the run, see proof.c.  A test named
  * broken_... runs only if the filter is its whole name: self_test.c proves with
  * such tests that failures are seen.
@@ -77,7 +77,7 @@ void test_register(struct test_case *test);
 #define TEST_WORKERS(name) TEST_DEFINE(name, TEST_PER_WORKERS, NULL)
 #define TEST_ABORTS(name, text) TEST_DEFINE(name, TEST_DEATH, text)
 
-/* Where a check stands. */
+/* The place of a check in the source. */
 struct test_place {
 	const char *file;
 	int line;
@@ -103,7 +103,7 @@ struct test_place {
 #define CHECK_GE(a, b) CHECK_COMPARE(a, >=, b)
 #define CHECK_STR(a, b) test_compare_text(TEST_PLACE(#a " == " #b), (a), (b))
 
-/* For what other threads will do soon: looks again for up to 10 seconds. */
+/* For changes that other threads make soon: looks again for up to 10 seconds. */
 #define CHECK_EVENTUALLY(expr)                                                 \
 	do {                                                                   \
 		uint64_t test_end_ = test_now_ns() + 10000000000ULL;           \
@@ -122,14 +122,15 @@ void test_compare(const struct test_place *place, long long a, const char *op,
 void test_compare_text(const struct test_place *place, const char *a,
 		       const char *b);
 
-/* End the test here and count it as skipped. */
+/* Ends the test here; the test counts as skipped. */
 __attribute__((noreturn)) void test_skip(const char *reason);
 
 /*
  * At file level: each test of the file adds a line of this @kind to the file
- * that $SLEY_PROOF names, if it names one: {"kind":..,"name":..,"verdict":..}
- * with "result" if the test has called test_result().  It holds for the whole
- * program, so a file with it is in no group.
+ * that $SLEY_PROOF names, if the variable is set:
+ * {"kind":..,"name":..,"verdict":..}, with "result" if the test has called
+ * test_result().  TEST_PROOF() holds for the whole program, so a file with
+ * TEST_PROOF() is in no group.
  */
 #ifdef TEST_GROUPED
 #define TEST_PROOF(kind)                                                       \
@@ -155,9 +156,9 @@ uint64_t test_random(uint64_t n);
  * TEST_WORKERS), counting allocator, small stacks, the seed.
  */
 const struct sley_config *test_config(void);
-/* What the counting allocator has given and not got back, in bytes. */
+/* The bytes that the counting allocator has given out and not got back. */
 int64_t test_allocated(void);
-/* Let the allocator fail once it has served @n more calls; -1: never. */
+/* Lets the allocator fail after @n more calls; -1: never. */
 void test_fail_allocation_after(int64_t n);
 
 /* True under AddressSanitizer or ThreadSanitizer. */
@@ -165,18 +166,18 @@ bool test_sanitizer(void);
 /* True under an emulator of another processor: $TEST_EMULATED is set. */
 bool test_emulated(void);
 /*
- * True under $SLEY_CHAOS, where the build knows it: which worker runs what, in
- * which order, and how much is kept for later, is a matter of chance then.
+ * True under $SLEY_CHAOS, if the build has chaos: then chance decides on which
+ * worker and in which order tasks run, and how much memory is kept for later.
  */
 bool test_is_chaotic(void);
-/* Any of these: everything takes several times as long. */
+/* Under any of these, a test takes several times as long. */
 bool test_is_slow(void);
-/* @n, or an eighth of it (at least 1) where it is slow. */
+/* @n; if test_is_slow(), an eighth of @n, but at least 1. */
 int test_scale(int n);
-/* Give this test @seconds from its start (more where it is slow). */
+/* Gives this test @seconds from its start; more if test_is_slow(). */
 void test_timeout(unsigned int seconds);
 
-/* So many operations more of what a stress test counts. */
+/* Adds @n to the operations that a stress test counts. */
 void test_count(uint64_t n);
 
 /* The monotonic clock; sleep with the whole OS thread; burn CPU time. */
