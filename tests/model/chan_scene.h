@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chan_scene.h - a channel, values that point at plain memory, and what must
- * hold for them: for the models of src/sync/chan.c.  Include it in one source of
- * a model.
+ * chan_scene.h - a channel, values that point at plain memory, and the conditions
+ * for these values: for the models of src/sync/chan.c.  Include this file in one
+ * source of a model.
  */
 #ifndef SLEY_TESTS_MODEL_CHAN_SCENE_H
 #define SLEY_TESTS_MODEL_CHAN_SCENE_H
@@ -14,7 +14,7 @@
 
 #define VALUES 4 /* a sender's */
 
-/* A value is a pointer to one of these. */
+/* A value is a pointer to an item. */
 struct item {
 	int sender, nr;
 };
@@ -80,7 +80,7 @@ static bool is_refusal(int err)
 	       err == -EAGAIN;
 }
 
-/* The next one of thread @id; deadline 0: only try. */
+/* Sends the next value of thread @id; deadline 0: only tries. */
 static int send_value(int id, uint64_t deadline_ns)
 {
 	struct item *item = &items[id][ledger.tried[id]];
@@ -124,7 +124,9 @@ static int recv_value(int id, uint64_t deadline_ns)
 	return err;
 }
 
-/* What was sent was received or is in the buffer; what was not is in neither. */
+/*
+ * Each sent value was received or is in the buffer; an unsent value is in neither.
+ */
 static void conserved(void)
 {
 	struct item *item;

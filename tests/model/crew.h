@@ -3,11 +3,12 @@
  * crew.h - for models whose threads are workers.
  *
  * A runtime of a few workers in static memory: queues, seats and timers, no
- * stacks.  Model thread i is worker i, as many as there are; the others are
- * foreign threads.  A task is run by the model that took it and never blocks.
+ * stacks.  Model thread i is worker i, if there is such a worker; the other threads
+ * are foreign threads.  The model thread that took a task runs the task, which never
+ * blocks.
  *
- * What a model does not link is not there: there are no forks, no trace and no
- * monitor, nobody cancels and nobody drains.
+ * Parts that a model does not link are left out: there are no forks, no trace and
+ * no monitor, no cancel and no drain.
  */
 #ifndef SLEY_TESTS_MODEL_CREW_H
 #define SLEY_TESTS_MODEL_CREW_H
@@ -32,7 +33,7 @@ static struct worker crew[CREW_MAX];
 static struct worker *crew_table[CREW_MAX] = { &crew[0], &crew[1] };
 static struct sley_forks *crew_forks[CREW_MAX]; /* of each thread */
 
-/* Every word that is a lock is declared as one: it is modelled elsewhere. */
+/* Each lock word is declared as a lock: the locks have models of their own. */
 static void crew_name_worker(int i)
 {
 	model_lock_word(&crew[i].timers.lock.word);
@@ -89,11 +90,11 @@ static inline void crew_set_up(unsigned int nr)
 	crew_set_up_in(&memory, nr);
 }
 
-/* ---- what is not there; a source that is linked comes first ---------------- */
+/* ---- parts that are left out; a source that is linked comes first ---------- */
 
 #define NOT_THERE __attribute__((weak))
 
-/* switch.h names these; nobody leaves a stack unless the model says how. */
+/* switch.h names these; no task leaves a stack unless the model defines how. */
 #ifndef CREW_LEAVES_STACKS
 NOT_THERE struct strand *worker_spare_strand(struct worker *worker,
 					     struct sley_task *task)
@@ -202,7 +203,7 @@ NOT_THERE void monitor_wake(struct monitor *monitor)
 	MODEL_CHECK(!"there is no monitor");
 }
 
-/* In a model that links the slab: one chunk, which is all there is. */
+/* In a model that links the slab: there is a single chunk. */
 NOT_THERE void *mem_alloc_aligned(struct mem *mem, size_t size, size_t align)
 {
 	static _Alignas(64 << 10) char chunk[64 << 10];

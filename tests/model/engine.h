@@ -3,17 +3,17 @@
  * engine.h - the inside of the explorer, shared by its files.
  *
  *   strand.c   stacks and switches: one strand per model thread
- *   machine.c  what operations do: memory, store buffers, barriers, time
+ *   machine.c  the effect of operations: memory, store buffers, barriers, time
  *   history.c  memory in the mode RA: histories and views
  *   shadow.c, instrument.c  races on plain data, in the mode RA
  *   futex.c    sleeping and waking
- *   calls.c, model_os.c  what the threads call, as operations
+ *   calls.c, model_os.c  the calls of the threads, as operations
  *   order.c    which steps depend on each other; clocks, races, sleep sets
  *   search.c   which step is taken next; backtracking
  *   delay.c    ... by a scheduler that is delayed a few times
  *   priority.c ... at random, by priorities
  *   linear.c   histories of operations
- *   mutate.c   one operation made wrong, to see who notices
+ *   mutate.c   one operation made wrong, to see which model notices
  *   heap.c     model_alloc
  *   report.c   the listing and the replay string
  *   proof.c    one line per search for the page of numbers
@@ -22,9 +22,9 @@
  * An execution is a row of steps.  Each step is taken by a *process*: thread i
  * is process i, and the store buffer of thread i is process i + BUFFER, whose
  * steps write the oldest buffered store to memory (in RA: interrupt the thread
- * for somebody's membarrier).  A thread's next operation
- * is always known before it is executed: a thread runs up to its operation,
- * posts it, and carries it out when it is chosen.
+ * for a membarrier of another thread).  A thread's next operation is always known
+ * before the execution: a thread runs up to the operation, posts the operation, and
+ * carries the operation out when the search chooses the thread.
  */
 #ifndef SLEY_TESTS_MODEL_ENGINE_H
 #define SLEY_TESTS_MODEL_ENGINE_H
@@ -76,25 +76,25 @@ struct op {
 	bool lock;       /* the location is a lock */
 };
 
-/* What a step touched, or may touch. */
+/* The things that a step touched, or may touch. */
 enum {
 	READS = 1,
 	WRITES = 2,
-	QUEUE_READS = 4, /* a futex queue: enters or leaves it */
+	QUEUE_READS = 4, /* a futex queue: enters or leaves */
 	QUEUE_WRITES = 8,
 	TIME_READS = 16,
 	TIME_WRITES = 32,
 	BARRIER_WATCHED = 64, /* a store while a membarrier is under way */
-	CHANGES = 128,        /* it wrote another value than it found */
+	CHANGES = 128,        /* wrote a new value */
 	FENCE_READS = 256,    /* sequentially consistent, in RA */
 	FENCE_WRITES = 512,
-	STALE = 1024, /* RA: it met another message than the newest */
+	STALE = 1024, /* RA: met a message that is not the newest */
 };
 
 enum lock_effect {
 	LOCK_NONE,
-	LOCK_ACQUIRED, /* by a step that would have waited for it */
-	LOCK_SEIZED,   /* by another one, that might have failed  */
+	LOCK_ACQUIRED, /* by a step that would have waited */
+	LOCK_SEIZED,   /* by a step that might have failed */
 	LOCK_RELEASED,
 };
 
@@ -112,7 +112,7 @@ struct clock {
 };
 
 struct step {
-	/* The state it starts from. */
+	/* The state before the step. */
 	uint32_t enabled;
 	uint32_t sleep;     /* explored from a state before, no use here */
 	uint32_t backtrack; /* to be explored from here */
@@ -121,16 +121,16 @@ struct step {
 	int16_t spent;      /* of them, by the step taken */
 	int8_t last;        /* the thread that ran before, or -1 */
 	uint64_t hash;      /* of the steps before and their order */
-	/* RA, for a thread about to read: what it could have read before step
-	   since - 1 was explored from there; 0: nothing was. */
+	/* RA, for a thread about to read: the messages that the thread could have
+	   read before step since - 1 were explored there; 0: none. */
 	uint16_t since[THREADS];
 	/* The step taken. */
 	struct effect effect;
 	uint16_t index; /* among the steps of its process, from 1 */
 	uint16_t choice;
 	uint16_t choices;
-	int cause;     /* a step that enabled this one, or -1 */
-	int read_from; /* RA: the step whose message it met, or -1 */
+	int cause;     /* a step that enabled this step, or -1 */
+	int read_from; /* RA: the step whose message was met, or -1 */
 	struct clock clock;
 };
 
@@ -146,18 +146,18 @@ struct store {
 struct thread {
 	struct op op;
 	uint64_t result;
-	char *sp; /* when it posted its operation */
+	char *sp; /* when the operation was posted */
 	bool finished;
 	bool queued; /* in a futex queue */
 	bool woken;
-	bool may_look; /* spin: the location changed since it looked */
+	bool may_look; /* spin: the location changed since the last look */
 	int cause;     /* the step that enabled a blocked operation, or -1 */
 	/* Store buffer: [first, last), counted for ever. */
 	unsigned first, last;
 	struct store buffer[STORES_MAX];
 	int flushed[STORES_MAX]; /* the step that flushed store n */
-	/* Membarrier under way: whose buffer was not empty yet, and the steps
-	   that emptied the others. */
+	/* Membarrier under way: the threads whose buffer was not empty yet, and
+	   the steps that emptied the other buffers. */
 	uint32_t unseen;
 	int seen[THREADS];
 };
@@ -187,7 +187,7 @@ struct engine {
 	int current; /* thread, or -1 */
 	int nr_started;
 	int depth;  /* steps taken */
-	int replay; /* steps given; the last one is new */
+	int replay; /* steps given; the last step is new */
 	int barriers;
 	uint64_t now;
 	int nr_locks;
@@ -220,22 +220,22 @@ __attribute__((noreturn)) void strand_run(int id); /* from its start */
 void strand_switch(int from, int to);
 void strand_start(int from, int next);             /* the first time */
 __attribute__((noreturn)) void strand_leave(void); /* ends the execution */
-int strand_of(const char *p);                      /* whose stack is it on? */
+int strand_of(const char *p);                      /* the owner of the stack */
 void strand_guard(void (*body)(void)); /* runs it so that fail can leave */
 
 /* machine.c */
 void machine_reset(void);
 bool machine_enabled(int process);
-struct effect machine_effect(int process); /* of its next step, at most */
-bool machine_background(int thread);       /* its buffer, or its interrupts */
+struct effect machine_effect(int process); /* of the next step, at most */
+bool machine_background(int thread);       /* buffer, or interrupts */
 void machine_execute(int thread);
 void machine_wrote(const struct effect *effect);
 uint64_t machine_post(const struct op *op); /* by the running thread */
 uint64_t machine_take(const struct op *op); /* ... as it is: not mutated */
 bool machine_is_lock(const char *addr);
 
-int machine_pick(int choices);         /* one of them; all are explored */
-int machine_pick_of(uint64_t allowed); /* the number of one of these bits */
+int machine_pick(int choices);         /* a number; all are explored */
+int machine_pick_of(uint64_t allowed); /* the number of an allowed bit */
 bool machine_takes_lock(const struct op *op);
 uint64_t machine_rmw_value(const struct op *op, uint64_t old);
 void machine_write(struct effect *effect, uint64_t value, bool lock);
@@ -271,7 +271,7 @@ uint64_t futex_unblock(struct thread *t, struct effect *effect);
 
 /* order.c */
 bool order_depends(const struct effect *a, const struct effect *b);
-void order_record(struct step *s); /* a new step, the last one */
+void order_record(struct step *s); /* a new step, the last step */
 uint32_t order_sleep(const struct step *s, struct step *next);
 uint64_t order_hash(const struct step *s);
 bool order_needs(int s, int e);  /* must step e come before s? */
@@ -279,14 +279,14 @@ bool order_before(int e, int s); /* steps, whose clocks were recorded */
 
 /* search.c */
 struct search_stats {
-	uint64_t executions; /* complete ones */
+	uint64_t executions; /* that are complete */
 	uint64_t redundant;  /* abandoned: equivalent to others */
 	uint64_t steps;
 	int longest;
 	bool complete;
 	double seconds;
 };
-void search_schedule(int id); /* it posted; returns when it was carried out */
+void search_schedule(int id); /* @id posted; returns after the execution */
 void search_run_once(void);
 struct search_stats search_explore(const struct model *model,
 				   enum model_mode mode, enum search_kind kind,
@@ -297,7 +297,7 @@ void search_prepare(const struct model *model, enum model_mode mode);
 int delay_first(uint32_t enabled);
 uint32_t delay_within(uint32_t enabled, int delays);
 int delay_cost(uint32_t enabled, int process);
-uint64_t delay_key(void); /* what a state is told apart by, also */
+uint64_t delay_key(void); /* also part of the identity of a state */
 
 /* priority.c */
 #define PRIORITY_DEPTH_MAX 16
@@ -307,7 +307,7 @@ struct priority_odds {
 	double one_in; /* executions that meet a bug of the depth */
 	bool chose;    /* ... if the machine's choices are right */
 };
-void priority_draw(uint64_t execution); /* the next one, from 0 */
+void priority_draw(uint64_t execution); /* the next execution, from 0 */
 int priority_pick(uint32_t enabled);
 int priority_choice(int choices);
 struct priority_odds priority_odds(void);
@@ -315,17 +315,17 @@ struct priority_odds priority_odds(void);
 /* heap.c */
 void heap_reset(void);
 int heap_live(void);
-void heap_check(const char *p);                   /* fails if it was freed */
-void heap_check_flush(const char *p, int thread); /* ... by another one */
+void heap_check(const char *p);                   /* fails if freed */
+void heap_check_flush(const char *p, int thread); /* ... by another thread */
 void heap_free(char *p, int thread);
 
 /* mutate.c */
 struct mutate_result {
 	const char *verdict; /* killed, lives, limit, unreached, ... */
 	uint64_t reached;    /* times that the operation was met */
-	uint64_t wrong;      /* ... and was not what it should have been */
+	uint64_t wrong;      /* ... and was wrong */
 };
-bool mutate_parse(const char *text); /* SITE:KIND; false: that is none */
+bool mutate_parse(const char *text); /* SITE:KIND; false: malformed */
 void mutate_list(void);              /* collect sites, do not mutate */
 void mutate_print_sites(void);
 void mutate_reset(void); /* a new execution */
@@ -339,7 +339,7 @@ struct mutate_result mutate_result(const struct search_stats *stats);
 void report_step(const struct step *s, const struct op *op, uint64_t result);
 void report_names_reset(void);
 void report_failure(void);
-bool report_reproduces(void); /* silently, by its replay string */
+bool report_reproduces(void); /* silently, by the replay string */
 int report_replay(const struct model *models, const char *string);
 const char *report_kind(enum model_failure kind);
 const char *report_mode(enum model_mode mode);

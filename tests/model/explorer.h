@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explorer.h - write a model: a few threads over shared state, and what must
- * hold in every interleaving of them.
+ * explorer.h - write a model: a few threads over shared state, and conditions that
+ * must hold in every interleaving of the threads.
  *
  *	static struct spinlock lock;
  *	static int count;
@@ -14,24 +14,24 @@
  *	      .finish = finish);
  *
  * setup runs before every execution and must set all shared state; finish runs
- * after every complete one.  Threads must be deterministic: they depend only
+ * after every complete execution.  Threads must be deterministic: they depend only
  * on shared state, on model_choose() and on virtual time.
  *
- * What is explored: every order of the operations of base/atomic.h, futex
+ * The explorer explores every order of the operations of base/atomic.h, futex
  * calls, membarrier and model_access(), up to swapping neighbours that cannot
  * see each other; in TSO also every moment at which a buffered store reaches
  * memory; in RA also every value that C11 lets a load find.  Plain shared data
- * is plain memory.  Its order is explored only through the atomics around it,
- * so it must be free of races: RA finds them, in the sources and in the model.
- * Bookkeeping of the model must commute (count, do not log); declare it with
- * model_ledger(), or mark it: model_access().
+ * is plain memory.  The order of plain accesses is explored only through the atomics
+ * around the accesses, so plain data must be free of races: RA finds races, in the
+ * sources and in the model.  Bookkeeping of the model must commute (count, do not
+ * log); declare such data with model_ledger(), or mark accesses: model_access().
  *
  * Spin loops must call spin_hint().  Memory from model_alloc() must be freed
  * by the end; freed memory is never handed out again within one execution, so
  * touching it through an atomic is a failure (and re-use by the allocator, as
  * in ABA, has to be modelled by hand).  An atomic access to a frame that has
- * been left is a failure where it is met; but leaving a frame is no operation,
- * so not every order of the two is tried.
+ * been left is a failure where the explorer meets the access; but leaving a frame is
+ * no operation, so not every order of the two is tried.
  */
 #ifndef SLEY_TESTS_MODEL_EXPLORER_H
 #define SLEY_TESTS_MODEL_EXPLORER_H
@@ -45,7 +45,7 @@
 enum model_mode {
 	MODEL_SC = 1,  /* one memory, one operation at a time */
 	MODEL_TSO = 2, /* stores wait in a buffer per thread, as on x86 */
-	MODEL_RA = 4,  /* C11: a load may find what was there before */
+	MODEL_RA = 4,  /* C11: a load may find an older value */
 	MODEL_ALL = 7,
 };
 
@@ -67,7 +67,7 @@ struct model {
 	void (*setup)(void);
 	void (*threads[MODEL_THREADS_MAX])(int id);
 	void (*finish)(void);
-	/* Zero means the default for everything below. */
+	/* Zero means the default for all fields below. */
 	int modes;                 /* MODEL_ALL */
 	int bound;                 /* at most that many preemptions; 0: any */
 	int delays;                /* at most that many delays; 0: any */
@@ -105,7 +105,7 @@ model_fail(enum model_failure kind, const char *format, ...);
 /* The calling model thread; -1 in setup and finish. */
 int model_thread(void);
 
-/* Any of 0 .. n-1; each is explored. */
+/* A number from 0 to n-1; each is explored. */
 int model_choose(int n);
 
 /* A scheduling point before a plain access to *@p, which may be a write. */
@@ -115,8 +115,8 @@ int model_choose(int n);
 void model_access_at(const volatile void *p, const char *site);
 
 /*
- * What is there is the model's own bookkeeping: the threads may touch it
- * without any order.  Call it in setup.
+ * The memory at @p is bookkeeping of the model: the threads may touch the memory
+ * without any order.  Call this in setup.
  */
 void model_ledger(const volatile void *p, size_t size);
 
@@ -124,10 +124,10 @@ void model_ledger(const volatile void *p, size_t size);
 void model_advance(uint64_t ns);
 
 /*
- * The word at @p is a lock, held while its bit 0 is set; call it in setup.  An
- * exchange or "or" that would find it held waits instead of failing, so that
- * attempts in vain are not explored.  Not for locks that are only tried, nor
- * for the model of the lock itself.
+ * The word at @p is a lock, held while its bit 0 is set; call this in setup.  An
+ * exchange or "or" that would find the lock held waits instead of failing, so that
+ * attempts in vain are not explored.  Not for locks that are only tried, nor for
+ * the model of the lock itself.
  */
 void model_lock_word(const volatile void *p);
 
@@ -136,14 +136,14 @@ void *model_alloc(size_t size);
 void model_free(void *p);
 
 /*
- * For a model's own os_map(), if its memory is not of model_alloc(), which does
- * the same: the calling thread has just got @size bytes of zeroes at @p.  In RA
- * the zeroes count as written by that thread, so that whoever is led there must
- * know of the mapping, by a release and an acquire.  Returns @p.
+ * For a model with its own os_map() and memory that is not of model_alloc(), which
+ * does the same: the calling thread has just got @size bytes of zeroes at @p.  In RA
+ * the zeroes count as written by the calling thread, so that a thread that gets a
+ * pointer there must know of the mapping, by a release and an acquire.  Returns @p.
  */
 void *model_mapped(void *p, size_t size);
 
-/* How listings call the object at @p, and pointers to it. */
+/* The name of the object at @p, and of pointers to the object, in listings. */
 __attribute__((format(printf, 2, 3))) void model_name(const volatile void *p,
 						      const char *format, ...);
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_scene.h - for models of graphs: the very sources of src/graph, and as much
- * of a runtime as they need.
+ * graph_scene.h - for models of graphs: the very sources of src/graph, and the parts
+ * of a runtime that these sources need.
  *
- * The first threads of a model are workers: each runs the nodes it is told to, with
- * the very graph_turn() and what comes after a turn.  The others are foreign threads
- * and wait as such.  A node that is queued is in `queue`, by its index; there is no
- * search, see core_search.c.  Nodes read what those before them have written, in
- * plain memory, and say what they are told to.
+ * The first threads of a model are workers.  The model tells a worker which nodes to
+ * run; the worker runs a node with the very graph_turn() and the code after a turn.
+ * The other threads are foreign threads and wait as foreign threads do.  A queued
+ * node is in `queue`, by its index; there is no search, see core_search.c.  Nodes
+ * read the plain data of their predecessors, and return the values that the model
+ * sets.
  *
- * Include it in one source of a model, and link ${graph_waiting}.
+ * Include this file in one source of a model, and link ${graph_waiting}.
  */
 #ifndef SLEY_TESTS_MODEL_GRAPH_SCENE_H
 #define SLEY_TESTS_MODEL_GRAPH_SCENE_H
 
-/* Where node_run.c puts what may start. */
+/* node_run.c puts nodes that may start here. */
 #define place_spawned scene_spawned
 #define place_accepted scene_accepted
 
@@ -39,14 +40,14 @@
 #include <sley/error.h>
 #include <string.h>
 
-#define SCENE_NODES 4  /* numbers, from 1 on; each its job */
+#define SCENE_NODES 4  /* numbers, from 1 on; a job for each */
 #define SCENE_PLACES 5 /* one more, for failures that are forgotten */
 #define SCENE_WORKERS 2
 
 struct job {
-	struct payload done; /* written by its function              */
-	int before[2];       /* jobs that have ended, well; 0: none   */
-	int says;            /* what its function returns             */
+	struct payload done; /* written by the function of the job   */
+	int before[2];       /* jobs that have succeeded; 0: none     */
+	int says;            /* the return value of the function      */
 };
 
 static struct sley scene_rt;
@@ -54,7 +55,7 @@ static struct worker scene_workers[SCENE_WORKERS];
 static struct worker *scene_table[SCENE_WORKERS] = { &scene_workers[0],
 						     &scene_workers[1] };
 static struct sley_graph *graph;
-static struct sley_graph_scope *scene_scope; /* of what is submitted, or NULL */
+static struct sley_graph_scope *scene_scope; /* for new nodes, or NULL */
 static struct job jobs[1 + SCENE_NODES];
 static sley_node ids[1 + SCENE_NODES]; /* of the node with that job */
 static struct sley_task *queue[1 + SCENE_PLACES]; /* by index       */
@@ -66,7 +67,7 @@ static struct scene_ledger {
 
 /* ---- the rest of the runtime ------------------------------------------------------ */
 
-/* What those before it did; unless one of them has failed. */
+/* The predecessors have ended; not checked if a predecessor has failed. */
 static void scene_check_before(const struct job *job)
 {
 	for (int i = 0; i < 2; i++) {
@@ -75,7 +76,7 @@ static void scene_check_before(const struct job *job)
 	}
 }
 
-/* Who queues it has seen the end of all it waited for. */
+/* The thread that queues a node has seen the end of all predecessors. */
 static void scene_queue(struct sley_task *task)
 {
 	struct node *node = node_of(task);
@@ -278,7 +279,7 @@ void placement_ready(struct node *node)
 	never();
 }
 
-/* Nobody who waits is a node. */
+/* No waiter is a node. */
 void deadlock_enter(struct scope_wait *wait, struct sley_graph_scope *scope,
 		    bool stays, bool looks)
 {
@@ -419,7 +420,7 @@ static void scene_runtime(unsigned int workers)
 	}
 }
 
-/* In setup: @workers of the threads are, with a graph of so many nodes. */
+/* In setup: @workers threads are workers, and the graph has @max_nodes nodes. */
 static void scene_setup(unsigned int workers, uint32_t max_nodes)
 {
 	struct sley_graph_options options = { .size = sizeof(options),
@@ -461,7 +462,7 @@ static int scene_fn(void *arg)
 	return job->says;
 }
 
-/* Those of @job's before that are needed, and those that only come first. */
+/* @nr_after entries of `before` must succeed, @nr_order entries must only end. */
 static void submit_as(int job, int nr_after, int nr_order)
 {
 	struct sley_node_spec spec = { .size = sizeof(spec),
@@ -484,7 +485,9 @@ __attribute__((unused)) static struct node *node_at(int job)
 	return node_store_node(&graph->store, node_index_of(ids[job]));
 }
 
-/* By a worker, as run_turn() in core/sched/worker.c: the one that comes next, or NULL. */
+/*
+ * By a worker, as run_turn() in core/sched/worker.c: returns the next task, or NULL.
+ */
 static struct sley_task *run_one(struct sley_task *task)
 {
 	(void)task_claim(task);
@@ -493,21 +496,21 @@ static struct sley_task *run_one(struct sley_task *task)
 	return turns_of(task)->after(worker_current(), task);
 }
 
-/* The same, with all that it keeps. */
+/* The same, with all tasks that the worker keeps. */
 static void run_on(struct sley_task *task)
 {
 	while (task)
 		task = run_one(task);
 }
 
-/* The node in place @index is, or will be, queued. */
+/* The node in place @index is queued, or will be queued. */
 __attribute__((unused)) static void run_queued(uint32_t index)
 {
 	struct sley_task *task;
 
 	while (!(task = load_acquire(&queue[index])))
 		spin_hint(&queue[index]);
-	/* relaxed: it is ours. */
+	/* relaxed: the entry is ours. */
 	store_relaxed(&queue[index], NULL);
 	run_on(task);
 }

@@ -1,48 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * history.c - memory of the mode RA: what C11 promises, and no more.
+ * history.c - memory of the mode RA: the promises of C11, and no more.
  *
- * A location is not one value but its history: all messages that were ever
- * stored there, in modification order.  What a thread knows is a *view*: per
- * location, the oldest message it may still read.
+ * A location is not a single value but a history: all messages that were ever
+ * stored there, in modification order.  The knowledge of a thread is a *view*: per
+ * location, the oldest message that the thread may still read.
  *
- *   load    any message from the view on.  So it may be an old one: each is
- *           explored.  An acquire adds the view the message was sent with to
- *           the thread's own.
+ *   load    any message from the view on, old messages included: each is
+ *           explored.  An acquire adds the view of the message to the view of
+ *           the thread.
  *   store   into the history, anywhere behind the view.  A release sends the
- *           thread's whole view with it, a relaxed store only itself.
- *   rmw     reads a message and stands directly behind it; nothing can come
- *           between the two later.  It sends on what it read was sent with: a
- *           release sequence, as C++20 has it.
+ *           thread's whole view, a relaxed store only itself.
+ *   rmw     reads a message and stands directly behind that message; nothing can
+ *           come between the two later.  The new message also carries the view
+ *           of the message that was read: a release sequence, as in C++20.
  *
  * A view also holds a vector clock, which knows happens-before; shadow.c finds
  * races on plain data with it.
  *
- * Three views per thread, since barriers act on what came before: `now` is
- * what its loads know, `later` what it would know if an acquire barrier came
- * now, `before` what it knew at its last release barrier, sent with relaxed
- * stores.  The barriers are those of membarrier(), and sequentially consistent
- * operations, which no source of ours uses: they pass one view on from each to
- * the next, a little more than C11 promises of them.
+ * A thread has three views, since barriers act on earlier operations: `now` is the
+ * view of its loads; `later` is the view that the thread would have if an acquire
+ * barrier came now; `before` is the view at the last release barrier, and is sent
+ * with relaxed stores.  The barriers are membarrier(), and sequentially consistent
+ * operations, which no source of ours uses: these pass a view on from each operation
+ * to the next, a little more than C11 promises.
  *
- * membarrier() promises an order between the caller and each other thread: at
- * some moment of the call, what the thread did so far is in the caller's view
- * at the end, and what the caller did before is in the thread's.  That moment
- * is a step of its own, by the process that in TSO is the thread's store
- * buffer.  (Linux orders the interrupted threads among each other as well, and
- * what an interrupted thread has read with relaxed loads is ordered before its
- * plain accesses; the less a model relies on, the better.)
+ * membarrier() promises an order between the caller and each other thread.  There
+ * is a moment in the call at which both views meet: the earlier operations of the
+ * thread are in the caller's view at the end, and the earlier operations of the
+ * caller are in the thread's view.  This moment is a separate step, by the process
+ * that is the thread's store buffer in TSO.  (Linux also orders the interrupted
+ * threads among each other, and orders relaxed loads of an interrupted thread before
+ * its plain accesses; the less a model relies on, the better.)
  *
- * The kernel looks at a futex word while it holds a lock of that futex: who
- * waits after somebody has woken knows what the waker knew.  Nothing else is
- * taken for granted of a futex, not even that the woken one knows it.
+ * The kernel looks at a futex word while it holds a lock of the futex: a thread that
+ * waits after a wake knows what the waker knew.  The model relies on nothing else of
+ * a futex, not even that the woken thread knows it.
  *
  * Not here: a load that sees a store which depends on that very load (load
- * buffering), which C11 allows.  Steps of one thread are taken in its order.
+ * buffering), which C11 allows.  Steps of a thread are taken in program order.
  *
  * The memory of the process always has the last message of each history.  A
- * plain write, as in the initialisation of a struct, begins a new history; who
- * could still know the old one is in a race with that write.
+ * plain write, as in the initialisation of a struct, begins a new history; a thread
+ * that could still know the old history is in a race with the write.
  */
 #include "engine.h"
 #include "model_atomic.h"
@@ -62,8 +62,8 @@ struct view {
 /* Message 0 stands for "none": older than all. */
 static struct message {
 	uint64_t value;
-	int step;     /* that sent it; -1: it was there */
-	bool claimed; /* a read-modify-write stands behind it */
+	int step;     /* of the store; -1: initial value     */
+	bool claimed; /* a read-modify-write stands directly behind */
 	struct view view;
 } messages[MESSAGES];
 static uint16_t position[MESSAGES]; /* in its history, from 1 */
@@ -80,13 +80,13 @@ static int nr_locations;
 static struct knowledge {
 	struct view now, later, before;
 	struct view barrier; /* of its membarrier, under way */
-	/* Its last step: what it knew before, with `later`; what that step
-	   told others, or NULL; the message it met, or 0, and where. */
+	/* The last step: the view before, with `later`; the view that the step
+	   sent, or NULL; the message that the step met, or 0, and where. */
 	struct view knew;
 	const struct view *told;
 	int location, met;
-	uint16_t read[LOCATIONS]; /* the message it met last */
-	bool fed_up[LOCATIONS];   /* spins: wants a newer one */
+	uint16_t read[LOCATIONS]; /* the message met last */
+	bool fed_up[LOCATIONS];   /* spins: wants a newer message */
 } threads[THREADS];
 
 static struct view consistent; /* of sequentially consistent operations */
@@ -149,7 +149,7 @@ bool history_happened_before(int thread, uint16_t time, int monitor)
 
 /* ---- messages ------------------------------------------------------------ */
 
-/* Who sent it, the same in all executions that differ in order only. */
+/* The sending step, the same in all executions that differ in order only. */
 static uint64_t identity(int message)
 {
 	int step = messages[message].step;
@@ -184,7 +184,7 @@ static int message_new(uint64_t value, int step)
 	return nr_messages;
 }
 
-/* Puts @message behind the first @at ones. */
+/* Puts @message behind the first @at messages. */
 static void insert(struct location *l, int at, int message)
 {
 	int left = message_at(l, at - 1), right = message_at(l, at);
@@ -323,7 +323,7 @@ static int next_change(int location, int m)
 	return i + 1;
 }
 
-/* The newest is number 0.  Returns how many there are. */
+/* The newest message is number 0.  Returns the number of candidates. */
 static int candidates(int thread, const struct op *op,
 		      uint16_t found[CANDIDATES])
 {
@@ -348,7 +348,7 @@ static int candidates(int thread, const struct op *op,
 	return nr;
 }
 
-/* Is there one that was not there before step @since? */
+/* Is there a candidate that was not there before step @since? */
 bool history_has_news(int thread, const struct op *op, int since)
 {
 	uint16_t found[CANDIDATES];
@@ -476,7 +476,7 @@ bool history_may_look(int thread, const struct op *op)
 	return !m || next_change(n, m) <= locations[n].nr;
 }
 
-/* The step that first sent another value than it knows, or -1. */
+/* The step that first sent a value that differs from the known value, or -1. */
 int history_news_from(int thread, const struct op *op)
 {
 	int n = location_of(op), m = threads[thread].read[n], first = -1;
@@ -552,9 +552,9 @@ static bool is_older(int message, int location, const struct view *v)
 }
 
 /*
- * Could @thread have been interrupted before its last step, too, and nobody
- * would have known more for it?  Then that step would have met the same message
- * and told others the same, and the caller would have learnt less.
+ * Could @thread have been interrupted before its last step as well, without more
+ * knowledge for any thread?  Then the step would have met the same message and sent
+ * the same view, and the caller would have learnt less.
  */
 bool history_is_late(int thread, int caller)
 {

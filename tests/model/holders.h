@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * holders.h - what a mutex takes its callers for, in a model.
+ * holders.h - the identity of the holder of a mutex, in a model.
  *
  * A task is the strand of its worker, as in a runtime, and takes the inline paths.
- * So do plain threads, unless holders_setup() is told otherwise: then they come to
- * the slow paths, as in a runtime those do that the inline paths do not know.
+ * Plain threads take the inline paths, too, unless holders_setup() is told
+ * otherwise: then plain threads take the slow paths, as threads do in a runtime if
+ * the inline paths do not know the thread.
  *
- * Include it behind selves.h, and link src/core/wait/holder.c.
+ * Include this file after selves.h, and link src/core/wait/holder.c.
  */
 #ifndef SLEY_TESTS_MODEL_HOLDERS_H
 #define SLEY_TESTS_MODEL_HOLDERS_H
@@ -15,7 +16,7 @@
 
 #include <sley/fork_stack.h>
 
-/* Of model threads that are no tasks, as in selves.h. */
+/* For model threads that are no tasks, as in selves.h. */
 static _Alignas(64) struct sley_forks holders[1 + MODEL_THREADS_MAX];
 static struct sley_forks holders_unknown = { .unlocked = HOLDER_TAKES_NONE };
 static bool holders_slow;
@@ -40,7 +41,7 @@ static void holders_setup(bool slow)
 	holders_slow = slow;
 }
 
-/* What the model thread @id is, unless it is a task. */
+/* The holder for the model thread @id, if the thread is no task. */
 __attribute__((unused)) static uint64_t holder_of_model_thread(int id)
 {
 	return (uintptr_t)&holders[1 + id];

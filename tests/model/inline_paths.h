@@ -2,9 +2,9 @@
 /*
  * inline_paths.h - lets the explorer see the inline paths of public headers.
  *
- * Those use the compiler's atomics, not base/atomic.h.  Each becomes the
- * operation of the same order there; what is not listed does not compile.
- * Include this before the header.
+ * The inline paths use the compiler's atomics, not base/atomic.h.  Each atomic
+ * becomes the operation of base/atomic.h with the same order; an atomic that is not
+ * listed here does not compile.  Include this file before the header.
  */
 #ifndef SLEY_TESTS_MODEL_INLINE_PATHS_H
 #define SLEY_TESTS_MODEL_INLINE_PATHS_H
@@ -22,10 +22,10 @@
 #define __atomic_signal_fence(order) INLINE_FENCE##order()
 #define INLINE_FENCE__ATOMIC_SEQ_CST() compiler_barrier()
 
-/* It may still be in the reader's store buffer. */
+/* The value may still be in the reader's store buffer. */
 #define SLEY_LOAD_OWN(p) load_relaxed(p)
 
-/* When they fail all of them are relaxed. */
+/* A compare-and-swap that fails is always relaxed. */
 #define __atomic_compare_exchange_n(p, e, d, weak, order, failure)             \
 	INLINE_CAS##order##failure(p, e, d)
 #define INLINE_CAS__ATOMIC_ACQUIRE__ATOMIC_RELAXED(p, e, d) cas_acquire(p, e, d)

@@ -1,46 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * linear.h - is there an order of whole operations that explains what each of
- * them returned?
+ * linear.h - is there an order of whole operations that explains all return values?
  *
- * A model writes down each operation on its object, from call to return:
+ * A model records each operation on its object, from call to return:
  *
  *	struct linear_op *op = linear_call(PUSH, 1);
  *	linear_return(op, ring_push(&ring, &items[1]));
  *
- * with linear_start() in setup, and linear_check() in finish.  That searches
- * for an order of all operations in which each returns what it did return by
- * the sequential specification, and which keeps the order of those that did
- * not overlap (Wing, Gong: Testing and verifying concurrent objects, 1993).
+ * with linear_start() in setup, and linear_check() in finish.  linear_check()
+ * searches for an order of all operations in which each operation returns its
+ * recorded value by the sequential specification, and which keeps the order of
+ * operations that did not overlap (Wing, Gong: Testing and verifying concurrent
+ * objects, 1993).
  *
- * Which did not overlap?  The explorer runs one of all executions that differ
- * only in the order of steps that do not see each other.  What was over first
- * by the clock on the wall is an accident of the one it runs, so a search that
- * went by it would not be complete, whatever it says.  There are two orders
- * that are the same in all of them:
+ * Which operations did not overlap?  Of all executions that differ only in the
+ * order of independent steps, the explorer runs one.  The order of ends by the wall
+ * clock is an accident of this execution, so a search by the wall clock would not be
+ * complete.  Two orders are the same in all equivalent executions:
  *
- *   LINEAR_CAUSAL     A is before B if they are of one thread, or if A's last
- *                     step happened before B's first one by the explorer's
- *                     clocks: a chain of steps that depend on each other leads
- *                     from one to the other.  Others count as overlapping.
- *                     That is all the order threads can know of without a
- *                     clock or another object between them.  It costs nothing:
- *                     writing down is no step.
+ *   LINEAR_CAUSAL     A is before B if both are of one thread, or if A's last
+ *                     step happened before B's first step by the explorer's
+ *                     clocks: a chain of dependent steps leads from A to B.
+ *                     All other operations count as overlapping.  Threads can
+ *                     know no other order without a clock or an object in
+ *                     between.  This order costs nothing: recording is no step.
  *   LINEAR_REAL_TIME  Each call and each return is a step as well, a
- *                     read-modify-write of one word that all have in common:
- *                     as if everybody told everybody.  Every order of returns
+ *                     read-modify-write of one word that all threads share, as
+ *                     if each thread told all others.  Every order of returns
  *                     and calls is explored, and each is kept: linearizability
- *                     as it is defined.  It costs executions.  And stores do
+ *                     as defined.  This order costs executions.  And stores do
  *                     not wait in a buffer beyond the return, so bugs between
  *                     two operations of one thread may be hidden in TSO.
  *
- * So an object wants to be checked with both.  With release/acquire histories
- * "happened before" by the explorer's clocks would be too strong, for a load
- * may return what was overwritten before; there LINEAR_CAUSAL keeps the order
- * of each thread only.
+ * So check an object with both orders.  With release/acquire histories "happened
+ * before" by the explorer's clocks would be too strong, since a load may return a
+ * value that was overwritten before; there LINEAR_CAUSAL keeps the order of each
+ * thread only.
  *
- * All operations must have returned when finish runs.  Up to LINEAR_OPS of
- * them; the search is exponential in those that overlap.
+ * All operations must have returned when finish runs.  There may be LINEAR_OPS
+ * operations; the search is exponential in the number that overlap.
  */
 #ifndef SLEY_TESTS_MODEL_LINEAR_H
 #define SLEY_TESTS_MODEL_LINEAR_H
@@ -58,7 +56,7 @@ struct linear_op {
 	int64_t result; /* may be completed after linear_return() */
 	/* The rest is private. */
 	int thread;
-	int first_index; /* its first step, among its thread's */
+	int first_index; /* the first step, among the thread's */
 	int first, last; /* steps of the execution, or -1 */
 	uint32_t called_at, returned_at; /* real time */
 	bool returned;
@@ -67,8 +65,8 @@ struct linear_op {
 struct linear_spec {
 	const char *const *names;  /* of the codes */
 	size_t state_size;         /* at most LINEAR_STATE */
-	void (*init)(void *state); /* it is zero before; NULL: so it stays */
-	/* May @op return what it did, in this state?  Moves the state on. */
+	void (*init)(void *state); /* of zeroed @state; NULL: stays zero */
+	/* May @op return its result in this state?  Moves the state on. */
 	bool (*apply)(void *state, const struct linear_op *op);
 };
 

@@ -24,10 +24,10 @@ enum model_order {
 	MODEL_ORDER_SEQ_CST = __ATOMIC_SEQ_CST, /* self tests only */
 };
 
-/* What an operation does to the value it finds. */
+/* The kind of a read-modify-write. */
 enum model_rmw { MODEL_XCHG, MODEL_ADD, MODEL_OR, MODEL_AND };
 
-/* The object and how it was named in the source. */
+/* The object and its name in the source. */
 struct model_at {
 	const volatile void *addr;
 	const char *site;
@@ -114,7 +114,7 @@ void model_spin(struct model_at at);
 
 #define spin_pause() ((void)0)
 
-/* Waits until another thread has written to @p since this one looked. */
+/* Waits until another thread has written to @p since the caller looked. */
 #define spin_hint(p) model_spin(MODEL_HERE(p, "spin_hint", RELAXED))
 
 #include "model_calls.h"

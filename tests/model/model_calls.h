@@ -2,9 +2,9 @@
 /*
  * model_calls.h - the calls of src/os that are operations, with their place.
  *
- * The explored sources call functions; the listing and mutate.c want to know
- * from where.  So the call says it first, and model_os.c puts it into the
- * operation.  Nothing runs in between.
+ * The explored sources call functions; the listing and mutate.c need the place of
+ * the call.  So the call notes its place first, and model_os.c puts the place into
+ * the operation.  Nothing runs in between.
  */
 #ifndef SLEY_TESTS_MODEL_CALLS_H
 #define SLEY_TESTS_MODEL_CALLS_H

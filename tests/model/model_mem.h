@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model_mem.h - src/mem/alloc.c over the explorer's heap, so that it sees what
- * is freed too early, twice, or never.  Include it in one source of a model.
+ * model_mem.h - src/mem/alloc.c over the explorer's heap, so that the explorer sees
+ * memory that is freed too early, twice, or never.  Include this file in one source
+ * of a model.
  */
 #ifndef SLEY_TESTS_MODEL_MEM_H
 #define SLEY_TESTS_MODEL_MEM_H
@@ -22,7 +23,7 @@ void *mem_alloc(struct mem *mem, size_t size)
 	return model_alloc(size);
 }
 
-/* For what asks for more than the explorer needs to know. */
+/* For sources that ask for an alignment; the explorer does not need it. */
 void *mem_alloc_aligned(struct mem *mem, size_t size, size_t align)
 {
 	(void)mem;

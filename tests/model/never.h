@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * never.h - names that src/core/sched/switch.h needs and no model comes to: nothing is
- * traced, no task changes its floating-point control words, none has children.
+ * never.h - names that src/core/sched/switch.h needs and that no model calls:
+ * nothing is traced, no task changes the floating-point control words or has
+ * children.
  */
 #ifndef SLEY_TESTS_MODEL_NEVER_H
 #define SLEY_TESTS_MODEL_NEVER_H

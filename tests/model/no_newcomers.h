@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * no_newcomers.h - for models in which no process begins, and none is freed.
+ * no_newcomers.h - for models in which no process begins, and no process is freed.
  */
 #ifndef SLEY_MODEL_NO_NEWCOMERS_H
 #define SLEY_MODEL_NO_NEWCOMERS_H

@@ -1,67 +1,67 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * order.c - what depends on what, and therefore what must be tried in another
- * order.
+ * order.c - which steps depend on each other, and which must therefore be tried in
+ * a different order.
  *
- * Two steps depend on each other if swapping them could change what either
- * does.  Executions that differ only in the order of neighbours that do not
- * depend on each other are equivalent; one of each class is enough.  The
+ * Two steps depend on each other if swapping the steps could change the effect of
+ * either.  Executions that differ only in the order of independent neighbours are
+ * equivalent; one execution of each class is enough.  The
  * search is dynamic partial-order reduction with source sets and sleep sets
  * (Abdulla, Aronis, Jonsson, Sagonas: Optimal DPOR, POPL 2014).
  *
- * Each step has a vector clock: per process, how many of its steps happened
- * before it, through program order, dependence, or because they enabled it.
- * A *race* is a pair of dependent steps e .. s of two processes with no step
- * between them in that order.  For each race the search must also go on from
- * the state before e with something that leads to s before e: one process of
- * the first steps of all that came after e and did not need it.
+ * Each step has a vector clock: for each process, how many steps of the process
+ * happened before, through program order, dependence, or because they enabled this
+ * step.  A *race* is a pair of dependent steps e .. s of two processes with no step
+ * in between in that order.  For each race the search must also go on from the state
+ * before e with a step that leads to s before e.  Take the steps that came after e
+ * and did not need e: any process with a first step among them will do.
  *
  * Dependence used here, on purpose a little too large where that is simpler:
  *
- *   same location, one of them writes memory (a failed CAS only reads; a load
+ *   same location, and a step writes memory (a failed CAS only reads; a load
  *   answered by the own buffer counts as a read of memory)
- *   same futex, one of them wakes
- *   virtual time, one of them moves it
+ *   same futex, and a step wakes
+ *   virtual time, and a step moves the time
  *   a membarrier's start and any buffered store of another thread
  *   a buffered store while a membarrier is under way and the own buffer's
- *   writes (they decide when the barrier has seen that buffer empty)
+ *   writes (these decide when the barrier has seen the buffer empty)
  *
- * A thread and its own buffer are independent otherwise: a load finds the same
- * value before and after the store it is answered by reaches memory.
- * Steps that one waits for (the store for its flush, the flushes for a
- * read-modify-write, the wake-up for a waiter) are ordered but do not race:
- * the other order is impossible.  The same holds for the release of a lock and
- * the next time it is taken, if that is a step that waits for it; there the race
- * is between the two takings.  A compare-and-swap, or a store, does not wait:
- * it may come while the lock is held, and fail.
+ * A thread and its own buffer are independent otherwise: if the buffer answers a
+ * load, the load finds the same value before and after the store reaches memory.
+ * Steps that a later step waits for (the store for its flush, the flushes for a
+ * read-modify-write, the wake-up for a waiter) are ordered but do not race: the
+ * other order is impossible.  The same holds for the release of a lock and the next
+ * acquisition, if this is a step that waits for the lock; there the race is between
+ * the two acquisitions.  A compare-and-swap, or a store, does not wait: such a step
+ * may come while the lock is held, and fail.
  *
- * RA is different.  Which message an access meets is a choice of its own, made
- * among all that are there, old ones included.  So it makes no difference
- * whether a store comes before a load that does not read it, nor in which order
- * two stores come: each can go anywhere in the history.  Two accesses to memory
- * are ordered only if one reads what the other wrote.  What must be tried in
- * another order is a *read before a write*: had the write come first, there
- * would have been one more message to choose.  Whether it could have come first
- * is seen from the write's clock without what it read itself, which it need not
- * read again.
+ * RA is different.  Which message an access meets is a separate choice among all
+ * messages of the location, old messages included.  So it makes no difference
+ * whether a store comes before a load that does not read the store, nor in which
+ * order two stores come: each can go anywhere in the history.  Two accesses to
+ * memory are ordered only if one reads the value of the other.  The search must
+ * reverse a *read before a write*: had the write come first, there would have been
+ * one more message to choose.  The clock of the write shows whether the write could
+ * have come first; this clock leaves out the message that the write itself read,
+ * since the write need not read the same message again.
  *
- * A reading thread that sleeps has explored all messages that were there then
- * (step.since).  A write wakes it, for the new message only.
+ * A reading thread that sleeps has explored all messages that existed then
+ * (step.since).  A write wakes the thread, for the new message only.
  *
  * Sequentially consistent operations depend on each other, and a thread's
  * interrupts (by membarrier) on its operations.
  *
  * An interrupt may come between any two steps of a thread, but few of these
- * moments are of interest.  Where it comes *late*, it could as well have come
- * before the thread's last step, and all that follows would still be possible:
- * the membarrier did not need that step, the message that it met is no older
- * than what the caller knew, and what it told others had all that the interrupt
- * would have added (history.c).  Then the caller would only have known less.  So
- * such an execution ends there: whatever it could show, one with an earlier
- * interrupt shows.  It ends when its races are recorded, which leads to that
- * one; and since the races of what follows are not seen any more, everybody else
- * is tried in the interrupt's place.  self_random.c has no program that ends in
- * fewer ways for it.
+ * moments matter.  A *late* interrupt could as well have come before the thread's
+ * last step, and all later steps would still be possible: the membarrier did not
+ * need the last step, the message that the step met is no older than the caller's
+ * view, and the view that the step sent had everything that the interrupt would have
+ * added (history.c).  Then the caller would only have known less.  So an execution
+ * with a late interrupt ends there: an execution with an earlier interrupt shows the
+ * same failures.  The execution ends after its races are recorded, which leads to
+ * the earlier interrupt.  The races of later steps are not seen any more, so all
+ * other processes are tried in the interrupt's place.  No program in self_random.c
+ * ends in fewer ways because of this.
  */
 #include "engine.h"
 
@@ -135,13 +135,13 @@ bool order_before(int e, int s)
 	return happened_before(&engine.steps[e], &engine.steps[s].clock);
 }
 
-/* A row of steps, by the first one of each process; 0: none. */
+/* A row of steps, by the first step of each process; 0: none. */
 struct row {
 	uint16_t first[PROCESSES];
 	uint32_t initials;
 };
 
-/* @clock: what must come before @s. */
+/* @clock: the steps that must come before @s. */
 static void row_append(struct row *row, const struct step *s,
 		       const struct clock *clock)
 {
@@ -175,7 +175,7 @@ static void reverse(int at, const struct step *s, const struct clock *clock)
 	if (able)
 		e->backtrack |= able & -able;
 	else
-		e->backtrack |= e->enabled; /* anything may lead there */
+		e->backtrack |= e->enabled; /* any step may lead there */
 }
 
 /* The step that took the lock that step number @at released. */
@@ -205,8 +205,8 @@ static void join_causes(struct clock *c, const struct step *s)
 	}
 }
 
-/* RA: every read before the write @s that it need not come after.  A CAS that
-   failed might have found what it wanted, but for a read-modify-write. */
+/* RA: every read before the write @s that the write need not come after.  A failed
+   CAS might have found the expected value.  A read-modify-write is left out. */
 static void reverse_reads(const struct step *s, const struct clock *needs)
 {
 	int wanted = s->effect.flags & WRITES ? READS : READS | WRITES;
@@ -242,7 +242,7 @@ void order_record(struct step *s)
 			races[nr_races++] = race;
 		clock_join(&c, &e->clock);
 	}
-	needs = c; /* another message would do, too */
+	needs = c; /* a different message would do, too */
 	clock_join_step(&c, s->read_from);
 	c.at[s->effect.process] = s->index;
 	s->clock = c;
@@ -255,7 +255,7 @@ void order_record(struct step *s)
 		reverse_reads(s, &needs);
 }
 
-/* RA: is there something to read for @thread, which slept, since @s? */
+/* RA: is there a new message since @s for @thread, which slept? */
 static bool has_news(const struct step *s, int thread,
 		     const struct effect *next, int since)
 {
@@ -264,8 +264,8 @@ static bool has_news(const struct step *s, int thread,
 	       history_has_news(thread, &engine.threads[thread].op, since - 1);
 }
 
-/* Who sleeps after @s, the last step: what was explored and does not see it.
-   Sets also what woken readers have explored. */
+/* The processes that sleep after @s, the last step: explored, and independent of @s.
+   Sets also the messages that woken readers have explored. */
 uint32_t order_sleep(const struct step *s, struct step *next)
 {
 	uint32_t sleep = (s->sleep | s->done) & ~(1u << s->effect.process);

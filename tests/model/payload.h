@@ -2,10 +2,10 @@
 /*
  * payload.h - plain data that goes from one thread to another.
  *
- * Whoever hands something over writes it before, whoever gets it reads it
- * afterwards.  It is plain memory, so that a missing edge between the two is a
- * race; and both are scheduling points, so that who reads too early is seen in
- * every memory.
+ * The sender writes the payload before the hand-over, the receiver reads the payload
+ * afterwards.  The payload is plain memory, so that a missing edge between the two
+ * is a race.  The write and the read are scheduling points, so that a read that is
+ * too early is seen in every memory.
  */
 #ifndef SLEY_TESTS_MODEL_PAYLOAD_H
 #define SLEY_TESTS_MODEL_PAYLOAD_H

@@ -3,10 +3,10 @@
  * pool.h - the scene of core_blocking.c and core_blocking_call.c: the pool of
  * src/core/wait/blocking.c, included whole, and its threads.
  *
- * The threads of the pool are model threads.  One that os_thread_start_on() is to
- * start waits until it is sent off; where there is none, starting fails.  The
- * others are in the middle of something when the model begins: about to look
- * for a job, asleep, or asleep for too long.
+ * The threads of the pool are model threads.  A thread for os_thread_start_on()
+ * waits for its start; if no such thread is left, starting fails.  The other threads
+ * are in the middle of their work when the model begins: about to look for a job,
+ * asleep, or asleep for too long.
  */
 #ifndef SLEY_TESTS_MODEL_POOL_H
 #define SLEY_TESTS_MODEL_POOL_H
@@ -34,7 +34,7 @@ static struct slot {
 	void *(*fn)(void *);
 	void *arg;
 } slots[NR_SLOTS];
-static uint32_t nr_slots, nr_taken; /* that there are; started */
+static uint32_t nr_slots, nr_taken; /* in all; started */
 
 int os_thread_start_on(pthread_t *out, const char *name, void *(*fn)(void *),
 		       void *arg, const struct sley_cpus *cpus, bool runs_code)
@@ -73,12 +73,12 @@ static inline void run_slot(uint32_t i)
 	if (load_acquire(&slots[i].go) == SLOT_NEVER)
 		return;
 	slots[i].fn(slots[i].arg);
-	/* Who started it has its handle, or nobody could join it. */
+	/* The starter has the handle, or the thread could not be joined. */
 	MODEL_CHECK(((struct blocking_thread *)slots[i].arg)->known);
 	slot_ends(i);
 }
 
-/* Who was never started goes home. */
+/* Threads that were never started end. */
 static inline void send_home(void)
 {
 	for (uint32_t i = 0; i < nr_slots; i++) {
@@ -116,7 +116,7 @@ void mem_free(struct mem *mem, void *memory, size_t size)
 	memset(memory, FREED, size);
 }
 
-/* ---- fibers: there are none, but the end of a thread touches its own ------ */
+/* ---- fibers: left out, but the end of a thread touches its fiber ---------- */
 
 void fiber_thread_init(struct fiber_thread *thread)
 {
@@ -157,7 +157,7 @@ static struct ledger {
 	int refused;
 } ledger;
 
-/* A pool with @startable threads to start, and nobody there. */
+/* A pool with @startable threads to start, and no running thread. */
 static inline void setup(uint32_t startable, uint32_t callers,
 			 bool patient_threads)
 {
@@ -186,7 +186,7 @@ static inline void setup(uint32_t startable, uint32_t callers,
 	}
 }
 
-/* One that is there already, in its slot, and runs no job. */
+/* Adds a running thread to a slot; the thread has no job. */
 static inline struct blocking_thread *add_thread(void)
 {
 	uint32_t i = nr_taken++;
@@ -211,7 +211,7 @@ static inline void add_sleeping_thread(void)
 	list_prepend(&pool->parked, &thread->link);
 }
 
-/* ---- a thread that was there ------------------------------------------------------------- */
+/* ---- a thread that runs already ---------------------------------------------------------- */
 
 /* With the lock: the rest of its life, as in thread_main(). */
 static inline void live_on(uint32_t i, bool stays)
@@ -235,7 +235,9 @@ static inline void first_sleeps(int id)
 	live_on(0, rest(&blocks[0]));
 }
 
-/* The same for one job, or a look that is in vain; then it is of no account. */
+/*
+ * The same for one job, or for a look in vain; after that the thread does nothing.
+ */
 static inline void run_one(struct blocking_thread *thread)
 {
 	struct blocking_job *job = next_job(thread);
@@ -258,9 +260,9 @@ static inline void first_starts(int id)
 	run_slot(0);
 }
 
-/* ---- how it begins and ends -------------------------------------------------------------- */
+/* ---- begin and end ----------------------------------------------------------------------- */
 
-/* The last one to end stops the pool. */
+/* The last caller to end stops the pool. */
 static inline void caller_ends(void)
 {
 	if (sub_acq_rel(&nr_callers, 1) != 1)

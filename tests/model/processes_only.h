@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * processes_only.h - for models of processes: what src/actor/{process,mail,signal,
- * step,receive,stop,table}.c need, and no model of theirs comes to.
+ * processes_only.h - for models of processes: functions that
+ * src/actor/{process,mail, signal,step,receive,stop,table}.c need, and that no model
+ * of these files calls.
  *
- * Nobody has a name, a link, a command, a scope or a limit.  Messages are on the explorer's
- * heap, so that what is freed too early, twice or never is seen; the places of
- * processes are an array, and are given out as often as they are given back.
+ * No process has a name, a link, a command, a scope or a limit.  Messages are on the
+ * explorer's heap, so that a message that is freed too early, twice or never is
+ * seen.  The places of processes are an array; a place that was given back is given
+ * out again.
  *
- * Include it in one source of a model, behind crew.h or tasks_only.h.
+ * Include this file in one source of a model, after crew.h or tasks_only.h.
  */
 #ifndef SLEY_TESTS_MODEL_PROCESSES_ONLY_H
 #define SLEY_TESTS_MODEL_PROCESSES_ONLY_H
@@ -78,7 +80,7 @@ void pool_put_slow(struct pool *pool, struct pool_cache *cache, void *object)
 }
 #endif
 
-/* ---- what is not there ---------------------------------------------------------------- */
+/* ---- parts that are left out ---------------------------------------------------------- */
 
 #define NOBODY __attribute__((weak))
 

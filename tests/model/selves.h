@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * selves.h - what core/sched/worker.h keeps per thread, for each model thread.
+ * selves.h - the thread-local state of core/sched/worker.h, for each model thread.
  *
- * Include it in one source of a model.  A model whose threads read or change
- * it sets all of them in setup.
+ * Include this file in one source of a model.  A model whose threads read or change
+ * the state sets the state of all threads in setup.
  */
 #ifndef SLEY_TESTS_MODEL_SELVES_H
 #define SLEY_TESTS_MODEL_SELVES_H
@@ -12,7 +12,7 @@
 
 #include "core/sched/worker.h"
 
-/* The first one is that of setup and finish. */
+/* The first entry is for setup and finish. */
 static struct self selves[1 + MODEL_THREADS_MAX];
 
 struct self *model_self(void)

@@ -2,28 +2,27 @@
 /*
  * tasks_only.h - for models whose threads may wait as tasks do.
  *
- * What threads_only.h is for plain threads: the rest of the runtime that
+ * As threads_only.h is for plain threads: the rest of the runtime that
  * src/core/wait/wait.c with src/core/sched/place.c needs.  A model thread that calls
- * task_begin() is a worker with one task from then on.  When the task waits it
- * leaves its stack for another one, by the very code of core/sched/switch.h; there its
- * worker parks it, lets go of the lock, and waits until somebody places it in
- * the home list, or until a timer of it is due.  Then it claims the task and
- * goes back to it.  So wake, deadline and cancel meet as they do in a runtime.
- * A model thread that does not call it is a plain thread.
+ * task_begin() is a worker with one task from then on.  A waiting task leaves its
+ * stack for a second stack, by the very code of core/sched/switch.h.  There the
+ * worker parks the task, releases the lock, and waits until a waker places the task
+ * in the home list, or until a timer of the task is due.  Then the worker claims the
+ * task and switches back.  So wake, deadline and cancel meet as in a runtime.  A
+ * model thread that does not call task_begin() is a plain thread.
  *
  *	static void setup(void) { tasks_setup(0); ... }
  *	static void waiter(int id) { task_begin(id); sley_sem_acquire(...); }
  *	static void canceller(int id) { task_begin(id); task_end_wait(0); }
  *
- * Left out: how a worker looks for work and sleeps (core_idle.c), and that
- * several tasks share one.  A worker that sleeps here waits for its home list,
- * and only if there are deadlines (TASKS_TIMED) for a futex as well; that is a
- * scheduling point more for whoever wakes it.  A cancel takes the way without
- * membarrier unless TASKS_BARRIER says otherwise: both ways are in
- * core_task_state.c, and a membarrier sees every buffered store of all threads,
- * which multiplies the executions in TSO.
+ * Left out: how a worker looks for work and sleeps (core_idle.c), and several tasks
+ * on one worker.  A sleeping worker waits here for its home list.  Only if there are
+ * deadlines (TASKS_TIMED) it also waits for a futex; that is one more scheduling
+ * point for the waker.  A cancel takes the way without membarrier unless
+ * TASKS_BARRIER is set: both ways are in core_task_state.c, and a membarrier sees
+ * every buffered store of all threads, which multiplies the executions in TSO.
  *
- * Include it in one source of a model, in place of threads_only.h, and link
+ * Include this file in one source of a model, in place of threads_only.h, and link
  * ${task_waiting}.
  */
 #ifndef SLEY_TESTS_MODEL_TASKS_ONLY_H
@@ -48,7 +47,7 @@ static struct sley task_runtime;
 static struct task_thread {
 	struct worker worker;
 	struct strand strand; /* of the task                        */
-	struct strand idle;   /* where its worker waits meanwhile   */
+	struct strand idle;   /* where the worker waits meanwhile   */
 	struct sley_task task;
 	struct sley_forks *forks; /* the thread's */
 	int saved_errno;
@@ -57,13 +56,13 @@ static _Alignas(64) char task_stacks[TASKS_MAX][TASK_STACK_SIZE];
 
 enum tasks_flags {
 	TASKS_TIMED = 1,   /* some wait with a deadline        */
-	TASKS_BARRIER = 2, /* they are cancelled by membarrier */
+	TASKS_BARRIER = 2, /* cancels use membarrier           */
 };
 static enum tasks_flags tasks_flags;
 
 /*
- * What a worker does when it looks for the next task: the one it runs is about
- * to leave its stack, with what it waits for locked.  NULL: nothing.
+ * Called when a worker looks for the next task: the running task is about to leave
+ * its stack, and holds the lock of the object it waits for.  NULL: no call.
  */
 static void (*task_picks)(struct worker *worker);
 
@@ -88,7 +87,7 @@ static struct sley_task *task_await(struct worker *worker)
 	}
 }
 
-/* On the other stack: what the worker's loop does, for one task. */
+/* On the other stack: the worker's loop, for one task. */
 static void task_idle(void *arg, void *pass)
 {
 	struct task_thread *own = arg;
@@ -171,7 +170,7 @@ __attribute__((unused)) static void tasks_check(void)
 	}
 }
 
-/* What the monitor does for a worker that is stuck: all that is due by LATER. */
+/* As the monitor does for a stuck worker: fires all timers that are due by LATER. */
 __attribute__((unused)) static void task_fire_timers(int id)
 {
 	struct timers *timers = &task_threads[id].worker.timers;
@@ -205,7 +204,7 @@ struct sley_task *worker_pick(struct worker *worker)
 	return NULL;
 }
 
-/* Back on the stack of the task everything was done before. */
+/* Back on the stack of the task nothing is left to do. */
 void switch_finish_rare(struct worker *worker)
 {
 	if (worker->after.kind == AFTER_INBOX)

@@ -2,8 +2,9 @@
 /*
  * threads_only.h - for models whose threads wait as plain threads do.
  *
- * src/core/wait/wait.c with src/core/sched/place.c needs these names; a model thread is no
- * worker, and never comes to them.  Include it in one source of a model.
+ * src/core/wait/wait.c with src/core/sched/place.c needs these names; a model thread
+ * is no worker, and never calls these functions.  Include this file in one source of
+ * a model.
  */
 #ifndef SLEY_TESTS_MODEL_THREADS_ONLY_H
 #define SLEY_TESTS_MODEL_THREADS_ONLY_H
