@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * core_idle.c - the parking protocol of src/core/sched/idle.h, with membarrier and
- * without: no work is left behind while everybody sleeps.
+ * without: no work is left behind while all workers sleep.
  *
- * A model worker searches as core/sched/search.c does: looks, parks, and ends its
- * search by looking for more.  Work is published by a plain release store, as a
- * push to a ring is.  A worker is busy for ever once it has its piece, so there
- * is one for each piece, and one that sleeps in spite of it is a lost wake-up.
+ * A model worker searches as core/sched/search.c does: looks, parks, and ends the
+ * search by looking for more.  Work is published by a plain release store, as in a
+ * push to a ring.  A worker with a piece is busy for ever, so there is a worker for
+ * each piece, and a worker that sleeps beside a piece is a lost wake-up.
  *
- * What the protocol says of one worker is complete for all of a search: begin,
- * park, stand up, end.  What it says of two is complete in parts, by where the
- * second one stands when the model begins: asleep on its seat (it was not seen
- * to sit down; that is the business of the models of one), searching, or about
- * to end its search; it searches from the beginning beside one that sleeps; and
- * both sit down, or both search, when one piece is there already and a second
- * one comes.  All of these in all three memories, some of them with --slow only.
+ * With one worker the models are complete for a whole search: begin, park, stand up,
+ * end.  With two workers the models are complete in parts, by the state of the
+ * second worker when the model begins: asleep on its seat (the models of one worker
+ * cover sitting down), searching, or about to end its search; searching from the
+ * beginning beside a sleeping worker; and both workers sit down, or both search,
+ * when one piece is there already and a second piece comes.  All of these run in all
+ * three memories, some with --slow only.
  *
- * Beyond that, also with --slow, both pieces come while both sit down or search:
- * in all memories without membarrier.  With membarrier two who sit down are
- * complete in SC and TSO, two who search in SC only; in RA each of three threads
- * may be interrupted twice.  What could be missed there is a mistake that takes
- * a first piece that is not seen by either of two parkers, and a second one.
+ * Beyond that, also with --slow, both pieces come while both workers sit down or
+ * search: in all memories without membarrier.  With membarrier two workers that sit
+ * down are complete in SC and TSO, two workers that search in SC only; in RA each of
+ * three threads may be interrupted twice.  The models could miss a mistake there
+ * that takes a first piece, which neither of two parkers sees, and a second piece.
  *
- * They would not see what needs three workers (so that one may search while a
- * second is woken and a third sits down), or two pieces that two submitters
- * publish while two workers are both about to sleep.  The idle lock is declared
- * as a lock, so attempts to take it in vain are not explored.
+ * The models would not see mistakes that take three workers (one searches while a
+ * second is woken and a third sits down), or two pieces that two submitters publish
+ * while two workers are both about to sleep.  The idle lock is declared as a lock,
+ * so attempts in vain to take the lock are not explored.
  */
 #include "payload.h"
 
@@ -38,10 +38,10 @@
 
 static struct idle idle;
 static struct idle_seat seats[WORKERS];
-static uint32_t tail, head;    /* pieces that anybody may take */
-static uint32_t home[WORKERS]; /* one for that worker only     */
+static uint32_t tail, head;    /* pieces for any worker         */
+static uint32_t home[WORKERS]; /* a piece for that worker only  */
 static uint32_t stop;
-static bool pieces_only; /* nobody stops, or sends anybody home */
+static bool pieces_only; /* no stop, and no piece in a home list */
 static struct payload pieces[PIECES], at_home;
 static struct ledger {
 	int done, stopped;
@@ -70,7 +70,7 @@ static void setup(void)
 	model_name(&stop, "stop");
 }
 
-/* Worker @i is asleep on its seat, and nobody had work when it sat down. */
+/* Worker @i is asleep on its seat; there was no work when the worker sat down. */
 static void falls_asleep(int i)
 {
 	seats[i].word = SEAT_PARKED;
@@ -80,7 +80,7 @@ static void falls_asleep(int i)
 
 /* ---- workers ----------------------------------------------------------------------- */
 
-/* What nobody writes need not be looked at: it would multiply the moments. */
+/* A word that is never written need not be read: reads multiply the executions. */
 static bool stopped(void)
 {
 	return !pieces_only && load_relaxed(&stop);
@@ -130,7 +130,7 @@ static void end_search(int id)
 		idle_notify(&idle);
 }
 
-/* Until it has a piece, or is told to stop. */
+/* Until the worker has a piece, or is told to stop. */
 static void search(int id, bool searching)
 {
 	while (!take(id)) {
@@ -171,14 +171,14 @@ static void sleeper(int id)
 	search(id, rest(&idle, &seats[id], false, UINT64_MAX));
 }
 
-/* It has found something else, and only sees to what others rely on. */
+/* The worker has found other work, and only does its duty to the other workers. */
 static void ender(int id)
 {
 	end_search(id);
 	ledger.done++;
 }
 
-/* Its first park may end by itself. */
+/* The first park may end by itself. */
 static void worker_timed(int id)
 {
 	search(id, park(id, idle_search_begin(&idle), 2000000000));
@@ -275,7 +275,7 @@ BOTH_VARIANTS(one_worker_hears_of_both_kinds, .setup = setup,
 BOTH_VARIANTS(one_worker_hears_twice, .setup = setup,
 	      .threads = { worker_twice, submit_both }, .finish = two);
 
-/* A park with a deadline may end by itself; it must not upset the counts. */
+/* A park with a deadline may end by itself; the counts must stay right. */
 BOTH_VARIANTS(one_worker_parks_until_a_deadline, .setup = setup,
 	      .threads = { worker_timed, submit_one }, .finish = one);
 
@@ -315,7 +315,9 @@ static void setup_both_asleep_with_homes(void)
 	pieces_only = false;
 }
 
-/* The seat that the second one finds first is woken already, for another task. */
+/*
+ * The seat that the second submitter finds first is woken already, for another task.
+ */
 static void send_home_and_submit(int id)
 {
 	send_home(id);
@@ -330,7 +332,7 @@ BOTH_VARIANTS(home_work_and_shared_work_wake_two,
 BOTH_VARIANTS(two_sleepers_are_woken, .setup = setup_both_asleep,
 	      .threads = { sleeper, sleeper, submit_both }, .finish = two);
 
-/* Who relied on the search relies on its end. */
+/* A submitter that relied on the search relies on the end of the search. */
 BOTH_VARIANTS(a_searcher_wakes_the_sleeper, .setup = setup_one_searches,
 	      .threads = { searcher, sleeper, submit_both }, .finish = two,
 	      .slow_modes = MODEL_RA);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_search.c - src/core/sched/search.c with src/core/sched/place.c: what is queued is
- * found, once, by a worker that looks or by one that sleeps.
+ * core_search.c - src/core/sched/search.c with src/core/sched/place.c: a queued task
+ * is found, once, by a worker that looks or by a worker that sleeps.
  *
  * Workers search and park with the very sources, idle.c included.  A worker
  * whose task never comes sleeps for ever, which is a lost wake-up; so each
- * model has a search for each task, and needs no stop.  That is so also while a
+ * model has a search for each task, and needs no stop.  This holds also while a
  * task is on its way from one queue to another.
  *
- * Complete for one worker and one foreign thread, and for two workers of which
- * one spawns or wakes two tasks and takes one, the other searches once; with
- * membarrier and without, and while the victim moves from one ring of
- * core/sched/victims.h to another.  In the shared queue: three tasks and two workers.
- * They would not see what needs three workers (a thief that wakes a thief), a
- * search by both workers at a time (core_idle.c has that, with less to look
- * at), a second park of one worker, or timers (core_timer.c), but for one that
- * gives the worker a task of its own.
+ * Complete for one worker and one foreign thread, and for two workers of which one
+ * spawns or wakes two tasks and takes one, the other searches once; with membarrier
+ * and without, and while the victim moves from one ring of core/sched/victims.h to
+ * another.  In the shared queue: three tasks and two workers.  The models would not
+ * see mistakes that take three workers (a thief that wakes a thief), a search by
+ * both workers at a time (core_idle.c has such a search, with fewer queues), a
+ * second park of a worker, or timers (core_timer.c), except a timer that gives the
+ * worker a task of its own.
  */
 #include "crew.h"
 #include "payload.h"
@@ -29,7 +29,7 @@
 
 struct job {
 	struct sley_task task;
-	struct payload payload; /* written before it is queued */
+	struct payload payload; /* written before the task is queued */
 };
 
 static struct job jobs[JOBS];
@@ -94,7 +94,7 @@ static void pick_all(int id)
 		;
 }
 
-/* With what the workers have left in their queues. */
+/* Counts the tasks that are left in the queues of the workers, too. */
 static void each_once(int nr)
 {
 	for (unsigned int i = 0; i < rt->nr_workers; i++)
@@ -175,8 +175,8 @@ BOTH_VARIANTS(a_worker_finds_what_another_spawns, .setup = setup_two,
 	      .finish = two);
 
 /*
- * The victim comes near while the thief looks around: it is in neither of the
- * rings of that walk.  Nobody relies on walks.
+ * The victim comes near while the thief looks around: the victim is in neither of
+ * the rings of the walk.  The protocol does not rely on walks.
  */
 static uint64_t places[2];
 
@@ -204,7 +204,7 @@ BOTH_VARIANTS(a_worker_finds_a_victim_that_moves, .setup = setup_moving,
 	      .threads = { come_near_and_spawn, search_once }, .finish = two);
 
 /*
- * Somebody who does not search moves two tasks, and runs one: the other one was on
+ * A worker that does not search moves two tasks, and runs one: the other task was on
  * its way when the searcher looked everywhere for the last time.
  */
 static void setup_two_shared(void)
@@ -234,7 +234,7 @@ BOTH_VARIANTS(a_worker_finds_what_another_takes_from_its_lane,
 	      .setup = setup_two_in_lane,
 	      .threads = { take_if_any, search_once }, .finish = two);
 
-/* It is looked through since a level has changed, and stays where it was. */
+/* A level has changed, so the queue is looked through; the task stays in place. */
 static void setup_changed(void)
 {
 	setup(2);
@@ -251,7 +251,7 @@ static void resort(int id)
 BOTH_VARIANTS(a_worker_finds_what_another_looks_through, .setup = setup_changed,
 	      .threads = { resort, search_once }, .finish = one);
 
-/* Woken, and movable: the second one pushes the first out of the next slot. */
+/* Woken, and movable: the second task pushes the first out of the next slot. */
 static struct strand strand;
 
 static void setup_movable(void)
@@ -275,7 +275,7 @@ static void wake_two_and_take_one(int id)
 BOTH_VARIANTS(a_worker_finds_what_another_wakes, .setup = setup_movable,
 	      .threads = { wake_two_and_take_one, search_once }, .finish = two);
 
-/* One alone stays in the slot, and its waker goes on with something else. */
+/* A single task stays in the slot, and the waker goes on with other work. */
 static void wake_one(int id)
 {
 	struct sley_task *task = job(0, LEVEL_DEFAULT);
@@ -289,9 +289,9 @@ BOTH_VARIANTS(a_worker_finds_what_is_next_elsewhere, .setup = setup_movable,
 	      .threads = { wake_one, search_once }, .finish = one);
 
 /*
- * A step process that a timer wakes, while its worker is about to sleep: it is
- * the worker's own, and nobody else will come for it.  This is the pick that
- * passes the next slot over.
+ * A timer wakes a step process while the worker is about to sleep: the process is
+ * the worker's own, so no other worker will take it.  This is the pick that skips
+ * the next slot.
  */
 static struct alarm due;
 
@@ -318,8 +318,8 @@ BOTH_VARIANTS(a_worker_finds_what_a_timer_wakes, .setup = setup_alarm,
 	      .threads = { search_once }, .finish = one);
 
 /*
- * An alarm that is earlier than all others: its keeper sleeps until then, and not for
- * ever, although it may have read its deadlines just before.
+ * An alarm that is earlier than all others: its keeper sleeps until the alarm, and
+ * not for ever, although the keeper may have read the deadlines just before.
  */
 static void setup_late_alarm(void)
 {
@@ -327,7 +327,7 @@ static void setup_late_alarm(void)
 	due = (struct alarm){ .hold = hold, .ring = wake_first };
 }
 
-/* Another one has asked for a fair pick, which takes the request back. */
+/* Another worker has asked for a fair pick, which takes the request back. */
 static void setup_late_alarm_and_poke(void)
 {
 	setup_late_alarm();
@@ -348,7 +348,7 @@ BOTH_VARIANTS(a_worker_hears_of_an_alarm_and_a_poke,
 	      .setup = setup_late_alarm_and_poke,
 	      .threads = { search_once, start_alarm }, .finish = one);
 
-/* ---- sleeping: who finds nothing does, until something comes ------------------- */
+/* ---- sleeping: a worker without work sleeps until a task comes ------------------ */
 
 static void wait_until_asleep(int i)
 {
@@ -365,7 +365,7 @@ static void spawn_when_it_sleeps(int id)
 BOTH_VARIANTS(a_worker_with_nothing_to_do_sleeps, .setup = setup_one,
 	      .threads = { search_once, spawn_when_it_sleeps }, .finish = one);
 
-/* What is another worker's own is nothing to stay awake for. */
+/* A task that is another worker's own does not keep this worker awake. */
 static void setup_own(void)
 {
 	setup(2);
@@ -382,7 +382,7 @@ static void open_when_it_sleeps(int id)
 BOTH_VARIANTS(a_worker_sleeps_beside_what_is_anothers_own, .setup = setup_own,
 	      .threads = { search_once, open_when_it_sleeps }, .finish = one);
 
-/* ---- looking: nobody sleeps in a runtime that stops ----------------------------- */
+/* ---- looking: no worker sleeps in a runtime that stops -------------------------- */
 
 static void look(int id)
 {
@@ -424,8 +424,8 @@ MODEL(an_overflow_is_robbed, .setup = setup_full,
       .threads = { spawn_one_more, look }, .finish = five);
 
 /*
- * A task that has yielded goes behind what is in the ring and in the shared queue,
- * unless a thief takes it.
+ * A task that has yielded goes behind the tasks in the ring and in the shared queue,
+ * unless a thief takes the task.
  */
 static void setup_yielded(void)
 {
@@ -457,7 +457,7 @@ static void pick_all_in_turn(int id)
 MODEL(what_has_yielded_is_behind_what_is_robbed, .setup = setup_yielded,
       .threads = { pick_all_in_turn, look }, .finish = three);
 
-/* Whoever knows that both are queued gets the urgent one. */
+/* A worker that knows that both tasks are queued gets the urgent task. */
 static void spawn_both_and_tell(int id)
 {
 	(void)id;

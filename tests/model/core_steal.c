@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_steal.c - src/core/sched/steal.c: a forked child runs once, by its parent or by
- * the worker that stole it, and its parent goes on when it has ended, not
- * before and not never.
+ * core_steal.c - src/core/sched/steal.c: a forked child runs once, by its parent or
+ * by the worker that stole the child; and the parent goes on after the end of the
+ * child, not before and not never.
  *
- * The parent is the task on worker 0.  It joins as task/fork.c does: if the
- * child was stolen it leaves its stack, and goes on when its worker finds it
- * queued.  Worker 1 steals from the strand that worker 0 is on, or from the
- * list of those suspended there.  The child writes plain data, which the
- * parent reads; it is in the parent's frame, and gone as soon as that returns.
+ * The parent is the task on worker 0.  The parent joins as task/fork.c does: if the
+ * child was stolen, the parent leaves its stack, and goes on when its worker finds
+ * the parent queued.  Worker 1 steals from the current strand of worker 0, or from
+ * the list of strands suspended there.  The child writes plain data, which the
+ * parent reads.  The child is in the parent's frame, and gone when the frame
+ * returns.
  *
- * In one model the worker goes to that strand, with a stack of its own, just
- * before; the thief must find it whole.
+ * In one model the worker switches to this strand, with a stack of its own, just
+ * before; the thief must find the strand complete.
  *
- * A worker that goes to sleep does so by the lines of src/core/sched/search.c, which is
- * included for that.
+ * A worker goes to sleep by the lines of src/core/sched/search.c, which is included
+ * for that.
  *
  * Complete for one child and one thief, with membarrier and without, and for two
- * children of which one may be seized while the parent is suspended.  More children
- * and thieves are in lf_fork_stack.c, where the stack itself is; not seen are two
- * suspended parents in one list, and a parent that comes back on another worker.
+ * children, where one child may be seized while the parent is suspended.  More
+ * children and thieves are in lf_fork_stack.c, the model of the stack itself.  Not
+ * seen: two suspended parents in one list, and a parent that resumes on another
+ * worker.
  */
 #include "core/sched/search.c" /* before the crew, which has an rt of its own */
 
@@ -77,14 +79,14 @@ static void setup(void)
 	model_name(&child->state, "child");
 }
 
-/* Somebody searches: who forks shares. */
+/* A worker searches: so the parent shares a forked child. */
 static void setup_searched(void)
 {
 	setup();
 	rt->idle.counts = IDLE_SEARCHING_ONE;
 }
 
-/* The parent has forked before, and nobody asked: it keeps the child. */
+/* The parent has forked before, and no thief asked: the parent keeps the child. */
 static void setup_raised(void)
 {
 	setup();
@@ -148,7 +150,7 @@ static void fork_and_join(int id)
 	join_child(&crew[id]);
 }
 
-/* In between it blocks for something else, and its child is left behind. */
+/* In between the parent blocks elsewhere, and leaves the child behind. */
 static void fork_block_and_join(int id)
 {
 	struct worker *worker = &crew[id];
@@ -162,7 +164,7 @@ static void fork_block_and_join(int id)
 	join_child(worker);
 }
 
-/* It never comes to join: only a thief can run the child. */
+/* The parent never joins: only a thief can run the child. */
 static void work_on(void)
 {
 	while (!fork_is_done(child))
@@ -180,7 +182,7 @@ static void fork_and_work_on(int id)
 	work_on();
 }
 
-/* The first one it takes back, the second one it leaves. */
+/* The parent takes the first child back, and leaves the second child. */
 static void fork_twice(int id)
 {
 	struct sley_forks *forks = &strands[0].forks;
@@ -191,7 +193,7 @@ static void fork_twice(int id)
 	fork_child(&crew[id]);
 }
 
-/* It has two, of which the older one was stolen and has ended. */
+/* The parent has two children; the older child was stolen and has ended. */
 static struct sley_forked newer;
 
 static void setup_two(void)
@@ -207,7 +209,7 @@ static void setup_two(void)
 	(void)sley_fork_push_fast(forks, &newer, run_child, &payload);
 }
 
-/* The older one, and then it computes. */
+/* Joins the older child, and then computes. */
 static void join_older(int id)
 {
 	struct sley_forks *forks = &strands[0].forks;
@@ -218,7 +220,7 @@ static void join_older(int id)
 	fork_stack_forget(forks, 0);
 }
 
-/* It has two that nobody asked for, and is suspended. */
+/* The parent has two children that no thief asked for, and is suspended. */
 static void setup_two_private(void)
 {
 	struct sley_forks *forks;
@@ -234,7 +236,7 @@ static void leave_two_behind(int id)
 	fork_leave_behind(&crew[id]);
 }
 
-/* One of them at most was seized: the other one is where thieves look. */
+/* At most one child was seized: the other child is where thieves look. */
 static void other_is_found(void)
 {
 	MODEL_CHECK(ledger.ran <= 1);
@@ -243,7 +245,7 @@ static void other_is_found(void)
 	model_free(child);
 }
 
-/* It is suspended, and its worker goes on with a task that forks, too. */
+/* The parent is suspended, and its worker goes on with a task that forks, too. */
 static struct strand other;
 static struct sley_task other_parent;
 static struct sley_forked others_child;
@@ -270,7 +272,7 @@ static void leave_and_fork_elsewhere(int id)
 				  &payload);
 }
 
-/* What is seized is the child of the strand that it was found on. */
+/* A seized child belongs to the strand on which the thief found it. */
 static void seize_from_one_strand(int id)
 {
 	struct sley_task *task = fork_seize(&crew[id], &crew[0]);
@@ -286,7 +288,7 @@ static void still_there(void)
 	model_free(child);
 }
 
-/* ---- on a strand that is new ---------------------------------------------------- */
+/* ---- on a new strand ------------------------------------------------------------ */
 
 static _Alignas(64) char stack_memory[64 << 10];
 static int error; /* errno of the worker */
@@ -302,8 +304,8 @@ static void setup_base(void)
 }
 
 /*
- * A worker reads the strand it is on, which it writes for thieves, as plain
- * data; the explorer's store buffers do not answer that.
+ * A worker writes its current strand for thieves, and reads the strand as plain
+ * data; the explorer's store buffers do not answer plain reads.
  */
 static void empty_buffer(void)
 {
@@ -324,7 +326,7 @@ static void strand_main(void *arg, struct fiber_thread *thread)
 	MODEL_CHECK(!"it has ended");
 }
 
-/* As strand_create() makes it; a thief may look there at once. */
+/* A strand as strand_create() makes it; a thief may look there at once. */
 static void fork_and_join_on_a_new_strand(int id)
 {
 	const struct stack stack = { .low = stack_memory,
@@ -369,7 +371,7 @@ static void search_one(int id)
 	run_stolen(worker_search(&crew[id]));
 }
 
-/* It goes to sleep, unless it sees a child; whoever forks one later wakes it. */
+/* The thief goes to sleep unless it sees a child; a later fork wakes the thief. */
 static void go_to_sleep(int id)
 {
 	(void)park(&crew[id], false);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * core_task_state.c - the state word of src/core/task/task_state.h: a task is queued
- * exactly once for each time it becomes READY, a wait is decided once, and no
- * cancel is lost.
+ * exactly once for each change to READY, a wait is decided once, and no cancel is
+ * lost.
  *
- * The task's side is one thread: it runs, parks as core/sched/worker.c does after the
- * switch, and is claimed again by whoever finds it queued.  Deciders and
- * cancellers queue it when the word says that they must.  Everybody leaves plain
- * data for whoever comes next.
+ * The task's side is one thread: the task runs, parks as core/sched/worker.c does
+ * after the switch, and is claimed again by the worker that finds the task queued.
+ * Deciders and cancellers queue the task when the word tells them to.  Each thread
+ * leaves plain data for the next.
  *
- * Complete for one wait against two that decide or cancel, for two waits in a
- * row against a canceller and a waker, and for plain threads.  They would not
- * see what needs three deciders at a time; the word lets one win, whoever else
- * is there.
+ * Complete for a wait against two threads that decide or cancel, for two waits in a
+ * row against a canceller and a waker, and for plain threads.  The models would not
+ * see mistakes that take three deciders at a time; the word lets one decider win,
+ * however many there are.
  */
 #include "payload.h"
 
@@ -20,15 +20,15 @@
 
 static struct sley_task task;
 static uint32_t queued;       /* a queue with room for one          */
-static struct payload stack;  /* written before it parks: T2        */
-static struct payload gift;   /* written before it is woken: T1     */
-static struct payload reason; /* written before it is cancelled: T3 */
-static struct payload result; /* written before it ends: T4         */
+static struct payload stack;  /* written before the park: T2        */
+static struct payload gift;   /* written before the wake: T1        */
+static struct payload reason; /* written before the cancel: T3      */
+static struct payload result; /* written before the end: T4         */
 static uint32_t counted_down; /* the group of the task              */
-static bool two_cancel; /* nobody knows by whom                          */
+static bool two_cancel; /* the task does not know which canceller won    */
 static struct ledger {
 	enum task_verdict verdict;
-	bool early[2]; /* said the decision, said the state it led to */
+	bool early[2]; /* the decision; the state after the decision */
 	bool dropped;
 } ledger;
 
@@ -72,7 +72,7 @@ static void park(uint32_t shield)
 		enqueue();
 }
 
-/* Whoever decided it may go where it was, and sees what it left. */
+/* The decider may resume the task, and sees the data that the task left. */
 static void enqueue_decided(void)
 {
 	payload_check(&stack);
@@ -119,7 +119,7 @@ static void wait_shielded(int id)
 	wait_once(TASK_SHIELDED, true);
 }
 
-/* For several objects, with a deadline: the timer announces it again. */
+/* For several objects, with a deadline: the timer announces the wait again. */
 static void wait_announced_twice(int id)
 {
 	(void)id;
@@ -129,7 +129,7 @@ static void wait_announced_twice(int id)
 	wait_and_end(0);
 }
 
-/* Only who knows of the wait decides it: after it was announced. */
+/* Only a thread that knows of the wait decides the wait: after the announcement. */
 static void decide(enum task_verdict with)
 {
 	while (!(task_observe(&task) & TASK_WAITING))
@@ -162,14 +162,14 @@ static void canceller(int id)
 		enqueue_decided();
 }
 
-/* For one object alone: nobody decides it before it is BLOCKED. */
+/* For one object alone: the wait is not decided before the task is BLOCKED. */
 static void wait_alone(int id)
 {
 	(void)id;
 	wait_once(0, false);
 }
 
-/* Holds the lock of that object: the waiter is BLOCKED, or not there yet. */
+/* Holds the lock of the object: the waiter is BLOCKED, or not there yet. */
 static void waker_of_blocked(int id)
 {
 	(void)id;
@@ -232,7 +232,7 @@ MODEL(a_shielded_wait_is_woken_only, .setup = setup,
       .threads = { wait_shielded, waker, canceller },
       .finish = woken_in_spite_of_the_cancel);
 
-/* As a condition variable does: it waits, and takes the mutex again. */
+/* As for a condition variable: the task waits, and takes the mutex again. */
 static void wait_open_then_shielded(int id)
 {
 	(void)id;
@@ -242,7 +242,7 @@ static void wait_open_then_shielded(int id)
 	wait_and_end(TASK_SHIELDED);
 }
 
-/* Wakes from both waits, holding the lock of what each is for. */
+/* Wakes from both waits, and holds the lock of the object each time. */
 static void waker_of_two(int id)
 {
 	(void)id;
@@ -290,7 +290,7 @@ static void dropped_if_said_so(void)
 MODEL(a_cancel_before_the_start_drops_the_task, .setup = setup,
       .threads = { start_or_drop, canceller }, .finish = dropped_if_said_so);
 
-/* What was built by another thread; its level and flags come with it. */
+/* A task that another thread built; level and flags come with the task. */
 static void setup_unbuilt(void)
 {
 	setup();
@@ -317,7 +317,7 @@ MODEL(who_takes_a_task_finds_it_built, .setup = setup_unbuilt,
       .threads = { build_and_queue, start_what_was_built },
       .finish = ended_once);
 
-/* Who sees that it was dropped may ask why. */
+/* A thread that sees the drop may ask for the reason. */
 static void observer_of_drop(int id)
 {
 	(void)id;
@@ -340,7 +340,7 @@ static void change_level(int id)
 MODEL(a_change_of_level_disturbs_nothing, .setup = setup,
       .threads = { wait_open, canceller, change_level }, .finish = ended_once);
 
-/* By the thread that parks it, and by the one that is about to queue it. */
+/* By the thread that parks the task, and by the thread that is about to queue it. */
 static void canceller_of_parked(int id)
 {
 	(void)id;
@@ -376,7 +376,7 @@ MODEL(a_cancel_before_it_is_queued_is_seen, .setup = setup,
       .threads = { canceller_of_unqueued, onlooker, change_level },
       .finish = cancelled_and_changed);
 
-/* ---- its end is seen ------------------------------------------------------ */
+/* ---- the end is seen ------------------------------------------------------ */
 
 static void run_and_end(int id)
 {
@@ -396,7 +396,7 @@ static void monitor(int id)
 MODEL(who_sees_the_end_sees_the_result, .setup = setup,
       .threads = { run_and_end, monitor }, .finish = ended_once);
 
-/* Its group is counted down afterwards, and then the caller has it back. */
+/* The group is counted down afterwards; then the task is the caller's again. */
 static void end_and_count_down(int id)
 {
 	run_and_end(id);
@@ -425,7 +425,7 @@ static void setup_thread(void)
 	queued = 0;
 }
 
-/* It is let go only after the decider is done with what it found it in. */
+/* The thread goes on only after the decider is done with the list of waiters. */
 static void thread_waits(int id)
 {
 	(void)id;
@@ -448,7 +448,7 @@ static void thread_is_woken(int id)
 MODEL(a_thread_is_let_go_last, .setup = setup_thread,
       .threads = { thread_waits, thread_is_woken });
 
-/* It waits for several: decided early, it goes on without being let go. */
+/* The thread waits for several objects: decided early, it goes on at once. */
 static void thread_waits_for_several(int id)
 {
 	(void)id;

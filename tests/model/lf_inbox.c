@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lf_inbox.c - src/lf/inbox.h: each node is taken exactly once, those of one
- * putter in their order; whoever is told to wake the owner is the only one, and
- * finds it parked; and nothing waits while the owner sleeps.
+ * lf_inbox.c - src/lf/inbox.h: each node is taken exactly once, and the nodes of a
+ * putter in their order; only one putter is told to wake the owner, and finds the
+ * owner parked; and no node waits while the owner sleeps.
  *
- * The owner is what a process is: it looks at a single node, and takes several;
- * when there is nothing more it parks, that is, writes plain data that its waker
- * reads; then it rests, or goes on.  What it looked at it writes to when that is
- * out.  A waker hands it over by a word of its own.  It lives until it has seen all that
- * it expects, or it closes, and what was refused and what it got make up all.
- * Then the place has a next owner, who opens it; a putter that knew the first
- * one may be late, and its node comes to the second one.
+ * The owner behaves as a process: the owner looks at a single node, and takes
+ * several nodes.  When the inbox is empty, the owner parks, that is, writes plain
+ * data that the waker reads; then the owner rests, or goes on.  The owner writes to
+ * a node that it has looked at when the node is out of the inbox.  A waker hands the
+ * owner over by a separate word.  The owner lives until it has seen all expected
+ * nodes; or it closes, and then the refused and the received nodes are all nodes.
+ * Then the place has a next owner, which opens the inbox.  A putter that knew the
+ * first owner may be late, and its node comes to the second owner.
  *
  * Complete for two putters, of two nodes and of one, against an owner that rests
- * as often as it likes; for two putters against one that closes; and for a putter
- * against an owner that closes and a next one that opens, rests and closes; and
- * for a node that is put in again as soon as it was put away; and
- * for a chain of two and a putter of one, against an owner that rests, and one that
- * closes: they are taken with nothing in between, or refused both.  Not seen: three
- * putters; a swap has one word and one guess, whoever changed it.
+ * any number of times; for two putters against an owner that closes; for a putter
+ * against an owner that closes and a next owner that opens, rests and closes; for a
+ * node that is put in again as soon as the owner has put it away; and for a chain of
+ * two nodes and a putter of one node, against an owner that rests, and an owner that
+ * closes: both nodes of the chain are taken with nothing in between, or both are
+ * refused.  Not seen: three putters; a swap has one word and one guess, whichever
+ * putter changed the word.
  */
 #include "payload.h"
 
@@ -33,12 +35,12 @@ static struct inbox inbox;
 static uint32_t ready; /* 1: the owner was woken */
 static struct payload parked;
 static struct push_node *seen; /* by the owner, and still in the inbox */
-static uint32_t spare;         /* 1: what was seen is out */
+static uint32_t spare;         /* 1: the seen node is out */
 static bool is_used_again;
-static bool is_pair; /* the first two are put as one */
+static bool is_pair; /* the first two are put as a chain */
 static struct item {
 	struct push_node node;
-	struct payload payload; /* written before it is put */
+	struct payload payload; /* written before the put */
 } items[PUTTERS][EACH];
 static struct ledger {
 	int taken[PUTTERS][EACH];
@@ -105,7 +107,7 @@ static void put_two(int id)
 	put(&items[id][1]);
 }
 
-/* Both as one: nothing comes in between. */
+/* Both nodes as a chain: nothing comes in between. */
 static void put_pair(int id)
 {
 	struct item *older = &items[id][0], *newer = &items[id][1];
@@ -147,8 +149,8 @@ static void got(const struct push_node *node)
 }
 
 /*
- * What a single look finds stays in the inbox until the owner rests, takes or
- * closes; only then is it put away, and its memory used again.
+ * A node that a single look finds stays in the inbox until the owner rests, takes or
+ * closes; only then the node is put away, and its memory is used again.
  */
 static void put_away(void)
 {
@@ -181,7 +183,7 @@ static void close(void)
 	got(rest);
 }
 
-/* Unless something came. */
+/* Sleeps unless a node came. */
 static void sleep_once(void)
 {
 	payload_write(&parked);
@@ -222,7 +224,7 @@ static void owner_closes(int id)
 	close();
 }
 
-/* ---- what must be true --------------------------------------------------------------- */
+/* ---- conditions ---------------------------------------------------------------------- */
 
 static void each_wake_for_a_rest(int nr)
 {
@@ -274,7 +276,7 @@ MODEL(two_put_and_the_owner_closes, .setup = setup,
 MODEL(one_puts_two_and_the_owner_closes, .setup = setup,
       .threads = { put_two, owner_closes }, .finish = closed_with_two);
 
-/* ---- several as one ------------------------------------------------------------------- */
+/* ---- chains --------------------------------------------------------------------------- */
 
 static void setup_pair(void)
 {
@@ -302,9 +304,9 @@ MODEL(a_pair_comes_or_is_refused, .setup = setup_pair,
 /* ---- the next owner ------------------------------------------------------------------- */
 
 /*
- * The first owner goes and the second one comes, in one thread: the place is the
- * same.  Another thread hears of the second one, and sends it the last node; so
- * it sleeps, and may be woken by who is late.
+ * The first owner goes and the second owner comes, in one thread: the place is the
+ * same.  Another thread hears of the second owner, and sends the last node; so the
+ * second owner sleeps, and a late putter may wake it.
  */
 static uint32_t known;
 
@@ -321,7 +323,7 @@ static void two_owners(int id)
 	take();
 	close();
 	inbox_open(&inbox);
-	store_release(&known, 1); /* as its pid */
+	store_release(&known, 1); /* as a pid would be */
 	while (!ledger.taken[1][1]) {
 		take();
 		if (!ledger.taken[1][1])

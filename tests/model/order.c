@@ -205,8 +205,8 @@ static void join_causes(struct clock *c, const struct step *s)
 	}
 }
 
-/* RA: every read before the write @s that the write need not come after.  A failed
-   CAS might have found the expected value.  A read-modify-write is left out. */
+/* RA: every read before the write @s that the write need not come after.  If @s is a
+   failed CAS: every read-modify-write, before which the CAS might have succeeded. */
 static void reverse_reads(const struct step *s, const struct clock *needs)
 {
 	int wanted = s->effect.flags & WRITES ? READS : READS | WRITES;
