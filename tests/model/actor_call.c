@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_call.c - src/actor/mail/call.c: a call has one outcome, of the reply, the end of
- * who was called, the deadline and a cancel; who replies knows whether its reply was
- * it; no message is lost or freed twice; and a late reply does not reach the next
- * call in the same place.
+ * actor_call.c - src/actor/mail/call.c: a call has one outcome: the reply, the end
+ * of the called process, the deadline or a cancel; the replier knows whether the
+ * reply was the outcome; no message is lost or freed twice; and a late reply does
+ * not reach the next call in the same place.
  *
- * The caller is a task or a plain thread.  Who was called is two threads of the
- * model: one that has the request, and replies, and one that lets the process end,
- * as actor/relation/call_watch.c does.  The mailbox between them is one word.
+ * The caller is a task or a plain thread.  The called process is two threads of the
+ * model: one thread has the request, and replies; the other thread lets the process
+ * end, as actor/relation/call_watch.c does.  The mailbox in between is one word.
  *
- * Who waits for the end of a process does so by the same port, and gets the reason
- * and the time, of which the model sees that they are written before they are read.
+ * A waiter for the end of a process uses the same kind of port, and gets the reason
+ * and the time; the model sees that both are written before they are read.
  *
- * Complete for a caller and one or two of: a replier, another one, the end, a
+ * Complete for a caller and one or two of: a replier, a second replier, the end, a
  * cancel, the deadline; and for a waiter and one or two of the end, a cancel, the
- * deadline.  What it could miss: two callers (they share nothing but the
- * table), and what a place is used for next, but for another port.
+ * deadline.  The models could miss: two callers (who share only the table), and the
+ * next use of a place other than as a port.
  */
 #include "inline_paths.h"
 #include "tasks_only.h"
 
 #include "actor/mail/call.c"
 
-#define PORT 2   /* its place */
-#define SERVER 3 /* its place, and its pid */
+#define PORT 2   /* the place */
+#define SERVER 3 /* the place, and the pid */
 
 struct process *sley__table[TABLE_CHUNKS];
 
 static struct process places[SERVER + 1];
-static struct spinlock watching; /* what the lock of the server is */
+static struct spinlock watching; /* stands for the lock of the server */
 static struct watch *watch;
 static bool ended;
 static struct sley_msg *mailbox; /* a word: the request */
-static uint32_t requested;       /* there was one       */
+static uint32_t requested;       /* there was a request */
 static sley_pid first_port;
 static int payload[MODEL_THREADS_MAX];
 static struct ledger {
 	int got, gave_up, ended, refused; /* calls                */
 	int nobody;                       /* to watch             */
-	int replied, late;                /* what repliers got    */
+	int replied, late;                /* results of repliers  */
 	int messages;                     /* that are not freed   */
 	int in_use;                       /* places               */
 } ledger;
@@ -142,7 +142,7 @@ void relation_unwatch(struct watch *own)
 	spin_unlock(&watching);
 }
 
-/* It is not joinable; the model of its own is actor_exit_info.c. */
+/* The process is not joinable; actor_exit_info.c models this function. */
 void exit_info_copy(struct exit_info *to, const struct exit_info *from)
 {
 	*to = *from;
@@ -252,7 +252,7 @@ static void task_call_twice(int id)
 	call_it(LATER);
 }
 
-/* ---- who calls, and waits later ------------------------------------------------------ */
+/* ---- a caller that waits later ------------------------------------------------------- */
 
 static void count_outcome(int err, struct sley_msg *reply)
 {
@@ -301,7 +301,7 @@ static void task_future_soon(int id)
 	start_and_finish(LATER);
 }
 
-/* Looks once, and does without it otherwise.  A reply that was in time is freed. */
+/* Looks once for the reply, and then drops the call.  A reply in time is freed. */
 static void thread_drops(int id)
 {
 	struct sley_pending_call pending;
@@ -318,7 +318,7 @@ static void thread_drops(int id)
 	count_outcome(err, reply);
 }
 
-/* ---- who waits for the end ----------------------------------------------------------- */
+/* ---- a waiter for the end ------------------------------------------------------------ */
 
 static void await_it(uint64_t deadline_ns)
 {
@@ -355,7 +355,7 @@ static void task_wait_soon(int id)
 	await_it(LATER);
 }
 
-/* ---- who was called ------------------------------------------------------------------ */
+/* ---- the called process -------------------------------------------------------------- */
 
 static void reply_to(sley_pid port, int id)
 {
@@ -375,7 +375,7 @@ static void await_request(void)
 		spin_hint(&requested);
 }
 
-/* Who is cancelled earlier asks nobody. */
+/* A caller that is cancelled earlier sends no request. */
 static void cancel_first(int id)
 {
 	await_request();
@@ -383,7 +383,7 @@ static void cancel_first(int id)
 	task_end_wait(0);
 }
 
-/* Any number of threads may have the request: only its sender counts. */
+/* Any number of threads may have the request: only the sender in it counts. */
 static void reply(int id)
 {
 	await_request();
@@ -396,7 +396,7 @@ static void task_reply(int id)
 	reply(id);
 }
 
-/* Ends for -EIO; who calls later finds nobody. */
+/* Ends with -EIO; a later caller finds no process. */
 static void end(int id)
 {
 	sley_pid port = SLEY_NO_PID;
@@ -419,7 +419,7 @@ static void task_end(int id)
 	end(id);
 }
 
-/* ---- what holds at the end -------------------------------------------------------------- */
+/* ---- conditions at the end -------------------------------------------------------------- */
 
 static int outcomes(void)
 {
@@ -472,7 +472,7 @@ MODEL(a_thread_is_told_of_the_end_or_is_late, .setup = setup,
 
 /* ---- tasks ---------------------------------------------------------------------------------- */
 
-/* If it ends first nobody is asked. */
+/* If the process ends first, no request is sent. */
 static void end_after_request(int id)
 {
 	await_request();
@@ -500,7 +500,7 @@ MODEL(a_task_is_told_of_the_end_or_is_late, .setup = setup_timed,
 MODEL(a_late_reply_is_not_for_the_next_call, .setup = setup_timed,
       .threads = { task_call_twice, task_reply }, .finish = two_outcomes);
 
-/* ---- the end is waited for ------------------------------------------------------------------ */
+/* ---- waiting for the end -------------------------------------------------------------------- */
 
 static void cancel_at_any_time(int id)
 {
@@ -520,7 +520,7 @@ MODEL(a_task_waits_for_the_end_or_is_cancelled, .setup = setup,
 MODEL(a_task_waits_for_the_end_or_is_late, .setup = setup_timed,
       .threads = { task_wait_soon, task_end }, .finish = one_outcome);
 
-/* ---- calls that are waited for later --------------------------------------------------------- */
+/* ---- calls whose reply is awaited later ------------------------------------------------------ */
 
 static void dropped(void)
 {

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_node_store.c - src/graph/node/node_store.c, and who waits for room in src/graph/node/submit.c:
- * nobody sleeps while there is room, each place is one node's at a time, and who
- * takes it sees that the one before is gone.
+ * graph_node_store.c - src/graph/node/node_store.c, and the wait for room in
+ * src/graph/node/submit.c: no submitter sleeps while there is room, each place has
+ * one node at a time, and the submitter that takes a place sees that the node before
+ * is gone.
  *
- * The very nodes end on workers, and foreign threads submit, each to a graph that is
- * full.  Whoever sleeps for ever is a lost wake-up.
+ * The very nodes end on workers, and foreign threads submit, each to a full graph.
+ * A submitter that sleeps for ever is a lost wake-up.
  *
- * Complete for one worker that ends a node, well or not, or keeps it and goes on
- * with one that waits for the submitter, with membarrier and without; without, for one
- * that ends two, the second of which has just been submitted, for two workers
- * that give back while one takes, and for one that submits while another thread sees
- * that all are free.  Two submitters that wait are explored
- * with two preemptions, without patience and with some.
+ * Complete for a worker that ends a node, with success or not, or keeps a node and
+ * goes on with a node that waits for the submitter, with membarrier and without.
+ * Complete without membarrier for a worker that ends two nodes, the second of which
+ * has just been submitted, for two workers that give back while a submitter takes,
+ * and for a submitter while another thread sees that all places are free.  Two
+ * waiting submitters are explored with two preemptions, without patience and with
+ * some.
  *
- * Complete as well for one that forgets failures while a worker ends one more, and for
- * a submitter that has patience for a batch: for ever, where
- * no worker overlooks it; and with an end.
+ * Complete as well for a thread that forgets failures while a worker ends one more,
+ * and for a submitter with patience for a batch: endless patience, where no worker
+ * overlooks the submitter; and patience with an end.
  */
 #include "graph_scene.h"
 
-static uint32_t is_in; /* the node that waits goes on */
+static uint32_t is_in; /* the waiting node goes on */
 
 static void end_first(int id)
 {
@@ -46,7 +48,7 @@ static void submit_fourth(int id)
 	submit_as(4, 0, 0);
 }
 
-/* All of them have run, and all places but those of the failed are free. */
+/* All nodes have run, and all places but the places of failed nodes are free. */
 static void all_ran(int nr, int err)
 {
 	for (int i = 1; i <= nr; i++) {
@@ -83,7 +85,7 @@ static void one_ran_after_the_other(void)
 BOTH(s15_room_comes_with_the_end, .setup = setup_full,
      .threads = { end_first, submit_third }, .finish = one_ran_after_the_other);
 
-/* ---- one that fails keeps its place, not its room --------------------------------- */
+/* ---- a failed node keeps its place, not its room ---------------------------------- */
 
 static void setup_full_and_fails(void)
 {
@@ -94,11 +96,11 @@ static void setup_full_and_fails(void)
 BOTH(s15_room_comes_with_a_failure, .setup = setup_full_and_fails,
      .threads = { end_first, submit_third }, .finish = one_ran_after_the_other);
 
-/* ---- what a worker has in its share ------------------------------------------------- */
+/* ---- the share of a worker ---------------------------------------------------------- */
 
 /*
- * The second one follows the first, is kept, and waits, in the middle of its worker,
- * until the third is in: as a fiber would.
+ * The second node follows the first, is kept, and waits, in the middle of its
+ * worker, until the third node is in: as a fiber would.
  */
 static void setup_kept(void)
 {
@@ -142,7 +144,7 @@ BOTH(s15_room_is_in_a_share, .setup = setup_kept,
 
 /* ---- a submitter with patience -------------------------------------------------------- */
 
-/* The second follows the first and is kept: its worker has something at hand. */
+/* The second node follows the first and is kept: its worker has a node at hand. */
 static void setup_patient(void)
 {
 	scene_setup(1, 2);
@@ -156,12 +158,12 @@ static void setup_patient(void)
 	model_name(&graph->nr_freed, "nr_freed");
 }
 
-/* It wakes for the batch, or because the worker has nothing left. */
+/* The submitter wakes for the batch, or because the worker has nothing left. */
 MODEL(s15_a_batch_wakes_who_has_patience, .setup = setup_patient,
       .no_membarrier = true, .threads = { end_first, submit_third },
       .finish = all_three_ran, .modes = MODEL_SC | MODEL_TSO);
 
-/* A worker may overlook it then, in the memory of C11: patience has an end. */
+/* A worker may overlook the submitter then, in the memory of C11: patience ends. */
 static void setup_some_patience(void)
 {
 	setup_patient();
@@ -172,7 +174,7 @@ MODEL(s15_patience_has_an_end, .setup = setup_some_patience,
       .no_membarrier = true, .threads = { end_first, submit_third },
       .finish = all_three_ran);
 
-/* A batch is more than there will be before the submitter goes on. */
+/* A batch never gets full before the submitter goes on. */
 static void setup_stuck(void)
 {
 	setup_kept();
@@ -185,7 +187,7 @@ MODEL(s15_room_for_one_is_found_when_patience_ends, .setup = setup_stuck,
       .threads = { end_first_and_wait, submit_third_and_say_so },
       .finish = all_three_ran);
 
-/* One has patience and takes its place; the other one asks for any. */
+/* One submitter has patience and takes its place; the other asks for any place. */
 static void setup_patient_and_not(void)
 {
 	scene_setup(1, 2);
@@ -195,7 +197,7 @@ static void setup_patient_and_not(void)
 	graph->patience_ns = 10;
 }
 
-/* ---- failures are forgotten while one more ends --------------------------------------- */
+/* ---- failures are forgotten while one more node ends ---------------------------------- */
 
 static void setup_failures(void)
 {
@@ -215,7 +217,7 @@ static void end_third(int id)
 	run_queued(node_index_of(ids[3]));
 }
 
-/* The first is what a wait reports; the second may be forgotten, with its place. */
+/* A wait reports the first failure; the second may be forgotten, with its place. */
 static void first_is_reported(void)
 {
 	run_now(4);
@@ -234,7 +236,7 @@ MODEL(s15_failures_are_forgotten_while_one_ends, .setup = setup_failures,
       .no_membarrier = true, .threads = { end_third, submit_fourth },
       .finish = first_is_reported);
 
-/* ---- no more than there is ----------------------------------------------------------- */
+/* ---- no more nodes than room --------------------------------------------------------- */
 
 static void setup_one(void)
 {
@@ -257,7 +259,7 @@ static void end_first_and_third(int id)
 	run_queued(node_index_of(ids[3]));
 }
 
-/* The fourth has no room before the third has run. */
+/* There is no room for the fourth node before the third has run. */
 static void submit_third_and_fourth(int id)
 {
 	submit_third_and_say_so(id);
@@ -282,7 +284,7 @@ MODEL(s15_room_of_a_failure_is_counted_once, .setup = setup_one_fails,
       .threads = { end_first_and_third, submit_third_and_fourth },
       .finish = first_third_and_fourth_ran, .slow_modes = MODEL_RA);
 
-/* ---- all are free ------------------------------------------------------------------------ */
+/* ---- all places are free ----------------------------------------------------------------- */
 
 static void setup_ended(void)
 {
@@ -290,7 +292,9 @@ static void setup_ended(void)
 	run_now(1);
 }
 
-/* As a worker it could not sleep, and the other one may have the lock. */
+/*
+ * No worker: a worker could not sleep here, and the other thread may have the lock.
+ */
 static void submit_and_end_third(int id)
 {
 	scene_become(false);
@@ -299,7 +303,7 @@ static void submit_and_end_third(int id)
 	run_queued(node_index_of(ids[3]));
 }
 
-/* It sees that all are free, before the third or after. */
+/* Sees that all places are free, before the third node or after. */
 static void wait_for_all(int id)
 {
 	(void)id;
@@ -362,7 +366,7 @@ MODEL(s15_two_wait_with_patience, .setup = setup_patient_and_not,
       .threads = { end_first_and_second, submit_third, submit_fourth },
       .finish = four_ran, .modes = MODEL_SC, .bound = 2, .slow = true);
 
-/* In the other memories there is no end to those that spin: so by chance. */
+/* In the other memories spinning has no end: so by chance. */
 MODEL(two_wait_for_room_by_chance, .setup = setup_one_of_two,
       .no_membarrier = true,
       .threads = { end_first_and_second, submit_third, submit_fourth },

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * lf_fork_stack.c - src/lf/fork_stack.h with <sley/fork_stack.h>: every forked
- * child runs exactly once, by its parent or by a thief, and its parent goes on
- * only after it has ended.
+ * child runs exactly once, by its parent or by a thief, and the parent goes on only
+ * after the end of the child.
  *
- * The owner forks two children and joins them; it publishes before the second
- * one, after it, or not at all.  A child that was stolen is waited for as
- * core/sched/steal.c does: the parent leaves its address, and the finisher wakes it.
- * Joins take the inline path first, as users do.  Thieves steal what is public,
- * ask, or seize what is not.  What a child reads and writes is plain data.
+ * The owner forks two children and joins both; the owner publishes before the second
+ * child, after the second child, or not at all.  The wait for a stolen child is as
+ * in core/sched/steal.c: the parent leaves its address, and the finisher wakes the
+ * parent.  Joins take the inline path first, as users do.  Thieves steal public
+ * children, ask, or seize private children.  Children read and write plain data.
  *
- * Complete for one owner, two children, and two thieves of which one may seize;
- * and for three children and one that seizes, not in TSO: that did not end in
- * seven minutes.  They would not see what needs three children and two thieves:
- * the oldest stolen, the newest the owner's, and one in the middle that all want;
- * nor children of children, which are in stacks of their own.  That one thief at
- * a time seizes is the caller's lock, and not in question here.
+ * Complete for one owner, two children, and two thieves of which one may seize; and
+ * for three children and one seizer, but not in TSO: that did not end in seven
+ * minutes.  The models would not see mistakes that take three children and two
+ * thieves: the oldest child stolen, the newest the owner's, and a child in the
+ * middle that all want; nor children of children, which are in separate stacks.  The
+ * caller's lock lets one thief at a time seize; the lock is not modelled here.
  */
 #include "payload.h"
 
@@ -132,7 +132,7 @@ static void owner_publishes_early(int id)
 	join(0);
 }
 
-/* The oldest first. */
+/* Joins the oldest child first. */
 static void owner_joins_in_order(int id)
 {
 	(void)id;
@@ -143,7 +143,7 @@ static void owner_joins_in_order(int id)
 	join(1);
 }
 
-/* The same slot again, for another child. */
+/* Uses the same slot again, for another child. */
 static void owner_forks_again(int id)
 {
 	(void)id;
@@ -154,7 +154,7 @@ static void owner_forks_again(int id)
 	}
 }
 
-/* The second child needs more room than there is. */
+/* The stack must grow for the second child. */
 static void owner_grows(int id)
 {
 	(void)id;
@@ -167,7 +167,7 @@ static void owner_grows(int id)
 	join(0);
 }
 
-/* It keeps them to itself. */
+/* The owner shares no child. */
 static void owner_keeps_both(int id)
 {
 	(void)id;
@@ -212,7 +212,7 @@ static void owner_shares_when_asked(int id)
 	join(0);
 }
 
-/* First it keeps one, then it shares another in the same slot. */
+/* First the owner keeps a child, then it shares another in the same slot. */
 static void owner_keeps_one_and_shares_one(int id)
 {
 	(void)id;
@@ -234,7 +234,7 @@ static void owner_keeps_three_and_joins_the_middle(int id)
 	join(0);
 }
 
-/* The one that others may have comes first. */
+/* Joins the public child first. */
 static void owner_joins_the_public_one_first(int id)
 {
 	(void)id;
@@ -245,7 +245,7 @@ static void owner_joins_the_public_one_first(int id)
 	join(1);
 }
 
-/* What it joins then is in no stack. */
+/* The loose child is in no stack. */
 static void owner_keeps_one_and_joins_a_loose_one(int id)
 {
 	(void)id;
@@ -254,7 +254,7 @@ static void owner_keeps_one_and_joins_a_loose_one(int id)
 	MODEL_CHECK(!sley_fork_pop_fast(&forks, &children[1]));
 }
 
-/* The head that a seizer has seen was higher than it will ever be again. */
+/* A seizer has seen a head that was higher than any later head. */
 static void owner_keeps_two_and_shares_one(int id)
 {
 	(void)id;
@@ -265,7 +265,7 @@ static void owner_keeps_two_and_shares_one(int id)
 	join(2);
 }
 
-/* As a parent does that is suspended: what is left is there for thieves. */
+/* As a suspended parent does: publishes the remaining children for thieves. */
 static void owner_publishes_what_is_left(int id)
 {
 	(void)id;
@@ -387,10 +387,10 @@ SCENE(one_is_stolen_and_one_is_seized, owner_joins_the_public_one_first, thief,
 SCENE(a_child_in_no_stack_is_joined_beside_a_seizer,
       owner_keeps_one_and_joins_a_loose_one, seizer);
 
-/* SEIZED keeps thieves off: the owner takes it away when it publishes. */
+/* SEIZED keeps thieves off: the owner clears SEIZED when it publishes. */
 SCENE(published_beside_a_seizer, owner_publishes_what_is_left, seizer);
 
-/* A head that is too high, and a word that is not: there is nothing between. */
+/* The head is too high and the word is right: no child is in between. */
 MODEL(a_stolen_one_is_joined_beside_a_seizer, .setup = setup_stolen,
       .threads = { owner_joins_a_stolen_one_and_forks_again, seizer },
       .finish = all_joined);
@@ -402,13 +402,13 @@ static void setup_two(void)
 	push(1);
 }
 
-/* In TSO it takes half a minute, and shows no more. */
+/* In TSO the search takes half a minute, and shows no more. */
 MODEL(shared_below_what_is_seized, .setup = setup_two,
       .modes = MODEL_SC | MODEL_RA,
       .threads = { owner_keeps_two_and_shares_one, seizer_then_thief },
       .finish = all_joined);
 
-/* All three are gone before they are joined: what is left are holes. */
+/* All three children are stolen before the joins: only holes are left. */
 static void steal_all_and_join(int id)
 {
 	for (int i = 0; i < CHILDREN; i++)

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sync_rwlock.c - src/sync/rwlock.c and the inline paths of <sley/rwlock.h>:
- * who reads, who writes, who waits, who gives up.
+ * readers, writers, waiters, and waiters that give up.
  *
  * The very sources, with plain threads and with tasks.  In its section a reader
- * must see no writer and a writer nobody, and `data` is plain memory that only
- * the lock orders.  The lock is in memory that a writer frees when it has met
- * everybody in there: an unlock that still touches the lock is seen.  A wait
- * with a deadline may end with it at any moment.  At the end the lock must be
- * free, with nothing left in its balance.
+ * must see no writer, and a writer must see no other thread; `data` is plain memory
+ * that only the lock orders.  A writer frees the memory of the lock when all threads
+ * have had their sections: an unlock that still touches the lock is seen.  A wait
+ * with a deadline may time out at any moment.  At the end the lock must be free,
+ * with nothing left in its balance.
  *
- * Complete for two that lock once or twice each, and for three that lock once
- * each, of which one may give up, be cancelled, try, or downgrade.  Those with
- * three begin with a lock that one of them holds already, so that they are
- * small enough for every day; with "make prove" also free ones.  Plain threads
- * in threes: only readers and writers that stay.  It could miss what needs four
- * at a time, as two readers between two writers.  Trees are in
- * sync_rwlock_tree.c.
+ * Complete for two threads that lock once or twice each, and for three threads that
+ * lock once each, of which one may give up, be cancelled, try, or downgrade.  In
+ * models of three threads one thread holds the lock at the beginning, so that the
+ * models are small enough for every day; "make prove" also begins with a free lock.
+ * Three plain threads: only readers and writers that do not give up.  The models
+ * could miss mistakes that take four threads, as two readers between two writers.
+ * Trees are in sync_rwlock_tree.c.
  */
 #include "inline_paths.h"
 #include "tasks_only.h"
@@ -34,7 +34,7 @@ static int data[2]; /* under the lock: equal */
 static struct ledger {
 	int met;          /* sections so far                   */
 	int gave_up;      /* deadlines and cancels             */
-	uint32_t writing; /* somebody is in a write section    */
+	uint32_t writing; /* a thread is in a write section    */
 } ledger;
 
 static void setup_with(enum tasks_flags flags)
@@ -59,7 +59,7 @@ static void setup_timed(void)
 	setup_with(TASKS_TIMED);
 }
 
-/* Thread 0 has it from the start. */
+/* Thread 0 has the lock from the start. */
 static void setup_read(void)
 {
 	setup();
@@ -79,7 +79,7 @@ static void setup_stray(void)
 	lock->q.word = SLEY_RWLOCK_STRAY;
 }
 
-/* A reader has taken its first step, and is still to come to the list. */
+/* A reader has taken the first step, and is not in the list yet. */
 static void setup_written_and_arrived(void)
 {
 	setup_written();
@@ -101,7 +101,7 @@ static void setup_written_timed(void)
 /* Readers only load, so that the order of two readers does not matter. */
 static void read_section(void)
 {
-	/* relaxed: whoever holds the lock sees what the last writer stored. */
+	/* relaxed: the holder of the lock sees the stores of the last writer. */
 	MODEL_CHECK(!load_relaxed(&ledger.writing));
 	MODEL_CHECK(data[0] == data[1]);
 	ledger.met++;
@@ -173,7 +173,7 @@ static void reader_twice(int id)
 	reader(id);
 }
 
-/* It writes already. */
+/* The thread holds the write lock already. */
 static void downgrade(int id)
 {
 	write_section();
@@ -212,7 +212,7 @@ static void try_write(int id)
 		unwrite(id);
 }
 
-/* The lock was this one's.  Only somebody who got it meanwhile may keep it. */
+/* The caller had the lock.  The try fails only if another thread got the lock. */
 static void write_and_try(int id)
 {
 	writer(id);
@@ -233,7 +233,9 @@ static void finish_try(void)
 
 /* ---- two threads ------------------------------------------------------------- */
 
-/* The other one was in its section, and I write: nobody needs the lock. */
+/*
+ * The other thread had its section, and this thread writes: the lock is not needed.
+ */
 static void write_and_free(int id)
 {
 	bool last;
@@ -249,7 +251,7 @@ static void write_and_free(int id)
 	}
 }
 
-/* It gives up, comes again, and finds a reader that is not quite gone. */
+/* The writer gives up, comes again, and finds a reader that is not quite gone. */
 static void give_up_write_and_free(int id)
 {
 	int err = sley_rwlock_write_lock_until(lock, LATER);
@@ -293,7 +295,7 @@ MODEL(who_tries_sees_what_a_reader_is_done_with, .setup = setup_stray,
 MODEL(who_writes_sees_what_a_reader_is_done_with, .setup = setup_stray,
       .threads = { writer, reader }, .finish = finish);
 
-/* ---- three threads, one of which has it ---------------------------------------- */
+/* ---- three threads, one of which has the lock ---------------------------------- */
 
 MODEL(a_reader_goes_and_a_writer_and_a_reader_come, .setup = setup_read,
       .threads = { unread, writer, reader }, .slow = true, .finish = finish);
@@ -348,7 +350,7 @@ static void task_writer(int id)
 	writer(id);
 }
 
-/* The one that has arrived. */
+/* The reader that has arrived. */
 static void task_reader_arrived(int id)
 {
 	task_begin(id);
@@ -465,7 +467,7 @@ MODEL(a_cancelled_reader_and_a_writer_that_goes, .setup = setup_written,
       .threads = { task_unwrite, task_reader_or_end, cancel_second },
       .finish = two_met_or_gave_up);
 
-/* It is written all the time: both must give up, and leave nothing behind. */
+/* A writer holds the lock all the time: both must give up, and leave no trace. */
 static void both_gave_up(void)
 {
 	MODEL_CHECK(ledger.gave_up == 2);
@@ -476,7 +478,7 @@ static void both_gave_up(void)
 MODEL(a_reader_gives_up_while_another_comes, .setup = setup_written,
       .threads = { reader_timed, reader_timed }, .finish = both_gave_up);
 
-/* It is read all the time: the writer could but give up, the reader not. */
+/* A reader holds the lock all the time: the writer must give up, the reader not. */
 static void a_reader_met(void)
 {
 	MODEL_CHECK(ledger.met == 1 && ledger.gave_up == 1);

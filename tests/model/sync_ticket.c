@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sync_ticket.c - src/sync/ticket.c: done in and out of order, against waits,
- * deadlines and tasks that are hung on.
+ * deadlines and tasks that hang on a ticket.
  *
- * The queue and its tickets are gone as soon as the rules allow it: a ticket
- * when its done has returned, the queue with the last of them.  What was done
- * before a ticket was done is plain memory that those who are called later
- * read.  Tasks that are hung on a ticket go to the home list of a bound thread
- * that never looks; what is in there at the end is what was queued.
+ * The queue and its tickets are freed as soon as the rules allow: a ticket when its
+ * done has returned, the queue with the last ticket.  The owner of a ticket writes
+ * plain memory before done; owners that are called later read this memory.  Tasks
+ * that hang on a ticket go to the home list of a bound thread that never looks; at
+ * the end the list holds all queued tasks.
  *
- * Complete for three tickets, of which two are done or waited for at the same
- * time, in and out of order, given up, dropped by reference (also when it is
- * called meanwhile, or done before), with a deadline or a cancel for one who
- * waits; and for two tasks hung on one ticket.  It could miss what needs two
- * waiters of one ticket, or a fourth ticket between two that are done at once.
+ * Complete for three tickets, of which two are done or waited for at the same time,
+ * in and out of order, given up, dropped by reference (also when the ticket is
+ * called meanwhile, or done before), with a deadline or a cancel for a waiter; and
+ * for two tasks on one ticket.  The models could miss mistakes that take two waiters
+ * of one ticket, or a fourth ticket between two that are done at once.
  */
 #include "tasks_only.h"
 
@@ -31,12 +31,12 @@ static struct scene {
 	struct sley_ticket_queue queue;
 	struct sley_ticket ticket[TICKETS];
 } * scene;
-static int payload[TICKETS]; /* of who has a ticket, before it is done */
+static int payload[TICKETS]; /* of the owner of a ticket, before done */
 static struct ledger {
 	int called;    /* waits that returned 0             */
 	int told;      /* that the ticket was given up      */
 	int gave_up;   /* deadlines and cancels             */
-	int last_refs; /* who dropped the last of a ticket  */
+	int last_refs; /* drops of the last reference       */
 } ledger;
 
 static struct sley bound_runtime;
@@ -87,7 +87,7 @@ static void setup_timed(void)
 	setup_with(TASKS_TIMED);
 }
 
-/* Done, after something was done. */
+/* Writes the payload, and is done. */
 static void finish_ticket(int which)
 {
 	payload[which] = 7;
@@ -106,14 +106,14 @@ static void done_1(int id)
 	finish_ticket(1);
 }
 
-/* The same by two, who have nothing else to say. */
+/* The same by two threads, without a payload. */
 static void done_0_twice(int id)
 {
 	(void)id;
 	sley_ticket_done(&scene->ticket[0]);
 }
 
-/* Those before it were done, if it was called. */
+/* If the ticket was called, the tickets before were done. */
 static int wait_for(int which, uint64_t deadline_ns)
 {
 	int result = sley_ticket_wait_until(&scene->ticket[which], deadline_ns);
@@ -141,7 +141,7 @@ static void wait_for_1_until(int id)
 	finish_ticket(1);
 }
 
-/* Ticket 1 belongs to somebody else, who may give it up. */
+/* Ticket 1 belongs to another thread, which may give the ticket up. */
 static void wait_for_1_only(int id)
 {
 	int result = sley_ticket_wait(&scene->ticket[1]);
@@ -154,7 +154,7 @@ static void wait_for_1_only(int id)
 	ledger.told += result == -ECANCELED;
 }
 
-/* The last ticket: nobody needs the queue afterwards. */
+/* The last ticket: the queue is not needed afterwards. */
 static void wait_for_2_and_free(int id)
 {
 	(void)id;
@@ -197,7 +197,9 @@ static void setup_shared(void)
 	sley_ticket_ref(&scene->ticket[0]);
 }
 
-/* Each has its own; the last one makes the ticket done, and sees both. */
+/*
+ * Each thread has a reference; the last drop makes the ticket done, and sees both.
+ */
 static void drop_0(int id)
 {
 	payload[id] = 7;
@@ -234,7 +236,7 @@ MODEL(who_drops_it_last_calls_the_next, .setup = setup_shared,
       .threads = { drop_0, drop_0, wait_for_1_and_done },
       .finish = second_is_first);
 
-/* It is called meanwhile, by who has the ticket before it. */
+/* The ticket is called meanwhile, by the owner of the ticket before. */
 static void hold_1_twice(int id)
 {
 	(void)id;
@@ -253,7 +255,7 @@ static void dropped_once(void)
 MODEL(a_call_between_references, .setup = setup,
       .threads = { done_0, hold_1_twice }, .finish = dropped_once);
 
-/* Done before it is dropped: the last one still sees what the others did. */
+/* Done before the drop: the last drop still sees the writes of the others. */
 static void done_and_drop_0(int id)
 {
 	sley_ticket_done(&scene->ticket[0]);
@@ -294,7 +296,7 @@ static void task_wait_for_1(int id)
 	wait_for_1(id);
 }
 
-/* By a deadline, a cancel, or both; in any case it is done afterwards. */
+/* By a deadline, a cancel, or both; in any case the ticket is done afterwards. */
 static void task_wait_for_1_until(int id)
 {
 	task_begin(id);
@@ -339,9 +341,9 @@ MODEL(a_cancelled_task_still_calls_the_next, .setup = setup,
 		   task_wait_for_2_and_free },
       .finish = all_were_called);
 
-/* ---- tasks that are hung on -------------------------------------------------- */
+/* ---- tasks that hang on a ticket --------------------------------------------- */
 
-/* What becomes of it is seen when it is queued. */
+/* The model looks at the queued task; the task does not run. */
 static void not_run(void *arg)
 {
 	(void)arg;
