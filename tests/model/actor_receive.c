@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_receive.c - src/actor/mail/receive.c, with mail.c, exit_signal.c, process.c and the
- * AFTER_INBOX of core/task/turn.h: an actor gets its messages, its deadline or its end,
- * sleeps beside none of them, and leaves nothing behind in the frame it returns
- * from.
+ * actor_receive.c - src/actor/mail/receive.c, with mail.c, exit_signal.c, process.c
+ * and the AFTER_INBOX of core/task/turn.h: an actor gets its messages, its deadline
+ * or its end, never sleeps beside one of these, and leaves nothing behind in the
+ * frame from which the receive returns.
  *
- * The actor is the task of thread 0 (tasks_only.h): it leaves its stack, parks on
- * the next one, and is placed and resumed by the very code.  Its deadline is fired
- * by its own worker, when virtual time has come, or by the monitor at any time.
- * Others send to it, kill it, and cancel it.  After each receive it writes over
- * the stack below it, where the deadline was.  In the end it ends as a process
- * does; messages are on the explorer's heap, so none may be left.
+ * The actor is the task of thread 0 (tasks_only.h): the actor leaves its stack,
+ * parks on the next stack, and is placed and resumed by the very code.  The deadline
+ * is fired by the actor's worker, when virtual time has come, or by the monitor at
+ * any time.  Other threads send to, kill and cancel the actor.  After each receive
+ * the actor overwrites the stack below, where the deadline was.  In the end the
+ * actor ends as a process does; messages are on the explorer's heap, so a message
+ * that is left is seen.
  *
  * Complete for one receive with a deadline against a message, a kill, and the
- * monitor; for two receives, of which the second one only looks, and the deadline of the
- * first one may ring late; for two messages of two senders without a deadline; and for a wait in something
- * else, with a kill or a cancel against it; and for a receive in a scope that is
- * cancelled, with a message or a kill against that.
+ * monitor; for two receives, where the second receive only looks, and the deadline
+ * of the first may fire late; for two messages of two senders without a deadline;
+ * for a wait for another object, against a kill or a cancel; and for a receive in a
+ * scope that is cancelled, with a message or a kill against the cancel.
  */
 #include "model_mem.h"
 #include "payload.h"
@@ -30,14 +31,14 @@
 
 static struct process *const actor = &process_places[0];
 static sley_pid pid;
-static struct payload bodies[2]; /* what a message is about */
+static struct payload bodies[2]; /* plain data of messages */
 static struct ledger {
 	int received[2];
 	int nr_received, nr_timed_out, nr_cancelled, nr_refused;
-	int kill, cancel; /* what they said */
+	int kill, cancel; /* return values  */
 } ledger;
 
-/* What it has opened; not open in most models. */
+/* Opened by the actor; not open in most models. */
 static struct sley_scope scope;
 static bool scope_is_open;
 
@@ -86,7 +87,7 @@ static void setup_timed(void)
 	setup_with(TASKS_TIMED);
 }
 
-/* The frames of a receive are used for something else. */
+/* Overwrites the frames of a receive. */
 static noinline void scribble(void)
 {
 	char frame[1024];
@@ -113,7 +114,7 @@ static int receive(uint64_t deadline_ns)
 		break;
 	case -ECANCELED:
 		ledger.nr_cancelled++;
-		/* relaxed: it has been seen. */
+		/* relaxed: the cause has been seen. */
 		MODEL_CHECK((actor->flags & PROCESS_ENDING) ||
 			    load_relaxed(&scope.cause));
 		break;
@@ -152,7 +153,7 @@ static void receive_for_ever(int id)
 	end();
 }
 
-/* ---- the others --------------------------------------------------------------------------- */
+/* ---- the other threads -------------------------------------------------------------------- */
 
 static void send(uint64_t tag)
 {
@@ -199,7 +200,7 @@ static void cancel_it(int id)
 	ledger.cancel = sley_process_cancel(pid, -EPERM);
 }
 
-/* ---- what must be true ---------------------------------------------------------------------- */
+/* ---- conditions ----------------------------------------------------------------------------- */
 
 static void is_gone(void)
 {
@@ -219,7 +220,7 @@ static void got_or_timed_out(void)
 static void one_or_none(void)
 {
 	is_gone();
-	/* The message may come too late for both. */
+	/* The message may come too late for both receives. */
 	MODEL_CHECK(ledger.nr_received + ledger.nr_timed_out == 2);
 	MODEL_CHECK(ledger.nr_received <= 1);
 }
@@ -287,7 +288,7 @@ MODEL(a_cancel_meets_a_message, .setup = setup,
       .threads = { receive_one_for_ever, send_first, cancel_it },
       .finish = got_or_cancelled);
 
-/* ---- it waits in something else ------------------------------------------------------------ */
+/* ---- the actor waits for another object ---------------------------------------------------- */
 
 static struct sley_waitq q;
 
@@ -298,7 +299,7 @@ static void setup_elsewhere(void)
 	model_lock_word(&q);
 }
 
-/* Nobody but the end wakes it: the flag alone, or the wait that is cut short. */
+/* Only the end wakes the actor: by the flag alone, or by cutting the wait short. */
 static void wait_elsewhere(int id)
 {
 	struct sley_waiter node;
@@ -317,7 +318,7 @@ static void wait_elsewhere(int id)
 MODEL(a_kill_cuts_a_wait_short, .setup = setup_elsewhere,
       .threads = { wait_elsewhere, kill_it }, .finish = is_gone);
 
-/* ---- it has opened a scope, which is cancelled --------------------------------------------- */
+/* ---- the actor has opened a scope, which is cancelled -------------------------------------- */
 
 struct sley_scope *scope_innermost(const struct strand *strand)
 {
@@ -336,7 +337,7 @@ static void setup_in_scope(void)
 	scope_is_open = true;
 }
 
-/* As scope_cancel() does: the cause, then those who would not see it. */
+/* As scope_cancel() does: the cause, then the tasks that would not see the cause. */
 static void cancel_scope(int id)
 {
 	(void)id;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * actor_turn.c - step processes from the first turn to the last, with the very
- * src/actor/{process,step,mail,signal,table}.c, src/core/task/turn.h and place.c: none
- * is in two turns at once, none sleeps beside a message, every message is handled
- * once or freed, and nothing is touched that another worker may have by now.
+ * src/actor/{process,step,mail,signal,table}.c, src/core/task/turn.h and place.c: no
+ * process is in two turns at once or sleeps beside a message, every message is
+ * handled once or freed, and a worker touches nothing that another worker may own.
  *
- * Worker 0 runs what it finds: it searches with the very search.c, claims, calls
- * the turn, and then what comes after it, as run_turn() in core/sched/worker.c does.
- * Others send and kill, as workers or as foreign threads.  A process ends when it
- * has had as many messages as it waits for, or is killed.  A worker that finds
- * nothing any more while the process lives sleeps for ever: a lost wake-up.
+ * Worker 0 runs the tasks that it finds: the worker searches with the very search.c,
+ * claims, calls the turn, and then the code after a turn, as run_turn() in
+ * core/sched/worker.c does.  Other threads send and kill, as workers or as foreign
+ * threads.  A process ends after the expected number of messages, or when killed.  A
+ * worker that finds no task while the process lives sleeps for ever: a lost wake-up.
  *
- * Complete for one process, one worker and one or two that send to it; for one
- * that sends and one that kills; and for a process that ends while a late sender
- * meets the next one in its place.
+ * Complete for one process, one worker and one or two senders; for a sender and a
+ * killer; and for a process that ends while a late sender meets the next process in
+ * the same place.
  */
 #include "crew.h"
 #include "payload.h"
@@ -27,15 +27,15 @@
 
 #define BODIES 3
 
-static struct payload bodies[BODIES]; /* what a message is about */
+static struct payload bodies[BODIES]; /* plain data of messages */
 static struct strand strands[CREW_MAX];
 static sley_pid pid;
 static uint32_t in_turn; /* a process runs in one place at a time */
 static struct ledger {
 	int handled[BODIES];
 	int nr_handled, nr_refused, nr_closed;
-	int wants;  /* messages, until it ends */
-	int reason; /* of its end              */
+	int wants;  /* messages before the end */
+	int reason; /* of the end              */
 } ledger;
 
 /* ---- the rest of the runtime ------------------------------------------------------ */
@@ -125,7 +125,7 @@ static void run(struct worker *worker, struct sley_task *task)
 	turns_of(task)->after(worker, task);
 }
 
-/* The first turn is over, and it has parked: begin there. */
+/* The first turn is over, and the process has parked: begin there. */
 static void setup_parked_with(int wants, unsigned int workers)
 {
 	setup_with(wants, workers);
@@ -204,7 +204,7 @@ static void kill_it(int id)
 	(void)sley_process_kill(pid);
 }
 
-/* ---- what must be true ----------------------------------------------------------------- */
+/* ---- conditions ------------------------------------------------------------------------ */
 
 static void all_came(void)
 {
@@ -244,7 +244,7 @@ MODEL(the_first_turn_meets_two, .setup = setup_two, .no_membarrier = true,
 MODEL(a_parked_one_is_killed, .setup = setup_parked_for_ever,
       .threads = { work, kill_it }, .finish = was_killed);
 
-/* ---- nobody sleeps: what is left is run in the end ------------------------------------ */
+/* ---- no worker sleeps: finish runs the remaining tasks -------------------------------- */
 
 static void run_own(int id)
 {
@@ -325,7 +325,7 @@ MODEL(a_message_and_a_kill, .setup = setup_killed,
       .threads = { run_own, send_and_run, kill_it },
       .finish = was_killed_in_the_end);
 
-/* sley_send() in one piece: with a message at hand, to one that is parked. */
+/* sley_send() in one piece: with a message at hand, to a parked process. */
 static void setup_at_hand(void)
 {
 	setup_crew(1, false);
@@ -342,7 +342,7 @@ static void send_at_hand_and_run(int id)
 	run_own(id);
 }
 
-/* What was put back into a cache. */
+/* The messages were put back into a cache. */
 static void all_came_by_hand(void)
 {
 	run_all();
@@ -359,8 +359,8 @@ MODEL(a_worker_sends_in_one_piece, .setup = setup_at_hand,
 /* ---- a late sender --------------------------------------------------------------------- */
 
 /*
- * The sender knows the first process, which ends by a kill; its place has a next
- * one, which counts what is for it, and nothing else.
+ * The sender knows the first process, which ends by a kill; the place has a next
+ * process, which counts its own messages only.
  */
 static void end_and_follow(int id)
 {
@@ -396,16 +396,16 @@ MODEL(a_late_sender_meets_the_next_process, .setup = setup_late,
 MODEL(a_late_kill_does_not_meet_the_next_process, .setup = setup_late,
       .threads = { end_and_follow, kill_it }, .finish = the_next_got_nothing);
 
-/* ---- a pid that somebody guessed ---------------------------------------------------------- */
+/* ---- a guessed pid ------------------------------------------------------------------------ */
 
 /*
- * Nobody has told it to who sends, by whatever edge: it looks until the process is
- * there.  Whoever finds the pid finds all of the process: its inbox is open.
+ * No edge has given the pid to the sender: the sender looks until the process is
+ * there.  A sender that finds the pid finds the whole process: the inbox is open.
  */
 static void setup_unborn(void)
 {
 	setup_parked(1);
-	/* The one before has ended. */
+	/* The process before has ended. */
 	MODEL_CHECK(!sley_process_kill(pid));
 	selves[0] = selves[1];
 	run(&crew[0], worker_pick(&crew[0]));

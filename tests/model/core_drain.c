@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_drain.c - src/core/life/drain.c with src/core/life/runtime_destroy.c: a runtime
- * that is destroyed while it is busy ends when everything it has accepted has
- * ended, and not before; what comes too late is refused.
+ * core_drain.c - src/core/life/drain.c with src/core/life/runtime_destroy.c: a busy
+ * runtime that is destroyed ends after the end of all accepted tasks, and not
+ * before; a task that comes too late is refused.
  *
- * The runtime is freed at its end, so that whoever still touches it is seen.
+ * The runtime is freed at its end, so that a late access to the runtime is seen.
  * Each task writes plain data, which the destroyer reads.
  *
- * Complete for two foreign threads at the gate, and for two that spawn; for a
- * task that spawns one on another worker while the destroyer sums up; for a
- * worker and a foreign thread that spawns, against the destroyer, and for a stop
- * hook.  There the worker is awake; with --slow it searches and sleeps with the
- * very search.c.  All with membarrier: without it the destroyer looks again
- * every millisecond, for ever, which has no end to be explored.  Not seen: three workers whose sums are read
- * in between, start hooks (a countdown, see core_countdown.c), and a deadline of
- * the destroyer.
+ * Complete for two foreign threads at the gate, and for two that spawn; for a task
+ * that spawns a task on another worker while the destroyer sums up; for a worker and
+ * a foreign thread that spawns, against the destroyer, and for a stop hook.  There
+ * the worker is awake; with --slow the worker searches and sleeps with the very
+ * search.c.  All with membarrier: without membarrier the destroyer looks again every
+ * millisecond, for ever, and the search would not end.  Not seen: three workers
+ * whose sums are read in between, start hooks (a countdown, see core_countdown.c),
+ * and a deadline of the destroyer.
  */
 #include "crew.h"
 #include "payload.h"
@@ -58,7 +58,7 @@ static void setup(unsigned int workers)
 	model_name(&joined, "joined");
 }
 
-/* ---- what spawn.c names, and nobody uses here ------------------------ */
+/* ---- names of spawn.c that are not used here ------------------------- */
 
 int slot_give(struct sley_task *task, struct slot **out)
 {
@@ -131,7 +131,7 @@ static void freed(void)
 
 /* ---- the gate ------------------------------------------------------------------------- */
 
-/* No workers: what passes is counted as ended at once. */
+/* No workers: a task that passes counts as ended at once. */
 static void setup_gate(void)
 {
 	setup(0);
@@ -146,12 +146,12 @@ static void pass(int id)
 	gate_leave(rt);
 }
 
-/* Who is refused has done nothing; who was let in has been waited for. */
+/* A refused spawner has done nothing; an admitted spawner has been waited for. */
 static void shut(int id)
 {
 	(void)id;
 	gate_shut(rt);
-	/* Who is refused is in the count for a moment. */
+	/* A refused spawner is in the count for a moment. */
 	MODEL_CHECK(load_relaxed(&rt->gate) & GATE_SHUT);
 	for (int i = 0; i < JOBS; i++) {
 		if (ledger.passed[i])
@@ -186,7 +186,7 @@ static void ends(struct worker *worker, int job)
 {
 	payload_write(&payload[job]);
 	drain_count_finished(worker);
-	/* It finds nothing more to do. */
+	/* The worker finds nothing more to do. */
 	drain_signal_if_wanted(rt);
 }
 
@@ -221,11 +221,11 @@ static void drained(void)
 MODEL(a_task_ends_where_it_was_not_spawned, .setup = setup_sums,
       .threads = { spawn_and_end, take_and_end, drain }, .finish = drained);
 
-/* ---- all of it ---------------------------------------------------------------------------- */
+/* ---- gate, sums and workers together ------------------------------------------------------ */
 
 /*
- * A task is there, and lives until the foreign thread has spawned or was
- * refused: without it that thread could not know that there is a runtime.
+ * A task lives until the foreign thread has spawned or was refused: without this
+ * task the foreign thread could not know that the runtime exists.
  */
 static void setup_busy(void)
 {
@@ -291,7 +291,7 @@ static void all_or_nothing(void)
 	MODEL_CHECK(payload[1].value == PAYLOAD * (ledger.accepted - 1));
 }
 
-/* Both count in one word; the worker is busy elsewhere. */
+/* Both spawners count in one word; the worker is busy elsewhere. */
 static void setup_spawns(void)
 {
 	setup(1);
@@ -322,7 +322,7 @@ MODEL(a_spawn_meets_the_end, .setup = setup_busy,
       .threads = { worker, spawn, destroyer }, .finish = all_or_nothing,
       .slow = true);
 
-/* The same without sleep: it picks what there is, and leaves. */
+/* The same without sleep: the worker picks the queued tasks, and leaves. */
 static void worker_that_never_sleeps(int id)
 {
 	struct sley_task *task;
@@ -350,7 +350,7 @@ static void on_stop(void *self, int index)
 	payload_write(&payload[1]);
 }
 
-/* Nothing is left when the hook is queued; then it is waited for, too. */
+/* No task is left when the hook is queued; then the destroyer waits for the hook. */
 static void setup_hook(void)
 {
 	setup(1);
@@ -365,7 +365,7 @@ static void hook_ran(void)
 	payload_check(&payload[1]);
 }
 
-/* Complete in TSO, too, with 3.3 million executions: the next one is enough. */
+/* Complete in TSO, too, with 3.3 million executions: the next model is enough. */
 MODEL(a_stop_hook_is_waited_for, .setup = setup_hook, .modes = MODEL_SC,
       .threads = { worker, destroyer }, .finish = hook_ran, .slow = true);
 

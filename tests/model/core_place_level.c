@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_place_level.c - src/core/sched/place_level.c: a task whose level changes while
- * it is queued is taken once, and by its new level by whoever knows of the
- * change.
+ * core_place_level.c - src/core/sched/place_level.c: a queued task whose level
+ * changes is taken once; a worker that knows of the change takes the task by its new
+ * level.
  *
- * Three tasks are queued, the second is made the most urgent by a foreign
- * thread, which then tells so.  The worker takes all of them; before each pick
- * it looks whether it was told.  One model for each queue the task can be in;
- * in that of the shared queue the worker moves the tasks to its ring
- * meanwhile.  A thief that takes the task away in its old place has to see to
- * it, too.
+ * Three tasks are queued.  A foreign thread makes the second task the most urgent,
+ * and then tells the worker.  The worker takes all tasks; before each pick the
+ * worker looks whether it was told.  There is a model for each queue that the task
+ * can be in; in the model of the shared queue the worker moves the tasks to its ring
+ * meanwhile.  A thief that takes the task from its old place has the same duty.
  *
  * Complete for one change, one worker and, where said, one thief; and for one change
- * while the task is pushed to the shared queue, or while a queue ends.  Not seen: two
- * changes of one task at a time, a task that is queued just when it changes in any
- * other queue, and thieves that rob thieves.
- * The levels of a worker's own ready list are touched by it alone.
+ * while the task is pushed to the shared queue, or while a queue ends.  Not seen:
+ * two changes of one task at a time, a task that is pushed to any other queue during
+ * the change, and thieves that rob thieves.  Only the worker touches the levels of
+ * its own ready list.
  */
 #include "core/sched/place.h"
 #include "crew.h"
@@ -28,7 +27,7 @@
 static struct job {
 	struct sley_task task;
 	struct payload payload;
-} jobs[JOBS], less; /* less urgent, and of no account */
+} jobs[JOBS], less; /* less urgent, not counted */
 static uint32_t told;
 static struct ledger {
 	int ran[JOBS];
@@ -49,7 +48,7 @@ static void setup(unsigned int workers)
 	memset(&ledger, 0, sizeof(ledger));
 	model_ledger(&ledger, sizeof(ledger));
 	told = 0;
-	rt->phase = PHASE_STOPPING; /* nobody sleeps */
+	rt->phase = PHASE_STOPPING; /* no worker sleeps */
 	model_name(&told, "told");
 	model_name(&sley__level_changes.nr, "changes");
 	for (int i = 0; i < JOBS; i++) {
@@ -59,7 +58,7 @@ static void setup(unsigned int workers)
 	}
 }
 
-/* ---- where it is queued ---------------------------------------------------------- */
+/* ---- the queues ------------------------------------------------------------------ */
 
 static void in_the_shared_queue(void)
 {
@@ -96,7 +95,7 @@ static void in_the_fresh_list(void)
 		fifo_push(&crew[0].fresh, job(i));
 }
 
-/* The next slot comes before the ring: here it is not the next. */
+/* The next slot comes before the ring, but the ready levels come first. */
 static void in_the_next_slot(void)
 {
 	setup(1);
@@ -105,7 +104,7 @@ static void in_the_next_slot(void)
 	place_spawned(&crew[0], job(2));
 }
 
-/* One has yielded, and is RUNNING in its queue. */
+/* One task has yielded, and is RUNNING in its queue. */
 static void in_the_ready_levels(void)
 {
 	setup(1);
@@ -181,9 +180,9 @@ CHANGES(in_the_ready_levels);
 /* ---- a thief ------------------------------------------------------------------------- */
 
 /*
- * The level has changed.  The owner of the ring is about to find out; a thief
- * that knows may be faster, and then has the task in its own ring, where it
- * does not belong.  What is urgent, but less so, must not go before it.
+ * The level has changed.  The owner of the ring is about to find out.  A thief that
+ * knows may be faster, and then has the task in the thief's ring, where the task
+ * does not belong.  An urgent task of a lesser level must not go before this task.
  */
 static void setup_thief(void)
 {
@@ -194,7 +193,7 @@ static void setup_thief(void)
 	crew[1].changes = sley__level_changes.nr;
 }
 
-/* The ring of the thief was empty: what it stole is in the first slot. */
+/* The ring of the thief was empty: the stolen task is in the first slot. */
 static bool has_it_in_its_ring(int id)
 {
 	struct ring *ring = &crew[id].ring;
@@ -213,7 +212,7 @@ static void rob_and_pick(int id)
 	task_build(&less.task, URGENT + 1, 0);
 	place_spawned(&crew[id], &less.task);
 	task = worker_pick(&crew[id]);
-	/* The other one may have the changed task by now. */
+	/* The other worker may have the changed task by now. */
 	MODEL_CHECK(task != &less.task || !has_it_in_its_ring(id));
 	if (task && task != &less.task)
 		run(task);
@@ -227,7 +226,7 @@ static void pick_once(int id)
 MODEL(a_level_has_changed_under_a_thief, .setup = setup_thief,
       .threads = { pick_once, rob_and_pick }, .finish = each_once);
 
-/* The other takes what is next while the worker puts its queues in order. */
+/* The thief takes the next task while the worker puts its queues in order. */
 static void setup_thief_of_next(void)
 {
 	setup(2);
@@ -284,7 +283,7 @@ MODEL(two_levels_change_at_a_time, .setup = setup_two_changes,
       .threads = { pick_by_both, set_level_of_own, set_level_of_own },
       .finish = each_once);
 
-/* ---- into the shared queue, and out of one that ends ----------------------------- */
+/* ---- into the shared queue, and out of a queue that ends ------------------------- */
 
 static void setup_pushed(void)
 {
@@ -311,7 +310,7 @@ static void is_in_its_place(void)
 MODEL(a_level_changes_while_its_task_is_being_pushed, .setup = setup_pushed,
       .threads = { push_it, set_level }, .finish = is_in_its_place);
 
-/* A queue that is freed at its end, when it is empty. */
+/* A queue that is freed at its end, when empty. */
 static struct runq *ending;
 
 static void setup_ending(void)

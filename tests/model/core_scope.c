@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_scope.c - src/core/life/scope.c: a cancel finds everybody who is in the scope,
- * nobody who has left it, and the scope is gone when its close has returned.
+ * core_scope.c - src/core/life/scope.c: a cancel finds every task in the scope and
+ * no task that has left, and the scope is gone when its close has returned.
  *
- * Threads are tasks on a worker each.  Thread 0 opened the scope; others are
- * members, a stolen child, or cancel from outside.  Who waits waits for ever, so
- * that a cancel that misses it is a deadlock.  The scope is freed as soon as it
- * is closed.  The canceller writes plain memory first, which those who are
- * cancelled read.  Some scenes begin in the middle: a member is linked, or has
- * opened a scope of its own.
+ * Threads are tasks on a worker each.  Thread 0 opened the scope; the other threads
+ * are members, a stolen child, or cancel from outside.  A waiter waits for ever, so
+ * that a cancel that misses the waiter is a deadlock.  The scope is freed right
+ * after the close.  The canceller writes plain memory first, which the cancelled
+ * tasks read.  Some scenes begin in the middle: a member is linked, or has opened a
+ * scope of its own.
  *
- * Complete for one scope with one member and one canceller, who may be the
- * opener, the member, an alarm or who cancels the opener; for one stolen child,
- * of the opener or of the member; and for a scope within the scope of a member.
- * Two members that start at once are searched with two delays only (complete
- * takes minutes).  Not seen: three levels of scopes; the walk holds all locks on
- * its way, and does the same at each level.
+ * Complete for one scope with one member and one canceller: the opener, the member,
+ * an alarm or a thread that cancels the opener; for one stolen child, of the opener
+ * or of the member; and for a scope within the scope of a member.  Two members that
+ * start at once are searched with two delays only (a complete search takes minutes).
+ * Not seen: three levels of scopes; the walk holds all locks on its way, and does
+ * the same at each level.
  */
 #include "tasks_only.h"
 
@@ -130,7 +130,7 @@ static void setup_failing(void)
 	task_of(1)->arg = (void *)(intptr_t)-EIO;
 }
 
-/* It has opened a scope, too, with thread 2 in it. */
+/* The member has opened a scope, too, with thread 2 as its member. */
 static void setup_nested(void)
 {
 	setup_linked();
@@ -150,9 +150,9 @@ static void setup_child(void)
 	model_lock_word(&done.word);
 }
 
-/* ---- what they do -------------------------------------------------------------- */
+/* ---- the threads --------------------------------------------------------------- */
 
-/* For ever, but for a cancel. */
+/* Waits until cancelled. */
 static void wait_for_the_end(void)
 {
 	MODEL_CHECK(wait_until(UINT64_MAX) == -ECANCELED);
@@ -253,7 +253,7 @@ MODEL(a_member_is_refused_or_cut_with_membarrier, .setup = setup_barrier,
 MODEL(a_failure_cuts_the_opener, .setup = setup_failing,
       .threads = { cut_and_close, member_linked }, .finish = all_ended);
 
-/* Two of them, who may be linked at once. */
+/* Two members, which may be linked at the same time. */
 static void setup_two(void)
 {
 	setup();
@@ -274,7 +274,7 @@ MODEL(two_members_are_refused_or_cut, .setup = setup_two,
       .threads = { cancel_and_close, member, member }, .finish = two_ended,
       .delays = 2);
 
-/* ---- the task that opened it is cancelled ------------------------------------------ */
+/* ---- the opener is cancelled ------------------------------------------------------- */
 
 static void close_cancelled(int id)
 {
@@ -318,7 +318,7 @@ static void open_and_wait(int id)
 MODEL(cancelling_who_opens_a_scope, .setup = setup_empty,
       .threads = { open_and_wait, cancel_opener }, .finish = for_good);
 
-/* Whoever cancels it then finds the scope, or it was cancelled before. */
+/* A canceller of the opener then finds the scope, or the cancel came before. */
 static void open_and_close(int id)
 {
 	struct sley_scope *own = model_alloc(sizeof(*own));
@@ -343,7 +343,7 @@ MODEL(cancelling_who_opens_a_scope_for_a_member, .setup = setup_empty,
       .threads = { open_and_close, member_later, cancel_opener },
       .finish = for_good);
 
-/* It takes back its own flag only. */
+/* The task takes back its own flag only. */
 static void cancel_own_and_close(int id)
 {
 	int cause;
@@ -360,7 +360,7 @@ static void cancel_own_and_close(int id)
 MODEL(closing_keeps_a_cancel_of_the_task, .setup = setup_empty,
       .threads = { cancel_own_and_close, cancel_opener }, .finish = for_good);
 
-/* ---- whoever asks ------------------------------------------------------------------- */
+/* ---- asking whether cancelled -------------------------------------------------------- */
 
 static void ask(int id)
 {
@@ -431,7 +431,7 @@ MODEL(a_cancel_meets_a_scope_that_is_being_closed, .setup = setup_inner,
       .threads = { cancel_and_close, member_closes_in_time },
       .finish = all_ended);
 
-/* A stolen child of a member: as far below. */
+/* A stolen child of a member: at the same depth. */
 static void setup_child_of_member(void)
 {
 	setup_linked();
@@ -499,7 +499,7 @@ static void setup_timed(void)
 MODEL(an_alarm_against_the_open, .setup = setup_timed,
       .threads = { open_and_close_late, fire }, .finish = all_ended);
 
-/* The closing task fires it, while it holds the lock of the group. */
+/* The closing task fires the alarm, while it holds the lock of the group. */
 static void fire_own(struct worker *worker)
 {
 	timers_fire(&worker->timers, LATER);
@@ -598,7 +598,7 @@ static void cancel_close_join(int id)
 	join_child();
 }
 
-/* While it is linked, it has the flag as long as its parent has it. */
+/* A linked child has the flag as long as its parent has the flag. */
 static void child_stays(int id)
 {
 	task_begin(id);

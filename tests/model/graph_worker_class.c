@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_worker_class.c - src/graph/placement/worker_class.c: a node in the queue of a class is
- * taken by a worker that is free, whoever is called meanwhile, sleeps or turns out not
- * to; and the class is freed once, by the last one that has to do with it.
+ * graph_worker_class.c - src/graph/placement/worker_class.c: a node in the queue of
+ * a class is taken by a free worker, whichever workers are called, sleep or wake up
+ * meanwhile; and the class is freed once, by its last user.
  *
- * A worker has a letter box for its runner, in place of the queues of the core, and a
- * seat.  A node that is taken goes on for ever: its worker does nothing else.  Who is
- * woken by a call looks into its box first; that is what the level of such a call is
- * for, see core_search.c for the rest.
+ * A worker has a box for its runner, in place of the queues of the core, and a seat.
+ * A node that is taken goes on for ever: its worker does nothing else.  A worker
+ * that is woken by a call looks into its box first; the level of such a call ensures
+ * that, see core_search.c for the rest.
  *
- * Complete for two workers that sleep and two nodes; for one that gets up for something
- * else just when it is called; for two that are busy when the node comes and the end of
- * the graph after it; and for two nodes of different levels on one worker.
+ * Complete for two sleeping workers and two nodes; for a worker that gets up for
+ * other work just when it is called; for two workers that are busy when the node
+ * comes, and the end of the graph after the node; and for two nodes of different
+ * levels on one worker.
  */
 #include "core/sched/place.h"
 #include "model_mem.h"
@@ -30,7 +31,7 @@ static struct sley scene_rt;
 static struct worker workers[WORKERS];
 static struct worker *table[WORKERS] = { &workers[0], &workers[1] };
 static struct sley_task *box[WORKERS]; /* a runner that was queued */
-static uint32_t all_put;               /* nobody is called any more */
+static uint32_t all_put;               /* no more workers are called */
 static struct worker_classes *classes;
 static struct scene_node {
 	struct sley_task task;
@@ -116,7 +117,7 @@ static void setup_busy(void)
 	setup(SEAT_AWAKE);
 }
 
-/* ---- what the threads do ---------------------------------------------------------------- */
+/* ---- the threads ------------------------------------------------------------------------ */
 
 static void put_at(int i, unsigned int level)
 {
@@ -125,7 +126,9 @@ static void put_at(int i, unsigned int level)
 	worker_class_put(class_of_all(), &nodes[i].task);
 }
 
-/* As run_turn() in core/sched/worker.c, with the runner that is in the box; or NULL. */
+/*
+ * As run_turn() in core/sched/worker.c, with the runner that is in the box; or NULL.
+ */
 static struct scene_node *run_box(int id)
 {
 	struct sley_task *task = load_acquire(&box[id]);
@@ -133,7 +136,7 @@ static struct scene_node *run_box(int id)
 
 	if (!task)
 		return NULL;
-	/* relaxed: its own. */
+	/* relaxed: the worker's own. */
 	store_relaxed(&box[id], NULL);
 	(void)task_claim(task);
 	task->fn(task);
@@ -150,7 +153,7 @@ static struct scene_node *run_box(int id)
 	return node;
 }
 
-/* In finish: all that was called has its turn, and the class ends. */
+/* In finish: all called runners have their turns, and the class ends. */
 static void end(void)
 {
 	for (int i = 0; i < WORKERS; i++) {
@@ -172,7 +175,7 @@ static void end_and_close(void)
 
 /* ---- two sleep, two nodes come ------------------------------------------------------------- */
 
-/* Until it is woken: then it takes a node, and has time for no other. */
+/* Until woken: then the worker takes a node, and is busy for ever. */
 static void sleep_and_take(int id)
 {
 	while (load_acquire(&workers[id].seat.word) == SEAT_PARKED)
@@ -212,16 +215,16 @@ MODEL(nodes_that_come_at_once_wake_a_worker_each, .setup = setup_asleep,
       .threads = { sleep_and_take, sleep_and_take, put_first, put_second },
       .finish = each_took_one);
 
-/* ---- one gets up for something else ---------------------------------------------------------- */
+/* ---- a worker gets up for other work --------------------------------------------------------- */
 
-/* By a timer, say; then it is busy for ever, and does not look. */
+/* By a timer, say; then the worker is busy for ever, and does not look. */
 static void get_up(int id)
 {
 	/* As stand_up() of core/sched/idle.c. */
 	if (xchg_acq_rel(&workers[id].seat.word, SEAT_AWAKE) == SEAT_PARKED)
 		return;
 	MODEL_CHECK(run_box(id));
-	/* It was this one: the other may sleep on. */
+	/* This worker was called: the other may sleep on. */
 	(void)xchg_acq_rel(&workers[1].seat.word, SEAT_WOKEN);
 }
 
@@ -242,9 +245,9 @@ static void one_took_it(void)
 MODEL(one_that_is_not_asleep_after_all_is_not_relied_on, .setup = setup_asleep,
       .threads = { get_up, sleep_and_look, put_first }, .finish = one_took_it);
 
-/* ---- two that are busy, and the end ------------------------------------------------------------ */
+/* ---- two busy workers, and the end ------------------------------------------------------------- */
 
-/* When it becomes free; the graph ends with the node. */
+/* When the worker becomes free; the graph ends with the node. */
 static void take_and_close(int id)
 {
 	while (!load_acquire(&box[id]) && !load_acquire(&all_put))
@@ -271,7 +274,7 @@ static uint64_t nr_left(void)
 
 static void is_gone(void)
 {
-	/* Somebody may be called who has not looked: the runtime knows. */
+	/* A called worker may not have looked yet: the runtime knows. */
 	MODEL_CHECK(!(box[0] || box[1]) == !nr_left());
 	end();
 	MODEL_CHECK(ledger.nr_taken == 1);
@@ -296,13 +299,13 @@ static void put_urgent(int id)
 	put_at(1, LEVEL_DEFAULT - 1);
 }
 
-/* It comes by once. */
+/* The worker looks once. */
 static void look_once(int id)
 {
 	(void)run_box(id);
 }
 
-/* Whoever is called is called for the best one that is left. */
+/* A worker is called for the most urgent node that is left. */
 static void is_called_for_the_best(void)
 {
 	const struct worker_class *class = class_of_all();

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync_waker.c - src/core/task/slot.c, src/sync/key.c and src/sync/waker.c with plain
- * threads and with tasks: waiter and waker meet in whichever order they come
- * (R-U1), numbers go stale in time, and a task does not end while somebody who
- * found it by number touches it.
+ * sync_waker.c - src/core/task/slot.c, src/sync/key.c and src/sync/waker.c with
+ * plain threads and with tasks: waiter and waker meet in either order (R-U1),
+ * numbers go stale in time, and a task does not end while a waker that found the
+ * task by number touches the task.
  *
- * What was written before a wake is plain memory that the woken one reads.  The
- * last model is the map that loses a wake-up: look, and then insert.  It must be
- * seen to fail, in the window that the others do not have.
+ * The waker writes plain memory before the wake, and the woken task reads this
+ * memory.  The last model is the map that loses a wake-up: look, and then insert.
+ * That model must fail, in the window that the other models do not have.
  *
- * Complete for one or two waiters, one or two wakes, the end of a key or of a
- * task against both, and a deadline, a cancel or both for one who waits.  It
- * could miss what needs two slots, as the list of free ones under two that end
- * at once, or a new chunk of them.
+ * Complete for one or two waiters, one or two wakes, the end of a key or of a task
+ * against both, and a deadline, a cancel or both for a waiter.  The models could
+ * miss mistakes that take two slots, as the list of free slots when two end at once,
+ * or a new chunk of slots.
  */
 #include "tasks_only.h"
 
@@ -24,13 +24,13 @@
 
 static struct slot chunk[SLOT_CHUNK_FIRST];
 static uint64_t key, next_key;
-static int payload; /* by the one who wakes */
+static int payload; /* written by the waker */
 static struct ledger {
-	int got, gone, gave_up;         /* by those who wait  */
-	int woken, remembered, refused; /* by those who wake  */
+	int got, gone, gave_up;         /* counted by waiters */
+	int woken, remembered, refused; /* counted by wakers  */
 } ledger;
 
-/* The first chunk is enough, and is there already; but see setup_unmapped(). */
+/* The first chunk is enough, and is mapped already; but see setup_unmapped(). */
 void *os_map(size_t size)
 {
 	return size <= sizeof(chunk) ? memset(chunk, 0, size) : NULL;
@@ -88,7 +88,7 @@ static void wait_for_key(int id)
 	note(sley_key_wait(key));
 }
 
-/* There is one who wakes, and nobody who ends the key. */
+/* There is a waker, and the key is not ended. */
 static void wait_and_read(int id)
 {
 	wait_for_key(id);
@@ -159,7 +159,7 @@ static void one_wake_is_used_or_kept(void)
 	MODEL_CHECK(ledger.got + is_signalled() == 1);
 }
 
-/* Each wake is used, kept, or absorbed by the one that is kept. */
+/* Each wake is used, kept, or absorbed by the kept wake. */
 static void no_wake_is_used_twice(void)
 {
 	all_is_quiet();
@@ -176,7 +176,7 @@ static void waiter_is_not_forgotten(void)
 	MODEL_CHECK(sley_key_wake(key) == -ESRCH);
 }
 
-/* What was meant for the old key has not come to the new one. */
+/* A wake for the old key has not come to the new key. */
 static void new_key_is_clean(void)
 {
 	all_is_quiet();
@@ -221,7 +221,7 @@ static void create(int id)
 	MODEL_CHECK(sley_key_create(&next_key) == 0);
 }
 
-/* A number that nobody gave it, or an old one: it may be in use, or not. */
+/* A guessed number, or an old number: the number may be in use, or not. */
 static void wake_by_guess(int id)
 {
 	int result = sley_key_wake(1ull << 32);
@@ -346,7 +346,7 @@ static void suspend_and_read(int id)
 	MODEL_CHECK(payload == 7);
 }
 
-/* And ends: its number means nothing from then on. */
+/* And ends: the number means nothing from then on. */
 static void suspend_and_end(int id)
 {
 	suspend(id);
@@ -366,7 +366,7 @@ static void wake_by_id(int id)
 	MODEL_CHECK(sley_wake_id(key) == 0);
 }
 
-/* After the end it is told so; before, it has woken the task. */
+/* After the end the waker is told so; before the end it has woken the task. */
 static void wake_late(int id)
 {
 	int result;
@@ -479,7 +479,7 @@ MODEL(a_task_does_not_end_under_who_found_it, .setup = setup_task,
       .threads = { end_task, change_priority, wake_task },
       .finish = task_is_gone);
 
-/* ---- what it must not be -------------------------------------------------------- */
+/* ---- the map that loses a wake-up ----------------------------------------------- */
 
 static uint32_t happened;
 static struct sley_waitq map; /* the waiter's entry, or none */
@@ -504,7 +504,7 @@ static void naive_wait(int id)
 	MODEL_CHECK(waitq_wait(&map, &node, UINT64_MAX, 0) == 0);
 }
 
-/* No entry: the wake is omitted, since the waiter will see that it happened. */
+/* No entry: the wake is left out, since the waiter will see `happened`. */
 static void naive_wake(int id)
 {
 	struct waitq_woken first;
