@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_bounded.c - src/actor/mail/bounded.c: the process is told when there is something;
- * each message is taken, dropped or refused, once; who gives up has sent nothing;
- * and a sender that comes too late does not get into the mailbox of the next owner.
+ * actor_bounded.c - src/actor/mail/bounded.c: the process is told of messages;
+ * each message is taken, dropped or refused, once; a sender that gives up has sent
+ * nothing; and a late sender does not get into the mailbox of the next owner.
  *
  * The owner is a thread of the model that takes and parks as a process does: by
  * lf/inbox.h, and a word that process_wake() sets.  Messages are on the explorer's
- * heap: what is freed twice, or never, is seen.
+ * heap: a message that is freed twice, or never, is seen.
  *
- * Complete for an owner and one or two senders with one message each, or two as one,
- * where one of them may be cancelled or late; and for an owner that ends, and its successor.
- * What it could miss: a third sender that waits (the middle of the list has unit
- * tests), and more than one marker in a life.
+ * Complete for an owner and one or two senders with a message each, or with a chain
+ * of two, where a sender may be cancelled or late; and for an owner that ends, and
+ * its successor.  The models could miss: a third waiting sender (the middle of the
+ * list has unit tests), and more than one marker in a life.
  */
 #include "inline_paths.h"
 #include "tasks_only.h"
@@ -24,9 +24,9 @@
 static struct process place[2];
 static struct bound bounds[2];
 static uint32_t pooled; /* bounds[0] is in the pool */
-static bool dry;        /* the pool is: it maps bounds[1] */
+static bool dry;        /* the pool is empty, and maps bounds[1] */
 static uint32_t woken;
-static struct sley_msg *aside; /* that the owner has put there */
+static struct sley_msg *aside; /* put there by the owner */
 static struct ledger {
 	int sent, gone, full, gave_up, got, freed;
 } ledger;
@@ -212,14 +212,14 @@ static void setup_two_dropping(void)
 	limit = 1;
 }
 
-/* It has parked: whoever has the first message wakes it. */
+/* The owner has parked: the sender of the first message wakes it. */
 static void setup_parked(void)
 {
 	setup();
 	MODEL_CHECK(inbox_rest(&place[0].inbox, NULL));
 }
 
-/* The process runs: takes what is in its inbox. */
+/* The process runs: takes the messages in its inbox. */
 static void sort(void)
 {
 	struct push_node *node = inbox_take(&place[0].inbox, NULL);
@@ -293,7 +293,7 @@ static void receive_two(int id)
 	receive(2);
 }
 
-/* A selective receive: one is put aside, and delivered when it is looked for. */
+/* A selective receive: a message is put aside, and delivered on request. */
 static void receive_second(int id)
 {
 	struct sley_msg *first;
@@ -309,7 +309,7 @@ static void receive_second(int id)
 	receive(1);
 }
 
-/* The one that was put aside is the oldest: whoever sends makes it go. */
+/* The message that was put aside is the oldest: a sender makes it go. */
 static void receive_newest(int id)
 {
 	struct sley_msg *msg;
@@ -330,7 +330,7 @@ static void receive_newest(int id)
 	take(msg);
 }
 
-/* It is delivered just in time, perhaps. */
+/* The message is delivered just in time, perhaps. */
 static void deliver_aside(int id)
 {
 	(void)id;
@@ -355,7 +355,7 @@ static void end_and_begin(int id)
 	own(&place[0], NEXT_PID, 1, SLEY_BLOCK);
 }
 
-/* The place has a new tenant, whose bound lies in memory that is just mapped. */
+/* The place has a new tenant, whose bound lies in newly mapped memory. */
 static void end_and_begin_with_another(int id)
 {
 	end(id);
@@ -369,7 +369,7 @@ static void end_and_begin_elsewhere(int id)
 	own(&place[1], NEXT_PID, 1, SLEY_BLOCK);
 }
 
-/* ---- what holds at the end ------------------------------------------------------------- */
+/* ---- conditions at the end ------------------------------------------------------------- */
 
 static void empty(struct process *process)
 {

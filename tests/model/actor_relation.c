@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_relation.c - the files of src/actor/relation: whoever is related
- * with a process that ends is told once, or was told -ESRCH, or has undone it; and
- * nothing is left, and nothing freed too early.
+ * actor_relation.c - the files of src/actor/relation: a process that is related with
+ * an ending process is told once, or was told -ESRCH, or has undone the relation;
+ * and nothing is left, and nothing is freed too early.
  *
- * Each thread is a process.  Inboxes are the real ones (lf/inbox.h), processes are
- * found and locked by the real table; how a message is put and a process ends is
- * what src/actor/{mail,signal,process}.c do, without what is not of relations.  A
- * process looks into its inbox at the end of its thread, and again when all is over.
- * Reasons are plain memory: a message that comes without an edge is a race.
+ * Each thread is a process.  The inboxes (lf/inbox.h) and the table that finds and
+ * locks processes are the very sources.  A message is put and a process ends as in
+ * src/actor/{mail,signal,process}.c, reduced to the lines about relations.  A
+ * process looks into its inbox at the end of its thread, and again at the end of the
+ * model.  Reasons are plain memory: a message that comes without an edge is a race.
  *
- * Complete for two processes that are related once, and one call of each of them;
- * and for three that do a few things each.
+ * Complete for two processes with one relation, and one call of each process; and
+ * for three processes with a few calls each.
  */
 #include "explorer.h"
 #include "selves.h"
@@ -29,10 +29,10 @@ static struct strand strands[PROCESSES];
 static struct watch *watch; /* in the frame of a call */
 static struct ledger {
 	int told[PROCESSES];  /* messages that the process got  */
-	int error[PROCESSES]; /* of the last one                */
+	int error[PROCESSES]; /* of the last message            */
 	uint64_t number;      /* of the monitor                 */
-	uint64_t another;     /* of another one                 */
-	int link;             /* what sley_link() said          */
+	uint64_t another;     /* of a second monitor            */
+	int link;             /* the result of sley_link()      */
 	int ports;            /* calls of port_ended()          */
 	bool undone;          /* from here on nothing may come  */
 } ledger;
@@ -64,7 +64,7 @@ void pool_put_slow(struct pool *pool, struct pool_cache *cache, void *object)
 
 sley_pid sley_self(void)
 {
-	/* relaxed: its own. */
+	/* relaxed: the process's own. */
 	return load_relaxed(&process_current()->pid);
 }
 
@@ -89,7 +89,7 @@ int mail_send(sley_pid to, struct sley_msg *msg)
 	return -ESRCH;
 }
 
-/* Nobody leaves a result. */
+/* No process leaves a result. */
 void blob_get(struct sley_blob *blob)
 {
 	MODEL_CHECK(!blob);
@@ -100,10 +100,10 @@ void sley_blob_put(struct sley_blob *blob)
 	MODEL_CHECK(!blob);
 }
 
-/* All of them trap; one that did not would be ended by it. */
+/* All processes trap; the signal would end any other process. */
 void process_signal(struct process *process, struct sley_msg *msg)
 {
-	/* relaxed: it is locked. */
+	/* relaxed: the process is locked. */
 	int refused = put(process, load_relaxed(&process->pid), msg);
 
 	MODEL_CHECK(!refused);
@@ -194,7 +194,7 @@ static void begin(void)
 	selves[0] = (struct self){ .strand = &strands[0] };
 }
 
-/* Whoever lives gets what has come, and ends. */
+/* A living process gets its messages, and ends. */
 static void settle(void)
 {
 	for (int i = 0; i < PROCESSES; i++)
@@ -266,7 +266,7 @@ static void begin_monitored(void)
 	MODEL_CHECK(sley_monitor(pid_of(1), &ledger.number) == 0);
 }
 
-/* It looks into its inbox before that, or not. */
+/* The process looks into its inbox before, or not. */
 static void unmonitors(int id)
 {
 	if (model_choose(2))
@@ -284,7 +284,7 @@ static void told_at_most_once(void)
 	wind_up();
 }
 
-/* One that lives for long does not keep the monitors of those who do not. */
+/* A process that lives on does not keep monitors of processes that ended. */
 static void nobody_watches_or_links(int i)
 {
 	uint32_t links, watchers;
@@ -364,7 +364,7 @@ static void linked_once(void)
 	wind_up();
 }
 
-/* The middle one of three; those at the sides end. */
+/* Three processes in a chain; the outer two end. */
 static void begin_chain(void)
 {
 	begin();

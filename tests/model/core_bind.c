@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * core_bind.c - src/core/life/runtime_bind.c: threads come and go while a runtime is
- * cancelled and destroyed; it is not freed before the last one has left, and
- * nothing of a worker that a thread brought is touched when that has gone.
+ * cancelled and destroyed; the runtime is not freed before the last thread has left,
+ * and the worker of a thread is not touched after the thread has left.
  *
- * The runtime and the workers that threads bring to a single-threaded one are
- * freed at their end, so that whoever still touches them is seen.  What a
- * bound thread did is plain data, which the destroyer reads.
+ * The runtime, and the workers that threads bring to a single-threaded runtime, are
+ * freed at their end, so that a late access is seen.  A bound thread writes plain
+ * data, which the destroyer reads.
  *
- * Complete for a thread that binds and unbinds against the destroyer, with one
- * more that cancels everything, or with two threads; for two threads that come
- * and go; for two destroyers of which one or both give up, while a thread stays
- * bound or then leaves; for a guest, who sends a task to a bound thread that
- * then leaves, and for two of them.  All with membarrier: without it
- * the destroyer looks again for ever.  Not seen: tasks that keep a thread from
- * unbinding (they are its own business), hooks, and a bind that fails for want
- * of memory.
+ * Complete for a thread that binds and unbinds against the destroyer, with a third
+ * thread that cancels everything, or with two threads; for two threads that come and
+ * go; for two destroyers of which one or both give up, while a thread stays bound or
+ * then leaves; for a guest that sends a task to a bound thread that then leaves, and
+ * for two guests.  All with membarrier: without membarrier the destroyer looks again
+ * for ever.  Not seen: tasks that keep a thread from unbinding (only the thread
+ * itself has to do with these), hooks, and a bind that fails for lack of memory.
  */
 #define CREW_REPORTS
 #include "crew.h"
@@ -55,7 +54,7 @@ static void setup(unsigned int workers)
 	model_name(&rt->destroying, "destroying");
 }
 
-/* Their own threads are none of this model: they are idle. */
+/* The threads of the workers are not in this model: the workers are idle. */
 static void setup_with_workers(void)
 {
 	setup(1);
@@ -123,7 +122,7 @@ void runtime_free(struct sley *runtime)
 
 /* ---- threads ------------------------------------------------------------------------ */
 
-/* Bound already: it may take its time. */
+/* Bound already: the thread may leave at any time. */
 static void setup_bound(void)
 {
 	setup_single_threaded();
@@ -146,7 +145,7 @@ static void unbind(int id)
 	runtime_unbind(rt);
 }
 
-/* What the first thread, which is bound, makes sure is there. */
+/* The first thread is bound, and so keeps the runtime alive. */
 static void bind_and_unbind(int id)
 {
 	int err = runtime_bind(rt);
@@ -168,7 +167,7 @@ static void unbind_last(int id)
 	unbind(id);
 }
 
-/* It runs until it is cancelled. */
+/* The thread stays until it is cancelled. */
 static void unbind_when_cancelled(int id)
 {
 	while (!load_relaxed(&rt->cancelled))
@@ -230,7 +229,7 @@ MODEL(a_second_thread_is_counted_or_refused_alone, .setup = setup_two,
       .threads = { unbind_last, bind_and_unbind, destroyer },
       .finish = freed_once, .slow = true);
 
-/* The number of those that are bound is changed by both at once. */
+/* Both change the number of bound threads at once. */
 static void come_and_go(int id)
 {
 	MODEL_CHECK(runtime_bind(rt) == 0);
@@ -248,7 +247,7 @@ MODEL(two_threads_come_and_go, .setup = setup_with_workers,
 
 /* ---- a destroyer that gives up ---------------------------------------------------------- */
 
-/* What the user does with a message: one destroyer at a time says some. */
+/* A user's report function: one destroyer at a time reports. */
 void report(const struct sley *runtime, const char *format, ...)
 {
 	(void)format;
@@ -292,7 +291,7 @@ static void destroyer_that_insists(int id)
 	MODEL_CHECK(err == 0);
 }
 
-/* The first one no longer listens; the second one must be told of the end. */
+/* The first destroyer no longer listens; the second must be told of the end. */
 MODEL(a_destroyer_gives_up_before_another, .setup = setup_bound_with_workers,
       .threads = { give_up_and_unbind, destroyer_that_insists },
       .finish = freed_once);
@@ -310,7 +309,7 @@ static void setup_guest(void)
 	model_name(&home->seat.word, "seat");
 }
 
-/* Its task is all it waits for: then the worker goes. */
+/* The thread waits for its task only: then the worker goes. */
 static void run_and_unbind(int id)
 {
 	MODEL_CHECK(worker_search(home) == &task);
@@ -337,7 +336,7 @@ static void setup_guests(void)
 	model_name(&sent[1], "sent1");
 }
 
-/* As place_at(), with no more than it takes: the worker is there meanwhile. */
+/* As place_at(), reduced: the worker exists meanwhile. */
 static void brief_guest(int id)
 {
 	guest_enter(home);

@@ -3,19 +3,19 @@
  * core_monitor.c - the deep sleep of src/core/sched/monitor.c: the monitor does not
  * sleep while a worker works, and wakes up to stop.
  *
- * A worker searches with the very search.c, sleeps, and is woken for work that
- * may come from anybody or is for it alone; having found it, it works for ever.
- * The monitor looks whether all sleep, once, and sleeps, too.  If it is not
- * woken then, that is a lost wake-up.  At the end it is stopped, while a worker
- * may be about to nudge it once more.
+ * A worker searches with the very search.c, sleeps, and is woken for work that any
+ * worker may take or that is for this worker alone; with work, it works for ever.
+ * The monitor looks once whether all workers sleep, and then sleeps, too.  A monitor
+ * that is not woken then is a lost wake-up.  At the end the monitor is stopped,
+ * while a worker may be about to nudge the monitor once more.
  *
  * Complete for one worker, and for one of two while the other sleeps; with
- * membarrier and without.  Not seen: a second sleep of the monitor, before
- * which there is a period of its own; and what it does when awake, which is
- * advice: timers that it fires are in core_timer.c.  But that it gives the next
- * slot of a worker free that is held is no advice, since nobody else was told of
- * what is in it: complete for one task there, and one other worker, with
- * membarrier and without.
+ * membarrier and without.  Not seen: a second sleep of the monitor, which comes
+ * after a whole period; and the work of a monitor that is awake, which is advice:
+ * its timers are in core_timer.c.  But the monitor also frees the next slot of a
+ * held worker.  That is no advice, since no other worker was told of the task in the
+ * slot: complete for one task there, and one other worker, with membarrier and
+ * without.
  */
 #include "crew.h"
 #include "payload.h"
@@ -47,7 +47,7 @@ static void setup_one(void)
 	setup(1);
 }
 
-/* Worker 1 is asleep, and stays it. */
+/* Worker 1 is asleep, and stays asleep. */
 static void setup_two(void)
 {
 	setup(2);
@@ -116,7 +116,7 @@ BOTH_VARIANTS(it_hears_of_a_worker_with_work, .setup = setup_one,
 BOTH_VARIANTS(it_hears_of_a_worker_with_its_own_work, .setup = setup_one,
 	      .threads = { worker, monitor, send_home });
 
-/* The sleeper must not be the one that is woken. */
+/* The sleeping worker must not be woken instead. */
 BOTH_VARIANTS(it_hears_of_one_of_two, .setup = setup_two,
 	      .threads = { worker, monitor, send_home });
 
@@ -135,11 +135,11 @@ static void nudge(int id)
 	monitor_nudge(&rt->monitor);
 }
 
-/* That it was stopped is not undone by a nudge. */
+/* A nudge does not undo a stop. */
 MODEL(it_stops_beside_a_nudge, .setup = setup_all_asleep,
       .threads = { stop, monitor, nudge }, .finish = is_stopped);
 
-/* ---- the next slot of a worker that is held ------------------------------------------ */
+/* ---- the next slot of a held worker -------------------------------------------------- */
 
 /* Worker 0 has woken the task for itself, in a step that goes on. */
 static void setup_held(void)
@@ -175,11 +175,11 @@ static void stolen_and_run(void)
 HELD_VARIANTS(what_a_held_worker_has_is_found, .setup = setup_held,
 	      .threads = { is_held_for_ever, worker, look_after_first });
 
-/* The worker was not held after all: it takes the task, or the other one does. */
+/* The worker was not held after all: this worker or the other takes the task. */
 static void setup_not_held(void)
 {
 	setup_held();
-	rt->phase = PHASE_STOPPING; /* nobody sleeps */
+	rt->phase = PHASE_STOPPING; /* no worker sleeps */
 }
 
 static void take_if_any(int id)
@@ -198,7 +198,7 @@ static void take_if_any(int id)
 HELD_VARIANTS(what_is_opened_is_run_once, .setup = setup_not_held,
 	      .threads = { take_if_any, take_if_any, look_after_first });
 
-/* It comes by when the slot was looked at, and has another one by then. */
+/* The monitor has looked at the slot, and the slot has another task by now. */
 static void wake_another(int id)
 {
 	payload_write(&of_second);

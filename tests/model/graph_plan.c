@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_plan.c - src/graph/plan/replay.c: in every run of a plan a step starts once, when
- * both it waits for have ended, and its count is what it was by then; a run is over
- * when its sink has ended, and may be started or freed at once; and who is cancelled
- * is skipped or told.
+ * graph_plan.c - src/graph/plan/replay.c: in every run of a plan a step starts once,
+ * after both predecessors have ended, and its count is restored by then; a run is
+ * over when its sink has ended, and may be started or freed at once; and a cancelled
+ * step is skipped or told.
  *
  * The plan is two producers and their consumer, the only sink.  A worker ends each
- * producer and runs what it keeps; what is queued is in `queue`, by its number, and
- * there is no search, see core_search.c.  Somebody else waits and starts the second
- * run.  Functions read what those before them wrote in the same run, in plain memory,
- * so that a missing edge is a race.
+ * producer and runs the steps that it keeps; a queued step is in `queue`, by its
+ * number, and there is no search, see core_search.c.  A third thread waits and
+ * starts the second run.  Functions read plain data of their predecessors in the
+ * same run, so that a missing edge is a race.
  *
  * Complete for two workers and two runs, for producers that both fail, and for a
- * cancel beside the beginning of one turn, with and without membarrier.  Not seen:
- * several runs at once, which have nothing in common but what is constant; and the
- * lock of the plan, see sync_mutex.c.
+ * cancel beside the beginning of a turn, with and without membarrier.  Not seen:
+ * several runs at once, which share constant data only; and the lock of the plan,
+ * see sync_mutex.c.
  */
 #include "model_mem.h"
 #include "payload.h"
@@ -33,7 +33,7 @@ struct sley_task *scene_pick(struct worker *worker);
 void scene_spawned(struct worker *worker, struct sley_task *task);
 void scene_wake(struct worker *home, struct sley_task *task);
 
-/* Where replay.c puts what may start, and what it finds. */
+/* replay.c puts steps that may start here, and picks steps here. */
 #define worker_pick scene_pick
 #define place_spawned scene_spawned
 #define turn_wake scene_wake
@@ -179,14 +179,14 @@ static void begin_run(int number)
 	MODEL_CHECK(replay_start(run) == 0);
 }
 
-/* By a worker, as run_turn() in core/sched/worker.c, with all that it keeps. */
+/* By a worker, as run_turn() in core/sched/worker.c, with all steps it keeps. */
 static void run_queued(int index)
 {
 	struct sley_task *task;
 
 	while (!(task = load_acquire(&queue[index])))
 		spin_hint(&queue[index]);
-	/* relaxed: it is ours. */
+	/* relaxed: the entry is ours. */
 	store_relaxed(&queue[index], NULL);
 	while (task) {
 		(void)task_claim(task);
@@ -270,7 +270,7 @@ MODEL(a_run_is_freed_as_soon_as_it_is_over, .setup = setup,
       .threads = { end_first, end_second, wait_and_free },
       .finish = all_ran_once);
 
-/* The beginning keeps the first producer, and the second one is queued. */
+/* The beginning keeps the first producer, and queues the second. */
 static void end_first_and_begin_again(int id)
 {
 	end_first(id);
@@ -288,7 +288,7 @@ static void wait_and_begin_again(int id)
 	(void)id;
 	MODEL_CHECK(countdown_wait(&run->pending, SLEY_FOREVER, 0) == 0);
 	check_run(0);
-	/* As a cancel would have left it. */
+	/* As after a cancel. */
 	task_cancel_unqueued(&run->step[SECOND].task);
 	begin_run(1);
 }
@@ -316,7 +316,7 @@ static void setup_both_fail(void)
 	jobs[SECOND].says = -EPERM;
 }
 
-/* The code is that of the cause, and all three are remembered. */
+/* The code is of the cause, and all three failures are remembered. */
 static void consumer_was_skipped(void)
 {
 	const struct step *step = &run->step[CONSUMER];
@@ -364,7 +364,7 @@ MODEL(who_waits_sees_who_failed, .setup = setup_first_fails,
 
 /* ---- cancel ----------------------------------------------------------------------------- */
 
-/* Who cancels is done: if it did not keep us from starting, it has told us. */
+/* The canceller is done: either this step was skipped, or it was told. */
 static int outlast_the_cancel(void *arg)
 {
 	struct job *job = arg;

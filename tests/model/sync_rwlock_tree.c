@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sync_rwlock_tree.c - src/sync/rwlock_tree.c: task trees exclude each other
- * like readers and writers, and a tree that has the lock comes in again, past
- * all who wait.
+ * like readers and writers, and a tree that has the lock comes in again, past all
+ * waiters.
  *
- * The threads are tasks; which tree a thread is of is said by its model: A, B
- * or C.  In its section a tree must see no other that writes, and `data` is
- * plain memory that only the lock orders.  Parents wait for their children by a
- * word of the model, so a child that is kept out is a deadlock.  At the end
- * nothing is held.
+ * The threads are tasks; the model sets the tree of a thread: A, B or C.  In its
+ * section a tree must see no other tree that writes, and `data` is plain memory that
+ * only the lock orders.  Parents wait for their children by a word of the model, so
+ * a child that is kept out is a deadlock.  At the end the lock is free.
  *
- * Complete for two trees with two operations, and for two tasks of one tree
- * against one of another, with a deadline or a cancel for one of them.  It
- * could miss what needs more trees than SLEY_RWLOCK_HOLDS, which is in
- * tests/conformance/sync/rwlock.c, and two trees that both come in again.
+ * Complete for two trees with two operations, and for two tasks of one tree against
+ * a task of another tree, with a deadline or a cancel for one of the tasks.  The
+ * models could miss mistakes that take more trees than SLEY_RWLOCK_HOLDS, which are
+ * in tests/conformance/sync/rwlock.c, and two trees that both come in again.
  */
 #include "inline_paths.h"
 #include "tasks_only.h"
@@ -98,7 +97,7 @@ static void setup_read_timed(void)
 
 static void finish(void)
 {
-	/* What readers add and take away means nothing here. */
+	/* The count of readers means nothing here. */
 	MODEL_CHECK(lock->q.word % SLEY_RWLOCK_READER == SLEY_RWLOCK_TREE);
 	MODEL_CHECK(!lock->q.first);
 	MODEL_CHECK(!tree.writer && !tree.writes && !tree.reads);
@@ -110,7 +109,7 @@ static void finish(void)
 /* No other tree writes. */
 static void read_section(int id)
 {
-	/* relaxed: whoever holds the lock sees what the last writer stored. */
+	/* relaxed: the holder of the lock sees the stores of the last writer. */
 	uint32_t writer = load_relaxed(&ledger.writer);
 
 	MODEL_CHECK(!writer || writer == tree_of[id]);
@@ -207,7 +206,7 @@ static void two_met_or_gave_up(void)
 	finish();
 }
 
-/* A has read all the time: the writer could but give up, the reader not. */
+/* A has read all the time: the writer must give up, the reader not. */
 static void setup_read_throughout(void)
 {
 	setup_read_timed();
@@ -262,7 +261,7 @@ MODEL(a_cancelled_writer_lets_a_reader_in,
 
 /* ---- in and in again --------------------------------------------------------- */
 
-/* Writes, reads within, and leaves in the order in which it came. */
+/* Writes, reads within, and unlocks in the order of the locks. */
 static void write_then_read(int id)
 {
 	task_begin(id);
@@ -270,7 +269,7 @@ static void write_then_read(int id)
 	write_section(id);
 	sley_rwlock_read_lock(lock);
 	sley_rwlock_write_unlock(lock);
-	unread(id); /* it only reads now */
+	unread(id); /* only reads now */
 }
 
 static void read_twice(int id)
@@ -301,7 +300,7 @@ static void downgrade(int id)
 	unread(id);
 }
 
-/* Its tree reads, and cannot write: it is told so, and keeps what it has. */
+/* The tree reads, and cannot write: the call fails, and the read lock stays. */
 static void read_and_want_to_write(int id)
 {
 	task_begin(id);
@@ -368,7 +367,7 @@ MODEL(a_child_writes_past_a_writer_that_waits, .setup = setup_family_writes,
 MODEL(a_child_writes_past_a_reader_that_waits, .setup = setup_family_writes,
       .threads = { parent_unwrite, child_writes, reader }, .finish = all_met);
 
-/* They wait as strangers, and come in as one tree. */
+/* The siblings wait as strangers, and come in as one tree. */
 static void setup_siblings(void)
 {
 	setup_with(B, B, 0);
@@ -388,8 +387,8 @@ MODEL(a_child_waits_with_its_parent, .setup = setup_siblings,
       .finish = all_met);
 
 /*
- * A stranger may stand between them: the child is met behind it.  Four of them,
- * so they go without the inline paths, which only look.
+ * A stranger may stand between the siblings: the child is met behind the stranger.
+ * There are four threads, so they go without the inline paths, which only look.
  */
 static void setup_siblings_and_stranger(void)
 {

@@ -4,16 +4,16 @@
  * selecters that meet in two channels, a selecter against a send, a close, a
  * deadline and a cancel.
  *
- * The channels have capacity 0, so whatever goes in must come out.  A value is
- * the address of plain memory that its sender has written.  Each select may
- * begin with either of its cases.  Where nobody needs the channels after the
- * select, the selecter frees them at once, so that a peer which still touches
- * one is seen.
+ * The channels have capacity 0, so each value that goes in must come out.  A value
+ * is the address of plain memory that the sender has written.  Each select may begin
+ * with either of its cases.  Where no other thread needs the channels after the
+ * select, the selecter frees the channels at once, so that a peer that still touches
+ * a channel is seen.
  *
  * Complete for two selecters of two cases, alone and with a third party that
- * receives, closes or cancels, and for one selecter against two others.  It
- * could miss what needs three channels, two cases of one channel with a peer
- * that selects, or buffers: those are in sync_chan.c, where they are under the
+ * receives, closes or cancels, and for one selecter against two other threads.  The
+ * models could miss mistakes that take three channels, two cases of one channel with
+ * a selecting peer, or buffers: buffers are in sync_chan.c, where they are under the
  * same lock.
  */
 #include "tasks_only.h"
@@ -22,7 +22,7 @@
 #include "sync/select.h"
 
 static struct sley_chan *chan[2];
-static int payload[2]; /* what is sent into each, by its one sender */
+static int payload[2]; /* for each channel, by its only sender */
 static struct ledger {
 	int sent[2], got[2]; /* per channel */
 	int closed, gave_up;
@@ -60,7 +60,7 @@ static void free_channels(void)
 	}
 }
 
-/* What came out is what went in. */
+/* All values that went in came out. */
 static void settled(void)
 {
 	for (int i = 0; i < 2; i++)
@@ -69,7 +69,7 @@ static void settled(void)
 	free_channels();
 }
 
-/* What is sent into channel @which. */
+/* The value for channel @which. */
 static int *value_of(int which)
 {
 	payload[which] = 7 + which;
@@ -142,7 +142,7 @@ MODEL(two_selecters_meet_once, .setup = setup, .threads = { dueller, dueller },
 MODEL(two_selecters_meet_or_time_out, .setup = setup,
       .threads = { dueller_timed, dueller_timed }, .finish = settled);
 
-/* Takes from channel 0 what thread 1 could have taken. */
+/* Takes from channel 0 the value that thread 1 could have taken. */
 static void rival(int id)
 {
 	int *in = NULL;
@@ -157,7 +157,7 @@ static void rival(int id)
 MODEL(two_selecters_and_a_receiver_or_time_out, .setup = setup,
       .threads = { dueller_timed, dueller_timed, rival }, .finish = settled);
 
-/* ---- a selecter and those who use one channel -------------------------------- */
+/* ---- a selecter and users of one channel ------------------------------------- */
 
 /* Until channel 0 has given its value and channel 1 is closed. */
 static void receiver(int id)
@@ -202,7 +202,7 @@ static void one_of_each(void)
 MODEL(a_selecter_a_send_and_a_close, .setup = setup,
       .threads = { receiver, sender, closer }, .finish = one_of_each);
 
-/* ---- who returns may free ---------------------------------------------------- */
+/* ---- the selecter frees after the return ------------------------------------- */
 
 static void receiver_frees(int id)
 {
@@ -255,14 +255,14 @@ MODEL(a_selecter_and_two_senders_and_their_deadlines, .setup = setup,
 
 /* ---- a close, and cases of both directions ------------------------------------ */
 
-/* Of channel 0, into which thread 0 sends: thread 1 waits to receive there. */
+/* Closes channel 0: thread 0 sends there, and thread 1 waits to receive. */
 static void close_first(int id)
 {
 	(void)id;
 	sley_chan_close(chan[0]);
 }
 
-/* Whoever is in channel 1 alone in the end must be let go, too. */
+/* A thread that is left alone in channel 1 must be released, too. */
 static void close_both(int id)
 {
 	(void)id;
@@ -281,7 +281,7 @@ static void met_or_closed(void)
 MODEL(two_selecters_meet_or_a_close_ends_both, .setup = setup,
       .threads = { dueller, dueller, close_first }, .finish = met_or_closed);
 
-/* Waits to send into channel 0 and to receive from it: nobody meets itself. */
+/* Waits to send into channel 0 and to receive there: a select never meets itself. */
 static void both_ways(uint64_t deadline_ns)
 {
 	int *out = value_of(0), *in = NULL;
@@ -324,7 +324,7 @@ static void task_dueller_timed(int id)
 	dueller_timed(id);
 }
 
-/* For ever, but for a cancel. */
+/* Waits until cancelled. */
 static void task_dueller_or_end(int id)
 {
 	task_begin(id);
@@ -385,7 +385,7 @@ static void cancel_first(int id)
 	task_end_wait(0);
 }
 
-/* Both have gone: they met, or each had a reason not to. */
+/* Both threads have returned: they met, or each had a reason not to. */
 static void both_have_gone(void)
 {
 	int met = ledger.sent[0] + ledger.sent[1];

@@ -4,16 +4,15 @@
  * deadlines, cancels and the end of the stock; with plain threads and with
  * tasks.
  *
- * Its memory is the explorer's: a stock or an object that is freed too early,
- * twice or never is seen.  What is in an object is plain memory, handed from one
- * borrower to the next and to the destructor.  Includes the source to look at
- * who waits.
+ * The memory is the explorer's: a stock or an object that is freed too early, twice
+ * or never is seen.  An object holds plain memory, handed from a borrower to the
+ * next and to the destructor.  Includes the source to look at the list of waiters.
  *
- * Complete for one loan that is out and one or two requests for one or two
- * objects, with a deadline or a cancel for one of them, and for a destroy under
- * one or two who wait, and for two objects that are made or scrapped at the
- * same time.  It could miss what needs a third request, and what a constructor
- * that fails leaves behind (tests/unit, and the fault sweep).
+ * Complete for one loan that is out and one or two requests for one or two objects,
+ * with a deadline or a cancel for one request; for a destroy with one or two
+ * waiters; and for two objects that are made or scrapped at the same time.  The
+ * models could miss mistakes that take a third request, and the remains of a
+ * constructor that fails (tests/unit, and the fault sweep).
  */
 #include "model_mem.h"
 #include "tasks_only.h"
@@ -150,7 +149,7 @@ static void borrow_one_until(int id)
 	borrow(1, LATER);
 }
 
-/* Everything is back, and counted. */
+/* All objects are back, and counted. */
 static void end(void)
 {
 	struct sley_stock_stats stats;
@@ -177,7 +176,7 @@ MODEL(a_big_request_and_a_small_one, .setup = setup_two,
       .threads = { return_mine, borrow_two, borrow_one },
       .finish = both_were_served);
 
-/* One is there all the time; only a request in front keeps it from the other. */
+/* One object is there all the time; only a request in front delays the small one. */
 static void the_small_one_was_served(void)
 {
 	MODEL_CHECK(ledger.served == 1);
@@ -191,7 +190,7 @@ MODEL(who_gives_up_lets_the_next_one_in, .setup = setup_two,
 
 /* ---- objects that are made and unmade at the same time ---------------------- */
 
-/* Three are out, and there is room for one on the shelf. */
+/* Three objects are out, and the shelf has room for one. */
 static void setup_little_room(void)
 {
 	setup_with(3, 0);
@@ -205,7 +204,7 @@ static void return_more(int id)
 	sley_stock_return(more[id]);
 }
 
-/* Two that find nothing on the shelf. */
+/* Two borrowers found nothing on the shelf. */
 static void two_were_made(void)
 {
 	MODEL_CHECK(ledger.served == 2);
@@ -213,7 +212,7 @@ static void two_were_made(void)
 	end();
 }
 
-/* One is kept. */
+/* One object is kept. */
 static void two_were_unmade(void)
 {
 	MODEL_CHECK(ledger.destructed == 2);
@@ -283,7 +282,7 @@ MODEL(wake_and_deadline_and_cancel, .setup = setup_one_timed,
       .threads = { task_borrow_one_until, task_return_mine, cancel_first },
       .finish = served_or_refused);
 
-/* One is there all the time, and the big request is in front or not. */
+/* One object is there all the time, and the big request is in front or not. */
 MODEL(a_cancelled_request_lets_the_next_one_in, .setup = setup_two,
       .threads = { task_borrow_two, task_borrow_one, cancel_first },
       .finish = the_small_one_was_served);
@@ -293,7 +292,7 @@ MODEL(a_request_of_a_task_that_gives_up_lets_the_next_one_in,
       .threads = { task_borrow_two_until, task_borrow_one },
       .finish = the_small_one_was_served);
 
-/* ---- the end of it ----------------------------------------------------------- */
+/* ---- the end of the stock ---------------------------------------------------- */
 
 static bool all_wait(size_t nr)
 {
@@ -305,7 +304,7 @@ static bool all_wait(size_t nr)
 	return waiting == nr;
 }
 
-/* Those who wait are inside, and have no loan to keep the stock alive. */
+/* The waiters are inside, and have no loan that keeps the stock alive. */
 static void destroy_under(size_t nr_waiters)
 {
 	bool first = model_choose(2);
@@ -331,7 +330,7 @@ static void destroy_under_two(int id)
 	destroy_under(2);
 }
 
-/* The explorer sees what was not freed. */
+/* The explorer sees memory that was not freed. */
 static void gone(void)
 {
 	if (!ledger.destroyed)
@@ -376,7 +375,7 @@ static void setup_shared_loan(void)
 	sley_stock_destroy(stock);
 }
 
-/* Two threads hold it; whichever is last, the destructor sees both. */
+/* Two threads hold the loan; whichever is last, the destructor sees both. */
 static void use_and_return_mine(int id)
 {
 	struct object *o = mine;
@@ -385,7 +384,7 @@ static void use_and_return_mine(int id)
 	sley_stock_return(mine);
 }
 
-/* Holds it once more, for a while. */
+/* Holds the loan once more, for a while. */
 static void hold_and_return_mine(int id)
 {
 	sley_loan_ref(mine);
