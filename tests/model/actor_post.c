@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_post.c - src/actor/mail/post.c: a post is either sent or cancelled, once; who
- * was told that it was sent finds it sent; after one that comes again and again
- * was cancelled nothing comes; and nobody touches the timers of a worker that is
- * gone.
+ * actor_post.c - src/actor/mail/post.c: a post is either sent or cancelled, once; a
+ * canceller that was told so finds the post sent; no message comes after the cancel
+ * of a periodic post; and no thread touches the timers of a worker that is gone.
  *
- * Complete for one post that is due, fired by one thread, against one or two that
- * cancel; for one that is sent again and again, which is fired twice, against one
- * that cancels; for the end of the worker against one that cancels; for a number
- * that goes ahead of the chunk its post is in; and for an old number against a new
- * post in the same place.  The pool is that of src/mem/pool.c, filled before, but
- * where the chunk matters.  Not seen: two that fire, since what is due comes out of
- * the timers once (core_timer.c).
+ * Complete for a post that is due, fired by one thread, against one or two
+ * cancellers; for a periodic post, fired twice, against a canceller; for the end of
+ * the worker against a canceller; for a number that goes ahead of the chunk of its
+ * post; and for an old number against a new post in the same place.  The pool is of
+ * src/mem/pool.c, filled before, except where the chunk matters.  Not seen: two
+ * threads that fire, since a due post comes out of the timers once (core_timer.c).
  */
 #include "core/sched/place.h"
 #include "payload.h"
@@ -29,8 +27,8 @@ static struct worker *keeper;
 static struct {
 	_Alignas(64) char memory[CHUNK_POSTS * POST_SIZE];
 } chunk;
-static sley_post id;   /* of the post that is there from the beginning */
-static sley_post told; /* of one that is made; passed on without order */
+static sley_post id;   /* of the post that exists from the beginning */
+static sley_post told; /* of a new post; passed on without order */
 static struct sley_msg message;
 static struct payload sent;
 static struct process places[PID + 1];
@@ -40,7 +38,7 @@ static struct ledger {
 	bool quiet; /* nothing may be sent any more */
 } ledger;
 
-/* ---- what post.c needs ------------------------------------------------------------ */
+/* ---- the rest of the runtime ------------------------------------------------------ */
 
 void *(os_map)(size_t size)
 {
@@ -194,7 +192,7 @@ static void cancel(int thread)
 	ledger.nr_late++;
 }
 
-/* It was sent, and not: is being sent. */
+/* The post was sent, and is not still being sent. */
 static void cancel_alone(int thread)
 {
 	cancel(thread);
@@ -210,7 +208,7 @@ static void cancel_for_good(int thread)
 	ledger.quiet = true;
 }
 
-/* It is free, and in the pool once. */
+/* The post is free, and in the pool once. */
 static void is_free(void)
 {
 	MODEL_CHECK(state_of(first()) == POST_FREE);
@@ -245,7 +243,7 @@ static void finish_again(void)
 MODEL(an_interval_is_over_when_it_is_cancelled, .setup = setup_again,
       .threads = { fire_twice, cancel_for_good }, .finish = finish_again);
 
-/* ---- no memory for one of many, and nobody who would get it ----------------------------- */
+/* ---- no memory for one of many posts, and no receiver ------------------------------------ */
 
 static void fire_without_memory(int thread)
 {
@@ -297,7 +295,7 @@ static void post_first(int thread)
 	store_relaxed(&told, post_it(START_NS + 10, 0));
 }
 
-/* Whoever has the number finds the post, or does not know of it yet. */
+/* A thread with the number finds the post, or does not know of the post yet. */
 static void cancel_told(int thread)
 {
 	(void)thread;

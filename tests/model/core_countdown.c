@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_countdown.c - the counter of groups and wait groups, src/core/task/countdown.c:
- * who waits returns when the count is zero and not before, nobody touches the
- * object afterwards, and it can be used again at once.
+ * core_countdown.c - the counter of groups and wait groups,
+ * src/core/task/countdown.c: a waiter returns when the count is zero and not before,
+ * no thread touches the object afterwards, and the object can be used again at once.
  *
- * Those who wait are plain threads: see core_wait_thread.c.  Each thing that
- * is counted down has written plain data before, which the waiter reads.
+ * The waiters are plain threads: see core_wait_thread.c.  Each thread that counts
+ * down has written plain data before, which the waiter reads.
  *
- * Complete for two that count down and one or two that wait, one of them with a
- * deadline; for an object that is freed by its waiter, or by one that comes later and
- * does not sleep; and for two rounds of one object.  Not seen: a cancel of the waiter, which takes the same path as a
- * deadline, and a waiter of the first round that is still on its way out while
- * the second is counted down and a third is begun.
+ * Complete for two threads that count down and one or two waiters, where one waiter
+ * may have a deadline; for an object that is freed by its waiter, or by a later
+ * waiter that does not sleep; and for two rounds of one object.  Not seen: a cancel
+ * of the waiter, which takes the same path as a deadline, and a waiter of the first
+ * round that is still on its way out while the second round is counted down and a
+ * third begins.
  */
 #include "payload.h"
 #include "threads_only.h"
@@ -149,11 +150,11 @@ MODEL(two_waiters_are_woken_by_one, .setup = setup_one,
       .threads = { waiter_of_one, waiter_of_one, done_first },
       .finish = is_zero, .slow = true);
 
-/* ---- whoever waits may free it, also one that is not woken --------------------- */
+/* ---- a waiter may free the object, also a waiter that is not woken -------------- */
 
 /*
- * The other one has been seen to wait.  This one may find zero while that is still
- * being woken.
+ * The other waiter waits already.  This waiter may find zero while the other is
+ * still being woken.
  */
 static void comes_later_and_frees(int id)
 {
@@ -169,8 +170,8 @@ MODEL(who_comes_later_frees_it, .setup = setup_one,
 /* ---- once more ------------------------------------------------------------------- */
 
 /*
- * The waiter begins the second round as soon as it has returned, though the
- * one who counted down may still be on its way out.
+ * The waiter begins the second round right after its return, though the thread that
+ * counted down may still be on its way out.
  */
 static void wait_and_begin_again(int id)
 {
@@ -216,7 +217,7 @@ MODEL(it_is_used_again_by_a_third, .setup = setup_one,
       .threads = { wait_twice, done_first, done_in_the_second_round },
       .finish = was_zero_twice, .slow = true);
 
-/* A waiter of the first round may find the second one under way, and waits. */
+/* A waiter of the first round may find the second round under way, and waits. */
 static void counts_up_again(int id)
 {
 	(void)id;
@@ -244,7 +245,7 @@ MODEL(a_round_begins_beside_the_waiter, .setup = setup_one,
       .threads = { waits_for_either_round, counts_up_again },
       .finish = was_zero_twice_at_the_end);
 
-/* By somebody who does not know whether the first round is over. */
+/* By a thread that does not know whether the first round is over. */
 static void counts_up_and_down(int id)
 {
 	(void)id;

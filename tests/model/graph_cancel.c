@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_cancel.c - src/graph/node/cancel.c: who cancels a node that ends meanwhile does
- * not hit the next one in its place; and nobody who is there when all are cancelled
- * is passed over.
+ * graph_cancel.c - src/graph/node/cancel.c: a cancel of a node that ends meanwhile
+ * does not hit the next node in the same place; and a cancel of all nodes passes
+ * over no node that is there.
  *
- * Complete for one that cancels against one that ends the node and begins the next
- * one there; for two that cancel; and for a cancel of all against one that submits,
- * against a node that ends, and against one that is about to wait.  With membarrier
- * and without.  Not seen: two cancels of all, and waits that end by anything else
- * (core_task_state.c).
+ * Complete for a canceller against a worker that ends the node and begins the next
+ * node there; for two cancellers; and for a cancel of all against a submitter,
+ * against a node that ends, and against a node that is about to wait.  With
+ * membarrier and without.  Not seen: two cancels of all, and waits that end in other
+ * ways (core_task_state.c).
  */
 #include "graph_scene.h"
 
@@ -40,7 +40,7 @@ static void end_first(int id)
 	run_queued(node_index_of(ids[1]));
 }
 
-/* The second is in the place of the first, if that has ended well. */
+/* The second node is in the place of the first, if the first succeeded. */
 static void end_and_follow(int id)
 {
 	end_first(id);
@@ -52,7 +52,7 @@ static void the_second_ran(void)
 {
 	int skipped = !scene_ledger.ran[1];
 
-	/* Who cancelled it in time has skipped it, or has asked it to end. */
+	/* A cancel in time has skipped the node, or has asked the node to end. */
 	MODEL_CHECK(ledger.cancelled || !skipped);
 	MODEL_CHECK(scene_ledger.ran[2] == 1);
 	MODEL_CHECK(skipped || node_index_of(ids[1]) == node_index_of(ids[2]));
@@ -68,7 +68,7 @@ static void the_second_ran(void)
 BOTH(s21_a_cancel_does_not_hit_the_next_one, .setup = setup,
      .threads = { end_and_follow, cancel_first }, .finish = the_second_ran);
 
-/* It has run already, and is about to end: begin there. */
+/* The node has run already, and is about to end: begin there. */
 static void setup_ended(void)
 {
 	struct sley_task *task;
@@ -86,7 +86,7 @@ static void end_only_and_follow(int id)
 	struct sley_task *task = &node_at(1)->task;
 
 	(void)id;
-	/* relaxed: it is ours. */
+	/* relaxed: the entry is ours. */
 	store_relaxed(&queue[node_index_of(ids[1])], NULL);
 	MODEL_CHECK(!turns_of(task)->after(worker_current(), task));
 	submit_as(2, 0, 0);
@@ -98,7 +98,7 @@ MODEL(s21_two_cancels_do_not_hit_the_next_one, .setup = setup_ended,
       .threads = { end_only_and_follow, cancel_first, cancel_first },
       .finish = the_second_ran);
 
-/* ---- all of them -------------------------------------------------------------------- */
+/* ---- all nodes ---------------------------------------------------------------------- */
 
 static void cancel_all(int id)
 {
@@ -121,7 +121,7 @@ static void setup_empty(void)
 	run_now(1);
 }
 
-/* Either it was skipped, or it was asked to end; or the cancel came after its end. */
+/* The node was skipped, or was asked to end; or the cancel came after the end. */
 static bool was_marked(int job)
 {
 	return task_is_cancelled(&node_at(job)->task);
@@ -129,13 +129,13 @@ static bool was_marked(int job)
 
 static uint32_t end_comes; /* the node has looked, and has not ended */
 
-/* A node that is there until all are cancelled: as one that waits. */
+/* A node that stays until all are cancelled: as a node that waits. */
 static void submit_and_stay(int id)
 {
 	struct sley_task *task;
 
 	(void)id;
-	scene_become(false); /* it waits for the lock as a thread */
+	scene_become(false); /* waits for the lock as a thread */
 	submit_as(2, 0, 0);
 	scene_become(true);
 	task = &node_at(2)->task;
@@ -181,7 +181,7 @@ BOTH(s21_all_are_cancelled_while_one_ends, .setup = setup_empty,
      .threads = { submit_second_and_run, cancel_all }, .finish = is_anew,
      .slow_modes = MODEL_TSO);
 
-/* Marked by a cancel of all that was over before the wait: not the next one. */
+/* A cancel of all that was over before the wait marks this node, not the next. */
 static void run_wait_and_follow(int id)
 {
 	end_first(id);
@@ -207,11 +207,11 @@ MODEL(s21_all_are_cancelled_while_it_begins_anew, .setup = setup,
       .threads = { run_wait_and_follow, cancel_all },
       .finish = the_graph_is_clean, .no_membarrier = true, .slow = true);
 
-/* ---- one that is about to wait -------------------------------------------------------- */
+/* ---- a node that is about to wait ----------------------------------------------------- */
 
 static struct strand strand;
 
-/* It runs, and is off its stack: begin there. */
+/* The node runs, and is off its stack: begin there. */
 static void setup_runs(void)
 {
 	struct sley_task *task;
@@ -225,7 +225,7 @@ static void setup_runs(void)
 	model_name(&scene_workers[0].home.head, "home");
 }
 
-/* As its worker does; who cancels it puts it there again, or it did not park. */
+/* As the worker does; the canceller queues the node again, or it did not park. */
 static void park(int id)
 {
 	struct push_list *home = &scene_workers[0].home;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_scope_wait.c - src/graph/node/scope_wait.c: who waits returns when all nodes have ended, and
- * not before; and nobody touches the graph then, so that it may be freed.
+ * graph_scope_wait.c - src/graph/node/scope_wait.c: a waiter returns when all nodes
+ * have ended, and not before; and no thread touches the graph then, so that the
+ * waiter may free it.
  *
- * Nodes are counted in bulk: in advance (credit) and afterwards (shares).  The memory
- * of the graph is on the explorer's heap; who touches it too late is seen.  Those who
- * wait are plain threads.
+ * Nodes are counted in bulk: in advance (credit) and afterwards (shares).  The
+ * memory of the graph is on the explorer's heap; a late access is seen.  The waiters
+ * are plain threads.
  *
- * Complete for one that waits, and frees the graph, against a worker that ends one
- * node or a chain of two, or two workers that end one each; and for one that submits
- * meanwhile.  Two that wait are explored with two preemptions.
- * Deadlines are those of the countdown: core_countdown.c.
+ * Complete for a waiter that frees the graph, against a worker that ends a node or a
+ * chain of two, or two workers that end a node each; and for a thread that submits
+ * meanwhile.  Two waiters are explored with two preemptions.  The countdown has the
+ * deadlines: core_countdown.c.
  */
 #include "graph_scene.h"
 
@@ -147,9 +148,9 @@ MODEL(s20_two_workers_end_the_last_ones, .setup = setup_two,
       .threads = { end_first, end_second, wait_for_chain_and_destroy },
       .finish = two_ran, .slow = true);
 
-/* ---- two that wait --------------------------------------------------------------------------- */
+/* ---- two waiters ----------------------------------------------------------------------------- */
 
-/* Nothing is left but credit. */
+/* Only credit is left. */
 static void is_counted(void)
 {
 	MODEL_CHECK(countdown_of(graph->root.pending.word) ==
@@ -171,12 +172,12 @@ MODEL(two_wait, .setup = setup_fails,
       .finish = both_waited, .modes = MODEL_SC | MODEL_TSO, .bound = 2,
       .slow = true);
 
-/* With the histories of C11 there is no end to those that spin: so by chance. */
+/* With the histories of C11 spinning has no end: so by chance. */
 MODEL(two_wait_by_chance, .setup = setup_fails,
       .threads = { end_first, wait_for_first, wait_for_first },
       .finish = both_waited, .modes = MODEL_RA, .random = 300000, .slow = true);
 
-/* ---- one submits meanwhile ---------------------------------------------------------------------- */
+/* ---- a thread submits meanwhile ----------------------------------------------------------------- */
 
 /* The first has ended, and there is credit. */
 static void setup_credit(void)

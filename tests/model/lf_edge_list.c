@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lf_edge_list.c - src/lf/edge_list.h: each edge that was added is taken once, by
- * the close of the life it was added to; who is too late, or comes to a life that
- * is gone, sees what the owner wrote before it closed.
+ * lf_edge_list.c - src/lf/edge_list.h: each added edge is taken once, by the close
+ * of its life; an adder that is too late, or comes to a life that is gone, sees the
+ * data that the owner wrote before the close.
  *
- * Who adds writes plain data before, which the owner reads when it has closed; and
- * the other way round.
+ * An adder writes plain data before, which the owner reads after the close; and the
+ * other way round.
  *
- * Complete for two that add against the owner, which closes and buries in one step
- * or in two, or begins the next life meanwhile; and for one that only looks.  It
- * would not see what needs three that add: the word has one newest edge, whoever
- * added it.  Lives that wrap around are not modelled.
+ * Complete for two adders against the owner, which closes and buries in one step or
+ * in two, or begins the next life meanwhile; and for a thread that only looks.  The
+ * models would not see mistakes that take three adders: the word has one newest
+ * edge, whichever thread added the edge.  Lives that wrap around are not modelled.
  */
 #include "payload.h"
 
@@ -46,7 +46,7 @@ static void setup(void)
 	edges_open(&list, 1);
 }
 
-/* ---- who adds: the threads behind the first --------------------------------------- */
+/* ---- the adders: all threads but the first ---------------------------------------- */
 
 static enum edges_added add_to(int id, uint32_t life)
 {
@@ -77,7 +77,7 @@ static void look(int id)
 	if (how == EDGES_ADDED)
 		return;
 	payload_check(&happened);
-	/* What is closed stays so. */
+	/* A closed list stays closed. */
 	MODEL_CHECK(edges_look(&list, 1) != EDGES_ADDED);
 }
 
@@ -158,7 +158,7 @@ MODEL(one_looks_while_it_is_buried, .setup = setup,
 
 /* ---- the next life --------------------------------------------------------------------- */
 
-/* Nothing was added to either life: the words are the same but for the life. */
+/* No edge was added to either life: the words differ in the life only. */
 static void live_twice(int id)
 {
 	close_and_bury(id);

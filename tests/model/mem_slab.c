@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mem_slab.c - src/mem/slab.h: an object is somebody's alone from slab_alloc()
- * to slab_free(), whoever frees it, and as its last user left it.
+ * mem_slab.c - src/mem/slab.h: an object has one owner from slab_alloc() to
+ * slab_free(), whichever thread frees the object, and is as its last user left it.
  *
- * The first chunk is full, or has room for one; an object of it is freed by
- * another thread than the one that got it, while others take objects, so that
- * the chunk leaves and joins the stack of those with room, and a second one is
- * made.  Objects carry plain data: who gets one reads what was last written.
+ * The first chunk is full, or has room for one object.  A thread frees an object
+ * that another thread got, while other threads take objects, so that the chunk
+ * leaves and joins the stack of chunks with room, and a second chunk is made.
+ * Objects carry plain data: the new owner of an object reads the data of the last
+ * owner.
  *
- * Complete for three threads of one or two operations each.  All of it is under
- * one lock, so a third thread adds orders and no states.  Not seen: chunks that
- * cannot be made, which is for the sweep of failing calls; many chunks.
+ * Complete for three threads of one or two operations each.  All operations are
+ * under one lock, so a third thread adds orders and no states.  Not seen: chunks
+ * that cannot be made, which the sweep of failing calls covers; many chunks.
  */
 #include "explorer.h"
 
@@ -20,18 +21,18 @@
 
 #define CHUNKS 3
 #define CHUNK_SIZE (128u << 10)
-#define OBJECT_SIZE 8192u /* as many to a chunk as there must be at least */
+#define OBJECT_SIZE 8192u /* the fewest objects to a chunk */
 #define OBJECTS_MAX 24
 
 struct object {
-	int owner; /* 1 + the thread that has it; 0: nobody */
+	int owner; /* 1 + the owning thread; 0: free */
 	int lives;
 };
 
 static _Alignas(CHUNK_SIZE) char chunks[CHUNKS][CHUNK_SIZE];
 static uint32_t nr_chunks;
 static struct slab slab;
-static struct object *first[OBJECTS_MAX]; /* those taken in setup */
+static struct object *first[OBJECTS_MAX]; /* taken in setup */
 static uint32_t nr_first;
 
 void *mem_alloc_aligned(struct mem *mem, size_t size, size_t align)
@@ -125,7 +126,7 @@ static void take_and_give_back(int id)
 	give_back(object);
 }
 
-/* As cancelling does with strands: reads what their users may be writing. */
+/* As cancelling does with strands: reads objects that users may be writing. */
 static void look(void *object, void *arg)
 {
 	(void)object;
@@ -141,7 +142,7 @@ static void look_at_all(int id)
 	MODEL_CHECK(nr >= nr_first - 1 && nr <= nr_first + 1);
 }
 
-/* ---- what must be true ----------------------------------------------------------------- */
+/* ---- conditions ------------------------------------------------------------------------ */
 
 static void count_live(void *object, void *arg)
 {
@@ -149,7 +150,7 @@ static void count_live(void *object, void *arg)
 	++*(uint32_t *)arg;
 }
 
-/* Objects, bits and counts agree; all that is free can be had. */
+/* Objects, bits and counts agree; each free object can be allocated. */
 static void all_agree(void)
 {
 	uint32_t live = 0, room;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * subprocess_call_ring.c - the ring of src/subprocess/call_ring.h between a program and its
- * child: no call and no answer is lost, whoever sleeps when.
+ * subprocess_call_ring.c - the ring of src/subprocess/call_ring.h between a program
+ * and its child: no call and no answer is lost, whichever side sleeps when.
  *
- * The child is a thread, with the very operations of serve.c.  The bell, which
- * is the kernel's, is a word with a futex here, ordered as the kernel's lock orders
- * it: what was done before it rang is seen by who heard it.  Who did not wait for it
- * has the edges of the ring alone.  Neither side spins first: each goes to sleep as
- * soon as it may.
+ * The child is a thread, with the very operations of serve.c.  The bell is an
+ * eventfd of the kernel.  Here the bell is a word with a futex, with the order of
+ * the kernel's lock: a side that heard the bell sees all that was done before the
+ * ring.  A side that did not wait for the bell has the edges of the ring alone.
+ * Neither side spins first: each side goes to sleep as soon as possible.
  *
- * Complete for two calls, which are asked at once or one by one, and the stop.  It
- * would not see what needs more of them than the ring has slots: the program counts
- * for itself there, under a lock.
+ * Complete for two calls, which are asked at once or one by one, and the stop.  The
+ * models would not see mistakes that take more calls than the ring has slots: there
+ * the program counts for itself, under a lock.
  */
 #include "explorer.h"
 
@@ -33,7 +33,7 @@ static void setup(void)
 {
 	ring->depth = DEPTH;
 	ring->spin_ns = 0;
-	call_ring_reset(ring, 1, CALL_RING_COUNT_MASK); /* it wraps */
+	call_ring_reset(ring, 1, CALL_RING_COUNT_MASK); /* the count wraps */
 	for (int i = 0; i < DEPTH; i++) {
 		ring->slot[i].arg_size = 0;
 		ring->slot[i].result_size = 0;
@@ -54,7 +54,7 @@ static void bell_ring(void)
 	os_futex_wake(&bell, 1);
 }
 
-/* Sleeps until it was rung. */
+/* Sleeps until the bell rings. */
 static void bell_await(void)
 {
 	while (!xchg_acquire(&bell, 0))
@@ -117,7 +117,7 @@ static void collect(uint32_t first, uint32_t done)
 	nr_collected = nr;
 }
 
-/* Sleeps until all @nr are there. */
+/* Sleeps until all @nr answers are there. */
 static void await_answers(uint32_t first, uint32_t nr)
 {
 	collect(first, call_ring_watch(ring));
@@ -145,7 +145,7 @@ static void finish(void)
 MODEL(two_calls_at_once_are_answered, .setup = setup,
       .threads = { ask_two_at_once, child }, .finish = finish);
 
-/* The second one comes when the child may be about to sleep. */
+/* The second call comes when the child may be about to sleep. */
 static void ask_one_by_one(int id)
 {
 	(void)id;
@@ -161,7 +161,7 @@ static void ask_one_by_one(int id)
 MODEL(two_calls_one_by_one_are_answered, .setup = setup,
       .threads = { ask_one_by_one, child }, .finish = finish);
 
-/* It sleeps for the first one only, and does not say so. */
+/* Sleeps for the first answer, spins for the second, and does not tell the child. */
 static void look_for_the_second(int id)
 {
 	(void)id;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync_event.c - src/sync/event.c with plain threads and with tasks: an event
- * that stays set lets everybody pass, an automatic one exactly one for each
- * time it was set while unset, and waiting for any of several consumes one of
- * them or none.
+ * sync_event.c - src/sync/event.c with plain threads and with tasks: an event that
+ * stays set lets all waiters pass, an automatic event exactly one waiter for each
+ * set of the unset event, and a wait for any of several events consumes one event or
+ * none.
  *
- * Whoever passed sees what was written before the event was set, in plain
- * memory, and may free the event at once if nobody else needs it.
+ * A waiter that passed sees the plain memory that the setter wrote before, and may
+ * free the event at once if no other thread needs the event.
  *
- * Complete for a setter and a waiter, two of one and one of the other, and a
- * wait for any of two events against two setters, with a deadline and with a
- * cancel for one waiter.  It could miss what needs three events, or two who
- * wait for the same two in opposite order and a setter for each (one of them
- * is set here), and clear, which is a store under the lock, against more than
+ * Complete for a setter and a waiter, two of one and one of the other, and a wait
+ * for any of two events against two setters, with a deadline and with a cancel for
+ * one waiter.  The models could miss mistakes that take three events, or two waiters
+ * for the same two events in opposite order and a setter for each event (here only
+ * one event is set), and clear, which is a store under the lock, against more than
  * one other call.
  */
 #include "tasks_only.h"
@@ -22,7 +22,7 @@
 static struct scene {
 	struct sley_event event[2];
 } * scene;
-static int payload[MODEL_THREADS_MAX]; /* by the thread that sets */
+static int payload[MODEL_THREADS_MAX]; /* by the setter */
 static struct ledger {
 	int passed, gave_up;
 } ledger;
@@ -56,7 +56,7 @@ static void setup_auto_timed(void)
 	setup_with(true, TASKS_TIMED);
 }
 
-/* Each event: nobody waits, nobody is inside; how many units it still has. */
+/* No thread waits for or is inside an event; returns the units that are left. */
 static int units_left(void)
 {
 	int left = 0;
@@ -114,7 +114,7 @@ static void wait_soon(int id)
 	ledger.gave_up += err != 0;
 }
 
-/* Sets it, looks, and takes it back: it may have been seen in between. */
+/* Sets, looks, and clears: a waiter may have seen the event in between. */
 static void set_and_clear(int id)
 {
 	set(id);
@@ -152,7 +152,7 @@ static void one_unit(void)
 	model_free(scene);
 }
 
-/* Two that were set: each is used, or the second fell into the first. */
+/* Set twice: each unit is used, or the second fell into the first. */
 static void one_or_two_units(void)
 {
 	int all = ledger.passed + units_left();
@@ -229,7 +229,7 @@ static void cancel_first(int id)
 	task_end_wait(0);
 }
 
-/* What it got it gives back: the second waiter gets it in any case. */
+/* Sets the event again after its wait: the second waiter passes in any case. */
 static void task_pass_on_or_end(int id)
 {
 	task_begin(id);

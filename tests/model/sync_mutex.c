@@ -3,15 +3,15 @@
  * sync_mutex.c - src/sync/mutex.c and the inline paths of <sley/sync.h>, with
  * plain threads and with tasks: one at a time, handed over, tried, given up.
  *
- * What the holders do to `sum` is plain memory, ordered by the mutex alone.
- * Who has it last frees it, so an unlock that touches it once more is seen.  An
+ * The holders change `sum`, plain memory that the mutex alone orders.  The last
+ * holder frees the mutex, so an unlock that touches the mutex once more is seen.  An
  * unlock of a mutex whose word names another holder is misuse, and fails a scene.
  *
- * Complete for two threads that lock once or lock and try, and for three that
- * lock once each, one of them perhaps with a deadline or a cancel, or only
- * trying.  It could miss what needs two waiters in front of a third, as the
- * middle of the list; the order in which three waiters get it is in
- * tests/conformance/sync/mutex.c.
+ * Complete for two threads that lock once or lock and try, and for three threads
+ * that lock once each, one of them perhaps with a deadline or a cancel, or only
+ * trying.  The models could miss mistakes that take two waiters in front of a third,
+ * as the middle of the list; the order in which three waiters get the mutex is in
+ * tests/conformance/sync.c.
  */
 #include "inline_paths.h"
 #include "tasks_only.h"
@@ -67,7 +67,7 @@ static void settled(void)
 	model_free(mutex);
 }
 
-/* The scheduling point is where somebody else must not come in. */
+/* At this scheduling point no other thread may come in. */
 static void section(void)
 {
 	sum++;
@@ -109,7 +109,7 @@ static void try_once(int id)
 		enter_and_leave();
 }
 
-/* Whoever has just unlocked it finds it free, unless another one has it. */
+/* After its unlock a thread finds the mutex free, unless another thread has it. */
 static void lock_and_try(int id)
 {
 	lock(id);
@@ -140,9 +140,9 @@ MODEL(three_with_one_who_gives_up, .setup = setup,
 MODEL(a_free_mutex_is_got_by_trying, .setup = setup,
       .threads = { lock_and_try, lock_for_a_while }, .finish = free_was_taken);
 
-/* ---- three who want it -------------------------------------------------------- */
+/* ---- three lockers ------------------------------------------------------------ */
 
-/* One has it from the start: what is explored is the hand-over. */
+/* One thread holds the mutex from the start: the model explores the hand-over. */
 static void setup_held(void)
 {
 	setup();
@@ -172,9 +172,9 @@ MODEL(it_is_handed_to_both_who_wait, .setup = setup_held,
 MODEL(three_at_once, .setup = setup, .threads = { lock, lock, lock },
       .slow = true, .finish = two_of_two);
 
-/* ---- who has it last may free it -------------------------------------------------- */
+/* ---- the last holder may free the mutex ------------------------------------------- */
 
-/* A flag under the mutex says so: the other one is out but for its unlock. */
+/* A flag under the mutex: the other thread has only its unlock left. */
 static void lock_and_free(int id)
 {
 	bool last;
@@ -215,7 +215,7 @@ static void task_lock_for_a_while(int id)
 	lock_for_a_while(id);
 }
 
-/* For ever, but for a cancel. */
+/* Waits until cancelled. */
 static void task_lock_or_end(int id)
 {
 	int err;

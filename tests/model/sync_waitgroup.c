@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sync_waitgroup.c - src/sync/waitgroup.c over src/core/task/countdown.c, with plain
- * threads and with tasks: nobody returns before the count was zero, nobody is
- * left behind when it was, and the group can be used again at once, also while
- * those who waited are still on their way out.
+ * threads and with tasks: no waiter returns before the count was zero, no waiter is
+ * left behind then, and the group can be used again at once, also while the waiters
+ * are still on their way out.
  *
- * What each did before its done is plain memory that the waiter reads.  Where
- * nobody needs the group after the wait, the waiter frees it at once.
+ * Each thread writes plain memory before its done, which the waiter reads.  Where no
+ * other thread needs the group after the wait, the waiter frees the group at once.
  *
- * Complete for a waiter and one or two who are done, two waiters and one who is
- * done, a second round that begins before the waiter of the first has left,
- * with a deadline and with a cancel.  It could miss what needs a third round,
- * and counts that overflow.
+ * Complete for a waiter and one or two calls of done, two waiters and one done, a
+ * second round that begins before the waiter of the first round has left, with a
+ * deadline and with a cancel.  The models could miss mistakes that take a third
+ * round, and counts that overflow.
  */
 #include "tasks_only.h"
 
@@ -55,7 +55,7 @@ static void setup_one_timed(void)
 	setup_with(1, TASKS_TIMED);
 }
 
-/* Nobody is counted, waits, or is inside. */
+/* The count is zero, and no thread waits or is inside. */
 static void settled(void)
 {
 	MODEL_CHECK(!wg->q.word && !wg->q.first);
@@ -215,7 +215,7 @@ MODEL(a_cancelled_one_does_not_take_another_with_it, .setup = setup_one,
 
 /* ---- again, at once ---------------------------------------------------------------- */
 
-/* Whoever was done may still be in there when the next round begins. */
+/* The thread that was done may still be inside when the next round begins. */
 static void two_rounds(int id)
 {
 	(void)id;
@@ -257,7 +257,7 @@ static void two_were_last(void)
 	settled();
 }
 
-/* Its wait may see the first zero or the second. */
+/* The wait may see the first zero or the second. */
 static void wait_once(int id)
 {
 	(void)id;
@@ -292,7 +292,7 @@ MODEL(it_is_counted_up_under_a_task_that_leaves, .setup = setup_one,
 
 /* ---- a second round while the first is still being woken ------------------------ */
 
-/* Comes with a round of its own, whatever the others are at. */
+/* Comes with a round of its own, whatever the other threads do. */
 static void add_and_done(int id)
 {
 	task_begin(id);
@@ -310,7 +310,7 @@ MODEL(it_is_counted_up_under_who_wakes, .setup = setup_one,
       .threads = { task_wait_once, task_done, add_and_done },
       .finish = all_was_counted);
 
-/* Whether the first round is over or not, it waits for its own. */
+/* Waits for its own round, whether the first round is over or not. */
 static void begin_second_round(int id)
 {
 	task_begin(id);
