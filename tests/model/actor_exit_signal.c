@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_exit_signal.c - src/actor/process/exit_signal.c with mail.c and process.c: whether a signal
- * ends a process or is told to it is decided once, and all that follows from it
- * agrees; a kill ends it in any case; and whoever finds it gone is told so.
+ * actor_exit_signal.c - src/actor/process/exit_signal.c with mail.c and process.c: a
+ * signal either ends a process or is told to the process; this is decided once, and
+ * all effects agree.  A kill ends the process in any case; and a sender that finds
+ * no process is told so.
  *
- * Thread 0 is an actor that begins or ceases to trap, looks into its mail twice
- * and ends.  The others cancel, kill and stop it, as sley_process_cancel() and
- * actors_stop() do.  One that is condemned has its waits cut short, one that is
- * told has not; a message is delivered or freed, and the order is in the inbox
- * once, though it is put again when it was taken out.
+ * Thread 0 is an actor that begins or ceases to trap, looks into its inbox twice and
+ * ends.  The other threads cancel, kill and stop the actor, as sley_process_cancel()
+ * and actors_stop() do.  The waits of a condemned actor are cut short, the waits of
+ * an actor that was told are not.  A message is delivered or freed, and the order is
+ * in the inbox once, though the order is put again after it was taken out.
  *
  * Complete for one signal, and for two by two threads.  How the signal reaches
  * an actor that sleeps is in actor_receive.c.
@@ -29,8 +30,8 @@ static struct sley runtime;
 static sley_pid pid;
 static struct payload order; /* written before the signal is sent */
 static struct ledger {
-	int cancel, kill, stop; /* what they said; 1: nothing yet */
-	int told;               /* SLEY_CANCEL that it got        */
+	int cancel, kill, stop; /* return values; 1: none yet     */
+	int told;               /* received SLEY_CANCEL messages  */
 	bool ended;             /* by a signal, for this:         */
 	int reason;
 } ledger;
@@ -69,7 +70,7 @@ static void setup_trapping(void)
 	setup_with(SIGNAL_TRAPS);
 }
 
-/* What has come is looked at, as a receive does. */
+/* Looks at the inbox, as a receive does. */
 static void look(void)
 {
 	struct sley_msg *msg;
@@ -84,7 +85,7 @@ static void look(void)
 	if (!(actor->flags & PROCESS_ENDING))
 		return;
 	payload_check(&order);
-	/* Its waits are cut short. */
+	/* The waits of the actor are cut short. */
 	MODEL_CHECK(task_is_cancelled(&actor->task));
 	MODEL_CHECK(!ledger.ended || ledger.reason == actor->reason);
 	ledger.ended = true;
@@ -138,7 +139,7 @@ static void write_and_kill(int id)
 	kill_it(id);
 }
 
-/* As actors_stop() does for one that it finds. */
+/* As actors_stop() does for an actor that it finds. */
 static void stop_it(int id)
 {
 	struct process *process = process_lock(pid);
@@ -165,7 +166,7 @@ static void is_gone(void)
 	MODEL_CHECK(actor->inbox.word == INBOX_CLOSED);
 }
 
-/* Told or ended, not both; and whose waits are cut short ends. */
+/* Told or ended, not both; and an actor whose waits are cut short ends. */
 static void one_or_the_other(void)
 {
 	is_gone();
@@ -176,7 +177,7 @@ static void one_or_the_other(void)
 		MODEL_CHECK(!ledger.told && !ledger.ended);
 }
 
-/* Of a kill it may be told nothing. */
+/* The actor may be told nothing of a kill. */
 static void killed_or_gone(void)
 {
 	is_gone();
@@ -214,7 +215,7 @@ MODEL(a_kill_meets_a_trap, .setup = setup,
 MODEL(a_kill_meets_an_end, .setup = setup_trapping,
       .threads = { look_twice, write_and_kill }, .finish = killed_or_gone);
 
-/* The order is put again when it was taken out: both take effect. */
+/* The order is put again after it was taken out: both take effect. */
 static void setup_written(void)
 {
 	setup_trapping();

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_stop.c - src/actor/process/stop.c with the table, its pool and src/actor/process/process.c:
- * a process that begins while its runtime stops is asked to end, by who walks or by
- * itself.
+ * actor_stop.c - src/actor/process/stop.c with the table, its pool and
+ * src/actor/process/process.c: a process that begins while its runtime stops is
+ * asked to end, by the walking stopper or by itself.
  *
- * The newcomer gets a place from the real pool: one of a chunk that is there, or
- * of one that it makes.  Then it is published, looks for the mark and is queued,
- * by process_start().  The stopper marks the runtime and walks.
+ * The newcomer gets a place from the real pool, in an existing chunk or in a new
+ * chunk.  Then process_start() publishes the newcomer, looks for the mark and queues
+ * the newcomer.  The stopper marks the runtime and walks.
  *
  * Complete for one newcomer and one stopper, with a chunk and without; for two
- * newcomers that need a chunk; and for one that ends while the walk is on.
+ * newcomers that need a chunk; and for a newcomer that ends during the walk.
  *
- * And how many there may be (.max_processes of the configuration): two come and go,
- * where there is room for both, and for one.
+ * Also the limit on processes (.max_processes of the configuration): two processes
+ * come and go, where there is room for both, and for one.
  */
 #define PROCESSES_IN_A_POOL
 #include "crew.h"
@@ -21,7 +21,7 @@
 #include "actor/process/stop.h"
 #include "actor/process/table.c"
 
-/* Both are included, for what is static in them; these names they share. */
+/* Both sources are included, for their static functions, and share these names. */
 #define enter_child pool_enter_child
 #define watch_forks pool_watch_forks
 #include "mem/pool.c"
@@ -89,7 +89,7 @@ static void setup_with(unsigned int workers, uint32_t locked)
 		struct process *process =
 			&memory[i / CHUNK_PLACES][i % CHUNK_PLACES];
 
-		/* The others are nobody's. */
+		/* No process has the other places. */
 		if (i % CHUNK_PLACES < 2 && i / CHUNK_PLACES < locked)
 			model_lock_word(&process->lock.word);
 		model_name(&process->lock.word, "lock%u", i);
@@ -128,7 +128,7 @@ static struct process *create(void)
 	return process;
 }
 
-/* A chunk is there, and one place of it taken. */
+/* There is a chunk with one place taken. */
 static void setup_chunk(void)
 {
 	setup();
@@ -161,7 +161,7 @@ static void stopper(int id)
 	actors_stop(rt, NULL);
 }
 
-/* ---- what must be true ------------------------------------------------------------------- */
+/* ---- conditions -------------------------------------------------------------------------- */
 
 static void check_asked(const struct process *process)
 {
@@ -201,7 +201,7 @@ MODEL(two_newcomers_make_a_chunk, .setup = setup,
 MODEL(one_ends_while_it_is_walked, .setup = setup_chunk,
       .threads = { come_and_go, stopper }, .finish = is_gone);
 
-/* ---- as many as there may be --------------------------------------------------------------- */
+/* ---- the limit on processes ---------------------------------------------------------------- */
 
 static uint32_t alive, nr_refused;
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_cancel.c - src/core/life/runtime_cancel.c: what is blocked when everything is
- * cancelled is woken by the worker it is blocked on, and what ends meanwhile is
- * not touched any more.
+ * core_cancel.c - src/core/life/runtime_cancel.c: when everything is cancelled, the
+ * worker of each blocked task wakes the task, and a task that ends meanwhile is not
+ * touched any more.
  *
- * A worker parks its task, with nobody to wake it but the cancel, and searches
- * with the very search.c: it must find that task.  Its first pick is a fair
- * one, which takes a poke back, or is not.
+ * A worker parks its task, which only the cancel can wake, and searches with the
+ * very search.c: the worker must find the task.  The first pick is a fair pick,
+ * which takes a poke back, or is not.
  *
- * In a migratable runtime the task is woken by another worker, which resumes
- * and ends it there, and frees it; the worker that parked it is still looking
- * at its state, or goes through its strands to cancel them.
+ * In a migratable runtime another worker wakes the task, resumes and ends the task
+ * there, and frees it; the worker that parked the task is still looking at the state
+ * of the task, or goes through its strands to cancel them.
  *
  * Complete for one task, one worker and one canceller, with membarrier and
  * without; and for one task and two workers of a migratable runtime that is
@@ -21,7 +21,7 @@
 #include "crew.h"
 
 static struct strand *strand;
-static struct sley_task *task; /* freed by who ends it */
+static struct sley_task *task; /* freed at its end */
 static struct object {
 	struct spinlock lock;
 	struct sley_task *waiter;
@@ -61,8 +61,8 @@ static void setup(unsigned int workers)
 }
 
 /*
- * The end of the task, on whatever worker.  It leaves what it waited for first,
- * as everybody does.
+ * The end of the task, on any worker.  The task first leaves the object it waited
+ * for, as all tasks do.
  */
 static void resume_and_end(struct worker *worker, struct sley_task *found)
 {
@@ -143,7 +143,7 @@ static void resume_what_is_found(struct worker *worker)
 		resume_and_end(worker, found);
 }
 
-/* Parks what waits for several things, so for no lock; then cancels. */
+/* Parks a task that waits for several objects, so for no lock; then cancels. */
 static void park_and_cancel(int id)
 {
 	struct worker *worker = &crew[id];

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * core_timer.c - the deadlines of src/core/wait/timer.h, with the heap of
- * src/base/radix_heap.h: a wait is timed out not too early, once, and nobody
- * touches its timer afterwards.
+ * src/base/radix_heap.h: a wait is timed out not too early, once, and no
+ * thread touches its timer afterwards.
  *
- * The worker's task waits for its deadline alone, as in wait_until(): it
- * announces the wait, starts its timer and parks; the worker fires what is due
- * when the time has come, claims the task when it is queued, and the task stops
- * its timer and frees it.  Beside it the monitor fires at any time, by the
- * clock it sees; a canceller cancels; and a task that was woken, and resumed by
- * another worker, stops a timer it had started here, and waits again.
+ * The worker's task waits for its deadline alone, as in wait_until(): the task
+ * announces the wait, starts its timer and parks; the worker fires due timers when
+ * the time has come, and claims the queued task; then the task stops and frees its
+ * timer.  Meanwhile the monitor fires at any time, by its view of the clock; a
+ * canceller cancels; and a task that was woken, and resumed by another worker, stops
+ * a timer that was started here, and waits again.
  *
- * Complete for one deadline and two that fire, also with a cancel; and for two
- * deadlines of which one is stopped from elsewhere.  The heap is plain data
- * under the lock, so more deadlines are a matter of the unit test,
- * base_radix_heap.c.  Wake against time-out is in core_waitq.c, plain threads
- * in core_wait_thread.c.  Not seen: a hint that the worker reads too old when
- * it goes to sleep; only its own tasks make it earlier.
+ * Complete for one deadline and two threads that fire, also with a cancel; and for
+ * two deadlines of which one is stopped from elsewhere.  The heap is plain data
+ * under the lock, so the unit test base_radix_heap.c covers more deadlines.  Wake
+ * against time-out is in core_waitq.c, plain threads are in core_wait_thread.c.  Not
+ * seen: a stale hint that the worker reads when it goes to sleep; only the worker's
+ * own tasks make the hint earlier.
  */
 #include "selves.h"
 
@@ -32,7 +32,7 @@
 static struct timers timers;
 static struct side {
 	struct sley_task task;
-	struct timer *timer; /* as on the stack of the task: freed behind it */
+	struct timer *timer; /* as on the stack of the task: freed after use */
 	uint64_t deadline_ns;
 	uint32_t queued; /* 1: READY, to be claimed */
 } sides[SIDES];
@@ -170,7 +170,7 @@ MODEL(a_deadline_is_fired_by_two_against_a_cancel, .setup = setup,
 
 /* ---- a timer that is stopped from elsewhere ------------------------------------- */
 
-/* It was woken, and its deadline has passed meanwhile. */
+/* The task was woken, and its deadline has passed meanwhile. */
 static void setup_moved(void)
 {
 	setup();
@@ -180,7 +180,7 @@ static void setup_moved(void)
 		MODEL_CHECK(!"a wait is decided");
 }
 
-/* Its next wait has no deadline: none may end it. */
+/* The next wait has no deadline: no timer may end it. */
 static void moved(int id)
 {
 	(void)id;

@@ -3,20 +3,20 @@
  * core_waitq.c - the waiter list of src/core/wait/waitq.h: wake against time-out
  * against cancel.
  *
- * The object is a semaphore: a post gives one unit to the first waiter, with
- * plain data in its frame, or keeps it.  At the end no unit may be missing or
- * too many, whoever won: a wake that hits a waiter who has given up would be a
- * unit lost.
+ * The object is a semaphore: a post gives a unit to the first waiter, with plain
+ * data in the waiter's frame, or keeps the unit.  At the end no unit may be missing
+ * or too many, whichever side won: a wake that hits a waiter that has given up would
+ * be a lost unit.
  *
- * A waiter of the model is one worker with one task.  It waits as core/wait/wait.c
- * does: links its node, leaves its stack, parks, unlocks; is queued by the
- * decider, claimed, stops its timer, and if it was not woken unlinks its node
- * under the lock.
+ * A waiter of the model is a worker with one task.  The waiter waits as
+ * core/wait/wait.c does: links its node, leaves its stack, parks, unlocks; is queued
+ * by the decider, claimed, stops its timer, and unlinks its node under the lock if
+ * it was not woken.
  *
- * Complete for one waiter against two that decide, and for two waiters, a post
- * and a cancel with a second post.  They would not see what needs three waiters
- * in one list (its middle; tests/unit has lists), or a waiter of two objects,
- * which is in core_wait_thread.c.
+ * Complete for one waiter against two deciders, and for two waiters, a post and a
+ * cancel with a second post.  The models would not see mistakes that take three
+ * waiters in one list (the middle of the list; tests/unit has lists), or a waiter of
+ * two objects, which is in core_wait_thread.c.
  */
 #include "payload.h"
 #include "selves.h"
@@ -37,7 +37,7 @@ static struct ledger {
 static struct side {
 	struct sley_task task;
 	struct sley_waiter node;
-	struct payload unit; /* where a waker puts it */
+	struct payload unit; /* where a waker puts the unit */
 	struct timer timer;
 	uint32_t queued; /* 1: READY, to be claimed */
 } sides[WAITERS];
@@ -63,7 +63,7 @@ static void setup(void)
 	}
 }
 
-/* What core/sched/place.c does with a task whose wait was decided. */
+/* As core/sched/place.c does with a task whose wait was decided. */
 static void enqueue(struct sley_task *task)
 {
 	struct side *side = container_of(task, struct side, task);
@@ -143,7 +143,7 @@ static void post(int id)
 		enqueue(woken.task);
 }
 
-/* What the road of timers does with those whose deadline has come. */
+/* As the timers do with tasks whose deadline has come. */
 void task_enqueue_chain(struct sley_task *chain)
 {
 	while (chain) {
@@ -168,7 +168,7 @@ static void cancel_first(int id)
 		enqueue(&sides[0].task);
 }
 
-/* So that the second waiter gets one in any case. */
+/* So that the second waiter gets a unit in any case. */
 static void cancel_first_then_post(int id)
 {
 	cancel_first(id);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_node.c - src/graph/node/submit.c against src/graph/node/node_run.c: a node starts once,
- * when all it waits for has ended, and not before; if one of those has failed it is
- * skipped, with that one as its cause, and its own consumers see that.
+ * graph_node.c - src/graph/node/submit.c against src/graph/node/node_run.c: a node
+ * starts once, when all predecessors have ended, and not before; if a predecessor
+ * has failed, the node is skipped, with this predecessor as the cause, and its own
+ * consumers see that.
  *
  * A foreign thread submits a consumer while one or two workers end its producers.
- * In finish it is run: its function reads what the producers have written, in plain
- * memory, so that an edge that is missing is a race.  The races of the conformance
- * page are named in the models.
+ * The consumer runs in finish: its function reads plain memory of the producers, so
+ * that a missing edge is a race.  The races of the conformance page are named in the
+ * models.
  *
- * Complete for one consumer of two producers, each of them ended by a worker of its
- * own or both by one; for producers that fail; and for a consumer with an edge that
- * is order only.  Not seen: more than two producers (the count is one word, whoever
- * changes it), and pages of edges (tests/conformance/graph/graph_race.c).
+ * Complete for one consumer of two producers, which two workers end, or one worker;
+ * for producers that fail; and for a consumer with an edge that is order only.  Not
+ * seen: more than two producers (the count is one word, however many change the
+ * word), and pages of edges (tests/conformance/graph_race.c).
  */
 #include "graph_scene.h"
 
@@ -102,7 +103,7 @@ MODEL(rs5_both_end_one_after_the_other, .setup = setup_one_worker,
 MODEL(rs5_both_end_at_once, .setup = setup,
       .threads = { end_first, end_second, submit_consumer }, .finish = runs);
 
-/* ---- it is there, and both end at once ------------------------------------------- */
+/* ---- both end at once, after the submission --------------------------------------- */
 
 static void setup_wired(void)
 {
@@ -113,9 +114,9 @@ static void setup_wired(void)
 MODEL(the_last_one_starts_it, .setup = setup_wired,
       .threads = { end_first, end_second }, .finish = runs);
 
-/* ---- a worker keeps it ---------------------------------------------------------- */
+/* ---- a worker keeps the consumer ------------------------------------------------ */
 
-/* It runs at once, on that worker. */
+/* The consumer runs at once, on that worker. */
 static void setup_kept(void)
 {
 	setup_wired();
@@ -152,7 +153,7 @@ static void setup_both_fail(void)
 {
 	setup_producers(2, -EIO, -EPERM);
 	submit_as(CONSUMER, 2, 0);
-	/* Somebody needs the consumer: the cause is passed on. */
+	/* Another node needs the consumer: the cause is passed on. */
 	jobs[LAST].before[0] = CONSUMER;
 	submit_as(LAST, 1, 0);
 }
@@ -202,7 +203,7 @@ static int nr_remembered(void)
 	return nr;
 }
 
-/* The cause and the code are of the same one. */
+/* The cause and the code are of the same producer. */
 static void skips_for_one_of_them(void)
 {
 	uint32_t cause;

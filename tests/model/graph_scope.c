@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_scope.c - src/graph/node/graph_scope.c, and the scopes of src/graph/node/scope_wait.c and cancel.c:
- * a scope that is closed goes when its last node has ended, and not before; what went
- * wrong in it is heard of once, by who waits for it or for what is around it.
+ * graph_scope.c - src/graph/node/graph_scope.c, and the scopes of
+ * src/graph/node/scope_wait.c and cancel.c: a closed scope ends when its last node
+ * has ended, and not before; a failure in the scope is reported once, to the waiter
+ * for the scope or for an outer scope.
  *
- * The memory of scopes is on the explorer's heap; who touches it too late is seen.
+ * The memory of scopes is on the explorer's heap; a late access is seen.
  *
  * Complete for one scope in a graph with a node each, which fail: against a thread
- * that waits for the scope, closes it, or cancels it.
+ * that waits for, closes, or cancels the scope.
  */
 #include "graph_scene.h"
 
@@ -45,7 +46,7 @@ static void end_outer(int id)
 	run_queued(node_index_of(ids[OUTER]));
 }
 
-/* All has ended; who waits hears of @err. */
+/* All nodes have ended; the wait returns @err. */
 static void ends_with(int err)
 {
 	MODEL_CHECK(scene_ledger.ran[OUTER] == 1);
@@ -56,7 +57,7 @@ static void ends_with(int err)
 	scene_end();
 }
 
-/* ---- one waits for the scope, while others fail ------------------------------------ */
+/* ---- a thread waits for the scope, while nodes fail --------------------------------- */
 
 static void setup_ended(void)
 {
@@ -89,7 +90,7 @@ MODEL(s20_others_fail_while_a_scope_forgets, .setup = setup_ended,
 MODEL(s20_a_scope_is_waited_for, .setup = setup,
       .threads = { end_inner, wait_for_scope }, .finish = outer_is_left);
 
-/* ---- it is closed -------------------------------------------------------------------- */
+/* ---- the scope is closed ------------------------------------------------------------- */
 
 static void close_scope(int id)
 {
@@ -100,7 +101,7 @@ static void close_scope(int id)
 static void outer_ends(void)
 {
 	run_now(OUTER);
-	/* The inner one was the first, or was handed on afterwards. */
+	/* The inner failure was the first, or was handed on afterwards. */
 	sley_mutex_lock(&graph->lock);
 	scopes_reap(graph);
 	sley_mutex_unlock(&graph->lock);
@@ -128,7 +129,7 @@ static void both_are_heard_of(void)
 MODEL(failures_are_handed_on_while_others_fail, .setup = setup_ended,
       .threads = { end_outer, close_scope }, .finish = both_are_heard_of);
 
-/* ---- it is cancelled ----------------------------------------------------------------- */
+/* ---- the scope is cancelled ---------------------------------------------------------- */
 
 static void cancel_scope_and_submit(int id)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync_future.c - src/sync/future.c over src/sync/event.c, with plain threads
- * and with tasks: completed once, and whoever knows that it is complete has the
- * result, and what its value points at.
+ * sync_future.c - src/sync/future.c over src/sync/event.c, with plain threads and
+ * with tasks: a future is completed once, and a thread that knows of the completion
+ * has the result, and the memory that the value points at.
  *
- * The values point at plain memory that is written before the future is set.
- * Where nobody else may complete them, the futures are freed as soon as the
- * wait has returned.
+ * The values point at plain memory that is written before the future is set.  Where
+ * no other thread may complete the futures, they are freed right after the wait.
  *
- * Complete for one who waits, or looks, and one or two who complete; for waits
- * for any and for all of two futures; with a deadline and with a cancel.  It
- * could miss what needs three futures, or two who wait for any of the same.
+ * Complete for a thread that waits, or looks, and one or two completers; for waits
+ * for any and for all of two futures; with a deadline and with a cancel.  The models
+ * could miss mistakes that take three futures, or two waiters for any of the same
+ * futures.
  */
 #include "inline_paths.h"
 #include "tasks_only.h"
@@ -22,7 +22,7 @@
 static struct scene {
 	struct sley_future future[2];
 } * scene;
-static int payload[MODEL_THREADS_MAX]; /* by the thread that completes */
+static int payload[MODEL_THREADS_MAX]; /* by the completer */
 static struct ledger {
 	int set, failed, late; /* completions that were first, or not */
 	int got_value, got_error, gave_up;
@@ -80,7 +80,7 @@ static void fail(int id)
 	note(sley_future_fail(&scene->future[0], FAILED), &ledger.failed);
 }
 
-/* It is complete: what is in it? */
+/* The future is complete: checks the result. */
 static void look(const struct sley_future *future)
 {
 	void *value = NULL;
@@ -102,7 +102,7 @@ static void wait_for_it(int id)
 	look(&scene->future[0]);
 }
 
-/* Thread 1 completes it.  What it did is there without another look. */
+/* Thread 1 completes the future.  Its writes are visible without another look. */
 static void wait_and_free(int id)
 {
 	(void)id;
@@ -126,7 +126,7 @@ static void wait_soon(int id)
 	look(&scene->future[0]);
 }
 
-/* Never waits: what it sees must be whole. */
+/* Never waits: a result that is seen must be whole. */
 static void glance(int id)
 {
 	void *value = NULL;
@@ -293,7 +293,7 @@ static void task_any(int id)
 	any(id);
 }
 
-/* Only one of them is ever completed, by thread 1. */
+/* Only one future is ever completed, by thread 1. */
 static void any_and_free(int id)
 {
 	(void)id;

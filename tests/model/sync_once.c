@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sync_once.c - src/sync/once.c and its inline path, with plain threads and with
- * tasks: the function runs once, nobody returns before it has, all see what it
- * did, and who returns last may free the object.
+ * tasks: the function runs once, no caller returns before the function, all callers
+ * see its writes, and the last caller to return may free the object.
  *
  * `made` is plain memory that the function writes.  Complete for two and three
- * callers, one of them with a deadline or a cancel.  It could miss what needs
- * two who give up, one behind the other.
+ * callers, one of them with a deadline or a cancel.  The models could miss mistakes
+ * that take two callers that give up, one behind the other.
  */
 #include "inline_paths.h"
 #include "tasks_only.h"
@@ -52,14 +52,14 @@ static void function(void *arg)
 {
 	MODEL_CHECK(arg == once);
 	made++;
-	/* relaxed: who has returned sees it, or has returned too early. */
+	/* relaxed: a caller that returned sees it, or has returned too early. */
 	MODEL_CHECK(!xchg_relaxed(&ledger.inside, 1));
 	made += 6;
 	/* relaxed: as above. */
 	MODEL_CHECK(xchg_relaxed(&ledger.inside, 0));
 }
 
-/* Of @nr callers, the last one out frees it. */
+/* Of @nr callers, the last to leave frees the object. */
 static void leave(uint32_t nr)
 {
 	if (add_acq_rel(&ledger.out, 1) + 1 == nr)
@@ -111,7 +111,7 @@ static void hasty_of_three(int id)
 	call_until(CALLERS, LATER);
 }
 
-/* Only looks; who sees that it is done sees what was done. */
+/* Only looks; a caller that sees "done" sees the writes of the function. */
 static void glance(int id)
 {
 	(void)id;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync_semaphore.c - src/sync/semaphore.c and its inline paths, with plain
- * threads and with tasks: no unit is lost or doubled, whoever wins; nobody is
- * left waiting for units that are there; who takes the last unit may free the
- * semaphore, and sees what was done before that unit was released.
+ * sync_semaphore.c - src/sync/semaphore.c and its inline paths, with plain threads
+ * and with tasks: no unit is lost or doubled, whichever thread wins; no waiter is
+ * left beside free units; the thread that takes the last unit may free the
+ * semaphore, and sees the writes before the release of that unit.
  *
- * Complete for two threads with one operation each, and for three: two who
- * acquire and one who releases, or the other way round, with a deadline or a
- * cancel for one of them.  What it could miss: mistakes that need a third
- * waiter, such as a wrong link in the middle of the list (core/wait/waitq.h has unit
- * tests for that), and counts near SLEY_SEM_MAX.
+ * Complete for two threads with one operation each, and for three threads: two
+ * acquire and one releases, or the other way round, with a deadline or a cancel for
+ * one of them.  The models could miss: mistakes that take a third waiter, such as a
+ * wrong link in the middle of the list (core/wait/waitq.h has unit tests for that),
+ * and counts near SLEY_SEM_MAX.
  */
 #include "inline_paths.h"
 #include "tasks_only.h"
@@ -71,7 +71,7 @@ static void release(int id, uint32_t n)
 
 /* ---- plain threads ---------------------------------------------------------- */
 
-/* Thread 1 is the one that released. */
+/* Thread 1 has released. */
 static void acquire_and_free(int id)
 {
 	(void)id;
@@ -165,7 +165,7 @@ MODEL(a_unit_is_taken_or_stays_when_the_deadline_comes, .setup = setup,
       .threads = { acquire_one_soon, try_one, release_one },
       .finish = one_released);
 
-/* The large one may be first, and give up: the small one must not be stuck. */
+/* The large request may be first, and give up: the small request must go on. */
 MODEL(a_head_that_gives_up_lets_the_next_one_in, .setup = setup,
       .threads = { acquire_two_soon, acquire_one, release_one },
       .finish = one_released);
@@ -198,7 +198,7 @@ static void task_acquire_soon(int id)
 	acquire_soon(1);
 }
 
-/* It may be cancelled. */
+/* The task may be cancelled. */
 static void task_acquire(uint32_t n)
 {
 	int err = sley_sem_acquire(sem, n);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync_shared.c - src/sync/shared.c: the last of those who hold it, and no
- * other, calls the function and frees the memory, and then everything that the
- * others did with it is there.
+ * sync_shared.c - src/sync/shared.c: the last holder, and no other, calls the
+ * function and frees the memory, and then sees all writes of the other holders.
  *
- * What they did is plain memory in the object, one field for each.  Complete
- * for two and three holders, one of whom hands a further reference on.  Nobody
- * waits here, so there is nothing for tasks to do differently.  It could miss a
- * reference count that overflows.
+ * The holders write plain memory in the object, a field for each.  Complete for two
+ * and three holders, one of which hands a further reference on.  No holder waits
+ * here, so tasks would do nothing differently.  The models could miss a reference
+ * count that overflows.
  */
 #include "explorer.h"
 #include "model_mem.h"
@@ -25,7 +24,7 @@ static struct object *handed; /* a reference on its way from 0 to 1 */
 static uint32_t is_handed;
 static struct ledger {
 	int last;
-	int expected; /* sum of what is written in the end */
+	int expected; /* sum of all fields in the end */
 } ledger;
 
 static void last(void *arg)
@@ -83,7 +82,7 @@ static void hold_twice(int id)
 	sley_shared_unref(again);
 }
 
-/* Holds one; takes another for thread 1, and drops its own at once. */
+/* Holds a reference; takes another for thread 1, and drops its own at once. */
 static void hand_on(int id)
 {
 	handed = sley_shared_ref(object);
