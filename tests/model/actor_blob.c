@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_blob.c - src/actor/mail/blob.c: the last reference frees the bytes, once, when
- * whoever had the others is done with them.
+ * actor_blob.c - src/actor/mail/blob.c: the last reference frees the bytes, once,
+ * when the holders of the other references are done.
  *
- * Each thread has a reference, and gives another one to a message, as
- * sley_send_blob() does, which is received and freed.  It writes a byte of its own
- * before it lets go; who frees the memory must not meet that.
+ * Each thread has a reference, and gives a second reference to a message, as
+ * sley_send_blob() does; the message is received and freed.  Each thread writes a
+ * byte before it drops its reference; the free must not race with this write.
  *
  * Complete for two threads with two references each.
  */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_command_timeout.c - src/actor/command/command_timeout.c: a completion against the
- * alarm.  The message is sent or freed, once; the alarm is freed, once, and by
- * whoever needs it last.
+ * actor_command_timeout.c - src/actor/command/command_timeout.c: a completion
+ * against the alarm.  The message is sent or freed, once; the alarm is freed, once,
+ * and by its last user.
  *
- * Thread 0 is the worker that gave the command to its handler; it, or thread 1,
- * where the process has gone meanwhile, completes it.  The other one, as the
- * monitor does, fires the timers.  Both are on the explorer's heap.
+ * Thread 0 is the worker that gave the command to its handler; this worker, or
+ * thread 1, where the process has moved meanwhile, completes the command.  The other
+ * thread fires the timers, as the monitor does.  Message and alarm are on the
+ * explorer's heap.
  *
- * Complete for one command.  Several share nothing but the timers.
+ * Complete for one command.  Several commands share only the timers.
  */
 #include "inline_paths.h"
 #include "tasks_only.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_exit_info.c - src/actor/process/exit_info.c: the end of a joinable process is got by one
- * collector, with what the process has left; its place goes back to the table once,
- * when the process and the collector are both done with it.
+ * actor_exit_info.c - src/actor/process/exit_info.c: one collector gets the end of a
+ * joinable process, with the result that the process has left; the place goes back
+ * to the table once, when both the process and the collector are done.
  *
  * The process is a thread that ends as process_end() and release() do.  Collectors
- * try until they have the end, or once.  The place is plain memory and is written by
- * the next tenant as soon as it is given back: a collector or a process that still
- * looks there is a race.
+ * try until they have the end, or once.  The place is plain memory, and the next
+ * tenant writes there as soon as the place is given back: a collector or a process
+ * that still looks there is a race.
  *
- * Complete for one end and two collectors.  Not seen: who waits, which is
+ * Complete for one end and two collectors.  Not seen: waiters, which are in
  * actor_call.c.
  */
 #include "explorer.h"
@@ -33,7 +33,7 @@ static struct ledger {
 void table_put(struct process *process)
 {
 	MODEL_CHECK(process == &places[PLACE]);
-	/* relaxed: nobody but the tenant writes it without the lock. */
+	/* relaxed: only the tenant writes the pid without the lock. */
 	MODEL_CHECK(load_relaxed(&process->pid) == SLEY_NO_PID);
 	ledger.put++;
 	/* As the next tenant does, without the lock. */
@@ -126,7 +126,7 @@ static void collect(int id)
 	}
 }
 
-/* As one that was told of the end by its watch. */
+/* As a waiter that was told of the end by its watch. */
 static void discard(int id)
 {
 	(void)id;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_handler.c - src/actor/command/handler.c: who looks for a handler while it is
- * replaced finds the old one, the new one, or none; never a part of each.
+ * actor_handler.c - src/actor/command/handler.c: a reader that looks for a handler
+ * during a replacement finds the old handler, the new handler, or none; never a part
+ * of each.
  *
- * Complete for one who looks and one who takes a handler away and registers
- * another; for two who register in a chunk that is not there yet, and one who
- * looks.  What it could miss: a reader that is held up over two replacements, in
- * which the version would have to come back to where it was after 2^63 of them.
+ * Complete for a reader and a thread that removes a handler and registers a new one;
+ * for two threads that register in a chunk that does not exist yet, and a reader.
+ * The models could miss: a reader that is held up over 2^63 replacements, after
+ * which the version has its old value again.
  */
 #include "explorer.h"
 
@@ -16,7 +17,7 @@
 #define OLD 1
 #define NEW 2
 
-static int payload[3]; /* of the handlers, written before they are registered */
+static int payload[3]; /* of the handlers, written before the registration */
 static struct ledger {
 	int found, registered, existed, taken;
 } ledger;

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * actor_name.c - src/actor/name/name.c against the end of a process: a name leads to
- * one process that is alive; when others hear of the end the name is free, and it
- * is free before that for who has found the process gone; a dying process gets no
- * name that would be left behind; and each name is given back once.
+ * one process that is alive.  When other processes hear of the end, the name is
+ * free; for a thread that has found the process gone, the name is free before that.
+ * A dying process gets no name that would be left behind; and each name is given
+ * back once.
  *
- * The end is that of process_end(), as far as it concerns names: the pid goes under
- * the lock, then the names, then others are told.  Beside it another process wants
- * the name, somebody takes it back, and somebody gives the dying one another.
+ * The end is as in process_end(), as far as it concerns names: the pid goes under
+ * the lock, then the names, then other processes are told.  Meanwhile another
+ * process wants the name, a thread takes the name back, and a thread gives the dying
+ * process a second name.
  *
- * Complete for the end of a process with one name against one that registers it for
- * another, with or without one that takes it back, or looks; against one that has
- * been told, or has found it gone; and against one that names the dying one.  Not
- * seen: several names, and shards; both are a matter of the stress test.
+ * Complete for the end of a process with one name against a thread that registers
+ * the name for another process, with or without a thread that takes the name back,
+ * or looks; against a thread that has been told, or has found the process gone; and
+ * against a thread that names the dying process.  Not seen: several names, and
+ * shards; the stress test has both.
  */
 #include "selves.h"
 
@@ -27,7 +30,7 @@ static struct process processes[PROCESSES];
 static struct {
 	_Alignas(64) char memory[POOL_MAGAZINE * NAME_SIZE];
 } chunk;
-static uint32_t told; /* that the old one has ended */
+static uint32_t told; /* of the end of the old process */
 static struct ledger {
 	int registered, existed, gone, taken_back;
 } ledger;
@@ -45,7 +48,7 @@ void os_unmap(void *memory, size_t size)
 	MODEL_CHECK(false);
 }
 
-/* Nobody waits; that is actor_name_wait.c. */
+/* No thread waits here; waits are in actor_name_wait.c. */
 void name_appeared(uint32_t hash)
 {
 	(void)hash;
@@ -124,13 +127,13 @@ static void take_back(int thread)
 		ledger.taken_back++;
 }
 
-/* Whatever is left of the old one: nothing. */
+/* Nothing is left of the old process. */
 static void finish(void)
 {
 	int left = ledger.registered;
 	sley_pid pid = sley_name_find("x");
 
-	/* What was taken back was the new one's, or the old one's before. */
+	/* The new process lost the name, or the old process before. */
 	MODEL_CHECK(!processes[OLD].holdings);
 	MODEL_CHECK((uint32_t)(pid != SLEY_NO_PID) == names.shard[0].nr);
 	MODEL_CHECK(!pid || pid == pid_of(NEW));
@@ -148,7 +151,7 @@ MODEL(somebody_takes_it_back, .setup = setup,
 MODEL(two_take_it_back, .setup = setup,
       .threads = { end, take_back, take_back }, .finish = finish);
 
-/* ---- who looks meanwhile -------------------------------------------------------------- */
+/* ---- a thread that looks meanwhile ---------------------------------------------------- */
 
 static void look(int thread)
 {
@@ -162,7 +165,7 @@ static void look(int thread)
 MODEL(somebody_looks_while_it_passes_on, .setup = setup,
       .threads = { end, inherit, look }, .finish = finish);
 
-/* ---- who knows that it is gone ------------------------------------------------------ */
+/* ---- a thread that knows of the end ------------------------------------------------- */
 
 static void inherit_when_told(int thread)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_name_wait.c - src/actor/name/name_wait.c: whoever waits for a name is woken when
- * it is registered, or gives up; nobody is left in the list.
+ * actor_name_wait.c - src/actor/name/name_wait.c: a waiter for a name is woken by
+ * the registration, or gives up; no waiter is left in the list.
  *
  * The name is a word, as the table of names with its lock would be.  Beside the
- * finder, a registrar gives the name, another registrar gives another name that is in
- * the same list, and a third takes the name back.
+ * finder, a registrar gives the name, another registrar gives another name that is
+ * in the same list, and a third takes the name back.
  *
  * Complete for a finder and one or two of these, with a deadline and with a cancel.
  * Not seen: names.
@@ -58,7 +58,7 @@ static void setup_timed(void)
 	setup_with(TASKS_TIMED);
 }
 
-/* ---- who looks --------------------------------------------------------------------- */
+/* ---- the finder -------------------------------------------------------------------- */
 
 static void find(uint64_t deadline_ns)
 {
@@ -95,7 +95,7 @@ static void task_find_soon(int id)
 	find(LATER);
 }
 
-/* ---- who registers ------------------------------------------------------------------ */
+/* ---- the registrars ----------------------------------------------------------------- */
 
 static void register_it(int id)
 {
@@ -123,7 +123,7 @@ static void cancel(int id)
 	task_end_wait(0);
 }
 
-/* ---- what holds at the end ------------------------------------------------------------- */
+/* ---- conditions at the end ------------------------------------------------------------- */
 
 static void one_outcome(void)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_next_slot.c - src/core/sched/next_slot.h: each task that is put into the slot comes out
- * exactly once, and whoever gets it sees what the worker wrote before.
+ * core_next_slot.c - src/core/sched/next_slot.h: each task that is put into the slot
+ * comes out exactly once, and the taker sees the writes of the worker before.
  *
- * The worker puts a task in, as its own or not, then another one, which pushes
- * the first one out, and takes what is left; a monitor opens the slot meanwhile
- * and a thief steals, once and twice.  A task that was stolen and comes back may
- * be in the slot again while the thief still has its word as a guess.
+ * The worker puts a task in, as its own or not, then a second task, which pushes the
+ * first out, and takes the remaining task; a monitor opens the slot meanwhile and a
+ * thief steals, once and twice.  A task that was stolen and comes back may be in the
+ * slot again while a thief still has the old word as a guess.
  *
- * Complete for one worker with two tasks, a monitor and two thieves of one try
- * each.  How a thief is woken for it is in core_monitor.c and core_search.c.
+ * Complete for one worker with two tasks, a monitor and two thieves of one try each.
+ * The wake-up of a thief is in core_monitor.c and core_search.c.
  */
 #include "payload.h"
 
@@ -22,7 +22,7 @@
 static struct next next;
 static struct job {
 	struct sley_task task;
-	struct payload payload; /* written before it is put in */
+	struct payload payload; /* written before the put */
 } jobs[JOBS];
 static struct ledger {
 	int got[JOBS];
@@ -109,7 +109,7 @@ static void steal(int id)
 		ledger.stolen[got(task)]++;
 }
 
-/* ---- what must be true ------------------------------------------------------------ */
+/* ---- conditions ------------------------------------------------------------------- */
 
 static void each_once(void)
 {
@@ -145,7 +145,7 @@ MODEL(two_steal_what_is_opened, .setup = setup,
       .threads = { put_own_and_take, open_it, steal, steal },
       .finish = first_once);
 
-/* What thieves and parkers are told of it; a wrong one never sleeps. */
+/* What thieves and parkers see of the slot; a wrong answer would keep them awake. */
 static void glance(int id)
 {
 	(void)id;

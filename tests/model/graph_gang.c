@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_gang.c - src/graph/placement/gang.c: members of a node start when all are there, the
- * last one to end ends the node, and a cancel that comes while they begin is not lost.
+ * graph_gang.c - src/graph/placement/gang.c: members of a node start when all are
+ * there, the last member to end ends the node, and a cancel during the start is not
+ * lost.
  *
- * Members run on plain threads and wait as such.  What the node does when it ends is
- * the model's.
+ * Members run on plain threads and wait as plain threads.  The model defines the end
+ * of the node.
  *
- * Complete for two members, cancelled before or not; for one that begins against one
- * that cancels; and for two members that decide whether they start against one that
- * cancels: both call the function, or none does.
+ * Complete for two members, cancelled before or not; for a member that begins
+ * against a canceller; and for two members that decide whether they start against a
+ * canceller: both members call the function, or neither.
  */
 #include "payload.h"
 #include "threads_only.h"
@@ -32,8 +33,8 @@ static struct scene {
 
 static struct sley_graph graph;
 
-static struct payload here[MEMBERS]; /* before it comes       */
-static struct payload done[MEMBERS]; /* by the end of its turn */
+static struct payload here[MEMBERS]; /* before the arrival     */
+static struct payload done[MEMBERS]; /* by the end of the turn */
 static struct ledger {
 	int ended, begun, ran;
 } ledger;
@@ -44,13 +45,13 @@ void watch_begin(struct node *node)
 	never();
 }
 
-/* As in node_run.c: whoever cancels marks the node before the gang. */
+/* As in node_run.c: a canceller marks the node before the gang. */
 bool node_is_skipped(const struct node *node)
 {
 	return task_is_cancelled(&node->task);
 }
 
-/* What a member finds: all are there. */
+/* A member finds that all members are there. */
 static int member_fn(void *arg)
 {
 	(void)arg;
@@ -120,7 +121,7 @@ static void ended_once(void)
 MODEL(the_last_member_ends_the_node, .setup = setup_begun,
       .threads = { run, run }, .finish = ended_once);
 
-/* ---- it is cancelled ----------------------------------------------------------- */
+/* ---- the node is cancelled ----------------------------------------------------- */
 
 static void begin(int id)
 {
@@ -157,7 +158,7 @@ static void decide(int id)
 	ledger.ended++;
 }
 
-/* They run, and are asked to end; or none of them does. */
+/* Both members run, and are asked to end; or neither runs. */
 static void all_or_none(void)
 {
 	MODEL_CHECK(ledger.ended == MEMBERS);

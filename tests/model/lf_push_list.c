@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * lf_push_list.c - src/lf/push_list.h: each node is taken exactly once, and the
- * nodes of one pusher in their order; exactly one pusher hears that the list
- * was empty for each time it was.
+ * nodes of one pusher in their order; each time the list was empty, exactly one
+ * pusher hears of it.
  *
  * Complete for two pushers of two nodes and two takers, and for a node that is
- * pushed again as soon as it was taken, while another pusher still has it as
- * its guess of the head.  They would not see what needs three pushers at a
- * time; a swap has one head and one guess, whoever changed it.
+ * pushed again right after it was taken, while another pusher still has this node as
+ * its guess of the head.  The models would not see mistakes that take three pushers
+ * at a time; a swap has one head and one guess, whichever pusher changed the head.
  */
 #include "payload.h"
 

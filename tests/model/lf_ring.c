@@ -2,10 +2,10 @@
 /*
  * lf_ring.c - the ring of src/lf/ring.h with room for four items.
  *
- * In every execution each item is delivered exactly once, with what was written
- * to it before, and whoever takes several gets them in the order they were
- * pushed in.  Indices begin so that slots wrap around; the indices themselves,
- * 64 bits wide, would do so after 500 years of a push per nanosecond.
+ * In every execution each item is delivered exactly once, with the data that was
+ * written before, and a thread that takes several items gets them in the order of
+ * the pushes.  Indices begin so that slots wrap around; the indices themselves, 64
+ * bits wide, would wrap after 500 years of a push per nanosecond.
  *
  * Push, take, overflow and steal-half are complete against each other for an
  * owner and two thieves.  They would not see a bug that needs more thieves,

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lf_ring_linear.c - the ring of src/lf/ring.h is a queue of four: whatever
- * owner and thieves get, some order of whole operations explains it.
+ * lf_ring_linear.c - the ring of src/lf/ring.h is a queue of four: some order of
+ * whole operations explains all results of owner and thieves.
  *
- *   push       false if and only if there are four
- *   take       the oldest one, nothing if and only if there is none
+ *   push       false if and only if there are four items
+ *   take       the oldest item, nothing if and only if the ring is empty
  *   take half  the older half, rounded up, or as many as asked for
- *   steal      nothing if and only if there is none; else the oldest ones, at
+ *   steal      nothing if and only if the ring is empty; else the oldest items, at
  *              least one and at most half of them, rounded up
  *
- * A thief counts before it takes.  Who pushes meanwhile makes it a smaller
- * part than half; the last model shows that.  lf_ring.c checks what becomes of
- * each item; here it is what is returned when, empty and full included.
+ * A thief counts before it takes.  If the owner pushes meanwhile, the thief takes
+ * less than half; the last model shows that.  lf_ring.c checks the items; these
+ * models check the return values, of an empty and a full ring, too.
  *
- * In causal order a thief's operation ends with a store to its own ring that
- * nobody else looks at, so little comes after it: in real time all that can.
- * All are complete for one owner and one or two thieves, in up to nine
- * operations.  They would not see a bug that needs more.
+ * In causal order a thief's operation ends with a store to its own ring that no
+ * other thread reads, so little comes after the operation; in real time all later
+ * operations do.  All models are complete for one owner and one or two thieves, in
+ * up to nine operations.  They would not see a bug that takes more.
  */
 #include "linear.h"
 
@@ -34,10 +34,10 @@ static const char *const names[] = { "push", "take", "take_half", "steal" };
 
 static struct ring ring, loot[3];
 static char items[ITEMS_MAX + 1];
-static int nr_before; /* items of setup: the first ones */
+static int nr_before; /* the first items, of setup */
 static int next_item;
 
-/* ---- what it should do ----------------------------------------------------- */
+/* ---- the specification ----------------------------------------------------- */
 
 struct queue {
 	int nr;
@@ -57,7 +57,7 @@ static int half(int nr)
 	return nr - nr / 2;
 }
 
-/* Takes as many as @digits has, each of which must be the oldest one. */
+/* Takes an item for each of @digits, which must be the oldest item. */
 static int take_digits(struct queue *q, int64_t digits)
 {
 	int64_t place = 1;
@@ -71,7 +71,7 @@ static int take_digits(struct queue *q, int64_t digits)
 	}
 	q->nr -= nr;
 	memmove(&q->item[0], &q->item[nr], sizeof(q->item[0]) * (size_t)q->nr);
-	/* What is gone must not make states differ. */
+	/* Items that are gone must not make states differ. */
 	memset(&q->item[q->nr], 0,
 	       sizeof(q->item[0]) * (size_t)(RING_CAPACITY - q->nr));
 	return nr;
@@ -121,7 +121,7 @@ static const struct linear_spec exact = { .names = names,
 					  .init = queue_init,
 					  .apply = exact_apply };
 
-/* ---- what it does ---------------------------------------------------------- */
+/* ---- the ring -------------------------------------------------------------- */
 
 static void setup(enum linear_order order, uint64_t index, int nr)
 {

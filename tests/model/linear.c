@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * linear.c - the history of a model, and the search for an order of it.
+ * linear.c - the history of a model, and the search for an order of the operations.
  *
- * Operations are kept per thread: writing one down commutes with what others
- * write down.  The search takes one operation after the other, of those whose
- * predecessors are all taken, as long as each returns what it returned; a set
- * of taken operations and a state that led nowhere are not entered again.
+ * Operations are kept per thread: the recordings of two threads commute.  The search
+ * takes one operation after the other, among the operations whose predecessors are
+ * all taken, as long as the specification returns the recorded values; a set of
+ * taken operations and a state that led nowhere are not entered again.
  */
 #include "linear.h"
 
@@ -34,20 +34,20 @@ static struct {
 	const struct linear_spec *spec;
 	int nr;
 	struct linear_op *op[LINEAR_OPS];
-	uint32_t before[LINEAR_OPS]; /* who must be taken first */
+	uint32_t before[LINEAR_OPS]; /* operations to take first */
 	int taken[LINEAR_OPS];
 	int best[LINEAR_OPS]; /* the most that could be taken */
 	int nr_best;
 } search;
 
 static struct memo {
-	uint64_t search; /* its number; 0: free */
+	uint64_t search; /* the number; 0: free */
 	uint32_t taken;
 	struct state state;
 } memo[MEMO_SLOTS];
 static uint64_t nr_searches;
 
-/* ---- writing down --------------------------------------------------------- */
+/* ---- recording ------------------------------------------------------------ */
 
 void linear_start(enum linear_order order)
 {
@@ -84,9 +84,9 @@ void linear_return(struct linear_op *op, int64_t result)
 	op->returned = true;
 }
 
-/* ---- who was before whom -------------------------------------------------- */
+/* ---- the order of operations ---------------------------------------------- */
 
-/* The step of a thread's own number @index; one that was never taken: @last. */
+/* The step number @index of a thread; @last for a step that was never taken. */
 static int step_of(int thread, int index, int last)
 {
 	for (int i = 0; i <= last; i++) {
@@ -133,7 +133,7 @@ static void collect(void)
 
 /* ---- the search ----------------------------------------------------------- */
 
-/* Was it there before?  Now it was. */
+/* Was the search in this state before?  Notes the state. */
 static bool been_there(uint32_t taken, const struct state *state)
 {
 	uint64_t h = taken * 0x9e3779b97f4a7c15ull;
@@ -145,7 +145,7 @@ static bool been_there(uint32_t taken, const struct state *state)
 	if (m->search == nr_searches && m->taken == taken &&
 	    memcmp(&m->state, state, sizeof(*state)) == 0)
 		return true;
-	/* Whoever had the slot may be searched again. */
+	/* The state that had the slot may be searched again. */
 	m->search = nr_searches;
 	m->taken = taken;
 	m->state = *state;
@@ -182,7 +182,7 @@ static bool explain(uint32_t taken, int nr, const struct state *state)
 
 /* ---- the verdict ---------------------------------------------------------- */
 
-/* Before @i, and before nobody else who is. */
+/* Is @j before @i, with no operation in between? */
 static bool just_before(int j, int i)
 {
 	for (int k = 0; k < search.nr; k++) {

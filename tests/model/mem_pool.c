@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mem_pool.c - src/mem/pool.c: what two threads get from one pool, with caches of
- * their own or without, and give back, is out once at a time; and what was written
- * to it before is seen by who gets it next.
+ * mem_pool.c - src/mem/pool.c: two threads get objects from one pool, with caches of
+ * their own or without, and give objects back.  An object has one owner at a time;
+ * and the next owner sees the writes of the last.
  *
  * Magazines of two objects, chunks of two or of three: so caches exchange whole
- * magazines, two run dry together, and a magazine is broken up for who has no cache.
+ * magazines, two run dry together, and a magazine is broken up for a thread without
+ * a cache.
  *
- * Complete for two threads of a few calls each.  All that is shared is under one
- * lock, so a third thread adds orders and no states.  Not seen: no memory, which is
- * for the unit test.
+ * Complete for two threads of a few calls each.  All shared data is under one lock,
+ * so a third thread adds orders and no states.  Not seen: lack of memory, which the
+ * unit test covers.
  */
 #define POOL_MAGAZINE 2
 
@@ -26,7 +27,7 @@
 
 struct object {
 	struct pool_node node;
-	int owner; /* 1 + the thread that has it; 0: nobody */
+	int owner; /* 1 + the owning thread; 0: free */
 	int lives;
 } __attribute__((aligned(64)));
 
@@ -34,7 +35,7 @@ static struct object memory[CHUNKS][CHUNK_MAX];
 static uint32_t nr_maps;
 static struct pool pool;
 static struct pool_cache caches[2];
-static struct object *first[4]; /* those taken in setup */
+static struct object *first[4]; /* taken in setup */
 
 void *(os_map)(size_t size)
 {
@@ -124,9 +125,9 @@ static void take_without_a_cache(int id)
 	put_one(a, NULL);
 }
 
-/* ---- what must be true ----------------------------------------------------------------- */
+/* ---- conditions ------------------------------------------------------------------------ */
 
-/* All that was mapped and kept can be had, each object once. */
+/* Each object that was mapped and kept can be allocated, once. */
 static void all_are_there(void)
 {
 	uint32_t nr = 0;

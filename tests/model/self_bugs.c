@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * self_bugs.c - the explorer finds what it is for.  Each broken protocol here
- * must be found, with the right kind of failure; its repaired twin must pass.
+ * self_bugs.c - the explorer finds bugs.  Each broken protocol here must be found,
+ * with the right kind of failure; the repaired twin must pass.
  */
 #include "explorer.h"
 
@@ -25,7 +25,7 @@ static void setup(void)
 	model_name(&block, "block");
 }
 
-/* ---- lost wake-up: looks, then sleeps on a word that nobody changes ------- */
+/* ---- lost wake-up: looks, then sleeps on a word that stays the same ------- */
 
 static void sleep_if_unset(int id)
 {
@@ -100,7 +100,7 @@ MODEL(announcing_by_a_store_loses_wake_ups_in_tso, .modes = MODEL_TSO,
 
 /* ---- futex details ------------------------------------------------------- */
 
-/* Sleeps, but not for ever: who comes too late is not what this is about. */
+/* Sleeps, but not for ever: this scene is not about late wakers. */
 static bool woken_first(void)
 {
 	return os_futex_wait(&flag, 0, 2000000000u) == 0 &&
@@ -274,7 +274,7 @@ static void allocate(int id)
 	model_free(old);
 }
 
-/* Forgets what it replaced. */
+/* Forgets the memory that was replaced. */
 static void allocate_carelessly(int id)
 {
 	(void)id;
@@ -356,7 +356,7 @@ static void follow(int id)
 MODEL(a_crash_is_a_failure, .setup = setup, .threads = { follow, set_and_wake },
       .expect = MODEL_CRASH);
 
-/* ---- a declared lock that somebody only tries ------------------------------ */
+/* ---- a declared lock that a thread only tries ------------------------------ */
 
 static void setup_lock(void)
 {

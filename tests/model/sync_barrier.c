@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sync_barrier.c - src/sync/barrier.c with plain threads and with tasks: a party
- * that gives up while the last one comes has either left, and nobody has passed
- * because of it, or it has passed like the others.
+ * that gives up while the last party comes has either left, and then no party has
+ * passed because of it, or has passed like the others.
  *
- * What a party did before it came is plain memory that the others read once
- * they have passed.
+ * A party writes plain memory before its arrival; the other parties read this memory
+ * after they have passed.
  *
- * Complete for two parties, once and twice in a row, for three threads that
- * meet by two, and for three parties; with deadlines for all, or a cancel for
- * one.  It could miss what needs a fourth: two who give up in one round of
- * three, one behind the other.
+ * Complete for two parties, once and twice in a row, for three threads that meet by
+ * two, and for three parties; with deadlines for all, or a cancel for one party.
+ * The models could miss mistakes that take a fourth party: two parties that give up
+ * in one round of three, one behind the other.
  */
 #include "tasks_only.h"
 
 #include <sley/barrier.h>
 
 static struct sley_barrier *barrier;
-static int payload[TASKS_MAX][2]; /* of a party, before it came to a round */
+static int payload[TASKS_MAX][2]; /* of a party, before a round */
 static struct ledger {
 	int last, passed, left;
 	uint32_t out;
@@ -70,7 +70,7 @@ static void hasty(int id)
 	(void)come(id, 0, LATER);
 }
 
-/* The other one came, too. */
+/* The other party came, too. */
 static void meet(int id, int round)
 {
 	MODEL_CHECK(come(id, round, UINT64_MAX) >= 0);
@@ -132,7 +132,10 @@ static void two_rounds(void)
 	in_pairs();
 }
 
-/* Of @nr, the last one out frees it: who completes it touches it no more. */
+/*
+ * Of @nr parties, the last to leave frees: the completer touches the barrier no
+ * more.
+ */
 static void pass_and_free(int id, uint32_t nr)
 {
 	MODEL_CHECK(come(id, 0, UINT64_MAX) >= 0);
@@ -205,7 +208,7 @@ static void cancel_first(int id)
 	task_end_wait(0);
 }
 
-/* Comes in the place of the one that it cancels, if that has left. */
+/* Comes in the place of the cancelled party, if that party has left. */
 static void cancel_first_and_come(int id)
 {
 	cancel_first(id);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync_chan.c - src/sync/chan.c with plain threads: what goes in comes out once,
- * in the order in which each sender sent it, or stays in the buffer; a close
- * lets nobody wait for ever, and loses nothing that was sent.
+ * sync_chan.c - src/sync/chan.c with plain threads: each value that goes in comes
+ * out once, in the order of its sender, or stays in the buffer; a close leaves no
+ * thread waiting, and loses no sent value.
  *
- * A value is the address of plain memory that the sender has written before.
- * The buffer has one or two slots, and its first slot is the last one, so that
- * it wraps around at once; with capacity 0 the two sides meet.  Memory is the
+ * A value is the address of plain memory that the sender has written before.  The
+ * buffer has one or two slots, and begins with the last slot, so that the buffer
+ * wraps around at once; with capacity 0 the two sides meet.  Memory is the
  * explorer's: a buffer that is freed too early, twice or never is seen.
  *
- * Complete for one sender and one receiver with up to three values, two of one
- * and one of the other with one or two values, a close or a deadline against
- * both, and two who grow an unbounded channel at once, which begins with one
- * slot here.  sync_chan_task.c has the same with tasks, and cancels;
- * sync_select.c waits for several.  It could miss what needs more than two
+ * Complete for one sender and one receiver with up to three values, two of one and
+ * one of the other with one or two values, a close or a deadline against both, and
+ * two senders that grow an unbounded channel at once, which begins with one slot
+ * here.  sync_chan_task.c has the same with tasks, and cancels; sync_select.c waits
+ * for several channels.  The models could miss mistakes that take more than two
  * values in a bounded buffer.
  */
 #include "chan_scene.h"

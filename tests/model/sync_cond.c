@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync_cond.c - src/sync/cond.c over src/sync/mutex.c, with plain threads and
- * with tasks: no notification is lost, none wakes a waiter that has given up in
- * place of one that waits, and whoever returns holds the mutex.
+ * sync_cond.c - src/sync/cond.c over src/sync/mutex.c, with plain threads and with
+ * tasks: no notification is lost or goes to a waiter that has given up in place of a
+ * waiter that waits, and a waiter that returns holds the mutex.
  *
- * `ready`, which is waited for, and `inside` are plain memory: the mutex orders
- * them, also for a waiter that was cancelled.
+ * `ready`, the condition, and `inside` are plain memory: the mutex orders them, also
+ * for a cancelled waiter.
  *
- * Complete for a waiter and a notifier, with deadline, with cancel and with
- * both; for two waiters and a notifier, where one may give up.  Spurious
- * wake-ups are none of the promises, and no model needs one.  It could miss
- * what needs three waiters, and two condition variables with one mutex.
+ * Complete for a waiter and a notifier, with deadline, with cancel and with both;
+ * for two waiters and a notifier, where one waiter may give up.  Spurious wake-ups
+ * are not promised, and no model needs them.  The models could miss mistakes that
+ * take three waiters, and two condition variables with one mutex.
  */
 #include "inline_paths.h"
 #include "tasks_only.h"
@@ -76,7 +76,7 @@ static int wait_notified(uint64_t deadline_ns)
 	MODEL_CHECK(inside-- == 1);
 	err = sley_cond_wait_until(&scene->cond, &scene->mutex, deadline_ns);
 	MODEL_CHECK(err == 0 || err == -ETIMEDOUT || err == -ECANCELED);
-	/* Somebody who came in wrongly has until here to be seen. */
+	/* A thread that came in wrongly is seen up to here. */
 	model_access(&inside);
 	MODEL_CHECK(inside++ == 0);
 	return err;
@@ -155,7 +155,7 @@ MODEL(a_waiter_and_a_notifier_inside, .setup = setup,
 MODEL(a_waiter_and_a_notifier_outside, .setup = setup,
       .threads = { wait_for_flag, set_and_notify_outside }, .finish = one_went);
 
-/* ---- who returns may free -------------------------------------------------------- */
+/* ---- the waiter frees after its return ------------------------------------------- */
 
 static void wait_for_flag_and_free(int id)
 {
@@ -199,7 +199,7 @@ static void task_set_and_notify_all(int id)
 	set_and_notify_all(id);
 }
 
-/* With the mutex in its hands it sees what there is, told to end or not. */
+/* Holding the mutex, the task sees the flag, cancelled or not. */
 static void wait_or_end(uint64_t deadline_ns)
 {
 	int err = 0;
@@ -259,11 +259,12 @@ MODEL(wake_and_deadline_and_cancel, .setup = setup_timed,
       .threads = { task_wait_or_end_timed, task_set_and_notify, cancel_first },
       .slow = true, .finish = one_or_given_up);
 
-/* ---- one notification, two who wait --------------------------------------------------- */
+/* ---- one notification, two waiters ---------------------------------------------------- */
 
 /*
- * It waits without a condition, with a mutex of its own.  It gives up, or it is
- * woken and notifies the next: the other one must be told in either case.
+ * The hasty waiter waits without a condition, with a mutex of its own.  The waiter
+ * gives up, or is woken and notifies the next: the other waiter must be told in
+ * either case.
  */
 static void hasty(uint64_t deadline_ns)
 {

@@ -4,8 +4,8 @@
  *
  * The values are ranges, which can be joined with their right neighbour only:
  * each write must find the very range from the beginning to its block.  Every
- * block is added up at most once and written once, whoever does it.  The table
- * and the marks of the blocks are plain: what the lock does not order is a race.
+ * block is added up at most once and written once, by any lane.  The table and the
+ * marks of the blocks are plain: an access that the lock does not order is a race.
  *
  * Complete for two lanes over one block and over two; and over two that are both
  * added up first, which begins where each lane has taken one.  A third block is
@@ -29,7 +29,7 @@ static struct ledger {
 	int added[4], written[4];
 } ledger;
 
-/* ---- what scan.c calls ------------------------------------------------------ */
+/* ---- the rest of the library ------------------------------------------------ */
 
 void how_default(struct how *how)
 {
