@@ -4,17 +4,17 @@
  * "queued" and "the thread sits down or leaves", and no thread is joined, freed
  * or forgotten at the wrong time.
  *
- * Jobs are plain ones; the calls that wait for theirs are in
- * core_blocking_call.c.  A job carries plain data in both directions.
+ * Jobs are plain jobs; calls that wait for their jobs are in core_blocking_call.c.
+ * A job carries plain data in both directions.
  *
- * All complete: a thread that is started for a job, from nothing to the end of
- * the pool; one that sits down, sleeps, or leaves, against one who posts and
- * against the stopper; one that looks in vain; two that leave; two who post to
- * one thread, or to two; a thread that is started for one job and takes another.
+ * All complete: a thread that is started for a job, from nothing to the end of the
+ * pool; a thread that sits down, sleeps, or leaves, against a poster and against the
+ * stopper; a thread that looks in vain; two threads that leave; two posters to one
+ * thread, or to two; a thread that is started for one job and takes another.
  *
- * What they could miss are three parties at one moment: a post, a thread that
- * leaves and another one that sits down; and more than two jobs.  The pool's
- * memory does not run out here.
+ * The models could miss three parties at one moment: a post, a thread that leaves
+ * and a thread that sits down; and more than two jobs.  The pool's memory does not
+ * run out here.
  */
 #include "pool.h"
 
@@ -75,7 +75,7 @@ static void stopper(int id)
 	caller_ends();
 }
 
-/* False: there is no thread for it. */
+/* False: there is no thread for the job. */
 static bool post(struct job *job, bool patient)
 {
 	payload_write(&job->given);
@@ -229,10 +229,10 @@ MODEL(a_thread_takes_one_job_after_the_other, .setup = one_sleeps,
       .finish = two_ran_on_one);
 
 /*
- * A thread is being started for a second job when it takes the first, ends it
- * and finds that it is not needed: it must not leave before whoever starts it
- * has its handle.  The other thread of the pool is in no hurry, and no model
- * thread; what was posted to it waits.
+ * A thread is being started for a second job.  The thread takes the first job, ends
+ * the job and is not needed any more: the thread must not leave before the starter
+ * has its handle.  The other thread of the pool is no model thread; a job that was
+ * posted to that thread waits.
  */
 static void one_is_being_started(void)
 {
@@ -257,7 +257,7 @@ static void second_starts(int id)
 	run_slot(1);
 }
 
-/* Whether it runs on this thread or waits for the other. */
+/* The job runs on this thread, or waits for the other. */
 static void post_first(int id)
 {
 	(void)id;

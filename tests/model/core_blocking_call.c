@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_blocking_call.c - blocking_call() of src/core/wait/blocking.c: whether a call
- * was taken back or has started is decided once, and nothing of it is touched
- * when its caller has returned.
+ * core_blocking_call.c - blocking_call() of src/core/wait/blocking.c: a call is
+ * either taken back or starts; this is decided once, and the memory of the call is
+ * not touched after the caller has returned.
  *
- * What the call reads and writes is plain data.
+ * The call reads and writes plain data.
  *
- * Complete for one call to a thread that sleeps, for one with a deadline
- * against a thread that looks for a job, and against one that sleeps; with
- * --slow also from the start of the thread to the end of the pool.  They would
- * miss what needs two calls at a time: those meet in the pool only, see
- * core_blocking.c.  There is also what comes after a call that was taken back:
- * a thread that looks in vain, beside the stopper.  A call that is taken back
- * leaves nothing behind but the thread it has woken, so a mistake that needs
- * more of both halves would not be seen.  A cancel is not modelled: it takes
- * the same path as a deadline.
+ * Complete for a call to a sleeping thread, for a call with a deadline against a
+ * thread that looks for a job, and against a sleeping thread; with --slow also from
+ * the start of the thread to the end of the pool.  The models would miss mistakes
+ * that take two calls at a time: calls meet in the pool only, see core_blocking.c.
+ * That file also has the time after a call that was taken back: a thread that looks
+ * in vain, beside the stopper.  A call that is taken back leaves only the woken
+ * thread behind, so a mistake that takes more of both halves would not be seen.  A
+ * cancel is not modelled: a cancel takes the same path as a deadline.
  */
 #include "pool.h"
 
@@ -67,7 +66,7 @@ static void call_and_stop(int id)
 	caller_ends();
 }
 
-/* Who finds nothing shall not sit down. */
+/* A thread that finds nothing does not sit down. */
 static void one_looks_once(void)
 {
 	one_looks();
@@ -103,8 +102,8 @@ MODEL(a_call_starts_a_thread, .setup = none_but_one_can_start,
       .slow = true);
 
 /*
- * The thread is woken in any case.  Where it finds nothing it leaves the scene;
- * what it would do then is in core_blocking.c.
+ * The thread is woken in any case.  A thread that finds nothing leaves the scene;
+ * its further steps are in core_blocking.c.
  */
 MODEL(a_call_wakes_a_thread_or_is_taken_back, .setup = one_sleeps_once,
       .threads = { call_in_time, first_runs_one },

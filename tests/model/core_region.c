@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * core_region.c - src/core/wait/region.c: a task takes its stack to a thread of the
- * pool and comes back to its worker, and nobody is ever on it but one.
+ * pool and comes back to its worker, and one thread at a time is on the stack.
  *
- * With real fibers: the task has a stack of its own, which model threads 0, the
- * worker, and 1, of the pool, switch to and from as in the library.  What it
- * has in its frame is plain data, and so is what the worker and the thread left
- * in theirs.  The worker searches with the very search.c while it is away.
+ * With real fibers: the task has a stack of its own.  Model threads 0, the worker,
+ * and 1, of the pool, switch to and from this stack as in the library.  The frame of
+ * the task is plain data, and so are the frames of the worker and of the thread.
+ * The worker searches with the very search.c while the task is away.
  *
- * Complete for one region, with a thread that sleeps or is about to look for a
- * job, with a cancel beside it, and for one that finds no thread; with
- * membarrier and without.  Not seen: two tasks in regions, a region of a
- * migratable runtime (where the task comes back to any worker, as in
- * core_search.c), and a thread that is started for it (core_blocking.c).
+ * Complete for one region, with a thread that sleeps or is about to look for a job,
+ * with a concurrent cancel, and for a region that finds no thread; with membarrier
+ * and without.  Not seen: two tasks in regions, a region of a migratable runtime
+ * (where the task comes back to any worker, as in core_search.c), and a thread that
+ * is started for the region (core_blocking.c).
  */
 #include "core/wait/blocking.c"
 #include "core/sched/switch.h"
@@ -33,7 +33,7 @@ static struct ledger {
 	int inside, ended;
 } ledger;
 
-/* ---- what worker.c does ---------------------------------------------------------- */
+/* ---- parts of worker.c ----------------------------------------------------------- */
 
 void switch_finish_rare(struct worker *worker)
 {
@@ -61,8 +61,8 @@ static void inside(const struct payload *given, struct payload *result)
 }
 
 /*
- * A worker reads the strand it is on, which it writes for thieves, as plain
- * data; the explorer's store buffers do not answer that.
+ * A worker writes its current strand for thieves, and reads the strand as plain
+ * data; the explorer's store buffers do not answer plain reads.
  */
 static void empty_buffer(void)
 {
@@ -125,7 +125,7 @@ static void setup(void)
 	worker->strand = &worker->base;
 	rt->config.name = "model";
 	blocking_init(&rt->blocking, rt, NULL);
-	rt->blocking.idle_ns = UINT64_MAX - START_NS; /* it never leaves */
+	rt->blocking.idle_ns = UINT64_MAX - START_NS; /* never leaves */
 	model_lock_word(&rt->blocking.lock.word);
 	model_name(&rt->blocking.lock.word, "pool.lock");
 	model_name(&task.state, "task");
@@ -188,7 +188,7 @@ static void looks(int id)
 	run_one();
 }
 
-/* It is RUNNING all the time. */
+/* The task is RUNNING all the time. */
 static void cancel(int id)
 {
 	(void)id;

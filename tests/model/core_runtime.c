@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_runtime.c - the threads of src/core/life/runtime.c: the workers begin when the
- * runtime is complete, or leave at once if it will not be, and all of it is
- * freed when they have left.
+ * core_runtime.c - the threads of src/core/life/runtime.c: the workers begin when
+ * the runtime is complete, or leave at once if it will not be complete, and the
+ * whole runtime is freed after the workers have left.
  *
- * The source is included whole; its workers are model threads, which wait until
- * they are started.  A worker searches with the very search.c, finds nothing,
- * and sleeps until it is told to leave.  The runtime is freed and its workers
- * are overwritten at the end, so that whoever still touches them is seen; that
- * it is complete is plain data, which each worker reads first.
+ * The source is included whole; its workers are model threads, which wait until they
+ * are started.  A worker searches with the very search.c, finds nothing, and sleeps
+ * until told to leave.  The runtime is freed and its workers are overwritten at the
+ * end, so that a late access is seen; "the runtime is complete" is plain data, which
+ * each worker reads first.
  *
  * Complete for one worker, with membarrier and without; for one of two that
  * cannot be started, and for a monitor that cannot be.  Not seen: hooks, and
@@ -147,7 +147,7 @@ void monitor_stop(struct sley *runtime)
 	(void)runtime;
 }
 
-/* ---- what runtime.c names, and is not there ----------------------------------- */
+/* ---- names of runtime.c that are left out ------------------------------------- */
 
 void affinity_init(struct affinity *affinity, const char *root,
 		   const struct sley_config *config)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * core_slot.c - where slots come from and go to, in src/core/task/slot.c: chunks are
- * made as they are needed, a number names one use of a slot for ever, and one
- * whose numbers are used up is not used again.
+ * made on demand, a number names one use of a slot for ever, and a slot whose
+ * numbers are used up is not used again.
  *
  * Waiting and waking at a slot are in sync_waker.c.
  *
- * Complete for two that create at the end of a chunk, with a third that has the
- * number of one of them, passed on without any order; and for an end against a
+ * Complete for two creators at the end of a chunk, with a third thread that has the
+ * number of a new slot, passed on without any order; and for an end against a
  * stale number or a new use.  Not seen: memory that runs out.
  */
 #include "threads_only.h"
@@ -27,7 +27,7 @@ static struct ledger {
 	int found;
 } ledger;
 
-/* The chunk that chunk[0] is filled up: what comes next has twice the size. */
+/* chunk[0] is full: the next chunk has twice the size. */
 void *os_map(size_t size)
 {
 	uint32_t i = 1 + add_relaxed(&nr_mapped, 1);
@@ -91,7 +91,7 @@ static void create_second(int id)
 	(void)create(1);
 }
 
-/* Whoever has the number finds the slot, or does not know of it yet. */
+/* A thread with the number finds the slot, or does not know of the slot yet. */
 static void look_it_up(int id)
 {
 	uint64_t number = load_relaxed(&told);
@@ -137,7 +137,7 @@ static void setup_used(void)
 	old_id = slot_id(old);
 }
 
-/* Its generation is the last one there is. */
+/* The generation of the slot is the last possible generation. */
 static void setup_used_up(void)
 {
 	setup();
@@ -161,7 +161,7 @@ static void destroy(int id)
 	slot_destroy(old);
 }
 
-/* A signal it leaves must not be there for the next one. */
+/* A signal of the old number must not be there for the next use. */
 static void wake_by_old_number(int id)
 {
 	struct slot *slot = slot_lock_key(old_id);

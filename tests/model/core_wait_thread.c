@@ -3,15 +3,15 @@
  * core_wait_thread.c - plain threads in src/core/wait/wait.c: woken, timed out, or
  * both at the same time.
  *
- * The object is a semaphore, as in core_waitq.c; the waiter's side here is the
- * very source, with its state word on the stack and its sleep on the futex.
- * After its wait a thread destroys the object, so that a decider which still
- * touches it is seen.  What it is woken with is plain data in its frame.
+ * The object is a semaphore, as in core_waitq.c; the waiter's side here is the very
+ * source, with its state word on the stack and its sleep on the futex.  After its
+ * wait a thread destroys the object, so that a decider that still touches the object
+ * is seen.  The waker writes plain data to the frame of the thread.
  *
- * Complete for two threads and a post, and for one that waits for either of two
- * objects.  They would not see what needs three waiters, or a thread whose next
- * wait begins while the decider of the last one is still under way: its state
- * word is in a frame that is gone, or the same one again.
+ * Complete for two threads and a post, and for a thread that waits for either of two
+ * objects.  The models would not see mistakes that take three waiters, or a thread
+ * whose next wait begins while the decider of the last wait is still under way: the
+ * state word is in a frame that is gone, or in the same frame again.
  */
 #include "core/sched/place.h"
 #include "payload.h"
@@ -41,7 +41,7 @@ static void setup(void)
 
 static int acquire(uint64_t deadline_ns)
 {
-	struct payload unit = { 0 }; /* where a waker puts it */
+	struct payload unit = { 0 }; /* where a waker puts the unit */
 	struct sley_waiter node = { .slot = &unit };
 	int err;
 
@@ -75,7 +75,7 @@ static void post(int id)
 		task_enqueue(woken.task);
 }
 
-/* Got the only unit: nobody needs the object any more. */
+/* Got the only unit: the object is not needed any more. */
 static void acquirer(int id)
 {
 	(void)id;
@@ -94,7 +94,7 @@ static void acquirer_timed(int id)
 	ledger.got += err == 0;
 }
 
-/* Nobody but it waits: what it got is the last that is done. */
+/* The only waiter: a unit that it got is the last operation. */
 static void acquirer_timed_alone(int id)
 {
 	acquirer_timed(id);
@@ -160,7 +160,7 @@ static void post_either(int id)
 		ledger.unseen++;
 }
 
-/* The waiter saw exactly the posts that claim to have woken somebody. */
+/* The waiter saw exactly the posts that claim to have woken a waiter. */
 static void both_sides_agree(void)
 {
 	MODEL_CHECK(ledger.got + ledger.unseen == 2);
@@ -195,8 +195,8 @@ MODEL(two_threads_and_one_unit, .setup = setup,
       .threads = { acquirer_timed, acquirer_timed, post }, .finish = one_unit);
 
 /*
- * A post has found the first one too late, and has taken it off the list; before that
- * one gives up, another one is on the list.
+ * A post has found the first waiter too late, and has taken this waiter off the
+ * list; before the first waiter gives up, another waiter is on the list.
  */
 static void acquire_soon_or_post(int id)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_waitq_lock.c - the lock bit of src/core/wait/waitq.h, and how its waiters sleep.
+ * core_waitq_lock.c - the lock bit of src/core/wait/waitq.h, and how its waiters
+ * sleep.
  *
- * One thread uses the object alone under the lock, one unlocks with a store, one
- * counts in the word's other bits without the lock.  A waiter tries once and then
- * sleeps, by the real lines of os/spin.c; its time-out may come at any moment.  At
- * the end no count is lost, nobody is counted as a sleeper, and the lock is free.
+ * The first thread uses the object alone under the lock, the second unlocks with a
+ * store, the third counts in the word's other bits without the lock.  A waiter tries
+ * once and then sleeps, by the real lines of os/spin.c; the time-out may come at any
+ * moment.  At the end no count is lost, no sleeper is counted, and the lock is free.
  *
- * Complete for three threads.  What a wait for the object does is in core_waitq.c.
+ * Complete for three threads.  Waits for the object are in core_waitq.c.
  */
 #include "explorer.h"
 
@@ -19,7 +20,7 @@
 #define ONE 2ull
 
 static struct sley_waitq q;
-static int inside; /* plain: whom the lock lets in alone may touch it */
+static int inside; /* plain: only the holder of the lock touches it */
 
 static void setup(void)
 {
@@ -65,7 +66,7 @@ static void lock_plain(int id)
 	waitq_unlock(&q);
 }
 
-/* The bits that a sleeper does not wait for change while it waits. */
+/* Bits that a sleeper does not wait for change during the sleep. */
 static void count(int id)
 {
 	(void)id;

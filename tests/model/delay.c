@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * delay.c - whom a plain scheduler would run next, and what it costs to run
- * somebody else.
+ * delay.c - the process that a plain scheduler would run next, and the cost of any
+ * other process.
  *
- * The delay-bounded search (Emmi, Qadeer, Rakamaric: Delay-bounded scheduling,
- * POPL 2011) takes a deterministic scheduler and allows a few deviations.  In
- * each state the scheduler has a line of those that can go on; its first one
- * runs.  A delay sends the first one away for this step, so running the one at
- * place k costs k delays.  All schedules of no more than .delays of them in
- * total are explored.  Their number grows with the length of an execution to
- * the power of the delays, whatever the number of threads; with a bound of
- * preemptions there is free choice wherever a thread blocks.
+ * The delay-bounded search (Emmi, Qadeer, Rakamaric: Delay-bounded scheduling, POPL
+ * 2011) takes a deterministic scheduler and allows a few deviations.  In each state
+ * the scheduler has a line of the enabled processes; the first process runs.  A
+ * delay sends the first process away for this step, so running the process at place
+ * k costs k delays.  All schedules with at most .delays delays in total are
+ * explored.  The number of schedules grows with the length of an execution to the
+ * power of the delays, whatever the number of threads; with a bound of preemptions
+ * there is free choice wherever a thread blocks.
  *
  * The line, from its front:
  *
- *   1  the buffer of the thread that has just stored, if that store is alone
- *      in it: by default memory is written at once
- *   2  the thread that ran last, then the others round robin.  In place of one
- *      that waits for its own buffer: its buffer
- *   3  who would yield, or let a wait time out: round robin
+ *   1  the buffer of the thread that has just stored, if the buffer holds only
+ *      this store: by default memory is written at once
+ *   2  the thread that ran last, then the others round robin.  In place of a
+ *      thread that waits for its own buffer: the buffer
+ *   3  threads that would yield, or let a wait time out: round robin
  *   4  the other buffers: stores that were held back
  *
- * So without delays TSO behaves like SC.  One delay holds a store back, and
- * with it those that follow, as long as its thread can do without: until it
- * needs an empty buffer, or nobody else can go on; further delays write earlier.
- * That is one delay for what makes store buffering visible.
+ * So without delays TSO behaves like SC.  One delay holds a store back, and with it
+ * the stores that follow, as long as the thread can do without: until the thread
+ * needs an empty buffer, or no other process can go on; further delays write
+ * earlier.  So store buffering becomes visible with one delay.
  *
  * Rejected: buffers that write at any time for nothing, as they do under the
  * bound of preemptions.  Every store would be a free choice, and the number of
@@ -72,7 +72,7 @@ static bool gives_way(const struct thread *t)
 	       (t->op.kind == OP_FUTEX_UNBLOCK && !t->woken);
 }
 
-/* It is not enabled: could that be because of its own stores? */
+/* The thread is not enabled: could its own stores be the reason? */
 static bool waits_for_buffer(const struct thread *t)
 {
 	switch ((enum op_kind)t->op.kind) {

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * machine.c - the machine the model threads run on.
+ * machine.c - the machine of the model threads.
  *
- * Memory is the process's own.  In TSO a store goes into the thread's buffer;
- * the buffer is a process of its own that writes the oldest store to memory.
- * A load takes the youngest store of its own buffer to that address, or else
+ * Memory is the memory of this program.  In TSO a store goes into the thread's
+ * buffer; the buffer is a separate process that writes the oldest store to memory.
+ * A load takes the youngest store to the address from the thread's buffer, or else
  * memory.  Read-modify-writes and system calls wait until the buffer is empty.
  *
- * membarrier() interrupts every other processor at some moment of the call, and
- * that drains its buffer.  So the call may return as soon as each buffer was
- * empty at some moment since it began; they need not all be empty together.
+ * membarrier() interrupts every other processor at some moment of the call, and each
+ * interrupt drains the buffer of the processor.  So the call may return as soon as
+ * each buffer was empty at some moment since the start; the buffers need not all be
+ * empty together.
  *
  * In RA, memory is histories of messages and views on them: history.c.
  *
- * Once a step is enabled nothing disables it, but for taking a lock that was
- * declared with model_lock_word().  order.c relies on that.
+ * An enabled step stays enabled, except a step that takes a lock that was declared
+ * with model_lock_word().  order.c relies on this.
  */
 #include "engine.h"
 #include "model_atomic.h"
@@ -32,7 +33,7 @@ static uint64_t memory_read(const char *addr, uint32_t size)
 	return value;
 }
 
-/* Notes in @effect what it changed. */
+/* Notes the change in @effect. */
 void machine_write(struct effect *effect, uint64_t value, bool lock)
 {
 	uint64_t old = memory_read(effect->addr, effect->size);
@@ -68,7 +69,7 @@ void model_lock_word(const volatile void *p)
 	engine.locks[engine.nr_locks++] = (const char *)(uintptr_t)p;
 }
 
-/* Is it an attempt to take a lock that was declared as one? */
+/* Is @op an attempt to take a declared lock? */
 bool machine_takes_lock(const struct op *op)
 {
 	return op->lock && op->kind == OP_RMW &&
@@ -196,7 +197,7 @@ static uint16_t pending_flags(const struct op *op)
 			return WRITES;
 		return engine.barriers ? BARRIER_WATCHED : 0;
 	case OP_CAS:
-		/* It would fail now, and other reads do not change that. */
+		/* The CAS would fail now, and other reads do not change that. */
 		if (memory_read(op->addr, op->size) != op->expected)
 			return READS;
 		return READS | WRITES;
@@ -258,7 +259,7 @@ static void barriers_see(int i)
 	}
 }
 
-/* On the stack of a model thread, below what it has in use? */
+/* Is @addr on the stack of a model thread, below the part in use? */
 static bool frame_is_gone(const char *addr)
 {
 	int owner = strand_of(addr);
@@ -295,7 +296,7 @@ static void flush(int thread)
 	step->read_from = -1;
 	t->flushed[t->first % STORES_MAX] = engine.depth;
 	heap_check_flush(s->addr, thread);
-	/* Its own frame may be gone: the stack is plain data now. */
+	/* The frame may be gone: the stack is plain data now. */
 	if (!frame_is_gone(s->addr))
 		machine_write(&step->effect, s->value, s->lock);
 	else if (strand_of(s->addr) != thread)
@@ -344,7 +345,7 @@ static void buffer_append(struct thread *t, const struct op *op)
 	t->last++;
 }
 
-/* What @op leaves where it found @old. */
+/* The value that @op stores in place of @old. */
 uint64_t machine_rmw_value(const struct op *op, uint64_t old)
 {
 	if (op->kind != OP_RMW)
@@ -369,7 +370,7 @@ static uint64_t apply_rmw(const struct op *op, struct effect *effect)
 	return old;
 }
 
-/* One of @choices; search.c goes through them. */
+/* A number below @choices; search.c goes through all of them. */
 int machine_pick(int choices)
 {
 	struct step *s = &engine.steps[engine.depth];
@@ -396,8 +397,8 @@ int machine_pick_of(uint64_t allowed)
 	return s->choice;
 }
 
-/* Could the interrupt have come before the last step of @thread, to no effect
-   but that less is known?  See order.c. */
+/* Could the interrupt have come before the last step of @thread, with the only
+   effect that less is known?  See order.c. */
 static bool came_late(int thread, int caller)
 {
 	int last = engine.last_by[thread];
@@ -407,8 +408,8 @@ static bool came_late(int thread, int caller)
 	       history_is_late(thread, caller);
 }
 
-/* @thread is interrupted for one of the membarriers that are under way.  True:
-   it came too late to be of interest. */
+/* @thread is interrupted for a membarrier that is under way.  True: the interrupt
+   came too late to be of interest. */
 static bool interrupt(int thread)
 {
 	struct step *step = &engine.steps[engine.depth];
@@ -460,7 +461,7 @@ static void barrier_start(struct thread *t)
 		history_barrier_start(engine.current);
 }
 
-/* A location has changed: threads that spin on it may look again. */
+/* A location has changed: threads that spin there may look again. */
 static void spinners_see(const struct effect *write)
 {
 	int writer = write->process & (BUFFER - 1);
@@ -476,7 +477,7 @@ static void spinners_see(const struct effect *write)
 	}
 }
 
-/* What is different in RA.  False: nothing. */
+/* The operations that differ in RA.  False: @t's operation does not. */
 static bool execute_ra(struct thread *t, struct effect *effect,
 		       uint64_t *result)
 {
@@ -515,7 +516,7 @@ static bool execute_ra(struct thread *t, struct effect *effect,
 	}
 }
 
-/* The operation of @t, now.  Narrows @effect to what it really did. */
+/* The operation of @t, now.  Narrows @effect to the actual effect. */
 static uint64_t execute(struct thread *t, struct effect *effect)
 {
 	struct op *op = &t->op;
@@ -570,7 +571,7 @@ static uint64_t execute(struct thread *t, struct effect *effect)
 	}
 }
 
-/* The step without which @t could not take its next one. */
+/* The step without which @t could not take its next step. */
 static int cause_of(const struct thread *t, int thread)
 {
 	unsigned int before;
@@ -624,7 +625,7 @@ void machine_wrote(const struct effect *effect)
 		spinners_see(effect);
 }
 
-/* Did another thread change the location since this one accessed it? */
+/* Did another thread change the location since the last access of this thread? */
 static void spin_post(int id)
 {
 	struct thread *t = &engine.threads[id];
@@ -643,11 +644,11 @@ static void spin_post(int id)
 			t->cause = i;
 		}
 	}
-	/* It never looked. */
+	/* The thread never looked. */
 	t->may_look = true;
 }
 
-/* In setup and finish nothing runs beside: act on memory at once. */
+/* In setup and finish no other thread runs: act on memory at once. */
 static uint64_t execute_alone(const struct op *op)
 {
 	static struct thread alone;

@@ -7,9 +7,9 @@
  *	        [--slow] [--stats] [--show] [--list] [--replay STRING]
  *	        [--mutate SITE:KIND] [--sites]
  *
- *   FILTER    only models whose name contains it, or is it: "=name"
+ *   FILTER    only models whose name contains FILTER; "=name": this name only
  *   --mode    only this memory
- *   --bound   at most N preemptions, in place of what the model says
+ *   --bound   at most N preemptions, in place of the model's bound
  *   --delays  at most N delays of a plain scheduler
  *   --random  N random executions, for bugs of depth D (3), seed S (1)
  *   --naive   without any reduction
@@ -18,8 +18,8 @@
  *   --stats   more figures per model
  *   --show    the listing also of failures that a self test expects
  *   --mutate  with one operation made wrong (mutate.c) until a model fails,
- *             and then the status is 1; with --show, how it does
- *   --sites   the operations that each model comes by, up to the limit
+ *             and then the status is 1; with --show, how the model fails
+ *   --sites   the operations that each model reaches, up to the limit
  */
 #include "engine.h"
 
@@ -103,7 +103,7 @@ static void print_result(const struct options *o, const char *verdict,
 	       (double)(s->executions + s->redundant) / (s->seconds + 1e-9));
 }
 
-/* An option goes before what the model says. */
+/* An option overrides the model. */
 static enum search_kind search_of(const struct options *o,
 				  const struct model *m)
 {
@@ -125,7 +125,7 @@ static enum search_kind search_of(const struct options *o,
 	return engine.bound > 0 ? SEARCH_BOUNDED : SEARCH_REDUCED;
 }
 
-/* Returns whether the model is as happy with the mutant as without. */
+/* Returns whether the model passes with the mutant as without. */
 static bool explore_mutant(const struct options *o, const struct model *m,
 			   enum model_mode mode, enum search_kind kind,
 			   uint64_t limit)
@@ -143,7 +143,7 @@ static bool explore_mutant(const struct options *o, const struct model *m,
 	return !engine.failure;
 }
 
-/* Returns whether it went as expected. */
+/* Returns whether the result was as expected. */
 static bool explore(const struct options *o, const struct model *m,
 		    enum model_mode mode)
 {
@@ -179,7 +179,7 @@ static bool explore(const struct options *o, const struct model *m,
 		       report_kind(engine.failure), engine.message);
 	else
 		report_failure();
-	/* What is not deterministic cannot be repeated. */
+	/* A model that is not deterministic cannot be repeated. */
 	if (engine.failure != MODEL_UNSTABLE && !report_reproduces()) {
 		printf("     the replay string does not reproduce it\n");
 		return false;
@@ -211,7 +211,7 @@ static void parse_mode(struct options *o, const char *value)
 		usage();
 }
 
-/* One without a value. */
+/* An option without a value. */
 static bool parse_flag(struct options *o, const char *a)
 {
 	const struct {
@@ -274,7 +274,7 @@ static void parse(struct options *o, int argc, char **argv)
 		usage();
 }
 
-/* Those that are asked for: a filter takes all of what it names. */
+/* The modes to explore: a filter takes all modes of a model. */
 static int modes_of(const struct options *o, const struct model *m)
 {
 	int modes = m->modes ? m->modes : MODEL_ALL;
@@ -287,7 +287,7 @@ static int modes_of(const struct options *o, const struct model *m)
 
 static bool wanted(const struct options *o, const struct model *m)
 {
-	/* What is wrong by itself has nothing to say about mutants. */
+	/* A model that is expected to fail says nothing about mutants. */
 	if ((o->mutate || o->sites) && m->expect)
 		return false;
 	if (!o->filter)

@@ -2,37 +2,37 @@
 /*
  * mutate.c - one operation made wrong, to see whether a model notices.
  *
- * A mutant is a place in the source and what is wrong there.  Nothing is
- * compiled again: each operation names its place, so it is changed when it is
- * posted.  A place is
+ * A mutant is a place in the source and a kind of mistake.  Nothing is compiled
+ * again: each operation names its place, and is changed when it is posted.  A place
+ * is
  *
  *	src/lf/ring.h[:123][,NAME[,EXPRESSION]]
  *
  * the path by its end, the name and the expression where several operations
- * share a line.  What can be wrong:
+ * share a line.  The kinds of mistakes:
  *
- *   relaxed      the order is
- *   no-acquire   it only releases, if it does
- *   no-release   it only acquires, if it does
+ *   relaxed      the operation has no order
+ *   no-acquire   the operation at most releases
+ *   no-release   the operation at most acquires
  *   no-failure   a compare-and-swap that fails has no order
  *   split        a read-modify-write is a load and a store
- *   succeed      a compare-and-swap stores in any case, and says it did
- *   late         a store is carried out after the next step that it must not
- *                pass: one that releases, a wake-up, a membarrier
+ *   succeed      a compare-and-swap stores in any case, and reports success
+ *   late         a store is carried out after the next step that the store must
+ *                not pass: a release, a wake-up, a membarrier
  *   skip         a wake-up or a membarrier is left out
  *
- * Orders mean something in RA only.  A late store is carried out at once where
- * no processor would keep it: before an operation on the same location, before
- * the thread waits for another one, and before it ends.  If that always comes
- * first, the mutant has no effect.
+ * Orders mean something in RA only.  A late store is carried out at once where no
+ * processor would keep the store: before an operation on the same location, before
+ * the thread waits for another thread, and before the thread ends.  If such a point
+ * always comes first, the mutant has no effect.
  *
- * A compare-and-swap of a lock word that always succeeds takes locks that are
- * held, against all the search knows about locks (order.c).  The first time that
- * this comes up, the search begins anew without that knowledge; two that want
- * the lock can then keep each other busy for ever, which proves nothing.
+ * A compare-and-swap of a lock word that always succeeds takes held locks, which the
+ * search believes impossible (order.c).  The first time that this happens, the
+ * search begins anew without the knowledge about locks; two threads that want the
+ * lock can then keep each other busy for ever, which proves nothing.
  *
- * setup and finish are left alone.  With no mutant given it notes the places
- * that come by, for --sites.
+ * setup and finish are left alone.  Without a mutant, this file notes the places
+ * that are reached, for --sites.
  */
 #include "engine.h"
 #include "model_atomic.h"
@@ -63,7 +63,7 @@ struct site {
 	uint64_t times;
 };
 
-/* A thread's store that is late, and a barrier that is left out. */
+/* A late store of a thread, and a barrier that is left out. */
 struct pending {
 	struct op store;
 	bool late;
@@ -258,7 +258,7 @@ static uint64_t post_success(struct op op)
 	return expected;
 }
 
-/* A thread's frame may be gone by now, and then nobody can look at it. */
+/* The thread's frame may be gone by now, and then no thread can look there. */
 static void post_late(struct pending *p, bool wrong)
 {
 	const char *addr = p->store.addr;

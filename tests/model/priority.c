@@ -5,33 +5,32 @@
  * Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi,
  * Nagarakatte: A randomized scheduler with probabilistic guarantees of finding
  * bugs, ASPLOS 2010).  Each process, store buffers too, gets a random priority;
- * the highest one that is enabled runs.  At d - 1 random steps of the execution
- * the one that would run falls below all others.
+ * the enabled process with the highest priority runs.  At d - 1 random steps of the
+ * execution the process that would run falls below all others.
  *
- * A bug has depth d if it shows whenever d certain pairs of steps come in
- * certain orders: 1 for an order, 2 for an atomicity violation or a deadlock of
- * two, 3 for most of what is left.  With n processes and k steps an execution
- * meets a bug of depth d with a probability of at least 1 / (n k^(d-1)),
- * whatever else the model does.  k is not known: it is the longest execution
- * so far.  Where the machine has a choice (model_choose(), whom a futex wakes)
- * each is equally probable, and the bound holds for the executions that choose
- * right.
+ * A bug has depth d if it shows whenever d certain pairs of steps come in certain
+ * orders: 1 for an order, 2 for an atomicity violation or a deadlock of two, 3 for
+ * most other bugs.  With n processes and k steps an execution meets a bug of depth d
+ * with a probability of at least 1 / (n k^(d-1)), whatever else the model does.  k
+ * is not known: the longest execution so far stands for k.  Where the machine has a
+ * choice (model_choose(), the thread that a futex wakes) each is equally probable,
+ * and the bound holds for the executions that choose right.
  *
  * The second execution repeats the first, to see that the model is
  * deterministic.  Number i with seed s is drawn from (s, i) and k alone, so the
  * same seed gives the same run.
  *
- * Priorities starve.  Who waits with spin_hint() or in a futex is not enabled,
- * so that is harmless; but a loop around a yield or a time-out would not end.
- * Therefore, past half of the model's limit of steps each one is drawn from all
- * that are enabled: such an execution ends, unless it is a livelock.
+ * Priorities starve.  A thread that waits with spin_hint() or in a futex is not
+ * enabled, so starving is harmless there; but a loop around a yield or a time-out
+ * would not end.  Therefore, past half of the model's limit of steps each step is
+ * drawn from all enabled processes: such an execution ends, unless it is a livelock.
  */
 #include "engine.h"
 
 static uint64_t state;
 static int priority[PROCESSES];
 static int change_at[PRIORITY_DEPTH_MAX];
-static int length; /* steps that an execution has, by what was seen */
+static int length; /* steps of the longest execution so far */
 static bool chose;
 
 static uint64_t draw(void)

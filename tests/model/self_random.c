@@ -3,12 +3,12 @@
  * self_random.c - the reduction loses nothing.
  *
  * Small random programs of every kind of operation are explored several times:
- * naively, with partial-order reduction, and bounded with bounds that are
- * never reached.  All must end in the same set of outcomes: what every
- * operation returned, final memory, and whether it hung.  With few delays they
- * must end in a part of it, more delays in no smaller one; executions drawn at
- * random in a part of it, and twice the same ones from one seed.  With the seed
- * of a failure the program is printed.  Seed 0 is a known program.
+ * naively, with partial-order reduction, and bounded with bounds that are never
+ * reached.  All searches must find the same set of outcomes: the results of all
+ * operations, the final memory, and whether the program hung.  A search with few
+ * delays must find a subset, a search with more delays no smaller set; random
+ * executions must find a subset, and the same executions twice from one seed.  With
+ * the seed of a failure the program is printed.  Seed 0 is a known program.
  *
  *	self_random [SEED] [NUMBER OF PROGRAMS]
  */

@@ -2,22 +2,21 @@
 /*
  * shadow.c - races on plain data, found by vector clocks (mode RA).
  *
- * For each byte that a model thread has touched: when each thread last read it
- * and wrote it, plainly and as an atomic.  Two accesses of two threads race if
- * one of them writes, one of them is plain, and neither happens before the
- * other.  Whichever comes second in the execution finds it, so plain accesses
- * need no scheduling points: their order does not matter, only the order of the
- * atomics around them.
+ * For each byte that a model thread has touched, a cell holds when each thread last
+ * read and wrote the byte, plainly and as an atomic.  Two accesses of two threads
+ * race if at least one writes, at least one is plain, and neither happens before the
+ * other.  The second access of the execution finds the race, so plain accesses need
+ * no scheduling points: only the order of the atomics around the accesses matters.
  *
  * The accesses come from the compiler: sources of models are compiled as for
- * ThreadSanitizer (instrument.c).  What setup and finish do is before and after
- * everything.  Bookkeeping of a model is exempt if it says so: model_ledger().
+ * ThreadSanitizer (instrument.c).  setup and finish are before and after all
+ * threads.  Bookkeeping of a model is exempt after model_ledger().
  *
  * Memory that a thread has just mapped or allocated counts as written by that
  * thread, since the kernel's zeroes are ordered with nothing but the mapping: a
- * thread that finds the address by a relaxed load races with the mapping.  A
- * mapping may be large, so that it is written down as a range; a cell of it gets
- * the write when the cell is first touched.
+ * thread that finds the address by a relaxed load races with the mapping.  A mapping
+ * may be large, so the mapping is kept as a range; a cell in the range gets the
+ * write when the cell is first touched.
  */
 #include "engine.h"
 
@@ -40,7 +39,7 @@ static const uint8_t conflicts[ACCESSES] = {
 
 static struct cell {
 	uintptr_t key;
-	uint64_t execution;          /* it is for; others: free */
+	uint64_t execution;          /* of this cell; others: free */
 	uint8_t location[CELL_SIZE]; /* of history.c, that begins here; or 0 */
 	uint16_t latest[ACCESSES][THREADS];          /* of all bytes */
 	uint16_t time[ACCESSES][THREADS][CELL_SIZE]; /* 0: never */
@@ -49,7 +48,7 @@ static struct cell {
 static uint64_t execution = 1;
 static int nr_cells;
 
-/* Where the access is that is looked at; 0: a step of the listing. */
+/* The place of the checked access; 0: a step of the listing. */
 static uint32_t last_site;
 extern const char __executable_start[]; /* the linker's */
 
@@ -58,7 +57,7 @@ static struct ledger {
 } ledgers[LEDGERS_MAX];
 static int nr_ledgers;
 
-/* What threads have mapped in this execution, the latest last. */
+/* The mappings of this execution, the latest last. */
 static struct mapping {
 	uintptr_t start, end;
 	int thread;
@@ -97,7 +96,7 @@ static bool in_ledger(const char *p)
 	return false;
 }
 
-/* What the threads there are can have left. */
+/* Clears the entries of all threads of the model. */
 static void cell_clear(struct cell *c)
 {
 	size_t nr = (size_t)engine.nr_threads;
@@ -108,7 +107,7 @@ static void cell_clear(struct cell *c)
 		memset(c->time[i], 0, nr * sizeof(c->time[i][0]));
 }
 
-/* A new cell: the mapping it lies in, if there is one, has written it. */
+/* A new cell: the mapping around the cell, if any, has written the cell. */
 static void cell_map(struct cell *c)
 {
 	uintptr_t addr = c->key * CELL_SIZE;
@@ -125,7 +124,7 @@ static void cell_map(struct cell *c)
 	}
 }
 
-/* The place of the cell with @key in the table, or where it would be. */
+/* The place of the cell with @key in the table, or the place for a new cell. */
 static struct cell *cell_find(uintptr_t key)
 {
 	size_t i = (size_t)(key * 0x9e3779b97f4a7c15ull >> 40) % CELLS;
@@ -187,7 +186,7 @@ struct bytes {
 	unsigned int first, last;
 };
 
-/* Did @t access one of the bytes, not before what the current one knows? */
+/* Did @t access a byte in a way that the current thread does not know of? */
 static bool unordered(const struct cell *c, struct bytes bytes, int t, int with)
 {
 	const uint16_t *time = c->time[with][t];
@@ -227,8 +226,8 @@ static bool known(const struct cell *c, struct bytes bytes, int kind,
 static void access_cell(struct cell *c, struct bytes bytes, int kind,
 			uint32_t site)
 {
-	/* What a thread does between two operations has the time of the later
-	   one: only a release from then on can publish it. */
+	/* An access between two operations has the time of the later operation:
+	   only a release from then on can publish the access. */
 	uint16_t time = (uint16_t)(engine.nr_by[engine.current] + 1);
 
 	if (kind == PLAIN_WRITE)
@@ -270,8 +269,8 @@ void shadow_plain(const void *p, size_t size, bool write, const void *site)
 }
 
 /*
- * A cell that is there already was touched by a thread that had no right to it
- * yet, or the memory is used again: the mapping writes it like everybody else.
+ * A cell that exists already was touched by a thread that had no right to the memory
+ * yet, or the memory is used again: the mapping counts as a write of the cell.
  */
 void shadow_mapped(const void *p, size_t size, const void *site)
 {

@@ -3,18 +3,18 @@
  * sync_chan_linear.c - a channel of src/sync/chan.c with room for one value or
  * two is a bounded queue that can be closed.
  *
- *   send      -EPIPE once it is closed; else it goes in, if there is room.  If
- *             not, it waits; if it may not wait, -EAGAIN
- *   recv      the oldest value; -EPIPE if there is none and it is closed; else
- *             it waits, or -EAGAIN
+ *   send      -EPIPE on a closed channel; else the value goes in, if there is
+ *             room; else the sender waits, or gets -EAGAIN if it may not wait
+ *   recv      the oldest value; -EPIPE on a closed channel without a value; else
+ *             the receiver waits, or gets -EAGAIN if it may not wait
  *
- * A value handed from a sender straight to a receiver that waits is in the
- * queue for no time; a sender that waits comes in as soon as there is room.
- * Everything happens under one lock, so the causal order is that of the lock.
+ * A value handed from a sender straight to a waiting receiver is in the queue for no
+ * time; the value of a waiting sender goes in as soon as there is room.  All
+ * operations are under one lock, so the causal order is the order of the lock.
  *
- * Complete, for up to seven operations of three threads.  Not seen: more
- * threads than one that wait on one side, and fibers; those park otherwise,
- * which is in core_task_state.c and core_waitq.c.
+ * Complete, for up to seven operations of three threads.  Not seen: several threads
+ * that wait on one side, and fibers; fibers park in a different way, which is in
+ * core_task_state.c and core_waitq.c.
  */
 #include "linear.h"
 #include "threads_only.h"
@@ -34,7 +34,7 @@ static const char *const names[] = { "send", "try_send", "recv", "try_recv",
 static struct sley_chan chan;
 static int buffer[ROOM_MAX];
 
-/* ---- what it should do ----------------------------------------------------- */
+/* ---- the specification ----------------------------------------------------- */
 
 struct queue {
 	int nr;
@@ -95,7 +95,7 @@ static void is_queue(void)
 	MODEL_CHECK(!chan.recv.first && !chan.send.first);
 }
 
-/* ---- what it does ---------------------------------------------------------- */
+/* ---- the channel ----------------------------------------------------------- */
 
 static void setup(enum linear_order order, size_t capacity)
 {

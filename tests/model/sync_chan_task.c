@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sync_chan_task.c - src/sync/chan.c with tasks: the same promises as in
- * sync_chan.c, and that a cancel or a deadline consumes nothing and keeps
- * nothing from the next one.
+ * sync_chan.c; and a cancel or a deadline consumes no value and keeps no value from
+ * the next task.
  *
- * Complete for one sender and one receiver with up to three values, two of one
- * and one of the other with one or two, a close, and a cancel, a deadline or
- * both for one of them.  It could miss what needs more than one cancel.
+ * Complete for one sender and one receiver with up to three values, two senders and
+ * a receiver or the reverse with one or two values, a close, and a cancel, a
+ * deadline or both for one task.  The models could miss mistakes that take more than
+ * one cancel.
  */
 #include "chan_scene.h"
 
@@ -28,7 +29,7 @@ static void send_three(int id)
 	send_one(id);
 }
 
-/* For ever, but for a cancel. */
+/* Waits until cancelled. */
 static void send_or_end(int id)
 {
 	task_begin(id);
@@ -114,7 +115,7 @@ MODEL(the_sender_may_destroy_it, .setup = setup_0,
 
 /* ---- cancels and deadlines ------------------------------------------------------------ */
 
-/* The first goes into the buffer, the second may have to wait. */
+/* The first value goes into the buffer, the second may have to wait. */
 static void send_two_or_end(int id)
 {
 	send_or_end(id);
@@ -127,7 +128,7 @@ static void cancel_and_send(int id)
 	send_one(id);
 }
 
-/* What it got it sends again. */
+/* Sends each received value again. */
 static void recv_and_resend_or_end(int id)
 {
 	task_begin(id);
@@ -135,7 +136,7 @@ static void recv_and_resend_or_end(int id)
 		(void)send_value(id, UINT64_MAX);
 }
 
-/* Of the first it takes what comes, of the second what it waits for. */
+/* Takes any value of the first sender, and waits for the value of the second. */
 static void cancel_and_recv_from_second(int id)
 {
 	cancel_first(id);
