@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * lf_push_list.c - src/lf/push_list.h: each node is taken exactly once, and the
- * nodes of one pusher in their order; each time the list was empty, exactly one
- * pusher hears of it.
+ * nodes of one pusher in their order; each time the list was empty, a
+ * single pusher is told.
  *
  * Complete for two pushers of two nodes and two takers, and for a node that is
- * pushed again right after it was taken, while another pusher still has this node as
- * its guess of the head.  The models would not see mistakes that take three pushers
+ * pushed again right after a take, while the second pusher still has this node as
+ * the guess of the head.  The models would not see mistakes that take three pushers
  * at a time; a swap has one head and one guess, whichever pusher changed the head.
  */
 #include "payload.h"
@@ -100,7 +100,7 @@ MODEL(two_pushers_two_takers, .setup = setup,
 
 /* ---- a node comes back -------------------------------------------------------- */
 
-/* The head another pusher has read is taken, and is the head again. */
+/* The head that the other pusher has read is taken, and is the head again. */
 static void push_take_and_push_again(int id)
 {
 	struct push_node *node;
