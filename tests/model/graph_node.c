@@ -13,7 +13,7 @@
  * Complete for one consumer of two producers, which two workers end, or one worker;
  * for producers that fail; and for a consumer with an edge that is order only.  Not
  * seen: more than two producers (the count is one word, however many change the
- * word), and pages of edges (tests/conformance/graph_race.c).
+ * word), and pages of edges (tests/conformance/graph/graph_race.c).
  */
 #include "graph_scene.h"
 

@@ -11,7 +11,7 @@
  * that lock once each, one of them perhaps with a deadline or a cancel, or only
  * trying.  The models could miss mistakes that take two waiters in front of a third,
  * as the middle of the list; the order in which three waiters get the mutex is in
- * tests/conformance/sync.c.
+ * tests/conformance/sync/mutex.c.
  */
 #include "inline_paths.h"
 #include "tasks_only.h"
