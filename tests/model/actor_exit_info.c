@@ -9,8 +9,8 @@
  * tenant writes there as soon as the place is given back: a collector or a process
  * that still looks there is a race.
  *
- * Complete for one end and two collectors.  Not seen: waiters, which are in
- * actor_call.c.
+ * Complete for one end and two collectors, and for a collector that has found the
+ * process gone.  Not seen: a caller that waits for the end, which is actor_call.c.
  */
 #include "explorer.h"
 #include "never.h"
@@ -126,6 +126,19 @@ static void collect(int id)
 	}
 }
 
+/*
+ * As sley_process_wait_until(): a caller that does not find the process, and is the
+ * only collector, gets the end at once.
+ */
+static void collect_if_gone(int id)
+{
+	(void)id;
+	if (process_find(pid_of_it()))
+		return;
+	ledger.got += exit_info_collect(pid_of_it(), NULL);
+	MODEL_CHECK(ledger.got == 1);
+}
+
 /* As a waiter that was told of the end by its watch. */
 static void discard(int id)
 {
@@ -146,6 +159,8 @@ static void finish(void)
 }
 
 MODEL(one_collects, .setup = setup, .threads = { end, collect },
+      .finish = finish);
+MODEL(one_finds_it_gone, .setup = setup, .threads = { end, collect_if_gone },
       .finish = finish);
 MODEL(two_collect, .setup = setup, .threads = { end, collect, collect },
       .finish = finish);
