@@ -20,8 +20,9 @@
  *
  * Edges:
  *
- *   SP1  wake counts -> the sleeper sees the count : nothing but the count; the
- *       awaited event has edges of its own
+ *   SP1  wake counts -> the sleeper sees the count : the awaited change.  A
+ *       sleeper that saw the count but not the change would sleep until its
+ *       time-out.  All else that was done before has edges of its own.
  */
 #include "os/spin.h"
 
