@@ -16,9 +16,9 @@
  * waiting submitters are explored with two preemptions, without patience and with
  * some.
  *
- * Complete as well for a thread that forgets failures while a worker ends one more,
- * and for a submitter with patience for a batch: endless patience, where no worker
- * overlooks the submitter; and patience with an end.
+ * Complete as well for a thread that forgets failures, or skipped nodes, while a worker
+ * ends one more that fails, and for a submitter that has patience for a batch: for
+ * ever, where no worker overlooks it; and with an end.
  */
 #include "graph_scene.h"
 
@@ -235,6 +235,56 @@ static void first_is_reported(void)
 MODEL(s15_failures_are_forgotten_while_one_ends, .setup = setup_failures,
       .no_membarrier = true, .threads = { end_third, submit_fourth },
       .finish = first_is_reported);
+
+/*
+ * Three were skipped, and have not set the scope's first failure.  The fourth sets it
+ * while the three are forgotten: the stone gets the code of whichever is the first.
+ */
+static void setup_skipped(void)
+{
+	scene_setup(1, 4);
+	for (int i = 1; i <= 4; i++)
+		submit_as(i, 0, 0);
+	for (int i = 1; i <= 3; i++) {
+		MODEL_CHECK(!sley_node_cancel(graph, ids[i]));
+		run_now(i);
+	}
+	jobs[4].says = -EIO;
+	graph->max_failed = 1;
+	model_name(&graph->root.first, "first");
+}
+
+static void end_fourth(int id)
+{
+	(void)id;
+	run_queued(node_index_of(ids[4]));
+}
+
+static void submit_fifth(int id)
+{
+	const struct node *stone;
+
+	(void)id;
+	submit_as(5, 0, 0);
+	stone = graph->root.stone;
+	MODEL_CHECK(stone->code == -ECANCELED || stone->code == -EIO);
+}
+
+static void failure_is_reported(void)
+{
+	run_now(5);
+	for (int i = 1; i <= 3; i++)
+		MODEL_CHECK(scene_ledger.ran[i] == 0);
+	MODEL_CHECK(scene_ledger.ran[4] == 1 && scene_ledger.ran[5] == 1);
+	MODEL_CHECK(sley_graph_wait(graph) == -EIO);
+	MODEL_CHECK(node_store_nr_taken(&graph->store) == 0);
+	MODEL_CHECK(graph->nr_failed == 0);
+	scene_end();
+}
+
+MODEL(s15_skipped_are_forgotten_while_the_first_fails, .setup = setup_skipped,
+      .no_membarrier = true, .threads = { end_fourth, submit_fifth },
+      .finish = failure_is_reported);
 
 /* ---- no more nodes than room --------------------------------------------------------- */
 

@@ -40,8 +40,8 @@
 #include <sley/error.h>
 #include <string.h>
 
-#define SCENE_NODES 4  /* numbers, from 1 on; a job for each */
-#define SCENE_PLACES 5 /* one more, for failures that are forgotten */
+#define SCENE_NODES 5  /* numbers, from 1 on; a job for each */
+#define SCENE_PLACES 6 /* one more, for failures that are forgotten */
 #define SCENE_WORKERS 2
 
 struct job {

@@ -17,25 +17,34 @@ void failures_add(struct sley_graph_scope *scope, struct node *node)
 	uint32_t none = 0;
 
 	if (node->outcome != SLEY_OUTCOME_SKIPPED)
-		/* relaxed: FA1, or read when all have ended. */
-		(void)cas_relaxed(&scope->first, &none, node->index);
+		(void)cas_release(&scope->first, &none, node->index); /* FA2 */
 	do {
 		node->next = top;
 	} while (chaos_says(CHAOS_LOSE) ||
 		 !cas_release(&scope->failed, &top, node)); /* FA1 */
 }
 
-const struct node *failures_first(const struct sley_graph_scope *scope)
+/*
+ * The node to report of @scope, whose list begins with @node.  The list was loaded
+ * before: a failure in the list is known to scope->first then.  The first failure
+ * itself may not be in the list yet.
+ */
+static const struct node *first_of(const struct sley_graph_scope *scope,
+				   const struct node *node)
 {
-	const struct node *node = load_acquire(&scope->failed); /* FA1 */
-	/* relaxed: as above. */
-	uint32_t first = load_relaxed(&scope->first);
+	uint32_t first = load_acquire(&scope->first); /* FA2 */
 
 	if (first)
 		return node_store_node(&scope->graph->store, first);
 	while (node && node->next && node->code == -ECANCELED)
 		node = node->next;
 	return node;
+}
+
+const struct node *failures_first(const struct sley_graph_scope *scope)
+{
+	/* relaxed: all of the scope has ended. */
+	return first_of(scope, load_relaxed(&scope->failed));
 }
 
 /* Gives the place back; the id of @node is stale from here on. */
@@ -154,7 +163,7 @@ static uint32_t length_of(const struct node *node)
 static struct node *cut(struct sley_graph_scope *scope, struct node *chain)
 {
 	struct node *last = load_acquire(&scope->failed); /* FA1 */
-	const struct node *first = failures_first(scope);
+	const struct node *first = first_of(scope, last);
 	uint32_t nr = length_of(last);
 	struct node *node, *next;
 

@@ -19,7 +19,10 @@
  *
  * Edges:
  *
- *  FA1  a node is pushed -> it is seen in the list : all of the node
+ *   FA1  a node is pushed -> it is seen in the list : all of the node, and that it is
+ *       the first failure, if it is
+ *   FA2  a node becomes the first failure -> it is found as such : all of the node,
+ *       which may not be in the list yet
  */
 #ifndef SLEY_GRAPH_NODE_FAILURES_H
 #define SLEY_GRAPH_NODE_FAILURES_H
@@ -29,7 +32,7 @@
 /* Called by the worker that has ended @node, as the last access to the node. */
 void failures_add(struct sley_graph_scope *scope, struct node *node);
 
-/* The node in the list that a wait for @scope reports.  (lock) */
+/* All of @scope has ended: the node that a wait for @scope reports.  (lock) */
 const struct node *failures_first(const struct sley_graph_scope *scope);
 
 /* All of @scope has ended: forgets its failures.  (lock) */
