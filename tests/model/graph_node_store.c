@@ -163,6 +163,27 @@ MODEL(s15_a_batch_wakes_who_has_patience, .setup = setup_patient,
       .no_membarrier = true, .threads = { end_first, submit_third },
       .finish = all_three_ran, .modes = MODEL_SC | MODEL_TSO);
 
+/*
+ * Two workers end one node each, and have more to do: neither wakes the submitter
+ * for want of work, and the ends of both are the batch.
+ */
+static void setup_patient_with_two(void)
+{
+	scene_setup(2, 2);
+	submit_as(1, 0, 0);
+	submit_as(2, 0, 0);
+	for (int i = 0; i < SCENE_WORKERS; i++)
+		scene_workers[i].ring.tail = 1; /* never looked into */
+	graph->batch = 2;
+	graph->patience_ns = SLEY_FOREVER;
+	model_name(&graph->patient, "patient");
+	model_name(&graph->nr_freed, "nr_freed");
+}
+
+MODEL(s15_a_batch_is_the_sum_of_two_workers, .setup = setup_patient_with_two,
+      .no_membarrier = true, .threads = { end_first, end_second, submit_third },
+      .finish = all_three_ran, .modes = MODEL_SC, .bound = 2);
+
 /* A worker may overlook the submitter then, in the memory of C11: patience ends. */
 static void setup_some_patience(void)
 {
