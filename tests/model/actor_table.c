@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * actor_table.c - the number of processes in src/actor/process/table.c: no beginning
+ * and no end is lost, and a reader never gets less than 0.
+ *
+ * Threads that are no workers share a count with the first worker; the other worker
+ * has a count of its own, so that a process may end in another count than it began.
+ *
+ * Complete for three threads.  The places themselves are in mem_pool.c and
+ * actor_stop.c.
+ */
+#include "selves.h"
+#include "never.h"
+
+#include "actor/process/table.c"
+
+#include <string.h>
+
+#define WORKERS 2
+
+static struct worker workers[WORKERS];
+static uint32_t began; /* the process that the other worker ends */
+
+void *pool_get_slow(struct pool *pool, struct pool_cache *cache_of)
+{
+	(void)pool;
+	(void)cache_of;
+	never();
+	return NULL;
+}
+
+void pool_put_slow(struct pool *pool, struct pool_cache *cache_of, void *object)
+{
+	(void)pool;
+	(void)cache_of;
+	(void)object;
+	never();
+}
+
+/* The first @nr_workers threads are workers. */
+static void setup_with(int nr_workers)
+{
+	memset(counts, 0, sizeof(counts));
+	memset(workers, 0, sizeof(workers));
+	selves_set(&(struct self){ 0 });
+	for (int i = 0; i < WORKERS; i++) {
+		workers[i].index = (uint32_t)i;
+		if (i < nr_workers)
+			selves[1 + i].worker = &workers[i];
+		model_name(&counts[i].nr, "count%d", i);
+	}
+	began = 0;
+	model_name(&began, "began");
+}
+
+/* ---- nothing is lost --------------------------------------------------------------- */
+
+static void setup(void)
+{
+	setup_with(1);
+}
+
+static void begin(int id)
+{
+	(void)id;
+	table_count(1);
+}
+
+static void begin_and_end(int id)
+{
+	begin(id);
+	table_count(-1);
+}
+
+static void two_are_left(void)
+{
+	MODEL_CHECK(table_nr() == 2);
+}
+
+MODEL(three_threads_share_a_count, .setup = setup,
+      .threads = { begin, begin, begin_and_end }, .finish = two_are_left);
+
+/* ---- an end in another count than the beginning --------------------------------------- */
+
+static void setup_two_workers(void)
+{
+	setup_with(2);
+}
+
+static void begin_one(int id)
+{
+	begin(id);
+	store_release(&began, 1);
+}
+
+static void end_it(int id)
+{
+	(void)id;
+	while (!load_acquire(&began))
+		spin_hint(&began);
+	table_count(-1);
+}
+
+static void look(int id)
+{
+	(void)id;
+	MODEL_CHECK(table_nr() <= 1);
+}
+
+static void none_is_left(void)
+{
+	MODEL_CHECK(table_nr() == 0);
+}
+
+MODEL(it_ends_in_another_count, .setup = setup_two_workers,
+      .threads = { begin_one, end_it, look }, .finish = none_is_left);
