@@ -129,6 +129,25 @@ static void both_are_heard_of(void)
 MODEL(failures_are_handed_on_while_others_fail, .setup = setup_ended,
       .threads = { end_outer, close_scope }, .finish = both_are_heard_of);
 
+/* The graph had a first failure before the scope's is handed on, and keeps it. */
+static void setup_outer_ended(void)
+{
+	setup();
+	run_now(OUTER);
+}
+
+static void outer_was_first(void)
+{
+	sley_mutex_lock(&graph->lock);
+	scopes_reap(graph);
+	sley_mutex_unlock(&graph->lock);
+	MODEL_CHECK(!graph->scopes && graph->nr_failed == 2);
+	ends_with(-EPERM);
+}
+
+MODEL(the_first_failure_stays_the_first, .setup = setup_outer_ended,
+      .threads = { end_inner, close_scope }, .finish = outer_was_first);
+
 /* ---- the scope is cancelled ---------------------------------------------------------- */
 
 static void cancel_scope_and_submit(int id)
