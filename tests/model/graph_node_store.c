@@ -13,8 +13,8 @@
  * Complete without membarrier for a worker that ends two nodes, the second of which
  * has just been submitted, for two workers that give back while a submitter takes,
  * and for a submitter while another thread sees that all places are free.  Two
- * waiting submitters are explored with two preemptions, without patience and with
- * some.
+ * waiting submitters, without patience and with some, and two workers whose ends are
+ * one batch are explored with two preemptions.
  *
  * Complete as well for a thread that forgets failures, or skipped nodes, while a worker
  * ends one more that fails, and for a submitter that has patience for a batch: for
