@@ -2,13 +2,13 @@
 /*
  * draw.h - a graph that ran, as "sley draw" reads, checks and draws it.
  *
- * The file comes from elsewhere, so nothing of it is believed: draw_read() takes a
- * graph that keeps to the schema of <sley/graph_dump.h>, or says what is wrong and
- * where.  All that comes after it may rely on this:
+ * The file comes from elsewhere, so draw_read() believes nothing: draw_read() takes a
+ * graph that keeps to the schema of <sley/graph_dump.h>, or says which member is wrong
+ * and where.  All code behind draw_read() may rely on this:
  *
- *   - an edge leads from a node to one with a higher number, so there are no cycles;
+ *   - an edge leads from a node to a node with a higher number, so there are no cycles;
  *   - the states, times, workers and errors of a node fit together;
- *   - names are UTF-8 without a zero byte; any other character may be in them.
+ *   - names are UTF-8 without a zero byte; every other character is possible.
  */
 #ifndef SLEY_PROGRAM_DRAW_H
 #define SLEY_PROGRAM_DRAW_H
@@ -27,7 +27,7 @@ enum draw_state {
 	NR_DRAW_STATES,
 };
 
-/* As the schema calls them. */
+/* By the words of the schema. */
 extern const char *const draw_state_name[NR_DRAW_STATES];
 
 struct draw_node {

@@ -2,7 +2,7 @@
 /*
  * draw_layout.c - see draw_layout.h.
  *
- * Everything is in one piece of memory, and is counted before.
+ * All arrays are in a single piece of memory, whose size is counted before.
  */
 #include "draw_layout.h"
 
@@ -152,7 +152,7 @@ static void line_up(struct layout *layout)
 
 /* ---- order --------------------------------------------------------------------------------- */
 
-/* @list, by layout->key, then by what it is: no two are the same.  Shell's sort. */
+/* @list, by layout->key, then by the vertex: no two vertices are equal.  Shell's sort. */
 static void sort(const struct layout *layout, uint32_t *list, uint32_t nr)
 {
 	uint32_t step = 1;
@@ -178,7 +178,7 @@ static void sort(const struct layout *layout, uint32_t *list, uint32_t nr)
 	}
 }
 
-/* The mean place of the vertices above (or below) it; its own if there are none. */
+/* The mean place of the vertices above (or below); without any, the old place. */
 static float barycentre(const struct layout *layout, uint32_t vertex,
 			bool above)
 {
@@ -299,7 +299,7 @@ static void begin_in_the_middle(struct layout *layout)
 	}
 }
 
-/* The mean of all it is joined to. */
+/* The mean of all joined vertices. */
 static float wish(const struct layout *layout, uint32_t vertex)
 {
 	uint32_t nr_up = layout->up[vertex + 1] - layout->up[vertex];
@@ -321,7 +321,7 @@ static float wish(const struct layout *layout, uint32_t vertex)
 	return sum / (float)(nr_up + nr_down);
 }
 
-/* The last two blocks are one, as long as they are in each other's way. */
+/* Join the last two blocks, as long as the two overlap. */
 static uint32_t pool(struct layout *layout, uint32_t nr)
 {
 	float *mean = layout->mean, *weight = layout->weight;
@@ -339,7 +339,7 @@ static uint32_t pool(struct layout *layout, uint32_t nr)
 	return nr;
 }
 
-/* Without the distances between them, each only has to be no less than the last. */
+/* Without the distances in between, each place is at least the place before. */
 static void fit_rank(struct layout *layout, uint32_t rank)
 {
 	const uint32_t *row = layout->row + layout->first[rank];

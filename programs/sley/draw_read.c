@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * draw_read.c - a graph from the JSON that the library has written, or that somebody
- * says it has.
+ * draw_read.c - a graph from JSON: from the library, or from an unknown author.
  *
- * jansson reads the text: it refuses what is no JSON, no UTF-8, a name twice in one
- * object, a zero byte in a text, and values that are nested too deeply.  How many
- * bytes it reads, and how much memory it takes for them, is bounded here.  Then each
- * member is checked.  The first thing that is wrong ends it, with the place: the line
- * and column where the text is wrong, the member (nodes[3].worker) where the value is.
+ * jansson reads the text, and refuses text that is no JSON or no UTF-8, a name twice in
+ * an object, a zero byte, and values that are nested too deeply.  This file bounds how
+ * many bytes jansson reads and how much memory jansson takes.  Then each member is
+ * checked.  The first fault ends the reading, and is told with its place: the line and
+ * column of a fault in the text, the member (nodes[3].worker) of a wrong value.
  */
 #include "draw.h"
 
@@ -44,9 +43,9 @@ struct place {
 	size_t index;
 };
 
-/* ---- what is wrong -------------------------------------------------------- */
+/* ---- complaints ----------------------------------------------------------- */
 
-/* Returns -1.  Of @text only what no terminal obeys is printed. */
+/* Returns -1.  Of @text only characters that no terminal obeys are printed. */
 static int complain(const struct reader *reader, const char *text)
 {
 	fprintf(stderr, "sley draw: %s: ", reader->path);
@@ -75,7 +74,7 @@ wrong(const struct place *place, const char *key, const char *format, ...)
 
 /* ---- memory ---------------------------------------------------------------- */
 
-/* What jansson has now.  One file is read by one thread. */
+/* The memory that jansson has now.  A file is read by a single thread. */
 static size_t memory_used;
 static bool memory_refused; /* jansson does not always say so */
 
@@ -173,7 +172,7 @@ static int get_if(const struct place *place, const char *key, bool is_there,
 	return 0;
 }
 
-/* *@out: which of the @nr words it is. */
+/* *@out: the index among the @nr words. */
 static int get_word(const struct place *place, const char *key,
 		    const char *const *word, unsigned int nr, unsigned int *out)
 {
@@ -331,7 +330,7 @@ static int read_edge(const struct place *place, struct draw_edge *edge)
 	return 0;
 }
 
-/* By the node they lead to; those of one node stay in their order. */
+/* By target; the edges to the same node stay in their order. */
 static int sort_edges(struct draw_graph *graph, const struct draw_edge *edge,
 		      size_t nr)
 {
@@ -379,7 +378,7 @@ static int read_edges(struct reader *reader, const struct place *whole)
 
 /* ---- the critical path ----------------------------------------------------- */
 
-/* Edges are sorted by @to: the first of them, or the one after all. */
+/* Edges are sorted by @to: the first edge to @to, or the end. */
 static uint32_t find_edges(const struct draw_graph *graph, uint32_t to)
 {
 	uint32_t low = 0, high = graph->nr_edges;

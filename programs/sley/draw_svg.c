@@ -2,9 +2,9 @@
 /*
  * draw_svg.c - a graph for browsers.
  *
- * Coordinates are whole numbers, so that no locale puts commas in them.  Edges are
- * below nodes, and edges that matter are above the others.  A node's title has what
- * there is no room for; browsers show it where the mouse is.
+ * Coordinates are whole numbers, so that no locale writes commas.  Edges are
+ * below nodes, and important edges are above other edges.  A node's title has the text
+ * that does not fit; browsers show the title where the mouse is.
  */
 #include "draw_layout.h"
 #include "draw_text.h"
@@ -21,7 +21,7 @@
 #define MARGIN 24
 #define HEAD_HEIGHT 88
 #define WIDTH_MIN 480
-#define STATE_WIDTH 96   /* of what the legend says of a state */
+#define STATE_WIDTH 96   /* of the text of a state in the legend */
 #define SAMPLE_WIDTH 120 /* and of an edge                     */
 #define ARROW 8
 #define SLOPE_MAX 0.4f
@@ -48,7 +48,7 @@ struct draw_canvas {
 	const struct draw_graph *graph;
 	struct layout layout;
 	struct layout_sizes sizes;
-	int32_t left; /* of the nodes, so that they are in the middle */
+	int32_t left; /* of the nodes, to center all */
 	int32_t width;
 	int32_t height;
 	uint32_t letters;
@@ -112,7 +112,7 @@ static struct point arrives(const struct draw_canvas *canvas,
 	};
 }
 
-/* From the point before to the one after, but not so that it meets others. */
+/* From the point before to the point after, clear of other edges. */
 static float slope_at(const struct point *before, const struct point *after)
 {
 	float slope = (after->x - before->x) / (after->y - before->y);
@@ -219,7 +219,7 @@ static void put_title(struct draw_canvas *canvas, const struct draw_node *node,
 	fprintf(file, "</title>\n");
 }
 
-/* The time a node took, and its worker; or why there is no time. */
+/* The running time of a node and the worker; or why there is no time. */
 static void put_fate(FILE *file, const struct draw_node *node)
 {
 	if (!draw_has_run(node)) {
@@ -231,7 +231,7 @@ static void put_fate(FILE *file, const struct draw_node *node)
 		fprintf(file, " \302\267 w%" PRIu32, node->worker);
 }
 
-/* Cut, with dots, if it is too long. */
+/* Cut, with dots, if the text is too long. */
 static void put_short(struct draw_canvas *canvas, const char *name)
 {
 	bool fits = text_count(name, LETTERS_TITLE) <= canvas->letters;
@@ -242,7 +242,7 @@ static void put_short(struct draw_canvas *canvas, const char *name)
 		fprintf(canvas->file, "\342\200\246");
 }
 
-/* How long it took, as a part of the longest. */
+/* The running time, as a part of the longest. */
 static void put_bar(struct draw_canvas *canvas, const struct draw_node *node,
 		    int32_t x, int32_t y)
 {
@@ -309,7 +309,7 @@ static void put_style(FILE *file)
 	for (int i = 0; i < NR_DRAW_STATES; i++)
 		fprintf(file, ".s%d .b{fill:%s;stroke:%s}\n", i, style[i].fill,
 			style[i].line);
-	/* The path is bold, whatever became of its nodes. */
+	/* The path is bold, with nodes in every state. */
 	fprintf(file, ".k .b{stroke:" CRITICAL "}\n</style>\n");
 }
 
@@ -379,7 +379,7 @@ static void put_left_out(FILE *file, uint64_t nr, const char *what)
 		fprintf(file, ", %" PRIu64 " more %s left out", nr, what);
 }
 
-/* What the whole says: nodes, edges, the critical path, what was left out. */
+/* The summary: nodes, edges, the critical path, nodes left out. */
 static void put_summary(FILE *file, const struct draw_graph *graph)
 {
 	fprintf(file, "%" PRIu32 " nodes, %" PRIu32 " edges", graph->nr,

@@ -85,6 +85,10 @@ static void mutex_is_free(void)
 MODEL(a_holder_that_has_just_begun, .setup = setup,
       .threads = { begin_and_try, enter_and_leave }, .finish = mutex_is_free);
 
+MODEL(a_holder_that_has_just_begun_without_membarrier, .setup = setup,
+      .no_membarrier = true, .threads = { begin_and_try, enter_and_leave },
+      .finish = mutex_is_free);
+
 /* Its strand is idle. */
 static void look_at_strand(int id)
 {

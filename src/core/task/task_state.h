@@ -2,12 +2,12 @@
 /*
  * task_state.h - the state of a task, and every way it changes.
  *
- * The state says who owns the task:
+ * The state names the owner of the task:
  *
  *   FREE       nobody; memory of the caller
  *   READY      the queue that holds it (exactly one)
  *   RUNNING    the worker that runs it, or keeps it while it yields
- *   BLOCKED    whoever decides its wait
+ *   BLOCKED    the decider of its wait
  *   COMPLETED  the caller again, once the group is joined
  *
  *      FREE ──build──► READY ──claim──► RUNNING ──finish──► COMPLETED
@@ -39,19 +39,20 @@
  *
  * A wait is decided once, by the compare-and-swap in task_decide() that changes
  * its verdict from NONE to WOKEN or TIMED_OUT, or the one in task_cancel_wait()
- * that changes it to CANCELLED.  Everybody who may decide holds the lock of a
+ * that changes it to CANCELLED.  Each decider holds the lock of a
  * structure the waiter is linked in, and the waiter leaves all of them before
  * it returns, so a decision never hits a later wait.  The exception is
  * task_cancel(), which is meant to hit whatever wait there is, unless that is
  * shielded.
  *
- * Who waits for one object alone holds its lock until it is BLOCKED, so nobody
- * can decide earlier.  Who waits for several, or has a timer, can be decided
- * as soon as the first of them knows it: it says WAITING before.  The claim
+ * A waiter for a single object holds the lock of the object until the waiter is
+ * BLOCKED, so no decision comes earlier.  A waiter for several objects, or with a
+ * timer, can be decided as soon as the first object knows the waiter: such a waiter
+ * says WAITING before.  The claim
  * takes that back.  From then on the verdict is out, though the waiter is
- * still linked here and there: whoever finds it there must lose.
+ * still linked here and there: a decider that finds the waiter there must lose.
  *
- * Two words, because two kinds of people write them.  The state is written by
+ * There are two words, because two kinds of threads write.  The state is written by
  * its owner, with plain stores wherever nobody else can own it; the flags are
  * written by anybody at any time, with read-modify-writes.  Only cancelling
  * needs both:
@@ -78,13 +79,13 @@
  * kind of waiter can return, and free the object it waited for, before the
  * decider has let go of that object's lock.
  *
- * Edges (who publishes what to whom):
+ * Edges:
  *
  *   T1  decide makes it READY -> claim sees the verdict : the waker's data; the
  *       queue in between orders it as well
  *   T2  park makes it BLOCKED -> decide finds it BLOCKED : the fiber has left
  *       its stack
- *   T3  cancel sets the flag -> whoever looks at it sees the canceller's data
+ *   T3  cancel sets the flag -> a reader of the flag sees the canceller's data
  *   T4  finish, drop -> status reads COMPLETED : what the task did
  *   T5  release_thread -> the thread sees READY : the decider's data
  *   T6  parker's state, then flags <-> canceller's flags, then state
@@ -195,7 +196,7 @@ static inline uint32_t task_flags(const struct sley_task *task)
 	return load_relaxed(&task->flags);
 }
 
-/* For who asks for CANCELLED, and perhaps for more. */
+/* For a reader that asks for CANCELLED, and perhaps for more. */
 static inline uint32_t task_flags_acquire(const struct sley_task *task)
 {
 	return load_acquire(&task->flags); /* T3 */
@@ -329,7 +330,7 @@ static inline must_check bool task_park(struct sley_task *task, uint32_t shield)
 }
 
 /*
- * A plain store: whoever else could decide or own it is done with it.
+ * A plain store: no other thread decides or owns the task any more.
  * Nothing of the task may be touched afterwards but its group.
  */
 static inline void task_finish(struct sley_task *task)
@@ -383,7 +384,7 @@ static inline uint32_t task_mark_cancelled(struct sley_task *task,
 }
 
 /*
- * Take TASK_CANCELLED back, unless it is for good.  Whoever may set that flag
+ * Take TASK_CANCELLED back, unless it is for good.  A thread that may set that flag
  * alone is kept out by the caller.
  */
 static inline void task_uncancel(struct sley_task *task)

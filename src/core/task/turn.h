@@ -2,34 +2,34 @@
 /*
  * turn.h - tasks that run in turns, without a stack in between.
  *
- * Such a task (TASK_TURNS) is queued, claimed and run as any other, but its
- * function, which gets the task itself, returns at the end of a turn, not of its
- * life.  What becomes of it then is decided by after(), which the worker calls as
- * the last thing, when it is done with the task: after() parks it (task_turn_park),
- * queues it again (turn_again), or ends it.  A parked one is queued by turn_wake().
- * If another task is due at once, and worker_may_keep() says so, after() returns
- * it: such a task is READY and in no queue.  So is what worker_pick() gave it, if it
- * had to know what comes next.
+ * A task with TASK_TURNS is queued, claimed and run as every other task.  But its
+ * function, which gets the task itself, returns at the end of a turn, not of the
+ * task's life.  As the last step of the turn the worker calls after(), which decides
+ * what becomes of the task: after() parks the task (task_turn_park), queues the task
+ * again (turn_again), or ends the task.  turn_wake() queues a parked task.  If
+ * another task is due at once, and worker_may_keep() allows it, after() returns that
+ * other task, which is READY and in no queue.  The same holds for a task that after()
+ * got from worker_pick().
  *
  * core/task/task_state.h has the transitions: task_turn_park(), task_turn_ready(),
  * task_turn_end().
  *
- * Where bound threads run the tasks, one with turns has TASK_PINNED: it stays with
- * the thread that spawned it.
+ * Where bound threads run the tasks, a task with turns has TASK_PINNED and stays with
+ * the thread that spawned the task.
  *
- * Nobody else decides its state: there is no cancelling, and no deadline, but by
- * way of who wakes it.  A task with a stack can wait in the same way, for its inbox
- * (AFTER_INBOX): it parks after the switch, on the next stack.  Between claim and
- * the end of the turn it is a task as any other, and may wait: then it has a
- * strand, until that wait is over.
+ * No other thread decides the state: a cancel or a deadline reaches the task only
+ * through its waker.  A task with a stack can wait in the same way, for its inbox
+ * (AFTER_INBOX): the task parks after the switch, on the next stack.  Between the
+ * claim and the end of the turn the task may wait as every other task; then the task
+ * has a strand, until that wait is over.
  *
- * A task that was woken goes to the next slot of its waker's worker as the
- * worker's own (NEXT_OWN): it is the one whose data is in the cache, and for one
- * task nobody else is woken.  Thieves leave it alone; if the worker is held by
- * another task for long the monitor lets them have it.
+ * A woken task goes to the next slot of the waker's worker, as the worker's own
+ * (NEXT_OWN): the data of the task is in that worker's cache, and no sleeper is woken
+ * for a single task.  Thieves leave the slot alone; if another task holds the worker
+ * for long, the monitor lets thieves take the task.
  *
- * It has no edges of its own: whoever wakes it has been told by another one (B2 of
- * lf/inbox.h) that it is parked.
+ * There are no edges here: the waker was told, by B2 of lf/inbox.h, that the task is
+ * parked.
  */
 #ifndef SLEY_CORE_TASK_TURN_H
 #define SLEY_CORE_TASK_TURN_H
@@ -38,10 +38,10 @@
 
 /* In place of a task's group. */
 struct turns {
-	/* Returns what comes next, or NULL. */
+	/* Returns the next task to run, or NULL. */
 	struct sley_task *(*after)(struct worker *worker,
 				   struct sley_task *task);
-	/* It looks up if it waits for its inbox, where no cancel reaches it. */
+	/* Lets a task look up that waits for its inbox, where no cancel comes. */
 	void (*poke)(struct sley_task *task);
 };
 
@@ -51,7 +51,7 @@ static inline const struct turns *turns_of(const struct sley_task *task)
 	return (const struct turns *)(const void *)task->group;
 }
 
-/* Is it of the default level, and may run anywhere? */
+/* Has @task the default level, and may @task run anywhere? */
 static inline bool turn_is_usual(const struct sley_task *task)
 {
 	uint32_t rules = task_flags(task) & (TASK_LEVEL_MASK | TASK_PINNED);
@@ -59,7 +59,7 @@ static inline bool turn_is_usual(const struct sley_task *task)
 	return rules == LEVEL_DEFAULT << TASK_LEVEL_SHIFT;
 }
 
-/* May after() return @task, which nobody else has?  Else it has to be queued. */
+/* May after() return @task, which no other thread has?  Else it has to be queued. */
 static inline bool turn_may_keep(struct worker *worker,
 				 const struct sley_task *task)
 {
@@ -68,7 +68,7 @@ static inline bool turn_may_keep(struct worker *worker,
 
 /*
  * AFTER_INBOX: a task that has left its stack for want of something in an inbox;
- * whoever puts the next thing in wakes it.
+ * the sender of the next message wakes the task.
  */
 static inline void turn_finish_wait(struct worker *worker,
 				    const struct after *after)

@@ -125,7 +125,12 @@ bool holder_has_ended(uint64_t holder)
 
 	if (!task_of(holder, &task) || task)
 		return false;
-	/* The store of a task that has just begun may be on its way. */
+	/*
+	 * The store of a task that has just begun may be on its way.  Where that
+	 * cannot be told, a holder that has ended is not reported.
+	 */
+	if (!os_membarrier_setup())
+		return false;
 	os_membarrier();
 	return task_of(holder, &task) && !task;
 }

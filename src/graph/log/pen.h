@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pen.h - text that is handed to somebody else's function, in pieces.
+ * pen.h - text that is handed to a function of the user, in pieces.
  *
- * The first error ends it: what is put after that goes nowhere.
+ * The first error ends the writing: text that is put later goes nowhere.
  */
 #ifndef SLEY_GRAPH_LOG_PEN_H
 #define SLEY_GRAPH_LOG_PEN_H
