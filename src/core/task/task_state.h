@@ -209,22 +209,22 @@ static inline bool task_is_cancelled(const struct sley_task *task)
 
 /* ---- the owner ------------------------------------------------------------ */
 
-/* The queue it is pushed on publishes it. */
+/* The queue that gets @task publishes the fields. */
 static inline void task_build(struct sley_task *task, unsigned int level,
 			      uint32_t flags)
 {
-	/* relaxed: nobody else knows it yet. */
+	/* relaxed: no other thread knows @task yet. */
 	store_relaxed(&task->state, TASK_READY);
 	/* relaxed: as above. */
 	store_relaxed(&task->flags, flags | level << TASK_LEVEL_SHIFT);
 }
 
-/* What runs already and was never queued: a plain thread, or a bound one. */
+/* A task that runs already and was never queued: of a plain or a bound thread. */
 static inline void task_build_running(struct sley_task *task, uint32_t thread,
 				      uint32_t flags)
 {
 	task_build(task, LEVEL_DEFAULT, flags);
-	/* relaxed: nobody else knows it yet. */
+	/* relaxed: no other thread knows @task yet. */
 	store_relaxed(&task->state, TASK_RUNNING | thread);
 }
 
@@ -237,7 +237,7 @@ static inline uint32_t task_claim(struct sley_task *task)
 	uint32_t old = load_acquire(&task->state); /* T1 */
 
 	sley_assert(task_state_of(old) == TASK_READY);
-	/* relaxed: nobody else owns it; a late decider's CAS fails. */
+	/* relaxed: no other thread owns @task; a late decider's CAS fails. */
 	store_relaxed(&task->state, TASK_RUNNING);
 	return old;
 }
@@ -250,7 +250,7 @@ static inline void task_announce_wait(struct sley_task *task)
 {
 	uint32_t state = task_load(task);
 
-	/* relaxed: the locks it is then linked under publish it. */
+	/* relaxed: published by the locks under which the task is then linked. */
 	if (!(state & TASK_WAITING))
 		store_relaxed(&task->state, state | TASK_WAITING);
 }
@@ -346,7 +346,7 @@ static inline void task_drop(struct sley_task *task)
 /* ---- others ----------------------------------------------------------------- */
 
 enum task_decision {
-	DECIDED_LOST,  /* somebody else was first                          */
+	DECIDED_LOST,  /* another decider was first                        */
 	DECIDED_EARLY, /* it has not left its stack; task_park() sees it   */
 	DECIDED_QUEUE, /* the caller must hand it to task_enqueue()        */
 };
@@ -394,7 +394,7 @@ static inline void task_uncancel(struct sley_task *task)
 	do {
 		if (old & TASK_FOR_GOOD)
 			return;
-		/* relaxed: it tells nobody anything. */
+		/* relaxed: no reader relies on the order. */
 	} while (chaos_says(CHAOS_LOSE) ||
 		 !cas_relaxed(&task->flags, &old, old & ~TASK_CANCELLED));
 }
@@ -419,7 +419,7 @@ static inline must_check bool task_cancel_parked(struct sley_task *task)
 	return task_cancel_wait(task);
 }
 
-/* The same before it is queued: it is dropped when its turn comes. */
+/* The same before @task is queued: the worker that takes @task drops @task. */
 static inline void task_cancel_unqueued(struct sley_task *task)
 {
 	(void)or_release(&task->flags, TASK_CANCEL); /* T3 */
@@ -435,18 +435,18 @@ static inline uint32_t task_observe(const struct sley_task *task)
 /* A turn is over, and the task waits for its waker, which is told afterwards. */
 static inline void task_turn_park(struct sley_task *task)
 {
-	/* relaxed: what tells of it publishes it; a cancel leaves it alone. */
+	/* relaxed: published with the message to the waker; no cancel comes. */
 	store_relaxed(&task->state, TASK_BLOCKED | TASK_SHIELDED);
 }
 
-/* Before it is queued, by the waker or by the worker. */
+/* Before @task is queued, by the waker or by the worker. */
 static inline void task_turn_ready(struct sley_task *task)
 {
 	/* relaxed: the queue publishes it. */
 	store_relaxed(&task->state, TASK_READY);
 }
 
-/* It was parked, and no waker was told: what it waits for is there. */
+/* @task was parked, and no waker was told: the awaited message is there. */
 static inline void task_turn_unpark(struct sley_task *task)
 {
 	/* relaxed: no other thread may touch it. */

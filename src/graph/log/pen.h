@@ -25,12 +25,12 @@ struct pen {
 	char text[PEN_SIZE];
 };
 
-/* Whole numbers and text of our own only: no locale changes them. */
+/* Whole numbers and text of the library only: no locale changes these. */
 printf_like(2, 3) void pen_put(struct pen *pen, const char *format, ...);
 
 /*
- * Up to @letters of @name between the quotes of dot(1); what is no text becomes a
- * question mark.
+ * Up to @letters of @name between the quotes of dot(1); other bytes become
+ * question marks.
  */
 void pen_put_name(struct pen *pen, const char *name, uint32_t letters);
 
@@ -40,10 +40,10 @@ void pen_put_name(struct pen *pen, const char *name, uint32_t letters);
  */
 void pen_put_json(struct pen *pen, const char *text);
 
-/* As people read it: 870 ns, 12.3 us. */
+/* In units for people: 870 ns, 12.3 us. */
 void pen_put_time(struct pen *pen, uint64_t ns);
 
-/* What is left.  0, or the first error. */
+/* Writes the rest.  0, or the first error. */
 must_check int pen_end(struct pen *pen);
 
 #endif
