@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 28_graph_ranges.c - an image is blurred in strips.  Each strip also reads the row
+ * 28_graph_ranges.c - an image is blurred in strips, each of which also reads the row
  * above and the row below: the graph finds the dependencies by the ranges of bytes.
  *
  *   cc 28_graph_ranges.c $(pkg-config --cflags --libs sley)

@@ -89,6 +89,7 @@ static void setup(void)
 	scene.scope.graph = &graph;
 	scene.node.scope = &scene.scope;
 	scene.node.fn = member_fn;
+	scene.node.task.flags = TASK_TURNS;
 	scene.node.placement = &scene.placement;
 	scene.placement.gang = MEMBERS;
 	model_lock_word(&scene.placement.coming.word);
