@@ -307,6 +307,45 @@ MODEL(s15_skipped_are_forgotten_while_the_first_fails, .setup = setup_skipped,
       .no_membarrier = true, .threads = { end_fourth, submit_fifth },
       .finish = failure_is_reported);
 
+/* ---- a failure that was seen is the first ---------------------------------------------- */
+
+static struct {
+	bool seen;
+} order;
+
+static void setup_two_failures(void)
+{
+	scene_setup(2, 4);
+	model_ledger(&order, sizeof(order));
+	order.seen = false;
+	submit_as(1, 0, 0);
+	submit_as(2, 0, 0);
+	jobs[1].says = -EIO;
+	jobs[2].says = -EPERM;
+	model_name(&graph->root.first, "first");
+}
+
+/* The second node fails after a look that may have seen the failure of the first. */
+static void look_and_end_other(int id)
+{
+	(void)id;
+	order.seen = sley_node_outcome(graph, ids[1], NULL) !=
+		     SLEY_OUTCOME_NONE;
+	run_queued(node_index_of(ids[2]));
+}
+
+static void seen_is_reported(void)
+{
+	int err = sley_graph_wait(graph);
+
+	MODEL_CHECK(err == -EIO || (err == -EPERM && !order.seen));
+	scene_end();
+}
+
+MODEL(a_failure_that_was_seen_is_the_first, .setup = setup_two_failures,
+      .no_membarrier = true, .threads = { end_first, look_and_end_other },
+      .finish = seen_is_reported, .modes = MODEL_SC, .bound = 3);
+
 /* ---- no more nodes than room --------------------------------------------------------- */
 
 static void setup_one(void)

@@ -10,14 +10,20 @@
 
 /* ---- the list ------------------------------------------------------------------ */
 
-void failures_add(struct sley_graph_scope *scope, struct node *node)
+void failures_note_first(struct sley_graph_scope *scope,
+			 const struct node *node)
 {
-	/* relaxed: a guess, checked by the swap and never followed. */
-	struct node *top = load_relaxed(&scope->failed);
 	uint32_t none = 0;
 
 	if (node->outcome != SLEY_OUTCOME_SKIPPED)
 		(void)cas_release(&scope->first, &none, node->index); /* FA2 */
+}
+
+void failures_add(struct sley_graph_scope *scope, struct node *node)
+{
+	/* relaxed: a guess, checked by the swap and never followed. */
+	struct node *top = load_relaxed(&scope->failed);
+
 	do {
 		node->next = top;
 	} while (chaos_says(CHAOS_LOSE) ||

@@ -29,6 +29,14 @@
 
 #include "graph/node/graph.h"
 
+/*
+ * Called by the worker that has run @node, which did not succeed, before any other
+ * thread can see the outcome: so a failure that was seen is reported before the
+ * failures that came later.
+ */
+void failures_note_first(struct sley_graph_scope *scope,
+			 const struct node *node);
+
 /* Called by the worker that has ended @node, as the last access to the node. */
 void failures_add(struct sley_graph_scope *scope, struct node *node);
 

@@ -122,9 +122,12 @@ static struct node *release_consumers(const struct sley_graph *graph,
 	const struct node_store *store = &graph->store;
 	bool traced = graph->watch & WATCH_TRACE;
 	bool well = likely(node->outcome == SLEY_OUTCOME_SUCCESS);
-	uint32_t id = edges_close(&node->consumers, well);
 	struct node *first = NULL;
+	uint32_t id;
 
+	if (unlikely(!well))
+		failures_note_first(node->scope, node);
+	id = edges_close(&node->consumers, well);
 	while (id) {
 		struct edge edge = *node_store_edge(store, id);
 		struct node *to =
