@@ -96,8 +96,8 @@ static void mark_scopes(struct sley_graph_scope *outer)
 	}
 }
 
-/* Is this a node that has not ended, in a scope that is marked? */
-static bool is_wanted(const struct node *node)
+/* Is  in a marked scope, and has not ended? */
+static bool is_to_cancel(const struct node *node)
 {
 	/* relaxed: the lock. */
 	return is_there(node, edges_life(&node->consumers)) &&
@@ -110,7 +110,7 @@ static void mark_nodes(struct sley_graph *graph, uint32_t nr)
 	for (uint32_t i = 1; i < nr; i++) {
 		struct node *node = node_store_node(&graph->store, i);
 
-		if (!is_wanted(node))
+		if (!is_to_cancel(node))
 			continue;
 		(void)task_mark_cancelled(&node->task, TASK_CANCEL);
 		if (is_gang(node))
@@ -124,7 +124,7 @@ static void end_waits(struct sley_graph *graph, uint32_t nr)
 	for (uint32_t i = 1; i < nr; i++) {
 		struct node *node = node_store_node(&graph->store, i);
 
-		if (is_wanted(node) && task_is_cancelled(&node->task) &&
+		if (is_to_cancel(node) && task_is_cancelled(&node->task) &&
 		    task_cancel_wait(&node->task))
 			task_enqueue(&node->task);
 	}

@@ -44,12 +44,6 @@ void deadlock_leave(struct scope_wait *wait)
 
 /* ---- marks ------------------------------------------------------------------------ */
 
-static void next_stamp(struct sley_graph *graph)
-{
-	if (unlikely(++graph->stamp == 0))
-		graph->stamp = 1;
-}
-
 /* One look. */
 struct look {
 	struct sley_graph *graph;
@@ -134,7 +128,7 @@ static bool is_closed(struct sley_graph *graph, const struct scope_wait *first)
 	const struct scope_wait *wait;
 	int err;
 
-	next_stamp(graph);
+	graph_next_stamp(graph);
 	err = follow(&look, first);
 	while (!err && (wait = look.to_follow)) {
 		look.to_follow = wait->after_this;
@@ -153,7 +147,7 @@ static int mark_after(struct sley_graph *graph, const struct node *node)
 	struct node_list list = { .nr = 0 };
 	int err;
 
-	next_stamp(graph);
+	graph_next_stamp(graph);
 	err = add_consumers(graph, node, &list);
 	while (!err && list.nr) {
 		uint32_t index = node_index_of(list.node[--list.nr]);

@@ -80,11 +80,6 @@ static void forget_all(struct sley_graph *graph, struct node *node)
 
 /* ---- stones ---------------------------------------------------------------------- */
 
-static sley_node id_of(const struct node *node)
-{
-	return node_id(node->index, edges_life(&node->consumers));
-}
-
 /* The scope whose stone stands for failures in @scope. */
 static struct sley_graph_scope *home_of(const struct sley_graph_scope *scope)
 {
@@ -134,7 +129,7 @@ static sley_node rename_writer(void *arg, sley_node id)
 	if (edges_look(&node->consumers, node_life_of(id)) != EDGES_TOO_LATE ||
 	    node->stamp != graph->stamp)
 		return id;
-	return id_of(home_of(node->scope)->stone);
+	return node_id_of(home_of(node->scope)->stone);
 }
 
 /* ---- forgotten ------------------------------------------------------------------- */
@@ -201,8 +196,7 @@ void failures_thin_out(struct sley_graph *graph)
 	struct node *chain;
 	uint32_t nr;
 
-	if (unlikely(++graph->stamp == 0))
-		graph->stamp = 1;
+	graph_next_stamp(graph);
 	chain = cut(&graph->root, NULL);
 	for (scope = graph->scopes; scope; scope = scope->next)
 		chain = cut(scope, chain);

@@ -225,4 +225,11 @@ bool run_goes_on(const struct node *node);
 /* Frees the scopes that are closed and have no nodes left.  (lock) */
 void scopes_reap(struct sley_graph *graph);
 
+/* A stamp that no node and no scope has: marks of earlier passes are void.  (lock) */
+static inline void graph_next_stamp(struct sley_graph *graph)
+{
+	if (unlikely(++graph->stamp == 0))
+		graph->stamp = 1;
+}
+
 #endif

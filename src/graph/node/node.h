@@ -97,6 +97,12 @@ static inline sley_node node_id(uint32_t index, uint32_t life)
 	return (sley_node)life << 32 | index;
 }
 
+/* The id of the life that @node has now. */
+static inline sley_node node_id_of(const struct node *node)
+{
+	return node_id(node->index, edges_life(&node->consumers));
+}
+
 static inline uint32_t node_index_of(sley_node id)
 {
 	return (uint32_t)id;
@@ -125,7 +131,7 @@ static inline bool node_guard_off(struct node *node, uint32_t nr)
 }
 
 /* By the failed predecessor @cause, before it counts itself off. */
-static inline void node_take_along(struct node *node, const struct node *cause)
+static inline void node_poison(struct node *node, const struct node *cause)
 {
 	if (!missing_blame(&node->cause, cause->index))
 		return;

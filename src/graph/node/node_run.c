@@ -134,7 +134,7 @@ static struct node *release_consumers(const struct sley_graph *graph,
 			node_store_node(store, edge.to & ~EDGE_ORDER_ONLY);
 
 		if (unlikely(!well) && !(edge.to & EDGE_ORDER_ONLY))
-			node_take_along(to, node);
+			node_poison(to, node);
 		if (unlikely(traced))
 			watch_release(to, id);
 		if (node_count_off(to)) {

@@ -301,7 +301,7 @@ static int add(struct sley_graph *graph, const struct sley_node_spec *spec,
 	edges_open(&node->consumers, edges_life(&node->consumers));
 	if (spec->nr_access)
 		access_note(&graph->map, spec->access, spec->nr_access,
-			    node_id(node->index, edges_life(&node->consumers)));
+			    node_id_of(node));
 	*nr = wire(graph, node, last);
 	if (unlikely(graph->watch))
 		watch_submitted(node, *nr, last);
@@ -326,7 +326,7 @@ static int submit(struct sley_graph *graph, sley_node *id,
 	sley_mutex_lock(&graph->lock);
 	err = add(graph, spec, deadline_ns, last, &node, &nr);
 	if (!err && id)
-		*id = node_id(node->index, edges_life(&node->consumers));
+		*id = node_id_of(node);
 	sley_mutex_unlock(&graph->lock);
 	if (err)
 		return err;

@@ -7,11 +7,6 @@
 #include "graph/node/graph.h"
 #include "graph/log/node_log.h"
 
-static sley_node id_of(const struct node *node)
-{
-	return node_id(node->index, edges_life(&node->consumers));
-}
-
 void watch_submitted(struct node *node, uint32_t nr, bool last)
 {
 	const struct sley_graph_scope *scope = node->scope;
@@ -20,7 +15,7 @@ void watch_submitted(struct node *node, uint32_t nr, bool last)
 	node->nr_edges = nr;
 	if (graph->log && !last)
 		node_log_add(graph->log, &(const struct node_log_node){
-						 .id = id_of(node),
+						 .id = node_id_of(node),
 						 .name = node->task.name,
 						 .fn = node->fn,
 						 .depth = scope->depth,
@@ -75,7 +70,7 @@ void watch_begin(struct node *node)
 	if (graph->watch & WATCH_TRACE)
 		record_edges_in(node);
 	if (graph->log)
-		node_log_begin(graph->log, id_of(node));
+		node_log_begin(graph->log, node_id_of(node));
 }
 
 void watch_end(struct node *node, uint32_t worker)
@@ -83,6 +78,6 @@ void watch_end(struct node *node, uint32_t worker)
 	struct node_log *log = node->scope->graph->log;
 
 	if (log)
-		node_log_end(log, id_of(node), node->outcome, node->code,
+		node_log_end(log, node_id_of(node), node->outcome, node->code,
 			     worker);
 }

@@ -70,18 +70,12 @@ void wire_give_up(struct sley_graph *graph, struct node *node)
 	}
 }
 
-static void next_stamp(struct sley_graph *graph)
-{
-	if (unlikely(++graph->stamp == 0))
-		graph->stamp = 1;
-}
-
 /* How many different nodes in graph->found have not succeeded. */
 static uint32_t nr_to_connect(struct sley_graph *graph)
 {
 	uint32_t nr = 0;
 
-	next_stamp(graph);
+	graph_next_stamp(graph);
 	for (uint32_t i = 0; i < graph->found.nr; i++) {
 		sley_node id = graph->found.node[i];
 		struct node *from =
@@ -172,7 +166,7 @@ static bool connect(struct sley_graph *graph, struct node *node, sley_node id,
 		return true;
 	case EDGES_TOO_LATE: /* not gone: the node has failed */
 		if (needed)
-			node_take_along(node, from);
+			node_poison(node, from);
 		return false;
 	case EDGES_GONE:
 		return false;
@@ -192,7 +186,7 @@ uint32_t wire(struct sley_graph *graph, struct node *node, bool last)
 	uint32_t nr_needed = last ? 0 : graph->nr_needed;
 	uint32_t nr = 0;
 
-	next_stamp(graph);
+	graph_next_stamp(graph);
 	for (uint32_t i = 0; i < nr_found; i++) {
 		if (connect(graph, node, found[i], i < nr_needed, &spare)) {
 			nr++;

@@ -66,7 +66,7 @@ static void empty_turn(void *task)
 
 /* ---- the end ---------------------------------------------------------------------- */
 
-static void take_along(struct step *step, const struct step *cause)
+static void poison(struct step *step, const struct step *cause)
 {
 	if (missing_blame(&step->cause, step_index(cause)))
 		step->code = cause->code;
@@ -89,7 +89,7 @@ static noinline void fail_consumers(struct step *step)
 		;
 	for (uint32_t i = 0; i < step->nr_edges; i++) {
 		if (!(edge[i] & EDGE_ORDER))
-			take_along(step_to(step, edge[i]), step);
+			poison(step_to(step, edge[i]), step);
 	}
 }
 
