@@ -11,10 +11,9 @@
  * A node is refused when it is submitted, never later: its needs are compared with
  * caps, its argument with arg_max.
  *
- * The mask of a node has a bit for each of several endpoints of a kind; a gang has
- * as many members as the widths of these endpoints allow.  width is the number of
- * nodes that run there at once: so many members of one gang can be there and make
- * progress.
+ * width is the number of nodes that run there at once.  A node that names an endpoint
+ * has neither a mask nor a gang: check_elsewhere() of graph/placement/placement.c
+ * refuses both.
  *
  * Rejected: endpoints that poll a queue of ready nodes.  Each would need a thread
  * here, or a place in the workers' search.  A thread that waits for a subprocess has
