@@ -25,6 +25,16 @@ TEST(m19_the_clock_is_the_monotonic_one)
 	}
 }
 
+TEST(m19_a_deadline_after_a_time_never_wraps)
+{
+	uint64_t before = sley_now(), after = sley_after(SLEY_SEC);
+
+	CHECK_GE(after, before + SLEY_SEC);
+	CHECK_LE(after, sley_now() + SLEY_SEC);
+	CHECK_EQ(sley_after(SLEY_FOREVER), SLEY_FOREVER);
+	CHECK_EQ(sley_after(SLEY_FOREVER - before / 2), SLEY_FOREVER);
+}
+
 struct nap {
 	struct sley_task task;
 	uint64_t length_ns, woke_at, deadline;
