@@ -152,7 +152,7 @@ static void listen_to_server(void)
 		child = find(notice.id);
 		if (!child)
 			continue;
-		fork_server_notice(child, &notice);
+		subprocess_notice(child, &notice);
 		let_go(child);
 	}
 	if (result != -EAGAIN)

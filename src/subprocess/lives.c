@@ -190,8 +190,8 @@ static int error_of(const struct sley_subprocess *child,
 	return SLEY_ECHILD;
 }
 
-void fork_server_notice(struct sley_subprocess *child,
-			const struct fork_server_notice *notice)
+void subprocess_notice(struct sley_subprocess *child,
+		       const struct fork_server_notice *notice)
 {
 	bool again = notice->kind != FORK_SERVER_STARTED && is_tolerated(child);
 	struct afterwards then;

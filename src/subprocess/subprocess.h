@@ -153,8 +153,8 @@ void subprocess_fail_queue(struct sley_subprocess *child,
 must_check uint64_t subprocess_look_after(struct sley_subprocess *child);
 
 /* Handles a message from the fork server. */
-void fork_server_notice(struct sley_subprocess *child,
-			const struct fork_server_notice *notice);
+void subprocess_notice(struct sley_subprocess *child,
+		       const struct fork_server_notice *notice);
 
 /* The fork server has ended, and so have all subprocesses. */
 void subprocess_orphaned(struct sley_subprocess *child);
