@@ -163,13 +163,14 @@ class Mutants:
 
     def verdicts(self, lines):
         found = collections.Counter(line["verdict"] for line in lines)
-        return [found[v] for v in ("killed", "equivalent", "survived")]
+        return [found[v] for v in ("killed", "equivalent", "survived",
+                                   "open")]
 
     def summary(self):
-        killed, equivalent, survived = self.verdicts(self.lines)
+        killed, equivalent, survived, unjudged = self.verdicts(self.lines)
         return [("mutants", f"{len(self.lines)}: {killed} killed, "
                             f"{equivalent} argued equivalent, "
-                            f"{survived} survived")]
+                            f"{survived} survived, {unjudged} open")]
 
     def page(self):
         yield "## Mutants"
@@ -178,13 +179,17 @@ class Mutants:
                "models that reach it had to notice: the order relaxed, or "
                "one half of it; a read-modify-write torn into a load and a "
                "store; a compare-exchange that always succeeds; a store that "
-               "is late by one step; a wake-up or a barrier left out.")
+               "is late by one step; a wake-up or a barrier left out.  And "
+               "steps of each protocol were changed: a second look dropped, "
+               "two stores swapped, a loop run once, a step left out.  A "
+               "mutant is *open* if no model notices and no argument says "
+               "why; the end of tests/model/protocol.txt lists the files.")
         yield ""
         for key, name in (("mutation", "mutation"), ("file", "file")):
             rows = [[f"`{value}`", len(lines)] + self.verdicts(lines)
                     for value, lines in sorted(self.by_key(key).items())]
             yield from table([name, "mutants", "killed", "equivalent",
-                              "survived"], rows)
+                              "survived", "open"], rows)
 
     def by_key(self, key):
         lines = [dict(line, file=line["site"].rsplit(":", 1)[0])

@@ -128,7 +128,7 @@ class List:
         if words[0] == "models" and len(words) > 2:
             self.models[words[1]] = words[2:]
         elif words[0] == "?":
-            self.open += words[1:]
+            self.open += [(entry.line, o) for o in words[1:]]
         elif len(words) < 3 or words[2] not in KINDS:
             report.add(LIST, entry.line, "not: file, function, kind")
         elif entry.changes:
@@ -147,7 +147,7 @@ class List:
     def is_open(self, mutant):
         return not mutant.line and any(
             fnmatch.fnmatchcase(f"{mutant.path}:{mutant.kind}", o)
-            for o in self.open)
+            for _, o in self.open)
 
     def check(self, root, mutant, entry, report):
         """It can be applied, and is where it says."""
@@ -289,7 +289,7 @@ FAILS = re.compile(r"model\t(?:[^\t]*\t){4}(?!nothing|unstable)")
 
 def record(mutant):
     path = os.environ.get("SLEY_PROOF")
-    if path and mutant.verdict in ("killed", "equivalent", "survived"):
+    if path and mutant.verdict in ("killed", "equivalent", "survived", "open"):
         with open(path, "a", encoding="utf-8") as file:
             file.write(json.dumps({
                 "kind": "mutant", "site": f"{mutant.path}:0",
@@ -356,10 +356,15 @@ def sample(chosen, number):
     return chosen[int(time.time() // 86400) % step::step][:number]
 
 
-def check_arguments(listed, report):
+def check_list(listed, every, report):
+    """Each line of the list is about some mutant."""
     for argument in listed.arguments:
         if not argument.used:
             report.add(LIST, argument.line, "matches nothing")
+    kinds = {f"{m.path}:{m.kind}" for m in every}
+    for line, pattern in listed.open:
+        if not fnmatch.filter(kinds, pattern):
+            report.add(LIST, line, f"{pattern} matches nothing")
 
 
 def main():
@@ -371,7 +376,7 @@ def main():
         paths = [p for p in csource.files(args.root, *SOURCES)
                  if p.endswith((".c", ".h"))]
         every = generated(args.root, paths, listed.arguments)
-        check_arguments(listed, report)
+        check_list(listed, every, report)
         return report.finish(len(every) + len(listed.written), "mutants")
     runner = Runner(overlay.Build(args.root, args.build), args, listed)
     runner.build.update(runner.programs)

@@ -91,7 +91,8 @@ class Proof(unittest.TestCase):
 
     def test_mutants_are_counted_by_verdict(self):
         text = self.page()
-        self.assertIn("2: 1 killed, 1 argued equivalent, 0 survived", text)
+        self.assertIn("2: 1 killed, 1 argued equivalent, 0 survived, 0 open",
+                      text)
         self.assertIn("| `src/lf/ring.h` | 2 | 1 | 1 | 0 |", text)
 
     def test_rows_are_counted_and_survivors_are_listed(self):

@@ -249,6 +249,10 @@ class Run(unittest.TestCase):
         self.bad("survived", "? src/lf/*:recheck\n",
                  options=("--kind", "term"))
 
+    def test_files_of_open_survivors_that_are_gone(self):
+        self.bad("src/lf/gone.c:* matches nothing",
+                 "? src/lf/box.c:* src/lf/gone.c:*\n", options=("--check",))
+
     def test_an_argument_for_what_is_killed(self):
         self.bad("is argued to be equivalent, and is killed",
                  "src/lf/box.c box_shut omit box_wake(box);\n" + WHY,
