@@ -28,6 +28,7 @@
 
 #define NR_RUNNING 8
 #define HANG_MS 2000
+#define ALONE_TIMES 10
 #define FAILURES_MAX 5
 #define SUSPECTS_MAX 16
 #define MANY 2000 /* calls; a sample has to do */
@@ -254,10 +255,15 @@ static void sweep_all(struct sweeper *s)
 	wait_for_all(s);
 }
 
-/* A machine that is busy with other things looks like a hang. */
+/*
+ * A machine that is busy with other things looks like a hang, above all if all
+ * threads of the trial spin because their waits fail.  So a suspect has no other
+ * trial beside it the second time, and ALONE_TIMES as long.
+ */
 static void clear_suspects(struct sweeper *s)
 {
 	s->alone = true;
+	s->limit_ms *= ALONE_TIMES;
 	for (int i = 0; i < s->nr_suspects; i++) {
 		run(s, &s->suspect[i]);
 		wait_for_all(s);

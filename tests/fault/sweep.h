@@ -13,9 +13,10 @@
  *           threads make the order differ from run to run
  *
  * both "once" and "for ever" (this call and all that follow).  What a trial must
- * not do: crash, hang for two seconds, leave memory, mappings, threads or
- * descriptors, lose a task that was accepted, fail with another error than the
- * one that happened, fail where nothing failed.
+ * not do: crash, hang (for two seconds, and for twenty with no other trial beside
+ * it), leave memory, mappings, threads or descriptors, lose a task that was
+ * accepted, fail with another error than the one that happened, fail where
+ * nothing failed.
  *
  *   SCENARIO(channels)
  *   {
