@@ -42,8 +42,8 @@
 #define TIMERS_STACK_KIB 16
 #define CHAIN_LINKS 512
 #define CHAINS 500
-#define CHILD_TRIPS 200000 /* there and back again */
-#define CHILD_CALLERS 16
+#define SUBPROCESS_TRIPS 200000 /* there and back again */
+#define SUBPROCESS_CALLERS 16
 
 /* ---- processes and their messages --------------------------------------------- */
 

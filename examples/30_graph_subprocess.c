@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct sley_subprocess *child;
+static struct sley_subprocess *parser;
 
 /* Runs in the subprocess, and crashes for some texts. */
 static int count_words(struct sley_subprocess_work *work)
@@ -27,7 +27,7 @@ static int parse(void *text)
 {
 	struct sley_subprocess_result result = { .data = NULL };
 	size_t size = strlen(text) + 1;
-	int nr = sley_subprocess_call(child, count_words, text, size, &result);
+	int nr = sley_subprocess_call(parser, count_words, text, size, &result);
 
 	printf("\"%s\": %d words %s\n", (char *)text, nr, result.text);
 	return nr;
@@ -38,14 +38,14 @@ static void root(void *lost)
 	static char texts[][8] = { "a b c", "boom!", "d e" };
 	struct sley_graph *graph;
 
-	if (sley_subprocess_create(&child, 0) || sley_graph_create(&graph, 0))
+	if (sley_subprocess_create(&parser, 0) || sley_graph_create(&graph, 0))
 		exit(1);
 	for (int i = 0; i < 3; i++)
 		if (sley_graph_add(graph, parse, texts[i], SLEY_IN(texts[i])))
 			exit(1);
 	*(bool *)lost = sley_graph_wait(graph) == SLEY_ECHILD;
 	sley_graph_destroy(graph);
-	sley_subprocess_destroy(child);
+	sley_subprocess_destroy(parser);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
  */
 #include "rows.h"
 
-static int pin_child(struct sley_subprocess_work *work)
+static int pin_subprocess(struct sley_subprocess_work *work)
 {
 	(void)work;
 	measure_pin(1);
@@ -27,7 +27,7 @@ static int add_one(struct sley_subprocess_work *work)
 
 struct callers {
 	const struct measure *m;
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 	uint64_t each;
 };
 
@@ -37,25 +37,26 @@ static void call(const struct callers *c, uint64_t value)
 	struct sley_subprocess_result result = { .data = &got,
 						 .size = sizeof(got) };
 
-	MEASURE_CHECK(c->m, sley_subprocess_call(c->child, add_one, &value,
+	MEASURE_CHECK(c->m, sley_subprocess_call(c->subprocess, add_one, &value,
 						 sizeof(value), &result) == 0);
 	MEASURE_CHECK(c->m, got == value + 1);
 }
 
 static void create(struct callers *c, uint64_t spin_ns)
 {
-	MEASURE_CHECK(c->m,
-		      sley_subprocess_create(
-			      &c->child,
-			      SLEY_SUBPROCESS_OPTIONS(.spin_ns = spin_ns,
-						      .on_start = pin_child)) ==
-			      0);
+	MEASURE_CHECK(
+		c->m,
+		sley_subprocess_create(
+			&c->subprocess,
+			SLEY_SUBPROCESS_OPTIONS(.spin_ns = spin_ns,
+						.on_start = pin_subprocess)) ==
+			0);
 }
 
 static void spinning(void *arg)
 {
 	struct callers c = { .m = arg };
-	uint64_t nr = measure_size(c.m, CHILD_TRIPS), start;
+	uint64_t nr = measure_size(c.m, SUBPROCESS_TRIPS), start;
 
 	create(&c, 10 * SLEY_SEC);
 	measure_pin(0);
@@ -65,7 +66,7 @@ static void spinning(void *arg)
 	for (uint64_t i = 0; i < nr; i++)
 		call(&c, i);
 	measure_report_each("ns", start, nr);
-	sley_subprocess_destroy(c.child);
+	sley_subprocess_destroy(c.subprocess);
 }
 
 static void call_often(void *arg)
@@ -80,18 +81,18 @@ static void stream(const struct measure *m, const char *metric,
 		   uint64_t spin_ns)
 {
 	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task tasks[CHILD_CALLERS];
+	struct sley_task tasks[SUBPROCESS_CALLERS];
 	struct callers c = { .m = m };
 	uint64_t start;
 
-	c.each = measure_size(c.m, CHILD_TRIPS) / CHILD_CALLERS;
+	c.each = measure_size(c.m, SUBPROCESS_TRIPS) / SUBPROCESS_CALLERS;
 	create(&c, spin_ns);
 	start = measure_now();
-	for (int i = 0; i < CHILD_CALLERS; i++)
+	for (int i = 0; i < SUBPROCESS_CALLERS; i++)
 		sley_spawn(&group, &tasks[i], call_often, &c);
 	sley_join(&group);
-	measure_report_each(metric, start, c.each * CHILD_CALLERS);
-	sley_subprocess_destroy(c.child);
+	measure_report_each(metric, start, c.each * SUBPROCESS_CALLERS);
+	sley_subprocess_destroy(c.subprocess);
 }
 
 static void streaming(void *arg)
@@ -116,7 +117,7 @@ static void sleeping(void *arg)
 		samples[i] = measure_now() - start;
 	}
 	measure_report_percentiles(samples, nr);
-	sley_subprocess_destroy(c.child);
+	sley_subprocess_destroy(c.subprocess);
 }
 
 void row_subprocess(const struct measure *m)
@@ -126,7 +127,8 @@ void row_subprocess(const struct measure *m)
 		exit(MEASURE_SKIP);
 	}
 	MEASURE_CHECK(m, sley_subprocess_register("add_one", add_one) == 0);
-	MEASURE_CHECK(m, sley_subprocess_register("pin_child", pin_child) == 0);
+	MEASURE_CHECK(m, sley_subprocess_register("pin_subprocess",
+						  pin_subprocess) == 0);
 	MEASURE_CHECK(m, sley_subprocesses_init() == 0);
 	row_run(m, spinning, (void *)(uintptr_t)m);
 	row_run(m, streaming, (void *)(uintptr_t)m);

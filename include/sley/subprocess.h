@@ -176,7 +176,7 @@ sley_subprocesses_exit(void);
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Owner:    *@child belongs to the caller, until sley_subprocess_destroy()
+ * Owner:    *@subprocess belongs to the caller, until sley_subprocess_destroy()
  * Errors:   -ENOMEM, -EMFILE, -EAGAIN, -E2BIG (a newer field is set)
  *           -EINVAL       options->size is zero, depth is above
  *                         SLEY_SUBPROCESS_DEPTH_MAX, or on_start is not
@@ -191,7 +191,7 @@ sley_subprocesses_exit(void);
  *           the error of on_start
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
-sley_subprocess_create(struct sley_subprocess **child,
+sley_subprocess_create(struct sley_subprocess **subprocess,
 		       const struct sley_subprocess_options *options);
 
 /*
@@ -206,7 +206,7 @@ sley_subprocess_create(struct sley_subprocess **child,
  * Errors:   none
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
-sley_subprocess_destroy(struct sley_subprocess *child);
+sley_subprocess_destroy(struct sley_subprocess *subprocess);
 
 /*
  * sley_subprocess_call - run @fn in a subprocess, and wait for the result.
@@ -233,7 +233,7 @@ sley_subprocess_destroy(struct sley_subprocess *child);
  *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
-sley_subprocess_call(struct sley_subprocess *child, sley_subprocess_fn *fn,
+sley_subprocess_call(struct sley_subprocess *subprocess, sley_subprocess_fn *fn,
 		     const void *arg, size_t size,
 		     struct sley_subprocess_result *result);
 
@@ -245,7 +245,7 @@ sley_subprocess_call(struct sley_subprocess *child, sley_subprocess_fn *fn,
  * Errors:   as sley_subprocess_call(); -ETIMEDOUT: as -ECANCELED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
-sley_subprocess_call_until(struct sley_subprocess *child,
+sley_subprocess_call_until(struct sley_subprocess *subprocess,
 			   sley_subprocess_fn *fn, const void *arg, size_t size,
 			   struct sley_subprocess_result *result,
 			   uint64_t deadline_ns);
@@ -258,7 +258,7 @@ sley_subprocess_call_until(struct sley_subprocess *child,
  * Errors:   none; returns 0 if there is no process at the moment
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
-sley_subprocess_pid(struct sley_subprocess *child);
+sley_subprocess_pid(struct sley_subprocess *subprocess);
 
 /*
  * sley_subprocess_restarts - how often a subprocess was restarted.
@@ -268,7 +268,7 @@ sley_subprocess_pid(struct sley_subprocess *child);
  * Errors:   none
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint64_t
-sley_subprocess_restarts(struct sley_subprocess *child);
+sley_subprocess_restarts(struct sley_subprocess *subprocess);
 
 /*
  * sley_subprocess_endpoint - the endpoint that runs nodes of a graph in a
@@ -284,7 +284,7 @@ sley_subprocess_restarts(struct sley_subprocess *child);
  * Errors:   none
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS struct sley_endpoint *
-sley_subprocess_endpoint(struct sley_subprocess *child);
+sley_subprocess_endpoint(struct sley_subprocess *subprocess);
 
 SLEY_END_DECLS
 #endif

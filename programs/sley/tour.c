@@ -41,9 +41,9 @@ static const struct stop stops[] = {
 	{ .model = "plans",
 	  .did = "1,000 nodes, recorded and run 100x",
 	  .run = tour_plan },
-	{ .model = "children",
+	{ .model = "subprocess",
 	  .did = "20 of 40 calls kill their process",
-	  .run = tour_children },
+	  .run = tour_subprocesses },
 	{ .model = "stealing",
 	  .did = "512 tasks, spawned on one worker",
 	  .run = tour_stealing },
@@ -284,10 +284,10 @@ static int walk(int workers)
 	size_t nr_good = 0;
 	int err;
 
-	tour_children_begin();
+	tour_subprocesses_begin();
 	err = count_workers(workers, &workers);
 	if (err) {
-		tour_children_end();
+		tour_subprocesses_end();
 		fprintf(stderr,
 			"sley tour: cannot start: %s\n"
 			"Run 'sley doctor' to see what is missing.\n",
@@ -297,7 +297,7 @@ static int walk(int workers)
 	print_head(workers);
 	for (size_t i = 0; i < NR_STOPS; i++)
 		nr_good += go_to(&stops[i], workers);
-	tour_children_end();
+	tour_subprocesses_end();
 	printf("\n%zu of %zu right, in %s.\n", nr_good, NR_STOPS,
 	       screen_time(time, (double)(sley_now() - start_ns)));
 	if (nr_good == NR_STOPS)

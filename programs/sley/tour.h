@@ -79,11 +79,11 @@ void tour_pipeline(struct outcome *out);
 void tour_graph(struct outcome *out);
 void tour_failure(struct outcome *out);
 void tour_plan(struct outcome *out);
-void tour_children(struct outcome *out);
+void tour_subprocesses(struct outcome *out);
 
-/* Call begin before the first thread starts, end after the last child has ended. */
-void tour_children_begin(void);
-void tour_children_end(void);
+/* Call begin before the first thread, and end after the last subprocess. */
+void tour_subprocesses_begin(void);
+void tour_subprocesses_end(void);
 
 /* tour_actors.c, tour_service.c: processes that send each other messages. */
 void tour_actors(struct outcome *out);

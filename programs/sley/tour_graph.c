@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tour_graph.c - stops of the tour: a graph, a failing graph, a plan, children.
+ * tour_graph.c - stops of the tour: a graph, a failing graph, a plan, subprocesses.
  */
 #include "tour.h"
 
@@ -261,14 +261,14 @@ void tour_plan(struct outcome *out)
 				   outcome_ns(out) / PLAN_RUNS / PLAN_NODES));
 }
 
-/* ---- children ------------------------------------------------------------------- */
+/* ---- subprocesses --------------------------------------------------------------- */
 
 #define NR_CALLS 40
 
-static struct sley_subprocess *child;
+static struct sley_subprocess *subprocess;
 static int no_server; /* the error, if there is no fork server */
 
-/* Runs in the child; every second call ends the child. */
+/* Runs in the subprocess; every second call ends the subprocess. */
 static int live_or_die(struct sley_subprocess_work *work)
 {
 	int number = *(const int *)work->arg;
@@ -278,14 +278,14 @@ static int live_or_die(struct sley_subprocess_work *work)
 	return number;
 }
 
-void tour_children_begin(void)
+void tour_subprocesses_begin(void)
 {
 	no_server = sley_subprocess_register("live_or_die", live_or_die);
 	if (!no_server)
 		no_server = sley_subprocesses_init();
 }
 
-void tour_children_end(void)
+void tour_subprocesses_end(void)
 {
 	sley_subprocesses_exit();
 }
@@ -296,13 +296,14 @@ struct call {
 	char why[SLEY_SUBPROCESS_TEXT_MAX];
 };
 
-static int call_child(void *arg)
+static int call_subprocess(void *arg)
 {
 	struct call *call = arg;
 	struct sley_subprocess_result result = { .data = NULL };
 
-	call->result = sley_subprocess_call(child, live_or_die, &call->number,
-					    sizeof(call->number), &result);
+	call->result = sley_subprocess_call(subprocess, live_or_die,
+					    &call->number, sizeof(call->number),
+					    &result);
 	memcpy(call->why, result.text, sizeof(call->why));
 	return call->result;
 }
@@ -316,7 +317,7 @@ static int call_all(struct call *calls)
 		return err;
 	for (int i = 0; i < NR_CALLS && !err; i++) {
 		calls[i].number = i;
-		err = sley_graph_add(graph, call_child, &calls[i],
+		err = sley_graph_add(graph, call_subprocess, &calls[i],
 				     SLEY_OUT(calls[i].result));
 	}
 	if (!err)
@@ -325,7 +326,7 @@ static int call_all(struct call *calls)
 	return err;
 }
 
-void tour_children(struct outcome *out)
+void tour_subprocesses(struct outcome *out)
 {
 	struct call *calls = tour_alloc(NR_CALLS, sizeof(*calls));
 	int nr_lost = 0, nr_right = 0, err = no_server;
@@ -333,11 +334,11 @@ void tour_children(struct outcome *out)
 	outcome_start(out);
 	if (!err)
 		err = sley_subprocess_create(
-			&child,
+			&subprocess,
 			SLEY_SUBPROCESS_OPTIONS(.max_restarts = NR_CALLS));
 	if (!err) {
 		err = call_all(calls);
-		sley_subprocess_destroy(child);
+		sley_subprocess_destroy(subprocess);
 	}
 	outcome_stop(out);
 	if (err != SLEY_ECHILD)

@@ -31,23 +31,23 @@ int os_eventfd_create(void)
 	return fd;
 }
 
-void os_eventfd_signal(int bell)
+void os_eventfd_signal(int fd)
 {
 	const uint64_t once = 1;
 	int saved_errno = errno;
 
 	/* fault: fails only after 2^64 signals without a clear. */
-	(void)!write(bell, &once, sizeof(once));
+	(void)!write(fd, &once, sizeof(once));
 	errno = saved_errno;
 }
 
-void os_eventfd_clear(int bell)
+void os_eventfd_clear(int fd)
 {
 	int saved_errno = errno;
 	uint64_t nr;
 
 	/* fault: a read without a signal before is no failure. */
-	(void)!read(bell, &nr, sizeof(nr));
+	(void)!read(fd, &nr, sizeof(nr));
 	errno = saved_errno;
 }
 

@@ -16,8 +16,8 @@
 
 /* A descriptor or -errno.  Two signals without a clear count as one. */
 must_check int os_eventfd_create(void);
-void os_eventfd_signal(int bell);
-void os_eventfd_clear(int bell);
+void os_eventfd_signal(int fd);
+void os_eventfd_clear(int fd);
 
 /* Watches several descriptors: a descriptor, or -errno. */
 must_check int os_epoll_create(void);

@@ -26,56 +26,57 @@ void subprocess_calls_end(struct subprocess_calls *calls)
 
 /* ---- to the ring ------------------------------------------------------------------- */
 
-static void fill(struct sley_subprocess *child, struct subprocess_call *call)
+static void fill(struct sley_subprocess *subprocess,
+		 struct subprocess_call *call)
 {
-	struct call_slot *slot =
-		call_slot(child->ring, child->options.depth, child->asked);
+	struct call_slot *slot = call_slot(
+		subprocess->ring, subprocess->options.depth, subprocess->asked);
 
-	slot->life = child->life;
-	slot->number = child->asked;
+	slot->life = subprocess->life;
+	slot->number = subprocess->asked;
 	slot->fn = call->fn;
 	slot->arg_size = call->arg_size;
 	if (call->arg_size)
 		memcpy(slot->arg, call->arg, call->arg_size);
-	child->calls[child->asked % child->options.depth] = call;
-	call->number = child->asked;
+	subprocess->calls[subprocess->asked % subprocess->options.depth] = call;
+	call->number = subprocess->asked;
 	call->in_ring = true;
-	child->asked = (child->asked + 1) & CALL_RING_COUNT_MASK;
+	subprocess->asked = (subprocess->asked + 1) & CALL_RING_COUNT_MASK;
 }
 
-bool subprocess_bring(struct sley_subprocess *child)
+bool subprocess_bring(struct sley_subprocess *subprocess)
 {
-	bool was_empty = subprocess_in_ring(child) == 0;
+	bool was_empty = subprocess_in_ring(subprocess) == 0;
 	uint32_t nr = 0;
 
-	if (child->phase != LIFE_RUNNING || child->broken)
+	if (subprocess->phase != LIFE_RUNNING || subprocess->broken)
 		return false;
 	/* Before the calls are asked: then no answer is missed. */
-	if (child->nr_waiting && !child->watched) {
-		child->watched = true;
-		(void)call_ring_watch(child->ring);
+	if (subprocess->nr_waiting && !subprocess->watched) {
+		subprocess->watched = true;
+		(void)call_ring_watch(subprocess->ring);
 	}
-	while (child->queue.first &&
-	       subprocess_in_ring(child) < child->options.depth) {
-		struct subprocess_call *call = child->queue.first;
+	while (subprocess->queue.first &&
+	       subprocess_in_ring(subprocess) < subprocess->options.depth) {
+		struct subprocess_call *call = subprocess->queue.first;
 
-		child->queue.first = call->next;
+		subprocess->queue.first = call->next;
 		if (!call->next)
-			child->queue.last = &child->queue.first;
-		fill(child, call);
+			subprocess->queue.last = &subprocess->queue.first;
+		fill(subprocess, call);
 		nr++;
 	}
-	if (nr && was_empty && child->options.call_ns)
-		child->since_ns = os_now();
-	return nr && call_ring_ask(child->ring, nr);
+	if (nr && was_empty && subprocess->options.call_ns)
+		subprocess->since_ns = os_now();
+	return nr && call_ring_ask(subprocess->ring, nr);
 }
 
 /* ---- answers ------------------------------------------------------------------------- */
 
-static void finish(struct sley_subprocess *child, struct subprocess_call *call,
-		   struct subprocess_calls *ended)
+static void finish(struct sley_subprocess *subprocess,
+		   struct subprocess_call *call, struct subprocess_calls *ended)
 {
-	child->nr_waiting -= call->waits;
+	subprocess->nr_waiting -= call->waits;
 	call->in_ring = false;
 	call->finished = true;
 	subprocess_calls_add(ended, call);
@@ -117,51 +118,51 @@ static void give_result(struct subprocess_call *call, struct call_slot *slot,
 }
 
 /* Takes the answer to the oldest call.  False: it makes no sense. */
-static bool take_answer(struct sley_subprocess *child,
+static bool take_answer(struct sley_subprocess *subprocess,
 			struct subprocess_calls *ended)
 {
-	uint32_t number = child->collected;
+	uint32_t number = subprocess->collected;
 	struct call_slot *slot =
-		call_slot(child->ring, child->options.depth, number);
+		call_slot(subprocess->ring, subprocess->options.depth, number);
 	struct subprocess_call **place =
-		&child->calls[number % child->options.depth];
+		&subprocess->calls[number % subprocess->options.depth];
 	struct subprocess_call *call = *place;
 	/* relaxed: as above. */
 	uint32_t size = load_relaxed(&slot->result_size);
 
 	/* relaxed: as above. */
-	if (load_relaxed(&slot->answer_life) != child->life ||
+	if (load_relaxed(&slot->answer_life) != subprocess->life ||
 	    load_relaxed(&slot->answer_number) != number ||
 	    size > SLEY_SUBPROCESS_DATA_MAX)
 		return false;
 	*place = NULL;
-	child->collected = (number + 1) & CALL_RING_COUNT_MASK;
+	subprocess->collected = (number + 1) & CALL_RING_COUNT_MASK;
 	if (!call)
 		return true;
 	give_result(call, slot, size);
-	finish(child, call, ended);
+	finish(subprocess, call, ended);
 	return true;
 }
 
-void subprocess_collect(struct sley_subprocess *child,
+void subprocess_collect(struct sley_subprocess *subprocess,
 			struct subprocess_calls *ended)
 {
-	uint32_t done = call_ring_done(child->ring);
-	uint32_t nr = call_ring_distance(child->collected, done);
+	uint32_t done = call_ring_done(subprocess->ring);
+	uint32_t nr = call_ring_distance(subprocess->collected, done);
 
-	if (!nr || child->broken)
+	if (!nr || subprocess->broken)
 		return;
-	if (nr > subprocess_in_ring(child))
-		child->broken = true;
-	while (nr-- && !child->broken)
-		child->broken = !take_answer(child, ended);
-	if (child->options.call_ns)
-		child->since_ns = os_now();
+	if (nr > subprocess_in_ring(subprocess))
+		subprocess->broken = true;
+	while (nr-- && !subprocess->broken)
+		subprocess->broken = !take_answer(subprocess, ended);
+	if (subprocess->options.call_ns)
+		subprocess->since_ns = os_now();
 }
 
 /* ---- the death of a subprocess -------------------------------------------------------- */
 
-void subprocess_fail_call(struct sley_subprocess *child,
+void subprocess_fail_call(struct sley_subprocess *subprocess,
 			  struct subprocess_call *call,
 			  struct subprocess_calls *ended)
 {
@@ -176,69 +177,69 @@ void subprocess_fail_call(struct sley_subprocess *child,
 	result->size = 0;
 	(void)snprintf(result->text, sizeof(result->text), "%s%s%.60s %s%.150s",
 		       named ? function->name : "", named ? ": " : "",
-		       child->endpoint.name,
-		       child->phase == LIFE_DOWN ? "is down, it " : "",
-		       child->death);
-	finish(child, call, ended);
+		       subprocess->endpoint.name,
+		       subprocess->phase == LIFE_DOWN ? "is down, it " : "",
+		       subprocess->death);
+	finish(subprocess, call, ended);
 }
 
 /* Puts @first before the queued calls. */
-static void queue_again(struct sley_subprocess *child,
+static void queue_again(struct sley_subprocess *subprocess,
 			struct subprocess_calls *first)
 {
 	if (!first->first)
 		return;
-	*first->last = child->queue.first;
-	if (child->queue.first)
-		first->last = child->queue.last;
-	child->queue = *first;
+	*first->last = subprocess->queue.first;
+	if (subprocess->queue.first)
+		first->last = subprocess->queue.last;
+	subprocess->queue = *first;
 }
 
-void subprocess_take_back(struct sley_subprocess *child,
+void subprocess_take_back(struct sley_subprocess *subprocess,
 			  struct subprocess_calls *ended)
 {
-	uint32_t depth = child->options.depth, nr_begun;
+	uint32_t depth = subprocess->options.depth, nr_begun;
 	struct subprocess_calls again;
 
-	if (child->phase == LIFE_RUNNING)
-		subprocess_collect(child, ended);
-	nr_begun = subprocess_in_ring(child);
-	if (!child->broken && !child->options.fail_queued)
-		nr_begun = call_ring_distance(child->collected,
-					      call_ring_begun(child->ring,
-							      child->collected,
-							      child->asked));
+	if (subprocess->phase == LIFE_RUNNING)
+		subprocess_collect(subprocess, ended);
+	nr_begun = subprocess_in_ring(subprocess);
+	if (!subprocess->broken && !subprocess->options.fail_queued)
+		nr_begun = call_ring_distance(
+			subprocess->collected,
+			call_ring_begun(subprocess->ring, subprocess->collected,
+					subprocess->asked));
 	subprocess_calls_init(&again);
-	while (child->collected != child->asked) {
-		uint32_t place = child->collected % depth;
-		struct subprocess_call *call = child->calls[place];
+	while (subprocess->collected != subprocess->asked) {
+		uint32_t place = subprocess->collected % depth;
+		struct subprocess_call *call = subprocess->calls[place];
 		bool begun = nr_begun > 0;
 
-		child->calls[place] = NULL;
-		child->collected = (child->collected + 1) &
-				   CALL_RING_COUNT_MASK;
+		subprocess->calls[place] = NULL;
+		subprocess->collected = (subprocess->collected + 1) &
+					CALL_RING_COUNT_MASK;
 		nr_begun -= begun;
 		if (!call)
 			continue;
 		call->in_ring = false;
 		if (begun)
-			subprocess_fail_call(child, call, ended);
+			subprocess_fail_call(subprocess, call, ended);
 		else
 			subprocess_calls_add(&again, call);
 	}
-	queue_again(child, &again);
+	queue_again(subprocess, &again);
 }
 
-void subprocess_fail_queue(struct sley_subprocess *child,
+void subprocess_fail_queue(struct sley_subprocess *subprocess,
 			   struct subprocess_calls *ended)
 {
-	struct subprocess_call *call = child->queue.first;
+	struct subprocess_call *call = subprocess->queue.first;
 
 	while (call) {
 		struct subprocess_call *next = call->next;
 
-		subprocess_fail_call(child, call, ended);
+		subprocess_fail_call(subprocess, call, ended);
 		call = next;
 	}
-	subprocess_calls_init(&child->queue);
+	subprocess_calls_init(&subprocess->queue);
 }

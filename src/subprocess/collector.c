@@ -34,83 +34,86 @@ struct collector {
 	bool serverless; /* the fork server has ended; by the collector */
 	pthread_t thread;
 	struct spinlock lock;
-	struct sley_subprocess *children[SLEY_SUBPROCESSES_MAX]; /* (lock) */
-	uint32_t nr;                                             /* (lock) */
+	struct sley_subprocess *subprocesses[SLEY_SUBPROCESSES_MAX]; /* (lock) */
+	uint32_t nr; /* (lock) */
 };
 
-#define NO_FAMILY { .socket = -1, .watch = -1, .nudge = -1 }
+#define NO_COLLECTOR { .socket = -1, .watch = -1, .nudge = -1 }
 
-static struct collector family = NO_FAMILY;
+static struct collector collector = NO_COLLECTOR;
 
 bool collector_exists(void)
 {
-	return family.exists && family.generation == os_fork_generation();
+	return collector.exists && collector.generation == os_fork_generation();
 }
 
 bool collector_is_lost(void)
 {
-	return family.exists && family.generation != os_fork_generation();
+	return collector.exists && collector.generation != os_fork_generation();
 }
 
 void collector_forget(void)
 {
-	os_close(family.socket);
-	os_close(family.watch);
-	os_close(family.nudge);
-	family = (struct collector){ .socket = -1, .watch = -1, .nudge = -1 };
+	os_close(collector.socket);
+	os_close(collector.watch);
+	os_close(collector.nudge);
+	collector =
+		(struct collector){ .socket = -1, .watch = -1, .nudge = -1 };
 }
 
 void collector_nudge(void)
 {
-	os_eventfd_signal(family.nudge);
+	os_eventfd_signal(collector.nudge);
 }
 
 int collector_start(const struct fork_server_order *order, const int *fds)
 {
-	return os_seqpacket_send(family.socket, order, sizeof(*order), fds);
+	return os_seqpacket_send(collector.socket, order, sizeof(*order), fds);
 }
 
 void collector_kill(const struct fork_server_order *order)
 {
-	if (os_seqpacket_send(family.socket, order, sizeof(*order), NULL) != 0)
-		os_seqpacket_end(family.socket);
+	if (os_seqpacket_send(collector.socket, order, sizeof(*order), NULL) !=
+	    0)
+		os_seqpacket_end(collector.socket);
 }
 
 /* ---- the collector ------------------------------------------------------------------ */
 
 static struct sley_subprocess *find(uint32_t id)
 {
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 
-	spin_lock(&family.lock);
-	child = id < SLEY_SUBPROCESSES_MAX ? family.children[id] : NULL;
-	spin_unlock(&family.lock);
-	return child;
+	spin_lock(&collector.lock);
+	subprocess = id < SLEY_SUBPROCESSES_MAX ? collector.subprocesses[id]
+						: NULL;
+	spin_unlock(&collector.lock);
+	return subprocess;
 }
 
-/* Forgets @child if it is GONE.  Then the creator or destroyer may free it. */
-static void let_go(struct sley_subprocess *child)
+/* Forgets @subprocess if it is GONE.  Then the creator or destroyer may free it. */
+static void let_go(struct sley_subprocess *subprocess)
 {
-	if (child->phase != LIFE_GONE)
+	if (subprocess->phase != LIFE_GONE)
 		return;
-	os_epoll_remove(family.watch, child->bell);
-	spin_lock(&family.lock);
-	family.children[child->id] = NULL;
-	family.nr--;
-	spin_unlock(&family.lock);
-	subprocess_release(child);
+	os_epoll_remove(collector.watch, subprocess->eventfd);
+	spin_lock(&collector.lock);
+	collector.subprocesses[subprocess->id] = NULL;
+	collector.nr--;
+	spin_unlock(&collector.lock);
+	subprocess_release(subprocess);
 }
 
 static uint64_t look_after(uint32_t id)
 {
-	struct sley_subprocess *child = find(id);
+	struct sley_subprocess *subprocess = find(id);
 	uint64_t deadline;
 
-	if (!child)
+	if (!subprocess)
 		return UINT64_MAX;
-	os_eventfd_clear(child->bell);
-	deadline = subprocess_look_after(child);
-	let_go(child);
+	os_eventfd_clear(subprocess->eventfd);
+	deadline = subprocess_look_after(subprocess);
+	let_go(subprocess);
 	return deadline;
 }
 
@@ -129,31 +132,31 @@ static uint64_t look_after_all(void)
 
 static void lose_server(void)
 {
-	family.serverless = true;
-	os_epoll_remove(family.watch, family.socket);
+	collector.serverless = true;
+	os_epoll_remove(collector.watch, collector.socket);
 	for (uint32_t i = 0; i < SLEY_SUBPROCESSES_MAX; i++) {
-		struct sley_subprocess *child = find(i);
+		struct sley_subprocess *subprocess = find(i);
 
-		if (!child)
+		if (!subprocess)
 			continue;
-		subprocess_orphaned(child);
-		let_go(child);
+		subprocess_orphaned(subprocess);
+		let_go(subprocess);
 	}
 }
 
 static void listen_to_server(void)
 {
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 	struct fork_server_notice notice;
 	int result;
 
-	while ((result = os_seqpacket_recv(family.socket, &notice,
+	while ((result = os_seqpacket_recv(collector.socket, &notice,
 					   sizeof(notice), NULL, false)) == 1) {
-		child = find(notice.id);
-		if (!child)
+		subprocess = find(notice.id);
+		if (!subprocess)
 			continue;
-		subprocess_notice(child, &notice);
-		let_go(child);
+		subprocess_notice(subprocess, &notice);
+		let_go(subprocess);
 	}
 	if (result != -EAGAIN)
 		lose_server();
@@ -163,9 +166,9 @@ static bool shall_stop(void)
 {
 	bool stop;
 
-	spin_lock(&family.lock);
-	stop = family.stop;
-	spin_unlock(&family.lock);
+	spin_lock(&collector.lock);
+	stop = collector.stop;
+	spin_unlock(&collector.lock);
 	return stop;
 }
 
@@ -176,7 +179,7 @@ static void *collect(void *arg)
 
 	(void)arg;
 	while (!shall_stop()) {
-		int nr = os_epoll_wait(family.watch, tags, TAGS_MAX, next);
+		int nr = os_epoll_wait(collector.watch, tags, TAGS_MAX, next);
 		bool all = os_now() >= next;
 
 		for (int i = 0; i < nr; i++) {
@@ -193,7 +196,7 @@ static void *collect(void *arg)
 		}
 		if (!all)
 			continue;
-		os_eventfd_clear(family.nudge);
+		os_eventfd_clear(collector.nudge);
 		next = look_after_all();
 	}
 	return NULL;
@@ -203,50 +206,51 @@ static int begin_collecting(void)
 {
 	int err = 0;
 
-	sley_mutex_lock(&family.starting);
-	if (!family.collects) {
-		err = os_thread_start(&family.thread, "sley-collector", collect,
-				      NULL);
-		family.collects = !err;
+	sley_mutex_lock(&collector.starting);
+	if (!collector.collects) {
+		err = os_thread_start(&collector.thread, "sley-collector",
+				      collect, NULL);
+		collector.collects = !err;
 	}
-	sley_mutex_unlock(&family.starting);
+	sley_mutex_unlock(&collector.starting);
 	return err;
 }
 
 /* ---- numbers -------------------------------------------------------------------------- */
 
-static int take_number(struct sley_subprocess *child)
+static int take_number(struct sley_subprocess *subprocess)
 {
 	int err = -ENOSPC;
 
-	spin_lock(&family.lock);
+	spin_lock(&collector.lock);
 	for (uint32_t i = 0; i < SLEY_SUBPROCESSES_MAX && err; i++) {
-		if (family.children[i])
+		if (collector.subprocesses[i])
 			continue;
-		child->id = i;
-		family.children[i] = child;
-		family.nr++;
+		subprocess->id = i;
+		collector.subprocesses[i] = subprocess;
+		collector.nr++;
 		err = 0;
 	}
-	spin_unlock(&family.lock);
+	spin_unlock(&collector.lock);
 	return err;
 }
 
-int collector_join(struct sley_subprocess *child)
+int collector_join(struct sley_subprocess *subprocess)
 {
 	int err = begin_collecting();
 
 	if (err)
 		return err;
-	err = take_number(child);
+	err = take_number(subprocess);
 	if (err)
 		return err;
-	err = os_epoll_add(family.watch, child->bell, child->id);
+	err = os_epoll_add(collector.watch, subprocess->eventfd,
+			   subprocess->id);
 	if (err) {
-		spin_lock(&family.lock);
-		family.children[child->id] = NULL;
-		family.nr--;
-		spin_unlock(&family.lock);
+		spin_lock(&collector.lock);
+		collector.subprocesses[subprocess->id] = NULL;
+		collector.nr--;
+		spin_unlock(&collector.lock);
 		return err;
 	}
 	collector_nudge();
@@ -259,16 +263,17 @@ static int open_descriptors(void)
 {
 	int err = 0;
 
-	family.watch = os_epoll_create();
-	family.nudge = os_eventfd_create();
-	if (family.watch < 0)
-		err = family.watch;
-	else if (family.nudge < 0)
-		err = family.nudge;
+	collector.watch = os_epoll_create();
+	collector.nudge = os_eventfd_create();
+	if (collector.watch < 0)
+		err = collector.watch;
+	else if (collector.nudge < 0)
+		err = collector.nudge;
 	if (!err)
-		err = os_epoll_add(family.watch, family.nudge, TAG_NUDGE);
+		err = os_epoll_add(collector.watch, collector.nudge, TAG_NUDGE);
 	if (!err)
-		err = os_epoll_add(family.watch, family.socket, TAG_SERVER);
+		err = os_epoll_add(collector.watch, collector.socket,
+				   TAG_SERVER);
 	return err;
 }
 
@@ -277,8 +282,8 @@ static int await_server(void)
 {
 	struct fork_server_notice notice;
 
-	return os_seqpacket_recv(family.socket, &notice, sizeof(notice), NULL,
-				 true) == 1
+	return os_seqpacket_recv(collector.socket, &notice, sizeof(notice),
+				 NULL, true) == 1
 		       ? 0
 		       : SLEY_ECHILD;
 }
@@ -300,18 +305,19 @@ static int start_server(void)
 		os_close(fd[0]);
 		return pid;
 	}
-	family.socket = fd[0];
-	family.server = pid;
+	collector.socket = fd[0];
+	collector.server = pid;
 	return 0;
 }
 
 static void close_all(void)
 {
-	os_close(family.socket);
-	os_close(family.watch);
-	os_close(family.nudge);
-	os_reap_one(family.server);
-	family = (struct collector){ .socket = -1, .watch = -1, .nudge = -1 };
+	os_close(collector.socket);
+	os_close(collector.watch);
+	os_close(collector.nudge);
+	os_reap_one(collector.server);
+	collector =
+		(struct collector){ .socket = -1, .watch = -1, .nudge = -1 };
 }
 
 int sley_subprocesses_init(void)
@@ -333,8 +339,8 @@ int sley_subprocesses_init(void)
 		close_all();
 		return err;
 	}
-	family.generation = os_fork_generation();
-	family.exists = true;
+	collector.generation = os_fork_generation();
+	collector.exists = true;
 	return 0;
 }
 
@@ -342,14 +348,14 @@ void sley_subprocesses_exit(void)
 {
 	if (!collector_exists())
 		return;
-	sley_check(family.nr == 0,
+	sley_check(collector.nr == 0,
 		   "destroy all subprocesses before sley_subprocesses_exit()");
-	if (family.collects) {
-		spin_lock(&family.lock);
-		family.stop = true;
-		spin_unlock(&family.lock);
+	if (collector.collects) {
+		spin_lock(&collector.lock);
+		collector.stop = true;
+		spin_unlock(&collector.lock);
 		collector_nudge();
-		os_thread_join(family.thread);
+		os_thread_join(collector.thread);
 	}
 	close_all();
 }

@@ -30,8 +30,8 @@ must_check bool collector_is_lost(void);
 /* In a subprocess, or after fork(): closes the descriptors of the parent. */
 void collector_forget(void);
 
-/* Gives @child a number; the collector looks after it from now on.  0 or -errno. */
-must_check int collector_join(struct sley_subprocess *child);
+/* Gives @subprocess a number: from now on it is looked after.  0 or -errno. */
+must_check int collector_join(struct sley_subprocess *subprocess);
 
 /* Wakes the collector. */
 void collector_nudge(void);

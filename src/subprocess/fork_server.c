@@ -50,8 +50,8 @@ static void notify(uint32_t kind, uint32_t id, int pid, int status)
 		end();
 }
 
-noreturn_fn static void enter_child(const int *fds,
-				    const struct fork_server_order *order)
+noreturn_fn static void enter_subprocess(const int *fds,
+					 const struct fork_server_order *order)
 {
 	os_end_with(server.pid);
 	os_close(server.socket);
@@ -69,7 +69,7 @@ static void start(const struct fork_server_order *order, const int *fds)
 	int pid = os_fork();
 
 	if (pid == 0)
-		enter_child(fds, order);
+		enter_subprocess(fds, order);
 	os_close(fds[0]);
 	os_close(fds[1]);
 	life->life = order->life;

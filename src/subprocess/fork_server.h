@@ -55,7 +55,7 @@ struct fork_server_notice {
 noreturn_fn void fork_server_run(int socket, int program);
 
 /* In a subprocess: serves the ring; serve.c. */
-noreturn_fn void subprocess_serve(int ring, int bell,
+noreturn_fn void subprocess_serve(int ring, int eventfd,
 				  const struct fork_server_order *order);
 
 #endif

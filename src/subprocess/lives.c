@@ -33,20 +33,21 @@ static void afterwards_init(struct afterwards *then)
 	subprocess_calls_init(&then->ended);
 }
 
-static void remember_start(struct sley_subprocess *child)
+static void remember_start(struct sley_subprocess *subprocess)
 {
-	child->life++;
-	call_ring_reset(child->ring, child->life, child->collected);
+	subprocess->life++;
+	call_ring_reset(subprocess->ring, subprocess->life,
+			subprocess->collected);
 	/* The previous life may have written there. */
-	child->ring->depth = child->options.depth;
-	child->ring->spin_ns = child->options.spin_ns;
-	child->ring->on_start = child->on_start;
-	child->asked = child->collected;
-	child->phase = LIFE_STARTING;
-	child->watched = false;
-	child->broken = false;
-	child->killed = false;
-	child->since_ns = os_now();
+	subprocess->ring->depth = subprocess->options.depth;
+	subprocess->ring->spin_ns = subprocess->options.spin_ns;
+	subprocess->ring->on_start = subprocess->on_start;
+	subprocess->asked = subprocess->collected;
+	subprocess->phase = LIFE_STARTING;
+	subprocess->watched = false;
+	subprocess->broken = false;
+	subprocess->killed = false;
+	subprocess->since_ns = os_now();
 }
 
 /* ---- the end of a life ----------------------------------------------------------- */
@@ -56,282 +57,293 @@ static void remember_start(struct sley_subprocess *child)
  * fields it uses.  Restarts without success in between are counted by themselves,
  * too: without memory the intensity forgets.
  */
-static bool is_tolerated(struct sley_subprocess *child)
+static bool is_tolerated(struct sley_subprocess *subprocess)
 {
-	const struct sley_subprocess_options *options = &child->options;
+	const struct sley_subprocess_options *options = &subprocess->options;
 
-	return child->was_ready &&
+	return subprocess->was_ready &&
 	       options->max_restarts != SLEY_SUBPROCESS_NEVER &&
-	       child->nr_in_vain++ < options->max_restarts &&
-	       intensity_take(&child->restarts, &sley__program_mem,
+	       subprocess->nr_in_vain++ < options->max_restarts &&
+	       intensity_take(&subprocess->restarts, &sley__program_mem,
 			      options->max_restarts, options->within_ns,
 			      os_now());
 }
 
 /* Under the lock.  @error is for the creator; @again: a restart is allowed. */
-static void end_life(struct sley_subprocess *child, int error, bool again,
+static void end_life(struct sley_subprocess *subprocess, int error, bool again,
 		     struct afterwards *then)
 {
-	subprocess_take_back(child, &then->ended);
-	child->pid = 0;
-	if (child->closing || !child->was_ready) {
-		child->start_error = error;
-		child->phase = LIFE_GONE;
+	subprocess_take_back(subprocess, &then->ended);
+	subprocess->pid = 0;
+	if (subprocess->closing || !subprocess->was_ready) {
+		subprocess->start_error = error;
+		subprocess->phase = LIFE_GONE;
 	} else if (again) {
-		child->nr_restarts++;
-		remember_start(child);
+		subprocess->nr_restarts++;
+		remember_start(subprocess);
 		then->start = true;
 		return;
 	} else {
-		child->phase = LIFE_DOWN;
+		subprocess->phase = LIFE_DOWN;
 	}
-	subprocess_fail_queue(child, &then->ended);
+	subprocess_fail_queue(subprocess, &then->ended);
 }
 
-static int order_start(const struct sley_subprocess *child)
+static int order_start(const struct sley_subprocess *subprocess)
 {
-	const int fds[] = { child->segment, child->bell };
+	const int fds[] = { subprocess->segment, subprocess->eventfd };
 	struct fork_server_order order = { .kind = FORK_SERVER_START,
-					   .id = child->id,
-					   .life = child->life,
-					   .depth = child->options.depth };
+					   .id = subprocess->id,
+					   .life = subprocess->life,
+					   .depth = subprocess->options.depth };
 
 	(void)snprintf(order.name, sizeof(order.name), "%s",
-		       child->endpoint.name);
+		       subprocess->endpoint.name);
 	return collector_start(&order, fds);
 }
 
 /* Tells the fork server; if that fails, the life ends as by a death. */
-static void send_start(struct sley_subprocess *child)
+static void send_start(struct sley_subprocess *subprocess)
 {
 	struct afterwards then;
 	int err;
 
-	while ((err = order_start(child)) != 0) {
-		bool again = err != -EPIPE && is_tolerated(child);
+	while ((err = order_start(subprocess)) != 0) {
+		bool again = err != -EPIPE && is_tolerated(subprocess);
 
 		afterwards_init(&then);
-		spin_lock(&child->lock);
-		(void)snprintf(child->death, sizeof(child->death),
+		spin_lock(&subprocess->lock);
+		(void)snprintf(subprocess->death, sizeof(subprocess->death),
 			       "could not be started: %s", sley_strerror(err));
-		end_life(child, err == -EPIPE ? SLEY_ECHILD : err, again,
+		end_life(subprocess, err == -EPIPE ? SLEY_ECHILD : err, again,
 			 &then);
-		spin_unlock(&child->lock);
+		spin_unlock(&subprocess->lock);
 		subprocess_calls_end(&then.ended);
 		if (!then.start)
 			return;
 	}
 }
 
-static void do_afterwards(struct sley_subprocess *child,
+static void do_afterwards(struct sley_subprocess *subprocess,
 			  struct afterwards *then)
 {
 	const struct fork_server_order kill = { .kind = FORK_SERVER_KILL,
-						.id = child->id,
-						.life = child->life };
+						.id = subprocess->id,
+						.life = subprocess->life };
 
 	if (then->wake)
-		call_ring_wake(child->ring);
+		call_ring_wake(subprocess->ring);
 	subprocess_calls_end(&then->ended);
 	if (then->started)
-		sley_event_set(&child->started);
+		sley_event_set(&subprocess->started);
 	if (then->kill)
 		collector_kill(&kill);
 	if (then->start)
-		send_start(child);
+		send_start(subprocess);
 }
 
-void subprocess_orphaned(struct sley_subprocess *child)
+void subprocess_orphaned(struct sley_subprocess *subprocess)
 {
 	struct afterwards then;
 
 	afterwards_init(&then);
-	spin_lock(&child->lock);
-	if (child->phase == LIFE_STARTING || child->phase == LIFE_RUNNING) {
-		(void)snprintf(child->death, sizeof(child->death),
+	spin_lock(&subprocess->lock);
+	if (subprocess->phase == LIFE_STARTING ||
+	    subprocess->phase == LIFE_RUNNING) {
+		(void)snprintf(subprocess->death, sizeof(subprocess->death),
 			       "has ended with the fork server");
-		end_life(child, SLEY_ECHILD, false, &then);
+		end_life(subprocess, SLEY_ECHILD, false, &then);
 	}
-	spin_unlock(&child->lock);
-	do_afterwards(child, &then);
+	spin_unlock(&subprocess->lock);
+	do_afterwards(subprocess, &then);
 }
 
 /* ---- messages of the fork server ------------------------------------------------- */
 
 /* The reason of the death: from the status, unless the collector knows it. */
-static void explain(struct sley_subprocess *child,
+static void explain(struct sley_subprocess *subprocess,
 		    const struct fork_server_notice *notice)
 {
-	if (child->killed)
+	if (subprocess->killed)
 		return; /* kill_for() wrote it */
 	if (notice->kind == FORK_SERVER_FAILED)
-		(void)snprintf(child->death, sizeof(child->death),
+		(void)snprintf(subprocess->death, sizeof(subprocess->death),
 			       "could not be started: %s",
 			       sley_strerror(notice->status));
 	else
-		os_explain_end(child->death, sizeof(child->death),
+		os_explain_end(subprocess->death, sizeof(subprocess->death),
 			       notice->status);
 }
 
 /* The result of sley_subprocess_create(). */
-static int error_of(const struct sley_subprocess *child,
+static int error_of(const struct sley_subprocess *subprocess,
 		    const struct fork_server_notice *notice)
 {
 	if (notice->kind == FORK_SERVER_FAILED)
 		return notice->status;
-	if (child->killed)
-		return child->start_error ? child->start_error : SLEY_ECHILD;
-	if (call_ring_readiness(child->ring) == CALL_RING_REFUSES) {
+	if (subprocess->killed)
+		return subprocess->start_error ? subprocess->start_error
+					       : SLEY_ECHILD;
+	if (call_ring_readiness(subprocess->ring) == CALL_RING_REFUSES) {
 		/* relaxed: CR3 of call_ring.h; any value is an error. */
-		int refusal = load_relaxed(&child->ring->refusal);
+		int refusal = load_relaxed(&subprocess->ring->refusal);
 
 		return refusal < 0 ? refusal : SLEY_ECHILD;
 	}
 	return SLEY_ECHILD;
 }
 
-void subprocess_notice(struct sley_subprocess *child,
+void subprocess_notice(struct sley_subprocess *subprocess,
 		       const struct fork_server_notice *notice)
 {
-	bool again = notice->kind != FORK_SERVER_STARTED && is_tolerated(child);
+	bool again = notice->kind != FORK_SERVER_STARTED &&
+		     is_tolerated(subprocess);
 	struct afterwards then;
 
-	if (notice->life != child->life)
+	if (notice->life != subprocess->life)
 		return;
 	afterwards_init(&then);
-	spin_lock(&child->lock);
+	spin_lock(&subprocess->lock);
 	if (notice->kind == FORK_SERVER_STARTED) {
-		child->pid = notice->pid;
+		subprocess->pid = notice->pid;
 	} else {
-		explain(child, notice);
-		end_life(child, error_of(child, notice), again, &then);
+		explain(subprocess, notice);
+		end_life(subprocess, error_of(subprocess, notice), again,
+			 &then);
 	}
-	spin_unlock(&child->lock);
-	do_afterwards(child, &then);
+	spin_unlock(&subprocess->lock);
+	do_afterwards(subprocess, &then);
 }
 
 /* ---- care --------------------------------------------------------------------------- */
 
-static void kill_for(struct sley_subprocess *child, const char *reason,
+static void kill_for(struct sley_subprocess *subprocess, const char *reason,
 		     uint64_t ns, struct afterwards *then)
 {
-	if (child->killed)
+	if (subprocess->killed)
 		return;
-	child->killed = true;
+	subprocess->killed = true;
 	then->kill = true;
-	(void)snprintf(child->death, sizeof(child->death), reason,
+	(void)snprintf(subprocess->death, sizeof(subprocess->death), reason,
 		       (unsigned long long)(ns / NS_PER_MS));
 }
 
 /* The time until which the subprocess may go on without progress. */
-static uint64_t deadline_of(const struct sley_subprocess *child)
+static uint64_t deadline_of(const struct sley_subprocess *subprocess)
 {
 	uint64_t ns = UINT64_MAX;
 
-	if (child->killed)
+	if (subprocess->killed)
 		return UINT64_MAX;
-	if (child->closing)
+	if (subprocess->closing)
 		ns = GRACE_NS;
-	else if (child->phase == LIFE_STARTING)
-		ns = child->options.start_ns;
-	else if (child->phase == LIFE_RUNNING && subprocess_in_ring(child) &&
-		 child->options.call_ns)
-		ns = child->options.call_ns;
-	return ns > UINT64_MAX - child->since_ns ? UINT64_MAX
-						 : child->since_ns + ns;
+	else if (subprocess->phase == LIFE_STARTING)
+		ns = subprocess->options.start_ns;
+	else if (subprocess->phase == LIFE_RUNNING &&
+		 subprocess_in_ring(subprocess) && subprocess->options.call_ns)
+		ns = subprocess->options.call_ns;
+	return ns > UINT64_MAX - subprocess->since_ns
+		       ? UINT64_MAX
+		       : subprocess->since_ns + ns;
 }
 
-static void kill_late(struct sley_subprocess *child, struct afterwards *then)
+static void kill_late(struct sley_subprocess *subprocess,
+		      struct afterwards *then)
 {
-	if (child->closing) {
-		kill_for(child, "was killed: it did not stop for %llu ms",
+	if (subprocess->closing) {
+		kill_for(subprocess, "was killed: it did not stop for %llu ms",
 			 GRACE_NS, then);
-	} else if (child->phase == LIFE_STARTING) {
-		child->start_error = -ETIMEDOUT;
-		kill_for(child, "was killed: it was not ready after %llu ms",
-			 child->options.start_ns, then);
+	} else if (subprocess->phase == LIFE_STARTING) {
+		subprocess->start_error = -ETIMEDOUT;
+		kill_for(subprocess,
+			 "was killed: it was not ready after %llu ms",
+			 subprocess->options.start_ns, then);
 	} else {
-		kill_for(child, "was killed: a call took longer than %llu ms",
-			 child->options.call_ns, then);
+		kill_for(subprocess,
+			 "was killed: a call took longer than %llu ms",
+			 subprocess->options.call_ns, then);
 	}
 }
 
-static void look_at_running(struct sley_subprocess *child,
+static void look_at_running(struct sley_subprocess *subprocess,
 			    struct afterwards *then)
 {
 	/* One signal stands for all answers; earlier ones are collected here. */
-	child->watched = child->nr_waiting;
-	if (child->watched)
-		(void)call_ring_watch(child->ring);
-	subprocess_collect(child, &then->ended);
-	then->wake = subprocess_bring(child);
-	child->timed = child->options.call_ns && subprocess_in_ring(child);
-	if (child->broken)
-		kill_for(child, "was killed: what it wrote makes no sense", 0,
-			 then);
+	subprocess->watched = subprocess->nr_waiting;
+	if (subprocess->watched)
+		(void)call_ring_watch(subprocess->ring);
+	subprocess_collect(subprocess, &then->ended);
+	then->wake = subprocess_bring(subprocess);
+	subprocess->timed = subprocess->options.call_ns &&
+			    subprocess_in_ring(subprocess);
+	if (subprocess->broken)
+		kill_for(subprocess, "was killed: what it wrote makes no sense",
+			 0, then);
 }
 
-static void look_at_starting(struct sley_subprocess *child,
+static void look_at_starting(struct sley_subprocess *subprocess,
 			     struct afterwards *then)
 {
 	/* It may be faster than the message of the fork server that has its pid. */
-	if (!child->pid || call_ring_readiness(child->ring) != CALL_RING_READY)
+	if (!subprocess->pid ||
+	    call_ring_readiness(subprocess->ring) != CALL_RING_READY)
 		return;
-	child->phase = LIFE_RUNNING;
-	child->nr_in_vain = 0;
-	then->started = !child->was_ready;
-	child->was_ready = true;
+	subprocess->phase = LIFE_RUNNING;
+	subprocess->nr_in_vain = 0;
+	then->started = !subprocess->was_ready;
+	subprocess->was_ready = true;
 }
 
 /* The subprocess shall end.  May be called again. */
-static void close_it(struct sley_subprocess *child, struct afterwards *then)
+static void close_it(struct sley_subprocess *subprocess,
+		     struct afterwards *then)
 {
-	if (child->phase == LIFE_DOWN || child->phase == LIFE_NEW) {
-		child->phase = LIFE_GONE;
-	} else if (child->phase == LIFE_STARTING) {
-		kill_for(child, "was killed: it is destroyed", 0, then);
-	} else if (child->phase == LIFE_RUNNING && child->was_ready) {
-		call_ring_stop(child->ring);
+	if (subprocess->phase == LIFE_DOWN || subprocess->phase == LIFE_NEW) {
+		subprocess->phase = LIFE_GONE;
+	} else if (subprocess->phase == LIFE_STARTING) {
+		kill_for(subprocess, "was killed: it is destroyed", 0, then);
+	} else if (subprocess->phase == LIFE_RUNNING && subprocess->was_ready) {
+		call_ring_stop(subprocess->ring);
 	}
 }
 
-uint64_t subprocess_look_after(struct sley_subprocess *child)
+uint64_t subprocess_look_after(struct sley_subprocess *subprocess)
 {
 	struct afterwards then;
 	uint64_t deadline;
 
 	afterwards_init(&then);
-	spin_lock(&child->lock);
-	if (child->phase == LIFE_NEW && !child->closing) {
-		remember_start(child);
+	spin_lock(&subprocess->lock);
+	if (subprocess->phase == LIFE_NEW && !subprocess->closing) {
+		remember_start(subprocess);
 		then.start = true;
 	}
-	if (child->phase == LIFE_STARTING)
-		look_at_starting(child, &then);
-	if (child->phase == LIFE_RUNNING)
-		look_at_running(child, &then);
-	if (child->closing)
-		close_it(child, &then);
-	deadline = deadline_of(child);
+	if (subprocess->phase == LIFE_STARTING)
+		look_at_starting(subprocess, &then);
+	if (subprocess->phase == LIFE_RUNNING)
+		look_at_running(subprocess, &then);
+	if (subprocess->closing)
+		close_it(subprocess, &then);
+	deadline = deadline_of(subprocess);
 	if (deadline <= os_now()) {
-		kill_late(child, &then);
+		kill_late(subprocess, &then);
 		deadline = UINT64_MAX;
 	}
-	spin_unlock(&child->lock);
-	do_afterwards(child, &then);
+	spin_unlock(&subprocess->lock);
+	do_afterwards(subprocess, &then);
 	return deadline;
 }
 
-void subprocess_release(struct sley_subprocess *child)
+void subprocess_release(struct sley_subprocess *subprocess)
 {
 	bool closing;
 
-	spin_lock(&child->lock);
-	closing = child->closing;
-	spin_unlock(&child->lock);
+	spin_lock(&subprocess->lock);
+	closing = subprocess->closing;
+	spin_unlock(&subprocess->lock);
 	/* The waiter is the creator or the destroyer. */
 	if (closing)
-		sley_event_set(&child->gone);
+		sley_event_set(&subprocess->gone);
 	else
-		sley_event_set(&child->started);
+		sley_event_set(&subprocess->started);
 }

@@ -42,7 +42,7 @@ static void serve(struct call_ring *ring, uint32_t number)
 	slot->answer_number = number;
 }
 
-static void become_ready(struct call_ring *ring, int bell)
+static void become_ready(struct call_ring *ring, int eventfd)
 {
 	/* The result is not read; the function may write to it. */
 	struct sley_subprocess_work work = { .result = ring->slot[0].result };
@@ -51,12 +51,13 @@ static void become_ready(struct call_ring *ring, int bell)
 		ring->refusal = run(ring->on_start, &work);
 	call_ring_say_ready(ring, ring->refusal < 0 ? CALL_RING_REFUSES
 						    : CALL_RING_READY);
-	os_eventfd_signal(bell);
+	os_eventfd_signal(eventfd);
 	if (ring->refusal < 0)
 		os_exit(0);
 }
 
-void subprocess_serve(int fd, int bell, const struct fork_server_order *order)
+void subprocess_serve(int fd, int eventfd,
+		      const struct fork_server_order *order)
 {
 	struct call_ring *ring =
 		os_shared_memory_map(fd, call_ring_size(order->depth));
@@ -67,7 +68,7 @@ void subprocess_serve(int fd, int bell, const struct fork_server_order *order)
 	if (!ring)
 		os_exit(1);
 	number = call_ring_done(ring);
-	become_ready(ring, bell);
+	become_ready(ring, eventfd);
 	for (;;) {
 		uint32_t asked = call_ring_await(ring, number);
 
@@ -77,7 +78,7 @@ void subprocess_serve(int fd, int bell, const struct fork_server_order *order)
 			serve(ring, number);
 			number = (number + 1) & CALL_RING_COUNT_MASK;
 			if (call_ring_answer(ring))
-				os_eventfd_signal(bell);
+				os_eventfd_signal(eventfd);
 		}
 	}
 }

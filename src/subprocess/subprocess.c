@@ -33,10 +33,11 @@ static void await(struct sley_event *event)
 		(void)!waitq_wait(&event->q, &node, UINT64_MAX, WAIT_SHIELDED);
 }
 
-/* A child of fork() may have a collector of its own, which does not have @child. */
-static bool is_ours(const struct sley_subprocess *child)
+/* A child of fork() may have its own collector, which does not have @subprocess. */
+static bool is_ours(const struct sley_subprocess *subprocess)
 {
-	return collector_exists() && child->generation == os_fork_generation();
+	return collector_exists() &&
+	       subprocess->generation == os_fork_generation();
 }
 
 /* ---- begin and end -------------------------------------------------------------------- */
@@ -77,118 +78,118 @@ static int take_options(struct sley_subprocess_options *out,
 	return 0;
 }
 
-static void free_child(struct sley_subprocess *child)
+static void free_subprocess(struct sley_subprocess *subprocess)
 {
-	size_t size = call_ring_size(child->options.depth);
+	size_t size = call_ring_size(subprocess->options.depth);
 
-	if (child->ring)
-		os_unmap(child->ring, size);
-	os_close(child->segment);
-	os_close(child->bell);
-	intensity_fini(&child->restarts, &sley__program_mem);
-	mem_free(&sley__program_mem, child, size_of(&child->options));
+	if (subprocess->ring)
+		os_unmap(subprocess->ring, size);
+	os_close(subprocess->segment);
+	os_close(subprocess->eventfd);
+	intensity_fini(&subprocess->restarts, &sley__program_mem);
+	mem_free(&sley__program_mem, subprocess, size_of(&subprocess->options));
 }
 
-static int open_ring(struct sley_subprocess *child)
+static int open_ring(struct sley_subprocess *subprocess)
 {
-	size_t size = call_ring_size(child->options.depth);
+	size_t size = call_ring_size(subprocess->options.depth);
 
-	child->segment = os_shared_memory_create("sley-subprocess", size);
-	if (child->segment < 0)
-		return child->segment;
-	child->ring = os_shared_memory_map(child->segment, size);
-	if (!child->ring)
+	subprocess->segment = os_shared_memory_create("sley-subprocess", size);
+	if (subprocess->segment < 0)
+		return subprocess->segment;
+	subprocess->ring = os_shared_memory_map(subprocess->segment, size);
+	if (!subprocess->ring)
 		return -ENOMEM;
-	if (child->options.on_start)
-		child->on_start =
-			(uint32_t)function_table_find(child->options.on_start);
+	if (subprocess->options.on_start)
+		subprocess->on_start = (uint32_t)function_table_find(
+			subprocess->options.on_start);
 	return 0;
 }
 
-static int set_up(struct sley_subprocess *child)
+static int set_up(struct sley_subprocess *subprocess)
 {
 	int err;
 
-	child->endpoint =
+	subprocess->endpoint =
 		(struct sley_endpoint){ .ops = &subprocess_endpoint_ops,
-					.name = child->options.name,
+					.name = subprocess->options.name,
 					.width = 1 };
-	child->segment = -1;
-	subprocess_calls_init(&child->queue);
-	child->bell = os_eventfd_create();
-	if (child->bell < 0)
-		return child->bell;
-	err = open_ring(child);
+	subprocess->segment = -1;
+	subprocess_calls_init(&subprocess->queue);
+	subprocess->eventfd = os_eventfd_create();
+	if (subprocess->eventfd < 0)
+		return subprocess->eventfd;
+	err = open_ring(subprocess);
 	if (err)
 		return err;
-	return collector_join(child);
+	return collector_join(subprocess);
 }
 
 int sley_subprocess_create(struct sley_subprocess **out,
 			   const struct sley_subprocess_options *given)
 {
 	struct sley_subprocess_options options;
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 	int err = take_options(&options, given);
 
 	if (err)
 		return err;
 	if (!collector_exists())
 		return collector_is_lost() ? SLEY_EFORKED : -ENOENT;
-	child = mem_alloc(&sley__program_mem, size_of(&options));
-	if (!child)
+	subprocess = mem_alloc(&sley__program_mem, size_of(&options));
+	if (!subprocess)
 		return -ENOMEM;
-	child->options = options;
-	child->generation = os_fork_generation();
-	err = set_up(child);
+	subprocess->options = options;
+	subprocess->generation = os_fork_generation();
+	err = set_up(subprocess);
 	if (!err) {
-		await(&child->started);
-		err = child->start_error;
+		await(&subprocess->started);
+		err = subprocess->start_error;
 	}
 	if (err) {
-		free_child(child);
+		free_subprocess(subprocess);
 		return err;
 	}
-	*out = child;
+	*out = subprocess;
 	return 0;
 }
 
-void sley_subprocess_destroy(struct sley_subprocess *child)
+void sley_subprocess_destroy(struct sley_subprocess *subprocess)
 {
-	if (!child)
+	if (!subprocess)
 		return;
-	sley_check(is_ours(child),
+	sley_check(is_ours(subprocess),
 		   "the subprocess belongs to the process that created it");
-	spin_lock(&child->lock);
+	spin_lock(&subprocess->lock);
 	sley_check(
-		!child->nr_waiting && !child->queue.first,
+		!subprocess->nr_waiting && !subprocess->queue.first,
 		"calls of the subprocess are under way: destroy it when they "
 		"have returned");
-	child->closing = true;
-	child->since_ns = os_now();
-	spin_unlock(&child->lock);
+	subprocess->closing = true;
+	subprocess->since_ns = os_now();
+	spin_unlock(&subprocess->lock);
 	collector_nudge();
-	await(&child->gone);
-	free_child(child);
+	await(&subprocess->gone);
+	free_subprocess(subprocess);
 }
 
-int sley_subprocess_pid(struct sley_subprocess *child)
+int sley_subprocess_pid(struct sley_subprocess *subprocess)
 {
 	int pid;
 
-	spin_lock(&child->lock);
-	pid = child->pid;
-	spin_unlock(&child->lock);
+	spin_lock(&subprocess->lock);
+	pid = subprocess->pid;
+	spin_unlock(&subprocess->lock);
 	return pid;
 }
 
-uint64_t sley_subprocess_restarts(struct sley_subprocess *child)
+uint64_t sley_subprocess_restarts(struct sley_subprocess *subprocess)
 {
 	uint64_t nr;
 
-	spin_lock(&child->lock);
-	nr = child->nr_restarts;
-	spin_unlock(&child->lock);
+	spin_lock(&subprocess->lock);
+	nr = subprocess->nr_restarts;
+	spin_unlock(&subprocess->lock);
 	return nr;
 }
 
@@ -198,50 +199,52 @@ uint64_t sley_subprocess_restarts(struct sley_subprocess *child)
  * Takes answers, puts queued calls into the ring, and calls @more, all under the
  * lock.  Returns the number up to which answers were taken.
  */
-static uint32_t
-visit(struct sley_subprocess *child, struct subprocess_call *call,
-      void (*more)(struct sley_subprocess *child, struct subprocess_call *call,
-		   struct subprocess_calls *ended))
+static uint32_t visit(struct sley_subprocess *subprocess,
+		      struct subprocess_call *call,
+		      void (*more)(struct sley_subprocess *subprocess,
+				   struct subprocess_call *call,
+				   struct subprocess_calls *ended))
 {
 	struct subprocess_calls ended;
 	bool wake = false, nudge;
 	uint32_t collected;
 
 	subprocess_calls_init(&ended);
-	spin_lock(&child->lock);
+	spin_lock(&subprocess->lock);
 	if (more)
-		more(child, call, &ended);
-	if (child->phase == LIFE_RUNNING) {
-		subprocess_collect(child, &ended);
-		wake = subprocess_bring(child);
+		more(subprocess, call, &ended);
+	if (subprocess->phase == LIFE_RUNNING) {
+		subprocess_collect(subprocess, &ended);
+		wake = subprocess_bring(subprocess);
 	}
-	collected = child->collected;
-	nudge = child->broken && !child->killed;
-	if (child->options.call_ns && !child->timed &&
-	    subprocess_in_ring(child)) {
-		child->timed = true;
+	collected = subprocess->collected;
+	nudge = subprocess->broken && !subprocess->killed;
+	if (subprocess->options.call_ns && !subprocess->timed &&
+	    subprocess_in_ring(subprocess)) {
+		subprocess->timed = true;
 		nudge = true;
 	}
-	spin_unlock(&child->lock);
+	spin_unlock(&subprocess->lock);
 	if (wake)
-		call_ring_wake(child->ring);
+		call_ring_wake(subprocess->ring);
 	if (nudge)
 		collector_nudge();
 	subprocess_calls_end(&ended);
 	return collected;
 }
 
-static void enqueue(struct sley_subprocess *child, struct subprocess_call *call,
+static void enqueue(struct sley_subprocess *subprocess,
+		    struct subprocess_call *call,
 		    struct subprocess_calls *ended)
 {
-	if (child->phase == LIFE_DOWN)
-		subprocess_fail_call(child, call, ended);
+	if (subprocess->phase == LIFE_DOWN)
+		subprocess_fail_call(subprocess, call, ended);
 	else
-		subprocess_calls_add(&child->queue, call);
+		subprocess_calls_add(&subprocess->queue, call);
 }
 
 /* From now on the eventfd is signalled for @call. */
-static void begin_to_wait(struct sley_subprocess *child,
+static void begin_to_wait(struct sley_subprocess *subprocess,
 			  struct subprocess_call *call,
 			  struct subprocess_calls *ended)
 {
@@ -249,10 +252,10 @@ static void begin_to_wait(struct sley_subprocess *child,
 	if (call->finished)
 		return;
 	call->waits = true;
-	child->nr_waiting++;
-	if (child->phase == LIFE_RUNNING && !child->watched) {
-		child->watched = true;
-		(void)call_ring_watch(child->ring);
+	subprocess->nr_waiting++;
+	if (subprocess->phase == LIFE_RUNNING && !subprocess->watched) {
+		subprocess->watched = true;
+		(void)call_ring_watch(subprocess->ring);
 	}
 }
 
@@ -269,48 +272,49 @@ static void unqueue(struct subprocess_calls *queue,
 }
 
 /* The caller waits no more.  False: the call has just ended. */
-static bool give_up(struct sley_subprocess *child, struct subprocess_call *call)
+static bool give_up(struct sley_subprocess *subprocess,
+		    struct subprocess_call *call)
 {
 	bool given_up;
 
-	spin_lock(&child->lock);
+	spin_lock(&subprocess->lock);
 	given_up = !call->finished;
 	if (given_up) {
-		child->nr_waiting -= call->waits;
+		subprocess->nr_waiting -= call->waits;
 		if (call->in_ring)
-			child->calls[call->number % child->options.depth] =
-				NULL;
+			subprocess->calls[call->number %
+					  subprocess->options.depth] = NULL;
 		else
-			unqueue(&child->queue, call);
+			unqueue(&subprocess->queue, call);
 	}
-	spin_unlock(&child->lock);
+	spin_unlock(&subprocess->lock);
 	return given_up;
 }
 
 /* Is the time up?  Most answers come before the clock is read. */
-static bool is_late(const struct sley_subprocess *child, uint64_t *end_ns)
+static bool is_late(const struct sley_subprocess *subprocess, uint64_t *end_ns)
 {
 	uint64_t now = os_now();
 
 	if (!*end_ns)
-		*end_ns = now + child->options.spin_ns;
+		*end_ns = now + subprocess->options.spin_ns;
 	return now >= *end_ns;
 }
 
 /* Spins for the answer; the ring is only a hint.  True: the call has ended. */
-static bool look_for(struct sley_subprocess *child,
+static bool look_for(struct sley_subprocess *subprocess,
 		     struct subprocess_call *call, uint32_t collected)
 {
 	uint64_t end_ns = 0;
 	uint32_t looks = 0;
 
-	if (!child->options.spin_ns)
+	if (!subprocess->options.spin_ns)
 		return false;
 	while (!sley_event_is_set(&call->ended)) {
-		if (call_ring_done(child->ring) != collected)
-			collected = visit(child, call, NULL);
+		if (call_ring_done(subprocess->ring) != collected)
+			collected = visit(subprocess, call, NULL);
 		else if (++looks % LOOKS_PER_CLOCK == 0 &&
-			 is_late(child, &end_ns))
+			 is_late(subprocess, &end_ns))
 			return false;
 		else
 			spin_pause();
@@ -318,18 +322,18 @@ static bool look_for(struct sley_subprocess *child,
 	return true;
 }
 
-static int await_call(struct sley_subprocess *child,
+static int await_call(struct sley_subprocess *subprocess,
 		      struct subprocess_call *call, uint64_t deadline_ns)
 {
 	int err;
 
-	if (look_for(child, call, visit(child, call, enqueue)))
+	if (look_for(subprocess, call, visit(subprocess, call, enqueue)))
 		return 0;
-	(void)visit(child, call, begin_to_wait);
+	(void)visit(subprocess, call, begin_to_wait);
 	err = sley_event_wait_until(&call->ended, deadline_ns);
 	if (!err)
 		return 0;
-	if (give_up(child, call))
+	if (give_up(subprocess, call))
 		return err;
 	await(&call->ended);
 	return 0;
@@ -345,7 +349,7 @@ static int call_nothing(struct sley_subprocess_result *result, int err)
 	return err;
 }
 
-int subprocess_call(struct sley_subprocess *child, int fn, const void *arg,
+int subprocess_call(struct sley_subprocess *subprocess, int fn, const void *arg,
 		    size_t size, struct sley_subprocess_result *result,
 		    uint64_t deadline_ns)
 {
@@ -355,17 +359,17 @@ int subprocess_call(struct sley_subprocess *child, int fn, const void *arg,
 					.result = result };
 	int err;
 
-	if (!is_ours(child))
+	if (!is_ours(subprocess))
 		return call_nothing(result, SLEY_EFORKED);
 	if (size > SLEY_SUBPROCESS_DATA_MAX)
 		return call_nothing(result, -EMSGSIZE);
 	if (fn < 0)
 		return call_nothing(result, fn);
-	err = await_call(child, &call, deadline_ns);
+	err = await_call(subprocess, &call, deadline_ns);
 	return err ? call_nothing(result, err) : result->code;
 }
 
-int sley_subprocess_call_until(struct sley_subprocess *child,
+int sley_subprocess_call_until(struct sley_subprocess *subprocess,
 			       sley_subprocess_fn *fn, const void *arg,
 			       size_t size,
 			       struct sley_subprocess_result *result,
@@ -373,14 +377,14 @@ int sley_subprocess_call_until(struct sley_subprocess *child,
 {
 	struct sley_subprocess_result own = { .data = NULL };
 
-	return subprocess_call(child, function_table_find(fn), arg, size,
+	return subprocess_call(subprocess, function_table_find(fn), arg, size,
 			       result ? result : &own, deadline_ns);
 }
 
-int sley_subprocess_call(struct sley_subprocess *child, sley_subprocess_fn *fn,
-			 const void *arg, size_t size,
+int sley_subprocess_call(struct sley_subprocess *subprocess,
+			 sley_subprocess_fn *fn, const void *arg, size_t size,
 			 struct sley_subprocess_result *result)
 {
-	return sley_subprocess_call_until(child, fn, arg, size, result,
+	return sley_subprocess_call_until(subprocess, fn, arg, size, result,
 					  UINT64_MAX);
 }

@@ -65,8 +65,8 @@ struct sley_subprocess {
 	uint32_t id;
 	unsigned int generation; /* of the process that it belongs to */
 	uint32_t on_start;       /* function number, or 0                  */
-	int segment;             /* descriptors; bell is the eventfd */
-	int bell;
+	int segment;             /* a descriptor, as eventfd          */
+	int eventfd;
 	struct call_ring *ring;
 	struct sley_event started; /* or never will                  */
 	struct sley_event gone;
@@ -111,13 +111,14 @@ static inline void subprocess_calls_add(struct subprocess_calls *calls,
 /* Without the lock: wakes the callers. */
 void subprocess_calls_end(struct subprocess_calls *calls);
 
-static inline uint32_t subprocess_in_ring(const struct sley_subprocess *child)
+static inline uint32_t
+subprocess_in_ring(const struct sley_subprocess *subprocess)
 {
-	return call_ring_distance(child->collected, child->asked);
+	return call_ring_distance(subprocess->collected, subprocess->asked);
 }
 
 /* sley_subprocess_call() of a number of function_table.h, which may be an error. */
-must_check int subprocess_call(struct sley_subprocess *child, int fn,
+must_check int subprocess_call(struct sley_subprocess *subprocess, int fn,
 			       const void *arg, size_t size,
 			       struct sley_subprocess_result *result,
 			       uint64_t deadline_ns);
@@ -128,38 +129,38 @@ extern const struct endpoint_ops subprocess_endpoint_ops;
 /* ---- under the lock ------------------------------------------------------------- */
 
 /* Takes the answers that are there. */
-void subprocess_collect(struct sley_subprocess *child,
+void subprocess_collect(struct sley_subprocess *subprocess,
 			struct subprocess_calls *ended);
 
 /* Puts queued calls into the ring, as far as they fit.  True: call_ring_wake(). */
-must_check bool subprocess_bring(struct sley_subprocess *child);
+must_check bool subprocess_bring(struct sley_subprocess *subprocess);
 
-/* Fails @call, by a fault of the subprocess; the reason is in child->death. */
-void subprocess_fail_call(struct sley_subprocess *child,
+/* Fails @call, by a fault of the subprocess; the reason is in ->death. */
+void subprocess_fail_call(struct sley_subprocess *subprocess,
 			  struct subprocess_call *call,
 			  struct subprocess_calls *ended);
 
 /* The subprocess has ended: its calls fail, or are queued again. */
-void subprocess_take_back(struct sley_subprocess *child,
+void subprocess_take_back(struct sley_subprocess *subprocess,
 			  struct subprocess_calls *ended);
 
 /* Fails all queued calls. */
-void subprocess_fail_queue(struct sley_subprocess *child,
+void subprocess_fail_queue(struct sley_subprocess *subprocess,
 			   struct subprocess_calls *ended);
 
 /* ---- by the collector ------------------------------------------------------------- */
 
-/* Handles all events of @child; it may be GONE then.  Returns the next deadline. */
-must_check uint64_t subprocess_look_after(struct sley_subprocess *child);
+/* Handles all events of @subprocess, which may be GONE then.  The next deadline. */
+must_check uint64_t subprocess_look_after(struct sley_subprocess *subprocess);
 
 /* Handles a message from the fork server. */
-void subprocess_notice(struct sley_subprocess *child,
+void subprocess_notice(struct sley_subprocess *subprocess,
 		       const struct fork_server_notice *notice);
 
 /* The fork server has ended, and so have all subprocesses. */
-void subprocess_orphaned(struct sley_subprocess *child);
+void subprocess_orphaned(struct sley_subprocess *subprocess);
 
-/* The collector has forgotten @child: lets its creator or destroyer free it. */
-void subprocess_release(struct sley_subprocess *child);
+/* The collector has forgotten @subprocess: lets its creator or destroyer free it. */
+void subprocess_release(struct sley_subprocess *subprocess);
 
 #endif

@@ -15,7 +15,7 @@
 static void run(struct sley_endpoint *endpoint,
 		const struct endpoint_work *work, struct endpoint_end *end)
 {
-	struct sley_subprocess *child =
+	struct sley_subprocess *subprocess =
 		container_of(endpoint, struct sley_subprocess, endpoint);
 	struct subprocess_node node = { .fn = work->fn,
 					.has_arg = work->arg_size != 0 };
@@ -23,7 +23,7 @@ static void run(struct sley_endpoint *endpoint,
 
 	if (work->arg_size)
 		memcpy(node.arg, work->arg, work->arg_size);
-	end->code = subprocess_call(child, FUNCTION_TABLE_NODE, &node,
+	end->code = subprocess_call(subprocess, FUNCTION_TABLE_NODE, &node,
 				    sizeof(node), &result, work->deadline_ns);
 	end->outcome = result.outcome;
 	memcpy(end->text, result.text, sizeof(end->text));
@@ -35,7 +35,8 @@ const struct endpoint_ops subprocess_endpoint_ops = {
 	.run = run,
 };
 
-struct sley_endpoint *sley_subprocess_endpoint(struct sley_subprocess *child)
+struct sley_endpoint *
+sley_subprocess_endpoint(struct sley_subprocess *subprocess)
 {
-	return &child->endpoint;
+	return &subprocess->endpoint;
 }

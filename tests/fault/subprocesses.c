@@ -32,49 +32,49 @@ static int die(struct sley_subprocess_work *work)
 	return 0;
 }
 
-static int check_double(struct sley_subprocess *child)
+static int check_double(struct sley_subprocess *subprocess)
 {
 	int seven = 7;
-	int code = sley_subprocess_call(child, double_it, &seven, sizeof(seven),
-					NULL);
+	int code = sley_subprocess_call(subprocess, double_it, &seven,
+					sizeof(seven), NULL);
 
 	return code == 14 ? 0 : code;
 }
 
 /* It dies, and does it again. */
-static int use(struct sley_subprocess *child)
+static int use(struct sley_subprocess *subprocess)
 {
-	int err = check_double(child);
+	int err = check_double(subprocess);
 
 	if (err)
 		return err;
-	err = sley_subprocess_call(child, die, NULL, 0, NULL);
-	return err == SLEY_ECHILD ? check_double(child) : err;
+	err = sley_subprocess_call(subprocess, die, NULL, 0, NULL);
+	return err == SLEY_ECHILD ? check_double(subprocess) : err;
 }
 
 static int create_and_use(void)
 {
-	struct sley_subprocess *child = NULL;
-	int err = sley_subprocess_create(&child, NULL);
+	struct sley_subprocess *subprocess = NULL;
+	int err = sley_subprocess_create(&subprocess, NULL);
 
 	if (err)
 		return err;
-	err = use(child);
-	sley_subprocess_destroy(child);
+	err = use(subprocess);
+	sley_subprocess_destroy(subprocess);
 	return err;
 }
 
 /* A subprocess that is killed; it has no time for anything else. */
 static int create_and_kill(void)
 {
-	struct sley_subprocess *child = NULL;
+	struct sley_subprocess *subprocess = NULL;
 	int err = sley_subprocess_create(
-		&child, SLEY_SUBPROCESS_OPTIONS(.call_ns = 5 * SLEY_MSEC));
+		&subprocess, SLEY_SUBPROCESS_OPTIONS(.call_ns = 5 * SLEY_MSEC));
 
 	if (err)
 		return err;
-	err = sley_subprocess_call(child, hang, NULL, 0, NULL);
-	sley_subprocess_destroy(child);
+	err = sley_subprocess_call(subprocess, hang, NULL, 0, NULL);
+	sley_subprocess_destroy(subprocess);
 	return err == SLEY_ECHILD ? 0 : err;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * subprocess_call_ring.c - the ring of src/subprocess/call_ring.h between a program
- * and its child: no call and no answer is lost, whichever side sleeps when.
+ * and its subprocess: no call and no answer is lost, whichever side sleeps when.
  *
- * The child is a thread, with the very operations of serve.c.  The bell is an
- * eventfd of the kernel.  Here the bell is a word with a futex, with the order of
- * the kernel's lock: a side that heard the bell sees all that was done before the
- * ring.  A side that did not wait for the bell has the edges of the ring alone.
+ * The subprocess is a thread, with the very operations of serve.c.  The eventfd of
+ * the kernel is a word with a futex here, with the order of the kernel's lock: a side
+ * that slept on the eventfd sees all that was done before the signal.  A side that
+ * did not sleep on the eventfd has the edges of the ring alone.
  * Neither side spins first: each side goes to sleep as soon as possible.
  *
  * Complete for two calls, which are asked at once or one by one, and the stop.  The
@@ -26,7 +26,7 @@ static union {
 } memory;
 
 static struct call_ring *const ring = &memory.ring;
-static uint32_t bell;
+static uint32_t eventfd;
 static uint32_t nr_collected;
 
 static void setup(void)
@@ -38,39 +38,39 @@ static void setup(void)
 		ring->slot[i].arg_size = 0;
 		ring->slot[i].result_size = 0;
 	}
-	bell = 0;
+	eventfd = 0;
 	nr_collected = 0;
 	model_name(&ring->asked, "asked");
 	model_name(&ring->done, "done");
 	model_name(&ring->ready, "ready");
-	model_name(&bell, "bell");
+	model_name(&eventfd, "eventfd");
 }
 
-/* ---- the bell -------------------------------------------------------------------- */
+/* ---- the eventfd ----------------------------------------------------------------- */
 
-static void bell_ring(void)
+static void eventfd_signal(void)
 {
-	(void)xchg_release(&bell, 1);
-	os_futex_wake(&bell, 1);
+	(void)xchg_release(&eventfd, 1);
+	os_futex_wake(&eventfd, 1);
 }
 
-/* Sleeps until the bell rings. */
-static void bell_await(void)
+/* Sleeps until the eventfd is signalled. */
+static void eventfd_await(void)
 {
-	while (!xchg_acquire(&bell, 0))
-		(void)os_futex_wait(&bell, 0, UINT64_MAX);
+	while (!xchg_acquire(&eventfd, 0))
+		(void)os_futex_wait(&eventfd, 0, UINT64_MAX);
 }
 
-/* ---- the child ---------------------------------------------------------------------- */
+/* ---- the subprocess ----------------------------------------------------------------- */
 
-static void child(int id)
+static void subprocess(int id)
 {
 	uint32_t number = CALL_RING_COUNT_MASK;
 
 	(void)id;
 	ring->refusal = 5;
 	call_ring_say_ready(ring, CALL_RING_READY);
-	bell_ring();
+	eventfd_signal();
 	for (;;) {
 		uint32_t asked = call_ring_await(ring, number);
 
@@ -83,7 +83,7 @@ static void child(int id)
 			slot->result_size = slot->arg_size + 1;
 			number = (number + 1) & CALL_RING_COUNT_MASK;
 			if (call_ring_answer(ring))
-				bell_ring();
+				eventfd_signal();
 		}
 	}
 }
@@ -93,7 +93,7 @@ static void child(int id)
 static void await_ready(void)
 {
 	while (call_ring_readiness(ring) != CALL_RING_READY)
-		bell_await();
+		eventfd_await();
 	MODEL_CHECK(ring->refusal == 5);
 }
 
@@ -122,7 +122,7 @@ static void await_answers(uint32_t first, uint32_t nr)
 {
 	collect(first, call_ring_watch(ring));
 	while (nr_collected < nr) {
-		bell_await();
+		eventfd_await();
 		collect(first, call_ring_watch(ring));
 	}
 }
@@ -143,9 +143,9 @@ static void finish(void)
 }
 
 MODEL(two_calls_at_once_are_answered, .setup = setup,
-      .threads = { ask_two_at_once, child }, .finish = finish);
+      .threads = { ask_two_at_once, subprocess }, .finish = finish);
 
-/* The second call comes when the child may be about to sleep. */
+/* The second call comes when the subprocess may be about to sleep. */
 static void ask_one_by_one(int id)
 {
 	(void)id;
@@ -159,9 +159,9 @@ static void ask_one_by_one(int id)
 }
 
 MODEL(two_calls_one_by_one_are_answered, .setup = setup,
-      .threads = { ask_one_by_one, child }, .finish = finish);
+      .threads = { ask_one_by_one, subprocess }, .finish = finish);
 
-/* Sleeps for the first answer, spins for the second, and does not tell the child. */
+/* Sleeps for the first answer; spins for the second, and asks for no signal. */
 static void look_for_the_second(int id)
 {
 	(void)id;
@@ -178,4 +178,4 @@ static void look_for_the_second(int id)
 }
 
 MODEL(who_stops_sleeping_loses_no_answer, .setup = setup,
-      .threads = { look_for_the_second, child }, .finish = finish);
+      .threads = { look_for_the_second, subprocess }, .finish = finish);

@@ -35,7 +35,7 @@ static atomic_uint next_call;
 #define NR_KILLS 1000 /* in full */
 
 static struct {
-	struct sley_subprocess *child[NR_SUBPROCESSES];
+	struct sley_subprocess *subprocess[NR_SUBPROCESSES];
 	uint64_t end_ns;
 	uint64_t nr_restarts; /* at least */
 	atomic_uint nr_well, nr_lost, nr_given_up, nr_killed;
@@ -81,8 +81,8 @@ static void check_lost(uint32_t number, enum sley_outcome outcome,
 
 static void call_as_node(uint32_t number)
 {
-	struct sley_endpoint *endpoint =
-		sley_subprocess_endpoint(scene.child[number % NR_SUBPROCESSES]);
+	struct sley_endpoint *endpoint = sley_subprocess_endpoint(
+		scene.subprocess[number % NR_SUBPROCESSES]);
 	struct endpoint_work work = { .fn = run_node,
 				      .arg = &number,
 				      .arg_size = sizeof(number),
@@ -109,7 +109,7 @@ static void call_one(uint32_t number)
 						 .size = sizeof(got) };
 	uint64_t deadline_ns = one_in(16) ? soon() : SLEY_FOREVER;
 	int err = sley_subprocess_call_until(
-		scene.child[number % NR_SUBPROCESSES], run, &number,
+		scene.subprocess[number % NR_SUBPROCESSES], run, &number,
 		sizeof(number), &result, deadline_ns);
 
 	CHECK_EQ(err, result.code);
@@ -136,7 +136,7 @@ static uint64_t nr_restarts(void)
 	uint64_t nr = 0;
 
 	for (int i = 0; i < NR_SUBPROCESSES; i++)
-		nr += sley_subprocess_restarts(scene.child[i]);
+		nr += sley_subprocess_restarts(scene.subprocess[i]);
 	return nr;
 }
 
@@ -171,7 +171,7 @@ static void *kill_them(void *arg)
 	(void)arg;
 	while (goes_on()) {
 		int pid = sley_subprocess_pid(
-			scene.child[test_random(NR_SUBPROCESSES)]);
+			scene.subprocess[test_random(NR_SUBPROCESSES)]);
 
 		if (pid && kill(pid, SIGKILL) == 0)
 			atomic_fetch_add(&scene.nr_killed, 1);
@@ -195,7 +195,7 @@ static void begin(uint64_t spin_ns)
 	for (int i = 0; i < NR_SUBPROCESSES; i++)
 		CHECK_EQ(
 			sley_subprocess_create(
-				&scene.child[i],
+				&scene.subprocess[i],
 				SLEY_SUBPROCESS_OPTIONS(.max_restarts = 1000000,
 							.spin_ns = spin_ns,
 							.depth = 4)),
@@ -212,7 +212,7 @@ static void end(void)
 	uint64_t restarts = nr_restarts();
 
 	for (int i = 0; i < NR_SUBPROCESSES; i++)
-		sley_subprocess_destroy(scene.child[i]);
+		sley_subprocess_destroy(scene.subprocess[i]);
 	sley_subprocesses_exit();
 	CHECK_EQ(waitpid(-1, NULL, WNOHANG), -1);
 	CHECK_EQ(errno, ECHILD);

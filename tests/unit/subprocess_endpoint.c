@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * subprocess_endpoint.c - a child as what runs nodes, and one that goes mad.
+ * subprocess_endpoint.c - a subprocess that runs nodes, or goes mad.
  */
 #include "harness/test.h"
 
@@ -68,7 +68,7 @@ static int scribble_all(struct sley_subprocess_work *work)
 
 static struct sley_subprocess *begin(void)
 {
-	struct sley_subprocess *child = NULL;
+	struct sley_subprocess *subprocess = NULL;
 
 	if (test_emulated())
 		test_skip("qemu-user dies of threads in the forked child of a "
@@ -76,20 +76,20 @@ static struct sley_subprocess *begin(void)
 	CHECK_EQ(sley_subprocess_register("scribble", scribble), 0);
 	CHECK_EQ(sley_subprocess_register("scribble_all", scribble_all), 0);
 	CHECK_EQ(sley_subprocesses_init(), 0);
-	CHECK_EQ(sley_subprocess_create(&child, NULL), 0);
-	return child;
+	CHECK_EQ(sley_subprocess_create(&subprocess, NULL), 0);
+	return subprocess;
 }
 
-static void end(struct sley_subprocess *child)
+static void end(struct sley_subprocess *subprocess)
 {
-	sley_subprocess_destroy(child);
+	sley_subprocess_destroy(subprocess);
 	sley_subprocesses_exit();
 }
 
-static struct endpoint_end run(struct sley_subprocess *child, sley_node_fn *fn,
-			       const void *arg, uint32_t size)
+static struct endpoint_end run(struct sley_subprocess *subprocess,
+			       sley_node_fn *fn, const void *arg, uint32_t size)
 {
-	struct sley_endpoint *endpoint = sley_subprocess_endpoint(child);
+	struct sley_endpoint *endpoint = sley_subprocess_endpoint(subprocess);
 	const struct endpoint_work work = { .fn = fn,
 					    .arg = arg,
 					    .arg_size = size,
@@ -101,37 +101,39 @@ static struct endpoint_end run(struct sley_subprocess *child, sley_node_fn *fn,
 	return result;
 }
 
-TEST(any_function_of_the_program_runs_in_a_child)
+TEST(any_function_of_the_program_runs_in_a_subprocess)
 {
 	const struct numbers numbers = { 30, 12 };
-	struct sley_subprocess *child = begin();
-	struct endpoint_end result = run(child, add, &numbers, sizeof(numbers));
+	struct sley_subprocess *subprocess = begin();
+	struct endpoint_end result =
+		run(subprocess, add, &numbers, sizeof(numbers));
 
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_SUCCESS);
 	CHECK_EQ(result.code, 42);
-	CHECK_EQ(run(child, has_no_argument, NULL, 0).code, 0);
-	result = run(child, refuse, NULL, 0);
+	CHECK_EQ(run(subprocess, has_no_argument, NULL, 0).code, 0);
+	result = run(subprocess, refuse, NULL, 0);
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_FAILURE);
 	CHECK_EQ(result.code, -EDOM);
-	end(child);
+	end(subprocess);
 }
 
 TEST(a_crash_is_an_outcome_of_the_endpoint)
 {
-	struct sley_subprocess *child = begin();
-	struct endpoint_end result = run(child, die, NULL, 0);
+	struct sley_subprocess *subprocess = begin();
+	struct endpoint_end result = run(subprocess, die, NULL, 0);
 
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_ENDPOINT);
 	CHECK_EQ(result.code, SLEY_ECHILD);
 	CHECK_STR(result.text, "subprocess was killed by signal 6 (Aborted)");
-	CHECK_EQ(run(child, has_no_argument, NULL, 0).code, 0);
-	end(child);
+	CHECK_EQ(run(subprocess, has_no_argument, NULL, 0).code, 0);
+	end(subprocess);
 }
 
 TEST(what_an_endpoint_cannot_do_is_refused_at_once)
 {
-	struct sley_subprocess *child = begin();
-	const struct sley_endpoint *endpoint = sley_subprocess_endpoint(child);
+	struct sley_subprocess *subprocess = begin();
+	const struct sley_endpoint *endpoint =
+		sley_subprocess_endpoint(subprocess);
 	char bytes[SLEY_NODE_ARG_MAX + 1];
 
 	CHECK_EQ(endpoint->width, 1);
@@ -141,33 +143,33 @@ TEST(what_an_endpoint_cannot_do_is_refused_at_once)
 	/* A pointer would lead to nothing there. */
 	CHECK_EQ(endpoint_refuses(endpoint, bytes, 0), -EFAULT);
 	CHECK_EQ(endpoint_refuses(endpoint, bytes, SLEY_NODE_ARG_MAX), 0);
-	end(child);
+	end(subprocess);
 }
 
-TEST(s23_a_child_that_scribbles_is_killed_and_replaced)
+TEST(s23_a_subprocess_that_scribbles_is_killed_and_replaced)
 {
-	struct sley_subprocess *child = begin();
+	struct sley_subprocess *subprocess = begin();
 	struct sley_subprocess_result result = { .data = NULL };
 
-	CHECK_EQ(sley_subprocess_call(child, scribble, NULL, 0, &result),
+	CHECK_EQ(sley_subprocess_call(subprocess, scribble, NULL, 0, &result),
 		 SLEY_ECHILD);
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_ENDPOINT);
 	CHECK_STR(result.text, "scribble: subprocess was killed: what it wrote "
 			       "makes no sense");
-	CHECK_EQ(run(child, has_no_argument, NULL, 0).code, 0);
-	CHECK_EQ(sley_subprocess_restarts(child), 1);
-	end(child);
+	CHECK_EQ(run(subprocess, has_no_argument, NULL, 0).code, 0);
+	CHECK_EQ(sley_subprocess_restarts(subprocess), 1);
+	end(subprocess);
 }
 
 /* Not even how deep the ring is: the next one is told anew. */
-TEST(s23_the_next_child_finds_nothing_of_the_last_one)
+TEST(s23_the_next_subprocess_finds_nothing_of_the_last_one)
 {
-	struct sley_subprocess *child = begin();
+	struct sley_subprocess *subprocess = begin();
 
-	CHECK_EQ(sley_subprocess_call(child, scribble_all, NULL, 0, NULL),
+	CHECK_EQ(sley_subprocess_call(subprocess, scribble_all, NULL, 0, NULL),
 		 SLEY_ECHILD);
 	for (int i = 0; i < 40; i++)
-		CHECK_EQ(run(child, has_no_argument, NULL, 0).code, 0);
-	CHECK_EQ(sley_subprocess_restarts(child), 1);
-	end(child);
+		CHECK_EQ(run(subprocess, has_no_argument, NULL, 0).code, 0);
+	CHECK_EQ(sley_subprocess_restarts(subprocess), 1);
+	end(subprocess);
 }

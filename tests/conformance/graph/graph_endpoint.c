@@ -69,28 +69,31 @@ static int await_go(void *arg)
 	return 0;
 }
 
-static sley_node add_on(struct sley_graph *graph, struct sley_subprocess *child,
-			sley_node_fn *fn, const char *name, sley_node after)
+static sley_node add_on(struct sley_graph *graph,
+			struct sley_subprocess *subprocess, sley_node_fn *fn,
+			const char *name, sley_node after)
 {
 	sley_node id = SLEY_NO_NODE;
 
-	CHECK_EQ(sley_graph_submit(
-			 graph, &id,
-			 SLEY_NODE_SPEC(.fn = fn, .name = name, .after = &after,
-					.nr_after = 1,
-					.on = sley_subprocess_endpoint(child))),
-		 0);
+	CHECK_EQ(
+		sley_graph_submit(graph, &id,
+				  SLEY_NODE_SPEC(.fn = fn, .name = name,
+						 .after = &after, .nr_after = 1,
+						 .on = sley_subprocess_endpoint(
+							 subprocess))),
+		0);
 	return id;
 }
 
-static void add_number(struct sley_graph *graph, struct sley_subprocess *child,
-		       int number)
+static void add_number(struct sley_graph *graph,
+		       struct sley_subprocess *subprocess, int number)
 {
 	CHECK_EQ(sley_graph_submit(
 			 graph, NULL,
 			 SLEY_NODE_SPEC(.fn = add_to_sum, .arg = &number,
 					.arg_size = sizeof(number),
-					.on = sley_subprocess_endpoint(child))),
+					.on = sley_subprocess_endpoint(
+						subprocess))),
 		 0);
 }
 
@@ -99,31 +102,31 @@ static void add_number(struct sley_graph *graph, struct sley_subprocess *child,
 TEST_WORKERS(s26_a_node_runs_in_a_subprocess_without_being_registered)
 {
 	struct sley *rt = begin();
-	struct sley_subprocess *child = subprocess_new(NULL);
+	struct sley_subprocess *subprocess = subprocess_new(NULL);
 	struct sley_graph *graph = graph_new(NULL);
 
-	(void)add_on(graph, child, sign, "sign", SLEY_NO_NODE);
+	(void)add_on(graph, subprocess, sign, "sign", SLEY_NO_NODE);
 	CHECK_EQ(sley_graph_wait(graph), 0);
-	CHECK_EQ(atomic_load(&board->pid), sley_subprocess_pid(child));
+	CHECK_EQ(atomic_load(&board->pid), sley_subprocess_pid(subprocess));
 	for (int i = 1; i <= 10; i++)
-		add_number(graph, child, i);
+		add_number(graph, subprocess, i);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(atomic_load(&board->sum), 55);
 	sley_graph_destroy(graph);
-	sley_subprocess_destroy(child);
+	sley_subprocess_destroy(subprocess);
 	end(rt);
 }
 
 TEST_WORKERS(s26_its_edges_are_those_of_any_node)
 {
 	struct sley *rt = begin();
-	struct sley_subprocess *child = subprocess_new(NULL);
+	struct sley_subprocess *subprocess = subprocess_new(NULL);
 	struct sley_graph *graph = graph_new(NULL);
 	struct order order = { .nr = 0 };
 	sley_node there, here;
 
 	here = node(graph, &order, 1, NULL, 0);
-	there = add_on(graph, child, await_go, "there", here);
+	there = add_on(graph, subprocess, await_go, "there", here);
 	(void)node(graph, &order, 2, &there, 1);
 	CHECK_EVENTUALLY(atomic_load(&order.nr) == 1 || (sley_yield(), false));
 	CHECK_EQ(sley_node_outcome(graph, there, NULL), SLEY_OUTCOME_NONE);
@@ -132,45 +135,46 @@ TEST_WORKERS(s26_its_edges_are_those_of_any_node)
 	CHECK_EQ(atomic_load(&order.nr), 2);
 	CHECK_EQ(atomic_load(&order.what[1]), 2);
 	sley_graph_destroy(graph);
-	sley_subprocess_destroy(child);
+	sley_subprocess_destroy(subprocess);
 	end(rt);
 }
 
 TEST(s30_a_graph_in_steps_waits_for_its_subprocess)
 {
 	struct sley *rt = begin();
-	struct sley_subprocess *child = subprocess_new(NULL);
+	struct sley_subprocess *subprocess = subprocess_new(NULL);
 	struct sley_graph *graph =
 		graph_new(SLEY_GRAPH_OPTIONS(.stepped = true));
 
-	(void)add_on(graph, child, sign, "sign", SLEY_NO_NODE);
+	(void)add_on(graph, subprocess, sign, "sign", SLEY_NO_NODE);
 	CHECK_EQ(atomic_load(&board->pid), 0);
 	CHECK_EQ(sley_graph_step(graph), 1);
-	CHECK_EQ(atomic_load(&board->pid), sley_subprocess_pid(child));
+	CHECK_EQ(atomic_load(&board->pid), sley_subprocess_pid(subprocess));
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	sley_graph_destroy(graph);
-	sley_subprocess_destroy(child);
+	sley_subprocess_destroy(subprocess);
 	end(rt);
 }
 
 TEST_WORKERS(s10_a_subprocess_that_is_busy_holds_up_no_worker)
 {
 	struct sley *rt = begin();
-	struct sley_subprocess *child = subprocess_new(NULL);
+	struct sley_subprocess *subprocess = subprocess_new(NULL);
 	struct sley_graph *graph = graph_new(NULL);
 	atomic_int count = 0;
 	sley_node last = SLEY_NO_NODE;
 
 	/* More of them than there are workers, or places in its ring. */
 	for (int i = 0; i < 40; i++)
-		(void)add_on(graph, child, await_go, "await", SLEY_NO_NODE);
+		(void)add_on(graph, subprocess, await_go, "await",
+			     SLEY_NO_NODE);
 	for (int i = 0; i < 100; i++)
 		last = counts(graph, &count, &last, 1);
 	CHECK_EVENTUALLY(atomic_load(&count) == 100 || (sley_yield(), false));
 	atomic_store(&board->go, true);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	sley_graph_destroy(graph);
-	sley_subprocess_destroy(child);
+	sley_subprocess_destroy(subprocess);
 	end(rt);
 }
 
@@ -179,15 +183,15 @@ TEST_WORKERS(s10_a_subprocess_that_is_busy_holds_up_no_worker)
 TEST_WORKERS(s24_a_node_that_dies_over_there_says_how)
 {
 	struct sley *rt = begin();
-	struct sley_subprocess *child =
+	struct sley_subprocess *subprocess =
 		subprocess_new(SLEY_SUBPROCESS_OPTIONS(.name = "mesher"));
 	struct sley_graph *graph = graph_new(NULL);
 	sley_node first, second;
 	char text[256];
 	int code = 0;
 
-	first = add_on(graph, child, die, "mesh", SLEY_NO_NODE);
-	second = add_on(graph, child, sign, "solve", first);
+	first = add_on(graph, subprocess, die, "mesh", SLEY_NO_NODE);
+	second = add_on(graph, subprocess, sign, "solve", first);
 	CHECK_EVENTUALLY(sley_node_outcome(graph, second, NULL) !=
 				 SLEY_OUTCOME_NONE ||
 			 (sley_yield(), false));
@@ -200,40 +204,40 @@ TEST_WORKERS(s24_a_node_that_dies_over_there_says_how)
 	CHECK_EQ(sley_graph_wait(graph), SLEY_ECHILD);
 	CHECK_EQ(atomic_load(&board->pid), 0);
 	/* The next run is clean, in the next life of the subprocess. */
-	(void)add_on(graph, child, sign, "sign", SLEY_NO_NODE);
+	(void)add_on(graph, subprocess, sign, "sign", SLEY_NO_NODE);
 	CHECK_EQ(sley_graph_wait(graph), 0);
-	CHECK_EQ(atomic_load(&board->pid), sley_subprocess_pid(child));
+	CHECK_EQ(atomic_load(&board->pid), sley_subprocess_pid(subprocess));
 	sley_graph_destroy(graph);
-	sley_subprocess_destroy(child);
+	sley_subprocess_destroy(subprocess);
 	end(rt);
 }
 
 TEST_WORKERS(s24_what_it_returns_over_there_is_its_code)
 {
 	struct sley *rt = begin();
-	struct sley_subprocess *child = subprocess_new(NULL);
+	struct sley_subprocess *subprocess = subprocess_new(NULL);
 	struct sley_graph *graph = graph_new(NULL);
 
-	add_number(graph, child, -ERANGE);
+	add_number(graph, subprocess, -ERANGE);
 	CHECK_EQ(sley_graph_wait(graph), -ERANGE);
-	CHECK_EQ(sley_subprocess_restarts(child), 0);
+	CHECK_EQ(sley_subprocess_restarts(subprocess), 0);
 	sley_graph_destroy(graph);
-	sley_subprocess_destroy(child);
+	sley_subprocess_destroy(subprocess);
 	end(rt);
 }
 
 TEST_WORKERS(s24_a_node_that_hangs_over_there_is_killed_or_cancelled)
 {
 	struct sley *rt = begin();
-	struct sley_subprocess *child =
+	struct sley_subprocess *subprocess =
 		subprocess_new(SLEY_SUBPROCESS_OPTIONS(.call_ns = 50000000));
 	struct sley_graph *graph = graph_new(NULL);
 	sley_node id;
 	int code = 0;
 
-	(void)add_on(graph, child, hang_there, "hang", SLEY_NO_NODE);
+	(void)add_on(graph, subprocess, hang_there, "hang", SLEY_NO_NODE);
 	CHECK_EQ(sley_graph_wait(graph), SLEY_ECHILD);
-	id = add_on(graph, child, hang_there, "hang", SLEY_NO_NODE);
+	id = add_on(graph, subprocess, hang_there, "hang", SLEY_NO_NODE);
 	CHECK_EQ(sley_node_cancel(graph, id), 0);
 	CHECK_EVENTUALLY(sley_node_outcome(graph, id, NULL) !=
 				 SLEY_OUTCOME_NONE ||
@@ -242,23 +246,24 @@ TEST_WORKERS(s24_a_node_that_hangs_over_there_is_killed_or_cancelled)
 	CHECK_EQ(code, -ECANCELED);
 	CHECK_EQ(sley_graph_wait(graph), -ECANCELED);
 	sley_graph_destroy(graph);
-	sley_subprocess_destroy(child);
+	sley_subprocess_destroy(subprocess);
 	end(rt);
 }
 
 TEST_WORKERS(s21_what_waits_for_a_subprocess_is_cancelled_with_its_graph)
 {
 	struct sley *rt = begin();
-	struct sley_subprocess *child = subprocess_new(NULL);
+	struct sley_subprocess *subprocess = subprocess_new(NULL);
 	struct sley_graph *graph = graph_new(NULL);
 
 	/* One that runs there, some in its ring, and some behind that. */
 	for (int i = 0; i < 40; i++)
-		(void)add_on(graph, child, hang_there, "hang", SLEY_NO_NODE);
+		(void)add_on(graph, subprocess, hang_there, "hang",
+			     SLEY_NO_NODE);
 	sley_graph_cancel(graph);
 	CHECK_EQ(sley_graph_wait(graph), -ECANCELED);
 	sley_graph_destroy(graph);
-	sley_subprocess_destroy(child);
+	sley_subprocess_destroy(subprocess);
 	end(rt);
 }
 
@@ -267,14 +272,15 @@ TEST_WORKERS(s21_what_waits_for_a_subprocess_is_cancelled_with_its_graph)
 TEST(s26_what_an_endpoint_cannot_run_is_refused_at_once)
 {
 	struct sley *rt = begin();
-	struct sley_subprocess *child = subprocess_new(NULL);
+	struct sley_subprocess *subprocess = subprocess_new(NULL);
 	struct sley_graph *graph = graph_new(NULL);
 	struct sley_plan *plan = NULL;
 	uint64_t all = ~UINT64_C(0);
 	sley_node id = 1;
 	struct sley_node_spec spec = { .size = sizeof(spec),
 				       .fn = sign,
-				       .on = sley_subprocess_endpoint(child) };
+				       .on = sley_subprocess_endpoint(
+					       subprocess) };
 	struct sley_node_spec bad = spec;
 
 	bad.arg = &all;
@@ -298,7 +304,7 @@ TEST(s26_what_an_endpoint_cannot_run_is_refused_at_once)
 	sley_plan_destroy(plan);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	sley_graph_destroy(graph);
-	sley_subprocess_destroy(child);
+	sley_subprocess_destroy(subprocess);
 	end(rt);
 }
 
@@ -342,7 +348,7 @@ static int sum_below(void *arg)
 /* In a subprocess: one of its own, before it has threads, and a graph down there. */
 static int sum_two_below(void *arg)
 {
-	static struct sley_subprocess *child;
+	static struct sley_subprocess *subprocess;
 	static struct sley *lower;
 	struct sley_graph *graph;
 	int err;
@@ -351,32 +357,35 @@ static int sum_two_below(void *arg)
 		CHECK_EQ(sley_subprocesses_init(), 0);
 		CHECK_EQ(sley_create(&lower, NULL), 0);
 		CHECK_EQ(sley_bind(lower), 0);
-		child = subprocess_new(
+		subprocess = subprocess_new(
 			SLEY_SUBPROCESS_OPTIONS(.name = "grandchild"));
 	}
 	graph = graph_new(NULL);
-	CHECK_EQ(sley_graph_submit(
-			 graph, NULL,
-			 SLEY_NODE_SPEC(.fn = sum_below, .arg = arg,
-					.arg_size = sizeof(int),
-					.on = sley_subprocess_endpoint(child))),
-		 0);
+	CHECK_EQ(
+		sley_graph_submit(graph, NULL,
+				  SLEY_NODE_SPEC(.fn = sum_below, .arg = arg,
+						 .arg_size = sizeof(int),
+						 .on = sley_subprocess_endpoint(
+							 subprocess))),
+		0);
 	err = sley_graph_wait(graph);
 	sley_graph_destroy(graph);
 	return err;
 }
 
-static int run_below(sley_node_fn *fn, int most, struct sley_subprocess *child)
+static int run_below(sley_node_fn *fn, int most,
+		     struct sley_subprocess *subprocess)
 {
 	struct sley_graph *graph = graph_new(NULL);
 	int err;
 
-	CHECK_EQ(sley_graph_submit(
-			 graph, NULL,
-			 SLEY_NODE_SPEC(.fn = fn, .arg = &most,
-					.arg_size = sizeof(most),
-					.on = sley_subprocess_endpoint(child))),
-		 0);
+	CHECK_EQ(
+		sley_graph_submit(graph, NULL,
+				  SLEY_NODE_SPEC(.fn = fn, .arg = &most,
+						 .arg_size = sizeof(most),
+						 .on = sley_subprocess_endpoint(
+							 subprocess))),
+		0);
 	err = sley_graph_wait(graph);
 	sley_graph_destroy(graph);
 	return err;
@@ -385,16 +394,16 @@ static int run_below(sley_node_fn *fn, int most, struct sley_subprocess *child)
 static void check_levels(sley_node_fn *fn)
 {
 	struct sley *rt = begin();
-	struct sley_subprocess *child = subprocess_new(NULL);
+	struct sley_subprocess *subprocess = subprocess_new(NULL);
 
-	CHECK_EQ(run_below(fn, 10, child), 0);
+	CHECK_EQ(run_below(fn, 10, subprocess), 0);
 	CHECK_EQ(atomic_load(&board->sum), 55);
-	CHECK_EQ(run_below(fn, 4, child), 0);
+	CHECK_EQ(run_below(fn, 4, subprocess), 0);
 	CHECK_EQ(atomic_load(&board->sum), 65);
 	/* What fails below is told above, and is no death. */
-	CHECK_EQ(run_below(fn, 11, child), -ERANGE);
-	CHECK_EQ(sley_subprocess_restarts(child), 0);
-	sley_subprocess_destroy(child);
+	CHECK_EQ(run_below(fn, 11, subprocess), -ERANGE);
+	CHECK_EQ(sley_subprocess_restarts(subprocess), 0);
+	sley_subprocess_destroy(subprocess);
 	end(rt);
 }
 

@@ -16,34 +16,34 @@ static void call_often(void *arg)
 
 TEST(a_plain_thread_calls_a_subprocess)
 {
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 
 	begin_subprocesses();
-	child = subprocess_new(NULL);
-	call_often(child);
-	CHECK_NE(sley_subprocess_pid(child), 0);
-	CHECK_EQ(sley_subprocess_restarts(child), 0);
-	sley_subprocess_destroy(child);
+	subprocess = subprocess_new(NULL);
+	call_often(subprocess);
+	CHECK_NE(sley_subprocess_pid(subprocess), 0);
+	CHECK_EQ(sley_subprocess_restarts(subprocess), 0);
+	sley_subprocess_destroy(subprocess);
 	sley_subprocesses_exit();
 }
 
 TEST_WORKERS(s22_tasks_call_subprocesses_and_get_their_own_answers)
 {
 	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_subprocess *children[2];
+	struct sley_subprocess *subprocesses[2];
 	struct sley_task tasks[20];
 	struct sley *rt;
 
 	begin_subprocesses();
 	rt = start();
 	for (int i = 0; i < 2; i++)
-		children[i] =
+		subprocesses[i] =
 			subprocess_new(SLEY_SUBPROCESS_OPTIONS(.depth = 4));
 	for (int i = 0; i < 20; i++)
-		sley_spawn(&group, &tasks[i], call_often, children[i % 2]);
+		sley_spawn(&group, &tasks[i], call_often, subprocesses[i % 2]);
 	sley_join(&group);
 	for (int i = 0; i < 2; i++)
-		sley_subprocess_destroy(children[i]);
+		sley_subprocess_destroy(subprocesses[i]);
 	stop(rt);
 	sley_subprocesses_exit();
 }
@@ -51,19 +51,19 @@ TEST_WORKERS(s22_tasks_call_subprocesses_and_get_their_own_answers)
 TEST_WORKERS(s22_both_sides_may_sleep)
 {
 	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 	struct sley_task tasks[8];
 	struct sley *rt;
 
 	begin_subprocesses();
 	rt = start();
-	child = subprocess_new(
+	subprocess = subprocess_new(
 		SLEY_SUBPROCESS_OPTIONS(.spin_ns = SLEY_SUBPROCESS_NO_SPIN,
 					.depth = 2));
 	for (int i = 0; i < 8; i++)
-		sley_spawn(&group, &tasks[i], call_often, child);
+		sley_spawn(&group, &tasks[i], call_often, subprocess);
 	sley_join(&group);
-	sley_subprocess_destroy(child);
+	sley_subprocess_destroy(subprocess);
 	stop(rt);
 	sley_subprocesses_exit();
 }
@@ -80,7 +80,7 @@ TEST(rs11_a_call_that_waits_holds_no_worker)
 {
 	struct sley_config config;
 	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_subprocess *children[4];
+	struct sley_subprocess *subprocesses[4];
 	struct sley_task tasks[4];
 	uint64_t start_ns;
 	struct sley *rt;
@@ -89,16 +89,17 @@ TEST(rs11_a_call_that_waits_holds_no_worker)
 	config = config_of(1);
 	rt = start_with(&config);
 	for (int i = 0; i < 4; i++)
-		children[i] = subprocess_new(NULL);
+		subprocesses[i] = subprocess_new(NULL);
 	start_ns = test_now_ns();
 	for (int i = 0; i < 4; i++)
-		sley_spawn(&group, &tasks[i], wait_for_subprocess, children[i]);
+		sley_spawn(&group, &tasks[i], wait_for_subprocess,
+			   subprocesses[i]);
 	sley_join(&group);
 	/* One after the other takes 200 ms; they sleep. */
 	if (!test_is_slow())
 		CHECK_LT(test_now_ns() - start_ns, 190000000);
 	for (int i = 0; i < 4; i++)
-		sley_subprocess_destroy(children[i]);
+		sley_subprocess_destroy(subprocesses[i]);
 	stop(rt);
 	sley_subprocesses_exit();
 }
@@ -111,27 +112,28 @@ TEST(s22_arguments_and_results_are_copied_up_to_their_limit)
 	static unsigned char got[SLEY_SUBPROCESS_DATA_MAX];
 	struct sley_subprocess_result result = { .data = got,
 						 .size = sizeof(got) };
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 
 	begin_subprocesses();
-	child = subprocess_new(NULL);
+	subprocess = subprocess_new(NULL);
 	for (size_t i = 0; i < sizeof(sent); i++)
 		sent[i] = (unsigned char)(i * 7 + i / 256);
-	CHECK_EQ(sley_subprocess_call(child, reverse, sent,
+	CHECK_EQ(sley_subprocess_call(subprocess, reverse, sent,
 				      SLEY_SUBPROCESS_DATA_MAX, &result),
 		 SLEY_SUBPROCESS_DATA_MAX);
 	CHECK_EQ(result.size, SLEY_SUBPROCESS_DATA_MAX);
 	for (size_t i = 0; i < sizeof(got); i++)
 		CHECK_EQ(got[i], sent[sizeof(got) - 1 - i]);
 	result.size = sizeof(got);
-	CHECK_EQ(sley_subprocess_call(child, reverse, sent, sizeof(sent),
+	CHECK_EQ(sley_subprocess_call(subprocess, reverse, sent, sizeof(sent),
 				      &result),
 		 -EMSGSIZE);
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_SKIPPED);
 	/* Less room than there is to say. */
 	result.size = 3;
 	memset(got, 'x', 6);
-	CHECK_EQ(sley_subprocess_call(child, reverse, "abcdef", 6, &result),
+	CHECK_EQ(sley_subprocess_call(subprocess, reverse, "abcdef", 6,
+				      &result),
 		 -EMSGSIZE);
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_FAILURE);
 	CHECK_EQ(result.code, -EMSGSIZE);
@@ -139,37 +141,41 @@ TEST(s22_arguments_and_results_are_copied_up_to_their_limit)
 	CHECK_EQ(memcmp(got, "xxxxxx", 6), 0);
 	CHECK_STR(result.text,
 		  "the result has 6 bytes, and there is room for 3");
-	CHECK_EQ(sley_subprocess_call(child, reverse, "abcdef", 6, &result), 6);
+	CHECK_EQ(sley_subprocess_call(subprocess, reverse, "abcdef", 6,
+				      &result),
+		 6);
 	CHECK_EQ(memcmp(got, "fedcba", 6), 0);
-	CHECK_EQ(sley_subprocess_call(child, reverse, NULL, 0, NULL), 0);
-	sley_subprocess_destroy(child);
+	CHECK_EQ(sley_subprocess_call(subprocess, reverse, NULL, 0, NULL), 0);
+	sley_subprocess_destroy(subprocess);
 	sley_subprocesses_exit();
 }
 
 TEST(s22_a_function_that_fails_says_why)
 {
 	struct sley_subprocess_result result = { .data = NULL };
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 	const int line = 42;
 
 	begin_subprocesses();
-	child = subprocess_new(NULL);
-	CHECK_EQ(sley_subprocess_call(child, complain, &line, sizeof(line),
+	subprocess = subprocess_new(NULL);
+	CHECK_EQ(sley_subprocess_call(subprocess, complain, &line, sizeof(line),
 				      &result),
 		 -EDOM);
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_FAILURE);
 	CHECK_EQ(result.code, -EDOM);
 	CHECK_STR(result.text, "line 42: no such thing");
-	CHECK_EQ(sley_subprocess_call(child, complain_at_length, NULL, 0,
+	CHECK_EQ(sley_subprocess_call(subprocess, complain_at_length, NULL, 0,
 				      &result),
 		 -EDOM);
 	CHECK_EQ(strlen(result.text), SLEY_SUBPROCESS_TEXT_MAX - 1);
 	/* It lives, and what it said is forgotten. */
-	check_add_one(child, 1);
-	CHECK_EQ(sley_subprocess_call(child, count_calls, NULL, 0, &result), 1);
+	check_add_one(subprocess, 1);
+	CHECK_EQ(sley_subprocess_call(subprocess, count_calls, NULL, 0,
+				      &result),
+		 1);
 	CHECK_STR(result.text, "");
-	CHECK_EQ(sley_subprocess_restarts(child), 0);
-	sley_subprocess_destroy(child);
+	CHECK_EQ(sley_subprocess_restarts(subprocess), 0);
+	sley_subprocess_destroy(subprocess);
 	sley_subprocesses_exit();
 }
 
@@ -186,21 +192,24 @@ TEST(s26_a_function_has_one_name_and_a_name_one_function)
 
 TEST(s26_what_is_registered_too_late_is_refused)
 {
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 
 	begin_subprocesses();
 	CHECK_EQ(sley_subprocess_register("late", not_registered), -EBUSY);
-	child = subprocess_new(NULL);
-	CHECK_EQ(sley_subprocess_call(child, not_registered, NULL, 0, NULL),
+	subprocess = subprocess_new(NULL);
+	CHECK_EQ(sley_subprocess_call(subprocess, not_registered, NULL, 0,
+				      NULL),
 		 -ENOENT);
-	CHECK_EQ(sley_subprocess_restarts(child), 0);
-	sley_subprocess_destroy(child);
+	CHECK_EQ(sley_subprocess_restarts(subprocess), 0);
+	sley_subprocess_destroy(subprocess);
 	sley_subprocesses_exit();
 	CHECK_EQ(sley_subprocess_register("late", not_registered), 0);
 	CHECK_EQ(sley_subprocesses_init(), 0);
-	child = subprocess_new(NULL);
-	CHECK_EQ(sley_subprocess_call(child, not_registered, NULL, 0, NULL), 0);
-	sley_subprocess_destroy(child);
+	subprocess = subprocess_new(NULL);
+	CHECK_EQ(sley_subprocess_call(subprocess, not_registered, NULL, 0,
+				      NULL),
+		 0);
+	sley_subprocess_destroy(subprocess);
 	sley_subprocesses_exit();
 }
 
@@ -249,10 +258,10 @@ TEST(the_server_leaves_all_other_descriptors_alone)
 
 TEST(without_a_server_there_are_no_subprocesses)
 {
-	struct sley_subprocess *child = NULL;
+	struct sley_subprocess *subprocess = NULL;
 
-	CHECK_EQ(sley_subprocess_create(&child, NULL), -ENOENT);
-	CHECK(child == NULL);
+	CHECK_EQ(sley_subprocess_create(&subprocess, NULL), -ENOENT);
+	CHECK(subprocess == NULL);
 	sley_subprocess_destroy(NULL);
 	sley_subprocesses_exit();
 }
@@ -260,21 +269,22 @@ TEST(without_a_server_there_are_no_subprocesses)
 TEST(options_that_make_no_sense_are_refused)
 {
 	struct sley_subprocess_options none = { .size = 0 };
-	struct sley_subprocess *child = NULL;
+	struct sley_subprocess *subprocess = NULL;
 
 	begin_subprocesses();
-	CHECK_EQ(sley_subprocess_create(&child, &none), -EINVAL);
-	CHECK_EQ(sley_subprocess_create(
-			 &child, SLEY_SUBPROCESS_OPTIONS(.reserved[3] = 1)),
+	CHECK_EQ(sley_subprocess_create(&subprocess, &none), -EINVAL);
+	CHECK_EQ(sley_subprocess_create(&subprocess,
+					SLEY_SUBPROCESS_OPTIONS(.reserved[3] =
+									1)),
 		 -E2BIG);
 	CHECK_EQ(sley_subprocess_create(
-			 &child, SLEY_SUBPROCESS_OPTIONS(.depth = 100000)),
+			 &subprocess, SLEY_SUBPROCESS_OPTIONS(.depth = 100000)),
 		 -EINVAL);
 	CHECK_EQ(sley_subprocess_create(
-			 &child,
+			 &subprocess,
 			 SLEY_SUBPROCESS_OPTIONS(.on_start = not_registered)),
 		 -EINVAL);
-	CHECK(child == NULL);
+	CHECK(subprocess == NULL);
 	sley_subprocesses_exit();
 }
 
@@ -292,23 +302,23 @@ TEST_WORKERS(a_call_is_given_up_at_its_deadline_and_the_subprocess_goes_on)
 {
 	struct sley_subprocess_result result = { .data = NULL };
 	const unsigned int ms = 100;
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 	uint64_t start_ns;
 	struct sley *rt;
 
 	begin_subprocesses();
 	rt = start();
-	child = subprocess_new(NULL);
+	subprocess = subprocess_new(NULL);
 	start_ns = test_now_ns();
-	CHECK_EQ(sley_subprocess_call_until(child, nap, &ms, sizeof(ms),
+	CHECK_EQ(sley_subprocess_call_until(subprocess, nap, &ms, sizeof(ms),
 					    &result, sley_now() + SLEY_MSEC),
 		 -ETIMEDOUT);
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_SKIPPED);
 	/* What comes next waits for it. */
-	check_add_one(child, 5);
+	check_add_one(subprocess, 5);
 	CHECK_GE(test_now_ns() - start_ns, 100000000);
-	CHECK_EQ(sley_subprocess_restarts(child), 0);
-	sley_subprocess_destroy(child);
+	CHECK_EQ(sley_subprocess_restarts(subprocess), 0);
+	sley_subprocess_destroy(subprocess);
 	stop(rt);
 	sley_subprocesses_exit();
 }
@@ -316,36 +326,37 @@ TEST_WORKERS(a_call_is_given_up_at_its_deadline_and_the_subprocess_goes_on)
 TEST(what_was_given_up_in_the_queue_is_never_begun)
 {
 	const unsigned int ms = 60;
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 
 	begin_subprocesses();
-	child = subprocess_new(SLEY_SUBPROCESS_OPTIONS(.depth = 1));
-	CHECK_EQ(sley_subprocess_call_until(child, nap, &ms, sizeof(ms), NULL,
-					    sley_now() + SLEY_MSEC),
+	subprocess = subprocess_new(SLEY_SUBPROCESS_OPTIONS(.depth = 1));
+	CHECK_EQ(sley_subprocess_call_until(subprocess, nap, &ms, sizeof(ms),
+					    NULL, sley_now() + SLEY_MSEC),
 		 -ETIMEDOUT);
 	for (int i = 0; i < 3; i++)
-		CHECK_EQ(sley_subprocess_call_until(child, count_calls, NULL, 0,
-						    NULL, sley_now()),
+		CHECK_EQ(sley_subprocess_call_until(subprocess, count_calls,
+						    NULL, 0, NULL, sley_now()),
 			 -ETIMEDOUT);
-	CHECK_EQ(sley_subprocess_call(child, count_calls, NULL, 0, NULL), 1);
-	sley_subprocess_destroy(child);
+	CHECK_EQ(sley_subprocess_call(subprocess, count_calls, NULL, 0, NULL),
+		 1);
+	sley_subprocess_destroy(subprocess);
 	sley_subprocesses_exit();
 }
 
 TEST(a_subprocess_that_is_busy_in_vain_is_killed_when_it_is_destroyed)
 {
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 	uint64_t start_ns;
 	int pid;
 
 	begin_subprocesses();
-	child = subprocess_new(NULL);
-	pid = sley_subprocess_pid(child);
-	CHECK_EQ(sley_subprocess_call_until(child, hang, NULL, 0, NULL,
+	subprocess = subprocess_new(NULL);
+	pid = sley_subprocess_pid(subprocess);
+	CHECK_EQ(sley_subprocess_call_until(subprocess, hang, NULL, 0, NULL,
 					    sley_now() + SLEY_MSEC),
 		 -ETIMEDOUT);
 	start_ns = test_now_ns();
-	sley_subprocess_destroy(child);
+	sley_subprocess_destroy(subprocess);
 	CHECK_GE(test_now_ns() - start_ns, 900000000);
 	CHECK_EQ(kill(pid, 0), -1);
 	sley_subprocesses_exit();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * subprocess.h - functions that subprocesses run, and a family to begin and end with.
+ * subprocess.h - functions that subprocesses run; how a test begins and ends.
  */
 #ifndef SLEY_TESTS_CONFORMANCE_SUBPROCESS_SUBPROCESS_H
 #define SLEY_TESTS_CONFORMANCE_SUBPROCESS_SUBPROCESS_H
@@ -137,22 +137,23 @@ static inline void begin_subprocesses(void)
 static inline struct sley_subprocess *
 subprocess_new(const struct sley_subprocess_options *options)
 {
-	struct sley_subprocess *child = NULL;
+	struct sley_subprocess *subprocess = NULL;
 
-	CHECK_EQ(sley_subprocess_create(&child, options), 0);
-	CHECK(child != NULL);
-	return child;
+	CHECK_EQ(sley_subprocess_create(&subprocess, options), 0);
+	CHECK(subprocess != NULL);
+	return subprocess;
 }
 
 /* A call that must work. */
-static inline void check_add_one(struct sley_subprocess *child, uint64_t value)
+static inline void check_add_one(struct sley_subprocess *subprocess,
+				 uint64_t value)
 {
 	uint64_t got = 0;
 	struct sley_subprocess_result result = { .data = &got,
 						 .size = sizeof(got) };
 
-	CHECK_EQ(sley_subprocess_call(child, add_one, &value, sizeof(value),
-				      &result),
+	CHECK_EQ(sley_subprocess_call(subprocess, add_one, &value,
+				      sizeof(value), &result),
 		 0);
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_SUCCESS);
 	CHECK_EQ(result.size, sizeof(got));

@@ -53,21 +53,23 @@ static void die_and_live_again(const struct sley_subprocess_options *options,
 			       const struct death *death)
 {
 	struct sley_subprocess_result result = { .data = NULL };
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 
 	begin_subprocesses();
-	child = subprocess_new(options);
-	CHECK_EQ(sley_subprocess_call(child, count_calls, NULL, 0, NULL), 1);
-	CHECK_EQ(sley_subprocess_call(child, death->fn, &death->arg,
+	subprocess = subprocess_new(options);
+	CHECK_EQ(sley_subprocess_call(subprocess, count_calls, NULL, 0, NULL),
+		 1);
+	CHECK_EQ(sley_subprocess_call(subprocess, death->fn, &death->arg,
 				      sizeof(death->arg), &result),
 		 SLEY_ECHILD);
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_ENDPOINT);
 	CHECK_EQ(result.code, SLEY_ECHILD);
 	CHECK_STR(result.text, death->text);
 	/* Another one, which begins from the beginning. */
-	CHECK_EQ(sley_subprocess_call(child, count_calls, NULL, 0, NULL), 1);
-	CHECK_EQ(sley_subprocess_restarts(child), 1);
-	sley_subprocess_destroy(child);
+	CHECK_EQ(sley_subprocess_call(subprocess, count_calls, NULL, 0, NULL),
+		 1);
+	CHECK_EQ(sley_subprocess_restarts(subprocess), 1);
+	sley_subprocess_destroy(subprocess);
 	sley_subprocesses_exit();
 }
 
@@ -102,17 +104,17 @@ TEST(s24_a_hang_is_ended_at_its_deadline)
 TEST(s24_many_calls_have_a_deadline_each)
 {
 	const unsigned int ms = 60;
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 
 	begin_subprocesses();
-	child = subprocess_new(
+	subprocess = subprocess_new(
 		SLEY_SUBPROCESS_OPTIONS(.call_ns = 10 * SLEY_SEC));
 	for (int i = 0; i < 3; i++)
-		CHECK_EQ(sley_subprocess_call(child, nap, &ms, sizeof(ms),
+		CHECK_EQ(sley_subprocess_call(subprocess, nap, &ms, sizeof(ms),
 					      NULL),
 			 0);
-	CHECK_EQ(sley_subprocess_restarts(child), 0);
-	sley_subprocess_destroy(child);
+	CHECK_EQ(sley_subprocess_restarts(subprocess), 0);
+	sley_subprocess_destroy(subprocess);
 	sley_subprocesses_exit();
 }
 
@@ -121,7 +123,7 @@ TEST(s24_many_calls_have_a_deadline_each)
 #define NR_CALLS 8
 
 struct one_of_many {
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 	sley_subprocess_fn *fn;
 	unsigned char number;
 	int code;
@@ -135,7 +137,7 @@ static void call_one(void *arg)
 	struct one_of_many *one = arg;
 
 	one->turn = (*one->nr_turns)++;
-	one->code = sley_subprocess_call(one->child, one->fn, &one->number,
+	one->code = sley_subprocess_call(one->subprocess, one->fn, &one->number,
 					 sizeof(one->number), NULL);
 }
 
@@ -160,7 +162,7 @@ static int kill_with_many(const struct sley_subprocess_options *options,
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_config config;
 	struct sley_task tasks[NR_CALLS];
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 	unsigned char log[2 * NR_CALLS];
 	int fd[2], order[2], nr, nr_turns = 0;
 	struct tell tell = { &nr_turns, -1 };
@@ -178,9 +180,9 @@ static int kill_with_many(const struct sley_subprocess_options *options,
 	begin_subprocesses();
 	config = config_of(1);
 	rt = start_with(&config);
-	child = subprocess_new(options);
+	subprocess = subprocess_new(options);
 	for (int i = 0; i < NR_CALLS; i++) {
-		many[i] = (struct one_of_many){ .child = child,
+		many[i] = (struct one_of_many){ .subprocess = subprocess,
 						.fn = i == 3 ? crash_when_told
 							     : write_down,
 						.number = (unsigned char)i,
@@ -191,8 +193,8 @@ static int kill_with_many(const struct sley_subprocess_options *options,
 	sley_join(&group);
 	close(order[0]);
 	close(order[1]);
-	CHECK_EQ(sley_subprocess_restarts(child), 1);
-	sley_subprocess_destroy(child);
+	CHECK_EQ(sley_subprocess_restarts(subprocess), 1);
+	sley_subprocess_destroy(subprocess);
 	stop(rt);
 	sley_subprocesses_exit();
 	close(fd[1]);
@@ -232,68 +234,69 @@ TEST(s24_or_fails_with_it_if_that_is_wanted)
 TEST(s24_a_subprocess_that_dies_too_often_is_down_and_says_so)
 {
 	struct sley_subprocess_result result = { .data = NULL };
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 
 	begin_subprocesses();
-	child = subprocess_new(SLEY_SUBPROCESS_OPTIONS(.max_restarts = 2));
+	subprocess = subprocess_new(SLEY_SUBPROCESS_OPTIONS(.max_restarts = 2));
 	for (int i = 0; i < 3; i++) {
-		CHECK_EQ(sley_subprocess_call(child, crash, NULL, 0, &result),
+		CHECK_EQ(sley_subprocess_call(subprocess, crash, NULL, 0,
+					      &result),
 			 SLEY_ECHILD);
 		CHECK_STR(result.text,
 			  "crash: subprocess was killed by signal 11 "
 			  "(Segmentation fault)");
 	}
-	CHECK_EQ(sley_subprocess_call(child, add_one, NULL, 0, &result),
+	CHECK_EQ(sley_subprocess_call(subprocess, add_one, NULL, 0, &result),
 		 SLEY_ECHILD);
 	CHECK_STR(result.text, "add_one: subprocess is down, it was killed by "
 			       "signal 11 (Segmentation fault)");
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_ENDPOINT);
-	CHECK_EQ(sley_subprocess_restarts(child), 2);
-	CHECK_EQ(sley_subprocess_pid(child), 0);
-	sley_subprocess_destroy(child);
+	CHECK_EQ(sley_subprocess_restarts(subprocess), 2);
+	CHECK_EQ(sley_subprocess_pid(subprocess), 0);
+	sley_subprocess_destroy(subprocess);
 	sley_subprocesses_exit();
 }
 
 TEST(s24_a_subprocess_may_have_one_life)
 {
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 
 	begin_subprocesses();
-	child = subprocess_new(
+	subprocess = subprocess_new(
 		SLEY_SUBPROCESS_OPTIONS(.max_restarts = SLEY_SUBPROCESS_NEVER));
-	CHECK_EQ(sley_subprocess_call(child, crash, NULL, 0, NULL),
+	CHECK_EQ(sley_subprocess_call(subprocess, crash, NULL, 0, NULL),
 		 SLEY_ECHILD);
-	CHECK_EQ(sley_subprocess_call(child, count_calls, NULL, 0, NULL),
+	CHECK_EQ(sley_subprocess_call(subprocess, count_calls, NULL, 0, NULL),
 		 SLEY_ECHILD);
-	CHECK_EQ(sley_subprocess_restarts(child), 0);
-	sley_subprocess_destroy(child);
+	CHECK_EQ(sley_subprocess_restarts(subprocess), 0);
+	sley_subprocess_destroy(subprocess);
 	sley_subprocesses_exit();
 }
 
 TEST(s24_a_program_that_ignores_its_children_is_told_all_the_same)
 {
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 
 	CHECK(signal(SIGCHLD, SIG_IGN) != SIG_ERR);
 	begin_subprocesses();
-	child = subprocess_new(NULL);
-	CHECK_EQ(sley_subprocess_call(child, crash, NULL, 0, NULL),
+	subprocess = subprocess_new(NULL);
+	CHECK_EQ(sley_subprocess_call(subprocess, crash, NULL, 0, NULL),
 		 SLEY_ECHILD);
-	check_add_one(child, 1);
-	sley_subprocess_destroy(child);
+	check_add_one(subprocess, 1);
+	sley_subprocess_destroy(subprocess);
 	sley_subprocesses_exit();
 }
 
 TEST(s24_an_idle_subprocess_that_is_killed_is_replaced)
 {
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 
 	begin_subprocesses();
-	child = subprocess_new(NULL);
-	CHECK_EQ(kill(sley_subprocess_pid(child), SIGKILL), 0);
-	CHECK_EVENTUALLY(sley_subprocess_restarts(child) == 1);
-	check_add_one(child, 1);
-	sley_subprocess_destroy(child);
+	subprocess = subprocess_new(NULL);
+	CHECK_EQ(kill(sley_subprocess_pid(subprocess), SIGKILL), 0);
+	CHECK_EVENTUALLY(sley_subprocess_restarts(subprocess) == 1);
+	check_add_one(subprocess, 1);
+	sley_subprocess_destroy(subprocess);
 	sley_subprocesses_exit();
 }
 
@@ -321,40 +324,44 @@ static void begin_starters(void)
 
 TEST(s25_a_subprocess_is_ready_when_it_says_so)
 {
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 
 	begin_starters();
-	child = subprocess_new(
+	subprocess = subprocess_new(
 		SLEY_SUBPROCESS_OPTIONS(.on_start = set_up_well));
-	CHECK_EQ(sley_subprocess_call(child, count_calls, NULL, 0, NULL), 2);
-	CHECK_EQ(sley_subprocess_call(child, crash, NULL, 0, NULL),
+	CHECK_EQ(sley_subprocess_call(subprocess, count_calls, NULL, 0, NULL),
+		 2);
+	CHECK_EQ(sley_subprocess_call(subprocess, crash, NULL, 0, NULL),
 		 SLEY_ECHILD);
-	CHECK_EQ(sley_subprocess_call(child, count_calls, NULL, 0, NULL), 2);
-	sley_subprocess_destroy(child);
+	CHECK_EQ(sley_subprocess_call(subprocess, count_calls, NULL, 0, NULL),
+		 2);
+	sley_subprocess_destroy(subprocess);
 	sley_subprocesses_exit();
 }
 
 TEST(s25_who_does_not_become_ready_is_an_error)
 {
-	struct sley_subprocess *child = NULL;
+	struct sley_subprocess *subprocess = NULL;
 
 	begin_starters();
 	CHECK_EQ(sley_subprocess_create(
-			 &child, SLEY_SUBPROCESS_OPTIONS(.on_start = refuse)),
+			 &subprocess,
+			 SLEY_SUBPROCESS_OPTIONS(.on_start = refuse)),
 		 -ENODEV);
-	CHECK_EQ(sley_subprocess_create(
-			 &child, SLEY_SUBPROCESS_OPTIONS(.on_start = crash)),
+	CHECK_EQ(sley_subprocess_create(&subprocess,
+					SLEY_SUBPROCESS_OPTIONS(.on_start =
+									crash)),
 		 SLEY_ECHILD);
 	CHECK_EQ(sley_subprocess_create(
-			 &child,
+			 &subprocess,
 			 SLEY_SUBPROCESS_OPTIONS(.on_start = hang,
 						 .start_ns = 50 * SLEY_MSEC)),
 		 -ETIMEDOUT);
-	CHECK(child == NULL);
+	CHECK(subprocess == NULL);
 	/* Nothing of them is left. */
-	child = subprocess_new(NULL);
-	check_add_one(child, 7);
-	sley_subprocess_destroy(child);
+	subprocess = subprocess_new(NULL);
+	check_add_one(subprocess, 7);
+	sley_subprocess_destroy(subprocess);
 	sley_subprocesses_exit();
 }
 
@@ -363,18 +370,19 @@ TEST(s25_who_does_not_become_ready_is_an_error)
 /* In a process that will be killed; its own subprocesses are told to @fd. */
 static void be_a_parent(int fd)
 {
-	struct sley_subprocess *child[2];
+	struct sley_subprocess *subprocess[2];
 	pid_t pids[3];
 
 	CHECK_EQ(sley_subprocess_register("fork_and_hang", fork_and_hang), 0);
 	begin_subprocesses();
 	for (int i = 0; i < 2; i++) {
-		child[i] = subprocess_new(NULL);
-		pids[i] = sley_subprocess_pid(child[i]);
+		subprocess[i] = subprocess_new(NULL);
+		pids[i] = sley_subprocess_pid(subprocess[i]);
 	}
 	pids[2] = getpid();
 	CHECK_EQ(write(fd, pids, sizeof(pids)), sizeof(pids));
-	(void)!sley_subprocess_call(child[1], fork_and_hang, NULL, 0, NULL);
+	(void)!sley_subprocess_call(subprocess[1], fork_and_hang, NULL, 0,
+				    NULL);
 }
 
 static int nr_children(void)
@@ -426,14 +434,14 @@ TEST(rs16_subprocesses_end_with_the_program_that_is_killed)
 TEST(rs16_subprocesses_end_with_their_server)
 {
 	struct sley_subprocess_result result = { .data = NULL };
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 	char text[64];
 	int fd, server;
 	ssize_t size;
 	pid_t pid;
 
 	begin_subprocesses();
-	child = subprocess_new(NULL);
+	subprocess = subprocess_new(NULL);
 	snprintf(text, sizeof(text), "/proc/self/task/%d/children", getpid());
 	fd = open(text, O_RDONLY);
 	size = read(fd, text, sizeof(text) - 1);
@@ -441,19 +449,19 @@ TEST(rs16_subprocesses_end_with_their_server)
 	text[size] = '\0';
 	close(fd);
 	server = atoi(text);
-	pid = sley_subprocess_pid(child);
+	pid = sley_subprocess_pid(subprocess);
 	/* The subprocess comes here when its server is gone, and it must come dead. */
 	CHECK_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 	CHECK_EQ(kill(server, SIGKILL), 0);
 	CHECK_EVENTUALLY(waitpid(pid, NULL, WNOHANG) == pid);
-	CHECK_EVENTUALLY(sley_subprocess_pid(child) == 0);
-	CHECK_EQ(sley_subprocess_call(child, add_one, NULL, 0, &result),
+	CHECK_EVENTUALLY(sley_subprocess_pid(subprocess) == 0);
+	CHECK_EQ(sley_subprocess_call(subprocess, add_one, NULL, 0, &result),
 		 SLEY_ECHILD);
 	CHECK_STR(result.text,
 		  "add_one: subprocess is down, it has ended with the "
 		  "fork server");
-	sley_subprocess_destroy(child);
-	CHECK_EQ(sley_subprocess_create(&child, NULL), SLEY_ECHILD);
+	sley_subprocess_destroy(subprocess);
+	CHECK_EQ(sley_subprocess_create(&subprocess, NULL), SLEY_ECHILD);
 	sley_subprocesses_exit();
 }
 
@@ -461,17 +469,17 @@ TEST(rs16_subprocesses_end_with_their_server)
 
 TEST(a_process_that_was_forked_has_none_of_them_and_may_have_its_own)
 {
-	struct sley_subprocess *child, *own = NULL;
+	struct sley_subprocess *subprocess, *own = NULL;
 	int status;
 	pid_t pid;
 
 	if (test_sanitizer())
 		test_skip("sanitizers do not survive fork() with threads");
 	begin_subprocesses();
-	child = subprocess_new(NULL);
+	subprocess = subprocess_new(NULL);
 	pid = fork();
 	if (pid == 0) {
-		CHECK_EQ(sley_subprocess_call(child, count_calls, NULL, 0,
+		CHECK_EQ(sley_subprocess_call(subprocess, count_calls, NULL, 0,
 					      NULL),
 			 SLEY_EFORKED);
 		CHECK_EQ(sley_subprocess_create(&own, NULL), SLEY_EFORKED);
@@ -480,7 +488,7 @@ TEST(a_process_that_was_forked_has_none_of_them_and_may_have_its_own)
 		check_add_one(own, 5);
 		/* Nor when there is a server again: the ring is the parent's. */
 		alarm(20);
-		CHECK_EQ(sley_subprocess_call(child, count_calls, NULL, 0,
+		CHECK_EQ(sley_subprocess_call(subprocess, count_calls, NULL, 0,
 					      NULL),
 			 SLEY_EFORKED);
 		sley_subprocess_destroy(own);
@@ -489,25 +497,25 @@ TEST(a_process_that_was_forked_has_none_of_them_and_may_have_its_own)
 	}
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
-	check_add_one(child, 6);
-	sley_subprocess_destroy(child);
+	check_add_one(subprocess, 6);
+	sley_subprocess_destroy(subprocess);
 	sley_subprocesses_exit();
 }
 
 TEST_ABORTS(a_subprocess_is_destroyed_by_the_process_that_created_it,
 	    "the subprocess belongs to the process that created it")
 {
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 	int status;
 
 	if (test_sanitizer())
 		test_skip("sanitizers do not survive fork() with threads");
 	begin_subprocesses();
-	child = subprocess_new(NULL);
+	subprocess = subprocess_new(NULL);
 	if (fork() == 0) {
 		alarm(20);
 		CHECK_EQ(sley_subprocesses_init(), 0);
-		sley_subprocess_destroy(child);
+		sley_subprocess_destroy(subprocess);
 	}
 	CHECK_GT(wait(&status), 0);
 	CHECK_EQ(WTERMSIG(status), SIGABRT);

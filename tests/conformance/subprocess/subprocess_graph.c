@@ -8,7 +8,7 @@
 /* ---- a node that calls ---------------------------------------------------------------- */
 
 struct step {
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 	sley_subprocess_fn *fn;
 	uint64_t from, to;
 };
@@ -19,13 +19,13 @@ static int call_subprocess(void *arg)
 	struct sley_subprocess_result result = { .data = &step->to,
 						 .size = sizeof(step->to) };
 
-	return sley_subprocess_call(step->child, step->fn, &step->from,
+	return sley_subprocess_call(step->subprocess, step->fn, &step->from,
 				    sizeof(step->from), &result);
 }
 
 TEST_WORKERS(s27_nodes_call_subprocesses_side_by_side)
 {
-	struct sley_subprocess *children[2];
+	struct sley_subprocess *subprocesses[2];
 	struct step steps[10];
 	struct sley_graph *graph;
 	struct sley *rt;
@@ -33,10 +33,10 @@ TEST_WORKERS(s27_nodes_call_subprocesses_side_by_side)
 	begin_subprocesses();
 	rt = start();
 	for (int i = 0; i < 2; i++)
-		children[i] = subprocess_new(NULL);
+		subprocesses[i] = subprocess_new(NULL);
 	graph = graph_new(NULL);
 	for (int i = 0; i < 10; i++) {
-		steps[i] = (struct step){ .child = children[i % 2],
+		steps[i] = (struct step){ .subprocess = subprocesses[i % 2],
 					  .fn = add_one,
 					  .from = (uint64_t)i };
 		CHECK_EQ(sley_graph_submit(graph, NULL,
@@ -49,7 +49,7 @@ TEST_WORKERS(s27_nodes_call_subprocesses_side_by_side)
 		CHECK_EQ(steps[i].to, i + 1);
 	sley_graph_destroy(graph);
 	for (int i = 0; i < 2; i++)
-		sley_subprocess_destroy(children[i]);
+		sley_subprocess_destroy(subprocesses[i]);
 	stop(rt);
 	sley_subprocesses_exit();
 }
@@ -57,7 +57,7 @@ TEST_WORKERS(s27_nodes_call_subprocesses_side_by_side)
 TEST_WORKERS(s27_a_crash_fails_a_node_and_not_the_program)
 {
 	struct step crashing, after;
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 	struct sley_graph *graph;
 	sley_node first, second;
 	struct sley *rt;
@@ -66,10 +66,10 @@ TEST_WORKERS(s27_a_crash_fails_a_node_and_not_the_program)
 
 	begin_subprocesses();
 	rt = start();
-	child = subprocess_new(NULL);
+	subprocess = subprocess_new(NULL);
 	graph = graph_new(NULL);
-	crashing = (struct step){ .child = child, .fn = crash };
-	after = (struct step){ .child = child, .fn = add_one };
+	crashing = (struct step){ .subprocess = subprocess, .fn = crash };
+	after = (struct step){ .subprocess = subprocess, .fn = add_one };
 	CHECK_EQ(sley_graph_submit(graph, &first,
 				   SLEY_NODE_SPEC(.fn = call_subprocess,
 						  .arg = &crashing,
@@ -98,7 +98,7 @@ TEST_WORKERS(s27_a_crash_fails_a_node_and_not_the_program)
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(after.to, 1);
 	sley_graph_destroy(graph);
-	sley_subprocess_destroy(child);
+	sley_subprocess_destroy(subprocess);
 	stop(rt);
 	sley_subprocesses_exit();
 }
@@ -188,47 +188,48 @@ TEST_WORKERS(s27_a_subprocess_runs_a_graph_and_its_failure_comes_up)
 	int limit = 100, total = 0;
 	struct sley_subprocess_result result = { .data = &total,
 						 .size = sizeof(total) };
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 	struct sley *rt;
 
 	CHECK_EQ(sley_subprocess_register("sum_below", sum_below), 0);
 	begin_subprocesses();
 	rt = start();
-	child = subprocess_new(NULL);
-	CHECK_EQ(sley_subprocess_call(child, sum_below, &limit, sizeof(limit),
-				      &result),
+	subprocess = subprocess_new(NULL);
+	CHECK_EQ(sley_subprocess_call(subprocess, sum_below, &limit,
+				      sizeof(limit), &result),
 		 0);
 	CHECK_EQ(total, 55);
 	limit = 7;
-	CHECK_EQ(sley_subprocess_call(child, sum_below, &limit, sizeof(limit),
-				      &result),
+	CHECK_EQ(sley_subprocess_call(subprocess, sum_below, &limit,
+				      sizeof(limit), &result),
 		 -ERANGE);
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_FAILURE);
 	check_contains(result.text, "sum was skipped <- term failed: ");
-	CHECK_EQ(sley_subprocess_restarts(child), 0);
-	sley_subprocess_destroy(child);
+	CHECK_EQ(sley_subprocess_restarts(subprocess), 0);
+	sley_subprocess_destroy(subprocess);
 	stop(rt);
 	sley_subprocesses_exit();
 }
 
 /* ---- a subprocess of a subprocess --------------------------------------- */
 
-/* It has a family of its own. */
+/* It has a fork server and a subprocess of its own. */
 static int pass_on(struct sley_subprocess_work *work)
 {
 	struct sley_subprocess_result result = {
 		.data = work->result, .size = SLEY_SUBPROCESS_DATA_MAX
 	};
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 	int err;
 
 	CHECK_EQ(sley_subprocesses_init(), 0);
-	child = subprocess_new(SLEY_SUBPROCESS_OPTIONS(.name = "grandchild"));
-	err = sley_subprocess_call(child, work->arg_size ? crash : say_pid,
+	subprocess =
+		subprocess_new(SLEY_SUBPROCESS_OPTIONS(.name = "grandchild"));
+	err = sley_subprocess_call(subprocess, work->arg_size ? crash : say_pid,
 				   NULL, 0, &result);
 	memcpy(work->text, result.text, sizeof(result.text));
 	work->result_size = result.size;
-	sley_subprocess_destroy(child);
+	sley_subprocess_destroy(subprocess);
 	sley_subprocesses_exit();
 	return err;
 }
@@ -238,24 +239,25 @@ TEST(s27_levels_nest_and_what_fails_below_is_told_above)
 	pid_t pid = 0;
 	struct sley_subprocess_result result = { .data = &pid,
 						 .size = sizeof(pid) };
-	struct sley_subprocess *child;
+	struct sley_subprocess *subprocess;
 	struct sley *rt;
 
 	CHECK_EQ(sley_subprocess_register("pass_on", pass_on), 0);
 	begin_subprocesses();
 	rt = start();
-	child = subprocess_new(NULL);
-	CHECK_EQ(sley_subprocess_call(child, pass_on, NULL, 0, &result), 0);
+	subprocess = subprocess_new(NULL);
+	CHECK_EQ(sley_subprocess_call(subprocess, pass_on, NULL, 0, &result),
+		 0);
 	CHECK_NE(pid, 0);
-	CHECK_NE(pid, sley_subprocess_pid(child));
-	CHECK_EQ(sley_subprocess_call(child, pass_on, "x", 1, &result),
+	CHECK_NE(pid, sley_subprocess_pid(subprocess));
+	CHECK_EQ(sley_subprocess_call(subprocess, pass_on, "x", 1, &result),
 		 SLEY_ECHILD);
 	/* The subprocess lives: it is its own subprocess that has died. */
 	CHECK_EQ(result.outcome, SLEY_OUTCOME_FAILURE);
 	CHECK_STR(result.text, "crash: grandchild was killed by signal 11 "
 			       "(Segmentation fault)");
-	CHECK_EQ(sley_subprocess_restarts(child), 0);
-	sley_subprocess_destroy(child);
+	CHECK_EQ(sley_subprocess_restarts(subprocess), 0);
+	sley_subprocess_destroy(subprocess);
 	stop(rt);
 	sley_subprocesses_exit();
 }
