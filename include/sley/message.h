@@ -132,11 +132,11 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_send_until(sley_pid to, uint64_t tag, const void *data, size_t size,
 		uint64_t deadline_ns);
 
-/* One message of sley_send_many(). */
-struct sley_letter {
+/* A message to be sent, of sley_send_many(). */
+struct sley_msg_spec {
 	uint64_t tag;
 	const void *data; /* may be NULL if .size is 0 */
-	size_t size;
+	size_t size;      /* of data, in bytes         */
 };
 
 /*
@@ -151,7 +151,7 @@ struct sley_letter {
  *
  * Context:  any thread
  * Blocks:   never
- * Owner:    @letter and its data are borrowed for the call.
+ * Owner:    the array @spec and the data are borrowed for the call.
  * Order:    as sley_send()
  * Errors:   -ESRCH     there is no such process (any more)
  *           -ENOMEM    nothing was sent
@@ -161,7 +161,7 @@ struct sley_letter {
  *           -EINVAL    @to is a call (sley_call()), which takes one reply
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
-sley_send_many(sley_pid to, const struct sley_letter *letter, size_t nr);
+sley_send_many(sley_pid to, const struct sley_msg_spec *spec, size_t nr);
 
 /* ---- shared bytes ----------------------------------------------------------- */
 

@@ -74,9 +74,9 @@ void tour_actors(struct outcome *out)
 
 /* ---- the list of processes ------------------------------------------------------ */
 
-#define NR_LETTERS 5
+#define NR_MESSAGES 5
 
-static int read_letters(void *arg)
+static int read_messages(void *arg)
 {
 	struct sley_msg *msg;
 
@@ -102,7 +102,7 @@ static int sleep_long(void *arg)
 }
 
 static const struct sley_child readers[] = {
-	{ "reader", read_letters, .restart = SLEY_PERMANENT, .count = 2 },
+	{ "reader", read_messages, .restart = SLEY_PERMANENT, .count = 2 },
 };
 
 static const struct sley_child house[] = {
@@ -158,18 +158,18 @@ static int note_processes(struct outcome *out)
 }
 
 /* Sends messages to the readers, and to the waiter, which does not read them. */
-static void send_letters(struct outcome *out, sley_pid desk)
+static void send_messages(struct outcome *out, sley_pid desk)
 {
 	struct sley_process_info info;
 	sley_pid pid = SLEY_NO_PID;
 	int err = 0;
 
-	for (int i = 0; i < NR_LETTERS; i++)
+	for (int i = 0; i < NR_MESSAGES; i++)
 		sley_send(sley_name_find("waiter"), 0, NULL, 0);
 	while ((pid = sley_process_next(pid))) {
 		if (sley_process_inspect(pid, &info) || info.parent != desk)
 			continue;
-		for (int i = 0; i < NR_LETTERS && !err; i++)
+		for (int i = 0; i < NR_MESSAGES && !err; i++)
 			err = sley_call(pid, 0, NULL, 0, NULL);
 	}
 	if (err)
@@ -188,7 +188,7 @@ static bool wait_until_settled(void)
 		    sley_process_inspect(sley_name_find("sleeper"), &sleeper) ==
 			    0 &&
 		    waiter.state == SLEY_PROCESS_IDLE &&
-		    waiter.mailbox == NR_LETTERS &&
+		    waiter.mailbox == NR_MESSAGES &&
 		    sleeper.state == SLEY_PROCESS_BLOCKED)
 			return true;
 		sley_sleep(100 * SLEY_USEC);
@@ -211,9 +211,10 @@ void tour_inspect(struct outcome *out)
 		outcome_trouble(out, "no supervisor: %s", sley_strerror(err));
 		return;
 	}
-	send_letters(out, sley_name_find("desk"));
+	send_messages(out, sley_name_find("desk"));
 	if (!wait_until_settled())
-		outcome_trouble(out, "one has no letters, or does not sleep");
+		outcome_trouble(out,
+				"a process has no messages, or does not sleep");
 	nr = note_processes(out);
 	outcome_stop(out);
 	if (nr != 6)

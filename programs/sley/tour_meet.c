@@ -15,31 +15,31 @@
 /* ---- select ------------------------------------------------------------------- */
 
 #define NR_SENDERS 3
-#define NR_LETTERS 10000L
+#define NR_VALUES 10000L
 
 struct sender {
 	struct sley_task task;
 	struct sley_chan *chan;
 };
 
-static void send_letters(void *arg)
+static void send_values(void *arg)
 {
 	struct sender *sender = arg;
 
-	for (long i = 0; i < NR_LETTERS; i++)
+	for (long i = 0; i < NR_VALUES; i++)
 		sley_chan_send(sender->chan, &i);
 }
 
-/* Receives the letters of all senders; returns the sum. */
-static long receive_letters(struct sender *sender, struct outcome *out)
+/* Receives the values of all senders; returns the sum. */
+static long receive_values(struct sender *sender, struct outcome *out)
 {
 	struct sley_case cases[NR_SENDERS];
-	long letter[NR_SENDERS], sum = 0;
+	long value[NR_SENDERS], sum = 0;
 
 	for (int i = 0; i < NR_SENDERS; i++)
 		cases[i] = (struct sley_case)SLEY_CASE_RECV(sender[i].chan,
-							    &letter[i]);
-	for (long nr = 0; nr < NR_SENDERS * NR_LETTERS; nr++) {
+							    &value[i]);
+	for (long nr = 0; nr < NR_SENDERS * NR_VALUES; nr++) {
 		int which = sley_select_until(cases, NR_SENDERS,
 					      sley_after(10 * SLEY_SEC));
 
@@ -48,7 +48,7 @@ static long receive_letters(struct sender *sender, struct outcome *out)
 					sley_strerror(which));
 			break;
 		}
-		sum += letter[which];
+		sum += value[which];
 	}
 	return sum;
 }
@@ -70,17 +70,17 @@ void tour_select(struct outcome *out)
 	}
 	outcome_start(out);
 	for (int i = 0; i < NR_SENDERS; i++)
-		sley_spawn(&group, &sender[i].task, send_letters, &sender[i]);
-	sum = receive_letters(sender, out);
+		sley_spawn(&group, &sender[i].task, send_values, &sender[i]);
+	sum = receive_values(sender, out);
 	sley_join(&group);
 	outcome_stop(out);
 	for (int i = 0; i < NR_SENDERS; i++)
 		sley_chan_destroy(sender[i].chan);
-	if (sum != NR_SENDERS * NR_LETTERS * (NR_LETTERS - 1) / 2)
+	if (sum != NR_SENDERS * NR_VALUES * (NR_VALUES - 1) / 2)
 		outcome_trouble(out, "the values add up to %ld", sum);
-	outcome_result(
-		out, "%s a value",
-		screen_time(each, outcome_ns(out) / (NR_SENDERS * NR_LETTERS)));
+	outcome_result(out, "%s a value",
+		       screen_time(each,
+				   outcome_ns(out) / (NR_SENDERS * NR_VALUES)));
 }
 
 /* ---- readers and writers ---------------------------------------------------------- */

@@ -55,7 +55,7 @@ static int send_blob(sley_pid to)
 static int send_all(sley_pid to)
 {
 	static const char text[100] = "text";
-	static const struct sley_letter letter[] = { { 1, NULL, 0 },
+	static const struct sley_msg_spec spec[] = { { 1, NULL, 0 },
 						     { 1, text, 100 },
 						     { 1, text, 8 } };
 	int nr = 0;
@@ -65,7 +65,7 @@ static int send_all(sley_pid to)
 		nr += TRY(sley_send(to, 1, text, sizeof(text)), -ENOMEM);
 		nr += TRY(send_thing(to), -ENOMEM);
 		nr += TRY(send_blob(to), -ENOMEM);
-		nr += 3 * TRY(sley_send_many(to, letter, 3), -ENOMEM);
+		nr += 3 * TRY(sley_send_many(to, spec, 3), -ENOMEM);
 	}
 	return nr;
 }

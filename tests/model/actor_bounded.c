@@ -112,8 +112,8 @@ static void send_two(int id)
 	int err;
 
 	first->next = last;
-	err = bound_send_bundle(&place[0], PID,
-				&(struct bundle){ first, last, 2 });
+	err = bound_send_batch(&place[0], PID,
+			       &(struct batch){ first, last, 2 });
 	note(err);
 	note(err);
 }

@@ -21,9 +21,9 @@
 #include <semaphore.h>
 
 #define NR_PUTTERS 4
-#define MAX_OUT 2000 /* letters: putters wait, or the owner never catches up */
+#define MAX_OUT 2000 /* messages: putters wait, or the owner never catches up */
 
-struct letter {
+struct message {
 	struct push_node node; /* where the pool has its links, too */
 	struct push_node unused;
 	uint32_t from;
@@ -33,7 +33,7 @@ struct letter {
 	uint64_t rest[3];
 } __attribute__((aligned(64)));
 
-static struct pool letters = { .object_size = sizeof(struct letter) };
+static struct pool messages = { .object_size = sizeof(struct message) };
 static struct scene {
 	struct inbox inbox;
 	uint32_t owner;   /* the generation; 0: nobody            */
@@ -41,7 +41,7 @@ static struct scene {
 	uint32_t stopped; /* nobody puts any more                 */
 	sem_t woken;
 	uint64_t nr_rests, nr_taken;
-	uint64_t nr_out; /* letters that somebody has */
+	uint64_t nr_out; /* messages that somebody has */
 } scene;
 static struct putter {
 	pthread_t thread;
@@ -51,37 +51,37 @@ static struct putter {
 
 /* ---- putters -------------------------------------------------------------------- */
 
-static struct letter *write_letter(struct putter *own, struct pool_cache *cache)
+static struct message *new_message(struct putter *own, struct pool_cache *cache)
 {
-	struct letter *letter = pool_get(&letters, cache);
+	struct message *message = pool_get(&messages, cache);
 
-	CHECK(letter);
-	CHECK_EQ(letter->out, 0);
+	CHECK(message);
+	CHECK_EQ(message->out, 0);
 	(void)add_relaxed(&scene.nr_out, 1);
-	letter->out = 1;
-	letter->from = own->id;
-	letter->number = own->nr_accepted + 1;
-	return letter;
+	message->out = 1;
+	message->from = own->id;
+	message->number = own->nr_accepted + 1;
+	return message;
 }
 
-static void drop(struct letter *letter, struct pool_cache *cache)
+static void drop(struct message *message, struct pool_cache *cache)
 {
-	CHECK_EQ(letter->out, 1);
-	letter->out = 0;
+	CHECK_EQ(message->out, 1);
+	message->out = 0;
 	(void)sub_relaxed(&scene.nr_out, 1);
-	pool_put(&letters, cache, letter);
+	pool_put(&messages, cache, message);
 }
 
 static void send(struct putter *own, struct pool_cache *cache)
 {
 	uint32_t owner = load_acquire(&scene.owner);
-	struct letter *letter;
+	struct message *message;
 
 	if (!owner)
 		return;
-	letter = write_letter(own, cache);
-	letter->owner = owner;
-	switch (inbox_put(&scene.inbox, &letter->node)) {
+	message = new_message(own, cache);
+	message->owner = owner;
+	switch (inbox_put(&scene.inbox, &message->node)) {
 	case INBOX_WAKE:
 		/* Nobody else does, and it has parked. */
 		CHECK_EQ(scene.parked, 1);
@@ -95,7 +95,7 @@ static void send(struct putter *own, struct pool_cache *cache)
 		break;
 	case INBOX_REFUSED:
 		own->nr_refused++;
-		drop(letter, cache);
+		drop(message, cache);
 		break;
 	}
 }
@@ -125,13 +125,14 @@ static void *put(void *arg)
 static void read_one(struct push_node *node, uint64_t last[NR_PUTTERS],
 		     uint32_t owner)
 {
-	const struct letter *letter = container_of(node, struct letter, node);
+	const struct message *message =
+		container_of(node, struct message, node);
 
-	CHECK_EQ(letter->out, 1);
-	CHECK_LT(letter->from, NR_PUTTERS);
-	CHECK(letter->number > last[letter->from]);
-	last[letter->from] = letter->number;
-	CHECK_LE(letter->owner, owner);
+	CHECK_EQ(message->out, 1);
+	CHECK_LT(message->from, NR_PUTTERS);
+	CHECK(message->number > last[message->from]);
+	last[message->from] = message->number;
+	CHECK_LE(message->owner, owner);
 	scene.nr_taken++;
 }
 
@@ -143,7 +144,7 @@ static void read_all(struct push_node *node, uint64_t last[NR_PUTTERS],
 
 		node = node->next;
 		read_one(this, last, owner);
-		drop(container_of(this, struct letter, node), cache);
+		drop(container_of(this, struct message, node), cache);
 	}
 }
 
@@ -151,7 +152,7 @@ static void read_all(struct push_node *node, uint64_t last[NR_PUTTERS],
 static void put_away(struct push_node **seen, struct pool_cache *cache)
 {
 	if (*seen)
-		drop(container_of(*seen, struct letter, node), cache);
+		drop(container_of(*seen, struct message, node), cache);
 	*seen = NULL;
 }
 
@@ -229,7 +230,7 @@ TEST(nothing_is_lost_and_each_rest_has_one_waker)
 
 #define NR_SHELVES 256
 
-static struct letter *shelf[NR_SHELVES];
+static struct message *shelf[NR_SHELVES];
 
 /* Objects go from cache to cache over a shelf; half of the time in bursts. */
 static void *trade(void *arg)
@@ -243,18 +244,18 @@ static void *trade(void *arg)
 
 		for (uint64_t i = 0; i < burst; i++) {
 			struct pool_cache *use = one_in(16) ? NULL : &cache;
-			struct letter *letter = NULL;
+			struct message *message = NULL;
 
 			if (fills) {
-				letter = pool_get(&letters, use);
-				CHECK(letter);
-				CHECK_EQ(letter->out, 0);
-				letter->out = 1;
+				message = pool_get(&messages, use);
+				CHECK(message);
+				CHECK_EQ(message->out, 0);
+				message->out = 1;
 			}
-			letter = xchg_acq_rel(&shelf[test_random(NR_SHELVES)],
-					      letter);
-			if (letter)
-				drop(letter, use);
+			message = xchg_acq_rel(&shelf[test_random(NR_SHELVES)],
+					       message);
+			if (message)
+				drop(message, use);
 			nr++;
 		}
 		if (one_in(8))

@@ -16,14 +16,14 @@
 #define NR_PUSHERS 4
 #define NR_TAKERS 2
 
-struct letter {
+struct item {
 	struct push_node node;
 	uint32_t pusher, number; /* plain: the list must publish them */
 	uint32_t nr_taken;       /* plain: one taker only             */
 };
 
 static struct push_list list;
-static struct letter *letters[NR_PUSHERS];
+static struct item *items[NR_PUSHERS];
 static uint32_t nr_each;
 static uint32_t nr_pushing = NR_PUSHERS;
 static uint64_t nr_found_empty, nr_takes;
@@ -34,11 +34,11 @@ static void *push(void *arg)
 	uint64_t nr_empty = 0;
 
 	for (uint32_t i = 0; i < nr_each; i++) {
-		struct letter *letter = &letters[pusher][i];
+		struct item *item = &items[pusher][i];
 
-		letter->pusher = pusher;
-		letter->number = i;
-		nr_empty += push_list_push(&list, &letter->node);
+		item->pusher = pusher;
+		item->number = i;
+		nr_empty += push_list_push(&list, &item->node);
 	}
 	/* relaxed: a count; the threads are joined before it is read. */
 	add_relaxed(&nr_found_empty, nr_empty);
@@ -61,12 +61,12 @@ static void *take(void *arg)
 			break;
 		nr += chain != NULL;
 		for (; chain; chain = chain->next) {
-			struct letter *letter =
-				container_of(chain, struct letter, node);
+			struct item *item =
+				container_of(chain, struct item, node);
 
-			CHECK_LT(last[letter->pusher], letter->number);
-			last[letter->pusher] = letter->number;
-			letter->nr_taken++;
+			CHECK_LT(last[item->pusher], item->number);
+			last[item->pusher] = item->number;
+			item->nr_taken++;
 		}
 		os_thread_yield();
 	}
@@ -81,7 +81,7 @@ TEST(each_node_is_taken_once_and_in_its_pushers_order)
 
 	nr_each = (uint32_t)test_scale(NR_NODES) / NR_PUSHERS;
 	for (int i = 0; i < NR_PUSHERS; i++)
-		letters[i] = calloc(nr_each, sizeof(struct letter));
+		items[i] = calloc(nr_each, sizeof(struct item));
 	for (int i = 0; i < NR_TAKERS; i++)
 		thread[NR_PUSHERS + i] = test_thread(take, NULL);
 	for (int i = 0; i < NR_PUSHERS; i++)
@@ -90,8 +90,8 @@ TEST(each_node_is_taken_once_and_in_its_pushers_order)
 		pthread_join(thread[i], NULL);
 	for (int p = 0; p < NR_PUSHERS; p++) {
 		for (uint32_t i = 0; i < nr_each; i++)
-			CHECK_EQ(letters[p][i].nr_taken, 1);
-		free(letters[p]);
+			CHECK_EQ(items[p][i].nr_taken, 1);
+		free(items[p]);
 	}
 	CHECK_EQ(nr_found_empty, nr_takes);
 	test_count((uint64_t)nr_each * NR_PUSHERS);

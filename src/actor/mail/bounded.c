@@ -54,10 +54,10 @@ static void count_dropped(struct bound *bound, int nr)
 }
 
 /* Under the lock. */
-static void append(struct bound *bound, const struct bundle *bundle)
+static void append(struct bound *bound, const struct batch *batch)
 {
-	mail_append_chain(&bound->fifo, bundle->first, bundle->last);
-	count(bound, (int)bundle->nr);
+	mail_append_chain(&bound->fifo, batch->first, batch->last);
+	count(bound, (int)batch->nr);
 }
 
 /* Under the lock. */
@@ -111,53 +111,53 @@ static enum inbox_answer tell(struct bound *bound, struct process *process,
 	return answer;
 }
 
-static void free_bundle(const struct bundle *bundle)
+static void free_batch(const struct batch *batch)
 {
 	struct mail_queue queue = { NULL };
 
-	mail_append_chain(&queue, bundle->first, bundle->last);
+	mail_append_chain(&queue, batch->first, batch->last);
 	mail_free_all(&queue);
 }
 
 /* Locked, and unlocks: there is room, or room was made. */
 static int put(struct bound *bound, struct process *process, sley_pid to,
-	       const struct bundle *bundle)
+	       const struct batch *batch)
 {
 	enum inbox_answer answer = tell(bound, process, to);
 
 	if (answer != INBOX_REFUSED)
-		append(bound, bundle);
+		append(bound, batch);
 	waitq_unlock(&bound->q);
 	if (answer == INBOX_WAKE)
 		process_wake(process);
 	if (answer != INBOX_REFUSED)
 		return 0;
-	free_bundle(bundle);
+	free_batch(batch);
 	return -ESRCH;
 }
 
-static int refuse(struct bound *bound, const struct bundle *bundle)
+static int refuse(struct bound *bound, const struct batch *batch)
 {
-	count_dropped(bound, (int)bundle->nr);
+	count_dropped(bound, (int)batch->nr);
 	waitq_unlock(&bound->q);
-	free_bundle(bundle);
+	free_batch(batch);
 	return -EAGAIN;
 }
 
 /* Locked. */
-static bool has_room(const struct bound *bound, const struct bundle *bundle)
+static bool has_room(const struct bound *bound, const struct batch *batch)
 {
-	return bundle->nr <= bound->limit - length(bound) - bound->aside;
+	return batch->nr <= bound->limit - length(bound) - bound->aside;
 }
 
 /* Messages put aside are older than messages in the fifo. */
 static int drop_oldest(struct bound *bound, struct process *process,
-		       sley_pid to, const struct bundle *bundle)
+		       sley_pid to, const struct batch *batch)
 {
 	struct mail_queue dropped = { NULL };
 	int err;
 
-	for (; !has_room(bound, bundle); count_dropped(bound, 1)) {
+	for (; !has_room(bound, batch); count_dropped(bound, 1)) {
 		if (bound->aside) {
 			bound->aside--;
 			bound->owed++;
@@ -165,7 +165,7 @@ static int drop_oldest(struct bound *bound, struct process *process,
 			mail_append(&dropped, take_oldest(bound));
 		}
 	}
-	err = put(bound, process, to, bundle);
+	err = put(bound, process, to, batch);
 	mail_free_all(&dropped);
 	return err;
 }
@@ -222,38 +222,38 @@ int bound_send(struct process *process, sley_pid to, struct sley_msg *msg,
 	       uint64_t deadline_ns)
 {
 	struct bound *bound = lock_bound(process, to);
-	struct bundle bundle = { msg, msg, 1 };
+	struct batch batch = { msg, msg, 1 };
 
 	if (!bound) {
 		mail_free(msg);
 		return -ESRCH;
 	}
-	if (has_room(bound, &bundle))
-		return put(bound, process, to, &bundle);
+	if (has_room(bound, &batch))
+		return put(bound, process, to, &batch);
 	if (bound->overflow == SLEY_DROP_OLDEST)
-		return drop_oldest(bound, process, to, &bundle);
+		return drop_oldest(bound, process, to, &batch);
 	if (bound->overflow == SLEY_REFUSE || !may_wait(process, deadline_ns))
-		return refuse(bound, &bundle);
+		return refuse(bound, &batch);
 	return wait_for_room(bound, msg, deadline_ns);
 }
 
-int bound_send_bundle(struct process *process, sley_pid to,
-		      const struct bundle *bundle)
+int bound_send_batch(struct process *process, sley_pid to,
+		     const struct batch *batch)
 {
 	struct bound *bound = lock_bound(process, to);
-	bool too_many = bound && bundle->nr > bound->limit;
+	bool too_many = bound && batch->nr > bound->limit;
 
 	if (!bound || too_many) {
 		if (bound)
 			waitq_unlock(&bound->q);
-		free_bundle(bundle);
+		free_batch(batch);
 		return too_many ? -EMSGSIZE : -ESRCH;
 	}
-	if (has_room(bound, bundle))
-		return put(bound, process, to, bundle);
+	if (has_room(bound, batch))
+		return put(bound, process, to, batch);
 	if (bound->overflow == SLEY_DROP_OLDEST)
-		return drop_oldest(bound, process, to, bundle);
-	return refuse(bound, bundle);
+		return drop_oldest(bound, process, to, batch);
+	return refuse(bound, batch);
 }
 
 /* ---- the owner ------------------------------------------------------------------ */
@@ -282,7 +282,7 @@ static must_check struct sley_task *let_in(struct bound *bound,
 
 	if (!woken.any)
 		return NULL;
-	append(bound, &(struct bundle){ woken.slot, woken.slot, 1 });
+	append(bound, &(struct batch){ woken.slot, woken.slot, 1 });
 	/* The owner knows of the message: the owner is the caller. */
 	if (!bound->told)
 		process->flags |= PROCESS_NEWS;

@@ -60,17 +60,17 @@ must_check int bound_send(struct process *process, sley_pid to,
 			  struct sley_msg *msg, uint64_t deadline_ns);
 
 /* Several messages that are sent together, linked, the oldest first. */
-struct bundle {
+struct batch {
 	struct sley_msg *first, *last;
 	uint32_t nr;
 };
 
 /*
- * The same for all messages of @bundle, or for no message.  Never waits.
+ * The same for all messages of @batch, or for no message.  Never waits.
  * -EMSGSIZE: there are more messages than the limit.
  */
-must_check int bound_send_bundle(struct process *process, sley_pid to,
-				 const struct bundle *bundle);
+must_check int bound_send_batch(struct process *process, sley_pid to,
+				const struct batch *batch);
 
 /* ---- the owner ---------------------------------------------------------------- */
 

@@ -17,59 +17,59 @@
 
 #include <errno.h>
 
-struct package {
+struct chain {
 	struct sley_msg *newest, *oldest;
 };
 
-static void unpack(struct package *package)
+static void free_chain(struct chain *chain)
 {
 	struct sley_msg *msg;
 
-	while ((msg = package->newest)) {
-		package->newest = msg->next;
+	while ((msg = chain->newest)) {
+		chain->newest = msg->next;
 		mail_free(msg);
 	}
 }
 
 /* All messages or, after an error, no message. */
-static int pack(struct package *package, sley_pid to,
-		const struct sley_letter *letter, size_t nr)
+static int create_chain(struct chain *chain, sley_pid to,
+			const struct sley_msg_spec *spec, size_t nr)
 {
 	sley_pid self = sley_self();
 	struct sley_msg *msg;
 
-	package->newest = NULL;
+	chain->newest = NULL;
 	for (size_t i = 0; i < nr; i++) {
-		int err = mail_create_copy(&msg, SLEY_MESSAGE, letter[i].tag,
-					   letter[i].data, letter[i].size);
+		int err = mail_create_copy(&msg, SLEY_MESSAGE, spec[i].tag,
+					   spec[i].data, spec[i].size);
 
 		if (err) {
-			unpack(package);
+			free_chain(chain);
 			return err;
 		}
 		if (i == 0)
-			package->oldest = msg;
+			chain->oldest = msg;
 		msg->from = self;
 		msg->data = (const void *)(uintptr_t)to;
-		msg->next = package->newest;
-		package->newest = msg;
+		msg->next = chain->newest;
+		chain->newest = msg;
 	}
 	return 0;
 }
 
 static int send_bound(struct process *process, sley_pid to,
-		      const struct package *package, uint32_t nr)
+		      const struct chain *chain, uint32_t nr)
 {
-	(void)inbox_chain(mail_node(package->newest), NULL);
-	return bound_send_bundle(process, to,
-				 &(struct bundle){ package->oldest,
-						   package->newest, nr });
+	(void)inbox_chain(mail_node(chain->newest), NULL);
+	return bound_send_batch(process, to,
+				&(struct batch){ chain->oldest, chain->newest,
+						 nr });
 }
 
-int sley_send_many(sley_pid to, const struct sley_letter *letter, size_t nr)
+int sley_send_many(sley_pid to, const struct sley_msg_spec *spec, size_t nr)
 {
 	struct process *process = process_find(to);
-	struct package package;
+	struct chain chain;
 	int err;
 
 	if (!process)
@@ -78,17 +78,17 @@ int sley_send_many(sley_pid to, const struct sley_letter *letter, size_t nr)
 		return -EINVAL;
 	if (nr > INT32_MAX)
 		return -EMSGSIZE;
-	err = pack(&package, to, letter, nr);
+	err = create_chain(&chain, to, spec, nr);
 	if (err || !nr)
 		return err;
 	/* relaxed: as in send.c. */
 	if (load_relaxed(&process->bound))
-		return send_bound(process, to, &package, (uint32_t)nr);
-	err = mail_put_chain(process, mail_node(package.newest),
-			     mail_node(package.oldest));
+		return send_bound(process, to, &chain, (uint32_t)nr);
+	err = mail_put_chain(process, mail_node(chain.newest),
+			     mail_node(chain.oldest));
 	if (err) {
-		package.oldest->next = NULL; /* may lead into the inbox    */
-		unpack(&package);
+		chain.oldest->next = NULL; /* may lead into the inbox    */
+		free_chain(&chain);
 	}
 	return err;
 }

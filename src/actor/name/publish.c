@@ -113,7 +113,7 @@ static bool patterns_next(struct walk *walk)
 /* ---- publishing --------------------------------------------------------------------- */
 
 /* The message, and how many members got it. */
-struct mailing {
+struct broadcast {
 	uint64_t tag;
 	const void *data;
 	size_t size;
@@ -122,52 +122,52 @@ struct mailing {
 	bool short_of_memory;
 };
 
-static void send_one(struct mailing *mailing, sley_pid pid)
+static void send_one(struct broadcast *broadcast, sley_pid pid)
 {
-	struct sley_msg *msg = template_copy(mailing->template);
+	struct sley_msg *msg = template_copy(broadcast->template);
 
 	if (!msg)
-		mailing->short_of_memory = true;
+		broadcast->short_of_memory = true;
 	else if (!template_send(pid, msg))
-		mailing->nr++;
+		broadcast->nr++;
 }
 
 /* When a member is found.  False: there is no memory, and no member gets it. */
-static bool mailing_begin(struct mailing *mailing)
+static bool broadcast_begin(struct broadcast *broadcast)
 {
-	if (!mailing->template && !mailing->short_of_memory &&
-	    template_create(&mailing->template, mailing->tag, mailing->data,
-			    mailing->size)) {
-		mailing->template = NULL;
-		mailing->short_of_memory = true;
+	if (!broadcast->template && !broadcast->short_of_memory &&
+	    template_create(&broadcast->template, broadcast->tag,
+			    broadcast->data, broadcast->size)) {
+		broadcast->template = NULL;
+		broadcast->short_of_memory = true;
 	}
-	return mailing->template;
+	return broadcast->template;
 }
 
 /* To the members in all rooms of a topic. */
-static void send_rooms(struct mailing *mailing, struct walk *walk)
+static void send_rooms(struct broadcast *broadcast, struct walk *walk)
 {
 	while (walk_next(walk)) {
-		if (!walk->nr || !mailing_begin(mailing))
+		if (!walk->nr || !broadcast_begin(broadcast))
 			continue;
 		for (unsigned int i = 0; i < walk->nr; i++)
-			send_one(mailing, walk->pid[i]);
+			send_one(broadcast, walk->pid[i]);
 	}
 }
 
-static void send_matching(struct mailing *mailing, struct walk *walk,
+static void send_matching(struct broadcast *broadcast, struct walk *walk,
 			  const char *name)
 {
 	do {
 		if (glob_matches(walk->topic->entry.text, name))
-			send_rooms(mailing, walk);
+			send_rooms(broadcast, walk);
 	} while (patterns_next(walk));
 }
 
 int sley_topic_publish(const char *topic, uint64_t tag, const void *data,
 		       size_t size)
 {
-	struct mailing mailing = { .tag = tag, .data = data, .size = size };
+	struct broadcast broadcast = { .tag = tag, .data = data, .size = size };
 	struct walk by_name, by_pattern;
 	bool has_members, has_patterns;
 	struct key key;
@@ -180,14 +180,15 @@ int sley_topic_publish(const char *topic, uint64_t tag, const void *data,
 	has_members = walk_begin(&by_name, &key);
 	has_patterns = patterns_begin(&by_pattern);
 	if (has_members) {
-		send_rooms(&mailing, &by_name);
+		send_rooms(&broadcast, &by_name);
 		walk_end(&by_name);
 	}
 	if (has_patterns)
-		send_matching(&mailing, &by_pattern, topic);
-	if (mailing.template)
-		mail_free(mailing.template);
-	return !mailing.nr && mailing.short_of_memory ? -ENOMEM : mailing.nr;
+		send_matching(&broadcast, &by_pattern, topic);
+	if (broadcast.template)
+		mail_free(broadcast.template);
+	return !broadcast.nr && broadcast.short_of_memory ? -ENOMEM
+							  : broadcast.nr;
 }
 
 size_t sley_topic_members(const char *topic, sley_pid *pid, size_t max)

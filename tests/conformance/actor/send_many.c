@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * package.c - several messages that are sent as one: W28.
+ * send_many.c - several messages that are sent as one: W28.
  */
 #include "conformance/actor/process.h"
 
-#define NR 5 /* letters of a package */
+#define NR 5 /* messages of a batch */
 
-static void write_tags(struct sley_letter *letter, uint64_t first, size_t nr)
+static void write_tags(struct sley_msg_spec *spec, uint64_t first, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
-		letter[i] = (struct sley_letter){ .tag = first + i };
+		spec[i] = (struct sley_msg_spec){ .tag = first + i };
 }
 
-/* Packages without bytes, with tags from @first on. */
+/* Messages without bytes, with tags from @first on. */
 static int send_tags(sley_pid to, uint64_t first, size_t nr)
 {
-	struct sley_letter letter[100];
+	struct sley_msg_spec spec[100];
 
-	CHECK_LT(nr, ARRAY_SIZE(letter));
-	write_tags(letter, first, nr);
-	return sley_send_many(to, letter, nr);
+	CHECK_LT(nr, ARRAY_SIZE(spec));
+	write_tags(spec, first, nr);
+	return sley_send_many(to, spec, nr);
 }
 
 /* ---- what arrives ----------------------------------------------------------------- */
@@ -65,19 +65,19 @@ static enum sley_step step_sizes(struct life *life, struct sley_msg *const *msg,
 static void send_sizes(sley_pid to)
 {
 	static unsigned char bytes[ARRAY_SIZE(sizes)][5000];
-	struct sley_letter letter[ARRAY_SIZE(sizes)];
+	struct sley_msg_spec spec[ARRAY_SIZE(sizes)];
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		for (size_t k = 0; k < sizes[i]; k++)
 			bytes[i][k] = (unsigned char)(i + k);
-		letter[i] = (struct sley_letter){ i, sizes[i] ? bytes[i] : NULL,
+		spec[i] = (struct sley_msg_spec){ i, sizes[i] ? bytes[i] : NULL,
 						  sizes[i] };
 	}
-	CHECK_EQ(sley_send_many(to, letter, ARRAY_SIZE(sizes)), 0);
+	CHECK_EQ(sley_send_many(to, spec, ARRAY_SIZE(sizes)), 0);
 	memset(bytes, 0xee, sizeof(bytes)); /* they were copied */
 }
 
-TEST_WORKERS(w28_all_of_a_package_arrive_in_order_whatever_their_size)
+TEST_WORKERS(w28_all_of_a_batch_arrive_in_order_whatever_their_size)
 {
 	for (int i = 0; i < 2; i++) {
 		struct sley *rt = start();
@@ -102,7 +102,7 @@ struct mix {
 	sley_pid to;
 	int rounds;
 	atomic_int seen;
-	uint64_t next;      /* in the package that has begun; 0: none has */
+	uint64_t next;      /* in the batch that has begun; 0: none has */
 	const void *sender; /* of that one                           */
 };
 
@@ -141,12 +141,12 @@ static void *send_mix(void *arg)
 {
 	struct mix *mix = arg;
 	void *me = &me;
-	struct sley_letter letter[NR];
+	struct sley_msg_spec spec[NR];
 
 	for (size_t i = 0; i < NR; i++)
-		letter[i] = (struct sley_letter){ i, &me, sizeof(me) };
+		spec[i] = (struct sley_msg_spec){ i, &me, sizeof(me) };
 	for (int i = 0; i < mix->rounds; i++) {
-		CHECK_EQ(sley_send_many(mix->to, letter, NR), 0);
+		CHECK_EQ(sley_send_many(mix->to, spec, NR), 0);
 		CHECK_EQ(sley_send(mix->to, NR, &me, sizeof(me)), 0);
 	}
 	return NULL;
@@ -184,7 +184,7 @@ TEST_WORKERS(w28_no_message_of_another_sender_is_in_between)
 	check_together(false, 1000000);
 }
 
-TEST_WORKERS(w28_a_package_is_one_wake_up)
+TEST_WORKERS(w28_a_batch_is_one_wake_up)
 {
 	struct sley *rt = start();
 
@@ -223,7 +223,7 @@ static int send_to_oneself(void *arg)
 	return 0;
 }
 
-TEST_WORKERS(w28_a_process_can_send_itself_a_package)
+TEST_WORKERS(w28_a_process_can_send_itself_a_batch)
 {
 	struct sley *rt = start();
 	struct sley_event over = SLEY_EVENT_INIT;
@@ -304,7 +304,7 @@ TEST_WORKERS(w28_all_fit_into_a_mailbox_with_a_limit_or_none_does)
 		struct hoard h;
 
 		hoard_begin(&h, 4, overflow[i % 2]);
-		/* A task could wait for room; but a package does not. */
+		/* A task could wait for room; but a batch does not. */
 		if (i < 2) {
 			sley_spawn(&group, &task, fill_in_steps, &h);
 			sley_join(&group);
@@ -330,18 +330,17 @@ TEST_WORKERS(w28_a_mailbox_that_drops_its_oldest_makes_room_for_all)
 	stop(rt);
 }
 
-TEST_WORKERS(w28_one_letter_that_is_too_large_stops_all)
+TEST_WORKERS(w28_one_message_that_is_too_large_stops_all)
 {
 	struct sley *rt = start();
-	struct sley_letter letter[3];
+	struct sley_msg_spec spec[3];
 	struct hoard h;
 
 	hoard_begin(&h, 0, 0);
-	write_tags(letter, 77, 3);
-	letter[1].size = (size_t)UINT32_MAX + 1;
-	CHECK_EQ(sley_send_many(h.pid, letter, 3), -EMSGSIZE);
-	CHECK_EQ(sley_send_many(h.pid, letter, (size_t)INT32_MAX + 1),
-		 -EMSGSIZE);
+	write_tags(spec, 77, 3);
+	spec[1].size = (size_t)UINT32_MAX + 1;
+	CHECK_EQ(sley_send_many(h.pid, spec, 3), -EMSGSIZE);
+	CHECK_EQ(sley_send_many(h.pid, spec, (size_t)INT32_MAX + 1), -EMSGSIZE);
 	CHECK_EQ(sley_send_many(h.pid, NULL, 0), 0);
 	CHECK_EQ(send_tags(h.pid, 0, 1), 0);
 	hoard_end(&h, 0, 1, 0);
@@ -360,7 +359,7 @@ static int answer_in_bulk(void *arg)
 	return 0;
 }
 
-TEST_WORKERS(w28_a_package_needs_a_process)
+TEST_WORKERS(w28_a_batch_needs_a_process)
 {
 	struct sley *rt = start();
 	struct life life = { 0 };
@@ -382,8 +381,8 @@ struct ending {
 	atomic_int sent;
 };
 
-/* Ends with a message that is the last one of a package. */
-static int receive_one_package(void *arg)
+/* Ends with a message that is the last one of a batch. */
+static int receive_one_batch(void *arg)
 {
 	struct sley_msg *msg;
 
@@ -411,7 +410,7 @@ static void *send_until_gone(void *arg)
 	return NULL;
 }
 
-TEST_WORKERS(w28_a_package_for_who_ends_is_whole_or_refused)
+TEST_WORKERS(w28_a_batch_to_a_process_that_ends_is_whole_or_refused)
 {
 	struct sley *rt = start();
 	struct ending e = { 0 };
@@ -423,7 +422,7 @@ TEST_WORKERS(w28_a_package_for_who_ends_is_whole_or_refused)
 		sley_pid pid;
 
 		CHECK_EQ(sley_actor_spawn(
-				 &pid, receive_one_package, NULL,
+				 &pid, receive_one_batch, NULL,
 				 SLEY_PROCESS_OPTIONS(.mailbox = i % 2 * 10)),
 			 0);
 		e.pid = pid;
