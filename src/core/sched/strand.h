@@ -53,7 +53,7 @@ struct strand {
 	struct strand *next;      /* in the worker's cache of idle strands    */
 	struct spinlock end_lock; /* migratable: a cancel and the task's end  */
 	struct cleanup *cleanups; /* of the task                              */
-	struct locals *locals;    /* of the task: core/task/local.h           */
+	struct locals *locals;    /* of the task: core/task/local.c           */
 	struct tree tree;         /* of the task                              */
 	struct region *region;    /* core/wait/region.h; NULL: on a worker    */
 	struct trace_scopes *scopes; /* core/trace/trace_scope.h              */

@@ -128,7 +128,7 @@ must_check bool blocking_take_back(struct blocking *pool,
 
 /*
  * Run @fn(@arg) on a thread of @pool, and wait for the end.  Meanwhile the thread
- * has the values of core/task/local.h that belong to @strand.  -EAGAIN,
+ * has the values of core/task/local.c that belong to @strand.  -EAGAIN,
  * -ETIMEDOUT and -ECANCELED: the call has not started, and never will.
  */
 struct blocking_work {
