@@ -180,8 +180,18 @@ static void print_threads(pid_t pid)
 	(void)rc;
 }
 
+/* Has @pid ended?  The zombie stays: it keeps the number of its process group. */
+static bool has_ended(pid_t pid)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) ==
+		       0 &&
+	       info.si_pid == pid;
+}
+
 /* Waits until @pid has ended or the time is over; true if @pid has ended. */
-static bool wait_for_end(pid_t pid, int pidfd, int *status, unsigned int *limit)
+static bool wait_for_end(pid_t pid, int pidfd, const unsigned int *limit)
 {
 	uint64_t start = test_now_ns();
 
@@ -189,7 +199,7 @@ static bool wait_for_end(pid_t pid, int pidfd, int *status, unsigned int *limit)
 		uint64_t ms = (test_now_ns() - start) / 1000000;
 		struct pollfd poll_end = { .fd = pidfd, .events = POLLIN };
 
-		if (waitpid(pid, status, WNOHANG) == pid)
+		if (has_ended(pid))
 			return true;
 		if (ms >= *limit * 1000ULL)
 			return false;
@@ -201,18 +211,26 @@ static bool wait_for_end(pid_t pid, int pidfd, int *status, unsigned int *limit)
 	}
 }
 
-static void kill_child(pid_t pid, int pidfd, int *status)
+static void abort_child(pid_t pid, int pidfd)
 {
-	unsigned int grace_s = 3;
+	const unsigned int grace_s = 3;
 
 	print_threads(pid);
 	fflush(stdout);
 	/* SIGABRT first: the child may leave a core or a backtrace. */
 	kill(pid, SIGABRT);
-	if (wait_for_end(pid, pidfd, status, &grace_s))
-		return;
+	(void)wait_for_end(pid, pidfd, &grace_s);
+}
+
+/* All processes that the test started end with the test. */
+static int end_group(pid_t pid)
+{
+	int status = 0;
+
 	kill(-pid, SIGKILL);
-	waitpid(pid, status, 0);
+	kill(pid, SIGKILL);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	return status;
 }
 
 /* The output of a TEST_DEATH, as text. */
@@ -269,7 +287,8 @@ static unsigned int default_timeout(void)
 
 static int run_in_child(struct run *run)
 {
-	int status = 0, pidfd, verdict;
+	int status, pidfd, verdict;
+	bool in_time;
 	pid_t pid;
 
 	memset(board, 0, sizeof(*board));
@@ -286,16 +305,14 @@ static int run_in_child(struct run *run)
 		return FAILED;
 	}
 	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (wait_for_end(pid, pidfd, &status, &board->timeout_s)) {
-		verdict = judge(run, status);
-	} else {
+	in_time = wait_for_end(pid, pidfd, &board->timeout_s);
+	if (!in_time) {
 		printf("FAIL %s: timed out after %u s\n", run->name,
 		       board->timeout_s);
-		kill_child(pid, pidfd, &status);
-		verdict = FAILED;
+		abort_child(pid, pidfd);
 	}
-	/* All processes that the test started end with the test. */
-	kill(-pid, SIGKILL);
+	status = end_group(pid);
+	verdict = in_time ? judge(run, status) : FAILED;
 	nr_operations += atomic_load(&board->nr_operations);
 	close(pidfd);
 	if (run->output >= 0)
