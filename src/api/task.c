@@ -61,10 +61,9 @@ void sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
 {
 	struct worker *worker = worker_current();
 
-	sley_check(
-		group,
-		"there is no group: sley_schedule() spawns a task that is not "
-		"waited for");
+	sley_check(group,
+		   "the group is NULL: for a task that is never joined use "
+		   "sley_schedule()");
 	sley_check_fn(fn);
 	task->name = label_of_place(__builtin_return_address(0));
 	if (likely(worker)) {

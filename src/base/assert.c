@@ -11,8 +11,8 @@
 
 void sley__assert_failed(const char *expr, const char *file, int line)
 {
-	fprintf(stderr, "sley: %s:%d: assertion failed: %s\n", file, line,
-		expr);
+	fprintf(stderr, "sley: " INTERNAL_ERROR "%s:%d: assertion failed: %s\n",
+		file, line, expr);
 	abort();
 }
 

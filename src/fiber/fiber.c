@@ -36,8 +36,9 @@ static void thread_lost(void)
 		sley_fatal("the thread of task \"%s\" ended: a task must not "
 			   "call pthread_exit()",
 			   name ? name : "unnamed");
-	sley_fatal("a thread that serves a runtime ended: pthread_exit() is "
-		   "not for blocking calls, nor before sley_unbind()");
+	sley_fatal("a thread that serves a runtime ended: do not call "
+		   "pthread_exit() in a blocking call, or in a bound thread "
+		   "before sley_unbind()");
 }
 
 void fiber_thread_init(struct fiber_thread *thread)
@@ -89,7 +90,7 @@ static void fiber_start(void *arg, void *pass)
 
 	sanitize_enter(&fiber->sanitize);
 	fiber->entry(fiber->arg, pass);
-	sley_fatal("the entry function of a fiber returned");
+	sley_bug("the entry function of a fiber returned");
 }
 
 void fiber_init(struct fiber *fiber, const struct stack *stack,

@@ -89,7 +89,7 @@ static void overflow_print_code(const struct fiber *fiber)
 
 	if (!fiber->code)
 		return;
-	line_add(&line, "sley: it ran ");
+	line_add(&line, "sley: task function ");
 	os_symbol(text, sizeof(text), fiber->code);
 	line_add(&line, text);
 	if (place) {

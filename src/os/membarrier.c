@@ -47,7 +47,9 @@ void os_membarrier(void)
 	if (unlikely(err))
 		err = membarrier(MEMBARRIER_CMD_GLOBAL);
 	if (unlikely(err))
-		sley_fatal("membarrier failed: %s; create the runtime "
-			   "afterwards, or with .no_membarrier",
+		sley_fatal("membarrier failed: %s.  It worked when the runtime "
+			   "was created; a seccomp filter may forbid it since. "
+			   "Install the filter before sley_create(), or create "
+			   "the runtime with .no_membarrier",
 			   strerror(err));
 }

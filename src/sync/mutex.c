@@ -29,7 +29,6 @@
 #include "core/wait/wait.h"
 
 #include <sley/sync.h>
-#include <stdio.h>
 
 static uint64_t holder_of(uint64_t word)
 {
@@ -38,16 +37,6 @@ static uint64_t holder_of(uint64_t word)
 
 /* ---- misuse ---------------------------------------------------------------------- */
 
-static cold noreturn_fn void complain(const char *function, const char *rule,
-				      uint64_t holder)
-{
-	char name[160], line[320];
-
-	holder_describe(name, sizeof(name), holder);
-	(void)snprintf(line, sizeof(line), rule, name);
-	sley__misuse(function, line);
-}
-
 /* The mutex is held, and the caller @self is going to wait for it. */
 static inline void check_wait(const char *function, uint64_t word,
 			      uint64_t self)
@@ -55,14 +44,16 @@ static inline void check_wait(const char *function, uint64_t word,
 	uint64_t holder = holder_of(word);
 
 	if (unlikely(holder == self))
-		complain(function,
-			 "lock a mutex once: %s, which calls, holds it already",
-			 holder);
+		holder_misuse(function,
+			      "%s already holds this mutex and locks it again: "
+			      "it would wait for itself",
+			      holder);
 #ifndef NDEBUG
 	if (unlikely(holder_has_ended(holder)))
-		complain(function,
-			 "release a mutex before the end: it is held by %s",
-			 holder);
+		holder_misuse(function,
+			      "%s still holds this mutex: a task must unlock "
+			      "it before the task ends",
+			      holder);
 #endif
 }
 
@@ -72,12 +63,13 @@ static inline void check_release(const char *function, uint64_t word,
 	uint64_t holder = holder_of(word);
 
 	if (unlikely(!holder))
-		sley__misuse(function, "unlock a mutex only while it is held");
+		sley__misuse(function, "the mutex is not held");
 	if (unlikely(holder != self))
-		complain(function,
-			 "only the holder releases a mutex: it is held by %s; "
-			 "for a release by others use a semaphore",
-			 holder);
+		holder_misuse(function,
+			      "only the holder may unlock a mutex: this one is "
+			      "held by %s; if another task must unlock, use a "
+			      "semaphore",
+			      holder);
 }
 
 /* ---- lock ------------------------------------------------------------------------ */

@@ -212,18 +212,16 @@ void sley_rwlock_read_unlock_slow(struct sley_rwlock *lock, uint64_t word)
 {
 	if (has_tree(lock)) {
 		sley_check(rwlock_tree_unlock(lock, false),
-			   "read-unlock a lock in a task tree that reads it");
+			   "this task tree does not hold the lock for reading");
 		return;
 	}
-	sley_check(arrived(word) > 0, "read-unlock a lock only while it is "
-				      "read");
+	sley_check(arrived(word) > 0, "no reader holds this lock");
 	if (is_open(waitq_lock(&lock->q))) { /* by now */
 		lock->balance++;
 		waitq_unlock_counted(&lock->q);
 		return;
 	}
-	sley_check(lock->balance > 0, "read-unlock a lock only while it is "
-				      "read");
+	sley_check(lock->balance > 0, "no reader holds this lock");
 	if (--lock->balance)
 		waitq_unlock_counted(&lock->q);
 	else
@@ -299,13 +297,12 @@ int sley_rwlock_write_lock_until(struct sley_rwlock *lock, uint64_t deadline_ns)
 void sley_rwlock_write_unlock_slow(struct sley_rwlock *lock)
 {
 	if (has_tree(lock)) {
-		sley_check(
-			rwlock_tree_unlock(lock, true),
-			"write-unlock a lock in the task tree that writes it");
+		sley_check(rwlock_tree_unlock(lock, true),
+			   "this task tree does not hold the lock for writing");
 		return;
 	}
 	sley_check(waitq_lock(&lock->q) & SLEY_RWLOCK_WRITER,
-		   "write-unlock a lock only while it is written");
+		   "no writer holds this lock");
 	pass_on(lock, false);
 }
 
@@ -313,12 +310,12 @@ void sley_rwlock_downgrade_slow(struct sley_rwlock *lock)
 {
 	if (has_tree(lock)) {
 		sley_check(rwlock_tree_downgrade(lock),
-			   "downgrade a lock in the task tree that writes it, "
-			   "and only once");
+			   "this task tree does not hold the lock for writing, "
+			   "or holds it for writing more than once");
 		return;
 	}
 	sley_check(waitq_lock(&lock->q) & SLEY_RWLOCK_WRITER,
-		   "downgrade a lock only while it is written");
+		   "no writer holds this lock");
 	/* relaxed: under the list's lock. */
 	(void)add_relaxed(&lock->q.word, SLEY_RWLOCK_READER);
 	lock->balance = 1;

@@ -269,8 +269,8 @@ void sley_ticket_on_call(struct sley_ticket *ticket, struct sley_group *group,
 	sley_check(rt,
 		   after_fork_rule("call it from a task or a bound thread"));
 	sley_check(group,
-		   "there is no group: a task that a ticket starts belongs to "
-		   "one");
+		   "the group is NULL: a task that a ticket starts needs a "
+		   "group");
 	task->fn = fn;
 	task->arg = arg;
 	task->name = label_of_place(__builtin_return_address(0));

@@ -16,7 +16,7 @@ bool sley_waitgroup_done(struct sley_waitgroup *wg)
 	enum countdown_result result = countdown_done(&wg->q);
 
 	sley_check(result != COUNTDOWN_BAD,
-		   "more calls of done than were added");
+		   "called more often than sley_waitgroup_add() allowed");
 	return result == COUNTDOWN_LAST;
 }
 

@@ -62,7 +62,7 @@ TEST(membarrier_forbidden_too_late)
 	snprintf(options, sizeof(options), "2 forbid-late=%d", SYS_membarrier);
 	check_dies(NULL, options,
 		   "sley: membarrier failed: Operation not "
-		   "permitted; create the runtime afterwards");
+		   "permitted.  It worked when the runtime was created");
 }
 
 /* ---- guards and other advice --------------------------------------------------- */

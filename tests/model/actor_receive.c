@@ -50,6 +50,13 @@ void worker_yield(struct worker *worker)
 	never();
 }
 
+void process_misuse(const struct process *process, const char *rule)
+{
+	(void)process;
+	(void)rule;
+	never();
+}
+
 /* ---- the actor ------------------------------------------------------------------------ */
 
 static void setup_with(enum tasks_flags flags)

@@ -40,6 +40,13 @@ static struct ledger {
 
 /* ---- the rest of the runtime ------------------------------------------------------ */
 
+void process_misuse(const struct process *process, const char *rule)
+{
+	(void)process;
+	MODEL_CHECK(!rule);
+	abort();
+}
+
 int spawn_into_as(struct sley *into, struct sley_group *group,
 		  struct sley_task *task, const struct sley_options *options,
 		  uint32_t flags)

@@ -45,6 +45,17 @@ static uint32_t cancelled_bits(int id)
 	return task_flags(task_of(id)) & TASK_CANCEL;
 }
 
+void holder_misuse(const char *function, const char *rule, uint64_t holder)
+{
+	(void)holder;
+	sley__misuse(function, rule);
+}
+
+uint64_t holder_current(void)
+{
+	return 0;
+}
+
 /* ---- in setup ------------------------------------------------------------------ */
 
 static struct sley_scope *open_as(int id, uint64_t deadline_ns)

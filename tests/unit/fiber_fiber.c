@@ -409,7 +409,7 @@ static void return_from_entry(void *arg, struct fiber_thread *thread)
 }
 
 TEST_ABORTS(an_entry_that_returns_is_reported,
-	    "the entry function of a fiber returned")
+	    "sley: internal error: the entry function of a fiber returned")
 {
 	struct stack stack;
 	struct fiber fiber;

@@ -268,7 +268,7 @@ TEST(threads_share_a_slab_while_another_counts)
 }
 
 #ifndef NDEBUG
-TEST_ABORTS(freeing_twice_is_noticed, "assertion failed")
+TEST_ABORTS(freeing_twice_is_noticed, "sley: internal error: ")
 {
 	struct mem mem;
 	struct slab slab;

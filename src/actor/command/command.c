@@ -63,6 +63,12 @@ static void give(struct process *process, struct yield *yield,
 	int err = handler->fn(&command, handler->arg);
 
 	if (err >= 0 && timeout) {
+		if (unlikely(!worker_current()))
+			process_misuse(
+				process,
+				"its step or the handler of its command "
+				"returned inside a blocking region: call "
+				"sley_blocking_end() first");
 		yield->timeout = timeout;
 		command_timeout_start(timeout, process->pid, yield->done,
 				      handler->timeout_ns);

@@ -66,10 +66,7 @@ void command_timeout_start(struct command_timeout *timeout, sley_pid pid,
 	struct worker *worker = worker_current();
 	uint64_t now_ns = os_now();
 
-	sley_check(
-		worker,
-		"a step or a handler returned inside a blocking region: call "
-		"sley_blocking_end() first");
+	sley_assert(worker);
 	done->error = -ETIMEDOUT;
 	*timeout = (struct command_timeout){
 		.alarm = { .hold = hold, .ring = ring },

@@ -255,8 +255,10 @@ static int await(struct process *process, struct wish *wish,
 	struct deadline deadline;
 	int err;
 
-	sley_check(!(process->flags & PROCESS_ASKS),
-		   "a function that selects messages must not receive");
+	if (unlikely(process->flags & PROCESS_ASKS))
+		process_misuse(process,
+			       "the @wants function of "
+			       "sley_receive_where_until() must not receive");
 	deadline.started = false;
 	for (;;) {
 		err = look(process, wish, msg);

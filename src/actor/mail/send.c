@@ -200,33 +200,33 @@ void sley_msg_keep(struct sley_msg *msg)
 
 	if (msg->flags & MAIL_KEPT)
 		return;
-	sley_check(
-		process && ((process->flags & PROCESS_MANY)
-				    ? keep_of_many(process->delivery, msg)
-				    : keep_single(process, msg)),
-		"keep a message that this process has received and not given "
-		"back");
+	sley_check(process && ((process->flags & PROCESS_MANY)
+				       ? keep_of_many(process->delivery, msg)
+				       : keep_single(process, msg)),
+		   "the calling process did not receive this message, or has "
+		   "received others since; keep a message in the step that got "
+		   "it, or before the next receive");
 	msg->flags |= MAIL_KEPT;
 }
 
-static void check_kept(const struct sley_msg *msg)
+static void check_kept(const char *function, const struct sley_msg *msg)
 {
-	sley_check(msg->flags & MAIL_KEPT,
-		   "free or forward only a message that was kept with "
-		   "sley_msg_keep()");
+	if (unlikely(!(msg->flags & MAIL_KEPT)))
+		sley__misuse(function, "the message was not kept: call "
+				       "sley_msg_keep() first");
 }
 
 void sley_msg_free(struct sley_msg *msg)
 {
 	if (!msg)
 		return;
-	check_kept(msg);
+	check_kept(__func__, msg);
 	mail_free(msg);
 }
 
 int sley_msg_forward(sley_pid to, struct sley_msg *msg)
 {
-	check_kept(msg);
+	check_kept(__func__, msg);
 	sley_check(msg->kind == SLEY_MESSAGE,
 		   "only a message of the kind SLEY_MESSAGE can be forwarded");
 	msg->flags &= (uint16_t)~MAIL_KEPT;

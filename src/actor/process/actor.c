@@ -41,7 +41,9 @@ static void turn(void *arg)
 	mail_sort(process);
 	if (!(process->flags & PROCESS_ENDING))
 		reason = run(process);
-	sley_check(reason <= 0, "an actor must end with 0 or a negative error");
+	if (unlikely(reason > 0))
+		process_misuse(process,
+			       "an actor must end with 0 or a negative error");
 	mail_sort(process);
 	if (process->flags & PROCESS_ENDING)
 		reason = process->reason;
@@ -55,10 +57,11 @@ void sley_actor_exit(int reason)
 
 	sley_check(
 		process && (process->flags & PROCESS_ACTOR),
-		"only an actor can exit; a step process returns the end of its "
-		"life");
+		"only an actor may call it; a step process ends by returning "
+		"sley_out_done()");
 	sley_check(!(process->flags & PROCESS_ASKS),
-		   "a function that selects messages must not exit");
+		   "called inside the @wants function of "
+		   "sley_receive_where_until(), which must not exit");
 	place = process->place;
 	sley_check(place, "the actor exits already");
 	place->reason = reason;

@@ -15,8 +15,10 @@
 #include "actor/process/process.h"
 #include "actor/relation/relation.h"
 #include "base/label.h"
+#include "os/symbol.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 bool sley_process_alive(sley_pid pid)
 {
@@ -100,6 +102,24 @@ int sley_process_inspect(sley_pid pid, struct sley_process_info *info)
 	look_at(process, info);
 	process_unlock(process);
 	return 0;
+}
+
+/* The caller is @process: no lock is needed. */
+void process_misuse(const struct process *process, const char *rule)
+{
+	const char *label = label_name(process->task.name);
+	char pid[SLEY_PID_TEXT], code[64], line[320];
+
+	sley_pid_format(process_pid(process), pid);
+	if (is_actor(process))
+		os_symbol(code, sizeof(code),
+			  (const void *)(uintptr_t)process->fn);
+	else
+		os_symbol(code, sizeof(code),
+			  (const void *)(uintptr_t)process->behaviour->step);
+	(void)snprintf(line, sizeof(line), "process %s %s (function %s): %s",
+		       pid, label ? label : "without a label", code, rule);
+	sley__misuse(__func__, line);
 }
 
 /* ---- all processes --------------------------------------------------------------- */

@@ -149,6 +149,10 @@ struct process {
 
 _Static_assert(sizeof(struct process) == 256, "a million cost 256 MB");
 
+/* Aborts: the code of @process broke @rule.  Names @process. */
+cold noreturn_fn void process_misuse(const struct process *process,
+				     const char *rule);
+
 /* ---- pid -------------------------------------------------------------------- */
 
 #define PID_INDEX_BITS 26

@@ -138,10 +138,10 @@ static inline uint32_t nr_taken(const struct sley_out *out, enum sley_step said,
 {
 	if (likely(said != SLEY_END || !out->to))
 		return nr;
-	sley_check(
-		out->taken <= nr,
-		"sley_out_upgrade(): the step says that it took more messages "
-		"than it was called with");
+	if (unlikely(out->taken > nr))
+		process_misuse(out->process,
+			       "sley_out_upgrade() was told that the step took "
+			       "more messages than it was called with");
 	return (uint32_t)out->taken;
 }
 

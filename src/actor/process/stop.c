@@ -136,7 +136,9 @@ uint64_t actors_report(struct sley *rt)
 		nr++;
 		sley_pid_format(pid, text);
 		name_of(pid, name);
-		report(rt, "still there: process %s %s (waits for messages)",
+		report(rt,
+		       "the runtime still waits for process %s %s (idle, no "
+		       "message has come)",
 		       text, label ? label : name);
 	}
 	return nr;

@@ -201,13 +201,15 @@ static void report_survivor(struct sley *rt, const struct survivor *survivor)
 
 	os_symbol(code, sizeof(code), survivor->code);
 	if (!place) {
-		report(rt, "still there: %s (function %s)",
+		report(rt, "the runtime still waits for %s (function %s)",
 		       name ? name : "a task", code);
 		return;
 	}
 	os_symbol(site, sizeof(site), place);
-	report(rt, "still there: a task (function %s, spawned at %s)", code,
-	       site);
+	report(rt,
+	       "the runtime still waits for a task (function %s, spawned at "
+	       "%s)",
+	       code, site);
 }
 
 /*
@@ -228,7 +230,7 @@ static uint64_t report_strands(struct sley *rt)
 	for (uint64_t i = 0; i < survivors.nr && i < survivors.room; i++)
 		report_survivor(rt, &survivors.list[i]);
 	if (survivors.nr > survivors.room)
-		report(rt, "still there: %llu more task(s)",
+		report(rt, "the runtime still waits for %llu more task(s)",
 		       (unsigned long long)(survivors.nr - survivors.room));
 	mem_free(&rt->mem, survivors.list, size);
 	return survivors.nr;
@@ -243,14 +245,16 @@ void drain_report(struct sley *rt)
 
 	if (bound)
 		report(rt,
-		       "still there: %u bound thread(s); each must call "
-		       "sley_unbind()",
+		       "the runtime still waits for %u bound thread(s); each "
+		       "must call sley_unbind()",
 		       bound);
 	started = report_strands(rt);
 	if (rt->report_more)
 		started += rt->report_more(rt);
 	/* No strand names these tasks.  Tasks and threads may go on meanwhile. */
 	if ((int64_t)(left - started) > 0)
-		report(rt, "still there: %llu task(s) that have not started",
+		report(rt,
+		       "the runtime still waits for %llu task(s) that have "
+		       "not started",
 		       (unsigned long long)(left - started));
 }

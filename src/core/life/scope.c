@@ -7,6 +7,7 @@
 
 #include "core/task/group.h"
 #include "core/task/turn.h"
+#include "core/wait/holder.h"
 #include "core/wait/wait.h"
 #include "core/sched/worker.h"
 #include "os/clock.h"
@@ -360,8 +361,11 @@ static void complain(struct cleanup *cleanup)
 	struct opener *opener = container_of(cleanup, struct opener, cleanup);
 
 	opener->watched = false;
-	sley_check(!innermost_of(opener),
-		   "a task closes the scopes it has opened before it ends");
+	if (innermost_of(opener))
+		holder_misuse(__func__,
+			      "%s ended with an open scope: call "
+			      "sley_scope_close() first",
+			      holder_current());
 }
 
 static void watch(struct strand *strand)
@@ -408,8 +412,10 @@ static noinline void check_innermost(const struct sley_scope *scope)
 	const struct opener *opener = strand ? &strand->opener
 					     : &sley__self.opener;
 
-	sley_check(scope->opener == opener && innermost_of(opener) == scope,
-		   "who opened a scope closes it, the last one first");
+	if (unlikely(scope->opener != opener || innermost_of(opener) != scope))
+		sley__misuse("sley_scope_close",
+			     "only the task or thread that opened a scope may "
+			     "close it, and only its innermost open scope");
 }
 
 static void wait_for_members(struct sley_scope *scope)

@@ -404,7 +404,7 @@ void fork_finish_wait(struct worker *worker, const struct after *after)
 	struct sley_task *parent = after->strand->task;
 
 	if (!task_park(parent, TASK_SHIELDED))
-		sley_fatal("a parent was woken before its child knew it");
+		sley_bug("a parent was woken before its child knew it");
 	if (fork_await(after->child, parent))
 		return;
 	if (task_decide(parent, VERDICT_WOKEN, 0) == DECIDED_QUEUE)

@@ -229,13 +229,19 @@ static inline void end_task(struct worker *worker, struct sley_task *task,
 /* The task owes something, or has joined its children in another order. */
 static cold void complain(struct strand *strand)
 {
-	sley_check(!strand->regions,
-		   "the task ended inside a blocking region: call "
-		   "sley_blocking_end() first");
+	uint64_t self = (uintptr_t)&strand->forks;
+
+	if (strand->regions)
+		holder_misuse(__func__,
+			      "%s ended inside a blocking region: call "
+			      "sley_blocking_end() first",
+			      self);
 	fork_stack_trim(&strand->forks);
-	sley_check(fork_stack_empty(&strand->forks),
-		   "the task ended without joining all children that it had "
-		   "forked");
+	if (!fork_stack_empty(&strand->forks))
+		holder_misuse(__func__,
+			      "%s ended without joining all children that it "
+			      "had forked: call sley_fork_join() for each",
+			      self);
 }
 
 /* A strand made for @task names @task even if @task is dropped. */
@@ -417,7 +423,7 @@ void strand_main(void *arg, struct fiber_thread *thread)
 		worker = loop_once(worker, strand, task);
 	worker->after.kind = AFTER_IDLE;
 	(void)worker_switch(worker, &worker->base);
-	sley_fatal("a strand was resumed after its end");
+	sley_bug("a strand was resumed after its end");
 }
 
 /* ---- below the loop --------------------------------------------------------- */
@@ -491,7 +497,7 @@ static void limbo_main(void *arg, struct fiber_thread *thread)
 	(void)arg;
 	switch_finish(worker);
 	run_strands(worker);
-	sley_fatal("a single-threaded runtime stopped under a bound thread");
+	sley_bug("a single-threaded runtime stopped under a bound thread");
 }
 
 /* ---- life -------------------------------------------------------------------- */

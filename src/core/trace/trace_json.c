@@ -433,12 +433,12 @@ void trace_write(struct sley *rt)
 	if (trace->nr_lost)
 		report(rt,
 		       "the trace in %s lacks %" PRIu64
-		       " events: their threads have no track, or their scopes "
-		       "were nested too deep",
-		       trace->path, trace->nr_lost);
+		       " events: they happened outside of a worker, as in a "
+		       "blocking call, or in scopes nested more than %d deep",
+		       trace->path, trace->nr_lost, TRACE_SCOPES_MAX);
 	if (writer.nr_dropped)
 		report(rt,
 		       "the trace in %s lacks the oldest %" PRIu64
-		       " events: they were overwritten",
+		       " events: newer events have overwritten them",
 		       trace->path, writer.nr_dropped);
 }

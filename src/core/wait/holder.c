@@ -206,3 +206,12 @@ void holder_describe(char *out, size_t size, uint64_t holder)
 	else
 		(void)snprintf(out, size, "a task that has ended");
 }
+
+void holder_misuse(const char *function, const char *rule, uint64_t holder)
+{
+	char name[160], line[320];
+
+	holder_describe(name, sizeof(name), holder);
+	(void)snprintf(line, sizeof(line), rule, name);
+	sley__misuse(function, line);
+}

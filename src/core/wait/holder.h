@@ -36,6 +36,8 @@
 #ifndef SLEY_CORE_WAIT_HOLDER_H
 #define SLEY_CORE_WAIT_HOLDER_H
 
+#include "base/compiler.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,5 +60,9 @@ bool holder_has_ended(uint64_t holder);
 
 /* The holder's name for the user, as `task "name" (function f)`. */
 void holder_describe(char *out, size_t size, uint64_t holder);
+
+/* Aborts with @rule, in which %s stands for the holder's name. */
+cold noreturn_fn void holder_misuse(const char *function, const char *rule,
+				    uint64_t holder);
 
 #endif

@@ -468,7 +468,8 @@ static int frees_what_it_has_not_kept(void *arg)
 }
 
 TEST_ABORTS(freeing_a_message_that_was_not_kept_aborts,
-	    "free or forward only a message that was kept with sley_msg_keep()")
+	    "sley: misuse in sley_msg_free: the message was not kept: call "
+	    "sley_msg_keep() first")
 {
 	struct sley *rt = start();
 

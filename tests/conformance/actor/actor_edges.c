@@ -172,7 +172,8 @@ static int wants_to_receive(void *arg)
 	return wants_by(receives);
 }
 
-TEST_ABORTS(exiting_when_asked_what_is_wanted_aborts, "must not exit")
+TEST_ABORTS(exiting_when_asked_what_is_wanted_aborts,
+	    "sley: misuse in sley_actor_exit: called inside the @wants function")
 {
 	sley_pid pid;
 
@@ -181,7 +182,9 @@ TEST_ABORTS(exiting_when_asked_what_is_wanted_aborts, "must not exit")
 	CHECK_SOON(is_gone(pid));
 }
 
-TEST_ABORTS(receiving_when_asked_what_is_wanted_aborts, "must not receive")
+TEST_ABORTS(receiving_when_asked_what_is_wanted_aborts,
+	    "): the @wants function of "
+	    "sley_receive_where_until() must not receive")
 {
 	sley_pid pid;
 

@@ -324,8 +324,8 @@ TEST_WORKERS(an_actor_exits_from_within_any_call)
 }
 
 TEST_ABORTS(exiting_from_what_is_no_actor_aborts,
-	    "only an actor can exit; a step process returns the end of its "
-	    "life")
+	    "sley: misuse in sley_actor_exit: only an actor may call it; a step "
+	    "process ends by returning sley_out_done()")
 {
 	sley_actor_exit(0);
 }
@@ -337,11 +337,22 @@ static int returns_more_than_0(void *arg)
 }
 
 TEST_ABORTS(a_reason_above_0_aborts,
-	    "an actor must end with 0 or a negative error")
+	    "): an actor must end with 0 or a negative error")
 {
 	struct sley *rt = start();
 
 	(void)actor(returns_more_than_0, NULL);
+	CHECK_SOON(rt == NULL);
+}
+
+TEST_ABORTS(an_actor_with_a_reason_above_0_is_named, "> positive (function ")
+{
+	struct sley *rt = start();
+	sley_pid pid;
+
+	CHECK_EQ(sley_actor_spawn(&pid, returns_more_than_0, NULL,
+				  SLEY_PROCESS_OPTIONS(.label = "positive")),
+		 0);
 	CHECK_SOON(rt == NULL);
 }
 

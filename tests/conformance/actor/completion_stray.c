@@ -344,8 +344,7 @@ static int begin_region(const struct sley_command *command, void *arg)
 	return 0;
 }
 
-TEST_ABORTS(a_handler_that_does_not_end_its_region_aborts,
-	    "returned inside a blocking region")
+static void run_handler_that_begins_a_region(void)
 {
 	static const struct sley_behaviour first = {
 		.step = upgrades_when_told
@@ -357,6 +356,21 @@ TEST_ABORTS(a_handler_that_does_not_end_its_region_aborts,
 				     SLEY_HANDLER_OPTIONS(.timeout_ns =
 								  SLEY_SEC)),
 		 0);
-	CHECK_EQ(sley_process_spawn(&pid, &first, NULL, 0, NULL), 0);
+	CHECK_EQ(sley_process_spawn(&pid, &first, NULL, 0,
+				    SLEY_PROCESS_OPTIONS(.label = "opener")),
+		 0);
 	CHECK_SOON(!sley_process_alive(pid));
+}
+
+TEST_ABORTS(a_handler_that_does_not_end_its_region_aborts,
+	    "): its step or the handler of its command returned inside a "
+	    "blocking region: call sley_blocking_end() first")
+{
+	run_handler_that_begins_a_region();
+}
+
+TEST_ABORTS(a_process_whose_handler_does_not_end_its_region_is_named,
+	    "> opener (function ")
+{
+	run_handler_that_begins_a_region();
 }

@@ -278,7 +278,8 @@ static enum sley_step takes_too_many(void *self, struct sley_msg *const *msg,
 }
 
 TEST_ABORTS(an_upgrade_that_takes_too_many_is_misuse,
-	    "took more messages than it was called with")
+	    "): sley_out_upgrade() was told that the "
+	    "step took more messages than it was called with")
 {
 	static const struct sley_behaviour greedy = { .step = takes_too_many };
 

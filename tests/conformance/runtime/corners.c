@@ -216,7 +216,9 @@ TEST(t09_a_report_counts_the_tasks_that_have_not_started)
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(sley_schedule_on(rt, count_task, &ran, NULL), 0);
 	CHECK_EQ(sley_destroy_until(rt, in_ms(10)), -ETIMEDOUT);
-	CHECK_STR(last_line, "still there: 3 task(s) that have not started");
+	CHECK_STR(
+		last_line,
+		"the runtime still waits for 3 task(s) that have not started");
 	gate_open(&gate);
 	CHECK_EQ(sley_destroy(rt), 0);
 	CHECK_EQ(atomic_load(&ran), 3);

@@ -414,7 +414,9 @@ static void nothing(void *arg)
 	(void)arg;
 }
 
-TEST_ABORTS(spawning_into_no_group_aborts, "there is no group")
+TEST_ABORTS(spawning_into_no_group_aborts,
+	    "sley: misuse in sley_spawn: the group is NULL: for a task that "
+	    "is never joined use sley_schedule()")
 {
 	struct sley_task task;
 

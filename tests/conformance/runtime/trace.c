@@ -424,7 +424,8 @@ TEST_WORKERS(m39_scopes_go_into_a_blocking_region_and_out_again)
 	CHECK_EQ(number("inner"), 1);
 	CHECK_EQ(number("other"), 1);
 	CHECK_EQ(number("stray"), 0);
-	CHECK(strstr(lines, "lacks 2 events: their threads have no track"));
+	CHECK(strstr(lines,
+		     "lacks 2 events: they happened outside of a worker"));
 	end();
 }
 

@@ -64,8 +64,7 @@ TEST(mutex_lock_until_times_out_and_takes_a_free_one_at_any_deadline)
 }
 
 TEST_ABORTS(mutex_unlock_of_one_that_nobody_holds_aborts,
-	    "sley: misuse in sley_mutex_unlock: unlock a mutex only while it "
-	    "is held")
+	    "sley: misuse in sley_mutex_unlock: the mutex is not held")
 {
 	struct sley_mutex mutex = SLEY_MUTEX_INIT;
 

@@ -204,8 +204,8 @@ static void lock_twice(void *arg)
 }
 
 TEST_ABORTS(mutex_locked_twice_by_a_task_aborts,
-	    "sley: misuse in sley_mutex_lock: lock a mutex once: task "
-	    "\"twice\" (function ")
+	    "sley: misuse in sley_mutex_lock: task \"twice\" "
+	    "(function ")
 {
 	struct sley_mutex mutex = SLEY_MUTEX_INIT;
 
@@ -213,8 +213,17 @@ TEST_ABORTS(mutex_locked_twice_by_a_task_aborts,
 	run_named("twice", lock_twice, &mutex);
 }
 
+TEST_ABORTS(mutex_locked_twice_would_wait_for_itself,
+	    ") already holds this mutex and locks it again: it would wait for "
+	    "itself")
+{
+	struct sley_mutex mutex = SLEY_MUTEX_INIT;
+
+	lock_twice(&mutex);
+}
+
 TEST_ABORTS(mutex_locked_twice_by_a_thread_aborts,
-	    "sley: misuse in sley_mutex_lock: lock a mutex once: thread ")
+	    "sley: misuse in sley_mutex_lock: thread ")
 {
 	struct sley_mutex mutex = SLEY_MUTEX_INIT;
 
@@ -222,7 +231,7 @@ TEST_ABORTS(mutex_locked_twice_by_a_thread_aborts,
 }
 
 TEST_ABORTS(mutex_locked_twice_by_a_bound_thread_aborts,
-	    "sley: misuse in sley_mutex_lock: lock a mutex once: thread ")
+	    "sley: misuse in sley_mutex_lock: thread ")
 {
 	struct sley_config config = config_of(SLEY_SINGLE);
 	struct sley_mutex mutex = SLEY_MUTEX_INIT;
@@ -238,7 +247,7 @@ static void lock_twice_in_region(void *arg)
 }
 
 TEST_ABORTS(mutex_locked_twice_with_the_help_of_a_blocking_call_aborts,
-	    "sley: misuse in sley_mutex_lock: lock a mutex once: task "
+	    "sley: misuse in sley_mutex_lock: task "
 	    "\"calls\" (function ")
 {
 	struct sley_mutex mutex = SLEY_MUTEX_INIT;
@@ -248,7 +257,7 @@ TEST_ABORTS(mutex_locked_twice_with_the_help_of_a_blocking_call_aborts,
 }
 
 TEST_ABORTS(mutex_locked_twice_with_a_deadline_aborts,
-	    "sley: misuse in sley_mutex_lock_until: lock a mutex once: thread ")
+	    "sley: misuse in sley_mutex_lock_until: thread ")
 {
 	struct sley_mutex mutex = SLEY_MUTEX_INIT;
 	int err;
@@ -275,7 +284,7 @@ static void lock_what_was_handed_over(void *arg)
 
 /* The waiter did not take it: the release wrote its name into the word. */
 TEST_ABORTS(mutex_locked_again_after_it_was_handed_over_aborts,
-	    "sley: misuse in sley_mutex_lock: lock a mutex once: task "
+	    "sley: misuse in sley_mutex_lock: task "
 	    "\"heir\" (function ")
 {
 	struct sley_config config = config_of(SLEY_SINGLE);
@@ -305,7 +314,7 @@ static void lock_after_a_condition(void *arg)
 }
 
 TEST_ABORTS(mutex_locked_again_after_a_condition_gave_it_back_aborts,
-	    "sley: misuse in sley_mutex_lock: lock a mutex once: task "
+	    "sley: misuse in sley_mutex_lock: task "
 	    "\"waited\" (function ")
 {
 	struct handed h = { .mutex = SLEY_MUTEX_INIT, .cond = SLEY_COND_INIT };
@@ -323,8 +332,8 @@ static void hold_and_let_release(void *arg)
 }
 
 TEST_ABORTS(mutex_released_by_another_task_aborts,
-	    "sley: misuse in sley_mutex_unlock: only the holder releases a "
-	    "mutex: it is held by task \"keeper\" (function ")
+	    "sley: misuse in sley_mutex_unlock: only the holder may unlock "
+	    "a mutex: this one is held by task \"keeper\" (function ")
 {
 	struct sley_mutex mutex = SLEY_MUTEX_INIT;
 
@@ -339,7 +348,7 @@ static void hold_and_let_thread_release(void *arg)
 }
 
 TEST_ABORTS(mutex_released_by_a_thread_aborts,
-	    "it is held by task \"keeper\" (function ")
+	    "this one is held by task \"keeper\" (function ")
 {
 	struct sley_mutex mutex = SLEY_MUTEX_INIT;
 
@@ -348,8 +357,8 @@ TEST_ABORTS(mutex_released_by_a_thread_aborts,
 }
 
 TEST_ABORTS(mutex_of_a_thread_released_by_a_task_aborts,
-	    "sley: misuse in sley_mutex_unlock: only the holder releases a "
-	    "mutex: it is held by thread ")
+	    "sley: misuse in sley_mutex_unlock: only the holder may unlock "
+	    "a mutex: this one is held by thread ")
 {
 	struct sley_mutex mutex = SLEY_MUTEX_INIT;
 
@@ -385,7 +394,7 @@ static void hold_as_parent(void *arg)
 }
 
 TEST_ABORTS(mutex_released_by_a_stolen_child_aborts,
-	    "it is held by task \"parent\" (function ")
+	    "this one is held by task \"parent\" (function ")
 {
 	struct family f = { .mutex = SLEY_MUTEX_INIT };
 
@@ -394,7 +403,7 @@ TEST_ABORTS(mutex_released_by_a_stolen_child_aborts,
 }
 
 TEST_ABORTS(mutex_wait_without_the_mutex_names_the_holder,
-	    "only the holder releases a mutex: it is held by thread ")
+	    "only the holder may unlock a mutex: this one is held by thread ")
 {
 	struct handed h = { .mutex = SLEY_MUTEX_INIT, .cond = SLEY_COND_INIT };
 	int err;
@@ -407,8 +416,8 @@ TEST_ABORTS(mutex_wait_without_the_mutex_names_the_holder,
 /* ---- misuse: never released ------------------------------------------------------------------ */
 
 TEST_ABORTS(mutex_that_an_ended_task_left_locked_is_told_to_the_waiter,
-	    "sley: misuse in sley_mutex_lock: release a mutex before the end: "
-	    "it is held by a task that has ended")
+	    "sley: misuse in sley_mutex_lock: a task that has ended "
+	    "still holds this mutex")
 {
 	struct sley_mutex mutex = SLEY_MUTEX_INIT;
 
@@ -419,7 +428,7 @@ TEST_ABORTS(mutex_that_an_ended_task_left_locked_is_told_to_the_waiter,
 
 /* The runtime, and all that could tell the name, are gone. */
 TEST_ABORTS(mutex_of_a_destroyed_runtime_is_not_released_by_others,
-	    "only the holder releases a mutex: it is held by a task")
+	    "only the holder may unlock a mutex: this one is held by a task")
 {
 	struct sley_mutex mutex = SLEY_MUTEX_INIT;
 	struct sley *rt = start();

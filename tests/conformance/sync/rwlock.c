@@ -96,7 +96,7 @@ TEST(rwlock_downgrade_lets_readers_in_and_no_writer)
 /* ---- misuse -------------------------------------------------------------- */
 
 TEST_ABORTS(rwlock_read_unlock_of_a_free_one_aborts,
-	    "sley: misuse in sley_rwlock_read_unlock")
+	    "sley: misuse in sley_rwlock_read_unlock: no reader holds this lock")
 {
 	struct sley_rwlock lock = SLEY_RWLOCK_INIT;
 
@@ -106,7 +106,7 @@ TEST_ABORTS(rwlock_read_unlock_of_a_free_one_aborts,
 }
 
 TEST_ABORTS(rwlock_read_unlock_of_a_written_one_aborts,
-	    "sley: misuse in sley_rwlock_read_unlock")
+	    "sley: misuse in sley_rwlock_read_unlock: no reader holds this lock")
 {
 	struct sley_rwlock lock = SLEY_RWLOCK_INIT;
 
@@ -114,16 +114,18 @@ TEST_ABORTS(rwlock_read_unlock_of_a_written_one_aborts,
 	sley_rwlock_read_unlock(&lock);
 }
 
-TEST_ABORTS(rwlock_write_unlock_of_a_free_one_aborts,
-	    "sley: misuse in sley_rwlock_write_unlock")
+TEST_ABORTS(
+	rwlock_write_unlock_of_a_free_one_aborts,
+	"sley: misuse in sley_rwlock_write_unlock: no writer holds this lock")
 {
 	struct sley_rwlock lock = SLEY_RWLOCK_INIT;
 
 	sley_rwlock_write_unlock(&lock);
 }
 
-TEST_ABORTS(rwlock_write_unlock_of_a_read_one_aborts,
-	    "sley: misuse in sley_rwlock_write_unlock")
+TEST_ABORTS(
+	rwlock_write_unlock_of_a_read_one_aborts,
+	"sley: misuse in sley_rwlock_write_unlock: no writer holds this lock")
 {
 	struct sley_rwlock lock = SLEY_RWLOCK_INIT;
 
@@ -132,7 +134,7 @@ TEST_ABORTS(rwlock_write_unlock_of_a_read_one_aborts,
 }
 
 TEST_ABORTS(rwlock_downgrade_of_a_read_one_aborts,
-	    "sley: misuse in sley_rwlock_downgrade")
+	    "sley: misuse in sley_rwlock_downgrade: no writer holds this lock")
 {
 	struct sley_rwlock lock = SLEY_RWLOCK_INIT;
 

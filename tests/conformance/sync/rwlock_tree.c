@@ -327,19 +327,19 @@ static void in_two_trees(sley_fn *lock, sley_fn *unlock)
 }
 
 TEST_ABORTS(c35_write_unlock_by_another_tree_aborts,
-	    "sley: misuse in sley_rwlock_write_unlock")
+	    "sley_rwlock_write_unlock: this task tree does not hold the lock")
 {
 	in_two_trees(lock_write, unlock_write);
 }
 
 TEST_ABORTS(c35_read_unlock_by_another_tree_aborts,
-	    "sley: misuse in sley_rwlock_read_unlock")
+	    "sley_rwlock_read_unlock: this task tree does not hold the lock")
 {
 	in_two_trees(lock_read, unlock_read);
 }
 
 TEST_ABORTS(c35_read_unlock_by_a_tree_that_only_writes_aborts,
-	    "sley: misuse in sley_rwlock_read_unlock")
+	    "sley_rwlock_read_unlock: this task tree does not hold the lock")
 {
 	struct scene s;
 
@@ -349,7 +349,7 @@ TEST_ABORTS(c35_read_unlock_by_a_tree_that_only_writes_aborts,
 }
 
 TEST_ABORTS(c35_downgrade_under_a_second_write_aborts,
-	    "sley: misuse in sley_rwlock_downgrade")
+	    "for writing, or holds it for writing more than once")
 {
 	struct scene s;
 

@@ -32,7 +32,9 @@ TEST(m27_adding_nothing_changes_nothing)
 }
 
 /* marl wraps around in its release build. */
-TEST_ABORTS(m27_one_done_too_many_aborts, "sley: misuse in sley_waitgroup_done")
+TEST_ABORTS(m27_one_done_too_many_aborts,
+	    "sley: misuse in sley_waitgroup_done: called more often than "
+	    "sley_waitgroup_add() allowed")
 {
 	struct sley_waitgroup wg = SLEY_WAITGROUP_INIT;
 

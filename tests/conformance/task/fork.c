@@ -330,6 +330,42 @@ TEST_ABORTS(fork_joining_twice_aborts, "sley: misuse in sley_fork_join")
 	stop(rt);
 }
 
+/* The child is not on the stack: the frame is gone when the task has ended. */
+static void join_never(void *arg)
+{
+	static struct sley_forked child;
+
+	sley_fork(&child, count_task, arg);
+}
+
+static void run_forgetful(void)
+{
+	struct sley_config config = config_of(1);
+	struct sley *rt = start_with(&config);
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+	atomic_int ran = 0;
+
+	CHECK_EQ(sley_spawn_with(&group, &task, join_never, &ran,
+				 SLEY_OPTIONS(.name = "forgetful")),
+		 0);
+	sley_join(&group);
+	stop(rt);
+}
+
+TEST_ABORTS(fork_a_task_that_ends_without_joining_aborts,
+	    ") ended without joining all children that it had forked: call "
+	    "sley_fork_join() for each")
+{
+	run_forgetful();
+}
+
+TEST_ABORTS(fork_a_task_that_ends_without_joining_is_named,
+	    "sley: misuse: task \"forgetful\" (function ")
+{
+	run_forgetful();
+}
+
 static void join_typed_twice(void *arg)
 {
 	(void)arg;

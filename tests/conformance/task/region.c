@@ -535,7 +535,8 @@ TEST_WORKERS(m31_destroy_waits_for_regions_and_names_them)
 		 0);
 	CHECK_EVENTUALLY(atomic_load(&gate.held) == 1);
 	CHECK_EQ(sley_destroy_until(rt, in_ms(5)), -ETIMEDOUT);
-	CHECK(strstr(lines, "still there: holder") != NULL);
+	CHECK(strstr(lines, "the runtime still waits for holder (function ") !=
+	      NULL);
 	gate_open(&gate);
 	CHECK_EQ(sley_destroy(rt), 0);
 }
@@ -571,10 +572,23 @@ static void never_end(void *arg)
 }
 
 TEST_ABORTS(m31_a_task_that_ends_in_a_region_is_misuse,
-	    "the task ended inside a blocking region")
+	    "ended inside a blocking region: call sley_blocking_end() first")
 {
 	(void)start();
 	run_task(never_end, NULL);
+}
+
+TEST_ABORTS(m31_a_task_that_ends_in_a_region_is_named,
+	    "sley: misuse: task \"regional\" (function ")
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+
+	(void)start();
+	CHECK_EQ(sley_spawn_with(&group, &task, never_end, NULL,
+				 SLEY_OPTIONS(.name = "regional")),
+		 0);
+	sley_join(&group);
 }
 
 static void never_begin(void *arg)

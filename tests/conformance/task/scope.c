@@ -354,9 +354,26 @@ static void forget(void *arg)
 }
 
 TEST_ABORTS(a_task_that_ends_with_an_open_scope_is_misuse,
-	    "closes the scopes it has opened")
+	    "ended with an open scope: call sley_scope_close() first")
 {
 	run_as_task(forget);
+}
+
+static void run_forgetful(void *arg)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+
+	CHECK_EQ(sley_spawn_with(&group, &task, forget, arg,
+				 SLEY_OPTIONS(.name = "forgetful")),
+		 0);
+	sley_join(&group);
+}
+
+TEST_ABORTS(a_task_that_ends_with_an_open_scope_is_named,
+	    "sley: misuse: task \"forgetful\" (function ")
+{
+	run_as_task(run_forgetful);
 }
 
 /* Its deadline is among the timers of a worker, which may be gone then. */
@@ -372,7 +389,9 @@ TEST_ABORTS(a_thread_that_unbinds_with_an_open_scope_is_misuse,
 	(void)!sley_scope_close(&scope);
 }
 
-TEST_ABORTS(closing_the_outer_scope_first_is_misuse, "the last one first")
+TEST_ABORTS(closing_the_outer_scope_first_is_misuse,
+	    "sley: misuse in sley_scope_close: only the task or thread that "
+	    "opened a scope may close it, and only its innermost open scope")
 {
 	struct sley_scope outer, inner;
 
