@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * drain.h - has everything ended?
+ * drain.h - waiting until a runtime has no tasks and no bound threads left.
  *
  * Each worker counts the tasks that it spawned and the tasks that it finished;
  * foreign threads share a counter.  Nothing is left if the sum of all "finished",
@@ -20,8 +20,12 @@
  *       what was counted as spawned before
  *   D2  a foreign thread leaves the gate -> the drainer sees it empty : the
  *       thread's task is counted, or the thread counts as bound
- *   D3  the gate is shut -> a thread passes it anyway : so an effect of that pass
- *       cannot be the reason why the gate could be shut
+ *   D3  the gate is shut -> a thread passes it anyway (gate_pass) : what the
+ *       destroyer did before.  For example, sley_cancel_all() passes the gate and
+ *       cancels the last task, and the destroyer sees the task's end and shuts the
+ *       gate for the last time.  Had the canceller passed after this shut, its
+ *       cancel would come after the end that it caused.  So the canceller passed
+ *       before, and the destroyer waits until the canceller has left
  *
  * Rejected: one shared counter of live tasks.  The counter would be a cache line
  * that every spawn and every end of a task on every worker would write.

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * intensity.h - so many failures within so much time, and no more.
+ * intensity.h - restart intensity: were there more than N failures within the last
+ * T nanoseconds?
  *
- * The times of the failures that still count, the oldest first, in a ring that
- * grows as far as it must.  The window slides: a failure older than the window does
- * not count any more, wherever the next failure falls.
+ * The times of the failures that still count are in a ring, the oldest first.  The
+ * ring grows as far as it must.  The window slides: a failure older than the window
+ * does not count any more, wherever the next failure falls.
  *
  * Where there is no memory for a larger ring the oldest failure is forgotten:
  * better a restart too many than the end of a program that is only short of memory.

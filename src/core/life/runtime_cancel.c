@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime_cancel.c - everything is asked to end.
+ * runtime_cancel.c - sley_cancel_all(): cancels every task of a runtime.
  *
- * A word of the runtime says so.  Each worker that sees the word, at its next fair
+ * The word rt->cancelled says so.  Each worker that sees the word, at its next fair
  * pick or before it sleeps, cancels the tasks that are blocked on its strands, once.
  * Tasks that start or block there later look at the worker's own mark.  The poke
  * makes the worker look soon, and the seat wakes the worker if it sleeps.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scope.h - tasks that are cancelled together: how a cancel finds its way.
+ * scope.h - a scope, tasks that are cancelled together: how a cancel reaches each.
  *
  * Cancelling is always the same: TASK_CANCELLED in the flags of a task, and its
  * wait is decided (task_state.h).  So waits know nothing of scopes; the canceller

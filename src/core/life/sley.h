@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sley.h - struct sley: a runtime, the state that all of its workers share.
+ * sley.h - struct sley, a runtime: its workers, the queue and the idle set that they
+ * share, its configuration, and the counts that say when it may end.
+ *
+ * The user sees only the pointer.  core/life/runtime.h creates and ends a runtime;
+ * core/sched/worker.h has the state of a single worker.
  */
 #ifndef SLEY_CORE_LIFE_SLEY_H
 #define SLEY_CORE_LIFE_SLEY_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loop.h - the function at the bottom of every strand.
+ * loop.h - strand_main(), the first function on the stack of every strand: the
+ * worker's loop, which takes tasks and calls them.
  */
 #ifndef SLEY_CORE_SCHED_LOOP_H
 #define SLEY_CORE_SCHED_LOOP_H

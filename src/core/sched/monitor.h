@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * monitor.h - a thread that looks after workers that are held up.
+ * monitor.h - a thread that helps where a worker is stuck in a long task.
  *
  * The monitor looks at all workers every MONITOR_PERIOD while any worker is awake,
  * and sleeps when all are parked.  A worker that wakes up nudges the monitor.  The

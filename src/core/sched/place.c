@@ -2,6 +2,10 @@
 /*
  * place.c - where a task goes that became ready.
  *
+ * docs/ARCHITECTURE.md, section 2, says what each queue is for: ring, lane, fresh and
+ * home list, ready levels, next slot, shared queue.  A hook is a task that runs first
+ * or last on a worker (core/life/hooks.h).
+ *
  *   new, default priority, by a worker      its ring; if full, a batch of the
  *                                           oldest to the shared queue
  *   new, another priority                   the shared queue, by level
@@ -15,7 +19,8 @@
  *   new, a hook                             the home list of its worker
  *   woken, may move                         the waker's next slot (the task that
  *                                           was there goes to the ring)
- *   woken, runs in turns (core/task/turn.h)      the same, as the worker's own
+ *   woken, runs in turns (core/task/turn.h)      the same, but thieves leave it
+ *                                           alone (NEXT_OWN)
  *   woken, may not                          home: the ready levels if the waker
  *                                           is there, else the home list
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * countdown.h - a counter that can be waited for until it is zero: the part
- * that groups and wait groups share.
+ * countdown.h - a counter, and waiters that sleep until it is zero.  Groups, wait
+ * groups and the scopes of graphs are built on it.
  *
  *   word:  count << 2 | WAITERS | lock
  *

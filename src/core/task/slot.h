@@ -6,11 +6,11 @@
  *   id:    generation (32 bits) | index (32 bits)
  *   word:  generation (32 bits) | ... | SIGNALLED | lock of the list
  *
- * A slot is EMPTY, has WAITERs, or is SIGNALLED; never both of the latter.  The
+ * A slot is EMPTY, has WAITERs, or is SIGNALLED; never both WAITERs and SIGNALLED.  The
  * whole slot, the generation included, changes under the lock of its word.  So the
  * waiter and the notifier meet there, in whichever order they come: a wake finds a
  * waiter or leaves the signal; a wait finds the signal or is in the list before
- * the next notifier can look.  There is no moment between a look and a link.
+ * the next notifier can look.  Looking and linking are one critical section.
  *
  * The generation is odd while the slot is in use.  The generation grows with each
  * use and with the end of each use.  An id names one use: after that use the id

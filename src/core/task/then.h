@@ -10,10 +10,11 @@
  * at its end; the second bit of its group pointer says so.  Such a task has no
  * continuation: its address is known to the library alone.
  *
- * A task has no field to spare for either.  But a continuation is idle until the
- * first task has ended, so there is room in it: the group pointer of the first task
- * leads to the continuation, marked by the lowest bit, and the continuation keeps
- * the group.
+ * A task has no field to spare for a pointer to its continuation, nor for a flag that
+ * says "free me".  So both share the group pointer.  A continuation is idle until
+ * the first task has ended, and its own fields are free: the group pointer of the
+ * first task leads to the continuation, marked by the lowest bit, and the
+ * continuation keeps the group.
  */
 #ifndef SLEY_CORE_TASK_THEN_H
 #define SLEY_CORE_TASK_THEN_H

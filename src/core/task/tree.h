@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree.h - task trees: tasks that may count as one.
+ * tree.h - task trees: a task, its forked children, and the groups that were put into
+ * its tree.  They count as one owner of a re-entrant lock (sync/rwlock_tree.h).
  *
  * A tree is a number that is never used again.  A task belongs to the tree of
  * its group, if sley_group_in_tree() gave the group a tree.  Every other task is

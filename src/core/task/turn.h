@@ -8,8 +8,8 @@
  * what becomes of the task: after() parks the task (task_turn_park), queues the task
  * again (turn_again), or ends the task.  turn_wake() queues a parked task.  If
  * another task is due at once, and worker_may_keep() allows it, after() returns that
- * other task, which is READY and in no queue.  The same holds for a task that after()
- * got from worker_pick().
+ * other task, which is READY and in no queue.  after() may also return a task that
+ * it got from worker_pick().
  *
  * core/task/task_state.h has the transitions: task_turn_park(), task_turn_ready(),
  * task_turn_end().

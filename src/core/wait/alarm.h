@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alarm.h - the worker that keeps the alarms (core/wait/timer.h) of callers that do
- * not wait.
+ * alarm.h - chooses the worker that fires an alarm (core/wait/timer.h), the keeper,
+ * and wakes the keeper if the new alarm is its earliest.
  */
 #ifndef SLEY_CORE_WAIT_ALARM_H
 #define SLEY_CORE_WAIT_ALARM_H

@@ -13,9 +13,10 @@
  * task to the last.  sley_forks_current points at that strand's forks anyway, so
  * the inline paths of <sley/sync.h> pay a single load, and a switch pays nothing.
  * A plain thread has its own stack of forks.  sley_forks_current points there after
- * the thread's first call of holder_current(), or its first fork.  Every other
- * caller finds HOLDER_TAKES_NONE behind sley_forks_current; no lock has that word,
- * so the caller comes to the slow path and asks here:
+ * the thread's first call of holder_current(), or its first fork.  For every other
+ * caller, sley_forks_current points at forks whose ->unlocked is HOLDER_TAKES_NONE, a
+ * value that the word of a lock never has.  So these callers come to the slow path
+ * and ask here:
  *
  *   - a task with turns (core/task/turn.h) may have each turn on another strand,
  *     and is the address of the task;
@@ -25,8 +26,8 @@
  *
  * If a task ends without releasing a lock, its strand is still taken for the
  * holder, whatever the strand runs next.  The same holds for a thread that begins
- * where another thread ended.  So a name may be the name of a later task; that some
- * task has broken the rule is certain.
+ * where another thread ended.  So a message may name a later task.  The name may be
+ * wrong; that a lock was not released is true.
  *
  * Rejected: the address of the task in a thread-local of its own (two
  * instructions more for each switch and each task, for a better name in a

@@ -16,9 +16,10 @@
  *
  * There is one road on which timers fire, timers_fire(), for workers and for the
  * monitor.  Alarms ring there, and an alarm may call functions of the user, which
- * may call anything.  No task is behind such a call that could be suspended: the
- * thread may have no task, or be inside a call of a task that never blocks.  So
- * the thread says while it is there (timers_ringing()) that no wait is allowed.
+ * may call anything.  Such a function must not wait.  The thread that fires may
+ * have no task, or be inside a call that promises its task never to block: nothing
+ * could be suspended.  So while alarms ring, timers_ringing() is true, and a call
+ * that would wait, such as a send to a full mailbox, fails instead.
  */
 #ifndef SLEY_CORE_WAIT_TIMER_H
 #define SLEY_CORE_WAIT_TIMER_H
