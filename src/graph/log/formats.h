@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * formats.h - what a snapshot looks like: for dot(1), and for programs.
+ * formats.h - writes a snapshot of a graph as text: for dot(1), or as JSON.
  */
 #ifndef SLEY_GRAPH_LOG_FORMATS_H
 #define SLEY_GRAPH_LOG_FORMATS_H

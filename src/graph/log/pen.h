@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pen.h - text that is handed to a function of the user, in pieces.
+ * pen.h - formats text and passes it to the user's write function, piece by piece.
  *
  * The first error ends the writing: text that is put later goes nowhere.
  */

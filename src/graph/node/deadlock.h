@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deadlock.h - nodes that wait for nodes that wait for them.
+ * deadlock.h - finds cycles of nodes that wait for each other, and reports them.
  *
  * Edges make no cycle: a node depends on nodes that were submitted before it.  But
  * the function of a node may wait for a scope.  This is a deadlock if a node of that

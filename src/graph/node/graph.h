@@ -10,7 +10,7 @@
  * Both are done in bulk, since submitter and worker are on different CPUs.  The
  * submitter counts CREDIT nodes in advance.  Each worker keeps the nodes that it has
  * ended in its own share until it has no other work at hand.  A waiter gives back
- * the credit first, and as long as the scope has waiters there is none.
+ * the credit first.  While a scope has waiters, nodes are counted one by one.
  *
  * A submitter that finds the graph full first waits with patience: until a batch of
  * nodes has ended, or a worker has no other work at hand.  Waking the submitter for

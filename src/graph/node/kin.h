@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kin.h - tasks without which a node does not end.
+ * kin.h - tasks that a node waits for, directly or through other tasks.
  *
  * A node that submits to its own graph, and finds the graph full, must not wait: it
  * would wait for itself.  The same holds for a child that the node has forked, since

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spec.h - checks the description of a node that is added to a graph or a plan.
+ * spec.h - checks a struct sley_node_spec, in which the user describes a node: its
+ * function, argument, accesses and priority.
+ *
+ * Graphs and plans call this before they add a node.  A spec of an older or newer
+ * header is brought to the size that this library knows.
  */
 #ifndef SLEY_GRAPH_NODE_SPEC_H
 #define SLEY_GRAPH_NODE_SPEC_H

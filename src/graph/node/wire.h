@@ -4,8 +4,9 @@
  *
  * There are three steps, all with the graph's lock.  First the predecessors are
  * found, and room for an edge from each is reserved.  Then the caller does the work
- * that may fail.  Then the edges are added, to lists that their owners may close at
- * any moment.
+ * that may fail.  Then the edges are added to the lists of the predecessors.  A
+ * predecessor may end meanwhile, without the lock, and close its list: then no edge
+ * is needed.
  */
 #ifndef SLEY_GRAPH_NODE_WIRE_H
 #define SLEY_GRAPH_NODE_WIRE_H
