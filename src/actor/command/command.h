@@ -7,10 +7,10 @@
  *                        failure, if it fails
  *   yields_dispatch()    after the step: the handler of the command is called
  *                        (actor/command/handler.h)
- *   SLEY_DONE            comes into the inbox: from sley_command_complete(), or it
- *                        is the message that was made: there is no handler, or the
- *                        handler has refused, or time is up
- *                        (actor/command/command_timeout.h)
+ *   SLEY_DONE            comes into the inbox, from sley_command_complete().  If
+ *                        there is no handler, or the handler refuses, or time is up
+ *                        (actor/command/command_timeout.h), it is the message that
+ *                        sley_out_yield() has prepared to report a failure
  *   yields_complete()    the process takes SLEY_DONE out: if the tag is noted, the
  *                        command is complete, and the step is told; else SLEY_DONE
  *                        is a stray

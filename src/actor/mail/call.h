@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call.h - a caller, process or not, waits for a reply.
+ * call.h - a request to a process, and the wait for its reply.  The caller may be a
+ * process, another task or a plain thread.
  *
  * For the time of the call the caller gets a pid of its own, the pid of a port: a
  * place in the table without a process, marked by PID_PORT in the pid.  The

@@ -5,9 +5,10 @@
  * A message is in these places, in turn:
  *
  *   the sender's hands   mail_create(), mail_send()
- *   an inbox             of the receiver, or of a later tenant of its place, which
- *                        drops the message: until the message is taken out, ->data
- *                        is the pid of the receiver
+ *   an inbox             of the receiver.  Until the message is taken out, ->data is
+ *                        the receiver's pid.  If the receiver has ended and another
+ *                        process has its place in the table, that process gets the
+ *                        message, finds a pid that is not its own, and drops it
  *   a queue              control or user, of the receiver: mail_sort()
  *   the receiver's code  delivered: freed after the step, or at the next receive,
  *                        unless the code keeps it: then the process forgets it
@@ -19,8 +20,8 @@
  *   MAIL_BOUND    there are messages in the bounded mailbox (actor/mail/bounded.h)
  *
  * A SLEY_CANCEL or SLEY_EXIT with MAIL_ENDS ends the process instead
- * (actor/process/exit_signal.c).  And a single node of an inbox is no message:
- * process->order.
+ * (actor/process/exit_signal.c).  One node in an inbox is not a message:
+ * process->order, the order to end.
  *
  * SLEY_EXIT and SLEY_DOWN are parts of relations (actor/relation/relation.h),
  * which exist from the beginning, so that telling of an end needs no memory.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * receive.h - actors: processes that are functions.
+ * receive.h - what mail.c calls in receive.c: the deadline of a receive has passed.
  */
 #ifndef SLEY_ACTOR_MAIL_RECEIVE_H
 #define SLEY_ACTOR_MAIL_RECEIVE_H

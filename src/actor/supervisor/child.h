@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * child.h - a child of a supervisor: a description, and from time to time a
- * process.
+ * child.h - a child of a supervisor: its description, and the process that was
+ * started last from the description, if that process is alive.
  *
  *           child_start          the process ends
  *   IDLE ───────────────► ALIVE ───────────────────┐

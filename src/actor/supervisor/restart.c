@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * restart.c - what a supervisor does when a child has failed; see supervisor.h.
+ * restart.c - a child has failed: is it started again, and when?
+ *
+ * If the failure is fatal, or the failures are more than the restart intensity allows
+ * (core/life/intensity.h), the supervisor gives up and stops.  Otherwise the child,
+ * or the group of children that the strategy names, is started again: at once, or
+ * after a pause that grows with each failure.  supervisor.h has the phases.
  */
 #include "actor/supervisor/supervisor.h"
 
