@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event.h - for objects that have an event inside and complete with it.
+ * event.h - sets an event whose lock the caller holds.  For objects that contain an
+ * event, as a future does.
  */
 #ifndef SLEY_SYNC_EVENT_H
 #define SLEY_SYNC_EVENT_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * key.c - a number at which waiters and wakers meet.
+ * key.c - <sley/waker.h>, keys: any task or thread that has the number can wait for
+ * the key, and any can wake the waiters.
  *
- * Waiters and wakers meet in core/task/slot.h.
+ * A key is a slot of core/task/slot.h.
  */
 #include "core/task/slot.h"
 

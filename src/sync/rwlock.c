@@ -6,9 +6,9 @@
  *
  * The lock is *shut* while a writer is inside or a caller waits, else *open*.  A
  * reader adds one to the word when it comes and subtracts one when it goes.  If
- * the reader found the word open, this is all: the reader is in, or it is out.
- * If the reader found the word shut, it comes here afterwards, in both cases.  So
- * while the lock is open readers change only the word.  While the lock is shut
+ * the reader found the word open, that completes the lock or the unlock.  If the
+ * reader found the word shut, both the lock and the unlock go on in the slow path
+ * here.  So while the lock is open readers change only the word.  While it is shut
  * all readers that come in or go out pass the list's lock, and can be counted
  * exactly:
  *

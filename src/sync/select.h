@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * select.h - sley_select_until() that looks at case @start first.
+ * select.h - sley_select_until() with a further argument, @start: the number of the
+ * case that is tried first.
  *
- * A function of its own, so that the models can choose @start and explore the
- * rest.
+ * sley_select_until() draws this number.  The models choose it, and explore the rest.
  */
 #ifndef SLEY_SYNC_SELECT_H
 #define SLEY_SYNC_SELECT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shared.c - a count in front of an object.
+ * shared.c - memory with a count of references in front of it.
  *
  * Edges:
  *

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stock.h - making a stock of a configuration that src/api/stock.c has checked.
+ * stock.h - creates a stock: a bounded pool of objects that are borrowed and
+ * returned, as in <sley/stock.h>.
+ *
+ * src/api/stock.c has checked the configuration.  sync/stock.c is the rest.
  */
 #ifndef SLEY_SYNC_STOCK_H
 #define SLEY_SYNC_STOCK_H
