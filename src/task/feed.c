@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * feed.c - a pipeline whose items are put by a loop.
+ * feed.c - a pipeline that runs in the background, and gets its items from calls of
+ * sley_feed_put().
  *
  * A task runs sley_pipeline_with().  The first stage receives from a channel
  * without a buffer, to which a put sends.  So a put returns when the pipeline has

@@ -23,18 +23,24 @@
  *
  * The pieces run as all kinds of tasks: the caller's task, a task that was spawned
  * for the caller, stolen children.  Only the caller's own task can be known to a
- * canceller, and be in a scope, so all pieces look at the caller's task, wherever
- * they run.  But a piece may open a scope, and that scope may be cancelled.  If the
- * piece runs in place, the caller's task is then cancelled until the scope is
- * closed.  That must not end the algorithm.  So the state at the time of the call
- * counts: the scope that the caller had open, and whether the caller is cancelled
- * for good.
+ * canceller, and be in a scope.  So all pieces look at the caller's task, wherever
+ * they run.  Does a cancellation stop an algorithm?  (A short form never stops.)
  *
- * A caller may itself be a piece, and run on another strand than the opener of the
- * scope.  Then the caller's strand says which algorithm the piece belongs to
- * (how_enter()), and the state of that algorithm's caller counts, too.  The scope
- * named in the outer algorithm's options does not count: a piece that has begun is
- * done to its end.
+ *   of the runtime                             yes
+ *   of the scope in the options                yes
+ *   of the scope that the caller had open      yes
+ *     when it called
+ *   of the caller, for good                    yes
+ *   of a scope that a piece has opened         no, even if the piece runs in place, as
+ *                                              the caller's task
+ *   the caller is a piece of an outer algorithm:
+ *   of the scope that the outer caller had     yes, and so on outwards
+ *     open, or of the outer caller, for good
+ *   of the scope in the outer options          no: a piece that has begun is done to
+ *                                              its end
+ *
+ * A caller that is a piece may run on another strand than the caller of the outer
+ * algorithm.  how_enter() notes on the strand which algorithm it works for.
  */
 #ifndef SLEY_TASK_HOW_H
 #define SLEY_TASK_HOW_H
