@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * at_fork.h - is this still the process that loaded the library?  And the registry
- * of everything that has to be put right over fork().
+ * at_fork.h - fork handlers: which locks are held over fork(), and what the child
+ * makes anew.  Also a count of forks, by which a child knows that it is a child.
  *
  * fork() copies the memory, but only the calling thread.  If another thread was in
  * the middle of a change, the change stays half done in the child for ever: a lock
@@ -21,9 +21,7 @@
  * with 1 GiB in use.  In the large process a thread that wants no lock fared no
  * better: the thread stops at its first page fault, and the kernel lets the thread
  * wait there until the end of the fork (every write to a page is a fault by then).
- * So the locks make nothing longer; but a thread that waits for a lock uses its CPU,
- * and a thread in a fault does not.  No frequent operation of a task is under a lock
- * that is kept:
+ * No frequent operation of a task is under a lock that is kept:
  *
  *   waits for a fork of another thread:  creating and destroying a runtime, binding a
  *       thread, a waker or key that comes or goes, a priority that is set for a task

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clock.h - the time that all deadlines are on.
+ * clock.h - the monotonic clock: all deadlines are times of this clock.
  */
 #ifndef SLEY_OS_CLOCK_H
 #define SLEY_OS_CLOCK_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * futex.h - the one place where a thread sleeps.
+ * futex.h - futex(2): a thread sleeps until a word changes.  Idle workers, plain
+ * threads that wait, and waiters for spin locks all sleep here.
  *
  * Words are private to the process; only the words of the shared calls lie in
  * memory that processes share.  Deadlines are absolute on the clock of

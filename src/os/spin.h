@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spin.h - sleeping for lf/spin.h, which declares the same and must not include
- * this: see there.
+ * spin.h - how a waiter for a spin lock sleeps.
+ *
+ * The lock is in lf/spin.h.  The layer lf may not include the layer os
+ * (tools/layers.txt), so lf/spin.h declares these three names a second time.  Change
+ * both files together.
  */
 #ifndef SLEY_OS_SPIN_H
 #define SLEY_OS_SPIN_H
