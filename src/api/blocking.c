@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blocking.c - <sley/blocking.h>: where the caller runs, and what that means.
+ * blocking.c - <sley/blocking.h>: blocking code of a task runs on a thread of a
+ * pool; the blocking code of any other caller runs in place.
  */
 #include <sley/blocking.h>
 

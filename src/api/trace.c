@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.c - <sley/trace.h>: nothing, unless there is a full trace.
+ * trace.c - <sley/trace.h>: without a full trace (config.trace) each call does nothing.
  */
 #include <sley/trace.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * assert.c - the last words.
+ * assert.c - prints on stderr why the program cannot go on, and aborts it.
  */
 #include "base/assert.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bits.h - questions about single words.
+ * bits.h - bit operations on one integer: first and last bit set, count, rounding.
  */
 #ifndef SLEY_BASE_BITS_H
 #define SLEY_BASE_BITS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chaos.h - events that may happen at any moment happen often: SLEY_CHAOS=seed.
+ * chaos.h - a test mode that makes rare interleavings frequent: SLEY_CHAOS=seed.
  *
  * A build with -DSLEY_CHAOS (the presets for finding bugs; never a release)
  * asks, at the places where races live, whether something unlikely shall happen

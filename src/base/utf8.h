@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * utf8.h - where the letters of an unchecked text end.
+ * utf8.h - finds the end of a UTF-8 sequence in text that may be invalid.
  */
 #ifndef SLEY_BASE_UTF8_H
 #define SLEY_BASE_UTF8_H

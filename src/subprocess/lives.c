@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lives.c - the lives of a subprocess, as the collector handles them.
+ * lives.c - a subprocess is started, has ended, or is started again: each start
+ * begins a new life.
  *
  * Phases: see subprocess.h.  Only the collector runs this; the lock is for callers.
  */
