@@ -23,6 +23,7 @@
 #include "actor/supervisor/reminder.h"
 #include "core/life/intensity.h"
 #include "base/compiler.h"
+#include "base/hash.h"
 #include "base/list.h"
 #include "base/rand.h"
 #include "mem/alloc.h"
@@ -38,8 +39,8 @@ enum child_state {
 };
 
 struct child {
-	struct list order;  /* in the list of children, or of gone children */
-	struct child *next; /* in a bucket of the children                */
+	struct list order; /* in the list of children, or of gone children */
+	struct hash_node node; /* in the table of children, by pid          */
 	struct sley_child spec;
 	sley_pid pid;             /* of its present or last process; or 0     */
 	sley_pid first;           /* of its first process                     */

@@ -8,17 +8,17 @@
 
 void children_init(struct children *children)
 {
-	*children = (struct children){ .nr_buckets = CHILDREN_FEW };
-	children->bucket = children->few;
+	*children = (struct children){ 0 };
+	hash_init(&children->by_pid, children->few, CHILDREN_FEW_BITS);
 	list_init(&children->order);
 	list_init(&children->gone);
 }
 
-static void free_buckets(struct children *children, struct mem *mem)
+static void free_buckets(struct children *children, struct mem *mem,
+			 struct hash_node **bucket, uint32_t bits)
 {
-	if (children->bucket != children->few)
-		mem_free(mem, children->bucket,
-			 children->nr_buckets * sizeof(*children->bucket));
+	if (bucket != children->few)
+		mem_free(mem, bucket, sizeof(*bucket) << bits);
 }
 
 void children_fini(struct children *children, struct mem *mem)
@@ -28,67 +28,38 @@ void children_fini(struct children *children, struct mem *mem)
 	while ((node = list_take_first(&children->order)) ||
 	       (node = list_take_first(&children->gone)))
 		child_free(children_child(node), mem);
-	free_buckets(children, mem);
+	free_buckets(children, mem, children->by_pid.bucket,
+		     children->by_pid.bits);
 }
 
 /* ---- by pid --------------------------------------------------------------------- */
 
-static struct child **bucket_of(const struct children *children, sley_pid pid)
-{
-	/* Pids differ in their low bits, and so do products. */
-	uint64_t hash = pid * 0x9e3779b97f4a7c15u;
-
-	return &children->bucket[(hash >> 32) & (children->nr_buckets - 1)];
-}
-
-static void put(const struct children *children, struct child *child)
-{
-	struct child **bucket = bucket_of(children, child->pid);
-
-	child->next = *bucket;
-	*bucket = child;
-}
-
-static void take_out(struct children *children, struct child *child)
-{
-	struct child **slot = bucket_of(children, child->pid);
-
-	if (!child->pid)
-		return;
-	while (*slot != child)
-		slot = &(*slot)->next;
-	*slot = child->next;
-	children->nr--;
-}
-
+/* One bucket for each child, if there is memory. */
 static void grow(struct children *children, struct mem *mem)
 {
-	uint32_t nr_buckets = 2 * children->nr_buckets;
-	struct child **bucket;
-	struct list *node;
+	struct hash_table *table = &children->by_pid;
+	uint32_t bits = table->bits;
+	struct hash_node **bucket;
 
-	if (!nr_buckets)
+	if (table->nr <= hash_nr_buckets(table))
 		return;
-	bucket = mem_alloc(mem, nr_buckets * sizeof(struct child *));
-	if (!bucket)
-		return;
-	free_buckets(children, mem);
-	children->bucket = bucket;
-	children->nr_buckets = nr_buckets;
-	for (node = children->order.next; node != &children->order;
-	     node = node->next) {
-		if (children_child(node)->pid)
-			put(children, children_child(node));
-	}
+	bucket = mem_alloc(mem, sizeof(*bucket) << (bits + 1));
+	if (bucket)
+		free_buckets(children, mem, hash_move(table, bucket, bits + 1),
+			     bits);
 }
 
 struct child *children_find(const struct children *children, sley_pid pid)
 {
-	struct child *child = *bucket_of(children, pid);
+	struct hash_node *node = hash_find(&children->by_pid, pid);
 
-	while (child && child->pid != pid)
-		child = child->next;
-	return child;
+	return node ? container_of(node, struct child, node) : NULL;
+}
+
+static void take_out(struct children *children, struct child *child)
+{
+	if (child->pid)
+		hash_remove(&children->by_pid, &child->node);
 }
 
 struct child *children_find_ever(const struct children *children, sley_pid pid)
@@ -121,9 +92,8 @@ int children_start(struct children *children, struct child *child,
 	err = child_start(child);
 	if (!child->pid)
 		return err;
-	put(children, child);
-	children->nr++;
-	if (!old && children->nr > children->nr_buckets)
+	hash_add(&children->by_pid, &child->node, child->pid);
+	if (!old)
 		grow(children, mem);
 	return err;
 }

@@ -3,10 +3,10 @@
  * children.h - the children of a supervisor, in order and by pid.
  *
  * The order is the order in which the children were added, and so started.  A
- * table of buckets finds a child by its pid, since a supervisor may have a
- * hundred thousand children.  The table doubles when there are more children than
- * buckets, unless there is no memory: then it is slower.  Children that never ran
- * have no pid, and are in no bucket.
+ * hash table finds a child by its pid, since a supervisor may have a hundred
+ * thousand children.  The table doubles when there are more children than buckets,
+ * unless there is no memory: then it is slower.  Children that never ran have no
+ * pid, and are not in the table.
  *
  * A child that is forgotten while some of its reminders are still to come stays
  * on a list until they have come.
@@ -16,18 +16,17 @@
 
 #include "actor/supervisor/child.h"
 #include "base/compiler.h"
+#include "base/hash.h"
 #include "base/list.h"
 #include "mem/alloc.h"
 
-#define CHILDREN_FEW 4 /* buckets that need no memory */
+#define CHILDREN_FEW_BITS 2 /* 2^2 buckets need no memory */
 
 struct children {
 	struct list order; /* the first child first           */
 	struct list gone;  /* forgotten, not yet free         */
-	struct child **bucket;
-	uint32_t nr_buckets; /* a power of two                  */
-	uint32_t nr;         /* children in buckets             */
-	struct child *few[CHILDREN_FEW];
+	struct hash_table by_pid;
+	struct hash_node *few[1 << CHILDREN_FEW_BITS];
 };
 
 void children_init(struct children *children);
