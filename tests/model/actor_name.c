@@ -49,7 +49,7 @@ void os_unmap(void *memory, size_t size)
 }
 
 /* No thread waits here; waits are in actor_name_wait.c. */
-void name_appeared(uint32_t hash)
+void name_appeared(uint64_t hash)
 {
 	(void)hash;
 }

@@ -28,7 +28,7 @@ static void add(struct entry *entry, const struct key *key)
 
 static void remove_entry(struct entry *entry)
 {
-	struct shard *shard = directory_lock(&directory, entry->hash);
+	struct shard *shard = directory_lock(&directory, entry->node.word);
 
 	shard_remove(shard, entry);
 	shard_unlock(shard);
@@ -91,11 +91,11 @@ TEST(similar_names_are_spread)
 	char text[] = "worker-00000";
 
 	for (int i = 0; i < N; i++) {
-		uint32_t hash;
+		size_t hash;
 
 		for (int k = 0, n = i; k < 5; k++, n /= 10)
 			text[11 - k] = (char)('0' + n % 10);
-		hash = key_of(text).hash & 0xffff;
+		hash = hash_slot(key_of(text).hash, 16);
 		if (++chain[hash] > longest)
 			longest = chain[hash];
 	}

@@ -4,21 +4,7 @@
  */
 #include "actor/name/directory.h"
 
-#include "base/assert.h"
-
 #include <string.h>
-
-/* Multiply and fold: each byte reaches all bits that choose shard and chain. */
-static uint32_t hash_of(const char *text, uint32_t length)
-{
-	uint64_t h = length;
-
-	for (uint32_t i = 0; i < length; i++) {
-		h = (h ^ (unsigned char)text[i]) * 0x9e3779b97f4a7c15u;
-		h ^= h >> 32;
-	}
-	return (uint32_t)h;
-}
 
 bool key_init(struct key *key, const char *text)
 {
@@ -26,58 +12,57 @@ bool key_init(struct key *key, const char *text)
 
 	if (!length || length > SLEY_NAME_MAX)
 		return false;
-	*key = (struct key){ text, (uint32_t)length,
-			     hash_of(text, (uint32_t)length) };
+	*key = (struct key){ .text = text,
+			     .hash = hash_bytes(text, length),
+			     .length = (uint32_t)length };
 	return true;
 }
 
 void entry_init(struct entry *entry, const struct key *key)
 {
-	entry->hash = key->hash;
-	entry->length = key->length;
+	entry->node.word = key->hash;
 	memcpy(entry->text, key->text, key->length);
 	entry->text[key->length] = '\0';
 }
 
+/* strncmp() stops at the end of a shorter text: no byte after it is read. */
 bool entry_is(const struct entry *entry, const struct key *key)
 {
-	return entry->hash == key->hash && entry->length == key->length &&
-	       memcmp(entry->text, key->text, key->length) == 0;
+	return entry->node.word == key->hash &&
+	       strncmp(entry->text, key->text, key->length) == 0 &&
+	       !entry->text[key->length];
 }
 
-static struct entry **chain_of(struct shard *shard, uint32_t hash)
+static struct hash_node **chain_of(struct shard *shard, uint64_t hash)
 {
-	return &shard->chain[hash >> DIRECTORY_SHARD_BITS &
-			     ((1u << DIRECTORY_CHAIN_BITS) - 1)];
+	return &shard->chain[hash_slot(hash << DIRECTORY_SHARD_BITS,
+				       DIRECTORY_CHAIN_BITS)];
+}
+
+static struct entry *entry_of(struct hash_node *node)
+{
+	return container_of(node, struct entry, node);
 }
 
 struct entry *shard_find(struct shard *shard, const struct key *key)
 {
-	struct entry *entry = *chain_of(shard, key->hash);
+	struct hash_node *node =
+		hash_chain_find(*chain_of(shard, key->hash), key->hash);
 
-	while (entry && !entry_is(entry, key))
-		entry = entry->next;
-	return entry;
+	while (node && !entry_is(entry_of(node), key))
+		node = hash_next_same(node);
+	return node ? entry_of(node) : NULL;
 }
 
 void shard_add(struct shard *shard, struct entry *entry)
 {
-	struct entry **chain = chain_of(shard, entry->hash);
-
-	entry->next = *chain;
-	*chain = entry;
+	hash_chain_add(chain_of(shard, entry->node.word), &entry->node);
 	shard->nr++;
 }
 
 void shard_remove(struct shard *shard, struct entry *entry)
 {
-	struct entry **link = chain_of(shard, entry->hash);
-
-	while (*link != entry) {
-		sley_assert(*link);
-		link = &(*link)->next;
-	}
-	*link = entry->next;
+	hash_chain_remove(chain_of(shard, entry->node.word), &entry->node);
 	shard->nr--;
 }
 

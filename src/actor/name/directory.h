@@ -2,7 +2,7 @@
 /*
  * directory.h - things that are found by their name, by any thread.
  *
- * A hash table in shards, each with a lock and chains of its own.  The table
+ * A hash table in shards, each with a lock and chains of its own (base/hash.h).  The table
  * never grows: the heads of the chains cost nothing until they are used, and with
  * a million names a chain has 16 entries.
  *
@@ -26,6 +26,7 @@
 #define SLEY_ACTOR_NAME_DIRECTORY_H
 
 #include "base/compiler.h"
+#include "base/hash.h"
 #include "lf/spin.h"
 
 #include <sley/process.h>
@@ -41,21 +42,19 @@
 /* A name that is looked for, taken apart. */
 struct key {
 	const char *text;
+	uint64_t hash;
 	uint32_t length; /* 1 to SLEY_NAME_MAX */
-	uint32_t hash;
 };
 
 struct entry {
-	struct entry *next;
-	uint32_t hash;
-	uint32_t length;
-	char text[SLEY_NAME_MAX + 1]; /* with its end */
+	struct hash_node node;        /* the word is the hash of the text */
+	char text[SLEY_NAME_MAX + 1]; /* with its end                     */
 };
 
 struct shard {
 	cache_aligned struct spinlock lock;
 	uint32_t nr;
-	struct entry *chain[1u << DIRECTORY_CHAIN_BITS];
+	struct hash_node *chain[1u << DIRECTORY_CHAIN_BITS];
 };
 
 struct directory {
@@ -77,11 +76,12 @@ static inline struct shard *shard_lock(struct shard *shard)
 	return shard;
 }
 
+/* The upper bits of the hash choose the shard, the bits below them the chain. */
 static inline struct shard *directory_lock(struct directory *directory,
-					   uint32_t hash)
+					   uint64_t hash)
 {
 	return shard_lock(
-		&directory->shard[hash & ((1u << DIRECTORY_SHARD_BITS) - 1)]);
+		&directory->shard[hash_slot(hash, DIRECTORY_SHARD_BITS)]);
 }
 
 static inline void shard_unlock(struct shard *shard)

@@ -232,7 +232,8 @@ void names_forget(struct process *process)
 
 	while ((holding = holding_take(process, HOLDS_NAME))) {
 		struct name *name = container_of(holding, struct name, holding);
-		struct shard *shard = directory_lock(&names, name->entry.hash);
+		struct shard *shard =
+			directory_lock(&names, name->entry.node.word);
 
 		if (!name->loose)
 			shard_remove(shard, &name->entry);
@@ -247,7 +248,7 @@ void names_forget(struct process *process)
  */
 static void copy_name(const struct name *name, char text[SLEY_NAME_MAX + 1])
 {
-	struct shard *shard = directory_lock(&names, name->entry.hash);
+	struct shard *shard = directory_lock(&names, name->entry.node.word);
 
 	if (!name->loose)
 		memcpy(text, name->entry.text, sizeof(name->entry.text));

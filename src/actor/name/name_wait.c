@@ -12,13 +12,11 @@
 #include <errno.h>
 #include <string.h>
 
-#define NR_LISTS (1u << DIRECTORY_SHARD_BITS)
+static struct sley_waitq lists[1u << DIRECTORY_SHARD_BITS];
 
-static struct sley_waitq lists[NR_LISTS];
-
-static struct sley_waitq *list_of(uint32_t hash)
+static struct sley_waitq *list_of(uint64_t hash)
 {
-	return &lists[hash % NR_LISTS];
+	return &lists[hash_slot(hash, DIRECTORY_SHARD_BITS)];
 }
 
 /* In a child of fork(): its waiters are threads and tasks of the parent. */
@@ -29,7 +27,7 @@ static void forget_waiters(void)
 
 FORK_PART(FORK_NAME_WAITS, .renew = forget_waiters);
 
-void name_appeared(uint32_t hash)
+void name_appeared(uint64_t hash)
 {
 	struct sley_waitq *list = list_of(hash);
 	struct sley_task *chain;

@@ -27,6 +27,6 @@
 #include <stdint.h>
 
 /* A name with that hash was registered. */
-void name_appeared(uint32_t hash);
+void name_appeared(uint64_t hash);
 
 #endif

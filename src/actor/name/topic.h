@@ -81,7 +81,7 @@ struct patterns {
 extern struct directory sley__topics;
 extern struct patterns sley__patterns;
 
-static inline struct shard *topics_lock(bool is_pattern, uint32_t hash)
+static inline struct shard *topics_lock(bool is_pattern, uint64_t hash)
 {
 	return is_pattern ? shard_lock(&sley__patterns.shard)
 			  : directory_lock(&sley__topics, hash);
@@ -89,7 +89,7 @@ static inline struct shard *topics_lock(bool is_pattern, uint32_t hash)
 
 static inline struct shard *topic_lock(const struct topic *topic)
 {
-	return topics_lock(topic->is_pattern, topic->entry.hash);
+	return topics_lock(topic->is_pattern, topic->entry.node.word);
 }
 
 /* A glance: are there patterns? */
