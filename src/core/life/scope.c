@@ -82,17 +82,17 @@ static struct member **members_of(struct opener *opener,
 
 /* ---- buckets: from a task to its opener ----------------------------------- */
 
-#define NR_BUCKETS 64
+#define BUCKET_BITS 6
 
 static struct bucket {
 	struct spinlock lock;
-	struct opener *first;
-} cache_aligned buckets[NR_BUCKETS];
+	struct hash_node *first;
+} cache_aligned buckets[1 << BUCKET_BITS];
 
 /* In a child of fork(): the openers are tasks that never go on. */
 static void empty_buckets(void)
 {
-	for (int i = 0; i < NR_BUCKETS; i++) {
+	for (size_t i = 0; i < array_size(buckets); i++) {
 		struct bucket *bucket = &buckets[i];
 
 		/* A page that is not written is not copied. */
@@ -106,9 +106,7 @@ FORK_PART(FORK_SCOPES, .renew = empty_buckets);
 
 static struct bucket *bucket_of(const struct sley_task *task)
 {
-	uintptr_t address = (uintptr_t)task;
-
-	return &buckets[(address >> 6 ^ address >> 12) % NR_BUCKETS];
+	return &buckets[hash_slot(hash_word((uintptr_t)task), BUCKET_BITS)];
 }
 
 static void enroll(struct opener *opener, struct sley_task *task)
@@ -117,24 +115,19 @@ static void enroll(struct opener *opener, struct sley_task *task)
 
 	spin_lock(&bucket->lock);
 	if (!opener->nr_open++) {
-		opener->task = task;
-		opener->next = bucket->first;
-		bucket->first = opener;
+		opener->node.word = (uintptr_t)task;
+		hash_chain_add(&bucket->first, &opener->node);
 	}
 	spin_unlock(&bucket->lock);
 }
 
 static void strike_out(struct opener *opener)
 {
-	struct bucket *bucket = bucket_of(opener->task);
-	struct opener **place = &bucket->first;
+	struct bucket *bucket = bucket_of(opener_task(opener));
 
 	spin_lock(&bucket->lock);
-	if (!--opener->nr_open) {
-		while (*place != opener)
-			place = &(*place)->next;
-		*place = opener->next;
-	}
+	if (!--opener->nr_open)
+		hash_chain_remove(&bucket->first, &opener->node);
 	spin_unlock(&bucket->lock);
 }
 
@@ -142,11 +135,10 @@ static void strike_out(struct opener *opener)
 static struct opener *look_up(const struct bucket *bucket,
 			      const struct sley_task *task)
 {
-	struct opener *opener = bucket->first;
+	struct hash_node *node =
+		hash_chain_find(bucket->first, (uintptr_t)task);
 
-	while (opener && opener->task != task)
-		opener = opener->next;
-	return opener;
+	return node ? container_of(node, struct opener, node) : NULL;
 }
 
 /* ---- the tree --------------------------------------------------------------- */
@@ -274,8 +266,8 @@ static void walk_from_target(struct walk *walk)
 {
 	struct opener *opener = walk->root;
 
-	if (opener->task)
-		visit_task(walk, opener->task, TASK_CANCELLED);
+	if (opener_task(opener))
+		visit_task(walk, opener_task(opener), TASK_CANCELLED);
 	walk_below(walk);
 }
 
@@ -306,7 +298,7 @@ void scope_cancel(struct sley_scope *scope, int cause)
 	walk.pass = PASS_CUT;
 	spin_lock(&opener->lock);
 	walk_from_target(&walk);
-	task = opener->task;
+	task = opener_task(opener);
 	spin_unlock(&opener->lock);
 	poke(task);
 }
@@ -461,14 +453,15 @@ int scope_close(struct sley_scope *scope)
 	store_relaxed(&opener->innermost, scope->outer);
 	cause = cause_of(scope);
 	/* The canceller of the task may not have come to the scope yet. */
-	if (!cause && opener->task && wait_is_cancelled(strand_of(opener)))
+	if (!cause && opener_task(opener) &&
+	    wait_is_cancelled(strand_of(opener)))
 		cause = -ECANCELED;
-	if (cause && opener->task) {
-		clear(opener, opener->task, &strand_of(opener)->member);
+	if (cause && opener_task(opener)) {
+		clear(opener, opener_task(opener), &strand_of(opener)->member);
 		walk_below(&walk);
 	}
 	spin_unlock(&opener->lock);
-	if (opener->task)
+	if (opener_task(opener))
 		strike_out(opener);
 	if (!cause && scope_is_cancelled(scope))
 		cause = -ETIMEDOUT;

@@ -71,6 +71,7 @@
 #define SLEY_CORE_LIFE_SCOPE_H
 
 #include "base/compiler.h"
+#include "base/hash.h"
 #include "core/task/cleanup.h"
 #include "lf/spin.h"
 
@@ -85,10 +86,15 @@ struct opener {
 	struct sley_scope *innermost; /* NULL: none; under the lock            */
 	struct member *children; /* under the lock                        */
 	struct cleanup cleanup;  /* complains of open scopes              */
-	struct opener *next;     /* in the bucket                         */
-	struct sley_task *task;  /* NULL: a plain thread                  */
+	struct hash_node node;   /* in the bucket, by the task's address  */
 	unsigned int nr_open;    /* and children; under the bucket's lock */
 };
+
+/* NULL: a plain thread. */
+static inline struct sley_task *opener_task(const struct opener *opener)
+{
+	return (struct sley_task *)(uintptr_t)opener->node.word;
+}
 
 /* In a strand: the scope or the parent that the task belongs to. */
 struct member {
