@@ -80,8 +80,8 @@ static void give_all(void)
 
 	while ((yield = yields_next_fresh(&process))) {
 		CHECK_LT(mirror.given, mirror.nr);
-		CHECK_EQ(yield->tag, mirror.tag[mirror.given]);
-		CHECK_EQ(yield->command, command_of(yield->tag));
+		CHECK_EQ(yield_tag(yield), mirror.tag[mirror.given]);
+		CHECK_EQ(yield->command, command_of(yield_tag(yield)));
 		CHECK(yield->payload == &mirror.tag[5]);
 		CHECK(yield->done && !yield->timeout);
 		mirror.given++;

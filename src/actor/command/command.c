@@ -57,7 +57,7 @@ static void give(struct process *process, struct yield *yield,
 		 const struct handler *handler, struct command_timeout *timeout)
 {
 	struct sley_command command = { .pid = process->pid,
-					.tag = yield->tag,
+					.tag = yield_tag(yield),
 					.command = yield->command,
 					.payload = yield->payload };
 	int err = handler->fn(&command, handler->arg);

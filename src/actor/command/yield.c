@@ -4,6 +4,7 @@
  */
 #include "actor/command/yield.h"
 
+#include "base/bits.h"
 #include "mem/pool.h"
 
 #include <errno.h>
@@ -36,38 +37,20 @@ static void show(struct process *process, struct yields *yields)
 
 static size_t size_of(uint32_t capacity)
 {
-	return (size_t)capacity * (sizeof(struct yield) + sizeof(uint32_t));
+	return (size_t)capacity *
+	       (sizeof(struct yield) + sizeof(struct hash_node *));
 }
 
-static uint32_t *bucket_of(const struct yields *yields, uint64_t tag)
-{
-	/* The upper half of a product depends on all bits of the tag. */
-	uint64_t hash = (tag * 0x9e3779b97f4a7c15ull) >> 32;
-
-	return &yields->bucket[hash & (yields->capacity - 1)];
-}
-
-static void into_bucket(struct yields *yields, uint32_t index)
-{
-	struct yield *yield = &yields->record[index];
-	uint32_t *bucket = bucket_of(yields, yield->tag);
-
-	yield->chain = *bucket;
-	*bucket = index;
-}
-
-/* Records from @begin on are free; the others go into their buckets. */
+/* Records from @begin on are free; the others go into the table. */
 static void arrange(struct yields *yields, uint32_t begin)
 {
-	memset(yields->bucket, 0xff, yields->capacity * sizeof(uint32_t));
 	for (uint32_t i = yields->first; i != YIELD_NONE;
 	     i = yields->record[i].newer)
-		into_bucket(yields, i);
-	yields->free = YIELD_NONE;
-	for (uint32_t i = yields->capacity; i-- > begin;) {
-		yields->record[i].chain = yields->free;
-		yields->free = i;
-	}
+		hash_add(&yields->by_tag, &yields->record[i].node,
+			 yield_tag(&yields->record[i]));
+	yields->free = NULL;
+	for (uint32_t i = yields->capacity; i-- > begin;)
+		hash_chain_add(&yields->free, &yields->record[i].node);
 }
 
 static struct yields *create(void)
@@ -77,7 +60,8 @@ static struct yields *create(void)
 	if (!yields)
 		return NULL;
 	yields->record = yields->few;
-	yields->bucket = yields->few_bucket;
+	memset(yields->few_bucket, 0, sizeof(yields->few_bucket));
+	hash_init(&yields->by_tag, yields->few_bucket, YIELDS_FEW_BITS);
 	yields->capacity = chaos_few(YIELDS_FEW, 1) < 2 ? 1 : YIELDS_FEW;
 	yields->first = yields->last = yields->fresh = YIELD_NONE;
 	publish(yields, 0);
@@ -109,22 +93,28 @@ static int grow(struct process *process)
 	memcpy(record, yields->record, old * sizeof(*record));
 	free_arrays(process);
 	yields->record = record;
-	yields->bucket = (uint32_t *)(void *)(record + 2 * old);
 	yields->capacity = 2 * old;
+	hash_init(&yields->by_tag,
+		  (struct hash_node **)(void *)(record + 2 * old),
+		  (uint32_t)bits_last(2 * old));
 	arrange(yields, old);
 	return 0;
 }
 
 /* ---- the table ------------------------------------------------------------------ */
 
+static struct yield *yield_of(struct hash_node *node)
+{
+	return container_of(node, struct yield, node);
+}
+
 struct yield *yields_find(const struct process *process, uint64_t tag)
 {
 	struct yields *yields = process->yields;
-	uint32_t i = yields ? *bucket_of(yields, tag) : YIELD_NONE;
+	struct hash_node *node = yields ? hash_find(&yields->by_tag, tag)
+					: NULL;
 
-	while (i != YIELD_NONE && yields->record[i].tag != tag)
-		i = yields->record[i].chain;
-	return i == YIELD_NONE ? NULL : &yields->record[i];
+	return node ? yield_of(node) : NULL;
 }
 
 static void append(struct yields *yields, uint32_t index)
@@ -147,7 +137,7 @@ int yields_add(struct process *process, uint32_t command, uint64_t tag,
 {
 	struct yields *yields = process->yields;
 	struct sley_msg *done;
-	uint32_t i;
+	struct yield *yield;
 
 	if (!yields) {
 		yields = create();
@@ -157,18 +147,18 @@ int yields_add(struct process *process, uint32_t command, uint64_t tag,
 		return -ENOMEM;
 	if (yields_find(process, tag))
 		return -EEXIST;
-	if (yields->free == YIELD_NONE && grow(process))
+	if (!yields->free && grow(process))
 		return -ENOMEM;
 	done = mail_create(SLEY_DONE, tag);
 	if (!done)
 		return -ENOMEM;
-	i = yields->free;
-	yields->free = yields->record[i].chain;
-	yields->record[i] = (struct yield){
-		.tag = tag, .payload = payload, .done = done, .command = command
-	};
-	into_bucket(yields, i);
-	append(yields, i);
+	yield = yield_of(yields->free);
+	yields->free = yield->node.next;
+	*yield = (struct yield){ .payload = payload,
+				 .done = done,
+				 .command = command };
+	hash_add(&yields->by_tag, &yield->node, tag);
+	append(yields, (uint32_t)(yield - yields->record));
 	publish(yields, yields->nr + 1);
 	return 0;
 }
@@ -183,16 +173,6 @@ struct yield *yields_next_fresh(struct process *process)
 	yield = &yields->record[yields->fresh];
 	yields->fresh = yield->newer;
 	return yield;
-}
-
-static void out_of_bucket(struct yields *yields, uint32_t index)
-{
-	struct yield *yield = &yields->record[index];
-	uint32_t *link = bucket_of(yields, yield->tag);
-
-	while (*link != index)
-		link = &yields->record[*link].chain;
-	*link = yield->chain;
 }
 
 static void unlink_yield(struct yields *yields, const struct yield *yield)
@@ -215,10 +195,9 @@ void yields_remove(struct process *process, struct yield *yield)
 
 	if (yields->fresh == i)
 		yields->fresh = yield->newer;
-	out_of_bucket(yields, i);
+	hash_remove(&yields->by_tag, &yield->node);
 	unlink_yield(yields, yield);
-	yield->chain = yields->free;
-	yields->free = i;
+	hash_chain_add(&yields->free, &yield->node);
 	publish(yields, yields->nr - 1);
 }
 
