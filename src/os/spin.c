@@ -28,6 +28,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "base/hash.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/at_fork.h"
@@ -60,10 +61,7 @@ FORK_PART(FORK_SLEEPERS, .renew = forget_sleepers);
 
 static struct room *room_of(const void *address)
 {
-	/* The upper bits of a product depend on all of the address. */
-	uint64_t product = (uintptr_t)address * 0x9e3779b97f4a7c15ull;
-
-	return &rooms[product >> (64 - ROOM_BITS)];
+	return &rooms[hash_slot(hash_word((uintptr_t)address), ROOM_BITS)];
 }
 
 static uint64_t end_of_sleep(uint32_t nr_sleeps)
