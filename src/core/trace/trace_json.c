@@ -19,6 +19,7 @@
  */
 #include "core/trace/trace.h"
 
+#include "base/hash.h"
 #include "base/utf8.h"
 #include "core/trace/report.h"
 #include "core/trace/trace_scope.h"
@@ -338,15 +339,6 @@ static void put_tail(struct writer *writer)
 		      writer->nr_dropped);
 }
 
-static uint64_t hash_of(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
-	return hash;
-}
-
 static void lock_written(void)
 {
 	spin_lock(&written.lock);
@@ -362,7 +354,7 @@ FORK_PART(FORK_TRACES, .lock = lock_written, .unlock = unlock_written);
 /* How many traces have had this name, including this trace. */
 static unsigned int count_path(const char *path)
 {
-	uint64_t hash = hash_of(path);
+	uint64_t hash = hash_bytes(path, strlen(path));
 	unsigned int number = 1;
 
 	spin_lock(&written.lock);
