@@ -6,6 +6,7 @@
 
 #include "base/atomic.h"
 #include "base/bits.h"
+#include "base/hash.h"
 #include "os/clock.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@
 
 static size_t table_size(const struct node_log *log)
 {
-	return ((size_t)log->mask + 1) * sizeof(*log->table);
+	return sizeof(*log->table) << log->bits;
 }
 
 static size_t records_size(const struct node_log *log)
@@ -40,7 +41,7 @@ struct node_log *node_log_create(struct mem *mem, uint32_t max)
 	log->max = max ? max : MAX_DEFAULT;
 	log->max_edges = log->max * EDGES_EACH;
 	/* At most half full. */
-	log->mask = (4u << bits_last(log->max)) - 1;
+	log->bits = (uint32_t)bits_last(log->max) + 2;
 	log->record = mem_alloc(mem, records_size(log));
 	log->edge = mem_alloc(mem, edges_size(log));
 	log->table = mem_alloc(mem, table_size(log));
@@ -71,17 +72,13 @@ static void begin_anew(struct node_log *log)
 
 /* ---- from nodes to records ----------------------------------------------------------- */
 
-static uint32_t hash_of(sley_node id)
-{
-	return (uint32_t)((id * 0x9e3779b97f4a7c15u) >> 32);
-}
-
 /* The cell of @id, or the cell that @id would have. */
-static uint32_t find_cell(const struct node_log *log, sley_node id)
+static size_t find_cell(const struct node_log *log, sley_node id)
 {
-	uint32_t at = hash_of(id) & log->mask;
+	size_t mask = ((size_t)1 << log->bits) - 1;
+	size_t at = hash_slot(hash_word(id), log->bits);
 
-	for (;; at = (at + 1) & log->mask) {
+	for (;; at = (at + 1) & mask) {
 		/* relaxed: an entry that is added meanwhile has another id. */
 		uint32_t cell = load_relaxed(&log->table[at]);
 

@@ -13,9 +13,10 @@
  * atomic, and readers use an end only when all of its words are there.  When the log
  * begins anew no worker has a record: every node has ended.
  *
- * A table leads from a node to its record, with open addressing.  Entries are never
- * moved or removed while nodes run.  So workers find their own records without the
- * lock, and step over entries that are being added.
+ * A table leads from a node to its record, with open addressing and not with the
+ * chains of base/hash.h: entries are never moved or removed while nodes run.  So
+ * workers find their own records without the lock, and step over entries that are
+ * being added.
  *
  * Edges: none.  All is relaxed: a node's own record reaches the worker with the
  * node.
@@ -58,7 +59,7 @@ struct node_log {
 	uint32_t max_edges;
 	uint32_t nr;
 	uint32_t nr_edges;
-	uint32_t mask; /* of the table                                  */
+	uint32_t bits; /* the table has 2^bits cells                    */
 	bool over;     /* the next node begins the log anew             */
 	uint64_t nr_left_out;
 	uint64_t nr_edges_left_out;
