@@ -20,6 +20,7 @@
  *
  * All memory is in cells of one cache line, with numbers instead of addresses: these
  * are half as large, and stay valid when the array grows.  Number 0 is not used.
+ * So the table has the hash of base/hash.h, but chains of its own.
  *
  * Rejected: a tree of intervals (that of the C library takes 36 ns to find a range
  * among 900, and 140 ns among 90,000, where to find and note it takes 11 and 15
@@ -36,6 +37,7 @@
 #define SLEY_GRAPH_ACCESS_RANGES_H
 
 #include "base/bits.h"
+#include "base/hash.h"
 #include "base/compiler.h"
 #include "graph/access/node_list.h"
 #include "mem/alloc.h"
@@ -138,9 +140,9 @@ static inline uint32_t *ranges_bucket(const struct ranges *ranges,
 				      unsigned int class, uint64_t square)
 {
 	uint64_t key = square >> 4 ^ (uint64_t) class << 56;
-	uint64_t hash = key * 0x9e3779b97f4a7c15u;
+	uint64_t slot = hash_word(key) >> ranges->bucket_shift;
 
-	return &ranges->bucket[hash >> ranges->bucket_shift ^ (square & 15)];
+	return &ranges->bucket[slot ^ (square & 15)];
 }
 
 static inline bool is_same(struct extent a, struct extent b)
