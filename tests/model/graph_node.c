@@ -3,44 +3,44 @@
  * graph_node.c - src/graph/node/submit.c against src/graph/node/node_run.c: a node
  * starts once, when all predecessors have ended, and not before; if a predecessor
  * has failed, the node is skipped, with this predecessor as the cause, and its own
- * consumers see that.
+ * successors see that.
  *
- * A foreign thread submits a consumer while one or two workers end its producers.
- * The consumer runs in finish: its function reads plain memory of the producers, so
- * that a missing edge is a race.  The races of the conformance page are named in the
- * models.
+ * A foreign thread submits a successor while one or two workers end its
+ * predecessors.  The successor runs in finish: its function reads plain memory of the
+ * predecessors, so that a missing edge is a race.  The races of the conformance page
+ * are named in the models.
  *
- * Complete for one consumer of two producers, which two workers end, or one worker;
- * for producers that fail; and for a consumer with an edge that is order only.  Not
- * seen: more than two producers (the count is one word, however many change the
- * word), and pages of edges (tests/conformance/graph/graph_race.c).
+ * Complete for one successor of two predecessors, which two workers end, or one
+ * worker; for predecessors that fail; and for a successor with an edge that is order
+ * only.  Not seen: more than two predecessors (the count is one word, however many
+ * change the word), and pages of edges (tests/conformance/graph/graph_race.c).
  */
 #include "graph_scene.h"
 
 #define FIRST 1
 #define SECOND 2
-#define CONSUMER 3
+#define SUCCESSOR 3
 #define LAST 4
 
-static void setup_producers(unsigned int workers, int first, int second)
+static void setup_predecessors(unsigned int workers, int first, int second)
 {
 	scene_setup(workers, 16);
 	jobs[FIRST].says = first;
 	jobs[SECOND].says = second;
 	submit_as(FIRST, 0, 0);
 	submit_as(SECOND, 0, 0);
-	jobs[CONSUMER].before[0] = FIRST;
-	jobs[CONSUMER].before[1] = SECOND;
+	jobs[SUCCESSOR].before[0] = FIRST;
+	jobs[SUCCESSOR].before[1] = SECOND;
 }
 
 static void setup(void)
 {
-	setup_producers(2, 0, 0);
+	setup_predecessors(2, 0, 0);
 }
 
 static void setup_one_worker(void)
 {
-	setup_producers(1, 0, 0);
+	setup_predecessors(1, 0, 0);
 }
 
 /* The second one has ended already. */
@@ -68,15 +68,15 @@ static void end_both(int id)
 	end_second(id);
 }
 
-static void submit_consumer(int id)
+static void submit_successor(int id)
 {
 	(void)id;
-	submit_as(CONSUMER, 2, 0);
+	submit_as(SUCCESSOR, 2, 0);
 }
 
 static void was_queued_once(void)
 {
-	MODEL_CHECK(scene_ledger.queued[CONSUMER] == 1);
+	MODEL_CHECK(scene_ledger.queued[SUCCESSOR] == 1);
 	MODEL_CHECK(scene_ledger.ran[FIRST] == 1);
 	MODEL_CHECK(scene_ledger.ran[SECOND] == 1);
 }
@@ -84,8 +84,8 @@ static void was_queued_once(void)
 static void runs(void)
 {
 	was_queued_once();
-	run_now(CONSUMER);
-	MODEL_CHECK(scene_ledger.ran[CONSUMER] == 1);
+	run_now(SUCCESSOR);
+	MODEL_CHECK(scene_ledger.ran[SUCCESSOR] == 1);
 	MODEL_CHECK(sley_graph_wait(graph) == 0);
 	scene_end();
 }
@@ -94,29 +94,30 @@ static void runs(void)
 	MODEL(name##_with_membarrier, __VA_ARGS__);                            \
 	MODEL(name##_without_membarrier, .no_membarrier = true, __VA_ARGS__)
 
-TWO_ENDS(rs4_a_producer_ends_while_its_consumer_is_wired, .setup = setup_half,
-	 .threads = { end_first, submit_consumer }, .finish = runs);
+TWO_ENDS(rs4_a_predecessor_ends_while_its_successor_is_wired,
+	 .setup = setup_half, .threads = { end_first, submit_successor },
+	 .finish = runs);
 
 MODEL(rs5_both_end_one_after_the_other, .setup = setup_one_worker,
-      .threads = { end_both, submit_consumer }, .finish = runs);
+      .threads = { end_both, submit_successor }, .finish = runs);
 
 MODEL(rs5_both_end_at_once, .setup = setup,
-      .threads = { end_first, end_second, submit_consumer }, .finish = runs);
+      .threads = { end_first, end_second, submit_successor }, .finish = runs);
 
 /* ---- both end at once, after the submission --------------------------------------- */
 
 static void setup_wired(void)
 {
 	setup();
-	submit_as(CONSUMER, 2, 0);
+	submit_as(SUCCESSOR, 2, 0);
 }
 
 MODEL(the_last_one_starts_it, .setup = setup_wired,
       .threads = { end_first, end_second }, .finish = runs);
 
-/* ---- a worker keeps the consumer ------------------------------------------------ */
+/* ---- a worker keeps the successor ------------------------------------------------ */
 
-/* The consumer runs at once, on that worker. */
+/* The successor runs at once, on that worker. */
 static void setup_kept(void)
 {
 	setup_wired();
@@ -126,8 +127,8 @@ static void setup_kept(void)
 
 static void was_kept(void)
 {
-	MODEL_CHECK(scene_ledger.queued[CONSUMER] == 0);
-	MODEL_CHECK(scene_ledger.ran[CONSUMER] == 1);
+	MODEL_CHECK(scene_ledger.queued[SUCCESSOR] == 0);
+	MODEL_CHECK(scene_ledger.ran[SUCCESSOR] == 1);
 	MODEL_CHECK(sley_graph_wait(graph) == 0);
 	scene_end();
 }
@@ -139,7 +140,7 @@ MODEL(the_last_one_keeps_it, .setup = setup_kept,
 
 static void setup_first_fails_of_two(void)
 {
-	setup_producers(1, -EIO, 0);
+	setup_predecessors(1, -EIO, 0);
 }
 
 /* The second one has ended already. */
@@ -151,10 +152,10 @@ static void setup_first_fails(void)
 
 static void setup_both_fail(void)
 {
-	setup_producers(2, -EIO, -EPERM);
-	submit_as(CONSUMER, 2, 0);
-	/* Another node needs the consumer: the cause is passed on. */
-	jobs[LAST].before[0] = CONSUMER;
+	setup_predecessors(2, -EIO, -EPERM);
+	submit_as(SUCCESSOR, 2, 0);
+	/* Another node needs the successor: the cause is passed on. */
+	jobs[LAST].before[0] = SUCCESSOR;
 	submit_as(LAST, 1, 0);
 }
 
@@ -177,21 +178,21 @@ static void is_skipped_with(int job, int code)
 static void skips(void)
 {
 	was_queued_once();
-	run_now(CONSUMER);
-	is_skipped_with(CONSUMER, -EIO);
-	MODEL_CHECK(node_at(CONSUMER)->cause == node_at(FIRST)->index);
+	run_now(SUCCESSOR);
+	is_skipped_with(SUCCESSOR, -EIO);
+	MODEL_CHECK(node_at(SUCCESSOR)->cause == node_at(FIRST)->index);
 	MODEL_CHECK(sley_graph_wait(graph) == -EIO);
-	MODEL_CHECK(sley_node_outcome(graph, ids[CONSUMER], NULL) ==
+	MODEL_CHECK(sley_node_outcome(graph, ids[SUCCESSOR], NULL) ==
 		    SLEY_OUTCOME_SUCCESS); /* forgotten */
 	scene_end();
 }
 
-TWO_ENDS(rs1_a_producer_fails_while_its_consumer_is_wired,
-	 .setup = setup_first_fails, .threads = { end_first, submit_consumer },
+TWO_ENDS(rs1_a_predecessor_fails_while_its_successor_is_wired,
+	 .setup = setup_first_fails, .threads = { end_first, submit_successor },
 	 .finish = skips);
 
 MODEL(rs6_one_fails_and_one_ends_meanwhile, .setup = setup_first_fails_of_two,
-      .threads = { end_both, submit_consumer }, .finish = skips);
+      .threads = { end_both, submit_successor }, .finish = skips);
 
 static int nr_remembered(void)
 {
@@ -203,19 +204,19 @@ static int nr_remembered(void)
 	return nr;
 }
 
-/* The cause and the code are of the same producer. */
+/* The cause and the code are of the same predecessor. */
 static void skips_for_one_of_them(void)
 {
 	uint32_t cause;
 
 	was_queued_once();
-	run_now(CONSUMER);
-	cause = node_at(CONSUMER)->cause;
+	run_now(SUCCESSOR);
+	cause = node_at(SUCCESSOR)->cause;
 	MODEL_CHECK(cause == FIRST || cause == SECOND);
-	is_skipped_with(CONSUMER, cause == FIRST ? -EIO : -EPERM);
+	is_skipped_with(SUCCESSOR, cause == FIRST ? -EIO : -EPERM);
 	run_now(LAST);
 	is_skipped_with(LAST, cause == FIRST ? -EIO : -EPERM);
-	MODEL_CHECK(node_at(LAST)->cause == node_at(CONSUMER)->index);
+	MODEL_CHECK(node_at(LAST)->cause == node_at(SUCCESSOR)->index);
 	MODEL_CHECK(graph->nr_failed == 4 && nr_remembered() == 4);
 	cause = graph->root.first;
 	MODEL_CHECK(sley_graph_wait(graph) == (cause == FIRST ? -EIO : -EPERM));
@@ -230,15 +231,15 @@ MODEL(s09_both_fail_at_once, .setup = setup_both_fail,
 static void submit_ordered(int id)
 {
 	(void)id;
-	submit_as(CONSUMER, 0, 2);
+	submit_as(SUCCESSOR, 0, 2);
 }
 
 static void runs_anyway(void)
 {
 	was_queued_once();
-	run_now(CONSUMER);
-	MODEL_CHECK(scene_ledger.ran[CONSUMER] == 1);
-	MODEL_CHECK(sley_node_outcome(graph, ids[CONSUMER], NULL) ==
+	run_now(SUCCESSOR);
+	MODEL_CHECK(scene_ledger.ran[SUCCESSOR] == 1);
+	MODEL_CHECK(sley_node_outcome(graph, ids[SUCCESSOR], NULL) ==
 		    SLEY_OUTCOME_SUCCESS);
 	MODEL_CHECK(sley_graph_wait(graph) == -EIO);
 	scene_end();

@@ -5,13 +5,13 @@
  * over when its sink has ended, and may be started or freed at once; and a cancelled
  * step is skipped or told.
  *
- * The plan is two producers and their consumer, the only sink.  A worker ends each
- * producer and runs the steps that it keeps; a queued step is in `queue`, by its
- * number, and there is no search, see core_search.c.  A third thread waits and
+ * The plan is two predecessors and their successor, the only sink.  A worker ends
+ * each predecessor and runs the steps that it keeps; a queued step is in `queue`, by
+ * its number, and there is no search, see core_search.c.  A third thread waits and
  * starts the second run.  Functions read plain data of their predecessors in the
  * same run, so that a missing edge is a race.
  *
- * Complete for two workers and two runs, for producers that both fail, and for a
+ * Complete for two workers and two runs, for predecessors that both fail, and for a
  * cancel beside the beginning of a turn, with and without membarrier.  Not seen:
  * several runs at once, which share constant data only; and the lock of the plan,
  * see sync_mutex.c.
@@ -43,14 +43,14 @@ void scene_wake(struct worker *home, struct sley_task *task);
 #define WORKERS 2
 #define STEPS 4 /* with the beginning */
 
-enum { BEGIN, FIRST, SECOND, CONSUMER };
+enum { BEGIN, FIRST, SECOND, SUCCESSOR };
 
 static struct sley rt;
 static struct worker workers[WORKERS];
 static struct worker *table[WORKERS] = { &workers[0], &workers[1] };
 static struct sley_plan plan;
 static struct record records[STEPS];
-static struct link links[2] = { { FIRST, CONSUMER }, { SECOND, CONSUMER } };
+static struct link links[2] = { { FIRST, SUCCESSOR }, { SECOND, SUCCESSOR } };
 static struct replay *run;
 static struct sley_task *queue[STEPS];
 static struct job {
@@ -121,7 +121,7 @@ static int fn(void *arg)
 	struct job *job = arg;
 
 	MODEL_CHECK(!task_is_cancelled(&run->step[job - jobs].task));
-	if (job == &jobs[CONSUMER]) {
+	if (job == &jobs[SUCCESSOR]) {
 		payload_check(&jobs[FIRST].done[round_now()]);
 		payload_check(&jobs[SECOND].done[round_now()]);
 	}
@@ -205,7 +205,7 @@ static void run_now(int index)
 	selves[0] = saved;
 }
 
-/* The first run has begun: its producers are queued. */
+/* The first run has begun: its predecessors are queued. */
 static void setup(void)
 {
 	memset(queue, 0, sizeof(queue));
@@ -234,7 +234,7 @@ static void check_run(int number)
 	for (int i = 1; i < STEPS; i++)
 		payload_check(&jobs[i].done[number]);
 	/* relaxed: the run is over. */
-	MODEL_CHECK(load_relaxed(&run->step[CONSUMER].nr_missing) == 2);
+	MODEL_CHECK(load_relaxed(&run->step[SUCCESSOR].nr_missing) == 2);
 }
 
 static void end_first(int id)
@@ -270,7 +270,7 @@ MODEL(a_run_is_freed_as_soon_as_it_is_over, .setup = setup,
       .threads = { end_first, end_second, wait_and_free },
       .finish = all_ran_once);
 
-/* The beginning keeps the first producer, and queues the second. */
+/* The beginning keeps the first predecessor, and queues the second. */
 static void end_first_and_begin_again(int id)
 {
 	end_first(id);
@@ -317,12 +317,12 @@ static void setup_both_fail(void)
 }
 
 /* The code is of the cause, and all three failures are remembered. */
-static void consumer_was_skipped(void)
+static void successor_was_skipped(void)
 {
-	const struct step *step = &run->step[CONSUMER];
+	const struct step *step = &run->step[SUCCESSOR];
 	int nr = 0;
 
-	MODEL_CHECK(ledger.ran[CONSUMER] == 0);
+	MODEL_CHECK(ledger.ran[SUCCESSOR] == 0);
 	MODEL_CHECK(step->outcome == SLEY_OUTCOME_SKIPPED);
 	MODEL_CHECK(step->cause == FIRST || step->cause == SECOND);
 	MODEL_CHECK(step->code == jobs[step->cause].says);
@@ -335,7 +335,7 @@ static void consumer_was_skipped(void)
 }
 
 MODEL(two_fail_at_once, .setup = setup_both_fail,
-      .threads = { end_first, end_second }, .finish = consumer_was_skipped);
+      .threads = { end_first, end_second }, .finish = successor_was_skipped);
 
 static void setup_first_fails(void)
 {
@@ -349,18 +349,18 @@ static void wait_for_failure(int id)
 	MODEL_CHECK(countdown_wait(&run->pending, SLEY_FOREVER, 0) == 0);
 	MODEL_CHECK(run->first == FIRST);
 	MODEL_CHECK(run->step[FIRST].code == -EIO);
-	MODEL_CHECK(run->failed == CONSUMER);
+	MODEL_CHECK(run->failed == SUCCESSOR);
 	end();
 }
 
-static void consumer_did_not_run(void)
+static void successor_did_not_run(void)
 {
-	MODEL_CHECK(ledger.ran[SECOND] == 1 && ledger.ran[CONSUMER] == 0);
+	MODEL_CHECK(ledger.ran[SECOND] == 1 && ledger.ran[SUCCESSOR] == 0);
 }
 
 MODEL(who_waits_sees_who_failed, .setup = setup_first_fails,
       .threads = { end_first, end_second, wait_for_failure },
-      .finish = consumer_did_not_run);
+      .finish = successor_did_not_run);
 
 /* ---- cancel ----------------------------------------------------------------------------- */
 
@@ -395,7 +395,7 @@ static void second_is_skipped(void)
 		    ledger.ran[FIRST] == 1);
 	run_now(SECOND);
 	MODEL_CHECK(run->step[SECOND].outcome == SLEY_OUTCOME_SKIPPED);
-	MODEL_CHECK(run->step[CONSUMER].outcome == SLEY_OUTCOME_SKIPPED);
+	MODEL_CHECK(run->step[SUCCESSOR].outcome == SLEY_OUTCOME_SKIPPED);
 	MODEL_CHECK(!countdown_of(run->pending.word));
 	end();
 }

@@ -34,7 +34,7 @@ TEST(each_number_has_a_place_of_its_own)
 	for (uint32_t i = 1; i <= NR; i++) {
 		CHECK_EQ(taken[i]->index, i);
 		CHECK(node_store_node(&store, i) == taken[i]);
-		CHECK_EQ(edges_life(&taken[i]->consumers), 1);
+		CHECK_EQ(edges_life(&taken[i]->successors), 1);
 		CHECK_EQ((uintptr_t)taken[i] % 64, 0);
 		memset(taken[i]->arg, (int)i, sizeof(taken[i]->arg));
 	}
@@ -177,7 +177,7 @@ TEST(when_all_are_free_they_are_taken_in_their_order_again)
 	node_store_tidy(&store);
 	for (uint32_t i = 1; i <= NR; i++) {
 		CHECK_EQ(node_store_take(&store)->index, i);
-		CHECK_EQ(edges_life(&taken[i]->consumers), 1);
+		CHECK_EQ(edges_life(&taken[i]->successors), 1);
 	}
 	CHECK_EQ(store.nr_used, NR + 1);
 	node_store_destroy(&store);
@@ -191,10 +191,10 @@ TEST(a_place_whose_lives_are_used_up_is_taken_no_more)
 	begin();
 	node = node_store_take(&store);
 	CHECK_EQ(node->index, 1);
-	edges_open(&node->consumers, LIFE_LAST - 1);
-	(void)edges_close(&node->consumers, false);
-	edges_bury(&node->consumers);
-	CHECK_EQ(edges_life(&node->consumers), LIFE_LAST);
+	edges_open(&node->successors, LIFE_LAST - 1);
+	(void)edges_close(&node->successors, false);
+	edges_bury(&node->successors);
+	CHECK_EQ(edges_life(&node->successors), LIFE_LAST);
 	node_store_give(&store, node, node, 1);
 	CHECK_EQ(node_store_nr_taken(&store), 0);
 	node = node_store_take(&store);

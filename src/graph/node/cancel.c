@@ -53,7 +53,7 @@ static bool is_gang(const struct node *node)
 /* Has @node not ended?  During graph_ask(): then it keeps its place until end(). */
 static bool is_there(const struct node *node, uint32_t life)
 {
-	return edges_look(&node->consumers, life) == EDGES_ADDED;
+	return edges_look(&node->successors, life) == EDGES_ADDED;
 }
 
 int sley_node_cancel(struct sley_graph *graph, sley_node id)
@@ -100,7 +100,7 @@ static void mark_scopes(struct sley_graph_scope *outer)
 static bool is_to_cancel(const struct node *node)
 {
 	/* relaxed: the lock. */
-	return is_there(node, edges_life(&node->consumers)) &&
+	return is_there(node, edges_life(&node->successors)) &&
 	       load_relaxed(&node->scope->cancelled);
 }
 

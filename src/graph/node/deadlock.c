@@ -81,10 +81,10 @@ static void mark_scopes(struct look *look, const struct node *node,
 }
 
 /* Appends the successors of @node that have no stamp yet to @list.  0 or -ENOMEM. */
-static int add_consumers(struct sley_graph *graph, const struct node *node,
-			 struct node_list *list)
+static int add_successors(struct sley_graph *graph, const struct node *node,
+			  struct node_list *list)
 {
-	uint32_t id = edges_newest(&node->consumers);
+	uint32_t id = edges_newest(&node->successors);
 
 	while (id) {
 		const struct edge *edge = node_store_edge(&graph->store, id);
@@ -111,13 +111,13 @@ static int follow(struct look *look, const struct scope_wait *wait)
 
 	graph->found.nr = 0;
 	mark_scopes(look, node, wait);
-	err = add_consumers(graph, node, &graph->found);
+	err = add_successors(graph, node, &graph->found);
 	while (!err && graph->found.nr) {
 		sley_node id = graph->found.node[--graph->found.nr];
 
 		node = node_store_node(&graph->store, node_index_of(id));
 		mark_scopes(look, node, wait);
-		err = add_consumers(graph, node, &graph->found);
+		err = add_successors(graph, node, &graph->found);
 	}
 	return err;
 }
@@ -148,11 +148,11 @@ static int mark_after(struct sley_graph *graph, const struct node *node)
 	int err;
 
 	graph_next_stamp(graph);
-	err = add_consumers(graph, node, &list);
+	err = add_successors(graph, node, &list);
 	while (!err && list.nr) {
 		uint32_t index = node_index_of(list.node[--list.nr]);
 
-		err = add_consumers(
+		err = add_successors(
 			graph, node_store_node(&graph->store, index), &list);
 	}
 	node_list_destroy(&list, &graph->rt->mem);
@@ -168,7 +168,7 @@ int deadlock_check(struct sley_graph *graph, const struct node *node)
 		const struct node *from =
 			node_store_node(&graph->store, node_index_of(id));
 
-		if (edges_look(&from->consumers, node_life_of(id)) ==
+		if (edges_look(&from->successors, node_life_of(id)) ==
 			    EDGES_ADDED &&
 		    from->stamp == graph->stamp)
 			err = -EDEADLK;

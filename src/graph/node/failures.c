@@ -58,7 +58,7 @@ static void forget(struct sley_graph *graph, struct node *node)
 {
 	if (unlikely(node->placement))
 		placement_free(node->placement, graph->rt);
-	edges_bury(&node->consumers);
+	edges_bury(&node->successors);
 	node_store_give(&graph->store, node, node, 1);
 }
 
@@ -115,7 +115,7 @@ static void remove_stone(struct sley_graph_scope *home)
 	struct node *stone = home->stone;
 
 	home->stone = NULL;
-	edges_bury(&stone->consumers);
+	edges_bury(&stone->successors);
 	node_store_give(&home->graph->store, stone, stone, 0);
 }
 
@@ -126,7 +126,7 @@ static sley_node rename_writer(void *arg, sley_node id)
 	const struct node *node =
 		node_store_node(&graph->store, node_index_of(id));
 
-	if (edges_look(&node->consumers, node_life_of(id)) != EDGES_TOO_LATE ||
+	if (edges_look(&node->successors, node_life_of(id)) != EDGES_TOO_LATE ||
 	    node->stamp != graph->stamp)
 		return id;
 	return node_id_of(home_of(node->scope)->stone);

@@ -37,7 +37,7 @@ static bool is_over(void *arg, sley_node id)
 	struct sley_graph *graph = arg;
 	struct node *node = node_store_node(&graph->store, node_index_of(id));
 
-	if (edges_look(&node->consumers, node_life_of(id)) != EDGES_GONE)
+	if (edges_look(&node->successors, node_life_of(id)) != EDGES_GONE)
 		return false;
 	/* A log has edges from nodes that are gone, too. */
 	return likely(!graph->log) || !node_log_has(graph->log, id);

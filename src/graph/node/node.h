@@ -3,10 +3,9 @@
  * node.h - a node of a graph, and when it starts.
  *
  * A node is a task in turns (core/task/turn.h) of one turn.  The last predecessor to
- * end queues the node.  Each node has an edge list of its successors (consumers),
- * and each successor counts its missing predecessors.  During submission the count
- * has a large extra term, the guard, so that the node cannot start before its last
- * edge is added:
+ * end queues the node.  Each node has an edge list of its successors, and each
+ * successor counts its missing predecessors.  During submission the count has a large
+ * extra term, the guard, so that the node cannot start before its last edge is added:
  *
  *      submit:  nr_missing = NODE_GUARD;  add the edges, n of them;
  *               nr_missing -= NODE_GUARD - n;   it is 0: queue the node
@@ -47,7 +46,7 @@
 
 struct node {
 	struct sley_task task; /* arg: the user's; fiber: home, see submit.c */
-	struct edge_list consumers;
+	struct edge_list successors;
 	uint32_t index;
 	uint32_t pages; /* the first page, or 0 */
 	sley_node_fn *fn;
@@ -73,7 +72,7 @@ struct node {
 /* A place that is a page. */
 struct page {
 	struct sley_task task; /* not used                          */
-	struct edge_list consumers;
+	struct edge_list successors;
 	uint64_t next; /* the index of the next page, or 0          */
 	struct edge rest[PAGE_EDGES];
 };
@@ -83,8 +82,8 @@ _Static_assert(sizeof(struct page) == sizeof(struct node), "");
 _Static_assert(offsetof(struct node, edge) ==
 		       NODE_FIRST_EDGE * sizeof(struct edge),
 	       "");
-_Static_assert(offsetof(struct node, consumers) ==
-		       offsetof(struct page, consumers),
+_Static_assert(offsetof(struct node, successors) ==
+		       offsetof(struct page, successors),
 	       "a page keeps the life of its place");
 
 static inline struct node *node_of(struct sley_task *task)
@@ -100,7 +99,7 @@ static inline sley_node node_id(uint32_t index, uint32_t life)
 /* The id of the life that @node has now. */
 static inline sley_node node_id_of(const struct node *node)
 {
-	return node_id(node->index, edges_life(&node->consumers));
+	return node_id(node->index, edges_life(&node->successors));
 }
 
 static inline uint32_t node_index_of(sley_node id)
@@ -135,7 +134,7 @@ static inline void node_poison(struct node *node, const struct node *cause)
 {
 	if (!missing_blame(&node->cause, cause->index))
 		return;
-	node->cause_life = edges_life(&cause->consumers);
+	node->cause_life = edges_life(&cause->successors);
 	node->code = cause->code;
 }
 

@@ -116,8 +116,8 @@ void graph_ready(struct node *node)
  * in the order in which they were submitted.  The edge list has the reverse order,
  * but later nodes of a program are needed later.
  */
-static struct node *release_consumers(const struct sley_graph *graph,
-				      struct node *node)
+static struct node *release_successors(const struct sley_graph *graph,
+				       struct node *node)
 {
 	const struct node_store *store = &graph->store;
 	bool traced = graph->watch & WATCH_TRACE;
@@ -127,7 +127,7 @@ static struct node *release_consumers(const struct sley_graph *graph,
 
 	if (unlikely(!well))
 		failures_note_first(node->scope, node);
-	id = edges_close(&node->consumers, well);
+	id = edges_close(&node->successors, well);
 	while (id) {
 		struct edge edge = *node_store_edge(store, id);
 		struct node *to =
@@ -299,7 +299,7 @@ static struct sley_task *after_turn(struct worker *worker,
 
 	if (unlikely(graph->watch))
 		watch_end(node, worker->index);
-	kept = make_others_ready(release_consumers(graph, node));
+	kept = make_others_ready(release_successors(graph, node));
 	if (likely(worker->index < graph->nr_share))
 		share = &graph->share[worker->index];
 	may_stay = end(graph, share, node);
@@ -321,7 +321,7 @@ static struct sley_task *after_turn(struct worker *worker,
 void graph_complete(struct sley_graph *graph, struct node *node)
 {
 	struct share alone = { .scope = node->scope };
-	struct node *first = release_consumers(graph, node);
+	struct node *first = release_successors(graph, node);
 
 	(void)end(graph, &alone, node);
 	make_ready(first);

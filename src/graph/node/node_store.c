@@ -90,7 +90,7 @@ static struct node *take_fresh(struct node_store *store)
 	if (store->next > store->nr_used) {
 		/* relaxed: an id that was returned is less; see cancel.c. */
 		store_relaxed(&store->nr_used, store->next);
-		edges_bury(&node->consumers); /* lives begin with 1 */
+		edges_bury(&node->successors); /* lives begin with 1 */
 	}
 	return node;
 }
@@ -132,7 +132,7 @@ struct node *node_store_take(struct node_store *store)
 	struct node *node = take(store);
 
 	/* A place whose lives are used up is dropped: no number is used twice. */
-	while (unlikely(node && edges_life(&node->consumers) == LIFE_LAST))
+	while (unlikely(node && edges_life(&node->successors) == LIFE_LAST))
 		node = take(store);
 	if (likely(node))
 		store->nr_taken++;

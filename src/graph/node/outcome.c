@@ -25,7 +25,7 @@ static const struct node *find_failed(struct sley_graph *graph, sley_node id)
 	const struct node *node = find(graph, id);
 
 	if (!node ||
-	    edges_look(&node->consumers, node_life_of(id)) != EDGES_TOO_LATE)
+	    edges_look(&node->successors, node_life_of(id)) != EDGES_TOO_LATE)
 		return NULL;
 	return node;
 }
@@ -41,7 +41,7 @@ enum sley_outcome sley_node_outcome(struct sley_graph *graph, sley_node id,
 	if (code)
 		*code = 0;
 	if (node &&
-	    edges_look(&node->consumers, node_life_of(id)) == EDGES_ADDED)
+	    edges_look(&node->successors, node_life_of(id)) == EDGES_ADDED)
 		outcome = SLEY_OUTCOME_NONE;
 	node = find_failed(graph, id);
 	if (node) {

@@ -134,7 +134,7 @@ static int check_others(const struct sley_graph_scope *run)
 		node_store_node(&graph->store, node_index_of(run->end));
 
 	if (run->end == SLEY_NO_NODE ||
-	    edges_look(&end->consumers, node_life_of(run->end)) != EDGES_ADDED)
+	    edges_look(&end->successors, node_life_of(run->end)) != EDGES_ADDED)
 		return 0;
 	/* This must not end meanwhile: true in steps, and for nodes of the run. */
 	if (!graph->stepped && !(own && own->scope->run == run))
@@ -158,7 +158,7 @@ int run_check(const struct sley_graph_scope *scope)
 		uint32_t life = node_life_of(found->node[i]);
 		const struct node *from = node_store_node(&graph->store, index);
 
-		if (edges_look(&from->consumers, life) != EDGES_ADDED)
+		if (edges_look(&from->successors, life) != EDGES_ADDED)
 			continue;
 		if (!from->scope->run)
 			others |= found->node[i] != scope->gate;

@@ -298,7 +298,7 @@ static int add(struct sley_graph *graph, const struct sley_node_spec *spec,
 		return err;
 	}
 	fill(node, scope, spec, last ? TASK_MUST_RUN : 0);
-	edges_open(&node->consumers, edges_life(&node->consumers));
+	edges_open(&node->successors, edges_life(&node->successors));
 	if (spec->nr_access)
 		access_note(&graph->map, spec->access, spec->nr_access,
 			    node_id_of(node));

@@ -31,7 +31,7 @@ static void record_edge(enum trace_kind kind, const struct node *to,
 			uint32_t number)
 {
 	struct worker *worker = worker_current();
-	uint32_t life = edges_life(&to->consumers);
+	uint32_t life = edges_life(&to->successors);
 
 	trace_event(&worker->trace, kind, (uint64_t)life << 32 | number);
 }

@@ -81,7 +81,7 @@ static uint32_t nr_to_connect(struct sley_graph *graph)
 		struct node *from =
 			node_store_node(&graph->store, node_index_of(id));
 
-		if (edges_look(&from->consumers, node_life_of(id)) ==
+		if (edges_look(&from->successors, node_life_of(id)) ==
 			    EDGES_GONE ||
 		    from->stamp == graph->stamp)
 			continue;
@@ -154,13 +154,13 @@ static bool connect(struct sley_graph *graph, struct node *node, sley_node id,
 	uint32_t life = node_life_of(id);
 
 	/* Otherwise the place belongs to that node, as long as the lock is held. */
-	if (edges_look(&from->consumers, life) == EDGES_GONE ||
+	if (edges_look(&from->successors, life) == EDGES_GONE ||
 	    from->stamp == graph->stamp)
 		return false;
 	from->stamp = graph->stamp;
 	needed = needed && !scope_is_of_other_run(from->scope, node->scope);
 	spare->edge->to = node->index | (needed ? 0 : EDGE_ORDER_ONLY);
-	switch (edges_add(&from->consumers, life, spare->edge,
+	switch (edges_add(&from->successors, life, spare->edge,
 			  node_store_edge_id(&graph->store, spare->edge))) {
 	case EDGES_ADDED:
 		return true;

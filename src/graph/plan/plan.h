@@ -39,12 +39,12 @@ struct record {
 	void *arg;
 	const char *name;
 	int32_t priority;
-	uint32_t first;        /* of the edges, in plan->edge               */
-	uint32_t nr_edges;     /* to successors                             */
-	uint32_t nr_producers; /* edges from predecessors                   */
-	uint32_t nr_missing;   /* in plan_seal.c and plan_cycle.c           */
-	uint32_t via;          /* the same                                  */
-	uint32_t at;           /* the same                                  */
+	uint32_t first;           /* of the edges, in plan->edge            */
+	uint32_t nr_edges;        /* to successors                          */
+	uint32_t nr_predecessors; /* edges from predecessors                */
+	uint32_t nr_missing;      /* in plan_seal.c and plan_cycle.c        */
+	uint32_t via;             /* the same                               */
+	uint32_t at;              /* the same                               */
 };
 
 /* An edge as it was recorded. */

@@ -22,8 +22,8 @@ static void push(struct sley_plan *plan, uint32_t *top, uint32_t index)
 	*top = index;
 }
 
-static uint32_t consumer(const struct sley_plan *plan,
-			 const struct record *record, uint32_t i)
+static uint32_t successor(const struct sley_plan *plan,
+			  const struct record *record, uint32_t i)
 {
 	return plan->edge[record->first + i] & ~LINK_ORDER_ONLY;
 }
@@ -35,10 +35,10 @@ static uint32_t take_away(struct sley_plan *plan)
 	const struct record *record = &plan->record[0];
 
 	for (uint32_t i = 1; i < plan->nr; i++)
-		plan->record[i].nr_missing = plan->record[i].nr_producers;
+		plan->record[i].nr_missing = plan->record[i].nr_predecessors;
 	for (;;) {
 		for (uint32_t i = 0; i < record->nr_edges; i++) {
-			uint32_t to = consumer(plan, record, i);
+			uint32_t to = successor(plan, record, i);
 
 			if (!--plan->record[to].nr_missing)
 				push(plan, &top, to);
@@ -62,7 +62,7 @@ static uint32_t look_back(struct sley_plan *plan)
 		if (!record->nr_missing)
 			continue;
 		for (uint32_t j = 0; j < record->nr_edges; j++)
-			plan->record[consumer(plan, record, j)].via = i;
+			plan->record[successor(plan, record, j)].via = i;
 		some = i;
 	}
 	return some;

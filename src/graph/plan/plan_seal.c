@@ -25,12 +25,12 @@ static uint32_t lay_out(struct sley_plan *plan)
 		struct record *record = &plan->record[i];
 
 		record->nr_edges = 0;
-		record->nr_producers = 0;
+		record->nr_predecessors = 0;
 		record->via = 0;
 	}
 	for (uint32_t i = 0; i < plan->nr_links; i++) {
 		plan->record[plan->link[i].from].nr_edges++;
-		plan->record[link_to(&plan->link[i])].nr_producers++;
+		plan->record[link_to(&plan->link[i])].nr_predecessors++;
 	}
 	for (uint32_t i = 1; i < plan->nr; i++) {
 		plan->record[i].first = end;
@@ -45,7 +45,7 @@ static uint32_t count_sources(const struct sley_plan *plan)
 	uint32_t nr = 0;
 
 	for (uint32_t i = 1; i < plan->nr; i++)
-		nr += !plan->record[i].nr_producers;
+		nr += !plan->record[i].nr_predecessors;
 	return nr;
 }
 
@@ -76,7 +76,7 @@ static void drop_doubles(struct sley_plan *plan, uint32_t from)
 			edge[nr++] = edge[i];
 			continue;
 		}
-		to->nr_producers--;
+		to->nr_predecessors--;
 		if (!order_only)
 			edge[to->at] &= ~LINK_ORDER_ONLY;
 	}
@@ -90,9 +90,9 @@ static void add_beginning(struct sley_plan *plan, uint32_t end)
 
 	begin->first = end;
 	for (uint32_t i = 1; i < plan->nr; i++) {
-		if (plan->record[i].nr_producers)
+		if (plan->record[i].nr_predecessors)
 			continue;
-		plan->record[i].nr_producers = 1;
+		plan->record[i].nr_predecessors = 1;
 		plan->edge[end + begin->nr_edges++] = i;
 	}
 }

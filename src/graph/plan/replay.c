@@ -72,7 +72,7 @@ static void poison(struct step *step, const struct step *cause)
 		step->code = cause->code;
 }
 
-static noinline void fail_consumers(struct step *step)
+static noinline void fail_successors(struct step *step)
 {
 	const uint32_t *edge = step_edges(step);
 	struct replay *run = step->run;
@@ -144,8 +144,8 @@ static noinline struct step *release_some(struct worker *worker,
 	return kept;
 }
 
-static inline struct step *release_consumers(struct worker *worker,
-					     struct step *step)
+static inline struct step *release_successors(struct worker *worker,
+					      struct step *step)
 {
 	if (unlikely(step->nr_edges > STEP_EDGES))
 		return release_some(worker, step);
@@ -192,11 +192,11 @@ static struct sley_task *after_turn(struct worker *worker,
 
 	task_turn_end(task);
 	if (unlikely(step->code < 0 && task->fn == replay_turn))
-		fail_consumers(step);
+		fail_successors(step);
 	if (!step->nr_edges)
 		tally->nr++;
 	holds = tally->nr;
-	step = release_consumers(worker, step);
+	step = release_successors(worker, step);
 	if (likely(step)) {
 		if (likely(turn_may_keep(worker, &step->task)))
 			return &step->task;
@@ -252,8 +252,8 @@ static void build(struct step *step, struct replay *run, struct record *record)
 	step->fn = record->fn;
 	step->run = run;
 	step->rules = rules(plan->rt, record->priority);
-	step->nr_producers = record->nr_producers;
-	step->nr_missing = record->nr_producers;
+	step->nr_predecessors = record->nr_predecessors;
+	step->nr_missing = record->nr_predecessors;
 	step->nr_edges = record->nr_edges;
 	if (step->nr_edges > STEP_EDGES)
 		step->edges = &plan->edge[record->first];

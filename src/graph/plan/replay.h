@@ -7,8 +7,8 @@
  * locked.  Each step counts its missing predecessors.  The predecessor that counts
  * to 0 resets the count for the next run, and queues the step:
  *
- *      end:  for each successor:  nr_missing -= 1;  0:  nr_missing = nr_producers,
- *                                                       queue the step
+ *      end:  for each successor:  nr_missing -= 1;
+ *                                 0:  nr_missing = nr_predecessors, queue the step
  *
  * Every step has its turn in every run, also if it is skipped.  So a run leaves all
  * counts as before, whatever happened, and there is no pass over the steps in
@@ -46,7 +46,7 @@ struct step {
 	sley_node_fn *fn;
 	struct replay *run;
 	uint32_t nr_missing;
-	uint32_t nr_producers;
+	uint32_t nr_predecessors;
 	int32_t code;     /* the function's result, or the code of the cause */
 	uint32_t cause;   /* the failed predecessor, or 0                    */
 	uint32_t outcome; /* enum sley_outcome, if the code is negative      */
@@ -107,7 +107,7 @@ static inline struct step *step_to(struct step *step, uint32_t edge)
 static inline void step_ready(struct step *step)
 {
 	/* relaxed: read in the next run, which begins after the end of this run. */
-	store_relaxed(&step->nr_missing, step->nr_producers);
+	store_relaxed(&step->nr_missing, step->nr_predecessors);
 	task_turn_ready(&step->task);
 	/* A canceller looks for steps that run. */
 	task_turn_reset_flags(&step->task, step->rules);

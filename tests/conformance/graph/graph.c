@@ -62,7 +62,7 @@ static int holds(void *arg)
 }
 
 /* The edges are counted: that it starts in time shows nothing. */
-TEST_WORKERS(s06_a_producer_has_one_edge_to_each_consumer)
+TEST_WORKERS(s06_a_predecessor_has_one_edge_to_each_successor)
 {
 	struct sley *rt = start();
 	struct sley_graph *graph = graph_new(NULL);
@@ -97,7 +97,7 @@ TEST_WORKERS(s06_a_producer_has_one_edge_to_each_consumer)
 }
 
 /* R-S2: when all has ended, the first place is taken first again. */
-TEST_WORKERS(rs2_a_producer_whose_place_is_another_nodes_is_not_waited_for)
+TEST_WORKERS(rs2_a_predecessor_whose_place_is_another_nodes_is_not_waited_for)
 {
 	struct sley *rt = start();
 	struct sley_graph *graph = graph_new(NULL);

@@ -275,8 +275,8 @@ TEST_WORKERS(s10_in_a_class_the_urgent_come_first_and_then_who_was_first)
 	stop(rt);
 }
 
-/* Those that wait for a node are ready when it ends, in the order of the program. */
-static void check_consumers(struct sley_node_spec spec)
+/* Successors of a node are ready when it ends, in the order of the program. */
+static void check_successors(struct sley_node_spec spec)
 {
 	struct sley_graph *graph = graph_of_classes();
 	struct order order = { .nr = 0 };
@@ -307,11 +307,11 @@ TEST_WORKERS(s10_those_behind_a_node_come_in_the_order_of_the_program)
 {
 	struct sley *rt = start();
 
-	check_consumers((struct sley_node_spec){ .worker_class = FIRST });
-	check_consumers(
+	check_successors((struct sley_node_spec){ .worker_class = FIRST });
+	check_successors(
 		(struct sley_node_spec){ .affinity = SLEY_ON_WORKER(0) });
-	check_consumers((struct sley_node_spec){ .affinity = SLEY_ON_WORKER(0),
-						 .priority = 2 });
+	check_successors((struct sley_node_spec){ .affinity = SLEY_ON_WORKER(0),
+						  .priority = 2 });
 	stop(rt);
 }
 

@@ -306,20 +306,20 @@ TEST_WORKERS(s21_one_that_was_woken_hears_of_the_cancel)
 	stop(rt);
 }
 
-/* ---- edges while producers end: R-S4, R-S5, R-S6 ------------------------------------- */
+/* ---- edges while predecessors end: R-S4, R-S5, R-S6 ------------------------------------- */
 
-#define PRODUCERS 8
+#define PREDECESSORS 8
 #define ROUNDS 200
 
-/* Producers that end while their consumer is wired, and what it finds. */
+/* Predecessors that end while their successor is wired, and what it finds. */
 struct wiring {
-	atomic_int ended; /* producers                            */
-	atomic_int ran;   /* how often the consumer was called    */
-	atomic_int saw;   /* how many producers had ended by then */
-	int says;         /* of the last producer                 */
+	atomic_int ended; /* predecessors                            */
+	atomic_int ran;   /* how often the successor was called    */
+	atomic_int saw;   /* how many predecessors had ended by then */
+	int says;         /* of the last predecessor                 */
 };
 
-static int produce(void *arg)
+static int precede(void *arg)
 {
 	struct wiring *wiring = arg;
 
@@ -327,15 +327,15 @@ static int produce(void *arg)
 	return 0;
 }
 
-static int produce_last(void *arg)
+static int precede_last(void *arg)
 {
 	struct wiring *wiring = arg;
 
-	(void)produce(arg);
+	(void)precede(arg);
 	return wiring->says;
 }
 
-static int consume(void *arg)
+static int follow(void *arg)
 {
 	struct wiring *wiring = arg;
 
@@ -344,21 +344,21 @@ static int consume(void *arg)
 	return 0;
 }
 
-/* The consumer is submitted at once: its producers end meanwhile. */
+/* The successor is submitted at once: its predecessors end meanwhile. */
 static sley_node submit_wiring(struct sley_graph *graph, struct wiring *wiring,
 			       uint32_t nr)
 {
-	sley_node producers[PRODUCERS], consumer;
+	sley_node predecessors[PREDECESSORS], successor;
 
 	for (uint32_t i = 0; i < nr; i++)
-		producers[i] = submit(
-			graph, i + 1 < nr ? produce : produce_last, wiring);
-	CHECK_EQ(sley_graph_submit(graph, &consumer,
-				   SLEY_NODE_SPEC(.fn = consume, .arg = wiring,
-						  .after = producers,
+		predecessors[i] = submit(
+			graph, i + 1 < nr ? precede : precede_last, wiring);
+	CHECK_EQ(sley_graph_submit(graph, &successor,
+				   SLEY_NODE_SPEC(.fn = follow, .arg = wiring,
+						  .after = predecessors,
 						  .nr_after = nr)),
 		 0);
-	return consumer;
+	return successor;
 }
 
 static void check_wiring(uint32_t nr)
@@ -383,12 +383,12 @@ TEST_WORKERS(rs4_an_edge_to_a_node_that_ends_is_there_or_refused)
 	check_wiring(1);
 }
 
-TEST_WORKERS(rs5_a_node_starts_when_the_last_of_its_producers_has_ended)
+TEST_WORKERS(rs5_a_node_starts_when_the_last_of_its_predecessors_has_ended)
 {
-	check_wiring(PRODUCERS);
+	check_wiring(PREDECESSORS);
 }
 
-/* It ends twice, by the producer and by who submits, if it ends wrongly. */
+/* If it is wrong, the node ends twice: by the predecessor, and by the submitter. */
 TEST_WORKERS(rs6_a_failure_while_a_node_is_wired_skips_it_once)
 {
 	struct sley *rt = start();
@@ -397,13 +397,13 @@ TEST_WORKERS(rs6_a_failure_while_a_node_is_wired_skips_it_once)
 	for (int round = 0; round < ROUNDS; round++) {
 		struct wiring wiring = { .says = -EIO };
 		atomic_int behind = 0;
-		sley_node consumer, last;
+		sley_node successor, last;
 
-		consumer = submit_wiring(graph, &wiring, PRODUCERS);
+		successor = submit_wiring(graph, &wiring, PREDECESSORS);
 		CHECK_EQ(sley_graph_submit(graph, &last,
 					   SLEY_NODE_SPEC(.fn = count_up,
 							  .arg = &behind,
-							  .order = &consumer,
+							  .order = &successor,
 							  .nr_order = 1)),
 			 0);
 		CHECK_EQ(sley_graph_wait(graph), -EIO);

@@ -15,7 +15,7 @@ static int wait_for_event(void *arg)
 /* ---- edges ------------------------------------------------------------------------- */
 
 #define NODES 200
-#define PRODUCERS 50
+#define PREDECESSORS 50
 
 /* A node with so many edges has pages of them; these are no nodes. */
 TEST_WORKERS(s15_a_graph_takes_its_nodes_whatever_their_edges)
@@ -27,21 +27,21 @@ TEST_WORKERS(s15_a_graph_takes_its_nodes_whatever_their_edges)
 	struct sley_node_spec spec = { .size = sizeof(spec),
 				       .fn = wait_for_event,
 				       .arg = &gate };
-	sley_node before[PRODUCERS];
+	sley_node before[PREDECESSORS];
 	atomic_int count = 0;
 
-	for (int i = 0; i < PRODUCERS; i++)
+	for (int i = 0; i < PREDECESSORS; i++)
 		CHECK_EQ(sley_graph_submit(graph, &before[i], &spec), 0);
 	spec.fn = count_up;
 	spec.arg = &count;
 	spec.after = before;
-	spec.nr_after = PRODUCERS;
-	for (int i = PRODUCERS; i < NODES; i++)
+	spec.nr_after = PREDECESSORS;
+	for (int i = PREDECESSORS; i < NODES; i++)
 		CHECK_EQ(sley_graph_submit_until(graph, NULL, &spec, 0), 0);
 	CHECK_EQ(sley_graph_submit_until(graph, NULL, &spec, 0), -EAGAIN);
 	sley_event_set(&gate);
 	CHECK_EQ(sley_graph_wait(graph), 0);
-	CHECK_EQ(count, NODES - PRODUCERS);
+	CHECK_EQ(count, NODES - PREDECESSORS);
 	sley_graph_destroy(graph);
 	stop(rt);
 }

@@ -65,7 +65,7 @@ TEST_WORKERS(s01_the_order_of_steps_is_always_the_same)
 }
 
 /* R-S1, R-S6: it fails between submission and wiring. */
-TEST_WORKERS(s08_a_producer_that_fails_before_its_consumer_is_wired)
+TEST_WORKERS(s08_a_predecessor_that_fails_before_its_successor_is_wired)
 {
 	struct sley *rt = start();
 	struct sley_graph *graph = stepped();
