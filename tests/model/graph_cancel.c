@@ -221,7 +221,7 @@ static void setup_runs(void)
 	(void)task_claim(task);
 	strand = (struct strand){ .home = &scene_workers[0], .task = task };
 	task->fiber = &strand;
-	node_at(1)->outcome = SLEY_OUTCOME_SUCCESS;
+	node_at(1)->failure.outcome = SLEY_OUTCOME_SUCCESS;
 	model_name(&scene_workers[0].home.head, "home");
 }
 

@@ -69,9 +69,10 @@ static struct sley_task *node_ends(struct worker *worker,
 	for (int i = 0; i < MEMBERS; i++)
 		payload_check(&done[i]);
 	MODEL_CHECK(ledger.ran == 0 || ledger.ran == MEMBERS);
-	MODEL_CHECK(scene.node.outcome ==
+	MODEL_CHECK(scene.node.failure.outcome ==
 		    (ledger.ran ? SLEY_OUTCOME_FAILURE : SLEY_OUTCOME_SKIPPED));
-	MODEL_CHECK(scene.node.code == (ledger.ran ? -EIO : -ECANCELED));
+	MODEL_CHECK(scene.node.failure.code ==
+		    (ledger.ran ? -EIO : -ECANCELED));
 	ledger.ended++;
 	return NULL;
 }

@@ -180,7 +180,7 @@ static void skips(void)
 	was_queued_once();
 	run_now(SUCCESSOR);
 	is_skipped_with(SUCCESSOR, -EIO);
-	MODEL_CHECK(node_at(SUCCESSOR)->cause == node_at(FIRST)->index);
+	MODEL_CHECK(node_at(SUCCESSOR)->failure.cause == node_at(FIRST)->index);
 	MODEL_CHECK(sley_graph_wait(graph) == -EIO);
 	MODEL_CHECK(sley_node_outcome(graph, ids[SUCCESSOR], NULL) ==
 		    SLEY_OUTCOME_SUCCESS); /* forgotten */
@@ -211,12 +211,12 @@ static void skips_for_one_of_them(void)
 
 	was_queued_once();
 	run_now(SUCCESSOR);
-	cause = node_at(SUCCESSOR)->cause;
+	cause = node_at(SUCCESSOR)->failure.cause;
 	MODEL_CHECK(cause == FIRST || cause == SECOND);
 	is_skipped_with(SUCCESSOR, cause == FIRST ? -EIO : -EPERM);
 	run_now(LAST);
 	is_skipped_with(LAST, cause == FIRST ? -EIO : -EPERM);
-	MODEL_CHECK(node_at(LAST)->cause == node_at(SUCCESSOR)->index);
+	MODEL_CHECK(node_at(LAST)->failure.cause == node_at(SUCCESSOR)->index);
 	MODEL_CHECK(graph->nr_failed == 4 && nr_remembered() == 4);
 	cause = graph->root.first;
 	MODEL_CHECK(sley_graph_wait(graph) == (cause == FIRST ? -EIO : -EPERM));

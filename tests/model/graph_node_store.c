@@ -288,7 +288,8 @@ static void submit_fifth(int id)
 	(void)id;
 	submit_as(5, 0, 0);
 	stone = graph->root.stone;
-	MODEL_CHECK(stone->code == -ECANCELED || stone->code == -EIO);
+	MODEL_CHECK(stone->failure.code == -ECANCELED ||
+		    stone->failure.code == -EIO);
 }
 
 static void failure_is_reported(void)

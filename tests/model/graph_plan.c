@@ -162,7 +162,7 @@ static void setup_plan(void)
 	run = replay_create(&plan);
 	for (int i = 0; i < STEPS; i++) {
 		model_name(&run->step[i].nr_missing, "missing%d", i);
-		model_name(&run->step[i].cause, "cause%d", i);
+		model_name(&run->step[i].failure.cause, "cause%d", i);
 		model_name(&run->step[i].task.state, "state%d", i);
 		model_name(&run->step[i].task.flags, "flags%d", i);
 		model_name(&queue[i], "queue%d", i);
@@ -323,9 +323,10 @@ static void successor_was_skipped(void)
 	int nr = 0;
 
 	MODEL_CHECK(ledger.ran[SUCCESSOR] == 0);
-	MODEL_CHECK(step->outcome == SLEY_OUTCOME_SKIPPED);
-	MODEL_CHECK(step->cause == FIRST || step->cause == SECOND);
-	MODEL_CHECK(step->code == jobs[step->cause].says);
+	MODEL_CHECK(step->failure.outcome == SLEY_OUTCOME_SKIPPED);
+	MODEL_CHECK(step->failure.cause == FIRST ||
+		    step->failure.cause == SECOND);
+	MODEL_CHECK(step->failure.code == jobs[step->failure.cause].says);
 	MODEL_CHECK(run->first == FIRST || run->first == SECOND);
 	MODEL_CHECK(step->nr_missing == 2);
 	for (uint32_t i = run->failed; i; i = run->step[i].next)
@@ -348,7 +349,7 @@ static void wait_for_failure(int id)
 	(void)id;
 	MODEL_CHECK(countdown_wait(&run->pending, SLEY_FOREVER, 0) == 0);
 	MODEL_CHECK(run->first == FIRST);
-	MODEL_CHECK(run->step[FIRST].code == -EIO);
+	MODEL_CHECK(run->step[FIRST].failure.code == -EIO);
 	MODEL_CHECK(run->failed == SUCCESSOR);
 	end();
 }
@@ -391,11 +392,12 @@ static void cancels(int id)
 
 static void second_is_skipped(void)
 {
-	MODEL_CHECK(run->step[FIRST].outcome == SLEY_OUTCOME_SKIPPED ||
+	MODEL_CHECK(run->step[FIRST].failure.outcome == SLEY_OUTCOME_SKIPPED ||
 		    ledger.ran[FIRST] == 1);
 	run_now(SECOND);
-	MODEL_CHECK(run->step[SECOND].outcome == SLEY_OUTCOME_SKIPPED);
-	MODEL_CHECK(run->step[SUCCESSOR].outcome == SLEY_OUTCOME_SKIPPED);
+	MODEL_CHECK(run->step[SECOND].failure.outcome == SLEY_OUTCOME_SKIPPED);
+	MODEL_CHECK(run->step[SUCCESSOR].failure.outcome ==
+		    SLEY_OUTCOME_SKIPPED);
 	MODEL_CHECK(!countdown_of(run->pending.word));
 	end();
 }

@@ -85,7 +85,7 @@ static void scene_queue(struct sley_task *task)
 
 	MODEL_CHECK(index <= SCENE_PLACES);
 	/* relaxed: the caller has counted to 0. */
-	if (!load_relaxed(&node->cause))
+	if (!load_relaxed(&node->failure.cause))
 		scene_check_before(job);
 	scene_ledger.queued[job - jobs]++;
 	store_release(&queue[index], task);

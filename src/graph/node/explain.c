@@ -20,15 +20,17 @@ void explanation_say(struct explanation *text, const char *before,
 }
 
 void explain(struct explanation *text, const char *name,
-	     enum sley_outcome outcome, int code, bool caused)
+	     const struct failure *failure)
 {
 	explanation_say(text, text->length ? " <- " : "",
 			name ? name : "a node");
-	if (outcome == SLEY_OUTCOME_SKIPPED)
+	if (failure->outcome != SLEY_OUTCOME_SKIPPED)
 		explanation_say(text,
-				caused ? " was skipped" : " was cancelled", "");
+				" failed: ", sley_strerror(failure->code));
+	else if (failure_has_cause(failure))
+		explanation_say(text, " was skipped", "");
 	else
-		explanation_say(text, " failed: ", sley_strerror(code));
+		explanation_say(text, " was cancelled", "");
 }
 
 int explanation_length(const struct explanation *text)

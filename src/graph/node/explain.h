@@ -7,9 +7,9 @@
 #define SLEY_GRAPH_NODE_EXPLAIN_H
 
 #include "base/compiler.h"
+#include "graph/node/failure.h"
 
-#include <sley/graph.h>
-#include <stdbool.h>
+#include <stddef.h>
 
 struct explanation {
 	char *at;
@@ -21,9 +21,9 @@ struct explanation {
 void explanation_say(struct explanation *text, const char *before,
 		     const char *word);
 
-/* Appends the next node.  @name may be NULL.  @caused: the node has a cause. */
+/* Appends the next node, which has ended with @failure.  @name may be NULL. */
 void explain(struct explanation *text, const char *name,
-	     enum sley_outcome outcome, int code, bool caused);
+	     const struct failure *failure);
 
 /* The result of the public calls: the length, or -ESRCH if the text is empty. */
 must_check int explanation_length(const struct explanation *text);

@@ -6,18 +6,7 @@
 
 #include "graph/placement/placement.h"
 
-#include <errno.h>
-
 /* ---- the list ------------------------------------------------------------------ */
-
-void failures_note_first(struct sley_graph_scope *scope,
-			 const struct node *node)
-{
-	uint32_t none = 0;
-
-	if (node->outcome != SLEY_OUTCOME_SKIPPED)
-		(void)cas_release(&scope->first, &none, node->index); /* FA2 */
-}
 
 void failures_add(struct sley_graph_scope *scope, struct node *node)
 {
@@ -42,7 +31,7 @@ static const struct node *first_of(const struct sley_graph_scope *scope,
 
 	if (first)
 		return node_store_node(&scope->graph->store, first);
-	while (node && node->next && node->code == -ECANCELED)
+	while (node && node->next && node->failure.code == -ECANCELED)
 		node = node->next;
 	return node;
 }
@@ -101,10 +90,9 @@ static bool lay_stone(struct sley_graph_scope *home, const struct node *first)
 	stone->pages = 0;
 	stone->placement = NULL;
 	stone->task.name = "a node that is forgotten";
-	stone->outcome = SLEY_OUTCOME_FAILURE;
-	stone->code = first->code;
-	/* relaxed: a stone has no predecessors. */
-	store_relaxed(&stone->cause, 0);
+	failure_clear(&stone->failure);
+	stone->failure.outcome = SLEY_OUTCOME_FAILURE;
+	stone->failure.code = first->failure.code;
 	stone->stamp = 0;
 	home->stone = stone;
 	return true;

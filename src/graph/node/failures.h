@@ -21,21 +21,13 @@
  *
  *   FA1  a node is pushed -> it is seen in the list : all of the node, and that it is
  *       the first failure, if it is
- *   FA2  a node becomes the first failure -> it is found as such : all of the node,
- *       which may not be in the list yet
+ *   FA2  a node becomes the first failure (failure_note_first) -> it is found as
+ *       such : all of the node, which may not be in the list yet
  */
 #ifndef SLEY_GRAPH_NODE_FAILURES_H
 #define SLEY_GRAPH_NODE_FAILURES_H
 
 #include "graph/node/graph.h"
-
-/*
- * Called by the worker that has run @node, which did not succeed, before any other
- * thread can see the outcome: so a failure that was seen is reported before the
- * failures that came later.
- */
-void failures_note_first(struct sley_graph_scope *scope,
-			 const struct node *node);
 
 /* Called by the worker that has ended @node, as the last access to the node. */
 void failures_add(struct sley_graph_scope *scope, struct node *node);

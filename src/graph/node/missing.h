@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * missing.h - how many predecessors of a node are missing, and whether any failed.
+ * missing.h - how many predecessors of a node are missing.
  *
- * A predecessor counts itself off when it has ended.  A failed predecessor reports
- * its failure before that.  The first to report is the cause.
+ * A predecessor counts itself off when it has ended.  A predecessor that has not
+ * succeeded passes its failure on before that (failure.h).
  *
  * Edges:
  *
@@ -26,15 +26,6 @@ static inline bool missing_count_off(uint32_t *nr_missing)
 	if (load_acquire(nr_missing) == 1) /* MI1 */
 		return true;
 	return sub_acq_rel(nr_missing, 1) == 1; /* MI1 */
-}
-
-/* Called by a failed predecessor, before counting off.  True: the first failure. */
-static inline bool missing_blame(uint32_t *cause, uint32_t who)
-{
-	uint32_t none = 0;
-
-	/* relaxed: MI1 publishes the cause; any of the failures may be the first. */
-	return cas_relaxed(cause, &none, who);
 }
 
 #endif

@@ -34,6 +34,7 @@
 #define SLEY_GRAPH_NODE_NODE_H
 
 #include "base/compiler.h"
+#include "graph/node/failure.h"
 #include "graph/node/missing.h"
 #include "lf/edge_list.h"
 
@@ -53,14 +54,16 @@ struct node {
 	struct sley_graph_scope *scope;
 	uint32_t nr_missing;
 	uint32_t stamp; /* of the last pass that visited it: wire.c, deadlock.c */
-	int32_t code;   /* the function's result, or the code of the cause  */
-	uint32_t cause; /* the failed predecessor, or 0                     */
 	union {
-		uint32_t outcome;  /* enum sley_outcome, after the end       */
-		uint32_t nr_edges; /* until then, if watched (watch.h)       */
+		struct failure failure;
+		struct {
+			uint32_t shared[2]; /* not touched: code and cause   */
+			/* In place of the outcome until the end: watch.h. */
+			uint32_t nr_edges;
+		};
 	};
-	uint32_t cause_life;
-	struct node *next; /* in a chain of free, failed or ready nodes */
+	uint32_t cause_life; /* of the cause of the failure                 */
+	struct node *next;   /* in a chain of free, failed or ready nodes */
 	struct placement
 		*placement; /* NULL: any worker                          */
 	struct edge edge[NODE_EDGES];
@@ -85,6 +88,9 @@ _Static_assert(offsetof(struct node, edge) ==
 _Static_assert(offsetof(struct node, successors) ==
 		       offsetof(struct page, successors),
 	       "a page keeps the life of its place");
+_Static_assert(offsetof(struct node, nr_edges) ==
+		       offsetof(struct node, failure.outcome),
+	       "predecessors may write the code and the cause meanwhile");
 
 static inline struct node *node_of(struct sley_task *task)
 {
@@ -129,13 +135,11 @@ static inline bool node_guard_off(struct node *node, uint32_t nr)
 	return sub_acq_rel(&node->nr_missing, off) == off; /* MI1 */
 }
 
-/* By the failed predecessor @cause, before it counts itself off. */
-static inline void node_poison(struct node *node, const struct node *cause)
+/* By the failed predecessor @from, before it counts itself off. */
+static inline void node_poison(struct node *node, const struct node *from)
 {
-	if (!missing_blame(&node->cause, cause->index))
-		return;
-	node->cause_life = edges_life(&cause->successors);
-	node->code = cause->code;
+	if (failure_pass_on(&node->failure, &from->failure, from->index))
+		node->cause_life = edges_life(&from->successors);
 }
 
 #endif

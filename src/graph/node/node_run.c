@@ -24,7 +24,6 @@
 #include "graph/node/stepped.h"
 #include "graph/node/watch.h"
 
-#include <errno.h>
 #include <sley/time.h>
 
 /* ---- the turn ------------------------------------------------------------------- */
@@ -33,8 +32,8 @@ bool node_is_skipped(const struct node *node)
 {
 	const struct sley_graph_scope *scope = node->scope;
 
-	/* relaxed: MI1 of missing.h has published it. */
-	return load_relaxed(&node->cause) || task_is_cancelled(&node->task) ||
+	return failure_has_cause(&node->failure) ||
+	       task_is_cancelled(&node->task) ||
 	       /* relaxed: set before submission; or the node is marked, too. */
 	       load_relaxed(&scope->cancelled) ||
 	       runtime_is_cancelled(scope->graph->rt);
@@ -46,25 +45,18 @@ static bool skip(struct node *node)
 	if (likely(!node_is_skipped(node)) ||
 	    task_flags(&node->task) & TASK_MUST_RUN)
 		return false;
-	node->outcome = SLEY_OUTCOME_SKIPPED;
-	/* relaxed: as above. */
-	if (!load_relaxed(&node->cause))
-		node->code = -ECANCELED;
+	failure_set_skipped(&node->failure);
 	return true;
 }
 
 void graph_turn(void *task)
 {
 	struct node *node = node_of(task);
-	int code;
 
 	if (unlikely(node->scope->graph->watch))
 		watch_begin(node);
-	if (unlikely(skip(node)))
-		return;
-	code = node->fn(node->task.arg);
-	node->outcome = code < 0 ? SLEY_OUTCOME_FAILURE : SLEY_OUTCOME_SUCCESS;
-	node->code = code;
+	if (likely(!skip(node)))
+		failure_set_result(&node->failure, node->fn(node->task.arg));
 }
 
 void graph_turn_elsewhere(void *task)
@@ -84,8 +76,8 @@ void graph_turn_elsewhere(void *task)
 	if (unlikely(skip(node)))
 		return;
 	placement->on->ops->run(placement->on, &work, end);
-	node->outcome = end->outcome;
-	node->code = end->code;
+	node->failure.outcome = end->outcome;
+	node->failure.code = end->code;
 }
 
 /* ---- the successors --------------------------------------------------------------- */
@@ -121,12 +113,13 @@ static struct node *release_successors(const struct sley_graph *graph,
 {
 	const struct node_store *store = &graph->store;
 	bool traced = graph->watch & WATCH_TRACE;
-	bool well = likely(node->outcome == SLEY_OUTCOME_SUCCESS);
+	bool well = failure_is_success(&node->failure);
 	struct node *first = NULL;
 	uint32_t id;
 
 	if (unlikely(!well))
-		failures_note_first(node->scope, node);
+		failure_note_first(&node->failure, &node->scope->first,
+				   node->index);
 	id = edges_close(&node->successors, well);
 	while (id) {
 		struct edge edge = *node_store_edge(store, id);
@@ -274,7 +267,7 @@ static bool end(struct sley_graph *graph, struct share *share,
 		graph_await_cancel(graph);
 	if (unlikely(node->pages))
 		give_pages(&graph->store, share, node);
-	if (likely(node->outcome == SLEY_OUTCOME_SUCCESS)) {
+	if (likely(failure_is_success(&node->failure))) {
 		if (unlikely(node->placement))
 			placement_free(node->placement, graph->rt);
 		chain_add(share, node);

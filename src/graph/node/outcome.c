@@ -45,9 +45,9 @@ enum sley_outcome sley_node_outcome(struct sley_graph *graph, sley_node id,
 		outcome = SLEY_OUTCOME_NONE;
 	node = find_failed(graph, id);
 	if (node) {
-		outcome = node->outcome;
+		outcome = node->failure.outcome;
 		if (code)
-			*code = node->code;
+			*code = node->failure.code;
 	}
 	sley_mutex_unlock(&graph->lock);
 	return outcome;
@@ -57,7 +57,8 @@ enum sley_outcome sley_node_outcome(struct sley_graph *graph, sley_node id,
 static const struct node *cause_of(struct sley_graph *graph,
 				   const struct node *node)
 {
-	return find_failed(graph, node_id(node->cause, node->cause_life));
+	return find_failed(graph,
+			   node_id(node->failure.cause, node->cause_life));
 }
 
 /* ---- as text ------------------------------------------------------------------------- */
@@ -66,7 +67,7 @@ static void explain_node(struct explanation *text, const struct node *node)
 {
 	const struct placement *placement = node->placement;
 
-	explain(text, node->task.name, node->outcome, node->code, node->cause);
+	explain(text, node->task.name, &node->failure);
 	if (placement && placement->on && placement->end->text[0])
 		explanation_say(text, ": ", placement->end->text);
 }

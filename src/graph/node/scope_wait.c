@@ -138,7 +138,7 @@ static void forget_own(struct sley_graph_scope *scope, int *err)
 		return;
 	/* relaxed: all nodes of the scope have ended. */
 	if (load_relaxed(&scope->first) || !*err || *err == -ECANCELED) {
-		*err = first->code;
+		*err = first->failure.code;
 		graph_note_why(scope->graph, first);
 	}
 	failures_forget(scope);

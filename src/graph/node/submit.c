@@ -252,8 +252,7 @@ static void fill(struct node *node, struct sley_graph_scope *scope,
 	node->scope = scope;
 	/* relaxed: no other thread knows the node yet. */
 	store_relaxed(&node->nr_missing, NODE_GUARD);
-	/* relaxed: as above. */
-	store_relaxed(&node->cause, 0);
+	failure_clear(&node->failure);
 	node->stamp = 0;
 }
 

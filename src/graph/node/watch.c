@@ -78,6 +78,6 @@ void watch_end(struct node *node, uint32_t worker)
 	struct node_log *log = node->scope->graph->log;
 
 	if (log)
-		node_log_end(log, node_id_of(node), node->outcome, node->code,
-			     worker);
+		node_log_end(log, node_id_of(node), node->failure.outcome,
+			     node->failure.code, worker);
 }

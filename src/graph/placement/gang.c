@@ -82,14 +82,11 @@ static struct sley_task *after_turn(struct worker *worker,
 
 	if (sub_acq_rel(&placement->nr_left, 1) > 1) /* M1 */
 		return NULL;
-	node->code = placement->code;
-	node->outcome = node->code < 0 ? SLEY_OUTCOME_FAILURE
-				       : SLEY_OUTCOME_SUCCESS;
 	/* relaxed: decided before the turn of this member ended. */
-	if (unlikely(!(load_relaxed(&placement->word) & GANG_STARTED))) {
-		node->code = -ECANCELED;
-		node->outcome = SLEY_OUTCOME_SKIPPED;
-	}
+	if (likely(load_relaxed(&placement->word) & GANG_STARTED))
+		failure_set_result(&node->failure, placement->code);
+	else
+		failure_set_skipped(&node->failure);
 	return graph_turns.after(worker, &node->task);
 }
 

@@ -24,6 +24,7 @@
 #include "base/list.h"
 #include "core/sched/worker.h"
 #include "graph/access/access.h"
+#include "graph/node/failure.h"
 
 #include <sley/plan.h>
 #include <sley/sync.h>
@@ -66,9 +67,7 @@ struct link {
 /* The outcome of a node that failed or was skipped in the run with number @run. */
 struct verdict {
 	uint64_t run;
-	int32_t code;
-	uint32_t cause;
-	enum sley_outcome outcome;
+	struct failure failure;
 };
 
 struct sley_plan {

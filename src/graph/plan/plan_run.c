@@ -44,15 +44,14 @@ static int conclude(struct sley_plan *plan, struct replay *run)
 
 	plan->nr_ended++;
 	if (unlikely(run->failed))
-		err = run->first ? run->step[run->first].code : -ECANCELED;
+		err = run->first ? run->step[run->first].failure.code
+				 : -ECANCELED;
 	for (uint32_t i = run->failed; i; i = run->step[i].next) {
 		struct step *step = &run->step[i];
 
 		plan->verdict[i] = (struct verdict){ .run = plan->nr_ended,
-						     .code = step->code,
-						     .cause = step->cause,
-						     .outcome = step->outcome };
-		step->cause = 0;
+						     .failure = step->failure };
+		failure_clear(&step->failure);
 	}
 	run->failed = 0;
 	run->first = 0;
@@ -170,9 +169,10 @@ enum sley_outcome sley_plan_outcome(struct sley_plan *plan, sley_node node,
 	sley_mutex_lock(&plan->lock);
 	if (has_ended(plan, node)) {
 		verdict = find(plan, node);
-		outcome = verdict ? verdict->outcome : SLEY_OUTCOME_SUCCESS;
+		outcome = verdict ? verdict->failure.outcome
+				  : SLEY_OUTCOME_SUCCESS;
 		if (code && verdict)
-			*code = verdict->code;
+			*code = verdict->failure.code;
 	}
 	sley_mutex_unlock(&plan->lock);
 	return outcome;
@@ -188,9 +188,8 @@ int sley_plan_explain(struct sley_plan *plan, sley_node node, char *at,
 	if (has_ended(plan, node))
 		verdict = find(plan, node);
 	while (verdict) {
-		explain(&text, plan->record[node].name, verdict->outcome,
-			verdict->code, verdict->cause);
-		node = verdict->cause;
+		explain(&text, plan->record[node].name, &verdict->failure);
+		node = verdict->failure.cause;
 		verdict = node ? find(plan, node) : NULL;
 	}
 	sley_mutex_unlock(&plan->lock);

@@ -32,30 +32,18 @@ static bool is_cancelled(const struct step *step)
 
 static bool is_skipped(const struct step *step)
 {
-	/* relaxed: MI1 has published it. */
-	return load_relaxed(&step->cause) || is_cancelled(step) ||
+	return failure_has_cause(&step->failure) || is_cancelled(step) ||
 	       runtime_is_cancelled(worker_current()->rt);
-}
-
-static noinline void skip(struct step *step)
-{
-	step->outcome = SLEY_OUTCOME_SKIPPED;
-	/* relaxed: as above. */
-	if (!load_relaxed(&step->cause))
-		step->code = -ECANCELED;
 }
 
 void replay_turn(void *task)
 {
 	struct step *step = step_of(task);
 
-	if (unlikely(is_skipped(step))) {
-		skip(step);
-		return;
-	}
-	step->code = step->fn(step->task.arg);
-	if (unlikely(step->code < 0))
-		step->outcome = SLEY_OUTCOME_FAILURE;
+	if (unlikely(is_skipped(step)))
+		failure_set_skipped(&step->failure);
+	else
+		failure_set_result(&step->failure, step->fn(step->task.arg));
 }
 
 /* For node 0, and for a step that releases more of its successors: calls nothing. */
@@ -66,21 +54,13 @@ static void empty_turn(void *task)
 
 /* ---- the end ---------------------------------------------------------------------- */
 
-static void poison(struct step *step, const struct step *cause)
-{
-	if (missing_blame(&step->cause, step_index(cause)))
-		step->code = cause->code;
-}
-
 static noinline void fail_successors(struct step *step)
 {
 	const uint32_t *edge = step_edges(step);
 	struct replay *run = step->run;
 	uint32_t index = step_index(step);
 
-	/* relaxed: of several at once any may be first; read when all have ended. */
-	if (step->outcome != SLEY_OUTCOME_SKIPPED && !load_relaxed(&run->first))
-		store_relaxed(&run->first, index);
+	failure_note_first(&step->failure, &run->first, index);
 	/* relaxed: a guess, checked by the swap. */
 	step->next = load_relaxed(&run->failed);
 	/* relaxed: read when all have ended. */
@@ -89,7 +69,8 @@ static noinline void fail_successors(struct step *step)
 		;
 	for (uint32_t i = 0; i < step->nr_edges; i++) {
 		if (!(edge[i] & EDGE_ORDER))
-			poison(step_to(step, edge[i]), step);
+			(void)failure_pass_on(&step_to(step, edge[i])->failure,
+					      &step->failure, index);
 	}
 }
 
@@ -191,7 +172,8 @@ static struct sley_task *after_turn(struct worker *worker,
 	bool holds;
 
 	task_turn_end(task);
-	if (unlikely(step->code < 0 && task->fn == replay_turn))
+	if (unlikely(!failure_is_success(&step->failure) &&
+		     task->fn == replay_turn))
 		fail_successors(step);
 	if (!step->nr_edges)
 		tally->nr++;

@@ -23,6 +23,7 @@
  * Edges (in the other sense):
  *
  *   MI1  see graph/node/missing.h
+ *   FA2  see graph/node/failures.h
  *   Y1  a turn has begun, then reads cancelled <-> a canceller sets it, then looks
  *       which turns have begun
  *
@@ -47,11 +48,9 @@ struct step {
 	struct replay *run;
 	uint32_t nr_missing;
 	uint32_t nr_predecessors;
-	int32_t code;     /* the function's result, or the code of the cause */
-	uint32_t cause;   /* the failed predecessor, or 0                    */
-	uint32_t outcome; /* enum sley_outcome, if the code is negative      */
-	uint32_t rules;   /* the flags of the task                           */
-	uint32_t next;    /* in the list of failed steps                     */
+	struct failure failure;
+	uint32_t rules; /* the flags of the task                             */
+	uint32_t next;  /* in the list of failed steps                       */
 	uint32_t nr_edges;
 	union {
 		uint32_t edge[STEP_EDGES];
