@@ -138,9 +138,9 @@ void *sley_plan_param(void)
 {
 	const struct strand *strand = strand_current();
 	struct sley_task *task = strand ? strand->task : NULL;
+	const struct replay *run = task ? replay_of(task) : NULL;
 
-	return task && task->fn == replay_turn ? step_of(task)->run->param
-					       : NULL;
+	return run ? run->param : NULL;
 }
 
 /* ---- outcomes ---------------------------------------------------------------------- */

@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define RELEASE_MAX 64 /* successors released at a time */
+#define RELEASE_MAX 64 /* successors released in a turn */
 
 /* ---- the turn ------------------------------------------------------------------- */
 
@@ -36,20 +36,35 @@ static bool is_skipped(const struct step *step)
 	       runtime_is_cancelled(worker_current()->rt);
 }
 
-void replay_turn(void *task)
+static void call_turn(void *task)
 {
 	struct step *step = step_of(task);
 
+	sley_assert(step->state == STEP_CALLS);
 	if (unlikely(is_skipped(step)))
 		failure_set_skipped(&step->failure);
 	else
 		failure_set_result(&step->failure, step->fn(step->task.arg));
 }
 
-/* For node 0, and for a step that releases more of its successors: calls nothing. */
-static void empty_turn(void *task)
+/* All is done after the turn. */
+static void release_turn(void *task)
 {
+	sley_assert(step_of(task)->state == STEP_RELEASES);
 	(void)task;
+}
+
+/* The worker calls the function of the task: so that follows the state. */
+static void set_state(struct step *step, enum step_state state)
+{
+	step->state = state;
+	step->task.fn = state == STEP_CALLS ? call_turn : release_turn;
+}
+
+/* The state of @step at the beginning and at the end of a run. */
+static enum step_state state_at_rest(const struct step *step)
+{
+	return step_index(step) ? STEP_CALLS : STEP_RELEASES;
 }
 
 /* ---- the end ---------------------------------------------------------------------- */
@@ -59,14 +74,15 @@ static noinline void fail_successors(struct step *step)
 	const uint32_t *edge = step_edges(step);
 	struct replay *run = step->run;
 	uint32_t index = step_index(step);
+	/* relaxed: a guess, checked by the swap. */
+	uint32_t newest = load_relaxed(&run->failed);
 
 	failure_note_first(&step->failure, &run->first, index);
-	/* relaxed: a guess, checked by the swap. */
-	step->next = load_relaxed(&run->failed);
-	/* relaxed: read when all have ended. */
-	while (chaos_says(CHAOS_LOSE) ||
-	       !cas_relaxed(&run->failed, &step->next, index))
-		;
+	do {
+		step->next = newest;
+		/* relaxed: read when all have ended. */
+	} while (chaos_says(CHAOS_LOSE) ||
+		 !cas_relaxed(&run->failed, &newest, index));
 	for (uint32_t i = 0; i < step->nr_edges; i++) {
 		if (!(edge[i] & EDGE_ORDER))
 			(void)failure_pass_on(&step_to(step, edge[i])->failure,
@@ -99,9 +115,8 @@ static inline struct step *release(struct worker *worker, struct step *step,
 }
 
 /*
- * A step with many successors releases some, then queues itself behind them for the
- * rest.  So the successors do not flood the shared queue.  The first worker that
- * comes to the rest goes on with it, here or elsewhere.
+ * Releases some successors of @step, which has many, and queues @step behind them for
+ * the rest.  The first worker that comes to @step goes on.
  */
 static noinline struct step *release_some(struct worker *worker,
 					  struct step *step)
@@ -113,12 +128,12 @@ static noinline struct step *release_some(struct worker *worker,
 	if (nr >= step->nr_edges - from) {
 		nr = step->nr_edges - from;
 		step->nr_released = 0;
-		step->task.fn = step == step->run->step ? empty_turn
-							: replay_turn;
+		/* Not later: the next run may begin when they are released. */
+		set_state(step, state_at_rest(step));
 		return release(worker, step, step->edges + from, nr);
 	}
 	step->nr_released = from + nr;
-	step->task.fn = empty_turn;
+	set_state(step, STEP_RELEASES);
 	kept = release(worker, step, step->edges + from, nr);
 	step_ready(step);
 	place_spawned(worker, &step->task);
@@ -152,11 +167,17 @@ static void settle(struct worker *worker, struct replay *run,
 
 static const struct turns replay_turns;
 
+struct replay *replay_of(struct sley_task *task)
+{
+	if (!(task_flags(task) & TASK_TURNS) || turns_of(task) != &replay_turns)
+		return NULL;
+	return step_of(task)->run;
+}
+
+/* Is @task a step of @run that has not begun?  @task may be NULL. */
 static bool is_of(const struct replay *run, struct sley_task *task)
 {
-	return task && (task_flags(task) & TASK_TURNS) &&
-	       turns_of(task) == &replay_turns && !task_strand(task) &&
-	       step_of(task)->run == run;
+	return task && replay_of(task) == run && !task_strand(task);
 }
 
 /*
@@ -173,7 +194,7 @@ static struct sley_task *after_turn(struct worker *worker,
 
 	task_turn_end(task);
 	if (unlikely(!failure_is_success(&step->failure) &&
-		     task->fn == replay_turn))
+		     step->state == STEP_CALLS))
 		fail_successors(step);
 	if (!step->nr_edges)
 		tally->nr++;
@@ -227,12 +248,12 @@ static void build(struct step *step, struct replay *run, struct record *record)
 	const struct sley_plan *plan = run->plan;
 	struct sley_task *task = &step->task;
 
-	task->fn = replay_turn;
 	task->arg = record->by_value ? record->value : record->arg;
 	task->group = (struct sley_group *)(uintptr_t)&replay_turns;
 	task->name = record->name;
 	step->fn = record->fn;
 	step->run = run;
+	set_state(step, state_at_rest(step));
 	step->rules = rules(plan->rt, record->priority);
 	step->nr_predecessors = record->nr_predecessors;
 	step->nr_missing = record->nr_predecessors;
@@ -258,7 +279,6 @@ struct replay *replay_create(struct sley_plan *plan)
 	run->step = (struct step *)(void *)((char *)run + head_size(plan->rt));
 	for (uint32_t i = 0; i < plan->nr; i++)
 		build(&run->step[i], run, &plan->record[i]);
-	run->step[0].task.fn = empty_turn;
 	return run;
 }
 

@@ -20,6 +20,23 @@
  * ended in its own tally, and passes the number on when its next task is not of this
  * run.  A chain or a wavefront has one sink, and counts nothing.
  *
+ * A step releases at most RELEASE_MAX successors in a turn, then queues itself behind
+ * them for the rest, so that they do not flood the shared queue.  The state of a step
+ * says what its next turn is for:
+ *
+ *      STEP_CALLS       calls the function or skips it, and releases successors
+ *      STEP_RELEASES    only releases successors
+ *
+ *                     the turn leaves successors for later
+ *      STEP_CALLS  ─────────────────────────────────────────►  STEP_RELEASES
+ *                  ◄─────────────────────────────────────────
+ *                     the turn is about to release the last
+ *
+ * Node 0 has no function and stays in STEP_RELEASES.  Only the worker that has the
+ * turn reads and writes the state.  The next worker gets the state by the queue, and
+ * the next run by the successors that are released last: so the state is set before
+ * that (replay.c, release_some).
+ *
  * Edges (in the other sense):
  *
  *   MI1  see graph/node/missing.h
@@ -42,6 +59,8 @@
 
 #define STEP_EDGES 4 /* edges in the step itself */
 
+enum step_state { STEP_CALLS, STEP_RELEASES };
+
 struct step {
 	struct sley_task task; /* arg: the user's */
 	sley_node_fn *fn;
@@ -50,7 +69,8 @@ struct step {
 	uint32_t nr_predecessors;
 	struct failure failure;
 	uint32_t rules; /* the flags of the task                             */
-	uint32_t next;  /* in the list of failed steps                       */
+	uint32_t next : 24; /* in the list of failed steps                   */
+	uint32_t state : 8; /* enum step_state; set_state() alone writes it  */
 	uint32_t nr_edges;
 	union {
 		uint32_t edge[STEP_EDGES];
@@ -62,6 +82,8 @@ struct step {
 };
 
 _Static_assert(sizeof(struct step) == 128, "");
+_Static_assert(PLAN_MAX_NODES <= 1u << 24,
+	       "the number of a step fits into next");
 
 /* Of one worker: sinks that have ended, but are not yet counted off. */
 struct tally {
@@ -125,8 +147,8 @@ static inline bool step_count_off(struct step *step)
 must_check struct replay *replay_create(struct sley_plan *plan);
 void replay_destroy(struct replay *run);
 
-/* A task of one turn: calls the function of its node. */
-void replay_turn(void *task);
+/* The run that @task is a step of; NULL: @task is no step. */
+struct replay *replay_of(struct sley_task *task);
 
 /* Any thread: 0 or an error. */
 must_check int replay_start(struct replay *run);
