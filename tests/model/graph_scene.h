@@ -295,9 +295,11 @@ void deadlock_leave(struct scope_wait *wait)
 	(void)wait;
 }
 
-int run_check(const struct sley_graph_scope *scope)
+int run_check(const struct sley_graph_scope *scope,
+	      const struct predecessors *found)
 {
 	(void)scope;
+	(void)found;
 	never();
 	return 0;
 }
@@ -349,9 +351,11 @@ void step_ready(struct sley_graph *of, struct node *node)
 	never();
 }
 
-void watch_submitted(struct node *node, uint32_t nr, bool last)
+void watch_submitted(struct node *node, const struct predecessors *found,
+		     uint32_t nr, bool last)
 {
 	(void)node;
+	(void)found;
 	(void)nr;
 	(void)last;
 	never();

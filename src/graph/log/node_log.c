@@ -134,6 +134,7 @@ static void fill(struct node_log *log, struct node_log_record *record,
 
 void node_log_add(struct node_log *log, const struct node_log_node *node)
 {
+	const struct predecessors *found = node->found;
 	struct node_log_record *record;
 
 	if (log->over)
@@ -144,9 +145,9 @@ void node_log_add(struct node_log *log, const struct node_log_node *node)
 	}
 	record = &log->record[log->nr];
 	fill(log, record, node);
-	for (uint32_t i = 0; i < node->found->nr; i++)
-		add_edge(log, node->found->node[i],
-			 i < node->nr_needed ? 0 : PICTURE_ORDER_ONLY);
+	for (uint32_t i = 0; i < found->list.nr; i++)
+		add_edge(log, found->list.node[i],
+			 i < found->nr_needed ? 0 : PICTURE_ORDER_ONLY);
 	/* relaxed: readers step over it; the node runs later. */
 	store_relaxed(&record->id, node->id);
 	/* relaxed: as above. */

@@ -28,7 +28,7 @@
 #ifndef SLEY_GRAPH_LOG_NODE_LOG_H
 #define SLEY_GRAPH_LOG_NODE_LOG_H
 
-#include "graph/access/node_list.h"
+#include "graph/access/predecessors.h"
 #include "mem/alloc.h"
 
 #include <sley/graph.h>
@@ -81,8 +81,7 @@ struct node_log_node {
 	const char *name;
 	sley_node_fn *fn;
 	uint32_t depth;
-	uint32_t nr_needed; /* the first of found; others are order-only */
-	const struct node_list *found;
+	const struct predecessors *found;
 };
 
 /* (lock) */

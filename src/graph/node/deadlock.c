@@ -48,6 +48,7 @@ void deadlock_leave(struct scope_wait *wait)
 struct look {
 	struct sley_graph *graph;
 	struct scope_wait *to_follow;
+	struct node_list stack; /* successors that are not yet followed */
 };
 
 /* @scope is marked: the nodes that wait for it do not go on; follows them, too. */
@@ -69,18 +70,18 @@ static void follow_later(struct look *look,
 static void mark_scopes(struct look *look, const struct node *node,
 			const struct scope_wait *wait)
 {
+	const struct pass *pass = &look->graph->pass;
 	struct sley_graph_scope *scope = node->scope;
-	uint32_t stamp = look->graph->stamp;
 
-	for (; scope && scope->mark.stamp != stamp; scope = scope->parent) {
-		scope->mark.stamp = stamp;
+	while (scope && pass_visit(pass, &scope->mark.stamp)) {
 		scope->mark.wait = wait;
 		scope->mark.node = node;
 		follow_later(look, scope);
+		scope = scope->parent;
 	}
 }
 
-/* Appends the successors of @node that have no stamp yet to @list.  0 or -ENOMEM. */
+/* Visits the successors of @node, and appends the new ones to @list: 0 or -ENOMEM. */
 static int add_successors(struct sley_graph *graph, const struct node *node,
 			  struct node_list *list)
 {
@@ -92,9 +93,8 @@ static int add_successors(struct sley_graph *graph, const struct node *node,
 						  edge->to & ~EDGE_ORDER_ONLY);
 
 		id = edge->next;
-		if (to->stamp == graph->stamp)
+		if (!pass_visit(&graph->pass, &to->stamp))
 			continue;
-		to->stamp = graph->stamp;
 		if (node_list_reserve(list, &graph->rt->mem, 1))
 			return -ENOMEM;
 		node_list_add(list, to->index);
@@ -106,18 +106,18 @@ static int add_successors(struct sley_graph *graph, const struct node *node,
 static int follow(struct look *look, const struct scope_wait *wait)
 {
 	struct sley_graph *graph = look->graph;
+	struct node_list *stack = &look->stack;
 	const struct node *node = wait->node;
 	int err;
 
-	graph->found.nr = 0;
 	mark_scopes(look, node, wait);
-	err = add_successors(graph, node, &graph->found);
-	while (!err && graph->found.nr) {
-		sley_node id = graph->found.node[--graph->found.nr];
+	err = add_successors(graph, node, stack);
+	while (!err && stack->nr) {
+		sley_node id = stack->node[--stack->nr];
 
 		node = node_store_node(&graph->store, node_index_of(id));
 		mark_scopes(look, node, wait);
-		err = add_successors(graph, node, &graph->found);
+		err = add_successors(graph, node, stack);
 	}
 	return err;
 }
@@ -126,28 +126,31 @@ static bool is_closed(struct sley_graph *graph, const struct scope_wait *first)
 {
 	struct look look = { .graph = graph };
 	const struct scope_wait *wait;
+	bool closed;
 	int err;
 
-	graph_next_stamp(graph);
+	pass_begin(&graph->pass);
 	err = follow(&look, first);
 	while (!err && (wait = look.to_follow)) {
 		look.to_follow = wait->after_this;
 		err = follow(&look, wait);
 	}
-	graph->found.nr = 0;
 	/* If there was no memory, the next look comes later. */
-	return !err && first->scope->mark.stamp == graph->stamp;
+	closed = !err &&
+		 pass_has_visited(&graph->pass, first->scope->mark.stamp);
+	pass_end(&graph->pass);
+	node_list_destroy(&look.stack, &graph->rt->mem);
+	return closed;
 }
 
 /* ---- before a cycle is closed ------------------------------------------------------- */
 
-/* Stamps all direct and indirect successors of @node.  0 or -ENOMEM. */
+/* Visits all direct and indirect successors of @node: 0 or -ENOMEM. */
 static int mark_after(struct sley_graph *graph, const struct node *node)
 {
 	struct node_list list = { .nr = 0 };
 	int err;
 
-	graph_next_stamp(graph);
 	err = add_successors(graph, node, &list);
 	while (!err && list.nr) {
 		uint32_t index = node_index_of(list.node[--list.nr]);
@@ -159,20 +162,24 @@ static int mark_after(struct sley_graph *graph, const struct node *node)
 	return err;
 }
 
-int deadlock_check(struct sley_graph *graph, const struct node *node)
+int deadlock_check(struct sley_graph *graph, const struct node *node,
+		   const struct predecessors *found)
 {
-	int err = mark_after(graph, node);
+	int err;
 
-	for (uint32_t i = 0; i < graph->found.nr && !err; i++) {
-		sley_node id = graph->found.node[i];
+	pass_begin(&graph->pass);
+	err = mark_after(graph, node);
+	for (uint32_t i = 0; i < found->list.nr && !err; i++) {
+		sley_node id = found->list.node[i];
 		const struct node *from =
 			node_store_node(&graph->store, node_index_of(id));
 
 		if (edges_look(&from->successors, node_life_of(id)) ==
 			    EDGES_ADDED &&
-		    from->stamp == graph->stamp)
+		    pass_has_visited(&graph->pass, from->stamp))
 			err = -EDEADLK;
 	}
+	pass_end(&graph->pass);
 	return err;
 }
 

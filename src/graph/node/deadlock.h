@@ -33,6 +33,7 @@
 #include <stdint.h>
 
 struct node;
+struct predecessors;
 struct sley_graph;
 struct sley_graph_scope;
 
@@ -69,7 +70,7 @@ struct scope_wait {
 
 /* The result of a look for one scope.  (lock) */
 struct deadlock_mark {
-	uint32_t stamp; /* of the look                                       */
+	uint32_t stamp; /* of the last look that found this: pass.h          */
 	const struct scope_wait *wait; /* the scope cannot end before this wait */
 	const struct node *node; /* of the scope: wait->node, or a successor */
 };
@@ -80,11 +81,11 @@ void deadlock_enter(struct scope_wait *wait, struct sley_graph_scope *scope,
 void deadlock_leave(struct scope_wait *wait);
 
 /*
- * Is a node of graph->found a direct or indirect successor of @node?  Then -EDEADLK;
- * else 0, or -ENOMEM.  @node must not end meanwhile.  (lock)
+ * Is a node of @found a direct or indirect successor of @node?  Then -EDEADLK; else
+ * 0, or -ENOMEM.  @node must not end meanwhile.  (lock)
  */
-must_check int deadlock_check(struct sley_graph *graph,
-			      const struct node *node);
+must_check int deadlock_check(struct sley_graph *graph, const struct node *node,
+			      const struct predecessors *found);
 
 /* It is time to look: 0; or -EDEADLK, after the cycle was reported. */
 must_check int deadlock_look(struct scope_wait *wait);

@@ -93,7 +93,7 @@ static bool lay_stone(struct sley_graph_scope *home, const struct node *first)
 	failure_clear(&stone->failure);
 	stone->failure.outcome = SLEY_OUTCOME_FAILURE;
 	stone->failure.code = first->failure.code;
-	stone->stamp = 0;
+	stone->stamp = PASS_NEVER;
 	home->stone = stone;
 	return true;
 }
@@ -115,7 +115,7 @@ static sley_node rename_writer(void *arg, sley_node id)
 		node_store_node(&graph->store, node_index_of(id));
 
 	if (edges_look(&node->successors, node_life_of(id)) != EDGES_TOO_LATE ||
-	    node->stamp != graph->stamp)
+	    !pass_has_visited(&graph->pass, node->stamp))
 		return id;
 	return node_id_of(home_of(node->scope)->stone);
 }
@@ -147,7 +147,7 @@ static uint32_t length_of(const struct node *node)
 
 /*
  * Cuts the older half from the list of @scope, except for the node to report.  The
- * nodes get the stamp, and are put before @chain.
+ * pass visits the nodes that are cut, and they are put before @chain.
  */
 static struct node *cut(struct sley_graph_scope *scope, struct node *chain)
 {
@@ -171,7 +171,7 @@ static struct node *cut(struct sley_graph_scope *scope, struct node *chain)
 			node->next = NULL;
 			continue;
 		}
-		node->stamp = scope->graph->stamp;
+		(void)pass_visit(&scope->graph->pass, &node->stamp);
 		node->next = chain;
 		chain = node;
 	}
@@ -184,11 +184,12 @@ void failures_thin_out(struct sley_graph *graph)
 	struct node *chain;
 	uint32_t nr;
 
-	graph_next_stamp(graph);
+	pass_begin(&graph->pass);
 	chain = cut(&graph->root, NULL);
 	for (scope = graph->scopes; scope; scope = scope->next)
 		chain = cut(scope, chain);
 	access_rename(&graph->map, rename_writer, graph);
+	pass_end(&graph->pass);
 	forget_all(graph, chain);
 	/* Each scope keeps some: raises the limit, to not retry for each node. */
 	/* relaxed: a guess. */

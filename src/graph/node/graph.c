@@ -143,7 +143,7 @@ void sley_graph_destroy(struct sley_graph *graph)
 		   "end all scopes of the graph before it is destroyed");
 	mem = &graph->rt->mem;
 	access_map_destroy(&graph->map);
-	node_list_destroy(&graph->found, mem);
+	predecessors_destroy(&graph->predecessors, mem);
 	node_store_destroy(&graph->store);
 	arena_destroy(&graph->arena);
 	release(graph);

@@ -35,8 +35,10 @@
 #include "core/task/countdown.h"
 #include "core/sched/worker.h"
 #include "graph/access/access.h"
+#include "graph/access/predecessors.h"
 #include "graph/node/deadlock.h"
 #include "graph/node/node_store.h"
+#include "graph/node/pass.h"
 #include "mem/arena.h"
 
 #include <sley/graph_scope.h>
@@ -110,9 +112,9 @@ struct sley_graph {
 	struct node_log *log; /* or NULL                                 */
 	struct worker_classes *classes; /* or NULL                          */
 	struct sley_mutex lock;
-	uint32_t stamp;         /* of this submission, or pass (lock)       */
-	struct node_list found; /* predecessors of the next node (lock)     */
-	uint32_t nr_needed; /* the first of found; the others are order-only */
+	struct pass pass; /* (lock)                                    */
+	/* Of the node that is being submitted: of submit.c alone (lock). */
+	struct predecessors predecessors;
 	struct access_map map; /* (lock)                                   */
 	struct arena arena;    /* of buffers (lock)                        */
 	uint32_t nr_leaving;   /* buffers (lock)                           */
@@ -214,8 +216,9 @@ int scope_forget(struct sley_graph_scope *scope);
 
 /* ---- runs.c ---------------------------------------------------------------- */
 
-/* May a new node of @scope, which is in a run, wait for graph->found?  (lock) */
-must_check int run_check(const struct sley_graph_scope *scope);
+/* May a new node of @scope, which is in a run, wait for @found?  (lock) */
+must_check int run_check(const struct sley_graph_scope *scope,
+			 const struct predecessors *found);
 
 /* Is @node the end of a run that goes on?  In a step no node may wait.  (lock) */
 bool run_goes_on(const struct node *node);
@@ -224,12 +227,5 @@ bool run_goes_on(const struct node *node);
 
 /* Frees the scopes that are closed and have no nodes left.  (lock) */
 void scopes_reap(struct sley_graph *graph);
-
-/* A stamp that no node and no scope has: marks of earlier passes are void.  (lock) */
-static inline void graph_next_stamp(struct sley_graph *graph)
-{
-	if (unlikely(++graph->stamp == 0))
-		graph->stamp = 1;
-}
 
 #endif

@@ -53,7 +53,7 @@ struct node {
 	sley_node_fn *fn;
 	struct sley_graph_scope *scope;
 	uint32_t nr_missing;
-	uint32_t stamp; /* of the last pass that visited it: wire.c, deadlock.c */
+	uint32_t stamp; /* of the last pass that visited the node: pass.h   */
 	union {
 		struct failure failure;
 		struct {

@@ -126,7 +126,8 @@ int sley_graph_run_end(struct sley_graph_scope *run)
 /* ---- allowed predecessors ---------------------------------------------------------- */
 
 /* A predecessor that is in no run may itself be a successor of a later run. */
-static int check_others(const struct sley_graph_scope *run)
+static int check_others(const struct sley_graph_scope *run,
+			const struct predecessors *found)
 {
 	struct sley_graph *graph = run->graph;
 	const struct node *own = submit_own_node(graph);
@@ -139,7 +140,7 @@ static int check_others(const struct sley_graph_scope *run)
 	/* This must not end meanwhile: true in steps, and for nodes of the run. */
 	if (!graph->stepped && !(own && own->scope->run == run))
 		return 0;
-	return deadlock_check(graph, end);
+	return deadlock_check(graph, end, found);
 }
 
 /*
@@ -147,26 +148,27 @@ static int check_others(const struct sley_graph_scope *run)
  * but its nodes wait for the end of this run.  Nor may a predecessor be a successor
  * of a later run.
  */
-int run_check(const struct sley_graph_scope *scope)
+int run_check(const struct sley_graph_scope *scope,
+	      const struct predecessors *found)
 {
 	const struct sley_graph *graph = scope->graph;
-	const struct node_list *found = &graph->found;
+	const struct node_list *list = &found->list;
 	bool others = false;
 
-	for (uint32_t i = 0; i < found->nr; i++) {
-		uint32_t index = node_index_of(found->node[i]);
-		uint32_t life = node_life_of(found->node[i]);
+	for (uint32_t i = 0; i < list->nr; i++) {
+		uint32_t index = node_index_of(list->node[i]);
+		uint32_t life = node_life_of(list->node[i]);
 		const struct node *from = node_store_node(&graph->store, index);
 
 		if (edges_look(&from->successors, life) != EDGES_ADDED)
 			continue;
 		if (!from->scope->run)
-			others |= found->node[i] != scope->gate;
+			others |= list->node[i] != scope->gate;
 		else if ((int32_t)(from->scope->run->number -
 				   scope->run->number) > 0)
 			return -EDEADLK;
 	}
 	if (likely(!others || graph->nr_begun == scope->run->number))
 		return 0;
-	return check_others(scope->run);
+	return check_others(scope->run, found);
 }

@@ -253,7 +253,7 @@ static void fill(struct node *node, struct sley_graph_scope *scope,
 	/* relaxed: no other thread knows the node yet. */
 	store_relaxed(&node->nr_missing, NODE_GUARD);
 	failure_clear(&node->failure);
-	node->stamp = 0;
+	node->stamp = PASS_NEVER;
 }
 
 /* The submission has failed: undoes it. */
@@ -281,6 +281,7 @@ static int add(struct sley_graph *graph, const struct sley_node_spec *spec,
 {
 	struct sley_graph_scope *scope = spec->scope ? spec->scope
 						     : &graph->root;
+	struct predecessors *found = &graph->predecessors;
 	struct node *node;
 	int err = take_place(graph, deadline_ns, last, &node);
 
@@ -289,7 +290,7 @@ static int add(struct sley_graph *graph, const struct sley_node_spec *spec,
 	node->pages = 0;
 	err = placement_create(&node->placement, graph, spec);
 	if (!err)
-		err = wire_find(scope, node, spec);
+		err = wire_find(scope, node, spec, found);
 	if (!err)
 		err = count(scope, node);
 	if (err) {
@@ -301,9 +302,9 @@ static int add(struct sley_graph *graph, const struct sley_node_spec *spec,
 	if (spec->nr_access)
 		access_note(&graph->map, spec->access, spec->nr_access,
 			    node_id_of(node));
-	*nr = wire(graph, node, last);
+	*nr = wire(graph, node, found, last);
 	if (unlikely(graph->watch))
-		watch_submitted(node, *nr, last);
+		watch_submitted(node, found, *nr, last);
 	note(scope, *nr);
 	*out = node;
 	return 0;

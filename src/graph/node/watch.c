@@ -7,7 +7,8 @@
 #include "graph/node/graph.h"
 #include "graph/log/node_log.h"
 
-void watch_submitted(struct node *node, uint32_t nr, bool last)
+void watch_submitted(struct node *node, const struct predecessors *found,
+		     uint32_t nr, bool last)
 {
 	const struct sley_graph_scope *scope = node->scope;
 	const struct sley_graph *graph = scope->graph;
@@ -19,8 +20,7 @@ void watch_submitted(struct node *node, uint32_t nr, bool last)
 						 .name = node->task.name,
 						 .fn = node->fn,
 						 .depth = scope->depth,
-						 .found = &graph->found,
-						 .nr_needed = graph->nr_needed,
+						 .found = found,
 					 });
 }
 

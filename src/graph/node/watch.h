@@ -19,8 +19,14 @@
 #define WATCH_PICTURE 1u
 #define WATCH_TRACE 2u
 
-/* @node has @nr edges, and the guard.  @last: the library submitted it.  (lock) */
-cold void watch_submitted(struct node *node, uint32_t nr, bool last);
+struct predecessors;
+
+/*
+ * @node has its @nr edges, from nodes of @found, and the guard.  @last: the library
+ * submitted it.  (lock)
+ */
+cold void watch_submitted(struct node *node, const struct predecessors *found,
+			  uint32_t nr, bool last);
 
 /* Called before the function of @node is called or skipped, by the same thread. */
 cold void watch_begin(struct node *node);

@@ -10,44 +10,44 @@
 
 /* ---- the predecessors ------------------------------------------------------------ */
 
-/* Appends the nodes of @list to graph->found. */
-static int add_named(struct sley_graph *graph, const sley_node *list,
-		     uint32_t nr)
+/* Appends the @nr nodes of @named to @list. */
+static int add_named(const struct sley_graph *graph, const sley_node *named,
+		     uint32_t nr, struct node_list *list)
 {
-	int err = node_list_reserve(&graph->found, &graph->rt->mem, nr);
+	uint32_t nr_used = graph->store.nr_used;
 
-	for (uint32_t i = 0; i < nr && !err; i++) {
-		if (unlikely(node_index_of(list[i]) >= graph->store.nr_used))
-			err = -EINVAL; /* not yet submitted */
-		else if (list[i] != SLEY_NO_NODE)
-			node_list_add(&graph->found, list[i]);
+	if (unlikely(node_list_reserve(list, &graph->rt->mem, nr)))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr; i++) {
+		if (unlikely(node_index_of(named[i]) >= nr_used))
+			return -EINVAL; /* not yet submitted */
+		if (named[i] != SLEY_NO_NODE)
+			node_list_add(list, named[i]);
 	}
-	return err;
+	return 0;
 }
 
-/*
- * Fills graph->found: first the predecessors whose success the node needs, then the
- * predecessors that only come first.  A predecessor that is both is needed.
- */
+/* A predecessor that is needed, and also named as order-only, is needed. */
 static int find(struct sley_graph_scope *scope,
-		const struct sley_node_spec *spec)
+		const struct sley_node_spec *spec, struct predecessors *found)
 {
 	struct sley_graph *graph = scope->graph;
+	struct node_list *list = &found->list;
 	int err = 0;
 
-	graph->found.nr = 0;
+	predecessors_begin(found);
 	if (spec->nr_access)
 		err = access_find(&graph->map, spec->access, spec->nr_access,
-				  &graph->found);
+				  list);
 	if (!err && spec->nr_after)
-		err = add_named(graph, spec->after, spec->nr_after);
-	graph->nr_needed = graph->found.nr;
+		err = add_named(graph, spec->after, spec->nr_after, list);
+	predecessors_begin_order(found);
 	if (!err && spec->nr_access)
-		err = access_find_order(&graph->map, &graph->found);
+		err = access_find_order(&graph->map, list);
 	if (!err && spec->nr_order)
-		err = add_named(graph, spec->order, spec->nr_order);
+		err = add_named(graph, spec->order, spec->nr_order, list);
 	if (!err && unlikely(scope->gate))
-		err = add_named(graph, &scope->gate, 1);
+		err = add_named(graph, &scope->gate, 1, list);
 	return err;
 }
 
@@ -70,31 +70,39 @@ void wire_give_up(struct sley_graph *graph, struct node *node)
 	}
 }
 
-/* How many different nodes in graph->found have not succeeded. */
-static uint32_t nr_to_connect(struct sley_graph *graph)
+/*
+ * The node with @id, if a new node has to wait for it, or may be poisoned by it.
+ * NULL: it has succeeded, or this pass has visited it.  A node that is returned keeps
+ * its place as long as the lock is held.
+ */
+static inline struct node *visit(const struct sley_graph *graph, sley_node id)
+{
+	struct node *from = node_store_node(&graph->store, node_index_of(id));
+
+	if (edges_look(&from->successors, node_life_of(id)) == EDGES_GONE ||
+	    !pass_visit(&graph->pass, &from->stamp))
+		return NULL;
+	return from;
+}
+
+/* How many different nodes of @found have not succeeded. */
+static uint32_t nr_to_connect(struct sley_graph *graph,
+			      const struct predecessors *found)
 {
 	uint32_t nr = 0;
 
-	graph_next_stamp(graph);
-	for (uint32_t i = 0; i < graph->found.nr; i++) {
-		sley_node id = graph->found.node[i];
-		struct node *from =
-			node_store_node(&graph->store, node_index_of(id));
-
-		if (edges_look(&from->successors, node_life_of(id)) ==
-			    EDGES_GONE ||
-		    from->stamp == graph->stamp)
-			continue;
-		from->stamp = graph->stamp;
-		nr++;
-	}
+	pass_begin(&graph->pass);
+	for (uint32_t i = 0; i < found->list.nr; i++)
+		nr += visit(graph, found->list.node[i]) != NULL;
+	pass_end(&graph->pass);
 	return nr;
 }
 
 /* Takes pages for the edges that do not fit into the node: 0 or -ENOMEM. */
-static noinline int take_pages(struct sley_graph *graph, struct node *node)
+static noinline int take_pages(struct sley_graph *graph, struct node *node,
+			       const struct predecessors *found)
 {
-	uint32_t nr = nr_to_connect(graph);
+	uint32_t nr = nr_to_connect(graph, found);
 
 	for (uint32_t done = NODE_EDGES; done < nr; done += PAGE_EDGES) {
 		struct node *place = node_store_take_page(&graph->store);
@@ -110,15 +118,15 @@ static noinline int take_pages(struct sley_graph *graph, struct node *node)
 }
 
 int wire_find(struct sley_graph_scope *scope, struct node *node,
-	      const struct sley_node_spec *spec)
+	      const struct sley_node_spec *spec, struct predecessors *found)
 {
 	struct sley_graph *graph = scope->graph;
-	int err = find(scope, spec);
+	int err = find(scope, spec, found);
 
 	if (!err && unlikely(scope->run))
-		err = run_check(scope);
-	if (!err && unlikely(graph->found.nr > NODE_EDGES))
-		err = take_pages(graph, node);
+		err = run_check(scope, found);
+	if (!err && unlikely(found->list.nr > NODE_EDGES))
+		err = take_pages(graph, node, found);
 	return err;
 }
 
@@ -150,17 +158,13 @@ static void use(struct sley_graph *graph, struct spare *spare)
 static bool connect(struct sley_graph *graph, struct node *node, sley_node id,
 		    bool needed, struct spare *spare)
 {
-	struct node *from = node_store_node(&graph->store, node_index_of(id));
-	uint32_t life = node_life_of(id);
+	struct node *from = visit(graph, id);
 
-	/* Otherwise the place belongs to that node, as long as the lock is held. */
-	if (edges_look(&from->successors, life) == EDGES_GONE ||
-	    from->stamp == graph->stamp)
+	if (!from)
 		return false;
-	from->stamp = graph->stamp;
 	needed = needed && !scope_is_of_other_run(from->scope, node->scope);
 	spare->edge->to = node->index | (needed ? 0 : EDGE_ORDER_ONLY);
-	switch (edges_add(&from->successors, life, spare->edge,
+	switch (edges_add(&from->successors, node_life_of(id), spare->edge,
 			  node_store_edge_id(&graph->store, spare->edge))) {
 	case EDGES_ADDED:
 		return true;
@@ -174,24 +178,26 @@ static bool connect(struct sley_graph *graph, struct node *node, sley_node id,
 	return false;
 }
 
-uint32_t wire(struct sley_graph *graph, struct node *node, bool last)
+uint32_t wire(struct sley_graph *graph, struct node *node,
+	      const struct predecessors *found, bool last)
 {
 	struct spare spare = {
 		.edge = node->edge,
 		.end = node->edge + NODE_EDGES,
 		.page = node->pages,
 	};
-	const sley_node *found = graph->found.node;
-	uint32_t nr_found = graph->found.nr;
-	uint32_t nr_needed = last ? 0 : graph->nr_needed;
+	const sley_node *id = found->list.node;
+	uint32_t nr_found = found->list.nr;
+	uint32_t nr_needed = last ? 0 : found->nr_needed;
 	uint32_t nr = 0;
 
-	graph_next_stamp(graph);
+	pass_begin(&graph->pass);
 	for (uint32_t i = 0; i < nr_found; i++) {
-		if (connect(graph, node, found[i], i < nr_needed, &spare)) {
+		if (connect(graph, node, id[i], i < nr_needed, &spare)) {
 			nr++;
 			use(graph, &spare);
 		}
 	}
+	pass_end(&graph->pass);
 	return nr;
 }

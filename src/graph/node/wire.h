@@ -13,17 +13,20 @@
 
 #include "graph/node/graph.h"
 
-/* Puts the predecessors into graph->found, and reserves the edges: 0 or an error. */
+/* Puts the predecessors into @found, and reserves the edges: 0 or an error. */
 must_check int wire_find(struct sley_graph_scope *scope, struct node *node,
-			 const struct sley_node_spec *spec);
+			 const struct sley_node_spec *spec,
+			 struct predecessors *found);
 
 /* Undoes wire_find(), if the submission fails. */
 void wire_give_up(struct sley_graph *graph, struct node *node);
 
 /*
- * Adds all edges, and returns their number.  The guard keeps @node from starting.
- * @last: the edges are order-only, so @node runs even if its predecessors fail.
+ * Adds an edge from each node of @found that has not ended, and returns how many.
+ * The guard keeps @node from starting.  @last: the edges are order-only, so @node
+ * runs even if its predecessors fail.
  */
-uint32_t wire(struct sley_graph *graph, struct node *node, bool last);
+uint32_t wire(struct sley_graph *graph, struct node *node,
+	      const struct predecessors *found, bool last);
 
 #endif

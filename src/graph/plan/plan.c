@@ -56,7 +56,7 @@ static void destroy(struct sley_plan *plan)
 
 	unseal(plan);
 	access_map_destroy(&plan->map);
-	node_list_destroy(&plan->found, mem);
+	predecessors_destroy(&plan->predecessors, mem);
 	mem_free(mem, plan->link, plan->max_links * sizeof(*plan->link));
 	mem_free(mem, plan->record, plan->max * sizeof(*plan->record));
 	mem_free(mem, plan, sizeof(*plan));
@@ -164,7 +164,9 @@ static bool are_there(const struct sley_plan *plan, const sley_node *node,
 	return true;
 }
 
-static int reserve(struct sley_plan *plan, const struct sley_node_spec *spec)
+/* Finds the predecessors, and makes room for the node and its edges. */
+static int reserve(struct sley_plan *plan, const struct sley_node_spec *spec,
+		   struct predecessors *found)
 {
 	struct record *record;
 	int err;
@@ -176,15 +178,15 @@ static int reserve(struct sley_plan *plan, const struct sley_node_spec *spec)
 	if (!record)
 		return -ENOMEM;
 	plan->record = record;
-	plan->found.nr = 0;
+	predecessors_begin(found);
 	err = access_find(&plan->map, spec->access, spec->nr_access,
-			  &plan->found);
-	plan->nr_needed = plan->found.nr;
+			  &found->list);
+	predecessors_begin_order(found);
 	if (!err && spec->nr_access)
-		err = access_find_order(&plan->map, &plan->found);
+		err = access_find_order(&plan->map, &found->list);
 	if (err)
 		return err;
-	return reserve_links(plan, (uint64_t)plan->found.nr + spec->nr_after +
+	return reserve_links(plan, (uint64_t)found->list.nr + spec->nr_after +
 					   spec->nr_order);
 }
 
@@ -210,15 +212,16 @@ static void link_all(struct sley_plan *plan, const sley_node *node, uint32_t nr,
 
 /* Adds edges for the accesses, and from the named nodes. */
 static void link_node(struct sley_plan *plan, uint32_t index,
-		      const struct sley_node_spec *spec)
+		      const struct sley_node_spec *spec,
+		      const struct predecessors *found)
 {
-	const sley_node *found = plan->found.node;
-	uint32_t nr_needed = plan->nr_needed;
+	const struct node_list *list = &found->list;
+	uint32_t nr_needed = found->nr_needed;
 
-	link_all(plan, found, nr_needed, index);
+	link_all(plan, list->node, nr_needed, index);
 	link_all(plan, spec->after, spec->nr_after, index);
-	if (plan->found.nr > nr_needed)
-		link_all(plan, found + nr_needed, plan->found.nr - nr_needed,
+	if (list->nr > nr_needed)
+		link_all(plan, list->node + nr_needed, list->nr - nr_needed,
 			 index | LINK_ORDER_ONLY);
 	link_all(plan, spec->order, spec->nr_order, index | LINK_ORDER_ONLY);
 }
@@ -236,6 +239,7 @@ static bool is_possible(const struct sley_plan *plan,
 int sley_plan_add(struct sley_plan *plan, sley_node *node,
 		  const struct sley_node_spec *given)
 {
+	struct predecessors *found = &plan->predecessors;
 	const struct sley_node_spec *spec = NULL;
 	struct sley_node_spec copy;
 	uint32_t index = plan->nr;
@@ -247,7 +251,7 @@ int sley_plan_add(struct sley_plan *plan, sley_node *node,
 	if (!err && !is_possible(plan, spec))
 		err = -EINVAL;
 	if (!err)
-		err = reserve(plan, spec);
+		err = reserve(plan, spec, found);
 	if (err) {
 		if (node)
 			*node = SLEY_NO_NODE;
@@ -256,7 +260,7 @@ int sley_plan_add(struct sley_plan *plan, sley_node *node,
 	fill(&plan->record[index], spec);
 	plan->nr++;
 	access_note(&plan->map, spec->access, spec->nr_access, index);
-	link_node(plan, index, spec);
+	link_node(plan, index, spec, found);
 	if (node)
 		*node = index;
 	return 0;

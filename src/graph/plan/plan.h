@@ -24,6 +24,7 @@
 #include "base/list.h"
 #include "core/sched/worker.h"
 #include "graph/access/access.h"
+#include "graph/access/predecessors.h"
 #include "graph/node/failure.h"
 
 #include <sley/plan.h>
@@ -83,8 +84,8 @@ struct sley_plan {
 	uint32_t max_links;
 	struct link *link;
 	struct access_map map;
-	struct node_list found; /* predecessors of the next node            */
-	uint32_t nr_needed;     /* the first of found; others are order-only */
+	/* Of the node that is being recorded: of sley_plan_add() alone. */
+	struct predecessors predecessors;
 
 	/* Once sealed. */
 	uint32_t *edge; /* sorted by origin                                 */
