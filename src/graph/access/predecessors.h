@@ -8,8 +8,8 @@
  *
  * The list belongs to the call that submits or records the new node, under the lock
  * of the graph.  This call passes the list to every function that needs it, and no
- * function takes it from the graph or the plan.  They only keep the list so that its
- * memory serves the next call.
+ * function takes it from the graph or the plan.  The graph and the plan only keep the
+ * list, so that its memory serves the next call.
  */
 #ifndef SLEY_GRAPH_ACCESS_PREDECESSORS_H
 #define SLEY_GRAPH_ACCESS_PREDECESSORS_H

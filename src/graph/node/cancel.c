@@ -96,7 +96,7 @@ static void mark_scopes(struct sley_graph_scope *outer)
 	}
 }
 
-/* Is  in a marked scope, and has not ended? */
+/* Is @node in a marked scope, and has it not ended? */
 static bool is_to_cancel(const struct node *node)
 {
 	/* relaxed: the lock. */

@@ -64,8 +64,8 @@ static void follow_later(struct look *look,
 }
 
 /*
- * Marks the scope of @node and the scopes around it.  @node is that of @wait, or one
- * of its successors.
+ * Marks the scope of @node and the scopes around it.  @node is the node of @wait, or
+ * a successor of that node.
  */
 static void mark_scopes(struct look *look, const struct node *node,
 			const struct scope_wait *wait)

@@ -6,6 +6,8 @@
 
 #include "graph/placement/placement.h"
 
+#include <errno.h>
+
 /* ---- the list ------------------------------------------------------------------ */
 
 void failures_add(struct sley_graph_scope *scope, struct node *node)
@@ -63,7 +65,7 @@ static void forget_all(struct sley_graph *graph, struct node *node)
 		node = next;
 		nr++;
 	}
-	/* relaxed: negative while a share has yet to count the nodes. */
+	/* relaxed: the count is below 0 while a share has yet to add the nodes. */
 	(void)sub_relaxed(&graph->nr_failed, nr);
 }
 
@@ -85,7 +87,7 @@ static bool lay_stone(struct sley_graph_scope *home, const struct node *first)
 	stone = node_store_take_page(&home->graph->store);
 	if (!stone)
 		return false;
-	/* The edge list is closed, and its life goes on: this is a failed node. */
+	/* The edge list of the place is closed: the stone is a failed node. */
 	stone->scope = home;
 	stone->pages = 0;
 	stone->placement = NULL;
@@ -107,7 +109,7 @@ static void remove_stone(struct sley_graph_scope *home)
 	node_store_give(&home->graph->store, stone, stone, 0);
 }
 
-/* For access_rename(): replaces a writer that will be forgotten by a stone. */
+/* For access_rename(): if the writer will be forgotten, a stone stands for it. */
 static sley_node rename_writer(void *arg, sley_node id)
 {
 	struct sley_graph *graph = arg;
@@ -191,7 +193,7 @@ void failures_thin_out(struct sley_graph *graph)
 	access_rename(&graph->map, rename_writer, graph);
 	pass_end(&graph->pass);
 	forget_all(graph, chain);
-	/* Each scope keeps some: raises the limit, to not retry for each node. */
+	/* Each scope keeps some nodes.  A higher limit: not each submission tries. */
 	/* relaxed: a guess. */
 	nr = load_relaxed(&graph->nr_failed);
 	if ((int32_t)(nr - graph->max_failed / 4 * 3) > 0)

@@ -2,11 +2,11 @@
 /*
  * failures.h - nodes that have failed or were skipped, and how long they are kept.
  *
- * Such nodes stay in their places, in a list of their scope, newest first, until a
- * waiter has waited for the scope.  But a graph that goes on and on may never have a
- * waiter.  So the graph keeps about max_failed of these nodes.  If there are more,
- * the older half of each list is forgotten, except for the node that a wait for the
- * scope will report.
+ * A node that has failed or was skipped (failure.h) stays in its place until a waiter
+ * has waited for its scope.  The scope has a list of these nodes, newest first.  But a
+ * graph that goes on and on may never have a waiter.  So the graph keeps about
+ * max_failed of these nodes.  If there are more, the older half of each list is
+ * forgotten, except for the node that a wait for the scope will report.
  *
  * The ranges that these nodes should have written stay poisoned.  In the map of
  * accesses (access.h) one placeholder, a stone, replaces all forgotten nodes.  A

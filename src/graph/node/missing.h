@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* By a predecessor that has ended.  True: it was the last; the count may say 1. */
+/* By a predecessor that has ended.  True: it was the last; the count may stay 1. */
 static inline bool missing_count_off(uint32_t *nr_missing)
 {
 	/* No other predecessor is left to count. */

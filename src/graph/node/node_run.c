@@ -222,9 +222,10 @@ static noinline void tell_patient(struct sley_graph *graph, uint32_t nr,
 }
 
 /*
- * All nodes in @share are over, and not touched afterwards.  A node is counted in
- * one place at a time, or in none: never as room that is not there.  @idle: the
- * worker, if it does not go on with a node; or NULL.
+ * All nodes in @share are over, and not touched afterwards.  Meanwhile a node may be
+ * counted nowhere, but never twice: so a submitter may see too little room, but never
+ * room that is not there.  @idle: the worker, if it does not go on with a node; or
+ * NULL.
  */
 static void settle(struct sley_graph *graph, struct share *share,
 		   const struct worker *idle)

@@ -137,7 +137,7 @@ static int check_others(const struct sley_graph_scope *run,
 	if (run->end == SLEY_NO_NODE ||
 	    edges_look(&end->successors, node_life_of(run->end)) != EDGES_ADDED)
 		return 0;
-	/* This must not end meanwhile: true in steps, and for nodes of the run. */
+	/* @end must not end meanwhile: it cannot in a step, or in a node of @run. */
 	if (!graph->stepped && !(own && own->scope->run == run))
 		return 0;
 	return deadlock_check(graph, end, found);

@@ -44,8 +44,8 @@ struct record {
 	uint32_t first;           /* of the edges, in plan->edge            */
 	uint32_t nr_edges;        /* to successors                          */
 	uint32_t nr_predecessors; /* edges from predecessors                */
-	uint32_t nr_missing;      /* in plan_seal.c and plan_cycle.c        */
-	uint32_t via;             /* the same                               */
+	uint32_t nr_missing;      /* scratch of plan_cycle.c                */
+	uint32_t via;             /* scratch of plan_seal.c and plan_cycle.c */
 	uint32_t at;              /* the same                               */
 };
 

@@ -12,7 +12,6 @@
 #include "core/task/spawn.h"
 #include "core/wait/wait.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define RELEASE_MAX 64 /* successors released in a turn */
@@ -47,14 +46,14 @@ static void call_turn(void *task)
 		failure_set_result(&step->failure, step->fn(step->task.arg));
 }
 
-/* All is done after the turn. */
+/* The turn itself does nothing: after_turn() releases the successors. */
 static void release_turn(void *task)
 {
 	sley_assert(step_of(task)->state == STEP_RELEASES);
 	(void)task;
 }
 
-/* The worker calls the function of the task: so that follows the state. */
+/* Sets the state, and with it the function that the worker calls in the next turn. */
 static void set_state(struct step *step, enum step_state state)
 {
 	step->state = state;
@@ -91,9 +90,10 @@ static noinline void fail_successors(struct step *step)
 }
 
 /*
- * Counts @step off with successors.  Returns the first successor that is ready, or
- * NULL.  The first, since successors were recorded in the order of the program: its
- * data, and the step itself, are the next in memory, as a rule.
+ * Counts @step off with its @nr successors from @edge on.  Queues the successors that
+ * are ready, except for the first of them, which is returned; or NULL.  Successors
+ * were recorded in the order of the program: so the first, and its data, are usually
+ * the next in memory.
  */
 static inline struct step *release(struct worker *worker, struct step *step,
 				   const uint32_t *edge, uint32_t nr)

@@ -2,9 +2,9 @@
 /*
  * replay.h - one run of a plan: a step for each node, with a count of predecessors.
  *
- * A step is a task in turns (core/task/turn.h) of one turn, like a node of a graph.
- * But its successors are known: a slice of an array.  So nothing is closed or
- * locked.  Each step counts its missing predecessors.  The predecessor that counts
+ * A step is a task in turns (core/task/turn.h), like a node of a graph.  But its
+ * successors are known: a slice of an array.  So there is no list to close, and no
+ * lock.  Each step counts its missing predecessors.  The predecessor that counts
  * to 0 resets the count for the next run, and queues the step:
  *
  *      end:  for each successor:  nr_missing -= 1;
@@ -37,7 +37,7 @@
  * the next run by the successors that are released last: so the state is set before
  * that (replay.c, release_some).
  *
- * Edges (in the other sense):
+ * Edges, in the sense of memory orders:
  *
  *   MI1  see graph/node/missing.h
  *   FA2  see graph/node/failures.h
