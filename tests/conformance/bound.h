@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <sley/sley.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,6 +32,15 @@ static inline struct sley *start(void)
 	return start_with(test_config());
 }
 
+/* A runtime without workers: this thread runs its tasks. */
+static inline struct sley *start_single(void)
+{
+	struct sley_config config = *test_config();
+
+	config.workers = SLEY_SINGLE;
+	return start_with(&config);
+}
+
 static inline void stop(struct sley *rt)
 {
 	sley_unbind(rt);
@@ -49,6 +59,14 @@ static inline struct sley_config config_of(int workers)
 static inline bool is_single(void)
 {
 	return test_config()->workers == SLEY_SINGLE;
+}
+
+static inline struct sley_stats stats_of(struct sley *rt)
+{
+	struct sley_stats stats;
+
+	sley_get_stats(rt, &stats);
+	return stats;
 }
 
 /* How many threads run tasks. */
@@ -130,6 +148,56 @@ static inline void *lock_in_thread(void *mutex)
 static inline void lock_for_ever(struct sley_mutex *mutex)
 {
 	pthread_join(test_thread(lock_in_thread, mutex), NULL);
+}
+
+/* Without workers: runs all tasks that are ready, and those they make ready. */
+static inline void run_all(struct sley *rt)
+{
+	while (sley_run_one(rt) > 0)
+		;
+}
+
+/* @fn in a task, until it ends. */
+static inline void run_task(sley_fn *fn, void *arg)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+
+	sley_spawn(&group, &task, fn, arg);
+	sley_join(&group);
+}
+
+/* @fn in each of @nr tasks, until all end. */
+static inline void run_tasks(int nr, sley_fn *fn, void *arg)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task *tasks = calloc((size_t)nr, sizeof(*tasks));
+
+	CHECK(tasks != NULL);
+	for (int i = 0; i < nr; i++)
+		sley_spawn(&group, &tasks[i], fn, arg);
+	sley_join(&group);
+	free(tasks);
+}
+
+/* @fn in each of @nr plain threads, until all end. */
+static inline void run_threads(int nr, void *(*fn)(void *), void *arg)
+{
+	pthread_t *threads = calloc((size_t)nr, sizeof(*threads));
+
+	CHECK(threads != NULL);
+	for (int i = 0; i < nr; i++)
+		threads[i] = test_thread(fn, arg);
+	for (int i = 0; i < nr; i++)
+		pthread_join(threads[i], NULL);
+	free(threads);
+}
+
+/* Overwrites what no caller may use from here on, and the compiler keeps it so. */
+static inline void spoil(void *memory, size_t size)
+{
+	memset(memory, 0xff, size);
+	__asm__ volatile("" : : "r"(memory) : "memory");
 }
 
 /* @task in eight tasks and @thread in four plain threads, until all end. */

@@ -8,15 +8,6 @@
 
 #include "conformance/bound.h"
 
-static inline void in_task(sley_fn *fn, void *arg)
-{
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
-
-	sley_spawn(&group, &task, fn, arg);
-	sley_join(&group);
-}
-
 struct in_region {
 	sley_fn *fn;
 	void *arg;
@@ -38,8 +29,8 @@ static inline void from_everywhere(sley_fn *fn, void *arg)
 	struct sley *rt = start();
 
 	fn(arg);
-	in_task(fn, arg);
-	in_task(region_task, &in);
+	run_task(fn, arg);
+	run_task(region_task, &in);
 	stop(rt);
 }
 
@@ -53,7 +44,7 @@ static inline void with_many_workers(sley_fn *fn, void *arg)
 		struct sley_config config = config_of(workers[i]);
 		struct sley *rt = start_with(&config);
 
-		in_task(fn, arg);
+		run_task(fn, arg);
 		stop(rt);
 	}
 }

@@ -101,16 +101,12 @@ static void *call_in_thread(void *arg)
 /* Eight tasks and four threads; this one must not sleep for long. */
 static void call_from_many(sley_pid pid)
 {
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task tasks[8];
 	pthread_t threads[4];
 
 	atomic_store(&over, 0);
 	for (int i = 0; i < 4; i++)
 		threads[i] = test_thread(call_in_thread, &pid);
-	for (int i = 0; i < 8; i++)
-		sley_spawn(&group, &tasks[i], call_in_task, &pid);
-	sley_join(&group);
+	run_tasks(8, call_in_task, &pid);
 	CHECK_SOON(atomic_load(&over) == 4);
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);

@@ -230,8 +230,7 @@ TEST_WORKERS(w25_an_interval_that_was_cancelled_has_sent_its_last)
 TEST(w25_times_that_were_missed_are_not_made_up_for)
 {
 	const uint64_t interval = SLEY_MSEC;
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 	struct listener listener;
 	uint64_t begin;
 	sley_post post;
@@ -310,8 +309,8 @@ TEST_WORKERS(w25_bound_threads_tasks_and_regions_post)
 
 	(void)listen(&listener);
 	post_one(&listener);
-	in_task(post_one, &listener);
-	in_task(region_task, &in);
+	run_task(post_one, &listener);
+	run_task(region_task, &in);
 	CHECK_SOON(listener.nr == 3);
 	hush(&listener);
 	stop(rt);

@@ -216,13 +216,10 @@ static void relate_without_being_one(void *arg)
 TEST_WORKERS(w32_tasks_and_threads_have_no_relations)
 {
 	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
 	sley_pid pid = spawn_mortal();
 
 	relate_without_being_one(&pid);
-	sley_spawn(&group, &task, relate_without_being_one, &pid);
-	sley_join(&group);
+	run_task(relate_without_being_one, &pid);
 	end_mortal(pid, 0);
 	stop(rt);
 }

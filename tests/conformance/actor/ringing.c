@@ -79,8 +79,7 @@ static void look_and_make_room(void *arg)
 
 TEST(w25_a_post_that_rings_in_a_call_suspends_nobody)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_task task;
 	uint64_t due;

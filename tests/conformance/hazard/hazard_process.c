@@ -35,11 +35,8 @@ static void skip_sanitizers(void)
 static void run_in_task(sley_fn *fn, void *arg)
 {
 	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
 
-	sley_spawn(&group, &task, fn, arg);
-	sley_join(&group);
+	run_task(fn, arg);
 	stop(rt);
 }
 
@@ -102,13 +99,10 @@ static void run_own(int workers)
 {
 	struct sley_config config = { .size = sizeof(config),
 				      .workers = workers };
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
 	atomic_int ran = 0;
 	struct sley *own = start_with(&config);
 
-	sley_spawn(&group, &task, count_task, &ran);
-	sley_join(&group);
+	run_task(count_task, &ran);
 	CHECK_EQ(ran, 1);
 	stop(own);
 }

@@ -12,12 +12,9 @@ TEST_PROOF("hazard")
 static void run_in_task(sley_fn *fn, void *arg)
 {
 	struct sley_config config = config_of(2);
-	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley *rt = start_with(&config);
-	struct sley_task task;
 
-	sley_spawn(&group, &task, fn, arg);
-	sley_join(&group);
+	run_task(fn, arg);
 	stop(rt);
 }
 

@@ -323,15 +323,12 @@ static void take_own_stack(void *self, int worker)
 TEST(signals_a_worker_may_bring_an_alternate_stack_of_its_own)
 {
 	struct sley_config config = config_of(1);
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
 	struct sley *rt;
 
 	config.on_start = bring_own_stack;
 	config.on_stop = take_own_stack;
 	rt = start_with(&config);
-	sley_spawn(&group, &task, look_at_stack, own_stack);
-	sley_join(&group);
+	run_task(look_at_stack, own_stack);
 	stop(rt);
 }
 

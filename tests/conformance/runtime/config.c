@@ -31,15 +31,10 @@ TEST(m11_any_number_of_workers_up_to_the_limit_works)
 {
 	struct sley_config config = config_of(300);
 	struct sley *rt = start_with(&config);
-	struct sley_group group = SLEY_GROUP_INIT;
-	static struct sley_task tasks[3000];
 	atomic_int ran = 0;
-	int i;
 
 	CHECK_EQ(sley_nr_workers(rt), 300);
-	for (i = 0; i < 3000; i++)
-		sley_spawn(&group, &tasks[i], count_task, &ran);
-	sley_join(&group);
+	run_tasks(3000, count_task, &ran);
 	CHECK_EQ(ran, 3000);
 	stop(rt);
 }
@@ -204,16 +199,11 @@ static void run_in_a(void *arg)
 
 TEST_WORKERS(two_runtimes_live_in_one_process)
 {
-	static struct sley_task tasks[200];
 	struct sley_config config = config_of(2);
-	struct sley_group group = SLEY_GROUP_INIT;
 	struct two two = { .a = start() };
-	int i;
 
 	CHECK_EQ(sley_create(&two.b, &config), 0);
-	for (i = 0; i < 200; i++)
-		sley_spawn(&group, &tasks[i], run_in_a, &two);
-	sley_join(&group);
+	run_tasks(200, run_in_a, &two);
 	CHECK_EQ(two.in_a, 200);
 	CHECK_EQ(two.in_b, 200);
 	stop(two.a);
@@ -252,8 +242,7 @@ TEST(run_reports_what_creating_reports)
 
 TEST(step_runs_one_task_until_it_ends_or_blocks)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 	atomic_int ran = 0;
 
 	CHECK_EQ(sley_run_one(rt), 0);
@@ -301,8 +290,7 @@ static void run_stepwise(struct order *order)
 		o[i] = (struct ordered){ order, (char)('0' + i) };
 		sley_spawn(&group, &order->task[i], note_twice, &o[i]);
 	}
-	while (sley_run_one(rt) > 0)
-		;
+	run_all(rt);
 	CHECK_EQ(order->n, 80);
 	sley_join(&group);
 	stop(rt);
@@ -319,16 +307,11 @@ TEST(step_with_one_seed_makes_the_same_choices_every_time)
 
 TEST_WORKERS(statistics_count_what_happened)
 {
-	static struct sley_task tasks[500];
 	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_stats stats = { 0 };
 	atomic_int ran = 0;
-	int i;
 
-	for (i = 0; i < 500; i++)
-		sley_spawn(&group, &tasks[i], count_task, &ran);
-	sley_join(&group);
+	run_tasks(500, count_task, &ran);
 	CHECK_EVENTUALLY((sley_get_stats(rt, &stats), stats.finished == 500));
 	CHECK_EQ(stats.spawned, 500);
 	CHECK_GT(stats.allocated, 0);

@@ -35,20 +35,16 @@ static void fork_after_cancel(void *arg)
 
 TEST_WORKERS(fork_a_child_runs_although_everything_is_cancelled)
 {
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
 	struct sley *rt = start();
 
-	sley_spawn(&group, &task, fork_after_cancel, rt);
-	sley_join(&group);
+	run_task(fork_after_cancel, rt);
 	CHECK_EQ(atomic_load(&children_run), 50);
 	stop(rt);
 }
 
 TEST(fork_from_a_bound_thread_that_runs_tasks_leaves_no_memory_behind)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 	struct sley_forked child[100];
 	int i;
 
@@ -447,13 +443,10 @@ TEST_WORKERS(t30_forks_are_right_whichever_allocation_fails)
 	if (test_is_chaotic())
 		test_skip("chaos has slabs of one object");
 	for (n = 0; n < 12; n++) {
-		struct sley_group group = SLEY_GROUP_INIT;
-		struct sley_task task;
 		struct sley *rt = start();
 
 		test_fail_allocation_after(n);
-		sley_spawn(&group, &task, sum_root, &sum);
-		sley_join(&group);
+		run_task(sum_root, &sum);
 		test_fail_allocation_after(-1);
 		CHECK_EQ(sum, 512);
 		stop(rt);

@@ -119,11 +119,8 @@ static void from_bound_thread(sley_fn *fn)
 static void from_task(sley_fn *fn)
 {
 	struct place place = { .fn = fn, .rt = start() };
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
 
-	sley_spawn(&group, &task, call_in_task, &place);
-	sley_join(&group);
+	run_task(call_in_task, &place);
 	stop(place.rt);
 }
 
@@ -374,14 +371,10 @@ static void run_own(int workers)
 {
 	struct sley_config config = { .size = sizeof(config),
 				      .workers = workers };
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task tasks[50];
 	atomic_int ran = 0;
 	struct sley *own = start_with(&config);
 
-	for (int i = 0; i < 50; i++)
-		sley_spawn(&group, &tasks[i], count_task, &ran);
-	sley_join(&group);
+	run_tasks(50, count_task, &ran);
 	CHECK_EQ(ran, 50);
 	CHECK_EQ(sley_schedule(count_task, &ran), 0);
 	stop(own);

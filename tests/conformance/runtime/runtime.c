@@ -36,29 +36,22 @@ struct crowd {
 static void *crowd_member(void *arg)
 {
 	struct crowd *crowd = arg;
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
 
 	CHECK_EQ(sley_bind(crowd->rt), 0);
 	pthread_barrier_wait(&crowd->all_bound);
-	sley_spawn(&group, &task, count_task, &crowd->ran);
-	sley_join(&group);
+	run_task(count_task, &crowd->ran);
 	sley_unbind(crowd->rt);
 	return NULL;
 }
 
 TEST_WORKERS(m02_a_thousand_threads_may_be_bound_at_once)
 {
-	static pthread_t threads[1000];
 	struct crowd crowd = { .ran = 0 };
-	int n = test_scale(1000), i;
+	int n = test_scale(1000);
 
 	CHECK_EQ(sley_create(&crowd.rt, test_config()), 0);
 	pthread_barrier_init(&crowd.all_bound, NULL, (unsigned int)n);
-	for (i = 0; i < n; i++)
-		threads[i] = test_thread(crowd_member, &crowd);
-	for (i = 0; i < n; i++)
-		pthread_join(threads[i], NULL);
+	run_threads(n, crowd_member, &crowd);
 	pthread_barrier_destroy(&crowd.all_bound);
 	CHECK_EQ(crowd.ran, n);
 	CHECK_EQ(sley_destroy(crowd.rt), 0);
@@ -111,8 +104,7 @@ static void *set_after_20_ms(void *event)
 
 TEST(m03_unbind_runs_what_the_thread_spawned_blocked_tasks_included)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 	struct sley_event event = SLEY_EVENT_INIT;
 	atomic_int ended = 0;
 	struct sleeper s = { &event, &ended };
@@ -162,16 +154,11 @@ static void look_around(void *arg)
 TEST_WORKERS(m05_tasks_know_their_runtime)
 {
 	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task tasks[50];
-	size_t i;
 
 	CHECK_EQ(sley_nr_workers(rt), is_single() ? 0 : nr_runners());
 	if (!is_single())
 		CHECK_EQ(sley_worker(), -1);
-	for (i = 0; i < ARRAY_SIZE(tasks); i++)
-		sley_spawn(&group, &tasks[i], look_around, rt);
-	sley_join(&group);
+	run_tasks(50, look_around, rt);
 	stop(rt);
 	CHECK(sley_current() == NULL);
 	CHECK_EQ(sley_worker(), -1);
@@ -241,8 +228,7 @@ TEST_ABORTS(m06_spawning_from_an_unbound_thread_aborts,
 
 TEST(m07_single_threaded_tasks_run_only_while_the_thread_blocks)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_task tasks[10];
 	atomic_int ran = 0;
@@ -259,8 +245,7 @@ TEST(m07_single_threaded_tasks_run_only_while_the_thread_blocks)
 
 TEST(m07_a_blocked_bound_thread_runs_its_tasks_meanwhile)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 	atomic_int ran = 0;
 	uint64_t begin = sley_now();
 

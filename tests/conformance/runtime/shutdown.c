@@ -434,8 +434,7 @@ TEST_WORKERS(t11_cancelling_all_lets_destroy_end_with_blocked_tasks)
 	for (i = 0; i < 100; i++)
 		CHECK_EQ(sley_schedule(wait_cancelled, &w), 0);
 	if (is_single())
-		while (sley_run_one(rt) > 0)
-			;
+		run_all(rt);
 	CHECK_EVENTUALLY(atomic_load(&w.waiting) == 100);
 	canceller = test_thread(cancel_soon, rt);
 	stop(rt);

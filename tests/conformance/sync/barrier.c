@@ -145,15 +145,12 @@ TEST(barrier_somebody_comes_in_the_place_of_who_was_cancelled)
 
 	spawn_guest(&group, &barrier, &g[0]);
 	spawn_guest(&group, &barrier, &g[1]);
-	while (sley_run_one(rt) > 0)
-		;
+	run_all(rt);
 	sley_cancel(&g[0].task);
-	while (sley_run_one(rt) > 0)
-		;
+	run_all(rt);
 	CHECK_EQ(g[0].result, -ECANCELED);
 	spawn_guest(&group, &barrier, &g[2]);
-	while (sley_run_one(rt) > 0)
-		;
+	run_all(rt);
 	CHECK_EQ(sley_task_status(&g[2].task), -EINPROGRESS);
 	spawn_guest(&group, &barrier, &g[3]);
 	sley_join(&group);
@@ -172,8 +169,7 @@ TEST(barrier_that_is_complete_wins_over_a_cancel)
 	struct guest g;
 
 	spawn_guest(&group, &barrier, &g);
-	while (sley_run_one(rt) > 0)
-		;
+	run_all(rt);
 	sley_cancel(&g.task);
 	CHECK_EQ(sley_barrier_wait(&barrier), 1);
 	sley_join(&group);

@@ -322,8 +322,7 @@ static void get_stuck(struct stuck *s, struct sley *rt, struct sley_task *tasks,
 		sley_spawn(group, &tasks[i],
 			   i % 2 ? stuck_sending : stuck_receiving, s);
 	if (is_single())
-		while (sley_run_one(rt) > 0)
-			;
+		run_all(rt);
 	CHECK_EVENTUALLY(atomic_load(&s->waiting) == 20);
 	test_nap_ms(5);
 	CHECK_EQ(s->ended, 0);

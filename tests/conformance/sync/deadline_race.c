@@ -108,8 +108,7 @@ static void run_late(int workers)
 	sley_spawn(&group, &tasks[2], wait_waitgroup, &l);
 	sley_spawn(&group, &tasks[3], wait_chan, &l);
 	if (workers == SLEY_SINGLE)
-		while (sley_run_one(rt) > 0)
-			;
+		run_all(rt);
 	CHECK_EVENTUALLY(atomic_load(&l.waiting) == 5);
 	/* The last one has counted itself, but may not be waiting yet. */
 	test_nap_ms(20);
@@ -281,13 +280,8 @@ TEST_WORKERS(t18_deadlines_never_leave_a_mutex_without_an_owner)
 {
 	struct handed h = { .rounds = test_scale(800) };
 	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task tasks[8];
-	size_t i;
 
-	for (i = 0; i < 8; i++)
-		sley_spawn(&group, &tasks[i], lock_briefly, &h);
-	sley_join(&group);
+	run_tasks(8, lock_briefly, &h);
 	CHECK_EQ(h.total, h.taken);
 	CHECK(sley_mutex_try_lock(&h.mutex));
 	sley_mutex_unlock(&h.mutex);

@@ -116,8 +116,7 @@ static void spawn_waiters(struct sley *rt, struct sley_group *group,
 	for (i = 0; i < n; i++)
 		sley_spawn(group, &tasks[i], wait_in_task, w);
 	if (is_single())
-		while (sley_run_one(rt) > 0)
-			;
+		run_all(rt);
 	CHECK_EVENTUALLY(atomic_load(&w->waiting) == n);
 }
 
@@ -197,8 +196,7 @@ static void note_order(void *arg)
 TEST(m25_an_automatic_event_serves_first_come_first_served)
 {
 	struct waiters all = { .event = SLEY_EVENT_AUTO_INIT };
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct waiter w[6];
 	int i;

@@ -196,13 +196,10 @@ static void cancel_a_caller(void *arg)
 TEST_WORKERS(w44_a_caller_that_is_cancelled_while_it_waits_was_not_served)
 {
 	struct sley *rt = begin(wait_for_go, 1, 1);
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
 
 	call_by_tasks(1);
 	CHECK_SOON(callers.pool.begun == 1);
-	sley_spawn(&group, &task, cancel_a_caller, NULL);
-	sley_join(&group);
+	run_task(cancel_a_caller, NULL);
 	CHECK_EQ(callers.pool.begun, 1);
 	CHECK_EQ(sley_sem_value(&callers.pool.room), 1);
 	finish(rt);

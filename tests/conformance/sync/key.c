@@ -135,16 +135,14 @@ static void wait_in_line(void *arg)
 
 static struct sley *start_line(struct line *line, struct waiter *w, int nr)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 
 	*line = (struct line){ .key = new_key() };
 	for (int i = 0; i < nr; i++) {
 		w[i] = (struct waiter){ .line = line, .name = (char)('a' + i) };
 		sley_spawn(&line->group, &w[i].task, wait_in_line, &w[i]);
 	}
-	while (sley_run_one(rt) > 0)
-		;
+	run_all(rt);
 	return rt;
 }
 
@@ -156,8 +154,7 @@ TEST(u11_each_wake_lets_the_first_waiter_go)
 
 	CHECK_EQ(sley_key_wake(line.key), 1);
 	CHECK_EQ(sley_key_wake(line.key), 1);
-	while (sley_run_one(rt) > 0)
-		;
+	run_all(rt);
 	CHECK_STR(line.order, "ab");
 	CHECK_EQ(sley_key_wake(line.key), 1);
 	CHECK_EQ(sley_key_wake(line.key), 0);

@@ -102,15 +102,11 @@ TEST_WORKERS(mutex_is_held_by_a_task_that_changes_its_worker)
 {
 	struct sley_config config = *test_config();
 	struct sley_mutex mutex = SLEY_MUTEX_INIT;
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task tasks[8];
 	struct sley *rt;
 
 	config.migratable = !is_single();
 	rt = start_with(&config);
-	for (int i = 0; i < 8; i++)
-		sley_spawn(&group, &tasks[i], yield_while_holding, &mutex);
-	sley_join(&group);
+	run_tasks(8, yield_while_holding, &mutex);
 	CHECK(sley_mutex_try_lock(&mutex));
 	stop(rt);
 }

@@ -72,18 +72,14 @@ static void *come_in_thread(void *arg)
 TEST_WORKERS(once_nobody_returns_before_the_function_has)
 {
 	static struct slow slow;
-	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley *rt = start();
-	struct sley_task tasks[8];
 	pthread_t threads[2];
 	int i;
 
 	memset(&slow, 0, sizeof(slow));
 	for (i = 0; i < 2; i++)
 		threads[i] = test_thread(come_in_thread, &slow);
-	for (i = 0; i < 8; i++)
-		sley_spawn(&group, &tasks[i], come_to_all, &slow);
-	sley_join(&group);
+	run_tasks(8, come_to_all, &slow);
 	for (i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	stop(rt);
@@ -177,16 +173,13 @@ TEST(once_a_cancel_ends_the_wait_of_once_until_and_not_that_of_once)
 
 	sley_spawn(&group, &first, go_first, &s);
 	sley_spawn(&group, &second, go_second, &s);
-	while (sley_run_one(rt) > 0)
-		;
+	run_all(rt);
 	s.shielded = false;
 	sley_spawn(&group, &third, go_second, &s);
-	while (sley_run_one(rt) > 0)
-		;
+	run_all(rt);
 	sley_cancel(&second);
 	sley_cancel(&third);
-	while (sley_run_one(rt) > 0)
-		;
+	run_all(rt);
 	CHECK_EQ(s.result, -ECANCELED);
 	CHECK_EQ(sley_task_status(&second), -EINPROGRESS);
 	CHECK_EQ(sley_task_status(&third), 0);
@@ -207,8 +200,7 @@ TEST(once_a_function_that_has_returned_wins_over_a_cancel)
 
 	sley_spawn(&group, &first, go_first, &s);
 	sley_spawn(&group, &second, go_second, &s);
-	while (sley_run_one(rt) > 0)
-		;
+	run_all(rt);
 	sley_event_set(&s.leave);
 	sley_cancel(&second);
 	sley_join(&group);
@@ -242,10 +234,7 @@ TEST_ABORTS(once_a_task_that_comes_back_aborts_and_does_not_hang,
 {
 	struct sley_config config = config_of(2);
 	struct sley_once_flag once = SLEY_ONCE_INIT;
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
 
 	(void)start_with(&config);
-	sley_spawn(&group, &task, come_back_in_task, &once);
-	sley_join(&group);
+	run_task(come_back_in_task, &once);
 }

@@ -187,7 +187,7 @@ static void with_deadlines(void *arg)
 	probe_all(sley_now() + 100 * SLEY_USEC, -ETIMEDOUT);
 }
 
-static void run_task(sley_fn *fn)
+static void start_task(sley_fn *fn)
 {
 	struct sley *rt = start();
 	struct sley_group group = SLEY_GROUP_INIT;
@@ -200,12 +200,12 @@ static void run_task(sley_fn *fn)
 
 TEST_WORKERS(what_is_ready_wins_over_a_cancel)
 {
-	run_task(with_cancel);
+	start_task(with_cancel);
 }
 
 TEST_WORKERS(what_is_ready_wins_over_a_deadline)
 {
-	run_task(with_deadlines);
+	start_task(with_deadlines);
 }
 
 TEST(what_is_ready_wins_over_a_deadline_in_a_plain_thread)

@@ -5,27 +5,32 @@
  * (M29: a lock blocks whole worker threads, and holding it across a wait can
  * deadlock.  Neither may be so here.)
  */
-#include "conformance/bound.h"
+#include "conformance/sync/lock.h"
+#include "conformance/sync/rwlock_line.h"
 
-#include <stdlib.h>
-
-static bool can_read(struct sley_rwlock *lock)
+static void lock_reading(union lock *lock)
 {
-	bool can = sley_rwlock_try_read_lock(lock);
-
-	if (can)
-		sley_rwlock_read_unlock(lock);
-	return can;
+	sley_rwlock_read_lock(&lock->rwlock);
 }
 
-static bool can_write(struct sley_rwlock *lock)
+static void unlock_reading(union lock *lock)
 {
-	bool can = sley_rwlock_try_write_lock(lock);
-
-	if (can)
-		sley_rwlock_write_unlock(lock);
-	return can;
+	sley_rwlock_read_unlock(&lock->rwlock);
 }
+
+static const struct way reading = { lock_reading, unlock_reading };
+
+static void lock_writing(union lock *lock)
+{
+	sley_rwlock_write_lock(&lock->rwlock);
+}
+
+static void unlock_writing(union lock *lock)
+{
+	sley_rwlock_write_unlock(&lock->rwlock);
+}
+
+static const struct way writing = { lock_writing, unlock_writing };
 
 /* ---- one thread ---------------------------------------------------------- */
 
@@ -208,14 +213,9 @@ static void *use_in_thread(void *arg)
 TEST_WORKERS(rwlock_keeps_writers_from_readers_and_from_each_other)
 {
 	struct shared s = { .rounds = 4 * test_scale(250) };
-	struct sley_task tasks[16];
 	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	int i;
 
-	for (i = 0; i < 16; i++)
-		sley_spawn(&group, &tasks[i], use_shared, &s);
-	sley_join(&group);
+	run_tasks(16, use_shared, &s);
 	CHECK_EQ(s.a, 4L * s.rounds);
 	CHECK(can_write(&s.lock));
 	CHECK_EQ(s.lock.balance, 0);
@@ -225,13 +225,8 @@ TEST_WORKERS(rwlock_keeps_writers_from_readers_and_from_each_other)
 TEST(t05_rwlock_serves_plain_threads_without_any_runtime)
 {
 	struct shared s = { .rounds = 4 * test_scale(1000) };
-	pthread_t threads[4];
-	int i;
 
-	for (i = 0; i < 4; i++)
-		threads[i] = test_thread(use_in_thread, &s);
-	for (i = 0; i < 4; i++)
-		pthread_join(threads[i], NULL);
+	run_threads(4, use_in_thread, &s);
 	CHECK_EQ(s.a, s.rounds);
 	CHECK(can_write(&s.lock));
 }
@@ -248,405 +243,211 @@ TEST_WORKERS(t05_threads_and_fibers_share_one_rwlock)
 
 /* ---- M29 ------------------------------------------------------------------ */
 
-struct held {
-	struct sley_rwlock lock;
-	bool write;
-	atomic_int others;
-	atomic_bool held;
-	int expected; /* of others, before the lock is released */
-};
-
-static void sleep_while_holding(void *arg)
+static bool lets_no_reader_in(union lock *lock)
 {
-	struct held *h = arg;
-
-	if (h->write)
-		sley_rwlock_write_lock(&h->lock);
-	else
-		sley_rwlock_read_lock(&h->lock);
-	atomic_store(&h->held, true);
-	/* Goes on only when others have run on this very worker. */
-	while (atomic_load(&h->others) < h->expected)
-		CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
-	if (h->write)
-		sley_rwlock_write_unlock(&h->lock);
-	else
-		sley_rwlock_read_unlock(&h->lock);
-}
-
-static void wait_to_read(void *arg)
-{
-	struct held *h = arg;
-
-	sley_rwlock_read_lock(&h->lock);
-	CHECK_EQ(h->others, h->expected);
-	sley_rwlock_read_unlock(&h->lock);
-}
-
-static void wait_to_write(void *arg)
-{
-	struct held *h = arg;
-
-	sley_rwlock_write_lock(&h->lock);
-	CHECK_EQ(h->others, h->expected);
-	sley_rwlock_write_unlock(&h->lock);
-}
-
-static void hold_across_a_wait(bool write)
-{
-	struct held h = { .write = write, .expected = 10 };
-	struct sley_task tasks[31];
-	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	int i;
-
-	sley_spawn(&group, &tasks[0], sleep_while_holding, &h);
-	if (is_single())
-		CHECK_EQ(sley_run_one(rt), 1);
-	CHECK_EVENTUALLY(atomic_load(&h.held));
-	sley_spawn(&group, &tasks[1], wait_to_write, &h);
-	/* A step may be that of the holder, who looks now and then. */
-	while (is_single() && can_read(&h.lock))
-		(void)sley_run_one(rt);
-	CHECK_EVENTUALLY(!can_read(&h.lock));
-	for (i = 2; i < 21; i++)
-		sley_spawn(&group, &tasks[i],
-			   i % 2 ? wait_to_write : wait_to_read, &h);
-	for (; i < 31; i++)
-		sley_spawn(&group, &tasks[i], count_task, &h.others);
-	sley_join(&group);
-	stop(rt);
+	return !can_read(&lock->rwlock);
 }
 
 TEST_WORKERS(m29_waiting_for_a_writer_suspends_the_fiber_and_not_the_worker)
 {
-	hold_across_a_wait(true);
+	check_waiters_suspend(&writing, &writing, &reading, lets_no_reader_in);
 }
 
 TEST_WORKERS(m29_waiting_for_a_reader_suspends_the_fiber_and_not_the_worker)
 {
-	hold_across_a_wait(false);
+	check_waiters_suspend(&reading, &writing, &reading, lets_no_reader_in);
 }
 
 /* ---- order ---------------------------------------------------------------- */
 
-struct line {
-	struct sley_rwlock lock;
-	struct sley_event leave; /* manual: readers may go */
-	char order[16];
-	int n;
-};
-
-struct place {
-	struct sley_task task;
-	struct line *line;
-	char name; /* upper case writes */
-	uint64_t deadline_ns;
-	int result;
-};
-
-static void stand_in_line(void *arg)
-{
-	struct place *p = arg;
-	struct line *line = p->line;
-	bool write = p->name < 'a';
-
-	p->result = write ? sley_rwlock_write_lock_until(&line->lock,
-							 p->deadline_ns)
-			  : sley_rwlock_read_lock_until(&line->lock,
-							p->deadline_ns);
-	if (p->result)
-		return;
-	line->order[line->n++] = p->name;
-	if (write) {
-		sley_rwlock_write_unlock(&line->lock);
-		return;
-	}
-	CHECK_EQ(sley_event_wait(&line->leave), 0);
-	sley_rwlock_read_unlock(&line->lock);
-}
-
-/* Everybody of @names comes in this order, and waits. */
-static void line_up(struct sley *rt, struct sley_group *group,
-		    struct place *places, struct line *line, const char *names)
-{
-	size_t i;
-
-	for (i = 0; i < strlen(names); i++) {
-		places[i] = (struct place){ .line = line,
-					    .name = names[i],
-					    .deadline_ns = SLEY_FOREVER };
-		sley_spawn(group, &places[i].task, stand_in_line, &places[i]);
-		CHECK_EQ(sley_run_one(rt), 1);
-	}
-}
-
-static void run_all(struct sley *rt)
-{
-	while (sley_run_one(rt) == 1)
-		;
-}
-
 TEST(rwlock_goes_to_who_came_first_and_to_readers_in_batches)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct line line = { .n = 0 };
+	struct sley *rt = start_single();
+	struct sley_rwlock lock = SLEY_RWLOCK_INIT;
+	struct line line = { .lock = &lock };
 	struct place places[8];
 
-	sley_rwlock_write_lock(&line.lock);
-	line_up(rt, &group, places, &line, "abCDefGh");
+	sley_rwlock_write_lock(&lock);
+	line_up(rt, &line, places, "abCDefGh");
 	CHECK_STR(line.order, "");
-	sley_rwlock_write_unlock(&line.lock);
+	sley_rwlock_write_unlock(&lock);
 	run_all(rt);
 	CHECK_STR(line.order, "ab");
-	CHECK(!can_read(&line.lock));
-	sley_event_set(&line.leave);
-	sley_join(&group);
+	CHECK(!can_read(&lock));
+	end_line(rt, &line);
 	CHECK_STR(line.order, "abCDefGh");
-	CHECK(can_write(&line.lock));
-	stop(rt);
 }
 
 TEST(rwlock_a_waiting_writer_goes_before_readers_that_come_later)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct line line = { .n = 0 };
+	struct sley *rt = start_single();
+	struct sley_rwlock lock = SLEY_RWLOCK_INIT;
+	struct line line = { .lock = &lock };
 	struct place places[3];
 
 	sley_event_set(&line.leave);
-	sley_rwlock_read_lock(&line.lock);
-	line_up(rt, &group, places, &line, "Abc");
+	sley_rwlock_read_lock(&lock);
+	line_up(rt, &line, places, "Abc");
 	CHECK_STR(line.order, "");
-	CHECK(!can_read(&line.lock));
-	sley_rwlock_read_unlock(&line.lock);
-	sley_join(&group);
+	CHECK(!can_read(&lock));
+	sley_rwlock_read_unlock(&lock);
+	end_line(rt, &line);
 	CHECK_STR(line.order, "Abc");
-	stop(rt);
 }
 
 TEST(rwlock_downgrade_lets_in_the_readers_at_the_head)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct line line = { .n = 0 };
+	struct sley *rt = start_single();
+	struct sley_rwlock lock = SLEY_RWLOCK_INIT;
+	struct line line = { .lock = &lock };
 	struct place places[4];
 
-	sley_rwlock_write_lock(&line.lock);
-	line_up(rt, &group, places, &line, "abCd");
-	sley_rwlock_downgrade(&line.lock);
+	sley_rwlock_write_lock(&lock);
+	line_up(rt, &line, places, "abCd");
+	sley_rwlock_downgrade(&lock);
 	run_all(rt);
 	CHECK_STR(line.order, "ab");
 	sley_event_set(&line.leave);
 	run_all(rt);
 	CHECK_STR(line.order, "ab");
-	sley_rwlock_read_unlock(&line.lock);
-	sley_join(&group);
+	sley_rwlock_read_unlock(&lock);
+	end_line(rt, &line);
 	CHECK_STR(line.order, "abCd");
-	stop(rt);
 }
 
 /* ---- giving up ------------------------------------------------------------ */
 
 TEST(rwlock_a_cancelled_writer_lets_the_readers_behind_it_in)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct line line = { .n = 0 };
+	struct sley *rt = start_single();
+	struct sley_rwlock lock = SLEY_RWLOCK_INIT;
+	struct line line = { .lock = &lock };
 	struct place places[4];
 
-	sley_rwlock_read_lock(&line.lock);
-	line_up(rt, &group, places, &line, "AbcD");
+	sley_rwlock_read_lock(&lock);
+	line_up(rt, &line, places, "AbcD");
 	sley_cancel(&places[0].task);
 	run_all(rt);
 	CHECK_EQ(places[0].result, -ECANCELED);
 	CHECK_STR(line.order, "bc");
-	sley_rwlock_read_unlock(&line.lock);
-	sley_event_set(&line.leave);
-	sley_join(&group);
+	sley_rwlock_read_unlock(&lock);
+	end_line(rt, &line);
 	CHECK_STR(line.order, "bcD");
-	CHECK(can_write(&line.lock));
-	CHECK_EQ(line.lock.balance, 0);
-	stop(rt);
+	CHECK_EQ(lock.balance, 0);
 }
+
+struct counted {
+	struct sley_rwlock lock;
+	int n; /* under lock, but for the last look */
+};
 
 static void write_by_a_deadline(void *arg)
 {
-	struct line *line = arg;
+	struct counted *c = arg;
 
-	CHECK_EQ(sley_rwlock_write_lock_until(&line->lock, in_ms(20)),
-		 -ETIMEDOUT);
+	CHECK_EQ(sley_rwlock_write_lock_until(&c->lock, in_ms(20)), -ETIMEDOUT);
 }
 
 static void read_and_count(void *arg)
 {
-	struct line *line = arg;
+	struct counted *c = arg;
 
-	sley_rwlock_read_lock(&line->lock);
-	line->n++; /* the only reader that counts */
-	sley_rwlock_read_unlock(&line->lock);
+	sley_rwlock_read_lock(&c->lock);
+	c->n++; /* the only reader that counts */
+	sley_rwlock_read_unlock(&c->lock);
 }
 
 TEST_WORKERS(rwlock_a_writer_that_times_out_lets_the_readers_behind_it_in)
 {
-	struct line line = { .n = 0 };
+	struct counted c = { .n = 0 };
 	struct sley_task writer, reader;
 	struct sley *rt = start();
 	struct sley_group group = SLEY_GROUP_INIT;
 
-	sley_rwlock_read_lock(&line.lock);
-	sley_spawn(&group, &writer, write_by_a_deadline, &line);
-	sley_spawn(&group, &reader, read_and_count, &line);
+	sley_rwlock_read_lock(&c.lock);
+	sley_spawn(&group, &writer, write_by_a_deadline, &c);
+	sley_spawn(&group, &reader, read_and_count, &c);
 	sley_join(&group);
-	CHECK_EQ(line.n, 1);
-	sley_rwlock_read_unlock(&line.lock);
-	CHECK(can_write(&line.lock));
+	CHECK_EQ(c.n, 1);
+	sley_rwlock_read_unlock(&c.lock);
+	CHECK(can_write(&c.lock));
 	stop(rt);
 }
 
 TEST(rwlock_a_cancelled_reader_leaves_nothing_behind)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct line line = { .n = 0 };
+	struct sley *rt = start_single();
+	struct sley_rwlock lock = SLEY_RWLOCK_INIT;
+	struct line line = { .lock = &lock };
 	struct place places[2];
 
-	sley_rwlock_write_lock(&line.lock);
-	line_up(rt, &group, places, &line, "aB");
+	sley_rwlock_write_lock(&lock);
+	line_up(rt, &line, places, "aB");
 	sley_cancel(&places[0].task);
 	run_all(rt);
 	CHECK_EQ(places[0].result, -ECANCELED);
-	sley_rwlock_write_unlock(&line.lock);
-	sley_join(&group);
+	sley_rwlock_write_unlock(&lock);
+	end_line(rt, &line);
 	CHECK_STR(line.order, "B");
-	CHECK(can_write(&line.lock));
-	CHECK_EQ(line.lock.balance, 0);
-	stop(rt);
+	CHECK_EQ(lock.balance, 0);
 }
 
 static void lock_both_ways(void *arg)
 {
-	struct line *line = arg;
+	struct counted *c = arg;
 
-	sley_rwlock_read_lock(&line->lock);
-	sley_rwlock_read_unlock(&line->lock);
-	sley_rwlock_write_lock(&line->lock);
-	line->n++;
-	sley_rwlock_write_unlock(&line->lock);
+	sley_rwlock_read_lock(&c->lock);
+	sley_rwlock_read_unlock(&c->lock);
+	sley_rwlock_write_lock(&c->lock);
+	c->n++;
+	sley_rwlock_write_unlock(&c->lock);
 	CHECK(sley_cancelled());
 }
 
 TEST(rwlock_a_cancel_does_not_cut_the_plain_forms_short)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 	struct sley_group group = SLEY_GROUP_INIT;
-	struct line line = { .n = 0 };
+	struct counted c = { .n = 0 };
 	struct sley_task task;
 
-	sley_rwlock_write_lock(&line.lock);
-	sley_spawn(&group, &task, lock_both_ways, &line);
+	sley_rwlock_write_lock(&c.lock);
+	sley_spawn(&group, &task, lock_both_ways, &c);
 	CHECK_EQ(sley_run_one(rt), 1);
 	sley_cancel(&task);
 	run_all(rt);
-	sley_rwlock_downgrade(&line.lock);
+	sley_rwlock_downgrade(&c.lock);
 	run_all(rt); /* it has read, and waits to write */
-	CHECK_EQ(line.n, 0);
-	sley_rwlock_read_unlock(&line.lock);
+	CHECK_EQ(c.n, 0);
+	sley_rwlock_read_unlock(&c.lock);
 	sley_join(&group);
-	CHECK_EQ(line.n, 1);
+	CHECK_EQ(c.n, 1);
 	stop(rt);
 }
 
 /* ---- nobody starves --------------------------------------------------------- */
 
-struct greedy {
-	struct sley_rwlock lock;
-	atomic_bool done;
-	atomic_int patient;
-	bool write;
-};
-
-static void lock_all_the_time(void *arg)
-{
-	struct greedy *g = arg;
-
-	while (!atomic_load(&g->done)) {
-		if (g->write)
-			sley_rwlock_write_lock(&g->lock);
-		else
-			sley_rwlock_read_lock(&g->lock);
-		sley_yield();
-		if (g->write)
-			sley_rwlock_write_unlock(&g->lock);
-		else
-			sley_rwlock_read_unlock(&g->lock);
-	}
-}
-
-static void lock_patiently(void *arg)
-{
-	struct greedy *g = arg;
-	int i;
-
-	for (i = 0; i < 50; i++) {
-		if (g->write) {
-			sley_rwlock_read_lock(&g->lock);
-			sley_rwlock_read_unlock(&g->lock);
-		} else {
-			sley_rwlock_write_lock(&g->lock);
-			sley_rwlock_write_unlock(&g->lock);
-		}
-		atomic_fetch_add(&g->patient, 1);
-	}
-	atomic_store(&g->done, true);
-}
-
-static void greedy_and_patient(bool write)
-{
-	struct greedy g = { .write = write };
-	struct sley_task tasks[4];
-	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	int i;
-
-	for (i = 0; i < 3; i++)
-		sley_spawn(&group, &tasks[i], lock_all_the_time, &g);
-	sley_spawn(&group, &tasks[3], lock_patiently, &g);
-	sley_join(&group);
-	CHECK_EQ(g.patient, 50);
-	stop(rt);
-}
-
 /* The readers overlap: there is always one inside. */
 TEST_WORKERS(rwlock_readers_do_not_starve_a_writer)
 {
-	greedy_and_patient(false);
+	check_no_starvation(&reading, &writing);
 }
 
 TEST_WORKERS(rwlock_writers_do_not_starve_a_reader)
 {
-	greedy_and_patient(true);
+	check_no_starvation(&writing, &reading);
 }
 
 /* ---- where it lives --------------------------------------------------------- */
 
-struct brief {
+struct freed {
 	struct sley_rwlock lock;
-	struct sley_group group;
-	struct sley_task task;
 	bool seen; /* under lock */
 };
 
 static void read_once(void *arg)
 {
-	struct brief *b = arg;
+	struct freed *b = arg;
 
 	sley_rwlock_read_lock(&b->lock);
 	b->seen = true;
@@ -665,7 +466,7 @@ TEST(rwlock_a_writer_may_free_it_once_the_reader_has_been_there)
 	int i;
 
 	for (i = 0; i < test_scale(1000); i++) {
-		struct brief *b = calloc(1, sizeof(*b));
+		struct freed *b = calloc(1, sizeof(*b));
 		pthread_t thread = test_thread(forget_soon, b);
 		bool seen = false;
 		int err;
@@ -688,20 +489,5 @@ TEST(rwlock_a_writer_may_free_it_once_the_reader_has_been_there)
 
 TEST_WORKERS(rwlock_may_stand_on_a_stack_that_returns)
 {
-	struct sley *rt = start();
-	int i;
-
-	for (i = 0; i < test_scale(3000); i++) {
-		struct brief b = { .lock = SLEY_RWLOCK_INIT };
-
-		sley_rwlock_write_lock(&b.lock);
-		sley_spawn(&b.group, &b.task, read_once, &b);
-		if (i % 2)
-			sley_yield();
-		sley_rwlock_write_unlock(&b.lock);
-		sley_join(&b.group);
-		memset((void *)&b, 0xff, sizeof(b));
-		__asm__ volatile("" : : "r"(&b) : "memory");
-	}
-	stop(rt);
+	check_on_a_stack_that_returns(&writing, &reading);
 }

@@ -3,7 +3,7 @@
  * rwlock_tree.c - a reader-writer lock that is re-entrant along a task tree,
  * and what a task tree is.  (C35; C-T7 says how not to.)
  */
-#include "conformance/bound.h"
+#include "conformance/sync/rwlock_line.h"
 
 struct scene {
 	struct sley_rwlock_tree tree;
@@ -23,21 +23,13 @@ static void set_scene(struct scene *s)
 
 static bool is_free(struct scene *s)
 {
-	bool can = sley_rwlock_try_write_lock(&s->lock);
-
-	if (can)
-		sley_rwlock_write_unlock(&s->lock);
-	return can;
+	return can_write(&s->lock);
 }
 
 /* Run @fn as a task of a tree of its own, and wait for it. */
 static void in_other_tree(sley_fn *fn, void *arg)
 {
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
-
-	sley_spawn(&group, &task, fn, arg);
-	sley_join(&group);
+	run_task(fn, arg);
 }
 
 /* The same in the tree of the caller. */
@@ -362,8 +354,7 @@ TEST_ABORTS(c35_downgrade_under_a_second_write_aborts,
 TEST_ABORTS(tree_of_a_group_with_tasks_in_it_aborts,
 	    "the group has tasks: put it into a tree before they are spawned")
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_task task;
 	atomic_int ran = 0;
@@ -536,168 +527,106 @@ TEST_WORKERS(tree_made_by_a_stolen_child_ends_with_its_parent)
 
 /* ---- the queue ------------------------------------------------------------ */
 
-struct queue {
-	struct scene scene;
-	struct sley_event leave; /* manual */
-	char order[32];
-	int n;
-};
-
-struct place {
-	struct sley_task task;
-	struct sley_group group;
-	struct queue *queue;
-	char name; /* upper case writes */
-	int result;
-};
-
-static void stand_in_line(void *arg)
+static struct sley *start_line(struct scene *s, struct line *line)
 {
-	struct place *p = arg;
-	struct queue *q = p->queue;
-	struct sley_rwlock *lock = &q->scene.lock;
-	bool write = p->name < 'a';
-
-	p->result = write ? sley_rwlock_write_lock_until(lock, SLEY_FOREVER)
-			  : sley_rwlock_read_lock_until(lock, SLEY_FOREVER);
-	if (p->result)
-		return;
-	q->order[q->n++] = p->name;
-	CHECK_EQ(sley_event_wait(&q->leave), 0);
-	if (write)
-		sley_rwlock_write_unlock(lock);
-	else
-		sley_rwlock_read_unlock(lock);
-}
-
-/* Everybody of @names comes in this order; "+" before a name: of my tree. */
-static void line_up(struct sley *rt, struct queue *q, struct place *places,
-		    const char *names)
-{
-	for (; *names; names++, places++) {
-		*places = (struct place){ .queue = q };
-		if (*names == '+') {
-			sley_group_in_tree(&places->group);
-			names++;
-		}
-		places->name = *names;
-		sley_spawn(&places->group, &places->task, stand_in_line,
-			   places);
-		CHECK_EQ(sley_run_one(rt), 1);
-	}
-}
-
-static void run_all(struct sley *rt)
-{
-	while (sley_run_one(rt) == 1)
-		;
-}
-
-static struct sley *start_queue(struct queue *q)
-{
-	struct sley_config config = config_of(SLEY_SINGLE);
-
-	*q = (struct queue){ .n = 0 };
-	set_scene(&q->scene);
-	return start_with(&config);
-}
-
-static void end_queue(struct sley *rt, struct queue *q)
-{
-	sley_event_set(&q->leave);
-	run_all(rt);
-	CHECK(is_free(&q->scene));
-	stop(rt);
+	set_scene(s);
+	*line = (struct line){ .lock = &s->lock };
+	return start_single();
 }
 
 TEST(c35_trees_are_served_first_come_first_served)
 {
-	struct queue q;
+	struct scene s;
+	struct line line;
 	struct place places[5];
-	struct sley *rt = start_queue(&q);
+	struct sley *rt = start_line(&s, &line);
 
-	sley_rwlock_write_lock(&q.scene.lock);
-	line_up(rt, &q, places, "abCde");
-	sley_rwlock_write_unlock(&q.scene.lock);
+	sley_rwlock_write_lock(&s.lock);
+	line_up(rt, &line, places, "abCde");
+	sley_rwlock_write_unlock(&s.lock);
 	run_all(rt);
-	CHECK_STR(q.order, "ab");
-	sley_event_set(&q.leave);
+	CHECK_STR(line.order, "ab");
+	sley_event_set(&line.leave);
 	run_all(rt);
-	CHECK_STR(q.order, "abCde");
-	end_queue(rt, &q);
+	CHECK_STR(line.order, "abCde");
+	end_line(rt, &line);
 }
 
 /* The first one ends, and nobody else does. */
-static void end_first(struct sley *rt, struct queue *q)
+static void end_first(struct sley *rt, struct line *line)
 {
-	sley_event_set(&q->leave);
+	sley_event_set(&line->leave);
 	CHECK_EQ(sley_run_one(rt), 1);
-	sley_event_clear(&q->leave);
+	sley_event_clear(&line->leave);
 	run_all(rt);
 }
 
 /* "c" may be what the tree waits for that reads with "b". */
 TEST(c35_a_reading_tree_meets_its_own_behind_a_writer)
 {
-	struct queue q;
+	struct scene s;
+	struct line line;
 	struct place places[4];
-	struct sley *rt = start_queue(&q);
+	struct sley *rt = start_line(&s, &line);
 
-	line_up(rt, &q, places, "A+bX+c");
-	CHECK_STR(q.order, "A");
-	end_first(rt, &q);
-	CHECK_STR(q.order, "Abc");
-	end_queue(rt, &q);
-	CHECK_STR(q.order, "AbcX");
+	line_up(rt, &line, places, "A+bX+c");
+	CHECK_STR(line.order, "A");
+	end_first(rt, &line);
+	CHECK_STR(line.order, "Abc");
+	end_line(rt, &line);
+	CHECK_STR(line.order, "AbcX");
 }
 
 TEST(c35_a_writing_tree_meets_its_own_behind_others)
 {
-	struct queue q;
+	struct scene s;
+	struct line line;
 	struct place places[5];
-	struct sley *rt = start_queue(&q);
+	struct sley *rt = start_line(&s, &line);
 
-	line_up(rt, &q, places, "A+BC+D+e");
-	CHECK_STR(q.order, "A");
-	end_first(rt, &q);
-	CHECK_STR(q.order, "ABDe");
-	end_queue(rt, &q);
-	CHECK_STR(q.order, "ABDeC");
+	line_up(rt, &line, places, "A+BC+D+e");
+	CHECK_STR(line.order, "A");
+	end_first(rt, &line);
+	CHECK_STR(line.order, "ABDe");
+	end_line(rt, &line);
+	CHECK_STR(line.order, "ABDeC");
 }
 
 TEST(c35_more_reading_trees_than_holds_wait)
 {
-	struct queue q;
+	struct scene s;
+	struct line line;
 	struct place places[12];
-	struct sley *rt = start_queue(&q);
+	struct sley *rt = start_line(&s, &line);
 
-	line_up(rt, &q, places, "abcdefghij");
-	CHECK_STR(q.order, "abcdefgh");
+	line_up(rt, &line, places, "abcdefghij");
+	CHECK_STR(line.order, "abcdefgh");
 	CHECK_EQ(SLEY_RWLOCK_HOLDS, 8);
-	CHECK(!sley_rwlock_try_read_lock(&q.scene.lock));
+	CHECK(!sley_rwlock_try_read_lock(&s.lock));
 	sley_cancel(&places[8].task);
 	run_all(rt);
 	CHECK_EQ(places[8].result, -ECANCELED);
-	CHECK_STR(q.order, "abcdefgh");
-	sley_event_set(&q.leave);
+	CHECK_STR(line.order, "abcdefgh");
+	sley_event_set(&line.leave);
 	run_all(rt);
-	CHECK_STR(q.order, "abcdefghj");
-	end_queue(rt, &q);
+	CHECK_STR(line.order, "abcdefghj");
+	end_line(rt, &line);
 }
 
 TEST(c35_a_cancelled_writer_lets_the_trees_behind_it_in)
 {
-	struct queue q;
+	struct scene s;
+	struct line line;
 	struct place places[4];
-	struct sley *rt = start_queue(&q);
+	struct sley *rt = start_line(&s, &line);
 
-	line_up(rt, &q, places, "aBcd");
-	CHECK_STR(q.order, "a");
+	line_up(rt, &line, places, "aBcd");
+	CHECK_STR(line.order, "a");
 	sley_cancel(&places[1].task);
 	run_all(rt);
 	CHECK_EQ(places[1].result, -ECANCELED);
-	CHECK_STR(q.order, "acd");
-	end_queue(rt, &q);
+	CHECK_STR(line.order, "acd");
+	end_line(rt, &line);
 }
 
 /* ---- many ------------------------------------------------------------------- */
@@ -750,14 +679,9 @@ TEST_WORKERS(c35_many_trees_take_turns)
 {
 	struct many m = { .a = 0 };
 	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task tasks[20];
-	int i;
 
 	set_scene(&m.scene);
-	for (i = 0; i < 20; i++)
-		sley_spawn(&group, &tasks[i], be_a_family, &m);
-	sley_join(&group);
+	run_tasks(20, be_a_family, &m);
 	CHECK_EQ(m.a, 20L * 10 * 2);
 	CHECK_EQ(m.a, m.b);
 	CHECK(is_free(&m.scene));

@@ -216,11 +216,8 @@ TEST(select_gives_each_ready_case_its_turn_in_a_thread)
 TEST_WORKERS(select_gives_each_ready_case_its_turn_in_a_task)
 {
 	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
 
-	sley_spawn(&group, &task, count_turns, NULL);
-	sley_join(&group);
+	run_task(count_turns, NULL);
 	stop(rt);
 }
 

@@ -93,19 +93,6 @@ static void spawn_customer(struct line *line, struct customer *c, char name,
 	sley_spawn(&line->group, &c->task, stand_in_line, c);
 }
 
-static struct sley *start_single(void)
-{
-	struct sley_config config = config_of(SLEY_SINGLE);
-
-	return start_with(&config);
-}
-
-static void step_all(struct sley *rt)
-{
-	while (sley_run_one(rt) > 0)
-		;
-}
-
 TEST(semaphore_a_large_request_is_not_overtaken)
 {
 	struct sley *rt = start_single();
@@ -115,9 +102,9 @@ TEST(semaphore_a_large_request_is_not_overtaken)
 	spawn_customer(&line, &c[0], 'a', 3);
 	spawn_customer(&line, &c[1], 'b', 1);
 	spawn_customer(&line, &c[2], 'c', 1);
-	step_all(rt);
+	run_all(rt);
 	sley_sem_release(&line.sem, 2);
-	step_all(rt);
+	run_all(rt);
 	CHECK_STR(line.order, "");
 	/* There are two, and still nobody may pass by those who wait. */
 	CHECK_EQ(sley_sem_value(&line.sem), 2);
@@ -138,10 +125,10 @@ TEST(semaphore_a_cancelled_head_lets_the_next_in)
 	spawn_customer(&line, &c[0], 'a', 3);
 	spawn_customer(&line, &c[1], 'b', 1);
 	spawn_customer(&line, &c[2], 'c', 1);
-	step_all(rt);
+	run_all(rt);
 	CHECK_STR(line.order, "");
 	sley_cancel(&c[0].task);
-	step_all(rt);
+	run_all(rt);
 	CHECK_EQ(c[0].result, -ECANCELED);
 	CHECK_STR(line.order, "b");
 	sley_sem_release(&line.sem, 1);
@@ -206,17 +193,13 @@ TEST_WORKERS(semaphore_threads_and_fibers_share_one)
 {
 	struct room room = { .sem = SLEY_SEM_INIT(UNITS),
 			     .rounds = test_scale(400) };
-	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley *rt = start();
-	struct sley_task tasks[8];
 	pthread_t threads[2];
 	int i;
 
 	for (i = 0; i < 2; i++)
 		threads[i] = test_thread(visit_in_thread, &room);
-	for (i = 0; i < 8; i++)
-		sley_spawn(&group, &tasks[i], visit, &room);
-	sley_join(&group);
+	run_tasks(8, visit, &room);
 	for (i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	CHECK_EQ(sley_sem_value(&room.sem), UNITS);
@@ -244,13 +227,9 @@ static void wait_on_the_stack(void *arg)
 
 TEST_WORKERS(semaphore_may_vanish_when_the_acquire_has_returned)
 {
-	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley *rt = start();
-	struct sley_task tasks[4];
-	int i, n = test_scale(500);
+	int n = test_scale(500);
 
-	for (i = 0; i < 4; i++)
-		sley_spawn(&group, &tasks[i], wait_on_the_stack, &n);
-	sley_join(&group);
+	run_tasks(4, wait_on_the_stack, &n);
 	stop(rt);
 }

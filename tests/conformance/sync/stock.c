@@ -63,7 +63,7 @@ static struct sley_stock *stock_of(struct counts *counts, size_t capacity,
 	return stock;
 }
 
-static struct sley_stock_stats stats_of(const struct sley_stock *stock)
+static struct sley_stock_stats stock_stats_of(const struct sley_stock *stock)
 {
 	struct sley_stock_stats stats;
 
@@ -124,7 +124,7 @@ static void crowd(struct counts *counts, struct sley_stock *stock, int max)
 		sley_spawn(&group, &crowd.task[i], borrow_again_and_again,
 			   &crowd);
 	sley_join(&group);
-	stats = stats_of(stock);
+	stats = stock_stats_of(stock);
 	CHECK_EQ(stats.borrows, NR_TASKS * 100);
 	CHECK_EQ(stats.lent, 0);
 	CHECK_EQ(stats.waiting, 0);
@@ -174,12 +174,8 @@ TEST(m34_plain_threads_use_it_without_any_runtime)
 	struct crowd crowd = { .stock = stock_of(&counts, 2, true),
 			       .rounds = test_scale(2000),
 			       .max = 2 };
-	pthread_t threads[4];
 
-	for (int i = 0; i < 4; i++)
-		threads[i] = test_thread(borrow_in_thread, &crowd);
-	for (int i = 0; i < 4; i++)
-		pthread_join(threads[i], NULL);
+	run_threads(4, borrow_in_thread, &crowd);
 	sley_stock_destroy(crowd.stock);
 	CHECK_EQ(counts.destructs, counts.constructs);
 }
@@ -193,11 +189,11 @@ TEST(m34_reconstruct_makes_an_object_anew_for_each_loan)
 	struct object *object = borrow(stock);
 
 	CHECK_EQ(counts.constructs, 1);
-	CHECK_EQ(stats_of(stock).constructed, 1);
+	CHECK_EQ(stock_stats_of(stock).constructed, 1);
 	object->uses = 7;
 	sley_stock_return(object);
 	CHECK_EQ(counts.destructs, 1);
-	CHECK_EQ(stats_of(stock).constructed, 0);
+	CHECK_EQ(stock_stats_of(stock).constructed, 0);
 	object = borrow(stock);
 	CHECK_EQ(counts.constructs, 2);
 	CHECK_EQ(object->uses, 0);
@@ -218,7 +214,7 @@ TEST(m34_preserve_keeps_what_is_in_an_object)
 	object = borrow(stock);
 	CHECK_EQ(object->uses, 7);
 	CHECK_EQ(counts.constructs, 1);
-	CHECK_EQ(stats_of(stock).constructed, 1);
+	CHECK_EQ(stock_stats_of(stock).constructed, 1);
 	sley_stock_return(object);
 	sley_stock_destroy(stock);
 	CHECK_EQ(counts.destructs, 1);
@@ -241,8 +237,8 @@ TEST(m34_what_is_kept_can_be_limited)
 	CHECK_EQ(sley_stock_borrow_n(stock, objects, 5), 0);
 	for (int i = 0; i < 5; i++)
 		sley_stock_return(objects[i]);
-	CHECK_EQ(stats_of(stock).kept, 2);
-	CHECK_EQ(stats_of(stock).constructed, 2);
+	CHECK_EQ(stock_stats_of(stock).kept, 2);
+	CHECK_EQ(stock_stats_of(stock).constructed, 2);
 	CHECK_EQ(counts.destructs, 3);
 	sley_stock_destroy(stock);
 	CHECK_EQ(counts.destructs, 5);
@@ -290,12 +286,12 @@ TEST(m34_try_borrow_takes_what_is_there)
 	CHECK(a != b);
 	CHECK_EQ(sley_stock_try_borrow(stock, &c), -EAGAIN);
 	CHECK(c == NULL);
-	CHECK_EQ(stats_of(stock).lent, 2);
+	CHECK_EQ(stock_stats_of(stock).lent, 2);
 	sley_stock_return(a);
 	CHECK_EQ(sley_stock_try_borrow(stock, &c), 0);
 	sley_stock_return(b);
 	sley_stock_return(c);
-	CHECK_EQ(stats_of(stock).lent, 0);
+	CHECK_EQ(stock_stats_of(stock).lent, 0);
 	sley_stock_destroy(stock);
 }
 
@@ -336,9 +332,9 @@ TEST(m34_a_construct_that_fails_loses_nothing)
 
 		atomic_store(&counts.fail_after, 2);
 		CHECK_EQ(sley_stock_borrow_n(stock, objects, 4), -EIO);
-		CHECK_EQ(stats_of(stock).lent, 0);
-		CHECK_EQ(stats_of(stock).kept, 3);
-		CHECK_EQ(stats_of(stock).constructed, preserve ? 2 : 0);
+		CHECK_EQ(stock_stats_of(stock).lent, 0);
+		CHECK_EQ(stock_stats_of(stock).kept, 3);
+		CHECK_EQ(stock_stats_of(stock).constructed, preserve ? 2 : 0);
 		atomic_store(&counts.fail_after, -1);
 		CHECK_EQ(sley_stock_borrow_n(stock, objects, 4), 0);
 		for (int i = 0; i < 4; i++)
@@ -389,7 +385,7 @@ static void buy(void *arg)
 /* Comes, and waits before this returns. */
 static void come(struct sley *rt, int number, size_t want)
 {
-	size_t before = stats_of(waiting.stock).waiting;
+	size_t before = stock_stats_of(waiting.stock).waiting;
 
 	customer[number].number = number;
 	customer[number].want = want;
@@ -397,7 +393,7 @@ static void come(struct sley *rt, int number, size_t want)
 		   &customer[number]);
 	if (is_single())
 		CHECK_EQ(sley_run_one(rt), 1);
-	CHECK_EVENTUALLY(stats_of(waiting.stock).waiting == before + 1);
+	CHECK_EVENTUALLY(stock_stats_of(waiting.stock).waiting == before + 1);
 }
 
 TEST(t32_more_than_the_capacity_is_refused)
@@ -441,7 +437,7 @@ TEST_WORKERS(t32_two_who_want_all_of_it_do_not_block_each_other)
 	for (int i = 0; i < 4; i++)
 		sley_spawn(&group, &task[i], borrow_four, stock);
 	sley_join(&group);
-	CHECK_EQ(stats_of(stock).lent, 0);
+	CHECK_EQ(stock_stats_of(stock).lent, 0);
 	CHECK_EQ(counts.constructs, 4);
 	sley_stock_destroy(stock);
 	stop(rt);
@@ -461,7 +457,7 @@ TEST_WORKERS(t32_a_big_request_is_not_overtaken_by_small_ones)
 		sley_stock_return(mine[i]);
 		/* There is enough for a small one, but it is not its turn. */
 		CHECK_EQ(sley_stock_try_borrow(waiting.stock, &more), -EAGAIN);
-		CHECK_EQ(stats_of(waiting.stock).waiting, 2);
+		CHECK_EQ(stock_stats_of(waiting.stock).waiting, 2);
 	}
 	sley_stock_return(mine[3]);
 	sley_join(&waiting.group);
@@ -485,8 +481,8 @@ TEST_WORKERS(t32_a_cancelled_request_lets_those_behind_it_in)
 	come(rt, 3, 1);
 	sley_cancel(&waiting.task[0]);
 	/* Those two have kept theirs, so the last one still waits. */
-	while (stats_of(waiting.stock).lent != 4 ||
-	       stats_of(waiting.stock).waiting != 1)
+	while (stock_stats_of(waiting.stock).lent != 4 ||
+	       stock_stats_of(waiting.stock).waiting != 1)
 		sley_yield();
 	sley_stock_return(mine[0]);
 	sley_stock_return(mine[1]);
@@ -495,7 +491,7 @@ TEST_WORKERS(t32_a_cancelled_request_lets_those_behind_it_in)
 	CHECK_EQ(waiting.result[3], 0);
 	sley_stock_return(customer[1].objects[0]);
 	sley_stock_return(customer[2].objects[0]);
-	CHECK_EQ(stats_of(waiting.stock).lent, 0);
+	CHECK_EQ(stock_stats_of(waiting.stock).lent, 0);
 	sley_stock_destroy(waiting.stock);
 	stop(rt);
 }
@@ -511,8 +507,8 @@ TEST_WORKERS(m34_a_wait_ends_at_its_deadline_and_takes_nothing)
 	CHECK_EQ(sley_stock_borrow_n_until(stock, objects, 2, deadline),
 		 -ETIMEDOUT);
 	CHECK_GE(sley_now(), deadline);
-	CHECK_EQ(stats_of(stock).lent, 1);
-	CHECK_EQ(stats_of(stock).waiting, 0);
+	CHECK_EQ(stock_stats_of(stock).lent, 1);
+	CHECK_EQ(stock_stats_of(stock).waiting, 0);
 	CHECK_EQ(sley_stock_borrow_until(stock, objects, 0), 0);
 	CHECK_EQ(sley_stock_borrow_until(stock, &objects[1], 0), -ETIMEDOUT);
 	sley_stock_return(mine);
@@ -610,9 +606,9 @@ TEST(m34_construct_and_destruct_may_use_the_stock)
 					   .self = &nested)),
 		 0);
 	CHECK_EQ(sley_stock_borrow(nested.stock, &object), 0);
-	CHECK_EQ(stats_of(nested.stock).lent, 2);
+	CHECK_EQ(stock_stats_of(nested.stock).lent, 2);
 	sley_stock_return(object);
-	CHECK_EQ(stats_of(nested.stock).lent, 0);
+	CHECK_EQ(stock_stats_of(nested.stock).lent, 0);
 	sley_stock_destroy(nested.stock);
 }
 

@@ -125,8 +125,7 @@ __attribute__((noinline)) static void wait_on_a_short_lived_group(void)
 	CHECK_EQ(sley_schedule(done_only, &wg), 0);
 	CHECK_EQ(sley_waitgroup_wait(&wg), 0);
 	/* The last done() may touch nothing from here on. */
-	memset((void *)&wg, 0xff, sizeof(wg));
-	__asm__ volatile("" : : "r"(&wg) : "memory");
+	spoil(&wg, sizeof(wg));
 }
 
 TEST_WORKERS(m27_a_wait_group_may_stand_on_a_stack_that_returns)

@@ -203,8 +203,7 @@ TEST_WORKERS(u10_a_suspended_task_can_be_cancelled)
 
 TEST(u10_a_bound_thread_that_runs_tasks_has_a_waker_until_it_unbinds)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 	struct sley_waker waker;
 
 	CHECK_EQ(sley_waker_self(&waker), 0);
@@ -420,8 +419,7 @@ TEST(u12_set_priority_by_number_ready_blocked_and_finished)
 	}
 	/* Ready, not started. */
 	CHECK_EQ(sley_set_priority_id(l[3].waker.id, -9), 0);
-	while (sley_run_one(rt) > 0)
-		;
+	run_all(rt);
 	/* Blocked. */
 	CHECK_EQ(sley_set_priority_id(l[0].waker.id, 9), 0);
 	for (int i = 0; i < 4; i++)

@@ -6,24 +6,6 @@
 
 #include "conformance/bound.h"
 
-static struct sley_stats stats_of(struct sley *rt)
-{
-	struct sley_stats stats;
-
-	sley_get_stats(rt, &stats);
-	return stats;
-}
-
-/* A task that runs @fn, by itself. */
-static void run_task(sley_fn *fn, void *arg)
-{
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
-
-	sley_spawn(&group, &task, fn, arg);
-	sley_join(&group);
-}
-
 /* ---- a value, and who goes on meanwhile ------------------------------------------ */
 
 struct question {
@@ -137,15 +119,11 @@ static void go_to_meeting(void *arg)
 
 static void meet_in_numbers(const struct sley_config *config)
 {
-	static struct sley_task tasks[NR_MEETING];
 	struct sley *rt = start_with(config);
-	struct sley_group group = SLEY_GROUP_INIT;
 	struct meeting m = { .expected = test_scale(NR_MEETING) };
 
 	test_timeout(120);
-	for (int i = 0; i < m.expected; i++)
-		sley_spawn(&group, &tasks[i], go_to_meeting, &m);
-	sley_join(&group);
+	run_tasks(m.expected, go_to_meeting, &m);
 	CHECK_EQ(stats_of(rt).blocking_calls, m.expected);
 	check_threads(rt, (uint64_t)m.expected);
 	stop(rt);
@@ -185,17 +163,13 @@ TEST_WORKERS(m31_one_caller_needs_one_thread_however_often_it_calls)
 TEST_WORKERS(m31_threads_without_work_end)
 {
 	struct sley_config config = *test_config();
-	struct sley_group group = SLEY_GROUP_INIT;
 	struct meeting m = { .expected = 10 };
-	struct sley_task tasks[10];
 	atomic_int ran = 0;
 	struct sley *rt;
 
 	config.blocking_idle_ms = 5;
 	rt = start_with(&config);
-	for (int i = 0; i < 10; i++)
-		sley_spawn(&group, &tasks[i], go_to_meeting, &m);
-	sley_join(&group);
+	run_tasks(10, go_to_meeting, &m);
 	CHECK_EVENTUALLY(stats_of(rt).blocking_threads == 0);
 	/* And come again. */
 	run_task(call_nothing, &ran);

@@ -8,8 +8,7 @@
 
 TEST(cancel_before_the_start_means_it_never_starts)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_task a, b, c;
 	atomic_int ran = 0;
@@ -174,8 +173,7 @@ static void places_init(struct places *p)
 static void wait_until_all_wait(struct sley *rt, struct places *p, int n)
 {
 	if (is_single())
-		while (sley_run_one(rt) > 0)
-			;
+		run_all(rt);
 	CHECK_EVENTUALLY(atomic_load(&p->waiting) == n);
 }
 
@@ -336,8 +334,7 @@ TEST_WORKERS(cancel_cuts_neither_a_lock_nor_a_join_short)
 	sley_spawn(&group, &locker, lock_firmly, &f);
 	sley_spawn(&group, &joiner, join_firmly, &f);
 	if (is_single())
-		while (sley_run_one(rt) > 0)
-			;
+		run_all(rt);
 	CHECK_EVENTUALLY(atomic_load(&f.started) == 2);
 	sley_cancel(&locker);
 	sley_cancel(&joiner);

@@ -93,8 +93,6 @@ static void feed_from_task(void *arg)
 TEST_WORKERS(a_feed_takes_items_from_a_bound_thread_and_from_a_task)
 {
 	static struct scene s;
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
 	struct sley *rt = start();
 
 	set_scene(&s);
@@ -104,8 +102,7 @@ TEST_WORKERS(a_feed_takes_items_from_a_bound_thread_and_from_a_task)
 	CHECK_EQ(s.through, NR_ITEMS);
 	CHECK_EQ(s.last, NR_ITEMS - 1);
 	set_scene(&s);
-	sley_spawn(&group, &task, feed_from_task, &s);
-	sley_join(&group);
+	run_task(feed_from_task, &s);
 	CHECK_EQ(s.through, NR_ITEMS);
 	CHECK_EQ(s.dropped, 0);
 	stop(rt);

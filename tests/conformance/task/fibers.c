@@ -20,15 +20,10 @@ static int spare_fibers(void)
 
 TEST_WORKERS(m14_a_task_that_never_blocks_costs_no_fiber)
 {
-	static struct sley_task tasks[5000];
 	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
 	atomic_int ran = 0;
-	int i;
 
-	for (i = 0; i < 5000; i++)
-		sley_spawn(&group, &tasks[i], count_task, &ran);
-	sley_join(&group);
+	run_tasks(5000, count_task, &ran);
 	CHECK_EQ(ran, 5000);
 	CHECK_LE(nr_fibers(rt), spare_fibers());
 	stop(rt);
@@ -62,8 +57,7 @@ static void block_many(struct sley *rt, struct sley_group *group,
 	for (i = 0; i < n; i++)
 		sley_spawn(group, &tasks[i], block, b);
 	if (is_single())
-		while (sley_run_one(rt) > 0)
-			;
+		run_all(rt);
 	CHECK_EVENTUALLY(atomic_load(&b->waiting) == n);
 }
 
@@ -120,14 +114,9 @@ static void yield_at_home(void *arg)
 
 TEST_WORKERS(m15_yields_and_sleeps_stay_on_their_thread)
 {
-	struct sley_task tasks[64];
 	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(tasks); i++)
-		sley_spawn(&group, &tasks[i], yield_at_home, NULL);
-	sley_join(&group);
+	run_tasks(64, yield_at_home, NULL);
 	stop(rt);
 }
 
@@ -135,31 +124,21 @@ static pthread_barrier_t all_bound;
 
 static void *bound_with_fibers(void *rt)
 {
-	struct sley_task tasks[2];
-	struct sley_group group = SLEY_GROUP_INIT;
-	size_t i;
-
 	CHECK_EQ(sley_bind(rt), 0);
 	pthread_barrier_wait(&all_bound);
-	for (i = 0; i < ARRAY_SIZE(tasks); i++)
-		sley_spawn(&group, &tasks[i], yield_at_home, NULL);
-	sley_join(&group);
+	run_tasks(2, yield_at_home, NULL);
 	sley_unbind(rt);
 	return NULL;
 }
 
 TEST_WORKERS(m15_fibers_of_a_thousand_bound_threads_stay_apart)
 {
-	static pthread_t threads[1000];
 	struct sley *rt = NULL;
-	int i, n = test_scale(1000);
+	int n = test_scale(1000);
 
 	CHECK_EQ(sley_create(&rt, test_config()), 0);
 	pthread_barrier_init(&all_bound, NULL, (unsigned int)n);
-	for (i = 0; i < n; i++)
-		threads[i] = test_thread(bound_with_fibers, rt);
-	for (i = 0; i < n; i++)
-		pthread_join(threads[i], NULL);
+	run_threads(n, bound_with_fibers, rt);
 	pthread_barrier_destroy(&all_bound);
 	CHECK_EQ(sley_destroy(rt), 0);
 }
@@ -199,18 +178,14 @@ static void hop(void *arg)
 /* In a migratable runtime a fiber may resume anywhere, errno comes along. */
 TEST_WORKERS(m15_a_migratable_fiber_keeps_its_state_wherever_it_resumes)
 {
-	static struct sley_task tasks[200];
 	struct sley_config config = *test_config();
-	struct sley_group group = SLEY_GROUP_INIT;
 	atomic_int done = 0;
 	struct sley *rt;
-	int i, n = test_scale(200);
+	int n = test_scale(200);
 
 	config.migratable = true;
 	rt = start_with(&config);
-	for (i = 0; i < n; i++)
-		sley_spawn(&group, &tasks[i], hop, &done);
-	sley_join(&group);
+	run_tasks(n, hop, &done);
 	CHECK_EQ(done, n);
 	stop(rt);
 }
@@ -239,16 +214,14 @@ static void started_second(void *arg)
 /* That it never starves new tasks is t16 in fairness.c. */
 TEST(m16_resuming_goes_before_starting)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct trail t = { .event = SLEY_EVENT_INIT };
 	struct sley_task tasks[4];
 
 	sley_spawn(&group, &tasks[0], resumed_first, &t);
 	sley_spawn(&group, &tasks[1], resumed_first, &t);
-	while (sley_run_one(rt) > 0)
-		;
+	run_all(rt);
 	sley_spawn(&group, &tasks[2], started_second, &t);
 	sley_spawn(&group, &tasks[3], started_second, &t);
 	sley_event_set(&t.event);

@@ -350,7 +350,7 @@ TEST_WORKERS(for_pieces_may_block)
 	struct sley *rt = start();
 
 	check_blocking(NULL);
-	in_task(check_blocking, NULL);
+	run_task(check_blocking, NULL);
 	stop(rt);
 }
 
@@ -402,7 +402,7 @@ TEST_WORKERS(for_few_elements_are_shared_at_once)
 	if (nr_runners() < 2)
 		test_skip("needs a thief");
 	check_meetings(NULL);
-	in_task(check_meetings, NULL);
+	run_task(check_meetings, NULL);
 	stop(rt);
 }
 
@@ -432,7 +432,7 @@ TEST_WORKERS(for_a_loop_that_lasts_is_shared)
 	if (nr_runners() < 2)
 		test_skip("needs a thief");
 	check_a_long_loop(NULL);
-	in_task(check_a_long_loop, NULL);
+	run_task(check_a_long_loop, NULL);
 	stop(rt);
 }
 
@@ -494,7 +494,7 @@ TEST(for_a_less_urgent_loop_comes_after_what_is_more_urgent)
 
 	if (test_is_chaotic())
 		test_skip("about the order in which tasks run");
-	in_task(loop_at_low_priority, &f);
+	run_task(loop_at_low_priority, &f);
 	CHECK_EQ(f.high, 0);
 	CHECK_EQ(f.low, 1);
 	stop(rt);

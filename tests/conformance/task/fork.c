@@ -27,11 +27,8 @@ TEST_WORKERS(fork_fib_is_right)
 {
 	struct fib f = { test_sanitizer() ? 16 : 22, 0 };
 	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
 
-	sley_spawn(&group, &task, fib, &f);
-	sley_join(&group);
+	run_task(fib, &f);
 	CHECK_EQ(f.result, test_sanitizer() ? 987 : 17711);
 	stop(rt);
 }
@@ -124,8 +121,6 @@ static void wait_for_a_thief(void *arg)
 TEST_WORKERS(fork_a_child_is_stolen_although_its_parent_never_calls_sley)
 {
 	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
 	int round;
 
 	if (nr_runners() < 2)
@@ -133,8 +128,7 @@ TEST_WORKERS(fork_a_child_is_stolen_although_its_parent_never_calls_sley)
 	for (round = 0; round < 5; round++) {
 		struct helped h = { .parent = 0 };
 
-		sley_spawn(&group, &task, wait_for_a_thief, &h);
-		sley_join(&group);
+		run_task(wait_for_a_thief, &h);
 	}
 	stop(rt);
 }
@@ -171,13 +165,8 @@ TEST_WORKERS(fork_children_may_block)
 {
 	struct blocking b = { SLEY_EVENT_INIT, 0, 0 };
 	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task tasks[16];
-	int i;
 
-	for (i = 0; i < 16; i++)
-		sley_spawn(&group, &tasks[i], fork_sleepers, &b);
-	sley_join(&group);
+	run_tasks(16, fork_sleepers, &b);
 	CHECK_EQ(b.ran, 320);
 	stop(rt);
 }
@@ -207,14 +196,9 @@ static void suspend_with_a_child(void *arg)
 static void run_parents(sley_fn *parent)
 {
 	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task tasks[32];
 	atomic_int done = 0;
-	int i;
 
-	for (i = 0; i < 32; i++)
-		sley_spawn(&group, &tasks[i], parent, &done);
-	sley_join(&group);
+	run_tasks(32, parent, &done);
 	CHECK_EQ(done, 32);
 	stop(rt);
 }

@@ -62,13 +62,9 @@ static void *bind_and_add_up(void *arg)
 TEST_WORKERS(fork_several_bound_threads_fork_at_once)
 {
 	struct sley *rt = NULL;
-	pthread_t thread[4];
 
 	CHECK_EQ(sley_create(&rt, test_config()), 0);
-	for (int i = 0; i < 4; i++)
-		thread[i] = test_thread(bind_and_add_up, rt);
-	for (int i = 0; i < 4; i++)
-		pthread_join(thread[i], NULL);
+	run_threads(4, bind_and_add_up, rt);
 	CHECK_EQ(sley_destroy(rt), 0);
 }
 
@@ -329,7 +325,6 @@ static void join_the_oldest_in_a_region(void *arg)
 
 TEST_WORKERS(fork_who_joins_the_oldest_in_a_region_leaves_the_others)
 {
-	struct sley_group group = SLEY_GROUP_INIT;
 	bool was_joined = false;
 	struct sley *rt;
 
@@ -338,10 +333,8 @@ TEST_WORKERS(fork_who_joins_the_oldest_in_a_region_leaves_the_others)
 	rt = start();
 	while (!was_joined) {
 		struct left left = { 0 };
-		struct sley_task task;
 
-		sley_spawn(&group, &task, join_the_oldest_in_a_region, &left);
-		sley_join(&group);
+		run_task(join_the_oldest_in_a_region, &left);
 		was_joined = left.was_joined;
 	}
 	stop(rt);
@@ -446,15 +439,12 @@ static void join_after_the_region(void *arg)
 TEST_WORKERS(fork_a_child_of_a_region_is_joined_after_it)
 {
 	struct sley_config config = *test_config();
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
 	atomic_int done = 0;
 	struct sley *rt;
 
 	config.blocking_idle_ms = 1;
 	rt = start_with(&config);
-	sley_spawn(&group, &task, join_after_the_region, &done);
-	sley_join(&group);
+	run_task(join_after_the_region, &done);
 	CHECK_EQ(done, 1);
 	stop(rt);
 }

@@ -13,11 +13,8 @@
 static void run_one(const struct sley_config *config, sley_fn *fn, void *arg)
 {
 	struct sley *rt = start_with(config);
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
 
-	sley_spawn(&group, &task, fn, arg);
-	sley_join(&group);
+	run_task(fn, arg);
 	stop(rt);
 }
 

@@ -200,7 +200,7 @@ TEST_WORKERS(how_a_member_of_a_scope_ends_with_it)
 	struct sley *rt = start();
 
 	check_a_member(NULL);
-	in_task(check_a_member, NULL);
+	run_task(check_a_member, NULL);
 	stop(rt);
 }
 
@@ -218,7 +218,7 @@ TEST_WORKERS(how_the_opener_of_a_scope_is_in_it)
 {
 	struct sley *rt = start();
 
-	in_task(check_the_opener, NULL);
+	run_task(check_the_opener, NULL);
 	stop(rt);
 }
 
@@ -287,7 +287,7 @@ TEST_WORKERS(how_loops_in_stolen_pieces_end_with_the_callers_scope)
 	struct sley *rt = start();
 	struct midway m = { .at = sley_nr_workers(rt) > 1 };
 
-	in_task(nested_opener, &m);
+	run_task(nested_opener, &m);
 	stop(rt);
 }
 
@@ -366,6 +366,6 @@ TEST_WORKERS(how_the_same_in_loops_in_loops)
 {
 	struct sley *rt = start();
 
-	in_task(check_nested, NULL);
+	run_task(check_nested, NULL);
 	stop(rt);
 }

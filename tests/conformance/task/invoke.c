@@ -84,7 +84,7 @@ TEST_WORKERS(invoke_other_workers_help)
 	if (nr_runners() < 2)
 		test_skip("needs a thief");
 	check_beside(NULL);
-	in_task(check_beside, NULL);
+	run_task(check_beside, NULL);
 	stop(rt);
 }
 

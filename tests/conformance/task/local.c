@@ -83,16 +83,6 @@ static void set_many(void *arg)
 		CHECK(sley_local_get(&keys[i]) == NULL);
 }
 
-/* A task that runs @fn, by itself. */
-static void run_task(sley_fn *fn, void *arg)
-{
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
-
-	sley_spawn(&group, &task, fn, arg);
-	sley_join(&group);
-}
-
 TEST_WORKERS(a_task_may_have_many_values)
 {
 	struct sley *rt = start();

@@ -268,13 +268,6 @@ static void spawn_letter(struct letters *all, struct letter *l, char name,
 		 0);
 }
 
-static struct sley *start_single(void)
-{
-	struct sley_config config = config_of(SLEY_SINGLE);
-
-	return start_with(&config);
-}
-
 TEST(u03_a_queued_task_moves_at_once)
 {
 	struct sley *rt = start_single();
@@ -302,8 +295,7 @@ TEST(u03_a_blocked_task_has_its_new_priority_when_it_wakes)
 	spawn_letter(&all, &l[0], 'a', 5, wait_and_put);
 	spawn_letter(&all, &l[1], 'b', 5, wait_and_put);
 	spawn_letter(&all, &l[2], 'c', 5, wait_and_put);
-	while (sley_run_one(rt) > 0)
-		;
+	run_all(rt);
 	CHECK_EQ(sley_set_priority(&l[1].task, 1), 0);
 	CHECK_EQ(sley_set_priority(&l[0].task, 9), 0);
 	sley_event_set(&all.event);
@@ -373,8 +365,7 @@ TEST(u03_a_wake_of_a_ready_task_does_not_queue_it_twice)
 	struct letter l[3];
 
 	spawn_letter(&all, &l[0], 'w', 7, wait_and_put);
-	while (sley_run_one(rt) > 0)
-		;
+	run_all(rt);
 	spawn_letter(&all, &l[1], 's', 7, wake_twice_and_spawn);
 	spawn_letter(&all, &l[2], 't', 7, put_letter);
 	sley_join(&all.group);
@@ -390,8 +381,7 @@ TEST(u03_an_urgent_fiber_that_wakes_goes_before_what_is_ready)
 	struct letter l[4];
 
 	spawn_letter(&all, &l[0], 'u', -20, wait_and_put);
-	while (sley_run_one(rt) > 0)
-		;
+	run_all(rt);
 	spawn_letter(&all, &l[1], 's', -1, wake_twice_and_spawn);
 	spawn_letter(&all, &l[2], 't', -1, put_letter);
 	spawn_letter(&all, &l[3], 'v', 0, put_letter);

@@ -4,24 +4,6 @@
  */
 #include "conformance/bound.h"
 
-static struct sley_stats stats_of(struct sley *rt)
-{
-	struct sley_stats stats;
-
-	sley_get_stats(rt, &stats);
-	return stats;
-}
-
-/* A task that runs @fn, by itself. */
-static void run_task(sley_fn *fn, void *arg)
-{
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
-
-	sley_spawn(&group, &task, fn, arg);
-	sley_join(&group);
-}
-
 /*
  * Looked up anew each time: the compiler must not keep what it knows of the
  * thread over a region.
@@ -83,14 +65,10 @@ TEST_WORKERS(m31_a_region_runs_elsewhere_and_comes_back)
 
 TEST_WORKERS(m31_many_tasks_in_regions_all_come_back)
 {
-	static struct sley_task tasks[200];
 	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
 	int nr = test_scale(200);
 
-	for (int i = 0; i < nr; i++)
-		sley_spawn(&group, &tasks[i], go_and_come_back, rt);
-	sley_join(&group);
+	run_tasks(nr, go_and_come_back, rt);
 	CHECK_EQ(stats_of(rt).blocking_calls, 3 * nr);
 	stop(rt);
 }
@@ -373,14 +351,10 @@ static void meet_in_region(void *arg)
 
 TEST_WORKERS(m31_regions_that_wait_for_each_other_do_not_deadlock)
 {
-	static struct sley_task tasks[100];
 	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
 	atomic_int left = 100;
 
-	for (int i = 0; i < 100; i++)
-		sley_spawn(&group, &tasks[i], meet_in_region, &left);
-	sley_join(&group);
+	run_tasks(100, meet_in_region, &left);
 	stop(rt);
 }
 
@@ -388,8 +362,7 @@ TEST_WORKERS(m31_regions_that_wait_for_each_other_do_not_deadlock)
 
 TEST(m31_a_step_ends_where_a_region_begins)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct gate gate = { 0 };
 	struct sley_task task;
@@ -551,8 +524,7 @@ static void *open_soon(void *gate)
 
 TEST(m31_unbinding_waits_for_regions)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 	static struct gate gate;
 	pthread_t opener;
 

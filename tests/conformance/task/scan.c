@@ -333,7 +333,7 @@ TEST_WORKERS(scan_functions_may_block)
 {
 	struct sley *rt = start();
 
-	in_task(check_blocking, NULL);
+	run_task(check_blocking, NULL);
 	stop(rt);
 }
 

@@ -194,8 +194,7 @@ TEST_WORKERS(a_member_that_is_cancelled_fails_the_scope)
 
 TEST(a_member_that_is_cancelled_before_it_starts_fails_the_scope)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 	struct scene s = { 0 };
 	struct sley_task task;
 
@@ -244,8 +243,7 @@ TEST_WORKERS(waits_of_who_opened_it_are_cut_short_until_it_is_closed)
 
 TEST(bound_code_of_a_single_threaded_runtime_is_cut_short_as_well)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 
 	opener_is_cut(NULL);
 	stop(rt);

@@ -254,8 +254,7 @@ static __attribute__((noinline)) void open_and_close(struct sley_task *task)
 	sley_scope_open(&s.scope);
 	spawn_n(&s, task, 2, succeed);
 	CHECK_EQ(sley_scope_close(&s.scope), 0);
-	memset((void *)&s, 0xff, sizeof(s));
-	__asm__ volatile("" : : "r"(&s) : "memory");
+	spoil(&s, sizeof(s));
 }
 
 static void close_races_the_last_member(void *arg)

@@ -61,11 +61,7 @@ static void run_job(void *arg)
 
 static void in_a_task(struct job *job)
 {
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
-
-	sley_spawn(&group, &task, run_job, job);
-	sley_join(&group);
+	run_task(run_job, job);
 }
 
 static void check_sorts(size_t nr, input_fn *input, bool task)

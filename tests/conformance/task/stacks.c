@@ -72,12 +72,9 @@ TEST_ABORTS(m22_a_stack_overflow_says_where_the_task_was_spawned,
 	    ", spawned at ")
 {
 	struct sley_config config = config_of(1);
-	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley *rt = start_with(&config);
-	struct sley_task task;
 
-	sley_spawn(&group, &task, dig_task, NULL);
-	sley_join(&group);
+	run_task(dig_task, NULL);
 	stop(rt);
 }
 
@@ -183,8 +180,7 @@ static void block_and_release(struct sley *rt, struct sley_task *tasks, int n,
 	for (i = 0; i < n; i++)
 		sley_spawn(&group, &tasks[i], block, &b);
 	if (is_single())
-		while (sley_run_one(rt) > 0)
-			;
+		run_all(rt);
 	CHECK_EVENTUALLY(atomic_load(&b.waiting) == n);
 	if (look)
 		look(arg);
@@ -505,15 +501,10 @@ static void jump_inside(void *arg)
 
 TEST_WORKERS(t26_longjmp_works_inside_one_fiber)
 {
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task tasks[20];
 	struct sley *rt = start();
 	atomic_int ran = 0;
-	size_t i;
 
-	for (i = 0; i < 20; i++)
-		sley_spawn(&group, &tasks[i], jump_inside, &ran);
-	sley_join(&group);
+	run_tasks(20, jump_inside, &ran);
 	CHECK_EQ(ran, 20);
 	stop(rt);
 }
@@ -533,18 +524,13 @@ static void unwind(void *arg)
 
 TEST_WORKERS(t26_unwinding_stops_at_the_base_of_the_fiber)
 {
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task tasks[10];
 	struct sley *rt = start();
 	atomic_int ran = 0;
 	void *frame;
-	size_t i;
 
 	/* The first call loads a library: not on a small stack. */
 	CHECK_GE(backtrace(&frame, 1), 1);
-	for (i = 0; i < 10; i++)
-		sley_spawn(&group, &tasks[i], unwind, &ran);
-	sley_join(&group);
+	run_tasks(10, unwind, &ran);
 	CHECK_EQ(ran, 10);
 	stop(rt);
 }

@@ -93,8 +93,7 @@ static void wake_in_order(void *arg)
 
 TEST(m19_timers_of_one_thread_fire_in_the_order_of_their_deadlines)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sequence s = { "", 0 };
 	uint64_t base = in_ms(10);
@@ -306,11 +305,8 @@ static void wait_with_deadlines_in_the_past(void *arg)
 TEST_WORKERS(t17_a_deadline_in_the_past_means_try_once)
 {
 	struct sley *rt = start();
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
 
-	sley_spawn(&group, &task, wait_with_deadlines_in_the_past, NULL);
-	sley_join(&group);
+	run_task(wait_with_deadlines_in_the_past, NULL);
 	/* From this thread as well. */
 	wait_with_deadlines_in_the_past(NULL);
 	stop(rt);

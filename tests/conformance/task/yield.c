@@ -106,8 +106,7 @@ TEST_WORKERS(a_yield_lets_all_that_is_pinned_start)
 /* A bound thread of a single-threaded runtime is a task like the others. */
 TEST(a_yield_of_the_bound_thread_lets_all_start)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 
 	group = (struct sley_group)SLEY_GROUP_INIT;
 	yield_behind_more(NULL);
