@@ -74,11 +74,8 @@ TEST_WORKERS(s06_a_predecessor_has_one_edge_to_each_successor)
 	struct sley_access out[] = { SLEY_OUT(one), SLEY_OUT(two) };
 	struct sley_access in[] = { SLEY_IN(one), SLEY_IN(two) };
 
-	CHECK_EQ(sley_graph_submit(graph, &twice[0],
-				   SLEY_NODE_SPEC(.fn = holds, .arg = &event,
-						  .access = out,
-						  .nr_access = 2)),
-		 0);
+	twice[0] = submit(graph, SLEY_NODE_SPEC(.fn = holds, .arg = &event,
+						.access = out, .nr_access = 2));
 	twice[1] = twice[0];
 	CHECK_EQ(sley_graph_submit(graph, NULL,
 				   SLEY_NODE_SPEC(.fn = count_up, .arg = &count,
@@ -106,9 +103,7 @@ TEST_WORKERS(rs2_a_predecessor_whose_place_is_another_nodes_is_not_waited_for)
 	sley_node gone = counts(graph, &count, NULL, 0), other = SLEY_NO_NODE;
 
 	CHECK_EQ(sley_graph_wait(graph), 0);
-	CHECK_EQ(sley_graph_submit(graph, &other,
-				   SLEY_NODE_SPEC(.fn = holds, .arg = &event)),
-		 0);
+	other = submit(graph, SLEY_NODE_SPEC(.fn = holds, .arg = &event));
 	CHECK_EQ((uint32_t)other, (uint32_t)gone);
 	CHECK_NE(other, gone);
 	(void)counts(graph, &count, &gone, 1);
@@ -177,12 +172,10 @@ TEST_WORKERS(t31_a_node_may_be_named_where_the_one_before_it_was)
 	for (int i = 0; i < 200; i++) {
 		struct entry entry = { &order, i, 0 };
 
-		CHECK_EQ(sley_graph_submit(
-				 graph, &last,
-				 SLEY_NODE_SPEC(.fn = write_down, .arg = &entry,
-						.arg_size = sizeof(entry),
-						.after = &last, .nr_after = 1)),
-			 0);
+		last = submit(graph,
+			      SLEY_NODE_SPEC(.fn = write_down, .arg = &entry,
+					     .arg_size = sizeof(entry),
+					     .after = &last, .nr_after = 1));
 	}
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	for (int i = 0; i < 200; i++)
@@ -199,12 +192,9 @@ TEST_WORKERS(t31_a_node_may_block)
 	sley_node last = SLEY_NO_NODE;
 
 	for (int i = 0; i < 100; i++) {
-		CHECK_EQ(sley_graph_submit(
-				 graph, &last,
-				 SLEY_NODE_SPEC(.fn = sleeps, .arg = &count,
-						.after = &last,
-						.nr_after = i % 10 != 0)),
-			 0);
+		last = submit(graph, SLEY_NODE_SPEC(.fn = sleeps, .arg = &count,
+						    .after = &last,
+						    .nr_after = i % 10 != 0));
 	}
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(count, 100);

@@ -365,12 +365,6 @@ TEST_WORKERS(s06_who_wrote_several_of_them_is_waited_for_once)
 
 /* ---- failures --------------------------------------------------------------------------- */
 
-static int fail(void *arg)
-{
-	(void)arg;
-	return -EIO;
-}
-
 TEST_WORKERS(s05_who_fails_takes_those_along_that_read_what_it_writes)
 {
 	struct sley *rt = start();

@@ -154,7 +154,7 @@ TEST_WORKERS(s15_a_request_larger_than_the_arena_is_refused)
 	stop(rt);
 }
 
-static int waits_for(void *arg)
+static int waits_for_given(void *arg)
 {
 	return sley_event_wait(*(struct sley_event **)arg);
 }
@@ -170,7 +170,7 @@ TEST_WORKERS(s15_who_finds_the_arena_full_waits_until_a_buffer_leaves)
 
 	CHECK_EQ(buffer(graph, 3 * KIB, (void **)&memory), 0);
 	*memory = &later;
-	CHECK_EQ(sley_graph_add(graph, waits_for, memory,
+	CHECK_EQ(sley_graph_add(graph, waits_for_given, memory,
 				SLEY_INOUT_N(memory, 3 * KIB)),
 		 0);
 	sley_graph_buffer_drop(graph, memory);
@@ -216,12 +216,6 @@ TEST_WORKERS(s17_a_buffer_that_stays_does_not_hold_up_the_others)
 	stop(rt);
 }
 
-static int fails(void *arg)
-{
-	(void)arg;
-	return -EIO;
-}
-
 TEST_WORKERS(rs3_buffers_come_back_from_nodes_that_failed_or_were_skipped)
 {
 	struct sley *rt = start();
@@ -233,7 +227,7 @@ TEST_WORKERS(rs3_buffers_come_back_from_nodes_that_failed_or_were_skipped)
 		int err;
 
 		CHECK_EQ(buffer(graph, 2 * KIB, &memory), 0);
-		CHECK_EQ(sley_graph_add(graph, fails, memory,
+		CHECK_EQ(sley_graph_add(graph, fail, memory,
 					SLEY_OUT_N(memory, KIB)),
 			 0);
 		CHECK_EQ(sley_graph_add(graph, fill, memory,

@@ -45,12 +45,6 @@ static void check_class(int class)
 		CHECK_EQ(sley_worker() % 2, class == ODD);
 }
 
-static int submit(struct sley_graph *graph, struct sley_node_spec spec)
-{
-	spec.size = sizeof(spec);
-	return sley_graph_submit(graph, NULL, &spec);
-}
-
 struct job {
 	atomic_int *count;
 	int class;
@@ -68,13 +62,13 @@ static void submit_job(struct sley_graph *graph, int class, atomic_int *count)
 {
 	struct job job = { count, class };
 
-	CHECK_EQ(submit(graph,
-			(struct sley_node_spec){
-				.fn = is_in_class,
-				.arg = &job,
-				.arg_size = sizeof(job),
-				.worker_class = (uint32_t) class,
-			}),
+	CHECK_EQ(try_submit(graph,
+			    (struct sley_node_spec){
+				    .fn = is_in_class,
+				    .arg = &job,
+				    .arg_size = sizeof(job),
+				    .worker_class = (uint32_t) class,
+			    }),
 		 0);
 }
 
@@ -122,12 +116,12 @@ static int holds(void *arg)
 static void submit_held(struct sley_graph *graph, int class, sley_node_fn *fn,
 			struct hold *hold)
 {
-	CHECK_EQ(submit(graph,
-			(struct sley_node_spec){
-				.fn = fn,
-				.arg = hold,
-				.worker_class = (uint32_t) class,
-			}),
+	CHECK_EQ(try_submit(graph,
+			    (struct sley_node_spec){
+				    .fn = fn,
+				    .arg = hold,
+				    .worker_class = (uint32_t) class,
+			    }),
 		 0);
 }
 
@@ -199,10 +193,11 @@ TEST_WORKERS(s10_the_first_worker_that_is_free_takes_a_node)
 	for (int i = 0; i < 20; i++) {
 		atomic_int where = -1;
 
-		CHECK_EQ(submit(graph,
-				(struct sley_node_spec){ .fn = notes_worker,
-							 .arg = &where,
-							 .worker_class = ALL }),
+		CHECK_EQ(try_submit(graph,
+				    (struct sley_node_spec){ .fn = notes_worker,
+							     .arg = &where,
+							     .worker_class =
+								     ALL }),
 			 0);
 		CHECK_SOON(atomic_load(&where) >= 0);
 	}
@@ -241,14 +236,14 @@ static void submit_entry(struct sley_graph *graph, struct order *order,
 {
 	struct entry entry = { order, what, 0 };
 
-	CHECK_EQ(submit(graph,
-			(struct sley_node_spec){
-				.fn = write_down,
-				.arg = &entry,
-				.arg_size = sizeof(entry),
-				.priority = priority,
-				.worker_class = FIRST,
-			}),
+	CHECK_EQ(try_submit(graph,
+			    (struct sley_node_spec){
+				    .fn = write_down,
+				    .arg = &entry,
+				    .arg_size = sizeof(entry),
+				    .priority = priority,
+				    .worker_class = FIRST,
+			    }),
 		 0);
 }
 
@@ -287,7 +282,7 @@ static void check_successors(struct sley_node_spec spec)
 	spec.size = sizeof(spec);
 	spec.fn = waits;
 	spec.arg = &hold;
-	CHECK_EQ(sley_graph_submit(graph, &first, &spec), 0);
+	first = submit(graph, &spec);
 	spec.fn = write_down;
 	spec.arg = &entry;
 	spec.arg_size = sizeof(entry);
@@ -329,12 +324,12 @@ TEST_WORKERS(s10_the_urgency_of_a_node_counts_beside_that_of_others)
 	submit_held(graph, FIRST, holds, &hold);
 	CHECK_SOON(atomic_load(&hold.inside) == 1 || is_single());
 	submit_entry(graph, &order, 2, 5);
-	CHECK_EQ(submit(graph,
-			(struct sley_node_spec){ .fn = write_down,
-						 .arg = &between,
-						 .priority = -5,
-						 .affinity =
-							 SLEY_ON_WORKER(0) }),
+	CHECK_EQ(try_submit(graph,
+			    (struct sley_node_spec){
+				    .fn = write_down,
+				    .arg = &between,
+				    .priority = -5,
+				    .affinity = SLEY_ON_WORKER(0) }),
 		 0);
 	submit_entry(graph, &order, 0, -10);
 	atomic_store(&hold.open, true);
@@ -348,11 +343,11 @@ TEST_WORKERS(s10_the_urgency_of_a_node_counts_beside_that_of_others)
 static void submit_to(struct sley_graph *graph, uint32_t worker,
 		      sley_node_fn *fn, void *arg)
 {
-	CHECK_EQ(submit(graph,
-			(struct sley_node_spec){
-				.fn = fn,
-				.arg = arg,
-				.affinity = SLEY_ON_WORKER(worker) }),
+	CHECK_EQ(try_submit(graph,
+			    (struct sley_node_spec){
+				    .fn = fn,
+				    .arg = arg,
+				    .affinity = SLEY_ON_WORKER(worker) }),
 		 0);
 }
 
@@ -373,17 +368,19 @@ TEST_WORKERS(s10_who_is_called_for_an_urgent_node_does_not_hurry_with_others)
 		submit_to(graph, 1, holds, &hold[1]);
 		CHECK_SOON(atomic_load(&hold[0].inside) == 1);
 		CHECK_SOON(atomic_load(&hold[1].inside) == 1);
-		CHECK_EQ(submit(graph,
-				(struct sley_node_spec){ .fn = holds,
-							 .arg = &hold[2],
-							 .priority = -5,
-							 .worker_class = TWO }),
+		CHECK_EQ(try_submit(graph,
+				    (struct sley_node_spec){ .fn = holds,
+							     .arg = &hold[2],
+							     .priority = -5,
+							     .worker_class =
+								     TWO }),
 			 0);
-		CHECK_EQ(submit(graph,
-				(struct sley_node_spec){ .fn = write_down,
-							 .arg = &low,
-							 .priority = 5,
-							 .worker_class = TWO }),
+		CHECK_EQ(try_submit(graph,
+				    (struct sley_node_spec){ .fn = write_down,
+							     .arg = &low,
+							     .priority = 5,
+							     .worker_class =
+								     TWO }),
 			 0);
 		submit_to(graph, 1, write_down, &own);
 		atomic_store(&hold[0].open, true);
@@ -414,19 +411,20 @@ TEST_WORKERS(s10_a_mask_and_a_class_must_both_hold)
 		.nr_eligible = 1,
 	};
 
-	CHECK_EQ(submit(graph, spec), 0);
+	CHECK_EQ(try_submit(graph, spec), 0);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(where, 0);
 	spec.affinity = SLEY_ON_WORKER(0);
-	CHECK_EQ(submit(graph, spec), 0);
+	CHECK_EQ(try_submit(graph, spec), 0);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	spec.affinity = SLEY_ON_WORKER(1);
-	CHECK_EQ(submit(graph, spec), SLEY_EAFFINITY);
+	CHECK_EQ(try_submit(graph, spec), SLEY_EAFFINITY);
 	spec.affinity = 0;
 	spec.eligible = &second;
-	CHECK_EQ(submit(graph, spec), SLEY_EAFFINITY);
+	CHECK_EQ(try_submit(graph, spec), SLEY_EAFFINITY);
 	spec.worker_class = ODD;
-	CHECK_EQ(submit(graph, spec), nr_runners() > 1 ? 0 : SLEY_EAFFINITY);
+	CHECK_EQ(try_submit(graph, spec),
+		 nr_runners() > 1 ? 0 : SLEY_EAFFINITY);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(where, nr_runners() > 1);
 	sley_graph_destroy(graph);
@@ -445,9 +443,9 @@ TEST_WORKERS(s10_a_gang_larger_than_its_class_is_refused)
 				       .gang = n + 1,
 				       .worker_class = ODD };
 
-	CHECK_EQ(submit(graph, spec), SLEY_EGANG);
+	CHECK_EQ(try_submit(graph, spec), SLEY_EGANG);
 	spec.gang = n;
-	CHECK_EQ(submit(graph, spec), 0);
+	CHECK_EQ(try_submit(graph, spec), 0);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(count, (int)n);
 	sley_graph_destroy(graph);
@@ -462,11 +460,11 @@ TEST_WORKERS(s10_a_class_that_is_none_is_refused)
 				       .worker_class = TWO + 1 };
 	struct sley_plan *plan;
 
-	CHECK_EQ(submit(graph, spec), -EINVAL);
+	CHECK_EQ(try_submit(graph, spec), -EINVAL);
 	sley_graph_destroy(graph);
 	graph = graph_new(NULL);
 	spec.worker_class = SLEY_OF_CLASS(0);
-	CHECK_EQ(submit(graph, spec), -EINVAL);
+	CHECK_EQ(try_submit(graph, spec), -EINVAL);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	sley_graph_destroy(graph);
 	CHECK_EQ(sley_plan_create(&plan, NULL), 0);
@@ -521,11 +519,11 @@ TEST_WORKERS(s10_a_graph_that_is_stepped_has_one_worker)
 					     .stepped = true));
 	atomic_int count = 0;
 
-	CHECK_EQ(submit(graph,
-			(struct sley_node_spec){ .fn = count_up,
-						 .arg = &count,
-						 .worker_class =
-							 SLEY_OF_CLASS(0) }),
+	CHECK_EQ(try_submit(graph,
+			    (struct sley_node_spec){
+				    .fn = count_up,
+				    .arg = &count,
+				    .worker_class = SLEY_OF_CLASS(0) }),
 		 0);
 	CHECK_EQ(sley_graph_step(graph), 1);
 	CHECK_EQ(count, 1);
@@ -545,14 +543,11 @@ TEST_WORKERS(s10_classes_are_connected_by_edges)
 	for (int i = 0; i < 1000; i++) {
 		struct job job = { &count, i % 4 ? i % 4 : ALL };
 
-		CHECK_EQ(sley_graph_submit(
-				 graph, &last,
-				 SLEY_NODE_SPEC(.fn = is_in_class, .arg = &job,
-						.arg_size = sizeof(job),
-						.after = &last, .nr_after = !!i,
-						.worker_class =
-							(uint32_t)i % 4)),
-			 0);
+		last = submit(graph,
+			      SLEY_NODE_SPEC(.fn = is_in_class, .arg = &job,
+					     .arg_size = sizeof(job),
+					     .after = &last, .nr_after = !!i,
+					     .worker_class = (uint32_t)i % 4));
 	}
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(count, 1000);
@@ -628,9 +623,10 @@ TEST_WORKERS(s10_the_end_of_a_graph_does_not_wait_for_workers_that_are_busy)
 	for (int i = 0; i < n - 1; i++)
 		submit_held(other, ALL, holds, &hold);
 	CHECK_SOON(atomic_load(&hold.inside) == n - 1);
-	CHECK_EQ(submit(graph, (struct sley_node_spec){ .fn = submits_one,
-							.arg = &pair,
-							.worker_class = ALL }),
+	CHECK_EQ(try_submit(graph,
+			    (struct sley_node_spec){ .fn = submits_one,
+						     .arg = &pair,
+						     .worker_class = ALL }),
 		 0);
 	sley_graph_destroy(graph);
 	CHECK_EQ(count, 1);

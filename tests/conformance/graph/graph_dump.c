@@ -17,25 +17,7 @@
 
 /* ---- nodes ------------------------------------------------------------------------------ */
 
-static sley_node add(struct sley_graph *graph, sley_node_fn *fn, void *arg,
-		     const struct sley_node_spec *rest)
-{
-	struct sley_node_spec spec = *rest;
-	sley_node id = SLEY_NO_NODE;
-
-	spec.fn = fn;
-	spec.arg = arg;
-	CHECK_EQ(sley_graph_submit(graph, &id, &spec), 0);
-	return id;
-}
-
-static int do_nothing(void *arg)
-{
-	(void)arg;
-	return 0;
-}
-
-static int fail(void *arg)
+static int find_nothing(void *arg)
 {
 	(void)arg;
 	return -ENOENT;
@@ -50,17 +32,16 @@ TEST_WORKERS(s31_a_picture_has_each_node_and_what_it_depends_on)
 {
 	struct sley *rt = start();
 	struct sley_graph *graph = drawn();
-	sley_node a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(.name = "a"));
-	sley_node b =
-		add(graph, do_nothing, NULL,
-		    SLEY_NODE_SPEC(.name = "b", .after = &a, .nr_after = 1));
-	sley_node c =
-		add(graph, do_nothing, NULL,
-		    SLEY_NODE_SPEC(.name = "c", .order = &a, .nr_order = 1));
+	sley_node a = submit(graph, SLEY_NODE_SPEC(.fn = pass, .name = "a"));
+	sley_node b = submit(graph, SLEY_NODE_SPEC(.fn = pass, .name = "b",
+						   .after = &a, .nr_after = 1));
+	sley_node c = submit(graph, SLEY_NODE_SPEC(.fn = pass, .name = "c",
+						   .order = &a, .nr_order = 1));
 
-	(void)add(graph, do_nothing, NULL,
-		  SLEY_NODE_SPEC(.after = (sley_node[]){ b, c, b },
-				 .nr_after = 3, .order = &c, .nr_order = 1));
+	(void)submit(graph,
+		     SLEY_NODE_SPEC(.fn = pass,
+				    .after = (sley_node[]){ b, c, b },
+				    .nr_after = 3, .order = &c, .nr_order = 1));
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	check_dump(graph);
 	CHECK(strstr(text, "4 nodes, 4 edges") != NULL);
@@ -102,14 +83,14 @@ TEST_WORKERS(s31_edges_from_nodes_that_are_gone_are_drawn)
 	for (int i = 0; i < 20; i++) {
 		struct sley_access use = SLEY_INOUT(shared);
 
-		id = add(graph, do_nothing, NULL,
-			 SLEY_NODE_SPEC(.access = &use, .nr_access = 1));
+		id = submit(graph, SLEY_NODE_SPEC(.fn = pass, .access = &use,
+						  .nr_access = 1));
 		if (!i)
 			first = id;
 		await_end(graph, id);
 	}
-	(void)add(graph, do_nothing, NULL,
-		  SLEY_NODE_SPEC(.after = &first, .nr_after = 1));
+	(void)submit(graph, SLEY_NODE_SPEC(.fn = pass, .after = &first,
+					   .nr_after = 1));
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	check_dump(graph);
 	CHECK_EQ(count(" -> "), 20);
@@ -133,15 +114,15 @@ TEST_WORKERS(s31_what_those_that_are_gone_have_written_is_not_forgotten)
 	for (size_t i = 0; i < ARRAY_SIZE(cell); i++) {
 		struct sley_access use = SLEY_OUT(cell[i]);
 		sley_node id =
-			add(graph, do_nothing, NULL,
-			    SLEY_NODE_SPEC(.access = &use, .nr_access = 1));
+			submit(graph, SLEY_NODE_SPEC(.fn = pass, .access = &use,
+						     .nr_access = 1));
 
 		all[i] = SLEY_IN(cell[i]);
 		if (i % 50 == 0)
 			await_end(graph, id);
 	}
-	(void)add(graph, do_nothing, NULL,
-		  SLEY_NODE_SPEC(.access = all, .nr_access = ARRAY_SIZE(all)));
+	(void)submit(graph, SLEY_NODE_SPEC(.fn = pass, .access = all,
+					   .nr_access = ARRAY_SIZE(all)));
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	dump(graph, SLEY_GRAPH_DUMP_DOT);
 	CHECK_EQ(count(" -> "), ARRAY_SIZE(cell));
@@ -153,20 +134,20 @@ TEST_WORKERS(s31_what_failed_and_what_it_took_along_is_marked)
 {
 	struct sley *rt = start();
 	struct sley_graph *graph = drawn();
-	sley_node a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
-	sley_node b = add(graph, fail, NULL,
-			  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
-	sley_node c = add(graph, do_nothing, NULL,
-			  SLEY_NODE_SPEC(.after = &b, .nr_after = 1));
+	sley_node a = submit(graph, SLEY_NODE_SPEC(.fn = pass));
+	sley_node b = submit(graph, SLEY_NODE_SPEC(.fn = find_nothing,
+						   .after = &a, .nr_after = 1));
+	sley_node c = submit(graph, SLEY_NODE_SPEC(.fn = pass, .after = &b,
+						   .nr_after = 1));
 
-	(void)add(graph, do_nothing, NULL,
-		  SLEY_NODE_SPEC(.after = (sley_node[]){ a, c },
-				 .nr_after = 2));
-	(void)add(graph, do_nothing, NULL,
-		  SLEY_NODE_SPEC(.order = &b, .nr_order = 1));
-	(void)add(graph, do_nothing, NULL,
-		  SLEY_NODE_SPEC(.after = &c, .nr_after = 1, .order = &b,
-				 .nr_order = 1));
+	(void)submit(graph,
+		     SLEY_NODE_SPEC(.fn = pass, .after = (sley_node[]){ a, c },
+				    .nr_after = 2));
+	(void)submit(graph,
+		     SLEY_NODE_SPEC(.fn = pass, .order = &b, .nr_order = 1));
+	(void)submit(graph,
+		     SLEY_NODE_SPEC(.fn = pass, .after = &c, .nr_after = 1,
+				    .order = &b, .nr_order = 1));
 	CHECK_EQ(sley_graph_wait(graph), -ENOENT);
 	check_dump(graph);
 	CHECK(line_has("n0 [", DONE));
@@ -224,12 +205,12 @@ TEST_WORKERS(s31_a_picture_of_a_graph_that_runs_says_so)
 	struct sley *rt = start();
 	struct sley_graph *graph = drawn();
 	struct meeting meeting = { .go = SLEY_EVENT_INIT };
-	sley_node a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
-	sley_node b = add(graph, meet, &meeting,
-			  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
+	sley_node a = submit(graph, SLEY_NODE_SPEC(.fn = pass));
+	sley_node b = submit(graph, SLEY_NODE_SPEC(.fn = meet, .arg = &meeting,
+						   .after = &a, .nr_after = 1));
 
-	(void)add(graph, do_nothing, NULL,
-		  SLEY_NODE_SPEC(.after = &b, .nr_after = 1));
+	(void)submit(graph,
+		     SLEY_NODE_SPEC(.fn = pass, .after = &b, .nr_after = 1));
 	await_meeting(&meeting);
 	check_dump(graph);
 	CHECK(line_has("n0 [", DONE));
@@ -264,11 +245,11 @@ TEST(s31_a_node_that_misses_nobody_and_has_no_worker_is_ready)
 	struct gate gate = { 0 };
 	sley_node a;
 
-	(void)add(graph, wait_at_gate, &gate, SLEY_NODE_SPEC(0));
+	(void)submit(graph, SLEY_NODE_SPEC(.fn = wait_at_gate, .arg = &gate));
 	CHECK_EVENTUALLY(atomic_load(&gate.held) == 1);
-	a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
-	(void)add(graph, do_nothing, NULL,
-		  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
+	a = submit(graph, SLEY_NODE_SPEC(.fn = pass));
+	(void)submit(graph,
+		     SLEY_NODE_SPEC(.fn = pass, .after = &a, .nr_after = 1));
 	check_dump(graph);
 	CHECK(line_has("n0 [", RUNNING));
 	CHECK(line_has("n1 [", READY));
@@ -293,15 +274,15 @@ TEST(s31_the_chain_that_took_longest_is_bold)
 {
 	struct sley *rt = start();
 	struct sley_graph *graph = drawn();
-	sley_node a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
-	sley_node b = add(graph, do_nothing, NULL,
-			  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
-	sley_node c = add(graph, nap, NULL,
-			  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
+	sley_node a = submit(graph, SLEY_NODE_SPEC(.fn = pass));
+	sley_node b = submit(graph, SLEY_NODE_SPEC(.fn = pass, .after = &a,
+						   .nr_after = 1));
+	sley_node c = submit(graph, SLEY_NODE_SPEC(.fn = nap, .after = &a,
+						   .nr_after = 1));
 
-	(void)add(graph, do_nothing, NULL,
-		  SLEY_NODE_SPEC(.after = (sley_node[]){ b, c },
-				 .nr_after = 2));
+	(void)submit(graph,
+		     SLEY_NODE_SPEC(.fn = pass, .after = (sley_node[]){ b, c },
+				    .nr_after = 2));
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	check_dump(graph);
 	CHECK(line_has("n2 [", BOLD));
@@ -332,8 +313,8 @@ TEST_WORKERS(s31_what_a_picture_has_no_room_for_is_counted)
 	sley_node last = SLEY_NO_NODE;
 
 	for (int i = 0; i < 10; i++)
-		last = add(graph, do_nothing, NULL,
-			   SLEY_NODE_SPEC(.after = &last, .nr_after = 1));
+		last = submit(graph, SLEY_NODE_SPEC(.fn = pass, .after = &last,
+						    .nr_after = 1));
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	check_dump(graph);
 	CHECK_EQ(count(" -> "), 3);
@@ -356,8 +337,8 @@ TEST(s31_edges_that_a_picture_has_no_room_for_are_counted)
 
 	/* 780 edges, and room for eight each. */
 	for (uint32_t i = 0; i < 40; i++)
-		all[i] = add(graph, do_nothing, NULL,
-			     SLEY_NODE_SPEC(.after = all, .nr_after = i));
+		all[i] = submit(graph, SLEY_NODE_SPEC(.fn = pass, .after = all,
+						      .nr_after = i));
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	check_dump(graph);
 	CHECK_EQ(count(" -> "), 320);
@@ -377,14 +358,14 @@ TEST_WORKERS(s31_a_picture_begins_anew_with_the_first_node_after_a_wait)
 
 	check_dump(graph);
 	CHECK(strstr(text, "0 nodes, 0 edges") != NULL);
-	a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(.name = "old"));
+	a = submit(graph, SLEY_NODE_SPEC(.fn = pass, .name = "old"));
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	check_dump(graph);
 	CHECK(strstr(text, "old") != NULL);
-	(void)add(graph, do_nothing, NULL,
-		  SLEY_NODE_SPEC(.name = "new", .after = &a, .nr_after = 1));
-	(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(.name = "new"));
+	(void)submit(graph, SLEY_NODE_SPEC(.fn = pass, .name = "new",
+					   .after = &a, .nr_after = 1));
+	(void)submit(graph, SLEY_NODE_SPEC(.fn = pass, .name = "new"));
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	check_dump(graph);
 	CHECK(strstr(text, "old") == NULL);
@@ -439,7 +420,7 @@ TEST_WORKERS(s31_an_error_of_who_takes_the_text_ends_it)
 	struct sley_graph *graph = drawn();
 
 	for (int i = 0; i < 500; i++)
-		(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+		(void)submit(graph, SLEY_NODE_SPEC(.fn = pass));
 	for (int format = SLEY_GRAPH_DUMP_DOT; format <= SLEY_GRAPH_DUMP_JSON;
 	     format++) {
 		nr_calls = 0;
@@ -488,7 +469,7 @@ TEST(s31_a_picture_without_memory_leaves_nothing_behind)
 		CHECK_EQ(test_allocated(), before);
 	}
 	CHECK_GT(n, 2); /* some have failed */
-	(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+	(void)submit(graph, SLEY_NODE_SPEC(.fn = pass));
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	before = test_allocated();
 	err = -ENOMEM;
@@ -520,17 +501,19 @@ TEST(s31_names_are_text_whatever_they_are)
 					     .name = "a \"<graph>\" & \\more"));
 
 	memset(long_name, 'x', sizeof(long_name) - 1);
-	(void)add(graph, do_nothing, NULL,
-		  SLEY_NODE_SPEC(.name = "<a href=\"\">&amp;\\n</a>"));
-	(void)add(graph, do_nothing, NULL,
-		  SLEY_NODE_SPEC(.name = "\001\037\177\n\t\200\377\303("));
-	(void)add(graph, do_nothing, NULL,
-		  SLEY_NODE_SPEC(.name = "\357\277\277\355\240\200"));
-	(void)add(graph, do_nothing, NULL,
-		  SLEY_NODE_SPEC(.name = "\303\244\342\202\254"));
-	(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(.name = ""));
-	(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(.name = long_name));
-	(void)add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+	(void)submit(graph,
+		     SLEY_NODE_SPEC(.fn = pass,
+				    .name = "<a href=\"\">&amp;\\n</a>"));
+	(void)submit(graph,
+		     SLEY_NODE_SPEC(.fn = pass,
+				    .name = "\001\037\177\n\t\200\377\303("));
+	(void)submit(graph, SLEY_NODE_SPEC(.fn = pass,
+					   .name = "\357\277\277\355\240\200"));
+	(void)submit(graph, SLEY_NODE_SPEC(.fn = pass,
+					   .name = "\303\244\342\202\254"));
+	(void)submit(graph, SLEY_NODE_SPEC(.fn = pass, .name = ""));
+	(void)submit(graph, SLEY_NODE_SPEC(.fn = pass, .name = long_name));
+	(void)submit(graph, SLEY_NODE_SPEC(.fn = pass));
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	check_dump(graph);
 	CHECK(line_has("n0 [", "<a href=\\\"\\\">&amp;amp;\\\\n</a>\\n"));
@@ -593,11 +576,12 @@ TEST_WORKERS(s31_a_gang_is_one_node_of_the_picture)
 {
 	struct sley *rt = start();
 	struct sley_graph *graph = drawn();
-	sley_node a = add(graph, do_nothing, NULL,
-			  SLEY_NODE_SPEC(.gang = (uint32_t)nr_runners()));
+	sley_node a =
+		submit(graph, SLEY_NODE_SPEC(.fn = pass,
+					     .gang = (uint32_t)nr_runners()));
 
-	(void)add(graph, do_nothing, NULL,
-		  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
+	(void)submit(graph,
+		     SLEY_NODE_SPEC(.fn = pass, .after = &a, .nr_after = 1));
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	check_dump(graph);
 	CHECK_EQ(count(" [label="), 2);
@@ -611,10 +595,10 @@ TEST_WORKERS(s31_a_graph_that_is_stepped_is_drawn_step_by_step)
 	struct sley *rt = start();
 	struct sley_graph *graph =
 		graph_new(SLEY_GRAPH_OPTIONS(.picture = true, .stepped = true));
-	sley_node a = add(graph, do_nothing, NULL, SLEY_NODE_SPEC(0));
+	sley_node a = submit(graph, SLEY_NODE_SPEC(.fn = pass));
 
-	(void)add(graph, do_nothing, NULL,
-		  SLEY_NODE_SPEC(.after = &a, .nr_after = 1));
+	(void)submit(graph,
+		     SLEY_NODE_SPEC(.fn = pass, .after = &a, .nr_after = 1));
 	check_dump(graph);
 	CHECK(line_has("n0 [", READY));
 	CHECK(line_has("n1 [", WAITING));
@@ -723,13 +707,15 @@ TEST(s31_json_says_what_dot_says_whatever_the_graph)
 
 			for (uint32_t k = 0; k < nr; k++)
 				other[k] = all[test_random((uint64_t)i)];
-			all[i] =
-				add(graph, test_random(20) ? do_nothing : fail,
-				    NULL,
-				    SLEY_NODE_SPEC(.after = other,
-						   .nr_after = order ? 0 : nr,
-						   .order = other,
-						   .nr_order = order ? nr : 0));
+			all[i] = submit(
+				graph,
+				SLEY_NODE_SPEC(.fn = test_random(20)
+							     ? pass
+							     : find_nothing,
+					       .after = other,
+					       .nr_after = order ? 0 : nr,
+					       .order = other,
+					       .nr_order = order ? nr : 0));
 		}
 		(void)!sley_graph_wait(graph);
 		check_both_say_the_same(graph, size);

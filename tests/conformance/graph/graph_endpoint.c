@@ -75,13 +75,10 @@ static sley_node add_on(struct sley_graph *graph,
 {
 	sley_node id = SLEY_NO_NODE;
 
-	CHECK_EQ(
-		sley_graph_submit(graph, &id,
-				  SLEY_NODE_SPEC(.fn = fn, .name = name,
-						 .after = &after, .nr_after = 1,
-						 .on = sley_subprocess_endpoint(
-							 subprocess))),
-		0);
+	id = submit(graph,
+		    SLEY_NODE_SPEC(.fn = fn, .name = name, .after = &after,
+				   .nr_after = 1,
+				   .on = sley_subprocess_endpoint(subprocess)));
 	return id;
 }
 

@@ -7,24 +7,9 @@
 
 #include <sley/error.h>
 
-static int fail(void *arg)
-{
-	(void)arg;
-	return -EIO;
-}
-
-static sley_node submit_named(struct sley_graph *graph,
-			      const struct sley_node_spec *spec)
-{
-	sley_node id;
-
-	CHECK_EQ(sley_graph_submit(graph, &id, spec), 0);
-	return id;
-}
-
 static sley_node fails(struct sley_graph *graph)
 {
-	return submit_named(graph, SLEY_NODE_SPEC(.fn = fail));
+	return submit(graph, SLEY_NODE_SPEC(.fn = fail));
 }
 
 static void check_outcome(struct sley_graph *graph, sley_node id,
@@ -69,10 +54,10 @@ TEST_WORKERS(s09_those_behind_a_failure_are_skipped)
 	atomic_int count = 0;
 	sley_node first, a, b, c, other;
 
-	first = submit_named(graph, SLEY_NODE_SPEC(.fn = wait_for_event,
-						   .arg = &gate));
-	a = submit_named(graph, SLEY_NODE_SPEC(.fn = fail, .after = &first,
-					       .nr_after = 1));
+	first = submit(graph,
+		       SLEY_NODE_SPEC(.fn = wait_for_event, .arg = &gate));
+	a = submit(graph,
+		   SLEY_NODE_SPEC(.fn = fail, .after = &first, .nr_after = 1));
 	b = counts(graph, &count, &a, 1);
 	c = counts(graph, &count, &b, 1);
 	other = counts(graph, &count, &first, 1);
@@ -120,10 +105,10 @@ TEST_WORKERS(s09_a_deep_chain_is_skipped_without_a_deep_stack)
 	int n = test_scale(100000);
 	sley_node first, last;
 
-	first = submit_named(graph, SLEY_NODE_SPEC(.fn = wait_for_event,
-						   .arg = &gate));
-	last = submit_named(graph, SLEY_NODE_SPEC(.fn = fail, .after = &first,
-						  .nr_after = 1));
+	first = submit(graph,
+		       SLEY_NODE_SPEC(.fn = wait_for_event, .arg = &gate));
+	last = submit(graph, SLEY_NODE_SPEC(.fn = fail, .after = &first,
+					    .nr_after = 1));
 	for (int i = 0; i < n; i++)
 		last = counts(graph, &count, &last, 1);
 	sley_event_set(&gate.event);
@@ -144,8 +129,8 @@ TEST_WORKERS(s09_one_that_runs_already_is_not_skipped)
 	atomic_int count = 0;
 	sley_node running, bad;
 
-	running = submit_named(graph, SLEY_NODE_SPEC(.fn = wait_for_event,
-						     .arg = &runs));
+	running = submit(graph,
+			 SLEY_NODE_SPEC(.fn = wait_for_event, .arg = &runs));
 	CHECK_SOON(atomic_load(&runs.waiting) == 1);
 	bad = fails(graph);
 	let_end(graph, bad);
@@ -172,10 +157,9 @@ TEST_WORKERS(s06_who_is_needed_and_comes_first_is_needed)
 	atomic_int count = 0;
 	sley_node bad = fails(graph), both;
 
-	both = submit_named(graph,
-			    SLEY_NODE_SPEC(.fn = count_up, .arg = &count,
-					   .order = &bad, .nr_order = 1,
-					   .after = &bad, .nr_after = 1));
+	both = submit(graph, SLEY_NODE_SPEC(.fn = count_up, .arg = &count,
+					    .order = &bad, .nr_order = 1,
+					    .after = &bad, .nr_after = 1));
 	let_end(graph, both);
 	check_outcome(graph, both, SLEY_OUTCOME_SKIPPED, -EIO);
 	CHECK_EQ(sley_graph_wait(graph), -EIO);
@@ -245,9 +229,9 @@ TEST_WORKERS(s14_the_first_failure_is_reported_once)
 	sley_node id = SLEY_NO_NODE;
 
 	for (int i = 0; i < 3; i++)
-		id = submit_named(
-			graph, SLEY_NODE_SPEC(.fn = say, .arg = &codes[i],
-					      .order = &id, .nr_order = i > 0));
+		id = submit(graph,
+			    SLEY_NODE_SPEC(.fn = say, .arg = &codes[i],
+					   .order = &id, .nr_order = i > 0));
 	CHECK_EQ(sley_graph_wait(graph), -EPERM);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	/* More than 0 is no failure. */
@@ -267,9 +251,8 @@ TEST_WORKERS(s21_a_cancelled_graph_skips_what_has_not_started)
 	sley_node running;
 
 	for (int round = 0; round < 20; round++) {
-		running =
-			submit_named(graph, SLEY_NODE_SPEC(.fn = wait_for_event,
-							   .arg = &runs));
+		running = submit(graph, SLEY_NODE_SPEC(.fn = wait_for_event,
+						       .arg = &runs));
 		for (int i = 0; i < 10; i++)
 			(void)counts(graph, &count, &running, 1);
 		CHECK_SOON(atomic_load(&runs.waiting) == round + 1);
@@ -296,8 +279,8 @@ TEST_WORKERS(s21_a_cancelled_node_takes_those_along_that_need_it)
 	atomic_int count = 0;
 	sley_node first, victim, behind, other;
 
-	first = submit_named(graph, SLEY_NODE_SPEC(.fn = wait_for_event,
-						   .arg = &gate));
+	first = submit(graph,
+		       SLEY_NODE_SPEC(.fn = wait_for_event, .arg = &gate));
 	victim = counts(graph, &count, &first, 1);
 	behind = counts(graph, &count, &victim, 1);
 	other = counts(graph, &count, &first, 1);
@@ -324,8 +307,8 @@ TEST_WORKERS(s21_a_cancelled_node_that_runs_is_asked_to_end)
 	struct event_node runs = { SLEY_EVENT_INIT, 0, 0 };
 	sley_node running;
 
-	running = submit_named(graph, SLEY_NODE_SPEC(.fn = wait_for_event,
-						     .arg = &runs));
+	running = submit(graph,
+			 SLEY_NODE_SPEC(.fn = wait_for_event, .arg = &runs));
 	CHECK_SOON(atomic_load(&runs.waiting) == 1);
 	CHECK_EQ(sley_node_cancel(graph, running), 0);
 	let_end(graph, running);
@@ -347,12 +330,11 @@ TEST_WORKERS(s09_a_node_says_why_it_was_skipped)
 	sley_node read, mesh, solve;
 	char text[200];
 
-	read = submit_named(graph, SLEY_NODE_SPEC(.fn = fail, .name = "read"));
-	mesh = submit_named(graph, SLEY_NODE_SPEC(.fn = fail, .after = &read,
-						  .nr_after = 1));
-	solve = submit_named(graph,
-			     SLEY_NODE_SPEC(.fn = fail, .after = &mesh,
-					    .nr_after = 1, .name = "solve"));
+	read = submit(graph, SLEY_NODE_SPEC(.fn = fail, .name = "read"));
+	mesh = submit(graph, SLEY_NODE_SPEC(.fn = fail, .after = &read,
+					    .nr_after = 1));
+	solve = submit(graph, SLEY_NODE_SPEC(.fn = fail, .after = &mesh,
+					     .nr_after = 1, .name = "solve"));
 	let_end(graph, solve);
 	CHECK_EQ(sley_node_explain(graph, solve, text, sizeof(text)),
 		 sizeof(whole) - 1);
@@ -395,13 +377,13 @@ TEST_WORKERS(s09_who_waited_can_ask_why_it_failed)
 	sley_node first;
 
 	check_why(graph, NULL);
-	first = submit_named(graph, SLEY_NODE_SPEC(.fn = fail, .name = "read"));
+	first = submit(graph, SLEY_NODE_SPEC(.fn = fail, .name = "read"));
 	(void)counts(graph, &count, &first, 1);
 	CHECK_EQ(sley_graph_wait(graph), -EIO);
 	check_why(graph, "read failed: Input/output error");
 	/* Until the next one, also if that is given up. */
-	(void)submit_named(graph,
-			   SLEY_NODE_SPEC(.fn = wait_for_event, .arg = &later));
+	(void)submit(graph,
+		     SLEY_NODE_SPEC(.fn = wait_for_event, .arg = &later));
 	CHECK_EQ(sley_graph_wait_until(graph, in_ms(1)), -ETIMEDOUT);
 	check_why(graph, NULL);
 	sley_event_set(&later.event);
@@ -420,11 +402,10 @@ TEST_WORKERS(s09_a_scope_that_was_taken_along_has_the_error_of_who_did)
 	sley_node first;
 
 	CHECK_EQ(sley_graph_scope_begin(&scope, graph, NULL), 0);
-	first = submit_named(graph, SLEY_NODE_SPEC(.fn = fail, .name = "read"));
-	(void)submit_named(graph,
-			   SLEY_NODE_SPEC(.fn = fail, .name = "parse",
-					  .scope = scope, .after = &first,
-					  .nr_after = 1));
+	first = submit(graph, SLEY_NODE_SPEC(.fn = fail, .name = "read"));
+	(void)submit(graph,
+		     SLEY_NODE_SPEC(.fn = fail, .name = "parse", .scope = scope,
+				    .after = &first, .nr_after = 1));
 	CHECK_EQ(sley_graph_scope_wait(scope), -EIO);
 	check_why(graph,
 		  "parse was skipped <- read failed: Input/output error");
@@ -445,21 +426,15 @@ TEST_WORKERS(s09_a_node_that_was_cancelled_says_so)
 	char text[100];
 
 	sley_graph_cancel(graph);
-	CHECK_EQ(sley_graph_submit(graph, &first,
-				   SLEY_NODE_SPEC(.fn = write_down,
-						  .arg = &order,
-						  .name = "read")),
-		 0);
+	first = submit(graph, SLEY_NODE_SPEC(.fn = write_down, .arg = &order,
+					     .name = "read"));
 	CHECK_SOON(sley_node_outcome(graph, first, NULL) ==
 		   SLEY_OUTCOME_SKIPPED);
 	CHECK_GT(sley_node_explain(graph, first, text, sizeof(text)), 0);
 	CHECK_STR(text, "read was cancelled");
-	CHECK_EQ(sley_graph_submit(
-			 graph, &next,
-			 SLEY_NODE_SPEC(.fn = write_down, .arg = &order,
-					.after = &first, .nr_after = 1,
-					.name = "parse")),
-		 0);
+	next = submit(graph, SLEY_NODE_SPEC(.fn = write_down, .arg = &order,
+					    .after = &first, .nr_after = 1,
+					    .name = "parse"));
 	CHECK_SOON(sley_node_outcome(graph, next, NULL) ==
 		   SLEY_OUTCOME_SKIPPED);
 	CHECK_GT(sley_node_explain(graph, next, text, sizeof(text)), 0);

@@ -14,18 +14,13 @@ static int fails(void *arg)
 	return (int)(intptr_t)arg;
 }
 
-static sley_node fail(struct sley_graph *graph, struct sley_graph_scope *scope,
-		      const char *name, int err)
+static sley_node submit_failure(struct sley_graph *graph,
+				struct sley_graph_scope *scope,
+				const char *name, int err)
 {
-	sley_node id = SLEY_NO_NODE;
-
-	CHECK_EQ(sley_graph_submit(graph, &id,
-				   SLEY_NODE_SPEC(.fn = fails,
-						  .arg = (void *)(intptr_t)err,
-						  .scope = scope,
-						  .name = name)),
-		 0);
-	return id;
+	return submit(graph,
+		      SLEY_NODE_SPEC(.fn = fails, .arg = (void *)(intptr_t)err,
+				     .scope = scope, .name = name));
 }
 
 static struct sley_graph *small_graph(void)
@@ -40,12 +35,13 @@ TEST_WORKERS(s15_failures_do_not_fill_a_graph)
 	char why[100];
 
 	for (int round = 0; round < 2; round++) {
-		sley_node first = fail(graph, NULL, "the first", -EIO);
+		sley_node first =
+			submit_failure(graph, NULL, "the first", -EIO);
 
 		CHECK_SOON(sley_node_outcome(graph, first, NULL) ==
 			   SLEY_OUTCOME_FAILURE);
 		for (int i = 0; i < MANY; i++)
-			(void)fail(graph, NULL, "another", -EPERM);
+			(void)submit_failure(graph, NULL, "another", -EPERM);
 		CHECK_EQ(sley_node_outcome(graph, first, NULL),
 			 SLEY_OUTCOME_FAILURE);
 		CHECK_EQ(sley_graph_wait(graph), -EIO);
@@ -64,7 +60,7 @@ TEST_WORKERS(s15_nor_do_failures_of_scopes_that_are_closed)
 
 	for (int i = 0; i < MANY; i++) {
 		CHECK_EQ(sley_graph_scope_begin(&scope, graph, NULL), 0);
-		(void)fail(graph, scope, "a scope's", -EIO);
+		(void)submit_failure(graph, scope, "a scope's", -EIO);
 		sley_graph_scope_end(scope);
 	}
 	CHECK_EQ(sley_graph_wait(graph), -EIO);
@@ -82,8 +78,8 @@ TEST_WORKERS(s15_each_open_scope_hears_of_its_failure)
 
 	for (int i = 0; i < 3000; i++) {
 		CHECK_EQ(sley_graph_scope_begin(&scopes[i], graph, NULL), 0);
-		(void)fail(graph, scopes[i], "a scope's", -1 - i);
-		(void)fail(graph, scopes[i], "a scope's", -1 - i);
+		(void)submit_failure(graph, scopes[i], "a scope's", -1 - i);
+		(void)submit_failure(graph, scopes[i], "a scope's", -1 - i);
 	}
 	for (int i = 0; i < 3000; i++) {
 		CHECK_EQ(sley_graph_scope_wait(scopes[i]), -1 - i);
@@ -102,7 +98,7 @@ TEST_WORKERS(s09_the_last_failures_are_known)
 	int code;
 
 	for (int i = 0; i < MANY; i++)
-		ids[i] = fail(graph, NULL, "one of many", -EIO);
+		ids[i] = submit_failure(graph, NULL, "one of many", -EIO);
 	for (int i = 0; i < MANY; i++)
 		CHECK_SOON(sley_node_outcome(graph, ids[i], NULL) !=
 			   SLEY_OUTCOME_NONE);
@@ -130,21 +126,18 @@ static sley_node uses(struct sley_graph *graph, struct sley_graph_scope *scope,
 {
 	sley_node id = SLEY_NO_NODE;
 
-	CHECK_EQ(sley_graph_submit(
-			 graph, &id,
-			 SLEY_NODE_SPEC(.fn = count ? count_up : fails,
-					.arg = count ? (void *)count
-						     : (void *)-EIO,
-					.scope = scope, .access = &access,
-					.nr_access = 1)),
-		 0);
+	id = submit(graph,
+		    SLEY_NODE_SPEC(.fn = count ? count_up : fails,
+				   .arg = count ? (void *)count : (void *)-EIO,
+				   .scope = scope, .access = &access,
+				   .nr_access = 1));
 	return id;
 }
 
 static void fail_often(struct sley_graph *graph, struct sley_graph_scope *scope)
 {
 	for (int i = 0; i < MANY; i++)
-		(void)fail(graph, scope, "one of many", -EPERM);
+		(void)submit_failure(graph, scope, "one of many", -EPERM);
 }
 
 TEST_WORKERS(rs13_what_a_forgotten_node_should_have_written_is_not_read)
@@ -155,7 +148,7 @@ TEST_WORKERS(rs13_what_a_forgotten_node_should_have_written_is_not_read)
 	char data[2];
 	sley_node id;
 
-	id = fail(graph, NULL, "the first", -EPERM);
+	id = submit_failure(graph, NULL, "the first", -EPERM);
 	CHECK_SOON(sley_node_outcome(graph, id, NULL) == SLEY_OUTCOME_FAILURE);
 	id = uses(graph, NULL, NULL, SLEY_OUT(data[0]));
 	CHECK_SOON(sley_node_outcome(graph, id, NULL) == SLEY_OUTCOME_FAILURE);

@@ -22,12 +22,6 @@ static int wait_for_event(void *arg)
 	return sley_event_wait(&e->event);
 }
 
-static int submit(struct sley_graph *graph, sley_node_fn *fn, void *arg)
-{
-	return sley_graph_submit(graph, NULL,
-				 SLEY_NODE_SPEC(.fn = fn, .arg = arg));
-}
-
 /* ---- S15: full ---------------------------------------------------------------------- */
 
 TEST_WORKERS(s15_a_full_graph_lets_who_submits_wait)
@@ -55,8 +49,8 @@ TEST_WORKERS(s15_a_graph_that_stays_full_is_an_error_at_the_deadline)
 	atomic_int count = 0;
 	sley_node id = 1;
 
-	CHECK_EQ(submit(graph, wait_for_event, &gate), 0);
-	CHECK_EQ(submit(graph, wait_for_event, &gate), 0);
+	(void)submit_in(graph, NULL, wait_for_event, &gate);
+	(void)submit_in(graph, NULL, wait_for_event, &gate);
 	for (unsigned int ms = 0; ms < 20; ms += 10) {
 		uint64_t deadline_ns = in_ms(ms);
 
@@ -87,7 +81,9 @@ static void submit_one(void *arg)
 	struct submitter *s = arg;
 
 	atomic_store(&s->begun, true);
-	atomic_store(&s->err, submit(s->graph, count_up, &s->count));
+	atomic_store(&s->err, try_submit(s->graph, (struct sley_node_spec){
+							   .fn = count_up,
+							   .arg = &s->count }));
 }
 
 TEST_WORKERS(s15_who_waits_for_room_can_be_cancelled)
@@ -99,7 +95,7 @@ TEST_WORKERS(s15_who_waits_for_room_can_be_cancelled)
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_task task;
 
-	CHECK_EQ(submit(s.graph, wait_for_event, &gate), 0);
+	(void)submit_in(s.graph, NULL, wait_for_event, &gate);
 	sley_spawn(&group, &task, submit_one, &s);
 	CHECK_SOON(atomic_load(&s.begun));
 	sley_cancel(&task);
@@ -118,7 +114,9 @@ static int submit_ten(void *arg)
 	int err = 0;
 
 	for (int i = 0; i < 10 && !err; i++)
-		err = submit(s->graph, count_up, &s->count);
+		err = try_submit(s->graph,
+				 (struct sley_node_spec){ .fn = count_up,
+							  .arg = &s->count });
 	return err;
 }
 
@@ -129,7 +127,7 @@ TEST_WORKERS(s15_its_own_nodes_do_not_wait_for_room)
 				       SLEY_GRAPH_OPTIONS(.max_nodes = 2)) };
 
 	for (int i = 0; i < 20; i++)
-		CHECK_EQ(submit(s.graph, submit_ten, &s), 0);
+		(void)submit_in(s.graph, NULL, submit_ten, &s);
 	CHECK_EQ(sley_graph_wait(s.graph), 0);
 	CHECK_EQ(atomic_load(&s.count), 200);
 	sley_graph_destroy(s.graph);
@@ -145,7 +143,7 @@ TEST_WORKERS(s19_a_wait_that_times_out_leaves_the_graph_alive)
 	struct event_node gate = { SLEY_EVENT_INIT, 0 };
 	atomic_int count = 0;
 
-	CHECK_EQ(submit(graph, wait_for_event, &gate), 0);
+	(void)submit_in(graph, NULL, wait_for_event, &gate);
 	for (int i = 0; i < 10; i++) {
 		CHECK_EQ(sley_graph_wait_until(graph, i % 2 ? in_ms(2) : 0),
 			 -ETIMEDOUT);
@@ -211,8 +209,8 @@ TEST_WORKERS(s29_a_busy_graph_is_destroyed_when_it_has_ended)
 
 	for (int i = 0; i < 50; i++) {
 		s.graph = graph_new(NULL);
-		CHECK_EQ(submit(s.graph, submit_ten, &s), 0);
-		CHECK_EQ(submit(s.graph, submit_ten, &s), 0);
+		(void)submit_in(s.graph, NULL, submit_ten, &s);
+		(void)submit_in(s.graph, NULL, submit_ten, &s);
 		sley_graph_destroy(s.graph);
 		CHECK_EQ(atomic_load(&s.count), 20 * (i + 1));
 	}
@@ -226,7 +224,7 @@ static void *submit_from_a_thread(void *arg)
 	struct submitter *s = arg;
 
 	for (int i = 0; i < 100; i++)
-		CHECK_EQ(submit(s->graph, count_up, &s->count), 0);
+		(void)submit_in(s->graph, NULL, count_up, &s->count);
 	CHECK_EQ(sley_graph_wait(s->graph), 0);
 	return NULL;
 }
@@ -236,17 +234,13 @@ TEST_WORKERS(m33_foreign_threads_submit_and_wait)
 	struct sley *rt = start();
 	struct submitter s = { .graph = graph_new(
 				       SLEY_GRAPH_OPTIONS(.max_nodes = 8)) };
-	pthread_t threads[4];
 
 	if (is_single()) {
 		sley_graph_destroy(s.graph);
 		stop(rt);
 		test_skip("nobody to run it");
 	}
-	for (int i = 0; i < 4; i++)
-		threads[i] = test_thread(submit_from_a_thread, &s);
-	for (int i = 0; i < 4; i++)
-		pthread_join(threads[i], NULL);
+	run_threads(4, submit_from_a_thread, &s);
 	CHECK_EQ(sley_graph_wait(s.graph), 0);
 	CHECK_EQ(atomic_load(&s.count), 400);
 	sley_graph_destroy(s.graph);
@@ -317,8 +311,7 @@ TEST(m33_two_bound_threads_without_workers_share_a_graph)
 
 TEST(urgent_nodes_run_first)
 {
-	struct sley_config config = config_of(SLEY_SINGLE);
-	struct sley *rt = start_with(&config);
+	struct sley *rt = start_single();
 	struct sley_graph *graph = graph_new(NULL);
 	struct order order = { .nr = 0 };
 
@@ -349,10 +342,8 @@ TEST_WORKERS(s21_a_runtime_that_is_cancelled_takes_the_graph_along)
 	atomic_int count = 0;
 	sley_node first;
 
-	CHECK_EQ(sley_graph_submit(graph, &first,
-				   SLEY_NODE_SPEC(.fn = wait_for_event,
-						  .arg = &gate)),
-		 0);
+	first = submit(graph,
+		       SLEY_NODE_SPEC(.fn = wait_for_event, .arg = &gate));
 	for (int i = 0; i < 10; i++)
 		CHECK_EQ(sley_graph_submit(graph, NULL,
 					   SLEY_NODE_SPEC(.fn = count_up,
@@ -383,22 +374,19 @@ TEST(s29_a_forked_child_cannot_submit)
 	pid = fork();
 	CHECK_GE(pid, 0);
 	if (!pid) {
-		int err = submit(graph, count_up, &count);
+		int err = try_submit(graph,
+				     (struct sley_node_spec){ .fn = count_up,
+							      .arg = &count });
 
 		_exit(err != SLEY_EFORKED ||
 		      sley_graph_create(&other, NULL) != SLEY_EFORKED);
 	}
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
-	CHECK_EQ(submit(graph, count_up, &count), 0);
+	(void)submit_in(graph, NULL, count_up, &count);
 	sley_graph_destroy(graph);
 	CHECK_EQ(atomic_load(&count), 1);
 	stop(rt);
-}
-
-static int waits_for(void *arg)
-{
-	return sley_event_wait(arg);
 }
 
 /* 0: it got nothing but errors, and at once. */
@@ -430,7 +418,7 @@ TEST(s29_nor_does_it_wait_for_nodes_of_its_parent)
 		test_skip("fork() with threads");
 	rt = start();
 	graph = graph_new(NULL);
-	CHECK_EQ(submit(graph, waits_for, &later), 0);
+	(void)submit_in(graph, NULL, waits_for, &later);
 	pid = fork();
 	CHECK_GE(pid, 0);
 	if (!pid)
@@ -494,7 +482,7 @@ TEST_WORKERS(s21_a_number_that_was_never_a_node_is_not_cancelled)
 	CHECK_EQ(sley_node_cancel(graph, 7), -ESRCH);
 	CHECK_EQ(sley_node_cancel(graph, 1ull << 32 | 7), -ESRCH);
 	CHECK_EQ(sley_node_cancel(graph, UINT64_MAX), -ESRCH);
-	CHECK_EQ(submit(graph, wait_for_event, &gate), 0);
+	(void)submit_in(graph, NULL, wait_for_event, &gate);
 	id = counts(graph, &count, NULL, 0);
 	CHECK_EQ(sley_node_cancel(graph, (uint32_t)id), -ESRCH);
 	CHECK_EQ(sley_node_cancel(graph, id + (1ull << 32)), -ESRCH);

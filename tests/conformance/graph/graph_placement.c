@@ -6,12 +6,6 @@
 
 #include "conformance/graph/graph.h"
 
-static int submit(struct sley_graph *graph, struct sley_node_spec spec)
-{
-	spec.size = sizeof(spec);
-	return sley_graph_submit(graph, NULL, &spec);
-}
-
 static atomic_int seen_at[64];
 
 static int note_worker(void *arg)
@@ -27,12 +21,12 @@ TEST_WORKERS(s11_a_node_runs_on_the_worker_it_names)
 	int n = nr_runners();
 
 	for (int i = 0; i < 300; i++)
-		CHECK_EQ(submit(graph,
-				(struct sley_node_spec){
-					.fn = note_worker,
-					.arg = (void *)(intptr_t)(i % n),
-					.affinity = SLEY_ON_WORKER(i % n),
-				}),
+		CHECK_EQ(try_submit(graph,
+				    (struct sley_node_spec){
+					    .fn = note_worker,
+					    .arg = (void *)(intptr_t)(i % n),
+					    .affinity = SLEY_ON_WORKER(i % n),
+				    }),
 			 0);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	for (int i = 0; i < n; i++)
@@ -61,14 +55,14 @@ TEST_WORKERS(s13_a_node_runs_where_it_is_eligible)
 	};
 
 	if (nr_runners() == 1) {
-		CHECK_EQ(submit(graph, spec), SLEY_EAFFINITY);
+		CHECK_EQ(try_submit(graph, spec), SLEY_EAFFINITY);
 	} else {
 		for (int i = 0; i < 200; i++)
-			CHECK_EQ(submit(graph, spec), 0);
+			CHECK_EQ(try_submit(graph, spec), 0);
 		spec.affinity = SLEY_ON_WORKER(0);
-		CHECK_EQ(submit(graph, spec), SLEY_EAFFINITY);
+		CHECK_EQ(try_submit(graph, spec), SLEY_EAFFINITY);
 		spec.affinity = SLEY_ON_WORKER(1);
-		CHECK_EQ(submit(graph, spec), 0);
+		CHECK_EQ(try_submit(graph, spec), 0);
 		CHECK_EQ(sley_graph_wait(graph), 0);
 		CHECK_EQ(count, 201);
 	}
@@ -82,15 +76,15 @@ TEST_WORKERS(s13_who_names_a_worker_that_is_none_is_refused)
 	struct sley_graph *graph = graph_new(NULL);
 	uint64_t nobody = 0;
 
-	CHECK_EQ(submit(graph,
-			(struct sley_node_spec){
-				.fn = count_up,
-				.affinity = SLEY_ON_WORKER(nr_runners()),
-			}),
+	CHECK_EQ(try_submit(graph,
+			    (struct sley_node_spec){
+				    .fn = count_up,
+				    .affinity = SLEY_ON_WORKER(nr_runners()),
+			    }),
 		 SLEY_EAFFINITY);
-	CHECK_EQ(submit(graph, (struct sley_node_spec){ .fn = count_up,
-							.eligible = &nobody,
-							.nr_eligible = 1 }),
+	CHECK_EQ(try_submit(graph, (struct sley_node_spec){ .fn = count_up,
+							    .eligible = &nobody,
+							    .nr_eligible = 1 }),
 		 SLEY_EAFFINITY);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	sley_graph_destroy(graph);
@@ -144,12 +138,12 @@ TEST_WORKERS(s02_the_members_of_a_gang_run_at_once)
 
 	for (int i = 0; i < 10; i++) {
 		gang[i] = gang_of(n);
-		CHECK_EQ(submit(graph,
-				(struct sley_node_spec){
-					.fn = meets_the_others,
-					.arg = &gang[i],
-					.gang = (uint32_t)n,
-				}),
+		CHECK_EQ(try_submit(graph,
+				    (struct sley_node_spec){
+					    .fn = meets_the_others,
+					    .arg = &gang[i],
+					    .gang = (uint32_t)n,
+				    }),
 			 0);
 	}
 	CHECK_EQ(sley_graph_wait(graph), 0);
@@ -165,16 +159,16 @@ TEST_WORKERS(s02_a_gang_larger_than_those_who_may_run_it_is_refused)
 	struct sley_graph *graph = graph_new(NULL);
 	uint64_t one = 1;
 
-	CHECK_EQ(submit(graph,
-			(struct sley_node_spec){
-				.fn = count_up,
-				.gang = (uint32_t)nr_runners() + 1,
-			}),
+	CHECK_EQ(try_submit(graph,
+			    (struct sley_node_spec){
+				    .fn = count_up,
+				    .gang = (uint32_t)nr_runners() + 1,
+			    }),
 		 nr_runners() > 0 ? SLEY_EGANG : 0);
-	CHECK_EQ(submit(graph, (struct sley_node_spec){ .fn = count_up,
-							.gang = 2,
-							.eligible = &one,
-							.nr_eligible = 1 }),
+	CHECK_EQ(try_submit(graph, (struct sley_node_spec){ .fn = count_up,
+							    .gang = 2,
+							    .eligible = &one,
+							    .nr_eligible = 1 }),
 		 SLEY_EGANG);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	sley_graph_destroy(graph);
@@ -191,11 +185,8 @@ TEST_WORKERS(s14_a_gang_fails_if_one_of_it_does_and_ends_when_all_have)
 	sley_node id = SLEY_NO_NODE, after;
 
 	gang.fails = n;
-	CHECK_EQ(sley_graph_submit(graph, &id,
-				   SLEY_NODE_SPEC(.fn = meets_the_others,
-						  .arg = &gang,
-						  .gang = (uint32_t)n)),
-		 0);
+	id = submit(graph, SLEY_NODE_SPEC(.fn = meets_the_others, .arg = &gang,
+					  .gang = (uint32_t)n));
 	after = node(graph, &order, 1, &id, 1);
 	CHECK_EQ(sley_graph_submit(
 			 graph, NULL,
@@ -229,12 +220,12 @@ TEST_WORKERS(rs10_gangs_and_single_nodes_do_not_starve_each_other)
 		gang[i] = gang_of(n);
 		for (int j = 0; j < 50; j++)
 			(void)counts(graph, &count, NULL, 0);
-		CHECK_EQ(submit(graph,
-				(struct sley_node_spec){
-					.fn = meets_the_others,
-					.arg = &gang[i],
-					.gang = (uint32_t)n,
-				}),
+		CHECK_EQ(try_submit(graph,
+				    (struct sley_node_spec){
+					    .fn = meets_the_others,
+					    .arg = &gang[i],
+					    .gang = (uint32_t)n,
+				    }),
 			 0);
 	}
 	CHECK_EQ(sley_graph_wait(graph), 0);
@@ -267,12 +258,12 @@ TEST_WORKERS(rs11_the_members_of_a_gang_do_not_wait_for_room)
 	struct sley_graph *graph =
 		graph_new(SLEY_GRAPH_OPTIONS(.max_nodes = 1));
 
-	CHECK_EQ(submit(graph,
-			(struct sley_node_spec){
-				.fn = submits_another,
-				.arg = graph,
-				.gang = (uint32_t)gang_size(),
-			}),
+	CHECK_EQ(try_submit(graph,
+			    (struct sley_node_spec){
+				    .fn = submits_another,
+				    .arg = graph,
+				    .gang = (uint32_t)gang_size(),
+			    }),
 		 0);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	sley_graph_destroy(graph);
@@ -301,13 +292,13 @@ static void pass_through(struct sley_graph *graph, int worker)
 {
 	atomic_int count = 0;
 
-	CHECK_EQ(submit(graph,
-			(struct sley_node_spec){
-				.fn = count_up,
-				.arg = &count,
-				.affinity = SLEY_ON_WORKER(worker),
-				.priority = SLEY_PRIORITY_MIN,
-			}),
+	CHECK_EQ(try_submit(graph,
+			    (struct sley_node_spec){
+				    .fn = count_up,
+				    .arg = &count,
+				    .affinity = SLEY_ON_WORKER(worker),
+				    .priority = SLEY_PRIORITY_MIN,
+			    }),
 		 0);
 	CHECK_SOON(count == 1);
 }
@@ -315,12 +306,12 @@ static void pass_through(struct sley_graph *graph, int worker)
 static void held_begin(struct held *held, struct sley_graph_scope *scope)
 {
 	held->size = gang_size();
-	CHECK_EQ(submit(held->holds,
-			(struct sley_node_spec){
-				.fn = is_held,
-				.arg = &held->gate,
-				.affinity = (uint32_t)held->size,
-			}),
+	CHECK_EQ(try_submit(held->holds,
+			    (struct sley_node_spec){
+				    .fn = is_held,
+				    .arg = &held->gate,
+				    .affinity = (uint32_t)held->size,
+			    }),
 		 0);
 	CHECK_SOON(held->gate.held == 1);
 	CHECK_EQ(sley_graph_submit(held->graph, &held->id,
@@ -451,12 +442,12 @@ TEST_WORKERS(s21_a_gang_that_waits_can_be_cancelled)
 	for (int i = 0; i < 10; i++) {
 		atomic_int inside = 0;
 
-		CHECK_EQ(submit(graph,
-				(struct sley_node_spec){
-					.fn = waits_for_ever,
-					.arg = &inside,
-					.gang = (uint32_t)n,
-				}),
+		CHECK_EQ(try_submit(graph,
+				    (struct sley_node_spec){
+					    .fn = waits_for_ever,
+					    .arg = &inside,
+					    .gang = (uint32_t)n,
+				    }),
 			 0);
 		CHECK_SOON(inside == n);
 		sley_graph_cancel(graph);
@@ -479,11 +470,9 @@ TEST_WORKERS(s21_a_cancel_skips_a_whole_gang_or_none_of_it)
 		sley_node id = SLEY_NO_NODE;
 		bool skipped;
 
-		CHECK_EQ(sley_graph_submit(graph, &id,
-					   SLEY_NODE_SPEC(.fn = waits_for_ever,
-							  .arg = &inside,
-							  .gang = (uint32_t)n)),
-			 0);
+		id = submit(graph,
+			    SLEY_NODE_SPEC(.fn = waits_for_ever, .arg = &inside,
+					   .gang = (uint32_t)n));
 		for (int j = 0; j < i % 10; j++)
 			sley_yield();
 		CHECK_EQ(sley_node_cancel(graph, id), 0);

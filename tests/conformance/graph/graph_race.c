@@ -23,22 +23,6 @@ static int wait_at(void *arg)
 	return sley_event_wait(&door->event);
 }
 
-static int fail(void *arg)
-{
-	(void)arg;
-	return -EIO;
-}
-
-static sley_node submit(struct sley_graph *graph, sley_node_fn *fn, void *arg)
-{
-	sley_node id;
-
-	CHECK_EQ(sley_graph_submit(graph, &id,
-				   SLEY_NODE_SPEC(.fn = fn, .arg = arg)),
-		 0);
-	return id;
-}
-
 /* ---- wide ------------------------------------------------------------------------ */
 
 #define WIDTH 200
@@ -56,15 +40,12 @@ static void check_wide(struct sley_graph *graph, uint32_t nr, uint32_t failed)
 
 	for (uint32_t i = 0; i < nr; i++)
 		before[i] = i % failed == failed - 1
-				    ? submit(graph, fail, NULL)
-				    : submit(graph, wait_at, &door);
+				    ? submit_in(graph, NULL, fail, NULL)
+				    : submit_in(graph, NULL, wait_at, &door);
 	for (uint32_t i = failed - 1; i < nr; i += failed)
 		CHECK_SOON(has_failed(graph, before[i]));
-	CHECK_EQ(sley_graph_submit(
-			 graph, &last,
-			 SLEY_NODE_SPEC(.fn = count_up, .arg = &door.code,
-					.order = before, .nr_order = nr)),
-		 0);
+	last = submit(graph, SLEY_NODE_SPEC(.fn = count_up, .arg = &door.code,
+					    .order = before, .nr_order = nr));
 	CHECK_EQ(sley_node_outcome(graph, last, NULL), SLEY_OUTCOME_NONE);
 	sley_event_set(&door.event);
 	CHECK_EQ(sley_graph_wait(graph), nr >= failed ? -EIO : 0);
@@ -116,11 +97,8 @@ TEST_WORKERS(s15_what_has_ended_leaves_room_though_the_next_one_waits)
 	int err;
 
 	first = counts(graph, &count, NULL, 0);
-	CHECK_EQ(sley_graph_submit(graph, &second,
-				   SLEY_NODE_SPEC(.fn = wait_at, .arg = &door,
-						  .after = &first,
-						  .nr_after = 1)),
-		 0);
+	second = submit(graph, SLEY_NODE_SPEC(.fn = wait_at, .arg = &door,
+					      .after = &first, .nr_after = 1));
 	for (int i = 2; i < 512; i++)
 		(void)counts(graph, &count, &second, 1);
 	CHECK_SOON(atomic_load(&door.waiting) == 1);
@@ -159,7 +137,7 @@ TEST_WORKERS(s15_a_node_in_a_region_does_not_wait_for_itself)
 	struct adder adder = { graph_new(SLEY_GRAPH_OPTIONS(.max_nodes = 1)),
 			       0 };
 
-	(void)submit(adder.graph, add_in_a_region, &adder);
+	(void)submit_in(adder.graph, NULL, add_in_a_region, &adder);
 	/* There the thread of a region has no tasks of its own. */
 	CHECK_EQ(sley_graph_wait(adder.graph),
 		 is_single() ? SLEY_ENOWORKER : 0);
@@ -239,7 +217,7 @@ TEST_WORKERS(s21_a_late_cancel_does_not_undo_that_of_the_next_one)
 
 	submit_old(graph, &count, old);
 	CHECK_EQ(sley_graph_wait(graph), 0);
-	holder = submit(graph, wait_at, &door);
+	holder = submit_in(graph, NULL, wait_at, &door);
 	for (int i = 0; i < NR_OLD; i++) {
 		next = counts(graph, &count, &holder, 1);
 		CHECK_EQ(sley_node_cancel(graph, next), 0);
@@ -262,7 +240,7 @@ TEST_WORKERS(s21_a_late_cancel_does_not_touch_edges)
 	sley_node old[NR_OLD], before[60];
 
 	for (int i = 0; i < 60; i++)
-		before[i] = submit(graph, wait_at, &door);
+		before[i] = submit_in(graph, NULL, wait_at, &door);
 	submit_old(graph, &count, old);
 	for (int i = 0; i < 4; i++)
 		(void)counts(graph, &last, before, 60);
@@ -295,7 +273,7 @@ TEST_WORKERS(s21_one_that_was_woken_hears_of_the_cancel)
 		struct door door[2] = { { SLEY_EVENT_INIT, 0, 0 },
 					{ SLEY_EVENT_INIT, 0, 0 } };
 
-		(void)submit(graph, wait_twice, door);
+		(void)submit_in(graph, NULL, wait_twice, door);
 		CHECK_SOON(atomic_load(&door[0].waiting) == 1);
 		sley_event_set(&door[0].event);
 		sley_graph_cancel(graph);
@@ -351,13 +329,12 @@ static sley_node submit_wiring(struct sley_graph *graph, struct wiring *wiring,
 	sley_node predecessors[PREDECESSORS], successor;
 
 	for (uint32_t i = 0; i < nr; i++)
-		predecessors[i] = submit(
-			graph, i + 1 < nr ? precede : precede_last, wiring);
-	CHECK_EQ(sley_graph_submit(graph, &successor,
-				   SLEY_NODE_SPEC(.fn = follow, .arg = wiring,
-						  .after = predecessors,
-						  .nr_after = nr)),
-		 0);
+		predecessors[i] = submit_in(graph, NULL,
+					    i + 1 < nr ? precede : precede_last,
+					    wiring);
+	successor = submit(graph, SLEY_NODE_SPEC(.fn = follow, .arg = wiring,
+						 .after = predecessors,
+						 .nr_after = nr));
 	return successor;
 }
 
@@ -397,15 +374,13 @@ TEST_WORKERS(rs6_a_failure_while_a_node_is_wired_skips_it_once)
 	for (int round = 0; round < ROUNDS; round++) {
 		struct wiring wiring = { .says = -EIO };
 		atomic_int behind = 0;
-		sley_node successor, last;
+		sley_node successor;
 
 		successor = submit_wiring(graph, &wiring, PREDECESSORS);
-		CHECK_EQ(sley_graph_submit(graph, &last,
-					   SLEY_NODE_SPEC(.fn = count_up,
-							  .arg = &behind,
-							  .order = &successor,
-							  .nr_order = 1)),
-			 0);
+		(void)submit(graph,
+			     SLEY_NODE_SPEC(.fn = count_up, .arg = &behind,
+					    .order = &successor,
+					    .nr_order = 1));
 		CHECK_EQ(sley_graph_wait(graph), -EIO);
 		CHECK_EQ(atomic_load(&wiring.ran), 0);
 		CHECK_EQ(atomic_load(&behind), 1);

@@ -7,11 +7,6 @@
 
 #include "conformance/graph/graph.h"
 
-static int wait_for_event(void *arg)
-{
-	return sley_event_wait(arg);
-}
-
 /* ---- edges ------------------------------------------------------------------------- */
 
 #define NODES 200
@@ -25,13 +20,13 @@ TEST_WORKERS(s15_a_graph_takes_its_nodes_whatever_their_edges)
 		graph_new(SLEY_GRAPH_OPTIONS(.max_nodes = NODES));
 	struct sley_event gate = SLEY_EVENT_INIT;
 	struct sley_node_spec spec = { .size = sizeof(spec),
-				       .fn = wait_for_event,
+				       .fn = waits_for,
 				       .arg = &gate };
 	sley_node before[PREDECESSORS];
 	atomic_int count = 0;
 
 	for (int i = 0; i < PREDECESSORS; i++)
-		CHECK_EQ(sley_graph_submit(graph, &before[i], &spec), 0);
+		before[i] = submit(graph, &spec);
 	spec.fn = count_up;
 	spec.arg = &count;
 	spec.after = before;
@@ -56,10 +51,7 @@ TEST_WORKERS(s15_nodes_that_come_after_all_others_have_room)
 	sley_node all[2 * NODES];
 	atomic_int count = 0;
 
-	CHECK_EQ(sley_graph_submit(graph, &all[0],
-				   SLEY_NODE_SPEC(.fn = wait_for_event,
-						  .arg = &gate)),
-		 0);
+	all[0] = submit(graph, SLEY_NODE_SPEC(.fn = waits_for, .arg = &gate));
 	for (uint32_t i = 1; i < 2 * NODES; i++)
 		all[i] = counts(graph, &count, all, i);
 	sley_event_set(&gate);
@@ -81,10 +73,7 @@ TEST_WORKERS(s06_who_is_named_often_takes_no_more_room)
 	sley_node ended = counts(graph, &count, NULL, 0);
 
 	CHECK_EQ(sley_graph_wait(graph), 0);
-	CHECK_EQ(sley_graph_submit(graph, &often[0],
-				   SLEY_NODE_SPEC(.fn = wait_for_event,
-						  .arg = &gate)),
-		 0);
+	often[0] = submit(graph, SLEY_NODE_SPEC(.fn = waits_for, .arg = &gate));
 	for (int i = 1; i < 1000; i++)
 		often[i] = i % 2 ? ended : often[0];
 	(void)counts(graph, &count, often, 1000);
@@ -323,13 +312,10 @@ TEST(s15_a_submitter_is_woken_for_many_places_at_once)
 	struct sley *rt = start_with(&config);
 	struct breeder b = { .graph = graph_new(
 				     SLEY_GRAPH_OPTIONS(.max_nodes = CROWD)) };
-	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_graph_scope_stats stats;
-	struct sley_task task;
 	uint64_t before = nr_switches(rt);
 
-	sley_spawn(&group, &task, submit_many, &b);
-	sley_join(&group);
+	run_task(submit_many, &b);
 	CHECK_EQ(sley_graph_wait(b.graph), 0);
 	CHECK_EQ(b.count, MANY);
 	/* Two for each time it waits, and some for this thread. */
@@ -352,7 +338,7 @@ static void fill_and_turn_over(void *arg)
 
 	for (int i = 0; i < CROWD - 1; i++)
 		CHECK_EQ(sley_graph_submit(t->graph, NULL,
-					   SLEY_NODE_SPEC(.fn = wait_for_event,
+					   SLEY_NODE_SPEC(.fn = waits_for,
 							  .arg = &t->gate)),
 			 0);
 	for (int i = 0; i < MANY; i++)
@@ -366,12 +352,9 @@ TEST_WORKERS(s15_one_place_that_comes_free_is_enough)
 	struct sley *rt = start();
 	struct turnover t = { .graph = graph_new(
 				      SLEY_GRAPH_OPTIONS(.max_nodes = CROWD)) };
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley_task task;
 	uint64_t start_ns = sley_now();
 
-	sley_spawn(&group, &task, fill_and_turn_over, &t);
-	sley_join(&group);
+	run_task(fill_and_turn_over, &t);
 	CHECK_EQ(sley_graph_wait(t.graph), 0);
 	CHECK_EQ(t.count, MANY);
 	/* With a millisecond of patience for each it would take six seconds. */

@@ -13,18 +13,6 @@ static struct sley_graph_scope *begin(struct sley_graph *graph)
 	return run;
 }
 
-static sley_node submit(struct sley_graph *graph, struct sley_graph_scope *run,
-			sley_node_fn *fn, void *arg)
-{
-	sley_node id = SLEY_NO_NODE;
-
-	CHECK_EQ(sley_graph_submit(graph, &id,
-				   SLEY_NODE_SPEC(.fn = fn, .arg = arg,
-						  .scope = run)),
-		 0);
-	return id;
-}
-
 static int finish(struct sley_graph_scope *run)
 {
 	int err = sley_graph_scope_wait(run);
@@ -76,9 +64,9 @@ TEST_WORKERS(s19_a_run_without_nodes_lets_none_pass)
 	for (int i = 0; i < 3; i++) {
 		run[i] = begin(graph);
 		if (i != 1)
-			(void)submit(graph, run[i],
-				     i ? write_down : sleep_and_write,
-				     &entry[i]);
+			(void)submit_in(graph, run[i],
+					i ? write_down : sleep_and_write,
+					&entry[i]);
 		CHECK_EQ(sley_graph_run_end(run[i]), 0);
 	}
 	CHECK_EQ(sley_graph_wait(graph), 0);
@@ -105,7 +93,7 @@ TEST_WORKERS(s19_runs_never_mix_and_the_next_is_built_meanwhile)
 
 		turn[i] = (struct turn){ &now, i };
 		for (int j = 0; j < 10; j++)
-			id[j] = submit(graph, run, in_its_turn, &turn[i]);
+			id[j] = submit_in(graph, run, in_its_turn, &turn[i]);
 		CHECK_EQ(sley_graph_submit(
 				 graph, NULL,
 				 SLEY_NODE_SPEC(.fn = next_turn,
@@ -124,11 +112,6 @@ TEST_WORKERS(s19_runs_never_mix_and_the_next_is_built_meanwhile)
 	stop(rt);
 }
 
-static int waits_for(void *arg)
-{
-	return sley_event_wait(arg);
-}
-
 TEST_WORKERS(s19_a_third_run_waits_until_the_first_has_ended)
 {
 	struct sley *rt = start();
@@ -138,7 +121,7 @@ TEST_WORKERS(s19_a_third_run_waits_until_the_first_has_ended)
 
 	for (int i = 0; i < 2; i++) {
 		run[i] = begin(graph);
-		(void)submit(graph, run[i], waits_for, &later);
+		(void)submit_in(graph, run[i], waits_for, &later);
 		CHECK_EQ(sley_graph_run_end(run[i]), 0);
 	}
 	CHECK_EQ(sley_graph_run_begin_until(&run[2], graph, in_ms(2)), -EAGAIN);
@@ -165,12 +148,6 @@ TEST_WORKERS(s19_the_next_run_is_begun_when_the_last_was_ended)
 	stop(rt);
 }
 
-static int fails(void *arg)
-{
-	(void)arg;
-	return -EIO;
-}
-
 TEST_WORKERS(s19_a_run_that_failed_does_not_poison_the_next)
 {
 	struct sley *rt = start();
@@ -183,7 +160,7 @@ TEST_WORKERS(s19_a_run_that_failed_does_not_poison_the_next)
 		atomic_int count = 0;
 
 		CHECK_EQ(sley_graph_submit(graph, NULL,
-					   SLEY_NODE_SPEC(.fn = fails,
+					   SLEY_NODE_SPEC(.fn = fail,
 							  .scope = run[0],
 							  .access = &all,
 							  .nr_access = 1)),
@@ -249,7 +226,7 @@ TEST_WORKERS(s19_nor_one_that_was_built_before_it_failed)
 
 	run[0] = begin(graph);
 	CHECK_EQ(sley_graph_scope_begin(&inner, graph, run[0]), 0);
-	id = submit(graph, run[0], starts_and_waits, &later);
+	id = submit_in(graph, run[0], starts_and_waits, &later);
 	use(graph, run[0], fails_later, &fail, SLEY_INOUT(cell[0]));
 	use(graph, inner, fails_later, &fail, SLEY_INOUT(cell[1]));
 	sley_graph_scope_end(inner);
@@ -290,7 +267,7 @@ TEST_WORKERS(s19_nor_the_one_after_if_nobody_has_heard_of_it)
 		struct sley_graph_scope *inner = NULL;
 
 		CHECK_EQ(sley_graph_scope_begin(&inner, graph, run[0]), 0);
-		use(graph, inner, fails, NULL, SLEY_INOUT(cell));
+		use(graph, inner, fail, NULL, SLEY_INOUT(cell));
 		sley_graph_scope_end(inner);
 		CHECK_EQ(sley_graph_run_end(run[0]), 0);
 		sley_graph_scope_end(run[0]);
@@ -302,7 +279,7 @@ TEST_WORKERS(s19_nor_the_one_after_if_nobody_has_heard_of_it)
 	}
 	/* But what is in no run is. */
 	last = begin(graph);
-	use(graph, last, fails, NULL, SLEY_INOUT(cell));
+	use(graph, last, fail, NULL, SLEY_INOUT(cell));
 	CHECK_EQ(sley_graph_run_end(last), 0);
 	sley_graph_scope_end(last);
 	use(graph, NULL, count_up, &count, SLEY_INOUT(cell));
@@ -322,11 +299,11 @@ TEST_WORKERS(s19_a_scope_in_a_run_comes_after_the_run_before_as_well)
 	atomic_int count = 0;
 
 	run[0] = begin(graph);
-	(void)submit(graph, run[0], waits_for, &later);
+	(void)submit_in(graph, run[0], waits_for, &later);
 	CHECK_EQ(sley_graph_run_end(run[0]), 0);
 	run[1] = begin(graph);
 	CHECK_EQ(sley_graph_scope_begin(&inner, graph, run[1]), 0);
-	(void)submit(graph, inner, count_up, &count);
+	(void)submit_in(graph, inner, count_up, &count);
 	CHECK_EQ(sley_graph_scope_wait_until(inner, in_ms(2)), -ETIMEDOUT);
 	CHECK_EQ(count, 0);
 	sley_event_set(&later);
@@ -370,7 +347,7 @@ static int submits_late(void *arg)
 					.scope = late->run, .order = &late->id,
 					.nr_order = 1)),
 		 -EDEADLK);
-	(void)submit(late->graph, late->run, count_up, &late->count);
+	(void)submit_in(late->graph, late->run, count_up, &late->count);
 	return 0;
 }
 
@@ -427,7 +404,7 @@ static int submits_behind(void *arg)
 	sley_node before = SLEY_NO_NODE;
 
 	CHECK_EQ(sley_event_wait(&late->built), 0);
-	before = submit(late->graph, NULL, count_up, &late->count);
+	before = submit_in(late->graph, NULL, count_up, &late->count);
 	CHECK_EQ(sley_graph_submit(
 			 late->graph, NULL,
 			 SLEY_NODE_SPEC(.fn = count_up, .arg = &late->count,
@@ -451,10 +428,10 @@ TEST_WORKERS(s19_nor_for_what_comes_after_a_later_run)
 	sley_node of_next;
 
 	late.run = begin(late.graph);
-	(void)submit(late.graph, late.run, submits_behind, &arg);
+	(void)submit_in(late.graph, late.run, submits_behind, &arg);
 	CHECK_EQ(sley_graph_run_end(late.run), 0);
 	next = begin(late.graph);
-	of_next = submit(late.graph, next, count_up, &late.count);
+	of_next = submit_in(late.graph, next, count_up, &late.count);
 	late.id = counts(late.graph, &late.count, &of_next, 1);
 	CHECK_EQ(sley_graph_run_end(next), 0);
 	sley_event_set(&late.built);

@@ -14,30 +14,6 @@ static struct sley_graph_scope *open_in(struct sley_graph *graph,
 	return scope;
 }
 
-static sley_node submit(struct sley_graph *graph,
-			struct sley_graph_scope *scope, sley_node_fn *fn,
-			void *arg)
-{
-	sley_node id = SLEY_NO_NODE;
-
-	CHECK_EQ(sley_graph_submit(graph, &id,
-				   SLEY_NODE_SPEC(.fn = fn, .arg = arg,
-						  .scope = scope)),
-		 0);
-	return id;
-}
-
-static int waits_for(void *arg)
-{
-	return sley_event_wait(arg);
-}
-
-static int fails(void *arg)
-{
-	(void)arg;
-	return -EIO;
-}
-
 TEST_WORKERS(s18_a_scope_is_waited_for_apart)
 {
 	struct sley *rt = start();
@@ -47,10 +23,10 @@ TEST_WORKERS(s18_a_scope_is_waited_for_apart)
 	struct sley_event later = SLEY_EVENT_INIT;
 	atomic_int count = 0;
 
-	(void)submit(graph, NULL, waits_for, &later);
-	(void)submit(graph, other, waits_for, &later);
+	(void)submit_in(graph, NULL, waits_for, &later);
+	(void)submit_in(graph, other, waits_for, &later);
 	for (int i = 0; i < 200; i++)
-		(void)submit(graph, scope, count_up, &count);
+		(void)submit_in(graph, scope, count_up, &count);
 	CHECK_EQ(sley_graph_scope_wait_until(scope, in_ms(10000)), 0);
 	CHECK_EQ(count, 200);
 	CHECK_EQ(sley_graph_wait_until(graph, in_ms(1)), -ETIMEDOUT);
@@ -69,7 +45,7 @@ TEST_WORKERS(s18_a_scope_is_over_although_what_comes_behind_it_is_not)
 	struct sley_graph *graph = graph_new(NULL);
 	struct sley_graph_scope *scope = open_in(graph, NULL);
 	struct sley_event first = SLEY_EVENT_INIT, later = SLEY_EVENT_INIT;
-	sley_node id = submit(graph, scope, waits_for, &first);
+	sley_node id = submit_in(graph, scope, waits_for, &first);
 
 	CHECK_EQ(sley_graph_submit(graph, NULL,
 				   SLEY_NODE_SPEC(.fn = waits_for,
@@ -95,8 +71,8 @@ TEST_WORKERS(s18_a_scope_that_is_closed_goes_on_until_its_end)
 	for (int i = 0; i < 20; i++) {
 		struct sley_graph_scope *scope = open_in(graph, NULL);
 
-		(void)submit(graph, scope, waits_for, &later);
-		(void)submit(graph, scope, count_up, &count);
+		(void)submit_in(graph, scope, waits_for, &later);
+		(void)submit_in(graph, scope, count_up, &count);
 		sley_graph_scope_end(scope);
 	}
 	sley_event_set(&later);
@@ -118,7 +94,7 @@ TEST_WORKERS(s18_scopes_nest_64_deep)
 		struct sley_graph_scope_stats stats;
 
 		scope[i] = open_in(graph, scope[i - 1]);
-		(void)submit(graph, scope[i], count_up, &count);
+		(void)submit_in(graph, scope[i], count_up, &count);
 		sley_graph_scope_get_stats(graph, scope[i], &stats);
 		CHECK_EQ(stats.depth, (uint32_t)i);
 		CHECK_EQ(stats.submitted, 1u);
@@ -140,7 +116,7 @@ TEST_WORKERS(s18_a_failure_is_heard_of_by_who_waits_for_its_scope)
 	struct sley_graph *graph = graph_new(NULL);
 	struct sley_graph_scope *scope = open_in(graph, NULL);
 
-	(void)submit(graph, scope, fails, NULL);
+	(void)submit_in(graph, scope, fail, NULL);
 	CHECK_EQ(sley_graph_scope_wait(scope), -EIO);
 	CHECK_EQ(sley_graph_scope_wait(scope), 0);
 	CHECK_EQ(sley_graph_wait(graph), 0);
@@ -154,7 +130,7 @@ static sley_node fail_unheard(struct sley_graph *graph)
 {
 	struct sley_graph_scope *outer = open_in(graph, NULL);
 	struct sley_graph_scope *inner = open_in(graph, outer);
-	sley_node failed = submit(graph, inner, fails, NULL);
+	sley_node failed = submit_in(graph, inner, fail, NULL);
 
 	CHECK_SOON(sley_node_outcome(graph, failed, NULL) ==
 		   SLEY_OUTCOME_FAILURE);
@@ -187,7 +163,7 @@ TEST_WORKERS(s18_a_cause_that_is_forgotten_is_not_another_node)
 	struct sley *rt = start();
 	struct sley_graph *graph = graph_new(NULL);
 	struct sley_graph_scope *scope = open_in(graph, NULL);
-	sley_node cause = submit(graph, scope, fails, NULL), skipped, other;
+	sley_node cause = submit_in(graph, scope, fail, NULL), skipped, other;
 	struct order order = { .nr = 0 };
 	char text[200];
 
@@ -200,7 +176,7 @@ TEST_WORKERS(s18_a_cause_that_is_forgotten_is_not_another_node)
 	CHECK(strstr(text, " <- ") != NULL);
 	CHECK_EQ(sley_graph_scope_wait(scope), -EIO);
 	/* In the place that the cause had. */
-	other = submit(graph, scope, fails, NULL);
+	other = submit_in(graph, scope, fail, NULL);
 	CHECK_EQ((uint32_t)other, (uint32_t)cause);
 	CHECK_SOON(sley_node_outcome(graph, other, NULL) ==
 		   SLEY_OUTCOME_FAILURE);
@@ -221,10 +197,10 @@ TEST_WORKERS(s18_a_scope_is_cancelled_and_those_in_it_but_not_those_around)
 	struct sley_graph_scope *inner = open_in(graph, outer);
 	struct sley_event later = SLEY_EVENT_INIT;
 	struct sley_event never = SLEY_EVENT_INIT;
-	sley_node id = submit(graph, NULL, waits_for, &later);
+	sley_node id = submit_in(graph, NULL, waits_for, &later);
 
-	(void)submit(graph, outer, waits_for, &never);
-	(void)submit(graph, inner, waits_for, &never);
+	(void)submit_in(graph, outer, waits_for, &never);
+	(void)submit_in(graph, inner, waits_for, &never);
 	sley_graph_scope_cancel(outer);
 	CHECK_EQ(sley_graph_scope_wait(inner), -ECANCELED);
 	CHECK_EQ(sley_graph_scope_wait(outer), -ECANCELED);
@@ -248,9 +224,9 @@ TEST_WORKERS(s18_a_scope_stays_cancelled_as_long_as_what_is_around_it)
 
 	sley_graph_cancel(graph);
 	for (int i = 0; i < 3; i++) {
-		(void)submit(graph, outer, count_up, &count);
+		(void)submit_in(graph, outer, count_up, &count);
 		CHECK_EQ(sley_graph_scope_wait(outer), -ECANCELED);
-		(void)submit(graph, inner, count_up, &count);
+		(void)submit_in(graph, inner, count_up, &count);
 		CHECK_EQ(sley_graph_scope_wait(inner), -ECANCELED);
 	}
 	CHECK_EQ(sley_graph_wait(graph), 0);
@@ -258,12 +234,12 @@ TEST_WORKERS(s18_a_scope_stays_cancelled_as_long_as_what_is_around_it)
 	/* The same within a scope, and the graph is not touched. */
 	sley_graph_scope_cancel(outer);
 	for (int i = 0; i < 3; i++) {
-		(void)submit(graph, inner, count_up, &count);
+		(void)submit_in(graph, inner, count_up, &count);
 		CHECK_EQ(sley_graph_scope_wait(inner), -ECANCELED);
 	}
-	(void)submit(graph, NULL, count_up, &count);
+	(void)submit_in(graph, NULL, count_up, &count);
 	CHECK_EQ(sley_graph_scope_wait(outer), 0);
-	(void)submit(graph, inner, count_up, &count);
+	(void)submit_in(graph, inner, count_up, &count);
 	CHECK_EQ(sley_graph_wait(graph), 0);
 	CHECK_EQ(count, 2);
 	sley_graph_scope_end(inner);
