@@ -4,9 +4,6 @@
  */
 #include "conformance/actor/supervisor_scene.h"
 
-static struct member a = { .name = 'a' }, b = { .name = 'b' },
-		     c = { .name = 'c' };
-
 static const struct sley_child three[] = { MEMBER(&a), MEMBER(&b), MEMBER(&c) };
 
 /* ---- order --------------------------------------------------------------------- */

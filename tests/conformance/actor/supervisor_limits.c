@@ -5,30 +5,6 @@
  */
 #include "conformance/actor/supervisor_scene.h"
 
-static struct member a = { .name = 'a' }, b = { .name = 'b' },
-		     c = { .name = 'c' };
-
-static atomic_int nr_reports, nr_restarts;
-
-static void take_report(void *self, const char *line)
-{
-	(void)self;
-	CHECK(strstr(line, "gives up") || strstr(line, "cannot start") ||
-	      strstr(line, "restarts"));
-	if (strstr(line, "gives up"))
-		atomic_fetch_add(&nr_reports, 1);
-	if (strstr(line, "restarts") && strstr(line, ": it ended: "))
-		atomic_fetch_add(&nr_restarts, 1);
-}
-
-static struct sley *start_quiet(void)
-{
-	struct sley_config config = *test_config();
-
-	config.report = take_report;
-	return start_with(&config);
-}
-
 /* ---- how often ------------------------------------------------------------------- */
 
 TEST_WORKERS(t24_too_many_restarts_are_the_end_of_the_supervisor)
@@ -36,31 +12,21 @@ TEST_WORKERS(t24_too_many_restarts_are_the_end_of_the_supervisor)
 	static const struct sley_child children[] = { MEMBER(&a), MEMBER(&b),
 						      MEMBER(&c) };
 	struct sley *rt = start_quiet();
+	sley_pid pid = supervise_restarts(2, children, 3);
 	struct watch watch;
-	sley_pid pid;
 
-	CHECK_EQ(sley_supervise(
-			 &pid,
-			 SLEY_SUPERVISOR_OPTIONS(.intensity = 2,
-						 .within_ns = 3600 * SLEY_SEC),
-			 children, 3),
-		 0);
 	watch_begin(&watch, pid);
 	clear_record();
-	for (int i = 0; i < 2; i++) {
-		int lives = b.lives;
-
-		fail(&b, -EIO);
-		CHECK_SOON(b.lives > lives);
-	}
+	for (int i = 0; i < 2; i++)
+		fail_and_await_next(&b);
 	CHECK_SOON(record_has("-b+b-b+b"));
 	CHECK_RECORD("-b+b-b+b");
-	CHECK_EQ(nr_reports, 0);
+	CHECK_EQ(nr_given_up, 0);
 	/* Each restart is said, the end that is final is said instead. */
 	CHECK_SOON(nr_restarts == 2);
 	fail(&b, -EIO);
 	CHECK_EQ(watch_end(&watch), SLEY_ERESTARTS);
-	CHECK_EQ(nr_reports, 1);
+	CHECK_EQ(nr_given_up, 1);
 	CHECK_EQ(nr_restarts, 2);
 	CHECK_RECORD("-b-c-a");
 	stop(rt);
@@ -71,11 +37,9 @@ TEST_WORKERS(t24_a_supervisor_may_tolerate_nothing)
 	static const struct sley_child children[] = { MEMBER(&a) };
 	struct sley *rt = start_quiet();
 	struct watch watch;
-	sley_pid pid;
+	sley_pid pid = supervise_with(SLEY_SUPERVISOR_OPTIONS(.never = 1),
+				      children, 1);
 
-	CHECK_EQ(sley_supervise(&pid, SLEY_SUPERVISOR_OPTIONS(.never = 1),
-				children, 1),
-		 0);
 	watch_begin(&watch, pid);
 	kill_member(&a);
 	CHECK_EQ(watch_end(&watch), SLEY_ERESTARTS);
@@ -87,21 +51,13 @@ TEST_WORKERS(t24_restarts_count_within_a_window_that_slides)
 {
 	static const struct sley_child children[] = { MEMBER(&a) };
 	struct sley *rt = start_quiet();
-	sley_pid pid;
+	sley_pid pid = supervise_with(
+		SLEY_SUPERVISOR_OPTIONS(.intensity = 1,
+					.within_ns = 2 * SLEY_MSEC),
+		children, 1);
 
-	CHECK_EQ(sley_supervise(&pid,
-				SLEY_SUPERVISOR_OPTIONS(.intensity = 1,
-							.within_ns =
-								2 * SLEY_MSEC),
-				children, 1),
-		 0);
 	for (int i = 0; i < 5; i++) {
-		int lives;
-
-		(void)pid_of(&a);
-		lives = a.lives;
-		fail(&a, -EIO);
-		CHECK_SOON(a.lives > lives);
+		fail_and_await_next(&a);
 		CHECK_EQ(sley_sleep(3 * SLEY_MSEC), 0);
 	}
 	CHECK(sley_process_alive(pid));
@@ -116,22 +72,12 @@ TEST_WORKERS(t24_a_child_may_have_a_limit_of_its_own)
 		MEMBER(&b),
 	};
 	struct sley *rt = start_quiet();
+	sley_pid pid = supervise_restarts(100, children, 2);
 	struct watch watch;
-	sley_pid pid;
 
-	CHECK_EQ(sley_supervise(
-			 &pid,
-			 SLEY_SUPERVISOR_OPTIONS(.intensity = 100,
-						 .within_ns = 3600 * SLEY_SEC),
-			 children, 2),
-		 0);
 	watch_begin(&watch, pid);
-	for (int i = 0; i < 5; i++) {
-		int lives = b.lives;
-
-		fail(&b, -EIO);
-		CHECK_SOON(b.lives > lives);
-	}
+	for (int i = 0; i < 5; i++)
+		fail_and_await_next(&b);
 	fail(&a, -EIO);
 	CHECK_SOON(a.lives == 2);
 	fail(&a, -EIO);
@@ -170,13 +116,10 @@ TEST_WORKERS(t24_back_off_really_grows)
 
 	for (int i = 0; i < 6; i++) {
 		uint64_t factor = i < 3 ? 1 << i : 8, end_ns;
-		int lives;
 
 		(void)pid_of(&a);
-		lives = a.lives;
 		end_ns = sley_now();
-		fail(&a, -EIO);
-		CHECK_SOON(a.lives > lives);
+		fail_and_await_next(&a);
 		CHECK_GE(a.born_ns - end_ns, factor * SLEY_MSEC * 9 / 10);
 	}
 	cancel_and_wait(pid);
@@ -190,22 +133,15 @@ TEST_WORKERS(t24_back_off_resets_after_a_long_life)
 		       .backoff_max_ns = 3600 * SLEY_SEC),
 	};
 	struct sley *rt = start_quiet();
-	sley_pid pid;
+	sley_pid pid = supervise_with(SLEY_SUPERVISOR_OPTIONS(.intensity = 1000,
+							      .within_ns = 1),
+				      children, 1);
 
-	CHECK_EQ(sley_supervise(&pid,
-				SLEY_SUPERVISOR_OPTIONS(.intensity = 1000,
-							.within_ns = 1),
-				children, 1),
-		 0);
 	/* Unless it resets the last of these would take days. */
 	for (int i = 0; i < 40; i++) {
-		int lives;
-
 		(void)pid_of(&a);
-		lives = a.lives;
 		CHECK_EQ(sley_sleep(SLEY_MSEC / 5), 0);
-		fail(&a, -EIO);
-		CHECK_SOON(a.lives > lives);
+		fail_and_await_next(&a);
 	}
 	cancel_and_wait(pid);
 	stop(rt);
@@ -322,12 +258,7 @@ TEST_WORKERS(t24_a_child_may_die_during_its_start)
 	sley_pid pid;
 
 	memset(&young, 0, sizeof(young));
-	CHECK_EQ(sley_supervise(
-			 &pid,
-			 SLEY_SUPERVISOR_OPTIONS(.intensity = 10,
-						 .within_ns = 3600 * SLEY_SEC),
-			 children, 1),
-		 0);
+	pid = supervise_restarts(10, children, 1);
 	watch_begin(&watch, pid);
 	sley_event_set(&young.watched);
 	CHECK_EQ(watch_end(&watch), SLEY_ERESTARTS);
@@ -373,15 +304,9 @@ TEST_WORKERS(t24_an_init_that_always_fails_is_a_failure_each_time)
 {
 	static const struct sley_child children[] = { MEMBER(&a) };
 	struct sley *rt = start_quiet();
+	sley_pid pid = supervise_restarts(4, children, 1);
 	struct watch watch;
-	sley_pid pid;
 
-	CHECK_EQ(sley_supervise(
-			 &pid,
-			 SLEY_SUPERVISOR_OPTIONS(.intensity = 4,
-						 .within_ns = 3600 * SLEY_SEC),
-			 children, 1),
-		 0);
 	watch_begin(&watch, pid);
 	(void)pid_of(&a);
 	a.init_error = -EBUSY;
@@ -401,12 +326,10 @@ TEST_WORKERS(w43_without_an_optional_child_the_others_start)
 	sley_pid pid;
 
 	a.init_error = -ENODEV;
-	CHECK_EQ(sley_supervise(
-			 &pid,
-			 SLEY_SUPERVISOR_OPTIONS(.never = 1,
-						 .strategy = SLEY_ONE_FOR_ALL),
-			 children, 2),
-		 0);
+	pid = supervise_with(SLEY_SUPERVISOR_OPTIONS(.never = 1,
+						     .strategy =
+							     SLEY_ONE_FOR_ALL),
+			     children, 2);
 	(void)pid_of(&b);
 	CHECK_SOON(record_has("!a+b!a!a"));
 	a.init_error = 0;

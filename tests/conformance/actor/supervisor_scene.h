@@ -91,6 +91,9 @@ struct member {
 	_Atomic uint64_t born_ns; /* when init was called the last time */
 };
 
+static struct member a = { .name = 'a' }, b = { .name = 'b' },
+		     c = { .name = 'c' };
+
 struct member_self {
 	struct member *member;
 	bool begun;
@@ -181,6 +184,17 @@ static inline void fail(struct member *member, int reason)
 	CHECK_EQ(sley_send(pid_of(member), FAIL, &reason, sizeof(reason)), 0);
 }
 
+/* It fails, and is started again. */
+static inline void fail_and_await_next(struct member *member)
+{
+	int lives;
+
+	(void)pid_of(member);
+	lives = member->lives;
+	fail(member, -EIO);
+	CHECK_SOON(member->lives > lives);
+}
+
 static inline uint64_t handled_by(sley_pid pid)
 {
 	struct sley_process_info info;
@@ -260,19 +274,59 @@ static inline void cancel_and_wait(sley_pid pid)
 	CHECK_EQ(watch_end(&watch), -ECANCELED);
 }
 
+static inline sley_pid
+supervise_with(const struct sley_supervisor_options *options,
+	       const struct sley_child *children, size_t nr)
+{
+	sley_pid pid = SLEY_NO_PID;
+
+	CHECK_EQ(sley_supervise(&pid, options, children, nr), 0);
+	CHECK(pid != SLEY_NO_PID);
+	return pid;
+}
+
 /* A supervisor of @nr children that tolerates much. */
 static inline sley_pid supervise(enum sley_strategy strategy,
 				 const struct sley_child *children, size_t nr)
 {
-	sley_pid pid = SLEY_NO_PID;
+	return supervise_with(SLEY_SUPERVISOR_OPTIONS(.strategy = strategy,
+						      .intensity = 1000),
+			      children, nr);
+}
 
-	CHECK_EQ(sley_supervise(&pid,
-				SLEY_SUPERVISOR_OPTIONS(.strategy = strategy,
-							.intensity = 1000),
-				children, nr),
-		 0);
-	CHECK(pid != SLEY_NO_PID);
-	return pid;
+/* A supervisor that gives up at one restart more. */
+static inline sley_pid supervise_restarts(uint32_t nr_restarts,
+					  const struct sley_child *children,
+					  size_t nr)
+{
+	return supervise_with(SLEY_SUPERVISOR_OPTIONS(.intensity = nr_restarts,
+						      .within_ns =
+							      3600 * SLEY_SEC),
+			      children, nr);
+}
+
+/* ---- what the supervisors report ---------------------------------------------- */
+
+static atomic_int nr_given_up, nr_restarts;
+
+static inline void take_report(void *self, const char *line)
+{
+	(void)self;
+	CHECK(strstr(line, "gives up") || strstr(line, "cannot start") ||
+	      strstr(line, "restarts"));
+	if (strstr(line, "gives up"))
+		atomic_fetch_add(&nr_given_up, 1);
+	if (strstr(line, "restarts") && strstr(line, ": it ended: "))
+		atomic_fetch_add(&nr_restarts, 1);
+}
+
+/* The reports are counted, and not printed. */
+static inline struct sley *start_quiet(void)
+{
+	struct sley_config config = *test_config();
+
+	config.report = take_report;
+	return start_with(&config);
 }
 
 #endif

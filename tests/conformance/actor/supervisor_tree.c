@@ -4,25 +4,7 @@
  */
 #include "conformance/actor/supervisor_scene.h"
 
-static struct member a = { .name = 'a' }, b = { .name = 'b' },
-		     c = { .name = 'c' };
-
 static const struct sley_child pair[] = { MEMBER(&b), MEMBER(&c) };
-
-static void take_report(void *self, const char *line)
-{
-	(void)self;
-	CHECK(strstr(line, "gives up") || strstr(line, "cannot start") ||
-	      strstr(line, "restarts"));
-}
-
-static struct sley *start_quiet(void)
-{
-	struct sley_config config = *test_config();
-
-	config.report = take_report;
-	return start_with(&config);
-}
 
 /* ---- trees ------------------------------------------------------------------------ */
 
