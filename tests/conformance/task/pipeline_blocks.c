@@ -130,7 +130,10 @@ TEST_WORKERS(pipeline_stages_that_block_may_fail)
 	set_scene(&s);
 	s.fail_number = 20;
 	CHECK_EQ(run_scene(&s, SLEY_STAGE_PARALLEL, 4), -EIO);
+	/* At most 4 items are under way, and number 20 is one of them. */
 	CHECK_LT(s.last, 20);
+	CHECK_GE(s.last, 20 - 4);
+	CHECK_GT(s.made, 20);
 	CHECK_LE(s.made, 20 + 4);
 	stop(rt);
 }
@@ -160,6 +163,7 @@ TEST_WORKERS(pipeline_stages_that_block_end_when_their_caller_is_cancelled)
 	sley_spawn(&group, &caller.task, run_and_tell, &caller);
 	sley_join(&group);
 	CHECK_EQ(caller.result, -ECANCELED);
+	CHECK_GT(caller.scene.made, 30);
 	CHECK_LE(caller.scene.made, 30 + 4);
 	stop(rt);
 }

@@ -443,6 +443,7 @@ static void scan_until_cancelled(void *arg)
 	CHECK_EQ(sley_scan_with(0, MOST, &join, write_and_cancel, v,
 				SLEY_HOW(.grain = 20)),
 		 -ECANCELED);
+	CHECK_GT(nr_written(), 0);
 	CHECK_LT(nr_written(), MOST);
 	spans_clear(0, MOST, false);
 	CHECK_EQ(sley_scan_with(0, MOST, &join, write_and_cancel, v,
