@@ -25,7 +25,7 @@
 #define PORT 2   /* the place */
 #define SERVER 3 /* the place, and the pid */
 
-struct process *sley__table[TABLE_CHUNKS];
+void *sley__table[TABLE_CHUNKS];
 
 static struct process places[SERVER + 1];
 static struct spinlock watching; /* stands for the lock of the server */

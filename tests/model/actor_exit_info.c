@@ -20,7 +20,7 @@
 #define PLACE 1
 #define TRIES 2
 
-struct process *sley__table[TABLE_CHUNKS];
+void *sley__table[TABLE_CHUNKS];
 
 static struct process places[PLACE + 1];
 static struct sley_blob *result;

@@ -53,7 +53,7 @@ void os_unmap(void *memory, size_t size)
 	MODEL_CHECK(false);
 }
 
-struct process *sley__table[TABLE_CHUNKS];
+void *sley__table[TABLE_CHUNKS];
 
 int template_create(struct sley_msg **pattern, uint64_t tag, const void *data,
 		    size_t size)

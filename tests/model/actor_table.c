@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * actor_table.c - the number of processes in src/actor/process/table.c: no beginning
- * and no end is lost, and a reader never gets less than 0.
+ * and no end is lost, and a reader never gets less than 0.  And the generations: a
+ * place that has had its last generation is passed over.
  *
  * Threads that are no workers share a count with the first worker; the other worker
  * has a count of its own, so that a process may end in another count than it began.
  *
- * Complete for three threads.  The places themselves are in mem_pool.c and
- * actor_stop.c.
+ * Complete for three threads.  The places themselves are in mem_pool.c, mem_table.c
+ * and actor_stop.c.
  */
 #include "selves.h"
 #include "never.h"
@@ -19,14 +20,15 @@
 #define WORKERS 2
 
 static struct worker workers[WORKERS];
-static uint32_t began; /* the process that the other worker ends */
+static uint32_t began;          /* the process that the other worker ends */
+static struct process given[3]; /* by the pool, one after the other */
+static uint32_t nr_given;
 
 void *pool_get_slow(struct pool *pool, struct pool_cache *cache_of)
 {
 	(void)pool;
 	(void)cache_of;
-	never();
-	return NULL;
+	return nr_given < array_size(given) ? &given[nr_given++] : NULL;
 }
 
 void pool_put_slow(struct pool *pool, struct pool_cache *cache_of, void *object)
@@ -114,3 +116,32 @@ static void none_is_left(void)
 
 MODEL(it_ends_in_another_count, .setup = setup_two_workers,
       .threads = { begin_one, end_it, look }, .finish = none_is_left);
+
+/* ---- generations ------------------------------------------------------------------- */
+
+static void setup_generations(void)
+{
+	setup_with(0);
+	memset(given, 0, sizeof(given));
+	given[0].generation = LAST_GENERATION - 1;
+	given[1].generation = LAST_GENERATION;
+	nr_given = 0;
+}
+
+static void get_all(int id)
+{
+	(void)id;
+	MODEL_CHECK(table_get() == &given[0]);
+	MODEL_CHECK(given[0].generation == LAST_GENERATION);
+	MODEL_CHECK(table_get() == &given[2]);
+	MODEL_CHECK(given[2].generation == 1); /* no pid is 0 */
+	MODEL_CHECK(table_get() == NULL);
+}
+
+static void none_came_back(void)
+{
+	MODEL_CHECK(given[1].generation == LAST_GENERATION);
+}
+
+MODEL(a_place_that_is_used_up_is_passed_over, .setup = setup_generations,
+      .threads = { get_all }, .finish = none_came_back);

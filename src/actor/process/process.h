@@ -38,7 +38,6 @@
  *
  *   A1  the pid is stored, at the start -> a reader finds it there : the fields of
  *       the process
- *   A2  a chunk of the table is made -> a reader finds it by index : its places
  */
 #ifndef SLEY_ACTOR_PROCESS_PROCESS_H
 #define SLEY_ACTOR_PROCESS_PROCESS_H
@@ -48,6 +47,7 @@
 #include "core/sched/worker.h"
 #include "lf/inbox.h"
 #include "lf/spin.h"
+#include "mem/table.h"
 
 #include <sley/actor.h>
 #include <sley/process.h>
@@ -192,8 +192,15 @@ static inline sley_pid pid_make(uint32_t node, uint32_t index,
 #endif
 #define TABLE_CHUNKS (1u << (PID_INDEX_BITS - TABLE_CHUNK_BITS))
 
-/* Processes are found by index in chunks that are never freed. */
-extern struct process *sley__table[TABLE_CHUNKS];
+/* Processes are found by index in chunks that are never freed: mem/table.h. */
+extern void *sley__table[TABLE_CHUNKS];
+
+static const struct table process_table = {
+	.chunk = sley__table,
+	.max_chunks = TABLE_CHUNKS,
+	.length = 1u << TABLE_CHUNK_BITS,
+	.place_size = sizeof(struct process),
+};
 
 /* A place in the table, with its index and generation; NULL: no memory. */
 must_check struct process *table_get(void);
@@ -211,11 +218,7 @@ uint64_t table_nr(void);
 /* The place of @index; NULL: never used, or only before a fork(). */
 static inline struct process *table_at(uint32_t index)
 {
-	struct process *chunk =
-		load_acquire(&sley__table[index >> TABLE_CHUNK_BITS]); /* A2 */
-
-	return likely(chunk) ? &chunk[index & ((1u << TABLE_CHUNK_BITS) - 1)]
-			     : NULL;
+	return table_find(&process_table, index);
 }
 
 /*

@@ -2,7 +2,8 @@
 /*
  * table.c - the places of processes.
  *
- * The places come from a pool (mem/pool.h) whose chunks are found by number.  A
+ * The places come from a pool (mem/pool.h).  The chunks of the pool are the chunks
+ * of a table (mem/table.h), in which a process is found by the index of its pid.  A
  * place that was given back gets the next generation when it is used again.  A
  * place whose generations are used up is not used again, so that no pid ever
  * comes back.
@@ -10,10 +11,6 @@
  * In a child of fork() the table begins anew, behind all indices that were used:
  * no process is there, no pid of the parent is given out again, and locks that
  * other threads held are out of reach.
- *
- * Edges:
- *
- *   A2  see actor/process/process.h
  */
 #include "actor/process/process.h"
 
@@ -22,7 +19,7 @@
 #define CHUNK_PLACES (1u << TABLE_CHUNK_BITS)
 #define LAST_GENERATION ((1u << PID_GENERATION_BITS) - 1)
 
-struct process *sley__table[TABLE_CHUNKS];
+void *sley__table[TABLE_CHUNKS];
 
 static uint32_t nr_chunks; /* under the lock of the pool */
 
@@ -43,13 +40,12 @@ static bool adopt(struct pool *pool, void *memory)
 	struct process *chunk = memory;
 
 	(void)pool;
-	if (nr_chunks == TABLE_CHUNKS)
-		return false;
 	for (uint32_t i = 0; i < CHUNK_PLACES; i++) {
-		chunk[i].index = nr_chunks * CHUNK_PLACES + i;
+		chunk[i].index = table_first_of(&process_table, nr_chunks) + i;
 		chunk[i].inbox.word = INBOX_CLOSED;
 	}
-	store_release(&sley__table[nr_chunks], chunk); /* A2 */
+	if (!table_publish(&process_table, nr_chunks, chunk))
+		return false; /* the table is full */
 	nr_chunks++;
 	return true;
 }
@@ -68,9 +64,7 @@ static struct pool places = {
 static void renew_table(void)
 {
 	places.lock = (struct spinlock){ 0 };
-	for (uint32_t i = 0; i < nr_chunks; i++)
-		/* relaxed: there is one thread. */
-		store_relaxed(&sley__table[i], NULL);
+	table_forget(&process_table, nr_chunks);
 	for (uint32_t i = 0; i < COUNTS; i++)
 		/* relaxed: there is one thread. */
 		store_relaxed(&counts[i].nr, 0);
@@ -88,12 +82,15 @@ static struct pool_cache *cache(void)
 struct process *table_get(void)
 {
 	struct process *process;
+	uint32_t next;
 
 	do {
 		process = pool_get(&places, cache());
-	} while (process && process->generation == LAST_GENERATION);
-	if (process)
-		process->generation++;
+		if (unlikely(!process))
+			return NULL;
+		next = table_next(process->generation, LAST_GENERATION);
+	} while (unlikely(!next));
+	process->generation = next;
 	return process;
 }
 
