@@ -7,9 +7,10 @@
  * Complete for a post that is due, fired by one thread, against one or two
  * cancellers; for a periodic post, fired twice, against a canceller; for the end of
  * the worker against a canceller; for a number that goes ahead of the chunk of its
- * post; and for an old number against a new post in the same place.  The pool is of
- * src/mem/pool.c, filled before, except where the chunk matters.  Not seen: two
- * threads that fire, since a due post comes out of the timers once (core_timer.c).
+ * post; for an old number against a new post in the same place; and for a place that
+ * has had its last generation.  The pool is of src/mem/pool.c, filled before, except
+ * where the chunk matters.  Not seen: two threads that fire, since a due post comes
+ * out of the timers once (core_timer.c).
  */
 #include "core/sched/place.h"
 #include "payload.h"
@@ -109,7 +110,7 @@ int after_fork_error(void)
 
 static struct post *first(void)
 {
-	return post_in(chunk.memory, 0);
+	return (struct post *)(void *)chunk.memory;
 }
 
 static void setup_nothing(void)
@@ -332,3 +333,23 @@ static void finish_old(void)
 
 MODEL(an_old_number_does_not_cancel_a_new_post, .setup = setup_old,
       .threads = { post_first, cancel }, .finish = finish_old);
+
+/* The place of the post has its last generation. */
+static void setup_last(void)
+{
+	setup_once();
+	first()->word = table_word(UINT32_MAX, POST_SET);
+	id = table_word(UINT32_MAX, (uint32_t)id);
+}
+
+static void finish_last(void)
+{
+	MODEL_CHECK(ledger.nr_cancelled + ledger.nr_late == 2);
+	MODEL_CHECK(ledger.nr_cancelled == 1 && ledger.nr_freed == 1);
+	MODEL_CHECK(state_of(first()) == POST_FREE && !pool.rest);
+	MODEL_CHECK(sley_post_cancel(id) == -ENOENT);
+	model_free(keeper);
+}
+
+MODEL(a_place_that_is_used_up_is_not_used_again, .setup = setup_last,
+      .threads = { cancel, cancel }, .finish = finish_last);

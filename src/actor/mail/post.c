@@ -7,8 +7,8 @@
  * a message that is sent repeatedly is copied each time; if there is no memory
  * for the copy, this time is left out.
  *
- * Delayed messages live in a pool whose chunks are found by number and never
- * freed.  The id of a delayed message is {generation, index + 1}, and a
+ * Delayed messages live in a pool whose chunks are the chunks of a table
+ * (mem/table.h).  The id of a delayed message is {generation, index + 1}, and a
  * generation is used once.
  *
  *   FREE      not in use
@@ -42,7 +42,6 @@
  * Edges:
  *
  *   PO1  a delayed message is freed -> a canceller that waits sees so : it was sent
- *   PO2  a chunk is adopted -> post_at() reads its address : the chunk is mapped
  *
  * Rejected: a list of delayed messages in each runtime, for the end of the
  * runtime (the timers know them already); to let a cancelled message stay in the
@@ -53,6 +52,7 @@
 #include "core/wait/alarm.h"
 #include "core/life/after_fork.h"
 #include "mem/pool.h"
+#include "mem/table.h"
 #include "os/clock.h"
 #include "os/at_fork.h"
 
@@ -85,15 +85,17 @@ _Static_assert(sizeof(struct post) <= POST_SIZE, "posts come from a pool");
 #define CHUNK_POSTS 64u
 #define CHUNKS (1u << 18)
 
-static char *chunks[CHUNKS];
+static void *chunks[CHUNKS];
 static uint32_t nr_chunks; /* under the lock of the pool, see pool.h */
 
-/* ---- the word: written under the lock ---------------------------------------------- */
+static const struct table table = {
+	.chunk = chunks,
+	.max_chunks = CHUNKS,
+	.length = CHUNK_POSTS,
+	.place_size = POST_SIZE,
+};
 
-static uint64_t word_of(uint32_t generation, enum post_state state)
-{
-	return (uint64_t)generation << 32 | (uint32_t)state;
-}
+/* ---- the word: written under the lock ---------------------------------------------- */
 
 static enum post_state state_of(const struct post *post)
 {
@@ -104,30 +106,34 @@ static enum post_state state_of(const struct post *post)
 static uint32_t generation_of(const struct post *post)
 {
 	/* relaxed: locked. */
-	return (uint32_t)(load_relaxed(&post->word) >> 32);
+	return table_generation(load_relaxed(&post->word));
+}
+
+/* 0: the generations are used up. */
+static uint32_t next_generation(const struct post *post)
+{
+	return table_next(generation_of(post), UINT32_MAX);
 }
 
 static void set_state(struct post *post, enum post_state state)
 {
 	/* relaxed: locked; a waiting canceller needs only the next generation. */
-	store_relaxed(&post->word, word_of(generation_of(post), state));
+	store_relaxed(&post->word, table_word(generation_of(post), state));
 }
 
 /* ---- the table ----------------------------------------------------------------------- */
 
-static struct post *post_in(char *chunk, uint32_t i)
-{
-	return (struct post *)(void *)(chunk + (size_t)i * POST_SIZE);
-}
-
 static bool adopt(struct pool *pool, void *chunk)
 {
-	(void)pool;
-	if (nr_chunks == CHUNKS)
-		return false;
-	for (uint32_t i = 0; i < CHUNK_POSTS; i++)
-		post_in(chunk, i)->index = nr_chunks * CHUNK_POSTS + i;
-	store_release(&chunks[nr_chunks], chunk); /* PO2 */
+	uint32_t first = table_first_of(&table, nr_chunks);
+
+	for (uint32_t i = 0; i < CHUNK_POSTS; i++) {
+		char *place = (char *)chunk + (size_t)i * pool->object_size;
+
+		((struct post *)(void *)place)->index = first + i;
+	}
+	if (!table_publish(&table, nr_chunks, chunk))
+		return false; /* the table is full */
 	nr_chunks++;
 	return true;
 }
@@ -145,20 +151,21 @@ static struct pool pool = {
  * the threads that hold a lock of a delayed message.  No chunk is being adopted:
  * the lock of the pools is held.
  */
+static void renew_post(void *place)
+{
+	struct post *post = place;
+
+	/* A page that is not written is not copied. */
+	if (state_of(post) != POST_FREE)
+		post->word = table_word(next_generation(post), POST_FREE);
+	/* relaxed: there is one thread. */
+	if (load_relaxed(&post->lock.word))
+		spin_unlock(&post->lock);
+}
+
 static void renew_posts(void)
 {
-	for (uint32_t i = 0; i < nr_chunks * CHUNK_POSTS; i++) {
-		struct post *post =
-			post_in(chunks[i / CHUNK_POSTS], i % CHUNK_POSTS);
-
-		/* A page that is not written is not copied. */
-		if (state_of(post) != POST_FREE)
-			post->word =
-				word_of(generation_of(post) + 1, POST_FREE);
-		/* relaxed: there is one thread. */
-		if (load_relaxed(&post->lock.word))
-			spin_unlock(&post->lock);
-	}
+	table_walk(&table, table_first_of(&table, nr_chunks), renew_post);
 }
 
 FORK_PART(FORK_POSTS, .renew = renew_posts);
@@ -168,26 +175,21 @@ FORK_PART(FORK_POSTS, .renew = renew_posts);
 /* Locked. */
 static sley_post id_of(const struct post *post)
 {
-	return (uint64_t)generation_of(post) << 32 | (post->index + 1);
+	return table_word(generation_of(post), post->index + 1);
 }
 
 static struct post *post_at(sley_post id)
 {
-	uint32_t index = (uint32_t)id - 1;
-	char *chunk = NULL;
-
-	if (index / CHUNK_POSTS < CHUNKS)
-		chunk = load_acquire(&chunks[index / CHUNK_POSTS]); /* PO2 */
-	return chunk ? post_in(chunk, index % CHUNK_POSTS) : NULL;
+	return table_find(&table, (uint32_t)id - 1);
 }
 
 /* Locked, and not in the timers.  Unlocks @post, and frees it with its message. */
 static void post_free(struct post *post)
 {
-	uint32_t generation = generation_of(post) + 1;
+	uint32_t generation = next_generation(post);
 	struct sley_msg *msg = post->msg;
 
-	store_release(&post->word, word_of(generation, POST_FREE)); /* PO1 */
+	store_release(&post->word, table_word(generation, POST_FREE)); /* PO1 */
 	spin_unlock(&post->lock);
 	spin_done(&post->word);
 	if (msg)
@@ -364,7 +366,8 @@ static void await_sent(const struct post *post, uint32_t generation)
 {
 	uint32_t nr_looks = 0;
 
-	while (load_acquire(&post->word) >> 32 == generation) { /* PO1 */
+	while (table_generation(load_acquire(&post->word)) == /* PO1 */
+	       generation) {
 		spin_hint(&post->word);
 		spin_wait(&post->word, word_is_sending, nr_looks++);
 	}
@@ -389,7 +392,7 @@ static int cancel_locked(struct post *post)
 
 int sley_post_cancel(sley_post id)
 {
-	uint32_t generation = (uint32_t)(id >> 32);
+	uint32_t generation = table_generation(id);
 	struct post *post = post_at(id);
 	bool wait;
 	int err;
