@@ -12,6 +12,9 @@
 #include "explorer.h"
 
 #include "actor/command/handler.c"
+#include "os/map.h"
+
+#include <string.h>
 
 #define COMMAND 3u
 #define OLD 1
@@ -51,12 +54,13 @@ static sley_handler *const handlers[] = { NULL, old_handler, new_handler };
 
 static void setup_empty(void)
 {
-	memset(&all, 0, sizeof(all));
+	lock = (struct spinlock){ 0 };
+	chunks[0] = NULL;
 	memset(payload, 0, sizeof(payload));
 	ledger = (struct ledger){ 0 };
 	model_ledger(&ledger, sizeof(ledger));
-	model_lock_word(&all.lock.word);
-	model_name(&all.chunk[0], "chunk");
+	model_lock_word(&lock.word);
+	model_name(&chunks[0], "chunk");
 }
 
 static void handle(int which)
@@ -125,7 +129,7 @@ static void is_there(void)
 
 	look(-1);
 	MODEL_CHECK(ledger.found == found + 1);
-	model_free(all.chunk[0]);
+	model_free(chunks[0]);
 }
 
 static void one_was_first(void)
@@ -140,7 +144,7 @@ static void one_took_it(void)
 
 	MODEL_CHECK(ledger.taken == 1);
 	MODEL_CHECK(!handler_find(COMMAND, &handler));
-	model_free(all.chunk[0]);
+	model_free(chunks[0]);
 }
 
 MODEL(a_handler_is_found_whole, .setup = setup, .threads = { look, replace },

@@ -7,13 +7,12 @@
 #include "base/atomic.h"
 #include "base/options.h"
 #include "lf/spin.h"
-#include "os/map.h"
+#include "mem/table.h"
 #include "os/at_fork.h"
 
 #include <errno.h>
 
-#define CHUNK_BITS 8
-#define CHUNK_LENGTH (1u << CHUNK_BITS)
+#define CHUNK_LENGTH 256u
 #define CHUNKS ((SLEY_COMMAND_MAX + 1) / CHUNK_LENGTH)
 
 struct place {
@@ -22,35 +21,34 @@ struct place {
 	uint64_t timeout_ns;
 };
 
-static struct {
-	struct spinlock lock; /* for changes */
-	struct place *chunk[CHUNKS];
-} all;
+static struct spinlock lock; /* for changes */
+static void *chunks[CHUNKS];
+
+static const struct table table = {
+	.chunk = chunks,
+	.max_chunks = CHUNKS,
+	.length = CHUNK_LENGTH,
+	.place_size = sizeof(struct place),
+};
+
+_Static_assert(CHUNKS *CHUNK_LENGTH == SLEY_COMMAND_MAX + 1,
+	       "a place for each command, and no more");
 
 static void lock_handlers(void)
 {
-	spin_lock(&all.lock);
+	spin_lock(&lock);
 }
 
 static void unlock_handlers(void)
 {
-	spin_unlock(&all.lock);
+	spin_unlock(&lock);
 }
 
 FORK_PART(FORK_HANDLERS, .lock = lock_handlers, .unlock = unlock_handlers);
 
-static struct place *place_of(uint32_t command)
-{
-	struct place *chunk =
-		load_acquire(&all.chunk[command >> CHUNK_BITS]); /* H3 */
-
-	return likely(chunk) ? &chunk[command & (CHUNK_LENGTH - 1)] : NULL;
-}
-
 bool handler_find(uint32_t command, struct handler *out)
 {
-	struct place *place = command <= SLEY_COMMAND_MAX ? place_of(command)
-							  : NULL;
+	struct place *place = table_find(&table, command);
 	uint64_t version;
 
 	if (!place)
@@ -63,32 +61,6 @@ bool handler_find(uint32_t command, struct handler *out)
 	out->timeout_ns = load_acquire(&place->timeout_ns); /* H2 */
 	/* relaxed: by H2 not older than the fields that were read. */
 	return load_relaxed(&place->version) == version;
-}
-
-/* Two callers at the same time make a chunk each; the lock decides. */
-static struct place *make_place(uint32_t command)
-{
-	struct place **chunk = &all.chunk[command >> CHUNK_BITS];
-	size_t size = CHUNK_LENGTH * sizeof(struct place);
-	void *memory;
-
-	if (place_of(command))
-		return place_of(command);
-	memory = os_map(size);
-	if (!memory)
-		return NULL;
-	spin_lock(&all.lock);
-	/* relaxed: written under the lock only. */
-	if (!load_relaxed(chunk)) {
-		store_release(chunk, memory); /* H3 */
-		memory = NULL;
-	}
-	spin_unlock(&all.lock);
-	if (memory)
-		os_unmap(memory, size);
-	else /* for good: not to be counted as a leak */
-		fault_count_mapped(-(ptrdiff_t)size);
-	return place_of(command);
 }
 
 /* Locked; there is no handler. */
@@ -121,33 +93,33 @@ int sley_command_handle(uint32_t command, sley_handler *handler, void *arg,
 		return err;
 	if (command > SLEY_COMMAND_MAX || !handler)
 		return -EINVAL;
-	place = make_place(command);
-	if (!place)
-		return -ENOMEM;
-	spin_lock(&all.lock);
+	err = table_make(&table, command);
+	if (err)
+		return err;
+	place = table_find(&table, command);
+	spin_lock(&lock);
 	if (is_taken(place))
 		err = -EEXIST;
 	else
 		write_place(place,
 			    &(struct handler){ handler, arg, copy.timeout_ns });
-	spin_unlock(&all.lock);
+	spin_unlock(&lock);
 	return err;
 }
 
 int sley_command_unhandle(uint32_t command)
 {
-	struct place *place = command <= SLEY_COMMAND_MAX ? place_of(command)
-							  : NULL;
+	struct place *place = table_find(&table, command);
 	int err = -ENOENT;
 
 	if (!place)
 		return err;
-	spin_lock(&all.lock);
+	spin_lock(&lock);
 	if (is_taken(place)) {
 		/* relaxed: a reader that still finds it odd was earlier; and H2. */
 		store_relaxed(&place->version, place->version + 1);
 		err = 0;
 	}
-	spin_unlock(&all.lock);
+	spin_unlock(&lock);
 	return err;
 }

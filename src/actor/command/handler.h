@@ -15,15 +15,15 @@
  * handlers there is always a time without a handler, so the reader may say that
  * there was no handler, and never tries twice.
  *
- * The places are in chunks.  A chunk is made for the first command in it, and is
- * never freed.
+ * The places are those of a table (mem/table.h).  A chunk is made for the first
+ * command in it, and is never freed.  A place has no tenants one after the other,
+ * and so no generation: the number of the command is all.
  *
  * Edges:
  *
  *   H1  register makes the version odd -> find sees it : the three fields
  *   H2  register writes one of the three -> find reads it : the version is not the
  *       version that find has read before
- *   H3  register publishes a chunk -> find reads its address : the chunk is mapped
  *
  * Rejected: a record for each handler, found by a pointer (the record can be
  * freed only when no reader has it; to know that, readers have to write); a table
