@@ -7,61 +7,42 @@
 
 #include "core/wait/wait.h"
 #include "core/sched/worker.h"
-#include "os/map.h"
+#include "mem/table.h"
 #include "os/at_fork.h"
 
 #include <errno.h>
 
-#define GENERATION_SHIFT 32
 #define WOKEN_BY_DESTROY 1 /* the index a waiter is woken with */
 
 struct slots sley__slots;
 
+static const struct table table = {
+	.chunk = sley__slots.chunk,
+	.max_chunks = SLOT_CHUNKS,
+	.length = SLOT_CHUNK_FIRST,
+	.place_size = sizeof(struct slot),
+	.doubles = true,
+};
+
 /* ---- ids -------------------------------------------------------------------- */
-
-static uint32_t generation_of(uint64_t word_or_id)
-{
-	return (uint32_t)(word_or_id >> GENERATION_SHIFT);
-}
-
-static uint64_t word_of(uint32_t generation)
-{
-	return (uint64_t)generation << GENERATION_SHIFT;
-}
 
 uint64_t slot_id(const struct slot *slot)
 {
 	/* relaxed: constant as long as the caller uses the slot. */
-	return word_of(generation_of(load_relaxed(&slot->q.word))) |
-	       slot->index;
+	return table_word(table_generation(load_relaxed(&slot->q.word)),
+			  slot->index);
 }
 
-/* Chunk @i has SLOT_CHUNK_FIRST << i slots: which chunk has @index? */
-static unsigned int chunk_of(uint32_t index)
+/* The word of a slot that has no signal; an odd @generation: the slot is in use. */
+static uint64_t word_of(uint32_t generation)
 {
-	uint64_t n = (uint64_t)index / SLOT_CHUNK_FIRST + 1;
-
-	return 63u - (unsigned int)__builtin_clzll(n);
+	return table_word(generation, 0);
 }
 
-static uint32_t first_index(unsigned int chunk)
+/* 0: the generations are used up. */
+static uint32_t next_generation(uint64_t word)
 {
-	return ((1u << chunk) - 1) * SLOT_CHUNK_FIRST;
-}
-
-static size_t chunk_size(unsigned int chunk)
-{
-	return ((size_t)SLOT_CHUNK_FIRST << chunk) * sizeof(struct slot);
-}
-
-static struct slot *slot_at(uint32_t index)
-{
-	unsigned int i = chunk_of(index);
-	struct slot *chunk = NULL;
-
-	if (i < SLOT_CHUNKS)
-		chunk = load_acquire(&sley__slots.chunk[i]); /* SL1 */
-	return chunk ? &chunk[index - first_index(i)] : NULL;
+	return table_next(table_generation(word), UINT32_MAX);
 }
 
 /* ---- use and end ------------------------------------------------------------- */
@@ -73,10 +54,10 @@ static struct slot *take_free(void)
 	struct slot *slot;
 
 	if (all->free) {
-		slot = slot_at(all->free - 1);
+		slot = table_find(&table, all->free - 1);
 		all->free = slot->next_free;
 	} else {
-		slot = slot_at(all->nr_used);
+		slot = table_find(&table, all->nr_used);
 		if (!slot)
 			return NULL;
 		slot->index = all->nr_used++;
@@ -96,18 +77,21 @@ static void unlock_slots(void)
 }
 
 /* In a child: the threads that wait at a slot, or hold its lock, are not here. */
+static void renew_slot(void *place)
+{
+	struct slot *slot = place;
+
+	/* A page that is not written is not copied. */
+	if (slot->q.first)
+		slot->q.first = NULL;
+	/* relaxed: there is one thread. */
+	if (load_relaxed(&slot->q.word) & WAITQ_LOCK)
+		waitq_unlock(&slot->q);
+}
+
 static void renew_slots(void)
 {
-	for (uint32_t i = 0; i < sley__slots.nr_used; i++) {
-		struct slot *slot = slot_at(i);
-
-		/* A page that is not written is not copied. */
-		if (slot->q.first)
-			slot->q.first = NULL;
-		/* relaxed: there is one thread. */
-		if (load_relaxed(&slot->q.word) & WAITQ_LOCK)
-			waitq_unlock(&slot->q);
-	}
+	table_walk(&table, sley__slots.nr_used, renew_slot);
 }
 
 FORK_PART(FORK_SLOTS, .lock = lock_slots, .unlock = unlock_slots,
@@ -117,25 +101,12 @@ FORK_PART(FORK_SLOTS, .lock = lock_slots, .unlock = unlock_slots,
 static int add_chunk(void)
 {
 	struct slots *all = &sley__slots;
-	unsigned int i;
-	void *memory;
+	uint32_t index;
 
 	spin_lock(&all->lock);
-	i = chunk_of(all->nr_used);
+	index = all->nr_used;
 	spin_unlock(&all->lock);
-	memory = i < SLOT_CHUNKS ? os_map(chunk_size(i)) : NULL;
-	if (!memory)
-		return -ENOMEM;
-	spin_lock(&all->lock);
-	/* relaxed: written under the lock only. */
-	if (!load_relaxed(&all->chunk[i])) {
-		store_release(&all->chunk[i], memory); /* SL1 */
-		memory = NULL;
-	}
-	spin_unlock(&all->lock);
-	if (memory)
-		os_unmap(memory, chunk_size(i));
-	return 0;
+	return table_make(&table, index);
 }
 
 int slot_create(struct sley_task *task, struct slot **out)
@@ -156,7 +127,7 @@ int slot_create(struct sley_task *task, struct slot **out)
 	/* A thread with an old id may be looking. */
 	word = waitq_lock(&slot->q);
 	slot->task = task;
-	waitq_unlock_as(&slot->q, word_of(generation_of(word) + 1));
+	waitq_unlock_as(&slot->q, word_of(next_generation(word)));
 	*out = slot;
 	return 0;
 }
@@ -178,7 +149,7 @@ void slot_destroy(struct slot *slot)
 {
 	/* relaxed: under the lock. */
 	uint64_t word = load_relaxed(&slot->q.word);
-	uint32_t generation = generation_of(word) + 1;
+	uint32_t generation = next_generation(word);
 	struct sley_waiter *node = slot->q.first;
 	struct sley_task *chain;
 
@@ -206,12 +177,13 @@ uint64_t slots_nr_live(void)
 
 static struct slot *lock_slot(uint64_t id, bool waker)
 {
-	uint32_t generation = generation_of(id);
-	struct slot *slot = generation & 1 ? slot_at((uint32_t)id) : NULL;
+	uint32_t generation = table_generation(id);
+	struct slot *slot = generation & 1 ? table_find(&table, (uint32_t)id)
+					   : NULL;
 
 	if (!slot)
 		return NULL;
-	if (generation_of(waitq_lock(&slot->q)) == generation &&
+	if (table_generation(waitq_lock(&slot->q)) == generation &&
 	    (slot->task != NULL) == waker)
 		return slot;
 	waitq_unlock(&slot->q);

@@ -17,10 +17,10 @@
  * finds another generation.  A slot whose generations are used up is not used
  * again, so no id ever comes back.
  *
- * Slots are found by index in chunks that double in size and are never freed: a
- * holder of an old id may look, and even wait for the lock, at any time.  All
- * slots belong to the process, since ids go from one runtime to another.  So slots
- * survive a fork(), but have no waiters in the child.
+ * Slots are found by index in a table (mem/table.h) whose chunks double in size and
+ * are never freed: a holder of an old id may look, and even wait for the lock, at
+ * any time.  All slots belong to the process, since ids go from one runtime to
+ * another.  So slots survive a fork(), but have no waiters in the child.
  *
  * A slot is a key, where any task or thread may wait, or the waker of a task, where
  * that task waits.  A waker knows its task.  The task cannot end before it has
@@ -36,7 +36,6 @@
  *
  * Edges:
  *
- *   SL1  a chunk is made -> a thread finds the chunk by index : its slots are zero
  *   W1  see core/wait/waitq.h
  *
  * Rejected: a hash table from ids to waiters, with entries only while there is a
@@ -71,7 +70,7 @@ extern struct slots {
 	uint32_t nr_used; /* slots that were ever used (lock)           */
 	uint32_t free;    /* 1 + index of the first free slot (lock) */
 	uint64_t nr_live; /* (lock)                                     */
-	struct slot *chunk[SLOT_CHUNKS];
+	void *chunk[SLOT_CHUNKS];
 } sley__slots;
 
 /* A new slot; @task NULL: a key.  0 or -ENOMEM. */
