@@ -8,13 +8,14 @@
  *
  * Complete for two creators at the end of a chunk, with a third thread that has the
  * number of a new slot, passed on without any order; and for an end against a
- * stale number or a new use.  Not seen: memory that runs out.
+ * stale number or a new use.  For memory that runs out one creator is enough.
  */
 #include "threads_only.h"
 
 #include "core/task/slot.h"
 #include "os/map.h"
 
+#include <errno.h>
 #include <string.h>
 
 static struct slot chunk[3][2 * SLOT_CHUNK_FIRST];
@@ -25,13 +26,17 @@ static struct slot *old;
 static struct ledger {
 	uint32_t index[2]; /* that was given; UINT32_MAX: none */
 	int found;
+	bool no_memory;
 } ledger;
 
 /* chunk[0] is full: the next chunk has twice the size. */
 void *os_map(size_t size)
 {
-	uint32_t i = 1 + add_relaxed(&nr_mapped, 1);
+	uint32_t i;
 
+	if (ledger.no_memory)
+		return NULL;
+	i = 1 + add_relaxed(&nr_mapped, 1);
 	MODEL_CHECK(i < 3 && size == sizeof(chunk[i]));
 	return model_mapped(chunk[i], size);
 }
@@ -128,6 +133,19 @@ static void one_slot(void)
 MODEL(a_number_goes_ahead_of_its_chunk, .setup = setup_full,
       .threads = { create_first, look_it_up }, .finish = one_slot);
 
+static void create_without_memory(int id)
+{
+	struct slot *slot;
+
+	ledger.no_memory = true;
+	MODEL_CHECK(slot_create(NULL, &slot) == -ENOMEM);
+	ledger.no_memory = false;
+	create_first(id);
+}
+
+MODEL(a_chunk_that_cannot_be_mapped_is_an_error, .setup = setup_full,
+      .threads = { create_without_memory }, .finish = one_slot);
+
 /* ---- generations ---------------------------------------------------------------------- */
 
 static void setup_used(void)
@@ -206,3 +224,21 @@ MODEL(a_slot_is_used_up, .setup = setup_used_up,
 MODEL(a_slot_ends_beside_a_new_one, .setup = setup_used,
       .threads = { destroy, create_first, wake_by_old_number },
       .finish = new_use_is_clean);
+
+/* ---- keys and wakers ------------------------------------------------------------------ */
+
+/* The number is that of a key, before and after the end of the key. */
+static void wake_a_task(int id)
+{
+	(void)id;
+	MODEL_CHECK(!slot_lock_waker(old_id));
+}
+
+static void is_gone(void)
+{
+	MODEL_CHECK(!slot_lock_key(old_id) && !slot_lock_waker(old_id));
+	MODEL_CHECK(slots_nr_live() == 0);
+}
+
+MODEL(a_key_is_no_waker, .setup = setup_used,
+      .threads = { destroy, wake_a_task }, .finish = is_gone);
