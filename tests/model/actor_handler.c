@@ -23,11 +23,12 @@
 static int payload[3]; /* of the handlers, written before the registration */
 static struct ledger {
 	int found, registered, existed, taken;
+	bool no_memory;
 } ledger;
 
 void *(os_map)(size_t size)
 {
-	return model_alloc(size);
+	return ledger.no_memory ? NULL : model_alloc(size);
 }
 
 void os_unmap(void *memory, size_t size)
@@ -161,3 +162,31 @@ MODEL(looking_while_the_first_is_registered, .setup = setup_empty,
 
 MODEL(a_handler_is_taken_away_once, .setup = setup,
       .threads = { take_away, take_away }, .finish = one_took_it);
+
+/* ---- what is refused ------------------------------------------------------------------ */
+
+static int try(uint32_t command, sley_handler *handler, uint64_t size)
+{
+	struct sley_handler_options options = { .size = size };
+
+	return sley_command_handle(command, handler, NULL, &options);
+}
+
+static void try_wrongly(int id)
+{
+	const uint64_t size = sizeof(struct sley_handler_options);
+
+	(void)id;
+	MODEL_CHECK(sley_command_unhandle(COMMAND) == -ENOENT);
+	MODEL_CHECK(try(SLEY_COMMAND_MAX + 1, old_handler, size) == -EINVAL);
+	MODEL_CHECK(try(COMMAND, NULL, size) == -EINVAL);
+	MODEL_CHECK(try(COMMAND, old_handler, 1) == -EINVAL);
+	ledger.no_memory = true;
+	MODEL_CHECK(try(COMMAND, old_handler, size) == -ENOMEM);
+	ledger.no_memory = false;
+	MODEL_CHECK(!chunks[0]);
+	handle(OLD);
+}
+
+MODEL(what_is_wrong_is_refused, .setup = setup_empty,
+      .threads = { try_wrongly }, .finish = is_there);

@@ -2,7 +2,8 @@
 /*
  * actor_table.c - the number of processes in src/actor/process/table.c: no beginning
  * and no end is lost, and a reader never gets less than 0.  And the generations: a
- * place that has had its last generation is passed over.
+ * place that has had its last generation is passed over.  And process_find(), for
+ * pids that no process has.
  *
  * Threads that are no workers share a count with the first worker; the other worker
  * has a count of its own, so that a process may end in another count than it began.
@@ -145,3 +146,27 @@ static void none_came_back(void)
 
 MODEL(a_place_that_is_used_up_is_passed_over, .setup = setup_generations,
       .threads = { get_all }, .finish = none_came_back);
+
+/* ---- finding ----------------------------------------------------------------------- */
+
+static void setup_one(void)
+{
+	setup_generations();
+	sley__table[0] = given;
+	sley__table[1] = NULL;
+}
+
+/* The first place has no process: its pid is 0, as is no pid. */
+static void find_none(int id)
+{
+	(void)id;
+	MODEL_CHECK(!process_find(SLEY_NO_PID));
+	MODEL_CHECK(!process_find(pid_make(0, 0, 1)));
+	MODEL_CHECK(!process_find(pid_make(0, CHUNK_PLACES, 1)));
+	process_set_pid(&given[0], pid_make(0, 0, 1));
+	MODEL_CHECK(process_find(pid_make(0, 0, 1)) == &given[0]);
+	MODEL_CHECK(!process_find(pid_make(0, 0, 2)));
+}
+
+MODEL(a_pid_without_a_process_is_not_found, .setup = setup_one,
+      .threads = { find_none });
