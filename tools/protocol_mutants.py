@@ -63,7 +63,7 @@ LIST = "tests/model/protocol.txt"
 KINDS = protocol_generate.KINDS + ("old",)
 SOURCES = ("src/actor/*", "src/core/*", "src/fiber/*", "src/graph/*",
            "src/subprocess/*",
-           "src/lf/*", "src/mem/*", "src/sync/*", "src/task/*",
+           "src/lf/*", "src/mem/*", "src/sync/*", "src/parallel/*",
            "include/sley/*.h")
 QUICK = ("--limit", "150")    # of each scene in each memory
 LONGER = ("--limit", "2000")

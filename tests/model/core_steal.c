@@ -4,7 +4,7 @@
  * by the worker that stole the child; and the parent goes on after the end of the
  * child, not before and not never.
  *
- * The parent is the task on worker 0.  The parent joins as task/fork.c does: if the
+ * The parent is the task on worker 0.  The parent joins as parallel/fork_join.c does: if the
  * child was stolen, the parent leaves its stack, and goes on when its worker finds
  * the parent queued.  Worker 1 steals from the current strand of worker 0, or from
  * the list of strands suspended there.  The child writes plain data, which the

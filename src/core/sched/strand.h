@@ -62,7 +62,7 @@ struct strand {
 	size_t stack_size;           /* 0: the runtime's own pool             */
 	struct opener opener;        /* of scopes                             */
 	struct member member;        /* of a scope                            */
-	const struct how *within;    /* task/how.h: the piece that it runs    */
+	const struct how *within; /* parallel/how.h: the piece that it runs    */
 };
 
 /* The task on @strand; NULL: @strand is idle. */

@@ -39,7 +39,7 @@
  */
 #include "base/assert.h"
 #include "lf/spin.h"
-#include "task/split.h"
+#include "parallel/split.h"
 
 #include <errno.h>
 #include <sley/scan.h>

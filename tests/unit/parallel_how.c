@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task_how.c - src/task/how.c: options, where the work runs, when it stops.
+ * parallel_how.c - src/parallel/how.c: options, where the work runs, when it stops.
  */
 #include "conformance/bound.h"
 
-#include "task/how.h"
+#include "parallel/how.h"
 
 TEST(how_nothing_given_is_the_default)
 {

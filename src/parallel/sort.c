@@ -21,7 +21,7 @@
  * Rejected: a radix sort for numbers, which needs a buffer that may not be
  * there; and sampling into many buckets, which needs a buffer, too.
  */
-#include "task/sort.h"
+#include "parallel/sort.h"
 
 #include <errno.h>
 

@@ -6,7 +6,7 @@
  * for each piece.
  */
 #include "base/assert.h"
-#include "task/split.h"
+#include "parallel/split.h"
 
 #include <errno.h>
 

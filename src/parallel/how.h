@@ -42,8 +42,8 @@
  * A caller that is a piece may run on another strand than the caller of the outer
  * algorithm.  how_enter() notes on the strand which algorithm it works for.
  */
-#ifndef SLEY_TASK_HOW_H
-#define SLEY_TASK_HOW_H
+#ifndef SLEY_PARALLEL_HOW_H
+#define SLEY_PARALLEL_HOW_H
 
 #include "base/compiler.h"
 #include "core/sched/worker.h"

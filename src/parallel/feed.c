@@ -17,7 +17,7 @@
 #include "base/options.h"
 #include "core/life/after_fork.h"
 #include "core/task/spawn.h"
-#include "task/pipeline.h"
+#include "parallel/pipeline.h"
 
 #include <sley/chan.h>
 #include <sley/error.h>

@@ -13,8 +13,8 @@
  *
  * Under a spinlock, which also orders the work that is done in the stage.
  */
-#ifndef SLEY_TASK_TURNSTILE_H
-#define SLEY_TASK_TURNSTILE_H
+#ifndef SLEY_PARALLEL_TURNSTILE_H
+#define SLEY_PARALLEL_TURNSTILE_H
 
 #include "base/list.h"
 #include "lf/spin.h"

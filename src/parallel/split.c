@@ -2,7 +2,7 @@
 /*
  * split.c - see split.h.
  */
-#include "task/split.h"
+#include "parallel/split.h"
 
 #include <errno.h>
 #include <sley/time.h>

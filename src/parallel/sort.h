@@ -7,12 +7,12 @@
  * range with a heap.  Sort.c decides which ranges are cut, which run beside each
  * other, and when a range was cut badly too often.
  */
-#ifndef SLEY_TASK_SORT_H
-#define SLEY_TASK_SORT_H
+#ifndef SLEY_PARALLEL_SORT_H
+#define SLEY_PARALLEL_SORT_H
 
 #include "base/compiler.h"
 #include "base/rand.h"
-#include "task/how.h"
+#include "parallel/how.h"
 
 #include <sley/sort.h>
 

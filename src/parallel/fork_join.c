@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork.c - fork and join: the rare cases.
+ * fork_join.c - fork and join: the rare cases.
  *
  * The usual case is inline in <sley/fork_stack.h>: a few stores into the fork
  * stack of the current strand, and a call at the join.

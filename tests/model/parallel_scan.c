@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task_scan.c - src/task/scan.c: lanes that take blocks from one table.
+ * parallel_scan.c - src/parallel/scan.c: lanes that take blocks from one table.
  *
  * The values are ranges, which can be joined with their right neighbour only:
  * each write must find the very range from the beginning to its block.  Every
@@ -17,7 +17,7 @@
 
 #include "never.h"
 #include "selves.h"
-#include "task/scan.c"
+#include "parallel/scan.c"
 
 struct range {
 	size_t begin, end;

@@ -9,7 +9,7 @@
  * much as a first-level cache holds.
  */
 #include "base/assert.h"
-#include "task/split.h"
+#include "parallel/split.h"
 
 #include <errno.h>
 #include <sley/for.h>

@@ -2,7 +2,7 @@
 /*
  * how.c - see how.h.
  */
-#include "task/how.h"
+#include "parallel/how.h"
 
 #include "base/options.h"
 #include "core/life/scope.h"

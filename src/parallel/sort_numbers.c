@@ -14,23 +14,23 @@
  * the sort; and a comparison of doubles would need a third pass for the NaNs.
  */
 #include "base/bits.h"
-#include "task/sort.h"
+#include "parallel/sort.h"
 
 #define NUMBER int32_t
 #define KERNEL(name) name##_int32
-#include "task/sort_kernel.h"
+#include "parallel/sort_kernel.h"
 
 #define NUMBER uint32_t
 #define KERNEL(name) name##_uint32
-#include "task/sort_kernel.h"
+#include "parallel/sort_kernel.h"
 
 #define NUMBER int64_t
 #define KERNEL(name) name##_int64
-#include "task/sort_kernel.h"
+#include "parallel/sort_kernel.h"
 
 #define NUMBER uint64_t
 #define KERNEL(name) name##_uint64
-#include "task/sort_kernel.h"
+#include "parallel/sort_kernel.h"
 
 /* ---- doubles --------------------------------------------------------------- */
 

@@ -2,12 +2,12 @@
 /*
  * find.c - search a range with early exit.
  *
- * A match lowers the limit of the split (task/split.h).  Where any match will do,
+ * A match lowers the limit of the split (parallel/split.h).  Where any match will do,
  * the new limit is the first element of the range; where the first match is wanted,
  * it is the match.  A search through a piece looks at the limit before each
  * element.
  */
-#include "task/split.h"
+#include "parallel/split.h"
 
 #include <sley/find.h>
 

@@ -50,9 +50,9 @@
 #include "core/task/countdown.h"
 #include "core/task/spawn.h"
 #include "core/wait/wait.h"
-#include "task/how.h"
-#include "task/pipeline.h"
-#include "task/turnstile.h"
+#include "parallel/how.h"
+#include "parallel/pipeline.h"
+#include "parallel/turnstile.h"
 
 #include <sley/blocking.h>
 

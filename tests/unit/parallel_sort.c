@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task_sort.c - the heaps, which only the worst inputs meet.
+ * parallel_sort.c - the heaps, which only the worst inputs meet.
  */
 #include "harness/test.h"
-#include "task/sort.h"
+#include "parallel/sort.h"
 
 #define NUMBER int32_t
 #define KERNEL(name) name##_int32
-#include "task/sort_kernel.h"
+#include "parallel/sort_kernel.h"
 
 #define NUMBER uint64_t
 #define KERNEL(name) name##_uint64
-#include "task/sort_kernel.h"
+#include "parallel/sort_kernel.h"
 
 static int compare_int32(const void *a, const void *b, void *arg)
 {

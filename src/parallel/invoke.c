@@ -2,11 +2,11 @@
 /*
  * invoke.c - the calls of a list, by fork and join.
  *
- * A range of calls (task/split.h), shared at once: each call may be long, and the
+ * A range of calls (parallel/split.h), shared at once: each call may be long, and the
  * first says nothing about the others.
  */
 #include "base/assert.h"
-#include "task/split.h"
+#include "parallel/split.h"
 
 #include <sley/parallel.h>
 

@@ -2,8 +2,8 @@
 /*
  * pipeline.h - what pipeline.c checks for feed.c, which starts a pipeline later.
  */
-#ifndef SLEY_TASK_PIPELINE_H
-#define SLEY_TASK_PIPELINE_H
+#ifndef SLEY_PARALLEL_PIPELINE_H
+#define SLEY_PARALLEL_PIPELINE_H
 
 #include "base/compiler.h"
 

@@ -38,10 +38,10 @@
  * a piece runs on another core.  Splitting only when a thief asks: the asking is
  * the cost.
  */
-#ifndef SLEY_TASK_SPLIT_H
-#define SLEY_TASK_SPLIT_H
+#ifndef SLEY_PARALLEL_SPLIT_H
+#define SLEY_PARALLEL_SPLIT_H
 
-#include "task/how.h"
+#include "parallel/how.h"
 
 #include <sley/reduce.h>
 

@@ -14,7 +14,7 @@
  * Rejected: merging in place, which needs no buffer and is several times
  * slower.
  */
-#include "task/sort.h"
+#include "parallel/sort.h"
 
 #include <errno.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * the rest.  So a cut first looks at a block of elements at each end and writes
  * down which elements belong to the other end, then swaps these in pairs.
  */
-#include "task/sort.h"
+#include "parallel/sort.h"
 
 #include <string.h>
 
