@@ -8,7 +8,7 @@
 #include "core/sched/steal.h"
 #include "core/life/after_fork.h"
 #include "core/wait/holder.h"
-#include "core/sched/switch.h"
+#include "core/sched/suspend.h"
 #include "core/wait/wait.h"
 
 #include <sley/fork_stack.h>
@@ -77,15 +77,8 @@ noinline struct sley_forks *sley_fork_slow(struct sley_forked *child)
 /* As a task: the worker goes on with other work. */
 static void wait_as_task(struct worker *worker, struct sley_forked *child)
 {
-	struct strand *strand = worker->strand;
-
-	task_set_strand(strand->task, strand);
-	fork_leave_behind(worker);
-	worker->after.kind = AFTER_FORK;
 	worker->after.child = child;
-	(void)worker_switch_away(worker);
-	if (strand->parents_home)
-		fork_come_back(strand);
+	strand_suspend(worker, AFTER_FORK);
 }
 
 static void wait_as_thread(struct sley_forked *child)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_steal.c - src/core/sched/steal.c: a forked child runs once, by its parent or
- * by the worker that stole the child; and the parent goes on after the end of the
- * child, not before and not never.
+ * core_steal.c - src/core/sched/steal.c and suspend.h: a forked child runs once, by
+ * its parent or by the worker that stole the child; and the parent goes on after the
+ * end of the child, not before and not never.
  *
  * The parent is the task on worker 0.  The parent joins as parallel/fork_join.c does: if the
  * child was stolen, the parent leaves its stack, and goes on when its worker finds
@@ -25,6 +25,7 @@
  */
 #include "core/sched/search.c" /* before the crew, which has an rt of its own */
 
+#include "core/sched/suspend.h"
 #include "crew.h"
 #include "payload.h"
 
@@ -129,12 +130,11 @@ static void leave_and_wait(struct worker *worker)
 				     .strand = &strands[0],
 				     .child = child };
 
-	fork_leave_behind(worker);
+	suspend_begin(worker);
 	fork_finish_wait(worker, &after);
 	MODEL_CHECK(worker_search(worker) == &parent);
 	MODEL_CHECK(task_verdict_of(task_claim(&parent)) == VERDICT_WOKEN);
-	if (strands[0].parents_home)
-		fork_come_back(&strands[0]);
+	suspend_end(&strands[0]);
 }
 
 static void join_child(struct worker *worker)
@@ -167,11 +167,10 @@ static void fork_block_and_join(int id)
 	struct worker *worker = &crew[id];
 
 	fork_child(worker);
-	fork_leave_behind(worker);
+	suspend_begin(worker);
 	store_release(&worker->strand, &worker->base); /* S1 */
 	store_release(&worker->strand, &strands[0]);
-	if (strands[0].parents_home)
-		fork_come_back(&strands[0]);
+	suspend_end(&strands[0]);
 	join_child(worker);
 }
 
@@ -244,7 +243,7 @@ static void setup_two_private(void)
 
 static void leave_two_behind(int id)
 {
-	fork_leave_behind(&crew[id]);
+	suspend_begin(&crew[id]);
 }
 
 /* At most one child was seized: the other child is where thieves look. */
@@ -277,7 +276,7 @@ static void leave_and_fork_elsewhere(int id)
 {
 	struct worker *worker = &crew[id];
 
-	fork_leave_behind(worker);
+	suspend_begin(worker);
 	store_release(&worker->strand, &other); /* S1 */
 	(void)sley_fork_push_fast(&other.forks, &others_child, run_child,
 				  &payload);

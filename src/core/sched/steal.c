@@ -336,8 +336,6 @@ void fork_leave_behind(struct worker *worker)
 {
 	struct strand *strand = worker->strand;
 
-	if (likely(fork_stack_empty(&strand->forks)))
-		return;
 	(void)fork_stack_publish(&strand->forks);
 	if (unlikely(task_level(strand->task) != LEVEL_DEFAULT))
 		queue_children(worker, strand);

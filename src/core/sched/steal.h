@@ -56,7 +56,11 @@ must_check enum fork_pop fork_take_back(struct strand *strand,
  */
 void fork_show(struct strand *strand, struct worker *worker, uint32_t first);
 
-/* The calling task is about to block: its children must not wait for the task. */
+/*
+ * The calling task is about to leave its stack: its children must not wait for the
+ * task.  Called by core/sched/suspend.h alone, if there are children; so is
+ * fork_come_back(), if thieves know the strand.
+ */
 void fork_leave_behind(struct worker *worker);
 
 /* The task goes on: thieves find its children through its worker again. */

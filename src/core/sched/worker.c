@@ -26,7 +26,7 @@
 #include "core/task/group.h"
 #include "core/wait/holder.h"
 #include "core/life/hooks.h"
-#include "core/sched/switch.h"
+#include "core/sched/suspend.h"
 #include "core/sched/loop.h"
 #include "core/wait/region.h"
 #include "core/sched/stack_shortage.h"
@@ -129,19 +129,16 @@ void worker_yield(struct worker *worker)
 	struct strand *strand = worker->strand;
 	struct sley_task *next;
 
-	if (unlikely(!fork_stack_empty(&strand->forks)))
-		fork_leave_behind(worker);
+	suspend_begin(worker);
 	next = worker_pick(worker);
 	/* A task below the default level gives way to its own level. */
 	if (unlikely(!next) && task_level(strand->task) > LEVEL_DEFAULT)
 		next = worker_pick_low(worker, task_level(strand->task));
 	if (next) {
-		task_set_strand(strand->task, strand);
 		worker->after.kind = AFTER_YIELD;
 		(void)worker_switch_to(worker, next);
 	}
-	if (unlikely(strand->parents_home))
-		fork_come_back(strand);
+	suspend_end(strand);
 }
 
 /* ---- the loop -------------------------------------------------------------- */

@@ -5,8 +5,7 @@
 #include "core/sched/place.h"
 #include "core/wait/region.h"
 
-#include "core/sched/steal.h"
-#include "core/sched/switch.h"
+#include "core/sched/suspend.h"
 
 #include <errno.h>
 
@@ -50,8 +49,7 @@ int region_enter(struct worker *worker)
 	strand->region = region_create(worker);
 	if (!strand->region)
 		return -EAGAIN;
-	task_set_strand(strand->task, strand);
-	fork_leave_behind(worker);
+	suspend_begin(worker);
 	worker->after.kind = AFTER_REGION;
 	next = worker_pick(worker);
 	(void)worker_switch_raw(worker, switch_target(worker, next));
@@ -75,6 +73,5 @@ void region_leave(struct strand *strand)
 	switch_finish(worker);
 	strand->region = NULL;
 	mem_free(&worker->rt->mem, region, sizeof(*region));
-	if (strand->parents_home)
-		fork_come_back(strand);
+	suspend_end(strand);
 }

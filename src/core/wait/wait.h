@@ -12,8 +12,7 @@
 #ifndef SLEY_CORE_WAIT_WAIT_H
 #define SLEY_CORE_WAIT_WAIT_H
 
-#include "core/sched/steal.h"
-#include "core/sched/switch.h"
+#include "core/sched/suspend.h"
 #include "core/wait/waitq.h"
 #include "core/sched/worker.h"
 
@@ -34,15 +33,9 @@ wait_leave(struct worker *worker, struct sley_waitq *q, enum wait_flags flags)
 {
 	struct strand *strand = worker->strand;
 
-	task_set_strand(strand->task, strand);
-	if (unlikely(!fork_stack_empty(&strand->forks)))
-		fork_leave_behind(worker);
-	worker->after.kind = AFTER_WAIT;
 	worker->after.q = q;
 	worker->after.flags = flags;
-	(void)worker_switch_away(worker);
-	if (unlikely(strand->parents_home))
-		fork_come_back(strand);
+	strand_suspend(worker, AFTER_WAIT);
 	return strand->claimed;
 }
 
@@ -55,15 +48,9 @@ wait_inbox(struct worker *worker, struct inbox *inbox, struct push_node *seen)
 {
 	struct strand *strand = worker->strand;
 
-	task_set_strand(strand->task, strand);
-	if (unlikely(!fork_stack_empty(&strand->forks)))
-		fork_leave_behind(worker);
-	worker->after.kind = AFTER_INBOX;
 	worker->after.inbox = inbox;
 	worker->after.seen = seen;
-	(void)worker_switch_away(worker);
-	if (unlikely(strand->parents_home))
-		fork_come_back(strand);
+	strand_suspend(worker, AFTER_INBOX);
 	return !(strand->claimed & TASK_EARLY);
 }
 
