@@ -26,7 +26,10 @@ struct sley_forked {
 
 #define SLEY_FORKS_FIRST 6 /* children that need no memory */
 
-/* The forked children of one fiber; src/lf/fork_stack.h has the protocol. */
+/*
+ * The forked children of one fiber; src/lf/fork_stack.h has the protocol.  Only the
+ * library makes such structs, so the struct may grow at its end.
+ */
 struct sley_forks {
 	uint64_t head; /* written by the owner all the time             */
 	struct sley_forked **slot; /* always has room for one more         */
@@ -35,7 +38,6 @@ struct sley_forks {
 	uint32_t limit;    /* a fork that gets there takes the slow path    */
 	uint32_t thread;   /* the kernel's thread number; 0: a fiber        */
 	uint64_t unlocked; /* the word of a mutex that the fiber takes inline */
-	uint32_t reserved[10];
 };
 
 /* Read a value that only the reader writes. */

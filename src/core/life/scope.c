@@ -352,7 +352,6 @@ static void complain(struct cleanup *cleanup)
 {
 	struct opener *opener = container_of(cleanup, struct opener, cleanup);
 
-	opener->watched = false;
 	if (innermost_of(opener))
 		holder_misuse(__func__,
 			      "%s ended with an open scope: call "
@@ -364,9 +363,8 @@ static void watch(struct strand *strand)
 {
 	struct opener *opener = &strand->opener;
 
-	if (opener->watched)
+	if (cleanup_is_added(&opener->cleanup))
 		return;
-	opener->watched = true;
 	cleanup_add_last(&strand->cleanups, &opener->cleanup, complain);
 }
 

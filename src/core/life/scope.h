@@ -82,12 +82,11 @@ struct strand;
 /* In a strand, and in a plain thread: the open scopes, and the stolen children. */
 struct opener {
 	struct spinlock lock;
-	bool watched;                 /* the cleanup is added: the task's own */
+	unsigned int nr_open; /* and children; under the bucket's lock         */
 	struct sley_scope *innermost; /* NULL: none; under the lock            */
 	struct member *children; /* under the lock                        */
-	struct cleanup cleanup;  /* complains of open scopes              */
+	struct cleanup cleanup;  /* complains of open scopes: the task's own */
 	struct hash_node node;   /* in the bucket, by the task's address  */
-	unsigned int nr_open;    /* and children; under the bucket's lock */
 };
 
 /* NULL: a plain thread. */

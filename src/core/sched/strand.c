@@ -19,7 +19,7 @@
  * look at the strand that was here before.  The forks of that strand are empty
  * and remain.
  */
-static void strand_reset(struct strand *strand, size_t stack_size)
+static void strand_reset(struct strand *strand)
 {
 	strand_set_home(strand, NULL);
 	strand_set_task(strand, NULL);
@@ -29,7 +29,6 @@ static void strand_reset(struct strand *strand, size_t stack_size)
 	strand->forks.unlocked = 0;
 	strand->next = NULL;
 	strand->parents_home = NULL;
-	strand->stack_size = stack_size;
 	list_init(&strand->parents);
 }
 
@@ -51,7 +50,7 @@ static struct strand *strand_new(struct sley *rt, size_t stack_size,
 		slab_free(&rt->strands, strand);
 		return NULL;
 	}
-	strand_reset(strand, stack_size);
+	strand_reset(strand);
 	if (!strand->forks.slot)
 		fork_stack_init(&strand->forks);
 	fiber_init(&strand->fiber, &stack, entry, strand);
@@ -85,7 +84,7 @@ void strand_put(struct worker *worker, struct strand *strand)
 {
 	if (unlikely(worker->nr_idle >=
 			     chaos_few(worker->rt->config.stack_cache, 1) ||
-		     strand->stack_size)) {
+		     strand_has_own_stack(strand))) {
 		strand_free(worker->rt, strand);
 		return;
 	}
@@ -101,7 +100,7 @@ void strand_free(struct sley *rt, struct strand *strand)
 
 	fork_storage_free(rt, strand);
 	fiber_fini(&strand->fiber);
-	if (strand->stack_size)
+	if (strand_has_own_stack(strand))
 		stack_unmap(&stack);
 	else
 		stack_pool_put(&rt->stacks, &stack);

@@ -325,7 +325,7 @@ static struct worker *run_turns(struct worker *worker, struct strand *strand,
 
 		worker = run_turn(worker, strand, task, &next);
 		task = next;
-		if (unlikely(strand->stack_size)) {
+		if (unlikely(strand_has_own_stack(strand))) {
 			sley_assert(!task);
 			strand->forks.unlocked = 0;
 			return worker;

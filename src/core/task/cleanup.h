@@ -16,12 +16,20 @@
 #ifndef SLEY_CORE_TASK_CLEANUP_H
 #define SLEY_CORE_TASK_CLEANUP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct cleanup {
 	struct cleanup *next;
-	void (*fn)(struct cleanup *cleanup); /* may free its container */
+	/* May free its container.  NULL: in no list. */
+	void (*fn)(struct cleanup *cleanup);
 };
+
+/* Zeroed memory is a cleanup that is in no list. */
+static inline bool cleanup_is_added(const struct cleanup *cleanup)
+{
+	return cleanup->fn;
+}
 
 static inline void cleanup_add(struct cleanup **list, struct cleanup *cleanup,
 			       void (*fn)(struct cleanup *cleanup))
@@ -49,8 +57,11 @@ static inline void cleanups_run(struct cleanup **list)
 	struct cleanup *cleanup;
 
 	while ((cleanup = *list)) {
+		void (*fn)(struct cleanup * cleanup) = cleanup->fn;
+
 		*list = cleanup->next;
-		cleanup->fn(cleanup);
+		cleanup->fn = NULL;
+		fn(cleanup);
 	}
 }
 

@@ -52,7 +52,6 @@ static void forget(struct cleanup *cleanup)
 
 	/* relaxed: a number says nothing about other memory. */
 	store_relaxed(&tree->id, 0);
-	tree->kept = false;
 }
 
 void tree_keep(struct strand *strand)
@@ -60,9 +59,8 @@ void tree_keep(struct strand *strand)
 	struct tree *tree = &strand->tree;
 
 	/* relaxed: made by this task, or by a child that it has joined. */
-	if (tree->kept || !load_relaxed(&tree->id))
+	if (cleanup_is_added(&tree->cleanup) || !load_relaxed(&tree->id))
 		return;
-	tree->kept = true;
 	cleanup_add_last(&strand->cleanups, &tree->cleanup, forget);
 }
 

@@ -21,7 +21,6 @@
 
 #include "core/task/cleanup.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct strand;
@@ -29,8 +28,7 @@ struct strand;
 /* In a strand: the tree of which the task on it is the root. */
 struct tree {
 	uint64_t id;            /* 0: no caller has asked                  */
-	bool kept;              /* the cleanup is added: the task's own     */
-	struct cleanup cleanup; /* forgets the number                      */
+	struct cleanup cleanup; /* forgets the number: the task's own      */
 };
 
 /* The tree of the calling task or thread; never 0. */
