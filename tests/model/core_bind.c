@@ -47,9 +47,9 @@ static void setup(unsigned int workers)
 	model_lock_word(&rt->bound_lock.word);
 	model_name(&rt->bound_lock.word, "bound_lock");
 	model_name(&rt->nr_bound, "nr_bound");
-	model_name(&rt->gate, "gate");
-	model_name(&rt->draining, "draining");
-	model_name(&rt->drain_events, "events");
+	model_name(&rt->drain.gate, "gate");
+	model_name(&rt->drain.wanted, "draining");
+	model_name(&rt->drain.events, "events");
 	model_name(&rt->cancelled, "cancelled");
 	model_name(&rt->destroying, "destroying");
 }
@@ -268,7 +268,7 @@ static void give_up(int id)
 static void somebody_gave_up(void)
 {
 	MODEL_CHECK(ledger.gave_up > 0);
-	MODEL_CHECK(!rt->destroying && rt->gate == GATE_SHUT);
+	MODEL_CHECK(!rt->destroying && rt->drain.gate == GATE_SHUT);
 	model_free(rt);
 }
 

@@ -55,7 +55,7 @@ static void setup(unsigned int workers)
 	model_name(&strand->task, "strand.task");
 	model_name(&strand->home, "strand.home");
 	model_name(&rt->cancelled, "cancelled");
-	model_name(&rt->gate, "gate");
+	model_name(&rt->drain.gate, "gate");
 	model_name(&task->state, "state");
 	model_name(&task->flags, "flags");
 }
@@ -110,7 +110,7 @@ static void was_cancelled(void)
 {
 	MODEL_CHECK(ledger.ended == 1);
 	MODEL_CHECK(ledger.verdict == VERDICT_CANCELLED);
-	MODEL_CHECK(rt->gate == 0);
+	MODEL_CHECK(rt->drain.gate == 0);
 }
 
 #define BOTH_VARIANTS(name, ...)                                               \

@@ -49,11 +49,11 @@ static void setup(unsigned int workers)
 	model_ledger(&ledger, sizeof(ledger));
 	handed = returned = joined = 0;
 	model_lock_word(&rt->bound_lock.word);
-	model_name(&rt->gate, "gate");
-	model_name(&rt->draining, "draining");
-	model_name(&rt->drain_events, "events");
+	model_name(&rt->drain.gate, "gate");
+	model_name(&rt->drain.wanted, "draining");
+	model_name(&rt->drain.events, "events");
 	model_name(&rt->phase, "phase");
-	model_name(&rt->foreign_spawned, "foreign_spawned");
+	model_name(&rt->drain.foreign_spawned, "foreign_spawned");
 	model_name(&handed, "handed");
 	model_name(&joined, "joined");
 }
@@ -152,7 +152,7 @@ static void shut(int id)
 	(void)id;
 	gate_shut(rt);
 	/* A refused spawner is in the count for a moment. */
-	MODEL_CHECK(load_relaxed(&rt->gate) & GATE_SHUT);
+	MODEL_CHECK(load_relaxed(&rt->drain.gate) & GATE_SHUT);
 	for (int i = 0; i < JOBS; i++) {
 		if (ledger.passed[i])
 			payload_check(&payload[i]);
@@ -161,7 +161,7 @@ static void shut(int id)
 
 static void gate_is_shut(void)
 {
-	MODEL_CHECK(rt->gate == GATE_SHUT);
+	MODEL_CHECK(rt->drain.gate == GATE_SHUT);
 	model_free(rt);
 }
 
@@ -311,7 +311,7 @@ static void idle(int id)
 
 static void both_are_counted(void)
 {
-	MODEL_CHECK(rt->foreign_spawned == 2 && rt->gate == 0);
+	MODEL_CHECK(rt->drain.foreign_spawned == 2 && rt->drain.gate == 0);
 	model_free(rt);
 }
 

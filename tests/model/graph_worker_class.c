@@ -170,7 +170,7 @@ static void end_and_close(void)
 {
 	end();
 	worker_classes_close(classes, &scene_rt);
-	MODEL_CHECK(!scene_rt.foreign_spawned);
+	MODEL_CHECK(!scene_rt.drain.foreign_spawned);
 }
 
 /* ---- two sleep, two nodes come ------------------------------------------------------------- */
@@ -264,7 +264,7 @@ static void put_last(int id)
 
 static uint64_t nr_left(void)
 {
-	uint64_t nr = scene_rt.foreign_spawned;
+	uint64_t nr = scene_rt.drain.foreign_spawned;
 
 	for (int i = 0; i < WORKERS; i++)
 		nr += workers[i].counters.spawned -

@@ -20,7 +20,7 @@
 bool gate_enter(struct sley *rt)
 {
 	/* relaxed: before or after the shut, in one word; leaving releases. */
-	uint64_t gate = add_relaxed(&rt->gate, GATE_ONE);
+	uint64_t gate = add_relaxed(&rt->drain.gate, GATE_ONE);
 
 	if (likely(!(gate & GATE_SHUT)))
 		return true;
@@ -30,12 +30,12 @@ bool gate_enter(struct sley *rt)
 
 void gate_pass(struct sley *rt)
 {
-	(void)add_acq_rel(&rt->gate, GATE_ONE); /* D3 */
+	(void)add_acq_rel(&rt->drain.gate, GATE_ONE); /* D3 */
 }
 
 void gate_leave(struct sley *rt)
 {
-	uint64_t *gate = &rt->gate;
+	uint64_t *gate = &rt->drain.gate;
 
 	(void)sub_release(gate, GATE_ONE); /* D2 */
 	spin_done(gate);
@@ -51,10 +51,10 @@ void gate_shut(struct sley *rt)
 {
 	uint32_t nr_looks = 0;
 
-	(void)or_acq_rel(&rt->gate, GATE_SHUT);        /* D3 */
-	while (load_acquire(&rt->gate) != GATE_SHUT) { /* D2 */
-		spin_hint(&rt->gate);
-		spin_wait(&rt->gate, gate_is_passed, nr_looks++);
+	(void)or_acq_rel(&rt->drain.gate, GATE_SHUT);        /* D3 */
+	while (load_acquire(&rt->drain.gate) != GATE_SHUT) { /* D2 */
+		spin_hint(&rt->drain.gate);
+		spin_wait(&rt->drain.gate, gate_is_passed, nr_looks++);
 	}
 }
 
@@ -97,8 +97,7 @@ static uint64_t nr_left(struct sley *rt)
 
 	each_worker(rt, add_finished, &sums);
 	each_worker(rt, add_spawned, &sums);
-	/* relaxed: ordered by D2; the gate is shut. */
-	sums.spawned += load_relaxed(&rt->foreign_spawned);
+	sums.spawned += drain_foreign_spawned(rt);
 	return sums.spawned - sums.finished;
 }
 
@@ -106,8 +105,8 @@ static uint64_t nr_left(struct sley *rt)
 
 void drain_signal(struct sley *rt)
 {
-	(void)add_release(&rt->drain_events, 1); /* D1 */
-	os_futex_wake(&rt->drain_events, INT_MAX);
+	(void)add_release(&rt->drain.events, 1); /* D1 */
+	os_futex_wake(&rt->drain.events, INT_MAX);
 }
 
 static bool drained(struct sley *rt)
@@ -132,11 +131,11 @@ int drain_wait(struct sley *rt, uint64_t deadline_ns)
 	int err = 0;
 
 	/* relaxed: os_membarrier() orders the store before the sums. */
-	store_relaxed(&rt->draining, 1);
+	store_relaxed(&rt->drain.wanted, 1);
 	if (rt->membarrier)
 		os_membarrier();
 	for (;;) {
-		uint32_t events = load_acquire(&rt->drain_events); /* D1 */
+		uint32_t events = load_acquire(&rt->drain.events); /* D1 */
 
 		if (drained(rt))
 			break;
@@ -144,14 +143,14 @@ int drain_wait(struct sley *rt, uint64_t deadline_ns)
 			err = -ETIMEDOUT;
 			break;
 		}
-		(void)os_futex_wait(&rt->drain_events, events,
+		(void)os_futex_wait(&rt->drain.events, events,
 				    next_look(rt, deadline_ns));
 	}
 	/*
 	 * relaxed: a signal too many does no harm; and RD1 of runtime_destroy.c
 	 * orders this store before that of the next drainer.
 	 */
-	store_relaxed(&rt->draining, 0);
+	store_relaxed(&rt->drain.wanted, 0);
 	return err;
 }
 

@@ -44,6 +44,23 @@ static inline void drain_count_spawned(struct worker *worker)
 	counter_add(&worker->counters.spawned, 1);
 }
 
+/*
+ * A thread without a worker has spawned @nr tasks of @rt; or the drainer itself has,
+ * which reads the count afterwards.
+ */
+static inline void drain_count_foreign(struct sley *rt, uint64_t nr)
+{
+	/* relaxed: D2 or D1 of the task's end publishes the count. */
+	(void)add_relaxed(&rt->drain.foreign_spawned, nr);
+}
+
+/* For statistics, and in the sum of the drainer. */
+static inline uint64_t drain_foreign_spawned(const struct sley *rt)
+{
+	/* relaxed: for the drainer ordered by D2, as the gate is shut. */
+	return load_relaxed(&rt->drain.foreign_spawned);
+}
+
 /* Single-threaded: everything spawned on @worker has ended. */
 static inline bool drain_is_done(const struct worker *worker)
 {
@@ -80,7 +97,7 @@ static inline void drain_signal_if_wanted(struct sley *rt)
 	/* The counts are not moved behind the look. */
 	compiler_barrier();
 	/* relaxed: the drainer's os_membarrier() orders it, or the drainer polls. */
-	if (unlikely(load_relaxed(&rt->draining)))
+	if (unlikely(load_relaxed(&rt->drain.wanted)))
 		drain_signal(rt);
 }
 

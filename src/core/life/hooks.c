@@ -60,8 +60,7 @@ bool hooks_queue_stop(struct sley *rt)
 	if (!rt->config.on_stop || rt->hooks_stopped || !rt->nr_workers)
 		return false;
 	rt->hooks_stopped = true;
-	/* relaxed: the drainer, which reads the counter, is the caller. */
-	(void)add_relaxed(&rt->foreign_spawned, rt->nr_workers);
+	drain_count_foreign(rt, rt->nr_workers);
 	for (unsigned int i = 0; i < rt->nr_workers; i++)
 		(void)place_at(rt->worker[i],
 			       build(rt->worker[i], stop_hook, "on_stop"));

@@ -301,8 +301,7 @@ void runtime_stats(struct sley *rt, struct sley_stats *out)
 	for (link = rt->bound.next; link != &rt->bound; link = link->next)
 		add_counters(container_of(link, struct worker, link), out);
 	spin_unlock(&rt->bound_lock);
-	/* relaxed: statistics. */
-	out->spawned += load_relaxed(&rt->foreign_spawned);
+	out->spawned += drain_foreign_spawned(rt);
 	/* relaxed: statistics. */
 	out->trace_dropped += load_relaxed(&rt->trace.nr_lost);
 	out->fibers = slab_nr_live(&rt->strands);

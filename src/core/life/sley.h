@@ -10,6 +10,7 @@
 #define SLEY_CORE_LIFE_SLEY_H
 
 #include "base/list.h"
+#include "core/life/drain_fields.h"
 #include "core/sched/idle.h"
 #include "core/sched/monitor.h"
 #include "core/sched/runq.h"
@@ -57,15 +58,12 @@ struct sley {
 	uint32_t stopping;     /* processes end: actor/process/stop.h        */
 	uint32_t nr_processes; /* if there is a limit                */
 	uint32_t spinner;      /* 1 + index of a searching worker    */
-	uint32_t drain_events; /* futex: something may have ended    */
-	uint32_t draining;     /* a drainer waits for drain_events   */
 	uint32_t destroying;
 	uint32_t stack_shortage_reported; /* stack_shortage.h            */
 	struct spinlock seizing;   /* held by the worker that seizes    */
-	uint64_t gate;             /* bit 0: closed; the rest counts     */
+	struct drain drain;        /* core/life/drain.h                  */
 	unsigned int generation;   /* after_fork.h                       */
 	struct os_signals signals; /* of the creator                    */
-	uint64_t foreign_spawned;  /* spawned by threads without worker  */
 	uint32_t nr_bound;
 	struct spinlock bound_lock;
 	struct list bound; /* single-threaded: workers, under bound_lock  */

@@ -104,8 +104,7 @@ bool fork_give(struct sley *rt, struct strand *parent,
 		flags = TASK_FORKED;
 	}
 	build_task(task, child, level, flags | runtime_task_flags(rt));
-	/* relaxed: D1 of core/life/drain.h, at the end of the task. */
-	(void)add_relaxed(&rt->foreign_spawned, 1);
+	drain_count_foreign(rt, 1);
 	place_foreign(rt, task);
 	return true;
 }

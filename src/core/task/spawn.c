@@ -72,8 +72,7 @@ static int accept(struct sley *rt, struct worker *here,
 	if (here)
 		drain_count_spawned(here);
 	else
-		/* relaxed: D2 or D1 of core/life/drain.h publishes it. */
-		(void)add_relaxed(&rt->foreign_spawned, 1);
+		drain_count_foreign(rt, 1);
 	return 0;
 }
 
@@ -130,8 +129,7 @@ int spawn_count_foreign(struct sley *rt)
 		return SLEY_ENOWORKER;
 	if (!inside && !gate_enter(rt))
 		return -ESHUTDOWN;
-	/* relaxed: D2 or D1 of core/life/drain.h publishes it. */
-	(void)add_relaxed(&rt->foreign_spawned, 1);
+	drain_count_foreign(rt, 1);
 	if (!inside)
 		gate_leave(rt);
 	return 0;

@@ -265,8 +265,7 @@ static void count_left(const struct worker_class *class)
 	if (worker && worker->rt == class->rt)
 		drain_count_spawned(worker);
 	else
-		/* relaxed: the destroyer of the runtime knows of our end. */
-		(void)add_relaxed(&class->rt->foreign_spawned, 1);
+		drain_count_foreign(class->rt, 1);
 }
 
 static bool is_putting(const void *nr_putting)
