@@ -28,6 +28,7 @@
 
 #include <sley/actor.h>
 #include <sley/error.h>
+#include <stdlib.h>
 
 static struct process *const actor = &process_places[0];
 static sley_pid pid;
@@ -55,6 +56,7 @@ void process_misuse(const struct process *process, const char *rule)
 	(void)process;
 	(void)rule;
 	never();
+	abort();
 }
 
 /* ---- the actor ------------------------------------------------------------------------ */

@@ -23,6 +23,7 @@
 #include "core/task/turn.h"
 
 #include <sley/error.h>
+#include <stdlib.h>
 #include <sley/step.h>
 
 #define BODIES 3

@@ -29,6 +29,8 @@
 #include "crew.h"
 #include "payload.h"
 
+#include "core/wait/holder.h"
+
 static struct strand strands[CREW_MAX];
 static struct sley_task parent, tasks[CREW_MAX]; /* one for each thief */
 static struct sley_forked *child;                /* freed by the parent */

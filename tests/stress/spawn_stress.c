@@ -282,7 +282,7 @@ static void run(void (*round)(const struct sley_config *),
 	} while (sley_now() < end);
 }
 
-static void run_all(void (*round)(const struct sley_config *))
+static void run_rounds(void (*round)(const struct sley_config *))
 {
 	struct sley_config config = stress_config();
 
@@ -297,20 +297,20 @@ static void run_all(void (*round)(const struct sley_config *))
 
 TEST(destroy_waits_for_bound_threads_that_spawn)
 {
-	run_all(destroy_under_bound_threads);
+	run_rounds(destroy_under_bound_threads);
 }
 
 TEST(strangers_are_served_or_refused)
 {
-	run_all(shut_out_strangers);
+	run_rounds(shut_out_strangers);
 }
 
 TEST(a_waker_may_be_the_last_to_leave)
 {
-	run_all(destroy_under_a_waker);
+	run_rounds(destroy_under_a_waker);
 }
 
 TEST(a_canceller_may_be_the_last_to_leave)
 {
-	run_all(destroy_under_a_canceller);
+	run_rounds(destroy_under_a_canceller);
 }
