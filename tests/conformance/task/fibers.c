@@ -412,6 +412,59 @@ TEST_WORKERS(m18_wakes_of_a_queued_fiber_are_absorbed_exactly)
 	stop(rt);
 }
 
+struct two_events {
+	struct sley_event event[2];
+	atomic_bool started;
+	atomic_int passes;
+};
+
+static void pass_both(void *arg)
+{
+	struct two_events *two = arg;
+	struct sley_event *const any[] = { &two->event[0], &two->event[1] };
+
+	atomic_store(&two->started, true);
+	CHECK_EQ(sley_event_wait_any(any, 2), 0);
+	atomic_fetch_add(&two->passes, 1);
+	CHECK_EQ(sley_event_wait_any(any, 2), 1);
+	atomic_fetch_add(&two->passes, 1);
+}
+
+/*
+ * All workers are held, so the fiber, which has started, waits for either event.  The
+ * first set wakes the fiber.  The fiber is queued, and still linked to the other
+ * event.  The set of the other event must neither queue the fiber again nor be lost.
+ */
+TEST_WORKERS(m18_a_queued_fiber_is_not_woken_again_by_another_event)
+{
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT, held = SLEY_GROUP_INIT;
+	struct sley_task task, holders[64];
+	int n = is_single() ? 0 : nr_runners();
+
+	for (int round = 0; round < 5; round++) {
+		struct two_events two = {
+			.event = { SLEY_EVENT_AUTO_INIT, SLEY_EVENT_AUTO_INIT },
+		};
+		struct gate gate = { 0 };
+
+		sley_spawn(&group, &task, pass_both, &two);
+		CHECK_SOON(two.started);
+		for (int i = 0; i < n; i++)
+			sley_spawn(&held, &holders[i], gate_task, &gate);
+		while (atomic_load(&gate.held) < n)
+			test_nap_ms(1);
+		sley_event_set(&two.event[0]);
+		sley_event_set(&two.event[1]);
+		CHECK_EQ(two.passes, 0);
+		gate_open(&gate);
+		sley_join(&held);
+		sley_join(&group);
+		CHECK_EQ(two.passes, 2);
+	}
+	stop(rt);
+}
+
 /* Wakes that meet a running or queued fiber must not queue it twice. */
 TEST_WORKERS(m18_wakes_of_a_running_or_queued_fiber_are_absorbed)
 {
