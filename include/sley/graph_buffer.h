@@ -14,6 +14,15 @@
  * use them up waits.  A buffer is dropped by a call, or with its scope.  A dropped
  * buffer is freed when all nodes have ended that were submitted before with an
  * access to the buffer.
+ *
+ * Buffers are private memory of the program.  A node that runs in a subprocess
+ * (.on, see sley_subprocess_endpoint()) cannot reach them: a subprocess that follows
+ * a pointer into a buffer crashes, or reads and writes memory of its own.  Such a node
+ * gets the bytes of its argument, and returns an int.  To pass more data to
+ * subprocesses and back, map memory with mmap() and MAP_SHARED before
+ * sley_subprocesses_init().  This memory has the same address in the program and in
+ * all its subprocesses.  Name the parts that a node uses in its accesses, as for any
+ * other memory, and pass addresses in an argument by value.
  */
 #ifndef SLEY_GRAPH_BUFFER_H
 #define SLEY_GRAPH_BUFFER_H

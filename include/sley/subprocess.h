@@ -23,7 +23,8 @@
  * as of sley_subprocesses_init(), and no later changes.  The addresses of
  * functions are the same in both processes, but functions must be registered
  * before sley_subprocesses_init().  Arguments and results are copied, at most
- * SLEY_SUBPROCESS_DATA_MAX bytes each.
+ * SLEY_SUBPROCESS_DATA_MAX bytes each.  Memory that the program mapped with
+ * MAP_SHARED before sley_subprocesses_init() is shared with all subprocesses.
  *
  * A subprocess handles one call after the other.  It may do all that a process
  * may do, such as create a runtime and run a graph.  Its variables keep their

@@ -438,7 +438,7 @@ TEST_WORKERS(w07_what_comes_in_the_last_step_of_a_turn_is_not_missed)
 	CHECK_EQ(life.empty, 1);
 }
 
-/* ---- W8: a spawn that fails after init ----------------------------------------------------- */
+/* ---- W8: a spawn that fails, in init or after it ------------------------------------------- */
 
 static void check_taken_back(struct life *life, int err)
 {
@@ -446,6 +446,36 @@ static void check_taken_back(struct life *life, int err)
 	CHECK_EQ(life->steps, 0);
 	CHECK_EQ(life->closes, 1);
 	CHECK_EQ(life->reason, err);
+}
+
+/* A start that init refuses leaves no process, no name, and no place taken. */
+TEST_WORKERS(w08_a_start_that_init_refuses_undoes_everything)
+{
+	const struct sley_process_options *named =
+		SLEY_PROCESS_OPTIONS(.name = "refused");
+	struct sley_behaviour refusing = living;
+	struct sley_config config = *test_config();
+	struct life refused = { 0 }, life = { 0 };
+	sley_pid pid = 77;
+	struct sley *rt;
+
+	refusing.init = fails;
+	config.max_processes = 1;
+	rt = start_with(&config);
+	for (int i = 0; i < 100; i++) {
+		CHECK_EQ(sley_process_spawn(&pid, &refusing, &refused,
+					    sizeof(refused), named),
+			 -EILSEQ);
+		CHECK_EQ(pid, SLEY_NO_PID);
+		CHECK_EQ(sley_process_count(), 0);
+		CHECK_EQ(sley_name_find("refused"), SLEY_NO_PID);
+	}
+	CHECK_EQ(refused.steps, 0);
+	pid = live_as(&life, named);
+	CHECK_EQ(sley_name_find("refused"), pid);
+	stop(rt);
+	CHECK_EQ(refused.closes, 0);
+	CHECK_EQ(life.closes, 1);
 }
 
 TEST_WORKERS(w08_a_spawn_that_fails_after_init_closes_once)

@@ -14,6 +14,7 @@ static struct board {
 	atomic_int pid;
 	atomic_int sum;
 	atomic_bool go;
+	int data[1000]; /* plain: the edges of the graph order it */
 } * board;
 
 static struct sley *begin(void)
@@ -95,6 +96,65 @@ static void add_number(struct sley_graph *graph,
 }
 
 /* ---- it runs there ------------------------------------------------------------------- */
+
+/* Each passes the address by value: @arg is a copy of the pointer. */
+static int fill_data(void *arg)
+{
+	int *data = *(int **)arg;
+
+	for (int i = 0; i < 1000; i++)
+		data[i] = i;
+	return 0;
+}
+
+static int double_data(void *arg)
+{
+	int *data = *(int **)arg;
+
+	for (int i = 0; i < 1000; i++)
+		data[i] *= 2;
+	return 0;
+}
+
+static void add_to_data(struct sley_graph *graph, struct sley_subprocess *child,
+			sley_node_fn *fn)
+{
+	const struct sley_access access = SLEY_INOUT(board->data);
+	int *data = board->data;
+
+	CHECK_EQ(sley_graph_submit(
+			 graph, NULL,
+			 SLEY_NODE_SPEC(.fn = fn, .arg = (void *)&data,
+					.arg_size = sizeof(data),
+					.access = &access, .nr_access = 1,
+					.on = child ? sley_subprocess_endpoint(
+							      child)
+						    : NULL)),
+		 0);
+}
+
+/* What the headers advise instead of buffers, which a subprocess cannot reach. */
+TEST_WORKERS(s22_data_flows_through_memory_that_was_shared_before)
+{
+	struct sley *rt = begin();
+	struct sley_subprocess *children[2] = { subprocess_new(NULL),
+						subprocess_new(NULL) };
+	struct sley_graph *graph = graph_new(NULL);
+
+	for (int round = 0; round < 10; round++) {
+		add_to_data(graph, children[0], fill_data);
+		add_to_data(graph, NULL, double_data);
+		add_to_data(graph, children[1], double_data);
+		CHECK_EQ(sley_graph_wait(graph), 0);
+		for (int i = 0; i < 1000; i++)
+			CHECK_EQ(board->data[i], 4 * i);
+		memset(board->data, 0, sizeof(board->data));
+	}
+	sley_graph_destroy(graph);
+	for (int i = 0; i < 2; i++)
+		sley_subprocess_destroy(children[i]);
+	end(rt);
+}
 
 TEST_WORKERS(s26_a_node_runs_in_a_subprocess_without_being_registered)
 {
