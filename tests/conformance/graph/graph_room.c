@@ -326,6 +326,53 @@ TEST(s15_a_submitter_is_woken_for_many_places_at_once)
 	stop(rt);
 }
 
+#define CHAINS 64
+#define IN_GRAPH 1000
+#define IN_CHAINS 20000
+
+static void submit_chains(void *arg)
+{
+	struct breeder *b = arg;
+	char cell[CHAINS];
+
+	for (int i = 0; i < IN_CHAINS; i++) {
+		struct sley_access access = SLEY_INOUT(cell[i % CHAINS]);
+
+		CHECK_EQ(sley_graph_submit(b->graph, NULL,
+					   SLEY_NODE_SPEC(.fn = count_up,
+							  .arg = &b->count,
+							  .access = &access,
+							  .nr_access = 1)),
+			 0);
+	}
+	CHECK_EQ(sley_graph_wait(b->graph), 0);
+}
+
+/*
+ * Two workers run the nodes of a submitter that is faster.  The batch is a quarter of
+ * the graph, 250 nodes, so the submitter waits about four times for 1000 nodes, and
+ * each wait is two switches.  A submitter that is woken for each place would switch
+ * hundreds of times for 1000 nodes.
+ */
+TEST(s15_two_workers_wake_a_submitter_for_many_places_at_once)
+{
+	struct sley_config config = config_of(2);
+	struct sley *rt = start_with(&config);
+	struct breeder b = {
+		.graph = graph_new(SLEY_GRAPH_OPTIONS(.max_nodes = IN_GRAPH))
+	};
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+	uint64_t before = nr_switches(rt);
+
+	sley_spawn(&group, &task, submit_chains, &b);
+	sley_join(&group);
+	CHECK_EQ(b.count, IN_CHAINS);
+	CHECK_LT(nr_switches(rt) - before, IN_CHAINS / 20);
+	sley_graph_destroy(b.graph);
+	stop(rt);
+}
+
 struct turnover {
 	struct sley_graph *graph;
 	struct sley_event gate;
