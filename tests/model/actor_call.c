@@ -7,7 +7,8 @@
  *
  * The caller is a task or a plain thread.  The called process is two threads of the
  * model: one thread has the request, and replies; the other thread lets the process
- * end, as actor/relation/call_watch.c does.  The mailbox in between is one word.
+ * end.  The call is told of the end by the lines of src/actor/relation/call_watch.c.
+ * The mailbox in between is one word.
  *
  * A waiter for the end of a process uses the same kind of port, and gets the reason
  * and the time; the model sees that both are written before they are read.
@@ -21,6 +22,7 @@
 #include "tasks_only.h"
 
 #include "actor/mail/call.c"
+#include "actor/relation/call_watch.c"
 
 #define PORT 2   /* the place */
 #define SERVER 3 /* the place, and the pid */
@@ -28,11 +30,10 @@
 void *sley__table[TABLE_CHUNKS];
 
 static struct process places[SERVER + 1];
-static struct spinlock watching; /* stands for the lock of the server */
-static struct watch *watch;
-static bool ended;
-static struct sley_msg *mailbox; /* a word: the request */
-static uint32_t requested;       /* there was a request */
+static struct relations relations; /* of the server                   */
+static bool ended;                 /* under the lock of the server    */
+static struct sley_msg *mailbox;   /* a word: the request */
+static uint32_t requested;         /* there was a request */
 static sley_pid first_port;
 static int payload[MODEL_THREADS_MAX];
 static struct ledger {
@@ -102,9 +103,9 @@ int send_message(sley_pid to, struct sley_msg *msg, uint64_t deadline_ns)
 		return -ESRCH;
 	}
 	MODEL_CHECK(to == SERVER);
-	spin_lock(&watching);
+	spin_lock(&places[SERVER].lock);
 	too_late = ended;
-	spin_unlock(&watching);
+	spin_unlock(&places[SERVER].lock);
 	if (too_late) {
 		mail_free(msg);
 		return -ESRCH;
@@ -118,28 +119,21 @@ int send_message(sley_pid to, struct sley_msg *msg, uint64_t deadline_ns)
 	return 0;
 }
 
-int relation_watch(struct watch *own, sley_pid target, sley_pid port)
+int relations_lock(sley_pid pid, struct process **process)
 {
-	int err = 0;
-
-	own->target = target;
-	own->port = port;
-	spin_lock(&watching);
-	if (ended)
-		err = -ESRCH;
-	else
-		watch = own;
-	spin_unlock(&watching);
-	ledger.nobody += err != 0;
-	return err;
+	MODEL_CHECK(pid == SERVER);
+	*process = &places[SERVER];
+	spin_lock(&places[SERVER].lock);
+	if (!ended)
+		return 0;
+	spin_unlock(&places[SERVER].lock);
+	ledger.nobody++;
+	return -ESRCH;
 }
 
-void relation_unwatch(struct watch *own)
+void process_unlock(struct process *process)
 {
-	spin_lock(&watching);
-	MODEL_CHECK(!watch || watch == own);
-	watch = NULL;
-	spin_unlock(&watching);
+	spin_unlock(&process->lock);
 }
 
 /* The process is not joinable; actor_exit_info.c models this function. */
@@ -170,8 +164,8 @@ static void setup_with(enum tasks_flags flags)
 	places[PORT].index = PORT;
 	sley__table[0] = places;
 	places[SERVER].pid = SERVER;
-	watching = (struct spinlock){ 0 };
-	watch = NULL;
+	list_init(&relations.watches);
+	places[SERVER].relations = &relations;
 	ended = false;
 	mailbox = NULL;
 	requested = 0;
@@ -180,8 +174,9 @@ static void setup_with(enum tasks_flags flags)
 	ledger = (struct ledger){ 0 };
 	model_ledger(&ledger, sizeof(ledger));
 	model_lock_word(&places[PORT].lock.word);
-	model_lock_word(&watching.word);
+	model_lock_word(&places[SERVER].lock.word);
 	model_name(&places[PORT].lock.word, "port.lock");
+	model_name(&places[SERVER].lock.word, "server.lock");
 	model_name(&places[PORT].pid, "port.pid");
 	model_name(&mailbox, "mailbox");
 	model_name(&requested, "requested");
@@ -269,17 +264,18 @@ static void count_outcome(int err, struct sley_msg *reply)
 
 static void start_and_finish(uint64_t deadline_ns)
 {
-	struct sley_pending_call pending;
+	struct sley_pending_call *pending = model_alloc(sizeof(*pending));
 	struct sley_msg *reply = NULL;
-	int err = sley_call_start(&pending, SERVER, 1, NULL, 0);
+	int err = sley_call_start(pending, SERVER, 1, NULL, 0);
 
 	if (!err)
-		err = sley_call_finish_until(&pending, &reply, deadline_ns);
+		err = sley_call_finish_until(pending, &reply, deadline_ns);
 	/* Late, cancelled, or over: a second wait does no harm. */
 	if (err == -ETIMEDOUT || err == -ECANCELED)
-		err = sley_call_finish(&pending, &reply);
+		err = sley_call_finish(pending, &reply);
 	if (err == -ECANCELED)
-		sley_call_cancel(&pending);
+		sley_call_cancel(pending);
+	model_free(pending); /* the end of the process must not look at it */
 	count_outcome(err, reply);
 }
 
@@ -399,18 +395,12 @@ static void task_reply(int id)
 /* Ends with -EIO; a later caller finds no process. */
 static void end(int id)
 {
-	sley_pid port = SLEY_NO_PID;
-
 	(void)id;
-	spin_lock(&watching);
+	spin_lock(&places[SERVER].lock);
 	ended = true;
-	if (watch)
-		port = watch->port;
-	watch = NULL;
-	spin_unlock(&watching);
-	if (port)
-		port_ended(port, SERVER,
-			   &(struct exit_info){ .reason = -EIO, .time_ns = 7 });
+	spin_unlock(&places[SERVER].lock);
+	watches_tell(&relations, SERVER,
+		     &(struct exit_info){ .reason = -EIO, .time_ns = 7 });
 }
 
 static void task_end(int id)
@@ -434,7 +424,8 @@ static void settled(int calls)
 	MODEL_CHECK(ledger.got == ledger.replied);
 	/* A caller that watched the process is told the reason of its end. */
 	MODEL_CHECK(ledger.refused == ledger.nobody);
-	MODEL_CHECK(!ledger.in_use && !places[PORT].pid && !watch);
+	MODEL_CHECK(!ledger.in_use && !places[PORT].pid &&
+		    list_empty(&relations.watches));
 	if (rest)
 		mail_free(rest);
 	MODEL_CHECK(ledger.messages == 0);
@@ -528,7 +519,8 @@ static void dropped(void)
 
 	MODEL_CHECK(outcomes() == 1);
 	MODEL_CHECK(ledger.got <= ledger.replied);
-	MODEL_CHECK(!ledger.in_use && !places[PORT].pid && !watch);
+	MODEL_CHECK(!ledger.in_use && !places[PORT].pid &&
+		    list_empty(&relations.watches));
 	if (rest)
 		mail_free(rest);
 	MODEL_CHECK(ledger.messages == 0);

@@ -4,7 +4,10 @@
  * without: no work is left behind while all workers sleep.
  *
  * A model worker searches as core/sched/search.c does: looks, parks, and ends the
- * search by looking for more.  Work is published by a plain release store, as in a
+ * search by looking for more.  These lines are a copy, on purpose: the real search
+ * looks at a dozen sources of work, so that two workers that search and sleep would
+ * not be complete.  Here the one source is a counter.  The real lines run in
+ * core_search.c and core_steal.c, with fewer interleavings.  Work is published by a plain release store, as in a
  * push to a ring.  A worker with a piece is busy for ever, so there is a worker for
  * each piece, and a worker that sleeps beside a piece is a lost wake-up.
  *

@@ -15,7 +15,10 @@
  * before; the thief must find the strand complete.
  *
  * A worker goes to sleep by the lines of src/core/sched/search.c, which is included
- * for that.
+ * for that.  The lines of sley_fork() and of the join (join_nth() and wait_as_task()
+ * of src/task/fork.c) are a copy, on purpose: the real join switches to another
+ * stack, on which the worker searches.  A worker of crew.h has one stack, so it calls
+ * what the other stack would call: fork_finish_wait() and worker_search(), both real.
  *
  * Complete for one child and one thief, with membarrier and without, and for two
  * children, where one child may be seized while the parent is suspended.  More

@@ -9,6 +9,12 @@
  * Deciders and cancellers queue the task when the word tells them to.  Each thread
  * leaves plain data for the next.
  *
+ * The caller of task_park() is a copy of a few lines, on purpose: the model is for
+ * the word alone, under any order of calls that the header allows, and a switch to
+ * a second stack and real queues would leave less room for deciders.  The lines of
+ * core/sched/switch.h and core/sched/place.c run in core_waitq.c, and in all models
+ * with tasks_only.h.
+ *
  * Complete for a wait against two threads that decide or cancel, for two waits in a
  * row against a canceller and a waker, and for plain threads.  The models would not
  * see mistakes that take three deciders at a time; the word lets one decider win,
