@@ -63,6 +63,8 @@ NO_TWIN = {
     "sley_yield": "waits for nothing",
     "sley_blocking_begin": "waits for a thread that is there",
     "sley_blocking_end": "waits for its own worker",
+    "sley_fork": "gives way to more urgent tasks, and then goes on",
+    "sley_fork_fast": "as sley_fork()",
     "sley_fork_join": "the child lives in the caller's frame",
     "sley_fork_call_fast": "the child itself",
     "sley_scope_close": "the members live in the caller's frame",

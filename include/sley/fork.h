@@ -26,6 +26,11 @@
  * later, and moves them.  (With 10,000 children joined oldest first that is 5
  * us for each.)
  *
+ * If a more urgent task is ready, a fork of a task lets it run first, and then
+ * goes on before all other tasks of its own priority.  So a long computation
+ * holds no urgent task up.  A task below the default priority gives way to
+ * tasks of default priority, too.
+ *
  * A child has the priority of its parent, and sley_cancelled() is true in the
  * child if the parent is cancelled; <sley/scope.h> says what else a child
  * inherits.
@@ -50,14 +55,14 @@ SLEY_BEGIN_DECLS
  * sley_fork - let @fn(@arg) run beside the caller.
  *
  * Context:  any thread
- * Blocks:   never
+ * Blocks:   the fiber, while more urgent tasks run
  * Owner:    @child is borrowed until sley_fork_join() returns.
  * Order:    everything before the call happens before @fn.
  * Errors:   none; where memory for the stack of forks is short, @fn runs at
  *           the join.  @fn must not be NULL; only compilers check that, since a
  *           check in the call would cost a tenth of the call.
  */
-SLEY_ANY_THREAD SLEY_NEVER_BLOCKS
+SLEY_ANY_THREAD SLEY_BLOCKS_FIBER
 	__attribute__((nonnull(1, 2))) static inline void
 	sley_fork(struct sley_forked *child, sley_fn *fn, void *arg)
 {

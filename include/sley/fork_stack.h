@@ -51,7 +51,7 @@ SLEY_EXPORT extern __thread struct sley_forks *sley_forks_current
 
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS struct sley_forks *
 sley_forks_slow(void);
-SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS struct sley_forks *
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER struct sley_forks *
 sley_fork_slow(struct sley_forked *child) __attribute__((returns_nonnull));
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void
 sley_fork_join_slow(struct sley_forked *child);
@@ -98,7 +98,7 @@ sley_fork_push_fast(struct sley_forks *forks, struct sley_forked *child,
 }
 
 /* sley_fork_fast - private: fork; returns the stack that has the child. */
-SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline struct sley_forks *
+SLEY_ANY_THREAD SLEY_BLOCKS_FIBER static inline struct sley_forks *
 sley_fork_fast(struct sley_forked *child, sley_fn *fn, void *arg)
 {
 	struct sley_forks *forks = sley_forks_fast();

@@ -252,6 +252,13 @@ static inline void fork_stack_drop_limit(struct sley_forks *forks)
 		store_relaxed(&forks->limit, 0);
 }
 
+/* Owner: are forks fast, but for a thread that asks right now? */
+static inline bool fork_stack_is_raised(const struct sley_forks *forks)
+{
+	/* relaxed: the owner's own; a thread that asks only drops it. */
+	return load_relaxed(&forks->limit);
+}
+
 /* Thief: let the next fork be slow.  False: already asked. */
 static inline bool fork_stack_ask(struct sley_forks *forks)
 {

@@ -5,6 +5,7 @@
  * The usual case is inline in <sley/fork_stack.h>: a few stores into the fork
  * stack of the current strand, and a call at the join.
  */
+#include "core/sched/overtake.h"
 #include "core/sched/steal.h"
 #include "core/life/after_fork.h"
 #include "core/wait/holder.h"
@@ -62,6 +63,7 @@ noinline struct sley_forks *sley_fork_slow(struct sley_forked *child)
 {
 	struct worker *worker = worker_current();
 	struct sley_forks *forks;
+	struct sley_task *urgent;
 
 	if (!worker)
 		return fork_in_thread(child);
@@ -69,6 +71,9 @@ noinline struct sley_forks *sley_fork_slow(struct sley_forked *child)
 	if (unlikely(fork_stack_full(forks) && !fork_make_room(worker)))
 		take_out(forks, child);
 	fork_answer(worker);
+	urgent = overtake_look(worker);
+	if (unlikely(urgent))
+		overtake_give_way(worker, urgent);
 	return forks;
 }
 

@@ -32,8 +32,6 @@
 #include "crew.h"
 #include "payload.h"
 
-#include "core/wait/holder.h"
-
 static struct strand strands[CREW_MAX];
 static struct sley_task parent, tasks[CREW_MAX]; /* one for each thief */
 static struct sley_forked *child;                /* freed by the parent */
@@ -55,17 +53,6 @@ void slab_free(struct slab *slab, void *object)
 	(void)slab;
 	(void)object;
 	(void)sub_relaxed(&nr_tasks, 1);
-}
-
-void holder_misuse(const char *function, const char *rule, uint64_t holder)
-{
-	(void)holder;
-	sley__misuse(function, rule);
-}
-
-uint64_t holder_current(void)
-{
-	return 0;
 }
 
 static void setup(void)

@@ -19,6 +19,7 @@
 #include "core/sched/steal.h"
 #include "core/sched/switch.h"
 #include "core/trace/report.h"
+#include "core/wait/holder.h"
 #include "core/life/runtime.h"
 #include "os/membarrier.h"
 #include "os/symbol.h"
@@ -167,6 +168,24 @@ NOT_THERE struct sley_task *fork_seize(struct worker *worker,
 NOT_THERE bool fork_is_private(struct worker *victim)
 {
 	(void)victim;
+	return false;
+}
+
+NOT_THERE void holder_misuse(const char *function, const char *rule,
+			     uint64_t holder)
+{
+	(void)holder;
+	sley__misuse(function, rule);
+}
+
+NOT_THERE uint64_t holder_current(void)
+{
+	return 0;
+}
+
+NOT_THERE bool fork_ask(struct worker *worker)
+{
+	(void)worker;
 	return false;
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * never.h - names that src/core/sched/switch.h needs and that no model calls:
- * nothing is traced, no task changes the floating-point control words or has
- * children.
+ * nothing is traced, no task changes the floating-point control words, has children
+ * or is urgent.
  */
 #ifndef SLEY_TESTS_MODEL_NEVER_H
 #define SLEY_TESTS_MODEL_NEVER_H
 
 #include "explorer.h"
 
+#include "core/sched/overtake.h"
 #include "core/sched/steal.h"
 #include "core/sched/switch.h"
 
@@ -32,6 +33,18 @@ void fiber_swap_fpu(struct fiber *from, struct fiber *to,
 	(void)from;
 	(void)to;
 	(void)thread;
+	never();
+}
+
+void overtake_ask(struct worker *worker)
+{
+	(void)worker;
+	never();
+}
+
+void overtake_ask_all(struct sley *runtime)
+{
+	(void)runtime;
 	never();
 }
 

@@ -58,6 +58,7 @@ struct sley {
 	uint32_t stopping;     /* processes end: actor/process/stop.h        */
 	uint32_t nr_processes; /* if there is a limit                */
 	uint32_t spinner;      /* 1 + index of a searching worker    */
+	uint32_t overtakes;    /* core/sched/overtake.h              */
 	uint32_t destroying;
 	uint32_t stack_shortage_reported; /* stack_shortage.h            */
 	struct spinlock seizing;   /* held by the worker that seizes    */

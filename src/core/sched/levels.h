@@ -36,6 +36,18 @@ static inline void fifo_push(struct task_fifo *fifo, struct sley_task *task)
 	fifo->last = task;
 }
 
+static inline void fifo_push_first(struct task_fifo *fifo,
+				   struct sley_task *task)
+{
+	task->next = fifo->first;
+	task->prev = NULL;
+	if (fifo->first)
+		fifo->first->prev = task;
+	else
+		fifo->last = task;
+	fifo->first = task;
+}
+
 /* @fifo must not be empty. */
 static inline struct sley_task *fifo_take(struct task_fifo *fifo)
 {
@@ -80,6 +92,13 @@ static inline void levels_push(struct levels *levels, struct sley_task *task,
 			       unsigned int level)
 {
 	fifo_push(&levels->fifo[level], task);
+	levels->bitmap |= 1ull << level;
+}
+
+static inline void levels_push_first(struct levels *levels,
+				     struct sley_task *task, unsigned int level)
+{
+	fifo_push_first(&levels->fifo[level], task);
 	levels->bitmap |= 1ull << level;
 }
 

@@ -86,9 +86,19 @@ static bool place_anywhere(struct sley *rt, struct sley_task *task)
 	return true;
 }
 
+/* An urgent task goes before the forks of the tasks that run. */
+static noinline void push_shared(struct sley *rt, struct sley_task *task)
+{
+	bool urgent = overtake_is_urgent(task_level(task));
+
+	runq_push(&rt->runq, task);
+	if (urgent)
+		overtake_ask_all(rt);
+}
+
 void place_shared(struct worker *worker, struct sley_task *task)
 {
-	runq_push(&worker->rt->runq, task);
+	push_shared(worker->rt, task);
 	notify(worker);
 }
 
@@ -101,11 +111,11 @@ void place_spawned(struct worker *worker, struct sley_task *task)
 		if (level == LEVEL_DEFAULT)
 			fifo_push(&worker->fresh, task);
 		else
-			levels_push(&worker->ready, task, level);
+			place_ready(worker, task, level);
 		return;
 	}
 	if (unlikely(level != LEVEL_DEFAULT))
-		runq_push(&worker->rt->runq, task);
+		push_shared(worker->rt, task);
 	else if (!place_anywhere(worker->rt, task))
 		push_ring(worker, task);
 	notify(worker);
@@ -119,7 +129,7 @@ void place_foreign(struct sley *rt, struct sley_task *task)
 	if (spinner && task_level(task) == LEVEL_DEFAULT)
 		push_list_push(&rt->worker[spinner - 1]->lane, task_node(task));
 	else
-		runq_push(&rt->runq, task);
+		push_shared(rt, task);
 	idle_notify(&rt->idle);
 }
 
@@ -146,6 +156,7 @@ static bool is_guest(const struct worker *worker, const struct worker *home)
 static bool place_home(struct worker *worker, struct worker *home,
 		       struct sley_task *task)
 {
+	bool urgent = overtake_is_urgent(task_level(task));
 	bool guest = is_guest(worker, home);
 	bool woken;
 
@@ -155,6 +166,8 @@ static bool place_home(struct worker *worker, struct worker *home,
 		guest_enter(home);
 	push_list_push(&home->home, task_node(task));
 	woken = idle_notify_seat(&home->rt->idle, &home->seat);
+	if (urgent && !woken)
+		overtake_ask(home);
 	if (guest)
 		guest_leave(home);
 	return woken;
@@ -225,7 +238,7 @@ void turn_wake(struct worker *home, struct sley_task *task)
 	task_turn_ready(task);
 	if (unlikely(flags & TASK_PINNED)) {
 		if (home == worker)
-			levels_push(&worker->ready, task, task_level_of(flags));
+			place_ready(worker, task, task_level_of(flags));
 		else
 			(void)place_home(worker, home, task);
 	} else if (unlikely(is_guest(worker, home))) {
@@ -282,7 +295,7 @@ void task_enqueue_elsewhere(struct sley_task *task)
 	if (unlikely(home->migratable && !(flags & TASK_PINNED))) {
 		place_movable(worker, home, task);
 	} else if (likely(home == worker)) {
-		levels_push(&worker->ready, task, task_level_of(flags));
+		place_ready(worker, task, task_level_of(flags));
 	} else {
 		(void)place_home(worker, home, task);
 	}

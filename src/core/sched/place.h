@@ -8,6 +8,7 @@
 #ifndef SLEY_CORE_SCHED_PLACE_H
 #define SLEY_CORE_SCHED_PLACE_H
 
+#include "core/sched/overtake.h"
 #include "core/sched/worker.h"
 
 /* As push lists have it. */
@@ -41,6 +42,15 @@ void place_accepted(struct sley_task *task);
  */
 bool place_at(struct worker *home, struct sley_task *task);
 
+/* Queue a task that only @worker, the caller, may run. */
+static inline void place_ready(struct worker *worker, struct sley_task *task,
+			       unsigned int level)
+{
+	levels_push(&worker->ready, task, level);
+	if (unlikely(overtake_is_urgent(level)))
+		overtake_ask_self(worker);
+}
+
 /* The same for a task that does not simply go to the caller's ready levels. */
 void task_enqueue_elsewhere(struct sley_task *task);
 
@@ -53,7 +63,7 @@ static inline void task_enqueue(struct sley_task *task)
 	/* A plain thread has no strand. */
 	if (likely(worker && strand && !worker->migratable) &&
 	    strand->home == worker)
-		levels_push(&worker->ready, task, task_level(task));
+		place_ready(worker, task, task_level(task));
 	else
 		task_enqueue_elsewhere(task);
 }

@@ -411,6 +411,15 @@ bool worker_may_keep(struct worker *worker)
 	       !chaos_says(CHAOS_STEAL);
 }
 
+struct sley_task *worker_pick_above(struct worker *worker, unsigned int level)
+{
+	uint64_t above = (1ull << level) - 1;
+
+	if (likely(level <= LEVEL_DEFAULT))
+		return take_most_urgent(worker, levels_waiting(worker) & above);
+	return has_other_work(worker) ? worker_pick(worker) : NULL;
+}
+
 /* Tasks that other threads have left for this worker, or for all workers. */
 static noinline struct sley_task *pick_farther(struct worker *worker)
 {

@@ -217,14 +217,19 @@ struct sley_task *fork_steal(struct worker *worker, struct worker *victim)
 
 /* ---- private children ------------------------------------------------------------- */
 
+bool fork_ask(struct worker *worker)
+{
+	struct strand *strand = current_strand(worker);
+
+	return strand && fork_stack_ask(&strand->forks);
+}
+
 bool fork_ask_all(struct sley *rt)
 {
 	bool news = false;
 
 	for (unsigned int i = 0; i < rt->nr_workers; i++) {
-		struct strand *strand = current_strand(rt->worker[i]);
-
-		if (strand && fork_stack_ask(&strand->forks))
+		if (fork_ask(rt->worker[i]))
 			news = true;
 	}
 	return news;

@@ -30,6 +30,9 @@ bool fork_stealable(struct worker *victim);
 struct sley_task *fork_seize(struct worker *worker, struct worker *victim);
 bool fork_is_private(struct worker *victim);
 
+/* Let the next fork on @worker be slow.  True: it was not asked yet. */
+bool fork_ask(struct worker *worker);
+
 /* Let every parent share with its next fork.  True: some were not asked yet. */
 bool fork_ask_all(struct sley *rt);
 

@@ -15,9 +15,9 @@
  *   4. Back on its stack, the task takes the children that are left out of that
  *      list, before it forks or joins.
  *
- * strand_suspend() is all four.  A yield and a blocking region call the halves: a
- * yield that finds no other task stays, and a region comes back from a thread that
- * is not a worker.
+ * strand_suspend() is all four.  A yield, an overtaken task and a blocking region call
+ * the halves: a yield that finds no other task stays, an overtaken task knows the next
+ * task, and a region comes back from a thread that is not a worker.
  *
  * All of this is inline; see core/sched/switch.h for the reason.
  */

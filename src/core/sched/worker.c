@@ -88,6 +88,9 @@ static noinline void finish_others(struct worker *worker)
 	case AFTER_INBOX:
 		turn_finish_wait(worker, after);
 		break;
+	case AFTER_OVERTAKEN:
+		yielded_put_first(worker, after->strand);
+		break;
 	case AFTER_REGION:
 		region_finish_enter(worker, after->strand);
 		break;

@@ -67,6 +67,7 @@ enum after_kind {
 	AFTER_FORK,  /* park the task, unless its child has ended            */
 	AFTER_INBOX, /* park the task, unless something is in its inbox      */
 	AFTER_YIELD, /* queue the task again                                 */
+	AFTER_OVERTAKEN, /* the same, before the others of its level         */
 	AFTER_REGION, /* let a thread of core/wait/blocking.h run the task        */
 	AFTER_IDLE, /* keep the strand for later, or free it                */
 };
@@ -255,6 +256,12 @@ void worker_fire_timers(struct worker *worker);
  * may run, or NULL.
  */
 struct sley_task *worker_pick_low(struct worker *worker, unsigned int lowest);
+
+/*
+ * A task of a higher level than @level, but of default level or above, for which
+ * a task of @level gives way; or NULL.
+ */
+struct sley_task *worker_pick_above(struct worker *worker, unsigned int level);
 
 /* The next task of default level or above, from this worker's own sources. */
 struct sley_task *worker_pick(struct worker *worker);

@@ -63,6 +63,19 @@ static inline void yielded_put(struct worker *worker, struct strand *strand)
 	worker->yielded = true;
 }
 
+/*
+ * The task on @strand, which was left, has given way to a more urgent task.  No
+ * line: the task lets no task of its own level pass.
+ */
+static inline void yielded_put_first(struct worker *worker,
+				     struct strand *strand)
+{
+	unsigned int level = task_level(strand->task);
+
+	strand->line.state = LINE_NEVER;
+	levels_push_first(&worker->ready, strand->task, level);
+}
+
 /* The first task of the ready list of @level, which is not empty. */
 static inline struct sley_task *yielded_take(struct worker *worker,
 					     unsigned int level)

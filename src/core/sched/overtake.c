@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * overtake.c - see overtake.h.
+ */
+#include "core/sched/overtake.h"
+
+#include "core/sched/place.h"
+#include "core/sched/steal.h"
+#include "core/sched/suspend.h"
+
+void overtake_ask_all(struct sley *rt)
+{
+	(void)add_acq_rel(&rt->overtakes, 1); /* OV1 */
+	(void)fork_ask_all(rt);
+}
+
+void overtake_ask(struct worker *worker)
+{
+	(void)add_acq_rel(&worker->rt->overtakes, 1); /* OV1 */
+	(void)fork_ask(worker);
+}
+
+struct sley_task *overtake_look(struct worker *worker)
+{
+	struct strand *strand = worker->strand;
+	unsigned int level = task_level(strand->task);
+
+	if (unlikely(level > LEVEL_DEFAULT))
+		fork_stack_drop_limit(&strand->forks);
+	else if (fork_stack_is_raised(&strand->forks))
+		(void)add_acq_rel(&worker->rt->overtakes, 0); /* OV1 */
+	/* sley_run_one() runs one task: the urgent task is the next. */
+	if (unlikely(worker->step))
+		return NULL;
+	if (unlikely(!push_list_empty(&worker->home)))
+		place_arrivals(worker);
+	return worker_pick_above(worker, level);
+}
+
+/* AFTER_OVERTAKEN queues the forking task again: see switch_finish_rare(). */
+void overtake_give_way(struct worker *worker, struct sley_task *task)
+{
+	struct strand *strand = worker->strand;
+
+	suspend_begin(worker);
+	worker->after.kind = AFTER_OVERTAKEN;
+	(void)worker_switch_to(worker, task);
+	suspend_end(strand);
+}
