@@ -75,6 +75,13 @@ static inline int nr_runners(void)
 	return is_single() ? 1 : test_config()->workers;
 }
 
+/* Skips the test where fewer than @n threads are workers. */
+static inline void need_workers(int n)
+{
+	if (is_single() || nr_runners() < n)
+		test_skip("not enough workers");
+}
+
 /* Deadlines. */
 static inline uint64_t in_ms(unsigned int ms)
 {
