@@ -156,7 +156,12 @@ struct sley_config {
 	/* How long a thread of sley/blocking.h stays idle; default 10000. */
 	uint64_t blocking_idle_ms;
 	uint32_t max_processes; /* at a time (sley/process.h); 0: no limit */
-	uint32_t reserved_half;
+	/*
+	 * A deadline of a task whose worker is busy is noticed this many
+	 * microseconds late at most, and then waits for the running task; 100
+	 * to 10,000, default 1,000.  Without deadlines nothing ticks.
+	 */
+	uint32_t tick_us;
 	/* Run on each thread of sley/blocking.h, first and last; see "Hooks". */
 	void (*on_blocking_start)(void *self);
 	void (*on_blocking_stop)(void *self);

@@ -94,8 +94,8 @@ sley_scope_open(struct sley_scope *scope);
  * whatever its own deadline is.
  *
  * If no worker is free to look at the clock, running tasks see the cancel up to
- * some 10 ms late.  For a thread without a runtime, the deadline is checked only
- * when the thread closes the scope.
+ * a tick (.tick_us of sley_config) late.  For a thread without a runtime, the
+ * deadline is checked only when the thread closes the scope.
  *
  * Context:  any thread
  * Blocks:   never

@@ -22,6 +22,9 @@
 #define STACK_KIB_DEFAULT 256
 #define STACK_CACHE_DEFAULT 64
 #define BLOCKING_IDLE_MS_DEFAULT 10000
+#define TICK_US_DEFAULT 1000
+#define TICK_US_MIN 100
+#define TICK_US_MAX 10000
 
 /* Puts the CPUs that the workers may use into @cpus, and into config->cpus. */
 static int complete_placement(struct sley_config *config,
@@ -62,6 +65,10 @@ static int complete_config(const struct sley_config *given,
 		config->stack_cache = STACK_CACHE_DEFAULT;
 	if (config->blocking_idle_ms == 0)
 		config->blocking_idle_ms = BLOCKING_IDLE_MS_DEFAULT;
+	if (config->tick_us == 0)
+		config->tick_us = TICK_US_DEFAULT;
+	if (config->tick_us < TICK_US_MIN || config->tick_us > TICK_US_MAX)
+		return -EINVAL;
 	if (config->seed == 0)
 		config->seed = os_now();
 	if (!config->name)

@@ -12,7 +12,8 @@
  * Complete for one worker, and for one of two while the other sleeps; with
  * membarrier and without.  Not seen: a second sleep of the monitor, which comes
  * after a whole period; and the work of a monitor that is awake, which is advice:
- * its timers are in core_timer.c.  But the monitor also frees the next slot of a
+ * its timers are in core_timer.c.  A timer that is started while the monitor plans
+ * its next look: complete for one.  But the monitor also frees the next slot of a
  * held worker.  That is no advice, since no other worker was told of the task in the
  * slot: complete for one task there, and one other worker, with membarrier and
  * without.
@@ -138,6 +139,60 @@ static void nudge(int id)
 /* A nudge does not undo a stop. */
 MODEL(it_stops_beside_a_nudge, .setup = setup_all_asleep,
       .threads = { stop, monitor, nudge }, .finish = is_stopped);
+
+/* ---- the time of the next look ------------------------------------------------------- */
+
+enum { TICK_US = 1, DEADLINE_NS = 5000 };
+
+static struct timer timer;
+
+static void setup_busy(void)
+{
+	setup(1);
+	rt->config.tick_us = TICK_US;
+	timer = (struct timer){ 0 };
+	model_name(&rt->monitor.late_ns, "late");
+}
+
+/* As a task does that waits until a deadline while its worker goes on. */
+static void start_timer(int id)
+{
+	struct timers *timers = &crew[id].timers;
+
+	(void)timer_start(timers, &timer, &task, DEADLINE_NS);
+	monitor_expect(&rt->monitor, timers_next(timers));
+}
+
+static void plan(int id)
+{
+	(void)id;
+	ledger.watched = (int)monitor_plan(rt, 0);
+}
+
+/* The monitor looks in time, or at once. */
+static void is_expected(void)
+{
+	if (ledger.watched != DEADLINE_NS)
+		MODEL_CHECK(rt->monitor.word == MONITOR_HASTENED);
+	(void)timer_stop(&timer);
+}
+
+MODEL(it_hears_of_a_timer, .setup = setup_busy,
+      .threads = { start_timer, plan }, .finish = is_expected);
+
+static void hasten(int id)
+{
+	(void)id;
+	monitor_hasten(&rt->monitor);
+}
+
+static void is_stopped_for_good(void)
+{
+	MODEL_CHECK(rt->monitor.word == MONITOR_STOPPED);
+}
+
+MODEL(a_thread_that_hastens_it_does_not_undo_a_stop, .setup = setup_one,
+      .threads = { stop, hasten }, .finish = is_stopped_for_good);
 
 /* ---- the next slot of a held worker -------------------------------------------------- */
 

@@ -222,6 +222,12 @@ NOT_THERE void monitor_wake(struct monitor *monitor)
 	MODEL_CHECK(!"there is no monitor");
 }
 
+NOT_THERE void monitor_hasten(struct monitor *monitor)
+{
+	(void)monitor;
+	MODEL_CHECK(!"there is no monitor");
+}
+
 /* In a model that links the slab: there is a single chunk. */
 NOT_THERE void *mem_alloc_aligned(struct mem *mem, size_t size, size_t align)
 {

@@ -48,6 +48,12 @@ void overtake_ask_all(struct sley *runtime)
 	never();
 }
 
+void monitor_hasten(struct monitor *monitor)
+{
+	(void)monitor;
+	never();
+}
+
 void fork_leave_behind(struct worker *worker)
 {
 	(void)worker;

@@ -209,6 +209,8 @@ void switch_finish_rare(struct worker *worker)
 {
 	if (worker->after.kind == AFTER_INBOX)
 		turn_finish_wait(worker, &worker->after);
+	else if (worker->after.kind == AFTER_WAIT_UNTIL)
+		switch_finish_wait(worker);
 	else
 		MODEL_CHECK(worker->after.kind == AFTER_NOTHING);
 }

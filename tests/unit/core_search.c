@@ -95,7 +95,7 @@ static void ring(struct alarm *alarm)
 	struct bell *bell = container_of(alarm, struct bell, alarm);
 
 	if (worker_current() == bell->worker)
-		CHECK_NE(bell->worker->after.kind, AFTER_WAIT);
+		CHECK(!after_is_wait(&bell->worker->after));
 	atomic_store(&bell->rung, true);
 }
 

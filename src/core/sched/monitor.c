@@ -21,7 +21,19 @@ void monitor_wake(struct monitor *monitor)
 		os_futex_wake(&monitor->word, 1);
 }
 
-/* Has @worker done nothing since the last look?  Then a task holds the worker. */
+void monitor_hasten(struct monitor *monitor)
+{
+	uint32_t word = MONITOR_AWAKE;
+
+	/* relaxed: the word publishes nothing else. */
+	if (cas_relaxed(&monitor->word, &word, MONITOR_HASTENED))
+		os_futex_wake(&monitor->word, 1);
+}
+
+/*
+ * Has @worker done nothing since the last look?  Then a task holds the worker.  A
+ * hastened look comes so soon that this may be a task like any other: no harm.
+ */
 static bool is_held(struct worker *worker)
 {
 	struct monitor_sight *sight = &worker->sight;
@@ -83,27 +95,71 @@ void monitor_sleep(struct sley *rt)
 		(void)os_futex_wait(&monitor->word, MONITOR_ASLEEP, UINT64_MAX);
 }
 
+static void publish_plan(struct sley *rt, uint64_t look_ns)
+{
+	uint64_t tick_ns = rt->config.tick_us * 1000ull;
+
+	/* relaxed: the lock of the timers publishes the plan, see monitor.h. */
+	store_relaxed(&rt->monitor.late_ns, look_ns - tick_ns);
+}
+
+uint64_t monitor_plan(struct sley *rt, uint64_t now_ns)
+{
+	uint64_t first_ns = now_ns + rt->config.tick_us * 1000ull;
+	uint64_t look_ns = now_ns + MONITOR_PERIOD_NS;
+
+	publish_plan(rt, look_ns);
+	for (unsigned int i = 0; i < rt->nr_workers; i++) {
+		uint64_t due_ns = timers_next_settled(&rt->worker[i]->timers);
+
+		if (due_ns < look_ns)
+			look_ns = due_ns;
+	}
+	if (look_ns < first_ns)
+		look_ns = first_ns;
+	publish_plan(rt, look_ns);
+	return look_ns;
+}
+
+/* Until the next look.  False: the monitor stops. */
+static bool wait_for_look(struct sley *rt)
+{
+	struct monitor *monitor = &rt->monitor;
+	uint32_t word = MONITOR_HASTENED;
+	uint64_t look_ns;
+
+	/* relaxed: the word publishes nothing else. */
+	(void)cas_relaxed(&monitor->word, &word, MONITOR_AWAKE);
+	look_ns = monitor_plan(rt, os_now());
+	(void)os_futex_wait(&monitor->word, MONITOR_AWAKE, look_ns);
+	/* relaxed: the word publishes nothing else. */
+	return load_relaxed(&monitor->word) != MONITOR_STOPPED;
+}
+
+static void look(struct sley *rt)
+{
+	struct monitor *monitor = &rt->monitor;
+	uint64_t now_ns = os_now();
+
+	for (unsigned int i = 0; i < rt->nr_workers; i++)
+		monitor_look_after(rt->worker[i], now_ns);
+	/* A period at least between two deep sleeps: waking is expensive. */
+	if (now_ns - monitor->aged_ns < MONITOR_PERIOD_NS)
+		return;
+	stack_pool_age(&rt->stacks);
+	monitor_sleep(rt);
+	monitor->aged_ns = os_now();
+}
+
 static void *monitor_main(void *arg)
 {
 	struct sley *rt = arg;
-	struct monitor *monitor = &rt->monitor;
 
 	chaos_thread(CHAOS_STREAM_MONITOR);
-	for (;;) {
-		uint64_t now_ns = os_now();
-
-		/* A period at least between two deep sleeps: waking is expensive. */
-		(void)os_futex_wait(&monitor->word, MONITOR_AWAKE,
-				    now_ns + MONITOR_PERIOD_NS);
-		/* relaxed: the word publishes nothing else. */
-		if (load_relaxed(&monitor->word) == MONITOR_STOPPED)
-			return NULL;
-		now_ns = os_now();
-		for (unsigned int i = 0; i < rt->nr_workers; i++)
-			monitor_look_after(rt->worker[i], now_ns);
-		stack_pool_age(&rt->stacks);
-		monitor_sleep(rt);
-	}
+	rt->monitor.aged_ns = os_now();
+	while (wait_for_look(rt))
+		look(rt);
+	return NULL;
 }
 
 int monitor_start(struct sley *rt)

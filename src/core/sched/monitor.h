@@ -9,9 +9,29 @@
  * it that another worker takes the work queued behind that task.  And the monitor
  * lets unused stacks go cold.
  *
+ * A timer that is due before the period is over makes the monitor look then, but
+ * not within a tick (config.tick_us) of its last look.  So a timer of a busy worker
+ * is noticed a tick late at most.  Without such a timer nothing ticks.  A thread
+ * that starts a timer, and goes on with other work, *hastens* the monitor if the
+ * monitor means to look later than that:
+ *
+ *   starter of a timer                   monitor
+ *   1. puts the timer in, under the      1. plans for the end of the period
+ *      lock of the timers                2. reads each earliest deadline, under
+ *   2. reads the plan: more than a          the lock of the timers
+ *      tick behind the deadline?         3. plans for the earliest, and sleeps
+ *      Then it wakes the monitor
+ *
+ * The lock decides: the monitor finds the timer in step 2, or the starter finds the
+ * plan of step 1 or 3.
+ *
  * The monitor's word publishes nothing else: the data that the monitor looks at has
  * orders of its own, or is advice.  I4 of core/sched/idle.h says why a worker with
  * work sees that the monitor is asleep.
+ *
+ * Rejected: a tick of a millisecond whenever a timer is pending (a timer that is an
+ * hour away would wake the monitor 3.6 million times); a timer of the kernel for
+ * each worker (a system call for each earliest deadline).
  */
 #ifndef SLEY_CORE_SCHED_MONITOR_H
 #define SLEY_CORE_SCHED_MONITOR_H
@@ -30,7 +50,8 @@ struct worker;
 
 enum monitor_state {
 	MONITOR_AWAKE,
-	MONITOR_ASLEEP,
+	MONITOR_HASTENED, /* awake, to look at once    */
+	MONITOR_ASLEEP,   /* until a worker wakes up   */
 	MONITOR_STOPPED,
 };
 
@@ -42,7 +63,9 @@ struct monitor_sight {
 };
 
 struct monitor {
-	uint32_t word; /* enum monitor_state; the futex */
+	uint32_t word;    /* enum monitor_state; the futex                   */
+	uint64_t late_ns; /* the next look, less a tick; 0: at first         */
+	uint64_t aged_ns; /* when stacks were aged last                      */
 	pthread_t pthread;
 	bool started;
 };
@@ -56,7 +79,22 @@ void monitor_look_after(struct worker *worker, uint64_t now_ns);
 /* By the monitor: if all workers sleep, sleep, too, until a worker wakes up. */
 void monitor_sleep(struct sley *rt);
 
+/* By the monitor at @now_ns: the time of the next look. */
+uint64_t monitor_plan(struct sley *rt, uint64_t now_ns);
+
 void monitor_wake(struct monitor *monitor);
+void monitor_hasten(struct monitor *monitor);
+
+/*
+ * A worker has work, and @deadline_ns is the earliest deadline there.  Called with
+ * nothing locked: it may wake the monitor.
+ */
+static inline void monitor_expect(struct monitor *monitor, uint64_t deadline_ns)
+{
+	/* relaxed: the lock of the timers orders the load, see above. */
+	if (unlikely(deadline_ns < load_relaxed(&monitor->late_ns)))
+		monitor_hasten(monitor);
+}
 
 /* A worker has work again. */
 static inline void monitor_nudge(struct monitor *monitor)

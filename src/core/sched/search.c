@@ -296,7 +296,7 @@ void worker_fire_timers(struct worker *worker)
  */
 static bool picks_under_lock(const struct worker *worker)
 {
-	return worker->after.kind == AFTER_WAIT && worker->after.q;
+	return after_is_wait(&worker->after) && worker->after.q;
 }
 
 /* Before a look at all things that the poke may be about. */
@@ -716,5 +716,7 @@ struct sley_task *worker_search(struct worker *worker)
 	}
 	if (searching)
 		end_search(worker);
+	/* The worker did not park until then, and has a task now. */
+	monitor_expect(&worker->rt->monitor, timers_next(&worker->timers));
 	return task;
 }

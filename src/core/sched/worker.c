@@ -71,6 +71,17 @@ noinline struct worker *worker_now(void)
 
 /* ---- from strand to strand ------------------------------------------------ */
 
+/*
+ * The task that was left may have started a timer.  A worker that goes on with a
+ * task may miss the deadline; a worker without a task parks until then.
+ */
+static void expect_timers(struct worker *worker)
+{
+	if (worker->handoff || worker->strand->task)
+		monitor_expect(&worker->rt->monitor,
+			       timers_next(&worker->timers));
+}
+
 static noinline void finish_others(struct worker *worker)
 {
 	const struct after *after = &worker->after;
@@ -82,11 +93,19 @@ static noinline void finish_others(struct worker *worker)
 	case AFTER_WAIT:
 		switch_finish_movable(worker);
 		break;
+	case AFTER_WAIT_UNTIL:
+		if (worker->migratable)
+			switch_finish_movable(worker);
+		else
+			switch_finish_wait(worker);
+		expect_timers(worker);
+		break;
 	case AFTER_FORK:
 		fork_finish_wait(worker, after);
 		break;
 	case AFTER_INBOX:
 		turn_finish_wait(worker, after);
+		expect_timers(worker);
 		break;
 	case AFTER_OVERTAKEN:
 		yielded_put_first(worker, after->strand);

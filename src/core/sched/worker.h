@@ -64,6 +64,7 @@
 enum after_kind {
 	AFTER_NOTHING,
 	AFTER_WAIT, /* park the task, release the lock of its object            */
+	AFTER_WAIT_UNTIL, /* the same, of a task with a timer                */
 	AFTER_FORK,  /* park the task, unless its child has ended            */
 	AFTER_INBOX, /* park the task, unless something is in its inbox      */
 	AFTER_YIELD, /* queue the task again                                 */
@@ -75,12 +76,18 @@ enum after_kind {
 struct after {
 	enum after_kind kind;
 	struct strand *strand; /* the strand that was left                   */
-	struct sley_waitq *q;  /* AFTER_WAIT: locked; may be NULL            */
-	enum wait_flags flags; /* AFTER_WAIT                                 */
+	struct sley_waitq *q;  /* of a wait: locked; may be NULL            */
+	enum wait_flags flags; /* of a wait                                 */
 	struct sley_forked *child; /* AFTER_FORK                                */
 	struct inbox *inbox;    /* AFTER_INBOX                               */
 	struct push_node *seen; /* AFTER_INBOX: may be in the inbox          */
 };
+
+/* Was the strand left for a wait, with or without a deadline? */
+static inline bool after_is_wait(const struct after *after)
+{
+	return after->kind == AFTER_WAIT || after->kind == AFTER_WAIT_UNTIL;
+}
 
 /* When a task could not be started for want of a stack. */
 struct stack_shortage {

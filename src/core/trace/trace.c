@@ -191,7 +191,7 @@ static bool is_underway(const struct strand *strand)
 void trace_switch(struct worker *worker, const struct strand *from,
 		  const struct strand *to)
 {
-	bool blocks = worker->after.kind == AFTER_WAIT ||
+	bool blocks = after_is_wait(&worker->after) ||
 		      worker->after.kind == AFTER_FORK ||
 		      worker->after.kind == AFTER_INBOX ||
 		      worker->after.kind == AFTER_REGION;

@@ -20,6 +20,7 @@ struct worker *alarm_keeper(const struct strand *strand)
 
 void alarm_announce(struct worker *worker)
 {
+	monitor_expect(&worker->rt->monitor, timers_next(&worker->timers));
 	if (worker == worker_current())
 		return;
 	/* Before the seat is read: idle_notify_seat() orders that. */

@@ -13,6 +13,16 @@ static void publish_next(struct timers *timers)
 	store_relaxed(&timers->next_ns, timers->heap.bound);
 }
 
+uint64_t timers_next_settled(struct timers *timers)
+{
+	uint64_t next_ns;
+
+	spin_lock(&timers->lock);
+	next_ns = timers->heap.bound;
+	spin_unlock(&timers->lock);
+	return next_ns;
+}
+
 bool timer_start(struct timers *timers, struct timer *timer,
 		 struct sley_task *task, uint64_t deadline_ns)
 {

@@ -53,6 +53,9 @@ static inline uint64_t timers_next(const struct timers *timers)
 	return load_relaxed(&timers->next_ns);
 }
 
+/* The same under the lock: the starter of a later timer sees the caller's stores. */
+uint64_t timers_next_settled(struct timers *timers);
+
 /* True: no timer is earlier. */
 bool timer_start(struct timers *timers, struct timer *timer,
 		 struct sley_task *task, uint64_t deadline_ns);

@@ -104,8 +104,8 @@ static noinline uint32_t leave_until(struct worker *worker,
 	uint32_t state;
 
 	task_announce_wait(task);
-	timer_start(&worker->timers, &timer, task, deadline_ns);
-	state = wait_leave(worker, q, flags);
+	(void)timer_start(&worker->timers, &timer, task, deadline_ns);
+	state = wait_leave_as(worker, q, flags, AFTER_WAIT_UNTIL);
 	(void)timer_stop(&timer);
 	return state;
 }

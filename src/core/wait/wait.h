@@ -29,14 +29,21 @@ static inline int wait_result(uint32_t state)
 
 /* Leave the stack; @q, if there is one, is unlocked on the other side. */
 static inline __attribute__((always_inline)) uint32_t
-wait_leave(struct worker *worker, struct sley_waitq *q, enum wait_flags flags)
+wait_leave_as(struct worker *worker, struct sley_waitq *q,
+	      enum wait_flags flags, enum after_kind kind)
 {
 	struct strand *strand = worker->strand;
 
 	worker->after.q = q;
 	worker->after.flags = flags;
-	strand_suspend(worker, AFTER_WAIT);
+	strand_suspend(worker, kind);
 	return strand->claimed;
+}
+
+static inline __attribute__((always_inline)) uint32_t
+wait_leave(struct worker *worker, struct sley_waitq *q, enum wait_flags flags)
+{
+	return wait_leave_as(worker, q, flags, AFTER_WAIT);
 }
 
 /*

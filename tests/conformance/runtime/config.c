@@ -62,6 +62,25 @@ TEST(a_stack_of_an_impossible_size_is_an_error)
 	CHECK_EQ(create_and_destroy(&config), SLEY_ESTACK);
 }
 
+TEST(a_tick_has_limits_and_a_default)
+{
+	static const uint32_t bad[] = { 1, 99, 10001, UINT32_MAX };
+	struct sley_config config = *test_config();
+	struct sley *rt;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		config.tick_us = bad[i];
+		CHECK_EQ(sley_create(&rt, &config), -EINVAL);
+	}
+	for (uint32_t us = 0; us <= 10000; us += 100) {
+		config.tick_us = us;
+		CHECK_EQ(sley_create(&rt, &config), 0);
+		CHECK_EQ(sley_get_config(rt, &config), 0);
+		CHECK_EQ(config.tick_us, us ? us : 1000);
+		CHECK_EQ(sley_destroy(rt), 0);
+	}
+}
+
 TEST(a_config_without_its_size_is_an_error)
 {
 	struct sley_config config = config_of(1);
