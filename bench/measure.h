@@ -186,6 +186,22 @@ static inline void measure_report_percentiles(uint64_t *samples, size_t nr)
 	measure_report("p99_ns", (double)samples[nr * 99 / 100]);
 }
 
+/* The same with names of their own, and the largest. */
+static inline void measure_report_tail(const char *name, uint64_t *samples,
+				       size_t nr)
+{
+	static const char *const parts[] = { "p50", "p99", "max" };
+	const size_t at[] = { nr / 2, nr * 99 / 100, nr - 1 };
+
+	qsort(samples, nr, sizeof(samples[0]), measure_compare);
+	for (int i = 0; i < 3; i++) {
+		char metric[64];
+
+		snprintf(metric, sizeof(metric), "%s_%s_ns", name, parts[i]);
+		measure_report(metric, (double)samples[at[i]]);
+	}
+}
+
 /* The CPUs the process started with, before anything was pinned. */
 static inline const cpu_set_t *measure_cpus(void)
 {

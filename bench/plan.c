@@ -170,6 +170,32 @@ const struct plan_row plan_rows[] = {
 		.bars = { { "p50_ns", "futex", 1.3, 0, 0 } },
 	},
 	{
+		.name = "urgent",
+		.about = "submit the most urgent task until it runs, all busy",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, FUTEX },
+		.bars = {
+			{ "fork_p50_ns", NULL, 0, 25000, 2 },
+			{ "for_p50_ns", NULL, 0, 25000, 2 },
+			{ "turn_p50_ns", NULL, 0, 25000, 2 },
+			{ "node_p50_ns", NULL, 0, 25000, 2 },
+			{ "fork_p99_ns", "futex", 1.0, 50000, 2 },
+			{ "for_p99_ns", "futex", 1.0, 50000, 2 },
+			{ "turn_p99_ns", "futex", 1.0, 50000, 2 },
+			{ "node_p99_ns", "futex", 1.0, 50000, 2 },
+		},
+	},
+	{
+		.name = "timers-busy",
+		.about = "how late a deadline is on a busy worker, less a task",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY },
+		.bars = {
+			{ "100us_p99_ns", NULL, 0, 1200000, 0 },
+			{ "1ms_p99_ns", NULL, 0, 1200000, 0 },
+		},
+	},
+	{
 		.name = "idle",
 		.about = "CPU of an idle pool in 5 s",
 		.workers = { 2 }, .workers_min = 1, .workers_max = 64,

@@ -25,6 +25,12 @@
 #define BLOCKED_STACK_KIB 16
 #define WAKE_SAMPLES 400
 #define WAKE_IDLE_NS 2000000 /* the pool sleeps so long before a wake */
+#define URGENT_SAMPLES 1000
+#define URGENT_PAUSE_NS 10000000 /* between two submissions */
+#define URGENT_FIB 27
+#define URGENT_FIB_IS 196418
+#define URGENT_PIECES 1000000
+#define TIMERS_BUSY_SAMPLES 500
 #define IDLE_NS 5000000000u
 #define RATE_NS 5000000000u
 #define RATE_TASK_NS 1000000  /* one empty task each */

@@ -183,7 +183,7 @@ class Mutants:
                "steps of each protocol were changed: a second look dropped, "
                "two stores swapped, a loop run once, a step left out.  A "
                "mutant is *open* if no model notices and no argument says "
-               "why; the end of tests/model/protocol.txt lists the files.")
+               "why: tests/model/protocol_open.txt lists them.")
         yield ""
         for key, name in (("mutation", "mutation"), ("file", "file")):
             rows = [[f"`{value}`", len(lines)] + self.verdicts(lines)

@@ -32,11 +32,10 @@ and those that take least to build:
 
     models src/core/sched/idle.c core_idle core_search core_steal
 
-"?" names files and kinds, as FILE:KIND with * for many, whose survivors have not
-been looked at one by one.  They are counted as "open", and are no error; the list
-of these may only become shorter:
-
-    ? src/actor/*:omit
+protocol_open.txt beside that list has the generated mutants that survive, and
+that nobody has gone through yet, a line for each: file, function, kind, text.  They
+are "open": no error, and not tried unless --open asks for that.  With --open one that
+is killed has to leave the list.  The list may only become shorter.
 
 A mutant is compiled into each of them (overlay.py), which is run for a few
 executions of each scene and then for more, until something fails.  If nothing does,
@@ -60,6 +59,7 @@ import protocol_generate
 import textmutant
 
 LIST = "tests/model/protocol.txt"
+OPEN = "tests/model/protocol_open.txt"
 KINDS = protocol_generate.KINDS + ("old",)
 SOURCES = ("src/actor/*", "src/core/*", "src/fiber/*", "src/graph/*",
            "src/subprocess/*",
@@ -112,10 +112,20 @@ class Argument:
                 self.nth in ("", str(generated.nth)))
 
 
+def read_open(root):
+    """Each open mutant, as str() has it, and its line."""
+    try:
+        lines = csource.read(root, OPEN).split("\n")
+    except FileNotFoundError:
+        return {}
+    return {text: nr for nr, text in enumerate(lines, 1)
+            if text and not text.startswith("#")}
+
+
 class List:
     def __init__(self, root, report):
         self.models, self.written, self.arguments = {}, [], []
-        self.open = []
+        self.open = read_open(root)
         try:
             text = csource.read(root, LIST)
         except FileNotFoundError:
@@ -127,8 +137,6 @@ class List:
         words = entry.words
         if words[0] == "models" and len(words) > 2:
             self.models[words[1]] = words[2:]
-        elif words[0] == "?":
-            self.open += [(entry.line, o) for o in words[1:]]
         elif len(words) < 3 or words[2] not in KINDS:
             report.add(LIST, entry.line, "not: file, function, kind")
         elif entry.changes:
@@ -145,9 +153,7 @@ class List:
             report.add(LIST, entry.line, "changes nothing")
 
     def is_open(self, mutant):
-        return not mutant.line and any(
-            fnmatch.fnmatchcase(f"{mutant.path}:{mutant.kind}", o)
-            for _, o in self.open)
+        return not mutant.line and str(mutant) in self.open
 
     def check(self, root, mutant, entry, report):
         """It can be applied, and is where it says."""
@@ -261,10 +267,12 @@ class Runner:
         return None
 
     def judge(self, mutant):
+        if self.listed.is_open(mutant) and not self.args.open:
+            mutant.verdict = "open"
+            return mutant
         quickly = mutant.argument or self.args.sample and not mutant.line
-        searches = (QUICK,) if quickly else (QUICK, LONGER)
         try:
-            mutant.killer = self.first_failure(mutant, mutant.apply, searches)
+            mutant.killer = self.first_failure(mutant, mutant.apply, (QUICK,))
             if mutant.killer:
                 mutant.verdict = "killed"
             elif mutant.argument:
@@ -275,11 +283,19 @@ class Runner:
                     mutant, mutant.probe, (QUICK,)):
                 mutant.verdict = "unreached"
             else:
-                mutant.verdict = "open" if self.listed.is_open(mutant) \
-                    else "survived"
+                self.judge_longer(mutant)
         except (overlay.BuildError, textmutant.Stale) as error:
             mutant.verdict, mutant.killer = "error", str(error)
         return mutant
+
+
+    def judge_longer(self, mutant):
+        mutant.killer = self.first_failure(mutant, mutant.apply, (LONGER,))
+        if mutant.killer:
+            mutant.verdict = "killed"
+        else:
+            mutant.verdict = "open" if self.listed.is_open(mutant) \
+                else "survived"
 
 
 FAILS = re.compile(r"model\t(?:[^\t]*\t){4}(?!nothing|unstable)")
@@ -298,10 +314,13 @@ def record(mutant):
                 "verdict": mutant.verdict, "executions": 0}) + "\n")
 
 
-def show(mutant, args, report):
+def show(mutant, args, listed, report):
     if mutant.verdict in ("survived", "error"):
         report.add(mutant.path, mutant.function,
                    f"{mutant} {mutant.verdict}: {mutant.killer or ''}")
+    elif mutant.verdict == "killed" and listed.is_open(mutant):
+        report.add(OPEN, listed.open[str(mutant)],
+                   f"is killed by {mutant.killer}: take it off the list")
     elif mutant.verdict == "killed" and mutant.argument:
         report.add(mutant.path, mutant.function,
                    f"{mutant} is argued to be equivalent, and is killed by "
@@ -330,6 +349,8 @@ def arguments():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--written", action="store_true",
                         help="only what is written down")
+    parser.add_argument("--open", action="store_true",
+                        help="also those that are known to survive")
     parser.add_argument("--only", action="append", metavar="FILE[:FUNCTION]")
     parser.add_argument("--kind", action="append")
     parser.add_argument("--sample", type=int, metavar="N")
@@ -348,10 +369,11 @@ def selected(mutant, args):
               mutant.function) for o in args.only)
 
 
-def sample(chosen, number):
+def sample(chosen, listed, number):
     """Spread over all of them, another part each day.  What is written down
     is searched for as long as in a full run."""
-    chosen = [m for m in chosen if not m.argument]
+    chosen = [m for m in chosen
+              if not m.argument and not listed.is_open(m)]
     step = max(1, len(chosen) // number)
     return chosen[int(time.time() // 86400) % step::step][:number]
 
@@ -361,10 +383,10 @@ def check_list(listed, every, report):
     for argument in listed.arguments:
         if not argument.used:
             report.add(LIST, argument.line, "matches nothing")
-    kinds = {f"{m.path}:{m.kind}" for m in every}
-    for line, pattern in listed.open:
-        if not fnmatch.filter(kinds, pattern):
-            report.add(LIST, line, f"{pattern} matches nothing")
+    names = {str(m) for m in every}
+    for name, line in listed.open.items():
+        if name not in names:
+            report.add(OPEN, line, "there is no such mutant any more")
 
 
 def main():
@@ -384,14 +406,14 @@ def main():
         args.root, runner.paths(), listed.arguments))
     chosen = [m for m in every if selected(m, args)]
     if args.sample:
-        chosen = sample(chosen, args.sample)
+        chosen = sample(chosen, listed, args.sample)
     if args.list:
         for mutant in chosen:
             print(mutant)
         return 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for mutant in pool.map(runner.judge, chosen):
-            show(mutant, args, report)
+            show(mutant, args, listed, report)
     summary(chosen, time.monotonic() - begun)
     return report.finish(len(chosen), "mutants")
 

@@ -241,17 +241,30 @@ class Run(unittest.TestCase):
                       output)
         self.assertEqual(status, 0, output)
 
-    def test_survivors_that_are_open(self):
-        status, output = self.run_tool("? src/lf/*:recheck src/x.c:*\n",
-                                       options=("--kind", "recheck"))
-        self.assertIn("open: src/lf/box.c box_send recheck", output)
-        self.assertEqual(status, 0, output)
-        self.bad("survived", "? src/lf/*:recheck\n",
-                 options=("--kind", "term"))
+    def with_open(self, *names):
+        path = "tests/model/protocol_open.txt"
+        self.write(path, "# some\n" + "\n".join(names) + "\n")
+        self.addCleanup(os.unlink, os.path.join(self.root, path))
 
-    def test_files_of_open_survivors_that_are_gone(self):
-        self.bad("src/lf/gone.c:* matches nothing",
-                 "? src/lf/box.c:* src/lf/gone.c:*\n", options=("--check",))
+    def test_survivors_that_are_open(self):
+        self.with_open("src/lf/box.c box_send recheck (value<0)")
+        for more in ((), ("--open",)):
+            _, output = self.run_tool(options=("--kind", "recheck", *more))
+            self.assertIn("open: src/lf/box.c box_send recheck (value<0)",
+                          output)
+            self.assertNotIn("(value<0) survived", output)
+
+    def test_an_open_one_that_is_killed(self):
+        self.with_open("src/lf/box.c box_shut omit box_wake(box);")
+        status, output = self.run_tool(options=("--only", "box_shut",
+                                                "--kind", "omit"))
+        self.assertEqual(status, 0, output)
+        self.bad("take it off the list",
+                 options=("--only", "box_shut", "--kind", "omit", "--open"))
+
+    def test_an_open_one_that_is_gone(self):
+        self.with_open("src/lf/box.c box_gone omit box_wake(box);")
+        self.bad("there is no such mutant any more", options=("--check",))
 
     def test_an_argument_for_what_is_killed(self):
         self.bad("is argued to be equivalent, and is killed",

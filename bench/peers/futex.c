@@ -4,6 +4,7 @@
  * thread.  Only a pool whose threads do not sleep can be faster.
  *
  * wake      one thread sleeps on CPU 1; the waker spins on CPU 0
+ * urgent    the same without pinning, beside threads that spin
  * idle      the same thread, asleep
  * rate      the same thread, woken once per millisecond
  * blocking  the thread is woken and wakes the waker, which sleeps meanwhile
@@ -76,6 +77,47 @@ static void run_wake(const struct measure *m)
 	sleeper_post(&s);
 	pthread_join(thread, NULL);
 	measure_report_percentiles(samples, nr);
+}
+
+static void *spin_until_over(void *arg)
+{
+	while (!__atomic_load_n((bool *)arg, __ATOMIC_RELAXED))
+		measure_pause();
+	return NULL;
+}
+
+/* A thread is woken for each job, beside a spinning thread for each worker. */
+static void run_urgent(const struct measure *m)
+{
+	static const char *const names[] = { "fork", "for", "turn", "node" };
+	static uint64_t samples[URGENT_SAMPLES];
+	uint32_t nr = m->quick ? 10 : URGENT_SAMPLES;
+	struct sleeper s = { 0 };
+	pthread_t thread, spinning[64];
+	bool over = false;
+
+	MEASURE_CHECK(m, pthread_create(&thread, NULL, sleeper_run, &s) == 0);
+	for (int i = 0; i < m->workers; i++)
+		MEASURE_CHECK(m, pthread_create(&spinning[i], NULL,
+						spin_until_over, &over) == 0);
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t start;
+
+		measure_sleep_until(measure_now() + URGENT_PAUSE_NS);
+		start = measure_now();
+		sleeper_post(&s);
+		while (__atomic_load_n(&s.done, __ATOMIC_ACQUIRE) == i)
+			usleep(50);
+		samples[i] = s.first - start;
+	}
+	__atomic_store_n(&over, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < m->workers; i++)
+		pthread_join(spinning[i], NULL);
+	s.stop = true;
+	sleeper_post(&s);
+	pthread_join(thread, NULL);
+	for (int i = 0; i < 4; i++)
+		measure_report_tail(names[i], samples, nr);
 }
 
 static void run_idle(const struct measure *m)
@@ -171,9 +213,8 @@ static void run_blocking(const struct measure *m)
 int main(int argc, char **argv)
 {
 	static const struct measure_row rows[] = {
-		{ "wake", run_wake },
-		{ "idle", run_idle },
-		{ "rate", run_rate },
+		{ "wake", run_wake },         { "urgent", run_urgent },
+		{ "idle", run_idle },         { "rate", run_rate },
 		{ "blocking", run_blocking },
 	};
 

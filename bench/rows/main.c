@@ -17,6 +17,8 @@ int main(int argc, char **argv)
 		{ "cond", row_cond },
 		{ "blocked", row_blocked },
 		{ "wake", row_wake },
+		{ "urgent", row_urgent },
+		{ "timers-busy", row_timers_busy },
 		{ "idle", row_idle },
 		{ "rate", row_rate },
 		{ "rwlock", row_rwlock },

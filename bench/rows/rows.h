@@ -22,6 +22,8 @@ void row_mutex(const struct measure *m);
 void row_cond(const struct measure *m);
 void row_blocked(const struct measure *m);
 void row_wake(const struct measure *m);
+void row_urgent(const struct measure *m);
+void row_timers_busy(const struct measure *m);
 void row_idle(const struct measure *m);
 void row_rate(const struct measure *m);
 void row_rwlock(const struct measure *m);

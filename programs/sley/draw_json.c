@@ -123,7 +123,7 @@ int place_get_if(const struct place *place, const char *key, bool is_there,
 int place_get_word(const struct place *place, const char *key,
 		   const char *const *word, unsigned int nr, unsigned int *out)
 {
-	const char *text;
+	const char *text = NULL;
 
 	if (place_get_text(place, key, &text))
 		return -1;
