@@ -50,6 +50,7 @@ void *tour_alloc(size_t nr, size_t size);
 /* tour_run.c: which task runs, where, in which order. */
 void tour_tasks(struct outcome *out);
 void tour_fork_join(struct outcome *out);
+void tour_overtake(struct outcome *out);
 void tour_stealing(struct outcome *out);
 void tour_priorities(struct outcome *out);
 void tour_single(struct outcome *out);

@@ -86,6 +86,57 @@ void tour_fork_join(struct outcome *out)
 		       screen_time(each, outcome_ns(out) / FIB_FORKS));
 }
 
+/* ---- an urgent task in the middle of forks --------------------------------------- */
+
+#define URGENT_AFTER (2 * SLEY_MSEC)
+
+struct race {
+	uint64_t late_ns;
+	bool ran;
+};
+
+static void wake_and_overtake(void *arg)
+{
+	struct race *race = arg;
+	uint64_t deadline_ns = sley_after(URGENT_AFTER);
+
+	if (sley_sleep_until(deadline_ns))
+		return;
+	race->late_ns = sley_now() - deadline_ns;
+	race->ran = true;
+}
+
+/* With one worker, which does nothing but fork until the urgent task has run. */
+void tour_overtake(struct outcome *out)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct race race = { 0, false };
+	uint64_t give_up_ns;
+	char late[SCREEN_NUMBER_SIZE];
+	struct sley_task task;
+	int err;
+
+	err = sley_spawn_with(&group, &task, wake_and_overtake, &race,
+			      SLEY_OPTIONS(.priority = SLEY_PRIORITY_MIN));
+	if (err) {
+		outcome_trouble(out, "sley_spawn_with: %s", sley_strerror(err));
+		return;
+	}
+	sley_yield();
+	give_up_ns = sley_after(2 * SLEY_SEC);
+	outcome_start(out);
+	do {
+		struct fib f = { FIB_N, 0 };
+
+		fib(&f);
+	} while (!race.ran && sley_now() < give_up_ns);
+	outcome_stop(out);
+	if (!race.ran)
+		outcome_trouble(out, "the urgent task waits for the forks");
+	sley_join(&group);
+	outcome_result(out, "%s late", screen_time(late, (double)race.late_ns));
+}
+
 /* ---- stealing ------------------------------------------------------------------ */
 
 #define NR_STOLEN 512

@@ -22,11 +22,12 @@ int table_make(const struct table *table, uint32_t index)
 	chunk = os_map(size);
 	if (!chunk)
 		return -ENOMEM;
-	if (table_publish(table, i,
-			  chunk)) /* for good: not counted as a leak */
-		fault_count_mapped(-(ptrdiff_t)size);
-	else /* another maker was first */
-		os_unmap(chunk, size);
+	if (!table_publish(table, i, chunk)) {
+		os_unmap(chunk, size); /* another maker was first */
+		return 0;
+	}
+	/* For good: not to be counted as a leak. */
+	fault_count_mapped(-(ptrdiff_t)size);
 	return 0;
 }
 
