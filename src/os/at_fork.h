@@ -67,7 +67,7 @@ enum fork_rank {
 
 	/* Renewed. */
 	FORK_SCOPES, /* core/life/scope.c: tasks with open scopes                  */
-	FORK_TABLE, /* actor/process/table.c: processes                              */
+	FORK_TABLE, /* actor/process/process_table.c: processes                              */
 	FORK_POSTS, /* actor/mail/post.c                                          */
 	FORK_NAMES, /* actor/name/name.c                                          */
 	FORK_TOPICS, /* actor/name/topic.c                                         */

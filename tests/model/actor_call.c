@@ -27,7 +27,7 @@
 #define PORT 2   /* the place */
 #define SERVER 3 /* the place, and the pid */
 
-void *sley__table[TABLE_CHUNKS];
+void *sley__process_table[TABLE_CHUNKS];
 
 static struct process places[SERVER + 1];
 static struct relations relations; /* of the server                   */
@@ -46,14 +46,14 @@ static struct ledger {
 
 /* ---- the rest of the engine ------------------------------------------------------ */
 
-struct process *table_get(void)
+struct process *process_table_get(void)
 {
 	MODEL_CHECK(ledger.in_use++ == 0);
 	places[PORT].generation++;
 	return &places[PORT];
 }
 
-void table_put(struct process *process)
+void process_table_put(struct process *process)
 {
 	MODEL_CHECK(process == &places[PORT]);
 	ledger.in_use--;
@@ -162,7 +162,7 @@ static void setup_with(enum tasks_flags flags)
 	tasks_setup(flags);
 	memset(places, 0, sizeof(places));
 	places[PORT].index = PORT;
-	sley__table[0] = places;
+	sley__process_table[0] = places;
 	places[SERVER].pid = SERVER;
 	list_init(&relations.watches);
 	places[SERVER].relations = &relations;

@@ -20,7 +20,7 @@
 #define PLACE 1
 #define TRIES 2
 
-void *sley__table[TABLE_CHUNKS];
+void *sley__process_table[TABLE_CHUNKS];
 
 static struct process places[PLACE + 1];
 static struct sley_blob *result;
@@ -30,7 +30,7 @@ static struct ledger {
 
 /* ---- the rest of the library ------------------------------------------------------- */
 
-void table_put(struct process *process)
+void process_table_put(struct process *process)
 {
 	MODEL_CHECK(process == &places[PLACE]);
 	/* relaxed: only the tenant writes the pid without the lock. */
@@ -86,7 +86,7 @@ static void setup(void)
 	places[PLACE].index = PLACE;
 	places[PLACE].generation = 5;
 	places[PLACE].pid = pid_of_it();
-	sley__table[0] = places;
+	sley__process_table[0] = places;
 	result = (struct sley_blob *)(void *)&places[0];
 	ledger = (struct ledger){ 0 };
 	model_ledger(&ledger, sizeof(ledger));
@@ -109,7 +109,7 @@ static void end(int id)
 	exit_info_keep(process, pid_of_it(), &ending);
 	spin_unlock(&process->lock);
 	if (exit_info_leave(process))
-		table_put(process);
+		process_table_put(process);
 }
 
 static void collect(int id)

@@ -54,7 +54,7 @@ void os_unmap(void *memory, size_t size)
 	MODEL_CHECK(false);
 }
 
-void *sley__table[TABLE_CHUNKS];
+void *sley__process_table[TABLE_CHUNKS];
 
 int template_create(struct sley_msg **pattern, uint64_t tag, const void *data,
 		    size_t size)
@@ -128,7 +128,7 @@ static void setup_nothing(void)
 	model_ledger(&ledger, sizeof(ledger));
 	sent = (struct payload){ 0 };
 	id = told = 0;
-	sley__table[0] = places;
+	sley__process_table[0] = places;
 	places[PID].pid = PID;
 	model_lock_word(&pool.lock.word);
 	model_lock_word(&keeper->timers.lock.word);

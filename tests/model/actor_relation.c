@@ -173,7 +173,7 @@ static void begin(void)
 {
 	ledger = (struct ledger){ 0 };
 	model_ledger(&ledger, sizeof(ledger));
-	sley__table[0] = places;
+	sley__process_table[0] = places;
 	for (int i = 0; i < PROCESSES; i++) {
 		struct process *process = at(i);
 

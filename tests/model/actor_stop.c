@@ -19,7 +19,7 @@
 #include "processes_only.h"
 
 #include "actor/process/stop.h"
-#include "actor/process/table.c"
+#include "actor/process/process_table.c"
 
 /* Both sources are included, for their static functions, and share these names. */
 #define enter_child pool_enter_child
@@ -99,7 +99,7 @@ static void setup_with(unsigned int workers, uint32_t locked)
 	memset(&ledger, 0, sizeof(ledger));
 	model_ledger(&ledger, sizeof(ledger));
 	nr_maps = nr_chunks = 0;
-	memset(sley__table, 0, MAPS * sizeof(sley__table[0]));
+	memset(sley__process_table, 0, MAPS * sizeof(sley__process_table[0]));
 	places.lock = pools_lock = (struct spinlock){ 0 };
 	places.known = false;
 	known = NULL;

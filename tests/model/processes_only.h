@@ -40,7 +40,7 @@ __attribute__((unused)) static void processes_setup(void)
 {
 	memset(process_places, 0, 2 * sizeof(process_places[0]));
 	nr_places = 0;
-	sley__table[0] = process_places;
+	sley__process_table[0] = process_places;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct process *process = &process_places[i];
 

@@ -27,7 +27,7 @@ struct call {
 
 static int open_port(struct call *call, struct exit_info *ending)
 {
-	struct process *port = table_get();
+	struct process *port = process_table_get();
 
 	if (unlikely(!port))
 		return -ENOMEM;
@@ -230,7 +230,7 @@ int sley_call_until(sley_pid to, uint64_t tag, const void *data, size_t size,
 	if (unlikely(err))
 		return err;
 	err = ask(&call, to, request, deadline_ns);
-	table_put(call.port);
+	process_table_put(call.port);
 	if (likely(!err))
 		take_reply(call.reply, reply);
 	return err;
@@ -263,7 +263,7 @@ int sley_call_start(struct sley_pending_call *pending, sley_pid to,
 		return err;
 	err = request_from(call, to, request, 0);
 	if (err)
-		table_put(call->port);
+		process_table_put(call->port);
 	return err;
 }
 
@@ -288,7 +288,7 @@ bool sley_call_is_over(struct sley_pending_call *pending)
 static int settle(struct call *call, int err, struct sley_msg **reply)
 {
 	relation_unwatch(&call->watch);
-	table_put(call->port);
+	process_table_put(call->port);
 	call->port = NULL;
 	call->error = err ? err : -EINVAL;
 	if (!err)
@@ -374,7 +374,7 @@ static int await_end(sley_pid pid, struct exit_info *ending,
 	if (err)
 		return err;
 	err = await(&call, pid, deadline_ns);
-	table_put(call.port);
+	process_table_put(call.port);
 	return err;
 }
 

@@ -50,7 +50,7 @@ bool exit_info_leave(struct process *process)
 
 bool exit_info_collect(sley_pid pid, struct exit_info *ending)
 {
-	struct process *place = table_at(pid_index(pid));
+	struct process *place = process_table_at(pid_index(pid));
 	struct exit_info found;
 	bool is_there;
 
@@ -66,7 +66,7 @@ bool exit_info_collect(sley_pid pid, struct exit_info *ending)
 	if (!is_there)
 		return false;
 	if (found.left)
-		table_put(place);
+		process_table_put(place);
 	if (ending)
 		*ending = found;
 	else

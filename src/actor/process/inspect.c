@@ -127,7 +127,7 @@ void process_misuse(const struct process *process, const char *rule)
 /* The process in the place of @index; SLEY_NO_PID: no process. */
 static sley_pid pid_at(uint32_t index)
 {
-	const struct process *process = table_at(index);
+	const struct process *process = process_table_at(index);
 	/* A hint; the user of the pid looks again. */
 	sley_pid pid = process ? process_pid(process) : SLEY_NO_PID;
 
@@ -137,7 +137,7 @@ static sley_pid pid_at(uint32_t index)
 sley_pid sley_process_next(sley_pid pid)
 {
 	uint32_t index = pid ? pid_index(pid) + 1 : 0;
-	uint32_t length = table_length();
+	uint32_t length = process_table_length();
 
 	for (pid = SLEY_NO_PID; !pid && index < length; index++)
 		pid = pid_at(index);
@@ -146,5 +146,5 @@ sley_pid sley_process_next(sley_pid pid)
 
 uint64_t sley_process_count(void)
 {
-	return table_nr();
+	return process_table_nr();
 }

@@ -31,7 +31,7 @@ static void release(struct worker *worker, struct process *process)
 				  process->behaviour);
 	if (likely(!(process->flags & PROCESS_JOINABLE)) ||
 	    exit_info_leave(process))
-		table_put(process);
+		process_table_put(process);
 	drain_count_finished(worker);
 }
 
@@ -174,7 +174,7 @@ static void dismiss(struct sley *rt)
 static int create(struct process **out, struct sley *rt,
 		  const struct sley_process_options *options)
 {
-	struct process *process = table_get();
+	struct process *process = process_table_get();
 	int err = 0;
 
 	if (!process)
@@ -184,7 +184,7 @@ static int create(struct process **out, struct sley *rt,
 		err = bound_create(process, options->mailbox,
 				   options->overflow);
 	if (err)
-		table_put(process);
+		process_table_put(process);
 	*out = process;
 	return err;
 }
@@ -227,7 +227,7 @@ void process_forget(struct process *process)
 	drop_bound(process);
 	if (!(process->flags & PROCESS_ENDED))
 		dismiss(process_runtime(process));
-	table_put(process);
+	process_table_put(process);
 }
 
 /* From here on other threads can find @process. */
@@ -241,7 +241,7 @@ static sley_pid publish(struct process *process)
 	spin_lock(&process->lock);
 	store_release(&process->pid, pid); /* A1 */
 	spin_unlock(&process->lock);
-	table_count(1);
+	process_table_count(1);
 	return pid;
 }
 
@@ -325,7 +325,7 @@ static struct relations *withdraw(struct process *process, sley_pid *pid,
 		exit_info_keep(process, *pid, ending);
 	spin_unlock(&process->lock);
 	if (*pid)
-		table_count(-1);
+		process_table_count(-1);
 	return relations;
 }
 

@@ -13,7 +13,7 @@
  * no lock, unless it is marked below.
  *
  * Identity.  Processes live in a table that is never freed
- * (actor/process/table.c).  The pid is {node, generation, index}.  process->pid
+ * (actor/process/process_table.c).  The pid is {node, generation, index}.  process->pid
  * is the pid while the process lives, and 0 otherwise.  A look at process->pid is
  * a hint: the process may end right after the look.  Then its inbox refuses a
  * message.  If the place has a new tenant, the message gets into the inbox of the
@@ -193,30 +193,30 @@ static inline sley_pid pid_make(uint32_t node, uint32_t index,
 #define TABLE_CHUNKS (1u << (PID_INDEX_BITS - TABLE_CHUNK_BITS))
 
 /* Processes are found by index in chunks that are never freed: mem/table.h. */
-extern void *sley__table[TABLE_CHUNKS];
+extern void *sley__process_table[TABLE_CHUNKS];
 
 static const struct table process_table = {
-	.chunk = sley__table,
+	.chunk = sley__process_table,
 	.max_chunks = TABLE_CHUNKS,
 	.length = 1u << TABLE_CHUNK_BITS,
 	.place_size = sizeof(struct process),
 };
 
 /* A place in the table, with its index and generation; NULL: no memory. */
-must_check struct process *table_get(void);
-void table_put(struct process *process);
+must_check struct process *process_table_get(void);
+void process_table_put(struct process *process);
 
 /* How many places were ever used: indices below this may be looked at. */
-uint32_t table_length(void);
+uint32_t process_table_length(void);
 
 /* Count a process that has got its pid, 1, or has lost it, -1. */
-void table_count(int by);
+void process_table_count(int by);
 
 /* How many processes have a pid.  Exact unless processes begin or end meanwhile. */
-uint64_t table_nr(void);
+uint64_t process_table_nr(void);
 
 /* The place of @index; NULL: never used, or only before a fork(). */
-static inline struct process *table_at(uint32_t index)
+static inline struct process *process_table_at(uint32_t index)
 {
 	return table_find(&process_table, index);
 }
@@ -241,7 +241,7 @@ static inline void process_set_pid(struct process *process, sley_pid pid)
 /* A hint: the process may end at any time.  NULL: no such process (any more). */
 static inline struct process *process_find(sley_pid pid)
 {
-	struct process *process = table_at(pid_index(pid));
+	struct process *process = process_table_at(pid_index(pid));
 
 	if (likely(process && pid &&
 		   load_acquire(&process->pid) == pid)) /* A1 */

@@ -48,9 +48,9 @@ void actors_stop(struct sley *rt, struct worker *worker)
 	else
 		/* relaxed: Z1. */
 		store_relaxed(&rt->stopping, 1);
-	length = table_length();
+	length = process_table_length();
 	for (uint32_t i = 0; i < length; i++) {
-		struct process *process = table_at(i);
+		struct process *process = process_table_at(i);
 
 		if (process)
 			look_at(process, rt, worker);
@@ -123,13 +123,13 @@ static sley_pid survivor(struct process *process, const struct sley *rt,
 /* Reports without the lock: the user's function may take any time. */
 uint64_t actors_report(struct sley *rt)
 {
-	uint32_t length = table_length();
+	uint32_t length = process_table_length();
 	uint64_t nr = 0;
 
 	for (uint32_t i = 0; i < length; i++) {
 		char text[SLEY_PID_TEXT], name[SLEY_NAME_MAX + 1];
 		const char *label;
-		sley_pid pid = survivor(table_at(i), rt, &label);
+		sley_pid pid = survivor(process_table_at(i), rt, &label);
 
 		if (!pid)
 			continue;

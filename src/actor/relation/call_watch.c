@@ -37,7 +37,7 @@ int relation_watch(struct watch *watch, sley_pid target, sley_pid port)
 
 void relation_unwatch(struct watch *watch)
 {
-	struct process *place = table_at(pid_index(watch->target));
+	struct process *place = process_table_at(pid_index(watch->target));
 
 	spin_lock(&place->lock);
 	list_remove(&watch->node);
@@ -47,7 +47,7 @@ void relation_unwatch(struct watch *watch)
 void watches_tell(struct relations *relations, sley_pid pid,
 		  const struct exit_info *ending)
 {
-	struct process *place = table_at(pid_index(pid));
+	struct process *place = process_table_at(pid_index(pid));
 
 	for (;;) {
 		struct list *node;

@@ -108,7 +108,7 @@ struct worker_counters {
 /* Pools of the models that keep a cache in each worker. */
 enum worker_cache {
 	CACHE_MESSAGES,  /* actor/mail/mail.c     */
-	CACHE_PROCESSES, /* actor/process/table.c */
+	CACHE_PROCESSES, /* actor/process/process_table.c */
 	NR_WORKER_CACHES,
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table.c - the places of processes.
+ * process_table.c - the places of processes.
  *
  * The places come from a pool (mem/pool.h).  The chunks of the pool are the chunks
  * of a table (mem/table.h), in which a process is found by the index of its pid.  A
@@ -19,7 +19,7 @@
 #define CHUNK_PLACES (1u << TABLE_CHUNK_BITS)
 #define LAST_GENERATION ((1u << PID_GENERATION_BITS) - 1)
 
-void *sley__table[TABLE_CHUNKS];
+void *sley__process_table[TABLE_CHUNKS];
 
 static uint32_t nr_chunks; /* under the lock of the pool */
 
@@ -58,7 +58,7 @@ static struct pool places = {
 
 /*
  * In a child of fork(), where the pool is empty, too.  Even if the pool was never
- * used, table_length() may have held its lock.  No chunk is being adopted: the
+ * used, process_table_length() may have held its lock.  No chunk is being adopted: the
  * lock of the pools is held.
  */
 static void renew_table(void)
@@ -79,7 +79,7 @@ static struct pool_cache *cache(void)
 	return likely(worker) ? &worker->cache[CACHE_PROCESSES] : NULL;
 }
 
-struct process *table_get(void)
+struct process *process_table_get(void)
 {
 	struct process *process;
 	uint32_t next;
@@ -94,12 +94,12 @@ struct process *table_get(void)
 	return process;
 }
 
-void table_put(struct process *process)
+void process_table_put(struct process *process)
 {
 	pool_put(&places, cache(), process);
 }
 
-void table_count(int by)
+void process_table_count(int by)
 {
 	const struct worker *worker = worker_current();
 	uint32_t i = likely(worker) ? worker->index % COUNTS : 0;
@@ -108,7 +108,7 @@ void table_count(int by)
 	(void)add_relaxed(&counts[i].nr, (uint64_t)(int64_t)by);
 }
 
-uint64_t table_nr(void)
+uint64_t process_table_nr(void)
 {
 	uint64_t nr = 0;
 
@@ -120,7 +120,7 @@ uint64_t table_nr(void)
 }
 
 /* Takes the lock: the caller may rely on the length, see Z1 of stop.c. */
-uint32_t table_length(void)
+uint32_t process_table_length(void)
 {
 	uint32_t nr;
 

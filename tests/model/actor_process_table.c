@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actor_table.c - the number of processes in src/actor/process/table.c: no beginning
- * and no end is lost, and a reader never gets less than 0.  And the generations: a
+ * actor_process_table.c - the number of processes in
+ * src/actor/process/process_table.c: no beginning and no end is lost, and a reader
+ * never gets less than 0.  And the generations: a
  * place that has had its last generation is passed over.  And process_find(), for
  * pids that no process has.
  *
@@ -14,7 +15,7 @@
 #include "selves.h"
 #include "never.h"
 
-#include "actor/process/table.c"
+#include "actor/process/process_table.c"
 
 #include <string.h>
 
@@ -66,18 +67,18 @@ static void setup(void)
 static void begin(int id)
 {
 	(void)id;
-	table_count(1);
+	process_table_count(1);
 }
 
 static void begin_and_end(int id)
 {
 	begin(id);
-	table_count(-1);
+	process_table_count(-1);
 }
 
 static void two_are_left(void)
 {
-	MODEL_CHECK(table_nr() == 2);
+	MODEL_CHECK(process_table_nr() == 2);
 }
 
 MODEL(three_threads_share_a_count, .setup = setup,
@@ -101,18 +102,18 @@ static void end_it(int id)
 	(void)id;
 	while (!load_acquire(&began))
 		spin_hint(&began);
-	table_count(-1);
+	process_table_count(-1);
 }
 
 static void look(int id)
 {
 	(void)id;
-	MODEL_CHECK(table_nr() <= 1);
+	MODEL_CHECK(process_table_nr() <= 1);
 }
 
 static void none_is_left(void)
 {
-	MODEL_CHECK(table_nr() == 0);
+	MODEL_CHECK(process_table_nr() == 0);
 }
 
 MODEL(it_ends_in_another_count, .setup = setup_two_workers,
@@ -132,11 +133,11 @@ static void setup_generations(void)
 static void get_all(int id)
 {
 	(void)id;
-	MODEL_CHECK(table_get() == &given[0]);
+	MODEL_CHECK(process_table_get() == &given[0]);
 	MODEL_CHECK(given[0].generation == LAST_GENERATION);
-	MODEL_CHECK(table_get() == &given[2]);
+	MODEL_CHECK(process_table_get() == &given[2]);
 	MODEL_CHECK(given[2].generation == 1); /* no pid is 0 */
-	MODEL_CHECK(table_get() == NULL);
+	MODEL_CHECK(process_table_get() == NULL);
 }
 
 static void none_came_back(void)
@@ -152,8 +153,8 @@ MODEL(a_place_that_is_used_up_is_passed_over, .setup = setup_generations,
 static void setup_one(void)
 {
 	setup_generations();
-	sley__table[0] = given;
-	sley__table[1] = NULL;
+	sley__process_table[0] = given;
+	sley__process_table[1] = NULL;
 }
 
 /* The first place has no process: its pid is 0, as is no pid. */
