@@ -26,10 +26,11 @@
  * later, and moves them.  (With 10,000 children joined oldest first that is 5
  * us for each.)
  *
- * If a more urgent task is ready, a fork of a task lets it run first, and then
- * goes on before all other tasks of its own priority.  So a long computation
- * holds no urgent task up.  A task below the default priority gives way to
- * tasks of default priority, too.
+ * If a more urgent task is ready, a fork of a task lets it run first.  Then the
+ * forking task goes on, as a rule before other tasks of its own priority.  So a
+ * long computation holds no urgent task up.  The priority of the forking task is
+ * that of its last start or wake-up: a computation whose priority is lowered
+ * while it runs need not give way.
  *
  * A child has the priority of its parent, and sley_cancelled() is true in the
  * child if the parent is cancelled; <sley/scope.h> says what else a child

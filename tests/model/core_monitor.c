@@ -166,7 +166,7 @@ static void start_timer(int id)
 static void plan(int id)
 {
 	(void)id;
-	ledger.watched = (int)monitor_plan(rt, 0);
+	ledger.watched = (int)monitor_plan(rt, 0, false);
 }
 
 /* The monitor looks in time, or at once. */
@@ -179,6 +179,34 @@ static void is_expected(void)
 
 MODEL(it_hears_of_a_timer, .setup = setup_busy,
       .threads = { start_timer, plan }, .finish = is_expected);
+
+/* The worker is about to sleep until its timer is due, and finds a task instead. */
+static bool finds_a_task(void *arg)
+{
+	(void)arg;
+	return true;
+}
+
+static void setup_timer(void)
+{
+	setup_busy();
+	(void)timer_start(&crew[0].timers, &timer, &task, DEADLINE_NS);
+}
+
+static void almost_sleep(int id)
+{
+	const struct idle_look look = { .look = finds_a_task };
+
+	(void)idle_park(&rt->idle, &crew[id].seat, false, &look, DEADLINE_NS);
+	monitor_expect(&rt->monitor, timers_next(&crew[id].timers));
+}
+
+MODEL(it_hears_of_the_timer_of_a_worker_that_wakes_up, .setup = setup_timer,
+      .threads = { almost_sleep, plan }, .finish = is_expected);
+
+MODEL(it_hears_of_it_without_membarrier, .setup = setup_timer,
+      .no_membarrier = true, .threads = { almost_sleep, plan },
+      .finish = is_expected);
 
 static void hasten(int id)
 {

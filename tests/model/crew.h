@@ -63,6 +63,7 @@ static void crew_set_up_in(struct sley *memory, unsigned int nr)
 	selves_set(&(struct self){ 0 });
 	for (unsigned int i = 0; i < nr; i++) {
 		crew[i].rt = rt;
+		crew[i].strand = &crew[i].base;
 		crew[i].forks = &crew_forks[i];
 		crew[i].index = i;
 		timers_init(&crew[i].timers);
@@ -110,6 +111,12 @@ NOT_THERE void switch_finish_rare(struct worker *worker)
 	(void)worker;
 }
 #endif
+
+NOT_THERE bool worker_has_spare_strand(struct worker *worker)
+{
+	(void)worker;
+	return true;
+}
 
 NOT_THERE void trace_switch(struct worker *worker, const struct strand *from,
 			    const struct strand *to)

@@ -121,7 +121,7 @@ static bool stand_up(struct idle *idle, struct idle_seat *seat, bool found)
 	uint32_t word;
 
 	spin_lock(&idle->lock);
-	word = xchg_acq_rel(&seat->word, SEAT_AWAKE); /* I2 I3 */
+	word = xchg_acq_rel(&seat->word, SEAT_AWAKE); /* I2 I3 I5 */
 	if (word != SEAT_WOKEN_SEARCHING) {
 		list_remove(&seat->link);
 		(void)add_acq_rel(&idle->counts, /* I1 I4 */

@@ -42,6 +42,8 @@
  *   I1  submitter's work, then counts <-> parker's counts, then the sources
  *   I2  waker sets the seat WOKEN -> the worker sees it : the work for that worker
  *   I3  pusher's home list, then seat <-> parker's seat, then its home list
+ *   I5  monitor's plan, then a seat <-> the seat of a worker that wakes up, then
+ *       the plan
  *   I4  monitor's word, then counts <-> counts of the worker that wakes up, then
  *       that word
  *
@@ -108,6 +110,15 @@ static inline bool idle_is_parked(const struct idle_seat *seat)
 {
 	/* relaxed: a hint. */
 	return load_relaxed(&seat->word) == SEAT_PARKED;
+}
+
+/*
+ * By the monitor: does the worker of @seat sleep?  Then the worker sees the caller's
+ * earlier stores when it wakes up.
+ */
+static inline bool idle_sleeps(struct idle_seat *seat)
+{
+	return add_release(&seat->word, 0) == SEAT_PARKED; /* I5 */
 }
 
 /*

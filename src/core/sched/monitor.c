@@ -103,15 +103,19 @@ static void publish_plan(struct sley *rt, uint64_t look_ns)
 	store_relaxed(&rt->monitor.late_ns, look_ns - tick_ns);
 }
 
-uint64_t monitor_plan(struct sley *rt, uint64_t now_ns)
+uint64_t monitor_plan(struct sley *rt, uint64_t now_ns, bool hastened)
 {
 	uint64_t first_ns = now_ns + rt->config.tick_us * 1000ull;
-	uint64_t look_ns = now_ns + MONITOR_PERIOD_NS;
+	/* The timer may be gone already: no thread hastens again for a tick. */
+	uint64_t look_ns = hastened ? first_ns : now_ns + MONITOR_PERIOD_NS;
 
 	publish_plan(rt, look_ns);
 	for (unsigned int i = 0; i < rt->nr_workers; i++) {
-		uint64_t due_ns = timers_next_settled(&rt->worker[i]->timers);
+		struct worker *worker = rt->worker[i];
+		uint64_t due_ns = UINT64_MAX;
 
+		if (!idle_sleeps(&worker->seat))
+			due_ns = timers_next_settled(&worker->timers);
 		if (due_ns < look_ns)
 			look_ns = due_ns;
 	}
@@ -126,11 +130,10 @@ static bool wait_for_look(struct sley *rt)
 {
 	struct monitor *monitor = &rt->monitor;
 	uint32_t word = MONITOR_HASTENED;
-	uint64_t look_ns;
-
 	/* relaxed: the word publishes nothing else. */
-	(void)cas_relaxed(&monitor->word, &word, MONITOR_AWAKE);
-	look_ns = monitor_plan(rt, os_now());
+	bool hastened = cas_relaxed(&monitor->word, &word, MONITOR_AWAKE);
+	uint64_t look_ns = monitor_plan(rt, os_now(), hastened);
+
 	(void)os_futex_wait(&monitor->word, MONITOR_AWAKE, look_ns);
 	/* relaxed: the word publishes nothing else. */
 	return load_relaxed(&monitor->word) != MONITOR_STOPPED;

@@ -23,7 +23,8 @@
  *      Then it wakes the monitor
  *
  * The lock decides: the monitor finds the timer in step 2, or the starter finds the
- * plan of step 1 or 3.
+ * plan of step 1 or 3.  A worker that sleeps wakes up for its own timers, and is left
+ * out; when it wakes up and gets a task, it reads the plan (I5 of core/sched/idle.h).
  *
  * The monitor's word publishes nothing else: the data that the monitor looks at has
  * orders of its own, or is advice.  I4 of core/sched/idle.h says why a worker with
@@ -79,8 +80,8 @@ void monitor_look_after(struct worker *worker, uint64_t now_ns);
 /* By the monitor: if all workers sleep, sleep, too, until a worker wakes up. */
 void monitor_sleep(struct sley *rt);
 
-/* By the monitor at @now_ns: the time of the next look. */
-uint64_t monitor_plan(struct sley *rt, uint64_t now_ns);
+/* By the monitor at @now_ns, which a thread has @hastened: the time of the next look. */
+uint64_t monitor_plan(struct sley *rt, uint64_t now_ns, bool hastened);
 
 void monitor_wake(struct monitor *monitor);
 void monitor_hasten(struct monitor *monitor);
@@ -91,7 +92,10 @@ void monitor_hasten(struct monitor *monitor);
  */
 static inline void monitor_expect(struct monitor *monitor, uint64_t deadline_ns)
 {
-	/* relaxed: the lock of the timers orders the load, see above. */
+	/*
+	 * relaxed: the lock of the timers, or I5 of core/sched/idle.h, orders the
+	 * load: see above.
+	 */
 	if (unlikely(deadline_ns < load_relaxed(&monitor->late_ns)))
 		monitor_hasten(monitor);
 }

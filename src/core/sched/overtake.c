@@ -37,11 +37,29 @@ struct sley_task *overtake_look(struct worker *worker)
 	return worker_pick_above(worker, level);
 }
 
+/*
+ * There is no stack for @task.  The forking task goes on: other tasks may have all
+ * stacks, and wait for it.  The task waits for the next pick, and no thread asks.
+ */
+static void put_back(struct worker *worker, struct sley_task *task)
+{
+	if (task_flags(task) & TASK_PINNED || !worker->rt->nr_workers) {
+		levels_push(&worker->ready, task, task_level(task));
+		return;
+	}
+	runq_push(&worker->rt->runq, task);
+	idle_notify(&worker->rt->idle);
+}
+
 /* AFTER_OVERTAKEN queues the forking task again: see switch_finish_rare(). */
 void overtake_give_way(struct worker *worker, struct sley_task *task)
 {
 	struct strand *strand = worker->strand;
 
+	if (unlikely(!task_strand(task) && !worker_has_spare_strand(worker))) {
+		put_back(worker, task);
+		return;
+	}
 	suspend_begin(worker);
 	worker->after.kind = AFTER_OVERTAKEN;
 	(void)worker_switch_to(worker, task);

@@ -28,8 +28,9 @@
  * A worker whose limit stays 0, for want of membarrier or since another worker
  * sleeps, leaves step 2 out: the next fork looks, too.
  *
- * A task below the default level gives way to each task of the default level, for
- * which no thread asks.  So each fork of such a task is slow.
+ * A task below the default level gives way to tasks of levels for which no thread
+ * asks.  So each fork of such a task is slow: the limit is 0 when the task begins
+ * (worker_pick_low()), and stays 0.
  *
  * Edges:
  *
@@ -70,7 +71,7 @@ static inline void overtake_ask_self(struct worker *worker)
  */
 must_check struct sley_task *overtake_look(struct worker *worker);
 
-/* Run @task, which overtake_look() has found, and then go on. */
+/* Run @task, which overtake_look() has found, if there is a stack, and then go on. */
 void overtake_give_way(struct worker *worker, struct sley_task *task);
 
 #endif

@@ -272,8 +272,13 @@ static struct sley_task *pick_urgent(struct worker *worker)
 struct sley_task *worker_pick_low(struct worker *worker, unsigned int lowest)
 {
 	uint64_t bits = ~0ull >> (NR_LEVELS - 1 - lowest) & BITS_LOW;
+	struct sley_task *task =
+		take_most_urgent(worker, levels_waiting(worker) & bits);
 
-	return take_most_urgent(worker, levels_waiting(worker) & bits);
+	/* The task may begin on this strand: see core/sched/overtake.h. */
+	if (task)
+		fork_stack_drop_limit(&worker->strand->forks);
+	return task;
 }
 
 void worker_fire_timers(struct worker *worker)
@@ -417,7 +422,10 @@ struct sley_task *worker_pick_above(struct worker *worker, unsigned int level)
 
 	if (likely(level <= LEVEL_DEFAULT))
 		return take_most_urgent(worker, levels_waiting(worker) & above);
-	return has_other_work(worker) ? worker_pick(worker) : NULL;
+	if (has_other_work(worker))
+		return worker_pick(worker);
+	return level > LEVEL_DEFAULT + 1 ? worker_pick_low(worker, level - 1)
+					 : NULL;
 }
 
 /* Tasks that other threads have left for this worker, or for all workers. */
@@ -694,13 +702,21 @@ static struct sley_task *search(struct worker *worker, bool searching)
 	return task || !SPINS ? task : spin(worker, searching);
 }
 
+/* The worker has a task now, and may miss its earliest deadline. */
+static void expect_timers(struct worker *worker)
+{
+	monitor_expect(&worker->rt->monitor, timers_next(&worker->timers));
+}
+
 struct sley_task *worker_search(struct worker *worker)
 {
 	struct sley_task *task = look_once(worker);
 	bool searching;
 
-	if (likely(task))
+	if (likely(task)) {
+		expect_timers(worker);
 		return task;
+	}
 	searching = idle_search_begin(&worker->rt->idle);
 	for (;;) {
 		if (unlikely(worker->wanders))
@@ -716,7 +732,6 @@ struct sley_task *worker_search(struct worker *worker)
 	}
 	if (searching)
 		end_search(worker);
-	/* The worker did not park until then, and has a task now. */
-	monitor_expect(&worker->rt->monitor, timers_next(&worker->timers));
+	expect_timers(worker);
 	return task;
 }

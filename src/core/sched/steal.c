@@ -376,10 +376,13 @@ void fork_show(struct strand *strand, struct worker *worker, uint32_t first)
 {
 	if (first >= fork_head(&strand->forks))
 		return;
-	if (worker)
-		fork_answer(worker);
-	else
+	if (!worker) {
 		leave_again(strand);
+		return;
+	}
+	fork_answer(worker);
+	/* A thread may have asked for an urgent task: the next fork looks. */
+	fork_stack_drop_limit(&strand->forks);
 }
 
 enum fork_pop fork_take_back(struct strand *strand, struct worker *worker,

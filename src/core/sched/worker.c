@@ -71,12 +71,25 @@ noinline struct worker *worker_now(void)
 
 /* ---- from strand to strand ------------------------------------------------ */
 
+/* Is the worker on a strand whose loop will look for a task? */
+static bool is_idle(const struct worker *worker)
+{
+	return !worker->handoff && !worker->strand->task &&
+	       worker->strand != worker->limbo;
+}
+
 /*
  * The task that was left may have started a timer.  A worker that goes on with a
- * task may miss the deadline; a worker without a task parks until then.
+ * task may miss the deadline; a worker without a task parks until then.  The worker
+ * has picked no task, or has not looked everywhere, since a lock was held: now the
+ * lock is not held any more.
  */
 static void expect_timers(struct worker *worker)
 {
+	if (is_idle(worker)) {
+		worker->after.kind = AFTER_NOTHING;
+		worker->handoff = worker_pick(worker);
+	}
 	if (worker->handoff || worker->strand->task)
 		monitor_expect(&worker->rt->monitor,
 			       timers_next(&worker->timers));
@@ -629,8 +642,7 @@ void worker_unbind(struct worker *worker)
 	cease(worker);
 }
 
-/* A check that sley_run_one() will come back: it must not end in limbo. */
-static bool has_spare_strand(struct worker *worker)
+bool worker_has_spare_strand(struct worker *worker)
 {
 	struct strand *strand = strand_get(worker);
 
@@ -649,7 +661,8 @@ int worker_step(struct worker *worker)
 		task = worker_pick_low(worker, NR_LEVELS - 1);
 	if (!task)
 		return 0;
-	if (unlikely(!task_strand(task) && !has_spare_strand(worker))) {
+	/* It must not end in limbo. */
+	if (unlikely(!task_strand(task) && !worker_has_spare_strand(worker))) {
 		place_spawned(worker, task);
 		return -ENOMEM;
 	}

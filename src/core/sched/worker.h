@@ -248,6 +248,9 @@ must_check int worker_step(struct worker *worker);
 struct strand *worker_spare_strand(struct worker *worker,
 				   struct sley_task *task);
 
+/* Is there memory for another strand? */
+must_check bool worker_has_spare_strand(struct worker *worker);
+
 /* Let other tasks run. */
 void worker_yield(struct worker *worker);
 
@@ -264,10 +267,7 @@ void worker_fire_timers(struct worker *worker);
  */
 struct sley_task *worker_pick_low(struct worker *worker, unsigned int lowest);
 
-/*
- * A task of a higher level than @level, but of default level or above, for which
- * a task of @level gives way; or NULL.
- */
+/* A task of a higher level than @level, for which a task of @level gives way. */
 struct sley_task *worker_pick_above(struct worker *worker, unsigned int level);
 
 /* The next task of default level or above, from this worker's own sources. */

@@ -19,6 +19,11 @@ static void overtake(void *arg)
 	atomic_store(&overtaken, true);
 }
 
+static void overtake_nothing(void *arg)
+{
+	(void)arg;
+}
+
 static bool is_over(void)
 {
 	return atomic_load_explicit(&overtaken, memory_order_relaxed);
@@ -121,6 +126,7 @@ struct play {
 	struct sley_task root, urgent, other[100];
 	struct sley_event event;
 	int nr_others; /* that have run */
+	int urgency;   /* of the task that overtakes a low task */
 };
 
 static void wait_and_overtake(void *arg)
@@ -205,6 +211,62 @@ static void check_alone(sley_fn *root, int workers)
 		check_alone(root, SLEY_SINGLE);                                \
 	}
 
+/* A join in another order takes the slow road, too, and must not forget the ask. */
+static void join_in_order_of_forks(void)
+{
+	struct sley_forked first, second;
+
+	sley_fork(&first, overtake_nothing, NULL);
+	sley_fork(&second, overtake_nothing, NULL);
+	sley_fork_join(&first);
+	sley_fork_join(&second);
+}
+
+static void spawn_and_join_in_order(void *arg)
+{
+	struct play *play = arg;
+
+	fork_down(&(unsigned int){ 6 });
+	CHECK_EQ(sley_spawn_with(&play->group, &play->urgent, overtake, NULL,
+				 SLEY_OPTIONS(.priority = URGENT)),
+		 0);
+	join_in_order_of_forks();
+	fork_until_over();
+}
+
+/* A low task begins on the strand of a task that forked fast. */
+static void fork_low(void *arg)
+{
+	struct play *play = arg;
+
+	CHECK_EQ(sley_spawn_with(&play->group, &play->urgent, overtake, NULL,
+				 SLEY_OPTIONS(.priority = play->urgency)),
+		 0);
+	fork_until_over();
+}
+
+static void fork_and_leave(void *arg)
+{
+	struct play *play = arg;
+
+	CHECK_EQ(sley_spawn_with(&play->group, &play->other[0], fork_low, play,
+				 SLEY_OPTIONS(.priority = LOW)),
+		 0);
+	fork_down(&(unsigned int){ 6 });
+}
+
+static void fork_and_leave_to_less_low(void *arg)
+{
+	struct play *play = arg;
+
+	play->urgency = LOW - 1;
+	fork_and_leave(play);
+}
+
+ALONE(overtake_a_join_in_another_order_forgets_no_ask, spawn_and_join_in_order)
+ALONE(overtake_a_low_task_gives_way_on_a_strand_that_forked, fork_and_leave)
+ALONE(overtake_a_low_task_gives_way_to_a_less_low_task,
+      fork_and_leave_to_less_low)
 ALONE(overtake_a_spawned_task_goes_before_the_next_forks, spawn_and_fork)
 ALONE(overtake_a_woken_task_goes_before_the_next_forks, wake_and_fork)
 ALONE(overtake_the_others_of_its_level_wait, spawn_all_and_fork)

@@ -21,10 +21,12 @@ enum { ROUNDS = 21 };
 enum { TASK_US = 200 };
 
 struct busy {
+	struct sley *rt;
 	atomic_bool over;
 	uint64_t deadline_ns; /* of the sleeper; 0: none */
 	int nr_late;          /* tasks that began behind the deadline */
 	int late[ROUNDS];
+	int priority; /* of the tasks that keep the worker busy */
 };
 
 static uint64_t cpu_ns(void)
@@ -51,7 +53,10 @@ static void be_busy(void *arg)
 		busy->nr_late++;
 	use_cpu(TASK_US * SLEY_USEC);
 	if (!atomic_load(&busy->over))
-		CHECK_EQ(sley_schedule(be_busy, busy), 0);
+		CHECK_EQ(sley_schedule_on(busy->rt, be_busy, busy,
+					  SLEY_OPTIONS(.priority =
+							       busy->priority)),
+			 0);
 }
 
 static int by_size(const void *a, const void *b)
@@ -59,21 +64,24 @@ static int by_size(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-static void sleep_in_rounds(void *arg)
+/* Waits for an event that never comes: the object is locked during the pick. */
+static void wait_in_rounds(void *arg)
 {
+	struct sley_event never = SLEY_EVENT_INIT;
 	struct busy *busy = arg;
 
 	for (int i = 0; i < ROUNDS; i++) {
 		busy->nr_late = 0;
 		busy->deadline_ns = sley_after(3 * SLEY_MSEC);
-		CHECK_EQ(sley_sleep_until(busy->deadline_ns), 0);
+		CHECK_EQ(sley_event_wait_until(&never, busy->deadline_ns),
+			 -ETIMEDOUT);
 		busy->late[i] = busy->nr_late;
 	}
 	atomic_store(&busy->over, true);
 }
 
 /* The median of the tasks that ran between a deadline and the task that slept. */
-static int late_with(uint32_t tick_us)
+static int late_with(uint32_t tick_us, int priority)
 {
 	struct sley_config config = config_of(1);
 	static struct busy busy;
@@ -81,12 +89,14 @@ static int late_with(uint32_t tick_us)
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley *rt;
 
-	busy = (struct busy){ .over = false };
+	busy = (struct busy){ .over = false, .priority = priority };
 	config.tick_us = tick_us;
-	rt = start_with(&config);
-	sley_spawn(&group, &task[0], sleep_in_rounds, &busy);
-	sley_spawn(&group, &task[1], be_busy, &busy);
-	sley_spawn(&group, &task[2], be_busy, &busy);
+	busy.rt = rt = start_with(&config);
+	sley_spawn(&group, &task[0], wait_in_rounds, &busy);
+	for (int i = 1; i < 3; i++)
+		CHECK_EQ(sley_spawn_with(&group, &task[i], be_busy, &busy,
+					 SLEY_OPTIONS(.priority = priority)),
+			 0);
 	sley_join(&group);
 	stop(rt);
 	qsort(busy.late, ROUNDS, sizeof(busy.late[0]), by_size);
@@ -96,8 +106,14 @@ static int late_with(uint32_t tick_us)
 /* A fair pick, which looks at the timers anyway, comes after 61 tasks: 12 ms. */
 TEST(t17_a_deadline_on_a_busy_worker_is_noticed_after_a_tick)
 {
-	CHECK_LT(late_with(0), 12);
-	CHECK_LT(late_with(100), 12);
+	CHECK_LT(late_with(0, 0), 12);
+	CHECK_LT(late_with(100, 0), 12);
+}
+
+/* Tasks that a worker finds only when it has looked everywhere else. */
+TEST(t17_a_deadline_beside_tasks_of_low_priority_is_noticed_after_a_tick)
+{
+	CHECK_LT(late_with(0, SLEY_PRIORITY_MAX), 12);
 }
 
 /* ---- how often -------------------------------------------------------------------- */
