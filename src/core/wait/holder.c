@@ -159,8 +159,9 @@ static void copy_text(char *out, size_t size, const char *text)
 	out[i] = '\0';
 }
 
+/* @name: of the label, if the label is a name. */
 static void describe_code(char *out, size_t size, const void *label,
-			  const void *code)
+			  const char *name, const void *code)
 {
 	const void *place = label_place(label);
 	char function[64], other[64];
@@ -171,8 +172,7 @@ static void describe_code(char *out, size_t size, const void *label,
 		(void)snprintf(out, size, "a task (function %s, spawned at %s)",
 			       function, other);
 	} else if (label) {
-		copy_text(other, sizeof(other), label_name(label));
-		(void)snprintf(out, size, "task \"%s\" (function %s)", other,
+		(void)snprintf(out, size, "task \"%s\" (function %s)", name,
 			       function);
 	} else {
 		(void)snprintf(out, size, "a task (function %s)", function);
@@ -182,21 +182,42 @@ static void describe_code(char *out, size_t size, const void *label,
 static void describe_strand(char *out, size_t size, const struct strand *strand)
 {
 	const void *code, *label;
+	char name[64] = "";
 
-	if (PEEK(&code, &strand->fiber.code) && code &&
-	    PEEK(&label, &strand->fiber.label))
-		describe_code(out, size, label, code);
-	else
+	if (!PEEK(&code, &strand->fiber.code) || !code ||
+	    !PEEK(&label, &strand->fiber.label)) {
 		(void)snprintf(out, size, "a task");
+		return;
+	}
+	if (label && !label_place(label))
+		copy_text(name, sizeof(name), label_name(label));
+	describe_code(out, size, label, name, code);
+}
+
+/*
+ * The calling task: its strand is there, so that the name can be told also where the
+ * kernel or an emulator has no way to read as a debugger does.
+ */
+static void describe_self(char *out, size_t size, const struct strand *strand)
+{
+	const void *label = strand->fiber.label;
+	char name[64] = "";
+
+	if (label && !label_place(label))
+		(void)snprintf(name, sizeof(name), "%s", label_name(label));
+	describe_code(out, size, label, name, strand->fiber.code);
 }
 
 void holder_describe(char *out, size_t size, uint64_t holder)
 {
+	const struct strand *self = strand_current();
 	const struct sley_task *task;
 	uint32_t thread = thread_of(holder);
 
 	if (holder & HOLDER_TURNS)
 		(void)snprintf(out, size, "a process");
+	else if (self && forks_of(holder) == &self->forks && self->task)
+		describe_self(out, size, self);
 	else if (thread)
 		describe_thread(out, size, thread);
 	else if (task_of(holder, &task) && task)
