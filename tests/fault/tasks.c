@@ -250,6 +250,42 @@ SCENARIO(forks_left_behind)
 	as_task(1, fork_and_sleep_twice);
 }
 
+enum { NR_URGENT = 40 };
+
+/* Keeps its stack until the task that forks has done its work. */
+static void wait_urgently(void *arg)
+{
+	CHECK_EQ(sley_event_wait(arg), 0);
+	count(NULL);
+}
+
+/* Each fork gives way to an urgent task, if there is a stack for it. */
+static void fork_among_urgent(void *arg)
+{
+	static struct sley_task urgent[NR_URGENT];
+	struct sley_event event = SLEY_EVENT_INIT;
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_forked child;
+
+	(void)arg;
+	for (int i = 0; i < NR_URGENT; i++) {
+		CHECK_EQ(sley_spawn_with(&group, &urgent[i], wait_urgently,
+					 &event, SLEY_OPTIONS(.priority = -1)),
+			 0);
+		sley_fork(&child, count, NULL);
+		sley_fork_join(&child);
+	}
+	sley_event_set(&event);
+	sley_join(&group);
+	CHECK_EQ(atomic_load(&nr_ran), 2 * NR_URGENT);
+	atomic_store(&nr_ran, 0);
+}
+
+SCENARIO(forks_among_urgent_tasks)
+{
+	as_task(1, fork_among_urgent);
+}
+
 SCENARIO(forks_and_joins_of_a_bound_thread)
 {
 	struct sley *rt = start_bound(2);
