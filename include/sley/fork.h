@@ -28,9 +28,9 @@
  *
  * If a more urgent task is ready, a fork of a task lets it run first.  Then the
  * forking task goes on, as a rule before other tasks of its own priority.  So a
- * long computation holds no urgent task up.  The priority of the forking task is
- * that of its last start or wake-up: a computation whose priority is lowered
- * while it runs need not give way.
+ * long computation holds no urgent task up.  If sley_set_priority() lowers the
+ * priority of a computation that runs, ready tasks that are then more urgent may
+ * have to wait until it blocks or ends.
  *
  * A child has the priority of its parent, and sley_cancelled() is true in the
  * child if the parent is cancelled; <sley/scope.h> says what else a child

@@ -9,7 +9,8 @@
  * 0, as a thief does (lf/fork_stack.h).  The next fork is then slow, and its worker
  * looks for a task of a higher level.  If there is such a task, the forking task is
  * suspended, with its children open to thieves.  The worker runs the urgent tasks,
- * and then goes on with the suspended task, before all others of that task's level.
+ * and then goes on with the suspended task.  That task is first in the ready list of
+ * its level; only a fair pick may take a task of the same level before.
  * A fork that no thread has asked looks at nothing.
  *
  *   asker                               worker in a slow fork
