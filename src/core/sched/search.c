@@ -702,19 +702,13 @@ static struct sley_task *search(struct worker *worker, bool searching)
 	return task || !SPINS ? task : spin(worker, searching);
 }
 
-/* The worker has a task now, and may miss its earliest deadline. */
-static void expect_timers(struct worker *worker)
-{
-	monitor_expect(&worker->rt->monitor, timers_next(&worker->timers));
-}
-
 struct sley_task *worker_search(struct worker *worker)
 {
 	struct sley_task *task = look_once(worker);
 	bool searching;
 
 	if (likely(task)) {
-		expect_timers(worker);
+		worker_expect_timers(worker);
 		return task;
 	}
 	searching = idle_search_begin(&worker->rt->idle);
@@ -732,6 +726,6 @@ struct sley_task *worker_search(struct worker *worker)
 	}
 	if (searching)
 		end_search(worker);
-	expect_timers(worker);
+	worker_expect_timers(worker);
 	return task;
 }

@@ -84,15 +84,14 @@ static bool is_idle(const struct worker *worker)
  * has picked no task, or has not looked everywhere, since a lock was held: now the
  * lock is not held any more.
  */
-static void expect_timers(struct worker *worker)
+static void expect_timer_of_wait(struct worker *worker)
 {
 	if (is_idle(worker)) {
 		worker->after.kind = AFTER_NOTHING;
 		worker->handoff = worker_pick(worker);
 	}
 	if (worker->handoff || worker->strand->task)
-		monitor_expect(&worker->rt->monitor,
-			       timers_next(&worker->timers));
+		worker_expect_timers(worker);
 }
 
 static noinline void finish_others(struct worker *worker)
@@ -111,14 +110,14 @@ static noinline void finish_others(struct worker *worker)
 			switch_finish_movable(worker);
 		else
 			switch_finish_wait(worker);
-		expect_timers(worker);
+		expect_timer_of_wait(worker);
 		break;
 	case AFTER_FORK:
 		fork_finish_wait(worker, after);
 		break;
 	case AFTER_INBOX:
 		turn_finish_wait(worker, after);
-		expect_timers(worker);
+		expect_timer_of_wait(worker);
 		break;
 	case AFTER_OVERTAKEN:
 		yielded_put_first(worker, after->strand);

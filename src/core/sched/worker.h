@@ -190,6 +190,12 @@ static inline void counter_add(uint64_t *counter, uint64_t n)
 	store_relaxed(counter, load_relaxed(counter) + n);
 }
 
+/* The worker has a task, and may miss its earliest deadline.  Nothing is locked. */
+static inline void worker_expect_timers(struct worker *worker)
+{
+	monitor_expect(&worker->rt->monitor, timers_next(&worker->timers));
+}
+
 /*
  * A thread that is no worker of the runtime and wakes a task of the runtime
  * touches the worker, and the runtime, after the task may have run and ended.
