@@ -74,6 +74,7 @@ TEST_WORKERS(m19_a_thousand_sleepers_wake_never_early_and_not_very_late)
 struct sequence {
 	char text[8];
 	int n;
+	uint64_t asleep_at; /* by then each task sleeps */
 };
 
 struct sequenced {
@@ -91,23 +92,45 @@ static void wake_in_order(void *arg)
 	o->s->text[o->s->n++] = o->name;
 }
 
+static void note_that_all_sleep(void *arg)
+{
+	struct sequence *s = arg;
+
+	s->asleep_at = sley_now();
+}
+
+/*
+ * Four tasks sleep, the first of them until @base.  False: @base had passed before
+ * all of them slept, and a task whose deadline has passed does not sleep at all.
+ */
+static bool sleep_in_order(struct sequence *s, uint64_t base)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sequenced o[] = {
+		{ .s = s, .deadline = base + 8 * SLEY_MSEC, .name = 'd' },
+		{ .s = s, .deadline = base, .name = 'a' },
+		{ .s = s, .deadline = base + 4 * SLEY_MSEC, .name = 'c' },
+		{ .s = s, .deadline = base + 1, .name = 'b' },
+	};
+	struct sley_task last;
+
+	for (size_t i = 0; i < ARRAY_SIZE(o); i++)
+		sley_spawn(&group, &o[i].task, wake_in_order, &o[i]);
+	sley_spawn(&group, &last, note_that_all_sleep, s);
+	sley_join(&group);
+	return s->asleep_at < base;
+}
+
 TEST(m19_timers_of_one_thread_fire_in_the_order_of_their_deadlines)
 {
 	struct sley *rt = start_single();
-	struct sley_group group = SLEY_GROUP_INIT;
-	struct sequence s = { "", 0 };
-	uint64_t base = in_ms(10);
-	struct sequenced o[] = {
-		{ .s = &s, .deadline = base + 8 * SLEY_MSEC, .name = 'd' },
-		{ .s = &s, .deadline = base, .name = 'a' },
-		{ .s = &s, .deadline = base + 4 * SLEY_MSEC, .name = 'c' },
-		{ .s = &s, .deadline = base + 1, .name = 'b' },
-	};
-	size_t i;
+	struct sequence s;
+	unsigned int ms = 10;
 
-	for (i = 0; i < ARRAY_SIZE(o); i++)
-		sley_spawn(&group, &o[i].task, wake_in_order, &o[i]);
-	sley_join(&group);
+	do {
+		s = (struct sequence){ "", 0, 0 };
+		ms *= 2;
+	} while (!sleep_in_order(&s, in_ms(ms)));
 	CHECK_STR(s.text, "abcd");
 	stop(rt);
 }
