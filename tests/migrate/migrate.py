@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 """migrate - migrate.c under each compiler, level, -fPIC and -flto.
 
-  migrate.py --short LIBRARY    some cells, against a library that is there; one
-                                with -flto, for which the library is compiled
+  migrate.py --short LIBRARY    some cells, against a library that is there
   migrate.py --migrations N     all cells, each with a library compiled the same
 
 A cell fails if its program does; without -flto also if stale.py finds something
@@ -152,7 +151,6 @@ def cells(short):
         yield "gcc", ["-O3", "-fPIC"], short
         yield "clang", ["-O1", "-fPIC"], short
         yield "clang", ["-O3", "-fno-pic"], short
-        yield "gcc", ["-O2", "-fPIC", "-flto"], None
         return
     for compiler in ("gcc", "clang"):
         for level in LEVELS:

@@ -77,7 +77,11 @@ struct model {
 	enum model_failure expect; /* self tests: this must be found */
 	bool no_membarrier;        /* os_membarrier_setup() says false */
 	bool slow;                 /* only with --slow: "make prove" */
-	int slow_modes;            /* the same for these modes only */
+	/*
+	 * The same for these modes only.  All that MODEL_SC explores MODEL_TSO
+	 * explores, too.
+	 */
+	int slow_modes;
 	struct model *next;
 };
 
