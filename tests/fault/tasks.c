@@ -172,8 +172,11 @@ static void fork_and_wait(void)
 static void hold_a_worker(void *arg)
 {
 	atomic_int *held = arg;
+	int not_yet = 0;
 
-	atomic_store(held, 1);
+	/* Started late, it finds that the worker is not needed any more. */
+	if (!atomic_compare_exchange_strong(held, &not_yet, 1))
+		return;
 	while (atomic_load(held) == 1)
 		;
 }
