@@ -20,7 +20,8 @@ import mutants
 KINDS = ("once", "recheck", "term", "swap", "omit")
 # Atomic operations behind a name.
 ACCESSOR = (r"strand_(?:set_)?(?:task|home)|runtime_is_cancelled|"
-            r"task_turn_\w+|process_(?:set_)?pid")
+            r"task_turn_\w+|process_(?:set_)?pid|"
+            r"count_word_(?:reset|add|stop|wake|load|ask|sleep|clear)")
 TAKES_PART = re.compile(
     mutants.OPERATION.pattern +
     rf"|\b(?:(?:spin|waitq)_(?:try_)?lock\w*|{ACCESSOR})\s*\(")

@@ -41,7 +41,7 @@ static void fill(struct sley_subprocess *subprocess,
 	subprocess->calls[subprocess->asked % subprocess->options.depth] = call;
 	call->number = subprocess->asked;
 	call->in_ring = true;
-	subprocess->asked = (subprocess->asked + 1) & CALL_RING_COUNT_MASK;
+	subprocess->asked = (subprocess->asked + 1) & COUNT_WORD_MASK;
 }
 
 bool subprocess_bring(struct sley_subprocess *subprocess)
@@ -99,7 +99,7 @@ static void give_result(struct subprocess_call *call, struct call_slot *slot,
 {
 	struct sley_subprocess_result *result = call->result;
 
-	/* relaxed: CR2 of call_ring.h; only the copy counts. */
+	/* relaxed: CW1 of shm/count_word.h; only the copy counts. */
 	result->code = load_relaxed(&slot->code);
 	result->outcome = result->code < 0 ? SLEY_OUTCOME_FAILURE
 					   : SLEY_OUTCOME_SUCCESS;
@@ -136,7 +136,7 @@ static bool take_answer(struct sley_subprocess *subprocess,
 	    size > SLEY_SUBPROCESS_DATA_MAX)
 		return false;
 	*place = NULL;
-	subprocess->collected = (number + 1) & CALL_RING_COUNT_MASK;
+	subprocess->collected = (number + 1) & COUNT_WORD_MASK;
 	if (!call)
 		return true;
 	give_result(call, slot, size);
@@ -148,7 +148,7 @@ void subprocess_collect(struct sley_subprocess *subprocess,
 			struct subprocess_calls *ended)
 {
 	uint32_t done = call_ring_done(subprocess->ring);
-	uint32_t nr = call_ring_distance(subprocess->collected, done);
+	uint32_t nr = count_word_distance(subprocess->collected, done);
 
 	if (!nr || subprocess->broken)
 		return;
@@ -205,7 +205,7 @@ void subprocess_take_back(struct sley_subprocess *subprocess,
 		subprocess_collect(subprocess, ended);
 	nr_begun = subprocess_in_ring(subprocess);
 	if (!subprocess->broken && !subprocess->options.fail_queued)
-		nr_begun = call_ring_distance(
+		nr_begun = count_word_distance(
 			subprocess->collected,
 			call_ring_begun(subprocess->ring, subprocess->collected,
 					subprocess->asked));
@@ -217,7 +217,7 @@ void subprocess_take_back(struct sley_subprocess *subprocess,
 
 		subprocess->calls[place] = NULL;
 		subprocess->collected = (subprocess->collected + 1) &
-					CALL_RING_COUNT_MASK;
+					COUNT_WORD_MASK;
 		nr_begun -= begun;
 		if (!call)
 			continue;

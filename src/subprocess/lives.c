@@ -186,7 +186,7 @@ static int error_of(const struct sley_subprocess *subprocess,
 		return subprocess->start_error ? subprocess->start_error
 					       : SLEY_ECHILD;
 	if (call_ring_readiness(subprocess->ring) == CALL_RING_REFUSES) {
-		/* relaxed: CR3 of call_ring.h; any value is an error. */
+		/* relaxed: CR1 of call_ring.h; any value is an error. */
 		int refusal = load_relaxed(&subprocess->ring->refusal);
 
 		return refusal < 0 ? refusal : SLEY_ECHILD;

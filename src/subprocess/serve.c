@@ -72,11 +72,11 @@ void subprocess_serve(int fd, int eventfd,
 	for (;;) {
 		uint32_t asked = call_ring_await(ring, number);
 
-		if (call_ring_count(asked) == number)
-			os_exit(0); /* nothing but CALL_RING_STOP */
-		while (number != call_ring_count(asked)) {
+		if (count_word_count(asked) == number)
+			os_exit(0); /* nothing but COUNT_WORD_STOP */
+		while (number != count_word_count(asked)) {
 			serve(ring, number);
-			number = (number + 1) & CALL_RING_COUNT_MASK;
+			number = (number + 1) & COUNT_WORD_MASK;
 			if (call_ring_answer(ring))
 				os_eventfd_signal(eventfd);
 		}

@@ -114,7 +114,7 @@ void subprocess_calls_end(struct subprocess_calls *calls);
 static inline uint32_t
 subprocess_in_ring(const struct sley_subprocess *subprocess)
 {
-	return call_ring_distance(subprocess->collected, subprocess->asked);
+	return count_word_distance(subprocess->collected, subprocess->asked);
 }
 
 /* sley_subprocess_call() of a number of function_table.h, which may be an error. */

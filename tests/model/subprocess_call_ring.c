@@ -33,7 +33,7 @@ static void setup(void)
 {
 	ring->depth = DEPTH;
 	ring->spin_ns = 0;
-	call_ring_reset(ring, 1, CALL_RING_COUNT_MASK); /* the count wraps */
+	call_ring_reset(ring, 1, COUNT_WORD_MASK); /* the count wraps */
 	for (int i = 0; i < DEPTH; i++) {
 		ring->slot[i].arg_size = 0;
 		ring->slot[i].result_size = 0;
@@ -65,7 +65,7 @@ static void eventfd_await(void)
 
 static void subprocess(int id)
 {
-	uint32_t number = CALL_RING_COUNT_MASK;
+	uint32_t number = COUNT_WORD_MASK;
 
 	(void)id;
 	ring->refusal = 5;
@@ -74,14 +74,14 @@ static void subprocess(int id)
 	for (;;) {
 		uint32_t asked = call_ring_await(ring, number);
 
-		if (call_ring_count(asked) == number)
+		if (count_word_count(asked) == number)
 			return;
-		while (number != call_ring_count(asked)) {
+		while (number != count_word_count(asked)) {
 			struct call_slot *slot = call_slot(ring, DEPTH, number);
 
 			call_ring_begin(ring, number);
 			slot->result_size = slot->arg_size + 1;
-			number = (number + 1) & CALL_RING_COUNT_MASK;
+			number = (number + 1) & COUNT_WORD_MASK;
 			if (call_ring_answer(ring))
 				eventfd_signal();
 		}
@@ -108,7 +108,7 @@ static void ask(uint32_t first, uint32_t nr)
 /* Takes the answers up to @done. */
 static void collect(uint32_t first, uint32_t done)
 {
-	uint32_t nr = call_ring_distance(first, done);
+	uint32_t nr = count_word_distance(first, done);
 
 	MODEL_CHECK(nr <= 2);
 	for (uint32_t i = nr_collected; i < nr; i++)
@@ -131,15 +131,15 @@ static void ask_two_at_once(int id)
 {
 	(void)id;
 	await_ready();
-	ask(CALL_RING_COUNT_MASK, 2);
-	await_answers(CALL_RING_COUNT_MASK, 2);
+	ask(COUNT_WORD_MASK, 2);
+	await_answers(COUNT_WORD_MASK, 2);
 	call_ring_stop(ring);
 }
 
 static void finish(void)
 {
 	MODEL_CHECK(nr_collected == 2);
-	MODEL_CHECK(call_ring_begun(ring, CALL_RING_COUNT_MASK, 1) == 1);
+	MODEL_CHECK(call_ring_begun(ring, COUNT_WORD_MASK, 1) == 1);
 }
 
 MODEL(two_calls_at_once_are_answered, .setup = setup,
@@ -150,11 +150,11 @@ static void ask_one_by_one(int id)
 {
 	(void)id;
 	await_ready();
-	ask(CALL_RING_COUNT_MASK, 1);
+	ask(COUNT_WORD_MASK, 1);
 	call_slot(ring, DEPTH, 0)->arg_size = 11;
 	if (call_ring_ask(ring, 1))
 		call_ring_wake(ring);
-	await_answers(CALL_RING_COUNT_MASK, 2);
+	await_answers(COUNT_WORD_MASK, 2);
 	call_ring_stop(ring);
 }
 
@@ -166,10 +166,10 @@ static void look_for_the_second(int id)
 {
 	(void)id;
 	await_ready();
-	ask(CALL_RING_COUNT_MASK, 2);
-	await_answers(CALL_RING_COUNT_MASK, 1);
+	ask(COUNT_WORD_MASK, 2);
+	await_answers(COUNT_WORD_MASK, 1);
 	for (;;) {
-		collect(CALL_RING_COUNT_MASK, call_ring_done(ring));
+		collect(COUNT_WORD_MASK, call_ring_done(ring));
 		if (nr_collected == 2)
 			break;
 		spin_hint(&ring->done);

@@ -85,12 +85,12 @@ static int nr_ended(void)
 
 TEST(answers_come_in_order_and_make_room)
 {
-	begin_at(CALL_RING_COUNT_MASK - 1); /* counts wrap */
+	begin_at(COUNT_WORD_MASK - 1); /* counts wrap */
 	ask(6);
 	CHECK_EQ(subprocess_in_ring(subprocess), DEPTH);
 	CHECK(subprocess->queue.first == &calls[4]);
-	answer(CALL_RING_COUNT_MASK - 1, 10);
-	answer(CALL_RING_COUNT_MASK, 11);
+	answer(COUNT_WORD_MASK - 1, 10);
+	answer(COUNT_WORD_MASK, 11);
 	answer(0, 12);
 	subprocess_collect(subprocess, &ended);
 	CHECK_EQ(nr_ended(), 3);
@@ -120,7 +120,7 @@ TEST(s23_a_count_that_goes_back_is_a_lie)
 {
 	begin_at(5);
 	ask(2);
-	store_relaxed(&subprocess->ring->done, 3 * CALL_RING_ONE);
+	store_relaxed(&subprocess->ring->done, 3 * COUNT_WORD_ONE);
 	subprocess_collect(subprocess, &ended);
 	CHECK(subprocess->broken);
 	end();
@@ -245,8 +245,8 @@ TEST(stop_is_there_to_stay)
 	call_ring_stop(subprocess->ring);
 	ask(1);
 	CHECK_EQ(call_ring_await(subprocess->ring, 0),
-		 CALL_RING_ONE | CALL_RING_STOP);
+		 COUNT_WORD_ONE | COUNT_WORD_STOP);
 	CHECK_EQ(call_ring_await(subprocess->ring, 1),
-		 CALL_RING_ONE | CALL_RING_STOP);
+		 COUNT_WORD_ONE | COUNT_WORD_STOP);
 	end();
 }

@@ -44,13 +44,18 @@ static int refuse(void *arg)
 
 /* ---- a mad one --------------------------------------------------------------------- */
 
-/* All that is shared is overwritten; the slot of this call is the first one. */
+/*
+ * All that is shared is overwritten; the slot of this call is the first one.  The
+ * request for a signal stays: a subprocess that takes it away is one that does not
+ * answer, and the time limit of a call is for that.
+ */
 static int scribble(struct sley_subprocess_work *work)
 {
 	char *slot = (char *)work->result - offsetof(struct call_slot, result);
 	char *ring = slot - offsetof(struct call_ring, slot);
 
-	memset(ring + CACHE_LINE, 0xa5, sizeof(struct call_ring) - CACHE_LINE);
+	memset(ring + CACHE_LINE, 0xa5 | COUNT_WORD_WATCHED,
+	       sizeof(struct call_ring) - CACHE_LINE);
 	return 0;
 }
 
