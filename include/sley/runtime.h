@@ -89,6 +89,9 @@ typedef void sley_fn(void *arg);
 
 #define SLEY_WORKERS_MAX 4096
 
+/* For .spin_us: a worker sleeps as soon as it has found no work. */
+#define SLEY_NO_SPIN UINT32_MAX
+
 /*
  * The allocator of the runtime's own bookkeeping memory.  Stacks are mapped from
  * the kernel and do not use this allocator.  alloc() returns memory aligned to
@@ -165,6 +168,13 @@ struct sley_config {
 	/* Run on each thread of sley/blocking.h, first and last; see "Hooks". */
 	void (*on_blocking_start)(void *self);
 	void (*on_blocking_stop)(void *self);
+	/*
+	 * How many microseconds a worker without work looks for work before it
+	 * sleeps: 1 to 1,000,000, or SLEY_NO_SPIN; default 20.  A search in vain
+	 * halves the time of the next search, down to 1; a search that finds
+	 * work restores it.
+	 */
+	uint32_t spin_us;
 	uint64_t reserved[2];
 };
 
@@ -205,7 +215,8 @@ sley_config_default(void)
  *           -E2BIG      config->size is newer than this library, and a field
  *                       that the library does not know is set
  *           -EINVAL     config->size is zero: use SLEY_CONFIG(); or .placement
- *                       is unknown, or .place is missing
+ *                       is unknown, or .place is missing, or .tick_us or
+ *                       .spin_us is out of range
  *           SLEY_ECPUS  no CPU of .cpus may be used, or .place() left no CPU
  *           SLEY_EWORKERS, SLEY_ESTACK
  */

@@ -25,6 +25,8 @@
 #define TICK_US_DEFAULT 1000
 #define TICK_US_MIN 100
 #define TICK_US_MAX 10000
+#define SPIN_US_DEFAULT 20
+#define SPIN_US_MAX 1000000
 
 /* Puts the CPUs that the workers may use into @cpus, and into config->cpus. */
 static int complete_placement(struct sley_config *config,
@@ -41,6 +43,21 @@ static int complete_placement(struct sley_config *config,
 	}
 	config->cpus = cpus;
 	return sley_cpus_count(cpus) ? 0 : SLEY_ECPUS;
+}
+
+static int complete_times(struct sley_config *config)
+{
+	if (config->blocking_idle_ms == 0)
+		config->blocking_idle_ms = BLOCKING_IDLE_MS_DEFAULT;
+	if (config->tick_us == 0)
+		config->tick_us = TICK_US_DEFAULT;
+	if (config->tick_us < TICK_US_MIN || config->tick_us > TICK_US_MAX)
+		return -EINVAL;
+	if (config->spin_us == 0)
+		config->spin_us = SPIN_US_DEFAULT;
+	if (config->spin_us > SPIN_US_MAX && config->spin_us != SLEY_NO_SPIN)
+		return -EINVAL;
+	return 0;
 }
 
 static int complete_config(const struct sley_config *given,
@@ -63,12 +80,9 @@ static int complete_config(const struct sley_config *given,
 		return SLEY_ESTACK;
 	if (config->stack_cache == 0)
 		config->stack_cache = STACK_CACHE_DEFAULT;
-	if (config->blocking_idle_ms == 0)
-		config->blocking_idle_ms = BLOCKING_IDLE_MS_DEFAULT;
-	if (config->tick_us == 0)
-		config->tick_us = TICK_US_DEFAULT;
-	if (config->tick_us < TICK_US_MIN || config->tick_us > TICK_US_MAX)
-		return -EINVAL;
+	err = complete_times(config);
+	if (err)
+		return err;
 	if (config->seed == 0)
 		config->seed = os_now();
 	if (!config->name)

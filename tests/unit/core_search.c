@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * core_search.c - a worker that picks for a task that holds the lock of what it is
- * about to wait for takes what is at hand, and leaves the rest for later.
+ * about to wait for takes what is at hand, and leaves the rest for later.  And how
+ * often a worker without work looks for work before it sleeps.
  */
 #include "harness/test.h"
 
@@ -140,4 +141,70 @@ TEST(no_alarm_rings_under_the_lock_of_a_list)
 	sley_join(&group);
 	sley_unbind(rt);
 	sley_destroy(rt);
+}
+
+/* ---- looks before a worker sleeps ---------------------------------------------------- */
+
+static struct worker *sleeper;
+static uint32_t nr_picks;
+static atomic_int nr_ran;
+
+static void count(void *arg)
+{
+	(void)arg;
+	atomic_fetch_add(&nr_ran, 1);
+}
+
+/* On the worker, in place of its loop: until a task comes.  Each look is a pick. */
+static void search_in_vain(void *arg)
+{
+	struct sley_task *task;
+
+	(void)arg;
+	sleeper = worker_current();
+	sleeper->tick = 0;
+	atomic_store(&started, true);
+	task = worker_search(sleeper);
+	nr_picks = sleeper->tick;
+	place_spawned(sleeper, task);
+}
+
+/* How often a worker that finds nothing looks, and once more when it is woken. */
+static uint32_t picks_with(uint32_t spin_us, uint32_t floor_ns)
+{
+	struct sley_config config = *test_config();
+	struct sley *rt;
+
+	config.workers = 1;
+	config.spin_us = spin_us;
+	atomic_store(&started, false);
+	atomic_store(&nr_ran, 0);
+	CHECK_EQ(sley_create(&rt, &config), 0);
+	runtime_set_spin_floor(rt, floor_ns);
+	CHECK_EQ(sley_bind(rt), 0);
+	CHECK_EQ(sley_schedule(search_in_vain, NULL), 0);
+	CHECK_EVENTUALLY(atomic_load(&started) &&
+			 idle_is_parked(&sleeper->seat));
+	CHECK_EQ(sley_schedule(count, NULL), 0);
+	CHECK_EVENTUALLY(atomic_load(&nr_ran) == 1);
+	sley_unbind(rt);
+	sley_destroy(rt);
+	return nr_picks;
+}
+
+TEST(a_worker_told_not_to_spin_sleeps_after_its_first_look_in_vain)
+{
+	if (test_is_chaotic())
+		test_skip("chaos makes every third pick a fair one");
+	/* Before it counts as a searcher, after that, and when it is woken. */
+	CHECK_EQ(picks_with(SLEY_NO_SPIN, 0), 3);
+}
+
+TEST(a_source_of_work_may_ask_for_a_longer_search)
+{
+	if (test_is_chaotic())
+		test_skip("chaos makes every third pick a fair one");
+	/* So short that no pick is the 61st, which begins the count anew. */
+	CHECK_GT(picks_with(SLEY_NO_SPIN, 1), 3);
+	CHECK_GT(picks_with(1, 0), 3);
 }

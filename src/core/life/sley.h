@@ -55,10 +55,11 @@ struct sley {
 	/* Rarely written. */
 	cache_aligned uint32_t phase; /* enum runtime_phase; a futex        */
 	uint32_t cancelled;           /* sley_cancel_all() was called       */
-	uint32_t stopping;     /* processes end: actor/process/stop.h        */
-	uint32_t nr_processes; /* if there is a limit                */
-	uint32_t spinner;      /* 1 + index of a searching worker    */
-	uint32_t overtakes;    /* core/sched/overtake.h              */
+	uint32_t stopping;      /* processes end: actor/process/stop.h        */
+	uint32_t nr_processes;  /* if there is a limit                */
+	uint32_t spinner;       /* 1 + index of a searching worker    */
+	uint32_t spin_floor_ns; /* a source asks: spin so long at least */
+	uint32_t overtakes;     /* core/sched/overtake.h              */
 	uint32_t destroying;
 	uint32_t stack_shortage_reported; /* stack_shortage.h            */
 	struct spinlock seizing;   /* held by the worker that seizes    */
@@ -94,6 +95,22 @@ static inline uint32_t runtime_task_flags(const struct sley *rt)
 static inline uint32_t runtime_nr_runners(const struct sley *rt)
 {
 	return rt->nr_workers ? rt->nr_workers : 1;
+}
+
+/*
+ * A source of work that is worth waiting for, such as a client that spins: workers
+ * look for work so long at least before they park.  0: as .spin_us says.
+ */
+static inline void runtime_set_spin_floor(struct sley *rt, uint32_t ns)
+{
+	/* relaxed: a hint, for searches that begin later. */
+	store_relaxed(&rt->spin_floor_ns, ns);
+}
+
+static inline uint32_t runtime_spin_floor(const struct sley *rt)
+{
+	/* relaxed: a hint. */
+	return load_relaxed(&rt->spin_floor_ns);
 }
 
 /*

@@ -15,9 +15,11 @@
  * passed over every NEXT_STREAK-th time.
  *
  * A search goes on for the price of a wake-up: looking for as long as a wake-up
- * would take costs at most twice as much as the best choice.  A search that was in
- * vain halves the time of the next search, a search that found work restores it, so
- * that a worker with one short task per millisecond sleeps.
+ * would take costs at most twice as much as the best choice.  The user may choose
+ * another time (.spin_us), and a source of work may ask for more
+ * (runtime_set_spin_floor()).  A search that was in vain halves the time of the next
+ * search, a search that found work restores it, so that a worker with one short
+ * task per millisecond sleeps.
  *
  * Edges:
  *
@@ -643,9 +645,17 @@ static bool is_called(const struct worker *worker)
 static void adapt_spin(struct worker *worker, bool found)
 {
 	if (found)
-		worker->spin_ns = WORKER_SPIN_NS_MAX;
+		worker->spin_ns = worker->spin_max_ns;
 	else if (worker->spin_ns > SPIN_NS_MIN)
 		worker->spin_ns /= 2;
+}
+
+/* How long to spin: as the runtime was told, or longer for a source of work. */
+static uint32_t spin_time(const struct worker *worker)
+{
+	uint32_t floor_ns = runtime_spin_floor(worker->rt);
+
+	return worker->spin_ns > floor_ns ? worker->spin_ns : floor_ns;
 }
 
 /*
@@ -654,9 +664,10 @@ static void adapt_spin(struct worker *worker, bool found)
  * watches for work that is sent to this worker alone: a fiber that waits here for
  * a fiber elsewhere comes back within a microsecond.
  */
-static struct sley_task *spin(struct worker *worker, bool searching)
+static struct sley_task *spin(struct worker *worker, bool searching,
+			      uint32_t spin_ns)
 {
-	uint64_t until_ns = os_now() + chaos_few(worker->spin_ns, 0);
+	uint64_t until_ns = os_now() + chaos_few(spin_ns, 0);
 	struct sley_task *task = NULL;
 
 	for (unsigned int round = 1; !task && !stopping(worker); round++) {
@@ -693,13 +704,14 @@ static bool park(struct worker *worker, bool searching)
 
 static struct sley_task *search(struct worker *worker, bool searching)
 {
+	uint32_t spin_ns = SPINS ? spin_time(worker) : 0;
 	struct sley_task *task;
 
 	if (searching)
 		/* relaxed: a hint for place_foreign(). */
 		store_relaxed(&worker->rt->spinner, worker->index + 1);
 	task = look_once(worker);
-	return task || !SPINS ? task : spin(worker, searching);
+	return task || !spin_ns ? task : spin(worker, searching, spin_ns);
 }
 
 struct sley_task *worker_search(struct worker *worker)

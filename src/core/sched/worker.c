@@ -537,7 +537,9 @@ int worker_init(struct worker *worker, struct sley *rt, unsigned int index)
 {
 	worker->rt = rt;
 	worker->index = index;
-	worker->spin_ns = WORKER_SPIN_NS_MAX;
+	if (rt->config.spin_us != SLEY_NO_SPIN)
+		worker->spin_max_ns = rt->config.spin_us * 1000;
+	worker->spin_ns = worker->spin_max_ns;
 	worker->migratable = rt->migratable;
 	worker->task_flags = runtime_task_flags(rt);
 	rand_seed(&worker->rand, rt->config.seed + index + 1);

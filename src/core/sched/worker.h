@@ -123,6 +123,7 @@ struct worker {
 	uint32_t tick;             /* picks since the last fair pick         */
 	uint32_t fair;             /* fair picks: whose turn it is           */
 	uint32_t spin_ns;          /* how long a search lasts                */
+	uint32_t spin_max_ns;      /* at most; 0: a worker does not spin     */
 	uint32_t task_flags;       /* of every task: TASK_NO_BARRIER or 0    */
 	uint32_t changes;          /* changes of levels that it has seen     */
 	bool migratable;
@@ -261,8 +262,6 @@ must_check bool worker_has_spare_strand(struct worker *worker);
 void worker_yield(struct worker *worker);
 
 /* ---- search.c ------------------------------------------------------------ */
-
-#define WORKER_SPIN_NS_MAX 20000
 
 /* Queue the tasks whose deadline has come. */
 void worker_fire_timers(struct worker *worker);
