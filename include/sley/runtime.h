@@ -25,6 +25,18 @@
  * are not tasks: a wait in them blocks the thread.  sley_destroy() returns when
  * all of them have returned.
  *
+ * Idle workers.  .on_idle is called on a worker thread each time that the worker
+ * has found no work and is about to sleep.  The function may make tasks ready: it
+ * may spawn tasks, send messages, set events and wake tasks.  If it returns true,
+ * the worker looks for work once more instead of sleeping.  No task that it has
+ * made ready is forgotten, whatever it returns.  The function is no task: it must
+ * not wait in any way, and should return within microseconds, because other threads
+ * rely on the worker, which still counts as one that looks for work.  A worker
+ * whose .on_start has returned may be idle before sley_create() returns, and a
+ * worker may be idle after its .on_stop, until sley_destroy() returns.  In the
+ * single-threaded mode the bound thread calls .on_idle, as worker 0, before it
+ * sleeps in a call of sley.
+ *
  * Signals.  Workers and the threads for blocking calls block every signal that
  * is sent to the process.  So signal handlers run on threads of the program,
  * never on a small stack, and no system call of a task fails with EINTR.  Two
@@ -175,6 +187,8 @@ struct sley_config {
 	 * work restores it.
 	 */
 	uint32_t spin_us;
+	/* Called by a worker before it sleeps; see "Idle workers". */
+	bool (*on_idle)(void *self, int worker);
 	uint64_t reserved[2];
 };
 

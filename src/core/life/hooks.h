@@ -14,8 +14,16 @@
  *
  * A bound thread of a single-threaded runtime calls its hooks itself.
  *
+ * The idle hook is no task.  A worker that is about to park calls the function, with
+ * the worker's own stack and queues, where alarms ring, too (core/wait/timer.h).
+ * The call comes before the worker takes its seat.  So the look of a worker that
+ * has its seat finds the tasks that the function has made ready, as it finds all
+ * tasks that were queued before: the protocol of core/sched/idle.h does not change.
+ *
  * Rejected: calling hooks on the thread's own stack.  They could not block, and
- * the stack below the loop has no task.
+ * the stack below the loop has no task.  Calling the idle hook as a task: a worker with
+ * such a task is not idle.  Calling it after the worker has taken its seat: a
+ * submitter that wakes this worker would wait for the function.
  */
 #ifndef SLEY_CORE_LIFE_HOOKS_H
 #define SLEY_CORE_LIFE_HOOKS_H
@@ -33,6 +41,21 @@ void hooks_await_start(struct sley *rt);
  * queued just now.
  */
 must_check bool hooks_queue_stop(struct sley *rt);
+
+/* On @worker, which has found no work.  True: look again before parking. */
+static inline bool hooks_call_idle(const struct worker *worker)
+{
+	const struct sley_config *config = &worker->rt->config;
+	bool again;
+
+	if (likely(!config->on_idle))
+		return false;
+	/* As for an alarm: there is no task that could wait. */
+	sley__self.ringing = true;
+	again = config->on_idle(config->hook_self, (int)worker->index);
+	sley__self.ringing = false;
+	return again;
+}
 
 /* Single-threaded, on the bound thread. */
 void hooks_call_start(struct sley *rt);

@@ -30,6 +30,7 @@
 #include "core/sched/worker.h"
 
 #include "core/life/drain.h"
+#include "core/life/hooks.h"
 #include "core/sched/steal.h"
 #include "core/life/runtime.h"
 #include "core/sched/yielded.h"
@@ -734,6 +735,8 @@ struct sley_task *worker_search(struct worker *worker)
 			task = seize(worker);
 		if (task || stopping(worker))
 			break;
+		if (hooks_call_idle(worker))
+			continue;
 		searching = park(worker, searching);
 	}
 	if (searching)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * idle.c - a worker without work: how long it looks for work before it sleeps.
+ * idle.c - a worker without work: how long it looks for work before it sleeps, and
+ * the function that it calls then.
  */
 #include "conformance/bound.h"
 
@@ -68,5 +69,164 @@ TEST(a_worker_that_searches_long_enough_does_not_sleep)
 		before_ns = sley_now();
 	}
 	CHECK(!slept);
+	stop(rt);
+}
+
+/* ---- .on_idle -------------------------------------------------------------------------- */
+
+#define WORKERS_MAX 64
+
+static struct {
+	atomic_int calls, again;    /* of the hook; those that returned true  */
+	atomic_int of[WORKERS_MAX]; /* calls, by worker                        */
+	atomic_int
+		busy[WORKERS_MAX]; /* the worker runs a task                  */
+	atomic_int left;           /* tasks that the hook is yet to make      */
+	atomic_int ran;
+	bool says_so;
+} idle;
+
+static struct sley_config with_idle(bool (*on_idle)(void *, int))
+{
+	struct sley_config config = *test_config();
+
+	config.on_idle = on_idle;
+	config.hook_self = &idle;
+	return config;
+}
+
+static bool note_idle(void *self, int worker)
+{
+	CHECK(self == &idle);
+	CHECK_EQ(sley_worker(), worker);
+	CHECK_EQ(atomic_load(&idle.busy[worker]), 0);
+	atomic_fetch_add(&idle.of[worker], 1);
+	atomic_fetch_add(&idle.calls, 1);
+	return false;
+}
+
+static void be_busy(void *arg)
+{
+	int worker = sley_worker();
+
+	(void)arg;
+	atomic_store(&idle.busy[worker], 1);
+	test_nap_ms(1);
+	atomic_store(&idle.busy[worker], 0);
+	atomic_fetch_add(&idle.ran, 1);
+}
+
+/* Both counts are read while a worker may be between its call and its sleep. */
+static bool calls_are_parks(struct sley *rt)
+{
+	int calls = atomic_load(&idle.calls);
+
+	return calls - atomic_load(&idle.again) == (int)stats_of(rt).parks &&
+	       calls == atomic_load(&idle.calls);
+}
+
+TEST_WORKERS(the_idle_hook_is_called_before_each_sleep_and_only_then)
+{
+	struct sley_config config = with_idle(note_idle);
+	struct sley *rt = start_with(&config);
+
+	for (int i = 0; i < 10; i++) {
+		run_tasks(3, be_busy, NULL);
+		CHECK_SOON(calls_are_parks(rt));
+	}
+	CHECK_EQ(idle.ran, 30);
+	for (int i = 0; i < nr_runners() && !is_single(); i++)
+		CHECK_SOON(atomic_load(&idle.of[i]) > 0);
+	stop(rt);
+}
+
+TEST(a_busy_worker_calls_no_idle_hook)
+{
+	struct sley_config config = with_idle(note_idle);
+	struct gate gate = { 0 };
+	struct sley *rt;
+	int calls;
+
+	config.workers = 1;
+	rt = start_with(&config);
+	CHECK_EQ(sley_schedule(gate_task, &gate), 0);
+	CHECK_EVENTUALLY(atomic_load(&gate.held) == 1);
+	calls = atomic_load(&idle.calls);
+	test_nap_ms(50);
+	CHECK_EQ(atomic_load(&idle.calls), calls);
+	gate_open(&gate);
+	stop(rt);
+}
+
+/* One task after the other, each made by a worker that is about to sleep. */
+static void make_next(void *arg)
+{
+	(void)arg;
+	atomic_fetch_add(&idle.ran, 1);
+}
+
+static bool make_work(void *self, int worker)
+{
+	(void)self;
+	(void)worker;
+	atomic_fetch_add(&idle.calls, 1);
+	if (atomic_fetch_sub(&idle.left, 1) <= 0)
+		return false;
+	CHECK_EQ(sley_schedule(make_next, NULL), 0);
+	if (idle.says_so)
+		atomic_fetch_add(&idle.again, 1);
+	return idle.says_so;
+}
+
+static void check_made(bool says_so)
+{
+	struct sley_config config = with_idle(make_work);
+	struct sley *rt;
+
+	memset(&idle, 0, sizeof(idle));
+	idle.says_so = says_so;
+	rt = start_with(&config);
+	atomic_store(&idle.left, 200);
+	/* A worker that sleeps already is woken, once. */
+	run_task(make_next, NULL);
+	CHECK_SOON(atomic_load(&idle.ran) == 201);
+	/* A worker that was told to look again has not slept. */
+	CHECK_SOON(calls_are_parks(rt));
+	CHECK_EQ(atomic_load(&idle.again), says_so ? 200 : 0);
+	stop(rt);
+}
+
+TEST_WORKERS(what_the_idle_hook_makes_is_found)
+{
+	check_made(true);
+	check_made(false);
+}
+
+/* The event that a fiber waits for is set by the worker that would sleep. */
+static bool set_event(void *self, int worker)
+{
+	(void)worker;
+	if (atomic_load(&idle.left) && atomic_fetch_sub(&idle.left, 1) == 1)
+		sley_event_set(self);
+	return false;
+}
+
+static void wait_for_event(void *event)
+{
+	atomic_store(&idle.left, 1);
+	CHECK_EQ(sley_event_wait(event), 0);
+	atomic_fetch_add(&idle.ran, 1);
+}
+
+TEST_WORKERS(the_idle_hook_may_wake_a_fiber)
+{
+	struct sley_event event = SLEY_EVENT_INIT;
+	struct sley_config config = with_idle(set_event);
+	struct sley *rt;
+
+	config.hook_self = &event;
+	rt = start_with(&config);
+	run_task(wait_for_event, &event);
+	CHECK_EQ(idle.ran, 1);
 	stop(rt);
 }
