@@ -37,7 +37,7 @@ SLEY_BEGIN_DECLS
 	  "children of a supervisor failed more often than .intensity allows") \
 	X(SLEY_EAFFINITY, -4105,                                               \
 	  "no worker of the runtime may run it: see .eligible, .affinity, "    \
-	  "and .workers of the class")                                         \
+	  ".toward, and .workers of the class")                                \
 	X(SLEY_EGANG, -4106,                                                   \
 	  "a gang has no more members than there are workers that may run it") \
 	X(SLEY_EARENA, -4107,                                                  \

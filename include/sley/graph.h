@@ -117,8 +117,6 @@ struct sley_node_spec {
 	uint64_t reserved[4];
 };
 
-/* For .affinity: the worker with the number @i; the first worker is 0. */
-#define SLEY_ON_WORKER(i) ((uint32_t)(i) + 1)
 /* For .worker_class: the class @i of the graph's options; the first class is 0. */
 #define SLEY_OF_CLASS(i) ((uint32_t)(i) + 1)
 

@@ -53,6 +53,12 @@ struct sley_group {
 
 #define SLEY_GROUP_INIT { SLEY_WAITQ_INIT, 0 }
 
+/*
+ * For .toward here and .affinity of a node (sley/graph.h): the worker with the
+ * number @i; the first worker is 0.
+ */
+#define SLEY_ON_WORKER(i) ((uint32_t)(i) + 1)
+
 /* The options of a task.  Zero means the default in every field. */
 struct sley_options {
 	uint32_t size;            /* of this struct; SLEY_OPTIONS sets it    */
@@ -61,7 +67,13 @@ struct sley_options {
 	uint32_t stack_kib;       /* a stack of this size, from the start */
 	bool pinned;              /* to the caller's worker; never stolen    */
 	struct sley_waker *waker; /* filled in before the task can start */
-	uint64_t reserved[2];
+	/*
+	 * SLEY_ON_WORKER(i): the task is queued at that worker, which is woken
+	 * if it sleeps.  A preference: if the worker is busy, another worker
+	 * takes the task.  0: none.
+	 */
+	uint32_t toward;
+	uint64_t reserved[1];
 };
 
 #define SLEY_OPTIONS(...) SLEY_LITERAL(struct sley_options, __VA_ARGS__)
@@ -110,7 +122,9 @@ sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
  *           call, options->name until the task ends.
  * Order:    as sley_spawn()
  * Errors:   SLEY_EPRIORITY, SLEY_ESTACK, -E2BIG (a newer field is set)
- *           -EINVAL          options->size is zero, or @group is NULL
+ *           -EINVAL          options->size is zero, or @group is NULL, or .pinned
+ *                            and .toward are set
+ *           SLEY_EAFFINITY   .toward names a worker that does not exist
  *           SLEY_ENORUNTIME  the thread is not bound
  *           SLEY_EFORKED     the thread was bound before fork()
  *           SLEY_ENOWORKER   .pinned from a thread that runs no tasks

@@ -215,6 +215,15 @@ static void submit_both(int id)
 	submit(2);
 }
 
+/* The same, and the submitter would rather have worker 0 take the piece. */
+static void submit_toward(int id)
+{
+	(void)id;
+	payload_write(&pieces[0]);
+	store_release(&tail, 1);
+	idle_notify_toward(&idle, &seats[0]);
+}
+
 static void send_home(int id)
 {
 	(void)id;
@@ -278,6 +287,9 @@ BOTH_VARIANTS(one_worker_hears_of_both_kinds, .setup = setup,
 BOTH_VARIANTS(one_worker_hears_twice, .setup = setup,
 	      .threads = { worker_twice, submit_both }, .finish = two);
 
+BOTH_VARIANTS(one_worker_hears_of_work_sent_toward_it, .setup = setup,
+	      .threads = { worker, submit_toward }, .finish = one);
+
 /* A park with a deadline may end by itself; the counts must stay right. */
 BOTH_VARIANTS(one_worker_parks_until_a_deadline, .setup = setup,
 	      .threads = { worker_timed, submit_one }, .finish = one);
@@ -331,6 +343,38 @@ BOTH_VARIANTS(home_work_and_shared_work_wake_two,
 	      .setup = setup_both_asleep_with_homes,
 	      .threads = { sleeper, sleeper, send_home_and_submit },
 	      .finish = two);
+
+/*
+ * Worker 0 is woken for the piece, and finds work in its home list, of which it was
+ * not told yet: then worker 1 has to be woken for the piece.
+ */
+static void submit_toward_a_full_home(int id)
+{
+	payload_write(&at_home);
+	store_release(&home[0], 1);
+	submit_toward(id);
+	idle_notify_seat(&idle, &seats[0]);
+}
+
+static void send_home_and_submit_toward(int id)
+{
+	send_home(id);
+	submit_toward(id);
+}
+
+BOTH_VARIANTS(work_sent_toward_a_worker_is_not_left_behind,
+	      .setup = setup_both_asleep_with_homes,
+	      .threads = { sleeper, sleeper, submit_toward_a_full_home },
+	      .finish = two);
+
+BOTH_VARIANTS(work_sent_toward_a_woken_worker_is_not_left_behind,
+	      .setup = setup_both_asleep_with_homes,
+	      .threads = { sleeper, sleeper, send_home_and_submit_toward },
+	      .finish = two);
+
+BOTH_VARIANTS(a_worker_sits_down_beside_work_sent_toward_it,
+	      .setup = setup_pieces, .threads = { parker, submit_toward },
+	      .finish = one);
 
 BOTH_VARIANTS(two_sleepers_are_woken, .setup = setup_both_asleep,
 	      .threads = { sleeper, sleeper, submit_both }, .finish = two);

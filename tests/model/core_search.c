@@ -163,6 +163,37 @@ BOTH_VARIANTS(a_worker_finds_what_is_not_urgent, .setup = setup_one,
 BOTH_VARIANTS(a_worker_finds_what_comes_home, .setup = setup_one,
 	      .threads = { search_once, send_home }, .finish = one);
 
+static void send_toward_it(int id)
+{
+	(void)id;
+	place_toward(&crew[0], job(0, LEVEL_DEFAULT));
+}
+
+BOTH_VARIANTS(a_worker_finds_what_is_sent_toward_it, .setup = setup_one,
+	      .threads = { search_once, send_toward_it }, .finish = one);
+
+/* The worker that the task is sent toward is busy: it is the sender itself. */
+BOTH_VARIANTS(a_worker_finds_what_is_sent_toward_another, .setup = setup_two,
+	      .threads = { send_toward_it, search_once }, .finish = one);
+
+/* A function of the user makes a task while the worker is about to sleep. */
+static bool make_first(void *self, int worker)
+{
+	(void)self;
+	if (!jobs[0].task.state)
+		place_spawned(&crew[worker], job(0, LEVEL_DEFAULT));
+	return false;
+}
+
+static void setup_on_idle(void)
+{
+	setup(1);
+	rt->config.on_idle = make_first;
+}
+
+BOTH_VARIANTS(a_worker_finds_what_its_idle_hook_makes, .setup = setup_on_idle,
+	      .threads = { search_once }, .finish = one);
+
 static void spawn_two_and_take_one(int id)
 {
 	place_spawned(&crew[id], job(0, LEVEL_DEFAULT));

@@ -215,6 +215,13 @@ void switch_finish_rare(struct worker *worker)
 		MODEL_CHECK(worker->after.kind == AFTER_NOTHING);
 }
 
+void idle_notify_toward(struct idle *idle, struct idle_seat *seat)
+{
+	(void)idle;
+	(void)seat;
+	never();
+}
+
 void idle_wake_one(struct idle *idle)
 {
 	(void)idle;

@@ -52,6 +52,44 @@ void idle_wake_one(struct idle *idle)
 		os_futex_wake(&seat->word, 1);
 }
 
+/* The same for the worker of @seat.  False: the worker does not sleep. */
+static bool wake_searching(struct idle *idle, struct idle_seat *seat)
+{
+	bool woken;
+
+	spin_lock(&idle->lock);
+	woken = seat_wake(seat, SEAT_WOKEN_SEARCHING);
+	if (woken) {
+		list_remove(&seat->link);
+		(void)add_acq_rel(&idle->counts, /* I1 I4 */
+				  IDLE_SEARCHING_ONE - IDLE_PARKED_ONE);
+	}
+	spin_unlock(&idle->lock);
+	if (woken)
+		os_futex_wake(&seat->word, 1);
+	return woken;
+}
+
+void idle_notify_toward(struct idle *idle, struct idle_seat *seat)
+{
+	uint64_t counts;
+
+	if (likely(idle->membarrier)) {
+		compiler_barrier();
+		/* relaxed: I1 is ordered by the parker's os_membarrier(). */
+		counts = load_relaxed(&idle->counts);
+	} else {
+		counts = add_acq_rel(&idle->counts, 0); /* I1 */
+	}
+	if (!idle_parked(counts))
+		return;
+	/* Which worker is woken is a preference; the counts say that one must be. */
+	if (idle_is_parked(seat) && wake_searching(idle, seat))
+		return;
+	if (!idle_searching(counts))
+		idle_wake_one(idle);
+}
+
 bool idle_notify_seat(struct idle *idle, struct idle_seat *seat)
 {
 	uint32_t word;

@@ -30,6 +30,11 @@
  * Work for one worker only (its home list) is the same protocol between the
  * pusher and that worker's seat word.
  *
+ * A submitter may prefer a sleeper: the worker of a certain seat.  That worker is
+ * woken as a searcher, as any sleeper is, and not as for work of its own.  Such a
+ * worker may find other work first, and run it for long; the duty of a searcher is
+ * to look for more then, and to wake the next worker.
+ *
  * The last searcher that finds something looks whether there is more, and
  * wakes the next worker: submitters relied on the searcher.  The searcher looks
  * after a step 2 of its own, if a worker sleeps.  For the same reason a worker
@@ -126,6 +131,13 @@ static inline bool idle_sleeps(struct idle_seat *seat)
  * slept, and this call woke it.
  */
 bool idle_notify_seat(struct idle *idle, struct idle_seat *seat);
+
+/*
+ * Step 2 and 3 of a submitter that would rather have the worker of @seat take its
+ * work, although any worker may.  If the worker of @seat sleeps, it is woken, even
+ * if another worker searches.
+ */
+void idle_notify_toward(struct idle *idle, struct idle_seat *seat);
 
 /* May the caller search?  At most searching_max workers may at a time. */
 bool idle_search_begin(struct idle *idle);

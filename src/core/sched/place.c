@@ -13,6 +13,8 @@
  *                                           its ready levels
  *   new, by a foreign thread                the lane of a searching worker,
  *                                           else the shared queue
+ *   new, sent toward a worker               the lane of that worker, which is woken;
+ *                                           another priority: the shared queue
  *   new, accepted earlier                   as if it were spawned now; where
  *                                           bound threads run their own tasks,
  *                                           home to the thread that accepted it
@@ -27,8 +29,8 @@
  * A task of a runtime that was lost in a fork() goes nowhere.  place_level.c says
  * what becomes of a task whose level changes while the task is queued.
  *
- * A submitter of work that any worker may take calls idle_notify(); a pusher to a
- * home list calls idle_notify_seat().  The same holds for a worker that moves tasks
+ * A submitter of work that any worker may take calls idle_notify(), or
+ * idle_notify_toward(); a pusher to a home list calls idle_notify_seat().  The same holds for a worker that moves tasks
  * to its own ring, from the shared queue, a lane or the ring of another worker.
  * Each such task was announced when it was queued first, but a worker that looks
  * everywhere while the task is on its way, and then sleeps, has missed it.
@@ -119,6 +121,17 @@ void place_spawned(struct worker *worker, struct sley_task *task)
 	else if (!place_anywhere(worker->rt, task))
 		push_ring(worker, task);
 	notify(worker);
+}
+
+void place_toward(struct worker *worker, struct sley_task *task)
+{
+	struct sley *rt = worker->rt;
+
+	if (task_level(task) != LEVEL_DEFAULT)
+		push_shared(rt, task);
+	else if (!place_anywhere(rt, task))
+		push_list_push(&worker->lane, task_node(task));
+	idle_notify_toward(&rt->idle, &worker->seat);
 }
 
 void place_foreign(struct sley *rt, struct sley_task *task)

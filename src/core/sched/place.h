@@ -33,6 +33,13 @@ void place_shared(struct worker *worker, struct sley_task *task);
 /* Queue a new task from a thread that is no worker of @rt. */
 void place_foreign(struct sley *rt, struct sley_task *task);
 
+/*
+ * Queue a new task, which any worker may run, where @worker finds it first, and wake
+ * @worker if it sleeps.  From any thread that keeps the runtime, which has workers,
+ * alive.  A worker without work may steal the task.
+ */
+void place_toward(struct worker *worker, struct sley_task *task);
+
 /* Queue a new task that spawn_accept() took earlier; from any thread. */
 void place_accepted(struct sley_task *task);
 

@@ -76,6 +76,21 @@ static int accept(struct sley *rt, struct worker *here,
 	return 0;
 }
 
+/* @task was accepted; @here is the caller, if it is a worker of @rt. */
+static void queue(struct sley *rt, struct worker *here, struct sley_task *task,
+		  uint32_t toward)
+{
+	struct worker *there = toward && rt->nr_workers ? rt->worker[toward - 1]
+							: NULL;
+
+	if (there && there != here)
+		place_toward(there, task);
+	else if (here)
+		place_spawned(here, task);
+	else
+		place_foreign(rt, task);
+}
+
 int spawn_into_as(struct sley *rt, struct sley_group *group,
 		  struct sley_task *task, const struct sley_options *options,
 		  uint32_t flags)
@@ -89,13 +104,14 @@ int spawn_into_as(struct sley *rt, struct sley_group *group,
 		return SLEY_EFORKED;
 	if (!here && (!rt->nr_workers || options->pinned))
 		return SLEY_ENOWORKER;
+	if (unlikely(options->toward) &&
+	    options->toward > runtime_nr_runners(rt))
+		return SLEY_EAFFINITY;
 	if (!inside && !gate_enter(rt))
 		return -ESHUTDOWN;
 	err = accept(rt, here, group, task, options, flags);
-	if (!err && here)
-		place_spawned(here, task);
-	else if (!err)
-		place_foreign(rt, task);
+	if (!err)
+		queue(rt, here, task, options->toward);
 	if (!inside)
 		gate_leave(rt);
 	return err;

@@ -38,8 +38,8 @@ static inline void spawn_here(struct worker *worker, struct sley_group *group,
 
 /*
  * Into @rt from any thread, with checked options; @task->fn, ->arg and ->name
- * (the place of the spawn) are set.  0, -ENOMEM, -ESHUTDOWN, SLEY_ENOWORKER or
- * SLEY_EFORKED.  @group NULL: detached, @task is from the slab; the same holds if
+ * (the place of the spawn) are set.  0, -ENOMEM, -ESHUTDOWN, SLEY_ENOWORKER,
+ * SLEY_EAFFINITY or SLEY_EFORKED.  @group NULL: detached, @task is from the slab; the same holds if
  * @group is from then_freed() (core/task/then.h).  @flags are added to the flags of
  * the runtime; with TASK_TURNS, @group is a struct turns.
  */
