@@ -8,9 +8,17 @@
  * while the task is suspended like in any other wait.
  *
  * The threads are made when they are needed: one more whenever more calls wait
- * than threads are idle.  So calls may wait for each other in any number.  An
- * idle thread ends after .blocking_idle_ms (sley_config), 10 seconds by
- * default.  A program that makes no such calls has no such threads.
+ * than threads are idle, up to .blocking_max (sley_config), 512 by default.  An
+ * idle thread ends after .blocking_idle_ms, 10 seconds by default.  A program
+ * that makes no such calls has no such threads.
+ *
+ * When all of these threads are in calls, the next call waits for a thread, in
+ * the order of the calls.  Its task is suspended meanwhile, and holds no worker.
+ * So calls may wait for each other, but at most .blocking_max calls at a time:
+ * if all threads are in calls that wait for a call in the queue, no call ever
+ * ends.  A program whose calls wait for each other in any number sets
+ * .blocking_max = SLEY_UNBOUNDED.  If no call could start for a second because
+ * all threads were busy, .report gets a line that names the limit.
  *
  * On such a thread sley_current() is the runtime of the caller, so the function
  * may spawn (not in the single-threaded mode: SLEY_ENOWORKER).  The thread is
@@ -31,9 +39,10 @@ SLEY_BEGIN_DECLS
 /*
  * sley_blocking_call - run @fn(@arg) where it may block, and wait for its end.
  *
- * A plain thread that runs no tasks calls @fn in place.  If the task is
- * cancelled before @fn has started, @fn never runs; later, the call waits for
- * the end of @fn.
+ * A plain thread that runs no tasks calls @fn in place.  If all threads are busy,
+ * and .blocking_max allows no more, @fn starts when a thread is free.  If the
+ * task is cancelled before @fn has started, @fn never runs; later, the call
+ * waits for the end of @fn.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread runs @fn itself
@@ -76,6 +85,11 @@ sley_blocking_call_until(sley_fn *fn, void *arg, uint64_t deadline_ns);
  * the worker that it was on.  Between the two calls no worker runs the task:
  * sley_worker() is -1, waits block the thread, and the task must not return.
  *
+ * A region takes one of the .blocking_max threads until its end.  Unlike a call, a
+ * region never waits for a thread: the task may hold a lock that the tasks on
+ * all other threads wait for.  At the limit its code runs on the worker, as
+ * sley_blocking_begin() says.
+ *
  * Thread-locals are those of the other thread between the two calls.  errno
  * goes with the task.  But compilers keep the *address* of errno and of other
  * thread-locals over calls.  So a function that uses thread-locals before or
@@ -92,9 +106,9 @@ sley_blocking_call_until(sley_fn *fn, void *arg, uint64_t deadline_ns);
  *
  * Context:  any thread
  * Blocks:   the fiber, until another thread goes on with it
- * Errors:   -EAGAIN   there is no thread: the code that follows runs on the
- *                     worker, and blocks it.  The region must be ended all the
- *                     same.
+ * Errors:   -EAGAIN   there is no thread, or all .blocking_max threads are
+ *                     busy: the code that follows runs on the worker, and
+ *                     blocks it.  The region must be ended all the same.
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER int sley_blocking_begin(void);
 

@@ -12,12 +12,11 @@
 #define SLEY_CHAN_H
 
 #include <sley/compiler.h>
+#include <sley/runtime.h>
 
 SLEY_BEGIN_DECLS
 
 struct sley_chan;
-
-#define SLEY_UNBOUNDED SIZE_MAX
 
 /*
  * sley_chan_create - make a channel of values of @value_size bytes.

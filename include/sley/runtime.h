@@ -104,6 +104,9 @@ typedef void sley_fn(void *arg);
 /* For .spin_us: a worker sleeps as soon as it has found no work. */
 #define SLEY_NO_SPIN UINT32_MAX
 
+/* For .blocking_max, and for the capacity of a channel: no limit. */
+#define SLEY_UNBOUNDED SIZE_MAX
+
 /*
  * The allocator of the runtime's own bookkeeping memory.  Stacks are mapped from
  * the kernel and do not use this allocator.  alloc() returns memory aligned to
@@ -189,7 +192,12 @@ struct sley_config {
 	uint32_t spin_us;
 	/* Called by a worker before it sleeps; see "Idle workers". */
 	bool (*on_idle)(void *self, int worker);
-	uint64_t reserved[2];
+	/*
+	 * The most threads of sley/blocking.h at a time, default 512; or
+	 * SLEY_UNBOUNDED.  More calls than that wait for a thread.
+	 */
+	size_t blocking_max;
+	uint64_t reserved[1];
 };
 
 #define SLEY_CONFIG(...) SLEY_LITERAL(struct sley_config, __VA_ARGS__)
@@ -398,7 +406,8 @@ struct sley_stats {
 	uint64_t blocking_threads; /* of sley/blocking.h, that exist now     */
 	uint64_t blocking_queued;  /* calls that have not started            */
 	uint64_t blocking_calls;   /* calls that have started                */
-	uint64_t reserved[4];
+	uint64_t blocking_waited;  /* calls that found all threads busy      */
+	uint64_t reserved[3];
 };
 
 /*

@@ -22,6 +22,7 @@
 #define STACK_KIB_DEFAULT 256
 #define STACK_CACHE_DEFAULT 64
 #define BLOCKING_IDLE_MS_DEFAULT 10000
+#define BLOCKING_MAX_DEFAULT 512
 #define TICK_US_DEFAULT 1000
 #define TICK_US_MIN 100
 #define TICK_US_MAX 10000
@@ -83,6 +84,8 @@ static int complete_config(const struct sley_config *given,
 	err = complete_times(config);
 	if (err)
 		return err;
+	if (config->blocking_max == 0)
+		config->blocking_max = BLOCKING_MAX_DEFAULT;
 	if (config->seed == 0)
 		config->seed = os_now();
 	if (!config->name)

@@ -10,7 +10,9 @@
  * All complete: a thread that is started for a job, from nothing to the end of the
  * pool; a thread that sits down, sleeps, or leaves, against a poster and against the
  * stopper; a thread that looks in vain; two threads that leave; two posters to one
- * thread, or to two; a thread that is started for one job and takes another.
+ * thread, or to two; a thread that is started for one job and takes another; two
+ * posters to a pool with a limit of one thread, which can be started, or cannot, or
+ * can only the second time; a poster that does not wait, at the limit.
  *
  * The models could miss three parties at one moment: a post, a thread that leaves
  * and a thread that sits down; and more than two jobs.  The pool's memory does not
@@ -80,7 +82,7 @@ static bool post(struct job *job, bool patient)
 {
 	payload_write(&job->given);
 	job->job.run = run_job;
-	if (blocking_reserve(pool, patient)) {
+	if (blocking_reserve(pool, patient) < 0) {
 		ledger.refused++;
 		return false;
 	}
@@ -274,3 +276,90 @@ static void second_left_with_its_handle(void)
 MODEL(a_thread_is_known_before_it_leaves, .setup = one_is_being_started,
       .threads = { post_first, post_second, second_starts },
       .finish = second_left_with_its_handle);
+
+/* ---- at the limit --------------------------------------------------------------------------- */
+
+static void limit_to_one(uint32_t startable)
+{
+	setup(startable, 2, true);
+	pool->max = 1;
+}
+
+static void limited_and_one_can_start(void)
+{
+	limit_to_one(1);
+}
+
+static void limited_and_none_can_start(void)
+{
+	limit_to_one(0);
+}
+
+static void limited_and_the_second_can_start(void)
+{
+	limit_to_one(1);
+	nr_failing = 1;
+}
+
+static void limited_and_one_sleeps(void)
+{
+	limit_to_one(0);
+	add_sleeping_thread();
+}
+
+static void two_ran_by_one_start(void)
+{
+	all_is_quiet();
+	MODEL_CHECK(ledger.ran[0] == 1 && ledger.ran[1] == 1);
+	MODEL_CHECK(nr_taken == 1);
+}
+
+static void both_were_refused(void)
+{
+	all_is_quiet();
+	MODEL_CHECK(ledger.refused == 2 && nr_taken == 2);
+}
+
+static void one_was_refused(void)
+{
+	all_is_quiet();
+	MODEL_CHECK(ledger.refused == 1 && nr_taken == 2);
+	MODEL_CHECK(ledger.ran[0] + ledger.ran[1] == 1);
+}
+
+/* As a blocking region does: without a free thread it goes on alone. */
+static void post_if_free(int id)
+{
+	if (post(&jobs[id], false))
+		await(&jobs[id]);
+	caller_ends();
+}
+
+static void the_first_ran(void)
+{
+	all_is_quiet();
+	MODEL_CHECK(ledger.ran[0] == 1);
+	MODEL_CHECK(ledger.ran[1] + ledger.refused == 1);
+}
+
+MODEL(two_jobs_share_the_only_thread, .setup = limited_and_one_sleeps,
+      .threads = { post_and_wait_on, post_and_wait_on, first_runs_two },
+      .finish = two_ran_on_one);
+
+MODEL(two_jobs_share_the_only_thread_that_starts,
+      .setup = limited_and_one_can_start,
+      .threads = { post_and_wait, post_and_wait, first_starts },
+      .finish = two_ran_by_one_start, .slow = true);
+
+MODEL(no_job_relies_on_a_thread_that_does_not_start,
+      .setup = limited_and_none_can_start,
+      .threads = { post_and_wait, post_and_wait }, .finish = both_were_refused);
+
+MODEL(a_thread_that_did_not_start_makes_room,
+      .setup = limited_and_the_second_can_start,
+      .threads = { post_and_wait, post_and_wait, first_starts },
+      .finish = one_was_refused);
+
+MODEL(at_the_limit_a_region_does_not_wait, .setup = limited_and_one_sleeps,
+      .threads = { post_and_wait, post_if_free, first_sleeps },
+      .finish = the_first_ran, .slow = true);

@@ -5,6 +5,7 @@
 #include "core/wait/blocking.h"
 
 #include "core/task/countdown.h"
+#include "core/trace/report.h"
 #include "core/wait/wait.h"
 #include "core/sched/worker.h"
 #include "os/clock.h"
@@ -16,6 +17,8 @@
 
 #define NS_PER_MS 1000000ull
 #define IDLE_MS_MAX (1ull << 40) /* 35 years, and still a sum of times */
+#define STALL_NS 1000000000ull   /* no job is taken for so long: worth a line */
+#define REPORT_GAP_NS 10000000000ull /* between two lines */
 
 void blocking_init(struct blocking *pool, struct sley *rt, struct mem *mem)
 {
@@ -25,6 +28,7 @@ void blocking_init(struct blocking *pool, struct sley *rt, struct mem *mem)
 		.rt = rt,
 		.mem = mem,
 		.name = rt->config.name,
+		.max = rt->config.blocking_max,
 		.idle_ns = chaos_few((idle_ms < IDLE_MS_MAX ? idle_ms
 							    : IDLE_MS_MAX) *
 					     NS_PER_MS,
@@ -126,6 +130,7 @@ static void leave(struct blocking_thread *thread)
 
 	pool->ended = thread;
 	pool->nr_free--;
+	pool->nr_live--;
 	store_release(&pool->nr_threads, pool->nr_threads - 1); /* BK1 */
 	spin_unlock(&pool->lock);
 	/* The pool and this thread exist until this thread is joined. */
@@ -200,31 +205,81 @@ static int start_thread(struct blocking *pool, uint32_t number)
 	/* relaxed: under the lock; read without it by the stopper only. */
 	store_relaxed(&pool->nr_threads, pool->nr_threads + 1);
 	spin_unlock(&pool->lock);
+	spin_done(&pool->nr_threads);
 	return 0;
+}
+
+static bool is_zero(const void *number)
+{
+	/* relaxed: only decides whether to sleep. */
+	return !load_relaxed((const uint32_t *)number);
+}
+
+/*
+ * Under the lock, which is dropped meanwhile: all threads that the limit allows are
+ * being started.  Their starters are on the way, and will take the lock.
+ */
+static void await_starters(struct blocking *pool)
+{
+	uint32_t nr_looks = 0;
+
+	while (pool->nr_live >= pool->max && !pool->nr_threads) {
+		spin_unlock(&pool->lock);
+		spin_hint(&pool->lock.word);
+		spin_wait(&pool->nr_threads, is_zero, nr_looks++);
+		spin_lock(&pool->lock);
+	}
+}
+
+/* Under the lock: the job waits for a busy thread, or is refused. */
+static int reserve_busy(struct blocking *pool, bool patient)
+{
+	if (!patient || !pool->nr_threads)
+		return -EAGAIN;
+	pool->nr_wanted++;
+	pool->nr_waited++;
+	return 1;
+}
+
+/* Without the lock.  The thread counts as free already, and the job as wanted. */
+static int reserve_new(struct blocking *pool, uint32_t number, bool patient)
+{
+	int result;
+
+	if (!start_thread(pool, number))
+		return 0;
+	spin_lock(&pool->lock);
+	pool->nr_wanted--;
+	pool->nr_free--;
+	pool->nr_live--;
+	result = reserve_busy(pool, patient);
+	spin_unlock(&pool->lock);
+	spin_done(&pool->nr_threads);
+	return result;
 }
 
 int blocking_reserve(struct blocking *pool, bool patient)
 {
 	uint32_t number;
-	bool found;
+	int result;
 
 	spin_lock(&pool->lock);
-	found = ++pool->nr_wanted <= pool->nr_free;
-	number = pool->nr_started;
-	if (!found) {
-		pool->nr_free++;
-		pool->nr_started++;
+	if (patient)
+		await_starters(pool);
+	if (pool->nr_wanted >= pool->nr_free && pool->nr_live >= pool->max) {
+		result = reserve_busy(pool, patient);
+		spin_unlock(&pool->lock);
+		return result;
 	}
-	spin_unlock(&pool->lock);
-	if (found || !start_thread(pool, number))
+	if (++pool->nr_wanted <= pool->nr_free) {
+		spin_unlock(&pool->lock);
 		return 0;
-	spin_lock(&pool->lock);
-	pool->nr_free--;
-	found = patient && pool->nr_threads;
-	if (!found)
-		pool->nr_wanted--;
+	}
+	number = pool->nr_started++;
+	pool->nr_free++;
+	pool->nr_live++;
 	spin_unlock(&pool->lock);
-	return found ? 0 : -EAGAIN;
+	return reserve_new(pool, number, patient);
 }
 
 void blocking_post(struct blocking *pool, struct blocking_job *job)
@@ -281,6 +336,7 @@ void blocking_stats(struct blocking *pool, struct sley_stats *out)
 	out->blocking_threads = pool->nr_threads;
 	out->blocking_queued = pool->nr_wanted;
 	out->blocking_calls = pool->nr_jobs;
+	out->blocking_waited = pool->nr_waited;
 	spin_unlock(&pool->lock);
 }
 
@@ -304,19 +360,76 @@ static void run_call(struct blocking_job *job, struct blocking_thread *thread)
 	(void)countdown_done(&call->done);
 }
 
+/* At a look of a waiting caller. */
+struct sight {
+	uint64_t nr_jobs; /* at the last look                               */
+	uint32_t queued;  /* calls; 0: there is nothing to report           */
+	bool started;     /* the caller's own call                          */
+};
+
+static void look(struct blocking *pool, const struct blocking_job *job,
+		 struct sight *sight, uint64_t now_ns)
+{
+	bool stalled;
+
+	spin_lock(&pool->lock);
+	stalled = pool->nr_jobs == sight->nr_jobs && pool->nr_live >= pool->max;
+	sight->nr_jobs = pool->nr_jobs;
+	sight->started = list_empty(&job->link);
+	sight->queued = 0;
+	if (stalled && !sight->started &&
+	    pool->reported_jobs != pool->nr_jobs + 1 &&
+	    (!pool->reported_ns ||
+	     now_ns - pool->reported_ns >= REPORT_GAP_NS)) {
+		sight->queued = pool->nr_wanted;
+		pool->reported_jobs = pool->nr_jobs + 1;
+		pool->reported_ns = now_ns;
+	}
+	spin_unlock(&pool->lock);
+}
+
+/* Until the call is over, as countdown_wait(); all threads were busy at first. */
+static int await_in_queue(struct blocking *pool, struct call *call,
+			  uint64_t deadline_ns)
+{
+	struct sight sight = { .nr_jobs = UINT64_MAX };
+	uint64_t now_ns = os_now();
+
+	look(pool, &call->job, &sight, now_ns);
+	while (!sight.started && deadline_ns > now_ns + STALL_NS) {
+		int err = countdown_wait(&call->done, now_ns + STALL_NS, 0);
+
+		if (err != -ETIMEDOUT)
+			return err;
+		now_ns = os_now();
+		look(pool, &call->job, &sight, now_ns);
+		if (sight.queued)
+			report(pool->rt,
+			       "%u blocking call(s) wait, and all %zu threads "
+			       "(.blocking_max) have been in calls for a second: "
+			       "if the calls wait for each other, raise "
+			       ".blocking_max or set SLEY_UNBOUNDED",
+			       sight.queued, pool->max);
+	}
+	return countdown_wait(&call->done, deadline_ns, 0);
+}
+
 int blocking_call(struct blocking *pool, const struct blocking_work *work,
 		  uint64_t deadline_ns)
 {
 	struct call call = { .job.run = run_call, .work = work };
 	int err = wait_refused_slow(deadline_ns, 0);
+	bool queued;
 
 	if (!err)
 		err = blocking_reserve(pool, true);
-	if (err)
+	if (err < 0)
 		return err;
+	queued = err;
 	countdown_add(&call.done, 1);
 	blocking_post(pool, &call.job);
-	err = countdown_wait(&call.done, deadline_ns, 0);
+	err = queued ? await_in_queue(pool, &call, deadline_ns)
+		     : countdown_wait(&call.done, deadline_ns, 0);
 	if (!err || blocking_take_back(pool, &call.job))
 		return err;
 	/* The job runs, and uses memory of the frames above this frame. */

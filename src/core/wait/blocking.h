@@ -3,14 +3,16 @@
  * blocking.h - threads for calls that block and that fibers cannot suspend.
  *
  * A pool per runtime, empty until the first job comes.  A thread is added only
- * when more jobs wait than there are threads without a job; so no number of jobs
- * that wait for each other can get stuck, and there is no limit to get wrong.
- * A thread that found nothing to do for a while leaves.
+ * when more jobs wait than there are threads without a job, and only up to the
+ * limit (config.blocking_max).  So jobs may wait for each other as long as no more
+ * jobs than the limit have begun or are needed.  A thread that found nothing to do
+ * for a while leaves.
  *
  *   submitter                          thread
  *   1. reserve: wanted + 1;            1. take a job from the queue: wanted - 1,
- *      more than free: start a            free - 1; run it; free + 1; again
- *      thread, free + 1                2. no job: sit down in `parked`, sleep
+ *      more than free, and live           free - 1; run it; free + 1; again
+ *      below the limit: start a        2. no job: sit down in `parked`, sleep
+ *      thread, free + 1, live + 1
  *   2. post: append to the queue,      3. asleep for too long, and not taken out
  *      take the newest out of             of `parked` by a poster: leave if
  *      `parked` and wake it               free > wanted, free - 1
@@ -20,6 +22,7 @@
  *
  *   wanted   jobs that are reserved or queued, and not taken
  *   free     threads that run no job, including threads being started
+ *   live     all threads, including threads being started
  *
  * Why no job is lost: call a thread awake if it is counted in `free` and does not
  * sit in `parked`.  Each awake thread will look at the queue before it sits down.
@@ -31,8 +34,20 @@
  *   - a thread sits down only when the queue is empty, and leaves only where
  *     `free` stays as large as `wanted`.
  *
- * Where no thread could be started, `free` is smaller than `wanted`: then no
- * thread sits while a job is queued, and a thread that ends a job takes the next.
+ * Where no thread could be started, or the limit is reached, `free` is smaller than
+ * `wanted`: then no thread sits while a job is queued, and a thread that ends a job
+ * takes the next.  A submitter relies on that only if a thread is known: a thread
+ * that is being started may fail to start, and its starter fails with it.  So a
+ * submitter at the limit waits, for the time of a start, until a thread is known or
+ * the limit is not reached any more.
+ *
+ * At the limit a call waits in the queue.  A region does not (core/wait/region.h).
+ *
+ * The caller of a call in the queue looks once in a second whether any job has been
+ * taken since its last look.  If not, and the limit is reached, the calls may be
+ * waiting for each other for ever, and the caller reports this: once for the whole
+ * pool, until a job is taken.  The callers look, and not the monitor, because the
+ * monitor sleeps when all workers sleep, and the single-threaded mode has no monitor.
  *
  * A call that has not started can be taken back.  A call has started when a
  * thread has taken it out of the queue.  From then on the caller waits, whatever
@@ -48,7 +63,7 @@
  *       `ended`
  *
  * Rejected: a thread per call (30 to 120 us, and no bound on their number at
- * once); a fixed number of threads (jobs that wait for each other deadlock); a
+ * once); a fixed number of threads (most programs need fewer, some need more); a
  * queue without a lock (saves 20 ns of 20 us, and sitting down, leaving and
  * taking back must agree).
  */
@@ -91,13 +106,18 @@ struct blocking {
 	struct mem *mem;
 	const char *name; /* of the runtime */
 	uint64_t idle_ns;
+	size_t max;           /* threads                        */
 	struct spinlock lock; /* of all fields that follow      */
 	bool stopping;
 	uint32_t nr_wanted;
 	uint32_t nr_free;
 	uint32_t nr_threads;           /* threads that are known; a futex */
+	uint32_t nr_live;              /* known, or being started        */
 	uint32_t nr_started;           /* ever; for names                */
 	uint64_t nr_jobs;              /* taken so far                   */
+	uint64_t nr_waited;            /* jobs that no thread was free for */
+	uint64_t reported_jobs;        /* nr_jobs + 1 at the last report */
+	uint64_t reported_ns;          /* the time of that report        */
 	struct list queue;             /* jobs, the oldest first         */
 	struct list parked;            /* threads, the newest first      */
 	struct blocking_thread *ended; /* to be joined                   */
@@ -111,7 +131,8 @@ void blocking_stop(struct blocking *pool);
 
 /*
  * One job more is going to be posted.  -EAGAIN: there is no thread for the job,
- * and none can be started; with @patient, a busy thread is good enough.
+ * and no thread can be started, or may be.  With @patient, a busy thread is good
+ * enough: 1 says that the job will wait for a busy thread.
  */
 must_check int blocking_reserve(struct blocking *pool, bool patient);
 void blocking_post(struct blocking *pool, struct blocking_job *job);

@@ -21,6 +21,10 @@
  * The thread is reserved before the strand is left, since afterwards it would
  * be too late to fail.
  *
+ * A region does not wait for a thread where the limit of the pool is reached: the
+ * task may hold a lock that all threads wait for, and nothing could cancel its wait.
+ * Its code runs on the worker, as where no thread can be started.
+ *
  * Nested regions are counted in strand->regions.  A region that found no thread
  * counts, too, and has no struct region: its code runs on the worker.
  *

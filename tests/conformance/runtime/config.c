@@ -81,6 +81,21 @@ TEST(a_tick_has_limits_and_a_default)
 	}
 }
 
+TEST(a_limit_on_blocking_threads_has_a_default)
+{
+	static const size_t limit[] = { 0, 1, 512, 100000, SLEY_UNBOUNDED };
+	struct sley_config config = *test_config(), effective = config;
+	struct sley *rt;
+
+	for (size_t i = 0; i < ARRAY_SIZE(limit); i++) {
+		config.blocking_max = limit[i];
+		CHECK_EQ(sley_create(&rt, &config), 0);
+		CHECK_EQ(sley_get_config(rt, &effective), 0);
+		CHECK_EQ(effective.blocking_max, limit[i] ? limit[i] : 512);
+		CHECK_EQ(sley_destroy(rt), 0);
+	}
+}
+
 TEST(a_config_without_its_size_is_an_error)
 {
 	struct sley_config config = config_of(1);

@@ -133,6 +133,7 @@ TEST(m31_a_thousand_calls_that_wait_for_each_other_do_not_deadlock)
 {
 	struct sley_config config = config_of(2);
 
+	config.blocking_max = SLEY_UNBOUNDED;
 	meet_in_numbers(&config);
 }
 
@@ -140,6 +141,7 @@ TEST(m31_nor_do_they_in_a_single_threaded_runtime)
 {
 	struct sley_config config = config_of(SLEY_SINGLE);
 
+	config.blocking_max = SLEY_UNBOUNDED;
 	meet_in_numbers(&config);
 }
 
