@@ -4,7 +4,6 @@
  *
  * usleep() stands for a slow disk, or for a library with waits of its own.  Ten
  * tasks call usleep(), and no task delays another: .blocking_max allows it.
- *
  *   cc 09_blocking.c $(pkg-config --cflags --libs sley)
  */
 #define _DEFAULT_SOURCE

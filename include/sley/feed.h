@@ -39,7 +39,8 @@ struct sley_feed_options {
 	uint32_t reserved_half;
 	sley_drop_fn *drop; /* for items that no stage took; or NULL          */
 	void *drop_arg;     /* the argument of @drop                          */
-	uint64_t reserved[4];
+	bool migratable; /* stages may resume on any worker                   */
+	uint64_t reserved[3];
 };
 
 #define SLEY_FEED_OPTIONS(...)                                                 \

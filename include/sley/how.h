@@ -27,6 +27,12 @@
  * that runs them.  So a caller of another priority cannot ask for priority 0; it
  * spawns a task for that.
  *
+ * .migratable: the tasks that run pieces are migratable (<sley/task.h>): a piece
+ * that has blocked may resume on any worker, and does not wait for a long task
+ * on the worker where it blocked.  A caller that is not migratable itself runs
+ * no pieces then: it waits for a task that runs them, and resumes on its own
+ * worker.  Without the option pieces are migratable if the calling task is.
+ *
  * .grain: the minimum number of elements in a piece; if there are fewer
  * elements, all are in one piece.  A piece has less than twice as many elements,
  * except for the first pieces, which are larger if they take only microseconds.
@@ -67,7 +73,8 @@ struct sley_how {
 	size_t grain;     /* elements in one piece, at least; 0: automatic  */
 	bool ordered;     /* the same shape in every run                    */
 	struct sley_scope *scope; /* its cancel ends the call               */
-	uint64_t reserved[4];
+	bool migratable; /* pieces may resume on any worker                 */
+	uint64_t reserved[3];
 };
 
 #define SLEY_HOW(...) SLEY_LITERAL(struct sley_how, __VA_ARGS__)

@@ -108,7 +108,8 @@ sley_pipeline(const struct sley_stage *stages, size_t nr, uint32_t tokens);
  * like a stage that fails.  So does a cancel of the scope of @how, which is
  * checked between stages.  In each of these cases the waits of blocked stages
  * return -ECANCELED, and so do later waits in drop functions (see
- * <sley/scope.h>).  The grain and the order of @how have no meaning here.
+ * <sley/scope.h>).  With .migratable a stage that has blocked may resume on any
+ * worker.  The grain and the order of @how have no meaning here.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps, or runs the stages itself without

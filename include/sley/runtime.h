@@ -147,7 +147,7 @@ struct sley_config {
 	const char *name;     /* of the worker threads, default "sley"     */
 	/* "full", a file, or "full:FILE": every task; default $SLEY_TRACE. */
 	const char *trace;
-	bool migratable;      /* fibers may resume on any worker           */
+	bool migratable;      /* all tasks may resume on any worker        */
 	bool save_fpu;        /* floating-point control words per fiber    */
 	bool no_membarrier;   /* use the fallback, for tests               */
 	bool no_guard_advice; /* guard by mprotect, for tests              */

@@ -9,7 +9,13 @@
  * its fiber is suspended, and its worker goes on with other work.
  *
  * A task that has blocked resumes on the same worker, so that thread-locals stay
- * valid, unless its runtime is migratable.
+ * valid.  A *migratable* task may resume on any worker: a long task on the worker
+ * where it blocked does not hold it up.  A task is migratable if its runtime is
+ * (.migratable of sley_config), or if the task was spawned with .migratable; in
+ * a pinned task (.pinned) neither counts.  Forked children are migratable if
+ * their parent is (<sley/fork.h>); spawned tasks have their own options.  A task
+ * that has only yielded resumes on the same worker in any case.  What a task
+ * that moves must not do is in docs/TLS.md.
  */
 #ifndef SLEY_TASK_H
 #define SLEY_TASK_H
@@ -73,6 +79,7 @@ struct sley_options {
 	 * takes the task.  0: none.
 	 */
 	uint32_t toward;
+	bool migratable; /* may resume on any worker, in every runtime     */
 	uint64_t reserved[1];
 };
 
@@ -122,8 +129,8 @@ sley_spawn(struct sley_group *group, struct sley_task *task, sley_fn *fn,
  *           call, options->name until the task ends.
  * Order:    as sley_spawn()
  * Errors:   SLEY_EPRIORITY, SLEY_ESTACK, -E2BIG (a newer field is set)
- *           -EINVAL          options->size is zero, or @group is NULL, or .pinned
- *                            and .toward are set
+ *           -EINVAL          options->size is zero, or @group is NULL; or
+ *                            .pinned is set, and .toward or .migratable, too
  *           SLEY_EAFFINITY   .toward names a worker that does not exist
  *           SLEY_ENORUNTIME  the thread is not bound
  *           SLEY_EFORKED     the thread was bound before fork()

@@ -32,7 +32,7 @@ static int check_options(const struct sley_options *given,
 		return SLEY_EPRIORITY;
 	if (options->stack_kib && !options_stack_fits(options->stack_kib))
 		return SLEY_ESTACK;
-	if (options->pinned && options->toward)
+	if (options->pinned && (options->toward || options->migratable))
 		return -EINVAL;
 	return 0;
 }

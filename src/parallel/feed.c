@@ -75,6 +75,7 @@ static int start(struct sley_feed *feed)
 	const struct sley_options options = {
 		.size = sizeof(options),
 		.priority = feed->options.priority,
+		.migratable = feed->options.migratable,
 	};
 
 	feed->task.fn = run;

@@ -40,6 +40,7 @@ int how_read(struct how *how, const struct sley_how *given)
 	how->own_level = copy.priority == 0;
 	how->level = (unsigned int)(copy.priority + LEVEL_DEFAULT);
 	how->ordered = copy.ordered;
+	how->migratable = copy.migratable;
 	how->stoppable = true;
 	return 0;
 }
@@ -47,9 +48,14 @@ int how_read(struct how *how, const struct sley_how *given)
 bool how_in_place(const struct how *how)
 {
 	struct worker *worker = worker_current();
+	uint32_t flags;
 
-	return worker && (how->own_level ||
-			  task_level(worker->strand->task) == how->level);
+	if (!worker)
+		return false;
+	flags = task_flags(worker->strand->task);
+	/* Where bound threads run the tasks no task moves. */
+	return (how->own_level || task_level_of(flags) == how->level) &&
+	       (!how->migratable || task_moves(flags) || !how->rt->nr_workers);
 }
 
 /* Of a task that does the work for the caller. */
@@ -60,6 +66,14 @@ static int priority(const struct how *how)
 	if (!how->own_level)
 		return (int)how->level - LEVEL_DEFAULT;
 	return caller ? (int)task_level(caller->task) - LEVEL_DEFAULT : 0;
+}
+
+bool how_moves(const struct how *how)
+{
+	const struct strand *caller = strand_current();
+
+	return how->migratable ||
+	       (caller && task_moves(task_flags(caller->task)));
 }
 
 struct work {
@@ -80,7 +94,8 @@ static void run_work(void *arg)
 /* As a task, in the caller's tree.  False: @fn has not run. */
 static bool run_as_task(const struct how *how, sley_fn *fn, void *arg)
 {
-	struct sley_options options = { .priority = priority(how) };
+	struct sley_options options = { .priority = priority(how),
+					.migratable = how_moves(how) };
 	struct work work = { how, fn, arg };
 	struct sley_task task = { .fn = run_work,
 				  .arg = &work,

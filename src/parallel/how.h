@@ -15,8 +15,8 @@
  *     if (!how_stopped(job->how)) ...
  *     how_join(job->how, &child);
  *
- * Forking needs a task.  A caller that is a task of the right level stays where it
- * is.  Any other caller gives the work to a task and waits for the task, shielded:
+ * Forking needs a task.  A caller that is a task of the right level, and migratable
+ * if that is asked for, stays where it is.  Any other caller gives the work to a task and waits for the task, shielded:
  * the work is in the caller's frame.  Where there is no runtime, or the runtime
  * takes no tasks any more, the work is done in place, and a forked child is called
  * at its join.
@@ -60,6 +60,7 @@ struct how {
 	size_t grain;       /* 0: automatic                                 */
 	unsigned int level; /* of the tasks, unless own_level               */
 	bool own_level;     /* the caller's level                           */
+	bool migratable;    /* asked for; else as the caller                */
 	bool ordered;
 	bool stoppable; /* false for a short form                       */
 	bool serial;    /* how_run() found no task that could fork      */
@@ -73,6 +74,9 @@ must_check int how_read(struct how *how, const struct sley_how *given);
 
 /* Is the caller a task that may do the work itself? */
 bool how_in_place(const struct how *how);
+
+/* May the tasks that do the work for the caller move? */
+bool how_moves(const struct how *how);
 
 /*
  * Call @fn(@arg) where @fn may use how_fork(), and return when @fn has returned.

@@ -473,17 +473,20 @@ static int run_member(void *arg)
 	return 0;
 }
 
-/* By the caller, or for the caller; the other runners are to be as urgent. */
+/* By the caller, or for the caller; the other runners are as urgent and as free. */
 static void run_first(void *arg)
 {
 	struct pipeline *p = arg;
 	struct worker *worker = worker_current();
 
-	if (worker)
-		p->options.priority =
-			(int)task_level(worker->strand->task) - LEVEL_DEFAULT;
-	else
+	if (worker) {
+		uint32_t flags = task_flags(worker->strand->task);
+
+		p->options.priority = (int)task_level_of(flags) - LEVEL_DEFAULT;
+		p->options.migratable = task_moves(flags);
+	} else {
 		p->nr_tokens = 1; /* no worker can run a second runner */
+	}
 	p->nr_running = 1;
 	run_all(p, NULL);
 }
@@ -551,6 +554,7 @@ static bool spawn_first(struct pipeline *p, struct sley_task *first)
 	if (p->how.own_level)
 		level = caller ? task_level(caller->task) : LEVEL_DEFAULT;
 	p->options.priority = (int)level - LEVEL_DEFAULT;
+	p->options.migratable = how_moves(&p->how);
 	first->fn = (sley_fn *)(void (*)(void))run_first_member;
 	first->arg = p;
 	first->name = "pipeline";

@@ -216,7 +216,8 @@ int split_run(struct split *split, size_t begin, size_t end, void *value)
 		return 0;
 	split->limit = end;
 	split->skipped = 0;
-	if (!split->how.own_level || how_in_place(&split->how))
+	if (!split->how.own_level || split->how.migratable ||
+	    how_in_place(&split->how))
 		how_run(&split->how, run_all, &all);
 	else if (!run_first(&all)) /* a thread may do little by itself */
 		how_run(&split->how, run_rest, &all);

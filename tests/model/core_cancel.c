@@ -8,13 +8,14 @@
  * very search.c: the worker must find the task.  The first pick is a fair pick,
  * which takes a poke back, or is not.
  *
- * In a migratable runtime another worker wakes the task, resumes and ends the task
+ * If the task may move, another worker wakes the task, resumes and ends the task
  * there, and frees it; the worker that parked the task is still looking at the state
- * of the task, or goes through its strands to cancel them.
+ * of the task, or goes through its strands to cancel them.  Then the other worker may
+ * run a second task on the strand, which does not move, and ends without the lock.
  *
  * Complete for one task, one worker and one canceller, with membarrier and
- * without; and for one task and two workers of a migratable runtime that is
- * cancelled already.  Not seen: two strands of one worker, a task that changes
+ * without; and for a task that moves, with or without the second task, and two
+ * workers of a runtime that is cancelled already.  Not seen: two strands of one worker, a task that changes
  * workers twice, and a canceller beside both workers.
  */
 #include "core/sched/place.h"
@@ -72,7 +73,7 @@ static void resume_and_end(struct worker *worker, struct sley_task *found)
 	spin_lock(&object.lock);
 	object.waiter = NULL;
 	spin_unlock(&object.lock);
-	switch_end_task(worker, strand);
+	switch_end_task(strand, found);
 	task_finish(found);
 	model_free(found);
 	ledger.ended++;
@@ -130,7 +131,7 @@ BOTH_VARIANTS(a_fair_pick_does_not_lose_the_poke, .setup = setup_fair,
 static void setup_movable(void)
 {
 	setup(2);
-	crew[0].migratable = crew[1].migratable = true;
+	task->flags |= TASK_MIGRATABLE;
 	rt->cancelled = 1;
 	task_announce_wait(task);
 }
@@ -149,7 +150,7 @@ static void park_and_cancel(int id)
 	struct worker *worker = &crew[id];
 
 	worker->after = (struct after){ .kind = AFTER_WAIT, .strand = strand };
-	switch_finish_movable(worker);
+	switch_finish_wait(worker);
 	runtime_cancel_strands(worker);
 	resume_what_is_found(worker);
 }
@@ -179,4 +180,37 @@ static void ended_once(void)
 BOTH_VARIANTS(a_task_ends_elsewhere_while_it_is_cancelled,
 	      .setup = setup_movable,
 	      .threads = { park_and_cancel, wake_and_resume },
+	      .finish = ended_once);
+
+/* ---- a strand with a second task, which does not move ------------------------------------ */
+
+static void cancel_only(int id)
+{
+	runtime_cancel_strands(&crew[id]);
+}
+
+/* The task that moves is about to be resumed by the other worker. */
+static void setup_resumed_elsewhere(void)
+{
+	setup_movable();
+	task->state = TASK_READY;
+}
+
+static void end_and_run_another(int id)
+{
+	struct worker *worker = &crew[id];
+	struct sley_task *second = model_alloc(sizeof(*second));
+
+	resume_and_end(worker, task);
+	task_build_running(second, 0, rt->membarrier ? 0 : TASK_NO_BARRIER);
+	strand_set_task(strand, second);
+	model_access(second);
+	switch_end_task(strand, second);
+	task_finish(second);
+	model_free(second);
+}
+
+BOTH_VARIANTS(a_task_of_another_worker_on_the_strand_is_left_alone,
+	      .setup = setup_resumed_elsewhere,
+	      .threads = { cancel_only, end_and_run_another },
 	      .finish = ended_once);

@@ -38,9 +38,12 @@ static struct ledger {
 	int ran[JOBS];
 } ledger;
 
+static uint32_t job_flags; /* of every job */
+
 static void setup(unsigned int workers)
 {
 	crew_set_up(workers);
+	job_flags = 0;
 	memset(jobs, 0, sizeof(jobs));
 	memset(&ledger, 0, sizeof(ledger));
 	model_ledger(&ledger, sizeof(ledger));
@@ -64,7 +67,7 @@ static void setup_two(void)
 static struct sley_task *job(int i, unsigned int level)
 {
 	payload_write(&jobs[i].payload);
-	task_build(&jobs[i].task, level, 0);
+	task_build(&jobs[i].task, level, job_flags);
 	return &jobs[i].task;
 }
 
@@ -288,7 +291,7 @@ static struct strand strand;
 static void setup_movable(void)
 {
 	setup(2);
-	crew[0].migratable = crew[1].migratable = true;
+	job_flags = TASK_MIGRATABLE;
 	strand = (struct strand){ .home = &crew[0] };
 }
 

@@ -38,10 +38,10 @@ void runtime_cancel_all(struct sley *rt)
 	gate_leave(rt);
 }
 
-/* Where strands stay, this very thread was the parker: no barrier. */
-static bool cancel_here(const struct worker *worker, struct sley_task *task)
+/* If the task does not move, this very thread was the parker: no barrier. */
+static bool cancel_here(struct sley_task *task)
 {
-	if (worker->migratable)
+	if (task_flags(task) & TASK_MIGRATABLE)
 		return task_cancel(task);
 	return task_cancel_parked(task);
 }
@@ -56,14 +56,20 @@ static void cancel_strand(void *object, void *arg)
 	 * A strand of another worker is left to that worker.  The current strand
 	 * is included: its task may have looked and be about to wait.
 	 */
-	/* Only this worker makes a strand its own, and keeps it. */
+	/* Only this worker makes a strand its own. */
 	if (strand_home(strand) != worker)
 		return;
 	spin_lock(&strand->end_lock);
-	/* Under the lock that ends the task, where the task may end elsewhere. */
-	task = strand_task(strand);
-	if (task && cancel_here(worker, task))
-		task_enqueue(task);
+	/*
+	 * A task that moves ends under the lock.  If such a task has ended since,
+	 * on another worker, that worker may run a task there that does not move,
+	 * and ends without the lock.  So the home counts under the lock.
+	 */
+	if (strand_home(strand) == worker) {
+		task = strand_task(strand);
+		if (task && cancel_here(task))
+			task_enqueue(task);
+	}
 	spin_unlock(&strand->end_lock);
 }
 

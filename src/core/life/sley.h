@@ -88,6 +88,7 @@ struct sley {
 static inline uint32_t runtime_task_flags(const struct sley *rt)
 {
 	return (rt->membarrier ? 0 : TASK_NO_BARRIER) |
+	       (rt->migratable ? TASK_MIGRATABLE : 0) |
 	       (rt->config.save_fpu ? TASK_FPU : 0);
 }
 

@@ -305,7 +305,7 @@ void task_enqueue_elsewhere(struct sley_task *task)
 		return;
 	}
 	home = task_strand(task)->home;
-	if (unlikely(home->migratable && !(flags & TASK_PINNED))) {
+	if (unlikely(task_moves(flags))) {
 		place_movable(worker, home, task);
 	} else if (likely(home == worker)) {
 		place_ready(worker, task, task_level_of(flags));

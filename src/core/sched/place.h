@@ -66,11 +66,12 @@ static inline void task_enqueue(struct sley_task *task)
 {
 	struct worker *worker = worker_current();
 	struct strand *strand = task_strand(task);
+	uint32_t flags = task_flags(task);
 
 	/* A plain thread has no strand. */
-	if (likely(worker && strand && !worker->migratable) &&
+	if (likely(worker && strand && !(flags & TASK_MIGRATABLE)) &&
 	    strand->home == worker)
-		place_ready(worker, task, task_level(task));
+		place_ready(worker, task, task_level_of(flags));
 	else
 		task_enqueue_elsewhere(task);
 }

@@ -76,19 +76,24 @@ static void run_child(void *arg)
 		task_enqueue(parent);
 }
 
+/*
+ * The child has the level of its parent, and may move if its parent may: @inherited
+ * are the flags of the parent.
+ */
 static void build_task(struct sley_task *task, struct sley_forked *child,
-		       unsigned int level, uint32_t flags)
+		       uint32_t inherited, uint32_t flags)
 {
 	*task = (struct sley_task){ .fn = run_child, .arg = child };
 	task->name = "forked child";
 	/* The parent relies on the child. */
-	task_build(task, level, flags | TASK_MUST_RUN);
+	task_build(task, task_level_of(inherited),
+		   flags | (inherited & TASK_MIGRATABLE) | TASK_MUST_RUN);
 }
 
 bool fork_give(struct sley *rt, struct strand *parent,
 	       struct sley_forked *child)
 {
-	unsigned int level = LEVEL_DEFAULT;
+	uint32_t inherited = LEVEL_DEFAULT << TASK_LEVEL_SHIFT;
 	uint32_t flags = 0;
 	struct sley_task *task;
 
@@ -100,10 +105,10 @@ bool fork_give(struct sley *rt, struct strand *parent,
 	fork_mark(child, FORK_GIVEN);
 	child->parent = parent;
 	if (parent) {
-		level = task_level(parent->task);
+		inherited = task_flags(parent->task);
 		flags = TASK_FORKED;
 	}
-	build_task(task, child, level, flags | runtime_task_flags(rt));
+	build_task(task, child, inherited, flags | runtime_task_flags(rt));
 	drain_count_foreign(rt, 1);
 	place_foreign(rt, task);
 	return true;
@@ -188,7 +193,7 @@ static struct sley_task *task_for(struct worker *worker, struct sley_task *task,
 	/* Stealing acquired the task; the parent waits for its child. */
 	parent = strand_task(prey->parent);
 	prey->child->parent = prey->parent;
-	build_task(task, prey->child, task_level(parent),
+	build_task(task, prey->child, task_flags(parent),
 		   worker->task_flags | TASK_FORKED);
 	drain_count_spawned(worker);
 	return task;

@@ -71,7 +71,7 @@ struct strand {
 			member; /* of a scope: only a task is linked there */
 		struct strand *next; /* idle: in the worker's cache             */
 	};
-	struct spinlock end_lock; /* migratable: a cancel and the task's end  */
+	struct spinlock end_lock; /* if it moves: a cancel and the task's end */
 };
 
 _Static_assert(sizeof(struct fiber) > 120 ||

@@ -17,13 +17,11 @@
 
 #include "core/sched/worker.h"
 
-/*
- * The request of the strand that was left, except for the wait of a task that
- * will be resumed here.
- */
+/* The request of the strand that was left, except for a wait without a deadline. */
 void switch_finish_rare(struct worker *worker);
 
-static inline void switch_park(struct worker *worker, struct sley_task *task)
+static inline __attribute__((always_inline)) void
+switch_park(struct worker *worker, struct sley_task *task)
 {
 	uint32_t shield = worker->after.flags & WAIT_SHIELDED ? TASK_SHIELDED
 							      : 0;
@@ -34,37 +32,43 @@ static inline void switch_park(struct worker *worker, struct sley_task *task)
 		levels_push(&worker->ready, task, task_level(task));
 }
 
+/*
+ * The wait of a task that holds no lock of an object.  If the task may move, another
+ * worker may resume the task, and end it, at once.  But parking looks at the task
+ * once more after the task is BLOCKED: the lock of the strand keeps the task from
+ * ending meanwhile.  Not inline: other waits would save registers for it.
+ */
+static noinline __attribute__((unused)) void
+switch_finish_unlocked(struct worker *worker)
+{
+	struct strand *strand = worker->after.strand;
+	bool elsewhere = unlikely(task_moves(task_flags(strand->task)));
+
+	if (elsewhere)
+		spin_lock(&strand->end_lock);
+	switch_park(worker, strand->task);
+	if (elsewhere)
+		spin_unlock(&strand->end_lock);
+}
+
+/* The lock of the object that the task waits for keeps the task from ending. */
 static inline void switch_finish_wait(struct worker *worker)
 {
 	const struct after *after = &worker->after;
 
+	if (!after->q) {
+		switch_finish_unlocked(worker);
+		return;
+	}
 	switch_park(worker, after->strand->task);
 	waitq_unlock_for(after->q, after->flags);
 }
 
-/*
- * The same where another worker may resume the task, and end it, at once.
- * Parking looks at the task once more after the task is BLOCKED.  Meanwhile the
- * lock of the object that the task waits for keeps the task from ending; without
- * such a lock, the lock of the strand has to.
- */
-static inline void switch_finish_movable(struct worker *worker)
+/* @task, which is on @strand, has ended. */
+static inline void switch_end_task(struct strand *strand,
+				   const struct sley_task *task)
 {
-	const struct after *after = &worker->after;
-	struct strand *strand = after->strand;
-
-	if (!after->q)
-		spin_lock(&strand->end_lock);
-	switch_park(worker, strand->task);
-	if (!after->q)
-		spin_unlock(&strand->end_lock);
-	waitq_unlock_for(after->q, after->flags);
-}
-
-/* The task on @strand has ended. */
-static inline void switch_end_task(struct worker *worker, struct strand *strand)
-{
-	bool elsewhere = unlikely(worker->migratable);
+	bool elsewhere = unlikely(task_flags(task) & TASK_MIGRATABLE);
 
 	/* Another worker may be about to cancel a task that it saw suspended. */
 	if (elsewhere)
@@ -81,7 +85,7 @@ static inline void switch_end_task(struct worker *worker, struct strand *strand)
  */
 static inline void switch_finish(struct worker *worker)
 {
-	if (likely(worker->after.kind == AFTER_WAIT && !worker->migratable))
+	if (likely(worker->after.kind == AFTER_WAIT))
 		switch_finish_wait(worker);
 	else
 		switch_finish_rare(worker);

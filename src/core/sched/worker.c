@@ -7,8 +7,8 @@
  * own.  The request of the strand that was left is carried out on the next strand,
  * as the first thing (switch_finish): only then has the worker left the old stack.
  *
- * Each function that can switch returns the worker that resumed it: a strand of a
- * migratable runtime may come back on another worker.
+ * Each function that can switch returns the worker that resumed it: the strand of a
+ * task that may move may come back on another worker.
  *
  * If there is no memory for another stack, a blocking task leaves to the base,
  * the thread's own stack.  No task ever runs there; the base resumes strands until
@@ -103,13 +103,10 @@ static noinline void finish_others(struct worker *worker)
 	case AFTER_YIELD:
 		break;
 	case AFTER_WAIT:
-		switch_finish_movable(worker);
+		switch_finish_wait(worker);
 		break;
 	case AFTER_WAIT_UNTIL:
-		if (worker->migratable)
-			switch_finish_movable(worker);
-		else
-			switch_finish_wait(worker);
+		switch_finish_wait(worker);
 		expect_timer_of_wait(worker);
 		break;
 	case AFTER_FORK:
@@ -280,7 +277,7 @@ static noinline void drop(struct worker *worker, struct strand *strand,
 			  struct sley_task *task)
 {
 	cleanups_run(&strand->cleanups);
-	switch_end_task(worker, strand);
+	switch_end_task(strand, task);
 	end_task(worker, task, false);
 }
 
@@ -303,7 +300,7 @@ settle(struct strand *strand, struct sley_task *task)
 		complain(strand);
 	worker = strand->home;
 	trace_task(&worker->trace, TRACE_TASK_END, task);
-	switch_end_task(worker, strand);
+	switch_end_task(strand, task);
 	return worker;
 }
 
@@ -460,9 +457,8 @@ void strand_main(void *arg, struct fiber_thread *thread)
 /* ---- below the loop --------------------------------------------------------- */
 
 /*
- * Some task that has a stack already, whatever its level; or NULL.  In a
- * migratable runtime such a task may be anywhere, and so may a task that was
- * spawned with a stack of its own.
+ * Some task that has a stack already, whatever its level; or NULL.  Such a task may
+ * be anywhere if it may move, or was spawned with a stack of its own.
  */
 static struct sley_task *pick_resumable(struct worker *worker)
 {
@@ -540,7 +536,6 @@ int worker_init(struct worker *worker, struct sley *rt, unsigned int index)
 	if (rt->config.spin_us != SLEY_NO_SPIN)
 		worker->spin_max_ns = rt->config.spin_us * 1000;
 	worker->spin_ns = worker->spin_max_ns;
-	worker->migratable = rt->migratable;
 	worker->task_flags = runtime_task_flags(rt);
 	rand_seed(&worker->rand, rt->config.seed + index + 1);
 	timers_init(&worker->timers);

@@ -124,9 +124,8 @@ struct worker {
 	uint32_t fair;             /* fair picks: whose turn it is           */
 	uint32_t spin_ns;          /* how long a search lasts                */
 	uint32_t spin_max_ns;      /* at most; 0: a worker does not spin     */
-	uint32_t task_flags;       /* of every task: TASK_NO_BARRIER or 0    */
+	uint32_t task_flags;       /* of every task: runtime_task_flags()    */
 	uint32_t changes;          /* changes of levels that it has seen     */
-	bool migratable;
 	bool cancelled; /* has seen sley_cancel_all()                        */
 	bool stopping;  /* its processes end: actor/process/stop.h           */
 	bool wanders;   /* and tells where it is, see core/sched/victims.h   */

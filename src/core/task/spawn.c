@@ -41,6 +41,9 @@ static int build(struct sley *rt, struct sley_task *task,
 	}
 	if (options->pinned)
 		flags |= TASK_PINNED;
+	/* Only a bound thread runs the tasks that it spawned. */
+	if (options->migratable && rt->nr_workers)
+		flags |= TASK_MIGRATABLE;
 	if (runtime_is_cancelled(rt))
 		flags |= TASK_CANCEL;
 	task_build(task, level, flags);

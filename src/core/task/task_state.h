@@ -151,8 +151,9 @@ enum task_verdict {
 #define TASK_SLOT (1u << 7) /* was spawned with a waker: core/task/slot.h  */
 #define TASK_PROCESS                                                           \
 	(1u << 16) /* of a process: actor/process/process.h          */
-#define TASK_TURNS (1u << 17) /* its function returns many times: turn.h */
-#define TASK_FPU (1u << 18)   /* begins with the usual rounding mode    */
+#define TASK_TURNS (1u << 17)      /* its function returns many times: turn.h */
+#define TASK_FPU (1u << 18)        /* begins with the usual rounding mode    */
+#define TASK_MIGRATABLE (1u << 19) /* may resume on any worker: task_moves() */
 #define TASK_LEVEL_SHIFT 8
 #define TASK_LEVEL_MASK (0xffu << TASK_LEVEL_SHIFT)
 
@@ -200,6 +201,15 @@ static inline uint32_t task_flags(const struct sley_task *task)
 static inline uint32_t task_flags_acquire(const struct sley_task *task)
 {
 	return load_acquire(&task->flags); /* T3 */
+}
+
+/*
+ * May a task with these flags resume on another worker than the worker on which it
+ * was suspended?  TASK_PINNED wins.  Both bits are constant.
+ */
+static inline bool task_moves(uint32_t flags)
+{
+	return (flags & (TASK_MIGRATABLE | TASK_PINNED)) == TASK_MIGRATABLE;
 }
 
 static inline bool task_is_cancelled(const struct sley_task *task)

@@ -15,8 +15,8 @@
  * The thread's own stack queues the strand, for the same reason.  The task is
  * RUNNING all the time: no decider can decide it, and a cancel only leaves its
  * mark.  The strand's home stays the worker that it left, and the task is queued
- * there, so outside of regions a fiber never changes its thread (ADR 4); in a
- * migratable runtime any worker may take the task.
+ * there, so outside of regions a fiber never changes its thread (ADR 4).  A task that
+ * may move is queued where any worker may take it.
  *
  * The thread is reserved before the strand is left, since afterwards it would
  * be too late to fail.
