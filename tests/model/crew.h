@@ -202,6 +202,60 @@ NOT_THERE bool fork_ask_all(struct sley *runtime)
 	return false;
 }
 
+#ifndef CREW_HAS_SOURCES
+/* There are no sources. */
+NOT_THERE bool sources_exist(const struct sley *runtime)
+{
+	(void)runtime;
+	return false;
+}
+
+NOT_THERE struct sley_task *source_pick(struct worker *worker)
+{
+	(void)worker;
+	return NULL;
+}
+
+NOT_THERE void sources_arm(struct worker *worker)
+{
+	(void)worker;
+}
+
+NOT_THERE bool sources_wait(struct worker *worker)
+{
+	(void)worker;
+	return false;
+}
+
+NOT_THERE bool sources_are_due(struct sley *runtime)
+{
+	(void)runtime;
+	return false;
+}
+
+NOT_THERE bool sources_were_used(struct sley *runtime)
+{
+	(void)runtime;
+	return false;
+}
+
+NOT_THERE bool sources_shut(struct sley *runtime)
+{
+	(void)runtime;
+	return false;
+}
+
+NOT_THERE void sources_open(struct sley *runtime)
+{
+	(void)runtime;
+}
+
+NOT_THERE void sources_end(struct sley *runtime)
+{
+	(void)runtime;
+}
+#endif
+
 NOT_THERE void fork_leave_behind(struct worker *worker)
 {
 	(void)worker;

@@ -265,6 +265,7 @@ void runtime_free(struct sley *rt)
 	blocking_stop(&rt->blocking);
 	monitor_stop(rt);
 	stop_threads(rt, rt->nr_workers);
+	sources_end(rt);
 	trace_write(rt);
 	free_parts(rt);
 }

@@ -14,9 +14,50 @@
 #include "core/life/drain.h"
 #include "core/life/hooks.h"
 #include "core/life/runtime.h"
+#include "core/sched/source.h"
+#include "os/clock.h"
 #include "os/thread.h"
 
 #include <errno.h>
+
+/*
+ * How long the sources are shut: time for the last tasks of a source to end, if they
+ * do not wait for the source.  Twice as long each time.
+ */
+#define SHUT_NS_MIN 1000000ull
+#define SHUT_NS_MAX 100000000ull
+#define OPEN_TIMES 10 /* and are open so many times as long in between */
+
+static uint64_t sooner(uint64_t deadline_ns, uint64_t in_ns)
+{
+	uint64_t soon_ns = os_now() + in_ns;
+
+	return soon_ns < deadline_ns ? soon_ns : deadline_ns;
+}
+
+/* Sources are asked as long as tasks are left: core/sched/source.h. */
+static int drain_with_sources(struct sley *rt, uint64_t deadline_ns)
+{
+	uint64_t shut_ns = SHUT_NS_MIN;
+
+	for (;;) {
+		uint64_t until_ns = deadline_ns;
+		int err;
+
+		if (sources_were_used(rt))
+			until_ns = sooner(deadline_ns, OPEN_TIMES * shut_ns);
+		err = drain_wait(rt, until_ns);
+		if (err && deadline_ns <= os_now())
+			return err;
+		if (!sources_shut(rt))
+			return 0;
+		if (!drain_wait(rt, sooner(deadline_ns, shut_ns)))
+			return 0;
+		sources_open(rt);
+		if (shut_ns < SHUT_NS_MAX)
+			shut_ns *= 2;
+	}
+}
 
 static int destroy(struct sley *rt, uint64_t deadline_ns)
 {
@@ -26,7 +67,7 @@ static int destroy(struct sley *rt, uint64_t deadline_ns)
 	if (!cas_acquire(&rt->destroying, &destroying, 1)) /* RD1 */
 		return -EBUSY;
 	gate_shut(rt);
-	err = drain_wait(rt, deadline_ns);
+	err = drain_with_sources(rt, deadline_ns);
 	if (!err && hooks_queue_stop(rt))
 		err = drain_wait(rt, deadline_ns);
 	if (err) {

@@ -14,6 +14,7 @@
 #include "core/sched/idle.h"
 #include "core/sched/monitor.h"
 #include "core/sched/runq.h"
+#include "core/sched/source.h"
 #include "core/sched/victims.h"
 #include "core/task/task_state.h"
 #include "core/trace/trace.h"
@@ -82,6 +83,7 @@ struct sley {
 	struct stack_pool stacks;
 	struct slab strands;
 	struct slab tasks;
+	struct sources sources;
 };
 
 /* The flags that all tasks of @rt have in common. */

@@ -4,6 +4,7 @@
  */
 #include "core/sched/monitor.h"
 
+#include "core/sched/source.h"
 #include "core/sched/worker.h"
 #include "os/clock.h"
 #include "os/futex.h"
@@ -119,7 +120,7 @@ uint64_t monitor_plan(struct sley *rt, uint64_t now_ns, bool hastened)
 		if (due_ns < look_ns)
 			look_ns = due_ns;
 	}
-	if (look_ns < first_ns)
+	if (look_ns < first_ns || sources_are_due(rt))
 		look_ns = first_ns;
 	publish_plan(rt, look_ns);
 	return look_ns;
@@ -139,6 +140,20 @@ static bool wait_for_look(struct sley *rt)
 	return load_relaxed(&monitor->word) != MONITOR_STOPPED;
 }
 
+/* A worker that is awake takes from a source in its next pick, a fair pick. */
+static void look_after_sources(struct sley *rt)
+{
+	if (!sources_are_due(rt))
+		return;
+	for (unsigned int i = 0; i < rt->nr_workers; i++) {
+		struct worker *worker = rt->worker[i];
+
+		if (!idle_is_parked(&worker->seat))
+			/* relaxed: obeyed sooner or later. */
+			store_relaxed(&worker->poke, 1);
+	}
+}
+
 static void look(struct sley *rt)
 {
 	struct monitor *monitor = &rt->monitor;
@@ -146,6 +161,7 @@ static void look(struct sley *rt)
 
 	for (unsigned int i = 0; i < rt->nr_workers; i++)
 		monitor_look_after(rt->worker[i], now_ns);
+	look_after_sources(rt);
 	/* A period at least between two deep sleeps: waking is expensive. */
 	if (now_ns - monitor->aged_ns < MONITOR_PERIOD_NS)
 		return;

@@ -26,6 +26,9 @@
  * plan of step 1 or 3.  A worker that sleeps wakes up for its own timers, and is left
  * out; when it wakes up and gets a task, it reads the plan (I5 of core/sched/idle.h).
  *
+ * The monitor looks after sources, too (core/sched/source.h): while a source is due, the
+ * monitor looks once in a tick, and asks each worker that is awake for a fair pick.
+ *
  * The monitor's word publishes nothing else: the data that the monitor looks at has
  * orders of its own, or is advice.  I4 of core/sched/idle.h says why a worker with
  * work sees that the monitor is asleep.

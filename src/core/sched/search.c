@@ -10,9 +10,10 @@
  * A task that has yielded goes behind the tasks in the sources after its own: see
  * core/sched/yielded.h.
  *
- * No source may starve another: every FAIR_TICK-th pick looks at the timers
- * and then at the default level's sources in rotating order.  The next slot is
- * passed over every NEXT_STREAK-th time.
+ * No queue may starve another: every FAIR_TICK-th pick looks at the timers, at the
+ * sources outside of the scheduler (core/sched/source.h), and then at the default
+ * level's queues in rotating order.  The next slot is passed over every
+ * NEXT_STREAK-th time.
  *
  * A search goes on for the price of a wake-up: looking for as long as a wake-up
  * would take costs at most twice as much as the best choice.  The user may choose
@@ -33,6 +34,7 @@
 #include "core/life/hooks.h"
 #include "core/sched/steal.h"
 #include "core/life/runtime.h"
+#include "core/sched/source.h"
 #include "core/sched/yielded.h"
 #include "os/clock.h"
 #include "os/thread.h"
@@ -341,6 +343,7 @@ static bool would_take_long(struct worker *worker)
 	       /* relaxed: a glance, at the next time as good as now. */
 	       load_relaxed(&worker->nr_parents) ||
 	       (runtime_is_cancelled(worker->rt) && !worker->cancelled) ||
+	       sources_exist(worker->rt) ||
 	       (next_ns != UINT64_MAX && next_ns <= os_now());
 }
 
@@ -366,6 +369,8 @@ static noinline struct sley_task *pick_fair(struct worker *worker)
 		}
 	}
 	task = pick_urgent(worker);
+	if (!task && (task = source_pick(worker)) && worker->sources_left)
+		worker->tick = FAIR_TICK; /* the other sources come next */
 	worker->fair++;
 	for (unsigned int i = 0; !task && i < array_size(source); i++)
 		task = source[(worker->fair + i) % array_size(source)](worker);
@@ -400,7 +405,7 @@ static bool has_other_work(const struct worker *worker)
 static noinline bool may_keep_fairly(struct worker *worker)
 {
 	look_after_all(worker);
-	if (!has_other_work(worker))
+	if (!has_other_work(worker) && !sources_wait(worker))
 		return true;
 	worker->tick = FAIR_TICK;
 	return false;
@@ -559,6 +564,7 @@ static void ask_everybody(void *arg)
 	struct worker *worker = arg;
 
 	(void)fork_ask_all(worker->rt);
+	sources_arm(worker);
 }
 
 /* Is there anything for this worker to do?  Step 3 of core/sched/idle.h. */
@@ -588,7 +594,7 @@ static bool look_everywhere(void *arg)
 		if (has_stealable(rt->worker[i]))
 			return true;
 	}
-	return false;
+	return sources_wait(worker);
 }
 
 /*
@@ -610,14 +616,19 @@ static void end_search(struct worker *worker)
 
 	/* relaxed: a hint. */
 	store_relaxed(&rt->spinner, 0);
-	if (idle_search_end(&rt->idle) && look_everywhere(worker))
-		idle_notify(&rt->idle);
+	if (idle_search_end(&rt->idle)) {
+		sources_arm(worker);
+		if (look_everywhere(worker))
+			idle_notify(&rt->idle);
+	}
 }
 
 static struct sley_task *look_once(struct worker *worker)
 {
 	struct sley_task *task = worker_pick(worker);
 
+	if (!task)
+		task = source_pick(worker);
 	if (!task) {
 		task = steal(worker);
 		if (unlikely(task && task_level(task) != LEVEL_DEFAULT)) {

@@ -29,6 +29,7 @@
 #include "core/sched/suspend.h"
 #include "core/sched/loop.h"
 #include "core/wait/region.h"
+#include "core/sched/source.h"
 #include "core/sched/stack_shortage.h"
 #include "core/task/slot.h"
 #include "core/task/turn.h"
@@ -653,6 +654,8 @@ int worker_step(struct worker *worker)
 
 	worker_fire_timers(worker);
 	task = worker_pick(worker);
+	if (!task)
+		task = source_pick(worker);
 	if (!task)
 		task = worker_pick_low(worker, NR_LEVELS - 1);
 	if (!task)

@@ -122,6 +122,8 @@ struct worker {
 	struct sley_task *handoff; /* picked, to be started by the loop      */
 	uint32_t tick;             /* picks since the last fair pick         */
 	uint32_t fair;             /* fair picks: whose turn it is           */
+	uint32_t sources_left;     /* without a turn in this round: source.c */
+	struct sley_source *asks;  /* whose function it calls, or NULL       */
 	uint32_t spin_ns;          /* how long a search lasts                */
 	uint32_t spin_max_ns;      /* at most; 0: a worker does not spin     */
 	uint32_t task_flags;       /* of every task: runtime_task_flags()    */

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_source.c - src/core/sched/source.c with the very search.c, idle.c and
+ * monitor.c: an item in a source is taken, once; and a source that is removed is not
+ * touched any more.
+ *
+ * The producer is another process: it knows nothing of the workers' counts, and no
+ * membarrier() reaches it.  All it has is one word, in which it counts items and
+ * finds the bit SLEEPS, and a descriptor.  Signalling the descriptor is
+ * idle_wake_one(), which stands for the kernel: it wakes a parked worker, if there is
+ * one.  A worker that sleeps beside an item is a lost wake-up.
+ *
+ * Complete for one worker and one producer; for a worker that ends a take while
+ * another parks; for a search that ends while another worker sleeps; for a notifier
+ * in this process; for adding, removing and shutting against one worker that picks;
+ * for the plan of the monitor against one notifier.  All with membarrier and without.
+ * The models would not see mistakes that take three workers, two sources, or a second
+ * turn of the taker.
+ */
+/* For what is static there; before the crew, which has an rt of its own. */
+#include "core/sched/idle.c"
+#include "core/sched/search.c"
+#include "core/sched/source.c"
+
+#define CREW_HAS_SOURCES
+#include "crew.h"
+#include "payload.h"
+
+#define SLEEPS 1u
+#define ONE 2u
+
+static uint32_t box; /* the producer's word: items and SLEEPS */
+static uint32_t out; /* items taken out: written by takers    */
+static struct payload items[2];
+static struct sley_source *source;
+static struct sley_task home_task;
+static struct payload owned; /* memory of the source's owner */
+static struct ledger {
+	int taken[3], ended; /* by each thread */
+	bool began, counted;
+	uint64_t look_ns;
+} ledger;
+
+/* There are no bound threads. */
+void drain_end_unbind(struct worker *worker)
+{
+	(void)worker;
+	MODEL_CHECK(!"nobody unbinds");
+}
+
+/* ---- the source ----------------------------------------------------------------- */
+
+static bool box_has(void *arg)
+{
+	(void)arg;
+	return load_relaxed(&box) / ONE != load_relaxed(&out);
+}
+
+static bool box_arm(void *arg)
+{
+	(void)arg;
+	return or_relaxed(&box, SLEEPS) / ONE != load_relaxed(&out);
+}
+
+static void box_disarm(void *arg)
+{
+	(void)arg;
+	(void)and_relaxed(&box, ~SLEEPS);
+}
+
+static bool box_take(void *arg)
+{
+	uint32_t nr = load_acquire(&box) / ONE, i = load_relaxed(&out);
+
+	(void)arg;
+	for (; i < nr; i++) {
+		payload_check(&items[i]);
+		ledger.taken[model_thread()]++;
+	}
+	store_relaxed(&out, nr);
+	return false;
+}
+
+static const struct source_ops box_ops = {
+	.has = box_has,
+	.take = box_take,
+	.arm = box_arm,
+	.disarm = box_disarm,
+};
+
+/* The worker finds the item when it arms. */
+static const struct source_ops armed_ops = {
+	.take = box_take,
+	.arm = box_arm,
+	.disarm = box_disarm,
+};
+
+/* Of a producer in this process, which notifies. */
+static const struct source_ops told_ops = { .take = box_take };
+
+static void setup_with(unsigned int workers, const struct source_ops *ops)
+{
+	crew_set_up(workers);
+	box = out = 0;
+	memset(items, 0, sizeof(items));
+	memset(&ledger, 0, sizeof(ledger));
+	model_ledger(&ledger, sizeof(ledger));
+	home_task = (struct sley_task){ 0 };
+	rt->config.tick_us = 1000;
+	model_lock_word(&rt->sources.lock.word);
+	model_name(&box, "box");
+	model_name(&out, "out");
+	model_name(&rt->sources.live, "live");
+	model_name(&rt->sources.source[0].word, "word");
+	model_name(&rt->sources.source[0].pending, "pending");
+	if (!ops)
+		return;
+	MODEL_CHECK(source_add(rt, &source, ops, NULL, true) == 0);
+	source->pending = 0;
+}
+
+static void falls_asleep(int i)
+{
+	crew[i].seat.word = SEAT_PARKED;
+	list_prepend(&rt->idle.parked, &crew[i].seat.link);
+	rt->idle.counts += IDLE_PARKED_ONE;
+}
+
+/* ---- producers ------------------------------------------------------------------- */
+
+static void put(uint32_t i)
+{
+	payload_write(&items[i]);
+	if (add_release(&box, ONE) & SLEEPS) {
+		(void)and_relaxed(&box, ~SLEEPS);
+		idle_wake_one(&rt->idle);
+	}
+}
+
+static void produce(int id)
+{
+	(void)id;
+	put(0);
+}
+
+static void produce_two(int id)
+{
+	(void)id;
+	put(0);
+	put(1);
+}
+
+static void notify(int id)
+{
+	(void)id;
+	payload_write(&items[0]);
+	(void)add_release(&box, ONE); /* take() may find it at once */
+	source_notify(source);
+}
+
+/* ---- workers --------------------------------------------------------------------- */
+
+static void turn(int id, struct sley_task *task)
+{
+	(void)task_claim(task);
+	task->fn(task);
+	MODEL_CHECK(turns_of(task)->after(&crew[id], task) == NULL);
+}
+
+/* Until it has taken @nr items, or comes home. */
+static void work_until(int id, int nr)
+{
+	while (ledger.taken[id] < nr) {
+		struct sley_task *task = worker_search(&crew[id]);
+
+		if (task == &home_task)
+			break;
+		turn(id, task);
+	}
+	ledger.ended++;
+}
+
+static void worker(int id)
+{
+	work_until(id, 1);
+}
+
+static void worker_of_two(int id)
+{
+	work_until(id, 2);
+}
+
+static int nr_taken(void)
+{
+	return ledger.taken[0] + ledger.taken[1] + ledger.taken[2];
+}
+
+static void done_one(void)
+{
+	MODEL_CHECK(nr_taken() == 1 && ledger.ended == 1);
+	MODEL_CHECK(rt->idle.counts == 0);
+	MODEL_CHECK(source->word == SOURCE_LIVE && !source->taking.word);
+}
+
+static void done_two(void)
+{
+	MODEL_CHECK(nr_taken() == 2 && ledger.ended == 1);
+	MODEL_CHECK(source->word == SOURCE_LIVE && !source->taking.word);
+}
+
+static void done_by_two(void)
+{
+	MODEL_CHECK(nr_taken() == 1 && ledger.ended == 2);
+	MODEL_CHECK(source->word == SOURCE_LIVE && !source->taking.word);
+}
+
+#define BOTH_VARIANTS(name, ...)                                               \
+	MODEL(name##_with_membarrier, __VA_ARGS__);                            \
+	MODEL(name##_without_membarrier, .no_membarrier = true, __VA_ARGS__)
+
+/* ---- one worker, one producer ------------------------------------------------------ */
+
+static void setup_box(void)
+{
+	setup_with(1, &box_ops);
+}
+
+static void setup_armed(void)
+{
+	setup_with(1, &armed_ops);
+}
+
+static void setup_told(void)
+{
+	setup_with(1, &told_ops);
+}
+
+BOTH_VARIANTS(a_worker_hears_of_another_process, .setup = setup_box,
+	      .threads = { worker, produce }, .finish = done_one);
+
+BOTH_VARIANTS(a_worker_that_arms_hears_of_another_process, .setup = setup_armed,
+	      .threads = { worker, produce }, .finish = done_one);
+
+BOTH_VARIANTS(a_worker_hears_of_a_notifier, .setup = setup_told,
+	      .threads = { worker, notify }, .finish = done_one);
+
+/* Another notifier was here before, and its item was taken. */
+static void setup_told_before(void)
+{
+	setup_told();
+	source->pending = 1;
+}
+
+BOTH_VARIANTS(a_worker_hears_of_a_second_notifier, .setup = setup_told_before,
+	      .threads = { worker, notify }, .finish = done_one);
+
+/* Before the second item the worker may take, end the take, arm and sleep again. */
+BOTH_VARIANTS(a_worker_hears_of_another_process_twice, .setup = setup_box,
+	      .threads = { worker_of_two, produce_two }, .finish = done_two,
+	      .slow_modes = MODEL_RA);
+
+/* ---- a taker, and a worker that passes by ------------------------------------------- */
+
+/* Worker 0 has a taker of the ring, whose take() has returned. */
+static void setup_taker_ends(void)
+{
+	setup_with(2, &box_ops);
+	source->word |= SOURCE_TAKEN;
+	source->more = false;
+	(void)build_taker(&crew[0], source);
+	source->taker.state = TASK_RUNNING;
+}
+
+/* An item came meanwhile, and its producer found no SLEEPS. */
+static void setup_taker_ends_beside_an_item(void)
+{
+	setup_taker_ends();
+	items[0].value = PAYLOAD;
+	box = ONE;
+}
+
+/* Afterwards the worker is busy for ever. */
+static void end_turn(int id)
+{
+	(void)after_take(&crew[id], &source->taker);
+	ledger.ended++;
+}
+
+/* About to park, and not counted as a searcher. */
+static void parker(int id)
+{
+	(void)park(&crew[id], false);
+	worker(id);
+}
+
+BOTH_VARIANTS(a_taker_leaves_an_item_to_a_worker_that_parks,
+	      .setup = setup_taker_ends_beside_an_item,
+	      .threads = { end_turn, parker }, .finish = done_by_two);
+
+/* take() has said that there is more; only the taker knows. */
+static void setup_taker_leaves_more(void)
+{
+	setup_with(2, &told_ops);
+	source->word |= SOURCE_TAKEN;
+	source->more = true;
+	(void)build_taker(&crew[0], source);
+	source->taker.state = TASK_RUNNING;
+	items[0].value = PAYLOAD;
+	box = ONE;
+}
+
+BOTH_VARIANTS(a_taker_leaves_more_to_a_worker_that_parks,
+	      .setup = setup_taker_leaves_more, .threads = { end_turn, parker },
+	      .finish = done_by_two);
+
+BOTH_VARIANTS(a_taker_arms_for_a_worker_that_passed_by,
+	      .setup = setup_taker_ends,
+	      .threads = { end_turn, parker, produce }, .finish = done_by_two,
+	      .slow_modes = MODEL_TSO | MODEL_RA);
+
+/* ---- the end of a search ---------------------------------------------------------- */
+
+/* Worker 0 searches, as the only one; worker 1 is asleep; nobody has armed. */
+static void setup_search_ends(void)
+{
+	setup_with(2, &box_ops);
+	falls_asleep(1);
+	rt->idle.counts += IDLE_SEARCHING_ONE;
+}
+
+/* The worker has found other work. */
+static void ender(int id)
+{
+	end_search(&crew[id]);
+	ledger.ended++;
+}
+
+static void sleeper(int id)
+{
+	(void)rest(&rt->idle, &crew[id].seat, false, UINT64_MAX);
+	worker(id);
+}
+
+BOTH_VARIANTS(a_searcher_arms_for_a_worker_that_sleeps,
+	      .setup = setup_search_ends,
+	      .threads = { ender, sleeper, produce }, .finish = done_by_two);
+
+/* ---- adding ------------------------------------------------------------------------- */
+
+static void setup_nothing(void)
+{
+	setup_with(1, NULL);
+	items[0].value = PAYLOAD;
+	box = ONE;
+}
+
+static void add(int id)
+{
+	(void)id;
+	payload_write(&owned);
+	MODEL_CHECK(source_add(rt, &source, &box_ops, &owned, true) == 0);
+}
+
+BOTH_VARIANTS(a_worker_hears_of_a_new_source, .setup = setup_nothing,
+	      .threads = { worker, add }, .finish = done_one);
+
+/* The producer came before the source, and told nobody. */
+static void add_after_an_item(int id)
+{
+	(void)id;
+	MODEL_CHECK(source_add(rt, &source, &told_ops, NULL, true) == 0);
+}
+
+BOTH_VARIANTS(a_worker_hears_of_an_item_that_came_first, .setup = setup_nothing,
+	      .threads = { worker, add_after_an_item }, .finish = done_one);
+
+/* ---- removing: what belongs to the owner is not touched afterwards ------------------- */
+
+static bool owned_has(void *arg)
+{
+	payload_check(arg);
+	return true;
+}
+
+static bool owned_take(void *arg)
+{
+	payload_check(arg);
+	return true;
+}
+
+static bool owned_arm(void *arg)
+{
+	payload_check(arg);
+	return false;
+}
+
+static const struct source_ops owned_ops = {
+	.has = owned_has,
+	.take = owned_take,
+	.arm = owned_arm,
+};
+
+static void setup_owned(void)
+{
+	setup_with(1, NULL);
+	owned.value = PAYLOAD;
+	MODEL_CHECK(source_add(rt, &source, &owned_ops, &owned, true) == 0);
+	model_lock_word(&source->taking.word);
+}
+
+static void take_one(int id)
+{
+	struct sley_task *task = source_pick(&crew[id]);
+
+	if (task)
+		turn(id, task);
+	ledger.ended++;
+}
+
+static void ask(int id)
+{
+	sources_arm(&crew[id]);
+	(void)!sources_wait(&crew[id]);
+	ledger.ended++;
+}
+
+static void remove_it(int id)
+{
+	(void)id;
+	source_remove(source);
+	model_access(&owned.value);
+	owned.value = 0;
+	ledger.ended++;
+}
+
+static void removed(void)
+{
+	MODEL_CHECK(ledger.ended == 2);
+	MODEL_CHECK(source->word == 0 && !source->taking.word);
+	MODEL_CHECK(rt->sources.live == 0 && rt->sources.used == 0);
+}
+
+MODEL(a_source_that_is_removed_is_not_taken, .setup = setup_owned,
+      .threads = { take_one, remove_it }, .finish = removed);
+
+MODEL(a_source_that_is_removed_is_not_asked, .setup = setup_owned,
+      .threads = { ask, remove_it }, .finish = removed);
+
+/* ---- two workers take, one after the other ------------------------------------------ */
+
+static void setup_two_take(void)
+{
+	setup_with(2, NULL);
+	owned.value = PAYLOAD;
+	MODEL_CHECK(source_add(rt, &source, &owned_ops, &owned, true) == 0);
+}
+
+static void both_took(void)
+{
+	MODEL_CHECK(ledger.ended == 2);
+	MODEL_CHECK(source->word == SOURCE_LIVE && !source->taking.word);
+	MODEL_CHECK(crew[0].counters.spawned == crew[0].counters.finished);
+	MODEL_CHECK(crew[1].counters.spawned == crew[1].counters.finished);
+}
+
+MODEL(two_workers_take_in_turn, .setup = setup_two_take,
+      .threads = { take_one, take_one }, .finish = both_took);
+
+/* ---- shutting: a taker that has begun is counted ------------------------------------- */
+
+static void shut(int id)
+{
+	(void)id;
+	MODEL_CHECK(sources_shut(rt));
+	/* relaxed: as nr_left() of core/life/drain.c. */
+	ledger.counted = load_relaxed(&crew[0].counters.spawned);
+	ledger.ended++;
+}
+
+static void begin(int id)
+{
+	ledger.began = source_pick(&crew[id]);
+	ledger.ended++;
+}
+
+static void all_counted(void)
+{
+	MODEL_CHECK(ledger.ended == 2 && ledger.began == ledger.counted);
+}
+
+MODEL(a_taker_is_counted_or_does_not_begin, .setup = setup_owned,
+      .threads = { begin, shut }, .finish = all_counted);
+
+/* The sources are opened again while a worker has passed them by. */
+static void setup_shut(void)
+{
+	setup_with(1, &box_ops);
+	items[0].value = PAYLOAD;
+	box = ONE;
+	(void)set_shut(&rt->sources, true);
+}
+
+static void open_again(int id)
+{
+	(void)id;
+	sources_open(rt);
+}
+
+static void opened(void)
+{
+	for (int i = 0; i < SOURCES_MAX; i++)
+		MODEL_CHECK(!(rt->sources.source[i].word & SOURCE_SHUT));
+	done_one();
+}
+
+BOTH_VARIANTS(a_worker_hears_of_sources_that_are_open_again,
+	      .setup = setup_shut, .threads = { worker, open_again },
+	      .finish = opened);
+
+/* ---- the plan of the monitor ----------------------------------------------------------- */
+
+static void plan(int id)
+{
+	(void)id;
+	ledger.look_ns = monitor_plan(rt, os_now(), false);
+}
+
+/* The monitor looks after a tick, or at once. */
+static void is_planned(void)
+{
+	MODEL_CHECK(ledger.look_ns == os_now() + 1000000 ||
+		    rt->monitor.word == MONITOR_HASTENED);
+}
+
+BOTH_VARIANTS(the_monitor_hears_of_a_notifier, .setup = setup_told,
+	      .threads = { plan, notify }, .finish = is_planned);
