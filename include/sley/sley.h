@@ -10,6 +10,7 @@
  *   future.h ticket.h                        later values; turns in order
  *   waker.h                                  wake a task by its number
  *   blocking.h                               calls that hold a thread
+ *   source.h                                 work from your own event loop
  *   scope.h                                  tasks that fail and end together
  *   fork.h forkable.h parallel.h             functions in parallel
  *   for.h reduce.h scan.h find.h sort.h      loops, sums, searches and order
@@ -70,6 +71,7 @@
 #include <sley/semaphore.h>
 #include <sley/shared.h>
 #include <sley/sort.h>
+#include <sley/source.h>
 #include <sley/step.h>
 #include <sley/stock.h>
 #include <sley/supervisor.h>
