@@ -62,7 +62,7 @@ LIST = "tests/model/protocol.txt"
 OPEN = "tests/model/protocol_open.txt"
 KINDS = protocol_generate.KINDS + ("old",)
 SOURCES = ("src/actor/*", "src/core/*", "src/fiber/*", "src/graph/*",
-           "src/subprocess/*",
+           "src/shm/*", "src/subprocess/*",
            "src/lf/*", "src/mem/*", "src/sync/*", "src/parallel/*",
            "include/sley/*.h")
 QUICK = ("--limit", "150")    # of each scene in each memory

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SIZE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -35,6 +36,24 @@ int os_shared_memory_create(const char *name, size_t size)
 		os_close(fd);
 	errno = saved_errno;
 	return err ? err : fd;
+}
+
+int64_t os_shared_memory_size(int fd)
+{
+	int saved_errno = errno, seals;
+	struct stat status;
+	int64_t size;
+
+	/* fault: neither call needs resources. */
+	seals = fcntl(fd, F_GET_SEALS);
+	if (seals < 0 || !(seals & F_SEAL_SHRINK))
+		size = -EPERM; /* no memfd, or one without the seal */
+	else if (fstat(fd, &status))
+		size = -errno;
+	else
+		size = status.st_size;
+	errno = saved_errno;
+	return size;
 }
 
 void *(os_shared_memory_map)(int fd, size_t size)

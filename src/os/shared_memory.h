@@ -12,9 +12,16 @@
 #include "os/fault.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* The descriptor, of @size zero bytes, or -errno.  Not inherited by exec. */
 must_check int os_shared_memory_create(const char *name, size_t size);
+
+/*
+ * The size of a file that another process may have made: its size, which is final, or
+ * -errno.  -EPERM: it is not sealed, and could be made shorter.
+ */
+must_check int64_t os_shared_memory_size(int fd);
 
 /* The whole file, readable and writable; NULL: no memory.  Undone by os_unmap(). */
 must_check void *os_shared_memory_map(int fd, size_t size);

@@ -17,7 +17,8 @@
  * core/sched/idle.h instead: the membarrier() there reaches the threads of one process
  * only.
  *
- * STOP is final: no operation here removes the bit.
+ * STOP is the beginning of the end, and final: no operation here removes the bit.  The
+ * users of the word say what ends.
  *
  * The word is memory that another process may scribble over.  Each side keeps the
  * count that it relies on in private memory, and compares.  A count has fewer bits
@@ -25,7 +26,7 @@
  *
  * Edges:
  *
- *   CW1  the writer adds -> the reader finds the count : the data
+ *   CW1  the writer adds, or stops -> the reader finds the word : the data
  */
 #ifndef SLEY_SHM_COUNT_WORD_H
 #define SLEY_SHM_COUNT_WORD_H
@@ -36,7 +37,7 @@
 
 #define COUNT_WORD_SLEEPS 1u  /* the reader sleeps on the word           */
 #define COUNT_WORD_WATCHED 2u /* the reader wants a signal of an eventfd */
-#define COUNT_WORD_STOP 4u    /* the writer will add nothing more        */
+#define COUNT_WORD_STOP 4u    /* the writer has begun to end             */
 #define COUNT_WORD_ONE 8u
 #define COUNT_WORD_MASK (UINT32_MAX / COUNT_WORD_ONE)
 
@@ -65,11 +66,10 @@ static inline must_check uint32_t count_word_add(uint32_t *word, uint32_t nr)
 	return add_release(word, nr * COUNT_WORD_ONE); /* CW1 */
 }
 
-/* There will be nothing more.  Returns as count_word_add(). */
+/* The writer begins to end.  Returns as count_word_add(). */
 static inline must_check uint32_t count_word_stop(uint32_t *word)
 {
-	/* relaxed: the bit is the whole message. */
-	return or_relaxed(word, COUNT_WORD_STOP);
+	return or_release(word, COUNT_WORD_STOP); /* CW1 */
 }
 
 /* After count_word_add(): wakes at most @nr threads that sleep on the word. */
