@@ -37,6 +37,15 @@
  * single-threaded mode the bound thread calls .on_idle, as worker 0, before it
  * sleeps in a call of sley.
  *
+ * Watchdog.  A fiber resumes on the worker where it blocked, unless it is
+ * migratable (<sley/task.h>).  So a task that computes for long, or waits in a
+ * system call, holds up the ready fibers of its worker, even if other workers
+ * are idle.  After .watchdog_ms .report gets a line: which task, on which worker,
+ * for how long, how many tasks wait, and what to do.  The watchdog looks every 10
+ * milliseconds.  There is one line for each such task, and at most four lines in
+ * ten seconds; sley_get_stats() counts all such tasks.  A blocking call or region
+ * (<sley/blocking.h>) holds no worker.  The single-threaded mode has no watchdog.
+ *
  * Signals.  Workers and the threads for blocking calls block every signal that
  * is sent to the process.  So signal handlers run on threads of the program,
  * never on a small stack, and no system call of a task fails with EINTR.  Two
@@ -106,6 +115,9 @@ typedef void sley_fn(void *arg);
 
 /* For .blocking_max, and for the capacity of a channel: no limit. */
 #define SLEY_UNBOUNDED SIZE_MAX
+
+/* For .watchdog_ms: no reports. */
+#define SLEY_NEVER UINT64_MAX
 
 /*
  * The allocator of the runtime's own bookkeeping memory.  Stacks are mapped from
@@ -197,7 +209,13 @@ struct sley_config {
 	 * SLEY_UNBOUNDED.  More calls than that wait for a thread.
 	 */
 	size_t blocking_max;
-	uint64_t reserved[1];
+	/*
+	 * .report gets a line when a task has held its worker for so many
+	 * milliseconds while tasks wait that only this worker may run; see
+	 * "Watchdog" in this header.  Default 100; or SLEY_NEVER.
+	 */
+	uint64_t watchdog_ms;
+	uint64_t reserved[4];
 };
 
 #define SLEY_CONFIG(...) SLEY_LITERAL(struct sley_config, __VA_ARGS__)
@@ -407,7 +425,8 @@ struct sley_stats {
 	uint64_t blocking_queued;  /* calls that have not started            */
 	uint64_t blocking_calls;   /* calls that have started                */
 	uint64_t blocking_waited;  /* calls that found all threads busy      */
-	uint64_t reserved[3];
+	uint64_t long_tasks;       /* that the watchdog has found            */
+	uint64_t reserved[2];
 };
 
 /*

@@ -24,6 +24,7 @@
 #define BLOCKING_IDLE_MS_DEFAULT 10000
 #define BLOCKING_MAX_DEFAULT 512
 #define TICK_US_DEFAULT 1000
+#define WATCHDOG_MS_DEFAULT 100
 #define TICK_US_MIN 100
 #define TICK_US_MAX 10000
 #define SPIN_US_DEFAULT 20
@@ -54,6 +55,8 @@ static int complete_times(struct sley_config *config)
 		config->tick_us = TICK_US_DEFAULT;
 	if (config->tick_us < TICK_US_MIN || config->tick_us > TICK_US_MAX)
 		return -EINVAL;
+	if (config->watchdog_ms == 0)
+		config->watchdog_ms = WATCHDOG_MS_DEFAULT;
 	if (config->spin_us == 0)
 		config->spin_us = SPIN_US_DEFAULT;
 	if (config->spin_us > SPIN_US_MAX && config->spin_us != SLEY_NO_SPIN)

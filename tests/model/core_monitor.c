@@ -19,6 +19,7 @@
  * without.
  */
 #include "crew.h"
+#include "monitor_only.h"
 #include "payload.h"
 
 #include "core/sched/place.h"

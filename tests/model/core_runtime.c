@@ -54,6 +54,20 @@ static void setup(unsigned int workers, unsigned int can_start)
 	model_name(&threads[1].word, "thread1");
 }
 
+/* ---- no monitor runs, and no watchdog ------------------------------------- */
+
+void watchdog_init(struct watchdog *watchdog, const struct sley_config *config)
+{
+	(void)config;
+	*watchdog = (struct watchdog){ 0 };
+}
+
+uint64_t watchdog_found(const struct watchdog *watchdog)
+{
+	(void)watchdog;
+	return 0;
+}
+
 /* ---- threads of the system ------------------------------------------------ */
 
 int os_thread_start_on(pthread_t *out, const char *name, void *(*fn)(void *),

@@ -24,6 +24,7 @@
 
 #define CREW_HAS_SOURCES
 #include "crew.h"
+#include "monitor_only.h"
 #include "payload.h"
 
 #define SLEEPS 1u

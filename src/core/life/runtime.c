@@ -248,6 +248,7 @@ int runtime_create(struct sley **out, const struct sley_config *config)
 	trace_init(&rt->trace, config->trace, nr_workers);
 	note_config(rt);
 	blocking_init(&rt->blocking, rt, &rt->mem);
+	watchdog_init(&rt->watchdog, config);
 	if (nr_workers) /* then there is a monitor, which ages the pool */
 		rt->stacks.warm_max = (uint32_t)chaos_few(STACK_WARM_ALL, 1);
 	fiber_overflow_install();
@@ -307,5 +308,6 @@ void runtime_stats(struct sley *rt, struct sley_stats *out)
 	out->trace_dropped += load_relaxed(&rt->trace.nr_lost);
 	out->fibers = slab_nr_live(&rt->strands);
 	out->allocated = mem_allocated(&rt->mem);
+	out->long_tasks = watchdog_found(&rt->watchdog);
 	blocking_stats(&rt->blocking, out);
 }

@@ -16,6 +16,7 @@
 #include "core/sched/runq.h"
 #include "core/sched/source.h"
 #include "core/sched/victims.h"
+#include "core/sched/watchdog.h"
 #include "core/task/task_state.h"
 #include "core/trace/trace.h"
 #include "core/wait/blocking.h"
@@ -78,6 +79,7 @@ struct sley {
 	 */
 	uint64_t (*report_more)(struct sley *rt);
 	struct monitor monitor;
+	struct watchdog watchdog;
 	struct blocking blocking;
 	struct trace trace;
 	struct stack_pool stacks;

@@ -31,11 +31,7 @@ void monitor_hasten(struct monitor *monitor)
 		os_futex_wake(&monitor->word, 1);
 }
 
-/*
- * Has @worker done nothing since the last look?  Then a task holds the worker.  A
- * hastened look comes so soon that this may be a task like any other: no harm.
- */
-static bool is_held(struct worker *worker)
+bool monitor_is_held(struct worker *worker)
 {
 	struct monitor_sight *sight = &worker->sight;
 	/* relaxed: a heuristic. */
@@ -54,8 +50,9 @@ static bool is_held(struct worker *worker)
 
 void monitor_look_after(struct worker *worker, uint64_t now_ns)
 {
-	bool held = is_held(worker);
+	bool held = monitor_is_held(worker);
 
+	watchdog_look(worker, held, now_ns);
 	if (timers_next(&worker->timers) <= now_ns) {
 		/* relaxed: obeyed sooner or later. */
 		store_relaxed(&worker->poke, 1);

@@ -77,6 +77,13 @@ struct monitor {
 must_check int monitor_start(struct sley *rt);
 void monitor_stop(struct sley *rt);
 
+/*
+ * By the monitor: has @worker done nothing since the last call?  Then a task holds
+ * the worker.  A hastened look comes so soon that this may be a task like any other:
+ * no harm.
+ */
+bool monitor_is_held(struct worker *worker);
+
 /* By the monitor: look after the work behind a task that does not end. */
 void monitor_look_after(struct worker *worker, uint64_t now_ns);
 

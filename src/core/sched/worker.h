@@ -166,6 +166,7 @@ struct worker {
 	cache_aligned struct ring ring;
 	struct list link;               /* single-threaded: in rt->bound     */
 	struct monitor_sight sight;     /* the monitor's                     */
+	struct watchdog_sight watch;    /* the same                          */
 	struct stack_shortage shortage; /* core/sched/stack_shortage.h       */
 };
 

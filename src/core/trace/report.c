@@ -11,7 +11,7 @@
 
 void report(const struct sley *rt, const char *format, ...)
 {
-	char line[256];
+	char line[512];
 	va_list args;
 
 	va_start(args, format);

@@ -96,6 +96,21 @@ TEST(a_limit_on_blocking_threads_has_a_default)
 	}
 }
 
+TEST(a_watchdog_has_a_default_and_may_be_off)
+{
+	static const uint64_t ms[] = { 0, 1, 100, 1ull << 60, SLEY_NEVER };
+	struct sley_config config = *test_config(), effective = config;
+	struct sley *rt;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ms); i++) {
+		config.watchdog_ms = ms[i];
+		CHECK_EQ(sley_create(&rt, &config), 0);
+		CHECK_EQ(sley_get_config(rt, &effective), 0);
+		CHECK_EQ(effective.watchdog_ms, ms[i] ? ms[i] : 100);
+		CHECK_EQ(sley_destroy(rt), 0);
+	}
+}
+
 TEST(a_config_without_its_size_is_an_error)
 {
 	struct sley_config config = config_of(1);

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watchdog.c - see watchdog.h.
+ *
+ * Edges:
+ *
+ *   S1  see core/sched/worker.h
+ */
+#include "core/sched/watchdog.h"
+
+#include "base/bits.h"
+#include "core/sched/worker.h"
+#include "core/trace/report.h"
+#include "core/wait/holder.h"
+#include "os/map.h"
+
+#include <stdio.h>
+
+#define NS_PER_MS 1000000ull
+#define MS_MAX (1ull << 40) /* 35 years, and still a number of nanoseconds */
+#define COUNT_MAX 1000      /* a list is not walked any further */
+
+#define PEEK(out, where) os_peek(out, where, sizeof(*(out)))
+
+void watchdog_init(struct watchdog *watchdog, const struct sley_config *config)
+{
+	uint64_t ms = config->watchdog_ms;
+
+	*watchdog = (struct watchdog){
+		.patience_ns = ms < MS_MAX ? ms * NS_PER_MS : UINT64_MAX,
+	};
+}
+
+uint64_t watchdog_found(const struct watchdog *watchdog)
+{
+	/* relaxed: statistics. */
+	return load_relaxed(&watchdog->nr_found);
+}
+
+/* ---- tasks that wait: all reads as a debugger does --------------------------- */
+
+/* Tasks that are linked by ->next, from the task at *@first on. */
+static unsigned int count_from(const void *first)
+{
+	const struct sley_task *task;
+	unsigned int nr = 0;
+
+	if (!PEEK(&task, (const struct sley_task *const *)first))
+		return 0;
+	while (task && nr < COUNT_MAX) {
+		nr++;
+		if (!PEEK(&task, &task->next))
+			break;
+	}
+	return nr;
+}
+
+/* The tasks that only @worker may run, and that are ready. */
+static unsigned int count_waiting(const struct worker *worker)
+{
+	unsigned int nr = count_from(&worker->home.head) +
+			  count_from(&worker->fresh.first);
+	uint64_t bits;
+
+	if (!PEEK(&bits, &worker->ready.bitmap))
+		return nr;
+	for (; bits; bits &= bits - 1)
+		nr += count_from(&worker->ready.fifo[bits_first(bits)].first);
+	return nr;
+}
+
+/* ---- the report ------------------------------------------------------------------ */
+
+/* May a line be written now? */
+static bool may_write(struct watchdog *watchdog, uint64_t now_ns)
+{
+	if (now_ns - watchdog->window_ns >= WATCHDOG_WINDOW_NS) {
+		watchdog->window_ns = now_ns;
+		watchdog->nr_lines = 0;
+	}
+	if (watchdog->nr_lines >= WATCHDOG_LINES)
+		return false;
+	watchdog->nr_lines++;
+	return true;
+}
+
+static void write_line(struct worker *worker, const char *name,
+		       unsigned int nr_waiting, uint64_t now_ns)
+{
+	struct watchdog *watchdog = &worker->rt->watchdog;
+	uint64_t ms = (now_ns - worker->watch.since_ns) / NS_PER_MS;
+	char more[64] = "";
+
+	if (!may_write(watchdog, now_ns)) {
+		watchdog->nr_left_out++;
+		return;
+	}
+	if (watchdog->nr_left_out)
+		(void)snprintf(more, sizeof(more),
+			       " (%u more such tasks were not reported)",
+			       watchdog->nr_left_out);
+	watchdog->nr_left_out = 0;
+	report(worker->rt,
+	       "%s has held worker %u for %llu ms, and %u task(s) that only "
+	       "this worker may run wait behind it: %swrap the long call in "
+	       "sley_blocking_call(), or call sley_yield() now and then%s",
+	       name, worker->index, (unsigned long long)ms, nr_waiting,
+	       worker->rt->nr_workers > 1 ? "make them .migratable, " : "",
+	       more);
+}
+
+/* @worker has been held for so long that it is worth a look. */
+static void look_closely(struct worker *worker, uint64_t now_ns)
+{
+	struct watchdog *watchdog = &worker->rt->watchdog;
+	struct watchdog_sight *sight = &worker->watch;
+	const struct strand *strand = load_acquire(&worker->strand); /* S1 */
+	const void *task = strand ? strand_task(strand) : NULL;
+	unsigned int nr_waiting;
+	char name[160];
+
+	/* A worker without a task looks for one, or for memory. */
+	if (!task)
+		return;
+	nr_waiting = count_waiting(worker);
+	if (!nr_waiting)
+		return;
+	holder_describe(name, sizeof(name), (uintptr_t)&strand->forks);
+	if (!monitor_is_held(worker))
+		return;
+	sight->told = true;
+	/* The same task, which has waited in between: once is enough. */
+	if (task == sight->task && strand == sight->strand)
+		return;
+	sight->task = task;
+	sight->strand = strand;
+	/* relaxed: statistics; the monitor is the only writer. */
+	store_relaxed(&watchdog->nr_found, watchdog->nr_found + 1);
+	write_line(worker, name, nr_waiting, now_ns);
+}
+
+void watchdog_look(struct worker *worker, bool held, uint64_t now_ns)
+{
+	struct watchdog_sight *sight = &worker->watch;
+
+	/*
+	 * Strands are never unmapped.  A task that has begun on the same strand
+	 * since the last look, with the same memory, is taken for the same task:
+	 * a loop that spawns long tasks gets one line.
+	 */
+	if (sight->task && strand_task(sight->strand) != sight->task)
+		sight->task = NULL;
+	if (!held || !sight->since_ns) {
+		sight->since_ns = now_ns;
+		sight->told = false;
+	} else if (!sight->told && now_ns - sight->since_ns >=
+					   worker->rt->watchdog.patience_ns) {
+		look_closely(worker, now_ns);
+	}
+}
