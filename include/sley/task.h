@@ -181,7 +181,10 @@ sley_schedule(sley_fn *fn, void *arg);
 /*
  * sley_schedule_on - sley_schedule() into a named runtime, from any thread.
  *
- * @options may be NULL.
+ * @options may be NULL.  Tasks of default priority from a thread that is no worker of
+ * @rt have half of the time of a worker that has other tasks of default priority.
+ * So the first of them begins when the running task ends or waits, or a tick (see
+ * struct sley_config) later if such tasks took the time before.
  *
  * Context:  any thread
  * Blocks:   never

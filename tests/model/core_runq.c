@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * core_runq.c - the levelled queue of src/core/sched/runq.h and its bitmap: each task
- * is taken exactly once, also while its level changes; bitmap, hint and counts say
- * what the lists hold; the most urgent task known goes first.
+ * is taken exactly once, also while its level changes; bitmap, hints and counts say
+ * what the lists hold; the most urgent task known goes first.  The spill is one of
+ * the lists.
  *
  * Complete for three threads and three tasks of three levels.  All of it is under
  * one lock, so more tasks add nothing but length.  A change of level against the push
@@ -37,6 +38,7 @@ static void setup(void)
 	model_name(&sley__runqs.lock.word, "all");
 	model_name(&runq.lock.word, "lock");
 	model_name(&runq.hint, "hint");
+	model_name(&runq.has_first, "has_first");
 	for (int i = 0; i < TASKS; i++) {
 		task_build(&tasks[i], LEVEL_DEFAULT + 1 - (unsigned)i, 0);
 		model_name(&tasks[i].state, "task%d", i);
@@ -64,6 +66,8 @@ static bool take_by_hint(void)
 	if (!hint)
 		return false;
 	task = runq_take(&runq, (unsigned)bits_first(hint));
+	if (!task && (hint & 1ull << LEVEL_DEFAULT))
+		(void)runq_take_spill(&runq, &task, 1);
 	if (task)
 		note(task);
 	return task;
@@ -99,6 +103,35 @@ static void push_others(int id)
 	push(2);
 }
 
+static void spill(int i, int last)
+{
+	for (int j = i; j <= last; j++) {
+		tasks[j].next = j < last ? &tasks[j + 1] : NULL;
+		payload_write(&payload[j]);
+	}
+	runq_spill_chain(&runq, &tasks[i]);
+}
+
+/* The second of them joins the spill. */
+static void spill_all(int id)
+{
+	(void)id;
+	spill(0, TASKS - 1);
+}
+
+static void take_spill(int id)
+{
+	struct sley_task *out[TASKS];
+	unsigned int nr;
+
+	(void)id;
+	if (!runq_has_spill(&runq))
+		return;
+	nr = runq_take_spill(&runq, out, TASKS);
+	for (unsigned int i = 0; i < nr; i++)
+		note(out[i]);
+}
+
 static void take_two(int id)
 {
 	(void)id;
@@ -127,7 +160,9 @@ static void change_levels(int id)
 
 static uint32_t nr_queued(unsigned int level)
 {
-	const struct sley_task *task = runq.levels.fifo[level].first;
+	const struct sley_task *task = level == RUNQ_SPILL
+					       ? runq.spill.first
+					       : runq.levels.fifo[level].first;
 	uint32_t nr = 0;
 
 	for (; task; task = task->next)
@@ -148,7 +183,15 @@ static void queue_is_true(void)
 		MODEL_CHECK(bit == (runq.levels.fifo[i].first != NULL));
 		MODEL_CHECK(bit == (runq.levels.fifo[i].last != NULL));
 	}
-	MODEL_CHECK(runq.hint == runq.levels.bitmap);
+	MODEL_CHECK(runq.pushed[RUNQ_SPILL] - runq.taken[RUNQ_SPILL] ==
+		    nr_queued(RUNQ_SPILL));
+	MODEL_CHECK((runq.spill.first != NULL) == (runq.spill.last != NULL));
+	MODEL_CHECK(
+		runq.has_first ==
+		(runq.levels.bitmap << (NR_LEVELS - 1 - LEVEL_DEFAULT) != 0));
+	MODEL_CHECK(runq.hint ==
+		    (runq.levels.bitmap | (uint64_t)(runq.spill.first != NULL)
+						  << LEVEL_DEFAULT));
 }
 
 static void each_once(void)
@@ -168,6 +211,30 @@ MODEL(a_pusher_and_two_takers, .setup = setup,
 
 MODEL(two_pushers_and_a_taker, .setup = setup,
       .threads = { push_first, push_others, take_two }, .finish = each_once);
+
+MODEL(a_spiller_and_two_takers, .setup = setup,
+      .threads = { spill_all, take_two, take_spill }, .finish = each_once);
+
+/* All at the default level; one of them came from outside. */
+static void setup_spilled(void)
+{
+	setup();
+	for (int i = 0; i < TASKS; i++)
+		task_build(&tasks[i], LEVEL_DEFAULT, 0);
+	push(2);
+	spill(0, 1);
+}
+
+/* Out of the middle of the spill, and to its tail. */
+static void change_spilled(int id)
+{
+	(void)id;
+	(void)runq_move(&tasks[0], LEVEL_DEFAULT);
+	(void)runq_move(&tasks[1], 1);
+}
+
+MODEL(levels_change_in_the_spill, .setup = setup_spilled,
+      .threads = { change_spilled, take_two, take_spill }, .finish = each_once);
 
 MODEL(levels_change_under_two_takers, .setup = setup_full,
       .threads = { change_levels, take_two, take_batch }, .finish = each_once);

@@ -241,11 +241,20 @@ BOTH_VARIANTS(a_worker_finds_a_victim_that_moves, .setup = setup_moving,
  * A worker that does not search moves two tasks, and runs one: the other task was on
  * its way when the searcher looked everywhere for the last time.
  */
-static void setup_two_shared(void)
+static void spill(int nr)
+{
+	for (int i = nr; i--;) {
+		struct sley_task *task = job(i, LEVEL_DEFAULT);
+
+		task->next = i < nr - 1 ? &jobs[i + 1].task : NULL;
+	}
+	runq_spill_chain(&rt->runq, &jobs[0].task);
+}
+
+static void setup_two_spilled(void)
 {
 	setup(2);
-	for (int i = 0; i < 2; i++)
-		runq_push(&rt->runq, job(i, LEVEL_DEFAULT));
+	spill(2);
 }
 
 static void take_if_any(int id)
@@ -254,7 +263,7 @@ static void take_if_any(int id)
 }
 
 BOTH_VARIANTS(a_worker_finds_what_another_takes_in_a_batch,
-	      .setup = setup_two_shared,
+	      .setup = setup_two_spilled,
 	      .threads = { take_if_any, search_once }, .finish = two);
 
 static void setup_two_in_lane(void)
@@ -382,6 +391,52 @@ BOTH_VARIANTS(a_worker_hears_of_an_alarm_and_a_poke,
 	      .setup = setup_late_alarm_and_poke,
 	      .threads = { search_once, start_alarm }, .finish = one);
 
+/* ---- from outside, while the worker has local tasks ------------------------------ */
+
+static void setup_local(void)
+{
+	setup(1);
+	place_spawned(&crew[0], job(0, LEVEL_DEFAULT));
+}
+
+static void spawn_second(int id)
+{
+	(void)id;
+	place_foreign(rt, job(1, LEVEL_DEFAULT));
+}
+
+static void search_twice(int id)
+{
+	search_once(id);
+	search_once(id);
+}
+
+BOTH_VARIANTS(a_worker_with_local_work_finds_what_is_spawned,
+	      .setup = setup_local, .threads = { search_twice, spawn_second },
+	      .finish = two);
+
+/* The submitter believes that the worker searches, and the worker finds another task. */
+static void setup_local_and_spinner(void)
+{
+	setup_local();
+	rt->spinner = 1;
+}
+
+BOTH_VARIANTS(a_worker_finds_what_is_in_its_lane_too_late,
+	      .setup = setup_local_and_spinner,
+	      .threads = { search_twice, spawn_second }, .finish = two);
+
+/* A worker that has found other work puts its lane where another worker finds it. */
+static void put_out_and_take(int id)
+{
+	place_lane(&crew[id]);
+	(void)pick(id);
+}
+
+BOTH_VARIANTS(a_worker_finds_what_another_puts_out_of_its_lane,
+	      .setup = setup_two_in_lane,
+	      .threads = { put_out_and_take, search_once }, .finish = two);
+
 /* ---- sleeping: a worker without work sleeps until a task comes ------------------ */
 
 static void wait_until_asleep(int i)
@@ -426,6 +481,19 @@ static void look(int id)
 		run(task);
 }
 
+static void setup_spilled(void)
+{
+	setup(2);
+	rt->phase = PHASE_STOPPING;
+	spill(3);
+}
+
+MODEL(a_batch_is_robbed, .setup = setup_spilled, .threads = { pick_all, look },
+      .finish = three);
+
+MODEL(two_take_a_batch, .setup = setup_spilled,
+      .threads = { pick_all, pick_all }, .finish = three);
+
 static void setup_shared(void)
 {
 	setup(2);
@@ -434,11 +502,8 @@ static void setup_shared(void)
 		runq_push(&rt->runq, job(i, LEVEL_DEFAULT));
 }
 
-MODEL(a_batch_is_robbed, .setup = setup_shared, .threads = { pick_all, look },
-      .finish = three);
-
-MODEL(two_take_a_batch, .setup = setup_shared,
-      .threads = { pick_all, pick_all }, .finish = three);
+MODEL(two_take_what_came_from_outside, .setup = setup_shared,
+      .threads = { pick_all, look }, .finish = three);
 
 static void setup_full(void)
 {

@@ -55,6 +55,7 @@ static void crew_set_up_in(struct sley *memory, unsigned int nr)
 	rt->worker = crew_table;
 	rt->nr_workers = nr;
 	rt->phase = PHASE_RUNNING;
+	rt->config.tick_us = 1000;
 	rt->membarrier = os_membarrier_setup();
 	list_init(&rt->bound);
 	sley__runqs = (struct runqs){ 0 };
@@ -79,6 +80,7 @@ static void crew_set_up_in(struct sley *memory, unsigned int nr)
 	model_lock_word(&sley__runqs.lock.word);
 	model_name(&rt->runq.lock.word, "runq.lock");
 	model_name(&rt->runq.hint, "hint");
+	model_name(&rt->runq.has_first, "has_first");
 	model_name(&rt->idle.lock.word, "idle.lock");
 	model_name(&rt->idle.counts, "counts");
 	model_name(&rt->spinner, "spinner");

@@ -47,9 +47,10 @@ static struct sley_task *build(struct worker *worker, int i, sley_fn *fn)
 	return &pair[i];
 }
 
-static void push_shared(struct worker *worker, struct sley_task *task)
+static void push_spill(struct worker *worker, struct sley_task *task)
 {
-	runq_push(&worker->rt->runq, task);
+	task->next = NULL;
+	runq_spill_chain(&worker->rt->runq, task);
 }
 
 static void push_lane(struct worker *worker, struct sley_task *task)
@@ -93,9 +94,9 @@ static void run_both(void)
 	CHECK_EQ(sley_destroy(rt), 0);
 }
 
-TEST(a_batch_from_the_shared_queue_is_made_known)
+TEST(a_batch_from_the_spill_is_made_known)
 {
-	push = push_shared;
+	push = push_spill;
 	run_both();
 }
 

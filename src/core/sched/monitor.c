@@ -48,11 +48,23 @@ bool monitor_is_held(struct worker *worker)
 	return same && load_relaxed(&worker->seat.word) == SEAT_AWAKE;
 }
 
+/* Do tasks wait for a fair pick of @worker, if it has other tasks? */
+static bool wait_for_turn(struct worker *worker)
+{
+	return !push_list_empty(&worker->lane) ||
+	       /* relaxed: a heuristic. */
+	       load_relaxed(&worker->nr_parents) ||
+	       runq_has_spill(&worker->rt->runq);
+}
+
 void monitor_look_after(struct worker *worker, uint64_t now_ns)
 {
 	bool held = monitor_is_held(worker);
 
 	watchdog_look(worker, held, now_ns);
+	if (wait_for_turn(worker) && !idle_sleeps(&worker->seat))
+		/* relaxed: obeyed sooner or later. */
+		store_relaxed(&worker->poke, 1);
 	if (timers_next(&worker->timers) <= now_ns) {
 		/* relaxed: obeyed sooner or later. */
 		store_relaxed(&worker->poke, 1);

@@ -4,7 +4,8 @@
  *
  * The monitor looks at all workers every MONITOR_PERIOD while any worker is awake,
  * and sleeps when all are parked.  A worker that wakes up nudges the monitor.  The
- * monitor asks a worker whose timers are overdue for a fair pick.  If a worker is
+ * monitor asks a worker whose timers are overdue, or that may have left tasks in a
+ * remote queue behind its own tasks, for a fair pick.  If a worker is
  * stuck in a long task, the monitor fires the timers of that worker, and sees to
  * it that another worker takes the work queued behind that task.  And the monitor
  * lets unused stacks go cold.

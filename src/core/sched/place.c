@@ -7,12 +7,14 @@
  * or last on a worker (core/life/hooks.h).
  *
  *   new, default priority, by a worker      its ring; if full, a batch of the
- *                                           oldest to the shared queue
+ *                                           oldest to the spill of the shared
+ *                                           queue
  *   new, another priority                   the shared queue, by level
  *   new, pinned                             the worker's own: its fresh list, or
  *                                           its ready levels
  *   new, by a foreign thread                the lane of a searching worker,
- *                                           else the shared queue
+ *                                           else the shared queue; there, too,
+ *                                           if that worker has found other work
  *   new, sent toward a worker               the lane of that worker, which is woken;
  *                                           another priority: the shared queue
  *   new, accepted earlier                   as if it were spawned now; where
@@ -45,7 +47,7 @@
 /* As many as fit a small frame: this may run on the last page of a stack. */
 #define OVERFLOW_BATCH 128
 
-/* The ring is full: a batch of the oldest and @task go to the shared queue. */
+/* The ring is full: a batch of the oldest and @task go to the spill. */
 static noinline void overflow(struct worker *worker, struct sley_task *task)
 {
 	void *item[OVERFLOW_BATCH];
@@ -59,7 +61,7 @@ static noinline void overflow(struct worker *worker, struct sley_task *task)
 	}
 	*last = task;
 	task->next = NULL;
-	runq_push_chain(&worker->rt->runq, chain);
+	runq_spill_chain(&worker->rt->runq, chain);
 	yielded_spilled(worker, nr);
 }
 
@@ -134,13 +136,28 @@ void place_toward(struct worker *worker, struct sley_task *task)
 	idle_notify_toward(&rt->idle, &worker->seat);
 }
 
+/*
+ * To the lane of a worker that searches.  If the worker has found other work
+ * meanwhile, a fair pick empties the lane: see end_search() in search.c.
+ */
+static void push_lane(struct sley *rt, uint32_t spinner, struct sley_task *task)
+{
+	struct worker *worker = rt->worker[spinner - 1];
+
+	push_list_push(&worker->lane, task_node(task));
+	/* relaxed: a hint, the monitor looks at lanes, too. */
+	if (unlikely(load_relaxed(&rt->spinner) != spinner))
+		/* relaxed: obeyed sooner or later. */
+		store_relaxed(&worker->poke, 1);
+}
+
 void place_foreign(struct sley *rt, struct sley_task *task)
 {
 	/* relaxed: a hint; any worker can empty a lane. */
 	uint32_t spinner = load_relaxed(&rt->spinner);
 
 	if (spinner && task_level(task) == LEVEL_DEFAULT)
-		push_list_push(&rt->worker[spinner - 1]->lane, task_node(task));
+		push_lane(rt, spinner, task);
 	else
 		push_shared(rt, task);
 	idle_notify(&rt->idle);
@@ -336,6 +353,19 @@ void place_arrivals(struct worker *worker)
 	}
 }
 
+void place_lane(struct worker *worker)
+{
+	struct push_node *lane;
+
+	if (likely(push_list_empty(&worker->lane)))
+		return;
+	lane = push_list_take_all(&worker->lane);
+	if (!lane)
+		return;
+	runq_push_chain(&worker->rt->runq, node_task(lane));
+	notify(worker);
+}
+
 /* New or movable: by its level to the ring or to the shared queue. */
 static void place_stealable(struct worker *worker, struct sley_task *task)
 {
@@ -376,7 +406,8 @@ void place_chain(struct worker *worker, struct sley_task *chain)
 void place_turn_ring(struct worker *worker)
 {
 	uint32_t nr = ring_size(&worker->ring);
-	uint64_t left = yielded_left(worker), tail = ring_tail(&worker->ring);
+	uint32_t left = yielded_left(worker);
+	uint64_t tail = ring_tail(&worker->ring);
 	struct sley_task *task;
 
 	while (nr-- && (task = ring_take(&worker->ring)))

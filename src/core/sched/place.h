@@ -83,6 +83,12 @@ void task_enqueue_chain(struct sley_task *chain);
 void place_arrivals(struct worker *worker);
 
 /*
+ * @worker, the caller, has other work than the tasks from outside in its lane: they
+ * go to the shared queue.
+ */
+void place_lane(struct worker *worker);
+
+/*
  * Queue stealable tasks that were taken out of another queue, by their levels, and
  * let others know.
  */

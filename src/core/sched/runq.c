@@ -70,8 +70,14 @@ void runq_fini(struct runq *runq)
 
 static void publish_hint(struct runq *runq)
 {
+	const uint64_t first = (2ull << LEVEL_DEFAULT) - 1;
+	uint64_t bitmap = runq->levels.bitmap;
+	uint64_t spill = runq->spill.first != NULL;
+
 	/* relaxed: Q1 is a hint. */
-	store_relaxed(&runq->hint, runq->levels.bitmap);
+	store_relaxed(&runq->hint, bitmap | spill << LEVEL_DEFAULT);
+	/* relaxed: Q1 is a hint. */
+	store_relaxed(&runq->has_first, (bitmap & first) != 0);
 }
 
 static void count(uint32_t *counter, uint32_t n)
@@ -87,6 +93,19 @@ static void push_locked(struct runq *runq, struct sley_task *task)
 	levels_push(&runq->levels, task, level);
 	count(&runq->pushed[level], 1);
 	task_mark_queued(task, level, runq->tag);
+}
+
+/* By its level, too, if that is not the default. */
+static void spill_locked(struct runq *runq, struct sley_task *task)
+{
+	if (unlikely(task_level(task) != LEVEL_DEFAULT)) {
+		push_locked(runq, task);
+		return;
+	}
+	fifo_push(&runq->spill, task);
+	count(&runq->pushed[RUNQ_SPILL], 1);
+	task_mark_queued(task, LEVEL_DEFAULT, runq->tag);
+	task_mark_spilled(task);
 }
 
 static struct sley_task *take_locked(struct runq *runq, unsigned int level)
@@ -118,6 +137,19 @@ void runq_push_chain(struct runq *runq, struct sley_task *chain)
 	spin_unlock(&runq->lock);
 }
 
+void runq_spill_chain(struct runq *runq, struct sley_task *chain)
+{
+	spin_lock(&runq->lock);
+	while (chain) {
+		struct sley_task *task = chain;
+
+		chain = chain->next;
+		spill_locked(runq, task);
+	}
+	publish_hint(runq);
+	spin_unlock(&runq->lock);
+}
+
 struct sley_task *runq_take(struct runq *runq, unsigned int level)
 {
 	struct sley_task *task = NULL;
@@ -140,14 +172,34 @@ unsigned int runq_take_batch(struct runq *runq, unsigned int level,
 	return nr;
 }
 
+unsigned int runq_take_spill(struct runq *runq, struct sley_task **out,
+			     unsigned int max)
+{
+	unsigned int nr = 0;
+
+	spin_lock(&runq->lock);
+	while (nr < max && runq->spill.first) {
+		out[nr] = fifo_take(&runq->spill);
+		task_clear_queued(out[nr++]);
+	}
+	count(&runq->taken[RUNQ_SPILL], nr);
+	publish_hint(runq);
+	spin_unlock(&runq->lock);
+	return nr;
+}
+
 static bool move_locked(struct runq *runq, struct sley_task *task,
 			unsigned int level)
 {
-	unsigned int old = task_queued_level(task);
+	bool spilled = task_is_spilled(task);
+	unsigned int old = spilled ? RUNQ_SPILL : task_queued_level(task);
 
 	if (task_queued_tag(task) != runq->tag)
 		return false;
-	levels_remove(&runq->levels, task, old);
+	if (spilled)
+		fifo_remove(&runq->spill, task);
+	else
+		levels_remove(&runq->levels, task, old);
 	/*
 	 * As if @task had never come: a task that waits for a place behind @task
 	 * waits for one more task.
@@ -155,7 +207,7 @@ static bool move_locked(struct runq *runq, struct sley_task *task,
 	count(&runq->pushed[old], (uint32_t)-1);
 	task_clear_queued(task);
 	task_set_level(task, level);
-	push_locked(runq, task);
+	(spilled ? spill_locked : push_locked)(runq, task);
 	publish_hint(runq);
 	return true;
 }

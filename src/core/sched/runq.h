@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runq.h - the ready tasks that any worker may take and that are not in a
- * ring: all priorities but the default, and the overflow of the default.
+ * runq.h - the ready tasks that any worker may take and that are not in a ring: all
+ * priorities but the default, tasks of the default from outside (core/sched/outside.h),
+ * and apart from those the *spill*: tasks of the default for which a ring had no room.
  *
  * One structure for the whole runtime under one small lock, so that the order
  * between levels is exact and a queued task can change its level in O(1).  The
@@ -10,7 +11,7 @@
  *
  * Edges:
  *
- *   Q1  a push stores the hint -> dispatchers load it : there is work.  Only a
+ *   Q1  a push stores a hint -> dispatchers load it : there is work.  Only a
  *       hint: a dispatcher that follows it takes the lock and looks again.
  *       core/sched/idle.h sees to it that no task is forgotten.
  */
@@ -23,13 +24,20 @@
 /* Tasks that are queued here carry the tag.  RUNQ_NO_TAG names none: runq.c. */
 #define RUNQ_NO_TAG 0u
 
+/* In place of a level. */
+#define RUNQ_SPILL NR_LEVELS
+
 struct runq {
-	uint64_t hint; /* the bitmap, readable without the lock */
+	/* Hints, readable without the lock: */
+	uint64_t hint; /* the bitmap, with the spill at the default level */
+	uint32_t has_first; /* urgent tasks, or tasks from outside             */
 	struct spinlock lock;
-	unsigned int tag;     /* unlike the tag of any other queue, or NO_TAG */
-	struct levels levels; /* under lock */
-	uint32_t pushed[NR_LEVELS]; /* written under lock, see runq_pushed() */
-	uint32_t taken[NR_LEVELS];
+	unsigned int tag; /* unlike the tag of any other queue, or NO_TAG */
+	struct task_fifo spill; /* under lock */
+	struct levels levels;   /* under lock */
+	/* Written under lock, see runq_pushed(). */
+	uint32_t pushed[NR_LEVELS + 1];
+	uint32_t taken[NR_LEVELS + 1];
 } cache_aligned;
 
 /* All of the process. */
@@ -46,9 +54,19 @@ static inline uint64_t runq_hint(const struct runq *runq)
 }
 
 /*
- * The place behind the last task of @level.  The place has been reached when all
- * tasks that are there now have been taken, by any worker; or a little later, if
- * the level of such a task is changed.
+ * Are there tasks that go before a worker's own: of the default level, or above?  0 or
+ * 1: a bool would cost the pick two instructions.
+ */
+static inline uint32_t runq_has_first(const struct runq *runq)
+{
+	/* relaxed: Q1 is a hint. */
+	return load_relaxed(&runq->has_first);
+}
+
+/*
+ * The place behind the last task of @level, or of RUNQ_SPILL.  The place has been
+ * reached when all tasks that are there now have been taken, by any worker; or a
+ * little later, if the level of such a task is changed.
  */
 static inline uint32_t runq_pushed(const struct runq *runq, unsigned int level)
 {
@@ -63,6 +81,11 @@ static inline bool runq_reached(const struct runq *runq, unsigned int level,
 	return (int32_t)(load_relaxed(&runq->taken[level]) - place) >= 0;
 }
 
+static inline bool runq_has_spill(const struct runq *runq)
+{
+	return !runq_reached(runq, RUNQ_SPILL, runq_pushed(runq, RUNQ_SPILL));
+}
+
 /* All zero, but for a tag of its own; fini returns the tag. */
 void runq_init(struct runq *runq);
 void runq_fini(struct runq *runq);
@@ -72,12 +95,19 @@ void runq_push(struct runq *runq, struct sley_task *task);
 /* A chain linked by ->next, kept in order. */
 void runq_push_chain(struct runq *runq, struct sley_task *chain);
 
+/* The same; tasks of the default level join the spill. */
+void runq_spill_chain(struct runq *runq, struct sley_task *chain);
+
 /* The first task of @level, or NULL. */
 struct sley_task *runq_take(struct runq *runq, unsigned int level);
 
 /* Up to @max tasks of @level into @out; returns how many. */
 unsigned int runq_take_batch(struct runq *runq, unsigned int level,
 			     struct sley_task **out, unsigned int max);
+
+/* The same from the spill. */
+unsigned int runq_take_spill(struct runq *runq, struct sley_task **out,
+			     unsigned int max);
 
 /*
  * If @task is queued in one of these queues, change its level and move it to the

@@ -5,15 +5,16 @@
  * Level first, source second.  Within the default level: tasks that may run
  * here only (they are woken, and resuming goes before starting: each started
  * task may need a stack), the next slot, the ring, the lane, children of forks
- * whose parents are suspended here, the shared queue, and then the other workers.
+ * whose parents are suspended here, the spill of the shared queue, and then the other
+ * workers.  Tasks from outside have half of the time: see core/sched/outside.h.
  *
  * A task that has yielded goes behind the tasks in the sources after its own: see
  * core/sched/yielded.h.
  *
- * No queue may starve another: every FAIR_TICK-th pick looks at the timers, at the
- * sources outside of the scheduler (core/sched/source.h), and then at the default
- * level's queues in rotating order.  The next slot is passed over every
- * NEXT_STREAK-th time.
+ * No queue may starve another: a fair pick looks at the timers, at the sources outside
+ * of the scheduler (core/sched/source.h), and then at the default level's queues in
+ * rotating order.  Every FAIR_TICK-th pick is fair, or more of them where tasks are
+ * long: see core/sched/pace.h.  The next slot is passed over every NEXT_STREAK-th time.
  *
  * A search goes on for the price of a wake-up: looking for as long as a wake-up
  * would take costs at most twice as much as the best choice.  The user may choose
@@ -40,8 +41,10 @@
 #include "os/thread.h"
 
 #define FAIR_TICK 61
+#define NR_SOURCES 6 /* of a fair pick */
+#define TICK_NS(worker) ((worker)->rt->config.tick_us * 1000ull)
 #define NEXT_STREAK 16
-#define SHARED_BATCH 16
+#define SPILL_BATCH 16
 #define SPIN_NS_MIN 1000
 #define SPIN_ROUNDS_PER_LOOK 4
 #define SPIN_ROUNDS_PER_CLOCK 32
@@ -55,6 +58,7 @@
 #define BIT_DEFAULT (1ull << LEVEL_DEFAULT)
 #define BITS_URGENT (BIT_DEFAULT - 1)
 #define BITS_LOW (~(BITS_URGENT | BIT_DEFAULT))
+_Static_assert(BITS_URGENT <= UINT32_MAX, "has_first() looks at 32 bits");
 
 static struct sley_task *take_next(struct worker *worker)
 {
@@ -123,21 +127,29 @@ static struct sley_task *pick_left_behind(struct worker *worker)
 	return only_default(worker, fork_steal(worker, worker));
 }
 
-static struct sley_task *pick_shared(struct worker *worker)
+static struct sley_task *pick_spill(struct worker *worker)
 {
-	struct sley_task *task[1 + SHARED_BATCH];
+	struct sley_task *task[1 + SPILL_BATCH];
 	struct runq *runq = &worker->rt->runq;
-	unsigned int more = (unsigned int)chaos_few(SHARED_BATCH, 1), nr;
+	unsigned int more = (unsigned int)chaos_few(SPILL_BATCH, 1), nr;
 
 	if (!(runq_hint(runq) & BIT_DEFAULT))
 		return NULL;
 	/* In the ring more tasks would be behind the line, drawn there, too. */
 	if (unlikely(yielded_line(worker)))
 		more = 0;
-	nr = runq_take_batch(runq, LEVEL_DEFAULT, task, 1 + more);
+	nr = runq_take_spill(runq, task, 1 + more);
 	if (nr > 1)
 		place_batch(worker, task + 1, nr - 1);
 	return nr ? task[0] : NULL;
+}
+
+/* One by one: in the ring they would be behind local tasks. */
+static struct sley_task *pick_outside(struct worker *worker)
+{
+	struct runq *runq = &worker->rt->runq;
+
+	return runq_has_first(runq) ? runq_take(runq, LEVEL_DEFAULT) : NULL;
 }
 
 /* ---- before a task that has yielded: core/sched/yielded.h ------------------------- */
@@ -166,8 +178,9 @@ static void draw_line(struct worker *worker, struct line *line,
 	}
 	*line = (struct line){
 		.state = LINE_DRAWN + level,
-		.ring = ring_tail(&worker->ring),
+		.ring = (uint32_t)ring_tail(&worker->ring),
 		.shared = runq_pushed(&worker->rt->runq, level),
+		.spill = runq_pushed(&worker->rt->runq, RUNQ_SPILL),
 		.child = true,
 	};
 }
@@ -179,8 +192,12 @@ static struct sley_task *take_before_line(struct worker *worker,
 	struct runq *runq = &worker->rt->runq;
 	struct sley_task *task = NULL;
 
-	if (level == LEVEL_DEFAULT && ring_head(&worker->ring) < line->ring)
+	if (level == LEVEL_DEFAULT && line_left(line, ring_head(&worker->ring)))
 		task = ring_take(&worker->ring);
+	if (!task && level == LEVEL_DEFAULT &&
+	    (runq_hint(runq) & BIT_DEFAULT) &&
+	    !runq_reached(runq, RUNQ_SPILL, line->spill))
+		(void)runq_take_spill(runq, &task, 1);
 	if (!task && (runq_hint(runq) & 1ull << level) &&
 	    !runq_reached(runq, level, line->shared))
 		task = runq_take(runq, level);
@@ -312,7 +329,8 @@ static bool picks_under_lock(const struct worker *worker)
 /* Before a look at all things that the poke may be about. */
 static void take_poke(struct worker *worker)
 {
-	worker->tick = 0;
+	worker->tick = pace_next(&worker->pace, worker->tick, FAIR_TICK,
+				 os_now(), TICK_NS(worker) / NR_SOURCES);
 	/*
 	 * Not a store: later loads might come before the store, and then the
 	 * store would wipe out a poke that came in between.
@@ -329,6 +347,7 @@ static void look_after_all(struct worker *worker)
 	worker_fire_timers(worker);
 	runtime_cancel_strands(worker);
 	place_arrivals(worker);
+	place_lane(worker);
 	place_resort(worker);
 }
 
@@ -347,11 +366,63 @@ static bool would_take_long(struct worker *worker)
 	       (next_ns != UINT64_MAX && next_ns <= os_now());
 }
 
+/* Local work of the default level, here or in the spill. */
+static bool has_local_work(const struct worker *worker)
+{
+	return worker->ready.bitmap & BIT_DEFAULT || worker->fresh.first ||
+	       !next_empty(&worker->next) || ring_size(&worker->ring) ||
+	       !push_list_empty(&worker->lane) ||
+	       runq_has_spill(&worker->rt->runq) ||
+	       /* relaxed: a glance, at the next time as good as now. */
+	       load_relaxed(&worker->nr_parents);
+}
+
+/* A task from outside, if it is their turn: see core/sched/outside.h. */
+static struct sley_task *pick_in_time(struct worker *worker)
+{
+	struct runq *runq = &worker->rt->runq;
+	struct outside *outside = &worker->outside;
+	struct sley_task *task;
+
+	if (!runq_has_first(runq) && !outside->runs)
+		return NULL;
+	if (!has_local_work(worker)) {
+		outside_forget(outside);
+		return pick_outside(worker);
+	}
+	if (!outside_is_next(outside, os_now(), TICK_NS(worker)))
+		return NULL;
+	task = pick_outside(worker);
+	if (task) {
+		outside->runs = true;
+		/* After the last of them a fair pick draws the balance. */
+		if (!runq_has_first(runq))
+			worker->tick = FAIR_TICK;
+	}
+	return task;
+}
+
+/* Before all others: the urgent, and tasks from outside in their turn. */
+static noinline struct sley_task *pick_first(struct worker *worker)
+{
+	struct sley_task *task = pick_urgent(worker);
+
+	return task ? task : pick_in_time(worker);
+}
+
+/* May there be such a task? */
+static inline bool has_first(const struct worker *worker)
+{
+	return (uint32_t)(worker->ready.bitmap & BITS_URGENT) |
+	       runq_has_first(&worker->rt->runq);
+}
+
 static noinline struct sley_task *pick_fair(struct worker *worker)
 {
-	static struct sley_task *(*const source[])(struct worker *) = {
-		pick_lane, pick_shared, pick_left_behind, pick_ring,
-		take_next, pick_fresh,  pick_ready,
+	static struct sley_task *(*const source[NR_SOURCES])(
+		struct worker *) = {
+		pick_spill, pick_left_behind, pick_ring,
+		take_next,  pick_fresh,       pick_ready,
 	};
 	struct sley_task *task;
 
@@ -371,10 +442,12 @@ static noinline struct sley_task *pick_fair(struct worker *worker)
 	task = pick_urgent(worker);
 	if (!task && (task = source_pick(worker)) && worker->sources_left)
 		worker->tick = FAIR_TICK; /* the other sources come next */
+	if (!task)
+		task = pick_in_time(worker);
 	worker->fair++;
-	for (unsigned int i = 0; !task && i < array_size(source); i++)
-		task = source[(worker->fair + i) % array_size(source)](worker);
-	return task;
+	for (unsigned int i = 0; !task && i < NR_SOURCES; i++)
+		task = source[(worker->fair + i) % NR_SOURCES](worker);
+	return task ? task : pick_outside(worker);
 }
 
 static struct sley_task *steal_needlessly(struct worker *worker);
@@ -390,11 +463,7 @@ static inline bool is_fair_pick(struct worker *worker)
 /* Work of the default level or above, here or in the shared queue. */
 static bool has_other_work(const struct worker *worker)
 {
-	return levels_waiting(worker) & ~BITS_LOW || worker->fresh.first ||
-	       !next_empty(&worker->next) || ring_size(&worker->ring) ||
-	       !push_list_empty(&worker->lane) ||
-	       /* relaxed: a glance, at the next time as good as now. */
-	       load_relaxed(&worker->nr_parents);
+	return levels_waiting(worker) & ~BITS_LOW || has_local_work(worker);
 }
 
 /*
@@ -419,8 +488,7 @@ bool worker_may_keep(struct worker *worker)
 	}
 	if (unlikely(is_fair_pick(worker)))
 		return may_keep_fairly(worker);
-	return push_list_empty(&worker->home) &&
-	       !(levels_waiting(worker) & BITS_URGENT) &&
+	return push_list_empty(&worker->home) && !has_first(worker) &&
 	       !chaos_says(CHAOS_STEAL);
 }
 
@@ -444,9 +512,9 @@ static noinline struct sley_task *pick_farther(struct worker *worker)
 	if (picks_under_lock(worker))
 		return NULL;
 	task = pick_lane(worker);
-	if (!task)
-		task = pick_left_behind(worker);
-	return task ? task : pick_shared(worker);
+	if (!task && !(task = pick_left_behind(worker)))
+		task = pick_spill(worker);
+	return task ? task : pick_outside(worker);
 }
 
 struct sley_task *worker_pick(struct worker *worker)
@@ -462,8 +530,8 @@ struct sley_task *worker_pick(struct worker *worker)
 		return pick_fair(worker);
 	if (unlikely(!push_list_empty(&worker->home)))
 		place_arrivals(worker);
-	if (unlikely(levels_waiting(worker) & BITS_URGENT)) {
-		task = pick_urgent(worker);
+	if (unlikely(has_first(worker))) {
+		task = pick_first(worker);
 		if (task)
 			return task;
 	}
@@ -621,6 +689,7 @@ static void end_search(struct worker *worker)
 		if (look_everywhere(worker))
 			idle_notify(&rt->idle);
 	}
+	place_lane(worker);
 }
 
 static struct sley_task *look_once(struct worker *worker)

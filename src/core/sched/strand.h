@@ -36,8 +36,9 @@ enum line_state {
 };
 
 struct line {
-	uint64_t ring;   /* as far as this in the ring               */
+	uint32_t ring;   /* as far as this in the ring               */
 	uint32_t shared; /* and as far as this in the shared queue   */
+	uint32_t spill;  /* and as far as this in its spill          */
 	uint16_t state;  /* enum line_state                          */
 	bool child;      /* and one forked child                     */
 };

@@ -42,6 +42,8 @@
 #include "core/sched/levels.h"
 #include "core/sched/monitor.h"
 #include "core/sched/next_slot.h"
+#include "core/sched/outside.h"
+#include "core/sched/pace.h"
 #include "core/sched/self.h"
 #include "core/sched/strand.h"
 #include "core/trace/trace.h"
@@ -145,6 +147,8 @@ struct worker {
 	struct sley_task hook;  /* core/life/hooks.h                    */
 	uint64_t holder; /* of the thread: core/wait/holder.h           */
 	bool draining;   /* single-threaded: unbinding                       */
+	struct outside outside; /* its time, and tasks from outside         */
+	struct pace pace;       /* of fair picks                            */
 	unsigned int index;
 	pthread_t pthread;
 	struct trace_ring trace;

@@ -7,8 +7,8 @@
  * the worker looks at only if that list is empty.  So when the yielded task has come
  * to the head of the list, the worker draws a line: all tasks that are in the other
  * queues now go before the yielded task, and no task that comes later.  Of these
- * queues the ring and the shared queue have an order, and the line is a place in
- * each of the two.  For the others no line is needed:
+ * queues the ring, the shared queue and its spill have an order, and the line is a
+ * place in each of the three.  For the others no line is needed:
  *
  *   fresh list   appended to the ready list, before the task that yields
  *   next slot    taken when the line is drawn
@@ -17,8 +17,8 @@
  *                each may fork more.  One of them goes before the task.
  *
  * So the wait of a task that has yielded is bounded by the tasks that were there.
- * (Tasks that leave the ring for the shared queue, because the ring is full, take
- * the line with them; that ends when the line in the ring is passed.)
+ * (Tasks that leave the ring for the spill, because the ring is full, take the line
+ * with them; that ends when the line in the ring is passed.)
  *
  * A worker's word `yielded` says that there may be such a task in its ready lists:
  * a worker without yielded tasks pays for one look at the word.
@@ -103,32 +103,39 @@ static inline struct line *yielded_line(struct worker *worker)
 	return &strand->line;
 }
 
-/* The oldest @nr tasks of the ring have gone to the end of the shared queue. */
+/* So many tasks are before the line in the ring, where @head is the first task. */
+static inline uint32_t line_left(const struct line *line, uint64_t head)
+{
+	uint32_t left = line->ring - (uint32_t)head;
+
+	return (int32_t)left > 0 ? left : 0;
+}
+
+/* The oldest @nr tasks of the ring have gone to the end of the spill. */
 static inline void yielded_spilled(struct worker *worker, uint32_t nr)
 {
 	struct line *line = yielded_line(worker);
 
-	if (line && ring_head(&worker->ring) - nr < line->ring)
-		line->shared = runq_pushed(&worker->rt->runq, LEVEL_DEFAULT);
+	if (line && line_left(line, ring_head(&worker->ring) - nr))
+		line->spill = runq_pushed(&worker->rt->runq, RUNQ_SPILL);
 }
 
 /* So many tasks of the ring are before the line. */
-static inline uint64_t yielded_left(struct worker *worker)
+static inline uint32_t yielded_left(struct worker *worker)
 {
 	const struct line *line = yielded_line(worker);
-	uint64_t head = ring_head(&worker->ring);
 
-	return line && line->ring > head ? line->ring - head : 0;
+	return line ? line_left(line, ring_head(&worker->ring)) : 0;
 }
 
 /* The ring was turned: the first of these tasks are now where @tail was. */
 static inline void yielded_turned(struct worker *worker, uint64_t tail,
-				  uint64_t left)
+				  uint32_t left)
 {
 	struct line *line = yielded_line(worker);
 
 	if (line && left)
-		line->ring = tail + left;
+		line->ring = (uint32_t)tail + left;
 }
 
 #endif

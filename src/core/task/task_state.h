@@ -129,6 +129,7 @@ enum task_verdict {
 #define TASK_WAITING (1u << 7)  /* can be decided before it is BLOCKED     */
 #define TASK_THREAD (1u << 8)   /* a plain thread, not a task              */
 #define TASK_DROPPED (1u << 9)  /* COMPLETED without having run            */
+#define TASK_SPILLED (1u << 9)  /* READY, in the spill of core/sched/runq.h */
 #define TASK_QUEUED_LEVEL_SHIFT                                                \
 	10 /* in core/sched/runq.h: where, whatever its   */
 #define TASK_QUEUED_LEVEL_BITS 6 /* level is by now; and in which: the    */
@@ -516,7 +517,20 @@ static inline void task_mark_queued(struct sley_task *task, unsigned int level,
 static inline void task_clear_queued(struct sley_task *task)
 {
 	/* relaxed: as above. */
-	store_relaxed(&task->state, task_load(task) & ~TASK_QUEUED_MASK);
+	store_relaxed(&task->state,
+		      task_load(task) & ~(TASK_QUEUED_MASK | TASK_SPILLED));
+}
+
+/* Of a task that is marked as queued, and under the same lock. */
+static inline void task_mark_spilled(struct sley_task *task)
+{
+	/* relaxed: as above. */
+	store_relaxed(&task->state, task_load(task) | TASK_SPILLED);
+}
+
+static inline bool task_is_spilled(const struct sley_task *task)
+{
+	return task_load(task) & TASK_SPILLED;
 }
 
 /* 0: in none.  Exact under the lock of the queue, elsewhere a hint. */
