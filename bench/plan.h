@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #define PLAN_PEERS_MAX 9 /* with PLAN_BEFORE */
-#define PLAN_BARS_MAX 8
+#define PLAN_BARS_MAX 10
 #define PLAN_BEFORE_MAX 5
 
 /* The name of an earlier build of sley as a participant. */

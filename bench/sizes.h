@@ -31,6 +31,13 @@
 #define URGENT_FIB_IS 196418
 #define URGENT_PIECES 1000000
 #define TIMERS_BUSY_SAMPLES 500
+#define OUTSIDE_SAMPLES 10000 /* one by one, and again in bursts */
+#define OUTSIDE_PAUSE_NS 1000000
+#define OUTSIDE_BURST 1000
+#define OUTSIDE_BURST_PAUSE_NS 20000000
+#define OUTSIDE_TASK_NS 5000
+#define OUTSIDE_LEAF_NS 15625 /* of 64: a root of a millisecond */
+#define OUTSIDE_DEPTH 6
 #define IDLE_NS 5000000000u
 #define RATE_NS 5000000000u
 #define RATE_TASK_NS 1000000  /* one empty task each */

@@ -6,7 +6,8 @@
  *         the caller counts as a worker, as is usual in TBB
  *
  * The rows that fork and join are in tbb_fork.cpp, the rows about loops in
- * tbb_range.cpp, the rows about graphs in tbb_dag.cpp.
+ * tbb_range.cpp, the rows about graphs in tbb_dag.cpp, the row about tasks from a
+ * plain thread in tbb_outside.cpp.
  */
 #include "tbb.h"
 
@@ -50,6 +51,7 @@ int main(int argc, char **argv)
 		{ "scan", tbb_scan },           { "sort", tbb_sort },
 		{ "dag-chain", tbb_dag },       { "dag-wavefront", tbb_dag },
 		{ "dag-tree", tbb_dag },        { "dag-random", tbb_dag },
+		{ "outside", tbb_outside },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));

@@ -36,5 +36,6 @@ void tbb_reduce(const struct measure *m);
 void tbb_scan(const struct measure *m);
 void tbb_sort(const struct measure *m);
 void tbb_dag(const struct measure *m);
+void tbb_outside(const struct measure *m);
 
 #endif

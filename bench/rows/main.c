@@ -19,6 +19,7 @@ int main(int argc, char **argv)
 		{ "wake", row_wake },
 		{ "urgent", row_urgent },
 		{ "timers-busy", row_timers_busy },
+		{ "outside", row_outside },
 		{ "idle", row_idle },
 		{ "rate", row_rate },
 		{ "rwlock", row_rwlock },

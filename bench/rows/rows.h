@@ -24,6 +24,7 @@ void row_blocked(const struct measure *m);
 void row_wake(const struct measure *m);
 void row_urgent(const struct measure *m);
 void row_timers_busy(const struct measure *m);
+void row_outside(const struct measure *m);
 void row_idle(const struct measure *m);
 void row_rate(const struct measure *m);
 void row_rwlock(const struct measure *m);
