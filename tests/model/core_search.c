@@ -523,7 +523,7 @@ MODEL(an_overflow_is_robbed, .setup = setup_full,
       .threads = { spawn_one_more, look }, .finish = five);
 
 /*
- * A task that has yielded goes behind the tasks in the ring and in the shared queue,
+ * A task that has yielded goes behind the tasks in the ring and in the spill,
  * unless a thief takes the task.
  */
 static void setup_yielded(void)
@@ -531,7 +531,9 @@ static void setup_yielded(void)
 	setup(2);
 	rt->phase = PHASE_STOPPING;
 	place_spawned(&crew[0], job(0, LEVEL_DEFAULT));
-	runq_push(&rt->runq, job(1, LEVEL_DEFAULT));
+	(void)job(1, LEVEL_DEFAULT);
+	jobs[1].task.next = NULL;
+	runq_spill_chain(&rt->runq, &jobs[1].task);
 	task_build_running(&jobs[2].task, 0, 0);
 	strand = (struct strand){ .home = &crew[0], .task = &jobs[2].task };
 	jobs[2].task.fiber = &strand;
