@@ -426,7 +426,8 @@ struct sley_stats {
 	uint64_t blocking_calls;   /* calls that have started                */
 	uint64_t blocking_waited;  /* calls that found all threads busy      */
 	uint64_t long_tasks;       /* that the watchdog has found            */
-	uint64_t reserved[2];
+	uint64_t shared_queued;    /* ready tasks in no worker's queue       */
+	uint64_t reserved[4];
 };
 
 /*
@@ -438,6 +439,46 @@ struct sley_stats {
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_get_stats(const struct sley *rt, struct sley_stats *out);
+
+/*
+ * One worker: counters, and the lengths of its queues.  While tasks come and go, a
+ * length has changed before the caller reads it: lengths and load are good enough
+ * to choose a worker by (.toward), and exact while nothing changes.  Forked children
+ * (sley/fork.h) are in no queue and are not counted.
+ */
+struct sley_worker_stats {
+	uint32_t size;     /* of this struct; SLEY_WORKER_STATS_INIT sets it  */
+	uint32_t load;     /* busy time of the last 100 ms, in thousandths    */
+	uint64_t finished; /* tasks that ended here                           */
+	uint64_t switches; /* fiber switches                                  */
+	uint64_t steals;   /* successful steals by this worker                */
+	uint64_t parks;    /* times the worker went to sleep                  */
+	uint32_t ready;    /* ready tasks: the sum of the next five           */
+	uint32_t ring;     /* new tasks                                       */
+	uint32_t lane;     /* new tasks from other threads                    */
+	uint32_t next;     /* the task that was woken last: 0 or 1            */
+	uint32_t own;      /* tasks that only this worker may run             */
+	uint32_t home;     /* the same, sent by other threads, not seen yet   */
+	uint32_t timers;   /* deadlines that tasks wait for                   */
+	uint32_t asleep;   /* 1: the worker sleeps                            */
+	uint64_t reserved[4];
+};
+
+#define SLEY_WORKER_STATS_INIT { .size = sizeof(struct sley_worker_stats) }
+
+/*
+ * sley_get_worker_stats - read the counters and the queue lengths of one worker.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    the caller sets out->size to sizeof(*out).
+ * Errors:   -EINVAL  there is no worker with the number @worker (a
+ *                    single-threaded runtime has none), or out->size is zero
+ *           SLEY_EFORKED
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_get_worker_stats(const struct sley *rt, int worker,
+		      struct sley_worker_stats *out);
 
 /*
  * sley_version - "major.minor.patch" of the library that is linked.

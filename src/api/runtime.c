@@ -251,6 +251,19 @@ void sley_get_stats(const struct sley *rt, struct sley_stats *out)
 	runtime_stats((struct sley *)rt, out);
 }
 
+int sley_get_worker_stats(const struct sley *rt, int worker,
+			  struct sley_worker_stats *out)
+{
+	struct sley_worker_stats stats;
+
+	if (runtime_is_lost(rt))
+		return SLEY_EFORKED;
+	if (worker < 0 || (unsigned int)worker >= rt->nr_workers)
+		return -EINVAL;
+	gauge_worker_stats(rt->worker[worker], os_now(), &stats);
+	return options_give(out, &stats, sizeof(stats));
+}
+
 const char *sley_version(void)
 {
 	return SLEY_VERSION;

@@ -22,6 +22,7 @@ struct task_fifo {
 
 struct levels {
 	uint64_t bitmap;
+	uint32_t nr; /* of all tasks, readable from any thread */
 	struct task_fifo fifo[NR_LEVELS];
 };
 
@@ -88,11 +89,24 @@ static inline void fifo_remove(struct task_fifo *fifo, struct sley_task *task)
 		fifo->last = task->prev;
 }
 
+/* @n more tasks; a length that other threads read (core/sched/gauge.h). */
+static inline void levels_count(struct levels *levels, uint32_t n)
+{
+	count_own32(&levels->nr, n); /* one writer at a time */
+}
+
+static inline uint32_t levels_length(const struct levels *levels)
+{
+	/* relaxed: a hint. */
+	return load_relaxed(&levels->nr);
+}
+
 static inline void levels_push(struct levels *levels, struct sley_task *task,
 			       unsigned int level)
 {
 	fifo_push(&levels->fifo[level], task);
 	levels->bitmap |= 1ull << level;
+	levels_count(levels, 1);
 }
 
 static inline void levels_push_first(struct levels *levels,
@@ -100,6 +114,7 @@ static inline void levels_push_first(struct levels *levels,
 {
 	fifo_push_first(&levels->fifo[level], task);
 	levels->bitmap |= 1ull << level;
+	levels_count(levels, 1);
 }
 
 static inline void levels_settle(struct levels *levels, unsigned int level)
@@ -115,6 +130,7 @@ static inline struct sley_task *levels_take(struct levels *levels,
 	struct sley_task *task = fifo_take(&levels->fifo[level]);
 
 	levels_settle(levels, level);
+	levels_count(levels, -1u);
 	return task;
 }
 
@@ -124,6 +140,7 @@ static inline void levels_remove(struct levels *levels, struct sley_task *task,
 {
 	fifo_remove(&levels->fifo[level], task);
 	levels_settle(levels, level);
+	levels_count(levels, -1u);
 }
 
 #endif

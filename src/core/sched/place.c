@@ -80,13 +80,19 @@ static inline void notify(struct worker *worker)
 		idle_notify(&rt->idle);
 }
 
+/* The caller still has to announce @task. */
+static void place_in_lane(struct worker *worker, struct sley_task *task)
+{
+	gauge_more(&worker->nr_lane);
+	push_list_push(&worker->lane, task_node(task));
+}
+
 /* To any worker, if chaos wants so; the caller still has to announce @task. */
 static bool place_anywhere(struct sley *rt, struct sley_task *task)
 {
 	if (!chaos_says(CHAOS_MOVE) || rt->nr_workers < 2)
 		return false;
-	push_list_push(&rt->worker[chaos_below(rt->nr_workers)]->lane,
-		       task_node(task));
+	place_in_lane(rt->worker[chaos_below(rt->nr_workers)], task);
 	return true;
 }
 
@@ -106,6 +112,13 @@ void place_shared(struct worker *worker, struct sley_task *task)
 	notify(worker);
 }
 
+/* A new task that only @worker, the caller, may run. */
+static void place_fresh(struct worker *worker, struct sley_task *task)
+{
+	levels_count(&worker->ready, 1);
+	fifo_push(&worker->fresh, task);
+}
+
 void place_spawned(struct worker *worker, struct sley_task *task)
 {
 	uint32_t flags = task_flags(task);
@@ -113,7 +126,7 @@ void place_spawned(struct worker *worker, struct sley_task *task)
 
 	if (unlikely((flags & TASK_PINNED) || !worker->rt->nr_workers)) {
 		if (level == LEVEL_DEFAULT)
-			fifo_push(&worker->fresh, task);
+			place_fresh(worker, task);
 		else
 			place_ready(worker, task, level);
 		return;
@@ -132,7 +145,7 @@ void place_toward(struct worker *worker, struct sley_task *task)
 	if (task_level(task) != LEVEL_DEFAULT)
 		push_shared(rt, task);
 	else if (!place_anywhere(rt, task))
-		push_list_push(&worker->lane, task_node(task));
+		place_in_lane(worker, task);
 	idle_notify_toward(&rt->idle, &worker->seat);
 }
 
@@ -144,7 +157,7 @@ static void push_lane(struct sley *rt, uint32_t spinner, struct sley_task *task)
 {
 	struct worker *worker = rt->worker[spinner - 1];
 
-	push_list_push(&worker->lane, task_node(task));
+	place_in_lane(worker, task);
 	/* relaxed: a hint, the monitor looks at lanes, too. */
 	if (unlikely(load_relaxed(&rt->spinner) != spinner))
 		/* relaxed: obeyed sooner or later. */
@@ -194,6 +207,7 @@ static bool place_home(struct worker *worker, struct worker *home,
 		return false;
 	if (guest)
 		guest_enter(home);
+	gauge_more(&home->nr_home);
 	push_list_push(&home->home, task_node(task));
 	woken = idle_notify_seat(&home->rt->idle, &home->seat);
 	if (urgent && !woken)
@@ -344,25 +358,27 @@ void task_enqueue_chain(struct sley_task *chain)
 void place_arrivals(struct worker *worker)
 {
 	struct push_node *node = push_list_take_all(&worker->home);
+	uint32_t nr = 0;
 
-	while (node) {
+	for (; node; nr++) {
 		struct sley_task *task = node_task(node);
 
 		node = node->next;
 		levels_push(&worker->ready, task, task_level(task));
 	}
+	gauge_less(&worker->nr_home, nr);
 }
 
 void place_lane(struct worker *worker)
 {
-	struct push_node *lane;
+	struct sley_task *lane;
 
 	if (likely(push_list_empty(&worker->lane)))
 		return;
-	lane = push_list_take_all(&worker->lane);
+	lane = place_take_lane(worker);
 	if (!lane)
 		return;
-	runq_push_chain(&worker->rt->runq, node_task(lane));
+	runq_push_chain(&worker->rt->runq, lane);
 	notify(worker);
 }
 

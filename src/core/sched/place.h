@@ -82,6 +82,18 @@ void task_enqueue_chain(struct sley_task *chain);
 /* Take all from the home list into worker->ready. */
 void place_arrivals(struct worker *worker);
 
+/* All tasks of the lane of @victim, from any worker; NULL: none. */
+static inline struct sley_task *place_take_lane(struct worker *victim)
+{
+	struct sley_task *task = node_task(push_list_take_all(&victim->lane));
+	uint32_t nr = 0;
+
+	for (const struct sley_task *each = task; each; each = each->next)
+		nr++;
+	gauge_less(&victim->nr_lane, nr);
+	return task;
+}
+
 /*
  * @worker, the caller, has other work than the tasks from outside in its lane: they
  * go to the shared queue.

@@ -91,6 +91,7 @@ static void resort_fresh(struct worker *worker)
 		if (level == LEVEL_DEFAULT)
 			continue;
 		fifo_remove(&worker->fresh, task);
+		levels_count(&worker->ready, -1u);
 		levels_push(&worker->ready, task, level);
 	}
 }
@@ -108,7 +109,7 @@ void place_resort(struct worker *worker)
 	place_turn_ring(worker);
 	task = next_take(&worker->next);
 	place_batch(worker, &task, task ? 1 : 0);
-	task = node_task(push_list_take_all(&worker->lane));
+	task = place_take_lane(worker);
 	place_chain(worker, task);
 	store_release(&worker->changes, changes); /* P2 */
 }

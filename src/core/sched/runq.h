@@ -86,6 +86,16 @@ static inline bool runq_has_spill(const struct runq *runq)
 	return !runq_reached(runq, RUNQ_SPILL, runq_pushed(runq, RUNQ_SPILL));
 }
 
+/* How many tasks of @level are there: exact if no thread pushes or takes. */
+static inline uint32_t runq_length(const struct runq *runq, unsigned int level)
+{
+	/* relaxed: a hint. */
+	uint32_t taken = load_relaxed(&runq->taken[level]);
+	uint32_t nr = runq_pushed(runq, level) - taken;
+
+	return (int32_t)nr > 0 ? nr : 0;
+}
+
 /* All zero, but for a tag of its own; fini returns the tag. */
 void runq_init(struct runq *runq);
 void runq_fini(struct runq *runq);

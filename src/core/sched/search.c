@@ -80,6 +80,7 @@ static struct sley_task *pick_fresh(struct worker *worker)
 {
 	if (likely(!worker->fresh.first))
 		return NULL;
+	levels_count(&worker->ready, -1u);
 	return fifo_take(&worker->fresh);
 }
 
@@ -88,11 +89,10 @@ static struct sley_task *pick_ring(struct worker *worker)
 	return ring_take(&worker->ring);
 }
 
-/* One task from @lane; the rest goes to the worker's own ring. */
-static struct sley_task *take_lane(struct worker *worker,
-				   struct push_list *lane)
+/* One task from the lane of @victim; the rest goes to the worker's own ring. */
+static struct sley_task *take_lane(struct worker *worker, struct worker *victim)
 {
-	struct sley_task *task = node_task(push_list_take_all(lane));
+	struct sley_task *task = place_take_lane(victim);
 
 	if (task)
 		place_chain(worker, task->next);
@@ -101,7 +101,7 @@ static struct sley_task *take_lane(struct worker *worker,
 
 static struct sley_task *pick_lane(struct worker *worker)
 {
-	return take_lane(worker, &worker->lane);
+	return take_lane(worker, worker);
 }
 
 /*
@@ -172,9 +172,7 @@ static void draw_line(struct worker *worker, struct line *line,
 		      unsigned int level)
 {
 	if (level == LEVEL_DEFAULT) {
-		struct push_node *lane = push_list_take_all(&worker->lane);
-
-		place_chain(worker, node_task(lane));
+		place_chain(worker, place_take_lane(worker));
 	}
 	*line = (struct line){
 		.state = LINE_DRAWN + level,
@@ -554,7 +552,7 @@ static struct sley_task *steal_from(struct worker *worker,
 	struct sley_task *task = ring_steal_half(&victim->ring, &worker->ring);
 
 	if (!task)
-		task = take_lane(worker, &victim->lane);
+		task = take_lane(worker, victim);
 	if (!task)
 		task = next_steal(&victim->next);
 	if (!task)
@@ -748,18 +746,21 @@ static uint32_t spin_time(const struct worker *worker)
 static struct sley_task *spin(struct worker *worker, bool searching,
 			      uint32_t spin_ns)
 {
-	uint64_t until_ns = os_now() + chaos_few(spin_ns, 0);
+	uint64_t now_ns = os_now(), until_ns = now_ns + chaos_few(spin_ns, 0);
 	struct sley_task *task = NULL;
 
+	gauge_idle_begin(&worker->idle, now_ns);
 	for (unsigned int round = 1; !task && !stopping(worker); round++) {
 		bool look = searching && round % SPIN_ROUNDS_PER_LOOK == 0;
 
-		if (round % SPIN_ROUNDS_PER_CLOCK == 0 && os_now() >= until_ns)
+		if (round % SPIN_ROUNDS_PER_CLOCK == 0 &&
+		    (now_ns = os_now()) >= until_ns)
 			break;
 		spin_hint(&worker->home);
 		if (look || is_called(worker))
 			task = look_once(worker);
 	}
+	gauge_idle_end(&worker->idle, now_ns);
 	adapt_spin(worker, task != NULL);
 	return task;
 }
@@ -775,8 +776,10 @@ static bool park(struct worker *worker, bool searching)
 	if (searching)
 		/* relaxed: a hint. */
 		store_relaxed(&rt->spinner, 0);
+	gauge_idle_begin(&worker->idle, os_now());
 	searching = idle_park(&rt->idle, &worker->seat, searching, &look,
 			      deadline_ns);
+	gauge_idle_end(&worker->idle, os_now());
 	trace_event(&worker->trace, TRACE_UNPARK, 0);
 	monitor_nudge(&rt->monitor);
 	worker_fire_timers(worker);

@@ -540,6 +540,7 @@ int worker_init(struct worker *worker, struct sley *rt, unsigned int index)
 	worker->task_flags = runtime_task_flags(rt);
 	rand_seed(&worker->rand, rt->config.seed + index + 1);
 	timers_init(&worker->timers);
+	gauge_load_init(&worker->load, os_now());
 	idle_seat_init(&worker->seat);
 	list_init(&worker->parents);
 	list_init(&worker->link);

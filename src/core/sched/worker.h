@@ -38,6 +38,7 @@
 #include "base/list.h"
 #include "base/rand.h"
 #include "core/life/sley.h"
+#include "core/sched/gauge.h"
 #include "core/sched/idle.h"
 #include "core/sched/levels.h"
 #include "core/sched/monitor.h"
@@ -137,7 +138,7 @@ struct worker {
 	struct strand *idle_strands;
 	bool yielded;           /* there may be such a task in ready         */
 	struct levels ready;    /* tasks that may run here only              */
-	struct task_fifo fresh; /* the same: new, of default level           */
+	struct task_fifo fresh; /* the same: new, of default level; in ready.nr */
 	struct rand rand;
 	struct strand base;          /* the thread's own stack               */
 	struct strand *limbo;        /* where to go if there is no stack     */
@@ -153,15 +154,18 @@ struct worker {
 	pthread_t pthread;
 	struct trace_ring trace;
 	struct worker_counters counters;
+	struct gauge_idle idle; /* core/sched/gauge.h                   */
 	struct pool_cache cache[NR_WORKER_CACHES];
 
 	/* Read and written by other threads. */
 	cache_aligned uint32_t poke; /* a request for a fair pick            */
 	struct push_list home;       /* woken tasks that may run here only   */
 	struct push_list lane;       /* new tasks from outside; stealable    */
-	struct next next;            /* woken last, may move; stealable      */
-	uint32_t next_streak;        /* picks from next in a row: owner only */
-	uint32_t guests;             /* threads not of ours, queueing here   */
+	struct gauge_length nr_home; /* at least so many tasks are there     */
+	struct gauge_length nr_lane;
+	struct next next;     /* woken last, may move; stealable      */
+	uint32_t next_streak; /* picks from next in a row: owner only */
+	uint32_t guests;      /* threads not of ours, queueing here   */
 	struct spinlock parents_lock;
 	struct list parents; /* strands suspended with forked children       */
 	uint32_t nr_parents; /* in that list: written under the lock         */
@@ -171,6 +175,7 @@ struct worker {
 	struct list link;               /* single-threaded: in rt->bound     */
 	struct monitor_sight sight;     /* the monitor's                     */
 	struct watchdog_sight watch;    /* the same                          */
+	struct gauge_load load;         /* the same                          */
 	struct stack_shortage shortage; /* core/sched/stack_shortage.h       */
 };
 
@@ -193,8 +198,15 @@ static inline struct worker *worker_of_thread(struct fiber_thread *thread)
 /* A counter of this worker: other threads only read the counter. */
 static inline void counter_add(uint64_t *counter, uint64_t n)
 {
-	/* relaxed: one writer; see core/life/drain.h for the two that matter. */
-	store_relaxed(counter, load_relaxed(counter) + n);
+	/* See core/life/drain.h for the two that other threads wait for. */
+	count_own64(counter, n);
+}
+
+/* The same, from any thread. */
+static inline uint64_t counter_read(const uint64_t *counter)
+{
+	/* relaxed: statistics. */
+	return load_relaxed(counter);
 }
 
 /* The worker has a task, and may miss its earliest deadline.  Nothing is locked. */

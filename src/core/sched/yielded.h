@@ -86,6 +86,7 @@ static inline struct sley_task *yielded_take(struct worker *worker,
 		worker->ready.bitmap &= ~(1ull << level);
 		worker->yielded = worker->ready.bitmap;
 	}
+	levels_count(&worker->ready, -1u);
 	return task;
 }
 

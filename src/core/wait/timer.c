@@ -13,6 +13,12 @@ static void publish_next(struct timers *timers)
 	store_relaxed(&timers->next_ns, timers->heap.bound);
 }
 
+static void count(struct timers *timers, uint32_t n)
+{
+	/* relaxed: under the lock; a hint for all others. */
+	store_relaxed(&timers->nr, load_relaxed(&timers->nr) + n);
+}
+
 uint64_t timers_next_settled(struct timers *timers)
 {
 	uint64_t next_ns;
@@ -32,6 +38,7 @@ bool timer_start(struct timers *timers, struct timer *timer,
 	spin_lock(&timers->lock);
 	earliest = deadline_ns < timers->heap.bound;
 	radix_heap_insert(&timers->heap, &timer->node, deadline_ns);
+	count(timers, 1);
 	publish_next(timers);
 	spin_unlock(&timers->lock);
 	return earliest;
@@ -46,6 +53,7 @@ bool timer_stop(struct timer *timer)
 	started = radix_heap_contains(&timer->node);
 	if (started) {
 		radix_heap_remove(&timers->heap, &timer->node);
+		count(timers, -1u);
 		publish_next(timers);
 	}
 	spin_unlock(&timers->lock);
@@ -74,6 +82,7 @@ static struct sley_task *decide_and_ring(struct timers *timers, uint64_t now_ns)
 		struct timer *timer = container_of(node, struct timer, node);
 		struct sley_task *task = timer->task;
 
+		count(timers, -1u);
 		if (unlikely(!task)) {
 			struct alarm *alarm =
 				container_of(timer, struct alarm, timer);

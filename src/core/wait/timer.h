@@ -38,6 +38,7 @@ struct timers {
 	uint64_t next_ns; /* no deadline is earlier; UINT64_MAX: none */
 	struct spinlock lock;
 	bool ended;             /* see timers_end() */
+	uint32_t nr;            /* written under lock; a hint without it */
 	struct radix_heap heap; /* under lock */
 };
 
@@ -51,6 +52,13 @@ static inline uint64_t timers_next(const struct timers *timers)
 {
 	/* relaxed: a hint; firing looks again under the lock. */
 	return load_relaxed(&timers->next_ns);
+}
+
+/* How many timers are started and have not fired: a hint. */
+static inline uint32_t timers_pending(const struct timers *timers)
+{
+	/* relaxed: a hint. */
+	return load_relaxed(&timers->nr);
 }
 
 /* The same under the lock: the starter of a later timer sees the caller's stores. */
