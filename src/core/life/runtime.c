@@ -306,7 +306,7 @@ void runtime_stats(struct sley *rt, struct sley_stats *out)
 	out->spawned += drain_foreign_spawned(rt);
 	/* relaxed: statistics. */
 	out->trace_dropped += load_relaxed(&rt->trace.nr_lost);
-	for (unsigned int level = 0; level < NR_LEVELS; level++)
+	for (unsigned int level = 0; level <= RUNQ_SPILL; level++)
 		out->shared_queued += runq_length(&rt->runq, level);
 	out->fibers = slab_nr_live(&rt->strands);
 	out->allocated = mem_allocated(&rt->mem);

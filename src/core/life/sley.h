@@ -18,6 +18,7 @@
 #include "core/sched/victims.h"
 #include "core/sched/watchdog.h"
 #include "core/task/task_state.h"
+#include "core/trace/page.h"
 #include "core/trace/trace.h"
 #include "core/wait/blocking.h"
 #include "lf/spin.h"
@@ -82,6 +83,7 @@ struct sley {
 	struct watchdog watchdog;
 	struct blocking blocking;
 	struct trace trace;
+	struct page_slot page; /* core/trace/page.h                          */
 	struct stack_pool stacks;
 	struct slab strands;
 	struct slab tasks;

@@ -172,6 +172,7 @@ static void look(struct sley *rt)
 	for (unsigned int i = 0; i < rt->nr_workers; i++)
 		monitor_look_after(rt->worker[i], now_ns);
 	look_after_sources(rt);
+	page_update(rt, now_ns);
 	/* A period at least between two deep sleeps: waking is expensive. */
 	if (now_ns - monitor->aged_ns < MONITOR_PERIOD_NS)
 		return;
