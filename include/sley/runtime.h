@@ -163,6 +163,7 @@ struct sley_config {
 	bool save_fpu;        /* floating-point control words per fiber    */
 	bool no_membarrier;   /* use the fallback, for tests               */
 	bool no_guard_advice; /* guard by mprotect, for tests              */
+	bool no_io_uring;     /* sleep for descriptors in epoll            */
 	struct sley_allocator allocator;
 	/*
 	 * Gets reports (survivors of a stop, warnings); default: stderr.  It is

@@ -9,13 +9,17 @@
 #include "os/fault.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #define NS_PER_MS 1000000u
+#define NS_PER_SEC 1000000000u
 #define EVENTS_MAX 16
 
 int os_eventfd_create(void)
@@ -49,6 +53,17 @@ void os_eventfd_clear(int fd)
 	/* fault: a read without a signal before is no failure. */
 	(void)!read(fd, &nr, sizeof(nr));
 	errno = saved_errno;
+}
+
+int os_fd_check(int fd)
+{
+	int saved_errno = errno, err = 0;
+
+	/* fault: a question about a number, which needs no resources. */
+	if (fcntl(fd, F_GETFD) < 0)
+		err = -errno;
+	errno = saved_errno;
+	return err;
 }
 
 int(os_epoll_create)(void)
@@ -110,4 +125,31 @@ int os_epoll_wait(int watch, uint32_t *tags, int max, uint64_t deadline_ns)
 	for (int i = 0; i < nr; i++)
 		tags[i] = events[i].data.u32;
 	return nr < 0 ? 0 : nr;
+}
+
+/* As exact as a futex: epoll_wait() would round up to a millisecond. */
+unsigned int os_poll_two(int first, int second, uint64_t deadline_ns)
+{
+	struct pollfd fds[] = { { .fd = first, .events = POLLIN },
+				{ .fd = second, .events = POLLIN } };
+	uint64_t now = deadline_ns == UINT64_MAX ? 0 : os_now();
+	uint64_t ns = deadline_ns > now ? deadline_ns - now : 0;
+	struct timespec timeout = { .tv_sec = (time_t)(ns / NS_PER_SEC),
+				    .tv_nsec = (long)(ns % NS_PER_SEC) };
+	int saved_errno = errno, nr;
+	bool endless = false;
+
+	/* A signal ends the sleep; what can be read is still seen. */
+	if (fault_spurious("ppoll", EINTR))
+		timeout = (struct timespec){ 0 };
+	else
+		endless = deadline_ns == UINT64_MAX;
+	nr = ppoll(fds, 2, endless ? NULL : &timeout, NULL);
+	if (nr < 0 && errno != EINTR)
+		sley_fatal("ppoll failed: %s", strerror(errno));
+	errno = saved_errno;
+	if (nr <= 0)
+		return 0;
+	return (fds[0].revents ? OS_POLL_FIRST : 0) |
+	       (fds[1].revents ? OS_POLL_SECOND : 0);
 }

@@ -19,6 +19,9 @@ must_check int os_eventfd_create(void);
 void os_eventfd_signal(int fd);
 void os_eventfd_clear(int fd);
 
+/* Is @fd open: 0, or -EBADF. */
+must_check int os_fd_check(int fd);
+
 /* Watches several descriptors: a descriptor, or -errno. */
 must_check int os_epoll_create(void);
 #ifdef SLEY_FAULTS
@@ -33,6 +36,16 @@ must_check int os_epoll_add(int watch, int fd, uint32_t tag);
 		 ?: (os_epoll_add)(watch, fd, tag))
 #endif
 void os_epoll_remove(int watch, int fd);
+
+/*
+ * Sleeps until one of two descriptors can be read, or until @deadline_ns of os_now():
+ * the bits of the descriptors that can be read; perhaps none (a signal).  An epoll can
+ * be read if there is something to wait for.
+ */
+#define OS_POLL_FIRST 1u
+#define OS_POLL_SECOND 2u
+must_check unsigned int os_poll_two(int first, int second,
+				    uint64_t deadline_ns);
 
 /*
  * Sleeps until a descriptor can be read, or has ended, or until @deadline_ns of

@@ -171,7 +171,9 @@ static void searcher(int id)
 
 static void sleeper(int id)
 {
-	search(id, rest(&idle, &seats[id], false, UINT64_MAX));
+	const struct idle_look look_again = { .look = look, .arg = &id };
+
+	search(id, rest(&idle, &seats[id], false, &look_again, UINT64_MAX));
 }
 
 /* The worker has found other work, and only does its duty to the other workers. */

@@ -338,7 +338,9 @@ static void ender(int id)
 
 static void sleeper(int id)
 {
-	(void)rest(&rt->idle, &crew[id].seat, false, UINT64_MAX);
+	const struct idle_look look = { .arg = &crew[id] };
+
+	(void)rest(&rt->idle, &crew[id].seat, false, &look, UINT64_MAX);
 	worker(id);
 }
 

@@ -16,6 +16,7 @@
 #include "selves.h"
 
 #include "core/life/drain.h"
+#include "core/sched/poller.h"
 #include "core/sched/steal.h"
 #include "core/sched/switch.h"
 #include "core/trace/report.h"
@@ -285,10 +286,45 @@ NOT_THERE void monitor_wake(struct monitor *monitor)
 	MODEL_CHECK(!"there is no monitor");
 }
 
+#ifndef CREW_HASTENS
 NOT_THERE void monitor_hasten(struct monitor *monitor)
 {
 	(void)monitor;
 	MODEL_CHECK(!"there is no monitor");
+}
+#endif
+
+NOT_THERE bool poller_sit(struct worker *worker, struct idle_look *look)
+{
+	(void)worker;
+	(void)look;
+	return false;
+}
+
+NOT_THERE void poller_leave(struct worker *worker)
+{
+	(void)worker;
+}
+
+NOT_THERE bool poller_wanted_settled(struct sley *runtime)
+{
+	(void)runtime;
+	return false;
+}
+
+NOT_THERE void poller_look_after(struct sley *runtime)
+{
+	(void)runtime;
+}
+
+NOT_THERE void poller_ring_end(struct worker *worker)
+{
+	(void)worker;
+}
+
+NOT_THERE void poller_fini(struct sley *runtime)
+{
+	(void)runtime;
 }
 
 /* In a model that links the slab: there is a single chunk. */

@@ -12,6 +12,7 @@
 #include "engine.h"
 #include "lf/spin.h"
 #include "os/clock.h"
+#include "os/eventfd.h"
 #include "os/futex.h"
 #include "os/map.h"
 #include "os/membarrier.h"
@@ -70,6 +71,13 @@ void os_futex_wake(const uint32_t *word, int nr)
 			 .site = site_of_call(HERE("futex_wake", "*word")) };
 
 	machine_post(&op);
+}
+
+/* Only the model of the poller has an eventfd. */
+__attribute__((weak)) void os_eventfd_signal(int fd)
+{
+	(void)fd;
+	MODEL_CHECK(!"there is no eventfd");
 }
 
 /* No model forks. */

@@ -12,6 +12,7 @@
 #include "core/life/drain.h"
 #include "core/life/after_fork.h"
 #include "core/life/hooks.h"
+#include "core/sched/poller.h"
 #include "fiber/overflow.h"
 #include "os/futex.h"
 #include "os/membarrier.h"
@@ -162,6 +163,7 @@ static void free_parts(struct sley *rt)
 		guests_wait(rt->worker[i]);
 	for (unsigned int i = 0; rt->worker && i < rt->nr_workers; i++)
 		worker_destroy(rt->worker[i]);
+	poller_fini(rt);
 	trace_free_kept(&rt->trace, &rt->mem);
 	victims_fini(&rt->victims, &rt->mem);
 	if (rt->worker)

@@ -13,6 +13,7 @@
 #include "core/life/drain_fields.h"
 #include "core/sched/idle.h"
 #include "core/sched/monitor.h"
+#include "core/sched/poller_fields.h"
 #include "core/sched/runq.h"
 #include "core/sched/source.h"
 #include "core/sched/victims.h"
@@ -81,6 +82,7 @@ struct sley {
 	uint64_t (*report_more)(struct sley *rt);
 	struct monitor monitor;
 	struct watchdog watchdog;
+	struct poller poller; /* core/sched/poller.h                 */
 	struct blocking blocking;
 	struct trace trace;
 	struct page_slot page; /* core/trace/page.h                          */

@@ -5,6 +5,7 @@
 #include "core/sched/idle.h"
 
 #include "base/assert.h"
+#include "os/eventfd.h"
 #include "os/futex.h"
 #include "os/membarrier.h"
 
@@ -23,33 +24,49 @@ void idle_seat_init(struct idle_seat *seat)
 	seat->word = SEAT_AWAKE;
 }
 
-/* PARKED -> @woken.  False: another waker was faster, or the worker left. */
-static bool seat_wake(struct idle_seat *seat, enum seat_state woken)
+/*
+ * Asleep -> @woken, and how the worker slept.  SEAT_AWAKE: another waker was faster,
+ * or the worker left.
+ */
+static uint32_t seat_wake(struct idle_seat *seat, enum seat_state woken)
 {
 	uint32_t word = SEAT_PARKED;
 
-	return cas_acq_rel(&seat->word, &word, woken); /* I2 I3 */
+	while (!cas_acq_rel(&seat->word, &word, woken)) { /* I2 I3 I6 */
+		if (!(word & SEAT_ASLEEP))
+			return SEAT_AWAKE;
+	}
+	return word;
+}
+
+/* The seat was @asleep, and the caller has set the word: the worker shall see it. */
+static void seat_signal(const struct idle *idle, struct idle_seat *seat,
+			uint32_t asleep)
+{
+	if (unlikely(asleep == SEAT_POLLING))
+		os_eventfd_signal(idle->eventfd);
+	else
+		os_futex_wake(&seat->word, SEAT_WAITERS);
 }
 
 void idle_wake_one(struct idle *idle)
 {
 	struct idle_seat *seat = NULL;
+	uint32_t asleep = SEAT_AWAKE;
 
 	spin_lock(&idle->lock);
-	while (!list_empty(&idle->parked)) {
+	while (!asleep && !list_empty(&idle->parked)) {
 		struct list *first = list_take_first(&idle->parked);
 
 		seat = container_of(first, struct idle_seat, link);
-		if (seat_wake(seat, SEAT_WOKEN_SEARCHING))
-			break;
-		seat = NULL;
+		asleep = seat_wake(seat, SEAT_WOKEN_SEARCHING);
 	}
-	if (seat)
+	if (asleep)
 		(void)add_acq_rel(&idle->counts, /* I1 I4 */
 				  IDLE_SEARCHING_ONE - IDLE_PARKED_ONE);
 	spin_unlock(&idle->lock);
-	if (seat)
-		os_futex_wake(&seat->word, 1);
+	if (asleep)
+		seat_signal(idle, seat, asleep);
 }
 
 /* The same for the worker of @seat.  False: the worker does not sleep. */
@@ -101,9 +118,12 @@ bool idle_notify_seat(struct idle *idle, struct idle_seat *seat)
 	} else {
 		word = add_acq_rel(&seat->word, 0); /* I3 */
 	}
-	if (word != SEAT_PARKED || !seat_wake(seat, SEAT_WOKEN))
+	if (!(word & SEAT_ASLEEP))
 		return false;
-	os_futex_wake(&seat->word, 1);
+	word = seat_wake(seat, SEAT_WOKEN);
+	if (!word)
+		return false;
+	seat_signal(idle, seat, word);
 	return true;
 }
 
@@ -134,16 +154,24 @@ bool idle_search_end(struct idle *idle)
 	return true;
 }
 
-/* Step 1: take the seat. */
-static void sit_down(struct idle *idle, struct idle_seat *seat, bool searching)
+/*
+ * Step 1: take the seat.  A worker in the poller is woken last: while it is awake,
+ * no worker watches the descriptors.
+ */
+static void sit_down(struct idle *idle, struct idle_seat *seat, bool searching,
+		     const struct idle_look *look)
 {
+	uint32_t asleep = look->by_eventfd ? SEAT_POLLING : SEAT_PARKED;
 	uint64_t change = IDLE_PARKED_ONE;
 
 	if (searching)
 		change -= IDLE_SEARCHING_ONE;
 	spin_lock(&idle->lock);
-	(void)xchg_acq_rel(&seat->word, SEAT_PARKED); /* I3 */
-	list_prepend(&idle->parked, &seat->link);
+	(void)xchg_acq_rel(&seat->word, asleep); /* I3 I6 */
+	if (look->sleep)
+		list_append(&idle->parked, &seat->link);
+	else
+		list_prepend(&idle->parked, &seat->link);
 	(void)add_acq_rel(&idle->counts, change); /* I1 */
 	spin_unlock(&idle->lock);
 }
@@ -169,13 +197,25 @@ static bool stand_up(struct idle *idle, struct idle_seat *seat, bool found)
 	return found || word == SEAT_WOKEN_SEARCHING;
 }
 
+/* Sleep once.  As idle_look.sleep. */
+static int nap(struct idle_seat *seat, const struct idle_look *look,
+	       uint64_t deadline_ns)
+{
+	if (unlikely(look->sleep))
+		return look->sleep(look->arg, deadline_ns);
+	return os_futex_wait(&seat->word, SEAT_PARKED, deadline_ns);
+}
+
 /* Step 4: sleep until woken or until the deadline, unless @found. */
 static bool rest(struct idle *idle, struct idle_seat *seat, bool found,
-		 uint64_t deadline_ns)
+		 const struct idle_look *look, uint64_t deadline_ns)
 {
-	while (!found && load_acquire(&seat->word) == SEAT_PARKED) { /* I2 */
-		if (os_futex_wait(&seat->word, SEAT_PARKED, deadline_ns))
+	while (!found && load_acquire(&seat->word) & SEAT_ASLEEP) { /* I2 */
+		int result = nap(seat, look, deadline_ns);
+
+		if (result < 0)
 			break;
+		found = result;
 	}
 	return stand_up(idle, seat, found);
 }
@@ -183,10 +223,10 @@ static bool rest(struct idle *idle, struct idle_seat *seat, bool found,
 bool idle_park(struct idle *idle, struct idle_seat *seat, bool searching,
 	       const struct idle_look *look, uint64_t deadline_ns)
 {
-	sit_down(idle, seat, searching);
+	sit_down(idle, seat, searching, look);
 	if (look->ask)
 		look->ask(look->arg);
 	if (idle->membarrier)
 		os_membarrier();
-	return rest(idle, seat, look->look(look->arg), deadline_ns);
+	return rest(idle, seat, look->look(look->arg), look, deadline_ns);
 }

@@ -41,12 +41,28 @@
  * that finds work in step 3 is a searcher again.
  *
  * A seat:  AWAKE ──park──► PARKED ──wake──► WOKEN | WOKEN_SEARCHING ──► AWAKE
+ *                │                    ▲
+ *                └──────► POLLING ────┘
+ *
+ * A worker in the poller (core/sched/poller.h) sleeps for descriptors as well.  In a
+ * ring of io_uring, the worker is PARKED: the ring waits for the word, and wakers
+ * do as always.  In epoll, the worker is POLLING: no wake of the word would reach it,
+ * and the waker signals the poller's eventfd instead.  The waker signals after it has
+ * set the word, and the worker clears the eventfd before it reads the word: so a
+ * signal that is cleared was for a word that is read.  A late signal, for a worker
+ * that has left, costs the next worker in the poller one look too many.
+ *
+ * The wait of a ring may outlast the worker's stay in the poller (os/uring.h).  Then
+ * the worker may sleep on its word while the ring still waits for the same word.  So
+ * a waker wakes two waiters: a ring has at most one such wait, so the worker is always
+ * among the two.  No other thread waits for the word.
  *
  * Edges:
  *
  *   I1  submitter's work, then counts <-> parker's counts, then the sources
  *   I2  waker sets the seat WOKEN -> the worker sees it : the work for that worker
  *   I3  pusher's home list, then seat <-> parker's seat, then its home list
+ *   I6  the worker says POLLING -> the waker finds it : the eventfd of the poller
  *   I5  monitor's plan, then a seat <-> the seat of a worker that wakes up, then
  *       the plan
  *   I4  monitor's word, then counts <-> counts of the worker that wakes up, then
@@ -54,7 +70,9 @@
  *
  * Rejected: one condition variable per worker (a lock on every wake-up, also
  * of workers that are awake); one hot counter of queued tasks; waking on "was
- * empty" (loses tasks when the queue's consumer is busy).
+ * empty" (loses tasks when the queue's consumer is busy); cancelling the wait of the
+ * ring at the end of each stay (a system call before the work that the worker woke
+ * for).
  */
 #ifndef SLEY_CORE_SCHED_IDLE_H
 #define SLEY_CORE_SCHED_IDLE_H
@@ -63,12 +81,19 @@
 #include "base/list.h"
 #include "lf/spin.h"
 
+#define SEAT_ASLEEP 1u /* in both states of a sleeper */
+
 enum seat_state {
-	SEAT_AWAKE,
-	SEAT_PARKED,
-	SEAT_WOKEN,           /* for work of this worker only             */
-	SEAT_WOKEN_SEARCHING, /* for work of any worker; counted as searcher */
+	SEAT_AWAKE = 0,
+	SEAT_PARKED = SEAT_ASLEEP,
+	SEAT_WOKEN = 2,                 /* for work of this worker only */
+	SEAT_POLLING = 2 | SEAT_ASLEEP, /* in epoll: signal the eventfd */
+	SEAT_WOKEN_SEARCHING =
+		4, /* for work of any worker; counted as searcher */
 };
+
+/* The worker, and the ring of the worker. */
+#define SEAT_WAITERS 2
 
 struct idle_seat {
 	struct list link; /* under idle.lock; in no list while awake */
@@ -78,9 +103,10 @@ struct idle_seat {
 struct idle {
 	uint64_t counts; /* parked | searching << 32 */
 	struct spinlock lock;
-	struct list parked; /* seats, the last to sleep first */
+	struct list parked; /* seats, the last to sleep first; the poller last */
 	uint32_t searching_max;
 	bool membarrier;
+	int eventfd; /* of the poller; constant once a seat is POLLING */
 } cache_aligned;
 
 #define IDLE_PARKED_ONE 1ull
@@ -114,7 +140,7 @@ static inline void idle_notify(struct idle *idle)
 static inline bool idle_is_parked(const struct idle_seat *seat)
 {
 	/* relaxed: a hint. */
-	return load_relaxed(&seat->word) == SEAT_PARKED;
+	return load_relaxed(&seat->word) & SEAT_ASLEEP;
 }
 
 /*
@@ -123,7 +149,7 @@ static inline bool idle_is_parked(const struct idle_seat *seat)
  */
 static inline bool idle_sleeps(struct idle_seat *seat)
 {
-	return add_release(&seat->word, 0) == SEAT_PARKED; /* I5 */
+	return add_release(&seat->word, 0) & SEAT_ASLEEP; /* I5 */
 }
 
 /*
@@ -155,6 +181,12 @@ struct idle_look {
 	bool (*look)(void *arg); /* is there work anywhere?            */
 	void (*ask)(void *arg);  /* let work be published; may be NULL */
 	void *arg;
+	/*
+	 * In the poller: sleeps once, in place of os_futex_wait().  1: there is
+	 * work, 0: look at the seat again, -ETIMEDOUT: the deadline has come.
+	 */
+	int (*sleep)(void *arg, uint64_t deadline_ns);
+	bool by_eventfd; /* ->sleep is woken by idle.eventfd, not by the word */
 };
 bool idle_park(struct idle *idle, struct idle_seat *seat, bool searching,
 	       const struct idle_look *look, uint64_t deadline_ns);

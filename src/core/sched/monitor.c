@@ -5,6 +5,7 @@
 #include "core/sched/monitor.h"
 
 #include "core/sched/source.h"
+#include "core/sched/poller.h"
 #include "core/sched/worker.h"
 #include "os/clock.h"
 #include "os/futex.h"
@@ -121,6 +122,8 @@ uint64_t monitor_plan(struct sley *rt, uint64_t now_ns, bool hastened)
 	uint64_t look_ns = hastened ? first_ns : now_ns + MONITOR_PERIOD_NS;
 
 	publish_plan(rt, look_ns);
+	if (poller_wanted_settled(rt))
+		look_ns = first_ns;
 	for (unsigned int i = 0; i < rt->nr_workers; i++) {
 		struct worker *worker = rt->worker[i];
 		uint64_t due_ns = UINT64_MAX;
@@ -173,6 +176,7 @@ static void look(struct sley *rt)
 		monitor_look_after(rt->worker[i], now_ns);
 	look_after_sources(rt);
 	page_update(rt, now_ns);
+	poller_look_after(rt);
 	/* A period at least between two deep sleeps: waking is expensive. */
 	if (now_ns - monitor->aged_ns < MONITOR_PERIOD_NS)
 		return;

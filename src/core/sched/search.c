@@ -33,6 +33,7 @@
 
 #include "core/life/drain.h"
 #include "core/life/hooks.h"
+#include "core/sched/poller.h"
 #include "core/sched/steal.h"
 #include "core/life/runtime.h"
 #include "core/sched/source.h"
@@ -765,10 +766,21 @@ static struct sley_task *spin(struct worker *worker, bool searching,
 	return task;
 }
 
+/* The same, on a worker that has not taken the poller. */
+static bool look_also_for_poller(void *arg)
+{
+	struct worker *worker = arg;
+
+	return look_and_ask(worker) || poller_is_vacant(worker->rt);
+}
+
 static bool park(struct worker *worker, bool searching)
 {
-	const struct idle_look look = { look_and_ask, ask_everybody, worker };
+	struct idle_look look = { .look = look_also_for_poller,
+				  .ask = ask_everybody,
+				  .arg = worker };
 	struct sley *rt = worker->rt;
+	bool polls = poller_sit(worker, &look);
 	uint64_t deadline_ns = timers_next(&worker->timers);
 
 	counter_add(&worker->counters.parks, 1);
@@ -780,6 +792,8 @@ static bool park(struct worker *worker, bool searching)
 	searching = idle_park(&rt->idle, &worker->seat, searching, &look,
 			      deadline_ns);
 	gauge_idle_end(&worker->idle, os_now());
+	if (polls)
+		poller_leave(worker);
 	trace_event(&worker->trace, TRACE_UNPARK, 0);
 	monitor_nudge(&rt->monitor);
 	worker_fire_timers(worker);

@@ -28,6 +28,7 @@
 #include "core/life/hooks.h"
 #include "core/sched/suspend.h"
 #include "core/sched/loop.h"
+#include "core/sched/poller.h"
 #include "core/wait/region.h"
 #include "core/sched/source.h"
 #include "core/sched/stack_shortage.h"
@@ -587,6 +588,7 @@ static void become(struct worker *worker)
 
 static void cease(struct worker *worker)
 {
+	poller_ring_end(worker);
 	fiber_fini(&worker->base.fiber);
 	fiber_thread_fini(&worker->thread);
 	sley__self.worker = NULL;

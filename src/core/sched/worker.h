@@ -45,6 +45,7 @@
 #include "core/sched/next_slot.h"
 #include "core/sched/outside.h"
 #include "core/sched/pace.h"
+#include "core/sched/poller_fields.h"
 #include "core/sched/self.h"
 #include "core/sched/strand.h"
 #include "core/trace/trace.h"
@@ -150,6 +151,7 @@ struct worker {
 	bool draining;   /* single-threaded: unbinding                       */
 	struct outside outside; /* its time, and tasks from outside         */
 	struct pace pace;       /* of fair picks                            */
+	struct poller_ring poll; /* core/sched/poller.h                  */
 	unsigned int index;
 	pthread_t pthread;
 	struct trace_ring trace;
