@@ -166,8 +166,14 @@ const struct plan_row plan_rows[] = {
 		.name = "wake",
 		.about = "submit to a pool asleep for 2 ms until the task runs",
 		.workers = { 1 }, .workers_min = 1, .workers_max = 1,
-		.peers = { SLEY, FUTEX },
-		.bars = { { "p50_ns", "futex", 1.3, 0, 0 } },
+		.peers = {
+			{ .name = "sley", .program = "sley-wake" }, FUTEX,
+		},
+		.bars = {
+			{ "p50_ns", "futex", 1.2, 0, 0 },
+			{ "uring_p50_ns", "futex", 1.3, 0, 0 },
+			{ "epoll_p50_ns", "futex", 1.6, 0, 0 },
+		},
 	},
 	{
 		.name = "urgent",

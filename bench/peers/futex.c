@@ -77,6 +77,9 @@ static void run_wake(const struct measure *m)
 	sleeper_post(&s);
 	pthread_join(thread, NULL);
 	measure_report_percentiles(samples, nr);
+	/* The same minimum for all ways to sleep. */
+	measure_report_tail("uring", samples, nr);
+	measure_report_tail("epoll", samples, nr);
 }
 
 static void *spin_until_over(void *arg)

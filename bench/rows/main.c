@@ -16,7 +16,6 @@ int main(int argc, char **argv)
 		{ "mutex", row_mutex },
 		{ "cond", row_cond },
 		{ "blocked", row_blocked },
-		{ "wake", row_wake },
 		{ "urgent", row_urgent },
 		{ "timers-busy", row_timers_busy },
 		{ "outside", row_outside },

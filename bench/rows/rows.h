@@ -21,7 +21,6 @@ void row_fanin(const struct measure *m);
 void row_mutex(const struct measure *m);
 void row_cond(const struct measure *m);
 void row_blocked(const struct measure *m);
-void row_wake(const struct measure *m);
 void row_urgent(const struct measure *m);
 void row_timers_busy(const struct measure *m);
 void row_outside(const struct measure *m);
