@@ -592,7 +592,7 @@ static void setup_two_watched(void)
 }
 
 BOTH_VARIANTS(two_parkers_share_the_seat, .setup = setup_two_watched,
-	      .threads = { parker, parker, signal_and_submit }, .finish = two,
+	      .threads = { parker, parker, submit_both }, .finish = two,
 	      .slow = true, .modes = MODEL_SC | MODEL_TSO);
 
 /* ---- the plan of the monitor ----------------------------------------------------------- */
