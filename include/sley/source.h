@@ -40,11 +40,22 @@
  * so, before they steal work from each other, and before they sleep.  has() and
  * arm() are called on any worker, by several workers at a time, on the stack of
  * any task.  They look at a few words of memory, and make no call of sley.
- * Without has() the producer must notify each item.
+ * Without has() the producer must notify each item, or signal it through a
+ * descriptor.
  *
  * Waking a worker.  A producer in this process calls sley_source_notify() after
- * it has put something in.  While all workers are busy, the source has its turn
- * within a tick (.tick_us of sley_config), and then after the task that runs.
+ * it has put something in.  Any other producer signals a descriptor: an eventfd,
+ * a pipe, a socket, a device.  A worker that sleeps listens to .fd, and looks
+ * when .fd is readable.  take() reads .fd first, and then looks for items: as
+ * long as .fd is readable, a worker without work looks again and again.  Without
+ * has() the workers ask the kernel whether .fd is readable, which is a system
+ * call.  .fd stays open until the source ends.  0 means no descriptor: a program
+ * whose descriptor happens to be 0 duplicates it.
+ *
+ * While all workers are busy, the source has its turn within a tick (.tick_us of
+ * sley_config), and then after the task that runs.  Nothing ticks for a source
+ * whose producers notify, unless a notification waits.  A source with a
+ * descriptor makes the runtime tick while no worker sleeps: nobody listens then.
  *
  * arm() is called before a worker sleeps, and means that the next item must be
  * notified; it returns true if something is there already.  disarm() means that
@@ -57,12 +68,13 @@
  *
  * A source does not keep a runtime alive.  sley_destroy() goes on asking the
  * sources until no task is left, since a task may wait for something that a source
- * delivers; items that come later are not taken.  The sources end with the
- * runtime.  If a source delivers new tasks without a pause, destroy the source
- * first.
+ * delivers; items that come later are not taken.  If a source delivers without a
+ * pause, it is not asked for some milliseconds now and then, so that the runtime
+ * can end.  The sources end with the runtime.
  *
  * In the single-threaded mode the bound threads ask the sources, where they wait
- * and in sley_run_one(), and take() runs on the thread that asked.
+ * and in sley_run_one(), and take() runs on the thread that asked.  There is no
+ * tick: a thread that always has a task of its own asks at every 61st task.
  *
  * The functions belong to the program, and so does the memory that they look at.
  * If another process writes to that memory, the functions must not believe what
@@ -84,9 +96,9 @@ struct sley_source;
 /* The functions of a source.  All but take() may be NULL. */
 struct sley_source_options {
 	uint32_t size; /* of this struct; SLEY_SOURCE_OPTIONS sets it       */
-	uint32_t reserved_half;
+	int32_t fd;    /* a parked worker listens to it; 0: none             */
 	bool (*take)(void *arg);   /* make tasks ready; true: there is more */
-	bool (*has)(void *arg);    /* is something there?                   */
+	bool (*has)(void *arg);    /* is something there?  NULL: .fd says   */
 	bool (*arm)(void *arg);    /* notify the next item; true: there is
 				      something already                     */
 	void (*disarm)(void *arg); /* no notification is needed             */
@@ -109,6 +121,9 @@ struct sley_source_options {
  *           function of the source.
  * Errors:   -ENOSPC       the runtime has SLEY_SOURCES_MAX sources
  *           -EINVAL       options->size is zero
+ *           -EBADF        options->fd is not open
+ *           -EPERM        options->fd cannot be listened to, as a regular file
+ *           -ENOMEM
  *           -E2BIG        a newer field is set
  *           -ESHUTDOWN    the runtime ends
  *           SLEY_EFORKED  the runtime was created before fork()

@@ -22,8 +22,8 @@ int sley_source_create(struct sley *rt, struct sley_source **source,
 
 	if (err)
 		return err;
-	if (options.reserved_half)
-		return -E2BIG;
+	if (options.fd < 0)
+		return -EBADF;
 	sley_check_fn(options.take);
 	if (runtime_is_lost(rt))
 		return SLEY_EFORKED;
@@ -33,6 +33,7 @@ int sley_source_create(struct sley *rt, struct sley_source **source,
 				  .take = options.take,
 				  .arm = options.arm,
 				  .disarm = options.disarm,
+				  .fd = options.fd,
 			  },
 			  arg, true);
 }

@@ -66,6 +66,17 @@ int os_fd_check(int fd)
 	return err;
 }
 
+bool os_fd_is_readable(int fd)
+{
+	struct pollfd look = { .fd = fd, .events = POLLIN };
+	int saved_errno = errno, nr;
+
+	/* fault: a look; what is not seen now is seen the next time. */
+	nr = poll(&look, 1, 0);
+	errno = saved_errno;
+	return nr > 0 && !(look.revents & POLLNVAL);
+}
+
 int(os_epoll_create)(void)
 {
 	int saved_errno = errno;

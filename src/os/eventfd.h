@@ -12,6 +12,7 @@
 #include "base/compiler.h"
 #include "os/fault.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A descriptor or -errno.  Two signals without a clear count as one. */
@@ -21,6 +22,9 @@ void os_eventfd_clear(int fd);
 
 /* Is @fd open: 0, or -EBADF. */
 must_check int os_fd_check(int fd);
+
+/* Would a read of @fd return at once, with data, the end or an error? */
+bool os_fd_is_readable(int fd);
 
 /* Watches several descriptors: a descriptor, or -errno. */
 must_check int os_epoll_create(void);

@@ -38,4 +38,7 @@ _Static_assert(offsetof(struct sley_options, size) == 0, "sley_options");
 _Static_assert(offsetof(struct sley_stock_config, size) == 0,
 	       "sley_stock_config");
 
+_Static_assert(offsetof(struct sley_source_options, size) == 0,
+	       "sley_source_options");
+
 int sley_sizes;

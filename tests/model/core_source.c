@@ -49,6 +49,12 @@ void drain_end_unbind(struct worker *worker)
 	MODEL_CHECK(!"nobody unbinds");
 }
 
+bool os_fd_is_readable(int fd)
+{
+	(void)fd;
+	return false;
+}
+
 /* ---- the source ----------------------------------------------------------------- */
 
 static bool box_has(void *arg)
@@ -112,6 +118,7 @@ static void setup_with(unsigned int workers, const struct source_ops *ops)
 	model_name(&box, "box");
 	model_name(&out, "out");
 	model_name(&rt->sources.live, "live");
+	model_name(&rt->sources.with_fd, "with_fd");
 	model_name(&rt->sources.source[0].word, "word");
 	model_name(&rt->sources.source[0].pending, "pending");
 	if (!ops)
@@ -537,3 +544,36 @@ static void is_planned(void)
 
 BOTH_VARIANTS(the_monitor_hears_of_a_notifier, .setup = setup_told,
 	      .threads = { plan, notify }, .finish = is_planned);
+
+/* The last worker that was parked finds a task, and nobody listens any more. */
+static void setup_last_asleep(void)
+{
+	struct source_ops ops = box_ops;
+
+	ops.fd = 3;
+	setup_with(1, &ops);
+}
+
+static bool finds_a_task(void *arg)
+{
+	(void)arg;
+	return true;
+}
+
+static void almost_sleep(int id)
+{
+	const struct idle_look look = { .look = finds_a_task };
+
+	(void)idle_park(&rt->idle, &crew[id].seat, false, &look, UINT64_MAX);
+	sources_expect(rt);
+}
+
+static void plan_beside_a_worker(int id)
+{
+	(void)id;
+	ledger.look_ns = monitor_plan(rt, os_now(), false);
+}
+
+BOTH_VARIANTS(the_monitor_hears_that_nobody_listens, .setup = setup_last_asleep,
+	      .threads = { almost_sleep, plan_beside_a_worker },
+	      .finish = is_planned);

@@ -230,9 +230,15 @@ NOT_THERE bool sources_wait(struct worker *worker)
 	return false;
 }
 
-NOT_THERE bool sources_are_due(struct sley *runtime)
+NOT_THERE void sources_expect(struct sley *runtime)
 {
 	(void)runtime;
+}
+
+NOT_THERE bool sources_are_due(struct sley *runtime, bool asleep)
+{
+	(void)runtime;
+	(void)asleep;
 	return false;
 }
 
@@ -294,6 +300,17 @@ NOT_THERE void monitor_hasten(struct monitor *monitor)
 }
 #endif
 
+NOT_THERE int poller_watch(struct sley *runtime, int fd)
+{
+	(void)runtime;
+	(void)fd;
+	return 0;
+}
+NOT_THERE void poller_unwatch(struct sley *runtime, int fd)
+{
+	(void)runtime;
+	(void)fd;
+}
 NOT_THERE bool poller_sit(struct worker *worker, struct idle_look *look)
 {
 	(void)worker;

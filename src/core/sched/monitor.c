@@ -120,6 +120,7 @@ uint64_t monitor_plan(struct sley *rt, uint64_t now_ns, bool hastened)
 	uint64_t first_ns = now_ns + rt->config.tick_us * 1000ull;
 	/* The timer may be gone already: no thread hastens again for a tick. */
 	uint64_t look_ns = hastened ? first_ns : now_ns + MONITOR_PERIOD_NS;
+	bool asleep = false;
 
 	publish_plan(rt, look_ns);
 	if (poller_wanted_settled(rt))
@@ -130,10 +131,12 @@ uint64_t monitor_plan(struct sley *rt, uint64_t now_ns, bool hastened)
 
 		if (!idle_sleeps(&worker->seat))
 			due_ns = timers_next_settled(&worker->timers);
+		else
+			asleep = true;
 		if (due_ns < look_ns)
 			look_ns = due_ns;
 	}
-	if (look_ns < first_ns || sources_are_due(rt))
+	if (look_ns < first_ns || sources_are_due(rt, asleep))
 		look_ns = first_ns;
 	publish_plan(rt, look_ns);
 	return look_ns;
@@ -156,7 +159,7 @@ static bool wait_for_look(struct sley *rt)
 /* A worker that is awake takes from a source in its next pick, a fair pick. */
 static void look_after_sources(struct sley *rt)
 {
-	if (!sources_are_due(rt))
+	if (!sources_are_due(rt, idle_parked(idle_counts(&rt->idle))))
 		return;
 	for (unsigned int i = 0; i < rt->nr_workers; i++) {
 		struct worker *worker = rt->worker[i];

@@ -839,5 +839,6 @@ struct sley_task *worker_search(struct worker *worker)
 	if (searching)
 		end_search(worker);
 	worker_expect_timers(worker);
+	sources_expect(worker->rt);
 	return task;
 }

@@ -6,10 +6,12 @@
 
 #include "base/bits.h"
 #include "core/life/drain.h"
+#include "core/sched/poller.h"
 #include "core/sched/worker.h"
 #include "core/task/countdown.h"
 #include "core/task/turn.h"
 #include "os/clock.h"
+#include "os/eventfd.h"
 
 #include <errno.h>
 
@@ -96,7 +98,7 @@ static bool has_something(struct worker *worker, struct sley_source *source)
 	if (load_relaxed(&source->pending))
 		return true;
 	if (!source->ops.has)
-		return false;
+		return source->ops.fd && os_fd_is_readable(source->ops.fd);
 	worker->asks = source;
 	has = source->ops.has(source->arg);
 	worker->asks = NULL;
@@ -278,13 +280,28 @@ bool sources_wait(struct worker *worker)
 
 /* ---- the monitor ---------------------------------------------------------------------- */
 
-bool sources_are_due(struct sley *rt)
+/* A producer that signals a descriptor reaches no worker, if all are busy. */
+static bool is_unheard(const struct sley *rt)
 {
+	/* relaxed: a hint, at the next look as good as now. */
+	return load_relaxed(&rt->sources.with_fd);
+}
+
+bool sources_are_due(struct sley *rt, bool asleep)
+{
+	if (!asleep && is_unheard(rt))
+		return true;
 	for (uint32_t bits = live_sources(rt); bits; bits &= bits - 1) {
 		if (add_release(&first_of(rt, bits)->pending, 0)) /* SR5 */
 			return true;
 	}
 	return false;
+}
+
+void sources_expect(struct sley *rt)
+{
+	if (unlikely(is_unheard(rt)) && !idle_parked(idle_counts(&rt->idle)))
+		monitor_expect(&rt->monitor, os_now());
 }
 
 /* ---- adding and removing --------------------------------------------------------------- */
@@ -304,13 +321,27 @@ static int take_place(struct sources *sources, bool of_user)
 	return bits_first(~sources->used);
 }
 
-/* Under the lock: @bit is set or cleared among the live sources. */
-static void set_live(struct sources *sources, uint32_t bit, bool live)
+static void give_place_back(struct sources *sources, struct sley_source *source)
 {
-	uint32_t bits = sources->live;
+	spin_lock(&sources->lock);
+	sources->used &= ~bit_of(source);
+	sources->nr_users -= source->of_user;
+	spin_unlock(&sources->lock);
+}
 
+/* Among the hints. */
+static void set_live(struct sley_source *source, bool live)
+{
+	struct sources *sources = &source->rt->sources;
+	uint32_t bit = live ? bit_of(source) : 0, clear = ~bit_of(source);
+	uint32_t with_fd = source->ops.fd ? bit : 0;
+
+	spin_lock(&sources->lock);
 	/* relaxed: a hint; the words of the sources decide. */
-	store_relaxed(&sources->live, live ? bits | bit : bits & ~bit);
+	store_relaxed(&sources->live, (sources->live & clear) | bit);
+	/* relaxed: a hint for the monitor. */
+	store_relaxed(&sources->with_fd, (sources->with_fd & clear) | with_fd);
+	spin_unlock(&sources->lock);
 }
 
 int source_add(struct sley *rt, struct sley_source **out,
@@ -318,50 +349,55 @@ int source_add(struct sley *rt, struct sley_source **out,
 {
 	struct sources *sources = &rt->sources;
 	struct sley_source *source;
-	int place;
+	int place, err = 0;
 
 	spin_lock(&sources->lock);
 	place = take_place(sources, of_user);
-	if (place < 0) {
-		spin_unlock(&sources->lock);
+	if (place >= 0)
+		sources->used |= 1u << place;
+	spin_unlock(&sources->lock);
+	if (place < 0)
 		return place;
-	}
 	source = &sources->source[place];
-	sources->used |= 1u << place;
 	source->rt = rt;
 	source->ops = *ops;
 	source->arg = arg;
 	source->of_user = of_user;
+	if (ops->fd)
+		err = poller_watch(rt, ops->fd);
+	if (err) {
+		give_place_back(sources, source);
+		return err;
+	}
 	/* A function of the source may want it. */
 	*out = source;
 	/* relaxed: the word publishes it.  Something may be there already. */
 	store_relaxed(&source->pending, 1);
 	(void)or_release(&source->word, SOURCE_LIVE); /* SR4 */
-	set_live(sources, 1u << place, true);
-	spin_unlock(&sources->lock);
+	set_live(source, true);
 	announce(rt);
 	return 0;
 }
 
+/* No function of @source runs. */
+static void end(struct sley_source *source)
+{
+	if (source->ops.fd)
+		poller_unwatch(source->rt, source->ops.fd);
+	if (source->ops.disarm)
+		source->ops.disarm(source->arg);
+}
+
 void source_remove(struct sley_source *source)
 {
-	struct sources *sources = &source->rt->sources;
-	uint32_t bit = bit_of(source);
-
-	spin_lock(&sources->lock);
-	set_live(sources, bit, false);
-	spin_unlock(&sources->lock);
+	set_live(source, false);
 	/* relaxed: a guest came before this and is counted, or sees it. */
 	(void)and_relaxed(&source->word, ~SOURCE_LIVE);
 	/* First the guests: a guest may be about to begin a taker. */
 	wait_for_guests(source);
 	(void)!countdown_wait(&source->taking, UINT64_MAX, WAIT_SHIELDED);
-	if (source->ops.disarm)
-		source->ops.disarm(source->arg);
-	spin_lock(&sources->lock);
-	sources->used &= ~bit;
-	sources->nr_users -= source->of_user;
-	spin_unlock(&sources->lock);
+	end(source);
+	give_place_back(&source->rt->sources, source);
 }
 
 /* ---- the end of the runtime -------------------------------------------------------------- */
@@ -415,10 +451,6 @@ void sources_open(struct sley *rt)
 
 void sources_end(struct sley *rt)
 {
-	for (uint32_t bits = rt->sources.used; bits; bits &= bits - 1) {
-		struct sley_source *source = first_of(rt, bits);
-
-		if (source->ops.disarm)
-			source->ops.disarm(source->arg);
-	}
+	for (uint32_t bits = rt->sources.used; bits; bits &= bits - 1)
+		end(first_of(rt, bits));
 }

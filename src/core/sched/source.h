@@ -52,8 +52,11 @@
  * pending back before take(), so an item that comes later is announced again.
  *
  * Workers that are all busy look at sources in their fair picks only.  The monitor
- * pokes the awake workers once in a tick while a source is *due*, that is, pending.
- * Otherwise sources cause no ticks.
+ * pokes the awake workers once in a tick while a source is *due*: while pending is
+ * set; or, for a source whose producer signals through a descriptor, while no worker
+ * is parked, since then nobody listens to the descriptor.  Otherwise sources cause no
+ * ticks.  The last worker that wakes up reads the monitor's plan (I5 of
+ * core/sched/idle.h), so the ticks begin at once.
  *
  * Adding and removing.  Everyone who calls has() or arm() is a *guest* of the source:
  * a count in the word.  The remover takes LIVE out of the word, waits until no guest
@@ -101,7 +104,10 @@ struct worker;
 #define SOURCES_OF_USERS 8
 
 struct source_ops {
-	/* Is something there?  Any thread, many at a time.  NULL: pending says. */
+	/*
+	 * Is something there?  Any thread, many at a time.  NULL: pending says,
+	 * or whether the descriptor is readable.
+	 */
 	bool (*has)(void *arg);
 	/* Make tasks ready, some dozens at most.  True: there is more. */
 	bool (*take)(void *arg);
@@ -109,6 +115,8 @@ struct source_ops {
 	bool (*arm)(void *arg);
 	/* No signal is needed.  By the taker or the remover.  Or NULL. */
 	void (*disarm)(void *arg);
+	/* Readable after a signal: a parked worker listens to it.  0: none. */
+	int fd;
 };
 
 /* In the word of a source: */
@@ -132,7 +140,8 @@ struct sley_source {
 };
 
 struct sources {
-	uint32_t live; /* bits of sources; a hint, the word decides */
+	uint32_t live;    /* bits of sources; a hint, the word decides */
+	uint32_t with_fd; /* of these: sources with a descriptor    */
 	struct spinlock lock;
 	uint32_t used;     /* (lock) live, or being removed     */
 	uint32_t nr_users; /* (lock) of these: sources of users */
@@ -141,7 +150,10 @@ struct sources {
 	struct sley_source source[SOURCES_MAX];
 };
 
-/* 0; -ENOSPC: there are as many as there may be; -ESHUTDOWN: @rt ends. */
+/*
+ * 0; -ENOSPC: there are as many as there may be; -ESHUTDOWN: @rt ends; or the error
+ * of poller_watch().
+ */
 must_check int source_add(struct sley *rt, struct sley_source **out,
 			  const struct source_ops *ops, void *arg,
 			  bool of_user);
@@ -176,10 +188,16 @@ void sources_arm(struct worker *worker);
 /* Is there something to take?  Step 3 of core/sched/idle.h. */
 must_check bool sources_wait(struct worker *worker);
 
+/* A worker has found a task: the monitor shall look in time, if a source is due. */
+void sources_expect(struct sley *rt);
+
 /* ---- for others ------------------------------------------------------------------ */
 
-/* By the monitor, after its plan: shall a worker that is awake look at sources? */
-must_check bool sources_are_due(struct sley *rt);
+/*
+ * By the monitor, after its plan: shall a worker that is awake look at sources?
+ * @asleep: some worker is parked.
+ */
+must_check bool sources_are_due(struct sley *rt, bool asleep);
 
 /* Was there ever a source? */
 must_check bool sources_were_used(struct sley *rt);
