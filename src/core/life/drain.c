@@ -157,6 +157,8 @@ int drain_wait(struct sley *rt, uint64_t deadline_ns)
 void drain_end_unbind(struct worker *worker)
 {
 	worker->draining = false;
+	worker->leaves =
+		true; /* nothing comes after that, from sources either */
 	if (task_decide(&worker->base_task, VERDICT_WOKEN, 0) == DECIDED_QUEUE)
 		task_enqueue(&worker->base_task);
 }

@@ -32,6 +32,12 @@ static uint32_t live_sources(const struct sley *rt)
 	return load_relaxed(&rt->sources.live);
 }
 
+/* Those that @worker asks. */
+static uint32_t sources_of(const struct worker *worker)
+{
+	return unlikely(worker->leaves) ? 0 : live_sources(worker->rt);
+}
+
 bool sources_exist(const struct sley *rt)
 {
 	return live_sources(rt);
@@ -233,7 +239,7 @@ static struct sley_task *begin_take(struct worker *worker,
 struct sley_task *source_pick(struct worker *worker)
 {
 	struct sley *rt = worker->rt;
-	uint32_t live = live_sources(rt), left;
+	uint32_t live = sources_of(worker), left;
 	struct sley_task *task = NULL;
 
 	if (likely(!live))
@@ -251,7 +257,7 @@ void sources_arm(struct worker *worker)
 {
 	struct sley *rt = worker->rt;
 
-	for (uint32_t bits = live_sources(rt); bits; bits &= bits - 1) {
+	for (uint32_t bits = sources_of(worker); bits; bits &= bits - 1) {
 		struct sley_source *source = first_of(rt, bits);
 
 		/* If there is a taker, the taker arms. */
@@ -267,7 +273,8 @@ bool sources_wait(struct worker *worker)
 	struct sley *rt = worker->rt;
 	bool has = false;
 
-	for (uint32_t bits = live_sources(rt); bits && !has; bits &= bits - 1) {
+	for (uint32_t bits = sources_of(worker); bits && !has;
+	     bits &= bits - 1) {
 		struct sley_source *source = first_of(rt, bits);
 
 		if (!enter_if_open(source))

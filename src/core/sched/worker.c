@@ -631,6 +631,10 @@ static void end_base(struct worker *worker)
 		worker->after.flags = WAIT_SHIELDED;
 		(void)worker_switch_away(worker);
 	}
+	worker->leaves = true;
+	/* This thread may have been woken for a source: another one looks. */
+	if (sources_exist(worker->rt))
+		idle_notify(&worker->rt->idle);
 }
 
 void worker_unbind(struct worker *worker)

@@ -149,6 +149,7 @@ struct worker {
 	struct sley_task hook;  /* core/life/hooks.h                    */
 	uint64_t holder; /* of the thread: core/wait/holder.h           */
 	bool draining;   /* single-threaded: unbinding                       */
+	bool leaves;     /* the same: nothing is left, asks no sources       */
 	struct outside outside; /* its time, and tasks from outside         */
 	struct pace pace;       /* of fair picks                            */
 	struct poller_ring poll; /* core/sched/poller.h                  */
