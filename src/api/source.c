@@ -6,6 +6,7 @@
 
 #include "base/options.h"
 #include "core/life/after_fork.h"
+#include "core/life/drain.h"
 #include "core/sched/source.h"
 
 #include <sley/error.h>
@@ -62,9 +63,14 @@ void sley_source_destroy(struct sley_source *source)
 
 int sley_source_notify(struct sley_source *source)
 {
-	if (runtime_is_lost(source->rt))
+	struct sley *rt = source->rt;
+
+	if (runtime_is_lost(rt))
 		return SLEY_EFORKED;
 	sley_check(source_is_live(source), GONE);
+	/* The task that take() wakes may be the last that a destroyer waits for. */
+	gate_pass(rt);
 	source_notify(source);
+	gate_leave(rt);
 	return 0;
 }
