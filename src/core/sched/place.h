@@ -110,6 +110,31 @@ void place_batch(struct worker *worker, struct sley_task *const *task,
 /* The same for a chain linked by ->next, which may be NULL. */
 void place_chain(struct worker *worker, struct sley_task *chain);
 
+/*
+ * A task that was taken by itself, from a source of the default level.  If the
+ * task has another level, because its level has changed or is its parent's, the
+ * task takes its turn there.
+ */
+static inline struct sley_task *place_other_levels(struct worker *worker,
+						   struct sley_task *task)
+{
+	if (likely(!task || task_level(task) == LEVEL_DEFAULT))
+		return task;
+	place_spawned(worker, task);
+	return NULL;
+}
+
+/* One task from the lane of @victim; the rest goes to the ring of @worker, the caller. */
+static inline struct sley_task *place_rob_lane(struct worker *worker,
+					       struct worker *victim)
+{
+	struct sley_task *task = place_take_lane(victim);
+
+	if (task)
+		place_chain(worker, task->next);
+	return task;
+}
+
 /* The same for all tasks in the ring: tasks that stay there keep their order. */
 void place_turn_ring(struct worker *worker);
 

@@ -174,7 +174,7 @@ static inline bool source_is_live(const struct sley_source *source)
 /* Something is there.  Any thread of this process. */
 void source_notify(struct sley_source *source);
 
-/* ---- for search.c --------------------------------------------------------------- */
+/* ---- for pick.c and search.c ------------------------------------------------------ */
 
 /* Is there any source?  A hint, without a call of its functions. */
 bool sources_exist(const struct sley *rt);

@@ -18,7 +18,8 @@
  *
  * Files: strand.h  a strand, and the cache of idle strands
  *        worker.c  the loop, blocking and yielding
- *        search.c  where a worker looks for work, and how it parks
+ *        pick.c    which of the tasks at hand a worker takes next
+ *        search.c  where a worker without tasks looks, and how it parks
  *        place.h   where a task goes that became ready
  *        self.h    the role of the calling thread
  *        core/life/sley.h  a runtime
@@ -150,8 +151,8 @@ struct worker {
 	uint64_t holder; /* of the thread: core/wait/holder.h           */
 	bool draining;   /* single-threaded: unbinding                       */
 	bool leaves;     /* the same: nothing is left, asks no sources       */
-	struct outside outside; /* its time, and tasks from outside         */
-	struct pace pace;       /* of fair picks                            */
+	struct outside outside;  /* its time, and tasks from outside         */
+	struct pace pace;        /* of fair picks                            */
 	struct poller_ring poll; /* core/sched/poller.h                  */
 	unsigned int index;
 	pthread_t pthread;
@@ -282,10 +283,16 @@ must_check bool worker_has_spare_strand(struct worker *worker);
 /* Let other tasks run. */
 void worker_yield(struct worker *worker);
 
-/* ---- search.c ------------------------------------------------------------ */
+/* ---- pick.c -------------------------------------------------------------- */
 
 /* Queue the tasks whose deadline has come. */
 void worker_fire_timers(struct worker *worker);
+
+/* All levels at which there is a task for @worker. */
+static inline uint64_t worker_levels_waiting(const struct worker *worker)
+{
+	return worker->ready.bitmap | runq_hint(&worker->rt->runq);
+}
 
 /*
  * A task of lower than default level, but not lower than @lowest, that this worker
@@ -304,6 +311,11 @@ struct sley_task *worker_pick(struct worker *worker);
  * it has in hand, in no queue?  False: other work may be due.
  */
 bool worker_may_keep(struct worker *worker);
+
+/* ---- search.c ------------------------------------------------------------ */
+
+/* By chaos: from another worker, although there may be tasks here. */
+struct sley_task *worker_steal_needlessly(struct worker *worker);
 
 /* The next task from anywhere; waits for a task.  NULL: the runtime stops. */
 struct sley_task *worker_search(struct worker *worker);
