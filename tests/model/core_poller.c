@@ -337,6 +337,14 @@ static void submit(int id)
 	submit_piece(1);
 }
 
+static void submit_toward(int id)
+{
+	(void)id;
+	payload_write(&pieces[0]);
+	store_release(&tail, 1);
+	idle_notify_toward(&rt->idle, &crew[0].seat);
+}
+
 static void submit_both(int id)
 {
 	(void)id;
@@ -425,6 +433,9 @@ static void setup_epoll_home(void)
 BOTH_VARIANTS(epoll_hears_of_work, .setup = setup_epoll_pieces,
 	      .threads = { parker, submit }, .finish = one);
 
+BOTH_VARIANTS(epoll_hears_of_work_sent_toward_it, .setup = setup_epoll_pieces,
+	      .threads = { parker, submit_toward }, .finish = one);
+
 BOTH_VARIANTS(epoll_hears_of_work_at_home, .setup = setup_epoll_home,
 	      .threads = { parker, send_home }, .finish = one);
 
@@ -484,6 +495,11 @@ static void setup_armed(void)
 BOTH_VARIANTS(a_sleeper_beside_an_armed_operation_hears_of_work,
 	      .setup = setup_armed,
 	      .threads = { ring_parker, submit, operation }, .finish = one);
+
+BOTH_VARIANTS(a_sleeper_beside_an_armed_operation_hears_of_work_toward_it,
+	      .setup = setup_armed,
+	      .threads = { ring_parker, submit_toward, operation },
+	      .finish = one);
 
 BOTH_VARIANTS(a_sleeper_beside_an_armed_operation_hears_of_work_at_home,
 	      .setup = setup_armed,

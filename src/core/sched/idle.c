@@ -72,19 +72,19 @@ void idle_wake_one(struct idle *idle)
 /* The same for the worker of @seat.  False: the worker does not sleep. */
 static bool wake_searching(struct idle *idle, struct idle_seat *seat)
 {
-	bool woken;
+	uint32_t asleep;
 
 	spin_lock(&idle->lock);
-	woken = seat_wake(seat, SEAT_WOKEN_SEARCHING);
-	if (woken) {
+	asleep = seat_wake(seat, SEAT_WOKEN_SEARCHING);
+	if (asleep) {
 		list_remove(&seat->link);
 		(void)add_acq_rel(&idle->counts, /* I1 I4 */
 				  IDLE_SEARCHING_ONE - IDLE_PARKED_ONE);
 	}
 	spin_unlock(&idle->lock);
-	if (woken)
-		os_futex_wake(&seat->word, 1);
-	return woken;
+	if (asleep)
+		seat_signal(idle, seat, asleep);
+	return asleep;
 }
 
 void idle_notify_toward(struct idle *idle, struct idle_seat *seat)

@@ -261,6 +261,53 @@ TEST_WORKERS(submissions_wake_the_worker_in_the_poller)
 	each_kind(submit_from_outside);
 }
 
+/* Toward each worker in turn: it may sleep in the poller, or have slept there before. */
+static void *submit_toward_all(void *arg)
+{
+	struct submitter *s = arg;
+
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		struct sley_group group = SLEY_GROUP_INIT;
+		struct sley_task task;
+		uint32_t worker = i % s->rt->nr_workers;
+
+		pause_at_random(&s->seed);
+		CHECK_EQ(sley_spawn_on(s->rt, &group, &task, count, s->nr_ran,
+				       SLEY_OPTIONS(.toward = SLEY_ON_WORKER(
+							    worker))),
+			 0);
+		sley_join(&group);
+	}
+	return NULL;
+}
+
+/* One submitter: no other submission wakes the worker that was not woken. */
+static void submit_toward(struct sley *rt)
+{
+	atomic_int nr_ran = 0;
+	struct submitter submitter = { rt, &nr_ran, 1 };
+	struct ringer ringer = { .rt = rt };
+	pthread_t thread, ringing;
+	int fd = watch(rt);
+
+	ringing = test_thread(ring_in_rounds, &ringer);
+	thread = test_thread(submit_toward_all, &submitter);
+	pthread_join(thread, NULL);
+	atomic_store(&ringer.over, true);
+	pthread_join(ringing, NULL);
+	CHECK_EQ(atomic_load(&nr_ran), ROUNDS);
+	thread = test_thread(submit_toward_all, &submitter);
+	pthread_join(thread, NULL);
+	CHECK_EQ(atomic_load(&nr_ran), 2 * ROUNDS);
+	unwatch(rt, fd);
+}
+
+TEST_WORKERS(tasks_sent_toward_the_worker_in_the_poller_wake_it)
+{
+	need_workers(1);
+	each_kind(submit_toward);
+}
+
 /* A fiber goes home to the worker that may be in the poller. */
 struct pair {
 	struct sley_event there, back;
