@@ -83,6 +83,7 @@ static int readable(struct worker *worker)
 {
 	/* Only the worker in the poller counts. */
 	counter_add(&worker->rt->poller.nr_readable, 1);
+	worker->poll.heard = true;
 	return 1;
 }
 

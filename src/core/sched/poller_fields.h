@@ -27,6 +27,7 @@ struct poller {
 struct poller_ring {
 	struct os_uring ring;
 	bool denied; /* there will be no ring: epoll */
+	bool heard;  /* a descriptor woke the worker: its owner must read it */
 };
 
 #endif

@@ -95,7 +95,16 @@ static void wait_for_guests(struct sley_source *source)
 	}
 }
 
-/* By a guest. */
+static bool is_signalled(const struct sley_source *source)
+{
+	return source->ops.fd && os_fd_is_readable(source->ops.fd);
+}
+
+/*
+ * By a guest.  An item may be taken before its signal comes, so a signal without an
+ * item is something to take, too: take() reads the descriptor.  Otherwise each worker
+ * that sleeps there would wake up at once, for ever.
+ */
 static bool has_something(struct worker *worker, struct sley_source *source)
 {
 	bool has;
@@ -104,11 +113,11 @@ static bool has_something(struct worker *worker, struct sley_source *source)
 	if (load_relaxed(&source->pending))
 		return true;
 	if (!source->ops.has)
-		return source->ops.fd && os_fd_is_readable(source->ops.fd);
+		return is_signalled(source);
 	worker->asks = source;
 	has = source->ops.has(source->arg);
 	worker->asks = NULL;
-	return has;
+	return has || (unlikely(worker->poll.heard) && is_signalled(source));
 }
 
 /* By a guest.  Something that is there already is as good as a notification. */
@@ -250,6 +259,8 @@ struct sley_task *source_pick(struct worker *worker)
 	for (; left && !task; left &= left - 1)
 		task = begin_take(worker, first_of(rt, left));
 	worker->sources_left = left;
+	if (!task)
+		worker->poll.heard = false;
 	return task;
 }
 

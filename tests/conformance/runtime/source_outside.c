@@ -230,6 +230,50 @@ TEST_WORKERS(a_descriptor_without_has_is_enough)
 	CHECK_EQ(close(events.fd), 0);
 }
 
+static bool has_none(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
+static bool take_signals(void *arg)
+{
+	struct events *events = arg;
+	eventfd_t signals;
+
+	if (!eventfd_read(events->fd, &signals))
+		atomic_fetch_add(&events->served, 1);
+	return false;
+}
+
+/*
+ * A worker may find an item before the producer has signalled it.  Nothing is there
+ * when the signal comes, but take() has to read it: as long as it is there, no worker
+ * can sleep.
+ */
+TEST_WORKERS(a_signal_that_comes_after_its_item_was_taken_is_read)
+{
+	struct events events = { .fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC) };
+	struct sley *rt = start();
+	struct sley_source *source;
+
+	CHECK_EQ(sley_source_create(rt, &source,
+				    SLEY_SOURCE_OPTIONS(.fd = events.fd,
+							.take = take_signals,
+							.has = has_none),
+				    &events),
+		 0);
+	CHECK_EQ(sley_sleep(20 * SLEY_MSEC), 0);
+	for (int i = 1; i <= 50; i++) {
+		CHECK_EQ(eventfd_write(events.fd, 1), 0);
+		while (atomic_load(&events.served) < i)
+			CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
+	}
+	sley_source_destroy(source);
+	stop(rt);
+	CHECK_EQ(close(events.fd), 0);
+}
+
 /* ---- busy workers ------------------------------------------------------------------------ */
 
 enum { TASK_US = 1000, ROUNDS = 21 };
