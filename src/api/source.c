@@ -20,6 +20,7 @@ int sley_source_create(struct sley *rt, struct sley_source **source,
 {
 	struct sley_source_options options;
 	int err = options_take(&options, given);
+	struct source_ops ops;
 
 	if (err)
 		return err;
@@ -28,15 +29,18 @@ int sley_source_create(struct sley *rt, struct sley_source **source,
 	sley_check_fn(options.take);
 	if (runtime_is_lost(rt))
 		return SLEY_EFORKED;
-	return source_add(rt, source,
-			  &(const struct source_ops){
-				  .has = options.has,
-				  .take = options.take,
-				  .arm = options.arm,
-				  .disarm = options.disarm,
-				  .fd = options.fd,
-			  },
-			  arg, true);
+	ops = (struct source_ops){
+		.has = options.has,
+		.take = options.take,
+		.arm = options.arm,
+		.disarm = options.disarm,
+		.fd = options.fd,
+	};
+	/* As below: the first take() may come before this call returns. */
+	gate_pass(rt);
+	err = source_add(rt, source, &ops, arg, true);
+	gate_leave(rt);
+	return err;
 }
 
 /* Is the caller take() of @source, on a worker or on a thread that serves it? */

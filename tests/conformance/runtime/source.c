@@ -471,6 +471,48 @@ TEST(a_source_is_asked_while_a_task_is_left)
 	CHECK_EQ(pthread_join(thread, NULL), 0);
 }
 
+struct late_source {
+	struct sley *rt;
+	struct sley_event *event;
+};
+
+static bool take_and_end(void *arg)
+{
+	const struct late_source *late = arg;
+
+	sley_event_set(late->event);
+	return false;
+}
+
+static void *create_late(void *arg)
+{
+	struct late_source *late = arg;
+	struct sley_source *source;
+
+	CHECK_EQ(sley_source_create(late->rt, &source,
+				    SLEY_SOURCE_OPTIONS(.take = take_and_end),
+				    late),
+		 0);
+	return NULL;
+}
+
+/* The first take() ends the last task while the creator is still in its call. */
+TEST(a_source_that_lets_the_runtime_end_may_be_created)
+{
+	for (int i = 0; i < 100; i++) {
+		struct sley_config config = config_of(2);
+		struct sley_event event = SLEY_EVENT_INIT;
+		struct late_source late = { start_with(&config), &event };
+		pthread_t thread;
+
+		CHECK_EQ(sley_schedule(wait_for_event, &event), 0);
+		sley_unbind(late.rt);
+		CHECK_EQ(pthread_create(&thread, NULL, create_late, &late), 0);
+		CHECK_EQ(sley_destroy(late.rt), 0);
+		CHECK_EQ(pthread_join(thread, NULL), 0);
+	}
+}
+
 /* A cancel does not stop take(), or its items would stay where they are for ever. */
 TEST_WORKERS(take_runs_though_all_tasks_are_cancelled)
 {
