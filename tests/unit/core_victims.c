@@ -425,7 +425,7 @@ static int percent_near(bool near)
 	pretend(rt, near);
 	atomic_store(&nr_near, 0);
 	atomic_store(&nr_far, 0);
-	for (int round = 0; round < test_scale(NR_ROUNDS); round++) {
+	for (int round = 0; round < NR_ROUNDS; round++) {
 		struct sley_group group = SLEY_GROUP_INIT;
 
 		for (int i = 0; i < NR_PARENTS; i++)
@@ -436,7 +436,7 @@ static int percent_near(bool near)
 	}
 	CHECK_EQ(sley_destroy(rt), 0);
 	nr_stolen = nr_near + nr_far;
-	CHECK_GT(nr_stolen, test_scale(NR_ROUNDS));
+	CHECK_GT(nr_stolen, NR_ROUNDS);
 	return nr_near * 100 / nr_stolen;
 }
 
