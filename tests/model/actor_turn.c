@@ -247,7 +247,8 @@ MODEL(a_parked_one_gets_two, .setup = setup_parked_two, .no_membarrier = true,
       .threads = { work, send_two }, .finish = all_came);
 
 MODEL(the_first_turn_meets_two, .setup = setup_two, .no_membarrier = true,
-      .threads = { work, send_two }, .finish = all_came);
+      .threads = { work, send_two }, .finish = all_came,
+      .slow_modes = MODEL_RA);
 
 MODEL(a_parked_one_is_killed, .setup = setup_parked_for_ever,
       .threads = { work, kill_it }, .finish = was_killed);
@@ -331,7 +332,7 @@ MODEL(two_workers_and_a_foreign_thread, .setup = setup_both_send,
 
 MODEL(a_message_and_a_kill, .setup = setup_killed,
       .threads = { run_own, send_and_run, kill_it },
-      .finish = was_killed_in_the_end);
+      .finish = was_killed_in_the_end, .slow_modes = MODEL_RA);
 
 /* sley_send() in one piece: with a message at hand, to a parked process. */
 static void setup_at_hand(void)

@@ -520,7 +520,8 @@ static void spawn_one_more(int id)
 }
 
 MODEL(an_overflow_is_robbed, .setup = setup_full,
-      .threads = { spawn_one_more, look }, .finish = five);
+      .threads = { spawn_one_more, look }, .finish = five,
+      .slow_modes = MODEL_RA);
 
 /*
  * A task that has yielded goes behind the tasks in the ring and in the spill,
