@@ -89,15 +89,8 @@ static bool wake_searching(struct idle *idle, struct idle_seat *seat)
 
 void idle_notify_toward(struct idle *idle, struct idle_seat *seat)
 {
-	uint64_t counts;
+	uint64_t counts = idle_counts_after_work(idle);
 
-	if (likely(idle->membarrier)) {
-		compiler_barrier();
-		/* relaxed: I1 is ordered by the parker's os_membarrier(). */
-		counts = load_relaxed(&idle->counts);
-	} else {
-		counts = add_acq_rel(&idle->counts, 0); /* I1 */
-	}
 	if (!idle_parked(counts))
 		return;
 	/* Which worker is woken is a preference; the counts say that one must be. */

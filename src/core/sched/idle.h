@@ -120,18 +120,21 @@ void idle_seat_init(struct idle_seat *seat);
 /* Wake one sleeper for work that any worker may take. */
 void idle_wake_one(struct idle *idle);
 
-/* Step 2 and 3 of the submitter; the work is published. */
+/* Step 2 of a submitter whose work is published, and the counts of step 3. */
+static inline uint64_t idle_counts_after_work(struct idle *idle)
+{
+	if (unlikely(!idle->membarrier))
+		return add_acq_rel(&idle->counts, 0); /* I1 */
+	compiler_barrier();
+	/* relaxed: I1 is ordered by the parker's os_membarrier(). */
+	return load_relaxed(&idle->counts);
+}
+
+/* Step 2 and 3 of the submitter. */
 static inline void idle_notify(struct idle *idle)
 {
-	uint64_t counts;
+	uint64_t counts = idle_counts_after_work(idle);
 
-	if (likely(idle->membarrier)) {
-		compiler_barrier();
-		/* relaxed: I1 is ordered by the parker's os_membarrier(). */
-		counts = load_relaxed(&idle->counts);
-	} else {
-		counts = add_acq_rel(&idle->counts, 0); /* I1 */
-	}
 	if (unlikely(idle_parked(counts) && !idle_searching(counts)))
 		idle_wake_one(idle);
 }
