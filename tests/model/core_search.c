@@ -123,6 +123,11 @@ static void three(void)
 	each_once(3);
 }
 
+static void four(void)
+{
+	each_once(4);
+}
+
 static void five(void)
 {
 	each_once(5);
@@ -558,6 +563,22 @@ static void pick_all_in_turn(int id)
 
 MODEL(what_has_yielded_is_behind_what_is_robbed, .setup = setup_yielded,
       .threads = { pick_all_in_turn, look }, .finish = three);
+
+/*
+ * The same with tasks from outside, when it is not their turn: a local task goes before
+ * them, and the task that has yielded is taken once they are gone, whichever worker took them.
+ */
+static void setup_yielded_before_outside(void)
+{
+	setup_yielded();
+	rt->config.tick_us = 1000;
+	crew[0].outside = (struct outside){ .balance_ns = -1000000 };
+	runq_push(&rt->runq, job(3, LEVEL_DEFAULT));
+}
+
+MODEL(what_has_yielded_waits_for_tasks_from_outside,
+      .setup = setup_yielded_before_outside,
+      .threads = { pick_all_in_turn, look }, .finish = four);
 
 /* A worker that knows that both tasks are queued gets the urgent task. */
 static void spawn_both_and_tell(int id)

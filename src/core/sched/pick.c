@@ -10,7 +10,8 @@
  * last: see search.c.
  *
  * A task that has yielded goes behind the tasks in the sources after its own: see
- * core/sched/yielded.h.
+ * core/sched/yielded.h.  Tasks from outside go before it, too, but have half of the time
+ * only: meanwhile the worker runs the local tasks that are behind the task.
  *
  * No queue may starve another: a fair pick looks at the timers, at the sources outside
  * of the scheduler (core/sched/source.h), and then at the default level's queues in
@@ -35,6 +36,7 @@
 #define TICK_NS(worker) ((worker)->rt->config.tick_us * 1000ull)
 #define NEXT_STREAK 16
 #define SPILL_BATCH 16
+#define LOOK_BEHIND 16 /* tasks that have yielded */
 
 #define BIT_DEFAULT (1ull << LEVEL_DEFAULT)
 #define BITS_URGENT (BIT_DEFAULT - 1)
@@ -105,8 +107,11 @@ static struct sley_task *pick_spill(struct worker *worker)
 static struct sley_task *pick_outside(struct worker *worker)
 {
 	struct runq *runq = &worker->rt->runq;
+	struct sley_task *task = NULL;
 
-	return runq_has_first(runq) ? runq_take(runq, LEVEL_DEFAULT) : NULL;
+	if (runq_has_first(runq) && (task = runq_take(runq, LEVEL_DEFAULT)))
+		worker->outside.runs = true;
+	return task;
 }
 
 /* ---- before a task that has yielded: core/sched/yielded.h ------------------------- */
@@ -128,9 +133,8 @@ static inline bool has_elsewhere(const struct worker *worker,
 static void draw_line(struct worker *worker, struct line *line,
 		      unsigned int level)
 {
-	if (level == LEVEL_DEFAULT) {
+	if (level == LEVEL_DEFAULT)
 		place_chain(worker, place_take_lane(worker));
-	}
 	*line = (struct line){
 		.state = LINE_DRAWN + level,
 		.ring = (uint32_t)ring_tail(&worker->ring),
@@ -140,7 +144,20 @@ static void draw_line(struct worker *worker, struct line *line,
 	};
 }
 
-/* A task that goes before the task of @strand, whose line is drawn; or NULL. */
+/* Are there tasks before @line in the shared queue, at @level? */
+static bool line_is_in_shared(const struct worker *worker,
+			      const struct line *line, unsigned int level)
+{
+	const struct runq *runq = &worker->rt->runq;
+
+	return runq_hint(runq) & 1ull << level &&
+	       !runq_reached(runq, level, line->shared);
+}
+
+/*
+ * A task that goes before the task whose @line is drawn; or NULL.  Not a task from
+ * outside: such a task comes in its turn, or when there is no local task.
+ */
 static struct sley_task *take_before_line(struct worker *worker,
 					  struct line *line, unsigned int level)
 {
@@ -153,8 +170,8 @@ static struct sley_task *take_before_line(struct worker *worker,
 	    (runq_hint(runq) & BIT_DEFAULT) &&
 	    !runq_reached(runq, RUNQ_SPILL, line->spill))
 		(void)runq_take_spill(runq, &task, 1);
-	if (!task && (runq_hint(runq) & 1ull << level) &&
-	    !runq_reached(runq, level, line->shared))
+	if (!task && level != LEVEL_DEFAULT &&
+	    line_is_in_shared(worker, line, level))
 		task = runq_take(runq, level);
 	if (!task && level == LEVEL_DEFAULT && line->child) {
 		line->child = false;
@@ -177,7 +194,25 @@ take_before(struct worker *worker, struct strand *strand, unsigned int level)
 	return take_before_line(worker, line, level);
 }
 
-/* A task there may have yielded. */
+/* The first local task behind the first task, which has yielded; or NULL. */
+static struct sley_task *take_behind_yielded(struct worker *worker)
+{
+	struct levels *ready = &worker->ready;
+	struct sley_task *task = ready->fifo[LEVEL_DEFAULT].first->next;
+
+	for (int i = 0; task && i < LOOK_BEHIND; i++, task = task->next) {
+		if (yielded_strand(task))
+			continue;
+		levels_remove(ready, task, LEVEL_DEFAULT);
+		return task;
+	}
+	return NULL;
+}
+
+/*
+ * A task there may have yielded.  NULL: only tasks from outside go before it, and it is
+ * not their turn.
+ */
 static inline __attribute__((always_inline)) struct sley_task *
 take_in_turn(struct worker *worker, unsigned int level)
 {
@@ -185,30 +220,33 @@ take_in_turn(struct worker *worker, unsigned int level)
 	struct strand *strand;
 
 	if (unlikely(has_elsewhere(worker, level)) &&
-	    (strand = yielded_strand(task)) &&
-	    (task = take_before(worker, strand, level)))
-		return task;
+	    (strand = yielded_strand(task))) {
+		if ((task = take_before(worker, strand, level)))
+			return task;
+		if (level == LEVEL_DEFAULT &&
+		    line_is_in_shared(worker, &strand->line, level))
+			return take_behind_yielded(worker);
+	}
 	return yielded_take(worker, level);
-}
-
-/* The same for the default level, which is not empty. */
-static noinline struct sley_task *take_default_in_turn(struct worker *worker)
-{
-	return take_in_turn(worker, LEVEL_DEFAULT);
-}
-
-/* From the ready list of the default level, which is not empty. */
-static inline __attribute__((always_inline)) struct sley_task *
-take_ready(struct worker *worker)
-{
-	if (unlikely(worker->yielded))
-		return take_default_in_turn(worker);
-	return levels_take(&worker->ready, LEVEL_DEFAULT);
 }
 
 static struct sley_task *pick_ready(struct worker *worker)
 {
-	return worker->ready.bitmap & BIT_DEFAULT ? take_ready(worker) : NULL;
+	if (!(worker->ready.bitmap & BIT_DEFAULT))
+		return NULL;
+	if (unlikely(worker->yielded))
+		return take_in_turn(worker, LEVEL_DEFAULT);
+	return levels_take(&worker->ready, LEVEL_DEFAULT);
+}
+
+/* Nothing else is there: tasks from outside, and then the task that let them pass. */
+static struct sley_task *pick_last(struct worker *worker)
+{
+	struct sley_task *task = pick_outside(worker);
+
+	if (!task && unlikely(worker->ready.bitmap & BIT_DEFAULT))
+		task = yielded_take(worker, LEVEL_DEFAULT);
+	return task;
 }
 
 /* ---- by level ---------------------------------------------------------------- */
@@ -343,12 +381,9 @@ static struct sley_task *pick_in_time(struct worker *worker)
 	if (!outside_is_next(outside, os_now(), TICK_NS(worker)))
 		return NULL;
 	task = pick_outside(worker);
-	if (task) {
-		outside->runs = true;
-		/* After the last of them a fair pick draws the balance. */
-		if (!runq_has_first(runq))
-			worker->tick = FAIR_TICK;
-	}
+	/* After the last of them a fair pick draws the balance. */
+	if (task && !runq_has_first(runq))
+		worker->tick = FAIR_TICK;
 	return task;
 }
 
@@ -397,7 +432,7 @@ static noinline struct sley_task *pick_fair(struct worker *worker)
 	worker->fair++;
 	for (unsigned int i = 0; !task && i < NR_SOURCES; i++)
 		task = source[(worker->fair + i) % NR_SOURCES](worker);
-	return task ? task : pick_outside(worker);
+	return task ? task : pick_last(worker);
 }
 
 /* Is it time to look at everything? */
@@ -467,6 +502,17 @@ static noinline struct sley_task *pick_farther(struct worker *worker)
 	return task ? task : pick_outside(worker);
 }
 
+/*
+ * Some tasks in the ready list of the default level may have yielded.  If the first of
+ * them waits for tasks from outside, the worker looks at all other sources.
+ */
+static noinline struct sley_task *pick_with_yielded(struct worker *worker)
+{
+	struct sley_task *task = take_in_turn(worker, LEVEL_DEFAULT);
+
+	return likely(task) ? task : pick_fair(worker);
+}
+
 struct sley_task *worker_pick(struct worker *worker)
 {
 	struct sley_task *task;
@@ -487,8 +533,11 @@ struct sley_task *worker_pick(struct worker *worker)
 	}
 	if (chaos_says(CHAOS_STEAL) && (task = worker_steal_needlessly(worker)))
 		return task;
-	if (worker->ready.bitmap & BIT_DEFAULT)
-		return take_ready(worker);
+	if (worker->ready.bitmap & BIT_DEFAULT) {
+		if (unlikely(worker->yielded))
+			return pick_with_yielded(worker);
+		return levels_take(&worker->ready, LEVEL_DEFAULT);
+	}
 	if ((task = pick_next(worker)) || (task = pick_fresh(worker)) ||
 	    (task = pick_ring(worker)))
 		return task;

@@ -222,12 +222,10 @@ static void long_outside(void *arg)
  * Half of the time for tasks from outside leaves time for forty local tasks for each
  * of them, and not for one.
  */
-TEST_WORKERS(w13_an_endless_stream_from_outside_leaves_time_for_local_tasks)
+static void check_stream(void)
 {
-	long before, nr = 0;
+	long before = all_turns(), nr = 0;
 
-	keep_busy(short_task);
-	before = all_turns();
 	while (scene.nr_outside < 500) {
 		if (nr - scene.nr_outside > 50) {
 			test_nap_ms(1);
@@ -239,6 +237,63 @@ TEST_WORKERS(w13_an_endless_stream_from_outside_leaves_time_for_local_tasks)
 	}
 	CHECK_GE(all_turns() - before, 5 * 500);
 	end_busy();
+}
+
+TEST_WORKERS(w13_an_endless_stream_from_outside_leaves_time_for_local_tasks)
+{
+	keep_busy(short_task);
+	check_stream();
+}
+
+static void yield_for_ever(void *arg)
+{
+	(void)arg;
+	while (!scene.over)
+		sley_yield();
+}
+
+/* A task that yields lets tasks from outside pass; the others beside it need not. */
+static void stream_beside_yields(sley_fn *local)
+{
+	keep_busy(local);
+	for (int i = 0; i < nr_runners(); i++)
+		CHECK_EQ(sley_schedule(yield_for_ever, NULL), 0);
+	check_stream();
+}
+
+TEST_WORKERS(w13_a_task_that_yields_does_not_hold_up_tasks_before_a_stream)
+{
+	stream_beside_yields(short_task);
+}
+
+static void wake_fiber(void *chan)
+{
+	CHECK_EQ(sley_chan_send(chan, &(int){ 0 }), 0);
+}
+
+/* The same for fibers, which wait in the list in which the task that yields is. */
+static void short_fiber(void *arg)
+{
+	struct sley_chan *chan;
+	int value = 0;
+
+	(void)arg;
+	CHECK_EQ(sley_chan_create(&chan, sizeof(int), 1), 0);
+	while (!scene.over) {
+		CHECK_EQ(sley_schedule(wake_fiber, chan), 0);
+		CHECK_EQ(sley_chan_recv(chan, &value), 0);
+		begin_local();
+		use_cpu(5 * SLEY_USEC);
+	}
+	sley_chan_destroy(chan);
+}
+
+TEST_WORKERS(w13_a_task_that_yields_does_not_hold_up_fibers_before_a_stream)
+{
+	if (nr_runners() > 1)
+		test_skip(
+			"fibers stay where they began, and leave workers idle");
+	stream_beside_yields(short_fiber);
 }
 
 /* ---- the other sources -------------------------------------------------------------------- */
