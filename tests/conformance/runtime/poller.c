@@ -132,29 +132,37 @@ TEST_WORKERS(a_descriptor_may_be_readable_from_the_start)
 	each_kind(find_it_readable);
 }
 
-static void sleep_a_little(void *arg)
+struct alone {
+	struct sley *rt;
+	int fd;
+	struct sley_event heard;
+};
+
+static void wait_to_hear(void *arg)
 {
-	(void)arg;
-	sley_sleep(20 * SLEY_MSEC);
+	struct alone *alone = arg;
+
+	CHECK_EQ(sley_event_wait(&alone->heard), 0);
 }
 
-static void *ring_later(void *arg)
+static void *ring_alone(void *arg)
 {
-	test_nap_ms(5);
-	os_eventfd_signal(*(int *)arg);
+	struct alone *alone = arg;
+
+	ring(alone->rt, alone->fd);
+	sley_event_set(&alone->heard);
 	return NULL;
 }
 
 static void hear_alone(struct sley *rt)
 {
-	int fd = watch(rt);
-	pthread_t thread = test_thread(ring_later, &fd);
+	struct alone alone = { rt, watch(rt), SLEY_EVENT_INIT };
+	pthread_t thread = test_thread(ring_alone, &alone);
 
-	/* The bound thread sleeps in the poller until a timer rings. */
-	run_task(sleep_a_little, NULL);
+	/* The bound thread sleeps in the poller until the signal is noticed. */
+	run_task(wait_to_hear, &alone);
 	pthread_join(thread, NULL);
-	CHECK_GT(nr_readable(rt), 0);
-	unwatch(rt, fd);
+	unwatch(rt, alone.fd);
 }
 
 /* Without worker threads the bound thread watches while it sleeps. */
