@@ -55,7 +55,8 @@
  * While all workers are busy, the source has its turn within a tick (.tick_us of
  * sley_config), and then after the task that runs.  Nothing ticks for a source
  * whose producers notify, unless a notification waits.  A source with a
- * descriptor makes the runtime tick while no worker sleeps: nobody listens then.
+ * descriptor makes the runtime tick while any worker is awake: then it may be
+ * that no worker listens.
  *
  * arm() is called before a worker sleeps, and means that the next item must be
  * notified; it returns true if something is there already.  disarm() means that
@@ -122,6 +123,7 @@ struct sley_source_options {
  * Errors:   -ENOSPC       the runtime has SLEY_SOURCES_MAX sources
  *           -EINVAL       options->size is zero
  *           -EBADF        options->fd is not open
+ *           -EEXIST       another source listens to options->fd
  *           -EPERM        options->fd cannot be listened to, as a regular file
  *           -ENOMEM
  *           -E2BIG        a newer field is set
@@ -138,8 +140,9 @@ sley_source_create(struct sley *rt, struct sley_source **source,
  * When the call returns, no function of the source runs, and none is called any
  * more.  disarm() is called last.  Items that were not taken stay where they
  * are; tasks that take() has made ready go on.  A function of the source must not
- * destroy it: that is misuse.  No other call may use the source any more.  Does
- * nothing with NULL.
+ * destroy it: that is misuse.  No other call may use the source any more.  The
+ * runtime must live until the call returns: sley_destroy() at the same time ends
+ * the source, too.  Does nothing with NULL.
  *
  * Context:  any thread
  * Blocks:   the fiber, until take() has returned; a plain thread sleeps

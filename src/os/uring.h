@@ -10,9 +10,9 @@
  * may find the armed operation, and not a thread that sleeps on the same word.
  *
  * The process must have had a second thread before an operation on a word is armed.
- * Since Linux 6.16 the kernel keeps the waiters of a process with one thread in another
- * table than those of a process with threads.  An operation that is armed when the
- * first thread starts stays in the old table, and no wake finds it.
+ * On Linux 6.18 no wake finds an operation that was armed before the first thread
+ * started.  The likely cause: since 6.16 the kernel keeps the waiters of a process with
+ * one thread in another table than those of a process with threads.
  *
  * The ring is made with DEFER_TASKRUN: completions are written only while the thread
  * is in os_uring_sleep(), and a waker does nothing but wake the thread.  Without this

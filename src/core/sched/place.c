@@ -32,10 +32,11 @@
  * what becomes of a task whose level changes while the task is queued.
  *
  * A submitter of work that any worker may take calls idle_notify(), or
- * idle_notify_toward(); a pusher to a home list calls idle_notify_seat().  The same holds for a worker that moves tasks
- * to its own ring, from the shared queue, a lane or the ring of another worker.
- * Each such task was announced when it was queued first, but a worker that looks
- * everywhere while the task is on its way, and then sleeps, has missed it.
+ * idle_notify_toward(); a pusher to a home list calls idle_notify_seat().  A worker
+ * that moves tasks to its own ring, from the shared queue, a lane or the ring of
+ * another worker, calls idle_notify(), too.  Each such task was announced when it was
+ * queued first, but a worker that looks everywhere while the task is on its way, and
+ * then sleeps, has missed it.
  */
 #include "core/life/after_fork.h"
 #include "core/task/turn.h"

@@ -371,3 +371,24 @@ TEST(a_descriptor_must_be_open)
 		 -EBADF);
 	stop(rt);
 }
+
+TEST(a_descriptor_has_one_source)
+{
+	struct sley *rt = start();
+	struct sley_source *source, *other;
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	CHECK_EQ(sley_source_create(rt, &source,
+				    SLEY_SOURCE_OPTIONS(.fd = fd,
+							.take = ring_take),
+				    NULL),
+		 0);
+	CHECK_EQ(sley_source_create(rt, &other,
+				    SLEY_SOURCE_OPTIONS(.fd = fd,
+							.take = ring_take),
+				    NULL),
+		 -EEXIST);
+	sley_source_destroy(source);
+	stop(rt);
+	CHECK_EQ(close(fd), 0);
+}
