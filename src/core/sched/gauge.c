@@ -76,6 +76,13 @@ static void read_lengths(const struct worker *worker,
 	out->ready = out->ring + out->next + out->lane + out->home + out->own;
 }
 
+uint32_t gauge_bound(const struct worker *worker)
+{
+	/* relaxed: hints. */
+	return load_relaxed(&worker->nr_home.nr) +
+	       levels_length(&worker->ready);
+}
+
 uint32_t gauge_ready(const struct worker *worker)
 {
 	struct sley_worker_stats lengths;

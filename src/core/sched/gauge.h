@@ -110,6 +110,9 @@ static inline void gauge_load_init(struct gauge_load *load, uint64_t now_ns)
  */
 uint32_t gauge_mean(uint32_t mean, uint64_t ns, uint64_t idle_ns);
 
+/* How many tasks are ready that only @worker may run. */
+uint32_t gauge_bound(const struct worker *worker);
+
 /* How many tasks are ready on @worker; forked children are not counted. */
 uint32_t gauge_ready(const struct worker *worker);
 

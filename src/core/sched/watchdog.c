@@ -8,7 +8,7 @@
  */
 #include "core/sched/watchdog.h"
 
-#include "base/bits.h"
+#include "core/sched/gauge.h"
 #include "core/sched/worker.h"
 #include "core/trace/report.h"
 #include "core/wait/holder.h"
@@ -18,9 +18,6 @@
 
 #define NS_PER_MS 1000000ull
 #define MS_MAX (1ull << 40) /* 35 years, and still a number of nanoseconds */
-#define COUNT_MAX 1000      /* a list is not walked any further */
-
-#define PEEK(out, where) os_peek(out, where, sizeof(*(out)))
 
 void watchdog_init(struct watchdog *watchdog, const struct sley_config *config)
 {
@@ -37,38 +34,6 @@ uint64_t watchdog_found(const struct watchdog *watchdog)
 	return load_relaxed(&watchdog->nr_found);
 }
 
-/* ---- tasks that wait: all reads as a debugger does --------------------------- */
-
-/* Tasks that are linked by ->next, from the task at *@first on. */
-static unsigned int count_from(const void *first)
-{
-	const struct sley_task *task;
-	unsigned int nr = 0;
-
-	if (!PEEK(&task, (const struct sley_task *const *)first))
-		return 0;
-	while (task && nr < COUNT_MAX) {
-		nr++;
-		if (!PEEK(&task, &task->next))
-			break;
-	}
-	return nr;
-}
-
-/* The tasks that only @worker may run, and that are ready. */
-static unsigned int count_waiting(const struct worker *worker)
-{
-	unsigned int nr = count_from(&worker->home.head) +
-			  count_from(&worker->fresh.first);
-	uint64_t bits;
-
-	if (!PEEK(&bits, &worker->ready.bitmap))
-		return nr;
-	for (; bits; bits &= bits - 1)
-		nr += count_from(&worker->ready.fifo[bits_first(bits)].first);
-	return nr;
-}
-
 /* ---- the report ------------------------------------------------------------------ */
 
 /* May a line be written now? */
@@ -82,6 +47,17 @@ static bool may_write(struct watchdog *watchdog, uint64_t now_ns)
 		return false;
 	watchdog->nr_lines++;
 	return true;
+}
+
+/* Without its name, where the kernel does not read as a debugger does. */
+static void describe(char *out, size_t size, const struct strand *strand)
+{
+	char probe = 0, seen;
+
+	if (os_peek(&seen, &probe, sizeof(probe)))
+		holder_describe(out, size, (uintptr_t)&strand->forks);
+	else
+		(void)snprintf(out, size, "a task");
 }
 
 static void write_line(struct worker *worker, const char *name,
@@ -122,10 +98,10 @@ static void look_closely(struct worker *worker, uint64_t now_ns)
 	/* A worker without a task looks for one, or for memory. */
 	if (!task)
 		return;
-	nr_waiting = count_waiting(worker);
+	nr_waiting = gauge_bound(worker);
 	if (!nr_waiting)
 		return;
-	holder_describe(name, sizeof(name), (uintptr_t)&strand->forks);
+	describe(name, sizeof(name), strand);
 	if (!monitor_is_held(worker))
 		return;
 	sight->told = true;

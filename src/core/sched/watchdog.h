@@ -7,34 +7,32 @@
  * monitor sees that a worker is held (core/sched/monitor.h).  If that lasts for
  * config.watchdog_ms, and there are such tasks, the watchdog reports it in a sentence:
  * once for each task (the watchdog looks whether the task is still on its strand), and
- * at most WATCHDOG_LINES lines in a WATCHDOG_WINDOW.  Work
- * that other workers can take, in the ring, the lane and the next slot, does not
- * count: the monitor wakes a worker for it.
+ * at most WATCHDOG_LINES lines in a WATCHDOG_WINDOW.  Work that other workers can take,
+ * in the ring, the lane and the next slot, does not count: the monitor wakes a worker
+ * for it.
  *
- * The workers do nothing for the watchdog.  What it wants to know is in memory that
- * belongs to the held worker, and may change at any moment, or be freed with a task:
+ * The workers do nothing for the watchdog.  How many tasks wait is in their gauges
+ * (core/sched/gauge.h).  The rest is in memory that belongs to the held worker, and
+ * may change at any moment, or be freed with a task:
  *
  *   - the strand that the worker is on.  Strands are never unmapped while the runtime
  *     lives, and the monitor ends before the runtime.
  *   - the name of the task.  holder_describe() reads as a debugger does, by the
- *     kernel, which does not mind memory that is gone.
- *   - the length of the ready lists, the fresh list and the home list.  The watchdog
- *     walks them in the same way.  They are the lists of a worker that does not pick:
- *     tasks are appended meanwhile, and no task is taken out.
+ *     kernel, which does not mind memory that is gone.  Where the kernel refuses such
+ *     reads, the report does without the name.
  *
  * After all of this the watchdog looks at the counters of the worker once more.  A
- * worker that takes a task out of a list counts a switch, or the end of a task, before
- * that task runs and can end.  So if the counters have not changed, no task that was
- * read here has ended meanwhile.  If they have changed, nothing is reported: the task
+ * worker that takes another task counts a switch, or the end of a task, before that
+ * task runs and can end.  So if the counters have not changed, the task that was read
+ * here has not ended meanwhile.  If they have changed, nothing is reported: the task
  * does not hold the worker any more.  An order that a weak memory might show otherwise
  * could only spoil a name or a number in a report.
  *
- * Where the kernel refuses such reads, nothing is reported.  The single-threaded mode
- * has no monitor, and no watchdog.
+ * The single-threaded mode has no monitor, and no watchdog.
  *
- * Rejected: a count of ready tasks, which each wake-up would pay for; a timer for each
- * task; a report by the worker itself after the task, which never comes if the task
- * never ends.
+ * Rejected: a timer for each task; a report by the worker itself after the task, which
+ * never comes if the task never ends; to walk the lists of the held worker as a
+ * debugger does (it works only where the kernel permits it).
  */
 #ifndef SLEY_CORE_SCHED_WATCHDOG_H
 #define SLEY_CORE_SCHED_WATCHDOG_H

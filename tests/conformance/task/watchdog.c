@@ -3,15 +3,18 @@
  * watchdog.c - .watchdog_ms: a long task that holds up fibers of its worker is
  * reported.
  */
-#include <stdio.h>
-
 #include "conformance/bound.h"
+#include "hostile/filter.h"
+
+#include <stdio.h>
+#include <sys/syscall.h>
 
 #define FIBERS 5
 
 struct lines {
 	atomic_int of_all;
 	atomic_int nr; /* about the long task */
+	const char *about;
 	char last[512];
 };
 
@@ -21,7 +24,7 @@ static void take_line(void *self, const char *line)
 
 	atomic_fetch_add(&lines->of_all, 1);
 	/* Where CPUs are short a worker may be held between two instructions. */
-	if (!strstr(line, "\"long call\""))
+	if (!strstr(line, lines->about))
 		return;
 	(void)snprintf(lines->last, sizeof(lines->last), "%s", line);
 	atomic_fetch_add(&lines->nr, 1);
@@ -33,6 +36,8 @@ static struct sley *start_watched(uint64_t ms, struct lines *lines)
 
 	if (test_emulated())
 		test_skip("qemu-user does not read memory as a debugger does");
+	if (!lines->about)
+		lines->about = "\"long call\"";
 	config.watchdog_ms = ms;
 	config.report = take_line;
 	config.report_self = lines;
@@ -318,6 +323,21 @@ TEST_WORKERS(a_long_task_that_yields_is_not_reported)
 }
 
 /* No monitor, no watchdog. */
+TEST(a_task_is_reported_without_its_name_where_no_debugger_may_read)
+{
+	struct scene s = { .lines.about = "a task has held worker 0" };
+	struct sley_config config = config_of(1);
+
+	if (filter_forbid(SYS_process_vm_readv, EPERM))
+		test_skip("seccomp is not to be had");
+	config.report = take_line;
+	config.report_self = &s.lines;
+	s.rt = start_with(&config);
+	run_scene(&s, hold_briefly);
+	CHECK_GE(s.lines.nr, 1);
+	stop(s.rt);
+}
+
 TEST(a_single_threaded_runtime_has_no_watchdog)
 {
 	struct sley_config config = config_of(SLEY_SINGLE);
