@@ -381,6 +381,20 @@ BOTH_VARIANTS(a_worker_sits_down_beside_work_sent_toward_it,
 BOTH_VARIANTS(two_sleepers_are_woken, .setup = setup_both_asleep,
 	      .threads = { sleeper, sleeper, submit_both }, .finish = two);
 
+/* Worker 0, the last to sleep, is woken first, and is on its way meanwhile. */
+static void submit_and_submit_toward(int id)
+{
+	(void)id;
+	submit(1);
+	payload_write(&pieces[1]);
+	store_release(&tail, 2);
+	idle_notify_toward(&idle, &seats[1]);
+}
+
+BOTH_VARIANTS(two_sleepers_are_woken_one_by_name, .setup = setup_both_asleep,
+	      .threads = { sleeper, sleeper, submit_and_submit_toward },
+	      .finish = two);
+
 /* A submitter that relied on the search relies on the end of the search. */
 BOTH_VARIANTS(a_searcher_wakes_the_sleeper, .setup = setup_one_searches,
 	      .threads = { searcher, sleeper, submit_both }, .finish = two,

@@ -81,6 +81,14 @@ static void spawn(int id)
 	place_foreign(rt, &task);
 }
 
+static void spawn_toward(int id)
+{
+	(void)id;
+	payload_write(&payload);
+	task_build(&task, LEVEL_DEFAULT, 0);
+	place_toward(&crew[0], &task);
+}
+
 static void send_home(int id)
 {
 	(void)id;
@@ -114,6 +122,9 @@ static void is_stopped(void)
 
 BOTH_VARIANTS(it_hears_of_a_worker_with_work, .setup = setup_one,
 	      .threads = { worker, monitor, spawn });
+
+BOTH_VARIANTS(it_hears_of_a_worker_with_work_sent_toward_it, .setup = setup_one,
+	      .threads = { worker, monitor, spawn_toward });
 
 BOTH_VARIANTS(it_hears_of_a_worker_with_its_own_work, .setup = setup_one,
 	      .threads = { worker, monitor, send_home });
