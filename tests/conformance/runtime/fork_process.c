@@ -129,6 +129,7 @@ static void from_task(sley_fn *fn)
 static void use_old_runtime(void *arg)
 {
 	struct sley_config config = { .size = sizeof(config) };
+	struct sley_worker_stats stats = SLEY_WORKER_STATS_INIT;
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_task task;
 	struct sley *rt = arg;
@@ -147,6 +148,7 @@ static void use_old_runtime(void *arg)
 	CHECK_EQ(sley_destroy_until(rt, 0), SLEY_EFORKED);
 	CHECK_EQ(sley_nr_workers(rt), SLEY_EFORKED);
 	CHECK_EQ(sley_get_config(rt, &config), SLEY_EFORKED);
+	CHECK_EQ(sley_get_worker_stats(rt, 0, &stats), SLEY_EFORKED);
 	CHECK(strstr(sley_strerror(SLEY_EFORKED), "fork()"));
 	sley_join(&group); /* nothing is in it */
 }
