@@ -16,7 +16,8 @@
  * its next look: complete for one.  But the monitor also frees the next slot of a
  * held worker.  That is no advice, since no other worker was told of the task in the
  * slot: complete for one task there, and one other worker, with membarrier and
- * without.
+ * without.  And a worker whose tasks have become long all at once is asked for a fair
+ * pick (core/sched/pace.h), for each place in which a task may wait for one.
  */
 #include "crew.h"
 #include "monitor_only.h"
@@ -320,3 +321,59 @@ static void one_is_left_or_open(void)
 MODEL(what_is_pushed_out_is_found, .setup = setup_held,
       .threads = { wake_another, take_one, look_after_first },
       .finish = one_is_left_or_open, .slow_modes = MODEL_RA);
+
+/* ---- tasks that wait for a fair pick -------------------------------------------------- */
+
+static void setup_lane(void)
+{
+	setup(1);
+	task_build(&task, LEVEL_DEFAULT, 0);
+	push_list_push(&crew[0].lane, task_node(&task));
+}
+
+static void setup_spill(void)
+{
+	setup(1);
+	task_build(&task, LEVEL_DEFAULT, 0);
+	runq_spill_chain(&rt->runq, &task);
+}
+
+static void setup_parent(void)
+{
+	setup(1);
+	crew[0].nr_parents = 1; /* suspended, with children left behind */
+}
+
+static void is_poked(void)
+{
+	MODEL_CHECK(crew[0].poke == 1);
+}
+
+static void is_left_alone(void)
+{
+	MODEL_CHECK(crew[0].poke == 0);
+}
+
+MODEL(a_worker_is_asked_for_the_tasks_in_its_lane, .setup = setup_lane,
+      .threads = { is_held_for_ever, look_after_first }, .finish = is_poked);
+
+MODEL(a_worker_is_asked_for_the_tasks_of_the_spill, .setup = setup_spill,
+      .threads = { is_held_for_ever, look_after_first }, .finish = is_poked);
+
+MODEL(a_worker_is_asked_for_children_left_behind, .setup = setup_parent,
+      .threads = { is_held_for_ever, look_after_first }, .finish = is_poked);
+
+MODEL(a_worker_is_not_asked_without_such_tasks, .setup = setup_one,
+      .threads = { is_held_for_ever, look_after_first },
+      .finish = is_left_alone);
+
+static void setup_lane_asleep(void)
+{
+	setup_lane();
+	crew[0].seat.word = SEAT_PARKED;
+}
+
+/* Its notifier wakes it, and then it looks everywhere. */
+MODEL(a_worker_that_sleeps_is_not_asked, .setup = setup_lane_asleep,
+      .threads = { is_held_for_ever, look_after_first },
+      .finish = is_left_alone);

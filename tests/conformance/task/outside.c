@@ -367,3 +367,72 @@ TEST(t16_each_source_has_its_turn_within_a_tick)
 	sley_chan_destroy(talk.fro);
 	stop(rt);
 }
+
+/* ---- tasks that become long all at once ------------------------------------------------ */
+
+enum { LONG_ROUNDS = 20 };
+
+/* Short tasks one after another, and then long tasks. */
+static struct chain {
+	struct sley *rt;
+	atomic_int nr_short, nr_long;
+	atomic_bool over, ran;
+	int began; /* long tasks until the task in the lane has begun */
+} chain;
+
+static void chain_task(void *arg)
+{
+	if (chain.nr_short) {
+		chain.nr_short--;
+	} else {
+		chain.nr_long++;
+		use_cpu(2 * SLEY_MSEC);
+	}
+	if (!chain.over)
+		CHECK_EQ(sley_schedule(chain_task, arg), 0);
+}
+
+static void run_in_lane(void *arg)
+{
+	(void)arg;
+	chain.began = chain.nr_long;
+	chain.ran = true;
+}
+
+/* How many long tasks a task in the lane of the worker waits for. */
+static int wait_in_lane(void)
+{
+	int before = chain.nr_long;
+
+	chain.ran = false;
+	chain.nr_short = 400; /* enough for the pace of short tasks */
+	CHECK_SOON(!chain.nr_short && chain.nr_long > before);
+	before = chain.nr_long;
+	CHECK_EQ(sley_schedule_on(chain.rt, run_in_lane, NULL,
+				  SLEY_OPTIONS(.toward = SLEY_ON_WORKER(0))),
+		 0);
+	CHECK_SOON(chain.ran);
+	return chain.began - before;
+}
+
+/*
+ * The worker goes on at the pace of short tasks, up to 61 picks: 30 on average, and
+ * 120 ms at most.  The monitor looks after 10 ms, which are five tasks.
+ */
+TEST(t16_when_tasks_become_long_all_at_once_the_monitor_asks_for_a_turn)
+{
+	struct sley_config config = config_of(1);
+	int sum = 0;
+
+	if (test_is_chaotic())
+		test_skip("chaos makes fair picks of its own");
+	chain = (struct chain){ .over = false };
+	chain.rt = start_with(&config);
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(sley_schedule(chain_task, NULL), 0);
+	for (int i = 0; i < LONG_ROUNDS; i++)
+		sum += wait_in_lane();
+	CHECK_LE(sum, 15 * LONG_ROUNDS);
+	chain.over = true;
+	stop(chain.rt);
+}
