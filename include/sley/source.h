@@ -120,7 +120,10 @@ struct sley_source_options {
  *           copied, @arg is borrowed until the source ends.
  * Order:    everything before the call happens before the first call of a
  *           function of the source.
- * Errors:   -ENOSPC       the runtime has SLEY_SOURCES_MAX sources
+ * Errors:   -ENOSPC       the runtime has SLEY_SOURCES_MAX sources, or the user of
+ *                         the process watches too many descriptors
+ *           -EMFILE       the process, or -ENFILE: the system, has no descriptor
+ *                         left, which the first source with a .fd needs
  *           -EINVAL       options->size is zero
  *           -EBADF        options->fd is not open
  *           -EEXIST       another source listens to options->fd
