@@ -257,12 +257,17 @@ uint64_t test_random(uint64_t n)
 	return (x ^ (x >> 31)) % n;
 }
 
-uint64_t test_now_ns(void)
+static uint64_t read_clock(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	CHECK_EQ(clock_gettime(clock, &now), 0);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t test_now_ns(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
 }
 
 void test_nap_ms(unsigned int ms)
@@ -278,6 +283,19 @@ void test_burn_ms(unsigned int ms)
 	uint64_t end = test_now_ns() + ms * 1000000ULL;
 
 	while (test_now_ns() < end)
+		;
+}
+
+uint64_t test_process_cpu_ns(void)
+{
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+void test_use_cpu_ns(uint64_t ns)
+{
+	uint64_t start = read_clock(CLOCK_THREAD_CPUTIME_ID);
+
+	while (read_clock(CLOCK_THREAD_CPUTIME_ID) - start < ns)
 		;
 }
 

@@ -185,6 +185,13 @@ uint64_t test_now_ns(void);
 void test_nap_ms(unsigned int ms);
 void test_burn_ms(unsigned int ms);
 
+/*
+ * The CPU time of this process.  And use so much CPU time of this thread: the time in
+ * which the kernel has stopped the thread does not count.
+ */
+uint64_t test_process_cpu_ns(void);
+void test_use_cpu_ns(uint64_t ns);
+
 /* A plain thread that must start. */
 pthread_t test_thread(void *(*fn)(void *), void *arg);
 

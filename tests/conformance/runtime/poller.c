@@ -411,14 +411,6 @@ TEST_WORKERS(a_deadline_in_the_poller_is_exact)
 	each_kind(nap_in_poller);
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec now;
-
-	CHECK_EQ(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now), 0);
-	return (uint64_t)now.tv_sec * SLEY_SEC + (uint64_t)now.tv_nsec;
-}
-
 /* The wake-up is over: nothing of it keeps the worker awake. */
 static void sleep_again(struct sley *rt)
 {
@@ -429,9 +421,9 @@ static void sleep_again(struct sley *rt)
 	CHECK_EVENTUALLY(all_sleep(rt));
 	run_task(count, &nr_ran);
 	test_nap_ms(50); /* the monitor sleeps, too */
-	start_ns = cpu_ns();
+	start_ns = test_process_cpu_ns();
 	test_nap_ms(200);
-	CHECK_LT(cpu_ns() - start_ns, 20 * SLEY_MSEC);
+	CHECK_LT(test_process_cpu_ns() - start_ns, 20 * SLEY_MSEC);
 	unwatch(rt, fd);
 }
 

@@ -318,14 +318,6 @@ TEST_WORKERS(m38_an_idle_worker_steals_soon_though_it_was_asleep)
 	stop(rt);
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec ts;
-
-	CHECK_EQ(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts), 0);
-	return (uint64_t)ts.tv_sec * SLEY_SEC + (uint64_t)ts.tv_nsec;
-}
-
 /* marl: 93 % of a core. */
 TEST_WORKERS(m38_one_empty_task_per_millisecond_costs_little)
 {
@@ -337,12 +329,13 @@ TEST_WORKERS(m38_one_empty_task_per_millisecond_costs_little)
 		test_skip("about workers, at full speed");
 	CHECK_EQ(sley_create(&rt, test_config()), 0);
 	start_ns = sley_now();
-	start_cpu_ns = cpu_ns();
+	start_cpu_ns = test_process_cpu_ns();
 	for (int i = 0; i < 1000; i++) {
 		test_nap_ms(1);
 		CHECK_EQ(sley_schedule_on(rt, count_task, &ran, NULL), 0);
 	}
-	percent = (cpu_ns() - start_cpu_ns) * 100 / (sley_now() - start_ns);
+	percent = (test_process_cpu_ns() - start_cpu_ns) * 100 /
+		  (sley_now() - start_ns);
 	CHECK_LT(percent, 20);
 	CHECK_EQ(sley_destroy(rt), 0);
 	CHECK_EQ(ran, 1000);

@@ -10,7 +10,6 @@
 #include "conformance/bound.h"
 
 #include <limits.h>
-#include <time.h>
 
 enum { BURST = 1000, ROUNDS = 20, WORKERS_MAX = 8 };
 
@@ -25,22 +24,6 @@ static struct scene {
 	struct turns turns;
 	atomic_long nr_outside; /* tasks from outside that have begun */
 } scene;
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec now;
-
-	CHECK_EQ(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now), 0);
-	return (uint64_t)now.tv_sec * SLEY_SEC + (uint64_t)now.tv_nsec;
-}
-
-static void use_cpu(uint64_t ns)
-{
-	uint64_t start = cpu_ns();
-
-	while (cpu_ns() - start < ns)
-		;
-}
 
 static void copy_turns(struct turns *to)
 {
@@ -67,7 +50,7 @@ static void begin_local(void)
 static void short_task(void *arg)
 {
 	begin_local();
-	use_cpu(5 * SLEY_USEC);
+	test_use_cpu_ns(5 * SLEY_USEC);
 	if (!scene.over)
 		CHECK_EQ(sley_schedule(short_task, arg), 0);
 }
@@ -78,7 +61,7 @@ static void fork_some(void *arg)
 	struct sley_forked child;
 
 	if (!depth) {
-		use_cpu(15 * SLEY_USEC);
+		test_use_cpu_ns(15 * SLEY_USEC);
 		return;
 	}
 	sley_fork(&child, fork_some, &below);
@@ -215,7 +198,7 @@ static void long_outside(void *arg)
 {
 	(void)arg;
 	scene.nr_outside++;
-	use_cpu(200 * SLEY_USEC);
+	test_use_cpu_ns(200 * SLEY_USEC);
 }
 
 /*
@@ -283,7 +266,7 @@ static void short_fiber(void *arg)
 		CHECK_EQ(sley_schedule(wake_fiber, chan), 0);
 		CHECK_EQ(sley_chan_recv(chan, &value), 0);
 		begin_local();
-		use_cpu(5 * SLEY_USEC);
+		test_use_cpu_ns(5 * SLEY_USEC);
 	}
 	sley_chan_destroy(chan);
 }
@@ -320,7 +303,7 @@ static void answer(void *arg)
 
 	(void)arg;
 	while (sley_chan_recv(talk.to, &value) == 0) {
-		use_cpu(200 * SLEY_USEC);
+		test_use_cpu_ns(200 * SLEY_USEC);
 		talk.turns++;
 		CHECK_EQ(sley_chan_send(talk.fro, &value), 0);
 	}
@@ -340,7 +323,7 @@ static void talk_on(void *arg)
 				 0);
 		}
 		CHECK_EQ(sley_chan_send(talk.to, &value), 0);
-		use_cpu(200 * SLEY_USEC);
+		test_use_cpu_ns(200 * SLEY_USEC);
 		talk.turns++;
 		CHECK_EQ(sley_chan_recv(talk.fro, &value), 0);
 	}
@@ -386,7 +369,7 @@ static void chain_task(void *arg)
 		chain.nr_short--;
 	} else {
 		chain.nr_long++;
-		use_cpu(2 * SLEY_MSEC);
+		test_use_cpu_ns(2 * SLEY_MSEC);
 	}
 	if (!chain.over)
 		CHECK_EQ(sley_schedule(chain_task, arg), 0);

@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <sley/cpus.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "conformance/bound.h"
 
@@ -487,17 +486,6 @@ TEST_WORKERS(w18_a_wake_is_not_spent_on_a_busy_worker)
 
 /* ---- W17: idle workers sleep ------------------------------------------- */
 
-static uint64_t cpu_ns(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) *
-		       SLEY_SEC +
-	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) *
-		       SLEY_USEC;
-}
-
 TEST_WORKERS(w17_idle_workers_sleep)
 {
 	struct sley *rt = start();
@@ -508,10 +496,10 @@ TEST_WORKERS(w17_idle_workers_sleep)
 	need_workers(1);
 	run_tasks(64, count_task, &ran);
 	test_nap_ms(100);
-	before = cpu_ns();
+	before = test_process_cpu_ns();
 	test_nap_ms(500);
 	/* A single spinning worker would need most of 500 ms. */
-	CHECK_LT(cpu_ns() - before, 50 * SLEY_MSEC);
+	CHECK_LT(test_process_cpu_ns() - before, 50 * SLEY_MSEC);
 	sley_get_stats(rt, &stats);
 	CHECK_GE(stats.parks, (uint64_t)nr_runners());
 	stop(rt);

@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { ROUNDS = 21 };
 
@@ -29,29 +28,13 @@ struct busy {
 	int priority; /* of the tasks that keep the worker busy */
 };
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec now;
-
-	CHECK_EQ(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now), 0);
-	return (uint64_t)now.tv_sec * SLEY_SEC + (uint64_t)now.tv_nsec;
-}
-
-static void use_cpu(uint64_t ns)
-{
-	uint64_t start = cpu_ns();
-
-	while (cpu_ns() - start < ns)
-		;
-}
-
 static void be_busy(void *arg)
 {
 	struct busy *busy = arg;
 
 	if (busy->deadline_ns && sley_now() > busy->deadline_ns)
 		busy->nr_late++;
-	use_cpu(TASK_US * SLEY_USEC);
+	test_use_cpu_ns(TASK_US * SLEY_USEC);
 	if (!atomic_load(&busy->over))
 		CHECK_EQ(sley_schedule_on(busy->rt, be_busy, busy,
 					  SLEY_OPTIONS(.priority =
@@ -180,7 +163,7 @@ static void count_looks(void *arg)
 		test_skip("no names or counts of threads in /proc");
 	start_ns = sley_now();
 	while (sley_now() - start_ns < 300 * SLEY_MSEC)
-		use_cpu(SLEY_MSEC);
+		test_use_cpu_ns(SLEY_MSEC);
 	CHECK_LE(monitor_sleeps() - before, 2 + ms_since(start_ns) / 10);
 	sley_event_set(&quiet->never);
 	sley_join(&group);
