@@ -580,6 +580,54 @@ MODEL(what_has_yielded_waits_for_tasks_from_outside,
       .setup = setup_yielded_before_outside,
       .threads = { pick_all_in_turn, look }, .finish = four);
 
+/*
+ * A fair pick notices a task that was sent home, as it notices a deadline.  The task
+ * goes first, whichever queue has its turn; but not for ever: the second of such tasks
+ * in a row waits for its turn.
+ */
+static void setup_ring(void)
+{
+	setup(1);
+	rt->phase = PHASE_STOPPING;
+	place_spawned(&crew[0], job(0, LEVEL_DEFAULT));
+	place_spawned(&crew[0], job(1, LEVEL_DEFAULT));
+}
+
+/* Job 2 comes home before a fair pick.  Is job 2 taken? */
+static bool is_taken_first(struct worker *worker)
+{
+	struct sley_task *home = job(2, LEVEL_DEFAULT), *task;
+	bool first;
+
+	push_list_push(&worker->home, task_node(home));
+	store_relaxed(&worker->poke, 1);
+	task = worker_pick(worker);
+	first = task == home;
+	while (task != home) {
+		place_spawned(worker, task);
+		task = worker_pick(worker);
+	}
+	return first;
+}
+
+static void pick_what_came_home(int id)
+{
+	for (unsigned int turn = 0; turn < 6; turn++) {
+		crew[id].fair = turn;
+		MODEL_CHECK(is_taken_first(&crew[id]));
+		ledger.ran[0] += is_taken_first(&crew[id]);
+	}
+}
+
+/* The ring has three turns of the six. */
+static void the_ring_has_its_turns(void)
+{
+	MODEL_CHECK(ledger.ran[0] == 3);
+}
+
+MODEL(what_a_fair_pick_notices_goes_first, .setup = setup_ring,
+      .threads = { pick_what_came_home }, .finish = the_ring_has_its_turns);
+
 /* A worker that knows that both tasks are queued gets the urgent task. */
 static void spawn_both_and_tell(int id)
 {

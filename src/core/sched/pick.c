@@ -402,6 +402,21 @@ static inline bool has_first(const struct worker *worker)
 	       runq_has_first(&worker->rt->runq);
 }
 
+/*
+ * A task that look_after_all() has made ready, as after its deadline, has waited for a
+ * fair pick.  The task need not wait for its turn among the sources, too, unless the
+ * last fair pick took such a task: no source may starve.
+ */
+static struct sley_task *pick_noticed(struct worker *worker, bool was_ready)
+{
+	struct sley_task *task = NULL;
+
+	if (!was_ready && !worker->took_noticed)
+		task = pick_ready(worker);
+	worker->took_noticed = task;
+	return task;
+}
+
 static noinline struct sley_task *pick_fair(struct worker *worker)
 {
 	static struct sley_task *(*const source[NR_SOURCES])(
@@ -409,6 +424,7 @@ static noinline struct sley_task *pick_fair(struct worker *worker)
 		pick_spill, pick_left_behind, pick_ring,
 		take_next,  pick_fresh,       pick_ready,
 	};
+	bool was_ready = worker->ready.bitmap & BIT_DEFAULT;
 	struct sley_task *task;
 
 	if (!picks_under_lock(worker)) {
@@ -429,6 +445,8 @@ static noinline struct sley_task *pick_fair(struct worker *worker)
 		worker->tick = FAIR_TICK; /* the other sources come next */
 	if (!task)
 		task = pick_in_time(worker);
+	if (!task)
+		task = pick_noticed(worker, was_ready);
 	worker->fair++;
 	for (unsigned int i = 0; !task && i < NR_SOURCES; i++)
 		task = source[(worker->fair + i) % NR_SOURCES](worker);
