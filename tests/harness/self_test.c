@@ -289,6 +289,19 @@ TEST(the_short_matrix_is_single_2_and_8)
 	CHECK_STR(output, expected);
 }
 
+TEST(the_usual_matrix_is_all_but_8)
+{
+	char output[16384];
+
+	matrix = "usual";
+	CHECK_EQ(run_self("--list", output, sizeof(output)), 0);
+	CHECK(strstr(output, "counts_run_in_order/single\n"
+			     "counts_run_in_order/1\n"
+			     "counts_run_in_order/2\n"
+			     "counts_run_in_order/4\n"
+			     "counts_run_in_order/64\n"));
+}
+
 TEST(an_unknown_matrix_is_a_failure)
 {
 	char output[4096];

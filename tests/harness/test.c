@@ -31,6 +31,7 @@ enum { PASSED = 0, FAILED = 1, SKIPPED = 77 };
 
 /* The worker counts of each TEST_WORKERS, by $TEST_MATRIX.  0 is the end. */
 static const int full_matrix[] = { SLEY_SINGLE, 1, 2, 4, 8, 64, 0 };
+static const int usual_matrix[] = { SLEY_SINGLE, 1, 2, 4, 64, 0 };
 static const int short_matrix[] = { SLEY_SINGLE, 2, 8, 0 };
 /* The worker count of any other test. */
 static const int one_run[] = { 2, 0 };
@@ -424,12 +425,15 @@ static void choose_matrix(void)
 
 	if (!text || !*text || strcmp(text, "full") == 0)
 		return;
-	if (strcmp(text, "short") != 0) {
-		fprintf(stderr, "TEST_MATRIX=%s: neither full nor short\n",
+	if (strcmp(text, "usual") == 0) {
+		matrix = usual_matrix;
+	} else if (strcmp(text, "short") == 0) {
+		matrix = short_matrix;
+	} else {
+		fprintf(stderr, "TEST_MATRIX=%s: not full, usual or short\n",
 			text);
 		exit(FAILED);
 	}
-	matrix = short_matrix;
 }
 
 static void run_all(const char *filter, char *program, bool list)

@@ -196,7 +196,8 @@ MODEL(a_newcomer_makes_a_chunk, .setup = setup,
       .threads = { newcomer, stopper }, .finish = one_is_asked);
 
 MODEL(two_newcomers_make_a_chunk, .setup = setup,
-      .threads = { newcomer, newcomer, stopper }, .finish = both_are_asked);
+      .threads = { newcomer, newcomer, stopper }, .finish = both_are_asked,
+      .slow_modes = MODEL_RA);
 
 MODEL(one_ends_while_it_is_walked, .setup = setup_chunk,
       .threads = { come_and_go, stopper }, .finish = is_gone);

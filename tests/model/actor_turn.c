@@ -244,11 +244,12 @@ BOTH_VARIANTS(a_parked_one_gets_a_message, .setup = setup_parked_one,
 	      .threads = { work, send_first }, .finish = all_came);
 
 MODEL(a_parked_one_gets_two, .setup = setup_parked_two, .no_membarrier = true,
-      .threads = { work, send_two }, .finish = all_came);
+      .threads = { work, send_two }, .finish = all_came,
+      .slow_modes = MODEL_SC | MODEL_RA);
 
 MODEL(the_first_turn_meets_two, .setup = setup_two, .no_membarrier = true,
       .threads = { work, send_two }, .finish = all_came,
-      .slow_modes = MODEL_RA);
+      .slow_modes = MODEL_SC | MODEL_RA);
 
 MODEL(a_parked_one_is_killed, .setup = setup_parked_for_ever,
       .threads = { work, kill_it }, .finish = was_killed);

@@ -337,7 +337,7 @@ static void worker_that_never_sleeps(int id)
 }
 
 MODEL(a_spawn_meets_the_end_while_all_are_awake, .setup = setup_busy,
-      .slow_modes = MODEL_RA,
+      .slow_modes = MODEL_TSO | MODEL_RA,
       .threads = { worker_that_never_sleeps, spawn, destroyer },
       .finish = all_or_nothing);
 

@@ -596,9 +596,13 @@ static void seated_sleeper(int id)
 	poller_look_after(rt);
 }
 
-BOTH_VARIANTS(one_worker_has_the_seat, .setup = setup_one_seated,
-	      .threads = { parker, seated_sleeper, submit_both }, .finish = two,
-	      .slow_modes = MODEL_TSO | MODEL_RA);
+MODEL(one_worker_has_the_seat_with_membarrier, .setup = setup_one_seated,
+      .threads = { parker, seated_sleeper, submit_both }, .finish = two,
+      .slow_modes = MODEL_TSO | MODEL_RA);
+
+MODEL(one_worker_has_the_seat_without_membarrier, .setup = setup_one_seated,
+      .threads = { parker, seated_sleeper, submit_both }, .finish = two,
+      .no_membarrier = true, .slow = true);
 
 /* Both go to sleep; one of them in the poller. */
 static void setup_two_watched(void)

@@ -394,7 +394,8 @@ static void watcher(int id)
 }
 
 MODEL(two_sleepers_are_woken, .setup = two_slots,
-      .threads = { publish_two, sleeper, sleeper }, .delays = 3);
+      .threads = { publish_two, sleeper, sleeper }, .delays = 3,
+      .slow_modes = MODEL_RA);
 
 MODEL(a_sleeper_and_a_watcher_are_told, .setup = two_slots,
       .threads = { publish_two, sleeper, watcher }, .delays = 3);

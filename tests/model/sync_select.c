@@ -414,10 +414,10 @@ MODEL(two_tasks_meet_or_two_closes_end_both, .setup = setup,
       .finish = met_or_closed);
 MODEL(a_cancelled_task_met_nobody, .setup = setup_timed,
       .threads = { task_dueller_or_end, task_dueller_timed, cancel_first },
-      .finish = both_have_gone);
+      .finish = both_have_gone, .slow_modes = MODEL_RA);
 MODEL(wake_and_deadline_and_cancel, .setup = setup_timed,
       .threads = { task_dueller_timed, task_dueller_timed, cancel_first },
-      .finish = both_have_gone);
+      .finish = both_have_gone, .slow_modes = MODEL_RA);
 MODEL(a_task_a_send_and_a_close, .setup = setup,
       .threads = { task_receiver, task_sender, task_closer },
       .finish = one_of_each);
