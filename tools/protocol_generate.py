@@ -34,6 +34,7 @@ LABEL = re.compile(r"\s*(?:case\b[^;]*|\w+)\s*$")
 # What says or counts something is no step of a protocol; nor is a hint.
 NO_STEP = re.compile(
     r"\b(?:sley_assert|sley_check|sley_fatal|sley_bug|trace_\w+|counter_\w+|report\w*|"
+    r"gauge_\w+|watchdog_look|"
     r"chaos_\w+|spin_hint|spin_yield|compiler_barrier|memset|memcpy|"
     r"_Static_assert|prefetch|\w*lock\w*)\b(?=\s*\()")
 

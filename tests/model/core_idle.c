@@ -374,6 +374,28 @@ BOTH_VARIANTS(work_sent_toward_a_woken_worker_is_not_left_behind,
 	      .threads = { sleeper, sleeper, send_home_and_submit_toward },
 	      .finish = two);
 
+/*
+ * The same by two threads: the seat may be found PARKED, and be WOKEN a moment later.
+ * The work at home is there from the beginning, so that worker 0 takes that.
+ */
+static void setup_home_work(void)
+{
+	setup_both_asleep_with_homes();
+	at_home.value = PAYLOAD;
+	home[0] = 1;
+}
+
+static void tell_of_home_work(int id)
+{
+	(void)id;
+	idle_notify_seat(&idle, &seats[0]);
+}
+
+BOTH_VARIANTS(work_sent_toward_a_worker_that_is_being_woken_is_not_left_behind,
+	      .setup = setup_home_work,
+	      .threads = { sleeper, sleeper, tell_of_home_work, submit_toward },
+	      .finish = two);
+
 BOTH_VARIANTS(a_worker_sits_down_beside_work_sent_toward_it,
 	      .setup = setup_pieces, .threads = { parker, submit_toward },
 	      .finish = one);

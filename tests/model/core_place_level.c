@@ -177,6 +177,24 @@ CHANGES(in_the_fresh_list);
 CHANGES(in_the_next_slot);
 CHANGES(in_the_ready_levels);
 
+/* A level has changed, and a task comes to the lane while the worker sorts anew. */
+static void setup_changed(void)
+{
+	setup(1);
+	for (int i = 0; i < JOBS - 1; i++)
+		place_spawned(&crew[0], job(i));
+	place_set_level(&jobs[CHANGED].task, URGENT);
+}
+
+static void push_to_the_lane(int id)
+{
+	(void)id;
+	push_list_push(&crew[0].lane, task_node(job(JOBS - 1)));
+}
+
+MODEL(a_task_comes_while_its_worker_sorts_anew, .setup = setup_changed,
+      .threads = { worker, push_to_the_lane }, .finish = each_once);
+
 /* ---- a thief ------------------------------------------------------------------------- */
 
 /*
