@@ -393,7 +393,7 @@ MODEL(s15_room_is_counted_once, .setup = setup_one, .no_membarrier = true,
 MODEL(s15_room_of_a_failure_is_counted_once, .setup = setup_one_fails,
       .no_membarrier = true,
       .threads = { end_first_and_third, submit_third_and_fourth },
-      .finish = first_third_and_fourth_ran, .slow_modes = MODEL_TSO | MODEL_RA);
+      .finish = first_third_and_fourth_ran, .slow = true);
 
 /* ---- all places are free ----------------------------------------------------------------- */
 
