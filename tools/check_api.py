@@ -25,6 +25,7 @@ REQUIRED = ["Context", "Blocks", "Errors"]
 # Without a deadline these fail by cancellation only (or by misuse of the
 # object by its owner), and a task that does not care may go on.
 UNCHECKED = {
+    "sley_io_close": "closes in any case; errors are of late writes",
     "sley_node_cancel": "it may have ended anyway",
     "sley_destroy": "fails only if two threads destroy it, or after fork()",
     "sley_sleep": "only cancelled",
@@ -92,6 +93,7 @@ NO_TWIN = {
     "sley_plan_cancel": "waits for who begins or ends a run",
     "sley_plan_outcome": "the same",
     "sley_plan_explain": "the same",
+    "sley_io_close": "the calls that it waits for leave at once",
     "sley_subprocess_create": "its options have a deadline",
     "sley_subprocess_destroy": "waits for a second, then kills",
     "sley_graph_dump": "the same",

@@ -10,6 +10,7 @@
  *   future.h ticket.h                        later values; turns in order
  *   waker.h                                  wake a task by its number
  *   blocking.h                               calls that hold a thread
+ *   io.h                                     sockets, pipes, files
  *   source.h                                 work from your own event loop
  *   scope.h                                  tasks that fail and end together
  *   fork.h forkable.h parallel.h             functions in parallel
@@ -54,6 +55,7 @@
 #include <sley/graph_run.h>
 #include <sley/graph_scope.h>
 #include <sley/how.h>
+#include <sley/io.h>
 #include <sley/local.h>
 #include <sley/message.h>
 #include <sley/once.h>

@@ -139,10 +139,8 @@ int os_epoll_wait(int watch, uint32_t *tags, int max, uint64_t deadline_ns)
 }
 
 /* As exact as a futex: epoll_wait() would round up to a millisecond. */
-unsigned int os_poll_two(int first, int second, uint64_t deadline_ns)
+static int poll_two(struct pollfd *fds, uint64_t deadline_ns)
 {
-	struct pollfd fds[] = { { .fd = first, .events = POLLIN },
-				{ .fd = second, .events = POLLIN } };
 	uint64_t now = deadline_ns == UINT64_MAX ? 0 : os_now();
 	uint64_t ns = deadline_ns > now ? deadline_ns - now : 0;
 	struct timespec timeout = { .tv_sec = (time_t)(ns / NS_PER_SEC),
@@ -159,8 +157,24 @@ unsigned int os_poll_two(int first, int second, uint64_t deadline_ns)
 	if (nr < 0 && errno != EINTR)
 		sley_fatal("ppoll failed: %s", strerror(errno));
 	errno = saved_errno;
-	if (nr <= 0)
+	return nr;
+}
+
+unsigned int os_poll_two(int first, int second, uint64_t deadline_ns)
+{
+	struct pollfd fds[] = { { .fd = first, .events = POLLIN },
+				{ .fd = second, .events = POLLIN } };
+
+	if (poll_two(fds, deadline_ns) <= 0)
 		return 0;
 	return (fds[0].revents ? OS_POLL_FIRST : 0) |
 	       (fds[1].revents ? OS_POLL_SECOND : 0);
+}
+
+bool os_fd_wait(int fd, short events, int second, uint64_t deadline_ns)
+{
+	struct pollfd fds[] = { { .fd = fd, .events = events },
+				{ .fd = second, .events = POLLIN } };
+
+	return poll_two(fds, deadline_ns) > 0 && fds[0].revents;
 }

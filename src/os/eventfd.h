@@ -52,6 +52,13 @@ must_check unsigned int os_poll_two(int first, int second,
 				    uint64_t deadline_ns);
 
 /*
+ * The same until one of @events (POLLIN, POLLOUT) holds for @fd, or @second can be
+ * read.  True: @fd; false: anything else.
+ */
+must_check bool os_fd_wait(int fd, short events, int second,
+			   uint64_t deadline_ns);
+
+/*
  * Sleeps until a descriptor can be read, or has ended, or until @deadline_ns of
  * os_now() or some time after.  Returns the number of tags; perhaps 0.
  */

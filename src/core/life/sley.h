@@ -5,6 +5,10 @@
  *
  * The user sees only the pointer.  core/life/runtime.h creates and ends a runtime;
  * core/sched/worker.h has the state of a single worker.
+ *
+ * Edges:
+ *
+ *   RP1  the maker of a part publishes it -> a task finds it : its fields
  */
 #ifndef SLEY_CORE_LIFE_SLEY_H
 #define SLEY_CORE_LIFE_SLEY_H
@@ -33,6 +37,12 @@
 #include <sley/task.h>
 
 struct worker;
+
+/* A part of a runtime that a folder above core adds, and that ends with the runtime. */
+struct runtime_part {
+	/* All threads of @rt have ended. */
+	void (*end)(struct sley *rt, struct runtime_part *part);
+};
 
 enum runtime_phase {
 	PHASE_STARTING, /* workers wait for each other */
@@ -82,7 +92,8 @@ struct sley {
 	uint64_t (*report_more)(struct sley *rt);
 	struct monitor monitor;
 	struct watchdog watchdog;
-	struct poller poller; /* core/sched/poller.h                 */
+	struct poller poller;         /* core/sched/poller.h                 */
+	struct runtime_part *reactor; /* src/io/reactor.h; NULL: none yet   */
 	struct blocking blocking;
 	struct trace trace;
 	struct page_slot page; /* core/trace/page.h                          */
@@ -91,6 +102,20 @@ struct sley {
 	struct slab tasks;
 	struct sources sources;
 };
+
+static inline struct runtime_part *runtime_reactor(const struct sley *rt)
+{
+	return load_acquire(&rt->reactor); /* RP1 */
+}
+
+/* False: another task was faster, and *@winner is its part. */
+static inline bool runtime_publish_reactor(struct sley *rt,
+					   struct runtime_part *part,
+					   struct runtime_part **winner)
+{
+	*winner = NULL;
+	return cas_acq_rel_acquire(&rt->reactor, winner, part); /* RP1 */
+}
 
 /* The flags that all tasks of @rt have in common. */
 static inline uint32_t runtime_task_flags(const struct sley *rt)

@@ -128,6 +128,7 @@ struct worker {
 	uint32_t tick;             /* picks since the last fair pick         */
 	uint32_t fair;             /* fair picks: whose turn it is           */
 	bool took_noticed;         /* the last one: see pick_noticed()       */
+	uint32_t io_calls;         /* of src/io, so far                      */
 	uint32_t sources_left;     /* without a turn in this round: source.c */
 	struct sley_source *asks;  /* whose function it calls, or NULL       */
 	uint32_t spin_ns;          /* how long a search lasts                */

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * descriptor.c - see descriptor.h.
+ */
+#include "io/descriptor.h"
+
+#include "core/sched/place.h"
+#include "core/trace/report.h"
+#include "core/wait/wait.h"
+#include "io/reactor.h"
+#include "io/ready.h"
+#include "io/thread_wait.h"
+#include "os/at_fork.h"
+
+void *sley__descriptors[DESCRIPTOR_CHUNKS];
+
+static struct io_descriptor *find(int fd)
+{
+	return fd < 0 ? NULL : table_find(&descriptor_table, (uint32_t)fd);
+}
+
+/* ---- users -------------------------------------------------------------------------- */
+
+int descriptor_enter_slow(int fd, struct io_descriptor **out)
+{
+	int err;
+
+	if (fd < 0 || (uint32_t)fd >= DESCRIPTOR_CHUNKS * DESCRIPTOR_CHUNK)
+		return -EBADF;
+	err = table_make(&descriptor_table, (uint32_t)fd);
+	return err ? err : descriptor_enter(fd, out);
+}
+
+/* The closer is the only waiter of this list by now. */
+void descriptor_wake_closer(struct io_descriptor *descriptor)
+{
+	struct sley_waitq *q = &descriptor->side[IO_OUT].q;
+	uint64_t word = waitq_lock(q);
+	struct sley_task *chain = waitq_wake_all(q);
+
+	waitq_unlock_as(q, word);
+	task_enqueue_chain(chain);
+}
+
+/* By the closer, which is no user. */
+static void wait_for_users(struct io_descriptor *descriptor)
+{
+	struct sley_waitq *q = &descriptor->side[IO_OUT].q;
+	struct sley_waiter node;
+
+	for (;;) {
+		(void)waitq_lock(q);
+		if (load_acquire(&descriptor->users) == /* DS1 */
+		    DESCRIPTOR_CLOSING)
+			break;
+		(void)!waitq_wait(q, &node, UINT64_MAX, WAIT_SHIELDED);
+	}
+	waitq_unlock(q);
+}
+
+/* ---- traits ------------------------------------------------------------------------- */
+
+uint32_t descriptor_ask_traits(struct io_descriptor *descriptor, int fd)
+{
+	struct os_fd_traits found = os_fd_traits(fd);
+	uint32_t traits = TRAIT_KNOWN | (uint32_t)found.kind |
+			  (found.nonblocking ? TRAIT_NONBLOCKING : 0);
+
+	if (found.kind != OS_FD_CLOSED)
+		/* relaxed: see descriptor_traits(). */
+		store_relaxed(&descriptor->traits, traits);
+	return traits;
+}
+
+/* ---- its life ----------------------------------------------------------------------- */
+
+/* Nothing of the last file is left; but the numbers of edges go on. */
+static void make_empty(struct io_descriptor *descriptor)
+{
+	/* relaxed: DS2 publishes it; a reader of today uses a closed number. */
+	store_relaxed(&descriptor->traits, 0);
+	for (int i = 0; i < NR_IO_DIRECTIONS; i++)
+		side_renew(&descriptor->side[i]);
+}
+
+/* A plain thread has no runtime to report to. */
+static void report_plain_close(int fd, const char *call)
+{
+	const struct worker *worker = worker_current();
+
+	if (worker)
+		report(worker->rt,
+		       "%s() got descriptor %d, which was closed by close(): a "
+		       "descriptor that a call of <sley/io.h> has used is "
+		       "closed by sley_io_close(), or a later wait for it may "
+		       "never end",
+		       call, fd);
+}
+
+int descriptor_is_new(int fd, const char *call)
+{
+	struct io_descriptor *descriptor = find(fd);
+
+	if (!descriptor)
+		return table_make(&descriptor_table, (uint32_t)fd);
+	/* relaxed: the number is new, and no thread but this one has it. */
+	if (likely(!load_relaxed(&descriptor->traits) &&
+		   !descriptor_reactors(descriptor)))
+		return 0;
+	reactors_forget(descriptor, fd);
+	make_empty(descriptor);
+	report_plain_close(fd, call);
+	return 0;
+}
+
+int descriptor_close(int fd)
+{
+	struct io_descriptor *descriptor = find(fd);
+
+	if (!descriptor)
+		return os_close_checked(fd);
+	if (or_acq_rel(&descriptor->users, DESCRIPTOR_CLOSING) & /* DS1 */
+	    DESCRIPTOR_CLOSING)
+		return -EBADF;
+	ready_close(descriptor);
+	thread_waits_end(fd);
+	wait_for_users(descriptor);
+	reactors_forget(descriptor, fd);
+	make_empty(descriptor);
+	(void)and_release(&descriptor->users, ~DESCRIPTOR_CLOSING); /* DS2 */
+	return os_close_checked(fd);
+}
+
+/* ---- fork() --------------------------------------------------------------------------- */
+
+static void renew_place(void *place)
+{
+	*(struct io_descriptor *)place = (struct io_descriptor){ 0 };
+}
+
+static void renew(void)
+{
+	table_walk(&descriptor_table, DESCRIPTOR_CHUNKS * DESCRIPTOR_CHUNK,
+		   renew_place);
+}
+
+FORK_PART(FORK_DESCRIPTORS, .renew = renew);

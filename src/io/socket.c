@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * socket.c - <sley/io.h>: connections come, and connections are made.
+ */
+#include <sley/io.h>
+
+#include "io/call.h"
+#include "core/wait/wait.h"
+#include "os/clock.h"
+#include "os/shared_memory.h"
+
+#include <poll.h>
+
+struct address_call {
+	struct io_call call;
+	struct sockaddr *address;
+	socklen_t *length;
+	socklen_t given; /* *length at first */
+	bool begun;
+};
+
+/* A blocking listener would hold its worker if the peer gives up meanwhile. */
+static int become_nonblocking(struct io_call *call)
+{
+	if (likely(call->traits & TRAIT_NONBLOCKING))
+		return 0;
+	call->traits |= TRAIT_NONBLOCKING;
+	return os_fd_set_nonblocking(call->fd);
+}
+
+/* A connection that failed before it was accepted: accept(2) lists the errors. */
+static bool is_passed_over(int err)
+{
+	switch (-err) {
+	case ECONNABORTED:
+	case EPROTO:
+	case ENETDOWN:
+	case ENETUNREACH:
+	case EHOSTDOWN:
+	case EHOSTUNREACH:
+	case ENONET:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static ssize_t attempt_accept(struct io_call *call)
+{
+	struct address_call *accept =
+		container_of(call, struct address_call, call);
+	int fd = become_nonblocking(call);
+
+	if (fd)
+		return fd;
+	do {
+		if (accept->length)
+			*accept->length = accept->given;
+		fd = os_accept(call->fd, accept->address, accept->length);
+	} while (is_passed_over(fd));
+	return fd;
+}
+
+int sley_io_accept_until(int fd, struct sockaddr *address, socklen_t *length,
+			 uint64_t deadline_ns)
+{
+	struct address_call accept = {
+		.call = { .fd = fd,
+			  .direction = IO_IN,
+			  .deadline_ns = deadline_ns,
+			  .attempt = attempt_accept },
+		.address = address,
+		.length = address ? length : NULL,
+		.given = address && length ? *length : 0,
+	};
+	int connection = (int)io_call(&accept.call);
+	int err;
+
+	if (connection < 0)
+		return connection;
+	err = descriptor_is_new(connection, "sley_io_accept");
+	if (!err)
+		return connection;
+	os_close(connection);
+	return err;
+}
+
+/* A listener of AF_UNIX is full, and the kernel does not tell when there is room. */
+#define LISTENER_IS_FULL (-EBUSY)
+#define FULL_NS_MIN 1000000ull
+#define FULL_NS_MAX 50000000ull
+
+static ssize_t attempt_connect(struct io_call *call)
+{
+	struct address_call *connect =
+		container_of(call, struct address_call, call);
+	int err = become_nonblocking(call);
+
+	if (err)
+		return err;
+	if (connect->begun)
+		return os_fd_poll(call->fd, POLLOUT) ? os_connected(call->fd)
+						     : -EAGAIN;
+	err = os_connect(call->fd, connect->address, connect->given);
+	connect->begun = err == -EINPROGRESS;
+	if (connect->begun)
+		return -EAGAIN;
+	return err == -EAGAIN ? LISTENER_IS_FULL : err;
+}
+
+/* Sleep, longer each time: 0, -ETIMEDOUT or -ECANCELED. */
+static int wait_for_room(uint64_t *ns, uint64_t deadline_ns)
+{
+	uint64_t now_ns = os_now();
+	int err;
+
+	if (now_ns >= deadline_ns)
+		return -ETIMEDOUT;
+	if (*ns > deadline_ns - now_ns)
+		*ns = deadline_ns - now_ns;
+	err = wait_until(now_ns + *ns);
+	if (*ns < FULL_NS_MAX)
+		*ns *= 2;
+	return err;
+}
+
+int sley_io_connect_until(int fd, const struct sockaddr *address,
+			  socklen_t length, uint64_t deadline_ns)
+{
+	struct address_call connect = {
+		.call = { .fd = fd,
+			  .direction = IO_OUT,
+			  .deadline_ns = deadline_ns,
+			  .tries_first = true,
+			  .attempt = attempt_connect },
+		.address = (struct sockaddr *)(uintptr_t)address,
+		.given = length,
+	};
+	uint64_t ns = FULL_NS_MIN;
+	int err;
+
+	do {
+		err = (int)io_call(&connect.call);
+	} while (err == LISTENER_IS_FULL &&
+		 !(err = wait_for_room(&ns, deadline_ns)));
+	return err;
+}

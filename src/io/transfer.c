@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transfer.c - <sley/io.h>: bytes from and to sockets, pipes and other descriptors.
+ *
+ * Sockets are asked with MSG_DONTWAIT.  Other descriptors have no such flag: if they
+ * are blocking, the kernel is asked first whether they are ready, and a write takes no
+ * more than a ready pipe has room for.  Files never wait for readiness: io/file.h.
+ */
+#include <sley/io.h>
+
+#include "io/call.h"
+#include "io/file.h"
+#include "io/parts.h"
+
+#include <limits.h>
+#include <poll.h>
+
+static bool is_socket(const struct io_call *call)
+{
+	enum os_fd_kind kind = traits_kind(call->traits);
+
+	return kind == OS_FD_TCP || kind == OS_FD_SOCKET;
+}
+
+/* Is there nothing left after @n of @size bytes were received? */
+static bool is_emptied(const struct io_call *call, ssize_t n, size_t size)
+{
+	return n > 0 && (size_t)n < size &&
+	       traits_kind(call->traits) == OS_FD_TCP;
+}
+
+/* Would a blocking descriptor wait? */
+static bool would_wait(const struct io_call *call, short events)
+{
+	return !(call->traits & TRAIT_NONBLOCKING) &&
+	       !os_fd_poll(call->fd, events);
+}
+
+/* ---- one part ------------------------------------------------------------------------ */
+
+static ssize_t attempt_recv(struct io_call *call)
+{
+	ssize_t n = os_recv(call->fd, call->data, call->size, call->flags);
+
+	call->emptied = is_emptied(call, n, call->size);
+	return n;
+}
+
+static ssize_t read_other(struct io_call *call)
+{
+	const struct iovec part = { call->data, call->size };
+
+	return would_wait(call, POLLIN) ? -EAGAIN
+					: os_readv(call->fd, &part, 1);
+}
+
+static ssize_t attempt_read(struct io_call *call)
+{
+	return likely(is_socket(call)) ? attempt_recv(call) : read_other(call);
+}
+
+static ssize_t send_rest(struct io_call *call)
+{
+	return os_send(call->fd, (const char *)call->data + call->done,
+		       call->size - call->done, call->flags);
+}
+
+static ssize_t write_rest(struct io_call *call)
+{
+	struct iovec part = { (char *)call->data + call->done,
+			      call->size - call->done };
+
+	if (would_wait(call, POLLOUT))
+		return -EAGAIN;
+	if (!(call->traits & TRAIT_NONBLOCKING) && part.iov_len > PIPE_BUF)
+		part.iov_len = PIPE_BUF;
+	return os_writev(call->fd, &part, 1);
+}
+
+/* All of it; -EAGAIN: the rest has to wait. */
+static ssize_t attempt_write(struct io_call *call)
+{
+	do {
+		ssize_t n = likely(is_socket(call)) ? send_rest(call)
+						    : write_rest(call);
+
+		if (n < 0)
+			return n;
+		call->done += (size_t)n;
+	} while (call->done < call->size);
+	return (ssize_t)call->done;
+}
+
+static ssize_t attempt_send(struct io_call *call)
+{
+	do {
+		ssize_t n = send_rest(call);
+
+		if (n < 0)
+			return n;
+		call->done += (size_t)n;
+	} while (call->done < call->size);
+	return (ssize_t)call->done;
+}
+
+/* With MSG_WAITALL. */
+static ssize_t attempt_recv_all(struct io_call *call)
+{
+	while (call->done < call->size) {
+		ssize_t n = os_recv(call->fd, (char *)call->data + call->done,
+				    call->size - call->done,
+				    call->flags & ~MSG_WAITALL);
+
+		if (n < 0)
+			return n;
+		if (n == 0)
+			break;
+		call->done += (size_t)n;
+	}
+	return (ssize_t)call->done;
+}
+
+static ssize_t read_file(struct io_call *call)
+{
+	const struct iovec part = { call->data, call->size };
+
+	return file_readv(call, &part, 1, FILE_POSITION);
+}
+
+static ssize_t write_file(struct io_call *call)
+{
+	const struct iovec part = { call->data, call->size };
+
+	return file_writev(call, &part, 1, FILE_POSITION);
+}
+
+ssize_t sley_io_read_until(int fd, void *data, size_t size,
+			   uint64_t deadline_ns)
+{
+	struct io_call call = {
+		.fd = fd,
+		.direction = IO_IN,
+		.deadline_ns = deadline_ns,
+		.attempt = attempt_read,
+		.on_file = read_file,
+		.data = data,
+		.size = size,
+	};
+	return io_call(&call);
+}
+
+ssize_t sley_io_write_until(int fd, const void *data, size_t size,
+			    uint64_t deadline_ns)
+{
+	struct io_call call = {
+		.fd = fd,
+		.direction = IO_OUT,
+		.deadline_ns = deadline_ns,
+		.attempt = attempt_write,
+		.on_file = write_file,
+		.data = (void *)(uintptr_t)data,
+		.size = size,
+	};
+	return io_call(&call);
+}
+
+ssize_t sley_io_recv_until(int fd, void *data, size_t size, int flags,
+			   uint64_t deadline_ns)
+{
+	struct io_call call = {
+		.fd = fd,
+		.direction = IO_IN,
+		.deadline_ns = deadline_ns,
+		.never_waits = flags & MSG_DONTWAIT,
+		.attempt = flags & MSG_WAITALL ? attempt_recv_all
+					       : attempt_recv,
+		.data = data,
+		.size = size,
+		.flags = flags,
+	};
+
+	return io_call(&call);
+}
+
+ssize_t sley_io_send_until(int fd, const void *data, size_t size, int flags,
+			   uint64_t deadline_ns)
+{
+	struct io_call call = {
+		.fd = fd,
+		.direction = IO_OUT,
+		.deadline_ns = deadline_ns,
+		.never_waits = flags & MSG_DONTWAIT,
+		.attempt = attempt_send,
+		.data = (void *)(uintptr_t)data,
+		.size = size,
+		.flags = flags,
+	};
+
+	return io_call(&call);
+}
+
+/* ---- several parts --------------------------------------------------------------------- */
+
+struct parts_call {
+	struct io_call call;
+	struct parts parts;
+};
+
+static ssize_t attempt_readv(struct io_call *call)
+{
+	const struct parts *parts =
+		&container_of(call, struct parts_call, call)->parts;
+	struct msghdr msg = { .msg_iov = (struct iovec *)(uintptr_t)parts->part,
+			      .msg_iovlen = parts->nr };
+	ssize_t n;
+
+	if (unlikely(!is_socket(call)))
+		return would_wait(call, POLLIN)
+			       ? -EAGAIN
+			       : os_readv(call->fd, parts->part,
+					  (int)parts->nr);
+	n = os_recvmsg(call->fd, &msg, 0);
+	call->emptied = is_emptied(call, n, call->size);
+	return n;
+}
+
+static ssize_t write_window(struct io_call *call, struct parts *parts)
+{
+	size_t most = SIZE_MAX;
+	struct msghdr msg = { 0 };
+
+	if (likely(is_socket(call))) {
+		parts_window(parts, most);
+		msg.msg_iov = parts->window;
+		msg.msg_iovlen = parts->nr_window;
+		return os_sendmsg(call->fd, &msg, 0);
+	}
+	if (would_wait(call, POLLOUT))
+		return -EAGAIN;
+	if (!(call->traits & TRAIT_NONBLOCKING))
+		most = PIPE_BUF;
+	parts_window(parts, most);
+	return os_writev(call->fd, parts->window, (int)parts->nr_window);
+}
+
+static ssize_t attempt_writev(struct io_call *call)
+{
+	struct parts *parts =
+		&container_of(call, struct parts_call, call)->parts;
+
+	do {
+		ssize_t n = write_window(call, parts);
+
+		if (n < 0)
+			return n;
+		parts_advance(parts, (size_t)n);
+		call->done += (size_t)n;
+	} while (call->done < call->size);
+	return (ssize_t)call->done;
+}
+
+static ssize_t readv_file(struct io_call *call)
+{
+	const struct parts *parts =
+		&container_of(call, struct parts_call, call)->parts;
+
+	return file_readv(call, parts->part, (int)parts->nr, FILE_POSITION);
+}
+
+static ssize_t writev_file(struct io_call *call)
+{
+	const struct parts *parts =
+		&container_of(call, struct parts_call, call)->parts;
+
+	return file_writev(call, parts->part, (int)parts->nr, FILE_POSITION);
+}
+
+ssize_t sley_io_readv_until(int fd, const struct iovec *part, int nr,
+			    uint64_t deadline_ns)
+{
+	struct parts_call readv = {
+		.call = { .fd = fd,
+			  .direction = IO_IN,
+			  .deadline_ns = deadline_ns,
+			  .attempt = attempt_readv,
+			  .on_file = readv_file },
+	};
+	int err = parts_init(&readv.parts, part, nr, &readv.call.size);
+
+	if (err)
+		return err;
+	return io_call(&readv.call);
+}
+
+ssize_t sley_io_writev_until(int fd, const struct iovec *part, int nr,
+			     uint64_t deadline_ns)
+{
+	struct parts_call writev = {
+		.call = { .fd = fd,
+			  .direction = IO_OUT,
+			  .deadline_ns = deadline_ns,
+			  .attempt = attempt_writev,
+			  .on_file = writev_file },
+	};
+	int err = parts_init(&writev.parts, part, nr, &writev.call.size);
+
+	if (err)
+		return err;
+	return io_call(&writev.call);
+}
+
+/* ---- messages ---------------------------------------------------------------------------- */
+
+static ssize_t attempt_recvmsg(struct io_call *call)
+{
+	return os_recvmsg(call->fd, call->data, call->flags);
+}
+
+static ssize_t attempt_sendmsg(struct io_call *call)
+{
+	return os_sendmsg(call->fd, call->data, call->flags);
+}
+
+ssize_t sley_io_recvmsg_until(int fd, struct msghdr *msg, int flags,
+			      uint64_t deadline_ns)
+{
+	struct io_call call = {
+		.fd = fd,
+		.direction = IO_IN,
+		.deadline_ns = deadline_ns,
+		.never_waits = flags & MSG_DONTWAIT,
+		.attempt = attempt_recvmsg,
+		.data = msg,
+		.flags = flags,
+	};
+
+	return io_call(&call);
+}
+
+ssize_t sley_io_sendmsg_until(int fd, const struct msghdr *msg, int flags,
+			      uint64_t deadline_ns)
+{
+	struct io_call call = {
+		.fd = fd,
+		.direction = IO_OUT,
+		.deadline_ns = deadline_ns,
+		.never_waits = flags & MSG_DONTWAIT,
+		.attempt = attempt_sendmsg,
+		.data = (void *)(uintptr_t)msg,
+		.flags = flags,
+	};
+
+	return io_call(&call);
+}

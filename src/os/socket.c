@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * socket.c - see socket.h.
+ */
+#include "os/socket.h"
+
+#include "os/fault.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* @call until no signal interrupts it: its result, or -errno. */
+#define RETRY(type, call)                                                      \
+	__extension__({                                                        \
+		int saved_errno_ = errno;                                      \
+		type result_;                                                  \
+		do {                                                           \
+			result_ = (call);                                      \
+		} while (result_ < 0 && errno == EINTR);                       \
+		if (result_ < 0)                                               \
+			result_ = -errno;                                      \
+		errno = saved_errno_;                                          \
+		result_;                                                       \
+	})
+
+/* ---- what a descriptor is ----------------------------------------------------------- */
+
+static enum os_fd_kind kind_of_socket(int fd)
+{
+	int protocol = 0;
+	socklen_t length = sizeof(protocol);
+
+	/* fault: a question about a socket, which needs no resources. */
+	if (getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &length) ||
+	    protocol != IPPROTO_TCP)
+		return OS_FD_SOCKET;
+	return OS_FD_TCP;
+}
+
+static enum os_fd_kind kind_of(int fd)
+{
+	struct stat stat;
+
+	/* fault: a question about a number, which needs no resources. */
+	if (fstat(fd, &stat))
+		return OS_FD_CLOSED;
+	if (S_ISSOCK(stat.st_mode))
+		return kind_of_socket(fd);
+	if (S_ISREG(stat.st_mode) || S_ISDIR(stat.st_mode) ||
+	    S_ISBLK(stat.st_mode))
+		return OS_FD_FILE;
+	return OS_FD_OTHER;
+}
+
+struct os_fd_traits os_fd_traits(int fd)
+{
+	int saved_errno = errno, flags = 0;
+	enum os_fd_kind kind = kind_of(fd);
+
+	if (kind != OS_FD_CLOSED)
+		/* fault: as above. */
+		flags = fcntl(fd, F_GETFL);
+	errno = saved_errno;
+	return (struct os_fd_traits){ kind, flags > 0 && flags & O_NONBLOCK };
+}
+
+int os_fd_set_nonblocking(int fd)
+{
+	/* fault: a change of one bit, which needs no resources. */
+	int flags = RETRY(int, fcntl(fd, F_GETFL));
+
+	if (flags < 0 || flags & O_NONBLOCK)
+		return flags < 0 ? flags : 0;
+	return RETRY(int, fcntl(fd, F_SETFL, flags | O_NONBLOCK));
+}
+
+short os_fd_poll(int fd, short events)
+{
+	struct pollfd look = { .fd = fd, .events = events };
+	/* fault: a look; what is not seen now is seen the next time. */
+	int nr = RETRY(int, poll(&look, 1, 0));
+
+	return nr > 0 ? look.revents : 0;
+}
+
+int os_close_checked(int fd)
+{
+	int saved_errno = errno, err = 0;
+
+	/* The descriptor is closed also if a signal came. */
+	if ((fault_errno("close", EIO, EDQUOT) ? close(fd), -1 : close(fd)) &&
+	    errno != EINTR)
+		err = -errno;
+	errno = saved_errno;
+	return err;
+}
+
+/* ---- sockets ------------------------------------------------------------------------ */
+
+ssize_t os_recv(int fd, void *data, size_t size, int flags)
+{
+	return RETRY(ssize_t,
+		     fault_errno("recv", EAGAIN, ECONNRESET, ENOMEM)
+			     ? -1
+			     : recv(fd, data, size, flags | MSG_DONTWAIT));
+}
+
+ssize_t os_send(int fd, const void *data, size_t size, int flags)
+{
+	return RETRY(ssize_t,
+		     fault_errno("send", EAGAIN, EPIPE, ENOBUFS)
+			     ? -1
+			     : send(fd, data, size,
+				    flags | MSG_DONTWAIT | MSG_NOSIGNAL));
+}
+
+ssize_t os_recvmsg(int fd, struct msghdr *msg, int flags)
+{
+	return RETRY(ssize_t, fault_errno("recvmsg", EAGAIN, ECONNRESET, ENOMEM)
+				      ? -1
+				      : recvmsg(fd, msg, flags | MSG_DONTWAIT));
+}
+
+ssize_t os_sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	return RETRY(ssize_t,
+		     fault_errno("sendmsg", EAGAIN, EPIPE, ENOBUFS)
+			     ? -1
+			     : sendmsg(fd, msg,
+				       flags | MSG_DONTWAIT | MSG_NOSIGNAL));
+}
+
+int os_accept(int fd, struct sockaddr *address, socklen_t *length)
+{
+	return RETRY(int, fault_errno("accept4", EAGAIN, EMFILE, ECONNABORTED)
+				  ? -1
+				  : accept4(fd, address, length,
+					    SOCK_NONBLOCK | SOCK_CLOEXEC));
+}
+
+/* A signal does not undo a connect that has begun: the next call says EALREADY. */
+int os_connect(int fd, const struct sockaddr *address, socklen_t length)
+{
+	int err =
+		RETRY(int, fault_errno("connect", ECONNREFUSED, EAGAIN, ENOBUFS)
+				   ? -1
+				   : connect(fd, address, length));
+
+	return err == -EALREADY ? -EINPROGRESS : err;
+}
+
+int os_connected(int fd)
+{
+	int error = 0;
+	socklen_t length = sizeof(error);
+	/* fault: a question about a socket, which needs no resources. */
+	int err = RETRY(int,
+			getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length));
+
+	return err ? err : -error;
+}
+
+/* ---- pipes and other descriptors ------------------------------------------------------ */
+
+ssize_t os_readv(int fd, const struct iovec *parts, int nr)
+{
+	return RETRY(ssize_t, fault_errno("readv", EAGAIN, EIO)
+				      ? -1
+				      : readv(fd, parts, nr));
+}
+
+/*
+ * There is no flag against SIGPIPE here.  So the signal is blocked during the call; if
+ * the call raised it, it is pending for this thread, and is taken back.  A thread that
+ * had it blocked before keeps it pending.
+ */
+ssize_t os_writev(int fd, const struct iovec *parts, int nr)
+{
+	const struct timespec now = { 0 };
+	sigset_t pipe, before;
+	ssize_t result;
+
+	(void)sigemptyset(&pipe);
+	(void)sigaddset(&pipe, SIGPIPE);
+	(void)pthread_sigmask(SIG_BLOCK, &pipe, &before);
+	result = RETRY(ssize_t, fault_errno("writev", EAGAIN, EPIPE, ENOSPC)
+					? -1
+					: writev(fd, parts, nr));
+	if (result == -EPIPE && sigismember(&before, SIGPIPE) == 0)
+		(void)RETRY(int, sigtimedwait(&pipe, NULL, &now));
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return result;
+}
+
+/* ---- files ------------------------------------------------------------------------------ */
+
+ssize_t os_preadv(int fd, const struct iovec *parts, int nr, int64_t offset)
+{
+	return RETRY(ssize_t, fault_errno("preadv", EIO) ? -1
+			      : offset < 0               ? readv(fd, parts, nr)
+					   : preadv(fd, parts, nr, offset));
+}
+
+ssize_t os_pwritev(int fd, const struct iovec *parts, int nr, int64_t offset)
+{
+	return RETRY(ssize_t, fault_errno("pwritev", EIO, ENOSPC) ? -1
+			      : offset < 0 ? writev(fd, parts, nr)
+					   : pwritev(fd, parts, nr, offset));
+}
