@@ -30,6 +30,7 @@
 #define GO GO_AS(NULL)
 #define LIBGOMP LIBGOMP_AS(NULL)
 #define LIBOMP LIBOMP_AS(NULL)
+#define EPOLL { .name = "epoll", .program = "epoll" }
 #define FUTEX { .name = "futex", .program = "futex" }
 #define PTHREAD { .name = "pthread", .program = "pthread" }
 #define CACHELINE_AS(as)                                                       \
@@ -639,6 +640,17 @@ const struct plan_row plan_rows[] = {
 			  .row = "blocking" },
 		},
 		.bars = { { "ns", "cacheline", 2.0, 600, 0 } },
+	},
+	{
+		.name = "io-echo",
+		.about = "CPU of a server for each message sent back, 64 fibers",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 1,
+		.peers = { SLEY, EPOLL },
+		.bars = {
+			{ "ns", "epoll", 1.1, 0, 0 },
+			{ "one_ns", "epoll", 1.15, 0, 0 },
+			{ "one_p50_ns", "epoll", 1.0, 0, 0 },
+		},
 	},
 };
 /* clang-format on */

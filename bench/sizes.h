@@ -58,6 +58,11 @@
 #define SUBPROCESS_TRIPS 200000 /* there and back again */
 #define SUBPROCESS_CALLERS 16
 
+/* ---- input and output --------------------------------------------------------- */
+
+#define ECHO_MESSAGES 300000
+#define ECHO_MESSAGES_ONE 30000
+
 /* ---- processes and their messages --------------------------------------------- */
 
 #define PINGPONG_TRIPS 500000

@@ -67,6 +67,7 @@ int main(int argc, char **argv)
 		{ "dag-random", row_dag },
 		{ "dag-stencil", row_dag_stencil },
 		{ "subprocess", row_subprocess },
+		{ "io-echo", row_io_echo },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));

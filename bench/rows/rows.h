@@ -69,6 +69,7 @@ void row_logmap(const struct measure *m);
 void row_dag(const struct measure *m);
 void row_dag_stencil(const struct measure *m);
 void row_subprocess(const struct measure *m);
+void row_io_echo(const struct measure *m);
 
 /* Runs @root as the first task of a runtime. */
 static inline void row_run_config(const struct sley_config *config,

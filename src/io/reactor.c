@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * reactor.c - see reactor.h.
+ *
+ * has() of the source asks the kernel for edges and keeps them in a *batch*, which
+ * take() empties: one system call finds out that there are edges, and gets them.
+ *
+ *   EMPTY ──has() asks──► ASKING ──edges came──► FULL ──take()──► EMPTY
+ *                            └────none came────► EMPTY
+ *
+ * While the batch is not EMPTY, the worker that made it so is awake, or a taker is
+ * (SR6 of core/sched/source.h).  While the batch is EMPTY, edges are in the kernel, and
+ * the worker in the poller listens.
+ *
+ * Edges:
+ *
+ *   RC1  the asker fills the batch -> the taker finds it FULL : the edges
+ *   RC2  the taker has emptied the batch -> the next asker finds it EMPTY
  */
 #include "io/reactor.h"
 
@@ -15,11 +30,20 @@
 
 #define EDGES_AT_ONCE 64
 
+enum batch_state {
+	BATCH_EMPTY,
+	BATCH_ASKING,
+	BATCH_FULL,
+};
+
 struct reactor {
 	struct runtime_part part; /* in rt->reactor */
 	unsigned int index;
 	int epoll;
 	struct sley_source *source;
+	uint32_t batch; /* enum batch_state                       */
+	int nr_edges;   /* of the asker, and then of the taker    */
+	struct os_edge edge[EDGES_AT_ONCE];
 };
 
 /*
@@ -42,19 +66,44 @@ FORK_PART(FORK_REACTORS, .renew = renew);
 
 /* ---- edges --------------------------------------------------------------------------- */
 
-static bool take(void *arg)
+static bool has(void *arg)
+{
+	struct reactor *reactor = arg;
+	uint32_t state = BATCH_EMPTY;
+
+	if (!cas_acquire(&reactor->batch, &state, BATCH_ASKING)) /* RC2 */
+		return state == BATCH_FULL;
+	reactor->nr_edges =
+		os_edges_take(reactor->epoll, reactor->edge, EDGES_AT_ONCE);
+	state = reactor->nr_edges ? BATCH_FULL : BATCH_EMPTY;
+	store_release(&reactor->batch, state); /* RC1 RC2 */
+	return state == BATCH_FULL;
+}
+
+static bool left(void *arg)
 {
 	const struct reactor *reactor = arg;
-	struct os_edge edges[EDGES_AT_ONCE];
-	int nr = os_edges_take(reactor->epoll, edges, EDGES_AT_ONCE);
 
-	for (int i = 0; i < nr; i++) {
-		struct io_descriptor *descriptor =
-			table_find(&descriptor_table, (uint32_t)edges[i].fd);
+	/* relaxed: SR6 of core/sched/source.h orders it. */
+	return load_relaxed(&reactor->batch) != BATCH_EMPTY;
+}
 
-		ready_edge(descriptor, edges[i].bits);
+static bool take(void *arg)
+{
+	struct reactor *reactor = arg;
+	bool full;
+
+	if (load_acquire(&reactor->batch) != BATCH_FULL) /* RC1 */
+		return false;
+	for (int i = 0; i < reactor->nr_edges; i++) {
+		const struct os_edge *edge = &reactor->edge[i];
+
+		ready_edge(table_find(&descriptor_table, (uint32_t)edge->fd),
+			   edge->bits);
 	}
-	return nr == EDGES_AT_ONCE;
+	full = reactor->nr_edges == EDGES_AT_ONCE;
+	store_release(&reactor->batch, BATCH_EMPTY); /* RC2 */
+	return full && has(reactor);
 }
 
 /* ---- its life ------------------------------------------------------------------------ */
@@ -101,7 +150,12 @@ static void end(struct sley *rt, struct runtime_part *part)
 
 static int open_reactor(struct sley *rt, struct reactor *reactor)
 {
-	const struct source_ops ops = { .take = take, .fd = reactor->epoll };
+	const struct source_ops ops = {
+		.has = has,
+		.left = left,
+		.take = take,
+		.fd = reactor->epoll,
+	};
 
 	return source_add(rt, &reactor->source, &ops, reactor, false);
 }

@@ -100,6 +100,18 @@ static bool is_signalled(const struct sley_source *source)
 	return source->ops.fd && os_fd_is_readable(source->ops.fd);
 }
 
+/* By a guest: @look is a function of @source. */
+static bool call_function(struct worker *worker, struct sley_source *source,
+			  bool (*look)(void *arg))
+{
+	bool has;
+
+	worker->asks = source;
+	has = look(source->arg);
+	worker->asks = NULL;
+	return has;
+}
+
 /*
  * By a guest.  An item may be taken before its signal comes, so a signal without an
  * item is something to take, too: take() reads the descriptor.  Otherwise each worker
@@ -107,17 +119,25 @@ static bool is_signalled(const struct sley_source *source)
  */
 static bool has_something(struct worker *worker, struct sley_source *source)
 {
-	bool has;
-
 	/* relaxed: the taker acquires it. */
 	if (load_relaxed(&source->pending))
 		return true;
 	if (!source->ops.has)
 		return is_signalled(source);
-	worker->asks = source;
-	has = source->ops.has(source->arg);
-	worker->asks = NULL;
-	return has || (unlikely(worker->poll.heard) && is_signalled(source));
+	if (call_function(worker, source, source->ops.has))
+		return true;
+	return unlikely(worker->poll.heard) && !source->ops.left &&
+	       is_signalled(source);
+}
+
+/* The same where a worker that listens to the descriptor is as good as a look. */
+static bool has_left(struct worker *worker, struct sley_source *source)
+{
+	if (!source->ops.left)
+		return has_something(worker, source);
+	/* relaxed: as above. */
+	return load_relaxed(&source->pending) ||
+	       call_function(worker, source, source->ops.left);
 }
 
 /* By a guest.  Something that is there already is as good as a notification. */
@@ -127,9 +147,7 @@ static bool arm(struct worker *worker, struct sley_source *source)
 
 	if (!source->ops.arm)
 		return false;
-	worker->asks = source;
-	has = source->ops.arm(source->arg);
-	worker->asks = NULL;
+	has = call_function(worker, source, source->ops.arm);
 	if (has)
 		/* relaxed: the caller looks, or notifies, afterwards. */
 		store_relaxed(&source->pending, 1);
@@ -180,11 +198,11 @@ static void end_take(struct worker *worker, struct sley_source *source)
 	if (more)
 		/* relaxed: SR3 publishes it. */
 		store_relaxed(&source->pending, 1);
-	word = add_acq_rel(&source->word, /* SR3 */
+	word = add_acq_rel(&source->word, /* SR3 SR6 */
 			   SOURCE_GUEST - SOURCE_TAKEN);
 	if (word & SOURCE_LIVE) {
 		if (!more)
-			more = has_something(worker, source);
+			more = has_left(worker, source);
 		if (!more && idle_parked(idle_counts(&worker->rt->idle)))
 			more = arm(worker, source);
 		if (more)
@@ -233,7 +251,8 @@ static struct sley_task *begin_take(struct worker *worker,
 	if (!enter_if_open(source))
 		return NULL;
 	if (has_something(worker, source) &&
-	    !(or_acquire(&source->word, SOURCE_TAKEN) & SOURCE_TAKEN)) /* SR3 */
+	    !(or_acq_rel(&source->word, SOURCE_TAKEN) & /* SR3 SR6 */
+	      SOURCE_TAKEN))
 		task = build_taker(worker, source);
 	leave(source);
 	return task;
@@ -290,7 +309,7 @@ bool sources_wait(struct worker *worker)
 
 		if (!enter_if_open(source))
 			continue;
-		has = has_something(worker, source);
+		has = has_left(worker, source);
 		leave(source);
 	}
 	return has;

@@ -58,6 +58,11 @@
  * ticks.  The last worker that wakes up reads the monitor's plan (I5 of
  * core/sched/idle.h), so the ticks begin at once.
  *
+ * A source may keep in memory what its has() got from the kernel.  Then an asker that
+ * finds a taker has put something there that no worker listens for any more.  The asker
+ * adds to the word after it has put it there (SR6), and the taker looks after it has
+ * added to the word: one of the two finds what the other did.
+ *
  * Adding and removing.  Everyone who calls has() or arm() is a *guest* of the source:
  * a count in the word.  The remover takes LIVE out of the word, waits until no guest
  * is there, and then until the taker, if there is one, has ended.  A guest that comes
@@ -77,6 +82,7 @@
  *       returned, and a taker that was begun is counted
  *  SR3  parker's counts, then word <-> taker's word, then counts; and what the
  *       last taker left -> the next taker
+ *  SR6  what has() of an asker put in memory, then word <-> taker's word, then left()
  *  SR4  the source is complete -> a guest finds it LIVE
  *  SR5  notifier's pending, then the monitor's plan <-> the plan, then pending
  *   I1  see core/sched/idle.h
@@ -109,6 +115,12 @@ struct source_ops {
 	 * or whether the descriptor is readable.
 	 */
 	bool (*has)(void *arg);
+	/*
+	 * Is something left in memory?  In place of has() where a worker is about
+	 * to park, and after take(): for a source whose has() asks the kernel about
+	 * fd, which a parked worker listens to anyway.  NULL: has().
+	 */
+	bool (*left)(void *arg);
 	/* Make tasks ready, some dozens at most.  True: there is more. */
 	bool (*take)(void *arg);
 	/* Signal the next item.  True: something is there already.  Or NULL. */
