@@ -181,7 +181,7 @@ struct busy {
 	struct sley_source *source;
 	atomic_bool over;
 	atomic_int nr;    /* tasks so far                    */
-	atomic_int found; /* their number when take() came   */
+	atomic_int found; /* their number when take() came; -1: not yet */
 };
 
 static void be_busy(void *arg)
@@ -218,10 +218,10 @@ static int tasks_before_a_take(struct busy *busy)
 		int begin;
 
 		test_nap_ms(3);
-		atomic_store(&busy->found, 0);
+		atomic_store(&busy->found, -1);
 		begin = atomic_load(&busy->nr);
 		CHECK_EQ(sley_source_notify(busy->source), 0);
-		while (!atomic_load(&busy->found))
+		while (atomic_load(&busy->found) < 0)
 			test_nap_ms(1);
 		late[i] = atomic_load(&busy->found) - begin;
 	}
