@@ -110,6 +110,31 @@ TEST(address_space_for_few_stacks)
 		     " At most 2048 fibers of 256 KiB fit in.");
 }
 
+/* Fewer tasks than @nr get a stack, and the task that forks goes on all the same. */
+static void check_forks(const char *options, int nr)
+{
+	const char *line;
+	struct ending e;
+	int blocked, of;
+
+	address_space = 512 << 20; /* at most 2048 stacks */
+	run_scene(little_address_space, options, &e);
+	if (e.status)
+		CHECK_STR(e.text, "works");
+	line = strstr(e.text, "blocked: ");
+	CHECK(line && sscanf(line, "blocked: %d of %d", &blocked, &of) == 2);
+	CHECK_EQ(of, nr);
+	CHECK_GE(blocked, 100);
+	CHECK_LT(blocked, 2048);
+	CHECK(strstr(e.text, "works"));
+	test_result("works");
+}
+
+TEST(address_space_for_no_stack_of_a_forked_child)
+{
+	check_forks("1 leave-child=3500", 3500);
+}
+
 /* ---- threads --------------------------------------------------------------------------- */
 
 static rlim_t nr_threads;

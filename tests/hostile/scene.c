@@ -18,6 +18,8 @@
  *   misuse, overflow end in one of the ways that print a last line
  *   threads          print how many workers there were
  *   block=N          let N tasks be blocked at once
+ *   leave-child=N    let N tasks be blocked at once, by a task that then leaves a
+ *                    forked child behind
  */
 #include "hostile/filter.h"
 
@@ -198,6 +200,52 @@ static void block_many(int nr)
 	free(tasks);
 }
 
+/* ---- a task that forks, where there is no stack --------------------------------- */
+
+static void do_nothing(void *arg)
+{
+	(void)arg;
+}
+
+/*
+ * The worker runs other tasks while the parent yields, and may start the child, too.  But
+ * there is no stack for the child: the tasks that have the stacks wait for the parent.
+ */
+static void fork_among_blocked(void *arg)
+{
+	const int nr = *(int *)arg;
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task *tasks = calloc((size_t)nr, sizeof(*tasks));
+	struct sley_forked child;
+	int before;
+
+	CHECK(tasks);
+	for (int i = 0; i < nr; i++)
+		sley_spawn(&group, &tasks[i], wait_for_go, NULL);
+	do {
+		before = atomic_load(&nr_waiting);
+		sley_yield();
+	} while (atomic_load(&nr_waiting) != before);
+	printf("blocked: %d of %d\n", before, nr);
+	sley_fork(&child, do_nothing, NULL);
+	for (int i = 0; i < 20; i++)
+		sley_yield();
+	sley_fork_join(&child);
+	sley_event_set(&go);
+	sley_join(&group);
+	CHECK(nr_waiting == nr);
+	free(tasks);
+}
+
+static void run_one(sley_fn *fn, int nr)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+
+	sley_spawn(&group, &task, fn, &nr);
+	sley_join(&group);
+}
+
 /* ---- what is done to it ----------------------------------------------------------- */
 
 /* Pages that cannot be merged with their neighbours. */
@@ -301,6 +349,9 @@ int main(int argc, char **argv)
 	CHECK(sley_bind(rt) == 0);
 	if (nr)
 		block_many(nr);
+	if (option(argc, argv, "leave-child", 0))
+		run_one(fork_among_blocked,
+			option(argc, argv, "leave-child", 0));
 	sley_spawn(&group, &root, play, &s);
 	sley_join(&group);
 	end_badly(argc, argv);

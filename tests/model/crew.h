@@ -17,6 +17,7 @@
 
 #include "core/life/drain.h"
 #include "core/sched/poller.h"
+#include "core/sched/stack_shortage.h"
 #include "core/sched/steal.h"
 #include "core/sched/switch.h"
 #include "core/trace/report.h"
@@ -119,6 +120,11 @@ NOT_THERE bool worker_has_spare_strand(struct worker *worker)
 {
 	(void)worker;
 	return true;
+}
+
+NOT_THERE void stack_shortage_note(struct worker *worker)
+{
+	(void)worker;
 }
 
 NOT_THERE void trace_switch(struct worker *worker, const struct strand *from,

@@ -27,6 +27,7 @@
 
 #include "core/life/runtime.h"
 #include "core/sched/source.h"
+#include "core/sched/stack_shortage.h"
 #include "core/sched/steal.h"
 #include "core/sched/yielded.h"
 #include "os/clock.h"
@@ -77,11 +78,33 @@ static struct sley_task *pick_lane(struct worker *worker)
 	return place_rob_lane(worker, worker);
 }
 
-/* A child of a parent that is suspended here. */
+/*
+ * Can a child start at once?  The loop at the bottom of an idle strand calls the child;
+ * a task that is about to leave its stack, and limbo, need another strand.
+ */
+static bool can_start(struct worker *worker)
+{
+	const struct strand *strand = worker->strand;
+
+	if (strand != worker->limbo &&
+	    (!strand->task || likely(worker_has_spare_strand(worker))))
+		return true;
+	stack_shortage_note(worker);
+	return false;
+}
+
+/*
+ * A child of a parent that is suspended here.  Where there is no stack for the child,
+ * its parent keeps it, and can call it on its own stack.  A child that was taken would
+ * wait for a stack, and its parent for the child; and the tasks that have all stacks
+ * may wait for the parent.
+ */
 static struct sley_task *pick_left_behind(struct worker *worker)
 {
 	/* relaxed: a glance; the lock comes later. */
 	if (likely(!load_relaxed(&worker->nr_parents)))
+		return NULL;
+	if (unlikely(!can_start(worker)))
 		return NULL;
 	return place_other_levels(worker, fork_steal(worker, worker));
 }
