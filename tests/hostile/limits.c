@@ -130,6 +130,11 @@ static void check_forks(const char *options, int nr)
 	test_result("works");
 }
 
+TEST(address_space_for_few_urgent_tasks_while_a_task_forks)
+{
+	check_forks("1 overtake=3500", 3500);
+}
+
 TEST(address_space_for_no_stack_of_a_forked_child)
 {
 	check_forks("1 leave-child=3500", 3500);

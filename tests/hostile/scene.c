@@ -18,6 +18,7 @@
  *   misuse, overflow end in one of the ways that print a last line
  *   threads          print how many workers there were
  *   block=N          let N tasks be blocked at once
+ *   overtake=N       let N urgent tasks be blocked at once, by a task that forks
  *   leave-child=N    let N tasks be blocked at once, by a task that then leaves a
  *                    forked child behind
  */
@@ -207,6 +208,51 @@ static void do_nothing(void *arg)
 	(void)arg;
 }
 
+static void fork_one(void)
+{
+	struct sley_forked child;
+
+	sley_fork(&child, do_nothing, NULL);
+	sley_fork_join(&child);
+}
+
+static uint64_t nr_switches(void)
+{
+	struct sley_worker_stats stats = SLEY_WORKER_STATS_INIT;
+
+	CHECK(sley_get_worker_stats(sley_current(), 0, &stats) == 0);
+	return stats.switches;
+}
+
+/*
+ * Each fork gives way to an urgent task, which takes a stack and keeps it, until there
+ * are no stacks.  From then on a fork leaves the forking task where it is.  The urgent
+ * tasks that have the stacks wait for that task.
+ */
+static void fork_among_urgent(void *arg)
+{
+	const int nr = *(int *)arg;
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task *tasks = calloc((size_t)nr, sizeof(*tasks));
+	uint64_t before;
+
+	CHECK(tasks);
+	for (int i = 0; i < nr; i++) {
+		CHECK(sley_spawn_with(&group, &tasks[i], wait_for_go, NULL,
+				      SLEY_OPTIONS(.priority = -1)) == 0);
+		fork_one();
+	}
+	printf("blocked: %d of %d\n", atomic_load(&nr_waiting), nr);
+	before = nr_switches();
+	for (int i = 0; i < NR_TASKS; i++)
+		fork_one();
+	CHECK(nr_switches() == before);
+	sley_event_set(&go);
+	sley_join(&group);
+	CHECK(nr_waiting == nr);
+	free(tasks);
+}
+
 /*
  * The worker runs other tasks while the parent yields, and may start the child, too.  But
  * there is no stack for the child: the tasks that have the stacks wait for the parent.
@@ -349,6 +395,8 @@ int main(int argc, char **argv)
 	CHECK(sley_bind(rt) == 0);
 	if (nr)
 		block_many(nr);
+	if (option(argc, argv, "overtake", 0))
+		run_one(fork_among_urgent, option(argc, argv, "overtake", 0));
 	if (option(argc, argv, "leave-child", 0))
 		run_one(fork_among_blocked,
 			option(argc, argv, "leave-child", 0));
