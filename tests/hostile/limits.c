@@ -140,6 +140,16 @@ TEST(address_space_for_no_stack_of_a_forked_child)
 	check_forks("1 leave-child=3500", 3500);
 }
 
+TEST(address_space_for_no_stack_of_a_forked_child_of_an_urgent_task)
+{
+	check_forks("1 leave-child=3500 priority=-1", 3500);
+}
+
+TEST(address_space_for_no_stack_of_a_forked_child_of_a_low_task)
+{
+	check_forks("1 leave-child=3500 priority=1", 3500);
+}
+
 /* ---- threads --------------------------------------------------------------------------- */
 
 static rlim_t nr_threads;

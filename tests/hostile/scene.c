@@ -21,6 +21,7 @@
  *   overtake=N       let N urgent tasks be blocked at once, by a task that forks
  *   leave-child=N    let N tasks be blocked at once, by a task that then leaves a
  *                    forked child behind
+ *   priority=N       of the task that forks
  */
 #include "hostile/filter.h"
 
@@ -283,13 +284,26 @@ static void fork_among_blocked(void *arg)
 	free(tasks);
 }
 
-static void run_one(sley_fn *fn, int nr)
+static void run_forking(sley_fn *fn, int nr, int priority)
 {
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_task task;
 
-	sley_spawn(&group, &task, fn, &nr);
+	CHECK(sley_spawn_with(&group, &task, fn, &nr,
+			      SLEY_OPTIONS(.priority = priority)) == 0);
 	sley_join(&group);
+}
+
+static void fork_without_stacks(int argc, char **argv)
+{
+	int priority = option(argc, argv, "priority", 0);
+	int nr = option(argc, argv, "overtake", 0);
+
+	if (nr)
+		run_forking(fork_among_urgent, nr, priority);
+	nr = option(argc, argv, "leave-child", 0);
+	if (nr)
+		run_forking(fork_among_blocked, nr, priority);
 }
 
 /* ---- what is done to it ----------------------------------------------------------- */
@@ -395,11 +409,7 @@ int main(int argc, char **argv)
 	CHECK(sley_bind(rt) == 0);
 	if (nr)
 		block_many(nr);
-	if (option(argc, argv, "overtake", 0))
-		run_one(fork_among_urgent, option(argc, argv, "overtake", 0));
-	if (option(argc, argv, "leave-child", 0))
-		run_one(fork_among_blocked,
-			option(argc, argv, "leave-child", 0));
+	fork_without_stacks(argc, argv);
 	sley_spawn(&group, &root, play, &s);
 	sley_join(&group);
 	end_badly(argc, argv);

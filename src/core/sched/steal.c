@@ -314,11 +314,13 @@ void fork_answer(struct worker *worker)
 
 /*
  * The children of a parent of another level take their turn at that level; a
- * worker that looks through the list of parents looks for default level.
+ * worker that looks through the list of parents looks for default level.  Children
+ * that would wait for a stack there stay in the list (see pick_left_behind()).
  */
 static void queue_children(struct worker *worker, struct strand *strand)
 {
-	while (fork_stack_has_public(&strand->forks)) {
+	while (fork_stack_has_public(&strand->forks) &&
+	       worker_has_spare_strand(worker)) {
 		struct sley_task *task = slab_alloc(&worker->rt->tasks);
 		struct prey prey;
 
