@@ -62,7 +62,8 @@ static inline void parts_window(struct parts *parts, size_t most)
 			next->iov_len = most;
 		most -= next->iov_len;
 		offset = 0;
-		parts->nr_window++;
+		/* A window of empty parts would not bring the write on. */
+		parts->nr_window += next->iov_len > 0;
 	}
 }
 

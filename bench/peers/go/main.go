@@ -425,6 +425,9 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: go-peer ROW WORKERS [quick]")
 		os.Exit(2)
 	}
+	if os.Args[1] == "http-serve" {
+		serveHTTP(os.Args[2])
+	}
 	workers, err := strconv.Atoi(os.Args[2])
 	row, known := rows[os.Args[1]]
 	if err != nil || workers < 1 || !known {
