@@ -11,6 +11,7 @@
  *   waker.h                                  wake a task by its number
  *   blocking.h                               calls that hold a thread
  *   io.h                                     sockets, pipes, files
+ *   signal.h program.h                       signals and programs as waits
  *   source.h                                 work from your own event loop
  *   scope.h                                  tasks that fail and end together
  *   fork.h forkable.h parallel.h             functions in parallel
@@ -64,6 +65,7 @@
 #include <sley/plan.h>
 #include <sley/post.h>
 #include <sley/process.h>
+#include <sley/program.h>
 #include <sley/reduce.h>
 #include <sley/runtime.h>
 #include <sley/rwlock.h>
@@ -72,6 +74,7 @@
 #include <sley/select.h>
 #include <sley/semaphore.h>
 #include <sley/shared.h>
+#include <sley/signal.h>
 #include <sley/sort.h>
 #include <sley/source.h>
 #include <sley/step.h>
