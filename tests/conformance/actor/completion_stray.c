@@ -142,12 +142,27 @@ TEST_WORKERS(t14_a_completion_for_an_actor_is_a_stray)
 
 /* ---- T12 ----------------------------------------------------------------------- */
 
+/* A process counts a yield before its handler has the command. */
+struct kept {
+	struct sley_command command;
+	atomic_int nr;
+};
+
+static int keep_and_count(const struct sley_command *command, void *arg)
+{
+	struct kept *kept = arg;
+
+	kept->command = *command;
+	atomic_fetch_add(&kept->nr, 1);
+	return 0;
+}
+
 TEST_WORKERS(t12_a_late_completion_does_not_reach_the_next_tenant)
 {
-	struct sley_command command;
+	struct kept kept = { .nr = 0 };
 	struct sley *rt = start();
 
-	handle(keep, &command);
+	handle(keep_and_count, &kept);
 	for (int i = 0; i < test_scale(200); i++) {
 		int done[2][2] = { { 0 } };
 		struct stepper s = { count_done, .arg = done[0], .value = 1 };
@@ -155,14 +170,15 @@ TEST_WORKERS(t12_a_late_completion_does_not_reach_the_next_tenant)
 		struct sley_command first;
 		sley_pid pid = stepper_spawn(&s);
 
-		CHECK_SOON(info_of(pid).yields == 1);
-		first = command;
+		CHECK_SOON(atomic_load(&kept.nr) == 2 * i + 1);
+		CHECK_EQ(info_of(pid).yields, 1);
+		first = kept.command;
 		stop_stepper(&s, pid);
 		CHECK_SOON(!sley_process_alive(pid));
 		pid = stepper_spawn(&t);
 		CHECK_EQ(sley_command_complete(first.pid, first.tag, NULL, 0),
 			 -ESRCH);
-		CHECK_SOON(info_of(pid).yields == 1);
+		CHECK_SOON(atomic_load(&kept.nr) == 2 * i + 2);
 		CHECK_EQ(sley_command_complete(first.pid, first.tag, NULL, 0),
 			 -ESRCH);
 		CHECK_EQ(info_of(pid).stray, 0);
