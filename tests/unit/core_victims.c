@@ -363,39 +363,61 @@ TEST(who_looks_around_sees_its_cpu)
 
 /* ---- a runtime that believes it --------------------------------------------------- */
 
-enum { NR_COMPLEXES = 8, PER_COMPLEX = 8, NR_ROUNDS = 8, NR_PARTS = 24 };
+/*
+ * All workers are held, and all but the thief have forked.  Then the thief alone goes
+ * on: nothing but its walks decides in which order it takes the children.
+ */
+enum { NR_COMPLEXES = 8, PER_COMPLEX = 8, NR_PARTS = 3 };
 
-#define NR_PARENTS (NR_COMPLEXES * PER_COMPLEX)
+#define NR_HELD (NR_COMPLEXES * PER_COMPLEX)
+#define NR_NEAR ((PER_COMPLEX - 1) * NR_PARTS)
+#define NR_ALL ((NR_HELD - 1) * NR_PARTS)
 
-static atomic_int nr_near, nr_far; /* children that were stolen */
+static struct {
+	int thief;
+	atomic_int held, forked; /* workers                                 */
+	atomic_int stolen;       /* children                                */
+	int near[2];             /* of the first NR_NEAR, and of the others */
+} theft;
 
 static int complex_of(int worker)
 {
 	return worker / PER_COMPLEX;
 }
 
-/* Holds its worker, so that others get the rest. */
-static void run_part(void *arg)
+static void hold_until(atomic_int *count, int nr)
 {
-	int parent = *(const int *)arg, worker = sley_worker();
-
-	test_nap_ms(1 + (unsigned int)test_random(2));
-	if (worker == parent)
-		return;
-	atomic_fetch_add(complex_of(worker) == complex_of(parent) ? &nr_near
-								  : &nr_far,
-			 1);
+	while (atomic_load(count) < nr)
+		test_nap_ms(1);
 }
 
-/* Children are stolen one by one, and each from the worker of its parent. */
-static void fork_parts(void *arg)
+/* Only the thief runs these. */
+static void be_stolen(void *arg)
+{
+	int parent = *(const int *)arg, nr = atomic_load(&theft.stolen);
+
+	CHECK_EQ(sley_worker(), theft.thief);
+	theft.near[nr >= NR_NEAR] += complex_of(parent) ==
+				     complex_of(theft.thief);
+	atomic_store(&theft.stolen, nr + 1);
+}
+
+static void hold_and_fork(void *arg)
 {
 	struct sley_forked child[NR_PARTS];
 	int worker = sley_worker();
 
 	(void)arg;
+	atomic_fetch_add(&theft.held, 1);
+	hold_until(&theft.held, NR_HELD);
+	if (worker == theft.thief) {
+		hold_until(&theft.forked, NR_HELD - 1);
+		return;
+	}
 	for (int i = 0; i < NR_PARTS; i++)
-		sley_fork(&child[i], run_part, &worker);
+		sley_fork(&child[i], be_stolen, &worker);
+	atomic_fetch_add(&theft.forked, 1);
+	hold_until(&theft.stolen, NR_ALL);
 	for (int i = NR_PARTS; i-- > 0;)
 		sley_fork_join(&child[i]);
 }
@@ -403,54 +425,57 @@ static void fork_parts(void *arg)
 /* Workers side by side share a cache, if there is @near to anything. */
 static void pretend(struct sley *rt, bool near)
 {
-	for (int i = 0; i < NR_COMPLEXES * PER_COMPLEX; i++)
+	for (int i = 0; i < NR_HELD; i++)
 		store_relaxed(&rt->victims.place[i],
 			      place_of(0, complex_of(i), i));
 	store_relaxed(&rt->victims.borders, near ? CACHE : 0);
 }
 
-static int percent_near(bool near)
+static void steal_all(bool near, int thief)
 {
 	struct sley_config config = *test_config();
-	struct sley_task task[NR_PARENTS];
+	struct sley_task task[NR_HELD];
+	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley *rt = NULL;
-	int nr_stolen;
 
-	config.workers = NR_COMPLEXES * PER_COMPLEX;
+	config.workers = NR_HELD;
 	/* So that they do not see where they really are. */
 	config.placement = SLEY_PLACE_ONE_OF;
 	/* So that children are public at once, and not for who asks first. */
 	config.no_membarrier = true;
 	CHECK_EQ(sley_create(&rt, &config), 0);
 	pretend(rt, near);
-	atomic_store(&nr_near, 0);
-	atomic_store(&nr_far, 0);
-	for (int round = 0; round < NR_ROUNDS; round++) {
-		struct sley_group group = SLEY_GROUP_INIT;
-
-		for (int i = 0; i < NR_PARENTS; i++)
-			CHECK_EQ(sley_spawn_on(rt, &group, &task[i], fork_parts,
-					       NULL, NULL),
-				 0);
-		sley_join(&group);
-	}
+	memset(&theft, 0, sizeof(theft));
+	theft.thief = thief;
+	for (int i = 0; i < NR_HELD; i++)
+		CHECK_EQ(sley_spawn_on(rt, &group, &task[i], hold_and_fork,
+				       NULL, NULL),
+			 0);
+	sley_join(&group);
 	CHECK_EQ(sley_destroy(rt), 0);
-	nr_stolen = nr_near + nr_far;
-	CHECK_GT(nr_stolen, NR_ROUNDS);
-	return nr_near * 100 / nr_stolen;
+	CHECK_EQ(theft.stolen, NR_ALL);
+	CHECK_EQ(theft.near[0] + theft.near[1], NR_NEAR);
 }
 
-TEST(most_of_what_is_stolen_comes_from_near)
+TEST(what_is_near_is_stolen_first)
 {
-	int flat, rings;
-
 	if (test_is_chaotic())
 		test_skip("tasks go where chaos sends them");
 	test_timeout(60);
-	rings = percent_near(true);
-	flat = percent_near(false);
-	CHECK_GT(rings, 50);
-	CHECK_GT(rings, flat + 20);
+	for (int thief = 0; thief < NR_HELD; thief += 21) {
+		steal_all(true, thief);
+		CHECK_EQ(theft.near[0], NR_NEAR);
+	}
+}
+
+/* One in nine is near; two thirds of the first are by chance once in 10^8 times. */
+TEST(where_nothing_is_near_anything_is_stolen_first)
+{
+	if (test_is_chaotic())
+		test_skip("tasks go where chaos sends them");
+	test_timeout(60);
+	steal_all(false, 0);
+	CHECK_LT(theft.near[0], NR_NEAR * 2 / 3);
 }
 
 /* ---- workers that wander -------------------------------------------------------- */
