@@ -55,8 +55,8 @@ static void read_trace(const char *file)
 	FILE *pipe;
 	size_t size;
 
-	(void)snprintf(command, sizeof(command), "python3 %s %s", TRACE_CHECKER,
-		       file);
+	(void)snprintf(command, sizeof(command), "python3 -I -S %s %s",
+		       TRACE_CHECKER, file);
 	pipe = popen(command, "r");
 	CHECK(pipe != NULL);
 	size = fread(told, 1, sizeof(told) - 1, pipe);
