@@ -600,7 +600,7 @@ static void seated_sleeper(int id)
 
 MODEL(one_worker_has_the_seat_with_membarrier, .setup = setup_one_seated,
       .threads = { parker, seated_sleeper, submit_both }, .finish = two,
-      .slow_modes = MODEL_TSO | MODEL_RA);
+      .slow = true);
 
 MODEL(one_worker_has_the_seat_without_membarrier, .setup = setup_one_seated,
       .threads = { parker, seated_sleeper, submit_both }, .finish = two,

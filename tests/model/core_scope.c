@@ -283,7 +283,7 @@ static void two_ended(void)
 
 MODEL(two_members_are_refused_or_cut, .setup = setup_two,
       .threads = { cancel_and_close, member, member }, .finish = two_ended,
-      .delays = 2);
+      .delays = 2, .slow_modes = MODEL_RA);
 
 /* ---- the opener is cancelled ------------------------------------------------------- */
 
@@ -417,7 +417,7 @@ static void two_scopes_ended(void)
 
 MODEL(a_cancel_goes_down, .setup = setup_nested,
       .threads = { cancel_and_close, member_closes, member },
-      .finish = two_scopes_ended, .slow_modes = MODEL_SC | MODEL_RA);
+      .finish = two_scopes_ended, .slow = true);
 
 static void setup_inner(void)
 {
@@ -462,7 +462,7 @@ static void grandchild(int id);
 
 MODEL(a_cancel_goes_down_to_a_stolen_child, .setup = setup_child_of_member,
       .threads = { cancel_and_close, member_joins, grandchild },
-      .finish = all_ended, .slow_modes = MODEL_SC | MODEL_RA);
+      .finish = all_ended, .slow = true);
 
 /* ---- the alarm ----------------------------------------------------------------------- */
 

@@ -355,6 +355,10 @@ static void all_joined(void)
 #define SCENE(name, ...)                                                       \
 	MODEL(name, .setup = setup, .threads = { __VA_ARGS__ },                \
 	      .finish = all_joined)
+/* SC and RA every day, and the many executions of TSO with --slow. */
+#define SCENE_SLOW_IN_TSO(name, ...)                                           \
+	MODEL(name, .setup = setup, .threads = { __VA_ARGS__ },                \
+	      .finish = all_joined, .slow_modes = MODEL_TSO)
 
 SCENE(published_late_one_thief, owner_publishes_late, thief_twice);
 SCENE(published_late_two_thieves, owner_publishes_late, thief, thief);
@@ -375,15 +379,16 @@ SCENE(seized_and_joined_in_order, owner_keeps_both_in_order, seizer);
 SCENE(shared_and_seized, owner_shares_when_asked, seizer);
 SCENE(one_is_seized_beside_a_thief, owner_keeps_one, seizer, thief);
 SCENE(the_rest_of_what_is_seized_is_stolen, owner_keeps_both, seizer, thief);
-SCENE(shared_and_seized_beside_a_thief, owner_shares_when_asked, seizer, thief);
+SCENE_SLOW_IN_TSO(shared_and_seized_beside_a_thief, owner_shares_when_asked,
+		  seizer, thief);
 SCENE(seized_in_vain_beside_a_thief, owner_keeps_one_and_shares_one, seizer,
       thief);
 MODEL(the_middle_one_is_joined_beside_a_seizer, .setup = setup,
       .modes = MODEL_SC | MODEL_RA,
       .threads = { owner_keeps_three_and_joins_the_middle, seizer },
       .finish = all_joined);
-SCENE(one_is_stolen_and_one_is_seized, owner_joins_the_public_one_first, thief,
-      seizer);
+SCENE_SLOW_IN_TSO(one_is_stolen_and_one_is_seized,
+		  owner_joins_the_public_one_first, thief, seizer);
 SCENE(a_child_in_no_stack_is_joined_beside_a_seizer,
       owner_keeps_one_and_joins_a_loose_one, seizer);
 

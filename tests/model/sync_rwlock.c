@@ -457,7 +457,7 @@ MODEL(a_downgrade_between_a_writer_and_a_reader, .setup = setup_written,
 MODEL(a_downgrade_with_one_that_has_arrived_and_one_that_does,
       .setup = setup_written_and_arrived,
       .threads = { task_downgrade, task_reader_arrived, task_reader },
-      .finish = finish);
+      .finish = finish, .slow_modes = MODEL_SC | MODEL_TSO);
 
 MODEL(a_cancelled_writer_and_a_reader_that_goes, .setup = setup_read,
       .threads = { task_unread, task_writer_or_end, cancel_second },

@@ -200,7 +200,8 @@ static void one_of_each(void)
 }
 
 MODEL(a_selecter_a_send_and_a_close, .setup = setup,
-      .threads = { receiver, sender, closer }, .finish = one_of_each);
+      .threads = { receiver, sender, closer }, .finish = one_of_each,
+      .slow_modes = MODEL_TSO);
 
 /* ---- the selecter frees after the return ------------------------------------- */
 
