@@ -31,15 +31,41 @@ int descriptor_enter_slow(int fd, struct io_descriptor **out)
 	return err ? err : descriptor_enter(fd, out);
 }
 
-/* The closer is the only waiter of this list by now. */
-void descriptor_wake_closer(struct io_descriptor *descriptor)
+/* Until the closer has taken the bits away. */
+static void wait_until_gone(struct io_descriptor *descriptor)
 {
-	struct sley_waitq *q = &descriptor->side[IO_OUT].q;
+	struct sley_waitq *q = &descriptor->side[IO_IN].q;
+	struct sley_waiter node;
+
+	for (;;) {
+		(void)waitq_lock(q);
+		if (!(load_acquire(&descriptor->users) & /* DS2 */
+		      DESCRIPTOR_GOING))
+			break;
+		(void)!waitq_wait(q, &node, UINT64_MAX, WAIT_SHIELDED);
+	}
+	waitq_unlock(q);
+}
+
+int descriptor_enter_later(int fd, struct io_descriptor **out)
+{
+	wait_until_gone(*out);
+	return descriptor_enter(fd, out);
+}
+
+static void wake_list(struct sley_waitq *q)
+{
 	uint64_t word = waitq_lock(q);
 	struct sley_task *chain = waitq_wake_all(q);
 
 	waitq_unlock_as(q, word);
 	task_enqueue_chain(chain);
+}
+
+/* The closer is the only waiter of this list by now. */
+void descriptor_wake_closer(struct io_descriptor *descriptor)
+{
+	wake_list(&descriptor->side[IO_OUT].q);
 }
 
 /* By the closer, which is no user. */
@@ -113,22 +139,48 @@ int descriptor_is_new(int fd, const char *call)
 	return 0;
 }
 
+/* A place also for a number that no call has used: the first may come meanwhile. */
+static struct io_descriptor *find_or_make(int fd)
+{
+	if (fd >= 0 && !find(fd) && table_make(&descriptor_table, (uint32_t)fd))
+		return NULL;
+	return find(fd);
+}
+
+/* Steps 5 and 6. */
+static int give_back(struct io_descriptor *descriptor, int fd)
+{
+	int err;
+
+	/* relaxed: a caller that finds it goes to sleep for DS2. */
+	(void)or_relaxed(&descriptor->users, DESCRIPTOR_GOING);
+	err = os_close_checked(fd);
+	(void)and_release(&descriptor->users, /* DS2 */
+			  ~(DESCRIPTOR_CLOSING | DESCRIPTOR_GOING));
+	wake_list(&descriptor->side[IO_IN].q);
+	return err;
+}
+
 int descriptor_close(int fd)
 {
-	struct io_descriptor *descriptor = find(fd);
+	struct io_descriptor *descriptor = find_or_make(fd);
+	uint32_t users;
 
 	if (!descriptor)
 		return os_close_checked(fd);
-	if (or_acq_rel(&descriptor->users, DESCRIPTOR_CLOSING) & /* DS1 */
-	    DESCRIPTOR_CLOSING)
-		return -EBADF;
+	while ((users = or_acq_rel(&descriptor->users, /* DS1, DS2 */
+				   DESCRIPTOR_CLOSING)) &
+	       DESCRIPTOR_CLOSING) {
+		if (!(users & DESCRIPTOR_GOING))
+			return -EBADF;
+		wait_until_gone(descriptor);
+	}
 	ready_close(descriptor);
 	thread_waits_end(fd);
 	wait_for_users(descriptor);
 	reactors_forget(descriptor, fd);
 	make_empty(descriptor);
-	(void)and_release(&descriptor->users, ~DESCRIPTOR_CLOSING); /* DS2 */
-	return os_close_checked(fd);
+	return give_back(descriptor, fd);
 }
 
 /* ---- fork() --------------------------------------------------------------------------- */

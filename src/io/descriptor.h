@@ -15,11 +15,17 @@
  *      leaves, -EBADF                        closer was first, -EBADF
  *   2. uses the descriptor, or waits      2. wakes all waiters, for good
  *   3. users - 1 (DS1); none left, and    3. waits until no user is left (DS1)
- *      CLOSING: wakes the closer          4. makes the place empty (DS2), closes
+ *      CLOSING: wakes the closer          4. makes the place empty, users |= GOING
+ *                                         5. closes the number
+ *                                         6. takes both bits away (DS2), wakes the
+ *                                            callers that found GOING
  *
  * A user that waits for nothing takes step 3 soon, so the closer waits for a short
- * time.  The place is empty before the number is closed: the next owner of the number
- * may be another thread, at once.
+ * time.  During step 5 the number changes hands: a caller that enters then may have
+ * the old file in mind, or own the new one already.  It finds GOING, waits for step 6,
+ * and enters again; the kernel tells what is behind the number by then.  If the bits
+ * went before step 5, a caller could enter in between, and wait for a file that
+ * nothing is told of.
  *
  * A program that closes with close(2) leaves a place behind that tells of the closed
  * file.  If the library itself opens the next file of that number, it finds out, makes
@@ -32,7 +38,8 @@
  * Edges:
  *
  *   DS1  a user leaves -> the closer finds no user : what the user did
- *   DS2  the closer has made the place empty -> the next user enters : the place
+ *   DS2  the closer has closed -> the next user enters, or waits to : the place is
+ *        empty
  *
  * Rejected: a table for each runtime (a close would have to visit all runtimes); the
  * waiters in memory of the program, beside the number (the program has only the
@@ -59,13 +66,14 @@ enum io_direction {
 };
 
 struct io_descriptor {
-	uint32_t users;    /* calls under way, and CLOSING                    */
+	uint32_t users;    /* calls under way, CLOSING and GOING              */
 	uint32_t traits;   /* 0: not known yet                                */
 	uint64_t reactors; /* a bit for each that knows of the descriptor     */
 	struct io_side side[NR_IO_DIRECTIONS];
 } cache_aligned;
 
 #define DESCRIPTOR_CLOSING (1u << 31)
+#define DESCRIPTOR_GOING (1u << 30) /* with CLOSING: the number changes hands */
 #define DESCRIPTOR_CHUNK 256u
 #define DESCRIPTOR_CHUNKS                                                      \
 	8192u /* two million numbers: more than kernels allow */
@@ -82,8 +90,9 @@ static const struct table descriptor_table = {
 
 /* ---- users -------------------------------------------------------------------------- */
 
-/* The rare cases of descriptor_enter(): there is no place yet, or it closes. */
+/* The rare cases of descriptor_enter(): there is no place yet; the number is GOING. */
 must_check int descriptor_enter_slow(int fd, struct io_descriptor **out);
+must_check int descriptor_enter_later(int fd, struct io_descriptor **out);
 
 /* The last user of a descriptor that closes has left. */
 void descriptor_wake_closer(struct io_descriptor *descriptor);
@@ -112,7 +121,8 @@ static inline must_check int descriptor_enter(int fd,
 	if (likely(!(users & DESCRIPTOR_CLOSING)))
 		return 0;
 	descriptor_leave(descriptor);
-	return -EBADF;
+	return users & DESCRIPTOR_GOING ? descriptor_enter_later(fd, out)
+					: -EBADF;
 }
 
 /* By a user: is it about to be closed? */
