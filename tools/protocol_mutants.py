@@ -61,7 +61,7 @@ import textmutant
 LIST = "tests/model/protocol.txt"
 OPEN = "tests/model/protocol_open.txt"
 KINDS = protocol_generate.KINDS + ("old",)
-SOURCES = ("src/actor/*", "src/core/*", "src/fiber/*", "src/graph/*",
+SOURCES = ("src/actor/*", "src/core/*", "src/fiber/*", "src/graph/*", "src/io/*",
            "src/shm/*", "src/subprocess/*",
            "src/lf/*", "src/mem/*", "src/sync/*", "src/parallel/*",
            "include/sley/*.h")
