@@ -44,6 +44,7 @@
 #define SLEY_IO_H
 
 #include <sley/compiler.h>
+#include <sley/io_file.h>
 #include <sley/time.h>
 
 #include <sys/socket.h>

@@ -49,13 +49,21 @@ static ssize_t try_and_wait(struct io_call *call,
 }
 
 /* A caller that never has to wait would keep other tasks from its worker. */
-static void give_way(void)
+void io_give_way(void)
 {
 	struct worker *worker = worker_now();
 
 	if (!worker || ++worker->io_calls % CALLS_IN_A_ROW)
 		return;
 	worker_yield(worker);
+}
+
+int io_call_become_nonblocking(struct io_call *call)
+{
+	if (likely(call->traits & TRAIT_NONBLOCKING))
+		return 0;
+	call->traits |= TRAIT_NONBLOCKING;
+	return os_fd_set_nonblocking(call->fd);
 }
 
 ssize_t io_call(struct io_call *call)
@@ -65,6 +73,7 @@ ssize_t io_call(struct io_call *call)
 
 	if (unlikely(result))
 		return result;
+	call->descriptor = descriptor;
 	call->traits = descriptor_traits(descriptor, call->fd);
 	if (unlikely(!worker_current()))
 		call->tries_first = true;
@@ -75,6 +84,6 @@ ssize_t io_call(struct io_call *call)
 	descriptor_leave(descriptor);
 	if (result < 0)
 		return call->done ? (ssize_t)call->done : result;
-	give_way();
+	io_give_way();
 	return result;
 }

@@ -24,6 +24,7 @@ struct io_call {
 	bool never_waits; /* -EAGAIN is the result                        */
 	bool tries_first; /* also where the last caller found nothing     */
 	/* Set by io_call() before the first attempt. */
+	struct io_descriptor *descriptor;
 	uint32_t traits;
 	/* By the attempt: */
 	size_t done;  /* bytes so far, if the call ends before it is complete */
@@ -39,5 +40,14 @@ struct io_call {
  * error of descriptor_enter() and ready_wait().
  */
 must_check ssize_t io_call(struct io_call *call);
+
+/*
+ * By an attempt whose system call has no flag against waiting: O_NONBLOCK is set, if it
+ * is not.  0 or -errno.
+ */
+must_check int io_call_become_nonblocking(struct io_call *call);
+
+/* At the end of a call that did not wait: other tasks have their turn now and then. */
+void io_give_way(void);
 
 #endif

@@ -7,6 +7,7 @@
 #include "core/sched/place.h"
 #include "core/trace/report.h"
 #include "core/wait/wait.h"
+#include "io/file.h"
 #include "io/reactor.h"
 #include "io/ready.h"
 #include "io/thread_wait.h"
@@ -89,8 +90,11 @@ static void wait_for_users(struct io_descriptor *descriptor)
 uint32_t descriptor_ask_traits(struct io_descriptor *descriptor, int fd)
 {
 	struct os_fd_traits found = os_fd_traits(fd);
+	/* An append is one write: it is not tried, since a try may end halfway. */
 	uint32_t traits = TRAIT_KNOWN | (uint32_t)found.kind |
-			  (found.nonblocking ? TRAIT_NONBLOCKING : 0);
+			  (found.nonblocking ? TRAIT_NONBLOCKING : 0) |
+			  (found.writable ? TRAIT_WRITABLE : 0) |
+			  (found.appends ? TRAIT_NO_TRY_WRITE : 0);
 
 	if (found.kind != OS_FD_CLOSED)
 		/* relaxed: see descriptor_traits(). */
@@ -148,13 +152,13 @@ static struct io_descriptor *find_or_make(int fd)
 }
 
 /* Steps 5 and 6. */
-static int give_back(struct io_descriptor *descriptor, int fd)
+static int give_back(struct io_descriptor *descriptor, int fd, uint32_t traits)
 {
 	int err;
 
 	/* relaxed: a caller that finds it goes to sleep for DS2. */
 	(void)or_relaxed(&descriptor->users, DESCRIPTOR_GOING);
-	err = os_close_checked(fd);
+	err = file_close(fd, traits);
 	(void)and_release(&descriptor->users, /* DS2 */
 			  ~(DESCRIPTOR_CLOSING | DESCRIPTOR_GOING));
 	wake_list(&descriptor->side[IO_IN].q);
@@ -164,10 +168,10 @@ static int give_back(struct io_descriptor *descriptor, int fd)
 int descriptor_close(int fd)
 {
 	struct io_descriptor *descriptor = find_or_make(fd);
-	uint32_t users;
+	uint32_t users, traits;
 
 	if (!descriptor)
-		return os_close_checked(fd);
+		return file_close(fd, 0);
 	while ((users = or_acq_rel(&descriptor->users, /* DS1, DS2 */
 				   DESCRIPTOR_CLOSING)) &
 	       DESCRIPTOR_CLOSING) {
@@ -179,8 +183,10 @@ int descriptor_close(int fd)
 	thread_waits_end(fd);
 	wait_for_users(descriptor);
 	reactors_forget(descriptor, fd);
+	/* relaxed: DS1. */
+	traits = load_relaxed(&descriptor->traits);
 	make_empty(descriptor);
-	return give_back(descriptor, fd);
+	return give_back(descriptor, fd, traits);
 }
 
 /* ---- fork() --------------------------------------------------------------------------- */

@@ -136,6 +136,10 @@ static inline bool descriptor_closes(const struct io_descriptor *descriptor)
 
 #define TRAIT_KNOWN 0x100u
 #define TRAIT_NONBLOCKING 0x200u
+#define TRAIT_WRITABLE 0x400u
+/* Files: there is no use in a try (io/file.h). */
+#define TRAIT_NO_TRY_READ 0x800u
+#define TRAIT_NO_TRY_WRITE 0x1000u
 
 /* Asks the kernel, and keeps the answer. */
 uint32_t descriptor_ask_traits(struct io_descriptor *descriptor, int fd);
@@ -147,6 +151,13 @@ static inline uint32_t descriptor_traits(struct io_descriptor *descriptor,
 	uint32_t traits = load_relaxed(&descriptor->traits);
 
 	return likely(traits) ? traits : descriptor_ask_traits(descriptor, fd);
+}
+
+static inline void descriptor_add_traits(struct io_descriptor *descriptor,
+					 uint32_t bits)
+{
+	/* relaxed: every thread that tries finds the same. */
+	(void)or_relaxed(&descriptor->traits, bits);
 }
 
 static inline enum os_fd_kind traits_kind(uint32_t traits)

@@ -2,22 +2,57 @@
 /*
  * file.h - regular files, directories and block devices: their calls never wait for
  * readiness, but the kernel may hold the thread until a disk has answered.
+ *
+ * Try first.  A read is tried in place, with a flag that lets the kernel refuse where
+ * a disk would have to answer: a read of the page cache costs one system call.  A
+ * write is tried, too, where the file system can tell; that it cannot is noted in the
+ * traits of the descriptor.
+ *
+ * A refused call is carried out elsewhere, while the task waits: by a thread of the
+ * pool of blocking calls (core/wait/blocking.h).  If there is no thread, the call is
+ * made in place, and holds the worker: a call that is made late is better than a call
+ * that fails.  A plain thread makes each call in place, and tries nothing.
+ *
+ * A call that was begun elsewhere cannot be taken back.  So a deadline or a cancel ends
+ * a call only before it begins.
+ *
+ * Rejected: mincore(2) in place of a try (a second system call, and the answer is old
+ * by then); a try for writes in append mode (a try may end halfway, and then an append
+ * of another task could come in between).
  */
-#ifndef SLEY_IO_FILE_H
-#define SLEY_IO_FILE_H
+#ifndef SLEY_IO_FILE_CALL_H
+#define SLEY_IO_FILE_CALL_H
 
 #include "io/call.h"
-
-#define FILE_POSITION (-1) /* the position of the open file, which moves on */
+#include "os/file_call.h"
 
 /*
- * By a user of the descriptor: ->fd and ->deadline_ns of @call say where, and until
- * when.  At @offset, or FILE_POSITION: the number of bytes, or -errno.
+ * Carries out @file, elsewhere if the caller is a task: its result; or -ETIMEDOUT,
+ * -ECANCELED: it was not begun.
  */
-must_check ssize_t file_readv(const struct io_call *call,
-			      const struct iovec *part, int nr, int64_t offset);
-must_check ssize_t file_writev(const struct io_call *call,
-			       const struct iovec *part, int nr,
-			       int64_t offset);
+must_check ssize_t file_run(const struct os_file_call *file,
+			    uint64_t deadline_ns);
+
+/*
+ * By a call on a file: ->fd, ->size and ->deadline_ns say where, how much and until
+ * when.  At @offset, or OS_FILE_POSITION: the number of bytes, or -errno; bytes before
+ * an error are in ->done.
+ */
+must_check ssize_t file_readv(struct io_call *call, const struct iovec *part,
+			      int nr, int64_t offset);
+must_check ssize_t file_writev(struct io_call *call, const struct iovec *part,
+			       int nr, int64_t offset);
+
+/*
+ * Are @size bytes from @offset on in the page cache, as far as the first and the last
+ * byte tell?  Bytes behind the end of the file count as there.
+ */
+must_check bool file_is_cached(int fd, int64_t offset, size_t size);
+
+/*
+ * Closes @fd, whose traits are @traits, or 0 if they are not known: 0 or -errno.  The
+ * close of a file that was written may have to wait for a server, or for a disk.
+ */
+must_check int file_close(int fd, uint32_t traits);
 
 #endif

@@ -27,15 +27,11 @@ struct parts {
 };
 
 /* 0, and the bytes of all parts; or -EINVAL, as writev(2). */
-static inline must_check int
-parts_init(struct parts *parts, const struct iovec *part, int nr, size_t *size)
+static inline must_check int parts_size(const struct iovec *part, int nr,
+					size_t *size)
 {
 	if (nr < 0 || nr > IOV_MAX)
 		return -EINVAL;
-	parts->part = part;
-	parts->nr = (size_t)nr;
-	parts->first = 0;
-	parts->offset = 0;
 	*size = 0;
 	for (int i = 0; i < nr; i++) {
 		if (part[i].iov_len > SSIZE_MAX - *size)
@@ -43,6 +39,17 @@ parts_init(struct parts *parts, const struct iovec *part, int nr, size_t *size)
 		*size += part[i].iov_len;
 	}
 	return 0;
+}
+
+/* The same, and the first part is next. */
+static inline must_check int
+parts_init(struct parts *parts, const struct iovec *part, int nr, size_t *size)
+{
+	parts->part = part;
+	parts->nr = (size_t)nr;
+	parts->first = 0;
+	parts->offset = 0;
+	return parts_size(part, nr, size);
 }
 
 /* Makes the window: what comes next, @most bytes at most. */

@@ -19,15 +19,6 @@ struct address_call {
 	bool begun;
 };
 
-/* A blocking listener would hold its worker if the peer gives up meanwhile. */
-static int become_nonblocking(struct io_call *call)
-{
-	if (likely(call->traits & TRAIT_NONBLOCKING))
-		return 0;
-	call->traits |= TRAIT_NONBLOCKING;
-	return os_fd_set_nonblocking(call->fd);
-}
-
 /* A connection that failed before it was accepted: accept(2) lists the errors. */
 static bool is_passed_over(int err)
 {
@@ -49,7 +40,8 @@ static ssize_t attempt_accept(struct io_call *call)
 {
 	struct address_call *accept =
 		container_of(call, struct address_call, call);
-	int fd = become_nonblocking(call);
+	/* A blocking one would hold its worker if the peer gives up meanwhile. */
+	int fd = io_call_become_nonblocking(call);
 
 	if (fd)
 		return fd;
@@ -94,7 +86,7 @@ static ssize_t attempt_connect(struct io_call *call)
 {
 	struct address_call *connect =
 		container_of(call, struct address_call, call);
-	int err = become_nonblocking(call);
+	int err = io_call_become_nonblocking(call);
 
 	if (err)
 		return err;

@@ -124,14 +124,14 @@ static ssize_t read_file(struct io_call *call)
 {
 	const struct iovec part = { call->data, call->size };
 
-	return file_readv(call, &part, 1, FILE_POSITION);
+	return file_readv(call, &part, 1, OS_FILE_POSITION);
 }
 
 static ssize_t write_file(struct io_call *call)
 {
 	const struct iovec part = { call->data, call->size };
 
-	return file_writev(call, &part, 1, FILE_POSITION);
+	return file_writev(call, &part, 1, OS_FILE_POSITION);
 }
 
 ssize_t sley_io_read_until(int fd, void *data, size_t size,
@@ -264,7 +264,7 @@ static ssize_t readv_file(struct io_call *call)
 	const struct parts *parts =
 		&container_of(call, struct parts_call, call)->parts;
 
-	return file_readv(call, parts->part, (int)parts->nr, FILE_POSITION);
+	return file_readv(call, parts->part, (int)parts->nr, OS_FILE_POSITION);
 }
 
 static ssize_t writev_file(struct io_call *call)
@@ -272,7 +272,7 @@ static ssize_t writev_file(struct io_call *call)
 	const struct parts *parts =
 		&container_of(call, struct parts_call, call)->parts;
 
-	return file_writev(call, parts->part, (int)parts->nr, FILE_POSITION);
+	return file_writev(call, parts->part, (int)parts->nr, OS_FILE_POSITION);
 }
 
 ssize_t sley_io_readv_until(int fd, const struct iovec *part, int nr,

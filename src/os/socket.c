@@ -5,28 +5,15 @@
 #include "os/socket.h"
 
 #include "os/fault.h"
+#include "os/retry.h"
+#include "os/sigpipe.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* @call until no signal interrupts it: its result, or -errno. */
-#define RETRY(type, call)                                                      \
-	__extension__({                                                        \
-		int saved_errno_ = errno;                                      \
-		type result_;                                                  \
-		do {                                                           \
-			result_ = (call);                                      \
-		} while (result_ < 0 && errno == EINTR);                       \
-		if (result_ < 0)                                               \
-			result_ = -errno;                                      \
-		errno = saved_errno_;                                          \
-		result_;                                                       \
-	})
 
 /* ---- what a descriptor is ----------------------------------------------------------- */
 
@@ -66,7 +53,14 @@ struct os_fd_traits os_fd_traits(int fd)
 		/* fault: as above. */
 		flags = fcntl(fd, F_GETFL);
 	errno = saved_errno;
-	return (struct os_fd_traits){ kind, flags > 0 && flags & O_NONBLOCK };
+	if (flags < 0)
+		flags = 0;
+	return (struct os_fd_traits){
+		.kind = kind,
+		.nonblocking = flags & O_NONBLOCK,
+		.appends = flags & O_APPEND,
+		.writable = (flags & O_ACCMODE) != O_RDONLY,
+	};
 }
 
 int os_fd_set_nonblocking(int fd)
@@ -174,41 +168,15 @@ ssize_t os_readv(int fd, const struct iovec *parts, int nr)
 				      : readv(fd, parts, nr));
 }
 
-/*
- * There is no flag against SIGPIPE here.  So the signal is blocked during the call; if
- * the call raised it, it is pending for this thread, and is taken back.  A thread that
- * had it blocked before keeps it pending.
- */
 ssize_t os_writev(int fd, const struct iovec *parts, int nr)
 {
-	const struct timespec now = { 0 };
-	sigset_t pipe, before;
+	sigset_t before;
 	ssize_t result;
 
-	(void)sigemptyset(&pipe);
-	(void)sigaddset(&pipe, SIGPIPE);
-	(void)pthread_sigmask(SIG_BLOCK, &pipe, &before);
+	os_sigpipe_block(&before);
 	result = RETRY(ssize_t, fault_errno("writev", EAGAIN, EPIPE, ENOSPC)
 					? -1
 					: writev(fd, parts, nr));
-	if (result == -EPIPE && sigismember(&before, SIGPIPE) == 0)
-		(void)RETRY(int, sigtimedwait(&pipe, NULL, &now));
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	os_sigpipe_restore(&before, result);
 	return result;
-}
-
-/* ---- files ------------------------------------------------------------------------------ */
-
-ssize_t os_preadv(int fd, const struct iovec *parts, int nr, int64_t offset)
-{
-	return RETRY(ssize_t, fault_errno("preadv", EIO) ? -1
-			      : offset < 0               ? readv(fd, parts, nr)
-					   : preadv(fd, parts, nr, offset));
-}
-
-ssize_t os_pwritev(int fd, const struct iovec *parts, int nr, int64_t offset)
-{
-	return RETRY(ssize_t, fault_errno("pwritev", EIO, ENOSPC) ? -1
-			      : offset < 0 ? writev(fd, parts, nr)
-					   : pwritev(fd, parts, nr, offset));
 }

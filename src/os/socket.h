@@ -30,7 +30,9 @@ enum os_fd_kind {
 
 struct os_fd_traits {
 	enum os_fd_kind kind;
-	bool nonblocking; /* O_NONBLOCK is set */
+	bool nonblocking; /* O_NONBLOCK is set          */
+	bool appends;     /* O_APPEND is set            */
+	bool writable;    /* open for writing           */
 };
 
 must_check struct os_fd_traits os_fd_traits(int fd);
@@ -66,13 +68,5 @@ must_check int os_connected(int fd);
 /* @fd is not blocking, or can be read or written now. */
 must_check ssize_t os_readv(int fd, const struct iovec *parts, int nr);
 must_check ssize_t os_writev(int fd, const struct iovec *parts, int nr);
-
-/* ---- files: these hold the thread until a disk has answered ------------------------- */
-
-/* At @offset; -1: at the position of the open file, which moves on. */
-must_check ssize_t os_preadv(int fd, const struct iovec *parts, int nr,
-			     int64_t offset);
-must_check ssize_t os_pwritev(int fd, const struct iovec *parts, int nr,
-			      int64_t offset);
 
 #endif

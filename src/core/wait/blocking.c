@@ -397,7 +397,8 @@ static int await_in_queue(struct blocking *pool, struct call *call,
 
 	look(pool, &call->job, &sight, now_ns);
 	while (!sight.started && deadline_ns > now_ns + STALL_NS) {
-		int err = countdown_wait(&call->done, now_ns + STALL_NS, 0);
+		int err = countdown_wait(&call->done, now_ns + STALL_NS,
+					 call->work->flags);
 
 		if (err != -ETIMEDOUT)
 			return err;
@@ -411,14 +412,14 @@ static int await_in_queue(struct blocking *pool, struct call *call,
 			       ".blocking_max or set SLEY_UNBOUNDED",
 			       sight.queued, pool->max);
 	}
-	return countdown_wait(&call->done, deadline_ns, 0);
+	return countdown_wait(&call->done, deadline_ns, call->work->flags);
 }
 
 int blocking_call(struct blocking *pool, const struct blocking_work *work,
 		  uint64_t deadline_ns)
 {
 	struct call call = { .job.run = run_call, .work = work };
-	int err = wait_refused_slow(deadline_ns, 0);
+	int err = wait_refused_slow(deadline_ns, work->flags);
 	bool queued;
 
 	if (!err)
@@ -429,7 +430,7 @@ int blocking_call(struct blocking *pool, const struct blocking_work *work,
 	countdown_add(&call.done, 1);
 	blocking_post(pool, &call.job);
 	err = queued ? await_in_queue(pool, &call, deadline_ns)
-		     : countdown_wait(&call.done, deadline_ns, 0);
+		     : countdown_wait(&call.done, deadline_ns, work->flags);
 	if (!err || blocking_take_back(pool, &call.job))
 		return err;
 	/* The job runs, and uses memory of the frames above this frame. */

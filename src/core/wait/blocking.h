@@ -71,6 +71,7 @@
 #define SLEY_CORE_WAIT_BLOCKING_H
 
 #include "base/list.h"
+#include "core/wait/waitq.h"
 #include "fiber/fiber.h"
 #include "lf/spin.h"
 #include "mem/alloc.h"
@@ -156,6 +157,7 @@ struct blocking_work {
 	sley_fn *fn;
 	void *arg;
 	struct strand *strand; /* of the caller */
+	enum wait_flags flags; /* WAIT_SHIELDED: a cancel does not take it back */
 };
 must_check int blocking_call(struct blocking *pool,
 			     const struct blocking_work *work,

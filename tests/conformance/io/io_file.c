@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * io_file.c - <sley/io_file.h>: files, their names, and their contents.
+ */
+#include "conformance/io/temporary.h"
+
+/* ---- contents and offsets ---------------------------------------------------------------- */
+
+static void read_at_offsets(void *arg)
+{
+	int fd = make_file(arg, "file", 10000);
+	char data[4096];
+
+	CHECK_EQ(sley_io_pread(fd, data, 4096, 0), 4096);
+	check_pattern(data, 4096, 0);
+	CHECK_EQ(sley_io_pread(fd, data, 4096, 4095), 4096);
+	check_pattern(data, 4096, 4095);
+	CHECK_EQ(sley_io_pread(fd, data, 4096, 8000), 2000);
+	check_pattern(data, 2000, 8000);
+	CHECK_EQ(sley_io_pread(fd, data, 4096, 10000), 0);
+	CHECK_EQ(sley_io_pread(fd, data, 4096, 99999), 0);
+	CHECK_EQ(sley_io_pread(fd, data, 0, 0), 0);
+	CHECK_EQ(sley_io_pread(fd, data, 1, -1), -EINVAL);
+	CHECK_EQ(lseek(fd, 0, SEEK_CUR), 0);
+	CHECK_EQ(sley_io_close(fd), 0);
+	CHECK_EQ(sley_io_pread(fd, data, 1, 0), -EBADF);
+	CHECK_EQ(sley_io_unlinkat(((struct folder *)arg)->fd, "file", 0), 0);
+}
+
+TEST_WORKERS(a_read_at_an_offset_ends_at_the_end_of_the_file)
+{
+	check_in_folder(read_at_offsets);
+}
+
+static void write_at_offsets(void *arg)
+{
+	struct folder *folder = arg;
+	int fd = sley_io_openat(folder->fd, "file", O_RDWR | O_CREAT, 0600);
+	char data[5000], back[5000];
+
+	CHECK(fd >= 0);
+	CHECK_EQ(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	fill(data, sizeof(data), 3000);
+	CHECK_EQ(sley_io_pwrite(fd, data, sizeof(data), 3000), sizeof(data));
+	CHECK_EQ(pread(fd, back, sizeof(back), 3000), sizeof(back));
+	check_pattern(back, sizeof(back), 3000);
+	CHECK_EQ(pread(fd, back, 3000, 0), 3000);
+	for (int i = 0; i < 3000; i++)
+		CHECK_EQ(back[i], 0);
+	CHECK_EQ(sley_io_pwrite(fd, data, 1, -5), -EINVAL);
+	CHECK_EQ(sley_io_ftruncate(fd, 3001), 0);
+	CHECK_EQ(sley_io_pread(fd, back, sizeof(back), 3000), 1);
+	CHECK_EQ(sley_io_fsync(fd), 0);
+	CHECK_EQ(sley_io_fdatasync(fd), 0);
+	CHECK_EQ(sley_io_close(fd), 0);
+	CHECK_EQ(sley_io_unlinkat(folder->fd, "file", 0), 0);
+}
+
+TEST_WORKERS(a_write_at_an_offset_leaves_a_hole_before_it)
+{
+	check_in_folder(write_at_offsets);
+}
+
+static void use_position(void *arg)
+{
+	struct folder *folder = arg;
+	int fd = make_file(folder, "file", 10000);
+	char data[6000];
+
+	CHECK_EQ(sley_io_read(fd, data, 6000), 6000);
+	check_pattern(data, 6000, 0);
+	CHECK_EQ(sley_io_pread(fd, data, 100, 50), 100);
+	check_pattern(data, 100, 50);
+	CHECK_EQ(sley_io_read(fd, data, 6000), 4000);
+	check_pattern(data, 4000, 6000);
+	CHECK_EQ(sley_io_read(fd, data, 6000), 0);
+	fill(data, 6000, 10000);
+	CHECK_EQ(sley_io_write(fd, data, 6000), 6000);
+	CHECK_EQ(lseek(fd, 0, SEEK_CUR), 16000);
+	CHECK_EQ(lseek(fd, 4000, SEEK_SET), 4000);
+	CHECK_EQ(sley_io_read(fd, data, 6000), 6000);
+	check_pattern(data, 6000, 4000);
+	CHECK_EQ(sley_io_close(fd), 0);
+	CHECK_EQ(sley_io_unlinkat(folder->fd, "file", 0), 0);
+}
+
+TEST_WORKERS(reads_and_writes_move_the_position_on)
+{
+	check_in_folder(use_position);
+}
+
+enum { NR_PARTS = 40, PART = 333 };
+
+static void use_parts(void *arg)
+{
+	struct folder *folder = arg;
+	int fd = make_file(folder, "file", 0);
+	static __thread char memory[NR_PARTS][PART];
+	struct iovec part[NR_PARTS];
+	char(*rows)[PART] = memory;
+
+	for (int i = 0; i < NR_PARTS; i++) {
+		part[i] = (struct iovec){ rows[i], PART };
+		fill(rows[i], PART, (size_t)i * PART);
+	}
+	CHECK_EQ(sley_io_pwritev(fd, part, NR_PARTS, 0), NR_PARTS * PART);
+	memset(rows, 0, NR_PARTS * PART);
+	make_cold(fd);
+	CHECK_EQ(sley_io_preadv(fd, part, NR_PARTS, 0), NR_PARTS * PART);
+	check_pattern(rows[0], NR_PARTS * PART, 0);
+	CHECK_EQ(sley_io_preadv(fd, part, NR_PARTS, PART),
+		 (NR_PARTS - 1) * PART);
+	check_pattern(rows[0], (NR_PARTS - 1) * PART, PART);
+	CHECK_EQ(sley_io_preadv(fd, part, -1, 0), -EINVAL);
+	CHECK_EQ(sley_io_pwritev(fd, part, 100000, 0), -EINVAL);
+	CHECK_EQ(sley_io_close(fd), 0);
+	CHECK_EQ(sley_io_unlinkat(folder->fd, "file", 0), 0);
+}
+
+TEST_WORKERS(parts_are_read_and_written_one_after_the_other)
+{
+	check_in_folder(use_parts);
+}
+
+/* Every second page is in the cache: a try ends halfway, and the rest is waited for. */
+static void read_cold(void *arg)
+{
+	struct folder *folder = arg;
+	enum { SIZE = 1 << 20, PAGE = 4096 };
+	char *data = malloc(SIZE), byte;
+	int fd = make_file(folder, "file", SIZE);
+
+	CHECK(data != NULL);
+	CHECK_EQ(posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM), 0);
+	for (int i = 0; i < 3; i++) {
+		make_cold(fd);
+		for (off_t at = i * PAGE; at < SIZE; at += (i + 1) * PAGE)
+			CHECK_EQ(pread(fd, &byte, 1, at), 1);
+		memset(data, 0, SIZE);
+		CHECK_EQ(sley_io_pread(fd, data, SIZE, 0), SIZE);
+		check_pattern(data, SIZE, 0);
+		make_cold(fd);
+		CHECK_EQ(lseek(fd, 100, SEEK_SET), 100);
+		CHECK_EQ(sley_io_read(fd, data, SIZE), SIZE - 100);
+		check_pattern(data, SIZE - 100, 100);
+	}
+	CHECK_EQ(sley_io_close(fd), 0);
+	CHECK_EQ(sley_io_unlinkat(folder->fd, "file", 0), 0);
+	free(data);
+}
+
+TEST_WORKERS(a_file_that_is_not_in_the_cache_is_read_as_well)
+{
+	check_in_folder(read_cold);
+}
+
+/* ---- appending -------------------------------------------------------------------------------- */
+
+enum { NR_APPENDERS = 8, NR_RECORDS = 50, RECORD = 64 };
+
+struct appending {
+	int fd;
+	atomic_int next;
+};
+
+static void append(void *arg)
+{
+	struct appending *appending = arg;
+	char record[RECORD];
+
+	memset(record, 'a' + atomic_fetch_add(&appending->next, 1), RECORD);
+	for (int i = 0; i < NR_RECORDS; i++)
+		CHECK_EQ(i % 2 ? sley_io_write(appending->fd, record, RECORD)
+			       : sley_io_pwrite(appending->fd, record, RECORD,
+						0),
+			 RECORD);
+}
+
+TEST_WORKERS(appends_of_several_tasks_do_not_mix)
+{
+	struct folder folder = make_folder();
+	struct sley *rt = start();
+	struct appending appending = {
+		.fd = sley_io_openat(folder.fd, "log",
+				     O_RDWR | O_CREAT | O_APPEND, 0600)
+	};
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task[NR_APPENDERS];
+	int nr[NR_APPENDERS] = { 0 };
+	char record[RECORD];
+
+	CHECK(appending.fd >= 0);
+	for (int i = 0; i < NR_APPENDERS; i++)
+		sley_spawn(&group, &task[i], append, &appending);
+	sley_join(&group);
+	for (int i = 0; i < NR_APPENDERS * NR_RECORDS; i++) {
+		CHECK_EQ(sley_io_pread(appending.fd, record, RECORD,
+				       (off_t)i * RECORD),
+			 RECORD);
+		for (int j = 1; j < RECORD; j++)
+			CHECK_EQ(record[j], record[0]);
+		nr[record[0] - 'a']++;
+	}
+	CHECK_EQ(sley_io_pread(appending.fd, record, 1,
+			       (off_t)NR_APPENDERS * NR_RECORDS * RECORD),
+		 0);
+	for (int i = 0; i < NR_APPENDERS; i++)
+		CHECK_EQ(nr[i], NR_RECORDS);
+	CHECK_EQ(sley_io_close(appending.fd), 0);
+	CHECK_EQ(sley_io_unlinkat(folder.fd, "log", 0), 0);
+	remove_folder(&folder);
+	stop(rt);
+}
+
+/* ---- names -------------------------------------------------------------------------------------- */
+
+static void use_names(void *arg)
+{
+	struct folder *folder = arg;
+	int fd = make_file(folder, "first", 1234);
+	struct statx stat;
+	char path[64];
+
+	CHECK_EQ(sley_io_statx(folder->fd, "first", 0, STATX_SIZE, &stat), 0);
+	CHECK_EQ(stat.stx_size, 1234);
+	CHECK_EQ(sley_io_statx(fd, "", AT_EMPTY_PATH, STATX_NLINK, &stat), 0);
+	CHECK_EQ(stat.stx_nlink, 1);
+	CHECK_EQ(sley_io_renameat(folder->fd, "first", folder->fd, "second", 0),
+		 0);
+	CHECK_EQ(sley_io_statx(folder->fd, "first", 0, STATX_SIZE, &stat),
+		 -ENOENT);
+	CHECK_EQ(sley_io_openat(folder->fd, "first", O_RDONLY, 0), -ENOENT);
+	CHECK_EQ(sley_io_openat(folder->fd, "second",
+				O_WRONLY | O_CREAT | O_EXCL, 0600),
+		 -EEXIST);
+	snprintf(path, sizeof(path), "%s/second", folder->path);
+	CHECK_EQ(sley_io_unlink(path), 0);
+	CHECK_EQ(sley_io_unlink(path), -ENOENT);
+	CHECK_EQ(sley_io_statx(fd, "", AT_EMPTY_PATH, STATX_NLINK, &stat), 0);
+	CHECK_EQ(stat.stx_nlink, 0);
+	CHECK_EQ(sley_io_close(fd), 0);
+	CHECK_EQ(sley_io_statx(fd, "", AT_EMPTY_PATH, STATX_NLINK, &stat),
+		 -EBADF);
+}
+
+TEST_WORKERS(names_come_and_go)
+{
+	check_in_folder(use_names);
+}
+
+static void misuse_directory(void *arg)
+{
+	struct folder *folder = arg;
+	char data[16];
+	int fd = sley_io_open(folder->path, O_RDONLY | O_DIRECTORY, 0);
+
+	CHECK(fd >= 0);
+	CHECK_EQ(sley_io_read(fd, data, sizeof(data)), -EISDIR);
+	CHECK_EQ(sley_io_pread(fd, data, sizeof(data), 0), -EISDIR);
+	CHECK_EQ(sley_io_write(fd, data, sizeof(data)), -EBADF);
+	CHECK_EQ(sley_io_fsync(fd), 0);
+	CHECK_EQ(sley_io_close(fd), 0);
+	CHECK_EQ(sley_io_unlink(folder->path), -EISDIR);
+	CHECK_EQ(sley_io_openat(-7, "x", O_RDONLY, 0), -EBADF);
+}
+
+TEST_WORKERS(a_directory_has_no_bytes)
+{
+	check_in_folder(misuse_directory);
+}
+
+static void misuse_pipe(void *arg)
+{
+	int fd[2];
+	char data[16] = { 0 };
+
+	(void)arg;
+	CHECK_EQ(pipe2(fd, O_CLOEXEC), 0);
+	CHECK_EQ(sley_io_pread(fd[0], data, sizeof(data), 0), -ESPIPE);
+	CHECK_EQ(sley_io_pwrite(fd[1], data, sizeof(data), 0), -ESPIPE);
+	CHECK_EQ(sley_io_fsync(fd[1]), -EINVAL);
+	CHECK_EQ(sley_io_close(fd[0]), 0);
+	CHECK_EQ(sley_io_close(fd[1]), 0);
+}
+
+TEST_WORKERS(a_pipe_has_no_offsets)
+{
+	check_in_folder(misuse_pipe);
+}
+
+static void read_device(void *arg)
+{
+	int fd = sley_io_open("/dev/zero", O_RDWR, 0);
+	char data[64];
+
+	(void)arg;
+	CHECK(fd >= 0);
+	memset(data, 1, sizeof(data));
+	CHECK_EQ(sley_io_pread(fd, data, sizeof(data), 5000), sizeof(data));
+	CHECK_EQ(data[63], 0);
+	CHECK_EQ(sley_io_pwrite(fd, data, sizeof(data), 5000), sizeof(data));
+	CHECK_EQ(sley_io_close(fd), 0);
+}
+
+TEST_WORKERS(a_device_may_have_offsets)
+{
+	check_in_folder(read_device);
+}
+
+/* ---- many at a time --------------------------------------------------------------------------------- */
+
+enum { NR_READERS = 600, BLOCK = 4096 };
+
+struct reading {
+	int fd;
+	atomic_int next;
+};
+
+static void read_block(void *arg)
+{
+	struct reading *reading = arg;
+	size_t at = (size_t)atomic_fetch_add(&reading->next, 1) * BLOCK;
+	char data[BLOCK];
+	struct statx stat;
+
+	CHECK_EQ(sley_io_pread(reading->fd, data, BLOCK, (off_t)at), BLOCK);
+	check_pattern(data, BLOCK, at);
+	CHECK_EQ(sley_io_statx(reading->fd, "", AT_EMPTY_PATH, STATX_SIZE,
+			       &stat),
+		 0);
+	CHECK_EQ(stat.stx_size, NR_READERS * BLOCK);
+}
+
+TEST_WORKERS(more_calls_than_a_ring_holds_are_all_carried_out)
+{
+	struct folder folder = make_folder();
+	struct sley *rt = start();
+	struct reading reading = {
+		.fd = make_file(&folder, "file", NR_READERS * BLOCK),
+	};
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task *task = calloc(NR_READERS, sizeof(*task));
+
+	CHECK(task != NULL);
+	CHECK_EQ(posix_fadvise(reading.fd, 0, 0, POSIX_FADV_RANDOM), 0);
+	make_cold(reading.fd);
+	for (int i = 0; i < NR_READERS; i++)
+		sley_spawn(&group, &task[i], read_block, &reading);
+	sley_join(&group);
+	CHECK_EQ(reading.next, NR_READERS);
+	CHECK_EQ(sley_io_close(reading.fd), 0);
+	CHECK_EQ(sley_io_unlinkat(folder.fd, "file", 0), 0);
+	remove_folder(&folder);
+	stop(rt);
+	free(task);
+}
+
+/* ---- deadlines and cancels ------------------------------------------------------------------------------ */
+
+/* What is in the cache needs no wait. */
+static void read_too_late(void *arg)
+{
+	struct folder *folder = arg;
+	int fd = make_file(folder, "file", 100);
+	char data[100];
+
+	CHECK_EQ(sley_io_pread_until(fd, data, sizeof(data), 0, 1), 100);
+	CHECK_EQ(sley_io_close(fd), 0);
+	CHECK_EQ(sley_io_unlinkat(folder->fd, "file", 0), 0);
+}
+
+TEST_WORKERS(a_read_of_the_cache_is_never_too_late)
+{
+	check_in_folder(read_too_late);
+}
+
+static void call_too_late(void *arg)
+{
+	struct folder *folder = arg;
+	struct statx stat;
+
+	CHECK_EQ(sley_io_openat_until(folder->fd, "new", O_RDWR | O_CREAT, 0600,
+				      1),
+		 -ETIMEDOUT);
+	CHECK_EQ(sley_io_statx(folder->fd, "new", 0, STATX_SIZE, &stat),
+		 -ENOENT);
+}
+
+TEST_WORKERS(a_call_whose_deadline_has_passed_does_not_begin)
+{
+	struct folder folder = make_folder();
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+
+	sley_spawn(&group, &task, call_too_late, &folder);
+	sley_join(&group);
+	remove_folder(&folder);
+	stop(rt);
+}
+
+struct cancelled {
+	int fd;
+	int result;
+	int closed;
+	atomic_int begun;
+};
+
+static void call_cancelled(void *arg)
+{
+	struct cancelled *cancelled = arg;
+
+	atomic_store(&cancelled->begun, 1);
+	CHECK_EQ(sley_sleep_until(SLEY_FOREVER), -ECANCELED);
+	cancelled->result = sley_io_fsync(cancelled->fd);
+	cancelled->closed = sley_io_close(cancelled->fd);
+}
+
+TEST_WORKERS(a_cancelled_task_begins_nothing_but_a_close)
+{
+	struct folder folder = make_folder();
+	struct sley *rt = start();
+	struct cancelled cancelled = { .fd = make_file(&folder, "file", 10) };
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+
+	sley_spawn(&group, &task, call_cancelled, &cancelled);
+	while (!atomic_load(&cancelled.begun))
+		sley_yield();
+	sley_cancel(&task);
+	sley_join(&group);
+	CHECK_EQ(cancelled.result, -ECANCELED);
+	CHECK_EQ(cancelled.closed, 0);
+	CHECK_EQ(fcntl(cancelled.fd, F_GETFD), -1);
+	CHECK_EQ(sley_io_unlinkat(folder.fd, "file", 0), 0);
+	remove_folder(&folder);
+	stop(rt);
+}
+
+/* ---- the worker goes on ---------------------------------------------------------------------------------- */
+
+struct opening {
+	struct folder *folder;
+	int fd;
+	uint64_t deadline_ns;
+	atomic_int begun;
+};
+
+/* Waits until the FIFO is opened for writing, too. */
+static void open_fifo(void *arg)
+{
+	struct opening *opening = arg;
+
+	atomic_store(&opening->begun, 1);
+	opening->fd = sley_io_openat_until(opening->folder->fd, "fifo",
+					   O_RDONLY, 0, opening->deadline_ns);
+}
+
+TEST_WORKERS(a_call_that_is_held_up_does_not_hold_its_worker)
+{
+	struct folder folder = make_folder();
+	struct sley *rt = start();
+	struct opening opening = { .folder = &folder,
+				   .deadline_ns = SLEY_FOREVER };
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+	int fd;
+
+	CHECK_EQ(mkfifoat(folder.fd, "fifo", 0600), 0);
+	sley_spawn(&group, &task, open_fifo, &opening);
+	while (!atomic_load(&opening.begun))
+		CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
+	CHECK_EQ(sley_sleep(5 * SLEY_MSEC), 0);
+	fd = openat(folder.fd, "fifo", O_WRONLY | O_CLOEXEC);
+	CHECK(fd >= 0);
+	sley_join(&group);
+	CHECK(opening.fd >= 0);
+	CHECK_EQ(sley_io_close(opening.fd), 0);
+	CHECK_EQ(close(fd), 0);
+	CHECK_EQ(sley_io_unlinkat(folder.fd, "fifo", 0), 0);
+	remove_folder(&folder);
+	stop(rt);
+}
