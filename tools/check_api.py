@@ -26,6 +26,9 @@ REQUIRED = ["Context", "Blocks", "Errors"]
 # object by its owner), and a task that does not care may go on.
 UNCHECKED = {
     "sley_io_close": "closes in any case; errors are of late writes",
+    "sley_listener_close": "it is closed either way",
+    "sley_stream_close": "it is closed either way",
+    "sley_stream_close_until": "it is closed either way",
     "sley_node_cancel": "it may have ended anyway",
     "sley_destroy": "fails only if two threads destroy it, or after fork()",
     "sley_sleep": "only cancelled",
@@ -97,6 +100,10 @@ NO_TWIN = {
     "sley_program_start": "the kernel starts a program, or does not",
     "sley_program_shut": "as sley_io_close()",
     "sley_program_close": "a killed process is gone soon",
+    "sley_listener_close": "as sley_io_close()",
+    "sley_listener_open": "waits for names only: resolve them before",
+    "sley_listener_serve": "a close of the listener ends it",
+    "sley_stream_abort": "as sley_io_close()",
     "sley_subprocess_create": "its options have a deadline",
     "sley_subprocess_destroy": "waits for a second, then kills",
     "sley_graph_dump": "the same",

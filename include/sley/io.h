@@ -362,6 +362,21 @@ sley_io_connect(int fd, const struct sockaddr *address, socklen_t length)
 	return sley_io_connect_until(fd, address, length, SLEY_FOREVER);
 }
 
+/* ---- pipes ---------------------------------------------------------------- */
+
+/*
+ * sley_io_pipe - make a pipe, to write to fd[1] and to read from fd[0].
+ *
+ * Both ends are non-blocking and closed by exec.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    the caller owns both descriptors.
+ * Errors:   -EMFILE, -ENFILE, -ENOMEM
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_io_pipe(int fd[2]);
+
 /* ---- any descriptor ------------------------------------------------------- */
 
 /*

@@ -12,6 +12,8 @@
  *   blocking.h                               calls that hold a thread
  *   io.h                                     sockets, pipes, files
  *   signal.h program.h                       signals and programs as waits
+ *   stream.h listener.h                      connections; servers
+ *   address.h datagram.h                     addresses; single messages
  *   source.h                                 work from your own event loop
  *   scope.h                                  tasks that fail and end together
  *   fork.h forkable.h parallel.h             functions in parallel
@@ -35,12 +37,14 @@
 #define SLEY_SLEY_H
 
 #include <sley/actor.h>
+#include <sley/address.h>
 #include <sley/barrier.h>
 #include <sley/blocking.h>
 #include <sley/chan.h>
 #include <sley/subprocess.h>
 #include <sley/compiler.h>
 #include <sley/cpus.h>
+#include <sley/datagram.h>
 #include <sley/defer.h>
 #include <sley/error.h>
 #include <sley/feed.h>
@@ -57,6 +61,7 @@
 #include <sley/graph_scope.h>
 #include <sley/how.h>
 #include <sley/io.h>
+#include <sley/listener.h>
 #include <sley/local.h>
 #include <sley/message.h>
 #include <sley/once.h>
@@ -79,6 +84,7 @@
 #include <sley/source.h>
 #include <sley/step.h>
 #include <sley/stock.h>
+#include <sley/stream.h>
 #include <sley/supervisor.h>
 #include <sley/sync.h>
 #include <sley/task.h>

@@ -10,6 +10,7 @@
 
 #include "base/options.h"
 #include "io/descriptor.h"
+#include "os/network.h"
 #include "os/program.h"
 #include "os/shared_memory.h"
 
@@ -51,7 +52,7 @@ static int choose(int i, int wanted, int *theirs, int *ours, int *passed)
 	*theirs = wanted ? wanted : i;
 	if (wanted != SLEY_PROGRAM_PIPE)
 		return wanted < SLEY_PROGRAM_NOTHING ? -EBADF : 0;
-	err = os_pipe(fd);
+	err = os_pipe(fd, true);
 	if (err)
 		return err;
 	*theirs = *passed = i ? fd[1] : fd[0];

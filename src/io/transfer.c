@@ -11,6 +11,7 @@
 #include "io/call.h"
 #include "io/file.h"
 #include "io/parts.h"
+#include "io/try.h"
 
 #include <limits.h>
 #include <poll.h>
@@ -141,6 +142,22 @@ ssize_t sley_io_read_until(int fd, void *data, size_t size,
 		.fd = fd,
 		.direction = IO_IN,
 		.deadline_ns = deadline_ns,
+		.attempt = attempt_read,
+		.on_file = read_file,
+		.data = data,
+		.size = size,
+	};
+	return io_call(&call);
+}
+
+ssize_t io_read_now(int fd, void *data, size_t size)
+{
+	struct io_call call = {
+		.fd = fd,
+		.direction = IO_IN,
+		.deadline_ns = UINT64_MAX, /* of a thread for a file */
+		.never_waits = true,
+		.tries_first = true,
 		.attempt = attempt_read,
 		.on_file = read_file,
 		.data = data,

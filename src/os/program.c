@@ -22,16 +22,6 @@
 
 extern char **environ;
 
-int os_pipe(int fd[2])
-{
-	int saved_errno = errno, err = 0;
-
-	if (fault_errno("pipe2", EMFILE, ENFILE) || pipe2(fd, O_CLOEXEC))
-		err = -errno;
-	errno = saved_errno;
-	return err;
-}
-
 /* ---- starting ------------------------------------------------------------------------ */
 
 /* As after a login: nothing is blocked, and a closed pipe ends the program. */

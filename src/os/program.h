@@ -32,7 +32,4 @@ void os_program_end(int pidfd);
 
 must_check int os_program_signal(int pidfd, int signal);
 
-/* A pipe whose ends exec closes, the reading end first; 0 or -errno. */
-must_check int os_pipe(int fd[2]);
-
 #endif

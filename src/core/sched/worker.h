@@ -114,6 +114,7 @@ struct worker_counters {
 enum worker_cache {
 	CACHE_MESSAGES,  /* actor/mail/mail.c     */
 	CACHE_PROCESSES, /* actor/process/process_table.c */
+	CACHE_BUFFERS,   /* stream/buffer.c       */
 	NR_WORKER_CACHES,
 };
 

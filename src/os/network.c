@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * network.c - see network.h.
+ */
+#include "os/network.h"
+
+#include "os/fault.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <signal.h>
+#include <sys/sendfile.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* The result of @call, or -errno. */
+#define RESULT(type, call)                                                     \
+	__extension__({                                                        \
+		int saved_errno_ = errno;                                      \
+		type result_ = (call);                                         \
+		if (result_ < 0)                                               \
+			result_ = -errno;                                      \
+		errno = saved_errno_;                                          \
+		result_;                                                       \
+	})
+
+int os_socket(int family, int type)
+{
+	return RESULT(int,
+		      fault_errno("socket", EMFILE, ENFILE, ENOBUFS)
+			      ? -1
+			      : socket(family,
+				       type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
+
+int os_bind(int fd, const struct sockaddr *address, socklen_t length)
+{
+	return RESULT(int, fault_errno("bind", EADDRINUSE, EACCES)
+				   ? -1
+				   : bind(fd, address, length));
+}
+
+int os_listen(int fd, int backlog)
+{
+	return RESULT(int, fault_errno("listen", EADDRINUSE)
+				   ? -1
+				   : listen(fd, backlog));
+}
+
+int os_socket_switch_on(int fd, int level, int option)
+{
+	int on = 1;
+
+	return RESULT(int,
+		      fault_errno("setsockopt", ENOBUFS, ENOMEM)
+			      ? -1
+			      : setsockopt(fd, level, option, &on, sizeof(on)));
+}
+
+int os_socket_name(int fd, bool peer, struct sockaddr *address,
+		   socklen_t *length)
+{
+	/* fault: a question about a socket, which needs no resources. */
+	return RESULT(int, peer ? getpeername(fd, address, length)
+				: getsockname(fd, address, length));
+}
+
+int os_shut(int fd)
+{
+	/* fault: an end, which needs no resources. */
+	return RESULT(int, shutdown(fd, SHUT_WR));
+}
+
+void os_reset_at_close(int fd)
+{
+	const struct linger linger = { .l_onoff = 1 };
+
+	/* fault: another end than asked for, which the peer cannot rely on. */
+	(void)RESULT(int, setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger,
+				     sizeof(linger)));
+}
+
+void os_remove_file(const char *path)
+{
+	/* fault: a file that stays is replaced by the next listener. */
+	(void)RESULT(int, unlink(path));
+}
+
+int os_pipe(int fd[2], bool blocking)
+{
+	return RESULT(int,
+		      fault_errno("pipe2", EMFILE, ENFILE)
+			      ? -1
+			      : pipe2(fd,
+				      O_CLOEXEC | (blocking ? 0 : O_NONBLOCK)));
+}
+
+/* ---- names ---------------------------------------------------------------------------- */
+
+static int error_of(int eai)
+{
+	switch (eai) {
+	case EAI_NONAME:
+	case EAI_SERVICE:
+	case EAI_NODATA:
+	case EAI_ADDRFAMILY:
+		return -ENOENT;
+	case EAI_AGAIN:
+		return -EAGAIN;
+	case EAI_MEMORY:
+		return -ENOMEM;
+	default:
+		return -EIO;
+	}
+}
+
+int os_resolve(const char *host, const char *service, os_add_address *add,
+	       void *arg)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	int saved_errno = errno;
+	struct addrinfo *found = NULL;
+	int eai = fault_error("getaddrinfo", EAI_AGAIN, EAI_MEMORY)
+			  ?: getaddrinfo(host, service, &hints, &found);
+
+	if (!eai) {
+		const struct addrinfo *one = found;
+
+		while (one && add(arg, one->ai_addr, one->ai_addrlen))
+			one = one->ai_next;
+		freeaddrinfo(found);
+	}
+	errno = saved_errno;
+	return eai ? error_of(eai) : 0;
+}

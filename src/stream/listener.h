@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * listener.h - what a server (stream/serve.c) asks of a listener.
+ */
+#ifndef SLEY_STREAM_LISTENER_H
+#define SLEY_STREAM_LISTENER_H
+
+#include "base/compiler.h"
+
+#include <sley/listener.h>
+
+must_check bool listener_is_closed(const struct sley_listener *listener);
+
+#endif
