@@ -635,11 +635,13 @@ const struct plan_row plan_rows[] = {
 		.about = "a call of a function in a subprocess",
 		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
 		.peers = {
-			SLEY, CACHELINE_AS("chan-cross"),
-			{ .name = "futex", .program = "futex",
-			  .row = "blocking" },
+			SLEY, CACHELINE_AS("chan-cross"), FUTEX,
 		},
-		.bars = { { "ns", "cacheline", 2.0, 600, 0 } },
+		.bars = {
+			{ "ns", "cacheline", 2.0, 600, 0 },
+			{ "p50_ns", "futex", 1.4, 0, 0 },
+			{ "epoll_p50_ns", "futex", 1.8, 0, 0 },
+		},
 	},
 	{
 		.name = "io-echo",

@@ -8,13 +8,16 @@
  * idle      the same thread, asleep
  * rate      the same thread, woken once per millisecond
  * blocking  the thread is woken and wakes the waker, which sleeps meanwhile
+ * subprocess  the same between two processes, the other one on CPU 1
  */
 #include "../measure.h"
 
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 struct sleeper {
 	uint32_t posted; /* the futex: number of jobs handed over */
@@ -161,20 +164,21 @@ static void run_rate(const struct measure *m)
 /* Each side sleeps on a word. */
 struct trip {
 	uint32_t asked, answered;
+	int flag; /* FUTEX_PRIVATE_FLAG, or 0 between processes */
 	bool stop;
 };
 
-static void trip_wait(uint32_t *word, uint32_t seen)
+static void trip_wait(const struct trip *t, uint32_t *word, uint32_t seen)
 {
 	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == seen)
-		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL,
+		syscall(SYS_futex, word, FUTEX_WAIT | t->flag, seen, NULL, NULL,
 			0);
 }
 
-static void trip_post(uint32_t *word)
+static void trip_post(const struct trip *t, uint32_t *word)
 {
 	__atomic_fetch_add(word, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	syscall(SYS_futex, word, FUTEX_WAKE | t->flag, 1, NULL, NULL, 0);
 }
 
 static void *answer_all(void *arg)
@@ -182,35 +186,66 @@ static void *answer_all(void *arg)
 	struct trip *t = arg;
 
 	for (uint32_t seen = 0;; seen++) {
-		trip_wait(&t->asked, seen);
+		trip_wait(t, &t->asked, seen);
 		if (t->stop)
 			return NULL;
-		trip_post(&t->answered);
+		trip_post(t, &t->answered);
 	}
 }
 
-static void run_blocking(const struct measure *m)
-{
-	static uint64_t samples[BLOCKING_SAMPLES];
-	uint32_t nr = m->quick ? 10 : BLOCKING_SAMPLES;
-	struct trip t = { 0 };
-	pthread_t thread;
+static uint64_t trip_samples[BLOCKING_SAMPLES];
 
-	MEASURE_CHECK(m, pthread_create(&thread, NULL, answer_all, &t) == 0);
+static uint32_t ask_all(const struct measure *m, struct trip *t)
+{
+	uint32_t nr = m->quick ? 10 : BLOCKING_SAMPLES;
+
 	for (uint32_t i = 0; i < nr; i++) {
 		uint64_t start;
 
 		measure_sleep_until(measure_now() + BLOCKING_PAUSE_NS);
 		start = measure_now();
-		trip_post(&t.asked);
-		trip_wait(&t.answered, i);
-		samples[i] = measure_now() - start;
+		trip_post(t, &t->asked);
+		trip_wait(t, &t->answered, i);
+		trip_samples[i] = measure_now() - start;
 	}
-	MEASURE_CHECK(m, t.answered == nr);
-	t.stop = true;
-	trip_post(&t.asked);
+	MEASURE_CHECK(m, t->answered == nr);
+	t->stop = true;
+	trip_post(t, &t->asked);
+	return nr;
+}
+
+static void run_blocking(const struct measure *m)
+{
+	struct trip t = { .flag = FUTEX_PRIVATE_FLAG };
+	pthread_t thread;
+
+	MEASURE_CHECK(m, pthread_create(&thread, NULL, answer_all, &t) == 0);
+	measure_report_percentiles(trip_samples, ask_all(m, &t));
 	pthread_join(thread, NULL);
-	measure_report_percentiles(samples, nr);
+}
+
+/* Our worker in a ring and in epoll are both compared with it. */
+static void run_subprocess(const struct measure *m)
+{
+	uint32_t nr;
+	struct trip *t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid;
+
+	MEASURE_CHECK(m, t != MAP_FAILED);
+	if (CPU_COUNT(measure_cpus()) < 2)
+		exit(MEASURE_SKIP);
+	pid = fork();
+	MEASURE_CHECK(m, pid >= 0);
+	if (pid == 0) {
+		measure_pin(1);
+		(void)answer_all(t);
+		_exit(0);
+	}
+	nr = ask_all(m, t);
+	measure_report_percentiles(trip_samples, nr);
+	measure_report_tail("epoll", trip_samples, nr);
+	MEASURE_CHECK(m, waitpid(pid, NULL, 0) == pid);
 }
 
 int main(int argc, char **argv)
@@ -218,7 +253,7 @@ int main(int argc, char **argv)
 	static const struct measure_row rows[] = {
 		{ "wake", run_wake },         { "urgent", run_urgent },
 		{ "idle", run_idle },         { "rate", run_rate },
-		{ "blocking", run_blocking },
+		{ "blocking", run_blocking }, { "subprocess", run_subprocess },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));

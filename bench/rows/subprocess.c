@@ -6,6 +6,7 @@
  *   stream_ns  per call, with calls of many tasks
  *   asleep_ns  the same, but both sides sleep without spinning
  *   p50_ns     there and back after a pause, in which both sides sleep
+ *   epoll_p50_ns  the same, if workers sleep in epoll and not in io_uring
  */
 #include "rows.h"
 
@@ -101,11 +102,17 @@ static void streaming(void *arg)
 	stream(arg, "asleep_ns", SLEY_SUBPROCESS_NO_SPIN);
 }
 
+static uint64_t samples[BLOCKING_SAMPLES];
+
+static uint32_t nr_samples(const struct measure *m)
+{
+	return m->quick ? 10 : BLOCKING_SAMPLES;
+}
+
 static void sleeping(void *arg)
 {
-	static uint64_t samples[BLOCKING_SAMPLES];
 	struct callers c = { .m = arg };
-	uint32_t nr = c.m->quick ? 10 : BLOCKING_SAMPLES;
+	uint32_t nr = nr_samples(c.m);
 
 	create(&c, SLEY_SUBPROCESS_NO_SPIN);
 	for (uint32_t i = 0; i < nr; i++) {
@@ -116,7 +123,6 @@ static void sleeping(void *arg)
 		call(&c, i);
 		samples[i] = measure_now() - start;
 	}
-	measure_report_percentiles(samples, nr);
 	sley_subprocess_destroy(c.subprocess);
 }
 
@@ -133,5 +139,9 @@ void row_subprocess(const struct measure *m)
 	row_run(m, spinning, (void *)(uintptr_t)m);
 	row_run(m, streaming, (void *)(uintptr_t)m);
 	row_run(m, sleeping, (void *)(uintptr_t)m);
+	measure_report_percentiles(samples, nr_samples(m));
+	row_run_config(SLEY_CONFIG(.workers = m->workers, .no_io_uring = true),
+		       sleeping, (void *)(uintptr_t)m);
+	measure_report_tail("epoll", samples, nr_samples(m));
 	sley_subprocesses_exit();
 }
