@@ -89,9 +89,9 @@ int(os_epoll_create)(void)
 	return fd;
 }
 
-int(os_epoll_add)(int watch, int fd, uint32_t tag)
+static int add(int watch, int fd, uint32_t tag, uint32_t events)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.u32 = tag };
+	struct epoll_event event = { .events = events, .data.u32 = tag };
 	int saved_errno = errno, err = 0;
 
 	/* fault: in eventfd.h, for each caller. */
@@ -99,6 +99,16 @@ int(os_epoll_add)(int watch, int fd, uint32_t tag)
 		err = -errno;
 	errno = saved_errno;
 	return err;
+}
+
+int(os_epoll_add)(int watch, int fd, uint32_t tag)
+{
+	return add(watch, fd, tag, EPOLLIN);
+}
+
+int(os_epoll_add_edge)(int watch, int fd, uint32_t tag)
+{
+	return add(watch, fd, tag, EPOLLIN | EPOLLET);
 }
 
 void os_epoll_remove(int watch, int fd)

@@ -39,6 +39,13 @@ must_check int os_epoll_add(int watch, int fd, uint32_t tag);
 	(-fault_error("os_epoll_add", ENOMEM, ENOSPC)                          \
 		 ?: (os_epoll_add)(watch, fd, tag))
 #endif
+/* The same; but each signal of @fd is told once, and @fd need not be cleared. */
+must_check int os_epoll_add_edge(int watch, int fd, uint32_t tag);
+#ifdef SLEY_FAULTS
+#define os_epoll_add_edge(watch, fd, tag)                                      \
+	(-fault_error("os_epoll_add_edge", ENOMEM, ENOSPC)                     \
+		 ?: (os_epoll_add_edge)(watch, fd, tag))
+#endif
 void os_epoll_remove(int watch, int fd);
 
 /*

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define OS_SEQPACKET_FDS 2
+#define OS_SEQPACKET_FDS 3
 
 /* Two ends, not inherited by exec; 0 or -errno. */
 must_check int os_seqpacket_pair(int fd[2]);

@@ -8,10 +8,14 @@
  * shm/count_word.h has the protocol.
  *
  *   asked   by the program; the subprocess sleeps on the word
- *   done    by the subprocess; the program sleeps until the eventfd signals
+ *   done    by the subprocess; the program sleeps until an eventfd signals
  *
- * One signal of the eventfd stands for all answers until the program looks: so
- * signals do not hold up a subprocess that answers fast.
+ * Two kinds of readers sleep for done, each with an eventfd and a bit of its own: the
+ * collector (collector.h) and workers (listener.h).  So an answer that a worker hears
+ * does not wake the collector.
+ *
+ * One signal of an eventfd stands for all answers until its reader looks: so signals
+ * do not hold up a subprocess that answers fast.
  *
  * STOP in asked: the subprocess shall end when it is idle.
  *
@@ -41,6 +45,11 @@
 #include <sley/subprocess.h>
 
 #define CALL_RING_LOOKS_PER_CLOCK 32
+
+/* In done: whose eventfd the next answer signals. */
+#define CALL_RING_COLLECTOR COUNT_WORD_WATCHED
+#define CALL_RING_WORKER COUNT_WORD_SLEEPS
+#define CALL_RING_SIGNALS (CALL_RING_COLLECTOR | CALL_RING_WORKER)
 
 struct call_slot {
 	/* Written by the program: */
@@ -127,11 +136,10 @@ static inline uint32_t call_ring_done(const struct call_ring *ring)
 	return count_word_count(count_word_load(&ring->done));
 }
 
-/* The same, and the next answer signals the eventfd. */
-static inline uint32_t call_ring_watch(struct call_ring *ring)
+/* The same, and the next answer signals the eventfds of @bits. */
+static inline uint32_t call_ring_watch(struct call_ring *ring, uint32_t bits)
 {
-	return count_word_count(
-		count_word_ask(&ring->done, COUNT_WORD_WATCHED));
+	return count_word_count(count_word_ask(&ring->done, bits));
 }
 
 /* After a death: how many calls had begun, between @done and @asked. */
@@ -202,14 +210,19 @@ static inline void call_ring_begin(struct call_ring *ring, uint32_t number)
 	compiler_barrier();
 }
 
-/* One more call is done, and its slot has the answer.  True: signal the eventfd. */
-static inline must_check bool call_ring_answer(struct call_ring *ring)
+/*
+ * One more call is done, and its slot has the answer.  Gives the bits of the eventfds
+ * to signal.
+ */
+static inline must_check uint32_t call_ring_answer(struct call_ring *ring)
 {
-	if (!(count_word_add(&ring->done, 1) & COUNT_WORD_WATCHED))
-		return false;
-	/* If the bit is set again meanwhile, the signal still comes. */
-	count_word_clear(&ring->done, COUNT_WORD_WATCHED);
-	return true;
+	uint32_t bits = count_word_add(&ring->done, 1) & CALL_RING_SIGNALS;
+
+	if (!bits)
+		return 0;
+	/* If a bit is set again meanwhile, the signal still comes. */
+	count_word_clear(&ring->done, bits);
+	return bits;
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include "subprocess/subprocess.h"
 
 #include "subprocess/function_table.h"
+#include "subprocess/listener.h"
 
 #include <sley/error.h>
 #include <stdio.h>
@@ -22,6 +23,45 @@ void subprocess_calls_end(struct subprocess_calls *calls)
 		sley_event_set(&call->ended);
 		call = next;
 	}
+}
+
+/* ---- waiting ----------------------------------------------------------------------- */
+
+void subprocess_ask_signals(struct sley_subprocess *subprocess)
+{
+	uint32_t nr_heard = subprocess->deaf ? 0 : subprocess->nr_heard;
+	uint32_t bits = nr_heard ? CALL_RING_WORKER : 0;
+
+	if (subprocess->nr_waiting > nr_heard)
+		bits |= CALL_RING_COLLECTOR;
+	bits &= ~subprocess->signals;
+	if (!bits)
+		return;
+	subprocess->signals |= bits;
+	(void)call_ring_watch(subprocess->ring, bits);
+}
+
+void subprocess_begin_wait(struct sley_subprocess *subprocess,
+			   struct subprocess_call *call)
+{
+	call->waits = true;
+	subprocess->nr_waiting++;
+	if (!call->listener)
+		return;
+	subprocess->nr_heard++;
+	listener_expect(call->listener);
+}
+
+void subprocess_end_wait(struct sley_subprocess *subprocess,
+			 struct subprocess_call *call)
+{
+	if (!call->waits)
+		return;
+	subprocess->nr_waiting--;
+	if (!call->listener)
+		return;
+	subprocess->nr_heard--;
+	listener_expect_no_more(call->listener);
 }
 
 /* ---- to the ring ------------------------------------------------------------------- */
@@ -52,10 +92,7 @@ bool subprocess_bring(struct sley_subprocess *subprocess)
 	if (subprocess->phase != LIFE_RUNNING || subprocess->broken)
 		return false;
 	/* Before the calls are asked: then no answer is missed. */
-	if (subprocess->nr_waiting && !subprocess->watched) {
-		subprocess->watched = true;
-		(void)call_ring_watch(subprocess->ring);
-	}
+	subprocess_ask_signals(subprocess);
 	while (subprocess->queue.first &&
 	       subprocess_in_ring(subprocess) < subprocess->options.depth) {
 		struct subprocess_call *call = subprocess->queue.first;
@@ -76,7 +113,7 @@ bool subprocess_bring(struct sley_subprocess *subprocess)
 static void finish(struct sley_subprocess *subprocess,
 		   struct subprocess_call *call, struct subprocess_calls *ended)
 {
-	subprocess->nr_waiting -= call->waits;
+	subprocess_end_wait(subprocess, call);
 	call->in_ring = false;
 	call->finished = true;
 	subprocess_calls_add(ended, call);

@@ -5,6 +5,7 @@
 #include "subprocess/collector.h"
 
 #include "base/assert.h"
+#include "subprocess/listener.h"
 #include "subprocess/subprocess.h"
 #include "os/eventfd.h"
 #include "os/pidfd.h"
@@ -54,6 +55,7 @@ bool collector_is_lost(void)
 
 void collector_forget(void)
 {
+	listeners_forget();
 	os_close(collector.socket);
 	os_close(collector.watch);
 	os_close(collector.nudge);

@@ -9,8 +9,13 @@
  * or shall end) need no further order.  Any calling thread puts calls into the ring
  * and takes answers, see subprocess.h.
  *
+ * The collector takes answers for plain threads, and for tasks whose workers cannot
+ * listen.  Other answers do not wake it: a worker hears them (listener.h).
+ *
  * Rejected: a thread for each subprocess, which would cost a stack and one more
- * wake-up; a worker that sleeps for subprocesses, which no other process could wake.
+ * wake-up; the collector for all answers (the collector wakes the worker: two wake-ups
+ * in a row, 2.4 times a futex); workers for deaths and deadlines, too (all of them may
+ * be busy, or the runtime may end, and then no thread would restart the subprocess).
  */
 #ifndef SLEY_SUBPROCESS_COLLECTOR_H
 #define SLEY_SUBPROCESS_COLLECTOR_H

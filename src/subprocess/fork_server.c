@@ -14,6 +14,9 @@
 
 enum tag { TAG_ORDER, TAG_ENDED, TAG_PROGRAM, NR_TAGS };
 
+_Static_assert(NR_FORK_SERVER_FDS == OS_SEQPACKET_FDS,
+	       "all go with one packet");
+
 static struct server {
 	int socket;
 	int watch;
@@ -60,7 +63,7 @@ noreturn_fn static void enter_subprocess(const int *fds,
 	os_close(server.program);
 	os_thread_set_signals(&server.signals);
 	collector_forget();
-	subprocess_serve(fds[0], fds[1], order);
+	subprocess_serve(fds, order);
 }
 
 static void start(const struct fork_server_order *order, const int *fds)
@@ -70,8 +73,8 @@ static void start(const struct fork_server_order *order, const int *fds)
 
 	if (pid == 0)
 		enter_subprocess(fds, order);
-	os_close(fds[0]);
-	os_close(fds[1]);
+	for (int i = 0; i < NR_FORK_SERVER_FDS; i++)
+		os_close(fds[i]);
 	life->life = order->life;
 	life->pid = pid > 0 ? pid : 0;
 	if (pid > 0)

@@ -54,8 +54,16 @@ struct fork_server_notice {
 /* In the fork server: until @program ends, or its end of @socket is closed. */
 noreturn_fn void fork_server_run(int socket, int program);
 
+/* The descriptors that come with FORK_SERVER_START. */
+enum fork_server_fd {
+	FORK_SERVER_RING,      /* shared memory                           */
+	FORK_SERVER_COLLECTOR, /* eventfds, for the bits of done in the ring */
+	FORK_SERVER_WORKER,
+	NR_FORK_SERVER_FDS
+};
+
 /* In a subprocess: serves the ring; serve.c. */
-noreturn_fn void subprocess_serve(int ring, int eventfd,
+noreturn_fn void subprocess_serve(const int *fds,
 				  const struct fork_server_order *order);
 
 #endif

@@ -45,8 +45,9 @@ static void remember_start(struct sley_subprocess *subprocess)
 	subprocess->ring->on_start = subprocess->on_start;
 	subprocess->asked = subprocess->collected;
 	subprocess->phase = LIFE_STARTING;
-	subprocess->watched = false;
+	subprocess->signals = 0;
 	subprocess->broken = false;
+	subprocess->noisy = false;
 	subprocess->killed = false;
 	subprocess->since_ns = os_now();
 }
@@ -92,7 +93,11 @@ static void end_life(struct sley_subprocess *subprocess, int error, bool again,
 
 static int order_start(const struct sley_subprocess *subprocess)
 {
-	const int fds[] = { subprocess->segment, subprocess->eventfd };
+	const int fds[NR_FORK_SERVER_FDS] = {
+		[FORK_SERVER_RING] = subprocess->segment,
+		[FORK_SERVER_COLLECTOR] = subprocess->eventfd,
+		[FORK_SERVER_WORKER] = subprocess->answers,
+	};
 	struct fork_server_order order = { .kind = FORK_SERVER_START,
 					   .id = subprocess->id,
 					   .life = subprocess->life,
@@ -270,9 +275,8 @@ static void look_at_running(struct sley_subprocess *subprocess,
 			    struct afterwards *then)
 {
 	/* One signal stands for all answers; earlier ones are collected here. */
-	subprocess->watched = subprocess->nr_waiting;
-	if (subprocess->watched)
-		(void)call_ring_watch(subprocess->ring);
+	subprocess->signals &= ~CALL_RING_COLLECTOR;
+	subprocess_ask_signals(subprocess);
 	subprocess_collect(subprocess, &then->ended);
 	then->wake = subprocess_bring(subprocess);
 	subprocess->timed = subprocess->options.call_ns &&
@@ -280,6 +284,10 @@ static void look_at_running(struct sley_subprocess *subprocess,
 	if (subprocess->broken)
 		kill_for(subprocess, "was killed: what it wrote makes no sense",
 			 0, then);
+	else if (subprocess->noisy)
+		kill_for(subprocess,
+			 "was killed: it signals answers and has none", 0,
+			 then);
 }
 
 static void look_at_starting(struct sley_subprocess *subprocess,

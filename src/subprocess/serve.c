@@ -56,19 +56,28 @@ static void become_ready(struct call_ring *ring, int eventfd)
 		os_exit(0);
 }
 
-void subprocess_serve(int fd, int eventfd,
-		      const struct fork_server_order *order)
+/* First the worker: the collector need not hurry. */
+static void signal_readers(const int *fds, uint32_t bits)
 {
-	struct call_ring *ring =
-		os_shared_memory_map(fd, call_ring_size(order->depth));
+	if (bits & CALL_RING_WORKER)
+		os_eventfd_signal(fds[FORK_SERVER_WORKER]);
+	if (bits & CALL_RING_COLLECTOR)
+		os_eventfd_signal(fds[FORK_SERVER_COLLECTOR]);
+}
+
+void subprocess_serve(const int *fds, const struct fork_server_order *order)
+{
+	struct call_ring *ring = os_shared_memory_map(
+		fds[FORK_SERVER_RING], call_ring_size(order->depth));
 	uint32_t number;
 
-	os_close(fd);
+	os_close(fds[FORK_SERVER_RING]);
 	os_name_process(order->name);
-	if (!ring)
+	/* Without memory, or room for descriptors. */
+	if (!ring || fds[FORK_SERVER_WORKER] < 0)
 		os_exit(1);
 	number = call_ring_done(ring);
-	become_ready(ring, eventfd);
+	become_ready(ring, fds[FORK_SERVER_COLLECTOR]);
 	for (;;) {
 		uint32_t asked = call_ring_await(ring, number);
 
@@ -77,8 +86,7 @@ void subprocess_serve(int fd, int eventfd,
 		while (number != count_word_count(asked)) {
 			serve(ring, number);
 			number = (number + 1) & COUNT_WORD_MASK;
-			if (call_ring_answer(ring))
-				os_eventfd_signal(eventfd);
+			signal_readers(fds, call_ring_answer(ring));
 		}
 	}
 }

@@ -10,6 +10,7 @@
 #include "subprocess/collector.h"
 #include "subprocess/subprocess.h"
 #include "subprocess/function_table.h"
+#include "subprocess/listener.h"
 #include "os/eventfd.h"
 #include "os/map.h"
 #include "os/at_fork.h"
@@ -86,6 +87,7 @@ static void free_subprocess(struct sley_subprocess *subprocess)
 		os_unmap(subprocess->ring, size);
 	os_close(subprocess->segment);
 	os_close(subprocess->eventfd);
+	os_close(subprocess->answers);
 	intensity_fini(&subprocess->restarts, &sley__program_mem);
 	mem_free(&sley__program_mem, subprocess, size_of(&subprocess->options));
 }
@@ -114,11 +116,14 @@ static int set_up(struct sley_subprocess *subprocess)
 		(struct sley_endpoint){ .ops = &subprocess_endpoint_ops,
 					.name = subprocess->options.name,
 					.width = 1 };
-	subprocess->segment = -1;
+	subprocess->segment = subprocess->answers = -1;
 	subprocess_calls_init(&subprocess->queue);
 	subprocess->eventfd = os_eventfd_create();
 	if (subprocess->eventfd < 0)
 		return subprocess->eventfd;
+	subprocess->answers = os_eventfd_create();
+	if (subprocess->answers < 0)
+		return subprocess->answers;
 	err = open_ring(subprocess);
 	if (err)
 		return err;
@@ -168,6 +173,7 @@ void sley_subprocess_destroy(struct sley_subprocess *subprocess)
 	subprocess->closing = true;
 	subprocess->since_ns = os_now();
 	spin_unlock(&subprocess->lock);
+	listeners_leave(subprocess);
 	collector_nudge();
 	await(&subprocess->gone);
 	free_subprocess(subprocess);
@@ -218,7 +224,7 @@ static uint32_t visit(struct sley_subprocess *subprocess,
 		wake = subprocess_bring(subprocess);
 	}
 	collected = subprocess->collected;
-	nudge = subprocess->broken && !subprocess->killed;
+	nudge = subprocess_is_to_kill(subprocess);
 	if (subprocess->options.call_ns && !subprocess->timed &&
 	    subprocess_in_ring(subprocess)) {
 		subprocess->timed = true;
@@ -243,7 +249,7 @@ static void enqueue(struct sley_subprocess *subprocess,
 		subprocess_calls_add(&subprocess->queue, call);
 }
 
-/* From now on the eventfd is signalled for @call. */
+/* From now on the eventfd of the reader of @call is signalled. */
 static void begin_to_wait(struct sley_subprocess *subprocess,
 			  struct subprocess_call *call,
 			  struct subprocess_calls *ended)
@@ -251,12 +257,9 @@ static void begin_to_wait(struct sley_subprocess *subprocess,
 	(void)ended;
 	if (call->finished)
 		return;
-	call->waits = true;
-	subprocess->nr_waiting++;
-	if (subprocess->phase == LIFE_RUNNING && !subprocess->watched) {
-		subprocess->watched = true;
-		(void)call_ring_watch(subprocess->ring);
-	}
+	subprocess_begin_wait(subprocess, call);
+	if (subprocess->phase == LIFE_RUNNING)
+		subprocess_ask_signals(subprocess);
 }
 
 static void unqueue(struct subprocess_calls *queue,
@@ -280,7 +283,7 @@ static bool give_up(struct sley_subprocess *subprocess,
 	spin_lock(&subprocess->lock);
 	given_up = !call->finished;
 	if (given_up) {
-		subprocess->nr_waiting -= call->waits;
+		subprocess_end_wait(subprocess, call);
 		if (call->in_ring)
 			subprocess->calls[call->number %
 					  subprocess->options.depth] = NULL;
@@ -329,6 +332,7 @@ static int await_call(struct sley_subprocess *subprocess,
 
 	if (look_for(subprocess, call, visit(subprocess, call, enqueue)))
 		return 0;
+	call->listener = listener_of_caller(subprocess);
 	(void)visit(subprocess, call, begin_to_wait);
 	err = sley_event_wait_until(&call->ended, deadline_ns);
 	if (!err)

@@ -5,10 +5,11 @@
  * A call waits in the queue until there is room in the ring, and then in the ring
  * until it is done.  The caller *collects*, under the lock: it takes all answers
  * that are there, and puts queued calls into the ring.  It does so while it spins.
- * When it goes to sleep, it asks the subprocess to signal the eventfd, and the
- * collector of collector.h collects.  The callers of collected calls are woken
- * without the lock.  A call is on the stack of its caller, and is not touched
- * afterwards.
+ * When it goes to sleep, it asks the subprocess to signal an eventfd.  A task asks for
+ * the signal that its workers listen to, and one of them collects (listener.h).  For
+ * a plain thread, and where no worker can listen, the collector of collector.h
+ * collects.  The callers of collected calls are woken without the lock.  A call is on
+ * the stack of its caller, and is not touched afterwards.
  *
  *           START sent          it is ready           STOP, or killed
  *     NEW ------------> STARTING ------------> RUNNING --------------> GONE
@@ -33,8 +34,11 @@
 
 #include <sley/sync.h>
 
+struct listener;
+
 struct subprocess_call {
 	struct subprocess_call *next;
+	struct listener *listener; /* hears the answer; NULL: the collector */
 	struct sley_event ended;
 	uint32_t fn;
 	uint32_t arg_size;
@@ -51,6 +55,9 @@ struct subprocess_calls {
 	struct subprocess_call **last;
 };
 
+/* Of one subprocess: runtimes whose workers listen to it. */
+#define LISTENERS_MAX 4
+
 enum subprocess_phase {
 	LIFE_NEW,
 	LIFE_STARTING,
@@ -65,8 +72,9 @@ struct sley_subprocess {
 	uint32_t id;
 	unsigned int generation; /* of the process that it belongs to */
 	uint32_t on_start;       /* function number, or 0                  */
-	int segment;             /* a descriptor, as eventfd          */
-	int eventfd;
+	int segment;             /* a descriptor, as those below      */
+	int eventfd;             /* for the collector                 */
+	int answers;             /* an eventfd for listeners          */
 	struct call_ring *ring;
 	struct sley_event started; /* or never will                  */
 	struct sley_event gone;
@@ -78,10 +86,16 @@ struct sley_subprocess {
 	uint32_t asked;     /* as in the ring, but trusted           */
 	uint32_t collected; /* answers taken, up to here             */
 	uint32_t nr_waiting;
+	uint32_t nr_heard; /* of these: calls with a listener        */
 	struct subprocess_calls queue;
-	bool watched; /* the eventfd will be signalled, or was       */
-	bool timed;   /* the collector knows of a call               */
-	bool broken;  /* its answers make no sense                   */
+	uint32_t signals;     /* CALL_RING_*: will be signalled, or was  */
+	bool timed;           /* the collector knows of a call           */
+	bool broken;          /* its answers make no sense               */
+	bool noisy;           /* it signals without answers              */
+	bool deaf;            /* it was noisy once: no worker listens    */
+	uint32_t nr_noises;   /* signals since the last answer       */
+	uint32_t noise_since; /* collected at the last signal        */
+	struct listener *listeners[LISTENERS_MAX]; /* or NULL        */
 	bool closing;
 	bool killed;
 	bool was_ready;    /* in any life                           */
@@ -117,6 +131,13 @@ subprocess_in_ring(const struct sley_subprocess *subprocess)
 	return count_word_distance(subprocess->collected, subprocess->asked);
 }
 
+/* Under the lock: is the collector wanted, to kill it? */
+static inline bool
+subprocess_is_to_kill(const struct sley_subprocess *subprocess)
+{
+	return (subprocess->broken || subprocess->noisy) && !subprocess->killed;
+}
+
 /* sley_subprocess_call() of a number of function_table.h, which may be an error. */
 must_check int subprocess_call(struct sley_subprocess *subprocess, int fn,
 			       const void *arg, size_t size,
@@ -131,6 +152,15 @@ extern const struct endpoint_ops subprocess_endpoint_ops;
 /* Takes the answers that are there. */
 void subprocess_collect(struct sley_subprocess *subprocess,
 			struct subprocess_calls *ended);
+
+/* Asks for the signals that waiting calls need, and that are not asked for yet. */
+void subprocess_ask_signals(struct sley_subprocess *subprocess);
+
+/* The caller of @call begins to wait; or the call is over, or given up. */
+void subprocess_begin_wait(struct sley_subprocess *subprocess,
+			   struct subprocess_call *call);
+void subprocess_end_wait(struct sley_subprocess *subprocess,
+			 struct subprocess_call *call);
 
 /* Puts queued calls into the ring, as far as they fit.  True: call_ring_wake(). */
 must_check bool subprocess_bring(struct sley_subprocess *subprocess);

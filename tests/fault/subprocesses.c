@@ -3,7 +3,8 @@
  * subprocesses.c - functions in a subprocess, where calls fail in the program, in the
  * server or in the subprocess.
  *
- * A server that has ended is not started again, so all of it is one try.
+ * A server that has ended is not started again, so all of it is one try.  In the second
+ * scenario a task calls, and a worker hears the answers.
  */
 #include "fault/sweep.h"
 
@@ -102,4 +103,38 @@ SCENARIO(subprocesses_that_are_killed)
 {
 	(void)TRY(begin_and_use(), -ENOMEM, -EAGAIN, -EMFILE, -ENOSPC, -EPERM,
 		  -ENOBUFS, SLEY_ECHILD);
+}
+
+static void call_in_task(void *arg)
+{
+	struct sley_subprocess *subprocess = NULL;
+	int *err = arg;
+
+	*err = sley_subprocess_create(
+		&subprocess,
+		SLEY_SUBPROCESS_OPTIONS(.spin_ns = SLEY_SUBPROCESS_NO_SPIN));
+	if (*err)
+		return;
+	*err = check_double(subprocess);
+	sley_subprocess_destroy(subprocess);
+}
+
+static int begin_and_listen(void)
+{
+	int err, called = 0;
+
+	err = sley_subprocess_register("double_it", double_it);
+	if (!err)
+		err = sley_subprocesses_init();
+	if (err)
+		return err;
+	err = sley_run(SLEY_CONFIG(.workers = 1), call_in_task, &called);
+	sley_subprocesses_exit();
+	return err ? err : called;
+}
+
+SCENARIO(answers_that_a_worker_hears)
+{
+	(void)TRY(begin_and_listen(), -ENOMEM, -EAGAIN, -EMFILE, -ENOSPC,
+		  -EPERM, -ENOBUFS, SLEY_ECHILD);
 }

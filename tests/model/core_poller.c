@@ -17,7 +17,9 @@
  *
  * Complete for one worker that sleeps in epoll or in a ring and hears of work of each
  * kind and of a descriptor; for a descriptor that comes while one worker sits
- * down; for a seat that is left while another worker sleeps; for a sleep beside an
+ * down; for a seat that is left while another worker sleeps; for a bound thread that
+ * leaves the seat of a runtime without a monitor while another bound thread sleeps or
+ * goes to sleep; for a sleep beside an
  * operation of a ring that is still armed; with membarrier and without.  A ring with
  * work and a descriptor is complete in SC and TSO only, with --slow.  Two workers that
  * sit down are searched in SC and TSO with four delays, with --slow: complete searches
@@ -396,7 +398,7 @@ static void done(int nr)
 	MODEL_CHECK(rt->idle.counts == 0);
 	MODEL_CHECK(list_empty(&rt->idle.parked));
 	MODEL_CHECK(!rt->poller.taken);
-	for (unsigned int i = 0; i < rt->nr_workers; i++)
+	for (unsigned int i = 0; i < CREW_MAX; i++)
 		MODEL_CHECK(crew[i].seat.word == SEAT_AWAKE);
 }
 
@@ -573,6 +575,48 @@ static void leaver(int id)
 BOTH_VARIANTS(a_seat_that_is_left_is_taken, .setup = setup_one_asleep,
 	      .threads = { leaver, sleeper, signal_and_submit }, .finish = two,
 	      .slow_modes = MODEL_RA);
+
+/* The same without a monitor: bound threads, and thread 0 never comes back. */
+static void setup_bound_asleep(void)
+{
+	setup_one_asleep();
+	rt->nr_workers = 0;
+}
+
+static void setup_bound_awake(void)
+{
+	setup_watched(2, false);
+	has_pieces = true;
+	rt->nr_workers = 0;
+	rt->poller.taken = 1; /* by thread 0 */
+}
+
+static void bound_leaver(int id)
+{
+	poller_leave(&crew[id]);
+}
+
+static void bound_sleeper(int id)
+{
+	const struct idle_look before = { .look = look, .arg = &crew[id] };
+
+	search(&crew[id],
+	       rest(&rt->idle, &crew[id].seat, false, &before, UINT64_MAX));
+}
+
+static void bound_parker(int id)
+{
+	search(&crew[id], false);
+}
+
+BOTH_VARIANTS(a_bound_thread_hands_the_seat_over, .setup = setup_bound_asleep,
+	      .threads = { bound_leaver, bound_sleeper, signal_descriptor },
+	      .finish = one);
+
+BOTH_VARIANTS(a_bound_thread_finds_the_seat_that_is_left,
+	      .setup = setup_bound_awake,
+	      .threads = { bound_leaver, bound_parker, signal_descriptor },
+	      .finish = one);
 
 /* Worker 1 sleeps in the poller already, and worker 0 goes to sleep. */
 static struct idle_look seated;

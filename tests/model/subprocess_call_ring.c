@@ -9,7 +9,8 @@
  * did not sleep on the eventfd has the edges of the ring alone.
  * Neither side spins first: each side goes to sleep as soon as possible.
  *
- * Complete for two calls, which are asked at once or one by one, and the stop.  The
+ * Complete for two calls, which are asked at once or one by one, and the stop; and for
+ * one call with two readers that sleep for the answer, the collector and a worker.  The
  * models would not see mistakes that take more calls than the ring has slots: there
  * the program counts for itself, under a lock.
  */
@@ -26,8 +27,12 @@ static union {
 } memory;
 
 static struct call_ring *const ring = &memory.ring;
-static uint32_t eventfd;
+static uint32_t eventfd; /* of the collector */
+static uint32_t answers; /* of the worker    */
 static uint32_t nr_collected;
+static struct ledger {
+	int nr_heard;
+} ledger;
 
 static void setup(void)
 {
@@ -38,27 +43,38 @@ static void setup(void)
 		ring->slot[i].arg_size = 0;
 		ring->slot[i].result_size = 0;
 	}
-	eventfd = 0;
+	eventfd = answers = 0;
 	nr_collected = 0;
+	ledger.nr_heard = 0;
+	model_ledger(&ledger, sizeof(ledger));
 	model_name(&ring->asked, "asked");
 	model_name(&ring->done, "done");
 	model_name(&ring->ready, "ready");
 	model_name(&eventfd, "eventfd");
+	model_name(&answers, "answers");
 }
 
-/* ---- the eventfd ----------------------------------------------------------------- */
+/* ---- eventfds -------------------------------------------------------------------- */
 
-static void eventfd_signal(void)
+static void eventfd_signal(uint32_t *fd)
 {
-	(void)xchg_release(&eventfd, 1);
-	os_futex_wake(&eventfd, 1);
+	(void)xchg_release(fd, 1);
+	os_futex_wake(fd, 1);
 }
 
 /* Sleeps until the eventfd is signalled. */
-static void eventfd_await(void)
+static void eventfd_await(uint32_t *fd)
 {
-	while (!xchg_acquire(&eventfd, 0))
-		(void)os_futex_wait(&eventfd, 0, UINT64_MAX);
+	while (!xchg_acquire(fd, 0))
+		(void)os_futex_wait(fd, 0, UINT64_MAX);
+}
+
+static void signal_readers(uint32_t bits)
+{
+	if (bits & CALL_RING_WORKER)
+		eventfd_signal(&answers);
+	if (bits & CALL_RING_COLLECTOR)
+		eventfd_signal(&eventfd);
 }
 
 /* ---- the subprocess ----------------------------------------------------------------- */
@@ -70,7 +86,7 @@ static void subprocess(int id)
 	(void)id;
 	ring->refusal = 5;
 	call_ring_say_ready(ring, CALL_RING_READY);
-	eventfd_signal();
+	eventfd_signal(&eventfd);
 	for (;;) {
 		uint32_t asked = call_ring_await(ring, number);
 
@@ -82,8 +98,7 @@ static void subprocess(int id)
 			call_ring_begin(ring, number);
 			slot->result_size = slot->arg_size + 1;
 			number = (number + 1) & COUNT_WORD_MASK;
-			if (call_ring_answer(ring))
-				eventfd_signal();
+			signal_readers(call_ring_answer(ring));
 		}
 	}
 }
@@ -93,7 +108,7 @@ static void subprocess(int id)
 static void await_ready(void)
 {
 	while (call_ring_readiness(ring) != CALL_RING_READY)
-		eventfd_await();
+		eventfd_await(&eventfd);
 	MODEL_CHECK(ring->refusal == 5);
 }
 
@@ -120,10 +135,10 @@ static void collect(uint32_t first, uint32_t done)
 /* Sleeps until all @nr answers are there. */
 static void await_answers(uint32_t first, uint32_t nr)
 {
-	collect(first, call_ring_watch(ring));
+	collect(first, call_ring_watch(ring, CALL_RING_COLLECTOR));
 	while (nr_collected < nr) {
-		eventfd_await();
-		collect(first, call_ring_watch(ring));
+		eventfd_await(&eventfd);
+		collect(first, call_ring_watch(ring, CALL_RING_COLLECTOR));
 	}
 }
 
@@ -179,3 +194,37 @@ static void look_for_the_second(int id)
 
 MODEL(who_stops_sleeping_loses_no_answer, .setup = setup,
       .threads = { look_for_the_second, subprocess }, .finish = finish);
+
+/* ---- two readers ------------------------------------------------------------------- */
+
+/* Each reader looks at the answer, and sleeps for its own eventfd. */
+static void hear(uint32_t bit, uint32_t *fd)
+{
+	while (call_ring_watch(ring, bit) != 0)
+		eventfd_await(fd);
+	MODEL_CHECK(call_slot(ring, DEPTH, COUNT_WORD_MASK)->result_size == 11);
+	ledger.nr_heard++;
+}
+
+static void ask_and_collect(int id)
+{
+	(void)id;
+	await_ready();
+	ask(COUNT_WORD_MASK, 1);
+	hear(CALL_RING_COLLECTOR, &eventfd);
+	call_ring_stop(ring);
+}
+
+static void listen(int id)
+{
+	(void)id;
+	hear(CALL_RING_WORKER, &answers);
+}
+
+static void both(void)
+{
+	MODEL_CHECK(ledger.nr_heard == 2);
+}
+
+MODEL(the_collector_and_a_worker_hear_of_an_answer, .setup = setup,
+      .threads = { ask_and_collect, listen, subprocess }, .finish = both);

@@ -231,11 +231,16 @@ TEST(the_eventfd_is_signalled_for_callers_that_wait)
 	begin_at(0);
 	ask(1);
 	CHECK(!call_ring_answer(subprocess->ring));
-	CHECK_EQ(call_ring_watch(subprocess->ring), 1);
-	CHECK(call_ring_answer(subprocess->ring));
+	CHECK_EQ(call_ring_watch(subprocess->ring, CALL_RING_COLLECTOR), 1);
+	CHECK_EQ(call_ring_answer(subprocess->ring), CALL_RING_COLLECTOR);
 	/* Once, until somebody looks. */
 	CHECK(!call_ring_answer(subprocess->ring));
-	CHECK_EQ(call_ring_done(subprocess->ring), 3);
+	CHECK_EQ(call_ring_watch(subprocess->ring, CALL_RING_WORKER), 3);
+	CHECK_EQ(call_ring_answer(subprocess->ring), CALL_RING_WORKER);
+	CHECK_EQ(call_ring_watch(subprocess->ring, CALL_RING_SIGNALS), 4);
+	CHECK_EQ(call_ring_answer(subprocess->ring), CALL_RING_SIGNALS);
+	CHECK(!call_ring_answer(subprocess->ring));
+	CHECK_EQ(call_ring_done(subprocess->ring), 6);
 	end();
 }
 

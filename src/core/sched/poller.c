@@ -158,8 +158,14 @@ bool poller_sit(struct worker *worker, struct idle_look *look)
 
 void poller_leave(struct worker *worker)
 {
+	struct sley *rt = worker->rt;
+
 	/* relaxed: as above. */
-	store_relaxed(&worker->rt->poller.taken, 0);
+	store_relaxed(&rt->poller.taken, 0);
+	/* The free seat is as work: a worker that parks sees it, or is seen. */
+	if (unlikely(!rt->nr_workers) &&
+	    idle_parked(idle_counts_after_work(&rt->idle)))
+		idle_wake_one(&rt->idle);
 }
 
 void poller_ring_end(struct worker *worker)

@@ -41,9 +41,11 @@
  *   2. reads the plan: later than a     2. reads the count of descriptors (PW2):
  *      tick?  Then wakes the monitor       some: looks after a tick
  *
- * A runtime without worker threads has no monitor.  There a descriptor is watched
- * while the bound thread sleeps; of several bound threads, while the one that took
- * the seat sleeps, or any other that goes to sleep later.
+ * A runtime without worker threads has no monitor, and a bound thread that leaves the
+ * seat may stay away for ever, in code that does not call sley.  So it hands the seat
+ * over: it wakes another bound thread, if one sleeps, also if a thread searches (it
+ * may be the leaver itself).  The free seat is work in the sense of I1 of
+ * core/sched/idle.h, as in 2.
  *
  * The waker that signals the eventfd may be late: the worker may be awake by then.
  * But the runtime is not freed by then, and the number of the eventfd not reused: all

@@ -112,6 +112,17 @@ static bool call_function(struct worker *worker, struct sley_source *source,
 	return has;
 }
 
+/* By a guest. */
+static bool has_item(struct worker *worker, struct sley_source *source)
+{
+	/* relaxed: the taker acquires it. */
+	if (load_relaxed(&source->pending))
+		return true;
+	if (!source->ops.has)
+		return is_signalled(source);
+	return call_function(worker, source, source->ops.has);
+}
+
 /*
  * By a guest.  An item may be taken before its signal comes, so a signal without an
  * item is something to take, too: take() reads the descriptor.  Otherwise each worker
@@ -119,22 +130,19 @@ static bool call_function(struct worker *worker, struct sley_source *source,
  */
 static bool has_something(struct worker *worker, struct sley_source *source)
 {
-	/* relaxed: the taker acquires it. */
-	if (load_relaxed(&source->pending))
-		return true;
-	if (!source->ops.has)
-		return is_signalled(source);
-	if (call_function(worker, source, source->ops.has))
-		return true;
-	return unlikely(worker->poll.heard) && !source->ops.left &&
-	       is_signalled(source);
+	return has_item(worker, source) ||
+	       (unlikely(worker->poll.heard) && !source->ops.left &&
+		is_signalled(source));
 }
 
-/* The same where a worker that listens to the descriptor is as good as a look. */
+/*
+ * The same where a worker that listens to the descriptor is as good as a look: a
+ * worker that has heard a signal looks again in source_pick().
+ */
 static bool has_left(struct worker *worker, struct sley_source *source)
 {
 	if (!source->ops.left)
-		return has_something(worker, source);
+		return has_item(worker, source);
 	/* relaxed: as above. */
 	return load_relaxed(&source->pending) ||
 	       call_function(worker, source, source->ops.left);
@@ -416,6 +424,24 @@ int source_add(struct sley *rt, struct sley_source **out,
 	return 0;
 }
 
+void *source_find(struct sley *rt, bool (*take)(void *arg))
+{
+	struct sources *sources = &rt->sources;
+	void *arg = NULL;
+
+	spin_lock(&sources->lock);
+	/* relaxed: under the lock, as all changes. */
+	for (uint32_t bits = load_relaxed(&sources->live); bits && !arg;
+	     bits &= bits - 1) {
+		const struct sley_source *source = first_of(rt, bits);
+
+		if (source->ops.take == take)
+			arg = source->arg;
+	}
+	spin_unlock(&sources->lock);
+	return arg;
+}
+
 /* No function of @source runs. */
 static void end(struct sley_source *source)
 {
@@ -488,6 +514,11 @@ void sources_open(struct sley *rt)
 
 void sources_end(struct sley *rt)
 {
-	for (uint32_t bits = rt->sources.used; bits; bits &= bits - 1)
-		end(first_of(rt, bits));
+	for (uint32_t bits = rt->sources.used; bits; bits &= bits - 1) {
+		struct sley_source *source = first_of(rt, bits);
+
+		end(source);
+		if (source->ops.end)
+			source->ops.end(source->arg);
+	}
 }

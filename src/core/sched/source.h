@@ -127,6 +127,8 @@ struct source_ops {
 	bool (*arm)(void *arg);
 	/* No signal is needed.  By the taker or the remover.  Or NULL. */
 	void (*disarm)(void *arg);
+	/* The runtime ends, and the source with it: by the destroyer.  Or NULL. */
+	void (*end)(void *arg);
 	/* Readable after a signal: a parked worker listens to it.  0: none. */
 	int fd;
 };
@@ -175,6 +177,9 @@ must_check int source_add(struct sley *rt, struct sley_source **out,
  * waits.  Not called by a function of @source.
  */
 void source_remove(struct sley_source *source);
+
+/* The argument of a source of @rt that has this take(), or NULL. */
+void *source_find(struct sley *rt, bool (*take)(void *arg));
 
 /* For messages about misuse: was @source not removed? */
 static inline bool source_is_live(const struct sley_source *source)
