@@ -37,7 +37,7 @@ enum batch_state {
 };
 
 struct reactor {
-	struct runtime_part part; /* in rt->reactor */
+	struct sley *rt;
 	unsigned int index;
 	int epoll;
 	struct sley_source *source;
@@ -122,8 +122,10 @@ static int take_index(void)
 	return bits_first(first);
 }
 
-static void free_reactor(struct sley *rt, struct reactor *reactor)
+/* The source has ended: no task of the runtime is left, or none knows the reactor. */
+static void end(void *arg)
 {
+	struct reactor *reactor = arg;
 	uint64_t bit = 1ull << reactor->index;
 
 	for (uint32_t fd = 0; fd < DESCRIPTOR_CHUNKS * DESCRIPTOR_CHUNK; fd++) {
@@ -139,13 +141,7 @@ static void free_reactor(struct sley *rt, struct reactor *reactor)
 	os_close(reactor->epoll);
 	/* relaxed: see take_index(). */
 	(void)and_relaxed(&reactors.used_bits, ~bit);
-	mem_free(&rt->mem, reactor, sizeof(*reactor));
-}
-
-/* All threads of @rt have ended, and its sources, too. */
-static void end(struct sley *rt, struct runtime_part *part)
-{
-	free_reactor(rt, container_of(part, struct reactor, part));
+	mem_free(&reactor->rt->mem, reactor, sizeof(*reactor));
 }
 
 static int open_reactor(struct sley *rt, struct reactor *reactor)
@@ -154,6 +150,7 @@ static int open_reactor(struct sley *rt, struct reactor *reactor)
 		.has = has,
 		.left = left,
 		.take = take,
+		.end = end,
 		.fd = reactor->epoll,
 	};
 
@@ -167,7 +164,7 @@ static int make_reactor(struct sley *rt, struct reactor **out)
 	int err = index;
 
 	if (index >= 0) {
-		reactor->part.end = end;
+		reactor->rt = rt;
 		reactor->index = (unsigned int)index;
 		reactor->epoll = os_epoll_create();
 		err = reactor->epoll < 0 ? reactor->epoll : 0;
@@ -192,16 +189,16 @@ static int make_reactor(struct sley *rt, struct reactor **out)
 /* Two tasks may make one at the same time: the first that is done wins. */
 static int publish_reactor(struct sley *rt, struct reactor **out)
 {
-	struct runtime_part *winner = NULL;
+	struct reactor *winner;
 	int err = make_reactor(rt, out);
 
 	if (err)
 		return err;
-	if (runtime_publish_reactor(rt, &(*out)->part, &winner))
+	if (runtime_publish_reactor(rt, *out, &winner))
 		return 0;
 	source_remove((*out)->source);
-	free_reactor(rt, *out);
-	*out = container_of(winner, struct reactor, part);
+	end(*out);
+	*out = winner;
 	return 0;
 }
 
@@ -209,14 +206,11 @@ int reactor_watch(struct worker *worker, struct io_descriptor *descriptor,
 		  int fd)
 {
 	struct sley *rt = worker->rt;
-	struct runtime_part *part = runtime_reactor(rt);
-	struct reactor *reactor = NULL;
+	struct reactor *reactor = runtime_reactor(rt);
 	uint64_t bit;
 	int err = 0;
 
-	if (likely(part))
-		reactor = container_of(part, struct reactor, part);
-	else
+	if (unlikely(!reactor))
 		err = publish_reactor(rt, &reactor);
 	if (unlikely(err))
 		return err;

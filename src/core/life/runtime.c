@@ -269,8 +269,6 @@ void runtime_free(struct sley *rt)
 	monitor_stop(rt);
 	stop_threads(rt, rt->nr_workers);
 	sources_end(rt);
-	if (rt->reactor)
-		rt->reactor->end(rt, rt->reactor);
 	trace_write(rt);
 	free_parts(rt);
 }

@@ -8,7 +8,7 @@
  *
  * Edges:
  *
- *   RP1  the maker of a part publishes it -> a task finds it : its fields
+ *   RP1  the maker of the reactor publishes it -> a task finds it : its fields
  */
 #ifndef SLEY_CORE_LIFE_SLEY_H
 #define SLEY_CORE_LIFE_SLEY_H
@@ -37,12 +37,7 @@
 #include <sley/task.h>
 
 struct worker;
-
-/* A part of a runtime that a folder above core adds, and that ends with the runtime. */
-struct runtime_part {
-	/* All threads of @rt have ended. */
-	void (*end)(struct sley *rt, struct runtime_part *part);
-};
+struct reactor;
 
 enum runtime_phase {
 	PHASE_STARTING, /* workers wait for each other */
@@ -92,8 +87,8 @@ struct sley {
 	uint64_t (*report_more)(struct sley *rt);
 	struct monitor monitor;
 	struct watchdog watchdog;
-	struct poller poller;         /* core/sched/poller.h                 */
-	struct runtime_part *reactor; /* src/io/reactor.h; NULL: none yet   */
+	struct poller poller;    /* core/sched/poller.h                 */
+	struct reactor *reactor; /* io/reactor.h; NULL: none yet         */
 	struct blocking blocking;
 	struct trace trace;
 	struct page_slot page; /* core/trace/page.h                          */
@@ -103,18 +98,18 @@ struct sley {
 	struct sources sources;
 };
 
-static inline struct runtime_part *runtime_reactor(const struct sley *rt)
+static inline struct reactor *runtime_reactor(const struct sley *rt)
 {
 	return load_acquire(&rt->reactor); /* RP1 */
 }
 
-/* False: another task was faster, and *@winner is its part. */
+/* False: another task was faster, and *@winner is its reactor. */
 static inline bool runtime_publish_reactor(struct sley *rt,
-					   struct runtime_part *part,
-					   struct runtime_part **winner)
+					   struct reactor *reactor,
+					   struct reactor **winner)
 {
 	*winner = NULL;
-	return cas_acq_rel_acquire(&rt->reactor, winner, part); /* RP1 */
+	return cas_acq_rel_acquire(&rt->reactor, winner, reactor); /* RP1 */
 }
 
 /* The flags that all tasks of @rt have in common. */
