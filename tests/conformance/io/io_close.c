@@ -74,7 +74,7 @@ TEST_WORKERS(no_number_is_closed_under_a_call)
 {
 	struct sley *rt = start();
 
-	for (int i = 0; i < test_scale(1000); i++) {
+	for (int i = 0, nr_same = 0; nr_same < test_scale(1000); i++) {
 		struct pair first = open_pair(PAIR_UNIX), second;
 		struct waiting waiting = { .fd = first.from };
 		struct sley_group group = SLEY_GROUP_INIT;
@@ -85,7 +85,9 @@ TEST_WORKERS(no_number_is_closed_under_a_call)
 			sley_yield();
 		CHECK_EQ(sley_io_close(first.from), 0);
 		second = open_pair(PAIR_UNIX);
-		CHECK_EQ(second.from, first.from);
+		/* A worker may get the number for a descriptor of its own. */
+		nr_same += second.from == first.from;
+		CHECK_LT(i, nr_same + 100);
 		CHECK_EQ(write(second.to, "b", 1), 1);
 		sley_join(&group);
 		CHECK_EQ(waiting.nr_bad, 1);
