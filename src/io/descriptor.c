@@ -40,8 +40,8 @@ static void wait_until_gone(struct io_descriptor *descriptor)
 
 	for (;;) {
 		(void)waitq_lock(q);
-		if (!(load_acquire(&descriptor->users) & /* DS2 */
-		      DESCRIPTOR_GOING))
+		/* relaxed: the lock, as in is_over(); the entry has DS2. */
+		if (!(load_relaxed(&descriptor->users) & DESCRIPTOR_GOING))
 			break;
 		(void)!waitq_wait(q, &node, UINT64_MAX, WAIT_SHIELDED);
 	}
@@ -172,8 +172,8 @@ int descriptor_close(int fd)
 
 	if (!descriptor)
 		return file_close(fd, 0);
-	while ((users = or_acq_rel(&descriptor->users, /* DS1, DS2 */
-				   DESCRIPTOR_CLOSING)) &
+	/* relaxed: wait_for_users() has DS1, and each list its lock. */
+	while ((users = or_relaxed(&descriptor->users, DESCRIPTOR_CLOSING)) &
 	       DESCRIPTOR_CLOSING) {
 		if (!(users & DESCRIPTOR_GOING))
 			return -EBADF;

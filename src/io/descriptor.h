@@ -38,8 +38,7 @@
  * Edges:
  *
  *   DS1  a user leaves -> the closer finds no user : what the user did
- *   DS2  the closer has closed -> the next user enters, or waits to : the place is
- *        empty
+ *   DS2  the closer has closed -> the next user enters : the place is empty
  *
  * Rejected: a table for each runtime (a close would have to visit all runtimes); the
  * waiters in memory of the program, beside the number (the program has only the

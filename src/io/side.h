@@ -46,6 +46,7 @@ static inline uint32_t side_number(uint64_t word)
 
 static inline struct side_look side_look(const struct io_side *side)
 {
+	/* Acquires for what follows: the kernel is asked after this look. */
 	uint64_t word = load_acquire(&side->q.word); /* W1 */
 	uint32_t number = side_number(word);
 
