@@ -24,11 +24,9 @@
 #include "payload.h"
 
 #include "core/sched/source.h"
-#include "core/trace/report.h"
 #include "io/call.h"
 #include "io/file.h"
 #include "io/ready.h"
-#include "mem/alloc.h"
 #include "os/at_fork.h"
 #include "os/epoll.h"
 #include "os/eventfd.h"
@@ -47,11 +45,11 @@
 #include "io/thread_wait.c"
 #undef renew
 
-#define FD 1
+#include "io_parts.h"
+
 #define EPOLL 8
 #define EVENTFD 9
 
-static struct io_descriptor places[DESCRIPTOR_CHUNK];
 static struct io_descriptor *const place = &places[FD];
 static struct reactor reactor;
 
@@ -227,75 +225,6 @@ bool os_fd_wait(int fd, short events, int second, uint64_t deadline_ns)
 void os_close(int fd)
 {
 	MODEL_CHECK(fd == EVENTFD);
-}
-
-/* ---- parts that are left out -------------------------------------------------------- */
-
-int table_make(const struct table *table, uint32_t index)
-{
-	MODEL_CHECK(index == FD);
-	(void)!table_publish(table, 0, places);
-	return 0;
-}
-
-void table_walk(const struct table *table, uint32_t nr, void (*fn)(void *))
-{
-	(void)table;
-	(void)nr;
-	(void)fn;
-	never();
-}
-
-void report(const struct sley *rt, const char *format, ...)
-{
-	(void)rt;
-	MODEL_CHECK(!format);
-}
-
-void worker_yield(struct worker *worker)
-{
-	(void)worker;
-	never();
-}
-
-int os_epoll_create(void)
-{
-	never();
-	return 0;
-}
-
-int source_add(struct sley *rt, struct sley_source **out,
-	       const struct source_ops *ops, void *arg, bool urgent)
-{
-	(void)rt;
-	(void)out;
-	(void)ops;
-	(void)arg;
-	(void)urgent;
-	never();
-	return 0;
-}
-
-void source_remove(struct sley_source *source)
-{
-	(void)source;
-	never();
-}
-
-void *mem_alloc(struct mem *mem, size_t size)
-{
-	(void)mem;
-	(void)size;
-	never();
-	return NULL;
-}
-
-void mem_free(struct mem *mem, void *memory, size_t size)
-{
-	(void)mem;
-	(void)memory;
-	(void)size;
-	never();
 }
 
 /* ---- setup ---------------------------------------------------------------------------- */
@@ -695,6 +624,23 @@ MODEL(one_of_two_closers_closes, .setup = setup_known,
       .threads = { closer, closer }, .finish = closed_once);
 MODEL(one_of_two_closers_closes_beside_a_reader, .setup = setup_known,
       .threads = { reader, closer, closer }, .finish = closed_beside_two);
+
+/* ---- two reactors ----------------------------------------------------------------------------- */
+
+static void add_and_drop(int id)
+{
+	descriptor_add_reactors(place, 1u << id);
+	descriptor_add_reactors(place, 4u << id);
+	descriptor_drop_reactors(place, 1u << id);
+}
+
+static void both_are_known(void)
+{
+	MODEL_CHECK(place->reactors == (4u | 8u));
+}
+
+MODEL(two_reactors_have_a_bit_each, .setup = setup_unknown,
+      .threads = { add_and_drop, add_and_drop }, .finish = both_are_known);
 
 /* ---- the number is used again --------------------------------------------------------------- */
 
