@@ -191,8 +191,8 @@ sley_io_recv_until(int fd, void *data, size_t size, int flags,
  * sley_io_recv - receive from a socket, as recv(2).
  *
  * With MSG_WAITALL a stream socket waits for all @size bytes; fewer come at the
- * end of the stream, and if the wait ends early.  With MSG_DONTWAIT the call never
- * waits: -EAGAIN.
+ * end of the stream, if the wait ends early, and with MSG_PEEK.  With MSG_DONTWAIT the
+ * call never waits: -EAGAIN.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps

@@ -11,14 +11,14 @@
 #define CALLS_IN_A_ROW 64
 
 /*
- * The wait ended early, and the last attempt was spared: something may have come since
- * then, whose edge is still on its way.
+ * There was no wait, or it ended early, and the last attempt was spared: something may
+ * have come since then, whose edge is still on its way.
  */
 static ssize_t try_at_last(struct io_call *call, ssize_t reason)
 {
 	ssize_t result;
 
-	if (reason != -ETIMEDOUT && reason != -ECANCELED)
+	if (reason == -EBADF)
 		return reason;
 	result = call->attempt(call);
 	return result == -EAGAIN ? reason : result;
@@ -31,12 +31,14 @@ static ssize_t try_and_wait(struct io_call *call,
 
 	for (;;) {
 		struct side_look look = side_look(side);
-		bool tries = !look.empty || call->tries_first;
+		bool tries = !look.empty || call->tries_first || call->apart ||
+			     call->never_waits;
 		ssize_t result = -EAGAIN;
 
 		if (tries) {
 			result = call->attempt(call);
-			if (result == -EAGAIN || call->emptied)
+			if ((result == -EAGAIN || call->emptied) &&
+			    !call->apart)
 				side_note_empty(side, &look);
 		}
 		if (likely(result != -EAGAIN || call->never_waits))

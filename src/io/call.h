@@ -23,6 +23,7 @@ struct io_call {
 	ssize_t (*on_file)(struct io_call *call); /* in its place; or NULL */
 	bool never_waits; /* -EAGAIN is the result                        */
 	bool tries_first; /* also where the last caller found nothing     */
+	bool apart; /* what it finds is not what other calls would find   */
 	/* Set by io_call() before the first attempt. */
 	struct io_descriptor *descriptor;
 	uint32_t traits;

@@ -5,8 +5,7 @@
 #include <sley/io.h>
 
 #include "io/call.h"
-#include "core/wait/wait.h"
-#include "os/clock.h"
+#include "io/room.h"
 #include "os/shared_memory.h"
 
 #include <poll.h>
@@ -79,8 +78,6 @@ int sley_io_accept_until(int fd, struct sockaddr *address, socklen_t *length,
 
 /* A listener of AF_UNIX is full, and the kernel does not tell when there is room. */
 #define LISTENER_IS_FULL (-EBUSY)
-#define FULL_NS_MIN 1000000ull
-#define FULL_NS_MAX 50000000ull
 
 static ssize_t attempt_connect(struct io_call *call)
 {
@@ -100,22 +97,6 @@ static ssize_t attempt_connect(struct io_call *call)
 	return err == -EAGAIN ? LISTENER_IS_FULL : err;
 }
 
-/* Sleep, longer each time: 0, -ETIMEDOUT or -ECANCELED. */
-static int wait_for_room(uint64_t *ns, uint64_t deadline_ns)
-{
-	uint64_t now_ns = os_now();
-	int err;
-
-	if (now_ns >= deadline_ns)
-		return -ETIMEDOUT;
-	if (*ns > deadline_ns - now_ns)
-		*ns = deadline_ns - now_ns;
-	err = wait_until(now_ns + *ns);
-	if (*ns < FULL_NS_MAX)
-		*ns *= 2;
-	return err;
-}
-
 int sley_io_connect_until(int fd, const struct sockaddr *address,
 			  socklen_t length, uint64_t deadline_ns)
 {
@@ -128,12 +109,12 @@ int sley_io_connect_until(int fd, const struct sockaddr *address,
 		.address = (struct sockaddr *)(uintptr_t)address,
 		.given = length,
 	};
-	uint64_t ns = FULL_NS_MIN;
+	uint64_t ns = 0;
 	int err;
 
 	do {
 		err = (int)io_call(&connect.call);
 	} while (err == LISTENER_IS_FULL &&
-		 !(err = wait_for_room(&ns, deadline_ns)));
+		 !(err = room_wait(&ns, deadline_ns)));
 	return err;
 }

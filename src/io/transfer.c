@@ -11,6 +11,7 @@
 #include "io/call.h"
 #include "io/file.h"
 #include "io/parts.h"
+#include "io/room.h"
 #include "io/try.h"
 
 #include <limits.h>
@@ -181,6 +182,12 @@ ssize_t sley_io_write_until(int fd, const void *data, size_t size,
 	return io_call(&call);
 }
 
+/* Does a call with @flags leave the bytes where they are, or look for others? */
+static bool is_apart(int flags)
+{
+	return flags & (MSG_PEEK | MSG_OOB | MSG_ERRQUEUE);
+}
+
 ssize_t sley_io_recv_until(int fd, void *data, size_t size, int flags,
 			   uint64_t deadline_ns)
 {
@@ -189,8 +196,10 @@ ssize_t sley_io_recv_until(int fd, void *data, size_t size, int flags,
 		.direction = IO_IN,
 		.deadline_ns = deadline_ns,
 		.never_waits = flags & MSG_DONTWAIT,
-		.attempt = flags & MSG_WAITALL ? attempt_recv_all
-					       : attempt_recv,
+		.apart = is_apart(flags),
+		.attempt = (flags & MSG_WAITALL) && !is_apart(flags)
+				   ? attempt_recv_all
+				   : attempt_recv,
 		.data = data,
 		.size = size,
 		.flags = flags,
@@ -333,9 +342,21 @@ static ssize_t attempt_recvmsg(struct io_call *call)
 	return os_recvmsg(call->fd, call->data, call->flags);
 }
 
+/*
+ * The socket has room, but the receiver that the message names has none: a datagram
+ * socket of AF_UNIX.  The kernel does not tell when there is room.
+ */
+#define RECEIVER_IS_FULL (-EBUSY)
+
 static ssize_t attempt_sendmsg(struct io_call *call)
 {
-	return os_sendmsg(call->fd, call->data, call->flags);
+	const struct msghdr *msg = call->data;
+	ssize_t n = os_sendmsg(call->fd, msg, call->flags);
+
+	if (n == -EAGAIN && msg->msg_name && !call->never_waits &&
+	    os_fd_poll(call->fd, POLLOUT))
+		return RECEIVER_IS_FULL;
+	return n;
 }
 
 ssize_t sley_io_recvmsg_until(int fd, struct msghdr *msg, int flags,
@@ -346,6 +367,7 @@ ssize_t sley_io_recvmsg_until(int fd, struct msghdr *msg, int flags,
 		.direction = IO_IN,
 		.deadline_ns = deadline_ns,
 		.never_waits = flags & MSG_DONTWAIT,
+		.apart = is_apart(flags),
 		.attempt = attempt_recvmsg,
 		.data = msg,
 		.flags = flags,
@@ -362,10 +384,16 @@ ssize_t sley_io_sendmsg_until(int fd, const struct msghdr *msg, int flags,
 		.direction = IO_OUT,
 		.deadline_ns = deadline_ns,
 		.never_waits = flags & MSG_DONTWAIT,
+		.apart = msg->msg_name,
 		.attempt = attempt_sendmsg,
 		.data = (void *)(uintptr_t)msg,
 		.flags = flags,
 	};
+	uint64_t ns = 0;
+	ssize_t n;
 
-	return io_call(&call);
+	do {
+		n = io_call(&call);
+	} while (n == RECEIVER_IS_FULL && !(n = room_wait(&ns, deadline_ns)));
+	return n;
 }

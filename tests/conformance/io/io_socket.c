@@ -112,6 +112,7 @@ TEST_WORKERS(a_wait_for_a_connection_ends_at_its_deadline)
 struct full {
 	struct sockaddr_un address;
 	int listener;
+	atomic_bool timed_out;
 };
 
 static void connect_to_full(void *arg)
@@ -122,6 +123,7 @@ static void connect_to_full(void *arg)
 	CHECK_EQ(sley_io_connect_until(fd, (struct sockaddr *)&full->address,
 				       sizeof(full->address), in_ms(3)),
 		 -ETIMEDOUT);
+	atomic_store(&full->timed_out, true);
 	CHECK_EQ(sley_io_connect(fd, (struct sockaddr *)&full->address,
 				 sizeof(full->address)),
 		 0);
@@ -149,7 +151,8 @@ TEST_WORKERS(a_listener_that_is_full_is_waited_for)
 			 sizeof(full.address)),
 		 0);
 	sley_spawn(&group, &task, connect_to_full, &full);
-	CHECK_EQ(sley_sleep(10 * SLEY_MSEC), 0);
+	while (!atomic_load(&full.timed_out))
+		CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
 	fd[1] = sley_io_accept(full.listener, NULL, NULL);
 	CHECK(fd[1] >= 0);
 	sley_join(&group);
