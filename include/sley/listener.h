@@ -156,7 +156,7 @@ struct sley_serve_options {
  * At .connections_max no connection is accepted until one ends; peers wait in the
  * backlog.  Where the process or the system has no more descriptors, or no memory,
  * the server waits a little, or until a connection ends, and tries again: .report
- * gets a line, once for each shortage.
+ * gets a line, every ten seconds at most.
  *
  * Context:  a task or a bound thread; one server at a time for each listener
  * Blocks:   the fiber; a bound thread sleeps

@@ -34,6 +34,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sley/io.h>
 #include <sys/un.h>
 
@@ -195,6 +196,22 @@ int sley_listener_accept_until(struct sley_listener *listener,
 		return connection;
 	sley_stream_open(stream, connection);
 	return 0;
+}
+
+int listener_await(const struct sley_listener *listener)
+{
+	struct io_descriptor *descriptor;
+	int fd = enter(listener, &descriptor), events;
+
+	if (fd < 0)
+		return fd;
+	if (os_fd_poll(fd, POLLIN)) {
+		descriptor_leave(descriptor);
+		return 1;
+	}
+	events = sley_io_poll(fd, POLLIN);
+	descriptor_leave(descriptor);
+	return events < 0 ? events : 0;
 }
 
 int sley_listener_address(const struct sley_listener *listener, char *text,

@@ -11,4 +11,10 @@
 
 must_check bool listener_is_closed(const struct sley_listener *listener);
 
+/*
+ * Wait until a connection has come, and leave it there.  1: there was one before; 0:
+ * after a wait; or -errno.
+ */
+must_check int listener_await(const struct sley_listener *listener);
+
 #endif

@@ -38,6 +38,7 @@
 
 #define BACK_OFF_NS_MIN (1 * SLEY_MSEC)
 #define BACK_OFF_NS_MAX (100 * SLEY_MSEC)
+#define REPORT_GAP_NS (10 * SLEY_SEC)
 
 struct server {
 	struct sley *rt;
@@ -50,6 +51,7 @@ struct server {
 	struct connection *spare; /* for the next connection, or NULL     */
 	struct push_list ended;   /* by their tasks                       */
 	uint64_t back_off_ns;     /* 0: there is no shortage              */
+	uint64_t reported_ns;     /* 0: no shortage was reported          */
 };
 
 struct connection {
@@ -157,20 +159,36 @@ static bool is_shortage(int err)
 	}
 }
 
-/* Longer each time, or until a connection ends: 0 or -ECANCELED. */
+/* Not more often than every ten seconds. */
+static void report_shortage(struct server *server, int shortage)
+{
+	uint64_t now_ns = sley_now();
+
+	if (server->reported_ns && now_ns - server->reported_ns < REPORT_GAP_NS)
+		return;
+	server->reported_ns = now_ns;
+	report(server->rt,
+	       "sley_listener_serve() cannot accept a connection (%s): the "
+	       "server tries again until it can, and %u connection(s) are "
+	       "open; raise the limit (ulimit -n), or set .connections_max "
+	       "below it",
+	       sley_strerror(shortage), server->nr_open);
+}
+
+/*
+ * Longer each time, or until a connection ends: 0 or -errno.  Without descriptors the
+ * kernel refuses an accept also where no connection has come: then there is no
+ * shortage yet.
+ */
 static int back_off(struct server *server, int shortage)
 {
-	int err;
+	int err = listener_await(server->listener);
 
-	if (!server->back_off_ns) {
+	if (err <= 0)
+		return err;
+	if (!server->back_off_ns)
 		server->back_off_ns = BACK_OFF_NS_MIN;
-		report(server->rt,
-		       "sley_listener_serve() cannot accept a connection (%s): "
-		       "it tries again until it can, and %u connection(s) are "
-		       "open; raise the limit (ulimit -n), or set "
-		       ".connections_max below it",
-		       sley_strerror(shortage), server->nr_open);
-	}
+	report_shortage(server, shortage);
 	err = sley_event_wait_until(&server->listener->changed,
 				    sley_after(server->back_off_ns));
 	if (server->back_off_ns < BACK_OFF_NS_MAX)
@@ -203,16 +221,15 @@ static void cancel_open(struct server *server)
 		sley_cancel(&container_of(link, struct connection, link)->task);
 }
 
-/* Until no connection is left; a cancel, and .drain_ns, cut that short. */
-static void drain(struct server *server)
+/* Until no connection is left; a cancel, and .drain_ns, cut that short.  @err: why. */
+static void drain(struct server *server, int err)
 {
 	uint64_t deadline_ns = server->options.drain_ns
 				       ? sley_after(server->options.drain_ns)
 				       : SLEY_FOREVER;
-	int err = 0;
 
 	free_ended(server);
-	while (server->nr_open && !err) {
+	while (server->nr_open && err != -ECANCELED && err != -ETIMEDOUT) {
 		err = sley_event_wait_until(&server->listener->changed,
 					    deadline_ns);
 		free_ended(server);
@@ -247,7 +264,7 @@ int sley_listener_serve(struct sley_listener *listener, sley_serve_fn *fn,
 		return -EBUSY;
 	list_init(&server.open);
 	err = accept_all(&server);
-	drain(&server);
+	drain(&server, err);
 	/* relaxed: the caller lets the next server know. */
 	store_relaxed(&listener->serving, 0);
 	return err;
