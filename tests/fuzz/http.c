@@ -17,11 +17,11 @@
  *   - decoded paths, ranges and dates have the properties that their headers promise
  */
 #include "fuzz/http_reference.h"
-#include "http/body.h"
-#include "http/date.h"
-#include "http/head.h"
-#include "http/range.h"
-#include "http/target.h"
+#include "http/message/body.h"
+#include "http/message/date.h"
+#include "http/message/head.h"
+#include "http/message/range.h"
+#include "http/message/target.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /*
  * http_reference.h - HTTP by the letter, slow and plain, to compare with.
  *
- * Shares no code and no table with src/http: lines are found by a search for CR LF,
- * classes of characters are strings.
+ * Shares no code and no table with src/http/message: lines are found by a search for
+ * CR LF, classes of characters are strings.
  */
 #ifndef SLEY_TESTS_FUZZ_HTTP_REFERENCE_H
 #define SLEY_TESTS_FUZZ_HTTP_REFERENCE_H

@@ -3,7 +3,7 @@
  * http_body.c - bodies in all pieces, and each reason to refuse one.
  */
 #include "harness/test.h"
-#include "http/body.h"
+#include "http/message/body.h"
 
 #include <stdlib.h>
 #include <string.h>

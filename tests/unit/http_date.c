@@ -3,7 +3,7 @@
  * http_date.c - dates, beside those of the C library.
  */
 #include "harness/test.h"
-#include "http/date.h"
+#include "http/message/date.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #define SLEY_TESTS_UNIT_HTTP_PIECES_H
 
 #include "harness/test.h"
-#include "http/head.h"
+#include "http/message/head.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * http_range.c - ranges of a file of 100 bytes, and of other sizes.
  */
 #include "harness/test.h"
-#include "http/range.h"
+#include "http/message/range.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * http_target.c - targets and paths.
  */
 #include "harness/test.h"
-#include "http/target.h"
+#include "http/message/target.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -23,7 +23,7 @@
 #ifndef SLEY_HTTP_HEAD_H
 #define SLEY_HTTP_HEAD_H
 
-#include "http/error.h"
+#include "http/message/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,10 +5,10 @@
  *   SIZE -> [BLANK | EXTENSION] -> SIZE_LF -> DATA -> DATA_CR -> DATA_LF -> SIZE
  *                                          -> TRAILER -> ENDED, behind a size of 0
  */
-#include "http/body.h"
+#include "http/message/body.h"
 
-#include "http/chars.h"
-#include "http/field.h"
+#include "http/message/chars.h"
+#include "http/message/field.h"
 
 enum body_state {
 	BODY_SIZE,

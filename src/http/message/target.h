@@ -17,8 +17,8 @@
 #ifndef SLEY_HTTP_TARGET_H
 #define SLEY_HTTP_TARGET_H
 
-#include "http/error.h"
-#include "http/head.h"
+#include "http/message/error.h"
+#include "http/message/head.h"
 
 enum http_form { HTTP_FORM_PATH, HTTP_FORM_ADDRESS, HTTP_FORM_SERVER };
 

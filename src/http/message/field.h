@@ -16,8 +16,8 @@
 #ifndef SLEY_HTTP_FIELD_H
 #define SLEY_HTTP_FIELD_H
 
-#include "http/chars.h"
-#include "http/error.h"
+#include "http/message/chars.h"
+#include "http/message/error.h"
 
 enum http_field_state {
 	HTTP_FIELD_BEGIN, /* at the beginning of a line      */

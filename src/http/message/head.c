@@ -11,10 +11,10 @@
  * Tried and dropped: a search for the end of the line first.  This costs a pass more,
  * and a bad byte is refused only when the end of its line arrives.
  */
-#include "http/head.h"
+#include "http/message/head.h"
 
-#include "http/chars.h"
-#include "http/field.h"
+#include "http/message/chars.h"
+#include "http/message/field.h"
 
 /* .part */
 enum { FIRST_LINE, FIELDS, PAST };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "http/error.h"
+#include "http/message/error.h"
 
 static const struct {
 	int status;

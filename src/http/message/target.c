@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "http/target.h"
+#include "http/message/target.h"
 
-#include "http/chars.h"
+#include "http/message/chars.h"
 
 /* The place of @c in @text from @from on, or @size. */
 static uint32_t find(const char *text, uint32_t from, uint32_t size, char c)

@@ -6,7 +6,7 @@
  * month m, counted from March, begins (153 m + 2) / 5 days after the first of March.
  * 400 years are 146,097 days.
  */
-#include "http/date.h"
+#include "http/message/date.h"
 
 #include <stdint.h>
 #include <string.h>

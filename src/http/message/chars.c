@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "http/chars.h"
+#include "http/message/chars.h"
 
 #define IS_ALPHA(c) (((c) | 0x20) >= 'a' && ((c) | 0x20) <= 'z')
 #define IS_DIGIT(c) ((c) >= '0' && (c) <= '9')

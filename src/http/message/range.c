@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "http/range.h"
+#include "http/message/range.h"
 
-#include "http/chars.h"
+#include "http/message/chars.h"
 
 struct text {
 	const unsigned char *at, *end;

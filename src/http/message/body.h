@@ -22,8 +22,8 @@
 #ifndef SLEY_HTTP_BODY_H
 #define SLEY_HTTP_BODY_H
 
-#include "http/error.h"
-#include "http/head.h"
+#include "http/message/error.h"
+#include "http/message/head.h"
 
 enum http_framing {
 	HTTP_NO_BODY,
