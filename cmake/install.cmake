@@ -7,7 +7,7 @@ include(CMakePackageConfigHelpers)
 
 set(SLEY_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/sley)
 
-install(TARGETS sley sley_static EXPORT sley-targets
+install(TARGETS sley sley_static sley_http sley_http_static EXPORT sley-targets
 	LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
 	ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
 	FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -42,5 +42,7 @@ endif()
 
 configure_file(${PROJECT_SOURCE_DIR}/cmake/sley.pc.in
 	${PROJECT_BINARY_DIR}/sley.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/sley.pc
+configure_file(${PROJECT_SOURCE_DIR}/cmake/sley-http.pc.in
+	${PROJECT_BINARY_DIR}/sley-http.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/sley.pc ${PROJECT_BINARY_DIR}/sley-http.pc
 	DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

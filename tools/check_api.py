@@ -10,7 +10,7 @@
 - What waits has a twin with a deadline, or takes a struct sley_how, or has a
   _with twin that does, or is listed here with a reason.
 - src/libsley.map lists the exported functions and no others, and each is
-  defined once in src/.
+  defined once in src/.  The functions of http.h are in src/libsley-http.map.
 """
 import re
 
@@ -63,8 +63,20 @@ UNCHECKED = {
     "sley_post_cancel": "it is not sent again either way",
 }
 
+# The headers of the library that stands beside libsley.
+HTTP = {"include/sley/http.h"}
+
 # Waits that have no deadline.
 NO_TWIN = {
+    "sley_http_server_open": "as sley_listener_open()",
+    "sley_http_server_run": "sley_http_server_stop() ends it",
+    "sley_http_server_close": "as sley_listener_close()",
+    "sley_http_read": "the deadlines are in the options of the server",
+    "sley_http_respond": "the same",
+    "sley_http_begin": "the same",
+    "sley_http_write": "the same",
+    "sley_http_respond_file": "the same",
+    "sley_http_client_close": "as sley_stream_close(), with nothing to write",
     "sley_yield": "waits for nothing",
     "sley_blocking_begin": "waits for a thread that is there",
     "sley_blocking_end": "waits for its own worker",
@@ -182,8 +194,7 @@ def variables(root):
                 csource.read(root, path))}
 
 
-def check_map(root, functions, report):
-    path = "src/libsley.map"
+def check_map(root, path, functions, known, report):
     text = csource.blank(csource.read(root, path))
     listed = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -197,7 +208,7 @@ def check_map(root, functions, report):
     for name in sorted(set(exported) - set(listed)):
         report.add(exported[name].path, exported[name].line,
                    f"{name} is exported, but not in {path}")
-    for name in sorted(set(listed) - set(exported) - variables(root)):
+    for name in sorted(set(listed) - set(exported) - known):
         report.add(path, listed[name], f"{name} is in no public header")
     defined = {}
     for source in csource.files(root, "src/*.c"):
@@ -221,7 +232,12 @@ def main():
         check_words(function, report)
         check_comment(function, report)
     check_twins(functions, report)
-    check_map(root, functions, report)
+    http = [f for f in functions if f.path in HTTP]
+    check_map(root, "src/libsley.map",
+              [f for f in functions if f.path not in HTTP], variables(root),
+              report)
+    if http:
+        check_map(root, "src/libsley-http.map", http, set(), report)
     return report.finish(len(paths) if functions else 0)
 
 
