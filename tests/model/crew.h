@@ -236,6 +236,12 @@ NOT_THERE bool sources_wait(struct worker *worker)
 	return false;
 }
 
+NOT_THERE bool sources_have(struct worker *worker)
+{
+	(void)worker;
+	return false;
+}
+
 NOT_THERE void sources_expect(struct sley *runtime)
 {
 	(void)runtime;

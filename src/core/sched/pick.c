@@ -499,7 +499,7 @@ static bool has_other_work(const struct worker *worker)
 static noinline bool may_keep_fairly(struct worker *worker)
 {
 	look_after_all(worker);
-	if (!has_other_work(worker) && !sources_wait(worker))
+	if (!has_other_work(worker) && !sources_have(worker))
 		return true;
 	worker->tick = FAIR_TICK;
 	return false;

@@ -306,7 +306,10 @@ void sources_arm(struct worker *worker)
 	}
 }
 
-bool sources_wait(struct worker *worker)
+/* Does @look find something in a source? */
+static bool look_at_all(struct worker *worker,
+			bool (*look)(struct worker *worker,
+				     struct sley_source *source))
 {
 	struct sley *rt = worker->rt;
 	bool has = false;
@@ -317,10 +320,20 @@ bool sources_wait(struct worker *worker)
 
 		if (!enter_if_open(source))
 			continue;
-		has = has_left(worker, source);
+		has = look(worker, source);
 		leave(source);
 	}
 	return has;
+}
+
+bool sources_wait(struct worker *worker)
+{
+	return look_at_all(worker, has_left);
+}
+
+bool sources_have(struct worker *worker)
+{
+	return look_at_all(worker, has_something);
 }
 
 /* ---- the monitor ---------------------------------------------------------------------- */

@@ -205,6 +205,12 @@ void sources_arm(struct worker *worker);
 /* Is there something to take?  Step 3 of core/sched/idle.h. */
 must_check bool sources_wait(struct worker *worker);
 
+/*
+ * The same for a worker that goes on: it listens to no descriptor.  True: the worker
+ * looks at the sources next, as it has to (SR6).
+ */
+must_check bool sources_have(struct worker *worker);
+
 /* A worker has found a task: the monitor shall look in time, if a source is due. */
 void sources_expect(struct sley *rt);
 
