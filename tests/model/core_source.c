@@ -13,9 +13,11 @@
  * Complete for one worker and one producer; for a worker that ends a take while
  * another parks; for a search that ends while another worker sleeps; for a notifier
  * in this process; for adding, removing and shutting against one worker that picks;
- * for the plan of the monitor against one notifier.  All with membarrier and without.
- * The models would not see mistakes that take three workers, two sources, or a second
- * turn of the taker.
+ * for the plan of the monitor against one notifier; for a source that keeps in memory
+ * what its has() got: one worker that takes, one that asks, and one that sleeps.  All
+ * with membarrier and without.  The models would not see mistakes that take four
+ * workers, two sources, or a second turn of the taker.  io_reactor.c has the source
+ * that keeps things, and the poller.
  */
 /* For what is static there; before the crew, which has an rt of its own. */
 #include "core/sched/idle.c"
@@ -23,6 +25,7 @@
 #include "core/sched/source.c"
 
 #define CREW_HAS_SOURCES
+#define CREW_MAX 3
 #include "crew.h"
 #include "monitor_only.h"
 #include "payload.h"
@@ -269,14 +272,19 @@ BOTH_VARIANTS(a_worker_hears_of_another_process_twice, .setup = setup_box,
 
 /* ---- a taker, and a worker that passes by ------------------------------------------- */
 
-/* Worker 0 has a taker of the ring, whose take() has returned. */
-static void setup_taker_ends(void)
+/* Worker 0 has a taker of the source, whose take() has returned. */
+static void setup_taker_ends_with(const struct source_ops *ops)
 {
-	setup_with(2, &box_ops);
+	setup_with(2, ops);
 	source->word |= SOURCE_TAKEN;
 	source->more = false;
 	(void)build_taker(&crew[0], source);
 	source->taker.state = TASK_RUNNING;
+}
+
+static void setup_taker_ends(void)
+{
+	setup_taker_ends_with(&box_ops);
 }
 
 /* An item came meanwhile, and its producer found no SLEEPS. */
@@ -325,6 +333,124 @@ BOTH_VARIANTS(a_taker_arms_for_a_worker_that_passed_by,
 	      .setup = setup_taker_ends,
 	      .threads = { end_turn, parker, produce }, .finish = done_by_two,
 	      .slow_modes = MODEL_TSO | MODEL_RA);
+
+/* ---- a source that keeps what its has() got ----------------------------------------- */
+
+/* has() moves an item from the kernel into memory, where no worker listens. */
+static uint32_t in_kernel, in_memory;
+
+static bool kept_left(void *arg)
+{
+	(void)arg;
+	/* relaxed: SR6, which is explored here. */
+	return load_relaxed(&in_memory);
+}
+
+static bool kept_has(void *arg)
+{
+	if (xchg_relaxed(&in_kernel, 0)) {
+		payload_write(&items[0]);
+		store_release(&in_memory, 1);
+	}
+	return kept_left(arg);
+}
+
+static bool kept_take(void *arg)
+{
+	int id = model_thread();
+
+	(void)arg;
+	if (!xchg_acquire(&in_memory, 0))
+		return false;
+	payload_check(&items[0]);
+	ledger.taken[id < 0 ? 2 : id]++; /* worker 2 comes at the end */
+	return false;
+}
+
+static const struct source_ops kept_ops = {
+	.has = kept_has,
+	.left = kept_left,
+	.take = kept_take,
+	.fd = 3,
+};
+
+static void name_kept(void)
+{
+	model_name(&in_kernel, "in_kernel");
+	model_name(&in_memory, "in_memory");
+}
+
+/* A notification is pending; worker 2 is asleep, and listens to the kernel. */
+static void setup_kept(void)
+{
+	setup_with(3, &kept_ops);
+	name_kept();
+	in_kernel = 1;
+	in_memory = 0;
+	source->pending = 1;
+	falls_asleep(2);
+}
+
+/* One look; then the worker is busy for ever. */
+static void look_at_sources(int id)
+{
+	struct sley_task *task = source_pick(&crew[id]);
+
+	if (task)
+		turn(id, task);
+	ledger.ended++;
+}
+
+/* Worker 2 looks only if it was woken, or hears the kernel. */
+static void kept_is_taken(void)
+{
+	if (in_kernel || crew[2].seat.word != SEAT_PARKED)
+		look_at_sources(2);
+	MODEL_CHECK(nr_taken() == 1 && !in_kernel && !in_memory);
+	MODEL_CHECK(source->word == SOURCE_LIVE && !source->taking.word);
+}
+
+/* One of the two takes; the other moves the item meanwhile, and passes by. */
+BOTH_VARIANTS(what_an_asker_got_beside_a_taker_is_taken, .setup = setup_kept,
+	      .threads = { look_at_sources, look_at_sources },
+	      .finish = kept_is_taken);
+
+/* An asker was here while the taker took, and has passed by. */
+static void setup_taker_ends_beside_a_kept_item(void)
+{
+	setup_taker_ends_with(&kept_ops);
+	name_kept();
+	items[0].value = PAYLOAD;
+	in_kernel = 0;
+	in_memory = 1;
+}
+
+BOTH_VARIANTS(a_taker_leaves_what_was_kept_to_a_worker_that_parks,
+	      .setup = setup_taker_ends_beside_a_kept_item,
+	      .threads = { end_turn, parker }, .finish = done_by_two);
+
+/* A notifier beside such a source: the memory has nothing, pending says it. */
+static bool never(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
+static const struct source_ops told_beside_memory_ops = {
+	.has = never,
+	.left = never,
+	.take = box_take,
+	.fd = 3,
+};
+
+static void setup_told_beside_memory(void)
+{
+	setup_with(1, &told_beside_memory_ops);
+}
+
+BOTH_VARIANTS(a_worker_hears_of_a_notifier_beside_memory,
+	      .setup = setup_told_beside_memory, .threads = { worker, notify },
+	      .finish = done_one);
 
 /* ---- the end of a search ---------------------------------------------------------- */
 

@@ -29,11 +29,13 @@
 
 #include <string.h>
 
+#ifndef CREW_MAX
 #define CREW_MAX 2
+#endif
 
 static struct sley *rt;
 static struct worker crew[CREW_MAX];
-static struct worker *crew_table[CREW_MAX] = { &crew[0], &crew[1] };
+static struct worker *crew_table[CREW_MAX];
 static struct sley_forks *crew_forks[CREW_MAX]; /* of each thread */
 
 /* Each lock word is declared as a lock: the locks have models of their own. */
@@ -65,6 +67,7 @@ static void crew_set_up_in(struct sley *memory, unsigned int nr)
 	idle_init(&rt->idle, nr, rt->membarrier);
 	selves_set(&(struct self){ 0 });
 	for (unsigned int i = 0; i < nr; i++) {
+		crew_table[i] = &crew[i];
 		crew[i].rt = rt;
 		crew[i].strand = &crew[i].base;
 		crew[i].forks = &crew_forks[i];
