@@ -84,8 +84,11 @@ static bool left(void *arg)
 {
 	const struct reactor *reactor = arg;
 
-	/* relaxed: SR6 of core/sched/source.h orders it. */
-	return load_relaxed(&reactor->batch) != BATCH_EMPTY;
+	/*
+	 * An asker is awake, and takes what it gets: no reason not to sleep.
+	 * relaxed: SR6 of core/sched/source.h orders it.
+	 */
+	return load_relaxed(&reactor->batch) == BATCH_FULL;
 }
 
 static bool take(void *arg)
