@@ -28,7 +28,9 @@
 #include "os/eventfd.h"
 #include "os/shared_memory.h"
 
+#ifndef EDGES_AT_ONCE
 #define EDGES_AT_ONCE 64
+#endif
 
 enum batch_state {
 	BATCH_EMPTY,
