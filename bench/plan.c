@@ -654,6 +654,30 @@ const struct plan_row plan_rows[] = {
 			{ "one_p50_ns", "epoll", 1.0, 0, 0 },
 		},
 	},
+	{
+		.name = "http-hello",
+		.about = "CPU of a server for each request, 64 connections",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 1,
+		.peers = {
+			{ .name = "sley", .program = "sley-http",
+			  .package = "wrk" },
+			{ .name = "epoll", .program = "http-epoll",
+			  .package = "wrk" },
+			{ .name = "nginx", .program = "http-nginx",
+			  .package = "wrk nginx-light" },
+			{ .name = "go", .program = "http-go",
+			  .package = "wrk golang-go" },
+		},
+		.bars = {
+			{ "ns", "nginx", 0.95, 0, 0 },
+			{ "ns", "epoll", 1.2, 0, 0 },
+			{ "ns", "go", 0.55, 0, 0 },
+			{ "wall_ns", "nginx", 1 / 0.9, 0, 0 },
+			{ "p99_ns", "nginx", 1.1, 0, 0 },
+			{ "pipelined_ns", "nginx", 0.2, 0, 0 },
+			{ "pipelined_ns", "epoll", 1.8, 0, 0 },
+		},
+	},
 };
 /* clang-format on */
 
