@@ -15,6 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/*
+ * No site fails with EAGAIN: the kernel says so only where nothing is there, or no
+ * room, and reports an edge when that changes.  A caller would wait for an edge that
+ * never comes.  Nor with ECONNABORTED: a caller that accepts takes the next one.
+ */
+
 /* ---- what a descriptor is ----------------------------------------------------------- */
 
 static enum os_fd_kind kind_of_socket(int fd)
@@ -99,7 +105,7 @@ int os_close_checked(int fd)
 ssize_t os_recv(int fd, void *data, size_t size, int flags)
 {
 	return RETRY(ssize_t,
-		     fault_errno("recv", EAGAIN, ECONNRESET, ENOMEM)
+		     fault_errno("recv", ECONNRESET, ENOMEM)
 			     ? -1
 			     : recv(fd, data, size, flags | MSG_DONTWAIT));
 }
@@ -107,7 +113,7 @@ ssize_t os_recv(int fd, void *data, size_t size, int flags)
 ssize_t os_send(int fd, const void *data, size_t size, int flags)
 {
 	return RETRY(ssize_t,
-		     fault_errno("send", EAGAIN, EPIPE, ENOBUFS)
+		     fault_errno("send", EPIPE, ENOBUFS)
 			     ? -1
 			     : send(fd, data, size,
 				    flags | MSG_DONTWAIT | MSG_NOSIGNAL));
@@ -115,7 +121,7 @@ ssize_t os_send(int fd, const void *data, size_t size, int flags)
 
 ssize_t os_recvmsg(int fd, struct msghdr *msg, int flags)
 {
-	return RETRY(ssize_t, fault_errno("recvmsg", EAGAIN, ECONNRESET, ENOMEM)
+	return RETRY(ssize_t, fault_errno("recvmsg", ECONNRESET, ENOMEM)
 				      ? -1
 				      : recvmsg(fd, msg, flags | MSG_DONTWAIT));
 }
@@ -123,7 +129,7 @@ ssize_t os_recvmsg(int fd, struct msghdr *msg, int flags)
 ssize_t os_sendmsg(int fd, const struct msghdr *msg, int flags)
 {
 	return RETRY(ssize_t,
-		     fault_errno("sendmsg", EAGAIN, EPIPE, ENOBUFS)
+		     fault_errno("sendmsg", EPIPE, ENOBUFS)
 			     ? -1
 			     : sendmsg(fd, msg,
 				       flags | MSG_DONTWAIT | MSG_NOSIGNAL));
@@ -131,7 +137,7 @@ ssize_t os_sendmsg(int fd, const struct msghdr *msg, int flags)
 
 int os_accept(int fd, struct sockaddr *address, socklen_t *length)
 {
-	return RETRY(int, fault_errno("accept4", EAGAIN, EMFILE, ECONNABORTED)
+	return RETRY(int, fault_errno("accept4", EMFILE, ENOBUFS)
 				  ? -1
 				  : accept4(fd, address, length,
 					    SOCK_NONBLOCK | SOCK_CLOEXEC));
@@ -140,10 +146,9 @@ int os_accept(int fd, struct sockaddr *address, socklen_t *length)
 /* A signal does not undo a connect that has begun: the next call says EALREADY. */
 int os_connect(int fd, const struct sockaddr *address, socklen_t length)
 {
-	int err =
-		RETRY(int, fault_errno("connect", ECONNREFUSED, EAGAIN, ENOBUFS)
-				   ? -1
-				   : connect(fd, address, length));
+	int err = RETRY(int, fault_errno("connect", ECONNREFUSED, ENOBUFS)
+				     ? -1
+				     : connect(fd, address, length));
 
 	return err == -EALREADY ? -EINPROGRESS : err;
 }
@@ -163,9 +168,8 @@ int os_connected(int fd)
 
 ssize_t os_readv(int fd, const struct iovec *parts, int nr)
 {
-	return RETRY(ssize_t, fault_errno("readv", EAGAIN, EIO)
-				      ? -1
-				      : readv(fd, parts, nr));
+	return RETRY(ssize_t,
+		     fault_errno("readv", EIO) ? -1 : readv(fd, parts, nr));
 }
 
 ssize_t os_writev(int fd, const struct iovec *parts, int nr)
@@ -174,7 +178,7 @@ ssize_t os_writev(int fd, const struct iovec *parts, int nr)
 	ssize_t result;
 
 	os_sigpipe_block(&before);
-	result = RETRY(ssize_t, fault_errno("writev", EAGAIN, EPIPE, ENOSPC)
+	result = RETRY(ssize_t, fault_errno("writev", EPIPE, ENOSPC)
 					? -1
 					: writev(fd, parts, nr));
 	os_sigpipe_restore(&before, result);
