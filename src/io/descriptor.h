@@ -181,11 +181,12 @@ static inline void descriptor_add_reactors(struct io_descriptor *descriptor,
 	(void)or_relaxed(&descriptor->reactors, bits);
 }
 
-static inline void descriptor_drop_reactors(struct io_descriptor *descriptor,
+/* Was any of @bits there? */
+static inline bool descriptor_drop_reactors(struct io_descriptor *descriptor,
 					    uint64_t bits)
 {
 	/* relaxed: as above. */
-	(void)and_relaxed(&descriptor->reactors, ~bits);
+	return and_relaxed(&descriptor->reactors, ~bits) & bits;
 }
 
 /* ---- its life ----------------------------------------------------------------------- */

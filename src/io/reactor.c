@@ -23,6 +23,7 @@
 #include "core/sched/source.h"
 #include "core/sched/worker.h"
 #include "io/ready.h"
+#include "lf/spin.h"
 #include "os/at_fork.h"
 #include "os/epoll.h"
 #include "os/eventfd.h"
@@ -50,18 +51,22 @@ struct reactor {
 
 /*
  * The epolls of all reactors, for closers.  A bit of used_bits is taken before the entry
- * is written, and given back after no descriptor has the bit any more.
+ * is written, and given back after no descriptor has the bit any more.  A closer takes
+ * the bit of its descriptor, and the descriptor out of the epoll, under the lock of the
+ * entry; a reactor that ends takes all bits under that lock, and then closes the epoll.
+ * So no closer has the number of an epoll that is closed.
  */
 struct reactor_set {
 	uint64_t used_bits;
 	int epoll[REACTORS_MAX];
+	struct spinlock lock[REACTORS_MAX];
 };
 
 static struct reactor_set reactors;
 
 static void renew(void)
 {
-	reactors.used_bits = 0;
+	reactors = (struct reactor_set){ 0 };
 }
 
 FORK_PART(FORK_REACTORS, .renew = renew);
@@ -133,6 +138,7 @@ static void end(void *arg)
 	struct reactor *reactor = arg;
 	uint64_t bit = 1ull << reactor->index;
 
+	spin_lock(&reactors.lock[reactor->index]);
 	for (uint32_t fd = 0; fd < DESCRIPTOR_CHUNKS * DESCRIPTOR_CHUNK; fd++) {
 		struct io_descriptor *place = table_find(&descriptor_table, fd);
 
@@ -141,8 +147,9 @@ static void end(void *arg)
 			continue;
 		}
 		if (descriptor_reactors(place) & bit)
-			descriptor_drop_reactors(place, bit);
+			(void)descriptor_drop_reactors(place, bit);
 	}
+	spin_unlock(&reactors.lock[reactor->index]);
 	os_close(reactor->epoll);
 	/* relaxed: see take_index(). */
 	(void)and_relaxed(&reactors.used_bits, ~bit);
@@ -228,16 +235,18 @@ int reactor_watch(struct worker *worker, struct io_descriptor *descriptor,
 	return err;
 }
 
-/*
- * A reactor that ends meanwhile has closed its epoll, or is about to: a removal from a
- * number that is no epoll does nothing.
- */
 void reactors_forget(struct io_descriptor *descriptor, int fd)
 {
 	uint64_t bits = descriptor_reactors(descriptor);
 
 	/* There is no user, so no bit is set meanwhile. */
-	descriptor_drop_reactors(descriptor, bits);
-	for (; bits; bits &= bits - 1)
-		os_edges_remove(reactors.epoll[bits_first(bits)], fd);
+	for (; bits; bits &= bits - 1) {
+		int i = bits_first(bits);
+
+		spin_lock(&reactors.lock[i]);
+		/* Its reactor may have ended. */
+		if (descriptor_drop_reactors(descriptor, 1ull << i))
+			os_edges_remove(reactors.epoll[i], fd);
+		spin_unlock(&reactors.lock[i]);
+	}
 }

@@ -241,6 +241,7 @@ static void setup_with(int callers, bool known, enum tasks_flags flags)
 	model_ledger(&kernel, sizeof(kernel));
 	model_ledger(&ledger, sizeof(ledger));
 	renew_reactors();
+	model_lock_word(&reactors.lock[0].word);
 	renew_thread_waits();
 	reactor = (struct reactor){ .epoll = EPOLL };
 	reactors.epoll[0] = EPOLL;
@@ -631,7 +632,7 @@ static void add_and_drop(int id)
 {
 	descriptor_add_reactors(place, 1u << id);
 	descriptor_add_reactors(place, 4u << id);
-	descriptor_drop_reactors(place, 1u << id);
+	MODEL_CHECK(descriptor_drop_reactors(place, 1u << id));
 }
 
 static void both_are_known(void)
