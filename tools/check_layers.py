@@ -21,7 +21,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.M)
 SEAMS = {("src/base/atomic.h", "model_atomic.h")}
 STANDARD = {"stdbool.h", "stddef.h", "stdint.h"}
 # Of POSIX, for the types in calls on descriptors.
-POSIX = {"signal.h", "sys/socket.h", "sys/types.h", "sys/uio.h"}
+POSIX = {"sys/select.h", "sys/socket.h", "sys/types.h", "sys/uio.h"}
 
 
 class Layers:

@@ -31,7 +31,7 @@
 #include <sley/compiler.h>
 #include <sley/time.h>
 
-#include <signal.h>
+#include <sys/select.h> /* sigset_t, in plain C11, too */
 
 SLEY_BEGIN_DECLS
 
