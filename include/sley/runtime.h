@@ -149,6 +149,22 @@ enum sley_placement {
 	SLEY_PLACE_CUSTOM, /* each on the CPUs from .place()                 */
 };
 
+/*
+ * How a runtime waits for descriptors and files (<sley/io.h>).  The environment may
+ * say so, too: SLEY_IO=uring, epoll or threads.  All three do the same; "sley doctor"
+ * tells which of them this machine allows.
+ */
+enum sley_io {
+	SLEY_IO_DEFAULT, /* $SLEY_IO, or SLEY_IO_URING                        */
+	/*
+	 * Sockets in epoll; files in a ring of io_uring.  Where the kernel denies
+	 * io_uring, as SLEY_IO_EPOLL.
+	 */
+	SLEY_IO_URING,
+	SLEY_IO_EPOLL,   /* no io_uring anywhere; files by threads            */
+	SLEY_IO_THREADS, /* no epoll for sockets either: a thread in poll(2)  */
+};
+
 /* Zero means the default in every field.  Use SLEY_CONFIG() to set it up. */
 struct sley_config {
 	uint32_t size;        /* of this struct; SLEY_CONFIG sets it       */
@@ -216,7 +232,8 @@ struct sley_config {
 	 * "Watchdog" in this header.  Default 100; or SLEY_NEVER.
 	 */
 	uint64_t watchdog_ms;
-	uint64_t reserved[4];
+	uint64_t io; /* one of enum sley_io; default $SLEY_IO               */
+	uint64_t reserved[3];
 };
 
 #define SLEY_CONFIG(...) SLEY_LITERAL(struct sley_config, __VA_ARGS__)
@@ -257,7 +274,8 @@ sley_config_default(void)
  *                       that the library does not know is set
  *           -EINVAL     config->size is zero: use SLEY_CONFIG(); or .placement
  *                       is unknown, or .place is missing, or .tick_us or
- *                       .spin_us is out of range
+ *                       .spin_us is out of range, or .io or $SLEY_IO is
+ *                       unknown
  *           SLEY_ECPUS  no CPU of .cpus may be used, or .place() left no CPU
  *           SLEY_EWORKERS, SLEY_ESTACK
  */

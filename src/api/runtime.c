@@ -10,6 +10,7 @@
 #include "core/life/after_fork.h"
 #include "core/life/runtime.h"
 #include "core/task/spawn.h"
+#include "core/trace/report.h"
 #include "os/clock.h"
 #include "os/cpus.h"
 #include "os/env.h"
@@ -18,6 +19,7 @@
 #include <errno.h>
 #include <sley/error.h>
 #include <sley/version.h>
+#include <string.h>
 
 #define STACK_KIB_DEFAULT 256
 #define STACK_CACHE_DEFAULT 64
@@ -64,6 +66,51 @@ static int complete_times(struct sley_config *config)
 	return 0;
 }
 
+static const char *const io_names[] = {
+	[SLEY_IO_URING] = "uring",
+	[SLEY_IO_EPOLL] = "epoll",
+	[SLEY_IO_THREADS] = "threads",
+};
+
+/* What $SLEY_IO says; 0: nothing that is known. */
+static uint64_t io_of(const char *name)
+{
+	for (uint64_t io = SLEY_IO_URING; io <= SLEY_IO_THREADS; io++) {
+		if (!strcmp(name, io_names[io]))
+			return io;
+	}
+	return 0;
+}
+
+static int complete_io(struct sley_config *config)
+{
+	const char *name = os_env("SLEY_IO");
+
+	if (config->io > SLEY_IO_THREADS) {
+		report_early(config,
+			     "sley_create(): .io is %llu: use a value of enum "
+			     "sley_io",
+			     (unsigned long long)config->io);
+		return -EINVAL;
+	}
+	if (!config->io && name && *name) {
+		config->io = io_of(name);
+		if (!config->io) {
+			report_early(config,
+				     "sley_create(): SLEY_IO=%s is unknown: "
+				     "unset it, or use uring, epoll or threads",
+				     name);
+			return -EINVAL;
+		}
+	}
+	if (!config->io)
+		config->io = SLEY_IO_URING;
+	if (config->no_io_uring && config->io == SLEY_IO_URING)
+		config->io = SLEY_IO_EPOLL;
+	config->no_io_uring = config->io != SLEY_IO_URING;
+	return 0;
+}
+
 static int complete_config(const struct sley_config *given,
 			   struct sley_config *config, struct sley_cpus *cpus)
 {
@@ -84,7 +131,7 @@ static int complete_config(const struct sley_config *given,
 		return SLEY_ESTACK;
 	if (config->stack_cache == 0)
 		config->stack_cache = STACK_CACHE_DEFAULT;
-	err = complete_times(config);
+	err = complete_times(config) ?: complete_io(config);
 	if (err)
 		return err;
 	if (config->blocking_max == 0)

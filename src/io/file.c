@@ -7,6 +7,7 @@
 #include "core/sched/worker.h"
 #include "core/wait/blocking.h"
 #include "io/parts.h"
+#include "io/ring.h"
 
 /* ---- elsewhere ------------------------------------------------------------------------ */
 
@@ -22,9 +23,9 @@ static void run_in_pool(void *arg)
 	call->result = os_file_call(call->file);
 }
 
-static ssize_t run_for_task(struct worker *worker,
-			    const struct os_file_call *file,
-			    uint64_t deadline_ns, enum wait_flags flags)
+static ssize_t run_in_thread(struct worker *worker,
+			     const struct os_file_call *file,
+			     uint64_t deadline_ns, enum wait_flags flags)
 {
 	struct pool_call call = { .file = file };
 	const struct blocking_work work = {
@@ -40,6 +41,20 @@ static ssize_t run_for_task(struct worker *worker,
 	if (err == -ETIMEDOUT || err == -ECANCELED)
 		return err;
 	return os_file_call(file);
+}
+
+static ssize_t run_for_task(struct worker *worker,
+			    const struct os_file_call *file,
+			    uint64_t deadline_ns, enum wait_flags flags)
+{
+	struct ring_calls *ring = ring_of(worker->rt);
+	ssize_t result;
+	int err = ring ? ring_call(ring, file, deadline_ns, flags, &result)
+		       : RING_REFUSES;
+
+	if (err == RING_REFUSES)
+		return run_in_thread(worker_now(), file, deadline_ns, flags);
+	return err ? err : result;
 }
 
 ssize_t file_run(const struct os_file_call *file, uint64_t deadline_ns)

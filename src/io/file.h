@@ -8,13 +8,15 @@
  * write is tried, too, where the file system can tell; that it cannot is noted in the
  * traits of the descriptor.
  *
- * A refused call is carried out elsewhere, while the task waits: by a thread of the
- * pool of blocking calls (core/wait/blocking.h).  If there is no thread, the call is
- * made in place, and holds the worker: a call that is made late is better than a call
- * that fails.  A plain thread makes each call in place, and tries nothing.
+ * A refused call is carried out elsewhere, while the task waits: in the ring of the
+ * runtime (io/ring.h), or by a thread of the pool of blocking calls
+ * (core/wait/blocking.h) if there is no ring, or the ring does not take the call.  If
+ * there is no thread either, the call is made in place, and holds the worker: a call
+ * that is made late is better than a call that fails.  A plain thread makes each call
+ * in place, and tries nothing.
  *
- * A call that was begun elsewhere cannot be taken back.  So a deadline or a cancel ends
- * a call only before it begins.
+ * A thread that has begun a call cannot take it back.  So there a deadline or a cancel
+ * ends a call only before it begins.
  *
  * Rejected: mincore(2) in place of a try (a second system call, and the answer is old
  * by then); a try for writes in append mode (a try may end halfway, and then an append

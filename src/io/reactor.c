@@ -201,12 +201,12 @@ static int make_reactor(struct sley *rt, struct reactor **out)
 /* Two tasks may make one at the same time: the first that is done wins. */
 static int publish_reactor(struct sley *rt, struct reactor **out)
 {
-	struct reactor *winner;
+	void *winner;
 	int err = make_reactor(rt, out);
 
 	if (err)
 		return err;
-	if (runtime_publish_reactor(rt, *out, &winner))
+	if (runtime_publish_part(rt, RUNTIME_REACTOR, *out, &winner))
 		return 0;
 	source_remove((*out)->source);
 	end(*out);
@@ -218,7 +218,7 @@ int reactor_watch(struct worker *worker, struct io_descriptor *descriptor,
 		  int fd)
 {
 	struct sley *rt = worker->rt;
-	struct reactor *reactor = runtime_reactor(rt);
+	struct reactor *reactor = runtime_part(rt, RUNTIME_REACTOR);
 	uint64_t bit;
 	int err = 0;
 

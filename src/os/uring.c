@@ -3,8 +3,7 @@
  * uring.c - see uring.h.
  *
  * The kernel touches the ring only inside the system calls of the thread that owns
- * the ring (SINGLE_ISSUER, DEFER_TASKRUN).  So no order is needed beyond that of the
- * thread's own program.
+ * the ring (SINGLE_ISSUER, DEFER_TASKRUN).
  */
 #include "os/uring.h"
 
@@ -16,14 +15,11 @@
 #include <linux/io_uring.h>
 #include <linux/time_types.h>
 #include <poll.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 /* Not in the headers of Debian 12. */
 #define OP_FUTEX_WAIT 51 /* IORING_OP_FUTEX_WAIT, Linux 6.7              */
-#define NR_OPS (OP_FUTEX_WAIT + 1)
 #define FUTEX_U32_PRIVATE (0x02 | 128) /* FUTEX2_SIZE_U32, FUTEX2_PRIVATE */
 #define FUTEX_ANY_BIT 0xffffffffu
 #ifndef IORING_SETUP_SINGLE_ISSUER
@@ -41,35 +37,6 @@
 
 /* ---- system calls ------------------------------------------------------------------- */
 
-static int setup(struct io_uring_params *params)
-{
-	long fd = fault_errno("io_uring_setup", EPERM, ENOSYS, EMFILE)
-			  ? -1
-			  : syscall(SYS_io_uring_setup, NR_ENTRIES, params);
-
-	return fd < 0 ? -errno : (int)fd;
-}
-
-/* Does the kernel have the operation on a futex? */
-static int probe(int fd)
-{
-	union {
-		struct io_uring_probe head;
-		unsigned char bytes[sizeof(struct io_uring_probe) +
-				    NR_OPS * sizeof(struct io_uring_probe_op)];
-	} all;
-
-	memset(&all, 0, sizeof(all));
-	if (fault_errno("io_uring_register", EPERM, ENOSYS) ||
-	    syscall(SYS_io_uring_register, fd, IORING_REGISTER_PROBE, &all,
-		    NR_OPS) < 0)
-		return -errno;
-	if (all.head.last_op < OP_FUTEX_WAIT ||
-	    !(all.head.ops[OP_FUTEX_WAIT].flags & IO_URING_OP_SUPPORTED))
-		return -ENOSYS;
-	return 0;
-}
-
 /* How many new operations the kernel took, or -errno. */
 static int enter(struct os_uring *ring, struct __kernel_timespec *timeout)
 {
@@ -82,91 +49,33 @@ static int enter(struct os_uring *ring, struct __kernel_timespec *timeout)
 		arg.ts = (uintptr_t)&at_once;
 	nr = fault_errno("io_uring_enter", EPERM, EAGAIN)
 		     ? -1
-		     : syscall(SYS_io_uring_enter, ring->fd, ring->nr_new, 1,
-			       IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG,
+		     : syscall(SYS_io_uring_enter, ring->queue.fd, ring->nr_new,
+			       1, IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG,
 			       &arg, sizeof(arg));
 	return nr < 0 ? -errno : (int)nr;
 }
 
 /* ---- begin and end ------------------------------------------------------------------ */
 
-static void *map(int fd, size_t size, unsigned long long offset)
-{
-	void *memory = fault_errno("mmap", ENOMEM, EPERM)
-			       ? MAP_FAILED
-			       : mmap(NULL, size, PROT_READ | PROT_WRITE,
-				      MAP_SHARED | MAP_POPULATE, fd,
-				      (off_t)offset);
-
-	if (memory == MAP_FAILED)
-		return NULL;
-	/* fault: a child of fork() has no use for the ring, and takes no notice. */
-	(void)madvise(memory, size, MADV_DONTFORK);
-	return memory;
-}
-
-static void unmap(void *memory, size_t size)
-{
-	/* fault: at the limit of mappings the addresses stay taken. */
-	if (memory)
-		(void)munmap(memory, size);
-}
-
-static size_t larger(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
-static int map_rings(struct os_uring *ring, const struct io_uring_params *p)
-{
-	char *at;
-
-	ring->rings_size = larger(
-		p->sq_off.array + p->sq_entries * sizeof(uint32_t),
-		p->cq_off.cqes + p->cq_entries * sizeof(struct io_uring_cqe));
-	ring->entries_size = p->sq_entries * sizeof(struct io_uring_sqe);
-	ring->rings = map(ring->fd, ring->rings_size, IORING_OFF_SQ_RING);
-	ring->entries = map(ring->fd, ring->entries_size, IORING_OFF_SQES);
-	if (!ring->rings || !ring->entries)
-		return -ENOMEM;
-	at = ring->rings;
-	ring->sq_tail = (uint32_t *)(void *)(at + p->sq_off.tail);
-	ring->sq_mask = *(uint32_t *)(void *)(at + p->sq_off.ring_mask);
-	ring->sq_array = (uint32_t *)(void *)(at + p->sq_off.array);
-	ring->cq_head = (uint32_t *)(void *)(at + p->cq_off.head);
-	ring->cq_tail = (uint32_t *)(void *)(at + p->cq_off.tail);
-	ring->cq_mask = *(uint32_t *)(void *)(at + p->cq_off.ring_mask);
-	ring->completions = at + p->cq_off.cqes;
-	return 0;
-}
-
-static void close_ring(struct os_uring *ring)
-{
-	unmap(ring->entries, ring->entries_size);
-	unmap(ring->rings, ring->rings_size);
-	(void)close(ring->fd);
-	*ring = (struct os_uring){ 0 };
-}
-
 static int create(struct os_uring *ring)
 {
-	struct io_uring_params params = { .flags = IORING_SETUP_SINGLE_ISSUER |
-						   IORING_SETUP_DEFER_TASKRUN };
+	const struct uring_wish wish = {
+		.nr_entries = NR_ENTRIES,
+		/* Linux 6.1. */
+		.flags = IORING_SETUP_SINGLE_ISSUER |
+			 IORING_SETUP_DEFER_TASKRUN,
+		.features = IORING_FEAT_EXT_ARG,
+	};
 	int err;
 
-	*ring = (struct os_uring){ .fd = setup(&params) };
-	/* Linux before 6.1 does not know the flags. */
-	if (ring->fd < 0)
-		return ring->fd == -EINVAL ? -ENOSYS : ring->fd;
-	err = probe(ring->fd);
-	if (!err && !(params.features & IORING_FEAT_SINGLE_MMAP &&
-		      params.features & IORING_FEAT_EXT_ARG))
-		err = -ENOSYS;
-	if (!err)
-		err = map_rings(ring, &params);
+	*ring = (struct os_uring){ 0 };
+	err = uring_queue_open(&ring->queue, &wish);
 	if (err)
-		close_ring(ring);
-	return err;
+		return err;
+	if (uring_queue_operations(&ring->queue) & 1ull << OP_FUTEX_WAIT)
+		return 0;
+	uring_queue_close(&ring->queue);
+	return -ENOSYS;
 }
 
 int os_uring_create(struct os_uring *ring)
@@ -184,7 +93,7 @@ void os_uring_destroy(struct os_uring *ring)
 	if (!os_uring_exists(ring))
 		return;
 	os_uring_cancel(ring);
-	close_ring(ring);
+	uring_queue_close(&ring->queue);
 	errno = saved_errno;
 }
 
@@ -193,14 +102,7 @@ void os_uring_destroy(struct os_uring *ring)
 /* There is room: the ring has at most two operations, and their cancels. */
 static void submit(struct os_uring *ring, const struct io_uring_sqe *entry)
 {
-	struct io_uring_sqe *entries = ring->entries;
-	/* relaxed: only this thread writes the tail. */
-	uint32_t tail = load_relaxed(ring->sq_tail);
-
-	entries[tail & ring->sq_mask] = *entry;
-	ring->sq_array[tail & ring->sq_mask] = tail & ring->sq_mask;
-	/* relaxed: the kernel reads it in a later system call of this thread. */
-	store_relaxed(ring->sq_tail, tail + 1);
+	uring_queue_push(&ring->queue, entry);
 	ring->nr_new++;
 }
 
@@ -236,17 +138,11 @@ void os_uring_arm_read(struct os_uring *ring, int fd)
 /* Takes all completions: their bits. */
 static unsigned int take(struct os_uring *ring)
 {
-	const struct io_uring_cqe *cqes = ring->completions;
-	/* relaxed: the kernel wrote it in a system call of this thread. */
-	uint32_t tail = load_relaxed(ring->cq_tail);
-	/* relaxed: only this thread writes the head. */
-	uint32_t head = load_relaxed(ring->cq_head);
+	struct io_uring_cqe cqe;
 	unsigned int bits = 0;
 
-	for (; head != tail; head++)
-		bits |= (unsigned int)cqes[head & ring->cq_mask].user_data;
-	/* relaxed: as the tail. */
-	store_relaxed(ring->cq_head, head);
+	while (uring_queue_take(&ring->queue, &cqe))
+		bits |= (unsigned int)cqe.user_data;
 	bits &= ring->armed;
 	ring->armed &= ~bits;
 	return bits;

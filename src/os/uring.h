@@ -18,18 +18,15 @@
  * is in os_uring_sleep(), and a waker does nothing but wake the thread.  Without this
  * flag the waker would do the thread's work: measured, a wake-up cost the waker 13 us.
  *
- * Raw system calls: a library would be a dependency, and Debian 12's liburing does not
- * know the operation FUTEX_WAIT of Linux 6.7.
- *
  * No call changes errno.
  */
 #ifndef SLEY_OS_URING_H
 #define SLEY_OS_URING_H
 
 #include "base/compiler.h"
+#include "os/uring_queue.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* What has completed, and what is armed. */
@@ -37,26 +34,15 @@
 #define OS_URING_READ 2u /* the descriptor can be read               */
 
 struct os_uring {
-	int fd;
+	struct uring_queue queue;
 	unsigned int armed;
 	unsigned int nr_new; /* operations that the kernel does not know yet */
-	void *rings;         /* NULL: there is no ring */
-	size_t rings_size;
-	void *entries;
-	size_t entries_size;
-	uint32_t *sq_tail;
-	uint32_t sq_mask;
-	uint32_t *sq_array;
-	uint32_t *cq_head;
-	uint32_t *cq_tail;
-	uint32_t cq_mask;
-	const void *completions;
 };
 
 /* Was @ring created, and not destroyed?  All zero is no ring. */
 static inline bool os_uring_exists(const struct os_uring *ring)
 {
-	return ring->rings;
+	return ring->queue.rings;
 }
 
 /*

@@ -245,7 +245,7 @@ static void setup_with(int callers, bool known, enum tasks_flags flags)
 	renew_thread_waits();
 	reactor = (struct reactor){ .epoll = EPOLL };
 	reactors.epoll[0] = EPOLL;
-	task_runtime.reactor = &reactor;
+	task_runtime.part[RUNTIME_REACTOR] = &reactor;
 	place->reactors = known;
 	model_lock_word(&lock.word);
 	for (int i = 0; i < NR_IO_DIRECTIONS; i++)

@@ -8,7 +8,7 @@
  *
  * Edges:
  *
- *   RP1  the maker of the reactor publishes it -> a task finds it : its fields
+ *   RP1  the maker of a part publishes it -> a task finds it : its fields
  */
 #ifndef SLEY_CORE_LIFE_SLEY_H
 #define SLEY_CORE_LIFE_SLEY_H
@@ -37,7 +37,16 @@
 #include <sley/task.h>
 
 struct worker;
-struct reactor;
+
+/*
+ * Parts that folders above core add.  Each has a source, which ends the part together
+ * with the runtime.
+ */
+enum runtime_part {
+	RUNTIME_REACTOR, /* io/reactor.h */
+	RUNTIME_RING,    /* io/ring.h    */
+	NR_RUNTIME_PARTS,
+};
 
 enum runtime_phase {
 	PHASE_STARTING, /* workers wait for each other */
@@ -87,8 +96,8 @@ struct sley {
 	uint64_t (*report_more)(struct sley *rt);
 	struct monitor monitor;
 	struct watchdog watchdog;
-	struct poller poller;    /* core/sched/poller.h                 */
-	struct reactor *reactor; /* io/reactor.h; NULL: none yet         */
+	struct poller poller;         /* core/sched/poller.h                 */
+	void *part[NR_RUNTIME_PARTS]; /* NULL: none yet              */
 	struct blocking blocking;
 	struct trace trace;
 	struct page_slot page; /* core/trace/page.h                          */
@@ -98,18 +107,17 @@ struct sley {
 	struct sources sources;
 };
 
-static inline struct reactor *runtime_reactor(const struct sley *rt)
+static inline void *runtime_part(const struct sley *rt, enum runtime_part kind)
 {
-	return load_acquire(&rt->reactor); /* RP1 */
+	return load_acquire(&rt->part[kind]); /* RP1 */
 }
 
-/* False: another task was faster, and *@winner is its reactor. */
-static inline bool runtime_publish_reactor(struct sley *rt,
-					   struct reactor *reactor,
-					   struct reactor **winner)
+/* False: another task was faster, and *@winner is its part. */
+static inline bool runtime_publish_part(struct sley *rt, enum runtime_part kind,
+					void *part, void **winner)
 {
 	*winner = NULL;
-	return cas_acq_rel_acquire(&rt->reactor, winner, reactor); /* RP1 */
+	return cas_acq_rel_acquire(&rt->part[kind], winner, part); /* RP1 */
 }
 
 /* The flags that all tasks of @rt have in common. */

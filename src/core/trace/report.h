@@ -8,7 +8,12 @@
 #include "base/compiler.h"
 
 struct sley;
+struct sley_config;
 
 printf_like(2, 3) void report(const struct sley *rt, const char *format, ...);
+
+/* The same before there is a runtime. */
+printf_like(2, 3) void report_early(const struct sley_config *config,
+				    const char *format, ...);
 
 #endif

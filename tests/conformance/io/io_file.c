@@ -2,7 +2,12 @@
 /*
  * io_file.c - <sley/io_file.h>: files, their names, and their contents.
  */
+#include <linux/io_uring.h>
+#include <sys/syscall.h>
+
 #include "conformance/io/temporary.h"
+
+enum { NOT_OPEN = 100000 };
 
 /* ---- contents and offsets ---------------------------------------------------------------- */
 
@@ -23,7 +28,7 @@ static void read_at_offsets(void *arg)
 	CHECK_EQ(sley_io_pread(fd, data, 1, -1), -EINVAL);
 	CHECK_EQ(lseek(fd, 0, SEEK_CUR), 0);
 	CHECK_EQ(sley_io_close(fd), 0);
-	CHECK_EQ(sley_io_pread(fd, data, 1, 0), -EBADF);
+	CHECK_EQ(sley_io_pread(NOT_OPEN, data, 1, 0), -EBADF);
 	CHECK_EQ(sley_io_unlinkat(((struct folder *)arg)->fd, "file", 0), 0);
 }
 
@@ -239,7 +244,7 @@ static void use_names(void *arg)
 	CHECK_EQ(sley_io_statx(fd, "", AT_EMPTY_PATH, STATX_NLINK, &stat), 0);
 	CHECK_EQ(stat.stx_nlink, 0);
 	CHECK_EQ(sley_io_close(fd), 0);
-	CHECK_EQ(sley_io_statx(fd, "", AT_EMPTY_PATH, STATX_NLINK, &stat),
+	CHECK_EQ(sley_io_statx(NOT_OPEN, "", AT_EMPTY_PATH, STATX_NLINK, &stat),
 		 -EBADF);
 }
 
@@ -416,6 +421,16 @@ static void call_cancelled(void *arg)
 	cancelled->closed = sley_io_close(cancelled->fd);
 }
 
+/* Is @fd the file @name?  The number may be in use again. */
+static bool is_open(const struct folder *folder, const char *name, int fd)
+{
+	struct stat of_name, of_fd;
+
+	CHECK_EQ(fstatat(folder->fd, name, &of_name, 0), 0);
+	return fstat(fd, &of_fd) == 0 && of_fd.st_ino == of_name.st_ino &&
+	       of_fd.st_dev == of_name.st_dev;
+}
+
 TEST_WORKERS(a_cancelled_task_begins_nothing_but_a_close)
 {
 	struct folder folder = make_folder();
@@ -431,7 +446,7 @@ TEST_WORKERS(a_cancelled_task_begins_nothing_but_a_close)
 	sley_join(&group);
 	CHECK_EQ(cancelled.result, -ECANCELED);
 	CHECK_EQ(cancelled.closed, 0);
-	CHECK_EQ(fcntl(cancelled.fd, F_GETFD), -1);
+	CHECK(!is_open(&folder, "file", cancelled.fd));
 	CHECK_EQ(sley_io_unlinkat(folder.fd, "file", 0), 0);
 	remove_folder(&folder);
 	stop(rt);
@@ -454,6 +469,16 @@ static void open_fifo(void *arg)
 	atomic_store(&opening->begun, 1);
 	opening->fd = sley_io_openat_until(opening->folder->fd, "fifo",
 					   O_RDONLY, 0, opening->deadline_ns);
+}
+
+static void open_fifo_in_vain(void *arg)
+{
+	struct opening *opening = arg;
+
+	CHECK_EQ(sley_io_openat_until(opening->folder->fd, "fifo", O_RDONLY, 0,
+				      opening->deadline_ns),
+		 -ETIMEDOUT);
+	atomic_fetch_add(&opening->begun, 1);
 }
 
 TEST_WORKERS(a_call_that_is_held_up_does_not_hold_its_worker)
@@ -480,4 +505,109 @@ TEST_WORKERS(a_call_that_is_held_up_does_not_hold_its_worker)
 	CHECK_EQ(sley_io_unlinkat(folder.fd, "fifo", 0), 0);
 	remove_folder(&folder);
 	stop(rt);
+}
+
+/* ---- taken back ------------------------------------------------------------------------------------------- */
+
+static bool test_has_uring(void)
+{
+	struct io_uring_params params = { 0 };
+	long fd = syscall(SYS_io_uring_setup, 1, &params);
+
+	if (fd < 0)
+		return false;
+	CHECK_EQ(close((int)fd), 0);
+	return true;
+}
+
+/* Skips the test where files are not in a ring. */
+static void need_ring(struct sley *rt)
+{
+	struct sley_config config = { .size = sizeof(config) };
+
+	CHECK_EQ(sley_get_config(rt, &config), 0);
+	if (config.io != SLEY_IO_URING || !test_has_uring()) {
+		stop(rt);
+		test_skip("files are not in a ring here");
+	}
+}
+
+TEST_WORKERS(a_deadline_takes_back_what_has_not_ended)
+{
+	struct sley *rt = start();
+	struct folder folder;
+	struct opening opening;
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+
+	need_ring(rt);
+	folder = make_folder();
+	CHECK_EQ(mkfifoat(folder.fd, "fifo", 0600), 0);
+	opening =
+		(struct opening){ .folder = &folder, .deadline_ns = in_ms(20) };
+	sley_spawn(&group, &task, open_fifo, &opening);
+	sley_join(&group);
+	CHECK_EQ(opening.fd, -ETIMEDOUT);
+	CHECK_GE(sley_now(), opening.deadline_ns);
+	CHECK_EQ(openat(folder.fd, "fifo", O_WRONLY | O_NONBLOCK | O_CLOEXEC),
+		 -1);
+	CHECK_EQ(errno, ENXIO);
+	CHECK_EQ(sley_io_unlinkat(folder.fd, "fifo", 0), 0);
+	remove_folder(&folder);
+	stop(rt);
+}
+
+TEST_WORKERS(a_cancel_takes_back_what_has_not_ended)
+{
+	struct sley *rt = start();
+	struct folder folder;
+	struct opening opening;
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+
+	need_ring(rt);
+	folder = make_folder();
+	CHECK_EQ(mkfifoat(folder.fd, "fifo", 0600), 0);
+	for (int i = 0; i < test_scale(100); i++) {
+		opening = (struct opening){ .folder = &folder,
+					    .deadline_ns = SLEY_FOREVER };
+		sley_spawn(&group, &task, open_fifo, &opening);
+		while (!atomic_load(&opening.begun))
+			sley_yield();
+		if (i % 4 == 0)
+			CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
+		sley_cancel(&task);
+		sley_join(&group);
+		CHECK_EQ(opening.fd, -ECANCELED);
+	}
+	CHECK_EQ(sley_io_unlinkat(folder.fd, "fifo", 0), 0);
+	remove_folder(&folder);
+	stop(rt);
+}
+
+enum { NR_OPENERS = 700 };
+
+/* More opens than the ring has places, and none can go on before the end. */
+TEST_WORKERS(calls_that_find_the_ring_full_wait_and_can_be_cancelled)
+{
+	struct sley *rt = start();
+	struct folder folder;
+	struct opening opening;
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task *task = calloc(NR_OPENERS, sizeof(*task));
+
+	need_ring(rt);
+	CHECK(task != NULL);
+	folder = make_folder();
+	CHECK_EQ(mkfifoat(folder.fd, "fifo", 0600), 0);
+	opening = (struct opening){ .folder = &folder,
+				    .deadline_ns = in_ms(200) };
+	for (int i = 0; i < NR_OPENERS; i++)
+		sley_spawn(&group, &task[i], open_fifo_in_vain, &opening);
+	sley_join(&group);
+	CHECK_EQ(opening.begun, NR_OPENERS);
+	CHECK_EQ(sley_io_unlinkat(folder.fd, "fifo", 0), 0);
+	remove_folder(&folder);
+	stop(rt);
+	free(task);
 }

@@ -4,6 +4,8 @@
  */
 #include <sched.h>
 
+#include <stdio.h>
+
 #include "conformance/bound.h"
 
 static int create_and_destroy(const struct sley_config *config)
@@ -109,6 +111,69 @@ TEST(a_watchdog_has_a_default_and_may_be_off)
 		CHECK_EQ(effective.watchdog_ms, ms[i] ? ms[i] : 100);
 		CHECK_EQ(sley_destroy(rt), 0);
 	}
+}
+
+/* ---- .io --------------------------------------------------------------------- */
+
+static char last_line[256];
+
+static void keep_line(void *self, const char *line)
+{
+	(void)self;
+	snprintf(last_line, sizeof(last_line), "%s", line);
+}
+
+/* What a runtime with @config has in .io, or -errno. */
+static int64_t io_of(struct sley_config *config)
+{
+	struct sley_config effective = { .size = sizeof(effective) };
+	struct sley *rt;
+	int err;
+
+	config->report = keep_line;
+	err = sley_create(&rt, config);
+	if (err)
+		return err;
+	CHECK_EQ(sley_get_config(rt, &effective), 0);
+	CHECK_EQ(sley_destroy(rt), 0);
+	CHECK_EQ(effective.no_io_uring, effective.io != SLEY_IO_URING);
+	return (int64_t)effective.io;
+}
+
+TEST(the_environment_chooses_how_to_wait_unless_the_config_does)
+{
+	static const char *const name[] = { "", "uring", "epoll", "threads" };
+
+	for (uint64_t io = SLEY_IO_URING; io <= SLEY_IO_THREADS; io++) {
+		struct sley_config config = *test_config();
+
+		CHECK_EQ(setenv("SLEY_IO", name[io], 1), 0);
+		CHECK_EQ(io_of(&config), io);
+		config.io = SLEY_IO_EPOLL;
+		CHECK_EQ(io_of(&config), SLEY_IO_EPOLL);
+		config.io = SLEY_IO_DEFAULT;
+		config.no_io_uring = true;
+		CHECK_EQ(io_of(&config),
+			 io == SLEY_IO_URING ? SLEY_IO_EPOLL : (int64_t)io);
+	}
+	CHECK_EQ(setenv("SLEY_IO", "", 1), 0);
+	CHECK_EQ(io_of(&(struct sley_config){
+			 .size = sizeof(struct sley_config), .workers = 1 }),
+		 SLEY_IO_URING);
+}
+
+TEST(an_unknown_way_to_wait_is_refused_in_a_sentence)
+{
+	struct sley_config config = *test_config();
+
+	CHECK_EQ(setenv("SLEY_IO", "kqueue", 1), 0);
+	CHECK_EQ(io_of(&config), -EINVAL);
+	CHECK_STR(last_line, "sley_create(): SLEY_IO=kqueue is unknown: unset "
+			     "it, or use uring, epoll or threads");
+	config.io = SLEY_IO_THREADS + 1;
+	CHECK_EQ(io_of(&config), -EINVAL);
+	CHECK_STR(last_line, "sley_create(): .io is 4: use a value of enum "
+			     "sley_io");
 }
 
 TEST(a_config_without_its_size_is_an_error)
