@@ -18,14 +18,15 @@
 #include <sley/compiler.h>
 #include <sley/time.h>
 
-#include <sys/socket.h>
-
 SLEY_BEGIN_DECLS
 
 /* An address: copy it as you like. */
 struct sley_address {
-	socklen_t length;
-	struct sockaddr_storage storage; /* a struct sockaddr, of that length */
+	uint32_t length;
+	union {
+		uint16_t family;    /* AF_INET, ...                         */
+		uint64_t bytes[16]; /* a struct sockaddr, of that length    */
+	} storage;
 };
 
 /* Room for the text of any address, with the 0 at its end. */

@@ -47,11 +47,14 @@
 #include <sley/io_file.h>
 #include <sley/time.h>
 
-#include <sys/socket.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 
 SLEY_BEGIN_DECLS
+
+/* Of <sys/socket.h> and <sys/uio.h>, which declare names such as listen() and send(). */
+struct iovec;
+struct msghdr;
+struct sockaddr;
 
 /* ---- bytes -------------------------------------------------------------- */
 
@@ -305,7 +308,7 @@ sley_io_sendmsg(int fd, const struct msghdr *msg, int flags)
  *           and as sley_io_accept()
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
-sley_io_accept_until(int fd, struct sockaddr *address, socklen_t *length,
+sley_io_accept_until(int fd, struct sockaddr *address, uint32_t *length,
 		     uint64_t deadline_ns);
 
 /*
@@ -325,7 +328,7 @@ sley_io_accept_until(int fd, struct sockaddr *address, socklen_t *length,
  *           sley_io_read(), and as accept(2): -EINVAL (not listening), ...
  */
 SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK static inline int
-sley_io_accept(int fd, struct sockaddr *address, socklen_t *length)
+sley_io_accept(int fd, struct sockaddr *address, uint32_t *length)
 {
 	return sley_io_accept_until(fd, address, length, SLEY_FOREVER);
 }
@@ -341,7 +344,7 @@ sley_io_accept(int fd, struct sockaddr *address, socklen_t *length)
  *           and as sley_io_connect()
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
-sley_io_connect_until(int fd, const struct sockaddr *address, socklen_t length,
+sley_io_connect_until(int fd, const struct sockaddr *address, uint32_t length,
 		      uint64_t deadline_ns);
 
 /*
@@ -357,7 +360,7 @@ sley_io_connect_until(int fd, const struct sockaddr *address, socklen_t length,
  *           sley_io_read(), and as connect(2): -ECONNREFUSED, ...
  */
 SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK static inline int
-sley_io_connect(int fd, const struct sockaddr *address, socklen_t length)
+sley_io_connect(int fd, const struct sockaddr *address, uint32_t length)
 {
 	return sley_io_connect_until(fd, address, length, SLEY_FOREVER);
 }

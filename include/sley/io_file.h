@@ -41,9 +41,10 @@
 #include <sley/time.h>
 
 #include <sys/types.h>
-#include <sys/uio.h>
 
 SLEY_BEGIN_DECLS
+
+struct iovec; /* of <sys/uio.h> */
 
 struct statx;
 

@@ -44,9 +44,10 @@
 #include <sley/time.h>
 
 #include <sys/types.h>
-#include <sys/uio.h>
 
 SLEY_BEGIN_DECLS
+
+struct iovec; /* of <sys/uio.h> */
 
 #define SLEY_STREAM_BUFFER 16384u
 

@@ -172,7 +172,7 @@ int sley_address_text(const struct sley_address *address, char *text,
 	char host[INET6_ADDRSTRLEN];
 	int length;
 
-	switch (address->length ? address->storage.ss_family : AF_UNSPEC) {
+	switch (address->length ? address->storage.family : AF_UNSPEC) {
 	case AF_INET:
 		(void)!inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
 		length = snprintf(text, size, "%s:%u", host,

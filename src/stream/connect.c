@@ -18,8 +18,8 @@
 /* A descriptor or -errno. */
 static int connect_to(const struct sley_address *address, uint64_t deadline_ns)
 {
-	bool unix_socket = address->storage.ss_family == AF_UNIX;
-	int fd = os_socket(address->storage.ss_family, SOCK_STREAM), err;
+	bool unix_socket = address->storage.family == AF_UNIX;
+	int fd = os_socket(address->storage.family, SOCK_STREAM), err;
 
 	if (fd < 0)
 		return fd;

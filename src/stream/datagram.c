@@ -18,7 +18,7 @@ int sley_datagram_open(const char *text)
 
 	if (err)
 		return err;
-	fd = os_socket(address.storage.ss_family, SOCK_DGRAM);
+	fd = os_socket(address.storage.family, SOCK_DGRAM);
 	if (fd < 0)
 		return fd;
 	err = descriptor_is_new(fd, "sley_datagram_open");

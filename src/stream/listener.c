@@ -42,7 +42,7 @@
 
 static int family_of(const struct sley_address *address)
 {
-	return address->storage.ss_family;
+	return address->storage.family;
 }
 
 static int set_up(int fd, const struct sley_address *address,

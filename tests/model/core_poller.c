@@ -163,7 +163,7 @@ int os_uring_create(struct os_uring *ring)
 {
 	if (!has_io_uring)
 		return -ENOSYS;
-	ring->rings = ring;
+	ring->queue.rings = ring;
 	return 0;
 }
 
@@ -493,7 +493,7 @@ static void setup_armed(void)
 	has_pieces = has_home = true;
 	op = OP_ARMED;
 	crew[0].poll.ring.armed = OS_URING_WORD;
-	crew[0].poll.ring.rings = &crew[0].poll.ring;
+	crew[0].poll.ring.queue.rings = &crew[0].poll.ring;
 }
 
 BOTH_VARIANTS(a_sleeper_beside_an_armed_operation_hears_of_work,

@@ -17,7 +17,7 @@ static void check_good(const char *text, int family, const char *again)
 	char found[SLEY_ADDRESS_TEXT];
 
 	CHECK_EQ(sley_address_parse(&address, text), 0);
-	CHECK_EQ(address.storage.ss_family, family);
+	CHECK_EQ(address.storage.family, family);
 	CHECK_EQ(sley_address_text(&address, found, sizeof(found)),
 		 (int)strlen(again));
 	CHECK_STR(found, again);
@@ -120,7 +120,7 @@ TEST(a_text_needs_room)
 	CHECK_EQ(sley_address_text(&address, text, 10), -ENOSPC);
 	CHECK_EQ(sley_address_text(&address, text, 11), 10);
 	CHECK_EQ(sley_address_text(&none, text, sizeof(text)), -EAFNOSUPPORT);
-	address.storage.ss_family = AF_APPLETALK;
+	address.storage.family = AF_APPLETALK;
 	CHECK_EQ(sley_address_text(&address, text, sizeof(text)),
 		 -EAFNOSUPPORT);
 }

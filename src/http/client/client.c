@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #define MAX_FIELDS 64
 #define REQUEST_MAX 4096 /* the head of a request */

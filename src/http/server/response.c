@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
 
 /* Head and body up to this size are one piece of memory, and one plain write. */
 #define SMALL_MAX 1024
