@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #define NR_TASKS 64
 
@@ -379,6 +380,48 @@ void check_nothing_is_left(void)
 
 /* ---- all of it ---------------------------------------------------------------------- */
 
+/* ---- descriptors --------------------------------------------------------------- */
+
+struct stream {
+	int from, to;
+};
+
+static void read_byte(void *arg)
+{
+	const struct stream *stream = arg;
+	char byte;
+
+	CHECK_EQ(sley_io_read(stream->from, &byte, 1), 1);
+}
+
+static void read_in_vain(void *arg)
+{
+	const struct stream *stream = arg;
+	char byte;
+
+	CHECK_EQ(sley_io_read_until(stream->from, &byte, 1,
+				    sley_now() + SLEY_MSEC),
+		 -ETIMEDOUT);
+}
+
+static void use_io(struct program *p)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct stream stream;
+	int fd[2];
+
+	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd), 0);
+	stream = (struct stream){ fd[0], fd[1] };
+	sley_spawn(&group, &tasks[p->id][0], read_byte, &stream);
+	sley_yield();
+	CHECK_EQ(sley_io_write(stream.to, "a", 1), 1);
+	sley_join(&group);
+	/* A thread of the pool waits by itself. */
+	CHECK_EQ(sley_blocking_call(read_in_vain, &stream), 0);
+	CHECK_EQ(sley_io_close(stream.from), 0);
+	CHECK_EQ(sley_io_close(stream.to), 0);
+}
+
 static void root(void *arg)
 {
 	struct program *p = arg;
@@ -394,6 +437,7 @@ static void root(void *arg)
 	use_commands(p);
 	use_graph(p);
 	use_plan(p);
+	use_io(p);
 }
 
 void use_all_models(int id, int workers)
