@@ -613,6 +613,33 @@ MODEL(a_close_against_a_cancel, .setup = setup_known,
       .threads = { reader, closer, cancel_first }, .finish = closed_once);
 MODEL(a_close_against_a_deadline, .setup = setup_timed,
       .threads = { reader_soon, closer }, .finish = closed_once);
+/* There is never room. */
+static ssize_t attempt_write(struct io_call *call)
+{
+	enter_kernel();
+	if (!kernel.open)
+		return -EBADF;
+	check_file(call);
+	return -EAGAIN;
+}
+
+static void writer(int id)
+{
+	struct read_call write = {
+		.call = { .fd = FD,
+			  .direction = IO_OUT,
+			  .deadline_ns = UINT64_MAX,
+			  .attempt = attempt_write },
+	};
+
+	task_begin(id);
+	MODEL_CHECK(io_call(&write.call) == -EBADF);
+	ledger.bad++;
+}
+
+MODEL(a_close_ends_a_write, .setup = setup_known, .threads = { writer, closer },
+      .finish = closed_once);
+
 static void setup_owned(void)
 {
 	setup_known();
