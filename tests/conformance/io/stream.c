@@ -116,6 +116,7 @@ static void find(struct ends *ends)
 	CHECK_EQ(sley_stream_find(&ends->a, &line, "\n", 1),
 		 SLEY_STREAM_BUFFER);
 	sley_stream_consume(&ends->a, SLEY_STREAM_BUFFER);
+	join_writer(ends);
 	sent[SLEY_STREAM_BUFFER - 6] = 'x';
 	sent[SLEY_STREAM_BUFFER] = '\n';
 	write_later(ends, sent, sizeof(sent));
