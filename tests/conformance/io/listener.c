@@ -521,6 +521,38 @@ TEST_WORKERS(a_shortage_of_descriptors_ends_when_some_are_free)
 	check_shortage(SLEY_SERVE_OPTIONS(.connections_max = 100));
 }
 
+/* The last descriptor is taken, and no connection waits. */
+TEST(a_server_without_descriptors_and_connections_reports_nothing)
+{
+	struct sley_config config = config_of(SLEY_SINGLE);
+	struct sley_stream stream;
+	struct service service;
+	struct sley *rt;
+	struct hog hog;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	config.report = count_line;
+	rt = start_with(&config);
+	CHECK(fd >= 0);
+	listen_at(&service, "127.0.0.1:0");
+	serve(&service, echo, NULL);
+	run_task(ask_ten_times, &service);
+	CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
+	hog_all(&hog);
+	let_go(&hog, 1);
+	connect_socket(&service, &stream, fd);
+	ask_once(&stream);
+	CHECK_EQ(dup(0), -1);
+	CHECK_EQ(sley_sleep(5 * SLEY_MSEC), 0);
+	CHECK_EQ(nr_lines, 0);
+	let_go(&hog, hog.nr);
+	CHECK_EQ(sley_stream_close(&stream), 0);
+	run_task(ask_ten_times, &service);
+	end(&service);
+	CHECK_EQ(nr_lines, 0);
+	stop(rt);
+}
+
 /* ---- options -------------------------------------------------------------------------- */
 
 static int nodelay_of(const struct sley_stream *stream)
