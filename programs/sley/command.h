@@ -21,6 +21,7 @@ struct command {
 extern const struct command command_tour;
 extern const struct command command_doctor;
 extern const struct command command_draw; /* only with SLEY_DRAW */
+extern const struct command command_serve;
 extern const struct command command_version;
 
 /* Prints the usage of @command to stderr; returns STATUS_USAGE. */

@@ -86,6 +86,9 @@ void tour_subprocesses(struct outcome *out);
 void tour_subprocesses_begin(void);
 void tour_subprocesses_end(void);
 
+/* tour_http.c: a page, served and fetched. */
+void tour_http(struct outcome *out);
+
 /* tour_actors.c, tour_service.c: processes that send each other messages. */
 void tour_actors(struct outcome *out);
 void tour_service(struct outcome *out);
