@@ -115,22 +115,30 @@ static int error_of(int eai)
 	}
 }
 
-int os_resolve(const char *host, const char *service, os_add_address *add,
-	       void *arg)
+/* Apart from the caller: @add of os_resolve() may be anything. */
+static int look_up(const char *host, const char *service,
+		   struct addrinfo **found)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	int saved_errno = errno;
-	struct addrinfo *found = NULL;
 	int eai = fault_error("getaddrinfo", EAI_AGAIN, EAI_MEMORY)
-			  ?: getaddrinfo(host, service, &hints, &found);
+			  ?: getaddrinfo(host, service, &hints, found);
 
-	if (!eai) {
-		const struct addrinfo *one = found;
-
-		while (one && add(arg, one->ai_addr, one->ai_addrlen))
-			one = one->ai_next;
-		freeaddrinfo(found);
-	}
 	errno = saved_errno;
-	return eai ? error_of(eai) : 0;
+	return eai;
+}
+
+int os_resolve(const char *host, const char *service, os_add_address *add,
+	       void *arg)
+{
+	struct addrinfo *found = NULL;
+	const struct addrinfo *one;
+	int eai = look_up(host, service, &found);
+
+	if (eai)
+		return error_of(eai);
+	for (one = found; one && add(arg, one->ai_addr, one->ai_addrlen);)
+		one = one->ai_next;
+	freeaddrinfo(found);
+	return 0;
 }

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define TRIAL_SITES_MAX 160
+#define TRIAL_SITES_MAX 256
 
 /* Which calls shall fail. */
 struct trial_plan {

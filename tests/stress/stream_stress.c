@@ -8,6 +8,7 @@
  * is left: the fixture counts.
  */
 #include <stdio.h>
+#include <sys/uio.h>
 
 #include "stress/stress.h"
 

@@ -333,10 +333,10 @@ TEST(an_item_of_another_process_has_its_turn_within_a_tick)
 		int begin;
 
 		test_nap_ms(3);
-		atomic_store(&at_take, 0);
+		atomic_store(&at_take, -1); /* not yet */
 		begin = atomic_load(&nr_tasks);
 		atomic_store(&item, true);
-		while (!atomic_load(&at_take))
+		while (atomic_load(&at_take) < 0)
 			test_nap_ms(1);
 		late[i] = atomic_load(&at_take) - begin;
 	}
