@@ -115,9 +115,9 @@ static int error_of(int eai)
 	}
 }
 
-/* Apart from the caller: @add of os_resolve() may be anything. */
-static int look_up(const char *host, const char *service,
-		   struct addrinfo **found)
+/* Not inline: @add of os_resolve() may be anything, and here is the address of errno. */
+static noinline int look_up(const char *host, const char *service,
+			    struct addrinfo **found)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	int saved_errno = errno;
