@@ -22,6 +22,8 @@
 #include "base/bits.h"
 #include "core/sched/source.h"
 #include "core/sched/worker.h"
+#include "io/backend.h"
+#include "io/poll_thread.h"
 #include "io/ready.h"
 #include "lf/spin.h"
 #include "os/at_fork.h"
@@ -42,7 +44,8 @@ enum batch_state {
 struct reactor {
 	struct sley *rt;
 	unsigned int index;
-	int epoll;
+	int epoll;                  /* -1: there is a thread in its place */
+	struct poll_thread *thread; /* or NULL                            */
 	struct sley_source *source;
 	uint32_t batch; /* enum batch_state                       */
 	int nr_edges;   /* of the asker, and then of the taker    */
@@ -50,7 +53,7 @@ struct reactor {
 };
 
 /*
- * The epolls of all reactors, for closers.  A bit of used_bits is taken before the entry
+ * The epolls and threads of all reactors, for closers.  A bit of used_bits is taken before the entry
  * is written, and given back after no descriptor has the bit any more.  A closer takes
  * the bit of its descriptor, and the descriptor out of the epoll, under the lock of the
  * entry; a reactor that ends takes all bits under that lock, and then closes the epoll.
@@ -59,6 +62,7 @@ struct reactor {
 struct reactor_set {
 	uint64_t used_bits;
 	int epoll[REACTORS_MAX];
+	struct poll_thread *thread[REACTORS_MAX];
 	struct spinlock lock[REACTORS_MAX];
 };
 
@@ -132,6 +136,27 @@ static int take_index(void)
 	return bits_first(first);
 }
 
+/* ---- the kernel's side ----------------------------------------------------------------- */
+
+/* An epoll, or a thread: 0 or -errno. */
+static int open_kernel_side(struct reactor *reactor)
+{
+	reactor->thread = NULL;
+	reactor->epoll = -1;
+	if (backend_of(reactor->rt) == SLEY_IO_THREADS)
+		return poll_thread_start(reactor->rt, &reactor->thread);
+	reactor->epoll = os_epoll_create();
+	return reactor->epoll < 0 ? reactor->epoll : 0;
+}
+
+static void close_kernel_side(struct reactor *reactor)
+{
+	if (reactor->thread)
+		poll_thread_end(reactor->rt, reactor->thread);
+	else
+		os_close(reactor->epoll);
+}
+
 /* The source has ended: no task of the runtime is left, or none knows the reactor. */
 static void end(void *arg)
 {
@@ -150,20 +175,27 @@ static void end(void *arg)
 			(void)descriptor_drop_reactors(place, bit);
 	}
 	spin_unlock(&reactors.lock[reactor->index]);
-	os_close(reactor->epoll);
+	close_kernel_side(reactor);
 	/* relaxed: see take_index(). */
 	(void)and_relaxed(&reactors.used_bits, ~bit);
 	mem_free(&reactor->rt->mem, reactor, sizeof(*reactor));
 }
 
+/* The thread makes tasks ready by itself: a source for its end alone. */
+static bool has_nothing(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
 static int open_reactor(struct sley *rt, struct reactor *reactor)
 {
 	const struct source_ops ops = {
-		.has = has,
-		.left = left,
+		.has = reactor->thread ? has_nothing : has,
+		.left = reactor->thread ? NULL : left,
 		.take = take,
 		.end = end,
-		.fd = reactor->epoll,
+		.fd = reactor->thread ? 0 : reactor->epoll,
 	};
 
 	return source_add(rt, &reactor->source, &ops, reactor, false);
@@ -178,9 +210,9 @@ static int make_reactor(struct sley *rt, struct reactor **out)
 	if (index >= 0) {
 		reactor->rt = rt;
 		reactor->index = (unsigned int)index;
-		reactor->epoll = os_epoll_create();
-		err = reactor->epoll < 0 ? reactor->epoll : 0;
+		err = open_kernel_side(reactor);
 		reactors.epoll[index] = reactor->epoll;
+		reactors.thread[index] = reactor->thread;
 	}
 	if (!err) {
 		err = open_reactor(rt, reactor);
@@ -188,7 +220,7 @@ static int make_reactor(struct sley *rt, struct reactor **out)
 			*out = reactor;
 			return 0;
 		}
-		os_close(reactor->epoll);
+		close_kernel_side(reactor);
 	}
 	if (index >= 0)
 		/* relaxed: see take_index(). */
@@ -215,7 +247,7 @@ static int publish_reactor(struct sley *rt, struct reactor **out)
 }
 
 int reactor_watch(struct worker *worker, struct io_descriptor *descriptor,
-		  int fd)
+		  int fd, unsigned int bits)
 {
 	struct sley *rt = worker->rt;
 	struct reactor *reactor = runtime_part(rt, RUNTIME_REACTOR);
@@ -227,12 +259,25 @@ int reactor_watch(struct worker *worker, struct io_descriptor *descriptor,
 	if (unlikely(err))
 		return err;
 	bit = 1ull << reactor->index;
+	if (unlikely(reactor->thread)) {
+		descriptor_add_reactors(descriptor, bit);
+		return poll_thread_watch(reactor->thread, fd, bits);
+	}
 	if (likely(descriptor_reactors(descriptor) & bit))
 		return 0;
 	err = os_edges_add(reactor->epoll, fd);
 	if (!err)
 		descriptor_add_reactors(descriptor, bit);
 	return err;
+}
+
+/* Under the lock of reactor @i, which exists. */
+static void forget(int i, int fd)
+{
+	if (reactors.thread[i])
+		poll_thread_forget(reactors.thread[i], fd);
+	else
+		os_edges_remove(reactors.epoll[i], fd);
 }
 
 void reactors_forget(struct io_descriptor *descriptor, int fd)
@@ -246,7 +291,7 @@ void reactors_forget(struct io_descriptor *descriptor, int fd)
 		spin_lock(&reactors.lock[i]);
 		/* Its reactor may have ended. */
 		if (descriptor_drop_reactors(descriptor, 1ull << i))
-			os_edges_remove(reactors.epoll[i], fd);
+			forget(i, fd);
 		spin_unlock(&reactors.lock[i]);
 	}
 }

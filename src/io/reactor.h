@@ -14,6 +14,9 @@
  *
  * A reactor has a number below REACTORS_MAX: its bit in each descriptor that it knows.
  *
+ * With SLEY_IO_THREADS there is no epoll, but a thread (io/poll_thread.h), which makes
+ * the waiters ready by itself.
+ *
  * Plain threads have no reactor: io/thread_wait.c.
  */
 #ifndef SLEY_IO_REACTOR_H
@@ -27,11 +30,12 @@ struct worker;
 
 /*
  * The reactor of the runtime of @worker, the caller's, is told of @descriptor, which is
- * @fd.  0; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is no room for a reactor, or for
+ * @fd: of the next event among @bits (os/epoll.h) at least.  0; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is no room for a reactor, or for
  * another descriptor in it; -EPERM: nothing can be told of such a descriptor.
  */
 must_check int reactor_watch(struct worker *worker,
-			     struct io_descriptor *descriptor, int fd);
+			     struct io_descriptor *descriptor, int fd,
+			     unsigned int bits);
 
 /* By a closer: no reactor is told of @descriptor any more. */
 void reactors_forget(struct io_descriptor *descriptor, int fd);

@@ -65,7 +65,8 @@ int ready_wait(struct io_descriptor *descriptor, int fd,
 		return thread_wait(descriptor, fd,
 				   direction == IO_IN ? POLLIN : POLLOUT,
 				   deadline_ns);
-	err = reactor_watch(worker, descriptor, fd);
+	err = reactor_watch(worker, descriptor, fd,
+			    direction == IO_IN ? OS_EDGE_IN : OS_EDGE_OUT);
 	if (err)
 		return err;
 	return after_wait(descriptor,
@@ -107,7 +108,8 @@ int ready_wait_both(struct io_descriptor *descriptor, int fd,
 				   deadline_ns);
 	err = wait_refused(deadline_ns);
 	if (!err)
-		err = reactor_watch(worker, descriptor, fd);
+		err = reactor_watch(worker, descriptor, fd,
+				    OS_EDGE_IN | OS_EDGE_OUT);
 	if (err)
 		return err;
 	task = worker->strand->task;

@@ -181,6 +181,18 @@ unsigned int os_poll_two(int first, int second, uint64_t deadline_ns)
 	       (fds[1].revents ? OS_POLL_SECOND : 0);
 }
 
+void os_poll_many(struct pollfd *fds, uint32_t nr)
+{
+	int saved_errno = errno;
+
+	/* fault: at a shortage of memory the caller comes again. */
+	if (poll(fds, nr, -1) < 0) {
+		for (uint32_t i = 0; i < nr; i++)
+			fds[i].revents = 0;
+	}
+	errno = saved_errno;
+}
+
 bool os_fd_wait(int fd, short events, int second, uint64_t deadline_ns)
 {
 	struct pollfd fds[] = { { .fd = fd, .events = events },

@@ -66,6 +66,13 @@ must_check bool os_fd_wait(int fd, short events, int second,
 			   uint64_t deadline_ns);
 
 /*
+ * Sleeps until an event of one of @nr descriptors has come: poll(2).  After a signal no
+ * entry has an event.
+ */
+struct pollfd;
+void os_poll_many(struct pollfd *fds, uint32_t nr);
+
+/*
  * Sleeps until a descriptor can be read, or has ended, or until @deadline_ns of
  * os_now() or some time after.  Returns the number of tags; perhaps 0.
  */

@@ -24,6 +24,7 @@
 #define CREW_HAS_SOURCES
 #define CREW_MAX 3
 #include "crew.h"
+#include "epoll_only.h"
 #include "monitor_only.h"
 
 #include "core/task/turn.h"

@@ -45,6 +45,7 @@
 #include "io/thread_wait.c"
 #undef renew
 
+#include "epoll_only.h"
 #include "io_parts.h"
 
 #define EPOLL 8
