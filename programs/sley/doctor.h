@@ -67,6 +67,10 @@ void probe_priority(struct finding *out);
 void probe_threads(struct finding *out);
 void probe_thread_stack(struct finding *out);
 
+/* doctor_io.c */
+void probe_io_uring(struct finding *out);
+void probe_io(struct finding *out);
+
 /* doctor_memory.c */
 void probe_guards(struct finding *out);
 void probe_mappings(struct finding *out);

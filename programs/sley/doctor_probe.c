@@ -69,17 +69,6 @@ static void probe_membarrier(struct finding *out)
 	       "run Linux 4.14 or newer; allow it in the seccomp profile");
 }
 
-/* The library does not use io_uring yet; the line is for users with plans. */
-static void probe_io_uring(struct finding *out)
-{
-	/* NULL cannot be read: a kernel with io_uring answers EFAULT or EINVAL. */
-	(void)syscall(SYS_io_uring_setup, 1, NULL);
-	if (errno == EFAULT || errno == EINVAL)
-		found(out, "there is (not used yet)");
-	else
-		found(out, "not available: %s (not used yet)", strerror(errno));
-}
-
 static void probe_mounts(struct finding *out)
 {
 	bool proc = access("/proc/self/cgroup", R_OK) == 0;
@@ -104,7 +93,8 @@ static void probe_files(struct finding *out)
 	char number[SCREEN_NUMBER_SIZE];
 	uint64_t limit = read_limit(out, RLIMIT_NOFILE, "RLIMIT_NOFILE", 1);
 
-	found(out, "RLIMIT_NOFILE %s; a runtime keeps none open",
+	found(out,
+	      "RLIMIT_NOFILE %s; a runtime that waits for descriptors keeps a few",
 	      limit == NO_LIMIT ? "unlimited" : screen_count(number, limit));
 }
 
@@ -225,6 +215,7 @@ const struct probe doctor_probes[] = {
 	{ "futex", probe_futex },
 	{ "membarrier", probe_membarrier },
 	{ "io_uring", probe_io_uring },
+	{ "io", probe_io },
 	{ "guards", probe_guards },
 	{ "mappings", probe_mappings },
 	{ "overcommit", probe_overcommit },
