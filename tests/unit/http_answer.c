@@ -112,6 +112,18 @@ TEST(values_that_could_end_a_line_are_not_good)
 	CHECK(!http_value_is_good("a\nb", 3));
 	CHECK(!http_value_is_good("a\rb", 3));
 	CHECK(!http_value_is_good("a\0b", 3));
+	/* At each place, also among eight bytes that are looked at together. */
+	for (size_t i = 0; i < 20; i++) {
+		char text[21] = "abcdefgh\xff\t ijklmnopq";
+
+		CHECK(http_value_is_good(text, 20));
+		for (int c = 0; c < 32; c++) {
+			text[i] = (char)c;
+			CHECK_EQ(http_value_is_good(text, 20), c == '\t');
+		}
+		text[i] = 127;
+		CHECK(!http_value_is_good(text, 20));
+	}
 	CHECK(http_name_is_good("X-Name", 6));
 	CHECK(!http_name_is_good("", 0));
 	CHECK(!http_name_is_good("X:", 2));
