@@ -3,7 +3,9 @@
  * io_file.c - <sley/io_file.h>: files, their names, and their contents.
  */
 #include <linux/io_uring.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "conformance/io/temporary.h"
 
@@ -610,4 +612,85 @@ TEST_WORKERS(calls_that_find_the_ring_full_wait_and_can_be_cancelled)
 	remove_folder(&folder);
 	stop(rt);
 	free(task);
+}
+
+/* ---- no ring ------------------------------------------------------------------------------------------------ */
+
+enum { NR_FILES_MAX = 4096 };
+
+/* Takes all numbers of descriptors but @free; gives their numbers. */
+static int use_up(int *fd, int free)
+{
+	int nr = 0;
+
+	while ((fd[nr] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+		CHECK_LT(++nr, NR_FILES_MAX);
+	CHECK_EQ(errno, EMFILE);
+	while (free--)
+		CHECK_EQ(close(fd[--nr]), 0);
+	return nr;
+}
+
+static void sync_file(void *arg)
+{
+	CHECK_EQ(sley_io_fsync(*(int *)arg), 0);
+}
+
+/* The ring is made when there is room again, or a thread does the work. */
+TEST_WORKERS(without_a_free_descriptor_a_thread_does_the_work)
+{
+	struct folder folder = make_folder();
+	struct sley *rt = start();
+	const struct rlimit limit = { 200, 200 };
+	static int fd[NR_FILES_MAX];
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+	int file = make_file(&folder, "file", 100), nr;
+
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	for (int i = 0; i < 4; i++) {
+		nr = use_up(fd, i);
+		sley_spawn(&group, &task, sync_file, &file);
+		sley_join(&group);
+		while (nr)
+			CHECK_EQ(close(fd[--nr]), 0);
+	}
+	sley_spawn(&group, &task, sync_file, &file);
+	sley_join(&group);
+	CHECK_EQ(sley_io_close(file), 0);
+	CHECK_EQ(sley_io_unlinkat(folder.fd, "file", 0), 0);
+	remove_folder(&folder);
+	stop(rt);
+}
+
+/* The child has the files of its parent, but neither its runtime nor its ring. */
+TEST_WORKERS(a_child_of_fork_uses_files_by_itself)
+{
+	struct folder folder = make_folder();
+	struct sley *rt = start();
+	int file = make_file(&folder, "file", 100), status;
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+	char data[100];
+	pid_t child;
+
+	sley_spawn(&group, &task, sync_file, &file);
+	sley_join(&group);
+	child = fork();
+	CHECK_GE(child, 0);
+	if (!child) {
+		bool good = sley_io_pread(file, data, 100, 0) == 100 &&
+			    sley_io_fsync(file) == 0 &&
+			    sley_io_close(file) == 0;
+
+		_exit(good ? 0 : 1);
+	}
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK_EQ(status, 0);
+	sley_spawn(&group, &task, sync_file, &file);
+	sley_join(&group);
+	CHECK_EQ(sley_io_close(file), 0);
+	CHECK_EQ(sley_io_unlinkat(folder.fd, "file", 0), 0);
+	remove_folder(&folder);
+	stop(rt);
 }
