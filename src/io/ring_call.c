@@ -72,6 +72,7 @@ static bool submit(struct ring_calls *calls, const struct os_file_call *file,
 	int err;
 
 	countdown_add(&record->pending, 1);
+	(void)add_release(&calls->submitted, 1); /* RK1 */
 	spin_lock(&calls->submitting);
 	err = file ? os_uring_file_submit(&calls->kernel, file, mark)
 		   : os_uring_file_cancel(&calls->kernel, mark,
@@ -167,6 +168,7 @@ bool ring_calls_take(struct ring_calls *calls)
 	unsigned int nr =
 		os_uring_file_take(&calls->kernel, done, TAKE_AT_ONCE);
 
+	(void)load_acquire(&calls->submitted); /* RK1 */
 	for (unsigned int i = 0; i < nr; i++)
 		complete(&done[i]);
 	return nr == TAKE_AT_ONCE;

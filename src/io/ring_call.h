@@ -36,7 +36,9 @@
  *
  * Edges:
  *
- *   C1  see core/task/countdown.h: here from the taker, which has read the completion,
+ *   RK1  a caller has written its record -> the taker completes it.  The kernel has
+ *        this order, too, but neither C nor a tool that looks for races knows it
+ *   C1   see core/task/countdown.h: here from the taker, which has read the completion,
  *       to the caller
  */
 #ifndef SLEY_IO_RING_CALL_H
@@ -55,7 +57,8 @@
 struct ring_calls {
 	struct os_uring_file kernel;
 	struct spinlock submitting;
-	uint32_t denied; /* the kernel takes no submission any more    */
+	uint32_t submitted; /* how often; RK1                          */
+	uint32_t denied;    /* the kernel takes no submission any more */
 	struct sley_waitq room;
 	uint32_t nr_places; /* (room) free                             */
 };
