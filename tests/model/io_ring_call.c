@@ -10,7 +10,7 @@
  * very lines of the taker.
  *
  * Complete for one call with a deadline, where the kernel takes the cancel and where it
- * does not; within three delays for two callers that share one place.  A cancel of the
+ * does not; within three delays, in SC and TSO, for two callers that share one place.  A cancel of the
  * task is not modelled: it takes the path of the deadline.  Not seen: two takers
  * (core_source.c has one taker at a time), and the queues of the kernel.
  */
@@ -206,6 +206,7 @@ MODEL(a_cancel_that_the_kernel_does_not_take, .setup = setup_without_cancels,
       .threads = { call_in_time, kernel_of_first }, .finish = one_has_returned);
 
 MODEL(two_callers_share_a_place, .setup = setup, .delays = 3,
+      .modes = MODEL_SC | MODEL_TSO,
       .threads = { call_for_ever, call_for_ever, kernel_of_first,
 		   kernel_of_second },
       .finish = both_have_returned);
