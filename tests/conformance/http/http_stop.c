@@ -129,6 +129,48 @@ TEST_WORKERS(a_stop_answers_a_request_that_has_begun)
 	stop(rt);
 }
 
+/* Begins an answer that promises more, and then waits. */
+static int hold_in_the_middle(struct sley_http_request *request,
+			      struct sley_http_response *response, void *arg)
+{
+	struct held *held = arg;
+	int err = sley_http_begin(response, 200, NULL);
+
+	(void)request;
+	sley_event_set(&held->begun);
+	return err ? err : sley_event_wait(&held->go);
+}
+
+/* The answer has not said that it is the last one; it is, nevertheless. */
+TEST_WORKERS(an_answer_that_began_before_the_stop_is_completed)
+{
+	struct sley *rt = start();
+	struct held held = HELD_INIT;
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct serving serving;
+	struct stopping stopping = { &serving, SLEY_FOREVER, 1 };
+	struct sley_task task;
+	struct peer *peer;
+
+	serving_start(&serving, hold_in_the_middle, &held, NULL);
+	peer = peer_connect(&serving);
+	peer_send(peer, GET("/"));
+	CHECK_EQ(sley_event_wait(&held.begun), 0);
+	sley_spawn(&group, &task, stop_task, &stopping);
+	CHECK_SOON(is_refused(&serving));
+	sley_event_set(&held.go);
+	peer_head(peer, &reply);
+	CHECK(strstr(reply.head, "Connection") == NULL);
+	peer_body(peer, &reply, 5);
+	CHECK_STR(reply.body, "0\r\n\r\n");
+	peer_check_end(peer);
+	peer_close(peer);
+	sley_join(&group);
+	CHECK_EQ(stopping.result, 0);
+	sley_join(&serving.group);
+	stop(rt);
+}
+
 TEST_WORKERS(a_stop_that_runs_out_of_time_cancels)
 {
 	struct sley *rt = start();

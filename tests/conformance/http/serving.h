@@ -233,4 +233,38 @@ static inline int echo(struct sley_http_request *request,
 				 (size_t)(at - text));
 }
 
+/* "path size sum". */
+static inline int count_bytes(struct sley_http_request *request,
+			      struct sley_http_response *response, void *arg)
+{
+	size_t total = 0, sum = 0;
+	unsigned char data[700];
+	char text[100];
+	ssize_t n;
+	int size;
+
+	(void)arg;
+	while ((n = sley_http_read(request, data, sizeof(data))) > 0) {
+		for (ssize_t i = 0; i < n; i++)
+			sum += data[i] * (total + (size_t)i + 1);
+		total += (size_t)n;
+	}
+	if (n < 0)
+		return (int)n;
+	/* The texts of the request last, although the buffer was used again. */
+	size = snprintf(text, sizeof(text), "%.*s %zu %zu",
+			(int)request->path.size, request->path.data, total,
+			sum);
+	return sley_http_respond(response, 200, NULL, text, (size_t)size);
+}
+
+/* Answers, and does not read the body. */
+static inline int ignore(struct sley_http_request *request,
+			 struct sley_http_response *response, void *arg)
+{
+	(void)request;
+	(void)arg;
+	return sley_http_respond(response, 200, NULL, "no", 2);
+}
+
 #endif
