@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* After the last answer, for a client that has not read it and still sends. */
-#define LINGER_MS 1000
+#define LINGER_MS 2000
 #define LINGER_MAX (256u << 10)
 
 /* Deadlines from here on may be a second late. */

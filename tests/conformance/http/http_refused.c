@@ -119,6 +119,28 @@ TEST_WORKERS(good_requests_before_a_bad_one_are_answered)
 	stop(rt);
 }
 
+/* A reset would make the client's system drop the answer before it is read. */
+TEST_WORKERS(a_client_that_still_sends_is_not_reset)
+{
+	struct sley *rt = start();
+	struct serving serving;
+	struct peer *peer;
+
+	serving_start(&serving, echo, NULL, NULL);
+	peer = peer_connect(&serving);
+	peer_send(peer, "GET\r\n");
+	peer_reply(peer, &reply);
+	CHECK_EQ(reply.status, 400);
+	peer_check_end(peer);
+	for (int i = 0; i < 5; i++) {
+		peer_send(peer, "more");
+		sley_yield();
+	}
+	peer_close(peer);
+	serving_stop(&serving);
+	stop(rt);
+}
+
 /* A line, a head and a number of fields: the largest good one, and one more. */
 TEST_WORKERS(heads_up_to_the_limit_are_taken)
 {
