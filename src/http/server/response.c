@@ -107,7 +107,7 @@ static int prepare(struct connection *connection, struct http_answer *answer,
 	answer->type_size = type ? strlen(type) : 0;
 	if (unlikely(status < 200 || status > 599 ||
 		     answer->type_size > HTTP_TYPE_MAX ||
-		     !http_value_is_good(type, answer->type_size)))
+		     (type && !http_value_is_good(type, answer->type_size))))
 		return -EINVAL;
 	if (unlikely(connection->state != ANSWER_NONE))
 		return -EALREADY;
