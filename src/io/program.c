@@ -108,7 +108,10 @@ int sley_program_start(struct sley_program *program, const char *const *argv,
 		.pid = err,
 		.pidfd = start.pidfd,
 	};
-	return descriptor_is_new(start.pidfd, "sley_program_start");
+	err = descriptor_is_new(start.pidfd, "sley_program_start");
+	if (err)
+		sley_program_close(program);
+	return err;
 }
 
 /* ---- its end ------------------------------------------------------------------------- */
