@@ -13,6 +13,7 @@
 #include <sley/io_file.h>
 
 #include "core/sched/worker.h"
+#include "core/wait/wait.h"
 #include "io/call.h"
 #include "io/file.h"
 #include "io/ready.h"
@@ -144,7 +145,10 @@ static int wait_for(const struct end *end, uint64_t deadline_ns)
 			  deadline_ns);
 }
 
-/* Both are ready by now, or a wait for one of them has ended: 0, try again. */
+/*
+ * A wait for one of them has ended, or both are ready by now: 0, try again.  Ends may be
+ * ready, and still refuse the bytes: so a deadline and a cancel count here, too.
+ */
 static int wait_for_one(const struct end *from, const struct end *to,
 			uint64_t deadline_ns)
 {
@@ -153,7 +157,7 @@ static int wait_for_one(const struct end *from, const struct end *to,
 	if (!is_ready(to))
 		return wait_for(to, deadline_ns);
 	io_give_way();
-	return 0;
+	return wait_refused_slow(deadline_ns, 0);
 }
 
 static ssize_t splice_ends(const struct os_file_call *file, struct end *from,
