@@ -101,6 +101,8 @@ int os_pipe(int fd[2], bool blocking)
 static int error_of(int eai)
 {
 	switch (eai) {
+	case 0:
+		return 0;
 	case EAI_NONAME:
 	case EAI_SERVICE:
 	case EAI_NODATA:
@@ -121,11 +123,12 @@ static noinline int look_up(const char *host, const char *service,
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	int saved_errno = errno;
-	int eai = fault_error("getaddrinfo", EAI_AGAIN, EAI_MEMORY)
-			  ?: getaddrinfo(host, service, &hints, found);
+	int err =
+		-fault_error("getaddrinfo", EAGAIN, ENOMEM)
+			?: error_of(getaddrinfo(host, service, &hints, found));
 
 	errno = saved_errno;
-	return eai;
+	return err;
 }
 
 int os_resolve(const char *host, const char *service, os_add_address *add,
@@ -133,10 +136,10 @@ int os_resolve(const char *host, const char *service, os_add_address *add,
 {
 	struct addrinfo *found = NULL;
 	const struct addrinfo *one;
-	int eai = look_up(host, service, &found);
+	int err = look_up(host, service, &found);
 
-	if (eai)
-		return error_of(eai);
+	if (err)
+		return err;
 	for (one = found; one && add(arg, one->ai_addr, one->ai_addrlen);)
 		one = one->ai_next;
 	freeaddrinfo(found);
