@@ -36,7 +36,8 @@ TEST(every_site_fails_once_and_for_ever)
 	if (tally_nr_scenarios() < NR_SCENARIOS_MIN || getenv("FAULT_REPLAY"))
 		test_skip("not all scenarios ran");
 	for (int i = 0; i < nr_sites; i++) {
-		const struct tolerated *rule = tolerated_find(trial_site(i));
+		const struct tolerated *rule =
+			tolerated_find(trial_site(i), trial_site(i)->error[0]);
 		bool swept = is_swept(i, rule);
 		bool argued = is_argued(rule) && !swept;
 

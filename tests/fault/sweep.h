@@ -78,6 +78,13 @@ bool trial_struck(void);
 
 /* The start is over, which other scenarios sweep: a sample begins here. */
 void trial_mark(void);
+/* Do calls go on failing for ever that the library cannot do without? */
+bool trial_may_give_up(void);
+/*
+ * In this scenario a failure of @call is reported, or the library has another way;
+ * tolerated.c is for what holds in all scenarios.
+ */
+void trial_may_absorb(const char *call);
 /* Is it "make prove"? */
 bool trial_is_full(void);
 
@@ -90,6 +97,8 @@ struct sley *trial_start(int workers);
 void trial_stop(struct sley *rt);
 /* @scene as a task of a runtime with two workers; its start is not swept. */
 void trial_play(sley_fn *scene);
+/* The same with another configuration. */
+void trial_play_with(const struct sley_config *config, sley_fn *scene);
 
 /* A line about what failed, where there is no call to return it. */
 void trial_note_report(void *self, const char *line);

@@ -2,7 +2,8 @@
 /*
  * tolerated.c - see tolerated.h.
  *
- * A row holds for all sites of this call in this function.
+ * A row holds for all sites of this call in this function, and for all errors unless it
+ * names one.
  */
 #include "fault/tolerated.h"
 
@@ -48,6 +49,19 @@ static const struct tolerated table[] = {
 	  .reason = "as above, from now on" },
 	{ "os/uring_file.c", "enter", "io_uring_enter", .rule = ABSORBED,
 	  .reason = "as above" },
+	{ "io/ring.c", "make_ring", "mem_alloc", .rule = ABSORBED,
+	  .reason = "as above" },
+	{ "os/file_call.c", "os_try_preadv", "preadv2", .rule = ABSORBED,
+	  .reason = "then the ring or a thread makes the call" },
+	{ "os/file_call.c", "os_try_pwritev", "pwritev2", .rule = ABSORBED,
+	  .reason = "as above" },
+	{ "os/file_call.c", "send_file", "sendfile", .error = EAGAIN,
+	  .rule = EITHER, .reason = "waits until there is room, or too long" },
+	{ "os/file_call.c", "splice_bytes", "splice", .error = EAGAIN,
+	  .rule = EITHER, .reason = "as above" },
+	{ "stream/serve.c", "accept_next", "mem_alloc", .rule = EITHER,
+	  .reason = "a server tries again; it is a shortage, and reported, "
+		    "only if a connection waits" },
 	{ "os/symbol.c", "os_symbol", "dladdr", .rule = ABSORBED,
 	  .reason = "then the report has an address" },
 	{ "os/thread.c", "os_thread_start_on", "pthread_setname_np",
@@ -121,8 +135,9 @@ static const struct tolerated table[] = {
 	  .reason = "the oldest failure is forgotten" },
 
 	/* Children that are processes. */
-	{ "os/pidfd.c", "os_pidfd_open", "pidfd_open", .rule = ABSORBED,
-	  .reason = "then the server ends with the thread that forked it" },
+	{ "os/pidfd.c", "os_pidfd_open", "pidfd_open", .rule = EITHER,
+	  .reason = "the server of subprocesses ends with the thread that "
+		    "forked it; no program is started" },
 	{ "os/pidfd.c", "os_watch_children", "signalfd", .as = SLEY_ECHILD,
 	  .reason = "in the server, which ends" },
 	{ "subprocess/fork_server.c", "set_up", "os_epoll_create",
@@ -159,7 +174,7 @@ static const struct tolerated table[] = {
 };
 /* clang-format on */
 
-const struct tolerated *tolerated_find(const struct fault_site *site)
+const struct tolerated *tolerated_find(const struct fault_site *site, int error)
 {
 	const char *file = strstr(site->file, "src/");
 
@@ -168,7 +183,8 @@ const struct tolerated *tolerated_find(const struct fault_site *site)
 
 		if (file && strcmp(file + 4, row->file) == 0 &&
 		    strcmp(site->function, row->function) == 0 &&
-		    strcmp(site->call, row->call) == 0)
+		    strcmp(site->call, row->call) == 0 &&
+		    (!row->error || row->error == error))
 			return row;
 	}
 	return NULL;

@@ -18,6 +18,7 @@ struct tolerated {
 	const char *file; /* below src/ */
 	const char *function;
 	const char *call;
+	int error; /* the row is for this error alone; 0: for all */
 	enum fault_rule rule;
 	bool loses_map;     /* address space is lost            */
 	bool second;        /* reached only if another failed   */
@@ -26,7 +27,8 @@ struct tolerated {
 	const char *reason;
 };
 
-/* NULL: it must be reported. */
-const struct tolerated *tolerated_find(const struct fault_site *site);
+/* @error happened at @site.  NULL: it must be reported. */
+const struct tolerated *tolerated_find(const struct fault_site *site,
+				       int error);
 
 #endif

@@ -94,11 +94,39 @@ void trial_mark(void)
 	atomic_store(&board->mark, atomic_load(&board->reached));
 }
 
+void trial_may_absorb(const char *call)
+{
+	int i = 0;
+
+	while (board->may_absorb[i])
+		i++;
+	CHECK_LT(i, TRIAL_ABSORBED_MAX);
+	board->may_absorb[i] = call;
+}
+
 bool trial_is_full(void)
 {
 	const char *text = getenv("FAULT_FULL");
 
 	return text && *text && *text != '0';
+}
+
+static bool is_absorbed(const struct fault_site *site, int error)
+{
+	const struct tolerated *rule = tolerated_find(site, error);
+
+	return site->spurious || (rule && rule->rule == ABSORBED);
+}
+
+bool trial_may_give_up(void)
+{
+	const struct trial_plan *plan_ = &board->plan;
+	const struct fault_site *site;
+
+	if (!plan_->forever || plan_->site < 0)
+		return plan_->forever;
+	site = trial_site(plan_->site);
+	return !is_absorbed(site, site->error[plan_->variant]);
 }
 
 /* ---- in the child: what the scenario says ---------------------------------------- */
@@ -116,11 +144,10 @@ static bool allowed(int result, const int *errors)
 static int right_error(void)
 {
 	int i = atomic_load(&board->first_struck) - 1;
-	const struct tolerated *rule = tolerated_find(trial_site(i));
+	int error = atomic_load(&board->first_error);
+	const struct tolerated *rule = tolerated_find(trial_site(i), error);
 
-	if (rule && rule->as)
-		return rule->as;
-	return -atomic_load(&board->first_error);
+	return rule && rule->as ? rule->as : -error;
 }
 
 bool trial_failed(const struct test_place *place, int result, const int *errors)
@@ -187,10 +214,10 @@ void trial_stop(struct sley *rt)
 	CHECK_EQ(sley_destroy(rt), 0);
 }
 
-void trial_play(sley_fn *scene)
+void trial_play_with(const struct sley_config *config, sley_fn *scene)
 {
 	struct sley_group group = SLEY_GROUP_INIT;
-	struct sley *rt = trial_start(2);
+	struct sley *rt = trial_create(config);
 	struct sley_task task;
 
 	if (!rt)
@@ -201,12 +228,19 @@ void trial_play(sley_fn *scene)
 	trial_stop(rt);
 }
 
+void trial_play(sley_fn *scene)
+{
+	struct sley_config config = trial_config(2);
+
+	trial_play_with(&config, scene);
+}
+
 /* ---- the child ---------------------------------------------------------------------- */
 
 static bool may_lose_map(void)
 {
 	for (int i = 0; i < trial_nr_sites(); i++) {
-		const struct tolerated *rule = tolerated_find(trial_site(i));
+		const struct tolerated *rule = tolerated_find(trial_site(i), 0);
 
 		if (rule && rule->loses_map &&
 		    atomic_load(&board->site_struck[i]))
@@ -265,21 +299,32 @@ static bool was_said(const struct trial_board *b)
 	return atomic_load(&b->nr_failed) || atomic_load(&b->nr_reports);
 }
 
+static bool may_absorb(const struct trial_board *b, const char *call)
+{
+	for (int i = 0; i < TRIAL_ABSORBED_MAX && b->may_absorb[i]; i++) {
+		if (strcmp(b->may_absorb[i], call) == 0)
+			return true;
+	}
+	return false;
+}
+
 static const char *judge_report(const struct trial_board *b)
 {
 	int first = atomic_load(&b->first_struck) - 1;
+	int error = atomic_load(&b->first_error);
 	const struct tolerated *rule;
 
 	if (first < 0)
 		return was_said(b) ? "something failed without a reason" : NULL;
-	rule = tolerated_find(trial_site(first));
-	if (trial_site(first)->spurious || (rule && rule->rule == ABSORBED)) {
+	rule = tolerated_find(trial_site(first), error);
+	if (is_absorbed(trial_site(first), error)) {
 		bool alone = b->plan.site >= 0 || !b->plan.forever;
 
 		return alone && was_said(b) ? "it should have been absorbed"
 					    : NULL;
 	}
-	if (rule && rule->rule == EITHER)
+	if ((rule && rule->rule == EITHER) ||
+	    may_absorb(b, trial_site(first)->call))
 		return NULL;
 	if (!was_said(b))
 		return "nobody was told";

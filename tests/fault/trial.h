@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #define TRIAL_SITES_MAX 256
+#define TRIAL_ABSORBED_MAX 4
 
 /* Which calls shall fail. */
 struct trial_plan {
@@ -35,6 +36,8 @@ struct trial_board {
 	atomic_uint nr_failed;  /* calls of the scenario that failed        */
 	atomic_uint nr_reports; /* lines about it                           */
 	atomic_bool lifted;     /* nothing fails any more                   */
+	/* See trial_may_absorb(); literals, which parent and child have in one place. */
+	const char *may_absorb[TRIAL_ABSORBED_MAX];
 	atomic_uint site_reached[TRIAL_SITES_MAX];
 	atomic_uint site_struck[TRIAL_SITES_MAX];
 };
