@@ -82,6 +82,7 @@ sley_io_read_until(int fd, void *data, size_t size, uint64_t deadline_ns);
  *           -EBADF      @fd is not open, or was closed by sley_io_close()
  *           -EMFILE, -ENFILE, -ENOMEM, -ENOSPC  the call would have to wait, and
  *                       the kernel cannot tell the runtime when to go on
+ *           -EAGAIN     the same with SLEY_IO_THREADS: there is no thread
  *           and as read(2)
  */
 SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK static inline ssize_t

@@ -100,6 +100,15 @@ SCENARIO(io_of_pipes)
 	trial_play(use_pipes);
 }
 
+/* Here a thread of the library waits, in place of epoll. */
+SCENARIO(io_by_a_thread)
+{
+	struct sley_config config = trial_config(2);
+
+	config.io = SLEY_IO_THREADS;
+	trial_play_with(&config, use_sockets);
+}
+
 /* ---- connections ------------------------------------------------------------------------ */
 
 static int listen_anywhere(struct sockaddr_in *address)

@@ -8,7 +8,7 @@
 #include "fault/sweep.h"
 
 /* There is no way to wait for a descriptor. */
-#define NO_WAIT -EMFILE, -ENFILE, -ENOMEM, -ENOSPC
+#define NO_WAIT -EMFILE, -ENFILE, -ENOMEM, -ENOSPC, -EAGAIN
 
 /*
  * For a wait that must end: soon where the peer may have given up.
