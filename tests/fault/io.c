@@ -100,13 +100,55 @@ SCENARIO(io_of_pipes)
 	trial_play(use_pipes);
 }
 
+/* ---- a thread in poll(2) ----------------------------------------------------------------- */
+
+enum { NR_PAIRS = 17 }; /* more than the thread has room for at first */
+
+struct pair {
+	int fd[2];
+	struct sley_task task;
+};
+
+static void read_one(void *arg)
+{
+	const struct pair *pair = arg;
+	char data[8];
+
+	(void)TRY((int)sley_io_read_until(pair->fd[0], data, sizeof(data),
+					  in_time()),
+		  -ECONNRESET, -ETIMEDOUT, NO_WAIT);
+}
+
+static void use_many_sockets(void)
+{
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct pair pair[NR_PAIRS];
+
+	for (int i = 0; i < NR_PAIRS; i++) {
+		open_sockets(pair[i].fd);
+		sley_spawn(&group, &pair[i].task, read_one, &pair[i]);
+	}
+	(void)!sley_sleep(SLEY_MSEC);
+	for (int i = 0; i < NR_PAIRS; i++)
+		CHECK_EQ(write(pair[i].fd[1], "abc", 3), 3);
+	sley_join(&group);
+	for (int i = 0; i < NR_PAIRS; i++)
+		close_both(pair[i].fd);
+}
+
+static void use_sockets_by_thread(void *arg)
+{
+	use_sockets(arg);
+	use_many_sockets();
+}
+
 /* Here a thread of the library waits, in place of epoll. */
 SCENARIO(io_by_a_thread)
 {
 	struct sley_config config = trial_config(2);
 
 	config.io = SLEY_IO_THREADS;
-	trial_play_with(&config, use_sockets);
+	trial_play_with(&config, use_sockets_by_thread);
 }
 
 /* ---- connections ------------------------------------------------------------------------ */
