@@ -90,13 +90,14 @@ static void send_file(int file)
 	int fd[2];
 
 	open_sockets(fd);
-	if (TRY((int)sley_io_sendfile_until(fd[1], file, &from, 4, in_time()),
+	if (TRY(PATIENT(sley_io_sendfile_until(fd[1], file, &from, 4,
+					       in_time())),
 		-EPIPE, -ETIMEDOUT, NO_FILE)) {
 		CHECK_EQ(from, 4);
 		CHECK_EQ(read(fd[0], data, sizeof(data)), 4);
 	}
 	CHECK_EQ(lseek(file, 0, SEEK_SET), 0);
-	if (TRY((int)sley_io_sendfile_until(fd[1], file, NULL, 4, in_time()),
+	if (TRY(PATIENT(sley_io_sendfile_until(fd[1], file, NULL, 4, in_time())),
 		-EPIPE, -ETIMEDOUT, NO_FILE))
 		CHECK_EQ(read(fd[0], data, sizeof(data)), 4);
 	close_both(fd);
@@ -112,11 +113,11 @@ static void splice_file(int file)
 	if (!TRY(sley_io_pipe(pipe), NO_WAIT))
 		return;
 	open_sockets(fd);
-	if (TRY((int)sley_io_splice_until(file, &from, pipe[1], NULL, 4,
-					  in_time()),
+	if (TRY(PATIENT(sley_io_splice_until(file, &from, pipe[1], NULL, 4,
+					     in_time())),
 		-EPIPE, -ETIMEDOUT, NO_FILE) &&
-	    TRY((int)sley_io_splice_until(pipe[0], NULL, fd[1], NULL, 4,
-					  in_time()),
+	    TRY(PATIENT(sley_io_splice_until(pipe[0], NULL, fd[1], NULL, 4,
+					     in_time())),
 		-EPIPE, -ETIMEDOUT, NO_FILE))
 		CHECK_EQ(read(fd[0], data, sizeof(data)), 4);
 	close_both(fd);

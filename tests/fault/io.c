@@ -29,7 +29,8 @@ static void read_with_wait(const int *fd)
 	char data[8];
 
 	sley_spawn(&group, &task, write_late, (void *)(uintptr_t)&fd[1]);
-	(void)TRY((int)sley_io_read_until(fd[0], data, sizeof(data), in_time()),
+	(void)TRY(PATIENT(sley_io_read_until(fd[0], data, sizeof(data),
+					     in_time())),
 		  -ECONNRESET, -EIO, NO_WAIT);
 	sley_join(&group);
 }
@@ -40,7 +41,8 @@ static void poll_with_wait(const int *fd)
 	struct sley_task task;
 
 	sley_spawn(&group, &task, write_late, (void *)(uintptr_t)&fd[1]);
-	(void)TRY(sley_io_poll_until(fd[0], POLLIN, in_time()), NO_WAIT);
+	(void)TRY(PATIENT(sley_io_poll_until(fd[0], POLLIN, in_time())),
+		  NO_WAIT);
 	sley_join(&group);
 }
 
@@ -49,10 +51,10 @@ static void transfer_parts(const int *fd)
 	char data[8] = "abcdefgh";
 	struct iovec part[2] = { { data, 4 }, { data + 4, 4 } };
 
-	if (!TRY((int)sley_io_writev_until(fd[1], part, 2, in_time()), -EPIPE,
-		 -ENOBUFS, -ENOSPC, NO_WAIT))
+	if (!TRY(PATIENT(sley_io_writev_until(fd[1], part, 2, in_time())),
+		 -EPIPE, -ENOBUFS, -ENOSPC, NO_WAIT))
 		return;
-	(void)TRY((int)sley_io_readv_until(fd[0], part, 2, in_time()),
+	(void)TRY(PATIENT(sley_io_readv_until(fd[0], part, 2, in_time())),
 		  -ECONNRESET, -EIO, NO_WAIT);
 }
 
@@ -62,8 +64,8 @@ static void use_pair(const int *fd)
 
 	read_with_wait(fd);
 	poll_with_wait(fd);
-	(void)TRY((int)sley_io_write_until(fd[1], data, sizeof(data),
-					   in_time()),
+	(void)TRY(PATIENT(sley_io_write_until(fd[1], data, sizeof(data),
+					      in_time())),
 		  -EPIPE, -ENOBUFS, -ENOSPC, NO_WAIT);
 	transfer_parts(fd);
 }
@@ -114,8 +116,8 @@ static void read_one(void *arg)
 	const struct pair *pair = arg;
 	char data[8];
 
-	(void)TRY((int)sley_io_read_until(pair->fd[0], data, sizeof(data),
-					  in_time()),
+	(void)TRY(PATIENT(sley_io_read_until(pair->fd[0], data, sizeof(data),
+					     in_time())),
 		  -ECONNRESET, -ETIMEDOUT, NO_WAIT);
 }
 
@@ -177,8 +179,9 @@ static void connect_and_accept(void *arg)
 
 	(void)arg;
 	trial_mark();
-	if (TRY(sley_io_connect_until(client, (struct sockaddr *)&address,
-				      sizeof(address), in_time()),
+	if (TRY(PATIENT(sley_io_connect_until(client,
+					      (struct sockaddr *)&address,
+					      sizeof(address), in_time())),
 		-ECONNREFUSED, -ENOBUFS, NO_WAIT) &&
 	    TRY(server = sley_io_accept_until(fd, NULL, NULL, in_time()),
 		-ENOBUFS, NO_WAIT))
@@ -231,7 +234,8 @@ SCENARIO(io_of_threads)
 
 	CHECK_EQ(pipe2(fd, O_CLOEXEC | O_NONBLOCK), 0);
 	thread = test_thread(write_late_in_thread, &fd[1]);
-	(void)TRY((int)sley_io_read_until(fd[0], data, sizeof(data), in_time()),
+	(void)TRY(PATIENT(sley_io_read_until(fd[0], data, sizeof(data),
+					     in_time())),
 		  -EIO, NO_WAIT);
 	CHECK_EQ(pthread_join(thread, NULL), 0);
 	close_both(fd);

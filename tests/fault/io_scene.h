@@ -15,6 +15,16 @@
  */
 uint64_t in_time(void);
 
+/* A busy machine is no failure: as long as no call has failed, the wait goes on. */
+#define PATIENT(call)                                                          \
+	__extension__({                                                        \
+		int patient_;                                                  \
+		do                                                             \
+			patient_ = (int)(call);                                \
+		while (patient_ == -ETIMEDOUT && !trial_struck());             \
+		patient_;                                                      \
+	})
+
 /* The descriptor is closed in any case: there is no second try. */
 void close_it(int fd);
 void close_both(const int *fd);

@@ -17,8 +17,8 @@ static void await_end(struct sley_program *program)
 {
 	struct sley_program_end end;
 
-	if (TRY(sley_program_wait_until(program, &end, in_time()), -ETIMEDOUT,
-		NO_WAIT)) {
+	if (TRY(PATIENT(sley_program_wait_until(program, &end, in_time())),
+		-ETIMEDOUT, NO_WAIT)) {
 		CHECK(end.exited);
 		CHECK_EQ(end.code, 0);
 	}
@@ -53,11 +53,11 @@ static void use_pipes(void)
 					      .out = SLEY_PROGRAM_PIPE)),
 		 NO_PROGRAM))
 		return;
-	(void)TRY((int)sley_io_write_until(program.in, "abc", 3, in_time()),
+	(void)TRY(PATIENT(sley_io_write_until(program.in, "abc", 3, in_time())),
 		  -EPIPE, NO_WAIT);
 	close_end(&program.in);
-	(void)TRY((int)sley_io_read_until(program.out, data, sizeof(data),
-					  in_time()),
+	(void)TRY(PATIENT(sley_io_read_until(program.out, data, sizeof(data),
+					     in_time())),
 		  -EIO, -ETIMEDOUT, NO_WAIT);
 	close_end(&program.out);
 	await_end(&program);
@@ -112,8 +112,8 @@ static void hear_signal(void *arg)
 	trial_mark();
 	trial_may_absorb("close"); /* of a signalfd, which holds no bytes */
 	sley_spawn(&group, &task, send_late, NULL);
-	if (TRY(signal = sley_signal_wait_until(&set, in_time()), -ETIMEDOUT,
-		NO_WAIT))
+	if (TRY(signal = PATIENT(sley_signal_wait_until(&set, in_time())),
+		-ETIMEDOUT, NO_WAIT))
 		CHECK_EQ(signal, SIGUSR1);
 	sley_join(&group);
 }

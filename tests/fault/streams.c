@@ -21,8 +21,8 @@ static void resolve(void *arg)
 
 	(void)arg;
 	trial_mark();
-	(void)TRY(sley_address_resolve_until(&address, 1, "localhost:80",
-					     in_time()),
+	(void)TRY(PATIENT(sley_address_resolve_until(
+			  &address, 1, "localhost:80", in_time())),
 		  -EAGAIN, -ENOMEM, -ETIMEDOUT);
 }
 
@@ -49,11 +49,11 @@ static void use_datagrams(void *arg)
 	if (!TRY(fd = sley_datagram_open("127.0.0.1:0"), NO_SOCKET))
 		return;
 	CHECK_EQ(sley_address_of(&address, fd), 0);
-	if (TRY((int)sley_datagram_send_until(fd, "abc", 3, &address,
-					      in_time()),
+	if (TRY(PATIENT(sley_datagram_send_until(fd, "abc", 3, &address,
+						 in_time())),
 		NO_BYTES) &&
-	    TRY((int)sley_datagram_recv_until(fd, data, sizeof(data), &from,
-					      in_time()),
+	    TRY(PATIENT(sley_datagram_recv_until(fd, data, sizeof(data), &from,
+						 in_time())),
 		NO_BYTES))
 		CHECK_EQ(memcmp(data, "abc", 3), 0);
 	close_it(fd);
@@ -91,13 +91,14 @@ static int echo(struct sley_stream *stream, void *arg)
 	char data[4];
 
 	(void)arg;
-	if (TRY((int)sley_stream_read_exactly_until(stream, data, 4, in_time()),
+	if (TRY(PATIENT(sley_stream_read_exactly_until(stream, data, 4,
+						       in_time())),
 		NO_BYTES)) {
 		sley_stream_cork(stream);
-		(void)TRY((int)sley_stream_write_until(stream, data, 4,
-						       in_time()),
+		(void)TRY(PATIENT(sley_stream_write_until(stream, data, 4,
+							  in_time())),
 			  NO_BYTES);
-		(void)TRY(sley_stream_uncork_until(stream, in_time()),
+		(void)TRY(PATIENT(sley_stream_uncork_until(stream, in_time())),
 			  NO_BYTES);
 	}
 	close_stream(stream);
@@ -131,9 +132,10 @@ static void ask(struct sley_stream *stream)
 {
 	char data[4] = "";
 
-	if (TRY((int)sley_stream_write_until(stream, "ping", 4, in_time()),
+	if (TRY(PATIENT(sley_stream_write_until(stream, "ping", 4, in_time())),
 		NO_BYTES) &&
-	    TRY((int)sley_stream_read_exactly_until(stream, data, 4, in_time()),
+	    TRY(PATIENT(sley_stream_read_exactly_until(stream, data, 4,
+						       in_time())),
 		NO_BYTES) &&
 	    !trial_may_give_up())
 		CHECK_EQ(memcmp(data, "ping", 4), 0);
@@ -149,8 +151,9 @@ static void connect_and_ask(void)
 	bool connected;
 
 	CHECK_GT(sley_listener_address(&listener, address, sizeof(address)), 0);
-	connected = TRY(sley_stream_connect_until(&stream, address, in_time()),
-			-ETIMEDOUT, NO_SOCKET);
+	connected = TRY(
+		PATIENT(sley_stream_connect_until(&stream, address, in_time())),
+		-ETIMEDOUT, NO_SOCKET);
 	sley_spawn(&group, &task, serve, NULL);
 	if (connected) {
 		ask(&stream);
