@@ -245,7 +245,8 @@ static inline void http_hello(const struct measure *m,
 
 	http_need_wrk(m);
 	http_start(&server, m, serve);
-	http_load(&server, HTTP_CONNECTIONS, 1, NULL, "/", &figures);
+	if (!m->quick) /* warm */
+		http_load(&server, HTTP_CONNECTIONS, 1, NULL, "/", &figures);
 	cpu = http_cpu(&server);
 	http_load(&server, HTTP_CONNECTIONS, seconds, NULL, "/", &figures);
 	measure_report("ns",

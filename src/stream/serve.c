@@ -148,6 +148,7 @@ static int accept_next(struct server *server)
 static bool is_shortage(int err)
 {
 	switch (-err) {
+	case EAGAIN: /* no thread, with SLEY_IO_THREADS */
 	case EMFILE:
 	case ENFILE:
 	case ENOBUFS:

@@ -459,7 +459,7 @@ static void told_by_either(void)
 
 BOTH_VARIANTS(a_worker_parks_while_another_asks, .setup = setup_parks,
 	      .threads = { ask_and_send_home, park_and_look },
-	      .finish = told_by_either);
+	      .finish = told_by_either, .slow_modes = MODEL_RA);
 
 /* An asker is in the kernel: it is awake, and takes what it gets. */
 static void look_before_parking(int id)

@@ -514,7 +514,8 @@ MODEL(a_reader_hears_of_two_units, .setup = setup_known,
       .threads = { reader_of_two, one_by_one, only_reactor },
       .finish = got_two);
 MODEL(two_readers_hear_of_one_edge, .setup = setup_two,
-      .threads = { reader, reader, two_units }, .finish = got_two);
+      .threads = { reader, reader, two_units }, .finish = got_two,
+      .slow_modes = MODEL_SC | MODEL_RA);
 MODEL(two_readers_that_are_not_known, .setup = setup_two_unknown, .slow = true,
       .threads = { reader, reader, two_units }, .finish = got_two);
 MODEL(an_end_that_comes_with_a_unit_is_seen, .setup = setup_known,
@@ -652,7 +653,8 @@ MODEL(what_a_call_uses_may_go_after_the_close, .setup = setup_owned,
 MODEL(one_of_two_closers_closes, .setup = setup_known,
       .threads = { closer, closer }, .finish = closed_once);
 MODEL(one_of_two_closers_closes_beside_a_reader, .setup = setup_known,
-      .threads = { reader, closer, closer }, .finish = closed_beside_two);
+      .threads = { reader, closer, closer }, .finish = closed_beside_two,
+      .slow_modes = MODEL_SC | MODEL_RA);
 
 /* ---- two reactors ----------------------------------------------------------------------------- */
 

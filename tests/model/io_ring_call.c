@@ -200,10 +200,12 @@ static void both_have_returned(void)
 }
 
 MODEL(a_completion_comes_before_the_return, .setup = setup,
-      .threads = { call_in_time, kernel_of_first }, .finish = one_has_returned);
+      .threads = { call_in_time, kernel_of_first }, .finish = one_has_returned,
+      .slow_modes = MODEL_SC | MODEL_TSO);
 
 MODEL(a_cancel_that_the_kernel_does_not_take, .setup = setup_without_cancels,
-      .threads = { call_in_time, kernel_of_first }, .finish = one_has_returned);
+      .threads = { call_in_time, kernel_of_first }, .finish = one_has_returned,
+      .slow_modes = MODEL_SC | MODEL_TSO);
 
 MODEL(two_callers_share_a_place, .setup = setup, .delays = 3,
       .modes = MODEL_SC | MODEL_TSO,
