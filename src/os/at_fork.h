@@ -63,7 +63,7 @@ enum fork_rank {
 	FORK_HANDLERS, /* actor/command/handler.c: the handlers of commands               */
 	FORK_RUNQS, /* core/sched/runq.c: the tags of queues                     */
 	FORK_SLOTS, /* core/task/slot.c: wakers and keys, their free places     */
-	FORK_POOLS, /* mem/pool.c: which pools there are, and their chunks */
+	FORK_POOLS, /* mem/object_pool.c: which pools there are, and their chunks */
 
 	/* Renewed. */
 	FORK_SCOPES, /* core/life/scope.c: tasks with open scopes                  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * buffer.c - see buffer.h.
+ * buffer.c - see buffer.h; and <sley/stream.h>: buffers for programs.
  */
 #include "stream/buffer.h"
 
 #include "core/sched/worker.h"
-#include "mem/pool.h"
+#include "mem/object_pool.h"
 
 #include <sley/stream.h>
 
@@ -14,7 +14,7 @@
 
 static uint64_t nr_made;
 
-static bool count_chunk(struct pool *pool, void *chunk)
+static bool count_chunk(struct object_pool *pool, void *chunk)
 {
 	(void)pool;
 	(void)chunk;
@@ -23,13 +23,13 @@ static bool count_chunk(struct pool *pool, void *chunk)
 	return true;
 }
 
-static struct pool buffers = {
+static struct object_pool buffers = {
 	.object_size = SLEY_STREAM_BUFFER,
 	.chunk_objects = BUFFERS_IN_CHUNK,
 	.adopt = count_chunk,
 };
 
-static struct pool_cache *cache(void)
+static struct object_pool_cache *cache(void)
 {
 	struct worker *worker = worker_current();
 
@@ -38,12 +38,12 @@ static struct pool_cache *cache(void)
 
 char *buffer_get(void)
 {
-	return pool_get(&buffers, cache());
+	return object_pool_get(&buffers, cache());
 }
 
 void buffer_put(char *buffer)
 {
-	pool_put(&buffers, cache(), buffer);
+	object_pool_put(&buffers, cache(), buffer);
 }
 
 uint64_t buffers_made(void)

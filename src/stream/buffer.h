@@ -3,7 +3,7 @@
  * buffer.h - the buffers of streams: borrowed for a while, never owned.
  *
  * A worker takes a buffer from its own cache and gives it back there, with a few plain
- * instructions (mem/pool.h).  A plain thread takes the lock of the pool.  The calls are
+ * instructions (mem/object_pool.h).  A plain thread takes the lock of the pool.  The calls are
  * functions and not inline: their callers wait, and must not keep an address of the
  * thread (core/sched/self.h).
  */

@@ -33,7 +33,8 @@ static struct ledger {
 
 /* ---- the rest of the engine ------------------------------------------------------ */
 
-void *pool_get_slow(struct pool *of, struct pool_cache *cache)
+void *object_pool_get_slow(struct object_pool *of,
+			   struct object_pool_cache *cache)
 {
 	(void)of;
 	(void)cache;
@@ -43,7 +44,8 @@ void *pool_get_slow(struct pool *of, struct pool_cache *cache)
 	return &bounds[0];
 }
 
-void pool_put_slow(struct pool *of, struct pool_cache *cache, void *object)
+void object_pool_put_slow(struct object_pool *of,
+			  struct object_pool_cache *cache, void *object)
 {
 	(void)of;
 	(void)cache;

@@ -26,13 +26,15 @@ static struct ledger {
 
 /* ---- the rest of the engine ------------------------------------------------------ */
 
-void *pool_get_slow(struct pool *of, struct pool_cache *cache)
+void *object_pool_get_slow(struct object_pool *of,
+			   struct object_pool_cache *cache)
 {
 	(void)cache;
 	return model_alloc(of->object_size);
 }
 
-void pool_put_slow(struct pool *of, struct pool_cache *cache, void *object)
+void object_pool_put_slow(struct object_pool *of,
+			  struct object_pool_cache *cache, void *object)
 {
 	(void)of;
 	(void)cache;

@@ -65,7 +65,7 @@ static void setup_nameless(void)
 {
 	memset(&names, 0, sizeof(names));
 	memset(&chunk, 0, sizeof(chunk));
-	pool = (struct pool){ .object_size = NAME_SIZE };
+	pool = (struct object_pool){ .object_size = NAME_SIZE };
 	sley__process_table[0] = processes;
 	for (uint32_t i = 0; i < PROCESSES; i++) {
 		memset(&processes[i], 0, sizeof(processes[i]));

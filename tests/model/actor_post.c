@@ -8,7 +8,7 @@
  * cancellers; for a periodic post, fired twice, against a canceller; for the end of
  * the worker against a canceller; for a number that goes ahead of the chunk of its
  * post; for an old number against a new post in the same place; and for a place that
- * has had its last generation.  The pool is of src/mem/pool.c, filled before, except
+ * has had its last generation.  The pool is of src/mem/object_pool.c, filled before, except
  * where the chunk matters.  Not seen: two threads that fire, since a due post comes
  * out of the timers once (core_timer.c).
  */
@@ -119,9 +119,9 @@ static void setup_nothing(void)
 	memset(&chunk, 0, sizeof(chunk));
 	memset(chunks, 0, sizeof(chunks[0]));
 	nr_chunks = 0;
-	pool = (struct pool){ .object_size = POST_SIZE,
-			      .chunk_objects = CHUNK_POSTS,
-			      .adopt = adopt };
+	pool = (struct object_pool){ .object_size = POST_SIZE,
+				     .chunk_objects = CHUNK_POSTS,
+				     .adopt = adopt };
 	keeper = model_alloc(sizeof(*keeper));
 	timers_init(&keeper->timers);
 	ledger = (struct ledger){ 0 };

@@ -9,7 +9,7 @@
  * Threads that are no workers share a count with the first worker; the other worker
  * has a count of its own, so that a process may end in another count than it began.
  *
- * Complete for three threads.  The places themselves are in mem_pool.c, mem_table.c
+ * Complete for three threads.  The places themselves are in mem_object_pool.c, mem_table.c
  * and actor_stop.c.
  */
 #include "selves.h"
@@ -26,14 +26,16 @@ static uint32_t began;          /* the process that the other worker ends */
 static struct process given[3]; /* by the pool, one after the other */
 static uint32_t nr_given;
 
-void *pool_get_slow(struct pool *pool, struct pool_cache *cache_of)
+void *object_pool_get_slow(struct object_pool *pool,
+			   struct object_pool_cache *cache_of)
 {
 	(void)pool;
 	(void)cache_of;
 	return nr_given < array_size(given) ? &given[nr_given++] : NULL;
 }
 
-void pool_put_slow(struct pool *pool, struct pool_cache *cache_of, void *object)
+void object_pool_put_slow(struct object_pool *pool,
+			  struct object_pool_cache *cache_of, void *object)
 {
 	(void)pool;
 	(void)cache_of;

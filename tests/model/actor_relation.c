@@ -49,13 +49,15 @@ static sley_pid pid_of(int i)
 
 /* ---- the rest of the library ----------------------------------------------------- */
 
-void *pool_get_slow(struct pool *pool, struct pool_cache *cache)
+void *object_pool_get_slow(struct object_pool *pool,
+			   struct object_pool_cache *cache)
 {
 	(void)cache;
 	return model_alloc(pool->object_size);
 }
 
-void pool_put_slow(struct pool *pool, struct pool_cache *cache, void *object)
+void object_pool_put_slow(struct object_pool *pool,
+			  struct object_pool_cache *cache, void *object)
 {
 	(void)pool;
 	(void)cache;

@@ -24,7 +24,7 @@
 /* Both sources are included, for their static functions, and share these names. */
 #define enter_child pool_enter_child
 #define watch_forks pool_watch_forks
-#include "mem/pool.c"
+#include "mem/object_pool.c"
 
 #include "os/map.h"
 

@@ -60,7 +60,8 @@ __attribute__((unused)) static void processes_setup(void)
 __attribute__((weak)) struct mem sley__program_mem;
 
 #ifndef PROCESSES_IN_A_POOL
-void *pool_get_slow(struct pool *pool, struct pool_cache *cache)
+void *object_pool_get_slow(struct object_pool *pool,
+			   struct object_pool_cache *cache)
 {
 	(void)cache;
 	if (pool->object_size == sizeof(struct process)) {
@@ -70,7 +71,8 @@ void *pool_get_slow(struct pool *pool, struct pool_cache *cache)
 	return model_alloc(pool->object_size);
 }
 
-void pool_put_slow(struct pool *pool, struct pool_cache *cache, void *object)
+void object_pool_put_slow(struct object_pool *pool,
+			  struct object_pool_cache *cache, void *object)
 {
 	(void)cache;
 	if (pool->object_size == sizeof(struct process))

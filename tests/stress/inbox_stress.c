@@ -14,7 +14,7 @@
 
 #include "base/atomic.h"
 #include "lf/inbox.h"
-#include "mem/pool.h"
+#include "mem/object_pool.h"
 #include "os/thread.h"
 #include "stress/stress.h"
 
@@ -33,7 +33,7 @@ struct message {
 	uint64_t rest[3];
 } __attribute__((aligned(64)));
 
-static struct pool messages = { .object_size = sizeof(struct message) };
+static struct object_pool messages = { .object_size = sizeof(struct message) };
 static struct scene {
 	struct inbox inbox;
 	uint32_t owner;   /* the generation; 0: nobody            */
@@ -51,9 +51,10 @@ static struct putter {
 
 /* ---- putters -------------------------------------------------------------------- */
 
-static struct message *new_message(struct putter *own, struct pool_cache *cache)
+static struct message *new_message(struct putter *own,
+				   struct object_pool_cache *cache)
 {
-	struct message *message = pool_get(&messages, cache);
+	struct message *message = object_pool_get(&messages, cache);
 
 	CHECK(message);
 	CHECK_EQ(message->out, 0);
@@ -64,15 +65,15 @@ static struct message *new_message(struct putter *own, struct pool_cache *cache)
 	return message;
 }
 
-static void drop(struct message *message, struct pool_cache *cache)
+static void drop(struct message *message, struct object_pool_cache *cache)
 {
 	CHECK_EQ(message->out, 1);
 	message->out = 0;
 	(void)sub_relaxed(&scene.nr_out, 1);
-	pool_put(&messages, cache, message);
+	object_pool_put(&messages, cache, message);
 }
 
-static void send(struct putter *own, struct pool_cache *cache)
+static void send(struct putter *own, struct object_pool_cache *cache)
 {
 	uint32_t owner = load_acquire(&scene.owner);
 	struct message *message;
@@ -103,9 +104,9 @@ static void send(struct putter *own, struct pool_cache *cache)
 static void *put(void *arg)
 {
 	/* One of them has no cache. */
-	struct pool_cache memory = { 0 };
+	struct object_pool_cache memory = { 0 };
 	struct putter *own = arg;
-	struct pool_cache *cache = own->id ? &memory : NULL;
+	struct object_pool_cache *cache = own->id ? &memory : NULL;
 
 	while (!load_acquire(&scene.stopped)) {
 		for (uint64_t i = test_random(30); i > 0; i--)
@@ -116,7 +117,7 @@ static void *put(void *arg)
 		       !load_acquire(&scene.stopped))
 			os_thread_yield();
 	}
-	pool_flush(&memory);
+	object_pool_flush(&memory);
 	return NULL;
 }
 
@@ -137,7 +138,7 @@ static void read_one(struct push_node *node, uint64_t last[NR_PUTTERS],
 }
 
 static void read_all(struct push_node *node, uint64_t last[NR_PUTTERS],
-		     uint32_t owner, struct pool_cache *cache)
+		     uint32_t owner, struct object_pool_cache *cache)
 {
 	while (node) {
 		struct push_node *this = node;
@@ -149,14 +150,14 @@ static void read_all(struct push_node *node, uint64_t last[NR_PUTTERS],
 }
 
 /* What was looked at is dropped when it is out of the inbox. */
-static void put_away(struct push_node **seen, struct pool_cache *cache)
+static void put_away(struct push_node **seen, struct object_pool_cache *cache)
 {
 	if (*seen)
 		drop(container_of(*seen, struct message, node), cache);
 	*seen = NULL;
 }
 
-static void rest(struct push_node **seen, struct pool_cache *cache)
+static void rest(struct push_node **seen, struct object_pool_cache *cache)
 {
 	scene.parked = 1;
 	if (inbox_rest(&scene.inbox, *seen)) {
@@ -170,7 +171,7 @@ static void rest(struct push_node **seen, struct pool_cache *cache)
 }
 
 static void live(uint32_t owner, uint64_t last[NR_PUTTERS],
-		 struct pool_cache *cache)
+		 struct object_pool_cache *cache)
 {
 	uint64_t lives = 1 + test_random(200);
 	struct push_node *seen = NULL, *chain;
@@ -199,7 +200,7 @@ TEST(nothing_is_lost_and_each_rest_has_one_waker)
 {
 	uint64_t last[NR_PUTTERS] = { 0 }, end = stress_end();
 	uint64_t nr_accepted = 0, nr_wakes = 0;
-	struct pool_cache cache = { 0 };
+	struct object_pool_cache cache = { 0 };
 	uint32_t owner = 0;
 
 	scene.inbox.word = INBOX_CLOSED;
@@ -221,7 +222,7 @@ TEST(nothing_is_lost_and_each_rest_has_one_waker)
 	CHECK_EQ(scene.nr_taken, nr_accepted);
 	CHECK_EQ(scene.nr_rests, nr_wakes);
 	CHECK(nr_accepted > 0);
-	pool_flush(&cache);
+	object_pool_flush(&cache);
 	sem_destroy(&scene.woken);
 	test_count(nr_accepted);
 }
@@ -235,7 +236,7 @@ static struct message *shelf[NR_SHELVES];
 /* Objects go from cache to cache over a shelf; half of the time in bursts. */
 static void *trade(void *arg)
 {
-	struct pool_cache cache = { 0 };
+	struct object_pool_cache cache = { 0 };
 	uint64_t nr = 0;
 
 	while (!load_acquire(&scene.stopped)) {
@@ -243,11 +244,12 @@ static void *trade(void *arg)
 		bool fills = test_random(2);
 
 		for (uint64_t i = 0; i < burst; i++) {
-			struct pool_cache *use = one_in(16) ? NULL : &cache;
+			struct object_pool_cache *use = one_in(16) ? NULL
+								   : &cache;
 			struct message *message = NULL;
 
 			if (fills) {
-				message = pool_get(&messages, use);
+				message = object_pool_get(&messages, use);
 				CHECK(message);
 				CHECK_EQ(message->out, 0);
 				message->out = 1;
@@ -259,9 +261,9 @@ static void *trade(void *arg)
 			nr++;
 		}
 		if (one_in(8))
-			pool_flush(&cache);
+			object_pool_flush(&cache);
 	}
-	pool_flush(&cache);
+	object_pool_flush(&cache);
 	*(uint64_t *)arg = nr;
 	return NULL;
 }

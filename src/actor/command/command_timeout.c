@@ -5,7 +5,7 @@
 #include "actor/command/command_timeout.h"
 
 #include "core/wait/timer.h"
-#include "mem/pool.h"
+#include "mem/object_pool.h"
 #include "os/clock.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ union room {
 	char size[128];
 };
 
-static struct pool pool = { .object_size = sizeof(union room) };
+static struct object_pool pool = { .object_size = sizeof(union room) };
 
 static struct command_timeout *of_alarm(struct alarm *alarm)
 {
@@ -52,12 +52,12 @@ static void ring(struct alarm *alarm)
 
 struct command_timeout *command_timeout_create(void)
 {
-	return pool_get(&pool, NULL);
+	return object_pool_get(&pool, NULL);
 }
 
 void command_timeout_free(struct command_timeout *timeout)
 {
-	pool_put(&pool, NULL, timeout);
+	object_pool_put(&pool, NULL, timeout);
 }
 
 void command_timeout_start(struct command_timeout *timeout, sley_pid pid,

@@ -5,12 +5,12 @@
 #include "actor/command/yield.h"
 
 #include "base/bits.h"
-#include "mem/pool.h"
+#include "mem/object_pool.h"
 
 #include <errno.h>
 #include <string.h>
 
-static struct pool pool = { .object_size = sizeof(struct yields) };
+static struct object_pool pool = { .object_size = sizeof(struct yields) };
 
 /* ---- the view of others ----------------------------------------------------- */
 
@@ -55,7 +55,7 @@ static void arrange(struct yields *yields, uint32_t begin)
 
 static struct yields *create(void)
 {
-	struct yields *yields = pool_get(&pool, NULL);
+	struct yields *yields = object_pool_get(&pool, NULL);
 
 	if (!yields)
 		return NULL;
@@ -207,5 +207,5 @@ void yields_free(struct process *process)
 
 	free_arrays(process);
 	show(process, NULL);
-	pool_put(&pool, NULL, yields);
+	object_pool_put(&pool, NULL, yields);
 }

@@ -6,7 +6,7 @@
 
 #include "core/sched/place.h"
 #include "core/wait/wait.h"
-#include "mem/pool.h"
+#include "mem/object_pool.h"
 
 #include <errno.h>
 
@@ -27,7 +27,7 @@ struct bound {
 	struct sley_msg marker;
 } cache_aligned;
 
-static struct pool pool = { .object_size = sizeof(struct bound) };
+static struct object_pool pool = { .object_size = sizeof(struct bound) };
 
 /* Under the lock. */
 static uint32_t length(const struct bound *bound)
@@ -72,7 +72,7 @@ static struct sley_msg *take_oldest(struct bound *bound)
 
 int bound_create(struct process *process, uint32_t limit, unsigned int overflow)
 {
-	struct bound *bound = pool_get(&pool, NULL);
+	struct bound *bound = object_pool_get(&pool, NULL);
 
 	if (!bound)
 		return -ENOMEM;
@@ -361,7 +361,7 @@ void bound_close(struct process *process)
 	store_relaxed(&process->bound, NULL);
 	task_enqueue_chain(chain);
 	mail_free_all(&fifo);
-	pool_put(&pool, NULL, bound);
+	object_pool_put(&pool, NULL, bound);
 }
 
 /* ---- others ----------------------------------------------------------------------- */

@@ -22,7 +22,7 @@ _Static_assert(sizeof(struct sley_msg) == CACHE_LINE,
 _Static_assert(offsetof(struct sley_msg, next) == 0,
 	       "a message is a push_node by its first member");
 
-struct pool sley__messages = {
+struct object_pool sley__messages = {
 	.object_size = sizeof(struct sley_msg),
 	.chunk_objects = 1024,
 };
@@ -97,7 +97,8 @@ void mail_free(struct sley_msg *msg)
 	if (unlikely(storage != MAIL_INLINE))
 		free_storage(msg);
 	if (likely(storage < MAIL_RELATION))
-		pool_put(&sley__messages, mail_cache(worker_current()), msg);
+		object_pool_put(&sley__messages, mail_cache(worker_current()),
+				msg);
 }
 
 void mail_free_all(struct mail_queue *queue)

@@ -32,7 +32,7 @@
 #include "base/compiler.h"
 #include "core/sched/worker.h"
 #include "lf/push_list.h"
-#include "mem/pool.h"
+#include "mem/object_pool.h"
 
 #include <sley/message.h>
 
@@ -134,10 +134,10 @@ static inline struct sley_msg *node_mail(struct push_node *node)
 	return (struct sley_msg *)(void *)node;
 }
 
-extern struct pool sley__messages;
+extern struct object_pool sley__messages;
 
 /* The cache of the calling thread; NULL: the thread is no worker. */
-static inline struct pool_cache *mail_cache(struct worker *worker)
+static inline struct object_pool_cache *mail_cache(struct worker *worker)
 {
 	return likely(worker) ? &worker->cache[CACHE_MESSAGES] : NULL;
 }
@@ -146,7 +146,8 @@ static inline struct pool_cache *mail_cache(struct worker *worker)
 static inline must_check struct sley_msg *
 mail_create_by(struct worker *worker, unsigned int kind, uint64_t tag)
 {
-	struct sley_msg *msg = pool_get(&sley__messages, mail_cache(worker));
+	struct sley_msg *msg =
+		object_pool_get(&sley__messages, mail_cache(worker));
 
 	if (unlikely(!msg))
 		return NULL;
@@ -173,7 +174,7 @@ void mail_free(struct sley_msg *msg);
 static inline void mail_done(struct worker *worker, struct sley_msg *msg)
 {
 	if (likely(msg->storage == MAIL_INLINE))
-		pool_put(&sley__messages, mail_cache(worker), msg);
+		object_pool_put(&sley__messages, mail_cache(worker), msg);
 	else
 		mail_free(msg);
 }

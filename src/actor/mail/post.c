@@ -51,7 +51,7 @@
 #include "actor/process/process.h"
 #include "core/wait/alarm.h"
 #include "core/life/after_fork.h"
-#include "mem/pool.h"
+#include "mem/object_pool.h"
 #include "mem/table.h"
 #include "os/clock.h"
 #include "os/at_fork.h"
@@ -86,7 +86,7 @@ _Static_assert(sizeof(struct post) <= POST_SIZE, "posts come from a pool");
 #define CHUNKS (1u << 18)
 
 static void *chunks[CHUNKS];
-static uint32_t nr_chunks; /* under the lock of the pool, see pool.h */
+static uint32_t nr_chunks; /* under the lock of the pool, see object_pool.h */
 
 static const struct table table = {
 	.chunk = chunks,
@@ -123,7 +123,7 @@ static void set_state(struct post *post, enum post_state state)
 
 /* ---- the table ----------------------------------------------------------------------- */
 
-static bool adopt(struct pool *pool, void *chunk)
+static bool adopt(struct object_pool *pool, void *chunk)
 {
 	uint32_t first = table_first_of(&table, nr_chunks);
 
@@ -138,7 +138,7 @@ static bool adopt(struct pool *pool, void *chunk)
 	return true;
 }
 
-static struct pool pool = {
+static struct object_pool pool = {
 	.object_size = POST_SIZE,
 	.chunk_objects = CHUNK_POSTS,
 	.adopt = adopt,
@@ -195,7 +195,7 @@ static void post_free(struct post *post)
 	if (msg)
 		mail_free(msg);
 	if (generation)
-		pool_put(&pool, NULL, post);
+		object_pool_put(&pool, NULL, post);
 }
 
 /* ---- ringing ---------------------------------------------------------------------- */
@@ -273,7 +273,7 @@ static void ring(struct alarm *alarm)
 static int start(struct worker *keeper, sley_pid to, struct sley_msg *msg,
 		 uint64_t when_ns, uint64_t interval_ns, sley_post *id)
 {
-	struct post *post = pool_get(&pool, NULL);
+	struct post *post = object_pool_get(&pool, NULL);
 	bool earliest;
 
 	if (!post) {

@@ -29,7 +29,7 @@
 #include "actor/name/directory.h"
 #include "actor/name/holding.h"
 #include "actor/name/name_wait.h"
-#include "mem/pool.h"
+#include "mem/object_pool.h"
 #include "os/at_fork.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ struct name {
 _Static_assert(sizeof(struct name) <= NAME_SIZE, "names come from a pool");
 
 static struct directory names;
-static struct pool pool = { .object_size = NAME_SIZE };
+static struct object_pool pool = { .object_size = NAME_SIZE };
 
 /* ---- fork() ------------------------------------------------------------------- */
 
@@ -127,7 +127,7 @@ static int register_as(const char *text, sley_pid pid, sley_pid *owner,
 		return -EINVAL;
 	if (pid & PID_PORT)
 		return -ESRCH;
-	name = pool_get(&pool, NULL);
+	name = object_pool_get(&pool, NULL);
 	if (!name)
 		return -ENOMEM;
 	entry_init(&name->entry, &key);
@@ -137,7 +137,7 @@ static int register_as(const char *text, sley_pid pid, sley_pid *owner,
 	name->loose = false;
 	err = enter(name, &key, &other);
 	if (err || other)
-		pool_put(&pool, NULL, name);
+		object_pool_put(&pool, NULL, name);
 	else
 		name_appeared(key.hash);
 	if (err || !other || other == pid)
@@ -210,7 +210,7 @@ int sley_name_unregister(const char *text)
 		taken = take(process, &key, &gone);
 		process_unlock(process);
 		if (gone)
-			pool_put(&pool, NULL, gone);
+			object_pool_put(&pool, NULL, gone);
 		if (taken)
 			return 0;
 	}
@@ -238,7 +238,7 @@ void names_forget(struct process *process)
 		if (!name->loose)
 			shard_remove(shard, &name->entry);
 		shard_unlock(shard);
-		pool_put(&pool, NULL, name);
+		object_pool_put(&pool, NULL, name);
 	}
 }
 

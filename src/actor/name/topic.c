@@ -7,7 +7,7 @@
 #include "actor/name/holding.h"
 #include "actor/name/name.h"
 #include "base/bits.h"
-#include "mem/pool.h"
+#include "mem/object_pool.h"
 #include "os/at_fork.h"
 
 #include <errno.h>
@@ -30,9 +30,9 @@ _Static_assert(sizeof(struct room) <= ROOM_SIZE, "from a pool");
 
 struct directory sley__topics;
 struct patterns sley__patterns;
-static struct pool member_pool = { .object_size = MEMBER_SIZE };
-static struct pool topic_pool = { .object_size = TOPIC_SIZE };
-static struct pool room_pool = { .object_size = ROOM_SIZE };
+static struct object_pool member_pool = { .object_size = MEMBER_SIZE };
+static struct object_pool topic_pool = { .object_size = TOPIC_SIZE };
+static struct object_pool room_pool = { .object_size = ROOM_SIZE };
 
 /* ---- fork() ------------------------------------------------------------------- */
 
@@ -156,9 +156,9 @@ void topic_free(struct topic *topic)
 
 	while ((room = topic->rooms)) {
 		topic->rooms = room->next;
-		pool_put(&room_pool, NULL, room);
+		object_pool_put(&room_pool, NULL, room);
 	}
-	pool_put(&topic_pool, NULL, topic);
+	object_pool_put(&topic_pool, NULL, topic);
 }
 
 /* ---- join and leave ------------------------------------------------------------------ */
@@ -174,11 +174,11 @@ static bool get_supplies(struct supplies *supplies, const struct key *key,
 			 bool is_pattern)
 {
 	if (!supplies->member)
-		supplies->member = pool_get(&member_pool, NULL);
+		supplies->member = object_pool_get(&member_pool, NULL);
 	if (!supplies->topic)
-		supplies->topic = pool_get(&topic_pool, NULL);
+		supplies->topic = object_pool_get(&topic_pool, NULL);
 	if (!supplies->room)
-		supplies->room = pool_get(&room_pool, NULL);
+		supplies->room = object_pool_get(&room_pool, NULL);
 	if (!supplies->member || !supplies->topic || !supplies->room)
 		return false;
 	*supplies->topic = (struct topic){ .is_pattern = is_pattern };
@@ -190,11 +190,11 @@ static bool get_supplies(struct supplies *supplies, const struct key *key,
 static void put_supplies(struct supplies *supplies)
 {
 	if (supplies->member)
-		pool_put(&member_pool, NULL, supplies->member);
+		object_pool_put(&member_pool, NULL, supplies->member);
 	if (supplies->topic)
-		pool_put(&topic_pool, NULL, supplies->topic);
+		object_pool_put(&topic_pool, NULL, supplies->topic);
 	if (supplies->room)
-		pool_put(&room_pool, NULL, supplies->room);
+		object_pool_put(&room_pool, NULL, supplies->room);
 }
 
 /* Locked, both. */
@@ -263,7 +263,7 @@ static void leave_seat(struct membership *member)
 	shard_unlock(shard);
 	if (empty)
 		topic_free(topic);
-	pool_put(&member_pool, NULL, member);
+	object_pool_put(&member_pool, NULL, member);
 }
 
 static bool is_of(const struct holding *holding, const struct key *key,

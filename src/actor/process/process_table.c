@@ -2,7 +2,7 @@
 /*
  * process_table.c - the places of processes.
  *
- * The places come from a pool (mem/pool.h).  The chunks of the pool are the chunks
+ * The places come from a pool (mem/object_pool.h).  The chunks of the pool are the chunks
  * of a table (mem/table.h), in which a process is found by the index of its pid.  A
  * place that was given back gets the next generation when it is used again.  A
  * place whose generations are used up is not used again, so that no pid ever
@@ -35,7 +35,7 @@ static struct count {
 } cache_aligned counts[COUNTS];
 
 /* Generations begin at 1: no pid is 0. */
-static bool adopt(struct pool *pool, void *memory)
+static bool adopt(struct object_pool *pool, void *memory)
 {
 	struct process *chunk = memory;
 
@@ -50,7 +50,7 @@ static bool adopt(struct pool *pool, void *memory)
 	return true;
 }
 
-static struct pool places = {
+static struct object_pool places = {
 	.object_size = sizeof(struct process),
 	.chunk_objects = CHUNK_PLACES,
 	.adopt = adopt,
@@ -72,7 +72,7 @@ static void renew_table(void)
 
 FORK_PART(FORK_TABLE, .renew = renew_table);
 
-static struct pool_cache *cache(void)
+static struct object_pool_cache *cache(void)
 {
 	struct worker *worker = worker_current();
 
@@ -85,7 +85,7 @@ struct process *process_table_get(void)
 	uint32_t next;
 
 	do {
-		process = pool_get(&places, cache());
+		process = object_pool_get(&places, cache());
 		if (unlikely(!process))
 			return NULL;
 		next = table_next(process->generation, LAST_GENERATION);
@@ -96,7 +96,7 @@ struct process *process_table_get(void)
 
 void process_table_put(struct process *process)
 {
-	pool_put(&places, cache(), process);
+	object_pool_put(&places, cache(), process);
 }
 
 void process_table_count(int by)

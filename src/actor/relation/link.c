@@ -35,7 +35,7 @@
  */
 #include "actor/relation/relation.h"
 
-#include "mem/pool.h"
+#include "mem/object_pool.h"
 
 #include <errno.h>
 
@@ -50,7 +50,7 @@ struct link {
 	uint32_t refs;
 };
 
-static struct pool pool = { .object_size = 192 };
+static struct object_pool pool = { .object_size = 192 };
 
 _Static_assert(sizeof(struct link) <= 192, "an object of the pool");
 
@@ -71,7 +71,7 @@ static struct side *side_of(struct list *node)
 
 static struct link *create(sley_pid first, sley_pid second)
 {
-	struct link *link = pool_get(&pool, NULL);
+	struct link *link = object_pool_get(&pool, NULL);
 
 	if (!link)
 		return NULL;
@@ -91,7 +91,7 @@ static struct link *create(sley_pid first, sley_pid second)
 static void drop(struct link *link, uint32_t refs)
 {
 	if (sub_acq_rel(&link->refs, refs) == refs) /* LK1 */
-		pool_put(&pool, NULL, link);
+		object_pool_put(&pool, NULL, link);
 }
 
 /* ---- lists, locked ------------------------------------------------------------- */

@@ -42,7 +42,7 @@
 #include "actor/relation/relation.h"
 
 #include "actor/mail/blob.h"
-#include "mem/pool.h"
+#include "mem/object_pool.h"
 
 #include <errno.h>
 
@@ -55,14 +55,14 @@ struct process_monitor {
 	uint32_t refs;
 };
 
-static struct pool pool = { .object_size = 128 };
+static struct object_pool pool = { .object_size = 128 };
 static uint64_t last_number;
 
 _Static_assert(sizeof(struct process_monitor) <= 128, "an object of the pool");
 
 static struct process_monitor *create(sley_pid target, sley_pid watcher)
 {
-	struct process_monitor *monitor = pool_get(&pool, NULL);
+	struct process_monitor *monitor = object_pool_get(&pool, NULL);
 
 	if (!monitor)
 		return NULL;
@@ -86,7 +86,7 @@ static void drop(struct process_monitor *monitor, uint32_t refs)
 	result = (struct sley_blob *)(uintptr_t)monitor->msg.space[0];
 	if (result)
 		sley_blob_put(result);
-	pool_put(&pool, NULL, monitor);
+	object_pool_put(&pool, NULL, monitor);
 }
 
 static void attach(struct process *target, struct process_monitor *monitor)

@@ -17,17 +17,17 @@
  */
 #include "actor/relation/relation.h"
 
-#include "mem/pool.h"
+#include "mem/object_pool.h"
 
 #include <errno.h>
 
-static struct pool pool = { .object_size = 128 };
+static struct object_pool pool = { .object_size = 128 };
 
 _Static_assert(sizeof(struct relations) <= 128, "an object of the pool");
 
 static struct relations *create(void)
 {
-	struct relations *relations = pool_get(&pool, NULL);
+	struct relations *relations = object_pool_get(&pool, NULL);
 
 	if (!relations)
 		return NULL;
@@ -64,7 +64,7 @@ int relations_lock(sley_pid pid, struct process **process)
 			return -ENOMEM;
 	}
 	if (spare)
-		pool_put(&pool, NULL, spare);
+		object_pool_put(&pool, NULL, spare);
 	return error;
 }
 
@@ -92,7 +92,7 @@ int relations_own(sley_pid pid, struct process **self)
 	}
 	spin_unlock(&process->lock);
 	if (spare)
-		pool_put(&pool, NULL, spare);
+		object_pool_put(&pool, NULL, spare);
 	return 0;
 }
 
@@ -116,7 +116,7 @@ void relations_tell(struct relations *relations, sley_pid pid,
 	links_tell(relations, ending->reason);
 	process_monitors_tell(relations, ending);
 	watches_tell(relations, pid, ending);
-	pool_put(&pool, NULL, relations);
+	object_pool_put(&pool, NULL, relations);
 }
 
 bool relation_arrived(struct process *process, struct sley_msg *msg)

@@ -565,8 +565,8 @@ void worker_fini(struct worker *worker)
 		strand_free(worker->rt, strand);
 	}
 	fork_storage_free(worker->rt, &worker->base);
-	pool_flush(&worker->cache[CACHE_MESSAGES]);
-	pool_flush(&worker->cache[CACHE_PROCESSES]);
+	object_pool_flush(&worker->cache[CACHE_MESSAGES]);
+	object_pool_flush(&worker->cache[CACHE_PROCESSES]);
 	trace_ring_fini(&worker->trace, &worker->rt->mem);
 }
 

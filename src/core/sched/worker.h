@@ -56,7 +56,7 @@
 #include "lf/inbox.h"
 #include "lf/push_list.h"
 #include "lf/ring.h"
-#include "mem/pool.h"
+#include "mem/object_pool.h"
 #include "os/thread.h"
 
 #include <pthread.h>
@@ -162,7 +162,7 @@ struct worker {
 	struct trace_ring trace;
 	struct worker_counters counters;
 	struct gauge_idle idle; /* core/sched/gauge.h                   */
-	struct pool_cache cache[NR_WORKER_CACHES];
+	struct object_pool_cache cache[NR_WORKER_CACHES];
 
 	/* Read and written by other threads. */
 	cache_aligned uint32_t poke; /* a request for a fair pick            */

@@ -9,22 +9,23 @@
 
 /* ---- two semaphores --------------------------------------------------------------- */
 
-struct pool {
+struct object_pool {
 	struct sley_sem room, workers;
 	uint32_t limit;
 	sley_actor_fn *fn;
 	atomic_int running, most, begun, done;
 };
 
-static void pool_init(struct pool *pool, sley_actor_fn *fn, uint32_t nr_workers,
-		      uint32_t nr_waiting)
+static void pool_init(struct object_pool *pool, sley_actor_fn *fn,
+		      uint32_t nr_workers, uint32_t nr_waiting)
 {
-	*pool = (struct pool){ .limit = nr_workers + nr_waiting, .fn = fn };
+	*pool = (struct object_pool){ .limit = nr_workers + nr_waiting,
+				      .fn = fn };
 	sley_sem_init(&pool->room, pool->limit);
 	sley_sem_init(&pool->workers, nr_workers);
 }
 
-static int pool_serve(struct pool *pool, void *arg)
+static int pool_serve(struct object_pool *pool, void *arg)
 {
 	int running = atomic_fetch_add(&pool->running, 1) + 1;
 	int most = pool->most, err;
@@ -39,7 +40,7 @@ static int pool_serve(struct pool *pool, void *arg)
 	return err;
 }
 
-static int pool_call(struct pool *pool, void *arg, uint64_t deadline_ns)
+static int pool_call(struct object_pool *pool, void *arg, uint64_t deadline_ns)
 {
 	int err;
 
@@ -54,14 +55,14 @@ static int pool_call(struct pool *pool, void *arg, uint64_t deadline_ns)
 	return err;
 }
 
-static int pool_stop(struct pool *pool, uint64_t deadline_ns)
+static int pool_stop(struct object_pool *pool, uint64_t deadline_ns)
 {
 	return sley_sem_acquire_until(&pool->room, pool->limit, deadline_ns);
 }
 
 /* Callers, as many as there may be, and what became of their calls. */
 struct callers {
-	struct pool pool;
+	struct object_pool pool;
 	struct sley_event go; /* for who is in the function */
 	struct sley_group group;
 	struct sley_task task[64];

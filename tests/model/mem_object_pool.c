@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mem_pool.c - src/mem/pool.c: two threads get objects from one pool, with caches of
- * their own or without, and give objects back.  An object has one owner at a time;
- * and the next owner sees the writes of the last.
+ * mem_object_pool.c - src/mem/object_pool.c: two threads get objects from one pool,
+ * with caches of their own or without, and give objects back.  An object has one owner
+ * at a time; and the next owner sees the writes of the last.
  *
  * Magazines of two objects, chunks of two or of three: so caches exchange whole
  * magazines, two run dry together, and a magazine is broken up for a thread without
@@ -12,11 +12,11 @@
  * so a third thread adds orders and no states.  Not seen: lack of memory, which the
  * unit test covers.
  */
-#define POOL_MAGAZINE 2
+#define OBJECT_POOL_MAGAZINE 2
 
 #include "explorer.h"
 
-#include "mem/pool.c"
+#include "mem/object_pool.c"
 
 #include "base/compiler.h"
 
@@ -26,15 +26,15 @@
 #define CHUNK_MAX 3
 
 struct object {
-	struct pool_node node;
+	struct object_pool_node node;
 	int owner; /* 1 + the owning thread; 0: free */
 	int lives;
 } __attribute__((aligned(64)));
 
 static struct object memory[CHUNKS][CHUNK_MAX];
 static uint32_t nr_maps;
-static struct pool pool;
-static struct pool_cache caches[2];
+static struct object_pool pool;
+static struct object_pool_cache caches[2];
 static struct object *first[4]; /* taken in setup */
 
 void *(os_map)(size_t size)
@@ -51,9 +51,9 @@ void os_unmap(void *chunk, size_t size)
 	(void)size;
 }
 
-static struct object *get_one(int id, struct pool_cache *cache)
+static struct object *get_one(int id, struct object_pool_cache *cache)
 {
-	struct object *object = pool_get(&pool, cache);
+	struct object *object = object_pool_get(&pool, cache);
 
 	MODEL_CHECK(object && object->owner == 0);
 	object->owner = id + 1;
@@ -61,11 +61,11 @@ static struct object *get_one(int id, struct pool_cache *cache)
 	return object;
 }
 
-static void put_one(struct object *object, struct pool_cache *cache)
+static void put_one(struct object *object, struct object_pool_cache *cache)
 {
 	MODEL_CHECK(object->owner);
 	object->owner = 0;
-	pool_put(&pool, cache, object);
+	object_pool_put(&pool, cache, object);
 }
 
 static void setup_with(uint32_t chunk, int nr)
@@ -73,8 +73,8 @@ static void setup_with(uint32_t chunk, int nr)
 	memset(memory, 0, sizeof(memory));
 	memset(caches, 0, sizeof(caches));
 	nr_maps = 0;
-	pool = (struct pool){ .object_size = sizeof(struct object),
-			      .chunk_objects = chunk };
+	pool = (struct object_pool){ .object_size = sizeof(struct object),
+				     .chunk_objects = chunk };
 	pools_lock = (struct spinlock){ 0 };
 	known = NULL;
 	model_lock_word(&pool.lock.word);
@@ -105,7 +105,7 @@ static void take_and_give(int id)
 	MODEL_CHECK(a != b && a->owner == id + 1 && b->owner == id + 1);
 	put_one(a, &caches[id]);
 	put_one(b, &caches[id]);
-	pool_flush(&caches[id]);
+	object_pool_flush(&caches[id]);
 }
 
 /* A whole magazine goes to the pool, and the rest by the flush. */
@@ -113,7 +113,7 @@ static void give_four(int id)
 {
 	for (int i = 0; i < 4; i++)
 		put_one(first[i], &caches[id]);
-	pool_flush(&caches[id]);
+	object_pool_flush(&caches[id]);
 }
 
 static void take_without_a_cache(int id)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool.h - objects of one size that come and go on all threads, fast.
+ * object_pool.h - objects of one size that come and go on all threads, fast.
  *
  * A thread that is in a hurry has a cache: two magazines, each a chain of up to
- * POOL_MAGAZINE free objects.  The thread takes from one magazine and gives to one,
+ * OBJECT_POOL_MAGAZINE free objects.  The thread takes from one magazine and gives to one,
  * with a few plain instructions.  Only when both are empty, or both full, is a whole
  * magazine exchanged with the pool, under the lock of the pool.  So objects that are
  * made on one thread and freed on another wander back by the dozen.
@@ -28,8 +28,8 @@
  *
  * Rejected: the slab (mem/slab.h): a lock for each object.
  */
-#ifndef SLEY_MEM_POOL_H
-#define SLEY_MEM_POOL_H
+#ifndef SLEY_MEM_OBJECT_POOL_H
+#define SLEY_MEM_OBJECT_POOL_H
 
 #include "base/compiler.h"
 #include "lf/spin.h"
@@ -38,68 +38,75 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifndef POOL_MAGAZINE
-#define POOL_MAGAZINE 64
+#ifndef OBJECT_POOL_MAGAZINE
+#define OBJECT_POOL_MAGAZINE 64
 #endif
 
-struct pool_node {
-	struct pool_node *next; /* in the same magazine                         */
-	struct pool_node *more; /* of the first: the next magazine             */
+struct object_pool_node {
+	struct object_pool_node
+		*next; /* in the same magazine                         */
+	struct object_pool_node
+		*more; /* of the first: the next magazine             */
 };
 
 /* A chain that ends with NULL, also if empty. */
-struct pool_magazine {
-	struct pool_node *first;
+struct object_pool_magazine {
+	struct object_pool_node *first;
 	uint32_t nr;
 };
 
 /* Of one thread and one pool; all zero is an empty cache. */
-struct pool_cache {
-	struct pool *pool; /* NULL: not used so far */
-	struct pool_magazine loaded;
-	struct pool_magazine previous; /* empty or full */
+struct object_pool_cache {
+	struct object_pool *pool; /* NULL: not used so far */
+	struct object_pool_magazine loaded;
+	struct object_pool_magazine previous; /* empty or full */
 };
 
-struct pool {
+struct object_pool {
 	struct spinlock lock;
-	uint32_t object_size;   /* a multiple of 64                       */
-	uint32_t chunk_objects; /* in each chunk; 0: POOL_MAGAZINE        */
-	struct pool_node *full; /* magazines (lock)                       */
-	struct pool_node *rest; /* single objects (lock)                  */
-	char *fresh;            /* the rest of the newest chunk (lock)     */
-	uint32_t nr_fresh;      /* objects there (lock)                   */
+	uint32_t object_size; /* a multiple of 64                       */
+	uint32_t chunk_objects; /* in each chunk; 0: OBJECT_POOL_MAGAZINE        */
+	struct object_pool_node
+		*full; /* magazines (lock)                       */
+	struct object_pool_node
+		*rest;     /* single objects (lock)                  */
+	char *fresh;       /* the rest of the newest chunk (lock)     */
+	uint32_t nr_fresh; /* objects there (lock)                   */
 	/* Called with both locks held for a new chunk; may refuse: NULL. */
-	bool (*adopt)(struct pool *pool, void *chunk);
+	bool (*adopt)(struct object_pool *pool, void *chunk);
 	bool known; /* in the list of known pools            */
-	struct pool *next_known;
+	struct object_pool *next_known;
 };
 
 /* The slow ways. */
-must_check void *pool_get_slow(struct pool *pool, struct pool_cache *cache);
-void pool_put_slow(struct pool *pool, struct pool_cache *cache, void *object);
+must_check void *object_pool_get_slow(struct object_pool *pool,
+				      struct object_pool_cache *cache);
+void object_pool_put_slow(struct object_pool *pool,
+			  struct object_pool_cache *cache, void *object);
 
 /* Any thread, with its own cache or NULL.  NULL: no memory. */
-static inline must_check void *pool_get(struct pool *pool,
-					struct pool_cache *cache)
+static inline must_check void *object_pool_get(struct object_pool *pool,
+					       struct object_pool_cache *cache)
 {
-	struct pool_node *node;
+	struct object_pool_node *node;
 
 	if (unlikely(!cache || !cache->loaded.nr))
-		return pool_get_slow(pool, cache);
+		return object_pool_get_slow(pool, cache);
 	node = cache->loaded.first;
 	cache->loaded.first = node->next;
 	cache->loaded.nr--;
 	return node;
 }
 
-static inline void pool_put(struct pool *pool, struct pool_cache *cache,
-			    void *object)
+static inline void object_pool_put(struct object_pool *pool,
+				   struct object_pool_cache *cache,
+				   void *object)
 {
-	struct pool_node *node = object;
+	struct object_pool_node *node = object;
 
 	if (unlikely(!cache || !cache->pool ||
-		     cache->loaded.nr == POOL_MAGAZINE)) {
-		pool_put_slow(pool, cache, object);
+		     cache->loaded.nr == OBJECT_POOL_MAGAZINE)) {
+		object_pool_put_slow(pool, cache, object);
 		return;
 	}
 	node->next = cache->loaded.first;
@@ -108,6 +115,6 @@ static inline void pool_put(struct pool *pool, struct pool_cache *cache,
 }
 
 /* The thread ends: the pool gets all objects in @cache. */
-void pool_flush(struct pool_cache *cache);
+void object_pool_flush(struct object_pool_cache *cache);
 
 #endif

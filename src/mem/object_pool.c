@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool.c - see pool.h.
+ * object_pool.c - see object_pool.h.
  */
-#include "mem/pool.h"
+#include "mem/object_pool.h"
 
 #include "os/map.h"
 #include "os/at_fork.h"
 
-static uint32_t chunk_objects(const struct pool *pool)
+static uint32_t chunk_objects(const struct object_pool *pool)
 {
-	return pool->chunk_objects ? pool->chunk_objects : POOL_MAGAZINE;
+	return pool->chunk_objects ? pool->chunk_objects : OBJECT_POOL_MAGAZINE;
 }
 
-static size_t chunk_size(const struct pool *pool)
+static size_t chunk_size(const struct object_pool *pool)
 {
 	return (size_t)chunk_objects(pool) * pool->object_size;
 }
 
 /* Objects that are taken under the lock, and linked after the unlock. */
 struct haul {
-	struct pool_magazine magazine;
+	struct object_pool_magazine magazine;
 	char *fresh; /* objects of the newest chunk, not touched yet */
 	uint32_t nr_fresh;
 };
 
 /* Locked.  Single objects, up to @max. */
-static struct pool_magazine take_rest(struct pool *pool, uint32_t max)
+static struct object_pool_magazine take_rest(struct object_pool *pool,
+					     uint32_t max)
 {
-	struct pool_magazine magazine = { NULL, 0 };
+	struct object_pool_magazine magazine = { NULL, 0 };
 
 	while (magazine.nr < max && pool->rest) {
-		struct pool_node *node = pool->rest;
+		struct object_pool_node *node = pool->rest;
 
 		pool->rest = node->next;
 		node->next = magazine.first;
@@ -41,14 +42,14 @@ static struct pool_magazine take_rest(struct pool *pool, uint32_t max)
 }
 
 /* Up to @max objects from the first source that has some. */
-static struct haul take(struct pool *pool, uint32_t max)
+static struct haul take(struct object_pool *pool, uint32_t max)
 {
 	struct haul haul = { .magazine = { NULL, 0 } };
 
 	spin_lock(&pool->lock);
-	if (pool->full && max == POOL_MAGAZINE) {
+	if (pool->full && max == OBJECT_POOL_MAGAZINE) {
 		haul.magazine.first = pool->full;
-		haul.magazine.nr = POOL_MAGAZINE;
+		haul.magazine.nr = OBJECT_POOL_MAGAZINE;
 		pool->full = pool->full->more;
 	} else if (pool->rest) {
 		haul.magazine = take_rest(pool, max);
@@ -63,13 +64,15 @@ static struct haul take(struct pool *pool, uint32_t max)
 }
 
 /* Touches new memory: not under the lock. */
-static struct pool_magazine unpack(const struct pool *pool, struct haul *haul)
+static struct object_pool_magazine unpack(const struct object_pool *pool,
+					  struct haul *haul)
 {
-	struct pool_magazine magazine = haul->magazine;
+	struct object_pool_magazine magazine = haul->magazine;
 
 	for (uint32_t i = haul->nr_fresh; i-- > 0;) {
 		char *object = haul->fresh + (size_t)i * pool->object_size;
-		struct pool_node *node = (struct pool_node *)(void *)object;
+		struct object_pool_node *node =
+			(struct object_pool_node *)(void *)object;
 
 		node->next = magazine.first;
 		magazine.first = node;
@@ -82,9 +85,10 @@ static struct pool_magazine unpack(const struct pool *pool, struct haul *haul)
 
 /* Held over a fork: for the list, and for chunks that are being adopted. */
 static struct spinlock pools_lock;
-static struct pool *known; /* pools whose lock was ever taken (pools_lock) */
+static struct object_pool
+	*known; /* pools whose lock was ever taken (pools_lock) */
 
-static void know(struct pool *pool)
+static void know(struct object_pool *pool)
 {
 	/* relaxed: a glance; the lock decides. */
 	if (likely(load_relaxed(&pool->known)))
@@ -113,7 +117,7 @@ static void unlock_pools(void)
 /* In a child: other threads may have been at work in any pool. */
 static void empty_pools(void)
 {
-	for (struct pool *pool = known; pool; pool = pool->next_known) {
+	for (struct object_pool *pool = known; pool; pool = pool->next_known) {
 		pool->lock = (struct spinlock){ 0 };
 		pool->full = pool->rest = NULL;
 		pool->fresh = NULL;
@@ -127,7 +131,7 @@ FORK_PART(FORK_POOLS, .lock = lock_pools, .unlock = unlock_pools,
 /* ---- the slow ways ------------------------------------------------------------- */
 
 /* Not locked: of two threads that run dry together one maps in vain. */
-static bool grow(struct pool *pool)
+static bool grow(struct object_pool *pool)
 {
 	char *chunk = os_map(chunk_size(pool));
 	bool used = false, grown;
@@ -153,7 +157,7 @@ static bool grow(struct pool *pool)
 }
 
 /* A magazine is broken up for a thread that wants a single object. */
-static void break_up(struct pool *pool)
+static void break_up(struct object_pool *pool)
 {
 	spin_lock(&pool->lock);
 	if (!pool->rest && pool->full) {
@@ -163,9 +167,9 @@ static void break_up(struct pool *pool)
 	spin_unlock(&pool->lock);
 }
 
-static void *get_without_cache(struct pool *pool)
+static void *get_without_cache(struct object_pool *pool)
 {
-	struct pool_magazine magazine;
+	struct object_pool_magazine magazine;
 
 	know(pool);
 	do {
@@ -178,7 +182,8 @@ static void *get_without_cache(struct pool *pool)
 	return magazine.nr ? magazine.first : NULL;
 }
 
-void *pool_get_slow(struct pool *pool, struct pool_cache *cache)
+void *object_pool_get_slow(struct object_pool *pool,
+			   struct object_pool_cache *cache)
 {
 	if (!cache)
 		return get_without_cache(pool);
@@ -186,23 +191,24 @@ void *pool_get_slow(struct pool *pool, struct pool_cache *cache)
 	cache->pool = pool;
 	if (cache->previous.nr) {
 		cache->loaded = cache->previous;
-		cache->previous = (struct pool_magazine){ NULL, 0 };
+		cache->previous = (struct object_pool_magazine){ NULL, 0 };
 	}
 	while (!cache->loaded.nr) {
-		struct haul haul = take(pool, POOL_MAGAZINE);
+		struct haul haul = take(pool, OBJECT_POOL_MAGAZINE);
 
 		cache->loaded = unpack(pool, &haul);
 		if (!cache->loaded.nr && !grow(pool))
 			return NULL;
 	}
-	return pool_get(pool, cache);
+	return object_pool_get(pool, cache);
 }
 
 /* Locked. */
-static void give_rest(struct pool *pool, struct pool_magazine *magazine)
+static void give_rest(struct object_pool *pool,
+		      struct object_pool_magazine *magazine)
 {
 	while (magazine->nr) {
-		struct pool_node *node = magazine->first;
+		struct object_pool_node *node = magazine->first;
 
 		magazine->first = node->next;
 		magazine->nr--;
@@ -211,39 +217,41 @@ static void give_rest(struct pool *pool, struct pool_magazine *magazine)
 	}
 }
 
-static void give(struct pool *pool, struct pool_magazine *magazine)
+static void give(struct object_pool *pool,
+		 struct object_pool_magazine *magazine)
 {
 	spin_lock(&pool->lock);
-	if (magazine->nr == POOL_MAGAZINE) {
+	if (magazine->nr == OBJECT_POOL_MAGAZINE) {
 		magazine->first->more = pool->full;
 		pool->full = magazine->first;
-		*magazine = (struct pool_magazine){ NULL, 0 };
+		*magazine = (struct object_pool_magazine){ NULL, 0 };
 	} else {
 		give_rest(pool, magazine);
 	}
 	spin_unlock(&pool->lock);
 }
 
-void pool_put_slow(struct pool *pool, struct pool_cache *cache, void *object)
+void object_pool_put_slow(struct object_pool *pool,
+			  struct object_pool_cache *cache, void *object)
 {
-	struct pool_magazine single = { object, 1 };
+	struct object_pool_magazine single = { object, 1 };
 
 	if (!cache) {
-		((struct pool_node *)object)->next = NULL;
+		((struct object_pool_node *)object)->next = NULL;
 		give(pool, &single);
 		return;
 	}
 	cache->pool = pool;
-	if (cache->loaded.nr == POOL_MAGAZINE) {
+	if (cache->loaded.nr == OBJECT_POOL_MAGAZINE) {
 		if (cache->previous.nr)
 			give(pool, &cache->previous);
 		cache->previous = cache->loaded;
-		cache->loaded = (struct pool_magazine){ NULL, 0 };
+		cache->loaded = (struct object_pool_magazine){ NULL, 0 };
 	}
-	pool_put(pool, cache, object);
+	object_pool_put(pool, cache, object);
 }
 
-void pool_flush(struct pool_cache *cache)
+void object_pool_flush(struct object_pool_cache *cache)
 {
 	if (!cache->pool)
 		return;
