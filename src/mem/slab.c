@@ -30,16 +30,26 @@ struct slab_chunk {
 	((sizeof(struct slab_chunk) + CACHE_LINE - 1) &                        \
 	 ~(size_t)(CACHE_LINE - 1))
 
+/*
+ * A chunk ends a cache line before its power of two: there the allocator of the C
+ * library keeps its words about the next chunk, which then begins at once.  Else each
+ * chunk would touch up to two pages more.
+ */
+static size_t chunk_memory(size_t chunk_size)
+{
+	return chunk_size - 2 * CACHE_LINE;
+}
+
 void slab_init(struct slab *slab, struct mem *mem, size_t object_size)
 {
-	size_t nr, chunk_size = chaos_few(CHUNK_SIZE_MIN, 256);
+	size_t nr, chunk_size = chaos_few(CHUNK_SIZE_MIN, 512);
 
 	sley_assert(object_size > 0);
 	object_size = round_up(object_size, CACHE_LINE);
-	while ((chunk_size - HEADER_SIZE) / object_size <
+	while ((chunk_memory(chunk_size) - HEADER_SIZE) / object_size <
 	       chaos_few(CHUNK_OBJECTS_MIN, 1))
 		chunk_size *= 2;
-	nr = (chunk_size - HEADER_SIZE) / object_size;
+	nr = (chunk_memory(chunk_size) - HEADER_SIZE) / object_size;
 	sley_assert(nr <= CHUNK_OBJECTS_MAX);
 	*slab = (struct slab){
 		.per_chunk = (uint32_t)nr,
@@ -56,7 +66,7 @@ void slab_fini(struct slab *slab)
 	while (chunk) {
 		struct slab_chunk *next = chunk->next_chunk;
 
-		mem_free(slab->mem, chunk, slab->chunk_size);
+		mem_free(slab->mem, chunk, chunk_memory(slab->chunk_size));
 		chunk = next;
 	}
 	slab->chunks = slab->partial = NULL;
@@ -93,7 +103,7 @@ static void *take_object(struct slab *slab)
 static struct slab_chunk *chunk_create(struct slab *slab)
 {
 	struct slab_chunk *chunk = mem_alloc_aligned(
-		slab->mem, slab->chunk_size, slab->chunk_size);
+		slab->mem, chunk_memory(slab->chunk_size), slab->chunk_size);
 
 	if (chunk)
 		chunk->slab = slab;

@@ -10,4 +10,10 @@
 /* CLOCK_MONOTONIC in nanoseconds: never goes back, stops in suspend. */
 uint64_t os_now(void);
 
+/*
+ * The same clock as of the kernel's last tick: some milliseconds late, and never ahead of
+ * os_now().  Costs a fifth of os_now(), which reads the counter of the processor.
+ */
+uint64_t os_now_coarse(void);
+
 #endif

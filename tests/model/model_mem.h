@@ -11,6 +11,8 @@
 
 #include "mem/alloc.h"
 
+static int mem_fails_in; /* so many allocations; 0: none fails */
+
 void mem_init(struct mem *mem, const struct sley_allocator *hook)
 {
 	(void)hook;
@@ -20,6 +22,8 @@ void mem_init(struct mem *mem, const struct sley_allocator *hook)
 void *mem_alloc(struct mem *mem, size_t size)
 {
 	(void)mem;
+	if (mem_fails_in && !--mem_fails_in)
+		return NULL;
 	return model_alloc(size);
 }
 

@@ -30,3 +30,15 @@ TEST(time_is_the_monotonic_clock_in_nanoseconds)
 	CHECK_LE(before, between);
 	CHECK_LE(between, os_now());
 }
+
+TEST(the_coarse_clock_is_late_and_goes_on)
+{
+	uint64_t begin = os_now();
+
+	for (int i = 0; i < 100000; i++) {
+		uint64_t coarse = os_now_coarse();
+
+		CHECK_LE(coarse, os_now());
+	}
+	CHECK_EVENTUALLY(os_now_coarse() > begin);
+}

@@ -10,6 +10,9 @@
 
 #include <errno.h>
 
+#define EDGE 16 /* the unit of .average */
+#define EDGES_MAX 12
+#define EDGES_GATHER 4
 #define WATCHED_TAG 0 /* the epoll says only that there is something */
 
 /* ---- descriptors ------------------------------------------------------------------- */
@@ -171,6 +174,26 @@ void poller_leave(struct worker *worker)
 void poller_ring_end(struct worker *worker)
 {
 	os_uring_destroy(&worker->poll.ring);
+}
+
+/* ---- edges ------------------------------------------------------------------------- */
+
+/*
+ * The last search counts for a quarter.  A number beyond EDGES_MAX says no more than
+ * EDGES_MAX: else one long stretch of work would outweigh many short stretches.
+ */
+bool poller_gathers(struct worker *worker)
+{
+	struct poller_ring *poll = &worker->poll;
+	uint32_t nr = poll->nr_edges;
+
+	if (!nr)
+		return false;
+	if (nr > EDGES_MAX)
+		nr = EDGES_MAX;
+	poll->nr_edges = 0;
+	poll->average += nr * (EDGE / 4) - poll->average / 4;
+	return poll->average >= EDGES_GATHER * EDGE;
 }
 
 /* ---- the monitor ------------------------------------------------------------------- */

@@ -106,6 +106,18 @@ static inline bool poller_is_vacant(const struct sley *rt)
 must_check bool poller_sit(struct worker *worker, struct idle_look *look);
 void poller_leave(struct worker *worker);
 
+/* On a worker that has taken @nr edges of descriptors from the kernel. */
+static inline void poller_count_edges(struct worker *worker, uint32_t nr)
+{
+	worker->poll.nr_edges += nr;
+}
+
+/*
+ * By a worker that begins to search: did several edges, on average, come between two
+ * searches of late?  Work that was not for descriptors says nothing.
+ */
+must_check bool poller_gathers(struct worker *worker);
+
 /* By the monitor, whose plan is published: is any descriptor watched? */
 must_check bool poller_wanted_settled(struct sley *rt);
 

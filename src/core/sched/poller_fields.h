@@ -28,6 +28,9 @@ struct poller_ring {
 	struct os_uring ring;
 	bool denied; /* there will be no ring: epoll */
 	bool heard;  /* a descriptor woke the worker: its owner must read it */
+	/* Edges that the worker has taken since its last search, and before. */
+	uint32_t nr_edges;
+	uint32_t average; /* in sixteenths of an edge */
 };
 
 #endif

@@ -12,6 +12,20 @@
  * search, a search that found work restores it, so that a worker with one short
  * task per millisecond sleeps.
  *
+ * A search for edges of descriptors earns less than it costs if many peers are at work.
+ * A peer that is alone waits for the answer: if the worker sleeps, both sides wait for
+ * the wake-up.  Many peers do not wait for one another: while the worker wakes up,
+ * requests gather, and the worker has more to do before it is idle again.  Looks would
+ * take all of the idle time, and sleeps take a part of it.  So a worker that has taken
+ * several edges, on average, between two searches does not spin; the price of a wake-up
+ * is spread over these edges.  A time of search beyond the default says that the user
+ * pays for each microsecond: this rule does not apply then.
+ *
+ * Rejected: a shorter search if the last one found its edge late (a worker that is
+ * nearly busy finds each edge soon, one by one, and never sleeps); no search after two
+ * edges (two peers that alternate were half as fast); the number of waiting tasks in
+ * place of edges (most of them may be silent).
+ *
  * Edges:
  *
  *   P2  see core/sched/worker.h
@@ -29,6 +43,7 @@
 #include "os/thread.h"
 
 #define SPIN_NS_MIN 1000
+#define SPIN_NS_GATHERS 20000 /* with a longer time, a worker always spins */
 #define SPIN_ROUNDS_PER_LOOK 4
 #define SPIN_ROUNDS_PER_CLOCK 32
 #ifndef SLEY_MODEL
@@ -185,11 +200,11 @@ static void end_search(struct worker *worker)
 	place_lane(worker);
 }
 
-static struct sley_task *look_once(struct worker *worker)
+static struct sley_task *look_once(struct worker *worker, bool asks_sources)
 {
 	struct sley_task *task = worker_pick(worker);
 
-	if (!task)
+	if (!task && asks_sources)
 		task = source_pick(worker);
 	if (!task) {
 		task = steal(worker);
@@ -225,10 +240,12 @@ static void adapt_spin(struct worker *worker, bool found)
 }
 
 /* How long to spin: as the runtime was told, or longer for a source of work. */
-static uint32_t spin_time(const struct worker *worker)
+static uint32_t spin_time(struct worker *worker)
 {
 	uint32_t floor_ns = runtime_spin_floor(worker->rt);
 
+	if (poller_gathers(worker) && worker->spin_max_ns <= SPIN_NS_GATHERS)
+		return floor_ns;
 	return worker->spin_ns > floor_ns ? worker->spin_ns : floor_ns;
 }
 
@@ -253,7 +270,7 @@ static struct sley_task *spin(struct worker *worker, bool searching,
 			break;
 		spin_hint(&worker->home);
 		if (look || is_called(worker))
-			task = look_once(worker);
+			task = look_once(worker, true);
 	}
 	gauge_idle_end(&worker->idle, now_ns);
 	adapt_spin(worker, task != NULL);
@@ -294,7 +311,8 @@ static bool park(struct worker *worker, bool searching)
 	return searching;
 }
 
-static struct sley_task *search(struct worker *worker, bool searching)
+static struct sley_task *search(struct worker *worker, bool searching,
+				bool asks_sources)
 {
 	uint32_t spin_ns = SPINS ? spin_time(worker) : 0;
 	struct sley_task *task;
@@ -302,14 +320,14 @@ static struct sley_task *search(struct worker *worker, bool searching)
 	if (searching)
 		/* relaxed: a hint for place_foreign(). */
 		store_relaxed(&worker->rt->spinner, worker->index + 1);
-	task = look_once(worker);
+	task = look_once(worker, asks_sources);
 	return task || !spin_ns ? task : spin(worker, searching, spin_ns);
 }
 
 struct sley_task *worker_search(struct worker *worker)
 {
-	struct sley_task *task = look_once(worker);
-	bool searching;
+	struct sley_task *task = look_once(worker, true);
+	bool searching, first = true;
 
 	if (likely(task)) {
 		worker_expect_timers(worker);
@@ -321,7 +339,9 @@ struct sley_task *worker_search(struct worker *worker)
 			victims_look_around(&worker->rt->victims,
 					    worker->index);
 		worker_fire_timers(worker);
-		task = search(worker, searching);
+		/* The sources had nothing a moment ago, and may cost a system call. */
+		task = search(worker, searching, !first);
+		first = false;
 		if (!task)
 			task = seize(worker);
 		if (task || stopping(worker))

@@ -80,6 +80,20 @@ bool wait_told_to_end(void)
 		(worker && is_late(worker)));
 }
 
+/* A deadline that is far away by the coarse clock needs no look at the exact one. */
+#define FAR_NS 100000000u
+
+/*
+ * Has @deadline_ns passed?  Were the coarse clock late by FAR_NS, a wait would begin
+ * that the next look at the timers ends.
+ */
+static bool has_passed(uint64_t deadline_ns)
+{
+	return deadline_ns != UINT64_MAX &&
+	       deadline_ns <= os_now_coarse() + FAR_NS &&
+	       deadline_ns <= os_now();
+}
+
 int wait_refused_slow(uint64_t deadline_ns, enum wait_flags flags)
 {
 	struct worker *worker = worker_current();
@@ -87,9 +101,7 @@ int wait_refused_slow(uint64_t deadline_ns, enum wait_flags flags)
 	if (!(flags & WAIT_SHIELDED) && worker &&
 	    wait_is_cancelled(worker->strand))
 		return -ECANCELED;
-	if (deadline_ns == UINT64_MAX || deadline_ns > os_now())
-		return 0;
-	return -ETIMEDOUT;
+	return has_passed(deadline_ns) ? -ETIMEDOUT : 0;
 }
 
 /* ---- tasks ------------------------------------------------------------------ */
