@@ -10,7 +10,8 @@
 #                   table and as a picture, build/bench/bench.svg and .png
 #   make prove      models and mutants in full, failing calls, chaos, memcheck;
 #                   writes docs/PROOF.md (long)
-#   make soak       the stress tests again and again (SOAK_ROUNDS=20)
+#   make soak       the stress tests again and again (SOAK_ROUNDS=20), then a
+#                   million connections that are reset
 #   make install    DESTDIR= and PREFIX= (/usr/local)
 #   make uninstall  what the install with the same DESTDIR= and PREFIX= put down
 #   make abi        write down the binary interface (docs/HACKING.md)
@@ -66,6 +67,7 @@ uninstall:
 abi: all
 	@tools/install-deps test
 	@python3 tools/abi.py write --library build/libsley.so
+	@python3 tools/abi.py write --library build/libsley-http.so
 
 format:
 	@python3 tools/check_format.py --fix

@@ -5,8 +5,8 @@
   tools/abi.py write --library build/libsley.so     what "make abi" does
   tools/abi.py check --library build/libsley.so     what the test api.abi does
 
-The baseline, tests/api/abi/libsley-MAJOR.MINOR.abi, is libabigail's account of
-the exported functions and of all types that callers can see.  Whatever was
+The baseline, tests/api/abi/libsley-MAJOR.MINOR.abi, or libsley-http-MAJOR.MINOR.abi
+for build/libsley-http.so, is libabigail's account of the exported functions and of all types that callers can see.  Whatever was
 built against it must go on working: a function that is gone, or a type that
 changed, is a complaint.  New functions are not.
 
@@ -102,12 +102,13 @@ def describe(root, library):
     return ElementTree.tostring(corpus, encoding="unicode") + "\n"
 
 
-def default_baseline(root):
+def default_baseline(root, library):
+    stem = os.path.basename(library).split(".so", maxsplit=1)[0]
     text = csource.read(root, "include/sley/version.h")
     version = [re.search(rf"SLEY_VERSION_{part} (\d+)", text).group(1)
                for part in ("MAJOR", "MINOR")]
     return os.path.join(root, "tests/api/abi",
-                        f"libsley-{'.'.join(version)}.abi")
+                        f"{stem}-{'.'.join(version)}.abi")
 
 
 def new_functions(baseline, account):
@@ -145,7 +146,7 @@ def main():
     parser.add_argument("--library", required=True)
     parser.add_argument("--baseline")
     args = parser.parse_args()
-    baseline = args.baseline or default_baseline(args.root)
+    baseline = args.baseline or default_baseline(args.root, args.library)
     account = describe(args.root, args.library)
     if account is None:
         print(f"abi: {args.library} has no debug information")

@@ -66,14 +66,14 @@ struct sley_http_request {
 				       * the server as a whole             */
 	struct sley_http_text query; /* behind the question mark, with escapes  */
 	bool has_body;
-	bool is_head;     /* the method is HEAD: no body will be sent        */
-	void *connection; /* private                                         */
+	bool is_head;   /* the method is HEAD: no body will be sent          */
+	void *exchange; /* private                                           */
 };
 
 /* The answer to a request, as long as the handler runs. */
 struct sley_http_response {
-	int status;       /* of the answer that was begun; 0: none           */
-	void *connection; /* private                                         */
+	int status;     /* of the answer that was begun; 0: none             */
+	void *exchange; /* private                                           */
 };
 
 typedef int sley_http_handler(struct sley_http_request *request,
@@ -347,14 +347,16 @@ sley_http_write(struct sley_http_response *response, const void *data,
  *
  * Sends Last-Modified and ETag, answers conditions (304) and a range (206, 416).
  * A request for several ranges gets the whole file.  The file must not shrink
- * meanwhile: the connection ends then.
+ * meanwhile: the connection ends then.  Up to 8 KiB are read before anything is
+ * sent: if that fails, there is no answer yet, and the handler may give another.
  *
  * Context:  the handler of @response
  * Blocks:   the fiber
  * Owner:    @fd is borrowed for the call; it is a regular file.
  * Errors:   -EINVAL  @fd is no regular file
  *           -EIO     the file has shrunk
- *           and as sley_http_respond() and sley_stream_sendfile()
+ *           and as sley_http_respond(), sley_io_pread() and
+ *           sley_stream_sendfile()
  */
 SLEY_EXPORT SLEY_TASK_ONLY SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_http_respond_file(struct sley_http_response *response, int fd,

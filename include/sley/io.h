@@ -83,7 +83,9 @@ sley_io_read_until(int fd, void *data, size_t size, uint64_t deadline_ns);
  *           -EMFILE, -ENFILE, -ENOMEM, -ENOSPC  the call would have to wait, and
  *                       the kernel cannot tell the runtime when to go on
  *           -EAGAIN     the same with SLEY_IO_THREADS: there is no thread
- *           and as read(2)
+ *           -EPERM, -ENOSYS  the same: a filter of the program forbids epoll
+ *           and as read(2): -ENOMEM, -ENOBUFS: the kernel has no memory now, nothing
+ *                       is read, and nothing is lost: call again later
  */
 SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK static inline ssize_t
 sley_io_read(int fd, void *data, size_t size)
@@ -109,7 +111,8 @@ sley_io_write_until(int fd, const void *data, size_t size,
  *
  * Returns @size.  If the wait for room ends early, or the peer is gone, after some
  * bytes were written, the call returns their number; the next call returns the
- * error.
+ * error.  It is the same where the kernel has no memory for more (-ENOBUFS, -ENOMEM):
+ * no byte is lost, and the rest can be written later.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -317,10 +320,13 @@ sley_io_accept_until(int fd, struct sockaddr *address, uint32_t *length,
  *
  * Returns a descriptor, which is non-blocking and closed by exec.  *@address gets
  * the address of the peer, unless it is NULL: as accept(2).  A connection that its
- * peer has given up before is passed over.  The socket @fd becomes non-blocking.
+ * peer has given up before is passed over.  The socket @fd becomes non-blocking at
+ * the first call, and must stay so: later calls do not look again, and would hold
+ * their worker.
  *
- * At the limit of descriptors the call fails with -EMFILE or -ENFILE.  The
- * connection stays where it is: close something, or wait a little, and call again.
+ * At the limit of descriptors the call fails with -EMFILE or -ENFILE, without
+ * memory of the kernel with -ENOBUFS or -ENOMEM.  The connection stays where it is:
+ * close something, or wait a little, and call again.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
@@ -422,6 +428,11 @@ sley_io_poll(int fd, short events)
  * number under a call.  Calls that begin later return -EBADF, too, until the
  * number is used again.  A cancel does not end the call: the descriptor is closed
  * in any case, also if an error is returned.
+ *
+ * A socket with SO_LINGER and a time is closed when its peer has taken all bytes, or
+ * after that time: the call waits, in a thread of the pool of <sley/blocking.h>, and
+ * the worker does not.  The number is free at once; only at the limit of
+ * descriptors calls with the next file of that number wait until then.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps

@@ -216,7 +216,8 @@ struct sley_config {
 	 * How many microseconds a worker without work looks for work before it
 	 * sleeps: 1 to 1,000,000, or SLEY_NO_SPIN; default 20.  A search in vain
 	 * halves the time of the next search, down to 1; a search that finds
-	 * work restores it.
+	 * work restores it.  Up to 20, a worker that serves many descriptors
+	 * at a time sleeps at once: while it wakes up, requests gather.
 	 */
 	uint32_t spin_us;
 	/* Called by a worker before it sleeps; see "Idle workers". */

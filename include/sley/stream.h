@@ -27,7 +27,8 @@
  * Buffers.  A buffer has SLEY_STREAM_BUFFER bytes and belongs to the library.  A
  * stream has one for reading while bytes are in it, and one for writing between
  * cork and flush.  So a stream that waits for its peer has no buffer, and a server
- * with 100,000 silent connections has no 100,000 buffers.
+ * with 100,000 silent connections has no 100,000 buffers.  A program can do the
+ * same with what it needs for one message: sley_stream_borrow().
  *
  * Layers.  A stream stands on a layer: a table of functions that read and write.
  * sley_stream_open() puts it on a descriptor.  A program that encrypts or counts
@@ -89,7 +90,7 @@ struct sley_stream {
 	int32_t fd; /* of the layer of descriptors                       */
 	/* The reader's. */
 	bool in_full;  /* the last read filled the buffer: there may be more */
-	bool in_empty; /* the last try found nothing                    */
+	bool in_empty; /* always false                                  */
 	bool in_ended; /* the end was read                              */
 	uint32_t in_from;
 	uint32_t in_to;
@@ -310,6 +311,38 @@ sley_stream_find(struct sley_stream *stream, const char **data,
 	return sley_stream_find_until(stream, data, delimiter, size,
 				      SLEY_FOREVER);
 }
+
+/* ---- buffers -------------------------------------------------------------- */
+
+/*
+ * sley_stream_borrow - borrow a buffer of the library.
+ *
+ * Returns SLEY_STREAM_BUFFER bytes that are aligned to a cache line and have any
+ * contents.  They are for what a task needs while it works on one message: what it
+ * keeps on its stack stays in memory while the task waits for the next message, but a
+ * buffer that was given back serves other tasks.  A worker keeps some buffers, so
+ * that borrowing costs a few instructions.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    the caller, until sley_stream_give_back()
+ * Errors:   NULL: no memory
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK void *
+sley_stream_borrow(void);
+
+/*
+ * sley_stream_give_back - give a borrowed buffer back.
+ *
+ * Any thread may give it back, also another than the borrower.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    the library
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_stream_give_back(void *buffer);
 
 /* ---- write ---------------------------------------------------------------- */
 

@@ -62,10 +62,18 @@ void io_give_way(void)
 
 int io_call_become_nonblocking(struct io_call *call)
 {
+	int err;
+
 	if (likely(call->traits & TRAIT_NONBLOCKING))
 		return 0;
+	err = os_fd_set_nonblocking(call->fd);
+	if (err)
+		return err;
 	call->traits |= TRAIT_NONBLOCKING;
-	return os_fd_set_nonblocking(call->fd);
+	/* If the number was not open when it was asked for, nothing is known. */
+	if (traits_kind(call->traits) != OS_FD_CLOSED)
+		descriptor_add_traits(call->descriptor, TRAIT_NONBLOCKING);
+	return 0;
 }
 
 ssize_t io_call(struct io_call *call)

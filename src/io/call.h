@@ -44,7 +44,7 @@ must_check ssize_t io_call(struct io_call *call);
 
 /*
  * By an attempt whose system call has no flag against waiting: O_NONBLOCK is set, if it
- * is not.  0 or -errno.
+ * is not, and the descriptor is known to have it from then on.  0 or -errno.
  */
 must_check int io_call_become_nonblocking(struct io_call *call);
 

@@ -12,6 +12,7 @@
 #include "io/ready.h"
 #include "io/thread_wait.h"
 #include "os/at_fork.h"
+#include "os/network.h"
 
 void *sley__descriptors[DESCRIPTOR_CHUNKS];
 
@@ -90,11 +91,17 @@ static void wait_for_users(struct io_descriptor *descriptor)
 uint32_t descriptor_ask_traits(struct io_descriptor *descriptor, int fd)
 {
 	struct os_fd_traits found = os_fd_traits(fd);
-	/* An append is one write: it is not tried, since a try may end halfway. */
-	uint32_t traits = TRAIT_KNOWN | (uint32_t)found.kind |
-			  (found.nonblocking ? TRAIT_NONBLOCKING : 0) |
-			  (found.writable ? TRAIT_WRITABLE : 0) |
-			  (found.appends ? TRAIT_NO_TRY_WRITE : 0);
+	/*
+	 * An append is one write: it is not tried, since a try may end halfway.
+	 * And past the page cache a try waits for the disk: the kernel refuses
+	 * only where the request could not even be queued.
+	 */
+	uint32_t traits =
+		TRAIT_KNOWN | (uint32_t)found.kind |
+		(found.nonblocking ? TRAIT_NONBLOCKING : 0) |
+		(found.writable ? TRAIT_WRITABLE : 0) |
+		(found.appends ? TRAIT_NO_TRY_WRITE : 0) |
+		(found.direct ? TRAIT_NO_TRY_READ | TRAIT_NO_TRY_WRITE : 0);
 
 	if (found.kind != OS_FD_CLOSED)
 		/* relaxed: see descriptor_traits(). */
@@ -134,13 +141,21 @@ int descriptor_is_new(int fd, const char *call)
 	if (!descriptor)
 		return table_make(&descriptor_table, (uint32_t)fd);
 	/* relaxed: the number is new, and no thread but this one has it. */
-	if (likely(!load_relaxed(&descriptor->traits) &&
-		   !descriptor_reactors(descriptor)))
+	if (likely(!(load_relaxed(&descriptor->traits) & TRAIT_KNOWN) &&
+		   !descriptor_reactors(descriptor))) {
+		/* relaxed: as above. */
+		store_relaxed(&descriptor->traits, 0);
 		return 0;
+	}
 	reactors_forget(descriptor, fd);
 	make_empty(descriptor);
 	report_plain_close(fd, call);
 	return 0;
+}
+
+void descriptor_note_reading(int fd)
+{
+	descriptor_add_traits(find(fd), TRAIT_OPENED_TO_READ);
 }
 
 /* A place also for a number that no call has used: the first may come meanwhile. */
@@ -151,18 +166,36 @@ static struct io_descriptor *find_or_make(int fd)
 	return find(fd);
 }
 
-/* Steps 5 and 6. */
+/* Does the close of @fd wait for its peer? */
+static bool lingers(int fd, uint32_t traits)
+{
+	enum os_fd_kind kind = traits_kind(traits);
+
+	return (!traits || kind == OS_FD_TCP || kind == OS_FD_SOCKET) &&
+	       os_lingers(fd);
+}
+
+/*
+ * Steps 5 and 6.  A socket that lingers gets a second number, which no caller has, and
+ * which is closed last: so the first number is free at once.  If there is no second
+ * number, the next owner of the first waits, too.
+ */
 static int give_back(struct io_descriptor *descriptor, int fd, uint32_t traits)
 {
-	int err;
+	bool slow = lingers(fd, traits);
+	int second = slow ? os_dup(fd) : -1, err, err_second;
 
 	/* relaxed: a caller that finds it goes to sleep for DS2. */
 	(void)or_relaxed(&descriptor->users, DESCRIPTOR_GOING);
-	err = file_close(fd, traits);
+	err = slow && second < 0 ? file_close_slowly(fd)
+				 : file_close(fd, traits);
 	(void)and_release(&descriptor->users, /* DS2 */
 			  ~(DESCRIPTOR_CLOSING | DESCRIPTOR_GOING));
 	wake_list(&descriptor->side[IO_IN].q);
-	return err;
+	if (second < 0)
+		return err;
+	err_second = file_close_slowly(second);
+	return err ? err : err_second;
 }
 
 int descriptor_close(int fd)
@@ -172,8 +205,8 @@ int descriptor_close(int fd)
 
 	if (!descriptor)
 		return file_close(fd, 0);
-	/* relaxed: wait_for_users() has DS1, and each list its lock. */
-	while ((users = or_relaxed(&descriptor->users, DESCRIPTOR_CLOSING)) &
+	while ((users = or_release(&descriptor->users, /* DS3 */
+				   DESCRIPTOR_CLOSING)) &
 	       DESCRIPTOR_CLOSING) {
 		if (!(users & DESCRIPTOR_GOING))
 			return -EBADF;

@@ -11,8 +11,8 @@
  * waits.  So a number is never closed, and given out again, under a call:
  *
  *   user                                  closer
- *   1. users + 1; finds CLOSING:          1. users |= CLOSING; found it: another
- *      leaves, -EBADF                        closer was first, -EBADF
+ *   1. users + 1; finds CLOSING:          1. users |= CLOSING (DS3); found it:
+ *      leaves, -EBADF                        another closer was first, -EBADF
  *   2. uses the descriptor, or waits      2. wakes all waiters, for good
  *   3. users - 1 (DS1); none left, and    3. waits until no user is left (DS1)
  *      CLOSING: wakes the closer          4. makes the place empty, users |= GOING
@@ -39,6 +39,8 @@
  *
  *   DS1  a user leaves -> the closer finds no user : what the user did
  *   DS2  the closer has closed -> the next user enters : the place is empty
+ *   DS3  the closer sets CLOSING -> a user finds it, and leaves with -EBADF : all that
+ *        the closer did before the close.  So the user can tell why the file is closed
  *
  * Rejected: a table for each runtime (a close would have to visit all runtimes); the
  * waiters in memory of the program, beside the number (the program has only the
@@ -66,7 +68,7 @@ enum io_direction {
 
 struct io_descriptor {
 	uint32_t users;    /* calls under way, CLOSING and GOING              */
-	uint32_t traits;   /* 0: not known yet                                */
+	uint32_t traits;   /* without TRAIT_KNOWN: not asked for yet          */
 	uint64_t reactors; /* a bit for each that knows of the descriptor     */
 	struct io_side side[NR_IO_DIRECTIONS];
 } cache_aligned;
@@ -116,7 +118,7 @@ static inline must_check int descriptor_enter(int fd,
 	if (unlikely(!descriptor))
 		return descriptor_enter_slow(fd, out);
 	*out = descriptor;
-	users = add_acquire(&descriptor->users, 1); /* DS2 */
+	users = add_acquire(&descriptor->users, 1); /* DS2 DS3 */
 	if (likely(!(users & DESCRIPTOR_CLOSING)))
 		return 0;
 	descriptor_leave(descriptor);
@@ -127,8 +129,8 @@ static inline must_check int descriptor_enter(int fd,
 /* By a user: is it about to be closed? */
 static inline bool descriptor_closes(const struct io_descriptor *descriptor)
 {
-	/* relaxed: a waiter that a closer woke has acquired the closer's list. */
-	return load_relaxed(&descriptor->users) & DESCRIPTOR_CLOSING;
+	return load_acquire(&descriptor->users) & /* DS3 */
+	       DESCRIPTOR_CLOSING;
 }
 
 /* ---- traits ------------------------------------------------------------------------- */
@@ -139,6 +141,8 @@ static inline bool descriptor_closes(const struct io_descriptor *descriptor)
 /* Files: there is no use in a try (io/file.h). */
 #define TRAIT_NO_TRY_READ 0x800u
 #define TRAIT_NO_TRY_WRITE 0x1000u
+/* Of a descriptor that the library has opened, without asking: not TRAIT_KNOWN. */
+#define TRAIT_OPENED_TO_READ 0x2000u
 
 /* Asks the kernel, and keeps the answer. */
 uint32_t descriptor_ask_traits(struct io_descriptor *descriptor, int fd);
@@ -149,7 +153,9 @@ static inline uint32_t descriptor_traits(struct io_descriptor *descriptor,
 	/* relaxed: every thread that asks the kernel gets the same answer. */
 	uint32_t traits = load_relaxed(&descriptor->traits);
 
-	return likely(traits) ? traits : descriptor_ask_traits(descriptor, fd);
+	return likely(traits & TRAIT_KNOWN)
+		       ? traits
+		       : descriptor_ask_traits(descriptor, fd);
 }
 
 static inline void descriptor_add_traits(struct io_descriptor *descriptor,
@@ -196,6 +202,9 @@ static inline bool descriptor_drop_reactors(struct io_descriptor *descriptor,
  * is left.  0, or -ENOMEM: there is no place for @fd.
  */
 must_check int descriptor_is_new(int fd, const char *call);
+
+/* By the opener of a new descriptor: it was opened for reading only. */
+void descriptor_note_reading(int fd);
 
 /* Wakes all waiters, waits until no user is left, closes: 0 or -errno. */
 must_check int descriptor_close(int fd);

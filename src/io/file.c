@@ -8,6 +8,7 @@
 #include "core/wait/blocking.h"
 #include "io/parts.h"
 #include "io/ring.h"
+#include "os/map.h"
 
 /* ---- elsewhere ------------------------------------------------------------------------ */
 
@@ -70,9 +71,12 @@ int file_close(int fd, uint32_t traits)
 	const struct os_file_call file = { .kind = OS_FILE_CLOSE, .fd = fd };
 	struct worker *worker = worker_current();
 
-	if (!worker)
+	if (!worker || traits == TRAIT_OPENED_TO_READ)
 		return (int)os_file_call(&file);
-	if (!traits) {
+	/* A socket that no call has used, such as one that was just accepted. */
+	if (!traits && !os_fd_is_file(fd))
+		return (int)os_file_call(&file);
+	if (!(traits & TRAIT_KNOWN)) {
 		struct os_fd_traits found = os_fd_traits(fd);
 
 		traits = (uint32_t)found.kind |
@@ -81,6 +85,16 @@ int file_close(int fd, uint32_t traits)
 	if (traits_kind(traits) != OS_FD_FILE || !(traits & TRAIT_WRITABLE))
 		return (int)os_file_call(&file);
 	return (int)run_for_task(worker, &file, UINT64_MAX, WAIT_SHIELDED);
+}
+
+int file_close_slowly(int fd)
+{
+	const struct os_file_call file = { .kind = OS_FILE_CLOSE, .fd = fd };
+	struct worker *worker = worker_current();
+
+	return (int)(worker ? run_in_thread(worker, &file, UINT64_MAX,
+					    WAIT_SHIELDED)
+			    : os_file_call(&file));
 }
 
 /* ---- bytes ------------------------------------------------------------------------------ */
@@ -236,6 +250,9 @@ static bool byte_is_cached(int fd, int64_t offset)
 
 bool file_is_cached(int fd, int64_t offset, size_t size)
 {
+	int64_t last = offset + (int64_t)size - 1;
+	int64_t page = (int64_t)os_page_size();
+
 	return byte_is_cached(fd, offset) &&
-	       byte_is_cached(fd, offset + (int64_t)size - 1);
+	       (offset / page == last / page || byte_is_cached(fd, last));
 }

@@ -6,7 +6,8 @@
  * Try first.  A read is tried in place, with a flag that lets the kernel refuse where
  * a disk would have to answer: a read of the page cache costs one system call.  A
  * write is tried, too, where the file system can tell; that it cannot is noted in the
- * traits of the descriptor.
+ * traits of the descriptor.  Nothing is tried past the page cache (O_DIRECT): there the
+ * flag keeps the kernel from waiting for room in a queue, but not for the disk.
  *
  * A refused call is carried out elsewhere, while the task waits: in the ring of the
  * runtime (io/ring.h), or by a thread of the pool of blocking calls
@@ -52,9 +53,15 @@ must_check ssize_t file_writev(struct io_call *call, const struct iovec *part,
 must_check bool file_is_cached(int fd, int64_t offset, size_t size);
 
 /*
- * Closes @fd, whose traits are @traits, or 0 if they are not known: 0 or -errno.  The
+ * Closes @fd, whose traits are @traits, as far as they are known: 0 or -errno.  The
  * close of a file that was written may have to wait for a server, or for a disk.
  */
 must_check int file_close(int fd, uint32_t traits);
+
+/*
+ * Closes @fd, a socket whose close waits for its peer, while the task waits: 0 or
+ * -errno.  Not in the ring, which would close the socket in the submitting thread.
+ */
+must_check int file_close_slowly(int fd);
 
 #endif

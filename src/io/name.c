@@ -55,10 +55,13 @@ int sley_io_openat_until(int dir, const char *path, int flags, mode_t mode,
 	if (fd < 0)
 		return fd;
 	err = descriptor_is_new(fd, "sley_io_openat");
-	if (!err)
-		return fd;
-	(void)!file_close(fd, 0);
-	return err;
+	if (err) {
+		(void)!file_close(fd, 0);
+		return err;
+	}
+	if ((flags & O_ACCMODE) == O_RDONLY)
+		descriptor_note_reading(fd);
+	return fd;
 }
 
 int sley_io_unlinkat_until(int dir, const char *path, int flags,

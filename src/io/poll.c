@@ -6,8 +6,6 @@
 
 #include "io/call.h"
 #include "io/ready.h"
-#include "io/try.h"
-#include "core/sched/worker.h"
 
 #include <poll.h>
 
@@ -62,36 +60,6 @@ int sley_io_poll_until(int fd, short events, uint64_t deadline_ns)
 	result = (int)poll_both(&call, descriptor);
 	descriptor_leave(descriptor);
 	return result;
-}
-
-/* The edge may be on its way when a wait ends early. */
-static int look_at_last(int fd, int reason)
-{
-	if (reason != -ETIMEDOUT && reason != -ECANCELED)
-		return reason;
-	return os_fd_poll(fd, POLLIN) ? 0 : reason;
-}
-
-int io_await_in(int fd, bool tried, uint64_t deadline_ns)
-{
-	struct io_descriptor *descriptor;
-	struct side_look look;
-	int err = descriptor_enter(fd, &descriptor);
-
-	if (unlikely(err))
-		return err;
-	look = side_look(&descriptor->side[IO_IN]);
-	/* Of a plain thread no edge is counted. */
-	if (!worker_current())
-		look.empty = false;
-	/* A special edge makes each try worth a call, but not each wait. */
-	if (look.empty || (tried && !os_fd_poll(fd, POLLIN))) {
-		err = ready_wait(descriptor, fd, IO_IN, &look, deadline_ns);
-		if (unlikely(err))
-			err = look_at_last(fd, err);
-	}
-	descriptor_leave(descriptor);
-	return err;
 }
 
 int sley_io_close(int fd)

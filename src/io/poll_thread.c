@@ -163,8 +163,8 @@ static uint32_t begin_round(struct poll_thread *thread)
 	nr = thread->ends ? 0 : thread->nr;
 	memcpy(thread->copy->entry, thread->set->entry,
 	       nr * sizeof(struct pollfd));
-	/* relaxed: under the lock; a closer reads it there. */
-	store_relaxed(&thread->round, thread->round + 1);
+	/* A closer of the last round may miss its end, and find this. */
+	store_release(&thread->round, thread->round + 1); /* PT1 */
 	spin_unlock(&thread->lock);
 	free_set(thread->mem, old);
 	return nr;

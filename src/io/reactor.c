@@ -20,6 +20,7 @@
 #include "io/reactor.h"
 
 #include "base/bits.h"
+#include "core/sched/poller.h"
 #include "core/sched/source.h"
 #include "core/sched/worker.h"
 #include "io/backend.h"
@@ -115,6 +116,7 @@ static bool take(void *arg)
 		ready_edge(table_find(&descriptor_table, (uint32_t)edge->fd),
 			   edge->bits);
 	}
+	poller_count_edges(worker_now(), (uint32_t)reactor->nr_edges);
 	full = reactor->nr_edges == EDGES_AT_ONCE;
 	store_release(&reactor->batch, BATCH_EMPTY); /* RC2 */
 	return full && has(reactor);

@@ -17,9 +17,9 @@
 #include "io/descriptor.h"
 
 /*
- * Waits for @events of poll(2).  0: try again; -EBADF: @descriptor, which is @fd, closes; -ETIMEDOUT; -ECANCELED: the
- * thread serves a task that was cancelled before; -EMFILE, -ENFILE, -ENOMEM: there is
- * no eventfd.
+ * Waits for @events of poll(2).  0: try again; -EBADF: @descriptor, which is @fd,
+ * closes; -ETIMEDOUT; -EMFILE, -ENFILE, -ENOMEM: there is no eventfd.  Never
+ * -ECANCELED: a thread is no task, also a thread of the pool that serves a task.
  */
 must_check int thread_wait(struct io_descriptor *descriptor, int fd,
 			   short events, uint64_t deadline_ns);

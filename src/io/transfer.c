@@ -8,11 +8,11 @@
  */
 #include <sley/io.h>
 
+#include "io/attempt.h"
 #include "io/call.h"
 #include "io/file.h"
 #include "io/parts.h"
 #include "io/room.h"
-#include "io/try.h"
 
 #include <limits.h>
 #include <poll.h>
@@ -56,7 +56,7 @@ static ssize_t read_other(struct io_call *call)
 					: os_readv(call->fd, &part, 1);
 }
 
-static ssize_t attempt_read(struct io_call *call)
+ssize_t io_attempt_read(struct io_call *call)
 {
 	return likely(is_socket(call)) ? attempt_recv(call) : read_other(call);
 }
@@ -122,7 +122,7 @@ static ssize_t attempt_recv_all(struct io_call *call)
 	return (ssize_t)call->done;
 }
 
-static ssize_t read_file(struct io_call *call)
+ssize_t io_attempt_read_file(struct io_call *call)
 {
 	const struct iovec part = { call->data, call->size };
 
@@ -143,24 +143,8 @@ ssize_t sley_io_read_until(int fd, void *data, size_t size,
 		.fd = fd,
 		.direction = IO_IN,
 		.deadline_ns = deadline_ns,
-		.attempt = attempt_read,
-		.on_file = read_file,
-		.data = data,
-		.size = size,
-	};
-	return io_call(&call);
-}
-
-ssize_t io_read_now(int fd, void *data, size_t size)
-{
-	struct io_call call = {
-		.fd = fd,
-		.direction = IO_IN,
-		.deadline_ns = UINT64_MAX, /* of a thread for a file */
-		.never_waits = true,
-		.tries_first = true,
-		.attempt = attempt_read,
-		.on_file = read_file,
+		.attempt = io_attempt_read,
+		.on_file = io_attempt_read_file,
 		.data = data,
 		.size = size,
 	};

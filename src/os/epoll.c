@@ -5,6 +5,7 @@
 #include "os/epoll.h"
 
 #include "base/assert.h"
+#include "os/direct.h"
 #include "os/fault.h"
 
 #include <errno.h>
@@ -52,7 +53,7 @@ int os_edges_take(int epoll, struct os_edge *edges, int max)
 	int saved_errno = errno, nr;
 
 	/* fault: does not wait, so no signal ends it. */
-	nr = epoll_wait(epoll, events, max < AT_ONCE ? max : AT_ONCE, 0);
+	nr = direct_epoll_look(epoll, events, max < AT_ONCE ? max : AT_ONCE);
 	if (nr < 0 && errno != EINTR)
 		sley_fatal("epoll_wait failed: %s", strerror(errno));
 	errno = saved_errno;

@@ -81,6 +81,24 @@ void os_reset_at_close(int fd)
 				     sizeof(linger)));
 }
 
+bool os_lingers(int fd)
+{
+	struct linger linger = { 0 };
+	socklen_t length = sizeof(linger);
+
+	/* fault: a question about a socket, which needs no resources. */
+	(void)RESULT(int,
+		     getsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, &length));
+	return linger.l_onoff && linger.l_linger > 0;
+}
+
+int os_dup(int fd)
+{
+	return RESULT(int, fault_errno("fcntl", EMFILE)
+				   ? -1
+				   : fcntl(fd, F_DUPFD_CLOEXEC, 0));
+}
+
 void os_remove_file(const char *path)
 {
 	/* fault: a file that stays is replaced by the next listener. */

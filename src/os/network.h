@@ -35,6 +35,12 @@ must_check int os_shut(int fd);
 /* The next close of @fd sends a reset, and drops what was not sent yet. */
 void os_reset_at_close(int fd);
 
+/* Would the close of @fd wait until the peer has taken all bytes (SO_LINGER)? */
+must_check bool os_lingers(int fd);
+
+/* Another number for the open file of @fd, closed by exec; or -errno. */
+must_check int os_dup(int fd);
+
 /* The file of a Unix socket. */
 void os_remove_file(const char *path);
 

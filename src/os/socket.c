@@ -4,6 +4,7 @@
  */
 #include "os/socket.h"
 
+#include "os/direct.h"
 #include "os/fault.h"
 #include "os/retry.h"
 #include "os/sigpipe.h"
@@ -35,6 +36,12 @@ static enum os_fd_kind kind_of_socket(int fd)
 	return OS_FD_TCP;
 }
 
+static bool is_file(const struct stat *stat)
+{
+	return S_ISREG(stat->st_mode) || S_ISDIR(stat->st_mode) ||
+	       S_ISBLK(stat->st_mode);
+}
+
 static enum os_fd_kind kind_of(int fd)
 {
 	struct stat stat;
@@ -44,10 +51,18 @@ static enum os_fd_kind kind_of(int fd)
 		return OS_FD_CLOSED;
 	if (S_ISSOCK(stat.st_mode))
 		return kind_of_socket(fd);
-	if (S_ISREG(stat.st_mode) || S_ISDIR(stat.st_mode) ||
-	    S_ISBLK(stat.st_mode))
-		return OS_FD_FILE;
-	return OS_FD_OTHER;
+	return is_file(&stat) ? OS_FD_FILE : OS_FD_OTHER;
+}
+
+bool os_fd_is_file(int fd)
+{
+	int saved_errno = errno;
+	struct stat stat;
+	/* fault: as above. */
+	bool result = !fstat(fd, &stat) && is_file(&stat);
+
+	errno = saved_errno;
+	return result;
 }
 
 struct os_fd_traits os_fd_traits(int fd)
@@ -65,6 +80,7 @@ struct os_fd_traits os_fd_traits(int fd)
 		.kind = kind,
 		.nonblocking = flags & O_NONBLOCK,
 		.appends = flags & O_APPEND,
+		.direct = flags & O_DIRECT,
 		.writable = (flags & O_ACCMODE) != O_RDONLY,
 	};
 }
@@ -104,35 +120,36 @@ int os_close_checked(int fd)
 
 ssize_t os_recv(int fd, void *data, size_t size, int flags)
 {
-	return RETRY(ssize_t,
-		     fault_errno("recv", ECONNRESET, ENOMEM)
-			     ? -1
-			     : recv(fd, data, size, flags | MSG_DONTWAIT));
+	return RETRY(ssize_t, fault_errno("recv", ECONNRESET, ENOMEM)
+				      ? -1
+				      : direct_recv(fd, data, size,
+						    flags | MSG_DONTWAIT));
 }
 
 ssize_t os_send(int fd, const void *data, size_t size, int flags)
 {
-	return RETRY(ssize_t,
-		     fault_errno("send", EPIPE, ENOBUFS)
-			     ? -1
-			     : send(fd, data, size,
-				    flags | MSG_DONTWAIT | MSG_NOSIGNAL));
+	return RETRY(ssize_t, fault_errno("send", EPIPE, ENOBUFS)
+				      ? -1
+				      : direct_send(fd, data, size,
+						    flags | MSG_DONTWAIT |
+							    MSG_NOSIGNAL));
 }
 
 ssize_t os_recvmsg(int fd, struct msghdr *msg, int flags)
 {
-	return RETRY(ssize_t, fault_errno("recvmsg", ECONNRESET, ENOMEM)
-				      ? -1
-				      : recvmsg(fd, msg, flags | MSG_DONTWAIT));
+	return RETRY(ssize_t,
+		     fault_errno("recvmsg", ECONNRESET, ENOMEM)
+			     ? -1
+			     : direct_recvmsg(fd, msg, flags | MSG_DONTWAIT));
 }
 
 ssize_t os_sendmsg(int fd, const struct msghdr *msg, int flags)
 {
-	return RETRY(ssize_t,
-		     fault_errno("sendmsg", EPIPE, ENOBUFS)
-			     ? -1
-			     : sendmsg(fd, msg,
-				       flags | MSG_DONTWAIT | MSG_NOSIGNAL));
+	return RETRY(ssize_t, fault_errno("sendmsg", EPIPE, ENOBUFS)
+				      ? -1
+				      : direct_sendmsg(fd, msg,
+						       flags | MSG_DONTWAIT |
+							       MSG_NOSIGNAL));
 }
 
 int os_accept(int fd, struct sockaddr *address, socklen_t *length)

@@ -32,10 +32,14 @@ struct os_fd_traits {
 	enum os_fd_kind kind;
 	bool nonblocking; /* O_NONBLOCK is set          */
 	bool appends;     /* O_APPEND is set            */
+	bool direct;      /* O_DIRECT is set            */
 	bool writable;    /* open for writing           */
 };
 
 must_check struct os_fd_traits os_fd_traits(int fd);
+
+/* Is it of the kind OS_FD_FILE?  One system call; all traits are three. */
+must_check bool os_fd_is_file(int fd);
 
 /* Sets O_NONBLOCK, for every process that shares the open file: 0 or -errno. */
 must_check int os_fd_set_nonblocking(int fd);

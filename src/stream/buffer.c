@@ -46,6 +46,16 @@ void buffer_put(char *buffer)
 	object_pool_put(&buffers, cache(), buffer);
 }
 
+void *sley_stream_borrow(void)
+{
+	return buffer_get();
+}
+
+void sley_stream_give_back(void *buffer)
+{
+	buffer_put(buffer);
+}
+
 uint64_t buffers_made(void)
 {
 	/* relaxed: a count for tests. */

@@ -7,7 +7,7 @@
  * descriptor (io/descriptor.h) and then looks at the listener once more:
  *
  *   accepter                              closer
- *   1. reads the number                   1. exchanges the number for -1 (LS1)
+ *   1. reads the number                   1. exchanges the number for -1
  *   2. becomes a user of the number       2. sley_io_close(): wakes the users, waits
  *   3. the listener has another number:      until they have left, closes
  *      leaves, -EBADF
@@ -15,13 +15,10 @@
  *
  * A user that enters before the close of the number is waited for.  A user that enters
  * after it has acquired what the closer did before (DS2 of io/descriptor.h), and finds
- * -1.
+ * -1.  So does a user that the close refuses, or wakes (DS3 of io/descriptor.h): a
+ * server that gets -EBADF finds out that its listener was closed.
  *
  * TCP_NODELAY is set on the listener: Linux gives it to each connection.
- *
- * Edges:
- *
- *   LS1  the closer takes the number -> an accepter finds -1 : nothing but the number
  */
 #include "stream/listener.h"
 
@@ -159,7 +156,8 @@ int sley_listener_open(struct sley_listener *listener, const char *text,
 
 static int number_of(const struct sley_listener *listener)
 {
-	return load_acquire(&listener->fd); /* LS1 */
+	/* relaxed: see above; nothing but the number is read. */
+	return load_relaxed(&listener->fd);
 }
 
 bool listener_is_closed(const struct sley_listener *listener)
@@ -230,7 +228,8 @@ int sley_listener_address(const struct sley_listener *listener, char *text,
 
 int sley_listener_close(struct sley_listener *listener)
 {
-	int fd = xchg_acq_rel(&listener->fd, -1); /* LS1 */
+	/* relaxed: see above; DS2 and DS3 of io/descriptor.h publish it. */
+	int fd = xchg_relaxed(&listener->fd, -1);
 	struct sley_address address;
 
 	if (fd < 0)

@@ -7,8 +7,9 @@
  *
  * A stream has a buffer as long as bytes are in it.  A reader that finds no byte waits
  * in the layer's ready(), without a buffer, borrows one, and tries to read; if nothing
- * was there, the buffer goes back before the next wait.  Only a reader that needs more
- * bytes than it has keeps its buffer over a wait: there are bytes in it.
+ * was there, the buffer goes back before the next wait.  On a plain descriptor one call
+ * does all this (stream_fd_read_late()).  Only a reader that needs more bytes than it has
+ * keeps its buffer over a wait: there are bytes in it.
  *
  * If the last read filled all of the room, there is more, and ready() is not asked.
  *
@@ -60,9 +61,16 @@ static uint64_t waiting(uint64_t deadline_ns)
 static ssize_t note(struct sley_stream *stream, ssize_t n, size_t room)
 {
 	stream->in_full = n > 0 && (size_t)n == room;
-	stream->in_empty = n == -EAGAIN;
 	stream->in_ended = n == 0;
 	return n;
+}
+
+/* @n bytes are in @buffer. */
+static void keep(struct sley_stream *stream, char *buffer, ssize_t n)
+{
+	stream->in = buffer;
+	stream->in_from = 0;
+	stream->in_to = (uint32_t)n;
 }
 
 /* Into a buffer that is borrowed now: bytes, 0 at the end, or -errno. */
@@ -77,18 +85,16 @@ static ssize_t read_borrowed(struct sley_stream *stream, uint64_t deadline_ns)
 		 stream->layer->read(stream->self, buffer, SLEY_STREAM_BUFFER,
 				     deadline_ns),
 		 SLEY_STREAM_BUFFER);
-	if (likely(n > 0)) {
-		stream->in = buffer;
-		stream->in_from = 0;
-		stream->in_to = (uint32_t)n;
-	} else {
+	if (likely(n > 0))
+		keep(stream, buffer, n);
+	else
 		buffer_put(buffer);
-	}
 	return n;
 }
 
-/* Nothing is buffered. */
-static ssize_t read_first(struct sley_stream *stream, uint64_t deadline_ns)
+/* Nothing is buffered, and the stream is on a layer of the program. */
+static noinline ssize_t read_first_of_layer(struct sley_stream *stream,
+					    uint64_t deadline_ns)
 {
 	int (*ready)(void *self, uint64_t deadline_ns) = stream->layer->ready;
 	ssize_t n;
@@ -104,6 +110,21 @@ static ssize_t read_first(struct sley_stream *stream, uint64_t deadline_ns)
 		}
 		n = read_borrowed(stream, 0);
 	} while (n == -EAGAIN);
+	return n;
+}
+
+/* Nothing is buffered. */
+static ssize_t read_first(struct sley_stream *stream, uint64_t deadline_ns)
+{
+	char *buffer;
+	ssize_t n;
+
+	if (unlikely(stream->layer != &sley__stream_fd))
+		return read_first_of_layer(stream, deadline_ns);
+	n = note(stream, stream_fd_read_late(stream, deadline_ns, &buffer),
+		 SLEY_STREAM_BUFFER);
+	if (likely(n > 0))
+		keep(stream, buffer, n);
 	return n;
 }
 

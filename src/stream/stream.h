@@ -16,6 +16,14 @@
 extern const struct sley_stream_layer sley__stream_fd
 	__attribute__((visibility("hidden")));
 
+/*
+ * A read of a stream on a plain descriptor, into a buffer that is borrowed when there is
+ * something to read: the number of bytes in *@buffer, which the caller has from then on;
+ * 0 at the end, or -errno.
+ */
+must_check ssize_t stream_fd_read_late(const struct sley_stream *stream,
+				       uint64_t deadline_ns, char **buffer);
+
 /* Gives the buffers back, with all that is in them. */
 void stream_drop_in(struct sley_stream *stream);
 void stream_drop_out(struct sley_stream *stream);

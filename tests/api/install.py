@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """install - a staged installation is enough, and can be taken back.
 
-Installs into a temporary tree.  From it, and from nothing else, a program in C
-and one in C++ are built with pkg-config and with find_package(), each shared
-and static, and run.  What they import carries the version of the interface.
+Installs into a temporary tree.  From it, and from nothing else, a program in C,
+one in C++ and one that uses libsley-http are built with pkg-config and with
+find_package(), each shared and static, and run.  What they import carries the
+version of the interface.
 Then everything is uninstalled, and nothing may be left; what was installed with
 another PREFIX or DESTDIR stays, as do files of others.
 """
@@ -28,6 +29,10 @@ foreach(language c cpp)
 	add_executable(static-${{language}} {stem}.${{language}})
 	target_link_libraries(static-${{language}} PRIVATE sley::static)
 endforeach()
+add_executable(shared-http {http})
+target_link_libraries(shared-http PRIVATE sley::http)
+add_executable(static-http {http})
+target_link_libraries(static-http PRIVATE sley::http-static)
 add_executable(alloca-shared {alloca})
 target_link_libraries(alloca-shared PRIVATE sley::sley)
 add_executable(alloca-static {alloca})
@@ -76,8 +81,10 @@ def check_imports(program, shared, node):
     if bool(names) != shared:
         fail(f"{program} imports {len(names)} names of ours")
     for name in names:
-        if not name.endswith("@" + node):
-            fail(f"{program} imports {name} without @{node}")
+        wanted = node.replace("SLEY_", "SLEY_HTTP_") \
+            if name.startswith("sley_http_") else node
+        if not name.endswith("@" + wanted):
+            fail(f"{program} imports {name} without @{wanted}")
 
 
 def check_overflow(program, libdir=""):
@@ -128,16 +135,16 @@ class Installed:
         if files_in(self.tree) != before:
             fail(f"uninstall of {prefix} refused and removed files")
 
-    def check_program(self, program, shared, libdir=""):
+    def check_program(self, program, shared, libdir="", result=1):
         """It runs, and sees the library that was installed."""
-        expected = f"{self.args.version} 1 7"
+        expected = f"{self.args.version} {result} 7"
         output = run(program, LD_LIBRARY_PATH=libdir)
         if output != expected:
             fail(f"printed '{output}', expected '{expected}'")
         check_imports(program, shared, self.args.node)
 
-    def pkg_config(self, *words):
-        return run("pkg-config", *words, "sley",
+    def pkg_config(self, *words, package="sley"):
+        return run("pkg-config", *words, package,
                    PKG_CONFIG_PATH=find(self.prefix, "sley.pc")).split()
 
     def build_with_pkg_config(self):
@@ -156,10 +163,22 @@ class Installed:
             run(*command, program, "-static",
                 *self.pkg_config("--cflags", "--libs", "--static"))
             self.check_program(program, False)
+        self.build_http_with_pkg_config()
         program = os.path.join(self.tree, "alloca.out")
         run(self.args.cc, "-std=gnu11", "-O2", self.args.alloca, "-o",
             program, *self.pkg_config("--cflags", "--libs"))
         check_overflow(program, self.libdir)
+
+    def build_http_with_pkg_config(self):
+        for shared, words in (True, ()), (False, ("--static",)):
+            program = os.path.join(self.tree, f"http-{shared}.out")
+            run(self.args.cc, "-std=c11", "-Wall", "-Wextra", "-Wpedantic",
+                "-Werror", self.args.http, "-o", program,
+                *(() if shared else ("-static",)),
+                *self.pkg_config("--cflags", "--libs", *words,
+                                 package="sley-http"))
+            self.check_program(program, shared,
+                               self.libdir if shared else "", 200)
 
     def build_with_cmake(self):
         project = os.path.join(self.tree, "project")
@@ -169,6 +188,7 @@ class Installed:
                   encoding="utf-8") as file:
             file.write(CMAKE_PROJECT.format(version=self.args.version,
                                             stem=self.args.program,
+                                            http=self.args.http,
                                             alloca=self.args.alloca))
         run(self.args.cmake, "-S", project, "-B", build,
             f"-DCMAKE_PREFIX_PATH={self.prefix}",
@@ -181,19 +201,23 @@ class Installed:
                                True)
             self.check_program(os.path.join(build, "static-" + language),
                                False)
+        for kind in ("shared", "static"):
+            self.check_program(os.path.join(build, kind + "-http"),
+                               kind == "shared", result=200)
         for name in ("alloca-shared", "alloca-static"):
             check_overflow(os.path.join(build, name))
 
-    def check_library(self):
+    def check_library(self, stem, needs=""):
+        """@needs: of ours, besides the C library."""
         table = run("readelf", "-d", "-W",
-                    os.path.join(self.libdir, "libsley.so"))
+                    os.path.join(self.libdir, stem + ".so"))
         major = self.args.version.split(".", maxsplit=1)[0]
-        if f"Library soname: [libsley.so.{major}]" not in table:
+        if f"Library soname: [{stem}.so.{major}]" not in table:
             fail(f"wrong SONAME:\n{table}")
         needed = set(re.findall(r"Shared library: \[([^]]*)\]", table))
         strange = {name for name in needed
                    if not re.match(r"(libc|libpthread|ld-linux[\w-]*)\.so",
-                                   name)}
+                                   name)} - {needs}
         if strange:
             fail(f"needs {strange}")
         if re.search(r"\((RPATH|RUNPATH|TEXTREL)\)", table):
@@ -206,7 +230,7 @@ class Installed:
         if want != have:
             fail(f"headers: {sorted(want ^ have)}")
         for name in ("sley.1", "sley.7", "sley_spawn.3", "sley_config.3",
-                     "sley_event_wait_until.3"):
+                     "sley_event_wait_until.3", "sley_http_respond.3"):
             folder = find(self.prefix, name)
             if not folder.endswith(f"share/man/man{name[-1]}"):
                 fail(f"{name} is in {folder}")
@@ -290,18 +314,20 @@ class Installed:
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("cmake", "cc", "cxx", "source", "build", "program",
-                 "alloca", "version", "node"):
+                 "http", "alloca", "version", "node"):
         parser.add_argument("--" + name, required=True)
     args = parser.parse_args()
 
     with tempfile.TemporaryDirectory() as tree:
         installed = Installed(args, tree)
-        installed.check_library()
+        installed.check_library("libsley")
+        major = args.version.split(".", maxsplit=1)[0]
+        installed.check_library("libsley-http", f"libsley.so.{major}")
         installed.check_files()
         installed.build_with_pkg_config()
         installed.build_with_cmake()
         installed.check_uninstall()
-    print("install: eleven programs built and run, nothing left")
+    print("install: fifteen programs built and run, nothing left")
     return 0
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """man - the manual is complete, well-formed, and refers to pages that exist.
 
-Every function of src/libsley.map, and every one that is inline in a header,
-has a page or a name of one.  mandoc finds nothing to warn of.  The names in
+Every function of src/libsley.map and src/libsley-http.map, and every one that is
+inline in a header, has a page or a name of one.  mandoc finds nothing to warn of.  The names in
 NAME are those by which the page can be found.
 """
 import argparse
@@ -29,8 +29,9 @@ def read(path):
 
 def documented(source):
     """The names of the functions that users can call."""
-    names = set(re.findall(r"\b(sley_\w+);",
-                           read(os.path.join(source, "src/libsley.map"))))
+    names = set()
+    for path in glob.glob(os.path.join(source, "src/*.map")):
+        names |= set(re.findall(r"\b(sley_\w+);", read(path)))
     for path in glob.glob(os.path.join(source, "include/sley/*.h")):
         names |= set(re.findall(r"^ \* (sley_\w+) - (?!private:)", read(path),
                                 re.M))

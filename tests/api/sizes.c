@@ -5,6 +5,7 @@
  * Programs hold these by the thousand and were compiled with the sizes of
  * their day: a change here is a change of the binary interface.
  */
+#include <sley/http.h>
 #include <sley/sley.h>
 
 #define SIZE_IS(type, size) _Static_assert(sizeof(struct type) == (size), #type)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""symbols - the built libraries export what src/libsley.map lists.
+"""symbols - a built library exports what its map (src/libsley.map) lists.
 
 libsley.so: exactly that.  libsley.a: nothing that does not start with sley_.
+The same for libsley-http and its map.
 And src/base/chaos.h has left nothing behind, unless the build is made for it;
 neither has what a test may set (..._for_tests).
 """

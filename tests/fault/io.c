@@ -195,6 +195,34 @@ SCENARIO(io_of_connections)
 	trial_play(connect_and_accept);
 }
 
+/* ---- a close that waits for the peer -------------------------------------------------------- */
+
+static void linger(int fd)
+{
+	const struct linger linger = { .l_onoff = 1, .l_linger = 5 };
+
+	CHECK_EQ(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)),
+		 0);
+}
+
+static void close_lingering(void *arg)
+{
+	int fd[2];
+
+	(void)arg;
+	open_sockets(fd);
+	linger(fd[0]);
+	trial_mark();
+	(void)TRY((int)sley_io_send(fd[0], "a", 1, MSG_DONTWAIT), -EPIPE,
+		  -ENOBUFS, NO_WAIT);
+	close_both(fd);
+}
+
+SCENARIO(io_that_lingers)
+{
+	trial_play(close_lingering);
+}
+
 /* ---- files, and plain threads ------------------------------------------------------------ */
 
 static void use_file(void *arg)

@@ -28,7 +28,7 @@
 
 static struct process processes[PROCESSES];
 static struct {
-	_Alignas(64) char memory[POOL_MAGAZINE * NAME_SIZE];
+	_Alignas(64) char memory[OBJECT_POOL_MAGAZINE * NAME_SIZE];
 } chunk;
 static uint32_t told; /* of the end of the old process */
 static struct ledger {

@@ -12,8 +12,10 @@
 #include "core/sched/source.h"
 #include "core/trace/report.h"
 #include "io/descriptor.h"
+#include "io/file.h"
 #include "mem/alloc.h"
 #include "os/eventfd.h"
+#include "os/network.h"
 
 #define FD 1
 
@@ -84,6 +86,25 @@ void mem_free(struct mem *mem, void *memory, size_t size)
 	(void)memory;
 	(void)size;
 	never();
+}
+
+/* A file that lingers has two numbers; the protocol of the first is the same. */
+bool os_lingers(int fd)
+{
+	(void)fd;
+	return false;
+}
+
+int os_dup(int fd)
+{
+	(void)fd;
+	never();
+	return -EMFILE;
+}
+
+int file_close_slowly(int fd)
+{
+	return file_close(fd, 0);
 }
 
 #endif

@@ -61,6 +61,7 @@ static struct reactor reactor;
 static uint32_t calls; /* each call of the kernel is one operation here */
 static uint32_t edges; /* how many were queued, and EDGES_END           */
 static uint32_t opens, closes; /* of the number                         */
+static uint32_t announced;     /* by the closer, before its close       */
 static struct kernel {
 	bool open;
 	int file; /* how often the number was opened */
@@ -236,7 +237,7 @@ static void setup_with(int callers, bool known, enum tasks_flags flags)
 	memset(place, 0, sizeof(*place));
 	memset(sley__descriptors, 0, sizeof(sley__descriptors[0]));
 	sley__descriptors[0] = places;
-	calls = edges = opens = closes = 0;
+	calls = edges = opens = closes = announced = 0;
 	kernel = (struct kernel){ .open = true, .registered = known };
 	ledger = (struct ledger){ .left = callers };
 	model_ledger(&kernel, sizeof(kernel));
@@ -349,6 +350,8 @@ static ssize_t read_with(ssize_t (*attempt)(struct io_call *),
 	};
 	ssize_t result = io_call(&read.call);
 
+	/* relaxed: the caller learns of the close, and of what came before. */
+	MODEL_CHECK(result != -EBADF || load_relaxed(&announced));
 	ledger.got += result > 0 ? (int)result : 0;
 	ledger.ends += result == 0;
 	ledger.bad += result == -EBADF;
@@ -414,6 +417,7 @@ static void react(void)
 {
 	uint32_t seen = 0;
 
+	task_begin(model_thread());
 	for (;;) {
 		/* relaxed: the kernel orders nothing. */
 		uint32_t now = load_relaxed(&edges);
@@ -549,8 +553,11 @@ static ssize_t attempt_owned(struct io_call *call)
 
 static void close_it(void)
 {
-	int err = descriptor_close(FD);
+	int err;
 
+	/* relaxed: the close publishes it. */
+	store_relaxed(&announced, 1);
+	err = descriptor_close(FD);
 	MODEL_CHECK(err == 0 || err == -EBADF);
 	ledger.closed += err == 0;
 	ledger.bad += err != 0;

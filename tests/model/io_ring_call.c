@@ -10,9 +10,11 @@
  * very lines of the taker.
  *
  * Complete for one call with a deadline, where the kernel takes the cancel and where it
- * does not; within three delays, in SC and TSO, for two callers that share one place.  A cancel of the
+ * does not; for callers that are refused, or find no place until their deadline; within
+ * three delays, in SC and TSO, for two callers that share one place.  A cancel of the
  * task is not modelled: it takes the path of the deadline.  Not seen: two takers
- * (core_source.c has one taker at a time), and the queues of the kernel.
+ * (core_source.c has one taker at a time), and the queues of the kernel
+ * (os_uring_queue.c).
  */
 #define RING_PLACES 1u
 #include "payload.h"
@@ -42,8 +44,11 @@ static struct caller {
 	struct payload answer; /* the kernel writes it  */
 } callers[NR_CALLERS];
 static bool refuses_cancels;
+static bool lacks_the_call; /* the kernel is too old for it  */
+static int submit_says;     /* 0: the kernel takes the call  */
 static struct ledger {
 	int returned[NR_CALLERS];
+	int submissions;
 } ledger;
 
 bool os_uring_file_takes(const struct os_uring_file *ring,
@@ -51,7 +56,7 @@ bool os_uring_file_takes(const struct os_uring_file *ring,
 {
 	(void)ring;
 	(void)call;
-	return true;
+	return !lacks_the_call;
 }
 
 int os_uring_file_submit(struct os_uring_file *ring,
@@ -60,26 +65,30 @@ int os_uring_file_submit(struct os_uring_file *ring,
 	struct caller *caller = container_of(call, struct caller, file);
 
 	(void)ring;
+	ledger.submissions++;
+	if (submit_says)
+		return submit_says;
 	caller->mark = mark;
 	store_release(&caller->state, SUBMITTED);
 	os_futex_wake(&caller->state, 1);
 	return 0;
 }
 
-/* Completions are taken one by one, by complete(). */
+/* The completion that a thread takes. */
+static struct os_uring_done arrived[MODEL_THREADS_MAX];
+
 unsigned int os_uring_file_take(struct os_uring_file *ring,
 				struct os_uring_done *done, unsigned int max)
 {
-	(void)ring;
-	(void)done;
-	(void)max;
-	never();
-	return 0;
+	MODEL_CHECK(ring == &calls.kernel && max > 1);
+	*done = arrived[model_thread()];
+	return 1;
 }
 
 static void completes(uint64_t mark, int result)
 {
-	complete(&(const struct os_uring_done){ mark, result });
+	arrived[model_thread()] = (struct os_uring_done){ mark, result };
+	MODEL_CHECK(!ring_calls_take(&calls));
 }
 
 /* The kernel has ended before: it answers in the system call of the canceller. */
@@ -174,7 +183,8 @@ static void setup(void)
 	memset(callers, 0, sizeof(callers));
 	memset(&ledger, 0, sizeof(ledger));
 	model_ledger(&ledger, sizeof(ledger));
-	refuses_cancels = false;
+	refuses_cancels = lacks_the_call = false;
+	submit_says = 0;
 	selves_set(&(struct self){ 0 });
 	ring_calls_init(&calls);
 	model_lock_word(&calls.submitting.word);
@@ -212,3 +222,59 @@ MODEL(two_callers_share_a_place, .setup = setup, .delays = 3,
       .threads = { call_for_ever, call_for_ever, kernel_of_first,
 		   kernel_of_second },
       .finish = both_have_returned);
+
+/* ---- callers that are refused ------------------------------------------------------------ */
+
+/* @submissions of all calls until now. */
+static void call_in_vain(uint64_t deadline_ns, int result, int submissions)
+{
+	ssize_t none;
+
+	MODEL_CHECK(ring_call(&calls, &callers[0].file, deadline_ns, 0,
+			      &none) == result);
+	MODEL_CHECK(ledger.submissions == submissions);
+}
+
+static void is_refused(int id)
+{
+	(void)id;
+	call_in_vain(1, -ETIMEDOUT, 0); /* a time that has passed */
+	lacks_the_call = true;
+	call_in_vain(UINT64_MAX, RING_REFUSES, 0);
+	lacks_the_call = false;
+	/* For now only; then for good, so that the kernel is not asked again. */
+	submit_says = -EAGAIN;
+	call_in_vain(UINT64_MAX, RING_REFUSES, 1);
+	submit_says = -EPERM;
+	call_in_vain(UINT64_MAX, RING_REFUSES, 2);
+	call_in_vain(UINT64_MAX, RING_REFUSES, 2);
+}
+
+static void has_all_places(void)
+{
+	MODEL_CHECK(calls.nr_places == RING_PLACES);
+}
+
+MODEL(a_caller_that_is_refused_leaves_nothing_behind, .setup = setup,
+      .threads = { is_refused }, .finish = has_all_places);
+
+static void setup_without_places(void)
+{
+	setup();
+	calls.nr_places = 0;
+}
+
+static void finds_no_place(int id)
+{
+	(void)id;
+	call_in_vain(SOON_NS, -ETIMEDOUT, 0);
+}
+
+static void has_no_place(void)
+{
+	MODEL_CHECK(calls.nr_places == 0);
+}
+
+MODEL(a_caller_waits_for_a_place_until_its_deadline,
+      .setup = setup_without_places, .threads = { finds_no_place },
+      .finish = has_no_place);

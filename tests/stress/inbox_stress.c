@@ -240,7 +240,7 @@ static void *trade(void *arg)
 	uint64_t nr = 0;
 
 	while (!load_acquire(&scene.stopped)) {
-		uint64_t burst = 1 + test_random(3 * POOL_MAGAZINE);
+		uint64_t burst = 1 + test_random(3 * OBJECT_POOL_MAGAZINE);
 		bool fills = test_random(2);
 
 		for (uint64_t i = 0; i < burst; i++) {

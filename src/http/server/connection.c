@@ -6,6 +6,7 @@
 
 #include "base/atomic.h"
 #include "http/message/target.h"
+#include "http/server/exchange.h"
 #include "http/server/server.h"
 #include "http/server/system.h"
 
@@ -41,14 +42,20 @@ void connection_look_at_clock(struct connection *connection)
 		(void)!http_date_write(connection->date, 0);
 }
 
-uint64_t connection_deadline(struct connection *connection, uint32_t ms)
+uint64_t connection_deadline_from_look(const struct connection *connection,
+				       uint32_t ms)
 {
 	if (ms == SLEY_HTTP_NO_LIMIT)
 		return SLEY_FOREVER;
 	if (ms < COARSE_MS)
 		return sley_after(ms * SLEY_MSEC);
-	connection_look_at_clock(connection);
 	return connection->now_ns + (ms + 1000ull) * SLEY_MSEC;
+}
+
+uint64_t connection_deadline(struct connection *connection, uint32_t ms)
+{
+	connection_look_at_clock(connection);
+	return connection_deadline_from_look(connection, ms);
 }
 
 /* ---- input ------------------------------------------------------------------------------ */
@@ -64,7 +71,7 @@ int connection_flush(struct connection *connection)
 }
 
 /* Wait for the first byte of a request: how many there are, 0, or -errno. */
-static ssize_t wait_for_request(struct connection *connection)
+static ssize_t wait_for_request(struct connection *connection, const char **in)
 {
 	uint64_t deadline_ns =
 		connection_deadline(connection, connection->options->idle_ms);
@@ -75,8 +82,7 @@ static ssize_t wait_for_request(struct connection *connection)
 	/* relaxed: both sides change this one word, and publish nothing else. */
 	if (or_relaxed(&connection->word, CONNECTION_IDLE) & CONNECTION_STOPS)
 		return 0;
-	n = sley_stream_peek_until(connection->stream, &connection->in, 1,
-				   deadline_ns);
+	n = sley_stream_peek_until(connection->stream, in, 1, deadline_ns);
 	/* relaxed: as above. */
 	(void)and_relaxed(&connection->word, ~CONNECTION_IDLE);
 	return n;
@@ -96,9 +102,9 @@ bool connection_stops(const struct connection *connection)
 }
 
 /* More of a head that has begun: how many bytes there are, or -errno. */
-static ssize_t wait_for_more(struct connection *connection,
-			     uint64_t *deadline_ns)
+static ssize_t wait_for_more(struct exchange *exchange, uint64_t *deadline_ns)
 {
+	struct connection *connection = exchange->connection;
 	ssize_t n = connection_flush(connection);
 
 	if (n)
@@ -106,7 +112,7 @@ static ssize_t wait_for_more(struct connection *connection,
 	if (!*deadline_ns)
 		*deadline_ns = connection_deadline(
 			connection, connection->options->head_ms);
-	n = sley_stream_peek_until(connection->stream, &connection->in,
+	n = sley_stream_peek_until(connection->stream, &exchange->in,
 				   connection->in_size + 1, *deadline_ns);
 	if (n >= 0 && (size_t)n <= connection->in_size)
 		return -ENODATA;
@@ -116,29 +122,29 @@ static ssize_t wait_for_more(struct connection *connection,
 /* ---- the end of a round -------------------------------------------------------------------- */
 
 /* The request is refused, and what follows it cannot be trusted. */
-static cold enum round refuse(struct connection *connection, int status,
+static cold enum round refuse(struct exchange *exchange, int status,
 			      const char *why)
 {
-	connection->keeps = false;
-	if (connection->state == ANSWER_NONE &&
-	    response_of_server(connection, status, why))
+	exchange->keeps = false;
+	if (exchange->state == ANSWER_NONE &&
+	    response_of_server(exchange, status, why))
 		return ROUND_ABORT;
-	return connection->state == ANSWER_DONE ? ROUND_LINGER : ROUND_ABORT;
+	return exchange->state == ANSWER_DONE ? ROUND_LINGER : ROUND_ABORT;
 }
 
 /* The input has ended early, with @err. */
-static cold enum round give_up(struct connection *connection, ssize_t err)
+static cold enum round give_up(struct exchange *exchange, ssize_t err)
 {
 	if (err == -ETIMEDOUT)
-		return refuse(connection, 408, "The request came too slowly");
+		return refuse(exchange, 408, "The request came too slowly");
 	return err == -ENODATA ? ROUND_CLOSE : ROUND_ABORT;
 }
 
 /* The status for a handler that has not answered, and has returned @err. */
-static int status_of(const struct connection *connection, int err)
+static int status_of(const struct exchange *exchange, int err)
 {
-	if (connection->refusal)
-		return connection->refusal;
+	if (exchange->refusal)
+		return exchange->refusal;
 	switch (err) {
 	case -ENOENT:
 		return 404;
@@ -153,35 +159,37 @@ static int status_of(const struct connection *connection, int err)
 }
 
 /* The handler has returned @err: is there an answer now? */
-static int finish_answer(struct connection *connection, int err)
+static int finish_answer(struct exchange *exchange, int err)
 {
-	if (connection->state == ANSWER_NONE) {
-		if (connection->refusal || err == -ECANCELED)
-			connection->keeps = false;
-		return response_of_server(connection,
-					  status_of(connection, err), NULL);
+	if (exchange->state == ANSWER_NONE) {
+		if (exchange->refusal || err == -ECANCELED)
+			exchange->keeps = false;
+		return response_of_server(exchange, status_of(exchange, err),
+					  NULL);
 	}
-	if (connection->state == ANSWER_BEGUN)
-		return err < 0 ? err : response_end(connection);
-	return connection->state == ANSWER_DONE ? 0 : -EPIPE;
+	if (exchange->state == ANSWER_BEGUN)
+		return err < 0 ? err : response_end(exchange);
+	return exchange->state == ANSWER_DONE ? 0 : -EPIPE;
 }
 
 /* Take what is left of the request out of the stream. */
-static enum round finish_request(struct connection *connection, size_t size)
+static enum round finish_request(struct exchange *exchange, size_t size)
 {
-	if (likely(!connection->copied)) {
+	struct connection *connection = exchange->connection;
+
+	if (likely(!exchange->copied)) {
 		sley_stream_consume(connection->stream, size);
 		connection->in_size -= size;
-		if (likely(connection->keeps))
+		if (likely(exchange->keeps))
 			return ROUND_NEXT;
-		return connection->in_size || connection->head.keep_alive
+		return connection->in_size || exchange->head.keep_alive
 			       ? ROUND_LINGER
 			       : ROUND_CLOSE;
 	}
-	if (!connection->keeps || !request_pass_over_body(connection))
+	if (!exchange->keeps || !request_pass_over_body(exchange))
 		return ROUND_LINGER;
 	connection->in_size = (size_t)sley_stream_peek_until(
-		connection->stream, &connection->in, 0, 0);
+		connection->stream, &exchange->in, 0, 0);
 	return ROUND_NEXT;
 }
 
@@ -192,18 +200,18 @@ static struct sley_http_text text_at(const char *at, struct http_slice slice)
 	return (struct sley_http_text){ at + slice.at, slice.size };
 }
 
-static enum http_error fill_in_request(struct connection *connection)
+static enum http_error fill_in_request(struct exchange *exchange)
 {
-	struct sley_http_request *request = &connection->request;
-	const struct http_slice target = connection->head.target;
-	const struct http_slice method = connection->head.method;
-	const char *text = connection->in + target.at;
+	struct sley_http_request *request = &exchange->request;
+	const struct http_slice target = exchange->head.target;
+	const struct http_slice method = exchange->head.method;
+	const char *text = exchange->in + target.at;
 	struct http_target parts;
 	enum http_error error = http_target_split(text, target.size, &parts);
 
 	if (unlikely(error))
 		return error;
-	request->method = text_at(connection->in, method);
+	request->method = text_at(exchange->in, method);
 	request->path = text_at(text, parts.path);
 	if (unlikely(!parts.path.size))
 		request->path = parts.form == HTTP_FORM_SERVER
@@ -217,118 +225,160 @@ static enum http_error fill_in_request(struct connection *connection)
 	return HTTP_OK;
 }
 
-static enum round run_handler(struct connection *connection, size_t size)
+static enum round run_handler(struct exchange *exchange, size_t size)
 {
-	enum http_error error = fill_in_request(connection);
+	const struct sley_http_server *server = exchange->connection->server;
+	enum http_error error = fill_in_request(exchange);
 	int err;
 
 	if (unlikely(error))
-		return refuse(connection, http_error_status(error),
+		return refuse(exchange, http_error_status(error),
 			      http_error_text(error));
-	err = connection->server->handler(&connection->request,
-					  &connection->response,
-					  connection->server->arg);
-	if (unlikely(connection->state != ANSWER_DONE || err < 0)) {
-		err = finish_answer(connection, err);
+	err = server->handler(&exchange->request, &exchange->response,
+			      server->arg);
+	if (unlikely(exchange->state != ANSWER_DONE || err < 0)) {
+		err = finish_answer(exchange, err);
 		if (err < 0)
 			return ROUND_ABORT;
 	}
-	return finish_request(connection, size);
+	return finish_request(exchange, size);
 }
 
 /*
- * The body is not in the buffer as a whole.  The head moves to the stack, for the
- * handler that reads the body and then looks at a field.
+ * The body is not in the buffer as a whole.  The head moves to a buffer of its own, for
+ * the handler that reads the body and then looks at a field.
  */
-static noinline enum round run_copied(struct connection *connection)
+static enum round run_copied(struct exchange *exchange)
 {
-	char head[SLEY_HTTP_HEAD_MAX];
-	size_t size = connection->head.size;
+	size_t size = exchange->head.size;
+	char *head = sley_stream_borrow();
+	enum round round;
 
-	memcpy(head, connection->in, size);
-	sley_stream_consume(connection->stream, size);
-	connection->in = head;
-	connection->copied = true;
-	return run_handler(connection, 0);
+	if (unlikely(!head))
+		return refuse(exchange, 503, "The server has no memory");
+	memcpy(head, exchange->in, size);
+	sley_stream_consume(exchange->stream, size);
+	exchange->in = head;
+	exchange->copied = true;
+	round = run_handler(exchange, 0);
+	sley_stream_give_back(head);
+	return round;
 }
 
 /* A head is there, and is good. */
-static enum round run_request(struct connection *connection)
+static enum round run_request(struct exchange *exchange)
 {
-	const struct http_head *head = &connection->head;
+	struct connection *connection = exchange->connection;
+	const struct http_head *head = &exchange->head;
 	enum http_framing framing = http_request_framing(head);
 	size_t size = head->size;
 
 	if (unlikely(++connection->nr_requests ==
 			     connection->options->requests_max ||
 		     !head->keep_alive))
-		connection->keeps = false;
-	connection->request.has_body = framing != HTTP_NO_BODY;
+		exchange->keeps = false;
+	exchange->request.has_body = framing != HTTP_NO_BODY;
 	if (likely(framing == HTTP_NO_BODY)) {
-		connection->body_ended = true;
-		connection->gathers = connection->in_size > size;
-		return run_handler(connection, size);
+		exchange->body_ended = true;
+		exchange->gathers = connection->in_size > size;
+		return run_handler(exchange, size);
 	}
 	if (framing == HTTP_LENGTH &&
 	    head->length > connection->options->body_max)
-		return refuse(connection, 413,
+		return refuse(exchange, 413,
 			      http_error_text(HTTP_BODY_TOO_LARGE));
-	request_begin_body(connection, framing);
+	request_begin_body(exchange, framing);
 	if (framing == HTTP_CHUNKED ||
 	    head->length > connection->in_size - size)
-		return run_copied(connection);
-	connection->gathers = connection->in_size > size + head->length;
-	return run_handler(connection, size + (size_t)head->length);
+		return run_copied(exchange);
+	exchange->gathers = connection->in_size > size + head->length;
+	return run_handler(exchange, size + (size_t)head->length);
 }
 
-static void begin_round(struct connection *connection)
+static enum round serve_request(struct exchange *exchange)
 {
-	http_request_init(&connection->head, connection->fields, MAX_FIELDS,
-			  &connection->head_limits);
-	connection->keeps = true;
-	connection->copied = false;
-	connection->gathers = false;
-	connection->body_ended = false;
-	connection->waits_for_continue = false;
-	connection->body_error = 0;
-	connection->refusal = 0;
-	connection->request.is_head = false;
-	connection->response.status = 0;
-	connection->state = ANSWER_NONE;
-	connection->extra_size = 0;
-}
-
-static enum round serve_request(struct connection *connection)
-{
+	struct connection *connection = exchange->connection;
 	uint64_t deadline_ns = 0;
 	enum http_result result;
+
+	while (unlikely((result = http_head_parse(&exchange->head, exchange->in,
+						  connection->in_size)) ==
+			HTTP_MORE)) {
+		ssize_t n = wait_for_more(exchange, &deadline_ns);
+
+		if (n < 0)
+			return give_up(exchange, n);
+		connection->in_size = (size_t)n;
+	}
+	if (unlikely(result == HTTP_FAILED))
+		return refuse(exchange, http_error_status(exchange->head.error),
+			      http_error_text(exchange->head.error));
+	return run_request(exchange);
+}
+
+/* ---- exchanges --------------------------------------------------------------------------------- */
+
+/* What a request begins with. */
+static void begin(struct exchange *exchange)
+{
+	http_request_init(&exchange->head, exchange->fields, MAX_FIELDS,
+			  &exchange->connection->head_limits);
+	exchange->keeps = true;
+	exchange->copied = false;
+	exchange->gathers = false;
+	exchange->body_ended = false;
+	exchange->waits_for_continue = false;
+	exchange->body_error = 0;
+	exchange->refusal = 0;
+	exchange->request.is_head = false;
+	exchange->response.status = 0;
+	exchange->state = ANSWER_NONE;
+	exchange->extra_size = 0;
+}
+
+static bool borrow_exchange(struct connection *connection)
+{
+	struct exchange *exchange = sley_stream_borrow();
+
+	connection->exchange = exchange;
+	if (unlikely(!exchange))
+		return false;
+	exchange->connection = connection;
+	exchange->stream = connection->stream;
+	exchange->request.exchange = exchange;
+	exchange->response.exchange = exchange;
+	return true;
+}
+
+static void give_exchange_back(struct connection *connection)
+{
+	if (unlikely(!connection->exchange))
+		return;
+	sley_stream_give_back(connection->exchange);
+	connection->exchange = NULL;
+}
+
+/* One round: the next request, if there is one. */
+static enum round serve_next(struct connection *connection)
+{
+	const char *in;
 	ssize_t n;
 
-	begin_round(connection);
 	if (likely(!connection->in_size)) {
-		n = wait_for_request(connection);
+		give_exchange_back(connection);
+		n = wait_for_request(connection, &in);
 		if (unlikely(n <= 0))
 			return !n || n == -ETIMEDOUT ? ROUND_CLOSE
 						     : ROUND_ABORT;
+		if (unlikely(!borrow_exchange(connection)))
+			return ROUND_ABORT;
 	} else {
-		n = sley_stream_peek_until(connection->stream, &connection->in,
-					   0, 0);
+		n = sley_stream_peek_until(connection->stream, &in, 0, 0);
 	}
-	for (;;) {
-		connection->in_size = (size_t)n;
-		result = http_head_parse(&connection->head, connection->in,
-					 connection->in_size);
-		if (likely(result != HTTP_MORE))
-			break;
-		n = wait_for_more(connection, &deadline_ns);
-		if (n < 0)
-			return give_up(connection, n);
-	}
-	if (unlikely(result == HTTP_FAILED))
-		return refuse(connection,
-			      http_error_status(connection->head.error),
-			      http_error_text(connection->head.error));
-	return run_request(connection);
+	connection->in_size = (size_t)n;
+	connection->exchange->in = in;
+	begin(connection->exchange);
+	return serve_request(connection->exchange);
 }
 
 /* ---- a connection ------------------------------------------------------------------------------ */
@@ -376,8 +426,7 @@ static void init(struct connection *connection, struct sley_stream *stream,
 	connection->body_limits =
 		(struct http_body_limits)HTTP_BODY_LIMITS_DEFAULT;
 	connection->body_limits.size = options->body_max;
-	connection->request.connection = connection;
-	connection->response.connection = connection;
+	connection->exchange = NULL;
 	connection_look_at_clock(connection);
 }
 
@@ -389,8 +438,9 @@ int connection_serve(struct sley_stream *stream, void *server)
 	init(&connection, stream, server);
 	server_add(server, &connection);
 	do {
-		round = serve_request(&connection);
+		round = serve_next(&connection);
 	} while (likely(round == ROUND_NEXT));
+	give_exchange_back(&connection);
 	if (round != ROUND_ABORT && connection_flush(&connection))
 		round = ROUND_ABORT;
 	if (round == ROUND_LINGER)

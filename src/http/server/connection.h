@@ -10,11 +10,16 @@
  *               and write the answer                  .write_ms
  *   rest        pass over the rest of the body
  *
- * All state is in the frame of the task, and nothing is allocated or cleared for a
- * request.  A message that is in the buffer as a whole is used where it is: the texts
- * of a request point into the buffer, and the bytes are taken after the handler.  If
- * the rest of a body must be waited for, the buffer will be used again, and the head is
- * copied to the stack first (run_copied()).
+ * What a connection needs while it waits for a request is in the frame of the task.
+ * What a request needs is borrowed when its first byte is there, and given back before
+ * the next wait (exchange.h).  So of the stack of an idle connection one page is in
+ * memory, if the handler is content with it, and nothing is allocated or cleared for a
+ * request.
+ *
+ * A message that is in the buffer as a whole is used where it is: the texts of a request
+ * point into the buffer, and the bytes are taken after the handler.  If the rest of a
+ * body must be waited for, the buffer will be used again, and the head is copied to a
+ * borrowed buffer first (run_copied()).
  *
  * Answers are gathered: if bytes of a further request are there, the answer goes into
  * the buffer of the stream (sley_stream_cork()), which is flushed before the task
@@ -44,62 +49,29 @@
 #include "http/message/body.h"
 #include "http/message/head.h"
 
-#define MAX_FIELDS 64
-#define EXTRA_MAX 1024 /* of the fields that a handler adds */
-
 /* In .word. */
 #define CONNECTION_IDLE 1u
 #define CONNECTION_STOPS 2u
 
-/* Where an answer is. */
-enum answer_state {
-	ANSWER_NONE,
-	ANSWER_BEGUN, /* the head is written, and more may follow        */
-	ANSWER_DONE,
-	ANSWER_BROKEN /* the connection cannot be used any more          */
-};
+struct exchange;
 
 struct connection {
 	struct sley_stream *stream;
 	struct sley_http_server *server;
 	const struct sley_http_options *options;
 	struct connection *next, **link; /* of the server; under its lock */
+	struct exchange *exchange;       /* NULL: the connection is idle  */
 	uint32_t word;                   /* idle? stops? */
 	uint32_t nr_requests;
+	bool corked;    /* .stream gathers answers                          */
+	size_t in_size; /* bytes in .stream: of a request, and perhaps more */
+	struct http_head_limits head_limits;
+	struct http_body_limits body_limits;
 
 	/* The clock. */
 	time_t second;   /* of the wall, at .now_ns        */
 	uint64_t now_ns; /* of the monotonic clock         */
 	char date[HTTP_DATE_SIZE];
-
-	/* The request. */
-	bool keeps;   /* the connection lasts after the answer   */
-	bool corked;  /* .stream gathers answers                 */
-	bool gathers; /* a further request has begun              */
-	bool copied;  /* the head is not in the stream any more  */
-	bool waits_for_continue;
-	const char *in; /* the head, and perhaps more              */
-	size_t in_size;
-	struct http_head head;
-	struct http_head_limits head_limits;
-	struct sley_http_request request;
-	struct http_field fields[MAX_FIELDS];
-
-	/* Its body. */
-	struct http_body body;
-	struct http_body_limits body_limits;
-	size_t body_at; /* in .in, if not .copied */
-	bool body_ended;
-	int body_error; /* stays */
-	int refusal;    /* the status for an error of the request; or 0 */
-	uint64_t body_deadline_ns;
-
-	/* The answer. */
-	struct sley_http_response response;
-	enum answer_state state;
-	enum http_answer_body body_kind;
-	size_t extra_size;
-	char extra[EXTRA_MAX + 2]; /* and the empty line */
 };
 
 /* The function of a connection, for sley_listener_serve(). */
@@ -114,31 +86,14 @@ bool connection_stops(const struct connection *connection);
 /* The deadline that is so many milliseconds from now, or from the last answer. */
 uint64_t connection_deadline(struct connection *connection, uint32_t ms);
 
+/* The same, by a caller that has just looked at the clock. */
+uint64_t connection_deadline_from_look(const struct connection *connection,
+				       uint32_t ms);
+
 /* Read the clocks, and write .date anew if needed. */
 void connection_look_at_clock(struct connection *connection);
 
 /* Write what was gathered; before each wait for input. */
 must_check int connection_flush(struct connection *connection);
-
-/* ---- request.c: the body of a request ------------------------------------------------- */
-
-void request_begin_body(struct connection *connection,
-			enum http_framing framing);
-
-/* Pass over the rest.  False: there is too much, or it does not come. */
-must_check bool request_pass_over_body(struct connection *connection);
-
-/* ---- response.c: the answer ----------------------------------------------------------- */
-
-/* For answers of the server itself, with a line of text as their body. */
-must_check int response_of_server(struct connection *connection, int status,
-				  const char *why);
-
-/* The last chunk. */
-must_check int response_end(struct connection *connection);
-
-/* Begin an answer whose body of @length bytes the caller sends, unless for HEAD. */
-must_check int response_begin(struct connection *connection, int status,
-			      const char *type, uint64_t length);
 
 #endif

@@ -2,20 +2,17 @@
 /*
  * response.c - <sley/http.h>: answers, as bytes of the connection.
  */
-#include "http/server/connection.h"
+#include "http/server/exchange.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
 
-/* Head and body up to this size are one piece of memory, and one plain write. */
-#define SMALL_MAX 1024
-
 /* The connection is of no use any more. */
-static cold int broken(struct connection *connection, int err)
+static cold int broken(struct exchange *exchange, int err)
 {
-	connection->state = ANSWER_BROKEN;
+	exchange->state = ANSWER_BROKEN;
 	return err;
 }
 
@@ -33,75 +30,85 @@ static void advance(struct iovec **parts, int *nr, size_t n)
 	}
 }
 
-/* All parts.  If some bytes were written before an error, the next call returns it. */
-static int write_parts(struct connection *connection, struct iovec *parts,
-		       int nr)
+/*
+ * All parts, by a caller that has just looked at the clock.  If some bytes were written
+ * before an error, the next call returns it.
+ */
+static int write_parts(struct exchange *exchange, struct iovec *parts, int nr)
 {
-	uint64_t deadline_ns =
-		connection_deadline(connection, connection->options->write_ms);
+	uint64_t deadline_ns = connection_deadline_from_look(
+		exchange->connection, exchange->connection->options->write_ms);
 
 	while (nr) {
-		ssize_t n =
-			likely(nr == 1)
-				? sley_stream_write_until(connection->stream,
-							  parts->iov_base,
-							  parts->iov_len,
-							  deadline_ns)
-				: sley_stream_writev_until(connection->stream,
-							   parts, nr,
-							   deadline_ns);
+		ssize_t n = likely(nr == 1)
+				    ? sley_stream_write_until(exchange->stream,
+							      parts->iov_base,
+							      parts->iov_len,
+							      deadline_ns)
+				    : sley_stream_writev_until(exchange->stream,
+							       parts, nr,
+							       deadline_ns);
 
 		if (unlikely(n < 0))
-			return broken(connection, (int)n);
+			return broken(exchange, (int)n);
 		advance(&parts, &nr, (size_t)n);
 	}
 	return 0;
 }
 
-static void gather(struct connection *connection)
+static void gather(struct exchange *exchange)
 {
-	if (likely(!connection->gathers || connection->corked))
+	if (likely(!exchange->gathers || exchange->connection->corked))
 		return;
-	sley_stream_cork(connection->stream);
-	connection->corked = true;
+	sley_stream_cork(exchange->stream);
+	exchange->connection->corked = true;
 }
 
-static int write_answer(struct connection *connection,
+/* The fields that the handler has added, the empty line, and a small body. */
+static char *append_rest(char *end, const struct exchange *exchange,
+			 const void *data, size_t size)
+{
+	if (exchange->extra_size) {
+		memcpy(end, exchange->extra, exchange->extra_size);
+		end += exchange->extra_size;
+	}
+	memcpy(end, "\r\n", 2);
+	end += 2;
+	if (size)
+		memcpy(end, data, size);
+	return end + size;
+}
+
+static int write_answer(struct exchange *exchange,
 			const struct http_answer *answer, const void *data,
 			size_t size)
 {
-	char head[SMALL_MAX + HTTP_ANSWER_MAX];
+	char *head = exchange->answer, *end;
 	struct iovec parts[3];
-	char *end;
 	int nr = 1;
 
-	connection_look_at_clock(connection);
-	end = http_answer_write(head, answer, connection->date);
-	memcpy(connection->extra + connection->extra_size, "\r\n", 2);
-	connection->extra_size += 2;
-	connection->response.status = answer->status;
-	connection->state = ANSWER_BEGUN;
-	connection->body_kind = answer->body;
-	gather(connection);
-	if (connection->request.is_head || !data)
+	connection_look_at_clock(exchange->connection);
+	end = http_answer_write(head, answer, exchange->connection->date);
+	exchange->response.status = answer->status;
+	exchange->state = ANSWER_BEGUN;
+	exchange->body_kind = answer->body;
+	gather(exchange);
+	if (exchange->request.is_head || !data)
 		size = 0;
-	if (likely(connection->extra_size + size <= SMALL_MAX)) {
-		memcpy(end, connection->extra, connection->extra_size);
-		end += connection->extra_size;
-		if (size)
-			memcpy(end, data, size);
-		end += size;
+	if (likely(exchange->extra_size + 2 + size <= SMALL_MAX)) {
+		end = append_rest(end, exchange, data, size);
 	} else {
-		parts[nr++] = (struct iovec){ connection->extra,
-					      connection->extra_size };
+		memcpy(exchange->extra + exchange->extra_size, "\r\n", 2);
+		parts[nr++] = (struct iovec){ exchange->extra,
+					      exchange->extra_size + 2 };
 		parts[nr++] = (struct iovec){ (char *)(uintptr_t)data, size };
 	}
 	parts[0] = (struct iovec){ head, (size_t)(end - head) };
-	return write_parts(connection, parts, nr);
+	return write_parts(exchange, parts, nr);
 }
 
 /* May an answer begin now, as the user wants it?  *@answer is filled in. */
-static int prepare(struct connection *connection, struct http_answer *answer,
+static int prepare(struct exchange *exchange, struct http_answer *answer,
 		   int status, const char *type)
 {
 	answer->type_size = type ? strlen(type) : 0;
@@ -109,17 +116,16 @@ static int prepare(struct connection *connection, struct http_answer *answer,
 		     answer->type_size > HTTP_TYPE_MAX ||
 		     (type && !http_value_is_good(type, answer->type_size))))
 		return -EINVAL;
-	if (unlikely(connection->state != ANSWER_NONE))
+	if (unlikely(exchange->state != ANSWER_NONE))
 		return -EALREADY;
-	if (unlikely(connection->waits_for_continue ||
-		     connection_stops(connection)))
-		connection->keeps = false;
+	if (unlikely(exchange->waits_for_continue ||
+		     connection_stops(exchange->connection)))
+		exchange->keeps = false;
 	answer->status = status;
 	answer->type = type;
-	answer->connection = likely(connection->keeps)
-				     ? connection->head.minor
-					       ? HTTP_KEEP_SILENTLY
-					       : HTTP_KEEP_ALOUD
+	answer->connection = likely(exchange->keeps)
+				     ? exchange->head.minor ? HTTP_KEEP_SILENTLY
+							    : HTTP_KEEP_ALOUD
 				     : HTTP_CLOSE;
 	return 0;
 }
@@ -129,25 +135,25 @@ static bool has_no_body(int status)
 	return status == 204 || status == 304;
 }
 
-int response_begin(struct connection *connection, int status, const char *type,
+int response_begin(struct exchange *exchange, int status, const char *type,
 		   uint64_t length)
 {
 	struct http_answer answer;
-	int err = prepare(connection, &answer, status, type);
+	int err = prepare(exchange, &answer, status, type);
 
 	if (err)
 		return err;
 	answer.body = HTTP_ANSWER_LENGTH;
 	answer.length = length;
-	return write_answer(connection, &answer, NULL, 0);
+	return write_answer(exchange, &answer, NULL, 0);
 }
 
 int sley_http_respond(struct sley_http_response *response, int status,
 		      const char *type, const void *data, size_t size)
 {
-	struct connection *connection = response->connection;
+	struct exchange *exchange = response->exchange;
 	struct http_answer answer;
-	int err = prepare(connection, &answer, status, type);
+	int err = prepare(exchange, &answer, status, type);
 
 	if (unlikely(err))
 		return err;
@@ -158,45 +164,44 @@ int sley_http_respond(struct sley_http_response *response, int status,
 			return -EINVAL;
 		answer.body = HTTP_ANSWER_EMPTY;
 	}
-	err = write_answer(connection, &answer, data, size);
+	err = write_answer(exchange, &answer, data, size);
 	if (likely(!err))
-		connection->state = ANSWER_DONE;
+		exchange->state = ANSWER_DONE;
 	return err;
 }
 
-int response_of_server(struct connection *connection, int status,
-		       const char *why)
+int response_of_server(struct exchange *exchange, int status, const char *why)
 {
 	const char *name = http_status_text(status);
 	char text[160];
 	int size = snprintf(text, sizeof(text), why ? "%d %s: %s\n" : "%d %s\n",
 			    status, name, why);
 
-	connection->extra_size = 0;
-	return sley_http_respond(&connection->response, status, "text/plain",
+	exchange->extra_size = 0;
+	return sley_http_respond(&exchange->response, status, "text/plain",
 				 text, (size_t)size);
 }
 
 int sley_http_add(struct sley_http_response *response, const char *name,
 		  const char *value)
 {
-	struct connection *connection = response->connection;
+	struct exchange *exchange = response->exchange;
 	size_t name_size = strlen(name), value_size = strlen(value);
-	char *to = connection->extra + connection->extra_size;
+	char *to = exchange->extra + exchange->extra_size;
 
-	if (connection->state != ANSWER_NONE)
+	if (exchange->state != ANSWER_NONE)
 		return -EALREADY;
 	if (!http_name_is_good(name, name_size) ||
 	    !http_value_is_good(value, value_size))
 		return -EINVAL;
 	if (name_size > EXTRA_MAX || value_size > EXTRA_MAX ||
-	    name_size + value_size + 4 > EXTRA_MAX - connection->extra_size)
+	    name_size + value_size + 4 > EXTRA_MAX - exchange->extra_size)
 		return -ENOSPC;
 	memcpy(to, name, name_size);
 	memcpy(to + name_size, ": ", 2);
 	memcpy(to + name_size + 2, value, value_size);
 	memcpy(to + name_size + 2 + value_size, "\r\n", 2);
-	connection->extra_size += name_size + value_size + 4;
+	exchange->extra_size += name_size + value_size + 4;
 	return 0;
 }
 
@@ -205,26 +210,26 @@ int sley_http_add(struct sley_http_response *response, const char *name,
 int sley_http_begin(struct sley_http_response *response, int status,
 		    const char *type)
 {
-	struct connection *connection = response->connection;
+	struct exchange *exchange = response->exchange;
 	struct http_answer answer;
 	int err;
 
-	if (!connection->head.minor)
-		connection->keeps = false;
-	err = prepare(connection, &answer, status, type);
+	if (!exchange->head.minor)
+		exchange->keeps = false;
+	err = prepare(exchange, &answer, status, type);
 	if (err)
 		return err;
-	answer.body = connection->head.minor ? HTTP_ANSWER_CHUNKED
-					     : HTTP_ANSWER_CLOSE;
+	answer.body = exchange->head.minor ? HTTP_ANSWER_CHUNKED
+					   : HTTP_ANSWER_CLOSE;
 	if (has_no_body(status))
 		answer.body = HTTP_ANSWER_EMPTY;
-	return write_answer(connection, &answer, NULL, 0);
+	return write_answer(exchange, &answer, NULL, 0);
 }
 
 int sley_http_write(struct sley_http_response *response, const void *data,
 		    size_t size)
 {
-	struct connection *connection = response->connection;
+	struct exchange *exchange = response->exchange;
 	char line[HTTP_CHUNK_SIZE_MAX];
 	struct iovec parts[3] = {
 		{ line, 0 },
@@ -233,31 +238,34 @@ int sley_http_write(struct sley_http_response *response, const void *data,
 	};
 	int err;
 
-	if (connection->state == ANSWER_BROKEN)
+	if (exchange->state == ANSWER_BROKEN)
 		return -EPIPE;
-	if (connection->state != ANSWER_BEGUN ||
-	    (connection->body_kind == HTTP_ANSWER_EMPTY && size))
+	if (exchange->state != ANSWER_BEGUN ||
+	    (exchange->body_kind == HTTP_ANSWER_EMPTY && size))
 		return -EINVAL;
-	if (!size || connection->request.is_head)
+	if (!size || exchange->request.is_head)
 		return 0;
-	err = connection_flush(connection);
+	err = connection_flush(exchange->connection);
 	if (err)
-		return broken(connection, err);
-	if (connection->body_kind == HTTP_ANSWER_CLOSE)
-		return write_parts(connection, &parts[1], 1);
+		return broken(exchange, err);
+	connection_look_at_clock(exchange->connection);
+	if (exchange->body_kind == HTTP_ANSWER_CLOSE)
+		return write_parts(exchange, &parts[1], 1);
 	parts[0].iov_len = (size_t)(http_chunk_size_write(line, size) - line);
-	return write_parts(connection, parts, 3);
+	return write_parts(exchange, parts, 3);
 }
 
-int response_end(struct connection *connection)
+int response_end(struct exchange *exchange)
 {
 	struct iovec last = { (char *)(uintptr_t) "0\r\n\r\n", 5 };
 	int err = 0;
 
-	if (connection->body_kind == HTTP_ANSWER_CHUNKED &&
-	    !connection->request.is_head)
-		err = write_parts(connection, &last, 1);
+	if (exchange->body_kind == HTTP_ANSWER_CHUNKED &&
+	    !exchange->request.is_head) {
+		connection_look_at_clock(exchange->connection);
+		err = write_parts(exchange, &last, 1);
+	}
 	if (!err)
-		connection->state = ANSWER_DONE;
+		exchange->state = ANSWER_DONE;
 	return err;
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 time_t system_seconds(void)
 {
@@ -29,4 +30,11 @@ int system_file(int fd, uint64_t *size, struct timespec *changed)
 	*size = (uint64_t)status.st_size;
 	*changed = status.st_mtim;
 	return 0;
+}
+
+ssize_t system_read_cached(int fd, void *data, size_t size, uint64_t from)
+{
+	const struct iovec part = { data, size };
+
+	return preadv2(fd, &part, 1, (off_t)from, RWF_NOWAIT);
 }

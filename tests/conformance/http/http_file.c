@@ -177,6 +177,78 @@ TEST_WORKERS(files_and_other_answers_keep_their_order)
 	stop(rt);
 }
 
+/* Small files are read, large files are sent by sendfile(2). */
+TEST_WORKERS(files_of_all_sizes_arrive_whole)
+{
+	static const size_t sizes[] = { 0, 1, 4096, 8191, 8192, 8193, 30000 };
+	struct sley *rt = start();
+	struct shared_file file = { .fd = make_file(30000) };
+	struct serving serving;
+	struct peer *peer;
+	char range[60];
+
+	serving_start(&serving, send_file, &file, NULL);
+	peer = peer_connect(&serving);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		int whole = make_file(sizes[i]);
+
+		if (sizes[i]) {
+			snprintf(range, sizeof(range), "Range: bytes=-%zu\r\n",
+				 sizes[i]);
+			ask(peer, "GET", range);
+			peer_reply(peer, &reply);
+			CHECK_EQ(reply.status, 206);
+			check_body(30000 - sizes[i], sizes[i]);
+		}
+		CHECK_EQ(dup3(whole, file.fd, O_CLOEXEC), file.fd);
+		CHECK_EQ(close(whole), 0);
+		ask(peer, "GET", "");
+		peer_reply(peer, &reply);
+		CHECK_EQ(reply.status, 200);
+		check_body(0, sizes[i]);
+		whole = make_file(30000);
+		CHECK_EQ(dup3(whole, file.fd, O_CLOEXEC), file.fd);
+		CHECK_EQ(close(whole), 0);
+	}
+	peer_close(peer);
+	serving_stop(&serving);
+	CHECK_EQ(close(file.fd), 0);
+	stop(rt);
+}
+
+/* Nothing is written before a small file is read. */
+TEST_WORKERS(a_small_file_that_cannot_be_read_gets_an_answer)
+{
+	struct sley *rt = start();
+	int fd = make_file(1000);
+	struct shared_file file;
+	struct serving serving;
+	struct peer *peer;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	file.fd = open(path, O_WRONLY | O_CLOEXEC);
+	CHECK(file.fd >= 0);
+	serving_start(&serving, send_file, &file, NULL);
+	peer = peer_connect(&serving);
+	for (int i = 0; i < 2; i++) {
+		ask(peer, "GET", "");
+		peer_reply(peer, &reply);
+		CHECK_EQ(reply.status, 500);
+		CHECK_EQ(file.result, -EBADF);
+		CHECK(strstr(reply.head, "ETag") == NULL);
+	}
+	/* A HEAD needs no byte of the file. */
+	ask(peer, "HEAD", "");
+	peer_head(peer, &reply);
+	CHECK_EQ(reply.status, 200);
+	peer_close(peer);
+	serving_stop(&serving);
+	CHECK_EQ(close(file.fd), 0);
+	CHECK_EQ(close(fd), 0);
+	stop(rt);
+}
+
 TEST_WORKERS(what_is_no_file_is_refused)
 {
 	struct sley *rt = start();

@@ -122,6 +122,14 @@ static void read_all(void *arg)
 	CHECK_EQ(sley_io_close(transfer->pair.from), 0);
 }
 
+/* A write to a socket is many: its room is small.  A pipe has little room anyway. */
+static void make_small(int fd)
+{
+	const int size = 4096;
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+}
+
 static void transfer_all(bool in_parts)
 {
 	struct sley *rt = start();
@@ -134,6 +142,7 @@ static void transfer_all(bool in_parts)
 		struct sley_group group = SLEY_GROUP_INIT;
 		struct sley_task task[2];
 
+		make_small(transfer.pair.to);
 		sley_spawn(&group, &task[0], write_all, &transfer);
 		sley_spawn(&group, &task[1], read_all, &transfer);
 		sley_join(&group);

@@ -2,7 +2,9 @@
 /*
  * io_close.c - sley_io_close() wakes all that wait, and no number is closed under a call.
  */
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 
 #include "conformance/io/pairs.h"
 #include "io/descriptor.h"
@@ -118,5 +120,193 @@ TEST_WORKERS(a_number_that_is_used_again_starts_anew)
 			 0);
 		CHECK_EQ(sley_io_close(pair.from), 0);
 	}
+	stop(rt);
+}
+
+/* ---- a plain close() ---------------------------------------------------------------------- */
+
+static atomic_int nr_named;
+
+static void count_line(void *arg, const char *line)
+{
+	(void)arg;
+	if (strstr(line, "sley_io_pipe() got descriptor") &&
+	    strstr(line, "which was closed by close()"))
+		atomic_fetch_add(&nr_named, 1);
+}
+
+static void wait_until_cancelled(void *arg)
+{
+	const int *fd = arg;
+	char data[8];
+
+	CHECK_EQ(sley_io_read(*fd, data, sizeof(data)), -ECANCELED);
+}
+
+static void open_pipe(void *arg)
+{
+	CHECK_EQ(sley_io_pipe(arg), 0);
+}
+
+/* False: a worker got the number, for a descriptor of its own. */
+static bool close_under_waiter(void)
+{
+	struct pair pair = open_pair(PAIR_UNIX);
+	struct sley_group waiting = SLEY_GROUP_INIT, opening = SLEY_GROUP_INIT;
+	struct sley_task waiter, opener;
+	int fd[2];
+
+	sley_spawn(&waiting, &waiter, wait_until_cancelled, &pair.from);
+	while (!nr_users(pair.from))
+		CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
+	CHECK_EQ(sley_sleep(5 * SLEY_MSEC), 0);
+	/* Not by libc: a race detector would name the mistake of this test. */
+	CHECK_EQ(syscall(SYS_close, pair.from), 0);
+	sley_spawn(&opening, &opener, open_pipe, fd);
+	sley_join(&opening);
+	sley_cancel(&waiter);
+	sley_join(&waiting);
+	CHECK_EQ(sley_io_close(fd[0]), 0);
+	CHECK_EQ(sley_io_close(fd[1]), 0);
+	CHECK_EQ(sley_io_close(pair.to), 0);
+	return fd[0] == pair.from;
+}
+
+/* The next file of the number comes from the library, which notices, and says so. */
+TEST_WORKERS(a_plain_close_under_a_waiter_is_named)
+{
+	struct sley_config config = *test_config();
+	struct sley *rt;
+	int nr_tries = 0;
+
+	config.report = count_line;
+	rt = start_with(&config);
+	while (!close_under_waiter())
+		CHECK_LT(nr_tries++, 100);
+	CHECK_GE(nr_named, 1);
+	stop(rt);
+}
+
+/* ---- SO_LINGER ------------------------------------------------------------------------ */
+
+struct lingering {
+	struct pair pair;
+	int result;
+	atomic_bool closed;
+};
+
+/* The kernel holds a close until the peer has taken all bytes, for up to a minute. */
+static void fill_and_linger(int fd)
+{
+	const struct linger linger = { .l_onoff = 1, .l_linger = 60 };
+	static char data[1 << 16];
+
+	while (sley_io_send(fd, data, sizeof(data), MSG_DONTWAIT) > 0)
+		;
+	CHECK_EQ(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)),
+		 0);
+}
+
+static void close_slowly(void *arg)
+{
+	struct lingering *lingering = arg;
+
+	lingering->result = sley_io_close(lingering->pair.to);
+	atomic_store(&lingering->closed, true);
+}
+
+/* Neither the worker nor the next owner of the number waits for the peer. */
+TEST_WORKERS(a_close_that_lingers_holds_its_task_alone)
+{
+	struct sley *rt = start();
+	struct lingering lingering = { .pair = tcp_pair(), .result = 1 };
+	struct pair next = open_pair(PAIR_UNIX);
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+	char data[4096];
+	ssize_t n;
+
+	fill_and_linger(lingering.pair.to);
+	sley_spawn(&group, &task, close_slowly, &lingering);
+	while (fcntl(lingering.pair.to, F_GETFD) >= 0)
+		CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
+	CHECK_EQ(fcntl(next.to, F_DUPFD_CLOEXEC, lingering.pair.to),
+		 lingering.pair.to);
+	CHECK_EQ(sley_io_write(lingering.pair.to, "abc", 3), 3);
+	CHECK(!atomic_load(&lingering.closed));
+	do
+		n = sley_io_read(lingering.pair.from, data, sizeof(data));
+	while (n > 0);
+	CHECK_EQ(n, 0);
+	sley_join(&group);
+	CHECK_EQ(lingering.result, 0);
+	CHECK_EQ(sley_io_close(lingering.pair.to), 0);
+	CHECK_EQ(sley_io_close(lingering.pair.from), 0);
+	close_pair(&next);
+	stop(rt);
+}
+
+/* ---- a descriptor that was opened and not used ------------------------------------------- */
+
+static atomic_int nr_complaints;
+
+static void count_complaints(void *self, const char *line)
+{
+	(void)self;
+	if (strstr(line, "closed by close()"))
+		atomic_fetch_add(&nr_complaints, 1);
+}
+
+static uint32_t known_traits(int fd)
+{
+	const struct io_descriptor *descriptor =
+		table_find(&descriptor_table, (uint32_t)fd);
+
+	return descriptor->traits;
+}
+
+static int open_for(int access)
+{
+	int fd = sley_io_openat(SLEY_IO_CWD, "/dev/null", access, 0);
+
+	CHECK(fd >= 0);
+	/* What a close has to know of a file that was not written. */
+	CHECK_EQ(known_traits(fd),
+		 access == O_RDONLY ? TRAIT_OPENED_TO_READ : 0);
+	return fd;
+}
+
+static void open_and_close(void *arg)
+{
+	char data[8];
+	int fd, next;
+
+	(void)arg;
+	for (int i = 0; i < 10; i++)
+		CHECK_EQ(close(open_for(i % 2 ? O_RDWR : O_RDONLY)), 0);
+	CHECK_EQ(nr_complaints, 0);
+	/* A worker that starts may take the number away. */
+	do {
+		fd = open_for(O_RDONLY);
+		CHECK_EQ(sley_io_read(fd, data, sizeof(data)), 0);
+		CHECK_EQ(close(fd), 0);
+		next = open_for(O_RDONLY);
+		CHECK_EQ(sley_io_close(next), 0);
+	} while (next != fd);
+	CHECK_GT(nr_complaints, 0);
+}
+
+/* A close by the program is a mistake only after a call that has used the number. */
+TEST_WORKERS(an_open_alone_is_no_use_of_a_descriptor)
+{
+	struct sley_config config = *test_config();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+	struct sley *rt;
+
+	config.report = count_complaints;
+	rt = start_with(&config);
+	sley_spawn(&group, &task, open_and_close, NULL);
+	sley_join(&group);
 	stop(rt);
 }

@@ -381,6 +381,47 @@ TEST_WORKERS(a_read_of_the_cache_is_never_too_late)
 	check_in_folder(read_too_late);
 }
 
+/* Past the cache there is always a wait: on a worker nothing is done in place. */
+static void read_and_write_past_cache(void *arg)
+{
+	struct folder *folder = arg;
+	int fd = make_file(folder, "file", 8192), direct;
+	char *data = aligned_alloc(4096, 4096);
+
+	direct = openat(folder->fd, "file", O_RDWR | O_DIRECT | O_CLOEXEC);
+	if (direct < 0) {
+		CHECK_EQ(unlinkat(folder->fd, "file", 0), 0);
+		CHECK_EQ(rmdir(folder->path), 0);
+		test_skip("the file system refuses O_DIRECT");
+	}
+	/* With pages to write back the kernel would refuse a try by itself. */
+	make_cold(fd);
+	CHECK_EQ(sley_io_pread_until(direct, data, 4096, 4096, 1), -ETIMEDOUT);
+	CHECK_EQ(sley_io_pread(direct, data, 4096, 4096), 4096);
+	check_pattern(data, 4096, 4096);
+	CHECK_EQ(sley_io_pwrite_until(direct, data, 4096, 0, 1), -ETIMEDOUT);
+	CHECK_EQ(sley_io_pwrite(direct, data, 4096, 0), 4096);
+	CHECK_EQ(sley_io_pread(direct, data, 4096, 0), 4096);
+	check_pattern(data, 4096, 4096);
+	CHECK_EQ(sley_io_close(direct), 0);
+	CHECK_EQ(sley_io_close(fd), 0);
+	CHECK_EQ(sley_io_unlinkat(folder->fd, "file", 0), 0);
+	free(data);
+}
+
+TEST_WORKERS(a_call_past_the_cache_is_not_made_in_place)
+{
+	struct folder folder = make_folder();
+	struct sley *rt = start();
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+
+	sley_spawn(&group, &task, read_and_write_past_cache, &folder);
+	sley_join(&group);
+	remove_folder(&folder);
+	stop(rt);
+}
+
 static void call_too_late(void *arg)
 {
 	struct folder *folder = arg;

@@ -5,9 +5,11 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
 #include "conformance/io/pairs.h"
+#include "hostile/filter.h"
 
 enum { NR_CLIENTS = 32 };
 
@@ -104,6 +106,36 @@ TEST_WORKERS(a_wait_for_a_connection_ends_at_its_deadline)
 	CHECK_EQ(sley_io_accept_until(listener, NULL, NULL, in_ms(5)),
 		 -ETIMEDOUT);
 	CHECK_GE(ms_since(start_ns), 5);
+	CHECK_EQ(sley_io_close(listener), 0);
+	stop(rt);
+}
+
+/* From the second call on the kernel is not asked, and would refuse. */
+TEST_WORKERS(a_blocking_listener_becomes_non_blocking_once)
+{
+	struct sley *rt = start();
+	struct sockaddr_in address;
+	int listener = tcp_listener(&address, 4), client[3];
+
+	CHECK_EQ(fcntl(listener, F_GETFL) & O_NONBLOCK, 0);
+	CHECK_EQ(sley_io_accept_until(listener, NULL, NULL, in_ms(1)),
+		 -ETIMEDOUT);
+	CHECK_EQ(fcntl(listener, F_GETFL) & O_NONBLOCK, O_NONBLOCK);
+	for (int i = 0; i < 3; i++) {
+		client[i] = socket(AF_INET, SOCK_STREAM, 0);
+		CHECK_EQ(sley_io_connect(client[i], (struct sockaddr *)&address,
+					 sizeof(address)),
+			 0);
+	}
+	if (filter_forbid(SYS_fcntl, EPERM))
+		test_skip("seccomp is not to be had");
+	for (int i = 0; i < 3; i++) {
+		int fd = sley_io_accept(listener, NULL, NULL);
+
+		CHECK_GE(fd, 0);
+		CHECK_EQ(sley_io_close(fd), 0);
+		CHECK_EQ(sley_io_close(client[i]), 0);
+	}
 	CHECK_EQ(sley_io_close(listener), 0);
 	stop(rt);
 }

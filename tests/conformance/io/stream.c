@@ -255,8 +255,13 @@ static void flush_in_part(struct ends *ends)
 	if (ends->layer == LAYER_STUTTER)
 		return;
 	fill(sent, sizeof(sent));
+	/*
+	 * The kernel takes its time to move bytes to the other end of a TCP
+	 * connection, which makes room here.  So wait until there is none for long.
+	 */
 	while ((n = sley_stream_write_until(&ends->b, sent + done,
-					    sizeof(sent) - done, 0)) > 0 &&
+					    sizeof(sent) - done, in_ms(100))) >
+		       0 &&
 	       done + (size_t)n < sizeof(sent))
 		done += (size_t)n;
 	CHECK_EQ(n, -ETIMEDOUT);

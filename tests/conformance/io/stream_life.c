@@ -5,6 +5,7 @@
  */
 #include <sys/resource.h>
 
+#include "conformance/descriptors.h"
 #include "conformance/io/stutter.h"
 #include "stream/buffer.h"
 
@@ -206,18 +207,6 @@ static void answer_lines(void *arg)
 	CHECK_EQ(sley_stream_close(&idler->stream), 0);
 }
 
-static void allow_descriptors(rlim_t nr)
-{
-	struct rlimit limit;
-
-	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
-	if (limit.rlim_max < nr)
-		test_skip("not enough descriptors");
-	if (limit.rlim_cur < nr)
-		limit.rlim_cur = nr;
-	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
-}
-
 TEST_WORKERS(a_thousand_idle_streams_own_no_buffer)
 {
 	struct sley *rt = start();
@@ -247,6 +236,55 @@ TEST_WORKERS(a_thousand_idle_streams_own_no_buffer)
 		CHECK_EQ(sley_io_close(idler[i].peer), 0);
 	sley_join(&group);
 	free(idler);
+	stop(rt);
+}
+
+enum {
+	NR_BORROWED = 16,
+	NR_ROUNDS = 1000,
+	NR_KEPT = 10000, /* more than the caches of 64 workers */
+};
+
+static void borrow_all(char **buffer)
+{
+	for (int i = 0; i < NR_BORROWED; i++) {
+		buffer[i] = sley_stream_borrow();
+		CHECK(buffer[i] != NULL);
+		CHECK_EQ((uintptr_t)buffer[i] % 64, 0);
+		buffer[i][0] = buffer[i][SLEY_STREAM_BUFFER - 1] = (char)i;
+	}
+}
+
+static void give_back_all(void *arg)
+{
+	char **buffer = arg;
+
+	for (int i = 0; i < NR_BORROWED; i++) {
+		CHECK_EQ(buffer[i][0], i);
+		CHECK_EQ(buffer[i][SLEY_STREAM_BUFFER - 1], i);
+		sley_stream_give_back(buffer[i]);
+	}
+}
+
+/* Borrowed here, and given back here or on another worker. */
+TEST_WORKERS(a_buffer_that_was_given_back_serves_again)
+{
+	struct sley *rt = start();
+	char *buffer[NR_BORROWED];
+
+	for (int i = 0; i < NR_ROUNDS; i++) {
+		struct sley_group group = SLEY_GROUP_INIT;
+		struct sley_task task;
+
+		borrow_all(buffer);
+		if (i % 2) {
+			sley_spawn(&group, &task, give_back_all, buffer);
+			sley_join(&group);
+		} else {
+			give_back_all(buffer);
+		}
+	}
+	CHECK_LT(buffers_made(), NR_KEPT);
 	stop(rt);
 }
 

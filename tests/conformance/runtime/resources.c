@@ -346,21 +346,19 @@ TEST_WORKERS(m38_one_empty_task_per_millisecond_costs_little)
 /* What the library takes from libc itself; -1: it never fails. */
 static atomic_llong libc_until_failure = -1;
 
-void *aligned_alloc(size_t align, size_t size)
+int posix_memalign(void **memory, size_t align, size_t size)
 {
 	long long left = atomic_load(&libc_until_failure);
-	void *memory = NULL;
 
 	while (left >= 0) {
 		if (left == 0)
-			return NULL;
+			return ENOMEM;
 		if (atomic_compare_exchange_weak(&libc_until_failure, &left,
 						 left - 1))
 			break;
 	}
-	if (align < sizeof(void *))
-		align = sizeof(void *);
-	return posix_memalign(&memory, align, size) ? NULL : memory;
+	*memory = aligned_alloc(align, (size + align - 1) / align * align);
+	return *memory ? 0 : ENOMEM;
 }
 
 static void lose_nothing(void *self, const char *line)
