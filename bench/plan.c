@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.c - the table of rows.  bench/README.md explains each row.
+ * plan.c - the table of rows.  bench/README.md explains each row, and plan_find.c
+ * looks rows and bars up.
  */
 #include "plan.h"
-
-#include <string.h>
 
 /* The formatter would make the tables hard to read. */
 /* clang-format off */
@@ -31,6 +30,8 @@
 #define LIBGOMP LIBGOMP_AS(NULL)
 #define LIBOMP LIBOMP_AS(NULL)
 #define EPOLL { .name = "epoll", .program = "epoll" }
+#define LIBUV                                                                  \
+	{ .name = "libuv", .program = "libuv", .package = "libuv1-dev" }
 #define FUTEX { .name = "futex", .program = "futex" }
 #define PTHREAD { .name = "pthread", .program = "pthread" }
 #define CACHELINE_AS(as)                                                       \
@@ -50,6 +51,18 @@
 #define STARPU_CHOLESKY                                                        \
 	{ .name = "starpu", .program = "starpu-cholesky",                      \
 	  .package = "starpu-examples libopenblas-dev" }
+
+#define SLEY_HTTP(needs)                                                       \
+	{ .name = "sley", .program = "sley-http", .package = (needs) }
+#define HTTP_NGINX                                                             \
+	{ .name = "nginx", .program = "http-nginx",                            \
+	  .package = "wrk nginx-light", .workers = 1 }
+#define HTTP_H2O                                                               \
+	{ .name = "h2o", .program = "http-h2o", .package = "wrk h2o",          \
+	  .workers = 1 }
+#define HTTP_GO                                                                \
+	{ .name = "go", .program = "http-go", .package = "wrk golang-go",      \
+	  .workers = 1 }
 
 #define SERIAL { .name = "serial", .program = "serial", .workers = 1 }
 
@@ -647,11 +660,41 @@ const struct plan_row plan_rows[] = {
 		.name = "io-echo",
 		.about = "CPU of a server for each message sent back, 64 fibers",
 		.workers = { 1 }, .workers_min = 1, .workers_max = 1,
-		.peers = { SLEY, EPOLL },
+		.peers = { SLEY, EPOLL, LIBUV },
 		.bars = {
 			{ "ns", "epoll", 1.1, 0, 0 },
+			{ "many_ns", "epoll", 1.2, 0, 0 },
 			{ "one_ns", "epoll", 1.15, 0, 0 },
+			{ "one_spin_ns", "epoll", 1.5, 0, 0 },
 			{ "one_p50_ns", "epoll", 1.0, 0, 0 },
+		},
+	},
+	{
+		.name = "io-accept",
+		.about = "CPU of a server for each connection, accept and close",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 1,
+		.form = "task_ns",
+		.peers = {
+			SLEY, EPOLL, LIBUV,
+			{ .name = "uring", .program = "uring" },
+		},
+		.bars = {
+			{ "ns", "epoll", 1.25, 0, 0 },
+			{ "one_ns", "epoll", 1.25, 0, 0 },
+		},
+	},
+	{
+		.name = "io-file",
+		.about = "reads of a file: from the page cache, and direct",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 1,
+		.peers = {
+			SLEY, { .name = "pread", .program = "pread" },
+			{ .name = "fio", .program = "fio", .package = "fio" },
+		},
+		.bars = {
+			{ "ns", "pread", 1.15, 0, 0 },
+			{ "large_ns", "pread", 1.15, 0, 0 },
+			{ "direct_ns", "fio", 1 / 0.9, 0, 0 },
 		},
 	},
 	{
@@ -659,14 +702,13 @@ const struct plan_row plan_rows[] = {
 		.about = "CPU of a server for each request, 64 connections",
 		.workers = { 1 }, .workers_min = 1, .workers_max = 1,
 		.peers = {
-			{ .name = "sley", .program = "sley-http",
-			  .package = "wrk" },
+			SLEY_HTTP("wrk"),
 			{ .name = "epoll", .program = "http-epoll",
 			  .package = "wrk" },
-			{ .name = "nginx", .program = "http-nginx",
-			  .package = "wrk nginx-light" },
-			{ .name = "go", .program = "http-go",
-			  .package = "wrk golang-go" },
+			HTTP_NGINX, HTTP_H2O,
+			{ .name = "libuv", .program = "http-libuv",
+			  .package = "wrk libuv1-dev" },
+			HTTP_GO,
 		},
 		.bars = {
 			{ "ns", "nginx", 0.95, 0, 0 },
@@ -678,47 +720,38 @@ const struct plan_row plan_rows[] = {
 			{ "pipelined_ns", "epoll", 1.8, 0, 0 },
 		},
 	},
+	{
+		.name = "http-file",
+		.about = "CPU of a server for each file, 64 connections",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 1,
+		.peers = { SLEY_HTTP("wrk"), HTTP_NGINX, HTTP_H2O, HTTP_GO },
+		.bars = {
+			{ "4k_ns", "nginx", 1.0, 0, 0 },
+			{ "1m_ns", "nginx", 1.0, 0, 0 },
+		},
+	},
+	{
+		.name = "http-idle",
+		.about = "10,000 idle connections: memory, wake-ups in 10 s",
+		.workers = { 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY_HTTP(NULL), HTTP_NGINX, HTTP_H2O, HTTP_GO },
+		.bars = {
+			{ "bytes", NULL, 0, 4.6 * KIB, 0 },
+			{ "sleeps", NULL, 0, 0, 0 },
+		},
+	},
+	{
+		.name = "http-busy",
+		.about = "a request while a task holds one of two workers",
+		.workers = { 2 }, .workers_min = 2, .workers_max = 64,
+		.peers = {
+			{ .name = "sley", .program = "sley-http-busy" },
+			{ .name = "thread", .program = "sley-http-busy",
+			  .row = "http-busy-thread" },
+		},
+		.bars = { { "p99_ns", "thread", 2.0, 0, 0 } },
+	},
 };
 /* clang-format on */
 
 const size_t plan_nr_rows = sizeof(plan_rows) / sizeof(plan_rows[0]);
-
-const struct plan_row *plan_find(const char *name)
-{
-	for (size_t i = 0; i < plan_nr_rows; i++) {
-		if (strcmp(plan_rows[i].name, name) == 0)
-			return &plan_rows[i];
-	}
-	return NULL;
-}
-
-bool plan_more_is_better(const char *metric)
-{
-	const char *unit = strrchr(metric, '_');
-
-	return strcmp(unit != NULL ? unit + 1 : metric, "gflops") == 0;
-}
-
-const struct plan_bar *plan_bar(const struct plan_row *row, int workers,
-				const char *metric, const char *peer)
-{
-	bool before = peer != NULL && strcmp(peer, PLAN_BEFORE) == 0;
-	const struct plan_bar *bars = before ? row->before : row->bars;
-	int max = before ? PLAN_BEFORE_MAX : PLAN_BARS_MAX;
-
-	for (int i = 0; i < max; i++) {
-		const struct plan_bar *bar = &bars[i];
-
-		if (bar->metric == NULL)
-			break;
-		if (bar->workers != 0 && bar->workers != workers)
-			continue;
-		if (strcmp(bar->metric, metric) != 0)
-			continue;
-		if (peer == NULL
-			    ? bar->peer == NULL
-			    : bar->peer != NULL && strcmp(bar->peer, peer) == 0)
-			return bar;
-	}
-	return NULL;
-}

@@ -19,6 +19,7 @@
 #define FANIN_CAPACITY 1024
 #define FANIN_EACH 250000 /* messages of one producer */
 #define MUTEX_TURNS 20000000
+#define ROUTE_TURNS 5000000
 #define COND_TRIPS 500000
 #define BLOCKED_FIBERS 1000000
 #define BLOCKED_QUICK 10000
@@ -62,6 +63,16 @@
 
 #define ECHO_MESSAGES 300000
 #define ECHO_MESSAGES_ONE 30000
+#define ACCEPT_CONNECTIONS 50000
+#define ACCEPT_CONNECTIONS_ONE 20000
+#define ACCEPT_BURST 64 /* at a time */
+#define FILE_CACHED_SIZE (16u << 20)
+#define FILE_READS 500000
+#define FILE_READS_LARGE 5000
+#define FILE_DIRECT_SIZE (1u << 30)
+#define FILE_DIRECT_QUICK (4u << 20)
+#define FILE_DIRECT_READS 64000
+#define FILE_DIRECT_DEPTH 32
 
 /* ---- processes and their messages --------------------------------------------- */
 

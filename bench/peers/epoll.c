@@ -3,11 +3,14 @@
  * epoll.c - the reference `epoll`: a loop by hand, without fibers.  The least that a
  * server pays on this kernel.
  *
- * io-echo  level-triggered: one recv() and one send() for each message
+ * io-echo    level-triggered: one recv() and one send() for each message
+ * io-accept  level-triggered: one accept4() and one close() for each connection, and
+ *            an epoll_wait() before each
  */
+#include "../problems/arrivals.h"
 #include "../problems/echo.h"
 
-static void serve(const struct echo *echo)
+static void serve_echo(const struct echo *echo)
 {
 	struct epoll_event events[64];
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -42,31 +45,44 @@ static void serve(const struct echo *echo)
 	close(epoll);
 }
 
+static void serve_accept(const struct arrivals *arrivals)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	uint64_t left = arrivals->nr;
+
+	MEASURE_CHECK(arrivals->m, epoll_ctl(epoll, EPOLL_CTL_ADD,
+					     arrivals->listener, &event) == 0);
+	while (left) {
+		int fd;
+
+		if (epoll_wait(epoll, &event, 1, -1) != 1)
+			continue;
+		fd = accept4(arrivals->listener, NULL, NULL,
+			     SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd < 0)
+			continue;
+		close(fd);
+		left--;
+	}
+	close(epoll);
+}
+
 static void run_echo(const struct measure *m)
 {
-	static const struct {
-		int connections;
-		uint64_t messages;
-		const char *cpu, *p50;
-	} sizes[] = {
-		{ 1, ECHO_MESSAGES_ONE, "one_ns", "one_p50_ns" },
-		{ 64, ECHO_MESSAGES, "ns", NULL },
-		{ 1000, ECHO_MESSAGES, "many_ns", NULL },
-	};
+	echo_peer(m, serve_echo);
+}
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		struct echo echo;
-
-		echo_begin(&echo, m, sizes[i].connections, sizes[i].messages);
-		serve(&echo);
-		echo_end(&echo, sizes[i].cpu, sizes[i].p50);
-	}
+static void run_accept(const struct measure *m)
+{
+	arrivals_peer(m, serve_accept);
 }
 
 int main(int argc, char **argv)
 {
 	static const struct measure_row rows[] = {
 		{ "io-echo", run_echo },
+		{ "io-accept", run_accept },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));

@@ -1,32 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * http_epoll.c - the floor of the rows `http-...`: an epoll loop that answers without
- * parsing.  It looks for the ends of heads only, and gathers the answers to the
- * requests of one read into one send.
+ * parsing, with one read and one send.
  */
-#include "../problems/http_load.h"
+#include "../problems/http_bare.h"
+#include "../problems/http_rows.h"
 
 #include <sys/epoll.h>
 
-#define ANSWER                                                                 \
-	"HTTP/1.1 200 OK\r\nServer: epoll\r\n"                                 \
-	"Date: Wed, 18 Nov 2026 01:00:00 GMT\r\n"                              \
-	"Content-Type: text/plain\r\nContent-Length: 13\r\n"                   \
-	"Connection: keep-alive\r\n\r\n" HTTP_BODY
+static struct http_bare bare;
 
 static void answer(int fd, const char *data, size_t size)
 {
-	static char out[64 * sizeof(ANSWER)];
-	size_t length = 0;
-	const char *at = data, *end = data + size;
+	size_t length = http_bare_answer(&bare, "epoll", data, size);
 
-	while ((at = memmem(at, (size_t)(end - at), "\r\n\r\n", 4)) &&
-	       length + sizeof(ANSWER) < sizeof(out)) {
-		memcpy(out + length, ANSWER, sizeof(ANSWER) - 1);
-		length += sizeof(ANSWER) - 1;
-		at += 4;
-	}
-	if (length && send(fd, out, length, MSG_NOSIGNAL) != (ssize_t)length)
+	if (length &&
+	    send(fd, bare.out, length, MSG_NOSIGNAL) != (ssize_t)length)
 		close(fd);
 }
 
@@ -39,19 +28,12 @@ static void watch(int epoll, int fd)
 		_exit(1);
 }
 
-static void serve(int port, const struct measure *m)
+static void serve(const struct http_server *server)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET };
 	struct epoll_event events[64];
-	int epoll = epoll_create1(EPOLL_CLOEXEC), one = 1;
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	int listener = http_listen(server);
 
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	address.sin_port = htons((uint16_t)port);
-	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	MEASURE_CHECK(m, bind(listener, (struct sockaddr *)&address,
-			      sizeof(address)) == 0 &&
-				 listen(listener, 1024) == 0);
 	watch(epoll, listener);
 	for (;;) {
 		int nr = epoll_wait(epoll, events, 64, -1);
@@ -77,16 +59,7 @@ static void serve(int port, const struct measure *m)
 	}
 }
 
-static void run_hello(const struct measure *m)
-{
-	http_hello(m, serve);
-}
-
 int main(int argc, char **argv)
 {
-	static const struct measure_row rows[] = {
-		{ "http-hello", run_hello },
-	};
-
-	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
+	return http_main(argc, argv, serve);
 }

@@ -3,29 +3,22 @@
  * http_go.c - the peer Go, net/http, with one thread for goroutines: starts the
  * program `go` beside this one as the server.
  */
-#include "../problems/http_load.h"
+#include "../problems/http_rows.h"
 
 static char program[4096];
 
-static void serve(int port, const struct measure *m)
+static void serve(const struct http_server *server)
 {
-	char text[16];
+	char port[16];
 
-	(void)m;
-	snprintf(text, sizeof(text), "%d", port);
-	execl(program, "go", "http-serve", text, (char *)NULL);
-}
-
-static void run_hello(const struct measure *m)
-{
-	http_hello(m, serve);
+	snprintf(port, sizeof(port), "%d", server->port);
+	execl(program, "go", "http-serve", port,
+	      http_wants_files(server) ? server->dir : (char *)NULL,
+	      (char *)NULL);
 }
 
 int main(int argc, char **argv)
 {
-	static const struct measure_row rows[] = {
-		{ "http-hello", run_hello },
-	};
 	const char *slash = strrchr(argv[0], '/');
 	int length = slash ? (int)(slash - argv[0]) : 1;
 
@@ -33,5 +26,5 @@ int main(int argc, char **argv)
 		 slash ? argv[0] : ".");
 	if (access(program, X_OK) != 0)
 		return MEASURE_SKIP;
-	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
+	return http_main(argc, argv, serve);
 }

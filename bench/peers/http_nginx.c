@@ -1,19 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * http_nginx.c - the peer nginx: one worker process, no log, connections that are kept
- * for any number of requests.
+ * for any number of requests; files by sendfile.
  */
-#include "../problems/http_load.h"
+#include "../problems/http_rows.h"
 
-static void serve(int port, const struct measure *m)
+#define NGINX "/usr/sbin/nginx"
+
+static void write_location(const struct http_server *server, FILE *conf)
 {
-	char dir[] = "/tmp/sley-bench-nginx.XXXXXX", path[64];
+	if (http_wants_files(server))
+		fprintf(conf, "    root %s;\n", server->dir);
+	else
+		fprintf(conf, "    location / { return 200 \"%s\"; }\n",
+			HTTP_BODY);
+}
+
+static void serve(const struct http_server *server)
+{
+	const char *dir = server->dir;
+	char path[96];
 	FILE *conf;
 
-	MEASURE_CHECK(m, mkdtemp(dir) != NULL);
 	snprintf(path, sizeof(path), "%s/nginx.conf", dir);
 	conf = fopen(path, "w");
-	MEASURE_CHECK(m, conf != NULL);
+	MEASURE_CHECK(server->m, conf != NULL);
 	fprintf(conf,
 		"daemon off;\n"
 		"worker_processes 1;\n"
@@ -23,6 +34,8 @@ static void serve(int port, const struct measure *m)
 		"http {\n"
 		"  access_log off;\n"
 		"  keepalive_requests 1000000000;\n"
+		"  keepalive_timeout %d;\n"
+		"  sendfile on;\n"
 		"  default_type text/plain;\n"
 		"  client_body_temp_path %s/body;\n"
 		"  proxy_temp_path %s/proxy;\n"
@@ -30,30 +43,19 @@ static void serve(int port, const struct measure *m)
 		"  uwsgi_temp_path %s/uwsgi;\n"
 		"  scgi_temp_path %s/scgi;\n"
 		"  server {\n"
-		"    listen 127.0.0.1:%d;\n"
-		"    location / { return 200 \"%s\"; }\n"
-		"  }\n"
-		"}\n",
-		dir, dir, dir, dir, dir, dir, dir, port, HTTP_BODY);
-	MEASURE_CHECK(m, fclose(conf) == 0);
-	execlp("nginx", "nginx", "-c", path, "-p", dir, "-e", "/dev/null",
-	       (char *)NULL);
-	execl("/usr/sbin/nginx", "nginx", "-c", path, "-p", dir, "-e",
-	      "/dev/null", (char *)NULL);
-}
-
-static void run_hello(const struct measure *m)
-{
-	if (access("/usr/sbin/nginx", X_OK) != 0)
-		exit(MEASURE_SKIP);
-	http_hello(m, serve);
+		"    listen 127.0.0.1:%d;\n",
+		dir, dir, HTTP_IDLE_SECONDS, dir, dir, dir, dir, dir,
+		server->port);
+	write_location(server, conf);
+	fprintf(conf, "  }\n}\n");
+	MEASURE_CHECK(server->m, fclose(conf) == 0);
+	execl(NGINX, "nginx", "-c", path, "-p", dir, "-e", "/dev/null",
+	      (char *)NULL);
 }
 
 int main(int argc, char **argv)
 {
-	static const struct measure_row rows[] = {
-		{ "http-hello", run_hello },
-	};
-
-	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
+	if (access(NGINX, X_OK) != 0)
+		return MEASURE_SKIP;
+	return http_main(argc, argv, serve);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * echo.h - the other side of the rows `io-...`: a process that sends messages and
- * waits for their echo.
+ * echo.h - the row `io-echo`: a process that sends messages and waits for their
+ * echo.
  *
  * The client is a child process on CPU 1 with an epoll loop, the same for all
  * participants.  The server is the measured process, on CPU 0.  A message has
@@ -10,18 +10,12 @@
 #ifndef BENCH_PROBLEMS_ECHO_H
 #define BENCH_PROBLEMS_ECHO_H
 
-#include "../measure.h"
+#include "loopback.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 
 #define ECHO_SIZE 64
+#define ECHO_CONNECTIONS 64
 #define ECHO_CONNECTIONS_MAX 1000
 #define ECHO_SAMPLES 20000
 
@@ -54,12 +48,8 @@ struct echo_client {
 
 static inline int echo_connect(const struct echo *echo)
 {
-	int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int one = 1, fd = loopback_connect(echo->m, &echo->address);
 
-	MEASURE_CHECK(echo->m, fd >= 0);
-	MEASURE_CHECK(echo->m,
-		      connect(fd, (const struct sockaddr *)&echo->address,
-			      sizeof(echo->address)) == 0);
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	return fd;
 }
@@ -89,13 +79,13 @@ static inline void echo_receive(const struct echo *echo, struct echo_client *c,
 		echo_send(echo, c, i);
 }
 
-static inline void echo_client_run(const struct echo *echo)
+static inline void echo_client_run(const void *arg)
 {
 	static struct echo_client c;
+	const struct echo *echo = arg;
 	struct epoll_event events[64];
 	struct echo_result result;
 
-	measure_pin(1);
 	c.epoll = epoll_create1(EPOLL_CLOEXEC);
 	for (int i = 0; i < echo->nr_connections; i++) {
 		struct epoll_event event = { .events = EPOLLIN };
@@ -118,7 +108,6 @@ static inline void echo_client_run(const struct echo *echo)
 		(struct echo_result){ c.samples[c.nr_samples / 2], c.received };
 	MEASURE_CHECK(echo->m, write(echo->result[1], &result,
 				     sizeof(result)) == sizeof(result));
-	_exit(0);
 }
 
 /* ---- for the server --------------------------------------------------------------- */
@@ -127,55 +116,59 @@ static inline void echo_client_run(const struct echo *echo)
 static inline void echo_begin(struct echo *echo, const struct measure *m,
 			      int nr_connections, uint64_t messages)
 {
-	socklen_t length = sizeof(echo->address);
-	int one = 1;
-
 	*echo = (struct echo){ .m = m, .nr_connections = nr_connections };
 	echo->messages = m->quick ? 200 : messages;
 	if (echo->messages < (uint64_t)nr_connections)
 		echo->messages = (uint64_t)nr_connections;
-	echo->address.sin_family = AF_INET;
-	echo->address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	echo->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	MEASURE_CHECK(m, echo->listener >= 0);
-	setsockopt(echo->listener, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	MEASURE_CHECK(m, bind(echo->listener, (struct sockaddr *)&echo->address,
-			      length) == 0 &&
-				 listen(echo->listener, 1024) == 0 &&
-				 getsockname(echo->listener,
-					     (struct sockaddr *)&echo->address,
-					     &length) == 0 &&
-				 pipe(echo->result) == 0);
-	fflush(stdout);
-	echo->client = fork();
-	MEASURE_CHECK(m, echo->client >= 0);
-	if (!echo->client)
-		echo_client_run(echo);
-	measure_pin(0);
-	echo->cpu_ns = measure_clock(CLOCK_PROCESS_CPUTIME_ID);
+	echo->listener = loopback_listen(m, &echo->address);
+	MEASURE_CHECK(m, pipe(echo->result) == 0);
+	echo->client = loopback_start(m, echo_client_run, echo);
+	echo->cpu_ns = measure_cpu_now();
 }
 
-/* All connections have ended: CPU of this process a message, and the round trip. */
-static inline void echo_end(struct echo *echo, const char *cpu_metric,
-			    const char *p50_metric)
+/*
+ * All connections have ended: CPU of this process a message, which is returned, too,
+ * and the round trip.
+ */
+static inline double echo_end(struct echo *echo, const char *cpu_metric,
+			      const char *p50_metric)
 {
-	uint64_t cpu_ns =
-		measure_clock(CLOCK_PROCESS_CPUTIME_ID) - echo->cpu_ns;
+	uint64_t cpu_ns = measure_cpu_now() - echo->cpu_ns;
 	struct echo_result result;
-	int status;
+	double each_ns;
 
 	MEASURE_CHECK(echo->m, read(echo->result[0], &result, sizeof(result)) ==
 				       sizeof(result));
 	MEASURE_CHECK(echo->m, result.messages == echo->messages);
-	MEASURE_CHECK(echo->m,
-		      waitpid(echo->client, &status, 0) == echo->client &&
-			      status == 0);
+	loopback_end(echo->m, echo->client);
 	close(echo->listener);
 	close(echo->result[0]);
 	close(echo->result[1]);
-	measure_report(cpu_metric, (double)cpu_ns / (double)result.messages);
+	each_ns = (double)cpu_ns / (double)result.messages;
+	measure_report(cpu_metric, each_ns);
 	if (p50_metric)
 		measure_report(p50_metric, (double)result.p50_ns);
+	return each_ns;
+}
+
+/*
+ * The row io-echo of a peer.  A loop of a peer does not spin: one_spin_ns is one_ns once
+ * more, to stand beside ours.
+ */
+static inline void echo_peer(const struct measure *m,
+			     void (*serve)(const struct echo *echo))
+{
+	struct echo echo;
+
+	echo_begin(&echo, m, 1, ECHO_MESSAGES_ONE);
+	serve(&echo);
+	measure_report("one_spin_ns", echo_end(&echo, "one_ns", "one_p50_ns"));
+	echo_begin(&echo, m, ECHO_CONNECTIONS, ECHO_MESSAGES);
+	serve(&echo);
+	(void)echo_end(&echo, "ns", NULL);
+	echo_begin(&echo, m, ECHO_CONNECTIONS_MAX, ECHO_MESSAGES);
+	serve(&echo);
+	(void)echo_end(&echo, "many_ns", NULL);
 }
 
 #endif

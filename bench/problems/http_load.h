@@ -1,172 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_load.h - rows `http-...`: a server in a child process, wrk as the load, and the
- * CPU time of the server for each request.
+ * http_load.h - wrk as the load of the rows `http-...`, and the CPU time of the server
+ * for each request.
  *
  * The server runs on CPU 0, wrk on CPU 1: with one core each, wrk is the limit of
  * requests a second, so the CPU time of the server is the figure that separates
- * servers.  It is the sum over all threads of the child and of the child's children.
+ * servers.
  *
- * All servers answer with the same body and the same header fields.
+ * All servers answer with the same body and the same set of header fields, which is
+ * checked before each load.
  */
 #ifndef BENCH_PROBLEMS_HTTP_LOAD_H
 #define BENCH_PROBLEMS_HTTP_LOAD_H
 
-#include "../measure.h"
+#include "http_client.h"
 
-#include <arpa/inet.h>
-#include <dirent.h>
-#include <netinet/in.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-
-#define HTTP_BODY "Hello, World!"
 #define HTTP_CONNECTIONS 64
-#define HTTP_PIPELINED 16
 
 /* The path of the script that makes wrk pipeline; set by the build. */
 #ifndef HTTP_PIPELINE_SCRIPT
 #define HTTP_PIPELINE_SCRIPT "pipeline.lua"
 #endif
 
-/* ---- the server ------------------------------------------------------------------- */
-
-struct http_server {
-	const struct measure *m;
-	pid_t pid;
-	int port;
-};
-
-/* A port that is free now. */
-static inline int http_free_port(const struct measure *m)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET };
-	socklen_t length = sizeof(address);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	MEASURE_CHECK(m, fd >= 0 &&
-				 bind(fd, (struct sockaddr *)&address,
-				      length) == 0 &&
-				 getsockname(fd, (struct sockaddr *)&address,
-					     &length) == 0);
-	close(fd);
-	return ntohs(address.sin_port);
-}
-
-static inline bool http_answers(int port)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool answers;
-
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	address.sin_port = htons((uint16_t)port);
-	answers = connect(fd, (struct sockaddr *)&address, sizeof(address)) ==
-		  0;
-	close(fd);
-	return answers;
-}
-
-/* Starts @serve(@port, @m) in a child, on CPU 0, and waits until it answers. */
-static inline void http_start(struct http_server *server,
-			      const struct measure *m,
-			      void (*serve)(int port, const struct measure *m))
-{
-	*server = (struct http_server){ .m = m, .port = http_free_port(m) };
-	fflush(stdout);
-	server->pid = fork();
-	MEASURE_CHECK(m, server->pid >= 0);
-	if (!server->pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		measure_pin(0);
-		serve(server->port, m);
-		_exit(1);
-	}
-	for (int i = 0; i < 1000 && !http_answers(server->port); i++)
-		measure_sleep_until(measure_now() + 10000000);
-	MEASURE_CHECK(m, http_answers(server->port));
-}
-
-static inline void http_stop(struct http_server *server)
-{
-	kill(server->pid, SIGTERM);
-	for (int i = 0; i < 200; i++) {
-		if (waitpid(server->pid, NULL, WNOHANG) == server->pid)
-			return;
-		measure_sleep_until(measure_now() + 10000000);
-	}
-	kill(server->pid, SIGKILL);
-	waitpid(server->pid, NULL, 0);
-}
-
-/* ---- its CPU time ------------------------------------------------------------------- */
-
-/* The time that all threads of @pid ran, in nanoseconds. */
-static inline uint64_t http_cpu_of(pid_t pid)
-{
-	char path[300];
-	uint64_t sum = 0;
-	struct dirent *entry;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	while (dir && (entry = readdir(dir))) {
-		unsigned long long ns = 0;
-		FILE *file;
-
-		/* Behind "..", the first thread would be counted once more. */
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/schedstat",
-			 (int)pid, entry->d_name);
-		file = fopen(path, "r");
-		if (!file)
-			continue;
-		if (fscanf(file, "%llu", &ns) == 1)
-			sum += ns;
-		fclose(file);
-	}
-	if (dir)
-		closedir(dir);
-	return sum;
-}
-
-static inline pid_t http_parent_of(pid_t pid)
-{
-	char path[64];
-	int parent = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	file = fopen(path, "r");
-	if (!file)
-		return 0;
-	if (fscanf(file, "%*d %*s %*c %d", &parent) != 1)
-		parent = 0;
-	fclose(file);
-	return parent;
-}
-
-static inline uint64_t http_cpu(const struct http_server *server)
-{
-	uint64_t sum = http_cpu_of(server->pid);
-	struct dirent *entry;
-	DIR *dir = opendir("/proc");
-
-	while (dir && (entry = readdir(dir))) {
-		pid_t pid = atoi(entry->d_name);
-
-		if (pid > 0 && http_parent_of(pid) == server->pid)
-			sum += http_cpu_of(pid);
-	}
-	if (dir)
-		closedir(dir);
-	return sum;
-}
+/* The set of fields that each answer has; an answer with a file has three more. */
+#define HTTP_FIELDS                                                            \
+	"Server", "Date", "Content-Type", "Content-Length", "Connection"
+#define HTTP_FILE_FIELDS HTTP_FIELDS, "Last-Modified", "ETag", "Accept-Ranges"
 
 /* ---- the load ------------------------------------------------------------------------ */
 
@@ -237,33 +96,38 @@ static inline void http_need_wrk(const struct measure *m)
 	}
 }
 
+/* ---- http-hello ----------------------------------------------------------------------- */
+
 /* The row http-hello, against @serve: both kinds of load. */
-static inline void http_hello(const struct measure *m,
-			      void (*serve)(int port, const struct measure *m))
+static inline void http_hello(const struct measure *m, http_serve_fn *serve)
 {
+	static const char *const fields[] = { HTTP_FIELDS, NULL };
 	int seconds = m->quick ? 1 : 3;
 	struct http_figures figures;
 	struct http_server server;
 	uint64_t cpu, used;
 
 	http_need_wrk(m);
-	http_start(&server, m, serve);
+	http_prepare(&server, m);
+	http_start(&server, serve, 0);
+	http_check_answer(&server, "/", sizeof(HTTP_BODY) - 1, fields);
 	if (!m->quick) /* warm */
 		http_load(&server, HTTP_CONNECTIONS, 1, NULL, "/", &figures);
-	cpu = http_cpu(&server);
+	cpu = http_sum(&server, http_cpu_of);
 	http_load(&server, HTTP_CONNECTIONS, seconds, NULL, "/", &figures);
-	used = http_cpu(&server) - cpu;
+	used = http_sum(&server, http_cpu_of) - cpu;
 	measure_report("ns", (double)used / figures.requests);
 	measure_report("wall_ns", 1e9 / figures.per_second);
 	/* One CPU: a server cannot use more time than passes. */
 	MEASURE_CHECK(m, (double)used / figures.requests <
 				 1.1 * 1e9 / figures.per_second);
 	measure_report("p99_ns", figures.p99_ns);
-	cpu = http_cpu(&server);
+	cpu = http_sum(&server, http_cpu_of);
 	http_load(&server, HTTP_CONNECTIONS, seconds, HTTP_PIPELINE_SCRIPT, "/",
 		  &figures);
 	measure_report("pipelined_ns",
-		       (double)(http_cpu(&server) - cpu) / figures.requests);
+		       (double)(http_sum(&server, http_cpu_of) - cpu) /
+			       figures.requests);
 	http_stop(&server);
 }
 

@@ -50,13 +50,13 @@ static void run(const struct measure *m, int connections, uint64_t messages,
 	echo_begin(&echo, m, connections, messages);
 	row_run_config(SLEY_CONFIG(.workers = m->workers, .spin_us = spin_us),
 		       serve, &echo);
-	echo_end(&echo, cpu, p50);
+	(void)echo_end(&echo, cpu, p50);
 }
 
 void row_io_echo(const struct measure *m)
 {
 	run(m, 1, ECHO_MESSAGES_ONE, SLEY_NO_SPIN, "one_ns", NULL);
 	run(m, 1, ECHO_MESSAGES_ONE, 0, "one_spin_ns", "one_p50_ns");
-	run(m, 64, ECHO_MESSAGES, 0, "ns", NULL);
-	run(m, 1000, ECHO_MESSAGES, 0, "many_ns", NULL);
+	run(m, ECHO_CONNECTIONS, ECHO_MESSAGES, 0, "ns", NULL);
+	run(m, ECHO_CONNECTIONS_MAX, ECHO_MESSAGES, 0, "many_ns", NULL);
 }

@@ -5,20 +5,20 @@
 #include "../problems/outside.h"
 #include "rows.h"
 
-struct pool {
+struct object_pool {
 	const struct measure *m;
 	struct sley *rt;
 	bool over;
 };
 
-static bool is_over(const struct pool *pool)
+static bool is_over(const struct object_pool *pool)
 {
 	return __atomic_load_n(&pool->over, __ATOMIC_RELAXED);
 }
 
 static void short_task(void *arg)
 {
-	struct pool *pool = arg;
+	struct object_pool *pool = arg;
 
 	outside_work(OUTSIDE_TASK_NS);
 	if (!is_over(pool))
@@ -42,7 +42,7 @@ static void fork_leaves(void *arg)
 static void root_task(void *arg)
 {
 	unsigned int depth = OUTSIDE_DEPTH;
-	struct pool *pool = arg;
+	struct object_pool *pool = arg;
 
 	fork_leaves(&depth);
 	if (!is_over(pool))
@@ -56,7 +56,7 @@ static void arrive(void *arg)
 
 static void submit(void *arg, struct outside_sample *sample)
 {
-	struct pool *pool = arg;
+	struct object_pool *pool = arg;
 
 	MEASURE_CHECK(pool->m,
 		      sley_schedule_on(pool->rt, arrive, sample, NULL) == 0);
@@ -65,7 +65,7 @@ static void submit(void *arg, struct outside_sample *sample)
 /* Tasks that are local: a task of the runtime queues them. */
 static void begin_short(void *arg)
 {
-	struct pool *pool = arg;
+	struct object_pool *pool = arg;
 
 	for (int i = 0; i < 2 * pool->m->workers; i++)
 		MEASURE_CHECK(pool->m, sley_schedule(short_task, pool) == 0);
@@ -73,7 +73,7 @@ static void begin_short(void *arg)
 
 static void begin_roots(void *arg)
 {
-	struct pool *pool = arg;
+	struct object_pool *pool = arg;
 
 	for (int i = 0; i < 2 * pool->m->workers; i++)
 		MEASURE_CHECK(pool->m, sley_schedule(root_task, pool) == 0);
@@ -82,7 +82,7 @@ static void begin_roots(void *arg)
 static void measure_beside(const struct measure *m, const char *name,
 			   sley_fn *begin)
 {
-	struct pool pool = { .m = m };
+	struct object_pool pool = { .m = m };
 	const struct outside_pool from_outside = { submit, &pool };
 
 	MEASURE_CHECK(m, sley_create(&pool.rt,

@@ -426,7 +426,7 @@ func main() {
 		os.Exit(2)
 	}
 	if os.Args[1] == "http-serve" {
-		serveHTTP(os.Args[2])
+		serveHTTP(os.Args[2], os.Args[3:])
 	}
 	workers, err := strconv.Atoi(os.Args[2])
 	row, known := rows[os.Args[1]]
