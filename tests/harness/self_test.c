@@ -302,6 +302,30 @@ TEST(the_usual_matrix_is_all_but_8)
 			     "counts_run_in_order/64\n"));
 }
 
+TEST(the_few_are_single_and_8)
+{
+	char output[16384];
+
+	matrix = "few";
+	CHECK_EQ(run_self("--list", output, sizeof(output)), 0);
+	CHECK(strstr(output, "counts_run_in_order/single\n"
+			     "counts_run_in_order/8\n"));
+	CHECK(!strstr(output, "/1\n") && !strstr(output, "/2\n") &&
+	      !strstr(output, "/4\n") && !strstr(output, "/64\n"));
+}
+
+TEST(the_threads_are_2_and_8)
+{
+	char output[16384];
+
+	matrix = "threads";
+	CHECK_EQ(run_self("--list", output, sizeof(output)), 0);
+	CHECK(strstr(output, "counts_run_in_order/2\n"
+			     "counts_run_in_order/8\n"));
+	CHECK(!strstr(output, "/single\n") && !strstr(output, "/1\n") &&
+	      !strstr(output, "/4\n") && !strstr(output, "/64\n"));
+}
+
 TEST(an_unknown_matrix_is_a_failure)
 {
 	char output[4096];

@@ -30,9 +30,16 @@
 enum { PASSED = 0, FAILED = 1, SKIPPED = 77 };
 
 /* The worker counts of each TEST_WORKERS, by $TEST_MATRIX.  0 is the end. */
-static const int full_matrix[] = { SLEY_SINGLE, 1, 2, 4, 8, 64, 0 };
-static const int usual_matrix[] = { SLEY_SINGLE, 1, 2, 4, 64, 0 };
-static const int short_matrix[] = { SLEY_SINGLE, 2, 8, 0 };
+static const struct {
+	const char *name;
+	int counts[7];
+} matrices[] = {
+	{ "full", { SLEY_SINGLE, 1, 2, 4, 8, 64, 0 } },
+	{ "usual", { SLEY_SINGLE, 1, 2, 4, 64, 0 } },
+	{ "short", { SLEY_SINGLE, 2, 8, 0 } },
+	{ "few", { SLEY_SINGLE, 8, 0 } },
+	{ "threads", { 2, 8, 0 } },
+};
 /* The worker count of any other test. */
 static const int one_run[] = { 2, 0 };
 
@@ -47,7 +54,7 @@ struct board {
 static struct test_case *first_test;
 static struct test_case **last_test = &first_test;
 static struct board *board;
-static const int *matrix = full_matrix;
+static const int *matrix = matrices[0].counts;
 static uint64_t seed;
 static int nr_passed, nr_failed, nr_skipped;
 static uint64_t nr_operations;
@@ -422,18 +429,20 @@ static void choose_seed(void)
 static void choose_matrix(void)
 {
 	const char *text = getenv("TEST_MATRIX");
+	size_t i;
 
-	if (!text || !*text || strcmp(text, "full") == 0)
+	if (!text || !*text)
 		return;
-	if (strcmp(text, "usual") == 0) {
-		matrix = usual_matrix;
-	} else if (strcmp(text, "short") == 0) {
-		matrix = short_matrix;
-	} else {
-		fprintf(stderr, "TEST_MATRIX=%s: not full, usual or short\n",
-			text);
-		exit(FAILED);
+	for (i = 0; i < sizeof(matrices) / sizeof(*matrices); i++) {
+		if (strcmp(text, matrices[i].name) == 0) {
+			matrix = matrices[i].counts;
+			return;
+		}
 	}
+	fprintf(stderr,
+		"TEST_MATRIX=%s: not full, usual, short, few or threads\n",
+		text);
+	exit(FAILED);
 }
 
 static void run_all(const char *filter, char *program, bool list)

@@ -27,11 +27,11 @@
  * Environment: TEST_SEED replays a run, TEST_TIMEOUT sets the seconds a test
  * may take, TEST_EMULATED is set by cmake/aarch64-linux-gnu.cmake.  TEST_MATRIX
  * sets the worker counts of each TEST_WORKERS: "full", the default, is single, 1,
- * 2, 4, 8 and 64; "usual" is the same without 8; "short" is single, 2 and 8.
- * SLEY_PROOF names a file that gets a line of JSON about the run, see proof.c.  A
- * test named
- * broken_... runs only if the filter is its whole name: self_test.c proves with
- * such tests that failures are seen.
+ * 2, 4, 8 and 64; "usual" is the same without 8; "short" is single, 2 and 8;
+ * "few" is single and 8; "threads" is 2 and 8.  SLEY_PROOF names a file that gets
+ * a line of JSON about the run, see proof.c.  A test named broken_... runs only if
+ * the filter is its whole name: self_test.c proves with such tests that failures
+ * are seen.
  */
 #ifndef SLEY_TESTS_HARNESS_TEST_H
 #define SLEY_TESTS_HARNESS_TEST_H
