@@ -657,6 +657,30 @@ const struct plan_row plan_rows[] = {
 		},
 	},
 	{
+		.name = "route",
+		.about = "a request to a pool, on the stack of the caller",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
+		.peers = {
+			SLEY,
+			{ .name = "spawn", .program = "sley", .row = "spawn" },
+		},
+		.bars = {
+			{ "ns", "spawn", 3.0, 0, 0 },
+		},
+	},
+	{
+		.name = "route-queued",
+		.about = "a request to a pool as a task, and a wait for it",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
+		.peers = {
+			SLEY,
+			{ .name = "future", .program = "sley", .row = "future" },
+		},
+		.bars = {
+			{ "ns", "future", 2.0, 0, 0 },
+		},
+	},
+	{
 		.name = "io-echo",
 		.about = "CPU of a server for each message sent back, 64 fibers",
 		.workers = { 1 }, .workers_min = 1, .workers_max = 1,

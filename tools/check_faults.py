@@ -19,7 +19,7 @@ FALLIBLE = (
     "sigaction sigaltstack signalfd eventfd epoll_create1 epoll_ctl pipe2 "
     "fork memfd_create ftruncate fcntl socketpair sendmsg recvmsg "
     "open openat read write access stat fopen fclose ferror fflush "
-    "sched_getaffinity sched_setaffinity sysconf dladdr dlsym "
+    "sched_getaffinity sched_setaffinity sysconf dladdr dlopen dlsym realpath "
     "aligned_alloc malloc calloc realloc posix_memalign strdup").split()
 CALL = re.compile(r"(?<![\w.>])(?:" + "|".join(FALLIBLE) + r")\s*\(")
 SITE = re.compile(r"\bfault_(?:error|errno|spurious)\s*\(")

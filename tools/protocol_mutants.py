@@ -62,8 +62,9 @@ LIST = "tests/model/protocol.txt"
 OPEN = "tests/model/protocol_open.txt"
 KINDS = protocol_generate.KINDS + ("old",)
 SOURCES = ("src/actor/*", "src/core/*", "src/fiber/*", "src/graph/*", "src/io/*",
-           "src/shm/*", "src/subprocess/*",
-           "src/lf/*", "src/mem/*", "src/sync/*", "src/parallel/*",
+           "src/shm/*", "src/stream/*", "src/subprocess/*",
+           "src/lf/*", "src/mem/*", "src/route/*", "src/sync/*",
+           "src/parallel/*",
            "include/sley/*.h")
 QUICK = ("--limit", "150")    # of each scene in each memory
 LONGER = ("--limit", "2000")

@@ -70,6 +70,10 @@ void row_dag(const struct measure *m);
 void row_dag_stencil(const struct measure *m);
 void row_subprocess(const struct measure *m);
 void row_io_echo(const struct measure *m);
+void row_io_accept(const struct measure *m);
+void row_io_file(const struct measure *m);
+void row_route(const struct measure *m);
+void row_route_queued(const struct measure *m);
 
 /* Runs @root as the first task of a runtime. */
 static inline void row_run_config(const struct sley_config *config,

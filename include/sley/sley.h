@@ -15,6 +15,8 @@
  *   stream.h listener.h                      connections; servers
  *   address.h datagram.h                     addresses; single messages
  *   source.h                                 work from your own event loop
+ *   pool.h, request.h, query.h               requests to named pools
+ *   module.h, policy.h                       what serves them, and on which worker
  *   scope.h                                  tasks that fail and end together
  *   fork.h forkable.h parallel.h             functions in parallel
  *   for.h reduce.h scan.h find.h sort.h      loops, sums, searches and order
@@ -64,14 +66,19 @@
 #include <sley/listener.h>
 #include <sley/local.h>
 #include <sley/message.h>
+#include <sley/module.h>
 #include <sley/once.h>
 #include <sley/parallel.h>
 #include <sley/pipeline.h>
 #include <sley/plan.h>
+#include <sley/policy.h>
+#include <sley/pool.h>
 #include <sley/post.h>
 #include <sley/process.h>
 #include <sley/program.h>
+#include <sley/query.h>
 #include <sley/reduce.h>
+#include <sley/request.h>
 #include <sley/runtime.h>
 #include <sley/rwlock.h>
 #include <sley/scan.h>

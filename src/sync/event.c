@@ -88,7 +88,8 @@ bool sley_event_try(struct sley_event *event)
 	return passed;
 }
 
-int sley_event_wait_until(struct sley_event *event, uint64_t deadline_ns)
+int event_wait(struct sley_event *event, uint64_t deadline_ns,
+	       enum wait_flags flags)
 {
 	struct sley_waiter node;
 	uint64_t word = waitq_lock(&event->q);
@@ -98,10 +99,15 @@ int sley_event_wait_until(struct sley_event *event, uint64_t deadline_ns)
 		waitq_unlock_as(&event->q, word);
 		return 0;
 	}
-	err = waitq_wait(&event->q, &node, deadline_ns, 0);
+	err = waitq_wait(&event->q, &node, deadline_ns, flags);
 	if (err)
 		waitq_unlock(&event->q);
 	return err;
+}
+
+int sley_event_wait_until(struct sley_event *event, uint64_t deadline_ns)
+{
+	return event_wait(event, deadline_ns, 0);
 }
 
 int sley_event_wait(struct sley_event *event)

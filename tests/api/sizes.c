@@ -32,6 +32,11 @@ SIZE_IS(sley_ticket, 56);
 SIZE_IS(sley_invocation, 16);
 SIZE_IS(sley_cpus, 512);
 SIZE_IS(sley_cpu, 32);
+SIZE_IS(sley_query, 24);
+SIZE_IS(sley_request, 232);
+SIZE_IS(sley_method, 40);
+SIZE_IS(sley_module, 112);
+SIZE_IS(sley_policy, 104);
 
 /* The first field says how much of the struct the caller knows. */
 _Static_assert(offsetof(struct sley_config, size) == 0, "sley_config");
@@ -41,5 +46,21 @@ _Static_assert(offsetof(struct sley_stock_config, size) == 0,
 
 _Static_assert(offsetof(struct sley_source_options, size) == 0,
 	       "sley_source_options");
+_Static_assert(offsetof(struct sley_http_options, size) == 0,
+	       "sley_http_options");
+_Static_assert(offsetof(struct sley_http_question, size) == 0,
+	       "sley_http_question");
+_Static_assert(offsetof(struct sley_request_spec, size) == 0,
+	       "sley_request_spec");
+_Static_assert(offsetof(struct sley_router_options, size) == 0,
+	       "sley_router_options");
+_Static_assert(offsetof(struct sley_pool_options, size) == 0,
+	       "sley_pool_options");
+_Static_assert(offsetof(struct sley_router_stats, size) == 0,
+	       "sley_router_stats");
+
+/* Tables of the program: the version comes first, then the size. */
+_Static_assert(offsetof(struct sley_module, abi) == 0, "sley_module");
+_Static_assert(offsetof(struct sley_policy, abi) == 0, "sley_policy");
 
 int sley_sizes;

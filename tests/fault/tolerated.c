@@ -129,6 +129,9 @@ static const struct tolerated table[] = {
 	  .reason = "waits for a thread that is there; none: -EAGAIN" },
 	{ "core/wait/region.c", "region_create", "mem_alloc", .as = -EAGAIN,
 	  .reason = "-EAGAIN: there is no thread" },
+	{ "route/group_map.c", "has_slots", "mem_alloc", .rule = ABSORBED,
+	  .reason = "the requests of a group go where the policy says, one "
+		    "by one" },
 	{ "parallel/pipeline.c", "run_pipeline", "mem_alloc", .rule = ABSORBED,
 	  .reason = "then one item is under way at a time" },
 	{ "actor/supervisor/children.c", "grow", "mem_alloc", .rule = ABSORBED,

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sley/pool.h - pools: named sets of containers that serve requests.
+ *
+ * Scheduling has two levels.  *What* runs is decided by the container: a pool is made
+ * of a module (<sley/module.h>), and a request (<sley/request.h>) runs one of its
+ * methods in one container, or in several.  *Where* it runs is decided by the policy
+ * of the router (<sley/policy.h>), which chooses the worker, and which can be
+ * exchanged.
+ *
+ *     err = sley_router_create(rt, &router, NULL);
+ *     err = sley_router_add(router, &store_module);
+ *     err = sley_pool_open(router, &pool, "store",
+ *                          SLEY_POOL_OPTIONS(.module = "store",
+ *                                            .containers = 8));
+ *     ...
+ *     sley_pool_close(pool);
+ *     sley_router_destroy(router);
+ *
+ * A router belongs to a runtime; a runtime may have several.  The router owns modules
+ * and pools.  In a child of fork() they are lost with the runtime: calls that return an
+ * error return SLEY_EFORKED there, and sley_pool_close() does nothing.
+ *
+ * References.  sley_pool_open() gives a reference to a pool, and makes the pool if there
+ * is none of that name.  sley_pool_close() gives the reference back; the pool stays.
+ * sley_pool_destroy() ends a pool: its requests are completed, its containers are
+ * destroyed, and its name is free.  The handle stays valid until it is closed: a
+ * request to it completes with -ENOENT.
+ *
+ * Containers.  A container that is drained (sley_container_drain_until()) completes the
+ * requests that it has, and takes no others: new requests wait, as long as the time-out
+ * of their query allows, until the container is opened again.  So its state can be
+ * upgraded in place, or replaced.
+ */
+#ifndef SLEY_POOL_H
+#define SLEY_POOL_H
+
+#include <sley/compiler.h>
+#include <sley/module.h>
+#include <sley/query.h>
+#include <sley/request.h>
+#include <sley/runtime.h>
+#include <sley/time.h>
+
+SLEY_BEGIN_DECLS
+
+struct sley_policy; /* <sley/policy.h> */
+struct sley_router;
+
+/* Of a pool. */
+#define SLEY_CONTAINERS_MAX 65536
+
+/* ---- routers ---------------------------------------------------------------------- */
+
+/* Zero means the default in every field. */
+struct sley_router_options {
+	uint32_t size; /* of this struct; SLEY_ROUTER_OPTIONS sets it       */
+	/* One of enum sley_log_level (<sley/policy.h>); default: warnings. */
+	uint32_t log_level;
+	/*
+	 * The name of a policy that is built in, or of a file in .directories;
+	 * default "default".
+	 */
+	const char *policy;
+	/* A policy of the program, in place of the name; or NULL. */
+	const struct sley_policy *own_policy;
+	/*
+	 * Folders, separated by colons, for modules and policies that are shared
+	 * objects: the module "kv" is the file kv.so.  Only root and the user of
+	 * the program may be able to write there.  NULL: none.
+	 */
+	const char *directories;
+	uint64_t reserved[3];
+};
+
+#define SLEY_ROUTER_OPTIONS(...)                                               \
+	SLEY_LITERAL(struct sley_router_options, __VA_ARGS__)
+
+/*
+ * sley_router_create - make a router of the runtime @rt.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber, while a policy is loaded; a plain thread loads it itself
+ * Owner:    the caller ends the router with sley_router_destroy(), before @rt is
+ *           destroyed; @options is copied, and so is the text of .directories;
+ *           options->own_policy is borrowed until then.
+ * Errors:   -ENOENT   there is no policy of that name
+ *           -EPERM    other users may write to the file of the policy, or to a folder
+ *                     above it; .report has a line
+ *           -ELIBBAD  the file is no policy, or one of another version; the same
+ *           -EINVAL   options->size is zero, or the table of the policy has another
+ *                     version or lacks runtime_map()
+ *           -E2BIG    a newer field is set
+ *           -ENOMEM
+ *           SLEY_EFORKED
+ *           the error of create() or divide_workers() of the policy; .report of
+ *           the runtime gets a line that says so
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_router_create(struct sley *rt, struct sley_router **router,
+		   const struct sley_router_options *options);
+
+/*
+ * sley_router_destroy - end all pools of a router, and the router.
+ *
+ * Waits for all requests.  All references to pools must have been given back.  Does
+ * nothing with NULL.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -EBUSY   references are left: nothing was done
+ *           SLEY_EFORKED
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_router_destroy(struct sley_router *router);
+
+/*
+ * sley_router_add - let pools be made of @module, by its name.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    @module is borrowed until the router ends.
+ * Errors:   -EEXIST   there is a module of that name
+ *           -EINVAL   the table has another version, no name, no methods, or a method
+ *                     without run(); or the name is too long
+ *           -ENOMEM
+ *           SLEY_EFORKED
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_router_add(struct sley_router *router, const struct sley_module *module);
+
+/* ---- pools ------------------------------------------------------------------------ */
+
+/* Zero means the default in every field. */
+struct sley_pool_options {
+	uint32_t size;       /* of this struct; SLEY_POOL_OPTIONS sets it    */
+	uint32_t containers; /* default: 1                                   */
+	const char *module;  /* its name; needed if the pool is made         */
+	const void
+		*params; /* for create() of the module; borrowed for the call */
+	size_t params_size;
+	uint64_t reserved[4];
+};
+
+#define SLEY_POOL_OPTIONS(...)                                                 \
+	SLEY_LITERAL(struct sley_pool_options, __VA_ARGS__)
+
+/*
+ * sley_pool_open - get the pool with the name @name, or make it.
+ *
+ * If there is a pool of that name, @options->module must be its module, or NULL, and
+ * .containers must be its number, or 0.  Only the maker calls create() of the module, for
+ * one container after the other; callers that come meanwhile wait for it.  If
+ * create() fails, the containers before are destroyed, and there is no pool.
+ *
+ * A module that was not added is looked for in the .directories of the router, and is
+ * loaded for good.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber, while create() runs; a plain thread sleeps
+ * Owner:    the caller gives the reference back with sley_pool_close().
+ * Errors:   -ENOENT         there is no pool of that name, and .module is NULL; or
+ *                           there is no such module
+ *           -EPERM, -ELIBBAD  the module is not loaded: as sley_router_create()
+ *           -EEXIST         the pool has another module or another number of containers
+ *           -EINVAL         the name is empty; options->size is zero
+ *           -ENAMETOOLONG   the name is longer than SLEY_POOL_NAME_MAX
+ *           -E2BIG          a newer field is set, or .containers is above
+ *                           SLEY_CONTAINERS_MAX
+ *           -ENOMEM
+ *           SLEY_EFORKED
+ *           the error of create()
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_pool_open(struct sley_router *router, struct sley_pool **pool,
+	       const char *name, const struct sley_pool_options *options);
+
+/*
+ * sley_pool_close - give a reference to a pool back.
+ *
+ * The pool stays until sley_pool_destroy() or sley_router_destroy().  All requests that
+ * were submitted with this reference must be complete.  Does nothing with NULL.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_pool_close(struct sley_pool *pool);
+
+/*
+ * sley_pool_destroy - end a pool.
+ *
+ * From the first moment its name is free, and new requests complete with -ENOENT, as
+ * do requests that wait for a drained container.  The call waits for all other
+ * requests, then destroys the containers.  The reference of the caller stays, and is
+ * given back with sley_pool_close().
+ *
+ * A method of the pool must not call this: it would wait for itself.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -EALREADY  the pool was destroyed, or another caller is destroying it
+ *           SLEY_EFORKED
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_pool_destroy(struct sley_pool *pool);
+
+/*
+ * sley_pool_flush_until - wait until a pool has no requests and no other work.
+ *
+ * Requests that come meanwhile are waited for as well, and so are requests that wait for
+ * a drained container.  The library counts the requests; work_remaining() of the module
+ * adds its own.  The caller looks once a millisecond.  A method of the pool must not call
+ * this: it would wait for itself.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Order:    everything in the requests that were submitted before happens before the
+ *           return.
+ * Errors:   -ETIMEDOUT, -ECANCELED, SLEY_EFORKED
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_pool_flush_until(struct sley_pool *pool, uint64_t deadline_ns);
+
+/*
+ * sley_pool_name - the name of a pool.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    the text lives as long as the reference.
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS const char *
+sley_pool_name(const struct sley_pool *pool);
+
+/*
+ * sley_pool_nr_containers - how many containers a pool has.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint32_t
+sley_pool_nr_containers(const struct sley_pool *pool);
+
+/* ---- containers ------------------------------------------------------------------- */
+
+/*
+ * sley_container_drain_until - complete the requests of a container, take no others.
+ *
+ * New requests for the container wait.  If the call fails, the container takes
+ * requests again.  A method of the container must not call this: it would wait for
+ * itself.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -ETIMEDOUT, -ECANCELED
+ *           -ENXIO      the pool has no such container
+ *           -EALREADY   the container is drained, or another caller drains it
+ *           -ENOENT     the pool was destroyed
+ *           SLEY_EFORKED
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_container_drain_until(struct sley_pool *pool, uint32_t id,
+			   uint64_t deadline_ns);
+
+/*
+ * sley_container_open - let a drained container take requests again.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   -ENXIO    the pool has no such container
+ *           -EINVAL   the container is not drained
+ *           -ENOENT   the pool was destroyed
+ *           SLEY_EFORKED
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_container_open(struct sley_pool *pool, uint32_t id);
+
+/*
+ * sley_container_upgrade - give a drained container to a newer version of its module.
+ *
+ * upgrade() of @module makes a state of its own of the old state.  If it fails, the
+ * container keeps its module and its state.  The container stays drained.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber, while upgrade() runs
+ * Owner:    @module is borrowed until the router ends.
+ * Errors:   -ENXIO    the pool has no such container
+ *           -EINVAL   the container is not drained; or @module has another name, is
+ *                     not newer, lacks a method of the old one, or has no upgrade()
+ *           -ENOENT   the pool was destroyed
+ *           SLEY_EFORKED
+ *           the error of upgrade()
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_container_upgrade(struct sley_pool *pool, uint32_t id,
+		       const struct sley_module *module);
+
+SLEY_END_DECLS
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * container.c - see container.h, and <sley/pool.h> for containers.
+ */
+#include "route/container.h"
+
+#include "core/life/after_fork.h"
+#include "route/pool.h"
+#include "route/router.h"
+
+#include <errno.h>
+#include <sley/error.h>
+
+/* ---- the life of a container ------------------------------------------------------ */
+
+void container_init(struct sley_container *container, struct sley_pool *pool,
+		    uint32_t id)
+{
+	container->pool = pool;
+	container->id = id;
+	container->module = pool->module;
+	container->phase = CONTAINER_DRAINED;
+	container->door = (struct door){ .word = DOOR_SHUT };
+	sley_event_init(&container->opened, false, false);
+	group_map_init(&container->groups);
+}
+
+static struct sley_container_info
+describe(const struct sley_container *container)
+{
+	const struct sley_pool *pool = container->pool;
+
+	return (struct sley_container_info){
+		.pool = pool->name,
+		.id = container->id,
+		.nr = pool->nr_containers,
+		.rt = pool->router->rt,
+	};
+}
+
+/* With the lock of the pool, or before other threads know the container. */
+static void open_door(struct sley_container *container)
+{
+	/* relaxed: the lock; an enterer asks only whether it is gone. */
+	store_relaxed(&container->phase, CONTAINER_OPEN);
+	door_open(&container->door);
+	sley_event_set(&container->opened);
+}
+
+int container_start(struct sley_container *container, const void *params,
+		    size_t params_size)
+{
+	struct sley_container_info info = describe(container);
+	int err = 0;
+
+	info.params = params;
+	info.params_size = params_size;
+	if (container->module->create)
+		err = container->module->create(&container->self, &info);
+	if (err)
+		return err;
+	open_door(container);
+	return 0;
+}
+
+void container_end(struct sley_container *container)
+{
+	if (container->module->destroy)
+		container->module->destroy(container->self);
+	group_map_fini(&container->groups, &container->pool->router->rt->mem);
+}
+
+void container_condemn(struct sley_container *container)
+{
+	/* relaxed: written with the lock only. */
+	bool was_open = load_relaxed(&container->phase) == CONTAINER_OPEN;
+
+	/* relaxed: the lock; the event passes it on to enterers. */
+	store_relaxed(&container->phase, CONTAINER_GONE);
+	if (was_open) {
+		sley_event_clear(&container->opened);
+		door_shut(&container->door);
+	}
+	sley_event_set(&container->opened);
+}
+
+/* ---- requests that wait ----------------------------------------------------------- */
+
+int container_enter_until(struct sley_container *container,
+			  uint64_t deadline_ns)
+{
+	while (!door_enter(&container->door)) {
+		int err;
+
+		if (container_is_gone(container))
+			return -ENOENT;
+		err = sley_event_wait_until(&container->opened, deadline_ns);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* ---- the keeper ------------------------------------------------------------------- */
+
+/* The container, with the lock of its pool; or an error, without. */
+static int find_locked(struct sley_pool *pool, uint32_t id,
+		       struct sley_container **container)
+{
+	/* In a child of fork() the lock may be held for ever. */
+	if (runtime_is_lost(pool->router->rt))
+		return SLEY_EFORKED;
+	if (id >= pool->nr_containers)
+		return -ENXIO;
+	*container = &pool->container[id];
+	sley_mutex_lock(&pool->lock);
+	/* relaxed: the lock. */
+	if (load_relaxed(&(*container)->phase) != CONTAINER_GONE)
+		return 0;
+	sley_mutex_unlock(&pool->lock);
+	return -ENOENT;
+}
+
+/* With the lock; it is not held while the keeper waits. */
+static int drain_locked(struct sley_pool *pool,
+			struct sley_container *container, uint64_t deadline_ns)
+{
+	int err;
+
+	/* relaxed: the lock. */
+	if (load_relaxed(&container->phase) != CONTAINER_OPEN)
+		return -EALREADY;
+	/* relaxed: the lock. */
+	store_relaxed(&container->phase, CONTAINER_DRAINING);
+	sley_event_clear(&container->opened);
+	door_shut(&container->door);
+	sley_mutex_unlock(&pool->lock);
+	err = door_wait(&container->door, deadline_ns, 0);
+	sley_mutex_lock(&pool->lock);
+	/* relaxed: the lock. */
+	if (load_relaxed(&container->phase) == CONTAINER_GONE)
+		return -ENOENT;
+	if (err) {
+		door_give_up(&container->door);
+		/* relaxed: the lock. */
+		store_relaxed(&container->phase, CONTAINER_OPEN);
+		sley_event_set(&container->opened);
+		return err;
+	}
+	/* relaxed: the lock. */
+	store_relaxed(&container->phase, CONTAINER_DRAINED);
+	return 0;
+}
+
+int sley_container_drain_until(struct sley_pool *pool, uint32_t id,
+			       uint64_t deadline_ns)
+{
+	struct sley_container *container;
+	int err = find_locked(pool, id, &container);
+
+	if (err)
+		return err;
+	err = drain_locked(pool, container, deadline_ns);
+	sley_mutex_unlock(&pool->lock);
+	return err;
+}
+
+int sley_container_open(struct sley_pool *pool, uint32_t id)
+{
+	struct sley_container *container;
+	int err = find_locked(pool, id, &container);
+
+	if (err)
+		return err;
+	/* relaxed: the lock. */
+	if (load_relaxed(&container->phase) == CONTAINER_DRAINED)
+		open_door(container);
+	else
+		err = -EINVAL;
+	sley_mutex_unlock(&pool->lock);
+	return err;
+}
+
+static bool has_all_methods(const struct sley_module *next,
+			    const struct sley_module *last)
+{
+	if (next->nr_methods < last->nr_methods)
+		return false;
+	for (uint32_t i = 0; i < last->nr_methods; i++) {
+		if (last->methods[i].run && !next->methods[i].run)
+			return false;
+	}
+	return true;
+}
+
+/* Is @next a newer version of the module @last, that can take its state over? */
+static bool is_successor(const struct sley_module *next,
+			 const struct sley_module *last)
+{
+	return module_check(next) == 0 && module_is_same(next, last->name) &&
+	       next->version > last->version && next->upgrade &&
+	       has_all_methods(next, last);
+}
+
+int sley_container_upgrade(struct sley_pool *pool, uint32_t id,
+			   const struct sley_module *module)
+{
+	struct sley_container *container;
+	struct sley_container_info info;
+	int err = find_locked(pool, id, &container);
+
+	if (err)
+		return err;
+	info = describe(container);
+	/* relaxed: the lock. */
+	if (load_relaxed(&container->phase) != CONTAINER_DRAINED ||
+	    !is_successor(module, container->module))
+		err = -EINVAL;
+	else
+		err = module->upgrade(&container->self,
+				      container->module->version, &info);
+	if (!err)
+		container->module = module;
+	sley_mutex_unlock(&pool->lock);
+	return err;
+}
+
+uint32_t sley_container_id(const struct sley_container *container)
+{
+	return container->id;
+}
+
+struct sley_pool *sley_container_pool(const struct sley_container *container)
+{
+	return container->pool;
+}

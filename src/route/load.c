@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * load.c - see load.h.
+ */
+#include "route/load.h"
+
+#include "core/trace/report.h"
+#include "os/library.h"
+
+#include <errno.h>
+#include <sley/blocking.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SUFFIX ".so"
+
+/* A library that was loaded. */
+struct library {
+	struct list link;
+	void *handle;
+};
+
+struct search {
+	const char *directories; /* separated by colons, or NULL           */
+	const char *name;
+	const char *symbol;
+	void *handle;
+	const void *table;
+	int err;
+	char why[512];
+};
+
+/* A name is no path: it must not lead out of the folder. */
+static bool is_plain(const char *name)
+{
+	return name[0] && name[0] != '.' && !strchr(name, '/') &&
+	       strlen(name) <= SLEY_POOL_NAME_MAX;
+}
+
+/* Copies the folder at *@at to @dir, and moves *@at behind it.  False: no more. */
+static bool next_directory(const char **at, char *dir, size_t size)
+{
+	size_t length;
+
+	*at += strspn(*at, ":");
+	length = strcspn(*at, ":");
+	if (!length || length >= size)
+		return false;
+	memcpy(dir, *at, length);
+	dir[length] = '\0';
+	*at += length;
+	return true;
+}
+
+static void take_table(struct search *search)
+{
+	search->table = os_library_symbol(search->handle, search->symbol);
+	if (search->table)
+		return;
+	snprintf(search->why, sizeof(search->why), "it has no symbol %s",
+		 search->symbol);
+	os_library_close(search->handle);
+	search->handle = NULL;
+	search->err = -ELIBBAD;
+}
+
+/* Runs where it may block. */
+static void look(void *arg)
+{
+	struct search *search = arg;
+	const char *at = search->directories;
+	char file[SLEY_POOL_NAME_MAX + sizeof(SUFFIX)], dir[512];
+
+	snprintf(file, sizeof(file), "%s%s", search->name, SUFFIX);
+	search->err = -ENOENT;
+	while (search->err == -ENOENT && next_directory(&at, dir, sizeof(dir)))
+		search->err = os_library_open(&search->handle, dir, file,
+					      search->why, sizeof(search->why));
+	if (!search->err)
+		take_table(search);
+}
+
+static void complain(const struct sley_router *router,
+		     const struct search *search)
+{
+	if (search->err == -EPERM)
+		report(router->rt,
+		       "sley: \"%s\" is not loaded: users other than root and "
+		       "you may write to %s; take that right away, or choose "
+		       "another folder",
+		       search->name, search->why);
+	else if (search->err != -ENOENT)
+		report(router->rt, "sley: \"%s\" is not loaded: %s",
+		       search->name, search->why);
+}
+
+/* The router unloads the library when it ends. */
+static int keep(struct sley_router *router, struct search *search)
+{
+	struct library *library = mem_alloc(&router->rt->mem, sizeof(*library));
+
+	if (!library) {
+		os_library_close(search->handle);
+		return -ENOMEM;
+	}
+	list_init(&library->link);
+	library->handle = search->handle;
+	sley_mutex_lock(&router->lock);
+	list_append(&router->libraries, &library->link);
+	sley_mutex_unlock(&router->lock);
+	return 0;
+}
+
+int load_table(struct sley_router *router, const char *name, const char *symbol,
+	       const void **table)
+{
+	struct search search = {
+		.directories = router->directories,
+		.name = name,
+		.symbol = symbol,
+	};
+	int err;
+
+	if (!search.directories || !is_plain(name))
+		return -ENOENT;
+	err = sley_blocking_call(look, &search);
+	if (err)
+		return err;
+	if (search.err) {
+		complain(router, &search);
+		return search.err;
+	}
+	err = keep(router, &search);
+	*table = search.table;
+	return err;
+}
+
+int load_module(struct sley_router *router, const char *name)
+{
+	const struct sley_module *module;
+	int err = load_table(router, name, LOAD_MODULE, (const void **)&module);
+
+	if (err)
+		return err;
+	if (module_check(module) || !module_is_same(module, name)) {
+		report(router->rt,
+		       "sley: \"%s\" is not used: its table is of another "
+		       "version or not complete, or has another name",
+		       name);
+		return -ELIBBAD;
+	}
+	err = sley_router_add(router, module);
+	return err == -EEXIST ? 0 : err; /* another opener was faster */
+}
+
+void load_end(struct sley_router *router)
+{
+	struct list *link;
+
+	while ((link = list_take_first(&router->libraries))) {
+		struct library *library =
+			container_of(link, struct library, link);
+
+		os_library_close(library->handle);
+		mem_free(&router->rt->mem, library, sizeof(*library));
+	}
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * policy.c - see policy.h; and what <sley/policy.h> tells a policy of a request.
+ */
+#include "route/policy.h"
+
+#include "base/options.h"
+#include "route/container.h"
+#include "route/load.h"
+#include "route/request.h"
+
+#include <errno.h>
+#include <sley/error.h>
+#include <string.h>
+
+/* ---- the start and the end --------------------------------------------------------- */
+
+/* The policy with that name: built in, or else a file. */
+static int find(struct sley_router *router, const char *name,
+		const struct sley_policy **policy)
+{
+	static const struct sley_policy *const all[] = {
+		&policy_default,
+		&policy_local,
+		&policy_none,
+	};
+
+	for (size_t i = 0; i < array_size(all); i++) {
+		if (strcmp(all[i]->name, name) == 0) {
+			*policy = all[i];
+			return 0;
+		}
+	}
+	return load_table(router, name, LOAD_POLICY, (const void **)policy);
+}
+
+static bool is_complete(const struct sley_policy *policy)
+{
+	return policy->abi == SLEY_POLICY_ABI &&
+	       policy->size == sizeof(*policy) && policy->name &&
+	       policy->runtime_map && options_are_clear(policy->reserved);
+}
+
+/* Says why there is no router.  Returns @err. */
+static int failed_in(const struct sley_router *router, const char *function,
+		     int err)
+{
+	sley_router_log(router, SLEY_LOG_ERROR,
+			"%s() failed (%s), so there is no router; the runtime "
+			"has %u worker(s)",
+			function, sley_strerror(err), router->nr_workers);
+	return err;
+}
+
+int policy_start(struct sley_router *router, const char *name,
+		 const struct sley_policy *own)
+{
+	const struct sley_policy *policy = own;
+	int err = 0;
+
+	if (!own)
+		err = find(router, name ? name : policy_default.name, &policy);
+	if (err)
+		return err;
+	if (!is_complete(policy))
+		return own ? -EINVAL : -ELIBBAD;
+	router->policy = policy;
+	if (policy->create)
+		err = policy->create(&router->policy_self, router);
+	if (err)
+		return failed_in(router, "create", err);
+	if (policy->divide_workers)
+		err = policy->divide_workers(router->policy_self, router);
+	if (!err)
+		return 0;
+	policy_end(router);
+	return failed_in(router, "divide_workers", err);
+}
+
+void policy_end(struct sley_router *router)
+{
+	if (router->policy->destroy)
+		router->policy->destroy(router->policy_self);
+}
+
+/* ---- the question ------------------------------------------------------------------ */
+
+/* The answer @answer of @function() is none of the @limit workers or lanes. */
+static void refuse(struct sley_router *router, const struct worker *here,
+		   const char *function, uint32_t answer, uint32_t limit)
+{
+	router_count(router, here, COUNT_REFUSED);
+	if (router_may_warn(router))
+		sley_router_log(router, SLEY_LOG_WARNING,
+				"%s() answered %u, which is not below %u: the "
+				"request stays where it is; "
+				"sley_router_get_stats() counts such answers",
+				function, answer, limit);
+}
+
+uint32_t policy_map(struct sley_router *router, const struct worker *here,
+		    struct sley_request *request)
+{
+	const struct sley_policy *policy = router->policy;
+	struct sley_route route = {
+		.router = router,
+		.request = request,
+		.container = request->container,
+		.here = here ? here->index : SLEY_NO_WORKER,
+	};
+	const char *function = "runtime_map";
+	uint32_t limit = router->nr_workers;
+	uint32_t worker;
+
+	if (!here && policy->client_map) {
+		function = "client_map";
+		limit = router->client_lanes;
+		worker = policy->client_map(router->policy_self, &route);
+	} else {
+		worker = policy->runtime_map(router->policy_self, &route);
+	}
+	if (likely(worker < limit || worker == SLEY_NO_WORKER))
+		return worker;
+	refuse(router, here, function, worker, limit);
+	return SLEY_NO_WORKER;
+}
+
+/* ---- what a policy may ask --------------------------------------------------------- */
+
+uint64_t sley_route_io_size(const struct sley_route *route)
+{
+	const struct sley_request *request = route->request;
+
+	if (request->io_size || !request->does->io_size)
+		return request->io_size;
+	return request->does->io_size(route->container->self, request);
+}
+
+uint32_t sley_route_keep_group(const struct sley_route *route, uint32_t worker)
+{
+	/* The policy sees the request as a constant; the router does not. */
+	struct sley_request *request = (struct sley_request *)route->request;
+	struct sley_container *container = route->container;
+
+	if (request->group == SLEY_NO_GROUP ||
+	    request->flags & REQUEST_GROUPED ||
+	    !group_map_enter(&container->groups, &route->router->rt->mem,
+			     request->group, &worker))
+		return worker;
+	request->flags |= REQUEST_GROUPED;
+	return worker;
+}

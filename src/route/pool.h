@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool.h - a pool: a name, a module, and containers.
+ *
+ *      MAKING ──all containers are created──► LIVE ──destroy──► GONE
+ *         └──one of them failed─────────────────────────────────► GONE
+ *
+ * A MAKING or LIVE pool is in the list of its router, under its name.  An opener that
+ * finds a pool in the making waits for the maker.  Handles are counted: a GONE pool is
+ * freed with the last handle.  A LIVE pool counts as one handle more, so that a pool
+ * without users stays.
+ *
+ * Phase and count are under the lock of the router.  Requests look at neither.  A
+ * request goes to a container, and the containers of a GONE pool are shut.  The
+ * submitter of a request has a handle, except for a forgotten request.  So the pool
+ * counts the requests that wait to enter a container, or for their parts (`waiting`),
+ * behind a door that is shut at the end.
+ */
+#ifndef SLEY_ROUTE_POOL_H
+#define SLEY_ROUTE_POOL_H
+
+#include "base/list.h"
+#include "route/container.h"
+
+#include <sley/pool.h>
+#include <sley/sync.h>
+
+enum pool_phase {
+	POOL_MAKING,
+	POOL_LIVE,
+	POOL_GONE,
+};
+
+struct sley_pool {
+	/* Constant once made. */
+	struct sley_router *router;
+	const struct sley_module *module;
+	struct sley_container *container;
+	uint32_t nr_containers;
+	char name[SLEY_POOL_NAME_MAX + 1];
+
+	cache_aligned struct door waiting; /* requests in no container       */
+	struct sley_mutex lock; /* of the keepers of its containers          */
+	struct list link;       /* in its router (lock of the router)        */
+	uint32_t phase;         /* enum pool_phase (lock of the router)      */
+	uint32_t nr_handles;    /* (lock of the router)                      */
+	int making_failed;      /* why (lock of the router)                  */
+	struct sley_event made; /* LIVE or GONE                              */
+};
+
+/* All requests end, and the containers are destroyed.  No lock is held. */
+void pool_end(struct sley_pool *pool);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * request.c - see request.h.
+ */
+#include "route/request.h"
+
+#include "core/life/drain.h"
+#include "core/sched/place.h"
+#include "core/task/spawn.h"
+#include "core/task/turn.h"
+#include "os/clock.h"
+#include "route/container.h"
+#include "route/parts.h"
+#include "route/policy.h"
+#include "route/pool.h"
+
+#include <errno.h>
+#include <sley/scope.h>
+#include <sley/time.h>
+
+static struct sley_request *request_of_task(struct sley_task *task)
+{
+	return container_of(task, struct sley_request, task);
+}
+
+/* ---- filling ----------------------------------------------------------------------- */
+
+void request_fill(struct sley_request *request,
+		  const struct sley_request_spec *spec, uint32_t flags)
+{
+	unsigned int level = (unsigned int)(spec->priority + LEVEL_DEFAULT);
+
+	request->done = (struct sley_future)SLEY_FUTURE_INIT;
+	/* For a cancel that finds no task: in no queue, and not BLOCKED. */
+	task_build(&request->task, level, TASK_TURNS);
+	request->in = spec->in;
+	request->in_size = spec->in_size;
+	request->out = spec->out;
+	request->out_size = spec->out_size;
+	request->answer_size = 0;
+	request->query = spec->query;
+	request->deadline_ns = spec->deadline_ns;
+	request->group = spec->group;
+	request->io_size = spec->io_size;
+	request->method = spec->method;
+	request->flags = flags | (spec->enqueue ? REQUEST_ENQUEUED : 0);
+	request->container = NULL;
+	request->parts = NULL;
+}
+
+/* ---- running ----------------------------------------------------------------------- */
+
+/* Until when the request may wait for its container. */
+static uint64_t enter_deadline(const struct sley_request *request)
+{
+	uint64_t deadline_ns = request->deadline_ns ? request->deadline_ns
+						    : SLEY_FOREVER;
+	uint32_t timeout = request->query.timeout;
+	uint64_t until_ns;
+
+	if (!timeout)
+		return deadline_ns;
+	until_ns = os_now() + (timeout - 1) * SLEY_MSEC;
+	return until_ns < deadline_ns ? until_ns : deadline_ns;
+}
+
+/* The container opens its door, or the request does not run. */
+static int enter(struct sley_request *request)
+{
+	struct sley_container *container = request->container;
+	int err = container_enter_until(container, enter_deadline(request));
+
+	if (err)
+		return err;
+	request->flags |= REQUEST_ENTERED;
+	request->does = &container->module->methods[request->method];
+	return 0;
+}
+
+static int run_method(struct sley_request *request)
+{
+	return request->does->run(request->container->self, request);
+}
+
+/* The method is a scope: at the deadline its waits end, and those of its members. */
+static int run_until(struct sley_request *request)
+{
+	struct sley_scope scope;
+	int code, err;
+
+	if (os_now() >= request->deadline_ns)
+		return -ETIMEDOUT;
+	sley_scope_open_until(&scope, request->deadline_ns);
+	code = run_method(request);
+	err = sley_scope_close(&scope);
+	return code == -ECANCELED && err == -ETIMEDOUT ? err : code;
+}
+
+int request_run(struct sley_request *request)
+{
+	return unlikely(request->deadline_ns) ? run_until(request)
+					      : run_method(request);
+}
+
+/* ---- completing -------------------------------------------------------------------- */
+
+static void leave(struct sley_request *request)
+{
+	struct sley_container *container = request->container;
+
+	if (unlikely(request->flags & REQUEST_GROUPED))
+		group_map_leave(&container->groups, request->group);
+	if (likely(request->flags & REQUEST_ENTERED))
+		door_leave(&container->door);
+	if (unlikely(request->flags & REQUEST_WAITS))
+		door_leave(&container->pool->waiting);
+}
+
+void request_complete(struct sley_router *router, struct sley_request *request,
+		      int code)
+{
+	struct sley *rt = router->rt;
+
+	request->code = code;
+	router_count(router, router_worker(router), COUNT_COMPLETED);
+	leave(request); /* the router may end from here on, if nothing waits */
+	if (unlikely(request->flags & REQUEST_PART))
+		parts_complete(request->parts);
+	else if (unlikely(request->flags & REQUEST_FREED))
+		mem_free(&rt->mem, request, request_forgotten_size(request));
+	else if (likely(code >= 0))
+		(void)sley_future_set(&request->done, request);
+	else
+		(void)sley_future_fail(&request->done, code);
+}
+
+/* ---- as a task --------------------------------------------------------------------- */
+
+static int run_as_task(struct sley_request *request)
+{
+	struct sley *rt = request->container->pool->router->rt;
+	int err = 0;
+
+	if (unlikely(request->flags & REQUEST_WAITS))
+		err = enter(request);
+	if (err)
+		return err;
+	if (unlikely(task_is_cancelled(&request->task) ||
+		     runtime_is_cancelled(rt)))
+		return -ECANCELED;
+	return request_run(request);
+}
+
+static void turn(void *task)
+{
+	struct sley_request *request = request_of_task(task);
+
+	request->code = run_as_task(request);
+}
+
+static struct sley_task *after_turn(struct worker *worker,
+				    struct sley_task *task)
+{
+	struct sley_request *request = request_of_task(task);
+	struct sley_router *router = request->container->pool->router;
+
+	task_turn_end(task);
+	drain_count_finished(worker);
+	request_complete(router, request, request->code);
+	return NULL;
+}
+
+/* A request waits for no inbox. */
+static void poke(struct sley_task *task)
+{
+	(void)task;
+}
+
+static const struct turns turns = { after_turn, poke };
+
+static struct sley_group *turns_group(void)
+{
+	return (struct sley_group *)(uintptr_t)&turns;
+}
+
+/* In the usual case: by a worker, for itself, with the default priority. */
+static void queue_here(struct worker *here, struct sley_task *task)
+{
+	task->group = turns_group();
+	task->fiber = NULL;
+	task_build(task, LEVEL_DEFAULT, here->task_flags | TASK_TURNS);
+	drain_count_spawned(here);
+	place_spawned(here, task);
+}
+
+int request_queue(struct sley_router *router, struct worker *here,
+		  struct sley_request *request, uint32_t to)
+{
+	struct sley *rt = router->rt;
+	unsigned int level = task_level(&request->task);
+	struct sley_options options = {
+		.size = sizeof(options),
+		.priority = (int)level - LEVEL_DEFAULT,
+	};
+
+	request->task.fn = turn;
+	request->task.arg = NULL;
+	request->task.name = request->does->name;
+	if (likely(here && level == LEVEL_DEFAULT && rt->nr_workers &&
+		   (to == here->index || to == SLEY_NO_WORKER))) {
+		queue_here(here, &request->task);
+		return 0;
+	}
+	if (to != SLEY_NO_WORKER)
+		options.toward = SLEY_ON_WORKER(to);
+	return spawn_into_as(rt, turns_group(), &request->task, &options,
+			     TASK_TURNS | (rt->nr_workers ? 0 : TASK_PINNED));
+}
+
+/* ---- sending ----------------------------------------------------------------------- */
+
+/* Does the request run on the stack of its submitter, the worker @here? */
+static bool is_inline(const struct worker *here,
+		      const struct sley_request *request, uint32_t to)
+{
+	return here && (to == here->index || to == SLEY_NO_WORKER) &&
+	       !(request->flags & REQUEST_ENQUEUED) &&
+	       (request->flags & REQUEST_CALLED ||
+		request->does->flags & SLEY_METHOD_SHORT) &&
+	       task_level(&request->task) == LEVEL_DEFAULT;
+}
+
+static void run_inline(struct sley_router *router, struct worker *here,
+		       struct sley_request *request)
+{
+	int code;
+
+	router_count(router, here, COUNT_INLINED);
+	code = unlikely(runtime_is_cancelled(router->rt))
+		       ? -ECANCELED
+		       : request_run(request);
+	request_complete(router, request, code);
+}
+
+int request_send(struct sley_router *router, struct sley_request *request)
+{
+	struct sley_container *container = request->container;
+	struct worker *here = router_worker(router);
+	uint32_t to = SLEY_NO_WORKER;
+	int err;
+
+	router_count(router, here, COUNT_SUBMITTED);
+	if (likely(door_enter(&container->door))) {
+		request->flags |= REQUEST_ENTERED;
+		request->does = &container->module->methods[request->method];
+		to = policy_map(router, here, request);
+	} else if (door_enter(&container->pool->waiting)) {
+		request->flags |= REQUEST_WAITS;
+		request->does =
+			&container->pool->module->methods[request->method];
+	} else {
+		request_complete(router, request, -ENOENT);
+		return 0;
+	}
+	if (request->flags & REQUEST_ENTERED && is_inline(here, request, to)) {
+		run_inline(router, here, request);
+		return 0;
+	}
+	if (here && to != SLEY_NO_WORKER && to != here->index)
+		router_count(router, here, COUNT_MOVED);
+	request->worker = to;
+	err = request_queue(router, here, request, to);
+	if (unlikely(err)) {
+		router_count(router, here, COUNT_COMPLETED);
+		leave(request);
+	}
+	return err;
+}
+
+/* ---- the user's -------------------------------------------------------------------- */
+
+int sley_request_code(const struct sley_request *request)
+{
+	return sley_request_is_done(request) ? request->code : -EINPROGRESS;
+}
+
+void request_cancel_task(struct sley_request *request)
+{
+	if (task_cancel(&request->task))
+		task_enqueue(&request->task);
+}
+
+void sley_request_cancel(struct sley_request *request)
+{
+	if (likely(!parts_cancel(request)))
+		request_cancel_task(request);
+}
+
+int sley_request_answer(struct sley_request *request, const void *from,
+			size_t size)
+{
+	if (size > request->out_size)
+		return -EMSGSIZE;
+	if (from != request->out && size)
+		memcpy(request->out, from, size);
+	request->answer_size = size;
+	return 0;
+}
+
+size_t sley_request_answer_size(const struct sley_request *request)
+{
+	return request->answer_size;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * request.h - a request, from its acceptance to its completion.
+ *
+ * A request goes through the same steps, on whichever way:
+ *
+ *   fill       the spec is copied; the request is in nobody's queue
+ *   enter      the door of its container (route/door.h)
+ *   map        the policy chooses a worker
+ *   run        the method; in a task of its own, or on the stack of the submitter
+ *   leave      the group, the door
+ *   complete   the future, or the parts (route/parts.h) that it belongs to, or it is freed
+ *
+ * The request is a task in turns (core/task/turn.h), for the sake of its end: the worker
+ * completes it in after(), when it does not touch the task any more.  So the memory of
+ * the request belongs to its submitter again from the moment of completion.
+ *
+ * A request whose container is shut has not entered.  Its task enters (REQUEST_WAITS)
+ * before it runs the method, and waits there as any task.
+ */
+#ifndef SLEY_ROUTE_REQUEST_H
+#define SLEY_ROUTE_REQUEST_H
+
+#include "route/router.h"
+
+#include <sley/request.h>
+
+enum request_flags {
+	REQUEST_ENTERED =
+		1 << 0, /* it is inside the door of its container      */
+	REQUEST_WAITS =
+		1 << 1, /* its task has to enter first, or it has parts  */
+	REQUEST_GROUPED =
+		1 << 2, /* its group counts it                          */
+	REQUEST_PART =
+		1 << 3, /* of parts: no future is completed             */
+	REQUEST_FREED =
+		1 << 4, /* no caller waits: freed when complete          */
+	REQUEST_ENQUEUED =
+		1 << 5, /* never on the stack of the submitter          */
+	REQUEST_CALLED =
+		1 << 6, /* the submitter waits: any method may run there */
+};
+
+/* The memory of a request of sley_submit_and_forget(): its IN part follows. */
+static inline size_t request_forgotten_size(const struct sley_request *request)
+{
+	return sizeof(*request) + request->in_size;
+}
+
+/* Copies @spec, which was checked. */
+void request_fill(struct sley_request *request,
+		  const struct sley_request_spec *spec, uint32_t flags);
+
+/* Runs the method, of which the caller has to keep the container. */
+must_check int request_run(struct sley_request *request);
+
+/* Leaves everything that was entered, and completes with @code.  Not touched then. */
+void request_complete(struct sley_router *router, struct sley_request *request,
+		      int code);
+
+/*
+ * Queues the request as a task, toward @to or SLEY_NO_WORKER.  0, or the errors of
+ * sley_submit(): then nothing was done.
+ */
+must_check int request_queue(struct sley_router *router, struct worker *here,
+			     struct sley_request *request, uint32_t to);
+
+/* Cancels the task of a request that is not complete, and has no parts. */
+void request_cancel_task(struct sley_request *request);
+
+/* The container of the request was resolved: enters, maps, runs or queues. */
+must_check int request_send(struct sley_router *router,
+			    struct sley_request *request);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * router.c - <sley/pool.h> and <sley/policy.h> for routers: making, ending, asking.
+ */
+#include "route/router.h"
+
+#include "base/options.h"
+#include "core/life/after_fork.h"
+#include "core/trace/report.h"
+#include "os/clock.h"
+#include "route/load.h"
+#include "route/policy.h"
+#include "route/pool.h"
+
+#include <errno.h>
+#include <sley/error.h>
+#include <sley/time.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A policy that answers nonsense is told so at most once in this time. */
+#define WARN_AGAIN_NS (10 * SLEY_SEC)
+
+/* ---- making and ending ------------------------------------------------------------- */
+
+static size_t counts_size(const struct sley_router *router)
+{
+	return (router->nr_workers + 1) * sizeof(*router->counts);
+}
+
+static void router_free(struct sley_router *router)
+{
+	struct mem *mem = &router->rt->mem;
+
+	load_end(router);
+	if (router->directories)
+		mem_free(mem, router->directories,
+			 strlen(router->directories) + 1);
+	mem_free(mem, router->counts, counts_size(router));
+	mem_free(mem, router, sizeof(*router));
+}
+
+static struct sley_router *router_alloc(struct sley *rt)
+{
+	struct sley_router *router = mem_alloc(&rt->mem, sizeof(*router));
+
+	if (!router)
+		return NULL;
+	router->rt = rt;
+	router->nr_workers = runtime_nr_runners(rt);
+	router->client_lanes = 1;
+	router->network_worker = SLEY_NO_WORKER;
+	router->gpu_worker = SLEY_NO_WORKER;
+	list_init(&router->modules);
+	list_init(&router->libraries);
+	list_init(&router->pools);
+	router->counts = mem_alloc(&rt->mem, counts_size(router));
+	if (router->counts)
+		return router;
+	router_free(router);
+	return NULL;
+}
+
+/* False: no memory. */
+static bool set_directories(struct sley_router *router, const char *text)
+{
+	size_t size = text ? strlen(text) + 1 : 0;
+
+	if (!size)
+		return true;
+	router->directories = mem_alloc(&router->rt->mem, size);
+	if (!router->directories)
+		return false;
+	memcpy(router->directories, text, size);
+	return true;
+}
+
+int sley_router_create(struct sley *rt, struct sley_router **out,
+		       const struct sley_router_options *given)
+{
+	struct sley_router_options options;
+	struct sley_router *router;
+	int err = runtime_is_lost(rt) ? SLEY_EFORKED
+				      : options_take(&options, given);
+
+	if (err)
+		return err;
+	if (options.log_level > SLEY_LOG_ERROR)
+		return -EINVAL;
+	router = router_alloc(rt);
+	if (!router)
+		return -ENOMEM;
+	router->log_level = options.log_level ? options.log_level
+					      : SLEY_LOG_WARNING;
+	err = set_directories(router, options.directories)
+		      ? policy_start(router, options.policy, options.own_policy)
+		      : -ENOMEM;
+	if (err)
+		router_free(router);
+	else
+		*out = router;
+	return err;
+}
+
+static void free_modules(struct sley_router *router)
+{
+	struct list *link;
+
+	while ((link = list_take_first(&router->modules))) {
+		struct router_module *added =
+			container_of(link, struct router_module, link);
+
+		mem_free(&router->rt->mem, added, sizeof(*added));
+	}
+}
+
+/*
+ * Has a user a handle of any pool?  Pools without a name are there only for their
+ * handles; a named pool has a handle of its own.  With the lock.
+ */
+static bool is_in_use(const struct sley_router *router)
+{
+	uint32_t nr_named = 0;
+
+	for (struct list *link = router->pools.next; link != &router->pools;
+	     link = link->next) {
+		if (container_of(link, struct sley_pool, link)->nr_handles > 1)
+			return true;
+		nr_named++;
+	}
+	return nr_named != router->nr_pools;
+}
+
+int sley_router_destroy(struct sley_router *router)
+{
+	struct list *link;
+	bool in_use;
+
+	if (!router)
+		return 0;
+	if (runtime_is_lost(router->rt))
+		return SLEY_EFORKED;
+	sley_mutex_lock(&router->lock);
+	in_use = is_in_use(router);
+	sley_mutex_unlock(&router->lock);
+	if (in_use)
+		return -EBUSY;
+	while ((link = list_first(&router->pools)))
+		(void)!sley_pool_destroy(
+			container_of(link, struct sley_pool, link));
+	policy_end(router);
+	free_modules(router);
+	router_free(router);
+	return 0;
+}
+
+/* ---- modules ----------------------------------------------------------------------- */
+
+const struct sley_module *router_find_module(struct sley_router *router,
+					     const char *name)
+{
+	for (struct list *link = router->modules.next; link != &router->modules;
+	     link = link->next) {
+		const struct router_module *added =
+			container_of(link, struct router_module, link);
+
+		if (module_is_same(added->module, name))
+			return added->module;
+	}
+	return NULL;
+}
+
+int sley_router_add(struct sley_router *router,
+		    const struct sley_module *module)
+{
+	struct mem *mem = &router->rt->mem;
+	struct router_module *added;
+	int err = runtime_is_lost(router->rt) ? SLEY_EFORKED
+					      : module_check(module);
+
+	if (err)
+		return err;
+	added = mem_alloc(mem, sizeof(*added));
+	if (!added)
+		return -ENOMEM;
+	list_init(&added->link);
+	added->module = module;
+	sley_mutex_lock(&router->lock);
+	if (router_find_module(router, module->name))
+		err = -EEXIST;
+	else
+		list_append(&router->modules, &added->link);
+	sley_mutex_unlock(&router->lock);
+	if (err)
+		mem_free(mem, added, sizeof(*added));
+	return err;
+}
+
+/* ---- what a policy may ask and say ------------------------------------------------- */
+
+bool router_may_warn(struct sley_router *router)
+{
+	uint64_t now_ns = os_now();
+	/* relaxed: the CAS checks it. */
+	uint64_t again_ns = load_relaxed(&router->warn_again_ns);
+
+	/* relaxed: a time; nothing is published. */
+	return now_ns >= again_ns &&
+	       cas_relaxed(&router->warn_again_ns, &again_ns,
+			   now_ns + WARN_AGAIN_NS);
+}
+
+static uint64_t sum(const struct sley_router *router, enum route_count what)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i <= router->nr_workers; i++)
+		total += counter_read(&router->counts[i].of[what]);
+	return total;
+}
+
+int sley_router_get_stats(const struct sley_router *router,
+			  struct sley_router_stats *out)
+{
+	struct sley_router_stats stats = {
+		.size = sizeof(stats),
+		/* Completed first: a request is submitted before it completes. */
+		.completed = sum(router, COUNT_COMPLETED),
+		.inlined = sum(router, COUNT_INLINED),
+		.moved = sum(router, COUNT_MOVED),
+		.refused = sum(router, COUNT_REFUSED),
+	};
+
+	stats.submitted = sum(router, COUNT_SUBMITTED);
+	return options_give(out, &stats, sizeof(stats));
+}
+
+uint32_t sley_router_nr_workers(const struct sley_router *router)
+{
+	return router->nr_workers;
+}
+
+struct sley *sley_router_runtime(const struct sley_router *router)
+{
+	return router->rt;
+}
+
+uint32_t sley_router_client_lanes(const struct sley_router *router)
+{
+	return router->client_lanes;
+}
+
+int sley_router_set_client_lanes(struct sley_router *router, uint32_t nr)
+{
+	if (!nr || nr > router->nr_workers)
+		return -EINVAL;
+	router->client_lanes = nr;
+	return 0;
+}
+
+int sley_router_set_network_worker(struct sley_router *router, uint32_t worker)
+{
+	if (worker >= router->nr_workers)
+		return -EINVAL;
+	router->network_worker = worker;
+	return 0;
+}
+
+uint32_t sley_router_network_worker(const struct sley_router *router)
+{
+	return router->network_worker;
+}
+
+int sley_router_set_gpu_worker(struct sley_router *router, uint32_t worker)
+{
+	if (worker >= router->nr_workers)
+		return -EINVAL;
+	router->gpu_worker = worker;
+	return 0;
+}
+
+uint32_t sley_router_gpu_worker(const struct sley_router *router)
+{
+	return router->gpu_worker;
+}
+
+void sley_router_log(const struct sley_router *router,
+		     enum sley_log_level level, const char *format, ...)
+{
+	static const char *const names[] = {
+		[SLEY_LOG_DEBUG] = "debug",
+		[SLEY_LOG_INFO] = "info",
+		[SLEY_LOG_WARNING] = "warning",
+		[SLEY_LOG_ERROR] = "error",
+	};
+	char line[512];
+	va_list args;
+
+	if (level < router->log_level || level >= array_size(names))
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	report(router->rt, "%s: %s: %s", router->policy->name, names[level],
+	       line);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * submit.c - <sley/request.h>: checks what the user gave, and sends it on its way.
+ */
+#include "base/options.h"
+#include "core/life/after_fork.h"
+#include "route/parts.h"
+#include "route/pool.h"
+#include "route/request.h"
+#include "route/resolve.h"
+
+#include <errno.h>
+#include <sley/error.h>
+#include <string.h>
+
+/* The spec as this library knows it: @given itself, or *@copy. */
+static int take_spec(const struct sley_request_spec *given,
+		     struct sley_request_spec *copy,
+		     const struct sley_request_spec **spec)
+{
+	*spec = given;
+	if (unlikely(!given || given->size != sizeof(*given) ||
+		     !options_are_clear(given->reserved))) {
+		int err = options_take(copy, given);
+
+		if (err)
+			return err;
+		*spec = copy;
+	}
+	if (unlikely((*spec)->priority < SLEY_PRIORITY_MIN ||
+		     (*spec)->priority > SLEY_PRIORITY_MAX))
+		return SLEY_EPRIORITY;
+	return 0;
+}
+
+static bool has_method(const struct sley_module *module, uint32_t method)
+{
+	return method < module->nr_methods && module->methods[method].run;
+}
+
+/* The request is filled.  0: it was accepted, and perhaps is complete by now. */
+static int send(struct sley_pool *pool, struct sley_request *request,
+		const struct sley_request *parent)
+{
+	struct sley_router *router = pool->router;
+	struct targets targets;
+	int err;
+
+	if (unlikely(runtime_is_lost(router->rt)))
+		return SLEY_EFORKED;
+	err = likely(has_method(pool->module, request->method))
+		      ? resolve(pool, request, parent, &targets)
+		      : -ENOSYS;
+	if (unlikely(err)) {
+		router_count(router, router_worker(router), COUNT_SUBMITTED);
+		request_complete(router, request, err);
+		return 0;
+	}
+	if (unlikely(targets.nr > 1))
+		return parts_send(router, pool, request, targets.first,
+				  targets.nr);
+	request->container = &pool->container[targets.first];
+	return request_send(router, request);
+}
+
+int sley_submit(struct sley_pool *pool, struct sley_request *request,
+		const struct sley_request_spec *given)
+{
+	const struct sley_request_spec *spec;
+	struct sley_request_spec copy;
+	int err = take_spec(given, &copy, &spec);
+
+	if (unlikely(err))
+		return err;
+	request_fill(request, spec, 0);
+	return send(pool, request, spec->parent);
+}
+
+int sley_submit_and_forget(struct sley_pool *pool,
+			   const struct sley_request_spec *given)
+{
+	struct mem *mem = &pool->router->rt->mem;
+	const struct sley_request_spec *spec;
+	struct sley_request_spec copy;
+	struct sley_request *request;
+	int err = take_spec(given, &copy, &spec);
+
+	if (err)
+		return err;
+	if (spec->out || spec->out_size)
+		return -EINVAL;
+	request = mem_alloc(mem, sizeof(*request) + spec->in_size);
+	if (!request)
+		return -ENOMEM;
+	request_fill(request, spec, REQUEST_FREED);
+	if (spec->in_size)
+		request->in = memcpy(request + 1, spec->in, spec->in_size);
+	err = send(pool, request, spec->parent);
+	if (err)
+		mem_free(mem, request, request_forgotten_size(request));
+	return err;
+}
+
+/* A cancel of the caller cancels the request, and the wait goes on. */
+static void await(struct sley_request *request)
+{
+	if (likely(!sley_request_wait(request)))
+		return;
+	sley_request_cancel(request);
+	(void)!event_wait(&request->done.done, SLEY_FOREVER, WAIT_SHIELDED);
+}
+
+int sley_pool_call(struct sley_pool *pool,
+		   const struct sley_request_spec *given, size_t *out_size)
+{
+	const struct sley_request_spec *spec;
+	struct sley_request_spec copy;
+	struct sley_request request;
+	int err = take_spec(given, &copy, &spec);
+
+	if (unlikely(err))
+		return err;
+	request_fill(&request, spec, REQUEST_CALLED);
+	err = send(pool, &request, spec->parent);
+	if (unlikely(err))
+		return err;
+	await(&request);
+	if (out_size)
+		*out_size = request.answer_size;
+	return request.code;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin.c - a shared object that is a module, a policy, or neither; see loading.c.
+ */
+#include <sley/policy.h>
+#include <sley/pool.h>
+
+#ifdef PLUGIN_MODULE
+static int answer(void *self, struct sley_request *request)
+{
+	(void)self;
+	return sley_request_answer(request, PLUGIN_MODULE,
+				   sizeof(PLUGIN_MODULE));
+}
+
+static const struct sley_method methods[] = {
+	{ .name = "answer", .run = answer },
+};
+
+SLEY_MODULE(PLUGIN_MODULE, .methods = methods, .nr_methods = 1);
+#endif
+
+#ifdef PLUGIN_POLICY
+static uint32_t last(void *self, const struct sley_route *route)
+{
+	(void)self;
+	return sley_router_nr_workers(route->router) - 1;
+}
+
+SLEY_POLICY(PLUGIN_POLICY, .runtime_map = last);
+#endif
+
+/* So that a file without a table is a library, too. */
+SLEY_EXPORT extern const int sley_plugin;
+const int sley_plugin = 1;

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * routes.c - requests to pools: what there is no memory for is an error of the call, a
+ * code of the request, or a group that is not kept.
+ */
+#include "fault/sweep.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NR_CONTAINERS 3
+
+static atomic_int nr_ran, nr_alive;
+
+static int create(void **self, const struct sley_container_info *info)
+{
+	(void)info;
+	*self = &nr_alive;
+	atomic_fetch_add(&nr_alive, 1);
+	return 0;
+}
+
+static void destroy(void *self)
+{
+	atomic_fetch_sub((atomic_int *)self, 1);
+}
+
+static int count(void *self, struct sley_request *request)
+{
+	(void)self;
+	atomic_fetch_add(&nr_ran, 1);
+	return sley_request_answer(request, "x", request->out_size ? 1 : 0);
+}
+
+static const struct sley_method methods[] = {
+	{ .name = "count", .run = count },
+};
+
+static const struct sley_module module = {
+	SLEY_MODULE_HEAD("counter"),
+	.methods = methods,
+	.nr_methods = 1,
+	.create = create,
+	.destroy = destroy,
+};
+
+/* Runs @nr times, or not at all if that says -ENOMEM. */
+static void call(struct sley_pool *pool, struct sley_query query, int nr)
+{
+	char out[4];
+
+	atomic_store(&nr_ran, 0);
+	if (TRY(sley_pool_call(pool,
+			       SLEY_REQUEST(.query = query, .group = 7,
+					    .out = out, .out_size = sizeof(out)),
+			       NULL),
+		-ENOMEM))
+		CHECK_EQ(atomic_load(&nr_ran), nr);
+	else
+		CHECK_EQ(atomic_load(&nr_ran), 0);
+}
+
+static void use(struct sley_pool *pool)
+{
+	call(pool, sley_query_id(1), 1);
+	call(pool, sley_query_broadcast(), NR_CONTAINERS);
+	atomic_store(&nr_ran, 0);
+	if (TRY(sley_submit_and_forget(pool,
+				       SLEY_REQUEST(.in = "x", .in_size = 1)),
+		-ENOMEM)) {
+		CHECK_EQ(sley_pool_flush_until(pool, SLEY_FOREVER), 0);
+		CHECK_EQ(atomic_load(&nr_ran), 1);
+	}
+	if (!TRY(sley_container_drain_until(pool, 0, SLEY_FOREVER), -ENOMEM))
+		return;
+	CHECK_EQ(sley_pool_call(pool,
+				SLEY_REQUEST(.query = sley_query_within(
+						     sley_query_id(0), 0)),
+				NULL),
+		 -ETIMEDOUT);
+	CHECK_EQ(sley_container_open(pool, 0), 0);
+}
+
+static void with_router(struct sley *rt, const char *policy)
+{
+	struct sley_router *router;
+	struct sley_pool *pool;
+
+	if (!TRY(sley_router_create(rt, &router,
+				    SLEY_ROUTER_OPTIONS(.policy = policy)),
+		 -ENOMEM))
+		return;
+	if (TRY(sley_router_add(router, &module), -ENOMEM) &&
+	    TRY(sley_pool_open(router, &pool, "p",
+			       SLEY_POOL_OPTIONS(.module = "counter",
+						 .containers = NR_CONTAINERS)),
+		-ENOMEM)) {
+		use(pool);
+		sley_pool_close(pool);
+	}
+	CHECK_EQ(sley_router_destroy(router), 0);
+	CHECK_EQ(atomic_load(&nr_alive), 0);
+}
+
+SCENARIO(requests_to_pools)
+{
+	struct sley *rt = trial_start(2);
+
+	if (!rt)
+		return;
+	trial_mark();
+	with_router(rt, "default");
+	with_router(rt, "none");
+	trial_stop(rt);
+}
+
+/* ---- modules that are files ------------------------------------------------------- */
+
+/* Copies the module that tests/conformance/route builds to a folder of ours. */
+static void copy_plugin(char *dir, size_t size)
+{
+	static char bytes[1 << 20];
+	char path[128];
+	FILE *from = fopen(PLUGINS "/plugin.so", "r"), *to;
+	size_t length;
+
+	snprintf(dir, size, "/tmp/sley-fault.XXXXXX");
+	CHECK(from != NULL && mkdtemp(dir) != NULL);
+	snprintf(path, sizeof(path), "%s/plugin.so", dir);
+	to = fopen(path, "w");
+	length = fread(bytes, 1, sizeof(bytes), from);
+	CHECK(to != NULL && length > 0 && length < sizeof(bytes));
+	CHECK_EQ(fwrite(bytes, 1, length, to), length);
+	CHECK_EQ(fclose(to), 0);
+	CHECK_EQ(fclose(from), 0);
+	CHECK_EQ(chmod(path, 0700), 0);
+}
+
+static void remove_plugin(const char *dir)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/plugin.so", dir);
+	CHECK_EQ(unlink(path), 0);
+	CHECK_EQ(rmdir(dir), 0);
+}
+
+static void load(struct sley *rt, const char *dir)
+{
+	struct sley_router *router;
+	struct sley_pool *pool;
+
+	if (!TRY(sley_router_create(rt, &router,
+				    SLEY_ROUTER_OPTIONS(.directories = dir)),
+		 -ENOMEM))
+		return;
+	if (TRY(sley_pool_open(router, &pool, "p",
+			       SLEY_POOL_OPTIONS(.module = "plugin")),
+		-ENOMEM, -EACCES, -ELIBBAD, -EAGAIN))
+		sley_pool_close(pool);
+	CHECK_EQ(sley_router_destroy(router), 0);
+}
+
+SCENARIO(modules_from_files)
+{
+	struct sley *rt = trial_start(1);
+	char dir[32];
+
+	if (!rt)
+		return;
+	copy_plugin(dir, sizeof(dir));
+	trial_mark();
+	load(rt, dir);
+	remove_plugin(dir);
+	trial_stop(rt);
+}
