@@ -262,7 +262,7 @@ int sley_pool_open(struct sley_router *router, struct sley_pool **out,
 		   const char *name, const struct sley_pool_options *given)
 {
 	struct sley_pool_options options;
-	struct sley_pool *pool;
+	struct sley_pool *pool = NULL;
 	bool is_new;
 	int err = options_take(&options, given);
 
