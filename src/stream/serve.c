@@ -17,6 +17,10 @@
  * The memory of the next connection is there before the accept.  So without memory the
  * connection waits in the backlog, as it does without descriptors.
  *
+ * An idle connection is small.  Its stream is on the stack of its task, which has a page
+ * in any case.  The rest is an object of a slab: an allocator would add a header and the
+ * padding of its alignment.  The slab keeps its chunks until the server ends.
+ *
  * Rejected: a scope around all connections (a member's memory is borrowed until the
  * scope is closed, so a server would grow for ever, and its first failure would end the
  * others); accepting in several tasks (each connection would wake all of them).
@@ -30,7 +34,7 @@
 #include "core/sched/worker.h"
 #include "core/trace/report.h"
 #include "lf/push_list.h"
-#include "mem/alloc.h"
+#include "mem/slab.h"
 #include "stream/stream.h"
 
 #include <sley/error.h>
@@ -46,7 +50,8 @@ struct server {
 	sley_serve_fn *fn;
 	void *arg;
 	struct sley_serve_options options;
-	struct list open; /* connections that are not freed         */
+	struct slab memory; /* of connections                       */
+	struct list open;   /* connections that are not freed       */
 	uint32_t nr_open;
 	struct connection *spare; /* for the next connection, or NULL     */
 	struct push_list ended;   /* by their tasks                       */
@@ -60,8 +65,11 @@ struct connection {
 	struct push_node ended; /* in server.ended       */
 	struct sley_group group;
 	struct sley_task task;
-	struct sley_stream stream;
+	int fd; /* until the task has begun; then -1 */
 };
+
+_Static_assert(sizeof(struct connection) <= 2 * CACHE_LINE,
+	       "a connection has grown: see bench, row `http-idle`");
 
 /* ---- a connection --------------------------------------------------------------------- */
 
@@ -69,13 +77,25 @@ static void run(void *arg)
 {
 	struct connection *connection = arg;
 	struct server *server = connection->server;
+	struct sley_stream stream;
 
-	if (server->fn(&connection->stream, server->arg) < 0)
-		sley_stream_abort(&connection->stream);
+	sley_stream_open(&stream, connection->fd);
+	connection->fd = -1;
+	if (server->fn(&stream, server->arg) < 0)
+		sley_stream_abort(&stream);
 	else
-		(void)sley_stream_close(&connection->stream);
+		(void)sley_stream_close(&stream);
 	(void)push_list_push(&server->ended, &connection->ended);
 	sley_event_set(&server->listener->changed);
+}
+
+/* The connection of a task that was cancelled before it began. */
+static void reset(int fd)
+{
+	struct sley_stream stream;
+
+	sley_stream_open(&stream, fd);
+	sley_stream_abort(&stream);
 }
 
 /* The task has ended, or is about to. */
@@ -85,9 +105,9 @@ static void free_connection(struct server *server,
 	sley_join(&connection->group);
 	list_remove(&connection->link);
 	server->nr_open--;
-	/* Of a task that was cancelled before it began. */
-	sley_stream_abort(&connection->stream);
-	mem_free(&server->rt->mem, connection, sizeof(*connection));
+	if (connection->fd >= 0)
+		reset(connection->fd);
+	slab_free(&server->memory, connection);
 }
 
 static void free_ended(struct server *server)
@@ -124,20 +144,24 @@ static int wait_for_room(struct server *server)
 static int accept_next(struct server *server)
 {
 	struct connection *connection = server->spare;
+	struct sley_stream stream;
 	int err;
 
 	if (!connection)
-		connection = mem_alloc(&server->rt->mem, sizeof(*connection));
+		connection = slab_alloc(&server->memory);
 	if (!connection)
 		return -ENOMEM;
 	server->spare = connection;
-	err = sley_listener_accept(server->listener, &connection->stream);
+	err = sley_listener_accept(server->listener, &stream);
 	if (err)
 		return err;
 	server->spare = NULL;
+	*connection = (struct connection){
+		.server = server,
+		.fd = sley_stream_fd(&stream),
+	};
 	server->back_off_ns = 0;
 	server->nr_open++;
-	connection->server = server;
 	list_init(&connection->link);
 	list_append(&server->open, &connection->link);
 	sley_spawn(&connection->group, &connection->task, run, connection);
@@ -239,9 +263,6 @@ static void drain(struct server *server, int err)
 	while (server->nr_open)
 		free_connection(server, container_of(server->open.next,
 						     struct connection, link));
-	if (server->spare)
-		mem_free(&server->rt->mem, server->spare,
-			 sizeof(*server->spare));
 }
 
 int sley_listener_serve(struct sley_listener *listener, sley_serve_fn *fn,
@@ -264,8 +285,10 @@ int sley_listener_serve(struct sley_listener *listener, sley_serve_fn *fn,
 	if (xchg_relaxed(&listener->serving, 1))
 		return -EBUSY;
 	list_init(&server.open);
+	slab_init(&server.memory, &server.rt->mem, sizeof(struct connection));
 	err = accept_all(&server);
 	drain(&server, err);
+	slab_fini(&server.memory);
 	/* relaxed: the caller lets the next server know. */
 	store_relaxed(&listener->serving, 0);
 	return err;
