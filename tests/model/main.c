@@ -4,7 +4,7 @@
  *
  *	model_x [FILTER] [--mode sc|tso|ra] [--bound N] [--delays N]
  *	        [--random N [--depth D] [--seed S]] [--naive] [--limit N]
- *	        [--slow] [--stats] [--show] [--list] [--replay STRING]
+ *	        [--daily N] [--slow] [--stats] [--show] [--list] [--replay STRING]
  *	        [--mutate SITE:KIND] [--sites]
  *
  *   FILTER    only models whose name contains FILTER; "=name": this name only
@@ -14,6 +14,9 @@
  *   --random  N random executions, for bugs of depth D (3), seed S (1)
  *   --naive   without any reduction
  *   --limit   stop after N executions
+ *   --daily   a search of more than N executions is left to "make prove": it stops
+ *             after N, and half as many random executions follow, with the day for
+ *             a seed.  Default: $MODEL_DAILY, or no such limit
  *   --slow    only the models that take too long for every day
  *   --stats   more figures per model
  *   --show    the listing also of failures that a self test expects
@@ -27,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct options {
 	const char *program;
@@ -36,6 +40,7 @@ struct options {
 	int bound, delays, random, depth;
 	uint64_t seed;
 	uint64_t limit;
+	uint64_t daily; /* 0: all of each search */
 	bool naive, slow, stats, show, list, mutate, sites;
 };
 
@@ -143,6 +148,32 @@ static bool explore_mutant(const struct options *o, const struct model *m,
 	return !engine.failure;
 }
 
+/* A search that would be too long for every day goes on at random. */
+static struct search_stats explore_daily(const struct options *o,
+					 const struct model *m,
+					 enum model_mode mode,
+					 enum search_kind kind)
+{
+	struct search_stats stats = search_explore(m, mode, kind, o->daily);
+	uint64_t executions = stats.executions;
+
+	if (stats.complete || engine.failure != MODEL_NONE)
+		return stats;
+	engine.bound = o->depth;
+	engine.seed = (uint64_t)time(NULL) / (24 * 60 * 60);
+	stats = search_explore(m, mode, SEARCH_RANDOM, o->daily / 2);
+	printf("     the first %llu executions of a longer search, and:\n",
+	       (unsigned long long)executions);
+	return stats;
+}
+
+/* Is a search cut short? */
+static bool is_daily(const struct options *o, enum search_kind kind)
+{
+	return o->daily && o->limit == UINT64_MAX && !o->sites &&
+	       kind != SEARCH_RANDOM;
+}
+
 /* Returns whether the result was as expected. */
 static bool explore(const struct options *o, const struct model *m,
 		    enum model_mode mode)
@@ -156,7 +187,12 @@ static bool explore(const struct options *o, const struct model *m,
 		limit = (uint64_t)(o->random > 0 ? o->random : m->random);
 	if (o->mutate)
 		return explore_mutant(o, m, mode, kind, limit);
-	stats = search_explore(m, mode, kind, limit);
+	if (is_daily(o, kind)) {
+		stats = explore_daily(o, m, mode, kind);
+		kind = engine.search;
+	} else {
+		stats = search_explore(m, mode, kind, limit);
+	}
 	if (o->sites) {
 		printf("model\t%s\t%s\t%llu\t%.3f\t%s\n", m->name,
 		       report_mode(mode), (unsigned long long)stats.executions,
@@ -193,7 +229,7 @@ static void usage(void)
 		"usage: [FILTER] [--mode sc|tso|ra] [--bound N] [--delays N]\n"
 		"       [--random N [--depth D] [--seed S]] [--naive] "
 		"[--limit N]\n"
-		"       [--slow] [--stats] [--show] [--list] "
+		"       [--daily N] [--slow] [--stats] [--show] [--list] "
 		"[--replay STRING]\n"
 		"       [--mutate SITE:KIND] [--sites]\n");
 	exit(2);
@@ -248,6 +284,8 @@ static void parse_value(struct options *o, const char *a, const char *value)
 		o->seed = strtoull(value, NULL, 0);
 	else if (!strcmp(a, "--limit"))
 		o->limit = strtoull(value, NULL, 10);
+	else if (!strcmp(a, "--daily"))
+		o->daily = strtoull(value, NULL, 10);
 	else if (!strcmp(a, "--replay"))
 		o->replay = value;
 	else if (!strcmp(a, "--mutate") && mutate_parse(value))
@@ -306,8 +344,11 @@ int main(int argc, char **argv)
 			     .depth = 3,
 			     .seed = 1,
 			     .limit = UINT64_MAX };
+	const char *daily = getenv("MODEL_DAILY");
 	int passed = 0, failed = 0;
 
+	if (daily)
+		o.daily = strtoull(daily, NULL, 10);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	parse(&o, argc, argv);
 	catch_crashes();
