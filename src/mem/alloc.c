@@ -16,6 +16,9 @@ static void *libc_alloc(void *self, size_t size, size_t align)
 	void *memory;
 
 	(void)self;
+	/* A tool may take such a size for a mistake, and end the program. */
+	if (size > SIZE_MAX - align)
+		return NULL;
 	/* Not aligned_alloc(): sizes need not be multiples of the alignment here. */
 	/* fault: in alloc.h, for each caller. */
 	return posix_memalign(&memory, align, size) ? NULL : memory;

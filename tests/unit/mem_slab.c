@@ -171,8 +171,12 @@ static bool is_out_of_memory;
 
 static void *limited_alloc(void *self, size_t size, size_t align)
 {
+	void *memory;
+
 	(void)self;
-	return is_out_of_memory ? NULL : aligned_alloc(align, size);
+	if (is_out_of_memory || posix_memalign(&memory, align, size))
+		return NULL;
+	return memory;
 }
 
 static void limited_free(void *self, void *memory, size_t size)
