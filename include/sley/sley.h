@@ -16,7 +16,7 @@
  *   address.h datagram.h                     addresses; single messages
  *   source.h                                 work from your own event loop
  *   pool.h, request.h, query.h               requests to named pools
- *   module.h, policy.h                       what serves them, and on which worker
+ *   module.h, param.h, policy.h              what serves them, and on which worker
  *   scope.h                                  tasks that fail and end together
  *   fork.h forkable.h parallel.h             functions in parallel
  *   for.h reduce.h scan.h find.h sort.h      loops, sums, searches and order
@@ -69,6 +69,7 @@
 #include <sley/module.h>
 #include <sley/once.h>
 #include <sley/parallel.h>
+#include <sley/param.h>
 #include <sley/pipeline.h>
 #include <sley/plan.h>
 #include <sley/policy.h>
