@@ -68,6 +68,7 @@ abi: all
 	@tools/install-deps test
 	@python3 tools/abi.py write --library build/libsley.so
 	@python3 tools/abi.py write --library build/libsley-http.so
+	@python3 tools/abi.py write --library build/libsley-config.so
 
 format:
 	@python3 tools/check_format.py --fix

@@ -7,7 +7,11 @@ include(CMakePackageConfigHelpers)
 
 set(SLEY_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/sley)
 
-install(TARGETS sley sley_static sley_http sley_http_static EXPORT sley-targets
+set(SLEY_LIBRARIES sley sley_static sley_http sley_http_static)
+if(TARGET sley_config)
+	list(APPEND SLEY_LIBRARIES sley_config sley_config_static)
+endif()
+install(TARGETS ${SLEY_LIBRARIES} EXPORT sley-targets
 	LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
 	ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
 	FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -40,9 +44,13 @@ if(SLEY_KNOWS_STACK_CLASH)
 	set(SLEY_PC_CLASH " -fstack-clash-protection")
 endif()
 
-configure_file(${PROJECT_SOURCE_DIR}/cmake/sley.pc.in
-	${PROJECT_BINARY_DIR}/sley.pc @ONLY)
-configure_file(${PROJECT_SOURCE_DIR}/cmake/sley-http.pc.in
-	${PROJECT_BINARY_DIR}/sley-http.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/sley.pc ${PROJECT_BINARY_DIR}/sley-http.pc
-	DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(packages sley sley-http)
+if(TARGET sley_config)
+	list(APPEND packages sley-config)
+endif()
+foreach(package ${packages})
+	configure_file(${PROJECT_SOURCE_DIR}/cmake/${package}.pc.in
+		${PROJECT_BINARY_DIR}/${package}.pc @ONLY)
+	install(FILES ${PROJECT_BINARY_DIR}/${package}.pc
+		DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# The manual: section 3 is made from the headers, 1 and 7 are written by hand.
+# The manual: section 3 is made from the headers, 1, 5 and 7 are written by hand.
 # All of it is in build/man, where "man -M build/man sley_spawn" finds it.
 
 set(SLEY_MAN ${PROJECT_BINARY_DIR}/man)
@@ -26,7 +26,7 @@ else()
 	message(STATUS "Manual pages of section 3: python3 is missing")
 endif()
 
-foreach(section 1 7)
+foreach(section 1 5 7)
 	configure_file(${PROJECT_SOURCE_DIR}/man/sley.${section}
 		${SLEY_MAN}/man${section}/sley.${section} COPYONLY)
 	install(FILES ${PROJECT_SOURCE_DIR}/man/sley.${section}
@@ -41,4 +41,5 @@ install(FILES
 	${PROJECT_SOURCE_DIR}/LICENSE
 	${PROJECT_SOURCE_DIR}/README.md
 	${PROJECT_SOURCE_DIR}/docs/TUTORIAL.md
+	${PROJECT_SOURCE_DIR}/docs/sley.yaml
 	DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -16,6 +16,7 @@ function(sley_manifest_begin)
 		${CMAKE_INSTALL_DOCDIR}/examples
 		${CMAKE_INSTALL_MANDIR}/man1
 		${CMAKE_INSTALL_MANDIR}/man3
+		${CMAKE_INSTALL_MANDIR}/man5
 		${CMAKE_INSTALL_MANDIR}/man7)
 	install(CODE "set(sley_folders \"${folders}\")")
 	install(CODE [[

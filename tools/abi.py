@@ -6,7 +6,7 @@
   tools/abi.py check --library build/libsley.so     what the test api.abi does
 
 The baseline, tests/api/abi/libsley-MAJOR.MINOR.abi, or libsley-http-MAJOR.MINOR.abi
-for build/libsley-http.so, is libabigail's account of the exported functions and of all types that callers can see.  Whatever was
+for build/libsley-http.so and so on, is libabigail's account of the exported functions and of all types that callers can see.  Whatever was
 built against it must go on working: a function that is gone, or a type that
 changed, is a complaint.  New functions are not.
 

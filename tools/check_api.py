@@ -10,7 +10,8 @@
 - What waits has a twin with a deadline, or takes a struct sley_how, or has a
   _with twin that does, or is listed here with a reason.
 - src/libsley.map lists the exported functions and no others, and each is
-  defined once in src/.  The functions of http.h are in src/libsley-http.map.
+  defined once in src/.  The functions of http.h are in src/libsley-http.map, those
+  of config_file.h in src/libsley-config.map.
 """
 import re
 
@@ -63,11 +64,15 @@ UNCHECKED = {
     "sley_post_cancel": "it is not sent again either way",
 }
 
-# The headers of the library that stands beside libsley.
-HTTP = {"include/sley/http.h"}
+# The headers of the libraries that stand beside libsley, and their maps.
+BESIDE = {"include/sley/http.h": "src/libsley-http.map",
+          "include/sley/config_file.h": "src/libsley-config.map"}
 
 # Waits that have no deadline.
 NO_TWIN = {
+    "sley_config_file_load": "waits for a file",
+    "sley_config_file_start": "as sley_create() and sley_router_create()",
+    "sley_config_file_compose": "as sley_pool_open()",
     "sley_http_server_open": "as sley_listener_open()",
     "sley_http_server_run": "sley_http_server_stop() ends it",
     "sley_http_server_close": "as sley_listener_close()",
@@ -238,12 +243,13 @@ def main():
         check_words(function, report)
         check_comment(function, report)
     check_twins(functions, report)
-    http = [f for f in functions if f.path in HTTP]
     check_map(root, "src/libsley.map",
-              [f for f in functions if f.path not in HTTP], variables(root),
+              [f for f in functions if f.path not in BESIDE], variables(root),
               report)
-    if http:
-        check_map(root, "src/libsley-http.map", http, set(), report)
+    for path, name in BESIDE.items():
+        beside = [f for f in functions if f.path == path]
+        if beside:
+            check_map(root, name, beside, set(), report)
     return report.finish(len(paths) if functions else 0)
 
 

@@ -5,27 +5,15 @@
 #include "os/library.h"
 
 #include "os/fault.h"
+#include "os/ownership.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-/* Can only root and the user of the program change it? */
-static bool is_ours(const struct stat *stat)
-{
-	mode_t others = S_IWGRP | S_IWOTH;
-
-	if (stat->st_uid != 0 && stat->st_uid != geteuid())
-		return false;
-	return !(stat->st_mode & others) ||
-	       (S_ISDIR(stat->st_mode) && stat->st_mode & S_ISVTX);
-}
 
 static int check(const char *path)
 {
@@ -33,7 +21,7 @@ static int check(const char *path)
 
 	if (fault_errno("stat", EACCES) || stat(path, &found) != 0)
 		return -errno;
-	return is_ours(&found) ? 0 : -EPERM;
+	return os_is_ours(&found) ? 0 : -EPERM;
 }
 
 /* @path, which is absolute and has no links, and all folders above. */

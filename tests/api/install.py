@@ -3,8 +3,8 @@
 """install - a staged installation is enough, and can be taken back.
 
 Installs into a temporary tree.  From it, and from nothing else, a program in C,
-one in C++ and one that uses libsley-http are built with pkg-config and with
-find_package(), each shared and static, and run.  What they import carries the
+one in C++, one that uses libsley-http and one that uses libsley-config (if it was built)
+are built with pkg-config and with find_package(), each shared and static, and run.  What they import carries the
 version of the interface.
 Then everything is uninstalled, and nothing may be left; what was installed with
 another PREFIX or DESTDIR stays, as do files of others.
@@ -37,6 +37,13 @@ add_executable(alloca-shared {alloca})
 target_link_libraries(alloca-shared PRIVATE sley::sley)
 add_executable(alloca-static {alloca})
 target_link_libraries(alloca-static PRIVATE sley::static)
+"""
+
+CMAKE_CONFIG = """\
+add_executable(shared-config {config})
+target_link_libraries(shared-config PRIVATE sley::config)
+add_executable(static-config {config})
+target_link_libraries(static-config PRIVATE sley::config-static)
 """
 
 # Frames that are larger than a stack and its guard, in KiB.
@@ -81,8 +88,11 @@ def check_imports(program, shared, node):
     if bool(names) != shared:
         fail(f"{program} imports {len(names)} names of ours")
     for name in names:
-        wanted = node.replace("SLEY_", "SLEY_HTTP_") \
-            if name.startswith("sley_http_") else node
+        wanted = node
+        for part in ("http", "config_file"):
+            if name.startswith(f"sley_{part}_"):
+                wanted = node.replace(
+                    "SLEY_", f"SLEY_{part.split('_')[0].upper()}_")
         if not name.endswith("@" + wanted):
             fail(f"{program} imports {name} without @{wanted}")
 
@@ -163,22 +173,24 @@ class Installed:
             run(*command, program, "-static",
                 *self.pkg_config("--cflags", "--libs", "--static"))
             self.check_program(program, False)
-        self.build_http_with_pkg_config()
+        self.build_more_with_pkg_config("http", 200)
+        if self.args.config:
+            self.build_more_with_pkg_config("config", 3)
         program = os.path.join(self.tree, "alloca.out")
         run(self.args.cc, "-std=gnu11", "-O2", self.args.alloca, "-o",
             program, *self.pkg_config("--cflags", "--libs"))
         check_overflow(program, self.libdir)
 
-    def build_http_with_pkg_config(self):
+    def build_more_with_pkg_config(self, part, result):
         for shared, words in (True, ()), (False, ("--static",)):
-            program = os.path.join(self.tree, f"http-{shared}.out")
+            program = os.path.join(self.tree, f"{part}-{shared}.out")
             run(self.args.cc, "-std=c11", "-Wall", "-Wextra", "-Wpedantic",
-                "-Werror", self.args.http, "-o", program,
+                "-Werror", getattr(self.args, part), "-o", program,
                 *(() if shared else ("-static",)),
                 *self.pkg_config("--cflags", "--libs", *words,
-                                 package="sley-http"))
+                                 package="sley-" + part))
             self.check_program(program, shared,
-                               self.libdir if shared else "", 200)
+                               self.libdir if shared else "", result)
 
     def build_with_cmake(self):
         project = os.path.join(self.tree, "project")
@@ -190,6 +202,8 @@ class Installed:
                                             stem=self.args.program,
                                             http=self.args.http,
                                             alloca=self.args.alloca))
+            if self.args.config:
+                file.write(CMAKE_CONFIG.format(config=self.args.config))
         run(self.args.cmake, "-S", project, "-B", build,
             f"-DCMAKE_PREFIX_PATH={self.prefix}",
             f"-DCMAKE_C_COMPILER={self.args.cc}",
@@ -204,11 +218,14 @@ class Installed:
         for kind in ("shared", "static"):
             self.check_program(os.path.join(build, kind + "-http"),
                                kind == "shared", result=200)
+            if self.args.config:
+                self.check_program(os.path.join(build, kind + "-config"),
+                                   kind == "shared", result=3)
         for name in ("alloca-shared", "alloca-static"):
             check_overflow(os.path.join(build, name))
 
-    def check_library(self, stem, needs=""):
-        """@needs: of ours, besides the C library."""
+    def check_library(self, stem, *needs):
+        """@needs: besides the C library."""
         table = run("readelf", "-d", "-W",
                     os.path.join(self.libdir, stem + ".so"))
         major = self.args.version.split(".", maxsplit=1)[0]
@@ -217,7 +234,7 @@ class Installed:
         needed = set(re.findall(r"Shared library: \[([^]]*)\]", table))
         strange = {name for name in needed
                    if not re.match(r"(libc|libpthread|ld-linux[\w-]*)\.so",
-                                   name)} - {needs}
+                                   name)} - set(needs)
         if strange:
             fail(f"needs {strange}")
         if re.search(r"\((RPATH|RUNPATH|TEXTREL)\)", table):
@@ -226,23 +243,25 @@ class Installed:
     def check_files(self):
         source = os.path.join(self.args.source, "include/sley")
         want = set(os.listdir(source))
+        if not self.args.config:
+            want.remove("config_file.h")
         have = set(os.listdir(os.path.join(self.prefix, "include/sley")))
         if want != have:
             fail(f"headers: {sorted(want ^ have)}")
-        for name in ("sley.1", "sley.7", "sley_spawn.3", "sley_config.3",
+        for name in ("sley.1", "sley.5", "sley.7", "sley_spawn.3", "sley_config.3",
                      "sley_event_wait_until.3", "sley_http_respond.3"):
             folder = find(self.prefix, name)
             if not folder.endswith(f"share/man/man{name[-1]}"):
                 fail(f"{name} is in {folder}")
         if shutil.which("man"):
-            for section, name in (("1", "sley"), ("7", "sley"),
+            for section, name in (("1", "sley"), ("5", "sley"), ("7", "sley"),
                                   ("3", "sley_spawn"), ("3", "sley_config"),
                                   ("3", "sley_event_wait_until")):
                 run("man", "-M", os.path.join(self.prefix, "share/man"),
                     "-w", section, name)
         run(os.path.join(self.prefix, "bin/sley"), "version")
         find(self.prefix, "01_hello.c")
-        for name in ("LICENSE", "README.md", "TUTORIAL.md"):
+        for name in ("LICENSE", "README.md", "TUTORIAL.md", "sley.yaml"):
             folder = find(self.prefix, name)
             if not folder.endswith("share/doc/sley"):
                 fail(f"{name} is in {folder}")
@@ -316,6 +335,7 @@ def main():
     for name in ("cmake", "cc", "cxx", "source", "build", "program",
                  "http", "alloca", "version", "node"):
         parser.add_argument("--" + name, required=True)
+    parser.add_argument("--config", default="")
     args = parser.parse_args()
 
     with tempfile.TemporaryDirectory() as tree:
@@ -323,11 +343,15 @@ def main():
         installed.check_library("libsley")
         major = args.version.split(".", maxsplit=1)[0]
         installed.check_library("libsley-http", f"libsley.so.{major}")
+        if args.config:
+            installed.check_library("libsley-config", f"libsley.so.{major}",
+                                    "libyaml-0.so.2")
         installed.check_files()
         installed.build_with_pkg_config()
         installed.build_with_cmake()
         installed.check_uninstall()
-    print("install: fifteen programs built and run, nothing left")
+    print(f"install: {19 if args.config else 15} programs built and run, "
+          "nothing left")
     return 0
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """man - the manual is complete, well-formed, and refers to pages that exist.
 
-Every function of src/libsley.map and src/libsley-http.map, and every one that is
+Every function of src/libsley.map and of the maps beside it, and every one that is
 inline in a header, has a page or a name of one.  mandoc finds nothing to warn of.  The names in
 NAME are those by which the page can be found.
 """

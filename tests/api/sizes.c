@@ -5,6 +5,7 @@
  * Programs hold these by the thousand and were compiled with the sizes of
  * their day: a change here is a change of the binary interface.
  */
+#include <sley/config_file.h>
 #include <sley/http.h>
 #include <sley/sley.h>
 
@@ -46,6 +47,8 @@ _Static_assert(offsetof(struct sley_stock_config, size) == 0,
 
 _Static_assert(offsetof(struct sley_source_options, size) == 0,
 	       "sley_source_options");
+_Static_assert(offsetof(struct sley_config_file_options, size) == 0,
+	       "sley_config_file_options");
 _Static_assert(offsetof(struct sley_http_options, size) == 0,
 	       "sley_http_options");
 _Static_assert(offsetof(struct sley_http_question, size) == 0,

@@ -3,7 +3,7 @@
 """symbols - a built library exports what its map (src/libsley.map) lists.
 
 libsley.so: exactly that.  libsley.a: nothing that does not start with sley_.
-The same for libsley-http and its map.
+The same for libsley-http, libsley-config and their maps.
 And src/base/chaos.h has left nothing behind, unless the build is made for it;
 neither has what a test may set (..._for_tests).
 """

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * keys.h - all keys of a file.
+ */
+#ifndef SLEY_CONFIG_KEYS_H
+#define SLEY_CONFIG_KEYS_H
+
+#include "config/key.h"
+
+#include <sley/config_file.h>
+
+/* The target of the keys of "runtime". */
+struct settings {
+	struct sley_config config;
+	struct sley_router_options router;
+	const char *conf_dir;
+	double learning_rate;
+};
+
+#define NR_TOP_KEYS 3
+#define NR_RUNTIME_KEYS 23
+#define NR_NETWORKING_KEYS 5
+#define NR_POOL_KEYS 7
+
+extern const struct key_table keys_top; /* names alone */
+extern const struct key_table keys_runtime;
+extern const struct key_table keys_networking;
+extern const struct key_table keys_pool; /* the target is a sley_config_pool */
+
+#endif
