@@ -28,11 +28,14 @@ static const struct command command_help = {
 };
 
 static const struct command *const commands[] = {
-	&command_tour,  &command_doctor,
+	&command_tour,   &command_doctor,
 #ifdef SLEY_DRAW
 	&command_draw,
 #endif
-	&command_serve, &command_version, &command_help,
+#ifdef SLEY_CONFIG_FILES
+	&command_config,
+#endif
+	&command_serve,  &command_version, &command_help,
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))

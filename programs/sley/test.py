@@ -209,6 +209,83 @@ def check_near_calls(program):
           "sley_" not in run(program, "spwan").stderr)
 
 
+def write_config(folder, text):
+    path = os.path.join(folder, "c.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, 0o600)
+    return path
+
+
+def check_good_config(program, folder):
+    path = write_config(folder, "runtime:\n  num_threads: 4\n"
+                        "  queue_depth: 1024\ncompose:\n"
+                        "  - mod_name: kv\n    pool_name: sessions\n"
+                        "    containers: 8\n    params: { limit: 5 }\n")
+    done = run(program, "config", "--check", path, SLEY_LOCAL_SCHED="mine")
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    check("sley config --check tells where each value comes from",
+          done.returncode == 0
+          and f"runtime.num_threads 4 {path}:2" in lines
+          and "runtime.local_sched mine $SLEY_LOCAL_SCHED" in lines
+          and "runtime.tick_us 1000 default" in lines
+          and f"runtime.queue_depth 1024 {path}:3, without effect" in lines
+          and f"pool sessions kv, 8 {path}:5" in lines
+          and "limit=5" in lines, done.stdout + done.stderr)
+    check("and what has no effect", done.stderr ==
+          f"{path}:3:16: 'queue_depth' has no effect: queues have no bound\n",
+          done.stderr)
+    same = run(program, "config", "--check", SLEY_CONFIG=path,
+               SLEY_LOCAL_SCHED="mine")
+    check("without a file it takes $SLEY_CONFIG", same.returncode == 0
+          and same.stdout == done.stdout, same.stdout)
+    done = run(program, "config", "--check")
+    check("without both there are defaults", done.returncode == 0
+          and len(done.stdout.splitlines()) == 22 and not done.stderr
+          and all(line.endswith(" default")
+                  for line in done.stdout.splitlines()), done.stdout)
+
+
+def check_bad_config(program, folder):
+    path = write_config(folder, "runtime:\n  num_thread: 4\n  io: x\n")
+    done = run(program, "config", "--check", path)
+    check("each mistake is a line, and the status is 1", done.returncode == 1
+          and not done.stdout and done.stderr.startswith(
+              f"{path}:2:3: there is no key 'num_thread' in 'runtime'; did "
+              f"you mean 'num_threads'?\n{path}:3:7: 'io' wants ")
+          and done.stderr.count("\n") == 2, done.stderr)
+    os.chmod(path, 0o666)
+    done = run(program, "config", "--check", path)
+    check("a file that others may write is refused", done.returncode == 1
+          and "chmod go-w" in done.stderr, done.stderr)
+    done = run(program, "config", "--check", path + ".none")
+    check("and one that is not there", done.returncode == 1
+          and "No such file" in done.stderr, done.stderr)
+    for words in ((), ("--check", "a", "b"), ("--sample", "a"), ("file",)):
+        done = run(program, "config", *words)
+        check(f"sley config {' '.join(words)} is refused",
+              done.returncode == 2 and "usage: sley config" in done.stderr,
+              done.stderr)
+
+
+def check_config(program, sample):
+    if "sley config" not in run(program, "help").stdout:
+        print("skip sley config: built without libyaml")
+        return
+    with open(sample, encoding="utf-8") as file:
+        text = file.read()
+    done = run(program, "config", "--sample")
+    check("sley config --sample prints docs/sley.yaml",
+          done.returncode == 0 and done.stdout == text, done.stdout)
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_config(folder, text)
+        done = run(program, "config", "--check", path)
+        check("which is a good file", done.returncode == 0
+              and not done.stderr, done.stderr)
+        check_good_config(program, folder)
+        check_bad_config(program, folder)
+
+
 def check_manual(program, folder):
     with open(os.path.join(folder, "sley.1"), encoding="utf-8") as file:
         page = file.read()
@@ -241,11 +318,13 @@ def main():
     for name in ("program", "version", "man"):
         parser.add_argument("--" + name, required=True)
     args = parser.parse_args()
-    os.environ.pop("SLEY_TRACE", None)
+    for name in ("SLEY_TRACE", "SLEY_CONFIG", "SLEY_IO"):
+        os.environ.pop(name, None)
     check_words(args.program, args.version)
     check_near(args.program)
     check_near_calls(args.program)
     check_manual(args.program, args.man)
+    check_config(args.program, os.path.join(args.man, "../docs/sley.yaml"))
     check_tour(args.program)
     check_doctor(args.program)
     check_colours(args.program)
