@@ -4,7 +4,7 @@
  */
 #include "graph/log/pen.h"
 
-#include "base/utf8.h"
+#include "base/json.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -94,22 +94,13 @@ void pen_put_name(struct pen *pen, const char *name, uint32_t letters)
 
 void pen_put_json(struct pen *pen, const char *text)
 {
-	const unsigned char *bytes = (const unsigned char *)text;
-	size_t size = strlen(text), length;
+	size_t size = strlen(text), used, length;
+	char letter[JSON_LETTER];
 
 	add(pen, "\"", 1);
-	for (; size; bytes += length, size -= length) {
-		length = utf8_length(bytes, size);
-		if (!length) {
-			add(pen, "\\ufffd", 6);
-			length = 1;
-		} else if (*bytes < 0x20 || *bytes == 0x7f) {
-			pen_put(pen, "\\u%04x", *bytes);
-		} else {
-			if (*bytes == '"' || *bytes == '\\')
-				add(pen, "\\", 1);
-			add(pen, (const char *)bytes, length);
-		}
+	for (; size; text += used, size -= used) {
+		used = json_letter(text, size, letter, &length);
+		add(pen, letter, length);
 	}
 	add(pen, "\"", 1);
 }
