@@ -132,9 +132,25 @@ static bool is_in_use(const struct sley_router *router)
 	return nr_named != router->nr_pools;
 }
 
+/* A handle of the first pool with a name; NULL: there is none. */
+static struct sley_pool *first_pool(struct sley_router *router)
+{
+	struct sley_pool *pool = NULL;
+	struct list *link;
+
+	sley_mutex_lock(&router->lock);
+	link = list_first(&router->pools);
+	if (link) {
+		pool = container_of(link, struct sley_pool, link);
+		pool->nr_handles++;
+	}
+	sley_mutex_unlock(&router->lock);
+	return pool;
+}
+
 int sley_router_destroy(struct sley_router *router)
 {
-	struct list *link;
+	struct sley_pool *pool;
 	bool in_use;
 
 	if (!router)
@@ -146,9 +162,14 @@ int sley_router_destroy(struct sley_router *router)
 	sley_mutex_unlock(&router->lock);
 	if (in_use)
 		return -EBUSY;
-	while ((link = list_first(&router->pools)))
-		(void)!sley_pool_destroy(
-			container_of(link, struct sley_pool, link));
+	/*
+	 * Methods may make and destroy pools meanwhile.  A pool that they make comes
+	 * after their own in the list, so it is made before its turn comes.
+	 */
+	while ((pool = first_pool(router))) {
+		(void)!sley_pool_destroy(pool);
+		sley_pool_close(pool);
+	}
 	policy_end(router);
 	free_modules(router);
 	router_free(router);
