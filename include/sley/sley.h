@@ -17,6 +17,8 @@
  *   source.h                                 work from your own event loop
  *   pool.h, request.h, query.h               requests to named pools
  *   module.h, param.h, policy.h              what serves them, and on which worker
+ *   module.h, policy.h                       what serves them, and on which worker
+ *   pool_inspect.h                           the figures of pools, also as JSON
  *   scope.h                                  tasks that fail and end together
  *   fork.h forkable.h parallel.h             functions in parallel
  *   for.h reduce.h scan.h find.h sort.h      loops, sums, searches and order
@@ -74,6 +76,7 @@
 #include <sley/plan.h>
 #include <sley/policy.h>
 #include <sley/pool.h>
+#include <sley/pool_inspect.h>
 #include <sley/post.h>
 #include <sley/process.h>
 #include <sley/program.h>

@@ -19,6 +19,7 @@ void container_init(struct sley_container *container, struct sley_pool *pool,
 	container->pool = pool;
 	container->id = id;
 	container->module = pool->module;
+	container->version = pool->module->version;
 	container->phase = CONTAINER_DRAINED;
 	container->door = (struct door){ .word = DOOR_SHUT };
 	sley_event_init(&container->opened, false, false);
@@ -219,8 +220,11 @@ int sley_container_upgrade(struct sley_pool *pool, uint32_t id,
 	else
 		err = module->upgrade(&container->self,
 				      container->module->version, &info);
-	if (!err)
+	if (!err) {
 		container->module = module;
+		/* relaxed: a statistic. */
+		store_relaxed(&container->version, module->version);
+	}
 	sley_mutex_unlock(&pool->lock);
 	return err;
 }

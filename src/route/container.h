@@ -43,7 +43,8 @@ struct sley_container {
 	const struct sley_module *module;
 	struct sley_pool *pool;
 	uint32_t id;
-	uint32_t phase; /* enum container_phase (lock of the pool) */
+	uint32_t phase;   /* enum container_phase (lock of the pool) */
+	uint32_t version; /* of its module: a copy for inspectors (the same) */
 	struct sley_event opened;
 	struct group_map groups;
 };
@@ -66,6 +67,20 @@ static inline bool container_is_gone(const struct sley_container *container)
 {
 	/* relaxed: see above. */
 	return load_relaxed(&container->phase) == CONTAINER_GONE;
+}
+
+/* For inspectors, without the lock: each is what it was a moment ago. */
+static inline enum container_phase
+container_phase(const struct sley_container *container)
+{
+	/* relaxed: a statistic. */
+	return load_relaxed(&container->phase);
+}
+
+static inline uint32_t container_version(const struct sley_container *container)
+{
+	/* relaxed: a statistic. */
+	return load_relaxed(&container->version);
 }
 
 /*

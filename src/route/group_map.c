@@ -98,3 +98,14 @@ void group_map_leave(struct group_map *map, uint64_t group)
 	slot->count--;
 	spin_unlock(&map->lock);
 }
+
+uint32_t group_map_count(struct group_map *map)
+{
+	uint32_t nr = 0;
+
+	spin_lock(&map->lock);
+	for (uint32_t i = 0; map->slot && i < GROUP_SLOTS; i++)
+		nr += map->slot[i].count > 0;
+	spin_unlock(&map->lock);
+	return nr;
+}

@@ -56,4 +56,7 @@ must_check bool group_map_enter(struct group_map *map, struct mem *mem,
 /* A request that was counted is complete. */
 void group_map_leave(struct group_map *map, uint64_t group);
 
+/* How many groups the map has.  As slow as the map is long. */
+must_check uint32_t group_map_count(struct group_map *map);
+
 #endif

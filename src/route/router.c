@@ -237,7 +237,7 @@ static uint64_t sum(const struct sley_router *router, enum route_count what)
 	uint64_t total = 0;
 
 	for (uint32_t i = 0; i <= router->nr_workers; i++)
-		total += counter_read(&router->counts[i].of[what]);
+		total += router_counted(router, i, what);
 	return total;
 }
 

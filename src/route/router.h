@@ -79,6 +79,16 @@ static inline void router_count(struct sley_router *router,
 		(void)add_relaxed(&router->counts[others].of[what], 1);
 }
 
+/*
+ * How many of @what were counted by @worker, or by all other threads together: then
+ * @worker is the number of workers.
+ */
+static inline uint64_t router_counted(const struct sley_router *router,
+				      uint32_t worker, enum route_count what)
+{
+	return counter_read(&router->counts[worker].of[what]);
+}
+
 /* May the caller warn of the policy?  One caller may, and then none for some time. */
 must_check bool router_may_warn(struct sley_router *router);
 
