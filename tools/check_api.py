@@ -87,6 +87,7 @@ NO_TWIN = {
     "sley_pool_destroy": "waits for methods, which have deadlines of their own",
     "sley_router_destroy": "as sley_pool_destroy()",
     "sley_container_upgrade": "waits for upgrade() of the module",
+    "sley_container_upgrade_to": "the same",
     "sley_pool_inspect_json": "waits for monitor() of the module",
     "sley_pool_call": "the deadline is in the spec of the request",
     "sley_yield": "waits for nothing",

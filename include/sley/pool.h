@@ -117,10 +117,13 @@ sley_router_destroy(struct sley_router *router);
 /*
  * sley_router_add - let pools be made of @module, by its name.
  *
+ * Several versions of a module may be added.  New pools are made of the newest; the
+ * containers of older pools are upgraded by sley_container_upgrade_to().
+ *
  * Context:  any thread
  * Blocks:   never
  * Owner:    @module is borrowed until the router ends.
- * Errors:   -EEXIST   there is a module of that name
+ * Errors:   -EEXIST   there is a module of that name and version
  *           -EINVAL   the table has another version, no name, no methods, or a method
  *                     without run(); or the name is too long
  *           -ENOMEM
@@ -297,6 +300,21 @@ sley_container_open(struct sley_pool *pool, uint32_t id);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_container_upgrade(struct sley_pool *pool, uint32_t id,
 		       const struct sley_module *module);
+
+/*
+ * sley_container_upgrade_to - sley_container_upgrade() by the number of a version.
+ *
+ * The module of that version must have been added to the router (sley_router_add()).
+ * With 0 for @version: to the newest.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber, while upgrade() runs
+ * Errors:   -ESRCH   no such version was added
+ *           as sley_container_upgrade()
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_container_upgrade_to(struct sley_pool *pool, uint32_t id,
+			  uint32_t version);
 
 SLEY_END_DECLS
 #endif

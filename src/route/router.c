@@ -178,18 +178,38 @@ int sley_router_destroy(struct sley_router *router)
 
 /* ---- modules ----------------------------------------------------------------------- */
 
+/* The newest version that is not above @most; NULL: none.  With the lock. */
+static const struct sley_module *find_version(const struct sley_router *router,
+					      const char *name, uint32_t most)
+{
+	const struct sley_module *newest = NULL;
+
+	for (struct list *link = router->modules.next; link != &router->modules;
+	     link = link->next) {
+		const struct sley_module *module =
+			container_of(link, struct router_module, link)->module;
+
+		if (module_is_same(module, name) && module->version <= most &&
+		    (!newest || module->version > newest->version))
+			newest = module;
+	}
+	return newest;
+}
+
 const struct sley_module *router_find_module(struct sley_router *router,
 					     const char *name)
 {
-	for (struct list *link = router->modules.next; link != &router->modules;
-	     link = link->next) {
-		const struct router_module *added =
-			container_of(link, struct router_module, link);
+	return find_version(router, name, UINT32_MAX);
+}
 
-		if (module_is_same(added->module, name))
-			return added->module;
-	}
-	return NULL;
+/* Was this version of the module added?  With the lock. */
+static bool has_version(const struct sley_router *router,
+			const struct sley_module *module)
+{
+	const struct sley_module *found =
+		find_version(router, module->name, module->version);
+
+	return found && found->version == module->version;
 }
 
 int sley_router_add(struct sley_router *router,
@@ -208,7 +228,7 @@ int sley_router_add(struct sley_router *router,
 	list_init(&added->link);
 	added->module = module;
 	sley_mutex_lock(&router->lock);
-	if (router_find_module(router, module->name))
+	if (has_version(router, module))
 		err = -EEXIST;
 	else
 		list_append(&router->modules, &added->link);
@@ -216,6 +236,23 @@ int sley_router_add(struct sley_router *router,
 	if (err)
 		mem_free(mem, added, sizeof(*added));
 	return err;
+}
+
+int sley_container_upgrade_to(struct sley_pool *pool, uint32_t id,
+			      uint32_t version)
+{
+	struct sley_router *router = pool->router;
+	const struct sley_module *module;
+
+	if (runtime_is_lost(router->rt))
+		return SLEY_EFORKED;
+	sley_mutex_lock(&router->lock);
+	module = find_version(router, pool->module->name,
+			      version ? version : UINT32_MAX);
+	sley_mutex_unlock(&router->lock);
+	if (!module || (version && module->version != version))
+		return -ESRCH;
+	return sley_container_upgrade(pool, id, module);
 }
 
 /* ---- what a policy may ask and say ------------------------------------------------- */

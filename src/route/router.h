@@ -92,7 +92,7 @@ static inline uint64_t router_counted(const struct sley_router *router,
 /* May the caller warn of the policy?  One caller may, and then none for some time. */
 must_check bool router_may_warn(struct sley_router *router);
 
-/* The module with that name, or NULL.  With the lock. */
+/* The newest version of the module with that name, or NULL.  With the lock. */
 const struct sley_module *router_find_module(struct sley_router *router,
 					     const char *name);
 

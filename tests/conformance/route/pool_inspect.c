@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool_inspect.c - <sley/pool_inspect.h>: C49.
+ * pool_inspect.c - <sley/pool_inspect.h>: C49, and the versions of a module.
  */
 #include <stdio.h>
 #include <sys/wait.h>
@@ -544,7 +544,7 @@ TEST_WORKERS(c49_inspection_beside_requests_and_drains)
 	routing_stop(&load.r);
 }
 
-/* ---- names ----------------------------------------------------------------------------- */
+/* ---- names and versions ---------------------------------------------------------------- */
 
 TEST_WORKERS(the_names_of_pools_are_in_the_order_of_their_making)
 {
@@ -566,6 +566,52 @@ TEST_WORKERS(the_names_of_pools_are_in_the_order_of_their_making)
 	routing_stop(&r);
 }
 
+static struct sley_pool *upgraded;
+
+/* The keeper holds the lock of the pool meanwhile: an inspector needs it not. */
+static int upgrade(void **self, uint32_t from,
+		   const struct sley_container_info *info)
+{
+	(void)self;
+	(void)from;
+	CHECK_EQ(container_stats(upgraded, info->id).phase,
+		 SLEY_CONTAINER_DRAINED);
+	CHECK_EQ(pool_stats(upgraded).phase, SLEY_POOL_LIVE);
+	return 0;
+}
+
+TEST_WORKERS(a_container_is_upgraded_to_a_version_that_was_added)
+{
+	struct routing r = routing_start(2, "default");
+	struct sley_module second = probe_module, third = probe_module;
+	struct sley_pool *pool;
+
+	second.version = 2;
+	third.version = 3;
+	second.upgrade = third.upgrade = upgrade;
+	upgraded = r.pool;
+	CHECK_EQ(sley_container_drain_until(r.pool, 1, SLEY_FOREVER), 0);
+	CHECK_EQ(sley_container_upgrade_to(r.pool, 1, 2), -ESRCH);
+	CHECK_EQ(sley_container_upgrade_to(r.pool, 1, 0), -EINVAL);
+	CHECK_EQ(sley_router_add(r.router, &third), 0);
+	CHECK_EQ(sley_router_add(r.router, &second), 0);
+	CHECK_EQ(sley_router_add(r.router, &second), -EEXIST);
+	CHECK_EQ(sley_container_upgrade_to(r.pool, 1, 4), -ESRCH);
+	CHECK_EQ(sley_container_upgrade_to(r.pool, 1, 2), 0);
+	CHECK_EQ(container_stats(r.pool, 1).version, 2);
+	CHECK_EQ(sley_container_upgrade_to(r.pool, 1, 0), 0);
+	CHECK_EQ(container_stats(r.pool, 1).version, 3);
+	CHECK_EQ(sley_container_upgrade_to(r.pool, 1, 2), -EINVAL);
+	CHECK_EQ(container_stats(r.pool, 0).version, 1);
+	CHECK_EQ(pool_stats(r.pool).version, 1);
+	CHECK_EQ(sley_container_open(r.pool, 1), 0);
+	/* A new pool is made of the newest. */
+	pool = probe_pool(r.router, "new", 1);
+	CHECK_EQ(pool_stats(pool).version, 3);
+	sley_pool_close(pool);
+	routing_stop(&r);
+}
+
 /* ---- in a child of fork() -------------------------------------------------------------- */
 
 static void look_in_child(const struct routing *r)
@@ -584,6 +630,7 @@ static void look_in_child(const struct routing *r)
 		 SLEY_EFORKED);
 	CHECK_EQ(sley_router_inspect_json(r->router, "pool_stats", NULL, 0),
 		 SLEY_EFORKED);
+	CHECK_EQ(sley_container_upgrade_to(r->pool, 0, 0), SLEY_EFORKED);
 	_exit(0);
 }
 
