@@ -242,6 +242,41 @@ sley_io_open(const char *path, int flags, mode_t mode)
 }
 
 /*
+ * sley_io_open_beneath_until - sley_io_open_beneath() with a deadline.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Owner:    the caller owns the new descriptor; @path is borrowed for the call.
+ * Errors:   -ETIMEDOUT  @deadline_ns came before the kernel began, or the kernel took
+ *                       the call back
+ *           and as sley_io_open_beneath()
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_io_open_beneath_until(int dir, const char *path, int flags, mode_t mode,
+			   uint64_t deadline_ns);
+
+/*
+ * sley_io_open_beneath - sley_io_openat() of a path that does not leave @dir.
+ *
+ * As openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_MAGICLINKS: an absolute path, "..",
+ * or a symbolic link that leads out of the directory @dir is refused by the kernel, also
+ * if others move and link files meanwhile.  For paths that strangers name.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Owner:    the caller owns the new descriptor; @path is borrowed for the call.
+ * Errors:   -EXDEV   @path leads out of @dir
+ *           -ENOSYS  the kernel is older than Linux 5.6
+ *           -EAGAIN  folders are moved all the time
+ *           and as sley_io_openat(), and openat2(2)
+ */
+SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK static inline int
+sley_io_open_beneath(int dir, const char *path, int flags, mode_t mode)
+{
+	return sley_io_open_beneath_until(dir, path, flags, mode, SLEY_FOREVER);
+}
+
+/*
  * sley_io_unlinkat_until - sley_io_unlinkat() with a deadline.
  *
  * Context:  any thread

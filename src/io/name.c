@@ -11,6 +11,12 @@
 
 _Static_assert(SLEY_IO_CWD == AT_FDCWD, "as the kernel calls it");
 
+/*
+ * A path with ".." in it cannot be followed while folders are moved.  A file that another
+ * process has leased gives the same error, so there is an end to it.
+ */
+#define BENEATH_TRIES 64
+
 /* ---- users of descriptors -------------------------------------------------------------- */
 
 /* AT_FDCWD is no descriptor: *@out is NULL. */
@@ -41,6 +47,20 @@ static int run(const struct os_file_call *file, uint64_t deadline_ns)
 
 /* ---- names ------------------------------------------------------------------------------- */
 
+/* @fd was opened with @flags: itself, or -errno, and it is closed. */
+static int opened(int fd, int flags, const char *call)
+{
+	int err = descriptor_is_new(fd, call);
+
+	if (err) {
+		(void)!file_close(fd, 0);
+		return err;
+	}
+	if ((flags & O_ACCMODE) == O_RDONLY)
+		descriptor_note_reading(fd);
+	return fd;
+}
+
 int sley_io_openat_until(int dir, const char *path, int flags, mode_t mode,
 			 uint64_t deadline_ns)
 {
@@ -50,18 +70,24 @@ int sley_io_openat_until(int dir, const char *path, int flags, mode_t mode,
 					   .flags = flags | O_CLOEXEC,
 					   .mode = mode };
 	int fd = run(&file, deadline_ns);
-	int err;
 
-	if (fd < 0)
-		return fd;
-	err = descriptor_is_new(fd, "sley_io_openat");
-	if (err) {
-		(void)!file_close(fd, 0);
-		return err;
-	}
-	if ((flags & O_ACCMODE) == O_RDONLY)
-		descriptor_note_reading(fd);
-	return fd;
+	return fd < 0 ? fd : opened(fd, flags, "sley_io_openat");
+}
+
+int sley_io_open_beneath_until(int dir, const char *path, int flags,
+			       mode_t mode, uint64_t deadline_ns)
+{
+	const struct os_open_how how = os_open_beneath(flags | O_CLOEXEC, mode);
+	const struct os_file_call file = { .kind = OS_FILE_OPEN_BENEATH,
+					   .fd = dir,
+					   .path = path,
+					   .how = &how };
+	int fd = -EAGAIN;
+
+	/* A folder was moved meanwhile: look again. */
+	for (int i = 0; fd == -EAGAIN && i < BENEATH_TRIES; i++)
+		fd = run(&file, deadline_ns);
+	return fd < 0 ? fd : opened(fd, flags, "sley_io_open_beneath");
 }
 
 int sley_io_unlinkat_until(int dir, const char *path, int flags,

@@ -10,9 +10,11 @@
 #include "os/socket.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ---- bytes -------------------------------------------------------------------------- */
@@ -62,6 +64,33 @@ static int open_path(const struct os_file_call *call)
 	return fault_errno("openat", EMFILE, ENFILE, EACCES)
 		       ? -1
 		       : openat(call->fd, call->path, call->flags, call->mode);
+}
+
+_Static_assert(sizeof(struct os_open_how) == sizeof(struct open_how) &&
+		       offsetof(struct os_open_how, mode) ==
+			       offsetof(struct open_how, mode) &&
+		       offsetof(struct os_open_how, resolve) ==
+			       offsetof(struct open_how, resolve),
+	       "as the kernel has it");
+
+struct os_open_how os_open_beneath(int flags, uint32_t mode)
+{
+	return (struct os_open_how){
+		.flags = (unsigned int)flags,
+		/* The kernel wants 0 where no file is made. */
+		.mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE
+				? mode
+				: 0,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+	};
+}
+
+static int open_beneath(const struct os_file_call *call)
+{
+	return fault_errno("openat2", EMFILE, ENFILE, EACCES)
+		       ? -1
+		       : (int)syscall(SYS_openat2, call->fd, call->path,
+				      call->how, sizeof(*call->how));
 }
 
 static int sync_file(const struct os_file_call *call)
@@ -132,6 +161,8 @@ static ssize_t make(const struct os_file_call *call)
 		return write_parts(call);
 	case OS_FILE_OPEN:
 		return open_path(call);
+	case OS_FILE_OPEN_BENEATH:
+		return open_beneath(call);
 	case OS_FILE_SYNC:
 	case OS_FILE_DATASYNC:
 		return sync_file(call);

@@ -25,9 +25,10 @@
 struct statx;
 
 enum os_file_kind {
-	OS_FILE_READ,     /* .fd .part .nr .offset                           */
-	OS_FILE_WRITE,    /* .fd .part .nr .offset                           */
-	OS_FILE_OPEN,     /* .fd .path .flags .mode                          */
+	OS_FILE_READ,  /* .fd .part .nr .offset                           */
+	OS_FILE_WRITE, /* .fd .part .nr .offset                           */
+	OS_FILE_OPEN,  /* .fd .path .flags .mode                          */
+	OS_FILE_OPEN_BENEATH, /* .fd .path .how                              */
 	OS_FILE_CLOSE,    /* .fd                                             */
 	OS_FILE_SYNC,     /* .fd                                             */
 	OS_FILE_DATASYNC, /* .fd                                             */
@@ -38,6 +39,13 @@ enum os_file_kind {
 	OS_FILE_SENDFILE, /* .fd .fd_offset .to_fd .size                     */
 	OS_FILE_SPLICE,   /* .fd .fd_offset .to_fd .to_offset .size .flags   */
 	NR_OS_FILE_KINDS,
+};
+
+/* How openat2(2) opens a file: struct open_how of <linux/openat2.h>. */
+struct os_open_how {
+	uint64_t flags;
+	uint64_t mode;
+	uint64_t resolve;
 };
 
 #define OS_FILE_POSITION                                                       \
@@ -54,11 +62,18 @@ struct os_file_call {
 	int64_t offset; /* or OS_FILE_POSITION */
 	const char *path;
 	const char *to_path;
+	const struct os_open_how *how;
 	struct statx *stat;
 	size_t size;
 	int64_t *fd_offset; /* NULL: the position */
 	int64_t *to_offset;
 };
+
+/*
+ * For .how: the path, and all symbolic links in it, stay beneath the folder that it
+ * begins in.  Linux 5.6.
+ */
+must_check struct os_open_how os_open_beneath(int flags, uint32_t mode);
 
 /* Makes the call, on this thread. */
 must_check ssize_t os_file_call(const struct os_file_call *call);

@@ -19,6 +19,7 @@ static const uint8_t operations[NR_OS_FILE_KINDS] = {
 	[OS_FILE_READ] = IORING_OP_READV,
 	[OS_FILE_WRITE] = IORING_OP_WRITEV,
 	[OS_FILE_OPEN] = IORING_OP_OPENAT,
+	[OS_FILE_OPEN_BENEATH] = IORING_OP_OPENAT2,
 	[OS_FILE_CLOSE] = IORING_OP_CLOSE,
 	[OS_FILE_SYNC] = IORING_OP_FSYNC,
 	[OS_FILE_DATASYNC] = IORING_OP_FSYNC,
@@ -135,6 +136,12 @@ static void describe(struct io_uring_sqe *entry,
 		entry->addr = address(call->path);
 		entry->len = call->mode;
 		entry->open_flags = (uint32_t)call->flags;
+		entry->flags = IOSQE_ASYNC;
+		break;
+	case OS_FILE_OPEN_BENEATH:
+		entry->addr = address(call->path);
+		entry->len = sizeof(*call->how);
+		entry->off = address(call->how);
 		entry->flags = IOSQE_ASYNC;
 		break;
 	case OS_FILE_CLOSE:

@@ -12,7 +12,7 @@
  *
  *   5.1   READV, WRITEV, FSYNC
  *   5.5   no completion is dropped (NODROP); ASYNC_CANCEL
- *   5.6   OPENAT, CLOSE, STATX; the kernel tells which operations it has
+ *   5.6   OPENAT, OPENAT2, CLOSE, STATX; the kernel tells which operations it has
  *   5.11  UNLINKAT, RENAMEAT
  *   5.12  the kernel's threads are threads of the process (NATIVE_WORKERS).  Before,
  *         they had other limits and namespaces, and most of the known holes in security

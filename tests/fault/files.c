@@ -45,6 +45,17 @@ static void remove_place(void)
 	CHECK_EQ(rmdir(place.folder), 0);
 }
 
+static void open_beneath(void)
+{
+	int folder = open(place.folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = -1;
+
+	CHECK(folder >= 0);
+	if (TRY(fd = sley_io_open_beneath(folder, "one", O_RDONLY, 0), NO_FILE))
+		close_it(fd);
+	close_it(folder);
+}
+
 static void name_and_remove(void)
 {
 	struct statx about;
@@ -140,6 +151,7 @@ static void use_files(void *arg)
 	send_file(fd);
 	splice_file(fd);
 	close_it(fd);
+	open_beneath();
 	name_and_remove();
 }
 

@@ -276,6 +276,40 @@ TEST_WORKERS(a_directory_has_no_bytes)
 	check_in_folder(misuse_directory);
 }
 
+static void open_beneath(void *arg)
+{
+	struct folder *folder = arg;
+	int fd;
+
+	CHECK_EQ(symlinkat("/etc", folder->fd, "out"), 0);
+	CHECK_EQ(symlinkat("file", folder->fd, "in"), 0);
+	fd = sley_io_open_beneath(folder->fd, "file", O_RDWR | O_CREAT | O_EXCL,
+				  0640);
+	CHECK(fd >= 0);
+	CHECK_EQ(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	CHECK_EQ(sley_io_pwrite(fd, "abc", 3, 0), 3);
+	CHECK_EQ(sley_io_close(fd), 0);
+	fd = sley_io_open_beneath(folder->fd, "in", O_RDONLY, 0640);
+	CHECK(fd >= 0);
+	CHECK_EQ(sley_io_close(fd), 0);
+	CHECK_EQ(sley_io_open_beneath(folder->fd, "../x", O_RDONLY, 0), -EXDEV);
+	CHECK_EQ(sley_io_open_beneath(folder->fd, "/etc/passwd", O_RDONLY, 0),
+		 -EXDEV);
+	CHECK_EQ(sley_io_open_beneath(folder->fd, "out/passwd", O_RDONLY, 0),
+		 -EXDEV);
+	CHECK_EQ(sley_io_open_beneath(folder->fd, "none", O_RDONLY, 0),
+		 -ENOENT);
+	CHECK_EQ(sley_io_open_beneath(NOT_OPEN, "file", O_RDONLY, 0), -EBADF);
+	CHECK_EQ(sley_io_unlinkat(folder->fd, "file", 0), 0);
+	CHECK_EQ(sley_io_unlinkat(folder->fd, "in", 0), 0);
+	CHECK_EQ(sley_io_unlinkat(folder->fd, "out", 0), 0);
+}
+
+TEST_WORKERS(a_path_that_leaves_its_folder_is_not_opened)
+{
+	check_in_folder(open_beneath);
+}
+
 static void misuse_pipe(void *arg)
 {
 	int fd[2];
