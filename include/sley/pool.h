@@ -238,6 +238,19 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS const char *
 sley_pool_name(const struct sley_pool *pool);
 
 /*
+ * sley_pool_router - the router of a pool.
+ *
+ * For methods that open other pools: sley_container_pool() is the pool of a container.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    the router lives as long as the reference.
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS struct sley_router *
+sley_pool_router(const struct sley_pool *pool);
+
+/*
  * sley_pool_nr_containers - how many containers a pool has.
  *
  * Context:  any thread

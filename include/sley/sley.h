@@ -19,6 +19,7 @@
  *   module.h, param.h, policy.h              what serves them, and on which worker
  *   module.h, policy.h                       what serves them, and on which worker
  *   pool_inspect.h                           the figures of pools, also as JSON
+ *   admin.h                                  pools, managed by requests
  *   scope.h                                  tasks that fail and end together
  *   fork.h forkable.h parallel.h             functions in parallel
  *   for.h reduce.h scan.h find.h sort.h      loops, sums, searches and order
@@ -42,6 +43,7 @@
 
 #include <sley/actor.h>
 #include <sley/address.h>
+#include <sley/admin.h>
 #include <sley/barrier.h>
 #include <sley/blocking.h>
 #include <sley/chan.h>

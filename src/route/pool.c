@@ -337,6 +337,11 @@ const char *sley_pool_name(const struct sley_pool *pool)
 	return pool->name;
 }
 
+struct sley_router *sley_pool_router(const struct sley_pool *pool)
+{
+	return pool->router;
+}
+
 uint32_t sley_pool_nr_containers(const struct sley_pool *pool)
 {
 	return pool->nr_containers;
