@@ -265,6 +265,19 @@ sley_request_cancel(struct sley_request *request);
 /* ---- for methods, schedule() and policies ---------------------------------------- */
 
 /*
+ * sley_request_method - the number of the method that a request asks for.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline uint32_t
+sley_request_method(const struct sley_request *request)
+{
+	return request->method;
+}
+
+/*
  * sley_request_in - the IN part of a request; *@size gets its length.
  *
  * Context:  any thread

@@ -19,7 +19,7 @@
  *   module.h, param.h, policy.h              what serves them, and on which worker
  *   module.h, policy.h                       what serves them, and on which worker
  *   pool_inspect.h                           the figures of pools, also as JSON
- *   admin.h                                  pools, managed by requests
+ *   admin.h file_module.h                    modules that come with the library
  *   scope.h                                  tasks that fail and end together
  *   fork.h forkable.h parallel.h             functions in parallel
  *   for.h reduce.h scan.h find.h sort.h      loops, sums, searches and order
@@ -54,6 +54,7 @@
 #include <sley/defer.h>
 #include <sley/error.h>
 #include <sley/feed.h>
+#include <sley/file_module.h>
 #include <sley/find.h>
 #include <sley/for.h>
 #include <sley/fork.h>

@@ -95,6 +95,15 @@ int os_fd_set_nonblocking(int fd)
 	return RETRY(int, fcntl(fd, F_SETFL, flags | O_NONBLOCK));
 }
 
+int os_fd_set_blocking(int fd)
+{
+	/* fault: as above. */
+	int flags = RETRY(int, fcntl(fd, F_GETFL));
+
+	return flags < 0 ? flags
+			 : RETRY(int, fcntl(fd, F_SETFL, flags & ~O_NONBLOCK));
+}
+
 short os_fd_poll(int fd, short events)
 {
 	struct pollfd look = { .fd = fd, .events = events };

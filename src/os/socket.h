@@ -44,6 +44,9 @@ must_check bool os_fd_is_file(int fd);
 /* Sets O_NONBLOCK, for every process that shares the open file: 0 or -errno. */
 must_check int os_fd_set_nonblocking(int fd);
 
+/* Takes O_NONBLOCK away again: 0 or -errno. */
+must_check int os_fd_set_blocking(int fd);
+
 /* Which of @events (POLLIN, POLLOUT, ...) hold now; 0: none. */
 must_check short os_fd_poll(int fd, short events);
 
