@@ -115,7 +115,13 @@ struct sley_subprocess_options {
 	 * ready.
 	 */
 	sley_subprocess_fn *on_start;
-	uint64_t reserved[4];
+	/*
+	 * The argument of on_start, at most SLEY_SUBPROCESS_DATA_MAX bytes.
+	 * Borrowed until the subprocess is destroyed.
+	 */
+	const void *start_arg;
+	size_t start_size;
+	uint64_t reserved[2];
 };
 
 #define SLEY_SUBPROCESS_NEVER UINT32_MAX
@@ -182,6 +188,7 @@ sley_subprocesses_exit(void);
  *           -EINVAL       options->size is zero, depth is above
  *                         SLEY_SUBPROCESS_DEPTH_MAX, or on_start is not
  *                         registered
+ *           -EMSGSIZE     start_size is above SLEY_SUBPROCESS_DATA_MAX
  *           -ENOENT       there is no server: call sley_subprocesses_init()
  *                         first
  *           -ENOSPC       there are SLEY_SUBPROCESSES_MAX subprocesses

@@ -25,7 +25,8 @@
  * of the subprocess and the number of the call; any other answer marks the
  * subprocess as broken.
  *
- * A restarted subprocess has the same ring: a restart needs no memory.
+ * A restarted subprocess has the same ring: a restart needs no memory.  Before a life
+ * has a call, the first slot has the argument of on_start.
  *
  * Edges:
  *
@@ -46,6 +47,9 @@
 
 #define CALL_RING_LOOKS_PER_CLOCK 32
 
+/* Before the argument: what the library itself adds to a call. */
+#define CALL_HEAD_MAX 32
+
 /* In done: whose eventfd the next answer signals. */
 #define CALL_RING_COLLECTOR COUNT_WORD_WATCHED
 #define CALL_RING_WORKER COUNT_WORD_SLEEPS
@@ -62,7 +66,7 @@ struct call_slot {
 	uint32_t answer_number;
 	int32_t code;
 	uint32_t result_size;
-	unsigned char arg[SLEY_SUBPROCESS_DATA_MAX];
+	unsigned char arg[CALL_HEAD_MAX + SLEY_SUBPROCESS_DATA_MAX];
 	unsigned char result[SLEY_SUBPROCESS_DATA_MAX];
 	char text[SLEY_SUBPROCESS_TEXT_MAX]; /* if code is below 0 */
 };

@@ -71,13 +71,16 @@ static void fill(struct sley_subprocess *subprocess,
 {
 	struct call_slot *slot = call_slot(
 		subprocess->ring, subprocess->options.depth, subprocess->asked);
+	const struct call_spec *spec = &call->spec;
 
 	slot->life = subprocess->life;
 	slot->number = subprocess->asked;
-	slot->fn = call->fn;
-	slot->arg_size = call->arg_size;
-	if (call->arg_size)
-		memcpy(slot->arg, call->arg, call->arg_size);
+	slot->fn = (uint32_t)spec->fn;
+	slot->arg_size = spec->head_size + (uint32_t)spec->arg_size;
+	if (spec->head_size)
+		memcpy(slot->arg, spec->head, spec->head_size);
+	if (spec->arg_size)
+		memcpy(slot->arg + spec->head_size, spec->arg, spec->arg_size);
 	subprocess->calls[subprocess->asked % subprocess->options.depth] = call;
 	call->number = subprocess->asked;
 	call->in_ring = true;
@@ -203,10 +206,10 @@ void subprocess_fail_call(struct sley_subprocess *subprocess,
 			  struct subprocess_call *call,
 			  struct subprocess_calls *ended)
 {
-	const struct subprocess_function *function =
-		function_table_at(call->fn);
+	uint32_t fn = (uint32_t)call->spec.fn;
+	const struct subprocess_function *function = function_table_at(fn);
 	/* A node has its own name, which the explanation has already. */
-	bool named = function && call->fn != FUNCTION_TABLE_NODE;
+	bool named = function && fn >= NR_OWN_FUNCTIONS;
 	struct sley_subprocess_result *result = call->result;
 
 	result->code = SLEY_ECHILD;

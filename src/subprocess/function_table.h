@@ -11,6 +11,9 @@
  * Its address is the same in a subprocess, which is a fork of a fork of the program.
  * Only code that was loaded later (dlopen()) is missing there, and the call crashes.
  *
+ * Further numbers of the library itself are for folders above this one, which set their
+ * functions before main() begins.
+ *
  * Rejected: addresses for all functions.  A number has a name, for messages about
  * failed calls, and cannot lead to arbitrary code.
  */
@@ -28,12 +31,21 @@ struct subprocess_node {
 	unsigned char arg[SLEY_NODE_ARG_MAX];
 };
 
-#define FUNCTION_TABLE_NODE 0
+enum own_function {
+	FUNCTION_TABLE_NODE,
+	FUNCTION_TABLE_CONTAINER, /* starts a container: route/isolated.h   */
+	FUNCTION_TABLE_REQUEST,   /* runs a request there                   */
+	NR_OWN_FUNCTIONS
+};
 
 struct subprocess_function {
 	const char *name;
 	sley_subprocess_fn *fn;
 };
+
+/* In a constructor. */
+void function_table_set(enum own_function number, const char *name,
+			sley_subprocess_fn *fn);
 
 /* The number of @fn, or -ENOENT. */
 must_check int function_table_find(sley_subprocess_fn *fn);

@@ -36,6 +36,8 @@ static void afterwards_init(struct afterwards *then)
 
 static void remember_start(struct sley_subprocess *subprocess)
 {
+	uint32_t start_size = (uint32_t)subprocess->options.start_size;
+
 	subprocess->life++;
 	call_ring_reset(subprocess->ring, subprocess->life,
 			subprocess->collected);
@@ -43,6 +45,10 @@ static void remember_start(struct sley_subprocess *subprocess)
 	subprocess->ring->depth = subprocess->options.depth;
 	subprocess->ring->spin_ns = subprocess->options.spin_ns;
 	subprocess->ring->on_start = subprocess->on_start;
+	subprocess->ring->slot[0].arg_size = start_size;
+	if (start_size)
+		memcpy(subprocess->ring->slot[0].arg,
+		       subprocess->options.start_arg, start_size);
 	subprocess->asked = subprocess->collected;
 	subprocess->phase = LIFE_STARTING;
 	subprocess->signals = 0;
@@ -80,7 +86,7 @@ static void end_life(struct sley_subprocess *subprocess, int error, bool again,
 	if (subprocess->closing || !subprocess->was_ready) {
 		subprocess->start_error = error;
 		subprocess->phase = LIFE_GONE;
-	} else if (again) {
+	} else if (again && !subprocess->last_life) {
 		subprocess->nr_restarts++;
 		remember_start(subprocess);
 		then->start = true;

@@ -45,7 +45,9 @@ static void serve(struct call_ring *ring, uint32_t number)
 static void become_ready(struct call_ring *ring, int eventfd)
 {
 	/* The result is not read; the function may write to it. */
-	struct sley_subprocess_work work = { .result = ring->slot[0].result };
+	struct sley_subprocess_work work = { .arg = ring->slot[0].arg,
+					     .arg_size = ring->slot[0].arg_size,
+					     .result = ring->slot[0].result };
 
 	if (ring->on_start)
 		ring->refusal = run(ring->on_start, &work);

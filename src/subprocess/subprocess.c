@@ -6,7 +6,6 @@
  */
 #include "base/assert.h"
 #include "base/options.h"
-#include "core/wait/wait.h"
 #include "subprocess/collector.h"
 #include "subprocess/subprocess.h"
 #include "subprocess/function_table.h"
@@ -15,6 +14,7 @@
 #include "os/map.h"
 #include "os/at_fork.h"
 #include "os/shared_memory.h"
+#include "sync/event.h"
 
 #include <errno.h>
 #include <sley/error.h>
@@ -25,13 +25,7 @@
 /* Only the event ends this wait. */
 static void await(struct sley_event *event)
 {
-	struct sley_waiter node;
-	uint64_t word = waitq_lock(&event->q);
-
-	if (word & SLEY_EVENT_SET)
-		waitq_unlock_as(&event->q, word);
-	else
-		(void)!waitq_wait(&event->q, &node, UINT64_MAX, WAIT_SHIELDED);
+	(void)!event_wait(event, UINT64_MAX, WAIT_SHIELDED);
 }
 
 /* A child of fork() may have its own collector, which does not have @subprocess. */
@@ -59,6 +53,8 @@ static int take_options(struct sley_subprocess_options *out,
 	if (out->depth > SLEY_SUBPROCESS_DEPTH_MAX ||
 	    (out->on_start && function_table_find(out->on_start) < 0))
 		return -EINVAL;
+	if (out->start_size > SLEY_SUBPROCESS_DATA_MAX)
+		return -EMSGSIZE;
 	if (!out->depth)
 		out->depth = (uint32_t)chaos_few(16, 1);
 	/* A power of two: so slots stay in order when the call numbers wrap. */
@@ -199,6 +195,23 @@ uint64_t sley_subprocess_restarts(struct sley_subprocess *subprocess)
 	return nr;
 }
 
+void subprocess_restart_no_more(struct sley_subprocess *subprocess)
+{
+	spin_lock(&subprocess->lock);
+	subprocess->last_life = true;
+	spin_unlock(&subprocess->lock);
+}
+
+bool subprocess_is_down(struct sley_subprocess *subprocess)
+{
+	bool down;
+
+	spin_lock(&subprocess->lock);
+	down = subprocess->phase == LIFE_DOWN;
+	spin_unlock(&subprocess->lock);
+	return down;
+}
+
 /* ---- a call ---------------------------------------------------------------------------- */
 
 /*
@@ -326,15 +339,16 @@ static bool look_for(struct sley_subprocess *subprocess,
 }
 
 static int await_call(struct sley_subprocess *subprocess,
-		      struct subprocess_call *call, uint64_t deadline_ns)
+		      struct subprocess_call *call)
 {
+	const struct call_spec *spec = &call->spec;
 	int err;
 
 	if (look_for(subprocess, call, visit(subprocess, call, enqueue)))
 		return 0;
 	call->listener = listener_of_caller(subprocess);
 	(void)visit(subprocess, call, begin_to_wait);
-	err = sley_event_wait_until(&call->ended, deadline_ns);
+	err = event_wait(&call->ended, spec->deadline_ns, spec->flags);
 	if (!err)
 		return 0;
 	if (give_up(subprocess, call))
@@ -353,23 +367,20 @@ static int call_nothing(struct sley_subprocess_result *result, int err)
 	return err;
 }
 
-int subprocess_call(struct sley_subprocess *subprocess, int fn, const void *arg,
-		    size_t size, struct sley_subprocess_result *result,
-		    uint64_t deadline_ns)
+int subprocess_call(struct sley_subprocess *subprocess,
+		    const struct call_spec *spec,
+		    struct sley_subprocess_result *result)
 {
-	struct subprocess_call call = { .fn = (uint32_t)fn,
-					.arg = arg,
-					.arg_size = (uint32_t)size,
-					.result = result };
+	struct subprocess_call call = { .spec = *spec, .result = result };
 	int err;
 
 	if (!is_ours(subprocess))
 		return call_nothing(result, SLEY_EFORKED);
-	if (size > SLEY_SUBPROCESS_DATA_MAX)
+	if (spec->arg_size > SLEY_SUBPROCESS_DATA_MAX)
 		return call_nothing(result, -EMSGSIZE);
-	if (fn < 0)
-		return call_nothing(result, fn);
-	err = await_call(subprocess, &call, deadline_ns);
+	if (spec->fn < 0)
+		return call_nothing(result, spec->fn);
+	err = await_call(subprocess, &call);
 	return err ? call_nothing(result, err) : result->code;
 }
 
@@ -379,10 +390,13 @@ int sley_subprocess_call_until(struct sley_subprocess *subprocess,
 			       struct sley_subprocess_result *result,
 			       uint64_t deadline_ns)
 {
+	const struct call_spec spec = { .fn = function_table_find(fn),
+					.arg = arg,
+					.arg_size = size,
+					.deadline_ns = deadline_ns };
 	struct sley_subprocess_result own = { .data = NULL };
 
-	return subprocess_call(subprocess, function_table_find(fn), arg, size,
-			       result ? result : &own, deadline_ns);
+	return subprocess_call(subprocess, &spec, result ? result : &own);
 }
 
 int sley_subprocess_call(struct sley_subprocess *subprocess,

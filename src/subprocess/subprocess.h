@@ -27,6 +27,7 @@
 #define SLEY_SUBPROCESS_SUBPROCESS_H
 
 #include "core/life/intensity.h"
+#include "core/wait/waitq.h"
 #include "subprocess/call_ring.h"
 #include "subprocess/fork_server.h"
 #include "endpoint/endpoint.h"
@@ -36,13 +37,22 @@
 
 struct listener;
 
+/* What a caller asks for. */
+struct call_spec {
+	int fn; /* a number of function_table.h, or an error               */
+	uint32_t head_size; /* at most CALL_HEAD_MAX                       */
+	const void *head;   /* goes before the argument                    */
+	const void *arg;
+	size_t arg_size;
+	uint64_t deadline_ns;
+	enum wait_flags flags; /* WAIT_SHIELDED: a cancel does not end it  */
+};
+
 struct subprocess_call {
 	struct subprocess_call *next;
 	struct listener *listener; /* hears the answer; NULL: the collector */
 	struct sley_event ended;
-	uint32_t fn;
-	uint32_t arg_size;
-	const void *arg;
+	struct call_spec spec;
 	struct sley_subprocess_result *result;
 	uint32_t number; /* in the ring                              */
 	bool in_ring;
@@ -96,6 +106,7 @@ struct sley_subprocess {
 	uint32_t nr_noises;   /* signals since the last answer       */
 	uint32_t noise_since; /* collected at the last signal        */
 	struct listener *listeners[LISTENERS_MAX]; /* or NULL        */
+	bool last_life; /* it is not started again                   */
 	bool closing;
 	bool killed;
 	bool was_ready;    /* in any life                           */
@@ -138,11 +149,16 @@ subprocess_is_to_kill(const struct sley_subprocess *subprocess)
 	return (subprocess->broken || subprocess->noisy) && !subprocess->killed;
 }
 
-/* sley_subprocess_call() of a number of function_table.h, which may be an error. */
-must_check int subprocess_call(struct sley_subprocess *subprocess, int fn,
-			       const void *arg, size_t size,
-			       struct sley_subprocess_result *result,
-			       uint64_t deadline_ns);
+/* As sley_subprocess_call_until(). */
+must_check int subprocess_call(struct sley_subprocess *subprocess,
+			       const struct call_spec *spec,
+			       struct sley_subprocess_result *result);
+
+/* If the subprocess ends from now on, it is down. */
+void subprocess_restart_no_more(struct sley_subprocess *subprocess);
+
+/* Is it not started again? */
+must_check bool subprocess_is_down(struct sley_subprocess *subprocess);
 
 /* A subprocess as an endpoint: subprocess_endpoint.c. */
 extern const struct endpoint_ops subprocess_endpoint_ops;

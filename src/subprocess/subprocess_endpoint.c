@@ -19,12 +19,15 @@ static void run(struct sley_endpoint *endpoint,
 		container_of(endpoint, struct sley_subprocess, endpoint);
 	struct subprocess_node node = { .fn = work->fn,
 					.has_arg = work->arg_size != 0 };
+	const struct call_spec spec = { .fn = FUNCTION_TABLE_NODE,
+					.arg = &node,
+					.arg_size = sizeof(node),
+					.deadline_ns = work->deadline_ns };
 	struct sley_subprocess_result result = { .data = NULL };
 
 	if (work->arg_size)
 		memcpy(node.arg, work->arg, work->arg_size);
-	end->code = subprocess_call(subprocess, FUNCTION_TABLE_NODE, &node,
-				    sizeof(node), &result, work->deadline_ns);
+	end->code = subprocess_call(subprocess, &spec, &result);
 	end->outcome = result.outcome;
 	memcpy(end->text, result.text, sizeof(end->text));
 }

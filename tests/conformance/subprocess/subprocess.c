@@ -274,7 +274,7 @@ TEST(options_that_make_no_sense_are_refused)
 	begin_subprocesses();
 	CHECK_EQ(sley_subprocess_create(&subprocess, &none), -EINVAL);
 	CHECK_EQ(sley_subprocess_create(&subprocess,
-					SLEY_SUBPROCESS_OPTIONS(.reserved[3] =
+					SLEY_SUBPROCESS_OPTIONS(.reserved[1] =
 									1)),
 		 -E2BIG);
 	CHECK_EQ(sley_subprocess_create(

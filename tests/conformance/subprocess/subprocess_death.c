@@ -339,6 +339,65 @@ TEST(s25_a_subprocess_is_ready_when_it_says_so)
 	sley_subprocesses_exit();
 }
 
+static char start_arg[SLEY_SUBPROCESS_DATA_MAX + 1];
+static size_t nr_start_bytes;
+
+static int remember_bytes(struct sley_subprocess_work *work)
+{
+	const char *arg = work->arg;
+
+	nr_start_bytes = work->arg_size;
+	for (size_t i = 0; i < work->arg_size; i++) {
+		if (arg[i] != (char)i)
+			return -EBADMSG;
+	}
+	return 0;
+}
+
+static int say_bytes(struct sley_subprocess_work *work)
+{
+	(void)work;
+	return (int)nr_start_bytes;
+}
+
+TEST(s25_each_life_begins_with_the_argument_of_its_start)
+{
+	const size_t sizes[] = { 0, 1, SLEY_SUBPROCESS_DATA_MAX,
+				 SLEY_SUBPROCESS_DATA_MAX + 1 };
+
+	CHECK_EQ(sley_subprocess_register("remember_bytes", remember_bytes), 0);
+	CHECK_EQ(sley_subprocess_register("say_bytes", say_bytes), 0);
+	begin_subprocesses();
+	for (size_t i = 0; i < sizeof(start_arg); i++)
+		start_arg[i] = (char)i;
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct sley_subprocess *subprocess = NULL;
+		int err = sley_subprocess_create(
+			&subprocess,
+			SLEY_SUBPROCESS_OPTIONS(.on_start = remember_bytes,
+						.start_arg = start_arg,
+						.start_size = sizes[i]));
+
+		if (sizes[i] > SLEY_SUBPROCESS_DATA_MAX) {
+			CHECK_EQ(err, -EMSGSIZE);
+			continue;
+		}
+		CHECK_EQ(err, 0);
+		for (int life = 0; life < 3; life++) {
+			/* This call has the slot of the argument, at first. */
+			check_add_one(subprocess, 7);
+			CHECK_EQ(sley_subprocess_call(subprocess, say_bytes,
+						      NULL, 0, NULL),
+				 (int)sizes[i]);
+			CHECK_EQ(sley_subprocess_call(subprocess, crash, NULL,
+						      0, NULL),
+				 SLEY_ECHILD);
+		}
+		sley_subprocess_destroy(subprocess);
+	}
+	sley_subprocesses_exit();
+}
+
 TEST(s25_who_does_not_become_ready_is_an_error)
 {
 	struct sley_subprocess *subprocess = NULL;
