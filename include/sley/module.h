@@ -50,6 +50,13 @@ SLEY_BEGIN_DECLS
  */
 #define SLEY_METHOD_SHORT 1u
 
+/*
+ * For .flags of a module: schedule() and io_size() do not look at @self.  In an isolated
+ * pool (<sley/pool.h>) both run in the program, which has no state of a container, and
+ * @self is NULL.
+ */
+#define SLEY_MODULE_STATELESS 1u
+
 struct sley_method {
 	const char *name;
 	/*
@@ -114,7 +121,8 @@ struct sley_module {
 	 * Returns its length as snprintf() does, or -ENOENT: no such query; or NULL.
 	 */
 	int (*monitor)(void *self, const char *query, char *text, size_t size);
-	uint64_t reserved[4];
+	uint64_t flags; /* SLEY_MODULE_STATELESS                              */
+	uint64_t reserved[3];
 };
 
 /* The first fields of a struct sley_module. */

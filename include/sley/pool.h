@@ -31,6 +31,11 @@
  * requests that it has, and takes no others: new requests wait, as long as the time-out
  * of their query allows, until the container is opened again.  So its state can be
  * upgraded in place, or replaced.
+ *
+ * Isolation.  The containers of an isolated pool (.isolated) are in subprocesses, and
+ * their requests are copied there and back: at most SLEY_ISOLATED_MAX bytes each way.
+ * Call sley_subprocesses_init() first in main(), and end the router before
+ * sley_subprocesses_exit().
  */
 #ifndef SLEY_POOL_H
 #define SLEY_POOL_H
@@ -142,8 +147,26 @@ struct sley_pool_options {
 	const void
 		*params; /* for create() of the module; borrowed for the call */
 	size_t params_size;
-	uint64_t reserved[4];
+	/*
+	 * Each container is in a subprocess (<sley/subprocess.h>) of its own, and
+	 * so is all code of the module that uses its state.  A crash there fails
+	 * the request that it ran, with SLEY_ECHILD, and nothing else: see
+	 * docs/MODULES.md.
+	 */
+	bool isolated;
+	/*
+	 * Isolated: a container that was started again so often within a minute
+	 * stays down after one more crash.  Default: 10; SLEY_SUBPROCESS_NEVER:
+	 * it is not started again.
+	 */
+	uint32_t max_restarts;
+	/* Isolated: a request that takes longer is ended by a kill; 0: no limit. */
+	uint64_t limit_ns;
+	uint64_t reserved[2];
 };
+
+/* The largest IN part, and the largest answer, of a request to an isolated pool. */
+#define SLEY_ISOLATED_MAX 4096
 
 #define SLEY_POOL_OPTIONS(...)                                                 \
 	SLEY_LITERAL(struct sley_pool_options, __VA_ARGS__)
@@ -151,8 +174,9 @@ struct sley_pool_options {
 /*
  * sley_pool_open - get the pool with the name @name, or make it.
  *
- * If there is a pool of that name, @options->module must be its module, or NULL, and
- * .containers must be its number, or 0.  Only the maker calls create() of the module, for
+ * If there is a pool of that name, @options->module must be its module, or NULL,
+ * .containers must be its number, or 0, and it must be isolated if .isolated says so.
+ * Only the maker calls create() of the module, for
  * one container after the other; callers that come meanwhile wait for it.  If
  * create() fails, the containers before are destroyed, and there is no pool.
  *
@@ -165,7 +189,8 @@ struct sley_pool_options {
  * Errors:   -ENOENT         there is no pool of that name, and .module is NULL; or
  *                           there is no such module
  *           -EPERM, -ELIBBAD  the module is not loaded: as sley_router_create()
- *           -EEXIST         the pool has another module or another number of containers
+ *           -EEXIST         the pool has another module or another number of
+ *                           containers, or is not isolated
  *           -EINVAL         the name is empty; options->size is zero
  *           -ENAMETOOLONG   the name is longer than SLEY_POOL_NAME_MAX
  *           -E2BIG          a newer field is set, or .containers is above
@@ -173,6 +198,14 @@ struct sley_pool_options {
  *           -ENOMEM
  *           SLEY_EFORKED
  *           the error of create()
+ *           of isolated pools:
+ *           -EOPNOTSUPP     a subprocess cannot have such a container: .report has a
+ *                           line with the reason
+ *           -EMSGSIZE       .params and the names of the folders are too long: 3,900
+ *                           bytes in all always fit
+ *           -ETIMEDOUT      create() took longer than 10 s
+ *           SLEY_ECHILD     the subprocess has ended in create()
+ *           -ENOSPC, -EMFILE, -EAGAIN  as sley_subprocess_create()
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_pool_open(struct sley_router *router, struct sley_pool **pool,
@@ -307,6 +340,7 @@ sley_container_open(struct sley_pool *pool, uint32_t id);
  *           -EINVAL   the container is not drained; or @module has another name, is
  *                     not newer, lacks a method of the old one, or has no upgrade()
  *           -ENOENT   the pool was destroyed
+ *           -EOPNOTSUPP  the pool is isolated
  *           SLEY_EFORKED
  *           the error of upgrade()
  */

@@ -39,3 +39,19 @@ void os_symbol(char *out, size_t size, const void *code)
 	put(out, size, base ? base + 1 : info.dli_fname,
 	    address - (uintptr_t)info.dli_fbase);
 }
+
+static bool is_found(const void *address)
+{
+	Dl_info info;
+
+	/* fault: os_symbol_is_known() is the site. */
+	return dladdr(address, &info) != 0;
+}
+
+bool os_symbol_is_known(const void *address)
+{
+	static const char here;
+
+	return !fault_error("dladdr", EOPNOTSUPP) &&
+	       (is_found(address) || !is_found(&here));
+}

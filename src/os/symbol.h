@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol.h - addresses of code as people read them.
+ * symbol.h - addresses of code as people read them; and whether an address is loaded.
  */
 #ifndef SLEY_OS_SYMBOL_H
 #define SLEY_OS_SYMBOL_H
 
+#include "base/compiler.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -15,5 +18,11 @@
  * Takes the dynamic linker's lock: in a signal handler, only as a last act.
  */
 void os_symbol(char *out, size_t size, const void *code);
+
+/*
+ * Is @address in the program, or in a library that is loaded?  In a program that is
+ * linked statically the dynamic linker knows no address, and the answer is true.
+ */
+must_check bool os_symbol_is_known(const void *address);
 
 #endif

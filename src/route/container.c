@@ -5,6 +5,7 @@
 #include "route/container.h"
 
 #include "core/life/after_fork.h"
+#include "route/isolated.h"
 #include "route/pool.h"
 #include "route/router.h"
 
@@ -56,7 +57,9 @@ int container_start(struct sley_container *container, const void *params,
 
 	info.params = params;
 	info.params_size = params_size;
-	if (container->module->create)
+	if (container->pool->isolation)
+		err = isolated_start(container, &info);
+	else if (container->module->create)
 		err = container->module->create(&container->self, &info);
 	if (err)
 		return err;
@@ -214,8 +217,10 @@ int sley_container_upgrade(struct sley_pool *pool, uint32_t id,
 		return err;
 	info = describe(container);
 	/* relaxed: the lock. */
-	if (load_relaxed(&container->phase) != CONTAINER_DRAINED ||
-	    !is_successor(module, container->module))
+	if (pool->isolation)
+		err = -EOPNOTSUPP;
+	else if (load_relaxed(&container->phase) != CONTAINER_DRAINED ||
+		 !is_successor(module, container->module))
 		err = -EINVAL;
 	else
 		err = module->upgrade(&container->self,

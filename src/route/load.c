@@ -18,6 +18,7 @@
 struct library {
 	struct list link;
 	void *handle;
+	const void *table;
 };
 
 struct search {
@@ -105,6 +106,7 @@ static int keep(struct sley_router *router, struct search *search)
 	}
 	list_init(&library->link);
 	library->handle = search->handle;
+	library->table = search->table;
 	sley_mutex_lock(&router->lock);
 	list_append(&router->libraries, &library->link);
 	sley_mutex_unlock(&router->lock);
@@ -151,6 +153,16 @@ int load_module(struct sley_router *router, const char *name)
 	}
 	err = sley_router_add(router, module);
 	return err == -EEXIST ? 0 : err; /* another opener was faster */
+}
+
+bool load_has(const struct sley_router *router, const void *table)
+{
+	for (const struct list *link = router->libraries.next;
+	     link != &router->libraries; link = link->next) {
+		if (container_of(link, struct library, link)->table == table)
+			return true;
+	}
+	return false;
 }
 
 void load_end(struct sley_router *router)

@@ -33,6 +33,7 @@ int module_check(const struct sley_module *module)
 {
 	if (!module || module->abi != SLEY_MODULE_ABI ||
 	    module->size != sizeof(*module) ||
+	    module->flags & ~(uint64_t)SLEY_MODULE_STATELESS ||
 	    !options_are_clear(module->reserved))
 		return -EINVAL;
 	return name_fits(module->name) && methods_fit(module) ? 0 : -EINVAL;

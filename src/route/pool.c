@@ -7,6 +7,7 @@
 #include "base/options.h"
 #include "core/life/after_fork.h"
 #include "os/clock.h"
+#include "route/isolated.h"
 #include "route/load.h"
 #include "route/router.h"
 
@@ -24,9 +25,9 @@ static size_t containers_size(uint32_t nr)
 	return nr * sizeof(struct sley_container);
 }
 
-static struct sley_pool *pool_alloc(struct sley_router *router,
-				    const struct sley_module *module,
-				    const char *name, uint32_t nr)
+struct sley_pool *pool_alloc(struct sley_router *router,
+			     const struct sley_module *module, const char *name,
+			     uint32_t nr)
 {
 	struct mem *mem = &router->rt->mem;
 	struct sley_pool *pool = mem_alloc(mem, sizeof(*pool));
@@ -52,6 +53,7 @@ static void pool_free(struct sley_pool *pool)
 {
 	struct mem *mem = &pool->router->rt->mem;
 
+	isolation_free(pool);
 	mem_free(mem, pool->container, containers_size(pool->nr_containers));
 	mem_free(mem, pool, sizeof(*pool));
 }
@@ -192,7 +194,7 @@ static int fits(const struct sley_pool *pool,
 		return -EEXIST;
 	if (options->containers && options->containers != pool->nr_containers)
 		return -EEXIST;
-	return 0;
+	return options->isolated && !pool->isolation ? -EEXIST : 0;
 }
 
 /*
@@ -224,6 +226,10 @@ static int find_or_add(struct sley_router *router, struct sley_pool **out,
 			  options->containers ? options->containers : 1);
 	if (!pool)
 		return -ENOMEM;
+	if (options->isolated && isolation_make(pool, options)) {
+		pool_free(pool);
+		return -ENOMEM;
+	}
 	pool->nr_handles = 2; /* the caller's, and the pool's own */
 	router->nr_pools++;
 	list_append(&router->pools, &pool->link);

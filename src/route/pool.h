@@ -35,6 +35,7 @@ struct sley_pool {
 	/* Constant once made. */
 	struct sley_router *router;
 	const struct sley_module *module;
+	struct isolation *isolation; /* NULL: containers of this process     */
 	struct sley_container *container;
 	uint32_t nr_containers;
 	char name[SLEY_POOL_NAME_MAX + 1];
@@ -47,6 +48,11 @@ struct sley_pool {
 	int making_failed;      /* why (lock of the router)                  */
 	struct sley_event made; /* LIVE or GONE                              */
 };
+
+/* A pool that no list has, with containers that are shut; NULL: no memory. */
+must_check struct sley_pool *pool_alloc(struct sley_router *router,
+					const struct sley_module *module,
+					const char *name, uint32_t nr);
 
 /* All requests end, and the containers are destroyed.  No lock is held. */
 void pool_end(struct sley_pool *pool);

@@ -118,6 +118,90 @@ SCENARIO(requests_to_pools)
 	trial_stop(rt);
 }
 
+/* ---- isolated pools --------------------------------------------------------------- */
+
+static int die(void *self, struct sley_request *request)
+{
+	(void)self;
+	(void)request;
+	_exit(1);
+}
+
+static const struct sley_method fragile_methods[] = {
+	{ .name = "count", .run = count },
+	{ .name = "die", .run = die },
+};
+
+static const struct sley_module fragile = {
+	SLEY_MODULE_HEAD("fragile"),
+	.methods = fragile_methods,
+	.nr_methods = 2,
+	.create = create,
+	.destroy = destroy,
+};
+
+/* It dies, and goes on in its next life. */
+static int call_isolated(struct sley_pool *pool)
+{
+	char out[4];
+	int code = 0;
+
+	for (uint32_t i = 0; i < 3 && !code; i++) {
+		code = sley_pool_call(pool,
+				      SLEY_REQUEST(.method = i % 2, .out = out,
+						   .out_size = sizeof(out)),
+				      NULL);
+		if (i == 1 && code == SLEY_ECHILD)
+			code = 0;
+	}
+	return code;
+}
+
+static int use_isolated(struct sley *rt)
+{
+	struct sley_router *router;
+	struct sley_pool *pool;
+	int err = sley_router_create(rt, &router, NULL);
+
+	if (err)
+		return err;
+	err = sley_router_add(router, &fragile);
+	if (!err)
+		err = sley_pool_open(router, &pool, "p",
+				     SLEY_POOL_OPTIONS(.module = "fragile",
+						       .containers = 2,
+						       .isolated = true));
+	if (!err) {
+		err = call_isolated(pool);
+		sley_pool_close(pool);
+	}
+	CHECK_EQ(sley_router_destroy(router), 0);
+	return err;
+}
+
+static int begin_and_isolate(void)
+{
+	struct sley *rt;
+	int err = sley_subprocesses_init();
+
+	if (err)
+		return err;
+	err = sley_create(&rt, SLEY_CONFIG(.workers = 1));
+	if (!err) {
+		err = use_isolated(rt);
+		CHECK_EQ(sley_destroy(rt), 0);
+	}
+	sley_subprocesses_exit();
+	return err;
+}
+
+/* A server that has ended is not started again, so all of it is one try. */
+SCENARIO(pools_that_are_isolated)
+{
+	(void)TRY(begin_and_isolate(), -ENOMEM, -EAGAIN, -EMFILE, -ENOSPC,
+		  -EPERM, -ENOBUFS, -EOPNOTSUPP, SLEY_ECHILD);
+}
+
 /* ---- modules that are files ------------------------------------------------------- */
 
 /* Copies the module that tests/conformance/route builds to a folder of ours. */

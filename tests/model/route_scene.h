@@ -21,6 +21,7 @@
 #include "core/life/after_fork.h"
 #include "core/life/drain.h"
 #include "core/task/spawn.h"
+#include "route/isolated.h"
 #include "route/load.h"
 #include "route/parts.h"
 #include "route/policy.h"
@@ -229,6 +230,30 @@ int sley_sleep_until(uint64_t deadline_ns)
 	(void)deadline_ns;
 	never();
 	return 0;
+}
+
+int isolation_make(struct sley_pool *of,
+		   const struct sley_pool_options *options)
+{
+	(void)of;
+	(void)options;
+	never();
+	return -ENOMEM;
+}
+
+void isolation_free(struct sley_pool *of)
+{
+	(void)of;
+	never();
+}
+
+int isolated_start(struct sley_container *container,
+		   const struct sley_container_info *info)
+{
+	(void)container;
+	(void)info;
+	never();
+	return -ENOMEM;
 }
 
 int load_module(struct sley_router *with, const char *name)

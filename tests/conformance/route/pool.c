@@ -83,10 +83,13 @@ TEST(c43_a_module_whose_table_is_wrong_is_refused)
 	module.methods = &nameless;
 	CHECK_EQ(sley_router_add(router, &module), -EINVAL);
 	module.methods = probe_module.methods;
-	module.reserved[3] = 1;
+	module.reserved[2] = 1;
 	CHECK_EQ(sley_router_add(router, &module), -EINVAL);
 	CHECK_EQ(sley_router_add(router, NULL), -EINVAL);
-	module.reserved[3] = 0;
+	module.reserved[2] = 0;
+	module.flags = 2;
+	CHECK_EQ(sley_router_add(router, &module), -EINVAL);
+	module.flags = SLEY_MODULE_STATELESS;
 	CHECK_EQ(sley_router_add(router, &module), 0);
 	CHECK_EQ(sley_router_destroy(router), 0);
 	stop(rt);

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fragile.c - the module of fragile.h.
+ */
+#include "conformance/route/fragile.h"
+
+#include "subprocess/call_ring.h"
+
+struct shared *shared;
+char lines[8192];
+
+void take_line(void *self, const char *line)
+{
+	size_t length = strlen(lines);
+
+	(void)self;
+	CHECK_LT(length + strlen(line) + 1, sizeof(lines));
+	snprintf(lines + length, sizeof(lines) - length, "%s\n", line);
+}
+
+struct state {
+	uint32_t id;
+	int count;
+	char pool[8];
+};
+
+static int die(int way)
+{
+	switch (way) {
+	case SEGV:
+		signal(SIGSEGV, SIG_DFL);
+		raise(SIGSEGV);
+		break;
+	case ABORT:
+		abort();
+	case EXIT:
+		exit(7);
+	case KILL:
+		kill(getpid(), SIGKILL);
+		pause();
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+static int create(void **self, const struct sley_container_info *info)
+{
+	struct state *state = calloc(1, sizeof(*state));
+
+	CHECK(state != NULL);
+	if (atomic_load(&shared->refuses_in) == (int)info->id + 1)
+		return -ENODEV;
+	atomic_fetch_add(&shared->created, 1);
+	if (atomic_load(&shared->dies_in) == (int)info->id + 1)
+		die(atomic_load(&shared->way));
+	state->id = info->id;
+	snprintf(state->pool, sizeof(state->pool), "%s", info->pool);
+	if (info->params_size >= sizeof(int))
+		memcpy(&state->count, info->params, sizeof(int));
+	*self = state;
+	return 0;
+}
+
+static void destroy(void *self)
+{
+	test_nap_ms((unsigned int)atomic_load(&shared->end_ms));
+	atomic_fetch_add(&shared->destroyed, 1);
+	die(atomic_load(&shared->dies_at_end) ? KILL : LIVE);
+	free(self);
+}
+
+static int echo(void *self, struct sley_request *request)
+{
+	size_t size;
+	const void *in = sley_request_in(request, &size);
+
+	(void)self;
+	atomic_fetch_add(&shared->begun, 1);
+	return sley_request_answer(request, in, size);
+}
+
+static int say_pid(void *self, struct sley_request *request)
+{
+	pid_t pid = getpid();
+
+	(void)self;
+	return sley_request_answer(request, &pid, sizeof(pid));
+}
+
+static int count(void *self, struct sley_request *request)
+{
+	struct state *state = self;
+
+	(void)request;
+	CHECK_EQ(sley_container_id(sley_request_container(request)), state->id);
+	return ++state->count;
+}
+
+static int int_of(const struct sley_request *request)
+{
+	size_t size;
+	const int *in = sley_request_in(request, &size);
+
+	return size == sizeof(*in) ? *in : 0;
+}
+
+static int die_as_told(void *self, struct sley_request *request)
+{
+	(void)self;
+	return die(int_of(request));
+}
+
+static int hold(void *self, struct sley_request *request)
+{
+	(void)self;
+	atomic_fetch_add(&shared->begun, 1);
+	while (!atomic_load(&shared->gate))
+		usleep(1000);
+	return die(int_of(request));
+}
+
+static int nap(void *self, struct sley_request *request)
+{
+	(void)self;
+	(void)request;
+	return sley_sleep(60 * SLEY_SEC);
+}
+
+static int answer(void *self, struct sley_request *request)
+{
+	static const char bytes[2 * SLEY_ISOLATED_MAX];
+
+	(void)self;
+	return sley_request_answer(request, bytes, (size_t)int_of(request));
+}
+
+static int say_id(void *self, struct sley_request *request)
+{
+	const struct state *state = self;
+	uint64_t id = state->id;
+
+	die(int_of(request) == (int)state->id + 1 ? ABORT : LIVE);
+	return sley_request_answer(request, &id, sizeof(id));
+}
+
+static int append(void *into, size_t room, size_t *size, const void *from,
+		  size_t from_size)
+{
+	CHECK_EQ(room, sizeof(uint64_t));
+	CHECK_EQ(*size, sizeof(uint64_t));
+	CHECK_EQ(from_size, sizeof(uint64_t));
+	*(uint64_t *)into = 10 * *(uint64_t *)into + *(const uint64_t *)from;
+	return 0;
+}
+
+static int call_on(void *self, struct sley_request *request)
+{
+	struct sley_pool *pool =
+		sley_container_pool(sley_request_container(request));
+	const struct state *state = self;
+
+	CHECK_STR(sley_pool_name(pool), state->pool);
+	CHECK(sley_current() != NULL);
+	return sley_pool_call(
+		pool,
+		SLEY_REQUEST(.method = COUNT, .parent = request,
+			     .query = sley_query_id((uint64_t)int_of(request))),
+		NULL);
+}
+
+/* The slot of this call is behind the ring: a head is before the IN part. */
+static int scribble(void *self, struct sley_request *request)
+{
+	size_t size;
+	const char *in = sley_request_in(request, &size);
+	char *slot =
+		(char *)in - CALL_HEAD_MAX - offsetof(struct call_slot, arg);
+	char *ring = slot - offsetof(struct call_ring, slot);
+
+	(void)self;
+	memset(ring + CACHE_LINE, 0xa5 | COUNT_WORD_WATCHED,
+	       sizeof(struct call_ring) - CACHE_LINE);
+	return 0;
+}
+
+static struct sley_query schedule(void *self,
+				  const struct sley_request *request)
+{
+	CHECK(self == NULL);
+	return sley_query_hash((uint64_t)int_of(request));
+}
+
+static uint64_t work_remaining(void *self)
+{
+	CHECK(self != NULL);
+	return atomic_fetch_sub(&shared->work, 1) > 0;
+}
+
+static int monitor(void *self, const char *query, char *text, size_t size)
+{
+	const struct state *state = self;
+
+	if (strcmp(query, "count") != 0)
+		return -ENOENT;
+	return snprintf(text, size, "{\"count\":%d}", state->count);
+}
+
+const struct sley_method fragile_methods[NR_METHODS] = {
+	[ECHO] = { .name = "echo", .run = echo },
+	[SAY_PID] = { .name = "say_pid", .run = say_pid },
+	[COUNT] = { .name = "count", .run = count },
+	[DIE] = { .name = "die", .run = die_as_told },
+	/* In an isolated pool no method is short. */
+	[HOLD] = { .name = "hold", .run = hold, .flags = SLEY_METHOD_SHORT },
+	[NAP] = { .name = "nap", .run = nap },
+	[ANSWER] = { .name = "answer", .run = answer },
+	[SAY_ID] = { .name = "say_id", .run = say_id, .combine = append },
+	[CALL] = { .name = "call", .run = call_on },
+	[SCRIBBLE] = { .name = "scribble", .run = scribble },
+};
+
+const struct sley_module fragile_module = {
+	SLEY_MODULE_HEAD("fragile"),
+	.version = 3,
+	.methods = fragile_methods,
+	.nr_methods = NR_METHODS,
+	.create = create,
+	.destroy = destroy,
+	.schedule = schedule,
+	.work_remaining = work_remaining,
+	.monitor = monitor,
+	.flags = SLEY_MODULE_STATELESS,
+};
