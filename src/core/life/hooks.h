@@ -28,6 +28,7 @@
 #ifndef SLEY_CORE_LIFE_HOOKS_H
 #define SLEY_CORE_LIFE_HOOKS_H
 
+#include "core/life/idle_call.h"
 #include "core/sched/worker.h"
 
 /* The worker's thread is not running yet. */
@@ -43,17 +44,20 @@ void hooks_await_start(struct sley *rt);
 must_check bool hooks_queue_stop(struct sley *rt);
 
 /* On @worker, which has found no work.  True: look again before parking. */
-static inline bool hooks_call_idle(const struct worker *worker)
+static inline bool hooks_call_idle(struct worker *worker)
 {
 	const struct sley_config *config = &worker->rt->config;
-	bool again;
+	struct idle_calls *calls = &worker->rt->idle_calls;
+	bool again = false;
 
-	if (likely(!config->on_idle))
-		return false;
-	/* As for an alarm: there is no task that could wait. */
-	sley__self.ringing = true;
-	again = config->on_idle(config->hook_self, (int)worker->index);
-	sley__self.ringing = false;
+	if (unlikely(config->on_idle)) {
+		/* As for an alarm: there is no task that could wait. */
+		sley__self.ringing = true;
+		again = config->on_idle(config->hook_self, (int)worker->index);
+		sley__self.ringing = false;
+	}
+	if (unlikely(idle_calls_exist(calls)))
+		again |= idle_calls_make(calls, worker);
 	return again;
 }
 

@@ -244,6 +244,7 @@ int runtime_create(struct sley **out, const struct sley_config *config)
 	rt->membarrier = !config->no_membarrier && os_membarrier_setup();
 	rt->table_length = nr_workers;
 	list_init(&rt->bound);
+	idle_calls_init(&rt->idle_calls);
 	runq_init(&rt->runq);
 	slab_init(&rt->strands, &rt->mem, sizeof(struct strand));
 	slab_init(&rt->tasks, &rt->mem, sizeof(struct sley_task));

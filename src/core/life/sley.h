@@ -15,6 +15,7 @@
 
 #include "base/list.h"
 #include "core/life/drain_fields.h"
+#include "core/life/idle_call.h"
 #include "core/sched/idle.h"
 #include "core/sched/monitor.h"
 #include "core/sched/poller_fields.h"
@@ -89,6 +90,7 @@ struct sley {
 	struct list bound; /* single-threaded: workers, under bound_lock  */
 	struct sley_group hooks; /* hooks that have not ended             */
 	bool hooks_stopped;      /* stop hooks are queued, by the destroyer */
+	struct idle_calls idle_calls; /* core/life/idle_call.h              */
 	/*
 	 * Reports things that have not ended and have no strand; returns how
 	 * many.  Or NULL.
