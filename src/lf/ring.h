@@ -249,4 +249,26 @@ static inline void *ring_steal_half(struct ring *from, struct ring *into)
 	}
 }
 
+/*
+ * The oldest item, for a thief that has no ring; NULL: @from was empty.  As
+ * ring_steal_half() of one item.
+ */
+static inline void *ring_steal_one(struct ring *from)
+{
+	for (;;) {
+		uint64_t head = load_acquire(&from->head); /* R3 */
+		uint64_t tail = load_acquire(&from->tail); /* R1 */
+		void *first;
+
+		sley_assert(head <= tail);
+		if (head == tail)
+			return NULL;
+		/* relaxed: R1 published it; worthless if the swap fails. */
+		first = load_relaxed(ring_slot(from, head));
+		if (!chaos_says(CHAOS_LOSE) &&
+		    cas_release(&from->head, &head, head + 1)) /* R2 R3 */
+			return first;
+	}
+}
+
 #endif

@@ -282,6 +282,65 @@ BOTH_VARIANTS(a_worker_finds_what_another_takes_from_its_lane,
 	      .setup = setup_two_in_lane,
 	      .threads = { take_if_any, search_once }, .finish = two);
 
+/* ---- tasks that are moved on request ---- */
+
+/* Only the second job may go. */
+static bool may_move_second(void *arg, const struct sley_task *task)
+{
+	(void)arg;
+	return task == &jobs[1].task;
+}
+
+static void move_second(int id)
+{
+	(void)id;
+	(void)place_move(&crew[0], &crew[1], may_move_second, NULL);
+}
+
+static void move_and_take_one(int id)
+{
+	move_second(id);
+	(void)pick(id);
+}
+
+/* The first task is put back, while the searcher looks for the last time. */
+static void setup_first_in_lane(void)
+{
+	setup(2);
+	push_list_push(&crew[0].lane, task_node(job(0, LEVEL_DEFAULT)));
+}
+
+BOTH_VARIANTS(a_worker_finds_what_a_mover_puts_back,
+	      .setup = setup_first_in_lane,
+	      .threads = { move_second, search_once }, .finish = one);
+
+/* One is moved, one put back; the mover takes what is left to it. */
+BOTH_VARIANTS(a_worker_finds_what_is_moved_toward_it,
+	      .setup = setup_two_in_lane,
+	      .threads = { move_and_take_one, search_once }, .finish = two);
+
+static void setup_first_in_ring(void)
+{
+	setup(2);
+	MODEL_CHECK(ring_push(&crew[0].ring, job(0, LEVEL_DEFAULT)));
+}
+
+BOTH_VARIANTS(a_worker_finds_what_a_mover_takes_from_a_ring,
+	      .setup = setup_first_in_ring,
+	      .threads = { move_second, search_once }, .finish = one);
+
+static void setup_second_in_ring(void)
+{
+	setup(2);
+	push_list_push(&crew[0].lane, task_node(job(0, LEVEL_DEFAULT)));
+	MODEL_CHECK(ring_push(&crew[0].ring, job(1, LEVEL_DEFAULT)));
+}
+
+/* Two movers and the owner: nobody sleeps, and each task is run once. */
+MODEL(two_move_and_the_owner_takes, .setup = setup_second_in_ring,
+      .threads = { pick_all, move_second, move_second }, .finish = two,
+      .slow_modes = MODEL_RA);
+
 /* A level has changed, so the queue is looked through; the task stays in place. */
 static void setup_changed(void)
 {

@@ -8,7 +8,7 @@
  * bits wide, would wrap after 500 years of a push per nanosecond.
  *
  * Push, take, overflow and steal-half are complete against each other for an
- * owner and two thieves.  They would not see a bug that needs more thieves,
+ * owner and two thieves, and steal-one against all of them.  They would not see a bug that needs more thieves,
  * more than two rounds of one of them (a swap that fails twice), or a ring of
  * more than four slots: half of it is two, so a thief that takes three or more
  * at once is seen only by tests/stress/lf_ring.c.
@@ -179,6 +179,20 @@ static void thief_of_thief(int id)
 	steal_from(&loot[1], &loot[id], &last);
 }
 
+/* Without a ring of its own: one at a time. */
+static void thief_of_one(int id)
+{
+	int last = 0;
+
+	(void)id;
+	for (int i = 0; i < 2; i++) {
+		void *item = ring_steal_one(&ring);
+
+		if (item)
+			deliver(item, &last);
+	}
+}
+
 static void each_once(void)
 {
 	for (int i = 1; i <= ITEMS_MAX; i++)
@@ -207,6 +221,16 @@ MODEL(overflow_against_a_thief, .setup = setup_full,
 
 MODEL(overflow_against_two_thieves, .setup = setup_full,
       .threads = { overflow, thief, thief }, .finish = each_once);
+
+MODEL(a_thief_of_one_against_push_and_take, .setup = setup_one,
+      .threads = { push_two_take_all, thief_of_one }, .finish = each_once);
+
+MODEL(a_thief_of_one_against_a_thief_of_half, .setup = setup_two,
+      .threads = { push_take_push_take, thief, thief_of_one },
+      .finish = each_once);
+
+MODEL(overflow_against_thieves_of_one, .setup = setup_full,
+      .threads = { overflow, thief_of_one }, .finish = each_once);
 
 MODEL(a_thief_is_robbed, .setup = setup_full,
       .threads = { push_two_take_all, thief, thief_of_thief },

@@ -150,6 +150,61 @@ void place_toward(struct worker *worker, struct sley_task *task)
 	idle_notify_toward(&rt->idle, &worker->seat);
 }
 
+/* Puts the tasks of @chain back; the caller still has to announce them. */
+static void put_back(struct worker *worker, struct sley_task *chain)
+{
+	while (chain) {
+		struct sley_task *task = chain;
+
+		chain = chain->next;
+		place_in_lane(worker, task);
+	}
+}
+
+/*
+ * While the lane is in the hands of the caller, a worker that looks everywhere before
+ * it sleeps misses these tasks: they are announced again.
+ */
+static struct sley_task *take_from_lane(struct worker *from,
+					place_may_move *may, void *arg)
+{
+	struct sley_task *rest = place_take_lane(from), **link = &rest, *task;
+
+	while (*link && !may(arg, *link))
+		link = &(*link)->next;
+	task = *link;
+	if (task)
+		*link = task->next;
+	if (rest) {
+		put_back(from, rest);
+		idle_notify_toward(&from->rt->idle, &from->seat);
+	}
+	return task;
+}
+
+static struct sley_task *take_from_ring(struct worker *from,
+					place_may_move *may, void *arg)
+{
+	struct sley_task *task = ring_steal_one(&from->ring);
+
+	if (!task || may(arg, task))
+		return task;
+	place_toward(from, task);
+	return NULL;
+}
+
+bool place_move(struct worker *from, struct worker *to, place_may_move *may,
+		void *arg)
+{
+	struct sley_task *task = take_from_lane(from, may, arg);
+
+	if (!task)
+		task = take_from_ring(from, may, arg);
+	if (task)
+		place_toward(to, task);
+	return task;
+}
+
 /*
  * To the lane of a worker that searches.  If the worker has found other work
  * meanwhile, a fair pick empties the lane: see end_search() in search.c.

@@ -40,6 +40,18 @@ void place_foreign(struct sley *rt, struct sley_task *task);
  */
 void place_toward(struct worker *worker, struct sley_task *task);
 
+/* Of place_move(): may @task, which is in no queue now, go to another worker? */
+typedef bool place_may_move(void *arg, const struct sley_task *task);
+
+/*
+ * Takes the oldest task that @may allows from the lane of @from, or else the oldest
+ * task from its ring, and queues the task toward @to.  Tasks that @may refuses stay in
+ * the lane of @from.  From any thread that keeps the runtime, which has workers,
+ * alive.  False: no task was moved.
+ */
+bool place_move(struct worker *from, struct worker *to, place_may_move *may,
+		void *arg);
+
 /* Queue a new task that spawn_accept() took earlier; from any thread. */
 void place_accepted(struct sley_task *task);
 
