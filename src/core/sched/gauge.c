@@ -50,11 +50,13 @@ uint32_t gauge_load(const struct worker *worker, uint64_t now_ns)
 }
 
 #ifndef SLEY_MODEL
-void gauge_see(struct worker *worker, uint64_t now_ns)
+void gauge_see(struct worker *worker, bool held, uint64_t now_ns)
 {
 	uint32_t mean = gauge_load(worker, now_ns);
 
 	/* relaxed: hints; the monitor is the only writer. */
+	store_relaxed(&worker->load.held, held);
+	/* relaxed: the same. */
 	store_relaxed(&worker->load.mean, mean);
 	/* relaxed: the same. */
 	store_relaxed(&worker->load.idle_ns, idle_until(worker, now_ns));

@@ -28,6 +28,7 @@
 #include "base/atomic.h"
 #include "base/compiler.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct sley_worker_stats;
@@ -52,6 +53,7 @@ struct gauge_load {
 	uint64_t seen_ns; /* the last look                       */
 	uint64_t idle_ns; /* the idle time until then            */
 	uint32_t mean;    /* 0 to GAUGE_FULL                     */
+	uint32_t held;    /* 1: by one task, since the look before */
 };
 
 #ifndef SLEY_MODEL
@@ -88,15 +90,16 @@ static inline void gauge_idle_end(struct gauge_idle *idle, uint64_t now_ns)
 	store_relaxed(&idle->total_ns, load_relaxed(&idle->total_ns) + ns);
 }
 
-/* By the monitor. */
-void gauge_see(struct worker *worker, uint64_t now_ns);
+/* By the monitor.  @held: the worker has done nothing since the last look. */
+void gauge_see(struct worker *worker, bool held, uint64_t now_ns);
 
 #else
 #define gauge_more(length) ((void)(length))
 #define gauge_less(length, n) ((void)(length), (void)(n))
 #define gauge_idle_begin(idle, now_ns) ((void)(idle), (void)(now_ns))
 #define gauge_idle_end(idle, now_ns) ((void)(idle), (void)(now_ns))
-#define gauge_see(worker, now_ns) ((void)(worker), (void)(now_ns))
+#define gauge_see(worker, held, now_ns)                                        \
+	((void)(worker), (void)(held), (void)(now_ns))
 #endif
 
 static inline void gauge_load_init(struct gauge_load *load, uint64_t now_ns)
@@ -115,6 +118,16 @@ uint32_t gauge_bound(const struct worker *worker);
 
 /* How many tasks are ready on @worker; forked children are not counted. */
 uint32_t gauge_ready(const struct worker *worker);
+
+/*
+ * Does one task hold the worker, as the monitor saw at its last look, 10 ms ago at
+ * most?  A worker that has just been released is still said to be held.
+ */
+static inline bool gauge_is_held(const struct gauge_load *load)
+{
+	/* relaxed: a hint. */
+	return load_relaxed(&load->held);
+}
 
 /* 0 to GAUGE_FULL, at the time @now_ns. */
 uint32_t gauge_load(const struct worker *worker, uint64_t now_ns);

@@ -62,7 +62,7 @@ void monitor_look_after(struct worker *worker, uint64_t now_ns)
 {
 	bool held = monitor_is_held(worker);
 
-	gauge_see(worker, now_ns);
+	gauge_see(worker, held, now_ns);
 	watchdog_look(worker, held, now_ns);
 	if (wait_for_turn(worker) && !idle_sleeps(&worker->seat))
 		/* relaxed: obeyed sooner or later. */
