@@ -86,7 +86,9 @@ static void queue(struct sley *rt, struct worker *here, struct sley_task *task,
 	struct worker *there = toward && rt->nr_workers ? rt->worker[toward - 1]
 							: NULL;
 
-	if (there && there != here)
+	if (there && there != here && task_flags(task) & TASK_PINNED)
+		(void)place_at(there, task);
+	else if (there && there != here)
 		place_toward(there, task);
 	else if (here)
 		place_spawned(here, task);

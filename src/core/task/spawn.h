@@ -41,7 +41,8 @@ static inline void spawn_here(struct worker *worker, struct sley_group *group,
  * (the place of the spawn) are set.  0, -ENOMEM, -ESHUTDOWN, SLEY_ENOWORKER,
  * SLEY_EAFFINITY or SLEY_EFORKED.  @group NULL: detached, @task is from the slab; the same holds if
  * @group is from then_freed() (core/task/then.h).  @flags are added to the flags of
- * the runtime; with TASK_TURNS, @group is a struct turns.
+ * the runtime; with TASK_TURNS, @group is a struct turns.  With TASK_PINNED among
+ * them, a task that is sent toward a worker runs on that worker and on no other.
  */
 must_check int spawn_into_as(struct sley *rt, struct sley_group *group,
 			     struct sley_task *task,
