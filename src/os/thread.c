@@ -222,5 +222,16 @@ void os_thread_unguard(const struct os_guarded *guarded)
 
 int os_thread_id(void)
 {
-	return (int)gettid();
+	/* In a child of fork() the thread has another number. */
+	static _Thread_local struct {
+		unsigned int generation;
+		int id;
+	} known __attribute__((tls_model("initial-exec")));
+	unsigned int generation = os_fork_generation();
+
+	if (unlikely(!known.id || known.generation != generation)) {
+		known.id = (int)gettid();
+		known.generation = generation;
+	}
+	return known.id;
 }

@@ -79,7 +79,10 @@ struct os_guarded {
 void os_thread_guard(struct os_guarded *out, void (*fn)(void));
 void os_thread_unguard(const struct os_guarded *guarded);
 
-/* The kernel's number of the calling thread, as in /proc. */
+/*
+ * The kernel's number of the calling thread, as in /proc.  A system call the first
+ * time only.
+ */
 int os_thread_id(void);
 
 #endif

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct probe {
@@ -55,6 +56,22 @@ TEST(a_thread_gets_its_argument_and_a_number_of_its_own)
 	CHECK_GT(p.tid, 0);
 	CHECK_NE(p.tid, os_thread_id());
 	CHECK_EQ(os_thread_id(), getpid());
+}
+
+/* The number is remembered; in a child of fork() it is another one. */
+TEST(a_child_of_fork_has_another_number)
+{
+	int status;
+	pid_t pid;
+
+	CHECK_EQ(os_thread_id(), gettid());
+	pid = fork();
+	CHECK_GE(pid, 0);
+	if (!pid)
+		_exit(os_thread_id() == gettid() ? 0 : 1);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	CHECK_EQ(os_thread_id(), gettid());
 }
 
 TEST(a_thread_has_its_name_and_a_long_one_is_cut)
