@@ -57,6 +57,13 @@ SLEY_BEGIN_DECLS
  */
 #define SLEY_MODULE_STATELESS 1u
 
+/*
+ * For .flags of a method: it works with the network, or with a GPU.  A policy may
+ * have a worker for that: see sley_router_set_network_worker().
+ */
+#define SLEY_METHOD_NETWORK 2u
+#define SLEY_METHOD_GPU 4u
+
 struct sley_method {
 	const char *name;
 	/*

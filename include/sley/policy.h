@@ -21,18 +21,24 @@
  *                              SLEY_ROUTER_OPTIONS(.own_policy = &my_policy));
  *
  * A worker that a policy chooses is a preference: the request is queued there, and
- * another worker takes it if that one is busy.  An answer that is no worker is refused
+ * another worker takes it if that one is busy, unless the policy pins the request
+ * (sley_route_pin).  An answer that is no worker is refused
  * and counted (sley_router_stats), and the request stays where it is; .report of the
  * runtime gets a warning, at most once in ten seconds.
  *
  * Built in, by name (any other name is a file, see .directories of the router):
  *
  *   "default"  worker 0 takes metadata and small requests; requests that move at least
- *              SLEY_IO_LARGE bytes go round the I/O workers; requests of one group
- *              stay together
+ *              SLEY_IO_LARGE bytes go round the I/O workers; methods for the network
+ *              and for GPUs have their worker; requests of one group stay together;
+ *              a worker that a task holds is passed over
  *   "local"    requests stay on the worker of their submitter; requests from outside go
  *              to the worker that the thread of the submitter chooses
  *   "none"     requests stay on the worker of their submitter, and nothing is asked
+ *   "steal"    as "local"; requests of one group are pinned to one worker, and a worker
+ *              without requests takes some from the others
+ *   "prio"     one half of the workers is for urgent requests, the other half for the
+ *              rest, the last worker for the network
  *
  * The functions are called on any worker and thread, by several at a time.  They are
  * short and do not block.
@@ -91,7 +97,15 @@ struct sley_policy {
 	uint32_t (*client_map)(void *self, const struct sley_route *route);
 	/* The worker for a request; SLEY_NO_WORKER: where it is. */
 	uint32_t (*runtime_map)(void *self, const struct sley_route *route);
-	uint64_t reserved[6];
+	/*
+	 * Balances the load of the workers, as by sley_router_steal(); may be
+	 * NULL.  Called on @worker, if it has found no work and is about to sleep,
+	 * and after every 64th request that it completes.  It is no task: it must
+	 * not wait.
+	 */
+	void (*rebalance)(void *self, struct sley_router *router,
+			  uint32_t worker);
+	uint64_t reserved[5];
 };
 
 #define SLEY_POLICY_HEAD(name_)                                                \
@@ -117,7 +131,8 @@ struct sley_router_stats {
 	uint64_t inlined; /* of these: on the stack of the submitter        */
 	uint64_t moved;   /* sent to another worker than the submitter's    */
 	uint64_t refused; /* answers of the policy that were no worker      */
-	uint64_t reserved[8];
+	uint64_t stolen;  /* moved from one worker's queue to another's     */
+	uint64_t reserved[7];
 };
 
 /*
@@ -146,7 +161,8 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint32_t
 sley_router_nr_workers(const struct sley_router *router);
 
 /*
- * sley_router_runtime - the runtime of a router, for sley_get_worker_stats().
+ * sley_router_runtime - the runtime of a router, for sley_get_config() and
+ * sley_get_worker_stats().
  *
  * Context:  any thread
  * Blocks:   never
@@ -154,6 +170,103 @@ sley_router_nr_workers(const struct sley_router *router);
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS struct sley *
 sley_router_runtime(const struct sley_router *router);
+
+/*
+ * sley_router_depth - how many tasks are ready at a worker.
+ *
+ * The same number as .ready of sley_get_worker_stats(), for the price of some loads.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none; 0 if there is no such worker, or the runtime is single-threaded
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint32_t
+sley_router_depth(const struct sley_router *router, uint32_t worker);
+
+/*
+ * sley_router_is_held - does one task hold a worker, and does not yield?
+ *
+ * The library looks every 10 milliseconds while workers are awake.  A worker that was
+ * released since the last look still counts as held.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none; false if there is no such worker, or the runtime is single-threaded
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool
+sley_router_is_held(const struct sley_router *router, uint32_t worker);
+
+/*
+ * sley_router_load - how much a worker has to do, in predicted nanoseconds.
+ *
+ * The sum of sley_route_cost() of the requests that the router has sent to @worker and
+ * that are not complete, whichever worker runs them.  0 without
+ * sley_router_count_load().
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none; 0 if there is no such worker
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint64_t
+sley_router_load(const struct sley_router *router, uint32_t worker);
+
+/*
+ * sley_route_cost - how long a request will keep a worker busy, in nanoseconds.
+ *
+ * A prediction for the method in its container, from one in 64 of its runs, and for
+ * the number of bytes that the request moves: see sley_container_get_cost().
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none; 0: nothing is known yet
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint64_t
+sley_route_cost(const struct sley_route *route);
+
+/*
+ * sley_route_priority - the priority of a request.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int32_t
+sley_route_priority(const struct sley_route *route);
+
+/*
+ * sley_route_method_flags - .flags of the method that a request runs.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline uint32_t
+sley_route_method_flags(const struct sley_route *route)
+{
+	return route->request->does->flags;
+}
+
+/*
+ * sley_route_process - the number of the operating-system process of the submitter.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
+sley_route_process(const struct sley_route *route);
+
+/*
+ * sley_route_thread - the kernel's number of the thread of the submitter.
+ *
+ * Of a task: of the worker thread that runs it.
+ *
+ * Context:  any thread, in client_map() and runtime_map()
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS int
+sley_route_thread(const struct sley_route *route);
 
 /*
  * sley_route_io_size - how many bytes a request moves, as far as is known.
@@ -196,6 +309,19 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint32_t
 sley_route_keep_group(const struct sley_route *route, uint32_t worker);
 
 /*
+ * sley_route_group_worker - the worker to which the request's group is kept.
+ *
+ * Only looks: sley_route_keep_group() counts the request in.
+ *
+ * Context:  any thread, in client_map() and runtime_map()
+ * Blocks:   never
+ * Errors:   none; SLEY_NO_WORKER: the request has no group, or no request of the group
+ *           is in the container
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint32_t
+sley_route_group_worker(const struct sley_route *route);
+
+/*
  * sley_router_client_lanes - how many lanes client_map() may choose from.
  *
  * Context:  any thread
@@ -206,6 +332,50 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint32_t
 sley_router_client_lanes(const struct sley_router *router);
 
 /* ---- what a policy may say ---------------------------------------------------------- */
+
+/*
+ * sley_route_pin - let a request run on no other worker than the chosen one.
+ *
+ * The worker is then no preference: if a task holds it, the request waits for the end
+ * of that task.  Has no effect if the policy answers SLEY_NO_WORKER.
+ *
+ * Context:  any thread, in client_map() and runtime_map()
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_route_pin(const struct sley_route *route);
+
+/*
+ * sley_router_steal - move a request from the queue of a worker to another worker.
+ *
+ * Moves the oldest request of the router that has not begun, has no group that a policy
+ * keeps together (sley_route_keep_group()), and is not pinned.  Only requests of the
+ * default priority wait in the queue of a worker; others are where all workers look.
+ * A worker without work takes requests from the others by itself: this call is for
+ * workers that are busy.  Several callers may steal from the same worker.
+ *
+ * Context:  any thread; made for rebalance()
+ * Blocks:   never
+ * Errors:   1: a request was moved
+ *           0: there is none that may be moved
+ *           -EINVAL   @from or @to is no worker, or both are the same; sley_router_stats
+ *                     counts the call as refused
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_router_steal(struct sley_router *router, uint32_t from, uint32_t to);
+
+/*
+ * sley_router_count_load - from now on sley_router_load() is counted.
+ *
+ * It costs each request two atomic additions.
+ *
+ * Context:  any thread, in create() and divide_workers()
+ * Blocks:   never
+ * Errors:   -ENOMEM
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_router_count_load(struct sley_router *router);
 
 /*
  * sley_router_set_client_lanes - how many lanes client_map() may choose from.

@@ -363,5 +363,35 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_container_upgrade_to(struct sley_pool *pool, uint32_t id,
 			  uint32_t version);
 
+/* What is known of the cost of a method; see sley_container_get_cost(). */
+struct sley_method_cost {
+	uint32_t size; /* of this struct; set it before the call             */
+	uint32_t nr_runs; /* that were measured: some one in 64                 */
+	/* Of runs in which the method did not wait; 0: there were none. */
+	uint64_t busy_ns;
+	uint64_t wall_ns; /* of all runs, with their waits; 0: not known        */
+	uint64_t reserved[4];
+};
+
+/*
+ * sley_container_get_cost - how long a method takes, as a container has measured.
+ *
+ * One in some 64 runs is measured.  Each measured run moves the prediction by a fifth of
+ * the difference.  The cost grows with the bytes that a request moves: @io_size, or 0.
+ * An upgrade forgets what was measured.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    the caller sets out->size to sizeof(*out).
+ * Errors:   -ENXIO    the pool has no such container
+ *           -ENOSYS   the module has no such method
+ *           -EINVAL   out->size is zero
+ *           SLEY_EFORKED
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_container_get_cost(const struct sley_pool *pool, uint32_t id,
+			uint32_t method, uint64_t io_size,
+			struct sley_method_cost *out);
+
 SLEY_END_DECLS
 #endif

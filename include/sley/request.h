@@ -111,9 +111,9 @@ struct sley_request {
 	uint32_t method;
 	uint32_t flags; /* src/route/request.h                              */
 	int32_t code;
-	uint32_t worker; /* that it was sent to, as the policy chose         */
-	uint32_t holds;  /* src/route/parts.h                                */
-	uint32_t reserved;
+	uint32_t worker;  /* that it was sent to, as the policy chose         */
+	uint32_t holds;   /* src/route/parts.h                                */
+	uint32_t cost_ns; /* that the worker was sent: src/route/cost.h      */
 };
 
 /*

@@ -22,6 +22,7 @@ void container_init(struct sley_container *container, struct sley_pool *pool,
 	container->module = pool->module;
 	container->version = pool->module->version;
 	container->phase = CONTAINER_DRAINED;
+	container->costs = &pool->costs[id * pool->module->nr_methods];
 	container->door = (struct door){ .word = DOOR_SHUT };
 	sley_event_init(&container->opened, false, false);
 	group_map_init(&container->groups);
@@ -229,6 +230,8 @@ int sley_container_upgrade(struct sley_pool *pool, uint32_t id,
 		container->module = module;
 		/* relaxed: a statistic. */
 		store_relaxed(&container->version, module->version);
+		/* The methods are others now. */
+		cost_forget(container->costs, pool->module->nr_methods);
 	}
 	sley_mutex_unlock(&pool->lock);
 	return err;

@@ -22,6 +22,7 @@
 #ifndef SLEY_ROUTE_CONTAINER_H
 #define SLEY_ROUTE_CONTAINER_H
 
+#include "route/cost.h"
 #include "route/door.h"
 #include "route/group_map.h"
 
@@ -45,6 +46,7 @@ struct sley_container {
 	uint32_t id;
 	uint32_t phase;   /* enum container_phase (lock of the pool) */
 	uint32_t version; /* of its module: a copy for inspectors (the same) */
+	struct method_cost *costs; /* of each method: cost.h              */
 	struct sley_event opened;
 	struct group_map groups;
 };

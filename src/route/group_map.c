@@ -88,6 +88,19 @@ bool group_map_enter(struct group_map *map, struct mem *mem, uint64_t group,
 	return slot;
 }
 
+bool group_map_find(struct group_map *map, uint64_t group, uint32_t *worker)
+{
+	struct group_slot *slot = NULL, *free;
+
+	spin_lock(&map->lock);
+	if (map->slot)
+		slot = find(map, group, &free);
+	if (slot)
+		*worker = slot->worker;
+	spin_unlock(&map->lock);
+	return slot;
+}
+
 void group_map_leave(struct group_map *map, uint64_t group)
 {
 	struct group_slot *slot, *free;

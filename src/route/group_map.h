@@ -53,6 +53,9 @@ void group_map_fini(struct group_map *map, struct mem *mem);
 must_check bool group_map_enter(struct group_map *map, struct mem *mem,
 				uint64_t group, uint32_t *worker);
 
+/* *@worker becomes the worker of @group; false: no request of the group is there. */
+bool group_map_find(struct group_map *map, uint64_t group, uint32_t *worker);
+
 /* A request that was counted is complete. */
 void group_map_leave(struct group_map *map, uint64_t group);
 

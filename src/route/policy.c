@@ -5,8 +5,10 @@
 #include "route/policy.h"
 
 #include "base/options.h"
+#include "os/thread.h"
 #include "route/container.h"
 #include "route/load.h"
+#include "route/rebalance.h"
 #include "route/request.h"
 
 #include <errno.h>
@@ -20,9 +22,8 @@ static int find(struct sley_router *router, const char *name,
 		const struct sley_policy **policy)
 {
 	static const struct sley_policy *const all[] = {
-		&policy_default,
-		&policy_local,
-		&policy_none,
+		&policy_default, &policy_local, &policy_none,
+		&policy_steal,   &policy_prio,
 	};
 
 	for (size_t i = 0; i < array_size(all); i++) {
@@ -71,14 +72,17 @@ int policy_start(struct sley_router *router, const char *name,
 		return failed_in(router, "create", err);
 	if (policy->divide_workers)
 		err = policy->divide_workers(router->policy_self, router);
-	if (!err)
+	if (!err) {
+		rebalance_start(router);
 		return 0;
+	}
 	policy_end(router);
 	return failed_in(router, "divide_workers", err);
 }
 
 void policy_end(struct sley_router *router)
 {
+	rebalance_stop(router);
 	if (router->policy->destroy)
 		router->policy->destroy(router->policy_self);
 }
@@ -127,19 +131,57 @@ uint32_t policy_map(struct sley_router *router, const struct worker *here,
 
 /* ---- what a policy may ask --------------------------------------------------------- */
 
+/* The policy sees the request as a constant; the router does not. */
+static struct sley_request *own_request(const struct sley_route *route)
+{
+	return (struct sley_request *)route->request;
+}
+
 uint64_t sley_route_io_size(const struct sley_route *route)
 {
-	const struct sley_request *request = route->request;
+	struct sley_request *request = own_request(route);
 
-	if (request->io_size || !request->does->io_size)
-		return request->io_size;
-	return request->does->io_size(route->container->self, request);
+	/* The method is asked once: cost.h wants to know, too. */
+	if (!request->io_size && request->does->io_size)
+		request->io_size =
+			request->does->io_size(route->container->self, request);
+	return request->io_size;
+}
+
+int32_t sley_route_priority(const struct sley_route *route)
+{
+	return (int32_t)task_level(&route->request->task) - LEVEL_DEFAULT;
+}
+
+int sley_route_process(const struct sley_route *route)
+{
+	return route->router->pid;
+}
+
+int sley_route_thread(const struct sley_route *route)
+{
+	(void)route; /* the policy is asked by the submitter itself */
+	return os_thread_id();
+}
+
+uint32_t sley_route_group_worker(const struct sley_route *route)
+{
+	uint32_t worker = SLEY_NO_WORKER;
+
+	if (route->request->group != SLEY_NO_GROUP)
+		(void)group_map_find(&route->container->groups,
+				     route->request->group, &worker);
+	return worker;
+}
+
+void sley_route_pin(const struct sley_route *route)
+{
+	own_request(route)->flags |= REQUEST_PINNED;
 }
 
 uint32_t sley_route_keep_group(const struct sley_route *route, uint32_t worker)
 {
-	/* The policy sees the request as a constant; the router does not. */
-	struct sley_request *request = (struct sley_request *)route->request;
+	struct sley_request *request = own_request(route);
 	struct sley_container *container = route->container;
 
 	if (request->group == SLEY_NO_GROUP ||

@@ -22,9 +22,14 @@ void policy_end(struct sley_router *router);
 uint32_t policy_map(struct sley_router *router, const struct worker *here,
 		    struct sley_request *request);
 
+/* As client_map(): the lane of the submitter's thread, always the same. */
+uint32_t policy_lane_of_thread(void *self, const struct sley_route *route);
+
 /* The policies that are built in. */
 extern const struct sley_policy policy_default;
 extern const struct sley_policy policy_local;
 extern const struct sley_policy policy_none;
+extern const struct sley_policy policy_steal;
+extern const struct sley_policy policy_prio;
 
 #endif

@@ -7,11 +7,15 @@
  *   worker N-2         GPUs, too; if there are more than two workers
  *   worker N-1         the network
  *
- * With one worker, that one plays all roles but that of the GPU; with two, large requests
- * have no worker of their own, and are as small ones.  All roles are preferences: a
+ * A single worker plays all roles but the role of the GPU.  With two workers, large
+ * requests are treated as small requests.  All roles are preferences: a
  * worker without work takes what it finds (core/sched/place.h, place_toward).
  *
- * The first request of a group is placed by its size; the group then stays there.
+ * A worker that is held by a task which does not yield is passed over, for the worker
+ * behind.  A large request passes the next worker in turn over, too, if the worker
+ * behind has less than half of the load.
+ *
+ * The first request of a group is placed by its role; the group then stays there.
  */
 #include "route/policy.h"
 
@@ -56,21 +60,59 @@ static int divide_workers(void *self, struct sley_router *router)
 		err = sley_router_set_network_worker(router, nr - 1);
 	if (!err && nr > 2)
 		err = sley_router_set_gpu_worker(router, nr - 2);
-	return err;
+	return err ? err : sley_router_count_load(router);
 }
 
-static uint32_t by_size(struct roles *roles, const struct sley_route *route)
+/* The next I/O worker in turn, or the worker behind. */
+static uint32_t next_io(struct roles *roles, const struct sley_router *router)
 {
+	/* relaxed: a number; nothing is published. */
+	uint32_t turn = add_relaxed(&roles->next_io, 1);
+	uint32_t first = roles->first_io + turn % roles->nr_io;
+	uint32_t second = roles->first_io + (turn + 1) % roles->nr_io;
+
+	return sley_router_load(router, first) / 2 >
+			       sley_router_load(router, second)
+		       ? second
+		       : first;
+}
+
+static uint32_t by_role(struct roles *roles, const struct sley_route *route)
+{
+	const struct sley_router *router = route->router;
+	uint32_t flags = sley_route_method_flags(route);
+
+	if (unlikely(flags & SLEY_METHOD_NETWORK))
+		return sley_router_network_worker(router);
+	if (unlikely(flags & SLEY_METHOD_GPU) &&
+	    sley_router_gpu_worker(router) != SLEY_NO_WORKER)
+		return sley_router_gpu_worker(router);
 	if (!roles->nr_io || sley_route_io_size(route) < SLEY_IO_LARGE)
 		return 0;
-	/* relaxed: a number; nothing is published. */
-	return roles->first_io + add_relaxed(&roles->next_io, 1) % roles->nr_io;
+	return next_io(roles, router);
+}
+
+/* @worker is held: the next worker that is not, or @worker if all are. */
+static noinline uint32_t pass_over(const struct sley_router *router,
+				   uint32_t worker)
+{
+	uint32_t nr = sley_router_nr_workers(router);
+
+	for (uint32_t i = 1; i < nr; i++) {
+		uint32_t other = (worker + i) % nr;
+
+		if (!sley_router_is_held(router, other))
+			return other;
+	}
+	return worker;
 }
 
 static uint32_t runtime_map(void *self, const struct sley_route *route)
 {
-	uint32_t worker = by_size(self, route);
+	uint32_t worker = by_role(self, route);
 
+	if (unlikely(sley_router_is_held(route->router, worker)))
+		worker = pass_over(route->router, worker);
 	if (likely(sley_route_group(route) == SLEY_NO_GROUP))
 		return worker;
 	return sley_route_keep_group(route, worker);

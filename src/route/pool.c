@@ -25,6 +25,22 @@ static size_t containers_size(uint32_t nr)
 	return nr * sizeof(struct sley_container);
 }
 
+static size_t costs_size(const struct sley_module *module, uint32_t nr)
+{
+	return (size_t)nr * module->nr_methods * sizeof(struct method_cost);
+}
+
+static void pool_free(struct sley_pool *pool)
+{
+	struct mem *mem = &pool->router->rt->mem;
+
+	isolation_free(pool);
+	mem_free(mem, pool->container, containers_size(pool->nr_containers));
+	mem_free(mem, pool->costs,
+		 costs_size(pool->module, pool->nr_containers));
+	mem_free(mem, pool, sizeof(*pool));
+}
+
 struct sley_pool *pool_alloc(struct sley_router *router,
 			     const struct sley_module *module, const char *name,
 			     uint32_t nr)
@@ -34,28 +50,20 @@ struct sley_pool *pool_alloc(struct sley_router *router,
 
 	if (!pool)
 		return NULL;
-	pool->container = mem_alloc(mem, containers_size(nr));
-	if (!pool->container) {
-		mem_free(mem, pool, sizeof(*pool));
-		return NULL;
-	}
 	pool->router = router;
 	pool->module = module;
 	pool->nr_containers = nr;
+	pool->container = mem_alloc(mem, containers_size(nr));
+	pool->costs = mem_alloc(mem, costs_size(module, nr));
+	if (!pool->container || !pool->costs) {
+		pool_free(pool);
+		return NULL;
+	}
 	memcpy(pool->name, name, strlen(name) + 1);
 	list_init(&pool->link);
 	for (uint32_t i = 0; i < nr; i++)
 		container_init(&pool->container[i], pool, i);
 	return pool;
-}
-
-static void pool_free(struct sley_pool *pool)
-{
-	struct mem *mem = &pool->router->rt->mem;
-
-	isolation_free(pool);
-	mem_free(mem, pool->container, containers_size(pool->nr_containers));
-	mem_free(mem, pool, sizeof(*pool));
 }
 
 /* One handle less.  With the lock of the router; true: the caller frees the pool. */

@@ -37,6 +37,7 @@ struct sley_pool {
 	const struct sley_module *module;
 	struct isolation *isolation; /* NULL: containers of this process     */
 	struct sley_container *container;
+	struct method_cost *costs; /* of all containers                      */
 	uint32_t nr_containers;
 	char name[SLEY_POOL_NAME_MAX + 1];
 

@@ -10,9 +10,11 @@
 #include "core/task/turn.h"
 #include "os/clock.h"
 #include "route/container.h"
+#include "route/cost.h"
 #include "route/parts.h"
 #include "route/policy.h"
 #include "route/pool.h"
+#include "route/rebalance.h"
 
 #include <errno.h>
 #include <sley/scope.h>
@@ -46,6 +48,7 @@ void request_fill(struct sley_request *request,
 	request->flags = flags | (spec->enqueue ? REQUEST_ENQUEUED : 0);
 	request->container = NULL;
 	request->parts = NULL;
+	request->cost_ns = 0;
 }
 
 /* ---- running ----------------------------------------------------------------------- */
@@ -79,6 +82,8 @@ static int enter(struct sley_request *request)
 
 static int run_method(struct sley_request *request)
 {
+	if (unlikely(request->flags & REQUEST_MEASURED))
+		return cost_run(request);
 	return request->does->run(request->container->self, request);
 }
 
@@ -104,10 +109,12 @@ int request_run(struct sley_request *request)
 
 /* ---- completing -------------------------------------------------------------------- */
 
-static void leave(struct sley_request *request)
+static void leave(struct sley_router *router, struct sley_request *request)
 {
 	struct sley_container *container = request->container;
 
+	if (unlikely(request->cost_ns))
+		cost_take_back(router, request);
 	if (unlikely(request->flags & REQUEST_GROUPED))
 		group_map_leave(&container->groups, request->group);
 	if (likely(request->flags & REQUEST_ENTERED))
@@ -123,7 +130,8 @@ void request_complete(struct sley_router *router, struct sley_request *request,
 
 	request->code = code;
 	router_count(router, router_worker(router), COUNT_COMPLETED);
-	leave(request); /* the router may end from here on, if nothing waits */
+	leave(router,
+	      request); /* the router may end from here on, if nothing waits */
 	if (unlikely(request->flags & REQUEST_PART))
 		parts_complete(request->parts);
 	else if (unlikely(request->flags & REQUEST_FREED))
@@ -166,6 +174,8 @@ static struct sley_task *after_turn(struct worker *worker,
 
 	task_turn_end(task);
 	drain_count_finished(worker);
+	if (unlikely(router->policy->rebalance))
+		rebalance_after(router, worker);
 	request_complete(router, request, request->code);
 	return NULL;
 }
@@ -183,6 +193,19 @@ static struct sley_group *turns_group(void)
 	return (struct sley_group *)(uintptr_t)&turns;
 }
 
+struct sley_request *request_queued(const struct sley_router *router,
+				    const struct sley_task *task)
+{
+	struct sley_request *request;
+
+	if (!(task_flags(task) & TASK_TURNS) || task->group != turns_group())
+		return NULL;
+	request = request_of_task((struct sley_task *)task);
+	return request->container->pool->router == router && !task_strand(task)
+		       ? request
+		       : NULL;
+}
+
 /* In the usual case: by a worker, for itself, with the default priority. */
 static void queue_here(struct worker *here, struct sley_task *task)
 {
@@ -198,6 +221,7 @@ int request_queue(struct sley_router *router, struct worker *here,
 {
 	struct sley *rt = router->rt;
 	unsigned int level = task_level(&request->task);
+	bool pinned = request->flags & REQUEST_PINNED || !rt->nr_workers;
 	struct sley_options options = {
 		.size = sizeof(options),
 		.priority = (int)level - LEVEL_DEFAULT,
@@ -206,7 +230,7 @@ int request_queue(struct sley_router *router, struct worker *here,
 	request->task.fn = turn;
 	request->task.arg = NULL;
 	request->task.name = request->does->name;
-	if (likely(here && level == LEVEL_DEFAULT && rt->nr_workers &&
+	if (likely(here && level == LEVEL_DEFAULT && !pinned &&
 		   (to == here->index || to == SLEY_NO_WORKER))) {
 		queue_here(here, &request->task);
 		return 0;
@@ -214,7 +238,7 @@ int request_queue(struct sley_router *router, struct worker *here,
 	if (to != SLEY_NO_WORKER)
 		options.toward = SLEY_ON_WORKER(to);
 	return spawn_into_as(rt, turns_group(), &request->task, &options,
-			     TASK_TURNS | (rt->nr_workers ? 0 : TASK_PINNED));
+			     TASK_TURNS | (pinned ? TASK_PINNED : 0));
 }
 
 /* ---- sending ----------------------------------------------------------------------- */
@@ -242,16 +266,38 @@ static void run_inline(struct sley_router *router, struct worker *here,
 	request_complete(router, request, code);
 }
 
+/* The request goes to the queue of @to, or stays with the submitter, @here. */
+static int send_to(struct sley_router *router, struct worker *here,
+		   struct sley_request *request, uint32_t to)
+{
+	int err;
+
+	if (here && to != SLEY_NO_WORKER && to != here->index)
+		router_count(router, here, COUNT_MOVED);
+	request->worker = to;
+	if (to == SLEY_NO_WORKER)
+		request->flags &= ~(uint32_t)REQUEST_PINNED;
+	else if (router->load)
+		cost_add(router, request);
+	err = request_queue(router, here, request, to);
+	if (unlikely(err)) {
+		router_count(router, here, COUNT_COMPLETED);
+		leave(router, request);
+	}
+	return err;
+}
+
 int request_send(struct sley_router *router, struct sley_request *request)
 {
 	struct sley_container *container = request->container;
 	struct worker *here = router_worker(router);
 	uint32_t to = SLEY_NO_WORKER;
-	int err;
 
 	router_count(router, here, COUNT_SUBMITTED);
 	if (likely(door_enter(&container->door))) {
 		request->flags |= REQUEST_ENTERED;
+		if (unlikely(router_samples(router, here)))
+			request->flags |= REQUEST_MEASURED;
 		request->does = &container->module->methods[request->method];
 		to = policy_map(router, here, request);
 	} else if (door_enter(&container->pool->waiting)) {
@@ -266,15 +312,7 @@ int request_send(struct sley_router *router, struct sley_request *request)
 		run_inline(router, here, request);
 		return 0;
 	}
-	if (here && to != SLEY_NO_WORKER && to != here->index)
-		router_count(router, here, COUNT_MOVED);
-	request->worker = to;
-	err = request_queue(router, here, request, to);
-	if (unlikely(err)) {
-		router_count(router, here, COUNT_COMPLETED);
-		leave(request);
-	}
-	return err;
+	return send_to(router, here, request, to);
 }
 
 /* ---- the user's -------------------------------------------------------------------- */

@@ -40,6 +40,10 @@ enum request_flags {
 		1 << 5, /* never on the stack of the submitter          */
 	REQUEST_CALLED =
 		1 << 6, /* the submitter waits: any method may run there */
+	REQUEST_MEASURED =
+		1 << 7, /* its run teaches what the method costs         */
+	REQUEST_PINNED =
+		1 << 8, /* only the worker that the policy chose runs it */
 };
 
 /* The memory of a request of sley_submit_and_forget(): its IN part follows. */
@@ -65,6 +69,13 @@ void request_complete(struct sley_router *router, struct sley_request *request,
  */
 must_check int request_queue(struct sley_router *router, struct worker *here,
 			     struct sley_request *request, uint32_t to);
+
+/*
+ * The request of @task, which the caller has taken out of a queue, if it is a request
+ * of @router that has not begun; or NULL.
+ */
+struct sley_request *request_queued(const struct sley_router *router,
+				    const struct sley_task *task);
 
 /* Cancels the task of a request that is not complete, and has no parts. */
 void request_cancel_task(struct sley_request *request);

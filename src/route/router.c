@@ -8,6 +8,8 @@
 #include "core/life/after_fork.h"
 #include "core/trace/report.h"
 #include "os/clock.h"
+#include "os/pidfd.h"
+#include "route/cost.h"
 #include "route/load.h"
 #include "route/policy.h"
 #include "route/pool.h"
@@ -38,6 +40,7 @@ static void router_free(struct sley_router *router)
 		mem_free(mem, router->directories,
 			 strlen(router->directories) + 1);
 	mem_free(mem, router->counts, counts_size(router));
+	mem_free(mem, router->load, router->nr_workers * sizeof(*router->load));
 	mem_free(mem, router, sizeof(*router));
 }
 
@@ -49,6 +52,7 @@ static struct sley_router *router_alloc(struct sley *rt)
 		return NULL;
 	router->rt = rt;
 	router->nr_workers = runtime_nr_runners(rt);
+	router->pid = os_pid();
 	router->client_lanes = 1;
 	router->network_worker = SLEY_NO_WORKER;
 	router->gpu_worker = SLEY_NO_WORKER;
@@ -288,6 +292,7 @@ int sley_router_get_stats(const struct sley_router *router,
 		.inlined = sum(router, COUNT_INLINED),
 		.moved = sum(router, COUNT_MOVED),
 		.refused = sum(router, COUNT_REFUSED),
+		.stolen = sum(router, COUNT_STOLEN),
 	};
 
 	stats.submitted = sum(router, COUNT_SUBMITTED);
@@ -302,6 +307,29 @@ uint32_t sley_router_nr_workers(const struct sley_router *router)
 struct sley *sley_router_runtime(const struct sley_router *router)
 {
 	return router->rt;
+}
+
+/* The worker @index, or NULL: a bound thread has no queues that others see. */
+static const struct worker *worker_at(const struct sley_router *router,
+				      uint32_t index)
+{
+	const struct sley *rt = router->rt;
+
+	return index < rt->nr_workers ? rt->worker[index] : NULL;
+}
+
+uint32_t sley_router_depth(const struct sley_router *router, uint32_t worker)
+{
+	const struct worker *there = worker_at(router, worker);
+
+	return there ? gauge_ready(there) : 0;
+}
+
+bool sley_router_is_held(const struct sley_router *router, uint32_t worker)
+{
+	const struct worker *there = worker_at(router, worker);
+
+	return there && gauge_is_held(&there->load);
 }
 
 uint32_t sley_router_client_lanes(const struct sley_router *router)

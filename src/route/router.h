@@ -9,7 +9,9 @@
 #ifndef SLEY_ROUTE_ROUTER_H
 #define SLEY_ROUTE_ROUTER_H
 
+#include "base/hash.h"
 #include "base/list.h"
+#include "core/life/idle_call.h"
 #include "core/sched/worker.h"
 #include "route/module.h"
 
@@ -23,6 +25,7 @@ enum route_count {
 	COUNT_INLINED,
 	COUNT_MOVED,
 	COUNT_REFUSED,
+	COUNT_STOLEN,
 	NR_ROUTE_COUNTS,
 };
 
@@ -47,7 +50,9 @@ struct sley_router {
 	uint32_t network_worker;
 	uint32_t gpu_worker;
 	struct route_counts *counts; /* of each worker, then of others       */
-	char *directories;           /* for load.h; or NULL                  */
+	struct route_load *load; /* of each worker: cost.h; NULL: not counted */
+	char *directories;       /* for load.h; or NULL                      */
+	int pid;
 
 	cache_aligned uint64_t warn_again_ns; /* router_may_warn()            */
 	struct sley_mutex lock;
@@ -55,7 +60,11 @@ struct sley_router {
 	struct list libraries; /* that were loaded (lock)                    */
 	struct list pools; /* with a name (lock)                           */
 	uint32_t nr_pools; /* pools that are not freed (lock)              */
+	struct idle_call idle_call; /* rebalance.h; without fn: none         */
 };
+
+/* One request in so many is measured: cost.h. */
+#define ROUTER_SAMPLE_BITS 6
 
 /* The caller, if it is a worker of the router's runtime; or NULL. */
 static inline struct worker *router_worker(const struct sley_router *router)
@@ -87,6 +96,23 @@ static inline uint64_t router_counted(const struct sley_router *router,
 				      uint32_t worker, enum route_count what)
 {
 	return counter_read(&router->counts[worker].of[what]);
+}
+
+/*
+ * Is the request that the caller has counted last to be measured?  The number of the
+ * request is hashed, so that requests which come in turns are measured all the same.
+ */
+static inline bool router_samples(const struct sley_router *router,
+				  const struct worker *worker)
+{
+	uint32_t others = router->nr_workers;
+	uint32_t index = likely(worker && worker->index < others)
+				 ? worker->index
+				 : others;
+
+	return !hash_slot(hash_word(counter_read(
+				  &router->counts[index].of[COUNT_SUBMITTED])),
+			  ROUTER_SAMPLE_BITS);
 }
 
 /* May the caller warn of the policy?  One caller may, and then none for some time. */

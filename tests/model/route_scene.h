@@ -96,6 +96,8 @@ static const struct sley_module route_module = {
 	.create = route_create,     .destroy = route_change,
 };
 
+static const struct sley_policy route_policy; /* asked by policy_map() below */
+
 /* ---- the scene ------------------------------------------------------------------- */
 
 static void route_name(struct sley_container *container)
@@ -116,6 +118,7 @@ static void route_start_pool(uint32_t nr)
 	pool->router = router;
 	pool->module = &route_module;
 	pool->nr_containers = nr;
+	pool->costs = model_alloc(nr * sizeof(*pool->costs));
 	model_lock_word(&pool->waiting.empty.q.word);
 	model_name(&pool->waiting.word, "waiting");
 	model_name(&pool->lock.q.word, "lock");
@@ -141,6 +144,7 @@ static void route_setup(uint32_t nr, enum tasks_flags flags)
 	model_ledger(&route_ledger, sizeof(route_ledger));
 	router = model_alloc(sizeof(*router));
 	router->rt = &task_runtime;
+	router->policy = &route_policy;
 	router->nr_workers = TASKS_MAX;
 	router->counts = model_alloc((TASKS_MAX + 1) * sizeof(*router->counts));
 	route_start_pool(nr);
@@ -150,6 +154,7 @@ static void route_setup(uint32_t nr, enum tasks_flags flags)
 static void route_free(void)
 {
 	model_free(pool->container);
+	model_free(pool->costs);
 	model_free(pool);
 	model_free(router->counts);
 	model_free(router);
@@ -254,6 +259,13 @@ int isolated_start(struct sley_container *container,
 	(void)info;
 	never();
 	return -ENOMEM;
+}
+
+uint64_t sley_route_io_size(const struct sley_route *route)
+{
+	(void)route;
+	never();
+	return 0;
 }
 
 int load_module(struct sley_router *with, const char *name)

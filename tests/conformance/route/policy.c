@@ -7,32 +7,7 @@
  */
 #include "conformance/route/routing.h"
 
-static const int counts[] = { 1, 2, 3, 4, 16 };
-
-/* A runtime with @workers, and a router with @policy. */
-static struct routing routing_of(int workers, const char *policy)
-{
-	struct sley_config config = config_of(workers);
-	struct routing routing = { .rt = start_with(&config) };
-
-	routing.router = router_with(routing.rt, policy);
-	routing.pool = probe_pool(routing.router, "p", 2);
-	return routing;
-}
-
-/* The worker to which a request of @spec is sent. */
-static uint32_t sent_to(struct sley_pool *pool,
-			const struct sley_request_spec *given)
-{
-	struct sley_request_spec spec = *given;
-	struct sley_request request;
-
-	spec.enqueue = true;
-	CHECK_EQ(sley_submit(pool, &request, &spec), 0);
-	CHECK_EQ(sley_request_wait(&request), 0);
-	CHECK_EQ(sley_request_code(&request), 0);
-	return request.worker;
-}
+static const int counts[] = { ROUTING_COUNTS };
 
 TEST(c01_roles_are_divided_among_any_number_of_workers)
 {
@@ -103,14 +78,79 @@ TEST(c05_a_submitter_that_is_no_worker_is_placed_too)
 	routing_stop(&r);
 }
 
-static void stay_here(void *arg)
+static void place_by_method(void *arg)
 {
 	struct routing *r = arg;
+	uint32_t nr = sley_router_nr_workers(r->router);
+	uint32_t gpu = sley_router_gpu_worker(r->router);
 
-	for (int i = 0; i < 8; i++)
-		CHECK_EQ(sent_to(r->pool, SLEY_REQUEST(.method = PROBE_ECHO,
-						       .io_size = 1 << 20)),
-			 sley_worker());
+	/* Whatever their size. */
+	for (uint64_t size = 0; size <= SLEY_IO_LARGE; size += SLEY_IO_LARGE) {
+		CHECK_EQ(sent_to(r->pool, SLEY_REQUEST(.method = PROBE_NETWORK,
+						       .io_size = size)),
+			 nr - 1);
+		if (nr > 2)
+			CHECK_EQ(sent_to(r->pool,
+					 SLEY_REQUEST(.method = PROBE_GPU,
+						      .io_size = size)),
+				 gpu);
+	}
+}
+
+TEST(c05_network_and_gpu_methods_go_to_the_workers_with_that_role)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		struct routing r = routing_of(counts[i], "default");
+
+		run_task(place_by_method, &r);
+		place_by_method(&r); /* and from a thread that is no worker */
+		routing_stop(&r);
+	}
+}
+
+TEST(c09_without_a_gpu_worker_gpu_methods_run_and_no_worker_polls)
+{
+	for (int nr = 1; nr <= 4; nr++) {
+		struct routing r = routing_of(nr, "default");
+		struct sley_worker_stats stats = SLEY_WORKER_STATS_INIT;
+
+		CHECK_EQ(sley_router_gpu_worker(r.router),
+			 nr > 2 ? (uint32_t)nr - 2 : SLEY_NO_WORKER);
+		CHECK_EQ(sent_to(r.pool, SLEY_REQUEST(.method = PROBE_GPU)),
+			 nr > 2 ? nr - 2 : 0);
+		/* A role burns no core: all workers sleep. */
+		for (int i = 0; i < nr; i++)
+			CHECK_EVENTUALLY(
+				sley_get_worker_stats(r.rt, i, &stats) == 0 &&
+				stats.asleep);
+		routing_stop(&r);
+	}
+}
+
+/* Where the requests of one worker go. */
+static void stay_or_deal(void *arg)
+{
+	struct routing *r = arg;
+	uint32_t here = (uint32_t)sley_worker();
+	uint32_t nr = sley_router_nr_workers(r->router);
+	uint32_t seen[64] = { 0 };
+	bool is_gpu = here == sley_router_gpu_worker(r->router);
+
+	for (uint32_t i = 0; i < 2 * nr; i++) {
+		uint32_t to =
+			sent_to(r->pool, SLEY_REQUEST(.method = PROBE_ECHO,
+						      .io_size = 1 << 20));
+
+		CHECK_LT(to, nr);
+		seen[to]++;
+	}
+	/* The worker for GPUs deals its requests to the others. */
+	for (uint32_t i = 0; i < nr; i++) {
+		if (is_gpu)
+			CHECK_EQ(seen[i] >= 2, i != here);
+		else
+			CHECK_EQ(seen[i], i == here ? 2 * nr : 0);
+	}
 }
 
 TEST(c06_local_requests_stay_and_a_thread_keeps_its_lane)
@@ -126,7 +166,7 @@ TEST(c06_local_requests_stay_and_a_thread_keeps_its_lane)
 			CHECK_EQ(sent_to(r.pool,
 					 SLEY_REQUEST(.method = PROBE_ECHO)),
 				 lane);
-		run_task(stay_here, &r);
+		on_each_worker(&r, stay_or_deal);
 		routing_stop(&r);
 	}
 }

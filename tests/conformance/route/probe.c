@@ -121,6 +121,25 @@ static int count(void *self, struct sley_request *request)
 	return 0;
 }
 
+static int spin(void *self, struct sley_request *request)
+{
+	size_t size;
+	const uint64_t *ns = sley_request_in(request, &size);
+	uint64_t end_ns = sley_now() + (ns ? *ns : 0);
+
+	(void)self;
+	while (sley_now() < end_ns)
+		;
+	return 0;
+}
+
+static uint64_t one_mib(void *self, const struct sley_request *request)
+{
+	(void)self;
+	(void)request;
+	return 1 << 20;
+}
+
 static struct sley_query schedule(void *self,
 				  const struct sley_request *request)
 {
@@ -141,6 +160,12 @@ static const struct sley_method methods[NR_PROBES] = {
 			  .flags = SLEY_METHOD_SHORT },
 	[PROBE_HOLD] = { .name = "hold", .run = hold },
 	[PROBE_COUNT] = { .name = "count", .run = count },
+	[PROBE_NETWORK] = { .name = "network",
+			    .run = echo,
+			    .flags = SLEY_METHOD_NETWORK },
+	[PROBE_GPU] = { .name = "gpu", .run = echo, .flags = SLEY_METHOD_GPU },
+	[PROBE_SPIN] = { .name = "spin", .run = spin },
+	[PROBE_SIZED] = { .name = "sized", .run = spin, .io_size = one_mib },
 };
 
 const struct sley_module probe_module = {

@@ -17,6 +17,10 @@ enum probe_method {
 	PROBE_NOTHING, /* a hole in the table                               */
 	PROBE_HOLD,    /* holds its worker until the gate is open           */
 	PROBE_COUNT,   /* counts itself as begun                            */
+	PROBE_NETWORK, /* as PROBE_ECHO, for the network                    */
+	PROBE_GPU,     /* the same, for a GPU                               */
+	PROBE_SPIN,    /* computes for the uint64_t nanoseconds of its IN   */
+	PROBE_SIZED,   /* the same, and says that it moves 1 MiB            */
 	NR_PROBES,
 };
 
@@ -75,6 +79,80 @@ static inline struct routing routing_start(uint32_t containers,
 	routing.router = router_with(routing.rt, policy);
 	routing.pool = probe_pool(routing.router, "p", containers);
 	return routing;
+}
+
+/* The numbers of workers that a policy is tried with. */
+#define ROUTING_COUNTS 1, 2, 3, 4, 16
+
+/* A runtime with @workers, and a router with @policy. */
+static inline struct routing routing_of(int workers, const char *policy)
+{
+	struct sley_config config = config_of(workers);
+	struct routing routing = { .rt = start_with(&config) };
+
+	routing.router = router_with(routing.rt, policy);
+	routing.pool = probe_pool(routing.router, "p", 2);
+	return routing;
+}
+
+/* The same with a policy of the test. */
+static inline struct routing routing_by(const struct sley_config *config,
+					const struct sley_policy *policy,
+					uint32_t log_level)
+{
+	struct routing r = { .rt = start_with(config) };
+
+	CHECK_EQ(
+		sley_router_create(r.rt, &r.router,
+				   SLEY_ROUTER_OPTIONS(.own_policy = policy,
+						       .log_level = log_level)),
+		0);
+	CHECK_EQ(sley_router_add(r.router, &probe_module), 0);
+	r.pool = probe_pool(r.router, "p", 2);
+	return r;
+}
+
+/* The worker to which a request of @spec is sent. */
+static inline uint32_t sent_to(struct sley_pool *pool,
+			       const struct sley_request_spec *given)
+{
+	struct sley_request_spec spec = *given;
+	struct sley_request request;
+
+	spec.enqueue = true;
+	CHECK_EQ(sley_submit(pool, &request, &spec), 0);
+	CHECK_EQ(sley_request_wait(&request), 0);
+	CHECK_EQ(sley_request_code(&request), 0);
+	return request.worker;
+}
+
+/* A pinned task on each worker: the tasks meet, so that no worker has two. */
+struct meeting {
+	struct routing *r;
+	sley_fn *fn;
+	atomic_int nr_here, turn;
+};
+
+static inline void meet(void *arg)
+{
+	struct meeting *meeting = arg;
+	int nr = (int)sley_router_nr_workers(meeting->r->router);
+
+	atomic_fetch_add(&meeting->nr_here, 1);
+	while (atomic_load(&meeting->nr_here) < nr)
+		test_nap_ms(1);
+	while (atomic_load(&meeting->turn) != sley_worker())
+		CHECK_EQ(sley_sleep(SLEY_MSEC / 5), 0);
+	meeting->fn(meeting->r);
+	atomic_fetch_add(&meeting->turn, 1);
+}
+
+/* @fn on each worker of the routing, one after the other. */
+static inline void on_each_worker(struct routing *r, sley_fn *fn)
+{
+	struct meeting meeting = { .r = r, .fn = fn };
+
+	run_tasks((int)sley_router_nr_workers(r->router), meet, &meeting);
 }
 
 static inline void routing_stop(struct routing *routing)

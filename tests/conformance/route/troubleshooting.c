@@ -55,22 +55,6 @@ static const struct sley_policy toward = {
 	.runtime_map = say,
 };
 
-static struct routing routing_by(const struct sley_config *config,
-				 const struct sley_policy *policy,
-				 uint32_t log_level)
-{
-	struct routing r = { .rt = start_with(config) };
-
-	CHECK_EQ(
-		sley_router_create(r.rt, &r.router,
-				   SLEY_ROUTER_OPTIONS(.own_policy = policy,
-						       .log_level = log_level)),
-		0);
-	CHECK_EQ(sley_router_add(r.router, &probe_module), 0);
-	r.pool = probe_pool(r.router, "p", 2);
-	return r;
-}
-
 /* ---- requests are not processed --------------------------------------------------- */
 
 static void wait_at_a_drained_container(void *arg)
