@@ -114,7 +114,10 @@ SCENARIO(requests_to_pools)
 		return;
 	trial_mark();
 	with_router(rt, "default");
+	with_router(rt, "local");
 	with_router(rt, "none");
+	with_router(rt, "steal");
+	with_router(rt, "prio");
 	trial_stop(rt);
 }
 
