@@ -193,11 +193,35 @@ static void thief_of_one(int id)
 	}
 }
 
+static void push_one(int id)
+{
+	(void)id;
+	push();
+}
+
+static void thief_of_one_once(int id)
+{
+	int last = 0;
+	void *item = ring_steal_one(&ring);
+
+	(void)id;
+	if (item)
+		deliver(item, &last);
+}
+
 static void each_once(void)
 {
 	for (int i = 1; i <= ITEMS_MAX; i++)
 		MODEL_CHECK(ledger.delivered[i] == (i <= nr_pushed));
 	MODEL_CHECK(ring_size(&ring) == 0);
+}
+
+static void rest_is_there(void)
+{
+	int last = 0;
+
+	take_all(&last);
+	each_once();
 }
 
 MODEL(one_thief_against_push_and_take, .setup = setup_empty,
@@ -228,6 +252,10 @@ MODEL(a_thief_of_one_against_push_and_take, .setup = setup_one,
 MODEL(a_thief_of_one_against_a_thief_of_half, .setup = setup_two,
       .threads = { push_take_push_take, thief, thief_of_one },
       .finish = each_once);
+
+MODEL(two_thieves_of_one_against_a_push, .setup = setup_empty,
+      .threads = { push_one, thief_of_one_once, thief_of_one_once },
+      .finish = rest_is_there);
 
 MODEL(overflow_against_thieves_of_one, .setup = setup_full,
       .threads = { overflow, thief_of_one }, .finish = each_once);
