@@ -34,10 +34,10 @@ static void pool_free(struct sley_pool *pool)
 {
 	struct mem *mem = &pool->router->rt->mem;
 
-	isolation_free(pool);
 	mem_free(mem, pool->container, containers_size(pool->nr_containers));
 	mem_free(mem, pool->costs,
 		 costs_size(pool->module, pool->nr_containers));
+	isolation_free(pool); /* and with it the table of its module */
 	mem_free(mem, pool, sizeof(*pool));
 }
 
