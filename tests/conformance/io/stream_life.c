@@ -155,12 +155,29 @@ static void find_line(void *arg)
 	CHECK_EQ(sley_stream_find(&ends->a, &line, "\n", 1), -ECANCELED);
 }
 
+struct reader {
+	sley_fn *fn;
+	struct ends *ends;
+	struct sley_event begun;
+};
+
+static void begin(void *arg)
+{
+	struct reader *reader = arg;
+
+	sley_event_set(&reader->begun);
+	reader->fn(reader->ends);
+}
+
+/* A task that was cancelled before it began would read nothing. */
 static void cancel_it(struct ends *ends, sley_fn *fn)
 {
+	struct reader reader = { fn, ends, SLEY_EVENT_INIT };
 	struct sley_group group = SLEY_GROUP_INIT;
 	struct sley_task task;
 
-	sley_spawn(&group, &task, fn, ends);
+	sley_spawn(&group, &task, begin, &reader);
+	CHECK_EQ(sley_event_wait(&reader.begun), 0);
 	CHECK_EQ(sley_sleep(3 * SLEY_MSEC), 0);
 	sley_cancel(&task);
 	sley_join(&group);
