@@ -20,6 +20,7 @@
  *   module.h, policy.h                       what serves them, and on which worker
  *   pool_inspect.h                           the figures of pools, also as JSON
  *   admin.h file_module.h                    modules that come with the library
+ *   kv.h                                     a module: keys and values in memory
  *   scope.h                                  tasks that fail and end together
  *   fork.h forkable.h parallel.h             functions in parallel
  *   for.h reduce.h scan.h find.h sort.h      loops, sums, searches and order
@@ -68,6 +69,7 @@
 #include <sley/graph_scope.h>
 #include <sley/how.h>
 #include <sley/io.h>
+#include <sley/kv.h>
 #include <sley/listener.h>
 #include <sley/local.h>
 #include <sley/message.h>

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -203,6 +204,63 @@ SCENARIO(pools_that_are_isolated)
 {
 	(void)TRY(begin_and_isolate(), -ENOMEM, -EAGAIN, -EMFILE, -ENOSPC,
 		  -EPERM, -ENOBUFS, -EOPNOTSUPP, SLEY_ECHILD);
+}
+
+/* ---- the module kv ---------------------------------------------------------------- */
+
+#define NR_KEYS 40
+#define LARGE 3000 /* more than a call keeps on its stack */
+
+/* Each value that was written stays, whatever fails later. */
+static void use_store(struct sley_pool *store)
+{
+	static char value[LARGE], back[LARGE];
+	bool is_there[NR_KEYS] = { false };
+	struct sley_kv_stats stats;
+	size_t size;
+
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < NR_KEYS; i++) {
+			memset(value, i, sizeof(value));
+			is_there[i] |=
+				TRY(sley_kv_set(store, &i, sizeof(i), value,
+						i % 2 ? LARGE : 8, NULL),
+				    -ENOMEM);
+		}
+	}
+	for (int i = 0; i < NR_KEYS; i++) {
+		CHECK_EQ(sley_kv_get(store, &i, sizeof(i), back, sizeof(back),
+				     &size),
+			 is_there[i] ? 0 : -ENOENT);
+		if (is_there[i])
+			CHECK(size == (i % 2 ? LARGE : 8) &&
+			      back[size - 1] == i);
+	}
+	if (TRY(sley_kv_get_stats(store, &stats), -ENOMEM))
+		CHECK_EQ(stats.evicted, 0);
+}
+
+SCENARIO(stores_of_keys)
+{
+	struct sley *rt = trial_start(1);
+	struct sley_router *router;
+	struct sley_pool *store;
+
+	if (!rt)
+		return;
+	trial_mark();
+	if (TRY(sley_router_create(rt, &router, NULL), -ENOMEM)) {
+		if (TRY(sley_router_add(router, &sley_kv_module), -ENOMEM) &&
+		    TRY(sley_pool_open(router, &store, "s",
+				       SLEY_POOL_OPTIONS(.module = "kv",
+							 .containers = 2)),
+			-ENOMEM)) {
+			use_store(store);
+			sley_pool_close(store);
+		}
+		CHECK_EQ(sley_router_destroy(router), 0);
+	}
+	trial_stop(rt);
 }
 
 /* ---- modules that are files ------------------------------------------------------- */
