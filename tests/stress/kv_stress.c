@@ -223,12 +223,8 @@ static struct sley_pool *open_store(struct sley_router *router,
 	return pool;
 }
 
-static void play(void)
+static struct sley_router *open_router(void)
 {
-	static struct crowd crowd = { .act = act,
-				      .nr_tasks = NR_TASKS,
-				      .nr_threads = NR_THREADS,
-				      .rounds = 300 };
 	struct sley_router *router;
 
 	CHECK_EQ(sley_router_create(
@@ -237,6 +233,17 @@ static void play(void)
 								 : "default")),
 		 0);
 	CHECK_EQ(sley_router_add(router, &sley_kv_module), 0);
+	return router;
+}
+
+static void play(void)
+{
+	static struct crowd crowd = { .act = act,
+				      .nr_tasks = NR_TASKS,
+				      .nr_threads = NR_THREADS,
+				      .rounds = 300 };
+	struct sley_router *router = open_router();
+
 	scene.full =
 		open_store(router, "full", SLEY_KV_PARAMS(.max_bytes = LIMIT));
 	scene.counters =
@@ -251,3 +258,52 @@ static void play(void)
 }
 
 STRESS(stores_under_pressure, play);
+
+/* ---- large values of few keys, which are read without the lock --------------------------- */
+
+#define NR_LARGE_KEYS 2
+#define LARGE 200000 /* and a few bytes more or less: the same memory */
+
+static int act_on_large(void *arg, unsigned int index)
+{
+	uint32_t key = (uint32_t)test_random(NR_LARGE_KEYS);
+	unsigned char *value = malloc(LARGE + 8);
+	size_t size = LARGE + test_random(8), nr_other = 0;
+	int err;
+
+	(void)arg;
+	(void)index;
+	CHECK(value != NULL);
+	if (one_in(8)) {
+		err = sley_kv_delete(scene.full, &key, sizeof(key));
+	} else if (one_in(2)) {
+		memset(value, (int)test_random(256), size);
+		err = sley_kv_set(scene.full, &key, sizeof(key), value, size,
+				  NULL);
+	} else {
+		err = sley_kv_get(scene.full, &key, sizeof(key), value,
+				  LARGE + 8, &size);
+		for (size_t i = 0; i < size && !err; i++)
+			nr_other += value[i] != value[0];
+	}
+	CHECK(!err || err == -ENOENT);
+	CHECK_EQ(nr_other, 0);
+	free(value);
+	return 0;
+}
+
+static void play_large(void)
+{
+	static struct crowd crowd = { .act = act_on_large,
+				      .nr_tasks = 4,
+				      .nr_threads = 4,
+				      .rounds = 100 };
+	struct sley_router *router = open_router();
+
+	scene.full = open_store(router, "full", SLEY_KV_PARAMS(.max_bytes = 0));
+	crowd_run(&crowd);
+	sley_pool_close(scene.full);
+	CHECK_EQ(sley_router_destroy(router), 0);
+}
+
+STRESS(large_values_of_few_keys, play_large);

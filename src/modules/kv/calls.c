@@ -188,14 +188,6 @@ int sley_kv_delete(struct sley_pool *store, const void *key, size_t key_size)
 
 /* ---- all keys ----------------------------------------------------------------------- */
 
-/* The container of the cursor was scanned to its end: on to the next. */
-static void leave_container(struct sley_kv_cursor *cursor, uint32_t end)
-{
-	cursor->position = 0;
-	if (++cursor->container == end)
-		cursor->done = 1;
-}
-
 int sley_kv_scan(struct sley_pool *store, struct sley_kv_cursor *cursor,
 		 struct sley_kv_page *page, size_t room)
 {
@@ -216,9 +208,9 @@ int sley_kv_scan(struct sley_pool *store, struct sley_kv_cursor *cursor,
 		NULL);
 	if (err)
 		return err;
-	cursor->position = page->position;
+	cursor->position = page->position; /* 0 if the container is done */
 	if (page->done)
-		leave_container(cursor, end);
+		cursor->done = ++cursor->container == end;
 	return 0;
 }
 

@@ -102,10 +102,9 @@ static bool take_ask(const struct sley_request *request, struct ask *ask)
 	if (!in || size < sizeof(ask->head))
 		return false;
 	memcpy(&ask->head, in, sizeof(ask->head));
-	size -= sizeof(ask->head);
-	if (!ask->head.key_size || ask->head.key_size > size ||
-	    ask->head.value_size != size - ask->head.key_size ||
-	    ask->head.reserved)
+	if (!ask->head.key_size || ask->head.reserved ||
+	    (uint64_t)ask->head.key_size + ask->head.value_size !=
+		    size - sizeof(ask->head))
 		return false;
 	ask->key = in + sizeof(ask->head);
 	ask->value = ask->key + ask->head.key_size;

@@ -4,6 +4,7 @@
  *
  * A write goes in rounds, each with the lock:
  *
+ *      the table is crowded: it grows, AGAIN
  *      look for the key ──► not as the write wants it: an error
  *        │
  *        ├──► a small entry of the same size is there: written over, done
@@ -226,7 +227,8 @@ static bool grow_round(struct kv_store *store, struct kv_entry ***chain,
 	struct hunt hunt = { .now_ns = 0, .bin = bin };
 	bool is_over = true;
 
-	if (!*chain || size > store->limits.max_bytes / 2) {
+	/* Each entry takes more than its part of the array: there can be room. */
+	if (!*chain) {
 		/* Longer chains will do; ask again when there are more entries. */
 		store->grow_at = store->table.nr + store->table.nr / 8 + 1;
 	} else if (has_room(store, size, &hunt)) {
@@ -271,13 +273,15 @@ int kv_store_set(struct kv_store *store, const struct kv_key *key,
 
 	do {
 		spin_lock(&store->lock);
-		result = set_round(store, key, write, now_ns, &made, &bin);
+		grows = begin_growth(store);
+		result = unlikely(grows) ? AGAIN
+					 : set_round(store, key, write, now_ns,
+						     &made, &bin);
 		*version = store->version;
 		kv_store_move_some(store, &bin);
 		if (unlikely(store->nr_expiring))
 			kv_store_sweep_some(store, &store->sweeper, SWEPT,
 					    now_ns, &bin);
-		grows = begin_growth(store);
 		spin_unlock(&store->lock);
 		kv_bin_empty(&bin, store->mem);
 		if (unlikely(grows))
