@@ -35,8 +35,9 @@ def documented(source):
     for path in glob.glob(os.path.join(source, "include/sley/*.h")):
         names |= set(re.findall(r"^ \* (sley_\w+) - (?!private:)", read(path),
                                 re.M))
-        names -= set(re.findall(r"^SLEY_EXPORT extern .*?(\w+)$", read(path),
-                                re.M)) # for inline functions
+        # Variables: for inline functions, and the tables of modules.
+        names -= set(re.findall(r"^SLEY_EXPORT extern .*?(\w+);?$", read(path),
+                                re.M))
     return {name for name in names if not name.endswith("_slow")}
 
 

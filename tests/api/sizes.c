@@ -61,9 +61,19 @@ _Static_assert(offsetof(struct sley_pool_options, size) == 0,
 	       "sley_pool_options");
 _Static_assert(offsetof(struct sley_router_stats, size) == 0,
 	       "sley_router_stats");
+_Static_assert(offsetof(struct sley_kv_params, size) == 0, "sley_kv_params");
+_Static_assert(offsetof(struct sley_kv_how, size) == 0, "sley_kv_how");
 
 /* Tables of the program: the version comes first, then the size. */
 _Static_assert(offsetof(struct sley_module, abi) == 0, "sley_module");
 _Static_assert(offsetof(struct sley_policy, abi) == 0, "sley_policy");
+
+/* Messages to the module kv, which other processes may send. */
+SIZE_IS(sley_kv_request, 32);
+SIZE_IS(sley_kv_scan_request, 16);
+SIZE_IS(sley_kv_entry, 24);
+SIZE_IS(sley_kv_page, 24);
+SIZE_IS(sley_kv_item, 24);
+SIZE_IS(sley_kv_stats, 128);
 
 int sley_sizes;
