@@ -681,6 +681,21 @@ const struct plan_row plan_rows[] = {
 		},
 	},
 	{
+		.name = "kv-local",
+		.about = "a key read or written by tasks, a million keys",
+		.workers = { 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = {
+			SLEY,
+			{ .name = "table", .program = "kv-table" },
+			{ .name = "redis", .program = "kv-redis",
+			  .package = "redis", .workers = 1 },
+		},
+		.bars = {
+			{ "ns", "table", 2.5, 0, 0 },
+			{ "ns", "redis", 0.05, 0, 0 },
+		},
+	},
+	{
 		.name = "io-echo",
 		.about = "CPU of a server for each message sent back, 64 fibers",
 		.workers = { 1 }, .workers_min = 1, .workers_max = 1,

@@ -20,6 +20,8 @@
 #define FANIN_EACH 250000 /* messages of one producer */
 #define MUTEX_TURNS 20000000
 #define ROUTE_TURNS 5000000
+#define KV_KEYS 1000000
+#define KV_TURNS 4000000
 #define COND_TRIPS 500000
 #define BLOCKED_FIBERS 1000000
 #define BLOCKED_QUICK 10000

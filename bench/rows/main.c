@@ -25,6 +25,7 @@ static const struct measure_row rows[] = {
 	{ "future", row_future },
 	{ "route", row_route },
 	{ "route-queued", row_route_queued },
+	{ "kv-local", row_kv_local },
 	{ "blocking", row_blocking },
 	{ "once", row_once },
 	{ "stock", row_stock },
