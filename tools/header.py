@@ -213,6 +213,11 @@ def macros(text):
                                    private)
 
 
+# A module that comes with the library.
+MODULE = re.compile(
+    r"^SLEY_EXPORT extern const struct sley_module (sley_\w+);", re.M)
+
+
 class Header:
     def __init__(self, root, path):
         text = csource.read(root, path)
@@ -225,6 +230,7 @@ class Header:
             ["/*"] + [" * " + line for line in lines] + [" */"]))
         self.summary = self.summary.split(" - ", 1)[-1]
         self.items = self.read_items(root, text)
+        self.modules = MODULE.findall(text)
 
     def read_items(self, root, text):
         found = [(match.start(), Section(match.group(1)))

@@ -51,6 +51,9 @@ struct sley_box_hinge {
 
 #define SLEY_BOX_HINGE_INIT { 0 }
 
+/* For sley_router_add(). */
+SLEY_EXPORT extern const struct sley_module sley_box_module;
+
 /* Private: what a box keeps for itself. */
 struct sley_box_lock {
 \tlong key[64 / 8];
@@ -166,9 +169,10 @@ class Pages(unittest.TestCase):
     def has(self, page, text):
         self.assertIn(text, self.pages[page])
 
-    def test_a_twin_and_a_type_are_names_of_a_page(self):
+    def test_a_twin_a_type_and_a_module_are_names_of_a_page(self):
         self.assertEqual(self.aliases, {
             "sley_box_wait_until.3": "sley_box_wait.3",
+            "sley_box_module.3": "sley_box.h.3",
             "sley_box.3": "sley_box.h.3",
             "sley_box_hinge.3": "sley_box.h.3"})
         self.has("sley_box_wait.3",

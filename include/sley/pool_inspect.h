@@ -174,6 +174,8 @@ sley_container_inspect(struct sley_pool *pool, uint32_t id,
 /*
  * sley_router_inspect_json - the answer to @query, as a JSON text.
  *
+ * The queries are:
+ *
  *   "worker_stats"   each worker, and the threads that are none
  *   "pool_stats"     each pool that has a name
  *   "system_stats"   the policy, the modules, the names of pools, and the sums
@@ -194,6 +196,8 @@ sley_router_inspect_json(struct sley_router *router, const char *query,
 
 /*
  * sley_pool_inspect_json - the answer of a pool to @query, as a JSON text.
+ *
+ * The queries are:
  *
  *   "pool_stats"              the pool
  *   "container_stats"         all of its containers

@@ -39,6 +39,17 @@ SIZE_IS(sley_method, 40);
 SIZE_IS(sley_module, 112);
 SIZE_IS(sley_policy, 104);
 
+/* IN and OUT parts of the modules: client processes have the same. */
+SIZE_IS(sley_pool_name, 64);
+SIZE_IS(sley_admin_target, 88);
+SIZE_IS(sley_admin_make, 152);
+SIZE_IS(sley_admin_query, 272);
+SIZE_IS(sley_file_open, 1024);
+SIZE_IS(sley_file_opened, 16);
+SIZE_IS(sley_file_number, 8);
+SIZE_IS(sley_file_at, 32);
+SIZE_IS(sley_file_stat, 64);
+
 /* The first field says how much of the struct the caller knows. */
 _Static_assert(offsetof(struct sley_config, size) == 0, "sley_config");
 _Static_assert(offsetof(struct sley_options, size) == 0, "sley_options");
@@ -63,6 +74,15 @@ _Static_assert(offsetof(struct sley_router_stats, size) == 0,
 	       "sley_router_stats");
 _Static_assert(offsetof(struct sley_kv_params, size) == 0, "sley_kv_params");
 _Static_assert(offsetof(struct sley_kv_how, size) == 0, "sley_kv_how");
+_Static_assert(offsetof(struct sley_router_worker_stats, size) == 0,
+	       "sley_router_worker_stats");
+_Static_assert(offsetof(struct sley_pool_stats, size) == 0, "sley_pool_stats");
+_Static_assert(offsetof(struct sley_container_stats, size) == 0,
+	       "sley_container_stats");
+_Static_assert(offsetof(struct sley_admin_params, size) == 0,
+	       "sley_admin_params");
+_Static_assert(offsetof(struct sley_file_params, size) == 0,
+	       "sley_file_params");
 
 /* Tables of the program: the version comes first, then the size. */
 _Static_assert(offsetof(struct sley_module, abi) == 0, "sley_module");

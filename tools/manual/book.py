@@ -53,7 +53,7 @@ class Book:
                          csource.files(root, "examples/*.c")]
 
     def has_page(self, header):
-        return (header.name == ALL
+        return (header.name == ALL or header.modules
                 or any(e.header is header for g in self.groups for e in g)
                 or any(m.comment and not m.private
                        for m in header.of(Macro)))

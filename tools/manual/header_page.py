@@ -26,10 +26,12 @@ class HeaderPage:
         yield title, items
 
     def names(self):
-        return [t.name.split()[-1] for t in self.header.of(Type)
-                if t.name.startswith("struct sley_") and not t.private
-                and t.name.split()[-1] not in self.book.known
-                and ("{" in t.text or self.book.types[t.name][1] is t)]
+        """Further names of the page: types, and a module of the library."""
+        types = [t.name.split()[-1] for t in self.header.of(Type)
+                 if t.name.startswith("struct sley_") and not t.private
+                 and t.name.split()[-1] not in self.book.known
+                 and ("{" in t.text or self.book.types[t.name][1] is t)]
+        return self.header.modules + types
 
     def type_items(self, types):
         out = []

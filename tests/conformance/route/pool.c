@@ -2,6 +2,7 @@
 /*
  * pool.c - pools and containers: C18, C19, C31, C42, C45, R-C5, R-C10, R-C14.
  */
+#include <stdio.h>
 #include <sys/wait.h>
 
 #include "conformance/route/routing.h"
@@ -261,6 +262,83 @@ TEST_WORKERS(rc14_no_container_is_destroyed_before_all_requests_are_complete)
 
 	run_task(destroy_half_busy, &r);
 	routing_stop(&r);
+}
+
+enum { NR_RACED = 40 };
+
+/* A method destroys the pools of a router that ends, from when its first pool is gone. */
+static struct race {
+	struct sley_router *router;
+	struct sley_event first_is_gone, method_runs;
+	atomic_int destroyed;
+} race;
+
+/* The router goes on when the method does. */
+static void note_end(void *self)
+{
+	(void)self;
+	atomic_fetch_add(&race.destroyed, 1);
+	sley_event_set(&race.first_is_gone);
+	CHECK_EQ(sley_event_wait(&race.method_runs), 0);
+}
+
+static int destroy_others(void *self, struct sley_request *request)
+{
+	char name[16];
+
+	(void)self;
+	(void)request;
+	CHECK_EQ(sley_event_wait(&race.first_is_gone), 0);
+	sley_event_set(&race.method_runs);
+	for (int i = 1; i < NR_RACED; i++) {
+		struct sley_pool *pool;
+		int err;
+
+		snprintf(name, sizeof(name), "%d", i);
+		if (sley_pool_open(race.router, &pool, name, NULL))
+			continue;
+		err = sley_pool_destroy(pool);
+		CHECK(err == 0 || err == -EALREADY);
+		sley_pool_close(pool);
+	}
+	return 0;
+}
+
+static const struct sley_method race_method = { .name = "race",
+						.run = destroy_others };
+static const struct sley_module race_module = { SLEY_MODULE_HEAD("race"),
+						.methods = &race_method,
+						.nr_methods = 1,
+						.destroy = note_end };
+
+static void end_raced_router(struct sley *rt)
+{
+	struct sley_pool *pool = NULL;
+	char name[16];
+
+	memset(&race, 0, sizeof(race));
+	race.router = router_with(rt, NULL);
+	CHECK_EQ(sley_router_add(race.router, &race_module), 0);
+	for (int i = 0; i <= NR_RACED; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		CHECK_EQ(sley_pool_open(race.router, &pool, name,
+					SLEY_POOL_OPTIONS(.module = "race")),
+			 0);
+		if (i == NR_RACED)
+			CHECK_EQ(sley_submit_and_forget(pool, NULL), 0);
+		sley_pool_close(pool);
+	}
+	CHECK_EQ(sley_router_destroy(race.router), 0);
+	CHECK_EQ(atomic_load(&race.destroyed), NR_RACED + 1);
+}
+
+TEST_WORKERS(rc10_a_router_ends_while_a_method_destroys_its_pools)
+{
+	struct sley *rt = start();
+
+	for (int i = 0; i < test_scale(100); i++)
+		end_raced_router(rt);
+	stop(rt);
 }
 
 /* ---- several containers --------------------------------------------------------------------- */
