@@ -211,17 +211,6 @@ static void hold(struct alarm *alarm)
 	(void)alarm;
 }
 
-/* The next time, counted from @due_ns; times that are past are left out. */
-static uint64_t next_time(uint64_t due_ns, uint64_t interval_ns)
-{
-	uint64_t now_ns = os_now();
-
-	if (due_ns < now_ns)
-		due_ns += (now_ns - due_ns) / interval_ns * interval_ns;
-	return due_ns > UINT64_MAX - interval_ns ? UINT64_MAX
-						 : due_ns + interval_ns;
-}
-
 /* False: this was the last time. */
 static bool send(struct post *post)
 {
@@ -260,8 +249,8 @@ static void ring(struct alarm *alarm)
 	}
 	set_state(post, POST_SET);
 	earliest = alarm_start(&keeper->timers, alarm,
-			       next_time(alarm->timer.node.key,
-					 post->interval_ns));
+			       alarm_next_time(alarm->timer.node.key,
+					       post->interval_ns));
 	spin_unlock(&post->lock);
 	if (earliest)
 		alarm_announce(keeper);
@@ -339,8 +328,9 @@ int sley_post_every(sley_pid to, uint64_t tag, const void *data, size_t size,
 		return -EINVAL;
 	err = prepare(to, tag, data, size, &keeper, &msg);
 	if (!err)
-		err = start(keeper, to, msg, next_time(os_now(), interval_ns),
-			    interval_ns, &id);
+		err = start(keeper, to, msg,
+			    alarm_next_time(os_now(), interval_ns), interval_ns,
+			    &id);
 	if (!err && post)
 		*post = id;
 	return err;

@@ -7,6 +7,7 @@
 #define SLEY_CORE_WAIT_ALARM_H
 
 #include "core/sched/worker.h"
+#include "os/clock.h"
 
 /*
  * A worker that fires the timers of the caller's runtime; @strand is the
@@ -20,5 +21,19 @@ struct worker *alarm_keeper(const struct strand *strand);
  * the starter of the earliest made it.
  */
 void alarm_announce(struct worker *worker);
+
+/*
+ * For an alarm that rings each @interval_ns, and was due at @due_ns: when it is due next.
+ * Times that are past are left out.
+ */
+static inline uint64_t alarm_next_time(uint64_t due_ns, uint64_t interval_ns)
+{
+	uint64_t now_ns = os_now();
+
+	if (due_ns < now_ns)
+		due_ns += (now_ns - due_ns) / interval_ns * interval_ns;
+	return due_ns > UINT64_MAX - interval_ns ? UINT64_MAX
+						 : due_ns + interval_ns;
+}
 
 #endif
