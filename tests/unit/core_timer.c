@@ -142,3 +142,42 @@ TEST(what_rings_lets_nothing_ring_inside_it)
 	timers_fire(&timers, 100);
 	CHECK_EQ(second.rung, 2);
 }
+
+static struct bell *mind(struct bell *bell, uint64_t deadline_ns)
+{
+	*bell = (struct bell){
+		.alarm = { .hold = alarm_rings_at_cancel, .ring = ring },
+	};
+	alarm_start(&timers, &bell->alarm, deadline_ns);
+	return bell;
+}
+
+/* Near and far, and one that is due; the others are left alone. */
+TEST(alarms_that_mind_ring_at_a_cancel)
+{
+	struct bell minds[4], other[2];
+
+	timers_init(&timers);
+	bell_start(&other[0], 20);
+	mind(&minds[0], 0);
+	mind(&minds[1], 21);
+	mind(&minds[2], 1ull << 40);
+	bell_start(&other[1], 1ull << 41);
+	mind(&minds[3], UINT64_MAX - 1);
+	CHECK_EQ(timers_pending(&timers), 6);
+	timers_cancel(&timers);
+	for (int i = 0; i < 4; i++) {
+		CHECK(minds[i].rung);
+		CHECK(!minds[i].ended);
+		CHECK(!timer_stop(&minds[i].alarm.timer));
+	}
+	CHECK_EQ(nr_rung, 4);
+	CHECK_EQ(timers_pending(&timers), 2);
+	timers_cancel(&timers);
+	CHECK_EQ(nr_rung, 4);
+	CHECK(!timers_ringing());
+	timers_fire(&timers, 100);
+	CHECK_EQ(other[0].rung, 5);
+	CHECK_EQ(other[1].rung, 0);
+	CHECK(timer_stop(&other[1].alarm.timer));
+}

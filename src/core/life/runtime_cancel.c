@@ -5,7 +5,8 @@
  * The word rt->cancelled says so.  Each worker that sees the word, at its next fair
  * pick or before it sleeps, cancels the tasks that are blocked on its strands, once.
  * Tasks that start or block there later look at the worker's own mark.  The poke
- * makes the worker look soon, and the seat wakes the worker if it sleeps.
+ * makes the worker look soon, and the seat wakes the worker if it sleeps.  A task in
+ * turns that waits for an alarm has no strand: its alarm rings (timers_cancel).
  *
  * Edges:
  *
@@ -80,4 +81,5 @@ void runtime_cancel_strands(struct worker *worker)
 		return;
 	worker->cancelled = true;
 	slab_for_each(&worker->rt->strands, cancel_strand, worker);
+	timers_cancel(&worker->timers);
 }

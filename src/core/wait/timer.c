@@ -70,11 +70,25 @@ static void ring_all(struct alarm *alarm)
 	}
 }
 
+/* Alarms that will ring, chained by ->next. */
+struct chain {
+	struct alarm *first, **last;
+};
+
+/* @alarm was taken out of the heap.  With the lock. */
+static void chain_append(struct chain *chain, struct alarm *alarm)
+{
+	alarm->hold(alarm);
+	alarm->next = NULL;
+	*chain->last = alarm;
+	chain->last = &alarm->next;
+}
+
 /* Returns the tasks to queue, chained by ->next. */
 static struct sley_task *decide_and_ring(struct timers *timers, uint64_t now_ns)
 {
 	struct sley_task *first = NULL, **last = &first;
-	struct alarm *alarms = NULL, **last_alarm = &alarms;
+	struct chain alarms = { NULL, &alarms.first };
 	struct radix_node *node;
 
 	spin_lock(&timers->lock);
@@ -84,13 +98,8 @@ static struct sley_task *decide_and_ring(struct timers *timers, uint64_t now_ns)
 
 		count(timers, -1u);
 		if (unlikely(!task)) {
-			struct alarm *alarm =
-				container_of(timer, struct alarm, timer);
-
-			alarm->hold(alarm);
-			alarm->next = NULL;
-			*last_alarm = alarm;
-			last_alarm = &alarm->next;
+			chain_append(&alarms,
+				     container_of(timer, struct alarm, timer));
 			continue;
 		}
 		/* From here on the timer may be gone. */
@@ -102,7 +111,7 @@ static struct sley_task *decide_and_ring(struct timers *timers, uint64_t now_ns)
 	}
 	publish_next(timers);
 	spin_unlock(&timers->lock);
-	ring_all(alarms);
+	ring_all(alarms.first);
 	return first;
 }
 
@@ -126,6 +135,53 @@ void timers_fire(struct timers *timers, uint64_t now_ns)
 {
 	if (likely(!sley__self.ringing))
 		task_enqueue_chain(fire(timers, now_ns));
+}
+
+void alarm_rings_at_cancel(struct alarm *alarm)
+{
+	(void)alarm;
+}
+
+/* @node is an alarm that rings at a cancel; or NULL. */
+static struct alarm *minding_alarm(struct radix_node *node)
+{
+	struct timer *timer = container_of(node, struct timer, node);
+	struct alarm *alarm = container_of(timer, struct alarm, timer);
+
+	if (timer->task || alarm->hold != alarm_rings_at_cancel)
+		return NULL;
+	return alarm;
+}
+
+static void take_minding(struct timers *timers, struct radix_node *node,
+			 struct chain *chain)
+{
+	while (node) {
+		struct radix_node *next = node->next;
+		struct alarm *alarm = minding_alarm(node);
+
+		if (alarm) {
+			radix_heap_remove(&timers->heap, node);
+			count(timers, -1u);
+			chain_append(chain, alarm);
+		}
+		node = next;
+	}
+}
+
+void timers_cancel(struct timers *timers)
+{
+	struct chain alarms = { NULL, &alarms.first };
+	bool ringing = sley__self.ringing;
+
+	spin_lock(&timers->lock);
+	for (unsigned int i = 0; i < RADIX_BUCKETS; i++)
+		take_minding(timers, timers->heap.bucket[i], &alarms);
+	publish_next(timers);
+	spin_unlock(&timers->lock);
+	sley__self.ringing = true;
+	ring_all(alarms.first);
+	sley__self.ringing = ringing;
 }
 
 void timers_end(struct timers *timers)

@@ -80,6 +80,12 @@ struct alarm {
 	struct alarm *next;                /* of the alarms that ring */
 };
 
+/*
+ * As @hold, for an alarm that its owner keeps alive until it has rung.  The alarm rings
+ * before its time if all tasks of its runtime are cancelled: timers_cancel().
+ */
+void alarm_rings_at_cancel(struct alarm *alarm);
+
 /* True: no timer is earlier; the keeper may sleep too long, see alarm.h. */
 static inline bool alarm_start(struct timers *timers, struct alarm *alarm,
 			       uint64_t deadline_ns)
@@ -99,6 +105,12 @@ bool timer_stop(struct timer *timer);
  * fires timers already: the next look finds the timers that are due later.
  */
 void timers_fire(struct timers *timers, uint64_t now_ns);
+
+/*
+ * All tasks are cancelled: the alarms that mind ring now, in no particular order.  By the
+ * worker, once; an alarm that is started later has to look for itself.
+ */
+void timers_cancel(struct timers *timers);
 
 /* Does the calling thread fire timers?  Then the thread must not wait. */
 bool timers_ringing(void);
