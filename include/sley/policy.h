@@ -73,6 +73,16 @@ struct sley_route {
 	uint32_t here;
 };
 
+/* How often a periodic request runs, for adjust_polling(). */
+struct sley_polling {
+	uint64_t period_ns; /* .period_ns of the request                     */
+	uint64_t waited_ns; /* how long the wait for this run was meant to be;
+			       0: it was the first                           */
+	uint64_t wait_ns; /* until the next run, as the library would have it */
+	uint32_t nr_idle; /* runs in a row that did no work, this one, too */
+	bool did_work;    /* this run did not say that it was idle         */
+};
+
 struct sley_policy {
 	uint32_t abi;  /* SLEY_POLICY_ABI                                   */
 	uint32_t size; /* of this struct                                    */
@@ -105,7 +115,15 @@ struct sley_policy {
 	 */
 	void (*rebalance)(void *self, struct sley_router *router,
 			  uint32_t worker);
-	uint64_t reserved[5];
+	/*
+	 * After each run of a periodic request: how long to wait for the next run,
+	 * counted from the time for which this run was scheduled.  At least the
+	 * period: a shorter wait is refused and counted.  May be NULL: then it is
+	 * @polling->wait_ns, see <sley/request.h>.
+	 */
+	uint64_t (*adjust_polling)(void *self, const struct sley_route *route,
+				   const struct sley_polling *polling);
+	uint64_t reserved[4];
 };
 
 #define SLEY_POLICY_HEAD(name_)                                                \
@@ -130,7 +148,7 @@ struct sley_router_stats {
 	uint64_t completed;
 	uint64_t inlined; /* of these: on the stack of the submitter        */
 	uint64_t moved;   /* sent to another worker than the submitter's    */
-	uint64_t refused; /* answers of the policy that were no worker      */
+	uint64_t refused; /* answers of the policy that are not allowed     */
 	uint64_t stolen;  /* moved from one worker's queue to another's     */
 	uint64_t reserved[7];
 };
@@ -337,7 +355,8 @@ sley_router_client_lanes(const struct sley_router *router);
  * sley_route_pin - let a request run on no other worker than the chosen one.
  *
  * The worker is then no preference: if a task holds it, the request waits for the end
- * of that task.  Has no effect if the policy answers SLEY_NO_WORKER.
+ * of that task.  Has no effect if the policy answers SLEY_NO_WORKER, or if the request
+ * is periodic: the worker of such a request is a preference.
  *
  * Context:  any thread, in client_map() and runtime_map()
  * Blocks:   never

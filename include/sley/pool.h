@@ -228,8 +228,9 @@ sley_pool_close(struct sley_pool *pool);
  * sley_pool_destroy - end a pool.
  *
  * From the first moment its name is free, and new requests complete with -ENOENT, as
- * do requests that wait for a drained container.  The call waits for all other
- * requests, then destroys the containers.  The reference of the caller stays, and is
+ * do requests that wait for a drained container, and periodic requests: no run begins any
+ * more.  The call waits for all other requests and for runs that have begun, then
+ * destroys the containers.  The reference of the caller stays, and is
  * given back with sley_pool_close().
  *
  * A method of the pool must not call this: it would wait for itself.
@@ -246,7 +247,8 @@ sley_pool_destroy(struct sley_pool *pool);
  * sley_pool_flush_until - wait until a pool has no requests and no other work.
  *
  * Requests that come meanwhile are waited for as well, and so are requests that wait for
- * a drained container.  The library counts the requests; work_remaining() of the module
+ * a drained container; periodic requests only while a run lasts.  The library counts the
+ * requests; work_remaining() of the module
  * adds its own.  The caller looks once a millisecond.  A method of the pool must not call
  * this: it would wait for itself.
  *
@@ -298,7 +300,8 @@ sley_pool_nr_containers(const struct sley_pool *pool);
 /*
  * sley_container_drain_until - complete the requests of a container, take no others.
  *
- * New requests for the container wait.  If the call fails, the container takes
+ * New requests for the container wait; periodic requests have no runs there, and are
+ * not waited for between two runs.  If the call fails, the container takes
  * requests again.  A method of the container must not call this: it would wait for
  * itself.
  *

@@ -29,7 +29,7 @@
  *   -EHOSTUNREACH  the query names another machine
  *   -ETIMEDOUT     the deadline of the request, or of its query, has passed
  *   -ECANCELED     the request was cancelled before it began, or the runtime was
- *   -ENOMEM        no memory for the parts of a range
+ *   -ENOMEM        no memory for the parts of a range, or for a series of runs
  *
  * Of a pool that is isolated (<sley/pool.h>), also:
  *
@@ -39,6 +39,25 @@
  *
  * A method runs as a task (<sley/task.h>), and may block as any task.  Requests of one
  * container run at the same time, on several workers.
+ *
+ * Periodic requests.  The method of a request with a period runs again and again, first
+ * at once, then each time a period later than the run before *should* have begun.  So
+ * the runs do not drift.  They do not overlap: times that pass while a run lasts, or
+ * comes late, are left out, and so are times at which the container is drained.  The
+ * policy is asked for each run.  Between two runs the request has no stack, and
+ * neither a drain nor a flush waits for it.  The request completes when the series ends:
+ *
+ *   - the method returned a code that is not 0: this is the code
+ *   - sley_request_cancel(), or the runtime is cancelled: -ECANCELED
+ *   - .deadline_ns has come: -ETIMEDOUT
+ *   - the pool is destroyed: -ENOENT
+ *
+ * A method that finds nothing to do may say so, by sley_request_set_idle().  Then the
+ * wait until the next run is twice as long each time, up to SLEY_IDLE_WAIT_NS, or to the
+ * period if that is longer; and waits of SLEY_IDLE_ALIGN_NS and more end at a multiple of
+ * that time, so that idle requests wake a worker together.  The first run that does not
+ * say so restores the period.  A policy may choose other waits (adjust_polling() in
+ * <sley/policy.h>).
  */
 #ifndef SLEY_REQUEST_H
 #define SLEY_REQUEST_H
@@ -47,12 +66,19 @@
 #include <sley/future.h>
 #include <sley/query.h>
 #include <sley/task.h>
+#include <sley/time.h>
 
 SLEY_BEGIN_DECLS
 
 struct sley_container; /* <sley/module.h> */
 struct sley_method;    /* <sley/module.h> */
 struct sley_pool;      /* <sley/pool.h>   */
+
+/* Idle periodic requests: the longest wait that is not their period. */
+#define SLEY_IDLE_WAIT_NS (100 * SLEY_MSEC)
+
+/* Idle periodic requests: waits of so long, and longer, end at a multiple of it. */
+#define SLEY_IDLE_ALIGN_NS (10 * SLEY_MSEC)
 
 /* No group, for .group. */
 #define SLEY_NO_GROUP 0
@@ -84,6 +110,11 @@ struct sley_request_spec {
 	uint64_t io_size; /* bytes that the method moves; a hint for the policy */
 	/* The request whose method submits this request; or NULL. */
 	const struct sley_request *parent;
+	/*
+	 * Not 0: the method runs again and again, so often.  For requests that run in
+	 * one container.
+	 */
+	uint64_t period_ns;
 	uint64_t reserved[1];
 };
 
@@ -107,13 +138,16 @@ struct sley_request {
 	uint64_t deadline_ns;
 	uint64_t group;
 	uint64_t io_size;
-	void *parts; /* src/route/parts.h                                */
+	void *parts;  /* src/route/parts.h                               */
+	void *series; /* src/route/series.h                              */
 	uint32_t method;
 	uint32_t flags; /* src/route/request.h                              */
 	int32_t code;
 	uint32_t worker;  /* that it was sent to, as the policy chose         */
 	uint32_t holds;   /* src/route/parts.h                                */
 	uint32_t cost_ns; /* that the worker was sent: src/route/cost.h      */
+	uint32_t lock;    /* src/route/series.h                              */
+	uint32_t reserved;
 };
 
 /*
@@ -123,6 +157,8 @@ struct sley_request {
  * A method that is marked SLEY_METHOD_SHORT runs on the stack of the submitter instead,
  * if the submitter is a task, the policy chooses the worker of the submitter, and
  * .enqueue is not set; then the request is complete when the call returns.
+ *
+ * A request with a period that leads to several containers completes with -EINVAL.
  *
  * Context:  any thread
  * Blocks:   never, but for a short method
@@ -149,6 +185,8 @@ sley_submit(struct sley_pool *pool, struct sley_request *request,
  *
  * The library copies the IN part, and frees the copy after the method has returned.
  * There is no OUT part, and the code is lost: .out and .out_size must be zero.
+ * No caller can cancel the request.  So a request with a period ends with its pool,
+ * unless its method or its deadline ends it before.
  *
  * Context:  any thread
  * Blocks:   never, but for a short method
@@ -176,6 +214,7 @@ sley_submit_and_forget(struct sley_pool *pool,
  * Owner:    @spec and the memory that it names are borrowed for the call.
  * Order:    as sley_submit()
  * Errors:   the code of the request, and as sley_submit()
+ *           -EINVAL  .period_ns is set
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_pool_call(struct sley_pool *pool, const struct sley_request_spec *spec,
@@ -258,7 +297,8 @@ sley_request_code(const struct sley_request *request);
  * A request that has not begun completes with -ECANCELED, without its method.  A
  * method that has begun is cancelled as a task: its waits return -ECANCELED.  The
  * request completes when the method has returned.  A request that runs on the stack
- * of its submitter is not cancelled by this call.
+ * of its submitter is not cancelled by this call.  Of a request with a period no run
+ * comes any more; if it is between two runs, it completes at once.
  *
  * Context:  any thread
  * Blocks:   never
@@ -328,6 +368,18 @@ sley_request_out(struct sley_request *request, size_t *size)
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_request_answer(struct sley_request *request, const void *from,
 		    size_t size);
+
+/*
+ * sley_request_set_idle - this run of a periodic request had nothing to do.
+ *
+ * The next run comes later, see above.  Of a request without a period: nothing.
+ *
+ * Context:  any thread, for the method of @request
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_request_set_idle(struct sley_request *request);
 
 /*
  * sley_request_answer_size - how long the answer of a complete request is.

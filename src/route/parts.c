@@ -155,15 +155,6 @@ static struct parts *parts_make(struct sley_pool *pool,
 	return parts;
 }
 
-/* The origin is accepted, and complete: none of its parts was sent. */
-static int refuse(struct sley_router *router, struct sley_request *origin,
-		  int code)
-{
-	router_count(router, router_worker(router), COUNT_SUBMITTED);
-	request_complete(router, origin, code);
-	return 0;
-}
-
 int parts_send(struct sley_router *router, struct sley_pool *pool,
 	       struct sley_request *origin, uint32_t first, uint32_t nr)
 {
@@ -172,11 +163,11 @@ int parts_send(struct sley_router *router, struct sley_pool *pool,
 
 	origin->container = &pool->container[first];
 	if (!door_enter(&pool->waiting))
-		return refuse(router, origin, -ENOENT);
+		return request_refuse(router, origin, -ENOENT);
 	origin->flags |= REQUEST_WAITS;
 	parts = parts_make(pool, origin, first, nr);
 	if (!parts)
-		return refuse(router, origin, -ENOMEM);
+		return request_refuse(router, origin, -ENOMEM);
 	err = request_send(router, &parts->part[0]);
 	if (err) {
 		mem_free(&router->rt->mem, parts, parts->size);

@@ -102,16 +102,23 @@ static void refuse(struct sley_router *router, const struct worker *here,
 				function, answer, limit);
 }
 
-uint32_t policy_map(struct sley_router *router, const struct worker *here,
-		    struct sley_request *request)
+static struct sley_route route_of(struct sley_router *router,
+				  const struct worker *here,
+				  const struct sley_request *request)
 {
-	const struct sley_policy *policy = router->policy;
-	struct sley_route route = {
+	return (struct sley_route){
 		.router = router,
 		.request = request,
 		.container = request->container,
 		.here = here ? here->index : SLEY_NO_WORKER,
 	};
+}
+
+uint32_t policy_map(struct sley_router *router, const struct worker *here,
+		    struct sley_request *request)
+{
+	const struct sley_policy *policy = router->policy;
+	struct sley_route route = route_of(router, here, request);
 	const char *function = "runtime_map";
 	uint32_t limit = router->nr_workers;
 	uint32_t worker;
@@ -127,6 +134,37 @@ uint32_t policy_map(struct sley_router *router, const struct worker *here,
 		return worker;
 	refuse(router, here, function, worker, limit);
 	return SLEY_NO_WORKER;
+}
+
+static void refuse_wait(struct sley_router *router, const struct worker *here,
+			uint64_t answer_ns, uint64_t period_ns)
+{
+	router_count(router, here, COUNT_REFUSED);
+	if (router_may_warn(router))
+		sley_router_log(router, SLEY_LOG_WARNING,
+				"adjust_polling() answered %llu ns, which is "
+				"below the period of %llu ns: the answer is "
+				"ignored; sley_router_get_stats() counts such "
+				"answers",
+				(unsigned long long)answer_ns,
+				(unsigned long long)period_ns);
+}
+
+uint64_t policy_wait(struct sley_router *router, const struct worker *here,
+		     const struct sley_request *request,
+		     const struct sley_polling *polling)
+{
+	const struct sley_policy *policy = router->policy;
+	struct sley_route route = route_of(router, here, request);
+	uint64_t wait_ns;
+
+	if (!policy->adjust_polling)
+		return polling->wait_ns;
+	wait_ns = policy->adjust_polling(router->policy_self, &route, polling);
+	if (likely(wait_ns >= polling->period_ns))
+		return wait_ns;
+	refuse_wait(router, here, wait_ns, polling->period_ns);
+	return polling->wait_ns;
 }
 
 /* ---- what a policy may ask --------------------------------------------------------- */

@@ -25,6 +25,14 @@ uint32_t policy_map(struct sley_router *router, const struct worker *here,
 /* As client_map(): the lane of the submitter's thread, always the same. */
 uint32_t policy_lane_of_thread(void *self, const struct sley_route *route);
 
+/*
+ * How long to wait for the next run of a request, which is in its container: what the
+ * policy says, or else @polling->wait_ns.
+ */
+uint64_t policy_wait(struct sley_router *router, const struct worker *here,
+		     const struct sley_request *request,
+		     const struct sley_polling *polling);
+
 /* The policies that are built in. */
 extern const struct sley_policy policy_default;
 extern const struct sley_policy policy_local;

@@ -61,6 +61,7 @@ struct sley_pool *pool_alloc(struct sley_router *router,
 	}
 	memcpy(pool->name, name, strlen(name) + 1);
 	list_init(&pool->link);
+	list_init(&pool->series.list);
 	for (uint32_t i = 0; i < nr; i++)
 		container_init(&pool->container[i], pool, i);
 	return pool;
@@ -84,11 +85,13 @@ static void end_containers(struct sley_pool *pool, uint32_t nr)
 	for (uint32_t i = 0; i < pool->nr_containers; i++)
 		container_condemn(&pool->container[i]);
 	sley_mutex_unlock(&pool->lock);
+	series_end_all(pool);
 	for (uint32_t i = 0; i < nr; i++)
 		(void)!door_wait(&pool->container[i].door, SLEY_FOREVER,
 				 WAIT_SHIELDED);
 	door_shut(&pool->waiting);
 	(void)!door_wait(&pool->waiting, SLEY_FOREVER, WAIT_SHIELDED);
+	(void)!door_wait(&pool->series.door, SLEY_FOREVER, WAIT_SHIELDED);
 	for (uint32_t i = 0; i < nr; i++)
 		container_end(&pool->container[i]);
 }

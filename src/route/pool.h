@@ -21,6 +21,7 @@
 
 #include "base/list.h"
 #include "route/container.h"
+#include "route/series.h"
 
 #include <sley/pool.h>
 #include <sley/sync.h>
@@ -42,6 +43,7 @@ struct sley_pool {
 	char name[SLEY_POOL_NAME_MAX + 1];
 
 	cache_aligned struct door waiting; /* requests in no container       */
+	struct series_set series;          /* periodic requests              */
 	struct sley_mutex lock; /* of the keepers of its containers          */
 	struct list link;       /* in its router (lock of the router)        */
 	uint32_t phase;         /* enum pool_phase (lock of the router)      */

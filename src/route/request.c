@@ -15,6 +15,7 @@
 #include "route/policy.h"
 #include "route/pool.h"
 #include "route/rebalance.h"
+#include "route/series.h"
 
 #include <errno.h>
 #include <sley/scope.h>
@@ -49,6 +50,8 @@ void request_fill(struct sley_request *request,
 	request->container = NULL;
 	request->parts = NULL;
 	request->cost_ns = 0;
+	request->series = NULL;
+	request->lock = 0;
 }
 
 /* ---- running ----------------------------------------------------------------------- */
@@ -67,17 +70,21 @@ static uint64_t enter_deadline(const struct sley_request *request)
 	return until_ns < deadline_ns ? until_ns : deadline_ns;
 }
 
+void request_entered(struct sley_request *request)
+{
+	request->flags |= REQUEST_ENTERED;
+	request->does = &request->container->module->methods[request->method];
+}
+
 /* The container opens its door, or the request does not run. */
 static int enter(struct sley_request *request)
 {
 	struct sley_container *container = request->container;
 	int err = container_enter_until(container, enter_deadline(request));
 
-	if (err)
-		return err;
-	request->flags |= REQUEST_ENTERED;
-	request->does = &container->module->methods[request->method];
-	return 0;
+	if (!err)
+		request_entered(request);
+	return err;
 }
 
 static int run_method(struct sley_request *request)
@@ -109,18 +116,25 @@ int request_run(struct sley_request *request)
 
 /* ---- completing -------------------------------------------------------------------- */
 
-static void leave(struct sley_router *router, struct sley_request *request)
+void request_leave_container(struct sley_request *request)
 {
 	struct sley_container *container = request->container;
 
 	if (unlikely(request->cost_ns))
-		cost_take_back(router, request);
+		cost_take_back(container->pool->router, request);
 	if (unlikely(request->flags & REQUEST_GROUPED))
 		group_map_leave(&container->groups, request->group);
 	if (likely(request->flags & REQUEST_ENTERED))
 		door_leave(&container->door);
+}
+
+static void leave(struct sley_request *request)
+{
+	request_leave_container(request);
 	if (unlikely(request->flags & REQUEST_WAITS))
-		door_leave(&container->pool->waiting);
+		door_leave(&request->container->pool->waiting);
+	if (unlikely(request->flags & REQUEST_REPEATS))
+		series_leave(request);
 }
 
 void request_complete(struct sley_router *router, struct sley_request *request,
@@ -130,8 +144,7 @@ void request_complete(struct sley_router *router, struct sley_request *request,
 
 	request->code = code;
 	router_count(router, router_worker(router), COUNT_COMPLETED);
-	leave(router,
-	      request); /* the router may end from here on, if nothing waits */
+	leave(request); /* the router may end from here on, if nothing waits */
 	if (unlikely(request->flags & REQUEST_PART))
 		parts_complete(request->parts);
 	else if (unlikely(request->flags & REQUEST_FREED))
@@ -140,6 +153,14 @@ void request_complete(struct sley_router *router, struct sley_request *request,
 		(void)sley_future_set(&request->done, request);
 	else
 		(void)sley_future_fail(&request->done, code);
+}
+
+int request_refuse(struct sley_router *router, struct sley_request *request,
+		   int code)
+{
+	router_count(router, router_worker(router), COUNT_SUBMITTED);
+	request_complete(router, request, code);
+	return 0;
 }
 
 /* ---- as a task --------------------------------------------------------------------- */
@@ -156,6 +177,9 @@ static int run_as_task(struct sley_request *request)
 	if (unlikely(task_is_cancelled(&request->task) ||
 		     runtime_is_cancelled(rt)))
 		return -ECANCELED;
+	if (unlikely(request->flags & REQUEST_REPEATS) &&
+	    !series_begin(request))
+		return 0;
 	return request_run(request);
 }
 
@@ -172,6 +196,9 @@ static struct sley_task *after_turn(struct worker *worker,
 	struct sley_request *request = request_of_task(task);
 	struct sley_router *router = request->container->pool->router;
 
+	if (unlikely(request->flags & REQUEST_REPEATS) &&
+	    !series_is_over(worker, request))
+		return NULL;
 	task_turn_end(task);
 	drain_count_finished(worker);
 	if (unlikely(router->policy->rebalance))
@@ -216,12 +243,19 @@ static void queue_here(struct worker *here, struct sley_task *task)
 	place_spawned(here, task);
 }
 
+/* The runs of a periodic request are moved, and a task that is pinned stays. */
+static bool is_pinned(const struct sley_request *request)
+{
+	return (request->flags & (REQUEST_PINNED | REQUEST_REPEATS)) ==
+	       REQUEST_PINNED;
+}
+
 int request_queue(struct sley_router *router, struct worker *here,
 		  struct sley_request *request, uint32_t to)
 {
 	struct sley *rt = router->rt;
 	unsigned int level = task_level(&request->task);
-	bool pinned = request->flags & REQUEST_PINNED || !rt->nr_workers;
+	bool pinned = is_pinned(request) || !rt->nr_workers;
 	struct sley_options options = {
 		.size = sizeof(options),
 		.priority = (int)level - LEVEL_DEFAULT,
@@ -282,7 +316,7 @@ static int send_to(struct sley_router *router, struct worker *here,
 	err = request_queue(router, here, request, to);
 	if (unlikely(err)) {
 		router_count(router, here, COUNT_COMPLETED);
-		leave(router, request);
+		leave(request);
 	}
 	return err;
 }
@@ -295,11 +329,13 @@ int request_send(struct sley_router *router, struct sley_request *request)
 
 	router_count(router, here, COUNT_SUBMITTED);
 	if (likely(door_enter(&container->door))) {
-		request->flags |= REQUEST_ENTERED;
+		request_entered(request);
 		if (unlikely(router_samples(router, here)))
 			request->flags |= REQUEST_MEASURED;
-		request->does = &container->module->methods[request->method];
 		to = policy_map(router, here, request);
+	} else if (request->flags & REQUEST_REPEATS) {
+		request->does =
+			&container->pool->module->methods[request->method];
 	} else if (door_enter(&container->pool->waiting)) {
 		request->flags |= REQUEST_WAITS;
 		request->does =
@@ -330,8 +366,10 @@ void request_cancel_task(struct sley_request *request)
 
 void sley_request_cancel(struct sley_request *request)
 {
-	if (likely(!parts_cancel(request)))
-		request_cancel_task(request);
+	if (unlikely(parts_cancel(request)))
+		return;
+	series_cancel(request);
+	request_cancel_task(request);
 }
 
 int sley_request_answer(struct sley_request *request, const void *from,

@@ -17,6 +17,9 @@
  *
  * A request whose container is shut has not entered.  Its task enters (REQUEST_WAITS)
  * before it runs the method, and waits there as any task.
+ *
+ * A request with a period (REQUEST_REPEATS) goes from enter to leave many times; the series
+ * of its runs is in route/series.h.
  */
 #ifndef SLEY_ROUTE_REQUEST_H
 #define SLEY_ROUTE_REQUEST_H
@@ -44,6 +47,10 @@ enum request_flags {
 		1 << 7, /* its run teaches what the method costs         */
 	REQUEST_PINNED =
 		1 << 8, /* only the worker that the policy chose runs it */
+	REQUEST_REPEATS =
+		1 << 9, /* has a period, and is counted by the pool      */
+	REQUEST_IDLE =
+		1 << 10, /* the method had nothing to do                  */
 };
 
 /* The memory of a request of sley_submit_and_forget(): its IN part follows. */
@@ -56,12 +63,22 @@ static inline size_t request_forgotten_size(const struct sley_request *request)
 void request_fill(struct sley_request *request,
 		  const struct sley_request_spec *spec, uint32_t flags);
 
+/* The door of the container was entered, for the method to run. */
+void request_entered(struct sley_request *request);
+
+/* The group, and the door. */
+void request_leave_container(struct sley_request *request);
+
 /* Runs the method, of which the caller has to keep the container. */
 must_check int request_run(struct sley_request *request);
 
 /* Leaves everything that was entered, and completes with @code.  Not touched then. */
 void request_complete(struct sley_router *router, struct sley_request *request,
 		      int code);
+
+/* Accepts @request, which entered nothing, and completes the request with @code.  0. */
+must_check int request_refuse(struct sley_router *router,
+			      struct sley_request *request, int code);
 
 /*
  * Queues the request as a task, toward @to or SLEY_NO_WORKER.  0, or the errors of

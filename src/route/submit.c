@@ -8,6 +8,7 @@
 #include "route/pool.h"
 #include "route/request.h"
 #include "route/resolve.h"
+#include "route/series.h"
 
 #include <errno.h>
 #include <sley/error.h>
@@ -38,9 +39,11 @@ static bool has_method(const struct sley_module *module, uint32_t method)
 	return method < module->nr_methods && module->methods[method].run;
 }
 
-/* The request is filled.  0: it was accepted, and perhaps is complete by now. */
+/*
+ * The request is filled from @spec.  0: it was accepted, and perhaps is complete by now.
+ */
 static int send(struct sley_pool *pool, struct sley_request *request,
-		const struct sley_request *parent)
+		const struct sley_request_spec *spec)
 {
 	struct sley_router *router = pool->router;
 	struct targets targets;
@@ -49,17 +52,18 @@ static int send(struct sley_pool *pool, struct sley_request *request,
 	if (unlikely(runtime_is_lost(router->rt)))
 		return SLEY_EFORKED;
 	err = likely(has_method(pool->module, request->method))
-		      ? resolve(pool, request, parent, &targets)
+		      ? resolve(pool, request, spec->parent, &targets)
 		      : -ENOSYS;
-	if (unlikely(err)) {
-		router_count(router, router_worker(router), COUNT_SUBMITTED);
-		request_complete(router, request, err);
-		return 0;
-	}
+	if (unlikely(!err && spec->period_ns && targets.nr > 1))
+		err = -EINVAL;
+	if (unlikely(err))
+		return request_refuse(router, request, err);
 	if (unlikely(targets.nr > 1))
 		return parts_send(router, pool, request, targets.first,
 				  targets.nr);
 	request->container = &pool->container[targets.first];
+	if (unlikely(spec->period_ns))
+		return series_send(router, request, spec->period_ns);
 	return request_send(router, request);
 }
 
@@ -73,7 +77,7 @@ int sley_submit(struct sley_pool *pool, struct sley_request *request,
 	if (unlikely(err))
 		return err;
 	request_fill(request, spec, 0);
-	return send(pool, request, spec->parent);
+	return send(pool, request, spec);
 }
 
 int sley_submit_and_forget(struct sley_pool *pool,
@@ -95,7 +99,7 @@ int sley_submit_and_forget(struct sley_pool *pool,
 	request_fill(request, spec, REQUEST_FREED);
 	if (spec->in_size)
 		request->in = memcpy(request + 1, spec->in, spec->in_size);
-	err = send(pool, request, spec->parent);
+	err = send(pool, request, spec);
 	if (err)
 		mem_free(mem, request, request_forgotten_size(request));
 	return err;
@@ -120,8 +124,10 @@ int sley_pool_call(struct sley_pool *pool,
 
 	if (unlikely(err))
 		return err;
+	if (unlikely(spec->period_ns))
+		return -EINVAL;
 	request_fill(&request, spec, REQUEST_CALLED);
-	err = send(pool, &request, spec->parent);
+	err = send(pool, &request, spec);
 	if (unlikely(err))
 		return err;
 	await(&request);

@@ -37,14 +37,25 @@ static int count(void *self, struct sley_request *request)
 	return sley_request_answer(request, "x", request->out_size ? 1 : 0);
 }
 
+/* The second run is the last. */
+static int count_to_2(void *self, struct sley_request *request)
+{
+	int nr = atomic_fetch_add(&nr_ran, 1) + 1;
+
+	(void)self;
+	(void)request;
+	return nr == 2 ? nr : 0;
+}
+
 static const struct sley_method methods[] = {
 	{ .name = "count", .run = count },
+	{ .name = "count to 2", .run = count_to_2 },
 };
 
 static const struct sley_module module = {
 	SLEY_MODULE_HEAD("counter"),
 	.methods = methods,
-	.nr_methods = 1,
+	.nr_methods = 2,
 	.create = create,
 	.destroy = destroy,
 };
@@ -65,6 +76,23 @@ static void call(struct sley_pool *pool, struct sley_query query, int nr)
 		CHECK_EQ(atomic_load(&nr_ran), 0);
 }
 
+/* A periodic request.  Runs twice; or not at all, which is an error or a code. */
+static int repeat(struct sley_pool *pool)
+{
+	struct sley_request request;
+	int err;
+
+	atomic_store(&nr_ran, 0);
+	err = sley_submit(pool, &request,
+			  SLEY_REQUEST(.method = 1, .group = 7,
+				       .period_ns = SLEY_MSEC));
+	if (err)
+		return err;
+	CHECK_EQ(sley_request_wait(&request), 0);
+	err = sley_request_code(&request);
+	return err == 2 ? 0 : err;
+}
+
 static void use(struct sley_pool *pool)
 {
 	call(pool, sley_query_id(1), 1);
@@ -76,6 +104,7 @@ static void use(struct sley_pool *pool)
 		CHECK_EQ(sley_pool_flush_until(pool, SLEY_FOREVER), 0);
 		CHECK_EQ(atomic_load(&nr_ran), 1);
 	}
+	CHECK_EQ(atomic_load(&nr_ran), TRY(repeat(pool), -ENOMEM) ? 2 : 0);
 	if (!TRY(sley_container_drain_until(pool, 0, SLEY_FOREVER), -ENOMEM))
 		return;
 	CHECK_EQ(sley_pool_call(pool,

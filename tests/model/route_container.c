@@ -297,6 +297,12 @@ static void it_ended_with_the_pool(void)
 	route_free();
 }
 
+static void it_found_the_pool_gone(void)
+{
+	MODEL_CHECK(ledger.gone == 1);
+	it_ended_with_the_pool();
+}
+
 static void both_were_counted(void)
 {
 	MODEL_CHECK(ledger.gone == 2);
@@ -342,6 +348,9 @@ MODEL(a_request_that_waits_ends_with_its_pool, .setup = setup_waiting,
 MODEL(a_request_comes_while_its_pool_ends, .setup = setup,
       .threads = { submit_and_run, end_pool },
       .finish = it_ended_with_the_pool);
+MODEL(a_request_waits_for_a_container_while_its_pool_ends,
+      .setup = setup_drained, .threads = { submit_and_run, end_pool },
+      .finish = it_found_the_pool_gone);
 MODEL(two_plain_threads_find_the_pool_gone, .setup = setup_gone,
       .threads = { submit_and_run, submit_and_run },
       .finish = both_were_counted);

@@ -21,6 +21,7 @@
 #include "core/life/after_fork.h"
 #include "core/life/drain.h"
 #include "core/task/spawn.h"
+#include "core/wait/alarm.h"
 #include "route/isolated.h"
 #include "route/load.h"
 #include "route/parts.h"
@@ -36,6 +37,8 @@
 static struct sley_router *router;
 static struct sley_pool *pool;
 static struct sley_task *route_queue[ROUTE_CONTAINERS];
+static uint32_t route_task_flags; /* of each request                       */
+static uint32_t route_to;         /* the worker that the policy chooses     */
 static int route_state[ROUTE_CONTAINERS]; /* of a container; by its keeper   */
 static struct route_ledger {
 	int inside[ROUTE_CONTAINERS]; /* methods */
@@ -119,7 +122,11 @@ static void route_start_pool(uint32_t nr)
 	pool->module = &route_module;
 	pool->nr_containers = nr;
 	pool->costs = model_alloc(nr * sizeof(*pool->costs));
+	list_init(&pool->series.list);
+	model_lock_word(&pool->series.lock.word);
+	model_lock_word(&pool->series.door.empty.q.word);
 	model_lock_word(&pool->waiting.empty.q.word);
+	model_name(&pool->series.door.word, "series");
 	model_name(&pool->waiting.word, "waiting");
 	model_name(&pool->lock.q.word, "lock");
 	for (uint32_t i = 0; i < nr; i++) {
@@ -139,6 +146,8 @@ static void route_setup(uint32_t nr, enum tasks_flags flags)
 	for (uint32_t i = 0; i < TASKS_MAX; i++)
 		task_threads[i].worker.index = i;
 	memset(route_queue, 0, sizeof(route_queue));
+	route_task_flags = 0;
+	route_to = TASKS_MAX - 1; /* never the worker of a submitter */
 	memset(route_state, 0, sizeof(route_state));
 	route_ledger = (struct route_ledger){ 0 };
 	model_ledger(&route_ledger, sizeof(route_ledger));
@@ -194,7 +203,7 @@ int spawn_into_as(struct sley *rt, struct sley_group *group,
 	MODEL_CHECK(rt == &task_runtime);
 	task->group = group;
 	task_build(task, (unsigned int)(options->priority + LEVEL_DEFAULT),
-		   flags | TASK_NO_BARRIER);
+		   flags | route_task_flags | TASK_NO_BARRIER);
 	store_release(&route_queue[request->container->id], task);
 	return 0;
 }
@@ -205,7 +214,23 @@ uint32_t policy_map(struct sley_router *with, const struct worker *here,
 	(void)with;
 	(void)here;
 	(void)request;
-	return TASKS_MAX - 1; /* never the worker of a submitter */
+	return route_to;
+}
+
+uint64_t policy_wait(struct sley_router *with, const struct worker *here,
+		     const struct sley_request *request,
+		     const struct sley_polling *polling)
+{
+	(void)with;
+	(void)here;
+	(void)request;
+	return polling->wait_ns;
+}
+
+/* The threads of a model that fire timers do so when they like. */
+void alarm_announce(struct worker *worker)
+{
+	(void)worker;
 }
 
 /* ---- what no model of pools has --------------------------------------------------- */

@@ -2,7 +2,8 @@
 /*
  * route_stress.c - tasks and plain threads send requests of all kinds to a few pools,
  * while others drain, upgrade and open the containers, flush the pools, destroy and
- * make them, and cancel requests.
+ * make them, and cancel requests.  Some requests are periodic, and are ended by whoever
+ * comes first: a canceller, a deadline, or the end of the pool.
  *
  * Each request that was accepted completes once: the router counts as many that are
  * complete as it has accepted.  A request is memory of the heap that is freed right
@@ -24,6 +25,7 @@ static const char *const names[NR_POOLS] = { "a", "b", "c" };
 
 static struct scene {
 	struct sley_router *router;
+	bool flushes; /* so each request has to end before its router */
 	atomic_int created, destroyed;
 } scene;
 
@@ -308,6 +310,42 @@ static int submit(struct sley_pool *pool, struct sley_request_spec *spec,
 	return err;
 }
 
+static uint64_t any_period(void)
+{
+	return 1 + test_random(200 * SLEY_USEC);
+}
+
+/* A canceller ends it at the latest. */
+static int repeat(struct sley_pool *pool, struct sley_request_spec *spec)
+{
+	struct sley_request *request = malloc(sizeof(*request));
+	int err, code;
+
+	CHECK(request != NULL);
+	spec->period_ns = any_period();
+	CHECK_EQ(sley_submit(pool, request, spec), 0);
+	err = one_in(2) ? sley_request_wait_until(request, soon()) : 0;
+	sley_request_cancel(request);
+	if (err != -ECANCELED)
+		err = await(request);
+	else
+		(void)await(request);
+	code = sley_request_code(request);
+	CHECK(code == -ECANCELED || code == -ENOENT || code == -ETIMEDOUT ||
+	      code == -EINVAL);
+	free(request);
+	return err;
+}
+
+/* Its pool ends it, or the router at the latest. */
+static int repeat_and_forget(struct sley_pool *pool,
+			     struct sley_request_spec *spec)
+{
+	spec->period_ns = any_period();
+	CHECK_EQ(sley_submit_and_forget(pool, spec), 0);
+	return 0;
+}
+
 static int send_request(bool is_task)
 {
 	struct sley_pool *pool = open_pool();
@@ -315,7 +353,7 @@ static int send_request(bool is_task)
 	uint32_t sum = 0;
 	int code, err = 0;
 
-	switch (test_random(4)) {
+	switch (test_random(6)) {
 	case 0:
 		spec.in = &sum;
 		spec.in_size = sizeof(sum);
@@ -326,6 +364,11 @@ static int send_request(bool is_task)
 		spec.out_size = sizeof(sum);
 		code = sley_pool_call(pool, &spec, NULL);
 		check_end(&spec, code, sum);
+		break;
+	case 2:
+		err = one_in(8) && !scene.flushes
+			      ? repeat_and_forget(pool, &spec)
+			      : repeat(pool, &spec);
 		break;
 	default:
 		err = submit(pool, &spec, is_task);
@@ -451,6 +494,7 @@ static void play_with(const char *policy, bool flushes)
 	};
 
 	start_router(policy);
+	scene.flushes = flushes;
 	crowd_run(&crowd);
 	if (flushes)
 		check_complete();
