@@ -22,6 +22,11 @@
 #define ROUTE_TURNS 5000000
 #define KV_KEYS 1000000
 #define KV_TURNS 4000000
+#define PERIODIC_NS 5000000u /* the period of a request               */
+#define PERIODIC_BUSY 8      /* requests beside busy tasks            */
+#define PERIODIC_RUNS 500    /* of each                               */
+#define PERIODIC_IDLE 1000   /* requests that have nothing to do      */
+#define PERIODIC_IDLE_NS 3000000000u
 #define COND_TRIPS 500000
 #define BLOCKED_FIBERS 1000000
 #define BLOCKED_QUICK 10000

@@ -26,6 +26,7 @@ static const struct measure_row rows[] = {
 	{ "route", row_route },
 	{ "route-queued", row_route_queued },
 	{ "kv-local", row_kv_local },
+	{ "periodic", row_periodic },
 	{ "blocking", row_blocking },
 	{ "once", row_once },
 	{ "stock", row_stock },

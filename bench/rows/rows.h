@@ -75,6 +75,7 @@ void row_io_file(const struct measure *m);
 void row_route(const struct measure *m);
 void row_route_queued(const struct measure *m);
 void row_kv_local(const struct measure *m);
+void row_periodic(const struct measure *m);
 
 /* Runs @root as the first task of a runtime. */
 static inline void row_run_config(const struct sley_config *config,
