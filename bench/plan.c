@@ -693,6 +693,9 @@ const struct plan_row plan_rows[] = {
 		.bars = {
 			{ "ns", "table", 2.5, 0, 0 },
 			{ "ns", "redis", 0.05, 0, 0 },
+		},
+	},
+	{
 		.name = "periodic",
 		.about = "how late periodic requests are on busy workers, less a task",
 		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
