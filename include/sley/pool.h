@@ -176,9 +176,9 @@ struct sley_pool_options {
  *
  * If there is a pool of that name, @options->module must be its module, or NULL,
  * .containers must be its number, or 0, and it must be isolated if .isolated says so.
- * Only the maker calls create() of the module, for
- * one container after the other; callers that come meanwhile wait for it.  If
- * create() fails, the containers before are destroyed, and there is no pool.
+ * Only the maker calls create() of the module, for one container after the other;
+ * callers that come meanwhile wait for it.  If create() fails, the containers before are
+ * destroyed, and there is no pool.
  *
  * A module that was not added is looked for in the .directories of the router, and is
  * loaded for good.
@@ -191,7 +191,8 @@ struct sley_pool_options {
  *           -EPERM, -ELIBBAD  the module is not loaded: as sley_router_create()
  *           -EEXIST         the pool has another module or another number of
  *                           containers, or is not isolated
- *           -EINVAL         the name is empty; options->size is zero
+ *           -EINVAL         the name is empty; options->size is zero; or .limit_ns or
+ *                           .max_restarts is set, and .isolated is not
  *           -ENAMETOOLONG   the name is longer than SLEY_POOL_NAME_MAX
  *           -E2BIG          a newer field is set, or .containers is above
  *                           SLEY_CONTAINERS_MAX

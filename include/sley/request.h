@@ -34,8 +34,8 @@
  * Of a pool that is isolated (<sley/pool.h>), also:
  *
  *   SLEY_ECHILD    the subprocess ended while it ran the method; or it is down
- *   -EMSGSIZE      the IN part is above SLEY_ISOLATED_MAX, so nothing ran; or the answer
- *                  is
+ *   -EMSGSIZE      the IN part is above SLEY_ISOLATED_MAX, and nothing ran; or the
+ *                  answer is above it
  *
  * A method runs as a task (<sley/task.h>), and may block as any task.  Requests of one
  * container run at the same time, on several workers.

@@ -47,9 +47,9 @@ struct isolated {
 	struct isolated_birth birth;
 };
 
-static const struct isolation *isolation_of(const struct sley_request *request)
+static const struct sley_module *real_of(const struct isolated *isolated)
 {
-	return request->container->pool->isolation;
+	return isolated->container->pool->isolation->real;
 }
 
 /* ---- calls ------------------------------------------------------------------------- */
@@ -124,18 +124,12 @@ static int run(void *self, struct sley_request *request)
 static struct sley_query schedule(void *self,
 				  const struct sley_request *request)
 {
-	const struct isolated *isolated = self;
-
-	return isolated->container->pool->isolation->real->schedule(NULL,
-								    request);
+	return real_of(self)->schedule(NULL, request);
 }
 
 static uint64_t io_size(void *self, const struct sley_request *request)
 {
-	const struct sley_module *real = isolation_of(request)->real;
-
-	(void)self;
-	return real->methods[request->method].io_size(NULL, request);
+	return real_of(self)->methods[request->method].io_size(NULL, request);
 }
 
 /* A subprocess that does not answer has work; one that died has none left. */

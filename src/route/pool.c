@@ -289,6 +289,8 @@ int sley_pool_open(struct sley_router *router, struct sley_pool **out,
 		return err;
 	if (options.containers > SLEY_CONTAINERS_MAX)
 		return -E2BIG;
+	if (!options.isolated && (options.limit_ns || options.max_restarts))
+		return -EINVAL;
 	if (runtime_is_lost(router->rt))
 		return SLEY_EFORKED;
 	err = find_or_load(router, &pool, name, &options, &is_new);

@@ -7,7 +7,7 @@
 #include "subprocess/call_ring.h"
 
 struct shared *shared;
-char lines[8192];
+char lines[16384];
 
 void take_line(void *self, const char *line)
 {
@@ -81,12 +81,12 @@ static int echo(void *self, struct sley_request *request)
 	return sley_request_answer(request, in, size);
 }
 
-static int say_pid(void *self, struct sley_request *request)
+static int say_pids(void *self, struct sley_request *request)
 {
-	pid_t pid = getpid();
+	pid_t pids[] = { getpid(), getppid() };
 
 	(void)self;
-	return sley_request_answer(request, &pid, sizeof(pid));
+	return sley_request_answer(request, pids, sizeof(pids));
 }
 
 static int count(void *self, struct sley_request *request)
@@ -170,18 +170,41 @@ static int call_on(void *self, struct sley_request *request)
 		NULL);
 }
 
-/* The slot of this call is behind the ring: a head is before the IN part. */
+/* The ring that the program shares with this process; the IN part lies in it. */
+static char *find_ring(const char *in, size_t *size)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char *from = NULL, *to = NULL, line[512];
+
+	CHECK(maps != NULL);
+	while (fgets(line, sizeof(line), maps) && (in < from || in >= to))
+		CHECK_EQ(sscanf(line, "%p-%p", (void **)&from, (void **)&to),
+			 2);
+	fclose(maps);
+	CHECK(in >= from && in < to);
+	*size = (size_t)(to - from);
+	return from;
+}
+
+/* Random bytes, as the number says; without a number each word that counts. */
 static int scribble(void *self, struct sley_request *request)
 {
 	size_t size;
-	const char *in = sley_request_in(request, &size);
-	char *slot =
-		(char *)in - CALL_HEAD_MAX - offsetof(struct call_slot, arg);
-	char *ring = slot - offsetof(struct call_ring, slot);
+	char *ring = find_ring(sley_request_in(request, &size), &size);
+	unsigned int seed = (unsigned int)int_of(request);
+	unsigned int nr = seed % 4096;
 
 	(void)self;
-	memset(ring + CACHE_LINE, 0xa5 | COUNT_WORD_WATCHED,
-	       sizeof(struct call_ring) - CACHE_LINE);
+	signal(SIGSEGV, SIG_DFL); /* without the words of a sanitizer */
+	if (!seed)
+		memset(ring + CACHE_LINE, 0xa5 | COUNT_WORD_WATCHED,
+		       sizeof(struct call_ring) - CACHE_LINE);
+	for (unsigned int i = 0; i < nr; i++) {
+		/* The words that count are few: half of the bytes go there. */
+		size_t among = i % 2 ? size : sizeof(struct call_ring) + 64;
+
+		ring[(size_t)rand_r(&seed) % among] = (char)rand_r(&seed);
+	}
 	return 0;
 }
 
@@ -209,7 +232,7 @@ static int monitor(void *self, const char *query, char *text, size_t size)
 
 const struct sley_method fragile_methods[NR_METHODS] = {
 	[ECHO] = { .name = "echo", .run = echo },
-	[SAY_PID] = { .name = "say_pid", .run = say_pid },
+	[SAY_PIDS] = { .name = "say_pids", .run = say_pids },
 	[COUNT] = { .name = "count", .run = count },
 	[DIE] = { .name = "die", .run = die_as_told },
 	/* In an isolated pool no method is short. */

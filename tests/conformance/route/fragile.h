@@ -19,7 +19,7 @@
 
 enum method {
 	ECHO,     /* answers with its IN part                             */
-	SAY_PID,  /* answers with its process                             */
+	SAY_PIDS, /* answers with its process, and the fork server        */
 	COUNT,    /* returns how many of these the container has had      */
 	DIE,      /* as the int of its IN part says                       */
 	HOLD,     /* until the gate is open, then does as DIE             */
@@ -52,7 +52,7 @@ extern const struct sley_module fragile_module;
 /* ---- begin and end ------------------------------------------------------------------------- */
 
 /* What .report got. */
-extern char lines[8192];
+extern char lines[16384];
 
 void take_line(void *self, const char *line);
 
@@ -156,18 +156,18 @@ static inline void await_begun(int nr)
 		CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
 }
 
-static inline pid_t pid_of(struct scene *s, uint32_t id)
+static inline pid_t pid_of(struct scene *s, uint32_t id, bool of_server)
 {
-	pid_t pid = 0;
+	pid_t pids[2] = { 0, 0 };
 
 	CHECK_EQ(sley_pool_call(s->pool,
-				SLEY_REQUEST(.method = SAY_PID,
+				SLEY_REQUEST(.method = SAY_PIDS,
 					     .query = sley_query_id(id),
-					     .out = &pid,
-					     .out_size = sizeof(pid)),
+					     .out = pids,
+					     .out_size = sizeof(pids)),
 				NULL),
 		 0);
-	return pid;
+	return pids[of_server];
 }
 
 #endif

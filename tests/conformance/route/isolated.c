@@ -13,7 +13,7 @@ TEST_WORKERS(each_isolated_container_is_in_a_process_of_its_own)
 
 	begin(&s, 2);
 	for (uint32_t i = 0; i < 2; i++) {
-		pid[i] = pid_of(&s, i);
+		pid[i] = pid_of(&s, i, false);
 		CHECK_GT(pid[i], 0);
 		CHECK_NE(pid[i], getpid());
 		CHECK_EQ(pid[i], isolated_pid(&s.pool->container[i]));

@@ -162,6 +162,53 @@ TEST_WORKERS(rc15_a_subprocess_that_writes_nonsense_is_killed)
 	end(&s);
 }
 
+TEST_WORKERS(rc15_random_nonsense_of_a_subprocess_hurts_no_other)
+{
+	const int nr_rounds = test_scale(64);
+	struct sley_pool_options options = {
+		.size = sizeof(options),
+		.containers = 2,
+		.max_restarts = 1000,
+		/* It may also forget to answer. */
+		.limit_ns = 200 * SLEY_MSEC,
+	};
+	uint64_t out[8];
+	struct scene s;
+	size_t size;
+
+	begin_with(&s, options);
+	for (int i = 0; i < nr_rounds; i++) {
+		int seed = (int)(test_random(1 << 18) << test_random(12));
+		struct sley_request_spec spec = spec_of(SCRIBBLE, 0, &seed);
+
+		spec.out = out;
+		spec.out_size = sizeof(out);
+		/* Any code may come: it is the code of a liar. */
+		(void)!sley_pool_call(s.pool, &spec, &size);
+		CHECK_LE(size, sizeof(out));
+		CHECK_EQ(code_of(&s, COUNT, 1, 0), i + 1);
+	}
+	end(&s);
+}
+
+TEST_WORKERS(rc15_without_a_fork_server_all_containers_are_down)
+{
+	struct sley_request held;
+	struct scene s;
+	pid_t server;
+
+	begin(&s, 2);
+	server = pid_of(&s, 0, true);
+	submit(&s, &held, HOLD, 1, NULL);
+	await_begun(1);
+	CHECK_EQ(kill(server, SIGKILL), 0);
+	CHECK_EQ(await(&held), SLEY_ECHILD);
+	for (uint32_t i = 0; i < 2; i++)
+		CHECK_EQ(code_of(&s, COUNT, i, 0), SLEY_ECHILD);
+	CHECK_EQ(sley_pool_flush_until(s.pool, SLEY_FOREVER), 0);
+	end(&s);
+}
+
 /* ---- hangs, deadlines, cancels ------------------------------------------------------------------ */
 
 TEST_WORKERS(a_method_that_hangs_is_given_up_at_the_deadline)

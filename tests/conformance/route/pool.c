@@ -56,6 +56,14 @@ TEST_WORKERS(c42_what_does_not_fit_is_an_error_with_its_reason)
 					   .containers =
 						   SLEY_CONTAINERS_MAX + 1)),
 		 -E2BIG);
+	CHECK_EQ(sley_pool_open(r.router, &pool, "q",
+				SLEY_POOL_OPTIONS(.module = "probe",
+						  .limit_ns = 1)),
+		 -EINVAL);
+	CHECK_EQ(sley_pool_open(r.router, &pool, "q",
+				SLEY_POOL_OPTIONS(.module = "probe",
+						  .max_restarts = 1)),
+		 -EINVAL);
 	CHECK(pool == NULL);
 	CHECK_EQ(sley_router_add(r.router, &probe_module), -EEXIST);
 	routing_stop(&r);
