@@ -64,6 +64,9 @@
 	{ .name = "go", .program = "http-go", .package = "wrk golang-go",      \
 	  .workers = 1 }
 
+/* Another row of ours, in the same rounds. */
+#define SLEY_AS(as) { .name = (as), .program = "sley", .row = (as) }
+
 #define SERIAL { .name = "serial", .program = "serial", .workers = 1 }
 
 /* The bar for two workers: sley with one worker, in the same rounds. */
@@ -660,24 +663,24 @@ const struct plan_row plan_rows[] = {
 		.name = "route",
 		.about = "a request to a pool, on the stack of the caller",
 		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
-		.peers = {
-			SLEY,
-			{ .name = "spawn", .program = "sley", .row = "spawn" },
-		},
-		.bars = {
-			{ "ns", "spawn", 3.0, 0, 0 },
-		},
+		.peers = { SLEY, SLEY_AS("spawn") },
+		.bars = { { "ns", "spawn", 3.0, 0, 0 } },
 	},
 	{
 		.name = "route-queued",
 		.about = "a request to a pool as a task, and a wait for it",
 		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
-		.peers = {
-			SLEY,
-			{ .name = "future", .program = "sley", .row = "future" },
-		},
+		.peers = { SLEY, SLEY_AS("future") },
+		.bars = { { "ns", "future", 2.0, 0, 0 } },
+	},
+	{
+		.name = "policy",
+		.about = "the same under each policy that is built in",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY },
 		.bars = {
-			{ "ns", "future", 2.0, 0, 0 },
+			{ "queued_instructions", NULL, 0, 120, 1 },
+			{ "inline_instructions", NULL, 0, 120, 1 },
 		},
 	},
 	{
@@ -706,6 +709,13 @@ const struct plan_row plan_rows[] = {
 			{ "p99_ns", NULL, 0, 1200000, 0 },
 			{ "idle_pct", NULL, 0, 2, 0 },
 		},
+	},
+	{
+		.name = "variety",
+		.about = "requests of 1 us beside long ones, a worker held",
+		.workers = { 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = { SLEY, SLEY_AS("variety-thread") },
+		.bars = { { "p99_ns", "variety-thread", 3.0, 0, 2 } },
 	},
 	{
 		.name = "io-echo",

@@ -27,6 +27,9 @@
 #define PERIODIC_RUNS 500    /* of each                               */
 #define PERIODIC_IDLE 1000   /* requests that have nothing to do      */
 #define PERIODIC_IDLE_NS 3000000000u
+#define POLICY_TURNS 2000000
+#define POLICY_COUNTED 100000    /* requests under valgrind            */
+#define VARIETY_NS 6000000000ull /* the hog holds a sixth of it, twice */
 #define COND_TRIPS 500000
 #define BLOCKED_FIBERS 1000000
 #define BLOCKED_QUICK 10000

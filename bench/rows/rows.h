@@ -76,6 +76,13 @@ void row_route(const struct measure *m);
 void row_route_queued(const struct measure *m);
 void row_kv_local(const struct measure *m);
 void row_periodic(const struct measure *m);
+void row_policy(const struct measure *m);
+void row_policy_none(const struct measure *m);
+void row_policy_default(const struct measure *m);
+void row_policy_none_inline(const struct measure *m);
+void row_policy_default_inline(const struct measure *m);
+void row_variety(const struct measure *m);
+void row_variety_thread(const struct measure *m);
 
 /* Runs @root as the first task of a runtime. */
 static inline void row_run_config(const struct sley_config *config,
