@@ -34,7 +34,7 @@
 #include "graph/placement/gang.h"
 #include "graph/log/node_log.h"
 #include "graph/node/node_run.c"
-#include "graph/placement/worker_class.h"
+#include "graph/placement/classes.h"
 #include "os/map.h"
 
 #include <sley/error.h>
@@ -232,8 +232,8 @@ void buffers_drop(struct sley_graph_scope *scope)
 	MODEL_CHECK(!scope->buffers);
 }
 
-int worker_classes_create_slow(struct worker_classes **out, struct sley *rt,
-			       const struct sley_graph_options *options)
+int classes_create_slow(struct classes **out, struct sley *rt,
+			const struct sley_graph_options *options)
 {
 	(void)out;
 	(void)rt;
@@ -242,7 +242,7 @@ int worker_classes_create_slow(struct worker_classes **out, struct sley *rt,
 	return -ENOSYS;
 }
 
-void worker_classes_close(struct worker_classes *classes, struct sley *rt)
+void classes_close(struct classes *classes, struct sley *rt)
 {
 	(void)rt;
 	MODEL_CHECK(!classes);

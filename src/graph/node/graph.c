@@ -9,7 +9,7 @@
 #include "core/wait/wait.h"
 #include "graph/log/node_log.h"
 #include "graph/node/watch.h"
-#include "graph/placement/worker_class.h"
+#include "graph/placement/classes.h"
 
 #include <errno.h>
 #include <sley/time.h>
@@ -79,7 +79,7 @@ static void release(struct sley_graph *graph)
 {
 	struct mem *mem = &graph->rt->mem;
 
-	worker_classes_close(graph->classes, graph->rt);
+	classes_close(graph->classes, graph->rt);
 	node_log_destroy(graph->log);
 	mem_free(mem, graph, graph_size(graph->rt));
 }
@@ -88,7 +88,7 @@ static void release(struct sley_graph *graph)
 static int allocate(struct sley_graph *graph,
 		    const struct sley_graph_options *options)
 {
-	int err = worker_classes_create(&graph->classes, graph->rt, options);
+	int err = classes_create(&graph->classes, graph->rt, options);
 
 	if (!err && options->picture) {
 		graph->log =

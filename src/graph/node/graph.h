@@ -45,7 +45,7 @@
 #include <sley/sync.h>
 
 struct node_log;
-struct worker_classes;
+struct classes;
 
 #define GRAPH_CREDIT 64
 
@@ -109,8 +109,8 @@ struct sley_graph {
 		struct step_queue ready;     /* of the stepping caller      */
 		uint32_t depth;              /* of nested steps (lock)      */
 	} step;
-	struct node_log *log; /* or NULL                                 */
-	struct worker_classes *classes; /* or NULL                          */
+	struct node_log *log;    /* or NULL                                 */
+	struct classes *classes; /* or NULL                                 */
 	struct sley_mutex lock;
 	struct pass pass; /* (lock)                                    */
 	/* Of the node that is being submitted: of submit.c alone (lock). */

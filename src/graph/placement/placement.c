@@ -7,9 +7,9 @@
 #include "core/sched/place.h"
 #include "core/task/turn.h"
 #include "endpoint/endpoint.h"
-#include "graph/placement/gang.h"
 #include "graph/node/graph.h"
-#include "graph/placement/worker_class.h"
+#include "graph/placement/classes.h"
+#include "graph/placement/gang.h"
 
 #include <errno.h>
 #include <sley/error.h>
@@ -21,7 +21,7 @@ static bool may_run(const struct worker_class *class,
 		    const struct sley_node_spec *spec, uint32_t worker)
 {
 	return mask_has(spec->eligible, spec->nr_eligible, worker) &&
-	       (!class || mask_has(class->workers, class->nr_words, worker));
+	       (!class || worker_class_has(class, worker));
 }
 
 static int check(const struct sley *rt, const struct worker_class *class,
@@ -111,8 +111,9 @@ static int create(struct placement **out, struct sley *rt,
 int placement_create_slow(struct placement **out, struct sley_graph *graph,
 			  const struct sley_node_spec *spec)
 {
-	struct worker_class *class =
-		worker_classes_find(graph->classes, spec->worker_class);
+	struct placement *shared =
+		classes_find(graph->classes, spec->worker_class);
+	const struct worker_class *class = shared ? shared->class : NULL;
 	int err;
 
 	if (spec->worker_class && !class)
@@ -121,7 +122,7 @@ int placement_create_slow(struct placement **out, struct sley_graph *graph,
 	if (err)
 		return err;
 	if (class && !spec->eligible && !spec->affinity && spec->gang < 2) {
-		*out = &class->placement;
+		*out = shared;
 		return 0;
 	}
 	return create(out, graph->rt, class, spec);

@@ -6,7 +6,7 @@
  * eligible worker, at best the current worker, or a worker that sleeps.  From then
  * on the node belongs to that worker.  A busy worker holds up only its own nodes.
  * But a node that asks for a class of workers, and nothing else, goes to the first
- * free worker of the class: see worker_class.h.
+ * free worker of the class: see core/sched/worker_class.h.
  *
  * A gang is one node and several tasks, its members.  Each member is queued at a
  * different worker.  A member that comes early waits for the others as tasks wait,
@@ -56,13 +56,6 @@ struct placement {
 	uint32_t arg_size;        /* of an argument by value                 */
 	struct gang_member member[];
 };
-
-/* Is bit @worker set in the @nr words?  Without words all bits are set. */
-static inline bool mask_has(const uint64_t *words, uint32_t nr, uint32_t worker)
-{
-	return !words ||
-	       (worker / 64 < nr && (words[worker / 64] >> worker % 64 & 1));
-}
 
 /* The placement for @spec; NULL in *@out: no conditions.  0 or an error. */
 must_check int placement_create_slow(struct placement **out,

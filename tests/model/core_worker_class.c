@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_worker_class.c - src/graph/placement/worker_class.c: a node in the queue of
+ * core_worker_class.c - src/core/sched/worker_class.c: a task in the queue of
  * a class is taken by a free worker, whichever workers are called, sleep or wake up
  * meanwhile; and the class is freed once, by its last user.
  *
  * A worker has a box for its runner, in place of the queues of the core, and a seat.
- * A node that is taken goes on for ever: its worker does nothing else.  A worker
+ * A task that is taken goes on for ever: its worker does nothing else.  A worker
  * that is woken by a call looks into its box first; the level of such a call ensures
  * that, see core_search.c for the rest.
  *
- * Complete for two sleeping workers and two nodes; for a worker that gets up for
- * other work just when it is called; for two workers that are busy when the node
- * comes, and the end of the graph after the node; and for two nodes of different
+ * Complete for two sleeping workers and two tasks; for a worker that gets up for
+ * other work just when it is called; for two workers that are busy when the task
+ * comes, and the end of the class after the task; and for two tasks of different
  * levels on one worker.
  */
 #include "core/sched/place.h"
@@ -20,25 +20,25 @@
 #include "payload.h"
 #include "selves.h"
 
-#include "graph/placement/worker_class.c"
+#include "core/sched/worker_class.c"
 
 #include <string.h>
 
 #define WORKERS 2
-#define NODES 2
+#define TASKS 2
 
 static struct sley scene_rt;
 static struct worker workers[WORKERS];
 static struct worker *table[WORKERS] = { &workers[0], &workers[1] };
 static struct sley_task *box[WORKERS]; /* a runner that was queued */
 static uint32_t all_put;               /* no more workers are called */
-static struct worker_classes *classes;
-static struct scene_node {
+static struct worker_class *class_of_all;
+static struct scene_task {
 	struct sley_task task;
 	struct payload data;
-} nodes[NODES];
+} tasks[TASKS];
 static struct ledger {
-	int taken[NODES];
+	int taken[TASKS];
 	int nr_taken;
 	int nr_by[WORKERS];
 } ledger;
@@ -72,21 +72,12 @@ void place_set_level(struct sley_task *task, unsigned int level)
 
 /* ---- setting up --------------------------------------------------------------------- */
 
-static struct worker_class *class_of_all(void)
-{
-	return classes->class[0];
-}
-
 static void setup(uint32_t seats)
 {
-	struct sley_worker_class all = { .name = "all" };
-	struct sley_graph_options options = { .classes = &all,
-					      .nr_classes = 1 };
-
 	memset(&scene_rt, 0, sizeof(scene_rt));
 	memset(workers, 0, sizeof(workers));
 	memset(box, 0, sizeof(box));
-	memset(nodes, 0, sizeof(nodes));
+	memset(tasks, 0, sizeof(tasks));
 	ledger = (struct ledger){ 0 };
 	model_ledger(&ledger, sizeof(ledger));
 	all_put = 0;
@@ -101,10 +92,11 @@ static void setup(uint32_t seats)
 		model_name(&box[i], "box%u", i);
 		model_name(&workers[i].seat.word, "seat%u", i);
 	}
-	MODEL_CHECK(!worker_classes_create(&classes, &scene_rt, &options));
-	model_lock_word(&class_of_all()->lock.word);
-	model_name(&class_of_all()->lock.word, "lock");
-	model_name(&class_of_all()->nr_putting, "nr_putting");
+	MODEL_CHECK(
+		!worker_class_create(&class_of_all, &scene_rt, "all", NULL, 0));
+	model_lock_word(&class_of_all->lock.word);
+	model_name(&class_of_all->lock.word, "lock");
+	model_name(&class_of_all->nr_putting, "nr_putting");
 }
 
 static void setup_asleep(void)
@@ -121,18 +113,18 @@ static void setup_busy(void)
 
 static void put_at(int i, unsigned int level)
 {
-	task_build(&nodes[i].task, level, TASK_TURNS | TASK_PINNED);
-	payload_write(&nodes[i].data);
-	worker_class_put(class_of_all(), &nodes[i].task);
+	task_build(&tasks[i].task, level, TASK_TURNS | TASK_PINNED);
+	payload_write(&tasks[i].data);
+	worker_class_put(class_of_all, &tasks[i].task);
 }
 
 /*
  * As run_turn() in core/sched/worker.c, with the runner that is in the box; or NULL.
  */
-static struct scene_node *run_box(int id)
+static struct scene_task *run_box(int id)
 {
 	struct sley_task *task = load_acquire(&box[id]);
-	struct scene_node *node;
+	struct scene_task *taken;
 
 	if (!task)
 		return NULL;
@@ -145,12 +137,12 @@ static struct scene_node *run_box(int id)
 	if (!task)
 		return NULL;
 	MODEL_CHECK(!task->fiber);
-	node = (struct scene_node *)(void *)task;
-	payload_check(&node->data);
-	ledger.taken[node - nodes]++;
+	taken = (struct scene_task *)(void *)task;
+	payload_check(&taken->data);
+	ledger.taken[taken - tasks]++;
 	ledger.nr_taken++;
 	ledger.nr_by[id]++;
-	return node;
+	return taken;
 }
 
 /* In finish: all called runners have their turns, and the class ends. */
@@ -169,13 +161,13 @@ static void end(void)
 static void end_and_close(void)
 {
 	end();
-	worker_classes_close(classes, &scene_rt);
+	worker_class_close(class_of_all);
 	MODEL_CHECK(!scene_rt.drain.foreign_spawned);
 }
 
-/* ---- two sleep, two nodes come ------------------------------------------------------------- */
+/* ---- two sleep, two tasks come ------------------------------------------------------------- */
 
-/* Until woken: then the worker takes a node, and is busy for ever. */
+/* Until woken: then the worker takes a task, and is busy for ever. */
 static void sleep_and_take(int id)
 {
 	while (load_acquire(&workers[id].seat.word) == SEAT_PARKED)
@@ -207,11 +199,11 @@ static void each_took_one(void)
 	MODEL_CHECK(ledger.nr_by[0] == 1 && ledger.nr_by[1] == 1);
 }
 
-MODEL(each_node_wakes_a_worker, .setup = setup_asleep,
+MODEL(each_task_wakes_a_worker, .setup = setup_asleep,
       .threads = { sleep_and_take, sleep_and_take, put_both },
       .finish = each_took_one);
 
-MODEL(nodes_that_come_at_once_wake_a_worker_each, .setup = setup_asleep,
+MODEL(tasks_that_come_at_once_wake_a_worker_each, .setup = setup_asleep,
       .threads = { sleep_and_take, sleep_and_take, put_first, put_second },
       .finish = each_took_one);
 
@@ -247,13 +239,13 @@ MODEL(one_that_is_not_asleep_after_all_is_not_relied_on, .setup = setup_asleep,
 
 /* ---- two busy workers, and the end ------------------------------------------------------------- */
 
-/* When the worker becomes free; the graph ends with the node. */
+/* When the worker becomes free; the class ends with the task. */
 static void take_and_close(int id)
 {
 	while (!load_acquire(&box[id]) && !load_acquire(&all_put))
 		spin_hint(&all_put);
 	if (run_box(id))
-		worker_classes_close(classes, &scene_rt);
+		worker_class_close(class_of_all);
 }
 
 static void put_last(int id)
@@ -305,10 +297,10 @@ static void look_once(int id)
 	(void)run_box(id);
 }
 
-/* A worker is called for the most urgent node that is left. */
+/* A worker is called for the most urgent task that is left. */
 static void is_called_for_the_best(void)
 {
-	const struct worker_class *class = class_of_all();
+	const struct worker_class *class = class_of_all;
 
 	if (class->ready.bitmap) {
 		MODEL_CHECK(class->nr_called == WORKERS);
@@ -320,6 +312,6 @@ static void is_called_for_the_best(void)
 	MODEL_CHECK(ledger.nr_taken == 2);
 }
 
-MODEL(calls_are_raised_to_the_best_node, .setup = setup_busy,
+MODEL(calls_are_raised_to_the_best_task, .setup = setup_busy,
       .threads = { look_once, put_less_urgent, put_urgent },
       .finish = is_called_for_the_best);

@@ -2,10 +2,10 @@
 /*
  * worker_class.c - see worker_class.h.
  */
-#include "graph/placement/worker_class.h"
+#include "core/sched/worker_class.h"
 
-#include "core/sched/place.h"
 #include "core/life/drain.h"
+#include "core/sched/place.h"
 #include "core/task/turn.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ static bool begin_call(struct runner *runner, bool asleep)
 	return begun;
 }
 
-/* True: the worker slept, and takes a node at once. */
+/* True: the worker slept, and takes a task at once. */
 static bool call(struct runner *runner, bool asleep)
 {
 	if (!begin_call(runner, asleep))
@@ -88,20 +88,20 @@ static void call_workers(struct worker_class *class)
 		(void)call(&class->runner[i], false);
 }
 
-void worker_class_put(struct worker_class *class, struct sley_task *node)
+void worker_class_put(struct worker_class *class, struct sley_task *task)
 {
-	unsigned int level = task_level(node);
+	unsigned int level = task_level(task);
 	bool all_called;
 
-	node->fiber = NULL;
+	task->fiber = NULL;
 	spin_lock(&class->lock);
-	/* Existing calls are for the best node so far, or for a better level. */
+	/* Existing calls are for the best task so far, or for a better level. */
 	if (is_empty(class) || level < best_level(class))
 		raise_calls(class, level);
-	levels_push(&class->ready, node, level);
+	levels_push(&class->ready, task, level);
 	all_called = class->nr_called == class->nr;
 	if (!all_called)
-		/* relaxed: the lock publishes it, before the node can end. */
+		/* relaxed: the lock publishes it, before the task can end. */
 		(void)add_relaxed(&class->nr_putting, 1);
 	spin_unlock(&class->lock);
 	if (all_called)
@@ -116,7 +116,7 @@ bool worker_class_lets_keep(struct worker_class *class,
 {
 	bool nobody_waits;
 
-	if (!mask_has(class->workers, class->nr_words, worker->index))
+	if (!worker_class_has(class, worker->index))
 		return false;
 	spin_lock(&class->lock);
 	nobody_waits = is_empty(class);
@@ -148,7 +148,7 @@ static void destroy(struct worker_class *class)
 		 class_size(class->nr, class->nr_words));
 }
 
-/* With the lock: a node that may run now, or NULL. */
+/* With the lock: a task that may run now, or NULL. */
 static struct sley_task *take(struct worker_class *class,
 			      unsigned int called_for)
 {
@@ -167,11 +167,11 @@ static struct sley_task *after_turn(struct worker *worker,
 {
 	struct runner *runner = (struct runner *)(void *)task;
 	struct worker_class *class = runner->class;
-	struct sley_task *node;
+	struct sley_task *next;
 	bool again, last;
 
 	spin_lock(&class->lock);
-	node = take(class, task_level(task));
+	next = take(class, task_level(task));
 	again = !is_empty(class);
 	if (again) {
 		build(runner, best_level(class));
@@ -187,20 +187,20 @@ static struct sley_task *after_turn(struct worker *worker,
 		destroy(class);
 		drain_count_finished(worker);
 	}
-	return node;
+	return next;
 }
 
 static const struct turns turns = { after_turn, poke };
 
 /* ---- life ----------------------------------------------------------------------------- */
 
-static uint32_t count(const struct sley_worker_class *given,
-		      const struct sley *rt)
+static uint32_t count(const struct sley *rt, const uint64_t *workers,
+		      uint32_t nr_words)
 {
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < runtime_nr_runners(rt); i++)
-		nr += mask_has(given->workers, given->nr_words, i);
+		nr += mask_has(workers, nr_words, i);
 	return nr;
 }
 
@@ -214,16 +214,14 @@ static void init_runner(struct runner *runner, struct worker_class *class,
 	runner->task.group = (struct sley_group *)(uintptr_t)&turns;
 }
 
-static void init(struct worker_class *class,
-		 const struct sley_worker_class *given)
+static void init(struct worker_class *class, const uint64_t *workers,
+		 uint32_t nr_words)
 {
 	const struct sley *rt = class->rt;
 	struct runner *runner = class->runner;
 
-	class->name = given->name ? given->name : "worker class";
-	class->placement.class = class;
 	for (uint32_t i = 0; i < runtime_nr_runners(rt); i++) {
-		if (!mask_has(given->workers, given->nr_words, i))
+		if (!mask_has(workers, nr_words, i))
 			continue;
 		class->workers[i / 64] |= 1ull << i % 64;
 		if (rt->nr_workers)
@@ -231,28 +229,28 @@ static void init(struct worker_class *class,
 	}
 }
 
-static int create(struct worker_class **out, struct sley *rt,
-		  const struct sley_worker_class *given)
+int worker_class_create(struct worker_class **out, struct sley *rt,
+			const char *name, const uint64_t *workers,
+			uint32_t nr_words)
 {
-	uint32_t nr = count(given, rt),
-		 nr_words = (runtime_nr_runners(rt) + 63) / 64;
+	uint32_t nr = count(rt, workers, nr_words),
+		 own_words = (runtime_nr_runners(rt) + 63) / 64;
 	struct worker_class *class;
 
-	if (given->reserved0)
-		return -E2BIG;
 	if (!nr)
 		return SLEY_EAFFINITY;
 	if (!rt->nr_workers)
 		nr = 0;
-	class = mem_alloc(&rt->mem, class_size(nr, nr_words));
+	class = mem_alloc(&rt->mem, class_size(nr, own_words));
 	if (!class)
 		return -ENOMEM;
 	class->rt = rt;
+	class->name = name ? name : "worker class";
 	class->nr = nr;
-	class->nr_words = nr_words;
+	class->nr_words = own_words;
 	class->runner = (struct runner *)(void *)(class + 1);
 	class->workers = (uint64_t *)(void *)(class->runner + nr);
-	init(class, given);
+	init(class, workers, nr_words);
 	*out = class;
 	return 0;
 }
@@ -274,7 +272,7 @@ static bool is_putting(const void *nr_putting)
 	return load_relaxed((const uint32_t *)nr_putting);
 }
 
-static void close_class(struct worker_class *class)
+void worker_class_close(struct worker_class *class)
 {
 	uint32_t nr_looks = 0;
 	bool left;
@@ -292,42 +290,4 @@ static void close_class(struct worker_class *class)
 	spin_unlock(&class->lock);
 	if (!left)
 		destroy(class);
-}
-
-static size_t classes_size(uint32_t nr)
-{
-	return sizeof(struct worker_classes) +
-	       nr * sizeof(struct worker_class *);
-}
-
-void worker_classes_close(struct worker_classes *classes, struct sley *rt)
-{
-	if (likely(!classes))
-		return;
-	for (uint32_t i = 0; i < classes->nr && classes->class[i]; i++)
-		close_class(classes->class[i]);
-	mem_free(&rt->mem, classes, classes_size(classes->nr));
-}
-
-int worker_classes_create_slow(struct worker_classes **out, struct sley *rt,
-			       const struct sley_graph_options *options)
-{
-	const struct sley_worker_class *given = options->classes;
-	struct worker_classes *classes;
-	int err = 0;
-
-	if (options->nr_classes > SLEY_GRAPH_CLASSES || !given)
-		return -EINVAL;
-	classes = mem_alloc(&rt->mem, classes_size(options->nr_classes));
-	if (!classes)
-		return -ENOMEM;
-	classes->nr = options->nr_classes;
-	for (uint32_t i = 0; i < classes->nr && !err; i++)
-		err = create(&classes->class[i], rt, &given[i]);
-	if (err) {
-		worker_classes_close(classes, rt);
-		return err;
-	}
-	*out = classes;
-	return 0;
 }
