@@ -7,19 +7,16 @@
 #include "base/chaos.h"
 #include "core/task/task_state.h"
 #include "route/container.h"
+#include "route/neighbour.h"
 #include "route/pool.h"
 #include "route/request.h"
+#include "route/split.h"
 
 #include <errno.h>
 
 /* ---- memory ------------------------------------------------------------------------ */
 
-/* The answers follow the parts. */
-static char *out_of(struct parts *parts, uint32_t index)
-{
-	return (char *)&parts->part[parts->nr] + index * parts->out_size;
-}
-
+/* Room for @nr parts; their answers follow. */
 static struct parts *parts_alloc(struct sley_router *router, uint32_t nr,
 				 size_t out_size)
 {
@@ -34,7 +31,7 @@ static struct parts *parts_alloc(struct sley_router *router, uint32_t nr,
 	if (!parts)
 		return NULL;
 	parts->router = router;
-	parts->nr = nr;
+	parts->out = (char *)&parts->part[nr];
 	parts->out_size = out_size;
 	parts->size = size;
 	return parts;
@@ -98,38 +95,65 @@ void parts_complete(struct parts *parts)
 
 /* ---- the beginning ----------------------------------------------------------------- */
 
-static void make_part(struct parts *parts, uint32_t index,
-		      struct sley_container *container)
+/* The next part, which goes to @container. */
+static struct sley_request *add_part(struct parts *parts,
+				     struct sley_container *container)
 {
-	const struct sley_request *origin = parts->origin;
-	struct sley_request *part = &parts->part[index];
+	struct sley_request_spec spec = request_spec(parts->origin);
+	struct sley_request *part = &parts->part[parts->nr];
 
-	request_fill(part,
-		     &(const struct sley_request_spec){
-			     .method = origin->method,
-			     .query = origin->query,
-			     .in = origin->in,
-			     .in_size = origin->in_size,
-			     .out = parts->out_size ? out_of(parts, index)
-						    : NULL,
-			     .out_size = parts->out_size,
-			     .priority = (int)task_level(&origin->task) -
-					 LEVEL_DEFAULT,
-			     .enqueue = true,
-			     .deadline_ns = origin->deadline_ns,
-			     .group = origin->group,
-			     .io_size = origin->io_size,
-		     },
-		     REQUEST_PART);
+	spec.enqueue = true;
+	spec.out = parts->out_size ? parts->out + parts->nr * parts->out_size
+				   : NULL;
+	request_fill(part, &spec, REQUEST_PART);
 	part->parts = parts;
 	part->container = container;
+	parts->nr++;
+	return part;
+}
+
+/* The same for the containers @span, which go to another machine. */
+static void add_elsewhere(struct parts *parts, struct sley_pool *pool,
+			  struct span span)
+{
+	struct sley_request *part =
+		add_part(parts, &pool->container[span.first]);
+	uint32_t timeout = part->query.timeout;
+
+	part->query = span.count > 1 ? sley_query_range(span.first, span.count)
+				     : sley_query_id(span.first);
+	part->query.timeout = timeout;
+	part->flags |= REQUEST_ELSEWHERE;
+}
+
+/* A sub-range goes to the machine of its first container.  This machine cuts again. */
+static void add_span(struct parts *parts, struct sley_pool *pool,
+		     struct span span)
+{
+	for (uint32_t i = 0; i < split_nr(span.count); i++) {
+		struct span piece = split_at(span, i);
+
+		if (neighbour_has(pool, piece.first))
+			add_elsewhere(parts, pool, piece);
+		else if (piece.count > 1)
+			add_span(parts, pool, piece);
+		else
+			(void)add_part(parts, &pool->container[piece.first]);
+	}
+}
+
+static int send_part(struct parts *parts, struct sley_request *part)
+{
+	return unlikely(part->flags & REQUEST_ELSEWHERE)
+		       ? request_send_elsewhere(parts->router, part)
+		       : request_send(parts->router, part);
 }
 
 /* All but the first, which was accepted: an error is the code of its part. */
 static void send_rest(struct parts *parts)
 {
 	for (uint32_t i = 1; i < parts->nr; i++) {
-		int err = request_send(parts->router, &parts->part[i]);
+		int err = send_part(parts, &parts->part[i]);
 
 		if (err) {
 			parts->part[i].code = err;
@@ -148,10 +172,13 @@ static struct parts *parts_make(struct sley_pool *pool,
 	if (!parts)
 		return NULL;
 	parts->origin = origin;
-	parts->nr_left = nr + 1;
 	origin->holds = 1;
-	for (uint32_t i = 0; i < nr; i++)
-		make_part(parts, i, &pool->container[first + i]);
+	if (unlikely(pool->router->neighbour))
+		add_span(parts, pool, (struct span){ first, nr });
+	else
+		for (uint32_t i = 0; i < nr; i++)
+			(void)add_part(parts, &pool->container[first + i]);
+	parts->nr_left = parts->nr + 1;
 	return parts;
 }
 
@@ -168,7 +195,7 @@ int parts_send(struct sley_router *router, struct sley_pool *pool,
 	parts = parts_make(pool, origin, first, nr);
 	if (!parts)
 		return request_refuse(router, origin, -ENOMEM);
-	err = request_send(router, &parts->part[0]);
+	err = send_part(parts, &parts->part[0]);
 	if (err) {
 		mem_free(&router->rt->mem, parts, parts->size);
 		door_leave(&pool->waiting);

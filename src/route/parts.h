@@ -8,6 +8,10 @@
  * of them combines the answers, in the order of the containers, and completes the origin:
  * the code of the origin is that of the first part that did not return 0.
  *
+ * With a neighbour (route/neighbour.h), a part may go to another machine: the range is
+ * cut into sub-ranges (route/split.h), and a sub-range whose first container is elsewhere
+ * is one part.  Its answer is that of all its containers.
+ *
  * The origin is in no container.  While its parts are, it is counted by its pool, in
  * `waiting` (route/pool.h): the pool and the router stay until the origin is complete,
  * also if no caller waits for it.
@@ -39,6 +43,7 @@ struct parts {
 	struct sley_request *origin;
 	uint32_t nr;
 	uint32_t nr_left; /* parts that are not complete, and the submitter   */
+	char *out;        /* the answers of the parts                         */
 	size_t out_size;  /* of each part                                     */
 	size_t size;      /* of this memory                                   */
 	struct sley_request part[];

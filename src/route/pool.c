@@ -9,6 +9,7 @@
 #include "os/clock.h"
 #include "route/isolated.h"
 #include "route/load.h"
+#include "route/neighbour.h"
 #include "route/router.h"
 
 #include <errno.h>
@@ -86,6 +87,8 @@ static void end_containers(struct sley_pool *pool, uint32_t nr)
 		container_condemn(&pool->container[i]);
 	sley_mutex_unlock(&pool->lock);
 	series_end_all(pool);
+	if (unlikely(pool->router->neighbour))
+		neighbour_end_pool(pool);
 	for (uint32_t i = 0; i < nr; i++)
 		(void)!door_wait(&pool->container[i].door, SLEY_FOREVER,
 				 WAIT_SHIELDED);

@@ -11,6 +11,7 @@
 #include "os/clock.h"
 #include "route/container.h"
 #include "route/cost.h"
+#include "route/neighbour.h"
 #include "route/parts.h"
 #include "route/policy.h"
 #include "route/pool.h"
@@ -54,10 +55,27 @@ void request_fill(struct sley_request *request,
 	request->lock = 0;
 }
 
+struct sley_request_spec request_spec(const struct sley_request *request)
+{
+	return (struct sley_request_spec){
+		.size = sizeof(struct sley_request_spec),
+		.method = request->method,
+		.query = request->query,
+		.in = request->in,
+		.in_size = request->in_size,
+		.out = request->out,
+		.out_size = request->out_size,
+		.priority = (int)task_level(&request->task) - LEVEL_DEFAULT,
+		.enqueue = request->flags & REQUEST_ENQUEUED,
+		.deadline_ns = request->deadline_ns,
+		.group = request->group,
+		.io_size = request->io_size,
+	};
+}
+
 /* ---- running ----------------------------------------------------------------------- */
 
-/* Until when the request may wait for its container. */
-static uint64_t enter_deadline(const struct sley_request *request)
+uint64_t request_patience(const struct sley_request *request)
 {
 	uint64_t deadline_ns = request->deadline_ns ? request->deadline_ns
 						    : SLEY_FOREVER;
@@ -80,7 +98,7 @@ void request_entered(struct sley_request *request)
 static int enter(struct sley_request *request)
 {
 	struct sley_container *container = request->container;
-	int err = container_enter_until(container, enter_deadline(request));
+	int err = container_enter_until(container, request_patience(request));
 
 	if (!err)
 		request_entered(request);
@@ -170,12 +188,14 @@ static int run_as_task(struct sley_request *request)
 	struct sley *rt = request->container->pool->router->rt;
 	int err = 0;
 
-	if (unlikely(request->flags & REQUEST_WAITS))
+	if (unlikely(request->flags & REQUEST_WAITS)) {
+		if (request->flags & REQUEST_ELSEWHERE)
+			return neighbour_run(request);
 		err = enter(request);
+	}
 	if (err)
 		return err;
-	if (unlikely(task_is_cancelled(&request->task) ||
-		     runtime_is_cancelled(rt)))
+	if (unlikely(request_is_cancelled(rt, request)))
 		return -ECANCELED;
 	if (unlikely(request->flags & REQUEST_REPEATS) &&
 	    !series_begin(request))
@@ -300,12 +320,35 @@ static void run_inline(struct sley_router *router, struct worker *here,
 	request_complete(router, request, code);
 }
 
+/* The pool counts a request that is in no container.  False: the pool is gone. */
+static bool enter_pool(struct sley_pool *pool, struct sley_request *request)
+{
+	if (!door_enter(&pool->waiting))
+		return false;
+	request->flags |= REQUEST_WAITS;
+	request->does = &pool->module->methods[request->method];
+	return true;
+}
+
+/* The request was counted as submitted; as complete, too, if that fails. */
+static int queue(struct sley_router *router, struct worker *here,
+		 struct sley_request *request, uint32_t to)
+{
+	int err;
+
+	request->worker = to;
+	err = request_queue(router, here, request, to);
+	if (unlikely(err)) {
+		router_count(router, here, COUNT_COMPLETED);
+		leave(request);
+	}
+	return err;
+}
+
 /* The request goes to the queue of @to, or stays with the submitter, @here. */
 static int send_to(struct sley_router *router, struct worker *here,
 		   struct sley_request *request, uint32_t to)
 {
-	int err;
-
 	if (here && to != SLEY_NO_WORKER && to != here->index)
 		router_count(router, here, COUNT_MOVED);
 	request->worker = to;
@@ -313,12 +356,20 @@ static int send_to(struct sley_router *router, struct worker *here,
 		request->flags &= ~(uint32_t)REQUEST_PINNED;
 	else if (router->load)
 		cost_add(router, request);
-	err = request_queue(router, here, request, to);
-	if (unlikely(err)) {
-		router_count(router, here, COUNT_COMPLETED);
-		leave(request);
-	}
-	return err;
+	return queue(router, here, request, to);
+}
+
+int request_send_elsewhere(struct sley_router *router,
+			   struct sley_request *request)
+{
+	struct worker *here = router_worker(router);
+
+	router_count(router, here, COUNT_SUBMITTED);
+	request->flags |= REQUEST_ELSEWHERE;
+	if (enter_pool(request->container->pool, request))
+		return queue(router, here, request, router->network_worker);
+	request_complete(router, request, -ENOENT);
+	return 0;
 }
 
 int request_send(struct sley_router *router, struct sley_request *request)
@@ -336,11 +387,7 @@ int request_send(struct sley_router *router, struct sley_request *request)
 	} else if (request->flags & REQUEST_REPEATS) {
 		request->does =
 			&container->pool->module->methods[request->method];
-	} else if (door_enter(&container->pool->waiting)) {
-		request->flags |= REQUEST_WAITS;
-		request->does =
-			&container->pool->module->methods[request->method];
-	} else {
+	} else if (!enter_pool(container->pool, request)) {
 		request_complete(router, request, -ENOENT);
 		return 0;
 	}

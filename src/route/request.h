@@ -16,7 +16,8 @@
  * the request belongs to its submitter again from the moment of completion.
  *
  * A request whose container is shut has not entered.  Its task enters (REQUEST_WAITS)
- * before it runs the method, and waits there as any task.
+ * before it runs the method, and waits there as any task.  So does the task of a request
+ * for another machine (REQUEST_ELSEWHERE, route/neighbour.h), which enters nothing.
  *
  * A request with a period (REQUEST_REPEATS) goes from enter to leave many times; the series
  * of its runs is in route/series.h.
@@ -51,6 +52,8 @@ enum request_flags {
 		1 << 9, /* has a period, and is counted by the pool      */
 	REQUEST_IDLE =
 		1 << 10, /* the method had nothing to do                  */
+	REQUEST_ELSEWHERE =
+		1 << 11, /* the container is on another machine           */
 };
 
 /* The memory of a request of sley_submit_and_forget(): its IN part follows. */
@@ -68,6 +71,18 @@ void request_entered(struct sley_request *request);
 
 /* The group, and the door. */
 void request_leave_container(struct sley_request *request);
+
+/* What was asked for, as a spec; without a parent. */
+struct sley_request_spec request_spec(const struct sley_request *request);
+
+static inline bool request_is_cancelled(const struct sley *rt,
+					const struct sley_request *request)
+{
+	return task_is_cancelled(&request->task) || runtime_is_cancelled(rt);
+}
+
+/* Until when a request may wait to be taken: by the query, and by the deadline. */
+uint64_t request_patience(const struct sley_request *request);
 
 /* Runs the method, of which the caller has to keep the container. */
 must_check int request_run(struct sley_request *request);
@@ -100,5 +115,9 @@ void request_cancel_task(struct sley_request *request);
 /* The container of the request was resolved: enters, maps, runs or queues. */
 must_check int request_send(struct sley_router *router,
 			    struct sley_request *request);
+
+/* Queues the task of a request whose container is on another machine. */
+must_check int request_send_elsewhere(struct sley_router *router,
+				      struct sley_request *request);
 
 #endif

@@ -8,6 +8,7 @@
 #include "route/resolve.h"
 
 #include "route/pool.h"
+#include "route/router.h"
 
 #include <errno.h>
 
@@ -87,7 +88,9 @@ int resolve(struct sley_pool *pool, struct sley_request *request,
 	case SLEY_QUERY_BROADCAST:
 		return range(targets, 0, nr, nr);
 	case SLEY_QUERY_PHYSICAL:
-		return query->first ? -EHOSTUNREACH : one(targets, here, nr);
+		return query->first && !pool->router->neighbour
+			       ? -EHOSTUNREACH
+			       : one(targets, here, nr);
 	default:
 		return -EINVAL;
 	}

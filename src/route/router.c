@@ -11,6 +11,7 @@
 #include "os/pidfd.h"
 #include "route/cost.h"
 #include "route/load.h"
+#include "route/neighbour.h"
 #include "route/policy.h"
 #include "route/pool.h"
 
@@ -174,6 +175,7 @@ int sley_router_destroy(struct sley_router *router)
 		(void)!sley_pool_destroy(pool);
 		sley_pool_close(pool);
 	}
+	neighbour_end(router);
 	policy_end(router);
 	free_modules(router);
 	router_free(router);

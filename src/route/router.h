@@ -53,6 +53,7 @@ struct sley_router {
 	struct route_load *load; /* of each worker: cost.h; NULL: not counted */
 	char *directories;       /* for load.h; or NULL                      */
 	int pid;
+	struct neighbour *neighbour; /* of the other machines; or NULL       */
 
 	cache_aligned uint64_t warn_again_ns; /* router_may_warn()            */
 	struct sley_mutex lock;

@@ -4,6 +4,7 @@
  */
 #include "base/options.h"
 #include "core/life/after_fork.h"
+#include "route/neighbour.h"
 #include "route/parts.h"
 #include "route/pool.h"
 #include "route/request.h"
@@ -62,6 +63,10 @@ static int send(struct sley_pool *pool, struct sley_request *request,
 		return parts_send(router, pool, request, targets.first,
 				  targets.nr);
 	request->container = &pool->container[targets.first];
+	if (unlikely(router->neighbour) && neighbour_wants(request))
+		return spec->period_ns
+			       ? request_refuse(router, request, -EOPNOTSUPP)
+			       : request_send_elsewhere(router, request);
 	if (unlikely(spec->period_ns))
 		return series_send(router, request, spec->period_ns);
 	return request_send(router, request);

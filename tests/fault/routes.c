@@ -5,6 +5,8 @@
  */
 #include "fault/sweep.h"
 
+#include "route/neighbour.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -289,6 +291,61 @@ SCENARIO(stores_of_keys)
 		}
 		CHECK_EQ(sley_router_destroy(router), 0);
 	}
+	trial_stop(rt);
+}
+
+/* ---- containers elsewhere --------------------------------------------------------- */
+
+/* Container 1 is on another machine. */
+static uint64_t owner(void *self, const char *pool, uint32_t container)
+{
+	(void)self;
+	(void)pool;
+	return container == 1;
+}
+
+/* As if the method had run there. */
+static int send(void *self, const struct parcel *parcel)
+{
+	atomic_fetch_add(&nr_ran, 1);
+	return neighbour_answer(self, parcel->ticket, 0, "y",
+				parcel->out_size ? 1 : 0);
+}
+
+static const struct neighbour_ops neighbour_ops = {
+	.owner = owner,
+	.send = send,
+};
+
+static void with_neighbour(struct sley_router *router)
+{
+	struct sley_pool *pool;
+
+	if (!TRY(neighbour_start(router, &neighbour_ops, router), -ENOMEM) ||
+	    !TRY(sley_router_add(router, &module), -ENOMEM) ||
+	    !TRY(sley_pool_open(router, &pool, "p",
+				SLEY_POOL_OPTIONS(.module = "counter",
+						  .containers = NR_CONTAINERS)),
+		 -ENOMEM))
+		return;
+	call(pool, sley_query_id(1), 1);
+	call(pool, sley_query_physical(7), 1);
+	sley_pool_close(pool);
+}
+
+SCENARIO(requests_to_other_machines)
+{
+	struct sley *rt = trial_start(2);
+	struct sley_router *router;
+
+	if (!rt)
+		return;
+	trial_mark();
+	if (TRY(sley_router_create(rt, &router, NULL), -ENOMEM)) {
+		with_neighbour(router);
+		CHECK_EQ(sley_router_destroy(router), 0);
+	}
+	CHECK_EQ(atomic_load(&nr_alive), 0);
 	trial_stop(rt);
 }
 

@@ -293,6 +293,16 @@ uint64_t sley_route_io_size(const struct sley_route *route)
 	return 0;
 }
 
+int sley_pool_call(struct sley_pool *with, const struct sley_request_spec *spec,
+		   size_t *out_size)
+{
+	(void)with;
+	(void)spec;
+	(void)out_size;
+	never();
+	return -ENOSYS;
+}
+
 int load_module(struct sley_router *with, const char *name)
 {
 	(void)with;

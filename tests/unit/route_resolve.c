@@ -6,12 +6,14 @@
 
 #include "route/pool.h"
 #include "route/resolve.h"
+#include "route/router.h"
 
 #include <sley/query.h>
 
 #define CONTAINERS 5
 
 static struct sley_container containers[CONTAINERS];
+static struct sley_router router;
 static struct sley_pool pool, other_pool;
 static struct sley_query answer; /* of schedule() */
 static unsigned int nr_asked;
@@ -32,7 +34,8 @@ static const struct sley_module silent = { .schedule = NULL };
 static void begin(const struct sley_module *with)
 {
 	nr_asked = 0;
-	pool = (struct sley_pool){ .module = with,
+	pool = (struct sley_pool){ .router = &router,
+				   .module = with,
 				   .container = containers,
 				   .nr_containers = CONTAINERS };
 	for (uint32_t i = 0; i < CONTAINERS; i++)
