@@ -642,6 +642,40 @@ TEST_WORKERS(c24_a_request_that_is_out_can_be_cancelled)
 	scene_stop(&scene);
 }
 
+/* ---- answers that are dropped -------------------------------------------------------- */
+
+static void drop_many(void *arg)
+{
+	struct scene *scene = arg;
+	struct out *first = send_out(scene->pool, sley_query_physical(1), 0),
+		   *next;
+	struct ticket old = fake.sent[0].ticket;
+	uint64_t bytes;
+
+	CHECK_EQ(answer(&fake.sent[0]), 0);
+	CHECK_EQ(end_out(first), 0);
+	next = send_out(scene->pool, sley_query_physical(1), 0);
+	CHECK_EQ(fake.sent[1].ticket.place, old.place);
+	bytes = mem_allocated(&scene->rt->mem);
+	for (int i = 0; i < 1000; i++)
+		CHECK_EQ(neighbour_answer(scene->router, old, 0, "old", 3),
+			 -ESTALE);
+	/* Counted, not kept, and not for the next request. */
+	CHECK_EQ(neighbour_nr_strays(scene->router), 1000);
+	CHECK_EQ(mem_allocated(&scene->rt->mem), bytes);
+	CHECK_EQ(sley_request_code(&next->request), -EINPROGRESS);
+	CHECK_EQ(answer(&fake.sent[1]), 0);
+	CHECK_EQ(end_out(next), 0);
+}
+
+TEST_WORKERS(c53_an_answer_that_no_request_waits_for_is_dropped_at_once)
+{
+	struct scene scene = scene_start(1, KEEPS);
+
+	run_task(drop_many, &scene);
+	scene_stop(&scene);
+}
+
 /* ---- the end --------------------------------------------------------------------------- */
 
 static void end_pool(void *arg)
