@@ -86,6 +86,9 @@ void tour_subprocesses(struct outcome *out);
 void tour_subprocesses_begin(void);
 void tour_subprocesses_end(void);
 
+/* tour_pools.c: requests to the containers of a pool. */
+void tour_pools(struct outcome *out);
+
 /* tour_http.c: a page, served and fetched. */
 void tour_http(struct outcome *out);
 
