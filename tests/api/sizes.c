@@ -34,7 +34,7 @@ SIZE_IS(sley_invocation, 16);
 SIZE_IS(sley_cpus, 512);
 SIZE_IS(sley_cpu, 32);
 SIZE_IS(sley_query, 24);
-SIZE_IS(sley_request, 240);
+SIZE_IS(sley_request, 248);
 SIZE_IS(sley_method, 40);
 SIZE_IS(sley_module, 112);
 SIZE_IS(sley_policy, 104);

@@ -14,7 +14,7 @@ static_assert(sizeof(struct sley_future) == 32, "sley_future");
 static_assert(sizeof(struct sley_forked) == 32, "sley_fork");
 static_assert(sizeof(struct sley_rwlock) == 24, "sley_rwlock");
 static_assert(sizeof(struct sley_cpus) == 512, "sley_cpus");
-static_assert(sizeof(struct sley_request) == 240, "sley_request");
+static_assert(sizeof(struct sley_request) == 248, "sley_request");
 static_assert(sizeof(struct sley_query) == 24, "sley_query");
 static_assert(std::is_trivial<struct sley_task>::value, "sley_task");
 
