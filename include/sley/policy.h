@@ -204,8 +204,9 @@ sley_router_depth(const struct sley_router *router, uint32_t worker);
 /*
  * sley_router_is_held - does one task hold a worker, and does not yield?
  *
- * The library looks every 10 milliseconds while workers are awake.  A worker that was
- * released since the last look still counts as held.
+ * A worker is held when it has ended no task, and switched to none, for some 20
+ * milliseconds, and until it does.  The library looks every 10 milliseconds.  A worker
+ * whose thread gets no CPU for so long is held, too.
  *
  * Context:  any thread
  * Blocks:   never
@@ -380,6 +381,7 @@ sley_route_pin(const struct sley_route *route);
  *           0: there is none that may be moved
  *           -EINVAL   @from or @to is no worker, or both are the same; sley_router_stats
  *                     counts the call as refused
+ *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_router_steal(struct sley_router *router, uint32_t from, uint32_t to);

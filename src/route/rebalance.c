@@ -4,11 +4,13 @@
  */
 #include "route/rebalance.h"
 
+#include "core/life/after_fork.h"
 #include "core/sched/place.h"
 #include "route/cost.h"
 #include "route/request.h"
 
 #include <errno.h>
+#include <sley/error.h>
 
 /* ---- the hook ---------------------------------------------------------------------- */
 
@@ -91,6 +93,8 @@ int sley_router_steal(struct sley_router *router, uint32_t from, uint32_t to)
 	struct theft theft = { router, to };
 	struct sley *rt = router->rt;
 
+	if (unlikely(runtime_is_lost(rt)))
+		return SLEY_EFORKED;
 	if (from >= router->nr_workers || to >= router->nr_workers ||
 	    from == to) {
 		router_count(router, router_worker(router), COUNT_REFUSED);

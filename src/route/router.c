@@ -331,7 +331,7 @@ bool sley_router_is_held(const struct sley_router *router, uint32_t worker)
 {
 	const struct worker *there = worker_at(router, worker);
 
-	return there && gauge_is_held(&there->load);
+	return there && gauge_is_held(there);
 }
 
 uint32_t sley_router_client_lanes(const struct sley_router *router)

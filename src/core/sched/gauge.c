@@ -49,14 +49,49 @@ uint32_t gauge_load(const struct worker *worker, uint64_t now_ns)
 			  now_ns > seen_ns ? now_ns - seen_ns : 0, idle_ns);
 }
 
+/* A number that changes with each task that ends, and with each switch. */
+static uint64_t progress(const struct worker *worker)
+{
+	const struct worker_counters *counters = &worker->counters;
+
+	return counter_read(&counters->finished) +
+	       counter_read(&counters->switches) +
+	       counter_read(&counters->turns);
+}
+
+bool gauge_is_held(const struct worker *worker)
+{
+	const struct gauge_load *load = &worker->load;
+
+	/* relaxed: hints. */
+	return unlikely(load_relaxed(&load->held)) &&
+	       load_relaxed(&load->held_at) == progress(worker);
+}
+
 #ifndef SLEY_MODEL
-void gauge_see(struct worker *worker, bool held, uint64_t now_ns)
+/* The worker has done @nothing since the last look. */
+static void see_held(struct worker *worker, bool nothing, uint64_t now_ns)
+{
+	struct gauge_load *load = &worker->load;
+
+	/* relaxed: the monitor's own. */
+	uint64_t idle_ns = load_relaxed(&load->idle_ns);
+
+	/* A worker that was idle meanwhile has begun its task since. */
+	if (!nothing || idle_until(worker, now_ns) != idle_ns)
+		load->moved_ns = now_ns;
+	/* relaxed: hints; the monitor is the only writer. */
+	store_relaxed(&load->held_at, progress(worker));
+	/* relaxed: the same. */
+	store_relaxed(&load->held, now_ns - load->moved_ns >= GAUGE_HELD_NS);
+}
+
+void gauge_see(struct worker *worker, bool nothing, uint64_t now_ns)
 {
 	uint32_t mean = gauge_load(worker, now_ns);
 
+	see_held(worker, nothing, now_ns);
 	/* relaxed: hints; the monitor is the only writer. */
-	store_relaxed(&worker->load.held, held);
-	/* relaxed: the same. */
 	store_relaxed(&worker->load.mean, mean);
 	/* relaxed: the same. */
 	store_relaxed(&worker->load.idle_ns, idle_until(worker, now_ns));

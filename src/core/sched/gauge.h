@@ -14,6 +14,10 @@
  * some GAUGE_MEAN_NS.  A monitor that sleeps looks at nothing: a reader adds the
  * time since the last look by itself.
  *
+ * Held.  A worker that is not idle, and has ended nothing and switched to nothing for
+ * GAUGE_HELD_NS, is held by one task.  The monitor says so, and how far the worker had
+ * come by then: a reader sees at once when the worker has gone on.
+ *
  * Nothing is published by these words, so all of them are relaxed, and the words of
  * one worker may be of different moments.  Models leave them out: a thread that
  * only counts cannot lose a task.
@@ -35,7 +39,8 @@ struct sley_worker_stats;
 struct worker;
 
 #define GAUGE_MEAN_NS 100000000ull
-#define GAUGE_FULL (1u << 20) /* the load of a worker that is never idle */
+#define GAUGE_FULL (1u << 20)     /* the load of a worker that is never idle */
+#define GAUGE_HELD_NS 15000000ull /* two looks of the monitor */
 
 /* The length of a push list. */
 struct gauge_length {
@@ -50,10 +55,12 @@ struct gauge_idle {
 
 /* Written by the monitor. */
 struct gauge_load {
-	uint64_t seen_ns; /* the last look                       */
-	uint64_t idle_ns; /* the idle time until then            */
-	uint32_t mean;    /* 0 to GAUGE_FULL                     */
-	uint32_t held;    /* 1: by one task, since the look before */
+	uint64_t seen_ns;  /* the last look                       */
+	uint64_t idle_ns;  /* the idle time until then            */
+	uint32_t mean;     /* 0 to GAUGE_FULL                     */
+	uint32_t held;     /* 1: by one task                      */
+	uint64_t held_at;  /* how far the worker had come then    */
+	uint64_t moved_ns; /* the last look at a worker that was not held */
 };
 
 #ifndef SLEY_MODEL
@@ -90,21 +97,21 @@ static inline void gauge_idle_end(struct gauge_idle *idle, uint64_t now_ns)
 	store_relaxed(&idle->total_ns, load_relaxed(&idle->total_ns) + ns);
 }
 
-/* By the monitor.  @held: the worker has done nothing since the last look. */
-void gauge_see(struct worker *worker, bool held, uint64_t now_ns);
+/* By the monitor.  The worker has done @nothing since the last look. */
+void gauge_see(struct worker *worker, bool nothing, uint64_t now_ns);
 
 #else
 #define gauge_more(length) ((void)(length))
 #define gauge_less(length, n) ((void)(length), (void)(n))
 #define gauge_idle_begin(idle, now_ns) ((void)(idle), (void)(now_ns))
 #define gauge_idle_end(idle, now_ns) ((void)(idle), (void)(now_ns))
-#define gauge_see(worker, held, now_ns)                                        \
-	((void)(worker), (void)(held), (void)(now_ns))
+#define gauge_see(worker, nothing, now_ns)                                     \
+	((void)(worker), (void)(nothing), (void)(now_ns))
 #endif
 
 static inline void gauge_load_init(struct gauge_load *load, uint64_t now_ns)
 {
-	*load = (struct gauge_load){ .seen_ns = now_ns };
+	*load = (struct gauge_load){ .seen_ns = now_ns, .moved_ns = now_ns };
 }
 
 /*
@@ -119,15 +126,8 @@ uint32_t gauge_bound(const struct worker *worker);
 /* How many tasks are ready on @worker; forked children are not counted. */
 uint32_t gauge_ready(const struct worker *worker);
 
-/*
- * Does one task hold the worker, as the monitor saw at its last look, 10 ms ago at
- * most?  A worker that has just been released is still said to be held.
- */
-static inline bool gauge_is_held(const struct gauge_load *load)
-{
-	/* relaxed: a hint. */
-	return load_relaxed(&load->held);
-}
+/* Does one task hold @worker, for GAUGE_HELD_NS at least? */
+bool gauge_is_held(const struct worker *worker);
 
 /* 0 to GAUGE_FULL, at the time @now_ns. */
 uint32_t gauge_load(const struct worker *worker, uint64_t now_ns);

@@ -88,33 +88,34 @@ TEST(c33_one_run_in_64_is_measured)
 	routing_stop(&r);
 }
 
-static void set_soon(void *arg)
+static int nap(void *self, struct sley_request *request)
 {
-	CHECK_EQ(sley_sleep(SLEY_MSEC), 0);
-	sley_event_set(arg);
+	(void)self;
+	(void)request;
+	return sley_sleep(SLEY_MSEC);
 }
 
-/* The method waits for a millisecond at least, each time. */
+static const struct sley_method nap_methods[] = {
+	{ .name = "nap", .run = nap },
+};
+
+static const struct sley_module nap_module = {
+	SLEY_MODULE_HEAD("nap"),
+	.methods = nap_methods,
+	.nr_methods = 1,
+};
+
 static void learn_waits(void *arg)
 {
-	struct routing *r = arg;
+	struct sley_pool *pool = arg;
 
-	while (cost_of(r->pool, PROBE_WAIT, 0).nr_runs < 1) {
-		struct sley_event event = SLEY_EVENT_INIT, *in = &event;
-		struct sley_group group = SLEY_GROUP_INIT;
+	while (!cost_of(pool, 0, 0).nr_runs) {
 		struct sley_request request[64];
-		struct sley_task task;
 
 		for (size_t i = 0; i < ARRAY_SIZE(request); i++)
-			CHECK_EQ(sley_submit(r->pool, &request[i],
-					     SLEY_REQUEST(.method = PROBE_WAIT,
-							  .in = &in,
-							  .in_size =
-								  sizeof(in))),
+			CHECK_EQ(sley_submit(pool, &request[i],
+					     SLEY_REQUEST(.method = 0)),
 				 0);
-		CHECK_SOON(atomic_load(&probe_counts.running) == 64);
-		sley_spawn(&group, &task, set_soon, &event);
-		sley_join(&group);
 		for (size_t i = 0; i < ARRAY_SIZE(request); i++)
 			CHECK_EQ(sley_request_wait(&request[i]), 0);
 	}
@@ -123,12 +124,18 @@ static void learn_waits(void *arg)
 TEST_WORKERS(c33_waits_are_no_busy_time)
 {
 	struct routing r = routing_start(1, "none");
+	struct sley_pool *pool = NULL;
 	struct sley_method_cost cost;
 
-	run_task(learn_waits, &r);
-	cost = cost_of(r.pool, PROBE_WAIT, 0);
+	CHECK_EQ(sley_router_add(r.router, &nap_module), 0);
+	CHECK_EQ(sley_pool_open(r.router, &pool, "nap",
+				SLEY_POOL_OPTIONS(.module = "nap")),
+		 0);
+	run_task(learn_waits, pool);
+	cost = cost_of(pool, 0, 0);
 	CHECK_EQ(cost.busy_ns, 0);
 	CHECK_GE(cost.wall_ns, SLEY_MSEC - 1);
+	sley_pool_close(pool);
 	routing_stop(&r);
 }
 

@@ -56,6 +56,7 @@ static void place_by_size(void *arg)
 
 TEST(c05_large_requests_go_round_the_io_workers_and_small_ones_to_worker_0)
 {
+	skip_chaos();
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
 		struct routing r = routing_of(counts[i], "default");
 
@@ -68,6 +69,7 @@ TEST(c05_a_submitter_that_is_no_worker_is_placed_too)
 {
 	struct routing r = routing_of(4, "default");
 
+	skip_chaos();
 	CHECK_EQ(sent_to(r.pool, SLEY_REQUEST(.method = PROBE_ECHO)), 0);
 	CHECK_EQ(sent_to(r.pool, SLEY_REQUEST(.method = PROBE_ECHO,
 					      .io_size = SLEY_IO_LARGE)),
@@ -99,6 +101,7 @@ static void place_by_method(void *arg)
 
 TEST(c05_network_and_gpu_methods_go_to_the_workers_with_that_role)
 {
+	skip_chaos();
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
 		struct routing r = routing_of(counts[i], "default");
 
@@ -110,6 +113,7 @@ TEST(c05_network_and_gpu_methods_go_to_the_workers_with_that_role)
 
 TEST(c09_without_a_gpu_worker_gpu_methods_run_and_no_worker_polls)
 {
+	skip_chaos();
 	for (int nr = 1; nr <= 4; nr++) {
 		struct routing r = routing_of(nr, "default");
 		struct sley_worker_stats stats = SLEY_WORKER_STATS_INIT;
@@ -224,6 +228,7 @@ TEST(c14_requests_of_a_group_follow_the_first_while_it_is_there)
 {
 	struct routing r = routing_of(4, "default");
 
+	skip_chaos();
 	run_task(keep_a_group, &r);
 	routing_stop(&r);
 }

@@ -697,10 +697,12 @@ TEST(an_upgrade_keeps_every_method_that_there_was)
 
 /* A keeper of the parent holds the lock of the pool, for ever. */
 static struct sley_pool *forked_pool;
+static struct sley_router *forked_router;
 
 static int fork_in_upgrade(void **self, uint32_t from,
 			   const struct sley_container_info *info)
 {
+	struct sley_method_cost cost = { .size = sizeof(cost) };
 	struct sley_pool *pool = forked_pool;
 	struct sley_request request;
 	int status;
@@ -724,6 +726,9 @@ static int fork_in_upgrade(void **self, uint32_t from,
 		CHECK_EQ(sley_pool_flush_until(pool, SLEY_FOREVER),
 			 SLEY_EFORKED);
 		CHECK_EQ(sley_pool_destroy(pool), SLEY_EFORKED);
+		CHECK_EQ(sley_container_get_cost(pool, 0, 0, 0, &cost),
+			 SLEY_EFORKED);
+		CHECK_EQ(sley_router_steal(forked_router, 0, 1), SLEY_EFORKED);
 		sley_pool_close(pool);
 		_exit(0);
 	}
@@ -741,6 +746,7 @@ TEST(a_child_of_fork_is_told_that_its_pools_are_lost)
 		test_skip("fork() with threads");
 	r = routing_start(2, "default");
 	forked_pool = r.pool;
+	forked_router = r.router;
 	newer.version = 2;
 	newer.upgrade = fork_in_upgrade;
 	CHECK_EQ(sley_container_drain_until(r.pool, 0, SLEY_FOREVER), 0);

@@ -274,6 +274,7 @@ TEST(rc11_one_call_moves_the_oldest_request_without_a_group)
 	struct sley_request holder[3], request[4];
 	struct gate gate = { 0 };
 
+	skip_chaos();
 	hold_all(&r, &gate, holder);
 	CHECK_EQ(sley_router_steal(r.router, 0, 1), 0); /* nothing is there */
 	submit_to(&r, &request[0], 0, 7);
@@ -320,6 +321,7 @@ TEST(rc11_requests_of_others_and_plain_tasks_stay)
 	struct sley_task task;
 	atomic_int ran = 0;
 
+	skip_chaos();
 	hold_all(&r, &gate, holder);
 	submit_to(&r, &request, 0, SLEY_NO_GROUP);
 	CHECK_EQ(sley_spawn_with(&group, &task, count_task, &ran,
@@ -508,13 +510,11 @@ static void flood_one_worker(void *arg)
 	static struct sley_request request[640];
 	struct routing *r = arg;
 
-	for (size_t i = 0; i < ARRAY_SIZE(request); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(request); i++)
 		CHECK_EQ(sley_submit(r->pool, &request[i],
 				     SLEY_REQUEST(.method = PROBE_COUNT,
 						  .enqueue = true)),
 			 0);
-		CHECK_EQ(request[i].worker, sley_worker());
-	}
 	for (size_t i = 0; i < ARRAY_SIZE(request); i++)
 		CHECK_EQ(sley_request_wait(&request[i]), 0);
 }
