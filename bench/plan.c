@@ -718,6 +718,16 @@ const struct plan_row plan_rows[] = {
 		.bars = { { "p99_ns", "variety-thread", 3.0, 0, 2 } },
 	},
 	{
+		.name = "broadcast",
+		.about = "a request to 1, 4, 16 and 64 containers, per container",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = {
+			SLEY,
+			{ .name = "tasks", .program = "sley",
+			  .row = "broadcast-tasks" },
+		},
+	},
+	{
 		.name = "io-echo",
 		.about = "CPU of a server for each message sent back, 64 fibers",
 		.workers = { 1 }, .workers_min = 1, .workers_max = 1,

@@ -30,6 +30,7 @@
 #define POLICY_TURNS 2000000
 #define POLICY_COUNTED 100000    /* requests under valgrind            */
 #define VARIETY_NS 6000000000ull /* the hog holds a sixth of it, twice */
+#define BROADCAST_PARTS 2000000
 #define COND_TRIPS 500000
 #define BLOCKED_FIBERS 1000000
 #define BLOCKED_QUICK 10000

@@ -34,6 +34,8 @@ static const struct measure_row rows[] = {
 	{ "policy-default-inline", row_policy_default_inline },
 	{ "variety", row_variety },
 	{ "variety-thread", row_variety_thread },
+	{ "broadcast", row_broadcast },
+	{ "broadcast-tasks", row_broadcast_tasks },
 	{ "blocking", row_blocking },
 	{ "once", row_once },
 	{ "stock", row_stock },

@@ -83,6 +83,8 @@ void row_policy_none_inline(const struct measure *m);
 void row_policy_default_inline(const struct measure *m);
 void row_variety(const struct measure *m);
 void row_variety_thread(const struct measure *m);
+void row_broadcast(const struct measure *m);
+void row_broadcast_tasks(const struct measure *m);
 
 /* Runs @root as the first task of a runtime. */
 static inline void row_run_config(const struct sley_config *config,

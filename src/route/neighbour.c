@@ -228,7 +228,8 @@ static uint64_t machine_of(const struct neighbour *neighbour,
 /* Why the request does not leave. */
 static int refuse(const struct sley_request *request)
 {
-	if (request_is_cancelled(pool_of(request)->router->rt, request))
+	if (task_is_cancelled(&request->task) ||
+	    runtime_is_cancelled(pool_of(request)->router->rt))
 		return -ECANCELED;
 	return os_now() >= deadline_of(request) ? -ETIMEDOUT : 0;
 }

@@ -195,7 +195,8 @@ static int run_as_task(struct sley_request *request)
 	}
 	if (err)
 		return err;
-	if (unlikely(request_is_cancelled(rt, request)))
+	if (unlikely(task_is_cancelled(&request->task) ||
+		     runtime_is_cancelled(rt)))
 		return -ECANCELED;
 	if (unlikely(request->flags & REQUEST_REPEATS) &&
 	    !series_begin(request))

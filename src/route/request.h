@@ -75,12 +75,6 @@ void request_leave_container(struct sley_request *request);
 /* What was asked for, as a spec; without a parent. */
 struct sley_request_spec request_spec(const struct sley_request *request);
 
-static inline bool request_is_cancelled(const struct sley *rt,
-					const struct sley_request *request)
-{
-	return task_is_cancelled(&request->task) || runtime_is_cancelled(rt);
-}
-
 /* Until when a request may wait to be taken: by the query, and by the deadline. */
 uint64_t request_patience(const struct sley_request *request);
 

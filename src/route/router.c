@@ -137,7 +137,7 @@ static bool is_in_use(const struct sley_router *router)
 	return nr_named != router->nr_pools;
 }
 
-/* A handle of the first pool with a name; NULL: there is none. */
+/* A handle of the first pool with a name, or NULL. */
 static struct sley_pool *first_pool(struct sley_router *router)
 {
 	struct sley_pool *pool = NULL;
@@ -168,8 +168,9 @@ int sley_router_destroy(struct sley_router *router)
 	if (in_use)
 		return -EBUSY;
 	/*
-	 * Methods may make and destroy pools meanwhile.  A pool that they make comes
-	 * after their own in the list, so it is made before its turn comes.
+	 * Methods may make and destroy pools meanwhile.  The pool of a method stands
+	 * before the pools that the method makes: so none of these is half made when
+	 * the router gets there.
 	 */
 	while ((pool = first_pool(router))) {
 		(void)!sley_pool_destroy(pool);

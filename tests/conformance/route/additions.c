@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * additions.c - what Chimaera has added later, and what stands for it here: C53.  Answers
- * that are dropped are in neighbour.c.
+ * that are dropped are in neighbour_end.c.
  */
 #include "conformance/route/routing.h"
 
