@@ -191,8 +191,10 @@ static void run(const struct measure *m, bool by_task)
 	variety.jobs = calloc(variety.room, sizeof(*variety.jobs));
 	MEASURE_CHECK(m, variety.jobs != NULL);
 	MEASURE_CHECK(m,
-		      sley_create(&rt, SLEY_CONFIG(.workers = m->workers,
-						   .migratable = true)) == 0);
+		      sley_create(&rt,
+				  SLEY_CONFIG(.workers = m->workers,
+					      .migratable = true,
+					      .watchdog_ms = SLEY_NEVER)) == 0);
 	MEASURE_CHECK(m, sley_router_create(rt, &router, NULL) == 0);
 	MEASURE_CHECK(m, sley_router_add(router, &module) == 0);
 	MEASURE_CHECK(m,
