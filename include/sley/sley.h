@@ -17,10 +17,8 @@
  *   source.h                                 work from your own event loop
  *   pool.h, request.h, query.h               requests to named pools
  *   module.h, param.h, policy.h              what serves them, and on which worker
- *   module.h, policy.h                       what serves them, and on which worker
  *   pool_inspect.h                           the figures of pools, also as JSON
- *   admin.h file_module.h                    modules that come with the library
- *   kv.h                                     a module: keys and values in memory
+ *   admin.h file_module.h kv.h               modules that come with the library
  *   scope.h                                  tasks that fail and end together
  *   fork.h forkable.h parallel.h             functions in parallel
  *   for.h reduce.h scan.h find.h sort.h      loops, sums, searches and order
