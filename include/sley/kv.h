@@ -52,7 +52,11 @@ SLEY_EXPORT extern const struct sley_module sley_kv_module;
 #define SLEY_KV_KEY_MAX 1024
 #define SLEY_KV_VALUE_MAX (1u << 20)
 
-/* For .params of a pool.  Zero means the default in every field. */
+/*
+ * For .params of a pool.  Zero means the default in every field.  A text of lines, such
+ * as "max_bytes=67108864" (<sley/param.h>), is taken as well: so a configuration file may
+ * make a store.
+ */
 struct sley_kv_params {
 	uint32_t size;      /* of this struct; SLEY_KV_PARAMS sets it         */
 	uint32_t key_max;   /* default, and largest: SLEY_KV_KEY_MAX         */

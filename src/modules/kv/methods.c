@@ -13,10 +13,52 @@
 
 #include <errno.h>
 #include <sley/kv.h>
+#include <sley/param.h>
 #include <sley/time.h>
 #include <stdio.h>
 
 /* ---- life --------------------------------------------------------------------------- */
+
+/* The parameter of that name, at most @max; *@to stays as it is if there is none. */
+static int take_number(const struct sley_container_info *info, const char *name,
+		       uint64_t max, uint64_t *to)
+{
+	uint64_t number = *to;
+	int err = sley_param_number(info->params, info->params_size, name,
+				    &number);
+
+	if (err == -ENOENT)
+		return 0;
+	if (!err && number > max)
+		return -ERANGE;
+	*to = number;
+	return err;
+}
+
+/* The params as a text, from a configuration file. */
+static int take_text(struct sley_kv_params *params,
+		     const struct sley_container_info *info)
+{
+	static const char *const names[] = { "max_bytes", "key_max",
+					     "value_max", NULL };
+	uint64_t max_bytes = 0, key_max = 0, value_max = 0;
+	int err = sley_params_check(info->params, info->params_size, names);
+
+	if (!err)
+		err = take_number(info, "max_bytes", UINT64_MAX, &max_bytes);
+	if (!err)
+		err = take_number(info, "key_max", SLEY_KV_KEY_MAX, &key_max);
+	if (!err)
+		err = take_number(info, "value_max", SLEY_KV_VALUE_MAX,
+				  &value_max);
+	*params = (struct sley_kv_params){
+		.size = sizeof(*params),
+		.key_max = (uint32_t)key_max,
+		.value_max = (uint32_t)value_max,
+		.max_bytes = max_bytes,
+	};
+	return err;
+}
 
 /* The params as this library knows them; NULL: the defaults. */
 static int take_params(struct sley_kv_params *params,
@@ -24,6 +66,8 @@ static int take_params(struct sley_kv_params *params,
 {
 	uint32_t size;
 
+	if (sley_params_are_text(info->params, info->params_size))
+		return take_text(params, info);
 	if (info->params) {
 		if (info->params_size < sizeof(size))
 			return -EINVAL;
@@ -366,8 +410,13 @@ static const struct sley_method methods[] = {
 };
 
 const struct sley_module sley_kv_module = {
-	SLEY_MODULE_HEAD("kv"), .version = 1,
-	.methods = methods,     .nr_methods = array_size(methods),
-	.create = create,       .destroy = destroy,
-	.schedule = schedule,   .monitor = monitor,
+	SLEY_MODULE_HEAD("kv"),
+	.version = 1,
+	.methods = methods,
+	.nr_methods = array_size(methods),
+	.create = create,
+	.destroy = destroy,
+	.schedule = schedule,
+	.monitor = monitor,
+	.flags = SLEY_MODULE_STATELESS,
 };

@@ -413,6 +413,25 @@ static int open_error(struct sley_router *router, const void *params,
 	return err;
 }
 
+static int text_error(struct sley_router *router, const char *text)
+{
+	return open_error(router, text, strlen(text), 2);
+}
+
+TEST_WORKERS(params_may_be_a_text)
+{
+	struct shop shop = open_shop(1);
+	struct sley_router *router = shop.router;
+
+	CHECK_EQ(text_error(router, "max_bytes=8192\n"), 0);
+	CHECK_EQ(text_error(router, "max_bytes=8191\n"), -EINVAL);
+	CHECK_EQ(text_error(router, "key_max=1024\nvalue_max=1\n"), 0);
+	CHECK_EQ(text_error(router, "key_max=1025\n"), -ERANGE);
+	CHECK_EQ(text_error(router, "key_max=some\n"), -EINVAL);
+	CHECK_EQ(text_error(router, "max_byte=8192\n"), -EINVAL);
+	close_shop(&shop);
+}
+
 TEST_WORKERS(params_that_make_no_sense_are_refused)
 {
 	struct shop shop = open_shop(1);
