@@ -60,7 +60,9 @@ static int send(void *self, const struct parcel *parcel)
 static void drop(void *self, struct ticket ticket)
 {
 	CHECK(self == &fake);
+	sley_mutex_lock(&fake.lock);
 	fake.dropped = ticket;
+	sley_mutex_unlock(&fake.lock);
 	atomic_fetch_add(&fake.nr_dropped, 1);
 }
 

@@ -28,7 +28,7 @@ struct fake {
 	atomic_int machine[MOST]; /* of each container                    */
 	struct parcel sent[MOST]; /* (lock)                               */
 	char in[8];               /* of the last (lock)                   */
-	struct ticket dropped;
+	struct ticket dropped;    /* the last (lock)                      */
 };
 extern struct fake fake;
 extern const struct neighbour_ops fake_ops;
