@@ -294,6 +294,50 @@ TEST_WORKERS(c22_a_run_that_is_sent_to_another_worker_begins_once)
 	routing_stop(&r);
 }
 
+static atomic_int held = -1; /* the worker that a task holds */
+static atomic_bool may_end;
+
+static void hold_worker(void *arg)
+{
+	(void)arg;
+	atomic_store(&held, (int)sley_worker());
+	while (!atomic_load(&may_end))
+		;
+}
+
+static uint32_t pin_to_held(void *self, const struct sley_route *route)
+{
+	(void)self;
+	sley_route_pin(route);
+	return (uint32_t)atomic_load(&held);
+}
+
+static const struct sley_policy pinning = {
+	SLEY_POLICY_HEAD("pinning"),
+	.runtime_map = pin_to_held,
+};
+
+/* The runs for a worker that a task holds are taken by the other worker. */
+TEST(c29_a_pin_has_no_effect_on_a_periodic_request)
+{
+	struct routing r =
+		ticking_with(SLEY_ROUTER_OPTIONS(.own_policy = &pinning));
+	struct clock clock = { .stop_at = 8, .code = 1 };
+	struct clock *in = &clock;
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_request request;
+	struct sley_task task;
+
+	sley_spawn(&group, &task, hold_worker, NULL);
+	CHECK_SOON(atomic_load(&held) >= 0);
+	submit_clock(r.pool, &request, &in, SLEY_MSEC);
+	CHECK_EQ(code_at_end(&request), 1);
+	CHECK_EQ(atomic_load(&clock.begun), 8);
+	atomic_store(&may_end, true);
+	sley_join(&group);
+	routing_stop(&r);
+}
+
 TEST_WORKERS(c29_a_request_in_a_group_leaves_the_group_between_two_runs)
 {
 	struct routing r = ticking("default");
