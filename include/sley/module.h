@@ -51,13 +51,6 @@ SLEY_BEGIN_DECLS
 #define SLEY_METHOD_SHORT 1u
 
 /*
- * For .flags of a module: schedule() and io_size() do not look at @self.  In an isolated
- * pool (<sley/pool.h>) both run in the program, which has no state of a container, and
- * @self is NULL.
- */
-#define SLEY_MODULE_STATELESS 1u
-
-/*
  * For .flags of a method: it works with the network, or with a GPU.  A policy may
  * have a worker for that: see sley_router_set_network_worker().
  */
@@ -88,6 +81,13 @@ struct sley_method {
 	int (*combine)(void *into, size_t room, size_t *size, const void *from,
 		       size_t from_size);
 };
+
+/*
+ * For .flags of a module: schedule() and io_size() do not look at @self.  In an isolated
+ * pool (<sley/pool.h>) both run in the program, which has no state of a container, and
+ * @self is NULL.
+ */
+#define SLEY_MODULE_STATELESS 1u
 
 /* What create() is told of the container that it makes. */
 struct sley_container_info {
