@@ -8,3 +8,8 @@ TEST(the_second_file_has_one_test)
 {
 	CHECK(test_seed() != 0);
 }
+
+TEST_WORKERS(workers_have_roles_in_the_second_file)
+{
+	CHECK_NE(test_config()->workers, 0);
+}

@@ -29,16 +29,24 @@
 
 enum { PASSED = 0, FAILED = 1, SKIPPED = 77 };
 
-/* The worker counts of each TEST_WORKERS, by $TEST_MATRIX.  0 is the end. */
-static const struct {
+/*
+ * The worker counts of each TEST_WORKERS, by $TEST_MATRIX: of most files, and of files
+ * with TEST_ROLES.  0 is the end.
+ */
+static const struct matrix {
 	const char *name;
 	int counts[7];
+	int roles[9];
 } matrices[] = {
-	{ "full", { SLEY_SINGLE, 1, 2, 4, 8, 64, 0 } },
-	{ "usual", { SLEY_SINGLE, 1, 2, 4, 64, 0 } },
-	{ "short", { SLEY_SINGLE, 2, 8, 0 } },
-	{ "few", { SLEY_SINGLE, 8, 0 } },
-	{ "threads", { 2, 8, 0 } },
+	{ "full",
+	  { SLEY_SINGLE, 1, 2, 4, 8, 64, 0 },
+	  { SLEY_SINGLE, 1, 2, 3, 4, 8, 16, 64, 0 } },
+	{ "usual",
+	  { SLEY_SINGLE, 1, 2, 4, 64, 0 },
+	  { SLEY_SINGLE, 1, 2, 3, 16, 0 } },
+	{ "short", { SLEY_SINGLE, 2, 8, 0 }, { SLEY_SINGLE, 3, 16, 0 } },
+	{ "few", { SLEY_SINGLE, 8, 0 }, { SLEY_SINGLE, 4, 0 } },
+	{ "threads", { 2, 8, 0 }, { 2, 8, 0 } },
 };
 /* The worker count of any other test. */
 static const int one_run[] = { 2, 0 };
@@ -54,7 +62,7 @@ struct board {
 static struct test_case *first_test;
 static struct test_case **last_test = &first_test;
 static struct board *board;
-static const int *matrix = matrices[0].counts;
+static const struct matrix *matrix = &matrices[0];
 static uint64_t seed;
 static int nr_passed, nr_failed, nr_skipped;
 static uint64_t nr_operations;
@@ -391,10 +399,17 @@ static bool wanted(const char *name, const char *filter)
 	return !filter || strstr(name, filter);
 }
 
+static const int *worker_counts(const struct test_case *test)
+{
+	if (test->kind != TEST_PER_WORKERS)
+		return one_run;
+	return test->has_roles ? matrix->roles : matrix->counts;
+}
+
 static void run_test(const struct test_case *test, const char *filter,
 		     const char *program)
 {
-	const int *workers = test->kind == TEST_PER_WORKERS ? matrix : one_run;
+	const int *workers = worker_counts(test);
 	struct run run = { .test = test };
 
 	for (; *workers; workers++) {
@@ -435,7 +450,7 @@ static void choose_matrix(void)
 		return;
 	for (i = 0; i < sizeof(matrices) / sizeof(*matrices); i++) {
 		if (strcmp(text, matrices[i].name) == 0) {
-			matrix = matrices[i].counts;
+			matrix = &matrices[i];
 			return;
 		}
 	}

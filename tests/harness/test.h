@@ -28,10 +28,11 @@
  * may take, TEST_EMULATED is set by cmake/aarch64-linux-gnu.cmake.  TEST_MATRIX
  * sets the worker counts of each TEST_WORKERS: "full", the default, is single, 1,
  * 2, 4, 8 and 64; "usual" is the same without 8; "short" is single, 2 and 8;
- * "few" is single and 8; "threads" is 2 and 8.  SLEY_PROOF names a file that gets
- * a line of JSON about the run, see proof.c.  A test named broken_... runs only if
- * the filter is its whole name: self_test.c proves with such tests that failures
- * are seen.
+ * "few" is single and 8; "threads" is 2 and 8.  A file that is compiled with
+ * TEST_ROLES (ROLES of sley_test() in tests/CMakeLists.txt) has other numbers, 3 and
+ * 16 among them: see test.c.  SLEY_PROOF names a file that gets a line of JSON about
+ * the run, see proof.c.  A test named broken_... runs only if the filter is its whole
+ * name: self_test.c proves with such tests that failures are seen.
  */
 #ifndef SLEY_TESTS_HARNESS_TEST_H
 #define SLEY_TESTS_HARNESS_TEST_H
@@ -49,6 +50,7 @@ struct test_case {
 	const char *file; /* in a group, the source file; else NULL */
 	void (*body)(void);
 	enum test_kind kind;
+	bool has_roles;   /* TEST_PER_WORKERS: for 3 and 16 workers, too */
 	const char *text; /* TEST_DEATH: expected on stderr */
 	struct test_case *next;
 };
@@ -61,12 +63,21 @@ void test_register(struct test_case *test);
 #define TEST_FILE NULL
 #endif
 
+/* Workers have roles, which a policy divides among few, or an odd number. */
+#ifdef TEST_ROLES
+#define TEST_HAS_ROLES true
+#else
+#define TEST_HAS_ROLES false
+#endif
+
 #define TEST_DEFINE(name_, kind_, text_)                                       \
 	static void test_##name_(void);                                        \
 	static struct test_case test_case_##name_ = { .name = #name_,          \
 						      .file = TEST_FILE,       \
 						      .body = test_##name_,    \
 						      .kind = (kind_),         \
+						      .has_roles =             \
+							      TEST_HAS_ROLES,  \
 						      .text = (text_) };       \
 	__attribute__((constructor)) static void test_register_##name_(void)   \
 	{                                                                      \
