@@ -189,18 +189,6 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS const struct sley_router_options *
 sley_config_file_router(const struct sley_config_file *file);
 
 /*
- * sley_config_file_learning_rate - how fast predictions follow what is measured.
- *
- * For a policy of the program; the library itself has no use for the number.
- *
- * Context:  any thread
- * Blocks:   never
- * Errors:   none; a number above 0 and up to 1, or 0: the file does not say
- */
-SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS double
-sley_config_file_learning_rate(const struct sley_config_file *file);
-
-/*
  * sley_config_file_value - value number @i, for all keys of the file but "compose".
  *
  * Context:  any thread

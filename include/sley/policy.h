@@ -179,6 +179,19 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS uint32_t
 sley_router_nr_workers(const struct sley_router *router);
 
 /*
+ * sley_router_learning_rate - how fast predictions follow measurements.
+ *
+ * sley_route_cost() and sley_router_load() do so; a policy with predictions of its own
+ * may, too.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none; above 0, up to 1
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS double
+sley_router_learning_rate(const struct sley_router *router);
+
+/*
  * sley_router_runtime - the runtime of a router, for sley_get_config() and
  * sley_get_worker_stats().
  *

@@ -75,7 +75,12 @@ struct sley_router_options {
 	 * the program may be able to write there.  NULL: none.
 	 */
 	const char *directories;
-	uint64_t reserved[3];
+	/*
+	 * How fast the predicted cost of a method follows measurements: above 0, up
+	 * to 1, in millionths; default 0.2.  With 1 the last measured run counts alone.
+	 */
+	double learning_rate;
+	uint64_t reserved[2];
 };
 
 #define SLEY_ROUTER_OPTIONS(...)                                               \
@@ -93,8 +98,9 @@ struct sley_router_options {
  *           -EPERM    other users may write to the file of the policy, or to a folder
  *                     above it; .report has a line
  *           -ELIBBAD  the file is no policy, or one of another version; the same
- *           -EINVAL   options->size is zero, or the table of the policy has another
- *                     version or lacks runtime_map()
+ *           -EINVAL   options->size is zero; .log_level or .learning_rate is out of
+ *                     range; or the table of the policy has another version or
+ *                     lacks runtime_map()
  *           -E2BIG    a newer field is set
  *           -ENOMEM
  *           SLEY_EFORKED
@@ -380,8 +386,8 @@ struct sley_method_cost {
 /*
  * sley_container_get_cost - how long a method takes, as a container has measured.
  *
- * One in some 64 runs is measured.  Each measured run moves the prediction by a fifth of
- * the difference.  The cost grows with the bytes that a request moves: @io_size, or 0.
+ * One in some 64 runs is measured.  Each measured run moves the prediction by a part of
+ * the difference: .learning_rate of the router, a fifth by default.  The cost grows with the bytes that a request moves: @io_size, or 0.
  * An upgrade forgets what was measured.
  *
  * Context:  any thread

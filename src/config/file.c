@@ -243,11 +243,6 @@ sley_config_file_router(const struct sley_config_file *file)
 	return &file->settings.router;
 }
 
-double sley_config_file_learning_rate(const struct sley_config_file *file)
-{
-	return file->settings.learning_rate;
-}
-
 const struct sley_config_value *
 sley_config_file_value(const struct sley_config_file *file, size_t i)
 {

@@ -58,7 +58,7 @@ static const struct key runtime[] = {
 	  .words = spin_words, KEY_FIELD(struct settings, config.spin_us),
 	  .field = "spin_us", .standard = "20" },
 	{ "learning_rate", VALUE_RATE,
-	  KEY_FIELD(struct settings, learning_rate), .standard = "" },
+	  KEY_FIELD(struct settings, router.learning_rate), .standard = "0.2" },
 	{ "conf_dir", VALUE_FOLDER, KEY_FIELD(struct settings, conf_dir),
 	  .standard = "" },
 	{ "directories", VALUE_FOLDERS,

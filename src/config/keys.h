@@ -14,7 +14,6 @@ struct settings {
 	struct sley_config config;
 	struct sley_router_options router;
 	const char *conf_dir;
-	double learning_rate;
 };
 
 #define NR_TOP_KEYS 3

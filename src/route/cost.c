@@ -22,28 +22,49 @@ static uint64_t below(uint64_t ns, uint64_t limit)
 	return ns < limit ? ns : limit;
 }
 
+_Static_assert(COST_MAX_NS <= UINT64_MAX / COST_FRACTION / COST_LEARN_ALL,
+	       "a part of a difference is computed in 64 bits");
+
+uint32_t cost_rate(double rate)
+{
+	uint32_t parts;
+
+	if (rate == 0)
+		return COST_LEARN_DEFAULT;
+	if (!(rate > 0 && rate <= 1)) /* also false for what is no number */
+		return 0;
+	parts = (uint32_t)(rate * COST_LEARN_ALL + 0.5);
+	return parts ? parts : 1;
+}
+
+static uint64_t part(uint64_t difference, uint32_t rate)
+{
+	return difference * rate / COST_LEARN_ALL;
+}
+
 /* The estimate @old after a measurement of @seen; never 0. */
-static uint64_t moved(uint64_t old, uint64_t seen)
+static uint64_t moved(uint64_t old, uint64_t seen, uint32_t rate)
 {
 	uint64_t mean = seen;
 
 	if (old)
-		mean = seen > old ? old + (seen - old) / COST_LEARN
-				  : old - (old - seen) / COST_LEARN;
+		mean = seen > old ? old + part(seen - old, rate)
+				  : old - part(old - seen, rate);
 	return mean ? mean : 1;
 }
 
-void cost_learn(struct method_cost *cost, uint64_t units, uint64_t ns,
-		bool waited)
+void cost_learn(struct method_cost *cost, uint32_t rate, uint64_t units,
+		uint64_t ns, bool waited)
 {
 	uint64_t seen = below(ns, COST_MAX_NS) * COST_FRACTION / units;
 
 	/* relaxed: statistics, see cost.h. */
-	store_relaxed(&cost->wall, moved(load_relaxed(&cost->wall), seen));
+	store_relaxed(&cost->wall,
+		      moved(load_relaxed(&cost->wall), seen, rate));
 	if (!waited)
 		/* relaxed: the same. */
 		store_relaxed(&cost->busy,
-			      moved(load_relaxed(&cost->busy), seen));
+			      moved(load_relaxed(&cost->busy), seen, rate));
 	/* relaxed: the same. */
 	store_relaxed(&cost->nr_runs, load_relaxed(&cost->nr_runs) + 1);
 }
@@ -141,7 +162,9 @@ int cost_run(struct sley_request *request)
 	/* The method may go on at another worker after a wait. */
 	bool waited = worker_now() != worker || switches_of(worker) != switches;
 
-	cost_learn(cost_of(request), cost_units(request->io_size), ns, waited);
+	cost_learn(cost_of(request),
+		   request->container->pool->router->learning_rate,
+		   cost_units(request->io_size), ns, waited);
 	return code;
 }
 

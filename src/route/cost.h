@@ -5,8 +5,8 @@
  * Each container learns for each method how long one *unit* takes: a request is one
  * unit, and one more for each COST_UNIT_SIZE bytes that it moves, as far as is known.
  * One run in some 64 is measured, which costs two looks at the clock: a method may take
- * less than such a look.  A measured run moves the estimate by a fifth of the
- * difference.
+ * less than such a look.  A measured run moves the estimate by a part of the difference:
+ * the learning rate of the router, a fifth by default.
  *
  *   wall   from the beginning to the end of the method, waits included
  *   busy   the same of runs in which the method did not wait
@@ -40,7 +40,9 @@
 struct sley_router;
 
 #define COST_UNIT_SIZE 4096
-#define COST_LEARN 5      /* a new measurement counts 1 / 5           */
+/* A learning rate of 1: a new measurement counts alone.  By default it counts 1 / 5. */
+#define COST_LEARN_ALL 1000000u
+#define COST_LEARN_DEFAULT (COST_LEARN_ALL / 5)
 #define COST_FRACTION 256 /* the estimates are in parts of nanoseconds */
 #define COST_MAX_NS (1ull << 36)
 
@@ -62,9 +64,15 @@ static inline uint64_t cost_units(uint64_t io_size)
 	return 1 + io_size / COST_UNIT_SIZE;
 }
 
-/* A run of @units took @ns; @waited: not all of it on a worker. */
-void cost_learn(struct method_cost *cost, uint64_t units, uint64_t ns,
-		bool waited);
+/* From a number above 0 and up to 1, or 0: the default; 0: it is none of these. */
+must_check uint32_t cost_rate(double rate);
+
+/*
+ * A run of @units took @ns, and counts @rate / COST_LEARN_ALL; @waited: not all of the
+ * time on a worker.
+ */
+void cost_learn(struct method_cost *cost, uint32_t rate, uint64_t units,
+		uint64_t ns, bool waited);
 
 /* What @units cost, in nanoseconds, COST_MAX_NS at most; 0: not known. */
 uint64_t cost_busy(const struct method_cost *cost, uint64_t units);

@@ -91,13 +91,15 @@ int sley_router_create(struct sley *rt, struct sley_router **out,
 
 	if (err)
 		return err;
-	if (options.log_level > SLEY_LOG_ERROR)
+	if (options.log_level > SLEY_LOG_ERROR ||
+	    !cost_rate(options.learning_rate))
 		return -EINVAL;
 	router = router_alloc(rt);
 	if (!router)
 		return -ENOMEM;
 	router->log_level = options.log_level ? options.log_level
 					      : SLEY_LOG_WARNING;
+	router->learning_rate = cost_rate(options.learning_rate);
 	err = set_directories(router, options.directories)
 		      ? policy_start(router, options.policy, options.own_policy)
 		      : -ENOMEM;
@@ -305,6 +307,11 @@ int sley_router_get_stats(const struct sley_router *router,
 uint32_t sley_router_nr_workers(const struct sley_router *router)
 {
 	return router->nr_workers;
+}
+
+double sley_router_learning_rate(const struct sley_router *router)
+{
+	return (double)router->learning_rate / COST_LEARN_ALL;
 }
 
 struct sley *sley_router_runtime(const struct sley_router *router)

@@ -45,6 +45,7 @@ struct sley_router {
 	const struct sley_policy *policy;
 	void *policy_self;
 	uint32_t log_level;
+	uint32_t learning_rate; /* cost.h                                    */
 	uint32_t nr_workers; /* 1 if threads are bound                       */
 	uint32_t client_lanes;
 	uint32_t network_worker;

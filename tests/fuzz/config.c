@@ -122,7 +122,7 @@ static void check_file(const struct sley_config_file *file)
 		sley_config_file_router(file);
 	const struct sley_config_pool *pool;
 	const struct sley_config_value *value;
-	double rate = sley_config_file_learning_rate(file);
+	double rate = router->learning_rate;
 
 	check_runtime(sley_config_file_runtime(file));
 	HOLDS(rate >= 0 && rate <= 1);

@@ -42,7 +42,7 @@ TEST(c51_no_file_is_all_defaults)
 	CHECK_EQ(sley_config_file_router(file)->size,
 		 sizeof(struct sley_router_options));
 	CHECK(sley_config_file_pool(file, 0) == NULL);
-	CHECK(sley_config_file_learning_rate(file) == 0);
+	CHECK(sley_config_file_router(file)->learning_rate == 0);
 	sley_config_file_free(file);
 	sley_config_file_free(NULL);
 }
@@ -136,7 +136,7 @@ TEST(c51_every_key_sets_its_field)
 	CHECK_STR(router->policy, "local");
 	CHECK_STR(router->directories, "/a:/b c");
 	CHECK_EQ(router->log_level, 1); /* SLEY_LOG_DEBUG */
-	CHECK(sley_config_file_learning_rate(file) == 0.25);
+	CHECK(router->learning_rate == 0.25);
 	CHECK_STR(value_of(file, "runtime.conf_dir")->text, "/var/lib/x");
 	sley_config_file_free(file);
 }
@@ -158,7 +158,7 @@ TEST(c51_words_stand_for_the_values_that_are_no_numbers)
 	CHECK_EQ(config->blocking_max, SLEY_UNBOUNDED);
 	CHECK_EQ(config->workers, 0);
 	CHECK_EQ(sley_cpus_count(config->cpus), 3);
-	CHECK(sley_config_file_learning_rate(file) == 1);
+	CHECK(sley_config_file_router(file)->learning_rate == 1);
 	CHECK_STR(sley_config_file_router(file)->directories, "/a:/b");
 	sley_config_file_free(file);
 }
@@ -175,7 +175,7 @@ TEST(c51_numbers_do_not_go_by_the_locale)
 		snprintf(text, sizeof(text), "runtime:\n  learning_rate: %s\n",
 			 rates[i]);
 		file = parse_good(text);
-		CHECK(sley_config_file_learning_rate(file) == 0.25);
+		CHECK(sley_config_file_router(file)->learning_rate == 0.25);
 		sley_config_file_free(file);
 	}
 }

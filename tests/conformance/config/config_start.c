@@ -218,6 +218,20 @@ TEST(c51_a_runtime_that_does_not_start_leaves_nothing)
 	sley_config_file_free(s.file);
 }
 
+/* ---- the load ----------------------------------------------------------------------- */
+
+TEST(c33_the_learning_rate_of_the_file_is_that_of_the_router)
+{
+	struct started s;
+
+	CHECK_EQ(start_text(&s, "runtime:\n  num_threads: 1\n"
+				"  learning_rate: 0.75\n"),
+		 0);
+	CHECK(sley_router_learning_rate(s.router) == 0.75);
+	end(&s);
+	sley_config_file_free(s.file);
+}
+
 /* ---- the policy --------------------------------------------------------------------- */
 
 /* A folder of our own with the policy "my_scheduler". */

@@ -8,6 +8,8 @@
  */
 #include "conformance/route/routing.h"
 
+#include <math.h>
+
 static struct sley_method_cost cost_of(struct sley_pool *pool, uint32_t method,
 				       uint64_t io_size)
 {
@@ -67,6 +69,73 @@ TEST_WORKERS(c33_a_method_is_predicted_from_what_was_measured)
 
 	run_task(learn_and_learn_again, &r);
 	routing_stop(&r);
+}
+
+/* A pool of one container, of a router with this learning rate. */
+static struct routing learning_at(double rate)
+{
+	struct routing r = { .rt = start() };
+
+	CHECK_EQ(sley_router_create(r.rt, &r.router,
+				    SLEY_ROUTER_OPTIONS(.policy = "none",
+							.learning_rate = rate)),
+		 0);
+	CHECK_EQ(sley_router_add(r.router, &probe_module), 0);
+	r.pool = probe_pool(r.router, "p", 1);
+	return r;
+}
+
+static void follow_at_once(void *arg)
+{
+	struct routing *r = arg;
+
+	spin_for(r->pool, 0, 1);
+	spin_for(r->pool, SLEY_MSEC, 1);
+	CHECK_GE(cost_of(r->pool, PROBE_SPIN, 0).wall_ns, SLEY_MSEC - 1);
+}
+
+static void follow_slowly(void *arg)
+{
+	struct routing *r = arg;
+
+	spin_for(r->pool, SLEY_MSEC, 1);
+	spin_for(r->pool, 0, 10);
+	/* Ten times a thousandth less. */
+	CHECK_GE(cost_of(r->pool, PROBE_SPIN, 0).wall_ns, SLEY_MSEC * 99 / 100);
+}
+
+TEST_WORKERS(c33_the_router_says_how_fast_a_prediction_follows)
+{
+	struct routing r = learning_at(1);
+
+	CHECK(sley_router_learning_rate(r.router) == 1);
+	run_task(follow_at_once, &r);
+	routing_stop(&r);
+	r = learning_at(0.001);
+	CHECK(sley_router_learning_rate(r.router) == 0.001);
+	run_task(follow_slowly, &r);
+	routing_stop(&r);
+	r = learning_at(0);
+	CHECK(sley_router_learning_rate(r.router) == 0.2);
+	routing_stop(&r);
+}
+
+TEST(c33_a_learning_rate_that_is_none_is_refused)
+{
+	static const double rates[] = { -0.1, 1.1, NAN, INFINITY };
+	struct sley *rt = start();
+
+	for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
+		struct sley_router *router = NULL;
+
+		CHECK_EQ(
+			sley_router_create(
+				rt, &router,
+				SLEY_ROUTER_OPTIONS(.learning_rate = rates[i])),
+			-EINVAL);
+		CHECK(!router);
+	}
+	stop(rt);
 }
 
 TEST(c33_one_run_in_64_is_measured)
