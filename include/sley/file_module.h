@@ -93,7 +93,11 @@ enum sley_file_method {
 
 #define SLEY_FILE_OPEN_MAX 65536 /* files of a container                      */
 
-/* Zero means the default in every field but .root. */
+/*
+ * Zero means the default in every field but .root.  A text of lines (<sley/param.h>) is
+ * taken as well, so that a configuration file may make the pool: "root=/srv/data",
+ * "max_open=64", and "writable=true" and "devices=true" for the flags.
+ */
 struct sley_file_params {
 	uint32_t size; /* of this struct; SLEY_FILE_PARAMS sets it           */
 	uint32_t flags;

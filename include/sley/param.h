@@ -72,5 +72,20 @@ SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_param_number(const void *params, size_t size, const char *name,
 		  uint64_t *number);
 
+/*
+ * sley_param_switch - the value of a parameter that is true or false.
+ *
+ * The words are those of YAML: true and false, yes and no, on and off, in small or
+ * capital letters.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    *@on is written on success only.
+ * Errors:   -ENOENT   there is no such parameter
+ *           -EINVAL   it is none of these words
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
+sley_param_switch(const void *params, size_t size, const char *name, bool *on);
+
 SLEY_END_DECLS
 #endif

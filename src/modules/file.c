@@ -16,6 +16,7 @@
 #include "base/options.h"
 #include "core/sched/worker.h"
 #include "modules/file_table.h"
+#include "modules/params.h"
 #include "os/socket.h"
 
 #include <errno.h>
@@ -347,18 +348,45 @@ static int run_unlink(void *self, struct sley_request *request)
 
 /* ---- containers --------------------------------------------------------------------- */
 
+/* The params as a text, from a configuration file. */
+static int take_text(const struct sley_container_info *info,
+		     struct sley_file_params *params)
+{
+	static const char *const names[] = { "root", "writable", "devices",
+					     "max_open", NULL };
+	size_t size = 0;
+	const char *root =
+		sley_param_find(info->params, info->params_size, "root", &size);
+	int err = sley_params_check(info->params, info->params_size, names);
+
+	if (!err && size > SLEY_FILE_ROOT_MAX)
+		err = -ENAMETOOLONG;
+	if (err)
+		return err;
+	*params = (struct sley_file_params){ .size = sizeof(*params) };
+	if (root)
+		memcpy(params->root, root, size);
+	if (strlen(params->root) != size) /* a 0 in between */
+		return -EINVAL;
+	err = params_flag(info, "writable", SLEY_FILE_WRITABLE, &params->flags);
+	if (!err)
+		err = params_flag(info, "devices", SLEY_FILE_DEVICES,
+				  &params->flags);
+	if (!err)
+		err = params_number(info, "max_open", SLEY_FILE_OPEN_MAX,
+				    &params->max_open);
+	return err;
+}
+
 static int take_params(const struct sley_container_info *info,
 		       struct sley_file_params *params)
 {
-	uint32_t size;
-	int err;
+	int err = -EINVAL;
 
-	if (info->params_size < sizeof(size))
-		return -EINVAL;
-	memcpy(&size, info->params, sizeof(size));
-	if (size > info->params_size)
-		return -EINVAL;
-	err = options_take(params, info->params);
+	if (params_are_text(info))
+		err = take_text(info, params);
+	else if (params_are_struct(info))
+		err = options_take(params, info->params);
 	if (err)
 		return err;
 	if (!*params->root || !memchr(params->root, '\0', sizeof(params->root)))

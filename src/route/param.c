@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <sley/param.h>
 #include <string.h>
+#include <strings.h>
 
 /* A line of the text: its name, and the value behind the '='. */
 struct line {
@@ -91,6 +92,34 @@ const char *sley_param_find(const void *params, size_t size, const char *name,
 		}
 	}
 	return NULL;
+}
+
+/* Is the text of @size letters this @word?  Capital letters count as small. */
+static bool is_word(const char *text, size_t size, const char *word)
+{
+	return size == strlen(word) && !strncasecmp(text, word, size);
+}
+
+int sley_param_switch(const void *params, size_t size, const char *name,
+		      bool *on)
+{
+	static const char *const words[][2] = { { "false", "true" },
+						{ "no", "yes" },
+						{ "off", "on" } };
+	size_t nr = 0;
+	const char *text = sley_param_find(params, size, name, &nr);
+
+	if (!text)
+		return -ENOENT;
+	for (size_t i = 0; i < array_size(words); i++) {
+		bool is_on = is_word(text, nr, words[i][1]);
+
+		if (is_on || is_word(text, nr, words[i][0])) {
+			*on = is_on;
+			return 0;
+		}
+	}
+	return -EINVAL;
 }
 
 int sley_param_number(const void *params, size_t size, const char *name,

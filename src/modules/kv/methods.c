@@ -8,32 +8,16 @@
 #include "base/options.h"
 #include "core/sched/worker.h"
 #include "modules/kv/store.h"
+#include "modules/params.h"
 #include "os/clock.h"
 #include "os/secret.h"
 
 #include <errno.h>
 #include <sley/kv.h>
-#include <sley/param.h>
 #include <sley/time.h>
 #include <stdio.h>
 
 /* ---- life --------------------------------------------------------------------------- */
-
-/* The parameter of that name, at most @max; *@to stays as it is if there is none. */
-static int take_number(const struct sley_container_info *info, const char *name,
-		       uint64_t max, uint64_t *to)
-{
-	uint64_t number = *to;
-	int err = sley_param_number(info->params, info->params_size, name,
-				    &number);
-
-	if (err == -ENOENT)
-		return 0;
-	if (!err && number > max)
-		return -ERANGE;
-	*to = number;
-	return err;
-}
 
 /* The params as a text, from a configuration file. */
 static int take_text(struct sley_kv_params *params,
@@ -41,22 +25,18 @@ static int take_text(struct sley_kv_params *params,
 {
 	static const char *const names[] = { "max_bytes", "key_max",
 					     "value_max", NULL };
-	uint64_t max_bytes = 0, key_max = 0, value_max = 0;
 	int err = sley_params_check(info->params, info->params_size, names);
 
+	*params = (struct sley_kv_params){ .size = sizeof(*params) };
 	if (!err)
-		err = take_number(info, "max_bytes", UINT64_MAX, &max_bytes);
+		err = sley_param_number(info->params, info->params_size,
+					"max_bytes", &params->max_bytes);
+	if (!err || err == -ENOENT)
+		err = params_number(info, "key_max", SLEY_KV_KEY_MAX,
+				    &params->key_max);
 	if (!err)
-		err = take_number(info, "key_max", SLEY_KV_KEY_MAX, &key_max);
-	if (!err)
-		err = take_number(info, "value_max", SLEY_KV_VALUE_MAX,
-				  &value_max);
-	*params = (struct sley_kv_params){
-		.size = sizeof(*params),
-		.key_max = (uint32_t)key_max,
-		.value_max = (uint32_t)value_max,
-		.max_bytes = max_bytes,
-	};
+		err = params_number(info, "value_max", SLEY_KV_VALUE_MAX,
+				    &params->value_max);
 	return err;
 }
 
@@ -64,17 +44,10 @@ static int take_text(struct sley_kv_params *params,
 static int take_params(struct sley_kv_params *params,
 		       const struct sley_container_info *info)
 {
-	uint32_t size;
-
-	if (sley_params_are_text(info->params, info->params_size))
+	if (params_are_text(info))
 		return take_text(params, info);
-	if (info->params) {
-		if (info->params_size < sizeof(size))
-			return -EINVAL;
-		memcpy(&size, info->params, sizeof(size));
-		if (size > info->params_size)
-			return -EINVAL;
-	}
+	if (info->params && !params_are_struct(info))
+		return -EINVAL;
 	return options_take(params, info->params);
 }
 

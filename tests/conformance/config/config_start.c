@@ -6,6 +6,8 @@
  */
 #include "conformance/config/said.h"
 
+#include <sley/file_module.h>
+#include <sley/kv.h>
 #include <sley/param.h>
 #include <sys/stat.h>
 
@@ -216,6 +218,30 @@ TEST(c51_a_runtime_that_does_not_start_leaves_nothing)
 	      s.said.text);
 	CHECK(!s.rt && !s.router);
 	sley_config_file_free(s.file);
+}
+
+TEST(c51_modules_of_the_library_take_the_params_of_a_file)
+{
+	struct started s;
+
+	CHECK_EQ(start_text(&s, "compose:\n"
+				"  - mod_name: kv\n"
+				"    pool_name: sessions\n"
+				"    containers: 2\n"
+				"    params: { max_bytes: 1000000 }\n"
+				"  - mod_name: file\n"
+				"    pool_name: pictures\n"
+				"    params:\n"
+				"      root: /tmp\n"
+				"      writable: Yes\n"
+				"      max_open: 64\n"),
+		 0);
+	CHECK_EQ(sley_router_add(s.router, &sley_kv_module), 0);
+	CHECK_EQ(sley_router_add(s.router, &sley_file_module), 0);
+	CHECK_EQ(sley_config_file_compose(s.file, s.router), 0);
+	CHECK_STR(s.said.text, "");
+	sley_config_file_free(s.file);
+	end(&s);
 }
 
 /* ---- the load ----------------------------------------------------------------------- */

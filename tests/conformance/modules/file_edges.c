@@ -199,6 +199,59 @@ TEST(params_are_checked)
 	scene_stop(&s);
 }
 
+/* Opens "files" with params that are a text. */
+static int open_by_text(struct scene *s, const char *text)
+{
+	return sley_pool_open(s->router, &s->pool, "files",
+			      SLEY_POOL_OPTIONS(.module = "file",
+						.params = text,
+						.params_size = strlen(text)));
+}
+
+static void check_texts(struct scene *s)
+{
+	char text[1200];
+
+	CHECK_EQ(open_by_text(s, "writable=true\n"), -EINVAL);
+	CHECK_EQ(open_by_text(s, "root=\n"), -EINVAL);
+	CHECK_EQ(open_by_text(s, "root=/no/such/folder\n"), -ENOENT);
+	CHECK_EQ(open_by_text(s, "root=/tmp\nwriteable=true\n"), -EINVAL);
+	CHECK_EQ(open_by_text(s, "root=/tmp\nwritable=perhaps\n"), -EINVAL);
+	CHECK_EQ(open_by_text(s, "root=/tmp\nmax_open=65537\n"), -ERANGE);
+	CHECK_EQ(open_by_text(s, "root=/tmp\nmax_open=-1\n"), -EINVAL);
+	snprintf(text, sizeof(text), "root=%01000d\n", 0);
+	CHECK_EQ(open_by_text(s, text), -ENAMETOOLONG);
+	CHECK_EQ(sley_pool_open(s->router, &s->pool, "files",
+				SLEY_POOL_OPTIONS(.module = "file",
+						  .params = "root=/tmp\0x",
+						  .params_size = 11)),
+		 -EINVAL);
+}
+
+TEST_WORKERS(params_may_be_a_text)
+{
+	char text[600];
+	uint64_t file, other;
+	struct scene s;
+
+	scene_begin(&s, NULL);
+	check_texts(&s);
+	snprintf(text, sizeof(text), "root=%s\nwritable=yes\nmax_open=1\n",
+		 s.folder.path);
+	CHECK_EQ(open_by_text(&s, text), 0);
+	file = open_new(s.pool, "file"); /* which makes it */
+	CHECK_EQ(open_as(s.pool, "file", SLEY_FILE_TO_READ, &other), -EMFILE);
+	CHECK_EQ(of_file(s.pool, SLEY_FILE_CLOSE, file), 0);
+	CHECK_EQ(unlink_file(s.pool, "file"), 0);
+	CHECK_EQ(sley_pool_destroy(s.pool), 0);
+	sley_pool_close(s.pool);
+	/* What is not said is not allowed. */
+	snprintf(text, sizeof(text), "root=%s\ndevices=no\n", s.folder.path);
+	CHECK_EQ(open_by_text(&s, text), 0);
+	CHECK_EQ(unlink_file(s.pool, "file"), -EROFS);
+	scene_stop(&s);
+}
+
 /* ---- limits ---------------------------------------------------------------------------- */
 
 static void open_too_many(void *arg)

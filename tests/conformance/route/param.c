@@ -4,6 +4,8 @@
  */
 #include "conformance/bound.h"
 
+#include <stdio.h>
+
 static const char text[] = "limit=100\n"
 			   "empty=\n"
 			   "equation=a = b\n"
@@ -54,6 +56,35 @@ TEST(a_parameter_may_be_a_number)
 	CHECK_EQ(number, 100);
 	CHECK_EQ(sley_param_number(text, size, "last", &number), 0);
 	CHECK_EQ(number, 7);
+}
+
+static int switch_of(const char *value, bool *on)
+{
+	char line[32];
+
+	snprintf(line, sizeof(line), "it=%s\n", value);
+	return sley_param_switch(line, strlen(line), "it", on);
+}
+
+TEST(a_parameter_may_be_a_switch)
+{
+	static const char *const words[][2] = { { "false", "true" },
+						{ "no", "yes" },
+						{ "Off", "ON" } };
+	static const char *const others[] = { "", "0", "1", "tru", "truee" };
+	bool on;
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		on = true;
+		CHECK_EQ(switch_of(words[i][0], &on), 0);
+		CHECK(!on);
+		CHECK_EQ(switch_of(words[i][1], &on), 0);
+		CHECK(on);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		CHECK_EQ(switch_of(others[i], &on), -EINVAL);
+	CHECK_EQ(sley_param_switch(text, size, "none", &on), -ENOENT);
+	CHECK(on);
 }
 
 TEST(parameters_that_a_module_does_not_know_are_noticed)
