@@ -32,6 +32,12 @@
  * of their query allows, until the container is opened again.  So its state can be
  * upgraded in place, or replaced.
  *
+ * Control calls (open, drain, upgrade, flush, destroy) run functions of a module on the
+ * stack of their caller, and hold no lock meanwhile: a deadline or a cancel of the
+ * caller's scope reaches the waits in create() and upgrade(), and other containers are not
+ * held up.  A call that would wait for its own caller, which is a method, create() or
+ * upgrade(), or was called by one on the same stack, returns -EDEADLK.
+ *
  * Isolation.  The containers of an isolated pool (.isolated) are in subprocesses, and
  * their requests are copied there and back: at most SLEY_ISOLATED_MAX bytes each way.
  * Call sley_subprocesses_init() first in main(), and end the router before
@@ -119,7 +125,8 @@ sley_router_create(struct sley *rt, struct sley_router **router,
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
- * Errors:   -EBUSY   references are left: nothing was done
+ * Errors:   -EBUSY    references are left: nothing was done
+ *           -EDEADLK  the caller is in a method of a pool of the router
  *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
@@ -203,6 +210,8 @@ struct sley_pool_options {
  *           -E2BIG          a newer field is set, or .containers is above
  *                           SLEY_CONTAINERS_MAX
  *           -ENOMEM
+ *           -ECANCELED      while another caller makes the pool
+ *           -EDEADLK        create() of the pool opens the pool
  *           SLEY_EFORKED
  *           the error of create()
  *           of isolated pools:
@@ -240,11 +249,13 @@ sley_pool_close(struct sley_pool *pool);
  * destroys the containers.  The reference of the caller stays, and is
  * given back with sley_pool_close().
  *
- * A method of the pool must not call this: it would wait for itself.
+ * There is no deadline, since a pool without a name cannot be had back.  A caller that
+ * wants one flushes the pool first, with sley_pool_flush_until().
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
  * Errors:   -EALREADY  the pool was destroyed, or another caller is destroying it
+ *           -EDEADLK   the caller is in a method of the pool
  *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
@@ -256,14 +267,15 @@ sley_pool_destroy(struct sley_pool *pool);
  * Requests that come meanwhile are waited for as well, and so are requests that wait for
  * a drained container; periodic requests only while a run lasts.  The library counts the
  * requests; work_remaining() of the module
- * adds its own.  The caller looks once a millisecond.  A method of the pool must not call
- * this: it would wait for itself.
+ * adds its own.  The caller looks once a millisecond.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
  * Order:    everything in the requests that were submitted before happens before the
  *           return.
- * Errors:   -ETIMEDOUT, -ECANCELED, SLEY_EFORKED
+ * Errors:   -ETIMEDOUT, -ECANCELED
+ *           -EDEADLK  the caller is in a method of the pool
+ *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
 sley_pool_flush_until(struct sley_pool *pool, uint64_t deadline_ns);
@@ -309,14 +321,14 @@ sley_pool_nr_containers(const struct sley_pool *pool);
  *
  * New requests for the container wait; periodic requests have no runs there, and are
  * not waited for between two runs.  If the call fails, the container takes
- * requests again.  A method of the container must not call this: it would wait for
- * itself.
+ * requests again.
  *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
  * Errors:   -ETIMEDOUT, -ECANCELED
  *           -ENXIO      the pool has no such container
  *           -EALREADY   the container is drained, or another caller drains it
+ *           -EDEADLK    the caller is in a method of the container
  *           -ENOENT     the pool was destroyed
  *           SLEY_EFORKED
  */
@@ -331,6 +343,7 @@ sley_container_drain_until(struct sley_pool *pool, uint32_t id,
  * Blocks:   never
  * Errors:   -ENXIO    the pool has no such container
  *           -EINVAL   the container is not drained
+ *           -EBUSY    another caller upgrades the container
  *           -ENOENT   the pool was destroyed
  *           SLEY_EFORKED
  */
@@ -341,7 +354,8 @@ sley_container_open(struct sley_pool *pool, uint32_t id);
  * sley_container_upgrade - give a drained container to a newer version of its module.
  *
  * upgrade() of @module makes a state of its own of the old state.  If it fails, the
- * container keeps its module and its state.  The container stays drained.
+ * container keeps its module and its state.  The container stays drained.  If the pool is
+ * destroyed meanwhile, upgrade() ends first, and destroy() of @module is called.
  *
  * Context:  any thread
  * Blocks:   the fiber, while upgrade() runs
@@ -349,6 +363,7 @@ sley_container_open(struct sley_pool *pool, uint32_t id);
  * Errors:   -ENXIO    the pool has no such container
  *           -EINVAL   the container is not drained; or @module has another name, is
  *                     not newer, lacks a method of the old one, or has no upgrade()
+ *           -EBUSY    another caller upgrades the container
  *           -ENOENT   the pool was destroyed
  *           -EOPNOTSUPP  the pool is isolated
  *           SLEY_EFORKED

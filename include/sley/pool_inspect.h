@@ -103,13 +103,13 @@ struct sley_pool_stats {
 	uint32_t handles; /* references that were not given back, and one more
 			     while the pool is being destroyed                */
 	uint32_t version; /* of the module that the pool was made of          */
-	uint32_t containers; /* the sum of the next four                      */
+	uint32_t containers; /* the sum of the next five                      */
 	uint32_t open;       /* they take requests                            */
 	uint32_t draining;   /* they complete their requests                  */
 	uint32_t drained;    /* they wait for their keeper; before they are
 				made, too                                     */
+	uint32_t upgrading;  /* upgrade() of a module runs there              */
 	uint32_t gone;       /* they are destroyed, or about to be            */
-	uint32_t reserved_count;
 	uint64_t inside;  /* requests in containers, queued or running        */
 	uint64_t waiting; /* requests that wait for a drained container, or
 			     for their parts in other containers              */
@@ -138,6 +138,7 @@ enum sley_container_phase {
 	SLEY_CONTAINER_OPEN,
 	SLEY_CONTAINER_DRAINING,
 	SLEY_CONTAINER_DRAINED,
+	SLEY_CONTAINER_UPGRADING, /* drained, and upgrade() of a module runs      */
 	SLEY_CONTAINER_GONE,
 };
 

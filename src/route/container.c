@@ -8,6 +8,7 @@
 #include "route/isolated.h"
 #include "route/pool.h"
 #include "route/router.h"
+#include "route/serving.h"
 
 #include <errno.h>
 #include <sley/error.h>
@@ -54,14 +55,17 @@ int container_start(struct sley_container *container, const void *params,
 		    size_t params_size)
 {
 	struct sley_container_info info = describe(container);
+	struct serving here;
 	int err = 0;
 
 	info.params = params;
 	info.params_size = params_size;
+	serving_begin(&here, container);
 	if (container->pool->isolation)
 		err = isolated_start(container, &info);
 	else if (container->module->create)
 		err = container->module->create(&container->self, &info);
+	serving_end(&here);
 	if (err)
 		return err;
 	open_door(container);
@@ -165,7 +169,9 @@ int sley_container_drain_until(struct sley_pool *pool, uint32_t id,
 
 	if (err)
 		return err;
-	err = drain_locked(pool, container, deadline_ns);
+	err = serving_container(container)
+		      ? -EDEADLK
+		      : drain_locked(pool, container, deadline_ns);
 	sley_mutex_unlock(&pool->lock);
 	return err;
 }
@@ -178,10 +184,16 @@ int sley_container_open(struct sley_pool *pool, uint32_t id)
 	if (err)
 		return err;
 	/* relaxed: the lock. */
-	if (load_relaxed(&container->phase) == CONTAINER_DRAINED)
+	switch (load_relaxed(&container->phase)) {
+	case CONTAINER_DRAINED:
 		open_door(container);
-	else
+		break;
+	case CONTAINER_UPGRADING:
+		err = -EBUSY;
+		break;
+	default:
 		err = -EINVAL;
+	}
 	sley_mutex_unlock(&pool->lock);
 	return err;
 }
@@ -207,33 +219,70 @@ static bool is_successor(const struct sley_module *next,
 	       has_all_methods(next, last);
 }
 
+/* May the container, which is not gone, be given to @module?  With the lock. */
+static int check_upgrade(const struct sley_container *container,
+			 const struct sley_module *module)
+{
+	/* relaxed: the lock. */
+	uint32_t phase = load_relaxed(&container->phase);
+
+	if (container->pool->isolation)
+		return -EOPNOTSUPP;
+	if (phase == CONTAINER_UPGRADING)
+		return -EBUSY;
+	if (phase != CONTAINER_DRAINED)
+		return -EINVAL;
+	return is_successor(module, container->module) ? 0 : -EINVAL;
+}
+
+/* The container is UPGRADING, and the caller its keeper: alone in it, without a lock. */
+static int upgrade_alone(struct sley_container *container,
+			 const struct sley_module *module)
+{
+	struct sley_container_info info = describe(container);
+	struct serving here;
+	int err;
+
+	serving_begin(&here, container);
+	err = module->upgrade(&container->self, container->module->version,
+			      &info);
+	serving_end(&here);
+	if (err)
+		return err;
+	container->module = module;
+	/* relaxed: a statistic. */
+	store_relaxed(&container->version, module->version);
+	/* The methods are others now. */
+	cost_forget(container->costs, container->pool->module->nr_methods);
+	return 0;
+}
+
 int sley_container_upgrade(struct sley_pool *pool, uint32_t id,
 			   const struct sley_module *module)
 {
 	struct sley_container *container;
-	struct sley_container_info info;
 	int err = find_locked(pool, id, &container);
 
 	if (err)
 		return err;
-	info = describe(container);
-	/* relaxed: the lock. */
-	if (pool->isolation)
-		err = -EOPNOTSUPP;
-	else if (load_relaxed(&container->phase) != CONTAINER_DRAINED ||
-		 !is_successor(module, container->module))
-		err = -EINVAL;
-	else
-		err = module->upgrade(&container->self,
-				      container->module->version, &info);
-	if (!err) {
-		container->module = module;
-		/* relaxed: a statistic. */
-		store_relaxed(&container->version, module->version);
-		/* The methods are others now. */
-		cost_forget(container->costs, pool->module->nr_methods);
-	}
+	err = check_upgrade(container, module);
+	/* The end of the pool waits for what is in `waiting`. */
+	if (!err && !door_enter(&pool->waiting))
+		err = -ENOENT;
+	if (!err)
+		/* relaxed: the lock. */
+		store_relaxed(&container->phase, CONTAINER_UPGRADING);
 	sley_mutex_unlock(&pool->lock);
+	if (err)
+		return err;
+	err = upgrade_alone(container, module);
+	sley_mutex_lock(&pool->lock);
+	/* relaxed: the lock.  The pool may be about to end. */
+	if (load_relaxed(&container->phase) == CONTAINER_UPGRADING)
+		/* relaxed: the lock. */
+		store_relaxed(&container->phase, CONTAINER_DRAINED);
+	sley_mutex_unlock(&pool->lock);
+	door_leave(&pool->waiting);
 	return err;
 }
 

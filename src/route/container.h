@@ -12,8 +12,12 @@
  * request tries again and again meanwhile.
  *
  *      OPEN ──drain──► DRAINING ──empty──► DRAINED ──open──► OPEN
+ *        │                 │                 └─► UPGRADING ─► DRAINED
  *        │                 └──out of time────────────────────► OPEN
  *        └──destroy of the pool, from each of them──► GONE
+ *
+ * No lock is held while code of a module runs.  The phase says that a keeper is there: an
+ * upgrader is counted by `waiting` of the pool, and the end of the pool waits for it.
  *
  * The phase is written with the lock of the pool.  An enterer reads it without the lock,
  * only to learn whether the container is gone.  It learns so at the latest when it has
@@ -33,6 +37,7 @@ enum container_phase {
 	CONTAINER_OPEN,
 	CONTAINER_DRAINING,
 	CONTAINER_DRAINED,
+	CONTAINER_UPGRADING,
 	CONTAINER_GONE,
 };
 

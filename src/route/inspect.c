@@ -26,6 +26,7 @@ _Static_assert((int)SLEY_POOL_MAKING == POOL_MAKING &&
 _Static_assert((int)SLEY_CONTAINER_OPEN == CONTAINER_OPEN &&
 		       (int)SLEY_CONTAINER_DRAINING == CONTAINER_DRAINING &&
 		       (int)SLEY_CONTAINER_DRAINED == CONTAINER_DRAINED &&
+		       (int)SLEY_CONTAINER_UPGRADING == CONTAINER_UPGRADING &&
 		       (int)SLEY_CONTAINER_GONE == CONTAINER_GONE,
 	       "the public phases of a container are its phases");
 
@@ -121,6 +122,7 @@ static void add_container(struct sley_pool_stats *stats,
 		[CONTAINER_OPEN] = &stats->open,
 		[CONTAINER_DRAINING] = &stats->draining,
 		[CONTAINER_DRAINED] = &stats->drained,
+		[CONTAINER_UPGRADING] = &stats->upgrading,
 		[CONTAINER_GONE] = &stats->gone,
 	};
 

@@ -80,6 +80,7 @@ static void put_pool(struct json_text *json, const struct sley_pool *pool)
 	json_number(json, "open", stats.open);
 	json_number(json, "draining", stats.draining);
 	json_number(json, "drained", stats.drained);
+	json_number(json, "upgrading", stats.upgrading);
 	json_number(json, "gone", stats.gone);
 	json_number(json, "inside", stats.inside);
 	json_number(json, "waiting", stats.waiting);
@@ -196,6 +197,7 @@ static void put_container(struct json_text *json,
 		[CONTAINER_OPEN] = "open",
 		[CONTAINER_DRAINING] = "draining",
 		[CONTAINER_DRAINED] = "drained",
+		[CONTAINER_UPGRADING] = "upgrading",
 		[CONTAINER_GONE] = "gone",
 	};
 	struct sley_container_stats stats = inspect_container(container);

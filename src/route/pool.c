@@ -11,6 +11,7 @@
 #include "route/load.h"
 #include "route/neighbour.h"
 #include "route/router.h"
+#include "route/serving.h"
 
 #include <errno.h>
 #include <sley/error.h>
@@ -118,6 +119,8 @@ int sley_pool_destroy(struct sley_pool *pool)
 
 	if (runtime_is_lost(router->rt))
 		return SLEY_EFORKED;
+	if (serving_pool(pool))
+		return -EDEADLK;
 	sley_mutex_lock(&router->lock);
 	was_live = pool->phase == POOL_LIVE;
 	if (was_live)
@@ -184,8 +187,13 @@ static int make(struct sley_pool *pool, const struct sley_pool_options *options)
 /* Waits for the maker of a pool of which the caller has a handle. */
 static int await_maker(struct sley_pool *pool)
 {
-	(void)!event_wait(&pool->made, SLEY_FOREVER, WAIT_SHIELDED);
-	return pool->making_failed;
+	int err;
+
+	/* A method of a pool that is made finds its pool; create() does not. */
+	if (!sley_event_is_set(&pool->made) && serving_pool(pool))
+		return -EDEADLK;
+	err = sley_event_wait(&pool->made);
+	return err ? err : pool->making_failed;
 }
 
 static struct sley_pool *find(struct sley_router *router, const char *name)
@@ -340,6 +348,8 @@ int sley_pool_flush_until(struct sley_pool *pool, uint64_t deadline_ns)
 {
 	if (runtime_is_lost(pool->router->rt))
 		return SLEY_EFORKED;
+	if (serving_pool(pool))
+		return -EDEADLK;
 	while (is_busy(pool)) {
 		uint64_t look_ns = os_now() + FLUSH_LOOK_NS;
 		int err;

@@ -14,7 +14,7 @@
  * request goes to a container, and the containers of a GONE pool are shut.  The
  * submitter of a request has a handle, except for a forgotten request.  So the pool
  * counts the requests that wait to enter a container, or for their parts (`waiting`),
- * behind a door that is shut at the end.
+ * behind a door that is shut at the end.  Keepers that upgrade a container are there, too.
  */
 #ifndef SLEY_ROUTE_POOL_H
 #define SLEY_ROUTE_POOL_H

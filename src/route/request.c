@@ -17,6 +17,7 @@
 #include "route/pool.h"
 #include "route/rebalance.h"
 #include "route/series.h"
+#include "route/serving.h"
 
 #include <errno.h>
 #include <sley/scope.h>
@@ -107,9 +108,16 @@ static int enter(struct sley_request *request)
 
 static int run_method(struct sley_request *request)
 {
+	struct serving here;
+	int code;
+
+	serving_begin(&here, request->container);
 	if (unlikely(request->flags & REQUEST_MEASURED))
-		return cost_run(request);
-	return request->does->run(request->container->self, request);
+		code = cost_run(request);
+	else
+		code = request->does->run(request->container->self, request);
+	serving_end(&here);
+	return code;
 }
 
 /* The method is a scope: at the deadline its waits end, and those of its members. */

@@ -14,6 +14,7 @@
 #include "route/neighbour.h"
 #include "route/policy.h"
 #include "route/pool.h"
+#include "route/serving.h"
 
 #include <errno.h>
 #include <sley/error.h>
@@ -164,6 +165,8 @@ int sley_router_destroy(struct sley_router *router)
 		return 0;
 	if (runtime_is_lost(router->rt))
 		return SLEY_EFORKED;
+	if (serving_router(router))
+		return -EDEADLK;
 	sley_mutex_lock(&router->lock);
 	in_use = is_in_use(router);
 	sley_mutex_unlock(&router->lock);

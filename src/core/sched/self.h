@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cleanup;
 struct sley;
 struct strand;
 struct worker;
@@ -24,6 +25,7 @@ struct self {
 	struct strand *strand; /* of core/wait/blocking.h: of the served task */
 	struct opener opener;  /* of a thread that serves no task             */
 	uint64_t holder;       /* of a thread, see core/wait/holder.h         */
+	struct cleanup *serving; /* of a plain thread: route/serving.h        */
 };
 
 /*

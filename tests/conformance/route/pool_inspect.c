@@ -13,7 +13,8 @@ static struct sley_pool_stats pool_stats(struct sley_pool *pool)
 	struct sley_pool_stats stats = SLEY_POOL_STATS_INIT;
 
 	CHECK_EQ(sley_pool_inspect(pool, &stats), 0);
-	CHECK_EQ(stats.open + stats.draining + stats.drained + stats.gone,
+	CHECK_EQ(stats.open + stats.draining + stats.drained + stats.upgrading +
+			 stats.gone,
 		 stats.containers);
 	return stats;
 }
@@ -306,7 +307,8 @@ TEST_WORKERS(c49_the_same_as_json)
 	ask_pool(r.pool, "pool_stats");
 	CHECK_STR(text, "{\"name\":\"p\",\"module\":\"probe\",\"version\":1,"
 			"\"phase\":\"live\",\"handles\":1,\"containers\":2,"
-			"\"open\":1,\"draining\":0,\"drained\":1,\"gone\":0,"
+			"\"open\":1,\"draining\":0,\"drained\":1,"
+			"\"upgrading\":0,\"gone\":0,"
 			"\"inside\":0,\"waiting\":0}");
 	ask_pool(r.pool, "container_stats:1");
 	CHECK_STR(text, "{\"id\":1,\"phase\":\"drained\",\"version\":1,"
@@ -568,14 +570,13 @@ TEST_WORKERS(the_names_of_pools_are_in_the_order_of_their_making)
 
 static struct sley_pool *upgraded;
 
-/* The keeper holds the lock of the pool meanwhile: an inspector needs it not. */
 static int upgrade(void **self, uint32_t from,
 		   const struct sley_container_info *info)
 {
 	(void)self;
 	(void)from;
 	CHECK_EQ(container_stats(upgraded, info->id).phase,
-		 SLEY_CONTAINER_DRAINED);
+		 SLEY_CONTAINER_UPGRADING);
 	CHECK_EQ(pool_stats(upgraded).phase, SLEY_POOL_LIVE);
 	return 0;
 }

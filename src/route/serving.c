@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * serving.c - see serving.h.
+ */
+#include "route/serving.h"
+
+#include "route/container.h"
+
+void serving_mark(struct cleanup *cleanup)
+{
+	(void)cleanup;
+}
+
+/* The first entry from @cleanup on; NULL: there is none. */
+static const struct serving *first_from(const struct cleanup *cleanup)
+{
+	while (cleanup && cleanup->fn != serving_mark)
+		cleanup = cleanup->next;
+	return (const struct serving *)(const void *)cleanup;
+}
+
+_Static_assert(offsetof(struct serving, cleanup) == 0,
+	       "an entry begins with its cleanup");
+
+static const struct serving *innermost(void)
+{
+	return first_from(*serving_list());
+}
+
+static const struct serving *outer(const struct serving *here)
+{
+	return first_from(here->cleanup.next);
+}
+
+bool serving_container(const struct sley_container *container)
+{
+	const struct serving *here = innermost();
+
+	while (here && here->container != container)
+		here = outer(here);
+	return here;
+}
+
+bool serving_pool(const struct sley_pool *pool)
+{
+	const struct serving *here = innermost();
+
+	while (here && here->container->pool != pool)
+		here = outer(here);
+	return here;
+}
+
+bool serving_router(const struct sley_router *router)
+{
+	const struct serving *here = innermost();
+
+	while (here && here->container->pool->router != router)
+		here = outer(here);
+	return here;
+}
