@@ -669,7 +669,7 @@ TEST(a_table_without_memory_to_grow_goes_on)
 
 	begin(0);
 	bits = store.table.bits;
-	for (; i < 16; i++)
+	for (; i < 8; i++)
 		set(i, "v", 1);
 	fail_at = 1; /* the array; the entry comes later */
 	set(i++, "v", 1);
