@@ -9,6 +9,7 @@
 
 #include <sley/sley.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,10 +256,37 @@ static void visit(void *arg)
 	it->stop->run(it->out);
 }
 
+/*
+ * What the runtime of a stop reports.  A stop kills a thousand workers, each of which is
+ * a line: the lines are counted, and the first is shown if the stop went wrong.
+ */
+struct reports {
+	atomic_uint nr;
+	char first[200];
+};
+
+static void take_report(void *self, const char *line)
+{
+	struct reports *reports = self;
+
+	if (!atomic_fetch_add(&reports->nr, 1))
+		snprintf(reports->first, sizeof(reports->first), "%s", line);
+}
+
+static void show_reports(struct reports *reports)
+{
+	unsigned int nr = atomic_load(&reports->nr);
+
+	if (nr)
+		fprintf(stderr, "The first of %u reports: %s\n", nr,
+			reports->first);
+}
+
 static bool go_to(const struct stop *stop, int workers)
 {
 	struct outcome out = { 0 };
 	struct visit it = { stop, &out };
+	struct reports reports = { .nr = 0 };
 	int err = 0;
 
 	if (stop->workers)
@@ -266,12 +294,17 @@ static bool go_to(const struct stop *stop, int workers)
 	if (stop->plain)
 		stop->run(&out);
 	else
-		err = sley_run(SLEY_CONFIG(.workers = workers), visit, &it);
+		err = sley_run(SLEY_CONFIG(.workers = workers,
+					   .report = take_report,
+					   .report_self = &reports),
+			       visit, &it);
 	if (err)
 		outcome_trouble(&out, "cannot start: %s", sley_strerror(err));
 	if (!out.result[0])
 		outcome_trouble(&out, "it came to no result");
 	print_stop(stop, &out);
+	if (out.trouble[0])
+		show_reports(&reports);
 	return !out.trouble[0];
 }
 
