@@ -99,6 +99,11 @@ struct sley_container_info {
 	struct sley *rt;
 };
 
+/*
+ * Its size never changes while SLEY_MODULE_ABI is 1: new fields come out of .reserved.
+ * The linker copies exported tables such as sley_kv_module into the program, with the
+ * size that they had when the program was linked.
+ */
 struct sley_module {
 	uint32_t abi;  /* SLEY_MODULE_ABI                                   */
 	uint32_t size; /* of this struct                                    */
