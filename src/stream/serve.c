@@ -2,28 +2,35 @@
 /*
  * serve.c - <sley/listener.h>: a task for each connection, and their end.
  *
- * The server is one task.  It accepts, spawns, and frees: the list of connections is
- * its own, and needs no lock.
+ * The server is one task, which accepts and spawns.
  *
  *   server                                task of a connection
- *   1. frees the connections that ended   1. calls the function of the program
- *   2. at the limit: waits for a change   2. closes the stream
- *   3. accepts, spawns; again             3. pushes itself to `ended`, says that there
- *                                            is a change; ends
+ *   1. at the limit: waits for a change   1. takes its arrival from the list, and
+ *   2. accepts, notes an arrival, spawns;    enters the list of open connections; the
+ *      again                                 server cancels: 4
+ *   3. the end: waits for the group of    2. calls the function of the program
+ *      all tasks; cancels what is in the  3. leaves the list
+ *      list of open connections           4. closes the stream, counts itself out,
+ *   4. resets the arrivals whose tasks       says that there is a change; ends
+ *      were cancelled before they began
  *
- * The memory of a connection is freed after the join of its group, which has this one
- * task: the worker uses the task for a moment after its function has returned.
+ * Both lists are under the lock.  A task that is in the list of open connections has
+ * not ended: the server may cancel it there.  What the task of a connection uses of the
+ * server is there until the group is joined.
  *
  * The memory of the next connection is there before the accept.  So without memory the
  * connection waits in the backlog, as it does without descriptors.
  *
- * An idle connection is small.  Its stream is on the stack of its task, which has a page
- * in any case.  The rest is an object of a slab: an allocator would add a header and the
- * padding of its alignment.  The slab keeps its chunks until the server ends.
+ * An idle connection is small.  It is on the stack of its task, which has a page in any
+ * case, and so is its stream.  The task itself is an object of a slab of the runtime,
+ * and freed by the worker.  An arrival lives until its task has begun, and its slab
+ * keeps its chunks until the server ends.
  *
  * Rejected: a scope around all connections (a member's memory is borrowed until the
  * scope is closed, so a server would grow for ever, and its first failure would end the
- * others); accepting in several tasks (each connection would wake all of them).
+ * others); accepting in several tasks (each connection would wake all of them); memory
+ * of the server for each connection until the server has joined it (64 bytes more, and
+ * the server wakes up for each end).
  */
 #include "stream/listener.h"
 
@@ -32,8 +39,10 @@
 #include "base/options.h"
 #include "core/life/after_fork.h"
 #include "core/sched/worker.h"
+#include "core/task/spawn.h"
+#include "core/task/then.h"
 #include "core/trace/report.h"
-#include "lf/push_list.h"
+#include "lf/spin.h"
 #include "mem/slab.h"
 #include "stream/stream.h"
 
@@ -50,80 +59,109 @@ struct server {
 	sley_serve_fn *fn;
 	void *arg;
 	struct sley_serve_options options;
-	struct slab memory; /* of connections                       */
-	struct list open;   /* connections that are not freed       */
-	uint32_t nr_open;
-	struct connection *spare; /* for the next connection, or NULL     */
-	struct push_list ended;   /* by their tasks                       */
-	uint64_t back_off_ns;     /* 0: there is no shortage              */
-	uint64_t reported_ns;     /* 0: no shortage was reported          */
+	struct sley_group group; /* of the tasks of all connections      */
+	uint32_t nr_open;        /* connections; counted out by their tasks */
+	struct spinlock lock;
+	struct list arrived;          /* (lock) of struct arrival             */
+	struct list open;             /* (lock) of struct connection          */
+	bool cancels;                 /* (lock) no connection begins any more */
+	struct slab memory;           /* of arrivals                          */
+	struct arrival *next_arrival; /* for the next connection, or NULL     */
+	struct sley_task *next_task;  /* the same                             */
+	uint64_t back_off_ns;         /* 0: there is no shortage              */
+	uint64_t reported_ns;         /* 0: no shortage was reported          */
 };
 
-struct connection {
+/* A connection whose task has not begun. */
+struct arrival {
 	struct server *server;
-	struct list link;       /* in server.open        */
-	struct push_node ended; /* in server.ended       */
-	struct sley_group group;
-	struct sley_task task;
-	int fd; /* until the task has begun; then -1 */
+	struct list link; /* in server.arrived */
+	int fd;
 };
 
-_Static_assert(sizeof(struct connection) <= 2 * CACHE_LINE,
-	       "a connection has grown: see bench, row `http-idle`");
+/* A connection, in the frame of its task. */
+struct connection {
+	struct list link; /* in server.open */
+	struct sley_task *task;
+};
+
+static void enlist(struct server *server, struct list *list, struct list *link)
+{
+	list_init(link);
+	spin_lock(&server->lock);
+	list_append(list, link);
+	spin_unlock(&server->lock);
+}
+
+static void strike(struct server *server, struct list *link)
+{
+	spin_lock(&server->lock);
+	list_remove(link);
+	spin_unlock(&server->lock);
+}
 
 /* ---- a connection --------------------------------------------------------------------- */
 
+/* The stream of @arrival, which is freed: its server. */
+static struct server *begin(struct arrival *arrival, struct sley_stream *stream)
+{
+	struct server *server = arrival->server;
+
+	sley_stream_open(stream, arrival->fd);
+	strike(server, &arrival->link);
+	slab_free(&server->memory, arrival);
+	return server;
+}
+
+/* False: the server ends, and has looked for connections to cancel. */
+static bool enter(struct server *server, struct connection *connection)
+{
+	bool may;
+
+	connection->task = strand_current()->task;
+	list_init(&connection->link);
+	spin_lock(&server->lock);
+	may = !server->cancels;
+	if (may)
+		list_append(&server->open, &connection->link);
+	spin_unlock(&server->lock);
+	return may;
+}
+
+/* Calls the function of the program: what it has returned. */
+static int call(struct server *server, struct sley_stream *stream)
+{
+	struct connection connection;
+	int result;
+
+	if (!enter(server, &connection))
+		return -ECANCELED;
+	result = server->fn(stream, server->arg);
+	strike(server, &connection.link);
+	return result;
+}
+
 static void run(void *arg)
 {
-	struct connection *connection = arg;
-	struct server *server = connection->server;
 	struct sley_stream stream;
+	struct server *server = begin(arg, &stream);
 
-	sley_stream_open(&stream, connection->fd);
-	connection->fd = -1;
-	if (server->fn(&stream, server->arg) < 0)
+	if (call(server, &stream) < 0)
 		sley_stream_abort(&stream);
 	else
 		(void)sley_stream_close(&stream);
-	(void)push_list_push(&server->ended, &connection->ended);
+	/* relaxed: a count; the event publishes it. */
+	(void)sub_relaxed(&server->nr_open, 1);
 	sley_event_set(&server->listener->changed);
 }
 
-/* The connection of a task that was cancelled before it began. */
-static void reset(int fd)
-{
-	struct sley_stream stream;
-
-	sley_stream_open(&stream, fd);
-	sley_stream_abort(&stream);
-}
-
-/* The task has ended, or is about to. */
-static void free_connection(struct server *server,
-			    struct connection *connection)
-{
-	sley_join(&connection->group);
-	list_remove(&connection->link);
-	server->nr_open--;
-	if (connection->fd >= 0)
-		reset(connection->fd);
-	slab_free(&server->memory, connection);
-}
-
-static void free_ended(struct server *server)
-{
-	struct push_node *node = push_list_take_all(&server->ended);
-
-	while (node) {
-		struct connection *connection =
-			container_of(node, struct connection, ended);
-
-		node = node->next;
-		free_connection(server, connection);
-	}
-}
-
 /* ---- accepting ------------------------------------------------------------------------ */
+
+static uint32_t nr_open(const struct server *server)
+{
+	/* relaxed: a count; a change of it comes with an event. */
+	return load_relaxed(&server->nr_open);
+}
 
 /* 0 or -ECANCELED; a closed listener shows in the accept. */
 static int wait_for_room(struct server *server)
@@ -131,41 +169,59 @@ static int wait_for_room(struct server *server)
 	uint32_t max = server->options.connections_max;
 	int err = 0;
 
-	free_ended(server);
-	while (!err && max && server->nr_open >= max &&
-	       !listener_is_closed(server->listener)) {
+	while (!err && max && nr_open(server) >= max &&
+	       !listener_is_closed(server->listener))
 		err = sley_event_wait_until(&server->listener->changed,
 					    SLEY_FOREVER);
-		free_ended(server);
-	}
+	return err;
+}
+
+/* Memory for the next connection: 0 or -ENOMEM. */
+static int prepare(struct server *server)
+{
+	if (!server->next_arrival)
+		server->next_arrival = slab_alloc(&server->memory);
+	if (!server->next_task)
+		server->next_task = slab_alloc(&server->rt->tasks);
+	return server->next_arrival && server->next_task ? 0 : -ENOMEM;
+}
+
+/* A task of the slab: the worker frees it. */
+static int spawn(struct server *server, struct arrival *arrival)
+{
+	static const struct sley_options defaults;
+	struct sley_task *task = server->next_task;
+	int err;
+
+	task->fn = run;
+	task->arg = arrival;
+	task->name = "connection";
+	err = spawn_into(server->rt, then_freed(&server->group), task,
+			 &defaults);
+	if (!err)
+		server->next_task = NULL;
 	return err;
 }
 
 static int accept_next(struct server *server)
 {
-	struct connection *connection = server->spare;
 	struct sley_stream stream;
-	int err;
+	struct arrival *arrival;
+	int err = prepare(server);
 
-	if (!connection)
-		connection = slab_alloc(&server->memory);
-	if (!connection)
-		return -ENOMEM;
-	server->spare = connection;
-	err = sley_listener_accept(server->listener, &stream);
+	if (!err)
+		err = sley_listener_accept(server->listener, &stream);
 	if (err)
 		return err;
-	server->spare = NULL;
-	*connection = (struct connection){
-		.server = server,
-		.fd = sley_stream_fd(&stream),
-	};
+	arrival = server->next_arrival;
+	server->next_arrival = NULL;
+	*arrival = (struct arrival){ .server = server,
+				     .fd = sley_stream_fd(&stream) };
 	server->back_off_ns = 0;
-	server->nr_open++;
-	list_init(&connection->link);
-	list_append(&server->open, &connection->link);
-	sley_spawn(&connection->group, &connection->task, run, connection);
-	return 0;
+	enlist(server, &server->arrived, &arrival->link);
+	/* relaxed: as in nr_open(). */
+	(void)add_relaxed(&server->nr_open, 1);
+	return spawn(server, arrival);
 }
 
 /* Does a wait mend it? */
@@ -197,7 +253,7 @@ static void report_shortage(struct server *server, int shortage)
 	       "server tries again until it can, and %u connection(s) are "
 	       "open; raise the limit (ulimit -n), or set .connections_max "
 	       "below it",
-	       sley_strerror(shortage), server->nr_open);
+	       sley_strerror(shortage), nr_open(server));
 }
 
 /*
@@ -241,9 +297,12 @@ static int accept_all(struct server *server)
 
 static void cancel_open(struct server *server)
 {
+	spin_lock(&server->lock);
+	server->cancels = true;
 	for (struct list *link = server->open.next; link != &server->open;
 	     link = link->next)
-		sley_cancel(&container_of(link, struct connection, link)->task);
+		sley_cancel(container_of(link, struct connection, link)->task);
+	spin_unlock(&server->lock);
 }
 
 /* Until no connection is left; a cancel, and .drain_ns, cut that short.  @err: why. */
@@ -253,16 +312,30 @@ static void drain(struct server *server, int err)
 				       ? sley_after(server->options.drain_ns)
 				       : SLEY_FOREVER;
 
-	free_ended(server);
-	while (server->nr_open && err != -ECANCELED && err != -ETIMEDOUT) {
-		err = sley_event_wait_until(&server->listener->changed,
-					    deadline_ns);
-		free_ended(server);
-	}
+	if (err != -ECANCELED && !sley_join_until(&server->group, deadline_ns))
+		return;
 	cancel_open(server);
-	while (server->nr_open)
-		free_connection(server, container_of(server->open.next,
-						     struct connection, link));
+	sley_join(&server->group);
+}
+
+/* The connections of tasks that were cancelled before they began. */
+static void reset_arrived(struct server *server)
+{
+	while (!list_empty(&server->arrived)) {
+		struct sley_stream stream;
+
+		(void)begin(container_of(server->arrived.next, struct arrival,
+					 link),
+			    &stream);
+		sley_stream_abort(&stream);
+	}
+}
+
+static void free_prepared(struct server *server)
+{
+	if (server->next_task)
+		slab_free(&server->rt->tasks, server->next_task);
+	slab_fini(&server->memory);
 }
 
 int sley_listener_serve(struct sley_listener *listener, sley_serve_fn *fn,
@@ -284,11 +357,13 @@ int sley_listener_serve(struct sley_listener *listener, sley_serve_fn *fn,
 	/* relaxed: only keeps a second server out. */
 	if (xchg_relaxed(&listener->serving, 1))
 		return -EBUSY;
+	list_init(&server.arrived);
 	list_init(&server.open);
-	slab_init(&server.memory, &server.rt->mem, sizeof(struct connection));
+	slab_init(&server.memory, &server.rt->mem, sizeof(struct arrival));
 	err = accept_all(&server);
 	drain(&server, err);
-	slab_fini(&server.memory);
+	reset_arrived(&server);
+	free_prepared(&server);
 	/* relaxed: the caller lets the next server know. */
 	store_relaxed(&listener->serving, 0);
 	return err;

@@ -167,7 +167,7 @@ static void use_server(void *arg)
 {
 	(void)arg;
 	trial_mark();
-	trial_may_absorb("accept4"); /* as accept_next() of tolerated.c */
+	trial_may_absorb("accept4"); /* as prepare() of tolerated.c */
 	trial_may_absorb("recv");    /* of what a close throws away */
 	if (!TRY(sley_listener_open(&listener, "127.0.0.1:0", NULL), NO_SOCKET))
 		return;

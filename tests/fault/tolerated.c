@@ -63,7 +63,7 @@ static const struct tolerated table[] = {
 	  .rule = EITHER, .reason = "waits until there is room, or too long" },
 	{ "os/file_call.c", "splice_bytes", "splice", .error = EAGAIN,
 	  .rule = EITHER, .reason = "as above" },
-	{ "stream/serve.c", "accept_next", "mem_alloc", .rule = EITHER,
+	{ "stream/serve.c", "prepare", "slab_alloc", .rule = EITHER,
 	  .reason = "a server tries again; it is a shortage, and reported, "
 		    "only if a connection waits" },
 	{ "os/symbol.c", "os_symbol", "dladdr", .rule = ABSORBED,
