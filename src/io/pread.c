@@ -55,44 +55,55 @@ static ssize_t write_file(struct io_call *call)
 	return file_writev(call, at->part, at->nr, at->offset);
 }
 
-static ssize_t read_at(int fd, const struct iovec *part, int nr, size_t size,
-		       int64_t offset, uint64_t deadline_ns)
-{
-	struct offset_call at = {
-		.call = { .fd = fd,
-			  .direction = IO_IN,
-			  .deadline_ns = deadline_ns,
-			  .attempt = attempt_read,
-			  .on_file = read_file,
-			  .never_waits = true,
-			  .tries_first = true,
-			  .size = size },
-		.part = part,
-		.nr = nr,
-		.offset = offset,
-	};
+struct kind {
+	enum io_direction direction;
+	ssize_t (*attempt)(struct io_call *call);
+	ssize_t (*on_file)(struct io_call *call);
+};
 
-	return unlikely(offset < 0) ? -EINVAL : io_call(&at.call);
+static const struct kind reading = { IO_IN, attempt_read, read_file };
+static const struct kind writing = { IO_OUT, attempt_write, write_file };
+
+/* ->fd, ->size and ->deadline_ns, and the fields of the offset, are set. */
+static inline ssize_t call_at(const struct kind *kind, struct offset_call *at)
+{
+	at->call.direction = kind->direction;
+	at->call.attempt = kind->attempt;
+	at->call.on_file = kind->on_file;
+	at->call.never_waits = true;
+	at->call.tries_first = true;
+	return unlikely(at->offset < 0) ? -EINVAL : io_call(&at->call);
 }
 
-static ssize_t write_at(int fd, const struct iovec *part, int nr, size_t size,
-			int64_t offset, uint64_t deadline_ns)
+static inline ssize_t call_with_part(const struct kind *kind, int fd,
+				     const struct iovec *part, off_t offset,
+				     uint64_t deadline_ns)
 {
 	struct offset_call at = {
 		.call = { .fd = fd,
-			  .direction = IO_OUT,
 			  .deadline_ns = deadline_ns,
-			  .attempt = attempt_write,
-			  .on_file = write_file,
-			  .never_waits = true,
-			  .tries_first = true,
-			  .size = size },
+			  .size = part->iov_len },
+		.part = part,
+		.nr = 1,
+		.offset = offset,
+	};
+
+	return call_at(kind, &at);
+}
+
+static ssize_t call_with_parts(const struct kind *kind, int fd,
+			       const struct iovec *part, int nr, off_t offset,
+			       uint64_t deadline_ns)
+{
+	struct offset_call at = {
+		.call = { .fd = fd, .deadline_ns = deadline_ns },
 		.part = part,
 		.nr = nr,
 		.offset = offset,
 	};
+	int err = parts_size(part, nr, &at.call.size);
 
-	return unlikely(offset < 0) ? -EINVAL : io_call(&at.call);
+	return err ? err : call_at(kind, &at);
 }
 
 ssize_t sley_io_pread_until(int fd, void *data, size_t size, off_t offset,
@@ -100,7 +111,7 @@ ssize_t sley_io_pread_until(int fd, void *data, size_t size, off_t offset,
 {
 	const struct iovec part = { data, size };
 
-	return read_at(fd, &part, 1, size, offset, deadline_ns);
+	return call_with_part(&reading, fd, &part, offset, deadline_ns);
 }
 
 ssize_t sley_io_pwrite_until(int fd, const void *data, size_t size,
@@ -108,23 +119,17 @@ ssize_t sley_io_pwrite_until(int fd, const void *data, size_t size,
 {
 	const struct iovec part = { (void *)(uintptr_t)data, size };
 
-	return write_at(fd, &part, 1, size, offset, deadline_ns);
+	return call_with_part(&writing, fd, &part, offset, deadline_ns);
 }
 
 ssize_t sley_io_preadv_until(int fd, const struct iovec *part, int nr,
 			     off_t offset, uint64_t deadline_ns)
 {
-	size_t size;
-	int err = parts_size(part, nr, &size);
-
-	return err ? err : read_at(fd, part, nr, size, offset, deadline_ns);
+	return call_with_parts(&reading, fd, part, nr, offset, deadline_ns);
 }
 
 ssize_t sley_io_pwritev_until(int fd, const struct iovec *part, int nr,
 			      off_t offset, uint64_t deadline_ns)
 {
-	size_t size;
-	int err = parts_size(part, nr, &size);
-
-	return err ? err : write_at(fd, part, nr, size, offset, deadline_ns);
+	return call_with_parts(&writing, fd, part, nr, offset, deadline_ns);
 }

@@ -79,12 +79,12 @@ static ssize_t write_rest(struct io_call *call)
 	return os_writev(call->fd, &part, 1);
 }
 
-/* All of it; -EAGAIN: the rest has to wait. */
-static ssize_t attempt_write(struct io_call *call)
+/* All of it, by one @step after the other; -EAGAIN: the rest has to wait. */
+static inline ssize_t go_on(struct io_call *call,
+			    ssize_t (*step)(struct io_call *call))
 {
 	do {
-		ssize_t n = likely(is_socket(call)) ? send_rest(call)
-						    : write_rest(call);
+		ssize_t n = step(call);
 
 		if (n < 0)
 			return n;
@@ -93,16 +93,15 @@ static ssize_t attempt_write(struct io_call *call)
 	return (ssize_t)call->done;
 }
 
+static ssize_t attempt_write(struct io_call *call)
+{
+	return likely(is_socket(call)) ? go_on(call, send_rest)
+				       : go_on(call, write_rest);
+}
+
 static ssize_t attempt_send(struct io_call *call)
 {
-	do {
-		ssize_t n = send_rest(call);
-
-		if (n < 0)
-			return n;
-		call->done += (size_t)n;
-	} while (call->done < call->size);
-	return (ssize_t)call->done;
+	return go_on(call, send_rest);
 }
 
 /* With MSG_WAITALL. */
@@ -234,39 +233,35 @@ static ssize_t attempt_readv(struct io_call *call)
 	return n;
 }
 
-static ssize_t write_window(struct io_call *call, struct parts *parts)
+static ssize_t write_window(struct io_call *call)
 {
+	struct parts *parts =
+		&container_of(call, struct parts_call, call)->parts;
 	size_t most = SIZE_MAX;
-	struct msghdr msg = { 0 };
+	ssize_t n;
 
 	if (likely(is_socket(call))) {
+		struct msghdr msg = { .msg_iov = parts->window };
+
 		parts_window(parts, most);
-		msg.msg_iov = parts->window;
 		msg.msg_iovlen = parts->nr_window;
-		return os_sendmsg(call->fd, &msg, 0);
+		n = os_sendmsg(call->fd, &msg, 0);
+	} else {
+		if (would_wait(call, POLLOUT))
+			return -EAGAIN;
+		if (!(call->traits & TRAIT_NONBLOCKING))
+			most = PIPE_BUF;
+		parts_window(parts, most);
+		n = os_writev(call->fd, parts->window, (int)parts->nr_window);
 	}
-	if (would_wait(call, POLLOUT))
-		return -EAGAIN;
-	if (!(call->traits & TRAIT_NONBLOCKING))
-		most = PIPE_BUF;
-	parts_window(parts, most);
-	return os_writev(call->fd, parts->window, (int)parts->nr_window);
+	if (n > 0)
+		parts_advance(parts, (size_t)n);
+	return n;
 }
 
 static ssize_t attempt_writev(struct io_call *call)
 {
-	struct parts *parts =
-		&container_of(call, struct parts_call, call)->parts;
-
-	do {
-		ssize_t n = write_window(call, parts);
-
-		if (n < 0)
-			return n;
-		parts_advance(parts, (size_t)n);
-		call->done += (size_t)n;
-	} while (call->done < call->size);
-	return (ssize_t)call->done;
+	return go_on(call, write_window);
 }
 
 static ssize_t readv_file(struct io_call *call)
@@ -285,6 +280,15 @@ static ssize_t writev_file(struct io_call *call)
 	return file_writev(call, parts->part, (int)parts->nr, OS_FILE_POSITION);
 }
 
+/* The rest of @vector is set. */
+static ssize_t call_with_parts(struct parts_call *vector,
+			       const struct iovec *part, int nr)
+{
+	int err = parts_init(&vector->parts, part, nr, &vector->call.size);
+
+	return err ? err : io_call(&vector->call);
+}
+
 ssize_t sley_io_readv_until(int fd, const struct iovec *part, int nr,
 			    uint64_t deadline_ns)
 {
@@ -295,11 +299,8 @@ ssize_t sley_io_readv_until(int fd, const struct iovec *part, int nr,
 			  .attempt = attempt_readv,
 			  .on_file = readv_file },
 	};
-	int err = parts_init(&readv.parts, part, nr, &readv.call.size);
 
-	if (err)
-		return err;
-	return io_call(&readv.call);
+	return call_with_parts(&readv, part, nr);
 }
 
 ssize_t sley_io_writev_until(int fd, const struct iovec *part, int nr,
@@ -312,11 +313,8 @@ ssize_t sley_io_writev_until(int fd, const struct iovec *part, int nr,
 			  .attempt = attempt_writev,
 			  .on_file = writev_file },
 	};
-	int err = parts_init(&writev.parts, part, nr, &writev.call.size);
 
-	if (err)
-		return err;
-	return io_call(&writev.call);
+	return call_with_parts(&writev, part, nr);
 }
 
 /* ---- messages ---------------------------------------------------------------------------- */
