@@ -75,9 +75,15 @@ static void explain_pool(const struct sley_config_file *file,
 			    "containers",
 			    pool->name);
 	else
-		reader_note(&file->reader, at,
-			    "the pool '%s' of the module '%s' is not made: %s",
-			    pool->name, pool->module, sley_strerror(err));
+		reader_note(
+			&file->reader, at,
+			"the pool '%s' of the module '%s' is not made: "
+			"%s%s",
+			pool->name, pool->module, sley_strerror(err),
+			(err == -EINVAL || err == -ERANGE) && pool->params_size
+				? "; look at 'params': the module refuses a "
+				  "name that it does not know, or a value"
+				: "");
 }
 
 int sley_config_file_compose(const struct sley_config_file *file,

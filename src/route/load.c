@@ -86,13 +86,13 @@ static void complain(const struct sley_router *router,
 {
 	if (search->err == -EPERM)
 		report(router->rt,
-		       "sley: \"%s\" is not loaded: users other than root and "
+		       "\"%s\" is not loaded: users other than root and "
 		       "you may write to %s; take that right away, or choose "
 		       "another folder",
 		       search->name, search->why);
 	else if (search->err != -ENOENT)
-		report(router->rt, "sley: \"%s\" is not loaded: %s",
-		       search->name, search->why);
+		report(router->rt, "\"%s\" is not loaded: %s", search->name,
+		       search->why);
 }
 
 /* The router unloads the library when it ends. */

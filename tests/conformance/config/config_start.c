@@ -192,7 +192,9 @@ TEST(c51_parameters_that_the_module_refuses_are_named_with_their_pool)
 	CHECK_EQ(sley_router_add(s.router, &module), 0);
 	CHECK_EQ(sley_config_file_compose(s.file, s.router), -EINVAL);
 	CHECK_STR(s.said.text, "t:2:3: the pool 'bad' of the module 'teller' "
-			       "is not made: Invalid argument\n");
+			       "is not made: Invalid argument; look at "
+			       "'params': the module refuses a name that it "
+			       "does not know, or a value\n");
 	/* A pool of that name that is another one. */
 	s.said = (struct said){ .nr = 0 };
 	CHECK_EQ(sley_pool_open(s.router, &pool, "bad",
