@@ -146,7 +146,7 @@ int load_module(struct sley_router *router, const char *name)
 		return err;
 	if (module_check(module) || !module_is_same(module, name)) {
 		report(router->rt,
-		       "sley: \"%s\" is not used: its table is of another "
+		       "\"%s\" is not used: its table is of another "
 		       "version or not complete, or has another name",
 		       name);
 		return -ELIBBAD;

@@ -202,7 +202,8 @@ TEST(c43_a_file_that_is_no_module_is_refused_with_the_reason)
 	copy(&l, "../loading.txt", "text.so", 0755);
 	CHECK_EQ(open_pool(&l, "text", &pool), -ELIBBAD);
 	CHECK(strstr(l.lines.text, "\"text\" is not loaded") != NULL);
-	CHECK(!strstr(l.lines.text, "sley: sley: "));
+	/* The default hook puts "sley: " in front. */
+	CHECK(!strstr(l.lines.text, "sley: "));
 	end(&l);
 }
 
