@@ -11,6 +11,16 @@ void serving_mark(struct cleanup *cleanup)
 	(void)cleanup;
 }
 
+void serving_begin_thread(struct serving *here)
+{
+	cleanup_add(&sley__self.serving, &here->cleanup, serving_mark);
+}
+
+void serving_end_thread(const struct serving *here)
+{
+	serving_leave(&sley__self.serving, here);
+}
+
 /* The first entry from @cleanup on; NULL: there is none. */
 static const struct serving *first_from(const struct cleanup *cleanup)
 {
@@ -24,7 +34,9 @@ _Static_assert(offsetof(struct serving, cleanup) == 0,
 
 static const struct serving *innermost(void)
 {
-	return first_from(*serving_list());
+	const struct strand *strand = strand_current();
+
+	return first_from(strand ? strand->cleanups : sley__self.serving);
 }
 
 static const struct serving *outer(const struct serving *here)

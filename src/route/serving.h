@@ -30,37 +30,45 @@
 struct serving {
 	struct cleanup cleanup;
 	const struct sley_container *container;
-	struct cleanup **list;
+	struct strand *strand; /* of the task; NULL: of a plain thread         */
 };
 
 /* Marks an entry.  It is called only if a method never returns to the library. */
 void serving_mark(struct cleanup *cleanup);
 
-static inline struct cleanup **serving_list(void)
-{
-	struct strand *strand = strand_current();
-
-	return likely(strand) ? &strand->cleanups : &sley__self.serving;
-}
+/* The same of a plain thread, whose address no function keeps over code of a module. */
+void serving_begin_thread(struct serving *here);
+void serving_end_thread(const struct serving *here);
 
 /* @here stays until serving_end(). */
 static inline void serving_begin(struct serving *here,
 				 const struct sley_container *container)
 {
 	here->container = container;
-	here->list = serving_list();
-	cleanup_add(here->list, &here->cleanup, serving_mark);
+	here->strand = strand_current();
+	if (likely(here->strand))
+		cleanup_add(&here->strand->cleanups, &here->cleanup,
+			    serving_mark);
+	else
+		serving_begin_thread(here);
+}
+
+static inline void serving_leave(struct cleanup **link,
+				 const struct serving *here)
+{
+	while (unlikely(*link !=
+			&here->cleanup)) /* what the method has added */
+		link = &(*link)->next;
+	*link = here->cleanup.next;
 }
 
 /* The strand goes with the task, and a plain thread stays one. */
 static inline void serving_end(const struct serving *here)
 {
-	struct cleanup **link = here->list;
-
-	while (unlikely(*link !=
-			&here->cleanup)) /* what the method has added */
-		link = &(*link)->next;
-	*link = here->cleanup.next;
+	if (likely(here->strand))
+		serving_leave(&here->strand->cleanups, here);
+	else
+		serving_end_thread(here);
 }
 
 /* Is the caller in @container?  In a container of the pool, or of the router? */
