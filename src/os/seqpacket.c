@@ -4,6 +4,7 @@
  */
 #include "os/seqpacket.h"
 
+#include "base/assert.h"
 #include "os/fault.h"
 #include "os/shared_memory.h"
 
@@ -12,11 +13,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define FDS_SIZE (OS_SEQPACKET_FDS * sizeof(int))
-
+/*
+ * Room for more descriptors than any sender here has: what does not fit, the kernel
+ * closes, and says MSG_CTRUNC.
+ */
 union control {
 	struct cmsghdr header;
-	char room[CMSG_SPACE(FDS_SIZE)];
+	char room[CMSG_SPACE(OS_SEQPACKET_FDS * sizeof(int))];
 };
 
 int os_seqpacket_pair(int fd[2])
@@ -31,21 +34,24 @@ int os_seqpacket_pair(int fd[2])
 }
 
 static void attach(struct msghdr *message, union control *control,
-		   const int *fds)
+		   const int *fds, uint32_t nr_fds)
 {
+	size_t size = nr_fds * sizeof(int);
 	struct cmsghdr *header;
 
+	sley_assert(nr_fds <= OS_SEQPACKET_FDS);
 	memset(control, 0, sizeof(*control));
 	message->msg_control = control;
-	message->msg_controllen = sizeof(*control);
+	message->msg_controllen = CMSG_SPACE(size);
 	header = CMSG_FIRSTHDR(message);
 	header->cmsg_level = SOL_SOCKET;
 	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(FDS_SIZE);
-	memcpy(CMSG_DATA(header), fds, FDS_SIZE);
+	header->cmsg_len = CMSG_LEN(size);
+	memcpy(CMSG_DATA(header), fds, size);
 }
 
-int(os_seqpacket_send)(int fd, const void *data, size_t size, const int *fds)
+int(os_seqpacket_send)(int fd, const void *data, size_t size, const int *fds,
+		       uint32_t nr_fds)
 {
 	struct iovec bytes = { .iov_base = (void *)(size_t)data,
 			       .iov_len = size };
@@ -54,8 +60,8 @@ int(os_seqpacket_send)(int fd, const void *data, size_t size, const int *fds)
 	union control control;
 	ssize_t nr;
 
-	if (fds)
-		attach(&message, &control, fds);
+	if (nr_fds)
+		attach(&message, &control, fds, nr_fds);
 	do {
 		/* fault: in seqpacket.h, for each caller. */
 		nr = sendmsg(fd, &message, MSG_NOSIGNAL);
@@ -66,26 +72,47 @@ int(os_seqpacket_send)(int fd, const void *data, size_t size, const int *fds)
 	return err;
 }
 
-/* Descriptors that came with the packet are ours now, wanted or not. */
-static void detach(struct msghdr *message, int *fds)
+/*
+ * Descriptors that came with the packet are ours now, wanted or not.  Returns whether
+ * there are @max at most.
+ */
+static bool detach(struct msghdr *message, int *fds, uint32_t max)
 {
-	struct cmsghdr *header = CMSG_FIRSTHDR(message);
-	int came[OS_SEQPACKET_FDS];
-	size_t nr;
+	bool fits = !(message->msg_flags & MSG_CTRUNC);
+	struct cmsghdr *header;
+	uint32_t nr_kept = 0;
 
-	if (!header || header->cmsg_type != SCM_RIGHTS)
-		return;
-	nr = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-	memcpy(came, CMSG_DATA(header), nr * sizeof(int));
-	for (size_t i = 0; i < nr; i++) {
-		if (fds)
-			fds[i] = came[i];
-		else
-			os_close(came[i]);
+	for (header = CMSG_FIRSTHDR(message); header;
+	     header = CMSG_NXTHDR(message, header)) {
+		int came[OS_SEQPACKET_FDS];
+		size_t nr = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+		if (header->cmsg_level != SOL_SOCKET ||
+		    header->cmsg_type != SCM_RIGHTS)
+			continue;
+		memcpy(came, CMSG_DATA(header), nr * sizeof(int));
+		for (size_t i = 0; i < nr; i++) {
+			if (nr_kept < max) {
+				fds[nr_kept++] = came[i];
+			} else {
+				os_close(came[i]);
+				fits = false;
+			}
+		}
+	}
+	return fits;
+}
+
+static void close_all(int *fds, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		os_close(fds[i]);
+		fds[i] = -1;
 	}
 }
 
-int os_seqpacket_recv(int fd, void *data, size_t size, int *fds, bool waits)
+int os_seqpacket_recv(int fd, void *data, size_t size, int *fds,
+		      uint32_t max_fds, bool waits)
 {
 	struct iovec bytes = { .iov_base = data, .iov_len = size };
 	union control control;
@@ -94,9 +121,10 @@ int os_seqpacket_recv(int fd, void *data, size_t size, int *fds, bool waits)
 				  .msg_control = &control,
 				  .msg_controllen = sizeof(control) };
 	int saved_errno = errno, err = 0;
+	bool sound = false;
 	ssize_t nr;
 
-	for (int i = 0; fds && i < OS_SEQPACKET_FDS; i++)
+	for (uint32_t i = 0; i < max_fds; i++)
 		fds[i] = -1;
 	do {
 		/* fault: fails only if the peer has ended, which is told. */
@@ -106,11 +134,14 @@ int os_seqpacket_recv(int fd, void *data, size_t size, int *fds, bool waits)
 	if (nr < 0)
 		err = errno == ECONNRESET ? 0 : -errno;
 	else
-		detach(&message, fds);
+		sound = detach(&message, fds, max_fds);
 	errno = saved_errno;
 	if (nr < 0)
 		return err;
-	return nr == (ssize_t)size ? 1 : nr == 0 ? 0 : -EPROTO;
+	if (sound && nr == (ssize_t)size && !(message.msg_flags & MSG_TRUNC))
+		return 1;
+	close_all(fds, max_fds);
+	return nr == 0 ? 0 : -EPROTO;
 }
 
 void os_seqpacket_end(int fd)

@@ -13,19 +13,21 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#define OS_SEQPACKET_FDS 3
+/* Descriptors with one packet, at most. */
+#define OS_SEQPACKET_FDS 4
 
 /* Two ends, not inherited by exec; 0 or -errno. */
 must_check int os_seqpacket_pair(int fd[2]);
 
-/* With @fds, OS_SEQPACKET_FDS of them, unless @fds is NULL.  0, -EPIPE or -errno. */
+/* With the @nr_fds descriptors @fds.  0, -EPIPE or -errno. */
 must_check int os_seqpacket_send(int fd, const void *data, size_t size,
-				 const int *fds);
+				 const int *fds, uint32_t nr_fds);
 #ifdef SLEY_FAULTS
-#define os_seqpacket_send(fd, data, size, fds)                                 \
+#define os_seqpacket_send(fd, data, size, fds, nr_fds)                         \
 	(-fault_error("os_seqpacket_send", ENOBUFS, ENOMEM)                    \
-		 ?: (os_seqpacket_send)(fd, data, size, fds))
+		 ?: (os_seqpacket_send)(fd, data, size, fds, nr_fds))
 #endif
 
 /* Both ends find that the peer is gone. */
@@ -33,10 +35,11 @@ void os_seqpacket_end(int fd);
 
 /*
  * 1: there was a packet of @size bytes; 0: all senders are gone; -EAGAIN: no packet
- * yet, and @waits is false; else -errno.  Each of @fds that did not come is -1; with
- * NULL no descriptor may come.
+ * yet, and @waits is false; -EPROTO: the packet has another size, or came with more
+ * than @max_fds descriptors; else -errno.  Each of the @max_fds descriptors @fds that
+ * did not come is -1.  No descriptor is left open unless the result is 1.
  */
 must_check int os_seqpacket_recv(int fd, void *data, size_t size, int *fds,
-				 bool waits);
+				 uint32_t max_fds, bool waits);
 
 #endif

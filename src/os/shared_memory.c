@@ -5,6 +5,7 @@
 #include "os/shared_memory.h"
 
 #include "os/fault.h"
+#include "os/map.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,26 +13,79 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SIZE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8u /* Linux 6.3 */
+#endif
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 16 /* Linux 5.1 */
+#endif
+
+#define SIZE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
+
+/* Not to be executed, where the kernel can promise that. */
+static int create(const char *name)
+{
+	unsigned int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+	int fd;
+
+	if (fault_errno("memfd_create", EMFILE, ENOMEM))
+		return -errno;
+	fd = memfd_create(name, flags | MFD_NOEXEC_SEAL);
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create(name, flags);
+	return fd < 0 ? -errno : fd;
+}
 
 static int set_size(int fd, size_t size)
 {
 	if (fault_errno("ftruncate", ENOSPC, ENOMEM) ||
 	    ftruncate(fd, (off_t)size))
 		return -errno;
-	if (fault_errno("fcntl", EPERM) || fcntl(fd, F_ADD_SEALS, SIZE_SEALS))
+	return 0;
+}
+
+static int seal(int fd, int seals)
+{
+	if (fault_errno("fcntl", EPERM) ||
+	    fcntl(fd, F_ADD_SEALS, seals | F_SEAL_SEAL))
 		return -errno;
 	return 0;
 }
 
 int os_shared_memory_create(const char *name, size_t size)
 {
-	int saved_errno = errno, fd, err;
+	int saved_errno = errno, fd = create(name);
+	int err = fd < 0 ? fd : set_size(fd, size);
 
-	fd = fault_errno("memfd_create", EMFILE, ENOMEM)
-		     ? -1
-		     : memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	err = fd < 0 ? -errno : set_size(fd, size);
+	if (!err)
+		err = seal(fd, SIZE_SEALS);
+	if (err && fd >= 0)
+		os_close(fd);
+	errno = saved_errno;
+	return err ? err : fd;
+}
+
+/* A mapping that is there when the seal comes stays writable. */
+static int map_and_seal(int fd, size_t size, void **memory)
+{
+	int err = set_size(fd, size);
+
+	if (err)
+		return err;
+	*memory = os_shared_memory_map(fd, size);
+	if (!*memory)
+		return -ENOMEM;
+	err = seal(fd, SIZE_SEALS | F_SEAL_FUTURE_WRITE);
+	if (err)
+		os_unmap(*memory, size);
+	return err;
+}
+
+int os_shared_page_create(const char *name, size_t size, void **memory)
+{
+	int saved_errno = errno, fd = create(name);
+	int err = fd < 0 ? fd : map_and_seal(fd, size, memory);
+
 	if (err && fd >= 0)
 		os_close(fd);
 	errno = saved_errno;
@@ -56,18 +110,27 @@ int64_t os_shared_memory_size(int fd)
 	return size;
 }
 
-void *(os_shared_memory_map)(int fd, size_t size)
+static void *map(int fd, size_t size, int rights)
 {
 	int saved_errno = errno;
 	/* fault: in shared_memory.h, for each caller. */
-	void *memory =
-		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *memory = mmap(NULL, size, rights, MAP_SHARED, fd, 0);
 
 	errno = saved_errno;
 	if (memory == MAP_FAILED)
 		return NULL;
 	fault_count_mapped((ptrdiff_t)size);
 	return memory;
+}
+
+void *(os_shared_memory_map)(int fd, size_t size)
+{
+	return map(fd, size, PROT_READ | PROT_WRITE);
+}
+
+const void *(os_shared_memory_map_to_read)(int fd, size_t size)
+{
+	return map(fd, size, PROT_READ);
 }
 
 void os_close(int fd)

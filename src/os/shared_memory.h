@@ -18,6 +18,13 @@
 must_check int os_shared_memory_create(const char *name, size_t size);
 
 /*
+ * The same for memory that this process alone writes: *@memory is its mapping, undone by
+ * os_unmap(), and no process gets a second one that can be written.
+ */
+must_check int os_shared_page_create(const char *name, size_t size,
+				     void **memory);
+
+/*
  * The size of a file that another process may have made: its size, which is final, or
  * -errno.  -EPERM: it is not sealed, and could be made shorter.
  */
@@ -30,6 +37,15 @@ must_check void *os_shared_memory_map(int fd, size_t size);
 	(fault_error("os_shared_memory_map", ENOMEM)                           \
 		 ? NULL                                                        \
 		 : (os_shared_memory_map)(fd, size))
+#endif
+
+/* The same, readable only. */
+must_check const void *os_shared_memory_map_to_read(int fd, size_t size);
+#ifdef SLEY_FAULTS
+#define os_shared_memory_map_to_read(fd, size)                                 \
+	(fault_error("os_shared_memory_map_to_read", ENOMEM)                   \
+		 ? NULL                                                        \
+		 : (os_shared_memory_map_to_read)(fd, size))
 #endif
 
 /* Any descriptor; nothing to do for -1. */

@@ -70,13 +70,14 @@ void collector_nudge(void)
 
 int collector_start(const struct fork_server_order *order, const int *fds)
 {
-	return os_seqpacket_send(collector.socket, order, sizeof(*order), fds);
+	return os_seqpacket_send(collector.socket, order, sizeof(*order), fds,
+				 NR_FORK_SERVER_FDS);
 }
 
 void collector_kill(const struct fork_server_order *order)
 {
-	if (os_seqpacket_send(collector.socket, order, sizeof(*order), NULL) !=
-	    0)
+	if (os_seqpacket_send(collector.socket, order, sizeof(*order), NULL,
+			      0) != 0)
 		os_seqpacket_end(collector.socket);
 }
 
@@ -153,7 +154,8 @@ static void listen_to_server(void)
 	int result;
 
 	while ((result = os_seqpacket_recv(collector.socket, &notice,
-					   sizeof(notice), NULL, false)) == 1) {
+					   sizeof(notice), NULL, 0, false)) ==
+	       1) {
 		subprocess = find(notice.id);
 		if (!subprocess)
 			continue;
@@ -285,7 +287,7 @@ static int await_server(void)
 	struct fork_server_notice notice;
 
 	return os_seqpacket_recv(collector.socket, &notice, sizeof(notice),
-				 NULL, true) == 1
+				 NULL, 0, true) == 1
 		       ? 0
 		       : SLEY_ECHILD;
 }

@@ -14,7 +14,7 @@
 
 enum tag { TAG_ORDER, TAG_ENDED, TAG_PROGRAM, NR_TAGS };
 
-_Static_assert(NR_FORK_SERVER_FDS == OS_SEQPACKET_FDS,
+_Static_assert(NR_FORK_SERVER_FDS <= OS_SEQPACKET_FDS,
 	       "all go with one packet");
 
 static struct server {
@@ -48,8 +48,8 @@ static void notify(uint32_t kind, uint32_t id, int pid, int status)
 						   .status = status };
 
 	/* The program would wait for ever for this message. */
-	if (os_seqpacket_send(server.socket, &notice, sizeof(notice), NULL) !=
-	    0)
+	if (os_seqpacket_send(server.socket, &notice, sizeof(notice), NULL,
+			      0) != 0)
 		end();
 }
 
@@ -86,10 +86,10 @@ static void start(const struct fork_server_order *order, const int *fds)
 static void obey(void)
 {
 	struct fork_server_order order;
-	int fds[OS_SEQPACKET_FDS];
+	int fds[NR_FORK_SERVER_FDS];
 
 	if (os_seqpacket_recv(server.socket, &order, sizeof(order), fds,
-			      true) != 1)
+			      NR_FORK_SERVER_FDS, true) != 1)
 		end();
 	if (order.kind == FORK_SERVER_START)
 		start(&order, fds);
