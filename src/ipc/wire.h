@@ -11,7 +11,7 @@
  *   client                                      daemon
  *   connect                        -------->    SO_PEERCRED, a pidfd: may this user?
  *   HELLO, if it adopts: + ring    -------->    makes the ring, or checks the given one
- *   checks, maps                   <--------    WELCOME + ring, two eventfds, page
+ *   checks, maps                   <--------    WELCOME + two bells, page, ring
  *     or                           <--------    REFUSED: a code, both versions, a text
  *   begins the life of the ring
  *   READY: the life                -------->    attaches as the server of this life
@@ -66,10 +66,14 @@ enum wire_kind {
 /* For .flags of HELLO. */
 #define WIRE_ADOPT 1u /* the client has a ring, which comes as a descriptor */
 
-/* The descriptors of a WELCOME, in this order.  An adopted ring is not sent back. */
+/*
+ * The descriptors of a WELCOME, in this order.  An adopted ring is not sent back.  The bell
+ * of the client is a socket and no eventfd, see os_bell_create(): it can be read after a
+ * ring, and is cleared as an eventfd is, one ring at a time.
+ */
 enum wire_fd {
 	WIRE_FD_SERVER_BELL, /* eventfd: the client signals the daemon      */
-	WIRE_FD_CLIENT_BELL, /* eventfd: the daemon signals the client      */
+	WIRE_FD_CLIENT_BELL, /* socket: the daemon signals the client       */
 	WIRE_FD_PAGE,        /* struct wire_page, to be mapped read-only    */
 	WIRE_FD_RING,
 	WIRE_FDS_MAX,
