@@ -43,7 +43,10 @@ SLEY_BEGIN_DECLS
 	X(SLEY_EARENA, -4107,                                                  \
 	  "no room in the arena of the graph (.arena_bytes), and nothing is "  \
 	  "about to leave it: drop buffers, or end their scopes")              \
-	X(SLEY_ECHILD, -4108, "the subprocess that should run it has ended")
+	X(SLEY_ECHILD, -4108, "the subprocess that should run it has ended")   \
+	X(SLEY_EUNKNOWN, -4109,                                                \
+	  "the daemon ended while it may have been running: outcome unknown; " \
+	  "requests that may run twice are marked .idempotent")
 
 #define SLEY_ERROR_ENUM(name, value, text) name = value,
 enum { SLEY_ERRORS(SLEY_ERROR_ENUM) };

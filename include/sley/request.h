@@ -37,6 +37,9 @@
  *   -EMSGSIZE      the IN part is above SLEY_ISOLATED_MAX, and nothing ran; or the
  *                  answer is above it
  *
+ * Of a pool of a daemon, as <sley/client.h> says, also: SLEY_EUNKNOWN, -EHOSTDOWN,
+ * -EACCES, -EMSGSIZE.
+ *
  * A method runs as a task (<sley/task.h>), and may block as any task.  Requests of one
  * container run at the same time, on several workers.
  *
@@ -68,6 +71,8 @@
 #include <sley/task.h>
 #include <sley/time.h>
 
+#include <sys/types.h>
+
 SLEY_BEGIN_DECLS
 
 struct sley_container; /* <sley/module.h> */
@@ -79,6 +84,9 @@ struct sley_pool;      /* <sley/pool.h>   */
 
 /* Idle periodic requests: waits of so long, and longer, end at a multiple of it. */
 #define SLEY_IDLE_ALIGN_NS (10 * SLEY_MSEC)
+
+/* How many requests sley_request_wait_any_until() takes at most. */
+#define SLEY_REQUEST_ANY_MAX (SLEY_FUTURE_ANY_MAX - 1)
 
 /* No group, for .group. */
 #define SLEY_NO_GROUP 0
@@ -101,6 +109,12 @@ struct sley_request_spec {
 	 * see sley_submit().
 	 */
 	bool enqueue;
+	/*
+	 * Of a pool of a daemon (<sley/client.h>): the method may run twice.  If the
+	 * daemon ends meanwhile, the request is sent again to the next daemon.
+	 * Elsewhere it means nothing.
+	 */
+	bool idempotent;
 	uint64_t deadline_ns; /* 0: none; see sley_after()                    */
 	/*
 	 * Requests of one group, which is any number but 0, run on the same worker
@@ -139,7 +153,7 @@ struct sley_request {
 	uint64_t group;
 	uint64_t io_size;
 	void *parts;  /* src/route/parts.h                               */
-	void *series; /* src/route/series.h                              */
+	void *series; /* src/route/series.h; of a daemon: its pool       */
 	uint32_t method;
 	uint32_t flags; /* src/route/request.h                              */
 	int32_t code;
@@ -147,7 +161,7 @@ struct sley_request {
 	uint32_t holds;   /* src/route/parts.h                                */
 	uint32_t cost_ns; /* that the worker was sent: src/route/cost.h      */
 	uint32_t lock;    /* src/route/series.h                              */
-	uint32_t reserved;
+	uint32_t remote;  /* not 0: for a daemon, see sley_request_wait()    */
 };
 
 /*
@@ -174,11 +188,37 @@ struct sley_request {
  *           -ESHUTDOWN      the runtime is being destroyed, and the caller is no task
  *                           of it
  *           SLEY_EFORKED    this process is a fork of the one that made the router
+ *           of a pool of a daemon (<sley/client.h>), too:
+ *           -EAGAIN         no slot is free: wait for any request, then try again
+ *           -EHOSTDOWN      there is no daemon
+ *           -EOPNOTSUPP     .parent or .period_ns is set
+ *           -EMSGSIZE       the IN part or the OUT part is too large for the daemon
+ *           -ECANCELED      the caller was cancelled while it waited for a segment
  *           On failure the request was not accepted, and is not complete.
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_submit(struct sley_pool *pool, struct sley_request *request,
 	    const struct sley_request_spec *spec);
+
+/*
+ * sley_submit_many - send several requests to a pool, at the price of fewer calls.
+ *
+ * As sley_submit() of requests[0] with specs[0], then of requests[1] with specs[1],
+ * until one of them fails.  To a pool of a daemon (<sley/client.h>) all are published
+ * together.
+ *
+ * Returns how many requests were accepted: the first so many.
+ *
+ * Context:  any thread
+ * Blocks:   as sley_submit()
+ * Owner:    @requests, @specs: as sley_submit(), each
+ * Order:    as sley_submit()
+ * Errors:   none was accepted, and @nr is not 0: the error of the first, as
+ *           sley_submit()
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK ssize_t
+sley_submit_many(struct sley_pool *pool, struct sley_request *const *requests,
+		 const struct sley_request_spec *const *specs, size_t nr);
 
 /*
  * sley_submit_and_forget - send a request that no caller waits for.
@@ -238,6 +278,18 @@ sley_request_future(struct sley_request *request)
 }
 
 /*
+ * sley_request_look - sley_request_is_done() of a request to a daemon.
+ *
+ * Looks for answers first, for all requests of the client.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS bool
+sley_request_look(const struct sley_request *request);
+
+/*
  * sley_request_is_done - is a request complete?
  *
  * Context:  any thread
@@ -248,23 +300,8 @@ sley_request_future(struct sley_request *request)
 SLEY_ANY_THREAD SLEY_NEVER_BLOCKS static inline bool
 sley_request_is_done(const struct sley_request *request)
 {
-	return sley_future_is_done(&request->done);
-}
-
-/*
- * sley_request_wait - wait until a request is complete.
- *
- * On failure the request goes on, and must be waited for again before its memory is
- * used for anything else.
- *
- * Context:  any thread
- * Blocks:   the fiber; a plain thread sleeps
- * Errors:   -ECANCELED   the caller was cancelled
- */
-SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK static inline int
-sley_request_wait(struct sley_request *request)
-{
-	return sley_future_wait(&request->done);
+	return sley_future_is_done(&request->done) ||
+	       (request->remote && sley_request_look(request));
 }
 
 /*
@@ -274,11 +311,48 @@ sley_request_wait(struct sley_request *request)
  * Blocks:   the fiber; a plain thread sleeps
  * Errors:   -ETIMEDOUT, -ECANCELED
  */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_request_wait_until(struct sley_request *request, uint64_t deadline_ns);
+
+/*
+ * sley_request_wait - wait until a request is complete.
+ *
+ * On failure the request goes on, and must be waited for again before its memory is
+ * used for anything else.
+ *
+ * Wait for requests to a daemon with the calls of this header: a plain thread that
+ * waits for their futures instead looks for no answers.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -ECANCELED   the caller was cancelled
+ */
 SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK static inline int
-sley_request_wait_until(struct sley_request *request, uint64_t deadline_ns)
+sley_request_wait(struct sley_request *request)
 {
-	return sley_future_wait_until(&request->done, deadline_ns);
+	/* Done, and its lock is free: as sley_future_wait(). */
+	if (__atomic_load_n(&request->done.done.q.word, __ATOMIC_ACQUIRE) ==
+	    SLEY_EVENT_SET)
+		return 0;
+	if (request->remote)
+		return sley_request_wait_until(request, SLEY_FOREVER);
+	return sley_event_wait(&request->done.done);
 }
+
+/*
+ * sley_request_wait_any_until - wait until one of @nr requests is complete.
+ *
+ * Returns the index of a request that is complete.  The requests may be of several
+ * pools, of this process and of daemons.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber; a plain thread sleeps
+ * Errors:   -ETIMEDOUT, -ECANCELED
+ *           -EINVAL   @nr is 0 or above SLEY_REQUEST_ANY_MAX
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_request_wait_any_until(struct sley_request *const *requests, size_t nr,
+			    uint64_t deadline_ns);
 
 /*
  * sley_request_code - how a request ended.

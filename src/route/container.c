@@ -117,8 +117,10 @@ static int find_locked(struct sley_pool *pool, uint32_t id,
 		       struct sley_container **container)
 {
 	/* In a child of fork() the lock may be held for ever. */
-	if (runtime_is_lost(pool->router->rt))
-		return SLEY_EFORKED;
+	int err = pool_refuses(pool);
+
+	if (err)
+		return err;
 	if (id >= pool->nr_containers)
 		return -ENXIO;
 	*container = &pool->container[id];

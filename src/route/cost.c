@@ -130,9 +130,10 @@ int sley_container_get_cost(const struct sley_pool *pool, uint32_t id,
 	struct sley_method_cost found = { .size = sizeof(found) };
 	uint64_t units = cost_units(io_size);
 	const struct method_cost *cost;
+	int err = pool_refuses(pool);
 
-	if (runtime_is_lost(pool->router->rt))
-		return SLEY_EFORKED;
+	if (err)
+		return err;
 	if (id >= pool->nr_containers)
 		return -ENXIO;
 	if (method >= pool->module->nr_methods)

@@ -104,9 +104,10 @@ int sley_container_inspect(struct sley_pool *pool, uint32_t id,
 			   struct sley_container_stats *out)
 {
 	struct sley_container_stats stats;
+	int err = pool_refuses(pool);
 
-	if (runtime_is_lost(pool->router->rt))
-		return SLEY_EFORKED;
+	if (err)
+		return err;
 	if (id >= pool->nr_containers)
 		return -ENXIO;
 	stats = inspect_container(&pool->container[id]);
@@ -153,9 +154,10 @@ int sley_pool_inspect(struct sley_pool *pool, struct sley_pool_stats *out)
 {
 	struct sley_router *router = pool->router;
 	struct sley_pool_stats stats;
+	int err = pool_refuses(pool);
 
-	if (runtime_is_lost(router->rt))
-		return SLEY_EFORKED;
+	if (err)
+		return err;
 	sley_mutex_lock(&router->lock);
 	stats = inspect_pool(pool);
 	sley_mutex_unlock(&router->lock);

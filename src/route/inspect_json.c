@@ -278,9 +278,10 @@ int sley_pool_inspect_json(struct sley_pool *pool, const char *query,
 	static const char containers[] = "container_stats";
 	const size_t length = sizeof(containers) - 1;
 	struct json_text json;
+	int err = pool_refuses(pool);
 
-	if (runtime_is_lost(pool->router->rt))
-		return SLEY_EFORKED;
+	if (err)
+		return err;
 	if (strcmp(query, "pool_stats") == 0)
 		return answer_pool(pool, text, size);
 	if (strncmp(query, containers, length) != 0)

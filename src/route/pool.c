@@ -10,6 +10,7 @@
 #include "route/isolated.h"
 #include "route/load.h"
 #include "route/neighbour.h"
+#include "route/remote.h"
 #include "route/router.h"
 #include "route/serving.h"
 
@@ -115,10 +116,11 @@ static void pool_leave(struct sley_pool *pool)
 int sley_pool_destroy(struct sley_pool *pool)
 {
 	struct sley_router *router = pool->router;
+	int err = pool_refuses(pool);
 	bool was_live;
 
-	if (runtime_is_lost(router->rt))
-		return SLEY_EFORKED;
+	if (err)
+		return err;
 	if (serving_pool(pool))
 		return -EDEADLK;
 	sley_mutex_lock(&router->lock);
@@ -138,7 +140,9 @@ void sley_pool_close(struct sley_pool *pool)
 	struct sley_router *router;
 	bool last;
 
-	if (!pool || runtime_is_lost(pool->router->rt))
+	if (pool && pool->remote)
+		pool->remote->close(pool);
+	if (!pool || pool_refuses(pool))
 		return;
 	router = pool->router;
 	sley_mutex_lock(&router->lock);
@@ -346,13 +350,14 @@ static bool is_busy(struct sley_pool *pool)
 
 int sley_pool_flush_until(struct sley_pool *pool, uint64_t deadline_ns)
 {
-	if (runtime_is_lost(pool->router->rt))
-		return SLEY_EFORKED;
+	int err = pool_refuses(pool);
+
+	if (err)
+		return err;
 	if (serving_pool(pool))
 		return -EDEADLK;
 	while (is_busy(pool)) {
 		uint64_t look_ns = os_now() + FLUSH_LOOK_NS;
-		int err;
 
 		if (os_now() >= deadline_ns)
 			return -ETIMEDOUT;

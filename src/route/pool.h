@@ -15,14 +15,20 @@
  * submitter of a request has a handle, except for a forgotten request.  So the pool
  * counts the requests that wait to enter a container, or for their parts (`waiting`),
  * behind a door that is shut at the end.  Keepers that upgrade a container are there, too.
+ *
+ * A pool of a daemon has a table of functions in place of all that (route/remote.h).
  */
 #ifndef SLEY_ROUTE_POOL_H
 #define SLEY_ROUTE_POOL_H
 
 #include "base/list.h"
+#include "core/life/after_fork.h"
 #include "route/container.h"
+#include "route/router.h"
 #include "route/series.h"
 
+#include <errno.h>
+#include <sley/error.h>
 #include <sley/pool.h>
 #include <sley/sync.h>
 
@@ -32,9 +38,12 @@ enum pool_phase {
 	POOL_GONE,
 };
 
+struct pool_remote; /* route/remote.h */
+
 struct sley_pool {
 	/* Constant once made. */
-	struct sley_router *router;
+	struct sley_router *router;       /* NULL: of a daemon                */
+	const struct pool_remote *remote; /* not NULL: of a daemon            */
 	const struct sley_module *module;
 	struct isolation *isolation; /* NULL: containers of this process     */
 	struct sley_container *container;
@@ -51,6 +60,14 @@ struct sley_pool {
 	int making_failed;      /* why (lock of the router)                  */
 	struct sley_event made; /* LIVE or GONE                              */
 };
+
+/* Why a call that is for pools of this process is refused; or 0. */
+static inline must_check int pool_refuses(const struct sley_pool *pool)
+{
+	if (unlikely(pool->remote))
+		return -EOPNOTSUPP;
+	return runtime_is_lost(pool->router->rt) ? SLEY_EFORKED : 0;
+}
 
 /* A pool that no list has, with containers that are shut; NULL: no memory. */
 must_check struct sley_pool *pool_alloc(struct sley_router *router,

@@ -16,6 +16,7 @@
 #include "route/policy.h"
 #include "route/pool.h"
 #include "route/rebalance.h"
+#include "route/remote.h"
 #include "route/series.h"
 #include "route/serving.h"
 
@@ -54,6 +55,7 @@ void request_fill(struct sley_request *request,
 	request->cost_ns = 0;
 	request->series = NULL;
 	request->lock = 0;
+	request->remote = 0;
 }
 
 struct sley_request_spec request_spec(const struct sley_request *request)
@@ -422,6 +424,10 @@ void request_cancel_task(struct sley_request *request)
 
 void sley_request_cancel(struct sley_request *request)
 {
+	if (unlikely(request->remote)) {
+		remote_pool(request)->remote->cancel(request);
+		return;
+	}
 	if (unlikely(parts_cancel(request)))
 		return;
 	series_cancel(request);

@@ -255,9 +255,10 @@ int sley_container_upgrade_to(struct sley_pool *pool, uint32_t id,
 {
 	struct sley_router *router = pool->router;
 	const struct sley_module *module;
+	int err = pool_refuses(pool);
 
-	if (runtime_is_lost(router->rt))
-		return SLEY_EFORKED;
+	if (err)
+		return err;
 	sley_mutex_lock(&router->lock);
 	module = find_version(router, pool->module->name,
 			      version ? version : UINT32_MAX);
