@@ -106,6 +106,53 @@ static inline void request_free_slot(struct request_submitter *submitter,
 	submitter->nr_pending--;
 }
 
+/* ---- slots that are held: taken, without a request of the server ------------------ */
+
+/* A free slot, for data that is written there by the caller; or REQUEST_NO_SLOT. */
+static inline must_check uint32_t
+request_hold_slot(struct request_submitter *submitter)
+{
+	uint32_t slot = submitter->first_free;
+
+	if (likely(slot != REQUEST_NO_SLOT))
+		submitter->first_free = submitter->pending[slot].next_free;
+	return slot;
+}
+
+/* A held slot is free again. */
+static inline void request_release_slot(struct request_submitter *submitter,
+					uint32_t slot)
+{
+	submitter->pending[slot].next_free = submitter->first_free;
+	submitter->first_free = slot;
+}
+
+/*
+ * Puts the first @size bytes of a held slot as a request: its id.  The server gets it with
+ * the next publish.
+ */
+static inline uint64_t request_put_slot(struct request_submitter *submitter,
+					uint32_t slot, uint64_t value,
+					uint32_t size, void *owner)
+{
+	struct entry_writer *writer = &submitter->submissions;
+	struct request_pending *pending = &submitter->pending[slot];
+	struct ring_entry entry = {
+		.id = request_id(submitter->ring.life, writer->nr),
+		.slot = slot,
+		.size = size,
+		.value = value,
+	};
+
+	sley_assert(!pending->id && size <= submitter->ring.slot_size);
+	pending->id = entry.id;
+	pending->number = writer->nr;
+	pending->owner = owner;
+	submitter->nr_pending++;
+	entry_ring_put(writer, &entry);
+	return entry.id;
+}
+
 /*
  * Puts a request into a free slot.  The server gets it with the next publish.
  *
@@ -118,9 +165,7 @@ static inline must_check int
 request_submit(struct request_submitter *submitter,
 	       const struct request_submission *what, uint64_t *id)
 {
-	struct entry_writer *writer = &submitter->submissions;
-	struct ring_entry entry = { .value = what->value, .size = what->size };
-	struct request_pending *pending;
+	uint32_t slot;
 
 	if (unlikely(submitter->broken))
 		return -EPROTO;
@@ -128,21 +173,14 @@ request_submit(struct request_submitter *submitter,
 		return -EPIPE;
 	if (unlikely(what->size > submitter->ring.slot_size))
 		return -EMSGSIZE;
-	entry.slot = submitter->first_free;
-	if (entry.slot == REQUEST_NO_SLOT)
+	slot = request_hold_slot(submitter);
+	if (slot == REQUEST_NO_SLOT)
 		return -EAGAIN;
-	pending = &submitter->pending[entry.slot];
-	submitter->first_free = pending->next_free;
-	submitter->nr_pending++;
-	entry.id = request_id(submitter->ring.life, writer->nr);
-	pending->id = entry.id;
-	pending->number = writer->nr;
-	pending->owner = what->owner;
 	if (what->size)
-		memcpy(request_ring_slot(&submitter->ring, entry.slot),
-		       what->data, what->size);
-	entry_ring_put(writer, &entry);
-	*id = entry.id;
+		memcpy(request_ring_slot(&submitter->ring, slot), what->data,
+		       what->size);
+	*id = request_put_slot(submitter, slot, what->value, what->size,
+			       what->owner);
 	return 0;
 }
 
@@ -244,6 +282,41 @@ request_retreat_init(struct request_retreat *retreat,
 	};
 }
 
+/* Has the request that is pending in @slot begun, as far as is known? */
+static inline bool request_is_begun(const struct request_submitter *submitter,
+				    const struct request_retreat *retreat,
+				    uint32_t slot)
+{
+	return submitter->submissions.nr - submitter->pending[slot].number >
+	       retreat->nr_unbegun;
+}
+
+/* The server has ended: the slot of a pending request is held, with its data. */
+static inline void request_take_slot_back(struct request_submitter *submitter,
+					  uint32_t slot)
+{
+	submitter->pending[slot].id = 0;
+	submitter->pending[slot].owner = NULL;
+	submitter->nr_pending--;
+}
+
+/*
+ * The server has ended, no request is pending, and no other process uses the memory: the
+ * next life begins.  Held slots stay held.
+ */
+static inline void request_submitter_begin(struct request_submitter *submitter,
+					   uint32_t life)
+{
+	uint64_t first = submitter->submissions.nr;
+
+	sley_assert(!submitter->nr_pending);
+	request_ring_begin_life(&submitter->ring, life, first);
+	submitter->submissions.nr_published = first;
+	submitter->completions.nr = first;
+	submitter->completions.stopped = false;
+	submitter->broken = false;
+}
+
 /* The next request, which is pending no longer.  False: there are no more. */
 static inline bool request_take_back(struct request_submitter *submitter,
 				     struct request_retreat *retreat,
@@ -253,8 +326,7 @@ static inline bool request_take_back(struct request_submitter *submitter,
 		uint32_t slot = retreat->slot++;
 		const struct request_pending *pending =
 			&submitter->pending[slot];
-		bool begun = submitter->submissions.nr - pending->number >
-			     retreat->nr_unbegun;
+		bool begun = request_is_begun(submitter, retreat, slot);
 
 		if (!pending->id || (begun && !retreat->dead))
 			continue;
