@@ -21,6 +21,7 @@
 #define DEPTH_MAX 16u
 #define SLOT 256u
 #define ITEMS_MAX 512u
+#define WORDS 12u /* of an answer, which overwrites the IN part in the slot */
 #define POOL_NUMBER 40u /* of the first session */
 #define PATIENCE_NS 1000u
 
@@ -28,9 +29,10 @@ struct item {
 	uint32_t flags;
 	uint32_t slot;
 	bool accepted, cancelled, ended;
+	bool answered, published; /* by the daemon */
 	int code;
 	unsigned int nr_taken, nr_run;
-	uint64_t in, out;
+	uint64_t in, out[WORDS];
 };
 
 /* What the daemon has taken. */
@@ -85,6 +87,7 @@ static void daemon_take(void)
 	CHECK_LT(word, nr_items);
 	job->item = &items[word];
 	CHECK_EQ(job->item->in, word);
+	CHECK(!job->item->published);
 	job->item->nr_taken++;
 	if (!(job->item->flags & LINK_IDEMPOTENT))
 		CHECK_EQ(job->item->nr_taken, 1);
@@ -93,13 +96,15 @@ static void daemon_take(void)
 static void daemon_answer(uint32_t idx)
 {
 	struct job job;
-	uint64_t answer = 0;
+	uint64_t answer[WORDS] = { 0 };
 	int code = 0;
 
 	if (!alive || idx >= nr_jobs)
 		return;
 	job = jobs[idx];
 	jobs[idx] = jobs[--nr_jobs];
+	if (job.item)
+		job.item->answered = true;
 	if (!job.item || job.item->flags & LINK_FORGOTTEN) {
 		if (job.item)
 			job.item->nr_run++;
@@ -112,18 +117,21 @@ static void daemon_answer(uint32_t idx)
 		code = -ECANCELED;
 	} else {
 		job.item->nr_run++;
-		answer = ~job.item->in;
+		answer[WORDS - 1] = ~job.item->in;
 	}
 	CHECK_EQ(request_put_answer(&server, &job.request,
-				    wire_answer(code, sizeof(answer)), &answer,
+				    wire_answer(code, sizeof(answer)), answer,
 				    sizeof(answer)),
 		 0);
 }
 
 static void daemon_publish(void)
 {
-	if (alive)
-		CHECK_GE(request_publish_answers(&server), 0);
+	if (!alive)
+		return;
+	CHECK_GE(request_publish_answers(&server), 0);
+	for (uint32_t i = 0; i < nr_items; i++)
+		items[i].published |= items[i].answered;
 }
 
 static void daemon_die(void)
@@ -132,6 +140,8 @@ static void daemon_die(void)
 		return;
 	alive = false;
 	nr_jobs = 0;
+	for (uint32_t i = 0; i < nr_items; i++)
+		items[i].answered = items[i].published;
 	link_lost(&link, now_ns);
 }
 
@@ -180,12 +190,12 @@ static int64_t submit(uint32_t flags)
 {
 	struct item *item = &items[nr_items];
 	struct link_submission what = {
-		.head = { .out_room = flags & LINK_FORGOTTEN ? 0 : 8 },
+		.head = { .out_room = flags & LINK_FORGOTTEN ? 0 : 96 },
 		.pool = pool,
 		.flags = flags,
 		.in = &item->in,
 		.in_size = sizeof(item->in),
-		.out = &item->out,
+		.out = item->out,
 		.owner = flags & LINK_FORGOTTEN ? NULL : item,
 	};
 	int64_t slot;
@@ -219,12 +229,13 @@ static void check_end(struct item *item, const struct link_done *done)
 	switch (done->code) {
 	case 0:
 		CHECK_EQ(done->size, sizeof(item->out));
-		CHECK(item->out == ~item->in);
+		CHECK(item->out[WORDS - 1] == ~item->in);
 		CHECK_GE(item->nr_run, 1);
 		break;
 	case SLEY_EUNKNOWN:
 		CHECK(!(item->flags & LINK_IDEMPOTENT));
 		CHECK_EQ(item->nr_taken, 1);
+		CHECK(!item->published);
 		break;
 	case -ECANCELED:
 		CHECK(item->cancelled);
@@ -580,7 +591,7 @@ TEST(a_client_that_is_thrown_out_is_told_why)
 
 TEST(an_answer_that_is_too_long_breaks_the_daemon)
 {
-	uint64_t many[2] = { 0, 0 };
+	uint64_t many[WORDS + 1] = { 0 };
 	struct link_done done;
 
 	begin(4);
@@ -593,7 +604,7 @@ TEST(an_answer_that_is_too_long_breaks_the_daemon)
 	daemon_publish();
 	CHECK_EQ(link_collect(&link, &done, 1), 1);
 	CHECK_EQ(done.code, SLEY_EUNKNOWN);
-	CHECK_EQ(items[0].out, 0);
+	CHECK_EQ(items[0].out[0], 0);
 	CHECK(link_is_broken(&link));
 	daemon_die();
 	link_fini(&link);
