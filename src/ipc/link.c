@@ -548,6 +548,8 @@ void link_cancel(struct link *link, uint32_t slot, const void *owner)
 	request = &link->requests[slot];
 	if (request->phase == LINK_SLOT_HELD)
 		end_held(link, slot, -ECANCELED);
+	if (request->phase == LINK_SLOT_MOVING)
+		request->flags |= CANCEL_WANTED | CANCEL_SENT;
 	if (request->phase != LINK_SLOT_SENT || request->flags & CANCEL_WANTED)
 		return;
 	request->flags |= CANCEL_WANTED;
@@ -557,7 +559,7 @@ void link_cancel(struct link *link, uint32_t slot, const void *owner)
 
 /* ---- segments ------------------------------------------------------------------------ */
 
-uint32_t link_homeless(const struct link *link)
+uint32_t link_take_homeless(struct link *link)
 {
 	uint32_t first = REQUEST_NO_SLOT;
 
@@ -571,6 +573,8 @@ uint32_t link_homeless(const struct link *link)
 		    (first == REQUEST_NO_SLOT || is_before(link, slot, first)))
 			first = slot;
 	}
+	if (first != REQUEST_NO_SLOT)
+		link->requests[first].phase = LINK_SLOT_MOVING;
 	return first;
 }
 
@@ -579,17 +583,26 @@ void link_house(struct link *link, uint32_t slot, uint32_t segment_number,
 {
 	struct link_request *request = &link->requests[slot];
 
+	request->phase = LINK_SLOT_HELD;
 	request->segment = segment;
 	request->segment_number = segment_number;
 	request->flags &= ~HOMELESS;
 	link->nr_homeless--;
-	if (is_sendable(link, request))
+	if (request->flags & CANCEL_WANTED)
+		end_held(link, slot, -ECANCELED);
+	else if (is_sendable(link, request))
 		send(link, slot);
 }
 
-void link_evict(struct link *link, uint32_t slot, int code)
+void link_leave_homeless(struct link *link, uint32_t slot, int code)
 {
-	end_held(link, slot, code);
+	struct link_request *request = &link->requests[slot];
+
+	request->phase = LINK_SLOT_HELD;
+	if (request->flags & CANCEL_WANTED)
+		code = -ECANCELED;
+	if (code)
+		end_held(link, slot, code);
 }
 
 /* ---- ends ---------------------------------------------------------------------------- */

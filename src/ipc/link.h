@@ -91,6 +91,7 @@ struct link_submission {
 enum link_phase {
 	LINK_SLOT_FREE,
 	LINK_SLOT_HELD,
+	LINK_SLOT_MOVING, /* the same; its data is being copied, without the lock */
 	LINK_SLOT_SENT,
 	LINK_SLOT_ENDED, /* link_collect() tells of it                   */
 };
@@ -236,14 +237,14 @@ void link_cancel(struct link *link, uint32_t slot, const void *owner);
 
 /*
  * A held request that needs a segment, in the order of submission: its slot, or
- * REQUEST_NO_SLOT.
+ * REQUEST_NO_SLOT.  It does not end before one of the two calls below.
  */
-must_check uint32_t link_homeless(const struct link *link);
+must_check uint32_t link_take_homeless(struct link *link);
 /* IN of this request is in this segment now, and the last one is not used any more. */
 void link_house(struct link *link, uint32_t slot, uint32_t segment_number,
 		void *segment);
-/* There is no segment for it: the request ends. */
-void link_evict(struct link *link, uint32_t slot, int code);
+/* There is no segment: the request ends with @code, or with 0 is held as before. */
+void link_leave_homeless(struct link *link, uint32_t slot, int code);
 
 /*
  * Takes up to @max requests that have ended: how many; or -EPROTO: the daemon is broken.

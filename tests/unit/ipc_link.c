@@ -632,16 +632,17 @@ TEST(a_large_request_needs_a_segment_of_the_next_daemon)
 	what.pool = pool;
 	CHECK_GE(link_submit(&link, &what), 0);
 	CHECK_GE(link_publish(&link), 0);
-	CHECK_EQ(link_homeless(&link), REQUEST_NO_SLOT);
+	CHECK_EQ(link_take_homeless(&link), REQUEST_NO_SLOT);
 	daemon_die();
+	CHECK_EQ(link_take_homeless(&link), REQUEST_NO_SLOT);
 	CHECK_EQ(link_submit(&link, &what), -ESTALE);
 	daemon_come();
 	CHECK_EQ(request_take(&server, &request, data), 0);
-	slot = link_homeless(&link);
+	slot = link_take_homeless(&link);
 	CHECK_NE(slot, REQUEST_NO_SLOT);
 	CHECK(link.requests[slot].segment == &items[7]);
 	link_house(&link, slot, 3, &items[3]);
-	CHECK_EQ(link_homeless(&link), REQUEST_NO_SLOT);
+	CHECK_EQ(link_take_homeless(&link), REQUEST_NO_SLOT);
 	CHECK_GE(link_publish(&link), 0);
 	CHECK_EQ(request_take(&server, &request, data), 1);
 	memcpy(&bulk, data + sizeof(struct wire_head), sizeof(bulk));
@@ -655,5 +656,43 @@ TEST(a_large_request_needs_a_segment_of_the_next_daemon)
 	CHECK_EQ(done.code, 5);
 	CHECK_EQ(done.size, 4000);
 	CHECK(done.segment == &items[3]);
+	link_fini(&link);
+}
+
+/* While its data is copied, without a lock, the memory of a request is in use. */
+TEST(a_request_that_moves_ends_afterwards)
+{
+	struct link_submission what = {
+		.head = { .out_room = 4096 },
+		.flags = LINK_BULK,
+		.segment_number = 7,
+		.owner = &items[0],
+	};
+	struct link_done done;
+	uint32_t slot;
+
+	begin(4);
+	what.pool = pool;
+	for (int cancelled = 0; cancelled < 2; cancelled++) {
+		CHECK_GE(link_submit(&link, &what), 0);
+		CHECK_GE(link_publish(&link), 0);
+		daemon_die();
+		daemon_come();
+		slot = link_take_homeless(&link);
+		CHECK_NE(slot, REQUEST_NO_SLOT);
+		if (cancelled) {
+			link_cancel(&link, slot, &items[0]);
+		} else {
+			daemon_die();
+			link_expire(&link, now_ns + PATIENCE_NS);
+		}
+		CHECK_EQ(link_collect(&link, &done, 1), 0);
+		link_leave_homeless(&link, slot, -EHOSTDOWN);
+		CHECK_EQ(link_collect(&link, &done, 1), 1);
+		CHECK(done.owner == &items[0]);
+		CHECK_EQ(done.code, cancelled ? -ECANCELED : -EHOSTDOWN);
+		CHECK_EQ(link.nr_homeless, 0);
+		daemon_come();
+	}
 	link_fini(&link);
 }
