@@ -175,7 +175,8 @@ struct sley_request {
  * A request with a period that leads to several containers completes with -EINVAL.
  *
  * Context:  any thread
- * Blocks:   never, but for a short method
+ * Blocks:   never, but for a short method, and for a segment of a daemon
+ *           (<sley/client.h>)
  * Owner:    @request is borrowed until it is complete, and so is the memory that .in and
  *           .out name; @spec is borrowed for the call.
  * Order:    everything before the call happens before the method; everything in the
@@ -210,7 +211,7 @@ sley_submit(struct sley_pool *pool, struct sley_request *request,
  * Returns how many requests were accepted: the first so many.
  *
  * Context:  any thread
- * Blocks:   as sley_submit()
+ * Blocks:   never, but as sley_submit()
  * Owner:    @requests, @specs: as sley_submit(), each
  * Order:    as sley_submit()
  * Errors:   none was accepted, and @nr is not 0: the error of the first, as

@@ -17,6 +17,7 @@
  *   source.h                                 work from your own event loop
  *   pool.h, request.h, query.h               requests to named pools
  *   module.h, param.h, policy.h              what serves them, and on which worker
+ *   client.h                                 the same to a daemon: another process
  *   pool_inspect.h                           the figures of pools, also as JSON
  *   admin.h file_module.h kv.h               modules that come with the library
  *   scope.h                                  tasks that fail and end together
@@ -46,6 +47,7 @@
 #include <sley/barrier.h>
 #include <sley/blocking.h>
 #include <sley/chan.h>
+#include <sley/client.h>
 #include <sley/subprocess.h>
 #include <sley/compiler.h>
 #include <sley/cpus.h>

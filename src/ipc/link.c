@@ -439,8 +439,8 @@ uint32_t link_pool_remove(struct link *link, uint32_t pool)
 
 void link_pool_open(struct link *link, uint32_t pool, uint32_t number)
 {
-	link->pools[pool] = (struct link_pool){ .state = LINK_POOL_OPEN,
-						.number = number };
+	link->pools[pool] =
+		(struct link_pool){ .state = LINK_POOL_OPEN, .number = number };
 	send_held(link);
 }
 
@@ -601,6 +601,8 @@ void link_leave_homeless(struct link *link, uint32_t slot, int code)
 	request->phase = LINK_SLOT_HELD;
 	if (request->flags & CANCEL_WANTED)
 		code = -ECANCELED;
+	else if (!code && link->state == LINK_DOWN)
+		code = -EHOSTDOWN;
 	if (code)
 		end_held(link, slot, code);
 }

@@ -143,7 +143,7 @@ struct link {
 	uint32_t nr_ended;
 	uint32_t nr_cancels; /* that wait for a slot                          */
 	uint32_t nr_homeless; /* held requests that need a segment             */
-	int dismissed;       /* why the daemon has thrown the client out       */
+	int dismissed; /* why the daemon has thrown the client out       */
 	uint64_t patience_ns;
 	uint64_t give_up_ns; /* LOST: no daemon came until then                */
 	uint64_t order;

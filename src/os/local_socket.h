@@ -84,5 +84,7 @@ must_check int os_local_peer_pidfd(int fd, const struct os_peer *peer);
  */
 must_check int os_bell_create(int fd[2]);
 void os_bell_ring(int fd);
+/* fd[1] cannot be read any more, until the next ring. */
+void os_bell_clear(int fd);
 
 #endif

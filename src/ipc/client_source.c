@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * client_source.c - see client_source.h.
+ *
+ * Edges:
+ *
+ *  CL2  see ipc/client.h
+ *  CS1  the task that connects again ends -> the next is started : one at a time
+ */
+#include "ipc/client_source.h"
+
+#include "core/sched/source.h"
+#include "ipc/client_wait.h"
+#include "ipc/client_connection.h"
+#include "os/clock.h"
+#include "os/eventfd.h"
+#include "os/shared_memory.h"
+
+#include <sley/task.h>
+#include <sley/time.h>
+
+#define TAG_SOCKET 1u
+#define TAG_BELL 2u
+#define TAGS_MAX 4
+
+/* ---- the source ---------------------------------------------------------------------- */
+
+static bool is_live(const struct sley_client *client)
+{
+	/* relaxed: a hint. */
+	return load_relaxed(&client->is_live);
+}
+
+static bool has(void *arg)
+{
+	const struct sley_client *client = arg;
+
+	/* relaxed: hints; the taker looks with the lock. */
+	if (load_relaxed(&client->urgent))
+		return true;
+	/* relaxed: as above. */
+	return is_live(client) &&
+	       entry_ring_is_news(load_relaxed(&client->ring.memory->completed),
+				  load_relaxed(&client->seen));
+}
+
+static bool arm(void *arg)
+{
+	struct sley_client *client = arg;
+
+	/* relaxed: a hint: older than the truth, and there is news in vain. */
+	return is_live(client) &&
+	       entry_ring_watch(&client->ring.memory->completed,
+				load_relaxed(&client->seen));
+}
+
+/* Else it would be full one day, and not ring any more. */
+static void clear_bell(struct sley_client *client)
+{
+	spin_lock(&client->lock);
+	if (client->bell >= 0)
+		os_bell_clear(client->bell);
+	spin_unlock(&client->lock);
+}
+
+static bool take(void *arg)
+{
+	struct sley_client *client = arg;
+	uint32_t tags[TAGS_MAX];
+	int nr = os_epoll_wait(client->epoll, tags, TAGS_MAX, 0);
+
+	for (int i = 0; i < nr; i++) {
+		if (tags[i] == TAG_SOCKET)
+			/* relaxed: KN1 of ipc/client_connection.h. */
+			store_relaxed(&client->urgent, 1);
+		else
+			clear_bell(client);
+	}
+	client_poll(client);
+	return false;
+}
+
+/* ---- connecting again ---------------------------------------------------------------- */
+
+static bool is_down(struct sley_client *client)
+{
+	bool down;
+
+	client_lock(client);
+	down = client->link.state == LINK_LOST ||
+	       client->link.state == LINK_GREETING;
+	client_unlock(client);
+	return down;
+}
+
+static void reconnect(void *arg)
+{
+	struct sley_client *client = arg;
+
+	while (is_down(client)) {
+		if (client_wait_live(client, WAIT_SHIELDED))
+			break;
+	}
+	xchg_release(&client->reconnecting, 0); /* CS1 */
+	client_leave(client);
+}
+
+void client_source_kick(struct sley_client *client)
+{
+	if (!client->source)
+		return;
+	source_notify(client->source);
+	if (!is_down(client) ||
+	    xchg_acquire(&client->reconnecting, 1)) /* CS1 */
+		return;
+	client_enter(client);
+	if (!sley_schedule_on(client->rt, reconnect, client, NULL))
+		return;
+	xchg_release(&client->reconnecting, 0); /* CS1 */
+	client_leave(client);
+}
+
+/* ---- beginning and end --------------------------------------------------------------- */
+
+int client_source_begin(struct sley_client *client)
+{
+	struct source_ops ops = { .has = has, .take = take, .arm = arm };
+	int err;
+
+	client->epoll = ops.fd = os_epoll_create();
+	if (ops.fd < 0)
+		return ops.fd;
+	err = source_add(client->rt, &client->source, &ops, client, false);
+	if (err)
+		client->source = NULL;
+	return err;
+}
+
+void client_source_end(struct sley_client *client)
+{
+	if (client->source)
+		source_remove(client->source);
+	client->source = NULL;
+	os_close(client->epoll);
+	client->epoll = -1;
+}
+
+int client_source_watch(struct sley_client *client, int fd, bool edge)
+{
+	if (client->epoll < 0)
+		return 0;
+	return edge ? os_epoll_add_edge(client->epoll, fd, TAG_BELL)
+		    : os_epoll_add(client->epoll, fd, TAG_SOCKET);
+}
+
+void client_source_ignore(struct sley_client *client, int fd)
+{
+	if (client->epoll >= 0 && fd >= 0)
+		os_epoll_remove(client->epoll, fd);
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * client_submit.c - see client_submit.h.
+ */
+#include "ipc/client_submit.h"
+
+#include "ipc/client_control.h"
+#include "ipc/client_pool.h"
+#include "ipc/client_wait.h"
+#include "ipc/client_connection.h"
+
+#include <errno.h>
+#include <sley/error.h>
+#include <string.h>
+
+/* ---- from a spec to a submission ----------------------------------------------------- */
+
+static int check(const struct client_pool *pool,
+		 const struct sley_request_spec *spec)
+{
+	if (unlikely(client_is_lost(pool->client)))
+		return SLEY_EFORKED;
+	if (unlikely(spec->parent || spec->period_ns))
+		return -EOPNOTSUPP;
+	if (unlikely(spec->in_size > WIRE_BULK_MAX ||
+		     spec->out_size > WIRE_BULK_MAX))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static struct wire_head head_of(const struct sley_request_spec *spec)
+{
+	return (struct wire_head){
+		.method = spec->method,
+		.query_kind = spec->query.kind,
+		.query_timeout = spec->query.timeout,
+		.query_first = spec->query.first,
+		.query_count = spec->query.count,
+		.deadline_ns = spec->deadline_ns,
+		.group = spec->group,
+		.io_size = spec->io_size < UINT32_MAX ? (uint32_t)spec->io_size
+						      : UINT32_MAX,
+		.out_room = (uint32_t)spec->out_size,
+		.priority = (int16_t)spec->priority,
+		.flags = spec->enqueue ? WIRE_ENQUEUE : 0,
+	};
+}
+
+static struct link_submission
+submission_of(const struct client_pool *pool, struct sley_request *request,
+	      const struct sley_request_spec *spec)
+{
+	return (struct link_submission){
+		.head = head_of(spec),
+		.pool = pool->place,
+		.flags = spec->idempotent ? LINK_IDEMPOTENT : 0,
+		.in = spec->in,
+		.in_size = (uint32_t)spec->in_size,
+		.out = spec->out,
+		.owner = request,
+	};
+}
+
+/* The request knows its pool, for waits and cancels. */
+static void address(struct sley_request *request, struct client_pool *pool)
+{
+	request->series = &pool->pool;
+	request->remote = 1;
+}
+
+/* With the lock.  Its slot, or an error. */
+static int64_t put(struct client_pool *pool, struct sley_request *request,
+		   const struct link_submission *what)
+{
+	int64_t slot = link_submit(&pool->client->link, what);
+
+	if (likely(slot >= 0 && request))
+		request->worker = (uint32_t)slot;
+	return slot;
+}
+
+/* ---- segments ------------------------------------------------------------------------ */
+
+/* The daemon has answered: the memory came before, and is in the socket at the latest. */
+static struct segment *await_memory(struct sley_client *client, uint32_t number,
+				    uint64_t size, uint32_t epoch)
+{
+	struct segment *segment = NULL;
+
+	for (;;) {
+		/* Another driver may have the packet in its hands. */
+		bool over = connection_drive_now(client);
+
+		client_lock(client);
+		segment = segment_cache_claim(&client->segments, number);
+		over |= segment || client->segments.epoch != epoch;
+		if (over && !segment)
+			segment_cache_refused(&client->segments, size, epoch);
+		client_unlock(client);
+		if (over)
+			return segment;
+		(void)!client_wait_live(client, WAIT_SHIELDED);
+	}
+}
+
+/* The daemon has no room for it now, or never. */
+static int refusal(int code)
+{
+	return code == -EDQUOT || code == -EMFILE ? -EAGAIN : code;
+}
+
+static int ask_daemon(struct sley_client *client, uint64_t size, uint32_t epoch,
+		      struct segment **out)
+{
+	struct wire_number wanted = { .number = size }, number;
+	struct link_submission what = {
+		.head = { .method = WIRE_CONTROL_SEGMENT,
+			  .out_room = sizeof(number) },
+		.in = &wanted,
+		.in_size = sizeof(wanted),
+		.out = &number,
+	};
+	uint64_t session;
+	int code = client_control(client, &what, &session);
+
+	if (code < 0) {
+		client_lock(client);
+		segment_cache_refused(&client->segments, size, epoch);
+		client_unlock(client);
+		return refusal(code);
+	}
+	*out = await_memory(client, (uint32_t)number.number, size, epoch);
+	return *out ? 0 : -ENOMEM;
+}
+
+/* A segment of at least @bytes, that is kept or new. */
+static int get_segment(struct sley_client *client, uint64_t bytes,
+		       struct segment **out)
+{
+	uint64_t size = segment_size(bytes);
+	struct list gone;
+	uint32_t epoch;
+	int err = 0;
+
+	list_init(&gone);
+	client_lock(client);
+	*out = segment_cache_take(&client->segments, bytes);
+	epoch = client->segments.epoch;
+	if (!*out && client->link.state == LINK_DOWN)
+		err = -EHOSTDOWN;
+	else if (!*out && client->link.state == LINK_LIVE)
+		err = segment_cache_ask(&client->segments, size, &gone);
+	else if (!*out)
+		err = -ESTALE;
+	client_release_segments(client, &gone);
+	client_unlock(client);
+	segments_unmap(client->mem, &gone);
+	if (err || *out)
+		return err;
+	return ask_daemon(client, size, epoch, out);
+}
+
+static void put_segment(struct sley_client *client, struct segment *segment)
+{
+	bool stale;
+
+	client_lock(client);
+	stale = segment_cache_put(&client->segments, segment);
+	client_unlock(client);
+	if (stale)
+		segment_unmap(client->mem, segment);
+}
+
+/* IN is copied without the lock. */
+static int put_bulk(struct client_pool *pool, struct sley_request *request,
+		    struct link_submission *what)
+{
+	struct sley_client *client = pool->client;
+	uint64_t out_room = what->head.out_room;
+	struct segment *segment = NULL;
+	int64_t slot;
+	int err = get_segment(
+		client, what->in_size > out_room ? what->in_size : out_room,
+		&segment);
+
+	if (err)
+		return err;
+	if (what->in_size)
+		memcpy(segment->memory, what->in, what->in_size);
+	what->flags |= LINK_BULK;
+	what->segment = segment;
+	what->segment_number = segment->number;
+	client_lock(client);
+	slot = segment->epoch == client->segments.epoch
+		       ? put(pool, request, what)
+		       : -ESTALE;
+	client_unlock(client);
+	if (slot < 0)
+		put_segment(client, segment);
+	return slot < 0 ? (int)slot : 0;
+}
+
+static int submit_bulk(struct client_pool *pool, struct sley_request *request,
+		       struct link_submission *what)
+{
+	int err;
+
+	while ((err = put_bulk(pool, request, what)) == -ESTALE) {
+		err = client_wait_live(pool->client, 0);
+		if (err)
+			return err;
+	}
+	return err;
+}
+
+/* ---- submitting ---------------------------------------------------------------------- */
+
+/* With the lock: as many as can be put, from the first on; *@err is why no more. */
+static size_t put_some(struct client_pool *pool,
+		       struct sley_request *const *requests,
+		       const struct sley_request_spec *const *specs, size_t nr,
+		       int *err)
+{
+	const struct link *link = &pool->client->link;
+	size_t i;
+
+	*err = 0;
+	for (i = 0; i < nr; i++) {
+		struct link_submission what;
+		int64_t slot;
+
+		*err = check(pool, specs[i]);
+		if (!*err &&
+		    !link_fits(link, specs[i]->in_size, specs[i]->out_size))
+			*err = -EMSGSIZE;
+		if (*err)
+			break;
+		what = submission_of(pool, requests[i], specs[i]);
+		address(requests[i], pool);
+		slot = put(pool, requests[i], &what);
+		if (slot < 0) {
+			*err = (int)slot;
+			break;
+		}
+	}
+	return i;
+}
+
+/* The first of them could not be put: a slot may be free, or a segment is needed. */
+static int submit_first(struct client_pool *pool, struct sley_request *request,
+			const struct sley_request_spec *spec, int why)
+{
+	struct link_submission what;
+
+	if (why == -EMSGSIZE) {
+		if (check(pool, spec))
+			return why;
+		what = submission_of(pool, request, spec);
+		address(request, pool);
+		return submit_bulk(pool, request, &what);
+	}
+	if (why != -EAGAIN && why != -EHOSTDOWN)
+		return why;
+	/* Back-pressure, or no daemon: looks for answers, or for a daemon, once. */
+	client_poll(pool->client);
+	client_lock(pool->client);
+	(void)put_some(pool, &request, &spec, 1, &why);
+	client_unlock(pool->client);
+	return why;
+}
+
+ssize_t client_submit(struct sley_pool *to,
+		      struct sley_request *const *requests,
+		      const struct sley_request_spec *const *specs, size_t nr)
+{
+	struct client_pool *pool = client_pool_of(to);
+	struct sley_client *client = pool->client;
+	size_t nr_put;
+	int err;
+
+	if (unlikely(client_is_lost(client)))
+		return SLEY_EFORKED;
+	client_enter(client);
+	client_lock(client);
+	nr_put = put_some(pool, requests, specs, nr, &err);
+	client_unlock(client);
+	if (unlikely(!nr_put)) {
+		err = submit_first(pool, requests[0], specs[0], err);
+		nr_put = !err;
+	}
+	client_leave(client);
+	return nr_put ? (ssize_t)nr_put : err;
+}
+
+/* ---- calls --------------------------------------------------------------------------- */
+
+int client_call(struct sley_pool *to, struct sley_request *request,
+		const struct sley_request_spec *spec)
+{
+	struct client_pool *pool = client_pool_of(to);
+	struct sley_client *client = pool->client;
+	ssize_t sent;
+	int err = 0;
+
+	if (unlikely(client_is_lost(client)))
+		return SLEY_EFORKED;
+	client_enter(client);
+	while ((sent = client_submit(to, &request, &spec, 1)) == -EAGAIN) {
+		err = client_wait_room(client, 0);
+		if (err)
+			break;
+	}
+	if (sent >= 0 && client_wait(client, request, 0)) {
+		sley_request_cancel(request);
+		(void)!client_wait(client, request, WAIT_SHIELDED);
+	}
+	client_leave(client);
+	return sent < 0 ? (err ? err : (int)sent) : 0;
+}
+
+/* ---- forgotten requests -------------------------------------------------------------- */
+
+/* Its memory is the library's, until it has ended. */
+static int forget_bulk(struct client_pool *pool,
+		       const struct sley_request_spec *spec)
+{
+	struct sley_client *client = pool->client;
+	size_t size = sizeof(struct sley_request) + spec->in_size;
+	struct sley_request *request = mem_alloc(client->mem, size);
+	struct link_submission what;
+	int err;
+
+	if (!request)
+		return -ENOMEM;
+	request_fill(request, spec, REQUEST_FREED);
+	address(request, pool);
+	request->in = memcpy(request + 1, spec->in, spec->in_size);
+	what = submission_of(pool, request, spec);
+	what.in = request->in;
+	what.flags |= LINK_FORGOTTEN;
+	err = submit_bulk(pool, request, &what);
+	if (err)
+		mem_free(client->mem, request, size);
+	return err;
+}
+
+/* With the lock: in a slot, which has the only copy. */
+static int forget_small(struct client_pool *pool,
+			const struct sley_request_spec *spec)
+{
+	struct link_submission what = submission_of(pool, NULL, spec);
+	int64_t slot;
+
+	what.flags |= LINK_FORGOTTEN;
+	client_lock(pool->client);
+	slot = put(pool, NULL, &what);
+	client_unlock(pool->client);
+	return slot < 0 ? (int)slot : 0;
+}
+
+int client_forget(struct sley_pool *to, const struct sley_request_spec *spec)
+{
+	struct client_pool *pool = client_pool_of(to);
+	struct sley_client *client = pool->client;
+	int err = check(pool, spec);
+
+	if (err)
+		return err;
+	client_enter(client);
+	if (link_fits(&client->link, spec->in_size, 0)) {
+		err = forget_small(pool, spec);
+		if (err == -EAGAIN || err == -EHOSTDOWN) {
+			client_poll(client);
+			err = forget_small(pool, spec);
+		}
+	} else {
+		err = forget_bulk(pool, spec);
+	}
+	client_leave(client);
+	return err;
+}
