@@ -114,13 +114,12 @@ static inline must_check int request_take(struct request_server *server,
 }
 
 /*
- * Puts the answer to @request, which was taken and is answered once.  -EMSGSIZE: the
- * data does not fit into a slot; the request is not answered.
+ * Puts the answer to @request, which was taken and is answered once.  @size bytes of data
+ * are in the slot of @request already; they fit.
  */
-static inline must_check int request_put_answer(struct request_server *server,
-						const struct request *request,
-						uint64_t value,
-						const void *data, uint32_t size)
+static inline void request_put_written(struct request_server *server,
+				       const struct request *request,
+				       uint64_t value, uint32_t size)
 {
 	struct ring_entry entry = { .id = request->id,
 				    .slot = request->slot,
@@ -128,12 +127,24 @@ static inline must_check int request_put_answer(struct request_server *server,
 				    .value = value };
 
 	sley_assert(request_server_nr_taken(server));
+	entry_ring_put(&server->completions, &entry);
+}
+
+/*
+ * The same with data.  -EMSGSIZE: the data does not fit into a slot; the request is not
+ * answered.
+ */
+static inline must_check int request_put_answer(struct request_server *server,
+						const struct request *request,
+						uint64_t value,
+						const void *data, uint32_t size)
+{
 	if (size > server->ring.slot_size)
 		return -EMSGSIZE;
 	if (size)
 		memcpy(request_ring_slot(&server->ring, request->slot), data,
 		       size);
-	entry_ring_put(&server->completions, &entry);
+	request_put_written(server, request, value, size);
 	return 0;
 }
 
