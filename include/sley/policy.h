@@ -291,7 +291,8 @@ sley_route_process(const struct sley_route *route);
 /*
  * sley_route_thread - the kernel's number of the thread of the submitter.
  *
- * Of a task: of the worker thread that runs it.
+ * Of a task: of the worker thread that runs it.  Of a client of a server
+ * (<sley/server.h>): the number of its process.
  *
  * Context:  any thread, in client_map() and runtime_map()
  * Blocks:   never

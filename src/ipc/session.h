@@ -88,7 +88,6 @@ struct session_slot {
 
 struct session {
 	enum session_state state;
-	bool dead;   /* ENDING: nobody waits for answers */
 	bool adopts; /* the client has brought its ring  */
 	int32_t code;
 	uint32_t depth;
@@ -141,7 +140,7 @@ must_check int session_welcome(struct session *session, struct mem *mem,
 			       const struct packet_offer *offer,
 			       struct wire_packet *answer);
 
-/* No more requests for nothing: @code and @reason, a constant text.  Once. */
+/* The session ends, with @code; @reason is a constant text, or NULL. */
 void session_end(struct session *session, int32_t code, const char *reason);
 
 /* ---- requests ------------------------------------------------------------------------- */

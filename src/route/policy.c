@@ -118,12 +118,14 @@ uint32_t policy_map(struct sley_router *router, const struct worker *here,
 		    struct sley_request *request)
 {
 	const struct sley_policy *policy = router->policy;
-	struct sley_route route = route_of(router, here, request);
+	bool outside = !here || unlikely(request->flags & REQUEST_SERVED);
+	struct sley_route route =
+		route_of(router, outside ? NULL : here, request);
 	const char *function = "runtime_map";
 	uint32_t limit = router->nr_workers;
 	uint32_t worker;
 
-	if (!here && policy->client_map) {
+	if (outside && policy->client_map) {
 		function = "client_map";
 		limit = router->client_lanes;
 		worker = policy->client_map(router->policy_self, &route);
@@ -193,13 +195,16 @@ int32_t sley_route_priority(const struct sley_route *route)
 
 int sley_route_process(const struct sley_route *route)
 {
+	if (unlikely(route->request->flags & REQUEST_SERVED))
+		return request_served(route->request)->process;
 	return route->router->pid;
 }
 
 int sley_route_thread(const struct sley_route *route)
 {
-	(void)route; /* the policy is asked by the submitter itself */
-	return os_thread_id();
+	if (unlikely(route->request->flags & REQUEST_SERVED))
+		return request_served(route->request)->process;
+	return os_thread_id(); /* the policy is asked by the submitter itself */
 }
 
 uint32_t sley_route_group_worker(const struct sley_route *route)

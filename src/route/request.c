@@ -165,6 +165,19 @@ static void leave(struct sley_request *request)
 		series_leave(request);
 }
 
+/* No future is set. */
+static noinline void complete_otherwise(struct sley *rt,
+					struct sley_request *request)
+{
+	if (request->flags & REQUEST_PART) {
+		parts_complete(request->parts);
+	} else if (request->flags & REQUEST_FREED) {
+		mem_free(&rt->mem, request, request_forgotten_size(request));
+	} else {
+		request_served(request)->complete(request_served(request));
+	}
+}
+
 void request_complete(struct sley_router *router, struct sley_request *request,
 		      int code)
 {
@@ -173,10 +186,9 @@ void request_complete(struct sley_router *router, struct sley_request *request,
 	request->code = code;
 	router_count(router, router_worker(router), COUNT_COMPLETED);
 	leave(request); /* the router may end from here on, if nothing waits */
-	if (unlikely(request->flags & REQUEST_PART))
-		parts_complete(request->parts);
-	else if (unlikely(request->flags & REQUEST_FREED))
-		mem_free(&rt->mem, request, request_forgotten_size(request));
+	if (unlikely(request->flags &
+		     (REQUEST_PART | REQUEST_FREED | REQUEST_SERVED)))
+		complete_otherwise(rt, request);
 	else if (likely(code >= 0))
 		(void)sley_future_set(&request->done, request);
 	else

@@ -9,7 +9,8 @@
  *   map        the policy chooses a worker
  *   run        the method; in a task of its own, or on the stack of the submitter
  *   leave      the group, the door
- *   complete   the future, or the parts (route/parts.h) that it belongs to, or it is freed
+ *   complete   the future, or the parts (route/parts.h) that it belongs to, or it is freed,
+ *              or the server of another process is told
  *
  * The request is a task in turns (core/task/turn.h), for the sake of its end: the worker
  * completes it in after(), when it does not touch the task any more.  So the memory of
@@ -54,13 +55,41 @@ enum request_flags {
 		1 << 10, /* the method had nothing to do                  */
 	REQUEST_ELSEWHERE =
 		1 << 11, /* the container is on another machine           */
+	REQUEST_SERVED =
+		1 << 12, /* a struct served_request: of another process   */
 };
+
+/*
+ * A request that a server of other processes submits (ipc/serve_request.h).  Its policy is
+ * asked by client_map(), and its completion is a call: @served belongs to the server
+ * again.  The call comes in the middle of a scheduler's step: it must not wait.
+ */
+struct served_request {
+	struct sley_request request;
+	void (*complete)(struct served_request *served);
+	int32_t process; /* the pid of the submitter */
+};
+
+static inline struct served_request *
+request_served(const struct sley_request *request)
+{
+	return container_of((struct sley_request *)request,
+			    struct served_request, request);
+}
 
 /* The memory of a request of sley_submit_and_forget(): its IN part follows. */
 static inline size_t request_forgotten_size(const struct sley_request *request)
 {
 	return sizeof(*request) + request->in_size;
 }
+
+/*
+ * Submits a request of another process, as sley_submit() does, which it fails as.  The
+ * server has checked and copied all of @spec, but for its priority.
+ */
+must_check int request_serve(struct sley_pool *pool,
+			     struct served_request *served,
+			     const struct sley_request_spec *spec);
 
 /* Copies @spec, which was checked. */
 void request_fill(struct sley_request *request,

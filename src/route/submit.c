@@ -99,6 +99,16 @@ int sley_submit(struct sley_pool *pool, struct sley_request *request,
 	return send(pool, request, spec);
 }
 
+int request_serve(struct sley_pool *pool, struct served_request *served,
+		  const struct sley_request_spec *spec)
+{
+	if (unlikely(spec->priority < SLEY_PRIORITY_MIN ||
+		     spec->priority > SLEY_PRIORITY_MAX))
+		return SLEY_EPRIORITY;
+	request_fill(&served->request, spec, REQUEST_SERVED);
+	return send(pool, &served->request, spec);
+}
+
 /* How many of @specs, from the first on, need no copy. */
 static size_t nr_whole(const struct sley_request_spec *const *specs, size_t nr)
 {
