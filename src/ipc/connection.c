@@ -103,10 +103,10 @@ void connection_title(const struct connection *connection, char *out,
 		       connection->session.name);
 }
 
-bool connection_send(struct connection *connection,
-		     const struct wire_packet *packet, const int *fds,
-		     uint32_t nr_fds)
+int connection_send(struct connection *connection,
+		    const struct wire_packet *packet, const int *fds,
+		    uint32_t nr_fds)
 {
 	return os_seqpacket_send(connection->socket, packet, sizeof(*packet),
-				 fds, nr_fds) == 0;
+				 fds, nr_fds);
 }

@@ -46,6 +46,7 @@ struct connection {
 	struct request_ring ring;
 
 	cache_aligned struct spinlock lock;
+	bool cancels; /* the server does, and the session goes on (lock)    */
 	uint32_t nr_to_close; /* pools, by the server's taker (lock)        */
 	void *to_close[SESSION_POOLS_MAX];
 	struct session session; /* (lock)                                  */
@@ -91,9 +92,9 @@ uint32_t connection_seen(const struct connection *connection);
 void connection_title(const struct connection *connection, char *out,
 		      size_t size);
 
-/* A packet to the client; false: the client does not read, or is gone. */
-must_check bool connection_send(struct connection *connection,
-				const struct wire_packet *packet,
-				const int *fds, uint32_t nr_fds);
+/* A packet to the client: 0; -EPIPE: it is gone; -EAGAIN: it does not read; -errno. */
+must_check int connection_send(struct connection *connection,
+			       const struct wire_packet *packet, const int *fds,
+			       uint32_t nr_fds);
 
 #endif

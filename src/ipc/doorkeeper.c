@@ -34,7 +34,7 @@ bool doorkeeper_may_say(struct sley_server *server)
 	server->warn_again_ns = now + SAY_NS;
 	if (server->nr_unsaid)
 		report(server_runtime(server),
-		       "sley: the server at %s left %u lines out, since there "
+		       "the server at %s left %u lines out, since there "
 		       "were so many",
 		       server->listener.path, server->nr_unsaid);
 	server->nr_unsaid = 0;
@@ -51,7 +51,7 @@ static void say_ejected(struct connection *connection, int32_t code,
 		return;
 	connection_title(connection, title, sizeof(title));
 	report(server_runtime(server),
-	       "sley: the server at %s ejected %s: %s (%s); its requests are "
+	       "the server at %s ejected %s: %s (%s); its requests are "
 	       "cancelled, and it may connect again",
 	       server->listener.path, title, reason, sley_strerror(code));
 }
@@ -192,6 +192,14 @@ static void stop_one(struct connection *connection)
 	connection_tell(connection, bits);
 }
 
+static void cancel_one(struct connection *connection)
+{
+	spin_lock(&connection->lock);
+	connection->cancels = true;
+	spin_unlock(&connection->lock);
+	serve_cancel_all(connection);
+}
+
 static void close_one(struct connection *connection)
 {
 	doorkeeper_end(connection, -ESHUTDOWN, NULL);
@@ -212,7 +220,7 @@ static void reach(struct sley_server *server, enum server_phase phase)
 {
 	static void (*const fn[])(struct connection * connection) = {
 		[SERVER_STOPPING] = stop_one,
-		[SERVER_CANCELLING] = serve_cancel_all,
+		[SERVER_CANCELLING] = cancel_one,
 		[SERVER_CLOSING] = close_one,
 	};
 

@@ -36,7 +36,7 @@ static void refuse(struct sley_server *server, int socket,
 	if (os_seqpacket_send(socket, &packet, sizeof(packet), NULL, 0) == 0 &&
 	    doorkeeper_may_say(server))
 		report(server_runtime(server),
-		       "sley: the server at %s refused pid %d of uid %u: %s: %s",
+		       "the server at %s refused pid %d of uid %u: %s: %s",
 		       server->listener.path, peer->pid, peer->uid, reason,
 		       advice);
 	os_close(socket);
@@ -191,7 +191,7 @@ static bool accept_with_spare(struct sley_server *server)
 	server->spare = os_eventfd_create();
 	if (socket >= 0 && doorkeeper_may_say(server))
 		report(server_runtime(server),
-		       "sley: the server at %s has no descriptor left for a "
+		       "the server at %s has no descriptor left for a "
 		       "new client: raise the limit (ulimit -n)",
 		       server->listener.path);
 	return socket >= 0;
@@ -265,9 +265,7 @@ static int send_welcome(struct connection *connection, int *fds)
 	(void)snprintf(packet.text, sizeof(packet.text), "%s",
 		       server->page->version);
 	return connection_send(connection, &packet, fds,
-			       packet_nr_fds(&packet, session->adopts))
-		       ? 0
-		       : -EPIPE;
+			       packet_nr_fds(&packet, session->adopts));
 }
 
 /* A ring, made or adopted (@given): 0 or an error. */
@@ -304,8 +302,6 @@ static const char *why_no_ring(int err)
 		return "the ring that it brought has another version";
 	case -E2BIG:
 		return "the ring that it brought is too large or too small";
-	case -EPIPE:
-		return "it did not take its welcome";
 	default:
 		return "there are no resources for its ring";
 	}
@@ -344,7 +340,9 @@ static void obey(struct connection *connection, struct wire_packet *packet,
 		return;
 	}
 	err = welcome(connection, fd);
-	if (err)
+	if (err == -EPIPE)
+		doorkeeper_end(connection, 0, NULL); /* it is gone */
+	else if (err)
 		doorkeeper_end(connection, err, why_no_ring(err));
 }
 

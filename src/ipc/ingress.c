@@ -71,6 +71,9 @@ static uint32_t take_turn(struct ingress *ingress, struct ring_member *member)
 	enum ring_found found = serve_turn(connection, &ingress->batch, &seen);
 
 	ring_set_looked(&ingress->set, member, seen, found);
+	/* Until nothing is left there. */
+	if (unlikely(ingress->batch.ended && found == RING_FOUND_SOME))
+		ring_set_poke(&ingress->set, member);
 	if (unlikely(found == RING_FOUND_END)) {
 		os_epoll_remove(ingress->epoll, connection->server_bell);
 		connection_put(connection, 1);
@@ -87,17 +90,12 @@ static bool take(void *arg)
 	/* relaxed: the notification of the source orders it. */
 	if (unlikely(xchg_relaxed(&ingress->recheck, 0)))
 		server_recheck_rings(ingress->server, ingress);
-	member = ring_set_next(&ingress->set);
-	if (!member || is_time(ingress)) {
+	if (!ring_set_has(&ingress->set) || is_time(ingress))
 		hear(ingress);
-		if (!member)
-			member = ring_set_next(&ingress->set);
-	}
-	while (member && nr < INGRESS_BUDGET) {
+	/* A ring that is next has its turn: a poke is used up. */
+	while (nr < INGRESS_BUDGET && (member = ring_set_next(&ingress->set)))
 		nr += take_turn(ingress, member);
-		member = ring_set_next(&ingress->set);
-	}
-	return member;
+	return nr >= INGRESS_BUDGET;
 }
 
 /* ---- its life ---------------------------------------------------------------------------- */

@@ -191,7 +191,7 @@ static int send_segment(struct connection *connection, uint32_t number, int fd,
 	struct wire_packet packet;
 
 	packet_segment(&packet, number, size);
-	return connection_send(connection, &packet, &fd, 1) ? 0 : -ENOBUFS;
+	return connection_send(connection, &packet, &fd, 1);
 }
 
 static int map_segment(struct connection *connection, uint32_t number,

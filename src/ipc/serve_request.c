@@ -263,10 +263,11 @@ static void end_batch(struct connection *connection, struct serve_batch *batch)
 
 	spin_lock(&connection->lock);
 	bits = put_answers(connection, batch, &nr_put, &has_chore);
-	ended = connection->session.state == SESSION_ENDING;
+	ended = connection->session.state == SESSION_ENDING ||
+		connection->cancels;
 	spin_unlock(&connection->lock);
 	connection_tell(connection, bits);
-	/* The end may have come while requests were submitted. */
+	/* The canceller has passed requests by that were being submitted. */
 	if (unlikely(ended))
 		serve_cancel_all(connection);
 	let_go(connection, nr_put, has_chore);

@@ -201,7 +201,7 @@ static void say_why_not(const struct sley_server *server, const char *what,
 		advice = ": make its folder first, with the mode 0700 or 0755";
 	else if (err == -EEXIST)
 		advice = ": there is a file of that name which is no socket";
-	report(server_runtime(server), "sley: no server at %s: %s: %s%s",
+	report(server_runtime(server), "no server at %s: %s: %s%s",
 	       socket ? socket : "the socket that was given", what,
 	       sley_strerror(err), advice);
 }

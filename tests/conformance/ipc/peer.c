@@ -150,10 +150,23 @@ uint64_t peer_put(struct peer *peer, const struct wire_head *head,
 	return id;
 }
 
+/*
+ * Client and server are one process here, and some requests carry a pointer.  The thread
+ * sanitizer does not know that two mappings are the same memory: methods change these
+ * counters, too.
+ */
+static void pass_on(void)
+{
+	atomic_fetch_add(&probe_counts.begun, 0);
+	atomic_fetch_add(&probe_counts.running, 0);
+}
+
 void peer_publish(struct peer *peer)
 {
-	int bits = request_publish(peer->submitter);
+	int bits;
 
+	pass_on();
+	bits = request_publish(peer->submitter);
 	CHECK_GE(bits, 0);
 	if (entry_ring_tell(&peer->ring.memory->submitted, bits))
 		os_eventfd_signal(peer->fds[WIRE_FD_SERVER_BELL]);
@@ -167,6 +180,7 @@ bool peer_has_answer(struct peer *peer, struct reply *reply)
 	CHECK_GE(result, 0);
 	if (!result)
 		return false;
+	pass_on();
 	reply->id = answer.id;
 	reply->owner = answer.owner;
 	reply->code = wire_answer_code(answer.value);

@@ -196,8 +196,8 @@ static const struct sley_policy asking = {
 TEST(c04_client_map_is_asked_for_each_request_of_a_client)
 {
 	struct sley_config config = config_of(2);
-	struct visit v = visit_with(
-		serving_of(routing_by(&config, &asking, 0), NULL));
+	struct visit v =
+		visit_with(serving_of(routing_by(&config, &asking, 0), NULL));
 	struct wire_head head = head_of(&v, PROBE_WHERE);
 	struct place place;
 	struct reply reply;
@@ -219,8 +219,8 @@ TEST(c04_client_map_is_asked_for_each_request_of_a_client)
 TEST(c04_an_answer_that_is_no_lane_is_refused_and_counted)
 {
 	struct sley_config config = config_of(2);
-	struct visit v = visit_with(
-		serving_of(routing_by(&config, &asking, 0), NULL));
+	struct visit v =
+		visit_with(serving_of(routing_by(&config, &asking, 0), NULL));
 	struct wire_head head = head_of(&v, PROBE_WHERE);
 
 	atomic_store(&lane, 2);
