@@ -19,8 +19,9 @@
  * Edges:
  *
  *   HO1  the completion -> the taker finds DONE : code and answer of the request
- *   HO2  the taker, QUEUED -> the completion : what the taker wrote; and -> a canceller :
- *        the request was submitted
+ *   HO2  the taker, QUEUED -> a canceller : the request was submitted
+ *
+ * The completion acquires what the taker wrote with the request, as any worker does.
  */
 #ifndef SLEY_IPC_HANDOVER_H
 #define SLEY_IPC_HANDOVER_H
@@ -55,14 +56,14 @@ static inline must_check bool handover_submitted(struct handover *handover)
 
 	if (word == HANDOVER_DONE)
 		return true;
-	return !cas_acq_rel(&handover->word, &word, /* HO1 HO2 */
-			    HANDOVER_QUEUED);
+	return !cas_acq_rel_acquire(&handover->word, &word, /* HO1 HO2 */
+				    HANDOVER_QUEUED);
 }
 
 /* The completion.  True: answer it. */
 static inline must_check bool handover_done(struct handover *handover)
 {
-	return xchg_acq_rel(&handover->word, HANDOVER_DONE) == /* HO1 HO2 */
+	return xchg_release(&handover->word, HANDOVER_DONE) == /* HO1 */
 	       HANDOVER_QUEUED;
 }
 

@@ -12,10 +12,13 @@ int quota_init(struct quota *quota, struct mem *mem, uint32_t max_clients,
 	*quota = (struct quota){
 		.max_clients = max_clients,
 		.max_clients_per_user = max_clients_per_user,
-		.max_requests_per_user = max_requests_per_user,
 	};
 	quota->users = mem_alloc(mem, max_clients * sizeof(*quota->users));
-	return quota->users ? 0 : -ENOMEM;
+	if (!quota->users)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < max_clients; i++)
+		quota->users[i].max = max_requests_per_user;
+	return 0;
 }
 
 void quota_end(struct quota *quota, struct mem *mem)
@@ -54,7 +57,6 @@ int quota_enter(struct quota *quota, uint32_t uid, struct quota_user **out)
 		err = -EDQUOT;
 	if (!err) {
 		user->uid = uid;
-		user->max = quota->max_requests_per_user;
 		user->nr_clients++;
 		quota->nr_clients++;
 		*out = user;

@@ -14,13 +14,9 @@
  *      that it finds:                          tells the ingresses: look at all
  *      still no room: the ring is held         rings that are held
  *
- * One of the two comes first in the word.  HELD is taken back before the ingresses are
- * told: a ring that is held in between is looked at, too.
- *
- * Edges:
- *
- *   QU1  a request ends, subtracts -> the taker finds room : nothing but the count; and
- *        the taker sets HELD -> the end of a request finds it
+ * One of the two comes first in the word, and nothing else is published by it.  HELD is
+ * taken back before the ingresses are told: a ring that is held in between is looked at,
+ * too.
  */
 #ifndef SLEY_IPC_QUOTA_H
 #define SLEY_IPC_QUOTA_H
@@ -39,7 +35,7 @@
 /* A user that has clients. */
 struct quota_user {
 	cache_aligned uint32_t word; /* requests * ONE | HELD            */
-	uint32_t max;                /* requests                         */
+	uint32_t max;                /* requests; constant               */
 	uint32_t uid;                /* constant while there are clients */
 	uint32_t nr_clients;         /* 0: the place is free (lock)      */
 };
@@ -48,7 +44,6 @@ struct quota {
 	struct spinlock lock;
 	uint32_t max_clients;
 	uint32_t max_clients_per_user;
-	uint32_t max_requests_per_user;
 	uint32_t nr_clients;      /* (lock)                          */
 	struct quota_user *users; /* max_clients of them             */
 };
@@ -85,8 +80,8 @@ static inline must_check uint32_t quota_take(struct quota_user *user,
 
 	do {
 		if (unlikely(word / QUOTA_ONE >= user->max)) {
-			word = or_acq_rel(&user->word, QUOTA_HELD) | /* QU1 */
-			       QUOTA_HELD;
+			/* relaxed: the word alone, see above. */
+			word = or_relaxed(&user->word, QUOTA_HELD) | QUOTA_HELD;
 			if (word / QUOTA_ONE >= user->max)
 				return 0;
 		}
@@ -104,7 +99,8 @@ static inline must_check bool quota_give(struct quota_user *user, uint32_t nr)
 
 	if (!nr)
 		return false;
-	before = sub_acq_rel(&user->word, nr * QUOTA_ONE); /* QU1 */
+	/* relaxed: the word alone, see above. */
+	before = sub_relaxed(&user->word, nr * QUOTA_ONE);
 	if (likely(!(before & QUOTA_HELD)))
 		return false;
 	/* relaxed: the ingresses are told afterwards, see above. */
