@@ -68,7 +68,7 @@ void connection_free(struct connection *connection)
 	free_segments(connection);
 	session_free(&connection->session, mem);
 	request_ring_detach(&connection->ring);
-	os_close(connection->socket);
+	os_seqpacket_hang_up(connection->socket);
 	os_close(connection->pidfd);
 	os_close(connection->server_bell);
 	os_close(connection->client_bell);

@@ -266,7 +266,7 @@ static void hear(struct sley_server *server, uint32_t tag)
 	/* It may be another one by now: so look. */
 	if (!connection || connection->leaving)
 		return;
-	if (tag == WATCH_SOCKET(connection->index))
+	if (tag == DOORKEEPER_SOCKET(connection->index))
 		greeting_hear(connection);
 	else if (os_fd_is_readable(connection->pidfd))
 		doorkeeper_end(connection, 0, NULL);
@@ -280,11 +280,12 @@ static bool take(void *arg)
 	bool more = nr == TAGS_MAX;
 
 	for (int i = 0; i < nr; i++) {
-		if (tags[i] == WATCH_LISTENER)
+		if (tags[i] == DOORKEEPER_LISTENER)
 			more = greeting_accept(server) || more;
 		else
 			hear(server, tags[i]);
 	}
+	greeting_resume(server);
 	follow_phase(server);
 	do_chores(server);
 	return more;
@@ -300,7 +301,7 @@ int doorkeeper_open(struct sley_server *server)
 	err = server->epoll < 0
 		      ? server->epoll
 		      : os_epoll_add(server->epoll, server->listener.fd,
-				     WATCH_LISTENER);
+				     DOORKEEPER_LISTENER);
 	ops.fd = server->epoll;
 	if (!err)
 		err = source_add(server_runtime(server), &server->source, &ops,

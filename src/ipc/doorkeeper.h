@@ -9,9 +9,9 @@
 #include "ipc/server.h"
 
 /* The socket of connection @index is readable, or its process has ended. */
-#define WATCH_SOCKET(index) ((index)*2)
-#define WATCH_PROCESS(index) ((index)*2 + 1)
-#define WATCH_LISTENER UINT32_MAX
+#define DOORKEEPER_SOCKET(index) ((index)*2)
+#define DOORKEEPER_PROCESS(index) ((index)*2 + 1)
+#define DOORKEEPER_LISTENER UINT32_MAX
 
 /* Opens the source: 0 or the errors of epoll_create(2) and source_add(). */
 must_check int doorkeeper_open(struct sley_server *server);

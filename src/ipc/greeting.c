@@ -4,6 +4,7 @@
  */
 #include "ipc/greeting.h"
 
+#include "core/sched/source.h"
 #include "core/task/countdown.h"
 #include "core/trace/report.h"
 #include "ipc/doorkeeper.h"
@@ -16,11 +17,14 @@
 #include <errno.h>
 #include <poll.h>
 #include <sley/error.h>
+#include <sley/task.h>
+#include <sley/time.h>
 #include <stdio.h>
 #include <string.h>
 
 #define ACCEPTS_AT_ONCE 16
 #define PACKETS_AT_ONCE 4
+#define PAUSE_NS 50000000u
 
 /* ---- refusing ---------------------------------------------------------------------------- */
 
@@ -39,7 +43,7 @@ static void refuse(struct sley_server *server, int socket,
 		       "the server at %s refused pid %d of uid %u: %s: %s",
 		       server->listener.path, peer->pid, peer->uid, reason,
 		       advice);
-	os_close(socket);
+	os_seqpacket_hang_up(socket);
 	spin_lock(&server->lock);
 	server->counts.refused++;
 	spin_unlock(&server->lock);
@@ -106,11 +110,11 @@ static int add_to_epoll(struct sley_server *server,
 {
 	uint32_t index = connection->index;
 	int err = os_epoll_add(server->epoll, connection->socket,
-			       WATCH_SOCKET(index));
+			       DOORKEEPER_SOCKET(index));
 
 	if (!err && connection->pidfd >= 0)
 		err = os_epoll_add(server->epoll, connection->pidfd,
-				   WATCH_PROCESS(index));
+				   DOORKEEPER_PROCESS(index));
 	return err;
 }
 
@@ -179,22 +183,69 @@ static void greet(struct sley_server *server, int socket)
 }
 
 /* No descriptor is left: the process that connects is sent away, or it would wait. */
-static bool accept_with_spare(struct sley_server *server)
+static bool send_away(struct sley_server *server)
 {
 	int socket;
 
-	if (server->spare < 0)
-		return false;
 	os_close(server->spare);
 	socket = os_accept(server->listener.fd, NULL, NULL);
 	os_close(socket);
 	server->spare = os_eventfd_create();
-	if (socket >= 0 && doorkeeper_may_say(server))
-		report(server_runtime(server),
-		       "the server at %s has no descriptor left for a "
-		       "new client: raise the limit (ulimit -n)",
-		       server->listener.path);
 	return socket >= 0;
+}
+
+static void listen_again(void *arg)
+{
+	struct sley_server *server = arg;
+
+	(void)!sley_sleep(PAUSE_NS);
+	/* relaxed: the notification orders it. */
+	store_relaxed(&server->paused, 2);
+	source_notify(server->source);
+	(void)countdown_done(&server->nr_connections);
+}
+
+/* A process that waits would be reported again and again: listens no more for a time. */
+static void pause_listening(struct sley_server *server)
+{
+	countdown_add(&server->nr_connections, 1);
+	if (sley_schedule_on(server_runtime(server), listen_again, server,
+			     NULL) != 0) {
+		(void)countdown_done(&server->nr_connections);
+		return;
+	}
+	os_epoll_remove(server->epoll, server->listener.fd);
+	/* relaxed: only the taker, the caller, and later the task. */
+	store_relaxed(&server->paused, 1);
+}
+
+void greeting_resume(struct sley_server *server)
+{
+	/* relaxed: the notification orders it. */
+	if (likely(load_relaxed(&server->paused) != 2))
+		return;
+	/* relaxed: as above. */
+	store_relaxed(&server->paused, 0);
+	if (server->listener.fd >= 0 &&
+	    os_epoll_add(server->epoll, server->listener.fd,
+			 DOORKEEPER_LISTENER) != 0)
+		pause_listening(server);
+}
+
+/* True: there may be more. */
+static bool cannot_accept(struct sley_server *server, int err)
+{
+	bool lacks_descriptor = err == -EMFILE || err == -ENFILE;
+
+	if (doorkeeper_may_say(server))
+		report(server_runtime(server),
+		       "the server at %s cannot accept a client: %s%s",
+		       server->listener.path, sley_strerror(err),
+		       lacks_descriptor ? ": raise the limit (ulimit -n)" : "");
+	if (lacks_descriptor && server->spare >= 0 && send_away(server))
+		return true;
+	pause_listening(server);
+	return false;
 }
 
 bool greeting_accept(struct sley_server *server)
@@ -207,10 +258,10 @@ bool greeting_accept(struct sley_server *server)
 		socket = os_accept(server->listener.fd, NULL, NULL);
 		if (socket >= 0)
 			greet(server, socket);
-		else if (socket == -EMFILE || socket == -ENFILE)
-			return accept_with_spare(server);
-		else if (socket != -ECONNABORTED)
+		else if (socket == -EAGAIN)
 			return false;
+		else if (socket != -ECONNABORTED)
+			return cannot_accept(server, socket);
 	}
 	return true;
 }

@@ -15,6 +15,9 @@
 /* Accepts clients that wait, some of them.  True: there are more. */
 must_check bool greeting_accept(struct sley_server *server);
 
+/* After a pause, for want of descriptors or memory: listens again. */
+void greeting_resume(struct sley_server *server);
+
 /* A packet may have come: receives it, and answers. */
 void greeting_hear(struct connection *connection);
 

@@ -81,9 +81,10 @@ struct sley_server {
 	struct list chores;               /* (lock)                           */
 	struct server_counts counts;      /* (lock)                         */
 	struct sley_waitq nr_connections; /* a countdown               */
-	uint64_t looked_ns;               /* the kernel was asked             */
-	uint32_t wanted;                  /* enum server_phase                */
-	uint32_t phase;                   /* that is reached                  */
+	uint32_t paused;    /* 1: does not listen; 2: may listen again */
+	uint64_t looked_ns; /* the kernel was asked             */
+	uint32_t wanted;    /* enum server_phase                */
+	uint32_t phase;     /* that is reached                  */
 };
 
 static inline struct sley *server_runtime(const struct sley_server *server)

@@ -144,6 +144,21 @@ int os_seqpacket_recv(int fd, void *data, size_t size, int *fds,
 	return nr == 0 ? 0 : -EPROTO;
 }
 
+void os_seqpacket_hang_up(int fd)
+{
+	int saved_errno = errno;
+	char byte;
+
+	if (fd < 0)
+		return;
+	os_seqpacket_end(fd);
+	/* fault: ends with the first failure. */
+	while (recv(fd, &byte, 1, MSG_DONTWAIT) > 0)
+		;
+	os_close(fd);
+	errno = saved_errno;
+}
+
 void os_seqpacket_end(int fd)
 {
 	int saved_errno = errno;

@@ -34,6 +34,12 @@ must_check int os_seqpacket_send(int fd, const void *data, size_t size,
 void os_seqpacket_end(int fd);
 
 /*
+ * The same, and closes.  The peer can still receive what was sent: packets of the peer that
+ * were not received are thrown away first, since a close would tell of them with an error.
+ */
+void os_seqpacket_hang_up(int fd);
+
+/*
  * 1: there was a packet of @size bytes; 0: all senders are gone; -EAGAIN: no packet
  * yet, and @waits is false; -EPROTO: the packet has another size, or came with more
  * than @max_fds descriptors; else -errno.  Each of the @max_fds descriptors @fds that

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define TRIAL_SITES_MAX 256
+#define TRIAL_SITES_MAX 512
 #define TRIAL_ABSORBED_MAX 4
 
 /* Which calls shall fail. */
