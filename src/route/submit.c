@@ -202,6 +202,22 @@ static void await(struct sley_request *request)
 	(void)!event_wait(&request->done.done, SLEY_FOREVER, WAIT_SHIELDED);
 }
 
+static noinline int call_away(struct sley_pool *pool,
+			      const struct sley_request_spec *spec,
+			      size_t *out_size)
+{
+	struct sley_request request;
+	int err;
+
+	request_fill(&request, spec, REQUEST_CALLED);
+	err = pool->remote->call(pool, &request, spec);
+	if (err)
+		return err;
+	if (out_size)
+		*out_size = request.answer_size;
+	return request.code;
+}
+
 int sley_pool_call(struct sley_pool *pool,
 		   const struct sley_request_spec *given, size_t *out_size)
 {
@@ -214,17 +230,13 @@ int sley_pool_call(struct sley_pool *pool,
 		return err;
 	if (unlikely(spec->period_ns))
 		return -EINVAL;
+	if (unlikely(pool->remote))
+		return call_away(pool, spec, out_size);
 	request_fill(&request, spec, REQUEST_CALLED);
-	if (unlikely(pool->remote)) {
-		err = pool->remote->call(pool, &request, spec);
-		if (err)
-			return err;
-	} else {
-		err = send(pool, &request, spec);
-		if (unlikely(err))
-			return err;
-		await(&request);
-	}
+	err = send(pool, &request, spec);
+	if (unlikely(err))
+		return err;
+	await(&request);
 	if (out_size)
 		*out_size = request.answer_size;
 	return request.code;
