@@ -13,6 +13,7 @@
 #include "ipc/client_connection.h"
 #include "os/clock.h"
 #include "os/env.h"
+#include "os/eventfd.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -60,7 +61,7 @@ void client_unlock(struct sley_client *client)
 	(void)add_relaxed(&client->nr_ringing, 1);
 	spin_unlock(&client->lock);
 	if (entry_ring_tell(word, bits))
-		os_bell_ring(bell);
+		os_eventfd_signal(bell);
 	(void)sub_release(&client->nr_ringing, 1); /* CL1 */
 }
 
