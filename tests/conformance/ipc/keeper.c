@@ -151,8 +151,8 @@ static _Noreturn void be_daemon(const struct keeper *keeper, int ready)
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
 	sigprocmask(SIG_BLOCK, &term, NULL);
-	CHECK_EQ(sley_create(&rt, SLEY_CONFIG(.workers = 2,
-					      .report = ignore_line)),
+	CHECK_EQ(sley_create(&rt,
+			     SLEY_CONFIG(.workers = 2, .report = ignore_line)),
 		 0);
 	CHECK_EQ(sley_router_create(rt, &router, NULL), 0);
 	open_pools(router, pools);
@@ -252,9 +252,9 @@ void keeper_begin(struct keeper *keeper)
 {
 	int to[2], from[2];
 
-	page = keeper->page =
-		mmap(NULL, sizeof(*keeper->page), PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	page = keeper->page = mmap(NULL, sizeof(*keeper->page),
+				   PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(keeper->page != MAP_FAILED);
 	strcpy(keeper->folder, "/tmp/sley-client-XXXXXX");
 	CHECK(mkdtemp(keeper->folder) != NULL);

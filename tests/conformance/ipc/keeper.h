@@ -52,9 +52,9 @@ void keeper_begin(struct keeper *keeper);
 void keeper_end(struct keeper *keeper);
 
 /* Each of these returns when it is done. */
-void keeper_start(struct keeper *keeper); /* the next daemon              */
-void keeper_kill(struct keeper *keeper);  /* SIGKILL                      */
-void keeper_stop(struct keeper *keeper);  /* in phases, as it should      */
+void keeper_start(struct keeper *keeper);  /* the next daemon              */
+void keeper_kill(struct keeper *keeper);   /* SIGKILL                      */
+void keeper_stop(struct keeper *keeper);   /* in phases, as it should      */
 void keeper_freeze(struct keeper *keeper); /* SIGSTOP                     */
 void keeper_thaw(struct keeper *keeper);
 
