@@ -88,10 +88,8 @@ static int fill(void *self, struct sley_request *request)
 	unsigned char *out = sley_request_out(request, &out_size);
 
 	(void)self;
-	for (size_t i = 1; i < in_size; i++) {
-		if (in[i] != in[0])
-			return -EBADMSG;
-	}
+	if (in_size && memcmp(in, in + 1, in_size - 1) != 0)
+		return -EBADMSG;
 	if (out_size)
 		memset(out, in_size ? in[0] : 0, out_size);
 	return sley_request_answer(request, out, out_size);
@@ -227,6 +225,8 @@ static _Noreturn void be_keeper(const struct keeper *keeper)
 			break;
 		case 'f':
 			kill(daemon, SIGSTOP);
+			/* Now no thread of it runs. */
+			CHECK_EQ(waitpid(daemon, NULL, WUNTRACED), daemon);
 			break;
 		case 'c':
 			kill(daemon, SIGCONT);

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * client_restart.c - the daemon of a client is killed, stopped, frozen and started again:
+ * C41, R-C6, R-C8.  Nothing that was acknowledged is lost, and nothing ends twice.
+ */
+#include "conformance/ipc/keeper.h"
+
+#include <sley/kv.h>
+#include <stdlib.h>
+
+static struct sley_request_spec idempotent(enum work_method method,
+					   const uint32_t *item)
+{
+	struct sley_request_spec spec = work_on(method, item);
+
+	spec.idempotent = true;
+	return spec;
+}
+
+static void submit(struct sley_pool *pool, struct sley_request *request,
+		   const struct sley_request_spec *spec)
+{
+	CHECK_EQ(sley_submit(pool, request, spec), 0);
+}
+
+/* ---- a restart ------------------------------------------------------------------------- */
+
+CLIENT_TEST(c41_a_client_goes_on_with_the_next_daemon)
+{
+	struct sley_client *client = client_open(keeper);
+	struct sley_pool *pool = work_pool(client);
+	uint64_t generation = client_info(client).generation;
+	struct sley_request_spec spec;
+	uint32_t item = 1;
+
+	spec = idempotent(WORK_COUNT, &item);
+	CHECK_EQ(sley_pool_call(pool, &spec, NULL), 0);
+	for (int i = 0; i < 3; i++) {
+		keeper_kill(keeper);
+		keeper_start(keeper);
+		CHECK_EQ(sley_pool_call(pool, &spec, NULL), 0);
+		CHECK(client_info(client).generation != generation);
+		generation = client_info(client).generation;
+	}
+	CHECK_EQ(client_info(client).nr_connects, 4);
+	CHECK_EQ(client_info(client).state, SLEY_CLIENT_LIVE);
+	CHECK_GE(keeper_ended(keeper, 1), 4);
+	client_close(client, pool);
+}
+
+/* Begun: unknown.  Begun and idempotent: again.  Not begun: again, whatever it is. */
+CLIENT_TEST(c41_what_was_begun_is_unknown_or_sent_again)
+{
+	struct sley_client *client = client_open(keeper);
+	struct sley_pool *pool = work_pool(client);
+	struct sley_request plain, twice, late[4];
+	uint32_t item[6] = { 0, 1, 2, 3, 4, 5 };
+	struct sley_request_spec spec;
+
+	spec = work_on(WORK_HOLD, &item[0]);
+	submit(pool, &plain, &spec);
+	spec = idempotent(WORK_HOLD, &item[1]);
+	submit(pool, &twice, &spec);
+	EVENTUALLY(keeper_begun(keeper, 0) && keeper_begun(keeper, 1));
+	keeper_freeze(keeper);
+	for (uint32_t i = 2; i < 6; i++) {
+		spec = work_on(WORK_COUNT, &item[i]);
+		submit(pool, &late[i - 2], &spec);
+	}
+	keeper_kill(keeper);
+	CHECK_EQ(sley_request_wait(&plain), 0);
+	CHECK_EQ(sley_request_code(&plain), SLEY_EUNKNOWN);
+	CHECK(!sley_request_is_done(&twice));
+	CHECK_EQ(client_info(client).state, SLEY_CLIENT_LOST);
+	atomic_store(&keeper->page->open, true);
+	keeper_start(keeper);
+	CHECK_EQ(sley_request_wait(&twice), 0);
+	CHECK_EQ(sley_request_code(&twice), 0);
+	CHECK_EQ(keeper_begun(keeper, 1), 2);
+	for (uint32_t i = 2; i < 6; i++) {
+		CHECK_EQ(sley_request_wait(&late[i - 2]), 0);
+		CHECK_EQ(sley_request_code(&late[i - 2]), 0);
+		CHECK_EQ(keeper_ended(keeper, i), 1);
+	}
+	CHECK_EQ(client_info(client).nr_unknown, 1);
+	CHECK_EQ(client_info(client).nr_again, 5);
+	client_close(client, pool);
+}
+
+/* Requests that are submitted while there is no daemon are acknowledged all the same. */
+CLIENT_TEST(c41_requests_are_held_while_there_is_no_daemon)
+{
+	struct sley_client *client = client_open(keeper);
+	struct sley_pool *pool = work_pool(client);
+	struct sley_request request[20];
+	uint32_t item[20];
+
+	keeper_kill(keeper);
+	for (uint32_t i = 0; i < 20; i++) {
+		struct sley_request_spec spec = work_on(WORK_COUNT, &item[i]);
+
+		item[i] = i;
+		submit(pool, &request[i], &spec);
+		if (i == 9)
+			CHECK_EQ(sley_request_wait_until(
+					 &request[0],
+					 sley_after(60 * SLEY_MSEC)),
+				 -ETIMEDOUT);
+	}
+	CHECK_NE(client_info(client).state, SLEY_CLIENT_LIVE);
+	keeper_start(keeper);
+	for (uint32_t i = 0; i < 20; i++) {
+		CHECK_EQ(sley_request_wait(&request[i]), 0);
+		CHECK_EQ(sley_request_code(&request[i]), 0);
+		CHECK_EQ(keeper_ended(keeper, i), 1);
+	}
+	client_close(client, pool);
+}
+
+CLIENT_TEST(c41_a_daemon_that_stops_loses_nothing)
+{
+	struct sley_client *client = client_open(keeper);
+	struct sley_pool *pool = work_pool(client);
+	struct sley_request *request = calloc(200, sizeof(*request));
+	uint32_t item[200];
+
+	for (uint32_t i = 0; i < 200; i++) {
+		struct sley_request_spec spec = work_on(WORK_COUNT, &item[i]);
+
+		item[i] = i;
+		submit(pool, &request[i], &spec);
+		if (i == 100) {
+			keeper_stop(keeper);
+			keeper_start(keeper);
+		}
+	}
+	for (uint32_t i = 0; i < 200; i++) {
+		CHECK_EQ(sley_request_wait(&request[i]), 0);
+		CHECK_EQ(sley_request_code(&request[i]), 0);
+		CHECK_EQ(keeper_ended(keeper, i), 1);
+	}
+	CHECK_EQ(client_info(client).nr_unknown, 0);
+	client_close(client, pool);
+	free(request);
+}
+
+CLIENT_TEST(c41_forgotten_requests_are_sent_again)
+{
+	struct sley_client *client = client_open(keeper);
+	struct sley_pool *pool = work_pool(client);
+
+	keeper_freeze(keeper);
+	for (uint32_t i = 0; i < 20; i++) {
+		struct sley_request_spec spec = work_on(WORK_COUNT, &i);
+
+		CHECK_EQ(sley_submit_and_forget(pool, &spec), 0);
+	}
+	keeper_kill(keeper);
+	keeper_start(keeper);
+	for (uint32_t i = 0; i < 20; i++) {
+		struct sley_request_spec spec = work_on(WORK_ECHO, &i);
+
+		/* Somebody must look after the client. */
+		CHECK_EQ(sley_pool_call(pool, &spec, NULL), -EMSGSIZE);
+		EVENTUALLY(keeper_ended(keeper, i) == 1);
+	}
+	client_close(client, pool);
+}
+
+/* ---- giving up ------------------------------------------------------------------------- */
+
+CLIENT_TEST(c41_no_daemon_comes_in_time)
+{
+	struct sley_client_options options = quiet_options(keeper);
+	struct sley_request begun, late;
+	struct sley_client *client;
+	struct sley_pool *pool;
+	uint32_t item[2] = { 0, 1 };
+	struct sley_request_spec spec;
+	uint64_t killed_ns;
+
+	options.reconnect_ns = 80 * SLEY_MSEC;
+	client = client_with(&options);
+	pool = work_pool(client);
+	spec = idempotent(WORK_HOLD, &item[0]);
+	submit(pool, &begun, &spec);
+	EVENTUALLY(keeper_begun(keeper, 0));
+	keeper_freeze(keeper);
+	spec = work_on(WORK_COUNT, &item[1]);
+	submit(pool, &late, &spec);
+	keeper_kill(keeper);
+	killed_ns = test_now_ns();
+	CHECK_EQ(sley_request_wait(&late), 0);
+	CHECK_GE(test_now_ns() - killed_ns, 70 * SLEY_MSEC);
+	CHECK_EQ(sley_request_code(&late), -EHOSTDOWN);
+	CHECK_EQ(sley_request_wait(&begun), 0);
+	CHECK_EQ(sley_request_code(&begun), -EHOSTDOWN);
+	CHECK_EQ(sley_submit(pool, &late, &spec), -EHOSTDOWN);
+	CHECK_EQ(client_info(client).state, SLEY_CLIENT_DOWN);
+	/* A daemon that comes later is found by the next request. */
+	keeper_start(keeper);
+	EVENTUALLY(sley_pool_call(pool, &spec, NULL) == 0);
+	CHECK_EQ(keeper_ended(keeper, 1), 1);
+	client_close(client, pool);
+}
+
+CLIENT_TEST(c41_a_client_need_not_wait_for_the_next_daemon)
+{
+	struct sley_client_options options = quiet_options(keeper);
+	struct sley_client *client;
+	struct sley_request request;
+	struct sley_pool *pool;
+	uint32_t item = 0;
+	struct sley_request_spec spec = idempotent(WORK_HOLD, &item);
+
+	options.reconnect_ns = SLEY_CLIENT_NO_RECONNECT;
+	client = client_with(&options);
+	pool = work_pool(client);
+	submit(pool, &request, &spec);
+	EVENTUALLY(keeper_begun(keeper, 0));
+	keeper_kill(keeper);
+	CHECK_EQ(sley_request_wait(&request), 0);
+	CHECK_EQ(sley_request_code(&request), -EHOSTDOWN);
+	client_close(client, pool);
+}
+
+CLIENT_TEST(c41_a_pool_that_the_next_daemon_lacks_fails_its_requests)
+{
+	struct sley_client *client = client_open(keeper);
+	struct sley_pool *pool = work_pool(client), *own = NULL;
+	struct sley_pool *made = NULL;
+	struct sley_kv_stats stats;
+	uint32_t item = 1;
+	struct sley_request_spec spec = idempotent(WORK_COUNT, &item);
+
+	/* Without a module the pool must be there; with one it is made again. */
+	CHECK_EQ(sley_client_pool_open(client, &made, "own",
+				       SLEY_POOL_OPTIONS(.module = "kv")),
+		 0);
+	CHECK_EQ(sley_client_pool_open(client, &own, "own", NULL), 0);
+	CHECK_EQ(sley_kv_get_stats(own, &stats), 0);
+	sley_pool_close(made);
+	keeper_kill(keeper);
+	keeper_start(keeper);
+	CHECK_EQ(sley_pool_call(pool, &spec, NULL), 0);
+	CHECK_EQ(sley_kv_get_stats(own, &stats), -ENOENT);
+	CHECK_EQ(sley_pool_call(pool, &spec, NULL), 0);
+	sley_pool_close(own);
+	CHECK_EQ(sley_client_pool_open(client, &made, "own",
+				       SLEY_POOL_OPTIONS(.module = "kv")),
+		 0);
+	keeper_kill(keeper);
+	keeper_start(keeper);
+	CHECK_EQ(sley_kv_set(made, "a", 1, "b", 1, 0), 0);
+	sley_pool_close(made);
+	client_close(client, pool);
+}
+
+/* ---- large requests -------------------------------------------------------------------- */
+
+#define LARGE 300000
+
+/* As many segments as there are large requests under way. */
+static void use_segments(struct keeper *keeper, struct sley_pool *pool,
+			 unsigned char *out)
+{
+	struct sley_request request[5];
+	uint32_t item = 9;
+
+	for (int i = 0; i < 5; i++) {
+		struct sley_request_spec spec = work_on(WORK_HOLD, &item);
+
+		spec.out = out;
+		spec.out_size = LARGE;
+		submit(pool, &request[i], &spec);
+	}
+	atomic_store(&keeper->page->open, true);
+	for (int i = 0; i < 5; i++)
+		CHECK_EQ(sley_request_wait(&request[i]), 0);
+}
+
+CLIENT_TEST(c41_large_requests_move_to_the_next_daemon)
+{
+	struct sley_client *client = client_open(keeper);
+	struct sley_pool *pool = work_pool(client);
+	struct sley_request request[5];
+	unsigned char *in = malloc(5 * LARGE), *out = malloc(5 * LARGE);
+
+	use_segments(keeper, pool, out);
+	CHECK_EQ(client_info(client).nr_segments, 5);
+	keeper_freeze(keeper);
+	for (int i = 0; i < 5; i++) {
+		memset(in + i * LARGE, i + 1, LARGE);
+		CHECK_EQ(sley_submit(pool, &request[i],
+				     SLEY_REQUEST(.method = WORK_FILL,
+						  .in = in + i * LARGE,
+						  .in_size = LARGE,
+						  .out = out + i * LARGE,
+						  .out_size = LARGE,
+						  .idempotent = i % 2)),
+			 0);
+	}
+	keeper_kill(keeper);
+	keeper_start(keeper);
+	for (int i = 0; i < 5; i++) {
+		CHECK_EQ(sley_request_wait(&request[i]), 0);
+		CHECK_EQ(sley_request_code(&request[i]), 0);
+		CHECK_EQ(sley_request_answer_size(&request[i]), LARGE);
+		CHECK_EQ(memcmp(out + i * LARGE, in + i * LARGE, LARGE), 0);
+	}
+	CHECK_EQ(client_info(client).nr_again, 5);
+	client_close(client, pool);
+	free(in);
+	free(out);
+}
+
+CLIENT_TEST(c41_a_large_request_waits_for_the_next_daemon)
+{
+	struct sley_client *client = client_open(keeper);
+	struct sley_pool *pool = work_pool(client);
+	unsigned char *in = calloc(1, LARGE);
+	struct sley_request request;
+	uint32_t item = 0;
+	struct sley_request_spec spec = work_on(WORK_COUNT, &item);
+
+	keeper_kill(keeper);
+	submit(pool, &request, &spec);
+	CHECK_EQ(sley_request_wait_until(&request, sley_after(100 * SLEY_MSEC)),
+		 -ETIMEDOUT);
+	keeper_start(keeper);
+	CHECK_EQ(sley_pool_call(pool,
+				SLEY_REQUEST(.method = WORK_FILL, .in = in,
+					     .in_size = LARGE),
+				NULL),
+		 0);
+	CHECK_EQ(sley_request_wait(&request), 0);
+	client_close(client, pool);
+	free(in);
+}
+
+/* ---- late answers ---------------------------------------------------------------------- */
+
+/* The memory of a request that timed out is used again; its answer is never the other's. */
+CLIENT_TEST(r_c6_a_late_answer_never_reaches_a_new_request)
+{
+	struct sley_client *client = client_open(keeper);
+	struct sley_pool *pool = work_pool(client);
+	struct sley_request request;
+	uint32_t item = 0;
+	struct sley_request_spec spec;
+
+	for (uint32_t i = 0; i < 20; i++) {
+		uint64_t in = i, out = ~0ull;
+
+		item = i;
+		spec = idempotent(WORK_HOLD, &item);
+		submit(pool, &request, &spec);
+		(void)!sley_request_wait_until(&request, sley_after(100000));
+		if (i % 5 == 4) {
+			keeper_kill(keeper);
+			keeper_start(keeper);
+		}
+		sley_request_cancel(&request);
+		CHECK_EQ(sley_request_wait(&request), 0);
+		CHECK_EQ(sley_request_code(&request), -ECANCELED);
+		CHECK_EQ(sley_submit(pool, &request,
+				     SLEY_REQUEST(.method = WORK_ECHO,
+						  .in = &in,
+						  .in_size = sizeof(in),
+						  .out = &out,
+						  .out_size = sizeof(out),
+						  .idempotent = true)),
+			 0);
+		CHECK_EQ(sley_request_wait(&request), 0);
+		CHECK_EQ(sley_request_code(&request), 0);
+		CHECK(out == i);
+	}
+	client_close(client, pool);
+}
+
+/* ---- a daemon that dies while a client waits --------------------------------------------- */
+
+struct killing {
+	struct keeper *keeper;
+	uint32_t item;
+	uint64_t killed_ns;
+};
+
+static void *kill_soon(void *arg)
+{
+	struct killing *killing = arg;
+
+	while (!keeper_begun(killing->keeper, killing->item))
+		test_nap_ms(1);
+	test_nap_ms(5);
+	killing->killed_ns = test_now_ns();
+	keeper_kill(killing->keeper);
+	return NULL;
+}
+
+CLIENT_TEST(r_c8_a_daemon_dies_while_a_client_waits)
+{
+	struct sley_client *client = client_open(keeper);
+	struct sley_pool *pool = work_pool(client);
+	struct killing killing = { .keeper = keeper, .item = 6 };
+	struct sley_request request;
+	uint32_t item = 6;
+	struct sley_request_spec spec = work_on(WORK_HOLD, &item);
+	pthread_t thread;
+
+	submit(pool, &request, &spec);
+	thread = test_thread(kill_soon, &killing);
+	CHECK_EQ(sley_request_wait(&request), 0);
+	CHECK_EQ(sley_request_code(&request), SLEY_EUNKNOWN);
+	pthread_join(thread, NULL);
+	/* Far below any time-out; a client notices within 50 ms. */
+	CHECK_LT(test_now_ns() - killing.killed_ns, 5 * SLEY_SEC);
+	client_close(client, pool);
+}
+
+/* All of them, the leader and the followers. */
+static void *wait_for_death(void *request)
+{
+	CHECK_EQ(sley_request_wait(request), 0);
+	CHECK_EQ(sley_request_code(request), SLEY_EUNKNOWN);
+	return NULL;
+}
+
+TEST(r_c8_a_daemon_dies_while_threads_wait)
+{
+	struct sley_request request[6];
+	struct sley_request_spec spec;
+	struct sley_client *client;
+	struct keeper keeper;
+	struct sley_pool *pool;
+	pthread_t thread[6];
+	uint32_t item = 6;
+
+	keeper_begin(&keeper);
+	client = client_open(&keeper);
+	pool = work_pool(client);
+	spec = work_on(WORK_HOLD, &item);
+	for (int i = 0; i < 6; i++) {
+		submit(pool, &request[i], &spec);
+		thread[i] = test_thread(wait_for_death, &request[i]);
+	}
+	CHECK_EVENTUALLY(keeper_begun(&keeper, 6) == 6);
+	keeper_kill(&keeper);
+	for (int i = 0; i < 6; i++)
+		pthread_join(thread[i], NULL);
+	client_close(client, pool);
+	keeper_end(&keeper);
+}
+
+/* A frozen daemon is not a dead one: deadlines hold, and it goes on. */
+CLIENT_TEST(r_c8_a_frozen_daemon_is_waited_for)
+{
+	struct sley_client *client = client_open(keeper);
+	struct sley_pool *pool = work_pool(client);
+	struct sley_request request;
+	uint32_t item = 2;
+	struct sley_request_spec spec = work_on(WORK_COUNT, &item);
+
+	keeper_freeze(keeper);
+	submit(pool, &request, &spec);
+	CHECK_EQ(sley_request_wait_until(&request, sley_after(120 * SLEY_MSEC)),
+		 -ETIMEDOUT);
+	keeper_thaw(keeper);
+	CHECK_EQ(sley_request_wait(&request), 0);
+	CHECK_EQ(sley_request_code(&request), 0);
+	client_close(client, pool);
+}
+
+CLIENT_TEST(a_client_is_closed_without_a_daemon)
+{
+	struct sley_client *client = client_open(keeper);
+	struct sley_pool *pool = work_pool(client);
+	struct sley_request request;
+	uint32_t item = 2;
+	struct sley_request_spec spec = work_on(WORK_COUNT, &item);
+
+	keeper_kill(keeper);
+	submit(pool, &request, &spec);
+	client_close(client, pool);
+	CHECK_EQ(sley_request_code(&request), SLEY_EUNKNOWN);
+}
+
+/* Opening a pool takes a daemon: the next one, if need be. */
+CLIENT_TEST(a_pool_is_opened_by_the_next_daemon)
+{
+	struct sley_client *client = client_open(keeper);
+	struct sley_pool *pool, *none = NULL;
+
+	keeper_kill(keeper);
+	keeper_start(keeper);
+	pool = work_pool(client);
+	CHECK_EQ(sley_client_pool_open(client, &none, "none", NULL), -ENOENT);
+	client_close(client, pool);
+}
