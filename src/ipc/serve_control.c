@@ -81,12 +81,16 @@ static bool is_sound(const struct wire_open *open)
 static struct sley_pool_options options_of(const struct serve *serve,
 					   const struct wire_open *open)
 {
+	size_t params_size = serve->in_size - sizeof(*open);
+
 	return (struct sley_pool_options){
 		.size = sizeof(struct sley_pool_options),
 		.containers = open->containers,
 		.module = open->module[0] ? open->module : NULL,
-		.params = (const char *)serve->in + sizeof(*open),
-		.params_size = serve->in_size - sizeof(*open),
+		/* A module takes "none" for its defaults. */
+		.params = params_size ? (const char *)serve->in + sizeof(*open)
+				      : NULL,
+		.params_size = params_size,
 		.isolated = open->flags & WIRE_OPEN_ISOLATED,
 		.max_restarts = open->max_restarts,
 		.limit_ns = open->limit_ns,
