@@ -50,8 +50,8 @@ void client_unlock(struct sley_client *client)
 				 : NULL;
 	int bell = client->server_bell;
 
-	if (unlikely(link_is_broken(&client->link)))
-		/* relaxed: a hint; the driver looks itself. */
+	if (unlikely(link_is_broken(&client->link) || client->link.nr_ended))
+		/* relaxed: a hint for the driver, and for has() of the source. */
 		store_relaxed(&client->urgent, 1);
 	if (likely(bits <= 0)) {
 		spin_unlock(&client->lock);

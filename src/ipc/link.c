@@ -333,7 +333,7 @@ static void retreat(struct link *link)
 						   slot));
 	}
 	for (uint32_t i = 1; i < link->nr_pools; i++) {
-		if (link->pools[i].state == LINK_POOL_OPEN)
+		if (link->pools[i].state != LINK_POOL_FREE)
 			link->pools[i].state = LINK_POOL_SHUT;
 	}
 }
@@ -446,6 +446,8 @@ void link_pool_open(struct link *link, uint32_t pool, uint32_t number)
 
 void link_pool_fail(struct link *link, uint32_t pool, int code)
 {
+	link->pools[pool] =
+		(struct link_pool){ .state = LINK_POOL_GONE, .code = code };
 	for (uint32_t slot = 0; slot < depth_of(link); slot++) {
 		const struct link_request *request = &link->requests[slot];
 
@@ -501,6 +503,8 @@ int64_t link_submit(struct link *link, const struct link_submission *what)
 	set_request(link, slot, what);
 	if (likely(is_sendable(link, &link->requests[slot])))
 		send(link, slot);
+	else if (!aside && link->pools[what->pool].state == LINK_POOL_GONE)
+		end_held(link, slot, link->pools[what->pool].code);
 	return slot;
 }
 

@@ -63,11 +63,13 @@ enum link_pool_state {
 	LINK_POOL_FREE, /* no pool has this place                        */
 	LINK_POOL_SHUT, /* it has no number: its requests are held       */
 	LINK_POOL_OPEN,
+	LINK_POOL_GONE, /* this daemon has no such pool                  */
 };
 
 struct link_pool {
 	uint32_t state;
-	uint32_t number; /* in this session                              */
+	uint32_t number; /* OPEN: in this session                        */
+	int code;        /* GONE: how requests end                       */
 };
 
 /* For .flags of a submission. */
@@ -194,7 +196,7 @@ must_check uint32_t link_pool_add(struct link *link);
 uint32_t link_pool_remove(struct link *link, uint32_t pool);
 /* The daemon has given the pool a number: its held requests are put. */
 void link_pool_open(struct link *link, uint32_t pool, uint32_t number);
-/* The daemon has no such pool: its requests end with @code. */
+/* The daemon has no such pool: its requests end with @code, as do later ones. */
 void link_pool_fail(struct link *link, uint32_t pool, int code);
 
 /* ---- requests ------------------------------------------------------------------------ */

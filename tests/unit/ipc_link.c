@@ -298,8 +298,17 @@ static void finish(void)
 
 /* ---- all short histories -------------------------------------------------------------- */
 
-enum { STEP_TAKE, STEP_FIRST, STEP_LAST, STEP_PUBLISH, STEP_DIE, STEP_COME,
-       STEP_COLLECT, STEP_CANCEL, NR_STEPS };
+enum {
+	STEP_TAKE,
+	STEP_FIRST,
+	STEP_LAST,
+	STEP_PUBLISH,
+	STEP_DIE,
+	STEP_COME,
+	STEP_COLLECT,
+	STEP_CANCEL,
+	NR_STEPS
+};
 
 static void step(unsigned int what)
 {
@@ -333,7 +342,8 @@ static void step(unsigned int what)
 	}
 }
 
-static void all_histories(const uint32_t *flags, uint32_t nr, unsigned int steps)
+static void all_histories(const uint32_t *flags, uint32_t nr,
+			  unsigned int steps)
 {
 	unsigned int nr_histories = 1;
 
@@ -566,6 +576,9 @@ TEST(a_pool_that_is_gone_fails_its_requests_alone)
 	link_pool_fail(&link, other, -ENOENT);
 	CHECK_EQ(link_collect(&link, done, 2), 1);
 	CHECK(done[0].owner == &other);
+	CHECK_EQ(done[0].code, -ENOENT);
+	CHECK_GE(link_submit(&link, &what), 0); /* and later ones */
+	CHECK_EQ(link_collect(&link, done, 2), 1);
 	CHECK_EQ(done[0].code, -ENOENT);
 	finish();
 	CHECK_EQ(items[0].code, 0);

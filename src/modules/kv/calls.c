@@ -36,7 +36,8 @@ static int message_make(struct message *message, struct sley_pool *store,
 
 	message->size = size;
 	message->bytes = message->small;
-	message->mem = &store->router->rt->mem;
+	message->mem = store->remote ? &sley__program_mem
+				     : &store->router->rt->mem;
 	if (unlikely(size > sizeof(message->small))) {
 		message->bytes = mem_alloc(message->mem, size);
 		if (!message->bytes)
@@ -101,7 +102,11 @@ static int send(struct sley_pool *store, struct call *call, size_t *answer_size)
 	if (unlikely(err))
 		return err;
 	call->spec.size = sizeof(call->spec);
-	call->spec.query = sley_kv_query(call->key, call->head.key_size);
+	/* A daemon has another secret than this process. */
+	call->spec.query =
+		unlikely(store->remote)
+			? sley_query_dynamic()
+			: sley_kv_query(call->key, call->head.key_size);
 	call->spec.in = message.bytes;
 	call->spec.in_size = message.size;
 	err = sley_pool_call(store, &call->spec, answer_size);
