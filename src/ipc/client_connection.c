@@ -180,8 +180,10 @@ static int take_asked(struct sley_client *client, struct segment **segment)
 					       (uint32_t)client->asked.number);
 	if (*segment)
 		return 1;
-	/* The memory comes before the answer: it could not be mapped. */
-	code = code < 0 ? code : -ENOMEM;
+	/* The memory comes before the answer: it could not be mapped, or is gone. */
+	if (code >= 0)
+		code = client->asked_epoch == client->segments.epoch ? -ENOMEM
+								     : -ESTALE;
 	client->moving = false;
 	segment_cache_refused(&client->segments, client->wanted.number,
 			      client->asked_epoch);

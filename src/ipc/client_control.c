@@ -38,6 +38,8 @@ int client_control_locked(struct sley_client *client,
 	if (request)
 		client_control_fill(client, request, flags);
 	slot = link_submit(&client->link, &what);
+	if (slot >= 0 && request)
+		request->worker = (uint32_t)slot;
 	return slot < 0 ? (int)slot : 0;
 }
 

@@ -81,24 +81,39 @@ static int64_t put(struct client_pool *pool, struct sley_request *request,
 
 /* ---- segments ------------------------------------------------------------------------ */
 
-/* The daemon has answered: the memory came before, and is in the socket at the latest. */
-static struct segment *await_memory(struct sley_client *client, uint32_t number,
-				    uint64_t size, uint32_t epoch)
+static void put_segment(struct sley_client *client, struct segment *segment)
 {
-	struct segment *segment = NULL;
+	bool stale;
 
+	client_lock(client);
+	stale = segment_cache_put(&client->segments, segment);
+	client_unlock(client);
+	if (stale)
+		segment_unmap(client->mem, segment);
+}
+
+/*
+ * The daemon has answered: the memory came before, and is in the socket at the latest.
+ * -ESTALE: the daemon has ended meanwhile.  -ENOMEM: the memory could not be mapped.
+ */
+static int await_memory(struct sley_client *client, uint32_t number,
+			uint32_t epoch, struct segment **out)
+{
 	for (;;) {
 		/* Another driver may have the packet in its hands. */
-		bool over = connection_drive_now(client);
+		bool drove = connection_drive_now(client);
+		bool stale;
 
 		client_lock(client);
-		segment = segment_cache_claim(&client->segments, number);
-		over |= segment || client->segments.epoch != epoch;
-		if (over && !segment)
-			segment_cache_refused(&client->segments, size, epoch);
+		*out = segment_cache_claim(&client->segments, number);
+		stale = client->segments.epoch != epoch;
 		client_unlock(client);
-		if (over)
-			return segment;
+		if (stale && *out) /* of the next daemon, for another thread */
+			put_segment(client, *out);
+		if (stale)
+			return -ESTALE;
+		if (*out || drove)
+			return *out ? 0 : -ENOMEM;
 		(void)!client_wait_live(client, WAIT_SHIELDED);
 	}
 }
@@ -109,66 +124,72 @@ static int refusal(int code)
 	return code == -EDQUOT || code == -EMFILE ? -EAGAIN : code;
 }
 
-static int ask_daemon(struct sley_client *client, uint64_t size, uint32_t epoch,
-		      struct segment **out)
-{
-	struct wire_number wanted = { .number = size }, number;
-	struct link_submission what = {
-		.head = { .method = WIRE_CONTROL_SEGMENT,
-			  .out_room = sizeof(number) },
-		.in = &wanted,
-		.in_size = sizeof(wanted),
-		.out = &number,
-	};
-	uint64_t session;
-	int code = client_control(client, &what, &session);
+/* A question for a segment, which is counted as soon as it is asked for. */
+struct question {
+	uint64_t size;
+	uint32_t epoch;
+	struct wire_number wanted, number;
+	struct sley_request request;
+};
 
+/* With the lock: 0, or why not. */
+static int ask(struct sley_client *client, struct question *question,
+	       struct list *gone)
+{
+	int err;
+
+	if (client->link.state != LINK_LIVE)
+		return client->link.state == LINK_DOWN ? -EHOSTDOWN : -ESTALE;
+	err = segment_cache_ask(&client->segments, question->size, gone);
+	if (err)
+		return err;
+	client_release_segments(client, gone);
+	question->epoch = client->segments.epoch;
+	question->wanted.number = question->size;
+	err = client_control_locked(client, &question->request,
+				    WIRE_CONTROL_SEGMENT, &question->wanted,
+				    &question->number, 0);
+	if (err)
+		segment_cache_refused(&client->segments, question->size,
+				      question->epoch);
+	return err;
+}
+
+static int await_answer(struct sley_client *client, struct question *question,
+			struct segment **out)
+{
+	int code;
+
+	(void)!client_wait(client, &question->request, WAIT_SHIELDED);
+	code = question->request.code;
+	if (code >= 0)
+		code = await_memory(client, (uint32_t)question->number.number,
+				    question->epoch, out);
 	if (code < 0) {
 		client_lock(client);
-		segment_cache_refused(&client->segments, size, epoch);
+		segment_cache_refused(&client->segments, question->size,
+				      question->epoch);
 		client_unlock(client);
-		return refusal(code);
 	}
-	*out = await_memory(client, (uint32_t)number.number, size, epoch);
-	return *out ? 0 : -ENOMEM;
+	return refusal(code);
 }
 
 /* A segment of at least @bytes, that is kept or new. */
 static int get_segment(struct sley_client *client, uint64_t bytes,
 		       struct segment **out)
 {
-	uint64_t size = segment_size(bytes);
+	struct question question = { .size = segment_size(bytes) };
 	struct list gone;
-	uint32_t epoch;
 	int err = 0;
 
 	list_init(&gone);
 	client_lock(client);
 	*out = segment_cache_take(&client->segments, bytes);
-	epoch = client->segments.epoch;
-	if (!*out && client->link.state == LINK_DOWN)
-		err = -EHOSTDOWN;
-	else if (!*out && client->link.state == LINK_LIVE)
-		err = segment_cache_ask(&client->segments, size, &gone);
-	else if (!*out)
-		err = -ESTALE;
-	client_release_segments(client, &gone);
+	if (!*out)
+		err = ask(client, &question, &gone);
 	client_unlock(client);
 	segments_unmap(client->mem, &gone);
-	if (err || *out)
-		return err;
-	return ask_daemon(client, size, epoch, out);
-}
-
-static void put_segment(struct sley_client *client, struct segment *segment)
-{
-	bool stale;
-
-	client_lock(client);
-	stale = segment_cache_put(&client->segments, segment);
-	client_unlock(client);
-	if (stale)
-		segment_unmap(client->mem, segment);
+	return err || *out ? err : await_answer(client, &question, out);
 }
 
 /* IN is copied without the lock. */

@@ -283,6 +283,15 @@ void link_dismiss(struct link *link, int code)
 	link->dismissed = code;
 }
 
+/* A held request: its segment is gone with the daemon. */
+static void lose_segment(struct link *link, struct link_request *request)
+{
+	if (!(request->flags & LINK_BULK) || request->flags & HOMELESS)
+		return;
+	request->flags |= HOMELESS;
+	link->nr_homeless++;
+}
+
 /* What becomes of a sent request whose daemon is gone. */
 static void take_back(struct link *link, uint32_t slot, bool begun)
 {
@@ -293,10 +302,7 @@ static void take_back(struct link *link, uint32_t slot, bool begun)
 	request->phase = LINK_SLOT_HELD;
 	if (cancel == CANCEL_WANTED)
 		link->nr_cancels--;
-	if (request->flags & LINK_BULK) {
-		request->flags |= HOMELESS;
-		link->nr_homeless++;
-	}
+	lose_segment(link, request);
 	if (request->pool == LINK_DAEMON) {
 		end_held(link, slot, -ESTALE);
 	} else if (begun && !(request->flags & LINK_IDEMPOTENT)) {
@@ -331,6 +337,8 @@ static void retreat(struct link *link)
 			take_back(link, slot,
 				  request_is_begun(link->submitter, &retreat,
 						   slot));
+		else if (link->requests[slot].phase == LINK_SLOT_HELD)
+			lose_segment(link, &link->requests[slot]);
 	}
 	for (uint32_t i = 1; i < link->nr_pools; i++) {
 		if (link->pools[i].state != LINK_POOL_FREE)

@@ -672,6 +672,29 @@ TEST(a_large_request_needs_a_segment_of_the_next_daemon)
 	link_fini(&link);
 }
 
+/* It was held, for its pool was not open yet: the daemon has never seen it. */
+TEST(a_large_request_that_was_held_needs_another_segment)
+{
+	struct link_submission what = {
+		.head = { .out_room = 4096 },
+		.flags = LINK_BULK,
+		.segment_number = 7,
+		.owner = &items[0],
+	};
+	struct request request;
+
+	begin(4);
+	what.pool = link_pool_add(&link);
+	CHECK_GE(link_submit(&link, &what), 0);
+	daemon_die();
+	daemon_come();
+	link_pool_open(&link, what.pool, 9);
+	CHECK_GE(link_publish(&link), 0);
+	CHECK_EQ(request_take(&server, &request, NULL), 0);
+	CHECK_NE(link_take_homeless(&link), REQUEST_NO_SLOT);
+	link_fini(&link);
+}
+
 /* While its data is copied, without a lock, the memory of a request is in use. */
 TEST(a_request_that_moves_ends_afterwards)
 {

@@ -15,7 +15,7 @@
 #include <sley/client.h>
 #include <sley/server.h>
 
-#define KEEPER_ITEMS 4096
+#define KEEPER_ITEMS 65536
 #define KEEPER_SEGMENTS (512ull << 20)
 
 /* The methods of the module "work", of which the pool "work" is made. */
