@@ -217,6 +217,7 @@ static void set_lists(struct sley_client *client)
 {
 	uint64_t reconnect_ns = client->link.patience_ns;
 
+	client->pause_ns = CLIENT_PAUSE_NS;
 	client->socket = client->bell = client->ring_fd = -1;
 	client->server_bell = client->epoll = -1;
 	list_init(&client->pools);

@@ -47,6 +47,9 @@
 /* A thread that waits looks so often whether the daemon still lives. */
 #define CLIENT_LOOK_NS 50000000ull
 
+/* After the end of a daemon, until the first attempt to connect. */
+#define CLIENT_PAUSE_NS 1000000ull
+
 /* For .flags of a request, beside enum request_flags: the library's own. */
 #define REQUEST_OPENS_POOL (1u << 16)  /* after a reconnect                  */
 #define REQUEST_FOR_SEGMENT (1u << 17) /* of a request that moves            */
@@ -84,10 +87,12 @@ struct sley_client {
 	struct list pools;             /* (lock)                            */
 	uint32_t nr_pools;             /* (lock) that the user has          */
 	uint32_t nr_room_waiters;      /* (lock)                            */
-	bool moving;      /* (lock) a large request gets another segment      */
-	bool answered;    /* (lock) the daemon has answered client->ask       */
-	int server_bell;  /* (lock) to ring                                   */
-	int bell;         /* (lock) that the daemon rings                     */
+	bool moving;     /* (lock) a large request gets another segment      */
+	bool answered;   /* (lock) the daemon has answered client->ask       */
+	int server_bell; /* (lock) to ring                                   */
+	int bell;        /* (lock) that the daemon rings                     */
+	int refused; /* (lock) why the last attempt failed                    */
+	char refusal[WIRE_TEXT]; /* (lock) the daemon's words                 */
 	uint64_t session; /* (lock)                                           */
 	uint64_t daemon_generation; /* (lock)                            */
 
@@ -110,8 +115,6 @@ struct sley_client {
 	uint64_t try_ns;   /* the next attempt to connect                     */
 	uint64_t pause_ns; /* between two attempts                            */
 	uint64_t greeted_ns;
-	int refused; /* why the last attempt failed                     */
-	char refusal[WIRE_TEXT]; /* the daemon's words                        */
 	uint32_t which; /* path                                            */
 
 	/* Of client_source.c. */

@@ -17,7 +17,6 @@
 #include <sley/error.h>
 #include <string.h>
 
-#define PAUSE_FIRST_NS 1000000ull
 #define PAUSE_MAX_NS 100000000ull
 
 _Static_assert((int)SLEY_CLIENT_DOWN == LINK_DOWN &&
@@ -39,6 +38,14 @@ static enum link_state state_of(struct sley_client *client)
 static const char *path_of(const struct sley_client *client)
 {
 	return client->path[client->which];
+}
+
+/* Why the last attempt to connect has failed; 0: it has not. */
+static void set_refused(struct sley_client *client, int code)
+{
+	spin_lock(&client->lock);
+	client->refused = code;
+	spin_unlock(&client->lock);
 }
 
 /* ---- closing descriptors ------------------------------------------------------------- */
@@ -253,7 +260,7 @@ static void lose(struct sley_client *client)
 		os_unmap((void *)(uintptr_t)page, sizeof(*page));
 	segments_unmap(client->mem, &gone);
 	if (was_live) {
-		client->pause_ns = PAUSE_FIRST_NS;
+		client->pause_ns = CLIENT_PAUSE_NS;
 		/* Threads that sleep for an answer wake up. */
 		(void)!entry_ring_end(link_completed_word(&client->link));
 	}
@@ -288,7 +295,7 @@ static void say_hello(struct sley_client *client)
 		err = client_source_watch(client, client->socket, false);
 	if (!err)
 		return;
-	client->refused = err;
+	set_refused(client, err);
 	lose(client);
 }
 
@@ -301,14 +308,14 @@ static void try_to_connect(struct sley_client *client)
 		fd = os_local_connect(client->path[client->which]);
 	}
 	if (fd < 0) {
-		client->refused = fd;
+		set_refused(client, fd);
 		pause_longer(client);
 		return;
 	}
-	client->refused = 0;
 	client->socket = fd;
 	client->greeted_ns = os_now();
 	spin_lock(&client->lock);
+	client->refused = 0;
 	link_greet(&client->link, client->greeted_ns);
 	spin_unlock(&client->lock);
 	client_changed(client);
@@ -393,14 +400,14 @@ static void be_welcome(struct sley_client *client,
 	int err = take_welcome(client, packet, fds);
 
 	if (err) {
-		client->refused = err;
+		set_refused(client, err);
 		lose(client);
 		return;
 	}
 	if (client->link.counts.connects > 1)
 		client_report(client, "a daemon is at %s again",
 			      path_of(client));
-	client->pause_ns = PAUSE_FIRST_NS;
+	client->pause_ns = CLIENT_PAUSE_NS;
 	look_later(client);
 	restore(client);
 	client_changed(client);
@@ -409,15 +416,17 @@ static void be_welcome(struct sley_client *client,
 
 static void be_refused(struct sley_client *client, int code, const char *why)
 {
-	bool again = client->refused == code;
+	bool again;
 
+	spin_lock(&client->lock);
+	again = strcmp(client->refusal, why) == 0;
 	client->refused = code;
 	memcpy(client->refusal, why, sizeof(client->refusal));
+	spin_unlock(&client->lock);
 	if (!again && client->ring_fd >= 0)
 		client_report(client, "the daemon at %s refuses: %s",
 			      path_of(client), why);
 	lose(client);
-	client->refused = code;
 }
 
 /* ---- packets ------------------------------------------------------------------------- */
@@ -496,7 +505,7 @@ static bool hear(struct sley_client *client)
 		return true;
 	}
 	if (client->server_bell < 0) {
-		client->refused = nr ? nr : -ECONNRESET;
+		set_refused(client, nr ? nr : -ECONNRESET);
 		lose(client);
 	} else {
 		lose_daemon(client, nr ? "sends nonsense" : "has ended");
@@ -562,7 +571,7 @@ static void drive(struct sley_client *client)
 			;
 		if (state_of(client) == LINK_GREETING &&
 		    os_now() - client->greeted_ns >= CONNECTION_GREET_NS) {
-			client->refused = -ETIMEDOUT;
+			set_refused(client, -ETIMEDOUT);
 			lose(client);
 		}
 		break;
@@ -582,7 +591,7 @@ uint64_t connection_next(struct sley_client *client)
 	if (state == LINK_LIVE)
 		return load_relaxed(&client->look_ns);
 	if (state == LINK_GREETING)
-		return now_ns + PAUSE_FIRST_NS;
+		return now_ns + CLIENT_PAUSE_NS;
 	/* relaxed: as above. */
 	return load_relaxed(&client->try_ns);
 }

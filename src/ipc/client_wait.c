@@ -430,14 +430,15 @@ static int await_packet(struct sley_client *client, uint64_t until_ns)
 static int how_far(struct sley_client *client)
 {
 	enum link_state state;
+	int refused;
 
 	client_lock(client);
 	state = client->link.state;
+	refused = client->refused;
 	client_unlock(client);
 	if (state == LINK_LIVE)
 		return 0;
-	return state == LINK_GREETING || !client->refused ? -EAGAIN
-							  : client->refused;
+	return state == LINK_GREETING || !refused ? -EAGAIN : refused;
 }
 
 int client_wait_connect(struct sley_client *client)
@@ -445,7 +446,6 @@ int client_wait_connect(struct sley_client *client)
 	uint64_t end_ns = os_now() + client->connect_ns;
 	int err, cancelled = 0;
 
-	client->pause_ns = NAP_MAX_NS;
 	for (;;) {
 		connection_drive(client);
 		err = how_far(client);

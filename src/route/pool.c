@@ -140,8 +140,10 @@ void sley_pool_close(struct sley_pool *pool)
 	struct sley_router *router;
 	bool last;
 
-	if (pool && pool->remote)
+	if (pool && pool->remote) {
 		pool->remote->close(pool);
+		return;
+	}
 	if (!pool || pool_refuses(pool))
 		return;
 	router = pool->router;
