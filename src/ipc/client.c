@@ -125,7 +125,7 @@ static int collect_some(struct sley_client *client)
 	client_lock(client);
 	nr = link_collect(&client->link, done, COLLECT_MAX);
 	if (likely(client->link.submitter)) {
-		/* relaxed: a hint for CL2. */
+		/* relaxed: a hint for has() of the source. */
 		store_relaxed(&client->seen, link_seen(&client->link));
 		room = nr > 0 && unlikely(client->nr_room_waiters) &&
 		       link_has_room(&client->link);

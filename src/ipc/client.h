@@ -27,7 +27,7 @@
  *
  *  CL1  a ringer, or a call of the client, leaves -> the driver, or the closer, finds none :
  *       the descriptors, the memory of the client are not used any more
- *  CL2  the lock: seen -> has(), arm() of the source : a hint, see client_source.c
+ *  CL2  the first welcome sets is_live -> has(), arm() of the source : where the ring is
  *  CW1  see shm/count_word.h
  */
 #ifndef SLEY_IPC_CLIENT_H

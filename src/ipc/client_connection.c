@@ -377,9 +377,9 @@ static int take_welcome(struct sley_client *client,
 			client->session = packet->session;
 			client->daemon_generation = packet->generation;
 			client->segments.limit = packet->bytes;
-			/* relaxed: hints. */
+			/* relaxed: a hint. */
 			store_relaxed(&client->seen, link_seen(&client->link));
-			store_relaxed(&client->is_live, 1);
+			store_release(&client->is_live, 1); /* CL2 */
 			client_pools_shut(client);
 		}
 		spin_unlock(&client->lock);

@@ -23,6 +23,7 @@
  *  KN1  the driver leaves, or a thread fails to become the driver -> the next exchange of
  *       driving : what the last driver did; urgent
  *  CL1  see ipc/client.h
+ *  CL2  see ipc/client.h
  */
 #ifndef SLEY_IPC_CLIENT_CONNECTION_H
 #define SLEY_IPC_CLIENT_CONNECTION_H

@@ -27,8 +27,7 @@
 
 static bool is_live(const struct sley_client *client)
 {
-	/* relaxed: a hint. */
-	return load_relaxed(&client->is_live);
+	return load_acquire(&client->is_live); /* CL2 */
 }
 
 static bool has(void *arg)

@@ -167,8 +167,12 @@ static struct look look(struct sley_client *client, const struct wish *wish)
 static void sleep_once(struct sley_client *client, const struct look *found,
 		       uint64_t deadline_ns)
 {
-	uint64_t until_ns = earlier(deadline_ns, connection_next(client));
+	uint64_t next_ns = connection_next(client);
+	uint64_t soon_ns = os_now() + NAP_FIRST_NS;
+	uint64_t until_ns;
 
+	/* If it is time to drive, another thread does: not again at once. */
+	until_ns = earlier(deadline_ns, next_ns > soon_ns ? next_ns : soon_ns);
 	if (found->live)
 		(void)!entry_ring_await(link_completed_word(&client->link),
 					found->seen, client->spin_ns, until_ns);
