@@ -83,6 +83,7 @@ NO_TWIN = {
     "sley_http_respond_file": "the same",
     "sley_http_client_close": "as sley_stream_close(), with nothing to write",
     "sley_router_create": "waits for a file",
+    "sley_server_destroy": "sley_server_stop_until() comes before it",
     "sley_client_open": ".connect_ns is its deadline",
     "sley_client_close": "waits for waits that it ends",
     "sley_client_pool_open": "as sley_pool_open(); .reconnect_ns",

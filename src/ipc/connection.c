@@ -79,7 +79,7 @@ void connection_put(struct connection *connection, uint32_t nr)
 {
 	struct sley_server *server = connection->server;
 
-	if (nr && sub_acq_rel(&connection->nr_references, nr) == nr) /* CN1 */
+	if (nr && sub_acq_rel(&connection->nr_references, nr) == nr) /* CO1 */
 		server_add_last_chore(server, connection);
 }
 

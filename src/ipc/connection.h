@@ -15,7 +15,7 @@
  *
  * Edges:
  *
- *   CN1  a reference is given back -> the last one : what its holder did
+ *   CO1  a reference is given back -> the last one : what its holder did
  */
 #ifndef SLEY_IPC_CONNECTION_H
 #define SLEY_IPC_CONNECTION_H

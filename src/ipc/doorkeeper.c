@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * doorkeeper.c - see doorkeeper.h.
+ *
+ * Edges:
+ *
+ *   SV1  see ipc/server.h
  */
 #include "ipc/doorkeeper.h"
 

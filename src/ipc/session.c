@@ -4,8 +4,6 @@
  */
 #include "ipc/session.h"
 
-#include "base/atomic.h"
-
 #include <errno.h>
 #include <string.h>
 
@@ -69,11 +67,8 @@ static void choose_sizes(struct session *session,
 static int begin(struct session *session, const struct wire_packet *ready)
 {
 	struct request_ring ring = session->server.ring;
-	const struct request_header *header = &ring.memory->header;
 
-	/* relaxed: each field is read once, and only the copy counts. */
-	ring.life = load_relaxed(&header->life);
-	ring.first = load_relaxed(&header->first);
+	request_ring_read_life(&ring);
 	if (ring.life != ready->life)
 		return -EPROTO;
 	request_server_init(&session->server, &ring);

@@ -174,6 +174,16 @@ static inline void request_ring_begin_life(struct request_ring *ring,
 	store_relaxed(&memory->begun, first);
 }
 
+/* The server, before it serves: the life that the submitter has begun, as a copy. */
+static inline void request_ring_read_life(struct request_ring *ring)
+{
+	const struct request_header *header = &ring->memory->header;
+
+	/* relaxed: each field is read once, and only the copy counts. */
+	ring->life = load_relaxed(&header->life);
+	ring->first = load_relaxed(&header->first);
+}
+
 /*
  * Creates the memory and its first life, and attaches.  Returns the descriptor for the
  * other process.  -EINVAL: the sizes are not allowed; or an error of the system.
