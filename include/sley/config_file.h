@@ -108,6 +108,52 @@ struct sley_config_pool {
 	uint32_t line;           /* in the file                             */
 	uint32_t column;
 	bool restart; /* for the program: make the pool again later?       */
+	/* As the fields of struct sley_pool_options. */
+	bool isolated;
+	uint32_t max_restarts;
+	uint64_t limit_ms;
+};
+
+/* What a user of a daemon may do: bits of .may. */
+enum sley_config_right {
+	SLEY_CONFIG_MAY_SUBMIT = 1,  /* requests to pools                     */
+	SLEY_CONFIG_MAY_CREATE = 2,  /* make and destroy pools                */
+	SLEY_CONFIG_MAY_UPGRADE = 4, /* flush, drain and upgrade; new modules */
+	SLEY_CONFIG_MAY_STOP = 8,    /* end the daemon, and clients of it     */
+	SLEY_CONFIG_MAY_LOOK = 16,   /* figures, names and clients            */
+};
+
+/* An entry of "users".  The library may add fields at the end. */
+struct sley_config_user {
+	const char *user;  /* a name or a number; or NULL                    */
+	const char *group; /* the same, of a group; or NULL                  */
+	bool everybody;    /* all users: neither of these                    */
+	uint32_t may;      /* bits of enum sley_config_right                 */
+	uint32_t line;     /* in the file                                    */
+	uint32_t column;
+};
+
+/*
+ * "daemon", for sleyd(8).  0 and NULL mean: the file does not say.  The library may add
+ * fields at the end.
+ */
+struct sley_config_daemon {
+	const char *socket;
+	const char *name;
+	const char *user; /* which a daemon of root becomes                  */
+	const char *state_dir;
+	const char *pid_file;
+	const struct sley_config_user *users;
+	size_t nr_users;
+	uint32_t mode; /* of the socket                                      */
+	uint32_t max_clients;
+	uint32_t max_clients_per_user;
+	uint32_t max_requests_per_user;
+	uint32_t max_depth;
+	uint32_t max_slot_size;
+	uint64_t max_segment_bytes;
+	uint32_t grace_ms; /* that requests have at the end of the daemon    */
+	uint32_t no_seccomp; /* 1: system calls are not filtered             */
 };
 
 /*
@@ -187,6 +233,17 @@ sley_config_file_runtime(const struct sley_config_file *file);
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS const struct sley_router_options *
 sley_config_file_router(const struct sley_config_file *file);
+
+/*
+ * sley_config_file_daemon - what the file says for a daemon.
+ *
+ * Context:  any thread
+ * Blocks:   never
+ * Owner:    the struct and its texts live as long as @file.
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS const struct sley_config_daemon *
+sley_config_file_daemon(const struct sley_config_file *file);
 
 /*
  * sley_config_file_value - value number @i, for all keys of the file but "compose".

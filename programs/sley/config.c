@@ -76,6 +76,52 @@ static void print_pools(const struct sley_config_file *file, const char *path)
 	}
 }
 
+static void print_rights(uint32_t may)
+{
+	static const struct {
+		uint32_t bit;
+		const char *name;
+	} rights[] = {
+		{ SLEY_CONFIG_MAY_SUBMIT, "submit" },
+		{ SLEY_CONFIG_MAY_CREATE, "create" },
+		{ SLEY_CONFIG_MAY_UPGRADE, "upgrade" },
+		{ SLEY_CONFIG_MAY_STOP, "stop" },
+		{ SLEY_CONFIG_MAY_LOOK, "look" },
+	};
+	char text[64] = "";
+	size_t length = 0;
+
+	for (size_t i = 0; i < sizeof(rights) / sizeof(*rights); i++) {
+		if (may & rights[i].bit)
+			length += (size_t)snprintf(text + length,
+						   sizeof(text) - length,
+						   "%s%s", length ? ", " : "",
+						   rights[i].name);
+	}
+	printf("%-*s ", TEXT_WIDTH, text);
+}
+
+static void print_users(const struct sley_config_file *file, const char *path)
+{
+	const struct sley_config_daemon *daemon = sley_config_file_daemon(file);
+
+	for (size_t i = 0; i < daemon->nr_users; i++) {
+		const struct sley_config_user *user = &daemon->users[i];
+		char key[300];
+
+		snprintf(key, sizeof(key), "%s%s",
+			 user->user    ? "user "
+			 : user->group ? "group "
+				       : "everybody",
+			 user->user    ? user->user
+			 : user->group ? user->group
+				       : "");
+		printf("%-*s ", KEY_WIDTH, key);
+		print_rights(user->may);
+		printf("%s:%u\n", path, user->line);
+	}
+}
+
 static int check(const char *path)
 {
 	struct sley_config_file *file;
@@ -89,6 +135,7 @@ static int check(const char *path)
 		return STATUS_TROUBLE;
 	print_values(file, shown);
 	print_pools(file, shown);
+	print_users(file, shown);
 	sley_config_file_free(file);
 	return STATUS_OK;
 }

@@ -36,6 +36,9 @@ static int read_section(struct sley_config_file *file, const struct node *node)
 	if (!strcmp(name, "networking"))
 		return keys_read(&file->reader, &keys_networking, node, NULL,
 				 file->networking);
+	if (!strcmp(name, "daemon"))
+		return keys_read(&file->reader, &keys_daemon, node,
+				 &file->daemon, file->daemon_found);
 	return pools_read(file, node);
 }
 
@@ -241,6 +244,12 @@ const struct sley_router_options *
 sley_config_file_router(const struct sley_config_file *file)
 {
 	return &file->settings.router;
+}
+
+const struct sley_config_daemon *
+sley_config_file_daemon(const struct sley_config_file *file)
+{
+	return &file->daemon;
 }
 
 const struct sley_config_value *

@@ -7,7 +7,7 @@
 
 #include "config/keys.h"
 
-#define NR_VALUES (NR_RUNTIME_KEYS + NR_NETWORKING_KEYS)
+#define NR_VALUES (NR_RUNTIME_KEYS + NR_NETWORKING_KEYS + NR_DAEMON_KEYS)
 #define POOLS_MAX 1000
 
 struct sley_config_file {
@@ -15,6 +15,8 @@ struct sley_config_file {
 	struct settings settings;
 	struct found runtime[NR_RUNTIME_KEYS];
 	struct found networking[NR_NETWORKING_KEYS];
+	struct sley_config_daemon daemon;
+	struct found daemon_found[NR_DAEMON_KEYS];
 	struct sley_config_value values[NR_VALUES];
 	struct sley_config_pool *pools;
 	size_t nr_pools;

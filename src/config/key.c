@@ -83,9 +83,9 @@ static const struct key *find_field(const struct key_table *table,
 /* The table that has the key, but is not the one where it stands; or NULL. */
 static const struct key_table *find_table(const char *name)
 {
-	static const struct key_table *const tables[] = { &keys_runtime,
-							  &keys_networking,
-							  &keys_pool };
+	static const struct key_table *const tables[] = {
+		&keys_runtime, &keys_networking, &keys_pool, &keys_daemon
+	};
 
 	for (size_t i = 0; i < array_size(tables); i++) {
 		if (key_find(tables[i], name))

@@ -23,6 +23,10 @@ enum value_kind {
 	VALUE_ID,      /* "200" or "200.0": a const char *                   */
 	VALUE_QUERY,   /* of this machine: a struct sley_query               */
 	VALUE_PARAMS,  /* any map: a const char * of lines                   */
+	VALUE_PATH,    /* an absolute path of up to .max bytes: the same     */
+	VALUE_MODE,    /* "0660": rights of a file, a uint32_t               */
+	VALUE_RIGHTS,  /* some of .words, as a list: their bits, a uint32_t  */
+	VALUE_USERS,   /* entries with rights: a struct users                */
 };
 
 struct word {

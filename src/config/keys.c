@@ -12,8 +12,10 @@
 #include "config/keys.h"
 
 #include "config/params.h"
+#include "config/users.h"
 
 #include <sley/policy.h>
+#include <sley/subprocess.h>
 
 #define NETWORKING "there are no other machines so far"
 
@@ -41,6 +43,23 @@ static const struct word placement_words[] = {
 	{ "none", SLEY_PLACE_NONE },
 	{ "any_of", SLEY_PLACE_ANY_OF },
 	{ "one_of", SLEY_PLACE_ONE_OF },
+	{ 0 },
+};
+
+static const struct word restart_words[] = { { "never", SLEY_SUBPROCESS_NEVER },
+					     { 0 } };
+
+/* The default is 0, so the field says no. */
+static const struct word filter_words[] = {
+	{ "true", 0 }, { "false", 1 }, { "on", 0 }, { "off", 1 }, { 0 },
+};
+
+static const struct word right_words[] = {
+	{ "submit", SLEY_CONFIG_MAY_SUBMIT },
+	{ "create", SLEY_CONFIG_MAY_CREATE },
+	{ "upgrade", SLEY_CONFIG_MAY_UPGRADE },
+	{ "stop", SLEY_CONFIG_MAY_STOP },
+	{ "look", SLEY_CONFIG_MAY_LOOK },
 	{ 0 },
 };
 
@@ -129,12 +148,72 @@ static const struct key pool[] = {
 	  KEY_FIELD(struct sley_config_pool, containers) },
 	{ "params", VALUE_PARAMS, .size = sizeof(struct params),
 	  .offset = offsetof(struct sley_config_pool, params) },
+	{ "isolated", VALUE_SWITCH,
+	  KEY_FIELD(struct sley_config_pool, isolated) },
+	{ "max_restarts", VALUE_NUMBER, .min = 1, .max = UINT32_MAX - 1,
+	  .words = restart_words,
+	  KEY_FIELD(struct sley_config_pool, max_restarts) },
+	{ "limit_ms", VALUE_NUMBER, .min = 1, .max = UINT32_MAX,
+	  KEY_FIELD(struct sley_config_pool, limit_ms) },
+};
+
+static const struct key daemon_keys[] = {
+	{ "socket", VALUE_PATH, .max = 107,
+	  KEY_FIELD(struct sley_config_daemon, socket), .standard = "" },
+	{ "mode", VALUE_MODE, KEY_FIELD(struct sley_config_daemon, mode),
+	  .standard = "0600" },
+	{ "name", VALUE_TEXT, .min = 1, .max = 31,
+	  KEY_FIELD(struct sley_config_daemon, name), .standard = "sleyd" },
+	{ "user", VALUE_TEXT, .min = 1, .max = 255,
+	  KEY_FIELD(struct sley_config_daemon, user), .standard = "" },
+	{ "users", VALUE_USERS, .size = sizeof(struct users),
+	  .offset = offsetof(struct sley_config_daemon, users),
+	  .standard = "" },
+	{ "max_clients", VALUE_NUMBER, .min = 1, .max = 65536,
+	  KEY_FIELD(struct sley_config_daemon, max_clients),
+	  .standard = "256" },
+	{ "max_clients_per_user", VALUE_NUMBER, .min = 1, .max = 65536,
+	  KEY_FIELD(struct sley_config_daemon, max_clients_per_user),
+	  .standard = "64" },
+	{ "max_requests_per_user", VALUE_NUMBER, .min = 1, .max = 1 << 30,
+	  KEY_FIELD(struct sley_config_daemon, max_requests_per_user),
+	  .standard = "65536" },
+	{ "max_segment_bytes", VALUE_NUMBER, .min = 4096,
+	  .max = (uint64_t)1 << 40,
+	  KEY_FIELD(struct sley_config_daemon, max_segment_bytes),
+	  .standard = "67108864" },
+	{ "max_depth", VALUE_NUMBER, .min = 16, .max = 65536,
+	  KEY_FIELD(struct sley_config_daemon, max_depth), .standard = "4096" },
+	{ "max_slot_size", VALUE_NUMBER, .min = 256, .max = 1 << 20,
+	  KEY_FIELD(struct sley_config_daemon, max_slot_size),
+	  .standard = "65536" },
+	{ "grace_ms", VALUE_NUMBER, .min = 1, .max = 3600000,
+	  KEY_FIELD(struct sley_config_daemon, grace_ms), .standard = "10000" },
+	{ "state_dir", VALUE_FOLDER,
+	  KEY_FIELD(struct sley_config_daemon, state_dir), .standard = "" },
+	{ "pid_file", VALUE_PATH, .max = 511,
+	  KEY_FIELD(struct sley_config_daemon, pid_file), .standard = "" },
+	{ "seccomp", VALUE_WORD, .words = filter_words,
+	  KEY_FIELD(struct sley_config_daemon, no_seccomp),
+	  .standard = "true" },
+};
+
+static const struct key user[] = {
+	{ "user", VALUE_TEXT, .min = 1, .max = 255,
+	  KEY_FIELD(struct sley_config_user, user) },
+	{ "group", VALUE_TEXT, .min = 1, .max = 255,
+	  KEY_FIELD(struct sley_config_user, group) },
+	{ "everybody", VALUE_SWITCH,
+	  KEY_FIELD(struct sley_config_user, everybody) },
+	{ "may", VALUE_RIGHTS, .is_needed = true, .words = right_words,
+	  KEY_FIELD(struct sley_config_user, may) },
 };
 
 static const struct key top[] = {
 	{ "runtime", .kind = 0 },
 	{ "networking", .kind = 0 },
 	{ "compose", .kind = 0 },
+	{ "daemon", .kind = 0 },
 };
 /* clang-format on */
 
@@ -143,10 +222,17 @@ _Static_assert(offsetof(struct sley_config_pool, params) +
 		       offsetof(struct sley_config_pool, params_size),
 	       "a struct params lies over both");
 
+_Static_assert(offsetof(struct sley_config_daemon, users) +
+			       offsetof(struct users, nr) ==
+		       offsetof(struct sley_config_daemon, nr_users),
+	       "a struct users lies over both");
+
 _Static_assert(array_size(top) == NR_TOP_KEYS, "keys.h counts them");
 _Static_assert(array_size(runtime) == NR_RUNTIME_KEYS, "the same");
 _Static_assert(array_size(networking) == NR_NETWORKING_KEYS, "the same");
 _Static_assert(array_size(pool) == NR_POOL_KEYS, "the same");
+_Static_assert(array_size(daemon_keys) == NR_DAEMON_KEYS, "the same");
+_Static_assert(array_size(user) == NR_USER_KEYS, "the same");
 
 const struct key_table keys_top = {
 	.where = "the file itself",
@@ -171,4 +257,16 @@ const struct key_table keys_pool = {
 	.advice = "parameters of the module go below 'params:'",
 	.keys = pool,
 	.nr = NR_POOL_KEYS,
+};
+
+const struct key_table keys_daemon = {
+	.where = "'daemon'",
+	.keys = daemon_keys,
+	.nr = NR_DAEMON_KEYS,
+};
+
+const struct key_table keys_user = {
+	.where = "an entry of 'users'",
+	.keys = user,
+	.nr = NR_USER_KEYS,
 };

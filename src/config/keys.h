@@ -16,14 +16,18 @@ struct settings {
 	const char *conf_dir;
 };
 
-#define NR_TOP_KEYS 3
+#define NR_TOP_KEYS 4
 #define NR_RUNTIME_KEYS 23
 #define NR_NETWORKING_KEYS 5
-#define NR_POOL_KEYS 7
+#define NR_POOL_KEYS 10
+#define NR_DAEMON_KEYS 15
+#define NR_USER_KEYS 4
 
 extern const struct key_table keys_top; /* names alone */
 extern const struct key_table keys_runtime;
 extern const struct key_table keys_networking;
 extern const struct key_table keys_pool; /* the target is a sley_config_pool */
+extern const struct key_table keys_daemon; /* a sley_config_daemon */
+extern const struct key_table keys_user;   /* a sley_config_user */
 
 #endif

@@ -43,6 +43,10 @@ static int read_pool(struct sley_config_file *file, const struct node *node,
 	pool->column = node->at.column;
 	if (!err)
 		check_others(file, pool);
+	if (!err && !pool->isolated && (pool->max_restarts || pool->limit_ms))
+		(void)reader_mistake(&file->reader, node->at,
+				     "'max_restarts' and 'limit_ms' are for "
+				     "pools with 'isolated: true'");
 	return err;
 }
 

@@ -97,7 +97,11 @@ int sley_config_file_compose(const struct sley_config_file *file,
 			SLEY_POOL_OPTIONS(.module = pool->module,
 					  .containers = pool->containers,
 					  .params = pool->params,
-					  .params_size = pool->params_size));
+					  .params_size = pool->params_size,
+					  .isolated = pool->isolated,
+					  .max_restarts = pool->max_restarts,
+					  .limit_ns =
+						  pool->limit_ms * SLEY_MSEC));
 
 		if (err) {
 			explain_pool(file, pool, err);

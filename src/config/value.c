@@ -8,6 +8,7 @@
  */
 #include "config/key.h"
 #include "config/params.h"
+#include "config/users.h"
 
 #include <errno.h>
 #include <sley/cpus.h>
@@ -379,13 +380,90 @@ static int read_params(const struct reading *r)
 	return err ?: store(r, &params);
 }
 
+/* ---- daemons ----------------------------------------------------------------------- */
+
+static int read_path(const struct reading *r)
+{
+	char wanted[64];
+
+	if (r->node->kind == NODE_TEXT && *r->node->text == '/' &&
+	    r->node->size <= r->key->max)
+		return store_text(r, r->node->text);
+	snprintf(wanted, sizeof(wanted), "an absolute path of %u bytes at most",
+		 (unsigned int)r->key->max);
+	return mistake(r, wanted);
+}
+
+/* Always octal, as for chmod(1). */
+static int read_mode(const struct reading *r)
+{
+	const char *at = r->node->kind == NODE_TEXT ? r->node->text : "";
+	uint32_t mode = 0;
+	int digits = 0;
+
+	for (; *at >= '0' && *at <= '7' && digits < 5; at++, digits++)
+		mode = mode * 8 + (uint32_t)(*at - '0');
+	if (*at || digits < 3 || digits > 4 || mode > 0777 || !(mode & 0600))
+		return mistake(r, "rights of a file as 0660, with 6 for the "
+				  "user");
+	return store(r, &mode);
+}
+
+static int add_right(const struct reading *r, const struct node *node,
+		     uint32_t *rights)
+{
+	const struct reading one = { r->reader, r->key, node, NULL, NULL };
+	const struct word *word = find_word(&one);
+	char all[128];
+
+	if (word) {
+		*rights |= (uint32_t)word->number;
+		return 0;
+	}
+	list_words(r, all, sizeof(all));
+	return mistake_at(r, node, all);
+}
+
+/* A list of words, or one word. */
+static int read_rights(const struct reading *r)
+{
+	uint32_t rights = 0;
+	int err = 0;
+
+	if (r->node->kind == NODE_TEXT) {
+		err = add_right(r, r->node, &rights);
+		return err ?: store(r, &rights);
+	}
+	if (r->node->kind == NODE_MAP || !r->node->nr)
+		return mistake(r, "a list of rights, as [ submit, look ]");
+	for (struct node *node = r->node->first; node && !err;
+	     node = node->next)
+		err = add_right(r, node, &rights);
+	return err ?: store(r, &rights);
+}
+
+static int read_users(const struct reading *r)
+{
+	struct users users = { 0 };
+	int err = users_make(r->reader, r->node, &users);
+	char text[32];
+
+	if (err)
+		return err;
+	snprintf(text, sizeof(text), "%zu in all", users.nr);
+	r->found->text = pile_text(&r->reader->pile, text, strlen(text));
+	return r->found->text ? store(r, &users) : -ENOMEM;
+}
+
 static int (*const readers[])(const struct reading *r) = {
 	[VALUE_NUMBER] = read_number, [VALUE_SWITCH] = read_switch,
 	[VALUE_WORD] = read_word,     [VALUE_TEXT] = read_text,
 	[VALUE_FOLDER] = read_folder, [VALUE_FOLDERS] = read_folders,
 	[VALUE_CPUS] = read_cpus,     [VALUE_RATE] = read_rate,
 	[VALUE_ID] = read_id,         [VALUE_QUERY] = read_query,
-	[VALUE_PARAMS] = read_params,
+	[VALUE_PARAMS] = read_params, [VALUE_PATH] = read_path,
+	[VALUE_MODE] = read_mode,     [VALUE_RIGHTS] = read_rights,
+	[VALUE_USERS] = read_users,
 };
 
 int key_read(struct reader *reader, const struct key *key,

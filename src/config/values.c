@@ -106,5 +106,8 @@ int values_list(struct sley_config_file *file)
 	for (size_t i = 0; i < NR_NETWORKING_KEYS && !err; i++, value++)
 		err = list_one(file, "networking", &keys_networking.keys[i],
 			       &file->networking[i], value);
+	for (size_t i = 0; i < NR_DAEMON_KEYS && !err; i++, value++)
+		err = list_one(file, "daemon", &keys_daemon.keys[i],
+			       &file->daemon_found[i], value);
 	return err;
 }

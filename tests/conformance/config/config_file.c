@@ -521,6 +521,9 @@ static bool is_example(const char *key)
 		"runtime.cpus",          "runtime.directories",
 		"runtime.learning_rate", "runtime.queue_depth",
 		"runtime.conf_dir",      "runtime.trace",
+		"daemon.socket",         "daemon.user",
+		"daemon.users",          "daemon.state_dir",
+		"daemon.pid_file",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
@@ -591,7 +594,8 @@ static void check_document(const char *path)
 {
 	static const char *const pool_keys[] = {
 		"mod_name",   "pool_name", "pool_id", "pool_query", "restart",
-		"containers", "params",    "compose", "networking", "runtime"
+		"containers", "params",    "compose", "networking", "runtime",
+		"isolated",   "limit_ms",  "may",     "everybody",  "daemon"
 	};
 	const char *text = read_whole(path);
 	struct sley_config_file *file = parse_good("");

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * users.c - see users.h.
+ */
+#include "config/users.h"
+
+#include "config/keys.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* An entry names a user, a group or everybody: one of the three. */
+static void check_named(struct reader *reader, struct place at,
+			const struct sley_config_user *user)
+{
+	int nr = !!user->user + !!user->group + user->everybody;
+
+	if (nr != 1)
+		(void)reader_mistake(reader, at,
+				     "an entry of 'users' needs one of 'user', "
+				     "'group' and 'everybody: true', and this "
+				     "has %s",
+				     nr ? "several" : "none");
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return a && b && !strcmp(a, b);
+}
+
+/* USERS_MAX bounds the comparisons. */
+static void check_others(struct reader *reader, struct place at,
+			 const struct sley_config_user *first,
+			 const struct sley_config_user *user)
+{
+	for (const struct sley_config_user *other = first; other != user;
+	     other++) {
+		if (is_same(other->user, user->user) ||
+		    is_same(other->group, user->group) ||
+		    (other->everybody && user->everybody))
+			(void)reader_mistake(reader, at,
+					     "this entry of 'users' is there "
+					     "twice: line %u has it, too",
+					     other->line);
+	}
+}
+
+static int read_user(struct reader *reader, const struct node *node,
+		     const struct sley_config_user *first,
+		     struct sley_config_user *user)
+{
+	struct found found[NR_USER_KEYS] = { 0 };
+	unsigned int before = reader->nr_mistakes;
+	int err = keys_read(reader, &keys_user, node, user, found);
+
+	user->line = node->at.line;
+	user->column = node->at.column;
+	if (!err && before == reader->nr_mistakes) {
+		check_named(reader, node->at, user);
+		check_others(reader, node->at, first, user);
+	}
+	return err;
+}
+
+int users_make(struct reader *reader, const struct node *node,
+	       struct users *out)
+{
+	struct sley_config_user *users;
+	size_t nr = 0;
+
+	if (node->kind != NODE_LIST || !node->nr || node->nr > USERS_MAX)
+		return reader_mistake(
+			reader, node->at,
+			"'users' wants a list of 1 to %d entries, "
+			"as '- user: NAME' with 'may: [ submit ]' "
+			"below it",
+			USERS_MAX);
+	users = pile_alloc(&reader->pile, node->nr * sizeof(*users));
+	if (!users)
+		return -ENOMEM;
+	for (const struct node *entry = node->first; entry;
+	     entry = entry->next, nr++) {
+		if (read_user(reader, entry, users, &users[nr]) == -ENOMEM)
+			return -ENOMEM;
+	}
+	*out = (struct users){ users, nr };
+	return 0;
+}
