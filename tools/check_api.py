@@ -87,6 +87,7 @@ NO_TWIN = {
     "sley_client_open": ".connect_ns is its deadline",
     "sley_client_close": "waits for waits that it ends",
     "sley_client_pool_open": "as sley_pool_open(); .reconnect_ns",
+    "sley_router_refresh": "waits for files",
     "sley_pool_open": "waits for create() of the module",
     "sley_pool_destroy": "waits for methods, which have deadlines of their own",
     "sley_router_destroy": "as sley_pool_destroy()",

@@ -38,7 +38,8 @@
 
 SLEY_BEGIN_DECLS
 
-struct sley_event; /* <sley/sync.h> */
+struct sley_event;        /* <sley/sync.h> */
+struct sley_pool_options; /* <sley/pool.h> */
 
 /* The module, for sley_router_add(). */
 SLEY_EXPORT extern const struct sley_module sley_admin_module;
@@ -70,7 +71,21 @@ enum sley_admin_method {
 	 * stops when it likes.  -EOPNOTSUPP: there is no event.
 	 */
 	SLEY_ADMIN_STOP,
+	/*
+	 * No IN; OUT gets the number of new versions, a uint32_t; it may be left
+	 * out.  sley_router_refresh().
+	 */
+	SLEY_ADMIN_REFRESH,
 };
+
+/* For .flags of a struct sley_admin_make. */
+#define SLEY_ADMIN_ISOLATED 1u /* .isolated of struct sley_pool_options       */
+/*
+ * The pool shall come again after a restart of the program: .keep of the struct
+ * sley_admin_params is called once the pool is there.  -EOPNOTSUPP: there is none, and
+ * nothing was made.  If it fails, the pool is there and is not kept.
+ */
+#define SLEY_ADMIN_KEEP 2u
 
 /* A pool, and for some methods a container. */
 struct sley_admin_target {
@@ -85,8 +100,10 @@ struct sley_admin_make {
 	char pool[SLEY_POOL_NAME_MAX + 1];
 	char module[SLEY_POOL_NAME_MAX + 1]; /* "": the pool must be there    */
 	uint32_t containers;
-	uint32_t reserved_flags;
-	uint64_t reserved[2];
+	uint32_t flags;        /* SLEY_ADMIN_ISOLATED, SLEY_ADMIN_KEEP       */
+	uint64_t limit_ns;     /* of isolated pools                          */
+	uint32_t max_restarts; /* the same                                   */
+	uint32_t reserved;
 };
 
 #define SLEY_ADMIN_QUERY_MAX 191
@@ -106,7 +123,17 @@ struct sley_admin_params {
 	uint32_t size; /* of this struct; SLEY_ADMIN_PARAMS sets it          */
 	uint32_t reserved_flags;
 	struct sley_event *stop; /* for SLEY_ADMIN_STOP; borrowed by the pool */
-	uint64_t reserved[4];
+	/*
+	 * For SLEY_ADMIN_KEEP: remembers the pool @name with its options, which are
+	 * borrowed for the call.  Returns 0 or an error.  Called by several tasks
+	 * at once; may block.
+	 */
+	int (*keep)(void *keeper, const char *name,
+		    const struct sley_pool_options *options);
+	/* The pool @name was destroyed by a request: it shall not come again. */
+	void (*forget)(void *keeper, const char *name);
+	void *keeper; /* for both; borrowed by the pool                       */
+	uint64_t reserved[1];
 };
 
 #define SLEY_ADMIN_PARAMS(...)                                                 \

@@ -150,6 +150,30 @@ sley_router_destroy(struct sley_router *router);
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_router_add(struct sley_router *router, const struct sley_module *module);
 
+/*
+ * sley_router_refresh - look for new versions of the modules that are files.
+ *
+ * Each module that was loaded from one of the .directories is looked for again.  If the
+ * name is now another file, with another version of the module, that version is
+ * added as by sley_router_add().  Nothing that runs is changed.  Returns how many versions
+ * are new.
+ *
+ * Put a new file in place of the old by a rename, as install(1) does: to write into a file
+ * that is loaded ends the program.
+ *
+ * Context:  any thread
+ * Blocks:   the fiber, while files are loaded; a plain thread loads them itself
+ * Errors:   -EPERM, -ELIBBAD  a file is not loaded: as sley_router_create()
+ *           -ENOENT           a file is gone
+ *           -EEXIST           a file has changed, and its version has not
+ *           -ENOMEM
+ *           SLEY_EFORKED
+ *           All other files have been looked for; .report has a line for each
+ *           that failed, unless it is gone.
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
+sley_router_refresh(struct sley_router *router);
+
 /* ---- pools ------------------------------------------------------------------------ */
 
 /* Zero means the default in every field. */

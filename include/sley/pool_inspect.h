@@ -201,6 +201,7 @@ sley_router_inspect_json(struct sley_router *router, const char *query,
  * The queries are:
  *
  *   "pool_stats"              the pool
+ *   "methods"                 the names of its methods, in the order of their numbers
  *   "container_stats"         all of its containers
  *   "container_stats:3"       container 3
  *   "container_stats:3:QUERY" what monitor() of its module says to QUERY

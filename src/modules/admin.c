@@ -4,14 +4,16 @@
  *
  * A method copies its IN part first, and checks the copy: the memory belongs to the
  * submitter, which may be another process one day.  Then it opens the pool by its name,
- * makes the call, and closes the pool.  The state of a container is the address of the
- * event that says "stop".
+ * makes the call, and closes the pool.  The state of a container is a copy of its
+ * params.
  *
  * Rejected: numbers for pools, which the admin pool gives out.  A name is as good, and
  * cannot name the next pool by mistake once the first is gone.  To leave the own request
  * out of a flush of the own pool: two such requests would still wait for each other.
  */
 #include "base/options.h"
+#include "core/life/runtime.h"
+#include "mem/alloc.h"
 
 #include <errno.h>
 #include <sley/admin.h>
@@ -72,6 +74,12 @@ static int find(const struct sley_request *request, const char *name,
 	return sley_pool_open(router_of(request), pool, name, NULL);
 }
 
+/* The state of a container. */
+struct admin {
+	struct mem *mem;
+	struct sley_admin_params params;
+};
+
 typedef int admin_call(struct sley_pool *pool,
 		       const struct sley_admin_target *target);
 
@@ -101,8 +109,16 @@ static int call_destroy(struct sley_pool *pool,
 
 static int destroy_pool(void *self, struct sley_request *request)
 {
-	(void)self;
-	return call_pool(request, call_destroy, true);
+	const struct sley_admin_params *params =
+		&((struct admin *)self)->params;
+	struct sley_admin_target target;
+	int err = call_pool(request, call_destroy, true);
+
+	if (!err && params->forget) {
+		(void)!take_target(request, &target);
+		params->forget(params->keeper, target.pool);
+	}
+	return err;
 }
 
 static int call_flush(struct sley_pool *pool,
@@ -156,29 +172,49 @@ static int upgrade_container(void *self, struct sley_request *request)
 	return call_pool(request, call_upgrade, false);
 }
 
+static int take_make(const struct sley_request *request,
+		     const struct sley_admin_params *params,
+		     struct sley_admin_make *make)
+{
+	int err = take_in(request, make, sizeof(*make), true);
+
+	if (err)
+		return err;
+	if (!is_text(make->pool, sizeof(make->pool)) ||
+	    !is_text(make->module, sizeof(make->module)) ||
+	    make->flags & ~(SLEY_ADMIN_ISOLATED | SLEY_ADMIN_KEEP) ||
+	    make->reserved)
+		return -EINVAL;
+	return make->flags & SLEY_ADMIN_KEEP && !params->keep ? -EOPNOTSUPP : 0;
+}
+
 static int make_pool(void *self, struct sley_request *request)
 {
+	const struct sley_admin_params *params =
+		&((struct admin *)self)->params;
 	struct sley_admin_make make;
+	struct sley_pool_options options;
 	struct sley_pool *pool;
 	size_t size;
 	const char *in = sley_request_in(request, &size);
-	int err = take_in(request, &make, sizeof(make), true);
+	int err = take_make(request, params, &make);
 
-	(void)self;
 	if (err)
 		return err;
-	if (!is_text(make.pool, sizeof(make.pool)) ||
-	    !is_text(make.module, sizeof(make.module)) || make.reserved_flags ||
-	    !options_are_clear(make.reserved))
-		return -EINVAL;
-	err = sley_pool_open(
-		router_of(request), &pool, make.pool,
-		SLEY_POOL_OPTIONS(.module = *make.module ? make.module : NULL,
-				  .containers = make.containers,
-				  .params = in + sizeof(make),
-				  .params_size = size - sizeof(make)));
-	if (!err)
-		sley_pool_close(pool);
+	options =
+		*SLEY_POOL_OPTIONS(.module = *make.module ? make.module : NULL,
+				   .containers = make.containers,
+				   .params = in + sizeof(make),
+				   .params_size = size - sizeof(make),
+				   .isolated = make.flags & SLEY_ADMIN_ISOLATED,
+				   .max_restarts = make.max_restarts,
+				   .limit_ns = make.limit_ns);
+	err = sley_pool_open(router_of(request), &pool, make.pool, &options);
+	if (err)
+		return err;
+	if (make.flags & SLEY_ADMIN_KEEP)
+		err = params->keep(params->keeper, make.pool, &options);
+	sley_pool_close(pool);
 	return err;
 }
 
@@ -246,34 +282,73 @@ static int list(void *self, struct sley_request *request)
 
 static int stop(void *self, struct sley_request *request)
 {
+	struct sley_event *event = ((struct admin *)self)->params.stop;
 	size_t given;
 
 	(void)sley_request_in(request, &given);
 	if (given)
 		return -EINVAL;
-	if (!self)
+	if (!event)
 		return -EOPNOTSUPP;
-	sley_event_set(self);
+	sley_event_set(event);
 	return 0;
+}
+
+static int refresh(void *self, struct sley_request *request)
+{
+	size_t given, room;
+	uint32_t nr;
+	int result;
+
+	(void)self;
+	(void)sley_request_in(request, &given);
+	if (given)
+		return -EINVAL;
+	result = sley_router_refresh(router_of(request));
+	(void)sley_request_out(request, &room);
+	if (result < 0 || !room)
+		return result < 0 ? result : 0;
+	nr = (uint32_t)result;
+	return sley_request_answer(request, &nr, sizeof(nr));
 }
 
 /* ---- the module --------------------------------------------------------------------- */
 
+static int take_params(const struct sley_container_info *info,
+		       struct sley_admin_params *params)
+{
+	if (!info->params_size)
+		return 0;
+	if (info->params_size < sizeof(params->size))
+		return -EINVAL;
+	memcpy(&params->size, info->params, sizeof(params->size));
+	if (params->size > info->params_size)
+		return -EINVAL;
+	return options_take(params, info->params);
+}
+
 static int create(void **self, const struct sley_container_info *info)
 {
+	struct mem *mem = &info->rt->mem;
 	struct sley_admin_params params = { 0 };
-	int err = 0;
+	struct admin *admin;
+	int err = take_params(info, &params);
 
-	if (info->params_size) {
-		if (info->params_size < sizeof(params.size))
-			return -EINVAL;
-		memcpy(&params.size, info->params, sizeof(params.size));
-		if (params.size > info->params_size)
-			return -EINVAL;
-		err = options_take(&params, info->params);
-	}
-	*self = params.stop;
-	return err;
+	if (err)
+		return err;
+	admin = mem_alloc(mem, sizeof(*admin));
+	if (!admin)
+		return -ENOMEM;
+	*admin = (struct admin){ mem, params };
+	*self = admin;
+	return 0;
+}
+
+static void destroy(void *self)
+{
+	struct admin *admin = self;
+
+	mem_free(admin->mem, admin, sizeof(*admin));
 }
 
 static const struct sley_method methods[] = {
@@ -286,9 +361,10 @@ static const struct sley_method methods[] = {
 	[SLEY_ADMIN_INSPECT] = { .name = "inspect", .run = inspect },
 	[SLEY_ADMIN_LIST] = { .name = "list", .run = list },
 	[SLEY_ADMIN_STOP] = { .name = "stop", .run = stop },
+	[SLEY_ADMIN_REFRESH] = { .name = "refresh", .run = refresh },
 };
 
 const struct sley_module sley_admin_module = {
 	SLEY_MODULE_HEAD("admin"),         .version = 1,     .methods = methods,
-	.nr_methods = array_size(methods), .create = create,
+	.nr_methods = array_size(methods), .create = create, .destroy = destroy,
 };

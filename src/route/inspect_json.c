@@ -272,6 +272,31 @@ static int answer_pool(struct sley_pool *pool, char *text, size_t size)
 	return json_end(&json);
 }
 
+/* The newest names: those of the module of the first container. */
+static int answer_methods(struct sley_pool *pool, char *text, size_t size)
+{
+	struct sley_container *first = &pool->container[0];
+	const struct sley_module *module = pool->module;
+	struct json_text json;
+
+	/* Only inside: the keeper of a shut container may change its module. */
+	bool inside = !pool->isolation && door_enter(&first->door);
+
+	if (inside)
+		module = first->module;
+	json_begin(&json, text, size);
+	json_open(&json, NULL, '{');
+	json_string(&json, "module", module->name);
+	json_open(&json, "methods", '[');
+	for (uint32_t i = 0; i < module->nr_methods; i++)
+		json_string(&json, NULL, module->methods[i].name ?: "");
+	json_close(&json, ']');
+	json_close(&json, '}');
+	if (inside)
+		door_leave(&first->door);
+	return json_end(&json);
+}
+
 int sley_pool_inspect_json(struct sley_pool *pool, const char *query,
 			   char *text, size_t size)
 {
@@ -284,6 +309,8 @@ int sley_pool_inspect_json(struct sley_pool *pool, const char *query,
 		return err;
 	if (strcmp(query, "pool_stats") == 0)
 		return answer_pool(pool, text, size);
+	if (strcmp(query, "methods") == 0)
+		return answer_methods(pool, text, size);
 	if (strncmp(query, containers, length) != 0)
 		return -ENOENT;
 	if (query[length] == ':')

@@ -17,16 +17,17 @@
 /* A library that was loaded. */
 struct library {
 	struct list link;
-	void *handle;
+	struct os_library os;
 	const void *table;
 };
 
 struct search {
-	const char *directories; /* separated by colons, or NULL           */
+	struct sley_router *router;
 	const char *name;
 	const char *symbol;
-	void *handle;
-	const void *table;
+	bool again; /* the name may have another file now                    */
+	struct os_library found;
+	const void *table; /* NULL: the file is loaded already                */
 	int err;
 	char why[512];
 };
@@ -55,29 +56,63 @@ static bool next_directory(const char **at, char *dir, size_t size)
 
 static void take_table(struct search *search)
 {
-	search->table = os_library_symbol(search->handle, search->symbol);
+	search->table = os_library_symbol(&search->found, search->symbol);
 	if (search->table)
 		return;
 	snprintf(search->why, sizeof(search->why), "it has no symbol %s",
 		 search->symbol);
-	os_library_close(search->handle);
-	search->handle = NULL;
+	os_library_close(&search->found);
 	search->err = -ELIBBAD;
+}
+
+static bool is_loaded(struct sley_router *router,
+		      const struct os_library *found)
+{
+	bool loaded = false;
+
+	sley_mutex_lock(&router->lock);
+	for (const struct list *link = router->libraries.next;
+	     link != &router->libraries; link = link->next) {
+		const struct os_library *os =
+			&container_of(link, struct library, link)->os;
+
+		loaded |= os->device == found->device &&
+			  os->inode == found->inode;
+	}
+	sley_mutex_unlock(&router->lock);
+	return loaded;
+}
+
+static int open_in(struct search *search, const char *dir, const char *file)
+{
+	struct os_library *found = &search->found;
+	const size_t size = sizeof(search->why);
+	int err;
+
+	if (!search->again)
+		return os_library_open(found, dir, file, search->why, size);
+	err = os_library_find(found, dir, file, search->why, size);
+	if (err)
+		return err;
+	if (!is_loaded(search->router, found))
+		err = os_library_load(found, search->why, size);
+	if (!found->handle)
+		os_library_close(found);
+	return err;
 }
 
 /* Runs where it may block. */
 static void look(void *arg)
 {
 	struct search *search = arg;
-	const char *at = search->directories;
+	const char *at = search->router->directories;
 	char file[SLEY_POOL_NAME_MAX + sizeof(SUFFIX)], dir[512];
 
 	snprintf(file, sizeof(file), "%s%s", search->name, SUFFIX);
 	search->err = -ENOENT;
 	while (search->err == -ENOENT && next_directory(&at, dir, sizeof(dir)))
-		search->err = os_library_open(&search->handle, dir, file,
-					      search->why, sizeof(search->why));
-	if (!search->err)
+		search->err = open_in(search, dir, file);
+	if (!search->err && search->found.handle)
 		take_table(search);
 }
 
@@ -101,11 +136,11 @@ static int keep(struct sley_router *router, struct search *search)
 	struct library *library = mem_alloc(&router->rt->mem, sizeof(*library));
 
 	if (!library) {
-		os_library_close(search->handle);
+		os_library_close(&search->found);
 		return -ENOMEM;
 	}
 	list_init(&library->link);
-	library->handle = search->handle;
+	library->os = search->found;
 	library->table = search->table;
 	sley_mutex_lock(&router->lock);
 	list_append(&router->libraries, &library->link);
@@ -113,37 +148,37 @@ static int keep(struct sley_router *router, struct search *search)
 	return 0;
 }
 
+static int find(struct sley_router *router, struct search *search)
+{
+	int err;
+
+	search->router = router;
+	if (!router->directories || !is_plain(search->name))
+		return -ENOENT;
+	err = sley_blocking_call(look, search);
+	if (!err && search->err) {
+		complain(router, search);
+		err = search->err;
+	}
+	return err;
+}
+
 int load_table(struct sley_router *router, const char *name, const char *symbol,
 	       const void **table)
 {
-	struct search search = {
-		.directories = router->directories,
-		.name = name,
-		.symbol = symbol,
-	};
-	int err;
+	struct search search = { .name = name, .symbol = symbol };
+	int err = find(router, &search);
 
-	if (!search.directories || !is_plain(name))
-		return -ENOENT;
-	err = sley_blocking_call(look, &search);
-	if (err)
-		return err;
-	if (search.err) {
-		complain(router, &search);
-		return search.err;
-	}
-	err = keep(router, &search);
+	if (!err)
+		err = keep(router, &search);
 	*table = search.table;
 	return err;
 }
 
-int load_module(struct sley_router *router, const char *name)
+/* 0, -EEXIST, or an error, of which .report has a line. */
+static int add_loaded(struct sley_router *router, const char *name,
+		      const struct sley_module *module)
 {
-	const struct sley_module *module;
-	int err = load_table(router, name, LOAD_MODULE, (const void **)&module);
-
-	if (err)
-		return err;
 	if (module_check(module) || !module_is_same(module, name)) {
 		report(router->rt,
 		       "\"%s\" is not used: its table is of another "
@@ -151,8 +186,38 @@ int load_module(struct sley_router *router, const char *name)
 		       name);
 		return -ELIBBAD;
 	}
-	err = sley_router_add(router, module);
+	return sley_router_add(router, module);
+}
+
+int load_module(struct sley_router *router, const char *name)
+{
+	const struct sley_module *module;
+	int err = load_table(router, name, LOAD_MODULE, (const void **)&module);
+
+	if (!err)
+		err = add_loaded(router, name, module);
 	return err == -EEXIST ? 0 : err; /* another opener was faster */
+}
+
+int load_again(struct sley_router *router, const char *name)
+{
+	struct search search = { .name = name,
+				 .symbol = LOAD_MODULE,
+				 .again = true };
+	int err = find(router, &search);
+
+	if (err || !search.table)
+		return err;
+	err = keep(router, &search);
+	if (err)
+		return err;
+	err = add_loaded(router, name, search.table);
+	if (err == -EEXIST)
+		report(router->rt,
+		       "sley: \"%s\" is not used: its file has changed, and "
+		       "its version has not; count .version up",
+		       name);
+	return err ?: 1;
 }
 
 bool load_has(const struct sley_router *router, const void *table)
@@ -173,7 +238,7 @@ void load_end(struct sley_router *router)
 		struct library *library =
 			container_of(link, struct library, link);
 
-		os_library_close(library->handle);
+		os_library_close(&library->os);
 		mem_free(&router->rt->mem, library, sizeof(*library));
 	}
 }

@@ -30,6 +30,12 @@ must_check int load_table(struct sley_router *router, const char *name,
 /* Adds the module that is a file of that name.  0, or the errors of load_table(). */
 must_check int load_module(struct sley_router *router, const char *name);
 
+/*
+ * Loads the file of that name again, if it has another one now.  1: there is a new
+ * version of the module; 0: there is none; or the errors of load_table().
+ */
+must_check int load_again(struct sley_router *router, const char *name);
+
 /* Is @table from a file that the router has loaded?  With the lock of the router. */
 must_check bool load_has(const struct sley_router *router, const void *table);
 

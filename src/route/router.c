@@ -214,6 +214,45 @@ const struct sley_module *router_find_module(struct sley_router *router,
 	return find_version(router, name, UINT32_MAX);
 }
 
+/* The name of the module that was added as number @i, if it is from a file; or "". */
+static const char *loaded_name(struct sley_router *router, uint32_t i)
+{
+	const char *name = NULL;
+	struct list *link;
+
+	sley_mutex_lock(&router->lock);
+	link = router->modules.next;
+	for (; link != &router->modules && i; i--)
+		link = link->next;
+	if (link != &router->modules) {
+		const struct sley_module *module =
+			container_of(link, struct router_module, link)->module;
+
+		name = load_has(router, module) ? module->name : "";
+	}
+	sley_mutex_unlock(&router->lock);
+	return name;
+}
+
+/* A version that is added meanwhile is at the end of the list, and finds itself. */
+int sley_router_refresh(struct sley_router *router)
+{
+	const char *name;
+	int added = 0, failed = 0;
+
+	if (runtime_is_lost(router->rt))
+		return SLEY_EFORKED;
+	for (uint32_t i = 0; (name = loaded_name(router, i)); i++) {
+		int result = *name ? load_again(router, name) : 0;
+
+		if (result > 0)
+			added++;
+		else if (result < 0)
+			failed = result;
+	}
+	return failed ?: added;
+}
+
 /* Was this version of the module added?  With the lock. */
 static bool has_version(const struct sley_router *router,
 			const struct sley_module *module)

@@ -5,6 +5,8 @@
 #include "conformance/json.h"
 #include "conformance/route/routing.h"
 
+#include <stdio.h>
+
 /* A routing with a pool "admin", and the event that says "stop". */
 struct administered {
 	struct routing r;
@@ -155,7 +157,7 @@ TEST_WORKERS(c44_an_unknown_pool_container_or_method_completes_with_a_code)
 		 -ENOENT);
 	for (size_t i = 2; i < ARRAY_SIZE(of_pool); i++)
 		CHECK_EQ(ask_pool(a.admin, of_pool[i], "p", 2), -ENXIO);
-	CHECK_EQ(ask(a.admin, SLEY_ADMIN_STOP + 1, NULL, 0), -ENOSYS);
+	CHECK_EQ(ask(a.admin, SLEY_ADMIN_REFRESH + 1, NULL, 0), -ENOSYS);
 	CHECK_EQ(ask(a.admin, UINT32_MAX, NULL, 0), -ENOSYS);
 	admin_stop(&a);
 }
@@ -216,7 +218,7 @@ TEST(c44_a_byte_too_many_or_too_few_is_refused)
 TEST(c44_reserved_fields_must_be_zero)
 {
 	struct sley_admin_target target = { .pool = "p", .reserved = { 0, 1 } };
-	struct sley_admin_make make = { .pool = "p", .reserved_flags = 1 };
+	struct sley_admin_make make = { .pool = "p", .reserved = 1 };
 	struct sley_admin_query query = { .query = "pool_stats",
 					  .reserved = { 1 } };
 	struct sley_pool *pool = NULL;
@@ -225,6 +227,8 @@ TEST(c44_reserved_fields_must_be_zero)
 	admin_start(&a, 1);
 	CHECK_EQ(ask(a.admin, SLEY_ADMIN_FLUSH, &target, sizeof(target)),
 		 -EINVAL);
+	CHECK_EQ(ask(a.admin, SLEY_ADMIN_MAKE, &make, sizeof(make)), -EINVAL);
+	make = (struct sley_admin_make){ .pool = "p", .flags = 4 };
 	CHECK_EQ(ask(a.admin, SLEY_ADMIN_MAKE, &make, sizeof(make)), -EINVAL);
 	CHECK_EQ(ask(a.admin, SLEY_ADMIN_INSPECT, &query, sizeof(query)),
 		 -EINVAL);
@@ -510,6 +514,96 @@ TEST_WORKERS(c44_the_names_of_all_pools)
 			 &size),
 		 -EMSGSIZE);
 	CHECK_EQ(ask(a.admin, SLEY_ADMIN_LIST, NULL, 0), -EMSGSIZE);
+	admin_stop(&a);
+}
+
+TEST_WORKERS(c49_the_methods_of_a_pool_have_names)
+{
+	struct administered a;
+
+	admin_start(&a, 1);
+	CHECK_EQ(inspect(a.admin, "admin", "methods", sizeof(text) - 1), 0);
+	CHECK_STR(text, "{\"module\":\"admin\",\"methods\":[\"make\","
+			"\"destroy\",\"flush\",\"drain\",\"open\","
+			"\"upgrade\",\"inspect\",\"list\",\"stop\","
+			"\"refresh\"]}");
+	admin_stop(&a);
+}
+
+/* ---- pools that are kept --------------------------------------------------------------- */
+
+struct kept {
+	char name[64];
+	struct sley_pool_options options;
+	char params[8];
+	int nr_kept, nr_forgotten, answer;
+};
+
+static int keep(void *keeper, const char *name,
+		const struct sley_pool_options *options)
+{
+	struct kept *kept = keeper;
+
+	kept->nr_kept++;
+	kept->options = *options;
+	snprintf(kept->name, sizeof(kept->name), "%s", name);
+	memcpy(kept->params, options->params, options->params_size);
+	return kept->answer;
+}
+
+static void forget(void *keeper, const char *name)
+{
+	struct kept *kept = keeper;
+
+	CHECK_STR(name, kept->name);
+	kept->nr_forgotten++;
+}
+
+static int make_kept(struct sley_pool *admin, const char *pool, uint32_t flags)
+{
+	struct {
+		struct sley_admin_make make;
+		char params[4];
+	} in = { .make = { .module = "probe", .containers = 3, .flags = flags },
+		 .params = "abc" };
+
+	strncpy(in.make.pool, pool, sizeof(in.make.pool) - 1);
+	return ask(admin, SLEY_ADMIN_MAKE, &in, sizeof(in));
+}
+
+TEST(c52_a_pool_that_is_kept_is_told_to_the_program_and_so_is_its_end)
+{
+	struct kept kept = { 0 };
+	struct sley_pool *keeper;
+	struct administered a;
+
+	admin_start(&a, 1);
+	CHECK_EQ(make_kept(a.admin, "k", SLEY_ADMIN_KEEP), -EOPNOTSUPP);
+	CHECK_EQ(ask_pool(a.admin, SLEY_ADMIN_DESTROY, "k", 0), -ENOENT);
+	CHECK_EQ(sley_pool_open(
+			 a.r.router, &keeper, "keeper",
+			 SLEY_POOL_OPTIONS(.module = "admin",
+					   .params = SLEY_ADMIN_PARAMS(
+							   .keep = keep,
+							   .forget = forget,
+							   .keeper = &kept),
+					   .params_size = sizeof(
+						   struct sley_admin_params))),
+		 0);
+	CHECK_EQ(make_kept(keeper, "k", 0), 0);
+	CHECK_EQ(kept.nr_kept, 0);
+	CHECK_EQ(make_kept(keeper, "k", SLEY_ADMIN_KEEP), 0);
+	CHECK_EQ(kept.nr_kept, 1);
+	CHECK_STR(kept.name, "k");
+	CHECK_EQ(kept.options.containers, 3);
+	CHECK_STR(kept.params, "abc");
+	kept.answer = -ENOSPC;
+	CHECK_EQ(make_kept(keeper, "k", SLEY_ADMIN_KEEP), -ENOSPC);
+	CHECK_EQ(ask_pool(keeper, SLEY_ADMIN_DESTROY, "none", 0), -ENOENT);
+	CHECK_EQ(kept.nr_forgotten, 0);
+	CHECK_EQ(ask_pool(keeper, SLEY_ADMIN_DESTROY, "k", 0), 0);
+	CHECK_EQ(kept.nr_forgotten, 1);
+	sley_pool_close(keeper);
 	admin_stop(&a);
 }
 

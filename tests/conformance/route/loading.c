@@ -115,6 +115,62 @@ TEST(c43_a_module_is_a_file_in_a_folder)
 	end(&l);
 }
 
+/* The new file has the name of the old. */
+static void replace(struct loading *l, const char *from)
+{
+	char command[300];
+
+	copy(l, from, "new", 0755);
+	snprintf(command, sizeof(command), "mv %s/new %s/plugin.so", l->dir,
+		 l->dir);
+	CHECK_EQ(system(command), 0);
+}
+
+TEST(c43_a_new_file_of_a_module_is_found_by_a_refresh)
+{
+	struct sley_pool *pool = NULL;
+	struct loading l;
+
+	begin(&l);
+	copy(&l, "plugin.so", "plugin.so", 0755);
+	CHECK_EQ(create(&l, NULL), 0);
+	CHECK_EQ(sley_router_refresh(l.router), 0);
+	CHECK_EQ(open_pool(&l, "plugin", &pool), 0);
+	CHECK_EQ(sley_router_refresh(l.router), 0);
+	CHECK_EQ(sley_container_drain_until(pool, 0, SLEY_FOREVER), 0);
+	CHECK_EQ(sley_container_upgrade_to(pool, 0, 2), -ESRCH);
+	for (uint32_t version = 2; version < 4; version++) {
+		replace(&l, version == 2 ? "plugin2.so" : "plugin3.so");
+		CHECK_EQ(sley_router_refresh(l.router), 1);
+		CHECK_EQ(sley_router_refresh(l.router), 0);
+		CHECK_EQ(sley_container_upgrade_to(pool, 0, version), 0);
+	}
+	CHECK_EQ(sley_container_open(pool, 0), 0);
+	CHECK_STR(l.lines.text, "");
+	check_answer(pool);
+	end(&l);
+}
+
+TEST(c43_a_refresh_says_what_is_wrong_with_a_file)
+{
+	struct sley_pool *pool = NULL;
+	struct loading l;
+
+	begin(&l);
+	copy(&l, "plugin.so", "plugin.so", 0755);
+	CHECK_EQ(create(&l, NULL), 0);
+	CHECK_EQ(open_pool(&l, "plugin", &pool), 0);
+	replace(&l, "plugin.so"); /* another file, the same version */
+	CHECK_EQ(sley_router_refresh(l.router), -EEXIST);
+	CHECK(strstr(l.lines.text, "count .version up") != NULL);
+	replace(&l, "nothing.so");
+	CHECK_EQ(sley_router_refresh(l.router), -ELIBBAD);
+	replace(&l, "plugin2.so");
+	CHECK_EQ(sley_router_refresh(l.router), 1);
+	check_answer(pool);
+	end(&l);
+}
+
 TEST(c43_a_module_is_loaded_by_a_task)
 {
 	struct loading l;

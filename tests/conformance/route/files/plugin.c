@@ -17,7 +17,20 @@ static const struct sley_method methods[] = {
 	{ .name = "answer", .run = answer },
 };
 
+#ifdef PLUGIN_VERSION
+static int upgrade(void **self, uint32_t from,
+		   const struct sley_container_info *info)
+{
+	(void)self;
+	(void)info;
+	return from < PLUGIN_VERSION ? 0 : -1;
+}
+
+SLEY_MODULE(PLUGIN_MODULE, .methods = methods, .nr_methods = 1,
+	    .version = PLUGIN_VERSION, .upgrade = upgrade);
+#else
 SLEY_MODULE(PLUGIN_MODULE, .methods = methods, .nr_methods = 1);
+#endif
 #endif
 
 #ifdef PLUGIN_POLICY
