@@ -48,6 +48,7 @@ enum sley_admin_method {
 	/*
 	 * IN is a struct sley_admin_make, followed by the .params of the pool; OUT is
 	 * nothing.  sley_pool_open(); the pool stays, and no reference is given out.
+	 * -EPERM: the module is "admin" itself, whose .params are addresses.
 	 */
 	SLEY_ADMIN_MAKE,
 	/* IN is a struct sley_admin_target in these; OUT is nothing. */

@@ -176,6 +176,7 @@ static int take_make(const struct sley_request *request,
 		     const struct sley_admin_params *params,
 		     struct sley_admin_make *make)
 {
+	size_t size;
 	int err = take_in(request, make, sizeof(*make), true);
 
 	if (err)
@@ -185,7 +186,14 @@ static int take_make(const struct sley_request *request,
 	    make->flags & ~(SLEY_ADMIN_ISOLATED | SLEY_ADMIN_KEEP) ||
 	    make->reserved)
 		return -EINVAL;
-	return make->flags & SLEY_ADMIN_KEEP && !params->keep ? -EOPNOTSUPP : 0;
+	if (make->flags & SLEY_ADMIN_KEEP && !params->keep)
+		return -EOPNOTSUPP;
+	/* Its params are addresses, and the submitter may be another process. */
+	(void)sley_request_in(request, &size);
+	return size > sizeof(*make) &&
+			       !strcmp(make->module, sley_admin_module.name)
+		       ? -EPERM
+		       : 0;
 }
 
 static int make_pool(void *self, struct sley_request *request)

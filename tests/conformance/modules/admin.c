@@ -215,6 +215,22 @@ TEST(c44_a_byte_too_many_or_too_few_is_refused)
 	admin_stop(&a);
 }
 
+/* Their params are addresses. */
+TEST(c44_no_request_gives_params_to_an_admin_pool)
+{
+	struct {
+		struct sley_admin_make make;
+		struct sley_admin_params params;
+	} in = { { .pool = "b", .module = "admin" },
+		 { .size = sizeof(in.params) } };
+	struct administered a;
+
+	admin_start(&a, 1);
+	CHECK_EQ(ask(a.admin, SLEY_ADMIN_MAKE, &in, sizeof(in)), -EPERM);
+	CHECK_EQ(ask(a.admin, SLEY_ADMIN_MAKE, &in.make, sizeof(in.make)), 0);
+	admin_stop(&a);
+}
+
 TEST(c44_reserved_fields_must_be_zero)
 {
 	struct sley_admin_target target = { .pool = "p", .reserved = { 0, 1 } };
