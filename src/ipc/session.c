@@ -194,7 +194,7 @@ static int check_pool(struct session *session, struct session_slot *slot,
 	if (!pool || !pool->pool || pool->closing)
 		return -EBADF;
 	if (!may_use(pool, call->head.method))
-		return -EPERM;
+		return -EACCES;
 	pool->nr_used++;
 	slot->pool = number;
 	call->pool = pool->pool;
