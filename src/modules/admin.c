@@ -212,7 +212,9 @@ static int make_pool(void *self, struct sley_request *request)
 	options =
 		*SLEY_POOL_OPTIONS(.module = *make.module ? make.module : NULL,
 				   .containers = make.containers,
-				   .params = in + sizeof(make),
+				   .params = size > sizeof(make)
+						     ? in + sizeof(make)
+						     : NULL,
 				   .params_size = size - sizeof(make),
 				   .isolated = make.flags & SLEY_ADMIN_ISOLATED,
 				   .max_restarts = make.max_restarts,
