@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# The manual: section 3 is made from the headers, 1, 5 and 7 are written by hand.
+# The manual: section 3 is made from the headers, 1, 5, 7 and 8 are written by hand.
 # All of it is in build/man, where "man -M build/man sley_spawn" finds it.
 
 set(SLEY_MAN ${PROJECT_BINARY_DIR}/man)
@@ -32,6 +32,10 @@ foreach(section 1 5 7)
 	install(FILES ${PROJECT_SOURCE_DIR}/man/sley.${section}
 		DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
 endforeach()
+configure_file(${PROJECT_SOURCE_DIR}/man/sleyd.8 ${SLEY_MAN}/man8/sleyd.8
+	COPYONLY)
+install(FILES ${PROJECT_SOURCE_DIR}/man/sleyd.8
+	DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)
 
 # The pages speak of the examples.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rights.h - what each user may do.
+ *
+ * The names in the configuration are looked up once, when the daemon starts: a question to
+ * the databases of users may take long, and the rights of a client are asked for on a
+ * worker.  Of a group the members are looked up, too; a user whose first group it is
+ * counts as well.
+ *
+ * Root and the user of the daemon may all.  Other users may what the entries say that name
+ * them; without an entry, nothing, not even connect.
+ */
+#ifndef SLEYD_RIGHTS_H
+#define SLEYD_RIGHTS_H
+
+#include <sley/config_file.h>
+#include <sley/server.h>
+
+#define RIGHTS_ALL                                                             \
+	(SLEY_CONFIG_MAY_SUBMIT | SLEY_CONFIG_MAY_CREATE |                     \
+	 SLEY_CONFIG_MAY_UPGRADE | SLEY_CONFIG_MAY_STOP |                      \
+	 SLEY_CONFIG_MAY_LOOK)
+
+struct right; /* of a user or a group */
+
+struct rights {
+	struct right *list;
+	size_t nr;
+	uint32_t everybody;
+	uint32_t own_uid;
+};
+
+/*
+ * Looks up all names of @daemon.  0; -ENOENT: a user or a group does not exist, and the
+ * log has a line with its place in @file; -ENOMEM.
+ */
+int rights_init(struct rights *rights, const struct sley_config_daemon *daemon,
+		const char *file);
+void rights_fini(struct rights *rights);
+
+/* Bits of enum sley_config_right. */
+uint32_t rights_of(const struct rights *rights, uint32_t uid, uint32_t gid);
+
+/* For struct sley_server_options, with the struct rights as .self. */
+bool rights_connect(void *self, const struct sley_server_peer *peer);
+bool rights_make(void *self, const struct sley_server_peer *peer,
+		 const char *pool, const char *module);
+uint64_t rights_use(void *self, const struct sley_server_peer *peer,
+		    const char *pool, const char *module);
+
+#endif
