@@ -3,12 +3,17 @@
  * command.h - the interface between main.c and the file of a command.
  *
  * A command returns the exit status: 0; 1 if the command found trouble; 2 for a
- * wrong call.
+ * wrong call; 3 if there is no daemon to talk to.
  */
 #ifndef SLEY_PROGRAM_COMMAND_H
 #define SLEY_PROGRAM_COMMAND_H
 
-enum { STATUS_OK = 0, STATUS_TROUBLE = 1, STATUS_USAGE = 2 };
+enum {
+	STATUS_OK = 0,
+	STATUS_TROUBLE = 1,
+	STATUS_USAGE = 2,
+	STATUS_NO_DAEMON = 3,
+};
 
 struct command {
 	const char *name;
@@ -23,6 +28,12 @@ extern const struct command command_doctor;
 extern const struct command command_draw;   /* only with SLEY_DRAW */
 extern const struct command command_config; /* only with SLEY_CONFIG_FILES */
 extern const struct command command_serve;
+extern const struct command command_daemon;
+extern const struct command command_pool; /* only with SLEY_CONFIG_FILES */
+extern const struct command command_module;
+extern const struct command command_submit;
+extern const struct command command_client;
+extern const struct command command_stats;
 extern const struct command command_version;
 
 /* Prints the usage of @command to stderr; returns STATUS_USAGE. */

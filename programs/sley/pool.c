@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool.c - sley pool: the pools of a daemon.
+ */
+#include "flat_json.h"
+#include "pool_make.h"
+#include "remote.h"
+#include "table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pool_command {
+	struct remote remote;
+	struct pool_make make;
+	const char *timeout, *version;
+	uint64_t deadline_ns; /* 0: none                                     */
+	uint64_t to_version;
+};
+
+static int list(void *self, const char *const *words, int nr)
+{
+	static const char *const keys[] = { "name",    "module",     "version",
+					    "phase",   "containers", "open",
+					    "drained", "inside",     "waiting",
+					    NULL };
+	struct pool_command *command = self;
+	struct remote *remote = &command->remote;
+	struct table table;
+	char *text;
+	int err = remote_inspect(remote, "", "pool_stats", &text);
+
+	(void)words;
+	(void)nr;
+	if (err)
+		return remote_explain(remote, err, "the pools are not listed");
+	table_of_json(&table, json_member(text, "pools"), keys);
+	table_print(&table, remote->json);
+	table_free(&table);
+	free(text);
+	return STATUS_OK;
+}
+
+static int create(void *self, const char *const *words, int nr)
+{
+	struct pool_command *command = self;
+	int err;
+
+	(void)nr;
+	err = pool_make_send(&command->make, &command->remote, words[0],
+			     words[1]);
+	if (err)
+		return pool_make_explain(&command->make, &command->remote, err,
+					 words[0], words[1]);
+	if (!command->remote.json)
+		printf("The pool '%s' is there%s.\n", words[0],
+		       command->make.keep ? ", and comes again after a restart"
+					  : "");
+	return STATUS_OK;
+}
+
+static int compose(void *self, const char *const *words, int nr)
+{
+	struct pool_command *command = self;
+
+	(void)nr;
+	return pool_make_file(&command->remote, words[0]);
+}
+
+/* ---- requests about a pool, or a container ------------------------------------------------ */
+
+static int call(struct pool_command *command, uint32_t method, const char *pool,
+		uint32_t container)
+{
+	struct sley_admin_target in = {
+		.container = container,
+		.version = method == SLEY_ADMIN_UPGRADE
+				   ? (uint32_t)command->to_version
+				   : 0,
+	};
+
+	if (remote_name(in.pool, sizeof(in.pool), pool))
+		return -ENAMETOOLONG;
+	return remote_call(&command->remote, "admin",
+			   SLEY_REQUEST(.method = method, .in = &in,
+					.in_size = sizeof(in),
+					.deadline_ns = command->deadline_ns),
+			   NULL);
+}
+
+static int destroy(void *self, const char *const *words, int nr)
+{
+	struct pool_command *command = self;
+
+	(void)nr;
+	return remote_explain(&command->remote,
+			      call(self, SLEY_ADMIN_DESTROY, words[0], 0),
+			      "the pool '%s' is not destroyed", words[0]);
+}
+
+static int flush(void *self, const char *const *words, int nr)
+{
+	struct pool_command *command = self;
+
+	(void)nr;
+	return remote_explain(&command->remote,
+			      call(self, SLEY_ADMIN_FLUSH, words[0], 0),
+			      "the pool '%s' is not empty", words[0]);
+}
+
+typedef int container_fn(struct pool_command *command, const char *pool,
+			 uint32_t container);
+
+static int drain_one(struct pool_command *command, const char *pool,
+		     uint32_t container)
+{
+	return remote_explain(&command->remote,
+			      call(command, SLEY_ADMIN_DRAIN, pool, container),
+			      "container %u of '%s' is not drained", container,
+			      pool);
+}
+
+static int open_one(struct pool_command *command, const char *pool,
+		    uint32_t container)
+{
+	return remote_explain(&command->remote,
+			      call(command, SLEY_ADMIN_OPEN, pool, container),
+			      "container %u of '%s' is not opened", container,
+			      pool);
+}
+
+/* A container serves again, whether its upgrade succeeds or not. */
+static int upgrade_one(struct pool_command *command, const char *pool,
+		       uint32_t container)
+{
+	int status = drain_one(command, pool, container), opened;
+
+	if (status)
+		return status;
+	status = remote_explain(
+		&command->remote,
+		call(command, SLEY_ADMIN_UPGRADE, pool, container),
+		"container %u of '%s' keeps its version", container, pool);
+	opened = open_one(command, pool, container);
+	return status ? status : opened;
+}
+
+static int count_containers(struct pool_command *command, const char *pool,
+			    uint64_t *nr)
+{
+	char *text, number[32];
+	int err = remote_inspect(&command->remote, pool, "pool_stats", &text);
+
+	if (err)
+		return remote_explain(&command->remote, err, "no pool '%s'",
+				      pool);
+	json_show(json_member(text, "containers"), number, sizeof(number));
+	*nr = strtoull(number, NULL, 10);
+	free(text);
+	return STATUS_OK;
+}
+
+/* For one container, or for all: one after the other, until one fails. */
+static int each(struct pool_command *command, const char *const *words, int nr,
+		container_fn *fn)
+{
+	uint64_t first = 0, end = 0;
+	int status;
+
+	if (nr > 1) {
+		status = words_number(command->remote.command, "the container",
+				      words[1], UINT32_MAX - 1, &first);
+		end = first + 1;
+	} else {
+		status = count_containers(command, words[0], &end);
+	}
+	for (; !status && first < end; first++)
+		status = fn(command, words[0], (uint32_t)first);
+	return status;
+}
+
+static int drain(void *self, const char *const *words, int nr)
+{
+	return each(self, words, nr, drain_one);
+}
+
+static int open_again(void *self, const char *const *words, int nr)
+{
+	return each(self, words, nr, open_one);
+}
+
+static int upgrade(void *self, const char *const *words, int nr)
+{
+	return each(self, words, nr, upgrade_one);
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+static int take_numbers(void *self)
+{
+	struct pool_command *command = self;
+	uint64_t ms = 0;
+	int status = STATUS_OK;
+
+	if (command->timeout)
+		status = words_number(command->remote.command, "--timeout",
+				      command->timeout, UINT32_MAX, &ms);
+	if (!status && command->timeout)
+		command->deadline_ns = sley_after(ms * SLEY_MSEC);
+	if (!status && command->version)
+		status = words_number(command->remote.command, "--version",
+				      command->version, UINT32_MAX,
+				      &command->to_version);
+	return status ? status
+		      : pool_make_numbers(&command->make,
+					  command->remote.command);
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct subcommand subcommands[] = {
+		{ "list", "", 0, 0, list },
+		{ "create", "POOL MODULE [OPTION...]", 2, 2, create },
+		{ "destroy", "POOL", 1, 1, destroy },
+		{ "flush", "POOL [--timeout MS]", 1, 1, flush },
+		{ "drain", "POOL [CONTAINER] [--timeout MS]", 1, 2, drain },
+		{ "open", "POOL [CONTAINER]", 1, 2, open_again },
+		{ "upgrade", "POOL [CONTAINER] [--version N]", 1, 2, upgrade },
+		{ "compose", "FILE", 1, 1, compose },
+	};
+	struct pool_command command = { .remote.command = &command_pool };
+	const struct word_option options[] = {
+		REMOTE_OPTIONS(&command.remote),
+		POOL_MAKE_OPTIONS(&command.make),
+		{ .name = "timeout", .text = &command.timeout },
+		{ .name = "version", .text = &command.version },
+		{ 0 },
+	};
+	const struct remote_words words = {
+		.options = options,
+		.subcommands = subcommands,
+		.nr = sizeof(subcommands) / sizeof(*subcommands),
+		.prepare = take_numbers,
+		.self = &command,
+	};
+	int status = remote_run(&command.remote, &words, argc, argv);
+
+	pool_make_free(&command.make);
+	return status;
+}
+
+const struct command command_pool = {
+	.name = "pool",
+	.arguments = "list|create|...",
+	.summary = "the pools of a daemon",
+	.help = "  list                          all pools\n"
+		"  create POOL MODULE            make a pool:\n"
+		"      --containers N            with so many containers\n"
+		"      --param NAME=VALUE        a parameter of the module; "
+		"several are allowed\n"
+		"      --keep                    it comes again after a "
+		"restart of the daemon\n"
+		"      --isolated                each container in a process "
+		"of its own;\n"
+		"      --max-restarts N, --limit MS   for these\n"
+		"  compose FILE                  make the pools of a "
+		"configuration file; those\n"
+		"                                with 'restart: true' are "
+		"kept\n"
+		"  destroy POOL\n"
+		"  flush POOL                    wait until it has no "
+		"requests\n"
+		"  drain POOL [CONTAINER]        complete requests, take no "
+		"others\n"
+		"  open POOL [CONTAINER]         end of the drain\n"
+		"  upgrade POOL [CONTAINER]      drain, upgrade and open, one "
+		"container after the\n"
+		"                                other; --version N, default "
+		"the newest\n\n"
+		"  --timeout MS    give up then\n" REMOTE_HELP,
+	.run = run,
+};

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stats.c - sley stats: the figures of a daemon.
+ */
+#include "flat_json.h"
+#include "remote.h"
+#include "screen.h"
+#include "table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct stats_command {
+	struct remote remote;
+	const char *pool;
+};
+
+/* An array of objects, as a table of these members. */
+static const struct view {
+	const char *query;
+	const char *member;
+	const char *keys[TABLE_COLUMNS];
+} views[] = {
+	{ "worker_stats",
+	  "workers",
+	  { "worker", "queued", "load", "asleep", "timers", "submitted",
+	    "completed", "inlined", "moved", "finished", "parks", NULL } },
+	{ "pool_stats",
+	  "pools",
+	  { "name", "module", "version", "phase", "handles", "containers",
+	    "open", "draining", "drained", "inside", "waiting", NULL } },
+	{ "container_stats",
+	  "containers",
+	  { "id", "phase", "version", "inside", "groups", NULL } },
+};
+
+/* Members that are no objects and no arrays, one a line. */
+static void print_members(const char *object)
+{
+	char name[TABLE_CELL], text[TABLE_CELL];
+	const char *at = object && *object == '{' ? object + 1 : "";
+
+	while (*at == '"') {
+		const char *colon = strchr(at, ':');
+
+		if (!colon)
+			return;
+		json_show(at, name, sizeof(name));
+		json_show(colon + 1, text, sizeof(text));
+		if (*text)
+			printf("%-16s %s\n", name, text);
+		at = json_next(colon + 1);
+		if (!at)
+			return;
+	}
+}
+
+static void print(const char *query, const char *text)
+{
+	for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++) {
+		const char *array = json_member(text, views[i].member);
+		struct table table;
+
+		if (strcmp(views[i].query, query) != 0 || !array)
+			continue;
+		table_of_json(&table, array, views[i].keys);
+		table_print(&table, false);
+		table_free(&table);
+		return;
+	}
+	print_members(text);
+}
+
+static int show(struct stats_command *command, const char *query)
+{
+	struct remote *remote = &command->remote;
+	char *text;
+	int err = remote_inspect(remote, command->pool ? command->pool : "",
+				 query, &text);
+
+	if (err == -ENOENT) {
+		fprintf(stderr,
+			"sley stats: no pool or no query: '%s'%s%s; queries "
+			"are worker_stats, pool_stats and system_stats; with "
+			"--pool: pool_stats, methods, container_stats, "
+			"container_stats:N\n",
+			query, command->pool ? " of pool " : "",
+			command->pool ? command->pool : "");
+		return STATUS_TROUBLE;
+	}
+	if (err)
+		return remote_explain(remote, err, "no figures");
+	if (remote->json)
+		puts(text);
+	else
+		print(query, text);
+	free(text);
+	return STATUS_OK;
+}
+
+static int run(int argc, char **argv)
+{
+	struct stats_command command = { .remote.command = &command_stats };
+	const struct word_option options[] = {
+		REMOTE_OPTIONS(&command.remote),
+		{ .name = "pool", .text = &command.pool },
+		{ 0 },
+	};
+	struct words words;
+	int status = words_parse(&words, &command_stats, options, argc, argv);
+
+	if (!status && words.nr > 1) {
+		fprintf(stderr, "sley stats: unexpected '%s'\n", words.word[1]);
+		status = command_usage(&command_stats);
+	}
+	if (!status)
+		status = remote_open(&command.remote);
+	if (!status)
+		status = show(&command, words.nr       ? words.word[0]
+					: command.pool ? "pool_stats"
+						       : "system_stats");
+	remote_close(&command.remote);
+	return status;
+}
+
+const struct command command_stats = {
+	.name = "stats",
+	.arguments = "[QUERY]",
+	.summary = "the figures of a daemon",
+	.help = "  system_stats      the policy, and sums; the default\n"
+		"  worker_stats      each worker\n"
+		"  pool_stats        each pool\n"
+		"  --pool POOL       of this pool: pool_stats, methods, "
+		"container_stats,\n"
+		"                    container_stats:N, "
+		"container_stats:N:QUERY\n\n" REMOTE_HELP,
+	.run = run,
+};

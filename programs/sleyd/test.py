@@ -1,0 +1,772 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""test - sleyd and the commands that talk to it, from outside.
+
+Each test has a folder and daemons of its own.  Nothing sleeps: a daemon says when it
+serves, and the end of a process is waited for.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SLEY = SLEYD = MODULE_1 = MODULE_2 = UNIT = None
+SANITIZED = False
+LONG = 60  # seconds that nothing here takes, also on a busy machine
+NOBODY = 65534
+
+
+class Notify:
+    """What a service manager hears."""
+
+    def __init__(self, folder):
+        self.path = os.path.join(folder, "notify")
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(self.path)
+        os.chmod(self.path, 0o777)
+        self.socket.settimeout(0.1)
+
+    def next(self, process):
+        """The next message; None: the process has ended."""
+        end = time.monotonic() + LONG
+        while time.monotonic() < end:
+            ended = process.poll() is not None
+            try:
+                return self.socket.recv(4096).decode()
+            except TimeoutError:
+                if ended:
+                    return None
+        return None
+
+    def wait_for(self, word, process):
+        while message := self.next(process):
+            if word in message:
+                return message
+        return None
+
+    def close(self):
+        self.socket.close()
+        os.unlink(self.path)
+
+
+class Test(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory(prefix="sleyd-")
+        self.addCleanup(self.place.cleanup)
+        self.folder = self.place.name
+        os.chmod(self.folder, 0o755)
+        self.run_folder = os.path.join(self.folder, "run")
+        self.socket = os.path.join(self.run_folder, "sleyd.sock")
+        self.log = os.path.join(self.folder, "log")
+        self.modules = os.path.join(self.folder, "modules")
+        os.mkdir(self.modules)
+        self.config = self.write("sleyd.yaml", "")
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, 0o644)
+        return path
+
+    def configure(self, daemon="", compose="", runtime=""):
+        """@daemon, @compose and @runtime are lines, as in the file."""
+        self.write("sleyd.yaml", f"""
+runtime:
+  num_threads: 2
+  directories: {self.modules}
+{runtime}
+daemon:
+  grace_ms: 5000
+{daemon}
+{"compose:" if compose else ""}
+{compose}
+""")
+
+    def install(self, module):
+        new = os.path.join(self.modules, "new")
+        shutil.copy(module, new)
+        os.rename(new, os.path.join(self.modules, "test.so"))
+
+    # ---- daemons ---------------------------------------------------------------
+
+    def launch(self, *options, path=None, **how):
+        """A daemon, and what a service manager hears of it."""
+        notify = Notify(tempfile.mkdtemp(dir=self.folder))
+        self.addCleanup(notify.socket.close)
+        environment = dict(os.environ, NOTIFY_SOCKET=notify.path)
+        for name in ("SLEY_CONFIG", "SLEY_SOCKET", "INVOCATION_ID"):
+            environment.pop(name, None)
+        with open(self.log, "ab") as log:
+            process = subprocess.Popen(
+                [SLEYD, "--config", self.config, "--socket",
+                 path or self.socket, *options],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                env=environment, **how)
+        self.addCleanup(self.end, process)
+        return process, notify
+
+    def start(self, *options, **how):
+        process, notify = self.launch(*options, **how)
+        ready = notify.wait_for("READY=1", process)
+        self.assertIsNotNone(ready, self.lines())
+        return process
+
+    @staticmethod
+    def end(process):
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+    def stop(self, process, number=signal.SIGTERM):
+        process.send_signal(number)
+        self.assertEqual(process.wait(LONG), 0, self.lines())
+
+    def lines(self):
+        try:
+            with open(self.log, encoding="utf-8") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+
+    # ---- commands --------------------------------------------------------------
+
+    def popen(self, *words, uid=None, **how):
+        command = [SLEY, *words]
+        if uid is not None:
+            command = ["setpriv", f"--reuid={uid}", f"--regid={uid}",
+                       "--clear-groups", *command]
+        environment = dict(os.environ, SLEY_SOCKET=self.socket)
+        environment.pop("SLEY_CONFIG", None)
+        environment.pop("INVOCATION_ID", None)
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, env=environment, **how)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(self.end, process)
+        return process
+
+    def sley(self, *words, status=0, **how):
+        """stdout of a command, or stderr if it is to fail."""
+        process = self.popen(*words, **how)
+        out, err = process.communicate(timeout=LONG)
+        self.assertEqual(process.returncode, status,
+                         f"{words}: {out}{err}{self.lines()}")
+        return out if status == 0 else out + err
+
+    def sley_start(self, *words):
+        """A daemon that the command line has started: its number."""
+        out = self.sley("daemon", "start", "--config", self.config, *words)
+        pid = int(re.search(r"process (\d+)", out)[1])
+        self.addCleanup(self.kill, pid)
+        return pid
+
+    @staticmethod
+    def kill(pid):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    def json(self, *words, **how):
+        return json.loads(self.sley(*words, "--json", **how))
+
+    def pools(self):
+        return [pool["name"] for pool in self.json("pool", "list")]
+
+    def assert_nothing_is_left(self):
+        left = os.listdir(self.run_folder) if os.path.exists(
+            self.run_folder) else []
+        self.assertEqual(left, [])
+
+
+class Commands(Test):
+    def test_pools_are_made_listed_and_destroyed(self):
+        self.configure()
+        self.start()
+        self.assertEqual(self.pools(), ["admin", "daemon"])
+        out = self.sley("pool", "create", "users", "kv", "--containers", "3",
+                        "--param", "max_bytes=1000000")
+        self.assertIn("The pool 'users' is there", out)
+        out = self.sley("pool", "list")
+        self.assertRegex(out, r"name +module +version +phase")
+        self.assertRegex(out, r"users +kv .* live +3")
+        pool = self.json("pool", "list")[2]
+        self.assertEqual((pool["name"], pool["containers"]), ("users", 3))
+        self.assertIn("another module or another number",
+                      self.sley("pool", "create", "users", "kv",
+                                "--containers", "4", status=1))
+        self.assertIn("no such module",
+                      self.sley("pool", "create", "x", "nothing", status=1))
+        self.assertIn("Invalid argument",
+                      self.sley("pool", "create", "x", "kv", "--param",
+                                "colour=red", status=1))
+        self.assertIn("wants NAME=VALUE",
+                      self.sley("pool", "create", "x", "kv", "--param", "a",
+                                status=2))
+        self.assertIn("state_dir",
+                      self.sley("pool", "create", "x", "kv", "--keep",
+                                status=1))
+        self.sley("pool", "flush", "users", "--timeout", "30000")
+        self.sley("pool", "drain", "users", "1")
+        self.assertEqual(self.json("pool", "list")[2]["drained"], 1)
+        self.sley("pool", "open", "users", "1")
+        self.assertIn("No such device",
+                      self.sley("pool", "drain", "users", "3", status=1))
+        self.sley("pool", "destroy", "users")
+        self.assertEqual(self.pools(), ["admin", "daemon"])
+        self.assertIn("'users' is not destroyed",
+                      self.sley("pool", "destroy", "users", status=1))
+        self.assertIn("would wait for itself",
+                      self.sley("pool", "destroy", "admin", status=1))
+
+    def test_a_store_takes_words(self):
+        self.configure(compose="  - { mod_name: kv, pool_name: kv, "
+                               "containers: 4 }")
+        self.start()
+        for i in range(8):
+            self.sley("submit", "kv", "set", f"key{i}", f"value {i}")
+        self.assertEqual(self.sley("submit", "kv", "get", "key3"),
+                         "value 3\n")
+        self.assertEqual(self.sley("submit", "kv", "get", "key3", "--raw"),
+                         "value 3")
+        self.assertEqual(self.json("submit", "kv", "get", "key3"),
+                         {"code": 0, "size": 7, "text": "value 3"})
+        self.sley("submit", "kv", "delete", "key3")
+        self.assertIn("No such file",
+                      self.sley("submit", "kv", "get", "key3", status=1))
+        keys = {row["key"] for row in self.json("submit", "kv", "scan")}
+        self.assertEqual(keys, {f"key{i}" for i in range(8) if i != 3})
+        self.assertEqual(self.json("submit", "kv", "stats")[0]["keys"], 7)
+        self.sley("submit", "kv", "set", "a", "--data", "--dashes")
+        self.assertEqual(self.sley("submit", "kv", "get", "a"), "--dashes\n")
+        large = self.write("large", "x" * 300000)
+        self.sley("submit", "kv", "set", "b", "--data-file", large)
+        self.assertEqual(len(self.sley("submit", "kv", "get", "b")), 300001)
+        self.sley("submit", "kv", "set", "c", "d", "--forget")
+        self.sley("pool", "flush", "kv")
+        self.assertEqual(self.sley("submit", "kv", "get", "c"), "d\n")
+
+    def test_a_request_is_sent_by_the_name_of_its_method(self):
+        self.install(MODULE_1)
+        self.configure(compose="  - { mod_name: test, pool_name: t }")
+        self.start()
+        self.assertEqual(self.sley("submit", "t", "echo", "--data", "hello"),
+                         "hello\n")
+        self.assertEqual(self.sley("submit", "t", "0", "--data", "hello"),
+                         "hello\n")
+        bytes_file = self.write("bytes", "\x01\x02")
+        self.assertEqual(self.sley("submit", "t", "echo", "--data-file",
+                                   bytes_file), "0102\n")
+        self.assertIn("its methods are 'echo', 'wait'",
+                      self.sley("submit", "t", "ecko", status=1))
+        self.assertIn("no pool 'none'",
+                      self.sley("submit", "none", "echo", status=1))
+        self.assertIn("took too long",
+                      self.sley("submit", "t", "wait", "--data", "60000",
+                                "--timeout", "20", status=1))
+        self.assertIn("Function not implemented",
+                      self.sley("submit", "t", "77", status=1))
+        self.assertEqual(self.sley("submit", "t", "echo", "--query",
+                                   "broadcast", "--priority", "-3", "--data",
+                                   "x"), "x\n")
+        self.assertIn("is no query",
+                      self.sley("submit", "t", "echo", "--query", "all",
+                                status=2))
+        self.assertIn("from -32 to 31",
+                      self.sley("submit", "t", "echo", "--priority", "99",
+                                status=2))
+
+    def test_modules_are_refreshed_and_pools_upgraded(self):
+        self.install(MODULE_1)
+        self.configure(compose="  - { mod_name: test, pool_name: t, "
+                               "containers: 3 }")
+        process = self.start()
+        modules = {row["name"]: row["version"]
+                   for row in self.json("module", "list")}
+        self.assertEqual(modules["test"], 1)
+        self.assertIn("kv", modules)
+        self.assertEqual(self.json("module", "refresh"), {"new": 0})
+        self.install(MODULE_2)
+        self.assertIn("1 new versions", self.sley("module", "refresh"))
+        self.assertEqual(self.sley("submit", "t", "version"), "1\n")
+        self.sley("pool", "upgrade", "t")
+        self.assertEqual(self.sley("submit", "t", "version"), "2\n")
+        stats = self.json("stats", "container_stats", "--pool", "t")
+        self.assertEqual([(c["version"], c["phase"])
+                          for c in stats["containers"]], [(2, "open")] * 3)
+        self.assertIn("keeps its version",
+                      self.sley("pool", "upgrade", "t", "0", status=1))
+        self.assertEqual(self.sley("submit", "t", "version"), "2\n")
+        self.stop(process)
+
+    def test_a_hang_up_refreshes_modules_and_opens_the_log_again(self):
+        self.install(MODULE_1)
+        self.configure(compose="  - { mod_name: test, pool_name: t }")
+        path = os.path.join(self.folder, "sleyd.log")
+        process, notify = self.launch("--log", path)
+        self.assertIsNotNone(notify.wait_for("READY=1", process))
+        os.rename(path, path + ".old")
+        self.install(MODULE_2)
+        process.send_signal(signal.SIGHUP)
+        self.assertIsNotNone(notify.wait_for("READY=1", process))
+        self.sley("pool", "upgrade", "t")
+        self.assertEqual(self.sley("submit", "t", "version"), "2\n")
+        self.stop(process)
+        with open(path, encoding="utf-8") as file:
+            self.assertIn("1 new versions", file.read())
+
+    def test_figures_are_tables_or_json(self):
+        self.configure(compose="  - { mod_name: kv, pool_name: kv }")
+        self.start()
+        self.assertRegex(self.sley("stats"), r"policy +default")
+        self.assertEqual(self.json("stats")["workers"], 2)
+        self.assertRegex(self.sley("stats", "worker_stats"),
+                         r"worker +queued +load")
+        self.assertEqual(len(self.json("stats", "worker_stats")["workers"]), 2)
+        self.assertRegex(self.sley("stats", "pool_stats"), r"kv +kv")
+        self.assertIn("get", self.json("stats", "methods", "--pool",
+                                       "kv")["methods"])
+        self.assertIn("queries are", self.sley("stats", "none", status=1))
+        self.assertIn("queries are",
+                      self.sley("stats", "--pool", "none", status=1))
+
+    def test_clients_are_listed_and_ejected(self):
+        self.install(MODULE_1)
+        self.configure(compose="  - { mod_name: test, pool_name: t }")
+        self.start()
+        busy = self.popen("submit", "t", "wait", "--data", "60000")
+        while True:  # the client connects, then submits
+            clients = self.json("client", "list")
+            others = [c for c in clients if c["pid"] == busy.pid
+                      and c["in_flight"]]
+            if others:
+                break
+        self.assertEqual(others[0]["uid"], os.geteuid())
+        self.assertEqual(others[0]["name"], "sley")
+        self.assertIn("no session 999999",
+                      self.sley("client", "eject", "999999", status=1))
+        self.sley("client", "eject", str(others[0]["session"]), "--reason",
+                  "for the test")
+        self.assertNotEqual(busy.wait(LONG), 0)
+        self.assertEqual(self.json("daemon", "status")["ejected"], 1)
+        self.assertIn("for the test", self.lines())
+
+    def test_wrong_words_are_answered_with_the_nearest(self):
+        for words, said in (
+                (("daemon", "strat"), "did you mean 'start'"),
+                (("pool", "lits"), "did you mean 'list'"),
+                (("pool", "list", "--jsn"), "did you mean 'json'"),
+                (("pool", "create", "a"), "usage: sley pool create POOL"),
+                (("pool", "flush", "a", "--timeout"), "wants a value"),
+                (("pool", "flush", "a", "--timeout", "x"), "from 0 to"),
+                (("submit", "a"), "usage: sley submit"),
+                (("client",), "usage: sley client"),
+                (("stats", "a", "b"), "unexpected 'b'"),
+                (("module", "list", "--json=1"), "has no value")):
+            self.assertIn(said, self.sley(*words, status=2))
+
+    def test_without_a_daemon_each_command_says_how_to_start_one(self):
+        for words in (("pool", "list"), ("module", "list"), ("stats",),
+                      ("submit", "a", "b"), ("client", "list")):
+            self.assertIn("sley daemon start", self.sley(*words, status=3))
+        self.assertIn("sley daemon start",
+                      self.sley("daemon", "status", status=3))
+
+
+class Life(Test):
+    def test_c50_a_stop_leaves_nothing_and_a_second_says_so(self):
+        pid_file = os.path.join(self.folder, "pid")
+        self.configure(f"  pid_file: {pid_file}")
+        pid = self.sley_start()
+        with open(pid_file, encoding="utf-8") as file:
+            self.assertEqual(int(file.read()), pid)
+        status = self.json("daemon", "status")
+        self.assertEqual((status["pid"], status["socket"], status["state"]),
+                         (pid, self.socket, "serving"))
+        self.assertIn("has ended", self.sley("daemon", "stop"))
+        self.assertIn("No daemon runs", self.sley("daemon", "stop"))
+        self.assertFalse(os.path.exists(self.run_folder))
+        self.assertFalse(os.path.exists(pid_file))
+        self.assertIn("No daemon runs",
+                      self.sley("daemon", "status", status=3))
+
+    def test_c50_a_daemon_that_is_killed_is_replaced(self):
+        self.configure()
+        process = self.start()
+        process.kill()
+        process.wait()
+        self.assertTrue(os.path.exists(self.socket))
+        self.assertIn("No daemon runs",
+                      self.sley("daemon", "status", status=3))
+        process = self.start()
+        self.assertEqual(self.pools(), ["admin", "daemon"])
+        self.stop(process, signal.SIGINT)
+        self.assert_nothing_is_left()
+
+    def test_c50_a_stop_answers_what_has_begun(self):
+        self.install(MODULE_1)
+        self.configure(compose="  - { mod_name: test, pool_name: t }")
+        process = self.start()
+        busy = self.popen("submit", "t", "wait", "--data", "700")
+        self.wait_until_inside("t")
+        process.send_signal(signal.SIGTERM)
+        out, err = busy.communicate(timeout=LONG)
+        self.assertEqual((busy.returncode, out), (0, "waited\n"), err)
+        self.assertEqual(process.wait(LONG), 0)
+        self.assert_nothing_is_left()
+
+    def test_c50_a_second_signal_cancels_what_has_begun(self):
+        self.install(MODULE_1)
+        self.configure(compose="  - { mod_name: test, pool_name: t }")
+        process, notify = self.launch()
+        self.assertIsNotNone(notify.wait_for("READY=1", process))
+        busy = self.popen("submit", "t", "wait", "--data", "3600000")
+        self.wait_until_inside("t")
+        began = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        self.assertIsNotNone(notify.wait_for("STOPPING=1", process))
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(LONG), 0, self.lines())
+        self.assertLess(time.monotonic() - began, 5)
+        self.assertNotEqual(busy.wait(LONG), 0)
+        self.assert_nothing_is_left()
+
+    def test_c50_the_grace_period_ends(self):
+        self.install(MODULE_1)
+        self.configure(compose="  - { mod_name: test, pool_name: t }")
+        for words in (("--grace", "50"), ("--now",)):
+            process = self.start()
+            busy = self.popen("submit", "t", "wait", "--data", "3600000")
+            self.wait_until_inside("t")
+            self.sley("daemon", "stop", *words)
+            self.assertEqual(process.wait(LONG), 0)
+            self.assertNotEqual(busy.wait(LONG), 0)
+            self.assert_nothing_is_left()
+
+    def wait_until_inside(self, pool):
+        while self.json("stats", "pool_stats", "--pool", pool)["inside"] < 1:
+            pass
+
+    def test_c52_pools_that_are_kept_come_again(self):
+        state = os.path.join(self.folder, "state")
+        self.configure(f"  state_dir: {state}",
+                       compose="  - { mod_name: kv, pool_name: first }")
+        process = self.start()
+        self.sley("pool", "create", "a", "kv", "--keep", "--containers", "3",
+                  "--param", "max_bytes=1000000")
+        self.sley("pool", "create", "b", "kv", "--keep")
+        self.sley("pool", "create", "c", "kv")
+        more = self.write("more.yaml", """
+compose:
+  - { mod_name: kv, pool_name: d, restart: true }
+  - { mod_name: kv, pool_name: e }
+""")
+        self.assertIn("2 pools", self.sley("pool", "compose", more))
+        self.assertEqual(self.pools(), ["admin", "daemon", "first", "a", "b",
+                                        "c", "d", "e"])
+        self.sley("pool", "destroy", "b")
+        process.kill()
+        process.wait()
+        process = self.start()
+        self.assertEqual(self.pools(),
+                         ["admin", "daemon", "first", "a", "d"])
+        self.assertEqual(self.json("pool", "list")[3]["containers"], 3)
+        self.stop(process)
+        self.assertEqual(os.listdir(state), ["pools"])
+
+    def test_c52_a_torn_record_is_left_out_and_reported(self):
+        state = os.path.join(self.folder, "state")
+        self.configure(f"  state_dir: {state}")
+        process = self.start()
+        for name in ("a", "b", "c"):
+            self.sley("pool", "create", name, "kv", "--keep")
+        self.stop(process)
+        path = os.path.join(state, "pools")
+        with open(path, "rb") as file:
+            lines = file.read().splitlines(keepends=True)
+        self.assertEqual(len(lines), 3)
+        for torn, left in ((lines[:2] + [lines[2][:-1]], ["a", "b"]),
+                           (lines[:2] + [lines[2][:9]], ["a", "b"]),
+                           ([lines[0], lines[1][:-2] + b"1\n", lines[2]],
+                            ["a", "c"])):
+            with open(path, "wb") as file:
+                file.write(b"".join(torn))
+            os.truncate(self.log, 0)
+            process = self.start()
+            self.assertEqual(self.pools(), ["admin", "daemon", *left])
+            number = 2 if left[1] == "c" else 3
+            self.assertIn(f"{path}:{number}: the record is", self.lines())
+            self.stop(process)
+
+    def test_c52_a_state_that_others_may_write_is_refused(self):
+        state = os.path.join(self.folder, "state")
+        os.mkdir(state)
+        os.chmod(state, 0o777)
+        self.configure(f"  state_dir: {state}")
+        process, _ = self.launch()
+        self.assertEqual(process.wait(LONG), 1)
+        self.assertIn("chmod go-w", self.lines())
+
+    def test_a_restart_keeps_configuration_and_log(self):
+        log = os.path.join(self.folder, "own.log")
+        self.configure()
+        self.sley_start("--log", log)
+        before = self.json("daemon", "status")
+        self.assertEqual((before["config"], before["log"]),
+                         (self.config, log))
+        self.assertEqual(self.json("stats")["workers"], 2)
+        self.sley("daemon", "restart")
+        after = self.json("daemon", "status")
+        self.addCleanup(self.kill, after["pid"])
+        self.assertNotEqual(before["pid"], after["pid"])
+        self.assertEqual((after["config"], after["log"]), (self.config, log))
+        self.sley("daemon", "stop")
+        with open(log, encoding="utf-8") as file:
+            self.assertEqual(file.read().count("serving at"), 2)
+
+    def test_several_daemons_have_a_socket_each(self):
+        self.configure()
+        first = self.start()
+        other = os.path.join(self.folder, "other.sock")
+        second = self.start(path=other)
+        self.sley("pool", "create", "a", "kv")
+        self.sley("pool", "create", "b", "kv", "--socket", other)
+        self.assertEqual(self.pools(), ["admin", "daemon", "a"])
+        third, _ = self.launch(path=other)
+        self.assertEqual(third.wait(LONG), 1)
+        self.assertIn("another daemon serves there", self.lines())
+        self.stop(first)
+        self.assertIn("b", self.sley("pool", "list", "--socket", other))
+        self.stop(second)
+        self.assertFalse(os.path.exists(other))
+
+    def test_a_start_that_fails_says_why(self):
+        self.write("sleyd.yaml", "daemon:\n  mode: 9\n")
+        err = self.sley("daemon", "start", "--config", self.config, status=1)
+        self.assertIn(f"{self.config}:2:9: 'mode' wants rights", err)
+        self.configure(compose="  - { mod_name: none, pool_name: p }")
+        err = self.sley("daemon", "start", "--config", self.config, status=1)
+        self.assertIn("there is no module 'none'", err)
+        self.configure(runtime="  local_sched: none_such")
+        err = self.sley("daemon", "start", "--config", self.config, status=1)
+        self.assertIn("none_such", err)
+        self.assertFalse(os.path.exists(self.run_folder))
+
+
+class Surroundings(Test):
+    def test_a_manager_is_told_of_start_and_stop(self):
+        self.configure()
+        process, notify = self.launch()
+        message = notify.wait_for("READY=1", process)
+        self.assertIn(f"MAINPID={process.pid}", message)
+        self.assertIn(f"STATUS=serving at {self.socket}", message)
+        process.send_signal(signal.SIGTERM)
+        self.assertIn("STOPPING=1", notify.wait_for("STOPPING", process))
+        self.assertEqual(process.wait(LONG), 0)
+
+    def test_a_manager_hands_the_socket_over(self):
+        self.configure()
+        path = os.path.join(self.folder, "activated.sock")
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        listener.bind(path)
+        listener.listen(16)
+        self.addCleanup(listener.close)
+        # The first client is there before the daemon is.
+        first = self.popen("pool", "list", "--socket", path)
+        self.serve_fd(listener, path)
+        out, err = first.communicate(timeout=LONG)
+        self.assertIn("admin", out, err)
+        self.sley("pool", "list", "--socket", path)
+        self.assertTrue(os.path.exists(path))
+
+    def serve_fd(self, listener, path):
+        command = ('export LISTEN_PID=$$ LISTEN_FDS=1; exec "$0" --config '
+                   f'{self.config} --socket {path}')
+
+        def hand_over():
+            os.dup2(listener.fileno(), 3)
+            os.set_inheritable(3, True)
+
+        with open(self.log, "ab") as log:
+            process = subprocess.Popen(
+                ["sh", "-c", command, SLEYD], stderr=log, close_fds=False,
+                preexec_fn=hand_over)
+        self.addCleanup(self.end, process)
+        return process
+
+    def test_a_socket_of_another_type_is_refused(self):
+        self.configure()
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(os.path.join(self.folder, "stream.sock"))
+        listener.listen(1)
+        self.addCleanup(listener.close)
+        process = self.serve_fd(listener, "/x")
+        self.assertEqual(process.wait(LONG), 1)
+
+    def test_mistakes_of_the_configuration_have_their_line(self):
+        def check(text, said):
+            path = self.write("wrong.yaml", text)
+            for command in ((SLEYD, "--config", path, "--check"),
+                            (SLEYD, "--config", path, "--socket",
+                             self.socket)):
+                done = subprocess.run(command, capture_output=True, text=True,
+                                      timeout=LONG, check=False)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(said, done.stderr)
+
+        check("daemon:\n  sokcet: /x\n", "wrong.yaml:2:3: there is no key")
+        check("daemon:\n  users: [ { user: no-such-user, may: look } ]\n",
+              "wrong.yaml:2:12: there is no user 'no-such-user'")
+        check("daemon:\n  users: [ { group: no-such-group, may: look } ]\n",
+              "wrong.yaml:2:12: there is no group 'no-such-group'")
+        check("daemon:\n  user: no-such-user\n", "there is no such user")
+        good = subprocess.run([SLEYD, "--config", self.config, "--check"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((good.returncode, good.stdout),
+                         (0, "The configuration is good.\n"))
+
+    def test_options_of_the_daemon(self):
+        for option, status, said in (("--version", 0, "sleyd "),
+                                     ("--help", 0, "--socket PATH"),
+                                     ("--none", 2, "sleyd --help"),
+                                     ("word", 2, "unexpected 'word'")):
+            done = subprocess.run([SLEYD, option], capture_output=True,
+                                  text=True, timeout=LONG, check=False)
+            self.assertEqual(done.returncode, status)
+            self.assertIn(said, done.stdout + done.stderr)
+
+    def test_the_unit_exposes_little(self):
+        analyze = shutil.which("systemd-analyze")
+        if not analyze:
+            self.skipTest("systemd-analyze is missing: apt-get install "
+                          "systemd")
+        unit = os.path.join(self.folder, "sleyd.service")
+        shutil.copy(UNIT, unit)
+        done = subprocess.run([analyze, "security", "--offline=true",
+                               "--no-pager", unit], capture_output=True,
+                              text=True, timeout=LONG, check=False)
+        found = re.search(r"Overall exposure level .*: ([0-9.]+)",
+                          done.stdout)
+        if not found and "offline" in done.stderr:
+            self.skipTest("this systemd-analyze knows no --offline")
+        self.assertIsNotNone(found, done.stdout + done.stderr)
+        self.assertLessEqual(float(found[1]), 2.0, done.stdout)
+
+
+@unittest.skipIf(os.geteuid() != 0, "needs root, to be another user")
+class Users(Test):
+    def setUp(self):
+        super().setUp()
+        # Programs of the build may lie where only root can read.
+        self.program = os.path.join(self.folder, "sley")
+        shutil.copy(SLEY, self.program)
+        os.chmod(self.program, 0o755)
+
+    def as_nobody(self, *words, status=0):
+        done = subprocess.run(
+            ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}",
+             "--clear-groups", self.program, *words],
+            capture_output=True, text=True, timeout=LONG, check=False,
+            env=dict(os.environ, SLEY_SOCKET=self.socket))
+        self.assertEqual(done.returncode, status,
+                         f"{words}: {done.stdout}{done.stderr}{self.lines()}")
+        return done.stdout + done.stderr
+
+    def serve(self, users, mode="0666"):
+        self.configure(f"  mode: {mode}\n{users}",
+                       compose="  - { mod_name: kv, pool_name: kv }")
+        return self.start()
+
+    def test_others_may_nothing_unless_told(self):
+        process = self.serve("")
+        self.as_nobody("stats", status=1)
+        self.stop(process)
+        process = self.serve("  users: [ { everybody: true, may: submit } ]",
+                             "0600")
+        self.as_nobody("stats", status=1)  # the rights of the file
+        self.stop(process)
+
+    def test_each_right_allows_its_own(self):
+        attempts = {
+            "submit": ("submit", "kv", "4"),
+            "look": ("pool", "list"),
+            "create": ("pool", "create", "p", "kv"),
+            "upgrade": ("pool", "flush", "kv"),
+            "stop": ("client", "eject", "999999"),
+        }
+        for right in attempts:
+            user = (f"user: {NOBODY}", f"group: {NOBODY}", "everybody: true")
+            process = self.serve(
+                "  users: [ { "
+                f"{user[len(right) % 3]}, may: [ {right} ] }} ]")
+            for other, words in attempts.items():
+                said = self.as_nobody(*words, status=int(
+                    other != right or other == "stop"))
+                if other != right:
+                    self.assertIn("your user may not", said)
+            self.assertIn("no session", self.sley("client", "eject", "9999",
+                                                  status=1))
+            self.stop(process)
+
+    def test_a_daemon_of_root_becomes_its_user(self):
+        shared = os.path.join(self.folder, "state")
+        self.configure(f"  user: nobody\n  state_dir: {shared}")
+        process = self.start()
+        with open(f"/proc/{process.pid}/status", encoding="utf-8") as file:
+            status = dict(line.rstrip("\n").split(":\t", 1)
+                          for line in file if ":\t" in line)
+        self.assertEqual(status["Uid"].split(), [str(NOBODY)] * 4)
+        self.assertEqual(status["NoNewPrivs"], "1")
+        self.assertEqual(status["Seccomp"], "2")
+        self.assertEqual(int(status["CapEff"], 16), 0)
+        self.as_nobody("pool", "create", "p", "kv", "--keep")
+        self.assertEqual(os.stat(os.path.join(shared, "pools")).st_uid, NOBODY)
+        self.stop(process)
+
+    def test_the_filter_may_be_off(self):
+        self.configure("  seccomp: off")
+        process = self.start()
+        with open(f"/proc/{process.pid}/status", encoding="utf-8") as file:
+            self.assertIn("Seccomp:\t0", file.read())
+        self.assertFalse(self.json("daemon", "status")["seccomp"])
+
+
+class Isolated(Test):
+    def test_a_crash_in_an_isolated_pool_is_an_outcome(self):
+        self.install(MODULE_1)
+        self.configure(compose="  - { mod_name: test, pool_name: t, "
+                               "isolated: true }")
+        process = self.start()
+        self.assertEqual(self.sley("submit", "t", "echo", "--data", "x"),
+                         "x\n")
+        self.assertIn("subprocess", self.sley("submit", "t", "crash",
+                                              status=1))
+        self.assertEqual(self.sley("submit", "t", "echo", "--data", "x"),
+                         "x\n")
+        children = subprocess.run(["pgrep", "-P", str(process.pid)],
+                                  capture_output=True, text=True, check=False)
+        self.stop(process)
+        for child in children.stdout.split():
+            self.assertFalse(os.path.exists(f"/proc/{child}"))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sley", required=True)
+    parser.add_argument("--sleyd", required=True)
+    parser.add_argument("--modules", nargs=2, required=True)
+    parser.add_argument("--unit", required=True)
+    arguments, rest = parser.parse_known_args()
+    SLEY, SLEYD, UNIT = arguments.sley, arguments.sleyd, arguments.unit
+    MODULE_1, MODULE_2 = arguments.modules
+    unittest.main(argv=[sys.argv[0], *rest])

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_module.c - a module that is a file, for test.py: it waits, echoes, crashes.
+ *
+ * VERSION is the version of the module; the second knows one method more.
+ */
+#include <errno.h>
+#include <sley/module.h>
+#include <sley/task.h>
+#include <sley/time.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int echo(void *self, struct sley_request *request)
+{
+	size_t size;
+	const void *in = sley_request_in(request, &size);
+
+	(void)self;
+	return sley_request_answer(request, in, size);
+}
+
+/* IN: milliseconds, as a text. */
+static int wait_ms(void *self, struct sley_request *request)
+{
+	char text[16] = "";
+	size_t size;
+	const char *in = sley_request_in(request, &size);
+	int err;
+
+	(void)self;
+	if (!size || size >= sizeof(text))
+		return -EINVAL;
+	memcpy(text, in, size);
+	err = sley_sleep(strtoul(text, NULL, 10) * SLEY_MSEC);
+	return err ? err : sley_request_answer(request, "waited", 6);
+}
+
+static int crash(void *self, struct sley_request *request)
+{
+	(void)self;
+	(void)request;
+	abort();
+}
+
+static int version(void *self, struct sley_request *request)
+{
+	char digit = '0' + VERSION;
+
+	(void)self;
+	return sley_request_answer(request, &digit, 1);
+}
+
+static int upgrade(void **self, uint32_t from,
+		   const struct sley_container_info *info)
+{
+	(void)self;
+	(void)info;
+	return from < VERSION ? 0 : -EINVAL;
+}
+
+static const struct sley_method methods[] = {
+	{ .name = "echo", .run = echo },
+	{ .name = "wait", .run = wait_ms },
+	{ .name = "crash", .run = crash },
+	{ .name = "version", .run = version },
+};
+
+SLEY_MODULE("test", .version = VERSION, .methods = methods,
+	    .nr_methods = sizeof(methods) / sizeof(*methods),
+	    .upgrade = upgrade);
