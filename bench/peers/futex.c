@@ -9,6 +9,7 @@
  * rate      the same thread, woken once per millisecond
  * blocking  the thread is woken and wakes the waker, which sleeps meanwhile
  * subprocess  the same between two processes, the other one on CPU 1
+ * client-rtt  the same, each on a CPU (`parked`), and both on the same CPU (`near`)
  */
 #include "../measure.h"
 
@@ -224,8 +225,8 @@ static void run_blocking(const struct measure *m)
 	pthread_join(thread, NULL);
 }
 
-/* Our worker in a ring and in epoll are both compared with it. */
-static void run_subprocess(const struct measure *m)
+/* Between this process and another on CPU 1: how many samples there are. */
+static uint32_t ask_process(const struct measure *m)
 {
 	uint32_t nr;
 	struct trip *t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE,
@@ -243,17 +244,37 @@ static void run_subprocess(const struct measure *m)
 		_exit(0);
 	}
 	nr = ask_all(m, t);
+	MEASURE_CHECK(m, waitpid(pid, NULL, 0) == pid);
+	return nr;
+}
+
+/* Our worker in a ring and in epoll are both compared with it. */
+static void run_subprocess(const struct measure *m)
+{
+	uint32_t nr = ask_process(m);
+
 	measure_report_percentiles(trip_samples, nr);
 	measure_report_tail("epoll", trip_samples, nr);
-	MEASURE_CHECK(m, waitpid(pid, NULL, 0) == pid);
+}
+
+static void run_client_rtt(const struct measure *m)
+{
+	measure_pin(0);
+	measure_report_tail("parked", trip_samples, ask_process(m));
+	measure_pin(1);
+	measure_report_tail("near", trip_samples, ask_process(m));
 }
 
 int main(int argc, char **argv)
 {
 	static const struct measure_row rows[] = {
-		{ "wake", run_wake },         { "urgent", run_urgent },
-		{ "idle", run_idle },         { "rate", run_rate },
-		{ "blocking", run_blocking }, { "subprocess", run_subprocess },
+		{ "wake", run_wake },
+		{ "urgent", run_urgent },
+		{ "idle", run_idle },
+		{ "rate", run_rate },
+		{ "blocking", run_blocking },
+		{ "subprocess", run_subprocess },
+		{ "client-rtt", run_client_rtt },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));
