@@ -1,93 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kv_redis.c - the peer Redis of row `kv-local`: a server without files, on a Unix socket,
- * loaded by redis-benchmark with 50 connections, one request at a time each.
+ * kv_redis.c - the peer Redis of the rows `kv-local` and `kv`: a server without files, on a
+ * Unix socket.
  *
- * The keys are those of redis-benchmark, "key:000000000042", which have 16 bytes, too.
+ * kv        as many clients as sley has, with Redis's own protocol
+ * kv-local  redis-benchmark with 50 connections, one request at a time each
+ *
+ * In `kv-local` the keys are those of redis-benchmark, "key:000000000042", which have 16 bytes, too.
  * `ns` is a second over the requests of a second.  The mixtures after Zipf are left out:
  * redis-benchmark does not have them.
  */
-#include "../problems/kv.h"
-
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <sys/wait.h>
+#include "kv_server.h"
 
 #define SERVER "/usr/bin/redis-server"
 #define BENCHMARK "/usr/bin/redis-benchmark"
 #define REQUESTS 300000
 
-static struct redis {
-	pid_t pid;
-	char dir[64];
-	char path[96]; /* of the socket */
-} redis;
-
-/* ---- the server ---------------------------------------------------------------------- */
-
-static void start(const struct measure *m)
-{
-	snprintf(redis.dir, sizeof(redis.dir), "/tmp/sley-bench.XXXXXX");
-	MEASURE_CHECK(m, mkdtemp(redis.dir) != NULL);
-	snprintf(redis.path, sizeof(redis.path), "%s/socket", redis.dir);
-	redis.pid = fork();
-	if (redis.pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (!freopen("/dev/null", "w", stdout))
-			_exit(1);
-		execl(SERVER, "redis-server", "--port", "0", "--unixsocket",
-		      redis.path, "--save", "", "--appendonly", "no", "--dir",
-		      redis.dir, "--loglevel", "warning", (char *)NULL);
-		_exit(1);
-	}
-	MEASURE_CHECK(m, redis.pid > 0);
-}
-
-static void stop(void)
-{
-	kill(redis.pid, SIGKILL);
-	waitpid(redis.pid, NULL, 0);
-	unlink(redis.path);
-	rmdir(redis.dir);
-}
-
-/* A connection to the server, as soon as it answers. */
-static int connect_soon(const struct measure *m)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	uint64_t start_ns = measure_now();
-
-	memcpy(address.sun_path, redis.path, sizeof(redis.path));
-	for (;;) {
-		int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-		MEASURE_CHECK(m, fd >= 0);
-		if (connect(fd, (struct sockaddr *)&address, sizeof(address)) ==
-		    0)
-			return fd;
-		close(fd);
-		MEASURE_CHECK(m, measure_now() - start_ns < 10000000000u);
-		usleep(1000);
-	}
-}
+static const char *server[] = { SERVER,    "--port", "0",      "--unixsocket",
+				"SOCKET",  "--save", "",       "--appendonly",
+				"no",      "--dir",  "FOLDER", "--loglevel",
+				"warning", NULL };
 
 /* ---- the keys ------------------------------------------------------------------------ */
 
 /* Reads @nr answers "+OK". */
-static void read_answers(const struct measure *m, FILE *server, uint32_t nr)
+static void read_answers(const struct measure *m, FILE *from, uint32_t nr)
 {
 	char line[64];
 
 	while (nr--)
-		MEASURE_CHECK(m, fgets(line, sizeof(line), server) &&
+		MEASURE_CHECK(m, fgets(line, sizeof(line), from) &&
 					 strncmp(line, "+OK", 3) == 0);
 }
 
 static void fill(const struct measure *m, uint32_t nr_keys)
 {
-	int fd = connect_soon(m);
+	int fd = kv_server_connect(m);
 	FILE *to = fdopen(fd, "w"), *from = fdopen(dup(fd), "r");
 	char value[KV_VALUE_SIZE + 1];
 	uint32_t nr_open = 0;
@@ -123,8 +71,8 @@ static double per_second(const struct measure *m, const char *test,
 
 	snprintf(command, sizeof(command),
 		 BENCHMARK " -s %s -c 50 -P 1 -n %d -r %u -d %d -t %s --csv",
-		 redis.path, m->quick ? 1000 : REQUESTS, nr_keys, KV_VALUE_SIZE,
-		 test);
+		 kv_server.path, m->quick ? 1000 : REQUESTS, nr_keys,
+		 KV_VALUE_SIZE, test);
 	csv = popen(command, "r");
 	MEASURE_CHECK(m, csv != NULL);
 	while (fgets(line, sizeof(line), csv)) {
@@ -140,24 +88,70 @@ static double per_second(const struct measure *m, const char *test,
 
 static void run_kv_local(const struct measure *m)
 {
-	uint32_t nr_keys = (uint32_t)measure_size(m, KV_KEYS);
+	uint32_t nr_keys = kv_nr_keys(m);
 
-	start(m);
+	kv_server_start(m, server);
 	fill(m, nr_keys);
 	measure_report("ns", 1e9 / per_second(m, "get", nr_keys));
 	measure_report("set_ns", 1e9 / per_second(m, "set", nr_keys));
-	stop();
+	kv_server_stop();
+}
+
+/* ---- the row `kv` -------------------------------------------------------------------- */
+
+static size_t get(char *text, const uint64_t *key)
+{
+	static const char head[] = "*2\r\n$3\r\nGET\r\n$16\r\n";
+	const size_t size = sizeof(head) - 1;
+
+	memcpy(text, head, size);
+	memcpy(text + size, key, KV_KEY_SIZE);
+	memcpy(text + size + KV_KEY_SIZE, "\r\n", 2);
+	return size + KV_KEY_SIZE + 2;
+}
+
+static size_t set(char *text, const uint64_t *key, const void *value)
+{
+	static const char head[] = "*3\r\n$3\r\nSET\r\n$16\r\n";
+	static const char middle[] = "\r\n$100\r\n";
+	char *at = text;
+
+	memcpy(at, head, sizeof(head) - 1);
+	at += sizeof(head) - 1;
+	memcpy(at, key, KV_KEY_SIZE);
+	at += KV_KEY_SIZE;
+	memcpy(at, middle, sizeof(middle) - 1);
+	at += sizeof(middle) - 1;
+	memcpy(at, value, KV_VALUE_SIZE);
+	at += KV_VALUE_SIZE;
+	memcpy(at, "\r\n", 2);
+	return (size_t)(at - text) + 2;
+}
+
+static void run_kv(const struct measure *m)
+{
+	static struct kv_protocol protocol = {
+		.get = get,
+		.set = set,
+		.got = 6 + KV_VALUE_SIZE + 2,
+		.value_at = 6,
+		.found = "$100\r\n",
+		.stored = "+OK\r\n",
+	};
+
+	kv_server_run(m, server, &protocol);
 }
 
 int main(int argc, char **argv)
 {
 	static const struct measure_row rows[] = {
 		{ "kv-local", run_kv_local },
+		{ "kv", run_kv },
 	};
 
 	if (access(SERVER, X_OK) != 0 || access(BENCHMARK, X_OK) != 0) {
-		fprintf(stderr, "kv-local: needs redis\n");
+		fprintf(stderr, "%s: needs redis\n", argc > 1 ? argv[1] : "kv");
 		return MEASURE_SKIP;
 	}
-	return measure_main(argc, argv, rows, 1);
+	return measure_main(argc, argv, rows, 2);
 }

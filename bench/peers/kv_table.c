@@ -51,26 +51,30 @@ static void *run(void *client)
 	return NULL;
 }
 
-static void crowd(const struct measure *m, struct kv_client *clients)
+static uint64_t crowd(const struct kv_run *all, struct kv_client *clients)
 {
+	const struct measure *m = all->m;
 	pthread_t threads[KV_CLIENTS_MAX];
+	uint64_t start = measure_now();
 
 	for (int i = 0; i < m->workers; i++)
 		MEASURE_CHECK(m, pthread_create(&threads[i], NULL, run,
 						&clients[i]) == 0);
 	for (int i = 0; i < m->workers; i++)
 		pthread_join(threads[i], NULL);
+	return measure_now() - start;
 }
 
 static void run_kv_local(const struct measure *m)
 {
 	const struct kv_limits limits = { 1024, 1 << 20, UINT64_MAX };
 	const struct kv_side side = { get, set, NULL };
+	struct kv_run all = { .m = m, .side = &side, .crowd = crowd };
 
 	mem_init(&mem, NULL);
 	for (int i = 0; i < KV_SHARDS; i++)
 		MEASURE_CHECK(m, kv_store_init(&stores[i], &mem, &limits) == 0);
-	kv_local(m, &side, crowd);
+	kv_local(&all);
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kv.h - the work of row `kv-local`: KV_KEYS keys of 16 bytes with values of 100 bytes,
- * read and written by as many clients as there are workers.
+ * kv.h - the work of the rows `kv-local` and `kv`: KV_KEYS keys of 16 bytes with values of
+ * 100 bytes, read and written by as many clients as there are workers.
  *
  *   ns       reads of keys that are equally likely
  *   set_ns   writes of such keys
@@ -41,8 +41,16 @@ struct kv_client {
 	uint64_t nr;
 };
 
-/* Runs kv_client_run() for all clients at the same time, and waits for them. */
-typedef void kv_crowd_fn(const struct measure *m, struct kv_client *clients);
+/* What a participant measures. */
+struct kv_run {
+	const struct measure *m;
+	const struct kv_side *side;
+	/* Lets all clients work at the same time: how many ns they took. */
+	uint64_t (*crowd)(const struct kv_run *run, struct kv_client *clients);
+	void *arg;
+	uint64_t turns;       /* of one client                                */
+	const char *names[3]; /* before the names of metrics; ended by NULL   */
+};
 
 /* ---- a client ------------------------------------------------------------------------ */
 
@@ -71,18 +79,20 @@ static inline void kv_read(const struct kv_client *client, uint32_t number)
 	MEASURE_CHECK(client->m, value[0] == number);
 }
 
+static inline void kv_turn(const struct kv_client *client, uint32_t draw)
+{
+	if (draw & KV_WRITES)
+		kv_write(client, draw & ~KV_WRITES);
+	else
+		kv_read(client, draw);
+}
+
 static inline void kv_client_run(void *arg)
 {
 	const struct kv_client *client = arg;
 
-	for (uint64_t i = 0; i < client->nr; i++) {
-		uint32_t draw = client->draws[i];
-
-		if (draw & KV_WRITES)
-			kv_write(client, draw & ~KV_WRITES);
-		else
-			kv_read(client, draw);
-	}
+	for (uint64_t i = 0; i < client->nr; i++)
+		kv_turn(client, client->draws[i]);
 }
 
 /* ---- drawing ------------------------------------------------------------------------- */
@@ -141,27 +151,41 @@ static inline double *kv_zipf_sums(const struct measure *m, uint32_t nr_keys)
 
 /* ---- the row ------------------------------------------------------------------------- */
 
-static inline void kv_run(const struct measure *m, struct kv_client *clients,
-			  struct kv_drawer *drawer, const char *metric,
-			  kv_crowd_fn *crowd)
+static inline uint32_t kv_nr_keys(const struct measure *m)
 {
-	uint64_t start;
+	return (uint32_t)measure_size(m, KV_KEYS);
+}
 
-	for (int i = 0; i < m->workers; i++) {
+static inline void kv_report(const struct kv_run *run, const char *metric,
+			     double value)
+{
+	for (int i = 0; run->names[i] != NULL; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s%s", run->names[i], metric);
+		measure_report(name, value);
+	}
+}
+
+static inline void kv_mix(const struct kv_run *run, struct kv_client *clients,
+			  struct kv_drawer *drawer, const char *metric)
+{
+	int nr = run->m->workers;
+
+	for (int i = 0; i < nr; i++) {
 		for (uint64_t at = 0; at < clients[i].nr; at++)
 			clients[i].draws[at] = kv_draw(drawer);
 	}
-	start = measure_now();
-	crowd(m, clients);
-	measure_report_each(metric, start,
-			    (uint64_t)m->workers * clients[0].nr);
+	kv_report(run, metric,
+		  (double)run->crowd(run, clients) /
+			  (double)((uint64_t)nr * run->turns));
 }
 
-static inline void kv_local(const struct measure *m, const struct kv_side *side,
-			    kv_crowd_fn *crowd)
+/* All mixtures, of keys that are there. */
+static inline void kv_mixes(const struct kv_run *run)
 {
-	uint32_t nr_keys = (uint32_t)measure_size(m, KV_KEYS);
-	uint64_t nr = measure_size(m, KV_TURNS) / (uint64_t)m->workers + 1;
+	const struct measure *m = run->m;
+	uint32_t nr_keys = kv_nr_keys(m);
 	double *sums = kv_zipf_sums(m, nr_keys);
 	struct kv_drawer equal = { 1, nr_keys, 0, NULL };
 	struct kv_drawer zipf = { 2, nr_keys, 0, sums };
@@ -169,25 +193,42 @@ static inline void kv_local(const struct measure *m, const struct kv_side *side,
 
 	MEASURE_CHECK(m, m->workers <= KV_CLIENTS_MAX);
 	for (int i = 0; i < m->workers; i++) {
-		clients[i] = (struct kv_client){ m, side,
-						 malloc(nr * sizeof(uint32_t)),
-						 nr };
-		MEASURE_CHECK(m, clients[i].draws != NULL);
+		uint32_t *draws = malloc(run->turns * sizeof(uint32_t));
+
+		MEASURE_CHECK(m, draws != NULL);
+		clients[i] =
+			(struct kv_client){ m, run->side, draws, run->turns };
 	}
-	for (uint32_t i = 0; i < nr_keys; i++)
-		kv_write(&clients[0], i);
-	kv_run(m, clients, &equal, "ns", crowd);
+	kv_mix(run, clients, &equal, "ns");
 	equal.writes_pct = 100;
-	kv_run(m, clients, &equal, "set_ns", crowd);
+	kv_mix(run, clients, &equal, "set_ns");
 	zipf.writes_pct = 50;
-	kv_run(m, clients, &zipf, "a_ns", crowd);
+	kv_mix(run, clients, &zipf, "a_ns");
 	zipf.writes_pct = 5;
-	kv_run(m, clients, &zipf, "b_ns", crowd);
+	kv_mix(run, clients, &zipf, "b_ns");
 	zipf.writes_pct = 0;
-	kv_run(m, clients, &zipf, "c_ns", crowd);
+	kv_mix(run, clients, &zipf, "c_ns");
 	for (int i = 0; i < m->workers; i++)
 		free(clients[i].draws);
 	free(sums);
+}
+
+static inline void kv_fill(const struct measure *m, const struct kv_side *side)
+{
+	struct kv_client client = { m, side, NULL, 0 };
+
+	for (uint32_t i = 0; i < kv_nr_keys(m); i++)
+		kv_write(&client, i);
+}
+
+/* Row `kv-local`; @run lacks .turns and .names. */
+static inline void kv_local(struct kv_run *run)
+{
+	run->turns =
+		measure_size(run->m, KV_TURNS) / (uint64_t)run->m->workers + 1;
+	run->names[0] = "";
+	kv_fill(run->m, run->side);
+	kv_mixes(run);
 }
 
 #endif

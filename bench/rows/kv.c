@@ -17,14 +17,16 @@ static int set(void *store, const void *key, const void *value)
 	return sley_kv_set(store, key, KV_KEY_SIZE, value, KV_VALUE_SIZE, NULL);
 }
 
-static void crowd(const struct measure *m, struct kv_client *clients)
+static uint64_t crowd(const struct kv_run *run, struct kv_client *clients)
 {
 	static struct sley_task tasks[KV_CLIENTS_MAX];
 	struct sley_group group = SLEY_GROUP_INIT;
+	uint64_t start = measure_now();
 
-	for (int i = 0; i < m->workers; i++)
+	for (int i = 0; i < run->m->workers; i++)
 		sley_spawn(&group, &tasks[i], kv_client_run, &clients[i]);
 	sley_join(&group);
+	return measure_now() - start;
 }
 
 static void root(void *arg)
@@ -33,6 +35,7 @@ static void root(void *arg)
 	struct sley_router *router;
 	struct sley_pool *pool;
 	struct kv_side side = { get, set, NULL };
+	struct kv_run run = { .m = m, .side = &side, .crowd = crowd };
 
 	MEASURE_CHECK(m, sley_router_create(
 				 sley_current(), &router,
@@ -44,7 +47,7 @@ static void root(void *arg)
 						    .containers = KV_SHARDS)) ==
 			   0);
 	side.self = pool;
-	kv_local(m, &side, crowd);
+	kv_local(&run);
 	sley_pool_close(pool);
 	MEASURE_CHECK(m, sley_router_destroy(router) == 0);
 }
