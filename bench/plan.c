@@ -616,6 +616,59 @@ const struct plan_row plan_rows[] = {
 		},
 	},
 	{
+		.name = "client-rtt",
+		.about = "a request to a daemon, there and back",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 1,
+		.peers = {
+			SLEY, CACHELINE, FUTEX,
+			DESCRIPTORS("socket", "client-rtt-socket"),
+			DESCRIPTORS("pipe", "client-rtt-pipe"),
+		},
+		.bars = {
+			{ "p50_ns", "cacheline", 2.0, 600, 0 },
+			{ "p50_ns", "socket", 0.15, 0, 0 },
+			{ "parked_p50_ns", "futex", 1.3, 0, 0 },
+			{ "near_p50_ns", "futex", 1.3, 0, 0 },
+		},
+	},
+	{
+		.name = "client-rate",
+		.about = "requests of 1, 2, 4 clients to a daemon, each",
+		.workers = { 1, 2, 4 }, .workers_min = 1, .workers_max = 64,
+		.peers = {
+			SLEY, SHARED_MEMORY("rings"),
+			DESCRIPTORS("socket", "client-rate-socket"),
+		},
+		.bars = { { "batch_p50_ns", "rings", 4.0, 0, 1 } },
+	},
+	{
+		.name = "client-big",
+		.about = "1 MiB to a daemon, and 1 MiB back",
+		.workers = { 1 }, .workers_min = 1, .workers_max = 1,
+		.peers = {
+			SLEY, SHARED_MEMORY("memcpy"),
+			DESCRIPTORS("socket", "client-big-socket"),
+			DESCRIPTORS("pipe", "client-big-pipe"),
+		},
+	},
+	{
+		.name = "kv",
+		.about = "a key read or written by clients, a million keys",
+		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,
+		.peers = {
+			SLEY,
+			{ .name = "redis", .program = "kv-redis",
+			  .package = "redis" },
+			{ .name = "memcached", .program = "kv-memcached",
+			  .package = "memcached" },
+		},
+		.bars = {
+			{ "ns", "redis", 1.0 / 8, 0, 1 },
+			{ "ns", "redis", 1.0 / 3, 0, 2 },
+			{ "parked_ns", "redis", 1.0, 0, 1 },
+		},
+	},
+	{
 		.name = "periodic",
 		.about = "how late periodic requests are on busy workers, less a task",
 		.workers = { 1, 2 }, .workers_min = 1, .workers_max = 64,

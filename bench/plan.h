@@ -43,7 +43,7 @@ struct plan_bar {
 struct plan_row {
 	const char *name;
 	const char *about;
-	int workers[3]; /* the counts that are measured, ended by 0 */
+	int workers[4]; /* the counts that are measured, ended by 0 */
 	int workers_min;
 	int workers_max;
 	bool calibrated;  /* each worker needs a core, from two on    */

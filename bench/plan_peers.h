@@ -35,6 +35,9 @@
 #define LIBUV                                                                  \
 	{ .name = "libuv", .program = "libuv", .package = "libuv1-dev" }
 #define FUTEX { .name = "futex", .program = "futex" }
+#define DESCRIPTORS(as, of)                                                    \
+	{ .name = (as), .program = "descriptors", .row = (of) }
+#define SHARED_MEMORY(as) { .name = (as), .program = "shared-memory" }
 #define PTHREAD { .name = "pthread", .program = "pthread" }
 #define CACHELINE_AS(as)                                                       \
 	{ .name = "cacheline", .program = "cacheline", .row = (as) }
