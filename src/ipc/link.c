@@ -234,7 +234,10 @@ static int take_answer(struct link *link, uint32_t *slot, int32_t *code,
 	return 1;
 }
 
-/* The daemon is gone: the answers that it has left wait for link_collect(). */
+/*
+ * The daemon is gone: the answers that the daemon has left wait for link_collect().
+ * Numbers of pools and segments are stale.
+ */
 static void settle_answers(struct link *link)
 {
 	uint32_t slot, size;
@@ -245,6 +248,10 @@ static void settle_answers(struct link *link)
 		uint32_t same = request_hold_slot(link->submitter);
 
 		sley_assert(same == slot);
+		if (link->requests[slot].pool == LINK_DAEMON) {
+			code = -ESTALE;
+			size = 0;
+		}
 		end_held(link, same, code);
 		link->requests[slot].size = size;
 	}
@@ -319,6 +326,16 @@ static void take_back(struct link *link, uint32_t slot, bool begun)
 	}
 }
 
+/* What becomes of a request that the daemon has not seen. */
+static void keep_held(struct link *link, uint32_t slot)
+{
+	struct link_request *request = &link->requests[slot];
+
+	lose_segment(link, request);
+	if (request->pool == LINK_DAEMON)
+		end_held(link, slot, -ESTALE);
+}
+
 static void end_all_held(struct link *link, int code)
 {
 	for (uint32_t slot = 0; slot < depth_of(link); slot++) {
@@ -333,12 +350,14 @@ static void retreat(struct link *link)
 
 	request_retreat_init(&retreat, link->submitter, true);
 	for (uint32_t slot = 0; slot < depth_of(link); slot++) {
-		if (link->requests[slot].phase == LINK_SLOT_SENT)
+		struct link_request *request = &link->requests[slot];
+
+		if (request->phase == LINK_SLOT_SENT)
 			take_back(link, slot,
 				  request_is_begun(link->submitter, &retreat,
 						   slot));
-		else if (link->requests[slot].phase == LINK_SLOT_HELD)
-			lose_segment(link, &link->requests[slot]);
+		else if (request->phase == LINK_SLOT_HELD)
+			keep_held(link, slot);
 	}
 	for (uint32_t i = 1; i < link->nr_pools; i++) {
 		if (link->pools[i].state != LINK_POOL_FREE)

@@ -732,3 +732,86 @@ TEST(a_request_that_moves_ends_afterwards)
 	}
 	link_fini(&link);
 }
+
+/* ---- what a daemon said of itself ends with it --------------------------------------- */
+
+/* A request for the daemon, which has the number @number as its IN part. */
+static void ask_daemon(uint32_t method, const struct wire_number *number)
+{
+	struct link_submission what = { .head = { .method = method },
+					.in = number,
+					.in_size = sizeof(*number),
+					.owner = &items[0] };
+
+	CHECK_GE(link_submit(&link, &what), 0);
+	CHECK_GE(link_publish(&link), 0);
+}
+
+static void check_stale(void)
+{
+	struct link_done done;
+
+	CHECK_EQ(link_collect(&link, &done, 1), 1);
+	CHECK(done.owner == &items[0]);
+	CHECK_EQ(done.code, -ESTALE);
+	CHECK_EQ(done.size, 0);
+	link_fini(&link);
+}
+
+/* The number of a pool, say: it means another pool in the next session. */
+TEST(what_a_dead_daemon_has_answered_about_itself_is_stale)
+{
+	struct wire_number number = { 0 };
+	struct request request;
+
+	begin(4);
+	ask_daemon(WIRE_CONTROL_OPEN, &number);
+	CHECK_EQ(request_take(&server, &request, NULL), 1);
+	CHECK_EQ(request_put_answer(&server, &request, wire_answer(0, 0), NULL,
+				    0),
+		 0);
+	daemon_publish();
+	daemon_die();
+	check_stale();
+}
+
+/* It would close another pool there. */
+TEST(what_a_stopping_daemon_is_told_does_not_reach_the_next_one)
+{
+	struct wire_number number = { .number = POOL_NUMBER };
+	struct request request;
+	struct link_done done;
+
+	begin(4);
+	CHECK_GE(request_server_stop(&server), 0);
+	CHECK_EQ(link_collect(&link, &done, 1), 0);
+	ask_daemon(WIRE_CONTROL_CLOSE, &number);
+	daemon_die();
+	daemon_come();
+	CHECK_EQ(request_take(&server, &request, NULL), 0);
+	check_stale();
+}
+
+TEST(a_large_request_that_is_held_needs_a_new_segment_as_well)
+{
+	struct link_submission what = {
+		.flags = LINK_BULK,
+		.segment_number = 7,
+		.owner = &items[0],
+	};
+	struct request request;
+	uint32_t other;
+
+	begin(4);
+	other = link_pool_add(&link);
+	CHECK(other);
+	what.pool = other;
+	CHECK_GE(link_submit(&link, &what), 0);
+	daemon_die();
+	daemon_come();
+	link_pool_open(&link, other, 9);
+	CHECK_GE(link_publish(&link), 0);
+	CHECK_EQ(request_take(&server, &request, NULL), 0);
+	CHECK_NE(link_take_homeless(&link), REQUEST_NO_SLOT);
+	link_fini(&link);
+}
