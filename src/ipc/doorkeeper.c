@@ -76,6 +76,11 @@ static void tell_goodbye(struct connection *connection, int32_t code,
 	spin_unlock(&server->lock);
 }
 
+/*
+ * A client that lives hears the end when the socket is closed, with the last reference:
+ * no request of the session writes to the ring afterwards, and the client may begin the next
+ * life of the ring.
+ */
 void doorkeeper_end(struct connection *connection, int32_t code,
 		    const char *reason)
 {
@@ -92,7 +97,6 @@ void doorkeeper_end(struct connection *connection, int32_t code,
 	os_epoll_remove(server->epoll, connection->socket);
 	if (connection->pidfd >= 0)
 		os_epoll_remove(server->epoll, connection->pidfd);
-	os_seqpacket_end(connection->socket);
 	serve_cancel_all(connection);
 	if (connection->ingress)
 		ingress_look(connection->ingress, connection);

@@ -30,6 +30,9 @@ void session_end(struct session *session, int32_t code, const char *reason)
 	session->state = SESSION_ENDING;
 	session->code = code;
 	session->reason = reason;
+	/* Of a client that lives: what did not begin is for the next daemon. */
+	if (code)
+		session->server.stopping = true;
 }
 
 /* ---- the handshake ---------------------------------------------------------------------- */

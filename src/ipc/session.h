@@ -140,7 +140,10 @@ must_check int session_welcome(struct session *session, struct mem *mem,
 			       const struct packet_offer *offer,
 			       struct wire_packet *answer);
 
-/* The session ends, with @code; @reason is a constant text, or NULL. */
+/*
+ * The session ends, with @code; @reason is a constant text, or NULL.  0: the client is gone,
+ * and what nobody waits for can still be taken from the ring.
+ */
 void session_end(struct session *session, int32_t code, const char *reason);
 
 /* ---- requests ------------------------------------------------------------------------- */
