@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ipc_kill.c - clients and daemons under load are killed, stopped and started again, at
+ * random moments.
+ *
+ * Nothing that was acknowledged is lost, nothing ends twice, nothing that is not idempotent
+ * runs twice; sessions, descriptors and shared memory of the daemon are back where they
+ * were.  A client checks its requests itself, against records on a page that all processes
+ * share (ipc_scene.h).
+ *
+ * $IPC_KILLS is how often: clients, daemons, stops.  "make prove" has 10000, 500, 500.
+ */
+#include "stress/ipc_scene.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define RECLAIM_MAX_NS 10000000ull /* p99, in "make prove" */
+
+static uint32_t how_often(int which, uint32_t usual)
+{
+	const char *text = getenv("IPC_KILLS");
+	unsigned int nr[3];
+
+	if (!text)
+		return (uint32_t)test_scale((int)usual);
+	CHECK_EQ(sscanf(text, "%u %u %u", &nr[0], &nr[1], &nr[2]), 3);
+	return nr[which];
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* ---- clients ----------------------------------------------------------------------------- */
+
+/*
+ * What is left of a client that was killed: its session ends soon.  What nobody waits for
+ * runs; whatever runs, runs once.
+ */
+static void check_remains(struct ipc_scene *scene, uint32_t place)
+{
+	for (uint32_t i = 0; i < IPC_RECORDS; i++) {
+		struct ipc_record *record =
+			&scene->page->clients[place].records[i];
+		uint32_t nr = atomic_load(&record->nr_run);
+
+		CHECK_LE(nr, 1);
+		if (record->forgotten && atomic_load(&record->acked))
+			CHECK_EQ(nr, 1);
+	}
+}
+
+static uint64_t kill_one(struct ipc_scene *scene, uint32_t place)
+{
+	uint32_t others = 0;
+	uint64_t begin_ns, seen;
+
+	for (uint32_t i = 0; i < IPC_CLIENTS; i++)
+		others += scene->clients[i] && i != place;
+	ipc_kill_client(scene, place);
+	begin_ns = test_now_ns();
+	seen = atomic_load(&scene->page->nr_looks);
+	/* What the daemon has seen before does not count. */
+	while (atomic_load(&scene->page->nr_looks) <= seen + 1 ||
+	       atomic_load(&scene->page->nr_sessions) > others) {
+		CHECK_LT(test_now_ns() - begin_ns, 20000000000ull);
+		usleep(100);
+	}
+	return test_now_ns() - begin_ns;
+}
+
+static void await_session(struct ipc_scene *scene, uint32_t nr)
+{
+	CHECK_EVENTUALLY(atomic_load(&scene->page->nr_sessions) >= nr);
+}
+
+TEST(clients_that_are_killed_leave_nothing_behind)
+{
+	uint32_t nr = how_often(0, 60), nr_fds, nr_maps;
+	uint64_t *times_ns = calloc(nr, sizeof(*times_ns));
+	struct ipc_scene scene;
+
+	test_timeout(nr > 1000 ? 3000 : 30);
+	ipc_begin(&scene);
+	nr_fds = atomic_load(&scene.page->nr_fds);
+	nr_maps = atomic_load(&scene.page->nr_maps);
+	ipc_start_client(&scene, 0); /* it goes on */
+	await_session(&scene, 1);
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t place = 1 + i % (IPC_CLIENTS - 1);
+
+		ipc_start_client(&scene, place);
+		/* Sometimes in the handshake, sometimes under load. */
+		if (test_random(4))
+			await_session(&scene, 2);
+		ipc_nap(3000);
+		times_ns[i] = kill_one(&scene, place);
+		check_remains(&scene, place);
+	}
+	ipc_finish_clients(&scene);
+	CHECK_EVENTUALLY(atomic_load(&scene.page->nr_sessions) == 0);
+	ipc_await_look(&scene);
+	CHECK_EQ(atomic_load(&scene.page->nr_in_flight), 0);
+	/* A client that was killed in the handshake is no session. */
+	CHECK_EVENTUALLY(atomic_load(&scene.page->nr_fds) == nr_fds);
+	CHECK_EVENTUALLY(atomic_load(&scene.page->nr_maps) == nr_maps);
+	qsort(times_ns, nr, sizeof(*times_ns), compare);
+	printf("     %u kills, reclaimed within %.2f ms (p50), %.2f ms (p99)\n",
+	       nr, (double)times_ns[nr / 2] / 1e6,
+	       (double)times_ns[nr * 99 / 100] / 1e6);
+	if (nr >= 10000)
+		CHECK_LT(times_ns[nr * 99 / 100], RECLAIM_MAX_NS);
+	test_count(atomic_load(&scene.page->nr_run));
+	free(times_ns);
+	ipc_end(&scene);
+}
+
+/* ---- daemons ------------------------------------------------------------------------------ */
+
+struct sums {
+	unsigned long long acked, ended, unknown, forgotten;
+	unsigned int run;
+};
+
+static struct sums sums_of(const struct ipc_scene *scene)
+{
+	struct sums sums = { .run = atomic_load(&scene->page->nr_run) };
+
+	for (uint32_t i = 0; i < IPC_CLIENTS; i++) {
+		const struct ipc_client *client = &scene->page->clients[i];
+
+		sums.acked += atomic_load(&client->nr_acked);
+		sums.ended += atomic_load(&client->nr_ended);
+		sums.unknown += atomic_load(&client->nr_unknown);
+		sums.forgotten += atomic_load(&client->nr_forgotten);
+	}
+	return sums;
+}
+
+static void start_clients(struct ipc_scene *scene)
+{
+	for (uint32_t i = 0; i < IPC_CLIENTS; i++)
+		ipc_start_client(scene, i);
+	await_session(scene, IPC_CLIENTS);
+}
+
+/*
+ * All clients have ended what they had: each has checked it.  If nobody was killed, each
+ * request has run just once, and its outcome is known.
+ */
+static void finish(struct ipc_scene *scene, const char *what, uint32_t nr,
+		   bool killed)
+{
+	struct sums sums;
+
+	ipc_finish_clients(scene);
+	ipc_await_look(scene);
+	CHECK_EVENTUALLY(atomic_load(&scene->page->nr_sessions) == 0);
+	sums = sums_of(scene);
+	printf("     %u %s: %llu acknowledged, %llu of them completed "
+	       "(%llu unknown) and %llu forgotten, %u runs\n",
+	       nr, what, sums.acked, sums.ended, sums.unknown, sums.forgotten,
+	       sums.run);
+	CHECK_EQ(sums.ended + sums.forgotten, sums.acked);
+	if (!killed) {
+		CHECK_EQ(sums.unknown, 0);
+		CHECK_EQ(sums.run, sums.acked);
+	}
+	test_count(sums.run);
+	ipc_end(scene);
+}
+
+/* Some requests end before the next kill: else nothing is under load. */
+static void await_progress(struct ipc_scene *scene)
+{
+	uint32_t seen = atomic_load(&scene->page->nr_run);
+
+	CHECK_EVENTUALLY(atomic_load(&scene->page->nr_run) != seen);
+}
+
+TEST(a_daemon_that_is_killed_loses_nothing)
+{
+	uint32_t nr = how_often(1, 12);
+	struct ipc_scene scene;
+
+	test_timeout(nr > 100 ? 1500 : 30);
+	ipc_begin(&scene);
+	start_clients(&scene);
+	for (uint32_t i = 0; i < nr; i++) {
+		await_progress(&scene);
+		ipc_nap(8000);
+		ipc_kill_daemon(&scene);
+		ipc_nap(2000);
+		ipc_start_daemon(&scene);
+	}
+	finish(&scene, "kills of the daemon", nr, true);
+}
+
+/* In order, and the next one comes: nothing is unknown then. */
+TEST(a_daemon_that_is_replaced_loses_nothing)
+{
+	uint32_t nr = how_often(1, 12);
+	struct ipc_scene scene;
+
+	test_timeout(nr > 100 ? 1500 : 30);
+	ipc_begin(&scene);
+	start_clients(&scene);
+	for (uint32_t i = 0; i < nr; i++) {
+		await_progress(&scene);
+		ipc_nap(8000);
+		ipc_stop_daemon(&scene);
+		ipc_start_daemon(&scene);
+	}
+	finish(&scene, "replacements of the daemon", nr, false);
+}
+
+/* ---- pauses ------------------------------------------------------------------------------- */
+
+static void freeze(pid_t pid)
+{
+	kill(pid, SIGSTOP);
+	CHECK_EQ(waitpid(pid, NULL, WUNTRACED), pid);
+}
+
+TEST(processes_that_are_stopped_for_a_while_lose_nothing)
+{
+	uint32_t nr = how_often(2, 40);
+	struct ipc_scene scene;
+
+	test_timeout(nr > 100 ? 1500 : 30);
+	ipc_begin(&scene);
+	start_clients(&scene);
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t who = (uint32_t)test_random(IPC_CLIENTS + 1);
+		pid_t pid = who < IPC_CLIENTS ? scene.clients[who]
+					      : scene.daemon;
+
+		await_progress(&scene);
+		ipc_nap(2000);
+		freeze(pid);
+		ipc_nap(5000);
+		kill(pid, SIGCONT);
+	}
+	finish(&scene, "stops", nr, false);
+}

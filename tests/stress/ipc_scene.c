@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ipc_scene.c - see ipc_scene.h.
+ */
+#include "stress/ipc_scene.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <sley/client.h>
+#include <sley/error.h>
+#include <sley/module.h>
+#include <sley/server.h>
+#include <sley/sley.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_NS 200000
+
+/* ---- the method ------------------------------------------------------------------------ */
+
+static struct ipc_page *page;
+
+/* IN of a request. */
+struct task {
+	uint64_t serial;
+	uint32_t place;
+	uint32_t sleep_ns;
+};
+
+static struct ipc_record *record_of(uint32_t place, uint64_t serial)
+{
+	return &page->clients[place].records[serial % IPC_RECORDS];
+}
+
+static int run(void *self, struct sley_request *request)
+{
+	struct ipc_record *record;
+	struct task task;
+	size_t size;
+	const void *in = sley_request_in(request, &size);
+	int err = 0;
+
+	(void)self;
+	if (size != sizeof(task))
+		return -EBADMSG;
+	memcpy(&task, in, size);
+	if (task.place >= IPC_CLIENTS)
+		return -EBADMSG;
+	record = record_of(task.place, task.serial);
+	if (atomic_load(&record->serial) != task.serial)
+		atomic_fetch_add(&page->nr_stale, 1);
+	else
+		atomic_fetch_add(&record->nr_run, 1);
+	atomic_fetch_add(&page->nr_run, 1);
+	if (task.sleep_ns)
+		err = sley_sleep(task.sleep_ns);
+	return err ? err
+		   : sley_request_answer(request, &task.serial,
+					 sizeof(task.serial));
+}
+
+static const struct sley_method methods[] = {
+	{ .name = "run", .run = run },
+	{ .name = "short", .run = run, .flags = SLEY_METHOD_SHORT },
+};
+
+static const struct sley_module module = {
+	SLEY_MODULE_HEAD("work"),
+	.version = 1,
+	.methods = methods,
+	.nr_methods = 2,
+};
+
+/* ---- the daemon ------------------------------------------------------------------------ */
+
+/* Of kinds that a client brings: a worker may open a ring of the kernel at any time. */
+static uint32_t count_fds(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	const struct dirent *entry;
+	uint32_t nr = 0;
+
+	CHECK(folder);
+	while ((entry = readdir(folder))) {
+		char to[64] = "";
+
+		if (readlinkat(dirfd(folder), entry->d_name, to,
+			       sizeof(to) - 1) > 0)
+			nr += strstr(to, "socket:") || strstr(to, "pidfd") ||
+			      strstr(to, "eventfd") || strstr(to, "memfd:");
+	}
+	closedir(folder);
+	return nr;
+}
+
+/* Shared memory of clients: rings and segments. */
+static uint32_t count_maps(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512];
+	uint32_t nr = 0;
+
+	CHECK(maps);
+	while (fgets(line, sizeof(line), maps))
+		nr += strstr(line, "memfd:sley") != NULL;
+	fclose(maps);
+	return nr;
+}
+
+/* Both are slow: only while nobody is there. */
+static void look(struct sley_server *server)
+{
+	struct sley_server_stats stats = { .size = sizeof(stats) };
+
+	CHECK_EQ(sley_server_inspect(server, &stats), 0);
+	if (!stats.nr_clients) {
+		atomic_store(&page->nr_fds, count_fds());
+		atomic_store(&page->nr_maps, count_maps());
+	}
+	atomic_store(&page->nr_in_flight, (uint32_t)stats.nr_in_flight);
+	atomic_store(&page->nr_ejected, (uint32_t)stats.nr_ejected);
+	atomic_store(&page->nr_sessions, stats.nr_clients);
+	atomic_fetch_add(&page->nr_looks, 1);
+}
+
+static void look_until_term(struct sley_server *server)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_NS };
+	sigset_t term;
+
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	while (sigtimedwait(&term, NULL, &pause) != SIGTERM)
+		look(server);
+}
+
+static void ignore_line(void *self, const char *line)
+{
+	(void)self;
+	if (getenv("IPC_SAYS"))
+		fprintf(stderr, "%s\n", line);
+}
+
+static _Noreturn void be_daemon(const struct ipc_scene *scene, int ready)
+{
+	struct sley_router *router = NULL;
+	struct sley_server *server = NULL;
+	struct sley_pool *pool = NULL;
+	struct sley *rt = NULL;
+
+	CHECK_EQ(sley_create(&rt,
+			     SLEY_CONFIG(.workers = 2, .report = ignore_line)),
+		 0);
+	CHECK_EQ(sley_router_create(rt, &router, NULL), 0);
+	CHECK_EQ(sley_router_add(router, &module), 0);
+	CHECK_EQ(sley_pool_open(router, &pool, "work",
+				SLEY_POOL_OPTIONS(.module = "work",
+						  .containers = 2)),
+		 0);
+	CHECK_EQ(sley_server_create(router, &server,
+				    SLEY_SERVER_OPTIONS(.socket = scene->path)),
+		 0);
+	look(server);
+	CHECK_EQ(write(ready, "r", 1), 1);
+	close(ready);
+	look_until_term(server);
+	(void)!sley_server_stop_until(server, sley_after(5 * SLEY_SEC));
+	sley_server_destroy(server);
+	sley_pool_close(pool);
+	CHECK_EQ(sley_router_destroy(router), 0);
+	CHECK_EQ(sley_destroy(rt), 0);
+	exit(0);
+}
+
+void ipc_start_daemon(struct ipc_scene *scene)
+{
+	int ready[2];
+	sigset_t term;
+	char byte;
+
+	CHECK_EQ(pipe(ready), 0);
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, NULL);
+	scene->daemon = fork();
+	CHECK_GE(scene->daemon, 0);
+	if (!scene->daemon) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(ready[0]);
+		be_daemon(scene, ready[1]);
+	}
+	sigprocmask(SIG_UNBLOCK, &term, NULL);
+	close(ready[1]);
+	CHECK_EQ(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+}
+
+static void reap(pid_t pid, int signal_number)
+{
+	int status;
+
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	if (signal_number)
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == signal_number);
+	else
+		CHECK_EQ(status, 0);
+}
+
+void ipc_kill_daemon(struct ipc_scene *scene)
+{
+	kill(scene->daemon, SIGKILL);
+	reap(scene->daemon, SIGKILL);
+	scene->daemon = 0;
+}
+
+void ipc_stop_daemon(struct ipc_scene *scene)
+{
+	kill(scene->daemon, SIGTERM);
+	reap(scene->daemon, 0);
+	scene->daemon = 0;
+}
+
+void ipc_await_look(struct ipc_scene *scene)
+{
+	uint64_t seen = atomic_load(&scene->page->nr_looks);
+
+	/* One that begins after this call. */
+	CHECK_EVENTUALLY(atomic_load(&scene->page->nr_looks) > seen + 1);
+}
+
+/* ---- a client -------------------------------------------------------------------------- */
+
+struct window {
+	struct sley_pool *pool;
+	uint32_t place;
+	uint64_t serial;
+	bool is_last;
+	struct {
+		struct sley_request request;
+		struct task task;
+		uint64_t answer;
+		bool busy;
+	} items[IPC_WINDOW];
+};
+
+static struct ipc_record *begin_record(struct window *window, struct task *task)
+{
+	struct ipc_record *record;
+
+	*task = (struct task){
+		.serial = ++window->serial,
+		.place = window->place,
+		.sleep_ns = test_random(4) ? 0 : (uint32_t)test_random(300000),
+	};
+	record = record_of(window->place, task->serial);
+	if (atomic_load(&record->acked) && !atomic_load(&record->ended) &&
+	    !record->forgotten) {
+		window->serial--;
+		return NULL;
+	}
+	atomic_store(&record->acked, 0);
+	atomic_store(&record->ended, 0);
+	atomic_store(&record->nr_run, 0);
+	record->idempotent = test_random(3) == 0;
+	record->forgotten = !window->is_last && test_random(8) == 0;
+	atomic_store(&record->serial, task->serial);
+	return record;
+}
+
+static int send(struct window *window, uint32_t i,
+		const struct ipc_record *record)
+{
+	struct task *task = &window->items[i].task;
+	struct sley_request_spec spec =
+		*SLEY_REQUEST(.method = (uint32_t)test_random(2), .in = task,
+			      .in_size = sizeof(*task),
+			      .idempotent = record->idempotent);
+
+	if (record->forgotten)
+		return sley_submit_and_forget(window->pool, &spec);
+	spec.out = &window->items[i].answer;
+	spec.out_size = sizeof(window->items[i].answer);
+	return sley_submit(window->pool, &window->items[i].request, &spec);
+}
+
+/* False: there is no room. */
+static bool submit(struct window *window, uint32_t i)
+{
+	struct ipc_client *client = &page->clients[window->place];
+	struct ipc_record *record =
+		begin_record(window, &window->items[i].task);
+	int err = record ? send(window, i, record) : -EBUSY;
+
+	if (err == -EAGAIN)
+		window->serial--;
+	if (err == -EAGAIN || err == -EBUSY)
+		return false;
+	CHECK_EQ(err, 0);
+	atomic_store(&record->acked, 1);
+	atomic_fetch_add(&client->nr_acked, 1);
+	if (record->forgotten)
+		atomic_fetch_add(&client->nr_forgotten, 1);
+	window->items[i].busy = !record->forgotten;
+	return true;
+}
+
+static void check_record(struct ipc_record *record, int code)
+{
+	uint32_t nr = atomic_load(&record->nr_run);
+
+	CHECK_EQ(atomic_fetch_add(&record->ended, 1), 0);
+	record->code = code;
+	if (code == 0) {
+		CHECK_GE(nr, 1);
+		CHECK(record->idempotent || nr == 1);
+		return;
+	}
+	CHECK_EQ(code, SLEY_EUNKNOWN);
+	CHECK(!record->idempotent);
+	CHECK_LE(nr, 1);
+}
+
+static void complete(struct window *window, uint32_t i)
+{
+	struct ipc_client *client = &page->clients[window->place];
+	uint64_t serial = window->items[i].task.serial;
+	int code = sley_request_code(&window->items[i].request);
+
+	check_record(record_of(window->place, serial), code);
+	if (code == 0)
+		CHECK_EQ(window->items[i].answer, serial);
+	else
+		atomic_fetch_add(&client->nr_unknown, 1);
+	atomic_fetch_add(&client->nr_ended, 1);
+	window->items[i].busy = false;
+}
+
+static void turn(struct window *window)
+{
+	bool submits = !atomic_load(&page->stop);
+	struct sley_request *waits[IPC_WINDOW];
+	size_t nr = 0;
+
+	for (uint32_t i = 0; i < IPC_WINDOW; i++) {
+		if (!window->items[i].busy && submits)
+			submits = submit(window, i);
+		if (window->items[i].busy)
+			waits[nr++] = &window->items[i].request;
+	}
+	if (nr)
+		(void)!sley_request_wait_any_until(waits, nr,
+						   sley_after(10 * SLEY_MSEC));
+	for (uint32_t i = 0; i < IPC_WINDOW; i++) {
+		if (window->items[i].busy &&
+		    sley_request_is_done(&window->items[i].request))
+			complete(window, i);
+	}
+}
+
+static bool is_empty(const struct window *window)
+{
+	for (uint32_t i = 0; i < IPC_WINDOW; i++) {
+		if (window->items[i].busy)
+			return false;
+	}
+	return true;
+}
+
+static struct sley_client *connect_to(const struct ipc_scene *scene,
+				      struct sley_pool **pool)
+{
+	struct sley_client *client = NULL;
+
+	CHECK_EQ(sley_client_open(
+			 &client,
+			 SLEY_CLIENT_OPTIONS(.socket = scene->path, .depth = 32,
+					     .slot_size = 256,
+					     .connect_ns = 20 * SLEY_SEC,
+					     .report = ignore_line)),
+		 0);
+	CHECK_EQ(sley_client_pool_open(client, pool, "work", NULL), 0);
+	return client;
+}
+
+static _Noreturn void be_client(const struct ipc_scene *scene, uint32_t place)
+{
+	static struct window window;
+	struct sley_client *client = connect_to(scene, &window.pool);
+
+	window.place = place;
+	window.serial = scene->epochs[place] << 32;
+	while (!atomic_load(&page->stop) || !is_empty(&window))
+		turn(&window);
+	/* Taken in order: what was forgotten has begun when this one ends. */
+	window.is_last = true;
+	while (!submit(&window, 0))
+		turn(&window);
+	while (!is_empty(&window))
+		turn(&window);
+	sley_pool_close(window.pool);
+	CHECK_EQ(sley_client_close(client), 0);
+	exit(0);
+}
+
+void ipc_start_client(struct ipc_scene *scene, uint32_t place)
+{
+	pid_t pid;
+
+	scene->epochs[place]++;
+	memset(scene->page->clients[place].records, 0,
+	       sizeof(scene->page->clients[place].records));
+	pid = fork();
+	CHECK_GE(pid, 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		be_client(scene, place);
+	}
+	scene->clients[place] = pid;
+}
+
+void ipc_kill_client(struct ipc_scene *scene, uint32_t place)
+{
+	kill(scene->clients[place], SIGKILL);
+	reap(scene->clients[place], SIGKILL);
+	scene->clients[place] = 0;
+}
+
+void ipc_finish_clients(struct ipc_scene *scene)
+{
+	atomic_store(&scene->page->stop, true);
+	for (uint32_t i = 0; i < IPC_CLIENTS; i++) {
+		if (scene->clients[i])
+			reap(scene->clients[i], 0);
+		scene->clients[i] = 0;
+	}
+	atomic_store(&scene->page->stop, false);
+}
+
+/* ---- a client that measures ---------------------------------------------------------- */
+
+void ipc_measured_client(struct ipc_scene *scene)
+{
+	struct sley_pool *pool = NULL;
+	struct sley_client *client = connect_to(scene, &pool);
+	struct task task = { .place = IPC_CLIENTS - 1 };
+	uint64_t answer, begin_ns;
+	uint32_t nr = 0;
+
+	while (!atomic_load(&page->stop)) {
+		task.serial++;
+		begin_ns = sley_now();
+		CHECK_EQ(
+			sley_pool_call(pool,
+				       SLEY_REQUEST(.method = 1, .in = &task,
+						    .in_size = sizeof(task),
+						    .out = &answer,
+						    .out_size = sizeof(answer)),
+				       NULL),
+			0);
+		CHECK_EQ(answer, task.serial);
+		atomic_store(&page->samples_ns[nr % IPC_SAMPLES],
+			     sley_now() - begin_ns);
+		nr++;
+		atomic_store(&page->nr_samples, nr);
+	}
+	sley_pool_close(pool);
+	CHECK_EQ(sley_client_close(client), 0);
+}
+
+/* ---- the stage ------------------------------------------------------------------------- */
+
+pid_t ipc_fork(struct ipc_scene *scene, void (*fn)(struct ipc_scene *scene))
+{
+	pid_t pid = fork();
+
+	CHECK_GE(pid, 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		fn(scene);
+		exit(0);
+	}
+	return pid;
+}
+
+void ipc_join(pid_t pid)
+{
+	reap(pid, 0);
+}
+
+void ipc_nap(uint32_t us)
+{
+	struct timespec nap = { .tv_nsec = (long)test_random(us) * 1000 };
+
+	nanosleep(&nap, NULL);
+}
+
+void ipc_begin(struct ipc_scene *scene)
+{
+	memset(scene, 0, sizeof(*scene));
+	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(page != MAP_FAILED);
+	scene->page = page;
+	(void)snprintf(scene->folder, sizeof(scene->folder),
+		       "/tmp/sley-scene-XXXXXX");
+	CHECK(mkdtemp(scene->folder));
+	(void)snprintf(scene->path, sizeof(scene->path), "%s/s", scene->folder);
+	ipc_start_daemon(scene);
+}
+
+void ipc_end(struct ipc_scene *scene)
+{
+	char lock[96];
+
+	CHECK_EQ(atomic_load(&page->nr_stale), 0);
+	if (scene->daemon)
+		ipc_stop_daemon(scene);
+	(void)snprintf(lock, sizeof(lock), "%s.lock", scene->path);
+	unlink(lock);
+	CHECK_EQ(rmdir(scene->folder), 0);
+	munmap(page, sizeof(*page));
+}

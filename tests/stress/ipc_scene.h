@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ipc_scene.h - real clients and a real daemon, each in a process of its own, and a page
+ * outside of the product on which all of them keep count.
+ *
+ * The *stage* is the process of the test: it has no threads and no runtime, forks the
+ * others, and kills, stops and starts them.  A request has a *record* on the page: its
+ * client notes that it was acknowledged and how it ended, its method that it was run.
+ */
+#ifndef SLEY_TESTS_STRESS_IPC_SCENE_H
+#define SLEY_TESTS_STRESS_IPC_SCENE_H
+
+#include "harness/test.h"
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#define IPC_CLIENTS 4
+#define IPC_RECORDS 1024 /* of a client, used again and again          */
+#define IPC_WINDOW 16    /* requests under way, of a client            */
+
+struct ipc_record {
+	atomic_ullong serial; /* 0: none; the client and its request      */
+	atomic_uint nr_run;
+	atomic_uint acked;
+	atomic_uint ended;
+	uint32_t idempotent, forgotten;
+	int32_t code;
+};
+
+/* Each client has one; a client that comes after it has the same. */
+struct ipc_client {
+	struct ipc_record records[IPC_RECORDS];
+	atomic_ullong nr_acked, nr_ended, nr_unknown, nr_forgotten;
+};
+
+#define IPC_SAMPLES 4096
+
+struct ipc_page {
+	struct ipc_client clients[IPC_CLIENTS];
+	atomic_bool stop;     /* clients end, in order               */
+	atomic_bool pause;    /* clients submit nothing              */
+	atomic_uint nr_stale; /* runs of requests that have ended    */
+	atomic_uint nr_run;
+	/* Of the daemon, several thousand times a second. */
+	atomic_uint nr_sessions, nr_in_flight, nr_ejected, nr_fds, nr_maps;
+	atomic_ullong nr_looks;
+	atomic_ullong samples_ns[IPC_SAMPLES]; /* of the measured client   */
+	atomic_uint nr_samples;
+};
+
+struct ipc_scene {
+	struct ipc_page *page;
+	char folder[64];
+	char path[80];
+	pid_t daemon;
+	pid_t clients[IPC_CLIENTS];
+	uint64_t epochs[IPC_CLIENTS]; /* clients so far, by place          */
+};
+
+void ipc_begin(struct ipc_scene *scene);
+/* All processes have ended, well; nothing is left. */
+void ipc_end(struct ipc_scene *scene);
+
+void ipc_start_daemon(struct ipc_scene *scene);
+void ipc_kill_daemon(struct ipc_scene *scene);
+/* With SIGTERM: in order. */
+void ipc_stop_daemon(struct ipc_scene *scene);
+
+void ipc_start_client(struct ipc_scene *scene, uint32_t place);
+void ipc_kill_client(struct ipc_scene *scene, uint32_t place);
+/* All clients have completed what they had, and end. */
+void ipc_finish_clients(struct ipc_scene *scene);
+
+/* A child of the stage: it runs @fn, and must end well. */
+pid_t ipc_fork(struct ipc_scene *scene, void (*fn)(struct ipc_scene *scene));
+void ipc_join(pid_t pid);
+
+/* The daemon has looked at itself since the call. */
+void ipc_await_look(struct ipc_scene *scene);
+
+/* A nap of up to @us, by chance. */
+void ipc_nap(uint32_t us);
+
+/* One call after the other, measured, until the stop. */
+void ipc_measured_client(struct ipc_scene *scene);
+
+#endif
