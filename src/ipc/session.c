@@ -51,7 +51,7 @@ static uint32_t between(uint32_t low, uint32_t wish, uint32_t high)
 	return wish < low ? low : wish > high ? high : wish;
 }
 
-/* What the client gets: a little more than it wishes for, or as much as it may have. */
+/* The sizes of the ring: rounded up, or cut to the limits. */
 static void choose_sizes(struct session *session,
 			 const struct wire_packet *hello)
 {
@@ -66,7 +66,7 @@ static void choose_sizes(struct session *session,
 		session->slot_size += CACHE_LINE;
 }
 
-/* The life that the client has begun.  Its header is read here, and then never again. */
+/* A new life of the ring.  The header is read here, and then never again. */
 static int begin(struct session *session, const struct wire_packet *ready)
 {
 	struct request_ring ring = session->server.ring;
@@ -156,7 +156,7 @@ static int take_one(struct session *session, uint32_t *out)
 		return 0;
 	slot = &session->slots[request.slot];
 	if (slot->taken.id) {
-		/* It has no slot, and so is not in flight. */
+		/* A request without a slot is not in flight. */
 		session->server.submissions.nr--;
 		return nonsense(session, "a slot that is in use");
 	}
@@ -166,7 +166,7 @@ static int take_one(struct session *session, uint32_t *out)
 	return 1;
 }
 
-/* Those before the nonsense are in flight: the next call says that there was some. */
+/* Requests before the nonsense are in flight: the next call tells of the nonsense. */
 int session_take(struct session *session, uint32_t *slots, uint32_t max)
 {
 	uint32_t nr = 0;
@@ -204,7 +204,7 @@ static int check_pool(struct session *session, struct session_slot *slot,
 	return 0;
 }
 
-/* The request uses a segment of this session, and no byte beside it. */
+/* The request uses a segment of this session, and no byte beside the segment. */
 static int check_bulk(struct session *session, struct session_slot *slot,
 		      struct session_call *call)
 {
