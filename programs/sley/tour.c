@@ -98,6 +98,11 @@ static const struct stop stops[] = {
 	{ .model = "pools",
 	  .did = "20,000 requests, one shard drained",
 	  .run = tour_pools },
+#ifdef SLEY_CONFIG_FILES
+	{ .model = "daemon",
+	  .did = "a client, then the daemon killed",
+	  .run = tour_daemon },
+#endif
 	{ .model = "http",
 	  .did = "fetched its own page 1,000 times",
 	  .run = tour_http },
@@ -365,6 +370,9 @@ static int run(int argc, char **argv)
 
 	if (argc == 1)
 		return walk(0);
+	/* Not for users: see tour_daemon.c. */
+	if (argc == 3 && strcmp(argv[1], "--client") == 0)
+		return tour_be_client(argv[2]) ? STATUS_TROUBLE : STATUS_OK;
 	if (strcmp(argv[1], "--workers") != 0 || argc > 3) {
 		fprintf(stderr, "sley tour: unexpected '%s'\n",
 			argc > 3 ? argv[3] : argv[1]);

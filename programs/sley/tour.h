@@ -89,6 +89,12 @@ void tour_subprocesses_end(void);
 /* tour_pools.c: requests to the containers of a pool. */
 void tour_pools(struct outcome *out);
 
+/* tour_daemon.c: a daemon with clients, and what a kill of each does. */
+void tour_daemon(struct outcome *out);
+
+/* tour_client.c: one of the clients; runs until its input ends.  0 or an error. */
+int tour_be_client(const char *socket);
+
 /* tour_http.c: a page, served and fetched. */
 void tour_http(struct outcome *out);
 
