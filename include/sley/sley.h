@@ -18,6 +18,7 @@
  *   pool.h, request.h, query.h               requests to named pools
  *   module.h, param.h, policy.h              what serves them, and on which worker
  *   client.h                                 the same to a daemon: another process
+ *   server.h                                 other processes submit to this one
  *   pool_inspect.h                           the figures of pools, also as JSON
  *   admin.h file_module.h kv.h               modules that come with the library
  *   scope.h                                  tasks that fail and end together
@@ -93,6 +94,7 @@
 #include <sley/scan.h>
 #include <sley/scope.h>
 #include <sley/select.h>
+#include <sley/server.h>
 #include <sley/semaphore.h>
 #include <sley/shared.h>
 #include <sley/signal.h>

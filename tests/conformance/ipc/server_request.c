@@ -231,22 +231,53 @@ TEST(c04_an_answer_that_is_no_lane_is_refused_and_counted)
 
 /* ---- C23: copied once ---------------------------------------------------------------- */
 
+static struct sley_event changed;
+static atomic_int nr_read;
+
+/* Reads its IN part twice: before and after the client has changed its memory. */
+static int read_twice(void *self, struct sley_request *request)
+{
+	size_t size;
+	const void *in = sley_request_in(request, &size);
+	char first[64];
+	int err;
+
+	(void)self;
+	CHECK_EQ(size, sizeof(first));
+	memcpy(first, in, sizeof(first));
+	atomic_fetch_add(&nr_read, 1);
+	err = sley_event_wait(&changed);
+	if (err)
+		return err;
+	return memcmp(first, in, sizeof(first)) ? -EIO : 0;
+}
+
+static const struct sley_method careful_methods[] = {
+	{ .name = "read twice", .run = read_twice },
+};
+
+static const struct sley_module careful = {
+	SLEY_MODULE_HEAD("careful"),
+	.methods = careful_methods,
+	.nr_methods = 1,
+};
+
 TEST_WORKERS(c23_a_method_reads_a_copy_that_the_client_cannot_change)
 {
 	struct visit v = visit("none");
-	struct wire_head head = head_of(&v, PROBE_WAIT);
-	struct sley_event held, *event = &held;
-	int before = atomic_load(&probe_counts.begun);
+	struct wire_head head = { .method = 0 };
+	char in[64] = "not to be changed";
 	struct reply reply;
 
-	sley_event_init(&held, false, false);
-	peer_put(&v.peer, &head, &event, sizeof(event));
+	sley_event_init(&changed, false, false);
+	CHECK_EQ(sley_router_add(v.s.r.router, &careful), 0);
+	CHECK_EQ(peer_open(&v.peer, "careful", "careful", &head.pool), 0);
+	peer_put(&v.peer, &head, in, sizeof(in));
 	peer_publish(&v.peer);
-	EVENTUALLY(atomic_load(&probe_counts.begun) > before);
-	/* The method waits for an event whose address is in its IN part. */
+	EVENTUALLY(atomic_load(&nr_read) == 1);
 	for (uint32_t i = 0; i < v.peer.ring.depth; i++)
 		memset(request_ring_slot(&v.peer.ring, i), 0xee, 1024);
-	sley_event_set(&held);
+	sley_event_set(&changed);
 	reply = peer_collect(&v.peer);
 	CHECK_EQ(reply.code, 0);
 	end_visit(&v);
