@@ -20,7 +20,7 @@ PAGE = "docs/CONFORMANCE.md"
 NAME = r"(?:R-[A-Z]|[A-Z])\d+"
 ROW = re.compile(rf"^\| ({NAME}) \|([^|]*)\|([^|]*)\|", re.M)
 LIKE_ROW = re.compile(rf"^\|[ *`]*((?:R-)?[A-Z]-?\d+)\b", re.M)
-TEST = re.compile(r"^TEST(?:_WORKERS|_ABORTS)?\(\s*(\w+)", re.M)
+TEST = re.compile(r"^(?:CLIENT_)?TEST(?:_WORKERS|_ABORTS)?\(\s*(\w+)", re.M)
 CTEST = re.compile(r"^\s*sley_(test|script_test|model|example)"
                    r"\(([\w-]+)(?:\s+(?:[\w-]+/)?([\w-]+))?", re.M)
 ADD_TEST = re.compile(r"^\s*add_test\(NAME ([\w.-]+)", re.M)

@@ -427,7 +427,7 @@ TEST(c39_segments_that_are_too_small_make_room)
 
 #define NR_CALLS 1000
 
-CLIENT_TEST(r_c3_a_ring_of_two_and_a_thousand_calls_before_the_first_wait)
+CLIENT_TEST(rc3_a_ring_of_two_and_a_thousand_calls_before_the_first_wait)
 {
 	struct sley_request *requests = calloc(NR_CALLS, sizeof(*requests));
 	struct sley_client_options options = quiet_options(keeper);

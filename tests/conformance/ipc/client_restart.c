@@ -341,7 +341,7 @@ CLIENT_TEST(c41_a_large_request_waits_for_the_next_daemon)
 /* ---- late answers ---------------------------------------------------------------------- */
 
 /* The memory of a request that timed out is used again; its answer is never the other's. */
-CLIENT_TEST(r_c6_a_late_answer_never_reaches_a_new_request)
+CLIENT_TEST(rc6_a_late_answer_never_reaches_a_new_request)
 {
 	struct sley_client *client = client_open(keeper);
 	struct sley_pool *pool = work_pool(client);
@@ -398,7 +398,7 @@ static void *kill_soon(void *arg)
 	return NULL;
 }
 
-CLIENT_TEST(r_c8_a_daemon_dies_while_a_client_waits)
+CLIENT_TEST(rc8_a_daemon_dies_while_a_client_waits)
 {
 	struct sley_client *client = client_open(keeper);
 	struct sley_pool *pool = work_pool(client);
@@ -426,7 +426,7 @@ static void *wait_for_death(void *request)
 	return NULL;
 }
 
-TEST(r_c8_a_daemon_dies_while_threads_wait)
+TEST(rc8_a_daemon_dies_while_threads_wait)
 {
 	struct sley_request request[6];
 	struct sley_request_spec spec;
@@ -453,7 +453,7 @@ TEST(r_c8_a_daemon_dies_while_threads_wait)
 }
 
 /* A frozen daemon is not a dead one: deadlines hold, and it goes on. */
-CLIENT_TEST(r_c8_a_frozen_daemon_is_waited_for)
+CLIENT_TEST(rc8_a_frozen_daemon_is_waited_for)
 {
 	struct sley_client *client = client_open(keeper);
 	struct sley_pool *pool = work_pool(client);
