@@ -262,6 +262,18 @@ static struct sley_client *make(const struct sley_client_options *options,
 	return NULL;
 }
 
+/* All requests end, and all calls and tasks that use the client return. */
+static void shut(struct sley_client *client)
+{
+	connection_shut(client);
+	client_lock(client);
+	link_end_all(&client->link, SLEY_EUNKNOWN);
+	client_unlock(client);
+	(void)client_collect(client);
+	client_changed(client);
+	client_wait_until_left(client);
+}
+
 /* The connection is down, and no other thread knows the client. */
 static void unmake(struct sley_client *client)
 {
@@ -292,10 +304,12 @@ int sley_client_open(struct sley_client **out,
 		err = client_source_begin(client);
 	if (!err)
 		err = client_wait_connect(client);
-	if (err)
-		unmake(client);
-	else
+	if (!err) {
 		*out = client;
+		return 0;
+	}
+	shut(client);
+	unmake(client);
 	return err;
 }
 
@@ -319,14 +333,7 @@ int sley_client_close(struct sley_client *client)
 
 	if (!client || err)
 		return err;
-	connection_shut(client);
-	client_lock(client);
-	link_end_all(&client->link, SLEY_EUNKNOWN);
-	client_unlock(client);
-	(void)client_collect(client);
-	client_changed(client);
-	/* Waits for requests of this client return now. */
-	client_wait_until_left(client);
+	shut(client);
 	client_pools_free(client);
 	unmake(client);
 	return 0;

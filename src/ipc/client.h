@@ -88,6 +88,7 @@ struct sley_client {
 	uint32_t nr_pools;             /* (lock) that the user has          */
 	uint32_t nr_room_waiters;      /* (lock)                            */
 	bool moving;     /* (lock) a large request gets another segment      */
+	bool closing;    /* (lock) nobody connects again                     */
 	bool answered;   /* (lock) the daemon has answered client->ask       */
 	int server_bell; /* (lock) to ring                                   */
 	int bell;        /* (lock) that the daemon rings                     */
@@ -121,6 +122,7 @@ struct sley_client {
 	struct sley_source *source;
 	int epoll;
 	uint32_t reconnecting;
+	uint32_t orphaned; /* there was no memory for that                     */
 
 	/* Of the request that moves. */
 	uint32_t moving_slot;

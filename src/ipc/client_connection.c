@@ -210,6 +210,11 @@ static void go_on_moving(struct sley_client *client)
 	spin_unlock(&client->lock);
 	if (segment)
 		move(client, segment);
+	if (code < 0 && code != -ESTALE)
+		client_report(client,
+			      "no segment of %s for a large request (%s): it "
+			      "fails",
+			      path_of(client), sley_strerror(code));
 	if (code < 0)
 		(void)client_collect(client);
 }
@@ -340,11 +345,12 @@ static int take_ring(struct sley_client *client,
 	return -EPROTO;
 }
 
-static const struct wire_page *map_page(int fd)
+static int map_page(int fd, const struct wire_page **page)
 {
 	if (os_shared_memory_size(fd) < (int64_t)sizeof(struct wire_page))
-		return NULL;
-	return os_shared_memory_map_to_read(fd, sizeof(struct wire_page));
+		return -EPROTO;
+	*page = os_shared_memory_map_to_read(fd, sizeof(struct wire_page));
+	return *page ? 0 : -ENOMEM;
 }
 
 /* Takes over the descriptors that are needed; the others are closed by the caller. */
@@ -352,13 +358,13 @@ static int take_welcome(struct sley_client *client,
 			const struct wire_packet *packet, int *fds)
 {
 	bool adopted = client->ring_fd >= 0;
-	const struct wire_page *page = map_page(fds[WIRE_FD_PAGE]);
+	const struct wire_page *page = NULL;
 	struct wire_packet ready;
 	uint32_t life;
-	int err;
+	int err = map_page(fds[WIRE_FD_PAGE], &page);
 
-	if (!page)
-		return -EPROTO;
+	if (err)
+		return err;
 	err = adopted ? 0 : take_ring(client, packet, fds[WIRE_FD_RING]);
 	if (!err && !adopted)
 		fds[WIRE_FD_RING] = -1;
@@ -560,6 +566,17 @@ static void expire(struct sley_client *client)
 	client_changed(client);
 }
 
+/* The opener looks at the failure of the first attempt before there is a second. */
+static bool may_try(struct sley_client *client)
+{
+	bool may;
+
+	spin_lock(&client->lock);
+	may = client->link.counts.connects || !client->refused;
+	spin_unlock(&client->lock);
+	return may;
+}
+
 static void drive(struct sley_client *client)
 {
 	switch (state_of(client)) {
@@ -576,7 +593,7 @@ static void drive(struct sley_client *client)
 		}
 		break;
 	default:
-		if (os_now() >= client->try_ns)
+		if (os_now() >= client->try_ns && may_try(client))
 			try_to_connect(client);
 		expire(client);
 	}
@@ -650,7 +667,7 @@ void connection_shut(struct sley_client *client)
 		spin_wait(&client->driving, spin_is_held, nr_looks++);
 	}
 	spin_lock(&client->lock);
-	client->link.patience_ns = 0;
+	client->closing = true;
 	spin_unlock(&client->lock);
 	if (client->socket >= 0)
 		lose(client);

@@ -35,7 +35,7 @@ static bool has(void *arg)
 	const struct sley_client *client = arg;
 
 	/* relaxed: hints; the taker looks with the lock. */
-	if (load_relaxed(&client->urgent))
+	if (load_relaxed(&client->urgent) || load_relaxed(&client->orphaned))
 		return true;
 	/* relaxed: as above. */
 	return is_live(client) &&
@@ -76,6 +76,9 @@ static bool take(void *arg)
 			clear_bell(client);
 	}
 	client_poll(client);
+	/* relaxed: see client_source_kick(). */
+	if (xchg_relaxed(&client->orphaned, 0))
+		client_source_kick(client);
 	return false;
 }
 
@@ -86,8 +89,10 @@ static bool is_down(struct sley_client *client)
 	bool down;
 
 	client_lock(client);
-	down = client->link.state == LINK_LOST ||
-	       client->link.state == LINK_GREETING;
+	/* The opener looks for the first daemon itself. */
+	down = !client->closing && client->link.counts.connects &&
+	       (client->link.state == LINK_LOST ||
+		client->link.state == LINK_GREETING);
 	client_unlock(client);
 	return down;
 }
@@ -115,7 +120,10 @@ void client_source_kick(struct sley_client *client)
 	client_enter(client);
 	if (!sley_schedule_on(client->rt, reconnect, client, NULL))
 		return;
+	/* No memory: the next look of a worker tries again. */
 	xchg_release(&client->reconnecting, 0); /* CS1 */
+	/* relaxed: the worker that asks comes here again. */
+	store_relaxed(&client->orphaned, 1);
 	client_leave(client);
 }
 

@@ -445,6 +445,13 @@ static int how_far(struct sley_client *client)
 	return state == LINK_GREETING || !refused ? -EAGAIN : refused;
 }
 
+static void try_again(struct sley_client *client)
+{
+	client_lock(client);
+	client->refused = 0;
+	client_unlock(client);
+}
+
 int client_wait_connect(struct sley_client *client)
 {
 	uint64_t end_ns = os_now() + client->connect_ns;
@@ -457,6 +464,8 @@ int client_wait_connect(struct sley_client *client)
 			break;
 		if (err != -EAGAIN && os_now() >= end_ns)
 			break;
+		if (err != -EAGAIN)
+			try_again(client);
 		cancelled = await_packet(client, os_now() + CLIENT_LOOK_NS);
 	}
 	if (err)
