@@ -8,6 +8,7 @@
  */
 #include "ipc/doorkeeper.h"
 
+#include "core/life/runtime.h"
 #include "core/sched/source.h"
 #include "core/task/countdown.h"
 #include "core/trace/report.h"
@@ -115,6 +116,8 @@ static void free_connection(struct connection *connection)
 	spin_unlock(&server->lock);
 	connection_free(connection);
 	quota_leave(&server->quota, user);
+	if (quota_is_empty(&server->quota))
+		runtime_set_spin_floor(server_runtime(server), 0);
 	(void)countdown_done(&server->nr_connections);
 }
 

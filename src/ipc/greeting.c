@@ -4,6 +4,7 @@
  */
 #include "ipc/greeting.h"
 
+#include "core/life/runtime.h"
 #include "core/sched/source.h"
 #include "core/task/countdown.h"
 #include "core/trace/report.h"
@@ -364,6 +365,7 @@ static int begin(struct connection *connection)
 	struct sley_server *server = connection->server;
 	uint64_t turn = connection->number % server->nr_ingresses;
 
+	runtime_set_spin_floor(server_runtime(server), SERVER_SPIN_NS);
 	return ingress_add(server->ingresses[turn], connection);
 }
 

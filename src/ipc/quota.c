@@ -72,3 +72,13 @@ void quota_leave(struct quota *quota, struct quota_user *user)
 	quota->nr_clients--;
 	spin_unlock(&quota->lock);
 }
+
+bool quota_is_empty(struct quota *quota)
+{
+	bool empty;
+
+	spin_lock(&quota->lock);
+	empty = !quota->nr_clients;
+	spin_unlock(&quota->lock);
+	return empty;
+}

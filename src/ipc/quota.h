@@ -64,6 +64,9 @@ must_check int quota_enter(struct quota *quota, uint32_t uid,
 /* The client has no requests any more. */
 void quota_leave(struct quota *quota, struct quota_user *user);
 
+/* Are there no clients?  By the taker that lets them in and out. */
+must_check bool quota_is_empty(struct quota *quota);
+
 /* How many requests of the user run, now. */
 static inline uint32_t quota_requests(const struct quota_user *user)
 {

@@ -8,10 +8,14 @@
  * (shm/count_word.h) asks the client for a signal, which makes the ring active again.  A
  * ring is *held* while its user has too many requests (ipc/quota.h).
  *
+ * A ring becomes quiet when it was armed several times in a row without news.  Until then it
+ * has the WATCHED bit, too, and is looked at all the same: while one worker sleeps, which is
+ * why the ring is armed, another worker may be awake, and is faster than a wake-up.
+ *
  *              took something, heard, added
  *          ┌──────────────────────────────────┐
  *          ▼                                  │
- *        ACTIVE ──no news, WATCHED is set──► QUIET
+ *        ACTIVE ──armed, again and again───► QUIET
  *          │ ▲
  *          │ └─ recheck ─┐
  *          └─ no quota ─► HELD
@@ -19,7 +23,7 @@
  * Askers and a single taker use a set at the same time, as core/sched/source.h has it:
  *
  *   has()    any worker: is there news in an active ring?
- *   arm()    a worker that is about to sleep: all active rings without news become quiet.
+ *   arm()    a worker that is about to sleep sets WATCHED in all active rings without news.
  *            Afterwards no client can submit without a signal
  *   take     the taker goes round the active rings, and says of each what it found
  *
@@ -47,6 +51,11 @@
 #define RING_SET_VAIN 64
 #endif
 
+/* An active ring that was armed so often, and had no news in between, becomes quiet. */
+#ifndef RING_SET_ARMS
+#define RING_SET_ARMS 8
+#endif
+
 #define RING_SET_NO_PLACE UINT32_MAX
 
 enum ring_state {
@@ -62,6 +71,7 @@ struct ring_member {
 	uint32_t place;        /* (lock) among the active            */
 	uint32_t nr_vain;      /* of the taker                       */
 	enum ring_state state; /* (lock)                          */
+	uint32_t nr_armed;     /* (lock) since the last news */
 	bool poked;            /* (lock) the taker shall look, news or not   */
 };
 
@@ -125,12 +135,14 @@ static inline void ring_set_activate(struct ring_set *set,
 	ring_set_put(set, member);
 }
 
-/* True: there is news, and the ring stays active. */
+/* The client has to signal.  True: there is news already. */
 static inline bool ring_set_hush(struct ring_set *set,
 				 struct ring_member *member)
 {
 	if (entry_ring_watch(member->word, member->seen) || member->poked)
 		return true;
+	if (++member->nr_armed < RING_SET_ARMS)
+		return false;
 	ring_set_drop(set, member);
 	member->state = RING_QUIET;
 	ring_set_count_quiet(set, 1);
@@ -241,7 +253,7 @@ static inline void ring_set_judge(struct ring_set *set,
 {
 	ring_set_activate(set, member);
 	if (found == RING_FOUND_SOME) {
-		member->nr_vain = 0;
+		member->nr_vain = member->nr_armed = 0;
 	} else if (found == RING_FOUND_NONE) {
 		if (++member->nr_vain >= RING_SET_VAIN)
 			(void)ring_set_hush(set, member);

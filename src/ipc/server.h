@@ -40,6 +40,13 @@
 
 #define SERVER_INGRESSES_MAX 4
 
+/*
+ * While there are clients, a worker looks so long for work before it sleeps: a client that
+ * has its answer needs some microseconds for its next request, and a wake-up takes longer
+ * than that on both sides.
+ */
+#define SERVER_SPIN_NS 20000u
+
 enum server_phase {
 	SERVER_SERVING,
 	SERVER_STOPPING,

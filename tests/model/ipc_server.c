@@ -16,6 +16,7 @@
 #include "explorer.h"
 
 #define RING_SET_VAIN 1
+#define RING_SET_ARMS 2
 
 #include "ipc/handover.h"
 #include "ipc/quota.h"
@@ -75,6 +76,8 @@ static void active_ring(void)
 static void quiet_ring(void)
 {
 	active_ring();
+	MODEL_CHECK(!ring_set_arm(&set));
+	MODEL_CHECK(member.state == RING_ACTIVE);
 	MODEL_CHECK(!ring_set_arm(&set));
 	MODEL_CHECK(member.state == RING_QUIET);
 }

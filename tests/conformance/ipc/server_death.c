@@ -317,8 +317,6 @@ TEST_WORKERS(rc7_forgotten_requests_of_a_dead_client_are_run)
 	EVENTUALLY(atomic_load(&probe_counts.begun) == before + 1);
 	for (int i = 0; i < 40; i++)
 		peer_put(&dead, &forget, NULL, 0);
-	wait.pool = forget.pool;
-	peer_put(&dead, &wait, &never_event, sizeof(never_event));
 	peer_publish(&dead);
 	peer_leave(&dead);
 	sley_event_set(&held);
