@@ -27,7 +27,7 @@
  *                  been running: it ran as a whole, in part, or not at all.  Requests
  *                  that are marked .idempotent are sent again instead.
  *   -EHOSTDOWN     the request has not begun, and no daemon came within .reconnect_ns
- *   -EACCES        the user of this process may not use the pool, or the method
+ *   -EPERM         the user of this process may not call this method
  *   -ENOMEM        the daemon has no memory for it
  *   -EMSGSIZE      there is no memory for payloads as large as these
  *
@@ -143,7 +143,8 @@ struct sley_client_options {
  *                            not in
  *           -EPROTONOSUPPORT the daemon speaks another version
  *           -EPROTO          the daemon answers nonsense
- *           -EUSERS          the daemon has as many clients as it may have
+ *           -EDQUOT, -EUSERS  this user, or the daemon, has as many clients as it may
+ *                            have
  *           -ETIMEDOUT       a daemon is there, and does not answer within 5 s
  *           -ENAMETOOLONG    the path does not fit the address of a socket
  *           or without a line:

@@ -38,7 +38,7 @@
  *                  answer is above it
  *
  * Of a pool of a daemon, as <sley/client.h> says, also: SLEY_EUNKNOWN, -EHOSTDOWN,
- * -EACCES, -EMSGSIZE.
+ * -EPERM, -EMSGSIZE.
  *
  * A method runs as a task (<sley/task.h>), and may block as any task.  Requests of one
  * container run at the same time, on several workers.

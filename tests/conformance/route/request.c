@@ -502,6 +502,73 @@ static void wait_any(void *arg)
 	CHECK_EQ(sley_future_wait_all(future, 3), 0);
 }
 
+/* The same for requests, of whichever pools. */
+static void wait_any_request(void *arg)
+{
+	struct sley_event event[3] = { SLEY_EVENT_INIT, SLEY_EVENT_INIT,
+				       SLEY_EVENT_INIT };
+	struct sley_event *in[3] = { &event[0], &event[1], &event[2] };
+	struct sley_request request[3], *all[3];
+	struct routing *r = arg;
+
+	for (int i = 0; i < 3; i++) {
+		submit_waiter(r->pool, &request[i], &in[i], 0);
+		all[i] = &request[i];
+	}
+	CHECK_EQ(sley_request_wait_any_until(all, 3, sley_after(SLEY_MSEC)),
+		 -ETIMEDOUT);
+	CHECK_EQ(sley_request_wait_any_until(all, 0, 0), -EINVAL);
+	CHECK_EQ(sley_request_wait_any_until(all, SLEY_REQUEST_ANY_MAX + 1, 0),
+		 -EINVAL);
+	sley_event_set(&event[2]);
+	CHECK_EQ(sley_request_wait_any_until(all, 3, SLEY_FOREVER), 2);
+	sley_event_set(&event[0]);
+	sley_event_set(&event[1]);
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ(sley_request_wait(&request[i]), 0);
+}
+
+TEST_WORKERS(c26_any_of_several_requests_of_this_process)
+{
+	struct routing r = routing_start(1, "default");
+
+	run_task(wait_any_request, &r);
+	routing_stop(&r);
+}
+
+static void submit_many(void *arg)
+{
+	struct sley_request_spec spec[33], *bad = &spec[20];
+	const struct sley_request_spec *specs[33];
+	struct sley_request request[33], *requests[33];
+	struct routing *r = arg;
+	int before = atomic_load(&probe_counts.begun);
+
+	for (int i = 0; i < 33; i++) {
+		spec[i] = *SLEY_REQUEST(.method = PROBE_COUNT);
+		specs[i] = &spec[i];
+		requests[i] = &request[i];
+	}
+	CHECK_EQ(sley_submit_many(r->pool, requests, specs, 0), 0);
+	bad->priority = 99;
+	CHECK_EQ(sley_submit_many(r->pool, requests, specs, 33), 20);
+	CHECK_EQ(sley_submit_many(r->pool, requests + 20, specs + 20, 13),
+		 SLEY_EPRIORITY);
+	bad->priority = 0;
+	CHECK_EQ(sley_submit_many(r->pool, requests + 20, specs + 20, 13), 13);
+	for (int i = 0; i < 33; i++)
+		CHECK_EQ(sley_request_wait(&request[i]), 0);
+	CHECK_EQ(atomic_load(&probe_counts.begun), before + 33);
+}
+
+TEST_WORKERS(c36_many_requests_to_a_pool_of_this_process)
+{
+	struct routing r = routing_start(1, "default");
+
+	run_task(submit_many, &r);
+	routing_stop(&r);
+}
+
 TEST_WORKERS(c26_any_and_all_of_several_requests_are_waited_for)
 {
 	struct routing r = routing_start(1, "default");
