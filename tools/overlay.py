@@ -178,13 +178,18 @@ class Build:
         # A variable that nothing uses any more is no reason to refuse it.
         return out + ["-w"], target
 
+    @staticmethod
+    def target(output, folder):
+        """Apart from the sources: programs/sley is a folder of them, too."""
+        return os.path.join(folder, "made", output)
+
     def link_command(self, output, changed, folder):
         out = []
         words = self.parts(output)
         pending = dict(changed)
         for i, word in enumerate(words):
             if words[i - 1] == "-o":
-                out.append(os.path.join(folder, output))
+                out.append(self.target(output, folder))
                 continue
             if word in pending:
                 out.append(pending.pop(word))
@@ -212,7 +217,7 @@ class Build:
             if not os.path.exists(changed[obj]):
                 os.makedirs(os.path.dirname(changed[obj]), exist_ok=True)
                 self.ask(*command)
-        program = os.path.join(folder, output)
+        program = self.target(output, folder)
         os.makedirs(os.path.dirname(program), exist_ok=True)
         self.ask(*self.link_command(output, changed, folder))
         return program

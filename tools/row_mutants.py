@@ -148,16 +148,16 @@ class Judge:
         self.report = report
         self.passes = {}
 
-    def command(self, run, program=None):
-        test = self.build.tests[run.name]
-        words = [program or test.command[0]] + test.command[1:]
+    def command(self, run, place=0, program=None):
+        words = list(self.build.tests[run.name].command)
+        words[place] = program or words[place]
         return words + ([run.filter] if run.filter else [])
 
-    def start(self, run, program=None):
+    def start(self, run, place=0, program=None):
         test = self.build.tests[run.name]
         seconds = self.args.seconds
         environment = dict(test.environment, TEST_TIMEOUT=str(seconds))
-        return overlay.run(self.command(run, program),
+        return overlay.run(self.command(run, place, program),
                            min(test.timeout, 6 * seconds), test.folder,
                            environment, until="FAIL ")
 
@@ -171,13 +171,23 @@ class Judge:
                 "fails without the mutant: " + first_failure(outcome)
         return self.passes[run.key()]
 
-    def output_of(self, run):
+    def outputs_of(self, run):
+        """The programs of its command, by their places; a script has several."""
         test = self.build.tests.get(run.name)
-        return test and self.build.output(test.command[0])
+        outputs = {place: self.build.output(word)
+                   for place, word in enumerate(test.command if test else [])}
+        return {place: output for place, output in outputs.items() if output}
 
-    def called_as(self, run, program):
+    def made_of(self, run, path):
+        """The place and the program that the file @path changes."""
+        for place, output in self.outputs_of(run).items():
+            if self.build.affected(output, path):
+                return place, output
+        return None, None
+
+    def called_as(self, run, place, program):
         """A program of several files knows by its name whose tests to run."""
-        name = os.path.basename(self.build.tests[run.name].command[0])
+        name = os.path.basename(self.build.tests[run.name].command[place])
         link = os.path.join(os.path.dirname(program), name)
         if not os.path.lexists(link):
             os.symlink(os.path.basename(program), link)
@@ -197,13 +207,13 @@ class Judge:
         tried, refused = [], []
         with tempfile.TemporaryDirectory(prefix="sley-row-") as folder:
             for run in runs_of(mutant, self.tests, self.report):
-                output = self.output_of(run)
-                if not output or not self.build.affected(output, mutant.path):
+                place, output = self.made_of(run, mutant.path)
+                if not output:
                     refused.append(f"{run} is not made of {mutant.path}")
                     continue
-                program = self.called_as(run, self.build.make(
+                program = self.called_as(run, place, self.build.make(
                     output, mutant.path, text, folder))
-                killed = [self.start(run, program)
+                killed = [self.start(run, place, program)
                           for _ in range(self.args.times)]
                 failed = [k for k in killed if k.status not in (0, 77)]
                 tried.append(f"{run} ({len(failed)} of {len(killed)})"
@@ -289,7 +299,8 @@ def judge_all(mutants, tests, args, report):
     build = overlay.Build(args.root, args.build)
     judge = Judge(build, tests, args, report)
     runs = [r for m in mutants for r in runs_of(m, tests, csource.Report(""))]
-    build.update({o for o in map(judge.output_of, runs) if o})
+    build.update({o for run in runs
+                  for o in judge.outputs_of(run).values()})
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for mutant in pool.map(judge.judge, mutants):
             show(mutant, args, report)
