@@ -144,7 +144,10 @@ daemon:
         if uid is not None:
             command = ["setpriv", f"--reuid={uid}", f"--regid={uid}",
                        "--clear-groups", *command]
-        environment = dict(os.environ, SLEY_SOCKET=self.socket)
+        # "sley daemon start" finds the daemon beside itself, or by the path.
+        environment = dict(os.environ, SLEY_SOCKET=self.socket,
+                           PATH=os.path.dirname(SLEYD) + ":" +
+                           os.environ["PATH"])
         environment.pop("SLEY_CONFIG", None)
         environment.pop("INVOCATION_ID", None)
         process = subprocess.Popen(
@@ -401,17 +404,20 @@ class Life(Test):
                       self.sley("daemon", "status", status=3))
 
     def test_c50_a_daemon_that_is_killed_is_replaced(self):
-        self.configure()
+        pid_file = os.path.join(self.folder, "pid")
+        self.configure(f"  pid_file: {pid_file}")
         process = self.start()
         process.kill()
         process.wait()
         self.assertTrue(os.path.exists(self.socket))
+        self.assertTrue(os.path.exists(pid_file))
         self.assertIn("No daemon runs",
                       self.sley("daemon", "status", status=3))
         process = self.start()
         self.assertEqual(self.pools(), ["admin", "daemon"])
         self.stop(process, signal.SIGINT)
         self.assert_nothing_is_left()
+        self.assertFalse(os.path.exists(pid_file))
 
     def test_c50_a_stop_answers_what_has_begun(self):
         self.install(MODULE_1)
@@ -497,8 +503,10 @@ compose:
         self.assertEqual(len(lines), 3)
         for torn, left in ((lines[:2] + [lines[2][:-1]], ["a", "b"]),
                            (lines[:2] + [lines[2][:9]], ["a", "b"]),
-                           ([lines[0], lines[1][:-2] + b"1\n", lines[2]],
-                            ["a", "c"])):
+                           # Another number of containers.
+                           ([lines[0], lines[1].replace(b" 0 0 0 0 ",
+                                                        b" 7 0 0 0 "),
+                             lines[2]], ["a", "c"])):
             with open(path, "wb") as file:
                 file.write(b"".join(torn))
             os.truncate(self.log, 0)
