@@ -16,7 +16,7 @@
 
 /* After the grace period, methods have so long to notice that they are cancelled. */
 #define LAST_S 10u
-#define NOW_S 2u
+#define NOW_S 5u
 
 /* ---- being asked to stop ---------------------------------------------------------------- */
 

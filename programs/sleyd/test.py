@@ -77,7 +77,7 @@ class Test(unittest.TestCase):
         os.chmod(path, 0o644)
         return path
 
-    def configure(self, daemon="", compose="", runtime=""):
+    def configure(self, daemon="", compose="", runtime="", grace=5000):
         """@daemon, @compose and @runtime are lines, as in the file."""
         self.write("sleyd.yaml", f"""
 runtime:
@@ -85,7 +85,7 @@ runtime:
   directories: {self.modules}
 {runtime}
 daemon:
-  grace_ms: 5000
+  grace_ms: {grace}
 {daemon}
 {"compose:" if compose else ""}
 {compose}
@@ -433,17 +433,16 @@ class Life(Test):
 
     def test_c50_a_second_signal_cancels_what_has_begun(self):
         self.install(MODULE_1)
-        self.configure(compose="  - { mod_name: test, pool_name: t }")
+        self.configure(compose="  - { mod_name: test, pool_name: t }",
+                       grace=3600000)
         process, notify = self.launch()
         self.assertIsNotNone(notify.wait_for("READY=1", process))
         busy = self.popen("submit", "t", "wait", "--data", "3600000")
         self.wait_until_inside("t")
-        began = time.monotonic()
         process.send_signal(signal.SIGTERM)
         self.assertIsNotNone(notify.wait_for("STOPPING=1", process))
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(LONG), 0, self.lines())
-        self.assertLess(time.monotonic() - began, 5)
         self.assertNotEqual(busy.wait(LONG), 0)
         self.assert_nothing_is_left()
 
