@@ -18,7 +18,7 @@ import tempfile
 import time
 import unittest
 
-SLEY = SLEYD = MODULE_1 = MODULE_2 = UNIT = None
+SLEY = SLEYD = CLIENT = MODULE_1 = MODULE_2 = UNIT = None
 SANITIZED = False
 LONG = 60  # seconds that nothing here takes, also on a busy machine
 NOBODY = 65534
@@ -571,6 +571,63 @@ compose:
         self.assertFalse(os.path.exists(self.run_folder))
 
 
+class Load(Test):
+    """Daemons come and go below clients that work."""
+
+    def setUp(self):
+        super().setUp()
+        self.install(MODULE_1)
+        self.configure(compose="  - { mod_name: test, pool_name: t, "
+                               "containers: 2 }")
+
+    def work(self, *words):
+        process = subprocess.Popen(
+            [CLIENT, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True,
+            env=dict(os.environ, SLEY_SOCKET=self.socket))
+        self.addCleanup(self.end, process)
+        self.assertEqual(process.stdout.readline(), "working\n")
+        return process
+
+    def finish(self, process):
+        out, err = process.communicate(timeout=LONG)  # closes its input
+        self.assertEqual(process.returncode, 0, err + self.lines())
+        return int(out)
+
+    def wait_for_work(self, processes):
+        """Until the daemon has taken requests of all clients."""
+        working = []
+        while len(working) < len(processes):
+            for process in processes:
+                if process.poll() is not None:
+                    self.finish(process)  # says why it has ended
+            working = [c for c in self.json("client", "list")
+                       if c["name"] != "sley" and c["requests"] > 1000]
+
+    def test_a_daemon_is_replaced_under_load_and_nothing_is_lost(self):
+        self.sley_start()
+        clients = [self.work(), self.work()]
+        for _ in range(3):
+            self.sley("daemon", "restart")
+            self.addCleanup(self.kill, self.json("daemon", "status")["pid"])
+            self.wait_for_work(clients)
+        for client in clients:
+            self.assertGreater(self.finish(client), 3000)
+        self.sley("daemon", "stop")
+
+    def test_a_daemon_is_killed_under_load_and_nothing_is_lost(self):
+        process = self.start()
+        clients = [self.work("idempotent"), self.work("idempotent")]
+        for _ in range(3):
+            process.kill()
+            process.wait()
+            process = self.start()
+            self.wait_for_work(clients)
+        for client in clients:
+            self.assertGreater(self.finish(client), 3000)
+        self.stop(process)
+
+
 class Surroundings(Test):
     def test_a_manager_is_told_of_start_and_stop(self):
         self.configure()
@@ -774,12 +831,14 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sley", required=True)
     parser.add_argument("--sleyd", required=True)
+    parser.add_argument("--client", required=True)
     parser.add_argument("--modules", nargs=2, required=True)
     parser.add_argument("--unit", required=True)
     # To look for leaks, a sanitizer makes system calls that the filter refuses.
     parser.add_argument("--sanitized", action="store_true")
     arguments, rest = parser.parse_known_args()
     SLEY, SLEYD, UNIT = arguments.sley, arguments.sleyd, arguments.unit
+    CLIENT = arguments.client
     MODULE_1, MODULE_2 = arguments.modules
     SANITIZED = arguments.sanitized
     unittest.main(argv=[sys.argv[0], *rest])
