@@ -131,6 +131,21 @@ static inline void *request_ring_slot(const struct request_ring *ring,
 	       (size_t)slot * ring->slot_size;
 }
 
+/*
+ * This process is about to write to the slot, or to read it and then to write: its first
+ * lines come over now, beside those of other slots, and not one by one at the first
+ * writes.  A slot goes to and fro, so it is always with the other process.
+ */
+static inline void request_ring_fetch(const struct request_ring *ring,
+				      uint32_t slot, uint32_t size)
+{
+	const unsigned char *at = request_ring_slot(ring, slot);
+
+	prefetch_write(at);
+	if (size > CACHE_LINE)
+		prefetch_write(at + CACHE_LINE);
+}
+
 /* The server: request @number begins, or may have begun. */
 static inline void request_ring_begin(const struct request_ring *ring,
 				      uint64_t number)

@@ -105,6 +105,8 @@ static inline must_check int request_take(struct request_server *server,
 	if (data && entry.size)
 		memcpy(data, request_ring_slot(&server->ring, entry.slot),
 		       entry.size);
+	else
+		request_ring_fetch(&server->ring, entry.slot, entry.size);
 	request_ring_begin(&server->ring, number);
 	*out = (struct request){ .id = entry.id,
 				 .value = entry.value,

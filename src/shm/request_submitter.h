@@ -23,6 +23,7 @@
 #include <string.h>
 
 #define REQUEST_NO_SLOT UINT32_MAX
+#define REQUEST_FETCH_AHEAD 4
 
 struct request_pending {
 	uint64_t id; /* 0: the slot is free */
@@ -207,6 +208,23 @@ static inline bool request_is_answer(const struct request_submitter *submitter,
 	       entry->size <= submitter->ring.slot_size;
 }
 
+/* Of @nr answers that are there, a later one: its slot comes over meanwhile. */
+static inline void
+request_fetch_ahead(const struct request_submitter *submitter, int nr)
+{
+	const struct entry_reader *reader = &submitter->completions;
+	uint64_t number = reader->nr + REQUEST_FETCH_AHEAD;
+	uint32_t slot;
+
+	if (nr <= REQUEST_FETCH_AHEAD)
+		return;
+	/* relaxed: CW1; a hint, which is checked when its turn comes. */
+	slot = load_relaxed(&reader->entries[number & reader->mask].slot);
+	if (likely(slot < submitter->ring.depth))
+		request_ring_fetch(&submitter->ring, slot,
+				   submitter->ring.slot_size);
+}
+
 /*
  * Takes an answer: 1; or 0: there is none yet.  @data has room for a whole slot, or is
  * NULL.  -EPROTO: the server is broken.  It has written more answers than there are
@@ -225,8 +243,10 @@ request_collect(struct request_submitter *submitter, struct request_answer *out,
 	nr = entry_ring_look(reader, submitter->nr_pending);
 	if (!nr)
 		return 0;
-	if (nr > 0)
+	if (nr > 0) {
+		request_fetch_ahead(submitter, nr);
 		entry_ring_get(reader, &entry);
+	}
 	if (unlikely(nr < 0 || !request_is_answer(submitter, &entry))) {
 		submitter->broken = true;
 		return -EPROTO;
