@@ -28,37 +28,40 @@ static int check(const struct client_pool *pool,
 	return 0;
 }
 
-static struct wire_head head_of(const struct sley_request_spec *spec)
+/* In its place, and not as a value: a copy of it would wait, see wire_head_copy(). */
+static void set_head(struct wire_head *head,
+		     const struct sley_request_spec *spec)
 {
-	return (struct wire_head){
-		.method = spec->method,
-		.query_kind = spec->query.kind,
-		.query_timeout = spec->query.timeout,
-		.query_first = spec->query.first,
-		.query_count = spec->query.count,
-		.deadline_ns = spec->deadline_ns,
-		.group = spec->group,
-		.io_size = spec->io_size < UINT32_MAX ? (uint32_t)spec->io_size
-						      : UINT32_MAX,
-		.out_room = (uint32_t)spec->out_size,
-		.priority = (int16_t)spec->priority,
-		.flags = spec->enqueue ? WIRE_ENQUEUE : 0,
-	};
+	head->pool = 0;
+	head->method = spec->method;
+	head->query_kind = spec->query.kind;
+	head->query_timeout = spec->query.timeout;
+	head->query_first = spec->query.first;
+	head->query_count = spec->query.count;
+	head->deadline_ns = spec->deadline_ns;
+	head->group = spec->group;
+	head->io_size = spec->io_size < UINT32_MAX ? (uint32_t)spec->io_size
+						   : UINT32_MAX;
+	head->out_room = (uint32_t)spec->out_size;
+	head->priority = (int16_t)spec->priority;
+	head->flags = spec->enqueue ? WIRE_ENQUEUE : 0;
+	head->reserved = 0;
 }
 
-static struct link_submission
-submission_of(const struct client_pool *pool, struct sley_request *request,
-	      const struct sley_request_spec *spec)
+static void set_submission(struct link_submission *what,
+			   const struct client_pool *pool,
+			   struct sley_request *request,
+			   const struct sley_request_spec *spec)
 {
-	return (struct link_submission){
-		.head = head_of(spec),
-		.pool = pool->place,
-		.flags = spec->idempotent ? LINK_IDEMPOTENT : 0,
-		.in = spec->in,
-		.in_size = (uint32_t)spec->in_size,
-		.out = spec->out,
-		.owner = request,
-	};
+	set_head(&what->head, spec);
+	what->pool = pool->place;
+	what->flags = spec->idempotent ? LINK_IDEMPOTENT : 0;
+	what->in = spec->in;
+	what->in_size = (uint32_t)spec->in_size;
+	what->segment_number = 0;
+	what->segment = NULL;
+	what->out = spec->out;
+	what->owner = request;
 }
 
 /* The request knows its pool, for waits and cancels. */
@@ -256,7 +259,7 @@ static size_t put_some(struct client_pool *pool,
 			*err = -EMSGSIZE;
 		if (*err)
 			break;
-		what = submission_of(pool, requests[i], specs[i]);
+		set_submission(&what, pool, requests[i], specs[i]);
 		address(requests[i], pool);
 		slot = put(pool, requests[i], &what);
 		if (slot < 0) {
@@ -276,7 +279,7 @@ static int submit_first(struct client_pool *pool, struct sley_request *request,
 	if (why == -EMSGSIZE) {
 		if (check(pool, spec))
 			return why;
-		what = submission_of(pool, request, spec);
+		set_submission(&what, pool, request, spec);
 		address(request, pool);
 		return submit_bulk(pool, request, &what);
 	}
@@ -356,7 +359,7 @@ static int forget_bulk(struct client_pool *pool,
 	request_fill(request, spec, REQUEST_FREED);
 	address(request, pool);
 	request->in = memcpy(request + 1, spec->in, spec->in_size);
-	what = submission_of(pool, request, spec);
+	set_submission(&what, pool, request, spec);
 	what.in = request->in;
 	what.flags |= LINK_FORGOTTEN;
 	err = submit_bulk(pool, request, &what);
@@ -369,9 +372,10 @@ static int forget_bulk(struct client_pool *pool,
 static int forget_small(struct client_pool *pool,
 			const struct sley_request_spec *spec)
 {
-	struct link_submission what = submission_of(pool, NULL, spec);
+	struct link_submission what;
 	int64_t slot;
 
+	set_submission(&what, pool, NULL, spec);
 	what.flags |= LINK_FORGOTTEN;
 	client_lock(pool->client);
 	slot = put(pool, NULL, &what);

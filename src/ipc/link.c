@@ -105,7 +105,7 @@ static void send(struct link *link, uint32_t slot)
 	request->head.pool = link->pools && request->pool
 				     ? link->pools[request->pool].number
 				     : 0;
-	memcpy(to, &request->head, sizeof(request->head));
+	wire_head_copy((struct wire_head *)to, &request->head);
 	if (request->flags & LINK_BULK) {
 		struct wire_bulk bulk = { .segment = request->segment_number,
 					  .in_size = request->in_size };
@@ -490,19 +490,17 @@ static void set_request(struct link *link, uint32_t slot,
 {
 	struct link_request *request = &link->requests[slot];
 
-	*request = (struct link_request){
-		.head = what->head,
-		.in = what->in,
-		.out = what->out,
-		.owner = what->owner,
-		.order = link->order++,
-		.phase = LINK_SLOT_HELD,
-		.flags = what->flags,
-		.pool = what->pool,
-		.in_size = what->in_size,
-		.segment = what->segment,
-		.segment_number = what->segment_number,
-	};
+	wire_head_copy(&request->head, &what->head);
+	request->in = what->in;
+	request->out = what->out;
+	request->owner = what->owner;
+	request->segment = what->segment;
+	request->order = link->order++;
+	request->phase = LINK_SLOT_HELD;
+	request->flags = what->flags;
+	request->pool = what->pool;
+	request->in_size = what->in_size;
+	request->segment_number = what->segment_number;
 	if (what->flags & LINK_FORGOTTEN)
 		request->head.flags |= WIRE_FORGOTTEN;
 	if (what->flags & LINK_BULK)

@@ -160,7 +160,11 @@ static int take_one(struct session *session, uint32_t *out)
 		session->server.submissions.nr--;
 		return nonsense(session, "a slot that is in use");
 	}
-	slot->taken = request;
+	/* Field by field: a load of all that was just stored would wait for it. */
+	slot->taken.id = request.id;
+	slot->taken.value = request.value;
+	slot->taken.slot = request.slot;
+	slot->taken.size = request.size;
 	session->nr_requests++;
 	*out = request.slot;
 	return 1;

@@ -43,6 +43,7 @@
 #ifndef SLEY_IPC_WIRE_H
 #define SLEY_IPC_WIRE_H
 
+#include "base/atomic.h"
 #include "base/compiler.h"
 
 #include <stddef.h>
@@ -150,6 +151,30 @@ _Static_assert(offsetof(struct wire_head, query_first) == 16, "as above");
 _Static_assert(offsetof(struct wire_head, deadline_ns) == 32, "as above");
 _Static_assert(offsetof(struct wire_head, io_size) == 48, "as above");
 _Static_assert(offsetof(struct wire_head, priority) == 56, "as above");
+
+/*
+ * Copies a head that was made a moment ago: field by field, as it was made.  A load of
+ * several fields at once would wait until all stores before it have left the processor,
+ * and those may wait for cache lines of the other process.
+ */
+static inline void wire_head_copy(struct wire_head *to,
+				  const struct wire_head *from)
+{
+	/* relaxed: nothing is shared; but the compiler joins no loads. */
+	to->pool = load_relaxed(&from->pool);
+	to->method = load_relaxed(&from->method);
+	to->query_kind = load_relaxed(&from->query_kind);
+	to->query_timeout = load_relaxed(&from->query_timeout);
+	to->query_first = load_relaxed(&from->query_first);
+	to->query_count = load_relaxed(&from->query_count);
+	to->deadline_ns = load_relaxed(&from->deadline_ns);
+	to->group = load_relaxed(&from->group);
+	to->io_size = load_relaxed(&from->io_size);
+	to->out_room = load_relaxed(&from->out_room);
+	to->priority = load_relaxed(&from->priority);
+	to->flags = load_relaxed(&from->flags);
+	to->reserved = 0;
+}
 
 /* With WIRE_BULK, behind the head. */
 struct wire_bulk {

@@ -44,7 +44,11 @@ void request_fill(struct sley_request *request,
 	request->out = spec->out;
 	request->out_size = spec->out_size;
 	request->answer_size = 0;
-	request->query = spec->query;
+	/* Field by field: one load of a spec that was just made would wait for it. */
+	request->query.kind = spec->query.kind;
+	request->query.timeout = spec->query.timeout;
+	request->query.first = spec->query.first;
+	request->query.count = spec->query.count;
 	request->deadline_ns = spec->deadline_ns;
 	request->group = spec->group;
 	request->io_size = spec->io_size;

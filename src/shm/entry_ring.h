@@ -74,7 +74,14 @@ struct entry_reader {
 static inline void entry_ring_put(struct entry_writer *writer,
 				  const struct ring_entry *entry)
 {
-	writer->entries[writer->nr & writer->mask] = *entry;
+	struct ring_entry *to = &writer->entries[writer->nr & writer->mask];
+
+	/* Field by field: a copy of an entry that was just made would wait for it. */
+	to->id = entry->id;
+	to->slot = entry->slot;
+	to->size = entry->size;
+	to->value = entry->value;
+	to->reserved = 0;
 	writer->nr++;
 }
 
