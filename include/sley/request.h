@@ -205,8 +205,8 @@ sley_submit(struct sley_pool *pool, struct sley_request *request,
  * sley_submit_many - send several requests to a pool, at the price of fewer calls.
  *
  * As sley_submit() of requests[0] with specs[0], then of requests[1] with specs[1],
- * until one of them fails.  To a pool of a daemon (<sley/client.h>) all are published
- * together.
+ * until one of them fails.  To a pool of a daemon (<sley/client.h>) they are published
+ * several at a time.
  *
  * Returns how many requests were accepted: the first so many.
  *

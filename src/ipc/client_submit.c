@@ -13,6 +13,9 @@
 #include <sley/error.h>
 #include <string.h>
 
+/* A daemon that is awake begins with so many while the next are put. */
+#define PUT_AT_ONCE 16
+
 /* ---- from a spec to a submission ----------------------------------------------------- */
 
 static int check(const struct client_pool *pool,
@@ -299,15 +302,19 @@ ssize_t client_submit(struct sley_pool *to,
 {
 	struct client_pool *pool = client_pool_of(to);
 	struct sley_client *client = pool->client;
-	size_t nr_put;
+	size_t nr_put = 0, end;
 	int err;
 
 	if (unlikely(client_is_lost(client)))
 		return SLEY_EFORKED;
 	client_enter(client);
-	client_lock(client);
-	nr_put = put_some(pool, requests, specs, nr, &err);
-	client_unlock(client);
+	do {
+		end = nr - nr_put > PUT_AT_ONCE ? nr_put + PUT_AT_ONCE : nr;
+		client_lock(client);
+		nr_put += put_some(pool, requests + nr_put, specs + nr_put,
+				   end - nr_put, &err);
+		client_unlock(client);
+	} while (unlikely(nr_put == end && end < nr));
 	if (unlikely(!nr_put)) {
 		err = submit_first(pool, requests[0], specs[0], err);
 		nr_put = !err;
