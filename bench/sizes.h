@@ -75,7 +75,7 @@
 #define CLIENT_TRIPS 200000 /* there and back again, both sides spin */
 #define CLIENT_BATCH 64
 #define CLIENT_BATCHES 10000 /* of one client */
-#define CLIENT_SINGLES 100000
+#define CLIENT_SINGLES 30000
 #define CLIENT_BIG (1u << 20)
 #define CLIENT_BIG_TRIPS 500
 #define KV_CLIENT_TURNS 60000 /* of one client, one at a time */

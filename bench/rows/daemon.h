@@ -40,18 +40,27 @@ struct daemon {
 
 /* ---- the process of the daemon --------------------------------------------------------- */
 
+/* On a thread: a worker that waits for a descriptor asks the kernel at each look. */
+static inline void daemon_await_end(void *arg)
+{
+	const struct daemon *daemon = arg;
+	char byte;
+
+	MEASURE_CHECK(daemon->m, read(daemon->life, &byte, 1) == 0);
+}
+
 static inline void daemon_serve(const struct daemon *daemon,
 				struct sley_router *router)
 {
 	struct sley_server *server;
-	char byte;
 
 	MEASURE_CHECK(daemon->m,
 		      sley_server_create(
 			      router, &server,
 			      SLEY_SERVER_OPTIONS(.socket = daemon->path)) ==
 			      0);
-	MEASURE_CHECK(daemon->m, sley_io_read(daemon->life, &byte, 1) == 0);
+	MEASURE_CHECK(daemon->m, sley_blocking_call(daemon_await_end,
+						    (void *)daemon) == 0);
 	MEASURE_CHECK(daemon->m,
 		      sley_server_stop_until(server,
 					     sley_after(10 * SLEY_SEC)) == 0);
