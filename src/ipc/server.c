@@ -168,12 +168,15 @@ static int take_options(struct sley_server_options *options,
 	return 0;
 }
 
-/* A ring has a power of two of slots, each of some cache lines and not too small. */
+/*
+ * A ring has a power of two of slots, each of some cache lines and not too small.  The
+ * smallest ring has room for a request and for its cancel.
+ */
 static struct session_limits
 limits_of(const struct sley_server_options *options)
 {
 	struct session_limits limits = {
-		.max_depth = 1,
+		.max_depth = 2,
 		.max_slot_size = options->max_slot_size / 256 * 256,
 		.max_segment_bytes = options->max_segment_bytes,
 	};

@@ -493,3 +493,17 @@ TEST_WORKERS(requests_for_the_daemon_that_are_wrong_are_refused)
 		 -EMSGSIZE);
 	end_visit(&v);
 }
+
+/* With a single slot, a request that waits for its pool would keep the pool from opening. */
+TEST(the_smallest_ring_has_two_slots)
+{
+	struct serving s =
+		serving_start("none", SLEY_SERVER_OPTIONS(.max_depth = 1));
+	struct peer peer;
+
+	peer_greet(&peer, s.path, 64, 1024);
+	CHECK_EQ(peer.welcome.depth, 2);
+	peer_begin(&peer);
+	peer_leave(&peer);
+	serving_stop(&s);
+}
