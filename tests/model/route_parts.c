@@ -104,7 +104,7 @@ static void submit_and_wait(int id)
 {
 	task_begin(id);
 	send();
-	MODEL_CHECK(sley_request_wait(origin) == 0);
+	MODEL_CHECK(sley_future_wait(&origin->done) == 0);
 	MODEL_CHECK(sley_request_code(origin) == 0 && answer == 12);
 	model_free(origin);
 	origin = NULL;

@@ -45,6 +45,14 @@ static struct route_ledger {
 	int ran;
 } route_ledger;
 
+/* No request goes to a daemon. */
+bool sley_request_look(const struct sley_request *request)
+{
+	(void)request;
+	MODEL_CHECK(!"a pool of another process");
+	return false;
+}
+
 /* ---- the module ---------------------------------------------------------------- */
 
 /* Answers with the number of the container, plus 1. */
