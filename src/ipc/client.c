@@ -346,8 +346,7 @@ static void copy_page(const struct sley_client *client,
 {
 	if (!client->page)
 		return;
-	/* relaxed: the daemon wrote it before the client had it. */
-	info->daemon_pid = load_relaxed(&client->page->pid);
+	info->daemon_pid = client->page->pid;
 	memcpy(info->version, client->page->version, sizeof(info->version));
 	info->version[sizeof(info->version) - 1] = 0;
 }

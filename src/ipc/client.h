@@ -11,7 +11,7 @@
  *
  * Locks.  `lock` is a spin lock for the link and for the lists; payloads of a slot are
  * copied under it, and nothing larger.  `driving` is held by the thread that uses the
- * socket, and is only ever tried: whoever does not get it has a driver.  A driver takes the
+ * socket, and is only ever tried: a thread that fails to get it has a driver.  A driver takes the
  * lock for moments.
  *
  * Requests end outside of the lock: client_collect() takes what has ended out of the

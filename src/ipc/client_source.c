@@ -39,8 +39,9 @@ static bool has(void *arg)
 		return true;
 	/* relaxed: as above. */
 	return is_live(client) &&
-	       entry_ring_is_news(load_relaxed(&client->ring.memory->completed),
-				  load_relaxed(&client->seen));
+	       entry_ring_is_news(
+		       count_word_load(&client->ring.memory->completed),
+		       load_relaxed(&client->seen));
 }
 
 static bool arm(void *arg)

@@ -44,8 +44,7 @@ struct pool_remote {
 };
 
 /* The pool of a request to a daemon. */
-static inline struct sley_pool *
-remote_pool(const struct sley_request *request)
+static inline struct sley_pool *remote_pool(const struct sley_request *request)
 {
 	return request->series;
 }

@@ -88,7 +88,7 @@ static void kill_daemon(void)
 
 static void begin(void)
 {
-	strcpy(folder, "/tmp/sley-fault-XXXXXX");
+	snprintf(folder, sizeof(folder), "%s", "/tmp/sley-fault-XXXXXX");
 	CHECK(mkdtemp(folder) != NULL);
 	snprintf(path, sizeof(path), "%s/s", folder);
 	start_daemon();

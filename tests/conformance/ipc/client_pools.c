@@ -10,6 +10,7 @@
 #include <sley/admin.h>
 #include <sley/kv.h>
 #include <sley/pool_inspect.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static struct sley_pool *pool_named(struct sley_client *client,
@@ -173,7 +174,7 @@ static int ask_pool(struct sley_pool *admin, uint32_t method, const char *pool)
 {
 	struct sley_admin_target in = { .container = 0 };
 
-	strcpy(in.pool, pool);
+	snprintf(in.pool, sizeof(in.pool), "%s", pool);
 	return ask(admin, method, &in, sizeof(in));
 }
 
@@ -183,8 +184,8 @@ CLIENT_TEST(c44_pools_are_made_and_ended_through_the_admin_pool)
 	struct sley_pool *admin = pool_named(client, "admin"), *pool;
 	struct sley_admin_make make = { .containers = 2 };
 
-	strcpy(make.pool, "q");
-	strcpy(make.module, "work");
+	snprintf(make.pool, sizeof(make.pool), "%s", "q");
+	snprintf(make.module, sizeof(make.module), "%s", "work");
 	CHECK_EQ(ask(admin, SLEY_ADMIN_MAKE, &make, sizeof(make)), 0);
 	pool = pool_named(client, "q");
 	CHECK_EQ(sley_pool_nr_containers(pool), 2);
@@ -214,7 +215,7 @@ CLIENT_TEST(c45_a_flush_waits_for_the_requests_of_clients)
 	uint32_t item = 3;
 	struct sley_request_spec spec = work_on(WORK_HOLD, &item);
 
-	strcpy(target.pool, "work");
+	snprintf(target.pool, sizeof(target.pool), "%s", "work");
 	CHECK_EQ(ask_pool(admin, SLEY_ADMIN_FLUSH, "work"), 0);
 	CHECK_EQ(sley_submit(pool, &hold, &spec), 0);
 	EVENTUALLY(keeper_begun(keeper, 3));
@@ -241,8 +242,8 @@ static int inspect(struct sley_pool *admin, const char *pool, const char *query,
 {
 	struct sley_admin_query in = { .pool = "" };
 
-	strcpy(in.pool, pool);
-	strcpy(in.query, query);
+	snprintf(in.pool, sizeof(in.pool), "%s", pool);
+	snprintf(in.query, sizeof(in.query), "%s", query);
 	return sley_pool_call(admin,
 			      SLEY_REQUEST(.method = SLEY_ADMIN_INSPECT,
 					   .in = &in, .in_size = sizeof(in),

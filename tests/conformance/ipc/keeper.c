@@ -256,7 +256,8 @@ void keeper_begin(struct keeper *keeper)
 				   PROT_READ | PROT_WRITE,
 				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(keeper->page != MAP_FAILED);
-	strcpy(keeper->folder, "/tmp/sley-client-XXXXXX");
+	snprintf(keeper->folder, sizeof(keeper->folder), "%s",
+		 "/tmp/sley-client-XXXXXX");
 	CHECK(mkdtemp(keeper->folder) != NULL);
 	snprintf(keeper->path, sizeof(keeper->path), "%s/s", keeper->folder);
 	CHECK_EQ(pipe(to), 0);
