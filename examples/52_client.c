@@ -34,7 +34,7 @@ static int use_store(void)
 		sley_pool_close(store);
 	}
 	printf("user is %.*s\n", (int)size, value);
-	return sley_client_close(client) ? -1 : err;
+	return sley_client_close(client) ? -1 : err ? err : size != 3;
 }
 
 int main(void)
