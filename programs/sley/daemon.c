@@ -18,6 +18,7 @@
 
 /* After the grace period the daemon has so long to end. */
 #define END_MS 15000
+#define GRACE_MS 10000 /* of a daemon that does not tell */
 
 struct daemon_command {
 	struct remote remote;
@@ -207,6 +208,10 @@ static int stop_daemon(struct daemon_command *command,
 		return result;
 	process = open_process(remote);
 	err = ask_status(remote, status);
+	if (err == -EACCES) { /* the user may stop, and not look */
+		*status = (struct control_status){ .grace_ms = GRACE_MS };
+		err = 0;
+	}
 	if (!err)
 		err = remote_call(remote, CONTROL_MODULE,
 				  SLEY_REQUEST(.method = CONTROL_STOP,
@@ -221,9 +226,8 @@ static int stop_daemon(struct daemon_command *command,
 	if (!result && process >= 0 &&
 	    !wait_for_end(process, grace_ms + END_MS)) {
 		fprintf(stderr,
-			"sley daemon: process %u still runs; its log tells "
-			"more, and 'kill -9 %u' ends it\n",
-			status->pid, status->pid);
+			"sley daemon: the process still runs; its log tells "
+			"more, and 'kill -9' ends it\n");
 		result = STATUS_TROUBLE;
 	}
 	if (process >= 0)
@@ -244,7 +248,8 @@ static int stop(void *self, const char *const *words, int nr)
 		return STATUS_OK; /* what was asked for */
 	}
 	if (!result && !command->remote.json)
-		printf("The daemon at %s has ended.\n", status.socket);
+		printf("The daemon%s%s has ended.\n",
+		       *status.socket ? " at " : "", status.socket);
 	return result;
 }
 

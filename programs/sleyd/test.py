@@ -781,7 +781,12 @@ class Users(Test):
                     self.assertIn("your user may not", said)
             self.assertIn("no session", self.sley("client", "eject", "9999",
                                                   status=1))
-            self.stop(process)
+            if right == "stop":
+                self.assertIn("has ended", self.as_nobody("daemon", "stop"))
+            else:
+                self.as_nobody("daemon", "stop", status=1)
+                process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(LONG), 0)
 
     def test_a_daemon_of_root_becomes_its_user(self):
         if SANITIZED:
