@@ -309,10 +309,7 @@ int doorkeeper_open(struct sley_server *server)
 
 	server->spare = os_eventfd_create();
 	server->epoll = os_epoll_create();
-	err = server->epoll < 0
-		      ? server->epoll
-		      : os_epoll_add(server->epoll, server->listener.fd,
-				     DOORKEEPER_LISTENER);
+	err = server->epoll < 0 ? server->epoll : greeting_listen(server);
 	ops.fd = server->epoll;
 	if (!err)
 		err = source_add(server_runtime(server), &server->source, &ops,

@@ -195,6 +195,12 @@ static bool send_away(struct sley_server *server)
 	return socket >= 0;
 }
 
+int greeting_listen(struct sley_server *server)
+{
+	return os_epoll_add(server->epoll, server->listener.fd,
+			    DOORKEEPER_LISTENER);
+}
+
 static void listen_again(void *arg)
 {
 	struct sley_server *server = arg;
@@ -227,9 +233,7 @@ void greeting_resume(struct sley_server *server)
 		return;
 	/* relaxed: as above. */
 	store_relaxed(&server->paused, 0);
-	if (server->listener.fd >= 0 &&
-	    os_epoll_add(server->epoll, server->listener.fd,
-			 DOORKEEPER_LISTENER) != 0)
+	if (server->listener.fd >= 0 && greeting_listen(server) != 0)
 		pause_listening(server);
 }
 

@@ -12,6 +12,9 @@
 
 #define GREETING_NS 5000000000ull
 
+/* From now on the taker hears of processes that connect: 0 or -errno. */
+must_check int greeting_listen(struct sley_server *server);
+
 /* Accepts clients that wait, some of them.  True: there are more. */
 must_check bool greeting_accept(struct sley_server *server);
 

@@ -129,7 +129,7 @@ static int await(struct visitor *v, void *data)
 	struct pollfd ends = { .fd = v->socket, .events = POLLIN };
 	struct request_answer answer;
 	struct wire_packet packet;
-	int nr_fds, err;
+	int bell = v->fds[0], nr_fds, err;
 
 	for (;;) {
 		if (request_collect(v->submitter, &answer, data) == 1)
@@ -137,8 +137,10 @@ static int await(struct visitor *v, void *data)
 		if (poll(&ends, 1, 0) > 0) {
 			nr_fds = 0;
 			err = receive(v, &packet, &nr_fds);
-			if (nr_fds)
-				close(v->fds[0]);
+			if (nr_fds) {
+				close(v->fds[0]); /* of a segment */
+				v->fds[0] = bell;
+			}
 			if (err)
 				return err;
 		}
@@ -172,9 +174,10 @@ static int use(struct visitor *v)
 	struct wire_head head = { .method = WIRE_CONTROL_OPEN, .out_room = 64 };
 	struct wire_open open = { .pool = "p", .module = "echo" };
 	struct wire_number number = { 8192 };
+	struct wire_bulk bulk = { .in_size = 8192 };
 	struct wire_opened opened;
 	unsigned char data[256];
-	int bell = v->fds[0], err;
+	int err;
 
 	err = call(v, &head, &open, sizeof(open), data);
 	if (err)
@@ -188,8 +191,14 @@ static int use(struct visitor *v)
 	head = (struct wire_head){ .method = WIRE_CONTROL_SEGMENT,
 				   .out_room = 8 };
 	err = call(v, &head, &number, sizeof(number), data);
-	v->fds[0] = bell;
-	return err;
+	if (err)
+		return err;
+	/* The memory of the segment is not needed for that. */
+	memcpy(&bulk.segment, data, sizeof(bulk.segment));
+	head = (struct wire_head){ .pool = opened.pool,
+				   .flags = WIRE_BULK,
+				   .out_room = 8192 };
+	return call(v, &head, &bulk, sizeof(bulk), data);
 }
 
 static int visit(void)
