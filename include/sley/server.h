@@ -111,7 +111,8 @@ struct sley_server_options {
  * Context:  any thread
  * Blocks:   never
  * Owner:    the caller ends the server with sley_server_destroy(), before the router;
- *           @options is copied, .self is borrowed until then; .listen_fd is taken over.
+ *           @options is copied, .self is borrowed until then; .listen_fd is taken over,
+ *           unless the call fails.
  * Errors:   -EADDRINUSE    another program listens at the socket
  *           -EPERM         other users may write to the folder of the socket
  *           -EEXIST        there is a file of that name which is no socket

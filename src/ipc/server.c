@@ -341,6 +341,8 @@ int sley_server_create(struct sley_router *router, struct sley_server **out,
 	list_init(&server->chores);
 	err = assemble(server);
 	if (err) {
+		if (options.listen_fd > 0)
+			server->listener.fd = -1; /* stays the caller's */
 		dismantle(server);
 		return err;
 	}

@@ -93,6 +93,13 @@ TEST_WORKERS(a_socket_that_listens_already_is_served)
 	CHECK(mkdtemp(s.folder));
 	(void)snprintf(s.path, sizeof(s.path), "%s/sock", s.folder);
 	CHECK_EQ(os_local_listen(&listener, s.path, 0600), 0);
+	/* The descriptor of a server that was not made is still the caller's. */
+	test_fail_allocation_after(3);
+	CHECK_EQ(sley_server_create(r.router, &s.server,
+				    SLEY_SERVER_OPTIONS(.listen_fd =
+								listener.fd)),
+		 -ENOMEM);
+	test_fail_allocation_after(-1);
 	CHECK_EQ(sley_server_create(r.router, &s.server,
 				    SLEY_SERVER_OPTIONS(.listen_fd =
 								listener.fd)),
