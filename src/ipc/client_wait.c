@@ -211,12 +211,14 @@ static int lead(struct sley_client *client, const struct wish *wish,
 
 static bool become_leader(struct sley_client *client)
 {
-	return !(or_acquire(&client->duty, LEADER) & LEADER); /* CD1 */
+	/* relaxed: what a leader looks at is under the lock. */
+	return !(or_relaxed(&client->duty, LEADER) & LEADER);
 }
 
 static void resign(struct sley_client *client)
 {
-	if (and_release(&client->duty, ~LEADER) > LEADER) /* CD1 */
+	/* relaxed: as above; the followers are counted in the same word. */
+	if (and_relaxed(&client->duty, ~LEADER) > LEADER)
 		sley_event_set(&client->handover);
 }
 
@@ -244,7 +246,7 @@ static int wait_as_thread(struct sley_client *client, const struct wish *wish,
 	bool leads = become_leader(client);
 
 	if (!leads) {
-		/* relaxed: CD1 is in the bit; the count is of the same word. */
+		/* relaxed: see resign(). */
 		(void)add_relaxed(&client->duty, FOLLOWER);
 		while (result == -EAGAIN && !leads) {
 			leads = become_leader(client);

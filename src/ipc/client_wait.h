@@ -27,7 +27,6 @@
  *
  * Edges:
  *
- *  CD1  a leader leaves -> the next leader : nothing but the order of their sleeps
  *  CL1  see ipc/client.h
  *  CW1  see shm/count_word.h
  *

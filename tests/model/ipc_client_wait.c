@@ -9,7 +9,8 @@
  * not a delay of 50 ms.
  *
  * With up to three delays, or two, on the memory of an x86; the first of them with one delay
- * on that of C11, too: a waiter beside a thread that collects its answer; a leader and a
+ * on that of C11, too; and two drivers at once, with up to three preemptions, one with C11: a
+ * waiter beside a thread that collects its answer; a leader and a
  * follower, whose answers come together or one by one; a submitter that waits for a slot
  * beside a waiter; the end of the daemon, noticed by another thread, with a leader and a
  * follower.  The models do not see a reconnect (tests/stress/client_stress.c), tasks, which
@@ -69,11 +70,22 @@ void report_early(const struct sley_config *config, const char *format, ...)
 	(void)format;
 }
 
-/* The daemon has ended: the socket says so. */
+/* The daemon has ended: the socket says so, to one driver at a time. */
+static int nr_hearing;
+
+static noinline void hear_alone(void)
+{
+	nr_hearing++;
+	model_access(&nr_hearing);
+	MODEL_CHECK(nr_hearing == 1);
+	nr_hearing--;
+}
+
 int os_seqpacket_recv(int fd, void *data, size_t size, int *fds,
 		      uint32_t max_fds, bool waits)
 {
 	(void)fd, (void)data, (void)size, (void)fds, (void)max_fds, (void)waits;
+	hear_alone();
 	return 0;
 }
 
@@ -245,6 +257,7 @@ static void setup_with(int nr, uint32_t nr_reserve)
 {
 	ledger = (struct ledger){ 0 };
 	model_ledger(&ledger, sizeof(ledger));
+	nr_hearing = 0;
 	make_client();
 	client.link.nr_reserve = nr_reserve;
 	for (int i = 0; i < nr; i++) {
@@ -254,6 +267,11 @@ static void setup_with(int nr, uint32_t nr_reserve)
 	MODEL_CHECK(link_publish(&client.link) == 0);
 	for (int i = 0; i < nr; i++)
 		MODEL_CHECK(request_take(&server, &taken[i], NULL) == 1);
+}
+
+static void no_request(void)
+{
+	setup_with(0, 0);
 }
 
 static void one_request(void)
@@ -390,6 +408,13 @@ static void two_told(void)
 	MODEL_CHECK(ledger.returned == 2);
 }
 
+/* Whatever is urgent was looked at after it was said. */
+static void nothing_is_urgent(void)
+{
+	MODEL_CHECK(client.link.state == LINK_LOST);
+	MODEL_CHECK(!client.urgent && !client.driving);
+}
+
 #define X86 (MODEL_SC | MODEL_TSO)
 
 MODEL(a_waiter_beside_a_collector, .setup = one_request,
@@ -416,3 +441,10 @@ MODEL(an_answer_before_the_end_of_the_daemon, .setup = two_requests,
 MODEL(a_waiter_beside_a_collector_in_c11, .setup = one_request,
       .threads = { waiter, collector, answerer }, .finish = one_answered,
       .modes = MODEL_RA, .delays = 1, .steps = 4000, .slow = true);
+
+MODEL(two_drivers, .setup = no_request, .threads = { driver, driver },
+      .finish = nothing_is_urgent, .modes = X86, .bound = 3, .steps = 4000);
+
+MODEL(two_drivers_in_c11, .setup = no_request, .threads = { driver, driver },
+      .finish = nothing_is_urgent, .modes = MODEL_RA, .bound = 1,
+      .steps = 4000);
