@@ -10,6 +10,8 @@
 function(sley_manifest_begin)
 	set(folders
 		${CMAKE_INSTALL_BINDIR}
+		${CMAKE_INSTALL_SBINDIR}
+		lib/systemd/system
 		${CMAKE_INSTALL_LIBDIR}/cmake/sley
 		${CMAKE_INSTALL_LIBDIR}/pkgconfig
 		${CMAKE_INSTALL_INCLUDEDIR}/sley
@@ -17,7 +19,8 @@ function(sley_manifest_begin)
 		${CMAKE_INSTALL_MANDIR}/man1
 		${CMAKE_INSTALL_MANDIR}/man3
 		${CMAKE_INSTALL_MANDIR}/man5
-		${CMAKE_INSTALL_MANDIR}/man7)
+		${CMAKE_INSTALL_MANDIR}/man7
+		${CMAKE_INSTALL_MANDIR}/man8)
 	install(CODE "set(sley_folders \"${folders}\")")
 	install(CODE [[
 	string(REGEX REPLACE "/+$" "" sley_root "$ENV{DESTDIR}")

@@ -248,8 +248,9 @@ class Installed:
         have = set(os.listdir(os.path.join(self.prefix, "include/sley")))
         if want != have:
             fail(f"headers: {sorted(want ^ have)}")
-        for name in ("sley.1", "sley.5", "sley.7", "sley_spawn.3", "sley_config.3",
-                     "sley_event_wait_until.3", "sley_http_respond.3"):
+        for name in ("sley.1", "sley.5", "sley.7", "sleyd.8", "sley_spawn.3",
+                     "sley_config.3", "sley_event_wait_until.3",
+                     "sley_http_respond.3"):
             folder = find(self.prefix, name)
             if not folder.endswith(f"share/man/man{name[-1]}"):
                 fail(f"{name} is in {folder}")
@@ -260,6 +261,11 @@ class Installed:
                 run("man", "-M", os.path.join(self.prefix, "share/man"),
                     "-w", section, name)
         run(os.path.join(self.prefix, "bin/sley"), "version")
+        if self.args.config:
+            run(os.path.join(self.prefix, "sbin/sleyd"), "--version")
+            for name in ("sleyd.service", "sleyd.socket"):
+                if not find(self.prefix, name).endswith("lib/systemd/system"):
+                    fail(f"{name} is where systemd does not look")
         find(self.prefix, "01_hello.c")
         for name in ("LICENSE", "README.md", "TUTORIAL.md", "sley.yaml"):
             folder = find(self.prefix, name)
