@@ -57,7 +57,13 @@ static const char text[] =
 	"  - mod_name: a\n"
 	"    pool_name: b\n"
 	"    params: { x: 1, y: [ 1, 2, { z: z } ] }\n"
-	"  - { mod_name: a, pool_name: c }\n";
+	"  - { mod_name: a, pool_name: c }\n"
+	"daemon:\n"
+	"  socket: /run/x/y.sock\n"
+	"  mode: 0660\n"
+	"  users:\n"
+	"    - { user: ada, may: [ submit, look ] }\n"
+	"    - { everybody: true, may: look }\n";
 
 static int nothing_said(void)
 {
