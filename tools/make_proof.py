@@ -263,7 +263,8 @@ class Faults:
 class Runs:
     """Programs that ran under watch: sanitizers, stress, chaos."""
 
-    kinds = ("sanitizer", "memcheck", "stress", "chaos", "migration")
+    kinds = ("sanitizer", "memcheck", "stress", "chaos", "migration",
+             "simulation", "simulation-mutants")
 
     def __init__(self, lines):
         self.kind = by(lines, "kind")
@@ -292,6 +293,21 @@ class Runs:
             rows.append(("forced migrations",
                          f"{total(self.of('migration'), 'migrations'):,} in "
                          f"{len(self.of('migration'))} builds"))
+        return rows + self.simulations()
+
+    def simulations(self):
+        rows, done = [], self.of("simulation")
+        if done:
+            rows.append(("clients and daemons, simulated",
+                         f"{total(done, 'seeds'):,} seeds, "
+                         f"{total(done, 'requests'):,} requests, "
+                         f"{total(done, 'kills'):,} kills, "
+                         f"{total(done, 'lives'):,} lives of rings"))
+        for line in self.of("simulation-mutants"):
+            rows.append(("mistakes in their protocol",
+                         f"{line['killed'] + line['equivalent']}: "
+                         f"{line['killed']} noticed, {line['equivalent']} "
+                         "argued harmless"))
         return rows
 
     def page(self):

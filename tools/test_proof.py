@@ -43,6 +43,11 @@ LINES = [
     {"kind": "sanitizer", "build": "asan", "tests": 85, "seconds": 1.5},
     {"kind": "stress", "program": "chan_stress", "build": "tsan",
      "seconds": 2.0, "operations": 4000},
+    {"kind": "simulation", "seeds": 2000, "requests": 9000, "kills": 70,
+     "lives": 300},
+    {"kind": "simulation", "seeds": 1000, "requests": 1000, "kills": 1,
+     "lives": 5},
+    {"kind": "simulation-mutants", "killed": 8, "equivalent": 2},
     {"kind": "limit", "name": "no_membarrier", "result": "works"},
     {"kind": "limit", "name": "no_memory", "verdict": "passed",
      "result": "says why"},
@@ -112,6 +117,12 @@ class Proof(unittest.TestCase):
         self.assertIn("| stress | 2 s, 4,000 operations |", text)
         self.assertIn("| no membarrier | works |", text)
         self.assertIn("| no memory | says why |", text)
+
+    def test_simulations_are_summed(self):
+        text = self.page()
+        self.assertIn("| clients and daemons, simulated | 3,000 seeds, 10,000 "
+                      "requests, 71 kills, 305 lives of rings |", text)
+        self.assertIn("| 10: 8 noticed, 2 argued harmless |", text)
 
     def test_what_was_skipped_does_not_count(self):
         self.assertNotIn("no root", self.page())

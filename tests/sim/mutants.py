@@ -19,10 +19,11 @@ import tempfile
 import time
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tests/harness")]
 
 import csource  # noqa: E402
 import overlay  # noqa: E402
+import prove  # noqa: E402
 import textmutant  # noqa: E402
 
 LIST = "tests/sim/mutants.txt"
@@ -98,6 +99,8 @@ def main():
         good = judge(entry, seed) and good
         counts["killed" if seed else "equivalent"] += 1
     print(f"{counts['killed']} killed, {counts['equivalent']} may survive")
+    if not args.names and not args.sample:
+        prove.prove("simulation-mutants", **counts)
     status = report.finish(len(entries))
     return status or (0 if good else 1)
 
