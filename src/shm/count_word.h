@@ -39,6 +39,7 @@
 #define COUNT_WORD_WATCHED 2u /* the reader wants a signal of an eventfd */
 #define COUNT_WORD_STOP 4u    /* the writer has begun to end             */
 #define COUNT_WORD_ONE 8u
+#define COUNT_WORD_TRIES 4
 #define COUNT_WORD_MASK (UINT32_MAX / COUNT_WORD_ONE)
 
 static inline uint32_t count_word_count(uint32_t word)
@@ -70,6 +71,49 @@ static inline must_check uint32_t count_word_add(uint32_t *word, uint32_t nr)
 static inline must_check uint32_t count_word_stop(uint32_t *word)
 {
 	return or_release(word, COUNT_WORD_STOP); /* CW1 */
+}
+
+/*
+ * The same, and the reader's wishes are taken back in the same operation: the last of the
+ * writer on the word.  So a reader that has seen the count may use the word anew, with
+ * another writer.  @expected is what the word has if the reader wishes nothing.
+ *
+ * The reader changes the word twice at most.  One that does so more often is broken, and
+ * harms itself.
+ */
+static inline must_check uint32_t count_word_hand_over(uint32_t *word,
+						       uint32_t expected,
+						       uint32_t nr)
+{
+	uint32_t found = expected;
+
+	for (int i = 0; i < COUNT_WORD_TRIES; i++) {
+		uint32_t next = (found + nr * COUNT_WORD_ONE) &
+				~(COUNT_WORD_SLEEPS | COUNT_WORD_WATCHED);
+
+		if (likely(cas_release(word, &found, next))) /* CW1 */
+			return found;
+	}
+	found = count_word_add(word, nr);
+	/* relaxed: as count_word_clear(). */
+	(void)and_relaxed(word, ~(COUNT_WORD_SLEEPS | COUNT_WORD_WATCHED));
+	return found;
+}
+
+/* The writer begins to end, and the reader's wishes are taken back, as above. */
+static inline must_check uint32_t count_word_hand_over_stop(uint32_t *word,
+							    uint32_t expected)
+{
+	uint32_t found = expected;
+
+	for (int i = 0; i < COUNT_WORD_TRIES; i++) {
+		uint32_t next = (found | COUNT_WORD_STOP) &
+				~(COUNT_WORD_SLEEPS | COUNT_WORD_WATCHED);
+
+		if (likely(cas_release(word, &found, next))) /* CW1 */
+			return found;
+	}
+	return count_word_stop(word);
 }
 
 /* After count_word_add(): wakes at most @nr threads that sleep on the word. */

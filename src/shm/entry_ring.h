@@ -15,9 +15,12 @@
  *
  * Several threads of the reading process may wait at once, on the word or for the
  * eventfd.  So a waiter never clears a bit: the other waiters may rely on it.  The
- * writer clears the bits that it has found, and then wakes or signals all of their
- * waiters.  A bit that is set between the addition and the clearing may be lost that
- * way, but its waiter is woken: the wake-up comes after the clearing.
+ * writer clears the bits with the operation that finds them, and then wakes or signals
+ * all of their waiters.
+ *
+ * A publish is the last access of the writer to the word.  A reader that has seen what it
+ * waits for may give the ring to another writer at once: a writer that clears bits later
+ * would clear those of its successor, whose reader then sleeps for ever.
  *
  * One thread of a process writes or reads at a time: a lock for that is the business
  * of that process, and is not in the shared memory.
@@ -85,6 +88,12 @@ static inline void entry_ring_put(struct entry_writer *writer,
 	writer->nr++;
 }
 
+/* The word, if the reader wishes nothing. */
+static inline uint32_t entry_ring_word(const struct entry_writer *writer)
+{
+	return (uint32_t)writer->nr_published * COUNT_WORD_ONE;
+}
+
 /*
  * The reader may have all entries.  Returns the bits of the reader's waiters, for
  * entry_ring_tell(); or -EPROTO: the other process has changed the count.
@@ -92,28 +101,25 @@ static inline void entry_ring_put(struct entry_writer *writer,
 static inline must_check int entry_ring_publish(struct entry_writer *writer)
 {
 	uint64_t before = writer->nr_published;
-	uint32_t found, bits;
+	uint32_t found;
 
 	if (writer->nr == before)
 		return 0;
-	found = count_word_add(writer->word, (uint32_t)(writer->nr - before));
+	found = count_word_hand_over(writer->word, entry_ring_word(writer),
+				     (uint32_t)(writer->nr - before));
 	writer->nr_published = writer->nr;
 	if (unlikely(count_word_count(found) != (before & COUNT_WORD_MASK)))
 		return -EPROTO;
-	bits = found & ~ENTRY_RING_NEWS;
-	if (bits)
-		count_word_clear(writer->word, bits);
-	return (int)bits;
+	return (int)(found & ~ENTRY_RING_NEWS);
 }
 
 /* The writer will publish nothing more.  Returns bits, as entry_ring_publish(). */
 static inline must_check int entry_ring_stop(struct entry_writer *writer)
 {
-	uint32_t bits = count_word_stop(writer->word) & ~ENTRY_RING_NEWS;
+	uint32_t found = count_word_hand_over_stop(writer->word,
+						   entry_ring_word(writer));
 
-	if (bits)
-		count_word_clear(writer->word, bits);
-	return (int)bits;
+	return (int)(found & ~ENTRY_RING_NEWS);
 }
 
 /*

@@ -441,3 +441,82 @@ static void notice_death(int id)
 
 MODEL(a_death_ends_all_waits, .setup = two_slots,
       .threads = { notice_death, await_end, watch_end });
+
+/* ---- the next server --------------------------------------------------------------- */
+
+static struct request_server successor;
+static uint32_t handed_over, successor_eventfd; /* each session has its own */
+
+static void two_servers(void)
+{
+	begin(2);
+	handed_over = successor_eventfd = 0;
+	model_name(&handed_over, "handed over");
+	model_name(&successor_eventfd, "submitter's next eventfd");
+}
+
+/* Its answer is the last that it does to the memory. */
+static void serve_last(int id)
+{
+	struct request request;
+
+	(void)id;
+	MODEL_CHECK(take(&request, false));
+	tell_submitter(request_server_stop(&server));
+	answer(&request);
+}
+
+/* Something else wakes a submitter that watches: it looks once more, by chance. */
+static void collect_until(int nr, bool stopped, uint32_t *eventfd)
+{
+	bool may_look = model_choose(2);
+
+	for (;;) {
+		collect_all();
+		if (nr_collected == nr &&
+		    (!stopped || submitter->completions.stopped))
+			return;
+		if (entry_ring_watch(submitter->completions.word,
+				     entry_ring_seen(&submitter->completions)))
+			continue;
+		if (!may_look)
+			eventfd_await(eventfd);
+		may_look = false;
+	}
+}
+
+/* The server has stopped, and has answered: the ring is the next one's. */
+static void give_to_successor(int id)
+{
+	(void)id;
+	submit(10);
+	collect_until(1, true, &submitter_eventfd);
+	request_submitter_begin(submitter, 2);
+	request_server_init(&successor, &submitter->ring);
+	eventfd_signal(&handed_over);
+	submit(11);
+	collect_until(2, false, &successor_eventfd);
+}
+
+static void succeed(int id)
+{
+	struct request request;
+	int err, nr;
+
+	(void)id;
+	eventfd_await(&handed_over);
+	while ((nr = request_take(&successor, &request, NULL)) == 0)
+		sleep_on(&successor.submissions);
+	MODEL_CHECK(nr == 1);
+	nr_taken++;
+	err = request_put_answer(&successor, &request, request.value + 1, NULL,
+				 0);
+	MODEL_CHECK(err == 0);
+	if (entry_ring_tell(&shared.memory.completed,
+			    request_publish_answers(&successor)))
+		eventfd_signal(&successor_eventfd);
+}
+
+MODEL(a_ring_is_given_to_the_next_server, .setup = two_servers,
+      .threads = { give_to_successor, serve_last, succeed }, .finish = finish,
+      .delays = 3);
