@@ -74,7 +74,8 @@ static int find_programs(struct scene *scene)
 
 static int make_folder(struct scene *scene)
 {
-	strcpy(scene->folder, "/tmp/sley-tour-XXXXXX");
+	(void)snprintf(scene->folder, sizeof(scene->folder),
+		       "/tmp/sley-tour-XXXXXX");
 	if (!mkdtemp(scene->folder))
 		return -errno;
 	(void)snprintf(scene->socket, sizeof(scene->socket), "%s/sock",
