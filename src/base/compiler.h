@@ -25,17 +25,4 @@
 
 #define array_size(a) (sizeof(a) / sizeof((a)[0]))
 
-/*
- * The line comes over to be written.  The compiler knows the instruction only for
- * processors that are newer than all x86-64; the oldest of these do nothing.
- */
-static inline void prefetch_write(const void *at)
-{
-#ifdef __x86_64__
-	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)at));
-#else
-	__builtin_prefetch(at, 1);
-#endif
-}
-
 #endif

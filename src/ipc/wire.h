@@ -164,12 +164,15 @@ static inline void wire_head_copy(struct wire_head *to,
 	to->pool = load_relaxed(&from->pool);
 	to->method = load_relaxed(&from->method);
 	to->query_kind = load_relaxed(&from->query_kind);
+	/* relaxed: as above. */
 	to->query_timeout = load_relaxed(&from->query_timeout);
 	to->query_first = load_relaxed(&from->query_first);
 	to->query_count = load_relaxed(&from->query_count);
+	/* relaxed: as above. */
 	to->deadline_ns = load_relaxed(&from->deadline_ns);
 	to->group = load_relaxed(&from->group);
 	to->io_size = load_relaxed(&from->io_size);
+	/* relaxed: as above. */
 	to->out_room = load_relaxed(&from->out_room);
 	to->priority = load_relaxed(&from->priority);
 	to->flags = load_relaxed(&from->flags);

@@ -169,6 +169,16 @@ static inline void entry_ring_get(struct entry_reader *reader,
 	reader->nr++;
 }
 
+/* The slot of the entry that comes @ahead entries later: a hint, nothing is checked. */
+static inline uint32_t entry_ring_glance(const struct entry_reader *reader,
+					 uint32_t ahead)
+{
+	uint64_t number = reader->nr + ahead;
+
+	/* relaxed: a hint, see above. */
+	return load_relaxed(&reader->entries[number & reader->mask].slot);
+}
+
 /* The state of the word that the reader knows, for the two calls below. */
 static inline uint32_t entry_ring_seen(const struct entry_reader *reader)
 {

@@ -212,14 +212,11 @@ static inline bool request_is_answer(const struct request_submitter *submitter,
 static inline void
 request_fetch_ahead(const struct request_submitter *submitter, int nr)
 {
-	const struct entry_reader *reader = &submitter->completions;
-	uint64_t number = reader->nr + REQUEST_FETCH_AHEAD;
 	uint32_t slot;
 
 	if (nr <= REQUEST_FETCH_AHEAD)
 		return;
-	/* relaxed: CW1; a hint, which is checked when its turn comes. */
-	slot = load_relaxed(&reader->entries[number & reader->mask].slot);
+	slot = entry_ring_glance(&submitter->completions, REQUEST_FETCH_AHEAD);
 	if (likely(slot < submitter->ring.depth))
 		request_ring_fetch(&submitter->ring, slot,
 				   submitter->ring.slot_size);
