@@ -182,7 +182,7 @@ static int take_asked(struct sley_client *client, struct segment **segment)
 	if (!client->moving || !client->answered)
 		return 0;
 	client->answered = false;
-	if (code >= 0)
+	if (code >= 0 && client->asked_epoch == client->segments.epoch)
 		*segment = segment_cache_claim(&client->segments,
 					       (uint32_t)client->asked.number);
 	if (*segment)

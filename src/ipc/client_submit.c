@@ -111,11 +111,11 @@ static int await_memory(struct sley_client *client, uint32_t number,
 		bool stale;
 
 		client_lock(client);
-		*out = segment_cache_claim(&client->segments, number);
+		/* The next daemon has given this number to another request. */
 		stale = client->segments.epoch != epoch;
+		if (!stale)
+			*out = segment_cache_claim(&client->segments, number);
 		client_unlock(client);
-		if (stale && *out) /* of the next daemon, for another thread */
-			put_segment(client, *out);
 		if (stale)
 			return -ESTALE;
 		if (*out || drove)
