@@ -663,9 +663,9 @@ const struct plan_row plan_rows[] = {
 			  .package = "memcached" },
 		},
 		.bars = {
-			{ "ns", "redis", 1.0 / 8, 0, 1 },
+			{ "p50_ns", "redis", 1.0 / 8, 0, 1 },
 			{ "ns", "redis", 1.0 / 3, 0, 2 },
-			{ "parked_ns", "redis", 1.0, 0, 1 },
+			{ "parked_p50_ns", "redis", 1.0, 0, 1 },
 		},
 	},
 	{
