@@ -316,7 +316,8 @@ void os_bell_ring(int fd)
 	int saved_errno = errno;
 
 	/* fault: no room means that the bell has rung; no peer, that nobody hears. */
-	(void)!send(fd, &once, sizeof(once), MSG_DONTWAIT | MSG_NOSIGNAL);
+	(void)!sendto(fd, &once, sizeof(once), MSG_DONTWAIT | MSG_NOSIGNAL,
+		      NULL, 0);
 	errno = saved_errno;
 }
 

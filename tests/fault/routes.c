@@ -375,8 +375,11 @@ static void load(struct sley *rt, const char *dir)
 		return;
 	if (TRY(sley_pool_open(router, &pool, "p",
 			       SLEY_POOL_OPTIONS(.module = "plugin")),
-		-ENOMEM, -EACCES, -ELIBBAD, -EAGAIN))
+		-ENOMEM, -EACCES, -ELIBBAD, -EAGAIN)) {
 		sley_pool_close(pool);
+		(void)TRY(sley_router_refresh(router), -ENOMEM, -EMFILE,
+			  -EACCES);
+	}
 	CHECK_EQ(sley_router_destroy(router), 0);
 }
 

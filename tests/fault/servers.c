@@ -219,20 +219,43 @@ static int visit(void)
 	return err;
 }
 
+/* The server lets nobody in: the refusal has the reason, or there is none. */
+static int visit_in_vain(void)
+{
+	int err = visit();
+
+	return err == -EACCES ? 0 : err;
+}
+
 /* ---- the server ---------------------------------------------------------------------- */
+
+static bool is_shut;
+
+static bool may_connect(void *self, const struct sley_server_peer *peer)
+{
+	(void)self;
+	(void)peer;
+	return !is_shut;
+}
 
 static void with_server(struct sley_router *router)
 {
 	struct sley_server *server;
 
-	if (!TRY(sley_server_create(router, &server,
-				    SLEY_SERVER_OPTIONS(.socket = path,
-							.max_clients = 4)),
+	is_shut = false;
+
+	if (!TRY(sley_server_create(
+			 router, &server,
+			 SLEY_SERVER_OPTIONS(.socket = path, .max_clients = 4,
+					     .may_connect = may_connect)),
 		 -ENOMEM, -EMFILE, -ENFILE, -ENOBUFS, -ENOSPC, -EACCES, -EPERM,
 		 -EADDRINUSE))
 		return;
 	(void)TRY(visit(), -ENOMEM, -EMFILE, -ENOSPC, -EPERM, -EPIPE, -ENOBUFS,
 		  -ENFILE);
+	is_shut = true;
+	(void)TRY(visit_in_vain(), -ENOMEM, -EMFILE, -ENOSPC, -EPERM, -EPIPE,
+		  -ENOBUFS, -ENFILE);
 	sley_server_destroy(server);
 }
 

@@ -63,6 +63,8 @@ static const struct tolerated table[] = {
 	  .rule = EITHER, .reason = "waits until there is room, or too long" },
 	{ "os/file_call.c", "splice_bytes", "splice", .error = EAGAIN,
 	  .rule = EITHER, .reason = "as above" },
+	{ "ipc/greeting.c", "refuse", "os_seqpacket_send", .rule = ABSORBED,
+	  .reason = "then the process that is refused sees the end alone" },
 	{ "stream/serve.c", "prepare", "slab_alloc", .rule = EITHER,
 	  .reason = "a server tries again; it is a shortage, and reported, "
 		    "only if a connection waits" },

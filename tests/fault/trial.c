@@ -176,8 +176,11 @@ void trial_again(const struct test_place *place, int result, const int *errors)
 void trial_note_report(void *self, const char *line)
 {
 	(void)self;
-	/* Children of supervisors end in their scenarios without any fault. */
-	if (strstr(line, " restarts "))
+	/*
+	 * Children of supervisors end in their scenarios without any fault, and
+	 * clients are refused.
+	 */
+	if (strstr(line, " restarts ") || strstr(line, " refused pid "))
 		return;
 	atomic_fetch_add(&board->nr_reports, 1);
 	if (strstr(line, "no memory for another stack"))

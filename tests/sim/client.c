@@ -109,6 +109,7 @@ static int welcome(struct client *client, struct parcel *parcel)
 		return err;
 	}
 	ledger_counts.lives++;
+	client->session = (uint32_t)parcel->packet.session;
 	if (first) {
 		client->ring = parcel->memory;
 		if (!client->hostile)
@@ -203,13 +204,16 @@ static void tell(struct client *client, int bits)
 /* All that was submitted is acknowledged. */
 static void publish(struct client *client)
 {
+	bool was_live = client->link.state == LINK_LIVE;
 	int bits = link_publish(&client->link);
 
 	for (uint32_t i = 0; i < ITEMS_MAX; i++) {
 		struct item *item = &client->items[i];
 
-		if (item->owner.busy && item->fresh)
-			ledger_at(item->serial)->acked = true;
+		if (item->fresh)
+			ledger_acked(item->serial, item->sent && was_live
+							   ? client->session
+							   : 0);
 		item->fresh = false;
 	}
 	if (client->link.submitter)

@@ -275,7 +275,7 @@ void client_house_all(struct client *client)
 static struct item *free_item(struct client *client)
 {
 	for (uint32_t i = 0; i < ITEMS_MAX; i++) {
-		if (!client->items[i].owner.busy)
+		if (!client->items[i].owner.busy && !client->items[i].fresh)
 			return &client->items[i];
 	}
 	return NULL;
@@ -354,10 +354,10 @@ static bool submit(struct client *client, uint32_t pool, bool bulk)
 	      entry.forgotten ? ", forgotten" : "");
 	if (slot < 0)
 		return false;
-	ledger_at(item->serial)->acked = entry.forgotten;
 	item->slot = (uint32_t)slot;
 	item->owner.busy = !entry.forgotten;
 	item->fresh = true;
+	item->sent = client->link.requests[slot].phase == LINK_SLOT_SENT;
 	if (segment)
 		segment->used = true;
 	return true;

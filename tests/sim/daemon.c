@@ -2,8 +2,9 @@
 /*
  * daemon.c - a simulated daemon: its sessions.
  *
- * A session whose client is gone, or was thrown out, writes nothing to the ring any more:
- * a client that lives may be in the next life of it.
+ * A session whose client is gone writes nothing to the ring any more.  A client that was
+ * thrown out hears the end of the connection after the last answer: it may begin the next
+ * life of the ring then.
  */
 #include "sides.h"
 
@@ -79,6 +80,7 @@ static void accept_one(struct daemon *daemon, struct connection *connection)
 	served->client_id = client ? client->id : 0;
 	served->hostile = !client || client->hostile;
 	served->client = client;
+	served->number = ++world.nr_sessions;
 	served->next = daemon->served;
 	daemon->served = served;
 	daemon->accepting = NULL;
@@ -141,7 +143,7 @@ static struct shared *make_ring(const struct session *session,
 static int welcome(struct daemon *daemon, struct served *served,
 		   struct shared *given)
 {
-	struct packet_offer offer = { .session = 1,
+	struct packet_offer offer = { .session = served->number,
 				      .generation = daemon->generation,
 				      .segment_bytes =
 					      limits.max_segment_bytes };
@@ -199,6 +201,9 @@ static void drop(struct daemon *daemon, struct served *served)
 	struct mem *mem = &daemon->process.mem;
 
 	trace("drops client %u", served->client_id);
+	if (served->gone && !served->leaving && !daemon->stopping &&
+	    served->session.state == SESSION_LIVE)
+		ledger_emptied(served->number);
 	if (served->connection)
 		connection_close(served->connection, SIDE_DAEMON);
 	for (uint32_t i = 1; i <= SESSION_SEGMENTS_MAX; i++) {
@@ -212,6 +217,15 @@ static void drop(struct daemon *daemon, struct served *served)
 	mem_free(mem, served, sizeof(*served));
 }
 
+static void cancel_jobs(struct daemon *daemon, const struct served *served)
+{
+	for (uint32_t i = 0; i < JOBS_MAX; i++) {
+		if (daemon->jobs[i].served == served &&
+		    !daemon->jobs[i].forgotten)
+			daemon->jobs[i].cancelled = true;
+	}
+}
+
 /* The client has left: what nobody waits for is run, all else is cancelled. */
 static void part(struct daemon *daemon, struct served *served)
 {
@@ -220,12 +234,10 @@ static void part(struct daemon *daemon, struct served *served)
 	served->connection = NULL;
 	served->cut = served->gone = true;
 	served->held = false;
-	for (uint32_t i = 0; i < JOBS_MAX; i++) {
-		if (daemon->jobs[i].served == served &&
-		    !daemon->jobs[i].forgotten)
-			daemon->jobs[i].cancelled = true;
-	}
+	cancel_jobs(daemon, served);
 }
+
+/* The client hears the end when the last answer is there: it may use its ring again. */
 
 void daemon_eject(struct daemon *daemon, struct served *served, int32_t code,
 		  const char *reason)
@@ -243,9 +255,9 @@ void daemon_eject(struct daemon *daemon, struct served *served, int32_t code,
 	(void)connection_send(served->connection, SIDE_DAEMON, &packet, NULL,
 			      0);
 	session_end(&served->session, code, reason);
-	part(daemon, served);
-	served->gone = false; /* nothing more of its ring */
-	ledger_session_over(served->client_id, daemon->generation);
+	served->leaving = true;
+	served->held = false;
+	cancel_jobs(daemon, served);
 }
 
 /* ---- requests ---------------------------------------------------------------------------- */
@@ -297,14 +309,14 @@ static bool look_after(struct daemon *daemon, struct served *served)
 	struct parcel parcel;
 	bool more = false;
 
-	while (served->connection &&
+	while (served->connection && !served->leaving &&
 	       connection_receive(served->connection, SIDE_DAEMON, &parcel))
 		take_packet(daemon, served, &parcel);
-	if (served->connection &&
+	if (served->connection && !served->leaving &&
 	    connection_is_cut(served->connection, SIDE_DAEMON))
 		part(daemon, served);
 	if (daemon->eject == served->client && served->connection &&
-	    served->session.state == SESSION_LIVE) {
+	    !served->leaving && served->session.state == SESSION_LIVE) {
 		daemon->eject = NULL;
 		daemon_eject(daemon, served, -EACCES, "a person wants it so");
 	}
@@ -313,19 +325,25 @@ static bool look_after(struct daemon *daemon, struct served *served)
 	return more;
 }
 
-/* Sessions that have nothing left to do. */
+/* Has the session nothing left to do? */
+static bool is_done(struct daemon *daemon, struct served *served, bool all)
+{
+	if (!served->cut && !served->leaving && !all)
+		return false;
+	if (served->nr_jobs || take(daemon, served) || served->nr_jobs)
+		return false;
+	/* A ring that is held may have more. */
+	return !served->held || !served->gone || daemon->stopping;
+}
+
 static void sweep(struct daemon *daemon, bool all)
 {
 	struct served **at = &daemon->served;
 
 	while (*at) {
 		struct served *served = *at;
-		bool over = served->cut || all;
-		bool rest = served->gone && !daemon->stopping &&
-			    !(served->session.state != SESSION_LIVE);
 
-		if (over && !served->nr_jobs && !(rest && served->held) &&
-		    !take(daemon, served) && !served->nr_jobs) {
+		if (is_done(daemon, served, all)) {
 			*at = served->next;
 			drop(daemon, served);
 		} else {

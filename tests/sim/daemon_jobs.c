@@ -24,7 +24,8 @@ void daemon_publish(struct served *served)
 {
 	int bits;
 
-	if (served->cut || served->session.state != SESSION_LIVE)
+	if (served->cut || !served->session.slots ||
+	    served->session.state == SESSION_WELCOMED)
 		return;
 	bits = session_publish(&served->session);
 	for (uint32_t i = 0; i < served->nr_answers; i++)

@@ -118,6 +118,14 @@ void sim_stored(const void *at, size_t size)
 	}
 }
 
+void ledger_acked(uint32_t serial, uint32_t session)
+{
+	struct ledger_entry *entry = ledger_at(serial);
+
+	entry->acked = true;
+	entry->sent_to = session;
+}
+
 /* ---- run ------------------------------------------------------------------------------- */
 
 void ledger_run(uint32_t serial, uint32_t daemon)
@@ -236,6 +244,20 @@ void ledger_client_died(uint32_t client)
 	for (uint32_t i = 1; i < nr_entries; i++) {
 		if (entries[i].client == client)
 			entries[i].acked = false;
+	}
+}
+
+void ledger_emptied(uint32_t session)
+{
+	for (uint32_t i = 1; i < nr_entries; i++) {
+		const struct ledger_entry *entry = &entries[i];
+
+		if (entry->forgotten && entry->sent_to == session &&
+		    !entry->deadline_ns && !entry->hostile)
+			HOLDS(entry->nr_run,
+			      "request %u was forgotten by a client that died, "
+			      "and is not run",
+			      i);
 	}
 }
 

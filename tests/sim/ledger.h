@@ -15,7 +15,8 @@
  *   other codes: the answer of a daemon; or the client's, for a request that no daemon
  *     has begun
  *   a client that lives: all that was acknowledged has ended, at the end
- *   forgotten: the same, counted, since nobody is told which
+ *   forgotten: the same, counted, since nobody is told which; and run, if it was in the
+ *     ring when its client was killed
  */
 #ifndef SLEY_TESTS_SIM_LEDGER_H
 #define SLEY_TESTS_SIM_LEDGER_H
@@ -36,6 +37,7 @@ struct ledger_entry {
 	uint32_t in_size, out_size;
 	uint32_t nr_begun, nr_run;
 	uint32_t begun_by; /* the daemon                               */
+	uint32_t sent_to;  /* the session; 0: it was held at first     */
 	bool session_over; /* of the daemon that has begun it          */
 	bool answered;
 	int32_t answer, code;
@@ -53,6 +55,8 @@ void ledger_begin(void);
 uint32_t ledger_new(const struct ledger_entry *entry);
 struct ledger_entry *ledger_at(uint32_t serial);
 
+/* It is in the ring, for @session; 0: it is held. */
+void ledger_acked(uint32_t serial, uint32_t session);
 void ledger_run(uint32_t serial, uint32_t daemon);
 void ledger_answered(uint32_t serial, int32_t code);
 void ledger_published(uint32_t serial);
@@ -62,6 +66,11 @@ void ledger_forgotten_ended(uint32_t client, int32_t code);
 /* The session of @client with @daemon is over, without more answers. */
 void ledger_session_over(uint32_t client, uint32_t daemon);
 void ledger_client_died(uint32_t client);
+/*
+ * The client of @session is dead, and the daemon has emptied its ring: what nobody waits for
+ * was run.
+ */
+void ledger_emptied(uint32_t session);
 /* A client ends, all of whose requests must have ended. */
 void ledger_client_done(uint32_t client);
 

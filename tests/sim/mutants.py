@@ -9,6 +9,7 @@ run until a seed fails.  "=" behind a mutant is the argument why none may.
     mutants.py --build build-dev             all of them
     mutants.py --build build-dev --sample 4  some; others each day
     mutants.py --build build-dev NAME        the ones with that in the name
+    mutants.py --check                       the text of each is in its file
 """
 import argparse
 import os
@@ -63,6 +64,14 @@ def first_failure(build, entry, seeds):
     return found.group(1) if outcome.status else None
 
 
+def check(entries, report):
+    for entry in entries:
+        try:
+            textmutant.mutated(ROOT, entry.words[0], entry)
+        except textmutant.Stale as error:
+            report.add(LIST, entry.line, f"{entry.words[1]}: {error}")
+
+
 def judge(entry, seed):
     """True: as it should be."""
     if seed and not entry.argument:
@@ -80,13 +89,17 @@ def judge(entry, seed):
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--build", required=True)
+    parser.add_argument("--build")
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("--sample", type=int)
     parser.add_argument("--seeds", type=int, default=10000)
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
     report = csource.Report("mutants")
     entries = textmutant.parse(LIST, csource.read(ROOT, LIST), report)
+    if args.check:
+        check(entries, report)
+        return report.finish(len(entries))
     build = Build(ROOT, args.build)
     build.update({"tests/sim/sim"})
     good, counts = True, {"killed": 0, "equivalent": 0}

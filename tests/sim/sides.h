@@ -41,6 +41,7 @@ struct item {
 	uint32_t serial, slot;
 	uint32_t in_size;
 	bool fresh; /* not published yet                            */
+	bool sent;  /* the same, with an entry in the ring          */
 	unsigned char in[IN_MAX], out[IN_MAX];
 };
 
@@ -68,6 +69,7 @@ struct client {
 	bool hostile, abrupt, is_watched, must_be_ejected;
 	uint32_t depth, nr_ops;
 	uint64_t next_op_ns, retry_ns;
+	uint32_t session;
 	struct link link;
 	struct connection *connection;
 	struct shared *ring;
@@ -100,12 +102,16 @@ struct served {
 	struct session session;
 	struct connection *connection; /* NULL: over                 */
 	struct client *client;         /* for the ledger alone       */
+	uint32_t number;               /* of the session             */
 	uint32_t client_id;
 	bool hostile;
 	struct quota_user *user;
 	struct shared *ring;
 	struct shared *segments[SESSION_SEGMENTS_MAX + 1];
-	bool held, cut, gone;
+	bool held;
+	bool leaving; /* thrown out: until the last answer              */
+	bool cut;     /* nothing is written to the ring any more         */
+	bool gone;    /* the client is, and its ring can be emptied      */
 	uint32_t nr_jobs;
 	uint32_t answers[JOBS_MAX], nr_answers; /* not published      */
 	struct served *next;

@@ -103,6 +103,7 @@ struct world {
 	uint32_t nr_processes;
 	uint64_t nr_shared; /* objects of shared memory                 */
 	uint64_t nr_connections;
+	uint32_t nr_sessions; /* so far                                  */
 };
 
 extern struct world world;

@@ -791,27 +791,3 @@ TEST(what_a_stopping_daemon_is_told_does_not_reach_the_next_one)
 	CHECK_EQ(request_take(&server, &request, NULL), 0);
 	check_stale();
 }
-
-TEST(a_large_request_that_is_held_needs_a_new_segment_as_well)
-{
-	struct link_submission what = {
-		.flags = LINK_BULK,
-		.segment_number = 7,
-		.owner = &items[0],
-	};
-	struct request request;
-	uint32_t other;
-
-	begin(4);
-	other = link_pool_add(&link);
-	CHECK(other);
-	what.pool = other;
-	CHECK_GE(link_submit(&link, &what), 0);
-	daemon_die();
-	daemon_come();
-	link_pool_open(&link, other, 9);
-	CHECK_GE(link_publish(&link), 0);
-	CHECK_EQ(request_take(&server, &request, NULL), 0);
-	CHECK_NE(link_take_homeless(&link), REQUEST_NO_SLOT);
-	link_fini(&link);
-}

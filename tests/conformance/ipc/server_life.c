@@ -182,7 +182,7 @@ TEST_WORKERS(pools_and_methods_are_allowed_one_by_one)
 	head.method = PROBE_ECHO;
 	CHECK_EQ(peer_call(&peer, &head, "x", 1).code, 0);
 	head.method = PROBE_WHERE;
-	CHECK_EQ(peer_call(&peer, &head, "x", 1).code, -EPERM);
+	CHECK_EQ(peer_call(&peer, &head, "x", 1).code, -EACCES);
 	peer_leave(&peer);
 	sley_pool_close(secret);
 	serving_stop(&s);
