@@ -180,7 +180,8 @@ void trial_note_report(void *self, const char *line)
 	 * Children of supervisors end in their scenarios without any fault, and
 	 * clients are refused.
 	 */
-	if (strstr(line, " restarts ") || strstr(line, " refused pid "))
+	if (strstr(line, " restarts ") ||
+	    strstr(line, "this user may not connect"))
 		return;
 	atomic_fetch_add(&board->nr_reports, 1);
 	if (strstr(line, "no memory for another stack"))
