@@ -10,6 +10,12 @@
 
 #define NO_END_MS 100 /* in which the end must not come */
 
+/*
+ * Nothing writes to it before the method does: the ring has two addresses in this process,
+ * and ThreadSanitizer sees no order through it.
+ */
+static struct gate gate;
+
 struct scene {
 	struct serving s;
 	struct peer peer;
@@ -62,7 +68,7 @@ TEST(the_end_comes_after_the_last_answer)
 {
 	struct scene scene = begin();
 	struct pollfd socket = { .fd = scene.peer.socket, .events = POLLIN };
-	struct gate gate = { 0 }, *in = &gate;
+	struct gate *in = &gate;
 	struct wire_packet packet;
 	struct reply reply;
 
@@ -81,7 +87,7 @@ TEST(the_end_comes_after_the_last_answer)
 TEST(nothing_is_taken_from_a_client_that_was_thrown_out)
 {
 	struct scene scene = begin();
-	struct gate gate = { 0 }, *in = &gate;
+	struct gate *in = &gate;
 	int before;
 
 	put(&scene, PROBE_HOLD, 0, &in, sizeof(in));
