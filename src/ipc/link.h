@@ -58,7 +58,7 @@ enum link_state {
 /* The pool 0: the daemon itself. */
 #define LINK_DAEMON 0u
 
-/* What is known of a pool in this session. */
+/* What is known of a pool in the session. */
 enum link_pool_state {
 	LINK_POOL_FREE, /* no pool has this place                        */
 	LINK_POOL_SHUT, /* it has no number: its requests are held       */
@@ -68,7 +68,7 @@ enum link_pool_state {
 
 struct link_pool {
 	uint32_t state;
-	uint32_t number; /* OPEN: in this session                        */
+	uint32_t number; /* OPEN: in the session                         */
 	int code;        /* GONE: how requests end                       */
 };
 
@@ -192,7 +192,7 @@ static inline bool link_is_broken(const struct link *link)
 
 /* A place for a pool, which is SHUT; or 0: no memory. */
 must_check uint32_t link_pool_add(struct link *link);
-/* No request of the pool is under way.  Its number in this session, or 0. */
+/* No request of the pool is under way.  Its number in the session, or 0. */
 uint32_t link_pool_remove(struct link *link, uint32_t pool);
 /* The daemon has given the pool a number: its held requests are put. */
 void link_pool_open(struct link *link, uint32_t pool, uint32_t number);

@@ -208,7 +208,7 @@ static int check_pool(struct session *session, struct session_slot *slot,
 	return 0;
 }
 
-/* The request uses a segment of this session, and no byte beside the segment. */
+/* The request uses a segment of the session, and no byte beside the segment. */
 static int check_bulk(struct session *session, struct session_slot *slot,
 		      struct session_call *call)
 {

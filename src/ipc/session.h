@@ -20,7 +20,7 @@
  * Everything in the ring is copied before it is looked at.  session_check() copies the
  * head; the IN part is copied by the caller, once, to memory that no client can write to.
  *
- * Numbers.  Pool 0 is the daemon.  Others are given out for this session, from 1, and so
+ * Numbers.  Pool 0 is the daemon.  Others are given out for one session, from 1, and so
  * are segments: another session's number is the number of something else, or of nothing.
  * A segment serves one request at a time.
  */
