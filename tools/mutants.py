@@ -26,7 +26,6 @@ that nothing can be early for is void: it is no mutant.
     mutants.py --check                       equivalent.txt against the sources
     mutants.py --protocol ...                the other class: protocol_mutants.py
 """
-import concurrent.futures
 import fnmatch
 import json
 import os
@@ -37,6 +36,7 @@ import threading
 import time
 
 import csource
+import trial
 
 EQUIVALENT = "tests/model/equivalent.txt"
 SOURCES = ("src/*.c", "src/*.h", "include/sley/*.h")
@@ -106,6 +106,7 @@ class Mutant:
         self.killer = None
         self.executions = 0
         self.unfinished = 0  # searches that were cut short
+        self.complete = set() # model, mode: --limit stopped no search there
         self.wrong = 0
         self.notes = set()
 
@@ -274,7 +275,8 @@ def model_programs(build):
 def run_model(program, *arguments, seconds=120):
     """Its output and status; the status is None if it took too long."""
     try:
-        done = subprocess.run([program, *arguments], stdout=subprocess.PIPE,
+        done = subprocess.run([*trial.ENDS_WITH_US, program, *arguments],
+                              stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=seconds)
         return done.stdout.decode(errors="replace"), done.returncode
     except subprocess.TimeoutExpired as late:
@@ -298,7 +300,7 @@ def survey(root, programs, limit, jobs, operations):
     by_path = {}
     for op in operations:
         by_path.setdefault(op.path, []).append(op)
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+    with trial.in_parallel(jobs) as pool:
         results = list(pool.map(lambda p: survey_program(p, limit), programs))
     strays = set()
     for program, lines in results:
@@ -346,6 +348,9 @@ def try_mutant(mutant, search, seconds):
     mutant.unfinished = 0
     for model in sorted(op.models, key=lambda m: m.seconds):
         for mode in modes_for(mutant.kind, model):
+            # A higher limit would be the same search once more.
+            if search[0] == "--limit" and (model, mode) in mutant.complete:
+                continue
             text, status = run_model(
                 model.program, "=" + model.name, "--mode", mode, *search,
                 "--mutate", f"{op.site}:{mutant.kind}", seconds=seconds)
@@ -356,6 +361,8 @@ def try_mutant(mutant, search, seconds):
                 continue
             if status is None or verdict == "limit":
                 mutant.unfinished += 1
+            elif search[0] == "--limit" and verdict in ("lives", "unreached"):
+                mutant.complete.add((model, mode))
             if fields[0] == "mutant":
                 mutant.executions += int(fields[4])
                 mutant.wrong += int(fields[6])
@@ -386,7 +393,7 @@ def judge(mutant, entries, searches, seconds):
 
 def judge_all(mutants, entries, args):
     full = QUICK + LONGER + (("--limit", str(args.limit)),)
-    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+    with trial.in_parallel(args.jobs) as pool:
         # What is known to live is not searched for as long as the others.
         futures = [pool.submit(
             judge, m, entries,
@@ -406,7 +413,7 @@ def judge_sample(mutants, entries, args):
     done = []
     step = max(1, len(mutants) // wanted)
     order = [m for start in range(step) for m in mutants[start::step]]
-    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+    with trial.in_parallel(args.jobs) as pool:
         for i in range(0, len(order), args.jobs):
             batch = order[i:i + args.jobs]
             for mutant in pool.map(

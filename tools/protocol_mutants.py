@@ -38,12 +38,11 @@ are "open": no error, and not tried unless --open asks for that.  With --open on
 is killed has to leave the list.  The list may only become shorter.
 
 A mutant is compiled into each of them (overlay.py), which is run for a few
-executions of each scene and then for more, until something fails.  If nothing does,
-a trap is put in the place of the change: a place that no model comes by is not
-explored, and the mutant is "unreached".  Whether it should be is what mutants.py
-decides, by operation.
+executions of each scene.  If nothing fails, a trap is put in the place of the change:
+a place that no model comes by is not explored, and the mutant is "unreached".  Whether
+it should be is what mutants.py decides, by operation.  Else the models run the scenes
+that are left out every day, and then more of the others, until something fails.
 """
-import concurrent.futures
 import fnmatch
 import json
 import os
@@ -57,6 +56,7 @@ import mutants
 import overlay
 import protocol_generate
 import textmutant
+import trial
 
 LIST = "tests/model/protocol.txt"
 OPEN = "tests/model/protocol_open.txt"
@@ -68,6 +68,7 @@ SOURCES = ("src/actor/*", "src/core/*", "src/fiber/*", "src/graph/*", "src/io/*"
            "include/sley/*.h")
 QUICK = ("--limit", "150")    # of each scene in each memory
 LONGER = ("--limit", "2000")
+SLOW = ("--slow",)            # scenes that "make test" leaves out
 MODELS_MAX = 5
 
 
@@ -240,13 +241,13 @@ class Runner:
 
     def fails(self, program, *search, seconds):
         """What fails in a model program; None: nothing does."""
-        outcome = overlay.run([program, "--sites", *search], seconds,
-                              until=FAILS, while_it_speaks=True)
+        outcome = trial.run([program, "--sites", *search], seconds,
+                            until=FAILS, while_it_speaks=True, alone=True)
         for line in outcome.output.split("\n"):
             if FAILS.match(line):
                 fields = line.split("\t")
                 return f"{fields[1]} ({fields[2]}): {fields[5]}"
-        if outcome.status is None and search == QUICK:
+        if outcome.status is None and search[:2] == QUICK:
             return "does not end"
         if outcome.status not in (0, None):
             return f"status {outcome.status}"
@@ -291,7 +292,8 @@ class Runner:
 
 
     def judge_longer(self, mutant):
-        mutant.killer = self.first_failure(mutant, mutant.apply, (LONGER,))
+        mutant.killer = self.first_failure(mutant, mutant.apply,
+                                           (QUICK + SLOW, LONGER))
         if mutant.killer:
             mutant.verdict = "killed"
         else:
@@ -412,7 +414,7 @@ def main():
         for mutant in chosen:
             print(mutant)
         return 0
-    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+    with trial.in_parallel(args.jobs) as pool:
         for mutant in pool.map(runner.judge, chosen):
             show(mutant, args, listed, report)
     summary(chosen, time.monotonic() - begun)

@@ -30,7 +30,6 @@ without a mutant that is not under "?":
     row_mutants.py --sample 6 --seed 1  some rows; the same for the same seed
     row_mutants.py --all                every row
 """
-import concurrent.futures
 import json
 import os
 import random
@@ -43,6 +42,7 @@ import check_rows
 import csource
 import overlay
 import textmutant
+import trial
 
 LIST = "tests/rows.txt"
 
@@ -157,7 +157,7 @@ class Judge:
         test = self.build.tests[run.name]
         seconds = self.args.seconds
         environment = dict(test.environment, TEST_TIMEOUT=str(seconds))
-        return overlay.run(self.command(run, place, program),
+        return trial.run(self.command(run, place, program),
                            min(test.timeout, 6 * seconds), test.folder,
                            environment, until="FAIL ")
 
@@ -301,7 +301,7 @@ def judge_all(mutants, tests, args, report):
     runs = [r for m in mutants for r in runs_of(m, tests, csource.Report(""))]
     build.update({o for run in runs
                   for o in judge.outputs_of(run).values()})
-    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+    with trial.in_parallel(args.jobs) as pool:
         for mutant in pool.map(judge.judge, mutants):
             show(mutant, args, report)
 

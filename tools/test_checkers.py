@@ -770,7 +770,7 @@ class Errors(Checkers):
 class Clang(unittest.TestCase):
     """check_clang reads two builds, not the tree."""
 
-    def run_it(self, text, built=()):
+    def run_it(self, text, built=(), first="int a;\n"):
         with tempfile.TemporaryDirectory() as folder:
             for build, names in (("all", ("a.c", "b.c")), ("some", built)):
                 os.mkdir(os.path.join(folder, build))
@@ -783,7 +783,7 @@ class Clang(unittest.TestCase):
             for name in ("a.c", "b.c"):
                 with open(os.path.join(folder, name), "w",
                           encoding="utf-8") as file:
-                    file.write(text if name == "b.c" else "int a;\n")
+                    file.write(text if name == "b.c" else first)
             done = subprocess.run(
                 [sys.executable, os.path.join(TOOLS, "check_clang.py"),
                  os.path.join(folder, "all"), "--but",
@@ -798,6 +798,19 @@ class Clang(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("2 files, 1 complaints", done.stdout)
         self.assertIn("unused variable", done.stdout)
+
+    def test_a_file_read_after_a_bad_one_is_looked_at(self):
+        done = self.run_it("static int last;\n", first="static int first;\n")
+        self.assertIn("unused variable 'first'", done.stdout)
+        self.assertIn("unused variable 'last'", done.stdout)
+
+    def test_a_pragma_is_for_its_own_file(self):
+        pragma = '#pragma clang diagnostic ignored "-Wunused-variable"\n'
+        done = self.run_it("\n" * 80 + "static int b;\n",
+                           first=pragma + "static int a;\n")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("unused variable 'b'", done.stdout)
+        self.assertNotIn("unused variable 'a'", done.stdout)
 
     def test_good_files_pass(self):
         done = self.run_it("int used;\n")

@@ -8,8 +8,10 @@ import contextlib
 import io
 import json
 import os
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import mutants
@@ -68,6 +70,7 @@ class Mutants(unittest.TestCase):
         self.baseline = "nothing"  # what it fails with by itself, at once
         self.deep = "nothing"      # ... and in the search of the mutant
         self.sites = SITES
+        self.asked = []            # mode and search, of mutants
         self.run_model, mutants.run_model = mutants.run_model, self.answer
 
     def tearDown(self):
@@ -99,6 +102,7 @@ class Mutants(unittest.TestCase):
                  f"{shape}\t7\n"
                  for line, name, expression, shape in self.sites]), 0
         mutant = arguments[arguments.index("--mutate") + 1] + "," + mode
+        self.asked.append((mode, *arguments[3:5]))
         verdict = "lives"
         for part, _, how in self.killed:
             if part not in mutant:
@@ -201,6 +205,19 @@ class Mutants(unittest.TestCase):
         self.kill("src/box.c:20 late")
         self.assertEqual(self.run_tool("--only", "src/box.c:20")[0], 0)
 
+    def test_a_search_that_was_complete_is_not_made_again(self):
+        self.kill("skip,tso limit", "skip,ra limit")
+        self.run_tool("--only", "src/box.c:20")
+        self.assertEqual([mode for mode, *search in self.asked
+                          if search == ["--limit", "100"]],
+                         ["sc", "tso", "ra"])
+        self.assertEqual([mode for mode, *search in self.asked
+                          if search == ["--limit", "2000"]], ["tso", "ra"])
+        # At random there is more than a search with a bound has.
+        self.assertEqual([mode for mode, *search in self.asked
+                          if search == ["--random", "1000"]],
+                         ["sc", "tso", "ra"])
+
     def test_a_crash_kills(self):
         self.kill("src/box.c:20 crash")
         status, text = self.run_tool("--only", "src/box.c:20", "--verbose")
@@ -290,6 +307,36 @@ class Mutants(unittest.TestCase):
              line["killed_by"], line["executions"]),
             ("mutant", "src/box.c:20", "skip", "killed",
              "model_box first (sc): assertion", 5))
+
+    def test_a_model_ends_with_the_tool(self):
+        tool = subprocess.Popen(
+            [sys.executable, "-c", "import mutants; mutants.run_model("
+             "'sh', '-c', 'echo $$ >\"$0\"; exec sleep 1000', "
+             "'" + os.path.join(self.root, "pid") + "')"],
+            cwd=os.path.dirname(mutants.__file__))
+        try:
+            self.assertTrue(eventually(self.noted))
+        finally:
+            tool.kill()
+            tool.wait()
+        pid = self.noted()
+        self.assertTrue(eventually(
+            lambda: not os.path.exists(f"/proc/{pid}")))
+
+    def noted(self):
+        try:
+            with open(os.path.join(self.root, "pid"), encoding="utf-8") as file:
+                return file.read().strip()
+        except FileNotFoundError:
+            return ""
+
+
+def eventually(condition):
+    """Whether it comes true; long enough for a machine that is busy."""
+    end = time.monotonic() + 60
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
 
 
 if __name__ == "__main__":

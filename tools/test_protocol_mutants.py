@@ -78,6 +78,7 @@ static inline void box_wake(struct box *box)
     "tests/model/lf_box.c": """\
 #include "lf/box.h"
 #include <stdio.h>
+#include <string.h>
 static int turns, early, until;
 static void say(const char *failure)
 {
@@ -90,8 +91,9 @@ void turn(struct box *box)
 \tif (++turns == until)
 \t\tbox->data = 5, box->full = 1;
 }
-int main(void)
+int main(int argc, char **argv)
 {
+\tint slow = argc > 1 && !strcmp(argv[argc - 1], "--slow");
 \tstruct box box = { 0 };
 \tbox_send(&box, 3);
 \tif (early || box.data != 3 || !box.full)
@@ -104,6 +106,11 @@ int main(void)
 \tbox_shut(&box);
 \tif (!box.woken || !box.closed)
 \t\tsay("lost wake-up");
+\tbox = (struct box){ 0 };
+\tif (slow)
+\t\tbox_send(&box, 77);
+\tif (slow && box.data != 77)
+\t\tsay("assertion");
 \tsay("nothing");
 \treturn 0;
 }
@@ -286,6 +293,13 @@ class Run(unittest.TestCase):
     def test_one_that_is_written_down_and_survives(self):
         self.bad("(tests/model/protocol.txt:1) survived", OWN.replace(
             "box->data);", "(value));"), options=("--written",))
+
+    def test_one_that_only_a_slow_scene_notices(self):
+        status, output = self.run_tool(
+            "src/lf/box.c box_send old\n-\tif (value < 0)\n"
+            "+\tif (value < 0 || value == 77)\n", options=("--written",))
+        self.assertIn("killed: src/lf/box.c box_send old", output)
+        self.assertEqual(status, 0, output)
 
     def test_one_that_is_stale(self):
         self.bad("the old text is not in the file",

@@ -9,9 +9,11 @@ import contextlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import row_mutants
@@ -96,6 +98,50 @@ M1 = "M1 src/core/box.c\n-\treturn lid(value);\n+\treturn 7;\n"
 M2 = "M2 src/core/box.c\n-\tif (value < 0)\n+\tif (value < -9)\n"
 NONE = "R-S1 -\n= Belongs to the nodes.\n"
 HEADER = "M1 include/sley/box.h\n-\treturn 2 * value;\n+\treturn 3 * value;\n"
+# A process that has a session of its own, and never ends.
+STRAY = """\
+M1 src/core/box.c
+-#include "core/box.h"
++#include "core/box.h"
++#include <stdio.h>
++#include <stdlib.h>
++#include <unistd.h>
++static void leave_one(void)
++{
++	FILE *file;
++	if (fork())
++		return;
++	setsid();
++	if ((file = fopen(getenv("STRAY"), "a")))
++		fprintf(file, "%d\\n", (int)getpid());
++	if (file)
++		fclose(file);
++	for (;;)
++		pause();
++}
+@@
+-	return lid(value);
++	leave_one();
+"""
+STRAY_FAILS = STRAY + "+\tsleep(1);\n+\treturn 7;\n"
+STRAY_HANGS = STRAY + "+\tfor (;;)\n+\t\tpause();\n"
+
+
+def is_there(pid):
+    """Not: or only as something that nobody has waited for."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def eventually(condition):
+    """Whether it comes true; long enough for a machine that is busy."""
+    end = time.monotonic() + 60
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
 
 
 class RowMutants(unittest.TestCase):
@@ -176,6 +222,67 @@ class RowMutants(unittest.TestCase):
     def test_a_time_out_is_a_failure(self):
         self.good(M1.replace("return 7", "for (;;)"), M2, NONE,
                   options=("--row", "M1", "--seconds", "1"))
+
+    # ---- processes that a mutant leaves ----
+
+    def strays(self):
+        """The processes that were started, as far as they have said so."""
+        try:
+            with open(os.environ["STRAY"], encoding="utf-8") as file:
+                return [int(line) for line in file if line.endswith("\n")]
+        except FileNotFoundError:
+            return []
+
+    def no_stray_is_left(self, act):
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["STRAY"] = os.path.join(folder, "pids")
+            try:
+                act()
+                strays = self.strays()
+                self.assertTrue(strays)
+                self.assertTrue(eventually(
+                    lambda: not any(map(is_there, strays))), strays)
+            finally:
+                for pid in filter(is_there, self.strays()):
+                    os.kill(pid, signal.SIGKILL)
+                del os.environ["STRAY"]
+
+    def test_no_process_of_a_mutant_that_fails_is_left(self):
+        self.no_stray_is_left(lambda: self.good(
+            STRAY_FAILS, M2, NONE, options=("--row", "M1")))
+
+    def test_no_process_of_a_mutant_that_hangs_is_left(self):
+        self.no_stray_is_left(lambda: self.good(
+            STRAY_HANGS, M2, NONE, options=("--row", "M1", "--seconds", "1")))
+
+    def interrupted(self, signo):
+        """The tool as a program, which gets a signal while a mutant hangs."""
+        self.write("tests/rows.txt", "\n".join((STRAY_HANGS, M2, NONE)))
+        tool = subprocess.Popen(
+            [sys.executable, row_mutants.__file__, "--root", self.root,
+             "--build", self.build, "--row", "M1", "--seconds", "1000"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            self.assertTrue(eventually(self.strays))
+            tool.send_signal(signo)
+            tool.wait(60)
+        finally:
+            tool.kill()
+            tool.wait()
+
+    def test_no_process_is_left_by_an_interrupted_tool(self):
+        for signo in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(signo=signo):
+                self.no_stray_is_left(lambda s=signo: self.interrupted(s))
+
+    def test_an_interrupted_tool_removes_its_folders(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["TMPDIR"] = folder
+            try:
+                self.no_stray_is_left(lambda: self.interrupted(signal.SIGINT))
+            finally:
+                del os.environ["TMPDIR"]
+            self.assertEqual(os.listdir(folder), [])
 
     def test_a_mutant_that_does_not_compile(self):
         self.bad("M1: src/core/box.c: error: ", M1.replace("7;", "no;"), M2,

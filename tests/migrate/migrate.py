@@ -46,19 +46,45 @@ class Matrix:
     def __init__(self, source, work, jobs):
         self.source, self.work, self.jobs = source, work, jobs
         self.libraries = {}
+        self.linked = {}  # compiler: the sources that the program is made of
         with open(os.path.join(source, "src", "CMakeLists.txt"),
                   encoding="utf-8") as file:
             listed = re.search(r"set\(SLEY_SOURCES(.*?)\)", file.read(), re.S)
         self.sources = listed.group(1).split()
 
     def library(self, compiler, flags):
-        """The objects of the library, compiled so; once each."""
+        """The objects of the library, compiled so; once each.  With -flto only those
+        that end up in the program: the others are not run, and not looked into."""
         key = (compiler, *flags)
-        if key in self.libraries:
-            return self.libraries[key]
+        if key not in self.libraries:
+            sources = self.sources
+            if "-flto" in flags:
+                sources = self.linked_sources(compiler)
+            self.libraries[key] = self.compiled(compiler, flags, sources)
+        return self.libraries[key]
+
+    def linked_sources(self, compiler):
+        """What the linker takes from an archive without optimisation, which leaves
+        no reference out."""
+        if compiler not in self.linked:
+            objects = self.library(compiler, ["-O0"])
+            archive = os.path.join(self.work, f"{compiler}.a")
+            must(["ar", "rcs", archive, *objects])
+            listing = os.path.join(self.work, "map")
+            must([compiler, "-O0", "-pthread", f"-Wl,-Map={listing}",
+                  f"-I{self.source}/include",
+                  os.path.join(HERE, "migrate.c"), archive,
+                  "-o", os.path.join(self.work, "mapped")])
+            with open(listing, encoding="utf-8") as file:
+                members = set(re.findall(r"\.a\(([^)]+)\)", file.read()))
+            self.linked[compiler] = [
+                name for name, out in zip(self.sources, objects)
+                if os.path.basename(out) in members]
+        return self.linked[compiler]
+
+    def compiled(self, compiler, flags, sources):
         folder = os.path.join(self.work, f"library{len(self.libraries)}")
         os.mkdir(folder)
-        objects = []
 
         def compile_one(name):
             out = os.path.join(folder, name.replace("/", "_") + ".o")
@@ -68,9 +94,7 @@ class Matrix:
             return out
 
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
-            objects = list(pool.map(compile_one, self.sources))
-        self.libraries[key] = objects
-        return objects
+            return list(pool.map(compile_one, sources))
 
     def program(self, compiler, flags, library):
         out = os.path.join(self.work, "migrate")
