@@ -12,6 +12,12 @@
  * (SR6 of core/sched/source.h).  While the batch is EMPTY, edges are in the kernel, and
  * the worker in the poller listens.
  *
+ * A worker that searches asks again and again.  If descriptors are silent, but other work
+ * keeps the worker awake, these system calls are most of its search.  So after ASKS_VAIN
+ * asks in vain, more than one search makes, the kernel is asked once in ASK_NS at most,
+ * until an edge comes or the worker in the poller has heard one.  A worker that parks
+ * needs no ask: the poller listens.
+ *
  * Edges:
  *
  *   RC1  the asker fills the batch -> the taker finds it FULL : the edges
@@ -28,6 +34,7 @@
 #include "io/ready.h"
 #include "lf/spin.h"
 #include "os/at_fork.h"
+#include "os/clock.h"
 #include "os/epoll.h"
 #include "os/eventfd.h"
 #include "os/shared_memory.h"
@@ -35,6 +42,9 @@
 #ifndef EDGES_AT_ONCE
 #define EDGES_AT_ONCE 64
 #endif
+
+#define ASKS_VAIN 256u
+#define ASK_NS 10000u
 
 enum batch_state {
 	BATCH_EMPTY,
@@ -48,8 +58,10 @@ struct reactor {
 	int epoll;                  /* -1: there is a thread in its place */
 	struct poll_thread *thread; /* or NULL                            */
 	struct sley_source *source;
-	uint32_t batch; /* enum batch_state                       */
-	int nr_edges;   /* of the asker, and then of the taker    */
+	uint32_t batch;    /* enum batch_state                       */
+	int nr_edges;      /* of the asker, and then of the taker    */
+	uint32_t nr_vain;  /* asks in a row without an edge          */
+	uint64_t asked_ns; /* if they are many: the last             */
 	struct os_edge edge[EDGES_AT_ONCE];
 };
 
@@ -78,20 +90,6 @@ FORK_PART(FORK_REACTORS, .renew = renew);
 
 /* ---- edges --------------------------------------------------------------------------- */
 
-static bool has(void *arg)
-{
-	struct reactor *reactor = arg;
-	uint32_t state = BATCH_EMPTY;
-
-	if (!cas_acquire(&reactor->batch, &state, BATCH_ASKING)) /* RC2 */
-		return state == BATCH_FULL;
-	reactor->nr_edges =
-		os_edges_take(reactor->epoll, reactor->edge, EDGES_AT_ONCE);
-	state = reactor->nr_edges ? BATCH_FULL : BATCH_EMPTY;
-	store_release(&reactor->batch, state); /* RC1 RC2 */
-	return state == BATCH_FULL;
-}
-
 static bool left(void *arg)
 {
 	const struct reactor *reactor = arg;
@@ -101,6 +99,51 @@ static bool left(void *arg)
 	 * relaxed: SR6 of core/sched/source.h orders it.
 	 */
 	return load_relaxed(&reactor->batch) == BATCH_FULL;
+}
+
+/* May the kernel have an edge, as far as is known? */
+static bool is_time(struct reactor *reactor)
+{
+	uint64_t now_ns;
+
+	/* relaxed: hints, as all below; two askers that ask at once do no harm. */
+	if (likely(load_relaxed(&reactor->nr_vain) < ASKS_VAIN) ||
+	    worker_now()->poll.heard)
+		return true;
+	now_ns = os_now();
+	/* relaxed: see above. */
+	if (now_ns - load_relaxed(&reactor->asked_ns) < ASK_NS)
+		return false;
+	/* relaxed: see above. */
+	store_relaxed(&reactor->asked_ns, now_ns);
+	return true;
+}
+
+static void count_ask(struct reactor *reactor, bool vain)
+{
+	/* relaxed: a hint. */
+	uint32_t nr = load_relaxed(&reactor->nr_vain);
+
+	if (vain ? nr < ASKS_VAIN : nr > 0)
+		/* relaxed: a hint. */
+		store_relaxed(&reactor->nr_vain, vain ? nr + 1 : 0);
+}
+
+static bool has(void *arg)
+{
+	struct reactor *reactor = arg;
+	uint32_t state = BATCH_EMPTY;
+
+	if (!is_time(reactor))
+		return left(reactor);
+	if (!cas_acquire(&reactor->batch, &state, BATCH_ASKING)) /* RC2 */
+		return state == BATCH_FULL;
+	reactor->nr_edges =
+		os_edges_take(reactor->epoll, reactor->edge, EDGES_AT_ONCE);
+	state = reactor->nr_edges ? BATCH_FULL : BATCH_EMPTY;
+	count_ask(reactor, state == BATCH_EMPTY);
+	store_release(&reactor->batch, state); /* RC1 RC2 */
+	return state == BATCH_FULL;
 }
 
 static bool take(void *arg)

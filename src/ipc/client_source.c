@@ -132,7 +132,9 @@ void client_source_kick(struct sley_client *client)
 
 int client_source_begin(struct sley_client *client)
 {
-	struct source_ops ops = { .has = has, .take = take, .arm = arm };
+	struct source_ops ops = {
+		.has = has, .take = take, .arm = arm, .brief = true
+	};
 	int err;
 
 	client->epoll = ops.fd = os_epoll_create();

@@ -104,7 +104,9 @@ int ingress_open(struct ingress *ingress, struct sley_server *server,
 		 uint32_t max)
 {
 	struct mem *mem = server_mem(server);
-	struct source_ops ops = { .has = has, .take = take, .arm = arm };
+	struct source_ops ops = {
+		.has = has, .take = take, .arm = arm, .brief = true
+	};
 	int err;
 
 	*ingress = (struct ingress){ .server = server, .set.max = max };

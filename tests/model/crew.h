@@ -228,6 +228,12 @@ NOT_THERE struct sley_task *source_pick(struct worker *worker)
 	return NULL;
 }
 
+NOT_THERE bool source_takes_briefly(const struct sley_task *task)
+{
+	(void)task;
+	return false;
+}
+
 NOT_THERE void sources_arm(struct worker *worker)
 {
 	(void)worker;

@@ -88,6 +88,11 @@ void os_fork_register(enum fork_rank rank, const struct fork_part *part)
 }
 
 /* No model thread ends early. */
+/* A thread that spins: no model has one. */
+void os_thread_yield(void)
+{
+}
+
 int os_thread_no_cancel(void)
 {
 	return 0;

@@ -76,6 +76,9 @@ void monitor_look_after(struct worker *worker, uint64_t now_ns)
 	if (held && (next_open(&worker->next) || ring_size(&worker->ring) ||
 		     !push_list_empty(&worker->lane)))
 		idle_notify(&worker->rt->idle);
+	/* Submitters rely on its search, which does not go on. */
+	if (held && worker_keeps_search(worker))
+		idle_wake_one(&worker->rt->idle);
 }
 
 static bool all_parked(const struct sley *rt, uint64_t counts)

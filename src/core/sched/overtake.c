@@ -29,8 +29,10 @@ struct sley_task *overtake_look(struct worker *worker)
 		fork_stack_drop_limit(&strand->forks);
 	else if (fork_stack_is_raised(&strand->forks))
 		(void)add_acq_rel(&worker->rt->overtakes, 0); /* OV1 */
+	if (unlikely(worker_keeps_search(worker)))
+		worker_end_kept_search(worker);
 	/* sley_run_one() runs one task: the urgent task is the next. */
-	if (unlikely(worker->step))
+	if (unlikely(worker_step_task(worker)))
 		return NULL;
 	if (unlikely(!push_list_empty(&worker->home)))
 		place_arrivals(worker);

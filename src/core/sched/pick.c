@@ -507,7 +507,7 @@ static noinline bool may_keep_fairly(struct worker *worker)
 
 bool worker_may_keep(struct worker *worker)
 {
-	if (unlikely(worker->step)) {
+	if (unlikely(worker_step_task(worker))) {
 		worker->tick = FAIR_TICK;
 		return false;
 	}
@@ -554,15 +554,34 @@ static noinline struct sley_task *pick_with_yielded(struct worker *worker)
 	return likely(task) ? task : pick_fair(worker);
 }
 
+/*
+ * A step runs one task.  A worker that keeps its search gets no task here, so that its loop
+ * calls worker_search() next.  If a lock is held, the loop of another strand does so, once
+ * the lock is released.  A taker that waits or yields gives way to another task in the
+ * middle of its take: then the search is over.
+ */
+static noinline struct sley_task *pick_step(struct worker *worker)
+{
+	const struct strand *strand = worker->strand;
+	struct sley_task *task = worker_step_task(worker);
+
+	if (task != WORKER_SEARCHES) {
+		worker_set_step(worker, NULL);
+		return task;
+	}
+	if (picks_under_lock(worker) ||
+	    (!strand->task && strand != worker->limbo))
+		return NULL;
+	worker_end_kept_search(worker);
+	return worker_pick(worker);
+}
+
 struct sley_task *worker_pick(struct worker *worker)
 {
 	struct sley_task *task;
 
-	if (unlikely(worker->step)) {
-		task = worker->step;
-		worker->step = NULL;
-		return task;
-	}
+	if (unlikely(worker_step_task(worker)))
+		return pick_step(worker);
 	if (unlikely(is_fair_pick(worker)))
 		return pick_fair(worker);
 	if (unlikely(!push_list_empty(&worker->home)))

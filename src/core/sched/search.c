@@ -21,6 +21,12 @@
  * is spread over these edges.  A time of search beyond the default says that the user
  * pays for each microsecond: this rule does not apply then.
  *
+ * A searcher that finds a taker of a brief source (core/sched/source.h) keeps its search
+ * over the take, and goes on with it.  To end a search costs a system call if a worker
+ * sleeps, and the signal of each later item costs two.  Items that come faster than they
+ * are taken are work for more than one worker: after KEPT_MAX takes without a vain look
+ * the search ends, and the next worker is woken if there is more.
+ *
  * Rejected: a shorter search if the last one found its edge late (a worker that is
  * nearly busy finds each edge soon, one by one, and never sleeps); no search after two
  * edges (two peers that alternate were half as fast); the number of waiting tasks in
@@ -46,6 +52,9 @@
 #define SPIN_NS_GATHERS 20000 /* with a longer time, a worker always spins */
 #define SPIN_ROUNDS_PER_LOOK 4
 #define SPIN_ROUNDS_PER_CLOCK 32
+#ifndef KEPT_MAX
+#define KEPT_MAX 16
+#endif
 #ifndef SLEY_MODEL
 #define SPINS true
 #else
@@ -200,6 +209,50 @@ static void end_search(struct worker *worker)
 	place_lane(worker);
 }
 
+/*
+ * May the search go on over the take?  Of too many searchers each would find an item now
+ * and then, and none would ever park.  Where bound threads run the tasks, a thread may
+ * leave after each task.
+ */
+static bool may_keep_search(const struct worker *worker)
+{
+	const struct idle *idle = &worker->rt->idle;
+
+	return worker->nr_kept < KEPT_MAX && worker->rt->nr_workers &&
+	       idle_searching(idle_counts(idle)) <= idle->searching_max;
+}
+
+/* The search has found @task; NULL: the runtime stops. */
+static void keep_or_end_search(struct worker *worker,
+			       const struct sley_task *task)
+{
+	if (task && source_takes_briefly(task) && may_keep_search(worker)) {
+		worker->nr_kept++;
+		worker_set_step(worker, WORKER_SEARCHES);
+	} else {
+		worker->nr_kept = 0;
+		end_search(worker);
+	}
+}
+
+/* Does the worker go on with a search that it kept? */
+static bool resume_search(struct worker *worker)
+{
+	bool keeps = worker_keeps_search(worker);
+
+	if (keeps)
+		worker_set_step(worker, NULL);
+	return keeps;
+}
+
+void worker_end_kept_search(struct worker *worker)
+{
+	if (resume_search(worker)) {
+		worker->nr_kept = 0;
+		end_search(worker);
+	}
+}
+
 static struct sley_task *look_once(struct worker *worker, bool asks_sources)
 {
 	struct sley_task *task = worker_pick(worker);
@@ -326,14 +379,18 @@ static struct sley_task *search(struct worker *worker, bool searching,
 
 struct sley_task *worker_search(struct worker *worker)
 {
+	bool searching = resume_search(worker), first = true;
 	struct sley_task *task = look_once(worker, true);
-	bool searching, first = true;
 
 	if (likely(task)) {
+		if (searching)
+			keep_or_end_search(worker, task);
 		worker_expect_timers(worker);
 		return task;
 	}
-	searching = idle_search_begin(&worker->rt->idle);
+	worker->nr_kept = 0;
+	if (!searching)
+		searching = idle_search_begin(&worker->rt->idle);
 	for (;;) {
 		if (unlikely(worker->wanders))
 			victims_look_around(&worker->rt->victims,
@@ -351,7 +408,7 @@ struct sley_task *worker_search(struct worker *worker)
 		searching = park(worker, searching);
 	}
 	if (searching)
-		end_search(worker);
+		keep_or_end_search(worker, task);
 	worker_expect_timers(worker);
 	sources_expect(worker->rt);
 	return task;

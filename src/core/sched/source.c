@@ -196,7 +196,7 @@ static void run_take(void *arg)
 
 /*
  * Steps 2 and 3 of the taker.  What is left may have come while all others passed
- * by, so the taker has to look.
+ * by, so the taker has to look.  A worker that keeps its search looks next.
  */
 static void end_take(struct worker *worker, struct sley_source *source)
 {
@@ -208,7 +208,7 @@ static void end_take(struct worker *worker, struct sley_source *source)
 		store_relaxed(&source->pending, 1);
 	word = add_acq_rel(&source->word, /* SR3 SR6 */
 			   SOURCE_GUEST - SOURCE_TAKEN);
-	if (word & SOURCE_LIVE) {
+	if (word & SOURCE_LIVE && !worker_keeps_search(worker)) {
 		if (!more)
 			more = has_left(worker, source);
 		if (!more && idle_parked(idle_counts(&worker->rt->idle)))
@@ -233,6 +233,12 @@ static struct sley_task *after_take(struct worker *worker,
 }
 
 static const struct turns takers = { .after = after_take };
+
+bool source_takes_briefly(const struct sley_task *task)
+{
+	return task_flags(task) & TASK_TURNS && turns_of(task) == &takers &&
+	       container_of(task, struct sley_source, taker)->ops.brief;
+}
 
 /* By a guest that has set TAKEN: from here on the runtime waits for the taker. */
 static struct sley_task *build_taker(struct worker *worker,

@@ -34,6 +34,14 @@
  * reads counts that have the parker, and arms or wakes.  If it is the taker's, the
  * parker arms, and sees what the taker left.
  *
+ * A worker that searched, and takes from a *brief* source, stays a searcher: the take is
+ * a part of the search.  Such a taker neither arms nor notifies in step 3.  Its worker
+ * looks again, and then parks, with a step 2 of its own, or ends its search, and arms
+ * (end_search() of search.c).  Until then submitters rely on the searcher.  So a producer
+ * whose items come one by one is answered without a system call on either side, however
+ * many workers sleep.  The search ends in earnest if the take waits, if it lasts until the
+ * monitor sees that the worker is held, or if items come faster than they are taken.
+ *
  * The producer may be another process, which the parker's membarrier() does not
  * reach.  So the producer's "there is more" and its look for a sleeper are one
  * read-modify-write of a word, and arm() is another of the same word:
@@ -131,6 +139,8 @@ struct source_ops {
 	void (*end)(void *arg);
 	/* Readable after a signal: a parked worker listens to it.  0: none. */
 	int fd;
+	/* take() is short: a searcher stays a searcher while it takes. */
+	bool brief;
 };
 
 /* In the word of a source: */
@@ -198,6 +208,9 @@ bool sources_exist(const struct sley *rt);
 
 /* The taker of a source that has something, READY and in no queue; or NULL. */
 struct sley_task *source_pick(struct worker *worker);
+
+/* Is @task the taker of a brief source? */
+must_check bool source_takes_briefly(const struct sley_task *task);
 
 /* Of step 1 of core/sched/idle.h, and at the end of a search: step 2 above. */
 void sources_arm(struct worker *worker);

@@ -672,7 +672,7 @@ int worker_step(struct worker *worker)
 		place_spawned(worker, task);
 		return -ENOMEM;
 	}
-	worker->step = &worker->base_task;
+	worker_set_step(worker, &worker->base_task);
 	worker->after.kind = AFTER_NOTHING;
 	(void)worker_switch_to(worker, task);
 	return 1;

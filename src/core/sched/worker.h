@@ -149,7 +149,9 @@ struct worker {
 	struct strand *limbo;        /* where to go if there is no stack     */
 	struct strand *limbo_strand; /* single-threaded                      */
 	struct sley_task base_task;  /* single-threaded: the bound code      */
-	struct sley_task *step; /* single-threaded: the next pick, if set */
+	struct sley_task *step; /* single-threaded: the next pick, if set; or
+				   WORKER_SEARCHES */
+	uint32_t nr_kept;       /* takes in a row: KEPT_MAX of search.c      */
 	struct sley_task hook;  /* core/life/hooks.h                    */
 	uint64_t holder; /* of the thread: core/wait/holder.h           */
 	bool draining;   /* single-threaded: unbinding                       */
@@ -316,6 +318,34 @@ struct sley_task *worker_pick(struct worker *worker);
 bool worker_may_keep(struct worker *worker);
 
 /* ---- search.c ------------------------------------------------------------ */
+
+/*
+ * In place of a step: the worker runs the taker of a brief source, and is a searcher
+ * all the while.  Its next pick finds nothing, so that the loop goes on with the search.
+ */
+#define WORKER_SEARCHES ((struct sley_task *)1)
+
+static inline struct sley_task *worker_step_task(const struct worker *worker)
+{
+	/* relaxed: the worker's own; a heuristic for the monitor. */
+	return load_relaxed(&worker->step);
+}
+
+static inline void worker_set_step(struct worker *worker,
+				   struct sley_task *task)
+{
+	/* relaxed: as above. */
+	store_relaxed(&worker->step, task);
+}
+
+/* Any thread; a hint for other threads. */
+static inline bool worker_keeps_search(const struct worker *worker)
+{
+	return worker_step_task(worker) == WORKER_SEARCHES;
+}
+
+/* The worker that keeps its search is about to run something else. */
+void worker_end_kept_search(struct worker *worker);
 
 /* By chaos: from another worker, although there may be tasks here. */
 struct sley_task *worker_steal_needlessly(struct worker *worker);
