@@ -2,7 +2,7 @@
 /*
  * sley/admin.h - the module "admin": requests that make, end, flush and inspect pools.
  *
- * The calls of <sley/pool.h>, as requests.  So a task, and later another process,
+ * The calls of <sley/pool.h>, as requests.  So a task, or another process,
  * can manage the pools of a program that it can only send requests to:
  *
  *     err = sley_router_add(router, &sley_admin_module);
@@ -24,7 +24,8 @@
  *
  * A request is inside of the admin pool itself while its method runs.  So a method that
  * would wait for the admin pool to be empty could never end: SLEY_ADMIN_DESTROY,
- * SLEY_ADMIN_FLUSH and SLEY_ADMIN_DRAIN of the own pool are -EDEADLK.
+ * SLEY_ADMIN_FLUSH and SLEY_ADMIN_DRAIN of the own pool are -EDEADLK.  A pool that must
+ * stay, whatever is requested, is opened with .permanent (<sley/pool.h>).
  *
  * A method has a reference to a pool while it works there: destroy the router
  * when no such method runs.  A submitter of requests to an admin pool can do to the

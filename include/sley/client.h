@@ -27,7 +27,7 @@
  *                  been running: it ran as a whole, in part, or not at all.  Requests
  *                  that are marked .idempotent are sent again instead.
  *   -EHOSTDOWN     the request has not begun, and no daemon came within .reconnect_ns
- *   -EPERM         the user of this process may not call this method
+ *   -EACCES        the user of this process may not call this method
  *   -ENOMEM        the daemon has no memory for it
  *   -EMSGSIZE      there is no memory for payloads as large as these
  *
@@ -120,7 +120,8 @@ struct sley_client_options {
 	uint64_t reconnect_ns;
 	/*
 	 * Gets lines about connections: lost, found, refused.  Called on any
-	 * thread, so it must not wait for tasks.  Default: that of .rt, or stderr.
+	 * thread, so it must not wait for tasks, nor use the client.  Default: that
+	 * of .rt, or stderr.
 	 */
 	void (*report)(void *self, const char *line);
 	void *report_self;
@@ -189,6 +190,7 @@ sley_client_close(struct sley_client *client);
  * Errors:   as sley_pool_open(), and
  *           -EACCES    the user of this process may not use such a pool, or make it
  *           -EMSGSIZE  .params do not fit a slot
+ *           -EOPNOTSUPP .permanent is set, or as sley_pool_open()
  *           -EHOSTDOWN there is no daemon, and none came within .reconnect_ns
  *           -ENOSPC    the client, or the daemon, has too many pools open
  *           -ECANCELED the calling task was cancelled

@@ -39,9 +39,8 @@
  * upgrade(), or was called by one on the same stack, returns -EDEADLK.
  *
  * Isolation.  The containers of an isolated pool (.isolated) are in subprocesses, and
- * their requests are copied there and back: at most SLEY_ISOLATED_MAX bytes each way.
- * Call sley_subprocesses_init() first in main(), and end the router before
- * sley_subprocesses_exit().
+ * their requests are copied there and back.  Call sley_subprocesses_init() first in
+ * main(), and end the router before sley_subprocesses_exit().
  */
 #ifndef SLEY_POOL_H
 #define SLEY_POOL_H
@@ -192,6 +191,12 @@ struct sley_pool_options {
 	 */
 	bool isolated;
 	/*
+	 * The pool lasts as long as its router: it is not destroyed, and none of its
+	 * containers is drained.  For pools on which others depend, and of which
+	 * requests can end pools (<sley/admin.h>).
+	 */
+	bool permanent;
+	/*
 	 * Isolated: a container that was started again so often within a minute
 	 * stays down after one more crash.  Default: 10; SLEY_SUBPROCESS_NEVER:
 	 * it is not started again.
@@ -202,9 +207,6 @@ struct sley_pool_options {
 	uint64_t reserved[2];
 };
 
-/* The largest IN part, and the largest answer, of a request to an isolated pool. */
-#define SLEY_ISOLATED_MAX 4096
-
 #define SLEY_POOL_OPTIONS(...)                                                 \
 	SLEY_LITERAL(struct sley_pool_options, __VA_ARGS__)
 
@@ -212,7 +214,8 @@ struct sley_pool_options {
  * sley_pool_open - get the pool with the name @name, or make it.
  *
  * If there is a pool of that name, @options->module must be its module, or NULL,
- * .containers must be its number, or 0, and it must be isolated if .isolated says so.
+ * .containers must be its number, or 0, and it must be isolated if .isolated says so,
+ * and permanent if .permanent says so.
  * Only the maker calls create() of the module, for one container after the other;
  * callers that come meanwhile wait for it.  If create() fails, the containers before are
  * destroyed, and there is no pool.
@@ -227,7 +230,7 @@ struct sley_pool_options {
  *                           there is no such module
  *           -EPERM, -ELIBBAD  the module is not loaded: as sley_router_create()
  *           -EEXIST         the pool has another module or another number of
- *                           containers, or is not isolated
+ *                           containers, or is not isolated or not permanent
  *           -EINVAL         the name is empty; options->size is zero; or .limit_ns or
  *                           .max_restarts is set, and .isolated is not
  *           -ENAMETOOLONG   the name is longer than SLEY_POOL_NAME_MAX
@@ -280,6 +283,7 @@ sley_pool_close(struct sley_pool *pool);
  * Blocks:   the fiber; a plain thread sleeps
  * Errors:   -EALREADY  the pool was destroyed, or another caller is destroying it
  *           -EDEADLK   the caller is in a method of the pool
+ *           -EPERM     the pool is permanent
  *           SLEY_EFORKED
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER SLEY_MUST_CHECK int
@@ -353,6 +357,7 @@ sley_pool_nr_containers(const struct sley_pool *pool);
  *           -ENXIO      the pool has no such container
  *           -EALREADY   the container is drained, or another caller drains it
  *           -EDEADLK    the caller is in a method of the container
+ *           -EPERM      the pool is permanent
  *           -ENOENT     the pool was destroyed
  *           SLEY_EFORKED
  */

@@ -102,7 +102,7 @@ struct sley_pool_stats {
 	uint32_t phase;   /* one of enum sley_pool_phase                      */
 	uint32_t handles; /* references that were not given back, and one more
 			     while the pool is being destroyed                */
-	uint32_t version; /* of the module that the pool was made of          */
+	uint32_t version; /* of its module: the lowest that a container has   */
 	uint32_t containers; /* the sum of the next five                      */
 	uint32_t open;       /* they take requests                            */
 	uint32_t draining;   /* they complete their requests                  */

@@ -34,8 +34,9 @@
  * Of a pool that is isolated (<sley/pool.h>), also:
  *
  *   SLEY_ECHILD    the subprocess ended while it ran the method; or it is down
- *   -EMSGSIZE      the IN part is above SLEY_ISOLATED_MAX, and nothing ran; or the
- *                  answer is above it
+ *   -ENOMEM, -ENOSPC  no memory to copy a large IN part, and nothing ran
+ *   -EMSGSIZE      the program may not have files of that size (ulimit -f), and
+ *                  nothing ran
  *
  * Of a pool of a daemon, as <sley/client.h> says, also: SLEY_EUNKNOWN, -EHOSTDOWN,
  * -EPERM, -EMSGSIZE.

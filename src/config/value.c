@@ -132,6 +132,12 @@ static int read_word(const struct reading *r)
 	return mistake(r, all);
 }
 
+static bool has_zero_in_front(const struct node *node)
+{
+	return node->kind == NODE_TEXT && node->text[0] == '0' &&
+	       node->text[1] >= '0' && node->text[1] <= '9';
+}
+
 static int read_number(const struct reading *r)
 {
 	const struct word *word = find_word(r);
@@ -145,9 +151,11 @@ static int read_number(const struct reading *r)
 	    number >= r->key->min && number <= r->key->max)
 		return store_number(r, number);
 	list_words(r, words, sizeof(words));
-	snprintf(wanted, sizeof(wanted), "a number from %llu to %llu%s%s",
+	snprintf(wanted, sizeof(wanted), "a number from %llu to %llu%s%s%s",
 		 (unsigned long long)r->key->min,
-		 (unsigned long long)r->key->max, *words ? ", or " : "", words);
+		 (unsigned long long)r->key->max,
+		 has_zero_in_front(r->node) ? ", without a 0 in front" : "",
+		 *words ? ", or " : "", words);
 	return mistake(r, wanted);
 }
 

@@ -45,9 +45,9 @@ void client_report(const struct sley_client *client, const char *format, ...)
 void client_unlock(struct sley_client *client)
 {
 	int bits = link_publish(&client->link);
-	uint32_t *word = client->link.submitter
-				 ? link_submitted_word(&client->link)
-				 : NULL;
+	uint32_t foreign *word = client->link.submitter
+					 ? link_submitted_word(&client->link)
+					 : NULL;
 	int bell = client->server_bell;
 
 	if (unlikely(link_is_broken(&client->link) || client->link.nr_ended))

@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <sley/error.h>
+#include <stdio.h>
 #include <string.h>
 
 #define PAUSE_MAX_NS 100000000ull
@@ -45,6 +46,7 @@ static void set_refused(struct sley_client *client, int code)
 {
 	spin_lock(&client->lock);
 	client->refused = code;
+	client->refusal[0] = 0;
 	spin_unlock(&client->lock);
 }
 
@@ -177,11 +179,13 @@ void connection_has_asked(struct sley_client *client)
 /* With the lock.  The daemon's answer: 1 and perhaps the segment, or a code; 0: none yet. */
 static int take_asked(struct sley_client *client, struct segment **segment)
 {
-	int code = client->ask.code;
+	int code;
 
 	if (!client->moving || !client->answered)
 		return 0;
 	client->answered = false;
+	/* The collector wrote it, and then had the lock. */
+	code = client->ask.code;
 	if (code >= 0 && client->asked_epoch == client->segments.epoch)
 		*segment = segment_cache_claim(&client->segments,
 					       (uint32_t)client->asked.number);
@@ -276,11 +280,19 @@ static void lose(struct sley_client *client)
 	client_source_kick(client);
 }
 
+/* A daemon that has thrown the client out has said why. */
 static void lose_daemon(struct sley_client *client, const char *why)
 {
-	client_report(client,
-		      "the daemon at %s %s: requests wait for the next one",
-		      path_of(client), why);
+	bool dismissed;
+
+	spin_lock(&client->lock);
+	dismissed = client->link.dismissed;
+	spin_unlock(&client->lock);
+	if (!dismissed)
+		client_report(client,
+			      "the daemon at %s %s: requests wait for the next "
+			      "one",
+			      path_of(client), why);
 	lose(client);
 }
 
@@ -296,6 +308,9 @@ static void say_hello(struct sley_client *client)
 		     adopt);
 	err = os_seqpacket_send(client->socket, &packet, sizeof(packet),
 				&client->ring_fd, adopt);
+	/* A daemon that wants no hello has refused, and hear() finds its reason. */
+	if (err == -EPIPE)
+		err = 0;
 	if (!err)
 		err = client_source_watch(client, client->socket, false);
 	if (!err)
@@ -334,7 +349,8 @@ static int take_ring(struct sley_client *client,
 	int err = request_ring_attach(&client->ring, fd);
 
 	if (err)
-		return err == -ENOMEM ? err : -EPROTO;
+		return err == -ENOMEM || err == -EPROTONOSUPPORT ? err
+								 : -EPROTO;
 	if (client->ring.depth == packet->depth &&
 	    client->ring.slot_size == packet->slot_size &&
 	    client->ring.depth >= 2) {
@@ -400,13 +416,44 @@ static int take_welcome(struct sley_client *client,
 				 0);
 }
 
+static void be_refused(struct sley_client *client, int code, const char *why)
+{
+	bool again;
+
+	spin_lock(&client->lock);
+	again = strcmp(client->refusal, why) == 0;
+	client->refused = code;
+	(void)snprintf(client->refusal, sizeof(client->refusal), "%s", why);
+	spin_unlock(&client->lock);
+	if (!again && client->ring_fd >= 0)
+		client_report(client, "the daemon at %s refuses: %s",
+			      path_of(client), why);
+	lose(client);
+}
+
+/* The layout of its ring, which changes with the major version, is not ours. */
+static void refuse_ring(struct sley_client *client)
+{
+	char text[WIRE_TEXT];
+
+	(void)snprintf(text, sizeof(text),
+		       "its ring has the layout %u, this program knows %u: "
+		       "update the older of the two",
+		       client->ring.version, REQUEST_RING_VERSION);
+	be_refused(client, -EPROTONOSUPPORT, text);
+}
+
 static void be_welcome(struct sley_client *client,
 		       const struct wire_packet *packet, int *fds)
 {
 	int err = take_welcome(client, packet, fds);
 
+	if (err == -EPROTONOSUPPORT) {
+		refuse_ring(client);
+		return;
+	}
+	set_refused(client, err);
 	if (err) {
-		set_refused(client, err);
 		lose(client);
 		return;
 	}
@@ -418,21 +465,6 @@ static void be_welcome(struct sley_client *client,
 	restore(client);
 	client_changed(client);
 	client_source_kick(client);
-}
-
-static void be_refused(struct sley_client *client, int code, const char *why)
-{
-	bool again;
-
-	spin_lock(&client->lock);
-	again = strcmp(client->refusal, why) == 0;
-	client->refused = code;
-	memcpy(client->refusal, why, sizeof(client->refusal));
-	spin_unlock(&client->lock);
-	if (!again && client->ring_fd >= 0)
-		client_report(client, "the daemon at %s refuses: %s",
-			      path_of(client), why);
-	lose(client);
 }
 
 /* ---- packets ------------------------------------------------------------------------- */
@@ -462,6 +494,15 @@ static void dismiss(struct sley_client *client,
 	spin_unlock(&client->lock);
 }
 
+static void refuse_version(struct sley_client *client,
+			   const struct wire_packet *packet)
+{
+	char text[WIRE_TEXT];
+
+	packet_explain_version(text, packet);
+	be_refused(client, -EPROTONOSUPPORT, text);
+}
+
 static void handle(struct sley_client *client, struct wire_packet *packet,
 		   int *fds, uint32_t nr_fds)
 {
@@ -470,10 +511,10 @@ static void handle(struct sley_client *client, struct wire_packet *packet,
 			       client->ring_fd >= 0);
 
 	if (err == -EPROTONOSUPPORT && greeting)
-		be_refused(client, err, packet->text);
+		refuse_version(client, packet);
 	else if (err)
 		lose_daemon(client, "sends nonsense");
-	else if (packet->kind == WIRE_REFUSED && greeting)
+	else if (packet->kind == WIRE_REFUSED)
 		be_refused(client, packet->code, packet->text);
 	else if (packet->kind == WIRE_WELCOME && greeting)
 		be_welcome(client, packet, fds);
@@ -591,6 +632,9 @@ static void drive(struct sley_client *client)
 			set_refused(client, -ETIMEDOUT);
 			lose(client);
 		}
+		/* A daemon that refuses must not keep requests for ever. */
+		if (state_of(client) == LINK_LOST)
+			expire(client);
 		break;
 	default:
 		if (os_now() >= client->try_ns && may_try(client))
@@ -644,6 +688,46 @@ void connection_drive(struct sley_client *client)
 	}
 }
 
+static bool is_closing(struct sley_client *client)
+{
+	bool closing;
+
+	spin_lock(&client->lock);
+	closing = client->closing;
+	spin_unlock(&client->lock);
+	return closing;
+}
+
+/*
+ * The caller becomes the driver: another one is done in a moment.  False: the closer is
+ * the driver, for good.
+ */
+static bool take_over(struct sley_client *client)
+{
+	uint32_t nr_looks = 0;
+
+	while (xchg_acq_rel(&client->driving, 1)) { /* KN1 */
+		if (is_closing(client))
+			return false;
+		spin_hint(&client->driving);
+		spin_wait(&client->driving, spin_is_held, nr_looks++);
+	}
+	return true;
+}
+
+void connection_look(struct sley_client *client)
+{
+	if (!take_over(client))
+		return;
+	if (state_of(client) == LINK_DOWN) {
+		/* relaxed: see connection_next(). */
+		store_relaxed(&client->try_ns, 0);
+		drive(client);
+	}
+	(void)xchg_acq_rel(&client->driving, 0); /* KN1 */
+	connection_drive(client);
+}
+
 bool connection_drive_now(struct sley_client *client)
 {
 	bool drove;
@@ -659,13 +743,7 @@ bool connection_drive_now(struct sley_client *client)
 
 void connection_shut(struct sley_client *client)
 {
-	uint32_t nr_looks = 0;
-
-	/* Another driver is done in a moment. */
-	while (xchg_acq_rel(&client->driving, 1)) { /* KN1 */
-		spin_hint(&client->driving);
-		spin_wait(&client->driving, spin_is_held, nr_looks++);
-	}
+	(void)take_over(client); /* there is one closer */
 	spin_lock(&client->lock);
 	client->closing = true;
 	spin_unlock(&client->lock);

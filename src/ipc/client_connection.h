@@ -16,7 +16,8 @@
  *     driver, goes on                   looks at urgent: works again
  *
  * After the end of a daemon the driver connects again after 1 ms, then after twice as
- * long each time, up to 100 ms, until the link gives up.
+ * long each time, up to 100 ms, until the link gives up.  Once it has, or after the daemon
+ * has thrown the client out, each request looks for a daemon at once: connection_look().
  *
  * Edges:
  *
@@ -38,6 +39,9 @@ void connection_drive(struct sley_client *client);
 
 /* The same in any case.  False: there was another driver. */
 bool connection_drive_now(struct sley_client *client);
+
+/* For a request that finds the link down: drives, and does not wait for the next attempt. */
+void connection_look(struct sley_client *client);
 
 /* When to drive again. */
 uint64_t connection_next(struct sley_client *client);

@@ -98,6 +98,8 @@ static int check_options(const struct sley_client *client,
 		return -E2BIG;
 	if (!options->isolated && (options->limit_ns || options->max_restarts))
 		return -EINVAL;
+	if (options->permanent)
+		return -EOPNOTSUPP;
 	if (options->module && check_name(options->module))
 		return check_name(options->module);
 	return options->params_size > room ? -EMSGSIZE : 0;

@@ -230,9 +230,13 @@ static int put_bulk(struct client_pool *pool, struct sley_request *request,
 static int submit_bulk(struct client_pool *pool, struct sley_request *request,
 		       struct link_submission *what)
 {
-	int err;
+	int err = put_bulk(pool, request, what);
 
-	while ((err = put_bulk(pool, request, what)) == -ESTALE) {
+	if (err == -EHOSTDOWN) { /* looks for a daemon, once */
+		connection_look(pool->client);
+		err = put_bulk(pool, request, what);
+	}
+	for (; err == -ESTALE; err = put_bulk(pool, request, what)) {
 		err = client_wait_live(pool->client, 0);
 		if (err)
 			return err;
@@ -273,6 +277,14 @@ static size_t put_some(struct client_pool *pool,
 	return i;
 }
 
+static void look(struct sley_client *client, int why)
+{
+	if (why == -EHOSTDOWN)
+		connection_look(client);
+	else
+		client_poll(client);
+}
+
 /* The first of them could not be put: a slot may be free, or a segment is needed. */
 static int submit_first(struct client_pool *pool, struct sley_request *request,
 			const struct sley_request_spec *spec, int why)
@@ -289,7 +301,7 @@ static int submit_first(struct client_pool *pool, struct sley_request *request,
 	if (why != -EAGAIN && why != -EHOSTDOWN)
 		return why;
 	/* Back-pressure, or no daemon: looks for answers, or for a daemon, once. */
-	client_poll(pool->client);
+	look(pool->client, why);
 	client_lock(pool->client);
 	(void)put_some(pool, &request, &spec, 1, &why);
 	client_unlock(pool->client);
@@ -402,7 +414,7 @@ int client_forget(struct sley_pool *to, const struct sley_request_spec *spec)
 	if (link_fits(&client->link, spec->in_size, 0)) {
 		err = forget_small(pool, spec);
 		if (err == -EAGAIN || err == -EHOSTDOWN) {
-			client_poll(client);
+			look(client, err);
 			err = forget_small(pool, spec);
 		}
 	} else {

@@ -43,7 +43,7 @@ static void free_segments(struct connection *connection)
 		struct session_segment *segment = &session->segments[i];
 
 		if (segment->memory)
-			os_unmap(segment->memory, segment->size);
+			os_unmap((void *)segment->memory, segment->size);
 		mem_free(server_mem(connection->server), segment->private,
 			 segment->private_size);
 	}

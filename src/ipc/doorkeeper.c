@@ -28,6 +28,16 @@
 
 /* ---- the log ----------------------------------------------------------------------------- */
 
+static void say_how_many(struct sley_server *server)
+{
+	if (server->nr_unsaid)
+		report(server_runtime(server),
+		       "the server at %s left %u lines out, since there "
+		       "were so many",
+		       server->listener.path, server->nr_unsaid);
+	server->nr_unsaid = 0;
+}
+
 bool doorkeeper_may_say(struct sley_server *server)
 {
 	uint64_t now = os_now();
@@ -37,17 +47,12 @@ bool doorkeeper_may_say(struct sley_server *server)
 		return false;
 	}
 	server->warn_again_ns = now + SAY_NS;
-	if (server->nr_unsaid)
-		report(server_runtime(server),
-		       "the server at %s left %u lines out, since there "
-		       "were so many",
-		       server->listener.path, server->nr_unsaid);
-	server->nr_unsaid = 0;
+	say_how_many(server);
 	return true;
 }
 
-static void say_ejected(struct connection *connection, int32_t code,
-			const char *reason)
+static void say_end(struct connection *connection, int32_t code,
+		    const char *reason, bool begun)
 {
 	struct sley_server *server = connection->server;
 	char title[CONNECTION_TITLE];
@@ -55,25 +60,37 @@ static void say_ejected(struct connection *connection, int32_t code,
 	if (!doorkeeper_may_say(server))
 		return;
 	connection_title(connection, title, sizeof(title));
-	report(server_runtime(server),
-	       "the server at %s ejected %s: %s (%s); its requests are "
-	       "cancelled, and it may connect again",
-	       server->listener.path, title, reason, sley_strerror(code));
+	report(server_runtime(server), "the server at %s %s %s: %s (%s)%s",
+	       server->listener.path, begun ? "ejected" : "refused", title,
+	       reason, sley_strerror(code),
+	       begun ? "; its requests are cancelled, and it may connect again"
+		     : "");
 }
 
 /* ---- the end of a session ----------------------------------------------------------------- */
 
-static void tell_goodbye(struct connection *connection, int32_t code,
-			 const char *reason)
+/*
+ * A GOODBYE fails the requests of the client.  A session that has not begun has none, and
+ * what the client kept of the last daemon may wait for the next: REFUSED.
+ */
+static void tell_end(struct connection *connection, int32_t code,
+		     const char *reason)
 {
 	struct sley_server *server = connection->server;
+	bool begun = connection->ingress;
 	struct wire_packet packet;
 
-	packet_goodbye(&packet, code, "%s", reason);
+	if (begun)
+		packet_goodbye(&packet, code, "%s", reason);
+	else
+		packet_refused(&packet, code, "%s", reason);
 	(void)!connection_send(connection, &packet, NULL, 0);
-	say_ejected(connection, code, reason);
+	say_end(connection, code, reason, begun);
 	spin_lock(&server->lock);
-	server->counts.ejected++;
+	if (begun)
+		server->counts.ejected++;
+	else
+		server->counts.refused++;
 	spin_unlock(&server->lock);
 }
 
@@ -94,7 +111,7 @@ void doorkeeper_end(struct connection *connection, int32_t code,
 	session_end(&connection->session, code, NULL);
 	spin_unlock(&connection->lock);
 	if (reason)
-		tell_goodbye(connection, code, reason);
+		tell_end(connection, code, reason);
 	os_epoll_remove(server->epoll, connection->socket);
 	if (connection->pidfd >= 0)
 		os_epoll_remove(server->epoll, connection->pidfd);
@@ -174,7 +191,7 @@ static struct connection *next_chore(struct sley_server *server, bool *is_last)
 	return connection;
 }
 
-static void do_chores(struct sley_server *server)
+void doorkeeper_do_chores(struct sley_server *server)
 {
 	struct connection *connection;
 	bool is_last;
@@ -298,7 +315,7 @@ static bool take(void *arg)
 	}
 	greeting_resume(server);
 	follow_phase(server);
-	do_chores(server);
+	doorkeeper_do_chores(server);
 	return more;
 }
 
@@ -324,6 +341,7 @@ int doorkeeper_open(struct sley_server *server)
 void doorkeeper_close(struct sley_server *server)
 {
 	source_remove(server->source);
+	say_how_many(server);
 	os_close(server->epoll);
 	os_close(server->spare);
 }

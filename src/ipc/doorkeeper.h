@@ -26,6 +26,9 @@ void doorkeeper_close(struct sley_server *server);
 void doorkeeper_end(struct connection *connection, int32_t code,
 		    const char *reason);
 
+/* Ends and frees what others have left to the taker, the caller. */
+void doorkeeper_do_chores(struct sley_server *server);
+
 /* May a line be written to the log?  Not more than some in a second. */
 must_check bool doorkeeper_may_say(struct sley_server *server);
 

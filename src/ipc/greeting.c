@@ -55,6 +55,8 @@ static void refuse(struct sley_server *server, int socket,
 /* Handshakes that stopped long ago go.  True: one at least. */
 static bool sweep(struct sley_server *server)
 {
+	/* relaxed: a time, which a test has changed. */
+	uint64_t patience_ns = load_relaxed(&server->greeting_ns);
 	uint64_t now = os_now();
 	bool some = false;
 
@@ -62,7 +64,7 @@ static bool sweep(struct sley_server *server)
 		struct connection *connection = server->table[i];
 
 		if (!connection || connection->ingress || connection->leaving ||
-		    now - connection->connected_ns < GREETING_NS)
+		    now - connection->connected_ns < patience_ns)
 			continue;
 		doorkeeper_end(connection, -ETIMEDOUT,
 			       "a handshake without an end");
@@ -147,8 +149,10 @@ static int enter_quota(struct sley_server *server, uint32_t uid,
 {
 	int err = quota_enter(&server->quota, uid, user);
 
-	if (err && sweep(server))
+	if (err && sweep(server)) {
+		doorkeeper_do_chores(server); /* their places are free now */
 		err = quota_enter(&server->quota, uid, user);
+	}
 	return err;
 }
 
@@ -354,13 +358,26 @@ static const char *why_no_ring(int err)
 	case -EBADMSG:
 	case -EINVAL:
 		return "the ring that it brought is none";
-	case -EPROTONOSUPPORT:
-		return "the ring that it brought has another version";
 	case -E2BIG:
 		return "the ring that it brought is too large or too small";
 	default:
 		return "there are no resources for its ring";
 	}
+}
+
+/* There is no ring for the client. */
+static void end_without_ring(struct connection *connection, int err)
+{
+	char text[WIRE_TEXT];
+
+	if (err == -EPROTONOSUPPORT)
+		(void)snprintf(text, sizeof(text),
+			       "the ring that it brought has the layout %u, "
+			       "the daemon knows %u: start the program again",
+			       connection->ring.version, REQUEST_RING_VERSION);
+	else
+		(void)snprintf(text, sizeof(text), "%s", why_no_ring(err));
+	doorkeeper_end(connection, err, text);
 }
 
 /* The client with the fewest others beside it. */
@@ -385,7 +402,6 @@ static void obey(struct connection *connection, struct wire_packet *packet,
 	wants = session_packet(&connection->session, packet, fd >= 0, &answer);
 	spin_unlock(&connection->lock);
 	if (wants < 0) {
-		(void)!connection_send(connection, &answer, NULL, 0);
 		doorkeeper_end(connection, wants, answer.text);
 		return;
 	}
@@ -400,7 +416,7 @@ static void obey(struct connection *connection, struct wire_packet *packet,
 	if (err == -EPIPE)
 		doorkeeper_end(connection, 0, NULL); /* it is gone */
 	else if (err)
-		doorkeeper_end(connection, err, why_no_ring(err));
+		end_without_ring(connection, err);
 }
 
 void greeting_hear(struct connection *connection)

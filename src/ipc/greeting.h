@@ -3,7 +3,8 @@
  * greeting.h - a process connects, and becomes a client: the handshake of ipc/wire.h.
  *
  * By the taker of the server.  A handshake that stops in the middle holds a place for
- * GREETING_NS at least; then it goes when a place is needed.  No timer is needed for that.
+ * GREETING_NS at least; then it loses the place to a client that needs one.  No timer is
+ * needed for that.
  */
 #ifndef SLEY_IPC_GREETING_H
 #define SLEY_IPC_GREETING_H

@@ -88,18 +88,21 @@ static void end_held(struct link *link, uint32_t slot, int code)
 static void fill_slot(struct link *link, uint32_t slot)
 {
 	struct link_request *request = &link->requests[slot];
-	unsigned char *to = request_ring_slot(&link->submitter->ring, slot);
+	unsigned char foreign *to =
+		request_ring_slot(&link->submitter->ring, slot);
 
 	if (request->flags & LINK_BULK || !request->in_size)
 		return;
-	memcpy(to + sizeof(struct wire_head), request->in, request->in_size);
+	foreign_write(to + sizeof(struct wire_head), request->in,
+		      request->in_size);
 }
 
 /* The head, which depends on the session, and the entry. */
 static void send(struct link *link, uint32_t slot)
 {
 	struct link_request *request = &link->requests[slot];
-	unsigned char *to = request_ring_slot(&link->submitter->ring, slot);
+	unsigned char foreign *to =
+		request_ring_slot(&link->submitter->ring, slot);
 	uint32_t size = sizeof(struct wire_head) + request->in_size;
 
 	request->head.pool = link->pools && request->pool
@@ -110,7 +113,8 @@ static void send(struct link *link, uint32_t slot)
 		struct wire_bulk bulk = { .segment = request->segment_number,
 					  .in_size = request->in_size };
 
-		memcpy(to + sizeof(struct wire_head), &bulk, sizeof(bulk));
+		foreign_write(to + sizeof(struct wire_head), &bulk,
+			      sizeof(bulk));
 		size = sizeof(struct wire_head) + sizeof(bulk);
 	}
 	request->phase = LINK_SLOT_SENT;
@@ -229,8 +233,9 @@ static int take_answer(struct link *link, uint32_t *slot, int32_t *code,
 		*size = 0;
 	}
 	if (!bulk && *size)
-		memcpy(request->out,
-		       request_ring_slot(&link->submitter->ring, *slot), *size);
+		foreign_read(request->out,
+			     request_ring_slot(&link->submitter->ring, *slot),
+			     *size);
 	return 1;
 }
 

@@ -258,12 +258,12 @@ must_check int link_collect(struct link *link, struct link_done *done,
 /* For entry_ring_tell() with link_submitted_word(): needs no lock. */
 must_check int link_publish(struct link *link);
 
-static inline uint32_t *link_submitted_word(const struct link *link)
+static inline uint32_t foreign *link_submitted_word(const struct link *link)
 {
 	return link->submitter->submissions.word;
 }
 
-static inline uint32_t *link_completed_word(const struct link *link)
+static inline uint32_t foreign *link_completed_word(const struct link *link)
 {
 	return link->submitter->completions.word;
 }

@@ -19,6 +19,7 @@ static void begin(struct wire_packet *out, enum wire_kind kind)
 	out->major = WIRE_MAJOR;
 	out->minor = WIRE_MINOR;
 	out->kind = kind;
+	out->reserved = WIRE_RESERVED;
 }
 
 void packet_hello(struct wire_packet *out, const char *name, uint32_t depth,
@@ -83,13 +84,21 @@ void packet_segment(struct wire_packet *out, uint32_t number, uint64_t bytes)
 	out->bytes = bytes;
 }
 
+#define VERSIONS                                                               \
+	"the client speaks version %u.%u, the daemon %u.%u: update the older " \
+	"of the two"
+
 void packet_refuse_version(struct wire_packet *out,
 			   const struct wire_packet *theirs)
 {
-	packet_refused(out, -EPROTONOSUPPORT,
-		       "the client speaks version %u.%u, the daemon %u.%u: "
-		       "update the older of the two",
-		       theirs->major, theirs->minor, WIRE_MAJOR, WIRE_MINOR);
+	packet_refused(out, -EPROTONOSUPPORT, VERSIONS, theirs->major,
+		       theirs->minor, WIRE_MAJOR, WIRE_MINOR);
+}
+
+void packet_explain_version(char *text, const struct wire_packet *theirs)
+{
+	(void)snprintf(text, WIRE_TEXT, VERSIONS, WIRE_MAJOR, WIRE_MINOR,
+		       theirs->major, theirs->minor);
 }
 
 /* ---- checking ------------------------------------------------------------------------ */

@@ -50,6 +50,8 @@ void packet_segment(struct wire_packet *out, uint32_t number, uint64_t bytes);
 /* The versions of both sides differ: the packet that says so, for the sender of @theirs. */
 void packet_refuse_version(struct wire_packet *out,
 			   const struct wire_packet *theirs);
+/* The same for the user of this client: @theirs is of the daemon, @text has WIRE_TEXT bytes. */
+void packet_explain_version(char *text, const struct wire_packet *theirs);
 
 /* ---- checking ------------------------------------------------------------------------ */
 

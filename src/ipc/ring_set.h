@@ -66,7 +66,7 @@ enum ring_state {
 };
 
 struct ring_member {
-	uint32_t *word;
+	uint32_t foreign *word;
 	uint32_t seen;         /* (lock) as entry_ring_seen()        */
 	uint32_t place;        /* (lock) among the active            */
 	uint32_t nr_vain;      /* of the taker                       */
@@ -159,8 +159,8 @@ static inline bool ring_member_has_news(const struct ring_member *member)
 
 /* @word is the word of the submissions; the server of the ring has seen @seen. */
 static inline void ring_set_add(struct ring_set *set,
-				struct ring_member *member, uint32_t *word,
-				uint32_t seen)
+				struct ring_member *member,
+				uint32_t foreign *word, uint32_t seen)
 {
 	*member = (struct ring_member){ .word = word, .seen = seen };
 	spin_lock(&set->lock);

@@ -257,7 +257,7 @@ static int release_segment(struct serve *serve)
 	spin_unlock(&connection->lock);
 	if (err)
 		return err;
-	os_unmap(segment.memory, segment.size);
+	os_unmap((void *)segment.memory, segment.size);
 	mem_free(server_mem(connection->server), segment.private,
 		 segment.private_size);
 	return 0;

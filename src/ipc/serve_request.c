@@ -101,7 +101,7 @@ static struct serve *copy_in(struct connection *connection,
 	if (!memory)
 		return NULL;
 	if (call->in_size)
-		memcpy(memory, call->in, call->in_size);
+		foreign_read(memory, call->in, call->in_size);
 	serve->in = memory;
 	serve->in_size = call->in_size;
 	serve->out = memory + in_room;
@@ -161,8 +161,8 @@ static void copy_out(struct serve *serve)
 	if (serve->answer_size > serve->out_room)
 		serve->answer_size = serve->out_room;
 	if (serve->answer_size)
-		memcpy(session_answer_place(session, serve->slot), serve->out,
-		       serve->answer_size);
+		foreign_write(session_answer_place(session, serve->slot),
+			      serve->out, serve->answer_size);
 }
 
 /* Answers a single request, unless a canceller holds it: then the canceller does. */

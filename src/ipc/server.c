@@ -10,6 +10,7 @@
 #include "core/task/countdown.h"
 #include "core/trace/report.h"
 #include "ipc/doorkeeper.h"
+#include "ipc/greeting.h"
 #include "os/clock.h"
 #include "os/map.h"
 #include "os/pidfd.h"
@@ -337,6 +338,7 @@ int sley_server_create(struct sley_router *router, struct sley_server **out,
 	server->options = options;
 	server->limits = limits_of(&options);
 	server->listener.fd = server->page_fd = -1;
+	server->greeting_ns = GREETING_NS;
 	server->generation = os_now() << 16 ^ (uint64_t)os_pid();
 	list_init(&server->chores);
 	err = assemble(server);

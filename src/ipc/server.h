@@ -80,6 +80,7 @@ struct sley_server {
 	struct os_local_listener listener; /* .fd -1: does not listen */
 	int spare; /* a descriptor to accept with, if there are no others */
 	uint64_t next_number;
+	uint64_t greeting_ns; /* GREETING_NS, but in tests          */
 	uint64_t warn_again_ns;
 	uint32_t nr_unsaid; /* lines of the log that were too many */
 

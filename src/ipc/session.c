@@ -217,7 +217,7 @@ static int check_bulk(struct session *session, struct session_slot *slot,
 
 	if (call->in_size != sizeof(bulk))
 		return -EBADMSG;
-	memcpy(&bulk, call->in, sizeof(bulk));
+	foreign_read(&bulk, call->in, sizeof(bulk));
 	call->in_size = 0;
 	if (!bulk.segment || bulk.segment > SESSION_SEGMENTS_MAX)
 		return -EFAULT;
@@ -258,21 +258,22 @@ int session_check(struct session *session, uint32_t number,
 		  struct session_call *call)
 {
 	struct session_slot *slot = &session->slots[number];
-	const unsigned char *from =
+	const unsigned char foreign *from =
 		request_ring_slot(&session->server.ring, number);
 
 	*call = (struct session_call){ .slot = number };
 	slot->pool = slot->segment = slot->out_room = slot->flags = 0;
 	if (slot->taken.size < sizeof(call->head))
 		return -EBADMSG;
-	memcpy(&call->head, from, sizeof(call->head));
+	foreign_read(&call->head, from, sizeof(call->head));
 	compiler_barrier();
 	call->in = from + sizeof(call->head);
 	call->in_size = slot->taken.size - (uint32_t)sizeof(call->head);
 	return check_head(session, slot, call);
 }
 
-void *session_answer_place(const struct session *session, uint32_t number)
+void foreign *session_answer_place(const struct session *session,
+				   uint32_t number)
 {
 	const struct session_slot *slot = &session->slots[number];
 
@@ -380,8 +381,8 @@ int session_reserve_segment(struct session *session, uint64_t size)
 	return -EMFILE;
 }
 
-void session_set_segment(struct session *session, uint32_t number, void *memory,
-			 uint64_t size)
+void session_set_segment(struct session *session, uint32_t number,
+			 void foreign *memory, uint64_t size)
 {
 	session->segments[number] =
 		(struct session_segment){ .memory = memory, .size = size };

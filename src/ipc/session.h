@@ -67,8 +67,8 @@ struct session_pool {
 };
 
 struct session_segment {
-	void *memory;  /* NULL: the number is free           */
-	void *private; /* of the shell: the copies           */
+	void foreign *memory; /* NULL: the number is free           */
+	void *private;        /* of the shell: the copies           */
 	uint64_t size;
 	uint64_t private_size;
 	bool used; /* by a request in flight             */
@@ -109,7 +109,7 @@ struct session {
 struct session_call {
 	struct wire_head head;
 	void *pool; /* as it was given to session_add_pool(); NULL: the daemon */
-	const void *in; /* of the client: copy it, once              */
+	const void foreign *in; /* of the client: copy it, once      */
 	uint32_t in_size;
 	uint32_t out_room;
 	uint32_t slot;
@@ -163,7 +163,8 @@ must_check int session_check(struct session *session, uint32_t slot,
 			     struct session_call *call);
 
 /* Where the answer to @call goes: .out_room bytes.  Without a lock. */
-void *session_answer_place(const struct session *session, uint32_t slot);
+void foreign *session_answer_place(const struct session *session,
+				   uint32_t slot);
 
 /*
  * The answer is at its place.  Puts its entry; the slot is not in flight any more.
@@ -201,8 +202,8 @@ must_check int session_close_pool(struct session *session, uint64_t number,
 
 /* A new segment of @size bytes fits: its number; -EDQUOT, -EMFILE, -EINVAL. */
 must_check int session_reserve_segment(struct session *session, uint64_t size);
-void session_set_segment(struct session *session, uint32_t number, void *memory,
-			 uint64_t size);
+void session_set_segment(struct session *session, uint32_t number,
+			 void foreign *memory, uint64_t size);
 
 /*
  * The client gives a segment back: *@out is to be unmapped.  -EBADF: it has no such

@@ -23,10 +23,27 @@
  * the daemon before this one has died, begins a new life while no server looks at it: the
  * client keeps the data of its requests in their slots, and puts their entries again.
  *
+ * A client is REFUSED before its session has begun, whatever the reason.  For its requests
+ * a daemon that refuses is no daemon: they wait for another.  GOODBYE ends a session, and
+ * fails its requests.
+ *
  * All packets have one size.  Both sides refuse other sizes, other magic numbers and
- * descriptors that are not due.  A version is {major, minor}.  Another major version is
- * refused.  The smaller of the two minor versions is used: a newer side leaves out what
- * the older one does not know, and reserved fields are written as 0 and not read.
+ * descriptors that are not due.
+ *
+ * A version is {major, minor}.  It covers the packets, the head of a request, the requests
+ * for the daemon, the page, and the layout of the ring.
+ *
+ *   minor  Changes with an addition that the older side can do without: a meaning of a
+ *          reserved field, a flag, a kind of packet, a method of pool 0.  The smaller of
+ *          the two versions counts (packet_minor()).  The newer side leaves flags and kinds
+ *          out that the older side would refuse.  The older side reads no reserved field.
+ *   major  Changes if the older side would read a field wrongly.  The client is refused,
+ *          and both sides name both versions.  REQUEST_RING_VERSION changes together with
+ *          the major version alone: a ring outlives its daemon, and a daemon adopts no ring
+ *          of another layout.
+ *
+ * All major versions agree on the size of a packet, on its first 12 bytes and on the value of
+ * WIRE_REFUSED.  Of a packet of another major version no other field is read.
  *
  * A request is a slot of the ring: a head of 64 bytes, then the IN part.  The answer
  * overwrites the slot from its beginning.  If IN or OUT do not fit, both are in a
@@ -50,8 +67,19 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC 0x64796c73u /* "slyd" */
+
+/* Other builds, for the test of two versions, are made in programs/sleyd/CMakeLists.txt. */
+#ifndef WIRE_MAJOR
 #define WIRE_MAJOR 1u
+#endif
+#ifndef WIRE_MINOR
 #define WIRE_MINOR 0u
+#endif
+
+/* What this version writes to fields that it does not read. */
+#ifndef WIRE_RESERVED
+#define WIRE_RESERVED 0u
+#endif
 
 /* ---- packets ---------------------------------------------------------------------- */
 
@@ -176,7 +204,7 @@ static inline void wire_head_copy(struct wire_head *to,
 	to->out_room = load_relaxed(&from->out_room);
 	to->priority = load_relaxed(&from->priority);
 	to->flags = load_relaxed(&from->flags);
-	to->reserved = 0;
+	to->reserved = WIRE_RESERVED;
 }
 
 /* With WIRE_BULK, behind the head. */

@@ -6,10 +6,12 @@
 
 #include "os/fault.h"
 #include "os/map.h"
+#include "os/retry.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -131,6 +133,67 @@ void *(os_shared_memory_map)(int fd, size_t size)
 const void *(os_shared_memory_map_to_read)(int fd, size_t size)
 {
 	return map(fd, size, PROT_READ);
+}
+
+uint64_t os_shared_memory_max(uint64_t size)
+{
+	struct rlimit limit;
+
+	/* fault: fails only for wrong arguments. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur > size)
+		return size;
+	return limit.rlim_cur;
+}
+
+/* The kernel moves 2 GiB at a time. */
+int os_shared_memory_write(int fd, const void *data, size_t size,
+			   uint64_t offset)
+{
+	const char *from = data;
+
+	while (size) {
+		ssize_t nr =
+			RETRY(ssize_t,
+			      fault_errno("pwrite", ENOSPC, ENOMEM)
+				      ? -1
+				      : pwrite(fd, from, size, (off_t)offset));
+
+		if (nr < 0)
+			return (int)nr;
+		from += nr;
+		size -= (size_t)nr;
+		offset += (uint64_t)nr;
+	}
+	return 0;
+}
+
+int os_shared_memory_read(int fd, void *data, size_t size, uint64_t offset)
+{
+	char *to = data;
+
+	while (size) {
+		ssize_t nr = RETRY(ssize_t, fault_errno("pread", EIO, ENOMEM)
+						    ? -1
+						    : pread(fd, to, size,
+							    (off_t)offset));
+
+		if (nr <= 0)
+			return nr ? (int)nr : -EIO;
+		to += nr;
+		size -= (size_t)nr;
+		offset += (uint64_t)nr;
+	}
+	return 0;
+}
+
+void os_shared_memory_discard(int fd, uint64_t offset, uint64_t size)
+{
+	int saved_errno = errno;
+
+	/* fault: a hint, nobody looks at the result. */
+	(void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			(off_t)offset, (off_t)size);
+	errno = saved_errno;
 }
 
 void os_close(int fd)

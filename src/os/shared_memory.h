@@ -48,6 +48,21 @@ must_check const void *os_shared_memory_map_to_read(int fd, size_t size);
 		 : (os_shared_memory_map_to_read)(fd, size))
 #endif
 
+/* @size, or the largest size that a file of this process may have (ulimit -f). */
+must_check uint64_t os_shared_memory_max(uint64_t size);
+
+/*
+ * Writes or reads all of @size bytes at @offset, without a mapping: so no memory is an error
+ * and not a signal.  0 or -errno.  Bytes that were never written are 0.
+ */
+must_check int os_shared_memory_write(int fd, const void *data, size_t size,
+				      uint64_t offset);
+must_check int os_shared_memory_read(int fd, void *data, size_t size,
+				     uint64_t offset);
+
+/* Frees the memory of whole pages, in all processes: their bytes are 0 then. */
+void os_shared_memory_discard(int fd, uint64_t offset, uint64_t size);
+
 /* Any descriptor; nothing to do for -1. */
 void os_close(int fd);
 

@@ -171,9 +171,12 @@ int sley_container_drain_until(struct sley_pool *pool, uint32_t id,
 
 	if (err)
 		return err;
-	err = serving_container(container)
-		      ? -EDEADLK
-		      : drain_locked(pool, container, deadline_ns);
+	if (serving_container(container))
+		err = -EDEADLK;
+	else if (pool->permanent)
+		err = -EPERM;
+	else
+		err = drain_locked(pool, container, deadline_ns);
 	sley_mutex_unlock(&pool->lock);
 	return err;
 }

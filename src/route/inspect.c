@@ -127,6 +127,10 @@ static void add_container(struct sley_pool_stats *stats,
 		[CONTAINER_GONE] = &stats->gone,
 	};
 
+	uint32_t version = container_version(container);
+
+	if (version < stats->version)
+		stats->version = version;
 	stats->inside += door_count(&container->door);
 	++*phases[container_phase(container)];
 }
@@ -138,7 +142,7 @@ struct sley_pool_stats inspect_pool(const struct sley_pool *pool)
 		.phase = pool->phase,
 		/* A pool that is not gone has a handle of its own. */
 		.handles = pool->nr_handles - (pool->phase != POOL_GONE),
-		.version = pool->module->version,
+		.version = UINT32_MAX, /* of the oldest container: below */
 		.containers = pool->nr_containers,
 		.waiting = door_count(&pool->waiting),
 	};

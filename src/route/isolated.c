@@ -17,8 +17,6 @@
 #include <sley/error.h>
 #include <string.h>
 
-_Static_assert(SLEY_ISOLATED_MAX == SLEY_SUBPROCESS_DATA_MAX,
-	       "a part of a request is an argument or a result");
 /* So what follows is aligned for any type, as memory of malloc() is. */
 _Static_assert(sizeof(struct isolated_head) == CALL_HEAD_MAX, "head");
 _Static_assert(sizeof(struct isolated_birth) % 16 == 0, "birth");
@@ -64,18 +62,12 @@ static int call(const struct isolated *isolated,
 		.head_size = sizeof(*head),
 		.arg = arg,
 		.arg_size = arg_size,
+		.room = head->room,
 		.deadline_ns = head->deadline_ns ? head->deadline_ns
 						 : SLEY_FOREVER,
 	};
 
 	return subprocess_call(isolated->subprocess, &spec, result);
-}
-
-static uint64_t room_for(const void *to, size_t size)
-{
-	if (!to)
-		return 0;
-	return size < SLEY_ISOLATED_MAX ? size : SLEY_ISOLATED_MAX;
 }
 
 /* The subprocess has died of a request.  That it is down is told once. */
@@ -105,7 +97,7 @@ static int run(void *self, struct sley_request *request)
 		.kind = ISOLATED_RUN,
 		.method = request->method,
 		.deadline_ns = request->deadline_ns,
-		.room = room_for(request->out, request->out_size),
+		.room = request->out ? request->out_size : 0,
 	};
 	struct sley_subprocess_result result = { .data = request->out,
 						 .size = request->out_size };
@@ -153,7 +145,7 @@ static int monitor(void *self, const char *query, char *text, size_t size)
 {
 	const struct isolated_head head = {
 		.kind = ISOLATED_MONITOR,
-		.room = room_for(text, size),
+		.room = text ? size : 0,
 	};
 	struct sley_subprocess_result result = { .data = text, .size = size };
 
@@ -273,14 +265,15 @@ static int start_subprocess(struct isolated *isolated)
 {
 	const struct sley_container *container = isolated->container;
 	const struct isolation *isolation = container->pool->isolation;
-	int err = sley_subprocess_create(
+	int err = subprocess_create(
 		&isolated->subprocess,
 		SLEY_SUBPROCESS_OPTIONS(.name = container->pool->name,
 					.max_restarts = isolation->max_restarts,
 					.call_ns = isolation->limit_ns,
 					.on_start = isolated_serve_start,
 					.start_arg = &isolated->birth,
-					.start_size = isolated->birth_size));
+					.start_size = isolated->birth_size),
+		true);
 
 	if (err == -ENOENT)
 		return refuse(container, "there is no fork server: call "

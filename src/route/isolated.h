@@ -14,6 +14,9 @@
  *   method   ── head, IN part ────────────────► sley_pool_call() to the container
  *            ◄── code, OUT part ───────────────
  *
+ * IN and OUT parts go through the ring of calls, and those that fit no slot through a
+ * crate (subprocess/crate.h): a request may be as large as one to any other pool.
+ *
  * The subprocess (isolated_serve.c) has real parts, in the single-threaded mode.  So a
  * method runs there as it does here, on the stack of the process, one at a time.  The
  * pool there has the name and the number of containers of this pool, but all containers

@@ -59,8 +59,11 @@ static void take_table(struct search *search)
 	search->table = os_library_symbol(&search->found, search->symbol);
 	if (search->table)
 		return;
-	snprintf(search->why, sizeof(search->why), "it has no symbol %s",
-		 search->symbol);
+	snprintf(search->why, sizeof(search->why),
+		 "it has no symbol %s: its source ends with %s(...)",
+		 search->symbol,
+		 strcmp(search->symbol, LOAD_MODULE) == 0 ? "SLEY_MODULE"
+							  : "SLEY_POLICY");
 	os_library_close(&search->found);
 	search->err = -ELIBBAD;
 }
@@ -179,11 +182,18 @@ int load_table(struct sley_router *router, const char *name, const char *symbol,
 static int add_loaded(struct sley_router *router, const char *name,
 		      const struct sley_module *module)
 {
-	if (module_check(module) || !module_is_same(module, name)) {
+	if (module_check(module)) {
 		report(router->rt,
-		       "\"%s\" is not used: its table is of another "
-		       "version or not complete, or has another name",
+		       "\"%s\" is not used: its table is for another version "
+		       "of sley, or lacks a name or methods; compile it again",
 		       name);
+		return -ELIBBAD;
+	}
+	if (!module_is_same(module, name)) {
+		report(router->rt,
+		       "\"%s\" is not used: its table has another name, "
+		       "\"%s\"; the file of a module is NAME.so",
+		       name, module->name);
 		return -ELIBBAD;
 	}
 	return sley_router_add(router, module);
@@ -214,7 +224,7 @@ int load_again(struct sley_router *router, const char *name)
 	err = add_loaded(router, name, search.table);
 	if (err == -EEXIST)
 		report(router->rt,
-		       "sley: \"%s\" is not used: its file has changed, and "
+		       "\"%s\" is not used: its file has changed, and "
 		       "its version has not; count .version up",
 		       name);
 	return err ?: 1;

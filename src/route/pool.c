@@ -113,14 +113,11 @@ static void pool_leave(struct sley_pool *pool)
 	pool->phase = POOL_GONE;
 }
 
-int sley_pool_destroy(struct sley_pool *pool)
+int pool_destroy(struct sley_pool *pool)
 {
 	struct sley_router *router = pool->router;
-	int err = pool_refuses(pool);
 	bool was_live;
 
-	if (err)
-		return err;
 	if (serving_pool(pool))
 		return -EDEADLK;
 	sley_mutex_lock(&router->lock);
@@ -133,6 +130,16 @@ int sley_pool_destroy(struct sley_pool *pool)
 	pool_end(pool);
 	sley_pool_close(pool); /* the pool's own handle */
 	return 0;
+}
+
+int sley_pool_destroy(struct sley_pool *pool)
+{
+	int err = pool_refuses(pool);
+
+	if (err)
+		return err;
+	return pool->permanent && !serving_pool(pool) ? -EPERM
+						      : pool_destroy(pool);
 }
 
 void sley_pool_close(struct sley_pool *pool)
@@ -222,6 +229,8 @@ static int fits(const struct sley_pool *pool,
 		return -EEXIST;
 	if (options->containers && options->containers != pool->nr_containers)
 		return -EEXIST;
+	if (options->permanent && !pool->permanent)
+		return -EEXIST;
 	return options->isolated && !pool->isolation ? -EEXIST : 0;
 }
 
@@ -258,6 +267,7 @@ static int find_or_add(struct sley_router *router, struct sley_pool **out,
 		pool_free(pool);
 		return -ENOMEM;
 	}
+	pool->permanent = options->permanent;
 	pool->nr_handles = 2; /* the caller's, and the pool's own */
 	router->nr_pools++;
 	list_append(&router->pools, &pool->link);

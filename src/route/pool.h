@@ -49,6 +49,7 @@ struct sley_pool {
 	struct sley_container *container;
 	struct method_cost *costs; /* of all containers                      */
 	uint32_t nr_containers;
+	bool permanent; /* ends with its router, and is never drained         */
 	char name[SLEY_POOL_NAME_MAX + 1];
 
 	cache_aligned struct door waiting; /* requests in no container       */
@@ -73,6 +74,9 @@ static inline must_check int pool_refuses(const struct sley_pool *pool)
 must_check struct sley_pool *pool_alloc(struct sley_router *router,
 					const struct sley_module *module,
 					const char *name, uint32_t nr);
+
+/* sley_pool_destroy(), also of a permanent pool: its router ends. */
+must_check int pool_destroy(struct sley_pool *pool);
 
 /* All requests end, and the containers are destroyed.  No lock is held. */
 void pool_end(struct sley_pool *pool);

@@ -178,7 +178,7 @@ int sley_router_destroy(struct sley_router *router)
 	 * the router gets there.
 	 */
 	while ((pool = first_pool(router))) {
-		(void)!sley_pool_destroy(pool);
+		(void)!pool_destroy(pool);
 		sley_pool_close(pool);
 	}
 	neighbour_end(router);

@@ -34,6 +34,7 @@
 #include "base/atomic.h"
 #include "base/compiler.h"
 #include "os/futex.h"
+#include "shm/foreign.h"
 
 #define COUNT_WORD_SLEEPS 1u  /* the reader sleeps on the word           */
 #define COUNT_WORD_WATCHED 2u /* the reader wants a signal of an eventfd */
@@ -55,20 +56,21 @@ static inline uint32_t count_word_distance(uint32_t from, uint32_t to)
 /* ---- the writer ----------------------------------------------------------------- */
 
 /* Nobody else uses the word: begins at @count, without bits. */
-static inline void count_word_reset(uint32_t *word, uint32_t count)
+static inline void count_word_reset(uint32_t foreign *word, uint32_t count)
 {
 	/* relaxed: no other process uses the word yet. */
 	store_relaxed(word, count * COUNT_WORD_ONE);
 }
 
 /* There are @nr more.  Returns the word before: its bits say what the reader wants. */
-static inline must_check uint32_t count_word_add(uint32_t *word, uint32_t nr)
+static inline must_check uint32_t count_word_add(uint32_t foreign *word,
+						 uint32_t nr)
 {
 	return add_release(word, nr * COUNT_WORD_ONE); /* CW1 */
 }
 
 /* The writer begins to end.  Returns as count_word_add(). */
-static inline must_check uint32_t count_word_stop(uint32_t *word)
+static inline must_check uint32_t count_word_stop(uint32_t foreign *word)
 {
 	return or_release(word, COUNT_WORD_STOP); /* CW1 */
 }
@@ -81,7 +83,7 @@ static inline must_check uint32_t count_word_stop(uint32_t *word)
  * The reader changes the word twice at most.  One that does so more often is broken, and
  * harms itself.
  */
-static inline must_check uint32_t count_word_hand_over(uint32_t *word,
+static inline must_check uint32_t count_word_hand_over(uint32_t foreign *word,
 						       uint32_t expected,
 						       uint32_t nr)
 {
@@ -101,8 +103,8 @@ static inline must_check uint32_t count_word_hand_over(uint32_t *word,
 }
 
 /* The writer begins to end, and the reader's wishes are taken back, as above. */
-static inline must_check uint32_t count_word_hand_over_stop(uint32_t *word,
-							    uint32_t expected)
+static inline must_check uint32_t
+count_word_hand_over_stop(uint32_t foreign *word, uint32_t expected)
 {
 	uint32_t found = expected;
 
@@ -117,36 +119,38 @@ static inline must_check uint32_t count_word_hand_over_stop(uint32_t *word,
 }
 
 /* After count_word_add(): wakes at most @nr threads that sleep on the word. */
-static inline void count_word_wake(uint32_t *word, int nr)
+static inline void count_word_wake(uint32_t foreign *word, int nr)
 {
-	os_futex_wake_shared(word, nr);
+	os_futex_wake_shared((const uint32_t *)word, nr);
 }
 
 /* ---- the reader ----------------------------------------------------------------- */
 
-static inline uint32_t count_word_load(const uint32_t *word)
+static inline uint32_t count_word_load(const uint32_t foreign *word)
 {
 	return load_acquire(word); /* CW1 */
 }
 
 /* The same, and from now on the writer finds @bit. */
-static inline uint32_t count_word_ask(uint32_t *word, uint32_t bit)
+static inline uint32_t count_word_ask(uint32_t foreign *word, uint32_t bit)
 {
 	return or_acquire(word, bit) | bit; /* CW1 */
 }
 
 /* Sleeps while the word is @value, as count_word_ask() returned it. */
-static inline void count_word_sleep(const uint32_t *word, uint32_t value)
+static inline void count_word_sleep(const uint32_t foreign *word,
+				    uint32_t value)
 {
 	/* relaxed: the caller looks again. */
 	while (load_relaxed(word) == value)
-		(void)os_futex_wait_shared(word, value, UINT64_MAX);
+		(void)os_futex_wait_shared((const uint32_t *)word, value,
+					   UINT64_MAX);
 }
 
 /* ---- both ----------------------------------------------------------------------- */
 
 /* Takes the request of count_word_ask() back, or the writer has seen it. */
-static inline void count_word_clear(uint32_t *word, uint32_t bits)
+static inline void count_word_clear(uint32_t foreign *word, uint32_t bits)
 {
 	/* relaxed: both sides look at the count afterwards, or wake or signal. */
 	(void)and_relaxed(word, ~bits);

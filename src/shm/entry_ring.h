@@ -30,12 +30,16 @@
 
 #include "base/assert.h"
 #include "os/clock.h"
+#include "os/thread.h"
 #include "shm/count_word.h"
 
 #include <errno.h>
 #include <limits.h>
 
 #define ENTRY_RING_LOOKS_PER_CLOCK 32
+
+/* A waiter that has spun for so long lets other threads of its CPU run in between. */
+#define ENTRY_RING_YIELD_NS 2000u
 
 /* What a waiter looks for: a changed count, or STOP. */
 #define ENTRY_RING_NEWS (~(COUNT_WORD_SLEEPS | COUNT_WORD_WATCHED))
@@ -55,8 +59,8 @@ _Static_assert(offsetof(struct ring_entry, value) == 16, "the same everywhere");
 
 /* Private to the writing process. */
 struct entry_writer {
-	uint32_t *word;
-	struct ring_entry *entries;
+	uint32_t foreign *word;
+	struct ring_entry foreign *entries;
 	uint32_t mask;
 	uint64_t nr; /* of the next entry; does not wrap */
 	uint64_t nr_published;
@@ -64,8 +68,8 @@ struct entry_writer {
 
 /* Private to the reading process. */
 struct entry_reader {
-	uint32_t *word;
-	const struct ring_entry *entries;
+	uint32_t foreign *word;
+	const struct ring_entry foreign *entries;
 	uint32_t mask;
 	uint64_t nr; /* of the next entry; does not wrap */
 	bool stopped;
@@ -77,7 +81,8 @@ struct entry_reader {
 static inline void entry_ring_put(struct entry_writer *writer,
 				  const struct ring_entry *entry)
 {
-	struct ring_entry *to = &writer->entries[writer->nr & writer->mask];
+	struct ring_entry *to =
+		(struct ring_entry *)&writer->entries[writer->nr & writer->mask];
 
 	/* Field by field: a copy of an entry that was just made would wait for it. */
 	to->id = entry->id;
@@ -126,7 +131,7 @@ static inline must_check int entry_ring_stop(struct entry_writer *writer)
  * Wakes the threads that sleep on the word, if @bits has SLEEPS.  True: signal the
  * eventfd.  Needs no lock.
  */
-static inline must_check bool entry_ring_tell(uint32_t *word, int bits)
+static inline must_check bool entry_ring_tell(uint32_t foreign *word, int bits)
 {
 	if (bits < 0)
 		return false;
@@ -157,7 +162,7 @@ static inline must_check int entry_ring_look(struct entry_reader *reader,
 static inline void entry_ring_get(struct entry_reader *reader,
 				  struct ring_entry *out)
 {
-	const struct ring_entry *entry =
+	const struct ring_entry foreign *entry =
 		&reader->entries[reader->nr & reader->mask];
 
 	/* relaxed: CW1 of count_word.h; each field is read once, and only the copy counts. */
@@ -195,32 +200,50 @@ static inline bool entry_ring_is_news(uint32_t word, uint32_t seen)
  * Asks for a signal of the eventfd at the next publish or stop.  True: there is news
  * already.  Needs no lock, as entry_ring_await().
  */
-static inline must_check bool entry_ring_watch(uint32_t *word, uint32_t seen)
+static inline must_check bool entry_ring_watch(uint32_t foreign *word,
+					       uint32_t seen)
 {
 	return entry_ring_is_news(count_word_ask(word, COUNT_WORD_WATCHED),
 				  seen);
 }
 
 /* Sleeps once, if there is no news.  False: until @deadline_ns. */
-static inline bool entry_ring_park(uint32_t *word, uint32_t seen,
+static inline bool entry_ring_park(uint32_t foreign *word, uint32_t seen,
 				   uint64_t deadline_ns)
 {
 	uint32_t value = count_word_ask(word, COUNT_WORD_SLEEPS);
 
 	if (entry_ring_is_news(value, seen))
 		return true;
-	if (os_futex_wait_shared(word, value, deadline_ns) == -ETIMEDOUT)
+	if (os_futex_wait_shared((const uint32_t *)word, value, deadline_ns) ==
+	    -ETIMEDOUT)
 		return false;
 	/* A hostile writer may change the word before each sleep. */
 	return deadline_ns == UINT64_MAX || os_now() < deadline_ns;
 }
 
 /*
+ * The waiter has spun since @begin_ns: how long it shall spin in all, or 0: no longer.
+ * The writer may be waiting for this very CPU.  An answer that comes while both sides
+ * run comes sooner than the first yield.
+ */
+static inline uint64_t entry_ring_spin_on(uint64_t begin_ns, uint64_t spin_ns)
+{
+	uint64_t spun_ns = os_now() - begin_ns;
+
+	if (spun_ns >= spin_ns)
+		return 0;
+	if (spun_ns >= ENTRY_RING_YIELD_NS)
+		os_thread_yield();
+	return spin_ns;
+}
+
+/*
  * Spins for @spin_ns, then sleeps, until there is news: 0.  -ETIMEDOUT: there was none
  * until @deadline_ns.
  */
-static inline must_check int entry_ring_await(uint32_t *word, uint32_t seen,
-					      uint64_t spin_ns,
+static inline must_check int entry_ring_await(uint32_t foreign *word,
+					      uint32_t seen, uint64_t spin_ns,
 					      uint64_t deadline_ns)
 {
 	uint64_t begin_ns = spin_ns ? os_now() : 0;
@@ -230,9 +253,8 @@ static inline must_check int entry_ring_await(uint32_t *word, uint32_t seen,
 	if (spin_ns > left_ns)
 		spin_ns = left_ns;
 	while (!entry_ring_is_news(count_word_load(word), seen)) {
-		if (spin_ns && ++looks % ENTRY_RING_LOOKS_PER_CLOCK == 0 &&
-		    os_now() - begin_ns >= spin_ns)
-			spin_ns = 0;
+		if (spin_ns && ++looks % ENTRY_RING_LOOKS_PER_CLOCK == 0)
+			spin_ns = entry_ring_spin_on(begin_ns, spin_ns);
 		if (spin_ns)
 			spin_hint(word);
 		else if (!entry_ring_park(word, seen, deadline_ns))
@@ -247,7 +269,7 @@ static inline must_check int entry_ring_await(uint32_t *word, uint32_t seen,
  * The writer is dead: says STOP in its name, so that all threads that wait on the word
  * return.  True: signal the eventfd.
  */
-static inline must_check bool entry_ring_end(uint32_t *word)
+static inline must_check bool entry_ring_end(uint32_t foreign *word)
 {
 	return entry_ring_tell(word,
 			       (int)(count_word_stop(word) & ~ENTRY_RING_NEWS));

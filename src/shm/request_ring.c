@@ -37,7 +37,7 @@ int request_ring_create(struct request_ring *out, const char *name,
 /* Copies the header, and checks the copy. */
 static int check(struct request_ring *out, uint64_t real_size)
 {
-	const struct request_header *header = &out->memory->header;
+	const struct request_header foreign *header = &out->memory->header;
 	/* relaxed: each field is read once, and only the copy counts. */
 	uint64_t magic = load_relaxed(&header->magic);
 	/* relaxed: as above. */
@@ -83,6 +83,6 @@ int request_ring_attach(struct request_ring *out, int fd)
 void request_ring_detach(struct request_ring *ring)
 {
 	if (ring->memory)
-		os_unmap(ring->memory, ring->size);
+		os_unmap((void *)ring->memory, ring->size);
 	ring->memory = NULL;
 }

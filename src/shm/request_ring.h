@@ -31,7 +31,8 @@
  * STOP in the word of the submissions: the submitter will submit nothing more.
  *
  * All numbers are little-endian and have the same places on all processors.  There are
- * no pointers.  A change of the layout is a new version.
+ * no pointers.  A change of the layout is a new version, and a new major version of what
+ * both sides say (ipc/wire.h).
  *
  * Edges:
  *
@@ -46,7 +47,10 @@
 #include <stddef.h>
 
 #define REQUEST_RING_MAGIC 0x676e697279656c73ull /* "sleyring" */
+/* As WIRE_MAJOR, a test makes another one. */
+#ifndef REQUEST_RING_VERSION
 #define REQUEST_RING_VERSION 1u
+#endif
 #define REQUEST_RING_DEPTH_MAX 65536u
 #define REQUEST_RING_SLOT_MAX (1u << 20)
 
@@ -86,7 +90,7 @@ _Static_assert(sizeof(struct request_memory) == 256, "as above");
 
 /* A process's own view of the memory: checked, and private. */
 struct request_ring {
-	struct request_memory *memory;
+	struct request_memory foreign *memory;
 	uint64_t size;
 	uint64_t first;
 	uint32_t depth;
@@ -110,24 +114,25 @@ static inline uint64_t request_id(uint32_t life, uint64_t number)
 	return (uint64_t)life << 32 | (uint32_t)number;
 }
 
-static inline struct ring_entry *
+static inline struct ring_entry foreign *
 request_ring_submissions(const struct request_ring *ring)
 {
 	return ring->memory->entries;
 }
 
-static inline struct ring_entry *
+static inline struct ring_entry foreign *
 request_ring_completions(const struct request_ring *ring)
 {
 	return ring->memory->entries + ring->depth;
 }
 
 /* @slot is below the depth. */
-static inline void *request_ring_slot(const struct request_ring *ring,
-				      uint32_t slot)
+static inline void foreign *request_ring_slot(const struct request_ring *ring,
+					      uint32_t slot)
 {
 	sley_assert(slot < ring->depth);
-	return (unsigned char *)(ring->memory->entries + 2 * ring->depth) +
+	return (unsigned char foreign *)(ring->memory->entries +
+					 2 * ring->depth) +
 	       (size_t)slot * ring->slot_size;
 }
 
@@ -139,7 +144,8 @@ static inline void *request_ring_slot(const struct request_ring *ring,
 static inline void request_ring_fetch(const struct request_ring *ring,
 				      uint32_t slot, uint32_t size)
 {
-	const unsigned char *at = request_ring_slot(ring, slot);
+	const unsigned char *at =
+		(const unsigned char *)request_ring_slot(ring, slot);
 
 	prefetch_write(at);
 	if (size > CACHE_LINE)
@@ -170,7 +176,7 @@ static inline uint64_t request_ring_begun(const struct request_ring *ring)
 static inline void request_ring_begin_life(struct request_ring *ring,
 					   uint32_t life, uint64_t first)
 {
-	struct request_memory *memory = ring->memory;
+	struct request_memory *memory = (struct request_memory *)ring->memory;
 
 	sley_assert(life);
 	ring->life = life;
@@ -192,7 +198,7 @@ static inline void request_ring_begin_life(struct request_ring *ring,
 /* The server, before it serves: the life that the submitter has begun, as a copy. */
 static inline void request_ring_read_life(struct request_ring *ring)
 {
-	const struct request_header *header = &ring->memory->header;
+	const struct request_header foreign *header = &ring->memory->header;
 
 	/* relaxed: each field is read once, and only the copy counts. */
 	ring->life = load_relaxed(&header->life);

@@ -16,8 +16,6 @@
 
 #include "shm/request_ring.h"
 
-#include <string.h>
-
 struct request_server {
 	struct request_ring ring;
 	struct entry_reader submissions;
@@ -38,7 +36,7 @@ struct request {
 static inline void request_server_init(struct request_server *server,
 				       const struct request_ring *ring)
 {
-	struct request_memory *memory = ring->memory;
+	struct request_memory foreign *memory = ring->memory;
 
 	*server = (struct request_server){ .ring = *ring };
 	server->submissions = (struct entry_reader){
@@ -103,8 +101,8 @@ static inline must_check int request_take(struct request_server *server,
 		return -EPROTO;
 	}
 	if (data && entry.size)
-		memcpy(data, request_ring_slot(&server->ring, entry.slot),
-		       entry.size);
+		foreign_read(data, request_ring_slot(&server->ring, entry.slot),
+			     entry.size);
 	else
 		request_ring_fetch(&server->ring, entry.slot, entry.size);
 	request_ring_begin(&server->ring, number);
@@ -144,8 +142,8 @@ static inline must_check int request_put_answer(struct request_server *server,
 	if (size > server->ring.slot_size)
 		return -EMSGSIZE;
 	if (size)
-		memcpy(request_ring_slot(&server->ring, request->slot), data,
-		       size);
+		foreign_write(request_ring_slot(&server->ring, request->slot),
+			      data, size);
 	request_put_written(server, request, value, size);
 	return 0;
 }

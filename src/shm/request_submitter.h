@@ -73,7 +73,7 @@ static inline size_t request_submitter_size(uint32_t depth)
 static inline void request_submitter_init(struct request_submitter *submitter,
 					  const struct request_ring *ring)
 {
-	struct request_memory *memory = ring->memory;
+	struct request_memory foreign *memory = ring->memory;
 
 	memset(submitter, 0, request_submitter_size(ring->depth));
 	submitter->ring = *ring;
@@ -178,8 +178,8 @@ request_submit(struct request_submitter *submitter,
 	if (slot == REQUEST_NO_SLOT)
 		return -EAGAIN;
 	if (what->size)
-		memcpy(request_ring_slot(&submitter->ring, slot), what->data,
-		       what->size);
+		foreign_write(request_ring_slot(&submitter->ring, slot),
+			      what->data, what->size);
 	*id = request_put_slot(submitter, slot, what->value, what->size,
 			       what->owner);
 	return 0;
@@ -249,8 +249,9 @@ request_collect(struct request_submitter *submitter, struct request_answer *out,
 		return -EPROTO;
 	}
 	if (data && entry.size)
-		memcpy(data, request_ring_slot(&submitter->ring, entry.slot),
-		       entry.size);
+		foreign_read(data,
+			     request_ring_slot(&submitter->ring, entry.slot),
+			     entry.size);
 	*out = (struct request_answer){
 		.id = entry.id,
 		.value = entry.value,

@@ -17,6 +17,9 @@
  * One signal of an eventfd stands for all answers until its reader looks: so signals
  * do not hold up a subprocess that answers fast.
  *
+ * An argument or a result that fits no slot is in a crate (crate.h): the slot says
+ * where.
+ *
  * STOP in asked: the subprocess shall end when it is idle.
  *
  * The subprocess may write nonsense, or die at any moment.  The program trusts
@@ -60,16 +63,25 @@ struct call_slot {
 	uint32_t life;
 	uint32_t number;
 	uint32_t fn;
-	uint32_t arg_size;
+	uint32_t reserved;
+	uint64_t arg_size;
+	uint64_t crate_end; /* in the file of crates; 0: there is no crate */
+	uint64_t arg_at;    /* the same; 0: it is in the slot              */
+	uint64_t result_at; /* the same                                    */
 	/* Written by the subprocess: */
 	uint32_t answer_life;
 	uint32_t answer_number;
+	uint64_t result_size;
 	int32_t code;
-	uint32_t result_size;
+	uint32_t answer_reserved[3];
 	unsigned char arg[CALL_HEAD_MAX + SLEY_SUBPROCESS_DATA_MAX];
 	unsigned char result[SLEY_SUBPROCESS_DATA_MAX];
 	char text[SLEY_SUBPROCESS_TEXT_MAX]; /* if code is below 0 */
 };
+
+_Static_assert(offsetof(struct call_slot, arg) % 16 == 0 &&
+		       sizeof(struct call_slot) % 16 == 0,
+	       "an argument is aligned as memory of malloc() is");
 
 enum call_ring_readiness {
 	CALL_RING_NOT_READY,

@@ -66,6 +66,18 @@ void subprocess_end_wait(struct sley_subprocess *subprocess,
 
 /* ---- to the ring ------------------------------------------------------------------- */
 
+/* Where the parts in @crate are, if there is one.  True: the argument is there. */
+static bool fill_crate(struct call_slot *slot, const struct crate *crate)
+{
+	slot->crate_end = 0;
+	if (likely(!crate))
+		return false;
+	slot->crate_end = crate->begin + crate->size;
+	slot->arg_at = crate->arg_size ? crate->begin : 0;
+	slot->result_at = crate->room ? crate_result_at(crate) : 0;
+	return crate->arg_size;
+}
+
 static void fill(struct sley_subprocess *subprocess,
 		 struct subprocess_call *call)
 {
@@ -76,12 +88,16 @@ static void fill(struct sley_subprocess *subprocess,
 	slot->life = subprocess->life;
 	slot->number = subprocess->asked;
 	slot->fn = (uint32_t)spec->fn;
-	slot->arg_size = spec->head_size + (uint32_t)spec->arg_size;
-	if (spec->head_size)
-		memcpy(slot->arg, spec->head, spec->head_size);
-	if (spec->arg_size)
-		memcpy(slot->arg + spec->head_size, spec->arg, spec->arg_size);
-	subprocess->calls[subprocess->asked % subprocess->options.depth] = call;
+	slot->arg_size = spec->head_size + spec->arg_size;
+	if (!fill_crate(slot, call->crate)) {
+		if (spec->head_size)
+			memcpy(slot->arg, spec->head, spec->head_size);
+		if (spec->arg_size)
+			memcpy(slot->arg + spec->head_size, spec->arg,
+			       spec->arg_size);
+	}
+	subprocess->calls[subprocess->asked % subprocess->options.depth] =
+		(struct asked_call){ call, call->crate };
 	call->number = subprocess->asked;
 	call->in_ring = true;
 	subprocess->asked = (subprocess->asked + 1) & COUNT_WORD_MASK;
@@ -122,20 +138,33 @@ static void finish(struct sley_subprocess *subprocess,
 	subprocess_calls_add(ended, call);
 }
 
+/*
+ * The caller shall write its argument again: a life that has ended could write to the
+ * crate.
+ */
+static void send_back(struct sley_subprocess *subprocess,
+		      struct subprocess_call *call,
+		      struct subprocess_calls *ended)
+{
+	call->again = true;
+	finish(subprocess, call, ended);
+}
+
 /* The result does not fit: a part would look like the whole. */
-static void refuse_result(struct sley_subprocess_result *result, uint32_t size)
+static void refuse_result(struct sley_subprocess_result *result, uint64_t size)
 {
 	if (result->code < 0)
 		return; /* this error stays */
 	result->code = -EMSGSIZE;
 	result->outcome = SLEY_OUTCOME_FAILURE;
 	(void)snprintf(result->text, sizeof(result->text),
-		       "the result has %u bytes, and there is room for %zu",
-		       size, result->size);
+		       "the result has %llu bytes, and there is room for %zu",
+		       (unsigned long long)size, result->size);
 }
 
+/* What fits no slot is in the crate, and the caller reads it there. */
 static void give_result(struct subprocess_call *call, struct call_slot *slot,
-			uint32_t size)
+			uint64_t size)
 {
 	struct sley_subprocess_result *result = call->result;
 
@@ -152,9 +181,15 @@ static void give_result(struct subprocess_call *call, struct call_slot *slot,
 		size = 0; /* the caller wants no data */
 	else if (size > result->size)
 		refuse_result(result, size);
-	else
+	else if (size <= SLEY_SUBPROCESS_DATA_MAX)
 		memcpy(result->data, slot->result, size);
 	result->size = size;
+}
+
+/* The largest result that the call can have. */
+static uint64_t room_of(const struct crate *crate)
+{
+	return crate && crate->room ? crate->room : SLEY_SUBPROCESS_DATA_MAX;
 }
 
 /* Takes the answer to the oldest call.  False: it makes no sense. */
@@ -164,23 +199,25 @@ static bool take_answer(struct sley_subprocess *subprocess,
 	uint32_t number = subprocess->collected;
 	struct call_slot *slot =
 		call_slot(subprocess->ring, subprocess->options.depth, number);
-	struct subprocess_call **place =
+	struct asked_call *place =
 		&subprocess->calls[number % subprocess->options.depth];
-	struct subprocess_call *call = *place;
+	struct asked_call asked = *place;
 	/* relaxed: as above. */
-	uint32_t size = load_relaxed(&slot->result_size);
+	uint64_t size = load_relaxed(&slot->result_size);
 
 	/* relaxed: as above. */
 	if (load_relaxed(&slot->answer_life) != subprocess->life ||
 	    load_relaxed(&slot->answer_number) != number ||
-	    size > SLEY_SUBPROCESS_DATA_MAX)
+	    size > room_of(asked.crate))
 		return false;
-	*place = NULL;
+	*place = (struct asked_call){ NULL, NULL };
 	subprocess->collected = (number + 1) & COUNT_WORD_MASK;
-	if (!call)
-		return true;
-	give_result(call, slot, size);
-	finish(subprocess, call, ended);
+	if (asked.call) {
+		give_result(asked.call, slot, size);
+		finish(subprocess, asked.call, ended);
+	} else if (asked.crate) {
+		crates_leave(&subprocess->crates, asked.crate);
+	}
 	return true;
 }
 
@@ -223,6 +260,28 @@ void subprocess_fail_call(struct sley_subprocess *subprocess,
 	finish(subprocess, call, ended);
 }
 
+/* ---- the queue --------------------------------------------------------------------------- */
+
+/* Has its caller written to a crate that a life which has ended could write to, too? */
+static bool is_spoilt(const struct sley_subprocess *subprocess,
+		      const struct subprocess_call *call)
+{
+	return call->crate && call->crate->arg_size &&
+	       call->crate->life != subprocess->life;
+}
+
+void subprocess_enqueue(struct sley_subprocess *subprocess,
+			struct subprocess_call *call,
+			struct subprocess_calls *ended)
+{
+	if (subprocess->phase == LIFE_DOWN)
+		subprocess_fail_call(subprocess, call, ended);
+	else if (is_spoilt(subprocess, call))
+		send_back(subprocess, call, ended);
+	else
+		subprocess_calls_add(&subprocess->queue, call);
+}
+
 /* Puts @first before the queued calls. */
 static void queue_again(struct sley_subprocess *subprocess,
 			struct subprocess_calls *first)
@@ -233,6 +292,41 @@ static void queue_again(struct sley_subprocess *subprocess,
 	if (subprocess->queue.first)
 		first->last = subprocess->queue.last;
 	subprocess->queue = *first;
+}
+
+void subprocess_send_spoilt_back(struct sley_subprocess *subprocess,
+				 struct subprocess_calls *ended)
+{
+	struct subprocess_call *call = subprocess->queue.first, *next;
+
+	subprocess_calls_init(&subprocess->queue);
+	for (; call; call = next) {
+		next = call->next;
+		if (is_spoilt(subprocess, call))
+			send_back(subprocess, call, ended);
+		else
+			subprocess_calls_add(&subprocess->queue, call);
+	}
+}
+
+/* The call at @place has ended with the subprocess.  It may go to @again. */
+static void take_one_back(struct sley_subprocess *subprocess,
+			  struct asked_call *place, bool begun,
+			  struct subprocess_calls *again,
+			  struct subprocess_calls *ended)
+{
+	struct subprocess_call *call = place->call;
+
+	if (call) {
+		call->in_ring = false;
+		if (begun)
+			subprocess_fail_call(subprocess, call, ended);
+		else
+			subprocess_calls_add(again, call);
+	} else if (place->crate) {
+		crates_leave(&subprocess->crates, place->crate);
+	}
+	*place = (struct asked_call){ NULL, NULL };
 }
 
 void subprocess_take_back(struct sley_subprocess *subprocess,
@@ -252,20 +346,13 @@ void subprocess_take_back(struct sley_subprocess *subprocess,
 	subprocess_calls_init(&again);
 	while (subprocess->collected != subprocess->asked) {
 		uint32_t place = subprocess->collected % depth;
-		struct subprocess_call *call = subprocess->calls[place];
 		bool begun = nr_begun > 0;
 
-		subprocess->calls[place] = NULL;
 		subprocess->collected = (subprocess->collected + 1) &
 					COUNT_WORD_MASK;
 		nr_begun -= begun;
-		if (!call)
-			continue;
-		call->in_ring = false;
-		if (begun)
-			subprocess_fail_call(subprocess, call, ended);
-		else
-			subprocess_calls_add(&again, call);
+		take_one_back(subprocess, &subprocess->calls[place], begun,
+			      &again, ended);
 	}
 	queue_again(subprocess, &again);
 }

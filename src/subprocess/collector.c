@@ -68,10 +68,11 @@ void collector_nudge(void)
 	os_eventfd_signal(collector.nudge);
 }
 
-int collector_start(const struct fork_server_order *order, const int *fds)
+int collector_start(const struct fork_server_order *order, const int *fds,
+		    uint32_t nr_fds)
 {
 	return os_seqpacket_send(collector.socket, order, sizeof(*order), fds,
-				 NR_FORK_SERVER_FDS);
+				 nr_fds);
 }
 
 void collector_kill(const struct fork_server_order *order)

@@ -43,7 +43,7 @@ void collector_nudge(void);
 
 /* By the collector: lets the fork server start a subprocess.  0 or -errno. */
 must_check int collector_start(const struct fork_server_order *order,
-			       const int *fds);
+			       const int *fds, uint32_t nr_fds);
 
 /*
  * By the collector: lets the fork server kill a subprocess.  If the message cannot

@@ -6,7 +6,7 @@
  * thread.  So it can fork safely: no other thread is in the middle of anything.  It
  * does nothing else.  It allocates nothing, has one thread, and sleeps.
  *
- *   START   with a ring and an eventfd: fork        STARTED or FAILED
+ *   START   with a ring, eventfds and crates: fork STARTED or FAILED
  *   KILL    the subprocess of this life, if alive
  *                                                   DIED, when it was reaped
  *
@@ -59,6 +59,7 @@ enum fork_server_fd {
 	FORK_SERVER_RING,      /* shared memory                           */
 	FORK_SERVER_COLLECTOR, /* eventfds, for the bits of done in the ring */
 	FORK_SERVER_WORKER,
+	FORK_SERVER_CRATES, /* a file, see crate.h; may be missing       */
 	NR_FORK_SERVER_FDS
 };
 

@@ -50,7 +50,7 @@ static bool collect(const struct listener *listener,
 		wake = subprocess_bring(subprocess);
 	}
 	judge_signal(subprocess);
-	nudge = subprocess_is_to_kill(subprocess);
+	nudge = subprocess_wants_care(subprocess);
 	deaf = subprocess->deaf;
 	spin_unlock(&subprocess->lock);
 	if (unlikely(deaf))

@@ -25,7 +25,8 @@ struct afterwards {
 	bool wake;
 	bool kill;
 	bool start;
-	bool started; /* or never will */
+	bool started;       /* or never will */
+	struct crate *left; /* by callers that gave up */
 };
 
 static void afterwards_init(struct afterwards *then)
@@ -77,11 +78,31 @@ static bool is_tolerated(struct sley_subprocess *subprocess)
 			      os_now());
 }
 
+/* Under the lock: crates that were given up, and whose calls have ended. */
+static void take_left(struct sley_subprocess *subprocess,
+		      struct afterwards *then)
+{
+	then->left = subprocess->crates.left;
+	subprocess->crates.left = NULL;
+}
+
+static void give_left_back(struct sley_subprocess *subprocess,
+			   struct crate *left)
+{
+	while (left) {
+		struct crate *next = left->next_left;
+
+		subprocess_give_back(subprocess, left);
+		left = next;
+	}
+}
+
 /* Under the lock.  @error is for the creator; @again: a restart is allowed. */
 static void end_life(struct sley_subprocess *subprocess, int error, bool again,
 		     struct afterwards *then)
 {
 	subprocess_take_back(subprocess, &then->ended);
+	take_left(subprocess, then);
 	subprocess->pid = 0;
 	if (subprocess->closing || !subprocess->was_ready) {
 		subprocess->start_error = error;
@@ -89,6 +110,7 @@ static void end_life(struct sley_subprocess *subprocess, int error, bool again,
 	} else if (again && !subprocess->last_life) {
 		subprocess->nr_restarts++;
 		remember_start(subprocess);
+		subprocess_send_spoilt_back(subprocess, &then->ended);
 		then->start = true;
 		return;
 	} else {
@@ -103,7 +125,9 @@ static int order_start(const struct sley_subprocess *subprocess)
 		[FORK_SERVER_RING] = subprocess->segment,
 		[FORK_SERVER_COLLECTOR] = subprocess->eventfd,
 		[FORK_SERVER_WORKER] = subprocess->answers,
+		[FORK_SERVER_CRATES] = subprocess->crates.file,
 	};
+	uint32_t nr_fds = NR_FORK_SERVER_FDS - (subprocess->crates.file < 0);
 	struct fork_server_order order = { .kind = FORK_SERVER_START,
 					   .id = subprocess->id,
 					   .life = subprocess->life,
@@ -111,7 +135,7 @@ static int order_start(const struct sley_subprocess *subprocess)
 
 	(void)snprintf(order.name, sizeof(order.name), "%s",
 		       subprocess->endpoint.name);
-	return collector_start(&order, fds);
+	return collector_start(&order, fds, nr_fds);
 }
 
 /* Tells the fork server; if that fails, the life ends as by a death. */
@@ -130,6 +154,7 @@ static void send_start(struct sley_subprocess *subprocess)
 		end_life(subprocess, err == -EPIPE ? SLEY_ECHILD : err, again,
 			 &then);
 		spin_unlock(&subprocess->lock);
+		give_left_back(subprocess, then.left);
 		subprocess_calls_end(&then.ended);
 		if (!then.start)
 			return;
@@ -145,6 +170,7 @@ static void do_afterwards(struct sley_subprocess *subprocess,
 
 	if (then->wake)
 		call_ring_wake(subprocess->ring);
+	give_left_back(subprocess, then->left);
 	subprocess_calls_end(&then->ended);
 	if (then->started)
 		sley_event_set(&subprocess->started);
@@ -284,6 +310,7 @@ static void look_at_running(struct sley_subprocess *subprocess,
 	subprocess->signals &= ~CALL_RING_COLLECTOR;
 	subprocess_ask_signals(subprocess);
 	subprocess_collect(subprocess, &then->ended);
+	take_left(subprocess, then);
 	then->wake = subprocess_bring(subprocess);
 	subprocess->timed = subprocess->options.call_ns &&
 			    subprocess_in_ring(subprocess);

@@ -2,20 +2,50 @@
 /*
  * serve.c - a subprocess: serves one call after the other, until STOP.
  *
- * It trusts the program: the ring is the program's.
+ * It trusts the program: the ring and the crates are the program's.  The mapping of the
+ * crates grows with the calls, and begins where the file does.
  */
 #include "subprocess/call_ring.h"
 #include "subprocess/fork_server.h"
 #include "subprocess/function_table.h"
+#include "subprocess/crate.h"
 #include "os/eventfd.h"
+#include "os/map.h"
 #include "os/pidfd.h"
 #include "os/shared_memory.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Keeps the text of a function until it is known whether the call failed. */
 static char text[SLEY_SUBPROCESS_TEXT_MAX];
+
+static struct {
+	int file; /* of crates, or -1 */
+	char *memory;
+	uint64_t size;
+} crates;
+
+/* Maps the crates up to @end, and more: few calls need a longer mapping. */
+static int map_crates(uint64_t end)
+{
+	uint64_t size = CRATE_UNIT;
+
+	if (end <= crates.size)
+		return 0;
+	while (size < end)
+		size *= 2;
+	if (crates.memory)
+		os_unmap(crates.memory, crates.size);
+	crates.memory = os_shared_memory_map(crates.file, size);
+	crates.size = crates.memory ? size : 0;
+	if (crates.memory)
+		return 0;
+	(void)snprintf(text, sizeof(text),
+		       "no memory to map a request of this size");
+	return -ENOMEM;
+}
 
 static int run(uint32_t fn, struct sley_subprocess_work *work)
 {
@@ -26,6 +56,25 @@ static int run(uint32_t fn, struct sley_subprocess_work *work)
 	return function ? function->fn(work) : -ENOSYS;
 }
 
+/* As run(), with an argument or a result in a crate. */
+static int run_crate(struct call_slot *slot, struct sley_subprocess_work *work)
+{
+	int err = map_crates(slot->crate_end);
+	void *result;
+
+	if (err)
+		return err;
+	if (slot->arg_at)
+		work->arg = crates.memory + slot->arg_at;
+	if (slot->result_at)
+		work->result = crates.memory + slot->result_at;
+	result = work->result;
+	err = run(slot->fn, work);
+	if (slot->result_at && work->result_size <= sizeof(slot->result))
+		memcpy(slot->result, result, work->result_size);
+	return err;
+}
+
 static void serve(struct call_ring *ring, uint32_t number)
 {
 	struct call_slot *slot = call_slot(ring, ring->depth, number);
@@ -34,8 +83,9 @@ static void serve(struct call_ring *ring, uint32_t number)
 					     .result = slot->result };
 
 	call_ring_begin(ring, number);
-	slot->code = run(slot->fn, &work);
-	slot->result_size = (uint32_t)work.result_size;
+	slot->code = slot->crate_end ? run_crate(slot, &work)
+				     : run(slot->fn, &work);
+	slot->result_size = work.result_size;
 	if (slot->code < 0)
 		memcpy(slot->text, text, sizeof(text));
 	slot->answer_life = ring->life;
@@ -73,6 +123,7 @@ void subprocess_serve(const int *fds, const struct fork_server_order *order)
 		fds[FORK_SERVER_RING], call_ring_size(order->depth));
 	uint32_t number;
 
+	crates.file = fds[FORK_SERVER_CRATES];
 	os_close(fds[FORK_SERVER_RING]);
 	os_name_process(order->name);
 	/* Without memory, or room for descriptors. */

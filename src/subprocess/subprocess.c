@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <sley/error.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LOOKS_PER_CLOCK 32
@@ -40,7 +41,7 @@ static bool is_ours(const struct sley_subprocess *subprocess)
 static size_t size_of(const struct sley_subprocess_options *options)
 {
 	return sizeof(struct sley_subprocess) +
-	       options->depth * sizeof(struct subprocess_call *);
+	       options->depth * sizeof(struct asked_call);
 }
 
 static int take_options(struct sley_subprocess_options *out,
@@ -84,6 +85,7 @@ static void free_subprocess(struct sley_subprocess *subprocess)
 	os_close(subprocess->segment);
 	os_close(subprocess->eventfd);
 	os_close(subprocess->answers);
+	crates_close(&subprocess->crates);
 	intensity_fini(&subprocess->restarts, &sley__program_mem);
 	mem_free(&sley__program_mem, subprocess, size_of(&subprocess->options));
 }
@@ -104,7 +106,7 @@ static int open_ring(struct sley_subprocess *subprocess)
 	return 0;
 }
 
-static int set_up(struct sley_subprocess *subprocess)
+static int set_up(struct sley_subprocess *subprocess, bool large)
 {
 	int err;
 
@@ -113,6 +115,7 @@ static int set_up(struct sley_subprocess *subprocess)
 					.name = subprocess->options.name,
 					.width = 1 };
 	subprocess->segment = subprocess->answers = -1;
+	subprocess->crates.file = -1;
 	subprocess_calls_init(&subprocess->queue);
 	subprocess->eventfd = os_eventfd_create();
 	if (subprocess->eventfd < 0)
@@ -121,13 +124,15 @@ static int set_up(struct sley_subprocess *subprocess)
 	if (subprocess->answers < 0)
 		return subprocess->answers;
 	err = open_ring(subprocess);
+	if (!err && large)
+		err = crates_open(&subprocess->crates);
 	if (err)
 		return err;
 	return collector_join(subprocess);
 }
 
-int sley_subprocess_create(struct sley_subprocess **out,
-			   const struct sley_subprocess_options *given)
+int subprocess_create(struct sley_subprocess **out,
+		      const struct sley_subprocess_options *given, bool large)
 {
 	struct sley_subprocess_options options;
 	struct sley_subprocess *subprocess;
@@ -142,7 +147,7 @@ int sley_subprocess_create(struct sley_subprocess **out,
 		return -ENOMEM;
 	subprocess->options = options;
 	subprocess->generation = os_fork_generation();
-	err = set_up(subprocess);
+	err = set_up(subprocess, large);
 	if (!err) {
 		await(&subprocess->started);
 		err = subprocess->start_error;
@@ -153,6 +158,12 @@ int sley_subprocess_create(struct sley_subprocess **out,
 	}
 	*out = subprocess;
 	return 0;
+}
+
+int sley_subprocess_create(struct sley_subprocess **out,
+			   const struct sley_subprocess_options *given)
+{
+	return subprocess_create(out, given, false);
 }
 
 void sley_subprocess_destroy(struct sley_subprocess *subprocess)
@@ -237,7 +248,7 @@ static uint32_t visit(struct sley_subprocess *subprocess,
 		wake = subprocess_bring(subprocess);
 	}
 	collected = subprocess->collected;
-	nudge = subprocess_is_to_kill(subprocess);
+	nudge = subprocess_wants_care(subprocess);
 	if (subprocess->options.call_ns && !subprocess->timed &&
 	    subprocess_in_ring(subprocess)) {
 		subprocess->timed = true;
@@ -250,16 +261,6 @@ static uint32_t visit(struct sley_subprocess *subprocess,
 		collector_nudge();
 	subprocess_calls_end(&ended);
 	return collected;
-}
-
-static void enqueue(struct sley_subprocess *subprocess,
-		    struct subprocess_call *call,
-		    struct subprocess_calls *ended)
-{
-	if (subprocess->phase == LIFE_DOWN)
-		subprocess_fail_call(subprocess, call, ended);
-	else
-		subprocess_calls_add(&subprocess->queue, call);
 }
 
 /* From now on the eventfd of the reader of @call is signalled. */
@@ -287,6 +288,14 @@ static void unqueue(struct subprocess_calls *queue,
 		queue->last = at;
 }
 
+/* The ring keeps the crate, until the subprocess is through with the call. */
+static void leave_in_ring(struct sley_subprocess *subprocess,
+			  struct subprocess_call *call)
+{
+	subprocess->calls[call->number % subprocess->options.depth].call = NULL;
+	call->crate = NULL;
+}
+
 /* The caller waits no more.  False: the call has just ended. */
 static bool give_up(struct sley_subprocess *subprocess,
 		    struct subprocess_call *call)
@@ -298,8 +307,7 @@ static bool give_up(struct sley_subprocess *subprocess,
 	if (given_up) {
 		subprocess_end_wait(subprocess, call);
 		if (call->in_ring)
-			subprocess->calls[call->number %
-					  subprocess->options.depth] = NULL;
+			leave_in_ring(subprocess, call);
 		else
 			unqueue(&subprocess->queue, call);
 	}
@@ -338,13 +346,15 @@ static bool look_for(struct sley_subprocess *subprocess,
 	return true;
 }
 
-static int await_call(struct sley_subprocess *subprocess,
-		      struct subprocess_call *call)
+/* Twice in the code, for the calls without a crate: most calls have none. */
+static inline __attribute__((always_inline)) int
+await_call(struct sley_subprocess *subprocess, struct subprocess_call *call)
 {
 	const struct call_spec *spec = &call->spec;
 	int err;
 
-	if (look_for(subprocess, call, visit(subprocess, call, enqueue)))
+	if (look_for(subprocess, call,
+		     visit(subprocess, call, subprocess_enqueue)))
 		return 0;
 	call->listener = listener_of_caller(subprocess);
 	(void)visit(subprocess, call, begin_to_wait);
@@ -367,6 +377,114 @@ static int call_nothing(struct sley_subprocess_result *result, int err)
 	return err;
 }
 
+/* ---- a call with a crate: see crate.h --------------------------------------------------- */
+
+static bool fits_slot(size_t size)
+{
+	return size <= SLEY_SUBPROCESS_DATA_MAX;
+}
+
+/* Makes a crate for what does not fit the slot, and takes its range. */
+static int take_crate(struct sley_subprocess *subprocess,
+		      const struct call_spec *spec, struct crate **out)
+{
+	uint64_t room = fits_slot(spec->room) ? 0 : spec->room;
+	uint64_t arg_size = 0;
+	int err;
+
+	if (spec->arg_size > CRATES_MAX)
+		return -EMSGSIZE;
+	if (!fits_slot(spec->arg_size))
+		arg_size = spec->head_size + spec->arg_size;
+	err = crate_make(&subprocess->crates, out, arg_size, room);
+	if (err)
+		return err;
+	spin_lock(&subprocess->lock);
+	err = crates_take(&subprocess->crates, *out);
+	spin_unlock(&subprocess->lock);
+	if (err)
+		crate_free(*out);
+	return err;
+}
+
+void subprocess_give_back(struct sley_subprocess *subprocess,
+			  struct crate *crate)
+{
+	/* First the memory: then the range may have another owner. */
+	crate_discard(&subprocess->crates, crate);
+	spin_lock(&subprocess->lock);
+	crates_remove(&subprocess->crates, crate);
+	spin_unlock(&subprocess->lock);
+	crate_free(crate);
+}
+
+/* A life that ends meanwhile may write to the crate: the queue compares lives. */
+static int write_argument(struct sley_subprocess *subprocess,
+			  const struct call_spec *spec, struct crate *crate)
+{
+	const struct crates *crates = &subprocess->crates;
+	int err;
+
+	if (!crate->arg_size)
+		return 0;
+	spin_lock(&subprocess->lock);
+	crate->life = subprocess->life;
+	spin_unlock(&subprocess->lock);
+	err = crate_write(crates, crate, 0, spec->head, spec->head_size);
+	if (err)
+		return err;
+	return crate_write(crates, crate, spec->head_size, spec->arg,
+			   spec->arg_size);
+}
+
+/* The size was compared with the room of the crate when the answer was taken. */
+static void read_result(const struct sley_subprocess *subprocess,
+			const struct crate *crate,
+			struct sley_subprocess_result *result)
+{
+	int err;
+
+	if (fits_slot(result->size))
+		return;
+	err = crate_read_result(&subprocess->crates, crate, result->data,
+				result->size);
+	if (!err)
+		return;
+	result->outcome = SLEY_OUTCOME_FAILURE;
+	result->code = err;
+	result->size = 0;
+	(void)snprintf(result->text, sizeof(result->text),
+		       "the result cannot be read: %s", sley_strerror(err));
+}
+
+static cold int call_by_crate(struct sley_subprocess *subprocess,
+			      const struct call_spec *spec,
+			      struct sley_subprocess_result *result)
+{
+	struct subprocess_call call;
+	struct crate *crate;
+	int err = take_crate(subprocess, spec, &crate);
+
+	sley_assert(spec->room <= result->size);
+	if (err)
+		return call_nothing(result, err);
+	do {
+		call = (struct subprocess_call){ .spec = *spec,
+						 .result = result,
+						 .crate = crate };
+		err = write_argument(subprocess, spec, crate);
+		if (!err)
+			err = await_call(subprocess, &call);
+	} while (!err && call.again);
+	if (err)
+		(void)call_nothing(result, err);
+	else
+		read_result(subprocess, crate, result);
+	if (call.crate)
+		subprocess_give_back(subprocess, call.crate);
+	return result->code;
+}
+
 int subprocess_call(struct sley_subprocess *subprocess,
 		    const struct call_spec *spec,
 		    struct sley_subprocess_result *result)
@@ -376,8 +494,8 @@ int subprocess_call(struct sley_subprocess *subprocess,
 
 	if (!is_ours(subprocess))
 		return call_nothing(result, SLEY_EFORKED);
-	if (spec->arg_size > SLEY_SUBPROCESS_DATA_MAX)
-		return call_nothing(result, -EMSGSIZE);
+	if (unlikely(!fits_slot(spec->arg_size) || !fits_slot(spec->room)))
+		return call_by_crate(subprocess, spec, result);
 	if (spec->fn < 0)
 		return call_nothing(result, spec->fn);
 	err = await_call(subprocess, &call);

@@ -20,8 +20,8 @@
  * The death of a subprocess: answered calls count.  Begun calls fail, since it is
  * not known how much of them was done.  Other calls are queued again, with the
  * argument of the caller and not with the copy in the ring, which the subprocess
- * could write to.  All of this happens after the fork server has reaped the
- * subprocess.
+ * could write to.  If the argument is in a crate (crate.h), the caller itself is told
+ * to call again.  All of this happens after the fork server has reaped the subprocess.
  */
 #ifndef SLEY_SUBPROCESS_SUBPROCESS_H
 #define SLEY_SUBPROCESS_SUBPROCESS_H
@@ -30,6 +30,7 @@
 #include "core/wait/waitq.h"
 #include "subprocess/call_ring.h"
 #include "subprocess/fork_server.h"
+#include "subprocess/crate.h"
 #include "endpoint/endpoint.h"
 #include "lf/spin.h"
 
@@ -44,6 +45,7 @@ struct call_spec {
 	const void *head;   /* goes before the argument                    */
 	const void *arg;
 	size_t arg_size;
+	size_t room; /* for a result by a crate, if that fits no slot       */
 	uint64_t deadline_ns;
 	enum wait_flags flags; /* WAIT_SHIELDED: a cancel does not end it  */
 };
@@ -54,10 +56,18 @@ struct subprocess_call {
 	struct sley_event ended;
 	struct call_spec spec;
 	struct sley_subprocess_result *result;
-	uint32_t number; /* in the ring                              */
+	struct crate *crate; /* or NULL                            */
+	uint32_t number;     /* in the ring                        */
 	bool in_ring;
 	bool waits;    /* the caller sleeps, or is about to          */
 	bool finished; /* in a list of calls to end                  */
+	bool again;    /* finished without a result: call again      */
+};
+
+/* A slot of the ring, in private memory. */
+struct asked_call {
+	struct subprocess_call *call; /* NULL: the caller gave up        */
+	struct crate *crate;          /* of the call; or NULL            */
 };
 
 struct subprocess_calls {
@@ -86,6 +96,7 @@ struct sley_subprocess {
 	int eventfd;             /* for the collector                 */
 	int answers;             /* an eventfd for listeners          */
 	struct call_ring *ring;
+	struct crates crates;      /* its lists: lock                */
 	struct sley_event started; /* or never will                  */
 	struct sley_event gone;
 	int start_error;
@@ -116,7 +127,7 @@ struct sley_subprocess {
 	uint32_t nr_in_vain; /* ends since it was ready; by the collector */
 	struct intensity restarts;
 	char death[SLEY_SUBPROCESS_TEXT_MAX]; /* "was killed by ..."       */
-	struct subprocess_call *calls[]; /* in the ring; NULL: caller gave up */
+	struct asked_call calls[];            /* in the ring               */
 };
 
 static inline void subprocess_calls_init(struct subprocess_calls *calls)
@@ -142,12 +153,19 @@ subprocess_in_ring(const struct sley_subprocess *subprocess)
 	return count_word_distance(subprocess->collected, subprocess->asked);
 }
 
-/* Under the lock: is the collector wanted, to kill it? */
+/* Under the lock: is the collector wanted, to kill it, or for crates that were left? */
 static inline bool
-subprocess_is_to_kill(const struct sley_subprocess *subprocess)
+subprocess_wants_care(const struct sley_subprocess *subprocess)
 {
-	return (subprocess->broken || subprocess->noisy) && !subprocess->killed;
+	return ((subprocess->broken || subprocess->noisy) &&
+		!subprocess->killed) ||
+	       subprocess->crates.left;
 }
+
+/* As sley_subprocess_create(); @large: its calls may have crates. */
+must_check int subprocess_create(struct sley_subprocess **out,
+				 const struct sley_subprocess_options *options,
+				 bool large);
 
 /* As sley_subprocess_call_until(). */
 must_check int subprocess_call(struct sley_subprocess *subprocess,
@@ -163,7 +181,16 @@ must_check bool subprocess_is_down(struct sley_subprocess *subprocess);
 /* A subprocess as an endpoint: subprocess_endpoint.c. */
 extern const struct endpoint_ops subprocess_endpoint_ops;
 
+/* @crate is not used any more; without the lock. */
+void subprocess_give_back(struct sley_subprocess *subprocess,
+			  struct crate *crate);
+
 /* ---- under the lock ------------------------------------------------------------- */
+
+/* Queues @call; it fails if the subprocess is down. */
+void subprocess_enqueue(struct sley_subprocess *subprocess,
+			struct subprocess_call *call,
+			struct subprocess_calls *ended);
 
 /* Takes the answers that are there. */
 void subprocess_collect(struct sley_subprocess *subprocess,
@@ -189,6 +216,10 @@ void subprocess_fail_call(struct sley_subprocess *subprocess,
 /* The subprocess has ended: its calls fail, or are queued again. */
 void subprocess_take_back(struct sley_subprocess *subprocess,
 			  struct subprocess_calls *ended);
+
+/* A new life: queued calls whose crate the last life could write to are called again. */
+void subprocess_send_spoilt_back(struct sley_subprocess *subprocess,
+				 struct subprocess_calls *ended);
 
 /* Fails all queued calls. */
 void subprocess_fail_queue(struct sley_subprocess *subprocess,

@@ -267,9 +267,13 @@ class Installed:
                 if not find(self.prefix, name).endswith("lib/systemd/system"):
                     fail(f"{name} is where systemd does not look")
         find(self.prefix, "01_hello.c")
-        for name in ("LICENSE", "README.md", "TUTORIAL.md", "sley.yaml"):
+        # As in the source: the links of the README lead somewhere.
+        for name, place in (("LICENSE", ""), ("README.md", ""),
+                            ("CHANGELOG.md", ""), ("SECURITY.md", ""),
+                            ("TUTORIAL.md", "/docs"), ("DAEMON.md", "/docs"),
+                            ("MODULES.md", "/docs"), ("sley.yaml", "/docs")):
             folder = find(self.prefix, name)
-            if not folder.endswith("share/doc/sley"):
+            if not folder.endswith("share/doc/sley" + place):
                 fail(f"{name} is in {folder}")
         for path in glob.glob(self.prefix + "/**/*.cmake", recursive=True) \
                 + glob.glob(self.prefix + "/**/*.pc", recursive=True):

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define NR_CONTAINERS 3
+#define LARGE_PART 100000 /* fits no slot of a ring of calls */
 
 static atomic_int nr_ran, nr_alive;
 
@@ -49,15 +50,27 @@ static int count_to_2(void *self, struct sley_request *request)
 	return nr == 2 ? nr : 0;
 }
 
+/* All of its OUT part. */
+static int fill(void *self, struct sley_request *request)
+{
+	size_t room;
+	void *out = sley_request_out(request, &room);
+
+	(void)self;
+	memset(out, 'x', room);
+	return sley_request_answer(request, out, room);
+}
+
 static const struct sley_method methods[] = {
 	{ .name = "count", .run = count },
 	{ .name = "count to 2", .run = count_to_2 },
+	{ .name = "fill", .run = fill },
 };
 
 static const struct sley_module module = {
 	SLEY_MODULE_HEAD("counter"),
 	.methods = methods,
-	.nr_methods = 2,
+	.nr_methods = 3,
 	.create = create,
 	.destroy = destroy,
 };
@@ -171,6 +184,32 @@ static int call_isolated(struct sley_pool *pool)
 	return code;
 }
 
+/*
+ * An argument and an answer that fit no slot.  Whatever fails, fails the one request: the
+ * next one is answered, if the container is not down.
+ */
+static int call_large(struct sley_pool *pool)
+{
+	static char in[LARGE_PART], out[LARGE_PART];
+	size_t size;
+	int code = sley_pool_call(
+		pool,
+		SLEY_REQUEST(.method = 2, .in = in, .in_size = sizeof(in),
+			     .out = out, .out_size = sizeof(out)),
+		&size);
+
+	if (!code) {
+		CHECK_EQ(size, sizeof(out));
+		CHECK_EQ(out[size - 1], 'x');
+		return 0;
+	}
+	CHECK_EQ(size, 0);
+	if (code != SLEY_ECHILD)
+		CHECK_EQ(sley_pool_call(pool, SLEY_REQUEST(.method = 0), NULL),
+			 0);
+	return code;
+}
+
 static int use_isolated(struct sley *rt)
 {
 	struct sley_router *router;
@@ -189,6 +228,8 @@ static int use_isolated(struct sley *rt)
 						  SLEY_SUBPROCESS_NEVER));
 	if (!err) {
 		err = call_isolated(pool);
+		if (!err)
+			err = call_large(pool);
 		sley_pool_close(pool);
 	}
 	CHECK_EQ(sley_router_destroy(router), 0);
@@ -218,7 +259,7 @@ static int begin_and_isolate(void)
 SCENARIO(pools_that_are_isolated)
 {
 	(void)TRY(begin_and_isolate(), -ENOMEM, -EAGAIN, -EMFILE, -ENOSPC,
-		  -EPERM, -ENOBUFS, -EOPNOTSUPP, SLEY_ECHILD);
+		  -EPERM, -ENOBUFS, -EOPNOTSUPP, -EIO, SLEY_ECHILD);
 }
 
 /* ---- the module kv ---------------------------------------------------------------- */

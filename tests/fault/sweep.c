@@ -30,8 +30,8 @@
 #define HANG_MS 2000
 #define ALONE_TIMES 10
 #define FAILURES_MAX 5
-#define SUSPECTS_MAX 16
-#define MANY 2000 /* calls; a sample has to do */
+#define SUSPECTS_MAX 1024 /* of thousands of trials, on a busy machine */
+#define MANY 2000         /* calls; a sample has to do */
 
 struct sweeper {
 	const char *name;
@@ -214,6 +214,9 @@ static void sweep_nth(struct sweeper *s, bool forever)
 	for (unsigned nr = 1; !s->beyond; nr += step) {
 		plan.nr = first + nr;
 		run(s, &plan);
+		/* Whether there are more calls than that is seen one by one. */
+		if (plan.nr >= s->nr_reached)
+			wait_for_all(s);
 		/* All of the first ones, then fewer and fewer. */
 		if (nr > dense)
 			step = 1 + nr / (dense / 4);

@@ -10,7 +10,8 @@
  * the bell.  Which worker takes is the business of core/sched/source.h (core_source.c); here
  * a second worker arms at any time, as a guest of the source may.
  *
- * Complete for two requests, one by one and together.  No client writes nonsense:
+ * Complete for two requests, one by one and together, and for two rings that become active
+ * at the same time.  No client writes nonsense:
  * tests/unit/ipc_session.c and tests/stress/server_hostile.c do that.
  */
 #include "explorer.h"
@@ -166,6 +167,46 @@ MODEL(a_quiet_ring_is_heard, .setup = quiet_ring,
 MODEL(another_worker_arms_meanwhile, .setup = active_ring,
       .threads = { publish_together, worker, guest }, .delays = 3,
       .slow_modes = MODEL_RA);
+
+/* ---- two rings ----------------------------------------------------------------------- */
+
+static uint32_t second_word;
+static struct ring_member second, *both[2];
+
+/* A client signals while the ring of another client joins the set. */
+static void one_quiet_one_new(void)
+{
+	quiet_ring();
+	set.max = 2;
+	set.active = both;
+	count_word_reset(&second_word, 0);
+	second = (struct ring_member){ .word = NULL };
+	model_name(&second_word, "submitted, second");
+}
+
+static void hear_the_quiet_one(int id)
+{
+	(void)id;
+	ring_set_heard(&set, &member);
+}
+
+static void add_the_new_one(int id)
+{
+	(void)id;
+	ring_set_add(&set, &second, &second_word, 0);
+}
+
+/* Each ring has a place of its own among those that workers look at. */
+static void both_are_active(void)
+{
+	MODEL_CHECK(set.nr_active == 2 && set.nr_quiet == 0);
+	MODEL_CHECK(both[member.place] == &member);
+	MODEL_CHECK(both[second.place] == &second);
+}
+
+MODEL(two_rings_become_active_at_once, .setup = one_quiet_one_new,
+      .threads = { hear_the_quiet_one, add_the_new_one },
+      .finish = both_are_active);
 
 /* ---- poked --------------------------------------------------------------------------- */
 

@@ -167,6 +167,20 @@ static void setup_gone(void)
 	pool_end(pool);
 }
 
+/* The threads are bound: all have the number behind the last worker, and one count. */
+static void setup_gone_for_bound(void)
+{
+	setup_gone();
+	for (uint32_t i = 0; i < TASKS_MAX; i++)
+		task_threads[i].worker.index = router->nr_workers;
+}
+
+static void submit_bound(int id)
+{
+	task_begin(id);
+	submit_and_run(id);
+}
+
 static void run(int id)
 {
 	task_begin(id);
@@ -217,6 +231,86 @@ static void keep_until(int id, uint64_t deadline_ns)
 		    (err == -EINVAL && ledger.kept > 1));
 	err = sley_container_open(pool, 0);
 	MODEL_CHECK(err == 0 || err == -ENOENT);
+}
+
+static int refuse_upgrade(void **self, uint32_t from,
+			  const struct sley_container_info *info)
+{
+	(void)self;
+	(void)from;
+	(void)info;
+	return -EIO;
+}
+
+static const struct sley_module refusing = {
+	SLEY_MODULE_HEAD("module"), .version = 2,
+	.methods = route_methods,   .nr_methods = 1,
+	.create = route_create,     .destroy = route_change,
+	.upgrade = refuse_upgrade,
+};
+
+/* The same with a module that cannot take the state over. */
+static void keep_and_fail(int id)
+{
+	task_begin(id);
+	MODEL_CHECK(sley_container_drain_until(pool, 0, SLEY_FOREVER) == 0);
+	MODEL_CHECK(sley_container_upgrade(pool, 0, &refusing) == -EIO);
+	MODEL_CHECK(sley_container_open(pool, 0) == 0);
+}
+
+/* The container has a keeper already. */
+static int upgrade_twice(void **self, uint32_t from,
+			 const struct sley_container_info *info)
+{
+	MODEL_CHECK(sley_container_upgrade(pool, 0, &newer) == -EBUSY);
+	MODEL_CHECK(sley_container_open(pool, 0) == -EBUSY);
+	return upgrade(self, from, info);
+}
+
+static const struct sley_module twice = {
+	SLEY_MODULE_HEAD("module"), .version = 2,
+	.methods = route_methods,   .nr_methods = 1,
+	.create = route_create,     .destroy = route_change,
+	.upgrade = upgrade_twice,
+};
+
+static void upgrade_is_refused(int err)
+{
+	MODEL_CHECK(sley_container_upgrade(pool, 0, &newer) == err);
+	MODEL_CHECK(only()->module == &route_module && !route_state[0]);
+}
+
+static void costs_are_known(const struct method_cost *cost, bool known)
+{
+	/* relaxed: written by this thread. */
+	MODEL_CHECK(!load_relaxed(&cost->wall) == !known);
+	MODEL_CHECK(!load_relaxed(&cost->busy) == !known);
+	MODEL_CHECK(!load_relaxed(&cost->nr_runs) == !known);
+}
+
+/* One keeper, and no other thread: what is refused leaves nothing behind. */
+static void try_all_upgrades(int id)
+{
+	struct method_cost *cost = &only()->costs[0];
+	int isolated;
+
+	task_begin(id);
+	upgrade_is_refused(-EINVAL); /* it is open */
+	MODEL_CHECK(sley_container_drain_until(pool, 0, SLEY_FOREVER) == 0);
+	pool->isolation = (struct isolation *)(void *)&isolated;
+	upgrade_is_refused(-EOPNOTSUPP);
+	pool->isolation = NULL;
+	cost_learn(cost, COST_LEARN_ALL, 1, 1000, false);
+	costs_are_known(cost, true);
+	MODEL_CHECK(sley_container_upgrade(pool, 0, &twice) == 0);
+	costs_are_known(cost, false);
+	MODEL_CHECK(sley_container_open(pool, 0) == 0);
+	/* It is inside no more. */
+	MODEL_CHECK(sley_container_drain_until(pool, 0, SLEY_FOREVER) == 0);
+	/* Waits for whoever the pool has counted, and for nobody else. */
+	pool_end(pool);
+	MODEL_CHECK(sley_container_upgrade(pool, 0, &newer) == -ENOENT);
+	ledger.kept++;
 }
 
 static void keep(int id)
@@ -289,6 +383,14 @@ static void it_entered(void)
 	it_is_open();
 }
 
+/* With the methods and the state of the old module. */
+static void it_entered_the_old_module(void)
+{
+	MODEL_CHECK(only()->module == &route_module && only()->version == 1);
+	MODEL_CHECK(route_state[0] == 0);
+	it_entered();
+}
+
 static void it_ended_with_the_pool(void)
 {
 	it_ended_once();
@@ -330,6 +432,10 @@ MODEL(a_request_enters_when_the_container_opens, .setup = setup_drained,
       .threads = { enter, open_it }, .finish = it_entered);
 MODEL(a_request_comes_while_the_container_is_upgraded, .setup = setup,
       .threads = { enter, keep }, .finish = it_entered);
+MODEL(a_request_comes_while_an_upgrade_is_refused, .setup = setup,
+      .threads = { enter, keep_and_fail }, .finish = it_entered_the_old_module);
+MODEL(a_keeper_tries_all_upgrades, .setup = setup,
+      .threads = { try_all_upgrades }, .finish = the_pool_ended);
 MODEL(a_second_keeper_comes, .setup = setup, .threads = { keep, keep },
       .finish = it_was_kept_by_one_at_a_time);
 MODEL(a_keeper_and_the_end_of_the_pool, .setup = setup,
@@ -354,6 +460,8 @@ MODEL(a_request_waits_for_a_container_while_its_pool_ends,
 MODEL(two_plain_threads_find_the_pool_gone, .setup = setup_gone,
       .threads = { submit_and_run, submit_and_run },
       .finish = both_were_counted);
+MODEL(two_bound_threads_find_the_pool_gone, .setup = setup_gone_for_bound,
+      .threads = { submit_bound, submit_bound }, .finish = both_were_counted);
 MODEL(a_pool_waits_for_a_forgotten_request, .setup = setup_forgotten,
       .threads = { run, end_and_free }, .finish = all_is_gone);
 MODEL(a_pool_ends_while_a_keeper_drains, .setup = setup_inside,

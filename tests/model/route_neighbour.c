@@ -73,6 +73,7 @@ static const struct neighbour_ops scene_ops = {
 static void setup_with(enum tasks_flags flags, uint64_t deadline_ns)
 {
 	route_setup(1, flags);
+	task_runtime.cancelled = 0;
 	ledger = (struct ledger){ .code = 1 };
 	model_ledger(&ledger, sizeof(ledger));
 	is_reachable = 1;
@@ -126,6 +127,19 @@ static void setup_unreachable(void)
 	take();
 }
 
+static void setup_taken(void)
+{
+	setup_with(0, 0);
+	take();
+}
+
+/* All tasks of the runtime are cancelled. */
+static void setup_cancelled(void)
+{
+	setup_taken();
+	task_runtime.cancelled = 1;
+}
+
 static void setup_free(void)
 {
 	setup_with(0, 0);
@@ -170,16 +184,29 @@ static void wait_for_answer(int id)
 }
 
 /* The same for a request that has its place, and goes. */
-static void go(int id)
+static void leave(void)
 {
 	bool again = true;
 	int code = 1;
 
-	task_begin(id);
 	while (again)
 		code = carry(router->neighbour, place, SLEY_FOREVER, &again);
 	place_put(router->neighbour, place);
 	is_done(code);
+}
+
+static void go(int id)
+{
+	task_begin(id);
+	leave();
+}
+
+/* The cancel comes when the request has its place, and before it goes. */
+static void go_cancelled(int id)
+{
+	task_begin(id);
+	request_cancel_task(&out->request);
+	leave();
 }
 
 static void run_neighbour(int id)
@@ -310,6 +337,16 @@ static void it_ended(void)
 	all_is_free();
 }
 
+static void it_never_left(void)
+{
+	MODEL_CHECK(ledger.code == -ECANCELED && !ledger.taken);
+	all_is_free();
+}
+
+MODEL(a_cancelled_request_does_not_leave, .setup = setup_taken,
+      .threads = { go_cancelled }, .finish = it_never_left);
+MODEL(no_request_of_a_cancelled_runtime_leaves, .setup = setup_cancelled,
+      .threads = { go }, .finish = it_never_left);
 MODEL(a_second_answer_is_a_stray, .setup = setup_out,
       .threads = { wait_for_answer, answer, answer },
       .finish = one_answer_was_taken);

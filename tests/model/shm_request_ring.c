@@ -414,12 +414,21 @@ MODEL(a_deadline_ends_a_wait, .setup = two_slots, .threads = { await_in_vain });
 
 /* ---- the other process is dead ---------------------------------------------------- */
 
+static int noted; /* by the thread that notices the death, for all that wait */
+
+static void nothing_is_noted(void)
+{
+	two_slots();
+	noted = 0;
+}
+
 static void await_end(int id)
 {
 	struct request request;
 
 	(void)id;
 	MODEL_CHECK(!take(&request, false));
+	MODEL_CHECK(noted == 7);
 }
 
 static void watch_end(int id)
@@ -429,17 +438,18 @@ static void watch_end(int id)
 	(void)id;
 	while (entry_ring_look(&reader, 2) == 0 && !reader.stopped)
 		watch(&reader, &server_eventfd);
-	MODEL_CHECK(reader.stopped);
+	MODEL_CHECK(reader.stopped && noted == 7);
 }
 
 static void notice_death(int id)
 {
 	(void)id;
+	noted = 7;
 	if (entry_ring_end(&shared.memory.submitted))
 		eventfd_signal(&server_eventfd);
 }
 
-MODEL(a_death_ends_all_waits, .setup = two_slots,
+MODEL(a_death_ends_all_waits, .setup = nothing_is_noted,
       .threads = { notice_death, await_end, watch_end });
 
 /* ---- the next server --------------------------------------------------------------- */
@@ -520,3 +530,33 @@ static void succeed(int id)
 MODEL(a_ring_is_given_to_the_next_server, .setup = two_servers,
       .threads = { give_to_successor, serve_last, succeed }, .finish = finish,
       .delays = 3);
+
+static void after_a_server(void)
+{
+	two_servers();
+	MODEL_CHECK(request_server_stop(&server) >= 0);
+	collect_all();
+	MODEL_CHECK(submitter->completions.stopped);
+}
+
+static void give_and_await_the_stop(int id)
+{
+	(void)id;
+	request_submitter_begin(submitter, 2);
+	request_server_init(&successor, &submitter->ring);
+	eventfd_signal(&handed_over);
+	collect_until(0, true, &successor_eventfd);
+}
+
+/* Its word is in the ring before the submitter has used the ring again. */
+static void stop_at_once(int id)
+{
+	(void)id;
+	eventfd_await(&handed_over);
+	if (entry_ring_tell(&shared.memory.completed,
+			    request_server_stop(&successor)))
+		eventfd_signal(&successor_eventfd);
+}
+
+MODEL(the_next_server_stops_at_once, .setup = after_a_server,
+      .threads = { give_and_await_the_stop, stop_at_once });

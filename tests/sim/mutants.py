@@ -26,6 +26,7 @@ import csource  # noqa: E402
 import overlay  # noqa: E402
 import prove  # noqa: E402
 import textmutant  # noqa: E402
+import trial  # noqa: E402
 
 LIST = "tests/sim/mutants.txt"
 SECONDS = 300
@@ -55,7 +56,7 @@ def first_failure(build, entry, seeds):
     text = textmutant.mutated(build.root, path, entry)
     with tempfile.TemporaryDirectory() as folder:
         program = build.make("tests/sim/sim", path, text, folder)
-        outcome = overlay.run([program, "--seeds", str(seeds)], SECONDS)
+        outcome = trial.run([program, "--seeds", str(seeds)], SECONDS)
     if outcome.status is None:
         return "no end"
     found = re.search(r"sim: seed (\d+)", outcome.output)

@@ -186,68 +186,78 @@ static void await_progress(struct ipc_scene *scene)
 	CHECK_EVENTUALLY(atomic_load(&scene->page->nr_run) != seen);
 }
 
-TEST(a_daemon_that_is_killed_loses_nothing)
+/* What is done to the processes of a scene, again and again. */
+struct disturbance {
+	const char *what;
+	void (*fn)(struct ipc_scene *scene);
+	uint32_t nr;
+	uint32_t nap_us; /* before, up to so long */
+	bool kills;
+};
+
+/* Clients under load, and a disturbance. */
+static void disturb(const struct disturbance *how)
 {
-	uint32_t nr = how_often(1, 12);
 	struct ipc_scene scene;
 
-	test_timeout(nr > 100 ? 1500 : 30);
+	test_timeout(how->nr > 100 ? 1500 : 30);
 	ipc_begin(&scene);
 	start_clients(&scene);
-	for (uint32_t i = 0; i < nr; i++) {
+	for (uint32_t i = 0; i < how->nr; i++) {
 		await_progress(&scene);
-		ipc_nap(8000);
-		ipc_kill_daemon(&scene);
-		ipc_nap(2000);
-		ipc_start_daemon(&scene);
+		ipc_nap(how->nap_us);
+		how->fn(&scene);
 	}
-	finish(&scene, "kills of the daemon", nr, true);
+	finish(&scene, how->what, how->nr, how->kills);
+}
+
+static void kill_daemon(struct ipc_scene *scene)
+{
+	ipc_kill_daemon(scene);
+	ipc_nap(2000);
+	ipc_start_daemon(scene);
+}
+
+TEST(a_daemon_that_is_killed_loses_nothing)
+{
+	disturb(&(struct disturbance){ .what = "kills of the daemon",
+				       .fn = kill_daemon,
+				       .nr = how_often(1, 12),
+				       .nap_us = 8000,
+				       .kills = true });
+}
+
+static void replace_daemon(struct ipc_scene *scene)
+{
+	ipc_stop_daemon(scene);
+	ipc_start_daemon(scene);
 }
 
 /* In order, and the next one comes: nothing is unknown then. */
 TEST(a_daemon_that_is_replaced_loses_nothing)
 {
-	uint32_t nr = how_often(1, 12);
-	struct ipc_scene scene;
-
-	test_timeout(nr > 100 ? 1500 : 30);
-	ipc_begin(&scene);
-	start_clients(&scene);
-	for (uint32_t i = 0; i < nr; i++) {
-		await_progress(&scene);
-		ipc_nap(8000);
-		ipc_stop_daemon(&scene);
-		ipc_start_daemon(&scene);
-	}
-	finish(&scene, "replacements of the daemon", nr, false);
+	disturb(&(struct disturbance){ .what = "replacements of the daemon",
+				       .fn = replace_daemon,
+				       .nr = how_often(1, 12),
+				       .nap_us = 8000 });
 }
 
-/* ---- pauses ------------------------------------------------------------------------------- */
-
-static void freeze(pid_t pid)
+/* Any client, or the daemon, stands still for a while. */
+static void freeze_one(struct ipc_scene *scene)
 {
+	uint32_t which = (uint32_t)test_random(IPC_CLIENTS + 1);
+	pid_t pid = which < IPC_CLIENTS ? scene->clients[which] : scene->daemon;
+
 	kill(pid, SIGSTOP);
 	CHECK_EQ(waitpid(pid, NULL, WUNTRACED), pid);
+	ipc_nap(5000);
+	kill(pid, SIGCONT);
 }
 
 TEST(processes_that_are_stopped_for_a_while_lose_nothing)
 {
-	uint32_t nr = how_often(2, 40);
-	struct ipc_scene scene;
-
-	test_timeout(nr > 100 ? 1500 : 30);
-	ipc_begin(&scene);
-	start_clients(&scene);
-	for (uint32_t i = 0; i < nr; i++) {
-		uint32_t who = (uint32_t)test_random(IPC_CLIENTS + 1);
-		pid_t pid = who < IPC_CLIENTS ? scene.clients[who]
-					      : scene.daemon;
-
-		await_progress(&scene);
-		ipc_nap(2000);
-		freeze(pid);
-		ipc_nap(5000);
-		kill(pid, SIGCONT);
-	}
-	finish(&scene, "stops", nr, false);
+	disturb(&(struct disturbance){ .what = "stops",
+				       .fn = freeze_one,
+				       .nr = how_often(2, 40),
+				       .nap_us = 2000 });
 }

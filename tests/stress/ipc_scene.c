@@ -27,13 +27,6 @@
 
 static struct ipc_page *page;
 
-/* IN of a request. */
-struct task {
-	uint64_t serial;
-	uint32_t place;
-	uint32_t sleep_ns;
-};
-
 static struct ipc_record *record_of(uint32_t place, uint64_t serial)
 {
 	return &page->clients[place].records[serial % IPC_RECORDS];
@@ -42,7 +35,7 @@ static struct ipc_record *record_of(uint32_t place, uint64_t serial)
 static int run(void *self, struct sley_request *request)
 {
 	struct ipc_record *record;
-	struct task task;
+	struct ipc_task task;
 	size_t size;
 	const void *in = sley_request_in(request, &size);
 	int err = 0;
@@ -244,17 +237,18 @@ struct window {
 	bool is_last;
 	struct {
 		struct sley_request request;
-		struct task task;
+		struct ipc_task task;
 		uint64_t answer;
 		bool busy;
 	} items[IPC_WINDOW];
 };
 
-static struct ipc_record *begin_record(struct window *window, struct task *task)
+static struct ipc_record *begin_record(struct window *window,
+				       struct ipc_task *task)
 {
 	struct ipc_record *record;
 
-	*task = (struct task){
+	*task = (struct ipc_task){
 		.serial = ++window->serial,
 		.place = window->place,
 		.sleep_ns = test_random(4) ? 0 : (uint32_t)test_random(300000),
@@ -277,7 +271,7 @@ static struct ipc_record *begin_record(struct window *window, struct task *task)
 static int send(struct window *window, uint32_t i,
 		const struct ipc_record *record)
 {
-	struct task *task = &window->items[i].task;
+	struct ipc_task *task = &window->items[i].task;
 	struct sley_request_spec spec =
 		*SLEY_REQUEST(.method = (uint32_t)test_random(2), .in = task,
 			      .in_size = sizeof(*task),
@@ -449,7 +443,7 @@ void ipc_measured_client(struct ipc_scene *scene)
 {
 	struct sley_pool *pool = NULL;
 	struct sley_client *client = connect_to(scene, &pool);
-	struct task task = { .place = IPC_CLIENTS - 1 };
+	struct ipc_task task = { .place = IPC_CLIENTS - 1 };
 	uint64_t answer, begin_ns;
 	uint32_t nr = 0;
 

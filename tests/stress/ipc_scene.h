@@ -28,6 +28,13 @@ struct ipc_record {
 	int32_t code;
 };
 
+/* IN of a request of the pool "work": its method notes the run, and sleeps. */
+struct ipc_task {
+	uint64_t serial;
+	uint32_t place;
+	uint32_t sleep_ns;
+};
+
 /* Each client has one; a client that comes after it has the same. */
 struct ipc_client {
 	struct ipc_record records[IPC_RECORDS];
@@ -45,6 +52,7 @@ struct ipc_page {
 	/* Of the daemon, several thousand times a second. */
 	atomic_uint nr_sessions, nr_in_flight, nr_ejected, nr_fds, nr_maps;
 	atomic_ullong nr_looks;
+	atomic_uint nr_visits; /* of hostile clients                       */
 	atomic_ullong samples_ns[IPC_SAMPLES]; /* of the measured client   */
 	atomic_uint nr_samples;
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * isolated_stress.c - the containers of an isolated pool are killed again and again, while
- * tasks and plain threads send requests to them and to a pool of this process.
+ * tasks and plain threads send requests to them and to a pool of this process.  Some of the
+ * requests are too large for the ring between the processes.
  *
  * Each request has a byte in memory that all processes share, in which its method counts
  * how often it has run.  Whatever happens: a request completes once; if it went well, it
@@ -41,15 +42,20 @@ static struct {
 
 static int run(void *self, struct sley_request *request)
 {
-	size_t size;
-	uint32_t number = *(const uint32_t *)sley_request_in(request, &size);
+	size_t size, room;
+	const uint32_t *in = sley_request_in(request, &size);
+	uint32_t *out = sley_request_out(request, &room), number = in[0];
 
 	(void)self;
 	__atomic_fetch_add(&ran[number], 1, __ATOMIC_RELAXED);
 	if (number % 16 == 0)
 		usleep(1000); /* many are killed here */
-	number = ~number;
-	return sley_request_answer(request, &number, sizeof(number));
+	for (size_t i = 0; i < size / sizeof(*in); i++) {
+		if (in[i] != number)
+			return -EBADMSG;
+		out[i] = ~number;
+	}
+	return sley_request_answer(request, out, size);
 }
 
 static const struct sley_method methods[] = { { .name = "run", .run = run } };
@@ -65,10 +71,11 @@ static unsigned int times_run(uint32_t number)
 
 /* ---- requests ------------------------------------------------------------------------ */
 
-static void check_end(uint32_t number, int code, uint32_t got)
+static void check_end(uint32_t number, int code, const uint32_t *got, size_t nr)
 {
 	if (code == 0) {
-		CHECK_EQ(got, ~number);
+		for (size_t i = 0; i < nr; i++)
+			CHECK_EQ(got[i], ~number);
 		CHECK_EQ(times_run(number), 1);
 		atomic_fetch_add(&scene.nr_well, 1);
 		return;
@@ -86,14 +93,19 @@ static void send_one(struct sley_pool *pool, uint32_t number)
 {
 	struct sley_request *request = malloc(sizeof(*request));
 	bool impatient = pool == scene.pool && one_in(16);
-	uint32_t got = 0;
+	/* A word, or more than a slot has. */
+	size_t nr = one_in(8) ? 1100 + test_random(30000) : 1;
+	uint32_t *in = malloc(nr * sizeof(*in)),
+		 *got = calloc(nr, sizeof(*got));
 
-	CHECK(request != NULL);
+	CHECK(request != NULL && in != NULL && got != NULL);
+	for (size_t i = 0; i < nr; i++)
+		in[i] = number;
 	CHECK_EQ(sley_submit(pool, request,
 			     SLEY_REQUEST(.query = sley_query_hash(number),
-					  .in = &number,
-					  .in_size = sizeof(number),
-					  .out = &got, .out_size = sizeof(got),
+					  .in = in, .in_size = nr * sizeof(*in),
+					  .out = got,
+					  .out_size = nr * sizeof(*got),
 					  .deadline_ns = impatient ? 1 + soon()
 								   : 0)),
 		 0);
@@ -102,8 +114,10 @@ static void send_one(struct sley_pool *pool, uint32_t number)
 	CHECK_EQ(sley_request_wait(request), 0);
 	if (pool == scene.other)
 		CHECK_EQ(sley_request_code(request), 0);
-	check_end(number, sley_request_code(request), got);
+	check_end(number, sley_request_code(request), got, nr);
 	free(request);
+	free(in);
+	free(got);
 }
 
 static void send_requests(void *arg)

@@ -197,14 +197,14 @@ TEST(hostile_processes_do_no_harm)
 	CHECK_EQ(peer_open(&peer, "p", "", &head.pool), 0);
 	do {
 		call_often(&peer, &head);
-	} while (test_now_ns() < end);
+		/* On a busy machine the hostile processes may come late. */
+	} while (test_now_ns() < end || !serving_stats(&s).nr_ejected);
 	for (int i = 0; i < NR_HOSTILE; i++) {
 		kill(hostile[i], SIGKILL);
 		CHECK_EQ(waitpid(hostile[i], NULL, 0), hostile[i]);
 	}
 	EVENTUALLY(serving_stats(&s).nr_clients == 1);
 	CHECK_EQ(serving_stats(&s).nr_in_flight, 0);
-	CHECK_GT(serving_stats(&s).nr_ejected, 0);
 	call_often(&peer, &head);
 	peer_leave(&peer);
 	sley_server_destroy(s.server);

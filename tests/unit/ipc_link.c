@@ -42,7 +42,7 @@ struct job {
 	bool cancelled;
 };
 
-static struct link link;
+static struct link tested;
 static struct request_ring ring;
 static struct item items[ITEMS_MAX];
 static uint32_t nr_items, pool, session;
@@ -142,7 +142,7 @@ static void daemon_die(void)
 	nr_jobs = 0;
 	for (uint32_t i = 0; i < nr_items; i++)
 		items[i].answered = items[i].published;
-	link_lost(&link, now_ns);
+	link_lost(&tested, now_ns);
 }
 
 /* The next daemon: it adopts the ring, and opens the pool. */
@@ -154,12 +154,12 @@ static void daemon_come(void)
 		return;
 	alive = true;
 	session++;
-	link_greet(&link, now_ns);
-	CHECK_EQ(link_begin(&link, &ring, &life), 0);
-	request_server_init(&server, &link.submitter->ring);
+	link_greet(&tested, now_ns);
+	CHECK_EQ(link_begin(&tested, &ring, &life), 0);
+	request_server_init(&server, &tested.submitter->ring);
 	CHECK_EQ(server.ring.life, life);
-	link_pool_open(&link, pool, POOL_NUMBER + session);
-	CHECK_GE(link_publish(&link), 0);
+	link_pool_open(&tested, pool, POOL_NUMBER + session);
+	CHECK_GE(link_publish(&tested), 0);
 }
 
 /* ---- the client ---------------------------------------------------------------------- */
@@ -180,8 +180,8 @@ static void begin(uint32_t depth)
 	nr_items = nr_jobs = session = 0;
 	now_ns = 1;
 	alive = false;
-	link_init(&link, &sley__program_mem, PATIENCE_NS);
-	pool = link_pool_add(&link);
+	link_init(&tested, &sley__program_mem, PATIENCE_NS);
+	pool = link_pool_add(&tested);
 	CHECK(pool);
 	daemon_come();
 }
@@ -201,13 +201,13 @@ static int64_t submit(uint32_t flags)
 	int64_t slot;
 
 	*item = (struct item){ .flags = flags, .in = nr_items };
-	slot = link_submit(&link, &what);
+	slot = link_submit(&tested, &what);
 	if (slot >= 0) {
 		item->accepted = true;
 		item->slot = (uint32_t)slot;
 		nr_items++;
 	}
-	CHECK_GE(link_publish(&link), 0);
+	CHECK_GE(link_publish(&tested), 0);
 	return slot;
 }
 
@@ -217,8 +217,8 @@ static void cancel(uint32_t idx)
 		return;
 	if (!items[idx].ended)
 		items[idx].cancelled = true;
-	link_cancel(&link, items[idx].slot, &items[idx]);
-	CHECK_GE(link_publish(&link), 0);
+	link_cancel(&tested, items[idx].slot, &items[idx]);
+	CHECK_GE(link_publish(&tested), 0);
 }
 
 static void check_end(struct item *item, const struct link_done *done)
@@ -252,14 +252,14 @@ static void check_end(struct item *item, const struct link_done *done)
 static int collect_some(uint32_t max)
 {
 	struct link_done done[DEPTH_MAX];
-	int nr = link_collect(&link, done, max);
+	int nr = link_collect(&tested, done, max);
 
 	CHECK_GE(nr, 0);
 	for (int i = 0; i < nr; i++) {
 		if (done[i].owner)
 			check_end(done[i].owner, &done[i]);
 	}
-	CHECK_GE(link_publish(&link), 0);
+	CHECK_GE(link_publish(&tested), 0);
 	return nr;
 }
 
@@ -273,27 +273,27 @@ static void collect(void)
 static void finish(void)
 {
 	daemon_come();
-	for (unsigned int i = 0; i < 1000 && link.nr_used; i++) {
+	for (unsigned int i = 0; i < 1000 && tested.nr_used; i++) {
 		daemon_take();
 		daemon_answer(0);
 		daemon_publish();
 		collect();
-		if (link_is_drained(&link)) {
+		if (link_is_drained(&tested)) {
 			daemon_die();
 			daemon_come();
 		}
 	}
-	CHECK_EQ(link.nr_used, 0);
-	CHECK_EQ(link.nr_cancels, 0);
-	CHECK_EQ(link.nr_ended, 0);
-	CHECK_EQ(link.submitter->nr_pending, 0);
-	CHECK_EQ(link.counts.submitted, link.counts.completed);
+	CHECK_EQ(tested.nr_used, 0);
+	CHECK_EQ(tested.nr_cancels, 0);
+	CHECK_EQ(tested.nr_ended, 0);
+	CHECK_EQ(tested.submitter->nr_pending, 0);
+	CHECK_EQ(tested.counts.submitted, tested.counts.completed);
 	for (uint32_t i = 0; i < nr_items; i++) {
 		CHECK(items[i].ended || items[i].flags & LINK_FORGOTTEN);
 		if (items[i].flags & LINK_FORGOTTEN)
 			CHECK_GE(items[i].nr_taken, 1);
 	}
-	link_fini(&link);
+	link_fini(&tested);
 }
 
 /* ---- all short histories -------------------------------------------------------------- */
@@ -430,15 +430,15 @@ TEST(a_full_ring_leaves_slots_for_cancels)
 	for (int i = 0; i < 3; i++)
 		daemon_take();
 	cancel(0);
-	CHECK_EQ(link.nr_cancels, 0);
+	CHECK_EQ(tested.nr_cancels, 0);
 	cancel(1); /* no slot: waits */
-	CHECK_EQ(link.nr_cancels, 1);
+	CHECK_EQ(tested.nr_cancels, 1);
 	daemon_take();
 	CHECK(jobs[0].cancelled);
 	daemon_answer(3); /* the cancel itself */
 	daemon_publish();
 	collect();
-	CHECK_EQ(link.nr_cancels, 0);
+	CHECK_EQ(tested.nr_cancels, 0);
 	daemon_take();
 	CHECK(jobs[1].cancelled);
 	finish();
@@ -462,8 +462,8 @@ TEST(an_answer_of_the_last_daemon_is_the_answer_to_nothing)
 	/* It was written late, and the next daemon publishes it. */
 	entry_ring_put(&server.completions, &stale);
 	CHECK_GE(entry_ring_publish(&server.completions), 0);
-	CHECK_EQ(link_collect(&link, &done, 1), -EPROTO);
-	CHECK(link_is_broken(&link));
+	CHECK_EQ(link_collect(&tested, &done, 1), -EPROTO);
+	CHECK(link_is_broken(&tested));
 	daemon_die();
 	finish();
 	CHECK_EQ(items[0].code, 0);
@@ -478,13 +478,13 @@ TEST(requests_wait_for_the_next_daemon_for_so_long)
 	now_ns = 100;
 	daemon_die();
 	CHECK_GE(submit(0), 0); /* held */
-	link_expire(&link, 100 + PATIENCE_NS - 1);
+	link_expire(&tested, 100 + PATIENCE_NS - 1);
 	collect();
 	CHECK_EQ(items[0].code, SLEY_EUNKNOWN);
 	CHECK(!items[1].ended);
-	CHECK_EQ(link.state, LINK_LOST);
-	link_expire(&link, 100 + PATIENCE_NS);
-	CHECK_EQ(link.state, LINK_DOWN);
+	CHECK_EQ(tested.state, LINK_LOST);
+	link_expire(&tested, 100 + PATIENCE_NS);
+	CHECK_EQ(tested.state, LINK_DOWN);
 	collect();
 	CHECK_EQ(items[1].code, -EHOSTDOWN);
 	CHECK_EQ(items[2].code, -EHOSTDOWN);
@@ -502,14 +502,14 @@ TEST(a_request_that_is_held_has_a_deadline)
 	begin(4);
 	daemon_die();
 	what.pool = pool;
-	CHECK_GE(link_submit(&link, &what), 0);
-	link_expire(&link, 499);
-	CHECK_EQ(link.nr_ended, 0);
-	link_expire(&link, 500);
-	CHECK_EQ(link.nr_ended, 1);
-	link_end_all(&link, -ECANCELED);
-	CHECK_EQ(link.nr_ended, 1);
-	link_fini(&link);
+	CHECK_GE(link_submit(&tested, &what), 0);
+	link_expire(&tested, 499);
+	CHECK_EQ(tested.nr_ended, 0);
+	link_expire(&tested, 500);
+	CHECK_EQ(tested.nr_ended, 1);
+	link_end_all(&tested, -ECANCELED);
+	CHECK_EQ(tested.nr_ended, 1);
+	link_fini(&tested);
 }
 
 TEST(a_daemon_that_stops_gives_back_what_it_has_not_begun)
@@ -521,13 +521,13 @@ TEST(a_daemon_that_stops_gives_back_what_it_has_not_begun)
 	CHECK_GE(request_server_stop(&server), 0);
 	collect();
 	CHECK_GE(submit(0), 0); /* held */
-	CHECK(!link_is_drained(&link));
+	CHECK(!link_is_drained(&tested));
 	daemon_answer(0);
 	daemon_publish();
 	collect();
 	CHECK_EQ(items[0].code, 0);
 	CHECK(items[0].ended);
-	CHECK(link_is_drained(&link));
+	CHECK(link_is_drained(&tested));
 	daemon_die();
 	finish();
 	for (int i = 0; i < 3; i++) {
@@ -568,17 +568,17 @@ TEST(a_pool_that_is_gone_fails_its_requests_alone)
 					.owner = &other };
 
 	begin(8);
-	other = link_pool_add(&link);
+	other = link_pool_add(&tested);
 	CHECK_NE(other, pool);
 	what.pool = other;
 	CHECK_GE(submit(0), 0);
-	CHECK_GE(link_submit(&link, &what), 0); /* held: it is not open */
-	link_pool_fail(&link, other, -ENOENT);
-	CHECK_EQ(link_collect(&link, done, 2), 1);
+	CHECK_GE(link_submit(&tested, &what), 0); /* held: it is not open */
+	link_pool_fail(&tested, other, -ENOENT);
+	CHECK_EQ(link_collect(&tested, done, 2), 1);
 	CHECK(done[0].owner == &other);
 	CHECK_EQ(done[0].code, -ENOENT);
-	CHECK_GE(link_submit(&link, &what), 0); /* and later ones */
-	CHECK_EQ(link_collect(&link, done, 2), 1);
+	CHECK_GE(link_submit(&tested, &what), 0); /* and later ones */
+	CHECK_EQ(link_collect(&tested, done, 2), 1);
 	CHECK_EQ(done[0].code, -ENOENT);
 	finish();
 	CHECK_EQ(items[0].code, 0);
@@ -590,16 +590,16 @@ TEST(a_client_that_is_thrown_out_is_told_why)
 	CHECK_GE(submit(0), 0);
 	CHECK_GE(submit(LINK_IDEMPOTENT), 0);
 	daemon_take();
-	link_dismiss(&link, -EPROTO);
+	link_dismiss(&tested, -EPROTO);
 	alive = false;
 	nr_jobs = 0;
-	link_lost(&link, now_ns);
-	CHECK_EQ(link.state, LINK_DOWN);
-	for (struct link_done done; link_collect(&link, &done, 1) == 1;)
+	link_lost(&tested, now_ns);
+	CHECK_EQ(tested.state, LINK_DOWN);
+	for (struct link_done done; link_collect(&tested, &done, 1) == 1;)
 		((struct item *)done.owner)->code = done.code;
 	CHECK_EQ(items[0].code, SLEY_EUNKNOWN);
 	CHECK_EQ(items[1].code, -EPROTO);
-	link_fini(&link);
+	link_fini(&tested);
 }
 
 TEST(an_answer_that_is_too_long_breaks_the_daemon)
@@ -615,12 +615,12 @@ TEST(an_answer_that_is_too_long_breaks_the_daemon)
 				    sizeof(many)),
 		 0);
 	daemon_publish();
-	CHECK_EQ(link_collect(&link, &done, 1), 1);
+	CHECK_EQ(link_collect(&tested, &done, 1), 1);
 	CHECK_EQ(done.code, SLEY_EUNKNOWN);
 	CHECK_EQ(items[0].out[0], 0);
-	CHECK(link_is_broken(&link));
+	CHECK(link_is_broken(&tested));
 	daemon_die();
-	link_fini(&link);
+	link_fini(&tested);
 }
 
 /* ---- segments --------------------------------------------------------------------------- */
@@ -643,20 +643,20 @@ TEST(a_large_request_needs_a_segment_of_the_next_daemon)
 
 	begin(4);
 	what.pool = pool;
-	CHECK_GE(link_submit(&link, &what), 0);
-	CHECK_GE(link_publish(&link), 0);
-	CHECK_EQ(link_take_homeless(&link), REQUEST_NO_SLOT);
+	CHECK_GE(link_submit(&tested, &what), 0);
+	CHECK_GE(link_publish(&tested), 0);
+	CHECK_EQ(link_take_homeless(&tested), REQUEST_NO_SLOT);
 	daemon_die();
-	CHECK_EQ(link_take_homeless(&link), REQUEST_NO_SLOT);
-	CHECK_EQ(link_submit(&link, &what), -ESTALE);
+	CHECK_EQ(link_take_homeless(&tested), REQUEST_NO_SLOT);
+	CHECK_EQ(link_submit(&tested, &what), -ESTALE);
 	daemon_come();
 	CHECK_EQ(request_take(&server, &request, data), 0);
-	slot = link_take_homeless(&link);
+	slot = link_take_homeless(&tested);
 	CHECK_NE(slot, REQUEST_NO_SLOT);
-	CHECK(link.requests[slot].segment == &items[7]);
-	link_house(&link, slot, 3, &items[3]);
-	CHECK_EQ(link_take_homeless(&link), REQUEST_NO_SLOT);
-	CHECK_GE(link_publish(&link), 0);
+	CHECK(tested.requests[slot].segment == &items[7]);
+	link_house(&tested, slot, 3, &items[3]);
+	CHECK_EQ(link_take_homeless(&tested), REQUEST_NO_SLOT);
+	CHECK_GE(link_publish(&tested), 0);
 	CHECK_EQ(request_take(&server, &request, data), 1);
 	memcpy(&bulk, data + sizeof(struct wire_head), sizeof(bulk));
 	CHECK_EQ(bulk.segment, 3);
@@ -665,11 +665,11 @@ TEST(a_large_request_needs_a_segment_of_the_next_daemon)
 				    NULL, 0),
 		 0);
 	daemon_publish();
-	CHECK_EQ(link_collect(&link, &done, 1), 1);
+	CHECK_EQ(link_collect(&tested, &done, 1), 1);
 	CHECK_EQ(done.code, 5);
 	CHECK_EQ(done.size, 4000);
 	CHECK(done.segment == &items[3]);
-	link_fini(&link);
+	link_fini(&tested);
 }
 
 /* It was held, for its pool was not open yet: the daemon has never seen it. */
@@ -684,15 +684,15 @@ TEST(a_large_request_that_was_held_needs_another_segment)
 	struct request request;
 
 	begin(4);
-	what.pool = link_pool_add(&link);
-	CHECK_GE(link_submit(&link, &what), 0);
+	what.pool = link_pool_add(&tested);
+	CHECK_GE(link_submit(&tested, &what), 0);
 	daemon_die();
 	daemon_come();
-	link_pool_open(&link, what.pool, 9);
-	CHECK_GE(link_publish(&link), 0);
+	link_pool_open(&tested, what.pool, 9);
+	CHECK_GE(link_publish(&tested), 0);
 	CHECK_EQ(request_take(&server, &request, NULL), 0);
-	CHECK_NE(link_take_homeless(&link), REQUEST_NO_SLOT);
-	link_fini(&link);
+	CHECK_NE(link_take_homeless(&tested), REQUEST_NO_SLOT);
+	link_fini(&tested);
 }
 
 /* While its data is copied, without a lock, the memory of a request is in use. */
@@ -710,27 +710,27 @@ TEST(a_request_that_moves_ends_afterwards)
 	begin(4);
 	what.pool = pool;
 	for (int cancelled = 0; cancelled < 2; cancelled++) {
-		CHECK_GE(link_submit(&link, &what), 0);
-		CHECK_GE(link_publish(&link), 0);
+		CHECK_GE(link_submit(&tested, &what), 0);
+		CHECK_GE(link_publish(&tested), 0);
 		daemon_die();
 		daemon_come();
-		slot = link_take_homeless(&link);
+		slot = link_take_homeless(&tested);
 		CHECK_NE(slot, REQUEST_NO_SLOT);
 		if (cancelled) {
-			link_cancel(&link, slot, &items[0]);
+			link_cancel(&tested, slot, &items[0]);
 		} else {
 			daemon_die();
-			link_expire(&link, now_ns + PATIENCE_NS);
+			link_expire(&tested, now_ns + PATIENCE_NS);
 		}
-		CHECK_EQ(link_collect(&link, &done, 1), 0);
-		link_leave_homeless(&link, slot, -EHOSTDOWN);
-		CHECK_EQ(link_collect(&link, &done, 1), 1);
+		CHECK_EQ(link_collect(&tested, &done, 1), 0);
+		link_leave_homeless(&tested, slot, -EHOSTDOWN);
+		CHECK_EQ(link_collect(&tested, &done, 1), 1);
 		CHECK(done.owner == &items[0]);
 		CHECK_EQ(done.code, cancelled ? -ECANCELED : -EHOSTDOWN);
-		CHECK_EQ(link.nr_homeless, 0);
+		CHECK_EQ(tested.nr_homeless, 0);
 		daemon_come();
 	}
-	link_fini(&link);
+	link_fini(&tested);
 }
 
 /* ---- what a daemon said of itself ends with it --------------------------------------- */
@@ -743,19 +743,19 @@ static void ask_daemon(uint32_t method, const struct wire_number *number)
 					.in_size = sizeof(*number),
 					.owner = &items[0] };
 
-	CHECK_GE(link_submit(&link, &what), 0);
-	CHECK_GE(link_publish(&link), 0);
+	CHECK_GE(link_submit(&tested, &what), 0);
+	CHECK_GE(link_publish(&tested), 0);
 }
 
 static void check_stale(void)
 {
 	struct link_done done;
 
-	CHECK_EQ(link_collect(&link, &done, 1), 1);
+	CHECK_EQ(link_collect(&tested, &done, 1), 1);
 	CHECK(done.owner == &items[0]);
 	CHECK_EQ(done.code, -ESTALE);
 	CHECK_EQ(done.size, 0);
-	link_fini(&link);
+	link_fini(&tested);
 }
 
 /* The number of a pool, say: it means another pool in the next session. */
@@ -784,7 +784,7 @@ TEST(what_a_stopping_daemon_is_told_does_not_reach_the_next_one)
 
 	begin(4);
 	CHECK_GE(request_server_stop(&server), 0);
-	CHECK_EQ(link_collect(&link, &done, 1), 0);
+	CHECK_EQ(link_collect(&tested, &done, 1), 0);
 	ask_daemon(WIRE_CONTROL_CLOSE, &number);
 	daemon_die();
 	daemon_come();

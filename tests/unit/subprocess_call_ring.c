@@ -164,6 +164,87 @@ TEST(s23_a_result_larger_than_its_room_is_a_lie)
 	end();
 }
 
+/* The room of the crate counts, as the program remembers it. */
+TEST(s23_a_result_larger_than_its_crate_is_a_lie)
+{
+	struct crate crate = { .begin = CRATE_UNIT,
+			       .size = 2 * CRATE_UNIT,
+			       .room = 100000 };
+
+	for (uint64_t more = 0; more < 2; more++) {
+		begin_at(0);
+		calls[0].crate = &crate;
+		ask(1);
+		CHECK_EQ(slot_of(0)->result_at, CRATE_UNIT);
+		CHECK_EQ(slot_of(0)->crate_end, 3 * CRATE_UNIT);
+		CHECK_EQ(slot_of(0)->arg_at, 0);
+		answer(0, 1);
+		slot_of(0)->result_size = crate.room + more;
+		slot_of(0)->result_at = 1; /* nobody reads these again */
+		slot_of(0)->crate_end = 1;
+		subprocess_collect(subprocess, &ended);
+		CHECK_EQ(nr_ended(), !more);
+		CHECK_EQ(subprocess->broken, more);
+		end();
+	}
+}
+
+/* What the dead one could write to goes back to its caller: in the ring, in the queue. */
+TEST(s24_a_death_sends_crates_with_arguments_back)
+{
+	struct crate spoilt = { .arg_size = 5000, .life = LIFE };
+	struct crate fresh = { .arg_size = 5000, .life = LIFE + 1 };
+	struct crate result = { .room = 5000 };
+
+	begin_at(0);
+	calls[1].crate = calls[4].crate = &spoilt;
+	calls[2].crate = calls[5].crate = &result;
+	ask(6);
+	call_ring_begin(subprocess->ring, 0);
+	subprocess->calls[3].call = NULL; /* given up */
+	subprocess->calls[3].crate = &fresh;
+	subprocess_take_back(subprocess, &ended);
+	CHECK(subprocess->crates.left == &fresh);
+	subprocess->life++;
+	subprocess_send_spoilt_back(subprocess, &ended);
+	CHECK_EQ(nr_ended(), 3);
+	CHECK(calls[1].again && calls[4].again);
+	CHECK_EQ(results[0].code, SLEY_ECHILD);
+	CHECK(!calls[0].again);
+	CHECK(subprocess->queue.first == &calls[2]);
+	CHECK(calls[2].next == &calls[5]);
+	CHECK(subprocess->queue.last == &calls[5].next);
+	/* Its caller has written to it in an earlier life, or in this one. */
+	subprocess_calls_init(&ended);
+	subprocess_enqueue(subprocess, &calls[4], &ended);
+	CHECK_EQ(nr_ended(), 1);
+	calls[3].crate = &fresh;
+	subprocess_enqueue(subprocess, &calls[3], &ended);
+	CHECK_EQ(nr_ended(), 1);
+	CHECK(calls[5].next == &calls[3]);
+	end();
+}
+
+TEST(a_crate_that_was_given_up_is_left_when_its_answer_comes)
+{
+	struct crate crate = { .arg_size = 5000, .room = 5000 };
+
+	begin_at(0);
+	calls[0].crate = &crate;
+	ask(2);
+	subprocess->calls[0].call = NULL;
+	subprocess_collect(subprocess, &ended);
+	CHECK(!subprocess->crates.left);
+	CHECK(!subprocess_wants_care(subprocess));
+	answer(0, 0);
+	answer(1, 0);
+	subprocess_collect(subprocess, &ended);
+	CHECK_EQ(nr_ended(), 1);
+	CHECK(subprocess->crates.left == &crate);
+	CHECK(subprocess_wants_care(subprocess));
+	end();
+}
+
 TEST(s23_a_liar_is_asked_nothing_more_and_all_it_had_fails)
 {
 	begin_at(0);
@@ -201,7 +282,7 @@ TEST(s24_a_death_takes_what_was_begun)
 	ask(6);
 	answer(0, 3);
 	call_ring_begin(subprocess->ring, 1);
-	subprocess->calls[2] = NULL; /* given up */
+	subprocess->calls[2].call = NULL; /* given up */
 	subprocess_take_back(subprocess, &ended);
 	CHECK_EQ(nr_ended(), 2);
 	CHECK_EQ(results[0].code, 3);

@@ -83,8 +83,8 @@ TEST(c51_values_of_another_type_are_refused)
 		  "t:2:16: 'num_threads' wants a number from 0 to 4096, and "
 		  "this is '4.0'" },
 		{ RUNTIME("num_threads: 010"),
-		  "t:2:16: 'num_threads' wants a number from 0 to 4096, and "
-		  "this is '010'" },
+		  "t:2:16: 'num_threads' wants a number from 0 to 4096, "
+		  "without a 0 in front, and this is '010'" },
 		{ RUNTIME("num_threads:"),
 		  "t:2:15: 'num_threads' has no value: write one behind the "
 		  "colon, or take the key out" },

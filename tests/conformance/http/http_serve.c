@@ -338,7 +338,7 @@ TEST_WORKERS(a_body_that_is_not_read_is_passed_over)
 static int answer(struct sley_http_request *request,
 		  struct sley_http_response *response, void *arg)
 {
-	static char large[100000];
+	static const char large[100000] = { [0 ... 99999] = 'l' };
 	struct sley_http_text wish = sley_http_find(request, "x-wish");
 	int err;
 
@@ -355,7 +355,6 @@ static int answer(struct sley_http_request *request,
 		CHECK_EQ(sley_http_write(response, "", 0), 0);
 		return sley_http_write(response, "0123456789abcdefg", 17);
 	case 'l':
-		memset(large, 'l', sizeof(large));
 		return sley_http_respond(response, 201, NULL, large,
 					 sizeof(large));
 	case 'e':

@@ -9,24 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int echo(struct sley_pool *pool, uint64_t in)
-{
-	uint64_t out = 0;
-	size_t size = 0;
-	int code =
-		sley_pool_call(pool,
-			       SLEY_REQUEST(.method = WORK_ECHO, .in = &in,
-					    .in_size = sizeof(in), .out = &out,
-					    .out_size = sizeof(out)),
-			       &size);
-
-	if (!code) {
-		CHECK_EQ(size, sizeof(out));
-		CHECK(out == in);
-	}
-	return code;
-}
-
 /* ---- one request ---------------------------------------------------------------------- */
 
 CLIENT_TEST(a_client_calls_a_method_of_a_daemon)
@@ -37,7 +19,7 @@ CLIENT_TEST(a_client_calls_a_method_of_a_daemon)
 	CHECK_EQ(sley_pool_nr_containers(pool), 2);
 	CHECK_STR(sley_pool_name(pool), "work");
 	for (uint64_t i = 0; i < 100; i++)
-		CHECK_EQ(echo(pool, i << 32 | i), 0);
+		CHECK_EQ(work_echo(pool, i << 32 | i), 0);
 	client_close(client, pool);
 }
 
@@ -268,7 +250,7 @@ CLIENT_TEST(c37_payloads_beyond_the_limit_are_refused)
 			 pool, SLEY_REQUEST(.method = WORK_FILL, .in = &byte,
 					    .in_size = 2ull << 30)),
 		 -EMSGSIZE);
-	CHECK_EQ(echo(pool, 5), 0);
+	CHECK_EQ(work_echo(pool, 5), 0);
 	client_close(client, pool);
 }
 
@@ -457,7 +439,7 @@ CLIENT_TEST(rc3_a_ring_of_two_and_a_thousand_calls_before_the_first_wait)
 static void *call_often(void *pool)
 {
 	for (uint64_t i = 0; i < 200; i++)
-		CHECK_EQ(echo(pool, i), 0);
+		CHECK_EQ(work_echo(pool, i), 0);
 	return NULL;
 }
 
@@ -537,7 +519,7 @@ static void serve_itself(void *arg)
 	client = client_with(SLEY_CLIENT_OPTIONS(.socket = path));
 	pool = work_pool(client);
 	for (uint64_t i = 0; i < 50; i++)
-		CHECK_EQ(echo(pool, i), 0);
+		CHECK_EQ(work_echo(pool, i), 0);
 	fill(pool, 100000, 70000, 3);
 	client_close(client, pool);
 	sley_server_destroy(server);

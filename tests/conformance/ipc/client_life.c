@@ -12,24 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int echo(struct sley_pool *pool, uint64_t in)
-{
-	uint64_t out = 0;
-	size_t size = 0;
-	int code =
-		sley_pool_call(pool,
-			       SLEY_REQUEST(.method = WORK_ECHO, .in = &in,
-					    .in_size = sizeof(in), .out = &out,
-					    .out_size = sizeof(out)),
-			       &size);
-
-	if (!code) {
-		CHECK_EQ(size, sizeof(out));
-		CHECK(out == in);
-	}
-	return code;
-}
-
 /* ---- opening --------------------------------------------------------------------------- */
 
 static char heard[512];
@@ -164,11 +146,76 @@ CLIENT_TEST(calls_that_are_for_pools_of_this_process_are_refused)
 		 -EOPNOTSUPP);
 	CHECK_EQ(sley_submit(pool, &request, SLEY_REQUEST(.parent = &request)),
 		 -EOPNOTSUPP);
-	CHECK_EQ(echo(pool, 1), 0);
+	CHECK_EQ(work_echo(pool, 1), 0);
 	client_close(client, pool);
 }
 
 /* ---- closing --------------------------------------------------------------------------- */
+
+/* ---- thrown out ------------------------------------------------------------------------ */
+
+/* A daemon in this process, with the pool "work". */
+struct house {
+	struct sley *rt;
+	struct sley_router *router;
+	struct sley_server *server;
+	char folder[64], path[80];
+};
+
+static void house_begin(struct house *house)
+{
+	struct sley_pool *pool = NULL;
+
+	snprintf(house->folder, sizeof(house->folder), "/tmp/sley-XXXXXX");
+	CHECK(mkdtemp(house->folder));
+	snprintf(house->path, sizeof(house->path), "%s/s", house->folder);
+	CHECK_EQ(sley_create(&house->rt, SLEY_CONFIG(.workers = 2)), 0);
+	CHECK_EQ(sley_router_create(house->rt, &house->router, NULL), 0);
+	CHECK_EQ(sley_router_add(house->router, &work_module), 0);
+	CHECK_EQ(sley_pool_open(house->router, &pool, "work",
+				SLEY_POOL_OPTIONS(.module = "work")),
+		 0);
+	sley_pool_close(pool);
+	CHECK_EQ(sley_server_create(house->router, &house->server,
+				    SLEY_SERVER_OPTIONS(.socket = house->path)),
+		 0);
+}
+
+static void house_end(struct house *house)
+{
+	sley_server_destroy(house->server);
+	CHECK_EQ(sley_router_destroy(house->router), 0);
+	CHECK_EQ(sley_destroy(house->rt), 0);
+	CHECK_EQ(rmdir(house->folder), 0);
+}
+
+/* The next request finds the daemon, which is there, however soon it comes. */
+TEST(a_client_that_was_thrown_out_may_connect_again)
+{
+	struct sley_client *client;
+	struct sley_pool *pool;
+	struct house house;
+
+	house_begin(&house);
+	client = client_with(SLEY_CLIENT_OPTIONS(.socket = house.path,
+						 .rt = house.rt, .report = hear,
+						 .report_self = heard));
+	pool = work_pool(client);
+	for (uint64_t i = 0; i < 3; i++) {
+		CHECK_EQ(work_echo(pool, i), 0);
+		CHECK_EQ(sley_server_eject(house.server,
+					   client_info(client).session,
+					   "for the test"),
+			 0);
+		EVENTUALLY(client_info(client).state == SLEY_CLIENT_DOWN);
+		CHECK(strstr(heard, "ends the session: for the test"));
+		CHECK(!strstr(heard, "has ended"));
+	}
+	CHECK_EQ(work_echo(pool, 4), 0);
+	CHECK(strstr(heard, "again"));
+	client_close(client, pool);
+	house_end(&house);
+}
 
 CLIENT_TEST(a_client_with_open_pools_is_not_closed)
 {
@@ -176,7 +223,7 @@ CLIENT_TEST(a_client_with_open_pools_is_not_closed)
 	struct sley_pool *pool = work_pool(client);
 
 	CHECK_EQ(sley_client_close(client), -EBUSY);
-	CHECK_EQ(echo(pool, 1), 0);
+	CHECK_EQ(work_echo(pool, 1), 0);
 	client_close(client, pool);
 	CHECK_EQ(sley_client_close(NULL), 0);
 }
@@ -193,7 +240,9 @@ CLIENT_TEST(requests_under_way_end_with_the_client)
 
 		CHECK_EQ(sley_submit(pool, &request[i], &spec), 0);
 	}
-	EVENTUALLY(keeper_begun(keeper, 2));
+	/* In any order.  A request that has not begun is cancelled unseen. */
+	for (int i = 0; i < 3; i++)
+		EVENTUALLY(keeper_begun(keeper, i));
 	client_close(client, pool);
 	for (int i = 0; i < 3; i++) {
 		CHECK(sley_request_is_done(&request[i]));
@@ -262,7 +311,7 @@ static void use_in_child(struct sley_client *client, struct sley_pool *pool,
 		 SLEY_EFORKED);
 	CHECK_EQ(sley_submit_and_forget(pool, SLEY_REQUEST(.method = 0)),
 		 SLEY_EFORKED);
-	CHECK_EQ(echo(pool, word), SLEY_EFORKED);
+	CHECK_EQ(work_echo(pool, word), SLEY_EFORKED);
 	CHECK_EQ(sley_request_wait(flying), SLEY_EFORKED);
 	CHECK(!sley_request_is_done(flying));
 	sley_request_cancel(flying);
@@ -273,7 +322,7 @@ static void use_in_child(struct sley_client *client, struct sley_pool *pool,
 	CHECK_EQ(sley_client_close(client), SLEY_EFORKED);
 	own = client_open(keeper);
 	other = work_pool(own);
-	CHECK_EQ(echo(other, 6), 0);
+	CHECK_EQ(work_echo(other, 6), 0);
 	client_close(own, other);
 }
 
@@ -304,7 +353,7 @@ TEST(a_client_does_not_survive_a_fork)
 	atomic_store(&keeper.page->open, true);
 	CHECK_EQ(sley_request_wait(&flying), 0);
 	CHECK_EQ(sley_request_code(&flying), 0);
-	CHECK_EQ(echo(pool, 1), 0);
+	CHECK_EQ(work_echo(pool, 1), 0);
 	client_close(client, pool);
 	keeper_end(&keeper);
 }

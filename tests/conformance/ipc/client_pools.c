@@ -71,6 +71,10 @@ CLIENT_TEST(c42_each_failure_has_its_reason)
 				       SLEY_POOL_OPTIONS(.module = "work",
 							 .limit_ns = 1)),
 		 -EINVAL);
+	CHECK_EQ(sley_client_pool_open(client, &pool, "q",
+				       SLEY_POOL_OPTIONS(.module = "work",
+							 .permanent = true)),
+		 -EOPNOTSUPP);
 	CHECK_EQ(sley_client_pool_open(
 			 client, &pool, "q",
 			 SLEY_POOL_OPTIONS(.module = "kv", .params = params,

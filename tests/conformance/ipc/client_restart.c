@@ -23,6 +23,36 @@ static void submit(struct sley_pool *pool, struct sley_request *request,
 	CHECK_EQ(sley_submit(pool, request, spec), 0);
 }
 
+/* Requests for the items from 0 on, each of which runs once. */
+#define MANY 200
+
+struct counted {
+	struct sley_request request[MANY];
+	uint32_t item[MANY];
+};
+
+static void submit_counted(struct sley_pool *pool, struct counted *counted,
+			   uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++) {
+		struct sley_request_spec spec =
+			work_on(WORK_COUNT, &counted->item[i]);
+
+		counted->item[i] = i;
+		submit(pool, &counted->request[i], &spec);
+	}
+}
+
+static void expect_counted(const struct keeper *keeper, struct counted *counted,
+			   uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++) {
+		CHECK_EQ(sley_request_wait(&counted->request[i]), 0);
+		CHECK_EQ(sley_request_code(&counted->request[i]), 0);
+		CHECK_EQ(keeper_ended(keeper, i), 1);
+	}
+}
+
 /* ---- a restart ------------------------------------------------------------------------- */
 
 CLIENT_TEST(c41_a_client_goes_on_with_the_next_daemon)
@@ -53,8 +83,9 @@ CLIENT_TEST(c41_what_was_begun_is_unknown_or_sent_again)
 {
 	struct sley_client *client = client_open(keeper);
 	struct sley_pool *pool = work_pool(client);
-	struct sley_request plain, twice, late[4];
-	uint32_t item[6] = { 0, 1, 2, 3, 4, 5 };
+	struct counted *late = calloc(1, sizeof(*late));
+	struct sley_request plain, twice;
+	uint32_t item[2] = { 0, 1 };
 	struct sley_request_spec spec;
 
 	spec = work_on(WORK_HOLD, &item[0]);
@@ -63,10 +94,7 @@ CLIENT_TEST(c41_what_was_begun_is_unknown_or_sent_again)
 	submit(pool, &twice, &spec);
 	EVENTUALLY(keeper_begun(keeper, 0) && keeper_begun(keeper, 1));
 	keeper_freeze(keeper);
-	for (uint32_t i = 2; i < 6; i++) {
-		spec = work_on(WORK_COUNT, &item[i]);
-		submit(pool, &late[i - 2], &spec);
-	}
+	submit_counted(pool, late, 2, 6);
 	keeper_kill(keeper);
 	CHECK_EQ(sley_request_wait(&plain), 0);
 	CHECK_EQ(sley_request_code(&plain), SLEY_EUNKNOWN);
@@ -77,14 +105,11 @@ CLIENT_TEST(c41_what_was_begun_is_unknown_or_sent_again)
 	CHECK_EQ(sley_request_wait(&twice), 0);
 	CHECK_EQ(sley_request_code(&twice), 0);
 	CHECK_EQ(keeper_begun(keeper, 1), 2);
-	for (uint32_t i = 2; i < 6; i++) {
-		CHECK_EQ(sley_request_wait(&late[i - 2]), 0);
-		CHECK_EQ(sley_request_code(&late[i - 2]), 0);
-		CHECK_EQ(keeper_ended(keeper, i), 1);
-	}
+	expect_counted(keeper, late, 2, 6);
 	CHECK_EQ(client_info(client).nr_unknown, 1);
 	CHECK_EQ(client_info(client).nr_again, 5);
 	client_close(client, pool);
+	free(late);
 }
 
 /* Requests that are submitted while there is no daemon are acknowledged all the same. */
@@ -92,56 +117,35 @@ CLIENT_TEST(c41_requests_are_held_while_there_is_no_daemon)
 {
 	struct sley_client *client = client_open(keeper);
 	struct sley_pool *pool = work_pool(client);
-	struct sley_request request[20];
-	uint32_t item[20];
+	struct counted *held = calloc(1, sizeof(*held));
 
 	keeper_kill(keeper);
-	for (uint32_t i = 0; i < 20; i++) {
-		struct sley_request_spec spec = work_on(WORK_COUNT, &item[i]);
-
-		item[i] = i;
-		submit(pool, &request[i], &spec);
-		if (i == 9)
-			CHECK_EQ(sley_request_wait_until(
-					 &request[0],
+	submit_counted(pool, held, 0, 10);
+	CHECK_EQ(sley_request_wait_until(&held->request[0],
 					 sley_after(60 * SLEY_MSEC)),
-				 -ETIMEDOUT);
-	}
+		 -ETIMEDOUT);
+	submit_counted(pool, held, 10, 20);
 	CHECK_NE(client_info(client).state, SLEY_CLIENT_LIVE);
 	keeper_start(keeper);
-	for (uint32_t i = 0; i < 20; i++) {
-		CHECK_EQ(sley_request_wait(&request[i]), 0);
-		CHECK_EQ(sley_request_code(&request[i]), 0);
-		CHECK_EQ(keeper_ended(keeper, i), 1);
-	}
+	expect_counted(keeper, held, 0, 20);
 	client_close(client, pool);
+	free(held);
 }
 
 CLIENT_TEST(c41_a_daemon_that_stops_loses_nothing)
 {
 	struct sley_client *client = client_open(keeper);
 	struct sley_pool *pool = work_pool(client);
-	struct sley_request *request = calloc(200, sizeof(*request));
-	uint32_t item[200];
+	struct counted *counted = calloc(1, sizeof(*counted));
 
-	for (uint32_t i = 0; i < 200; i++) {
-		struct sley_request_spec spec = work_on(WORK_COUNT, &item[i]);
-
-		item[i] = i;
-		submit(pool, &request[i], &spec);
-		if (i == 100) {
-			keeper_stop(keeper);
-			keeper_start(keeper);
-		}
-	}
-	for (uint32_t i = 0; i < 200; i++) {
-		CHECK_EQ(sley_request_wait(&request[i]), 0);
-		CHECK_EQ(sley_request_code(&request[i]), 0);
-		CHECK_EQ(keeper_ended(keeper, i), 1);
-	}
+	submit_counted(pool, counted, 0, MANY / 2);
+	keeper_stop(keeper);
+	keeper_start(keeper);
+	submit_counted(pool, counted, MANY / 2, MANY);
+	expect_counted(keeper, counted, 0, MANY);
 	CHECK_EQ(client_info(client).nr_unknown, 0);
 	client_close(client, pool);
-	free(request);
+	free(counted);
 }
 
 CLIENT_TEST(c41_forgotten_requests_are_sent_again)
@@ -188,10 +192,11 @@ CLIENT_TEST(c41_no_daemon_comes_in_time)
 	keeper_freeze(keeper);
 	spec = work_on(WORK_COUNT, &item[1]);
 	submit(pool, &late, &spec);
-	keeper_kill(keeper);
+	/* Before: a worker may see the end while this thread is still about it. */
 	killed_ns = test_now_ns();
+	keeper_kill(keeper);
 	CHECK_EQ(sley_request_wait(&late), 0);
-	CHECK_GE(test_now_ns() - killed_ns, 70 * SLEY_MSEC);
+	CHECK_GE(test_now_ns() - killed_ns, 80 * SLEY_MSEC);
 	CHECK_EQ(sley_request_code(&late), -EHOSTDOWN);
 	CHECK_EQ(sley_request_wait(&begun), 0);
 	CHECK_EQ(sley_request_code(&begun), -EHOSTDOWN);
@@ -199,7 +204,7 @@ CLIENT_TEST(c41_no_daemon_comes_in_time)
 	CHECK_EQ(client_info(client).state, SLEY_CLIENT_DOWN);
 	/* A daemon that comes later is found by the next request. */
 	keeper_start(keeper);
-	EVENTUALLY(sley_pool_call(pool, &spec, NULL) == 0);
+	CHECK_EQ(sley_pool_call(pool, &spec, NULL), 0);
 	CHECK_EQ(keeper_ended(keeper, 1), 1);
 	client_close(client, pool);
 }
@@ -450,6 +455,118 @@ TEST(rc8_a_daemon_dies_while_threads_wait)
 		pthread_join(thread[i], NULL);
 	client_close(client, pool);
 	keeper_end(&keeper);
+}
+
+/* ---- a daemon that dies while all workers of the client are busy ------------------------ */
+
+struct crowd {
+	atomic_uint nr_busy;
+	atomic_bool go_on;
+};
+
+/* Holds its worker: no worker looks after the client. */
+static void be_busy(void *arg)
+{
+	struct crowd *crowd = arg;
+
+	atomic_fetch_add(&crowd->nr_busy, 1);
+	while (!atomic_load(&crowd->go_on))
+		;
+}
+
+static void occupy(struct sley *rt, struct crowd *crowd, struct sley_group *all,
+		   struct sley_task *tasks, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		CHECK_EQ(sley_spawn_on(rt, all, &tasks[i], be_busy, crowd,
+				       NULL),
+			 0);
+	CHECK_EVENTUALLY(atomic_load(&crowd->nr_busy) == nr);
+}
+
+/*
+ * A thread that waits hears of the end by itself, though the workers look after the client.
+ * What was not begun is sent to the next daemon, by the same thread.
+ */
+TEST(rc8_a_daemon_dies_while_all_workers_are_busy)
+{
+	struct sley_config config = config_of(2);
+	struct crowd crowd = { .nr_busy = 0 };
+	struct sley_group all = { 0 };
+	struct sley_task tasks[2];
+	struct sley_client_options options;
+	struct sley_request begun, late;
+	struct sley_request_spec spec;
+	struct sley_client *client;
+	struct sley_pool *pool;
+	struct keeper keeper;
+	struct sley *rt = NULL;
+	uint32_t item[2] = { 0, 1 };
+
+	keeper_begin(&keeper);
+	CHECK_EQ(sley_create(&rt, &config), 0);
+	options = quiet_options(&keeper);
+	options.rt = rt;
+	client = client_with(&options);
+	pool = work_pool(client);
+	occupy(rt, &crowd, &all, tasks, 2);
+	spec = work_on(WORK_HOLD, &item[0]);
+	submit(pool, &begun, &spec);
+	CHECK_EVENTUALLY(keeper_begun(&keeper, 0) == 1);
+	keeper_freeze(&keeper);
+	spec = work_on(WORK_COUNT, &item[1]);
+	submit(pool, &late, &spec);
+	keeper_kill(&keeper);
+	CHECK_EQ(sley_request_wait(&begun), 0);
+	CHECK_EQ(sley_request_code(&begun), SLEY_EUNKNOWN);
+	keeper_start(&keeper);
+	CHECK_EQ(sley_request_wait(&late), 0);
+	CHECK_EQ(sley_request_code(&late), 0);
+	CHECK_EQ(keeper_ended(&keeper, 1), 1);
+	CHECK_EQ(atomic_load(&crowd.nr_busy), 2);
+	atomic_store(&crowd.go_on, true);
+	sley_join(&all);
+	client_close(client, pool);
+	CHECK_EQ(sley_destroy(rt), 0);
+	keeper_end(&keeper);
+}
+
+/* Nobody looks: the workers do, once they have time, and nothing is lost meanwhile. */
+TEST(rc8_workers_that_were_busy_find_the_next_daemon)
+{
+	struct sley_config config = config_of(2);
+	struct counted *counted = calloc(1, sizeof(*counted));
+	struct crowd crowd = { .nr_busy = 0 };
+	struct sley_group all = { 0 };
+	struct sley_task tasks[2];
+	struct sley_client_options options;
+	struct sley_client *client;
+	struct sley_pool *pool;
+	struct keeper keeper;
+	struct sley *rt = NULL;
+
+	keeper_begin(&keeper);
+	CHECK_EQ(sley_create(&rt, &config), 0);
+	options = quiet_options(&keeper);
+	options.rt = rt;
+	client = client_with(&options);
+	pool = work_pool(client);
+	occupy(rt, &crowd, &all, tasks, 2);
+	keeper_freeze(&keeper);
+	submit_counted(pool, counted, 0, 20);
+	keeper_kill(&keeper);
+	keeper_start(&keeper);
+	atomic_store(&crowd.go_on, true);
+	sley_join(&all);
+	/* No thread waits: the runtime does it. */
+	for (uint32_t i = 0; i < 20; i++)
+		CHECK_EVENTUALLY(keeper_ended(&keeper, i) == 1);
+	CHECK_EVENTUALLY(client_info(client).nr_completed == 20);
+	expect_counted(&keeper, counted, 0, 20);
+	client_close(client, pool);
+	CHECK_EQ(sley_destroy(rt), 0);
+	keeper_end(&keeper);
+	free(counted);
 }
 
 /* A frozen daemon is not a dead one: deadlines hold, and it goes on. */

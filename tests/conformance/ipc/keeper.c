@@ -350,6 +350,24 @@ struct sley_pool *work_pool(struct sley_client *client)
 	return pool;
 }
 
+int work_echo(struct sley_pool *pool, uint64_t in)
+{
+	uint64_t out = 0;
+	size_t size = 0;
+	int code =
+		sley_pool_call(pool,
+			       SLEY_REQUEST(.method = WORK_ECHO, .in = &in,
+					    .in_size = sizeof(in), .out = &out,
+					    .out_size = sizeof(out)),
+			       &size);
+
+	if (!code) {
+		CHECK_EQ(size, sizeof(out));
+		CHECK(out == in);
+	}
+	return code;
+}
+
 void client_close(struct sley_client *client, struct sley_pool *pool)
 {
 	sley_pool_close(pool);

@@ -11,6 +11,7 @@
 #define SLEY_TESTS_CONFORMANCE_IPC_KEEPER_H
 
 #include "conformance/bound.h"
+#include "conformance/eventually.h"
 
 #include <sley/client.h>
 #include <sley/server.h>
@@ -81,6 +82,9 @@ static inline unsigned int keeper_ended(const struct keeper *keeper,
 	return atomic_load(&keeper->page->ended[item]);
 }
 
+/* A call of WORK_ECHO: its code; the answer is checked. */
+int work_echo(struct sley_pool *pool, uint64_t in);
+
 /* A request for an item. */
 static inline struct sley_request_spec work_on(enum work_method method,
 					       const uint32_t *item)
@@ -88,18 +92,6 @@ static inline struct sley_request_spec work_on(enum work_method method,
 	return *SLEY_REQUEST(.method = method, .in = item,
 			     .in_size = sizeof(*item));
 }
-
-/* Waits for what other threads and processes do, on any thread. */
-#define EVENTUALLY(expr)                                                       \
-	do {                                                                   \
-		uint64_t end_ = test_now_ns() + 20000000000ULL;                \
-		while (!(expr)) {                                              \
-			if (test_now_ns() > end_)                              \
-				test_failed(TEST_PLACE(#expr),                 \
-					    "not even after 20 s");            \
-			(void)!sley_sleep(50000);                              \
-		}                                                              \
-	} while (0)
 
 /*
  * CLIENT_TEST(name) { ... keeper ... }: without a runtime, and as a task of each number of

@@ -174,7 +174,7 @@ void peer_publish(struct peer *peer)
 
 bool peer_has_answer(struct peer *peer, struct reply *reply)
 {
-	struct request_answer answer;
+	struct request_answer answer = { .id = 0 };
 	int result = request_collect(peer->submitter, &answer, reply->data);
 
 	CHECK_GE(result, 0);

@@ -5,6 +5,7 @@
 #ifndef SLEY_TESTS_CONFORMANCE_IPC_PEER_H
 #define SLEY_TESTS_CONFORMANCE_IPC_PEER_H
 
+#include "conformance/eventually.h"
 #include "conformance/route/routing.h"
 
 #include "ipc/packet.h"
@@ -52,18 +53,6 @@ void serving_stop(struct serving *serving);
 struct sley_server_stats serving_stats(const struct serving *serving);
 
 /* ---- the handshake ---------------------------------------------------------------------- */
-
-/* Waits for what other threads do, also on the thread that has to do it. */
-#define EVENTUALLY(expr)                                                       \
-	do {                                                                   \
-		uint64_t end_ = test_now_ns() + 20000000000ULL;                \
-		while (!(expr)) {                                              \
-			if (test_now_ns() > end_)                              \
-				test_failed(TEST_PLACE(#expr),                 \
-					    "not even after 20 s");            \
-			(void)!sley_sleep(50000);                              \
-		}                                                              \
-	} while (0)
 
 int peer_connect(const char *path);
 void peer_send(const struct peer *peer, const struct wire_packet *packet,

@@ -9,6 +9,8 @@
 #include "os/shared_memory.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <sys/mman.h>
 
 /* A server, and an honest client that must be served all the time. */
@@ -92,9 +94,46 @@ TEST_WORKERS(packets_of_another_size_end_the_handshake)
 		CHECK_EQ(os_seqpacket_send(peer.socket, bytes, sizes[i], NULL,
 					   0),
 			 0);
-		expect_end(&peer, WIRE_GOODBYE, -EPROTO);
+		expect_end(&peer, WIRE_REFUSED, -EPROTO);
 	}
 	siege_end(&siege);
+}
+
+/* Lines about refused clients: those that were said, and those that were left out. */
+static atomic_uint nr_lines;
+
+static void count_lines(void *self, const char *line)
+{
+	const char *left = strstr(line, " left ");
+	unsigned int nr = 1;
+
+	(void)self;
+	if (left)
+		CHECK_EQ(sscanf(left, " left %u lines out", &nr), 1);
+	atomic_fetch_add(&nr_lines, nr);
+}
+
+/* Also when the server ends before the next line. */
+TEST_WORKERS(each_refusal_is_in_the_log_or_counted_there)
+{
+	struct sley_config config = *test_config();
+	struct routing r = { .rt = NULL };
+	struct serving s;
+
+	atomic_store(&nr_lines, 0);
+	config.report = count_lines;
+	r.rt = start_with(&config);
+	r.router = router_with(r.rt, "none");
+	r.pool = probe_pool(r.router, "p", 1);
+	s = serving_of(r, NULL);
+	for (int i = 0; i < 20; i++) {
+		struct peer peer = { .socket = peer_connect(s.path) };
+
+		CHECK_EQ(os_seqpacket_send(peer.socket, "?", 1, NULL, 0), 0);
+		expect_end(&peer, WIRE_REFUSED, -EPROTO);
+	}
+	serving_stop(&s);
+	CHECK_EQ(atomic_load(&nr_lines), 20);
 }
 
 TEST_WORKERS(a_ready_before_the_hello_is_refused)
@@ -137,8 +176,7 @@ TEST_WORKERS(descriptors_that_are_not_due_are_refused)
 
 		packet_hello(&packet, "x", 0, 0, false);
 		peer_send(&peer, &packet, fds, nr);
-		expect_end(&peer, nr == 1 ? WIRE_REFUSED : WIRE_GOODBYE,
-			   -EPROTO);
+		expect_end(&peer, WIRE_REFUSED, -EPROTO);
 	}
 	siege_end(&siege);
 }
@@ -153,7 +191,7 @@ static void bring(struct siege *siege, int fd, int code)
 	packet_hello(&packet, "x", 0, 0, true);
 	peer_send(&peer, &packet, &fd, 1);
 	os_close(fd);
-	expect_end(&peer, WIRE_GOODBYE, code);
+	expect_end(&peer, WIRE_REFUSED, code);
 }
 
 static int memory_of(size_t size, int seals)

@@ -4,6 +4,7 @@
  */
 #include "conformance/ipc/peer.h"
 
+#include "ipc/server.h"
 #include "os/shared_memory.h"
 
 #include <stdio.h>
@@ -209,6 +210,40 @@ TEST_WORKERS(clients_above_the_limit_are_told)
 	peer_join(&c, s.path);
 	peer_leave(&b);
 	peer_leave(&c);
+	serving_stop(&s);
+}
+
+/*
+ * A handshake that stops in the middle keeps its place for a time, and loses it to a client
+ * that needs one.
+ */
+TEST_WORKERS(a_half_handshake_is_dropped_after_its_time)
+{
+	struct serving s = serving_start(
+		"none", SLEY_SERVER_OPTIONS(.max_clients_per_user = 2));
+	struct peer silent = { .socket = peer_connect(s.path) };
+	struct wire_packet packet;
+	struct peer welcomed, late;
+
+	peer_greet(&welcomed, s.path, 64, 1024);
+	late.socket = peer_connect(s.path);
+	CHECK_EQ(peer_recv(&late, &packet, NULL, 0), 1);
+	CHECK_EQ(packet.code, -EDQUOT);
+	os_close(late.socket);
+	/* From now on their time is over. */
+	store_relaxed(&s.server->greeting_ns, 0); /* relaxed: a time. */
+	peer_join(&late, s.path);
+	CHECK_EQ(peer_recv(&silent, &packet, NULL, 0), 1);
+	CHECK_EQ(packet.kind, WIRE_REFUSED);
+	CHECK_EQ(packet.code, -ETIMEDOUT);
+	CHECK_EQ(peer_recv(&silent, &packet, NULL, 0), 0);
+	CHECK_EQ(peer_recv(&welcomed, &packet, NULL, 0), 1);
+	CHECK_EQ(packet.kind, WIRE_REFUSED);
+	CHECK_EQ(packet.code, -ETIMEDOUT);
+	CHECK_EQ(peer_recv(&welcomed, &packet, NULL, 0), 0);
+	os_close(silent.socket);
+	peer_leave(&welcomed);
+	peer_leave(&late);
 	serving_stop(&s);
 }
 

@@ -130,7 +130,7 @@ static int nap(void *self, struct sley_request *request)
 
 static int answer(void *self, struct sley_request *request)
 {
-	static const char bytes[2 * SLEY_ISOLATED_MAX];
+	static const char bytes[8192];
 
 	(void)self;
 	return sley_request_answer(request, bytes, (size_t)int_of(request));
@@ -208,6 +208,87 @@ static int scribble(void *self, struct sley_request *request)
 	return 0;
 }
 
+static int sum(void *self, struct sley_request *request)
+{
+	size_t size;
+	const unsigned char *in = sley_request_in(request, &size);
+
+	(void)self;
+	return sum_of(in, size);
+}
+
+static int answer_pattern(void *self, struct sley_request *request)
+{
+	const struct pattern *pattern;
+	size_t size, room;
+	unsigned char *out = sley_request_out(request, &room);
+
+	(void)self;
+	pattern = sley_request_in(request, &size);
+	CHECK_EQ(size, sizeof(*pattern));
+	CHECK_LE(pattern->size, room);
+	draw(out, pattern->size, pattern->seed);
+	return sley_request_answer(request, out, pattern->size);
+}
+
+static int flood(void *self, struct sley_request *request)
+{
+	size_t room;
+	void *out = sley_request_out(request, &room);
+	int code = hold(self, request);
+
+	memset(out, 0xaa, room);
+	return code;
+}
+
+/* ---- crates ------------------------------------------------------------------------- */
+
+/* The next descriptor from @fd on that is a file of crates; or -1. */
+static int next_crates(int fd)
+{
+	char path[64], name[64];
+
+	for (; fd < 1024; fd++) {
+		ssize_t length;
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		length = readlink(path, name, sizeof(name) - 1);
+		if (length < 0)
+			continue;
+		name[length] = '\0';
+		if (strstr(name, "sley-crates"))
+			return fd;
+	}
+	return -1;
+}
+
+size_t crate_bytes(void)
+{
+	size_t bytes = 0;
+
+	for (int fd = 0; (fd = next_crates(fd)) >= 0; fd++) {
+		struct stat status;
+
+		CHECK_EQ(fstat(fd, &status), 0);
+		bytes += (size_t)status.st_blocks * 512;
+	}
+	return bytes;
+}
+
+static int spoil_crates(void *self, struct sley_request *request)
+{
+	static char bytes[8 << 20];
+	int fd = next_crates(0);
+
+	(void)self;
+	atomic_fetch_add(&shared->begun, 1);
+	while (!atomic_load(&shared->gate))
+		usleep(1000);
+	memset(bytes, 0xaa, sizeof(bytes));
+	CHECK_EQ(pwrite(fd, bytes, sizeof(bytes), 0), (ssize_t)sizeof(bytes));
+	return die(int_of(request));
+}
+
 static struct sley_query schedule(void *self,
 				  const struct sley_request *request)
 {
@@ -225,6 +306,8 @@ static int monitor(void *self, const char *query, char *text, size_t size)
 {
 	const struct state *state = self;
 
+	if (strcmp(query, "long") == 0)
+		return snprintf(text, size, "\"%10000d\"", state->count);
 	if (strcmp(query, "count") != 0)
 		return -ENOENT;
 	return snprintf(text, size, "{\"count\":%d}", state->count);
@@ -242,6 +325,10 @@ const struct sley_method fragile_methods[NR_METHODS] = {
 	[SAY_ID] = { .name = "say_id", .run = say_id, .combine = append },
 	[CALL] = { .name = "call", .run = call_on },
 	[SCRIBBLE] = { .name = "scribble", .run = scribble },
+	[SUM] = { .name = "sum", .run = sum },
+	[PATTERN] = { .name = "pattern", .run = answer_pattern },
+	[FLOOD] = { .name = "flood", .run = flood },
+	[SPOIL] = { .name = "spoil", .run = spoil_crates },
 };
 
 const struct sley_module fragile_module = {

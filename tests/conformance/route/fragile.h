@@ -7,9 +7,11 @@
 #ifndef SLEY_TESTS_CONFORMANCE_ROUTE_FRAGILE_H
 #define SLEY_TESTS_CONFORMANCE_ROUTE_FRAGILE_H
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "conformance/bound.h"
@@ -28,9 +30,43 @@ enum method {
 	SAY_ID,   /* answers with the container; answers are appended     */
 	CALL,     /* sends a request to the container of its IN part      */
 	SCRIBBLE, /* overwrites what is shared with the program           */
+	SUM,      /* returns the sum of the bytes of its IN part          */
+	PATTERN,  /* answers with the bytes that struct pattern says      */
+	FLOOD,    /* as HOLD, then fills all of OUT                       */
+	SPOIL,    /* as HOLD, but overwrites the crates before           */
 	HOLE,
 	NR_METHODS,
 };
+
+struct pattern {
+	uint32_t seed;
+	size_t size;
+};
+
+/* The bytes of @seed: each depends on its place.  By words: sanitizers are slow. */
+static inline void draw(unsigned char *bytes, size_t size, uint32_t seed)
+{
+	for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
+		uint64_t word = (i + seed + 1) * 0x9e3779b97f4a7c15u;
+
+		memcpy(bytes + i, &word,
+		       size - i < sizeof(word) ? size - i : sizeof(word));
+	}
+}
+
+/* A number that changes with each byte, and with the order of words. */
+static inline int sum_of(const unsigned char *bytes, size_t size)
+{
+	uint64_t total = size, word;
+
+	for (size_t i = 0; i < size; i += sizeof(word)) {
+		word = 0;
+		memcpy(&word, bytes + i,
+		       size - i < sizeof(word) ? size - i : sizeof(word));
+		total = total * 0x9e3779b97f4a7c15u + word;
+	}
+	return (int)((total ^ total >> 32) & INT_MAX);
+}
 
 enum way { LIVE, SEGV, ABORT, EXIT, KILL, NR_WAYS };
 
@@ -45,6 +81,9 @@ struct shared {
 	atomic_int work;        /* how often work_remaining() says 1          */
 };
 extern struct shared *shared;
+
+/* Memory of all files of crates that this process has open, in bytes. */
+size_t crate_bytes(void);
 
 extern const struct sley_method fragile_methods[NR_METHODS];
 extern const struct sley_module fragile_module;

@@ -32,52 +32,10 @@ TEST_WORKERS(each_isolated_container_is_in_a_process_of_its_own)
 	end(&s);
 }
 
-static void echo_bytes(struct scene *s, size_t size, size_t room, int expected)
-{
-	static unsigned char in[2 * SLEY_ISOLATED_MAX],
-		out[2 * SLEY_ISOLATED_MAX];
-	size_t got = 77;
-
-	for (size_t i = 0; i < size; i++)
-		in[i] = (unsigned char)test_random(256);
-	memset(out, 0xee, sizeof(out));
-	CHECK_EQ(sley_pool_call(
-			 s->pool,
-			 SLEY_REQUEST(.method = ECHO, .in = size ? in : NULL,
-				      .in_size = size, .out = room ? out : NULL,
-				      .out_size = room),
-			 &got),
-		 expected);
-	CHECK_EQ(got, expected ? 0 : size);
-	CHECK_EQ(memcmp(in, out, got), 0);
-	CHECK_EQ(out[got], 0xee);
-}
-
-TEST_WORKERS(requests_of_all_sizes_are_copied_there_and_back)
-{
-	const size_t sizes[] = { 0, 1, 7, 100, 4095, SLEY_ISOLATED_MAX };
-	struct scene s;
-	int nr;
-
-	begin(&s, 1);
-	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-		echo_bytes(&s, sizes[i], sizes[i], 0);
-		echo_bytes(&s, sizes[i], 2 * SLEY_ISOLATED_MAX - 1, 0);
-	}
-	/* What is too large does not run, and is never cut. */
-	nr = atomic_load(&shared->begun);
-	echo_bytes(&s, SLEY_ISOLATED_MAX + 1, 2 * SLEY_ISOLATED_MAX - 1,
-		   -EMSGSIZE);
-	CHECK_EQ(atomic_load(&shared->begun), nr);
-	echo_bytes(&s, 100, 99, -EMSGSIZE);
-	CHECK_EQ(atomic_load(&shared->begun), nr + 1);
-	end(&s);
-}
-
 TEST_WORKERS(an_answer_that_is_too_long_is_an_error_of_the_method)
 {
-	static char out[2 * SLEY_ISOLATED_MAX];
-	int nr = SLEY_ISOLATED_MAX;
+	static char out[4096];
+	int nr = sizeof(out);
 	struct scene s;
 	size_t size;
 
@@ -306,7 +264,7 @@ TEST(a_module_that_schedules_by_its_state_is_refused)
 
 static int open_with(struct scene *s, const char *name, size_t params_size)
 {
-	static char params[SLEY_ISOLATED_MAX + 1];
+	static char params[SLEY_SUBPROCESS_DATA_MAX + 1];
 
 	return sley_pool_open(s->router, &s->pool, name,
 			      SLEY_POOL_OPTIONS(.module = "fragile",
@@ -321,7 +279,7 @@ TEST(parameters_that_do_not_fit_are_refused)
 
 	begin_processes();
 	begin_router(&s);
-	CHECK_EQ(open_with(&s, "p", SLEY_ISOLATED_MAX + 1), -EMSGSIZE);
+	CHECK_EQ(open_with(&s, "p", SLEY_SUBPROCESS_DATA_MAX + 1), -EMSGSIZE);
 	CHECK_EQ(open_with(&s, "p", 4000), -EMSGSIZE);
 	CHECK_EQ(open_with(&s, "p", 3900), 0);
 	end(&s);

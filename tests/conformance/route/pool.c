@@ -196,6 +196,34 @@ TEST_WORKERS(c42_a_destroyed_pool_frees_its_name_and_answers_enoent)
 	routing_stop(&r);
 }
 
+TEST_WORKERS(a_permanent_pool_ends_with_its_router_and_not_before)
+{
+	struct routing r = routing_start(2, "default");
+	struct sley_pool *pool = NULL;
+
+	memset(&probe_counts, 0, sizeof(probe_counts));
+	CHECK_EQ(sley_pool_open(r.router, &pool, "lasting",
+				SLEY_POOL_OPTIONS(.module = "probe",
+						  .permanent = true)),
+		 0);
+	CHECK_EQ(sley_pool_destroy(pool), -EPERM);
+	CHECK_EQ(sley_container_drain_until(pool, 0, SLEY_FOREVER), -EPERM);
+	CHECK_EQ(code_of(pool, PROBE_ECHO, sley_query_local()), 0);
+	CHECK_EQ(sley_pool_flush_until(pool, SLEY_FOREVER), 0);
+	sley_pool_close(pool);
+	/* As with the other options: it is permanent, or the opener is told. */
+	CHECK_EQ(sley_pool_open(r.router, &pool, "p",
+				SLEY_POOL_OPTIONS(.permanent = true)),
+		 -EEXIST);
+	CHECK_EQ(sley_pool_open(r.router, &pool, "lasting",
+				SLEY_POOL_OPTIONS(.permanent = true)),
+		 0);
+	sley_pool_close(pool);
+	CHECK_EQ(atomic_load(&probe_counts.destroyed), 0);
+	routing_stop(&r);
+	CHECK_EQ(atomic_load(&probe_counts.destroyed), 3);
+}
+
 static void destroy_busy(void *arg)
 {
 	struct routing *r = arg;

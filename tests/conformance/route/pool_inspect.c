@@ -606,6 +606,10 @@ TEST_WORKERS(a_container_is_upgraded_to_a_version_that_was_added)
 	CHECK_EQ(container_stats(r.pool, 0).version, 1);
 	CHECK_EQ(pool_stats(r.pool).version, 1);
 	CHECK_EQ(sley_container_open(r.pool, 1), 0);
+	CHECK_EQ(sley_container_drain_until(r.pool, 0, SLEY_FOREVER), 0);
+	CHECK_EQ(sley_container_upgrade_to(r.pool, 0, 2), 0);
+	CHECK_EQ(pool_stats(r.pool).version, 2);
+	CHECK_EQ(sley_container_open(r.pool, 0), 0);
 	/* A new pool is made of the newest. */
 	pool = probe_pool(r.router, "new", 1);
 	CHECK_EQ(pool_stats(pool).version, 3);
