@@ -80,8 +80,8 @@ static int eject(void *self, const char *const *words, int nr)
 	int err;
 
 	(void)nr;
-	if (words_number(remote->command, "the session", words[0], UINT64_MAX,
-			 &in.session))
+	if (words_count(remote->command, "the session", words[0], UINT64_MAX,
+			&in.session))
 		return STATUS_USAGE;
 	snprintf(in.reason, sizeof(in.reason), "%s",
 		 command->reason ? command->reason

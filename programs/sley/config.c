@@ -129,6 +129,10 @@ static int check(const char *path)
 	int err = sley_config_file_load(
 		&file, path, SLEY_CONFIG_FILE_OPTIONS(.report = report));
 
+	if (!shown || !*shown)
+		fputs("sley config: no FILE, and no $SLEY_CONFIG: these are "
+		      "the defaults\n",
+		      stderr);
 	if (err == -ENOMEM)
 		fprintf(stderr, "sley config: %s\n", sley_strerror(err));
 	if (err)

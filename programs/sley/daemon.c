@@ -9,6 +9,7 @@
 
 #include "../sleyd/control.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -127,13 +128,14 @@ static void put_status(const struct control_status *status)
 	       (unsigned long long)status->segment_bytes);
 }
 
-/* Nobody is there: a line, or JSON. */
+/* Nobody is there: a line, which the library has, with the path; or JSON. */
 static int say_none(const struct remote *remote)
 {
 	if (remote->json)
 		puts("{\"state\":\"none\"}");
 	else
-		puts("No daemon runs.  'sley daemon start' starts one.");
+		printf("%c%s\n", toupper((unsigned char)remote->line[0]),
+		       remote->line + 1);
 	return STATUS_NO_DAEMON;
 }
 
@@ -278,6 +280,8 @@ static int restart(void *self, const char *const *words, int nr)
 	}
 	if (result != STATUS_OK && result != STATUS_NO_DAEMON)
 		return result;
+	if (result == STATUS_NO_DAEMON && !command->remote.json)
+		puts("No daemon ran.");
 	if (!command->start.config && *status.config)
 		command->start.config = status.config;
 	if (!command->start.log && *status.log)

@@ -30,6 +30,7 @@ struct starting {
 	int log;     /* gets lines, until the daemon has a file for them      */
 	int process; /* of the daemon: its end is seen                        */
 	pid_t pid;
+	bool shown;      /* there were lines                                  */
 	char where[512]; /* what the daemon says of itself                    */
 };
 
@@ -148,13 +149,14 @@ static bool take_datagram(struct starting *starting)
 }
 
 /* False: the pipe has no writer any more. */
-static bool take_lines(const struct starting *starting)
+static bool take_lines(struct starting *starting)
 {
 	char text[4096];
 	ssize_t size = read(starting->log, text, sizeof(text));
 
 	if (size > 0)
 		(void)!write(STDERR_FILENO, text, (size_t)size);
+	starting->shown |= size > 0;
 	return size > 0;
 }
 
@@ -183,6 +185,24 @@ static bool wait_for_daemon(struct starting *starting)
 	}
 }
 
+/* Do commands find the daemon without being told where? */
+static bool is_found(const char *where)
+{
+	static const char serving[] = "serving at ";
+	const char *path = getenv("SLEY_SOCKET");
+	const char *folder = getenv("XDG_RUNTIME_DIR");
+	size_t length = folder ? strlen(folder) : 0;
+
+	if (strncmp(where, serving, strlen(serving)) != 0)
+		return true; /* it does not say where */
+	where += strlen(serving);
+	if (path && *path)
+		return strcmp(where, path) == 0;
+	return strcmp(where, "/run/sley/sleyd.sock") == 0 ||
+	       (length && strncmp(where, folder, length) == 0 &&
+		strcmp(where + length, "/sley/sleyd.sock") == 0);
+}
+
 int daemon_start(const struct daemon_start *start, bool json)
 {
 	struct starting starting = { .where = "" };
@@ -196,17 +216,22 @@ int daemon_start(const struct daemon_start *start, bool json)
 	if (!wait_for_daemon(&starting)) {
 		waitpid(starting.pid, &status, 0);
 		fprintf(stderr, "sley daemon: the daemon has not started; %s\n",
-			start->log ? "its log says why"
-				   : "the lines above say why");
+			starting.shown || !start->log
+				? "the lines above say why"
+				: "its log says why");
 		return STATUS_TROUBLE;
 	}
 	if (json)
 		printf("{\"pid\":%d}\n", starting.pid);
 	else
-		printf("The daemon is %s, as process %d.%s\n", starting.where,
+		printf("The daemon is %s, as process %d.%s%s\n", starting.where,
 		       starting.pid,
 		       start->log ? ""
 				  : "  Its log is lost: --log FILE keeps "
-				    "it.");
+				    "it.",
+		       is_found(starting.where)
+			       ? ""
+			       : "  Commands and clients find it by --socket "
+				 "or $SLEY_SOCKET.");
 	return STATUS_OK;
 }

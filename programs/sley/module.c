@@ -44,13 +44,16 @@ static int refresh(void *self, const char *const *words, int nr)
 	(void)nr;
 	if (err)
 		return remote_explain(remote, err,
-				      "not all modules were loaded again (the "
-				      "log of the daemon names them)");
+				      err == -EACCES
+					      ? "modules are not looked for"
+					      : "not all modules were loaded "
+						"again (the log of the daemon "
+						"names them)");
 	if (remote->json)
 		printf("{\"new\":%u}\n", found);
 	else
-		printf("%u new versions of modules%s\n", found,
-		       found ? "; 'sley pool upgrade POOL' uses them" : ".");
+		printf("%u new version%s%s\n", found, found == 1 ? "" : "s",
+		       found ? "; 'sley pool upgrade POOL' uses it" : ".");
 	return STATUS_OK;
 }
 

@@ -49,6 +49,8 @@ static int create(void *self, const char *const *words, int nr)
 	int err;
 
 	(void)nr;
+	if (pool_make_name(words[0]))
+		return STATUS_USAGE;
 	err = pool_make_send(&command->make, &command->remote, words[0],
 			     words[1]);
 	if (err)
@@ -90,24 +92,116 @@ static int call(struct pool_command *command, uint32_t method, const char *pool,
 			   NULL);
 }
 
+/* What a code means for a pool or a container; NULL: no more than its text. */
+static const char *reason(uint32_t method, int err)
+{
+	switch (err) {
+	case -EPERM:
+		return "the daemon itself needs this pool";
+	case -EALREADY:
+		return method == SLEY_ADMIN_DRAIN
+			       ? "it is drained already, or another command "
+				 "drains it"
+			       : NULL;
+	case -EBUSY:
+		return "another command upgrades it";
+	case -EOPNOTSUPP:
+		return "the pool is isolated: destroy it, and create it again";
+	case -EINVAL:
+		return method == SLEY_ADMIN_OPEN ? "it is not drained"
+		       : method == SLEY_ADMIN_UPGRADE
+			       ? "there is no newer version of its module with "
+				 "an upgrade() for it; 'sley module refresh' "
+				 "looks for new files"
+			       : NULL;
+	default:
+		return NULL;
+	}
+}
+
+/* For the whole pool. */
+static int call_pool(struct pool_command *command, uint32_t method,
+		     const char *pool, const char *not_done)
+{
+	int err = call(command, method, pool, 0);
+
+	if (err == -ENOENT)
+		return remote_no_pool(&command->remote, pool);
+	return remote_explain_as(&command->remote, err, reason(method, err),
+				 "the pool '%s' is not %s", pool, not_done);
+}
+
 static int destroy(void *self, const char *const *words, int nr)
 {
-	struct pool_command *command = self;
-
 	(void)nr;
-	return remote_explain(&command->remote,
-			      call(self, SLEY_ADMIN_DESTROY, words[0], 0),
-			      "the pool '%s' is not destroyed", words[0]);
+	return call_pool(self, SLEY_ADMIN_DESTROY, words[0], "destroyed");
 }
 
 static int flush(void *self, const char *const *words, int nr)
 {
-	struct pool_command *command = self;
-
 	(void)nr;
-	return remote_explain(&command->remote,
-			      call(self, SLEY_ADMIN_FLUSH, words[0], 0),
-			      "the pool '%s' is not empty", words[0]);
+	return call_pool(self, SLEY_ADMIN_FLUSH, words[0], "flushed");
+}
+
+static int count_containers(struct pool_command *command, const char *pool,
+			    uint64_t *nr)
+{
+	char *text, number[32];
+	int err = remote_inspect(&command->remote, pool, "pool_stats", &text);
+
+	if (err == -ENOENT)
+		return remote_no_pool(&command->remote, pool);
+	if (err)
+		return remote_explain(&command->remote, err,
+				      "the containers of '%s' are not counted "
+				      "(the number of one works, too)",
+				      pool);
+	json_show(json_member(text, "containers"), number, sizeof(number));
+	*nr = strtoull(number, NULL, 10);
+	free(text);
+	return STATUS_OK;
+}
+
+static int no_container(struct pool_command *command, const char *pool,
+			uint32_t container)
+{
+	uint64_t nr;
+	int status = count_containers(command, pool, &nr);
+
+	if (status)
+		return status;
+	fprintf(stderr, "sley pool: the pool '%s' has no container %u: it has ",
+		pool, container);
+	if (nr == 1)
+		fputs("1 container, number 0\n", stderr);
+	else
+		fprintf(stderr, "%llu, from 0 to %llu\n",
+			(unsigned long long)nr, (unsigned long long)nr - 1);
+	return STATUS_TROUBLE;
+}
+
+/* For one container. */
+static int call_one(struct pool_command *command, uint32_t method,
+		    const char *pool, uint32_t container, const char *not_done)
+{
+	int err = call(command, method, pool, container);
+	char version[96];
+	const char *why = reason(method, err);
+
+	if (err == -ENOENT)
+		return remote_no_pool(&command->remote, pool);
+	if (err == -ENXIO)
+		return no_container(command, pool, container);
+	if (err == -ESRCH) {
+		snprintf(version, sizeof(version),
+			 "there is no version %u of its module; 'sley module "
+			 "list' shows all",
+			 (uint32_t)command->to_version);
+		why = version;
+	}
+	return remote_explain_as(&command->remote, err, why,
+				 "container %u of '%s' %s", container, pool,
+				 not_done);
 }
 
 typedef int container_fn(struct pool_command *command, const char *pool,
@@ -116,19 +210,15 @@ typedef int container_fn(struct pool_command *command, const char *pool,
 static int drain_one(struct pool_command *command, const char *pool,
 		     uint32_t container)
 {
-	return remote_explain(&command->remote,
-			      call(command, SLEY_ADMIN_DRAIN, pool, container),
-			      "container %u of '%s' is not drained", container,
-			      pool);
+	return call_one(command, SLEY_ADMIN_DRAIN, pool, container,
+			"is not drained");
 }
 
 static int open_one(struct pool_command *command, const char *pool,
 		    uint32_t container)
 {
-	return remote_explain(&command->remote,
-			      call(command, SLEY_ADMIN_OPEN, pool, container),
-			      "container %u of '%s' is not opened", container,
-			      pool);
+	return call_one(command, SLEY_ADMIN_OPEN, pool, container,
+			"is not opened");
 }
 
 /* A container serves again, whether its upgrade succeeds or not. */
@@ -139,27 +229,10 @@ static int upgrade_one(struct pool_command *command, const char *pool,
 
 	if (status)
 		return status;
-	status = remote_explain(
-		&command->remote,
-		call(command, SLEY_ADMIN_UPGRADE, pool, container),
-		"container %u of '%s' keeps its version", container, pool);
+	status = call_one(command, SLEY_ADMIN_UPGRADE, pool, container,
+			  "keeps its version");
 	opened = open_one(command, pool, container);
 	return status ? status : opened;
-}
-
-static int count_containers(struct pool_command *command, const char *pool,
-			    uint64_t *nr)
-{
-	char *text, number[32];
-	int err = remote_inspect(&command->remote, pool, "pool_stats", &text);
-
-	if (err)
-		return remote_explain(&command->remote, err, "no pool '%s'",
-				      pool);
-	json_show(json_member(text, "containers"), number, sizeof(number));
-	*nr = strtoull(number, NULL, 10);
-	free(text);
-	return STATUS_OK;
 }
 
 /* For one container, or for all: one after the other, until one fails. */

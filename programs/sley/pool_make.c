@@ -36,14 +36,24 @@ int pool_make_param(void *self, const char *text)
 	return STATUS_OK;
 }
 
+int pool_make_name(const char *name)
+{
+	if (*name && strlen(name) <= SLEY_POOL_NAME_MAX)
+		return STATUS_OK;
+	fprintf(stderr,
+		"sley pool: the name of a pool has 1 to %d bytes, and this is "
+		"'%s'\n",
+		SLEY_POOL_NAME_MAX, name);
+	return STATUS_USAGE;
+}
+
 int pool_make_numbers(struct pool_make *make, const struct command *command)
 {
 	int status = STATUS_OK;
 
 	if (make->containers)
-		status = words_number(command, "--containers", make->containers,
-				      SLEY_CONTAINERS_MAX,
-				      &make->nr_containers);
+		status = words_count(command, "--containers", make->containers,
+				     SLEY_CONTAINERS_MAX, &make->nr_containers);
 	if (!status && make->max_restarts)
 		status = words_number(command, "--max-restarts",
 				      make->max_restarts, UINT32_MAX - 1,
@@ -102,6 +112,13 @@ int pool_make_explain(const struct pool_make *make, const struct remote *remote,
 	else if (err == -EEXIST)
 		why = "there is a pool of that name with another module or "
 		      "another number of containers";
+	else if (err == -EINVAL)
+		why = "look at --param, or at 'params:' of the file: the module "
+		      "does not know a name, refuses a value, or needs a "
+		      "parameter that is missing";
+	else if (err == -EPERM || err == -ELIBBAD ||
+		 (err == -EOPNOTSUPP && make->isolated))
+		why = "the log of the daemon says why";
 	else if (err == -EOPNOTSUPP && make->keep)
 		why = "the daemon keeps no pools: set 'state_dir:' in its "
 		      "configuration";

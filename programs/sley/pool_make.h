@@ -29,6 +29,9 @@ struct pool_make {
 int pool_make_param(void *self, const char *text);
 
 /* The numbers of the options.  A status. */
+/* STATUS_OK, or STATUS_USAGE with a line. */
+int pool_make_name(const char *name);
+
 int pool_make_numbers(struct pool_make *make, const struct command *command);
 void pool_make_free(struct pool_make *make);
 

@@ -151,22 +151,57 @@ static const char *advice(int err)
 	case -EDEADLK:
 		return "a request to the pool of the daemon itself would wait "
 		       "for itself";
+	case -ECANCELED:
+		return "it was cancelled: the daemon stops, or an operator has "
+		       "ended the session";
+	case SLEY_ECHILD:
+		return "the subprocess that should run it has ended; the log of "
+		       "the daemon says why";
 	default:
 		return sley_strerror(err);
 	}
+}
+
+static int explain(const struct remote *remote, int err, const char *why,
+		   const char *format, va_list values)
+{
+	if (err >= 0)
+		return STATUS_OK;
+	fprintf(stderr, "sley %s: ", remote->command->name);
+	vfprintf(stderr, format, values);
+	fprintf(stderr, ": %s\n", why ? why : advice(err));
+	return err == -EHOSTDOWN ? STATUS_NO_DAEMON : STATUS_TROUBLE;
 }
 
 int remote_explain(const struct remote *remote, int err, const char *format,
 		   ...)
 {
 	va_list values;
+	int status;
 
-	if (err >= 0)
-		return STATUS_OK;
-	fprintf(stderr, "sley %s: ", remote->command->name);
 	va_start(values, format);
-	vfprintf(stderr, format, values);
+	status = explain(remote, err, NULL, format, values);
 	va_end(values);
-	fprintf(stderr, ": %s\n", advice(err));
-	return err == -EHOSTDOWN ? STATUS_NO_DAEMON : STATUS_TROUBLE;
+	return status;
+}
+
+int remote_explain_as(const struct remote *remote, int err, const char *why,
+		      const char *format, ...)
+{
+	va_list values;
+	int status;
+
+	va_start(values, format);
+	status = explain(remote, err, why, format, values);
+	va_end(values);
+	return status;
+}
+
+int remote_no_pool(const struct remote *remote, const char *pool)
+{
+	fprintf(stderr,
+		"sley %s: the daemon has no pool '%s'; 'sley pool list' shows "
+		"all\n",
+		remote->command->name, pool);
+	return STATUS_TROUBLE;
 }

@@ -83,4 +83,12 @@ int remote_inspect(struct remote *remote, const char *pool, const char *query,
 int remote_explain(const struct remote *remote, int err, const char *format,
 		   ...) __attribute__((format(printf, 3, 4)));
 
+/* The same with the reason @why, if it is not NULL: the caller knows more than the code. */
+int remote_explain_as(const struct remote *remote, int err, const char *why,
+		      const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* There is no such pool: STATUS_TROUBLE. */
+int remote_no_pool(const struct remote *remote, const char *pool);
+
 #endif

@@ -57,8 +57,29 @@ static void print_members(const char *object)
 	}
 }
 
+/* Their numbers are their places. */
+static void print_methods(const char *methods)
+{
+	static const char *const headings[] = { "number", "name", NULL };
+	char name[TABLE_CELL];
+	struct table table;
+	unsigned int number = 0;
+
+	table_init(&table, headings);
+	for (const char *at = json_first(methods); at; at = json_next(at)) {
+		table_add(&table, "%u", number++);
+		table_add(&table, "%s", json_show(at, name, sizeof(name)));
+	}
+	table_print(&table, false);
+	table_free(&table);
+}
+
 static void print(const char *query, const char *text)
 {
+	if (strcmp(query, "methods") == 0) {
+		print_methods(json_member(text, "methods"));
+		return;
+	}
 	for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++) {
 		const char *array = json_member(text, views[i].member);
 		struct table table;
@@ -73,6 +94,25 @@ static void print(const char *query, const char *text)
 	print_members(text);
 }
 
+static int no_query(struct stats_command *command, const char *query)
+{
+	struct remote *remote = &command->remote;
+	const char *pool = command->pool;
+	char *text;
+
+	if (pool && remote_inspect(remote, pool, "pool_stats", &text))
+		return remote_no_pool(remote, pool);
+	if (pool)
+		free(text);
+	fprintf(stderr,
+		"sley stats: no query '%s'%s%s; queries are worker_stats, "
+		"pool_stats and system_stats; with --pool POOL: pool_stats, "
+		"methods, container_stats, container_stats:N, and "
+		"container_stats:N:QUERY if its module has a monitor()\n",
+		query, pool ? " of the pool " : "", pool ? pool : "");
+	return STATUS_TROUBLE;
+}
+
 static int show(struct stats_command *command, const char *query)
 {
 	struct remote *remote = &command->remote;
@@ -80,16 +120,8 @@ static int show(struct stats_command *command, const char *query)
 	int err = remote_inspect(remote, command->pool ? command->pool : "",
 				 query, &text);
 
-	if (err == -ENOENT) {
-		fprintf(stderr,
-			"sley stats: no pool or no query: '%s'%s%s; queries "
-			"are worker_stats, pool_stats and system_stats; with "
-			"--pool: pool_stats, methods, container_stats, "
-			"container_stats:N\n",
-			query, command->pool ? " of pool " : "",
-			command->pool ? command->pool : "");
-		return STATUS_TROUBLE;
-	}
+	if (err == -ENOENT)
+		return no_query(command, query);
 	if (err)
 		return remote_explain(remote, err, "no figures");
 	if (remote->json)

@@ -2,8 +2,10 @@
 /*
  * submit.c - sley submit: one request to a pool of a daemon.
  *
- * The daemon knows the names of methods.  A user who may submit, but not look, names a
- * method by its number.  For stores there are words in place of bytes: submit_kv.c.
+ * The daemon tells the names of methods to users with the right to look.  A user without
+ * the right names a method by a number; but the methods of stores are known here, and a
+ * user without the right can open a pool as a store, which fails for other pools.  Stores
+ * take words in place of bytes: submit_kv.c.
  */
 #include "submit.h"
 
@@ -100,7 +102,8 @@ static int take_numbers(struct submit *submit)
 	    sley_query_parse(&submit->spec.query, submit->query)) {
 		fprintf(stderr,
 			"sley submit: '%s' is no query: local, dynamic, "
-			"broadcast, direct_id:N, direct_hash:N, range:N:N\n",
+			"broadcast, direct_id:N, direct_hash:N, "
+			"range:FIRST:NUMBER\n",
 			submit->query);
 		status = STATUS_USAGE;
 	}
@@ -118,6 +121,40 @@ static void list_methods(const char *methods)
 		fprintf(stderr, "%s'%s'", at == json_first(methods) ? "" : ", ",
 			json_show(at, name, sizeof(name)));
 	fputs("\n", stderr);
+}
+
+/* Is the pool, which exists, a store?  For a user without the right to look. */
+static bool is_store(struct submit *submit, const char *name)
+{
+	struct sley_pool *pool, *same;
+	bool is;
+
+	if (sley_client_pool_open(submit->remote.client, &pool, name, NULL))
+		return false;
+	is = !sley_client_pool_open(submit->remote.client, &same, name,
+				    SLEY_POOL_OPTIONS(.module = "kv"));
+	if (is)
+		sley_pool_close(same);
+	sley_pool_close(pool);
+	return is;
+}
+
+/* STATUS_TROUBLE, without a line: a store has no such method. */
+static int find_in_store(struct submit *submit, const char *method)
+{
+	const struct sley_module *kv = &sley_kv_module;
+
+	for (uint32_t i = 0; i < kv->nr_methods; i++) {
+		const char *name = kv->methods[i].name;
+
+		if (!name || strcmp(name, method) != 0)
+			continue;
+		snprintf(submit->module, sizeof(submit->module), "%s",
+			 kv->name);
+		submit->spec.method = i;
+		return STATUS_OK;
+	}
+	return STATUS_TROUBLE;
 }
 
 static int find_in(struct submit *submit, const char *text, const char *method)
@@ -154,16 +191,15 @@ static int find_method(struct submit *submit, const char *pool,
 		status = words_number(&command_submit, "the method", method,
 				      UINT32_MAX, &number);
 		submit->spec.method = (uint32_t)number;
+		submit->by_number = true;
 		return status;
 	}
 	err = remote_inspect(&submit->remote, pool, "methods", &text);
-	if (err == -ENOENT) {
-		fprintf(stderr,
-			"sley submit: the daemon has no pool '%s'; 'sley pool "
-			"list' shows all\n",
-			pool);
-		return STATUS_TROUBLE;
-	}
+	if (err == -ENOENT)
+		return remote_no_pool(&submit->remote, pool);
+	if (err == -EACCES && is_store(submit, pool) &&
+	    find_in_store(submit, method) == STATUS_OK)
+		return STATUS_OK;
 	if (err)
 		return remote_explain(&submit->remote, err,
 				      "the methods of '%s' are not known (a "
@@ -229,14 +265,50 @@ void submit_print(const struct submit *submit, int code, const char *bytes,
 		fprintf(stderr, "sley submit: code %d\n", code);
 }
 
+/* What the code @err means here, in @text or elsewhere; NULL: no more than anywhere. */
+static const char *reason(const struct submit *submit, const char *pool,
+			  int err, char text[256])
+{
+	switch (err) {
+	case -ENOENT:
+		if (!submit->key)
+			return NULL;
+		snprintf(text, 256, "the pool '%s' has no key '%s'", pool,
+			 submit->key);
+		return text;
+	case -ENOSYS:
+		if (!submit->by_number)
+			return NULL;
+		snprintf(text, 256,
+			 "the pool has no method %u; 'sley stats methods "
+			 "--pool %s' lists them",
+			 submit->spec.method, pool);
+		return text;
+	case -ENXIO:
+		return submit->query ? "the pool has no such container: look "
+				       "at --query"
+				     : NULL;
+	case -EMSGSIZE:
+		snprintf(text, 256,
+			 "the answer may have %zu bytes, and is longer: --room "
+			 "BYTES makes room; or the request is too long",
+			 submit->out_size);
+		return text;
+	default:
+		return NULL;
+	}
+}
+
 int submit_send(struct submit *submit, const char *name)
 {
 	struct sley_pool *pool;
-	char *out = NULL;
+	char *out = NULL, text[256];
 	size_t size = 0;
 	int err =
 		sley_client_pool_open(submit->remote.client, &pool, name, NULL);
 
+	if (err == -ENOENT)
+		return remote_no_pool(&submit->remote, name);
 	if (err)
 		return remote_explain(&submit->remote, err, "the pool '%s'",
 				      name);
@@ -256,7 +328,9 @@ int submit_send(struct submit *submit, const char *name)
 		printf("{\"code\":%d,\"error\":\"%s\"}\n", err,
 		       sley_strerror(err));
 	free(out);
-	return remote_explain(&submit->remote, err, "the request has failed");
+	return remote_explain_as(&submit->remote, err,
+				 reason(submit, name, err, text),
+				 "the request has failed");
 }
 
 static int go(struct submit *submit, const struct words *words)
@@ -321,7 +395,8 @@ const struct command command_submit = {
 		"The answer is printed, in hexadecimal if it is no text.\n\n"
 		"  --data TEXT, --data-file FILE   what the method reads\n"
 		"  --query QUERY   which containers: local, dynamic, "
-		"broadcast, ...\n"
+		"broadcast, direct_id:N,\n"
+		"                  direct_hash:N, range:FIRST:NUMBER\n"
 		"  --priority N    -32 is the most urgent\n"
 		"  --timeout MS    cancel it then\n"
 		"  --room BYTES    for the answer; default 65536\n"

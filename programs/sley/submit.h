@@ -15,6 +15,8 @@ struct submit {
 	bool forget, raw;
 
 	struct sley_request_spec spec;
+	bool by_number;  /* the method                                        */
+	const char *key; /* of a store; or NULL                               */
 	char module[64]; /* of the pool; "": not known                        */
 	char *data;
 	size_t data_size;

@@ -34,6 +34,7 @@ static int send_key(struct submit *submit, const struct words *words,
 	memcpy(in + sizeof(head), key, head.key_size);
 	if (value_size)
 		memcpy(in + sizeof(head) + head.key_size, value, value_size);
+	submit->key = key;
 	submit->spec.in = in;
 	submit->spec.in_size = size;
 	submit->spec.query = sley_query_dynamic();

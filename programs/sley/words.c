@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define OPTIONS_MAX 16u /* that are named to a user who mistypes one          */
+#define OPTION_LENGTH 24
+
 static const struct word_option *find(const struct word_option *options,
 				      const char *name)
 {
@@ -24,11 +27,15 @@ static const struct word_option *find(const struct word_option *options,
 static int unknown_option(const struct command *command,
 			  const struct word_option *options, const char *name)
 {
+	char spelled[OPTIONS_MAX][OPTION_LENGTH];
 	struct near near;
 
 	near_init(&near, name);
-	for (; options->name; options++)
-		near_offer(&near, options->name, options->name, NULL);
+	for (size_t i = 0; i < OPTIONS_MAX && options[i].name; i++) {
+		snprintf(spelled[i], sizeof(spelled[i]), "--%s",
+			 options[i].name);
+		near_offer(&near, options[i].name, spelled[i], NULL);
+	}
 	fprintf(stderr, "sley %s: no option '--%s'", command->name, name);
 	if (near.nr) {
 		fputs("; did you mean ", stderr);
@@ -113,7 +120,11 @@ static void unknown_word(const struct words *words,
 		}
 		fputs("\n", stderr);
 	}
-	(void)command_usage(command);
+	fprintf(stderr, "usage: sley %s ", command->name);
+	for (size_t i = 0; i < nr; i++)
+		fprintf(stderr, "%s%s", i ? "|" : "", subcommands[i].name);
+	fprintf(stderr, "\nRun 'sley help %s' for what it does.\n",
+		command->name);
 }
 
 const struct subcommand *words_find(const struct words *words,
@@ -129,26 +140,42 @@ const struct subcommand *words_find(const struct words *words,
 			continue;
 		if (more >= found->min && more <= found->max)
 			return found;
-		fprintf(stderr, "usage: sley %s %s %s\n", command->name,
-			found->name, found->arguments);
+		fprintf(stderr, "usage: sley %s %s%s%s\n", command->name,
+			found->name, *found->arguments ? " " : "",
+			found->arguments);
 		return NULL;
 	}
 	unknown_word(words, command, subcommands, nr);
 	return NULL;
 }
 
-int words_number(const struct command *command, const char *what,
-		 const char *text, uint64_t max, uint64_t *number)
+static int number_between(const struct command *command, const char *what,
+			  const char *text, uint64_t min, uint64_t max,
+			  uint64_t *number)
 {
 	char *end;
 
 	errno = 0;
 	*number = strtoull(text, &end, 10);
-	if (*text >= '0' && *text <= '9' && !*end && !errno && *number <= max)
+	if (*text >= '0' && *text <= '9' && !*end && !errno && *number >= min &&
+	    *number <= max)
 		return STATUS_OK;
 	fprintf(stderr,
-		"sley %s: %s wants a number from 0 to %llu, and this is "
+		"sley %s: %s wants a number from %llu to %llu, and this is "
 		"'%s'\n",
-		command->name, what, (unsigned long long)max, text);
+		command->name, what, (unsigned long long)min,
+		(unsigned long long)max, text);
 	return STATUS_USAGE;
+}
+
+int words_number(const struct command *command, const char *what,
+		 const char *text, uint64_t max, uint64_t *number)
+{
+	return number_between(command, what, text, 0, max, number);
+}
+
+int words_count(const struct command *command, const char *what,
+		const char *text, uint64_t max, uint64_t *number)
+{
+	return number_between(command, what, text, 1, max, number);
 }

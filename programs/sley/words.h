@@ -54,4 +54,8 @@ const struct subcommand *words_find(const struct words *words,
 int words_number(const struct command *command, const char *what,
 		 const char *text, uint64_t max, uint64_t *number);
 
+/* The same from 1 on. */
+int words_count(const struct command *command, const char *what,
+		const char *text, uint64_t max, uint64_t *number);
+
 #endif

@@ -8,6 +8,7 @@
 #include "log.h"
 #include "notify.h"
 #include "place.h"
+#include "reload.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -51,6 +52,8 @@ void daemon_stop(struct daemon *daemon, uint32_t grace_ms, bool now)
 	sley_mutex_unlock(&daemon->lock);
 }
 
+/* ---- signals ------------------------------------------------------------------------------ */
+
 static void refresh(struct daemon *daemon)
 {
 	int result = log_reopen();
@@ -58,6 +61,7 @@ static void refresh(struct daemon *daemon)
 	if (result)
 		log_line("the log is not opened again: %s", strerror(-result));
 	notify("RELOADING=1");
+	reload_users(daemon);
 	result = sley_router_refresh(daemon->router);
 	notify("READY=1");
 	if (result < 0)
@@ -110,7 +114,10 @@ static int add_modules(struct sley_router *router)
 	return err;
 }
 
-/* The pools of the daemon itself; the names are taken before others can have them. */
+/*
+ * The pools of the daemon itself; the names are taken before others can have them.  No
+ * request ends them: a user who may destroy pools could take the right to stop from others.
+ */
 static int open_own_pools(struct daemon *daemon)
 {
 	const struct sley_admin_params *params =
@@ -123,7 +130,8 @@ static int open_own_pools(struct daemon *daemon)
 	struct sley_pool *pool;
 	int err = sley_pool_open(
 		daemon->router, &pool, "admin",
-		SLEY_POOL_OPTIONS(.module = "admin", .params = params,
+		SLEY_POOL_OPTIONS(.module = "admin", .permanent = true,
+				  .params = params,
 				  .params_size = sizeof(*params)));
 
 	if (err)
@@ -131,7 +139,8 @@ static int open_own_pools(struct daemon *daemon)
 	sley_pool_close(pool);
 	control_bind(daemon);
 	err = sley_pool_open(daemon->router, &pool, CONTROL_MODULE,
-			     SLEY_POOL_OPTIONS(.module = CONTROL_MODULE));
+			     SLEY_POOL_OPTIONS(.module = CONTROL_MODULE,
+					       .permanent = true));
 	if (!err)
 		sley_pool_close(pool);
 	return err;

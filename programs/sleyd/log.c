@@ -9,9 +9,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LINE_SIZE 2048
+#define TIME_SIZE 40
 
 static const char *log_name = "sleyd";
 static const char *log_path;
@@ -40,12 +42,26 @@ int log_open(const char *name, const char *path)
 	return log_reopen();
 }
 
+/* For a line of a file.  The reader of stderr, such as a journal, has a clock. */
+static void put_time(char text[TIME_SIZE])
+{
+	time_t now = time(NULL);
+	struct tm parts;
+
+	text[0] = '\0';
+	if (log_path && gmtime_r(&now, &parts))
+		(void)strftime(text, TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ ", &parts);
+}
+
 void log_report(void *self, const char *line)
 {
-	char text[LINE_SIZE];
-	int length = snprintf(text, sizeof(text), "%s: %s\n", log_name, line);
+	char text[LINE_SIZE], when[TIME_SIZE];
+	int length;
 
 	(void)self;
+	put_time(when);
+	length = snprintf(text, sizeof(text), "%s%s: %s\n", when, log_name,
+			  line);
 	if (length < 0)
 		return;
 	if ((size_t)length >= sizeof(text)) {

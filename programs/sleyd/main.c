@@ -50,9 +50,11 @@ static const char help[] =
 	"  --version, --help\n\n"
 	"SIGTERM and SIGINT stop it: requests under way are answered.  A "
 	"second one\n"
-	"cancels them.  SIGHUP loads new versions of modules.  'sley daemon "
-	"start'\n"
-	"starts it in the background.  More: man 8 sleyd.\n";
+	"cancels them.  SIGHUP reads the users of the configuration again, "
+	"and loads\n"
+	"new versions of modules.  'sley daemon start' starts it in the "
+	"background.\n"
+	"More: man 8 sleyd.\n";
 
 static int usage(void)
 {

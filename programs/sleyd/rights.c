@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <pthread.h>
 #include <pwd.h>
 #include <sley/admin.h>
 #include <stdlib.h>
@@ -21,6 +22,9 @@ struct right {
 	uint32_t id;
 	uint32_t may;
 };
+
+/* Over the rights that workers ask for; held for a walk over a list. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- from names to numbers -------------------------------------------------------- */
 
@@ -99,6 +103,17 @@ void rights_fini(struct rights *rights)
 	rights->nr = 0;
 }
 
+void rights_swap(struct rights *rights, struct rights *next)
+{
+	struct rights last;
+
+	pthread_mutex_lock(&lock);
+	last = *rights;
+	*rights = *next;
+	pthread_mutex_unlock(&lock);
+	*next = last;
+}
+
 /* ---- questions -------------------------------------------------------------------- */
 
 uint32_t rights_of(const struct rights *rights, uint32_t uid, uint32_t gid)
@@ -118,7 +133,12 @@ uint32_t rights_of(const struct rights *rights, uint32_t uid, uint32_t gid)
 
 static uint32_t rights_of_peer(void *self, const struct sley_server_peer *peer)
 {
-	return rights_of(self, peer->uid, peer->gid);
+	uint32_t may;
+
+	pthread_mutex_lock(&lock);
+	may = rights_of(self, peer->uid, peer->gid);
+	pthread_mutex_unlock(&lock);
+	return may;
 }
 
 bool rights_connect(void *self, const struct sley_server_peer *peer)

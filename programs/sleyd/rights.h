@@ -2,9 +2,9 @@
 /*
  * rights.h - what each user may do.
  *
- * The names in the configuration are looked up once, when the daemon starts: a question to
- * the databases of users may take long, and the rights of a client are asked for on a
- * worker.  Of a group the members are looked up, too; a user whose first group it is
+ * The names in the configuration are looked up when the daemon starts, and again when it is
+ * told to: a question to the databases of users may take long, and the rights of a client
+ * are asked for on a worker.  Of a group the members are looked up, too; a user whose first group it is
  * counts as well.
  *
  * Root and the user of the daemon may all.  Other users may what the entries say that name
@@ -37,6 +37,9 @@ struct rights {
 int rights_init(struct rights *rights, const struct sley_config_daemon *daemon,
 		const char *file);
 void rights_fini(struct rights *rights);
+
+/* What is asked from now on is answered by @next; @rights and @next change places. */
+void rights_swap(struct rights *rights, struct rights *next);
 
 /* Bits of enum sley_config_right. */
 uint32_t rights_of(const struct rights *rights, uint32_t uid, uint32_t gid);

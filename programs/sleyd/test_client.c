@@ -1,19 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_client.c - a client for test.py that works until its standard input ends.
+ * test_client.c - a client for the tests that works until its standard input ends.
  *
- * Each request echoes its number.  A request that fails, or has another answer, ends the
- * program with status 1.  With an argument requests are marked .idempotent, so that they
- * survive a daemon that is killed.
+ * Each request names itself in its IN part, and is answered with it.  A request that fails,
+ * or has another answer, ends the program with status 1.  The last line is the number of
+ * requests.  Arguments:
+ *
+ *   idempotent     marks requests so that they survive a daemon that is killed
+ *   record         the module notes each run, see test_module.c
+ *   unknown        an outcome that is unknown is a line, and no failure
+ *   patience=MS    waits so long for the next daemon
  */
 #include <poll.h>
 #include <sley/client.h>
 #include <sley/error.h>
+#include <sley/time.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define BATCH 16 /* requests under way */
+#define BATCH 16      /* requests under way                 */
+#define LARGE 100000u /* bytes: does not fit a slot          */
+#define RECORD 4u     /* the method                         */
+
+struct wishes {
+	bool idempotent;
+	bool record;
+	bool unknown;
+	uint64_t patience_ns;
+};
 
 static bool is_over(void)
 {
@@ -23,8 +39,8 @@ static bool is_over(void)
 }
 
 /* 0, or 1: a line says what is wrong. */
-static int check(struct sley_request *request, uint64_t sent,
-		 const uint64_t *answer)
+static int check(const struct wishes *wishes, struct sley_request *request,
+		 uint64_t sent, const uint64_t *answer)
 {
 	int code = sley_request_wait(request);
 
@@ -32,13 +48,16 @@ static int check(struct sley_request *request, uint64_t sent,
 		code = sley_request_code(request);
 	if (!code && *answer == sent)
 		return 0;
+	if (code == SLEY_EUNKNOWN && wishes->unknown)
+		return printf("unknown %llu\n", (unsigned long long)sent) < 0;
 	fprintf(stderr, "request %llu: %s, answer %llu\n",
 		(unsigned long long)sent, sley_strerror(code),
 		(unsigned long long)*answer);
 	return 1;
 }
 
-static int work(struct sley_pool *pool, bool idempotent, uint64_t *nr)
+static int work(struct sley_pool *pool, const struct wishes *wishes,
+		uint64_t *next)
 {
 	struct sley_request request[BATCH];
 	uint64_t in[BATCH], out[BATCH];
@@ -47,40 +66,78 @@ static int work(struct sley_pool *pool, bool idempotent, uint64_t *nr)
 	for (int i = 0; i < BATCH; i++) {
 		int err;
 
-		in[i] = (*nr)++;
-		err = sley_submit(pool, &request[i],
-				  SLEY_REQUEST(.in = &in[i], .in_size = 8,
-					       .out = &out[i], .out_size = 8,
-					       .idempotent = idempotent));
+		in[i] = (*next)++;
+		err = sley_submit(
+			pool, &request[i],
+			SLEY_REQUEST(.method = wishes->record ? RECORD : 0,
+				     .in = &in[i], .in_size = 8, .out = &out[i],
+				     .out_size = 8,
+				     .idempotent = wishes->idempotent));
 		if (err) {
 			fprintf(stderr, "submit: %s\n", sley_strerror(err));
 			return 1;
 		}
 	}
 	for (int i = 0; i < BATCH; i++)
-		failed |= check(&request[i], in[i], &out[i]);
+		failed |= check(wishes, &request[i], in[i], &out[i]);
 	return failed;
+}
+
+/* A request that needs a segment: 0, or 1. */
+static int work_large(struct sley_pool *pool)
+{
+	static char in[LARGE], out[LARGE];
+	size_t size = 0;
+	int code;
+
+	memset(in, 'x', sizeof(in));
+	code = sley_pool_call(pool,
+			      SLEY_REQUEST(.in = in, .in_size = sizeof(in),
+					   .out = out, .out_size = sizeof(out)),
+			      &size);
+	if (!code && size == sizeof(out) && !memcmp(in, out, size))
+		return 0;
+	fprintf(stderr, "large request: %s\n", sley_strerror(code));
+	return 1;
+}
+
+static struct wishes wishes_of(int argc, char **argv)
+{
+	struct wishes wishes = { .idempotent = false };
+
+	for (int i = 1; i < argc; i++) {
+		wishes.idempotent |= !strcmp(argv[i], "idempotent");
+		wishes.record |= !strcmp(argv[i], "record");
+		wishes.unknown |= !strcmp(argv[i], "unknown");
+		if (!strncmp(argv[i], "patience=", 9))
+			wishes.patience_ns =
+				strtoul(argv[i] + 9, NULL, 10) * SLEY_MSEC;
+	}
+	return wishes;
 }
 
 int main(int argc, char **argv)
 {
+	struct wishes wishes = wishes_of(argc, argv);
+	uint64_t first = (uint64_t)getpid() << 32, next = first;
 	struct sley_client *client;
 	struct sley_pool *pool;
-	uint64_t nr = 0;
-	int failed = 0;
+	int failed;
 
-	(void)argv;
-	if (sley_client_open(&client, NULL) ||
+	if (sley_client_open(&client,
+			     SLEY_CLIENT_OPTIONS(.reconnect_ns =
+							 wishes.patience_ns)) ||
 	    sley_client_pool_open(client, &pool, "t", NULL))
 		return 2;
+	failed = work_large(pool);
 	while (!failed && !is_over()) {
-		failed = work(pool, argc > 1, &nr);
-		if (nr == BATCH && !failed) {
+		failed = work(pool, &wishes, &next);
+		if (next - first == BATCH && !failed) {
 			puts("working");
 			fflush(stdout);
 		}
 	}
 	sley_pool_close(pool);
-	printf("%llu\n", (unsigned long long)nr);
+	printf("%llu\n", (unsigned long long)(next - first));
 	return sley_client_close(client) || failed;
 }

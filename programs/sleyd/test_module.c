@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_module.c - a module that is a file, for test.py: it waits, echoes, crashes.
+ * test_module.c - a module that is a file, for the tests: it waits, echoes, crashes, and
+ * notes what it runs in the file that $SLEYD_TEST_RECORD names.
  *
  * VERSION is the version of the module; the second knows one method more.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sley/module.h>
 #include <sley/task.h>
 #include <sley/time.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int echo(void *self, struct sley_request *request)
 {
@@ -34,6 +37,21 @@ static int wait_ms(void *self, struct sley_request *request)
 	memcpy(text, in, size);
 	err = sley_sleep(strtoul(text, NULL, 10) * SLEY_MSEC);
 	return err ? err : sley_request_answer(request, "waited", 6);
+}
+
+/* As echo; the IN part is at the end of the file before the answer is sent. */
+static int record(void *self, struct sley_request *request)
+{
+	size_t size;
+	const void *in = sley_request_in(request, &size);
+	int fd = open(getenv("SLEYD_TEST_RECORD"),
+		      O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+
+	(void)self;
+	if (fd < 0 || write(fd, in, size) != (ssize_t)size)
+		return -EIO;
+	close(fd);
+	return sley_request_answer(request, in, size);
 }
 
 static int crash(void *self, struct sley_request *request)
@@ -64,6 +82,7 @@ static const struct sley_method methods[] = {
 	{ .name = "wait", .run = wait_ms },
 	{ .name = "crash", .run = crash },
 	{ .name = "version", .run = version },
+	{ .name = "record", .run = record },
 };
 
 SLEY_MODULE("test", .version = VERSION, .methods = methods,
