@@ -41,9 +41,14 @@ install(FILES ${PROJECT_SOURCE_DIR}/man/sleyd.8
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples
 	DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.c")
 
+# So do the guides, and messages and pages speak of the guides: in the same places as in
+# the source, for the links between them.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs
+	DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
 install(FILES
+	${PROJECT_SOURCE_DIR}/CHANGELOG.md
 	${PROJECT_SOURCE_DIR}/LICENSE
 	${PROJECT_SOURCE_DIR}/README.md
-	${PROJECT_SOURCE_DIR}/docs/TUTORIAL.md
-	${PROJECT_SOURCE_DIR}/docs/sley.yaml
+	${PROJECT_SOURCE_DIR}/SECURITY.md
 	DESTINATION ${CMAKE_INSTALL_DOCDIR})

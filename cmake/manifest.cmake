@@ -15,6 +15,7 @@ function(sley_manifest_begin)
 		${CMAKE_INSTALL_LIBDIR}/cmake/sley
 		${CMAKE_INSTALL_LIBDIR}/pkgconfig
 		${CMAKE_INSTALL_INCLUDEDIR}/sley
+		${CMAKE_INSTALL_DOCDIR}/docs/adr
 		${CMAKE_INSTALL_DOCDIR}/examples
 		${CMAKE_INSTALL_MANDIR}/man1
 		${CMAKE_INSTALL_MANDIR}/man3
