@@ -310,6 +310,15 @@ static void destroy_pool(void *arg)
 	atomic_store(&ender->over, true);
 }
 
+/* How many containers take no requests any more. */
+static uint32_t nr_gone(struct sley_pool *pool)
+{
+	struct sley_pool_stats stats = SLEY_POOL_STATS_INIT;
+
+	CHECK_EQ(sley_pool_inspect(pool, &stats), 0);
+	return stats.gone;
+}
+
 TEST_WORKERS(a_pool_that_is_destroyed_while_busy_completes_its_requests)
 {
 	struct sley_request held[2], request[4];
@@ -324,7 +333,8 @@ TEST_WORKERS(a_pool_that_is_destroyed_while_busy_completes_its_requests)
 	for (uint32_t i = 0; i < 4; i++)
 		submit(&s, &request[i], COUNT, i % 2, NULL);
 	sley_spawn(&ender.group, &ender.task, destroy_pool, &ender);
-	CHECK_EQ(sley_sleep(10 * SLEY_MSEC), 0);
+	/* An earlier request would be accepted, and wait for the gate. */
+	CHECK_SOON(nr_gone(s.pool) == 2);
 	CHECK(!atomic_load(&ender.over));
 	CHECK_EQ(code_of(&s, COUNT, 0, 0), -ENOENT);
 	atomic_store(&shared->gate, 1);
