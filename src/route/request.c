@@ -209,6 +209,14 @@ int request_refuse(struct sley_router *router, struct sley_request *request,
 
 /* ---- as a task --------------------------------------------------------------------- */
 
+/* Reports and the watchdog shall name the method, and not turn(). */
+static void tell_function(const struct sley_request *request)
+{
+	/* relaxed: read by reports. */
+	store_relaxed(&strand_current()->fiber.code,
+		      (const void *)(uintptr_t)request->does->run);
+}
+
 static int run_as_task(struct sley_request *request)
 {
 	struct sley *rt = request->container->pool->router->rt;
@@ -227,6 +235,7 @@ static int run_as_task(struct sley_request *request)
 	if (unlikely(request->flags & REQUEST_REPEATS) &&
 	    !series_begin(request))
 		return 0;
+	tell_function(request);
 	return request_run(request);
 }
 

@@ -60,6 +60,14 @@ static void describe(char *out, size_t size, const struct strand *strand)
 		(void)snprintf(out, size, "a task");
 }
 
+/* What waits may be pinned; in a migratable runtime nothing else waits. */
+static const char *other_advice(const struct sley *rt)
+{
+	return rt->nr_workers > 1 && !rt->migratable
+		       ? "make them .migratable if they are not pinned, "
+		       : "";
+}
+
 static void write_line(struct worker *worker, const char *name,
 		       unsigned int nr_waiting, uint64_t now_ns)
 {
@@ -81,8 +89,7 @@ static void write_line(struct worker *worker, const char *name,
 	       "this worker may run wait behind it: %swrap the long call in "
 	       "sley_blocking_call(), or call sley_yield() now and then%s",
 	       name, worker->index, (unsigned long long)ms, nr_waiting,
-	       worker->rt->nr_workers > 1 ? "make them .migratable, " : "",
-	       more);
+	       other_advice(worker->rt), more);
 }
 
 /* @worker has been held for so long that it is worth a look. */

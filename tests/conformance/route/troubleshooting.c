@@ -5,6 +5,8 @@
  */
 #include "conformance/route/routing.h"
 
+#include "os/symbol.h"
+
 #include <stdio.h>
 
 /* What .report of the runtime got; `about` chooses the lines that count. */
@@ -360,6 +362,127 @@ TEST(a_request_whose_worker_is_held_is_told_by_the_watchdog)
 TEST(a_request_of_a_migratable_runtime_leaves_a_worker_that_is_held)
 {
 	check_stuck_request(true, 0);
+}
+
+/* A method that holds its worker, and a request behind it that is pinned there. */
+struct held {
+	struct sley *rt;
+	atomic_bool begun;
+};
+
+static int hold_until_counted(void *self, struct sley_request *request)
+{
+	uint64_t end_ns = in_ms(10000);
+	struct held *held;
+	size_t size;
+
+	(void)self;
+	held = *(struct held *const *)sley_request_in(request, &size);
+	atomic_store(&held->begun, true);
+	while (!stats_of(held->rt).long_tasks && sley_now() < end_ns)
+		test_nap_ms(1);
+	return 0;
+}
+
+static int do_nothing(void *self, struct sley_request *request)
+{
+	(void)self;
+	(void)request;
+	return 0;
+}
+
+static const struct sley_method held_methods[] = {
+	{ .name = "do nothing", .run = do_nothing },
+	{ .name = "long method", .run = hold_until_counted },
+};
+
+static const struct sley_module held_module = {
+	SLEY_MODULE_HEAD("held"),
+	.methods = held_methods,
+	.nr_methods = 2,
+};
+
+static uint32_t pin_to_the_first(void *self, const struct sley_route *route)
+{
+	(void)self;
+	sley_route_pin(route);
+	return 0;
+}
+
+static const struct sley_policy pinning = {
+	SLEY_POLICY_HEAD("pinning"),
+	.runtime_map = pin_to_the_first,
+};
+
+static void wait_behind_a_method(struct sley *rt, struct sley_pool *pool)
+{
+	struct held held = { .rt = rt }, *in = &held;
+	struct sley_request request[2];
+
+	CHECK_EQ(sley_submit(pool, &request[0],
+			     SLEY_REQUEST(.method = 1, .in = &in,
+					  .in_size = sizeof(in))),
+		 0);
+	CHECK_EVENTUALLY(atomic_load(&held.begun));
+	CHECK_EQ(sley_submit(pool, &request[1], SLEY_REQUEST(.method = 0)), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(request); i++) {
+		CHECK_EQ(sley_request_wait(&request[i]), 0);
+		CHECK_EQ(sley_request_code(&request[i]), 0);
+	}
+}
+
+/* What the watchdog says of the method. */
+static void hear_of_a_method(bool migratable, struct lines *lines)
+{
+	struct sley_config config = heard(2, lines);
+	struct sley_router *router = NULL;
+	struct sley_pool *pool = NULL;
+	struct sley *rt;
+
+	if (test_emulated())
+		test_skip("qemu-user does not read memory as a debugger does");
+	lines->about = "\"long method\"";
+	config.migratable = migratable;
+	rt = start_with(&config);
+	CHECK_EQ(
+		sley_router_create(rt, &router,
+				   SLEY_ROUTER_OPTIONS(.own_policy = &pinning)),
+		0);
+	CHECK_EQ(sley_router_add(router, &held_module), 0);
+	CHECK_EQ(sley_pool_open(router, &pool, "held",
+				SLEY_POOL_OPTIONS(.module = "held")),
+		 0);
+	wait_behind_a_method(rt, pool);
+	sley_pool_close(pool);
+	CHECK_EQ(sley_router_destroy(router), 0);
+	/* The monitor, which counts a task and then writes, has ended. */
+	stop(rt);
+	CHECK_EQ(atomic_load(&lines->nr), 1);
+}
+
+TEST(the_watchdog_names_the_function_of_a_method_that_holds_a_worker)
+{
+	struct lines lines = { .nr = 0 };
+	char function[64], text[128];
+
+	os_symbol(function, sizeof(function),
+		  (const void *)(uintptr_t)hold_until_counted);
+	(void)snprintf(text, sizeof(text),
+		       "task \"long method\" (function %s) has held worker 0",
+		       function);
+	hear_of_a_method(false, &lines);
+	CHECK(strstr(lines.last, text));
+	CHECK(strstr(lines.last,
+		     "make them .migratable if they are not pinned"));
+}
+
+TEST(the_watchdog_of_a_migratable_runtime_does_not_advise_what_is_done)
+{
+	struct lines lines = { .nr = 0 };
+
+	hear_of_a_method(true, &lines);
+	CHECK(!strstr(lines.last, ".migratable"));
+	CHECK(strstr(lines.last, "sley_yield()"));
 }
 
 /* ---- fewer workers than roles ------------------------------------------------------- */
