@@ -105,7 +105,10 @@ struct sley_policy {
 	 * asked, with SLEY_NO_WORKER for the worker of the submitter.
 	 */
 	uint32_t (*client_map)(void *self, const struct sley_route *route);
-	/* The worker for a request; SLEY_NO_WORKER: where it is. */
+	/*
+	 * The worker for a request; SLEY_NO_WORKER: that of its submitter, or, if the
+	 * submitter is a thread from outside, any.
+	 */
 	uint32_t (*runtime_map)(void *self, const struct sley_route *route);
 	/*
 	 * Balances the load of the workers, as by sley_router_steal(); may be
@@ -149,7 +152,8 @@ struct sley_router_stats {
 	uint64_t inlined; /* of these: on the stack of the submitter        */
 	uint64_t moved;   /* sent to another worker than the submitter's    */
 	uint64_t refused; /* answers of the policy that are not allowed     */
-	uint64_t stolen;  /* moved from one worker's queue to another's     */
+	uint64_t stolen;  /* moved by sley_router_steal(); what idle workers
+			     take by themselves is not counted              */
 	uint64_t reserved[7];
 };
 

@@ -103,7 +103,7 @@ struct sley_pool_stats {
 	uint32_t handles; /* references that were not given back, and one more
 			     while the pool is being destroyed                */
 	uint32_t version; /* of its module: the lowest that a container has   */
-	uint32_t containers; /* the sum of the next five                      */
+	uint32_t containers; /* the sum of the next five, and of .down        */
 	uint32_t open;       /* they take requests                            */
 	uint32_t draining;   /* they complete their requests                  */
 	uint32_t drained;    /* they wait for their keeper; before they are
@@ -115,7 +115,9 @@ struct sley_pool_stats {
 			     for their parts in other containers              */
 	char name[SLEY_POOL_NAME_MAX + 1];
 	char module[SLEY_POOL_NAME_MAX + 1];
-	uint64_t reserved[8];
+	uint32_t down; /* containers in the phase SLEY_CONTAINER_DOWN         */
+	uint32_t reserved_flags;
+	uint64_t reserved[7];
 };
 
 #define SLEY_POOL_STATS_INIT { .size = sizeof(struct sley_pool_stats) }
@@ -140,6 +142,11 @@ enum sley_container_phase {
 	SLEY_CONTAINER_DRAINED,
 	SLEY_CONTAINER_UPGRADING, /* drained, and upgrade() of a module runs      */
 	SLEY_CONTAINER_GONE,
+	/*
+	 * Of an isolated pool: open, but its subprocess has died too often, and is
+	 * not started again.  Its requests complete with SLEY_ECHILD.
+	 */
+	SLEY_CONTAINER_DOWN,
 };
 
 struct sley_container_stats {

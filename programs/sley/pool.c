@@ -24,8 +24,8 @@ static int list(void *self, const char *const *words, int nr)
 {
 	static const char *const keys[] = { "name",    "module",     "version",
 					    "phase",   "containers", "open",
-					    "drained", "inside",     "waiting",
-					    NULL };
+					    "drained", "down",       "inside",
+					    "waiting", NULL };
 	struct pool_command *command = self;
 	struct remote *remote = &command->remote;
 	struct table table;

@@ -26,6 +26,7 @@ class Commands(Test):
         self.assertIn("The pool 'users' is there", out)
         out = self.sley("pool", "list")
         self.assertRegex(out, r"name +module +version +phase")
+        self.assertRegex(out, r"drained +down +inside")
         self.assertRegex(out, r"users +kv .* live +3")
         pool = self.json("pool", "list")[2]
         self.assertEqual((pool["name"], pool["containers"]), ("users", 3))
@@ -228,7 +229,8 @@ class Commands(Test):
         self.assertRegex(self.sley("stats", "worker_stats"),
                          r"worker +queued +load")
         self.assertEqual(len(self.json("stats", "worker_stats")["workers"]), 2)
-        self.assertRegex(self.sley("stats", "pool_stats"), r"kv +kv")
+        self.assertRegex(self.sley("stats", "pool_stats"),
+                         r"drained +down +inside(?s:.*)kv +kv")
         self.assertIn("get", self.json("stats", "methods", "--pool",
                                        "kv")["methods"])
         self.assertRegex(self.sley("stats", "methods", "--pool", "kv"),

@@ -7,13 +7,14 @@
  * runs; so an inspector never waits for a module that hangs.  The list of pools, their
  * phases and handles are under the lock of the router, which is held for short times.
  *
- * The groups and the state of a container may be looked at inside of its door only, as
- * by a request.  An inspector that is inside counts as a request for that moment.
+ * The groups and the state of a container, and whether its process is down, may be looked
+ * at inside of its door only, as by a request.  An inspector that is inside counts as a request for that moment.
  */
 #include "route/inspect.h"
 
 #include "base/options.h"
 #include "core/life/after_fork.h"
+#include "route/isolated.h"
 
 #include <errno.h>
 #include <sley/error.h>
@@ -84,11 +85,25 @@ int sley_router_inspect_worker(const struct sley_router *router,
 
 /* ---- containers -------------------------------------------------------------------- */
 
+/* A container whose process is down has an open door: its requests fail at once. */
+static enum sley_container_phase phase_of(struct sley_container *container)
+{
+	enum sley_container_phase phase =
+		(enum sley_container_phase)container_phase(container);
+
+	if (container->pool->isolation && door_enter(&container->door)) {
+		if (isolated_is_down(container))
+			phase = SLEY_CONTAINER_DOWN;
+		door_leave(&container->door);
+	}
+	return phase;
+}
+
 struct sley_container_stats inspect_container(struct sley_container *container)
 {
 	struct sley_container_stats stats = {
 		.size = sizeof(stats),
-		.phase = container_phase(container),
+		.phase = phase_of(container),
 		.version = container_version(container),
 		.inside = door_count(&container->door),
 	};
@@ -117,14 +132,15 @@ int sley_container_inspect(struct sley_pool *pool, uint32_t id,
 /* ---- pools ------------------------------------------------------------------------- */
 
 static void add_container(struct sley_pool_stats *stats,
-			  const struct sley_container *container)
+			  struct sley_container *container)
 {
 	uint32_t *const phases[] = {
-		[CONTAINER_OPEN] = &stats->open,
-		[CONTAINER_DRAINING] = &stats->draining,
-		[CONTAINER_DRAINED] = &stats->drained,
-		[CONTAINER_UPGRADING] = &stats->upgrading,
-		[CONTAINER_GONE] = &stats->gone,
+		[SLEY_CONTAINER_OPEN] = &stats->open,
+		[SLEY_CONTAINER_DRAINING] = &stats->draining,
+		[SLEY_CONTAINER_DRAINED] = &stats->drained,
+		[SLEY_CONTAINER_UPGRADING] = &stats->upgrading,
+		[SLEY_CONTAINER_GONE] = &stats->gone,
+		[SLEY_CONTAINER_DOWN] = &stats->down,
 	};
 
 	uint32_t version = container_version(container);
@@ -132,10 +148,10 @@ static void add_container(struct sley_pool_stats *stats,
 	if (version < stats->version)
 		stats->version = version;
 	stats->inside += door_count(&container->door);
-	++*phases[container_phase(container)];
+	++*phases[phase_of(container)];
 }
 
-struct sley_pool_stats inspect_pool(const struct sley_pool *pool)
+struct sley_pool_stats inspect_pool(struct sley_pool *pool)
 {
 	struct sley_pool_stats stats = {
 		.size = sizeof(stats),

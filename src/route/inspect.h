@@ -18,6 +18,6 @@ must_check struct sley_container_stats
 inspect_container(struct sley_container *container);
 
 /* With the lock of the router. */
-must_check struct sley_pool_stats inspect_pool(const struct sley_pool *pool);
+must_check struct sley_pool_stats inspect_pool(struct sley_pool *pool);
 
 #endif

@@ -62,7 +62,7 @@ static void put_workers(struct json_text *json, struct sley_router *router)
 /* ---- pools ------------------------------------------------------------------------- */
 
 /* With the lock of the router. */
-static void put_pool(struct json_text *json, const struct sley_pool *pool)
+static void put_pool(struct json_text *json, struct sley_pool *pool)
 {
 	static const char *const phases[] = {
 		[POOL_MAKING] = "making",
@@ -82,6 +82,7 @@ static void put_pool(struct json_text *json, const struct sley_pool *pool)
 	json_number(json, "drained", stats.drained);
 	json_number(json, "upgrading", stats.upgrading);
 	json_number(json, "gone", stats.gone);
+	json_number(json, "down", stats.down);
 	json_number(json, "inside", stats.inside);
 	json_number(json, "waiting", stats.waiting);
 }
@@ -155,6 +156,7 @@ static void put_system(struct json_text *json, struct sley_router *router)
 	json_number(json, "inlined", stats.inlined);
 	json_number(json, "moved", stats.moved);
 	json_number(json, "refused", stats.refused);
+	json_number(json, "stolen", stats.stolen);
 	sley_mutex_lock(&router->lock);
 	put_modules(json, router);
 	put_names(json, router);
@@ -194,11 +196,12 @@ static void put_container(struct json_text *json,
 			  struct sley_container *container)
 {
 	static const char *const phases[] = {
-		[CONTAINER_OPEN] = "open",
-		[CONTAINER_DRAINING] = "draining",
-		[CONTAINER_DRAINED] = "drained",
-		[CONTAINER_UPGRADING] = "upgrading",
-		[CONTAINER_GONE] = "gone",
+		[SLEY_CONTAINER_OPEN] = "open",
+		[SLEY_CONTAINER_DRAINING] = "draining",
+		[SLEY_CONTAINER_DRAINED] = "drained",
+		[SLEY_CONTAINER_UPGRADING] = "upgrading",
+		[SLEY_CONTAINER_GONE] = "gone",
+		[SLEY_CONTAINER_DOWN] = "down",
 	};
 	struct sley_container_stats stats = inspect_container(container);
 

@@ -314,6 +314,14 @@ int isolated_start(struct sley_container *container,
 	return err;
 }
 
+bool isolated_is_down(const struct sley_container *container)
+{
+	const struct isolated *isolated = container->self;
+
+	return container->pool->isolation &&
+	       subprocess_is_down(isolated->subprocess);
+}
+
 int isolated_pid(const struct sley_container *container)
 {
 	const struct isolated *isolated = container->self;

@@ -75,6 +75,9 @@ void isolation_free(struct sley_pool *pool);
 must_check int isolated_start(struct sley_container *container,
 			      const struct sley_container_info *info);
 
+/* Is its process not started again?  Inside of the door of @container. */
+must_check bool isolated_is_down(const struct sley_container *container);
+
 /* The process of a container; 0: it is in this process, or there is none now. */
 must_check int isolated_pid(const struct sley_container *container);
 

@@ -80,6 +80,59 @@ TEST_WORKERS(rc15_a_broadcast_with_a_crash_has_its_code)
 	end(&s);
 }
 
+static void check_phase(struct sley_pool *pool, uint32_t id, uint32_t phase)
+{
+	struct sley_container_stats stats = SLEY_CONTAINER_STATS_INIT;
+
+	CHECK_EQ(sley_container_inspect(pool, id, &stats), 0);
+	CHECK_EQ(stats.phase, phase);
+	CHECK_EQ(stats.inside, 0);
+}
+
+static void check_answer(struct sley_pool *pool, const char *query,
+			 const char *part)
+{
+	char text[1024];
+
+	CHECK_GT(sley_pool_inspect_json(pool, query, text, sizeof(text)), 0);
+	CHECK(strstr(text, part));
+}
+
+/* Of two containers one is down. */
+static void inspect_one_down(struct sley_pool *pool)
+{
+	struct sley_pool_stats stats = SLEY_POOL_STATS_INIT;
+
+	check_phase(pool, 0, SLEY_CONTAINER_DOWN);
+	check_phase(pool, 1, SLEY_CONTAINER_OPEN);
+	CHECK_EQ(sley_pool_inspect(pool, &stats), 0);
+	CHECK_EQ(stats.open, 1);
+	CHECK_EQ(stats.down, 1);
+	check_answer(pool, "pool_stats", "\"down\":1");
+	check_answer(pool, "container_stats:0", "\"phase\":\"down\"");
+	check_answer(pool, "container_stats:1", "\"phase\":\"open\"");
+}
+
+TEST_WORKERS(rc15_a_container_that_is_down_is_inspected_as_such)
+{
+	struct scene s;
+
+	begin_with(&s, *SLEY_POOL_OPTIONS(.containers = 2, .max_restarts = 2));
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ(code_of(&s, DIE, 0, KILL), SLEY_ECHILD);
+	CHECK_EQ(code_of(&s, COUNT, 0, 0), SLEY_ECHILD);
+	CHECK_EQ(code_of(&s, COUNT, 1, 0), 1);
+	inspect_one_down(s.pool);
+	/* What its keeper does comes first. */
+	CHECK_EQ(sley_container_drain_until(s.pool, 0, SLEY_FOREVER), 0);
+	check_phase(s.pool, 0, SLEY_CONTAINER_DRAINED);
+	CHECK_EQ(sley_container_open(s.pool, 0), 0);
+	inspect_one_down(s.pool);
+	CHECK_EQ(sley_pool_destroy(s.pool), 0);
+	check_phase(s.pool, 0, SLEY_CONTAINER_GONE);
+	end(&s);
+}
+
 TEST_WORKERS(rc15_a_container_that_dies_too_often_is_down_alone)
 {
 	struct scene s;

@@ -14,7 +14,7 @@ static struct sley_pool_stats pool_stats(struct sley_pool *pool)
 
 	CHECK_EQ(sley_pool_inspect(pool, &stats), 0);
 	CHECK_EQ(stats.open + stats.draining + stats.drained + stats.upgrading +
-			 stats.gone,
+			 stats.gone + stats.down,
 		 stats.containers);
 	return stats;
 }
@@ -308,7 +308,7 @@ TEST_WORKERS(c49_the_same_as_json)
 	CHECK_STR(text, "{\"name\":\"p\",\"module\":\"probe\",\"version\":1,"
 			"\"phase\":\"live\",\"handles\":1,\"containers\":2,"
 			"\"open\":1,\"draining\":0,\"drained\":1,"
-			"\"upgrading\":0,\"gone\":0,"
+			"\"upgrading\":0,\"gone\":0,\"down\":0,"
 			"\"inside\":0,\"waiting\":0}");
 	ask_pool(r.pool, "container_stats:1");
 	CHECK_STR(text, "{\"id\":1,\"phase\":\"drained\",\"version\":1,"
@@ -323,6 +323,7 @@ TEST_WORKERS(c49_the_same_as_json)
 	CHECK(strstr(text, ",{\"name\":\"q\",") != NULL);
 	ask_router(r.router, "system_stats");
 	CHECK(strstr(text, "\"policy\":\"default\"") != NULL);
+	CHECK(strstr(text, "\"refused\":0,\"stolen\":0,") != NULL);
 	CHECK(strstr(text, "\"modules\":[{\"name\":\"probe\",\"version\":1}]"));
 	CHECK(strstr(text, "\"pools\":[\"p\",\"q\"]}") != NULL);
 	ask_router(r.router, "worker_stats");
