@@ -135,14 +135,15 @@ sley_router_destroy(struct sley_router *router);
  * sley_router_add - let pools be made of @module, by its name.
  *
  * Several versions of a module may be added.  New pools are made of the newest; the
- * containers of older pools are upgraded by sley_container_upgrade_to().
+ * containers of older pools are upgraded by sley_container_upgrade_to().  A method
+ * without run() is a number for later: its requests complete with -ENOSYS.
  *
  * Context:  any thread
  * Blocks:   never
  * Owner:    @module is borrowed until the router ends.
  * Errors:   -EEXIST   there is a module of that name and version
- *           -EINVAL   the table has another version, no name, no methods, or a method
- *                     without run(); or the name is too long
+ *           -EINVAL   the table has another version, no name or no methods, or a
+ *                     method with run() has no name; or a name is too long
  *           -ENOMEM
  *           SLEY_EFORKED
  */
@@ -391,7 +392,8 @@ sley_container_open(struct sley_pool *pool, uint32_t id);
  * Owner:    @module is borrowed until the router ends.
  * Errors:   -ENXIO    the pool has no such container
  *           -EINVAL   the container is not drained; or @module has another name, is
- *                     not newer, lacks a method of the old one, or has no upgrade()
+ *                     not newer, lacks a method of the old one, or has no upgrade():
+ *                     then .report gets a line that says which
  *           -EBUSY    another caller upgrades the container
  *           -ENOENT   the pool was destroyed
  *           -EOPNOTSUPP  the pool is isolated

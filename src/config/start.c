@@ -18,19 +18,12 @@ static struct place policy_place(const struct sley_config_file *file)
 
 static void explain_router(const struct sley_config_file *file, int err)
 {
-	const struct sley_router_options *router = &file->settings.router;
-	const char *policy = router->policy ? router->policy : "default";
+	const char *policy = file->settings.router.policy;
 
-	if (err == -ENOENT)
-		reader_note(&file->reader, policy_place(file),
-			    "there is no policy '%s': none that is built in, "
-			    "and no file %s.so in 'directories' (%.200s)",
-			    policy, policy,
-			    router->directories ? router->directories : "none");
-	else
-		reader_note(&file->reader, policy_place(file),
-			    "the policy '%s' does not start: %s", policy,
-			    sley_strerror(err));
+	/* The router has said more. */
+	reader_note(&file->reader, policy_place(file),
+		    "the policy '%s' does not start: %s",
+		    policy ? policy : "default", sley_strerror(err));
 }
 
 int sley_config_file_start(const struct sley_config_file *file,
@@ -55,6 +48,19 @@ int sley_config_file_start(const struct sley_config_file *file,
 	return 0;
 }
 
+/* What the user shall look at, for errors that have several causes; or "". */
+static const char *advice_for(const struct sley_config_pool *pool, int err)
+{
+	if (pool->params_size && (err == -EINVAL || err == -ERANGE))
+		return "; look at 'params': the module refuses a name that it "
+		       "does not know, or a value";
+	if (pool->isolated && err == -EOPNOTSUPP)
+		return "; 'isolated' wants a program that calls "
+		       "sley_subprocesses_init() first in main(), and a module "
+		       "that can be in another process";
+	return "";
+}
+
 static void explain_pool(const struct sley_config_file *file,
 			 const struct sley_config_pool *pool, int err)
 {
@@ -75,15 +81,11 @@ static void explain_pool(const struct sley_config_file *file,
 			    "containers",
 			    pool->name);
 	else
-		reader_note(
-			&file->reader, at,
-			"the pool '%s' of the module '%s' is not made: "
-			"%s%s",
-			pool->name, pool->module, sley_strerror(err),
-			(err == -EINVAL || err == -ERANGE) && pool->params_size
-				? "; look at 'params': the module refuses a "
-				  "name that it does not know, or a value"
-				: "");
+		reader_note(&file->reader, at,
+			    "the pool '%s' of the module '%s' is not made: "
+			    "%s%s",
+			    pool->name, pool->module, sley_strerror(err),
+			    advice_for(pool, err));
 }
 
 int sley_config_file_compose(const struct sley_config_file *file,

@@ -5,6 +5,7 @@
 #include "route/container.h"
 
 #include "core/life/after_fork.h"
+#include "core/trace/report.h"
 #include "route/isolated.h"
 #include "route/pool.h"
 #include "route/router.h"
@@ -215,18 +216,28 @@ static bool has_all_methods(const struct sley_module *next,
 	return true;
 }
 
-/* Is @next a newer version of the module @last, that can take its state over? */
-static bool is_successor(const struct sley_module *next,
-			 const struct sley_module *last)
+/* Why @next, the new table, cannot take the state of @last over; NULL: it can. */
+static const char *why_no_successor(const struct sley_module *next,
+				    const struct sley_module *last)
 {
-	return module_check(next) == 0 && module_is_same(next, last->name) &&
-	       next->version > last->version && next->upgrade &&
-	       has_all_methods(next, last);
+	if (module_check(next))
+		return "is for another version of sley, or lacks a name or "
+		       "methods";
+	if (!module_is_same(next, last->name))
+		return "is of another module";
+	if (next->version <= last->version)
+		return "has no higher version";
+	if (!next->upgrade)
+		return "has no upgrade()";
+	return has_all_methods(next, last) ? NULL : "lacks a method";
 }
 
-/* May the container, which is not gone, be given to @module?  With the lock. */
+/*
+ * May the container, which is not gone, be given to @module?  With the lock.  *@why gets
+ * the mistake of @module.
+ */
 static int check_upgrade(const struct sley_container *container,
-			 const struct sley_module *module)
+			 const struct sley_module *module, const char **why)
 {
 	/* relaxed: the lock. */
 	uint32_t phase = load_relaxed(&container->phase);
@@ -237,7 +248,21 @@ static int check_upgrade(const struct sley_container *container,
 		return -EBUSY;
 	if (phase != CONTAINER_DRAINED)
 		return -EINVAL;
-	return is_successor(module, container->module) ? 0 : -EINVAL;
+	*why = why_no_successor(module, container->module);
+	return *why ? -EINVAL : 0;
+}
+
+/* Without the lock: .report is a function of the user. */
+static void tell_refusal(const struct sley_container *container,
+			 const char *why)
+{
+	const struct sley_pool *pool = container->pool;
+
+	report(pool->router->rt,
+	       "container %u of \"%s\" stays at version %u of \"%s\": the new "
+	       "table %s",
+	       container->id, pool->name, container_version(container),
+	       pool->module->name, why);
 }
 
 /* The container is UPGRADING, and the caller its keeper: alone in it, without a lock. */
@@ -266,11 +291,12 @@ int sley_container_upgrade(struct sley_pool *pool, uint32_t id,
 			   const struct sley_module *module)
 {
 	struct sley_container *container;
+	const char *why = NULL;
 	int err = find_locked(pool, id, &container);
 
 	if (err)
 		return err;
-	err = check_upgrade(container, module);
+	err = check_upgrade(container, module, &why);
 	/* The end of the pool waits for what is in `waiting`. */
 	if (!err && !door_enter(&pool->waiting))
 		err = -ENOENT;
@@ -278,6 +304,8 @@ int sley_container_upgrade(struct sley_pool *pool, uint32_t id,
 		/* relaxed: the lock. */
 		store_relaxed(&container->phase, CONTAINER_UPGRADING);
 	sley_mutex_unlock(&pool->lock);
+	if (why)
+		tell_refusal(container, why);
 	if (err)
 		return err;
 	err = upgrade_alone(container, module);

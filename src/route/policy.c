@@ -5,6 +5,7 @@
 #include "route/policy.h"
 
 #include "base/options.h"
+#include "core/trace/report.h"
 #include "os/thread.h"
 #include "route/container.h"
 #include "route/load.h"
@@ -42,6 +43,15 @@ static bool is_complete(const struct sley_policy *policy)
 	       policy->runtime_map && options_are_clear(policy->reserved);
 }
 
+static void tell_unknown(const struct sley_router *router, const char *name)
+{
+	report(router->rt,
+	       "there is no policy \"%s\": none that is built in (default, "
+	       "local, none, steal, prio), and no file %s.so in .directories "
+	       "(%.200s)",
+	       name, name, router->directories ?: "none");
+}
+
 /* Says why there is no router.  Returns @err. */
 static int failed_in(const struct sley_router *router, const char *function,
 		     int err)
@@ -61,6 +71,8 @@ int policy_start(struct sley_router *router, const char *name,
 
 	if (!own)
 		err = find(router, name ? name : policy_default.name, &policy);
+	if (err == -ENOENT)
+		tell_unknown(router, name);
 	if (err)
 		return err;
 	if (!is_complete(policy))

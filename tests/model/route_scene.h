@@ -21,6 +21,7 @@
 #include "core/life/after_fork.h"
 #include "core/life/drain.h"
 #include "core/task/spawn.h"
+#include "core/trace/report.h"
 #include "core/wait/alarm.h"
 #include "route/isolated.h"
 #include "route/load.h"
@@ -51,6 +52,14 @@ bool sley_request_look(const struct sley_request *request)
 	(void)request;
 	MODEL_CHECK(!"a pool of another process");
 	return false;
+}
+
+/* No policy is missing, and no upgrade is refused. */
+void report(const struct sley *of, const char *format, ...)
+{
+	(void)of;
+	(void)format;
+	MODEL_CHECK(!"a line for the user");
 }
 
 /* ---- the module ---------------------------------------------------------------- */

@@ -318,6 +318,28 @@ TEST(c10_the_block_of_the_seed_loads_its_policy)
 	remove_folder(dir);
 }
 
+TEST(c51_an_isolated_pool_of_a_program_without_subprocesses_says_why)
+{
+	struct started s;
+
+	CHECK_EQ(start_text(&s, "compose:\n"
+				"- mod_name: teller\n"
+				"  pool_name: apart\n"
+				"  isolated: true\n"),
+		 0);
+	CHECK_EQ(sley_router_add(s.router, &module), 0);
+	CHECK_EQ(sley_config_file_compose(s.file, s.router), -EOPNOTSUPP);
+	CHECK_STR(s.said.text,
+		  "the pool \"apart\" cannot be isolated: there is no fork "
+		  "server: call sley_subprocesses_init() first in main()\n"
+		  "t:2:3: the pool 'apart' of the module 'teller' is not made: "
+		  "Operation not supported; 'isolated' wants a program that "
+		  "calls sley_subprocesses_init() first in main(), and a "
+		  "module that can be in another process\n");
+	sley_config_file_free(s.file);
+	end(&s);
+}
+
 TEST(c10_an_unknown_policy_is_named_with_its_line)
 {
 	struct started s;
@@ -328,16 +350,21 @@ TEST(c10_an_unknown_policy_is_named_with_its_line)
 				"  directories: /nowhere\n"),
 		 -ENOENT);
 	CHECK_STR(s.said.text,
-		  "t:3:16: there is no policy 'mine': none that is built in, "
-		  "and no file mine.so in 'directories' (/nowhere)\n");
+		  "there is no policy \"mine\": none that is built in "
+		  "(default, local, none, steal, prio), and no file mine.so in "
+		  ".directories (/nowhere)\n"
+		  "t:3:16: the policy 'mine' does not start: No such file or "
+		  "directory\n");
 	CHECK(!s.rt && !s.router);
 	sley_config_file_free(s.file);
 	setenv("SLEY_LOCAL_SCHED", "theirs", 1);
 	CHECK_EQ(start_text(&s, "runtime: { local_sched: none }"), -ENOENT);
 	CHECK_STR(s.said.text,
-		  "$SLEY_LOCAL_SCHED: there is no policy 'theirs': none that "
-		  "is built in, and no file theirs.so in 'directories' "
-		  "(none)\n");
+		  "there is no policy \"theirs\": none that is built in "
+		  "(default, local, none, steal, prio), and no file theirs.so "
+		  "in .directories (none)\n"
+		  "$SLEY_LOCAL_SCHED: the policy 'theirs' does not start: No "
+		  "such file or directory\n");
 	sley_config_file_free(s.file);
 }
 

@@ -96,6 +96,14 @@ TEST(c43_a_module_whose_table_is_wrong_is_refused)
 	CHECK_EQ(sley_router_add(router, &module), -EINVAL);
 	CHECK_EQ(sley_router_add(router, NULL), -EINVAL);
 	module.reserved[2] = 0;
+	module.methods = &nameless;
+	nameless.name = "a name of more than 63 bytes, which is the most that "
+			"a name may have";
+	CHECK_EQ(sley_router_add(router, &module), -EINVAL);
+	module.methods = probe_module.methods;
+	module.name = nameless.name;
+	CHECK_EQ(sley_router_add(router, &module), -EINVAL);
+	module.name = "other";
 	module.flags = 2;
 	CHECK_EQ(sley_router_add(router, &module), -EINVAL);
 	module.flags = SLEY_MODULE_STATELESS;

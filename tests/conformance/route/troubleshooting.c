@@ -485,6 +485,80 @@ TEST(the_watchdog_of_a_migratable_runtime_does_not_advise_what_is_done)
 	CHECK(strstr(lines.last, "sley_yield()"));
 }
 
+/* ---- what a program gets wrong ------------------------------------------------------ */
+
+TEST(c10_a_policy_that_does_not_exist_is_named)
+{
+	struct lines lines = { .about = "there is no policy" };
+	struct sley_config config = heard(2, &lines);
+	struct sley *rt = start_with(&config);
+	struct sley_router *router = NULL;
+
+	CHECK_EQ(sley_router_create(rt, &router,
+				    SLEY_ROUTER_OPTIONS(.policy = "lokal")),
+		 -ENOENT);
+	stop(rt);
+	CHECK(!router);
+	CHECK_EQ(atomic_load(&lines.nr), 1);
+	CHECK(strstr(lines.last,
+		     "there is no policy \"lokal\": none that is built in "
+		     "(default, local, none, steal, prio), and no file "
+		     "lokal.so in .directories (none)"));
+}
+
+static int upgrade(void **self, uint32_t from,
+		   const struct sley_container_info *info)
+{
+	(void)self;
+	(void)from;
+	(void)info;
+	return 0;
+}
+
+/* The container, which is drained, is not upgraded to @module. */
+static void refuse_upgrade(struct sley_pool *pool, struct lines *lines,
+			   const struct sley_module *module, const char *why)
+{
+	char line[160];
+	int nr = atomic_load(&lines->nr);
+
+	(void)snprintf(line, sizeof(line),
+		       "container 1 of \"p\" stays at version 1 of "
+		       "\"probe\": the new table %s",
+		       why);
+	CHECK_EQ(sley_container_upgrade(pool, 1, module), -EINVAL);
+	CHECK_EQ(atomic_load(&lines->nr), nr + 1);
+	CHECK_STR(lines->last, line);
+}
+
+TEST(an_upgrade_that_is_refused_says_why)
+{
+	struct lines lines = { .about = "stays at version" };
+	struct sley_config config = heard(2, &lines);
+	struct routing r = routing_by(&config, &saying, 0);
+	struct sley_module next = probe_module;
+
+	/* Of what the keeper has forgotten the code says enough. */
+	CHECK_EQ(sley_container_upgrade(r.pool, 1, &next), -EINVAL);
+	CHECK_EQ(atomic_load(&lines.nr), 0);
+	CHECK_EQ(sley_container_drain_until(r.pool, 1, SLEY_FOREVER), 0);
+	refuse_upgrade(r.pool, &lines, NULL,
+		       "is for another version of sley, or lacks a name or "
+		       "methods");
+	refuse_upgrade(r.pool, &lines, &chain_module, "is of another module");
+	refuse_upgrade(r.pool, &lines, &next, "has no higher version");
+	next.version++;
+	refuse_upgrade(r.pool, &lines, &next, "has no upgrade()");
+	next.upgrade = upgrade;
+	next.nr_methods--;
+	refuse_upgrade(r.pool, &lines, &next, "lacks a method");
+	next.nr_methods++;
+	CHECK_EQ(sley_container_upgrade(r.pool, 1, &next), 0);
+	CHECK_EQ(sley_container_open(r.pool, 1), 0);
+	CHECK_EQ(atomic_load(&lines.nr), 5);
+	routing_stop(&r);
+}
+
 /* ---- fewer workers than roles ------------------------------------------------------- */
 
 static struct greedy {
