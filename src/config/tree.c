@@ -13,6 +13,8 @@
 
 struct builder {
 	struct reader *reader;
+	const char *text;
+	size_t size;
 	struct node *root;
 	struct node *open[TREE_DEPTH_MAX]; /* lists and maps, the inner last   */
 	struct node *key[TREE_DEPTH_MAX]; /* of a map: without a value so far */
@@ -273,10 +275,61 @@ static int take_event(struct builder *builder, const yaml_event_t *event)
 	}
 }
 
+/* ---- a line that is indented wrongly ------------------------------------------------ */
+
+/* What libyaml says of such a line, and what the user shall do. */
+static const struct advice {
+	const char *problem;
+	bool at_colon; /* it stands behind the key, or else before           */
+	const char *text;
+} advices[] = {
+	{ "did not find expected key", false,
+	  ": indent this line exactly as the keys above that it belongs to" },
+	{ "did not find expected '-' indicator", false,
+	  ": indent this line as the '-' above, or as the keys behind it" },
+	{ "mapping values are not allowed in this context", true,
+	  ": the line above has a value already, so indent this line as that "
+	  "one" },
+};
+
+/* Is @column that of the first word of @line, or of the first colon? */
+static bool is_first(const char *line, size_t size, size_t column,
+		     bool at_colon)
+{
+	size_t at = 0;
+
+	while (at < size && (at_colon ? line[at] != ':' : line[at] == ' '))
+		at++;
+	return at == column;
+}
+
+/* "": the same words of libyaml, but another mistake. */
+static const char *advise(const struct builder *builder,
+			  const yaml_mark_t *mark, const char *problem)
+{
+	const char *line = builder->text, *end = line + builder->size, *next;
+
+	for (size_t i = mark->line; i; i--, line = next + 1) {
+		next = memchr(line, '\n', (size_t)(end - line));
+		if (!next)
+			return "";
+	}
+	for (size_t i = 0; i < array_size(advices); i++) {
+		const struct advice *advice = &advices[i];
+
+		if (strcmp(problem, advice->problem) == 0 &&
+		    is_first(line, (size_t)(end - line), mark->column,
+			     advice->at_colon))
+			return advice->text;
+	}
+	return "";
+}
+
 /* ---- the events -------------------------------------------------------------------- */
 
-static int complain(struct reader *reader, const yaml_parser_t *parser)
+static int complain(const struct builder *builder, const yaml_parser_t *parser)
 {
+	struct reader *reader = builder->reader;
 	const char *problem = parser->problem ? parser->problem
 					      : "the text is no YAML";
 
@@ -287,13 +340,15 @@ static int complain(struct reader *reader, const yaml_parser_t *parser)
 				      "%s, at byte %zu", problem,
 				      parser->problem_offset);
 	if (parser->context && parser->context_mark.line)
-		return reader_mistake(reader, place_of(parser->problem_mark),
-				      "%s, %s from line %zu on", problem,
-				      parser->context,
-				      parser->context_mark.line + 1);
-	return reader_mistake(reader, place_of(parser->problem_mark), "%s%s%s",
-			      problem, parser->context ? ", " : "",
-			      parser->context ? parser->context : "");
+		return reader_mistake(
+			reader, place_of(parser->problem_mark),
+			"%s, %s from line %zu on%s", problem, parser->context,
+			parser->context_mark.line + 1,
+			advise(builder, &parser->problem_mark, problem));
+	return reader_mistake(reader, place_of(parser->problem_mark),
+			      "%s%s%s%s", problem, parser->context ? ", " : "",
+			      parser->context ? parser->context : "",
+			      advise(builder, &parser->problem_mark, problem));
 }
 
 static int take_events(struct builder *builder, yaml_parser_t *parser)
@@ -305,7 +360,7 @@ static int take_events(struct builder *builder, yaml_parser_t *parser)
 		yaml_event_t event;
 
 		if (!yaml_parser_parse(parser, &event))
-			return complain(builder->reader, parser);
+			return complain(builder, parser);
 		is_end = event.type == YAML_STREAM_END_EVENT;
 		err = take_event(builder, &event);
 		yaml_event_delete(&event);
@@ -316,7 +371,11 @@ static int take_events(struct builder *builder, yaml_parser_t *parser)
 int tree_parse(struct reader *reader, const char *text, size_t size,
 	       struct node **root)
 {
-	struct builder builder = { .reader = reader };
+	struct builder builder = {
+		.reader = reader,
+		.text = text,
+		.size = size,
+	};
 	yaml_parser_t parser;
 	int err = check_lines(reader, text, size);
 

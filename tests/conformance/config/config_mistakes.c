@@ -311,18 +311,37 @@ TEST(c51_text_that_is_no_plain_yaml_is_refused)
 		  "a value is one line of plain text" },
 		{ "runtime:\n  ? [ a ]\n  : b\n",
 		  "t:2:5: a key must be a word" },
-		{ "runtime:\n  io: epoll\n bad: 1\n",
-		  "t:3:2: did not find expected key, while parsing a block "
-		  "mapping" },
-		{ "compose:\n  - a: 1\n   - b: 2\n",
-		  "t:3:4: did not find expected '-' indicator, while parsing a "
-		  "block collection from line 2 on" },
 		{ "runtime: { io: epoll\n",
 		  "t:2:1: did not find expected ',' or '}', while parsing a "
 		  "flow mapping" },
 		{ "runtime: @x\n",
 		  "t:1:10: found character that cannot start any token, while "
 		  "scanning for the next token" },
+	};
+
+	check_mistakes(mistakes, ARRAY_SIZE(mistakes));
+}
+
+TEST(c51_a_line_that_is_indented_wrongly_is_refused_with_advice)
+{
+	static const struct mistake mistakes[] = {
+		{ "runtime:\n  io: epoll\n bad: 1\n",
+		  "t:3:2: did not find expected key, while parsing a block "
+		  "mapping: indent this line exactly as the keys above that "
+		  "it belongs to" },
+		{ "runtime:\n  io: \"epoll\" b: 1\n", /* no matter of spaces */
+		  "t:2:15: did not find expected key, while parsing a block "
+		  "mapping from line 2 on" },
+		{ "runtime:\n  io: epoll\n    name: b\n",
+		  "t:3:9: mapping values are not allowed in this context: the "
+		  "line above has a value already, so indent this line as "
+		  "that one" },
+		{ "runtime:\n  io: epoll: b\n",
+		  "t:2:12: mapping values are not allowed in this context" },
+		{ "compose:\n  - a: 1\n   - b: 2\n",
+		  "t:3:4: did not find expected '-' indicator, while parsing a "
+		  "block collection from line 2 on: indent this line as the "
+		  "'-' above, or as the keys behind it" },
 	};
 
 	check_mistakes(mistakes, ARRAY_SIZE(mistakes));
