@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Column widths; longer words move the rest of their line. */
 #define KEY_WIDTH 40
 #define TEXT_WIDTH 20
 
@@ -21,6 +20,17 @@ static void report(void *self, const char *line)
 {
 	(void)self;
 	fprintf(stderr, "%s\n", line);
+}
+
+/* The rest of the line stands in the same column also behind a long word. */
+static void print_words(const char *key, const char *text)
+{
+	printf("%-*s ", KEY_WIDTH, key);
+	if (strlen(key) > KEY_WIDTH)
+		printf("\n%*s ", KEY_WIDTH, "");
+	printf("%-*s ", TEXT_WIDTH, text);
+	if (strlen(text) > TEXT_WIDTH)
+		printf("\n%*s ", KEY_WIDTH + 1 + TEXT_WIDTH, "");
 }
 
 static void print_origin(const struct sley_config_value *value,
@@ -41,8 +51,7 @@ static void print_values(const struct sley_config_file *file, const char *path)
 	for (size_t i = 0; (value = sley_config_file_value(file, i)); i++) {
 		if (value->note && value->origin == SLEY_CONFIG_DEFAULT)
 			continue;
-		printf("%-*s %-*s ", KEY_WIDTH, value->key, TEXT_WIDTH,
-		       *value->text ? value->text : "-");
+		print_words(value->key, *value->text ? value->text : "-");
 		print_origin(value, path);
 		printf("%s\n", value->note ? ", without effect" : "");
 	}
@@ -70,13 +79,13 @@ static void print_pools(const struct sley_config_file *file, const char *path)
 		snprintf(key, sizeof(key), "pool %s", pool->name);
 		snprintf(text, sizeof(text), "%s, %u", pool->module,
 			 pool->containers ? pool->containers : 1);
-		printf("%-*s %-*s %s:%u\n", KEY_WIDTH, key, TEXT_WIDTH, text,
-		       path, pool->line);
+		print_words(key, text);
+		printf("%s:%u\n", path, pool->line);
 		print_params(pool);
 	}
 }
 
-static void print_rights(uint32_t may)
+static void print_user(const char *key, uint32_t may)
 {
 	static const struct {
 		uint32_t bit;
@@ -98,7 +107,7 @@ static void print_rights(uint32_t may)
 						   "%s%s", length ? ", " : "",
 						   rights[i].name);
 	}
-	printf("%-*s ", TEXT_WIDTH, text);
+	print_words(key, text);
 }
 
 static void print_users(const struct sley_config_file *file, const char *path)
@@ -116,8 +125,7 @@ static void print_users(const struct sley_config_file *file, const char *path)
 			 user->user    ? user->user
 			 : user->group ? user->group
 				       : "");
-		printf("%-*s ", KEY_WIDTH, key);
-		print_rights(user->may);
+		print_user(key, user->may);
 		printf("%s:%u\n", path, user->line);
 	}
 }

@@ -247,6 +247,19 @@ def check_good_config(program, folder):
                   for line in done.stdout.splitlines()), done.stdout)
 
 
+def check_long_words(program, folder):
+    """What stands behind a long word is in its column all the same."""
+    path = write_config(folder, "runtime:\n  directories: /long/%s\n"
+                        "compose:\n  - mod_name: kv\n    pool_name: %s\n"
+                        % ("d" * 30, "p" * 50))
+    done = run(program, "config", "--check", path)
+    ends = re.findall(rf"^(.* )(?:default|{path}:\d+)$", done.stdout, re.M)
+    check("sley config --check keeps its columns behind long words",
+          done.returncode == 0 and len(ends) == 38
+          and len({len(end) for end in ends}) == 1,
+          done.stdout + done.stderr)
+
+
 def check_bad_config(program, folder):
     path = write_config(folder, "runtime:\n  num_thread: 4\n  io: x\n")
     done = run(program, "config", "--check", path)
@@ -284,6 +297,7 @@ def check_config(program, sample):
         check("which is a good file", done.returncode == 0
               and not done.stderr, done.stderr)
         check_good_config(program, folder)
+        check_long_words(program, folder)
         check_bad_config(program, folder)
 
 
