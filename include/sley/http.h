@@ -113,7 +113,7 @@ struct sley_http_server {
 	sley_http_handler *handler;
 	void *arg;
 	struct sley_mutex lock;
-	void *connections; /* src/http/server/connection.h                      */
+	void *connections; /* a list, under the lock                            */
 	struct sley_scope scope;
 	struct sley_event ended;
 	bool runs, stops;
@@ -371,7 +371,7 @@ sley_http_respond_file(struct sley_http_response *response, int fd,
 struct sley_http_client {
 	struct sley_stream stream;
 	char host[128];
-	uint64_t message[192]; /* src/http/client/client.c */
+	uint64_t message[192]; /* what of the answer was read, and how far */
 };
 
 /*

@@ -153,15 +153,15 @@ struct sley_request {
 	uint64_t deadline_ns;
 	uint64_t group;
 	uint64_t io_size;
-	void *parts;  /* src/route/parts.h                               */
-	void *series; /* src/route/series.h; of a daemon: its pool       */
+	void *parts;  /* its requests to several containers              */
+	void *series; /* its runs, if periodic; of a daemon: its pool    */
 	uint32_t method;
-	uint32_t flags; /* src/route/request.h                              */
+	uint32_t flags; /* what it has entered, and how it completes        */
 	int32_t code;
 	uint32_t worker;  /* that it was sent to, as the policy chose         */
-	uint32_t holds;   /* src/route/parts.h                                */
-	uint32_t cost_ns; /* that the worker was sent: src/route/cost.h      */
-	uint32_t lock;    /* src/route/series.h                              */
+	uint32_t holds;   /* its parts, as one, and its cancellers            */
+	uint32_t cost_ns; /* the prediction that its worker was charged with  */
+	uint32_t lock;    /* of .series                                       */
 	uint32_t remote;  /* not 0: for a daemon, see sley_request_wait()    */
 };
 

@@ -30,7 +30,7 @@ struct sley_rwlock {
 	struct sley_waitq q;
 	union {
 		struct sley_rwlock_tree *tree; /* with SLEY_RWLOCK_TREE    */
-		int64_t balance;               /* src/sync/rwlock.c        */
+		int64_t balance;               /* readers inside or to come */
 	};
 };
 

@@ -63,12 +63,12 @@ typedef int sley_job(void *arg);
 struct sley_scope {
 	struct sley_group group;  /* the members that have not ended       */
 	struct sley_scope *outer; /* opened before by the same opener      */
-	void *opener;  /* src/core/life/scope.h                      */
-	void *members; /* members that run                      */
+	void *opener;             /* the task or thread that opened it       */
+	void *members;            /* members that run                      */
 	uint64_t deadline_ns;
 	int32_t cause;     /* why it is cancelled; 0: it is not     */
 	uint32_t alarmed;  /* the state of the alarm                */
-	uint64_t alarm[8]; /* src/core/wait/timer.h                      */
+	uint64_t alarm[8]; /* a timer for the deadline              */
 };
 
 /*

@@ -39,8 +39,8 @@ struct sley_waker; /* <sley/waker.h> */
 struct sley_task {
 	struct sley_task *next; /* in its queue, of any kind         */
 	struct sley_task *prev; /* in a levelled queue only          */
-	uint32_t state;         /* src/core/task/task_state.h        */
-	uint32_t flags;         /* the same                          */
+	uint32_t state;         /* ready, running, blocked, ended    */
+	uint32_t flags;         /* its level, and what holds for it  */
 	sley_fn *fn;
 	void *arg;
 	struct sley_group *group; /* NULL: detached                    */
