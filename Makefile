@@ -3,7 +3,8 @@
 # The front door.  The work is done by CMake (CMakePresets.json) and by the
 # scripts in tools/; each target here works alone on a fresh machine.
 #
-#   make            build the library and the programs into build/
+#   make            build the library and the programs into build/; "cmake --build
+#                   build" builds the benchmarks and the examples as well
 #   make demo       the tour: each part at work, in a table
 #   make test       everything that must hold; what CI runs
 #   make bench      the benchmarks with the peers that Debian packages, as a
@@ -24,7 +25,7 @@ SOAK_ROUNDS ?= 20
 BENCH_ARGS ?=
 
 all: build/build.ninja
-	@cmake --build build
+	@cmake --build build --target product
 
 # CMake runs itself again when its files change.  A half-configured tree, or
 # one that was made by hand, is configured once more.
@@ -44,7 +45,7 @@ test:
 bench:
 	@tools/install-deps bench
 	@cmake --preset release
-	@$(MAKE) --no-print-directory all
+	@cmake --build build
 	@build/bench/sley-bench all --peers $(BENCH_ARGS) \
 		--results build/bench/results.jsonl
 	@python3 tools/plot_bench.py build/bench/results.jsonl \

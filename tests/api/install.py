@@ -6,6 +6,7 @@ Installs into a temporary tree.  From it, and from nothing else, a program in C,
 one in C++, one that uses libsley-http and one that uses libsley-config (if it was built)
 are built with pkg-config and with find_package(), each shared and static, and run.  What they import carries the
 version of the interface.
+"make" builds all that is installed.
 Then everything is uninstalled, and nothing may be left; what was installed with
 another PREFIX or DESTDIR stays, as do files of others.
 """
@@ -283,6 +284,23 @@ class Installed:
                 if place in text:
                     fail(f"{path} speaks of {place}")
 
+    def check_product(self):
+        """What "make" builds is what an install needs, and no benchmarks."""
+        if not os.path.exists(os.path.join(self.args.build, "build.ninja")):
+            return
+        done = run("ninja", "-C", self.args.build, "-t", "commands",
+                   "product")
+        built = re.findall(r"(?: -o|\bqc) (\S+)", done)
+        for folder in ("bench/", "examples/"):
+            if any(name.startswith(folder) for name in built):
+                fail(f"product builds {folder}")
+        for folder in [self.libdir] + glob.glob(self.prefix + "/*bin"):
+            for name in os.listdir(folder):
+                path = os.path.join(folder, name)
+                if os.path.isfile(path) and not os.path.islink(path) \
+                        and name not in map(os.path.basename, built):
+                    fail(f"product does not build {name}")
+
     def check_uninstall(self):
         other = os.path.join(self.prefix, "share/man/man3/other.3")
         with open(other, "w", encoding="utf-8"):
@@ -357,6 +375,7 @@ def main():
             installed.check_library("libsley-config", f"libsley.so.{major}",
                                     "libyaml-0.so.2")
         installed.check_files()
+        installed.check_product()
         installed.build_with_pkg_config()
         installed.build_with_cmake()
         installed.check_uninstall()
