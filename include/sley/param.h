@@ -14,7 +14,8 @@
  *
  *     err = sley_param_number(info->params, info->params_size, "limit", &limit);
  *
- * A program may write such a text itself.  A module that takes a struct as well lets the
+ * A program may write such a text itself; the size does not count the 0 at its end, which
+ * would belong to the last value, and make -EINVAL of a number.  A module that takes a struct as well lets the
  * struct begin with its own size in 32 bits; sley_params_are_text() tells them apart.
  */
 #ifndef SLEY_PARAM_H

@@ -184,6 +184,41 @@ TEST(c43_a_module_is_loaded_by_a_task)
 	end(&l);
 }
 
+/* As a source that may be a file, too: this one is compiled in. */
+static int answer(void *self, struct sley_request *request)
+{
+	(void)self;
+	return sley_request_answer(request, "mine", sizeof("mine"));
+}
+
+static const struct sley_method methods[] = {
+	{ .name = "answer", .run = answer },
+};
+
+SLEY_MODULE("plugin", .methods = methods, .nr_methods = 1);
+
+TEST(c43_a_module_that_was_added_comes_before_a_file_of_its_name)
+{
+	struct loading l;
+	struct sley_pool *pool = NULL;
+	char out[16] = "";
+
+	begin(&l);
+	copy(&l, "plugin.so", "plugin.so", 0775); /* would be refused */
+	CHECK_EQ(create(&l, NULL), 0);
+	CHECK_EQ(sley_router_add(l.router, &sley_module_table), 0);
+	CHECK_EQ(open_pool(&l, "plugin", &pool), 0);
+	CHECK_EQ(sley_pool_call(pool,
+				SLEY_REQUEST(.out = out,
+					     .out_size = sizeof(out)),
+				NULL),
+		 0);
+	CHECK_STR(out, "mine");
+	CHECK_STR(l.lines.text, "");
+	sley_pool_close(pool);
+	end(&l);
+}
+
 TEST(c43_a_name_that_is_a_path_is_no_file)
 {
 	struct loading l;
