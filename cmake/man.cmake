@@ -39,15 +39,30 @@ install(FILES ${PROJECT_SOURCE_DIR}/man/sleyd.8
 
 # The pages speak of the examples.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples
-	DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.c")
+	DESTINATION ${CMAKE_INSTALL_DOCDIR}
+	FILES_MATCHING PATTERN "*.c" PATTERN "*.h")
 
 # So do the guides, and messages and pages speak of the guides: in the same places as in
 # the source, for the links between them.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs
 	DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+foreach(folder bench src tests)
+	install(FILES ${PROJECT_SOURCE_DIR}/${folder}/README.md
+		DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
+endforeach()
+
+# The headers are elsewhere in a tree that is installed: "include" leads there.
+file(RELATIVE_PATH headers_place ${CMAKE_INSTALL_FULL_DOCDIR}
+	${CMAKE_INSTALL_FULL_INCLUDEDIR})
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/doc)
+file(CREATE_LINK ${headers_place} ${PROJECT_BINARY_DIR}/doc/include SYMBOLIC)
+install(FILES ${PROJECT_BINARY_DIR}/doc/include
+	DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
 install(FILES
 	${PROJECT_SOURCE_DIR}/CHANGELOG.md
+	${PROJECT_SOURCE_DIR}/CONTRIBUTING.md
 	${PROJECT_SOURCE_DIR}/LICENSE
 	${PROJECT_SOURCE_DIR}/README.md
 	${PROJECT_SOURCE_DIR}/SECURITY.md

@@ -15,8 +15,11 @@ function(sley_manifest_begin)
 		${CMAKE_INSTALL_LIBDIR}/cmake/sley
 		${CMAKE_INSTALL_LIBDIR}/pkgconfig
 		${CMAKE_INSTALL_INCLUDEDIR}/sley
+		${CMAKE_INSTALL_DOCDIR}/bench
 		${CMAKE_INSTALL_DOCDIR}/docs/adr
 		${CMAKE_INSTALL_DOCDIR}/examples
+		${CMAKE_INSTALL_DOCDIR}/src
+		${CMAKE_INSTALL_DOCDIR}/tests
 		${CMAKE_INSTALL_MANDIR}/man1
 		${CMAKE_INSTALL_MANDIR}/man3
 		${CMAKE_INSTALL_MANDIR}/man5

@@ -6,7 +6,8 @@ Installs into a temporary tree.  From it, and from nothing else, a program in C,
 one in C++, one that uses libsley-http and one that uses libsley-config (if it was built)
 are built with pkg-config and with find_package(), each shared and static, and run.  What they import carries the
 version of the interface.
-"make" builds all that is installed.
+The examples that have a header compile as they are installed, the links of the guides
+lead to what is installed, and "make" builds all that is.
 Then everything is uninstalled, and nothing may be left; what was installed with
 another PREFIX or DESTDIR stays, as do files of others.
 """
@@ -18,6 +19,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../tools"))
+import mdsource
 
 CMAKE_PROJECT = """\
 cmake_minimum_required(VERSION 3.25)
@@ -174,6 +178,7 @@ class Installed:
             run(*command, program, "-static",
                 *self.pkg_config("--cflags", "--libs", "--static"))
             self.check_program(program, False)
+        self.build_examples()
         self.build_more_with_pkg_config("http", 200)
         if self.args.config:
             self.build_more_with_pkg_config("config", 3)
@@ -181,6 +186,19 @@ class Installed:
         run(self.args.cc, "-std=gnu11", "-O2", self.args.alloca, "-o",
             program, *self.pkg_config("--cflags", "--libs"))
         check_overflow(program, self.libdir)
+
+    def build_examples(self):
+        """Those with a header of their own."""
+        folder = find(self.prefix, "01_hello.c")
+        names = [name[:-1] + "c" for name in os.listdir(folder)
+                 if name.endswith(".h")]
+        if not names:
+            fail("no example has a header")
+        for name in names:
+            run(self.args.cc, "-std=c11", "-Wall", "-Wextra", "-Werror",
+                os.path.join(folder, name), "-o",
+                os.path.join(self.tree, name + ".out"),
+                *self.pkg_config("--cflags", "--libs"))
 
     def build_more_with_pkg_config(self, part, result):
         for shared, words in (True, ()), (False, ("--static",)):
@@ -284,6 +302,20 @@ class Installed:
                 if place in text:
                     fail(f"{path} speaks of {place}")
 
+    def check_links(self):
+        """Of the guides: to what is installed, or to the web."""
+        for path in glob.glob(self.prefix + "/share/doc/**/*.md",
+                              recursive=True):
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            for line, target in mdsource.links(text):
+                name = target.partition("#")[0]
+                full = os.path.normpath(
+                    os.path.join(os.path.dirname(path), name))
+                if not re.match(r"[a-z]+:", target) \
+                        and not os.path.exists(full):
+                    fail(f"{path}:{line}: {target} leads nowhere")
+
     def check_product(self):
         """What "make" builds is what an install needs, and no benchmarks."""
         if not os.path.exists(os.path.join(self.args.build, "build.ninja")):
@@ -375,6 +407,7 @@ def main():
             installed.check_library("libsley-config", f"libsley.so.{major}",
                                     "libyaml-0.so.2")
         installed.check_files()
+        installed.check_links()
         installed.check_product()
         installed.build_with_pkg_config()
         installed.build_with_cmake()
