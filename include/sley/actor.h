@@ -137,6 +137,9 @@ sley_receive_where_until(struct sley_msg **msg, sley_wants *wants, void *arg,
  * to live until then.  The request does not name the caller: if @to is to know the
  * caller, put sley_self() into @data.
  *
+ * While a more urgent task waits for the reply of @to, @to has the priority of that
+ * task.
+ *
  * Context:  any thread
  * Blocks:   the fiber; a plain thread sleeps
  * Owner:    @data is borrowed for the call.  The caller owns *@reply and frees it

@@ -7,6 +7,10 @@
  * works between tasks and plain threads alike.  It may stand on a stack that
  * returns: a future may be forgotten as soon as a wait for it has returned, if
  * no other task or thread waits for it or may still try to complete it.
+ *
+ * A task that was spawned with .future (<sley/task.h>) has the priority of a more
+ * urgent task that waits for the future, until that task goes on.  A wait for any of
+ * several futures does not count, and a wait for all counts for one after the other.
  */
 #ifndef SLEY_FUTURE_H
 #define SLEY_FUTURE_H

@@ -217,6 +217,10 @@ sley_waitgroup_wait_until(struct sley_waitgroup *wg, uint64_t deadline_ns);
  * thread held before.
  *
  * A task that ends without releasing a mutex leaves it locked for ever.
+ *
+ * While a more urgent task waits for a mutex, the holder has the priority of that
+ * task, and so has each task that the holder waits for in this way: see
+ * sley_set_priority() in <sley/task.h>.
  */
 struct sley_mutex {
 	struct sley_waitq q;
@@ -224,6 +228,7 @@ struct sley_mutex {
 
 #define SLEY_MUTEX_INIT { SLEY_WAITQ_INIT }
 #define SLEY_MUTEX_WAITERS 2u            /* in the word: private */
+#define SLEY_MUTEX_LOANS 4u              /* in the word: private */
 #define SLEY_MUTEX_HOLDER (~(uint64_t)7) /* in the word: private */
 
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_BLOCKS_FIBER void

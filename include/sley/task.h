@@ -65,6 +65,8 @@ struct sley_group {
  */
 #define SLEY_ON_WORKER(i) ((uint32_t)(i) + 1)
 
+struct sley_future; /* <sley/future.h> */
+
 /* The options of a task.  Zero means the default in every field. */
 struct sley_options {
 	uint32_t size;            /* of this struct; SLEY_OPTIONS sets it    */
@@ -80,6 +82,13 @@ struct sley_options {
 	 */
 	uint32_t toward;
 	bool migratable; /* may resume on any worker, in every runtime     */
+	/*
+	 * The task completes this future, or sets the event that the future
+	 * begins with, before it ends: a more urgent task that waits for it
+	 * lends its priority.
+	 */
+	const struct sley_future *future;
+	bool inherits; /* a more urgent task that joins the group lends its own */
 	uint64_t reserved[1];
 };
 
@@ -323,6 +332,15 @@ sley_task_status(const struct sley_task *task);
  *
  * If the task is, or may be, ready, each worker of the process looks through its
  * own queue once.
+ *
+ * While a more urgent task waits for this task, the task has the priority of its
+ * waiter, and @priority counts afterwards, or at once if it is more urgent still.
+ * Waits of this kind are those for a mutex that the task holds; for a reply or the end
+ * of the process that the task is; for a future, if the task was spawned with .future;
+ * and for a group, if the task was spawned with .inherits.  If the task itself waits
+ * for another task, that task gets the priority, too.  If the task is ready in the
+ * queue of default priority, the priority of its waiter counts from the next time it
+ * is queued.
  *
  * Context:  any thread, also a thread without a runtime
  * Blocks:   never

@@ -11,6 +11,7 @@
 #include "core/life/after_fork.h"
 #include "core/life/runtime.h"
 #include "core/task/spawn.h"
+#include "core/wait/loan.h"
 #include "core/wait/wait.h"
 #include "os/thread.h"
 
@@ -197,6 +198,19 @@ static bool is_member(const struct sley_group *group)
 	return false;
 }
 
+/* Some tasks of some group were spawned with .inherits. */
+static noinline int join_lending(struct sley_group *group, uint64_t deadline_ns,
+				 enum wait_flags flags)
+{
+	struct loan loan;
+	int err;
+
+	(void)loan_begin(&loan, group, NULL, NULL);
+	err = countdown_wait(&group->q, deadline_ns, flags);
+	loan_free(loan_end(&loan));
+	return err;
+}
+
 /* Some tasks have not ended.  A member, which would wait for itself, comes here. */
 static noinline int join_slow(const char *function, struct sley_group *group,
 			      uint64_t deadline_ns, enum wait_flags flags)
@@ -205,6 +219,8 @@ static noinline int join_slow(const char *function, struct sley_group *group,
 		sley__misuse(function,
 			     "a task cannot join its own group: it would wait "
 			     "for its own end");
+	if (unlikely(loans_are_promised()))
+		return join_lending(group, deadline_ns, flags);
 	return countdown_wait(&group->q, deadline_ns, flags);
 }
 
@@ -254,7 +270,7 @@ int sley_set_priority(struct sley_task *task, int priority)
 {
 	if (priority < SLEY_PRIORITY_MIN || priority > SLEY_PRIORITY_MAX)
 		return SLEY_EPRIORITY;
-	place_set_level(task, (unsigned int)(priority + LEVEL_DEFAULT));
+	loan_set_level(task, (unsigned int)(priority + LEVEL_DEFAULT));
 	return 0;
 }
 

@@ -72,6 +72,7 @@ enum fork_rank {
 	FORK_NAMES, /* actor/name/name.c                                          */
 	FORK_TOPICS, /* actor/name/topic.c                                         */
 	FORK_NAME_WAITS, /* actor/name/name_wait.c: waiters for a name             */
+	FORK_LOANS, /* core/wait/loan.c: levels that are lent                     */
 	FORK_DESCRIPTORS, /* io/descriptor.c: users of descriptors, and waiters    */
 	FORK_REACTORS, /* io/reactor.c: the numbers of reactors                 */
 	FORK_THREAD_WAITS, /* io/thread_wait.c: threads that wait for descriptors   */

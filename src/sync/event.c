@@ -20,6 +20,7 @@
 #include "sync/event.h"
 
 #include "core/sched/place.h"
+#include "core/wait/loan.h"
 #include "core/wait/wait.h"
 
 #include <errno.h>
@@ -88,13 +89,38 @@ bool sley_event_try(struct sley_event *event)
 	return passed;
 }
 
+/* As event_wait(), where a task was spawned to set some event: this one, perhaps. */
+static noinline int wait_lending(struct sley_event *event, uint64_t deadline_ns,
+				 enum wait_flags flags)
+{
+	struct sley_waiter node;
+	uint64_t word = waitq_lock(&event->q);
+	struct loan loan;
+	int err;
+
+	if (pass(&word)) {
+		waitq_unlock_as(&event->q, word);
+		return 0;
+	}
+	(void)loan_begin(&loan, event, NULL, NULL);
+	/* Not inline: event_wait() has the code of the usual wait for itself. */
+	err = waitq_wait_slow(&event->q, &event->q, &node, deadline_ns, flags);
+	if (err)
+		waitq_unlock(&event->q);
+	loan_free(loan_end(&loan));
+	return err;
+}
+
 int event_wait(struct sley_event *event, uint64_t deadline_ns,
 	       enum wait_flags flags)
 {
 	struct sley_waiter node;
-	uint64_t word = waitq_lock(&event->q);
+	uint64_t word;
 	int err;
 
+	if (unlikely(loans_are_promised()))
+		return wait_lending(event, deadline_ns, flags);
+	word = waitq_lock(&event->q);
 	if (pass(&word)) {
 		waitq_unlock_as(&event->q, word);
 		return 0;

@@ -2,7 +2,7 @@
 /*
  * mutex.c - the slow paths; the fast paths are inline in <sley/sync.h>.
  *
- *   word:  holder (core/wait/holder.h) | WAITERS | lock of the list
+ *   word:  holder (core/wait/holder.h) | LOANS | WAITERS | lock of the list
  *
  * Only the holder may be put in and taken out without the list's lock, and only
  * while the rest of the word is zero.  So with a waiter in the list, or a caller
@@ -20,12 +20,18 @@
  * costs a read-modify-write and a store, no more than a second try without the
  * lock.
  *
+ * In a program with tasks of several levels a waiter lends its level to the holder
+ * (core/wait/loan.h), and says so in the word: the next release takes the loans to the
+ * new holder, before the new holder runs.  A waiter that began before the program had
+ * such tasks lends nothing.
+ *
  * Edges:
  *
  *   W1  see core/wait/waitq.h; the inline paths acquire and release the same word
  */
 #include "core/sched/place.h"
 #include "core/wait/holder.h"
+#include "core/wait/loan.h"
 #include "core/wait/wait.h"
 
 #include <sley/sync.h>
@@ -74,29 +80,74 @@ static inline void check_release(const char *function, uint64_t word,
 
 /* ---- lock ------------------------------------------------------------------------ */
 
+/* The caller gives up, and has the list's lock. */
+static void leave(struct sley_mutex *mutex)
+{
+	/* relaxed: under the list's lock. */
+	uint64_t word = load_relaxed(&mutex->q.word) & ~WAITQ_LOCK;
+
+	if (!mutex->q.first)
+		word = holder_of(word);
+	waitq_unlock_as(&mutex->q, word); /* W1 */
+}
+
+/* The mutex is held: @word is its word, by its list's lock. */
+static inline void announce(struct sley_mutex *mutex, uint64_t word,
+			    struct sley_waiter *node, uint64_t self)
+{
+	/* relaxed: under the list's lock; unlocking publishes it. */
+	store_relaxed(&mutex->q.word, word | SLEY_MUTEX_WAITERS | WAITQ_LOCK);
+	node->slot = (void *)(uintptr_t)self;
+}
+
+/* As lock_until(), where tasks have several levels. */
+static noinline int lock_lending(struct sley_mutex *mutex, uint64_t deadline_ns,
+				 enum wait_flags flags, const char *function)
+{
+	struct loan_thing *memory = loan_prepare();
+	uint64_t self = holder_current(), word = waitq_lock(&mutex->q);
+	struct sley_waiter node;
+	struct loan loan;
+	int err;
+
+	if (!holder_of(word)) {
+		waitq_unlock_as(&mutex->q, word | self);
+		loan_free(memory);
+		return 0;
+	}
+	check_wait(function, word, self);
+	memory = loan_begin(&loan, mutex, holder_task(holder_of(word)), memory);
+	announce(mutex, word | SLEY_MUTEX_LOANS, &node, self);
+	/* Not inline: lock_until() has the code of the usual wait for itself. */
+	err = waitq_wait_slow(&mutex->q, &mutex->q, &node, deadline_ns, flags);
+	loan_free(memory);
+	memory = loan_end(&loan);
+	if (err)
+		leave(mutex);
+	loan_free(memory);
+	return err;
+}
+
 static int lock_until(struct sley_mutex *mutex, uint64_t deadline_ns,
 		      enum wait_flags flags, const char *function)
 {
-	uint64_t self = holder_current(), word = waitq_lock(&mutex->q);
 	struct sley_waiter node;
+	uint64_t self, word;
 	int err;
 
+	if (unlikely(place_levels_differ()))
+		return lock_lending(mutex, deadline_ns, flags, function);
+	self = holder_current();
+	word = waitq_lock(&mutex->q);
 	if (!holder_of(word)) {
 		waitq_unlock_as(&mutex->q, word | self);
 		return 0;
 	}
 	check_wait(function, word, self);
-	/* relaxed: under the list's lock; unlocking publishes it. */
-	store_relaxed(&mutex->q.word, word | SLEY_MUTEX_WAITERS | WAITQ_LOCK);
-	node.slot = (void *)(uintptr_t)self;
+	announce(mutex, word, &node, self);
 	err = waitq_wait(&mutex->q, &node, deadline_ns, flags);
-	if (err) {
-		/* relaxed: under the list's lock. */
-		word = load_relaxed(&mutex->q.word) & ~WAITQ_LOCK;
-		if (!mutex->q.first)
-			word &= ~(uint64_t)SLEY_MUTEX_WAITERS;
-		waitq_unlock_as(&mutex->q, word); /* W1 */
-	}
+	if (err)
+		leave(mutex);
 	return err;
 }
 
@@ -122,15 +173,20 @@ bool sley_mutex_try_lock_slow(struct sley_mutex *mutex)
 
 void sley_mutex_unlock_slow(struct sley_mutex *mutex)
 {
-	uint64_t self = holder_current(), word = waitq_lock(&mutex->q);
+	uint64_t self = holder_current(), word = waitq_lock(&mutex->q), next;
+	struct loan_thing *thing = NULL;
 	struct waitq_woken woken;
 
 	check_release(__func__, word, self);
 	woken = waitq_wake_first(&mutex->q);
-	word = woken.any ? (uint64_t)(uintptr_t)woken.slot : 0;
+	next = woken.any ? (uint64_t)(uintptr_t)woken.slot : 0;
+	if (unlikely(word & SLEY_MUTEX_LOANS))
+		thing = loan_pass(mutex, holder_task(self), holder_task(next));
 	if (mutex->q.first)
-		word |= SLEY_MUTEX_WAITERS;
-	waitq_unlock_as(&mutex->q, word); /* W1 */
+		next |= SLEY_MUTEX_WAITERS | (word & SLEY_MUTEX_LOANS);
+	waitq_unlock_as(&mutex->q, next); /* W1 */
 	if (woken.task)
 		task_enqueue(woken.task);
+	if (unlikely(thing))
+		loan_free(thing);
 }

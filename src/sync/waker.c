@@ -7,6 +7,7 @@
 #include "core/sched/place.h"
 #include "core/task/slot.h"
 #include "core/sched/worker.h"
+#include "core/wait/loan.h"
 
 #include <sley/error.h>
 #include <sley/waker.h>
@@ -72,7 +73,7 @@ int sley_set_priority_id(uint64_t id, int priority)
 	slot = slot_lock_waker(id);
 	if (!slot)
 		return -ESRCH;
-	place_set_level(slot->task, (unsigned int)(priority + LEVEL_DEFAULT));
+	loan_set_level(slot->task, (unsigned int)(priority + LEVEL_DEFAULT));
 	slot_unlock(slot);
 	return 0;
 }

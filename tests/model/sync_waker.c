@@ -17,6 +17,7 @@
 #include "tasks_only.h"
 
 #include "core/sched/place.h"
+#include "core/wait/loan.h"
 #include "core/task/slot.h"
 #include "os/map.h"
 
@@ -375,6 +376,12 @@ static void wake_late(int id)
 	result = sley_wake_id(key);
 	MODEL_CHECK(result == 0 || result == -ESRCH);
 	ledger.refused += result != 0;
+}
+
+/* All tasks have their own levels: src/core/wait/loan.c has nothing to do. */
+void loan_set_level(struct sley_task *task, unsigned int level)
+{
+	place_set_level(task, level);
 }
 
 static void set_level(int id)

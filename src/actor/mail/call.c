@@ -8,6 +8,7 @@
 #include "actor/relation/relation.h"
 #include "actor/mail/send.h"
 #include "core/sched/place.h"
+#include "core/wait/loan.h"
 #include "core/wait/wait.h"
 
 #include <errno.h>
@@ -170,18 +171,47 @@ static int request_from(struct call *call, sley_pid to,
 	return err;
 }
 
+/*
+ * The caller is going to wait for @call, which @to answers, or for the end of @to: an
+ * urgent caller lends @to its level, until the caller goes on.
+ */
+static void lend(struct loan *loan, const struct call *call, sley_pid to)
+{
+	struct process *callee;
+	struct loan_thing *memory;
+
+	loan_none(loan);
+	if (likely(!place_levels_differ()))
+		return;
+	callee = process_find(to);
+	if (!callee)
+		return;
+	memory = loan_prepare();
+	spin_lock(&callee->lock);
+	/* It does not end meanwhile. */
+	if (process_pid(callee) == to)
+		memory = loan_begin(loan, call, &callee->task, memory);
+	spin_unlock(&callee->lock);
+	loan_free(memory);
+}
+
 /* The port is open; it is closed when this returns. */
 static int ask(struct call *call, sley_pid to, struct sley_msg *request,
 	       uint64_t deadline_ns)
 {
-	int err = request_from(call, to, request,
-			       deadline_ns == UINT64_MAX ? SEND_AT_LENGTH
-							 : deadline_ns);
+	struct loan loan;
+	int err;
 
-	if (unlikely(err))
-		return err;
-	err = wait_for_reply(call, deadline_ns);
-	relation_unwatch(&call->watch);
+	/* Before the request makes @to ready. */
+	lend(&loan, call, to);
+	err = request_from(call, to, request,
+			   deadline_ns == UINT64_MAX ? SEND_AT_LENGTH
+						     : deadline_ns);
+	if (likely(!err)) {
+		err = wait_for_reply(call, deadline_ns);
+		relation_unwatch(&call->watch);
+	}
+	loan_free(loan_end(&loan));
 	return err;
 }
 
@@ -326,6 +356,7 @@ int sley_call_finish_until(struct sley_pending_call *pending,
 			   struct sley_msg **reply, uint64_t deadline_ns)
 {
 	struct call *call = call_of(pending);
+	struct loan loan;
 	int outcome, err = 0;
 
 	if (!call->port)
@@ -334,7 +365,9 @@ int sley_call_finish_until(struct sley_pending_call *pending,
 		err = wait_refused_slow(deadline_ns, 0);
 	if (err)
 		return err;
+	lend(&loan, call, call->watch.target);
 	outcome = wait_or_leave(call, deadline_ns, &err);
+	loan_free(loan_end(&loan));
 	return outcome == 1 ? err : settle(call, outcome, reply);
 }
 
@@ -357,10 +390,13 @@ void sley_call_cancel(struct sley_pending_call *pending)
 static int await(struct call *call, sley_pid pid, uint64_t deadline_ns)
 {
 	int err = relation_watch(&call->watch, pid, call->pid);
+	struct loan loan;
 
 	if (err)
 		return give_up(call, err);
+	lend(&loan, call, pid);
 	err = wait_for_reply(call, deadline_ns);
+	loan_free(loan_end(&loan));
 	relation_unwatch(&call->watch);
 	return err;
 }

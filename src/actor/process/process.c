@@ -14,6 +14,7 @@
 #include "core/life/after_fork.h"
 #include "core/task/spawn.h"
 #include "core/task/turn.h"
+#include "core/wait/loan.h"
 #include "os/clock.h"
 
 #include <errno.h>
@@ -358,6 +359,9 @@ void process_end(struct process *process, int reason)
 	sley_pid pid;
 	struct relations *relations = withdraw(process, &pid, &ending);
 
+	/* From now on no caller lends the process its level. */
+	if (task_flags(&process->task) & TASK_OWES)
+		loan_forgive(&process->task);
 	dismiss(process_runtime(process));
 	names_forget(process);
 	topics_forget(process);

@@ -369,7 +369,7 @@ static bool would_take_long(struct worker *worker)
 
 	return !push_list_empty(&worker->home) ||
 	       !push_list_empty(&worker->lane) || place_has_changed(worker) ||
-	       runq_hint(&worker->rt->runq) ||
+	       place_was_lent(worker) || runq_hint(&worker->rt->runq) ||
 	       /* relaxed: a glance, at the next time as good as now. */
 	       load_relaxed(&worker->nr_parents) ||
 	       (runtime_is_cancelled(worker->rt) && !worker->cancelled) ||

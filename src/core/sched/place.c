@@ -97,11 +97,15 @@ static bool place_anywhere(struct sley *rt, struct sley_task *task)
 	return true;
 }
 
+struct levels_differ sley__levels_differ;
+
 /* An urgent task goes before the forks of the tasks that run. */
 static noinline void push_shared(struct sley *rt, struct sley_task *task)
 {
-	bool urgent = overtake_is_urgent(task_level(task));
+	unsigned int level = task_level(task);
+	bool urgent = overtake_is_urgent(level);
 
+	place_note_level(level);
 	runq_push(&rt->runq, task);
 	if (urgent)
 		overtake_ask_all(rt);
@@ -120,6 +124,14 @@ static void place_fresh(struct worker *worker, struct sley_task *task)
 	fifo_push(&worker->fresh, task);
 }
 
+/* The same for a task of another level than the default. */
+static void place_other_ready(struct worker *worker, struct sley_task *task,
+			      unsigned int level)
+{
+	place_note_level(level);
+	place_ready(worker, task, level);
+}
+
 void place_spawned(struct worker *worker, struct sley_task *task)
 {
 	uint32_t flags = task_flags(task);
@@ -129,7 +141,7 @@ void place_spawned(struct worker *worker, struct sley_task *task)
 		if (level == LEVEL_DEFAULT)
 			place_fresh(worker, task);
 		else
-			place_ready(worker, task, level);
+			place_other_ready(worker, task, level);
 		return;
 	}
 	if (unlikely(level != LEVEL_DEFAULT))

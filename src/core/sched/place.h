@@ -157,6 +157,31 @@ void place_moved(struct worker *worker);
 void place_set_level(struct sley_task *task, unsigned int level);
 
 /*
+ * The same for a level that is lent or given back, with the lock of core/wait/loan.h:
+ * no other worker than the task's own looks through its queues, and a task in a ring,
+ * a lane or a next slot stays there.
+ */
+void place_lend(struct sley_task *task, unsigned int level);
+
+/* Has a task ever had another level than the default?  Read by waits: it never ends. */
+extern struct levels_differ {
+	uint32_t yes;
+} cache_aligned sley__levels_differ;
+
+static inline bool place_levels_differ(void)
+{
+	/* relaxed: the queue that gave the caller its level publishes it. */
+	return load_relaxed(&sley__levels_differ.yes);
+}
+
+static inline void place_note_level(unsigned int level)
+{
+	if (level != LEVEL_DEFAULT && unlikely(!place_levels_differ()))
+		/* relaxed: as above. */
+		store_relaxed(&sley__levels_differ.yes, 1);
+}
+
+/*
  * How often the level of a task that may be queued was changed.  Read on every
  * pick: alone in its cache line.
  */
@@ -170,6 +195,13 @@ static inline bool place_has_changed(const struct worker *worker)
 	/* relaxed: a glance, place_resort() looks again; and the worker's own. */
 	return load_relaxed(&sley__level_changes.nr) !=
 	       load_relaxed(&worker->changes);
+}
+
+/* Is there a task in the ready levels of @worker that was lent another level? */
+static inline bool place_was_lent(const struct worker *worker)
+{
+	/* relaxed: a glance, place_resort() takes it. */
+	return load_relaxed(&worker->lent);
 }
 
 /* If levels have changed: put the queued tasks of @worker where they belong. */

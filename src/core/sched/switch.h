@@ -64,18 +64,17 @@ static inline void switch_finish_wait(struct worker *worker)
 	waitq_unlock_for(after->q, after->flags);
 }
 
+/* A task that has ended, and may move, or was lent levels that it has not given back. */
+void switch_end_rare(struct strand *strand, struct sley_task *task);
+
 /* @task, which is on @strand, has ended. */
 static inline void switch_end_task(struct strand *strand,
-				   const struct sley_task *task)
+				   struct sley_task *task)
 {
-	bool elsewhere = unlikely(task_flags(task) & TASK_MIGRATABLE);
-
-	/* Another worker may be about to cancel a task that it saw suspended. */
-	if (elsewhere)
-		spin_lock(&strand->end_lock);
-	strand_set_task(strand, NULL);
-	if (elsewhere)
-		spin_unlock(&strand->end_lock);
+	if (unlikely(task_flags(task) & (TASK_MIGRATABLE | TASK_OWES)))
+		switch_end_rare(strand, task);
+	else
+		strand_set_task(strand, NULL);
 }
 
 /*

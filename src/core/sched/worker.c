@@ -338,7 +338,7 @@ static inline struct worker *run_turn(struct worker *worker,
 	reset_fpu(task);
 	task->fn(task);
 	worker = settle(strand, task);
-	task->fiber = NULL;
+	task_set_strand(task, NULL);
 	counter_add(&worker->counters.turns, 1);
 	*next = turns_of(task)->after(worker, task);
 	return worker;

@@ -168,6 +168,7 @@ struct worker {
 
 	/* Read and written by other threads. */
 	cache_aligned uint32_t poke; /* a request for a fair pick            */
+	uint64_t lent; /* levels of ready tasks that were lent others  */
 	struct push_list home;       /* woken tasks that may run here only   */
 	struct push_list lane;       /* new tasks from outside; stealable    */
 	struct gauge_length nr_home; /* at least so many tasks are there     */

@@ -9,6 +9,7 @@
 #include "core/life/after_fork.h"
 #include "core/sched/loop.h"
 #include "core/task/slot.h"
+#include "core/wait/loan.h"
 
 #include <errno.h>
 #include <sley/error.h>
@@ -70,8 +71,13 @@ static int accept(struct sley *rt, struct worker *here,
 	if (err)
 		return err;
 	task->group = group;
-	if (group && !(flags & TASK_TURNS))
+	if (group && !(flags & TASK_TURNS)) {
 		group_add(then_bare(group));
+		if (unlikely(options->inherits))
+			loan_promise(task, then_bare(group));
+	}
+	if (unlikely(options->future))
+		loan_promise(task, options->future);
 	if (here)
 		drain_count_spawned(here);
 	else

@@ -33,7 +33,15 @@ static inline struct strand *task_strand(const struct sley_task *task)
 static inline void task_set_strand(struct sley_task *task,
 				   struct strand *strand)
 {
-	task->fiber = strand;
+	/* relaxed: the queue publishes it; see task_seen_strand(). */
+	store_relaxed(&task->fiber, strand);
+}
+
+/* The same as task_strand(), by another thread while the task may run. */
+static inline struct strand *task_seen_strand(const struct sley_task *task)
+{
+	/* relaxed: a task that has left its stack has had it before. */
+	return load_relaxed(&task->fiber);
 }
 
 /* Between spawn_accept() and place_accepted(). */

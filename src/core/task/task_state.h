@@ -155,6 +155,10 @@ enum task_verdict {
 #define TASK_TURNS (1u << 17)      /* its function returns many times: turn.h */
 #define TASK_FPU (1u << 18)        /* begins with the usual rounding mode    */
 #define TASK_MIGRATABLE (1u << 19) /* may resume on any worker: task_moves() */
+#define TASK_BASE_SHIFT 20         /* with TASK_LENT: its own level, 6 bits  */
+#define TASK_BASE_MASK (0x3fu << TASK_BASE_SHIFT)
+#define TASK_LENT (1u << 26) /* its level is a waiter's: core/wait/loan.h */
+#define TASK_OWES (1u << 27) /* a waiter may lend it its level: the same  */
 #define TASK_LEVEL_SHIFT 8
 #define TASK_LEVEL_MASK (0xffu << TASK_LEVEL_SHIFT)
 
@@ -486,6 +490,47 @@ static inline unsigned int task_level_of(uint32_t flags)
 static inline unsigned int task_level(const struct sley_task *task)
 {
 	return task_level_of(task_flags(task));
+}
+
+/* Its own level, whatever is lent to it. */
+static inline unsigned int task_base_level(uint32_t flags)
+{
+	if (flags & TASK_LENT)
+		return (flags & TASK_BASE_MASK) >> TASK_BASE_SHIFT;
+	return task_level_of(flags);
+}
+
+/* The next four: under the lock of core/wait/loan.h. */
+static inline void task_keep_base(struct sley_task *task, unsigned int base)
+{
+	uint32_t old = task_flags(task);
+	uint32_t flags;
+
+	do {
+		flags = (old & ~TASK_BASE_MASK) | base << TASK_BASE_SHIFT |
+			TASK_LENT;
+		/* relaxed: read under the same lock. */
+	} while (!cas_relaxed(&task->flags, &old, flags));
+}
+
+static inline void task_forget_base(struct sley_task *task)
+{
+	/* relaxed: read under the same lock. */
+	if (task_flags(task) & TASK_LENT)
+		(void)and_relaxed(&task->flags, ~(TASK_LENT | TASK_BASE_MASK));
+}
+
+static inline void task_mark_owing(struct sley_task *task)
+{
+	/* relaxed: read under the same lock, or by the task itself as a hint. */
+	if (!(task_flags(task) & TASK_OWES))
+		(void)or_relaxed(&task->flags, TASK_OWES);
+}
+
+static inline void task_mark_clear(struct sley_task *task)
+{
+	/* relaxed: as above. */
+	(void)and_relaxed(&task->flags, ~TASK_OWES);
 }
 
 /* Says nothing to the queue it may be in: see place_set_level(). */

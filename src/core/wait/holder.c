@@ -81,6 +81,17 @@ uint64_t holder_current(void)
 	return (uintptr_t)&strand->forks;
 }
 
+struct sley_task *holder_task(uint64_t holder)
+{
+	struct sley_forks *forks = (void *)(uintptr_t)holder;
+
+	if (holder & HOLDER_TURNS)
+		return (void *)(uintptr_t)(holder & ~HOLDER_TURNS);
+	if (!holder || forks->thread)
+		return NULL;
+	return strand_task(container_of(forks, struct strand, forks));
+}
+
 /* ---- inspecting a holder ------------------------------------------------------- */
 
 /*

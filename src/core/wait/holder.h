@@ -44,6 +44,7 @@
 #include <stdint.h>
 
 struct sley_forks;
+struct sley_task;
 
 #define HOLDER_TAKES_NONE UINT64_MAX
 
@@ -55,6 +56,9 @@ uint64_t holder_of_thread(void);
 
 /* The stack of forks of the calling thread, not of the task that it runs. */
 struct sley_forks *holder_forks(void);
+
+/* The task that holds a lock now; NULL: a thread.  The caller has the lock's list. */
+struct sley_task *holder_task(uint64_t holder);
 
 /* True: the holder was a task, and the task has ended.  False: not known. */
 bool holder_has_ended(uint64_t holder);
