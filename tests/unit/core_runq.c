@@ -30,6 +30,47 @@ TEST(a_queued_task_moves_to_the_tail_of_its_new_level)
 	runq_fini(&queue);
 }
 
+TEST(other_processes_read_the_hint_in_a_mirror)
+{
+	struct sley_task a = { 0 }, b = { 0 };
+	uint64_t mirror = 0;
+
+	runq_init(&queue);
+	task_build(&a, 7, 0);
+	task_build(&b, 9, 0);
+	runq_push(&queue, &a);
+	runq_set_mirror(&queue, &mirror);
+	CHECK_EQ(mirror, 1ull << 7);
+	runq_push(&queue, &b);
+	CHECK_EQ(mirror, 1ull << 7 | 1ull << 9);
+	CHECK(runq_take(&queue, 7) == &a);
+	CHECK_EQ(mirror, 1ull << 9);
+	runq_set_mirror(&queue, NULL);
+	CHECK(runq_take(&queue, 9) == &b);
+	CHECK_EQ(mirror, 1ull << 9);
+	runq_fini(&queue);
+}
+
+TEST(a_look_at_peers_is_no_task_that_goes_first)
+{
+	struct sley_task task = { 0 };
+
+	runq_init(&queue);
+	runq_set_looks(&queue, true);
+	CHECK(runq_is_first(&queue));
+	CHECK(runq_has_looks(&queue));
+	CHECK(!runq_has_first(&queue));
+	task_build(&task, 7, 0);
+	runq_push(&queue, &task);
+	CHECK(runq_has_first(&queue));
+	CHECK(runq_take(&queue, 7) == &task);
+	CHECK(runq_has_looks(&queue));
+	CHECK(!runq_has_first(&queue));
+	runq_set_looks(&queue, false);
+	CHECK(!runq_is_first(&queue));
+	runq_fini(&queue);
+}
+
 static void use_lost_queue(struct sley_task *task)
 {
 	static struct runq fresh;

@@ -73,11 +73,33 @@ static void publish_hint(struct runq *runq)
 	const uint64_t first = (2ull << LEVEL_DEFAULT) - 1;
 	uint64_t bitmap = runq->levels.bitmap;
 	uint64_t spill = runq->spill.first != NULL;
+	uint64_t hint = bitmap | spill << LEVEL_DEFAULT;
+	uint32_t bits = (bitmap & first ? RUNQ_FIRST : 0) |
+			(runq->looks ? RUNQ_LOOKS : 0);
 
 	/* relaxed: Q1 is a hint. */
-	store_relaxed(&runq->hint, bitmap | spill << LEVEL_DEFAULT);
+	store_relaxed(&runq->hint, hint);
 	/* relaxed: Q1 is a hint. */
-	store_relaxed(&runq->has_first, (bitmap & first) != 0);
+	store_relaxed(&runq->has_first, bits);
+	if (unlikely(runq->mirror))
+		/* relaxed: the same for others. */
+		store_relaxed(runq->mirror, hint);
+}
+
+void runq_set_looks(struct runq *runq, bool looks)
+{
+	spin_lock(&runq->lock);
+	runq->looks = looks;
+	publish_hint(runq);
+	spin_unlock(&runq->lock);
+}
+
+void runq_set_mirror(struct runq *runq, uint64_t *mirror)
+{
+	spin_lock(&runq->lock);
+	runq->mirror = mirror;
+	publish_hint(runq);
+	spin_unlock(&runq->lock);
 }
 
 static void count(uint32_t *counter, uint32_t n)

@@ -30,15 +30,20 @@
 struct runq {
 	/* Hints, readable without the lock: */
 	uint64_t hint; /* the bitmap, with the spill at the default level */
-	uint32_t has_first; /* urgent tasks, or tasks from outside             */
+	uint32_t has_first; /* RUNQ_FIRST, RUNQ_LOOKS                         */
 	struct spinlock lock;
 	unsigned int tag; /* unlike the tag of any other queue, or NO_TAG */
 	struct task_fifo spill; /* under lock */
 	struct levels levels;   /* under lock */
+	uint64_t *mirror; /* under lock: the hint for other processes; or NULL */
+	bool looks;       /* under lock: the picks of workers look at peers */
 	/* Written under lock, see runq_pushed(). */
 	uint32_t pushed[NR_LEVELS + 1];
 	uint32_t taken[NR_LEVELS + 1];
 } cache_aligned;
+
+#define RUNQ_FIRST 1u /* urgent tasks, or tasks from outside            */
+#define RUNQ_LOOKS 2u /* each pick looks at peers: core/sched/lease.h   */
 
 /* All of the process. */
 extern struct runqs {
@@ -54,13 +59,24 @@ static inline uint64_t runq_hint(const struct runq *runq)
 }
 
 /*
- * Are there tasks that go before a worker's own: of the default level, or above?  0 or
- * 1: a bool would cost the pick two instructions.
+ * Is there something to do before a worker's own tasks: RUNQ_FIRST, RUNQ_LOOKS?  A bool
+ * would cost the pick two instructions.
  */
-static inline uint32_t runq_has_first(const struct runq *runq)
+static inline uint32_t runq_is_first(const struct runq *runq)
 {
 	/* relaxed: Q1 is a hint. */
 	return load_relaxed(&runq->has_first);
+}
+
+/* Are there tasks that go before a worker's own: of the default level, or above? */
+static inline bool runq_has_first(const struct runq *runq)
+{
+	return runq_is_first(runq) & RUNQ_FIRST;
+}
+
+static inline bool runq_has_looks(const struct runq *runq)
+{
+	return unlikely(runq_is_first(runq) & RUNQ_LOOKS);
 }
 
 /*
@@ -99,6 +115,15 @@ static inline uint32_t runq_length(const struct runq *runq, unsigned int level)
 /* All zero, but for a tag of its own; fini returns the tag. */
 void runq_init(struct runq *runq);
 void runq_fini(struct runq *runq);
+
+/* Do picks look at peers? */
+void runq_set_looks(struct runq *runq, bool looks);
+
+/*
+ * From now on the hint is written to *@mirror, too, which other processes may read.  NULL:
+ * to none; when this returns, the old mirror is written no more.
+ */
+void runq_set_mirror(struct runq *runq, uint64_t *mirror);
 
 void runq_push(struct runq *runq, struct sley_task *task);
 
