@@ -13,6 +13,7 @@
 #ifndef SLEY_TESTS_MODEL_CREW_H
 #define SLEY_TESTS_MODEL_CREW_H
 
+#include "lease_off.h"
 #include "selves.h"
 
 #include "core/life/drain.h"

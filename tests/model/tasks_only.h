@@ -29,6 +29,7 @@
 #define SLEY_TESTS_MODEL_TASKS_ONLY_H
 
 #include "never.h"
+#include "lease_off.h"
 #include "selves.h"
 
 #include "core/sched/place.h"

@@ -10,6 +10,7 @@
 #define SLEY_TESTS_MODEL_THREADS_ONLY_H
 
 #include "never.h"
+#include "lease_off.h"
 #include "selves.h"
 
 #include "core/wait/wait.h"

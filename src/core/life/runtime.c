@@ -120,6 +120,8 @@ static void stop_threads(struct sley *rt, unsigned int nr_started)
 	set_phase(rt, PHASE_STOPPING);
 	for (unsigned int i = 0; i < nr_started; i++)
 		(void)idle_notify_seat(&rt->idle, &rt->worker[i]->seat);
+	if (lease_is_on(&rt->lease))
+		lease_call_all(rt);
 	for (unsigned int i = 0; i < nr_started; i++)
 		os_thread_join(rt->worker[i]->pthread);
 }

@@ -21,6 +21,8 @@ static void poke(struct worker *worker)
 	/* relaxed: idle_notify_seat() orders the store. */
 	store_relaxed(&worker->poke, 1);
 	(void)idle_notify_seat(&worker->rt->idle, &worker->seat);
+	if (lease_is_on(&worker->rt->lease))
+		lease_call(worker);
 }
 
 void runtime_cancel_all(struct sley *rt)

@@ -17,6 +17,7 @@
 #include "core/life/drain_fields.h"
 #include "core/life/idle_call.h"
 #include "core/sched/idle.h"
+#include "core/sched/lease.h"
 #include "core/sched/monitor.h"
 #include "core/sched/poller_fields.h"
 #include "core/sched/runq.h"
@@ -70,6 +71,7 @@ struct sley {
 
 	cache_aligned struct runq runq;
 	struct idle idle;
+	struct lease lease; /* core/sched/lease.h                           */
 
 	/* Rarely written. */
 	cache_aligned uint32_t phase; /* enum runtime_phase; a futex        */

@@ -123,11 +123,14 @@ uint64_t monitor_plan(struct sley *rt, uint64_t now_ns, bool hastened)
 	uint64_t first_ns = now_ns + rt->config.tick_us * 1000ull;
 	/* The timer may be gone already: no thread hastens again for a tick. */
 	uint64_t look_ns = hastened ? first_ns : now_ns + MONITOR_PERIOD_NS;
+	uint64_t tick_ns = lease_plan(rt, now_ns);
 	bool asleep = false;
 
 	publish_plan(rt, look_ns);
 	if (poller_wanted_settled(rt))
 		look_ns = first_ns;
+	if (tick_ns < look_ns)
+		look_ns = tick_ns;
 	for (unsigned int i = 0; i < rt->nr_workers; i++) {
 		struct worker *worker = rt->worker[i];
 		uint64_t due_ns = UINT64_MAX;
@@ -181,6 +184,7 @@ static void look(struct sley *rt)
 	for (unsigned int i = 0; i < rt->nr_workers; i++)
 		monitor_look_after(rt->worker[i], now_ns);
 	look_after_sources(rt);
+	lease_tick(rt, now_ns);
 	page_update(rt, now_ns);
 	poller_look_after(rt);
 	/* A period at least between two deep sleeps: waking is expensive. */

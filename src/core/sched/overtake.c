@@ -20,10 +20,29 @@ void overtake_ask(struct worker *worker)
 	(void)fork_ask(worker);
 }
 
+/* AFTER_OVERTAKEN queues the forking task again: see switch_finish_rare(). */
+static void give_way(struct worker *worker, struct sley_task *task)
+{
+	struct strand *strand = worker->strand;
+
+	suspend_begin(worker);
+	worker->after.kind = AFTER_OVERTAKEN;
+	(void)worker_switch_to(worker, task);
+	suspend_end(strand);
+}
+
+/* The loop of an idle strand passes the core on: core/sched/lease.h. */
+static void let_pass(struct worker *worker)
+{
+	if (likely(worker_has_spare_strand(worker)))
+		give_way(worker, NULL);
+}
+
 struct sley_task *overtake_look(struct worker *worker)
 {
 	struct strand *strand = worker->strand;
 	unsigned int level = task_level(strand->task);
+	struct sley_task *task;
 
 	if (unlikely(level > LEVEL_DEFAULT))
 		fork_stack_drop_limit(&strand->forks);
@@ -36,7 +55,10 @@ struct sley_task *overtake_look(struct worker *worker)
 		return NULL;
 	if (unlikely(!push_list_empty(&worker->home)))
 		place_arrivals(worker);
-	return worker_pick_above(worker, level);
+	task = worker_pick_above(worker, level);
+	if (unlikely(!task && worker_gives_core(worker, level)))
+		let_pass(worker);
+	return task;
 }
 
 /*
@@ -53,17 +75,11 @@ static void put_back(struct worker *worker, struct sley_task *task)
 	idle_notify(&worker->rt->idle);
 }
 
-/* AFTER_OVERTAKEN queues the forking task again: see switch_finish_rare(). */
 void overtake_give_way(struct worker *worker, struct sley_task *task)
 {
-	struct strand *strand = worker->strand;
-
 	if (unlikely(!task_strand(task) && !worker_has_spare_strand(worker))) {
 		put_back(worker, task);
 		return;
 	}
-	suspend_begin(worker);
-	worker->after.kind = AFTER_OVERTAKEN;
-	(void)worker_switch_to(worker, task);
-	suspend_end(strand);
+	give_way(worker, task);
 }

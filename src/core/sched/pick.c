@@ -289,10 +289,21 @@ static struct sley_task *take_most_urgent(struct worker *worker, uint64_t bits)
 		unsigned int level = (unsigned int)bits_first(bits);
 		struct sley_task *task = take_level(worker, level);
 
-		if (task)
+		if (task) {
+			worker_publish_levels(worker);
 			return task;
+		}
 	}
 	return NULL;
+}
+
+/* ---- for peers: core/sched/lease.h ------------------------------------------- */
+
+/* The most urgent level of a task that is at hand, if it is not below the default. */
+static unsigned int level_at_hand(const struct worker *worker)
+{
+	return (unsigned int)bits_first(worker_levels_waiting(worker) |
+					BIT_DEFAULT);
 }
 
 static struct sley_task *pick_urgent(struct worker *worker)
@@ -304,10 +315,14 @@ static struct sley_task *pick_urgent(struct worker *worker)
 /* Less urgent than the default: only if there is nothing else anywhere. */
 struct sley_task *worker_pick_low(struct worker *worker, unsigned int lowest)
 {
-	uint64_t bits = ~0ull >> (NR_LEVELS - 1 - lowest) & BITS_LOW;
-	struct sley_task *task =
-		take_most_urgent(worker, worker_levels_waiting(worker) & bits);
+	uint64_t bits = ~0ull >> (NR_LEVELS - 1 - lowest) & BITS_LOW &
+			worker_levels_waiting(worker);
+	struct sley_task *task;
 
+	if (unlikely(bits &&
+		     worker_gives_core(worker, (unsigned int)bits_first(bits))))
+		return NULL;
+	task = take_most_urgent(worker, bits);
 	/* The task may begin on this strand: see core/sched/overtake.h. */
 	if (task)
 		fork_stack_drop_limit(&worker->strand->forks);
@@ -337,6 +352,19 @@ static bool picks_under_lock(const struct worker *worker)
 	return after_is_wait(&worker->after) && worker->after.q;
 }
 
+/*
+ * The worker shall come to its loop, which looks after the core.  Or the worker overtakes.
+ */
+static noinline struct sley_task *pick_asked(struct worker *worker)
+{
+	worker->tick = FAIR_TICK; /* the next pick comes here, too */
+	if (lease_is_called(&worker->lease))
+		return NULL;
+	if (!picks_under_lock(worker))
+		lease_try(worker);
+	return pick_urgent(worker);
+}
+
 /* Before a look at all things that the poke may be about. */
 static void take_poke(struct worker *worker)
 {
@@ -360,6 +388,7 @@ static void look_after_all(struct worker *worker)
 	place_arrivals(worker);
 	place_lane(worker);
 	place_resort(worker);
+	worker_publish_levels(worker);
 }
 
 /* Is there more to do at a fair pick than to take a task that is at hand? */
@@ -388,6 +417,13 @@ static bool has_local_work(const struct worker *worker)
 	       load_relaxed(&worker->nr_parents);
 }
 
+uint64_t worker_look_after(struct worker *worker)
+{
+	look_after_all(worker);
+	return worker->ready.bitmap |
+	       (has_local_work(worker) ? BIT_DEFAULT : 0);
+}
+
 /* A task from outside, if it is their turn: see core/sched/outside.h. */
 static struct sley_task *pick_in_time(struct worker *worker)
 {
@@ -413,16 +449,19 @@ static struct sley_task *pick_in_time(struct worker *worker)
 /* Before all others: the urgent, and tasks from outside in their turn. */
 static noinline struct sley_task *pick_first(struct worker *worker)
 {
-	struct sley_task *task = pick_urgent(worker);
+	struct sley_task *task;
 
+	if (unlikely(worker_gives_core(worker, level_at_hand(worker))))
+		return pick_asked(worker);
+	task = pick_urgent(worker);
 	return task ? task : pick_in_time(worker);
 }
 
-/* May there be such a task? */
+/* May there be such a task, or does a peer want the core? */
 static inline bool has_first(const struct worker *worker)
 {
 	return (uint32_t)(worker->ready.bitmap & BITS_URGENT) |
-	       runq_has_first(&worker->rt->runq);
+	       runq_is_first(&worker->rt->runq);
 }
 
 /*
@@ -463,6 +502,9 @@ static noinline struct sley_task *pick_fair(struct worker *worker)
 			return NULL;
 		}
 	}
+	if (unlikely(lease_is_asked(&worker->lease) ||
+		     worker_gives_core(worker, level_at_hand(worker))))
+		return pick_asked(worker);
 	task = pick_urgent(worker);
 	if (!task && (task = source_pick(worker)) && worker->sources_left)
 		worker->tick = FAIR_TICK; /* the other sources come next */
@@ -499,7 +541,21 @@ static bool has_other_work(const struct worker *worker)
 static noinline bool may_keep_fairly(struct worker *worker)
 {
 	look_after_all(worker);
-	if (!has_other_work(worker) && !sources_have(worker))
+	if (!has_other_work(worker) && !sources_have(worker) &&
+	    !lease_is_asked(&worker->lease) &&
+	    !worker_gives_core(worker, LEVEL_DEFAULT))
+		return true;
+	worker->tick = FAIR_TICK;
+	return false;
+}
+
+/* No task goes before the task in hand, and no peer wants the core for such a task. */
+static noinline bool may_keep_first(struct worker *worker)
+{
+	if (worker->ready.bitmap & BITS_URGENT ||
+	    runq_has_first(&worker->rt->runq))
+		return false;
+	if (likely(!worker_gives_core(worker, LEVEL_DEFAULT)))
 		return true;
 	worker->tick = FAIR_TICK;
 	return false;
@@ -513,7 +569,8 @@ bool worker_may_keep(struct worker *worker)
 	}
 	if (unlikely(is_fair_pick(worker)))
 		return may_keep_fairly(worker);
-	return push_list_empty(&worker->home) && !has_first(worker) &&
+	return push_list_empty(&worker->home) &&
+	       (likely(!has_first(worker)) || may_keep_first(worker)) &&
 	       !chaos_says(CHAOS_STEAL);
 }
 
@@ -588,7 +645,7 @@ struct sley_task *worker_pick(struct worker *worker)
 		place_arrivals(worker);
 	if (unlikely(has_first(worker))) {
 		task = pick_first(worker);
-		if (task)
+		if (task || lease_is_asked(&worker->lease))
 			return task;
 	}
 	if (chaos_says(CHAOS_STEAL) && (task = worker_steal_needlessly(worker)))

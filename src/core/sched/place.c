@@ -103,12 +103,14 @@ struct levels_differ sley__levels_differ;
 static noinline void push_shared(struct sley *rt, struct sley_task *task)
 {
 	unsigned int level = task_level(task);
-	bool urgent = overtake_is_urgent(level);
 
 	place_note_level(level);
 	runq_push(&rt->runq, task);
-	if (urgent)
-		overtake_ask_all(rt);
+	if (!overtake_is_urgent(level))
+		return;
+	overtake_ask_all(rt);
+	if (lease_is_on(&rt->lease))
+		lease_urgent(rt, level);
 }
 
 void place_shared(struct worker *worker, struct sley_task *task)
@@ -267,7 +269,7 @@ static bool is_guest(const struct worker *worker, const struct worker *home)
 static bool place_home(struct worker *worker, struct worker *home,
 		       struct sley_task *task)
 {
-	bool urgent = overtake_is_urgent(task_level(task));
+	unsigned int level = task_level(task);
 	bool guest = is_guest(worker, home);
 	bool woken;
 
@@ -278,8 +280,11 @@ static bool place_home(struct worker *worker, struct worker *home,
 	gauge_more(&home->nr_home);
 	push_list_push(&home->home, task_node(task));
 	woken = idle_notify_seat(&home->rt->idle, &home->seat);
-	if (urgent && !woken)
+	if (overtake_is_urgent(level) && !woken) {
 		overtake_ask(home);
+		if (lease_is_on(&home->rt->lease))
+			lease_urgent_home(home, level);
+	}
 	if (guest)
 		guest_leave(home);
 	return woken;
@@ -434,6 +439,7 @@ void place_arrivals(struct worker *worker)
 		node = node->next;
 		levels_push(&worker->ready, task, task_level(task));
 	}
+	worker_publish_levels(worker);
 	gauge_less(&worker->nr_home, nr);
 }
 

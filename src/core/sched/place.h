@@ -66,8 +66,10 @@ static inline void place_ready(struct worker *worker, struct sley_task *task,
 			       unsigned int level)
 {
 	levels_push(&worker->ready, task, level);
-	if (unlikely(overtake_is_urgent(level)))
+	if (unlikely(overtake_is_urgent(level))) {
+		worker_publish_levels(worker);
 		overtake_ask_self(worker);
+	}
 }
 
 /* The same for a task that does not simply go to the caller's ready levels. */

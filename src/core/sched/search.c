@@ -194,6 +194,22 @@ static bool look_and_ask(void *arg)
 	       fork_ask_all(worker->rt);
 }
 
+static unsigned int first_level(uint64_t levels)
+{
+	return levels ? (unsigned int)bits_first(levels) : LEASE_NO_LEVEL;
+}
+
+struct lease_need worker_need(struct worker *worker)
+{
+	uint64_t bound = worker_look_after(worker);
+	uint64_t levels = bound | runq_hint(&worker->rt->runq);
+
+	/* As before sleeping: a worker that parks now must not find anything. */
+	if (!levels && (look_everywhere(worker) || !next_empty(&worker->next)))
+		levels = 1ull << LEVEL_DEFAULT;
+	return (struct lease_need){ first_level(levels), first_level(bound) };
+}
+
 /* Submitters relied on the search: is there more work than the search found? */
 static void end_search(struct worker *worker)
 {
@@ -257,6 +273,8 @@ static struct sley_task *look_once(struct worker *worker, bool asks_sources)
 {
 	struct sley_task *task = worker_pick(worker);
 
+	if (!task && lease_is_asked(&worker->lease))
+		return NULL;
 	if (!task && asks_sources)
 		task = source_pick(worker);
 	if (!task) {
@@ -297,6 +315,10 @@ static uint32_t spin_time(struct worker *worker)
 {
 	uint32_t floor_ns = runtime_spin_floor(worker->rt);
 
+	/* Peers make better use of the time. */
+	if (runq_has_looks(&worker->rt->runq) &&
+	    lease_look(worker, LEASE_NO_LEVEL))
+		return 0;
 	if (poller_gathers(worker) && worker->spin_max_ns <= SPIN_NS_GATHERS)
 		return floor_ns;
 	return worker->spin_ns > floor_ns ? worker->spin_ns : floor_ns;
@@ -315,7 +337,9 @@ static struct sley_task *spin(struct worker *worker, bool searching,
 	struct sley_task *task = NULL;
 
 	gauge_idle_begin(&worker->idle, now_ns);
-	for (unsigned int round = 1; !task && !stopping(worker); round++) {
+	for (unsigned int round = 1;
+	     !task && !stopping(worker) && !lease_is_asked(&worker->lease);
+	     round++) {
 		bool look = searching && round % SPIN_ROUNDS_PER_LOOK == 0;
 
 		if (round % SPIN_ROUNDS_PER_CLOCK == 0 &&
@@ -377,12 +401,71 @@ static struct sley_task *search(struct worker *worker, bool searching,
 	return task || !spin_ns ? task : spin(worker, searching, spin_ns);
 }
 
+/* Of a worker that may run: everywhere, for a while. */
+static struct sley_task *search_on(struct worker *worker, bool searching,
+				   bool asks_sources)
+{
+	struct sley_task *task;
+
+	if (unlikely(worker->wanders))
+		victims_look_around(&worker->rt->victims, worker->index);
+	worker_fire_timers(worker);
+	task = search(worker, searching, asks_sources);
+	if (!task && !lease_is_asked(&worker->lease))
+		task = seize(worker);
+	return task;
+}
+
+/* Before the worker looks for work: it may have to have a core. */
+static inline enum lease_right settle(struct worker *worker)
+{
+	if (lease_is_on(&worker->rt->lease) || lease_is_asked(&worker->lease))
+		return lease_settle(worker);
+	return LEASE_RUNS;
+}
+
+/* With the core, or without. */
+static bool park_settled(struct worker *worker, bool searching)
+{
+	if (lease_is_on(&worker->rt->lease))
+		lease_return(worker);
+	return park(worker, searching);
+}
+
+static struct sley_task *search_and_park(struct worker *worker, bool *searching,
+					 enum lease_right right)
+{
+	bool first = true;
+
+	for (;;) {
+		struct sley_task *task = NULL;
+
+		/* The sources had nothing a moment ago, and may cost a system call. */
+		if (likely(right != LEASE_PARKS))
+			task = search_on(worker, *searching, !first);
+		first = false;
+		if (task || stopping(worker))
+			return task;
+		if (!lease_is_asked(&worker->lease)) {
+			/* Functions of the user are work, too. */
+			if (right == LEASE_RUNS && hooks_call_idle(worker))
+				continue;
+			*searching = park_settled(worker, *searching);
+		}
+		right = settle(worker);
+	}
+}
+
 struct sley_task *worker_search(struct worker *worker)
 {
-	bool searching = resume_search(worker), first = true;
-	struct sley_task *task = look_once(worker, true);
+	bool searching = resume_search(worker);
+	enum lease_right right = settle(worker);
+	struct sley_task *task = NULL;
 
+	if (likely(right != LEASE_PARKS))
+		task = look_once(worker, true);
 	if (likely(task)) {
+		worker->lease.unused = false;
 		if (searching)
 			keep_or_end_search(worker, task);
 		worker_expect_timers(worker);
@@ -391,22 +474,8 @@ struct sley_task *worker_search(struct worker *worker)
 	worker->nr_kept = 0;
 	if (!searching)
 		searching = idle_search_begin(&worker->rt->idle);
-	for (;;) {
-		if (unlikely(worker->wanders))
-			victims_look_around(&worker->rt->victims,
-					    worker->index);
-		worker_fire_timers(worker);
-		/* The sources had nothing a moment ago, and may cost a system call. */
-		task = search(worker, searching, !first);
-		first = false;
-		if (!task)
-			task = seize(worker);
-		if (task || stopping(worker))
-			break;
-		if (hooks_call_idle(worker))
-			continue;
-		searching = park(worker, searching);
-	}
+	task = search_and_park(worker, &searching, right);
+	worker->lease.unused = false;
 	if (searching)
 		keep_or_end_search(worker, task);
 	worker_expect_timers(worker);

@@ -167,7 +167,8 @@ void worker_yield(struct worker *worker)
 	/* A task below the default level gives way to its own level. */
 	if (unlikely(!next) && task_level(strand->task) > LEVEL_DEFAULT)
 		next = worker_pick_low(worker, task_level(strand->task));
-	if (next) {
+	/* The loop of an idle strand passes the core on: core/sched/lease.h. */
+	if (next || lease_is_called(&worker->lease)) {
 		worker->after.kind = AFTER_YIELD;
 		(void)worker_switch_to(worker, next);
 	}
@@ -510,6 +511,8 @@ static void run_strands(struct worker *worker)
 			continue;
 		}
 		worker_fire_timers(worker);
+		if (lease_is_asked(&worker->lease))
+			(void)lease_settle(worker);
 		task = pick_resumable(worker);
 		stack_shortage_report(worker);
 		if (task)
@@ -600,6 +603,7 @@ void worker_main(struct worker *worker)
 {
 	become(worker);
 	run_strands(worker);
+	lease_return(worker);
 	cease(worker);
 }
 

@@ -41,6 +41,7 @@
 #include "core/life/sley.h"
 #include "core/sched/gauge.h"
 #include "core/sched/idle.h"
+#include "core/sched/lease.h"
 #include "core/sched/levels.h"
 #include "core/sched/monitor.h"
 #include "core/sched/next_slot.h"
@@ -180,6 +181,8 @@ struct worker {
 	struct list parents; /* strands suspended with forked children       */
 	uint32_t nr_parents; /* in that list: written under the lock         */
 	cache_aligned struct timers timers;
+	uint64_t levels_hint; /* of ready, but for the default; for others   */
+	struct worker_lease lease;
 	cache_aligned struct idle_seat seat;
 	cache_aligned struct ring ring;
 	struct list link;               /* single-threaded: in rt->bound     */
@@ -294,6 +297,20 @@ void worker_yield(struct worker *worker);
 /* Queue the tasks whose deadline has come. */
 void worker_fire_timers(struct worker *worker);
 
+/*
+ * Nothing is locked: all things that make tasks ready, besides tasks.  Returns all levels
+ * at which there are tasks that are with @worker.
+ */
+uint64_t worker_look_after(struct worker *worker);
+
+/* Other threads may read at which levels @worker has tasks of its own. */
+static inline void worker_publish_levels(struct worker *worker)
+{
+	/* relaxed: a hint. */
+	store_relaxed(&worker->levels_hint,
+		      worker->ready.bitmap & ~(1ull << LEVEL_DEFAULT));
+}
+
 /* All levels at which there is a task for @worker. */
 static inline uint64_t worker_levels_waiting(const struct worker *worker)
 {
@@ -311,6 +328,16 @@ struct sley_task *worker_pick_above(struct worker *worker, unsigned int level);
 
 /* The next task of default level or above, from this worker's own sources. */
 struct sley_task *worker_pick(struct worker *worker);
+
+/*
+ * Shall the worker come to its loop, because it is asked for its core, or a peer wants the
+ * core for a more urgent task than one of @level?
+ */
+static inline bool worker_gives_core(struct worker *worker, unsigned int level)
+{
+	return lease_is_called(&worker->lease) ||
+	       (runq_has_looks(&worker->rt->runq) && lease_look(worker, level));
+}
 
 /*
  * In place of a pick: may the worker go on with a task of the default level that
@@ -347,6 +374,9 @@ static inline bool worker_keeps_search(const struct worker *worker)
 
 /* The worker that keeps its search is about to run something else. */
 void worker_end_kept_search(struct worker *worker);
+
+/* On an idle strand, nothing is locked: what could @worker run, had it a core? */
+struct lease_need worker_need(struct worker *worker);
 
 /* By chaos: from another worker, although there may be tasks here. */
 struct sley_task *worker_steal_needlessly(struct worker *worker);

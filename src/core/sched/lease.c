@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lease.c - how a worker takes, returns and passes on its core: see lease.h.
+ *
+ * Edges:
+ *
+ *  LE1  see core/sched/lease.h
+ *  LE2  see core/sched/lease.h
+ *  LE3  see core/sched/lease.h
+ */
+#include "core/sched/lease.h"
+
+#include "core/sched/lease_gate.h"
+#include "core/sched/lease_pass.h"
+#include "core/sched/place.h"
+#include "core/sched/worker.h"
+#include "os/clock.h"
+#include "os/futex.h"
+
+static struct lease *lease_of(const struct worker *worker)
+{
+	return &worker->rt->lease;
+}
+
+static int core_of(const struct worker_lease *own)
+{
+	/* relaxed: the worker's own, or LE2 has ordered it. */
+	return load_relaxed(&own->core);
+}
+
+/* As the worker, which does not stand at the gate. */
+static void set_core(struct worker_lease *own, int core)
+{
+	/* relaxed: the worker's own; for others a hint. */
+	store_relaxed(&own->core, core);
+}
+
+static void begin(struct worker_lease *own, int core)
+{
+	set_core(own, core);
+	/* relaxed: the worker's own; for the monitor a hint. */
+	store_relaxed(&own->since_ns, os_now());
+}
+
+/* ---- taking and returning ----------------------------------------------------------- */
+
+static bool take(struct lease *lease, struct worker_lease *own)
+{
+	int core = lease->ops->take(lease->arg);
+
+	if (core == LEASE_NO_CORE)
+		return false;
+	begin(own, core);
+	return true;
+}
+
+/* To a worker of this process, or back. */
+static void put(struct lease *lease, int core)
+{
+	if (lease_gate_grant(lease, core))
+		return;
+	lease->ops->put(lease->arg, core);
+	lease_gate_kick(lease);
+}
+
+void lease_return(struct worker *worker)
+{
+	struct worker_lease *own = &worker->lease;
+	struct lease *lease = lease_of(worker);
+
+	if (!lease_pass_in(&own->pass))
+		return;
+	if (core_of(own) != LEASE_NO_CORE) {
+		int core = core_of(own);
+
+		if (own->unused)
+			lease_count(&lease->counters.in_vain);
+		set_core(own, LEASE_NO_CORE);
+		/* relaxed: a request that comes later is obeyed without a core. */
+		(void)and_relaxed(&own->asked, ASK_SETTLE | ASK_URGENT);
+		put(lease, core);
+	}
+	lease_pass_out(&own->pass);
+}
+
+/* ---- the gate ------------------------------------------------------------------------ */
+
+static bool stopping(const struct worker *worker)
+{
+	/* relaxed: the stopper calls all workers at the gate afterwards. */
+	return load_relaxed(&worker->rt->phase) == PHASE_STOPPING;
+}
+
+/* Other workers find the task there, as long as this worker cannot run it. */
+static void open_next_slot(struct worker *worker)
+{
+	struct sley_task *task = next_take(&worker->next);
+
+	place_batch(worker, &task, task ? 1 : 0);
+}
+
+/* @own is the leader, and has had urgent work for a while. */
+static bool may_overtake(const struct lease *lease,
+			 const struct worker_lease *own, uint64_t now_ns)
+{
+	/* relaxed: a hint; the lock comes later. */
+	return own->urgent_ns && !load_relaxed(&lease->overtaker) &&
+	       now_ns - own->urgent_ns >= lease->terms.grace_ns;
+}
+
+/* The worker stands at the gate: since when has it had urgent work? */
+static void note_urgent(struct worker *worker, struct lease_need need)
+{
+	struct worker_lease *own = &worker->lease;
+
+	if (!overtake_is_urgent(need.level)) {
+		own->urgent_ns = 0;
+	} else if (!own->urgent_ns) {
+		own->urgent_ns = os_now();
+		if (overtake_is_urgent(need.bound))
+			lease_ask_for_turn(worker->rt);
+	}
+}
+
+static uint64_t deadline_of(const struct worker *worker, bool leads)
+{
+	const struct worker_lease *own = &worker->lease;
+	const struct lease *lease = lease_of(worker);
+	uint64_t deadline_ns = timers_next(&worker->timers);
+	uint64_t grace_ns = lease->terms.grace_ns;
+
+	/* relaxed: a worker that comes back kicks the leader. */
+	if (!leads || !own->urgent_ns || load_relaxed(&lease->overtaker) ||
+	    grace_ns > UINT64_MAX - own->urgent_ns)
+		return deadline_ns;
+	grace_ns += own->urgent_ns;
+	return grace_ns < deadline_ns ? grace_ns : deadline_ns;
+}
+
+static void sleep_there(struct worker *worker, bool leads)
+{
+	struct worker_lease *own = &worker->lease;
+	struct lease *lease = lease_of(worker);
+	uint64_t deadline_ns = deadline_of(worker, leads);
+
+	if (leads)
+		lease->ops->wait(lease->arg, &own->word, GATE_WAITS,
+				 deadline_ns);
+	else
+		(void)os_futex_wait(&own->word, GATE_WAITS, deadline_ns);
+}
+
+/* The worker leaves by its own act, unless a giver was faster. */
+static enum lease_right go(struct worker *worker, enum lease_right right)
+{
+	bool left = lease_gate_leave(lease_of(worker), &worker->lease);
+
+	return left ? right : LEASE_RUNS;
+}
+
+/* A core from the table; the giver may have been faster, and then there are two. */
+static bool take_at_gate(struct worker *worker)
+{
+	struct worker_lease *own = &worker->lease;
+	struct lease *lease = lease_of(worker);
+	int core = lease->ops->take(lease->arg);
+
+	if (core == LEASE_NO_CORE)
+		return false;
+	if (lease_gate_leave(lease, own)) {
+		begin(own, core);
+	} else {
+		put(lease, core);
+	}
+	return true;
+}
+
+/*
+ * Once around: the word has been set to WAITS before all looks.  True: the worker has left,
+ * and *@right says how.
+ */
+static bool wait_once(struct worker *worker, enum lease_right *right)
+{
+	struct worker_lease *own = &worker->lease;
+	struct lease *lease = lease_of(worker);
+	struct lease_need need;
+	bool leads;
+
+	*right = LEASE_RUNS;
+	if (take_at_gate(worker))
+		return true;
+	need = worker_need(worker);
+	if (stopping(worker) || need.level == LEASE_NO_LEVEL) {
+		*right =
+			go(worker, stopping(worker) ? LEASE_RUNS : LEASE_PARKS);
+		return true;
+	}
+	leads = lease_gate_change(lease, own, need);
+	note_urgent(worker, need);
+	if (leads && may_overtake(lease, own, os_now()) &&
+	    lease_gate_overtake(lease, own)) {
+		/* relaxed: the worker's own bit. */
+		(void)or_relaxed(&own->asked, ASK_URGENT);
+		*right = LEASE_OVERTAKES;
+		return true;
+	}
+	sleep_there(worker, leads);
+	return false;
+}
+
+static bool is_away(struct worker_lease *own)
+{
+	uint32_t word = load_acquire(&own->word); /* LE2 */
+
+	if (word == GATE_KICKED &&
+	    !cas_acquire(&own->word, &word, GATE_WAITS)) /* LE2 */
+		word = load_acquire(&own->word);         /* LE2 */
+	return word != GATE_WAITS && word != GATE_KICKED;
+}
+
+static enum lease_right wait_for_core(struct worker *worker)
+{
+	struct worker_lease *own = &worker->lease;
+	struct lease_need need = worker_need(worker);
+	enum lease_right right = LEASE_RUNS;
+
+	if (need.level == LEASE_NO_LEVEL)
+		return LEASE_PARKS;
+	open_next_slot(worker);
+	own->urgent_ns = 0;
+	if (!lease_gate_stand(lease_of(worker), own, need))
+		return LEASE_RUNS;
+	while (!is_away(own) && !wait_once(worker, &right))
+		;
+	return right;
+}
+
+/* ---- passing on ----------------------------------------------------------------------- */
+
+static void give(struct worker *worker, unsigned int level)
+{
+	struct worker_lease *own = &worker->lease;
+	struct lease *lease = lease_of(worker);
+	int core = core_of(own);
+
+	own->refused = !lease->ops->give(lease->arg, core, level);
+	if (own->refused)
+		return;
+	lease_count(&lease->counters.given);
+	set_core(own, LEASE_NO_CORE);
+}
+
+static void end_turn(struct worker *worker, unsigned int level)
+{
+	struct worker_lease *own = &worker->lease;
+	struct lease *lease = lease_of(worker);
+	/* relaxed: the worker's own. */
+	uint64_t ran_ns = os_now() - load_relaxed(&own->since_ns);
+
+	if (!lease_gate_turn(lease, core_of(own), level,
+			     ran_ns >= lease->terms.quantum_ns))
+		return;
+	lease_count(&lease->counters.passed);
+	set_core(own, LEASE_NO_CORE);
+}
+
+static void pass_on(struct worker *worker, uint32_t asked)
+{
+	struct worker_lease *own = &worker->lease;
+	struct lease *lease = lease_of(worker);
+	unsigned int level = worker_need(worker).level;
+
+	if (!lease->ops->holds(lease->arg, core_of(own))) {
+		lease_count(&lease->counters.lost);
+		set_core(own, LEASE_NO_CORE);
+	}
+	if (core_of(own) != LEASE_NO_CORE && asked & ASK_GIVE)
+		give(worker, level);
+	if (core_of(own) != LEASE_NO_CORE && asked & ASK_TURN)
+		end_turn(worker, level);
+}
+
+static enum lease_right settle(struct worker *worker)
+{
+	struct worker_lease *own = &worker->lease;
+	struct lease *lease = lease_of(worker);
+	uint32_t asked = xchg_acquire(&own->asked, 0); /* LE3 */
+
+	if (asked & ASK_URGENT)
+		lease_gate_come_back(lease);
+	if (asked && core_of(own) != LEASE_NO_CORE)
+		pass_on(worker, asked);
+	if (core_of(own) != LEASE_NO_CORE)
+		return LEASE_RUNS;
+	if (!take(lease, own)) {
+		enum lease_right right = wait_for_core(worker);
+
+		if (core_of(own) == LEASE_NO_CORE)
+			return right;
+	}
+	own->unused = true;
+	lease_count(&lease->counters.taken);
+	return LEASE_RUNS;
+}
+
+enum lease_right lease_settle(struct worker *worker)
+{
+	struct worker_lease *own = &worker->lease;
+	enum lease_right right;
+
+	while (!lease_pass_in(&own->pass)) {
+		/*
+		 * An asker that came while leases were switched off is forgotten.  Switching
+		 * on asks after it has opened the pass.
+		 */
+		if (!xchg_acquire(&own->asked, 0)) /* LE3 */
+			return LEASE_RUNS;
+	}
+	right = settle(worker);
+	lease_pass_out(&own->pass);
+	return right;
+}
+
+/* ---- in a pick -------------------------------------------------------------------------- */
+
+bool lease_look(struct worker *worker, unsigned int level)
+{
+	struct worker_lease *own = &worker->lease;
+	struct lease *lease = lease_of(worker);
+	bool wanted;
+
+	if (own->refused || core_of(own) == LEASE_NO_CORE) {
+		own->refused = false;
+		return false;
+	}
+	if (!lease_pass_in(&own->pass))
+		return false;
+	wanted = lease->ops->look(lease->arg, level);
+	if (wanted) {
+		lease_count(&lease->counters.looks);
+		/* relaxed: the worker's own request. */
+		(void)or_relaxed(&own->asked, ASK_GIVE);
+	}
+	lease_pass_out(&own->pass);
+	return wanted;
+}
+
+void lease_try(struct worker *worker)
+{
+	struct worker_lease *own = &worker->lease;
+	struct lease *lease = lease_of(worker);
+
+	if (!lease_pass_in(&own->pass))
+		return;
+	if (take(lease, own)) {
+		lease_count(&lease->counters.taken);
+		/* relaxed: the worker's own bit. */
+		(void)and_relaxed(&own->asked, ~(uint32_t)ASK_URGENT);
+		lease_gate_come_back(lease);
+	}
+	lease_pass_out(&own->pass);
+}
