@@ -13,7 +13,9 @@
  * sides read-modify-write one and the same word, or call os_membarrier() on the
  * rare side.  A read-modify-write of another word is a full barrier on x86, and
  * not elsewhere: acq_rel keeps neither an earlier store from moving behind the
- * load nor a later load from moving before the store.
+ * load nor a later load from moving before the store.  Two processes that may not write
+ * to each other's words can do neither: for them, and for nobody else, both the
+ * store and the load are seq_cst.
  *
  * How to write edges down: a file that has ordered operations declares its edges
  * at the top ("X1  publisher -> reader : published data"), each ordered
@@ -38,10 +40,13 @@
 
 #define load_relaxed(p) __atomic_load_n((p), __ATOMIC_RELAXED)
 #define load_acquire(p) chaos_around(__atomic_load_n((p), __ATOMIC_ACQUIRE))
+#define load_seq_cst(p) chaos_around(__atomic_load_n((p), __ATOMIC_SEQ_CST))
 
 #define store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 #define store_release(p, v)                                                    \
 	chaos_around_store(__atomic_store_n((p), (v), __ATOMIC_RELEASE))
+#define store_seq_cst(p, v)                                                    \
+	chaos_around_store(__atomic_store_n((p), (v), __ATOMIC_SEQ_CST))
 
 #define xchg_relaxed(p, v) __atomic_exchange_n((p), (v), __ATOMIC_RELAXED)
 #define xchg_acquire(p, v)                                                     \
@@ -63,6 +68,9 @@
 #define cas_acq_rel(p, e, d)                                                   \
 	chaos_around(__atomic_compare_exchange_n(                              \
 		(p), (e), (d), false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+#define cas_seq_cst(p, e, d)                                                   \
+	chaos_around(__atomic_compare_exchange_n(                              \
+		(p), (e), (d), false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 /* Acquires on failure, too. */
 #define cas_acq_rel_acquire(p, e, d)                                           \
 	chaos_around(__atomic_compare_exchange_n(                              \

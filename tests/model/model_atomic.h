@@ -21,7 +21,7 @@ enum model_order {
 	MODEL_ORDER_ACQUIRE = __ATOMIC_ACQUIRE,
 	MODEL_ORDER_RELEASE = __ATOMIC_RELEASE,
 	MODEL_ORDER_ACQ_REL = __ATOMIC_ACQ_REL,
-	MODEL_ORDER_SEQ_CST = __ATOMIC_SEQ_CST, /* self tests only */
+	MODEL_ORDER_SEQ_CST = __ATOMIC_SEQ_CST,
 };
 
 /* The kind of a read-modify-write. */
@@ -104,9 +104,10 @@ void model_spin(struct model_at at);
 #define and_release(p, v) MODEL_RMW(p, AND, v, "and_release", RELEASE)
 #define and_acq_rel(p, v) MODEL_RMW(p, AND, v, "and_acq_rel", ACQ_REL)
 
-/* For self tests of the explorer: no source of ours has these. */
 #define load_seq_cst(p) MODEL_LOAD(p, "load_seq_cst", SEQ_CST)
 #define store_seq_cst(p, v) MODEL_STORE(p, v, "store_seq_cst", SEQ_CST)
+#define cas_seq_cst(p, e, d) MODEL_CAS(p, e, d, "cas_seq_cst", SEQ_CST)
+/* For self tests of the explorer: no source of ours has it. */
 #define add_seq_cst(p, v) MODEL_RMW(p, ADD, v, "add_seq_cst", SEQ_CST)
 
 /* Model threads run on one processor thread: nothing to keep apart. */

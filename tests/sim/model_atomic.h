@@ -28,8 +28,10 @@
 
 #define load_relaxed STEP_LOAD
 #define load_acquire STEP_LOAD
+#define load_seq_cst STEP_LOAD
 #define store_relaxed STEP_STORE
 #define store_release STEP_STORE
+#define store_seq_cst STEP_STORE
 #define xchg_relaxed STEP_XCHG
 #define xchg_acquire STEP_XCHG
 #define xchg_release STEP_XCHG
@@ -38,6 +40,7 @@
 #define cas_acquire STEP_CAS
 #define cas_release STEP_CAS
 #define cas_acq_rel STEP_CAS
+#define cas_seq_cst STEP_CAS
 #define cas_acq_rel_acquire STEP_CAS
 #define add_relaxed STEP_ADD
 #define add_acquire STEP_ADD
