@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * futex.c - futex(2).
+ * futex.c - futex(2), and futex_waitv(2).
  *
  * FUTEX_WAIT would take a timeout relative to now; FUTEX_WAIT_BITSET takes a
  * point in time of CLOCK_MONOTONIC, and with all bits set is the same wait.
+ *
+ * futex_waitv has no function in the C library, and older kernels' headers have no
+ * struct for it: both are written down here.  Rejected for several words: one word
+ * that all wakers write.  Nobody else may write to a page of this process, and a waker
+ * would need a system call to tell.
  */
 #include "os/futex.h"
 
@@ -35,6 +40,19 @@
 #endif
 
 #define NS_PER_SEC 1000000000u
+
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449 /* on every architecture */
+#endif
+
+/* struct futex_waitv of the kernel; the size of a word is a flag. */
+struct waitv {
+	uint64_t expected;
+	uint64_t word;
+	uint32_t flags;
+	uint32_t zero;
+};
+#define WAITV_SHARED_U32 2u
 
 /*
  * The kernel keeps time in signed nanoseconds.  A time that does not fit lies
@@ -85,6 +103,55 @@ int os_futex_wait_shared(const uint32_t *word, uint32_t expected,
 			 uint64_t deadline_ns)
 {
 	return wait_for(word, 0, expected, deadline_ns);
+}
+
+/* An errno value, 0 for a wake-up; errno itself stays. */
+static int waitv(const struct waitv *words, int nr, uint64_t deadline_ns)
+{
+	struct timespec until = timespec_of(deadline_ns);
+	int saved = errno, err = 0;
+
+	if (fault_errno("futex_waitv", ENOSYS, ENOMEM) ||
+	    syscall(SYS_futex_waitv, words, nr, 0,
+		    deadline_ns == UINT64_MAX ? NULL : &until,
+		    CLOCK_MONOTONIC) < 0)
+		err = errno;
+	errno = saved;
+	return err;
+}
+
+int os_futex_wait_many(const struct os_futex_word *words, int nr,
+		       uint64_t deadline_ns)
+{
+	struct waitv kernels[OS_FUTEX_WORDS_MAX];
+	int err;
+
+	sley_assert(nr > 0 && nr <= OS_FUTEX_WORDS_MAX);
+	if (chaos_says(CHAOS_WAKE))
+		return 0;
+	for (int i = 0; i < nr; i++)
+		kernels[i] = (struct waitv){
+			.expected = words[i].expected,
+			.word = (uintptr_t)words[i].word,
+			.flags = WAITV_SHARED_U32,
+		};
+	err = waitv(kernels, nr, deadline_ns);
+	switch (err) {
+	case 0:
+	case EAGAIN: /* a word is different */
+	case EINTR:
+		return 0;
+	case ETIMEDOUT:
+	case ENOMEM:
+		return -err;
+	case ENOSYS:
+	case EPERM: /* a filter */
+	case EACCES:
+		return -ENOSYS;
+	default:
+		sley_fatal("futex wait for %d words failed: %s", nr,
+			   strerror(err));
+	}
 }
 
 static void wake(const uint32_t *word, int kind, int nr)

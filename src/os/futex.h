@@ -4,7 +4,10 @@
  * threads that wait, and waiters for spin locks all sleep here.
  *
  * Words are private to the process; only the words of the shared calls lie in
- * memory that processes share.  Deadlines are absolute on the clock of
+ * memory that processes share.  A thread that sleeps on a shared word need not be
+ * able to write it: a mapping that is readable only is enough, to sleep and to wake.
+ * So the owner of a page wakes the sleepers of all other processes, and the worst
+ * that such a process can do to them is to wake them for nothing.  Deadlines are absolute on the clock of
  * os_now(), so that a wait resumed after a spurious return needs no arithmetic.
  * No call changes errno.
  */
@@ -35,5 +38,24 @@ int os_futex_wait_shared(const uint32_t *word, uint32_t expected,
 			 uint64_t deadline_ns);
 void os_futex_wake_shared(const uint32_t *word, int nr);
 #endif
+
+#define OS_FUTEX_WORDS_MAX 128
+
+struct os_futex_word {
+	const uint32_t *word;
+	uint32_t expected;
+};
+
+/*
+ * Sleeps while each of the @nr @words, 1 to OS_FUTEX_WORDS_MAX, is as expected.  They are
+ * shared words: os_futex_wake_shared() wakes, also where only this process sees the word.
+ * 0 and -ETIMEDOUT as above.  Other errors come at once, and nothing was waited for:
+ * -ENOSYS: the kernel has no such call (Linux before 5.16), or a filter forbids it, and
+ *          it will be so the next time
+ * -ENOMEM: the kernel has no memory for the words now
+ * The caller then sleeps on a single word, with a deadline.
+ */
+must_check int os_futex_wait_many(const struct os_futex_word *words, int nr,
+				  uint64_t deadline_ns);
 
 #endif

@@ -6,6 +6,8 @@
 #include "hostile/filter.h"
 #include "hostile/surrounding.h"
 
+#include "os/futex.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -211,6 +213,20 @@ static void no_new_futexes(void)
 TEST(futex_of_an_old_kernel)
 {
 	check_works(no_new_futexes, NULL);
+}
+
+/* Both mean the same to a caller, which then sleeps on one word. */
+TEST(futex_for_many_words_forbidden)
+{
+	uint32_t word = 1;
+	const struct os_futex_word words[] = { { .word = &word } };
+
+	forbid(449, EPERM);
+	CHECK_EQ(os_futex_wait_many(words, 1, UINT64_MAX), -ENOSYS);
+	forbid(449, ENOSYS);
+	CHECK_EQ(os_futex_wait_many(words, 1, UINT64_MAX), -ENOSYS);
+	CHECK_EQ(os_futex_wait_shared(&word, 0, UINT64_MAX), 0);
+	test_result("the caller is told");
 }
 
 /* glibc cannot live without, either: somebody says so. */

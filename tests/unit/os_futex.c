@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os_futex.c - sleeping on a word: woken, timed out, interrupted.
+ * os_futex.c - sleeping on a word, or on several: woken, timed out, interrupted.
  */
 #include "harness/test.h"
 
 #include "base/atomic.h"
 #include "os/clock.h"
 #include "os/futex.h"
+#include "os/map.h"
+#include "os/shared_memory.h"
 #include "os/thread.h"
 
 #include <errno.h>
@@ -14,6 +16,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct sleeper {
 	const uint32_t *word;
@@ -33,13 +37,13 @@ static void *sleep_once(void *arg)
 	return NULL;
 }
 
-/* The kernel says that thread @tid sleeps. */
+/* The kernel says that thread @tid sleeps, of this process or of another. */
 static bool is_asleep(int tid)
 {
 	char path[64], text[256] = "", *state;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
 	file = fopen(path, "r");
 	if (!file)
 		return false;
@@ -168,4 +172,190 @@ TEST(errno_is_left_alone)
 TEST_ABORTS(a_word_at_a_bad_address_is_fatal, "futex wait failed")
 {
 	CHECK(os_futex_wait((const uint32_t *)16, 0, UINT64_MAX));
+}
+
+/* ---- several words ----------------------------------------------------------- */
+
+#define PAGE 4096
+
+/* Words of a page; @map has the same page, not to be written. */
+struct page {
+	uint32_t *own;
+	const uint32_t *map;
+	int fd;
+};
+
+static struct page make_page(void)
+{
+	void *memory;
+	struct page page = {
+		.fd = os_shared_page_create("sley-test", PAGE, &memory),
+	};
+
+	CHECK_GE(page.fd, 0);
+	page.own = memory;
+	page.map = os_shared_memory_map_to_read(page.fd, PAGE);
+	CHECK(page.map);
+	return page;
+}
+
+static void free_page(struct page *page)
+{
+	os_unmap((void *)page->map, PAGE);
+	os_unmap(page->own, PAGE);
+	os_close(page->fd);
+}
+
+struct many {
+	struct os_futex_word words[OS_FUTEX_WORDS_MAX];
+	int nr;
+	uint64_t deadline;
+	int tid;
+	int result;
+	uint32_t returned;
+};
+
+static void *sleep_on_many(void *arg)
+{
+	struct many *m = arg;
+
+	store_release(&m->tid, os_thread_id());
+	m->result = os_futex_wait_many(m->words, m->nr, m->deadline);
+	store_release(&m->returned, 1);
+	return NULL;
+}
+
+/* A wait that ends at once says whether there is the call. */
+static void need_wait_many(void)
+{
+	uint32_t word = 1;
+	struct os_futex_word words[] = { { .word = &word } };
+
+	if (os_futex_wait_many(words, 1, UINT64_MAX) == -ENOSYS)
+		test_skip("this kernel has no futex_waitv");
+}
+
+static pthread_t start_many(struct many *m)
+{
+	pthread_t thread;
+
+	m->tid = 0;
+	m->returned = 0;
+	thread = test_thread(sleep_on_many, m);
+	CHECK_EVENTUALLY(load_acquire(&m->tid));
+	CHECK_EVENTUALLY(load_acquire(&m->returned) || is_asleep(m->tid));
+	CHECK(!load_acquire(&m->returned));
+	return thread;
+}
+
+TEST(a_sleeper_on_many_words_is_woken_by_each)
+{
+	struct page page = make_page();
+	uint32_t bell = 0;
+	struct many m = { .nr = OS_FUTEX_WORDS_MAX, .deadline = UINT64_MAX };
+	pthread_t thread;
+
+	need_wait_many();
+	/* One word of this process, the others of a page of another. */
+	m.words[0].word = &bell;
+	for (int i = 1; i < m.nr; i++)
+		m.words[i].word = &page.map[i];
+	for (int i = 0; i < m.nr; i++) {
+		uint32_t *word = i ? &page.own[i] : &bell;
+
+		thread = start_many(&m);
+		store_release(word, 7);
+		os_futex_wake_shared(word, 1);
+		os_thread_join(thread);
+		CHECK_EQ(m.result, 0);
+		m.words[i].expected = 7;
+	}
+	free_page(&page);
+}
+
+TEST(a_single_word_of_many_that_differs_is_enough)
+{
+	uint32_t word[OS_FUTEX_WORDS_MAX] = { 0 };
+	struct many m = { .nr = OS_FUTEX_WORDS_MAX };
+
+	need_wait_many();
+	for (int i = 0; i < m.nr; i++)
+		m.words[i].word = &word[i];
+	for (int i = 0; i < m.nr; i++) {
+		word[i] = 1;
+		CHECK_EQ(os_futex_wait_many(m.words, m.nr, UINT64_MAX), 0);
+		word[i] = 0;
+	}
+}
+
+TEST(many_words_have_a_deadline)
+{
+	uint64_t deadline = os_now() + 20000000;
+	uint32_t word[2] = { 0, 0 };
+	const struct os_futex_word words[] = { { .word = &word[0] },
+					       { .word = &word[1] } };
+	int err;
+
+	need_wait_many();
+	do
+		err = os_futex_wait_many(words, 2, deadline);
+	while (!err);
+	CHECK_EQ(err, -ETIMEDOUT);
+	CHECK_GE(os_now(), deadline);
+	errno = E2BIG;
+	CHECK_EQ(os_futex_wait_many(words, 2, 0), -ETIMEDOUT);
+	CHECK_EQ(errno, E2BIG);
+}
+
+/* Says by its status whether the word changed while it slept. */
+static int sleep_in_child(const struct page *page)
+{
+	const struct os_futex_word words[] = { { .word = &page->map[1] },
+					       { .word = &page->map[2] } };
+
+	/* A child has no other mapping: as a process that got the descriptor. */
+	os_unmap(page->own, PAGE);
+	while (load_acquire(&page->map[2]) == 0)
+		if (os_futex_wait_many(words, 2, UINT64_MAX))
+			return 1;
+	return load_acquire(&page->map[2]) == 5 ? 0 : 2;
+}
+
+TEST(the_owner_of_a_page_wakes_a_process_that_can_only_read_it)
+{
+	struct page page = make_page();
+	int pid, status;
+
+	need_wait_many();
+	pid = fork();
+	CHECK_GE(pid, 0);
+	if (!pid)
+		_exit(sleep_in_child(&page));
+	CHECK_EVENTUALLY(is_asleep(pid));
+	/* The word first: a child that was not asleep yet does not sleep. */
+	store_release(&page.own[2], 5);
+	os_futex_wake_shared(&page.own[2], 1);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK(WIFEXITED(status));
+	CHECK_EQ(WEXITSTATUS(status), 0);
+	free_page(&page);
+}
+
+TEST(a_single_shared_word_can_be_slept_on_by_a_reader)
+{
+	struct page page = make_page();
+
+	CHECK_EQ(os_futex_wait_shared(&page.map[0], 1, UINT64_MAX), 0);
+	CHECK_EQ(os_futex_wait_shared(&page.map[0], 0, 0), -ETIMEDOUT);
+	free_page(&page);
+}
+
+TEST_ABORTS(many_words_at_a_bad_address_are_fatal, "futex wait for 1 words")
+{
+	const struct os_futex_word words[] = {
+		{ .word = (const uint32_t *)16 },
+	};
+
+	need_wait_many();
+	CHECK(os_futex_wait_many(words, 1, UINT64_MAX));
 }
