@@ -15,7 +15,7 @@
  * not elsewhere: acq_rel keeps neither an earlier store from moving behind the
  * load nor a later load from moving before the store.  Two processes that may not write
  * to each other's words can do neither: for them, and for nobody else, both the
- * store and the load are seq_cst.
+ * read-modify-write and the load behind it are seq_cst.
  *
  * How to write edges down: a file that has ordered operations declares its edges
  * at the top ("X1  publisher -> reader : published data"), each ordered
@@ -45,8 +45,6 @@
 #define store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 #define store_release(p, v)                                                    \
 	chaos_around_store(__atomic_store_n((p), (v), __ATOMIC_RELEASE))
-#define store_seq_cst(p, v)                                                    \
-	chaos_around_store(__atomic_store_n((p), (v), __ATOMIC_SEQ_CST))
 
 #define xchg_relaxed(p, v) __atomic_exchange_n((p), (v), __ATOMIC_RELAXED)
 #define xchg_acquire(p, v)                                                     \
@@ -55,6 +53,8 @@
 	chaos_around(__atomic_exchange_n((p), (v), __ATOMIC_RELEASE))
 #define xchg_acq_rel(p, v)                                                     \
 	chaos_around(__atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL))
+#define xchg_seq_cst(p, v)                                                     \
+	chaos_around(__atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST))
 
 #define cas_relaxed(p, e, d)                                                   \
 	__atomic_compare_exchange_n((p), (e), (d), false, __ATOMIC_RELAXED,    \

@@ -33,13 +33,14 @@
  *
  *   SEEN     .member holds the core, as the host has seen; says nothing new
  *   PENDING  the host is about to take the idle core of another member for .member; nobody
- *            takes the core yet (domain/cores.h)
+ *            takes the core yet (domain/cores.h).  Of the generation after IDLE
  *   IDLE     nobody wants the core
  *
  * IDLE and BUSY change without a new generation.
  *
- * Who wants a core says so in its own page, too: .want.  Who gives one changes the word of
- * the receiver in the array .gives of its own page, and wakes the sleepers of this word.
+ * A member that wants a core says so in its own page, too: .want.  The giver of a core
+ * changes the word of the receiver in the array .gives of its own page, and wakes the
+ * sleepers of this word.
  *
  * All numbers are little-endian and have the same places on all processors.  There are no
  * pointers.  A change of the layout is a new DOMAIN_PAGE_VERSION.
@@ -52,6 +53,9 @@
  *        that the reader of a hand-over finds the hand-over before
  *   DP3  a member: IDLE becomes BUSY, then it looks at the host's word -> the host: PENDING,
  *        then it looks at the member's word.  One of the two sees the other.
+ *   DP4  a member: BUSY becomes IDLE, then it looks at the wants -> another: its want,
+ *        then it looks for idle cores.  As above.
+ *   DP5  a member has a want, then it changes .asks -> the host loads .asks : the want
  */
 #ifndef SLEY_DOMAIN_PAGE_H
 #define SLEY_DOMAIN_PAGE_H
@@ -112,6 +116,12 @@ static inline uint32_t core_member(uint64_t word)
 static inline uint32_t core_kind(uint64_t word)
 {
 	return word & 255;
+}
+
+/* The generation that @word, of the host, tells of: PENDING tells of none yet. */
+static inline uint64_t core_told(uint64_t word)
+{
+	return core_generation(word) - (core_kind(word) == CORE_PENDING);
 }
 
 /* The writer of @word holds the core, if the word is true. */
@@ -267,7 +277,7 @@ static inline uint64_t host_core(const struct host_page foreign *page,
 static inline uint64_t member_core_now(const struct member_page foreign *page,
 				       uint32_t core)
 {
-	return load_seq_cst(&page->core[core]); /* DP3 */
+	return load_seq_cst(&page->core[core]); /* DP3, DP4 */
 }
 
 static inline uint64_t host_core_now(const struct host_page foreign *page,
@@ -289,10 +299,22 @@ static inline uint32_t host_gives(const struct host_page foreign *page,
 	return load_acquire(&page->gives[member]); /* DP1 */
 }
 
+/* How often @page asked the host to look. */
+static inline uint32_t member_asks(const struct member_page foreign *page)
+{
+	return load_acquire(&page->asks); /* DP5 */
+}
+
 static inline uint64_t member_want(const struct member_page foreign *page)
 {
 	/* relaxed: a hint, complete in itself. */
 	return load_relaxed(&page->want);
+}
+
+/* The same, after the caller has changed a core word in its own page. */
+static inline uint64_t member_want_now(const struct member_page foreign *page)
+{
+	return load_seq_cst(&page->want); /* DP4 */
 }
 
 static inline uint64_t member_levels(const struct member_page foreign *page)
@@ -301,10 +323,35 @@ static inline uint64_t member_levels(const struct member_page foreign *page)
 	return load_relaxed(&page->levels);
 }
 
+static inline uint64_t member_in_vain(const struct member_page foreign *page)
+{
+	/* relaxed: a hint. */
+	return load_relaxed(&page->figures.nr_in_vain);
+}
+
 static inline uint64_t host_live(const struct host_page foreign *page)
 {
 	/* relaxed: pages of members are mapped by descriptors that packets bring. */
 	return load_relaxed(&page->live);
+}
+
+static inline uint32_t member_beats(const struct member_page foreign *page)
+{
+	/* relaxed: a hint. */
+	return load_relaxed(&page->beat);
+}
+
+static inline uint32_t member_runs(const struct member_page foreign *page)
+{
+	/* relaxed: a hint. */
+	return load_relaxed(&page->runs);
+}
+
+static inline uint32_t host_wish(const struct host_page foreign *page,
+				 uint32_t core)
+{
+	/* relaxed: a hint. */
+	return load_relaxed(&page->wish[core]);
 }
 
 /* ---- writing to the own page --------------------------------------------------------- */
@@ -318,14 +365,67 @@ static inline must_check bool member_core_change(struct member_page *page,
 						 uint64_t *expected,
 						 uint64_t word)
 {
-	return cas_seq_cst(&page->core[core], expected, word); /* DP2, DP3 */
+	/* DP2, DP3, DP4 */
+	return cas_seq_cst(&page->core[core], expected, word);
+}
+
+static inline void member_want_set(struct member_page *page, uint64_t want)
+{
+	(void)xchg_seq_cst(&page->want, want); /* DP4 */
+}
+
+/* Wakes the host. */
+static inline void member_ask(struct member_page *page)
+{
+	(void)add_release(&page->asks, 1); /* DP5 */
+	os_futex_wake_shared(&page->asks, INT_MAX);
 }
 
 /* Of the host, which is one thread. */
 static inline void host_core_set(struct host_page *page, uint32_t core,
 				 uint64_t word)
 {
-	store_seq_cst(&page->core[core], word); /* DP2, DP3 */
+	(void)xchg_seq_cst(&page->core[core], word); /* DP2, DP3 */
+}
+
+/* Hints of a member, for the host and for people; see struct member_page. */
+static inline void member_show(struct member_page *page, uint64_t levels,
+			       uint32_t runs, uint32_t load)
+{
+	/* relaxed: hints. */
+	store_relaxed(&page->levels, levels);
+	store_relaxed(&page->runs, runs);
+	store_relaxed(&page->load, load);
+}
+
+static inline void member_show_figures(struct member_page *page,
+				       const struct member_figures *figures)
+{
+	const uint64_t *from = (const uint64_t *)figures;
+	uint64_t *to = (uint64_t *)&page->figures;
+
+	/* relaxed: figures for people. */
+	for (size_t i = 0; i < sizeof(*figures) / sizeof(*from); i++)
+		store_relaxed(&to[i], from[i]);
+}
+
+static inline void member_generation_set(struct member_page *page,
+					 uint64_t generation)
+{
+	/* relaxed: for people. */
+	store_relaxed(&page->generation, generation);
+}
+
+static inline void member_beat(struct member_page *page)
+{
+	/* relaxed: the host sees that it changes. */
+	store_relaxed(&page->beat, load_relaxed(&page->beat) + 1);
+}
+
+static inline void member_strict_set(struct member_page *page, bool strict)
+{
+	/* relaxed: a hint. */
+	store_relaxed(&page->flags, strict ? MEMBER_STRICT : 0);
 }
 
 /* After a core word has become GIVEN: wakes the receiver. */
@@ -333,6 +433,42 @@ static inline void member_tell(struct member_page *page, uint32_t to)
 {
 	(void)add_release(&page->gives[to], 1); /* DP1 */
 	os_futex_wake_shared(&page->gives[to], INT_MAX);
+}
+
+static inline void host_page_begin(struct host_page *page, uint64_t generation,
+				   uint64_t tick_ns, uint32_t nr_cores)
+{
+	page->magic = DOMAIN_HOST_MAGIC;
+	page->version = DOMAIN_PAGE_VERSION;
+	page->generation = generation;
+	page->tick_ns = tick_ns;
+	page->nr_cores = nr_cores;
+}
+
+static inline void host_live_set(struct host_page *page, uint64_t live)
+{
+	/* relaxed: see host_live(). */
+	store_relaxed(&page->live, live);
+}
+
+static inline void host_member_set(struct host_page *page, uint32_t member,
+				   uint64_t generation)
+{
+	/* relaxed: for people. */
+	store_relaxed(&page->member[member], generation);
+}
+
+static inline void host_wish_set(struct host_page *page, uint32_t core,
+				 uint32_t wish)
+{
+	/* relaxed: a hint. */
+	store_relaxed(&page->wish[core], wish);
+}
+
+static inline void host_beat(struct host_page *page)
+{
+	/* relaxed: for people. */
+	store_relaxed(&page->beat, load_relaxed(&page->beat) + 1);
 }
 
 static inline void host_tell(struct host_page *page, uint32_t to)

@@ -105,9 +105,10 @@ void model_spin(struct model_at at);
 #define and_acq_rel(p, v) MODEL_RMW(p, AND, v, "and_acq_rel", ACQ_REL)
 
 #define load_seq_cst(p) MODEL_LOAD(p, "load_seq_cst", SEQ_CST)
-#define store_seq_cst(p, v) MODEL_STORE(p, v, "store_seq_cst", SEQ_CST)
+#define xchg_seq_cst(p, v) MODEL_RMW(p, XCHG, v, "xchg_seq_cst", SEQ_CST)
 #define cas_seq_cst(p, e, d) MODEL_CAS(p, e, d, "cas_seq_cst", SEQ_CST)
-/* For self tests of the explorer: no source of ours has it. */
+/* For self tests of the explorer: no source of ours has these. */
+#define store_seq_cst(p, v) MODEL_STORE(p, v, "store_seq_cst", SEQ_CST)
 #define add_seq_cst(p, v) MODEL_RMW(p, ADD, v, "add_seq_cst", SEQ_CST)
 
 /* Model threads run on one processor thread: nothing to keep apart. */

@@ -31,11 +31,11 @@
 #define load_seq_cst STEP_LOAD
 #define store_relaxed STEP_STORE
 #define store_release STEP_STORE
-#define store_seq_cst STEP_STORE
 #define xchg_relaxed STEP_XCHG
 #define xchg_acquire STEP_XCHG
 #define xchg_release STEP_XCHG
 #define xchg_acq_rel STEP_XCHG
+#define xchg_seq_cst STEP_XCHG
 #define cas_relaxed STEP_CAS
 #define cas_acquire STEP_CAS
 #define cas_release STEP_CAS
