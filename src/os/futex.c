@@ -52,7 +52,8 @@ struct waitv {
 	uint32_t flags;
 	uint32_t zero;
 };
-#define WAITV_SHARED_U32 2u
+#define WAITV_U32 2u
+#define WAITV_PRIVATE 128u
 
 /*
  * The kernel keeps time in signed nanoseconds.  A time that does not fit lies
@@ -133,7 +134,8 @@ int os_futex_wait_many(const struct os_futex_word *words, int nr,
 		kernels[i] = (struct waitv){
 			.expected = words[i].expected,
 			.word = (uintptr_t)words[i].word,
-			.flags = WAITV_SHARED_U32,
+			.flags = WAITV_U32 |
+				 (words[i].is_private ? WAITV_PRIVATE : 0),
 		};
 	err = waitv(kernels, nr, deadline_ns);
 	switch (err) {

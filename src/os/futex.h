@@ -16,6 +16,7 @@
 
 #include "base/compiler.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -44,11 +45,13 @@ void os_futex_wake_shared(const uint32_t *word, int nr);
 struct os_futex_word {
 	const uint32_t *word;
 	uint32_t expected;
+	bool is_private; /* os_futex_wake() wakes, and not os_futex_wake_shared() */
 };
 
 /*
  * Sleeps while each of the @nr @words, 1 to OS_FUTEX_WORDS_MAX, is as expected.  They are
- * shared words: os_futex_wake_shared() wakes, also where only this process sees the word.
+ * shared words unless they say otherwise: os_futex_wake_shared() wakes, also where only this
+ * process sees the word.
  * 0 and -ETIMEDOUT as above.  Other errors come at once, and nothing was waited for:
  * -ENOSYS: the kernel has no such call (Linux before 5.16), or a filter forbids it, and
  *          it will be so the next time

@@ -258,6 +258,7 @@ TEST(a_sleeper_on_many_words_is_woken_by_each)
 	need_wait_many();
 	/* One word of this process, the others of a page of another. */
 	m.words[0].word = &bell;
+	m.words[0].is_private = true;
 	for (int i = 1; i < m.nr; i++)
 		m.words[i].word = &page.map[i];
 	for (int i = 0; i < m.nr; i++) {
@@ -265,7 +266,10 @@ TEST(a_sleeper_on_many_words_is_woken_by_each)
 
 		thread = start_many(&m);
 		store_release(word, 7);
-		os_futex_wake_shared(word, 1);
+		if (i)
+			os_futex_wake_shared(word, 1);
+		else
+			os_futex_wake(word, 1);
 		os_thread_join(thread);
 		CHECK_EQ(m.result, 0);
 		m.words[i].expected = 7;
