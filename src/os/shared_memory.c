@@ -135,6 +135,27 @@ const void *(os_shared_memory_map_to_read)(int fd, size_t size)
 	return map(fd, size, PROT_READ);
 }
 
+static int map_over(void *at, size_t size, int flags, int fd)
+{
+	int saved_errno = errno, err = 0;
+
+	if (fault_errno("mmap", ENOMEM) ||
+	    mmap(at, size, PROT_READ, flags | MAP_FIXED, fd, 0) == MAP_FAILED)
+		err = -ENOMEM;
+	errno = saved_errno;
+	return err;
+}
+
+int os_shared_memory_map_over(int fd, size_t size, void *at)
+{
+	return map_over(at, size, MAP_SHARED, fd);
+}
+
+int os_shared_memory_blank_over(void *at, size_t size)
+{
+	return map_over(at, size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+}
+
 uint64_t os_shared_memory_max(uint64_t size)
 {
 	struct rlimit limit;

@@ -48,6 +48,16 @@ must_check const void *os_shared_memory_map_to_read(int fd, size_t size);
 		 : (os_shared_memory_map_to_read)(fd, size))
 #endif
 
+/*
+ * The same in place of the memory at @at, whole pages of an os_map(), whose os_unmap() ends
+ * this, too.  A thread that reads there meanwhile finds the old or the new memory.  0 or
+ * -ENOMEM: then nothing has changed.
+ */
+must_check int os_shared_memory_map_over(int fd, size_t size, void *at);
+
+/* Readable zeroes in place of the memory at @at, as above. */
+must_check int os_shared_memory_blank_over(void *at, size_t size);
+
 /* @size, or the largest size that a file of this process may have (ulimit -f). */
 must_check uint64_t os_shared_memory_max(uint64_t size);
 
