@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ledger_walk.h - from the words of all members to the state of each core, and to the
+ * members that lie.  See domain/ledger.h.
+ */
+#ifndef SLEY_DOMAIN_LEDGER_WALK_H
+#define SLEY_DOMAIN_LEDGER_WALK_H
+
+#include "domain/ledger.h"
+
+/*
+ * Follows the hand-overs of all cores, mends lies, and sets the faults of members.  Returns
+ * the members to be ejected.
+ */
+must_check uint64_t ledger_walk(struct ledger *ledger,
+				const struct ledger_sights *sights);
+
+/* The host has @core, with a generation that no member's word has. */
+void ledger_free(struct ledger *ledger, uint32_t core);
+
+/* The host gives the core to @member. */
+void ledger_give(struct ledger *ledger, uint32_t core, uint32_t member);
+
+/* Cores of @gone members become free; what they gave is given by the host. */
+void ledger_bury(struct ledger *ledger, const struct ledger_sights *sights,
+		 uint64_t gone);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * domain_wants.c - src/domain/cores.h and wants.h: what members do with their cores, and
+ * with what their peers want.
+ */
+#include "domain_crowd.h"
+
+static const struct ledger_options options = LEDGER_OPTIONS_DEFAULT;
+
+/* ---- cores ------------------------------------------------------------------------------ */
+
+TEST(a_member_alone_has_all_cores)
+{
+	crowd_begin(4, &options);
+	crowd_admit(3, &usual);
+	CHECK_EQ(crowd_tick(), 0);
+	CHECK_EQ(crowd_take(3), 4);
+	CHECK_EQ(cores_nr_held(&crowd.view[3]), 4);
+}
+
+TEST(parking_and_unparking_change_one_word_and_wake_nobody)
+{
+	struct member_page before;
+	uint64_t word;
+
+	crowd_of_two(2, 30, &options);
+	memcpy(&before, &crowd.page[0], sizeof(before));
+	word = before.core[1];
+	wants_leave(&crowd.wants[0], 1);
+	CHECK_EQ(core_kind(crowd.page[0].core[1]), CORE_IDLE);
+	CHECK_EQ(core_generation(crowd.page[0].core[1]), core_generation(word));
+	crowd.page[0].core[1] = word;
+	CHECK(memcmp(&before, &crowd.page[0], sizeof(before)) == 0);
+	crowd.page[0].core[1] = core_word(core_generation(word), CORE_IDLE, 0);
+	CHECK_EQ(cores_resume(&crowd.view[0]), 1);
+	CHECK_EQ(cores_resume(&crowd.view[0]), DOMAIN_NO_CORE);
+}
+
+TEST(a_core_that_is_given_has_one_taker)
+{
+	crowd_of_two(1, 30, &options);
+	crowd_admit(2, &usual);
+	CHECK(cores_give(&crowd.view[0], 0, 1));
+	CHECK(!cores_hold(&crowd.view[0], 0));
+	CHECK_EQ(cores_take(&crowd.view[2]), DOMAIN_NO_CORE);
+	CHECK_EQ(cores_take(&crowd.view[0]), DOMAIN_NO_CORE);
+	CHECK_EQ(cores_take(&crowd.view[1]), 0);
+	CHECK_EQ(cores_take(&crowd.view[1]), DOMAIN_NO_CORE);
+	CHECK_EQ(crowd_tick(), 0);
+	CHECK_EQ(crowd.broker.ledger.core[0].member, 1);
+}
+
+TEST(a_second_core_of_one_giver_is_found_without_another_wake)
+{
+	crowd_of_two(3, 30, &options);
+	CHECK(cores_give(&crowd.view[0], 0, 1));
+	CHECK(cores_give(&crowd.view[0], 2, 1));
+	CHECK_EQ(cores_take(&crowd.view[1]), 0);
+	CHECK_EQ(cores_take(&crowd.view[1]), 2);
+	CHECK_EQ(cores_take(&crowd.view[1]), DOMAIN_NO_CORE);
+	CHECK(!cores_have_news(&crowd.view[1]));
+}
+
+TEST(gives_without_a_core_are_not_believed)
+{
+	uint64_t generation;
+
+	crowd_of_two(1, 30, &options);
+	generation = core_generation(crowd.page[0].core[0]);
+	/* Older than what the host has seen, and far too new. */
+	crowd.page[1].core[0] = core_word(generation - 1, CORE_GIVEN, 0);
+	CHECK_EQ(cores_take_any(&crowd.view[0]), DOMAIN_NO_CORE);
+	crowd_admit(2, &usual);
+	crowd.page[1].core[0] =
+		core_word(generation + 2 * DOMAIN_WINDOW, CORE_GIVEN, 2);
+	CHECK_EQ(cores_take_any(&crowd.view[2]), DOMAIN_NO_CORE);
+	/* Of a member that does not have the core, as the holder's word says. */
+	for (uint32_t i = 1; i <= LEDGER_CLAIMS_MAX; i++) {
+		generation = core_generation(crowd.host.core[0]);
+		crowd.page[1].core[0] =
+			core_word(generation + 3, CORE_GIVEN, 2);
+		CHECK_EQ(cores_take_any(&crowd.view[2]), DOMAIN_NO_CORE);
+		CHECK_EQ(crowd_tick() >> 1, i == LEDGER_CLAIMS_MAX);
+		CHECK(cores_hold(&crowd.view[0], 0));
+	}
+}
+
+TEST(a_peer_cannot_take_a_core_away_by_its_words)
+{
+	uint64_t word;
+
+	crowd_of_two(1, 30, &options);
+	word = crowd.page[0].core[0];
+	for (int kind = CORE_NONE; kind <= CORE_PENDING; kind++) {
+		crowd.page[1].core[0] = core_word(core_generation(word) + 9,
+						  (enum core_kind)kind, 1);
+		CHECK(cores_hold(&crowd.view[0], 0));
+		CHECK_EQ(crowd.page[0].core[0], word);
+	}
+}
+
+TEST(a_core_that_the_host_gave_away_is_dropped)
+{
+	crowd_of_two(1, 30, &options);
+	crowd.host.core[0] =
+		core_word(core_generation(crowd.page[0].core[0]) + DOMAIN_LEAP,
+			  CORE_GIVEN, 1);
+	CHECK(!cores_give(&crowd.view[0], 0, 1));
+	CHECK_EQ(core_kind(crowd.page[0].core[0]), CORE_NONE);
+	CHECK(!cores_hold(&crowd.view[0], 0));
+	CHECK_EQ(cores_take_any(&crowd.view[1]), 0);
+}
+
+/* ---- wants ------------------------------------------------------------------------------ */
+
+TEST(u06_a_want_of_the_same_level_is_no_reason_to_look_up)
+{
+	crowd_of_two(1, 30, &options);
+	crowd_want(1, 1, 30);
+	CHECK_EQ(wants_look(&crowd.wants[0], 30), WANTS_NOBODY);
+	CHECK_EQ(wants_look(&crowd.wants[0], 29), WANTS_NOBODY);
+	CHECK(!wants_serve(&crowd.wants[0], 0, 30));
+	CHECK_EQ(wants_look(&crowd.wants[0], 31), 1);
+	CHECK(cores_hold(&crowd.view[0], 0));
+}
+
+TEST(u06_a_strictly_more_urgent_want_gets_the_core)
+{
+	crowd_of_two(1, 30, &options);
+	crowd_want(1, 1, 29);
+	CHECK_EQ(wants_look(&crowd.wants[0], 30), 1);
+	CHECK(wants_serve(&crowd.wants[0], 0, 30));
+	CHECK_EQ(cores_take(&crowd.view[1]), 0);
+	CHECK_EQ(wants_nr_given(&crowd.wants[0]), 1);
+}
+
+TEST(u06_a_want_gets_as_many_cores_as_it_wants)
+{
+	crowd_of_two(4, 30, &options);
+	crowd_want(1, 2, 10);
+	CHECK(wants_serve(&crowd.wants[0], 0, 30));
+	CHECK(wants_serve(&crowd.wants[0], 1, 30));
+	CHECK(!wants_serve(&crowd.wants[0], 2, 30));
+	CHECK_EQ(wants_look(&crowd.wants[0], 30), WANTS_NOBODY);
+	crowd_want(1, 1, 10); /* another want */
+	CHECK(wants_serve(&crowd.wants[0], 2, 30));
+}
+
+TEST(u04_of_all_wants_the_most_urgent_is_found)
+{
+	crowd_begin(1, &options);
+	for (uint32_t i = 0; i < DOMAIN_MEMBERS_MAX; i++)
+		crowd_admit(i, &usual);
+	for (uint32_t i = 1; i < DOMAIN_MEMBERS_MAX; i++)
+		crowd_want(i, 1, 10 + (i * 7) % 50);
+	crowd_want(41, 1, 3);
+	CHECK_EQ(wants_look(&crowd.wants[0], WANTS_ANY_LEVEL), 41);
+	CHECK_EQ(wants_look(&crowd.wants[0], 4), 41);
+	CHECK_EQ(wants_look(&crowd.wants[0], 3), WANTS_NOBODY);
+}
+
+TEST(u06_equally_urgent_peers_are_served_in_turn)
+{
+	crowd_begin(1, &options);
+	for (uint32_t i = 0; i < 5; i++)
+		crowd_admit(i, &usual);
+	crowd_want(4, 1, 30);
+	for (uint32_t round = 0; round < 12; round++) {
+		uint32_t next = 1 + round % 3;
+
+		for (uint32_t i = 1; i < 4; i++)
+			crowd_want(i, 1, 20);
+		CHECK_EQ(wants_look(&crowd.wants[0], 32), next);
+		(void)wants_serve(&crowd.wants[0], 0, 32);
+	}
+}
+
+TEST(u05_nobody_looks_at_wants_that_are_no_wants)
+{
+	crowd_of_two(1, 30, &options);
+	crowd_want(1, 0, 5);
+	CHECK_EQ(wants_look(&crowd.wants[0], 30), WANTS_NOBODY);
+	crowd.page[1].want = want_word(9, 3, 200); /* no level */
+	CHECK_EQ(wants_look(&crowd.wants[0], WANTS_ANY_LEVEL), WANTS_NOBODY);
+}
+
+TEST(a_core_that_is_left_goes_to_a_peer_that_wants_it)
+{
+	crowd_of_two(2, 30, &options);
+	crowd_want(1, 1, 60);
+	wants_leave(&crowd.wants[0], 0);
+	CHECK_EQ(cores_take(&crowd.view[1]), 0);
+	wants_leave(&crowd.wants[0], 1);
+	CHECK_EQ(core_kind(crowd.page[0].core[1]), CORE_IDLE);
+}
+
+TEST(a_want_asks_the_host_if_there_is_an_idle_core)
+{
+	crowd_of_two(2, 30, &options);
+	crowd_want(1, 1, 10);
+	CHECK_EQ(member_asks(&crowd.page[1]), 0);
+	crowd_want(1, 0, 0);
+	wants_leave(&crowd.wants[0], 1);
+	crowd_want(1, 1, 10);
+	CHECK_EQ(member_asks(&crowd.page[1]), 1);
+	CHECK_EQ(broker_tick(&crowd.broker, true), 0);
+	CHECK_EQ(cores_take(&crowd.view[1]), 1);
+}
+
+/* ---- races: bits that nobody means ---------------------------------------------------- */
+
+TEST(ru5_the_last_want_counts_whatever_came_before)
+{
+	crowd_of_two(1, 30, &options);
+	for (uint32_t i = 0; i < 100; i++) {
+		crowd_want(1, 1, 10);
+		CHECK_EQ(wants_look(&crowd.wants[0], 30), 1);
+		crowd_want(1, 0, 10);
+		CHECK_EQ(wants_look(&crowd.wants[0], 30), WANTS_NOBODY);
+	}
+}
+
+TEST(ru6_a_phantom_gets_one_core_until_the_next_tick)
+{
+	crowd_of_two(4, 30, &options);
+	crowd_want(1, 1, 10);
+	CHECK(wants_serve(&crowd.wants[0], 0, 30));
+	for (uint32_t i = 0; i < 100; i++)
+		CHECK_EQ(wants_look(&crowd.wants[0], 30), WANTS_NOBODY);
+	wants_tick(&crowd.wants[0]);
+	CHECK_EQ(wants_look(&crowd.wants[0], 30), 1);
+}
+
+TEST(ru6_a_peer_that_found_nothing_to_run_is_ignored_for_a_tick)
+{
+	crowd_of_two(1, 30, &options);
+	crowd_want(1, 1, 10);
+	CHECK(wants_serve(&crowd.wants[0], 0, 30));
+	CHECK_EQ(cores_take(&crowd.view[1]), 0);
+	crowd.page[1].figures.nr_in_vain++;
+	CHECK(cores_give(&crowd.view[1], 0, 0));
+	CHECK_EQ(cores_take(&crowd.view[0]), 0);
+	wants_tick(&crowd.wants[0]);
+	crowd_want(1, 1, 10);
+	CHECK_EQ(wants_look(&crowd.wants[0], 30), WANTS_NOBODY);
+	wants_tick(&crowd.wants[0]);
+	CHECK_EQ(wants_look(&crowd.wants[0], 30), 1);
+}
+
+TEST(ru7_the_want_of_a_dead_member_is_seen_by_nobody)
+{
+	crowd_of_two(1, 30, &options);
+	crowd_want(1, 1, 0);
+	crowd.page[1].levels = ~0ull;
+	CHECK_EQ(wants_look(&crowd.wants[0], 30), 1);
+	broker_retire(&crowd.broker, 1);
+	CHECK_EQ(wants_look(&crowd.wants[0], 30), WANTS_NOBODY);
+	CHECK(!wants_serve_peer(&crowd.wants[0], 0, 1));
+	CHECK_EQ(host_live(&crowd.host), 1);
+}
+
+TEST(u15_the_page_of_a_peer_is_never_written)
+{
+	static struct member_page before;
+
+	crowd_of_two(2, 30, &options);
+	crowd_want(1, 1, 10);
+	memcpy(&before, &crowd.page[1], sizeof(before));
+	(void)wants_look(&crowd.wants[0], 30);
+	CHECK(wants_serve(&crowd.wants[0], 0, 30));
+	wants_leave(&crowd.wants[0], 1);
+	wants_tick(&crowd.wants[0]);
+	CHECK_EQ(crowd_take(0), 0);
+	(void)!broker_tick(&crowd.broker, false);
+	CHECK(memcmp(&before, &crowd.page[1], sizeof(before)) == 0);
+}
