@@ -50,12 +50,17 @@ def chosen(entries, args):
     return entries
 
 
+def program_of(path):
+    domain = path.startswith("src/domain/")
+    return "tests/sim/sim_domain" if domain else "tests/sim/sim"
+
+
 def first_failure(build, entry, seeds):
     """The seed that fails, or None."""
     path = entry.words[0]
     text = textmutant.mutated(build.root, path, entry)
     with tempfile.TemporaryDirectory() as folder:
-        program = build.make("tests/sim/sim", path, text, folder)
+        program = build.make(program_of(path), path, text, folder)
         outcome = trial.run([program, "--seeds", str(seeds)], SECONDS)
     if outcome.status is None:
         return "no end"
@@ -102,7 +107,7 @@ def main():
         check(entries, report)
         return report.finish(len(entries))
     build = Build(ROOT, args.build)
-    build.update({"tests/sim/sim"})
+    build.update({"tests/sim/sim", "tests/sim/sim_domain"})
     good, counts = True, {"killed": 0, "equivalent": 0}
     for entry in chosen(entries, args):
         try:

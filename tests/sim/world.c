@@ -277,7 +277,10 @@ void process_signal(struct process *process)
 		process->signal_ns = world.now_ns + delay;
 }
 
-/* A simulated process never sleeps on a word: it watches, as a runtime does. */
+/*
+ * A simulated process never sleeps on a word: it watches, as a runtime does, or is told by
+ * world.wake.
+ */
 int sim_futex_wait(const uint32_t *word, uint32_t expected,
 		   uint64_t deadline_ns)
 {
@@ -289,8 +292,9 @@ int sim_futex_wait(const uint32_t *word, uint32_t expected,
 
 void sim_futex_wake(const uint32_t *word, int nr)
 {
-	(void)word;
 	(void)nr;
+	if (world.wake)
+		world.wake(word);
 }
 
 /* ---- turns ----------------------------------------------------------------------------- */

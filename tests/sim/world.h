@@ -104,6 +104,7 @@ struct world {
 	uint64_t nr_shared; /* objects of shared memory                 */
 	uint64_t nr_connections;
 	uint32_t nr_sessions; /* so far                                  */
+	void (*wake)(const uint32_t *word); /* of a futex; or NULL     */
 };
 
 extern struct world world;
