@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * member.c - see member.h.
+ */
+#include "domain/member.h"
+
+#include "base/bits.h"
+#include "core/life/sley.h"
+#include "core/sched/runq.h"
+#include "os/clock.h"
+#include "os/map.h"
+#include "os/shared_memory.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Without os_futex_wait_many(): a core that is given is found so late. */
+#define LOOK_NS 500000u
+
+/* The host forgets disputes in half of the time (domain/ledger.c). */
+#define FORGIVE_TICKS 512u
+
+/* ---- what the gate asks ---------------------------------------------------------------- */
+
+static int op_take(void *arg)
+{
+	struct domain_member *member = arg;
+	int core = cores_resume(&member->view);
+
+	if (core != DOMAIN_NO_CORE)
+		return core;
+	core = cores_take(&member->view);
+	if (core != DOMAIN_NO_CORE)
+		/* relaxed: a figure. */
+		(void)add_relaxed(&member->nr_taken, 1);
+	return core;
+}
+
+static void op_put(void *arg, int core)
+{
+	struct domain_member *member = arg;
+
+	wants_leave(&member->wants, (uint32_t)core);
+}
+
+/* The wish of the host for @core, if it has not been obeyed; or DOMAIN_NOBODY. */
+static uint32_t wish_for(const struct domain_member *member, uint32_t core)
+{
+	uint32_t wish = host_wish(member->view.host, core);
+
+	/* relaxed: one worker has the core. */
+	return wish == load_relaxed(&member->obeyed[core]) ? DOMAIN_NOBODY
+							   : wish_member(wish);
+}
+
+static bool op_give(void *arg, int core, unsigned int level)
+{
+	struct domain_member *member = arg;
+	uint32_t wish = host_wish(member->view.host, (uint32_t)core);
+	uint32_t to = wish_for(member, (uint32_t)core);
+
+	if (!wants_serve_peer(&member->wants, (uint32_t)core, to))
+		return wants_serve(&member->wants, (uint32_t)core, level);
+	/* relaxed: as above. */
+	store_relaxed(&member->obeyed[core], wish);
+	return true;
+}
+
+static bool op_holds(void *arg, int core)
+{
+	struct domain_member *member = arg;
+
+	return cores_hold(&member->view, (uint32_t)core);
+}
+
+static bool op_look(void *arg, unsigned int level)
+{
+	struct domain_member *member = arg;
+
+	return wants_look(&member->wants, level) != WANTS_NOBODY;
+}
+
+static void op_want(void *arg, unsigned int nr, unsigned int level)
+{
+	struct domain_member *member = arg;
+
+	wants_tell(&member->wants, nr, level);
+}
+
+/* ---- waiting ---------------------------------------------------------------------------- */
+
+/* On the words of all givers at once; false: the kernel cannot. */
+static bool wait_for_all(struct domain_member *member, const uint32_t *word,
+			 uint32_t value, uint64_t deadline_ns)
+{
+	struct os_futex_word words[CORES_WORDS_MAX];
+	int nr = 1 + cores_words(&member->view, words + 1), err;
+
+	words[0] = (struct os_futex_word){ .word = word,
+					   .expected = value,
+					   .is_private = true };
+	err = os_futex_wait_many(words, nr, deadline_ns);
+	if (err == -ENOSYS)
+		/* relaxed: advice. */
+		store_relaxed(&member->no_wait_many, 1);
+	return err != -ENOSYS && err != -ENOMEM;
+}
+
+static void wait_once(struct domain_member *member, const uint32_t *word,
+		      uint32_t value, uint64_t deadline_ns)
+{
+	uint64_t look_ns = os_now() + LOOK_NS;
+
+	/* relaxed: advice. */
+	if (!load_relaxed(&member->no_wait_many) &&
+	    wait_for_all(member, word, value, deadline_ns))
+		return;
+	if (!cores_have_news(&member->view))
+		(void)os_futex_wait(word, value,
+				    deadline_ns < look_ns ? deadline_ns
+							  : look_ns);
+}
+
+static void op_wait(void *arg, const uint32_t *word, uint32_t value,
+		    uint64_t deadline_ns)
+{
+	struct domain_member *member = arg;
+	uint64_t begin = os_now(), took;
+
+	wait_once(member, word, value, deadline_ns);
+	took = os_now() - begin;
+	/* relaxed: figures. */
+	(void)add_relaxed(&member->wait_ns, took);
+	if (took > load_relaxed(&member->wait_max_ns))
+		store_relaxed(&member->wait_max_ns, took);
+}
+
+/* ---- the tick --------------------------------------------------------------------------- */
+
+static void show(struct domain_member *member)
+{
+	struct sley *rt = member->rt;
+	struct member_figures figures;
+
+	member_beat(member->view.own);
+	member_show(member->view.own,
+		    runq_hint(&rt->runq) | lease_levels_bound(rt),
+		    lease_runs(rt), levels_length(&rt->runq.levels));
+	member_read_figures(member, &figures);
+	member_show_figures(member->view.own, &figures);
+}
+
+/* Cores whose giver could not wake anybody, or that nobody has waited for. */
+static void take_left_over(struct domain_member *member)
+{
+	for (uint32_t i = 0; i < member->view.nr_cores; i++) {
+		int core = cores_take_any(&member->view);
+
+		if (core == DOMAIN_NO_CORE)
+			return;
+		if (!want_nr(member_want(member->view.own))) {
+			wants_leave(&member->wants, (uint32_t)core);
+			continue;
+		}
+		(void)cores_leave(&member->view, (uint32_t)core);
+		lease_kick(member->rt);
+	}
+}
+
+/* Workers that have a core which is lost, or which another member should have, look. */
+static void ask_workers(struct domain_member *member)
+{
+	uint32_t runs = member_runs(member->view.own);
+	bool all = wants_look(&member->wants, runs) != WANTS_NOBODY;
+
+	for (uint32_t core = 0; core < member->view.nr_cores; core++) {
+		if (!cores_is_busy(&member->view, core))
+			continue;
+		if (all || wish_for(member, core) < DOMAIN_MEMBERS_MAX ||
+		    !cores_hold(&member->view, core))
+			lease_ask(member->rt, (int)core);
+	}
+}
+
+static void op_tick(void *arg, uint64_t now_ns)
+{
+	struct domain_member *member = arg;
+
+	(void)now_ns;
+	if (++member->nr_ticks % FORGIVE_TICKS == 0)
+		cores_forgive(&member->view);
+	wants_tick(&member->wants);
+	show(member);
+	take_left_over(member);
+	ask_workers(member);
+}
+
+static const struct lease_ops ops = {
+	.take = op_take,
+	.put = op_put,
+	.give = op_give,
+	.holds = op_holds,
+	.look = op_look,
+	.want = op_want,
+	.wait = op_wait,
+	.tick = op_tick,
+};
+
+/* ---- peers ------------------------------------------------------------------------------ */
+
+/* Of the address of one page to the next: a mapping is whole pages of the system. */
+static size_t stride(void)
+{
+	size_t size = os_page_size();
+
+	return size > DOMAIN_PAGE_SIZE ? size : DOMAIN_PAGE_SIZE;
+}
+
+static void *page_place(const struct domain_member *member, uint32_t index)
+{
+	return member->peers + index * stride();
+}
+
+/* Under the lock. */
+static void set_mode(struct domain_member *member)
+{
+	lease_set_mode(member->rt, !member->nr_peers ? LEASE_ALONE
+				   : member->strict  ? LEASE_STRICT
+						     : LEASE_RELAXED);
+}
+
+static void count_peers(struct domain_member *member, int more)
+{
+	spin_lock(&member->lock);
+	member->nr_peers += (uint32_t)more;
+	set_mode(member);
+	spin_unlock(&member->lock);
+	/* The leader sleeps on the words of the peers that were there before. */
+	lease_kick(member->rt);
+}
+
+int member_add_peer(struct domain_member *member, uint32_t index,
+		    uint64_t generation, int fd)
+{
+	int err;
+
+	if (index >= DOMAIN_MEMBERS_MAX || index == member->view.self ||
+	    !generation || os_shared_memory_size(fd) != DOMAIN_PAGE_SIZE)
+		return -EPROTO;
+	err = os_shared_memory_map_over(fd, DOMAIN_PAGE_SIZE,
+					page_place(member, index));
+	if (err)
+		return err;
+	count_peers(member, !member->peer_generation[index]);
+	member->peer_generation[index] = generation;
+	return 0;
+}
+
+void member_remove_peer(struct domain_member *member, uint32_t index,
+			uint64_t generation)
+{
+	if (index >= DOMAIN_MEMBERS_MAX ||
+	    member->peer_generation[index] != generation)
+		return;
+	/* Without memory the page stays: the host says that nobody lives there. */
+	(void)!os_shared_memory_blank_over(page_place(member, index),
+					   DOMAIN_PAGE_SIZE);
+	member->peer_generation[index] = 0;
+	count_peers(member, -1);
+}
+
+void member_set_strict(struct domain_member *member, bool strict)
+{
+	spin_lock(&member->lock);
+	member->strict = strict;
+	set_mode(member);
+	spin_unlock(&member->lock);
+	member_strict_set(member->view.own, strict);
+}
+
+/* ---- begin and end ---------------------------------------------------------------------- */
+
+void member_page_begin(struct member_page *page)
+{
+	page->magic = DOMAIN_MEMBER_MAGIC;
+	page->version = DOMAIN_PAGE_VERSION;
+	page->runs = MEMBER_RUNS_NOTHING;
+}
+
+static bool is_sane(const struct host_page *host, uint32_t index,
+		    uint64_t generation)
+{
+	return host->magic == DOMAIN_HOST_MAGIC &&
+	       host->version == DOMAIN_PAGE_VERSION && host->nr_cores &&
+	       host->nr_cores <= DOMAIN_CORES_MAX &&
+	       index < DOMAIN_MEMBERS_MAX && generation && host->tick_ns;
+}
+
+static int begin_view(struct domain_member *member)
+{
+	member->peers = os_map(DOMAIN_MEMBERS_MAX * stride());
+	if (!member->peers)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < DOMAIN_MEMBERS_MAX; i++)
+		member->view.page[i] = page_place(member, i);
+	wants_init(&member->wants, &member->view);
+	return 0;
+}
+
+int member_begin(struct domain_member *member, struct sley *rt,
+		 struct member_page *page, const struct host_page *host,
+		 uint32_t index, uint64_t generation)
+{
+	struct lease_terms terms = LEASE_TERMS_DEFAULT;
+	bool strict = member->strict;
+	int err;
+
+	if (!is_sane(host, index, generation))
+		return -EPROTO;
+	*member = (struct domain_member){ .rt = rt,
+					  .host = host,
+					  .strict = strict,
+					  .view = { .self = index,
+						    .nr_cores = host->nr_cores,
+						    .own = page,
+						    .host = host } };
+	err = begin_view(member);
+	if (err)
+		return err;
+	member_generation_set(page, generation);
+	terms.tick_ns = host->tick_ns;
+	lease_read_counters(rt, &member->before);
+	err = lease_switch_on(rt, &ops, member, &terms);
+	if (err)
+		os_unmap(member->peers, DOMAIN_MEMBERS_MAX * stride());
+	else
+		member_set_strict(member, strict);
+	return err;
+}
+
+void member_stop(struct domain_member *member)
+{
+	lease_switch_off(member->rt);
+}
+
+void member_end(struct domain_member *member)
+{
+	os_unmap(member->peers, DOMAIN_MEMBERS_MAX * stride());
+	os_unmap(member->view.own, DOMAIN_PAGE_SIZE);
+	os_unmap((void *)(uintptr_t)member->host, DOMAIN_PAGE_SIZE);
+}
+
+/* ---- figures ---------------------------------------------------------------------------- */
+
+uint32_t member_nr_held(const struct domain_member *member)
+{
+	return cores_nr_held(&member->view);
+}
+
+void member_read_figures(const struct domain_member *member,
+			 struct member_figures *out)
+{
+	struct lease_counters now;
+
+	lease_read_counters(member->rt, &now);
+	/* relaxed: figures. */
+	*out = (struct member_figures){
+		.nr_given = wants_nr_given(&member->wants),
+		.nr_taken = load_relaxed(&member->nr_taken),
+		.nr_overtook = now.overtook - member->before.overtook,
+		.nr_in_vain = now.in_vain - member->before.in_vain,
+		.nr_asked = now.looks - member->before.looks,
+		.nr_waits = now.waits - member->before.waits,
+		.wait_ns = load_relaxed(&member->wait_ns),
+		.wait_max_ns = load_relaxed(&member->wait_max_ns),
+	};
+}
