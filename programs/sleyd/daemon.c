@@ -8,29 +8,26 @@
 #include "log.h"
 #include "notify.h"
 #include "place.h"
-#include "reload.h"
+#include "signals.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <string.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-/* After the grace period, methods have so long to notice that they are cancelled. */
+/*
+ * After the grace period, methods have so long to notice that they are cancelled.  Tests
+ * have less patience: $SLEYD_LAST_S.
+ */
 #define LAST_S 10u
 #define NOW_S 5u
 
 /* ---- being asked to stop ---------------------------------------------------------------- */
 
-/* A method does not end: nothing is left to be lost by an end without it. */
-static void give_up(int signal)
+static unsigned int last_s(unsigned int usual)
 {
-	static const char line[] = "sleyd: requests do not end, though they "
-				   "were cancelled; the daemon ends without "
-				   "them\n";
+	const char *wish = getenv("SLEYD_LAST_S");
 
-	(void)signal;
-	(void)!write(STDERR_FILENO, line, sizeof(line) - 1);
-	_exit(1);
+	return wish && atoi(wish) > 0 ? (unsigned int)atoi(wish) : usual;
 }
 
 void daemon_stop(struct daemon *daemon, uint32_t grace_ms, bool now)
@@ -45,56 +42,11 @@ void daemon_stop(struct daemon *daemon, uint32_t grace_ms, bool now)
 	if (!again)
 		return;
 	/* A deadline that has passed: what runs is cancelled, and main() goes on. */
-	alarm(NOW_S);
+	alarm(last_s(NOW_S));
 	sley_mutex_lock(&daemon->lock);
 	if (daemon->stopped)
 		(void)!sley_server_stop_until(daemon->stopped, 1);
 	sley_mutex_unlock(&daemon->lock);
-}
-
-/* ---- signals ------------------------------------------------------------------------------ */
-
-static void refresh(struct daemon *daemon)
-{
-	int result = log_reopen();
-
-	if (result)
-		log_line("the log is not opened again: %s", strerror(-result));
-	notify("RELOADING=1");
-	reload_users(daemon);
-	result = sley_router_refresh(daemon->router);
-	notify("READY=1");
-	if (result < 0)
-		log_line("hang-up: not all modules were loaded again: %s",
-			 sley_strerror(result));
-	else
-		log_line("hang-up: %d new versions of modules", result);
-}
-
-static void wait_for_signals(void *arg)
-{
-	struct daemon *daemon = arg;
-	sigset_t signals;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGHUP);
-	for (;;) {
-		int number = sley_signal_wait(&signals);
-
-		if (number < 0)
-			return; /* the runtime ends */
-		if (number == SIGHUP) {
-			refresh(daemon);
-			continue;
-		}
-		log_line("%s: %s", strsignal(number),
-			 atomic_load(&daemon->nr_stops)
-				 ? "requests under way are cancelled"
-				 : "requests under way are answered");
-		daemon_stop(daemon, 0, false);
-	}
 }
 
 /* ---- starting ---------------------------------------------------------------------------- */
@@ -248,7 +200,7 @@ static void stop_server(struct daemon *daemon)
 	/* The event alone, of SLEY_ADMIN_STOP, counts as well. */
 	(void)atomic_compare_exchange_strong(&daemon->nr_stops, &none, 1);
 	notify("STOPPING=1\nSTATUS=requests under way are answered");
-	alarm(grace_ms / 1000 + LAST_S);
+	alarm(grace_ms / 1000 + last_s(LAST_S));
 	if (sley_server_stop_until(daemon->server,
 				   grace_ms ? sley_after(grace_ns) : 1) ==
 	    -ETIMEDOUT)
@@ -272,7 +224,6 @@ static void end(struct daemon *daemon)
 		sley_cancel_all(daemon->rt);
 		(void)sley_destroy(daemon->rt);
 	}
-	alarm(0);
 }
 
 static void serve(struct daemon *daemon)
@@ -289,22 +240,22 @@ static void serve(struct daemon *daemon)
 
 int daemon_run(struct daemon *daemon)
 {
-	struct sley_group group = { 0 };
-	struct sley_task task;
 	int err;
 
 	atomic_store(&daemon->grace_ms, daemon->config->grace_ms
 						? daemon->config->grace_ms
 						: 10000);
-	signal(SIGALRM, give_up);
 	daemon->started_ns = sley_now();
+	err = signals_start(daemon);
+	if (err)
+		return 1;
 	err = start(daemon);
 	if (!err)
-		err = sley_spawn_on(daemon->rt, &group, &task, wait_for_signals,
-				    daemon, NULL);
+		err = signals_serve(daemon);
 	if (!err)
 		serve(daemon);
 	end(daemon);
+	signals_end(daemon);
 	if (!err)
 		log_line("ended");
 	return err != 0;

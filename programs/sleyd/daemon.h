@@ -9,7 +9,8 @@
  * Stopping.  The first request to stop, a signal or CONTROL_STOP, sets .stop.  The thread
  * of main() then lets the server answer what has begun, for the grace period.  A second
  * request, of any kind, ends this wait: the rest is cancelled.  A method that does not end
- * even then must not keep the daemon: an alarm ends the process.
+ * even then must not keep the daemon: an alarm ends the process.  Neither the thread of
+ * main() nor the thread of signals.c, which hears the alarm, waits for a worker.
  */
 #ifndef SLEYD_DAEMON_H
 #define SLEYD_DAEMON_H
@@ -17,6 +18,7 @@
 #include "kept.h"
 #include "rights.h"
 
+#include <pthread.h>
 #include <sley/config_file.h>
 #include <sley/server.h>
 #include <sley/sley.h>
@@ -46,6 +48,13 @@ struct daemon {
 	struct sley_event stop;
 	atomic_uint nr_stops;
 	atomic_uint grace_ms;
+
+	/* Of signals.c. */
+	pthread_t listener;
+	atomic_bool is_deaf; /* the listener ends                        */
+	struct sley_event hang_up; /* for the task for hang-ups                */
+	struct sley_group tasks;
+	struct sley_task hang_ups;
 };
 
 extern const struct sley_module control_module;

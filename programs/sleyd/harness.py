@@ -75,11 +75,12 @@ class Test(unittest.TestCase):
         os.chmod(path, 0o644)
         return path
 
-    def configure(self, daemon="", compose="", runtime="", grace=5000):
+    def configure(self, daemon="", compose="", runtime="", grace=5000,
+                  workers=2):
         """@daemon, @compose and @runtime are lines, as in the file."""
         self.write("sleyd.yaml", f"""
 runtime:
-  num_threads: 2
+  num_threads: {workers}
   directories: {self.modules}
 {runtime}
 daemon:
@@ -97,11 +98,12 @@ daemon:
 
     # ---- daemons ---------------------------------------------------------------
 
-    def launch(self, *options, path=None, program=None, **how):
+    def launch(self, *options, path=None, program=None, env=None, **how):
         """A daemon, and what a service manager hears of it."""
         notify = Notify(tempfile.mkdtemp(dir=self.folder))
         self.addCleanup(notify.socket.close)
-        environment = dict(os.environ, NOTIFY_SOCKET=notify.path)
+        environment = dict(os.environ, NOTIFY_SOCKET=notify.path,
+                           **(env or {}))
         for name in ("SLEY_CONFIG", "SLEY_SOCKET", "INVOCATION_ID"):
             environment.pop(name, None)
         with open(self.log, "ab") as log:

@@ -133,7 +133,7 @@ static int load(struct daemon *daemon, const struct options *options)
 	return 0;
 }
 
-/* Signals are waited for by a task; threads inherit what is blocked. */
+/* A thread of its own waits for them; all threads inherit what is blocked. */
 static void block_signals(void)
 {
 	sigset_t signals;

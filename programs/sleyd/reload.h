@@ -10,7 +10,7 @@
 
 #include "daemon.h"
 
-/* By the task that hears signals.  The log says what has come of it. */
+/* By the task for hang-ups.  The log says what has come of it. */
 void reload_users(struct daemon *daemon);
 
 #endif

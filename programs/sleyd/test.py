@@ -11,6 +11,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 import unittest
 
 from harness import GIVEN, LONG, NOBODY, Test, main
@@ -493,6 +494,57 @@ compose:
         self.assertIn("'/none/log' is not opened", err)
         self.assertIn("the lines above say why", err)
         self.assertFalse(os.path.exists(self.run_folder))
+
+
+class Held(Test):
+    """Methods hold all workers: the operator is heard all the same."""
+
+    def hold(self, grace, *options):
+        """A daemon whose only worker a method never gives back."""
+        self.pid_file = os.path.join(self.folder, "pid")
+        self.install(GIVEN.modules[0])
+        self.configure(f"  pid_file: {self.pid_file}",
+                       compose="  - { mod_name: test, pool_name: t }",
+                       grace=grace, workers=1)
+        process = self.start(*options, env={"SLEYD_LAST_S": "1"})
+        running = os.path.join(self.folder, "running")
+        self.popen("submit", "t", "spin", "--data", running)
+        while not os.path.exists(running):
+            self.assertIsNone(process.poll(), self.lines())
+        return process
+
+    def assert_gives_up(self, process):
+        self.assertEqual(process.wait(LONG), 1, self.lines())
+        self.assertIn("requests do not end, though they were cancelled",
+                      self.lines())
+        self.assertFalse(os.path.exists(self.pid_file))
+
+    def test_a_signal_is_heard(self):
+        process = self.hold(grace=10)
+        process.send_signal(signal.SIGTERM)
+        self.assert_gives_up(process)
+
+    def test_a_second_signal_does_not_wait_for_the_grace_period(self):
+        process = self.hold(grace=3600000)
+        process.send_signal(signal.SIGTERM)
+        self.wait_for_line("Terminated: requests under way are answered")
+        process.send_signal(signal.SIGTERM)
+        self.wait_for_line("Terminated: requests under way are cancelled")
+        self.assert_gives_up(process)
+
+    def test_the_log_is_opened_again(self):
+        path = os.path.join(self.folder, "sleyd.log")
+        process = self.hold(10, "--log", path)
+        os.rename(path, path + ".old")
+        process.send_signal(signal.SIGHUP)
+        end = time.monotonic() + LONG
+        while not os.path.exists(path):
+            self.assertLess(time.monotonic(), end)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(LONG), 1)
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                self.assertRegex(line, r"^\d{4}-\d\d-\d\dT\S+Z sleyd: ")
 
 
 class Load(Test):

@@ -61,6 +61,24 @@ static int crash(void *self, struct sley_request *request)
 	abort();
 }
 
+/* IN: the path of a file, which is there once the method runs.  It never ends. */
+static int spin(void *self, struct sley_request *request)
+{
+	char path[256] = "";
+	size_t size;
+	const char *in = sley_request_in(request, &size);
+	volatile unsigned int turns = 0;
+
+	(void)self;
+	if (size >= sizeof(path))
+		return -EINVAL;
+	memcpy(path, in, size);
+	if (open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) < 0)
+		return -EIO;
+	for (;;)
+		turns++;
+}
+
 static int version(void *self, struct sley_request *request)
 {
 	char digit = '0' + VERSION;
@@ -83,6 +101,7 @@ static const struct sley_method methods[] = {
 	{ .name = "crash", .run = crash },
 	{ .name = "version", .run = version },
 	{ .name = "record", .run = record },
+	{ .name = "spin", .run = spin },
 };
 
 SLEY_MODULE("test", .version = VERSION, .methods = methods,
