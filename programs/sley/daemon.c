@@ -4,6 +4,7 @@
  */
 #include "daemon_start.h"
 #include "flat_json.h"
+#include "peer.h"
 #include "remote.h"
 #include "screen.h"
 
@@ -12,6 +13,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -192,6 +194,44 @@ static bool wait_for_end(int process, uint64_t ms)
 	return result > 0;
 }
 
+static int await_end(int process, uint64_t grace_ms)
+{
+	if (wait_for_end(process, grace_ms + END_MS))
+		return STATUS_OK;
+	fprintf(stderr, "sley daemon: the process still runs; its log tells "
+			"more, and 'kill -9' ends it\n");
+	return STATUS_TROUBLE;
+}
+
+/*
+ * The daemon does not answer.  Signals are heard also while methods hold its workers, and a
+ * process that is stopped (SIGSTOP) hears them once it continues.
+ */
+static int stop_silent(struct daemon_command *command)
+{
+	struct peer peer;
+	int result;
+
+	if (!peer_find(&peer, command->remote.socket, ""))
+		return STATUS_TROUBLE;
+	/* Another signal is the second request, which ends the grace period. */
+	if (peer_signal(&peer, SIGTERM) ||
+	    (command->now && peer_signal(&peer, SIGINT)) ||
+	    peer_signal(&peer, SIGCONT)) {
+		fprintf(stderr, "sley daemon: process %d gets no signal: %s\n",
+			peer.pid, strerror(errno));
+		result = STATUS_TROUBLE;
+	} else {
+		fprintf(stderr,
+			"sley daemon: process %d has got SIGTERM; waiting for "
+			"its end\n",
+			peer.pid);
+		result = await_end(peer.process, command->now ? 0 : GRACE_MS);
+	}
+	peer_close(&peer);
+	return result;
+}
+
 /* STATUS_NO_DAEMON: there was none. */
 static int stop_daemon(struct daemon_command *command,
 		       struct control_status *status)
@@ -204,8 +244,11 @@ static int stop_daemon(struct daemon_command *command,
 	uint64_t grace_ms;
 	int process, err, result;
 
+	*status = (struct control_status){ 0 };
 	remote->quiet = true;
 	result = remote_open(remote);
+	if (result && remote->err == -ETIMEDOUT)
+		return stop_silent(command);
 	if (result)
 		return result;
 	process = open_process(remote);
@@ -225,13 +268,8 @@ static int stop_daemon(struct daemon_command *command,
 	grace_ms = command->now        ? 0
 		   : command->grace_ms ? command->grace_ms
 				       : status->grace_ms;
-	if (!result && process >= 0 &&
-	    !wait_for_end(process, grace_ms + END_MS)) {
-		fprintf(stderr,
-			"sley daemon: the process still runs; its log tells "
-			"more, and 'kill -9' ends it\n");
-		result = STATUS_TROUBLE;
-	}
+	if (!result && process >= 0)
+		result = await_end(process, grace_ms);
 	if (process >= 0)
 		close(process);
 	return result;

@@ -38,6 +38,7 @@ int remote_open(struct remote *remote)
 				    .report = take_line,
 				    .report_self = remote));
 
+	remote->err = err;
 	if (!err)
 		return STATUS_OK;
 	if (!is_missing(err) || !remote->quiet)

@@ -20,7 +20,8 @@ struct remote {
 	bool json;          /* --json                                        */
 	bool quiet;         /* a daemon that is missing is no mistake        */
 	struct sley_client *client;
-	char line[256]; /* what the library said last                        */
+	int err;        /* of the attempt to connect                         */
+	char line[448]; /* what the library said last                        */
 };
 
 /* The options of all commands, for the list of a command. */
@@ -38,7 +39,7 @@ struct remote {
 	"/run/sley/sleyd.sock\n"                                               \
 	"  --json          for programs\n"
 
-/* Connects.  STATUS_OK, or another status, with a line. */
+/* Connects.  STATUS_OK, or another status, with a line; .err has the error. */
 int remote_open(struct remote *remote);
 void remote_close(struct remote *remote);
 

@@ -532,6 +532,27 @@ class Held(Test):
         self.wait_for_line("Terminated: requests under way are cancelled")
         self.assert_gives_up(process)
 
+    def test_a_daemon_that_is_silent_is_named_and_stopped(self):
+        """Here also by SIGSTOP; the commands wait for their five seconds together."""
+        self.configure()
+        other = os.path.join(self.folder, "other")
+        stopped = self.start(path=other)
+        stopped.send_signal(signal.SIGSTOP)
+        held = self.hold(10)
+        commands = [(self.popen("daemon", word, "--socket", path), word, pid)
+                    for path, pid in ((other, stopped.pid),
+                                      (self.socket, held.pid))
+                    for word in ("status", "stop")]
+        for command, word, pid in commands:
+            out, err = command.communicate(timeout=LONG)
+            self.assertIn(f"(process {pid}) does not answer within 5 s", err)
+            self.assertIn(f"`kill -CONT {pid}` or `kill -TERM {pid}`", err)
+            self.assertEqual(command.returncode, int(word == "status"), err)
+            if word == "stop":
+                self.assertIn("has ended", out)
+        self.assertEqual(stopped.wait(LONG), 0)
+        self.assertEqual(held.wait(LONG), 1)
+
     def test_the_log_is_opened_again(self):
         path = os.path.join(self.folder, "sleyd.log")
         process = self.hold(10, "--log", path)

@@ -117,6 +117,7 @@ struct sley_client {
 	uint64_t pause_ns; /* between two attempts                            */
 	uint64_t greeted_ns;
 	uint32_t which; /* path                                            */
+	int daemon_pid; /* that listens; 0: the kernel does not tell       */
 
 	/* Of client_source.c. */
 	struct sley_source *source;

@@ -322,6 +322,7 @@ static void say_hello(struct sley_client *client)
 static void try_to_connect(struct sley_client *client)
 {
 	int fd = os_local_connect(client->path[client->which]);
+	struct os_peer peer;
 
 	if (fd == -ENOENT && client->ring_fd < 0 && client->path[1][0]) {
 		client->which = !client->which;
@@ -333,6 +334,7 @@ static void try_to_connect(struct sley_client *client)
 		return;
 	}
 	client->socket = fd;
+	client->daemon_pid = os_local_peer(fd, &peer) ? 0 : peer.pid;
 	client->greeted_ns = os_now();
 	spin_lock(&client->lock);
 	client->refused = 0;

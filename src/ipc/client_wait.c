@@ -393,7 +393,31 @@ int client_wait_live(struct sley_client *client, enum wait_flags flags)
 		earlier(connection_next(client), os_now() + NAP_MAX_NS), flags);
 }
 
+#define GREET_S ((int)(CONNECTION_GREET_NS / 1000000000u))
+
 /* ---- opening and closing ------------------------------------------------------------- */
+
+/* A daemon that a service manager listens for has not begun to serve: no number. */
+static void report_silence(const struct sley_client *client, const char *path)
+{
+	int pid = client->daemon_pid;
+
+	if (pid > 1)
+		client_report(client,
+			      "the daemon at %s (process %d) does not answer "
+			      "within %d s: it is stopped (SIGSTOP), "
+			      "overloaded, or methods hold all its workers; "
+			      "`kill -CONT %d` or `kill -TERM %d` mends that, "
+			      "at worst `kill -9 %d`: its clients go on with "
+			      "the next daemon",
+			      path, pid, GREET_S, pid, pid, pid);
+	else
+		client_report(client,
+			      "the daemon at %s does not answer within %d s: "
+			      "it is stopped (SIGSTOP), overloaded, or methods "
+			      "hold all its workers",
+			      path, GREET_S);
+}
 
 static void report_no_daemon(const struct sley_client *client, int err)
 {
@@ -408,10 +432,7 @@ static void report_no_daemon(const struct sley_client *client, int err)
 			      path);
 		break;
 	case -ETIMEDOUT:
-		client_report(client,
-			      "the daemon at %s does not answer: look at it "
-			      "with `sley daemon status`",
-			      path);
+		report_silence(client, path);
 		break;
 	default:
 		client_report(client, "the daemon at %s refuses: %s", path,

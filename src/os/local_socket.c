@@ -24,6 +24,7 @@
 #endif
 
 #define BACKLOG 128
+#define ADOPTED_BACKLOG 4096 /* as managers have it; the kernel cuts it     */
 #define LOCK_SUFFIX ".lock"
 
 /* ---- names -------------------------------------------------------------------------- */
@@ -244,6 +245,9 @@ int os_local_adopt(struct os_local_listener *out, int fd)
 		err = -EINVAL;
 	if (!err)
 		err = os_fd_set_nonblocking(fd);
+	/* Peers that ask who listens find this process, not its manager. */
+	if (!err)
+		err = os_listen(fd, ADOPTED_BACKLOG);
 	if (!err)
 		(void)snprintf(out->path, sizeof(out->path), "%.*s",
 			       (int)OS_LOCAL_PATH_MAX, name.sun_path);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * peer.c - see peer.h.
+ */
+#include "peer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* As clients choose it, see sley_client_open(). */
+static void choose_path(char *out, size_t size, const char *given)
+{
+	const char *folder = getenv("XDG_RUNTIME_DIR");
+
+	if (!given)
+		given = getenv("SLEY_SOCKET");
+	if (given && *given) {
+		snprintf(out, size, "%s", given);
+		return;
+	}
+	if (folder && *folder) {
+		snprintf(out, size, "%s/sley/sleyd.sock", folder);
+		if (access(out, F_OK) == 0)
+			return;
+	}
+	snprintf(out, size, "/run/sley/sleyd.sock");
+}
+
+/* A service manager may listen for a daemon that has not begun. */
+static bool is_daemon(int pid)
+{
+	char path[64], name[32] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (!fgets(name, sizeof(name), file))
+		name[0] = '\0';
+	fclose(file);
+	return strncmp(name, "sleyd", 5) == 0;
+}
+
+static int connect_to(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd;
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return -1;
+	memcpy(address.sun_path, path, strlen(path));
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd >= 0 &&
+	    connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+bool peer_find(struct peer *peer, const char *given, const char *suffix)
+{
+	struct ucred listener;
+	socklen_t size = sizeof(listener);
+	size_t length;
+	int fd;
+
+	*peer = (struct peer){ .process = -1 };
+	choose_path(peer->path, sizeof(peer->path), given);
+	length = strlen(peer->path);
+	snprintf(peer->path + length, sizeof(peer->path) - length, "%s",
+		 suffix);
+	fd = connect_to(peer->path);
+	peer->path[length] = '\0';
+	if (fd < 0)
+		return false;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &listener, &size) == 0 &&
+	    listener.pid > 1)
+		peer->process = (int)syscall(SYS_pidfd_open, listener.pid, 0);
+	close(fd);
+	peer->pid = listener.pid;
+	if (peer->process >= 0 && is_daemon(peer->pid))
+		return true;
+	peer_close(peer);
+	return false;
+}
+
+void peer_close(struct peer *peer)
+{
+	if (peer->process >= 0)
+		close(peer->process);
+	peer->process = -1;
+}
+
+int peer_signal(const struct peer *peer, int number)
+{
+	return (int)syscall(SYS_pidfd_send_signal, peer->process, number, NULL,
+			    0);
+}
