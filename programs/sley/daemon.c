@@ -130,9 +130,18 @@ static void put_status(const struct control_status *status)
 	       (unsigned long long)status->segment_bytes);
 }
 
-/* Nobody is there: a line, which the library has, with the path; or JSON. */
+/* Nobody serves there: a line, which the library has, with the path; or JSON. */
 static int say_none(const struct remote *remote)
 {
+	struct peer peer;
+
+	if (peer_find(&peer, remote->socket, PEER_STOPPING)) {
+		printf(remote->json ? "{\"state\":\"stopping\",\"pid\":%d}\n"
+				    : "The daemon, process %d, is stopping.\n",
+		       peer.pid);
+		peer_close(&peer);
+		return STATUS_NO_DAEMON;
+	}
 	if (remote->json)
 		puts("{\"state\":\"none\"}");
 	else
@@ -232,6 +241,31 @@ static int stop_silent(struct daemon_command *command)
 	return result;
 }
 
+/* The daemon has been asked to stop before.  STATUS_NO_DAEMON: there is none. */
+static int stop_again(struct daemon_command *command)
+{
+	struct peer peer;
+	int result;
+
+	if (!peer_find(&peer, command->remote.socket, PEER_STOPPING))
+		return STATUS_NO_DAEMON;
+	fprintf(stderr,
+		"sley daemon: the daemon, process %d, is stopping already; "
+		"waiting for its end%s\n",
+		peer.pid, command->now ? "" : " (--now hurries it)");
+	if (command->now && peer_signal(&peer, SIGTERM)) {
+		fprintf(stderr, "sley daemon: process %d gets no signal: %s\n",
+			peer.pid, strerror(errno));
+		result = STATUS_TROUBLE;
+	} else {
+		/* Its grace period is not known here: it ends by itself. */
+		result = await_end(peer.process,
+				   command->now ? 0 : INT32_MAX - END_MS);
+	}
+	peer_close(&peer);
+	return result;
+}
+
 /* STATUS_NO_DAEMON: there was none. */
 static int stop_daemon(struct daemon_command *command,
 		       struct control_status *status)
@@ -249,6 +283,8 @@ static int stop_daemon(struct daemon_command *command,
 	result = remote_open(remote);
 	if (result && remote->err == -ETIMEDOUT)
 		return stop_silent(command);
+	if (result == STATUS_NO_DAEMON)
+		return stop_again(command);
 	if (result)
 		return result;
 	process = open_process(remote);

@@ -10,6 +10,7 @@
 #include "daemon_start.h"
 
 #include "command.h"
+#include "peer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,8 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define SERVING "serving at " /* of the daemon: its socket follows           */
 
 struct starting {
 	int notify;  /* gets datagrams                                       */
@@ -188,19 +191,33 @@ static bool wait_for_daemon(struct starting *starting)
 /* Do commands find the daemon without being told where? */
 static bool is_found(const char *where)
 {
-	static const char serving[] = "serving at ";
 	const char *path = getenv("SLEY_SOCKET");
 	const char *folder = getenv("XDG_RUNTIME_DIR");
 	size_t length = folder ? strlen(folder) : 0;
 
-	if (strncmp(where, serving, strlen(serving)) != 0)
+	if (strncmp(where, SERVING, strlen(SERVING)) != 0)
 		return true; /* it does not say where */
-	where += strlen(serving);
+	where += strlen(SERVING);
 	if (path && *path)
 		return strcmp(where, path) == 0;
 	return strcmp(where, "/run/sley/sleyd.sock") == 0 ||
 	       (length && strncmp(where, folder, length) == 0 &&
 		strcmp(where + length, "/sley/sleyd.sock") == 0);
+}
+
+/* The next daemon serves while the last one answers what has begun. */
+static void tell_of_last(const char *where)
+{
+	struct peer last;
+
+	if (strncmp(where, SERVING, strlen(SERVING)) != 0 ||
+	    !peer_find(&last, where + strlen(SERVING), PEER_STOPPING))
+		return;
+	fprintf(stderr,
+		"sley daemon: the last daemon, process %d, is still stopping: "
+		"it answers its requests\n",
+		last.pid);
+	peer_close(&last);
 }
 
 int daemon_start(const struct daemon_start *start, bool json)
@@ -221,6 +238,7 @@ int daemon_start(const struct daemon_start *start, bool json)
 				: "its log says why");
 		return STATUS_TROUBLE;
 	}
+	tell_of_last(starting.where);
 	if (json)
 		printf("{\"pid\":%d}\n", starting.pid);
 	else

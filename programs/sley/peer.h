@@ -16,6 +16,9 @@ struct peer {
 	char path[128]; /* of the socket                                      */
 };
 
+/* Behind the path of a daemon that stops already: programs/sleyd/farewell.h. */
+#define PEER_STOPPING ".stopping"
+
 /*
  * The daemon that listens at the socket @given, which may be NULL, with @suffix behind its
  * path.  False: there is none; .path is set all the same.

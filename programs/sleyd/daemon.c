@@ -5,6 +5,7 @@
 #include "daemon.h"
 
 #include "control.h"
+#include "farewell.h"
 #include "log.h"
 #include "notify.h"
 #include "place.h"
@@ -200,6 +201,7 @@ static void stop_server(struct daemon *daemon)
 	/* The event alone, of SLEY_ADMIN_STOP, counts as well. */
 	(void)atomic_compare_exchange_strong(&daemon->nr_stops, &none, 1);
 	notify("STOPPING=1\nSTATUS=requests under way are answered");
+	farewell_begin(daemon->socket, daemon->config->mode);
 	alarm(grace_ms / 1000 + last_s(LAST_S));
 	if (sley_server_stop_until(daemon->server,
 				   grace_ms ? sley_after(grace_ns) : 1) ==
@@ -256,6 +258,7 @@ int daemon_run(struct daemon *daemon)
 		serve(daemon);
 	end(daemon);
 	signals_end(daemon);
+	farewell_end();
 	if (!err)
 		log_line("ended");
 	return err != 0;

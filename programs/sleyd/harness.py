@@ -166,12 +166,13 @@ daemon:
         return process
 
     def sley(self, *words, status=0, **how):
-        """stdout of a command, or stderr if it is to fail."""
+        """stdout of a command, or stderr if it is to fail; None: either."""
         process = self.popen(*words, **how)
         out, err = process.communicate(timeout=LONG)
-        self.assertEqual(process.returncode, status,
-                         f"{words}: {out}{err}{self.lines()}")
-        return out if status == 0 else out + err
+        if status is not None:
+            self.assertEqual(process.returncode, status,
+                             f"{words}: {out}{err}{self.lines()}")
+        return out + err if status else out
 
     def sley_start(self, *words):
         """A daemon that the command line has started: its number."""

@@ -4,6 +4,7 @@
  */
 #include "signals.h"
 
+#include "farewell.h"
 #include "log.h"
 #include "notify.h"
 #include "reload.h"
@@ -55,6 +56,7 @@ static void give_up(const struct daemon *daemon)
 		 "ends without them");
 	if (daemon->config->pid_file)
 		(void)unlink(daemon->config->pid_file);
+	farewell_end();
 	_exit(1);
 }
 

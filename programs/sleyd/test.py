@@ -349,6 +349,37 @@ class Life(Test):
         self.assertNotEqual(busy.wait(LONG), 0)
         self.assert_nothing_is_left()
 
+    def test_c50_a_daemon_that_is_stopping_is_found(self):
+        self.install(GIVEN.modules[0])
+        self.configure(compose="  - { mod_name: test, pool_name: t }",
+                       grace=3600000)
+        pid = self.sley_start()
+        busy = self.popen("submit", "t", "wait", "--data", "3600000")
+        self.wait_until_inside("t")
+        first = self.popen("daemon", "stop")
+        self.wait_for_state({"state": "stopping", "pid": pid})
+        self.assertIn(f"process {pid}, is stopping",
+                      self.sley("daemon", "status", status=3))
+        # The next one may come.
+        next_one = self.popen("daemon", "start", "--config", self.config)
+        out, err = next_one.communicate(timeout=LONG)
+        self.addCleanup(self.kill, int(re.search(r"process (\d+)", out)[1]))
+        self.assertIn(f"the last daemon, process {pid}, is still stopping",
+                      err)
+        self.assertIn("has ended", self.sley("daemon", "stop"))
+        second = self.popen("daemon", "stop", "--now")
+        out, err = second.communicate(timeout=LONG)
+        self.assertIn(f"process {pid}, is stopping already", err)
+        self.assertIn("has ended", out)
+        self.assertEqual(second.returncode, 0)
+        self.assertEqual(first.wait(LONG), 0)
+        self.assertNotEqual(busy.wait(LONG), 0)
+        self.assertIn("No daemon at", self.sley("daemon", "stop"))
+
+    def wait_for_state(self, state):
+        while self.json("daemon", "status", status=None) != state:
+            pass
+
     def test_c50_the_grace_period_ends(self):
         self.install(GIVEN.modules[0])
         self.configure(compose="  - { mod_name: test, pool_name: t }")
@@ -540,9 +571,8 @@ class Held(Test):
         stopped.send_signal(signal.SIGSTOP)
         held = self.hold(10)
         commands = [(self.popen("daemon", word, "--socket", path), word, pid)
-                    for path, pid in ((other, stopped.pid),
-                                      (self.socket, held.pid))
-                    for word in ("status", "stop")]
+                    for word, path, pid in (("stop", other, stopped.pid),
+                                            ("status", self.socket, held.pid))]
         for command, word, pid in commands:
             out, err = command.communicate(timeout=LONG)
             self.assertIn(f"(process {pid}) does not answer within 5 s", err)
@@ -551,7 +581,6 @@ class Held(Test):
             if word == "stop":
                 self.assertIn("has ended", out)
         self.assertEqual(stopped.wait(LONG), 0)
-        self.assertEqual(held.wait(LONG), 1)
 
     def test_the_log_is_opened_again(self):
         path = os.path.join(self.folder, "sleyd.log")
