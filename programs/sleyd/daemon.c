@@ -24,11 +24,21 @@
 
 /* ---- being asked to stop ---------------------------------------------------------------- */
 
-static unsigned int last_s(unsigned int usual)
+/*
+ * The process ends at the latest @grace_s and @last_s seconds from now.  With the lock: the
+ * second request to stop may be faster than the thread that the first one wakes, and the
+ * earlier end counts.
+ */
+static void end_by(unsigned int grace_s, unsigned int last_s)
 {
 	const char *wish = getenv("SLEYD_LAST_S");
+	unsigned int other, s;
 
-	return wish && atoi(wish) > 0 ? (unsigned int)atoi(wish) : usual;
+	s = grace_s +
+	    (wish && atoi(wish) > 0 ? (unsigned int)atoi(wish) : last_s);
+	other = alarm(s);
+	if (other && other < s)
+		alarm(other);
 }
 
 void daemon_stop(struct daemon *daemon, uint32_t grace_ms, bool now)
@@ -43,8 +53,8 @@ void daemon_stop(struct daemon *daemon, uint32_t grace_ms, bool now)
 	if (!again)
 		return;
 	/* A deadline that has passed: what runs is cancelled, and main() goes on. */
-	alarm(last_s(NOW_S));
 	sley_mutex_lock(&daemon->lock);
+	end_by(0, NOW_S);
 	if (daemon->stopped)
 		(void)!sley_server_stop_until(daemon->stopped, 1);
 	sley_mutex_unlock(&daemon->lock);
@@ -202,7 +212,9 @@ static void stop_server(struct daemon *daemon)
 	(void)atomic_compare_exchange_strong(&daemon->nr_stops, &none, 1);
 	notify("STOPPING=1\nSTATUS=requests under way are answered");
 	farewell_begin(daemon->socket, daemon->config->mode);
-	alarm(grace_ms / 1000 + last_s(LAST_S));
+	sley_mutex_lock(&daemon->lock);
+	end_by(grace_ms / 1000, LAST_S);
+	sley_mutex_unlock(&daemon->lock);
 	if (sley_server_stop_until(daemon->server,
 				   grace_ms ? sley_after(grace_ns) : 1) ==
 	    -ETIMEDOUT)

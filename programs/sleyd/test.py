@@ -357,7 +357,7 @@ class Life(Test):
         busy = self.popen("submit", "t", "wait", "--data", "3600000")
         self.wait_until_inside("t")
         first = self.popen("daemon", "stop")
-        self.wait_for_state({"state": "stopping", "pid": pid})
+        self.wait_until_stopping(pid)
         self.assertIn(f"process {pid}, is stopping",
                       self.sley("daemon", "status", status=3))
         # The next one may come.
@@ -376,8 +376,9 @@ class Life(Test):
         self.assertNotEqual(busy.wait(LONG), 0)
         self.assertIn("No daemon at", self.sley("daemon", "stop"))
 
-    def wait_for_state(self, state):
-        while self.json("daemon", "status", status=None) != state:
+    def wait_until_stopping(self, pid):
+        said = f'{{"state":"stopping","pid":{pid}}}\n'
+        while self.sley("daemon", "status", "--json", status=None) != said:
             pass
 
     def test_c50_the_grace_period_ends(self):
