@@ -132,8 +132,11 @@ struct sley_admin_params {
 	 */
 	int (*keep)(void *keeper, const char *name,
 		    const struct sley_pool_options *options);
-	/* The pool @name was destroyed by a request: it shall not come again. */
-	void (*forget)(void *keeper, const char *name);
+	/*
+	 * The pool @name was destroyed by a request: it shall not come again.
+	 * Returns 0, or an error, which the submitter gets.
+	 */
+	int (*forget)(void *keeper, const char *name);
 	void *keeper; /* for both; borrowed by the pool                       */
 	uint64_t reserved[1];
 };

@@ -119,22 +119,38 @@ static const char *reason(uint32_t method, int err)
 	}
 }
 
-/* For the whole pool. */
-static int call_pool(struct pool_command *command, uint32_t method,
-		     const char *pool, const char *not_done)
+static int explain_pool(struct pool_command *command, uint32_t method, int err,
+			const char *pool, const char *not_done)
 {
-	int err = call(command, method, pool, 0);
-
 	if (err == -ENOENT)
 		return remote_no_pool(&command->remote, pool);
 	return remote_explain_as(&command->remote, err, reason(method, err),
 				 "the pool '%s' is not %s", pool, not_done);
 }
 
+/* The file of kept pools is not written: not an error of any other request. */
 static int destroy(void *self, const char *const *words, int nr)
 {
+	struct pool_command *command = self;
+	int err = call(command, SLEY_ADMIN_DESTROY, words[0], 0);
+
 	(void)nr;
-	return call_pool(self, SLEY_ADMIN_DESTROY, words[0], "destroyed");
+	if (!pool_make_is_unkept(err))
+		return explain_pool(command, SLEY_ADMIN_DESTROY, err, words[0],
+				    "destroyed");
+	return remote_explain(&command->remote, err,
+			      "the pool '%s' is destroyed, and comes again "
+			      "after a restart, since the file of kept pools "
+			      "is not written",
+			      words[0]);
+}
+
+/* For the whole pool. */
+static int call_pool(struct pool_command *command, uint32_t method,
+		     const char *pool, const char *not_done)
+{
+	return explain_pool(command, method, call(command, method, pool, 0),
+			    pool, not_done);
 }
 
 static int flush(void *self, const char *const *words, int nr)

@@ -100,11 +100,23 @@ int pool_make_send(const struct pool_make *make, struct remote *remote,
 	return err;
 }
 
+bool pool_make_is_unkept(int err)
+{
+	return err == -ENOSPC || err == -EDQUOT || err == -EROFS || err == -EIO;
+}
+
 int pool_make_explain(const struct pool_make *make, const struct remote *remote,
 		      int err, const char *pool, const char *module)
 {
 	const char *why = NULL;
 
+	if (make->keep && pool_make_is_unkept(err))
+		return remote_explain(
+			remote, err,
+			"the pool '%s' is there, and does not come "
+			"again after a restart, since the file of "
+			"kept pools is not written",
+			pool);
 	if (err == -ENOENT)
 		why = "the daemon has no such module; 'sley module list' shows "
 		      "its modules, and 'directories:' of its configuration "

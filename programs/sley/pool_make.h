@@ -25,6 +25,9 @@ struct pool_make {
 		.name = "param", .each = pool_make_param, .self = (make)       \
 	}
 
+/* A change was made, and the file of the pools that are kept was not written. */
+bool pool_make_is_unkept(int err);
+
 /* Adds a line to the params.  A status. */
 int pool_make_param(void *self, const char *text);
 

@@ -228,17 +228,17 @@ static void save_now(void *arg)
 	saving->err = err;
 }
 
-/* With the lock. */
-static int save(const struct kept *kept)
+/* With the lock, after a change to the pool @name, which has the @effect. */
+static int save(const struct kept *kept, const char *name, const char *effect)
 {
 	struct saving saving = { .kept = kept };
 	int err = sley_blocking_call(save_now, &saving) ?: saving.err;
 
-	if (err)
-		log_line("%s/" FILE_NAME " is not written: %s; the pools of "
-			 "the last change may not come again after a restart",
-			 kept->path, sley_strerror(err));
-	return err;
+	if (!err)
+		return 0;
+	log_line("%s/" FILE_NAME " is not written: %s; the pool '%s' %s",
+		 kept->path, sley_strerror(err), name, effect);
+	return err == -ENOSPC || err == -EDQUOT || err == -EROFS ? err : -EIO;
 }
 
 /* With the lock.  The pool @name is none of them any more. */
@@ -261,6 +261,7 @@ int kept_keep(void *keeper, const char *name,
 {
 	struct kept *kept = keeper;
 	struct kept_pool pool;
+	bool was_kept;
 	int err;
 
 	if (kept->folder < 0)
@@ -269,22 +270,30 @@ int kept_keep(void *keeper, const char *name,
 	if (err)
 		return err;
 	sley_mutex_lock(&kept->lock);
-	(void)drop(kept, name);
+	was_kept = drop(kept, name);
 	err = add(kept, &pool);
 	if (err)
 		kept_line_free(&pool);
 	else
-		err = save(kept);
+		err = save(kept, name,
+			   "is there, and does not come again after a restart");
+	/* What was said is true also after the next change. */
+	if (err && !was_kept)
+		(void)drop(kept, name);
 	sley_mutex_unlock(&kept->lock);
 	return err;
 }
 
-void kept_forget(void *keeper, const char *name)
+int kept_forget(void *keeper, const char *name)
 {
 	struct kept *kept = keeper;
+	int err = 0;
 
 	sley_mutex_lock(&kept->lock);
 	if (drop(kept, name))
-		(void)!save(kept);
+		err = save(kept, name,
+			   "is destroyed, and comes again after a restart, "
+			   "unless the file is written before");
 	sley_mutex_unlock(&kept->lock);
+	return err;
 }

@@ -43,9 +43,13 @@ void kept_close(struct kept *kept);
 /* Makes all pools.  One that cannot be made is in the log, and stays in the file. */
 void kept_replay(struct kept *kept, struct sley_router *router);
 
-/* For struct sley_admin_params, with the struct kept as .keeper. */
+/*
+ * For struct sley_admin_params, with the struct kept as .keeper.  If the file is not written,
+ * it stays as it was, the log says what that means for the pool, and the error is one of
+ * -ENOSPC, -EDQUOT, -EROFS and -EIO, which requests about pools do not have otherwise.
+ */
 int kept_keep(void *keeper, const char *name,
 	      const struct sley_pool_options *options);
-void kept_forget(void *keeper, const char *name);
+int kept_forget(void *keeper, const char *name);
 
 #endif

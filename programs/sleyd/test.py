@@ -450,6 +450,30 @@ compose:
             self.assertIn(f"{path}:{number}: the record is", self.lines())
             self.stop(process)
 
+    def test_c52_a_file_that_is_not_written_is_no_success(self):
+        state = os.path.join(self.folder, "state")
+        self.configure(f"  state_dir: {state}")
+        process = self.start()
+        self.sley("pool", "create", "old", "kv", "--keep")
+        # Stands in the way of the new file, also for root.
+        os.mkdir(os.path.join(state, "pools.new"))
+        for words, said, logged in (
+                (("create", "new", "kv", "--keep"),
+                 "the pool 'new' is there, and does not come again after a "
+                 "restart, since the file of kept pools is not written",
+                 "the pool 'new' is there, and does not come again"),
+                (("destroy", "old"),
+                 "the pool 'old' is destroyed, and comes again after a "
+                 "restart, since the file of kept pools is not written",
+                 "the pool 'old' is destroyed, and comes again")):
+            self.assertIn(said, self.sley("pool", *words, status=1))
+            self.assertIn(logged, self.lines())
+        self.assertEqual(self.pools(), ["admin", "daemon", "new"])
+        self.stop(process)
+        process = self.start()
+        self.assertEqual(self.pools(), ["admin", "daemon", "old"])
+        self.stop(process)
+
     def test_c52_a_state_that_others_may_write_is_refused(self):
         state = os.path.join(self.folder, "state")
         os.mkdir(state)

@@ -116,7 +116,7 @@ static int destroy_pool(void *self, struct sley_request *request)
 
 	if (!err && params->forget) {
 		(void)!take_target(request, &target);
-		params->forget(params->keeper, target.pool);
+		err = params->forget(params->keeper, target.pool);
 	}
 	return err;
 }

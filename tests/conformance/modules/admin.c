@@ -567,12 +567,13 @@ static int keep(void *keeper, const char *name,
 	return kept->answer;
 }
 
-static void forget(void *keeper, const char *name)
+static int forget(void *keeper, const char *name)
 {
 	struct kept *kept = keeper;
 
 	CHECK_STR(name, kept->name);
 	kept->nr_forgotten++;
+	return kept->answer;
 }
 
 static int make_kept(struct sley_pool *admin, const char *pool, uint32_t flags)
@@ -617,8 +618,12 @@ TEST(c52_a_pool_that_is_kept_is_told_to_the_program_and_so_is_its_end)
 	CHECK_EQ(make_kept(keeper, "k", SLEY_ADMIN_KEEP), -ENOSPC);
 	CHECK_EQ(ask_pool(keeper, SLEY_ADMIN_DESTROY, "none", 0), -ENOENT);
 	CHECK_EQ(kept.nr_forgotten, 0);
-	CHECK_EQ(ask_pool(keeper, SLEY_ADMIN_DESTROY, "k", 0), 0);
+	CHECK_EQ(ask_pool(keeper, SLEY_ADMIN_DESTROY, "k", 0), -ENOSPC);
 	CHECK_EQ(kept.nr_forgotten, 1);
+	kept.answer = 0;
+	CHECK_EQ(make_kept(keeper, "k", SLEY_ADMIN_KEEP), 0);
+	CHECK_EQ(ask_pool(keeper, SLEY_ADMIN_DESTROY, "k", 0), 0);
+	CHECK_EQ(kept.nr_forgotten, 2);
 	sley_pool_close(keeper);
 	admin_stop(&a);
 }
