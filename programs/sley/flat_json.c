@@ -4,10 +4,37 @@
  */
 #include "flat_json.h"
 
+#include "screen.h"
+
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #define DEPTH_MAX 16
+
+/* The length of the letter of UTF-8 at @text; 0: there is none. */
+static size_t utf8_size(const char *text, size_t size)
+{
+	const unsigned char *at = (const unsigned char *)text;
+	size_t length = at[0] < 0x80                    ? 1
+			: at[0] >= 0xc2 && at[0] < 0xe0 ? 2
+			: at[0] >= 0xe0 && at[0] < 0xf0 ? 3
+			: at[0] >= 0xf0 && at[0] < 0xf5 ? 4
+							: 0;
+
+	if (length > size)
+		return 0;
+	for (size_t i = 1; i < length; i++) {
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	/* An overlong form, a half of a pair, or beyond Unicode. */
+	if ((at[0] == 0xe0 && at[1] < 0xa0) ||
+	    (at[0] == 0xed && at[1] >= 0xa0) ||
+	    (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] >= 0x90))
+		return 0;
+	return length;
+}
 
 static const char *skip_space(const char *at)
 {
@@ -107,7 +134,75 @@ const char *json_member(const char *object, const char *key)
 	return NULL;
 }
 
-const char *json_show(const char *value, char *out, size_t size)
+/* ---- letters --------------------------------------------------------------------------- */
+
+/* The number of four hexadecimal digits; UINT32_MAX: these are none. */
+static uint32_t read_code(const char *at)
+{
+	uint32_t code = 0;
+
+	for (int i = 0; i < 4; i++) {
+		const char digit = at[i];
+
+		if (digit >= '0' && digit <= '9')
+			code = code << 4 | (uint32_t)(digit - '0');
+		else if (digit >= 'a' && digit <= 'f')
+			code = code << 4 | (uint32_t)(digit - 'a' + 10);
+		else if (digit >= 'A' && digit <= 'F')
+			code = code << 4 | (uint32_t)(digit - 'A' + 10);
+		else
+			return UINT32_MAX;
+	}
+	return code;
+}
+
+/* As UTF-8; a half of a pair, and a zero, which would end the text, become U+FFFD. */
+static size_t write_code(uint32_t code, char letter[4])
+{
+	if (!code || (code >= 0xd800 && code < 0xe000))
+		code = 0xfffd;
+	if (code < 0x80) {
+		letter[0] = (char)code;
+		return 1;
+	}
+	if (code < 0x800) {
+		letter[0] = (char)(0xc0 | code >> 6);
+		letter[1] = (char)(0x80 | (code & 0x3f));
+		return 2;
+	}
+	letter[0] = (char)(0xe0 | code >> 12);
+	letter[1] = (char)(0x80 | (code >> 6 & 0x3f));
+	letter[2] = (char)(0x80 | (code & 0x3f));
+	return 3;
+}
+
+/* The letter at *@at, which moves behind it.  Its length. */
+static size_t take_letter(const char **at, const char *end, char letter[4])
+{
+	static const char names[] = "bfnrt", meant[] = "\b\f\n\r\t";
+	const char *name;
+	size_t length;
+
+	if (**at != '\\' || end - *at < 2) {
+		length = utf8_size(*at, (size_t)(end - *at));
+		length = length ? length : 1;
+		memcpy(letter, *at, length);
+		*at += length;
+		return length;
+	}
+	if ((*at)[1] == 'u' && end - *at >= 6 &&
+	    read_code(*at + 2) != UINT32_MAX) {
+		length = write_code(read_code(*at + 2), letter);
+		*at += 6;
+		return length;
+	}
+	name = strchr(names, (*at)[1]);
+	letter[0] = name ? meant[name - names] : (*at)[1];
+	*at += 2;
+	return 1;
+}
+
+const char *json_text(const char *value, char *out, size_t size)
 {
 	const char *end = value ? skip_value(value, 0) : NULL;
 	size_t used = 0;
@@ -119,13 +214,23 @@ const char *json_show(const char *value, char *out, size_t size)
 		value++;
 		end--;
 	}
-	for (; value < end && used + 1 < size; value++) {
-		if (*value == '\\' && value + 1 < end)
-			value++;
-		out[used++] = *value >= ' ' && *value < 127 ? *value : '?';
+	while (value < end) {
+		char letter[4];
+		size_t length = take_letter(&value, end, letter);
+
+		if (used + length >= size)
+			break;
+		memcpy(out + used, letter, length);
+		used += length;
 	}
 	out[used] = '\0';
 	return out;
+}
+
+const char *json_show(const char *value, char *out, size_t size)
+{
+	(void)json_text(value, out, size);
+	return screen_clean(out);
 }
 
 void json_put(FILE *file, const char *text, size_t size)
@@ -134,12 +239,17 @@ void json_put(FILE *file, const char *text, size_t size)
 	for (size_t i = 0; i < size; i++) {
 		unsigned char c = (unsigned char)text[i];
 
-		if (c == '"' || c == '\\')
+		size_t length = utf8_size(text + i, size - i);
+
+		if (!length)
+			fputs("\\ufffd", file);
+		else if (c == '"' || c == '\\')
 			fprintf(file, "\\%c", c);
 		else if (c < ' ' || c == 127)
 			fprintf(file, "\\u%04x", c);
 		else
-			fputc(c, file);
+			fwrite(text + i, 1, length, file);
+		i += length ? length - 1 : 0;
 	}
 	fputc('"', file);
 }

@@ -20,12 +20,17 @@ const char *json_first(const char *array);
 const char *json_next(const char *element);
 
 /*
- * A text, or a number or a word as it is written, for people: bytes that are no letters
- * of ASCII are shown as '?'.  An empty text if @value is NULL, an object or an array.
+ * A text, or a number or a word as it is written.  An empty text if @value is NULL, an object
+ * or an array.  json_text() is for programs, in UTF-8, whole letters only; json_show() is for
+ * people: what is no printable ASCII is shown as '?'.
  */
+const char *json_text(const char *value, char *out, size_t size);
 const char *json_show(const char *value, char *out, size_t size);
 
-/* Prints @size bytes of @text as a JSON text, with its quotes. */
+/*
+ * Prints @size bytes of @text as a JSON text, with its quotes.  Bytes that are no UTF-8
+ * become U+FFFD.
+ */
 void json_put(FILE *file, const char *text, size_t size);
 
 #endif

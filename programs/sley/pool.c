@@ -5,6 +5,7 @@
 #include "flat_json.h"
 #include "pool_make.h"
 #include "remote.h"
+#include "screen.h"
 #include "table.h"
 
 #include <errno.h>
@@ -46,6 +47,7 @@ static int list(void *self, const char *const *words, int nr)
 static int create(void *self, const char *const *words, int nr)
 {
 	struct pool_command *command = self;
+	char name[SLEY_POOL_NAME_MAX + 1];
 	int err;
 
 	(void)nr;
@@ -56,8 +58,9 @@ static int create(void *self, const char *const *words, int nr)
 	if (err)
 		return pool_make_explain(&command->make, &command->remote, err,
 					 words[0], words[1]);
+	snprintf(name, sizeof(name), "%s", words[0]);
 	if (!command->remote.json)
-		printf("The pool '%s' is there%s.\n", words[0],
+		printf("The pool '%s' is there%s.\n", screen_clean(name),
 		       command->make.keep ? ", and comes again after a restart"
 					  : "");
 	return STATUS_OK;

@@ -134,16 +134,9 @@ int pool_make_explain(const struct pool_make *make, const struct remote *remote,
 	else if (err == -EOPNOTSUPP && make->keep)
 		why = "the daemon keeps no pools: set 'state_dir:' in its "
 		      "configuration";
-	if (!why)
-		return remote_explain(remote, err,
-				      "the pool '%s' of the module '%s' is not "
-				      "made",
-				      pool, module);
-	fprintf(stderr,
-		"sley pool: the pool '%s' of the module '%s' is not made: "
-		"%s\n",
-		pool, module, why);
-	return STATUS_TROUBLE;
+	return remote_explain_as(remote, err, why,
+				 "the pool '%s' of the module '%s' is not made",
+				 pool, module);
 }
 
 /* ---- files --------------------------------------------------------------------------------- */

@@ -4,6 +4,8 @@
  */
 #include "remote.h"
 
+#include "screen.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,6 +14,7 @@
 
 #define ANSWER_FIRST (16u << 10)
 #define ANSWER_MAX (64u << 20)
+#define TEXT_MAX 256
 
 static void take_line(void *self, const char *line)
 {
@@ -166,11 +169,15 @@ static const char *advice(int err)
 static int explain(const struct remote *remote, int err, const char *why,
 		   const char *format, va_list values)
 {
+	char text[1024];
+
 	if (err >= 0)
 		return STATUS_OK;
-	fprintf(stderr, "sley %s: ", remote->command->name);
-	vfprintf(stderr, format, values);
-	fprintf(stderr, ": %s\n", why ? why : advice(err));
+	vsnprintf(text, sizeof(text), format, values);
+	fprintf(stderr, "sley %s: %s: ", remote->command->name,
+		screen_clean(text));
+	snprintf(text, sizeof(text), "%s", why ? why : advice(err));
+	fprintf(stderr, "%s\n", screen_clean(text));
 	return err == -EHOSTDOWN ? STATUS_NO_DAEMON : STATUS_TROUBLE;
 }
 
@@ -200,9 +207,12 @@ int remote_explain_as(const struct remote *remote, int err, const char *why,
 
 int remote_no_pool(const struct remote *remote, const char *pool)
 {
+	char name[TEXT_MAX];
+
+	snprintf(name, sizeof(name), "%s", pool);
 	fprintf(stderr,
 		"sley %s: the daemon has no pool '%s'; 'sley pool list' shows "
 		"all\n",
-		remote->command->name, pool);
+		remote->command->name, screen_clean(name));
 	return STATUS_TROUBLE;
 }

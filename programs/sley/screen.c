@@ -69,6 +69,15 @@ void screen_field(enum screen_style style, const char *text, int width)
 	spaces(-width - columns);
 }
 
+char *screen_clean(char *text)
+{
+	for (char *at = text; *at; at++) {
+		if (*at < ' ' || *at > '~')
+			*at = '?';
+	}
+	return text;
+}
+
 void screen_rule(int width)
 {
 	for (int i = 0; i < width; i++)

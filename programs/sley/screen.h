@@ -31,6 +31,12 @@ int screen_mark_width(void);
 /* @text in a field of @width columns; a negative @width aligns to the left. */
 void screen_field(enum screen_style style, const char *text, int width);
 
+/*
+ * Replaces all that is no printable ASCII by '?': names that others have chosen must not
+ * move the cursor of a terminal.  Returns @text.
+ */
+char *screen_clean(char *text);
+
 /* A line across @width columns. */
 void screen_rule(int width);
 

@@ -42,10 +42,6 @@ void table_add(struct table *table, const char *format, ...)
 	va_start(values, format);
 	vsnprintf(cell[table->nr], TABLE_CELL, format, values);
 	va_end(values);
-	for (char *at = cell[table->nr]; *at; at++) {
-		if (*at < ' ' || *at > '~')
-			*at = '?';
-	}
 	table->nr++;
 }
 
@@ -62,6 +58,14 @@ static bool is_numeric(const struct table *table, size_t column)
 			return false;
 	}
 	return table->nr > 0;
+}
+
+/* A cell, for people. */
+static const char *shown(const struct table *table, size_t at,
+			 char text[TABLE_CELL])
+{
+	memcpy(text, table->cell[at], TABLE_CELL);
+	return screen_clean(text);
 }
 
 static int width_of(const struct table *table, size_t column)
@@ -120,10 +124,11 @@ void table_print(const struct table *table, bool json)
 	}
 	print_row(table, table->heading, SCREEN_HEADING);
 	for (size_t i = 0; i < table->nr; i += table->nr_columns) {
+		char text[TABLE_COLUMNS][TABLE_CELL];
 		const char *row[TABLE_COLUMNS];
 
 		for (size_t j = 0; j < table->nr_columns; j++)
-			row[j] = table->cell[i + j];
+			row[j] = shown(table, i + j, text[j]);
 		print_row(table, row, SCREEN_PLAIN);
 	}
 }
@@ -137,7 +142,7 @@ void table_of_json(struct table *table, const char *array,
 	for (const char *row = json_first(array); row; row = json_next(row)) {
 		for (size_t i = 0; i < table->nr_columns; i++)
 			table_add(table, "%s",
-				  json_show(json_member(row, keys[i]), text,
+				  json_text(json_member(row, keys[i]), text,
 					    sizeof(text)));
 	}
 }

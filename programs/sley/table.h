@@ -25,7 +25,7 @@ struct table {
 void table_init(struct table *table, const char *const *headings);
 void table_free(struct table *table);
 
-/* The next cell; rows follow each other.  Bytes that are no ASCII letters become '?'. */
+/* The next cell; rows follow each other.  It is printed by screen_clean(), or as JSON. */
 void table_add(struct table *table, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

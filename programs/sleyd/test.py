@@ -104,6 +104,29 @@ class Commands(Test):
         self.assertIn("wants a number from 1 to",
                       self.sley("client", "eject", "abc", status=2))
 
+    def test_a_name_may_have_any_bytes_and_none_reaches_the_terminal(self):
+        self.configure()
+        self.start()
+        names = ("a\nb", "tab\tbell\a", "\x1b[31mred", "caf\u00e9",
+                 'quote"\\u0041', os.fsdecode(b"bad\xff\xc3"))
+        for name in names:
+            out = self.sley("pool", "create", name, "kv")
+            self.assertEqual(re.sub(r"[ -~]", "", out), "\n")
+        shown = [os.fsencode(name).decode(errors="replace") for name in names]
+        self.assertEqual(self.pools()[2:], shown)
+        for words in (("pool", "list"), ("stats", "pool_stats")):
+            out = self.sley(*words)
+            self.assertEqual(out.count("\n"), 3 + len(names))
+            self.assertEqual(re.sub(r"[ -~\n]", "", out), "")
+            self.assertIn("a?b ", out)
+        for name in names:
+            err = self.sley("pool", "open", name, status=1)
+            self.assertEqual(re.sub(r"[ -~]", "", err), "\n")
+            self.sley("pool", "destroy", name)
+            err = self.sley("pool", "destroy", name, status=1)
+            self.assertEqual(re.sub(r"[ -~]", "", err), "\n")
+        self.assertEqual(len(self.pools()), 2)
+
     def test_no_request_ends_the_pools_of_the_daemon(self):
         self.configure()
         process = self.start()
