@@ -213,8 +213,8 @@ static int await_end(int process, uint64_t grace_ms)
 }
 
 /*
- * The daemon does not answer.  Signals are heard also while methods hold its workers, and a
- * process that is stopped (SIGSTOP) hears them once it continues.
+ * The daemon does not answer.  It hears signals also while methods hold its workers; a
+ * process under SIGSTOP hears them after SIGCONT.
  */
 static int stop_silent(struct daemon_command *command)
 {
@@ -258,7 +258,7 @@ static int stop_again(struct daemon_command *command)
 			peer.pid, strerror(errno));
 		result = STATUS_TROUBLE;
 	} else {
-		/* Its grace period is not known here: it ends by itself. */
+		/* Only the daemon knows the length of its grace period. */
 		result = await_end(peer.process,
 				   command->now ? 0 : INT32_MAX - END_MS);
 	}

@@ -155,6 +155,8 @@ static const char *advice(int err)
 	case -EDEADLK:
 		return "a request to the pool of the daemon itself would wait "
 		       "for itself";
+	case -ECONNABORTED:
+		return "the daemon has ended the session";
 	case -ECANCELED:
 		return "it was cancelled: the daemon stops, or an operator has "
 		       "ended the session";

@@ -270,6 +270,12 @@ static const char *reason(const struct submit *submit, const char *pool,
 			  int err, char text[256])
 {
 	switch (err) {
+	case -ECANCELED:
+	case -ECONNABORTED:
+		/* The daemon's words, if it has thrown this command out. */
+		return strstr(submit->remote.line, " ends the session: ")
+			       ? submit->remote.line
+			       : NULL;
 	case -ENOENT:
 		if (!submit->key)
 			return NULL;
@@ -322,6 +328,10 @@ int submit_send(struct submit *submit, const char *name)
 			  : -ENOMEM;
 	}
 	sley_pool_close(pool);
+	/* The answer may be read before the reason: the next call reads both. */
+	if (err == -ECANCELED &&
+	    !sley_client_pool_open(submit->remote.client, &pool, name, NULL))
+		sley_pool_close(pool);
 	if (err >= 0 && !submit->forget)
 		submit_print(submit, err, out, size);
 	else if (err < 0 && submit->remote.json)

@@ -285,6 +285,32 @@ class Commands(Test):
         self.assertEqual(self.json("daemon", "status")["ejected"], 1)
         self.assertIn("for the test", self.lines())
 
+    def test_the_reason_of_an_ejection_is_one_line_and_is_told(self):
+        self.install(GIVEN.modules[0])
+        self.configure(compose="  - { mod_name: test, pool_name: t }")
+        self.start()
+        busy = [self.popen("submit", "t", "wait", "--data", "3600000")
+                for _ in range(4)]
+        while len(ejected := [c for c in self.json("client", "list")
+                              if c["in_flight"] and c["pid"] in
+                              [b.pid for b in busy]]) < len(busy):
+            pass
+        reason = "too\nmany \x1b[31mrequests"
+        for client in ejected:
+            self.sley("client", "eject", str(client["session"]), "--reason",
+                      reason)
+        for process in busy:
+            _, err = process.communicate(timeout=LONG)
+            self.assertIn("too?many ?[31mrequests", err)
+            self.assertEqual(err.count("\n"), 1, err)
+        # All of them, however fast they follow each other.
+        lines = [line for line in self.lines().splitlines()
+                 if "ejected" in line]
+        self.assertEqual(len(lines), len(busy), self.lines())
+        for line in lines:
+            self.assertIn(": too?many ?[31mrequests; its requests are "
+                          "cancelled", line)
+
     def test_wrong_words_are_answered_with_the_nearest(self):
         for words, said in (
                 (("daemon", "strat"), "did you mean 'start'"),

@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <sley/error.h>
+#include <stdio.h>
 #include <string.h>
 
 #define TAGS_MAX 16
@@ -55,14 +56,19 @@ static void say_end(struct connection *connection, int32_t code,
 		    const char *reason, bool begun)
 {
 	struct sley_server *server = connection->server;
-	char title[CONNECTION_TITLE];
+	char title[CONNECTION_TITLE], more[64] = "";
+	/* Operators look for these lines: none is left out. */
+	bool wanted = code == -ECONNABORTED;
 
-	if (!doorkeeper_may_say(server))
+	if (!wanted && !doorkeeper_may_say(server))
 		return;
+	if (!wanted)
+		(void)snprintf(more, sizeof(more), " (%s)",
+			       sley_strerror(code));
 	connection_title(connection, title, sizeof(title));
-	report(server_runtime(server), "the server at %s %s %s: %s (%s)%s",
+	report(server_runtime(server), "the server at %s %s %s: %s%s%s",
 	       server->listener.path, begun ? "ejected" : "refused", title,
-	       reason, sley_strerror(code),
+	       reason, more,
 	       begun ? "; its requests are cancelled, and it may connect again"
 		     : "");
 }

@@ -126,12 +126,11 @@ static bool may_send(enum packet_from from, uint32_t kind)
 	return from == PACKET_FROM_CLIENT ? of_client : of_daemon;
 }
 
-/* Ends the text at its first 0, or at its end; no character moves a terminal's cursor. */
-static void clean(char *text)
+void packet_clean(char *text, size_t room)
 {
-	size_t length = strnlen(text, WIRE_TEXT - 1);
+	size_t length = strnlen(text, room - 1);
 
-	memset(text + length, 0, WIRE_TEXT - length);
+	memset(text + length, 0, room - length);
 	for (size_t i = 0; i < length; i++) {
 		if (text[i] < ' ' || text[i] > '~')
 			text[i] = '?';
@@ -152,7 +151,7 @@ int packet_check(struct wire_packet *packet, enum packet_from from,
 {
 	if (packet->magic != WIRE_MAGIC)
 		return -EPROTO;
-	clean(packet->text);
+	packet_clean(packet->text, WIRE_TEXT);
 	if (packet->major != WIRE_MAJOR)
 		return -EPROTONOSUPPORT;
 	if (!may_send(from, packet->kind) ||

@@ -11,6 +11,7 @@
 #include "core/trace/report.h"
 #include "ipc/doorkeeper.h"
 #include "ipc/greeting.h"
+#include "ipc/packet.h"
 #include "os/clock.h"
 #include "os/map.h"
 #include "os/pidfd.h"
@@ -545,6 +546,8 @@ int sley_server_eject(struct sley_server *server, uint64_t session,
 		connection->eject_code = -ECONNABORTED;
 		(void)snprintf(connection->eject_reason,
 			       sizeof(connection->eject_reason), "%s", reason);
+		packet_clean(connection->eject_reason,
+			     sizeof(connection->eject_reason));
 		if (list_empty(&connection->chore))
 			list_append(&server->chores, &connection->chore);
 	}

@@ -24,7 +24,7 @@
 #endif
 
 #define BACKLOG 128
-#define ADOPTED_BACKLOG 4096 /* as managers have it; the kernel cuts it     */
+#define ADOPTED_BACKLOG 4096 /* the kernel allows less, perhaps             */
 #define LOCK_SUFFIX ".lock"
 
 /* ---- names -------------------------------------------------------------------------- */
@@ -245,7 +245,7 @@ int os_local_adopt(struct os_local_listener *out, int fd)
 		err = -EINVAL;
 	if (!err)
 		err = os_fd_set_nonblocking(fd);
-	/* Peers that ask who listens find this process, not its manager. */
+	/* SO_PEERCRED names the last process that called listen(2). */
 	if (!err)
 		err = os_listen(fd, ADOPTED_BACKLOG);
 	if (!err)
