@@ -130,10 +130,14 @@ static void put_status(const struct control_status *status)
 	       (unsigned long long)status->segment_bytes);
 }
 
-/* Nobody serves there: a line, which the library has, with the path; or JSON. */
+/*
+ * Nobody serves there: a line, which the library has, with the path; or JSON.
+ * STATUS_NO_DAEMON, or STATUS_TROUBLE: a daemon has lost its socket.
+ */
 static int say_none(const struct remote *remote)
 {
 	struct peer peer;
+	int holder;
 
 	if (peer_find(&peer, remote->socket, PEER_STOPPING)) {
 		printf(remote->json ? "{\"state\":\"stopping\",\"pid\":%d}\n"
@@ -141,6 +145,16 @@ static int say_none(const struct remote *remote)
 		       peer.pid);
 		peer_close(&peer);
 		return STATUS_NO_DAEMON;
+	}
+	holder = peer_holder(peer.path);
+	if (holder) {
+		if (remote->json)
+			printf("{\"state\":\"lost\",\"pid\":%d}\n", holder);
+		else
+			printf("process %d holds %s.lock, though %s is gone: "
+			       "end it by `kill %d`\n",
+			       holder, peer.path, peer.path, holder);
+		return STATUS_TROUBLE;
 	}
 	if (remote->json)
 		puts("{\"state\":\"none\"}");
@@ -161,8 +175,10 @@ static int show_status(void *self, const char *const *words, int nr)
 	(void)nr;
 	remote->quiet = true;
 	result = remote_open(remote);
-	if (result == STATUS_NO_DAEMON)
-		return say_none(remote);
+	if (result == STATUS_NO_DAEMON) {
+		(void)say_none(remote);
+		return result;
+	}
 	if (result)
 		return result;
 	err = ask_status(remote, &status);
@@ -319,10 +335,11 @@ static int stop(void *self, const char *const *words, int nr)
 
 	(void)words;
 	(void)nr;
-	if (result == STATUS_NO_DAEMON) {
-		(void)say_none(&command->remote);
-		return STATUS_OK; /* what was asked for */
-	}
+	if (result == STATUS_NO_DAEMON)
+		/* Without a daemon, all is as was asked for. */
+		return say_none(&command->remote) == STATUS_TROUBLE
+			       ? STATUS_TROUBLE
+			       : STATUS_OK;
 	if (!result && !command->remote.json)
 		printf("The daemon%s%s has ended.\n",
 		       *status.socket ? " at " : "", status.socket);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -89,6 +90,44 @@ bool peer_find(struct peer *peer, const char *given, const char *suffix)
 		return true;
 	peer_close(peer);
 	return false;
+}
+
+/* Does @pid hold a lock (flock(2)) of the file with this number? */
+static bool holds(int pid, unsigned long long inode)
+{
+	FILE *file = fopen("/proc/locks", "re");
+	char line[256];
+	bool is = false;
+
+	while (file && !is && fgets(line, sizeof(line), file)) {
+		unsigned long long found;
+		int holder;
+
+		is = sscanf(line, "%*u: FLOCK %*s %*s %d %*x:%*x:%llu", &holder,
+			    &found) == 2 &&
+		     holder == pid && found == inode;
+	}
+	if (file)
+		fclose(file);
+	return is;
+}
+
+int peer_holder(const char *path)
+{
+	char name[160];
+	struct stat status;
+	FILE *file;
+	int pid = 0;
+
+	snprintf(name, sizeof(name), "%s.lock", path);
+	file = access(path, F_OK) ? fopen(name, "re") : NULL;
+	if (!file)
+		return 0;
+	if (fscanf(file, "%d", &pid) != 1 || fstat(fileno(file), &status) ||
+	    !holds(pid, status.st_ino))
+		pid = 0;
+	fclose(file);
+	return pid;
 }
 
 void peer_close(struct peer *peer)

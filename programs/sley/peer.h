@@ -24,6 +24,12 @@ struct peer {
  * path.  False: there is none; .path is set all the same.
  */
 bool peer_find(struct peer *peer, const char *given, const char *suffix);
+
+/*
+ * The process that holds the lock of the socket @path, though the socket is gone; 0: there
+ * is none, or the user may not see it.
+ */
+int peer_holder(const char *path);
 void peer_close(struct peer *peer);
 
 /* 0, or -1 and errno. */

@@ -175,11 +175,9 @@ static int start_server(struct daemon *daemon)
 				    .may_use = rights_use));
 
 	if (err) {
-		log_line("the daemon cannot serve at %s: %s", daemon->socket,
-			 err == -EADDRINUSE
-				 ? "another daemon serves there; 'sley daemon "
-				   "status' shows it"
-				 : sley_strerror(err));
+		if (err != -EADDRINUSE) /* the library has said all about it */
+			log_line("the daemon cannot serve at %s: %s",
+				 daemon->socket, sley_strerror(err));
 		return err;
 	}
 	daemon->server = daemon->stopped = server;

@@ -559,11 +559,32 @@ compose:
         self.assertEqual(self.pools(), ["admin", "daemon", "a"])
         third, _ = self.launch(path=other)
         self.assertEqual(third.wait(LONG), 1)
-        self.assertIn("another daemon serves there", self.lines())
+        self.assertIn(f"no server at {other}: process {second.pid} serves "
+                      "there; stop it, or choose another path (--socket",
+                      self.lines())
+        self.assertNotIn("cannot serve", self.lines())
         self.stop(first)
         self.assertIn("b", self.sley("pool", "list", "--socket", other))
         self.stop(second)
         self.assertFalse(os.path.exists(other))
+
+    def test_a_daemon_without_its_socket_is_named(self):
+        self.configure()
+        process = self.start()
+        os.unlink(self.socket)
+        said = (f"process {process.pid} holds {self.socket}.lock, though "
+                f"{self.socket} is gone: end it by `kill {process.pid}`")
+        self.assertIn(said, self.sley("daemon", "status", status=3))
+        self.assertIn(said, self.sley("daemon", "stop", status=1))
+        self.assertIn(f'{{"state":"lost","pid":{process.pid}}}',
+                      self.sley("daemon", "status", "--json", status=3))
+        self.assertIn(f"process {process.pid} serves there",
+                      self.sley("daemon", "start", "--config", self.config,
+                                status=1))
+        process.kill()
+        process.wait()
+        self.assertIn("No daemon at", self.sley("daemon", "status", status=3))
+        self.assertIn("No daemon at", self.sley("daemon", "stop"))
 
     def test_a_restart_without_a_daemon_says_so(self):
         self.configure()

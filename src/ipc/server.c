@@ -194,12 +194,21 @@ static void say_why_not(const struct sley_server *server, const char *what,
 			int err)
 {
 	const char *socket = server->options.socket;
+	char other[48] = "another program";
 	const char *advice = "";
 
-	if (err == -EADDRINUSE)
-		advice = ": another program listens there; stop it, or choose "
-			 "another .socket";
-	else if (err == -EPERM)
+	if (err == -EADDRINUSE) {
+		if (server->listener.holder > 0)
+			(void)snprintf(other, sizeof(other), "process %d",
+				       server->listener.holder);
+		report(server_runtime(server),
+		       "no server at %s: %s serves there; stop it, or choose "
+		       "another path (--socket of sleyd, .socket of the "
+		       "options)",
+		       socket, other);
+		return;
+	}
+	if (err == -EPERM)
 		advice = ": its folder must belong to root or to this user, "
 			 "and nobody else may write there; chmod go-w it";
 	else if (err == -ENOENT)

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -86,7 +87,27 @@ static int open_lock(const char *name)
 			       0600));
 }
 
-static int take_lock(const char *path)
+/* Nothing depends on the number: errors are not looked at. */
+static void write_holder(int fd)
+{
+	char text[32];
+	int length = snprintf(text, sizeof(text), "%d\n", os_pid());
+
+	/* fault: a lock without a number is as good. */
+	if (ftruncate(fd, 0) == 0)
+		(void)!pwrite(fd, text, (size_t)length, 0);
+}
+
+static int read_holder(int fd)
+{
+	char text[32] = "";
+
+	/* fault: as above. */
+	(void)!pread(fd, text, sizeof(text) - 1, 0);
+	return (int)strtol(text, NULL, 10);
+}
+
+static int take_lock(const char *path, int *holder)
 {
 	char name[OS_LOCAL_PATH_MAX + sizeof(LOCK_SUFFIX)];
 	int fd, err;
@@ -97,8 +118,12 @@ static int take_lock(const char *path)
 		if (fd < 0)
 			return fd;
 		err = RETRY(int, flock(fd, LOCK_EX | LOCK_NB));
-		if (!err && is_there(fd, name))
+		if (!err && is_there(fd, name)) {
+			write_holder(fd);
 			return fd;
+		}
+		if (err)
+			*holder = read_holder(fd);
 		os_close(fd);
 		if (err)
 			return err == -EWOULDBLOCK ? -EADDRINUSE : err;
@@ -201,7 +226,7 @@ static int listen_alone(struct os_local_listener *out, const char *path,
 
 	if (err)
 		return err;
-	out->lock = take_lock(path);
+	out->lock = take_lock(path, &out->holder);
 	if (out->lock < 0)
 		return out->lock;
 	out->fd = make_room(path);

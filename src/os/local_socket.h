@@ -6,7 +6,7 @@
  * A listener holds a lock on the file PATH.lock as long as it lives.  So of two
  * programs that begin at the same time one finds the other, and a socket that a dead
  * program has left behind is replaced by one of them.  The kernel gives the lock back
- * when its holder dies.
+ * when its holder dies.  The file has the number of the holder, for people: the lock counts.
  *
  * Rejected: to connect, and to replace a socket that refuses, without a lock.  Two
  * programs could both find the dead socket, and the second would remove the socket of
@@ -26,8 +26,9 @@
 #define OS_LOCAL_PATH_MAX (sizeof(((struct sockaddr_un *)0)->sun_path) - 1)
 
 struct os_local_listener {
-	int fd;   /* not blocking                                      */
-	int lock; /* of the file PATH.lock; -1: the socket was given   */
+	int fd;     /* not blocking                                      */
+	int lock;   /* of the file PATH.lock; -1: the socket was given   */
+	int holder; /* after -EADDRINUSE: the process; 0: not known      */
 	char path[OS_LOCAL_PATH_MAX + 1];
 };
 
