@@ -17,6 +17,10 @@
  *                       SLEY_KV_HOW(.ttl_ms = 60000));
  *     err = sley_kv_get(store, "user", 4, value, sizeof(value), &size);
  *
+ * Requests of your own with SLEY_KV_GET, SLEY_KV_SET and SLEY_KV_DELETE want the query
+ * sley_query_dynamic() (or sley_kv_query(), in the process of the pool): a container keeps
+ * the keys that it is given, and a key in another container than its own is not found.
+ *
  * Keys are 1 to SLEY_KV_KEY_MAX bytes of any kind, values 0 to SLEY_KV_VALUE_MAX.
  *
  * Versions.  Each write gives its key a new version, a number above 0 that no write of
