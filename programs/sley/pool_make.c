@@ -51,6 +51,12 @@ int pool_make_numbers(struct pool_make *make, const struct command *command)
 {
 	int status = STATUS_OK;
 
+	if (!make->isolated && (make->max_restarts || make->limit)) {
+		fprintf(stderr,
+			"sley pool: --%s is for pools with --isolated\n",
+			make->limit ? "limit" : "max-restarts");
+		return STATUS_USAGE;
+	}
 	if (make->containers)
 		status = words_count(command, "--containers", make->containers,
 				     SLEY_CONTAINERS_MAX, &make->nr_containers);

@@ -95,6 +95,26 @@ static void print(const char *query, const char *text)
 	print_members(text);
 }
 
+/* "container_stats:N" of a pool with fewer containers. */
+static int no_container(struct stats_command *command, const char *query)
+{
+	struct remote *remote = &command->remote;
+	char *text, number[TABLE_CELL];
+	int err = remote_inspect(remote, command->pool, "pool_stats", &text);
+	unsigned long long nr;
+
+	if (err)
+		return remote_explain(remote, err, "no figures");
+	json_show(json_member(text, "containers"), number, sizeof(number));
+	free(text);
+	nr = strtoull(number, NULL, 10);
+	fprintf(stderr,
+		"sley stats: '%s': the pool has no such container: it has "
+		"%llu, from 0 to %llu\n",
+		query, nr, nr ? nr - 1 : 0);
+	return STATUS_TROUBLE;
+}
+
 static int no_query(struct stats_command *command, const char *query)
 {
 	struct remote *remote = &command->remote;
@@ -103,6 +123,12 @@ static int no_query(struct stats_command *command, const char *query)
 
 	if (pool && remote_inspect(remote, pool, "pool_stats", &text))
 		return remote_no_pool(remote, pool);
+	if (!pool && (strcmp(query, "methods") == 0 ||
+		      strncmp(query, "container_stats",
+			      strlen("container_stats")) == 0)) {
+		fprintf(stderr, "sley stats: '%s' needs --pool POOL\n", query);
+		return STATUS_TROUBLE;
+	}
 	if (pool)
 		free(text);
 	fprintf(stderr,
@@ -123,6 +149,8 @@ static int show(struct stats_command *command, const char *query)
 
 	if (err == -ENOENT)
 		return no_query(command, query);
+	if (err == -ENXIO && command->pool)
+		return no_container(command, query);
 	if (err)
 		return remote_explain(remote, err, "no figures");
 	if (remote->json)

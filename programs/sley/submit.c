@@ -290,6 +290,10 @@ static const char *reason(const struct submit *submit, const char *pool,
 			 "--pool %s' lists them",
 			 submit->spec.method, pool);
 		return text;
+	case -EINVAL:
+		return submit->key ? NULL
+				   : "the method refuses what it read: look at "
+				     "--data";
 	case -ENXIO:
 		return submit->query ? "the pool has no such container: look "
 				       "at --query"

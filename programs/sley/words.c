@@ -71,6 +71,11 @@ static int take_option(const struct command *command,
 				     : "wants a value behind it");
 		return command_usage(command);
 	}
+	if (!*text && strcmp(name, "socket") == 0) {
+		fprintf(stderr, "sley %s: --socket wants a path\n",
+			command->name);
+		return STATUS_USAGE;
+	}
 	if (option->each)
 		return option->each(option->self, text);
 	*option->text = text;

@@ -216,7 +216,10 @@ static void stop_server(struct daemon *daemon)
 	if (sley_server_stop_until(daemon->server,
 				   grace_ms ? sley_after(grace_ns) : 1) ==
 	    -ETIMEDOUT)
-		log_line("requests that took longer than %u ms were cancelled",
+		log_line(grace_ms ? "requests that took longer than %u ms were "
+				    "cancelled"
+				  : "requests under way were cancelled, as "
+				    "asked (--now)",
 			 grace_ms);
 }
 

@@ -82,7 +82,10 @@ static int parse(struct options *options, int argc, char **argv)
 	       -1) {
 		if (option == 'c')
 			options->config = optarg;
-		else if (option == 's')
+		else if (option == 's' && !*optarg) {
+			fputs("sleyd: --socket wants a path\n", stderr);
+			return usage();
+		} else if (option == 's')
 			options->socket = optarg;
 		else if (option == 'l')
 			options->log = optarg;

@@ -8,6 +8,7 @@
 
 #include <sley/blocking.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Clients that may come while there is memory made for those that are there. */
 #define MORE 16u
@@ -92,9 +93,12 @@ void reload_users(struct daemon *daemon)
 		return;
 	err = sley_blocking_call(read_rights, &reading) ?: reading.err;
 	if (err) {
-		log_line("hang-up: the users are as before, since '%s' was not "
-			 "read: %s",
-			 daemon->config_path, sley_strerror(err));
+		log_line(access(daemon->config_path, R_OK)
+				 ? "hang-up: the users are as before: '%s' "
+				   "cannot be read"
+				 : "hang-up: the users are as before: '%s' "
+				   "has the mistakes above",
+			 daemon->config_path);
 		return;
 	}
 	rights_swap(&daemon->rights, &reading.rights);

@@ -93,6 +93,12 @@ class Commands(Test):
                       self.sley("submit", "kv", "delete", "none", status=1))
         self.assertIn("the pool has no method 77",
                       self.sley("submit", "t", "77", status=1))
+        self.assertIn("the method refuses what it read: look at --data",
+                      self.sley("submit", "t", "wait", status=1))
+        for option in ("max-restarts", "limit"):
+            self.assertIn(f"--{option} is for pools with --isolated",
+                          self.sley("pool", "create", "x", "kv",
+                                    f"--{option}", "3", status=2))
         self.assertIn("the pool has no such container",
                       self.sley("submit", "t", "echo", "--query",
                                 "direct_id:3", status=1))
@@ -262,7 +268,12 @@ class Commands(Test):
         self.assertIn("queries are", self.sley("stats", "none", status=1))
         self.assertIn("queries are", self.sley("stats", "none", "--pool",
                                                "kv", status=1))
-        self.assertIn("--pool", self.sley("stats", "methods", status=1))
+        for query in ("methods", "container_stats"):
+            self.assertIn(f"'{query}' needs --pool POOL",
+                          self.sley("stats", query, status=1))
+        self.assertIn("has no such container: it has 1, from 0 to 0",
+                      self.sley("stats", "container_stats:99", "--pool", "kv",
+                                status=1))
 
     def test_clients_are_listed_and_ejected(self):
         self.install(GIVEN.modules[0])
@@ -437,8 +448,12 @@ class Life(Test):
             process = self.start()
             busy = self.popen("submit", "t", "wait", "--data", "3600000")
             self.wait_until_inside("t")
+            os.truncate(self.log, 0)
             self.sley("daemon", "stop", *words)
             self.assertEqual(process.wait(LONG), 0)
+            self.assertIn("under way were cancelled, as asked (--now)"
+                          if "--now" in words else "longer than 50 ms were "
+                          "cancelled", self.lines())
             self.assertNotEqual(busy.wait(LONG), 0)
             self.assert_nothing_is_left()
 
@@ -548,6 +563,19 @@ compose:
         self.sley("daemon", "stop")
         with open(log, encoding="utf-8") as file:
             self.assertEqual(file.read().count("serving at"), 2)
+
+    def test_an_empty_variable_is_none(self):
+        folder = os.path.join(self.folder, "xdg")
+        os.makedirs(os.path.join(folder, "sley"), mode=0o700)
+        self.configure()
+        self.start(path=os.path.join(folder, "sley", "sleyd.sock"))
+        done = subprocess.run(
+            [GIVEN.sley, "pool", "list"], capture_output=True, text=True,
+            timeout=LONG, check=False,
+            env=dict(os.environ, SLEY_SOCKET="", XDG_RUNTIME_DIR=folder))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("--socket wants a path",
+                      self.sley("pool", "list", "--socket", "", status=2))
 
     def test_several_daemons_have_a_socket_each(self):
         self.configure()
@@ -801,6 +829,7 @@ class Surroundings(Test):
         for option, status, said in (("--version", 0, "sleyd "),
                                      ("--help", 0, "--socket PATH"),
                                      ("--none", 2, "sleyd --help"),
+                                     ("--socket=", 2, "wants a path"),
                                      ("word", 2, "unexpected 'word'")):
             done = subprocess.run([GIVEN.sleyd, option], capture_output=True,
                                   text=True, timeout=LONG, check=False)
@@ -920,11 +949,11 @@ class Users(Test):
         for wrong, said in ((may % "no-such-user", "there is no user"),
                             ("  sokcet: /x", "there is no key")):
             self.reconfigure(wrong)
-            self.hang_up(process, f"{said}(.|\n)*the users are as before")
+            self.hang_up(process, f"{said}(.|\n)*the users are as before: "
+                         f"'{self.config}' has the mistakes above")
             self.as_nobody("submit", "kv", "4")
         os.unlink(self.config)
-        self.hang_up(process, "the users are as before, since .* was not "
-                              "read: No such file")
+        self.hang_up(process, "the users are as before: .* cannot be read")
         self.as_nobody("submit", "kv", "4")
 
     def test_a_hang_up_ejects_clients_that_have_lost_rights(self):

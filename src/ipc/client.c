@@ -164,7 +164,7 @@ static int choose_paths(struct sley_client *client, const char *given)
 
 	if (!given)
 		given = os_env("SLEY_SOCKET");
-	if (given)
+	if (given && *given)
 		return copy_path(client->path[0], given, "");
 	err = copy_path(client->path[0], "/run/sley/sleyd.sock", "");
 	if (folder && !copy_path(client->path[1], folder, "/sley/sleyd.sock")) {
