@@ -653,13 +653,13 @@ compose:
 class Held(Test):
     """Methods hold all workers: the operator is heard all the same."""
 
-    def hold(self, grace, *options):
+    def hold(self, grace, *options, runtime=""):
         """A daemon whose only worker a method never gives back."""
         self.pid_file = os.path.join(self.folder, "pid")
         self.install(GIVEN.modules[0])
         self.configure(f"  pid_file: {self.pid_file}",
                        compose="  - { mod_name: test, pool_name: t }",
-                       grace=grace, workers=1)
+                       grace=grace, workers=1, runtime=runtime)
         process = self.start(*options, env={"SLEYD_LAST_S": "1"})
         running = os.path.join(self.folder, "running")
         self.popen("submit", "t", "spin", "--data", running)
@@ -674,7 +674,9 @@ class Held(Test):
         self.assertFalse(os.path.exists(self.pid_file))
 
     def test_a_signal_is_heard(self):
-        process = self.hold(grace=10)
+        process = self.hold(grace=10, runtime="  watchdog_ms: 20")
+        self.wait_for_line("has held worker 0 for .* no worker is free for "
+                           "work from outside, such as requests of clients")
         process.send_signal(signal.SIGTERM)
         self.assert_gives_up(process)
 

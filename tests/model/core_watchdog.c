@@ -14,6 +14,7 @@
 #include "selves.h"
 
 #include "core/sched/gauge.h"
+#include "core/sched/source.h"
 #include "core/sched/watchdog.h"
 #include "core/sched/worker.h"
 #include "core/trace/report.h"
@@ -27,10 +28,11 @@
 #define LATE_NS (BEGIN_NS + PATIENCE_NS)
 
 static struct sley rt;
-static struct worker worker;
+static struct worker worker, *all[1] = { &worker };
 static struct sley_task task;
 static struct strand made;
 static uint32_t nr_waiting; /* behind the task         */
+static bool from_outside;   /* work may come           */
 static bool still_held;     /* the worker, by the task */
 static struct ledger {
 	int looks, reports;
@@ -41,6 +43,12 @@ uint32_t gauge_bound(const struct worker *of)
 	MODEL_CHECK(of == &worker);
 	ledger.looks++;
 	return nr_waiting;
+}
+
+bool sources_are_due(struct sley *of, bool asleep)
+{
+	MODEL_CHECK(of == &rt && !asleep);
+	return from_outside;
 }
 
 bool monitor_is_held(struct worker *of)
@@ -76,10 +84,13 @@ static void setup(void)
 	watchdog_init(&rt.watchdog, &(const struct sley_config){ 0 });
 	rt.watchdog.patience_ns = PATIENCE_NS;
 	worker.rt = &rt;
+	rt.nr_workers = 1;
+	rt.worker = all;
 	worker.base.task = NULL;
 	worker.strand = &worker.base;
 	worker.watch = (struct watchdog_sight){ .since_ns = BEGIN_NS };
 	nr_waiting = 1;
+	from_outside = false;
 	still_held = true;
 	model_name(&worker.strand, "strand");
 	model_name(&made.task, "made.task");
@@ -173,3 +184,22 @@ static void looks_one_by_one(int id)
 /* The plain reads of the monitor do not look into its store buffer. */
 MODEL(a_monitor_speaks_once_for_each_task, .setup = setup, .modes = MODEL_SC,
       .threads = { looks_one_by_one });
+
+/* No task waits; work may come from outside, for which no worker looks. */
+static void looks_at_all_workers(int id)
+{
+	uint64_t now_ns = BEGIN_NS + 10 * PATIENCE_NS;
+
+	(void)id;
+	made.task = &task;
+	worker.strand = &made;
+	nr_waiting = 0;
+	look(true, now_ns, 1, 0);
+	from_outside = true;
+	look(true, now_ns - 1, 1, 0);
+	look(true, now_ns, 1, 1);
+	look(true, now_ns, 0, 1);
+}
+
+MODEL(a_monitor_has_more_patience_with_tasks_that_hold_all_workers,
+      .setup = setup, .modes = MODEL_SC, .threads = { looks_at_all_workers });

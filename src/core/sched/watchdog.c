@@ -9,6 +9,7 @@
 #include "core/sched/watchdog.h"
 
 #include "core/sched/gauge.h"
+#include "core/sched/source.h"
 #include "core/sched/worker.h"
 #include "core/trace/report.h"
 #include "core/wait/holder.h"
@@ -17,6 +18,7 @@
 #include <stdio.h>
 
 #define NS_PER_MS 1000000ull
+#define DEAF_TIMES 10       /* config.watchdog_ms, see is_deaf()            */
 #define MS_MAX (1ull << 40) /* 35 years, and still a number of nanoseconds */
 
 void watchdog_init(struct watchdog *watchdog, const struct sley_config *config)
@@ -68,12 +70,32 @@ static const char *other_advice(const struct sley *rt)
 		       : "";
 }
 
+/*
+ * Have tasks held all workers for so long, and may work come from outside?  No worker looks
+ * for it then, though no task waits that the gauges count.  Whether there is such work is not
+ * known here, so the watchdog has more patience: a computation on all workers is no mistake.
+ */
+static bool is_deaf(struct sley *rt, uint64_t now_ns)
+{
+	uint64_t patience_ns = rt->watchdog.patience_ns;
+
+	patience_ns = patience_ns < UINT64_MAX / DEAF_TIMES
+			      ? patience_ns * DEAF_TIMES
+			      : UINT64_MAX;
+	for (unsigned int i = 0; i < rt->nr_workers; i++) {
+		if (now_ns - rt->worker[i]->watch.since_ns < patience_ns)
+			return false;
+	}
+	return sources_are_due(rt, false);
+}
+
+/* @nr_waiting tasks, or work from outside. */
 static void write_line(struct worker *worker, const char *name,
 		       unsigned int nr_waiting, uint64_t now_ns)
 {
 	struct watchdog *watchdog = &worker->rt->watchdog;
 	uint64_t ms = (now_ns - worker->watch.since_ns) / NS_PER_MS;
-	char more[64] = "";
+	char more[64] = "", waiting[80];
 
 	if (!may_write(watchdog, now_ns)) {
 		watchdog->nr_left_out++;
@@ -84,12 +106,21 @@ static void write_line(struct worker *worker, const char *name,
 			       " (%u more such tasks were not reported)",
 			       watchdog->nr_left_out);
 	watchdog->nr_left_out = 0;
+	if (nr_waiting)
+		(void)snprintf(waiting, sizeof(waiting),
+			       "%u task(s) that only this worker may run wait "
+			       "behind it",
+			       nr_waiting);
 	report(worker->rt,
-	       "%s has held worker %u for %llu ms, and %u task(s) that only "
-	       "this worker may run wait behind it: %swrap the long call in "
-	       "sley_blocking_call(), or call sley_yield() now and then%s",
-	       name, worker->index, (unsigned long long)ms, nr_waiting,
-	       other_advice(worker->rt), more);
+	       "%s has held worker %u for %llu ms, and %s: %swrap the long "
+	       "call in sley_blocking_call(), or call sley_yield() now and "
+	       "then%s",
+	       name, worker->index, (unsigned long long)ms,
+	       nr_waiting ? waiting
+			  : "no worker is free for work from outside, such as "
+			    "requests of clients",
+	       nr_waiting ? other_advice(worker->rt) : "",
+	       more);
 }
 
 /* @worker has been held for so long that it is worth a look. */
@@ -106,7 +137,7 @@ static void look_closely(struct worker *worker, uint64_t now_ns)
 	if (!task)
 		return;
 	nr_waiting = gauge_bound(worker);
-	if (!nr_waiting)
+	if (!nr_waiting && !is_deaf(worker->rt, now_ns))
 		return;
 	describe(name, sizeof(name), strand);
 	if (!monitor_is_held(worker))

@@ -11,6 +11,9 @@
  * in the ring, the lane and the next slot, does not count: the monitor wakes a worker
  * for it.
  *
+ * Where work may come from outside (core/sched/source.h), a task is also reported if tasks
+ * have held all workers for ten times as long: then no worker looks for that work.
+ *
  * The workers do nothing for the watchdog.  How many tasks wait is in their gauges
  * (core/sched/gauge.h).  The rest is in memory that belongs to the held worker, and
  * may change at any moment, or be freed with a task:
