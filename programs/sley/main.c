@@ -60,7 +60,9 @@ static void list(FILE *file)
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		fprintf(file, "  sley %-8s %-16s %s\n", commands[i]->name,
 			commands[i]->arguments, commands[i]->summary);
-	fputs("\nMore: sley help COMMAND, man 1 sley, man 7 sley.\n", file);
+	fputs("\nMore: sley help COMMAND, man 1 sley, man 7 sley; man 8 sleyd for "
+	      "the daemon.\n",
+	      file);
 }
 
 /* Where @calls is set, @name may also be meant as a call of the library. */

@@ -181,8 +181,9 @@ static void greet(struct sley_server *server, int socket)
 	os_close(pidfd);
 	refuse(server, socket, &peer, err,
 	       err == -EACCES   ? "this user may not connect"
-	       : err == -EDQUOT ? "this user has too many clients"
-				: "there are too many clients",
+	       : err == -EDQUOT ? "this user has too many clients "
+				  "(max_clients_per_user)"
+				: "there are too many clients (max_clients)",
 	       err == -EACCES ? "ask the owner of the daemon"
 			      : "close some, or raise the limit");
 }
