@@ -4,6 +4,8 @@
  */
 #include "ipc/packet.h"
 
+#include "base/printable.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -126,17 +128,6 @@ static bool may_send(enum packet_from from, uint32_t kind)
 	return from == PACKET_FROM_CLIENT ? of_client : of_daemon;
 }
 
-void packet_clean(char *text, size_t room)
-{
-	size_t length = strnlen(text, room - 1);
-
-	memset(text + length, 0, room - length);
-	for (size_t i = 0; i < length; i++) {
-		if (text[i] < ' ' || text[i] > '~')
-			text[i] = '?';
-	}
-}
-
 /* A code must say that something failed. */
 static bool has_reason(const struct wire_packet *packet)
 {
@@ -151,7 +142,7 @@ int packet_check(struct wire_packet *packet, enum packet_from from,
 {
 	if (packet->magic != WIRE_MAGIC)
 		return -EPROTO;
-	packet_clean(packet->text, WIRE_TEXT);
+	text_make_printable(packet->text, sizeof(packet->text));
 	if (packet->major != WIRE_MAJOR)
 		return -EPROTONOSUPPORT;
 	if (!may_send(from, packet->kind) ||

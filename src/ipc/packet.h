@@ -72,10 +72,4 @@ must_check int packet_check(struct wire_packet *packet, enum packet_from from,
 /* The minor version that both sides know. */
 uint16_t packet_minor(const struct wire_packet *packet);
 
-/*
- * Ends @text, of @room bytes, at its first 0 or at its end.  No character of it moves the
- * cursor of a terminal, or begins another line of a log.
- */
-void packet_clean(char *text, size_t room);
-
 #endif

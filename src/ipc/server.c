@@ -5,6 +5,7 @@
 #include "ipc/server.h"
 
 #include "base/options.h"
+#include "base/printable.h"
 #include "core/life/after_fork.h"
 #include "core/sched/source.h"
 #include "core/task/countdown.h"
@@ -555,8 +556,8 @@ int sley_server_eject(struct sley_server *server, uint64_t session,
 		connection->eject_code = -ECONNABORTED;
 		(void)snprintf(connection->eject_reason,
 			       sizeof(connection->eject_reason), "%s", reason);
-		packet_clean(connection->eject_reason,
-			     sizeof(connection->eject_reason));
+		text_make_printable(connection->eject_reason,
+				    sizeof(connection->eject_reason));
 		if (list_empty(&connection->chore))
 			list_append(&server->chores, &connection->chore);
 	}

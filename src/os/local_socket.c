@@ -41,16 +41,26 @@ static int name_of(struct sockaddr_un *address, const char *path)
 	return 0;
 }
 
+#define FOLDER_SIZE (OS_LOCAL_PATH_MAX + 2)
+
+static void folder_of(char folder[FOLDER_SIZE], const char *path)
+{
+	const char *end = strrchr(path, '/');
+
+	if (end)
+		(void)snprintf(folder, FOLDER_SIZE, "%.*s",
+			       end == path ? 1 : (int)(end - path), path);
+	else
+		(void)snprintf(folder, FOLDER_SIZE, ".");
+}
+
 /* Nobody but root and this user can put another socket there. */
 static int check_folder(const char *path)
 {
-	const char *end = strrchr(path, '/');
-	char folder[OS_LOCAL_PATH_MAX + 2] = ".";
+	char folder[FOLDER_SIZE];
 	struct stat status;
 
-	if (end)
-		(void)snprintf(folder, sizeof(folder), "%.*s",
-			       end == path ? 1 : (int)(end - path), path);
+	folder_of(folder, path);
 	/* fault: the errors are those of a folder that is not there. */
 	if (stat(folder, &status))
 		return -errno;
@@ -60,6 +70,18 @@ static int check_folder(const char *path)
 	    status.st_mode & (S_IWGRP | S_IWOTH))
 		return -EPERM;
 	return 0;
+}
+
+int os_local_make_folder(const char *path, uint32_t mode)
+{
+	int saved_errno = errno, err = 0;
+	char folder[FOLDER_SIZE];
+
+	folder_of(folder, path);
+	if (fault_errno("mkdir", ENOSPC, EACCES) || mkdir(folder, mode))
+		err = errno == EEXIST ? 0 : -errno;
+	errno = saved_errno;
+	return err;
 }
 
 /* ---- the lock ------------------------------------------------------------------------ */

@@ -52,6 +52,12 @@ must_check int os_local_adopt(struct os_local_listener *out, int fd);
 void os_local_unlisten(struct os_local_listener *listener);
 
 /*
+ * The folder of @path is there afterwards: made with the rights @mode, or it was.  0 or
+ * -errno.
+ */
+must_check int os_local_make_folder(const char *path, uint32_t mode);
+
+/*
  * A descriptor that is not blocking, or -errno: -ENOENT, -ECONNREFUSED: nobody listens;
  * -EAGAIN: too many connect at a time; -EACCES: this user may not.
  */

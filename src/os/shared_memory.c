@@ -23,6 +23,7 @@
 #endif
 
 #define SIZE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
+#define PAGE_SEALS (SIZE_SEALS | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL)
 
 /* Not to be executed, where the kernel can promise that. */
 static int create(const char *name)
@@ -92,6 +93,21 @@ int os_shared_page_create(const char *name, size_t size, void **memory)
 		os_close(fd);
 	errno = saved_errno;
 	return err ? err : fd;
+}
+
+int os_shared_page_check(int fd, size_t size)
+{
+	int saved_errno = errno, seals, err = 0;
+	struct stat status;
+
+	/* fault: neither call needs resources. */
+	seals = fcntl(fd, F_GET_SEALS);
+	if (seals < 0 || (seals & PAGE_SEALS) != PAGE_SEALS)
+		err = -EPERM;
+	else if (fstat(fd, &status) || status.st_size != (off_t)size)
+		err = -EINVAL;
+	errno = saved_errno;
+	return err;
 }
 
 int64_t os_shared_memory_size(int fd)

@@ -25,6 +25,12 @@ must_check int os_shared_page_create(const char *name, size_t size,
 				     void **memory);
 
 /*
+ * Is @fd such memory of another process?  0; -EPERM: a seal is missing, so that others than
+ * its maker can write to it, or it can be made shorter; -EINVAL: it has another size.
+ */
+must_check int os_shared_page_check(int fd, size_t size);
+
+/*
  * The size of a file that another process may have made: its size, which is final, or
  * -errno.  -EPERM: it is not sealed, and could be made shorter.
  */

@@ -119,8 +119,7 @@ static void write_line(struct worker *worker, const char *name,
 	       nr_waiting ? waiting
 			  : "no worker is free for work from outside, such as "
 			    "requests of clients",
-	       nr_waiting ? other_advice(worker->rt) : "",
-	       more);
+	       nr_waiting ? other_advice(worker->rt) : "", more);
 }
 
 /* @worker has been held for so long that it is worth a look. */
