@@ -234,7 +234,14 @@ struct sley_config {
 	 */
 	uint64_t watchdog_ms;
 	uint64_t io; /* one of enum sley_io; default $SLEY_IO               */
-	uint64_t reserved[3];
+	/*
+	 * The domain that the runtime joins (<sley/domain.h>), so that its tasks and
+	 * those of other processes stand in one order; default $SLEY_DOMAIN, or none.
+	 */
+	const char *domain;
+	/* 1: a strict member of domains; default $SLEY_DOMAIN_STRICT, or 0. */
+	uint64_t strict;
+	uint64_t reserved[1];
 };
 
 #define SLEY_CONFIG(...) SLEY_LITERAL(struct sley_config, __VA_ARGS__)
@@ -263,6 +270,8 @@ sley_config_default(void)
  *
  * @config may be NULL for all defaults.  The default number of workers follows
  * the affinity mask of the process, or .cpus, and the CPU quota of its cgroup.
+ * If the domain that .domain names cannot be joined, .report gets a line, and the
+ * runtime goes on without.
  *
  * Context:  any thread
  * Blocks:   the thread, until all workers have started
@@ -275,8 +284,8 @@ sley_config_default(void)
  *                       that the library does not know is set
  *           -EINVAL     config->size is zero: use SLEY_CONFIG(); or .placement
  *                       is unknown, or .place is missing, or .tick_us or
- *                       .spin_us is out of range, or .io or $SLEY_IO is
- *                       unknown
+ *                       .spin_us is out of range, or .io, $SLEY_IO, .strict or
+ *                       $SLEY_DOMAIN_STRICT is unknown
  *           SLEY_ECPUS  no CPU of .cpus may be used, or .place() left no CPU
  *           SLEY_EWORKERS, SLEY_ESTACK
  */
@@ -374,8 +383,9 @@ sley_run(const struct sley_config *config, sley_fn *root, void *arg);
 /*
  * sley_get_config - the configuration that a runtime works with.
  *
- * The given configuration, with all defaults filled in.  .name, .trace and .cpus
- * point into @rt.  .trace is NULL if nothing is recorded.  .no_membarrier tells
+ * The given configuration, with all defaults filled in.  .name, .trace, .cpus and
+ * .domain point into @rt.  .trace is NULL if nothing is recorded, and .domain if none
+ * was joined.  .no_membarrier tells
  * whether the fallback is in use, by choice or because of the kernel.
  *
  * Context:  any thread

@@ -19,6 +19,7 @@
  *   module.h, param.h, policy.h              what serves them, and on which worker
  *   client.h                                 the same to a daemon: another process
  *   server.h                                 other processes submit to this one
+ *   domain.h domain_host.h                   cores shared with other processes
  *   pool_inspect.h                           the figures of pools, also as JSON
  *   admin.h file_module.h kv.h               modules that come with the library
  *   scope.h                                  tasks that fail and end together
@@ -54,6 +55,8 @@
 #include <sley/cpus.h>
 #include <sley/datagram.h>
 #include <sley/defer.h>
+#include <sley/domain.h>
+#include <sley/domain_host.h>
 #include <sley/error.h>
 #include <sley/feed.h>
 #include <sley/file_module.h>

@@ -11,6 +11,7 @@
 #include "core/life/runtime.h"
 #include "core/task/spawn.h"
 #include "core/trace/report.h"
+#include "domain/membership.h"
 #include "os/clock.h"
 #include "os/cpus.h"
 #include "os/env.h"
@@ -111,6 +112,41 @@ static int complete_io(struct sley_config *config)
 	return 0;
 }
 
+/* What $SLEY_DOMAIN_STRICT says; -1: nothing that is known. */
+static int strict_of(const char *text)
+{
+	static const char *const words[] = { "0",    "1",   "false",
+					     "true", "off", "on" };
+
+	for (size_t i = 0; i < array_size(words); i++) {
+		if (!strcmp(text, words[i]))
+			return i % 2;
+	}
+	return -1;
+}
+
+static int complete_domain(struct sley_config *config)
+{
+	const char *text = os_env("SLEY_DOMAIN_STRICT");
+	int strict = text && *text ? strict_of(text) : 0;
+
+	if (!config->domain)
+		config->domain = os_env("SLEY_DOMAIN");
+	if (config->domain && !*config->domain)
+		config->domain = NULL;
+	if (config->strict > 1)
+		return -EINVAL;
+	if (strict < 0) {
+		report_early(config,
+			     "sley_create(): SLEY_DOMAIN_STRICT=%s is unknown: "
+			     "unset it, or use 0 or 1",
+			     text);
+		return -EINVAL;
+	}
+	config->strict |= (uint64_t)strict;
+	return 0;
+}
+
 static int complete_config(const struct sley_config *given,
 			   struct sley_config *config, struct sley_cpus *cpus)
 {
@@ -131,7 +167,8 @@ static int complete_config(const struct sley_config *given,
 		return SLEY_ESTACK;
 	if (config->stack_cache == 0)
 		config->stack_cache = STACK_CACHE_DEFAULT;
-	err = complete_times(config) ?: complete_io(config);
+	err = complete_times(config)
+		      ?: complete_io(config) ?: complete_domain(config);
 	if (err)
 		return err;
 	if (config->blocking_max == 0)
@@ -145,6 +182,18 @@ static int complete_config(const struct sley_config *given,
 	return 0;
 }
 
+/* A program that asked for a domain runs without one, too. */
+static void join_domain(struct sley *rt, const char *name)
+{
+	int err = membership_join(rt, name);
+
+	if (err)
+		report(rt,
+		       "the domain '%s' is not joined, and the program goes "
+		       "on without: %s",
+		       name, membership_explain(err));
+}
+
 int sley_create(struct sley **out, const struct sley_config *given)
 {
 	struct sley_config config;
@@ -152,9 +201,12 @@ int sley_create(struct sley **out, const struct sley_config *given)
 	int err = complete_config(given, &config, &cpus)
 			  ?: runtime_create(out, &config);
 
-	if (!err)
-		(*out)->report_more = actors_report;
-	return err;
+	if (err)
+		return err;
+	(*out)->report_more = actors_report;
+	if (config.domain)
+		join_domain(*out, config.domain);
+	return 0;
 }
 
 int sley_get_config(const struct sley *rt, struct sley_config *out)

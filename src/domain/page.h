@@ -354,6 +354,33 @@ static inline uint32_t host_wish(const struct host_page foreign *page,
 	return load_relaxed(&page->wish[core]);
 }
 
+/* Of a page that another process has made: is it what it should be? */
+static inline must_check bool
+member_page_is_sound(const struct member_page foreign *page)
+{
+	/* relaxed: written before its descriptor was sent. */
+	return load_relaxed(&page->magic) == DOMAIN_MEMBER_MAGIC &&
+	       load_relaxed(&page->version) == DOMAIN_PAGE_VERSION;
+}
+
+static inline uint32_t host_beats(const struct host_page foreign *page)
+{
+	/* relaxed: members see whether it changes. */
+	return load_relaxed(&page->beat);
+}
+
+static inline bool member_is_strict(const struct member_page foreign *page)
+{
+	/* relaxed: for people. */
+	return load_relaxed(&page->flags) & MEMBER_STRICT;
+}
+
+static inline uint32_t member_load(const struct member_page foreign *page)
+{
+	/* relaxed: for people. */
+	return load_relaxed(&page->load);
+}
+
 /* ---- writing to the own page --------------------------------------------------------- */
 
 /*

@@ -215,6 +215,7 @@ static void keep_config(struct sley *rt, const struct sley_config *config)
 static void note_config(struct sley *rt)
 {
 	rt->config.trace = rt->trace.full ? rt->trace.path : NULL;
+	rt->config.domain = NULL; /* none is joined so far */
 	rt->config.migratable = rt->migratable;
 	rt->config.no_membarrier = !rt->membarrier;
 }

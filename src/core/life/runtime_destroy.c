@@ -77,6 +77,9 @@ static int destroy(struct sley *rt, uint64_t deadline_ns)
 	}
 	/* A canceller may still be on the way out of sley_cancel_all(). */
 	gate_shut(rt);
+	/* A worker that waits for a core of the domain could not leave. */
+	if (rt->leave_domain)
+		rt->leave_domain(rt);
 	runtime_free(rt);
 	return 0;
 }

@@ -47,6 +47,8 @@ struct worker;
 enum runtime_part {
 	RUNTIME_REACTOR, /* io/reactor.h */
 	RUNTIME_RING,    /* io/ring.h    */
+	/* Has no source, but .leave_domain. */
+	RUNTIME_DOMAIN, /* domain/membership.h */
 	NR_RUNTIME_PARTS,
 };
 
@@ -98,6 +100,8 @@ struct sley {
 	 * many.  Or NULL.
 	 */
 	uint64_t (*report_more)(struct sley *rt);
+	/* All tasks have ended, and the workers run still.  Or NULL. */
+	void (*leave_domain)(struct sley *rt);
 	struct monitor monitor;
 	struct watchdog watchdog;
 	struct poller poller;         /* core/sched/poller.h                 */

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * domains.c - a host, a member and a list, all in one process, where calls fail: what was
+ * asked for fails with the error that happened, or, behind the socket, with what the other
+ * side can know: that it was sent away, or that nobody is there any more.
+ */
+#include "fault/sweep.h"
+
+#include <errno.h>
+#include <sley/domain.h>
+#include <sley/domain_host.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static char folder[64], path[80];
+
+/* What either side lacks. */
+#define SHORTAGES                                                              \
+	-ENOMEM, -EMFILE, -ENFILE, -ENOSPC, -ENOBUFS, -EPERM, -EACCES,         \
+		-EAGAIN, -ENOSYS, -ECONNREFUSED
+
+/* The host can accept nobody for ever, which its log says. */
+#define NOT_ANSWERED 1
+
+/* That nobody hosts the domain is what a refused connection means. */
+static int result_of(int result)
+{
+	if (result == -ETIMEDOUT && trial_may_give_up())
+		return NOT_ANSWERED;
+	return result == -ENOENT ? -ECONNREFUSED : result;
+}
+
+static int list(void)
+{
+	struct sley_domain_member member;
+
+	return result_of(sley_domain_list(path, &member, 1, NULL));
+}
+
+static int join(struct sley *rt)
+{
+	struct sley_domain_info info = { .size = sizeof(info) };
+	int result = result_of(sley_domain_join(rt, path));
+
+	if (result)
+		return result;
+	CHECK_EQ(sley_domain_info(rt, &info), 0);
+	/* A host that could not speak to the member has sent it away. */
+	CHECK(info.state == SLEY_DOMAIN_IN || trial_struck());
+	return 0;
+}
+
+static void join_and_list(struct sley *rt)
+{
+	if (!TRY(join(rt), SHORTAGES))
+		return;
+	(void)TRY(list(), SHORTAGES);
+	/* Not answered: it is no member. */
+	CHECK(sley_domain_leave(rt) == 0 || trial_may_give_up());
+}
+
+SCENARIO(domains)
+{
+	struct sley_domain_host *host;
+	struct sley *rt = trial_start(2);
+
+	if (!rt)
+		return;
+	trial_mark();
+	CHECK_EQ(setenv("SLEY_SLEYD", "/nonexistent/sleyd", 1), 0);
+	snprintf(folder, sizeof(folder), "/tmp/sley-fault-XXXXXX");
+	CHECK(mkdtemp(folder) != NULL);
+	snprintf(path, sizeof(path), "%s/s", folder);
+	if (TRY(sley_domain_host_create(
+			&host,
+			SLEY_DOMAIN_HOST_OPTIONS(.name = path,
+						 .report = trial_note_report)),
+		SHORTAGES, -EADDRINUSE)) {
+		join_and_list(rt);
+		sley_domain_host_destroy(host);
+	}
+	CHECK_EQ(rmdir(folder), 0);
+	trial_stop(rt);
+}
+
+/* Nobody hosts: a program is started that cannot either, and says so. */
+static int join_nothing(struct sley *rt)
+{
+	int err = sley_domain_join(rt, "/tmp/sley-fault-none/s");
+
+	return err == -EPIPE ? 0 : result_of(err);
+}
+
+SCENARIO(domains_without_a_host)
+{
+	struct sley *rt = trial_start(1);
+
+	if (!rt)
+		return;
+	trial_mark();
+	CHECK_EQ(setenv("SLEY_SLEYD", "false", 1), 0);
+	(void)TRY(join_nothing(rt), SHORTAGES);
+	trial_stop(rt);
+}
