@@ -25,6 +25,7 @@ struct command {
 
 extern const struct command command_tour;
 extern const struct command command_doctor;
+extern const struct command command_domain;
 extern const struct command command_draw;   /* only with SLEY_DRAW */
 extern const struct command command_config; /* only with SLEY_CONFIG_FILES */
 extern const struct command command_serve;

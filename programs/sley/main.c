@@ -39,8 +39,8 @@ static const struct command *const commands[] = {
 #ifdef SLEY_CONFIG_FILES
 	&command_pool,
 #endif
-	&command_module, &command_submit,  &command_client,
-	&command_stats,  &command_version, &command_help,
+	&command_module, &command_submit,  &command_client, &command_stats,
+	&command_domain, &command_version, &command_help,
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
