@@ -121,6 +121,7 @@ enum sley_config_right {
 	SLEY_CONFIG_MAY_UPGRADE = 4, /* flush, drain and upgrade; new modules */
 	SLEY_CONFIG_MAY_STOP = 8,    /* end the daemon, and clients of it     */
 	SLEY_CONFIG_MAY_LOOK = 16,   /* figures, names and clients            */
+	SLEY_CONFIG_MAY_JOIN = 32,   /* the domain that the daemon hosts      */
 };
 
 /* An entry of "users".  The library may add fields at the end. */
@@ -154,6 +155,10 @@ struct sley_config_daemon {
 	uint64_t max_segment_bytes;
 	uint32_t grace_ms; /* that requests have at the end of the daemon    */
 	uint32_t no_seccomp; /* 1: system calls are not filtered             */
+	const char *domain;  /* which the daemon hosts (<sley/domain.h>)      */
+	uint32_t domain_mode;   /* of its socket                              */
+	uint32_t domain_cores;  /* how many it has                            */
+	uint64_t domain_age_ms; /* a want of this age counts as more urgent  */
 };
 
 /*

@@ -96,6 +96,7 @@ static void print_user(const char *key, uint32_t may)
 		{ SLEY_CONFIG_MAY_UPGRADE, "upgrade" },
 		{ SLEY_CONFIG_MAY_STOP, "stop" },
 		{ SLEY_CONFIG_MAY_LOOK, "look" },
+		{ SLEY_CONFIG_MAY_JOIN, "join" },
 	};
 	char text[64] = "";
 	size_t length = 0;

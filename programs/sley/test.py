@@ -241,7 +241,7 @@ def check_good_config(program, folder):
           and same.stdout == done.stdout, same.stdout)
     done = run(program, "config", "--check")
     check("without both there are defaults", done.returncode == 0
-          and len(done.stdout.splitlines()) == 37
+          and len(done.stdout.splitlines()) == 43
           and "these are the defaults" in done.stderr
           and all(line.endswith(" default")
                   for line in done.stdout.splitlines()), done.stdout)

@@ -109,6 +109,32 @@ static int open_own_pools(struct daemon *daemon)
 	return err;
 }
 
+/* Before the runtime, which is a member. */
+static int start_domain(struct daemon *daemon)
+{
+	const struct sley_config_daemon *config = daemon->config;
+	int err;
+
+	if (!config->domain)
+		return 0;
+	err = sley_domain_host_create(
+		&daemon->domain,
+		SLEY_DOMAIN_HOST_OPTIONS(.name = place_domain(config->domain),
+					 .mode = config->domain_mode,
+					 .nr_cores = config->domain_cores,
+					 .age_ns = config->domain_age_ms *
+						   SLEY_MSEC,
+					 .may_join = rights_join,
+					 .report = log_report,
+					 .self = &daemon->rights));
+	if (err)
+		log_line("the domain '%s' cannot be hosted: %s", config->domain,
+			 err == -EADDRINUSE ? "it has a host; 'sley domain' "
+					      "lists its members"
+					    : sley_strerror(err));
+	return err;
+}
+
 static int start_router(struct daemon *daemon)
 {
 	struct sley_config config = *sley_config_file_runtime(daemon->file);
@@ -118,6 +144,9 @@ static int start_router(struct daemon *daemon)
 
 	/* A request that has waited goes on at any worker: no client holds one. */
 	config.migratable = true;
+	/* Its own tasks stand in the same order as those of all members. */
+	if (daemon->domain)
+		config.domain = place_domain(daemon->config->domain);
 	config.report = log_report;
 	err = sley_create(&daemon->rt, &config);
 	if (err) {
@@ -187,8 +216,10 @@ static int start_server(struct daemon *daemon)
 
 static int start(struct daemon *daemon)
 {
-	int err = start_router(daemon);
+	int err = start_domain(daemon);
 
+	if (!err)
+		err = start_router(daemon);
 	if (!err)
 		err = start_pools(daemon);
 	if (!err)
@@ -239,6 +270,7 @@ static void end(struct daemon *daemon)
 		sley_cancel_all(daemon->rt);
 		(void)sley_destroy(daemon->rt);
 	}
+	sley_domain_host_destroy(daemon->domain);
 }
 
 static void serve(struct daemon *daemon)

@@ -20,6 +20,7 @@
 
 #include <pthread.h>
 #include <sley/config_file.h>
+#include <sley/domain_host.h>
 #include <sley/server.h>
 #include <sley/sley.h>
 #include <stdatomic.h>
@@ -39,6 +40,7 @@ struct daemon {
 	struct kept kept;
 	uint64_t started_ns;
 
+	struct sley_domain_host *domain; /* or NULL                           */
 	struct sley *rt;
 	struct sley_router *router;
 	struct sley_server *server; /* for requests, which end before it      */

@@ -242,6 +242,7 @@ def main(about):
     parser.add_argument("--sley", required=True)
     parser.add_argument("--sleyd", required=True)
     parser.add_argument("--client", required=True)
+    parser.add_argument("--member", required=True)
     parser.add_argument("--modules", nargs=2, required=True)
     parser.add_argument("--unit", required=True)
     # NAME=PROGRAM, of other versions.

@@ -9,6 +9,7 @@
  * filtered, and only then threads start, modules are loaded and a socket is opened.
  */
 #include "daemon.h"
+#include "domain_only.h"
 #include "filter.h"
 #include "log.h"
 #include "notify.h"
@@ -33,7 +34,9 @@ struct options {
 	const char *config;
 	const char *socket;
 	const char *log;
+	const char *domain; /* --domain-only; or NULL */
 	bool check;
+	bool foreground;
 };
 
 static const char help[] =
@@ -46,7 +49,12 @@ static const char help[] =
 	"  --log FILE     log lines go there, not to stderr; SIGHUP opens it "
 	"again\n"
 	"  --check        check the configuration and its users, and end\n"
-	"  --foreground   stay in the foreground, as the daemon always does\n"
+	"  --domain-only NAME\n"
+	"                 host the domain NAME and nothing else, in the "
+	"background, until\n"
+	"                 its last member has gone\n"
+	"  --foreground   stay in the foreground, as the daemon always does "
+	"otherwise\n"
 	"  --version, --help\n\n"
 	"SIGTERM and SIGINT stop it: requests under way are answered.  A "
 	"second one\n"
@@ -70,6 +78,7 @@ static int parse(struct options *options, int argc, char **argv)
 		{ "socket", required_argument, NULL, 's' },
 		{ "log", required_argument, NULL, 'l' },
 		{ "check", no_argument, NULL, 'k' },
+		{ "domain-only", required_argument, NULL, 'd' },
 		{ "foreground", no_argument, NULL, 'f' },
 		{ "no-daemonise", no_argument, NULL, 'f' },
 		{ "version", no_argument, NULL, 'V' },
@@ -95,7 +104,11 @@ static int parse(struct options *options, int argc, char **argv)
 			return printf("sleyd %s\n", sley_version()) < 0;
 		else if (option == 'h')
 			return fputs(help, stdout) < 0;
-		else if (option != 'f')
+		else if (option == 'd')
+			options->domain = optarg;
+		else if (option == 'f')
+			options->foreground = true;
+		else
 			return usage();
 	}
 	if (optind == argc)
@@ -254,6 +267,8 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	umask(022);
+	if (options.domain)
+		return domain_only(options.domain, options.foreground);
 	options.log = place_absolute(options.log, log_path, sizeof(log_path));
 	if (load(&daemon, &options))
 		return STATUS_TROUBLE;

@@ -48,6 +48,17 @@ const char *place_socket(const char *given)
 	return path;
 }
 
+const char *place_domain(const char *name)
+{
+	static char path[PATH_MAX];
+	const char *service = getenv("RUNTIME_DIRECTORY");
+
+	if (*name == '/' || !service || *service != '/')
+		return name;
+	snprintf(path, sizeof(path), "%s/domain-%s", service, name);
+	return path;
+}
+
 /* The folder of @path. */
 static void folder_of(const char *path, char folder[PATH_MAX])
 {

@@ -15,6 +15,12 @@
 const char *place_socket(const char *given);
 
 /*
+ * What a domain @name is called in this process: its path in $RUNTIME_DIRECTORY, or @name,
+ * which the library then looks up.  The text is static, or @name.
+ */
+const char *place_domain(const char *name);
+
+/*
  * Makes the folder of @path if it is not there, for @user, which may be NULL: then for the
  * caller.  0, or -errno; the log has a line.
  */

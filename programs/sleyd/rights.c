@@ -131,14 +131,24 @@ uint32_t rights_of(const struct rights *rights, uint32_t uid, uint32_t gid)
 	return may;
 }
 
-static uint32_t rights_of_peer(void *self, const struct sley_server_peer *peer)
+static uint32_t rights_now(void *self, uint32_t uid, uint32_t gid)
 {
 	uint32_t may;
 
 	pthread_mutex_lock(&lock);
-	may = rights_of(self, peer->uid, peer->gid);
+	may = rights_of(self, uid, gid);
 	pthread_mutex_unlock(&lock);
 	return may;
+}
+
+static uint32_t rights_of_peer(void *self, const struct sley_server_peer *peer)
+{
+	return rights_now(self, peer->uid, peer->gid);
+}
+
+bool rights_join(void *self, const struct sley_domain_peer *peer)
+{
+	return rights_now(self, peer->uid, peer->gid) & SLEY_CONFIG_MAY_JOIN;
 }
 
 bool rights_connect(void *self, const struct sley_server_peer *peer)

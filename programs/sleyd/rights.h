@@ -14,12 +14,13 @@
 #define SLEYD_RIGHTS_H
 
 #include <sley/config_file.h>
+#include <sley/domain_host.h>
 #include <sley/server.h>
 
 #define RIGHTS_ALL                                                             \
 	(SLEY_CONFIG_MAY_SUBMIT | SLEY_CONFIG_MAY_CREATE |                     \
 	 SLEY_CONFIG_MAY_UPGRADE | SLEY_CONFIG_MAY_STOP |                      \
-	 SLEY_CONFIG_MAY_LOOK)
+	 SLEY_CONFIG_MAY_LOOK | SLEY_CONFIG_MAY_JOIN)
 
 struct right; /* of a user or a group */
 
@@ -44,7 +45,11 @@ void rights_swap(struct rights *rights, struct rights *next);
 /* Bits of enum sley_config_right. */
 uint32_t rights_of(const struct rights *rights, uint32_t uid, uint32_t gid);
 
-/* For struct sley_server_options, with the struct rights as .self. */
+/*
+ * For struct sley_server_options and struct sley_domain_host_options, with the struct rights
+ * as .self.
+ */
+bool rights_join(void *self, const struct sley_domain_peer *peer);
 bool rights_connect(void *self, const struct sley_server_peer *peer);
 bool rights_make(void *self, const struct sley_server_peer *peer,
 		 const char *pool, const char *module);

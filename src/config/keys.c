@@ -14,6 +14,7 @@
 #include "config/params.h"
 #include "config/users.h"
 
+#include <sley/domain.h>
 #include <sley/policy.h>
 #include <sley/subprocess.h>
 
@@ -46,6 +47,12 @@ static const struct word placement_words[] = {
 	{ 0 },
 };
 
+static const struct word strict_words[] = {
+	{ "true", 1 }, { "false", 0 }, { "on", 1 }, { "off", 0 },
+	{ "1", 1 },    { "0", 0 },     { 0 },
+};
+
+static const struct word ageing_words[] = { { "never", 0 }, { 0 } };
 static const struct word restart_words[] = { { "never", SLEY_SUBPROCESS_NEVER },
 					     { 0 } };
 
@@ -60,6 +67,7 @@ static const struct word right_words[] = {
 	{ "upgrade", SLEY_CONFIG_MAY_UPGRADE },
 	{ "stop", SLEY_CONFIG_MAY_STOP },
 	{ "look", SLEY_CONFIG_MAY_LOOK },
+	{ "join", SLEY_CONFIG_MAY_JOIN },
 	{ 0 },
 };
 
@@ -117,6 +125,11 @@ static const struct key runtime[] = {
 	  KEY_FIELD(struct settings, config.name), .standard = "sley" },
 	{ "trace", VALUE_TEXT, .min = 1, .max = 4095,
 	  KEY_FIELD(struct settings, config.trace), .standard = "" },
+	{ "domain", VALUE_TEXT, .min = 1, .max = 107,
+	  KEY_FIELD(struct settings, config.domain), .standard = "" },
+	{ "domain_strict", VALUE_WORD, .words = strict_words,
+	  KEY_FIELD(struct settings, config.strict), .field = "strict",
+	  .standard = "false" },
 };
 
 static const struct key networking[] = {
@@ -196,6 +209,17 @@ static const struct key daemon_keys[] = {
 	{ "seccomp", VALUE_WORD, .words = filter_words,
 	  KEY_FIELD(struct sley_config_daemon, no_seccomp),
 	  .standard = "true" },
+	{ "domain", VALUE_TEXT, .min = 1, .max = 107,
+	  KEY_FIELD(struct sley_config_daemon, domain), .standard = "" },
+	{ "domain_mode", VALUE_MODE,
+	  KEY_FIELD(struct sley_config_daemon, domain_mode),
+	  .standard = "0600" },
+	{ "domain_cores", VALUE_NUMBER, .min = 1, .max = SLEY_DOMAIN_CORES_MAX,
+	  KEY_FIELD(struct sley_config_daemon, domain_cores), .standard = "" },
+	{ "domain_age_ms", VALUE_NUMBER, .min = 1, .max = 3600000,
+	  .words = ageing_words,
+	  KEY_FIELD(struct sley_config_daemon, domain_age_ms),
+	  .standard = "never" },
 };
 
 static const struct key user[] = {

@@ -9,7 +9,35 @@
 #define ALL_RIGHTS                                                             \
 	(SLEY_CONFIG_MAY_SUBMIT | SLEY_CONFIG_MAY_CREATE |                     \
 	 SLEY_CONFIG_MAY_UPGRADE | SLEY_CONFIG_MAY_STOP |                      \
-	 SLEY_CONFIG_MAY_LOOK)
+	 SLEY_CONFIG_MAY_LOOK | SLEY_CONFIG_MAY_JOIN)
+
+TEST(c51_a_daemon_hosts_the_domain_of_the_file)
+{
+	struct sley_config_file *file = parse_good("daemon:\n"
+						   "  domain: main\n"
+						   "  domain_mode: 0660\n"
+						   "  domain_cores: 256\n"
+						   "  domain_age_ms: 20\n");
+	const struct sley_config_daemon *daemon = sley_config_file_daemon(file);
+
+	CHECK_STR(daemon->domain, "main");
+	CHECK_EQ(daemon->domain_mode, 0660);
+	CHECK_EQ(daemon->domain_cores, 256);
+	CHECK_EQ(daemon->domain_age_ms, 20);
+	sley_config_file_free(file);
+}
+
+TEST(c51_a_program_joins_the_domain_of_the_file)
+{
+	struct sley_config_file *file = parse_good("runtime:\n"
+						   "  domain: work\n"
+						   "  domain_strict: on\n");
+	const struct sley_config *config = sley_config_file_runtime(file);
+
+	CHECK_STR(config->domain, "work");
+	CHECK_EQ(config->strict, 1);
+	sley_config_file_free(file);
+}
 
 TEST(c51_every_key_of_a_daemon_sets_its_field)
 {
@@ -70,7 +98,7 @@ TEST(c51_users_have_the_rights_that_their_entry_lists)
 		"daemon:\n"
 		"  users:\n"
 		"    - user: ada\n"
-		"      may: [ submit, create, upgrade, stop, look ]\n"
+		"      may: [ submit, create, upgrade, stop, look, join ]\n"
 		"    - group: 1000\n"
 		"      may: [ look ]\n"
 		"    - everybody: yes\n"
@@ -151,8 +179,8 @@ TEST(c51_mistakes_about_a_daemon_have_their_line_and_reason)
 		  "t:3:7: an entry of 'users' needs one of 'user', 'group' and "
 		  "'everybody: true', and this has none\n" },
 		{ USERS("{ user: a, may: [ look, fly ] }"),
-		  "t:3:31: 'may' wants submit, create, upgrade, stop or look, "
-		  "and this is 'fly'\n" },
+		  "t:3:31: 'may' wants submit, create, upgrade, stop, look or "
+		  "join, and this is 'fly'\n" },
 		{ USERS("{ user: a, may: [] }"),
 		  "t:3:23: 'may' wants a list of rights, as [ submit, look ], "
 		  "and this is a list\n" },

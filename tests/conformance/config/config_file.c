@@ -523,7 +523,8 @@ static bool is_example(const char *key)
 		"runtime.conf_dir",      "runtime.trace",
 		"daemon.socket",         "daemon.user",
 		"daemon.users",          "daemon.state_dir",
-		"daemon.pid_file",
+		"daemon.pid_file",       "daemon.domain",
+		"daemon.domain_cores",   "runtime.domain",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {

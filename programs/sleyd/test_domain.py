@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""test_domain - sleyd as the host of a domain, and the command that lists its members.
+
+Members are processes that say which state they are in.
+"""
+import json
+import os
+import signal
+import subprocess
+import time
+
+from harness import GIVEN, LONG, NOBODY, Test, main
+
+
+class Member:
+    def __init__(self, domain, **environment):
+        environment = dict(os.environ, SLEY_DOMAIN=domain,
+                           SLEY_SLEYD=GIVEN.sleyd) | environment
+        self.process = subprocess.Popen(
+            [GIVEN.member], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, env=environment)
+
+    def state(self):
+        """The next state, when it has begun."""
+        return self.process.stdout.readline().strip()
+
+    def end(self):
+        errors = self.process.communicate(timeout=LONG)[1]
+        assert self.process.returncode == 0, errors
+        return errors
+
+
+class Domains(Test):
+    def setUp(self):
+        super().setUp()
+        self.domain = os.path.join(self.folder, "domain")
+
+    def hosts(self):
+        """The processes that host this domain alone."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as file:
+                    words = file.read().split(b"\0")
+            except OSError:
+                continue
+            if b"--domain-only" in words and self.domain.encode() in words:
+                found.append(int(pid))
+        return found
+
+    def wait_until(self, condition):
+        end = time.monotonic() + LONG
+        while not condition():
+            self.assertLess(time.monotonic(), end)
+            os.sched_yield()
+
+    def members(self, status=0):
+        done = subprocess.run([GIVEN.sley, "domain", "--json", self.domain],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return json.loads(done.stdout) if status == 0 else done.stderr
+
+
+class Alone(Domains):
+    def test_the_first_member_starts_a_host_that_ends_with_the_last(self):
+        first, second = Member(self.domain), Member(self.domain)
+        self.assertEqual(first.state(), "in")
+        self.assertEqual(second.state(), "in")
+        self.assertEqual(len(self.hosts()), 1)
+        self.assertEqual({member["pid"] for member in self.members()},
+                         {first.process.pid, second.process.pid})
+        first.end()
+        self.assertEqual(len(self.members()), 1)
+        second.end()
+        self.wait_until(lambda: not self.hosts())
+        self.assertFalse(os.path.exists(self.domain))
+        self.assertFalse(os.path.exists(self.domain + ".lock"))
+
+    def test_of_many_first_members_one_starts_the_host(self):
+        members = [Member(self.domain) for _ in range(8)]
+        for member in members:
+            self.assertEqual(member.state(), "in")
+        self.wait_until(lambda: len(self.hosts()) == 1)
+        self.assertEqual(len(self.members()), 8)
+        for member in members:
+            member.end()
+        self.wait_until(lambda: not self.hosts())
+
+    def test_a_host_that_is_killed_is_replaced_by_its_members(self):
+        members = [Member(self.domain) for _ in range(3)]
+        for member in members:
+            self.assertEqual(member.state(), "in")
+        last, = self.hosts()
+        os.kill(last, signal.SIGKILL)
+        for member in members:
+            self.assertEqual(member.state(), "alone")
+            self.assertEqual(member.state(), "in")
+        self.wait_until(lambda: len(self.hosts()) == 1)
+        self.assertNotIn(last, self.hosts())
+        for member in members:
+            self.assertIn("looks for the next", member.end())
+        self.wait_until(lambda: not self.hosts())
+
+    def test_a_host_hides_from_the_program_that_has_started_it(self):
+        member = Member(self.domain)
+        self.assertEqual(member.state(), "in")
+        host, = self.hosts()
+        with open(f"/proc/{host}/stat", encoding="utf-8") as file:
+            words = file.read().rsplit(")", 1)[1].split()
+        self.assertNotEqual(int(words[1]), member.process.pid)
+        self.assertEqual(int(words[3]), host, "its session")
+        self.assertEqual(os.readlink(f"/proc/{host}/cwd"), "/")
+        for fd in range(3):
+            self.assertEqual(os.readlink(f"/proc/{host}/fd/{fd}"),
+                             "/dev/null")
+        with open(f"/proc/{host}/status", encoding="utf-8") as file:
+            status = file.read()
+        self.assertIn("NoNewPrivs:\t1", status)
+        self.assertIn("Seccomp:\t2", status)
+        member.end()
+
+    def test_without_a_sleyd_the_program_goes_on(self):
+        member = Member(self.domain, SLEY_SLEYD="/nonexistent")
+        self.assertEqual(member.state(), "out")
+        self.assertIn("goes on without", member.end())
+        self.assertIn("nobody hosts", self.members(status=3))
+
+    def test_a_host_that_cannot_be_says_why(self):
+        path = os.path.join(self.folder, "none", "deep", "domain")
+        done = subprocess.run([GIVEN.sleyd, "--domain-only", path],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot be hosted", done.stderr)
+        member = Member(path)
+        self.assertEqual(member.state(), "out")
+        self.assertIn("goes on without", member.end())
+
+    def test_a_host_in_the_foreground_ends_by_a_signal(self):
+        host = subprocess.Popen([GIVEN.sleyd, "--foreground", "--domain-only",
+                                 self.domain])
+        self.wait_until(lambda: os.path.exists(self.domain))
+        again = subprocess.run([GIVEN.sleyd, "--domain-only", self.domain],
+                               check=False)
+        self.assertEqual(again.returncode, 0, "there is a host")
+        host.terminate()
+        self.assertEqual(host.wait(LONG), 0)
+        self.assertFalse(os.path.exists(self.domain))
+
+
+class Daemon(Domains):
+    def test_u09_a_daemon_hosts_a_domain_and_is_a_member(self):
+        self.configure(daemon=f"  domain: {self.domain}\n"
+                              "  domain_cores: 3")
+        daemon = self.start()
+        member = Member(self.domain)
+        self.assertEqual(member.state(), "in")
+        self.assertEqual({row["pid"] for row in self.members()},
+                         {daemon.pid, member.process.pid})
+        self.stop(daemon)
+        self.assertEqual(member.state(), "alone")
+        # No other host comes in place of a daemon.
+        self.assertEqual(self.hosts(), [])
+        daemon = self.start()
+        self.assertEqual(member.state(), "in")
+        member.end()
+        self.stop(daemon)
+
+    def test_a_domain_has_one_host(self):
+        member = Member(self.domain)
+        self.assertEqual(member.state(), "in")
+        self.configure(daemon=f"  domain: {self.domain}")
+        daemon = self.launch()[0]
+        self.assertEqual(daemon.wait(LONG), 1)
+        with open(self.log, encoding="utf-8") as log:
+            self.assertIn("it has a host", log.read())
+        member.end()
+
+    def test_the_right_to_join_is_given_by_the_configuration(self):
+        if os.getuid() != 0:
+            self.skipTest("only root can become another user")
+        for right, state in (("look", "out"), ("join", "in")):
+            self.configure(daemon=f"  domain: {self.domain}\n"
+                                  "  domain_mode: 0666\n"
+                                  f"  users: [ {{ user: {NOBODY}, "
+                                  f"may: {right} }} ]")
+            daemon = self.start()
+            stranger = subprocess.Popen(
+                [GIVEN.member], stdin=subprocess.PIPE, text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                user=NOBODY, env={"SLEY_DOMAIN": self.domain})
+            self.assertEqual(stranger.stdout.readline().strip(), state)
+            stranger.communicate(timeout=LONG)
+            self.stop(daemon)
+
+
+class Command(Domains):
+    def domain_command(self, *words, status=0):
+        done = subprocess.run([GIVEN.sley, "domain", *words], check=False,
+                              capture_output=True, text=True,
+                              env=dict(os.environ, SLEY_DOMAIN=""))
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout if status == 0 else done.stderr
+
+    def test_members_are_a_table_or_json(self):
+        member = Member(self.domain, SLEY_DOMAIN_STRICT="1")
+        self.assertEqual(member.state(), "in")
+        out = self.domain_command(self.domain)
+        self.assertIn("1 of 64 members", out)
+        self.assertRegex(out, r"pid +uid +program +mode +workers +cores")
+        self.assertRegex(out, rf"{member.process.pid} +\d+ +\S+ +strict +2 ")
+        row, = self.members()
+        self.assertEqual((row["pid"], row["mode"], row["workers"]),
+                         (member.process.pid, "strict", 2))
+        out = self.domain_command(self.domain, "--watch", "--rounds", "3",
+                                  "--every", "1")
+        self.assertEqual(out.count("1 of 64 members"), 3)
+        member.end()
+
+    def test_wrong_words_are_refused(self):
+        self.assertIn("which domain", self.domain_command(status=2))
+        self.assertIn("no good name",
+                      self.domain_command("a/b", status=2))
+        self.assertIn("unexpected", self.domain_command("a", "b", status=2))
+        self.assertIn("need --watch",
+                      self.domain_command("a", "--rounds", "3", status=2))
+        self.assertIn("wants a number",
+                      self.domain_command("a", "--watch", "--rounds", "0",
+                                          status=2))
+
+
+if __name__ == "__main__":
+    main(__doc__)
