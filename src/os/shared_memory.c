@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef MFD_NOEXEC_SEAL
@@ -151,12 +152,17 @@ const void *(os_shared_memory_map_to_read)(int fd, size_t size)
 	return map(fd, size, PROT_READ);
 }
 
+/*
+ * By the system call itself: other threads read the place meanwhile, and the thread
+ * sanitizer takes mmap(2) of the C library for a write to all of the place.
+ */
 static int map_over(void *at, size_t size, int flags, int fd)
 {
 	int saved_errno = errno, err = 0;
 
 	if (fault_errno("mmap", ENOMEM) ||
-	    mmap(at, size, PROT_READ, flags | MAP_FIXED, fd, 0) == MAP_FAILED)
+	    syscall(SYS_mmap, at, size, PROT_READ, flags | MAP_FIXED, fd, 0) ==
+		    -1)
 		err = -ENOMEM;
 	errno = saved_errno;
 	return err;
