@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * domain_slices.c - src/domain/slices.c: the tick and the worker change the slice of the
+ * worker, each by system calls of its own, and the state always says what the kernel has.
+ *
+ * The kernel's side is plain memory: two calls for one worker at a time would be a race,
+ * which RA finds.  At the end of each history the kernel has what the state says, and no
+ * side has left a state of the other.
+ *
+ * Complete for one worker that becomes SHORT, once or twice, and a tick that makes it LONG,
+ * once or twice, or restores it; and for a worker that is seen for the first time.
+ */
+#include "explorer.h"
+#include "model_mem.h"
+
+#include "os/sched_attr.h"
+
+static struct kernel {
+	enum os_sched_policy policy;
+	uint64_t slice_ns;
+} kernel;
+
+#define USUAL_NS 3000000u
+
+int os_sched_get(int tid, struct os_sched *out)
+{
+	MODEL_CHECK(tid);
+	model_access(&kernel);
+	*out = (struct os_sched){ .policy = kernel.policy,
+				  .slice_ns = kernel.slice_ns };
+	return 0;
+}
+
+int os_sched_set(int tid, enum os_sched_policy policy, uint64_t slice_ns)
+{
+	MODEL_CHECK(tid);
+	model_access(&kernel);
+	kernel.policy = policy;
+	kernel.slice_ns = slice_ns ? slice_ns : USUAL_NS;
+	return 0;
+}
+
+int os_sched_set_nice(int tid, int nice)
+{
+	MODEL_CHECK(tid && !nice);
+	return 0;
+}
+
+#include "domain/slices.c"
+
+#include <string.h>
+
+static struct slice slice;
+static struct slices slices;
+
+static void setup(void)
+{
+	kernel = (struct kernel){ OS_SCHED_OTHER, USUAL_NS };
+	memset(&slice, 0, sizeof(slice));
+	slices = (struct slices){ .of = &slice, .nr = 1 };
+	model_name(&slice.state, "state");
+}
+
+static void setup_short(void)
+{
+	setup();
+	slice.tid = 1;
+	slices_see(&slices, 0, true);
+	MODEL_CHECK(slice.state == SLICE_SHORT);
+}
+
+static void setup_long(void)
+{
+	setup_short();
+	slices_see(&slices, 0, true);
+	MODEL_CHECK(slice.state == SLICE_LONG);
+}
+
+/* ---- threads ---------------------------------------------------------------------- */
+
+static void shorten_once(int id)
+{
+	(void)id;
+	slices_shorten(&slices, 0);
+}
+
+static void shorten_twice(int id)
+{
+	shorten_once(id);
+	shorten_once(id);
+}
+
+static void meet(int id)
+{
+	(void)id;
+	slices_meet(&slices, 0);
+	slices_shorten(&slices, 0);
+}
+
+static void see_busy(int id)
+{
+	(void)id;
+	slices_see(&slices, 0, true);
+}
+
+static void see_busy_thrice(int id)
+{
+	see_busy(id);
+	see_busy(id);
+	see_busy(id);
+}
+
+static void restore_it(int id)
+{
+	(void)id;
+	(void)slices_restore(&slices);
+}
+
+static void lengthen_and_restore(int id)
+{
+	see_busy(id);
+	restore_it(id);
+}
+
+/* ---- conditions ------------------------------------------------------------------- */
+
+static void state_is_true(void)
+{
+	switch (slice.state) {
+	case SLICE_PLAIN:
+		MODEL_CHECK(kernel.policy == OS_SCHED_OTHER);
+		MODEL_CHECK(kernel.slice_ns == USUAL_NS);
+		break;
+	case SLICE_SHORT:
+		MODEL_CHECK(kernel.policy == OS_SCHED_OTHER);
+		MODEL_CHECK(kernel.slice_ns == SLICE_SHORT_NS);
+		break;
+	case SLICE_LONG:
+		MODEL_CHECK(kernel.policy == OS_SCHED_BATCH);
+		MODEL_CHECK(kernel.slice_ns == SLICE_LONG_NS);
+		break;
+	default:
+		MODEL_CHECK(!"a state that somebody should have left");
+	}
+	MODEL_CHECK(slices_nr_refused(&slices) == 0);
+}
+
+/* Nothing is under way: the next call restores for sure. */
+static void can_be_restored(void)
+{
+	state_is_true();
+	MODEL_CHECK(slices_restore(&slices));
+	MODEL_CHECK(slice.state == SLICE_PLAIN);
+	state_is_true();
+}
+
+MODEL(a_tick_and_a_worker, .setup = setup_short,
+      .threads = { see_busy, shorten_once }, .finish = can_be_restored);
+MODEL(two_ticks_and_a_worker_that_waits_twice, .setup = setup_short,
+      .threads = { see_busy_thrice, shorten_twice }, .finish = can_be_restored);
+MODEL(a_long_worker_waits_while_it_is_restored, .setup = setup_long,
+      .threads = { restore_it, shorten_twice }, .finish = can_be_restored);
+MODEL(a_worker_waits_between_the_last_tick_and_the_end, .setup = setup_short,
+      .threads = { lengthen_and_restore, shorten_twice },
+      .finish = can_be_restored);
+MODEL(a_worker_that_is_new, .setup = setup,
+      .threads = { see_busy_thrice, meet }, .finish = can_be_restored);
