@@ -67,6 +67,11 @@ void probe_priority(struct finding *out);
 void probe_threads(struct finding *out);
 void probe_thread_stack(struct finding *out);
 
+/* doctor_domain.c */
+void probe_slices(struct finding *out);
+void probe_lowering(struct finding *out);
+void probe_many_words(struct finding *out);
+
 /* doctor_io.c */
 void probe_io_uring(struct finding *out);
 void probe_io(struct finding *out);

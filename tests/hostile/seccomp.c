@@ -7,6 +7,7 @@
 #include "hostile/surrounding.h"
 
 #include "os/futex.h"
+#include "os/sched_attr.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -139,6 +140,41 @@ TEST(small_calls_forbidden)
 	check_works(no_getcpu, NULL);
 }
 
+/* ---- priorities ------------------------------------------------------------------------ */
+
+static void no_slices(void)
+{
+	forbid(SYS_sched_setattr, EPERM);
+	forbid(SYS_setpriority, EPERM);
+}
+
+TEST(slices_forbidden)
+{
+	check_works(no_slices, NULL);
+	check_doctor(no_slices, "degraded slices sched_setattr refused");
+	check_doctor(no_slices, "ok lowering off: setpriority refused");
+	no_slices();
+	CHECK(!os_sched_has_slices());
+	CHECK(!os_sched_may_restore_nice());
+	CHECK_EQ(os_sched_set(0, OS_SCHED_BATCH, OS_SLICE_MAX_NS), -EPERM);
+	CHECK_EQ(os_sched_set_nice(0, 19), -EPERM);
+	test_result("works, and the doctor says so");
+}
+
+static void no_new_slices(void)
+{
+	need(filter_forbid(SYS_sched_getattr, ENOSYS) == 0,
+	     "seccomp is not to be had");
+}
+
+TEST(slices_that_cannot_be_read)
+{
+	check_doctor(no_new_slices, "degraded slices sched_setattr refused");
+	no_new_slices();
+	CHECK(!os_sched_has_slices());
+	test_result("the doctor says so");
+}
+
 /* ---- threads ----------------------------------------------------------------------- */
 
 static void no_clone3_yet(void)
@@ -213,6 +249,8 @@ static void no_new_futexes(void)
 TEST(futex_of_an_old_kernel)
 {
 	check_works(no_new_futexes, NULL);
+	check_doctor(no_new_futexes, "degraded many words futex_waitv: "
+				     "Function not implemented");
 }
 
 /* Both mean the same to a caller, which then sleeps on one word. */
