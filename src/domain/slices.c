@@ -107,7 +107,8 @@ static void begin(struct slice *slice)
 	if (err)
 		leave_alone(slice);
 	else
-		store_release(&slice->state, SLICE_SHORT); /* SL1 */
+		/* relaxed: the tick leaves this state, too. */
+		store_relaxed(&slice->state, SLICE_SHORT);
 }
 
 static void lengthen(struct slice *slice)
@@ -156,7 +157,8 @@ static bool restore(struct slice *slice)
 		if (os_sched_set(load_relaxed(&slice->tid),
 				 slice->before.policy, slice->before.slice_ns))
 			count_refused(slice);
-		store_release(&slice->state, SLICE_PLAIN); /* SL1 */
+		/* relaxed: the tick leaves this state, too. */
+		store_relaxed(&slice->state, SLICE_PLAIN);
 		return true;
 	}
 	return true;

@@ -50,26 +50,41 @@ static void attach(struct msghdr *message, union control *control,
 	memcpy(CMSG_DATA(header), fds, size);
 }
 
+static int send_message(int fd, const struct msghdr *message, int flags)
+{
+	int saved_errno = errno, err = 0;
+	ssize_t nr;
+
+	do {
+		/* fault: in seqpacket.h, for each caller. */
+		nr = sendmsg(fd, message, MSG_NOSIGNAL | flags);
+	} while (nr < 0 && errno == EINTR);
+	if (nr < 0)
+		err = errno == ECONNRESET ? -EPIPE : -errno;
+	errno = saved_errno;
+	return err;
+}
+
 int(os_seqpacket_send)(int fd, const void *data, size_t size, const int *fds,
 		       uint32_t nr_fds)
 {
 	struct iovec bytes = { .iov_base = (void *)(size_t)data,
 			       .iov_len = size };
 	struct msghdr message = { .msg_iov = &bytes, .msg_iovlen = 1 };
-	int saved_errno = errno, err = 0;
 	union control control;
-	ssize_t nr;
 
 	if (nr_fds)
 		attach(&message, &control, fds, nr_fds);
-	do {
-		/* fault: in seqpacket.h, for each caller. */
-		nr = sendmsg(fd, &message, MSG_NOSIGNAL);
-	} while (nr < 0 && errno == EINTR);
-	if (nr < 0)
-		err = errno == ECONNRESET ? -EPIPE : -errno;
-	errno = saved_errno;
-	return err;
+	return send_message(fd, &message, 0);
+}
+
+int(os_seqpacket_try_send)(int fd, const void *data, size_t size)
+{
+	struct iovec bytes = { .iov_base = (void *)(size_t)data,
+			       .iov_len = size };
+	const struct msghdr message = { .msg_iov = &bytes, .msg_iovlen = 1 };
+
+	return send_message(fd, &message, MSG_DONTWAIT);
 }
 
 /*

@@ -30,6 +30,17 @@ must_check int os_seqpacket_send(int fd, const void *data, size_t size,
 		 ?: (os_seqpacket_send)(fd, data, size, fds, nr_fds))
 #endif
 
+/*
+ * The same without descriptors, and without waiting, whatever the flags of @fd are:
+ * -EAGAIN: the peer has as many packets unread as there may be.
+ */
+must_check int os_seqpacket_try_send(int fd, const void *data, size_t size);
+#ifdef SLEY_FAULTS
+#define os_seqpacket_try_send(fd, data, size)                                  \
+	(-fault_error("os_seqpacket_try_send", EAGAIN)                         \
+		 ?: (os_seqpacket_try_send)(fd, data, size))
+#endif
+
 /* Both ends find that the peer is gone. */
 void os_seqpacket_end(int fd);
 

@@ -4,8 +4,11 @@
  */
 #include "fault/sweep.h"
 
+#include "domain/doorbell.h"
 #include "os/futex.h"
 #include "os/sched_attr.h"
+#include "os/seqpacket.h"
+#include "os/shared_memory.h"
 
 #include <errno.h>
 
@@ -33,4 +36,27 @@ SCENARIO(policy_and_slice_of_a_thread)
 SCENARIO(timer_slack_of_a_thread)
 {
 	(void)TRY((int)os_thread_set_slack(0), -EPERM);
+}
+
+static int open_line(struct doorbell *bell, const int *line)
+{
+	return doorbell_add(bell, 0, 1, line[0]);
+}
+
+SCENARIO(a_line_to_another_process)
+{
+	const struct doorbell_waker waker = doorbell_share(1);
+	struct doorbell bell;
+	int line[2];
+
+	if (!TRY(doorbell_init(&bell), -EMFILE, -ENOMEM))
+		return;
+	if (TRY(os_seqpacket_pair(line), -EMFILE, -ENOMEM)) {
+		if (TRY(open_line(&bell, line), -ENOMEM, -ENOSPC))
+			(void)TRY(doorbell_ring(&bell, 0, 1, &waker), -EAGAIN);
+		else
+			os_close(line[0]);
+		os_close(line[1]);
+	}
+	doorbell_fini(&bell);
 }

@@ -515,3 +515,73 @@ TEST_WORKERS(a_cancel_of_the_caller_cancels_the_call)
 	CHECK_EQ(sley_run(test_config(), cancel_the_caller, &keeper), 0);
 	keeper_end(&keeper);
 }
+
+/* ---- the level of a task that waits ---------------------------------------------------- */
+
+#define NR_READY 10000
+#define NR_LATE 9000
+
+struct urgent {
+	struct sley_pool *pool;
+	struct sley_task ready[NR_READY];
+	atomic_uint nr_ran; /* of the ready tasks                            */
+	atomic_bool ran;
+	unsigned int order; /* so many of them ran before                     */
+};
+
+static void wait_urgently(void *arg)
+{
+	struct urgent *urgent = arg;
+	struct sley_request request;
+	uint32_t item = 1;
+
+	submit(urgent->pool, &request, WORK_HOLD, &item);
+	CHECK_EQ(sley_request_wait(&request), 0);
+	urgent->order = atomic_load(&urgent->nr_ran);
+	atomic_store(&urgent->ran, true);
+}
+
+/* Holds the worker, and the daemon has time to answer. */
+static void be_in_front(void *arg)
+{
+	struct urgent *urgent = arg;
+
+	if (!atomic_load(&urgent->ran))
+		test_nap_ms(1);
+	atomic_fetch_add(&urgent->nr_ran, 1);
+}
+
+static void complete_for_urgent(void *arg)
+{
+	const struct keeper *keeper = arg;
+	struct urgent *urgent = calloc(1, sizeof(*urgent));
+	struct sley_client *client = client_open(keeper);
+	struct sley_group group = SLEY_GROUP_INIT;
+	struct sley_task task;
+
+	urgent->pool = work_pool(client);
+	CHECK_EQ(sley_spawn_with(&group, &task, wait_urgently, urgent,
+				 SLEY_OPTIONS(.priority = -8)),
+		 0);
+	EVENTUALLY(keeper_begun(keeper, 1));
+	for (int i = 0; i < NR_READY; i++)
+		sley_spawn(&group, &urgent->ready[i], be_in_front, urgent);
+	open_gate(keeper);
+	sley_join(&group);
+	CHECK_LT(urgent->order, NR_LATE);
+	CHECK_EQ(urgent->nr_ran, NR_READY);
+	client_close(client, urgent->pool);
+	free(urgent);
+}
+
+/* On the only worker, in front of which thousands of tasks stand. */
+TEST(u13_a_completion_wakes_the_task_at_the_level_of_the_task)
+{
+	struct sley_config config = *test_config();
+	struct keeper keeper;
+
+	config.workers = 1;
+	keeper_begin(&keeper);
+	CHECK_EQ(sley_run(&config, complete_for_urgent, &keeper), 0);
+	keeper_end(&keeper);
+}
