@@ -25,7 +25,7 @@
  *   garbage   no packet of ours, or one with descriptors, which are closed: the line is cut
  *
  * A line has two ends and no third party.  So a process that floods its line, shuts it down
- * or fills it concerns no line of others; and who rings, is known without asking.  The
+ * or fills it concerns no line of others, and the receiver knows the ringer without asking.  The
  * hearer takes DOORBELL_BATCH packets of each line in turn.  The ringer never waits: a line
  * that is full is -EAGAIN.  A wake that was remembered once is not remembered twice, so a
  * ringer that gives up on a full line has perhaps nothing to add.

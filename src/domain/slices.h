@@ -106,7 +106,11 @@ void slices_fini(struct slices *slices, struct mem *mem);
 void slice_meet_now(struct slice *slice);
 void slice_shorten_now(struct slice *slice);
 
-/* By worker @i: it takes a core. */
+/*
+ * By worker @i: it takes a core.  From the first time on its timed waits end on time, and
+ * not up to 50 us later: at the gate the grace of an overtaker is no longer.  That stays, for
+ * only the thread itself could take it back.
+ */
 static inline void slices_meet(struct slices *slices, uint32_t i)
 {
 	/* relaxed: its own number. */

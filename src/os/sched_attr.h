@@ -84,6 +84,6 @@ bool os_sched_may_restore_nice(void);
  * How late the kernel may let a timed wait of the calling thread end; 50 us at first.
  * 0: the slack that the thread began with.  The result is the slack before, or -errno.
  */
-must_check int64_t os_thread_set_slack(uint64_t slack_ns);
+int64_t os_thread_set_slack(uint64_t slack_ns);
 
 #endif

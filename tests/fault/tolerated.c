@@ -143,6 +143,18 @@ static const struct tolerated table[] = {
 	{ "core/life/intensity.c", "grow", "mem_alloc", .rule = ABSORBED,
 	  .reason = "the oldest failure is forgotten" },
 
+	/* The kernel's help for processes that share the cores. */
+	{ "os/futex.c", "waitv", "futex_waitv", .rule = EITHER,
+	  .reason = "a worker that waits for a core looks at times instead" },
+	{ "os/sched_attr.c", "get", "sched_getattr", .rule = EITHER,
+	  .reason = "then a worker keeps the slice that it has" },
+	{ "os/sched_attr.c", "set", "sched_setattr", .rule = EITHER,
+	  .reason = "as above" },
+	{ "os/sched_attr.c", "os_sched_set_nice", "setpriority", .rule = EITHER,
+	  .reason = "then a process is not lowered" },
+	{ "os/sched_attr.c", "os_thread_set_slack", "prctl", .rule = EITHER,
+	  .reason = "then timed waits end up to 50 us later" },
+
 	/* Children that are processes. */
 	{ "os/pidfd.c", "os_pidfd_open", "pidfd_open", .rule = EITHER,
 	  .reason = "the server of subprocesses ends with the thread that "

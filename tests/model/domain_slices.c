@@ -46,6 +46,11 @@ int os_sched_set_nice(int tid, int nice)
 	return 0;
 }
 
+int64_t os_thread_set_slack(uint64_t slack_ns)
+{
+	return (int64_t)slack_ns;
+}
+
 #include "domain/slices.c"
 
 #include <string.h>

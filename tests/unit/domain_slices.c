@@ -11,6 +11,7 @@
 #include "os/thread.h"
 
 #include <sched.h>
+#include <sys/prctl.h>
 
 #define NR 2
 
@@ -33,9 +34,11 @@ static void obey(struct worker_thread *own, uint32_t order)
 {
 	struct sched_param none = { 0 };
 
-	if (order == MEET)
+	if (order == MEET) {
 		slices_meet(&own->crew->slices, own->i);
-	else if (order == SHORTEN)
+		CHECK_EQ(prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0), 1);
+	}
+	if (order == SHORTEN)
 		slices_shorten(&own->crew->slices, own->i);
 	else if (order == BECOME_IDLE_CLASS)
 		CHECK_EQ(sched_setscheduler(0, SCHED_IDLE, &none), 0);
