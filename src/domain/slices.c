@@ -51,7 +51,8 @@ void slice_meet_now(struct slice *slice)
 {
 	/* Where that is forbidden, an overtaker is later by the usual slack. */
 	(void)os_thread_set_slack(SLACK_NS);
-	store_release(&slice->tid, os_thread_id()); /* SL2 */
+	/* relaxed: a number, and nothing behind it. */
+	store_relaxed(&slice->tid, os_thread_id());
 }
 
 void slice_shorten_now(struct slice *slice)
@@ -98,7 +99,8 @@ static void leave_alone(struct slice *slice)
 /* PLAIN becomes SHORT: the worker makes no call in either state. */
 static void begin(struct slice *slice)
 {
-	int tid = load_acquire(&slice->tid); /* SL2 */
+	/* relaxed: a number; the next tick may find it. */
+	int tid = load_relaxed(&slice->tid);
 	int err = 0;
 
 	if (!tid)
@@ -117,13 +119,15 @@ static void begin(struct slice *slice)
 
 static void lengthen(struct slice *slice)
 {
-	uint32_t state = SLICE_SHORT;
+	uint32_t state = SLICE_LENGTHENING;
 
-	if (!cas_acquire(&slice->state, &state, SLICE_LENGTHENING)) /* SL1 */
+	/* The worker leaves SHORT alone. */
+	if (load_acquire(&slice->state) != SLICE_SHORT) /* SL1 */
 		return;
+	/* relaxed: a worker that finds this state makes no call. */
+	store_relaxed(&slice->state, SLICE_LENGTHENING);
 	if (make_long(slice))
 		count_refused(slice);
-	state = SLICE_LENGTHENING;
 	/* The worker has withdrawn, and does nothing more in this state. */
 	if (!cas_release(&slice->state, &state, SLICE_LONG) && /* SL1 */
 	    make_short(slice))

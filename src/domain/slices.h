@@ -47,7 +47,6 @@
  *
  *   SL1  a system call for a worker, then its state -> the side that leaves this state : the
  *        order of the two calls
- *   SL2  the worker stores its number -> the tick
  *
  * Rejected: the worker makes itself LONG at its next pick (a task that never ends has no
  * next pick, and is the one that matters); the tick makes workers SHORT (a worker that

@@ -57,12 +57,14 @@ int64_t os_thread_set_slack(uint64_t slack_ns)
 
 static struct slice slice;
 static struct slices slices;
+static bool found_long; /* the worker, before it waits */
 
 static void setup(void)
 {
 	kernel = (struct kernel){ OS_SCHED_OTHER, USUAL_NS };
 	memset(&slice, 0, sizeof(slice));
 	slices = (struct slices){ .of = &slice, .nr = 1 };
+	found_long = false;
 	model_name(&slice.state, "state");
 }
 
@@ -87,6 +89,15 @@ static void shorten_once(int id)
 {
 	(void)id;
 	slices_shorten(&slices, 0);
+}
+
+static void look_and_shorten(int id)
+{
+	/* relaxed: the state alone. */
+	uint32_t state = load_relaxed(&slice.state);
+
+	found_long = state == SLICE_LENGTHENING || state == SLICE_LONG;
+	shorten_once(id);
 }
 
 static void shorten_twice(int id)
@@ -159,8 +170,15 @@ static void can_be_restored(void)
 	state_is_true();
 }
 
+/* A worker that waits is short then, if no tick has begun since. */
+static void worker_has_its_way(void)
+{
+	MODEL_CHECK(!found_long || slice.state == SLICE_SHORT);
+	can_be_restored();
+}
+
 MODEL(a_tick_and_a_worker, .setup = setup_short,
-      .threads = { see_busy, shorten_once }, .finish = can_be_restored);
+      .threads = { see_busy, look_and_shorten }, .finish = worker_has_its_way);
 MODEL(two_ticks_and_a_worker_that_waits_twice, .setup = setup_short,
       .threads = { see_busy_thrice, shorten_twice }, .finish = can_be_restored);
 MODEL(a_long_worker_waits_while_it_is_restored, .setup = setup_long,
