@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "core/life/sley.h"
 #include "core/sched/runq.h"
+#include "core/sched/worker.h"
 #include "os/clock.h"
 #include "os/map.h"
 #include "os/shared_memory.h"
@@ -20,6 +21,40 @@
 /* The host forgets disputes in half of the time (domain/ledger.c). */
 #define FORGIVE_TICKS 512u
 
+/* ---- the kernel's help: domain/slices.h --------------------------------------------------- */
+
+/* By a worker: it has, or wants, a core. */
+static void meet(struct domain_member *member)
+{
+	slices_meet(&member->slices, worker_current()->index);
+}
+
+/* By a worker: it waits, or is about to park. */
+static void shorten(struct domain_member *member)
+{
+	slices_shorten(&member->slices, worker_current()->index);
+}
+
+/* By the tick: a worker that runs default work, or less urgent work, gets a long slice. */
+static void arrange_slices(struct domain_member *member)
+{
+	uint32_t nr_peers;
+
+	spin_lock(&member->lock);
+	nr_peers = member->nr_peers;
+	spin_unlock(&member->lock);
+	if (!nr_peers) {
+		(void)slices_restore(&member->slices);
+		return;
+	}
+	for (uint32_t i = 0; i < member->rt->nr_workers; i++) {
+		unsigned int level = lease_runs_of(member->rt, i);
+
+		slices_see(&member->slices, i,
+			   level != LEASE_NO_LEVEL && level >= LEVEL_DEFAULT);
+	}
+}
+
 /* ---- what the gate asks ---------------------------------------------------------------- */
 
 static int op_take(void *arg)
@@ -27,6 +62,7 @@ static int op_take(void *arg)
 	struct domain_member *member = arg;
 	int core = cores_resume(&member->view);
 
+	meet(member);
 	if (core != DOMAIN_NO_CORE)
 		return core;
 	core = cores_take(&member->view);
@@ -40,6 +76,7 @@ static void op_put(void *arg, int core)
 {
 	struct domain_member *member = arg;
 
+	shorten(member);
 	wants_leave(&member->wants, (uint32_t)core);
 }
 
@@ -78,6 +115,13 @@ static bool op_look(void *arg, unsigned int level)
 	struct domain_member *member = arg;
 
 	return wants_look(&member->wants, level) != WANTS_NOBODY;
+}
+
+static bool op_overtakes(void *arg, unsigned int level)
+{
+	struct domain_member *member = arg;
+
+	return wants_runs_below(&member->wants, level);
 }
 
 static void op_want(void *arg, unsigned int nr, unsigned int level)
@@ -127,6 +171,7 @@ static void op_wait(void *arg, const uint32_t *word, uint32_t value,
 	struct domain_member *member = arg;
 	uint64_t begin = os_now(), took;
 
+	shorten(member);
 	wait_once(member, word, value, deadline_ns);
 	took = os_now() - begin;
 	/* relaxed: figures. */
@@ -193,6 +238,7 @@ static void op_tick(void *arg, uint64_t now_ns)
 	show(member);
 	take_left_over(member);
 	ask_workers(member);
+	arrange_slices(member);
 }
 
 static const struct lease_ops ops = {
@@ -201,6 +247,7 @@ static const struct lease_ops ops = {
 	.give = op_give,
 	.holds = op_holds,
 	.look = op_look,
+	.overtakes = op_overtakes,
 	.want = op_want,
 	.wait = op_wait,
 	.tick = op_tick,
@@ -327,24 +374,33 @@ int member_begin(struct domain_member *member, struct sley *rt,
 	err = begin_view(member);
 	if (err)
 		return err;
+	err = slices_init(&member->slices, &rt->mem, rt->nr_workers);
+	if (err) {
+		os_unmap(member->peers, DOMAIN_MEMBERS_MAX * stride());
+		return err;
+	}
 	member_generation_set(page, generation);
 	terms.tick_ns = host->tick_ns;
 	lease_read_counters(rt, &member->before);
 	err = lease_switch_on(rt, &ops, member, &terms);
-	if (err)
+	if (err) {
+		slices_fini(&member->slices, &rt->mem);
 		os_unmap(member->peers, DOMAIN_MEMBERS_MAX * stride());
-	else
+	} else {
 		member_set_strict(member, strict);
+	}
 	return err;
 }
 
 void member_stop(struct domain_member *member)
 {
 	lease_switch_off(member->rt);
+	(void)slices_restore(&member->slices);
 }
 
 void member_end(struct domain_member *member)
 {
+	slices_fini(&member->slices, &member->rt->mem);
 	os_unmap(member->peers, DOMAIN_MEMBERS_MAX * stride());
 	os_unmap(member->view.own, DOMAIN_PAGE_SIZE);
 	os_unmap((void *)(uintptr_t)member->host, DOMAIN_PAGE_SIZE);

@@ -18,11 +18,13 @@
 #define SLEY_DOMAIN_MEMBER_H
 
 #include "core/sched/lease.h"
+#include "domain/slices.h"
 #include "domain/wants.h"
 
 struct domain_member {
 	struct domain_view view;
 	struct wants wants;
+	struct slices slices;
 	struct sley *rt;
 	const struct host_page *host; /* the same as in .view                */
 	unsigned char *peers;         /* addresses for the pages of peers    */

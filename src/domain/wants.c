@@ -85,6 +85,20 @@ int wants_look(const struct wants *wants, uint32_t level)
 	return look(wants, level, member_want);
 }
 
+bool wants_runs_below(const struct wants *wants, uint32_t level)
+{
+	const struct domain_view *view = wants->view;
+	uint64_t left = domain_peers(view);
+
+	for (; left; left &= left - 1) {
+		uint32_t runs = member_runs(view->page[bits_first(left)]);
+
+		if (runs > level && runs < DOMAIN_LEVELS)
+			return true;
+	}
+	return false;
+}
+
 /* ---- serving ------------------------------------------------------------------------- */
 
 /* One more core for @want of @peer.  False: it has got all that it wanted. */

@@ -57,6 +57,9 @@ void wants_tell(struct wants *wants, uint32_t nr, uint32_t level);
 /* The peer that wants a core for a level more urgent than @level; or WANTS_NOBODY. */
 int wants_look(const struct wants *wants, uint32_t level);
 
+/* Does a worker of a peer run something less urgent than @level?  A hint. */
+bool wants_runs_below(const struct wants *wants, uint32_t level);
+
 /*
  * Gives the busy @core to the peer that wants a core most urgently, for a level more urgent
  * than @level.  True: the core is not this member's any more.

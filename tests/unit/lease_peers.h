@@ -169,12 +169,21 @@ static inline void peers_tick(void *arg, uint64_t now_ns)
 		lease_ask(peers->rt, wished - 1);
 }
 
+/* All that peers run is less urgent. */
+static bool peers_overtakes(void *arg, unsigned int level)
+{
+	(void)arg;
+	(void)level;
+	return true;
+}
+
 static const struct lease_ops peers_ops = {
 	.take = peers_take,
 	.put = peers_put,
 	.give = peers_give,
 	.holds = peers_holds,
 	.look = peers_look,
+	.overtakes = peers_overtakes,
 	.want = peers_want,
 	.wait = peers_wait,
 	.tick = peers_tick,

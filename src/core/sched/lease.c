@@ -99,13 +99,28 @@ static void open_next_slot(struct worker *worker)
 	place_batch(worker, &task, task ? 1 : 0);
 }
 
-/* @own is the leader, and has had urgent work for a while. */
-static bool may_overtake(const struct lease *lease,
-			 const struct worker_lease *own, uint64_t now_ns)
+/*
+ * The worker is the leader, and has had urgent work for a while: it goes before a worker of
+ * this process or of a peer that runs something less urgent.  Else it waits for once more
+ * its grace.
+ */
+static bool may_overtake(const struct worker *worker, struct worker_lease *own,
+			 unsigned int level, uint64_t now_ns)
 {
+	const struct lease *lease = lease_of(worker);
+	unsigned int runs;
+
 	/* relaxed: a hint; the lock comes later. */
-	return own->urgent_ns && !load_relaxed(&lease->overtaker) &&
-	       now_ns - own->urgent_ns >= lease->terms.grace_ns;
+	if (!own->urgent_ns || load_relaxed(&lease->overtaker) ||
+	    now_ns - own->urgent_ns < lease->terms.grace_ns)
+		return false;
+	if (lease->ops->overtakes(lease->arg, level))
+		return true;
+	runs = lease_runs(worker->rt);
+	if (runs != LEASE_NO_LEVEL && runs > level)
+		return true;
+	own->urgent_ns = now_ns;
+	return false;
 }
 
 /* The worker stands at the gate: since when has it had urgent work? */
@@ -197,7 +212,7 @@ static bool wait_once(struct worker *worker, enum lease_right *right)
 	}
 	leads = lease_gate_change(lease, own, need);
 	note_urgent(worker, need);
-	if (leads && may_overtake(lease, own, os_now()) &&
+	if (leads && may_overtake(worker, own, need.level, os_now()) &&
 	    lease_gate_overtake(lease, own)) {
 		/* relaxed: the worker's own bit. */
 		(void)or_relaxed(&own->asked, ASK_URGENT);

@@ -121,6 +121,11 @@ struct lease_ops {
 	/* Strict mode: does a peer want a core for a task more urgent than @level? */
 	bool (*look)(void *arg, unsigned int level);
 	/*
+	 * A worker has waited for its grace with a task of @level.  Does a worker of a peer
+	 * run something less urgent?  Else nothing is there to overtake.
+	 */
+	bool (*overtakes)(void *arg, unsigned int level);
+	/*
 	 * So many workers want a core, the most urgent task is of @level; @nr is 0 if
 	 * @level is LEASE_NO_LEVEL.  Called when this changes.  Must not call back.
 	 */
@@ -257,6 +262,9 @@ uint64_t lease_levels_bound(const struct sley *rt);
  * runs a task.  A system call for each such worker.
  */
 unsigned int lease_runs(const struct sley *rt);
+
+/* The same of worker @i alone; LEASE_NO_LEVEL also if it has no core. */
+unsigned int lease_runs_of(const struct sley *rt, unsigned int i);
 
 void lease_read_counters(const struct sley *rt, struct lease_counters *out);
 

@@ -38,18 +38,23 @@ static unsigned int level_of_task(const struct worker *worker)
 	return task_level_of(flags);
 }
 
+unsigned int lease_runs_of(const struct sley *rt, unsigned int i)
+{
+	const struct worker *worker = rt->worker[i];
+
+	/* relaxed: a hint. */
+	if (load_relaxed(&worker->lease.core) == LEASE_NO_CORE)
+		return LEASE_NO_LEVEL;
+	return level_of_task(worker);
+}
+
 unsigned int lease_runs(const struct sley *rt)
 {
 	unsigned int runs = LEASE_NO_LEVEL;
 
 	for (unsigned int i = 0; i < rt->nr_workers; i++) {
-		const struct worker *worker = rt->worker[i];
-		unsigned int level;
+		unsigned int level = lease_runs_of(rt, i);
 
-		/* relaxed: a hint. */
-		if (load_relaxed(&worker->lease.core) == LEASE_NO_CORE)
-			continue;
-		level = level_of_task(worker);
 		if (level != LEASE_NO_LEVEL &&
 		    (runs == LEASE_NO_LEVEL || level > runs))
 			runs = level;
