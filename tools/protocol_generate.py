@@ -21,6 +21,7 @@ KINDS = ("once", "recheck", "term", "swap", "omit")
 # Atomic operations behind a name.
 ACCESSOR = (r"strand_(?:set_)?(?:task|home)|runtime_is_cancelled|"
             r"task_turn_\w+|process_(?:set_)?pid|idle_counts_after_work|"
+            r"client_lock|"
             r"count_word_(?:reset|add|stop|wake|load|ask|sleep|clear)")
 TAKES_PART = re.compile(
     mutants.OPERATION.pattern +

@@ -9,8 +9,8 @@
  * Taking edges orders no memory: only the code under test does.  A batch has two edges.
  * A worker that has edges goes on to other work, or looks until nothing is left.
  *
- * Complete for: one worker and one edge, or two that come one by one; a worker that
- * takes beside one that asks, while a third is in the poller; two workers that ask,
+ * Complete for: one worker and one edge, or two that come one by one, also where the
+ * worker asks the kernel rarely; a worker that takes beside one that asks, while a third is in the poller; two workers that ask,
  * with as many and more edges than a batch has; a worker that parks while another asks,
  * or ends a take.  With membarrier and without.  The models would not see mistakes that
  * take three workers that ask, or two reactors.  What ready_edge() does with an edge is
@@ -346,6 +346,25 @@ BOTH_VARIANTS(a_worker_hears_of_an_edge, .setup = setup_one,
 	      .threads = { worker, raise_one }, .finish = one_edge);
 
 BOTH_VARIANTS(a_worker_hears_of_two_edges, .setup = setup_one,
+	      .threads = { worker_of_two, raise_two }, .finish = two_edges);
+
+/*
+ * So many asks were in vain that only a worker whom the poller has told asks the kernel:
+ * in the model no time passes.
+ */
+static void setup_one_that_asks_rarely(void)
+{
+	setup_one();
+	reactor.nr_vain = ASKS_VAIN;
+	reactor.asked_ns = os_now();
+}
+
+BOTH_VARIANTS(a_worker_that_asks_rarely_hears_of_an_edge,
+	      .setup = setup_one_that_asks_rarely,
+	      .threads = { worker, raise_one }, .finish = one_edge);
+
+BOTH_VARIANTS(a_worker_that_asks_rarely_hears_of_two_edges,
+	      .setup = setup_one_that_asks_rarely,
 	      .threads = { worker_of_two, raise_two }, .finish = two_edges);
 
 /* ---- a taker, and an asker beside it -------------------------------------------------- */

@@ -10,8 +10,8 @@
  * the bell.  Which worker takes is the business of core/sched/source.h (core_source.c); here
  * a second worker arms at any time, as a guest of the source may.
  *
- * Complete for two requests, one by one and together, and for two rings that become active
- * at the same time.  No client writes nonsense:
+ * Complete for two requests, one by one and together, for two rings that become active
+ * at the same time, for the end of a session, and for a ring that is held.  No client writes nonsense:
  * tests/unit/ipc_session.c and tests/stress/server_hostile.c do that.
  */
 #include "explorer.h"
@@ -80,7 +80,7 @@ static void quiet_ring(void)
 	MODEL_CHECK(!ring_set_arm(&set));
 	MODEL_CHECK(member.state == RING_ACTIVE);
 	MODEL_CHECK(!ring_set_arm(&set));
-	MODEL_CHECK(member.state == RING_QUIET);
+	MODEL_CHECK(member.state == RING_QUIET && ring_set_has_quiet(&set));
 }
 
 static void publish(void)
@@ -212,14 +212,28 @@ MODEL(two_rings_become_active_at_once, .setup = one_quiet_one_new,
 
 static uint32_t ended;
 
-static void ending_ring(void)
+static void begin_ended(void)
 {
-	active_ring();
 	ended = 0;
 	model_name(&ended, "ended");
 }
 
-/* The session ends: the taker has to look once more, news or not. */
+static void ending_ring(void)
+{
+	active_ring();
+	begin_ended();
+}
+
+static void quiet_ending_ring(void)
+{
+	quiet_ring();
+	begin_ended();
+}
+
+/*
+ * The session ends: the taker has to look once more, news or not.  The bell stands for
+ * source_notify().
+ */
 static void end_session(int id)
 {
 	(void)id;
@@ -230,16 +244,17 @@ static void end_session(int id)
 
 static void worker_until_the_end(int id)
 {
+	bool over = false;
+
 	(void)id;
-	while (member.state != RING_OUT) {
+	while (!over) {
 		if (!ring_set_next(&set)) {
-			if (!ring_set_arm(&set)) {
+			if (!ring_set_arm(&set))
 				await_bell(&bell);
-				ring_set_heard(&set, &member);
-			}
 			continue;
 		}
-		if (load_acquire(&ended))
+		over = load_acquire(&ended);
+		if (over)
 			ring_set_looked(&set, &member, entry_ring_seen(&reader),
 					RING_FOUND_END);
 		else
@@ -247,8 +262,19 @@ static void worker_until_the_end(int id)
 	}
 }
 
+static void the_ring_is_out(void)
+{
+	MODEL_CHECK(member.state == RING_OUT);
+	MODEL_CHECK(!set.nr_active && !set.nr_quiet);
+}
+
 MODEL(the_end_of_a_session_is_seen, .setup = ending_ring,
-      .threads = { end_session, worker_until_the_end });
+      .threads = { end_session, worker_until_the_end },
+      .finish = the_ring_is_out);
+
+MODEL(the_end_of_a_quiet_session_is_seen, .setup = quiet_ending_ring,
+      .threads = { end_session, worker_until_the_end },
+      .finish = the_ring_is_out);
 
 /* ---- quotas ------------------------------------------------------------------------- */
 
@@ -283,8 +309,11 @@ static void a_request_ends(int id)
 static void taker_with_quota(int id)
 {
 	(void)id;
-	while (!quota_take(&user, 1))
+	while (!quota_take(&user, 1)) {
+		/* As serve_turn(): it has nothing to give back, and is not told. */
+		MODEL_CHECK(!quota_give(&user, 0));
 		await_bell(&told);
+	}
 	MODEL_CHECK(++nr_running == 1);
 	nr_taken++;
 }
@@ -297,10 +326,10 @@ static void taker_that_ends(int id)
 	ring_bell(&told);
 }
 
-/* All have ended: the count is right. */
+/* All have ended: the count is right, and no ring is held. */
 static void no_request_is_left(void)
 {
-	MODEL_CHECK(user.word / QUOTA_ONE == nr_running);
+	MODEL_CHECK(!nr_running && !user.word);
 }
 
 static void empty_quota(void)
@@ -308,6 +337,9 @@ static void empty_quota(void)
 	full_quota();
 	user.word = 0;
 	nr_running = 0;
+	MODEL_CHECK(quota_take(&user, 1) == 1);
+	/* No ring is held: nobody is told. */
+	MODEL_CHECK(!quota_give(&user, 1));
 }
 
 MODEL(two_takers_share_one_place, .setup = empty_quota,
@@ -320,6 +352,47 @@ MODEL(a_ring_that_is_held_goes_on, .setup = full_quota,
 MODEL(two_rings_that_are_held_go_on, .setup = full_quota,
       .threads = { a_request_ends, taker_that_ends, taker_that_ends },
       .finish = no_request_is_left, .delays = 3);
+
+/* ---- rings that are held --------------------------------------------------------------- */
+
+/* There is a request in the ring, and no room for it. */
+static void full_ring(void)
+{
+	active_ring();
+	full_quota();
+	put();
+	publish();
+}
+
+/* The bell stands for source_notify() of the ingress. */
+static void a_request_ends_and_tells(int id)
+{
+	(void)id;
+	if (quota_give(&user, 1))
+		ring_bell(&bell);
+}
+
+/* As serve_turn() and server_recheck_rings(). */
+static void worker_with_quota(int id)
+{
+	(void)id;
+	while (!nr_done) {
+		if (!ring_set_next(&set)) {
+			if (!ring_set_arm(&set)) {
+				await_bell(&bell);
+				ring_set_recheck(&set, &member);
+			}
+		} else if (!quota_take(&user, 1)) {
+			ring_set_looked(&set, &member, entry_ring_seen(&reader),
+					RING_FOUND_NO_QUOTA);
+		} else {
+			take_turn();
+		}
+	}
+}
+
+MODEL(a_ring_without_quota_is_looked_at_again, .setup = full_ring,
+      .threads = { a_request_ends_and_tells, worker_with_quota });
 
 /* ---- the batch of answers ------------------------------------------------------------ */
 

@@ -228,6 +228,19 @@ static void answer(int id)
 	give(ticket);
 }
 
+/* The whole of neighbour_answer(): the first answer is no stray, the second is. */
+static void answer_twice(int id)
+{
+	uint32_t word = 7;
+
+	task_begin(id);
+	MODEL_CHECK(neighbour_answer(router, ticket, 0, &word, sizeof(word)) ==
+		    0);
+	ledger.taken++;
+	MODEL_CHECK(neighbour_answer(router, ticket, 0, &word, sizeof(word)) ==
+		    -ESTALE);
+}
+
 /* With a ticket that never was. */
 static void answer_nothing(int id)
 {
@@ -287,6 +300,12 @@ static void one_answer_was_taken(void)
 {
 	MODEL_CHECK(ledger.code == 0 && ledger.taken == 1);
 	all_is_free();
+}
+
+static void the_second_was_counted(void)
+{
+	MODEL_CHECK(neighbour_nr_strays(router) == 1);
+	one_answer_was_taken();
 }
 
 static void strays_were_counted(void)
@@ -350,6 +369,9 @@ MODEL(no_request_of_a_cancelled_runtime_leaves, .setup = setup_cancelled,
 MODEL(a_second_answer_is_a_stray, .setup = setup_out,
       .threads = { wait_for_answer, answer, answer },
       .finish = one_answer_was_taken);
+MODEL(the_second_of_two_answers_is_counted, .setup = setup_out,
+      .threads = { wait_for_answer, answer_twice },
+      .finish = the_second_was_counted);
 MODEL(strays_are_counted, .setup = setup_out,
       .threads = { answer_nothing, answer_nothing },
       .finish = strays_were_counted);

@@ -6,6 +6,9 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sley/error.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* ---- time ----------------------------------------------------------------------------- */
 
@@ -126,6 +129,31 @@ TEST_WORKERS(c24_a_second_answer_is_refused_and_counted)
 	struct scene scene = scene_start(1, KEEPS);
 
 	run_task(answer_twice, &scene);
+	scene_stop(&scene);
+}
+
+/* The neighbour of a child of fork() knows requests that are the parent's. */
+TEST_WORKERS(a_child_of_fork_cannot_answer_for_its_parent)
+{
+	struct scene scene;
+	struct ticket none = { .place = 0, .generation = 1 };
+	int status;
+	pid_t pid;
+
+	if (test_sanitizer() || test_emulated())
+		test_skip("fork() with threads");
+	scene = scene_start(1, KEEPS);
+	pid = fork();
+	CHECK_GE(pid, 0);
+	if (pid == 0) {
+		alarm(20);
+		CHECK_EQ(neighbour_answer(scene.router, none, 0, NULL, 0),
+			 SLEY_EFORKED);
+		neighbour_changed(scene.router);
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
 	scene_stop(&scene);
 }
 
