@@ -9,8 +9,8 @@
  * Complete for one worker and one producer; for a worker that ends a take while
  * another parks; for a search that ends while another worker sleeps; for a notifier
  * in this process; for adding, removing and shutting against one worker that picks;
- * for the plan of the monitor against one notifier; for a source that keeps in memory
- * what its has() got: one worker that takes, one that asks, and one that sleeps.  All
+ * for the plan of the monitor against one notifier; for a source whose has() says yes
+ * once; for a source that keeps in memory what its has() got: one worker that takes, one that asks, and one that sleeps.  All
  * with membarrier and without.  The models would not see mistakes that take four
  * workers, two sources, or a second turn of the taker.  io_reactor.c has the source
  * that keeps things, and the poller.
@@ -281,6 +281,58 @@ static void ender(int id)
 BOTH_VARIANTS(a_searcher_arms_for_a_worker_that_sleeps,
 	      .setup = setup_search_ends,
 	      .threads = { ender, sleeper, produce }, .finish = done_by_two);
+
+/* ---- a source that is not always asked ---------------------------------------------- */
+
+/*
+ * Its has() asks the kernel once in a while, and says no in between: here it says yes once,
+ * to whoever asks first.  That may be a worker that looks before it parks, or when its
+ * search ends, and that takes nothing by itself.
+ */
+static uint32_t nr_said;
+
+static bool says_once(void *arg)
+{
+	return box_has(arg) && !xchg_relaxed(&nr_said, 1);
+}
+
+static const struct source_ops rare_ops = { .has = says_once,
+					    .take = box_take };
+
+static void setup_rare(unsigned int workers)
+{
+	setup_with(workers, &rare_ops);
+	nr_said = 0;
+	model_name(&nr_said, "said");
+	items[0].value = PAYLOAD;
+	box = ONE;
+}
+
+static void setup_rare_beside_a_parker(void)
+{
+	setup_rare(1);
+}
+
+static void done_by_one(void)
+{
+	MODEL_CHECK(nr_taken() == 1 && ledger.ended == 1);
+	MODEL_CHECK(source->word == SOURCE_LIVE && !source->taking.word);
+}
+
+BOTH_VARIANTS(what_a_parker_has_found_is_taken,
+	      .setup = setup_rare_beside_a_parker, .threads = { parker },
+	      .finish = done_by_one);
+
+static void setup_rare_beside_a_sleeper(void)
+{
+	setup_rare(2);
+	falls_asleep(1);
+	rt->idle.counts += IDLE_SEARCHING_ONE;
+}
+
+BOTH_VARIANTS(what_the_end_of_a_search_has_found_is_taken,
+	      .setup = setup_rare_beside_a_sleeper,
+	      .threads = { ender, sleeper }, .finish = done_by_two);
 
 /* ---- adding ------------------------------------------------------------------------- */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * core_source.c - a worker that takes from a brief source keeps its search: the producer
- * is not asked for signals.  And what ends such a search.
+ * is not asked for signals.  And what ends such a search.  A source whose has() says yes
+ * once, to any look of a worker, is taken from.
  *
  * The producer is a thread that knows nothing of the workers, as a client in another
  * process: it puts an item into a word, and signals if a worker has armed.
@@ -173,5 +174,67 @@ TEST(a_brief_take_may_yield)
 	}
 	CHECK_EQ(atomic_load(&box.nr_yielded), 20);
 	source_remove(box.source);
+	sley_destroy(rt);
+}
+
+/* ---- a source that says yes once ------------------------------------------------------ */
+
+#define LOOKS 40
+
+struct rare {
+	atomic_uint nr_asked, says_at, nr_taken;
+};
+
+static bool rare_has(void *arg)
+{
+	struct rare *rare = arg;
+
+	return atomic_fetch_add(&rare->nr_asked, 1) + 1 ==
+	       atomic_load(&rare->says_at);
+}
+
+static bool rare_take(void *arg)
+{
+	struct rare *rare = arg;
+
+	if (atomic_load(&rare->nr_asked) >= atomic_load(&rare->says_at))
+		atomic_fetch_add(&rare->nr_taken, 1);
+	return false;
+}
+
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
+/*
+ * As a source that asks the kernel once in a while: the look that has the answer may be
+ * the last of a worker that is about to park, and takes nothing by itself.
+ */
+TEST(what_any_look_has_found_is_taken)
+{
+	struct rare rare = { 0 };
+	struct sley_source *source;
+	struct sley *rt;
+
+	CHECK_EQ(sley_create(&rt, SLEY_CONFIG(.workers = 1,
+					      .spin_us = SLEY_NO_SPIN)),
+		 0);
+	CHECK_EQ(source_add(rt, &source,
+			    &(struct source_ops){ .has = rare_has,
+						  .take = rare_take },
+			    &rare, false),
+		 0);
+	for (unsigned int i = 1; i <= LOOKS; i++) {
+		CHECK_EVENTUALLY(idle_parked(idle_counts(&rt->idle)) == 1);
+		atomic_store(&rare.nr_taken, 0);
+		atomic_store(&rare.nr_asked, 0);
+		atomic_store(&rare.says_at, i);
+		/* As many tasks as it takes until the worker has asked so often. */
+		while (atomic_load(&rare.nr_asked) < i)
+			CHECK_EQ(sley_schedule_on(rt, nothing, NULL, NULL), 0);
+		CHECK_EVENTUALLY(atomic_load(&rare.nr_taken));
+	}
+	source_remove(source);
 	sley_destroy(rt);
 }

@@ -148,7 +148,17 @@ static bool has_left(struct worker *worker, struct sley_source *source)
 	       call_function(worker, source, source->ops.left);
 }
 
-/* By a guest.  Something that is there already is as good as a notification. */
+/*
+ * Something is there, which the caller has found: as good as a notification.  Not a store:
+ * the taker that takes pending back acquires what notifiers have released (SR1).
+ */
+static void set_pending(struct sley_source *source)
+{
+	/* relaxed: a step between the ends of SR1; the callers look, or notify. */
+	(void)or_relaxed(&source->pending, 1);
+}
+
+/* By a guest. */
 static bool arm(struct worker *worker, struct sley_source *source)
 {
 	bool has;
@@ -157,8 +167,7 @@ static bool arm(struct worker *worker, struct sley_source *source)
 		return false;
 	has = call_function(worker, source, source->ops.arm);
 	if (has)
-		/* relaxed: the caller looks, or notifies, afterwards. */
-		store_relaxed(&source->pending, 1);
+		set_pending(source);
 	return has;
 }
 
@@ -204,8 +213,7 @@ static void end_take(struct worker *worker, struct sley_source *source)
 	uint32_t word;
 
 	if (more)
-		/* relaxed: SR3 publishes it. */
-		store_relaxed(&source->pending, 1);
+		set_pending(source);      /* SR3 publishes it */
 	word = add_acq_rel(&source->word, /* SR3 SR6 */
 			   SOURCE_GUEST - SOURCE_TAKEN);
 	if (word & SOURCE_LIVE && !worker_keeps_search(worker)) {
@@ -312,7 +320,11 @@ void sources_arm(struct worker *worker)
 	}
 }
 
-/* Does @look find something in a source? */
+/*
+ * Does @look find something in a source?  The caller takes nothing, and the worker that
+ * looks next, to take it, may be told that there is nothing: a function that asks the
+ * kernel once in a while says so in between.
+ */
 static bool look_at_all(struct worker *worker,
 			bool (*look)(struct worker *worker,
 				     struct sley_source *source))
@@ -327,6 +339,8 @@ static bool look_at_all(struct worker *worker,
 		if (!enter_if_open(source))
 			continue;
 		has = look(worker, source);
+		if (has)
+			set_pending(source);
 		leave(source);
 	}
 	return has;

@@ -59,6 +59,11 @@
  * wakes a worker, as a submitter does (I1 of core/sched/idle.h).  The taker takes
  * pending back before take(), so an item that comes later is announced again.
  *
+ * What a look has found is pending, too, although the looker takes nothing: a worker that
+ * leaves its seat for it asks once more before it takes, and has() may say no by then, as
+ * where it asks the kernel once in a while.  Else such a worker would sit down and get up
+ * for ever beside the item, if that takes it longer than the while.
+ *
  * Workers that are all busy look at sources in their fair picks only.  The monitor
  * pokes the awake workers once in a tick while a source is *due*: while pending is
  * set; or, for a source whose producer signals through a descriptor, while no worker
