@@ -76,6 +76,9 @@ void trial_again(const struct test_place *place, int result, const int *errors);
 /* Have calls been made to fail in this trial? */
 bool trial_struck(void);
 
+/* Has a line been reported?  It may be about this failure, or an earlier one. */
+bool trial_was_told(void);
+
 /* The start is over, which other scenarios sweep: a sample begins here. */
 void trial_mark(void);
 /* Do calls go on failing for ever that the library cannot do without? */

@@ -89,6 +89,11 @@ bool trial_struck(void)
 	return atomic_load(&board->nr_struck) > 0;
 }
 
+bool trial_was_told(void)
+{
+	return atomic_load(&board->nr_reports) > 0;
+}
+
 void trial_mark(void)
 {
 	atomic_store(&board->mark, atomic_load(&board->reached));
