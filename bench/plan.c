@@ -3,6 +3,7 @@
  * plan.c - the table of rows.  bench/README.md explains each row, plan_peers.h has the
  * participants, and plan_find.c looks rows and bars up.
  */
+#include "plan_domain.h"
 #include "plan_peers.h"
 
 /* The formatter would make the table hard to read. */
@@ -792,6 +793,7 @@ const struct plan_row plan_rows[] = {
 		},
 		.bars = { { "p99_ns", "thread", 2.0, 0, 0 } },
 	},
+	PLAN_DOMAIN_ROWS
 };
 /* clang-format on */
 

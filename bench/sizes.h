@@ -80,6 +80,26 @@
 #define CLIENT_BIG_TRIPS 500
 #define KV_CLIENT_TURNS 60000 /* of one client, one at a time */
 
+/* ---- processes that share the cores ---------------------------------------------- */
+
+#define OVERTAKE_SAMPLES 3000 /* urgent tasks, 1,000 a second             */
+#define OVERTAKE_PAUSE_NS 1000000u
+#define OVERTAKE_NS 50000u /* of an urgent task                          */
+#define OVERTAKE_TASK_PIECES 500 /* of 10 us: 5 ms                       */
+#define OVERTAKE_YIELD_PIECES 10 /* between two yields: 100 us           */
+#define OVERTAKE_NEVER UINT32_MAX
+#define OVERTAKE_BASE_NS 1000000000u
+#define HAND_OVER_ROUNDS 200  /* of some sixty hand-overs                 */
+#define HAND_OVER_TRIPS 20000 /* two hand-overs each                     */
+#define COEXEC_LOOPS 200
+#define COEXEC_PIECES 32
+#define COEXEC_PIECE_NS 100000u
+#define LEVELS_NR 8
+#define LEVELS_SOURCES 64 /* of each level                               */
+#define LEVELS_NS 10000000000u
+#define LEVELS_PERIOD_NS 100000000u
+#define LEVELS_PIECE_NS 600000u /* all sources want 1.5 of two CPUs      */
+
 /* ---- input and output --------------------------------------------------------- */
 
 #define ECHO_MESSAGES 300000

@@ -10,6 +10,7 @@
  * blocking  the thread is woken and wakes the waker, which sleeps meanwhile
  * subprocess  the same between two processes, the other one on CPU 1
  * client-rtt  the same, each on a CPU (`parked`), and both on the same CPU (`near`)
+ * domain-yield  the same, both on the same CPU, without a pause: half of a trip
  */
 #include "../measure.h"
 
@@ -196,7 +197,7 @@ static void *answer_all(void *arg)
 
 static uint64_t trip_samples[BLOCKING_SAMPLES];
 
-static uint32_t ask_all(const struct measure *m, struct trip *t)
+static uint64_t ask_all(const struct measure *m, struct trip *t)
 {
 	uint32_t nr = m->quick ? 10 : BLOCKING_SAMPLES;
 
@@ -225,10 +226,12 @@ static void run_blocking(const struct measure *m)
 	pthread_join(thread, NULL);
 }
 
-/* Between this process and another on CPU 1: how many samples there are. */
-static uint32_t ask_process(const struct measure *m)
+/* Another process on CPU 1 answers while @ask(@t) runs here: what that returns. */
+static uint64_t ask_process(const struct measure *m,
+			    uint64_t (*ask)(const struct measure *m,
+					    struct trip *t))
 {
-	uint32_t nr;
+	uint64_t result;
 	struct trip *t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE,
 			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pid;
@@ -243,15 +246,15 @@ static uint32_t ask_process(const struct measure *m)
 		(void)answer_all(t);
 		_exit(0);
 	}
-	nr = ask_all(m, t);
+	result = ask(m, t);
 	MEASURE_CHECK(m, waitpid(pid, NULL, 0) == pid);
-	return nr;
+	return result;
 }
 
 /* Our worker in a ring and in epoll are both compared with it. */
 static void run_subprocess(const struct measure *m)
 {
-	uint32_t nr = ask_process(m);
+	uint64_t nr = ask_process(m, ask_all);
 
 	measure_report_percentiles(trip_samples, nr);
 	measure_report_tail("epoll", trip_samples, nr);
@@ -260,9 +263,35 @@ static void run_subprocess(const struct measure *m)
 static void run_client_rtt(const struct measure *m)
 {
 	measure_pin(0);
-	measure_report_tail("parked", trip_samples, ask_process(m));
+	measure_report_tail("parked", trip_samples, ask_process(m, ask_all));
 	measure_pin(1);
-	measure_report_tail("near", trip_samples, ask_process(m));
+	measure_report_tail("near", trip_samples, ask_process(m, ask_all));
+}
+
+/* The time of all trips. */
+static uint64_t ask_at_once(const struct measure *m, struct trip *t)
+{
+	uint32_t nr = (uint32_t)measure_size(m, HAND_OVER_TRIPS);
+	uint64_t start = measure_now();
+
+	for (uint32_t i = 0; i < nr; i++) {
+		trip_post(t, &t->asked);
+		trip_wait(t, &t->answered, i);
+	}
+	start = measure_now() - start;
+	MEASURE_CHECK(m, t->answered == nr);
+	t->stop = true;
+	trip_post(t, &t->asked);
+	return start;
+}
+
+static void run_domain_yield(const struct measure *m)
+{
+	double ns;
+
+	measure_pin(1);
+	ns = (double)ask_process(m, ask_at_once);
+	measure_report("ns", ns / 2 / (double)measure_size(m, HAND_OVER_TRIPS));
 }
 
 int main(int argc, char **argv)
@@ -275,6 +304,7 @@ int main(int argc, char **argv)
 		{ "blocking", run_blocking },
 		{ "subprocess", run_subprocess },
 		{ "client-rtt", run_client_rtt },
+		{ "domain-yield", run_domain_yield },
 	};
 
 	return measure_main(argc, argv, rows, sizeof(rows) / sizeof(rows[0]));

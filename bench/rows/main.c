@@ -85,6 +85,15 @@ static const struct measure_row rows[] = {
 	{ "io-echo", row_io_echo },
 	{ "io-accept", row_io_accept },
 	{ "io-file", row_io_file },
+	{ "domain-latency", row_domain_latency },
+	{ "domain-latency-outside", row_domain_latency_outside },
+	{ "domain-yield", row_domain_yield },
+	{ "domain-hand-over", row_domain_hand_over },
+	{ "domain-coexec", row_domain_coexec },
+	{ "domain-coexec-oversubscribed", row_domain_coexec_oversubscribed },
+	{ "domain-coexec-in-turn", row_domain_coexec_in_turn },
+	{ "domain-idle", row_domain_idle },
+	{ "levels", row_levels },
 };
 
 int main(int argc, char **argv)

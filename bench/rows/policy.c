@@ -7,9 +7,8 @@
  * them, as the rows `policy-none` and so on, which print nothing.  Where valgrind is
  * missing there is no such metric, and a line says so.
  */
+#include "counted.h"
 #include "requests.h"
-
-#include <sys/wait.h>
 
 static void run_silently(const struct measure *m, const char *policy,
 			 bool queued)
@@ -40,43 +39,15 @@ void row_policy_default_inline(const struct measure *m)
 	run_silently(m, "default", false);
 }
 
-/* Instructions of @row from start to end; 0: they cannot be counted here. */
-static double count_row(const struct measure *m, const char *row)
-{
-	char command[512], line[256];
-	double instructions = 0;
-	FILE *from;
-
-	snprintf(command, sizeof(command),
-		 "exec valgrind --tool=callgrind "
-		 "--callgrind-out-file=/dev/null --log-fd=1 "
-		 "/proc/%d/exe %s 1 %s 2>/dev/null",
-		 (int)getpid(), row, m->quick ? "quick" : "");
-	from = popen(command, "r");
-	MEASURE_CHECK(m, from != NULL);
-	while (fgets(line, sizeof(line), from) != NULL) {
-		const char *collected = strstr(line, "Collected :");
-
-		if (collected != NULL)
-			(void)sscanf(collected, "Collected : %lf",
-				     &instructions);
-	}
-	return pclose(from) == 0 ? instructions : 0;
-}
-
 /* The instructions of a request in @row that one in @without has not. */
 static void report_over(const struct measure *m, const char *metric,
 			const char *row, const char *without)
 {
 	double nr = (double)measure_size(m, POLICY_COUNTED);
-	double with = count_row(m, row), none = count_row(m, without);
+	double with = counted_row(m, row, "");
+	double none = counted_row(m, without, "");
 
-	if (with == 0 || none == 0)
-		fprintf(stderr,
-			"row policy: no %s: valgrind is missing, or "
-			"cannot run here\n",
-			metric);
-	else
+	if (with != 0 && none != 0)
 		measure_report(metric, (with - none) / nr);
 }
 

@@ -89,6 +89,15 @@ void row_variety(const struct measure *m);
 void row_variety_thread(const struct measure *m);
 void row_broadcast(const struct measure *m);
 void row_broadcast_tasks(const struct measure *m);
+void row_domain_latency(const struct measure *m);
+void row_domain_latency_outside(const struct measure *m);
+void row_domain_yield(const struct measure *m);
+void row_domain_hand_over(const struct measure *m);
+void row_domain_coexec(const struct measure *m);
+void row_domain_coexec_oversubscribed(const struct measure *m);
+void row_domain_coexec_in_turn(const struct measure *m);
+void row_domain_idle(const struct measure *m);
+void row_levels(const struct measure *m);
 
 /* Runs @root as the first task of a runtime. */
 static inline void row_run_config(const struct sley_config *config,
