@@ -216,6 +216,6 @@ expect "coarse            1"
 ! run mutex --workers 0 || fail "takes 0 workers"
 ! run switch --workers 2 || fail "takes 2 workers where there is one"
 run --list || fail "--list"
-[ "$(wc -l <"$dir/out")" -eq 81 ] || fail "--list names all rows, and they are 81"
+[ "$(wc -l <"$dir/out")" -eq 86 ] || fail "--list names all rows, and they are 86"
 
 echo "the driver does what it says"

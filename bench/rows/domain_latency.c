@@ -51,8 +51,7 @@ static void hog_task(void *arg)
 		}
 	}
 	if (!overtake_is_over(overtake))
-		MEASURE_CHECK(overtake->m,
-			      sley_schedule(hog_task, arg) == 0);
+		MEASURE_CHECK(overtake->m, sley_schedule(hog_task, arg) == 0);
 }
 
 static void hog_run(struct overtake *overtake, int nth, void *arg)
