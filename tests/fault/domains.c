@@ -53,8 +53,16 @@ static int join(struct sley *rt)
 
 static void join_and_list(struct sley *rt)
 {
+	struct sley *other;
+
 	if (!TRY(join(rt), SHORTAGES))
 		return;
+	/* A peer, whose page is mapped. */
+	other = trial_start(1);
+	if (other) {
+		(void)TRY(join(other), SHORTAGES);
+		trial_stop(other);
+	}
 	(void)TRY(list(), SHORTAGES);
 	/* Not answered: it is no member. */
 	CHECK(sley_domain_leave(rt) == 0 || trial_may_give_up());
@@ -80,6 +88,38 @@ SCENARIO(domains)
 		join_and_list(rt);
 		sley_domain_host_destroy(host);
 	}
+	CHECK_EQ(rmdir(folder), 0);
+	trial_stop(rt);
+}
+
+static bool joins_nobody(void *self, const struct sley_domain_peer *peer)
+{
+	(void)self;
+	(void)peer;
+	return false;
+}
+
+/* The host sends everybody away, and may not be able to say so. */
+SCENARIO(domains_that_let_nobody_in)
+{
+	struct sley_domain_host *host;
+	struct sley *rt = trial_start(1);
+
+	if (!rt)
+		return;
+	CHECK_EQ(setenv("SLEY_SLEYD", "/nonexistent/sleyd", 1), 0);
+	snprintf(folder, sizeof(folder), "/tmp/sley-fault-XXXXXX");
+	CHECK(mkdtemp(folder) != NULL);
+	snprintf(path, sizeof(path), "%s/s", folder);
+	CHECK_EQ(sley_domain_host_create(
+			 &host,
+			 SLEY_DOMAIN_HOST_OPTIONS(.name = path,
+						  .may_join = joins_nobody,
+						  .report = trial_note_report)),
+		 0);
+	trial_mark();
+	CHECK(sley_domain_join(rt, path) < 0);
+	sley_domain_host_destroy(host);
 	CHECK_EQ(rmdir(folder), 0);
 	trial_stop(rt);
 }

@@ -33,6 +33,12 @@ SCENARIO(policy_and_slice_of_a_thread)
 	(void)TRY(os_sched_set_nice(0, now.nice), -EACCES, -EPERM);
 }
 
+SCENARIO(whether_a_nice_value_comes_back)
+{
+	/* Without a thread to try it on, it does not. */
+	(void)os_sched_may_restore_nice();
+}
+
 SCENARIO(timer_slack_of_a_thread)
 {
 	(void)TRY((int)os_thread_set_slack(0), -EPERM);
