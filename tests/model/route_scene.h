@@ -201,12 +201,16 @@ __attribute__((unused)) static uint64_t route_count(enum route_count what)
 /* Waits until the request for the container @id is queued, and runs it. */
 __attribute__((unused)) static void route_run(int thread, uint32_t id)
 {
+	struct worker *worker = &task_threads[thread].worker;
+	struct worker *before = sley__self.worker;
 	struct sley_task *task;
 
 	while (!(task = load_acquire(&route_queue[id])))
 		spin_hint(&route_queue[id]);
+	sley__self.worker = worker;
 	task->fn(task);
-	MODEL_CHECK(!turns_of(task)->after(&task_threads[thread].worker, task));
+	sley__self.worker = before;
+	MODEL_CHECK(!turns_of(task)->after(worker, task));
 }
 
 int spawn_into_as(struct sley *rt, struct sley_group *group,
