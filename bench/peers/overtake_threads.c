@@ -6,7 +6,7 @@
  *
  *   domain-latency-plain  all threads alike
  *   domain-latency-nice   the urgent thread and its submitter have a nice value of -10
- *   domain-latency-fifo   they are SCHED_FIFO
+ *   domain-latency-fifo   both are SCHED_FIFO
  *
  * A row whose class this process may not use is left out.
  */
@@ -95,7 +95,7 @@ static void *urgent_thread(void *arg)
 	}
 }
 
-/* The thread that is started inherits what this one became. */
+/* The new thread inherits what the starter became. */
 static void urgent_begin(struct overtake *overtake, void *arg)
 {
 	struct threads *threads = arg;
@@ -132,7 +132,7 @@ static void urgent_end(struct overtake *overtake, void *arg)
 
 /* ---- the rows ----------------------------------------------------------------------- */
 
-/* In a process of its own, since it becomes another class. */
+/* In a process apart: the class is changed for good. */
 static void measure_one(const struct measure *m, const char *name, int how,
 			uint32_t yield_pieces)
 {
@@ -152,7 +152,7 @@ static void measure_one(const struct measure *m, const char *name, int how,
 	crowd_join(m, pid);
 }
 
-/* Asked in a process of its own, which ends. */
+/* Asked in a process apart, which ends. */
 static bool may_be(const struct measure *m, int how)
 {
 	struct threads threads = { .how = how };
