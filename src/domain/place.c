@@ -136,8 +136,13 @@ static int result_of(int pidfd)
 
 static int wait_for(int pidfd, int cancel)
 {
-	unsigned int ready = os_poll_two(pidfd, cancel, os_now() + START_NS);
+	uint64_t deadline_ns = os_now() + START_NS;
+	unsigned int ready;
 
+	/* A signal ends the sleep early. */
+	do
+		ready = os_poll_two(pidfd, cancel, deadline_ns);
+	while (!ready && os_now() < deadline_ns);
 	if (ready & OS_POLL_FIRST)
 		return result_of(pidfd);
 	(void)!os_program_signal(pidfd, SIGKILL);

@@ -34,8 +34,10 @@ static int result_of(int result)
 static int list(void)
 {
 	struct sley_domain_member member;
+	int result = result_of(sley_domain_list(path, &member, 1, NULL));
 
-	return result_of(sley_domain_list(path, &member, 1, NULL));
+	/* A host that cannot send a list hangs up, as one that has ended. */
+	return result == -ECONNREFUSED && trial_struck() ? 0 : result;
 }
 
 static int join(struct sley *rt)
@@ -51,21 +53,31 @@ static int join(struct sley *rt)
 	return 0;
 }
 
+/* A host that does not answer a first time never will, and each time takes 10 s. */
+static bool joins(struct sley *rt)
+{
+	struct sley_domain_info info = { .size = sizeof(info) };
+
+	if (!TRY(join(rt), SHORTAGES))
+		return false;
+	CHECK_EQ(sley_domain_info(rt, &info), 0);
+	return info.state != SLEY_DOMAIN_OUT;
+}
+
 static void join_and_list(struct sley *rt)
 {
 	struct sley *other;
 
-	if (!TRY(join(rt), SHORTAGES))
+	if (!joins(rt))
 		return;
 	/* A peer, whose page is mapped. */
 	other = trial_start(1);
 	if (other) {
-		(void)TRY(join(other), SHORTAGES);
+		if (joins(other))
+			(void)TRY(list(), SHORTAGES);
 		trial_stop(other);
 	}
-	(void)TRY(list(), SHORTAGES);
-	/* Not answered: it is no member. */
-	CHECK(sley_domain_leave(rt) == 0 || trial_may_give_up());
+	CHECK_EQ(sley_domain_leave(rt), 0);
 }
 
 SCENARIO(domains)
@@ -85,6 +97,8 @@ SCENARIO(domains)
 			SLEY_DOMAIN_HOST_OPTIONS(.name = path,
 						 .report = trial_note_report)),
 		SHORTAGES, -EADDRINUSE)) {
+		/* To a list that looks as if nobody hosted the domain. */
+		trial_may_absorb("connect");
 		join_and_list(rt);
 		sley_domain_host_destroy(host);
 	}
@@ -99,6 +113,15 @@ static bool joins_nobody(void *self, const struct sley_domain_peer *peer)
 	return false;
 }
 
+/* 0: sent away, as it must be. */
+static int be_sent_away(struct sley *rt)
+{
+	int result = result_of(sley_domain_join(rt, path));
+
+	CHECK(result != 0);
+	return result == -EACCES ? 0 : result;
+}
+
 /* The host sends everybody away, and may not be able to say so. */
 SCENARIO(domains_that_let_nobody_in)
 {
@@ -111,15 +134,18 @@ SCENARIO(domains_that_let_nobody_in)
 	snprintf(folder, sizeof(folder), "/tmp/sley-fault-XXXXXX");
 	CHECK(mkdtemp(folder) != NULL);
 	snprintf(path, sizeof(path), "%s/s", folder);
-	CHECK_EQ(sley_domain_host_create(
-			 &host,
-			 SLEY_DOMAIN_HOST_OPTIONS(.name = path,
-						  .may_join = joins_nobody,
-						  .report = trial_note_report)),
-		 0);
-	trial_mark();
-	CHECK(sley_domain_join(rt, path) < 0);
-	sley_domain_host_destroy(host);
+	if (TRY(sley_domain_host_create(
+			&host,
+			SLEY_DOMAIN_HOST_OPTIONS(.name = path,
+						 .may_join = joins_nobody,
+						 .report = trial_note_report)),
+		SHORTAGES, -EADDRINUSE)) {
+		trial_mark();
+		/* The host has just said a line, and says few. */
+		trial_may_absorb("accept4");
+		(void)TRY(be_sent_away(rt), SHORTAGES);
+		sley_domain_host_destroy(host);
+	}
 	CHECK_EQ(rmdir(folder), 0);
 	trial_stop(rt);
 }
@@ -140,6 +166,8 @@ SCENARIO(domains_without_a_host)
 		return;
 	trial_mark();
 	CHECK_EQ(setenv("SLEY_SLEYD", "false", 1), 0);
+	/* Refused, or no such file: nobody is there. */
+	trial_may_absorb("connect");
 	(void)TRY(join_nothing(rt), SHORTAGES);
 	trial_stop(rt);
 }

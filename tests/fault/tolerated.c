@@ -65,6 +65,11 @@ static const struct tolerated table[] = {
 	  .rule = EITHER, .reason = "as above" },
 	{ "ipc/greeting.c", "refuse", "os_seqpacket_send", .rule = ABSORBED,
 	  .reason = "then the process that is refused sees the end alone" },
+	{ "domain/host_guest.c", "refuse", "os_seqpacket_send",
+	  .as = -ECONNREFUSED, .reason = "as above" },
+	{ "domain/host_guest.c", "tell", "os_seqpacket_send", .rule = EITHER,
+	  .reason = "a guest that is not told is sent away; it may be on its "
+		    "way out" },
 	{ "stream/serve.c", "prepare", "slab_alloc", .rule = EITHER,
 	  .reason = "a server tries again; it is a shortage, and reported, "
 		    "only if a connection waits" },

@@ -183,10 +183,11 @@ void trial_note_report(void *self, const char *line)
 	(void)self;
 	/*
 	 * Children of supervisors end in their scenarios without any fault, and
-	 * clients are refused.
+	 * clients and members are refused.
 	 */
 	if (strstr(line, " restarts ") ||
-	    strstr(line, "this user may not connect"))
+	    strstr(line, "this user may not connect") ||
+	    strstr(line, "this user may not join"))
 		return;
 	atomic_fetch_add(&board->nr_reports, 1);
 	if (strstr(line, "no memory for another stack"))
