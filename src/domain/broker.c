@@ -120,19 +120,37 @@ static void publish(struct broker *broker, uint32_t core)
 			      wish_word((wish >> 8) + 1, at->wish));
 }
 
+/* The holder's word of a core, held @since. */
+static bool is_left(uint64_t word, uint64_t since)
+{
+	return core_generation(word) == since &&
+	       (core_kind(word) == CORE_IDLE || core_kind(word) == CORE_NONE);
+}
+
+/*
+ * The receiver's word of a core, to be taken with @since.  A receiver with an older word that
+ * is busy runs on the core, after a lie was mended.
+ */
+static bool is_untaken(uint64_t word, uint64_t since)
+{
+	return core_kind(word) != CORE_BUSY && core_generation(word) <= since;
+}
+
 /* The steps of the host: see cores.h. */
 static void reclaim(struct broker *broker, uint32_t core)
 {
 	const struct ledger_core *at = &broker->ledger.core[core];
+	/* The generation with which the member has the core, or takes the core. */
+	uint64_t since = at->generation + (at->state == LEDGER_GIVEN);
 	uint64_t before = at->word, word;
 	uint32_t to = at->reclaim;
 	bool done;
 
 	host_core_set(broker->own, core,
-		      core_word(at->generation + 1, CORE_PENDING, to));
+		      core_word(since + 1, CORE_PENDING, to));
 	word = member_core_now(broker->page[at->member], core);
-	done = core_generation(word) == at->generation &&
-	       (core_kind(word) == CORE_IDLE || core_kind(word) == CORE_NONE);
+	done = at->state == LEDGER_GIVEN ? is_untaken(word, since)
+					 : is_left(word, since);
 	ledger_reclaimed(&broker->ledger, core, done);
 	sley_assert(done || at->word == before);
 	host_core_set(broker->own, core, at->word);
@@ -148,6 +166,8 @@ uint64_t broker_tick(struct broker *broker, bool between)
 	ledger_tick(ledger, &broker->sights, between);
 	/* Before any core of an ejected member has a new holder. */
 	host_live_set(broker->own, ledger->live);
+	host_disputed_set(broker->own, ledger_disputed(ledger),
+			  ledger_doubted(ledger));
 	for (uint32_t core = 0; core < ledger->nr_cores; core++) {
 		publish(broker, core);
 		if (ledger->core[core].reclaim != DOMAIN_NOBODY)

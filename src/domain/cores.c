@@ -7,11 +7,16 @@
 #include "base/assert.h"
 #include "base/bits.h"
 
-/* May a member that holds the core at @generation go on, by @told of the host? */
+/*
+ * May a member that holds the core at @generation go on, by @told of the host?  What the
+ * host has given was given before it was taken (DP2 of domain/page.h): a core that the host
+ * still has is nobody's, with whatever generation.
+ */
 static bool may_go_on(const struct domain_view *view, uint64_t told,
 		      uint64_t generation)
 {
-	return core_generation(told) <= generation ||
+	return (core_generation(told) <= generation &&
+		core_kind(told) != CORE_IDLE) ||
 	       core_is_given_to(told, view->self);
 }
 
@@ -37,12 +42,6 @@ static bool settle(struct domain_view *view, uint32_t core, uint64_t word)
 		return true;
 	drop(view, core, word);
 	return false;
-}
-
-void cores_forgive(struct domain_view *view)
-{
-	/* relaxed: advice. */
-	store_relaxed(&view->mistrusted, 0);
 }
 
 static bool resume(struct domain_view *view, uint32_t core, uint64_t word)
@@ -97,7 +96,10 @@ struct whereabouts {
 	uint64_t generation;
 };
 
-/* By the own word of this member, or by the host's, if that is newer. */
+/*
+ * By the own word of this member, or by the host's, if that is newer.  DOMAIN_HOST: it is
+ * the host's, and has not been given to anybody since (DP2 of domain/page.h).
+ */
 static struct whereabouts begin_at(const struct domain_view *view,
 				   uint32_t core)
 {
@@ -107,6 +109,8 @@ static struct whereabouts begin_at(const struct domain_view *view,
 	if (core_kind(word) != CORE_GIVEN ||
 	    core_generation(word) < core_told(told))
 		word = told;
+	if (core_kind(word) == CORE_IDLE)
+		return (struct whereabouts){ .member = DOMAIN_HOST };
 	if (core_kind(word) != CORE_GIVEN && core_kind(word) != CORE_SEEN)
 		return (struct whereabouts){ .member = DOMAIN_NOBODY };
 	return (struct whereabouts){
@@ -119,7 +123,7 @@ static struct whereabouts begin_at(const struct domain_view *view,
 /*
  * Has @peer got the core, so that it could give it with @generation?  Follows the words of
  * the holders up to @peer.  True if somebody on the way is not there any more, or unknown:
- * then the host has the last word.
+ * then the host has the last word.  What the host has kept, no peer can give.
  */
 static bool is_holder(const struct domain_view *view, uint32_t core,
 		      uint32_t peer, uint64_t generation)
@@ -132,7 +136,8 @@ static bool is_holder(const struct domain_view *view, uint32_t core,
 
 		if (at.member >= DOMAIN_MEMBERS_MAX ||
 		    !(peers >> at.member & 1))
-			return at.member != view->self;
+			return at.member != view->self &&
+			       at.member != DOMAIN_HOST;
 		if (at.member == peer)
 			return at.generation < generation;
 		word = member_core(view->page[at.member], core);
@@ -145,15 +150,26 @@ static bool is_holder(const struct domain_view *view, uint32_t core,
 	return false;
 }
 
+/*
+ * Has @peer, or somebody unknown, fooled this member, as far as the host can tell?  Then this
+ * member takes of the host alone what @peer gives.
+ */
+static bool may_be_fooled(const struct domain_view *view, uint32_t peer)
+{
+	uint64_t pair = 1ull << peer | 1ull << view->self;
+
+	return (host_disputed(view->host) & pair) == pair ||
+	       host_doubted(view->host) >> view->self & 1;
+}
+
 /* Is a give of @generation, by @peer, news to the host, and no nonsense? */
 static bool is_plausible(const struct domain_view *view, uint32_t core,
 			 uint32_t peer, uint64_t generation)
 {
 	uint64_t told = core_told(host_core(view->host, core));
 
-	/* relaxed: advice. */
-	return !(load_relaxed(&view->mistrusted) >> peer & 1) &&
-	       generation > told && generation - told <= DOMAIN_WINDOW &&
+	return generation > told && generation - told <= DOMAIN_WINDOW &&
+	       !may_be_fooled(view, peer) &&
 	       is_holder(view, core, peer, generation);
 }
 
@@ -281,16 +297,6 @@ uint32_t cores_nr_held(const struct domain_view *view)
 
 /* ---- letting go ---------------------------------------------------------------------- */
 
-/* The busy core was taken by force: perhaps the giver did not have it. */
-static void mistrust(struct domain_view *view, uint64_t word, uint64_t told)
-{
-	if (core_kind(word) == CORE_BUSY &&
-	    core_member(word) < DOMAIN_MEMBERS_MAX &&
-	    core_generation(told) >= core_generation(word) + DOMAIN_LEAP)
-		/* relaxed: advice. */
-		(void)or_relaxed(&view->mistrusted, 1ull << core_member(word));
-}
-
 bool cores_hold(struct domain_view *view, uint32_t core)
 {
 	uint64_t word = member_core(view->own, core);
@@ -302,7 +308,6 @@ bool cores_hold(struct domain_view *view, uint32_t core)
 	if (core_kind(told) == CORE_PENDING ||
 	    may_go_on(view, told, core_generation(word)))
 		return true;
-	mistrust(view, word, told);
 	drop(view, core, word);
 	return false;
 }

@@ -32,8 +32,9 @@
  * A member gives a core up by its own act or by the host's word, never because the word of
  * a peer says so.  And it takes a core only if the generation is above its own and the
  * host's, and not by more than DOMAIN_WINDOW, and if the words of the holders before lead
- * to the giver.  If the host takes the core away nevertheless, by force, the giver is not
- * believed for a while.
+ * to the giver.  If the host finds nevertheless that the two contradict each other, or that
+ * somebody must have fooled this member, it says so (.disputed and .doubted of its page), and
+ * for a while the member takes of the host alone what that giver gives, or all.
  *
  * Several threads of the member call this at a time, for the same core, too: each change
  * is a compare-and-swap in the own page, which is private to the process as far as writing
@@ -63,7 +64,6 @@ struct domain_view {
 	/* What of .gives of each page has led to a look at its words; and of the host. */
 	uint32_t heard[DOMAIN_MEMBERS_MAX];
 	uint32_t heard_host;
-	uint64_t mistrusted; /* bits: peers that gave what they did not have */
 };
 
 /* Bits: the members but this one. */
@@ -92,9 +92,6 @@ bool cores_leave(struct domain_view *view, uint32_t core);
 
 /* The busy @core is given to @to.  False: it was not this member's any more. */
 bool cores_give(struct domain_view *view, uint32_t core, uint32_t to);
-
-/* Peers that gave what they did not have may have mended their ways. */
-void cores_forgive(struct domain_view *view);
 
 /* Does this member hold @core?  If the host has taken it, the own word says so, too. */
 bool cores_hold(struct domain_view *view, uint32_t core);

@@ -49,11 +49,19 @@ void ledger_admit(struct ledger *ledger, uint32_t member,
 	ledger->live |= 1ull << member;
 }
 
+static void leaves(struct ledger *ledger, uint64_t members)
+{
+	ledger->live &= ~members;
+	for (; members; members &= members - 1)
+		ledger->member[bits_first(members)].rumours =
+			ledger->tick + LEDGER_RUMOUR_TICKS;
+}
+
 void ledger_retire(struct ledger *ledger, uint32_t member)
 {
 	if (!(ledger->live >> member & 1))
 		return;
-	ledger->live &= ~(1ull << member);
+	leaves(ledger, 1ull << member);
 	ledger->leaving |= 1ull << member;
 }
 
@@ -118,7 +126,8 @@ static void see(struct ledger *ledger, struct ledger_member *member,
 		member->nr_want = 0;
 	if (ledger->tick % DISPUTE_TICKS == 0) {
 		member->disputes = 0;
-		member->nr_disputes = 0;
+		member->doubted = false;
+		member->claims.nr = member->denials.nr = 0;
 	}
 	member->nr_busy = member->nr_idle = member->nr_coming = 0;
 }
@@ -257,27 +266,43 @@ static bool is_free(const struct ledger *ledger, const struct ledger_core *at,
 	return at->state == LEDGER_FREE;
 }
 
+/* The member of a blurred core may be gone. */
+static bool may_reclaim(const struct ledger *ledger,
+			const struct ledger_core *at, uint32_t for_member)
+{
+	return at->reclaim == DOMAIN_NOBODY && at->member != for_member &&
+	       ledger->live >> at->member & 1;
+}
+
 /* A holder that wants cores has a worker for the core. */
 static bool is_idle(const struct ledger *ledger, const struct ledger_core *at,
 		    uint32_t for_member)
 {
 	return at->state == LEDGER_HELD && at->idle &&
-	       at->reclaim == DOMAIN_NOBODY && at->member != for_member &&
+	       may_reclaim(ledger, at, for_member) &&
 	       !ledger->member[at->member].nr_want;
+}
+
+/* A receiver that wants nothing any more may sleep; and it may be about to take the core. */
+static bool is_untaken(const struct ledger *ledger,
+		       const struct ledger_core *at, uint32_t for_member)
+{
+	return at->state == LEDGER_GIVEN &&
+	       may_reclaim(ledger, at, for_member) &&
+	       !ledger->member[at->member].wanted &&
+	       ticks_since(ledger, at->since) >= 1;
 }
 
 /* Is the core with a member that does nothing with it, and does not answer? */
 static bool is_stuck(const struct ledger *ledger, const struct ledger_core *at,
 		     uint32_t for_member)
 {
-	if (at->state == LEDGER_FREE || at->member == for_member)
+	if (at->state == LEDGER_FREE || at->member == for_member ||
+	    at->reclaim != DOMAIN_NOBODY)
 		return false;
-	/* A receiver that wants nothing any more may sleep. */
 	if (at->state == LEDGER_GIVEN)
 		return ticks_since(ledger, at->since) >=
-		       (ledger->member[at->member].wanted
-				? ledger->options.late_ticks
-				: 1);
+		       ledger->options.late_ticks;
 	return !at->idle && ledger->member[at->member].stopped;
 }
 
@@ -302,6 +327,8 @@ static bool serve(struct ledger *ledger, uint32_t member)
 		return true;
 	}
 	core = find_core(ledger, is_idle, member);
+	if (core == ledger->nr_cores)
+		core = find_core(ledger, is_untaken, member);
 	if (core < ledger->nr_cores) {
 		ledger->core[core].reclaim = (uint8_t)member;
 		return true;
@@ -454,12 +481,8 @@ static void tidy(struct ledger *ledger)
 		struct ledger_core *at = &ledger->core[core];
 
 		at->reclaim = DOMAIN_NOBODY;
-		if (is_refused(ledger, at)) {
-			uint32_t since = at->since;
-
-			ledger_give(ledger, core, at->member);
-			at->since = since;
-		}
+		if (is_refused(ledger, at))
+			ledger_confirm(ledger, core);
 		if (at->state == LEDGER_HELD)
 			at->word = core_word(at->generation, CORE_SEEN,
 					     at->member);
@@ -478,11 +501,35 @@ static void see_all(struct ledger *ledger, const struct ledger_sights *sights)
 	}
 }
 
-static void eject(struct ledger *ledger)
+static bool is_any_blurred(const struct ledger *ledger,
+			   const struct ledger_sights *sights)
 {
-	ledger->live &= ~ledger->ejected;
-	for (uint64_t left = ledger->ejected; left; left &= left - 1)
-		ledger->member[bits_first(left)].ended = ledger->tick;
+	uint32_t core = 0;
+
+	while (core < ledger->nr_cores && !sights->blurred[core])
+		core++;
+	return core < ledger->nr_cores;
+}
+
+/*
+ * Members that are not live any more are gone, too.  But nothing was said of a blurred core,
+ * and what they did with it may lead from the member before to the one behind: their words
+ * are looked at again, for some ticks.
+ */
+static void let_go(struct ledger *ledger, const struct ledger_sights *sights)
+{
+	uint64_t gone = ledger->leaving | ledger->ejected;
+	uint64_t left = is_any_blurred(ledger, sights) ? gone : 0;
+
+	leaves(ledger, ledger->ejected);
+	ledger->leaving = 0;
+	for (; left; left &= left - 1) {
+		uint32_t member = (uint32_t)bits_first(left);
+
+		if (ledger_is_remembered(ledger, member))
+			ledger->leaving |= 1ull << member;
+	}
+	ledger_bury(ledger, sights, gone);
 }
 
 void ledger_tick(struct ledger *ledger, const struct ledger_sights *sights,
@@ -491,9 +538,7 @@ void ledger_tick(struct ledger *ledger, const struct ledger_sights *sights,
 	ledger->tick += !between;
 	ledger->slow = 0;
 	ledger->ejected = ledger_walk(ledger, sights);
-	eject(ledger);
-	ledger_bury(ledger, sights, ledger->leaving | ledger->ejected);
-	ledger->leaving = 0;
+	let_go(ledger, sights);
 	tidy(ledger);
 	see_all(ledger, sights);
 	count_cores(ledger);
@@ -514,9 +559,36 @@ void ledger_reclaimed(struct ledger *ledger, uint32_t core, bool done)
 	at->reclaim = DOMAIN_NOBODY;
 	if (!done)
 		return;
-	/* The word that is there already: without a leap. */
+	/* Of the word that is there already: without a leap. */
+	at->generation += at->state == LEDGER_GIVEN;
 	at->generation -= DOMAIN_LEAP - 1;
 	ledger_give(ledger, core, member);
+}
+
+uint64_t ledger_disputed(const struct ledger *ledger)
+{
+	uint64_t members = 0;
+
+	for (uint64_t left = ledger->live; left; left &= left - 1) {
+		uint32_t member = (uint32_t)bits_first(left);
+
+		if (ledger->member[member].disputes)
+			members |= 1ull << member;
+	}
+	return members;
+}
+
+uint64_t ledger_doubted(const struct ledger *ledger)
+{
+	uint64_t members = 0;
+
+	for (uint64_t left = ledger->live; left; left &= left - 1) {
+		uint32_t member = (uint32_t)bits_first(left);
+
+		if (ledger->member[member].doubted)
+			members |= 1ull << member;
+	}
+	return members;
 }
 
 bool ledger_is_quiet(const struct ledger *ledger)

@@ -20,6 +20,11 @@
  * tick: the host gives the core to the rightful holder again, with a generation above all
  * words of this core.  The liar is ejected.
  *
+ * Nobody can tell the liar if a giver hides a give: then the giver and the receiver
+ * are in dispute, or the receiver is doubted (domain/ledger_walk.c).  An honest member may be
+ * fooled for several cores, until the host tells it (.disputed and .doubted of the host
+ * page), so what happened until a tick counts once, however many cores it is about.
+ *
  * Decisions, in this order:
  *
  *   1. cores of dead members, idle cores, and if these are not enough those of stopped
@@ -45,9 +50,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* So long a member may still take what one that was ejected has given away. */
+/* So long a member may still take what one that is not there any more has given away. */
 #define LEDGER_RUMOUR_TICKS 8u
-/* Disputes of a member with one other. */
+/* Ticks with claims of a member that are no clear lies, and with denials. */
 #define LEDGER_CLAIMS_MAX 3u
 #define LEDGER_DENIALS_MAX 16u
 #define LEDGER_WEIGHT 100u /* of a member like any other */
@@ -98,10 +103,16 @@ struct ledger_core {
 	uint8_t state; /* enum ledger_state                                     */
 	uint8_t member;
 	bool idle; /* HELD: no worker runs on it                           */
-	uint8_t reclaim; /* take the idle core for this member; DOMAIN_NOBODY   */
+	uint8_t reclaim; /* take the idle or untaken core for it; DOMAIN_NOBODY */
 	uint8_t wish; /* the holder shall give it to this member; the same   */
 	uint32_t since; /* the tick of the last hand-over                      */
 	uint32_t wished; /* the tick of the wish                                */
+};
+
+/* Ticks in which a member may have lied. */
+struct ledger_marks {
+	uint32_t nr;
+	uint32_t last;
 };
 
 struct ledger_member {
@@ -120,8 +131,9 @@ struct ledger_member {
 	uint64_t used; /* core-ticks by weight                                 */
 	bool active; /* has busy cores, or wants some                        */
 	uint64_t disputes; /* the members that say something else about a core */
-	uint32_t nr_disputes;
-	uint32_t ended; /* the tick in which it was ejected */
+	bool doubted; /* says that it gave a core that nobody gave to it  */
+	struct ledger_marks claims, denials;
+	uint32_t rumours; /* until this tick others may take what it gave; 0: never */
 	uint8_t fault; /* enum ledger_fault                                     */
 };
 
@@ -132,7 +144,7 @@ struct ledger {
 	uint32_t last; /* the member that was served last                      */
 	uint64_t live; /* members                                              */
 	uint64_t leaving; /* members that have left, died or were ejected: their
-			     words are looked at once more                        */
+			     words are looked at once more, of each core          */
 	/* Results of a tick: */
 	uint64_t ejected; /* members whose .fault says why; they are not live now */
 	uint64_t slow; /* members that do not yield to more urgent work        */
@@ -154,7 +166,7 @@ void ledger_retire(struct ledger *ledger, uint32_t member);
 /*
  * Decides.  The caller then makes the host's words those of ledger->core, carries out
  * .reclaim, and tells the result by ledger_reclaimed().  Members that were leaving are
- * gone afterwards.
+ * gone afterwards, unless a core was blurred.
  *
  * @between: a member has asked, and it is not yet time for the next tick.  Then all is
  * decided as ever, but nobody gets older.
@@ -164,6 +176,12 @@ void ledger_tick(struct ledger *ledger, const struct ledger_sights *sights,
 
 /* @core was reclaimed: .word is new.  Or was not. */
 void ledger_reclaimed(struct ledger *ledger, uint32_t core, bool done);
+
+/* The members that are in dispute with another one: these do not believe each other. */
+must_check uint64_t ledger_disputed(const struct ledger *ledger);
+
+/* The members that were fooled, or lie: these believe nobody. */
+must_check uint64_t ledger_doubted(const struct ledger *ledger);
 
 /* Does anybody need a tick, or can the host sleep until a member comes, leaves or asks? */
 must_check bool ledger_is_quiet(const struct ledger *ledger);

@@ -14,9 +14,17 @@
  * A second member that says that it holds the core, with a generation since the last tick,
  * is in *dispute* with the member of which it took the core.  One of the two lies: the first
  * claims what it never got, or the second hides what it gave.  Disputes with two members are
- * too many, and so are several with one: few for a member that claims, for anybody can do
- * that at any time, and an honest one does not believe the same liar twice (cores.h); more
- * for a member that denies.
+ * too many, and so are several ticks of them with one: few for a member that claims, for
+ * anybody can do that at any time, and an honest member does not believe the same liar again
+ * when the host has published the dispute (cores.h); more for a member that denies.  Disputes
+ * of a tick count once, since a liar can give all cores at a time.
+ *
+ * The word of a second member that has given the core on names the receiver, and not the
+ * giver: anybody may have fooled the member.  So this member alone is *doubted*, a tick
+ * counts as above, and an honest member believes no peer for a while.  Nothing is said of the
+ * receiver, since the giver's word is there.
+ *
+ * NONE claims nothing.
  */
 #include "domain/ledger_walk.h"
 
@@ -132,45 +140,55 @@ static void fault(struct ledger *ledger, uint32_t member,
 		ledger->member[member].fault = (uint8_t)fault;
 }
 
-/* @a and @b contradict each other; @nr_max times with one member are too many for @a. */
-static void dispute_with(struct ledger *ledger, uint32_t a, uint32_t b,
-			 uint32_t nr_max)
+/* One more tick with something that may be a lie of @member; @nr_max are too many. */
+static void mark(struct ledger *ledger, uint32_t member,
+		 struct ledger_marks *marks, uint32_t nr_max)
+{
+	if (!marks->nr || marks->last != ledger->tick)
+		marks->nr++;
+	marks->last = ledger->tick;
+	if (marks->nr >= nr_max)
+		fault(ledger, member, LEDGER_DISPUTES);
+}
+
+/* @a and @b contradict each other. */
+static void dispute_with(struct ledger *ledger, uint32_t a, uint32_t b)
 {
 	struct ledger_member *member = &ledger->member[a];
 
 	member->disputes |= 1ull << b;
-	if (++member->nr_disputes >= nr_max ||
-	    (member->disputes & (member->disputes - 1)))
+	if (member->disputes & (member->disputes - 1))
 		fault(ledger, a, LEDGER_DISPUTES);
 }
 
-/* The member that knows whether @member can have had the core that @word speaks of. */
-static uint32_t witness_of(const struct ledger *ledger, uint32_t core,
-			   uint64_t word)
+bool ledger_is_remembered(const struct ledger *ledger, uint32_t member)
 {
-	if (core_is_held(word))
-		return core_member(word);
-	return core_kind(word) == CORE_GIVEN ? ledger->core[core].member
-					     : DOMAIN_NOBODY;
+	uint32_t until = ledger->member[member].rumours;
+
+	return until && (int32_t)(until - ledger->tick) > 0;
 }
 
-/*
- * False: nobody can have given the core to @member.  A member that was ejected shortly
- * before may have given anything to an honest one.
- */
-static bool dispute(struct ledger *ledger, uint32_t core, uint32_t member,
-		    uint64_t word)
+/* False: nobody can have given the core to @member. */
+static bool dispute(struct ledger *ledger, uint32_t member, uint64_t word)
 {
-	uint32_t witness = witness_of(ledger, core, word);
+	struct ledger_member *claimant = &ledger->member[member];
+	/* The one to know whether @member can have had the core. */
+	uint32_t witness = core_member(word);
 
+	if (!core_is_held(word)) {
+		claimant->doubted = true;
+		mark(ledger, member, &claimant->claims, LEDGER_CLAIMS_MAX);
+		return true;
+	}
 	if (witness >= DOMAIN_MEMBERS_MAX || witness == member)
 		return false;
 	if (!(ledger->live >> witness & 1))
-		return ledger->member[witness].fault &&
-		       ledger->tick - ledger->member[witness].ended <
-			       LEDGER_RUMOUR_TICKS;
-	dispute_with(ledger, member, witness, LEDGER_CLAIMS_MAX);
-	dispute_with(ledger, witness, member, LEDGER_DENIALS_MAX);
+		return ledger_is_remembered(ledger, witness);
+	mark(ledger, member, &claimant->claims, LEDGER_CLAIMS_MAX);
+	mark(ledger, witness, &ledger->member[witness].denials,
+	     LEDGER_DENIALS_MAX);
+	dispute_with(ledger, member, witness);
+	dispute_with(ledger, witness, member);
 	return true;
 }
 
@@ -183,17 +201,20 @@ static void judge_claim(struct ledger *ledger,
 {
 	uint64_t end = ledger->core[core].generation;
 
-	if (core_generation(word) <= end) {
-		if (core_is_held(word))
-			(void)dispute(ledger, core, member, word);
+	if (core_kind(word) == CORE_NONE ||
+	    (core_kind(word) == CORE_GIVEN && core_generation(word) <= end)) {
+		return;
 	} else if (!was_given(ledger, sights, core, member,
 			      since_of(word) - 1) &&
-		   !dispute(ledger, core, member, word)) {
+		   !dispute(ledger, member, word)) {
 		fault(ledger, member, LEDGER_CLAIMS);
 	}
 }
 
-/* Is @word, of @member, a word, and within what can have happened since the last tick? */
+/*
+ * Is @word, of @member, a word, and within what can have happened since the last tick?  A
+ * receiver may have believed a give at the end of the window, and gave the core on.
+ */
 static bool is_of_account(struct ledger *ledger, uint32_t core, uint32_t member,
 			  uint64_t word)
 {
@@ -201,7 +222,7 @@ static bool is_of_account(struct ledger *ledger, uint32_t core, uint32_t member,
 
 	if (is_sane(word, member) &&
 	    (core_generation(word) <= end ||
-	     core_generation(word) - end <= DOMAIN_WINDOW))
+	     core_generation(word) - end <= DOMAIN_WINDOW + DOMAIN_LEAP))
 		return true;
 	fault(ledger, member, LEDGER_GARBAGE);
 	return false;
@@ -225,7 +246,8 @@ static bool is_broken(const struct ledger *ledger,
 	return !is_sane(word, at->member) || since_of(word) > begin;
 }
 
-static void judge(struct ledger *ledger, const struct ledger_sights *sights,
+/* True: another one than the end of the walk holds the core. */
+static bool judge(struct ledger *ledger, const struct ledger_sights *sights,
 		  uint32_t core, uint64_t begin, uint32_t member)
 {
 	const struct ledger_core *at = &ledger->core[core];
@@ -238,6 +260,7 @@ static void judge(struct ledger *ledger, const struct ledger_sights *sights,
 		judge_claim(ledger, sights, core, member, word);
 	else if (!is_end && core_generation(word) > begin)
 		judge_claim(ledger, sights, core, member, word);
+	return !is_end && core_generation(word) > begin && core_is_held(word);
 }
 
 /* All words of the core are below the host's next one, and nobody loses the core. */
@@ -257,8 +280,8 @@ static void mend(struct ledger *ledger, uint32_t core, uint64_t top)
 static void judge_all(struct ledger *ledger, const struct ledger_sights *sights,
 		      uint32_t core, uint64_t begin)
 {
-	bool broken = is_broken(ledger, sights, core);
-	uint64_t top = 0;
+	bool broken = is_broken(ledger, sights, core), twice = false;
+	uint64_t end = ledger->core[core].generation, top = end;
 
 	for (uint64_t left = ledger->live; left; left &= left - 1) {
 		uint32_t member = (uint32_t)bits_first(left);
@@ -267,11 +290,11 @@ static void judge_all(struct ledger *ledger, const struct ledger_sights *sights,
 		if (!is_of_account(ledger, core, member, word))
 			continue;
 		if (!broken || member == ledger->core[core].member)
-			judge(ledger, sights, core, begin, member);
+			twice |= judge(ledger, sights, core, begin, member);
 		if (core_generation(word) > top)
 			top = core_generation(word);
 	}
-	if (top > ledger->core[core].generation)
+	if (top > end || twice)
 		mend(ledger, core, top);
 }
 
@@ -323,6 +346,13 @@ void ledger_give(struct ledger *ledger, uint32_t core, uint32_t member)
 	at->since = ledger->tick;
 }
 
+void ledger_confirm(struct ledger *ledger, uint32_t core)
+{
+	struct ledger_core *at = &ledger->core[core];
+
+	at->word = core_word(at->generation, CORE_GIVEN, at->member);
+}
+
 static bool gave(const struct ledger_sights *sights, uint32_t core,
 		 const struct ledger_core *at, uint64_t gone)
 {
@@ -343,12 +373,14 @@ void ledger_bury(struct ledger *ledger, const struct ledger_sights *sights,
 	for (uint32_t core = 0; core < ledger->nr_cores; core++) {
 		struct ledger_core *at = &ledger->core[core];
 
-		if (at->state == LEDGER_FREE)
+		if (at->state == LEDGER_FREE ||
+		    (sights->blurred[core] &&
+		     ledger->leaving >> at->member & 1))
 			continue;
 		if (gone >> at->member & 1 || !(ledger->live >> at->member & 1))
 			ledger_free(ledger, core);
 		else if (at->state == LEDGER_GIVEN &&
 			 gave(sights, core, at, gone))
-			ledger_give(ledger, core, at->member);
+			ledger_confirm(ledger, core);
 	}
 }

@@ -21,7 +21,20 @@ void ledger_free(struct ledger *ledger, uint32_t core);
 /* The host gives the core to @member. */
 void ledger_give(struct ledger *ledger, uint32_t core, uint32_t member);
 
-/* Cores of @gone members become free; what they gave is given by the host. */
+/*
+ * The host says, too, that the core was given, to a member that did not believe or cannot ask
+ * the giver.  Of the same generation: the receiver may be taking it, and takes it once.
+ */
+void ledger_confirm(struct ledger *ledger, uint32_t core);
+
+/* Was @member there until a few ticks ago?  Then it may have given anything. */
+must_check bool ledger_is_remembered(const struct ledger *ledger,
+				     uint32_t member);
+
+/*
+ * Cores of @gone members become free; what they gave is confirmed by the host.  But for
+ * blurred cores of members that are still leaving.
+ */
 void ledger_bury(struct ledger *ledger, const struct ledger_sights *sights,
 		 uint64_t gone);
 

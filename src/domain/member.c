@@ -18,9 +18,6 @@
 /* Without os_futex_wait_many(): a core that is given is found so late. */
 #define LOOK_NS 500000u
 
-/* The host forgets disputes in half of the time (domain/ledger.c). */
-#define FORGIVE_TICKS 512u
-
 /* ---- the kernel's help: domain/slices.h --------------------------------------------------- */
 
 /* By a worker: it has, or wants, a core. */
@@ -232,8 +229,6 @@ static void op_tick(void *arg, uint64_t now_ns)
 	struct domain_member *member = arg;
 
 	(void)now_ns;
-	if (++member->nr_ticks % FORGIVE_TICKS == 0)
-		cores_forgive(&member->view);
 	wants_tick(&member->wants);
 	show(member);
 	take_left_over(member);

@@ -34,7 +34,6 @@ struct domain_member {
 	bool strict;           /* under the lock                      */
 	uint32_t no_wait_many; /* 1: the kernel has no such call             */
 	uint32_t obeyed[DOMAIN_CORES_MAX]; /* the last wish for each core    */
-	uint32_t nr_ticks; /* of the monitor                                 */
 	uint64_t nr_taken, wait_ns, wait_max_ns;
 	struct lease_counters before; /* of earlier memberships              */
 };

@@ -32,8 +32,9 @@
  * and of the host alone
  *
  *   SEEN     .member holds the core, as the host has seen; says nothing new
- *   PENDING  the host is about to take the idle core of another member for .member; nobody
- *            takes the core yet (domain/cores.h).  Of the generation after IDLE
+ *   PENDING  the host is about to take a core, which another member keeps idle or has not
+ *            taken yet, for .member; nobody takes the core yet (domain/cores.h).  Of the
+ *            generation after IDLE, or after the one with which the core would be taken
  *   IDLE     nobody wants the core
  *
  * IDLE and BUSY change without a new generation.
@@ -224,7 +225,9 @@ struct host_page {
 	uint32_t beat;
 	uint32_t reserved;
 	cache_aligned uint64_t live; /* bits: indices of members */
-	uint8_t free[184];
+	uint64_t disputed; /* bits: members that contradict each other */
+	uint64_t doubted;  /* bits: members that somebody may have fooled */
+	uint8_t free[168];
 	uint64_t member[DOMAIN_MEMBERS_MAX]; /* their generations; 0: none */
 	uint32_t gives[DOMAIN_MEMBERS_MAX];  /* as above */
 	uint32_t wish[DOMAIN_CORES_MAX];     /* give this core to that member */
@@ -254,6 +257,8 @@ _Static_assert(offsetof(struct host_page, generation) == 16, "as above");
 _Static_assert(offsetof(struct host_page, tick_ns) == 24, "as above");
 _Static_assert(offsetof(struct host_page, beat) == 32, "as above");
 _Static_assert(offsetof(struct host_page, live) == 64, "as above");
+_Static_assert(offsetof(struct host_page, disputed) == 72, "as above");
+_Static_assert(offsetof(struct host_page, doubted) == 80, "as above");
 _Static_assert(offsetof(struct host_page, member) == 256, "as above");
 _Static_assert(offsetof(struct host_page, gives) == 768, "as above");
 _Static_assert(offsetof(struct host_page, wish) == 1024, "as above");
@@ -333,6 +338,19 @@ static inline uint64_t host_live(const struct host_page foreign *page)
 {
 	/* relaxed: pages of members are mapped by descriptors that packets bring. */
 	return load_relaxed(&page->live);
+}
+
+/* What comes of a word that was mended comes behind these sets (DP2). */
+static inline uint64_t host_disputed(const struct host_page foreign *page)
+{
+	/* relaxed: ordered by the core word that was read before. */
+	return load_relaxed(&page->disputed);
+}
+
+static inline uint64_t host_doubted(const struct host_page foreign *page)
+{
+	/* relaxed: as above. */
+	return load_relaxed(&page->doubted);
 }
 
 static inline uint32_t member_beats(const struct member_page foreign *page)
@@ -476,6 +494,15 @@ static inline void host_live_set(struct host_page *page, uint64_t live)
 {
 	/* relaxed: see host_live(). */
 	store_relaxed(&page->live, live);
+}
+
+/* Before the words that mend what these members say. */
+static inline void host_disputed_set(struct host_page *page, uint64_t disputed,
+				     uint64_t doubted)
+{
+	/* relaxed: the next core word has the edge. */
+	store_relaxed(&page->disputed, disputed);
+	store_relaxed(&page->doubted, doubted);
 }
 
 static inline void host_member_set(struct host_page *page, uint32_t member,

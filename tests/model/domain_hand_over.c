@@ -306,6 +306,63 @@ MODEL(a_core_to_and_fro_is_no_lie, .setup = busy,
       .threads = { a_gives_and_takes, b_gives_back, host_ticks },
       .finish = nobody_lies, .delays = 3);
 
+/* ---- a core that is not taken ---------------------------------------------------------------- */
+
+/* A has given the core to B, which wants nothing any more; C wants it. */
+static void untaken(void)
+{
+	begin(3, CORE_BUSY);
+	running = 0;
+	(void)cores_give(&view[A], 0, B);
+	(void)!broker_tick(&broker, false);
+	(void)!broker_tick(&broker, false);
+	page[C].want = want_word(1, 1, 10);
+	model_ledger(&broker, sizeof(broker));
+}
+
+static void c_takes_it(int id)
+{
+	(void)id;
+	if (cores_take_any(&view[C]) != DOMAIN_NO_CORE)
+		enter(C);
+}
+
+static void b_takes_any(int id)
+{
+	(void)id;
+	if (cores_take_any(&view[B]) != DOMAIN_NO_CORE)
+		enter(B);
+}
+
+static void b_takes_and_leaves(int id)
+{
+	(void)id;
+	if (cores_take_any(&view[B]) == DOMAIN_NO_CORE)
+		return;
+	enter(B);
+	leave();
+	(void)cores_leave(&view[B], 0);
+}
+
+/* B or C has it, or C gets it with the next ticks, however B was disturbed. */
+static void c_is_not_forgotten(void)
+{
+	ledger.ejected |= broker_tick(&broker, true);
+	if (!running && cores_take_any(&view[C]) == DOMAIN_NO_CORE) {
+		ledger.ejected |= broker_tick(&broker, true);
+		MODEL_CHECK(cores_take_any(&view[C]) == 0);
+	}
+	MODEL_CHECK(!ledger.ejected);
+}
+
+MODEL(an_untaken_core_has_one_winner, .setup = untaken,
+      .threads = { b_takes_any, c_takes_it, host_ticks },
+      .finish = c_is_not_forgotten, .delays = 4);
+
+MODEL(an_untaken_core_is_found_by_the_tick, .setup = untaken,
+      .threads = { b_takes_and_leaves, c_takes_it, host_ticks },
+      .finish = c_is_not_forgotten, .delays = 3);
+
 /* ---- death ---------------------------------------------------------------------------------- */
 
 static void mortal_busy(void)

@@ -385,6 +385,253 @@ TEST(a_member_that_believed_a_liar_stays)
 	CHECK_EQ(crowd.broker.ledger.member[1].fault, LEDGER_DISPUTES);
 }
 
+/* Member 0 has all cores, and lies; the others are honest. */
+static void crowd_with_a_liar(uint32_t nr_cores, uint32_t nr)
+{
+	crowd_of_two(nr_cores, 30, &options);
+	for (uint32_t i = 2; i < nr; i++)
+		crowd_admit(i, &usual);
+}
+
+/* The liar gives @core to @to, which takes it; then it hides that.  Where it was. */
+static uint64_t fool(uint32_t core, uint32_t to)
+{
+	uint64_t word = crowd.page[0].core[core];
+
+	CHECK(cores_give(&crowd.view[0], core, to));
+	CHECK_EQ(cores_take(&crowd.view[to]), (int)core);
+	crowd.page[0].core[core] = word;
+	return word;
+}
+
+/* How many members think that they have @core. */
+static uint32_t nr_holders(uint32_t core)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < DOMAIN_MEMBERS_MAX; i++)
+		nr += crowd.broker.page[i] && cores_hold(&crowd.view[i], core);
+	return nr;
+}
+
+TEST(a_member_that_was_fooled_for_all_cores_at_once_stays)
+{
+	crowd_with_a_liar(2 * LEDGER_DENIALS_MAX, 3);
+	for (uint32_t core = 0; core < 2 * LEDGER_DENIALS_MAX; core++)
+		(void)fool(core, 1);
+	CHECK_EQ(crowd_tick(), 0);
+	CHECK_EQ(broker_tick(&crowd.broker, true), 0);
+	for (uint32_t core = 0; core < 2 * LEDGER_DENIALS_MAX; core++)
+		CHECK_EQ(nr_holders(core), 1);
+}
+
+TEST(a_member_that_was_fooled_believes_the_host_alone)
+{
+	crowd_with_a_liar(2, 3);
+	(void)fool(0, 1);
+	/* It keeps the core idle, and does not look at it any more. */
+	CHECK(cores_leave(&crowd.view[1], 0));
+	CHECK_EQ(crowd_tick(), 0);
+	for (uint32_t i = 0; i < 2 * LEDGER_CLAIMS_MAX; i++) {
+		(void)crowd_take(0);
+		CHECK(cores_give(&crowd.view[0], 0, 1));
+		CHECK_EQ(cores_take_any(&crowd.view[1]), DOMAIN_NO_CORE);
+		CHECK(cores_give(&crowd.view[0], 1, 2));
+		CHECK_EQ(cores_take_any(&crowd.view[2]), 1);
+		CHECK(cores_give(&crowd.view[2], 1, 0));
+		(void)crowd_take(0);
+		CHECK_EQ(crowd_tick(), 0);
+		/* The host has seen that this one was no lie. */
+		CHECK_EQ(crowd_tick(), 0);
+		(void)crowd_take(1);
+		(void)cores_resume(&crowd.view[1]);
+		CHECK(cores_give(&crowd.view[1], 0, 0));
+		/* Nor does the liar believe it. */
+		CHECK_EQ(crowd_tick(), 0);
+		CHECK_EQ(crowd_tick(), 0);
+	}
+}
+
+/* Core 0 goes from member 0 to @a and to @b. */
+static void give_on(uint32_t a, uint32_t b)
+{
+	CHECK(cores_give(&crowd.view[0], 0, a));
+	CHECK_EQ(cores_take(&crowd.view[a]), 0);
+	CHECK(cores_give(&crowd.view[a], 0, b));
+	CHECK_EQ(cores_take(&crowd.view[b]), 0);
+}
+
+TEST(a_member_that_gave_on_what_a_liar_gave_stays)
+{
+	uint64_t word;
+
+	crowd_with_a_liar(1, 5);
+	word = crowd.page[0].core[0];
+	give_on(1, 2);
+	crowd.page[0].core[0] = word;
+	CHECK_EQ(crowd_tick(), 0);
+	CHECK_EQ(nr_holders(0), 1);
+	/* It may have had it of anybody, and believes nobody for a while. */
+	(void)crowd_take(0);
+	CHECK(cores_give(&crowd.view[0], 0, 3));
+	CHECK_EQ(cores_take(&crowd.view[3]), 0);
+	CHECK(cores_give(&crowd.view[3], 0, 1));
+	CHECK_EQ(cores_take_any(&crowd.view[1]), DOMAIN_NO_CORE);
+	CHECK_EQ(crowd_tick(), 0);
+	CHECK_EQ(crowd_tick(), 0);
+	CHECK_EQ(cores_take_any(&crowd.view[1]), 0);
+	/* A liar says that often. */
+	for (uint32_t i = 2; i <= LEDGER_CLAIMS_MAX; i++) {
+		word = core_word(core_generation(crowd.host.core[0]) + 3,
+				 CORE_GIVEN, 2);
+		crowd.page[4].core[0] = word;
+		CHECK_EQ(crowd_tick(), 0);
+	}
+	crowd.page[4].core[0] = core_word(
+		core_generation(crowd.host.core[0]) + 3, CORE_GIVEN, 2);
+	CHECK_EQ(crowd_tick(), 1u << 4);
+}
+
+TEST(members_to_which_a_liar_gave_one_core_do_not_contradict_each_other)
+{
+	uint64_t word;
+
+	crowd_with_a_liar(1, 6);
+	/* The first way: of one generation, and given on. */
+	(void)fool(0, 1);
+	CHECK(cores_give(&crowd.view[0], 0, 2));
+	CHECK_EQ(cores_take(&crowd.view[2]), 0);
+	CHECK_EQ(crowd_tick(), 0);
+	CHECK_EQ(nr_holders(0), 1);
+	(void)crowd_take(2);
+	CHECK(cores_give(&crowd.view[2], 0, 0));
+	(void)crowd_take(0);
+	CHECK_EQ(crowd_tick(), 0);
+	/* The second: the receivers have given it on. */
+	word = crowd.page[0].core[0];
+	give_on(3, 4);
+	crowd.page[0].core[0] = word;
+	give_on(2, 5);
+	CHECK_EQ(crowd_tick(), 0);
+	CHECK_EQ(nr_holders(0), 1);
+}
+
+TEST(a_member_that_a_liar_fooled_before_its_death_stays)
+{
+	crowd_with_a_liar(2, 3);
+	(void)fool(0, 1);
+	(void)fool(1, 1);
+	CHECK(cores_give(&crowd.view[1], 1, 2));
+	broker_retire(&crowd.broker, 0);
+	CHECK_EQ(crowd_tick(), 0);
+	for (uint32_t i = 0; i < 3 * LEDGER_RUMOUR_TICKS; i++)
+		CHECK_EQ(crowd_tick(), 0);
+}
+
+TEST(a_give_at_the_end_of_the_window_is_no_nonsense_of_its_receiver)
+{
+	uint64_t word;
+
+	crowd_with_a_liar(1, 3);
+	word = crowd.page[0].core[0];
+	crowd.page[0].core[0] =
+		core_word(core_generation(word) + DOMAIN_WINDOW, CORE_GIVEN, 1);
+	CHECK_EQ(cores_take_any(&crowd.view[1]), 0);
+	CHECK(cores_give(&crowd.view[1], 0, 2));
+	crowd.page[0].core[0] = word;
+	CHECK_EQ(crowd_tick(), 0);
+	CHECK_EQ(nr_holders(0), 1);
+}
+
+TEST(a_word_that_says_that_it_has_no_core_claims_none)
+{
+	crowd_with_a_liar(1, 3);
+	crowd.page[1].core[0] = core_word(
+		core_generation(crowd.page[0].core[0]) + 5, CORE_NONE, 1);
+	CHECK_EQ(crowd_tick(), 0);
+	CHECK(cores_hold(&crowd.view[0], 0));
+	CHECK_GE(core_generation(crowd.host.core[0]),
+		 core_generation(crowd.page[1].core[0]));
+}
+
+/* ---- what the host does beside its members ------------------------------------------------ */
+
+/* A tick in which the words of the core did not stand still. */
+static void tick_blindly(void)
+{
+	struct ledger_sights sights = crowd.broker.sights;
+
+	sights.blurred[0] = true;
+	ledger_tick(&crowd.broker.ledger, &sights, false);
+	CHECK_EQ(crowd.broker.ledger.ejected, 0);
+}
+
+TEST(what_a_dead_member_did_is_not_forgotten_before_it_is_seen)
+{
+	const struct ledger *ledger = &crowd.broker.ledger;
+
+	crowd_with_a_liar(1, 3);
+	give_on(1, 2);
+	broker_retire(&crowd.broker, 1);
+	tick_blindly();
+	CHECK_EQ(ledger->leaving, 1u << 1);
+	CHECK_EQ(crowd_tick(), 0);
+	CHECK_EQ(ledger->leaving, 0);
+	CHECK_EQ(ledger->core[0].member, 2);
+	CHECK_EQ(ledger->core[0].state, LEDGER_HELD);
+	CHECK_EQ(ledger->member[2].disputes, 0);
+	CHECK(cores_hold(&crowd.view[2], 0));
+}
+
+TEST(a_core_that_a_dead_member_gave_unseen_is_not_freed)
+{
+	crowd_of_two(1, 30, &options);
+	crowd_admit(2, &usual);
+	CHECK(cores_give(&crowd.view[0], 0, 1));
+	CHECK_EQ(cores_take(&crowd.view[1]), 0);
+	broker_retire(&crowd.broker, 0);
+	tick_blindly();
+	CHECK_EQ(crowd_tick(), 0);
+	CHECK_EQ(crowd.broker.ledger.core[0].member, 1);
+	CHECK(cores_hold(&crowd.view[1], 0));
+}
+
+TEST(a_core_that_never_stands_still_keeps_no_seat_for_ever)
+{
+	const struct ledger *ledger = &crowd.broker.ledger;
+	uint32_t tick = 0;
+
+	crowd_of_two(1, 30, &options);
+	broker_retire(&crowd.broker, 0);
+	do
+		tick_blindly();
+	while (ledger->leaving && ++tick < 100);
+	CHECK_EQ(tick, LEDGER_RUMOUR_TICKS - 1);
+	CHECK(ledger->core[0].state == LEDGER_FREE ||
+	      ledger->core[0].member == 1);
+}
+
+TEST(what_a_giver_gave_the_host_confirms_and_does_not_give_again)
+{
+	uint64_t generation;
+
+	crowd_of_two(1, 30, &options);
+	crowd_admit(2, &usual);
+	crowd_want(1, 1, 20);
+	CHECK(cores_give(&crowd.view[0], 0, 1));
+	generation = core_generation(crowd.page[0].core[0]);
+	CHECK_EQ(crowd_tick(), 0);
+	CHECK_EQ(crowd_tick(), 0);
+	CHECK_EQ(crowd.host.core[0], core_word(generation, CORE_GIVEN, 1));
+	/* The receiver takes it of either, and once. */
+	CHECK_EQ(cores_take(&crowd.view[1]), 0);
+	CHECK(cores_give(&crowd.view[1], 0, 2));
+	CHECK_EQ(cores_take(&crowd.view[2]), 0);
+	CHECK_EQ(cores_take_any(&crowd.view[1]), DOMAIN_NO_CORE);
+	CHECK_EQ(nr_holders(0), 1);
+	CHECK_EQ(crowd_tick(), 0);
+}
+
 TEST(a_member_may_give_a_core_often_between_two_ticks)
 {
 	crowd_of_two(1, 30, &options);

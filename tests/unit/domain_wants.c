@@ -85,6 +85,27 @@ TEST(gives_without_a_core_are_not_believed)
 	}
 }
 
+/* As early as that: the host has not ticked yet. */
+TEST(a_core_that_the_host_has_kept_comes_of_no_peer)
+{
+	uint64_t generation;
+
+	crowd_begin(3, &options);
+	crowd_admit(0, &usual);
+	crowd_admit(1, &usual);
+	generation = core_generation(crowd.host.core[0]);
+	for (uint32_t core = 0; core < 3; core++)
+		crowd.page[1].core[core] =
+			core_word(generation + 30 + core, CORE_GIVEN, 0);
+	CHECK_EQ(cores_take_any(&crowd.view[0]), DOMAIN_NO_CORE);
+	CHECK_EQ(crowd_tick() & 1, 0);
+	/* One that was about to be taken when the host took it back. */
+	crowd.host.core[1] = core_word(generation, CORE_IDLE, DOMAIN_NOBODY);
+	crowd.page[0].core[1] = core_word(generation + 32, CORE_BUSY, 1);
+	CHECK(!cores_hold(&crowd.view[0], 1));
+	CHECK_EQ(core_kind(crowd.page[0].core[1]), CORE_NONE);
+}
+
 TEST(a_peer_cannot_take_a_core_away_by_its_words)
 {
 	uint64_t word;
