@@ -8,7 +8,8 @@
  *
  * A process can be left for another one at each atomic operation of src/domain, and there
  * it can be killed or stopped.  One member may be hostile: it writes to its page what it
- * likes.
+ * likes; or it is *cunning*: it has cores as others have, gives them, and hides it or gives
+ * them again.
  *
  * What must hold, in any history:
  *
@@ -16,9 +17,10 @@
  *     shortly before, or a hostile one is there
  *   - no core is lost: while a member wants a core, each core has a worker again within
  *     five ticks: the host waits for three until a receiver counts as stopped
- *   - an honest member is never ejected; a hostile one that writes nonsense always is
+ *   - an honest member is never ejected; a hostile one that writes nonsense always is.
+ *     Who has lied of a cunning one and of those it fooled, nobody can know
  *   - a dead member is in no set of live members, and nobody gives it anything, two ticks
- *     after its death
+ *     after its death; but for a core that went round so fast that the host saw nothing
  */
 #include "step.h"
 #include "world.h"
@@ -44,7 +46,8 @@ struct life {
 	struct domain_view view;
 	struct wants wants;
 	uint32_t index;
-	bool strict, hostile, ejected, joined;
+	bool strict, hostile, cunning, ejected, joined;
+	bool ticks;          /* its monitor is awake                */
 	uint64_t died_ns;    /* 0: lives                          */
 	uint64_t resumed_ns; /* the end of the last SIGSTOP       */
 	uint64_t tick_ns, demand_until;
@@ -194,9 +197,11 @@ static void demand(struct life *life)
 	life->demand = one_in(3) ? 0 : draw(nr_cores + 1);
 	life->level = 8 + 8 * draw(4);
 	life->demand_until = world.now_ns + draw(6 * MS);
-	/* It wakes up; its monitor wakes up later. */
-	if (was_asleep)
+	/* It wakes up; its monitor looks later, unless it has not slept yet. */
+	if (was_asleep && !life->ticks) {
 		life->tick_ns = world.now_ns + draw(TICK);
+		life->ticks = true;
+	}
 	trace("wants %u cores for level %u", life->demand, life->level);
 }
 
@@ -208,7 +213,7 @@ static void sleep_a_while(struct life *life)
 		until = world.now_ns + draw(20 * US);
 	else if (life->demand && cores_have_news(&life->view))
 		return;
-	if ((life->demand || nr_busy(life)) && life->tick_ns < until)
+	if (life->ticks && life->tick_ns < until)
 		until = life->tick_ns;
 	process_sleep(until);
 }
@@ -219,9 +224,11 @@ static void member_main(void *self)
 
 	while (!life->ejected) {
 		demand(life);
-		if (world.now_ns >= life->tick_ns) {
+		if (life->ticks && world.now_ns >= life->tick_ns) {
 			tick_of(life);
 			life->tick_ns = world.now_ns + TICK;
+			/* The monitor goes to sleep in its look, and not before. */
+			life->ticks = life->demand || nr_busy(life);
 		}
 		run(life);
 		sleep_a_while(life);
@@ -247,11 +254,67 @@ static uint64_t nonsense(void)
 	}
 }
 
+/* Gives the core, but for what it may say later. */
+static void seem_to_give(struct life *life, uint32_t core, uint64_t word,
+			 uint32_t more)
+{
+	uint32_t to = (life->index + 1 + draw(MEMBERS - 1)) % MEMBERS;
+
+	life->page->core[core] =
+		core_word(core_generation(word) + 1 + more, CORE_GIVEN, to);
+	trace("gives core %u with %llu to %u", core,
+	      (unsigned long long)core_generation(life->page->core[core]), to);
+	member_tell(life->page, to);
+}
+
+/* It has @core, as @word says.  Others do something with what they were given. */
+static void fool(struct life *life, uint32_t core, uint64_t word)
+{
+	seem_to_give(life, core, word, one_in(4) ? 2 * draw(8) : 0);
+	process_sleep(world.now_ns + draw(one_in(2) ? 10 * US : 2 * MS));
+	switch (draw(4)) {
+	case 0:
+		return;
+	case 1:
+		seem_to_give(life, core, word, one_in(4) ? 2 * draw(8) : 0);
+		return;
+	case 2:
+		word = core_word(core_generation(word), CORE_NONE,
+				 DOMAIN_NOBODY);
+	}
+	trace("hides that it gave core %u", core);
+	life->page->core[core] = word;
+}
+
+static void cunning_main(void *self)
+{
+	struct life *life = self;
+
+	while (!life->ejected) {
+		uint32_t nr = draw(nr_cores + 1);
+
+		member_beat(life->page);
+		member_show(life->page, 1, 8 * draw(5), 0);
+		wants_tell(&life->wants, nr, 8 * draw(5));
+		while (cores_take_any(&life->view) != DOMAIN_NO_CORE)
+			;
+		for (uint32_t core = 0; core < nr_cores; core++) {
+			uint64_t word = life->page->core[core];
+
+			if (cores_hold(&life->view, core) && !one_in(3))
+				fool(life, core, word);
+		}
+		process_sleep(world.now_ns + draw(MS));
+	}
+}
+
 static void hostile_main(void *self)
 {
 	struct life *life = self;
 	uint64_t *words = (uint64_t *)life->page;
 
+	if (life->cunning)
+		cunning_main(life);
 	while (!life->ejected) {
 		uint32_t nr = 1 + draw(64);
 
@@ -302,8 +365,10 @@ static void begin_life(uint32_t index, bool is_hostile)
 	}
 	wants_init(&life->wants, &life->view);
 	member[index] = life;
-	if (is_hostile)
+	if (is_hostile) {
 		hostile = life;
+		life->cunning = one_in(2);
+	}
 	(void)snprintf(name, sizeof(name), "%s%u.%u", is_hostile ? "evil" : "m",
 		       index, nr_lives);
 	life->process.killed = was_killed;
@@ -427,9 +492,18 @@ static bool somebody_wants(void)
 	return false;
 }
 
+/* It says that it runs. */
+static bool is_with_cunning(uint32_t core)
+{
+	const struct ledger_core *at = &broker.ledger.core[core];
+
+	return hostile && hostile->cunning && !hostile->ejected &&
+	       at->state != LEDGER_FREE && at->member == hostile->index;
+}
+
 static void check_lost(uint32_t core)
 {
-	if (nr_running(core) || !somebody_wants()) {
+	if (nr_running(core) || !somebody_wants() || is_with_cunning(core)) {
 		unused_since[core] = 0;
 		return;
 	}
@@ -450,7 +524,9 @@ static void check_dead(void)
 		HOLDS(!(host_page->live >> life->index & 1),
 		      "a dead member is among the living");
 		for (uint32_t core = 0; core < nr_cores; core++)
-			HOLDS(broker.ledger.core[core].state == LEDGER_FREE ||
+			HOLDS(broker.sights.blurred[core] ||
+				      broker.ledger.core[core].state ==
+					      LEDGER_FREE ||
 				      broker.ledger.core[core].member !=
 					      life->index,
 			      "core %u is with a dead member", core);
@@ -558,7 +634,8 @@ static void play(uint64_t seed, bool is_traced)
 			fail("all sleep for ever");
 		check();
 	}
-	HOLDS(!hostile || hostile->ejected || hostile->died_ns,
+	HOLDS(!hostile || hostile->cunning || hostile->ejected ||
+		      hostile->died_ns,
 	      "nobody ejects a member that writes nonsense");
 	world_end();
 	for (uint32_t i = 0; i < nr_lives; i++)
