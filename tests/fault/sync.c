@@ -384,3 +384,51 @@ SCENARIO(futures)
 {
 	with_runtime(2, use_futures);
 }
+
+/* ---- levels that are lent --------------------------------------------------------------- */
+
+static struct debt {
+	struct sley_group group;
+	struct sley_mutex mutex;
+	struct sley_future done;
+	struct sley_task low, urgent;
+} debt;
+
+static void borrow(void *arg)
+{
+	(void)arg;
+	sley_mutex_lock(&debt.mutex);
+	sley_mutex_unlock(&debt.mutex);
+	CHECK_EQ(sley_future_wait(&debt.done), 0);
+}
+
+/* Owes the mutex, then the future. */
+static void owe(void *arg)
+{
+	(void)arg;
+	sley_mutex_lock(&debt.mutex);
+	CHECK_EQ(sley_spawn_with(&debt.group, &debt.urgent, borrow, NULL,
+				 SLEY_OPTIONS(.priority = -10)),
+		 0);
+	sley_yield();
+	sley_mutex_unlock(&debt.mutex);
+	sley_yield();
+	CHECK_EQ(sley_future_set(&debt.done, &debt), 0);
+}
+
+static void lend_to_the_low(void *arg)
+{
+	(void)arg;
+	debt = (struct debt){ .done = SLEY_FUTURE_INIT };
+	CHECK_EQ(sley_spawn_with(&debt.group, &debt.low, owe, NULL,
+				 SLEY_OPTIONS(.priority = 10,
+					      .future = &debt.done)),
+		 0);
+	sley_join(&debt.group);
+}
+
+/* Without memory no level is lent, and all else is as ever. */
+SCENARIO(levels_that_are_lent)
+{
+	with_runtime(1, lend_to_the_low);
+}

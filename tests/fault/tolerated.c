@@ -70,6 +70,12 @@ static const struct tolerated table[] = {
 	{ "domain/host_guest.c", "tell", "os_seqpacket_send", .rule = EITHER,
 	  .reason = "a guest that is not told is sent away; it may be on its "
 		    "way out" },
+	{ "domain/host.c", "listen_again", "os_epoll_add", .rule = ABSORBED,
+	  .second = true, .reason = "then the host tries again later" },
+	{ "core/wait/loan.c", "loan_prepare", "mem_alloc", .rule = ABSORBED,
+	  .reason = "then no level is lent" },
+	{ "core/wait/loan.c", "loan_promise", "mem_alloc", .rule = ABSORBED,
+	  .reason = "as above" },
 	{ "stream/serve.c", "prepare", "slab_alloc", .rule = EITHER,
 	  .reason = "a server tries again; it is a shortage, and reported, "
 		    "only if a connection waits" },
