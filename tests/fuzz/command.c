@@ -118,6 +118,7 @@ static void read_slowly(struct line *line, const char *const *args, int nr)
 			line->json = true;
 		} else if ((text = text_of(args, nr, &i, "--socket"))) {
 			line->socket = text;
+			line->status = *text ? STATUS_OK : STATUS_USAGE;
 		} else if (text_of(args, nr, &i, "--param")) {
 			line->nr_params++;
 		} else {
