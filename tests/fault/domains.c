@@ -7,10 +7,17 @@
 #include "fault/sweep.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <sley/domain.h>
 #include <sley/domain_host.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static char folder[64], path[80];
@@ -149,6 +156,87 @@ SCENARIO(domains_that_let_nobody_in)
 	CHECK_EQ(rmdir(folder), 0);
 	trial_stop(rt);
 }
+
+/* ---- a host without descriptors ------------------------------------------------------ */
+
+static atomic_bool cannot_accept;
+
+static void note_shortage(void *self, const char *line)
+{
+	(void)self;
+	if (strstr(line, "cannot accept"))
+		atomic_store(&cannot_accept, true);
+}
+
+/* No call of this process gets a new descriptor, until the limit is put back. */
+static struct rlimit take_descriptors(int highest)
+{
+	struct rlimit before, none;
+	int next = fcntl(highest, F_DUPFD_CLOEXEC, 0);
+
+	CHECK(next >= 0);
+	CHECK_EQ(close(next), 0);
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){ (rlim_t)next, before.rlim_max };
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+	return before;
+}
+
+/* A process that connects, and waits for what the host says. */
+static int visit(void)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	int visitor = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct rlimit before;
+
+	CHECK(visitor >= 0);
+	snprintf(name.sun_path, sizeof(name.sun_path), "%s", path);
+	before = take_descriptors(visitor);
+	CHECK_EQ(connect(visitor, (const struct sockaddr *)&name, sizeof(name)),
+		 0);
+	CHECK_EVENTUALLY(cannot_accept || trial_struck());
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+	return visitor;
+}
+
+/* The host accepts, and sends away a process that says nothing of use. */
+static void be_accepted(int visitor)
+{
+	struct pollfd answer = { .fd = visitor, .events = POLLIN };
+
+	CHECK_EQ(send(visitor, "?", 1, MSG_NOSIGNAL), 1);
+	while (poll(&answer, 1, 200) == 0)
+		if (trial_struck())
+			return; /* perhaps for ever: it is told of nobody */
+}
+
+/* A host with no descriptor for a visitor listens again when it has one. */
+SCENARIO(domains_that_accept_again)
+{
+	struct sley_domain_host *host;
+	int visitor;
+
+	snprintf(folder, sizeof(folder), "/tmp/sley-fault-XXXXXX");
+	CHECK(mkdtemp(folder) != NULL);
+	snprintf(path, sizeof(path), "%s/s", folder);
+	if (TRY(sley_domain_host_create(
+			&host, SLEY_DOMAIN_HOST_OPTIONS(.name = path,
+							.report = note_shortage)),
+		SHORTAGES, -EADDRINUSE)) {
+		trial_mark();
+		/* The host has just told of the shortage, and says few lines. */
+		trial_may_absorb("accept4");
+		trial_may_absorb("os_epoll_add");
+		trial_may_absorb("os_seqpacket_send");
+		visitor = visit();
+		be_accepted(visitor);
+		CHECK_EQ(close(visitor), 0);
+		sley_domain_host_destroy(host);
+	}
+	CHECK_EQ(rmdir(folder), 0);
+}
+
+/* ---- no host ------------------------------------------------------------------------- */
 
 /* Nobody hosts: a program is started that cannot either, and says so. */
 static int join_nothing(struct sley *rt)

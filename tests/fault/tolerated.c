@@ -71,7 +71,7 @@ static const struct tolerated table[] = {
 	  .reason = "a guest that is not told is sent away; it may be on its "
 		    "way out" },
 	{ "domain/host.c", "listen_again", "os_epoll_add", .rule = ABSORBED,
-	  .second = true, .reason = "then the host tries again later" },
+	  .reason = "then the host tries again later" },
 	{ "core/wait/loan.c", "loan_prepare", "mem_alloc", .rule = ABSORBED,
 	  .reason = "then no level is lent" },
 	{ "core/wait/loan.c", "loan_promise", "mem_alloc", .rule = ABSORBED,
