@@ -220,8 +220,9 @@ SCENARIO(domains_that_accept_again)
 	CHECK(mkdtemp(folder) != NULL);
 	snprintf(path, sizeof(path), "%s/s", folder);
 	if (TRY(sley_domain_host_create(
-			&host, SLEY_DOMAIN_HOST_OPTIONS(.name = path,
-							.report = note_shortage)),
+			&host,
+			SLEY_DOMAIN_HOST_OPTIONS(.name = path,
+						 .report = note_shortage)),
 		SHORTAGES, -EADDRINUSE)) {
 		trial_mark();
 		/* The host has just told of the shortage, and says few lines. */
