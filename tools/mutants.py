@@ -44,7 +44,7 @@ SOURCES = ("src/*.c", "src/*.h", "include/sley/*.h")
 EXEMPT = ("src/base/atomic.h", "src/os/membarrier.*", "src/os/futex.*")
 OPERATION = re.compile(
     r"\b(load|store|xchg|cas|add|sub|or|and)_"
-    r"(relaxed|acquire|release|acq_rel_acquire|acq_rel)\s*\("
+    r"(relaxed|acquire|release|acq_rel_acquire|acq_rel|seq_cst)\s*\("
     r"|\b__atomic_(load|store|exchange|compare_exchange|fetch_\w+?)(?:_n)?\s*\("
     r"|\bos_(futex_wake|membarrier)(?:_shared)?\s*\("
     r"|\bSLEY_(LOAD_OWN)\s*\(")
@@ -55,12 +55,12 @@ ORDERED = {"acquire": ["relaxed"], "release": ["relaxed"],
            "acq_rel": ["relaxed", "no-acquire", "no-release"],
            "acq_rel_acquire": ["relaxed", "no-acquire", "no-release",
                                "no-failure"],
-           "relaxed": [], "": []}
+           "seq_cst": ["relaxed", "no-total"], "relaxed": [], "": []}
 SHAPED = {"load": [], "store": ["late"], "rmw": ["split"],
           "cas": ["split", "succeed"], "wake": ["skip"], "barrier": ["skip"]}
 MODES = ("sc", "tso", "ra")
 # Only release/acquire histories know orders.
-BY_ORDER = ("relaxed", "no-acquire", "no-release", "no-failure")
+BY_ORDER = ("relaxed", "no-acquire", "no-release", "no-failure", "no-total")
 # What a few executions find is not searched for with many; at random they find
 # it sooner than one after the other, but are never all there are.
 QUICK = (("--limit", "100"), ("--random", "100"))

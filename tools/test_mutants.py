@@ -38,7 +38,7 @@ int receive(struct box *box)
 	(void)add_acq_rel(&box->taken, 1);
 	os_futex_wake(&box->full, 1);
 	os_membarrier();
-	return 1;
+	return load_seq_cst(&box->full);
 }
 """
 
@@ -56,7 +56,8 @@ SITES = ((13, "load_acquire", "&box->full", "load"),
          (17, "cas_acq_rel_acquire", "&box->slot[index(box, 1)]", "cas"),
          (18, "add_acq_rel", "&box->taken", "rmw"),
          (20, "futex_wake", "&box->full", "wake"),
-         (21, "membarrier", "", "barrier"))
+         (21, "membarrier", "", "barrier"),
+         (22, "load_seq_cst", "&box->full", "load"))
 
 
 class Mutants(unittest.TestCase):
@@ -150,7 +151,9 @@ class Mutants(unittest.TestCase):
             ("receive", "add_acq_rel(&box->taken)", 2, 19, 19,
              "relaxed no-acquire no-release split"),
             ("receive", "os_futex_wake(&box->full)", 1, 20, 20, "skip"),
-            ("receive", "os_membarrier()", 1, 21, 21, "skip")])
+            ("receive", "os_membarrier()", 1, 21, 21, "skip"),
+            ("receive", "load_seq_cst(&box->full)", 1, 22, 22,
+             "relaxed no-total")])
 
     def test_lists_them_with_the_models_that_come_by(self):
         status, text = self.run_tool("--list")

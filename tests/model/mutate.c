@@ -15,6 +15,8 @@
  *   no-acquire   the operation at most releases
  *   no-release   the operation at most acquires
  *   no-failure   a compare-and-swap that fails has no order
+ *   no-total     the operation acquires and releases, but has no place in the order
+ *                that all threads agree on
  *   split        a read-modify-write is a load and a store
  *   succeed      a compare-and-swap stores in any case, and reports success
  *   late         a store is carried out after the next step that the store must
@@ -49,6 +51,7 @@ enum mutation {
 	MUTATE_NO_ACQUIRE,
 	MUTATE_NO_RELEASE,
 	MUTATE_NO_FAILURE,
+	MUTATE_NO_TOTAL,
 	MUTATE_SPLIT,
 	MUTATE_SUCCEED,
 	MUTATE_LATE,
@@ -169,6 +172,7 @@ static enum mutation mutation_named(const char *name)
 		[MUTATE_NO_ACQUIRE] = "no-acquire",
 		[MUTATE_NO_RELEASE] = "no-release",
 		[MUTATE_NO_FAILURE] = "no-failure",
+		[MUTATE_NO_TOTAL] = "no-total",
 		[MUTATE_SPLIT] = "split",
 		[MUTATE_SUCCEED] = "succeed",
 		[MUTATE_LATE] = "late",
@@ -303,7 +307,8 @@ static bool orders_stores(const struct op *op, uint64_t result)
 		return false;
 	}
 	return op->order == MODEL_ORDER_RELEASE ||
-	       op->order == MODEL_ORDER_ACQ_REL;
+	       op->order == MODEL_ORDER_ACQ_REL ||
+	       op->order == MODEL_ORDER_SEQ_CST;
 }
 
 static uint64_t post_mutated(struct op op, struct pending *p)
@@ -321,6 +326,10 @@ static uint64_t post_mutated(struct op op, struct pending *p)
 		break;
 	case MUTATE_NO_RELEASE:
 		op.order = order_without(op.order, MODEL_ORDER_RELEASE);
+		break;
+	case MUTATE_NO_TOTAL:
+		if (op.order == MODEL_ORDER_SEQ_CST)
+			op.order = MODEL_ORDER_ACQ_REL;
 		break;
 	case MUTATE_SPLIT:
 		if (op.kind == OP_RMW || op.kind == OP_CAS)

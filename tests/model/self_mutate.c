@@ -122,6 +122,12 @@ static void somebody_saw(void)
 	MODEL_CHECK(seen[0] || seen[1]);
 }
 
+static void announce_and_look(int id)
+{
+	(void)xchg_seq_cst(id ? &y : &x, 1);
+	seen[id] = load_seq_cst(id ? &x : &y);
+}
+
 static void one_at_a_time(int id)
 {
 	(void)id;
@@ -163,6 +169,11 @@ static const struct model barrier = { .name = "barrier",
 				      .threads = { store_then_load,
 						   barrier_then_load },
 				      .finish = somebody_saw };
+static const struct model total = { .name = "total",
+				    .setup = setup,
+				    .threads = { announce_and_look,
+						 announce_and_look },
+				    .finish = somebody_saw };
 static const struct model lock = { .name = "lock",
 				   .setup = setup_lock,
 				   .threads = { one_at_a_time,
@@ -215,6 +226,14 @@ static const struct trial {
 	{ &barrier, MODEL_RA, ",membarrier:skip", "killed", MODEL_ASSERTION },
 	{ &barrier, MODEL_RA, ",store_relaxed,&y:late", "killed",
 	  MODEL_ASSERTION },
+	{ &total, MODEL_RA, ",xchg_seq_cst:no-total", "killed",
+	  MODEL_ASSERTION },
+	{ &total, MODEL_RA, ",load_seq_cst:no-total", "killed",
+	  MODEL_ASSERTION },
+	{ &total, MODEL_RA, ",xchg_seq_cst:relaxed", "killed",
+	  MODEL_ASSERTION },
+	{ &total, MODEL_SC, ",xchg_seq_cst:no-total", "lives", MODEL_NONE },
+	{ &message, MODEL_RA, ",store_release:no-total", "lives", MODEL_NONE },
 	{ &lock, MODEL_RA, ",xchg_acquire:split", "killed", MODEL_DEADLOCK },
 	{ &lock, MODEL_RA, ",xchg_acquire:relaxed", "killed", MODEL_RACE },
 	{ &lock, MODEL_RA, ",store_release:relaxed", "killed", MODEL_RACE },
