@@ -86,8 +86,8 @@ enum {
 	TIME_WRITES = 32,
 	BARRIER_WATCHED = 64, /* a store while a membarrier is under way */
 	CHANGES = 128,        /* wrote a new value */
-	FENCE_READS = 256,    /* sequentially consistent, in RA */
-	FENCE_WRITES = 512,
+	TOTAL_READS = 256,    /* sequentially consistent, in RA */
+	TOTAL_WRITES = 512,
 	STALE = 1024, /* RA: met a message that is not the newest */
 };
 

@@ -21,9 +21,12 @@
  * A thread has three views, since barriers act on earlier operations: `now` is the
  * view of its loads; `later` is the view that the thread would have if an acquire
  * barrier came now; `before` is the view at the last release barrier, and is sent
- * with relaxed stores.  The barriers are membarrier(), and sequentially consistent
- * operations, which no source of ours uses: these pass a view on from each operation
- * to the next, a little more than C11 promises.
+ * with relaxed stores.  The barrier is membarrier().
+ *
+ * Sequentially consistent operations are no barriers.  They acquire and release as
+ * others do; and they have one order, that of the execution, in which each of them
+ * meets the last such store to its location, or a newer message.  An operation of
+ * another order has no place in it, on whichever location.
  *
  * membarrier() promises an order between the caller and each other thread.  There
  * is a moment in the call at which both views meet: the earlier operations of the
@@ -89,7 +92,8 @@ static struct knowledge {
 	bool fed_up[LOCATIONS];   /* spins: wants a newer message */
 } threads[THREADS];
 
-static struct view consistent; /* of sequentially consistent operations */
+/* Of each location the last message that was stored sequentially consistently. */
+static struct view consistent;
 
 static struct wakes {
 	const char *addr;
@@ -422,23 +426,11 @@ static void write_message(int thread, const struct op *op,
 		messages[behind].claimed = true;
 		view_add(&messages[m].view, &messages[behind].view);
 	}
+	if (op->order == MODEL_ORDER_SEQ_CST)
+		view_see(&consistent, n, m);
 	k->told = &messages[m].view;
 	if (l->history[l->nr - 1] == m)
 		machine_write(effect, value, op->lock);
-}
-
-static void consistent_before(int thread, const struct op *op)
-{
-	if (op->order == MODEL_ORDER_SEQ_CST)
-		view_add_locations(&threads[thread].now, &consistent);
-}
-
-static void consistent_after(int thread, const struct op *op)
-{
-	if (op->order != MODEL_ORDER_SEQ_CST)
-		return;
-	view_add_locations(&consistent, &threads[thread].now);
-	threads[thread].told = &threads[thread].now;
 }
 
 uint64_t history_access(int thread, const struct op *op, struct effect *effect)
@@ -448,7 +440,6 @@ uint64_t history_access(int thread, const struct op *op, struct effect *effect)
 
 	tick(thread);
 	shadow_atomic(op);
-	consistent_before(thread, op);
 	if (op->kind == OP_FUTEX_WAIT)
 		view_add_locations(&threads[thread].now, wakes_of(op->addr));
 	m = choose(thread, op, effect);
@@ -458,11 +449,10 @@ uint64_t history_access(int thread, const struct op *op, struct effect *effect)
 	if (op->kind != OP_STORE)
 		read_message(thread, op, n, m);
 	if (!writes_behind(op, &messages[m]))
-		effect->flags &= (uint16_t)~WRITES;
+		effect->flags &= (uint16_t) ~(WRITES | TOTAL_WRITES);
 	else
 		write_message(thread, op, effect, m, op->kind != OP_STORE,
 			      machine_rmw_value(op, old));
-	consistent_after(thread, op);
 	return op->kind == OP_STORE ? op->value : old;
 }
 

@@ -161,23 +161,21 @@ bool machine_enabled(int process)
 	}
 }
 
-static uint16_t fence_flags(const struct op *op)
-{
-	return op->order == MODEL_ORDER_SEQ_CST ? FENCE_READS | FENCE_WRITES
-						: 0;
-}
-
 /* In RA, races are found without exploring both orders. */
 static uint16_t pending_flags_ra(const struct op *op)
 {
+	bool total = op->order == MODEL_ORDER_SEQ_CST;
+	uint16_t reads = READS | (total ? TOTAL_READS : 0);
+	uint16_t writes = WRITES | (total ? TOTAL_WRITES : 0);
+
 	switch ((enum op_kind)op->kind) {
 	case OP_LOAD:
-		return READS | fence_flags(op);
+		return reads;
 	case OP_STORE:
-		return WRITES | fence_flags(op);
+		return writes;
 	case OP_RMW:
 	case OP_CAS:
-		return READS | WRITES | fence_flags(op);
+		return reads | writes;
 	default:
 		return 0;
 	}

@@ -48,8 +48,9 @@
  * A reading thread that sleeps has explored all messages that existed then
  * (step.since).  A write wakes the thread, for the new message only.
  *
- * Sequentially consistent operations depend on each other, and a thread's
- * interrupts (by membarrier) on its operations.
+ * Two sequentially consistent operations on a location depend on each other if one
+ * stores: their order says what the later one may meet.  A thread's interrupts (by
+ * membarrier) depend on its operations.
  *
  * An interrupt may come between any two steps of a thread, but few of these
  * moments matter.  A *late* interrupt could as well have come before the thread's
@@ -79,8 +80,8 @@ static bool barrier_depends(const struct effect *a, const struct effect *b)
 bool order_depends(const struct effect *a, const struct effect *b)
 {
 	/* Shift the "reads" bits of one onto the "writes" bits of the other. */
-	int both = READS | QUEUE_READS | TIME_READS | FENCE_READS;
-	int writes = WRITES | QUEUE_WRITES | TIME_WRITES | FENCE_WRITES;
+	int both = READS | QUEUE_READS | TIME_READS | TOTAL_READS;
+	int writes = WRITES | QUEUE_WRITES | TIME_WRITES | TOTAL_WRITES;
 	int a_writes = a->flags & writes, b_writes = b->flags & writes;
 	int a_any = a_writes | (a->flags & both) << 1;
 	int b_any = b_writes | (b->flags & both) << 1;
@@ -94,7 +95,7 @@ bool order_depends(const struct effect *a, const struct effect *b)
 	}
 	if (engine.mode == MODEL_RA)
 		conflict &= ~WRITES;
-	if (conflict & (TIME_WRITES | FENCE_WRITES))
+	if (conflict & TIME_WRITES)
 		return true;
 	if (conflict && overlap(a, b))
 		return true;
