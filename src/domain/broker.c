@@ -108,16 +108,16 @@ void broker_retire(struct broker *broker, uint32_t member)
 static void publish(struct broker *broker, uint32_t core)
 {
 	const struct ledger_core *at = &broker->ledger.core[core];
-	uint32_t wish = host_wish(broker->own, core);
+	/* A new wish for the same member is a new word: the holder obeyed the one before. */
+	uint32_t wish = wish_word(at->nr_wishes, at->wish);
 
 	if (host_core(broker->own, core) != at->word) {
 		host_core_set(broker->own, core, at->word);
 		if (core_kind(at->word) == CORE_GIVEN)
 			host_tell(broker->own, core_member(at->word));
 	}
-	if (wish_member(wish) != at->wish)
-		host_wish_set(broker->own, core,
-			      wish_word((wish >> 8) + 1, at->wish));
+	if (host_wish(broker->own, core) != wish)
+		host_wish_set(broker->own, core, wish);
 }
 
 /* The holder's word of a core, held @since. */

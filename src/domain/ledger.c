@@ -410,6 +410,7 @@ static bool wish(struct ledger *ledger, uint32_t member)
 	if (!best)
 		return false;
 	best->wish = (uint8_t)member;
+	best->nr_wishes++;
 	best->wished = ledger->tick;
 	ledger->member[best->member].nr_busy--;
 	return true;

@@ -105,6 +105,7 @@ struct ledger_core {
 	bool idle; /* HELD: no worker runs on it                           */
 	uint8_t reclaim; /* take the idle or untaken core for it; DOMAIN_NOBODY */
 	uint8_t wish; /* the holder shall give it to this member; the same   */
+	uint32_t nr_wishes; /* ever: each is obeyed once                      */
 	uint32_t since; /* the tick of the last hand-over                      */
 	uint32_t wished; /* the tick of the wish                                */
 };

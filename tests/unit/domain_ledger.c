@@ -264,6 +264,28 @@ TEST(a_quantum_is_the_shortest_turn)
 	CHECK_GE(wants_nr_given(&crowd.wants[0]), 3);
 }
 
+/*
+ * The holder obeys a wish, and has the core again before the host looks: the next wish for the
+ * same member is another one, and not the one that was obeyed.
+ */
+TEST(a_wish_that_was_obeyed_between_two_ticks_is_made_anew)
+{
+	uint32_t obeyed;
+
+	crowd_of_two(1, 40, &options);
+	crowd_want(1, 1, 32);
+	CHECK_EQ(crowd_tick(), 0);
+	obeyed = host_wish(&crowd.host, 0);
+	CHECK_EQ(crowd_obey(0), 1);
+	CHECK_EQ(crowd_take(1), 1);
+	CHECK(cores_give(&crowd.view[1], 0, 0));
+	CHECK_EQ(crowd_take(0), 1);
+	crowd_want(1, 1, 32);
+	CHECK_EQ(crowd_tick(), 0);
+	CHECK_EQ(wish_member(host_wish(&crowd.host, 0)), 1);
+	CHECK(host_wish(&crowd.host, 0) != obeyed);
+}
+
 TEST(weights_divide_the_cores)
 {
 	const struct ledger_terms heavy = { .weight = 3 * LEDGER_WEIGHT };
