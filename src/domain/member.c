@@ -209,11 +209,14 @@ static void take_left_over(struct domain_member *member)
 	}
 }
 
-/* Workers that have a core which is lost, or which another member should have, look. */
+/*
+ * Workers that have a core which is lost, or which another member may have a better right
+ * to, look.  Each knows what it could run, and gives only for more urgent work.  What they run
+ * now, as this thread sees it, does not count: the kernel may not let it look.
+ */
 static void ask_workers(struct domain_member *member)
 {
-	uint32_t runs = member_runs(member->view.own);
-	bool all = wants_look(&member->wants, runs) != WANTS_NOBODY;
+	bool all = wants_look(&member->wants, WANTS_ANY_LEVEL) != WANTS_NOBODY;
 
 	for (uint32_t core = 0; core < member->view.nr_cores; core++) {
 		if (!cores_is_busy(&member->view, core))
