@@ -20,13 +20,13 @@
 
 /* ---- the kernel's help: domain/slices.h --------------------------------------------------- */
 
-/* By a worker: it has, or wants, a core. */
+/* By a worker that has, or wants, a core. */
 static void meet(struct domain_member *member)
 {
 	slices_meet(&member->slices, worker_current()->index);
 }
 
-/* By a worker: it waits, or is about to park. */
+/* By a worker that waits, or is about to park. */
 static void shorten(struct domain_member *member)
 {
 	slices_shorten(&member->slices, worker_current()->index);
@@ -211,8 +211,8 @@ static void take_left_over(struct domain_member *member)
 
 /*
  * Workers that have a core which is lost, or which another member may have a better right
- * to, look.  Each knows what it could run, and gives only for more urgent work.  What they run
- * now, as this thread sees it, does not count: the kernel may not let it look.
+ * to, look.  Each worker knows what it could run, and gives only for more urgent work.  What
+ * this thread sees a worker run does not count: the kernel may refuse the look.
  */
 static void ask_workers(struct domain_member *member)
 {
