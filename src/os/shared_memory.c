@@ -152,6 +152,9 @@ const void *(os_shared_memory_map_to_read)(int fd, size_t size)
 	return map(fd, size, PROT_READ);
 }
 
+/* A whole register: of an int on the stack, syscall() would read what lies behind it, too. */
+#define BEGIN_OF_FILE 0l
+
 /*
  * By the system call itself: other threads read the place meanwhile, and the thread
  * sanitizer takes mmap(2) of the C library for a write to all of the place.
@@ -161,8 +164,8 @@ static int map_over(void *at, size_t size, int flags, int fd)
 	int saved_errno = errno, err = 0;
 
 	if (fault_errno("mmap", ENOMEM) ||
-	    syscall(SYS_mmap, at, size, PROT_READ, flags | MAP_FIXED, fd, 0) ==
-		    -1)
+	    syscall(SYS_mmap, at, size, PROT_READ, flags | MAP_FIXED, fd,
+		    BEGIN_OF_FILE) == -1)
 		err = -ENOMEM;
 	errno = saved_errno;
 	return err;
