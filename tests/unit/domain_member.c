@@ -94,16 +94,15 @@ static void begin(bool strict)
 
 static void end(void)
 {
-	for (uint32_t i = 0; i < NR; i++) {
+	for (uint32_t i = 0; i < NR; i++)
 		member_stop(&domain.member[i]);
-		sley_destroy(domain.rt[i]);
-	}
 	store_release(&domain.ends, 1);
 	os_futex_wake(&domain.ends, 1);
 	os_thread_join(domain.thread);
 	for (uint32_t i = 0; i < NR; i++) {
 		broker_retire(&domain.broker, i);
 		member_end(&domain.member[i]);
+		sley_destroy(domain.rt[i]);
 		os_close(domain.page_fd[i]);
 	}
 	os_unmap(domain.page, DOMAIN_PAGE_SIZE);
@@ -143,7 +142,7 @@ TEST(relaxed_members_share_a_core)
 
 /* ---- who looks ------------------------------------------------------------------------- */
 
-static uint32_t started, answered;
+static uint32_t started, answered, ended;
 
 static void yield_until_answered(void *arg)
 {
@@ -151,6 +150,7 @@ static void yield_until_answered(void *arg)
 	store_release(&started, 1);
 	while (!load_acquire(&answered))
 		sley_yield();
+	store_release(&ended, 1);
 }
 
 static void answer(void *arg)
@@ -164,7 +164,7 @@ static uint64_t nr_looks_for_an_answer(int priority)
 {
 	struct member_figures before, after;
 
-	started = answered = 0;
+	started = answered = ended = 0;
 	member_read_figures(&domain.member[0], &before);
 	CHECK_EQ(sley_schedule_on(domain.rt[0], yield_until_answered, NULL,
 				  SLEY_OPTIONS(.priority = 5)),
@@ -173,7 +173,8 @@ static uint64_t nr_looks_for_an_answer(int priority)
 	CHECK_EQ(sley_schedule_on(domain.rt[1], answer, NULL,
 				  SLEY_OPTIONS(.priority = priority)),
 		 0);
-	CHECK_EVENTUALLY(load_acquire(&answered));
+	/* The next call begins anew with the same words. */
+	CHECK_EVENTUALLY(load_acquire(&ended));
 	member_read_figures(&domain.member[0], &after);
 	return after.nr_asked - before.nr_asked;
 }

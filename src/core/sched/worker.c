@@ -157,6 +157,20 @@ struct strand *worker_spare_strand(struct worker *worker,
 	return worker->limbo;
 }
 
+/*
+ * A task below the default level gives way to its own level, here and in the processes that
+ * share the cores: the task itself is in no queue, where a pick would see its level.
+ */
+static noinline struct sley_task *pick_beside_low(struct worker *worker,
+						  unsigned int level)
+{
+	struct sley_task *task = worker_pick_low(worker, level);
+
+	if (!task)
+		(void)worker_gives_core(worker, level);
+	return task;
+}
+
 void worker_yield(struct worker *worker)
 {
 	struct strand *strand = worker->strand;
@@ -164,9 +178,8 @@ void worker_yield(struct worker *worker)
 
 	suspend_begin(worker);
 	next = worker_pick(worker);
-	/* A task below the default level gives way to its own level. */
 	if (unlikely(!next) && task_level(strand->task) > LEVEL_DEFAULT)
-		next = worker_pick_low(worker, task_level(strand->task));
+		next = pick_beside_low(worker, task_level(strand->task));
 	/* The loop of an idle strand passes the core on: core/sched/lease.h. */
 	if (next || lease_is_called(&worker->lease)) {
 		worker->after.kind = AFTER_YIELD;
