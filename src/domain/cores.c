@@ -335,6 +335,21 @@ bool cores_give(struct domain_view *view, uint32_t core, uint32_t to)
 	return true;
 }
 
+void cores_wake(struct domain_view *view)
+{
+	for (uint64_t left = domain_peers(view); left; left &= left - 1) {
+		uint32_t peer = (uint32_t)bits_first(left);
+		uint32_t now = member_gives(view->own, peer);
+
+		/* relaxed: two threads may wake the same receiver. */
+		if (load_relaxed(&view->woken[peer]) == now)
+			continue;
+		member_wake(view->own, peer);
+		/* relaxed: as above; no thread relies on a wake-up that is to come. */
+		store_relaxed(&view->woken[peer], now);
+	}
+}
+
 /* Its holder, as the host knows it, may have given it on: then a hint is missed. */
 static bool is_idle(const struct domain_view *view, uint32_t core)
 {

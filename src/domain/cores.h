@@ -64,6 +64,8 @@ struct domain_view {
 	/* What of .gives of each page has led to a look at its words; and of the host. */
 	uint32_t heard[DOMAIN_MEMBERS_MAX];
 	uint32_t heard_host;
+	/* What of .gives of the own page the receivers were woken for. */
+	uint32_t woken[DOMAIN_MEMBERS_MAX];
 };
 
 /* Bits: the members but this one. */
@@ -90,8 +92,18 @@ int cores_take_any(struct domain_view *view);
 /* The busy @core becomes idle.  False: it is not this member's any more. */
 bool cores_leave(struct domain_view *view, uint32_t core);
 
-/* The busy @core is given to @to.  False: it was not this member's any more. */
+/*
+ * The busy @core is given to @to, which cores_wake() wakes.  False: it was not this member's
+ * any more.
+ */
 bool cores_give(struct domain_view *view, uint32_t core, uint32_t to);
+
+/*
+ * Wakes all to which this member has given cores since they were woken last.  A giver that
+ * wants a core itself says so before: on one CPU the receiver may run at once, and end,
+ * before the giver says anything more.
+ */
+void cores_wake(struct domain_view *view);
 
 /* Does this member hold @core?  If the host has taken it, the own word says so, too. */
 bool cores_hold(struct domain_view *view, uint32_t core);

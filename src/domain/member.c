@@ -100,6 +100,13 @@ static bool op_give(void *arg, int core, unsigned int level)
 	return true;
 }
 
+static void op_wake(void *arg)
+{
+	struct domain_member *member = arg;
+
+	cores_wake(&member->view);
+}
+
 static bool op_holds(void *arg, int core)
 {
 	struct domain_member *member = arg;
@@ -243,6 +250,7 @@ static const struct lease_ops ops = {
 	.take = op_take,
 	.put = op_put,
 	.give = op_give,
+	.wake = op_wake,
 	.holds = op_holds,
 	.look = op_look,
 	.overtakes = op_overtakes,

@@ -40,8 +40,8 @@
  * IDLE and BUSY change without a new generation.
  *
  * A member that wants a core says so in its own page, too: .want.  The giver of a core
- * changes the word of the receiver in the array .gives of its own page, and wakes the
- * sleepers of this word.
+ * changes the word of the receiver in the array .gives of its own page, says what it wants
+ * itself, and wakes the sleepers of this word.
  *
  * All numbers are little-endian and have the same places on all processors.  There are no
  * pointers.  A change of the layout is a new DOMAIN_PAGE_VERSION.
@@ -473,10 +473,15 @@ static inline void member_strict_set(struct member_page *page, bool strict)
 	store_relaxed(&page->flags, strict ? MEMBER_STRICT : 0);
 }
 
-/* After a core word has become GIVEN: wakes the receiver. */
+/* After a core word has become GIVEN. */
 static inline void member_tell(struct member_page *page, uint32_t to)
 {
 	(void)add_release(&page->gives[to], 1); /* DP1 */
+}
+
+/* After member_tell(): the receiver may sleep. */
+static inline void member_wake(struct member_page *page, uint32_t to)
+{
 	os_futex_wake_shared(&page->gives[to], INT_MAX);
 }
 

@@ -161,8 +161,11 @@ void wants_leave(struct wants *wants, uint32_t core)
 {
 	/* Wants that come and go end the attempts; the host's tick does the rest. */
 	for (int i = 0; i < WANTS_ATTEMPTS; i++) {
-		if (wants_serve(wants, core, WANTS_ANY_LEVEL) ||
-		    !cores_leave(wants->view, core) || !is_wanted_now(wants) ||
+		if (wants_serve(wants, core, WANTS_ANY_LEVEL)) {
+			cores_wake(wants->view);
+			return;
+		}
+		if (!cores_leave(wants->view, core) || !is_wanted_now(wants) ||
 		    !cores_resume_one(wants->view, core))
 			return;
 	}

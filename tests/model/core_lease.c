@@ -33,7 +33,7 @@ static struct payload table;       /* gone after leases were switched off */
 static uint32_t need[CREW_MAX];    /* 1 + a level; 0: nothing to run     */
 static uint32_t told;
 static struct ledger {
-	int ran[CREW_MAX], parked[CREW_MAX], overtook;
+	int ran[CREW_MAX], parked[CREW_MAX], overtook, owed;
 } ledger;
 
 /* ---- what the workers could do ------------------------------------------------------ */
@@ -95,7 +95,19 @@ static bool give(void *arg, int core, unsigned int level)
 	(void)level;
 	payload_check(&table);
 	MODEL_CHECK(xchg_release(&cores[core], CORE_AWAY) == CORE_BUSY);
+	ledger.owed++;
 	return true;
+}
+
+/* The worker, the only one that gives, has told that it waits; or has another core. */
+static void wake(void *arg)
+{
+	(void)arg;
+	payload_check(&table);
+	/* relaxed: the worker's own. */
+	MODEL_CHECK(told || load_relaxed(&crew[0].lease.core) != LEASE_NO_CORE);
+	MODEL_CHECK(ledger.owed);
+	ledger.owed = 0;
 }
 
 static bool holds(void *arg, int core)
@@ -149,6 +161,7 @@ unsigned int lease_runs(const struct sley *of)
 static const struct lease_ops ops = { .take = take,
 				      .put = put,
 				      .give = give,
+				      .wake = wake,
 				      .holds = holds,
 				      .look = look,
 				      .overtakes = overtakes,
@@ -366,6 +379,7 @@ static void first_ran_twice(void)
 	gate_is_empty();
 	MODEL_CHECK(ledger.ran[0] == 2);
 	MODEL_CHECK(cores[0] == CORE_FREE);
+	MODEL_CHECK(!ledger.owed);
 }
 
 MODEL(a_worker_that_is_asked_gives_its_core, .setup = one_core,

@@ -240,6 +240,7 @@ static void a_gives(int id)
 	(void)id;
 	leave();
 	ledger.gave = cores_give(&view[A], 0, B);
+	cores_wake(&view[A]);
 }
 
 /* As the leader of a gate sleeps, but on the word of A alone. */

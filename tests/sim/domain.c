@@ -186,6 +186,7 @@ static void run(struct life *life)
 	}
 	take_cores(life);
 	say_want(life);
+	cores_wake(&life->view);
 }
 
 static void demand(struct life *life)
@@ -265,6 +266,7 @@ static void seem_to_give(struct life *life, uint32_t core, uint64_t word,
 	trace("gives core %u with %llu to %u", core,
 	      (unsigned long long)core_generation(life->page->core[core]), to);
 	member_tell(life->page, to);
+	member_wake(life->page, to);
 }
 
 /* It has @core, as @word says.  Others do something with what they were given. */

@@ -272,6 +272,21 @@ TEST(a_strict_worker_gives_its_core_to_a_more_urgent_peer)
 	stop_mill(rt);
 }
 
+/* On one CPU the peer may have done its work before this worker comes to say anything. */
+TEST(a_worker_tells_what_it_wants_before_it_wakes_the_peer)
+{
+	struct sley *rt = start_mill(LEASE_STRICT);
+
+	atomic_store(&peers.told_when_woken, -1);
+	atomic_store(&peers.wants, LEVEL_DEFAULT - 1);
+	CHECK_EVENTUALLY(atomic_load(&peers.told_when_woken) >= 0);
+	CHECK_EQ(atomic_load(&peers.told_when_woken), 1);
+	CHECK_EQ(atomic_load(&peers.nr_owed), 0);
+	atomic_store(&peers.wants, LEASE_NO_LEVEL);
+	peers_return(&peers);
+	stop_mill(rt);
+}
+
 TEST(a_peer_that_is_not_more_urgent_gets_no_core)
 {
 	struct sley *rt = start_mill(LEASE_STRICT);

@@ -31,6 +31,8 @@ struct peers {
 	atomic_int nr_busy, most_busy;
 	atomic_int nr_away;
 	atomic_int told_nr, told_level, nr_told;
+	atomic_int nr_owed; /* cores given, and the peer was not woken since   */
+	atomic_int told_when_woken; /* .told_nr                                */
 	atomic_int nr_ticks, nr_calls;
 };
 
@@ -114,7 +116,18 @@ static inline bool peers_give(void *arg, int core, unsigned int level)
 	if (!atomic_compare_exchange_strong(&peers->wished, &wished, 0) &&
 	    atomic_load(&peers->wants) >= (int)level)
 		return false;
-	return peers_end(peers, core, CORE_AWAY);
+	if (!peers_end(peers, core, CORE_AWAY))
+		return false;
+	atomic_fetch_add(&peers->nr_owed, 1);
+	return true;
+}
+
+static inline void peers_wake(void *arg)
+{
+	struct peers *peers = peers_call(arg);
+
+	atomic_store(&peers->told_when_woken, atomic_load(&peers->told_nr));
+	atomic_store(&peers->nr_owed, 0);
 }
 
 static inline bool peers_holds(void *arg, int core)
@@ -181,6 +194,7 @@ static const struct lease_ops peers_ops = {
 	.take = peers_take,
 	.put = peers_put,
 	.give = peers_give,
+	.wake = peers_wake,
 	.holds = peers_holds,
 	.look = peers_look,
 	.overtakes = peers_overtakes,

@@ -101,8 +101,8 @@ static void open_next_slot(struct worker *worker)
 
 /*
  * The worker is the leader, and has had urgent work for a while: it goes before a worker of
- * this process or of a peer that runs something less urgent.  Else it waits for once more
- * its grace.
+ * this process or of a peer that runs something less urgent.  Else it waits again, for twice
+ * as long, up to a tick.
  */
 static bool may_overtake(const struct worker *worker, struct worker_lease *own,
 			 unsigned int level, uint64_t now_ns)
@@ -112,7 +112,7 @@ static bool may_overtake(const struct worker *worker, struct worker_lease *own,
 
 	/* relaxed: a hint; the lock comes later. */
 	if (!own->urgent_ns || load_relaxed(&lease->overtaker) ||
-	    now_ns - own->urgent_ns < lease->terms.grace_ns)
+	    now_ns - own->urgent_ns < own->grace_ns)
 		return false;
 	if (lease->ops->overtakes(lease->arg, level))
 		return true;
@@ -120,6 +120,9 @@ static bool may_overtake(const struct worker *worker, struct worker_lease *own,
 	if (runs != LEASE_NO_LEVEL && runs > level)
 		return true;
 	own->urgent_ns = now_ns;
+	/* A worker that begins something less urgent looks at the gate and the wants before. */
+	if (own->grace_ns < lease->terms.tick_ns)
+		own->grace_ns *= 2;
 	return false;
 }
 
@@ -132,6 +135,7 @@ static void note_urgent(struct worker *worker, struct lease_need need)
 		own->urgent_ns = 0;
 	} else if (!own->urgent_ns) {
 		own->urgent_ns = os_now();
+		own->grace_ns = lease_of(worker)->terms.grace_ns;
 		if (overtake_is_urgent(need.bound))
 			lease_ask_for_turn(worker->rt);
 	}
@@ -142,7 +146,7 @@ static uint64_t deadline_of(const struct worker *worker, bool leads)
 	const struct worker_lease *own = &worker->lease;
 	const struct lease *lease = lease_of(worker);
 	uint64_t deadline_ns = timers_next(&worker->timers);
-	uint64_t grace_ns = lease->terms.grace_ns;
+	uint64_t grace_ns = own->grace_ns;
 
 	/* relaxed: a worker that comes back kicks the leader. */
 	if (!leads || !own->urgent_ns || load_relaxed(&lease->overtaker) ||
@@ -150,6 +154,17 @@ static uint64_t deadline_of(const struct worker *worker, bool leads)
 		return deadline_ns;
 	grace_ns += own->urgent_ns;
 	return grace_ns < deadline_ns ? grace_ns : deadline_ns;
+}
+
+/* The worker has told what it wants itself. */
+static void wake_receiver(struct worker *worker)
+{
+	struct lease *lease = lease_of(worker);
+
+	if (!worker->lease.gave)
+		return;
+	worker->lease.gave = false;
+	lease->ops->wake(lease->arg);
 }
 
 static void sleep_there(struct worker *worker, bool leads)
@@ -245,6 +260,7 @@ static enum lease_right wait_for_core(struct worker *worker)
 	own->urgent_ns = 0;
 	if (!lease_gate_stand(lease_of(worker), own, need))
 		return LEASE_RUNS;
+	wake_receiver(worker);
 	while (!is_away(own) && !wait_once(worker, &right))
 		;
 	return right;
@@ -263,6 +279,7 @@ static void give(struct worker *worker, unsigned int level)
 		return;
 	lease_count(&lease->counters.given);
 	set_core(own, LEASE_NO_CORE);
+	own->gave = true;
 }
 
 static void end_turn(struct worker *worker, unsigned int level)
@@ -300,6 +317,7 @@ static enum lease_right settle(struct worker *worker)
 	struct worker_lease *own = &worker->lease;
 	struct lease *lease = lease_of(worker);
 	uint32_t asked = xchg_acquire(&own->asked, 0); /* LE3 */
+	enum lease_right right = LEASE_RUNS;
 
 	if (asked & ASK_URGENT)
 		lease_gate_come_back(lease);
@@ -307,12 +325,11 @@ static enum lease_right settle(struct worker *worker)
 		pass_on(worker, asked);
 	if (core_of(own) != LEASE_NO_CORE)
 		return LEASE_RUNS;
-	if (!take(lease, own)) {
-		enum lease_right right = wait_for_core(worker);
-
-		if (core_of(own) == LEASE_NO_CORE)
-			return right;
-	}
+	if (!take(lease, own))
+		right = wait_for_core(worker);
+	wake_receiver(worker);
+	if (core_of(own) == LEASE_NO_CORE)
+		return right;
 	own->unused = true;
 	lease_count(&lease->counters.taken);
 	return LEASE_RUNS;

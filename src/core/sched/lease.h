@@ -48,7 +48,9 @@
  * While asked, worker_pick() finds nothing, so that the worker comes to its loop on an idle
  * strand, where no lock is held.  There, in worker_search(), it passes the core on, if
  * the reason is still true, and stands at the gate.  The task in its next slot goes to the
- * ring, which other workers can rob.
+ * ring, which other workers can rob.  The peer that got the core is woken last: by then
+ * ops->want has told that this worker waits.  On the same CPU the peer may run at once, have
+ * done its work, and look who wants the core, before this worker comes to its next line.
  *
  * Overtaking.  The task on a core may not come to a pick for long.  A leader that has had
  * a task above the default level for a grace runs without a core: one worker of a
@@ -113,9 +115,14 @@ struct lease_ops {
 	/*
 	 * The worker of @core is at a safe place, and could go on with a task of @level (or
 	 * LEASE_NO_LEVEL).  If a peer has a better right to the core now, the core is given
-	 * away: true.
+	 * away: true.  The peer may sleep until ->wake.
 	 */
 	bool (*give)(void *arg, int core, unsigned int level);
+	/*
+	 * After ->give, when the worker stands at the gate, or needs no core: the peers that
+	 * were given a core are woken.
+	 */
+	void (*wake)(void *arg);
 	/* Is @core, which a worker has, still the core of this process? */
 	bool (*holds)(void *arg, int core);
 	/* Strict mode: does a peer want a core for a task more urgent than @level? */
@@ -187,8 +194,10 @@ struct worker_lease {
 	uint32_t bound;   /* under the lock: of the tasks that are with it    */
 	uint64_t since_ns; /* it has had the core                              */
 	uint64_t urgent_ns; /* at the gate: it has had urgent work; 0: it has none */
+	uint64_t grace_ns; /* at the gate: and waits for so long before it overtakes */
 	bool unused;  /* it has found no task since it took the core      */
 	bool refused; /* no peer took the core: the next look is skipped  */
+	bool gave;    /* a peer that was given the core is to be woken       */
 };
 
 struct lease_counters {
