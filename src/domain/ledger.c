@@ -18,6 +18,7 @@
 
 /* Of ->used: a core for a tick, of a member of the usual weight. */
 #define CORE_TICK 1024u
+#define WEIGHTS DOMAIN_MEMBERS_MAX /* a weight of 1 for each member of a user */
 #define DISPUTE_TICKS 256u /* then disputes are forgotten */
 #define NOBODY DOMAIN_MEMBERS_MAX
 
@@ -150,6 +151,7 @@ static void count_cores(struct ledger *ledger)
 	}
 }
 
+/* A member that uses no core and wants none takes nothing of its user's weight. */
 static uint32_t nr_of_user(const struct ledger *ledger, uint32_t user)
 {
 	uint32_t nr = 0;
@@ -158,9 +160,9 @@ static uint32_t nr_of_user(const struct ledger *ledger, uint32_t user)
 		const struct ledger_member *member =
 			&ledger->member[bits_first(left)];
 
-		nr += member->terms.user == user;
+		nr += member->active && member->terms.user == user;
 	}
-	return nr;
+	return nr ? nr : 1;
 }
 
 static void weigh(struct ledger *ledger, struct ledger_member *member)
@@ -168,9 +170,8 @@ static void weigh(struct ledger *ledger, struct ledger_member *member)
 	uint32_t nr = ledger->options.by_user
 			      ? nr_of_user(ledger, member->terms.user)
 			      : 1;
-	uint32_t weight = member->terms.weight / nr;
 
-	member->weight = weight ? weight : 1;
+	member->weight = member->terms.weight * WEIGHTS / nr;
 }
 
 /* What the busy cores of a tick cost; a member that comes back begins with the others. */
@@ -187,8 +188,8 @@ static void charge(struct ledger *ledger, uint64_t price)
 		if (member->nr_busy > member->nr_had)
 			member->waiting = ledger->tick;
 		member->nr_had = member->nr_busy;
-		member->used += price * member->nr_busy * LEDGER_WEIGHT /
-				member->weight;
+		member->used += price * member->nr_busy * LEDGER_WEIGHT *
+				WEIGHTS / member->weight;
 		if (member->active && member->used < least)
 			least = member->used;
 	}

@@ -70,7 +70,8 @@ struct ledger_options {
 	uint32_t late_ticks;    /* a beat stands still: stopped               */
 	uint32_t quantum_ticks; /* equals take turns                          */
 	uint32_t age_ticks;     /* 0: no ageing                               */
-	bool by_user; /* members of one user have the weight of one          */
+	bool by_user; /* members of one user that use or want cores have the
+			 weight of one together                             */
 };
 
 #define LEDGER_OPTIONS_DEFAULT                                                 \
@@ -118,7 +119,7 @@ struct ledger_marks {
 
 struct ledger_member {
 	struct ledger_terms terms;
-	uint32_t weight; /* in this tick                                         */
+	uint32_t weight; /* in this tick, DOMAIN_MEMBERS_MAX times               */
 	uint32_t beat;
 	uint32_t beaten; /* the tick when .beat changed last                     */
 	bool stopped;

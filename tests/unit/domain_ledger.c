@@ -322,6 +322,46 @@ TEST(members_of_one_user_have_the_weight_of_one)
 	check_share(used[0], 16000, 1, 2);
 }
 
+/* Of three members of user 7 one alone has work, beside a member of user 8. */
+TEST(a_member_that_has_no_work_takes_nothing_of_its_user)
+{
+	struct ledger_options by_user = options;
+	uint64_t used[DOMAIN_MEMBERS_MAX] = { 0 };
+
+	by_user.by_user = true;
+	crowd_begin(4, &by_user);
+	for (uint32_t i = 0; i < 4; i++) {
+		struct ledger_terms terms = { .weight = LEDGER_WEIGHT,
+					      .user = i ? 7 : 8 };
+
+		crowd_admit(i, &terms);
+		CHECK_EQ(crowd_tick(), 0);
+		(void)crowd_take(i);
+		crowd_run(i, i ? MEMBER_RUNS_NOTHING : 32);
+	}
+	compete(2, 4000, used);
+	check_share(used[0], 16000, 1, 2);
+}
+
+TEST(the_smallest_weight_is_divided_among_the_members_of_a_user)
+{
+	struct ledger_options by_user = options;
+	uint64_t used[DOMAIN_MEMBERS_MAX] = { 0 };
+
+	by_user.by_user = true;
+	crowd_begin(4, &by_user);
+	for (uint32_t i = 0; i < 4; i++) {
+		struct ledger_terms terms = { .weight = 1, .user = i ? 7 : 8 };
+
+		crowd_admit(i, &terms);
+		CHECK_EQ(crowd_tick(), 0);
+		(void)crowd_take(i);
+		crowd_run(i, i ? MEMBER_RUNS_NOTHING : 32);
+	}
+	compete(4, 4000, used);
+	check_share(used[0], 16000, 1, 2);
+}
+
 /* ---- options ----------------------------------------------------------------------------- */
 
 /* Does member 1 get the core of member 0, which runs a level more urgent? */
