@@ -30,9 +30,17 @@ void broker_admit(struct broker *broker, uint32_t member, uint64_t generation,
 		  const struct ledger_terms *terms)
 {
 	ledger_admit(&broker->ledger, member, terms);
+	host_highest_set(broker->own, member, terms->highest);
 	broker->page[member] = page;
 	host_member_set(broker->own, member, generation);
 	host_live_set(broker->own, broker->ledger.live);
+}
+
+void broker_set_terms(struct broker *broker, uint32_t member,
+		      const struct ledger_terms *terms)
+{
+	ledger_set_terms(&broker->ledger, member, terms);
+	host_highest_set(broker->own, member, terms->highest);
 }
 
 /* ---- copying ------------------------------------------------------------------------- */

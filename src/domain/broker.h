@@ -32,6 +32,10 @@ void broker_admit(struct broker *broker, uint32_t member, uint64_t generation,
 		  const struct member_page foreign *page,
 		  const struct ledger_terms *terms);
 
+/* @member, which is there, may have something else from now on. */
+void broker_set_terms(struct broker *broker, uint32_t member,
+		      const struct ledger_terms *terms);
+
 /* @member has left, or is dead: @page may go now.  The next tick needs no page. */
 void broker_retire(struct broker *broker, uint32_t member);
 

@@ -74,6 +74,18 @@ static inline uint64_t domain_peers(const struct domain_view *view)
 	return host_live(view->host) & ~(1ull << view->self);
 }
 
+/*
+ * What @level counts for among the members if @member would run it, or runs it: no more than
+ * the host lets it.  Each reader counts so, because the member itself writes its want.
+ */
+static inline uint32_t domain_counted(const struct domain_view *view,
+				      uint32_t member, uint32_t level)
+{
+	uint32_t highest = host_highest(view->host, member);
+
+	return level < highest ? highest : level;
+}
+
 /* An idle core of this member, which is busy now; or DOMAIN_NO_CORE. */
 int cores_resume(struct domain_view *view);
 

@@ -19,7 +19,7 @@
 /* Of ->used: a core for a tick, of a member of the usual weight. */
 #define CORE_TICK 1024u
 #define WEIGHTS DOMAIN_MEMBERS_MAX /* a weight of 1 for each member of a user */
-#define DISPUTE_TICKS 256u /* then disputes are forgotten */
+#define DISPUTE_TICKS 256u         /* then disputes are forgotten */
 #define NOBODY DOMAIN_MEMBERS_MAX
 
 void ledger_init(struct ledger *ledger, uint32_t nr_cores,
@@ -48,6 +48,13 @@ void ledger_admit(struct ledger *ledger, uint32_t member,
 		.runs = DOMAIN_LEVELS,
 	};
 	ledger->live |= 1ull << member;
+}
+
+void ledger_set_terms(struct ledger *ledger, uint32_t member,
+		      const struct ledger_terms *terms)
+{
+	sley_assert(ledger->live >> member & 1 && terms->weight);
+	ledger->member[member].terms = *terms;
 }
 
 static void leaves(struct ledger *ledger, uint64_t members)

@@ -36,7 +36,8 @@
  *      else after a quantum
  *
  * Options: ageing (a want that waits for .age_ticks counts as a level more urgent for each
- * time), the most urgent level of a member, and the weight of a member or of its user.
+ * time), the most urgent level of a member, and the weight of a member or of its user.  A want
+ * grows older from the most urgent level on that counts.
  *
  * A member is stopped if the beat stands still while the member has busy cores or a want.
  *
@@ -56,6 +57,7 @@
 #define LEDGER_CLAIMS_MAX 3u
 #define LEDGER_DENIALS_MAX 16u
 #define LEDGER_WEIGHT 100u /* of a member like any other */
+#define LEDGER_WEIGHT_MAX 10000u
 
 enum ledger_state { LEDGER_FREE, LEDGER_HELD, LEDGER_GIVEN };
 
@@ -80,8 +82,9 @@ struct ledger_options {
 /* What a member may have. */
 struct ledger_terms {
 	uint32_t user;
-	uint32_t weight;  /* 1 to 10,000; LEDGER_WEIGHT is usual  */
-	uint32_t highest; /* the most urgent level that counts    */
+	uint32_t weight; /* 1 to LEDGER_WEIGHT_MAX; LEDGER_WEIGHT is usual */
+	uint32_t highest; /* the most urgent level that counts: of a want, and of what
+			     the member runs                                     */
 };
 
 /* A copy of what a member page says. */
@@ -161,6 +164,10 @@ void ledger_init(struct ledger *ledger, uint32_t nr_cores,
 /* The page of @member is new.  Not while the index is live or leaving. */
 void ledger_admit(struct ledger *ledger, uint32_t member,
 		  const struct ledger_terms *terms);
+
+/* @member, which is live, has other terms from the next tick on. */
+void ledger_set_terms(struct ledger *ledger, uint32_t member,
+		      const struct ledger_terms *terms);
 
 /* @member writes no more words that count.  The next tick needs its page. */
 void ledger_retire(struct ledger *ledger, uint32_t member);

@@ -46,9 +46,11 @@ static void arrange_slices(struct domain_member *member)
 	}
 	for (uint32_t i = 0; i < member->rt->nr_workers; i++) {
 		unsigned int level = lease_runs_of(member->rt, i);
+		unsigned int counted =
+			domain_counted(&member->view, member->view.self, level);
 
 		slices_see(&member->slices, i,
-			   level != LEASE_NO_LEVEL && level >= LEVEL_DEFAULT);
+			   level != LEASE_NO_LEVEL && counted >= LEVEL_DEFAULT);
 	}
 }
 
@@ -417,6 +419,13 @@ void member_end(struct domain_member *member)
 uint32_t member_nr_held(const struct domain_member *member)
 {
 	return cores_nr_held(&member->view);
+}
+
+/* The priority of work above which the host lets none count. */
+int member_most_urgent(const struct domain_member *member)
+{
+	return (int)host_highest(member->view.host, member->view.self) -
+	       LEVEL_DEFAULT;
 }
 
 void member_read_figures(const struct domain_member *member,

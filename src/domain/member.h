@@ -69,6 +69,7 @@ void member_remove_peer(struct domain_member *member, uint32_t index,
 /* Any thread, while a member. */
 void member_set_strict(struct domain_member *member, bool strict);
 uint32_t member_nr_held(const struct domain_member *member);
+int member_most_urgent(const struct domain_member *member);
 
 /* Also after member_stop(). */
 void member_read_figures(const struct domain_member *member,

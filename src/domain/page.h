@@ -57,6 +57,9 @@
  *   DP4  a member: BUSY becomes IDLE, then it looks at the wants -> another: its want,
  *        then it looks for idle cores.  As above.
  *   DP5  a member has a want, then it changes .asks -> the host loads .asks : the want
+ *   DP6  the host: .highest of a member, then it welcomes this member, which then has a
+ *        want -> a reader of the want : .highest, so that no want counts before its limit.
+ *        The packet is a system call; the rest is this edge
  */
 #ifndef SLEY_DOMAIN_PAGE_H
 #define SLEY_DOMAIN_PAGE_H
@@ -227,7 +230,9 @@ struct host_page {
 	cache_aligned uint64_t live; /* bits: indices of members */
 	uint64_t disputed; /* bits: members that contradict each other */
 	uint64_t doubted;  /* bits: members that somebody may have fooled */
-	uint8_t free[168];
+	uint8_t free[104];
+	/* Of each member: the most urgent level that counts.  Constant as a rule. */
+	uint8_t highest[DOMAIN_MEMBERS_MAX];
 	uint64_t member[DOMAIN_MEMBERS_MAX]; /* their generations; 0: none */
 	uint32_t gives[DOMAIN_MEMBERS_MAX];  /* as above */
 	uint32_t wish[DOMAIN_CORES_MAX];     /* give this core to that member */
@@ -259,6 +264,7 @@ _Static_assert(offsetof(struct host_page, beat) == 32, "as above");
 _Static_assert(offsetof(struct host_page, live) == 64, "as above");
 _Static_assert(offsetof(struct host_page, disputed) == 72, "as above");
 _Static_assert(offsetof(struct host_page, doubted) == 80, "as above");
+_Static_assert(offsetof(struct host_page, highest) == 192, "as above");
 _Static_assert(offsetof(struct host_page, member) == 256, "as above");
 _Static_assert(offsetof(struct host_page, gives) == 768, "as above");
 _Static_assert(offsetof(struct host_page, wish) == 1024, "as above");
@@ -312,14 +318,13 @@ static inline uint32_t member_asks(const struct member_page foreign *page)
 
 static inline uint64_t member_want(const struct member_page foreign *page)
 {
-	/* relaxed: a hint, complete in itself. */
-	return load_relaxed(&page->want);
+	return load_acquire(&page->want); /* DP6 */
 }
 
 /* The same, after the caller has changed a core word in its own page. */
 static inline uint64_t member_want_now(const struct member_page foreign *page)
 {
-	return load_seq_cst(&page->want); /* DP4 */
+	return load_seq_cst(&page->want); /* DP4, DP6 */
 }
 
 static inline uint64_t member_levels(const struct member_page foreign *page)
@@ -338,6 +343,13 @@ static inline uint64_t host_live(const struct host_page foreign *page)
 {
 	/* relaxed: pages of members are mapped by descriptors that packets bring. */
 	return load_relaxed(&page->live);
+}
+
+static inline uint32_t host_highest(const struct host_page foreign *page,
+				    uint32_t member)
+{
+	/* relaxed: ordered by the want that was read before. */
+	return load_relaxed(&page->highest[member]);
 }
 
 /* What comes of a word that was mended comes behind these sets (DP2). */
@@ -416,7 +428,7 @@ static inline must_check bool member_core_change(struct member_page *page,
 
 static inline void member_want_set(struct member_page *page, uint64_t want)
 {
-	(void)xchg_seq_cst(&page->want, want); /* DP4 */
+	(void)xchg_seq_cst(&page->want, want); /* DP4, DP6 */
 }
 
 /* Wakes the host. */
@@ -508,6 +520,14 @@ static inline void host_disputed_set(struct host_page *page, uint64_t disputed,
 	/* relaxed: the next core word has the edge. */
 	store_relaxed(&page->disputed, disputed);
 	store_relaxed(&page->doubted, doubted);
+}
+
+/* Before the member is welcome; later as a hint. */
+static inline void host_highest_set(struct host_page *page, uint32_t member,
+				    uint32_t highest)
+{
+	/* relaxed: the packet that welcomes comes later. */
+	store_relaxed(&page->highest[member], (uint8_t)highest);
 }
 
 static inline void host_member_set(struct host_page *page, uint32_t member,

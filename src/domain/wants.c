@@ -43,6 +43,19 @@ static bool is_open(const struct wants *wants, uint32_t peer, uint64_t want,
 	       nr_served(wants, peer, want) < want_nr(want);
 }
 
+/* The level for which @peer, whose @want is open, wants a core. */
+static uint32_t level_of(const struct wants *wants, uint32_t peer,
+			 uint64_t want)
+{
+	return domain_counted(wants->view, peer, want_level(want));
+}
+
+/* What this member would run counts no more than the host lets it, either. */
+static uint32_t own_level(const struct wants *wants, uint32_t level)
+{
+	return domain_counted(wants->view, wants->view->self, level);
+}
+
 /* The members of @set in their order, from the one behind @last. */
 static uint32_t next_of(uint64_t set, uint32_t last)
 {
@@ -64,16 +77,20 @@ static inline int look(const struct wants *wants, uint32_t level,
 	for (; left; left &= left - 1) {
 		uint32_t peer = (uint32_t)bits_first(left);
 		uint64_t want = want_of(view->page[peer]);
+		uint32_t wanted;
 
 		if (likely(!is_open(wants, peer, want, level)))
 			continue;
-		if (set && want_level(want) + 1 == level) {
+		wanted = level_of(wants, peer, want);
+		if (wanted >= level)
+			continue;
+		if (set && wanted + 1 == level) {
 			set |= 1ull << peer;
 			continue;
 		}
 		/* From now on only those as urgent, or more. */
 		set = 1ull << peer;
-		level = want_level(want) + 1;
+		level = wanted + 1;
 	}
 	/* relaxed: a hint. */
 	return set ? (int)next_of(set, load_relaxed(&wants->last))
@@ -82,7 +99,7 @@ static inline int look(const struct wants *wants, uint32_t level,
 
 int wants_look(const struct wants *wants, uint32_t level)
 {
-	return look(wants, level, member_want);
+	return look(wants, own_level(wants, level), member_want);
 }
 
 bool wants_runs_below(const struct wants *wants, uint32_t level)
@@ -90,10 +107,13 @@ bool wants_runs_below(const struct wants *wants, uint32_t level)
 	const struct domain_view *view = wants->view;
 	uint64_t left = domain_peers(view);
 
+	level = own_level(wants, level);
 	for (; left; left &= left - 1) {
-		uint32_t runs = member_runs(view->page[bits_first(left)]);
+		uint32_t peer = (uint32_t)bits_first(left);
+		uint32_t runs = member_runs(view->page[peer]);
 
-		if (runs > level && runs < DOMAIN_LEVELS)
+		if (runs < DOMAIN_LEVELS &&
+		    domain_counted(view, peer, runs) > level)
 			return true;
 	}
 	return false;
@@ -125,7 +145,8 @@ static bool serve(struct wants *wants, uint32_t core, uint32_t peer,
 {
 	uint64_t want = member_want(wants->view->page[peer]);
 
-	if (!is_open(wants, peer, want, level) || !claim(wants, peer, want))
+	if (!is_open(wants, peer, want, level) ||
+	    level_of(wants, peer, want) >= level || !claim(wants, peer, want))
 		return false;
 	/* relaxed: hints. */
 	store_relaxed(&wants->last, peer);
@@ -140,7 +161,7 @@ bool wants_serve(struct wants *wants, uint32_t core, uint32_t level)
 	int peer = wants_look(wants, level);
 
 	return peer != WANTS_NOBODY &&
-	       serve(wants, core, (uint32_t)peer, level);
+	       serve(wants, core, (uint32_t)peer, own_level(wants, level));
 }
 
 bool wants_serve_peer(struct wants *wants, uint32_t core, uint32_t peer)

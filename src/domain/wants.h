@@ -11,6 +11,11 @@
  * A look reads one word of each live peer.  The receiver is, of the peers with the most
  * urgent level, the next one after the peer that was served last.  So equals take turns.
  *
+ * Levels count among the members as the host lets them (.highest of its page): a want, what
+ * a peer runs, and what this member itself would run.  The word is looked at only where the
+ * level that the peer claims would get a core, so a look that finds nothing does not read it
+ * for each peer.
+ *
  * A want is a hint, so a member remembers how many cores were given for a want.  A peer
  * gets no more cores than wanted until the want changes or a tick has passed.  A peer
  * that ran no task on any of these cores, by its own figures, is ignored from one tick to
@@ -54,7 +59,10 @@ void wants_init(struct wants *wants, struct domain_view *view);
  */
 void wants_tell(struct wants *wants, uint32_t nr, uint32_t level);
 
-/* The peer that wants a core for a level more urgent than @level; or WANTS_NOBODY. */
+/*
+ * The peer that wants a core for a level more urgent than @level, which this member would
+ * run; or WANTS_NOBODY.
+ */
 int wants_look(const struct wants *wants, uint32_t level);
 
 /* Does a worker of a peer run something less urgent than @level?  A hint. */

@@ -3,7 +3,10 @@
  * domain_wants.c - a core that nobody needs and a want for it do not miss each other, and a
  * want gets no more cores than it asks for: src/domain/wants.c.
  *
- * Processes are threads.  Complete for two members, and for two workers of one of them.
+ * And a want that is above the limit of its member, in the page of the host, never counts.
+ *
+ * Processes are threads; a packet is a word with an edge of its own.  Complete for two
+ * members, for two workers of one of them, and for a host.
  */
 #include "explorer.h"
 
@@ -22,12 +25,14 @@ static struct ledger {
 	int nr_served;
 	uint32_t nr_asks; /* before the last want */
 } ledger;
+static uint32_t packet; /* 1: the host has welcomed B */
 
 static void setup(void)
 {
 	memset(page, 0, sizeof(page));
 	memset(&host, 0, sizeof(host));
 	memset(&ledger, 0, sizeof(ledger));
+	packet = 0;
 	host.live = 3;
 	for (uint32_t core = 0; core < 2; core++) {
 		page[A].core[core] = core_word(4, CORE_BUSY, DOMAIN_HOST);
@@ -125,3 +130,29 @@ static void not_lost(void)
 MODEL(ru5_a_want_that_changes_loses_no_core, .setup = b_wants_one,
       .threads = { a_serves, a_serves, b_changes_its_mind },
       .finish = not_lost);
+
+/* ---- limits ------------------------------------------------------------------------------- */
+
+static void host_welcomes(int id)
+{
+	(void)id;
+	host_highest_set(&host, B, 40);
+	store_release(&packet, 1);
+}
+
+static void b_wants_when_welcome(int id)
+{
+	(void)id;
+	if (load_acquire(&packet))
+		wants_tell(&wants[B], 1, 0);
+}
+
+static void a_serves_what_is_above_40(int id)
+{
+	(void)id;
+	MODEL_CHECK(!wants_serve(&wants[A], 0, 40));
+}
+
+MODEL(ru8_no_want_counts_before_its_limit, .setup = setup,
+      .threads = { host_welcomes, b_wants_when_welcome,
+		   a_serves_what_is_above_40 });

@@ -380,14 +380,34 @@ static void begin_life(uint32_t index, bool is_hostile)
 
 /* ---- the host --------------------------------------------------------------------------- */
 
+/* Of two users; many are as usual. */
+static struct ledger_terms draw_terms(void)
+{
+	return (struct ledger_terms){
+		.user = draw(2),
+		.weight = one_in(2) ? LEDGER_WEIGHT : 1 + draw(300),
+		.highest = one_in(3) ? 8 * draw(5) : 0,
+	};
+}
+
+/* A configuration was read again. */
+static void change_terms(void)
+{
+	for (uint32_t i = 0; i < nr_lives; i++) {
+		struct ledger_terms terms = draw_terms();
+
+		if (lives[i].joined)
+			broker_set_terms(&broker, lives[i].index, &terms);
+	}
+}
+
 static void admit_and_retire(void)
 {
 	static uint64_t generation;
 
 	for (uint32_t i = 0; i < nr_lives; i++) {
 		struct life *life = &lives[i];
-		struct ledger_terms terms = { .user = life->index,
-					      .weight = LEDGER_WEIGHT };
+		struct ledger_terms terms = draw_terms();
 
 		if (!life->joined && !life->died_ns && !life->ejected &&
 		    member[life->index] == life &&
@@ -413,6 +433,8 @@ static void host_main(void *self)
 		uint64_t ejected;
 
 		admit_and_retire();
+		if (one_in(20))
+			change_terms();
 		trace("looks");
 		ejected = broker_tick(&broker, between);
 		if (!between)

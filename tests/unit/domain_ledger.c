@@ -362,6 +362,20 @@ TEST(the_smallest_weight_is_divided_among_the_members_of_a_user)
 	check_share(used[0], 16000, 1, 2);
 }
 
+TEST(a_weight_that_changes_divides_what_comes)
+{
+	const struct ledger_terms heavy = { .weight = 3 * LEDGER_WEIGHT };
+	uint64_t used[DOMAIN_MEMBERS_MAX] = { 0 };
+
+	crowd_of_two(2, 32, &options);
+	compete(2, 1000, used);
+	check_share(used[0], 2000, 1, 2);
+	memset(used, 0, sizeof(used));
+	broker_set_terms(&crowd.broker, 0, &heavy);
+	compete(2, 4000, used);
+	check_share(used[0], 8000, 3, 4);
+}
+
 /* ---- options ----------------------------------------------------------------------------- */
 
 /* Does member 1 get the core of member 0, which runs a level more urgent? */
@@ -391,7 +405,7 @@ TEST(ru8_without_ageing_a_less_urgent_want_waits_for_ever)
 	CHECK(!gets_old_enough(0, 10000));
 }
 
-TEST(a_member_is_no_more_urgent_than_it_may_be)
+TEST(ru8_a_member_is_no_more_urgent_than_it_may_be)
 {
 	const struct ledger_terms humble = { .weight = LEDGER_WEIGHT,
 					     .highest = 40 };
@@ -407,6 +421,48 @@ TEST(a_member_is_no_more_urgent_than_it_may_be)
 		CHECK_EQ(crowd_tick(), 0);
 		CHECK_EQ(crowd_obey(0), 0);
 	}
+}
+
+TEST(ru8_a_member_runs_no_more_urgent_than_it_may)
+{
+	const struct ledger_terms humble = { .weight = LEDGER_WEIGHT,
+					     .highest = 40 };
+
+	crowd_begin(1, &options);
+	crowd_admit(0, &humble);
+	CHECK_EQ(crowd_tick(), 0);
+	CHECK_EQ(crowd_take(0), 1);
+	crowd_run(0, 0);
+	crowd_admit(1, &usual);
+	crowd_want(1, 1, 39);
+	CHECK_EQ(crowd_tick(), 0);
+	CHECK_EQ(crowd_obey(0), 1);
+	CHECK_EQ(crowd_take(1), 1);
+}
+
+/* The limit is where its age begins to count. */
+TEST(ru8_a_want_above_its_limit_grows_older_from_the_limit_on)
+{
+	const struct ledger_terms humble = { .weight = LEDGER_WEIGHT,
+					     .highest = 34 };
+	struct ledger_options ageing = options;
+	uint32_t ticks = 0;
+
+	ageing.age_ticks = 10;
+	crowd_begin(1, &ageing);
+	crowd_admit(0, &usual);
+	CHECK_EQ(crowd_tick(), 0);
+	CHECK_EQ(crowd_take(0), 1);
+	crowd_run(0, 30);
+	crowd_admit(1, &humble);
+	crowd_want(1, 1, 0);
+	while (!crowd_obey(0)) {
+		CHECK_EQ(crowd_tick(), 0);
+		CHECK(++ticks <= 100);
+	}
+	/* After four times its age it is an equal. */
+	CHECK_GE(ticks, 4 * ageing.age_ticks - 1);
+	CHECK_GE(5 * ageing.age_ticks, ticks);
 }
 
 /* ---- members that lie --------------------------------------------------------------------- */

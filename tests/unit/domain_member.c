@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * domain_member.c - src/domain/member.h: two runtimes of this process as members of a domain
- * with a single core, and a thread as their host.
+ * domain_member.c - src/domain/member.h: runtimes of this process as members of a domain,
+ * two with a single core unless the test says otherwise, and a thread as their host.
  */
 #include "harness/test.h"
 
@@ -19,24 +19,54 @@
 #include <sys/syscall.h>
 
 #define TICK_NS 2000000u
-#define NR 2u
+#define NR_MAX 3u
 
 static struct {
+	/* What a test may change before it begins. */
+	uint32_t nr, nr_cores, nr_workers;
+	struct ledger_terms terms[NR_MAX];
+	bool by_user;
 	struct broker broker;
 	struct host_page *page;
-	int page_fd[NR];
-	struct member_page *member_page[NR];
-	struct domain_member member[NR];
-	struct sley *rt[NR];
+	int page_fd[NR_MAX];
+	struct member_page *member_page[NR_MAX];
+	struct domain_member member[NR_MAX];
+	struct sley *rt[NR_MAX];
 	uint32_t ends;
 	pthread_t thread;
-} domain;
+	/* Of each member, since all of them have had cores. */
+	uint64_t core_ticks[NR_MAX];
+	uint64_t nr_ticks;
+} domain = {
+	.nr = 2,
+	.nr_cores = 1,
+	.nr_workers = 2,
+	.terms = { { .weight = LEDGER_WEIGHT },
+		   { .weight = LEDGER_WEIGHT },
+		   { .weight = LEDGER_WEIGHT } },
+};
+
+/* By the host. */
+static void count_core_ticks(void)
+{
+	const struct ledger_member *members = domain.broker.ledger.member;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < domain.nr; i++)
+		nr += members[i].nr_had != 0;
+	if (nr < domain.nr && !load_relaxed(&domain.nr_ticks))
+		return;
+	for (uint32_t i = 0; i < domain.nr; i++)
+		domain.core_ticks[i] += members[i].nr_had;
+	(void)add_release(&domain.nr_ticks, 1);
+}
 
 static void *host(void *arg)
 {
 	(void)arg;
 	while (!load_acquire(&domain.ends)) {
 		CHECK_EQ(broker_tick(&domain.broker, false), 0);
+		count_core_ticks();
 		(void)os_futex_wait(&domain.ends, 0, os_now() + TICK_NS);
 	}
 	return NULL;
@@ -52,7 +82,6 @@ static const struct host_page *map_host(int fd)
 
 static void join(uint32_t i, int host_fd, bool strict)
 {
-	const struct ledger_terms terms = { .weight = LEDGER_WEIGHT };
 	void *page;
 
 	domain.page_fd[i] =
@@ -60,17 +89,29 @@ static void join(uint32_t i, int host_fd, bool strict)
 	CHECK(domain.page_fd[i] >= 0);
 	domain.member_page[i] = page;
 	member_page_begin(page);
-	broker_admit(&domain.broker, i, i + 1, page, &terms);
+	broker_admit(&domain.broker, i, i + 1, page, &domain.terms[i]);
 	domain.member[i].strict = strict;
 	CHECK_EQ(member_begin(&domain.member[i], domain.rt[i], page,
 			      map_host(host_fd), i, i + 1),
 		 0);
 }
 
+/* The others to this one. */
+static void introduce(uint32_t i)
+{
+	for (uint32_t j = 0; j < domain.nr; j++) {
+		if (j != i)
+			CHECK_EQ(member_add_peer(&domain.member[i], j, j + 1,
+						 domain.page_fd[j]),
+				 0);
+	}
+}
+
 static void begin(bool strict)
 {
 	struct ledger_options options = LEDGER_OPTIONS_DEFAULT;
-	struct sley_config config = *SLEY_CONFIG(.workers = 2);
+	struct sley_config config =
+		*SLEY_CONFIG(.workers = (int)domain.nr_workers);
 	void *page;
 	int fd = os_shared_page_create("host", DOMAIN_PAGE_SIZE, &page);
 
@@ -79,27 +120,27 @@ static void begin(bool strict)
 	CHECK(fd >= 0);
 	options.late_ticks = 1000; /* the machine may be busy */
 	domain.page = page;
-	broker_init(&domain.broker, page, 1, TICK_NS, 1, &options);
-	for (uint32_t i = 0; i < NR; i++) {
+	options.by_user = domain.by_user;
+	broker_init(&domain.broker, page, 1, TICK_NS, domain.nr_cores,
+		    &options);
+	for (uint32_t i = 0; i < domain.nr; i++) {
 		CHECK_EQ(sley_create(&domain.rt[i], &config), 0);
 		join(i, fd, strict);
 	}
-	for (uint32_t i = 0; i < NR; i++)
-		CHECK_EQ(member_add_peer(&domain.member[i], !i, !i + 1,
-					 domain.page_fd[!i]),
-			 0);
+	for (uint32_t i = 0; i < domain.nr; i++)
+		introduce(i);
 	os_close(fd);
 	domain.thread = test_thread(host, NULL);
 }
 
 static void end(void)
 {
-	for (uint32_t i = 0; i < NR; i++)
+	for (uint32_t i = 0; i < domain.nr; i++)
 		member_stop(&domain.member[i]);
 	store_release(&domain.ends, 1);
 	os_futex_wake(&domain.ends, 1);
 	os_thread_join(domain.thread);
-	for (uint32_t i = 0; i < NR; i++) {
+	for (uint32_t i = 0; i < domain.nr; i++) {
 		broker_retire(&domain.broker, i);
 		member_end(&domain.member[i]);
 		sley_destroy(domain.rt[i]);
@@ -108,7 +149,7 @@ static void end(void)
 	os_unmap(domain.page, DOMAIN_PAGE_SIZE);
 }
 
-static uint32_t nr_ran[NR];
+static uint32_t nr_ran[NR_MAX];
 
 static void count(void *arg)
 {
@@ -120,7 +161,7 @@ static void take_turns(bool strict)
 {
 	begin(strict);
 	for (uint32_t round = 1; round <= 50; round++) {
-		for (uint32_t i = 0; i < NR; i++)
+		for (uint32_t i = 0; i < domain.nr; i++)
 			CHECK_EQ(sley_schedule_on(domain.rt[i], count,
 						  &nr_ran[i], NULL),
 				 0);
@@ -213,4 +254,135 @@ TEST(u07_the_policy_is_changed_while_tasks_run)
 		nr = nr_looks_for_an_answer(0);
 	CHECK_GE(nr, 1);
 	end();
+}
+
+/* ---- what the work of a member counts for ------------------------------------------------ */
+
+/* Tasks of which each leaves another one behind: there is always one that is ready. */
+struct flood {
+	struct sley *rt;
+	int priority;
+	uint32_t nr;
+	uint32_t ends;
+};
+
+static struct flood floods[NR_MAX];
+
+static void flow(void *arg)
+{
+	struct flood *flood = arg;
+
+	(void)add_relaxed(&flood->nr, 1);
+	if (!load_relaxed(&flood->ends))
+		CHECK_EQ(sley_schedule_on(
+				 flood->rt, flow, flood,
+				 SLEY_OPTIONS(.priority = flood->priority)),
+			 0);
+}
+
+static void flood_begin(uint32_t i, int priority, uint32_t nr_tasks)
+{
+	floods[i] = (struct flood){ .rt = domain.rt[i], .priority = priority };
+	for (uint32_t task = 0; task < nr_tasks; task++)
+		CHECK_EQ(sley_schedule_on(domain.rt[i], flow, &floods[i],
+					  SLEY_OPTIONS(.priority = priority)),
+			 0);
+}
+
+static uint32_t flood_nr(uint32_t i)
+{
+	return load_relaxed(&floods[i].nr);
+}
+
+static void flood_end(uint32_t i)
+{
+	store_relaxed(&floods[i].ends, 1);
+}
+
+/* With one worker, which has always something to run, a core is never idle. */
+static void flood_above_a_limit(bool strict)
+{
+	uint32_t beats;
+
+	domain.nr_workers = 1;
+	domain.terms[1].highest = 32 + 5;
+	begin(strict);
+	flood_begin(0, 4, 4);
+	CHECK_EVENTUALLY(flood_nr(0) > 100);
+	flood_begin(1, SLEY_PRIORITY_MIN, 4);
+	CHECK_EVENTUALLY(want_nr(member_want(domain.member_page[1])));
+	beats = host_beats(domain.page);
+	CHECK_EVENTUALLY(host_beats(domain.page) - beats > 25 &&
+			 flood_nr(0) > 5000);
+	CHECK_EQ(flood_nr(1), 0);
+	flood_end(0);
+	CHECK_EVENTUALLY(flood_nr(1) > 0);
+	flood_end(1);
+	end();
+}
+
+TEST(ru8_a_flood_above_its_limit_waits_for_strict_members)
+{
+	flood_above_a_limit(true);
+}
+
+TEST(ru8_a_flood_above_its_limit_waits_for_relaxed_members)
+{
+	flood_above_a_limit(false);
+}
+
+TEST(ru8_a_flood_above_its_limit_gives_its_core_to_work_above_the_limit)
+{
+	domain.nr_workers = 1;
+	domain.terms[1].highest = 32 + 5;
+	begin(true);
+	flood_begin(1, SLEY_PRIORITY_MIN, 4);
+	CHECK_EVENTUALLY(flood_nr(1) > 100);
+	flood_begin(0, 4, 4);
+	CHECK_EVENTUALLY(flood_nr(0) > 1000);
+	flood_end(0);
+	flood_end(1);
+	end();
+}
+
+/* All keep all of their workers busy for so many ticks of the host. */
+static void share(uint64_t nr_ticks)
+{
+	domain.nr_cores = domain.nr_workers = 4;
+	begin(false);
+	for (uint32_t i = 0; i < domain.nr; i++)
+		flood_begin(i, 0, 16);
+	CHECK_EVENTUALLY(load_acquire(&domain.nr_ticks) > nr_ticks);
+	for (uint32_t i = 0; i < domain.nr; i++)
+		flood_end(i);
+	end();
+}
+
+/* About so many hundredths of all core-ticks. */
+static void check_share(uint64_t core_ticks, uint64_t hundredths)
+{
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < domain.nr; i++)
+		all += domain.core_ticks[i];
+	CHECK_GE(core_ticks * 100, all * (hundredths - 7));
+	CHECK_GE(all * (hundredths + 7), core_ticks * 100);
+}
+
+TEST(ru8_members_share_cores_by_their_weights)
+{
+	domain.terms[1].weight = 3 * LEDGER_WEIGHT;
+	share(500);
+	check_share(domain.core_ticks[0], 25);
+	check_share(domain.core_ticks[1], 75);
+}
+
+TEST(ru8_two_members_of_a_user_get_no_more_than_one_of_another)
+{
+	domain.nr = 3;
+	domain.by_user = true;
+	domain.terms[1].user = domain.terms[2].user = 7;
+	share(500);
+	check_share(domain.core_ticks[0], 50);
+	check_share(domain.core_ticks[1] + domain.core_ticks[2], 50);
 }

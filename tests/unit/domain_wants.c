@@ -6,6 +6,8 @@
 #include "domain_crowd.h"
 
 static const struct ledger_options options = LEDGER_OPTIONS_DEFAULT;
+static const struct ledger_terms humble = { .weight = LEDGER_WEIGHT,
+					    .highest = 40 };
 
 /* ---- cores ------------------------------------------------------------------------------ */
 
@@ -294,4 +296,98 @@ TEST(u15_the_page_of_a_peer_is_never_written)
 	CHECK_EQ(crowd_take(0), 0);
 	(void)!broker_tick(&crowd.broker, false);
 	CHECK(memcmp(&before, &crowd.page[1], sizeof(before)) == 0);
+}
+
+/* ---- limits ----------------------------------------------------------------------------- */
+
+/* Member 0 has the core; 1 may be no more urgent than level 40; 2 is like any other. */
+static void with_a_humble_peer(void)
+{
+	crowd_begin(1, &options);
+	crowd_admit(0, &usual);
+	CHECK_EQ(crowd_tick(), 0);
+	CHECK_EQ(crowd_take(0), 1);
+	crowd_admit(1, &humble);
+	crowd_admit(2, &usual);
+}
+
+TEST(ru8_a_want_counts_no_more_than_its_member_may)
+{
+	with_a_humble_peer();
+	crowd_want(1, 1, 0);
+	CHECK_EQ(wants_look(&crowd.wants[0], 40), WANTS_NOBODY);
+	CHECK(!wants_serve(&crowd.wants[0], 0, 40));
+	CHECK_EQ(wants_look(&crowd.wants[0], 41), 1);
+	/* A want between the claim and the limit goes before it, on both sides of it. */
+	crowd_want(2, 1, 39);
+	CHECK_EQ(wants_look(&crowd.wants[0], 41), 2);
+	CHECK(wants_serve(&crowd.wants[0], 0, 41));
+	CHECK_EQ(crowd_take(2), 1);
+	CHECK_EQ(crowd_take(1), 0);
+}
+
+TEST(ru8_a_limit_is_no_reason_to_wait_below_it)
+{
+	with_a_humble_peer();
+	crowd_want(1, 1, 45);
+	CHECK_EQ(wants_look(&crowd.wants[0], 45), WANTS_NOBODY);
+	CHECK_EQ(wants_look(&crowd.wants[0], 46), 1);
+	/* As urgent as its limit, it takes turns with others of that level. */
+	crowd_want(1, 1, 0);
+	crowd_want(2, 1, 40);
+	CHECK_EQ(wants_look(&crowd.wants[0], 50), 1);
+	CHECK(wants_serve(&crowd.wants[0], 0, 50));
+	CHECK_EQ(crowd_take(1), 1);
+	CHECK_EQ(wants_look(&crowd.wants[1], 0), WANTS_NOBODY);
+}
+
+TEST(ru8_a_member_gives_its_core_for_what_its_own_work_counts)
+{
+	with_a_humble_peer();
+	crowd_want(1, 1, 0);
+	CHECK(wants_serve(&crowd.wants[0], 0, 50));
+	CHECK_EQ(crowd_take(1), 1);
+	crowd_want(1, 0, 0);
+	crowd_want(0, 1, 40);
+	CHECK_EQ(wants_look(&crowd.wants[1], 0), WANTS_NOBODY);
+	crowd_want(0, 1, 39);
+	CHECK_EQ(wants_look(&crowd.wants[1], 0), 0);
+	CHECK(wants_serve(&crowd.wants[1], 0, 0));
+	CHECK_EQ(crowd_take(0), 1);
+}
+
+TEST(ru8_what_runs_counts_no_more_than_it_may)
+{
+	with_a_humble_peer();
+	crowd_run(0, MEMBER_RUNS_NOTHING);
+	crowd_run(1, 0);
+	crowd_run(2, 38);
+	/* The urgent work of a member above its limit overtakes nothing above it. */
+	CHECK(wants_runs_below(&crowd.wants[0], 39));
+	CHECK(!wants_runs_below(&crowd.wants[0], 40));
+	crowd_run(0, 39);
+	CHECK(!wants_runs_below(&crowd.wants[1], 0));
+	crowd_run(0, 41);
+	CHECK(wants_runs_below(&crowd.wants[1], 0));
+}
+
+TEST(a_limit_that_changes_counts_from_then_on)
+{
+	with_a_humble_peer();
+	crowd_want(1, 1, 0);
+	CHECK_EQ(wants_look(&crowd.wants[0], 30), WANTS_NOBODY);
+	broker_set_terms(&crowd.broker, 1, &usual);
+	CHECK_EQ(wants_look(&crowd.wants[0], 30), 1);
+	broker_set_terms(&crowd.broker, 1, &humble);
+	CHECK_EQ(wants_look(&crowd.wants[0], 30), WANTS_NOBODY);
+}
+
+TEST(the_next_member_of_a_seat_has_no_limit_of_the_last)
+{
+	with_a_humble_peer();
+	broker_retire(&crowd.broker, 1);
+	CHECK_EQ(crowd_tick(), 0);
+	crowd_admit(1, &usual);
+	crowd_want(1, 1, 5);
+	CHECK_EQ(wants_look(&crowd.wants[0], 6), 1);
 }
