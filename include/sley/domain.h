@@ -148,6 +148,11 @@ struct sley_domain_info {
 	uint64_t waits;     /* times that a worker waited for a core        */
 	uint64_t wait_ns; /* all of these waits                           */
 	char domain[SLEY_DOMAIN_NAME]; /* the name, or the path             */
+	/*
+	 * IN: work that is more urgent than this priority counts as this among the
+	 * members, as the host has decided; else SLEY_PRIORITY_MIN.
+	 */
+	int32_t most_urgent;
 	uint64_t reserved[8];
 };
 
@@ -163,7 +168,7 @@ struct sley_domain_info {
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS SLEY_MUST_CHECK int
 sley_domain_info(struct sley *rt, struct sley_domain_info *out);
 
-/* A member, as it describes itself. */
+/* A member, as it describes itself; .most_urgent and .share as the host does. */
 struct sley_domain_member {
 	uint32_t index;
 	int32_t pid; /* 0: not known, as of another container               */
@@ -186,7 +191,10 @@ struct sley_domain_member {
 	uint64_t overtakes;
 	uint64_t waits;
 	uint64_t wait_ns;
-	uint64_t reserved[8];
+	/* What the host lets its work count for: struct sley_domain_terms. */
+	int32_t most_urgent;
+	uint32_t share;
+	uint64_t reserved[7];
 	char program[SLEY_DOMAIN_PROGRAM];
 };
 

@@ -32,6 +32,30 @@ struct sley_domain_peer {
 	uint32_t reserved;
 };
 
+#define SLEY_DOMAIN_SHARE 100 /* of a member, if nobody says otherwise    */
+#define SLEY_DOMAIN_SHARE_MAX 10000
+
+/*
+ * What the work of a member counts for among that of the others.  A value that is out of
+ * range counts as the nearest one that is in range.
+ */
+struct sley_domain_terms {
+	/*
+	 * SLEY_PRIORITY_MIN to SLEY_PRIORITY_MAX: work of the member that is more urgent
+	 * counts as this, for all members.  In the member itself the order is as ever.
+	 * Default: SLEY_PRIORITY_MIN, all counts.
+	 */
+	int32_t most_urgent;
+	/*
+	 * 1 to SLEY_DOMAIN_SHARE_MAX: of members with equally urgent work, one with twice
+	 * the share of another gets twice the time of cores.
+	 */
+	uint32_t share;
+	/* For .share_by_user: which members are one user.  Default: .uid of the peer. */
+	uint32_t user;
+	uint32_t reserved;
+};
+
 /* Zero means the default in every field. */
 struct sley_domain_host_options {
 	uint32_t size; /* of this struct; SLEY_DOMAIN_HOST_OPTIONS sets it  */
@@ -48,10 +72,25 @@ struct sley_domain_host_options {
 	bool (*may_join)(void *self, const struct sley_domain_peer *peer);
 	/* Gets a line when a member is refused or thrown out; default: stderr. */
 	void (*report)(void *self, const char *line);
-	void *self; /* for both                                              */
-	/* A want counts as one level more urgent for each such time; 0: never. */
+	void *self; /* for all callbacks                                     */
+	/*
+	 * A want counts as one priority more urgent for each such time, from .most_urgent
+	 * of its member on; 0: never.
+	 */
 	uint64_t age_ns;
-	uint64_t reserved[8];
+	/*
+	 * Changes what the work of this member counts for: *@terms has the defaults.
+	 * Called when it joins, and by sley_domain_host_refresh(), as .may_join is.
+	 */
+	void (*terms)(void *self, const struct sley_domain_peer *peer,
+		      struct sley_domain_terms *terms);
+	/*
+	 * 1: the members of one user that have work divide the share of one among them, so
+	 * that a user does not get more by more processes.
+	 */
+	uint32_t share_by_user;
+	uint32_t padding;
+	uint64_t reserved[6];
 };
 
 #define SLEY_DOMAIN_HOST_OPTIONS(...)                                          \
@@ -89,6 +128,19 @@ sley_domain_host_create(struct sley_domain_host **host,
  */
 SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
 sley_domain_host_stop(struct sley_domain_host *host);
+
+/*
+ * sley_domain_host_refresh - ask .terms again for each member that is there.
+ *
+ * What it says counts within some milliseconds.  Members that .may_join would not let in any
+ * more stay until they leave.
+ *
+ * Context:  any thread
+ * Blocks:   never: the thread of the host asks
+ * Errors:   none
+ */
+SLEY_EXPORT SLEY_ANY_THREAD SLEY_NEVER_BLOCKS void
+sley_domain_host_refresh(struct sley_domain_host *host);
 
 /*
  * sley_domain_host_wait - wait until a host has ended.

@@ -11,7 +11,9 @@
 
 #include <errno.h>
 #include <sley/domain.h>
+#include <sley/domain_host.h>
 #include <sley/error.h>
+#include <sley/task.h>
 #include <sley/time.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,7 @@
 
 #define ROUNDS_MAX 1000000u
 #define EVERY_MAX_MS 3600000u
+#define COLUMNS_ALWAYS 14
 
 struct look {
 	struct sley_domain_member member[SLEY_DOMAIN_MEMBERS_MAX];
@@ -104,22 +107,47 @@ static void add_member(struct table *table,
 	add_wait(table, now, last);
 }
 
+/* What the host lets its work count for. */
+static void add_terms(struct table *table, const struct sley_domain_member *now)
+{
+	if (now->most_urgent == SLEY_PRIORITY_MIN)
+		table_add(table, "-");
+	else
+		table_add(table, "%d", now->most_urgent);
+	table_add(table, "%u", now->share);
+}
+
+static bool has_terms(const struct look *now)
+{
+	for (uint32_t i = 0; i < now->nr; i++) {
+		if (now->member[i].most_urgent != SLEY_PRIORITY_MIN ||
+		    now->member[i].share != SLEY_DOMAIN_SHARE)
+			return true;
+	}
+	return false;
+}
+
 static void print(const struct domain_command *command)
 {
-	static const char *const headings[] = { "pid",     "uid",     "program",
-						"mode",    "workers", "cores",
-						"waiting", "level",   "given",
-						"taken",   "vain",    "over",
-						"waits",   "wait_us", NULL };
+	const char *headings[] = { "pid",     "uid",     "program", "mode",
+				   "workers", "cores",   "waiting", "level",
+				   "given",   "taken",   "vain",    "over",
+				   "waits",   "wait_us", "limit",   "share",
+				   NULL };
 	const struct look *now = &command->now;
+	bool terms = command->json || has_terms(now);
 	struct table table;
 
+	if (!terms)
+		headings[COLUMNS_ALWAYS] = NULL;
 	table_init(&table, headings);
 	for (uint32_t i = 0; i < now->nr; i++) {
 		struct sley_domain_member last =
 			find_last(&command->last, &now->member[i]);
 
 		add_member(&table, &now->member[i], &last);
+		if (terms)
+			add_terms(&table, &now->member[i]);
 	}
 	if (command->clears)
 		fputs("\033[H\033[J", stdout);
@@ -265,6 +293,11 @@ const struct command command_domain = {
 		"from others\n"
 		"  vain                      of these, without use\n"
 		"  over                      urgent work that ran without a core\n"
-		"  waits  wait_us            waits for a core, and their mean\n",
+		"  waits  wait_us            waits for a core, and their mean\n"
+		"  limit  share              what the host lets its work count "
+		"for: the most\n"
+		"                            urgent priority, and the share "
+		"among equals; shown\n"
+		"                            where they are not the usual ones\n",
 	.run = run,
 };

@@ -20,6 +20,7 @@
 #include <sley/error.h>
 
 #define LISTENER UINT32_MAX
+#define NEWS (UINT32_MAX - 1)
 #define TAGS_MAX 16
 #define LONELY_NS 10000000000ull /* until the first member must have come   */
 #define PAUSE_NS 50000000u /* after the kernel has accepted nobody         */
@@ -64,6 +65,13 @@ static void hear(struct sley_domain_host *host, uint32_t tag)
 		host_end_guest(host, guest, 0, NULL);
 }
 
+static void hear_news(struct sley_domain_host *host)
+{
+	/* First: what is signalled from now on leads to another look. */
+	os_eventfd_clear(host->news);
+	host_refresh(host);
+}
+
 static void hear_all(struct sley_domain_host *host)
 {
 	uint32_t tags[TAGS_MAX];
@@ -72,6 +80,8 @@ static void hear_all(struct sley_domain_host *host)
 	for (int i = 0; i < nr; i++) {
 		if (tags[i] == LISTENER)
 			accept_some(host);
+		else if (tags[i] == NEWS)
+			hear_news(host);
 		else
 			hear(host, tags[i]);
 	}
@@ -173,10 +183,15 @@ static int open_descriptors(struct sley_domain_host *host)
 	host->bell = os_eventfd_create();
 	if (host->bell < 0)
 		return host->bell;
+	host->news = os_eventfd_create();
+	if (host->news < 0)
+		return host->news;
 	host->epoll = os_epoll_create();
 	if (host->epoll < 0)
 		return host->epoll;
-	return os_epoll_add(host->epoll, host->listener.fd, LISTENER);
+	return os_epoll_add(host->epoll, host->news, NEWS)
+		       ?: os_epoll_add(host->epoll, host->listener.fd,
+				       LISTENER);
 }
 
 static int open_socket(struct sley_domain_host *host)
@@ -194,6 +209,7 @@ static void free_host(struct sley_domain_host *host)
 	if (host->listener.fd >= 0)
 		os_local_unlisten(&host->listener);
 	os_close(host->epoll);
+	os_close(host->news);
 	os_close(host->bell);
 	os_close(host->page_fd);
 	if (host->page)
@@ -226,7 +242,8 @@ int sley_domain_host_create(struct sley_domain_host **out,
 	if (!host)
 		return -ENOMEM;
 	host->options = options;
-	host->listener.fd = host->epoll = host->bell = host->page_fd = -1;
+	host->listener.fd = host->epoll = host->bell = host->news = -1;
+	host->page_fd = -1;
 	host->began_ns = os_now();
 	host->forks = os_fork_generation();
 	for (uint32_t i = 0; i < HOST_GUESTS; i++)

@@ -74,6 +74,7 @@ struct sley_domain_host {
 	unsigned int forks; /* os_fork_generation()                          */
 	int epoll;
 	int bell; /* readable: the host shall end                   */
+	int news; /* readable: .terms has something new to say      */
 	int page_fd;
 	struct host_page *page;
 	uint64_t generation; /* of the last member                           */
@@ -112,6 +113,25 @@ void host_end_deaf(struct sley_domain_host *host);
 /* A line for the log; not more than some in a second. */
 printf_like(2, 3) void host_say(struct sley_domain_host *host,
 				const char *format, ...);
+
+/* The process of a guest, for a callback. */
+static inline struct sley_domain_peer host_peer(const struct os_peer *peer)
+{
+	return (struct sley_domain_peer){
+		.uid = peer->uid,
+		.gid = peer->gid,
+		.pid = peer->pid,
+	};
+}
+
+/* ---- what members may have: host_terms.c ----------------------------------------------- */
+
+/* Asks the callback.  What others are told of it goes to .person of @member. */
+struct ledger_terms host_terms(struct sley_domain_host *host,
+			       struct guest *member);
+
+/* The same for all members, who get it at once. */
+void host_refresh(struct sley_domain_host *host);
 
 /* ---- the cores: host_tick.c ------------------------------------------------------------- */
 

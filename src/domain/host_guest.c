@@ -304,11 +304,7 @@ void host_hear(struct sley_domain_host *host, struct guest *guest)
 
 static bool may_join(struct sley_domain_host *host, const struct os_peer *peer)
 {
-	const struct sley_domain_peer who = {
-		.uid = peer->uid,
-		.gid = peer->gid,
-		.pid = peer->pid,
-	};
+	const struct sley_domain_peer who = host_peer(peer);
 
 	if (host->options.may_join)
 		return host->options.may_join(host->options.self, &who);

@@ -22,6 +22,7 @@ void host_begin(struct sley_domain_host *host)
 {
 	struct ledger_options options = LEDGER_OPTIONS_DEFAULT;
 
+	options.by_user = host->options.share_by_user;
 	options.age_ticks =
 		(uint32_t)((host->options.age_ns + HOST_TICK_NS - 1) /
 			   HOST_TICK_NS);
@@ -31,10 +32,7 @@ void host_begin(struct sley_domain_host *host)
 
 void host_join(struct sley_domain_host *host, struct guest *member)
 {
-	const struct ledger_terms terms = {
-		.user = member->peer.uid,
-		.weight = LEDGER_WEIGHT,
-	};
+	const struct ledger_terms terms = host_terms(host, member);
 
 	broker_admit(&host->broker, member->seat, member->person.generation,
 		     member->page, &terms);

@@ -4,6 +4,7 @@
  */
 #include "domain/listing.h"
 
+#include "core/task/task_state.h"
 #include "domain/talk.h"
 #include "mem/alloc.h"
 #include "os/clock.h"
@@ -102,6 +103,11 @@ static void count_holder(struct listing *listing, uint32_t core)
 		listing->nr_held[holder]++;
 }
 
+static int32_t most_urgent(const struct listing *listing, uint32_t index)
+{
+	return (int32_t)host_highest(listing->host, index) - LEVEL_DEFAULT;
+}
+
 static void describe(const struct listing *listing, uint32_t i,
 		     struct sley_domain_member *out)
 {
@@ -127,6 +133,8 @@ static void describe(const struct listing *listing, uint32_t i,
 		.overtakes = figures.nr_overtook,
 		.waits = figures.nr_waits,
 		.wait_ns = figures.wait_ns,
+		.most_urgent = most_urgent(listing, person->index),
+		.share = person->share,
 	};
 	memcpy(out->program, person->name, sizeof(out->program));
 }

@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <sley/error.h>
+#include <sley/task.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -537,6 +538,7 @@ void membership_info(struct sley *rt, struct sley_domain_info *out)
 
 	/* relaxed: as above. */
 	out->strict = load_relaxed(&rt->config.strict) != 0;
+	out->most_urgent = SLEY_PRIORITY_MIN;
 	if (!membership)
 		return;
 	spin_lock(&membership->lock);
@@ -551,6 +553,7 @@ void membership_info(struct sley *rt, struct sley_domain_info *out)
 		out->nr_members =
 			1 + (uint32_t)popcount(domain_peers(&member->view));
 		out->nr_held = member_nr_held(member);
+		out->most_urgent = member_most_urgent(member);
 		member_read_figures(member, &now);
 		add_figures(&sum, &now);
 	}

@@ -68,6 +68,7 @@ void domain_packet_peer(struct domain_packet *out,
 			const struct domain_person *person)
 {
 	begin(out, DOMAIN_PEER);
+	out->flags = person->share;
 	out->index = person->index;
 	out->nr = person->nr_workers;
 	out->generation = person->generation;
@@ -190,6 +191,7 @@ void domain_packet_read(const struct domain_packet *packet,
 		.generation = packet->generation,
 		.pid = packet->pid,
 		.uid = packet->uid,
+		.share = packet->flags,
 	};
 	memcpy(out->name, packet->text, sizeof(out->name));
 }

@@ -72,7 +72,7 @@ struct domain_packet {
 	uint16_t major;
 	uint16_t minor;
 	uint32_t kind;
-	uint32_t flags;
+	uint32_t flags; /* of WELCOME; PEER: its share of the cores          */
 	uint32_t index; /* WELCOME, PEER, GONE: of the member                */
 	uint32_t nr;    /* HELLO, PEER: its workers; LISTED: its PEERs       */
 	uint32_t nr_cores; /* WELCOME, LISTED: of the domain                 */
@@ -109,6 +109,7 @@ struct domain_person {
 	uint64_t generation;
 	int32_t pid;
 	uint32_t uid;
+	uint32_t share; /* by weight, for people                             */
 	char name[DOMAIN_TEXT];
 };
 

@@ -295,7 +295,7 @@ TEST(options_of_a_host_are_checked)
 {
 	struct sley_domain_host_options newer = { .size = sizeof(newer),
 						  .name = "x",
-						  .reserved = { [7] = 1 } };
+						  .reserved = { [5] = 1 } };
 	const char *path = stage_open();
 	struct sley_domain_host *host, *second;
 
